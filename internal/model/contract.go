@@ -1,0 +1,101 @@
+package model
+
+// Request is what an agent is given: version 1 of the contract that `adapter = "command"` reads as JSON on stdin.
+type Request struct {
+	Version      int            `json:"version"`
+	Kind         string         `json:"kind"` // design, bugfix, small_job, implementation, feedback, repair
+	TurnKey      string         `json:"turn_key"`
+	Repository   string         `json:"repository"`
+	Issue        *RequestIssue  `json:"issue"`
+	PullRequest  *RequestPull   `json:"pull_request"`
+	Feedback     []Feedback     `json:"feedback"`
+	ChangedFiles []string       `json:"changed_files"`
+	CI           []CIFailure    `json:"ci"`
+	History      []HistoryEntry `json:"history"`
+	Session      string         `json:"session"`
+	Prompt       string         `json:"prompt"`
+	Rules        []string       `json:"rules"`
+}
+
+// RequestIssue is the source issue as the agent sees it.
+type RequestIssue struct {
+	Number int    `json:"number"`
+	Title  string `json:"title"`
+	Body   string `json:"body"`
+}
+
+// RequestPull is the pull request as the agent sees it.
+type RequestPull struct {
+	Number  int    `json:"number"`
+	Title   string `json:"title"`
+	Body    string `json:"body"`
+	Base    string `json:"base"`
+	Head    string `json:"head"`
+	HeadSHA string `json:"head_sha"`
+}
+
+// Feedback is one thing said that wants an answer.
+type Feedback struct {
+	ID        int64  `json:"id"`
+	Kind      Kind   `json:"kind"`
+	Author    string `json:"author"`
+	Body      string `json:"body"`
+	Path      string `json:"path,omitempty"`
+	Line      int    `json:"line,omitempty"`
+	StartLine int    `json:"start_line,omitempty"`
+	Side      string `json:"side,omitempty"`
+	DiffHunk  string `json:"diff_hunk,omitempty"`
+	URL       string `json:"url,omitempty"`
+	InReplyTo int64  `json:"in_reply_to,omitempty"`
+}
+
+// CIFailure is one failed job of the current head.
+type CIFailure struct {
+	RunID int64  `json:"run_id"`
+	Name  string `json:"name"`
+	Log   string `json:"log"`
+}
+
+// HistoryEntry is an earlier receipt, in short.
+type HistoryEntry struct {
+	TurnKey string `json:"turn_key"`
+	Head    string `json:"head"`
+	Summary string `json:"summary"`
+}
+
+// Outcome is what an agent answers to a feedback or repair request. Unknown fields and wrong types are refused.
+type Outcome struct {
+	ReviewReplies   []ReviewReply `json:"review_replies"`
+	GeneralComment  string        `json:"general_comment"`
+	CommitMessage   string        `json:"commit_message"`
+	GitOps          []GitOp       `json:"git_ops"`
+	FlakyTestReport *FlakyTest    `json:"flaky_test_report"`
+	BlockedReason   string        `json:"blocked_reason"`
+	Session         string        `json:"session"`
+	Usage           Usage         `json:"usage"`
+}
+
+// ReviewReply answers one review comment.
+type ReviewReply struct {
+	ReviewCommentID int64  `json:"review_comment_id"`
+	Body            string `json:"body"`
+}
+
+// GitOp is something that the agent asks us to do with git, since it has no credentials of its own.
+type GitOp struct {
+	Op string `json:"op"` // fetch_origin or merge_origin_default_branch
+}
+
+// FlakyTest is a test that the agent holds to be unreliable.
+type FlakyTest struct {
+	Title          string `json:"title"`
+	Summary        string `json:"summary"`
+	RelevantLogURL string `json:"relevant_log_url"`
+}
+
+// Usage is what a turn cost, where the agent reports it.
+type Usage struct {
+	InputTokens  int64   `json:"input_tokens"`
+	OutputTokens int64   `json:"output_tokens"`
+	CostUSD      float64 `json:"cost_usd"`
+}

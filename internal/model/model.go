@@ -1,0 +1,243 @@
+// Package model holds the nouns that every other package speaks in, as plain values without behaviour that touches
+// the world, so that decisions can be written, tested and replayed on data alone.
+package model
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Repo names a repository on its server.
+type Repo struct{ Owner, Name string }
+
+// ParseRepo reads "owner/name".
+func ParseRepo(s string) (Repo, error) {
+	owner, name, ok := strings.Cut(s, "/")
+	if !ok || owner == "" || name == "" || strings.ContainsAny(s, " \t\n?#") || strings.Contains(name, "/") {
+		return Repo{}, fmt.Errorf("repository %q: want owner/name", s)
+	}
+	return Repo{owner, name}, nil
+}
+
+func (r Repo) String() string { return r.Owner + "/" + r.Name }
+
+// Actor is somebody who says or does something on GitHub. Login is the REST form: a bot's ends in "[bot]".
+type Actor struct {
+	Login string
+	ID    int64
+	Bot   bool
+}
+
+// Permission is what somebody may do in a repository, in GitHub's words, weakest first.
+type Permission int
+
+// The order matters: rights are compared with >=.
+const (
+	PermissionNone Permission = iota
+	PermissionRead
+	PermissionTriage
+	PermissionWrite
+	PermissionMaintain
+	PermissionAdmin
+)
+
+// ParsePermission reads REST's role_name or GraphQL's RepositoryPermission, whatever the case. What it does not know is
+// PermissionNone: a custom role must never be taken for more than it is.
+func ParsePermission(s string) Permission {
+	switch strings.ToLower(s) {
+	case "read", "pull":
+		return PermissionRead
+	case "triage":
+		return PermissionTriage
+	case "write", "push":
+		return PermissionWrite
+	case "maintain":
+		return PermissionMaintain
+	case "admin":
+		return PermissionAdmin
+	}
+	return PermissionNone
+}
+
+// Kind says where a piece of feedback was given. The values are part of event keys, so they never change.
+type Kind string
+
+// The kinds of feedback.
+const (
+	KindReview        Kind = "review"         // a review comment on a line or file of the diff
+	KindIssue         Kind = "issue"          // a comment in the conversation
+	KindReviewSummary Kind = "review_summary" // the body of a submitted review
+	KindActions       Kind = "actions"        // a failed workflow run
+)
+
+// EventKey names one state of one thing said: "{number}:{kind}:{id}:{updated_at}". An edit makes a new key.
+func EventKey(number int, kind Kind, id int64, updated time.Time) string {
+	return fmt.Sprintf("%d:%s:%d:%s", number, kind, id, updated.UTC().Format(time.RFC3339))
+}
+
+// Event is one trigger as GitHub delivered it. It only says where to look: nothing is decided from its text.
+type Event struct {
+	Name   string // issue_comment, schedule, ...
+	Action string // created, edited, labeled, ...; empty where the trigger has none
+	Repo   Repo
+	Number int  // issue or pull request; 0 where the trigger is about the whole repository
+	IsPull bool // known to be a pull request
+	Sender Actor
+	// Author, CommentID, CommentNode and CommentBody describe the comment or review that the trigger carries, if any.
+	Author      Actor
+	CommentID   int64
+	CommentNode string // GraphQL node id
+	CommentBody string
+}
+
+// Comment is one issue comment, review comment or review summary.
+type Comment struct {
+	Kind        Kind
+	ID          int64
+	Author      Actor
+	Association string // OWNER, MEMBER, COLLABORATOR, CONTRIBUTOR, NONE, ...
+	Body        string
+	URL         string
+	CreatedAt   time.Time
+	UpdatedAt   time.Time
+	// Ours is GraphQL's viewerDidAuthor.
+	Ours bool
+	// EditedByOther is set when the last editor is known and is not the author.
+	EditedByOther bool
+	Editor        string
+	// WasMarked is set when somebody else edited a comment in the conversation that was posted with one of our JSON
+	// markers, whether the marker is still there or not.
+	WasMarked bool
+
+	// Review comments only.
+	Path      string
+	Line      int // 0: the comment is outdated or about the whole file
+	StartLine int
+	Side      string // RIGHT or LEFT
+	DiffHunk  string
+	InReplyTo int64 // id of the first comment of the thread; 0 for that comment itself
+	ReviewID  int64
+	CommitID  string
+	Outdated  bool
+	Resolved  bool
+
+	// Review summaries only.
+	ReviewState string // APPROVED, CHANGES_REQUESTED, COMMENTED, DISMISSED
+}
+
+// Key is the comment's event key on pull request number.
+func (c Comment) Key(number int) string { return EventKey(number, c.Kind, c.ID, c.UpdatedAt) }
+
+// Thread is the id that a reply to this review comment must name: GitHub refuses replies to replies.
+func (c Comment) Thread() int64 {
+	if c.InReplyTo != 0 {
+		return c.InReplyTo
+	}
+	return c.ID
+}
+
+// Mark is how far a conversation is settled: by a reading at the time At, on GitHub's clock, that had seen conversation
+// comments up to the id ID. GitHub tells times in whole seconds, so within that second only the id tells what was there;
+// ID is 0 where that does not tell either.
+type Mark struct {
+	At time.Time
+	ID int64
+}
+
+// Settles says that the comment had been there, as it is now, when the mark was set.
+func (m Mark) Settles(c Comment) bool {
+	seen := c.Kind == KindIssue && c.ID <= m.ID && c.CreatedAt.Equal(c.UpdatedAt)
+	return c.UpdatedAt.Before(m.At) || c.UpdatedAt.Equal(m.At) && seen
+}
+
+// File is one changed file of a pull request.
+type File struct {
+	Path      string
+	Change    string // ADDED, MODIFIED, DELETED, RENAMED, COPIED, CHANGED
+	Additions int
+	Deletions int
+}
+
+// Change is one path that differs between two commits. Modes are git's ("100644", "120000", "160000", "000000" for none).
+type Change struct {
+	Path          string
+	Status        string // A, M, D, T, R, C
+	OldMode, Mode string
+	Size          int64  // bytes, of the new side
+	Target        string // of a symbolic link
+}
+
+// Commit is one commit as a list of them shows it.
+type Commit struct {
+	SHA     string `json:"sha"`
+	Subject string `json:"subject"`
+	Author  string `json:"author,omitempty"`
+}
+
+// Issue is the source issue of a pull request.
+type Issue struct {
+	Number int
+	Title  string
+	Body   string
+	URL    string
+	Author Actor
+	Labels []string
+}
+
+// PullState is the state of a pull request in GraphQL's words.
+type PullState string
+
+// The states of a pull request.
+const (
+	PullOpen   PullState = "OPEN"
+	PullClosed PullState = "CLOSED"
+	PullMerged PullState = "MERGED"
+)
+
+// Pull is a pull request.
+type Pull struct {
+	Number        int
+	Title         string
+	Body          string
+	URL           string
+	State         PullState
+	Draft         bool
+	Author        Actor
+	Labels        []string
+	BaseRef       string
+	BaseSHA       string // tip of the base branch now
+	HeadRef       string
+	HeadSHA       string
+	HeadExists    bool // false once the branch is deleted
+	CrossRepo     bool // the head is in a fork
+	Files         []File
+	FilesComplete bool
+	Issue         *Issue
+}
+
+// Snapshot is all that a run reads about one pull request, read once.
+type Snapshot struct {
+	Repo          Repo
+	Viewer        Actor // who the token is
+	DefaultBranch string
+	// IsPull is false when the number is an issue; then only Repo, Viewer and DefaultBranch are filled.
+	IsPull bool
+	Pull   Pull
+	// Settings is the text of .github/mergexo.toml on the base branch.
+	Settings      string
+	SettingsFound bool
+	// Comments are all kinds of comments that were read, oldest first by creation, then by id. Those of ours are among them.
+	Comments []Comment
+	// CommentsComplete is false when paging stopped at the newest receipt: what is older is settled.
+	CommentsComplete bool
+	// Floor is the oldest update among the conversation comments that paging reached; zero when all were read. Whatever
+	// answers a comment was updated later than that comment, so above the floor every receipt was read too.
+	Floor time.Time
+	// ReviewFloor is the id of the oldest review that paging reached; zero when all were read. Reviews are read newest first.
+	ReviewFloor int64
+	// Permissions that are known already, by lower-case login. A login that is absent was not asked for.
+	Permissions map[string]Permission
+	// ReadAt is the server's time of the reading (the Date header); the run's only clock for what GitHub holds.
+	ReadAt time.Time
+}

@@ -1,0 +1,223 @@
+package model
+
+import "time"
+
+// Phase is how far a turn has come.
+type Phase string
+
+// The phases of a turn, as its marker says them.
+const (
+	PhaseStarted Phase = "started" // claimed; the agent may be at work
+	PhasePlanned Phase = "planned" // the work is on the stage and the outbox is recorded: no agent is needed any more
+	PhaseDone    Phase = "done"    // everything is visible: the marker is a receipt
+	PhaseFailed  Phase = "failed"  // this attempt ended without a result
+)
+
+// Relation says how a later head stands to an earlier one, in the words of GitHub's compare API.
+type Relation string
+
+// The relations of two heads.
+const (
+	Identical Relation = "identical"
+	Ahead     Relation = "ahead"    // the later head has the earlier one as an ancestor
+	Behind    Relation = "behind"   // the later head is an ancestor of the earlier one
+	Diverged  Relation = "diverged" // neither
+	Unknown   Relation = "unknown"  // history is missing: to be resolved, never guessed
+)
+
+// RunState is what GitHub knows about a workflow run.
+type RunState struct {
+	Known     bool
+	Completed bool
+	Attempt   int
+}
+
+// PRMarker makes a pull request tracked.
+type PRMarker struct {
+	Repo   string `json:"repo"`
+	Number int    `json:"number"`
+	Issue  int    `json:"issue,omitempty"`
+	Flow   string `json:"flow,omitempty"`
+	Branch string `json:"branch"`
+	Agent  string `json:"agent"`
+	Base   string `json:"base"`
+	Head   string `json:"head"` // the baseline of the history guard
+}
+
+// TurnMarker is the one comment of a turn.
+type TurnMarker struct {
+	Repo    string   `json:"repo"`
+	Number  int      `json:"number"`
+	Key     string   `json:"key"`
+	Phase   Phase    `json:"phase"`
+	Events  []string `json:"events"` // event keys
+	Start   string   `json:"start"`  // head that the turn started from
+	Planned string   `json:"planned,omitempty"`
+	Head    string   `json:"head,omitempty"` // done: the head that is accepted from here on
+	Outbox  *Outbox  `json:"outbox,omitempty"`
+	// OutboxZ is the outbox, deflated and in base64, where the plain one would not fit.
+	OutboxZ string   `json:"outbox_z,omitempty"`
+	Tokens  []string `json:"tokens,omitempty"` // done: the tokens of every effect that was applied
+	Session string   `json:"session,omitempty"`
+	Run     int64    `json:"run,omitempty"` // workflow run id; 0 in a terminal
+	Attempt int      `json:"attempt"`       // of this turn key, from 1
+	// RunAttempt is GITHUB_RUN_ATTEMPT of the claiming run.
+	RunAttempt int       `json:"run_attempt,omitempty"`
+	RunURL     string    `json:"run_url,omitempty"`
+	Expires    time.Time `json:"expires,omitzero"` // when the claim is dead whatever else is known
+	Reason     string    `json:"reason,omitempty"` // failed: why
+	// Claim is the random name of the process that claimed the turn.
+	Claim string `json:"claim,omitempty"`
+	// Onto is the head that the planned commits sit on, where somebody's fast-forward moved it away from Start.
+	Onto string `json:"onto,omitempty"`
+	// Since is the reading time of the snapshot that the turn took its feedback from: what was said earlier is settled.
+	Since time.Time `json:"since,omitzero"`
+	// Seen is the highest id of a conversation comment in that snapshot; 0 where the turn left some of them for later.
+	Seen    int64   `json:"seen,omitempty"`
+	CostUSD float64 `json:"cost_usd,omitempty"`
+}
+
+// Outbox is what a planned turn still has to say.
+type Outbox struct {
+	Replies []ReviewReply `json:"replies,omitempty"`
+	Comment string        `json:"comment,omitempty"`
+	Commits []Commit      `json:"commits,omitempty"` // the newest ones that are to be published, oldest first
+	Usage   Usage         `json:"usage,omitzero"`
+	Seconds int           `json:"seconds,omitempty"` // how long the agent took
+	Notes   []string      `json:"notes,omitempty"`
+	// Threads gives the first comment of the thread for each review comment that is not the first of its own.
+	Threads map[int64]int64 `json:"threads,omitempty"`
+}
+
+// Why a pull request is blocked. The values are part of block markers and step outputs.
+const (
+	ReasonRewrite      = "history_rewrite"     // somebody rewrote the history of the head
+	ReasonMarkerEdited = "marker_edited"       // somebody edited a comment that holds our state
+	ReasonAttempts     = "agent_failed"        // the agent failed on the same feedback as often as it may
+	ReasonAgent        = "agent_blocked"       // the agent says it cannot go on
+	ReasonOutcome      = "outcome_invalid"     // the agent's answer does not hold
+	ReasonForbidden    = "path_forbidden"      // the agent changed what it must not
+	ReasonTests        = "tests_failed"        // required tests fail after the repair rounds
+	ReasonPush         = "push_refused"        // the branch's rules refuse our push
+	ReasonConflict     = "concurrent_conflict" // somebody's commits conflict with the turn's, again and again
+)
+
+// The guards of a turn, as the phase of a block marker says them.
+const (
+	GuardCrossCycle = "cross_cycle" // between the last accepted head and the head now
+	GuardLocal      = "local"       // between the start head and what the agent left in the checkout
+	GuardRemote     = "remote"      // between the start head and the head just before the push
+)
+
+// BlockMarker stops the automation of a pull request until a person decides.
+type BlockMarker struct {
+	Repo     string `json:"repo"`
+	Number   int    `json:"number"`
+	Reason   string `json:"reason"`
+	Expected string `json:"expected,omitempty"` // head
+	Observed string `json:"observed,omitempty"` // head
+	Phase    string `json:"phase"`
+	Key      string `json:"key,omitempty"` // turn key, where one was running
+}
+
+// UnblockMarker ends a block.
+type UnblockMarker struct {
+	Repo   string `json:"repo"`
+	Number int    `json:"number"`
+	Head   string `json:"head"`
+	By     string `json:"by"`
+}
+
+// Said is a marker together with where it stands.
+type Said[M any] struct {
+	Marker    M
+	CommentID int64
+	At        time.Time // creation of the comment
+	UpdatedAt time.Time
+	URL       string
+	Text      string // what people read of the comment
+}
+
+// Distrust is a comment that looks like ours and is not obeyed.
+type Distrust struct {
+	CommentID int64
+	URL       string
+	Editor    string
+	// Spoilt is set for a comment of ours with a JSON marker that somebody else edited: it blocks the pull request.
+	Spoilt bool
+	Reason string
+	At     time.Time // the edit
+}
+
+// State is the fold of all trusted markers of one pull request.
+type State struct {
+	Tracked *Said[PRMarker]
+	// Surplus are comments of ours that say again what Tracked or Block says: two runs met the same thing in one moment.
+	Surplus []int64
+	// Settled is the mark of the newest receipt since the last unblock; zero for none.
+	Settled Mark
+	Turns   []Said[TurnMarker] // in the order of their comments
+	Block   *Said[BlockMarker] // the first since the last unblock
+	// Accepted is the last accepted head; empty when nothing is tracked yet.
+	Accepted string
+	// Answered holds the event keys of all done receipts.
+	Answered map[string]bool
+	// Tokens holds every trusted token, with the id of the comment that carries it.
+	Tokens map[string]int64
+	// Distrusted comments, for the log and the guard.
+	Distrusted []Distrust
+}
+
+// Effect is one change to the outside world, as data. Its token names it; the engine refuses to apply a token twice.
+type Effect struct {
+	Kind   string `json:"kind"`   // comment, edit, reply, delete, stage, push
+	Target string `json:"target"` // pull request number, comment id or ref
+	Token  string `json:"token"`
+	Status string `json:"status"` // applied, present or planned
+}
+
+// Result is how a run ended, in the words of the report.
+type Result string
+
+// The results; each has its exit code in the command line's table.
+const (
+	ResultDone    Result = "done"
+	ResultNothing Result = "nothing"
+	ResultBlocked Result = "blocked"
+	ResultRetry   Result = "retry"
+	ResultFailed  Result = "failed"
+)
+
+// Calls counts network operations.
+type Calls struct {
+	REST    int `json:"rest"`
+	GraphQL int `json:"graphql"`
+	Git     int `json:"git"`
+}
+
+// Report is what a run did, for people and for programs.
+type Report struct {
+	Result     Result   `json:"result"`
+	Exit       int      `json:"exit"`
+	Number     int      `json:"number"`
+	TurnKey    string   `json:"turn_key"`
+	Effects    []Effect `json:"effects"`
+	Calls      Calls    `json:"calls"`
+	DurationMS int64    `json:"duration_ms"`
+	Reason     string   `json:"reason"`
+
+	// HeadSHA, BlockedReason, Expected and Observed feed the step outputs and the job summary.
+	HeadSHA       string `json:"-"`
+	BlockedReason string `json:"-"`
+	Expected      string `json:"-"`
+	Observed      string `json:"-"`
+	// Said holds the texts that were or would be posted, for people who watch a replay.
+	Said []Saying `json:"-"`
+}
+
+// Saying is one text that was posted, with where it went.
+type Saying struct {
+	Where   string
+	Text    string
+	Passing bool // another text was to take its place
+}
