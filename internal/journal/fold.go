@@ -1,0 +1,237 @@
+package journal
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// Scope says whose markers count and for what.
+type Scope struct {
+	Repo   model.Repo
+	Number int
+	// Bots are further logins of ours that the settings name.
+	Bots []string
+}
+
+// Fold reads the state of one pull request out of its comments. It is a pure function of them: the same comments in any
+// order give the same state.
+func (c Codec) Fold(comments []model.Comment, scope Scope) model.State {
+	st := model.State{Answered: map[string]bool{}, Tokens: map[string]int64{}}
+	var (
+		done      []model.Said[model.TurnMarker]
+		unblocked time.Time
+		unblock   *model.UnblockMarker
+	)
+	for _, cm := range inOrder(comments) {
+		said, ok := c.trusted(cm, scope, &st)
+		if !ok {
+			continue
+		}
+		for _, t := range said.tokens {
+			st.Tokens[t] = cm.ID
+		}
+		switch m := said.marker.(type) {
+		case *model.PRMarker:
+			if st.Tracked == nil {
+				st.Tracked = place(*m, cm)
+			} else {
+				st.Surplus = append(st.Surplus, cm.ID)
+			}
+			if st.Accepted == "" {
+				st.Accepted = m.Head
+			}
+		case *model.TurnMarker:
+			st.Turns = append(st.Turns, *place(*m, cm))
+			if m.Phase == model.PhaseDone {
+				done = append(done, *place(*m, cm))
+				for _, e := range m.Events {
+					st.Answered[e] = true
+				}
+			}
+		case *model.BlockMarker:
+			if st.Block == nil {
+				st.Block = place(*m, cm)
+			} else {
+				st.Surplus = append(st.Surplus, cm.ID)
+			}
+		case *model.UnblockMarker:
+			st.Block, unblocked, unblock = nil, cm.CreatedAt, m
+			st.Turns = afterUnblock(st.Turns, m.Head)
+		}
+	}
+	accept(&st, done, unblock, unblocked)
+	// An operator who unblocked after the edit has accepted it.
+	st.Distrusted = slices.DeleteFunc(st.Distrusted, func(d model.Distrust) bool {
+		return d.Spoilt && !unblocked.IsZero() && !d.At.After(unblocked)
+	})
+	return st
+}
+
+// accept finds the last accepted head and the mark of what is settled. A receipt counts from the edit that made it one,
+// which may be later than an unblock that was posted while its turn was at work.
+func accept(st *model.State, done []model.Said[model.TurnMarker], unblock *model.UnblockMarker, unblocked time.Time) {
+	// What a spoilt receipt had answered is pending again once an operator accepts that, however old it is.
+	forgiven := slices.ContainsFunc(st.Distrusted, func(d model.Distrust) bool { return d.Spoilt && !d.At.After(unblocked) })
+	accepted := time.Time{}
+	if unblock != nil {
+		st.Accepted, accepted = unblock.Head, unblocked
+	}
+	for _, t := range done {
+		if !t.UpdatedAt.Before(accepted) {
+			st.Accepted, accepted = t.Marker.Head, t.UpdatedAt
+		}
+		mark := model.Mark{At: t.Marker.Since, ID: t.Marker.Seen}
+		if !mark.At.Before(st.Settled.At) && (!forgiven || t.UpdatedAt.After(unblocked)) {
+			st.Settled = mark
+		}
+	}
+}
+
+// afterUnblock is what an unblock leaves of the turns before it: failed attempts are forgiven, and a turn that was planned
+// on a history which the operator gave up starts over.
+func afterUnblock(turns []model.Said[model.TurnMarker], head string) []model.Said[model.TurnMarker] {
+	turns = slices.DeleteFunc(turns, func(t model.Said[model.TurnMarker]) bool { return t.Marker.Phase == model.PhaseFailed })
+	for i, t := range turns {
+		m := t.Marker
+		if m.Phase == model.PhasePlanned && !slices.Contains([]string{m.Start, m.Onto, m.Planned}, head) {
+			turns[i].Marker.Phase = model.PhaseStarted
+		}
+	}
+	return turns
+}
+
+// Settled is for paging: State.Settled by the comments read so far. Without a receipt there is none.
+func (c Codec) Settled(comments []model.Comment, scope Scope) (model.Mark, bool) {
+	mark := c.Fold(comments, scope).Settled
+	return mark, !mark.At.IsZero()
+}
+
+func inOrder(comments []model.Comment) []model.Comment {
+	sorted := slices.Clone(comments)
+	slices.SortStableFunc(sorted, func(a, b model.Comment) int {
+		if n := a.CreatedAt.Compare(b.CreatedAt); n != 0 {
+			return n
+		}
+		if a.ID != b.ID {
+			if a.ID < b.ID {
+				return -1
+			}
+			return 1
+		}
+		return strings.Compare(string(a.Kind), string(b.Kind))
+	})
+	return sorted
+}
+
+func place[M any](m M, c model.Comment) *model.Said[M] {
+	return &model.Said[M]{Marker: m, CommentID: c.ID, At: c.CreatedAt, UpdatedAt: c.UpdatedAt, URL: c.URL, Text: Text(c.Body)}
+}
+
+// believed is the hidden end of a comment that passed every test of trust.
+type believed struct {
+	tokens []string
+	marker any // nil for none
+}
+
+// trusted applies the rules of trust to one comment, and notes in st what looks like ours and is not obeyed. Our JSON
+// markers stand in the conversation only, so a reply that somebody else edited spoils nothing: it loses its tokens.
+func (c Codec) trusted(cm model.Comment, scope Scope, st *model.State) (believed, bool) {
+	t := parseTrailer(cm.Body)
+	marked := t.kind != "" || len(t.tokens) > 0
+	distrust := func(reason string, spoilt bool) (believed, bool) {
+		st.Distrusted = append(st.Distrusted, model.Distrust{
+			CommentID: cm.ID, URL: cm.URL, Editor: cm.Editor, Reason: reason, Spoilt: spoilt, At: cm.UpdatedAt,
+		})
+		return believed{}, false
+	}
+	ours := cm.Ours || slices.ContainsFunc(scope.Bots, func(l string) bool { return strings.EqualFold(l, cm.Author.Login) })
+	switch {
+	case !ours && marked:
+		return distrust("written by "+cm.Author.Login+", not by us", false)
+	case !ours:
+		return believed{}, false
+	case cm.EditedByOther && cm.Kind == model.KindIssue && (cm.WasMarked || strings.Contains(cm.Body, markerOpen) && !onlyTokens(t)):
+		return distrust("edited by "+cm.Editor, true)
+	case cm.EditedByOther && strings.Contains(cm.Body, markerOpen):
+		return distrust("edited by "+cm.Editor, false)
+	case !marked:
+		return believed{}, false
+	}
+	var b believed
+	for _, s := range t.tokens {
+		if token, ok := c.openToken(s); ok {
+			b.tokens = append(b.tokens, token)
+		}
+	}
+	if t.kind == "" {
+		return b, true
+	}
+	marker, err := c.open(t.kind, t.json, scope)
+	if err != nil {
+		return distrust(err.Error(), false)
+	}
+	b.marker = marker
+	return b, true
+}
+
+// onlyTokens says that a comment ends as a plain reply of ours does: nothing is lost with it but its tokens.
+func onlyTokens(t trailer) bool {
+	return t.kind == "" && len(t.tokens) > 0 && !strings.Contains(t.text, markerOpen)
+}
+
+// open decodes a marker and holds it to the repository and number that it names.
+func (c Codec) open(kind, text string, scope Scope) (any, error) {
+	var v any
+	switch kind {
+	case KindPR:
+		v = &model.PRMarker{}
+	case KindTurn:
+		v = &model.TurnMarker{}
+	case KindBlock:
+		v = &model.BlockMarker{}
+	case KindUnblock:
+		v = &model.UnblockMarker{}
+	default:
+		return nil, fmt.Errorf("mergexo-%s marker: unknown kind", kind)
+	}
+	if err := c.decodeMarker(kind, text, v); err != nil {
+		return nil, err
+	}
+	repo, number := "", 0
+	switch m := v.(type) {
+	case *model.PRMarker:
+		repo, number = m.Repo, m.Number
+	case *model.TurnMarker:
+		repo, number = m.Repo, m.Number
+		if err := checkTurn(m); err != nil {
+			return nil, err
+		}
+	case *model.BlockMarker:
+		repo, number = m.Repo, m.Number
+	case *model.UnblockMarker:
+		repo, number = m.Repo, m.Number
+	}
+	if !strings.EqualFold(repo, scope.Repo.String()) || number != scope.Number {
+		return nil, fmt.Errorf("mergexo-%s marker: it is about %s#%d", kind, repo, number)
+	}
+	return v, nil
+}
+
+func checkTurn(m *model.TurnMarker) error {
+	switch m.Phase {
+	case model.PhaseStarted, model.PhasePlanned, model.PhaseDone, model.PhaseFailed:
+	default:
+		return fmt.Errorf("mergexo-turn marker: phase %q is unknown", m.Phase)
+	}
+	if err := unpackOutbox(m); err != nil {
+		return err
+	}
+	if m.Phase == model.PhasePlanned && m.Outbox == nil {
+		return fmt.Errorf("mergexo-turn marker: phase planned without an outbox")
+	}
+	return nil
+}

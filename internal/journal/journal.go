@@ -1,0 +1,204 @@
+// Package journal reads and writes what MergeXO remembers. Its only memory is hidden markers at the end of its own
+// comments on GitHub, so this package decides what a marker looks like, which ones count, and what they add up to.
+package journal
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// The kinds of JSON markers.
+const (
+	KindPR      = "pr"
+	KindTurn    = "turn"
+	KindBlock   = "block"
+	KindUnblock = "unblock"
+)
+
+const (
+	markerOpen   = "<!-- mergexo-"
+	markerClose  = " -->"
+	actionPrefix = markerOpen + "action:"
+)
+
+// BodyLimit is how many characters GitHub takes for a comment.
+const BodyLimit = 65536
+
+// Codec writes and reads markers. With a Key every marker carries an HMAC-SHA256, and one without it does not count.
+type Codec struct{ Key []byte }
+
+// Token names one effect: it is made of what the effect belongs to (a turn key, or the number for what is older than any
+// turn), its kind and its target, and of nothing that changes when the effect is tried again.
+func Token(parts ...string) string {
+	h := sha256.New()
+	for _, p := range parts {
+		// The length in front keeps ("ab", "c") and ("a", "bc") apart.
+		fmt.Fprintf(h, "%d:%s\n", len(p), p)
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// TurnKey names a turn by the pull request, the head it starts from and the set of event keys it answers.
+func TurnKey(number int, start string, events []string) string {
+	sorted := slices.Clone(events)
+	slices.Sort(sorted)
+	return Token(append([]string{"turn", strconv.Itoa(number), start}, slices.Compact(sorted)...)...)
+}
+
+// Body is a comment as it goes to GitHub: text for people, tokens, and at most one marker.
+type Body struct {
+	Text   string
+	Tokens []string
+	Kind   string // of Marker; empty for none
+	Marker any
+}
+
+// Encode renders b. Text is neutralised, and cut with a notice where the whole would pass GitHub's limit: a person loses
+// the end of a text before a marker loses a byte. The error says that the marker alone is too large.
+func (c Codec) Encode(b Body) (string, error) {
+	var tail strings.Builder
+	for _, t := range b.Tokens {
+		tail.WriteString("\n" + actionPrefix + t + c.signToken(t) + markerClose)
+	}
+	if b.Kind != "" {
+		m, err := c.encodeMarker(b.Kind, b.Marker)
+		if err != nil {
+			return "", err
+		}
+		tail.WriteString("\n" + m)
+	}
+	if tail.Len()+len(cutNotice) > BodyLimit {
+		return "", fmt.Errorf("encode mergexo-%s marker: %d characters, a comment holds %d", b.Kind, tail.Len(), BodyLimit)
+	}
+	text := cut(b.Text, BodyLimit) // first, since parsing Markdown takes longer than linear in its length
+	return cut(Neutralise(text), BodyLimit-tail.Len()-1) + "\n" + tail.String(), nil
+}
+
+func (c Codec) encodeMarker(kind string, v any) (string, error) {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return "", fmt.Errorf("encode mergexo-%s marker: %w", kind, err)
+	}
+	if len(c.Key) > 0 {
+		raw = fmt.Appendf(raw[:len(raw)-1], `,"sig":"%s"}`, c.sign(kind, raw))
+	}
+	// encoding/json escapes ">" already; with "--" gone as well nothing in here can end an HTML comment. Outside of strings
+	// JSON has no "--".
+	return markerOpen + kind + ":" + strings.ReplaceAll(string(raw), "--", `-\u002d`) + markerClose, nil
+}
+
+// decodeMarker fills v from the JSON of a marker of this kind.
+func (c Codec) decodeMarker(kind, text string, v any) error {
+	raw := []byte(strings.ReplaceAll(text, `-\u002d`, "--"))
+	if body, sig, ok := cutSignature(raw); ok {
+		raw = body
+		if len(c.Key) > 0 && !hmac.Equal([]byte(sig), []byte(c.sign(kind, raw))) {
+			return fmt.Errorf("mergexo-%s marker: the signature does not hold", kind)
+		}
+	} else if len(c.Key) > 0 {
+		return fmt.Errorf("mergexo-%s marker: not signed", kind)
+	}
+	if err := json.Unmarshal(raw, v); err != nil {
+		return fmt.Errorf("mergexo-%s marker: %w", kind, err)
+	}
+	return nil
+}
+
+// cutSignature splits {...,"sig":"HEX"} into {...} and HEX.
+func cutSignature(raw []byte) (body []byte, sig string, ok bool) {
+	const head, tail = `,"sig":"`, `"}`
+	at := len(raw) - len(tail) - sha256.Size*2 - len(head)
+	if at < 1 || string(raw[at:at+len(head)]) != head || string(raw[len(raw)-len(tail):]) != tail {
+		return raw, "", false
+	}
+	sig = string(raw[at+len(head) : len(raw)-len(tail)])
+	return append(slices.Clone(raw[:at]), '}'), sig, true
+}
+
+func (c Codec) sign(kind string, raw []byte) string {
+	h := hmac.New(sha256.New, c.Key)
+	fmt.Fprintf(h, "mergexo-%s\n%s", kind, raw)
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+func (c Codec) signToken(token string) string {
+	if len(c.Key) == 0 {
+		return ""
+	}
+	return "." + c.sign("action", []byte(token))
+}
+
+// trailer is the hidden end of a comment, taken apart but not yet believed.
+type trailer struct {
+	text   string   // what stands before it
+	tokens []string // with their signatures, where there are any
+	kind   string
+	json   string
+}
+
+// parseTrailer reads the last lines of a body: action tokens, then at most one JSON marker, then nothing. A marker
+// anywhere else is text.
+func parseTrailer(body string) trailer {
+	lines := strings.Split(strings.TrimRight(strings.ReplaceAll(body, "\r\n", "\n"), " \t\r\n"), "\n")
+	var t trailer
+	end := len(lines)
+	if kind, inner, ok := markerLine(lines[end-1]); ok && kind != "action" {
+		t.kind, t.json = kind, inner
+		end--
+	}
+	for end > 0 {
+		kind, inner, ok := markerLine(lines[end-1])
+		if !ok || kind != "action" {
+			break
+		}
+		t.tokens = append(t.tokens, inner)
+		end--
+	}
+	slices.Reverse(t.tokens)
+	t.text = strings.TrimRight(strings.Join(lines[:end], "\n"), " \t\r\n")
+	return t
+}
+
+// markerLine takes apart one line that is a whole marker: "<!-- mergexo-KIND:INNER -->".
+func markerLine(line string) (kind, inner string, ok bool) {
+	rest, ok := strings.CutPrefix(line, markerOpen)
+	if !ok {
+		return "", "", false
+	}
+	rest, ok = strings.CutSuffix(rest, markerClose)
+	if !ok || strings.Contains(rest, "--") {
+		return "", "", false
+	}
+	kind, inner, ok = strings.Cut(rest, ":")
+	if !ok || kind == "" || strings.Trim(kind, "abcdefghijklmnopqrstuvwxyz") != "" {
+		return "", "", false
+	}
+	return kind, inner, true
+}
+
+// openToken gives the bare token when it is well-formed and, with a key set, its signature holds.
+func (c Codec) openToken(s string) (string, bool) {
+	token, sig, _ := strings.Cut(s, ".")
+	if len(token) != sha256.Size*2 || strings.Trim(token, "0123456789abcdef") != "" {
+		return "", false
+	}
+	if len(c.Key) > 0 && !hmac.Equal([]byte(sig), []byte(c.sign("action", []byte(token)))) {
+		return "", false
+	}
+	return token, true
+}
+
+// LooksMarked says that a body ends in something with the shape of a marker. It proves nothing: only Fold says what counts.
+func LooksMarked(body string) bool {
+	t := parseTrailer(body)
+	return t.kind != "" || len(t.tokens) > 0
+}
+
+// Text is what people read of a body: all that stands before the hidden end.
+func Text(body string) string { return parseTrailer(body).text }

@@ -1,0 +1,301 @@
+package journal_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/journal"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+var (
+	scope = journal.Scope{Repo: model.Repo{Owner: "octo", Name: "widgets"}, Number: 7}
+	noon  = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
+)
+
+func marker(phase model.Phase) model.TurnMarker {
+	return model.TurnMarker{
+		Repo: "octo/widgets", Number: 7, Key: strings.Repeat("a", 64), Phase: phase, Events: []string{"7:review:1:2026-01-02T12:00:00Z"},
+		Start: strings.Repeat("1", 40), Head: strings.Repeat("2", 40), Attempt: 1, Since: noon.Add(-time.Hour),
+	}
+}
+
+func encode(t *testing.T, c journal.Codec, b journal.Body) string {
+	t.Helper()
+	body, err := c.Encode(b)
+	require.NoError(t, err)
+	return body
+}
+
+func receipt(t *testing.T, c journal.Codec) string {
+	return encode(t, c, journal.Body{Text: "done", Tokens: []string{journal.Token("x")}, Kind: journal.KindTurn, Marker: marker(model.PhaseDone)})
+}
+
+func ours(id int64, body string) model.Comment {
+	return model.Comment{Kind: model.KindIssue, ID: id, Author: model.Actor{Login: "mergexo[bot]", Bot: true}, Ours: true, Body: body, CreatedAt: noon.Add(time.Duration(id) * time.Minute), UpdatedAt: noon.Add(time.Duration(id) * time.Minute)}
+}
+
+func TestAReceiptReadsBackAsItWasWritten(t *testing.T) {
+	for _, key := range []string{"", "secret"} {
+		c := journal.Codec{Key: []byte(key)}
+		st := c.Fold([]model.Comment{ours(1, receipt(t, c))}, scope)
+		require.Len(t, st.Turns, 1)
+		assert.Equal(t, marker(model.PhaseDone), st.Turns[0].Marker)
+		assert.Equal(t, "done", st.Turns[0].Text)
+		assert.Equal(t, map[string]int64{journal.Token("x"): 1}, st.Tokens)
+		assert.True(t, st.Answered["7:review:1:2026-01-02T12:00:00Z"])
+		assert.Equal(t, strings.Repeat("2", 40), st.Accepted)
+	}
+}
+
+func TestNoMarkerCanEndItsHTMLCommentEarly(t *testing.T) {
+	m := marker(model.PhaseFailed)
+	m.Reason = "--> <!-- mergexo-pr:{} --> ---- -- - \\u002d --!>"
+	body := encode(t, journal.Codec{}, journal.Body{Text: "x", Kind: journal.KindTurn, Marker: m})
+	assert.Equal(t, 1, strings.Count(body, "-->"))
+	st := journal.Codec{}.Fold([]model.Comment{ours(1, body)}, scope)
+	require.Len(t, st.Turns, 1)
+	assert.Equal(t, m.Reason, st.Turns[0].Marker.Reason)
+}
+
+func TestTrust(t *testing.T) {
+	plain := journal.Codec{}
+	good := receipt(t, plain)
+	tests := []struct {
+		name    string
+		codec   journal.Codec
+		comment func() model.Comment
+		counts  bool
+		spoilt  bool
+	}{
+		{"ours", plain, func() model.Comment { return ours(1, good) }, true, false},
+		{"ours, with the line ends of a web form", plain, func() model.Comment { return ours(1, strings.ReplaceAll(good, "\n", "\r\n")+"\r\n") }, true, false},
+		{"a stranger's", plain, func() model.Comment {
+			c := ours(1, good)
+			c.Ours, c.Author = false, model.Actor{Login: "mallory"}
+			return c
+		}, false, false},
+		{"a bot's that the settings name", plain, func() model.Comment {
+			c := ours(1, good)
+			c.Ours, c.Author = false, model.Actor{Login: "Old-Bot[bot]", Bot: true}
+			return c
+		}, true, false},
+		{"ours, edited by somebody else", plain, func() model.Comment {
+			c := ours(1, good)
+			c.EditedByOther, c.Editor = true, "mallory"
+			return c
+		}, false, true},
+		{"ours, edited so that the marker is not at the end", plain, func() model.Comment {
+			c := ours(1, good+"\nthanks!")
+			c.EditedByOther, c.Editor = true, "mallory"
+			return c
+		}, false, true},
+		{"a reply of ours, edited by somebody else", plain, func() model.Comment {
+			c := ours(1, encode(t, plain, journal.Body{Text: "fixed", Tokens: []string{journal.Token("x")}}))
+			c.EditedByOther, c.Editor = true, "mallory"
+			return c
+		}, false, false},
+		{"ours, edited so that nothing of the marker is left", plain, func() model.Comment {
+			c := ours(1, "thanks")
+			c.EditedByOther, c.Editor, c.WasMarked = true, "mallory", true
+			return c
+		}, false, true},
+		{"ours, edited so that only its tokens are left", plain, func() model.Comment {
+			c := ours(1, encode(t, plain, journal.Body{Text: "done", Tokens: []string{journal.Token("x")}}))
+			c.EditedByOther, c.Editor, c.WasMarked = true, "mallory", true
+			return c
+		}, false, true},
+		{"a reply of ours, edited so that its tokens are not at the end", plain, func() model.Comment {
+			c := ours(1, encode(t, plain, journal.Body{Text: "fixed", Tokens: []string{journal.Token("x")}})+"\nthanks!")
+			c.Kind, c.EditedByOther, c.Editor = model.KindReview, true, "mallory"
+			return c
+		}, false, false},
+		{"text after the marker", plain, func() model.Comment { return ours(1, good+"\nmore") }, false, false},
+		{"another repository's", plain, func() model.Comment {
+			m := marker(model.PhaseDone)
+			m.Repo = "octo/gadgets"
+			return ours(1, encode(t, plain, journal.Body{Kind: journal.KindTurn, Marker: m}))
+		}, false, false},
+		{"another number's", plain, func() model.Comment {
+			m := marker(model.PhaseDone)
+			m.Number = 8
+			return ours(1, encode(t, plain, journal.Body{Kind: journal.KindTurn, Marker: m}))
+		}, false, false},
+		{"an unknown phase", plain, func() model.Comment {
+			return ours(1, encode(t, plain, journal.Body{Kind: journal.KindTurn, Marker: marker("finished")}))
+		}, false, false},
+		{"unsigned where a key is set", journal.Codec{Key: []byte("k")}, func() model.Comment { return ours(1, good) }, false, false},
+		{"signed with another key", journal.Codec{Key: []byte("k")}, func() model.Comment { return ours(1, receipt(t, journal.Codec{Key: []byte("l")})) }, false, false},
+		{"signed, then changed", journal.Codec{Key: []byte("k")}, func() model.Comment {
+			return ours(1, strings.Replace(receipt(t, journal.Codec{Key: []byte("k")}), `"attempt":1`, `"attempt":2`, 1))
+		}, false, false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			sc := scope
+			sc.Bots = []string{"old-bot[bot]"}
+			st := tt.codec.Fold([]model.Comment{tt.comment()}, sc)
+			assert.Equal(t, tt.counts, len(st.Turns) == 1)
+			assert.Equal(t, tt.counts, st.Accepted != "")
+			spoilt := slices.ContainsFunc(st.Distrusted, func(d model.Distrust) bool { return d.Spoilt })
+			assert.Equal(t, tt.spoilt, spoilt)
+			if !tt.counts && tt.name != "text after the marker" {
+				assert.NotEmpty(t, st.Distrusted, "what is not obeyed is reported")
+			}
+		})
+	}
+}
+
+func TestAnUnblockForgivesWhatWasEditedBeforeIt(t *testing.T) {
+	c := journal.Codec{}
+	edited := ours(1, receipt(t, c))
+	edited.EditedByOther, edited.Editor = true, "mallory"
+	unblock := ours(5, encode(t, c, journal.Body{Kind: journal.KindUnblock, Marker: model.UnblockMarker{Repo: "octo/widgets", Number: 7, Head: strings.Repeat("3", 40)}}))
+	st := c.Fold([]model.Comment{edited, unblock}, scope)
+	assert.Empty(t, st.Distrusted)
+	assert.Equal(t, strings.Repeat("3", 40), st.Accepted)
+	assert.False(t, st.Answered["7:review:1:2026-01-02T12:00:00Z"], "what the spoilt receipt answered is pending again")
+
+	edited.UpdatedAt = noon.Add(time.Hour)
+	assert.Len(t, c.Fold([]model.Comment{edited, unblock}, scope).Distrusted, 1, "an edit after the unblock counts again")
+}
+
+func TestTheOrderOfReadingDoesNotMatter(t *testing.T) {
+	c := journal.Codec{}
+	var comments []model.Comment
+	for i := range int64(12) {
+		m := marker([]model.Phase{model.PhaseDone, model.PhaseFailed, model.PhaseStarted}[i%3])
+		m.Head = fmt.Sprintf("%040d", i)
+		cm := ours(i+1, encode(t, c, journal.Body{Kind: journal.KindTurn, Marker: m}))
+		cm.CreatedAt = noon.Add(time.Duration(i/4) * time.Second) // several in one second
+		comments = append(comments, cm)
+	}
+	want := c.Fold(comments, scope)
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 50 {
+		rng.Shuffle(len(comments), func(i, j int) { comments[i], comments[j] = comments[j], comments[i] })
+		require.Equal(t, want, c.Fold(comments, scope))
+	}
+}
+
+func TestALargeOutboxIsDeflatedAndReadsBack(t *testing.T) {
+	o := model.Outbox{Comment: "c"}
+	for i := range int64(400) {
+		o.Replies = append(o.Replies, model.ReviewReply{ReviewCommentID: i, Body: strings.Repeat("the same words again ", 20)})
+	}
+	m := marker(model.PhasePlanned)
+	m.Outbox = &o
+	body := encode(t, journal.Codec{}, journal.Body{Text: "x", Kind: journal.KindTurn, Marker: journal.Packed(m)})
+	assert.Less(t, len(body), journal.BodyLimit)
+	st := journal.Codec{}.Fold([]model.Comment{ours(1, body)}, scope)
+	require.Len(t, st.Turns, 1)
+	assert.Equal(t, &o, st.Turns[0].Marker.Outbox)
+}
+
+func TestTextIsCutBeforeAMarkerIs(t *testing.T) {
+	text := "```\n" + strings.Repeat("ä long text\n", 10_000)
+	body := encode(t, journal.Codec{}, journal.Body{Text: text, Tokens: []string{journal.Token("x")}, Kind: journal.KindTurn, Marker: marker(model.PhaseDone)})
+	assert.LessOrEqual(t, len(body), journal.BodyLimit)
+	assert.Contains(t, body, "cut here")
+	assert.Contains(t, body, "```\n\n*(cut here", "the fence is closed again")
+	assert.Len(t, journal.Codec{}.Fold([]model.Comment{ours(1, body)}, scope).Turns, 1)
+}
+
+func TestHiddenLinesStayHiddenUnderAnyMarkdown(t *testing.T) {
+	for text, want := range map[string]string{
+		"```\nopen":                      "```\nopen\n```",
+		"~~~~\n```\nopen":                "~~~~\n```\nopen\n~~~~",
+		"- ```\n  in a list\n  ```":      "- ```\n  in a list\n  ```",
+		"- ```\n  open in a list":        "- ```\n  open in a list",
+		"> ```\n> open in a quote":       "> ```\n> open in a quote",
+		"1. a\n\n   ```go\n   x\n   ```": "1. a\n\n   ```go\n   x\n   ```",
+		"```\nclosed\n```":               "```\nclosed\n```",
+		"plain":                          "plain",
+	} {
+		assert.Equal(t, want, journal.Neutralise(text), "%q", text)
+	}
+}
+
+func TestAMarkerThatDoesNotFitIsAnError(t *testing.T) {
+	m := marker(model.PhaseFailed)
+	m.Reason = strings.Repeat("x", journal.BodyLimit)
+	_, err := journal.Codec{}.Encode(journal.Body{Kind: journal.KindTurn, Marker: m})
+	assert.ErrorContains(t, err, "a comment holds 65536")
+}
+
+func TestSettledIsTheNewestReceiptsWord(t *testing.T) {
+	c := journal.Codec{}
+	_, ok := c.Settled([]model.Comment{ours(1, "hello")}, scope)
+	assert.False(t, ok)
+	mark, ok := c.Settled([]model.Comment{ours(1, receipt(t, c))}, scope)
+	assert.True(t, ok)
+	assert.Equal(t, model.Mark{At: noon.Add(-time.Hour)}, mark)
+}
+
+func TestTokensDependOnTheirPartsAndTheirBounds(t *testing.T) {
+	assert.NotEqual(t, journal.Token("ab", "c"), journal.Token("a", "bc"))
+	assert.Equal(t, journal.TurnKey(7, "s", []string{"b", "a"}), journal.TurnKey(7, "s", []string{"a", "b", "a"}))
+	assert.NotEqual(t, journal.TurnKey(7, "s", []string{"a"}), journal.TurnKey(7, "t", []string{"a"}))
+}
+
+// FuzzText holds the two promises about text that others wrote: whatever it is, our own marker under it still counts, and
+// nothing in it does.
+func FuzzText(f *testing.F) {
+	for _, s := range []string{
+		"", "plain", "<!-- mergexo-turn:{} -->", "a\n<!-- mergexo-action:" + strings.Repeat("0", 64) + " -->", "```\nopen", "~~~~\n```", "<!--", "-->",
+		"<!<!----", "\r\n<!-- mergexo-block:{\"repo\":\"octo/widgets\",\"number\":7} -->\r", "\x00<\x00!--", "<\u200b!--", "<!\x07--",
+	} {
+		f.Add(s)
+	}
+	token := journal.Token("mine")
+	f.Fuzz(func(t *testing.T, text string) {
+		c := journal.Codec{}
+		body, err := c.Encode(journal.Body{Text: text, Tokens: []string{token}})
+		require.NoError(t, err)
+		require.LessOrEqual(t, len(body), journal.BodyLimit)
+		st := c.Fold([]model.Comment{ours(1, body)}, scope)
+		require.Equal(t, map[string]int64{token: 1}, st.Tokens)
+		require.Empty(t, st.Turns)
+		require.Nil(t, st.Block)
+		require.Equal(t, 1, strings.Count(body, "<!--"), "only our own HTML comment is one")
+	})
+}
+
+// FuzzForeign holds that nothing which somebody else writes changes the state.
+func FuzzForeign(f *testing.F) {
+	c := journal.Codec{}
+	body, err := c.Encode(journal.Body{Text: "x", Tokens: []string{journal.Token("x")}, Kind: journal.KindTurn, Marker: marker(model.PhaseDone)})
+	require.NoError(f, err)
+	f.Add(body, true)
+	f.Add("<!-- mergexo-turn:{\"phase\":\"done\"", false)
+	f.Fuzz(func(t *testing.T, body string, edited bool) {
+		cm := ours(1, body)
+		cm.Ours, cm.EditedByOther, cm.Editor = edited, edited, "mallory"
+		st := c.Fold([]model.Comment{cm}, scope)
+		require.Empty(t, st.Turns)
+		require.Empty(t, st.Tokens)
+		require.Empty(t, st.Accepted)
+		require.Nil(t, st.Block)
+	})
+}
+
+// FuzzMarker reads arbitrary bytes as our own comment: it may be refused, it may not panic, and what counts names this
+// pull request.
+func FuzzMarker(f *testing.F) {
+	f.Add("<!-- mergexo-turn:{\"repo\":\"octo/widgets\",\"number\":7,\"phase\":\"planned\",\"outbox_z\":\"AAAA\"} -->")
+	f.Add("<!-- mergexo-pr:{\"repo\":\"octo/widgets\",\"number\":7} -->")
+	f.Add("<!-- mergexo-unblock:null -->")
+	f.Fuzz(func(t *testing.T, body string) {
+		st := journal.Codec{}.Fold([]model.Comment{ours(1, body)}, scope)
+		for _, turn := range st.Turns {
+			require.Equal(t, 7, turn.Marker.Number)
+		}
+	})
+}
