@@ -1,0 +1,92 @@
+package turn
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// Invalid says what is wrong with an outcome that could be read.
+type Invalid struct{ Field, Detail string }
+
+func (e *Invalid) Error() string { return e.Field + ": " + e.Detail }
+
+// Validate holds an outcome against the feedback it answers. changed says whether the agent left anything to push:
+// commits of its own or uncommitted changes.
+func Validate(o model.Outcome, feedback []model.Comment, changed bool) error {
+	var seen []int64
+	for i, r := range o.ReviewReplies {
+		at := fmt.Sprintf("review_replies[%d]", i)
+		known := slices.ContainsFunc(feedback, func(c model.Comment) bool {
+			return c.Kind == model.KindReview && c.ID == r.ReviewCommentID
+		})
+		switch {
+		case !known:
+			return &Invalid{at + ".review_comment_id", fmt.Sprintf("%d is not among the review comments of this turn", r.ReviewCommentID)}
+		case slices.Contains(seen, r.ReviewCommentID):
+			return &Invalid{at + ".review_comment_id", fmt.Sprintf("a second reply to %d", r.ReviewCommentID)}
+		case strings.TrimSpace(r.Body) == "":
+			return &Invalid{at + ".body", "empty"}
+		}
+		seen = append(seen, r.ReviewCommentID)
+	}
+	switch {
+	case strings.TrimSpace(o.CommitMessage) != "" && !changed:
+		return &Invalid{"commit_message", "given, but nothing was changed in the checkout"}
+	case strings.TrimSpace(o.CommitMessage) == "" && o.CommitMessage != "":
+		return &Invalid{"commit_message", "empty but for white space"}
+	case len(o.Session) > maxSession:
+		return &Invalid{"session", fmt.Sprintf("%d bytes; a handle of at most %d fits into a receipt", len(o.Session), maxSession)}
+	case len(o.GitOps) > 0:
+		return &Invalid{"git_ops", "this version carries out none; leave the list empty"}
+	}
+	return nil
+}
+
+// maxSession is how many bytes a session's handle may have: it travels in every receipt.
+const maxSession = 1024
+
+// maxListed is how many commits a receipt lists.
+const maxListed = 20
+
+// Outbox is what an outcome still has to say once its work is on the stage.
+func Outbox(o model.Outcome, feedback []model.Comment, seconds int, commits []model.Commit, notes []string) model.Outbox {
+	out := model.Outbox{
+		Replies: o.ReviewReplies, Comment: o.GeneralComment, Commits: Listed(commits), Usage: o.Usage, Seconds: seconds, Notes: notes,
+	}
+	for _, c := range feedback {
+		if c.Thread() != c.ID {
+			if out.Threads == nil {
+				out.Threads = map[int64]int64{}
+			}
+			out.Threads[c.ID] = c.Thread()
+		}
+	}
+	return out
+}
+
+// Listed keeps the newest commits, as many as a receipt lists.
+func Listed(commits []model.Commit) []model.Commit { return commits[max(0, len(commits)-maxListed):] }
+
+// Join puts the answers of a repair round behind those of the rounds before: the newest word counts, nothing is said twice.
+func Join(before, now model.Outcome) model.Outcome {
+	all := now
+	all.ReviewReplies = slices.Clone(now.ReviewReplies)
+	for _, r := range before.ReviewReplies {
+		if !slices.ContainsFunc(now.ReviewReplies, func(n model.ReviewReply) bool { return n.ReviewCommentID == r.ReviewCommentID }) {
+			all.ReviewReplies = append(all.ReviewReplies, r)
+		}
+	}
+	if all.GeneralComment == "" {
+		all.GeneralComment = before.GeneralComment
+	}
+	if all.Session == "" {
+		all.Session = before.Session
+	}
+	all.Usage.InputTokens += before.Usage.InputTokens
+	all.Usage.OutputTokens += before.Usage.OutputTokens
+	all.Usage.CostUSD += before.Usage.CostUSD
+	return all
+}

@@ -1,0 +1,288 @@
+package turn
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// What people read. Everything here is Markdown for a comment; the journal neutralises what others wrote in it.
+
+// TrackText stands above the marker that makes a pull request tracked.
+func TrackText(p model.Pull, adapter string) string {
+	return fmt.Sprintf("**MergeXO** follows this pull request from %s on. Review comments by people with write access go to the agent (`%s`); "+
+		"its commits are added to `%s`, never rewritten.", commitLink(p, p.HeadSHA), code(adapter), code(p.HeadRef))
+}
+
+// ClaimText stands above a claim while the agent works.
+func ClaimText(p model.Pull, feedback []model.Comment, m model.TurnMarker) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "**Working on %s** from %s%s%s\n", count(len(feedback), "comment"), commitLink(p, m.Start), attempt(m), runLink(m))
+	for _, c := range feedback {
+		fmt.Fprintf(&b, "\n- %s", mention(c))
+	}
+	return b.String()
+}
+
+// PlannedText replaces the claim's text once the work is safe on GitHub.
+func PlannedText(p model.Pull, feedback []model.Comment, m model.TurnMarker) string {
+	if m.Planned == Base(m) {
+		return ClaimText(p, feedback, m) + "\n\nThe answers are ready and about to be posted."
+	}
+	return ClaimText(p, feedback, m) + fmt.Sprintf("\n\nThe work is done and kept as %s; it is about to be published.", commitLink(p, m.Planned))
+}
+
+// Answer is one reply as the receipt links it.
+type Answer struct {
+	Feedback model.Comment
+	ReplyURL string // empty: answered by the receipt itself
+	Gone     bool   // the comment was deleted before it could be answered
+}
+
+// ReceiptText tells what a turn changed and said.
+func ReceiptText(p model.Pull, answers []Answer, o model.Outbox, m model.TurnMarker) string {
+	var b strings.Builder
+	commits := o.Commits
+	fmt.Fprintf(&b, "**Answered %s**", count(max(len(answers), len(m.Events)), "comment"))
+	switch {
+	case m.Head == Base(m):
+		b.WriteString("; no commit was needed")
+	case len(commits) == 1:
+		fmt.Fprintf(&b, " with commit %s", commitLink(p, m.Head))
+	default:
+		fmt.Fprintf(&b, " with [commits](%s/files/%s..%s) up to %s", p.URL, Base(m), m.Head, commitLink(p, m.Head))
+	}
+	b.WriteString("\n")
+	if c := strings.TrimSpace(o.Comment); c != "" {
+		b.WriteString("\n" + c + "\n")
+	}
+	b.WriteString("\n| feedback | answer |\n| --- | --- |\n")
+	for _, a := range answers {
+		answer := "above"
+		if strings.TrimSpace(o.Comment) == "" {
+			answer = "read; the agent said nothing to it"
+		}
+		switch {
+		case a.Gone:
+			answer = "none: it was deleted meanwhile"
+		case a.ReplyURL != "":
+			answer = fmt.Sprintf("[reply](%s)", a.ReplyURL)
+		}
+		fmt.Fprintf(&b, "| %s | %s |\n", strings.ReplaceAll(mention(a.Feedback), "|", `\|`), answer)
+	}
+	for i, c := range commits {
+		if i == 0 {
+			b.WriteString("\nCommits:\n")
+		}
+		fmt.Fprintf(&b, "\n- %s %s", commitLink(p, c.SHA), inline(c.Subject))
+	}
+	for _, n := range o.Notes {
+		fmt.Fprintf(&b, "\n\n> %s", inline(n))
+	}
+	if s := cost(o); s != "" {
+		fmt.Fprintf(&b, "\n\n<sub>%s%s</sub>", s, runLink(m))
+	}
+	return b.String()
+}
+
+// Base is the head that the turn's commits sit on.
+func Base(m model.TurnMarker) string {
+	if m.Onto != "" {
+		return m.Onto
+	}
+	return m.Start
+}
+
+// FailedText tells that an attempt of a turn ended without a result, and what happens next.
+func FailedText(p model.Pull, feedback []model.Comment, m model.TurnMarker, next string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "**No result yet** for %s%s%s\n\n", count(len(feedback), "comment"), attempt(m), runLink(m))
+	if m.Reason != "" {
+		b.WriteString(Quote(m.Reason) + "\n\n")
+	}
+	b.WriteString(next)
+	if m.Planned != "" && m.Planned != Base(m) {
+		fmt.Fprintf(&b, "\n\nWhat was done is kept as %s.", commitLink(p, m.Planned))
+	}
+	return b.String()
+}
+
+// Retry is the sentence under a failure that will be tried again.
+func Retry(m model.TurnMarker) string {
+	return fmt.Sprintf("Nothing was pushed and the feedback stays pending. The next event, the sweep or a re-run tries again (%d of %d).", m.Attempt, MaxAttempts)
+}
+
+// BlockText tells why the automation stopped, with both heads, and how a person lets it go on.
+func BlockText(p model.Pull, m model.BlockMarker, detail string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "**Blocked: %s**\n", headline(m, p))
+	if detail != "" {
+		fmt.Fprintf(&b, "\n%s\n", Quote(detail))
+	}
+	if m.Expected != "" && m.Observed != "" && m.Expected != m.Observed {
+		observed := commitLink(p, m.Observed)
+		if m.Phase == model.GuardLocal { // it exists nowhere but in the agent's checkout
+			observed = "`" + Short(m.Observed) + "`"
+		}
+		fmt.Fprintf(&b, "\n| | head |\n| --- | --- |\n| expected (last accepted) | %s |\n| observed | %s |\n", commitLink(p, m.Expected), observed)
+	}
+	b.WriteString("\nNothing more happens here until an operator decides; feedback stays pending.\n")
+	if m.Reason == model.ReasonRewrite && m.Phase != model.GuardLocal {
+		fmt.Fprintf(&b, "\n- To go back, restore the old head and comment `/mergexo unblock`:\n  `git push --force-with-lease=%s:%s origin %s:refs/heads/%s`", code(p.HeadRef), m.Observed, m.Expected, code(p.HeadRef))
+		fmt.Fprintf(&b, "\n- To go on from what is there now, comment `/mergexo unblock head_sha=%s`.", m.Observed)
+		return b.String()
+	}
+	b.WriteString("\nTo go on, comment `/mergexo unblock`.")
+	return b.String()
+}
+
+// BlockReason is the same for a terminal: what and why in the first line, with the way on.
+func BlockReason(p model.Pull, m model.BlockMarker, detail string) string {
+	first, rest, _ := strings.Cut(strings.TrimSpace(detail), "\n")
+	reason := fmt.Sprintf("pull request %d is blocked (%s): %s", m.Number, m.Reason, strings.ReplaceAll(headline(m, p), "`", ""))
+	if first != "" {
+		reason += ": " + first
+	}
+	if m.Reason == model.ReasonRewrite {
+		reason += fmt.Sprintf(": expected head %s, observed %s", m.Expected, m.Observed)
+	}
+	reason += "; an operator goes on with /mergexo unblock"
+	if rest != "" {
+		reason += "\n" + rest
+	}
+	return reason
+}
+
+func headline(m model.BlockMarker, p model.Pull) string {
+	switch {
+	case m.Reason == model.ReasonRewrite && m.Phase == model.GuardLocal:
+		return "the agent rewrote history in its checkout; nothing was pushed"
+	case m.Reason == model.ReasonRewrite:
+		return fmt.Sprintf("the history of `%s` was rewritten", code(p.HeadRef))
+	case m.Reason == model.ReasonMarkerEdited:
+		return "a comment that holds MergeXO's state was edited by somebody else"
+	case m.Reason == model.ReasonAttempts:
+		return fmt.Sprintf("the agent failed %d times on the same feedback", MaxAttempts)
+	case m.Reason == model.ReasonAgent:
+		return "the agent needs a decision"
+	case m.Reason == model.ReasonOutcome:
+		return "the agent's answer does not hold; nothing was pushed"
+	case m.Reason == model.ReasonForbidden:
+		return "the agent changed what it must not; nothing was pushed"
+	case m.Reason == model.ReasonTests:
+		return "required tests fail; nothing was pushed"
+	case m.Reason == model.ReasonPush:
+		return fmt.Sprintf("the server refused the push to `%s`", code(p.HeadRef))
+	case m.Reason == model.ReasonConflict:
+		return "commits that were pushed meanwhile conflict with the turn's own"
+	}
+	return m.Reason
+}
+
+func attempt(m model.TurnMarker) string {
+	if m.Attempt > 1 {
+		return fmt.Sprintf(", attempt %d of %d", m.Attempt, MaxAttempts)
+	}
+	return ""
+}
+
+func runLink(m model.TurnMarker) string {
+	if m.RunURL == "" {
+		return ""
+	}
+	return fmt.Sprintf(" · [run](%s)", m.RunURL)
+}
+
+func mention(c model.Comment) string {
+	what := map[model.Kind]string{model.KindReviewSummary: "review", model.KindIssue: "comment"}[c.Kind]
+	if c.Kind == model.KindReview {
+		what = "`" + code(c.Path) + "`"
+		if c.Line > 0 {
+			what += fmt.Sprintf(" line %d", c.Line)
+		}
+	}
+	return fmt.Sprintf("[%s](%s) by %s", what, c.URL, c.Author.Login)
+}
+
+// repoURL is where the repository of a pull request is shown.
+func repoURL(p model.Pull) string {
+	base, _, _ := strings.Cut(p.URL, "/pull/")
+	return base
+}
+
+func commitLink(p model.Pull, sha string) string {
+	return fmt.Sprintf("[`%s`](%s/commit/%s)", Short(sha), repoURL(p), sha)
+}
+
+// Short is a SHA as people read it.
+func Short(sha string) string { return sha[:min(len(sha), 10)] }
+
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+func cost(o model.Outbox) string {
+	var parts []string
+	if o.Seconds > 0 {
+		parts = append(parts, fmt.Sprintf("%d s", o.Seconds))
+	}
+	if n := o.Usage.InputTokens + o.Usage.OutputTokens; n > 0 {
+		parts = append(parts, fmt.Sprintf("%d tokens", n))
+	}
+	if o.Usage.CostUSD > 0 {
+		parts = append(parts, fmt.Sprintf("$%.2f", o.Usage.CostUSD))
+	}
+	return strings.Join(parts, " · ")
+}
+
+// code makes text safe between single backticks.
+func code(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '`' || r < ' ' {
+			return '\''
+		}
+		return r
+	}, s)
+}
+
+// inline makes one line of somebody's text safe in a list: no markup, no mention, no line break.
+func inline(s string) string {
+	s = strings.Join(strings.Fields(s), " ")
+	if s == "" {
+		return ""
+	}
+	return "`" + code(s) + "`"
+}
+
+// quoteLimit is how much of a text is quoted: its end, which is where programs say what went wrong.
+const quoteLimit = 4000
+
+// Quote shows a text of several lines as it is, or its end where it is long.
+func Quote(s string) string {
+	if len(s) > quoteLimit {
+		s = "[...]" + strings.ToValidUTF8(s[len(s)-quoteLimit:], "")
+	}
+	fence := "```"
+	for strings.Contains(s, fence) {
+		fence += "`"
+	}
+	return fence + "text\n" + strings.TrimRight(s, "\n") + "\n" + fence
+}
+
+// Find gives the feedback of these event keys among the comments of a snapshot, and the keys that are not there any more.
+func Find(s model.Snapshot, keys []string) (found []model.Comment, missing []string) {
+	for _, k := range keys {
+		i := slices.IndexFunc(s.Comments, func(c model.Comment) bool { return c.Key(s.Pull.Number) == k })
+		if i < 0 {
+			missing = append(missing, k)
+			continue
+		}
+		found = append(found, s.Comments[i])
+	}
+	return found, missing
+}
