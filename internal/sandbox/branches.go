@@ -1,0 +1,151 @@
+package sandbox
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+var branchRoutes = []route{
+	{"GET /repos/{owner}/{repo}/branches", needRead, listBranches},
+	{"GET /repos/{owner}/{repo}/branches/{branch}", needRead, getBranch},
+	{"GET /repos/{owner}/{repo}/branches/{branch}/protection", needAdmin, getProtection},
+	{"PUT /repos/{owner}/{repo}/branches/{branch}/protection", needAdmin, putProtection},
+	{"DELETE /repos/{owner}/{repo}/branches/{branch}/protection", needAdmin, deleteProtection},
+}
+
+func (s *Server) branchProtectionURL(r *Repository, branch string) string {
+	return s.repositoryAPI(r) + "/branches/" + url.PathEscape(branch) + "/protection"
+}
+
+func listBranches(q *request) (any, error) {
+	var names []string
+	for ref := range q.repo.Refs {
+		if name, ok := strings.CutPrefix(ref, "refs/heads/"); ok && (q.query("protected") != "true" || q.repo.Protections[name] != nil) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return paginate(q, names, func(name string) obj {
+		sha := q.s.branchSHA(q.repo, name)
+		return obj{
+			"name": name, "commit": obj{"sha": sha, "url": q.s.repositoryAPI(q.repo) + "/commits/" + sha},
+			"protected": q.repo.Protections[name] != nil, "protection_url": q.s.branchProtectionURL(q.repo, name),
+		}
+	}), nil
+}
+
+func getBranch(q *request) (any, error) {
+	name := q.r.PathValue("branch")
+	sha := q.s.branchSHA(q.repo, name)
+	if sha == "" {
+		return nil, &failure{status: http.StatusNotFound, message: "Branch not found"}
+	}
+	c, err := q.s.commitOf(q.repo, sha)
+	if err != nil {
+		return nil, err
+	}
+	p := q.repo.Protections[name]
+	checks, level := []string{}, "off"
+	if p != nil && len(p.Checks) > 0 {
+		checks, level = p.Checks, "non_admins"
+	}
+	self := q.s.repositoryAPI(q.repo) + "/branches/" + url.PathEscape(name)
+	return obj{
+		"name": name, "commit": q.s.commitJSON(q.repo, c), "_links": obj{"self": self, "html": q.s.repositoryURL(q.repo) + "/tree/" + name},
+		"protected": p != nil, "protection_url": q.s.branchProtectionURL(q.repo, name),
+		"protection": obj{
+			"enabled":                p != nil,
+			"required_status_checks": obj{"enforcement_level": level, "contexts": checks, "checks": []obj{}},
+		},
+	}, nil
+}
+
+// protectionJSON is protected-branch.
+func (s *Server) protectionJSON(r *Repository, branch string) obj {
+	p, self := r.Protections[branch], s.branchProtectionURL(r, branch)
+	off := obj{"enabled": false}
+	o := obj{
+		"url": self, "enforce_admins": obj{"url": self + "/enforce_admins", "enabled": true}, "required_linear_history": off,
+		"allow_force_pushes": off, "allow_deletions": off, "block_creations": off, "required_conversation_resolution": off,
+		"lock_branch": off, "allow_fork_syncing": off, "required_signatures": obj{"url": self + "/required_signatures", "enabled": false},
+	}
+	if len(p.Checks) > 0 {
+		checks := []obj{}
+		for _, c := range p.Checks {
+			checks = append(checks, obj{"context": c, "app_id": nil})
+		}
+		o["required_status_checks"] = obj{
+			"url": self + "/required_status_checks", "strict": p.Strict, "contexts": p.Checks, "checks": checks,
+			"contexts_url": self + "/required_status_checks/contexts",
+		}
+	}
+	if p.Push != nil {
+		o["restrictions"] = obj{
+			"url": self + "/restrictions", "users_url": self + "/restrictions/users", "teams_url": self + "/restrictions/teams",
+			"apps_url": self + "/restrictions/apps", "users": s.usersJSON(p.Push), "teams": []obj{}, "apps": []obj{},
+		}
+	}
+	return o
+}
+
+func (q *request) protectedBranch() (string, error) {
+	name := q.r.PathValue("branch")
+	switch {
+	case q.s.branchSHA(q.repo, name) == "":
+		return "", &failure{status: http.StatusNotFound, message: "Branch not found"}
+	case q.repo.Protections[name] == nil:
+		return "", &failure{status: http.StatusNotFound, message: "Branch not protected"}
+	}
+	return name, nil
+}
+
+func getProtection(q *request) (any, error) {
+	name, err := q.protectedBranch()
+	if err != nil {
+		return nil, err
+	}
+	return q.s.protectionJSON(q.repo, name), nil
+}
+
+func putProtection(q *request) (any, error) {
+	name := q.r.PathValue("branch")
+	if q.s.branchSHA(q.repo, name) == "" {
+		return nil, &failure{status: http.StatusNotFound, message: "Branch not found"}
+	}
+	var in struct {
+		Restrictions *struct{ Users, Apps []string }
+		Checks       *struct {
+			Strict   bool
+			Contexts []string
+		} `json:"required_status_checks"`
+	}
+	if err := q.decode(&in); err != nil {
+		return nil, err
+	}
+	p := &Protection{}
+	if in.Restrictions != nil {
+		p.Push = append([]string{}, in.Restrictions.Users...)
+		for _, app := range in.Restrictions.Apps {
+			p.Push = append(p.Push, app+"[bot]")
+		}
+	}
+	if in.Checks != nil {
+		p.Strict, p.Checks = in.Checks.Strict, in.Checks.Contexts
+	}
+	q.repo.Protections[name] = p
+	if err := q.s.protectionChanged(q.repo); err != nil {
+		return nil, err
+	}
+	return q.s.protectionJSON(q.repo, name), nil
+}
+
+func deleteProtection(q *request) (any, error) {
+	name, err := q.protectedBranch()
+	if err != nil {
+		return nil, err
+	}
+	delete(q.repo.Protections, name)
+	return &reply{status: http.StatusNoContent}, q.s.protectionChanged(q.repo)
+}

@@ -1,0 +1,162 @@
+package sandbox
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+var commitRoutes = []route{
+	{"GET /repos/{owner}/{repo}/commits", needRead, listCommits},
+	{"GET /repos/{owner}/{repo}/commits/{ref}", needRead, getCommit},
+	{"GET /repos/{owner}/{repo}/commits/{ref}/pulls", needRead, commitPulls},
+	{"GET /repos/{owner}/{repo}/compare/{basehead...}", needRead, compareCommits},
+}
+
+// commitAt finds the commit that {ref} names.
+func (q *request) commitAt(rev string) (string, error) {
+	sha := q.s.resolve(q.repo, rev)
+	if sha == "" {
+		return "", unprocessable("No commit found for SHA: " + rev)
+	}
+	return sha, nil
+}
+
+func listCommits(q *request) (any, error) {
+	rev := q.query("sha")
+	if rev == "" {
+		rev = q.repo.DefaultBranch
+	}
+	sha := q.s.resolve(q.repo, rev)
+	if sha == "" {
+		return nil, errNotFound
+	}
+	args := []string{"rev-list", sha}
+	for param, option := range map[string]string{"since": "--since=", "until": "--until="} {
+		if v := q.query(param); v != "" {
+			args = append(args, option+v)
+		}
+	}
+	args = append(args, "--")
+	if p := q.query("path"); p != "" {
+		args = append(args, p)
+	}
+	out, err := q.s.git(q.repo, args...)
+	if err != nil {
+		return nil, fmt.Errorf("list commits: %w", err)
+	}
+	return q.commitPage(strings.Fields(out))
+}
+
+// commitPage reads only the commits of the page that is asked for.
+func (q *request) commitPage(shas []string) (any, error) {
+	page, per := q.pageOf()
+	if _, err := q.s.commitsOf(q.repo, shas[min((page-1)*per, len(shas)):min(page*per, len(shas))]); err != nil {
+		return nil, err
+	}
+	var failed error
+	list := paginate(q, shas, func(sha string) obj {
+		c, err := q.s.commitOf(q.repo, sha)
+		if err != nil {
+			failed = err
+			return nil
+		}
+		return q.s.commitJSON(q.repo, c)
+	})
+	return list, failed
+}
+
+func getCommit(q *request) (any, error) {
+	sha, err := q.commitAt(q.r.PathValue("ref"))
+	if err != nil {
+		return nil, err
+	}
+	if strings.Contains(q.r.Header.Get("Accept"), "sha") {
+		return &raw{"application/vnd.github.sha; charset=utf-8", []byte(sha)}, nil
+	}
+	c, err := q.s.commitOf(q.repo, sha)
+	if err != nil {
+		return nil, err
+	}
+	return q.s.fullCommitJSON(q.repo, c)
+}
+
+func commitPulls(q *request) (any, error) {
+	sha, err := q.commitAt(q.r.PathValue("ref"))
+	if err != nil {
+		return nil, err
+	}
+	var found []*Issue
+	for _, n := range q.repo.numbers() {
+		i := q.repo.Issues[n]
+		if i.Pull == nil {
+			continue
+		}
+		if shas, err := q.s.pullCommits(i); err == nil && slices.Contains(shas, sha) || i.Pull.MergeCommitSHA == sha {
+			found = append(found, i)
+		}
+	}
+	return paginate(q, found, q.s.simplePullJSON), nil
+}
+
+// compareCommits is https://docs.github.com/en/rest/commits/commits#compare-two-commits; ends may be "owner:branch" of a fork.
+func compareCommits(q *request) (any, error) {
+	left, right, ok := strings.Cut(q.r.PathValue("basehead"), "...")
+	if !ok {
+		return nil, errNotFound
+	}
+	base, head := q.end(left), q.end(right)
+	if base == "" || head == "" {
+		return nil, errNotFound
+	}
+	c, err := q.s.compare(q.repo, base, head)
+	if err != nil {
+		return nil, &failure{status: http.StatusNotFound, message: "No common ancestor between " + left + " and " + right + "."}
+	}
+	ends, err := q.s.commitsOf(q.repo, []string{base, c.MergeBase})
+	if err != nil {
+		return nil, err
+	}
+	commits, err := q.commitPage(c.Commits)
+	if err != nil {
+		return nil, err
+	}
+	files := []obj{}
+	if page, _ := q.pageOf(); page == 1 { // only the first page has files
+		changes, err := q.s.diff(q.repo, c.MergeBase, head)
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range changes[:min(len(changes), 300)] {
+			files = append(files, q.s.fileJSON(q.repo, head, f))
+		}
+	}
+	basehead := url.PathEscape(left) + "..." + url.PathEscape(right)
+	html := q.s.repositoryURL(q.repo) + "/compare/" + basehead
+	permalink := fmt.Sprintf("%s/compare/%s:%s...%s:%s", q.s.repositoryURL(q.repo), q.repo.Owner, base[:7], q.repo.Owner, head[:7])
+	return obj{
+		"url": q.s.repositoryAPI(q.repo) + "/compare/" + basehead, "html_url": html, "permalink_url": permalink,
+		"diff_url": html + ".diff", "patch_url": html + ".patch", "base_commit": q.s.commitJSON(q.repo, ends[0]),
+		"merge_base_commit": q.s.commitJSON(q.repo, ends[1]), "status": c.Status, "ahead_by": c.AheadBy, "behind_by": c.BehindBy,
+		"total_commits": len(c.Commits), "commits": commits, "files": files,
+	}, nil
+}
+
+// end finds one end of a comparison, in this repository or a fork of it.
+func (q *request) end(rev string) string {
+	owner, branch, ok := strings.Cut(rev, ":")
+	if !ok {
+		return q.s.resolve(q.repo, rev)
+	}
+	for _, r := range q.s.st.Repositories {
+		related := r.ID == q.repo.ID || r.Parent == q.repo.ID || r.ID == q.repo.Parent
+		if sha := q.s.resolve(r, branch); strings.EqualFold(r.Owner, owner) && related && sha != "" {
+			if q.s.bring(q.repo, r, sha) == nil {
+				return sha
+			}
+		}
+	}
+	return ""
+}

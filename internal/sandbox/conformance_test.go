@@ -1,0 +1,177 @@
+package sandbox
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os/exec"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/sandbox/conform"
+)
+
+// unlisted are routes that GitHub serves and does not describe.
+var unlisted = map[string]string{
+	"GET /repositories/{id}": "where GitHub's own Link headers and redirects of renamed repositories lead",
+}
+
+func TestEveryRouteIsDocumented(t *testing.T) {
+	api, err := conform.Load()
+	require.NoError(t, err)
+	for _, r := range allRoutes() {
+		if unlisted[r.pattern] != "" {
+			continue
+		}
+		method, path, _ := strings.Cut(r.pattern, " ")
+		assert.True(t, api.Documents(method, path), "GitHub documents no %s", r.pattern)
+	}
+}
+
+// TestTheProgramHasNoValidator keeps the description and the validator out of everything that contains the sandbox.
+func TestTheProgramHasNoValidator(t *testing.T) {
+	out, err := exec.Command("go", "list", "-deps", ".").CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	assert.Contains(t, string(out), "internal/sandbox")
+	assert.NotContains(t, string(out), "kin-openapi")
+}
+
+// step is one request and the status that it must get. $NAME in path and body stands for what an earlier step kept.
+type step struct {
+	as, method, path, body string
+	want                   int
+	keep                   string // "name=field.field": keep a value of the answer
+}
+
+// drive sends the steps in order through the validator, which fails the test for every answer that GitHub would not give.
+// It returns which routes answered with success.
+func drive(t *testing.T, s *Server, steps []step) map[string]bool {
+	t.Helper()
+	server := httptest.NewServer(conform.Handler(t, s))
+	defer server.Close()
+	s.SetOrigin(server.URL)
+	known := map[string]string{}
+	reached := map[string]bool{}
+	router := &router{}
+	router.add(allRoutes()...)
+	for n, st := range steps {
+		path, body := st.path, st.body
+		for name, value := range known {
+			path, body = strings.ReplaceAll(path, "$"+name, value), strings.ReplaceAll(body, "$"+name, value)
+		}
+		path = strings.Replace(path, "~", "/repos/octo/widgets", 1)
+		r, err := http.NewRequest(st.method, server.URL+restPrefix+path, strings.NewReader(body))
+		require.NoError(t, err)
+		if st.as != "" {
+			r.Header.Set("Authorization", "Bearer sandbox-"+st.as)
+		}
+		answer, err := http.DefaultClient.Do(r)
+		require.NoError(t, err)
+		text, err := io.ReadAll(answer.Body)
+		require.NoError(t, err)
+		require.NoError(t, answer.Body.Close())
+		require.Equal(t, st.want, answer.StatusCode, "step %d: %s %s as %s\n%s\n%s", n, st.method, path, st.as, body, text)
+		if route, ok := router.find(r, restPrefix); ok && answer.StatusCode < 400 {
+			reached[route.pattern] = true
+		}
+		if st.keep != "" {
+			name, field, _ := strings.Cut(st.keep, "=")
+			known[name] = pluck(t, text, field)
+		}
+	}
+	return reached
+}
+
+var listIndex = regexp.MustCompile(`^\d+$`)
+
+func pluck(t *testing.T, text []byte, path string) string {
+	t.Helper()
+	var v any
+	require.NoError(t, json.Unmarshal(text, &v), "%s", text)
+	for _, key := range strings.Split(path, ".") {
+		if listIndex.MatchString(key) {
+			v = v.([]any)[0]
+			continue
+		}
+		v = v.(map[string]any)[key]
+	}
+	if f, ok := v.(float64); ok {
+		return fmt.Sprintf("%.0f", f)
+	}
+	return fmt.Sprint(v)
+}
+
+func TestEveryAnswerIsGitHubs(t *testing.T) {
+	s, err := New(Options{StateDir: t.TempDir()})
+	require.NoError(t, err)
+	defer func() { require.NoError(t, s.Close()) }()
+	steps := [][]step{peopleSteps, labelSteps, issueSteps, gitSteps, pullSteps, reviewSteps, commentSteps, checkSteps, runSteps, mergeSteps}
+	var all []step
+	for _, some := range steps {
+		all = append(all, some...)
+	}
+	s.mu.Lock()
+	run := s.putRun(s.repository("octo", "widgets"), &Run{ID: 77, Name: "ci", Status: "in_progress", Event: "push", Attempt: 1})
+	tag := tagMain(t, s)
+	s.mu.Unlock()
+	for i := range all {
+		all[i].path = strings.NewReplacer("$run", fmt.Sprint(run.ID), "$tag", tag).Replace(all[i].path)
+	}
+	reached := drive(t, s, all)
+	for _, r := range allRoutes() {
+		assert.True(t, reached[r.pattern] || unlisted[r.pattern] != "", "no step gets an answer from %s", r.pattern)
+	}
+}
+
+// tagMain makes an annotated tag, which no route can.
+func tagMain(t *testing.T, s *Server) string {
+	t.Helper()
+	r := s.repository("octo", "widgets")
+	text := "object " + s.branchSHA(r, "main") + "\ntype commit\ntag v1\ntagger ann <ann@example.com> 1700000000 +0100\n\nFirst\n"
+	sha, err := runGit(s.gitDir(r), nil, []byte(text), "mktag")
+	require.NoError(t, err)
+	_, err = s.git(r, "update-ref", "refs/tags/v1", strings.TrimSpace(string(sha)))
+	require.NoError(t, err)
+	require.NoError(t, s.syncRefs(r, s.user("octo")))
+	return strings.TrimSpace(string(sha))
+}
+
+// TestTheValidatorRefuses makes sure that what is checked can fail.
+func TestTheValidatorRefuses(t *testing.T) {
+	api, err := conform.Load()
+	require.NoError(t, err)
+	label := `{"id":1,"node_id":"x","url":"http://x/y","name":"bug","description":null,"color":"ff0000","default":true`
+	for name, c := range map[string]struct {
+		method, path, sent string
+		status             int
+		body, want         string
+	}{
+		"fine":                  {"GET", "/repos/o/r/labels/bug", "", 200, label + "}", ""},
+		"missing field":         {"GET", "/repos/o/r/labels/bug", "", 200, `{"id":1}`, "not as GitHub describes"},
+		"wrong type":            {"GET", "/repos/o/r/labels/bug", "", 200, strings.Replace(label, `"id":1`, `"id":"1"`, 1) + "}", "not as GitHub describes"},
+		"unknown field":         {"GET", "/repos/o/r/labels/bug", "", 200, label + `,"shade":"dark"}`, "GitHub describes no .shade"},
+		"undocumented status":   {"GET", "/repos/o/r/labels/bug", "", 202, label + "}", "not documented"},
+		"undocumented path":     {"GET", "/repos/o/r/shelves", "", 200, "{}", "no such operation"},
+		"accepts a bad request": {"POST", "/repos/o/r/labels", `{"color":"ff0000"}`, 201, label + "}", "what GitHub's description refuses"},
+		"refuses a bad request": {"POST", "/repos/o/r/labels", `{"color":"ff0000"}`, 422, `{"message":"Validation Failed","documentation_url":"http://x","errors":[{"code":"missing_field"}]}`, ""},
+		"general error":         {"GET", "/repos/o/r/labels/bug", "", 401, `{"message":"Bad credentials","documentation_url":"http://x","status":"401"}`, ""},
+		"error without words":   {"GET", "/repos/o/r/labels/bug", "", 403, `{"message":17}`, "403"},
+		"slashes in a ref":      {"GET", "/repos/o/r/git/ref/heads/a/b", "", 404, `{"message":"Not Found","documentation_url":"http://x","status":"404"}`, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := httptest.NewRequest(c.method, conform.Prefix+c.path, strings.NewReader(c.sent))
+			err := api.Check(r, []byte(c.sent), c.status, http.Header{"Content-Type": {"application/json"}}, []byte(c.body))
+			if c.want == "" {
+				assert.NoError(t, err)
+			} else {
+				assert.ErrorContains(t, err, c.want)
+			}
+		})
+	}
+}

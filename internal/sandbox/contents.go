@@ -1,0 +1,232 @@
+package sandbox
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"path"
+	"strings"
+)
+
+var contentRoutes = []route{
+	{"GET /repos/{owner}/{repo}/contents/{path...}", needRead, getContents},
+	{"PUT /repos/{owner}/{repo}/contents/{path...}", needWrite, putContents},
+	{"DELETE /repos/{owner}/{repo}/contents/{path...}", needWrite, deleteContents},
+	{"GET /repos/{owner}/{repo}/readme", needRead, func(q *request) (any, error) {
+		q.r.SetPathValue("path", "README.md")
+		return getContents(q)
+	}},
+}
+
+// contentEntry is a line of git ls-tree.
+type contentEntry struct{ mode, kind, sha, size, path string }
+
+func (s *Server) listTree(r *Repository, rev, dir string) ([]contentEntry, error) {
+	out, err := s.git(r, "ls-tree", "-z", "-l", "--full-name", rev, dir)
+	if err != nil {
+		return nil, fmt.Errorf("list %s: %w", dir, err)
+	}
+	var entries []contentEntry
+	for _, record := range strings.Split(strings.TrimSuffix(out, "\x00"), "\x00") {
+		head, name, _ := strings.Cut(record, "\t")
+		if f := strings.Fields(head); len(f) == 4 {
+			entries = append(entries, contentEntry{f[0], f[1], f[2], f[3], name})
+		}
+	}
+	return entries, nil
+}
+
+// getContents answers a file as content-file, a directory as a list of its entries.
+func getContents(q *request) (any, error) {
+	ref := q.query("ref")
+	if ref == "" {
+		ref = q.repo.DefaultBranch
+	}
+	rev := q.s.resolve(q.repo, ref)
+	if rev == "" {
+		return nil, &failure{status: http.StatusNotFound, message: "No commit found for the ref " + ref}
+	}
+	p := strings.Trim(q.r.PathValue("path"), "/")
+	dir := p + "/"
+	if p == "" {
+		dir = "."
+	} else {
+		entries, err := q.s.listTree(q.repo, rev, p)
+		if err != nil {
+			return nil, err
+		}
+		if len(entries) == 0 {
+			return nil, errNotFound
+		}
+		if entries[0].kind == "blob" {
+			return q.file(entries[0], ref)
+		}
+		if entries[0].kind == "commit" {
+			return q.s.entryJSON(q.repo, entries[0], ref), nil
+		}
+	}
+	entries, err := q.s.listTree(q.repo, rev, dir)
+	if err != nil {
+		return nil, err
+	}
+	list := []obj{}
+	for _, e := range entries {
+		list = append(list, q.s.entryJSON(q.repo, e, ref))
+	}
+	return list, nil
+}
+
+// entryJSON is an entry of content-directory.
+func (s *Server) entryJSON(r *Repository, e contentEntry, ref string) obj {
+	kind, gitKind := "file", "blobs"
+	switch {
+	case e.kind == "tree":
+		kind, gitKind = "dir", "trees"
+	case e.kind == "commit":
+		kind, gitKind = "submodule", "commits"
+	case e.mode == "120000":
+		kind = "symlink"
+	}
+	escaped := (&url.URL{Path: e.path}).EscapedPath()
+	self := s.repositoryAPI(r) + "/contents/" + escaped + "?ref=" + url.QueryEscape(ref)
+	git := s.repositoryAPI(r) + "/git/" + gitKind + "/" + e.sha
+	html := s.repositoryURL(r) + "/blob/" + ref + "/" + escaped
+	o := obj{
+		"type": kind, "size": 0, "name": path.Base(e.path), "path": e.path, "sha": e.sha, "url": self, "git_url": git, "html_url": html,
+		"download_url": nil, "_links": obj{"self": self, "git": git, "html": html},
+	}
+	if e.kind == "blob" {
+		var size int
+		_, _ = fmt.Sscan(e.size, &size) // git prints a number for blobs
+		o["size"], o["download_url"] = size, s.origin+"/raw/"+r.FullName()+"/"+ref+"/"+escaped
+	}
+	return o
+}
+
+func (q *request) file(e contentEntry, ref string) (any, error) {
+	data, err := runGit(q.s.gitDir(q.repo), nil, nil, "cat-file", "blob", e.sha)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", e.path, err)
+	}
+	if strings.Contains(q.r.Header.Get("Accept"), "raw") {
+		return &raw{"application/vnd.github.raw+json; charset=utf-8", data}, nil
+	}
+	o := q.s.entryJSON(q.repo, e, ref)
+	o["encoding"], o["content"], o["size"] = "base64", wrap64(data), len(data)
+	if e.mode == "120000" {
+		o["target"] = string(data)
+	}
+	return o, nil
+}
+
+// contentInput is the body of PUT and DELETE contents.
+type contentInput struct {
+	Message, Content, SHA, Branch string
+	Author, Committer             *signature
+}
+
+// contentTarget reads and checks what both writes have in common; old is the blob that is there, or "".
+func (q *request) contentTarget() (in contentInput, head, old string, err error) {
+	if err := q.decode(&in); err != nil {
+		return in, "", "", err
+	}
+	if in.Message == "" {
+		return in, "", "", unprocessable("Invalid request.\n\n\"message\" wasn't supplied.")
+	}
+	if in.Branch == "" {
+		in.Branch = q.repo.DefaultBranch
+	}
+	in.Branch = strings.TrimPrefix(in.Branch, "refs/heads/")
+	head = q.s.branchSHA(q.repo, in.Branch)
+	if head == "" && len(q.repo.Refs) > 0 {
+		return in, "", "", &failure{status: http.StatusNotFound, message: "Branch " + in.Branch + " not found"}
+	}
+	p := q.r.PathValue("path")
+	if p == "" || path.Clean(p) != p || strings.HasPrefix(p, "..") || strings.HasPrefix(p, "/") {
+		return in, "", "", unprocessable("path contains a malformed path component")
+	}
+	if q.user.Login == actionsLogin && strings.HasPrefix(p, ".github/workflows/") {
+		return in, "", "", &failure{status: http.StatusForbidden, message: "Resource not accessible by integration"}
+	}
+	old, _, _ = q.s.blob(q.repo, head, p)
+	return in, head, old, nil
+}
+
+func putContents(q *request) (any, error) {
+	in, head, old, err := q.contentTarget()
+	if err != nil {
+		return nil, err
+	}
+	data, err := decode64(in.Content)
+	if err != nil {
+		return nil, unprocessable("content is not valid Base64")
+	}
+	p := q.r.PathValue("path")
+	switch {
+	case old != "" && in.SHA == "":
+		return nil, unprocessable("Invalid request.\n\n\"sha\" wasn't supplied.")
+	case in.SHA != "" && in.SHA != old:
+		return nil, &failure{status: http.StatusConflict, message: fmt.Sprintf("%s does not match %s", p, in.SHA)}
+	}
+	sha, err := q.s.hashBlob(q.repo, data)
+	if err != nil {
+		return nil, err
+	}
+	commit, err := q.commitContent(&in, head, treeEntry{Path: p, Mode: "100644", SHA: &sha})
+	if err != nil {
+		return nil, err
+	}
+	entries, err := q.s.listTree(q.repo, commit.SHA, p)
+	if err != nil || len(entries) == 0 {
+		return nil, fmt.Errorf("read back %s: %w", p, err)
+	}
+	status := http.StatusOK
+	if old == "" {
+		status = http.StatusCreated
+	}
+	return &reply{status, obj{"content": q.s.entryJSON(q.repo, entries[0], in.Branch), "commit": q.s.gitCommitJSON(q.repo, commit)}}, nil
+}
+
+func deleteContents(q *request) (any, error) {
+	in, head, old, err := q.contentTarget()
+	if err != nil {
+		return nil, err
+	}
+	p := q.r.PathValue("path")
+	switch {
+	case old == "":
+		return nil, errNotFound
+	case in.SHA == "":
+		return nil, unprocessable("Invalid request.\n\n\"sha\" wasn't supplied.")
+	case in.SHA != old:
+		return nil, &failure{status: http.StatusConflict, message: fmt.Sprintf("%s does not match %s", p, in.SHA)}
+	}
+	commit, err := q.commitContent(&in, head, treeEntry{Path: p})
+	if err != nil {
+		return nil, err
+	}
+	return obj{"content": nil, "commit": q.s.gitCommitJSON(q.repo, commit)}, nil
+}
+
+// commitContent puts one changed file onto a branch as the caller.
+func (q *request) commitContent(in *contentInput, head string, e treeEntry) (*commitInfo, error) {
+	var parents []string
+	if head != "" {
+		parents = []string{head}
+	}
+	tree, err := q.s.editTree(q.repo, head, []treeEntry{e})
+	if err != nil {
+		return nil, err
+	}
+	sha, err := q.s.commitTree(q.repo, tree, parents, in.Message, q.signatures(in.Author, in.Committer))
+	if err != nil {
+		return nil, err
+	}
+	if why := q.s.protects(q.repo, refChange{"refs/heads/" + in.Branch, head, sha}, q.user); why != "" {
+		return nil, &failure{status: http.StatusConflict, message: "Could not update file: " + why}
+	}
+	if err := q.moveRef(q.repo, refChange{"refs/heads/" + in.Branch, head, sha}); err != nil {
+		return nil, err
+	}
+	return q.s.commitOf(q.repo, sha)
+}

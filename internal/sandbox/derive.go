@@ -1,0 +1,302 @@
+package sandbox
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// headSHA is the head commit of a pull request: the branch's tip while it is open, else what it was in the end.
+func (s *Server) headSHA(i *Issue) string {
+	if i.State == "open" {
+		if r := s.repositoryByID(i.Pull.HeadRepo); r != nil {
+			if sha := s.branchSHA(r, i.Pull.HeadRef); sha != "" {
+				return sha
+			}
+		}
+	}
+	return i.Pull.HeadSHA
+}
+
+// baseSHA is the base commit of a pull request: the branch's tip while it is open, else what it was in the end.
+func (s *Server) baseSHA(i *Issue) string {
+	if i.State == "open" {
+		if sha := s.branchSHA(i.repo, i.Pull.BaseRef); sha != "" {
+			return sha
+		}
+	}
+	return i.Pull.BaseSHA
+}
+
+// headExists tells whether the head branch is still there.
+func (s *Server) headExists(i *Issue) bool {
+	r := s.repositoryByID(i.Pull.HeadRepo)
+	return r != nil && s.branchSHA(r, i.Pull.HeadRef) != ""
+}
+
+// crossRepository tells whether the head is in a fork.
+func (s *Server) crossRepository(i *Issue) bool { return i.Pull.HeadRepo != i.repo.ID }
+
+// pullFiles are the changed files of a pull request: from the merge base of base and head to the head.
+func (s *Server) pullFiles(i *Issue) ([]*fileChange, error) {
+	return s.threeDot(i.repo, s.baseSHA(i), s.headSHA(i))
+}
+
+// threeDot lists what head changed since it left base.
+func (s *Server) threeDot(r *Repository, base, head string) ([]*fileChange, error) {
+	from, err := s.mergeBase(r, base, head)
+	if err != nil {
+		return nil, err
+	}
+	return s.diff(r, from, head)
+}
+
+// pullCommits are the commits of a pull request that its base does not have, oldest first.
+func (s *Server) pullCommits(i *Issue) ([]string, error) {
+	return s.revList(i.repo, s.baseSHA(i), s.headSHA(i))
+}
+
+// revList are the commits in head that base does not have, oldest first.
+func (s *Server) revList(r *Repository, base, head string) ([]string, error) {
+	return memo(s, fmt.Sprint("rev-list ", r.ID, base, head), func() ([]string, error) {
+		out, err := s.git(r, "rev-list", "--reverse", "--topo-order", head, "^"+base)
+		if err != nil {
+			return nil, fmt.Errorf("list commits: %w", err)
+		}
+		return strings.Fields(out), nil
+	})
+}
+
+// mergeTree is the tree of head merged into base; clean is false on conflicts.
+func (s *Server) mergeTree(r *Repository, base, head string) (tree string, clean bool, err error) {
+	tree, err = memo(s, fmt.Sprint("merge-tree ", r.ID, base, head), func() (string, error) {
+		out, err := s.git(r, "merge-tree", "--write-tree", "--allow-unrelated-histories", base, head)
+		if exitCode(err) == 1 {
+			return "", nil
+		}
+		if err != nil {
+			return "", fmt.Errorf("merge trees: %w", err)
+		}
+		return out, nil
+	})
+	return tree, tree != "", err
+}
+
+// mergeable is GraphQL's MergeableState: MERGEABLE, CONFLICTING or UNKNOWN (closed pull requests).
+func (s *Server) mergeable(i *Issue) string {
+	base := s.baseSHA(i)
+	if i.State != "open" || base == "" {
+		return "UNKNOWN"
+	}
+	_, clean, err := s.mergeTree(i.repo, base, s.headSHA(i))
+	switch {
+	case err != nil:
+		return "UNKNOWN"
+	case clean:
+		return "MERGEABLE"
+	}
+	return "CONFLICTING"
+}
+
+// comparison is what GitHub's compare API says of two commits.
+type comparison struct {
+	Status            string // identical, ahead, behind or diverged: head as seen from base
+	AheadBy, BehindBy int
+	MergeBase         string
+	Commits           []string // in head and not in base, oldest first
+}
+
+// compare relates two commits. Unrelated histories have no merge base: GitHub answers 404 for them, we an error.
+func (s *Server) compare(r *Repository, base, head string) (*comparison, error) {
+	mb, err := s.mergeBase(r, base, head)
+	if err != nil {
+		return nil, err
+	}
+	if mb == "" {
+		return nil, fmt.Errorf("no common ancestor between %s and %s", base, head)
+	}
+	ahead, err := s.revList(r, base, head)
+	if err != nil {
+		return nil, err
+	}
+	behind, err := s.revList(r, head, base)
+	if err != nil {
+		return nil, err
+	}
+	c := &comparison{AheadBy: len(ahead), BehindBy: len(behind), MergeBase: mb, Commits: ahead}
+	switch {
+	case base == head:
+		c.Status = "identical"
+	case c.AheadBy > 0 && c.BehindBy > 0:
+		c.Status = "diverged"
+	case c.AheadBy > 0:
+		c.Status = "ahead"
+	default:
+		c.Status = "behind"
+	}
+	return c, nil
+}
+
+// diffHunk is the hunk that a review comment stands on, down to its line, and the position of that line.
+func (s *Server) diffHunk(c *ReviewComment) (string, int) {
+	if c.GivenHunk != "" {
+		return c.GivenHunk, max(0, strings.Count(c.GivenHunk, "\n"))
+	}
+	files, err := s.threeDot(c.issue.repo, c.OriginalBase, c.OriginalCommit)
+	f := changeOf(files, c.Path)
+	if err != nil || f == nil {
+		return "", 0
+	}
+	if c.SubjectType == "file" {
+		if len(f.hunks) == 0 {
+			return "", 0
+		}
+		return f.hunks[0].header + "\n" + strings.Join(f.hunks[0].lines, "\n"), 0
+	}
+	spot, _ := f.spot(c.Side, c.OriginalLine)
+	return spot.hunk, spot.position
+}
+
+// currentLine says where a review comment stands in the pull request's diff of today. A line or start of 0 means none;
+// outdated is set when the line it was about is not in the diff any more.
+func (s *Server) currentLine(c *ReviewComment) (line, start, position int, outdated bool) {
+	head := s.headSHA(c.issue)
+	files, err := s.threeDot(c.issue.repo, s.baseSHA(c.issue), head)
+	if err != nil {
+		return 0, 0, 0, true
+	}
+	if c.SubjectType == "file" {
+		return 0, 0, 0, changeOf(files, c.Path) == nil
+	}
+	path, line, ok := s.followLine(c, c.OriginalLine, c.Side)
+	f := changeOf(files, path)
+	if !ok || f == nil {
+		return 0, 0, 0, true
+	}
+	spot, ok := f.spot(c.Side, line)
+	if !ok {
+		return 0, 0, 0, true
+	}
+	if c.OriginalStartLine > 0 {
+		side := c.StartSide
+		if side == "" {
+			side = c.Side
+		}
+		if _, start, ok = s.followLine(c, c.OriginalStartLine, side); !ok {
+			return 0, 0, 0, true
+		}
+	}
+	return line, start, spot.position, false
+}
+
+// followLine finds a line of the commented diff in the files of today.
+func (s *Server) followLine(c *ReviewComment, line int, side string) (path string, now int, ok bool) {
+	r := c.issue.repo
+	from, to := c.OriginalCommit, s.headSHA(c.issue)
+	if side == "LEFT" {
+		var err1, err2 error
+		from, err1 = s.mergeBase(r, c.OriginalBase, c.OriginalCommit)
+		to, err2 = s.mergeBase(r, s.baseSHA(c.issue), to)
+		if err1 != nil || err2 != nil {
+			return "", 0, false
+		}
+	}
+	if from == to {
+		return c.Path, line, true
+	}
+	files, err := s.diff(r, from, to)
+	if err != nil {
+		return "", 0, false
+	}
+	for _, f := range files {
+		if f.OldPath != c.Path {
+			continue
+		}
+		if f.Status == "removed" || f.Binary {
+			return "", 0, false
+		}
+		now, ok = f.follow(line)
+		if side == "LEFT" { // the path of a comment is that of the new file, on either side
+			return c.Path, now, ok
+		}
+		return f.Path, now, ok
+	}
+	return c.Path, line, true
+}
+
+// blob reads a file of a commit. ok is false when there is none.
+func (s *Server) blob(r *Repository, rev, path string) (sha string, data []byte, ok bool) {
+	if rev == "" {
+		return "", nil, false
+	}
+	sha, err := memo(s, fmt.Sprint("path ", r.ID, rev, ":", path), func() (string, error) {
+		return s.git(r, "rev-parse", "--verify", "-q", "--end-of-options", rev+":"+path)
+	})
+	if err != nil {
+		return "", nil, false
+	}
+	data, err = memo(s, fmt.Sprint("blob ", r.ID, sha), func() ([]byte, error) {
+		return runGit(s.gitDir(r), nil, nil, "cat-file", "blob", sha)
+	})
+	return sha, data, err == nil
+}
+
+// closing finds what GitHub takes for a link between a pull request and the issue it closes:
+// https://docs.github.com/en/issues/tracking-your-work-with-issues/using-issues/linking-a-pull-request-to-an-issue
+var closing = regexp.MustCompile(`(?i)\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?):?\s+(?:([\w.-]+/[\w.-]+))?#(\d+)\b`)
+
+// closingIssues are the issues of the same repository that merging the pull request closes. Only pull requests against the default branch close any.
+func (s *Server) closingIssues(i *Issue) []*Issue {
+	if i.Pull == nil || i.Pull.BaseRef != i.repo.DefaultBranch {
+		return nil
+	}
+	var found []*Issue
+	seen := map[int]bool{}
+	for _, m := range closing.FindAllStringSubmatch(i.Body, -1) {
+		n, err := strconv.Atoi(m[2])
+		if err != nil || seen[n] || m[1] != "" && !strings.EqualFold(m[1], i.repo.FullName()) {
+			continue
+		}
+		if other := i.repo.Issues[n]; other != nil && other.Pull == nil {
+			seen[n] = true
+			found = append(found, other)
+		}
+	}
+	return found
+}
+
+// reviewCommentsOf are the comments of one review, oldest first.
+func (p *Pull) reviewCommentsOf(review int64) []*ReviewComment {
+	var cs []*ReviewComment
+	for _, c := range p.ReviewComments {
+		if c.ReviewID == review {
+			cs = append(cs, c)
+		}
+	}
+	return cs
+}
+
+// The web addresses of things, as GitHub writes them. i may be an issue or a pull request.
+
+func (s *Server) repositoryURL(r *Repository) string { return s.origin + "/" + r.FullName() }
+
+func (s *Server) issueURL(i *Issue) string {
+	kind := "issues"
+	if i.Pull != nil {
+		kind = "pull"
+	}
+	return fmt.Sprintf("%s/%s/%d", s.repositoryURL(i.repo), kind, i.Number)
+}
+
+func (s *Server) commentURL(c *Comment) string {
+	return fmt.Sprintf("%s#issuecomment-%d", s.issueURL(c.issue), c.ID)
+}
+
+func (s *Server) reviewURL(r *Review) string {
+	return fmt.Sprintf("%s#pullrequestreview-%d", s.issueURL(r.issue), r.ID)
+}
+
+func (s *Server) reviewCommentURL(c *ReviewComment) string {
+	return fmt.Sprintf("%s#discussion_r%d", s.issueURL(c.issue), c.ID)
+}

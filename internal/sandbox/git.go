@@ -1,0 +1,221 @@
+package sandbox
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// zeroSHA is how git and GitHub write "no object".
+const zeroSHA = "0000000000000000000000000000000000000000"
+
+// gitEnv is an environment in which git depends on nobody's settings. Identities and dates come from the caller.
+func gitEnv(extra ...string) []string {
+	env := []string{
+		"PATH=" + searchPath(), "HOME=/nonexistent", "LC_ALL=C", "TZ=UTC",
+		"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_TERMINAL_PROMPT=0", "GIT_NO_REPLACE_OBJECTS=1",
+		"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=safe.directory", "GIT_CONFIG_VALUE_0=*",
+	}
+	return append(env, extra...)
+}
+
+// searchPath is where git's own children (http-backend, hooks) find programs: beside git, then where systems have them.
+var searchPath = sync.OnceValue(func() string {
+	path := "/usr/local/bin:/usr/bin:/bin"
+	if git, err := exec.LookPath("git"); err == nil {
+		path = filepath.Dir(git) + ":" + path
+	}
+	return path
+})
+
+// gitError is a git command that ended with an exit code.
+type gitError struct {
+	args   []string
+	code   int
+	stderr string
+}
+
+func (e *gitError) Error() string {
+	return fmt.Sprintf("git %s: exit %d: %s", strings.Join(e.args, " "), e.code, strings.TrimSpace(e.stderr))
+}
+
+// exitCode is the exit code in err: 0 for nil, -1 where git did not even start.
+func exitCode(err error) int {
+	var ge *gitError
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &ge):
+		return ge.code
+	}
+	return -1
+}
+
+// runGit runs git in dir and gives its standard output, also when it ends with an error.
+func runGit(dir string, env []string, stdin []byte, args ...string) ([]byte, error) {
+	cmd := exec.Command("git", args...)
+	cmd.Dir = dir
+	cmd.Env = gitEnv(env...)
+	if stdin != nil {
+		cmd.Stdin = bytes.NewReader(stdin)
+	}
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	err := cmd.Run()
+	var ee *exec.ExitError
+	if errors.As(err, &ee) {
+		err = &gitError{args: args, code: ee.ExitCode(), stderr: stderr.String()}
+	} else if err != nil {
+		err = fmt.Errorf("run git %s: %w", strings.Join(args, " "), err)
+	}
+	return stdout.Bytes(), err
+}
+
+// gitDir is where a repository's objects are.
+func (s *Server) gitDir(r *Repository) string {
+	return filepath.Join(s.dir, "repositories", strconv.FormatInt(r.ID, 10)+".git")
+}
+
+// git runs git in a repository and gives its output without the last newline.
+func (s *Server) git(r *Repository, args ...string) (string, error) {
+	out, err := runGit(s.gitDir(r), nil, nil, args...)
+	return strings.TrimSuffix(string(out), "\n"), err
+}
+
+// initGit makes the bare repository. Reads by any SHA and partial clones are allowed, as on GitHub. That refs/pull is
+// read-only is left to the update hook: what receive.hideRefs refuses does not refuse the rest of an atomic push.
+func (s *Server) initGit(r *Repository) error {
+	dir := s.gitDir(r)
+	if _, err := runGit(s.dir, nil, nil, "init", "-q", "--bare", "--template=", "--initial-branch="+r.DefaultBranch, dir); err != nil {
+		return fmt.Errorf("create repository %s: %w", r.FullName(), err)
+	}
+	config := `[core]
+	repositoryformatversion = 0
+	bare = true
+	logAllRefUpdates = false
+[gc]
+	auto = 0
+[http]
+	receivepack = true
+[receive]
+	advertiseAtomic = true
+	autogc = false
+	denyDeleteCurrent = refuse
+[uploadpack]
+	allowFilter = true
+	allowAnySHA1InWant = true
+[maintenance]
+	auto = false
+`
+	if err := os.WriteFile(filepath.Join(dir, "config"), []byte(config), 0o644); err != nil {
+		return fmt.Errorf("configure repository %s: %w", r.FullName(), err)
+	}
+	return s.writeHook(r)
+}
+
+// readRefs asks git for all refs of a repository, by full name.
+func (s *Server) readRefs(r *Repository) (map[string]string, error) {
+	out, err := s.git(r, "for-each-ref", "--format=%(objectname) %(refname)")
+	if err != nil {
+		return nil, fmt.Errorf("read refs of %s: %w", r.FullName(), err)
+	}
+	refs := map[string]string{}
+	for line := range strings.Lines(out) {
+		if sha, ref, ok := strings.Cut(strings.TrimSuffix(line, "\n"), " "); ok {
+			refs[ref] = sha
+		}
+	}
+	return refs, nil
+}
+
+// branchSHA is the tip of a branch, or "" when there is no such branch.
+func (s *Server) branchSHA(r *Repository, branch string) string { return r.Refs["refs/heads/"+branch] }
+
+// memo remembers what git said about immutable objects, since the same question comes with every look at a pull request.
+func memo[T any](s *Server, key string, ask func() (T, error)) (T, error) {
+	if v, ok := s.memos[key]; ok {
+		return v.(T), nil
+	}
+	v, err := ask()
+	if err != nil {
+		return v, err
+	}
+	if len(s.memos) > 4096 {
+		clear(s.memos)
+	}
+	s.memos[key] = v
+	return v, nil
+}
+
+// mergeBase is the best common ancestor of two commits, or "" for unrelated histories.
+func (s *Server) mergeBase(r *Repository, a, b string) (string, error) {
+	if a == b {
+		return a, nil
+	}
+	return memo(s, fmt.Sprint("merge-base ", r.ID, a, b), func() (string, error) {
+		out, err := s.git(r, "merge-base", a, b)
+		if exitCode(err) == 1 {
+			return "", nil
+		}
+		if err != nil {
+			return "", fmt.Errorf("find merge base: %w", err)
+		}
+		return out, nil
+	})
+}
+
+// isAncestor tells whether commit b contains commit a.
+func (s *Server) isAncestor(r *Repository, a, b string) bool {
+	base, err := s.mergeBase(r, a, b)
+	return err == nil && base == a
+}
+
+// resolve turns a branch, a tag, a full ref or a SHA into a commit, or "" when there is none. Branches win over tags.
+func (s *Server) resolve(r *Repository, rev string) string {
+	for _, ref := range []string{"refs/heads/" + rev, "refs/tags/" + rev, rev, "refs/" + rev} {
+		if sha := r.Refs[ref]; sha != "" {
+			return s.peel(r, sha)
+		}
+	}
+	if rev == "HEAD" {
+		return s.branchSHA(r, r.DefaultBranch)
+	}
+	if len(rev) >= 4 && isHex(rev) {
+		return s.peel(r, rev)
+	}
+	return ""
+}
+
+// peel is the commit that an object names, or "".
+func (s *Server) peel(r *Repository, sha string) string {
+	out, err := memo(s, fmt.Sprint("peel ", r.ID, sha), func() (string, error) {
+		return s.git(r, "rev-parse", "--verify", "-q", "--end-of-options", sha+"^{commit}")
+	})
+	if err != nil {
+		return ""
+	}
+	return out
+}
+
+func isHex(s string) bool {
+	return strings.Trim(s, "0123456789abcdef") == "" && len(s) <= 40
+}
+
+// identity is the environment that makes git write commits as u at t.
+func identity(name, email string, t time.Time) []string {
+	date := fmt.Sprintf("%d +0000", t.Unix())
+	return []string{
+		"GIT_AUTHOR_NAME=" + name, "GIT_AUTHOR_EMAIL=" + email, "GIT_AUTHOR_DATE=" + date,
+		"GIT_COMMITTER_NAME=" + name, "GIT_COMMITTER_EMAIL=" + email, "GIT_COMMITTER_DATE=" + date,
+	}
+}
+
+// noreply is the address that GitHub gives to commits that it makes for somebody.
+func noreply(u *User) string { return fmt.Sprintf("%d+%s@users.noreply.github.com", u.ID, u.Login) }

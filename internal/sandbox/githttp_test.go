@@ -1,0 +1,215 @@
+package sandbox
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestAPullRequestFollowsItsBranch(t *testing.T) {
+	w := newTown(t)
+	c := w.clone("octo")
+	first := c.branch("agent/x", "a.txt", "one\ntwo\nthree\n")
+	n := w.pull("octo", "agent/x")
+	path := fmt.Sprintf("%s/pulls/%d", repoPath, n)
+	p := w.as("", "GET", path, nil).want(200).obj()
+	require.Equal(t, first, p["head"].(obj)["sha"])
+	require.Equal(t, true, p["mergeable"])
+	require.EqualValues(t, 3, p["additions"])
+	require.Equal(t, first, strings.Fields(c.git("ls-remote", "origin", fmt.Sprintf("refs/pull/%d/head", n)))[0])
+
+	before := w.deliveries()
+	second := c.commit("b.txt", "more\n")
+	c.git("push", "-q", "origin", "agent/x")
+	require.Equal(t, second, w.as("", "GET", path, nil).want(200).obj()["head"].(obj)["sha"])
+	require.Equal(t, second, strings.Fields(c.git("ls-remote", "origin", fmt.Sprintf("refs/pull/%d/head", n)))[0])
+	require.Equal(t, []string{"push", "pull_request.synchronize"}, w.delivered(before))
+
+	before = w.deliveries()
+	c.git("push", "-q", "origin", "agent/x:main")
+	merged := w.as("", "GET", path, nil).want(200).obj()
+	require.Equal(t, true, merged["merged"])
+	require.Equal(t, second, merged["merge_commit_sha"])
+	require.Equal(t, "octo", merged["merged_by"].(obj)["login"])
+	require.EqualValues(t, 2, merged["commits"], "what was merged stays in view")
+	require.Equal(t, []string{"push", "pull_request.closed"}, w.delivered(before))
+	c.git("push", "-q", "origin", ":agent/x")
+	require.Equal(t, second, w.as("", "GET", path, nil).want(200).obj()["head"].(obj)["sha"])
+	w.as("octo", "PATCH", path, obj{"state": "open"}).want(422)
+}
+
+func TestAHeadThatIsDeletedOrEmptiedClosesItsPullRequest(t *testing.T) {
+	w := newTown(t)
+	c := w.clone("octo")
+	gone := c.branch("gone", "a.txt", "a\n")
+	c.branch("emptied", "b.txt", "b\n")
+	n, m := w.pull("octo", "gone"), w.pull("octo", "emptied")
+	c.git("push", "-q", "origin", ":gone")
+	c.git("push", "-q", "-f", "origin", "origin/main:emptied")
+	p := w.as("", "GET", fmt.Sprintf("%s/pulls/%d", repoPath, n), nil).obj()
+	require.Equal(t, "closed", p["state"])
+	require.Equal(t, false, p["merged"])
+	require.Equal(t, gone, p["head"].(obj)["sha"])
+	require.Equal(t, "closed", w.as("", "GET", fmt.Sprintf("%s/pulls/%d", repoPath, m), nil).obj()["state"])
+	r := w.as("octo", "PATCH", fmt.Sprintf("%s/pulls/%d", repoPath, n), obj{"state": "open"}).want(422)
+	require.Contains(t, string(r.body), "branch has been deleted")
+
+	c.git("push", "-q", "origin", gone+":refs/heads/gone")
+	w.as("octo", "PATCH", fmt.Sprintf("%s/pulls/%d", repoPath, n), obj{"state": "open"}).want(200)
+	require.Equal(t, "open", w.as("", "GET", fmt.Sprintf("%s/pulls/%d", repoPath, n), nil).obj()["state"])
+}
+
+func TestHeadAndBaseInOnePushCloseWithoutMerging(t *testing.T) {
+	w := newTown(t)
+	c := w.clone("octo")
+	c.branch("x", "a.txt", "a\n")
+	n := w.pull("octo", "x")
+	c.git("commit", "-q", "--amend", "-m", "Rebased")
+	c.git("push", "-q", "--atomic", "-f", "origin", "x", "x:main")
+	p := w.as("", "GET", fmt.Sprintf("%s/pulls/%d", repoPath, n), nil).obj()
+	require.Equal(t, "closed", p["state"])
+	require.Equal(t, false, p["merged"])
+}
+
+func TestClonesOfAllKinds(t *testing.T) {
+	w := newTown(t)
+	c := w.clone("octo")
+	for i := range 5 {
+		c.commit("f.txt", strings.Repeat("line\n", i+1))
+	}
+	c.git("push", "-q", "origin", "main")
+	old := c.git("rev-parse", "HEAD~3")
+
+	shallow := w.clone("", "--depth=1")
+	require.Equal(t, "true", shallow.git("rev-parse", "--is-shallow-repository"))
+	require.Equal(t, "1", shallow.git("rev-list", "--count", "HEAD"))
+	shallow.git("fetch", "-q", "--deepen=2")
+	require.Equal(t, "3", shallow.git("rev-list", "--count", "HEAD"))
+
+	partial := w.clone("octo", "--filter=blob:none", "--no-checkout")
+	require.NotEmpty(t, partial.git("rev-list", "--objects", "--missing=print", "--all", "--filter-print-omitted", "--filter=blob:none"))
+	require.Equal(t, "line\nline", partial.git("show", old+":f.txt"))
+
+	bySHA := w.clone("octo", "--depth=1", "--no-tags")
+	bySHA.git("fetch", "-q", "--depth=1", "origin", old)
+	require.Equal(t, old, bySHA.git("rev-parse", "FETCH_HEAD"))
+	require.Equal(t, "main", strings.TrimPrefix(bySHA.git("symbolic-ref", "HEAD"), "refs/heads/"))
+	req, err := http.NewRequest("GET", w.url+"/octo/widgets.git/info/refs?service=git-upload-pack", nil)
+	require.NoError(t, err)
+	req.Header.Set("Git-Protocol", "version=2")
+	resp, err := http.DefaultClient.Do(req)
+	require.NoError(t, err)
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	require.NoError(t, err)
+	require.Contains(t, string(body), "version 2")
+	out, err := w.clone("octo").try("ls-remote", w.url+"/octo/widgets.git", "HEAD")
+	require.NoError(t, err, out)
+}
+
+func TestWhoMayPush(t *testing.T) {
+	w := newTown(t)
+	w.grant("wendy", "write")
+	w.grant("rita", "read")
+	c := w.clone("octo")
+	c.commit("a.txt", "a\n")
+	for login, want := range map[string]string{"": "could not read Username", "rita": "403", "stranger": "403"} {
+		c.login = login
+		out, err := c.try("push", "origin", "HEAD:refs/heads/y")
+		require.Error(t, err, login)
+		require.Contains(t, out, want, login)
+	}
+	c.login = "wendy"
+	c.git("push", "-q", "origin", "HEAD:refs/heads/y")
+
+	out, err := c.try("-c", "http.extraheader=", "-c", "http.extraheader=Authorization: Bearer nonsense", "ls-remote", w.url+"/octo/widgets")
+	require.Error(t, err)
+	require.Contains(t, out, "could not read Username", "a bad token is asked for again")
+
+	w.as("", "POST", "/_sandbox/repositories", obj{"full_name": "octo/secret", "private": true}).want(201)
+	out, err = c.try("ls-remote", w.url+"/octo/secret")
+	require.Error(t, err)
+	require.Contains(t, out, "not found")
+}
+
+func TestHiddenRefsLeasesAndAtomicPushes(t *testing.T) {
+	w := newTown(t)
+	c := w.clone("octo")
+	first := c.branch("x", "a.txt", "a\n")
+	c.git("push", "-q", "--force-with-lease=refs/mergexo/lock/main:", "origin", "HEAD:refs/mergexo/lock/main")
+	out, err := c.try("push", "--force-with-lease=refs/mergexo/lock/main:", "origin", "HEAD~1:refs/mergexo/lock/main")
+	require.Error(t, err, "create only")
+	require.Contains(t, out, "stale info")
+	second := c.commit("b.txt", "b\n")
+	c.git("push", "-q", "origin", "HEAD:refs/mergexo/turn/1/k")
+	c.git("push", "-q", "--atomic", "--force-with-lease=x:"+first, "origin", "HEAD:x", ":refs/mergexo/turn/1/k")
+	require.Equal(t, second, strings.Fields(c.git("ls-remote", "origin", "x"))[0])
+	require.Empty(t, c.git("ls-remote", "origin", "refs/mergexo/turn/*"))
+
+	n := w.pull("octo", "x")
+	ref := fmt.Sprintf("refs/pull/%d/head", n)
+	out, err = c.try("push", "--atomic", "origin", "+HEAD~1:"+ref, "HEAD:refs/heads/z")
+	require.Error(t, err)
+	require.Contains(t, out, "deny updating a hidden ref")
+	require.Empty(t, c.git("ls-remote", "origin", "z"), "one refused ref refuses all")
+	require.Equal(t, second, strings.Fields(c.git("ls-remote", "origin", ref))[0])
+}
+
+func TestProtectedBranches(t *testing.T) {
+	w := newTown(t)
+	w.grant("wendy", "write")
+	w.grant("max", "maintain")
+	w.as("", "PUT", "/_sandbox/protection", obj{"repository": "octo/widgets", "branch": "main", "push": []string{"Max"}}).want(204)
+	c := w.clone("wendy")
+	c.commit("a.txt", "a\n")
+	out, err := c.try("push", "origin", "HEAD:main")
+	require.Error(t, err)
+	require.Contains(t, out, "GH006: Protected branch update failed for refs/heads/main")
+	out, err = c.try("push", "--atomic", "origin", "HEAD:main", "HEAD:other")
+	require.Error(t, err)
+	require.Contains(t, out, "atomic")
+	require.Empty(t, c.git("ls-remote", "origin", "other"))
+	c.git("push", "-q", "origin", "HEAD:other")
+
+	c.login = "max"
+	c.git("push", "-q", "origin", "HEAD:main")
+	c.git("commit", "-q", "--amend", "-m", "Rewritten")
+	out, err = c.try("push", "-f", "origin", "HEAD:main")
+	require.Error(t, err)
+	require.Contains(t, out, "Cannot force-push")
+	main := w.as("", "GET", repoPath+"/git/ref/heads/main", nil).want(200).obj()["object"].(obj)["sha"]
+	w.as("wendy", "PATCH", repoPath+"/git/refs/heads/main", obj{"sha": main}).want(422)
+	w.as("", "PUT", "/_sandbox/protection", obj{"branch": "main"}).want(204)
+	c.git("push", "-q", "-f", "origin", "HEAD:main")
+}
+
+func TestAWorkflowTokenCannotPushWorkflows(t *testing.T) {
+	w := newTown(t)
+	c := w.clone("actions")
+	c.commit(".github/workflows/ci.yml", "on: push\n")
+	out, err := c.try("push", "origin", "HEAD:refs/heads/x")
+	require.Error(t, err)
+	require.Contains(t, out, "refusing to allow a GitHub App to create or update workflow `.github/workflows/ci.yml` without `workflows` permission")
+	c.login = "octo"
+	c.git("push", "-q", "origin", "HEAD:main")
+	c.login = "actions"
+	c.commit("a.txt", "a\n")
+	c.git("push", "-q", "origin", "HEAD:refs/heads/x")
+}
+
+func TestABigPushIsChunkedAndALargeOneIsZipped(t *testing.T) {
+	w := newTown(t)
+	c := w.clone("octo")
+	var b strings.Builder
+	for i := range 200_000 {
+		fmt.Fprintf(&b, "%x\n", i*2654435761)
+	}
+	c.commit("big.txt", b.String())
+	c.git("-c", "http.postBuffer=65536", "push", "-q", "origin", "HEAD:refs/heads/big")
+	again := w.clone("octo", "-b", "big")
+	require.Equal(t, c.git("rev-parse", "HEAD"), again.git("rev-parse", "HEAD"))
+}

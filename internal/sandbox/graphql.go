@@ -1,0 +1,145 @@
+package sandbox
+
+import (
+	"context"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"sync"
+
+	"github.com/graph-gophers/graphql-go"
+	gqlerrors "github.com/graph-gophers/graphql-go/errors"
+)
+
+//go:embed schema.graphql
+var sdl string
+
+// SDL is the part of GitHub's GraphQL schema that the sandbox answers, as scripts/schemas cut it out of GitHub's own:
+// a query that is valid against it is valid on GitHub.
+func SDL() string { return sdl }
+
+// graphqlSchema is the schema with its resolvers. Resolvers run one at a time (they share git's memos) and under
+// Server.mu, so a query sees one state of the world. They find the request they serve in their root.
+var graphqlSchema = sync.OnceValues(func() (*graphql.Schema, error) {
+	schema, err := graphql.ParseSchema(sdl, &gqlRoot{}, graphql.MaxParallelism(1))
+	if err != nil {
+		return nil, fmt.Errorf("bind resolvers to GitHub's schema: %w", err)
+	}
+	return schema, nil
+})
+
+// graphqlRequest is the body of a query: https://docs.github.com/en/graphql/guides/forming-calls-with-graphql
+type graphqlRequest struct {
+	Query         *string        `json:"query"`
+	Variables     map[string]any `json:"variables"`
+	OperationName string         `json:"operationName"`
+}
+
+// graphqlError is one error as GitHub writes it: type stands beside message, not in extensions.
+type graphqlError struct {
+	Type       string               `json:"type,omitempty"`
+	Path       []any                `json:"path,omitempty"`
+	Extensions map[string]any       `json:"extensions,omitempty"`
+	Locations  []gqlerrors.Location `json:"locations,omitempty"`
+	Message    string               `json:"message"`
+}
+
+// graphqlResponse is what GitHub answers with status 200, also when there are errors. Data is absent when the query was not run.
+type graphqlResponse struct {
+	Data   json.RawMessage `json:"data,omitempty"`
+	Errors []graphqlError  `json:"errors,omitempty"`
+}
+
+const graphqlDocs = "https://docs.github.com/graphql"
+
+// graphqlHandler serves POST /api/graphql.
+func (s *Server) graphqlHandler() http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.mu.Lock()
+		viewer, ok := s.viewer(r)
+		s.mu.Unlock()
+		switch {
+		case !ok:
+			graphqlRefusal(w, http.StatusUnauthorized, "Bad credentials")
+			return
+		case viewer == nil:
+			graphqlRefusal(w, http.StatusUnauthorized, "This endpoint requires you to be authenticated.")
+			return
+		}
+		var ask graphqlRequest
+		if err := json.NewDecoder(r.Body).Decode(&ask); err != nil {
+			graphqlRefusal(w, http.StatusBadRequest, "Problems parsing JSON")
+			return
+		}
+		if ask.Query == nil {
+			graphqlRefusal(w, http.StatusBadRequest, "A query attribute must be specified and must be a string.")
+			return
+		}
+		answer, err := s.answerQuery(r.Context(), viewer, ask)
+		if err != nil {
+			graphqlRefusal(w, http.StatusInternalServerError, err.Error())
+			return
+		}
+		w.Header().Set("Content-Type", "application/json; charset=utf-8")
+		w.Header().Set("X-RateLimit-Resource", "graphql")
+		_ = json.NewEncoder(w).Encode(answer) // the client is gone when this fails
+	})
+}
+
+// graphqlRefusal answers what never became a query.
+func graphqlRefusal(w http.ResponseWriter, status int, message string) {
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(map[string]string{
+		"message": message, "documentation_url": graphqlDocs, "status": fmt.Sprint(status),
+	})
+}
+
+// answerQuery runs one query as viewer.
+func (s *Server) answerQuery(ctx context.Context, viewer *User, ask graphqlRequest) (*graphqlResponse, error) {
+	schema, err := graphqlSchema()
+	if err != nil {
+		return nil, err
+	}
+	asked, refused, err := studyQuery(ask)
+	if err != nil {
+		return nil, err
+	}
+	if len(refused) > 0 {
+		return &graphqlResponse{Errors: refused}, nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l := &look{s: s, viewer: viewer, asked: asked}
+	done := schema.Exec(context.WithValue(ctx, lookKey{}, l), *ask.Query, ask.OperationName, ask.Variables)
+	out := &graphqlResponse{Data: done.Data}
+	for _, e := range append(done.Errors, l.late...) {
+		out.Errors = append(out.Errors, asked.shape(e))
+	}
+	return out, nil
+}
+
+// look is one query at work: who asks, of which server, and what the query costs.
+type look struct {
+	s      *Server
+	viewer *User
+	asked  *survey
+	late   []*gqlerrors.QueryError // errors of items of a list, which a resolver cannot return beside the list
+}
+
+// lookKey is where the context keeps the look; only the root's fields need it.
+type lookKey struct{}
+
+// refusal is an error of one field, with GitHub's word for its kind.
+type refusal struct{ kind, message string }
+
+func (r *refusal) Error() string { return r.message }
+
+// Extensions carries the kind through the GraphQL library.
+func (r *refusal) Extensions() map[string]any { return map[string]any{"type": r.kind} }
+
+// unresolved is how GitHub says that something is not there, or not for these eyes.
+func unresolved(format string, args ...any) error {
+	return &refusal{"NOT_FOUND", fmt.Sprintf(format, args...)}
+}

@@ -1,0 +1,87 @@
+package sandbox
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/graph-gophers/graphql-go"
+)
+
+// issueState and pullState are the state in GraphQL's words.
+func issueState(i *Issue) string { return strings.ToUpper(i.State) }
+
+func pullState(i *Issue) string {
+	if i.Pull.merged() {
+		return "MERGED"
+	}
+	return strings.ToUpper(i.State)
+}
+
+// gqlSubject is what issues and pull requests have in common.
+type gqlSubject struct {
+	*gqlPost
+	i *Issue
+}
+
+func (i *gqlSubject) ID() graphql.ID     { return graphql.ID(issueNodeID(i.i)) }
+func (i *gqlSubject) Number() int32      { return int32(i.i.Number) }
+func (i *gqlSubject) Title() string      { return i.i.Title }
+func (i *gqlSubject) URL() text          { return text(i.s.issueURL(i.i)) }
+func (i *gqlSubject) ResourcePath() text { return i.path(i.s.issueURL(i.i)) }
+func (i *gqlSubject) Closed() bool       { return i.i.State == "closed" }
+func (i *gqlSubject) ClosedAt() *text    { return maybeTime(i.i.ClosedAt) }
+func (i *gqlSubject) Locked() bool       { return i.i.Locked }
+
+func (i *gqlSubject) Labels(args labelArgs) (*connection[gqlLabel], error) {
+	return i.labels(i.repo, i.i.labels(), args)
+}
+
+func (i *gqlSubject) Comments(args commentArgs) (*connection[gqlComment], error) {
+	return i.comments(i.i, args)
+}
+
+func (i *gqlSubject) Assignees(args pageArgs) (*connection[gqlActor], error) {
+	var users []*User
+	for _, login := range i.i.Assignees {
+		users = append(users, i.s.author(login))
+	}
+	return pageOf(args, listing[*User, gqlActor]{items: users, key: inOrder[*User],
+		wrap: func(u *User) *gqlActor { return &gqlActor{look: i.look, u: u} }})
+}
+
+// gqlIssue is https://docs.github.com/en/graphql/reference/objects#issue.
+type gqlIssue struct{ *gqlSubject }
+
+func (l *look) subject(i *Issue) *gqlSubject {
+	return &gqlSubject{&gqlPost{l, &i.Post, i.repo}, i}
+}
+
+func (l *look) issue(i *Issue) *gqlIssue { return &gqlIssue{l.subject(i)} }
+
+func (i *gqlIssue) State() string          { return issueState(i.i) }
+func (i *gqlIssue) BodyURL() text          { return i.URL() + text(fmt.Sprintf("#issue-%d", i.i.ID)) }
+func (i *gqlIssue) BodyResourcePath() text { return i.path(string(i.BodyURL())) }
+
+func (i *gqlIssue) StateReason(struct{ EnableDuplicate bool }) *string {
+	return some(strings.ToUpper(i.i.StateReason))
+}
+
+// ClosedByPullRequestsReferences are the pull requests that name the issue as the one they close.
+func (i *gqlIssue) ClosedByPullRequestsReferences(args struct {
+	pageArgs
+	IncludeClosedPrs, OrderByState, UserLinkedOnly bool
+}) (*connection[gqlPull], error) {
+	var found []*Issue
+	for _, n := range i.repo.numbers() {
+		pull := i.repo.Issues[n]
+		if pull.Pull == nil || pull.State == "closed" && !pull.Pull.merged() && !args.IncludeClosedPrs {
+			continue
+		}
+		for _, closes := range i.s.closingIssues(pull) {
+			if closes == i.i {
+				found = append(found, pull)
+			}
+		}
+	}
+	return pageOf(args.pageArgs, listing[*Issue, gqlPull]{items: found, key: inOrder[*Issue], wrap: i.pull})
+}

@@ -1,0 +1,248 @@
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"sync"
+
+	gqlerrors "github.com/graph-gophers/graphql-go/errors"
+	"github.com/vektah/gqlparser/v2"
+	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/gqlerror"
+	"github.com/vektah/gqlparser/v2/parser"
+	"github.com/vektah/gqlparser/v2/validator"
+	"github.com/vektah/gqlparser/v2/validator/rules"
+)
+
+// The limits of a query: https://docs.github.com/en/graphql/overview/rate-limits-and-query-limits-for-the-graphql-api
+const (
+	maxPage       = 100
+	maxNodes      = 500_000
+	pointsPerHour = 5000
+)
+
+// survey is what can be said of a query before it is run: its cost, and where each of its fields stands in the text.
+type survey struct {
+	nodes    int // that it may return at most
+	requests int // connections that it reads, each as often as its parents may occur
+	places   map[string]gqlerrors.Location
+	errors   []graphqlError
+	vars     map[string]any
+}
+
+// cost in points: one for each hundred requests, at least one.
+func (v *survey) cost() int { return max(1, (v.requests+50)/100) }
+
+var parsedSDL = sync.OnceValues(func() (*ast.Schema, error) {
+	schema, err := gqlparser.LoadSchema(&ast.Source{Name: "schema.graphql", Input: sdl})
+	if err != nil {
+		return nil, fmt.Errorf("read the sandbox's schema: %w", err)
+	}
+	return schema, nil
+})
+
+// studyQuery validates a query and counts what it may cost. GitHub refuses what breaks a limit before it runs anything.
+func studyQuery(ask graphqlRequest) (*survey, []graphqlError, error) {
+	schema, err := parsedSDL()
+	if err != nil {
+		return nil, nil, err
+	}
+	doc, err := parser.ParseQuery(&ast.Source{Input: *ask.Query})
+	if err != nil {
+		return nil, refusals(err), nil
+	}
+	if errs := validator.ValidateWithRules(schema, doc, rules.NewDefaultRules()); len(errs) > 0 {
+		return nil, refusals(errs), nil
+	}
+	op := doc.Operations.ForName(ask.OperationName)
+	if op == nil {
+		return nil, []graphqlError{{Message: "An operation name is required"}}, nil
+	}
+	vars, err := validator.VariableValues(schema, op, ask.Variables)
+	if err != nil {
+		return nil, refusals(err), nil
+	}
+	v := &survey{places: map[string]gqlerrors.Location{}, vars: vars}
+	v.walk(op.SelectionSet, nil, 1)
+	if v.nodes > maxNodes {
+		v.errors = append(v.errors, graphqlError{Type: "MAX_NODE_LIMIT_EXCEEDED", Message: fmt.Sprintf(
+			"This query requests up to %s possible nodes which exceeds the maximum limit of %s.", thousands(v.nodes), thousands(maxNodes))})
+	}
+	return v, v.errors, nil
+}
+
+// walk counts a selection that may occur up to times times.
+func (v *survey) walk(set ast.SelectionSet, path []any, times int) {
+	for _, selection := range set {
+		switch sel := selection.(type) {
+		case *ast.InlineFragment:
+			if v.included(sel.Directives) {
+				v.walk(sel.SelectionSet, path, times)
+			}
+		case *ast.FragmentSpread:
+			if v.included(sel.Directives) {
+				v.walk(sel.Definition.SelectionSet, path, times)
+			}
+		case *ast.Field:
+			if !v.included(sel.Directives) {
+				continue
+			}
+			here := append(path[:len(path):len(path)], sel.Alias)
+			v.places[fmt.Sprint(here)] = gqlerrors.Location{Line: sel.Position.Line, Column: sel.Position.Column}
+			below := times
+			if sel.Definition != nil && sel.Definition.Arguments.ForName("first") != nil {
+				below = v.connection(sel, here, times)
+			} else if ids, ok := sel.ArgumentMap(v.vars)["ids"].([]any); ok {
+				below = v.ids(len(ids), here, times)
+			}
+			v.walk(sel.SelectionSet, here, below)
+		}
+	}
+}
+
+// included tells whether @include and @skip leave a selection in.
+func (v *survey) included(directives ast.DirectiveList) bool {
+	for _, d := range directives {
+		on, _ := d.ArgumentMap(v.vars)["if"].(bool)
+		if d.Name == "include" && !on || d.Name == "skip" && on {
+			return false
+		}
+	}
+	return true
+}
+
+// connection checks the bounds of one connection and says how often what is below it may occur.
+func (v *survey) connection(f *ast.Field, path []any, times int) int {
+	args := f.ArgumentMap(v.vars)
+	first, hasFirst := intOf(args["first"])
+	last, hasLast := intOf(args["last"])
+	refuse := func(kind, format string, words ...any) int {
+		v.errors = append(v.errors, graphqlError{Type: kind, Path: path, Locations: []gqlerrors.Location{v.places[fmt.Sprint(path)]}, Message: fmt.Sprintf(format, words...)})
+		return 0
+	}
+	word, n := "first", first
+	if !hasFirst {
+		word, n = "last", last
+	}
+	switch {
+	case hasFirst && hasLast:
+		return refuse("", "Passing both `first` and `last` to paginate the `%s` connection is not supported.", f.Name)
+	case !hasFirst && !hasLast && !selects(f.SelectionSet, "nodes", "edges"):
+		n = 0 // a connection may be counted without reading it
+	case !hasFirst && !hasLast:
+		return refuse("MISSING_PAGINATION_BOUNDARIES", "You must provide a `first` or `last` value to properly paginate the `%s` connection.", f.Name)
+	case n < 0:
+		return refuse("", "`%s` on the `%s` connection cannot be less than zero.", word, f.Name)
+	case n > maxPage:
+		return refuse("EXCESSIVE_PAGINATION", "Requesting %d records on the `%s` connection exceeds the `%s` limit of %d records.", n, f.Name, word, maxPage)
+	}
+	v.requests += times
+	v.nodes += times * n
+	return times * n
+}
+
+// ids checks a lookup of several nodes.
+func (v *survey) ids(n int, path []any, times int) int {
+	if n > maxPage {
+		v.errors = append(v.errors, graphqlError{Type: "ARGUMENT_LIMIT", Path: path, Locations: []gqlerrors.Location{v.places[fmt.Sprint(path)]},
+			Message: fmt.Sprintf("You may not provide more than %d node ids; you provided %d.", maxPage, n)})
+	}
+	v.requests += times
+	v.nodes += times * n
+	return times * n
+}
+
+// shape turns an error of the library into GitHub's.
+func (v *survey) shape(e *gqlerrors.QueryError) graphqlError {
+	out := graphqlError{Path: e.Path, Locations: e.Locations, Message: e.Message}
+	if kind, ok := e.Extensions["type"].(string); ok {
+		out.Type = kind
+	}
+	var fields []any // without the indices of lists
+	for _, step := range e.Path {
+		if name, ok := step.(string); ok {
+			fields = append(fields, name)
+		}
+	}
+	if place, ok := v.places[fmt.Sprint(fields)]; ok {
+		out.Locations = []gqlerrors.Location{place}
+	}
+	return out
+}
+
+var undefinedField = regexp.MustCompile(`^Cannot query field "(\w+)" on type "(\w+)"`)
+
+// refusals are the errors of a query that is not valid.
+func refusals(err error) []graphqlError {
+	var list gqlerror.List
+	var one *gqlerror.Error
+	switch {
+	case errors.As(err, &list):
+	case errors.As(err, &one):
+		list = gqlerror.List{one}
+	default:
+		list = gqlerror.List{{Message: err.Error()}}
+	}
+	var out []graphqlError
+	for _, e := range list {
+		r := graphqlError{Message: e.Message}
+		for _, l := range e.Locations {
+			r.Locations = append(r.Locations, gqlerrors.Location{Line: l.Line, Column: l.Column})
+		}
+		if m := undefinedField.FindStringSubmatch(e.Message); m != nil {
+			r.Message = fmt.Sprintf("Field '%s' doesn't exist on type '%s'", m[1], m[2])
+			r.Extensions = map[string]any{"code": "undefinedField", "typeName": m[2], "fieldName": m[1]}
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
+// selects tells whether one of the fields is selected, fragments included.
+func selects(set ast.SelectionSet, names ...string) bool {
+	for _, selection := range set {
+		switch sel := selection.(type) {
+		case *ast.InlineFragment:
+			if selects(sel.SelectionSet, names...) {
+				return true
+			}
+		case *ast.FragmentSpread:
+			if selects(sel.Definition.SelectionSet, names...) {
+				return true
+			}
+		case *ast.Field:
+			for _, name := range names {
+				if sel.Name == name {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// intOf reads an Int that was a literal or a variable.
+func intOf(v any) (int, bool) {
+	switch n := v.(type) {
+	case int64:
+		return int(n), true
+	case int:
+		return n, true
+	case float64:
+		return int(n), true
+	}
+	return 0, false
+}
+
+// thousands writes 500000 as 500,000.
+func thousands(n int) string {
+	digits := fmt.Sprint(n)
+	var groups []string
+	for len(digits) > 3 {
+		groups = append([]string{digits[len(digits)-3:]}, groups...)
+		digits = digits[:len(digits)-3]
+	}
+	return strings.Join(append([]string{digits}, groups...), ",")
+}

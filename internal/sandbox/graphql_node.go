@@ -1,0 +1,163 @@
+package sandbox
+
+import (
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/hex"
+	"strings"
+
+	"github.com/graph-gophers/graphql-go"
+)
+
+// gqlNode is whatever an id names, for Query.node.
+type gqlNode struct {
+	id    string
+	value any
+}
+
+func (n *gqlNode) ID() graphql.ID { return graphql.ID(n.id) }
+
+// node finds what an id names, nil when there is nothing for the viewer's eyes.
+func (l *look) node(id string) *gqlNode {
+	value, repo := l.find(id)
+	if value == nil || repo != nil && !l.sees(repo) {
+		return nil
+	}
+	return &gqlNode{id, value}
+}
+
+// find wraps what an id names in its resolver, and says in which repository it is.
+func (l *look) find(id string) (any, *Repository) {
+	if value, repo := l.findObject(id); value != nil {
+		return value, repo
+	}
+	prefix, _, _ := parseNodeID(id)
+	switch v := l.s.node(id).(type) {
+	case *User:
+		return &gqlActor{look: l, u: v}, nil
+	case *Repository:
+		return &gqlRepository{l, v}, v
+	case *Issue:
+		if prefix == nodePull && v.Pull != nil {
+			return l.pull(v), v.repo
+		}
+		if prefix == nodeIssue && v.Pull == nil {
+			return l.issue(v), v.repo
+		}
+	case *Comment:
+		return l.comment(v), v.issue.repo
+	case *Review:
+		if l.shows(v) {
+			return l.review(v), v.issue.repo
+		}
+	case *ReviewComment:
+		if !l.shows(l.s.review(v.ReviewID)) {
+			return nil, nil
+		}
+		if prefix == nodeThread {
+			return l.threadOf(v), v.issue.repo
+		}
+		return l.reviewComment(v), v.issue.repo
+	}
+	return l.findLabel(id)
+}
+
+func (l *look) findLabel(id string) (any, *Repository) {
+	prefix, n, ok := parseNodeID(id)
+	if !ok || prefix != nodeLabel {
+		return nil, nil
+	}
+	for _, r := range l.s.st.Repositories {
+		for _, label := range r.Labels {
+			if label.ID == n {
+				return &gqlLabel{l, r, label}, r
+			}
+		}
+	}
+	return nil, nil
+}
+
+// The prefixes of ids of git's own things; they hold the repository's id and an object's name, or a ref's.
+const (
+	nodeCommit     = "C"
+	nodeTree       = "T"
+	nodeBlob       = "B"
+	nodeTag        = "TA"
+	nodeRef        = "REF"
+	nodePullCommit = "PURC"
+)
+
+// gitNodeID makes the id of something in a repository's git.
+func gitNodeID(prefix string, r *Repository, name []byte) graphql.ID {
+	return graphql.ID(prefix + "_kwDO" + base64.RawURLEncoding.EncodeToString(append(binary.BigEndian.AppendUint64(nil, uint64(r.ID)), name...)))
+}
+
+// objectID is the id of a git object.
+func objectID(prefix string, r *Repository, sha string) graphql.ID {
+	name, err := hex.DecodeString(sha)
+	if err != nil {
+		return ""
+	}
+	return gitNodeID(prefix, r, name)
+}
+
+func (l *look) findObject(id string) (any, *Repository) {
+	prefix, rest, ok := strings.Cut(id, "_kwDO")
+	b, err := base64.RawURLEncoding.DecodeString(rest)
+	if !ok || err != nil || len(b) <= 8 {
+		return nil, nil
+	}
+	r := l.s.repositoryByID(int64(binary.BigEndian.Uint64(b)))
+	if r == nil {
+		return nil, nil
+	}
+	switch prefix {
+	case nodeRef:
+		if ref := l.ref(r, string(b[8:])); ref != nil {
+			return ref, r
+		}
+	case nodeCommit, nodeTree, nodeBlob, nodeTag:
+		if object, err := l.object(r, hex.EncodeToString(b[8:])); err == nil && object != nil {
+			return object.resolver(), r
+		}
+	}
+	return nil, nil
+}
+
+// as is the type assertion that the GraphQL library asks for, by the name To….
+func as[T any](n *gqlNode) (*T, bool) {
+	v, ok := n.value.(*T)
+	return v, ok
+}
+
+// actorAs keeps apart the kinds of accounts, which are one type here.
+func (n *gqlNode) actorAs(kind string) (*gqlActor, bool) {
+	if a, ok := as[gqlActor](n); ok {
+		return a.is(kind)
+	}
+	return nil, false
+}
+
+func (n *gqlNode) ToUser() (*gqlActor, bool)         { return n.actorAs("User") }
+func (n *gqlNode) ToBot() (*gqlActor, bool)          { return n.actorAs("Bot") }
+func (n *gqlNode) ToOrganization() (*gqlActor, bool) { return n.actorAs("Organization") }
+func (n *gqlNode) ToMannequin() (*gqlActor, bool)    { return n.actorAs("Mannequin") }
+
+func (n *gqlNode) ToQuery() (*gqlRoot, bool)                   { return as[gqlRoot](n) }
+func (n *gqlNode) ToRepository() (*gqlRepository, bool)        { return as[gqlRepository](n) }
+func (n *gqlNode) ToIssue() (*gqlIssue, bool)                  { return as[gqlIssue](n) }
+func (n *gqlNode) ToPullRequest() (*gqlPull, bool)             { return as[gqlPull](n) }
+func (n *gqlNode) ToPullRequestCommit() (*gqlPullCommit, bool) { return as[gqlPullCommit](n) }
+func (n *gqlNode) ToIssueComment() (*gqlComment, bool)         { return as[gqlComment](n) }
+func (n *gqlNode) ToPullRequestReview() (*gqlReview, bool)     { return as[gqlReview](n) }
+func (n *gqlNode) ToPullRequestReviewComment() (*gqlReviewComment, bool) {
+	return as[gqlReviewComment](n)
+}
+func (n *gqlNode) ToPullRequestReviewThread() (*gqlThread, bool) { return as[gqlThread](n) }
+func (n *gqlNode) ToUserContentEdit() (*gqlEdit, bool)           { return as[gqlEdit](n) }
+func (n *gqlNode) ToLabel() (*gqlLabel, bool)                    { return as[gqlLabel](n) }
+func (n *gqlNode) ToRef() (*gqlRef, bool)                        { return as[gqlRef](n) }
+func (n *gqlNode) ToCommit() (*gqlCommit, bool)                  { return as[gqlCommit](n) }
+func (n *gqlNode) ToTree() (*gqlTree, bool)                      { return as[gqlTree](n) }
+func (n *gqlNode) ToBlob() (*gqlBlob, bool)                      { return as[gqlBlob](n) }
+func (n *gqlNode) ToTag() (*gqlTag, bool)                        { return as[gqlTag](n) }

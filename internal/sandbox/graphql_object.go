@@ -1,0 +1,233 @@
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/graph-gophers/graphql-go"
+)
+
+// maxText is how much of a blob GitHub shows: https://docs.github.com/en/graphql/reference/objects#blob
+const maxText = 512 * 1000
+
+// gitObject is a git object of any kind, seen as GitObject. It is embedded in the resolver of its kind.
+type gitObject struct {
+	*look
+	r    *Repository
+	oid  string
+	kind string // commit, tree, blob or tag
+}
+
+// object finds a git object by its full name; nil when there is none.
+func (l *look) object(r *Repository, oid string) (*gitObject, error) {
+	kind, err := memo(l.s, fmt.Sprint("kind ", r.ID, oid), func() (string, error) { return l.s.git(r, "cat-file", "-t", oid) })
+	if err != nil {
+		var ended *gitError
+		if errors.As(err, &ended) { // there is no such object
+			return nil, nil
+		}
+		return nil, err
+	}
+	return &gitObject{l, r, oid, kind}, nil
+}
+
+// commit is nil when there is no such commit.
+func (l *look) commit(r *Repository, oid string) *gqlCommit {
+	if o, err := l.object(r, oid); err == nil && o != nil && o.kind == "commit" {
+		return &gqlCommit{o}
+	}
+	return nil
+}
+
+// Object finds by name, or by what git rev-parse understands: "main", "main:path/to/file", "HEAD~2".
+func (r *gqlRepository) Object(args struct {
+	Expression *string
+	OID        *text
+}) (*gitObject, error) {
+	var oid string
+	switch {
+	case args.OID != nil:
+		oid = string(*args.OID)
+	case args.Expression != nil:
+		var err error
+		if oid, err = r.s.git(r.r, "rev-parse", "--verify", "-q", "--end-of-options", *args.Expression); err != nil {
+			return nil, nil // GitHub answers null and no error
+		}
+	default:
+		return nil, &refusal{"", "Field 'object' requires an argument: expression or oid"}
+	}
+	return r.object(r.r, oid)
+}
+
+// resolver is the resolver of the object's own kind.
+func (o *gitObject) resolver() any {
+	switch o.kind {
+	case "commit":
+		return &gqlCommit{o}
+	case "tree":
+		return &gqlTree{o}
+	case "blob":
+		return &gqlBlob{o}
+	}
+	return &gqlTag{o}
+}
+
+func (o *gitObject) ToCommit() (*gqlCommit, bool) { return &gqlCommit{o}, o.kind == "commit" }
+func (o *gitObject) ToTree() (*gqlTree, bool)     { return &gqlTree{o}, o.kind == "tree" }
+func (o *gitObject) ToBlob() (*gqlBlob, bool)     { return &gqlBlob{o}, o.kind == "blob" }
+func (o *gitObject) ToTag() (*gqlTag, bool)       { return &gqlTag{o}, o.kind == "tag" }
+
+func (o *gitObject) ID() graphql.ID {
+	prefix := map[string]string{"commit": nodeCommit, "tree": nodeTree, "blob": nodeBlob, "tag": nodeTag}[o.kind]
+	return objectID(prefix, o.r, o.oid)
+}
+func (o *gitObject) OID() text                  { return text(o.oid) }
+func (o *gitObject) AbbreviatedOID() string     { return o.oid[:7] }
+func (o *gitObject) Repository() *gqlRepository { return &gqlRepository{o.look, o.r} }
+func (o *gitObject) CommitResourcePath() text {
+	return text("/" + o.r.FullName() + "/commit/" + o.oid)
+}
+func (o *gitObject) CommitURL() text { return text(o.s.origin) + o.CommitResourcePath() }
+
+// read is the object's content, as git cat-file prints it.
+func (o *gitObject) read() ([]byte, error) {
+	return memo(o.s, fmt.Sprint("read ", o.r.ID, o.oid), func() ([]byte, error) {
+		return runGit(o.s.gitDir(o.r), nil, nil, "cat-file", o.kind, o.oid)
+	})
+}
+
+// gqlBlob is https://docs.github.com/en/graphql/reference/objects#blob.
+type gqlBlob struct{ *gitObject }
+
+func (b *gqlBlob) ByteSize() (int32, error) {
+	data, err := b.read()
+	return int32(len(data)), err
+}
+
+func (b *gqlBlob) IsBinary() (*bool, error) {
+	data, err := b.read()
+	binary := !isText(data)
+	return &binary, err
+}
+
+func (b *gqlBlob) IsTruncated() (bool, error) {
+	data, err := b.read()
+	return len(data) > maxText, err
+}
+
+// Text is null for a binary.
+func (b *gqlBlob) Text() (*string, error) {
+	data, err := b.read()
+	if err != nil || !isText(data) {
+		return nil, err
+	}
+	s := strings.ToValidUTF8(string(data[:min(len(data), maxText)]), "")
+	return &s, nil
+}
+
+func isText(data []byte) bool {
+	return utf8.Valid(data) && !strings.ContainsRune(string(data[:min(len(data), 8000)]), 0)
+}
+
+// gqlTree is https://docs.github.com/en/graphql/reference/objects#tree.
+type gqlTree struct{ *gitObject }
+
+func (t *gqlTree) Entries() (*[]*gqlTreeEntry, error) {
+	entries, err := t.list("")
+	return &entries, err
+}
+
+// list reads a tree; below is the path of the tree itself.
+func (o *gitObject) list(below string) ([]*gqlTreeEntry, error) {
+	out, err := memo(o.s, fmt.Sprint("ls-tree ", o.r.ID, o.oid), func() (string, error) { return o.s.git(o.r, "ls-tree", "-z", "-l", o.oid) })
+	if err != nil {
+		return nil, fmt.Errorf("list tree: %w", err)
+	}
+	entries := []*gqlTreeEntry{}
+	for _, record := range strings.Split(strings.TrimSuffix(out, "\x00"), "\x00") {
+		about, name, ok := strings.Cut(record, "\t") // mode kind oid size; size is "-" for a tree
+		f := strings.Fields(about)
+		if !ok || len(f) != 4 {
+			continue
+		}
+		mode, _ := strconv.ParseInt(f[0], 8, 32) // git's own output
+		size, _ := strconv.Atoi(f[3])            // 0 for "-"
+		entries = append(entries, &gqlTreeEntry{o.look, o.r, path.Join(below, name), int32(mode), f[1], f[2], int32(size)})
+	}
+	return entries, nil
+}
+
+// gqlTreeEntry is https://docs.github.com/en/graphql/reference/objects#treeentry.
+type gqlTreeEntry struct {
+	*look
+	r    *Repository
+	path string
+	mode int32
+	kind string
+	oid  string
+	size int32
+}
+
+func (e *gqlTreeEntry) Name() string                { return path.Base(e.path) }
+func (e *gqlTreeEntry) Path() *string               { return &e.path }
+func (e *gqlTreeEntry) Mode() int32                 { return e.mode }
+func (e *gqlTreeEntry) Type() string                { return e.kind }
+func (e *gqlTreeEntry) OID() text                   { return text(e.oid) }
+func (e *gqlTreeEntry) Size() int32                 { return e.size }
+func (e *gqlTreeEntry) Object() (*gitObject, error) { return e.object(e.r, e.oid) }
+func (e *gqlTreeEntry) Repository() *gqlRepository  { return &gqlRepository{e.look, e.r} }
+
+// gqlTag is https://docs.github.com/en/graphql/reference/objects#tag: an annotated tag.
+type gqlTag struct{ *gitObject }
+
+// header reads "object", "tag" and the message of a tag object.
+func (t *gqlTag) header() (object, name, message string, err error) {
+	data, err := t.read()
+	head, message, _ := strings.Cut(string(data), "\n\n")
+	for _, line := range strings.Split(head, "\n") {
+		key, value, _ := strings.Cut(line, " ")
+		switch key {
+		case "object":
+			object = value
+		case "tag":
+			name = value
+		}
+	}
+	return object, name, message, err
+}
+
+func (t *gqlTag) Name() (string, error) {
+	_, name, _, err := t.header()
+	return name, err
+}
+
+func (t *gqlTag) Message() (*string, error) {
+	_, _, message, err := t.header()
+	return &message, err
+}
+
+func (t *gqlTag) Target() (*gitObject, error) {
+	oid, _, _, err := t.header()
+	if err != nil {
+		return nil, err
+	}
+	return t.object(t.r, oid)
+}
+
+// gitDate reads git's "1700000000 +0200".
+func gitDate(seconds, zone string) time.Time {
+	n, err := strconv.ParseInt(seconds, 10, 64)
+	if err != nil {
+		return time.Time{}
+	}
+	at, err := time.Parse("-0700", zone)
+	if err != nil {
+		return time.Unix(n, 0).UTC()
+	}
+	return time.Unix(n, 0).In(at.Location())
+}

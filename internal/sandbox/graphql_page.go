@@ -1,0 +1,158 @@
+package sandbox
+
+import (
+	"encoding/base64"
+	"fmt"
+	"sort"
+	"strings"
+)
+
+// pageArgs are the arguments that every connection takes. The survey has checked first and last before they come here.
+type pageArgs struct {
+	After, Before *string
+	First, Last   *int32
+}
+
+// sortKey orders the items of a connection, major part first. A cursor holds one, so it survives that its item is
+// deleted and that others come and go, as GitHub's cursors do.
+type sortKey [2]int64
+
+func (k sortKey) less(o sortKey) bool { return k[0] < o[0] || k[0] == o[0] && k[1] < o[1] }
+
+const cursorMark = "cursor:v2:"
+
+func (k sortKey) cursor() string {
+	return base64.StdEncoding.EncodeToString(fmt.Appendf(nil, "%s%d:%d", cursorMark, k[0], k[1]))
+}
+
+func readCursor(cursor string) (k sortKey, err error) {
+	text, err := base64.StdEncoding.DecodeString(cursor)
+	if err == nil {
+		if rest, ok := strings.CutPrefix(string(text), cursorMark); ok {
+			_, err = fmt.Sscanf(rest, "%d:%d", &k[0], &k[1])
+		} else {
+			err = fmt.Errorf("no cursor")
+		}
+	}
+	if err != nil {
+		return k, &refusal{"INVALID_CURSOR_ARGUMENTS", fmt.Sprintf("`%s` does not appear to be a valid cursor.", cursor)}
+	}
+	return k, nil
+}
+
+// connection is a page of a list, for every connection type of the schema.
+type connection[N any] struct {
+	nodes    []*N
+	cursors  []string
+	total    int
+	previous bool
+	next     bool
+}
+
+// edge is an entry of a page with its cursor.
+type edge[N any] struct {
+	cursor string
+	node   *N
+}
+
+func (e *edge[N]) Cursor() string { return e.cursor }
+func (e *edge[N]) Node() *N       { return e.node }
+
+func (c *connection[N]) TotalCount() int32 { return int32(c.total) }
+func (c *connection[N]) Nodes() *[]*N      { return &c.nodes }
+func (c *connection[N]) PageInfo() *pageInfo {
+	return &pageInfo{cursors: c.cursors, previous: c.previous, next: c.next}
+}
+
+func (c *connection[N]) Edges() *[]*edge[N] {
+	edges := make([]*edge[N], len(c.nodes))
+	for i := range c.nodes {
+		edges[i] = &edge[N]{c.cursors[i], c.nodes[i]}
+	}
+	return &edges
+}
+
+// pageInfo is https://docs.github.com/en/graphql/reference/objects#pageinfo.
+type pageInfo struct {
+	cursors        []string
+	previous, next bool
+}
+
+func (p *pageInfo) HasNextPage() bool     { return p.next }
+func (p *pageInfo) HasPreviousPage() bool { return p.previous }
+
+func (p *pageInfo) StartCursor() *string {
+	if len(p.cursors) == 0 {
+		return nil
+	}
+	return &p.cursors[0]
+}
+
+func (p *pageInfo) EndCursor() *string {
+	if len(p.cursors) == 0 {
+		return nil
+	}
+	return &p.cursors[len(p.cursors)-1]
+}
+
+// listing is what a connection pages through.
+type listing[T, N any] struct {
+	items []T
+	key   func(i int, item T) sortKey
+	desc  bool
+	wrap  func(item T) *N
+}
+
+// inOrder keys items by their place, for lists that have no better order.
+func inOrder[T any](i int, _ T) sortKey { return sortKey{int64(i)} }
+
+// pageOf cuts a page out of a list. Only what is on the page is wrapped, so a long list costs a sort and no more.
+func pageOf[T, N any](args pageArgs, l listing[T, N]) (*connection[N], error) {
+	type entry struct {
+		key  sortKey
+		item T
+	}
+	entries := make([]entry, len(l.items))
+	for i, item := range l.items {
+		entries[i] = entry{l.key(i, item), item}
+	}
+	before := func(a, b sortKey) bool {
+		if l.desc {
+			a, b = b, a
+		}
+		return a.less(b)
+	}
+	sort.SliceStable(entries, func(i, j int) bool { return before(entries[i].key, entries[j].key) })
+	from, to := 0, len(entries)
+	if args.After != nil && *args.After != "" {
+		k, err := readCursor(*args.After)
+		if err != nil {
+			return nil, err
+		}
+		from = sort.Search(len(entries), func(i int) bool { return before(k, entries[i].key) })
+	}
+	if args.Before != nil && *args.Before != "" {
+		k, err := readCursor(*args.Before)
+		if err != nil {
+			return nil, err
+		}
+		to = max(from, sort.Search(len(entries), func(i int) bool { return !before(entries[i].key, k) }))
+	}
+	switch {
+	case args.First != nil:
+		to = min(to, from+int(*args.First))
+	case args.Last != nil:
+		from = max(from, to-int(*args.Last))
+	default:
+		to = from
+	}
+	c := &connection[N]{total: len(entries), previous: from > 0, next: to < len(entries)}
+	for _, e := range entries[from:to] {
+		c.nodes = append(c.nodes, l.wrap(e.item))
+		c.cursors = append(c.cursors, e.key.cursor())
+	}
+	if c.nodes == nil {
+		c.nodes = []*N{}
+	}
+	return c, nil
+}

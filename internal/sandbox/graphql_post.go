@@ -1,0 +1,77 @@
+package sandbox
+
+import (
+	"fmt"
+
+	"github.com/graph-gophers/graphql-go"
+)
+
+// gqlPost is GitHub's interface Comment: what everything that somebody said answers.
+type gqlPost struct {
+	*look
+	p    *Post
+	repo *Repository
+}
+
+func (p *gqlPost) Author() *gqlActor         { return p.actor(p.p.Author) }
+func (p *gqlPost) AuthorAssociation() string { return p.s.association(p.repo, p.p.Author) }
+func (p *gqlPost) Body() string              { return p.p.Body }
+func (p *gqlPost) BodyText() string          { return p.p.Body }
+func (p *gqlPost) CreatedAt() text           { return dateTime(p.p.CreatedAt) }
+func (p *gqlPost) PublishedAt() *text        { return maybeTime(&p.p.CreatedAt) }
+func (p *gqlPost) UpdatedAt() text           { return dateTime(p.p.UpdatedAt) }
+func (p *gqlPost) LastEditedAt() *text       { return maybeTime(p.p.LastEditedAt) }
+func (p *gqlPost) CreatedViaEmail() bool     { return false }
+func (p *gqlPost) IncludesCreatedEdit() bool { return len(p.p.Versions) > 0 }
+func (p *gqlPost) IsMinimized() bool         { return false }
+func (p *gqlPost) MinimizedReason() *string  { return nil }
+func (p *gqlPost) DatabaseID() *int32        { return int32Of(p.p.ID) }
+func (p *gqlPost) FullDatabaseID() *text     { return some(text(fmt.Sprint(p.p.ID))) }
+
+func (p *gqlPost) Repository() *gqlRepository { return &gqlRepository{p.look, p.repo} }
+
+// Editor is who edited last, the author too; null when nobody did.
+func (p *gqlPost) Editor() *gqlActor { return p.actor(p.p.Editor) }
+
+// ViewerDidAuthor compares accounts and not logins, which differ for bots between GitHub's two APIs.
+func (p *gqlPost) ViewerDidAuthor() bool { return p.s.user(p.p.Author) == p.viewer }
+
+// path makes a resource path of a web address.
+func (l *look) path(url string) text { return text(url[min(len(l.s.origin), len(url)):]) }
+
+// gqlComment is https://docs.github.com/en/graphql/reference/objects#issuecomment.
+type gqlComment struct {
+	*gqlPost
+	c *Comment
+}
+
+func (l *look) comment(c *Comment) *gqlComment {
+	return &gqlComment{&gqlPost{l, &c.Post, c.issue.repo}, c}
+}
+
+func (c *gqlComment) ID() graphql.ID     { return graphql.ID(nodeID(nodeComment, c.c.ID)) }
+func (c *gqlComment) URL() text          { return text(c.s.commentURL(c.c)) }
+func (c *gqlComment) ResourcePath() text { return c.path(c.s.commentURL(c.c)) }
+func (c *gqlComment) Issue() *gqlIssue   { return c.issue(c.c.issue) }
+
+func (c *gqlComment) PullRequest() *gqlPull {
+	if c.c.issue.Pull == nil {
+		return nil
+	}
+	return c.pull(c.c.issue)
+}
+
+// commentArgs order comments by creation unless told.
+type commentArgs struct {
+	pageArgs
+	OrderBy *order
+}
+
+// comments pages through a conversation. Comments of the same second stay apart by their ids.
+func (l *look) comments(i *Issue, args commentArgs) (*connection[gqlComment], error) {
+	key := func(_ int, c *Comment) sortKey { return sortKey{c.CreatedAt.Unix(), c.ID} }
+	if args.OrderBy != nil {
+		key = func(_ int, c *Comment) sortKey { return sortKey{c.UpdatedAt.Unix(), c.ID} }
+	}
+	return pageOf(args.pageArgs, listing[*Comment, gqlComment]{items: i.Comments, key: key, desc: args.OrderBy.desc(), wrap: l.comment})
+}

@@ -1,0 +1,172 @@
+package sandbox
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/graph-gophers/graphql-go"
+)
+
+// gqlPull is https://docs.github.com/en/graphql/reference/objects#pullrequest.
+type gqlPull struct{ *gqlSubject }
+
+func (l *look) pull(i *Issue) *gqlPull { return &gqlPull{l.subject(i)} }
+
+func (p *gqlPull) DatabaseID() *int32        { return int32Of(p.i.Pull.ID) }
+func (p *gqlPull) FullDatabaseID() *text     { return some(text(fmt.Sprint(p.i.Pull.ID))) }
+func (p *gqlPull) State() string             { return pullState(p.i) }
+func (p *gqlPull) Permalink() text           { return p.URL() }
+func (p *gqlPull) IsDraft() bool             { return p.i.Pull.Draft }
+func (p *gqlPull) IsCrossRepository() bool   { return p.s.crossRepository(p.i) }
+func (p *gqlPull) MaintainerCanModify() bool { return p.i.Pull.MaintainerCanModify }
+func (p *gqlPull) Merged() bool              { return p.i.Pull.merged() }
+func (p *gqlPull) MergedAt() *text           { return maybeTime(p.i.Pull.MergedAt) }
+func (p *gqlPull) MergedBy() *gqlActor       { return p.actor(p.i.Pull.MergedBy) }
+func (p *gqlPull) Mergeable() string         { return p.s.mergeable(p.i) }
+func (p *gqlPull) BaseRefName() string       { return p.i.Pull.BaseRef }
+func (p *gqlPull) BaseRefOID() text          { return text(p.s.baseSHA(p.i)) }
+func (p *gqlPull) HeadRefName() string       { return p.i.Pull.HeadRef }
+func (p *gqlPull) HeadRefOID() text          { return text(p.s.headSHA(p.i)) }
+
+func (p *gqlPull) BaseRepository() *gqlRepository { return p.Repository() }
+
+// MergeCommit is null until the pull request is merged.
+func (p *gqlPull) MergeCommit() *gqlCommit {
+	if !p.Merged() {
+		return nil
+	}
+	return p.commit(p.repo, p.i.Pull.MergeCommitSHA)
+}
+
+// MergeStateStatus is what git alone can say; protection does not enter.
+func (p *gqlPull) MergeStateStatus() string {
+	switch p.Mergeable() {
+	case "CONFLICTING":
+		return "DIRTY"
+	case "MERGEABLE":
+		if p.IsDraft() {
+			return "DRAFT"
+		}
+		return "CLEAN"
+	}
+	return "UNKNOWN"
+}
+
+// BaseRef is null once the branch is gone.
+func (p *gqlPull) BaseRef() *gqlRef { return p.ref(p.repo, "refs/heads/"+p.i.Pull.BaseRef) }
+
+// HeadRef is null once the branch, or the fork that had it, is gone.
+func (p *gqlPull) HeadRef() *gqlRef {
+	if r := p.s.repositoryByID(p.i.Pull.HeadRepo); r != nil && p.sees(r) {
+		return p.ref(r, "refs/heads/"+p.i.Pull.HeadRef)
+	}
+	return nil
+}
+
+func (p *gqlPull) HeadRepository() *gqlRepository {
+	if r := p.s.repositoryByID(p.i.Pull.HeadRepo); r != nil && p.sees(r) {
+		return &gqlRepository{p.look, r}
+	}
+	return nil
+}
+
+func (p *gqlPull) HeadRepositoryOwner() *gqlActor {
+	if r := p.HeadRepository(); r != nil {
+		return r.Owner()
+	}
+	return nil
+}
+
+// sum adds up the changed files.
+func (p *gqlPull) sum(of func(*fileChange) int) (int32, error) {
+	files, err := p.s.pullFiles(p.i)
+	total := 0
+	for _, f := range files {
+		total += of(f)
+	}
+	return int32(total), err
+}
+
+func (p *gqlPull) Additions() (int32, error) {
+	return p.sum(func(f *fileChange) int { return f.Additions })
+}
+
+func (p *gqlPull) Deletions() (int32, error) {
+	return p.sum(func(f *fileChange) int { return f.Deletions })
+}
+
+func (p *gqlPull) ChangedFiles() (int32, error) {
+	return p.sum(func(*fileChange) int { return 1 })
+}
+
+// TotalCommentsCount counts what was said in the conversation and on the diff.
+func (p *gqlPull) TotalCommentsCount() *int32 {
+	n := int32(len(p.i.Comments) + len(p.i.Pull.ReviewComments))
+	return &n
+}
+
+func (p *gqlPull) Reviews(args reviewArgs) (*connection[gqlReview], error) {
+	return p.reviews(p.i, args)
+}
+
+func (p *gqlPull) ReviewThreads(args pageArgs) (*connection[gqlThread], error) {
+	return pageOf(args, listing[*gqlThread, gqlThread]{items: p.threads(p.i), wrap: func(t *gqlThread) *gqlThread { return t },
+		key: func(_ int, t *gqlThread) sortKey { return sortKey{t.c.CreatedAt.Unix(), t.c.ID} }})
+}
+
+func (p *gqlPull) ClosingIssuesReferences(args struct {
+	pageArgs
+	UserLinkedOnly bool
+	OrderBy        *order
+}) (*connection[gqlIssue], error) {
+	found := p.s.closingIssues(p.i)
+	if args.UserLinkedOnly {
+		found = nil // all are linked by words in the text
+	}
+	return pageOf(args.pageArgs, listing[*Issue, gqlIssue]{items: found, key: args.OrderBy.issueKey, desc: args.OrderBy.desc(), wrap: p.issue})
+}
+
+func (p *gqlPull) Files(args pageArgs) (*connection[gqlFile], error) {
+	files, err := p.s.pullFiles(p.i)
+	if err != nil {
+		return nil, err
+	}
+	return pageOf(args, listing[*fileChange, gqlFile]{items: files, key: inOrder[*fileChange],
+		wrap: func(f *fileChange) *gqlFile { return &gqlFile{f} }})
+}
+
+// gqlFile is https://docs.github.com/en/graphql/reference/objects#pullrequestchangedfile.
+type gqlFile struct{ f *fileChange }
+
+func (f *gqlFile) Path() string     { return f.f.Path }
+func (f *gqlFile) Additions() int32 { return int32(f.f.Additions) }
+func (f *gqlFile) Deletions() int32 { return int32(f.f.Deletions) }
+
+// ChangeType says DELETED where REST says removed.
+func (f *gqlFile) ChangeType() string {
+	if f.f.Status == "removed" {
+		return "DELETED"
+	}
+	return strings.ToUpper(f.f.Status)
+}
+
+func (p *gqlPull) Commits(args pageArgs) (*connection[gqlPullCommit], error) {
+	shas, err := p.s.pullCommits(p.i)
+	if err != nil {
+		return nil, err
+	}
+	return pageOf(args, listing[string, gqlPullCommit]{items: shas, key: inOrder[string],
+		wrap: func(sha string) *gqlPullCommit { return &gqlPullCommit{p, sha} }})
+}
+
+// gqlPullCommit is https://docs.github.com/en/graphql/reference/objects#pullrequestcommit.
+type gqlPullCommit struct {
+	p   *gqlPull
+	sha string
+}
+
+func (c *gqlPullCommit) ID() graphql.ID        { return objectID(nodePullCommit, c.p.repo, c.sha) }
+func (c *gqlPullCommit) Commit() *gqlCommit    { return c.p.commit(c.p.repo, c.sha) }
+func (c *gqlPullCommit) PullRequest() *gqlPull { return c.p }
+func (c *gqlPullCommit) URL() text             { return c.p.URL() + text("/commits/"+c.sha) }
+func (c *gqlPullCommit) ResourcePath() text    { return c.p.path(string(c.URL())) }

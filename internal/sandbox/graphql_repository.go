@@ -1,0 +1,342 @@
+package sandbox
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"sort"
+	"strings"
+
+	"github.com/graph-gophers/graphql-go"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// gqlRepository is https://docs.github.com/en/graphql/reference/objects#repository.
+type gqlRepository struct {
+	*look
+	r *Repository
+}
+
+func (r *gqlRepository) ID() graphql.ID        { return graphql.ID(nodeID(nodeRepository, r.r.ID)) }
+func (r *gqlRepository) DatabaseID() *int32    { return int32Of(r.r.ID) }
+func (r *gqlRepository) Name() string          { return r.r.Name }
+func (r *gqlRepository) NameWithOwner() string { return r.r.FullName() }
+func (r *gqlRepository) Description() *string  { return some(r.r.Description) }
+func (r *gqlRepository) URL() text             { return text(r.s.repositoryURL(r.r)) }
+func (r *gqlRepository) ResourcePath() text    { return text("/" + r.r.FullName()) }
+func (r *gqlRepository) IsPrivate() bool       { return r.r.Private }
+func (r *gqlRepository) IsFork() bool          { return r.r.Parent != 0 }
+func (r *gqlRepository) IsArchived() bool      { return false }
+func (r *gqlRepository) IsEmpty() bool         { return r.s.branchSHA(r.r, r.r.DefaultBranch) == "" }
+func (r *gqlRepository) CreatedAt() text       { return dateTime(r.r.CreatedAt) }
+func (r *gqlRepository) UpdatedAt() text       { return dateTime(r.r.UpdatedAt) }
+func (r *gqlRepository) PushedAt() *text       { return maybeTime(&r.r.PushedAt) }
+func (r *gqlRepository) Owner() *gqlActor      { return &gqlActor{look: r.look, u: r.s.author(r.r.Owner)} }
+
+func (r *gqlRepository) Visibility() string {
+	if r.r.Private {
+		return "PRIVATE"
+	}
+	return "PUBLIC"
+}
+
+// permissionNames are GitHub's RepositoryPermission.
+var permissionNames = map[model.Permission]string{
+	model.PermissionRead: "READ", model.PermissionTriage: "TRIAGE", model.PermissionWrite: "WRITE",
+	model.PermissionMaintain: "MAINTAIN", model.PermissionAdmin: "ADMIN",
+}
+
+func (r *gqlRepository) ViewerPermission() *string {
+	return some(permissionNames[r.s.permission(r.r, r.viewer.Login)])
+}
+
+func (r *gqlRepository) ViewerCanAdminister() bool {
+	return r.s.permission(r.r, r.viewer.Login) == model.PermissionAdmin
+}
+
+func (r *gqlRepository) Parent() *gqlRepository {
+	if p := r.s.repositoryByID(r.r.Parent); p != nil && r.sees(p) {
+		return &gqlRepository{r.look, p}
+	}
+	return nil
+}
+
+func (r *gqlRepository) DefaultBranchRef() *gqlRef {
+	return r.ref(r.r, "refs/heads/"+r.r.DefaultBranch)
+}
+
+// Ref finds a fully qualified name first, then a branch, then a tag.
+func (r *gqlRepository) Ref(args struct{ QualifiedName string }) *gqlRef {
+	for _, name := range []string{args.QualifiedName, "refs/" + args.QualifiedName, "refs/heads/" + args.QualifiedName, "refs/tags/" + args.QualifiedName} {
+		if ref := r.ref(r.r, name); ref != nil && strings.HasPrefix(name, "refs/") {
+			return ref
+		}
+	}
+	return nil
+}
+
+// Refs lists the refs below a prefix, in alphabetical order.
+func (r *gqlRepository) Refs(args struct {
+	pageArgs
+	RefPrefix string
+	OrderBy   *order
+	Direction *string
+	Query     *string
+}) (*connection[gqlRef], error) {
+	var names []string
+	for name := range r.r.Refs {
+		if strings.HasPrefix(name, args.RefPrefix) && (args.Query == nil || strings.Contains(name, *args.Query)) {
+			names = append(names, name)
+		}
+	}
+	sort.Strings(names)
+	if args.OrderBy.desc() || args.Direction != nil && *args.Direction == "DESC" {
+		slices.Reverse(names)
+	}
+	return pageOf(args.pageArgs, listing[string, gqlRef]{items: names, key: inOrder[string],
+		wrap: func(name string) *gqlRef { return r.ref(r.r, name) }})
+}
+
+func (r *gqlRepository) Issue(args struct{ Number int32 }) (*gqlIssue, error) {
+	if i := r.r.Issues[int(args.Number)]; i != nil && i.Pull == nil {
+		return r.issue(i), nil
+	}
+	return nil, unresolved("Could not resolve to an Issue with the number of %d.", args.Number)
+}
+
+func (r *gqlRepository) PullRequest(args struct{ Number int32 }) (*gqlPull, error) {
+	if i := r.r.Issues[int(args.Number)]; i != nil && i.Pull != nil {
+		return r.pull(i), nil
+	}
+	return nil, unresolved("Could not resolve to a PullRequest with the number of %d.", args.Number)
+}
+
+func (r *gqlRepository) IssueOrPullRequest(args struct{ Number int32 }) (*issueOrPull, error) {
+	if i := r.r.Issues[int(args.Number)]; i != nil {
+		return &issueOrPull{r.look, i}, nil
+	}
+	return nil, unresolved("Could not resolve to an issue or pull request with the number of %d.", args.Number)
+}
+
+// issueOrPull is the union of that name.
+type issueOrPull struct {
+	*look
+	i *Issue
+}
+
+func (u *issueOrPull) ToIssue() (*gqlIssue, bool)      { return u.issue(u.i), u.i.Pull == nil }
+func (u *issueOrPull) ToPullRequest() (*gqlPull, bool) { return u.pull(u.i), u.i.Pull != nil }
+
+// order is any of GitHub's inputs that order a connection.
+type order struct{ Field, Direction string }
+
+func (o *order) desc() bool { return o != nil && o.Direction == "DESC" }
+
+// issueKey is the sort key of issues and pull requests.
+func (o *order) issueKey(_ int, i *Issue) sortKey {
+	switch {
+	case o != nil && o.Field == "UPDATED_AT":
+		return sortKey{i.UpdatedAt.Unix(), int64(i.Number)}
+	case o != nil && o.Field == "COMMENTS":
+		return sortKey{int64(len(i.Comments)), int64(i.Number)}
+	}
+	return sortKey{i.CreatedAt.Unix(), int64(i.Number)}
+}
+
+// filtered are the issues that a filter lets through.
+func (r *gqlRepository) filtered(states, labels *[]string, keep func(*Issue) bool, stateOf func(*Issue) string) []*Issue {
+	var found []*Issue
+	for _, n := range r.r.numbers() {
+		i := r.r.Issues[n]
+		if !keep(i) || states != nil && !slices.Contains(*states, stateOf(i)) {
+			continue
+		}
+		if labels != nil && !slices.ContainsFunc(i.labels(), func(l *Label) bool { return slices.Contains(*labels, l.Name) }) {
+			continue
+		}
+		found = append(found, i)
+	}
+	return found
+}
+
+func (r *gqlRepository) Issues(args struct {
+	pageArgs
+	States, Labels *[]string
+	OrderBy        *order
+}) (*connection[gqlIssue], error) {
+	found := r.filtered(args.States, args.Labels, func(i *Issue) bool { return i.Pull == nil }, issueState)
+	return pageOf(args.pageArgs, listing[*Issue, gqlIssue]{items: found, key: args.OrderBy.issueKey, desc: args.OrderBy.desc(), wrap: r.issue})
+}
+
+// pullArgs are the arguments of every connection of pull requests that can be filtered.
+type pullArgs struct {
+	pageArgs
+	States, Labels           *[]string
+	BaseRefName, HeadRefName *string
+	OrderBy                  *order
+}
+
+func (r *gqlRepository) PullRequests(args pullArgs) (*connection[gqlPull], error) {
+	keep := func(i *Issue) bool {
+		return i.Pull != nil && (args.BaseRefName == nil || i.Pull.BaseRef == *args.BaseRefName) &&
+			(args.HeadRefName == nil || i.Pull.HeadRef == *args.HeadRefName)
+	}
+	found := r.filtered(args.States, args.Labels, keep, pullState)
+	return pageOf(args.pageArgs, listing[*Issue, gqlPull]{items: found, key: args.OrderBy.issueKey, desc: args.OrderBy.desc(), wrap: r.pull})
+}
+
+// labelArgs are the arguments of a connection of labels. GitHub orders them by creation unless told.
+type labelArgs struct {
+	pageArgs
+	OrderBy order
+}
+
+func (l *look) labels(r *Repository, labels []*Label, args labelArgs) (*connection[gqlLabel], error) {
+	labels = slices.Clone(labels)
+	slices.SortFunc(labels, func(a, b *Label) int {
+		if args.OrderBy.Field == "NAME" {
+			return cmp.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name))
+		}
+		return cmp.Compare(a.ID, b.ID)
+	})
+	if args.OrderBy.Direction == "DESC" {
+		slices.Reverse(labels)
+	}
+	return pageOf(args.pageArgs, listing[*Label, gqlLabel]{items: labels, key: inOrder[*Label],
+		wrap: func(x *Label) *gqlLabel { return &gqlLabel{l, r, x} }})
+}
+
+func (r *gqlRepository) Labels(args struct {
+	labelArgs
+	Query *string
+}) (*connection[gqlLabel], error) {
+	var found []*Label
+	for _, label := range r.r.Labels {
+		if args.Query == nil || strings.Contains(label.Name+" "+label.Description, *args.Query) {
+			found = append(found, label)
+		}
+	}
+	return r.labels(r.r, found, args.labelArgs)
+}
+
+func (r *gqlRepository) Label(args struct{ Name string }) *gqlLabel {
+	if label := r.r.label(args.Name); label != nil {
+		return &gqlLabel{r.look, r.r, label}
+	}
+	return nil
+}
+
+// gqlLabel is https://docs.github.com/en/graphql/reference/objects#label.
+type gqlLabel struct {
+	*look
+	r     *Repository
+	label *Label
+}
+
+func (l *gqlLabel) ID() graphql.ID             { return graphql.ID(nodeID(nodeLabel, l.label.ID)) }
+func (l *gqlLabel) Name() string               { return l.label.Name }
+func (l *gqlLabel) Color() string              { return l.label.Color }
+func (l *gqlLabel) Description() *string       { return some(l.label.Description) }
+func (l *gqlLabel) IsDefault() bool            { return false }
+func (l *gqlLabel) CreatedAt() *text           { return maybeTime(&l.r.CreatedAt) }
+func (l *gqlLabel) UpdatedAt() *text           { return maybeTime(&l.r.CreatedAt) }
+func (l *gqlLabel) Repository() *gqlRepository { return &gqlRepository{l.look, l.r} }
+func (l *gqlLabel) ResourcePath() text {
+	return text("/" + l.r.FullName() + "/labels/" + l.label.Name)
+}
+func (l *gqlLabel) URL() text { return text(l.s.origin) + l.ResourcePath() }
+
+// collaborators is a connection whose edges carry the permission.
+type collaborators struct {
+	*connection[gqlActor]
+	r *gqlRepository
+}
+
+// collaborator is one edge of it.
+type collaborator struct {
+	*edge[gqlActor]
+	permission string
+}
+
+func (c *collaborator) Permission() string { return c.permission }
+
+func (c *collaborators) Edges() *[]*collaborator {
+	edges := make([]*collaborator, len(c.nodes))
+	for i, e := range *c.connection.Edges() {
+		edges[i] = &collaborator{e, permissionNames[c.r.s.permission(c.r.r, e.node.u.Login)]}
+	}
+	return &edges
+}
+
+// Collaborators lists the people who have a right of their own. Who may not push may not see them:
+// https://docs.github.com/en/rest/collaborators/collaborators#list-repository-collaborators
+func (r *gqlRepository) Collaborators(args struct {
+	pageArgs
+	Login, Query *string
+	Affiliation  *string
+}) (*collaborators, error) {
+	if r.s.permission(r.r, r.viewer.Login) < model.PermissionWrite {
+		return nil, &refusal{"FORBIDDEN", "You do not have permission to view repository collaborators."}
+	}
+	var found []*User
+	for _, u := range r.s.collaborators(r.r) {
+		switch {
+		case args.Login != nil && !strings.EqualFold(u.Login, *args.Login):
+		case args.Query != nil && !strings.Contains(strings.ToLower(u.Login), strings.ToLower(*args.Query)):
+		case args.Affiliation != nil && *args.Affiliation == "OUTSIDE" && strings.EqualFold(u.Login, r.r.Owner):
+		default:
+			found = append(found, u)
+		}
+	}
+	page, err := pageOf(args.pageArgs, listing[*User, gqlActor]{items: found,
+		key:  func(_ int, u *User) sortKey { return sortKey{u.ID} },
+		wrap: func(u *User) *gqlActor { return &gqlActor{look: r.look, u: u} }})
+	if err != nil {
+		return nil, err
+	}
+	return &collaborators{page, r}, nil
+}
+
+// gqlRef is https://docs.github.com/en/graphql/reference/objects#ref.
+type gqlRef struct {
+	*look
+	r    *Repository
+	name string // full
+	sha  string
+}
+
+// ref finds a ref by its full name; nil when there is none.
+func (l *look) ref(r *Repository, name string) *gqlRef {
+	if sha := r.Refs[name]; sha != "" {
+		return &gqlRef{l, r, name, sha}
+	}
+	return nil
+}
+
+func (f *gqlRef) ID() graphql.ID             { return gitNodeID(nodeRef, f.r, []byte(f.name)) }
+func (f *gqlRef) Name() string               { return strings.TrimPrefix(f.name, f.Prefix()) }
+func (f *gqlRef) Repository() *gqlRepository { return &gqlRepository{f.look, f.r} }
+
+func (f *gqlRef) Target() (*gitObject, error) { return f.object(f.r, f.sha) }
+
+// Prefix is "refs/heads/", "refs/tags/" or what else stands before the name.
+func (f *gqlRef) Prefix() string {
+	parts := strings.SplitN(f.name, "/", 3)
+	if len(parts) < 3 {
+		return "refs/"
+	}
+	return fmt.Sprintf("%s/%s/", parts[0], parts[1])
+}
+
+// AssociatedPullRequests are those whose head the ref is.
+func (f *gqlRef) AssociatedPullRequests(args pullArgs) (*connection[gqlPull], error) {
+	name := f.Name()
+	if args.HeadRefName == nil {
+		args.HeadRefName = &name
+	}
+	if *args.HeadRefName != name || f.Prefix() != "refs/heads/" {
+		return pageOf(args.pageArgs, listing[*Issue, gqlPull]{})
+	}
+	return f.Repository().PullRequests(args)
+}

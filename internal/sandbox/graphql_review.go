@@ -1,0 +1,209 @@
+package sandbox
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/graph-gophers/graphql-go"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// gqlReview is https://docs.github.com/en/graphql/reference/objects#pullrequestreview.
+type gqlReview struct {
+	*gqlPost
+	v *Review
+}
+
+func (l *look) review(v *Review) *gqlReview {
+	return &gqlReview{&gqlPost{l, &v.Post, v.issue.repo}, v}
+}
+
+// shows tells whether the viewer may see a review: until it is submitted only its author does.
+func (l *look) shows(v *Review) bool {
+	return v != nil && (v.State != "PENDING" || l.s.user(v.Author) == l.viewer)
+}
+
+func (v *gqlReview) ID() graphql.ID        { return graphql.ID(nodeID(nodeReview, v.v.ID)) }
+func (v *gqlReview) URL() text             { return text(v.s.reviewURL(v.v)) }
+func (v *gqlReview) ResourcePath() text    { return v.path(v.s.reviewURL(v.v)) }
+func (v *gqlReview) State() string         { return v.v.State }
+func (v *gqlReview) SubmittedAt() *text    { return maybeTime(v.v.SubmittedAt) }
+func (v *gqlReview) PullRequest() *gqlPull { return v.pull(v.v.issue) }
+func (v *gqlReview) Commit() *gqlCommit    { return v.commit(v.repo, v.v.CommitID) }
+func (v *gqlReview) Comments(args pageArgs) (*connection[gqlReviewComment], error) {
+	return v.reviewComments(v.v.issue.Pull.reviewCommentsOf(v.v.ID), args)
+}
+
+func (v *gqlReview) AuthorCanPushToRepository() bool {
+	return v.s.permission(v.repo, v.v.Author) >= model.PermissionWrite
+}
+
+func (l *look) reviewComments(cs []*ReviewComment, args pageArgs) (*connection[gqlReviewComment], error) {
+	return pageOf(args, listing[*ReviewComment, gqlReviewComment]{items: cs, wrap: l.reviewComment,
+		key: func(_ int, c *ReviewComment) sortKey { return sortKey{c.CreatedAt.Unix(), c.ID} }})
+}
+
+// reviewArgs filter the reviews of a pull request.
+type reviewArgs struct {
+	pageArgs
+	Author *string
+	States *[]string
+}
+
+func (l *look) reviews(i *Issue, args reviewArgs) (*connection[gqlReview], error) {
+	var found []*Review
+	for _, v := range i.Pull.Reviews {
+		if l.shows(v) && (args.Author == nil || strings.EqualFold(strings.TrimSuffix(v.Author, "[bot]"), strings.TrimSuffix(*args.Author, "[bot]"))) &&
+			(args.States == nil || slices.Contains(*args.States, v.State)) {
+			found = append(found, v)
+		}
+	}
+	return pageOf(args.pageArgs, listing[*Review, gqlReview]{items: found, wrap: l.review,
+		key: func(_ int, v *Review) sortKey { return sortKey{v.CreatedAt.Unix(), v.ID} }})
+}
+
+// gqlReviewComment is https://docs.github.com/en/graphql/reference/objects#pullrequestreviewcomment.
+type gqlReviewComment struct {
+	*gqlPost
+	c    *ReviewComment
+	spot *spot // once asked for
+}
+
+func (l *look) reviewComment(c *ReviewComment) *gqlReviewComment {
+	return &gqlReviewComment{gqlPost: &gqlPost{l, &c.Post, c.issue.repo}, c: c}
+}
+
+// spot is where a review comment stands in the diff of today.
+type spot struct {
+	line, start int
+	outdated    bool
+}
+
+func (c *gqlReviewComment) now() *spot {
+	if c.spot == nil {
+		c.spot = &spot{}
+		c.spot.line, c.spot.start, _, c.spot.outdated = c.s.currentLine(c.c)
+	}
+	return c.spot
+}
+
+func (c *gqlReviewComment) ID() graphql.ID            { return graphql.ID(nodeID(nodeReviewComment, c.c.ID)) }
+func (c *gqlReviewComment) URL() text                 { return text(c.s.reviewCommentURL(c.c)) }
+func (c *gqlReviewComment) ResourcePath() text        { return c.path(c.s.reviewCommentURL(c.c)) }
+func (c *gqlReviewComment) Path() string              { return c.c.Path }
+func (c *gqlReviewComment) Line() *int32              { return some(int32(c.now().line)) }
+func (c *gqlReviewComment) StartLine() *int32         { return some(int32(c.now().start)) }
+func (c *gqlReviewComment) OriginalLine() *int32      { return some(int32(c.c.OriginalLine)) }
+func (c *gqlReviewComment) OriginalStartLine() *int32 { return some(int32(c.c.OriginalStartLine)) }
+func (c *gqlReviewComment) Outdated() bool            { return c.now().outdated }
+func (c *gqlReviewComment) SubjectType() string       { return strings.ToUpper(c.c.SubjectType) }
+func (c *gqlReviewComment) DraftedAt() text           { return dateTime(c.c.CreatedAt) }
+func (c *gqlReviewComment) PullRequest() *gqlPull     { return c.pull(c.c.issue) }
+func (c *gqlReviewComment) OriginalCommit() *gqlCommit {
+	return c.commit(c.repo, c.c.OriginalCommit)
+}
+
+func (c *gqlReviewComment) DiffHunk() string {
+	hunk, _ := c.s.diffHunk(c.c)
+	return hunk
+}
+
+// Commit is the newest one that still has the comment's line.
+func (c *gqlReviewComment) Commit() *gqlCommit {
+	if c.now().outdated {
+		return c.OriginalCommit()
+	}
+	return c.commit(c.repo, c.s.headSHA(c.c.issue))
+}
+
+func (c *gqlReviewComment) PullRequestReview() *gqlReview {
+	if v := c.s.review(c.c.ReviewID); c.shows(v) {
+		return c.review(v)
+	}
+	return nil
+}
+
+func (c *gqlReviewComment) ReplyTo() *gqlReviewComment {
+	if first := c.s.reviewComment(c.c.InReplyTo); first != nil {
+		return c.reviewComment(first)
+	}
+	return nil
+}
+
+func (c *gqlReviewComment) State() string {
+	if v := c.s.review(c.c.ReviewID); v != nil && v.State == "PENDING" {
+		return "PENDING"
+	}
+	return "SUBMITTED"
+}
+
+// gqlThread is https://docs.github.com/en/graphql/reference/objects#pullrequestreviewthread: a comment on the diff and the replies to it.
+type gqlThread struct {
+	*gqlReviewComment // the first one that is left; place and path are its own
+	all               []*ReviewComment
+}
+
+// threads groups the comments that the viewer may see, by the comment that began each thread.
+func (l *look) threads(i *Issue) []*gqlThread {
+	var threads []*gqlThread
+	byRoot := map[int64]*gqlThread{}
+	for _, c := range i.Pull.ReviewComments {
+		if !l.shows(l.s.review(c.ReviewID)) {
+			continue
+		}
+		root := c.InReplyTo
+		if root == 0 {
+			root = c.ID
+		}
+		if byRoot[root] == nil {
+			byRoot[root] = &gqlThread{gqlReviewComment: l.reviewComment(c)}
+			threads = append(threads, byRoot[root])
+		}
+		byRoot[root].all = append(byRoot[root].all, c)
+	}
+	return threads
+}
+
+// threadOf is the thread that a comment is in; nil when the viewer may not see it.
+func (l *look) threadOf(c *ReviewComment) *gqlThread {
+	for _, t := range l.threads(c.issue) {
+		if slices.Contains(t.all, c) {
+			return t
+		}
+	}
+	return nil
+}
+
+func (t *gqlThread) ID() graphql.ID           { return graphql.ID(nodeID(nodeThread, t.c.ID)) }
+func (t *gqlThread) IsResolved() bool         { return t.c.Resolved }
+func (t *gqlThread) IsCollapsed() bool        { return t.c.Resolved }
+func (t *gqlThread) IsOutdated() bool         { return t.now().outdated }
+func (t *gqlThread) StartDiffSide() *string   { return some(t.c.StartSide) }
+func (t *gqlThread) ViewerCanReply() bool     { return !t.c.issue.Locked }
+func (t *gqlThread) ViewerCanResolve() bool   { return !t.c.Resolved && t.mayResolve() }
+func (t *gqlThread) ViewerCanUnresolve() bool { return t.c.Resolved && t.mayResolve() }
+
+// DiffSide is RIGHT for a comment on the whole file, too.
+func (t *gqlThread) DiffSide() string {
+	if t.c.Side == "LEFT" {
+		return "LEFT"
+	}
+	return "RIGHT"
+}
+
+// mayResolve: the pull request's author and people with write access.
+func (t *gqlThread) mayResolve() bool {
+	return t.s.user(t.c.issue.Author) == t.viewer || t.s.permission(t.repo, t.viewer.Login) >= model.PermissionWrite
+}
+
+func (t *gqlThread) Comments(args struct {
+	pageArgs
+	Skip *int32
+}) (*connection[gqlReviewComment], error) {
+	all := t.all
+	if args.Skip != nil {
+		all = all[min(len(all), max(0, int(*args.Skip))):]
+	}
+	return t.reviewComments(all, args.pageArgs)
+}

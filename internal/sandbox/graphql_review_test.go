@@ -1,0 +1,84 @@
+package sandbox
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+const reviewSelection = `reviews(last: 50) { totalCount nodes { fullDatabaseId state body submittedAt author { login } comments(first: 100) { totalCount nodes {
+	id fullDatabaseId body path line startLine originalLine outdated diffHunk subjectType state viewerDidAuthor url
+	replyTo { fullDatabaseId } commit { oid } originalCommit { oid } pullRequestReview { fullDatabaseId } } } } }
+	reviewThreads(last: 100) { totalCount nodes { id isResolved isOutdated diffSide line path startLine viewerCanResolve comments(first: 10) { totalCount nodes { fullDatabaseId } } } }`
+
+func TestGraphQLReviewsAndThreads(t *testing.T) {
+	w := newGQLWorld(t)
+	on5, on6 := &ReviewComment{Post: Post{Body: "why?"}, OriginalLine: 5}, &ReviewComment{Post: Post{Body: "and this?"}, OriginalLine: 6, OriginalStartLine: 5}
+	w.reviewBy("ann", "CHANGES_REQUESTED", "Two things", on5, on6)
+	w.now = gqlNoon.Add(time.Minute)
+	reply := &ReviewComment{Post: Post{Body: "because"}, OriginalLine: 5, InReplyTo: on5.ID}
+	single := w.reviewBy(actionsLogin, "COMMENTED", "", reply)
+	w.reviewBy("bob", "PENDING", "secret", &ReviewComment{Post: Post{Body: "not yet"}, OriginalLine: 5})
+	on6.Resolved = true
+
+	a := w.ask("actions", gqlInPull(reviewSelection), nil).fine()
+	assert.EqualValues(t, 2, a.pull("reviews", "totalCount"), "nobody sees a pending review but its author")
+	assert.EqualValues(t, 3, w.ask("bob", gqlInPull(reviewSelection), nil).fine().pull("reviews", "totalCount"))
+	assert.EqualValues(t, 2, a.pull("reviews", "nodes", 0, "comments", "totalCount"))
+	c := a.pull("reviews", "nodes", 0, "comments", "nodes", 0).(map[string]any)
+	assert.Equal(t, "a.txt", c["path"])
+	assert.EqualValues(t, 5, c["line"])
+	assert.Equal(t, false, c["outdated"])
+	assert.Equal(t, "LINE", c["subjectType"])
+	assert.True(t, strings.HasPrefix(c["diffHunk"].(string), "@@ -2,7 +2,8 @@"), c["diffHunk"])
+	assert.True(t, strings.HasSuffix(c["diffHunk"].(string), "+line five"), c["diffHunk"])
+	r := a.pull("reviews", "nodes", 1, "comments", "nodes", 0).(map[string]any)
+	assert.Equal(t, map[string]any{"fullDatabaseId": fmt.Sprint(on5.ID)}, r["replyTo"])
+	assert.Equal(t, map[string]any{"fullDatabaseId": fmt.Sprint(single.ID)}, r["pullRequestReview"])
+	assert.Equal(t, true, r["viewerDidAuthor"])
+
+	assert.EqualValues(t, 2, a.pull("reviewThreads", "totalCount"))
+	first := a.pull("reviewThreads", "nodes", 0).(map[string]any)
+	assert.Equal(t, false, first["isResolved"])
+	assert.Equal(t, "RIGHT", first["diffSide"])
+	assert.EqualValues(t, 2, a.pull("reviewThreads", "nodes", 0, "comments", "totalCount"), "the reply is in the thread")
+	assert.Equal(t, true, a.pull("reviewThreads", "nodes", 1, "isResolved"))
+	assert.EqualValues(t, 5, a.pull("reviewThreads", "nodes", 1, "startLine"))
+
+	n := w.ask("ann", `query($ids: [ID!]!) { nodes(ids: $ids) { __typename ... on PullRequestReviewComment { body } ... on PullRequestReviewThread { path } } }`,
+		map[string]any{"ids": []any{c["id"], first["id"]}}).fine()
+	assert.Equal(t, []any{map[string]any{"__typename": "PullRequestReviewComment", "body": "why?"}, map[string]any{"__typename": "PullRequestReviewThread", "path": "a.txt"}}, n.at("nodes"))
+
+	half := w.ask("ann", `query($ids: [ID!]!) { nodes(ids: $ids) { __typename } }`, map[string]any{"ids": []any{c["id"], "PRRC_gone"}})
+	assert.Equal(t, []any{map[string]any{"__typename": "PullRequestReviewComment"}, nil}, half.at("nodes"))
+	require.Len(t, half.Errors, 1)
+	assert.Equal(t, map[string]any{"type": "NOT_FOUND", "path": []any{"nodes", 1.0}, "locations": []any{map[string]any{"line": 1.0, "column": 23.0}},
+		"message": "Could not resolve to a node with the global id of 'PRRC_gone'"}, half.Errors[0])
+}
+
+func TestGraphQLACommentOutlivesItsLine(t *testing.T) {
+	w := newGQLWorld(t)
+	gone, moved := &ReviewComment{Post: Post{Body: "gone"}, OriginalLine: 6}, &ReviewComment{Post: Post{Body: "moved"}, OriginalLine: 8}
+	w.reviewBy("ann", "COMMENTED", "", gone, moved)
+	before := w.headSHA(w.pull)
+	after := w.commit("agent/bugfix/1-x", "", map[string]string{"a.txt": "top\n" + strings.Replace(gqlLines(1, 20), "line 5\n", "line five\n", 1)})
+	require.NotEqual(t, before, after)
+
+	a := w.ask("actions", gqlInPull(reviewSelection), nil).fine()
+	comments := func(i int) map[string]any {
+		return a.pull("reviews", "nodes", 0, "comments", "nodes", i).(map[string]any)
+	}
+	assert.Equal(t, true, comments(0)["outdated"])
+	assert.Nil(t, comments(0)["line"])
+	assert.EqualValues(t, 6, comments(0)["originalLine"])
+	assert.Equal(t, map[string]any{"oid": before}, comments(0)["commit"])
+	assert.Equal(t, false, comments(1)["outdated"])
+	assert.EqualValues(t, 8, comments(1)["line"])
+	assert.Equal(t, map[string]any{"oid": after}, comments(1)["commit"])
+	assert.Equal(t, map[string]any{"oid": before}, comments(1)["originalCommit"])
+	assert.Equal(t, true, a.pull("reviewThreads", "nodes", 0, "isOutdated"))
+}

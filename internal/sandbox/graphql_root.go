@@ -1,0 +1,219 @@
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/graph-gophers/graphql-go"
+	gqlerrors "github.com/graph-gophers/graphql-go/errors"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// text is any of GitHub's scalars that JSON carries as a string: URI, DateTime, BigInt, GitObjectID, GitTimestamp.
+type text string
+
+// ImplementsGraphQLType says which scalars a text may stand for.
+func (text) ImplementsGraphQLType(name string) bool {
+	switch name {
+	case "URI", "DateTime", "BigInt", "GitObjectID", "GitTimestamp":
+		return true
+	}
+	return false
+}
+
+// UnmarshalGraphQL reads an argument.
+func (t *text) UnmarshalGraphQL(input any) error {
+	v, ok := input.(string)
+	if !ok {
+		return fmt.Errorf("want a string, got %T", input)
+	}
+	*t = text(v)
+	return nil
+}
+
+// dateTime is GitHub's form of a time.
+func dateTime(t time.Time) text { return text(t.UTC().Format(time.RFC3339)) }
+
+func maybeTime(t *time.Time) *text {
+	if t == nil {
+		return nil
+	}
+	d := dateTime(*t)
+	return &d
+}
+
+// some is nil for a zero value.
+func some[T comparable](v T) *T {
+	var zero T
+	if v == zero {
+		return nil
+	}
+	return &v
+}
+
+// int32Of is GitHub's databaseId: null for an id that 32 bits cannot hold, which fullDatabaseId is there for.
+func int32Of(id int64) *int32 {
+	if n := int32(id); int64(n) == id {
+		return &n
+	}
+	return nil
+}
+
+// gqlRoot resolves Query. It is one for all queries: what a query knows comes with its context.
+type gqlRoot struct{}
+
+func lookOf(ctx context.Context) (*look, error) {
+	l, ok := ctx.Value(lookKey{}).(*look)
+	if !ok {
+		return nil, errors.New("query without a viewer")
+	}
+	return l, nil
+}
+
+// ID is the id of the query itself, which GitHub has for Relay's sake.
+func (*gqlRoot) ID() graphql.ID { return "Query" }
+
+func (*gqlRoot) Viewer(ctx context.Context) (*gqlActor, error) {
+	l, err := lookOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &gqlActor{l, l.viewer, true}, nil
+}
+
+func (*gqlRoot) User(ctx context.Context, args struct{ Login string }) (*gqlActor, error) {
+	l, err := lookOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if u := l.s.user(args.Login); u != nil && u.Type == "User" {
+		return &gqlActor{look: l, u: u}, nil
+	}
+	return nil, unresolved("Could not resolve to a User with the login of '%s'.", args.Login)
+}
+
+func (*gqlRoot) Repository(ctx context.Context, args struct {
+	Owner, Name   string
+	FollowRenames bool
+}) (*gqlRepository, error) {
+	l, err := lookOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	r := l.s.repository(args.Owner, args.Name)
+	if r == nil || !l.sees(r) {
+		return nil, unresolved("Could not resolve to a Repository with the name '%s/%s'.", args.Owner, args.Name)
+	}
+	return &gqlRepository{l, r}, nil
+}
+
+// sees tells whether the viewer may read a repository.
+func (l *look) sees(r *Repository) bool {
+	return l.s.permission(r, l.viewer.Login) >= model.PermissionRead
+}
+
+func (*gqlRoot) Node(ctx context.Context, args struct{ ID graphql.ID }) (*gqlNode, error) {
+	l, err := lookOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if n := l.node(string(args.ID)); n != nil {
+		return n, nil
+	}
+	return nil, unresolved("Could not resolve to a node with the global id of '%s'", args.ID)
+}
+
+// Nodes looks up several ids. What is not there is null, with an error of its own.
+func (*gqlRoot) Nodes(ctx context.Context, args struct{ IDs []graphql.ID }) ([]*gqlNode, error) {
+	l, err := lookOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	nodes := make([]*gqlNode, len(args.IDs))
+	for i, id := range args.IDs {
+		if nodes[i] = l.node(string(id)); nodes[i] == nil {
+			l.late = append(l.late, &gqlerrors.QueryError{Path: []any{"nodes", i}, Extensions: map[string]any{"type": "NOT_FOUND"},
+				Message: fmt.Sprintf("Could not resolve to a node with the global id of '%s'", id)})
+		}
+	}
+	return nodes, nil
+}
+
+func (*gqlRoot) RateLimit(ctx context.Context, _ struct{ DryRun bool }) (*gqlRateLimit, error) {
+	l, err := lookOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &gqlRateLimit{l}, nil
+}
+
+// gqlRateLimit is https://docs.github.com/en/graphql/reference/objects#ratelimit. As in the headers of REST, each request
+// is the first of its hour: a test that wants a limit to be reached sets a fault.
+type gqlRateLimit struct{ *look }
+
+func (r *gqlRateLimit) Cost() int32      { return int32(r.asked.cost()) }
+func (r *gqlRateLimit) NodeCount() int32 { return int32(r.asked.nodes) }
+func (r *gqlRateLimit) Limit() int32     { return pointsPerHour }
+func (r *gqlRateLimit) Used() int32      { return int32(r.asked.cost()) }
+func (r *gqlRateLimit) Remaining() int32 { return int32(max(0, pointsPerHour-r.asked.cost())) }
+func (r *gqlRateLimit) ResetAt() text {
+	return dateTime(r.s.now().Add(time.Hour))
+}
+
+// gqlActor is an account: User, Bot, Organization or Mannequin, seen as Actor, RepositoryOwner or itself.
+type gqlActor struct {
+	*look
+	u *User
+	// whole is set for the viewer, whose login keeps the "[bot]" that a bot's login lacks everywhere else.
+	whole bool
+}
+
+// actor finds an account; nil (GitHub's null) when it is gone.
+func (l *look) actor(login string) *gqlActor {
+	if u := l.s.user(login); u != nil {
+		return &gqlActor{look: l, u: u}
+	}
+	return nil
+}
+
+func (a *gqlActor) is(kind string) (*gqlActor, bool)  { return a, a.u.Type == kind }
+func (a *gqlActor) ToUser() (*gqlActor, bool)         { return a.is("User") }
+func (a *gqlActor) ToBot() (*gqlActor, bool)          { return a.is("Bot") }
+func (a *gqlActor) ToOrganization() (*gqlActor, bool) { return a.is("Organization") }
+func (a *gqlActor) ToMannequin() (*gqlActor, bool)    { return a.is("Mannequin") }
+
+func (a *gqlActor) Login() string {
+	if a.whole {
+		return a.u.Login
+	}
+	return strings.TrimSuffix(a.u.Login, "[bot]")
+}
+
+func (a *gqlActor) ID() graphql.ID {
+	if a.u.Type == "Bot" {
+		return graphql.ID(nodeID(nodeBot, a.u.ID))
+	}
+	return graphql.ID(nodeID(nodeUser, a.u.ID))
+}
+
+func (a *gqlActor) DatabaseID() *int32 { return int32Of(a.u.ID) }
+func (a *gqlActor) Name() *string      { return nil }
+func (a *gqlActor) IsViewer() bool     { return a.u == a.viewer }
+
+// ResourcePath of a bot is its app's page.
+func (a *gqlActor) ResourcePath() text {
+	login, bot := strings.CutSuffix(a.u.Login, "[bot]")
+	if bot {
+		return text("/apps/" + login)
+	}
+	return text("/" + login)
+}
+func (a *gqlActor) URL() text { return text(a.s.origin) + a.ResourcePath() }
+
+func (a *gqlActor) AvatarURL(struct{ Size *int32 }) text {
+	return text(fmt.Sprintf("%s/avatars/u/%d?v=4", a.s.origin, a.u.ID))
+}

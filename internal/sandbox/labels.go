@@ -1,0 +1,207 @@
+package sandbox
+
+import (
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+var labelRoutes = []route{
+	{"GET /repos/{owner}/{repo}/labels", needRead, func(q *request) (any, error) { return q.labelPage(q.repo.Labels), nil }},
+	{"POST /repos/{owner}/{repo}/labels", needTriage, createLabel},
+	{"GET /repos/{owner}/{repo}/labels/{name}", needRead, func(q *request) (any, error) {
+		l, err := q.labelNamed()
+		if err != nil {
+			return nil, err
+		}
+		return q.s.labelJSON(q.repo, l), nil
+	}},
+	{"PATCH /repos/{owner}/{repo}/labels/{name}", needTriage, patchLabel},
+	{"DELETE /repos/{owner}/{repo}/labels/{name}", needTriage, deleteLabel},
+	{"GET /repos/{owner}/{repo}/issues/{number}/labels", needRead, func(q *request) (any, error) { return q.labelPage(q.issue.labels()), nil }},
+	{"POST /repos/{owner}/{repo}/issues/{number}/labels", needTriage, func(q *request) (any, error) { return changeLabels(q, q.issue.labels()) }},
+	{"PUT /repos/{owner}/{repo}/issues/{number}/labels", needTriage, func(q *request) (any, error) { return changeLabels(q, nil) }},
+	{"DELETE /repos/{owner}/{repo}/issues/{number}/labels", needTriage, func(q *request) (any, error) {
+		q.setLabels(q.issue, nil)
+		return &reply{status: http.StatusNoContent}, nil
+	}},
+	{"DELETE /repos/{owner}/{repo}/issues/{number}/labels/{name}", needTriage, removeLabel},
+}
+
+func (q *request) labelPage(ls []*Label) any {
+	return paginate(q, ls, func(l *Label) obj { return q.s.labelJSON(q.repo, l) })
+}
+
+func (q *request) labelNamed() (*Label, error) {
+	if l := q.repo.label(q.r.PathValue("name")); l != nil {
+		return l, nil
+	}
+	return nil, errNotFound
+}
+
+var labelColor = regexp.MustCompile(`^[0-9a-fA-F]{6}$`)
+
+func createLabel(q *request) (any, error) {
+	in := struct{ Name, Color, Description string }{Color: "ededed"}
+	if err := q.decode(&in); err != nil {
+		return nil, err
+	}
+	switch {
+	case strings.TrimSpace(in.Name) == "":
+		return nil, invalid("Label", "name", "missing_field")
+	case !labelColor.MatchString(in.Color):
+		return nil, invalid("Label", "color", "invalid")
+	case q.repo.label(in.Name) != nil:
+		return nil, invalid("Label", "name", "already_exists")
+	}
+	l := q.s.addLabel(q.repo, in.Name, in.Color, in.Description, q.user)
+	return &reply{http.StatusCreated, q.s.labelJSON(q.repo, l)}, nil
+}
+
+func (s *Server) addLabel(r *Repository, name, color, description string, actor *User) *Label {
+	l := &Label{ID: s.nextID(), Name: name, Color: strings.ToLower(color), Description: description}
+	r.Labels = append(r.Labels, l)
+	s.changed()
+	s.deliverLabel(r, l, "created", actor, nil)
+	return l
+}
+
+func patchLabel(q *request) (any, error) {
+	l, err := q.labelNamed()
+	if err != nil {
+		return nil, err
+	}
+	var in struct {
+		NewName            string `json:"new_name"`
+		Color, Description *string
+	}
+	if err := q.decode(&in); err != nil {
+		return nil, err
+	}
+	changes := obj{}
+	if in.NewName != "" && in.NewName != l.Name {
+		if other := q.repo.label(in.NewName); other != nil && other != l {
+			return nil, invalid("Label", "name", "already_exists")
+		}
+		changes["name"] = obj{"from": l.Name}
+		l.Name = in.NewName
+	}
+	if in.Color != nil && *in.Color != l.Color {
+		if !labelColor.MatchString(*in.Color) {
+			return nil, invalid("Label", "color", "invalid")
+		}
+		changes["color"] = obj{"from": l.Color}
+		l.Color = strings.ToLower(*in.Color)
+	}
+	if in.Description != nil && *in.Description != l.Description {
+		changes["description"] = obj{"from": l.Description}
+		l.Description = *in.Description
+	}
+	q.s.changed()
+	q.s.deliverLabel(q.repo, l, "edited", q.user, obj{"changes": changes})
+	return q.s.labelJSON(q.repo, l), nil
+}
+
+func deleteLabel(q *request) (any, error) {
+	l, err := q.labelNamed()
+	if err != nil {
+		return nil, err
+	}
+	for _, n := range q.repo.numbers() {
+		i := q.repo.Issues[n]
+		if slices.Contains(i.LabelIDs, l.ID) {
+			q.setLabels(i, slices.DeleteFunc(i.labels(), func(o *Label) bool { return o == l }))
+		}
+	}
+	q.repo.Labels = slices.DeleteFunc(q.repo.Labels, func(o *Label) bool { return o == l })
+	q.s.changed()
+	q.s.deliverLabel(q.repo, l, "deleted", q.user, nil)
+	return &reply{status: http.StatusNoContent}, nil
+}
+
+// labelNames reads labels as GitHub takes them: names, or objects with a name.
+func labelNames(in []any) []string {
+	var names []string
+	for _, v := range in {
+		switch v := v.(type) {
+		case string:
+			names = append(names, v)
+		case map[string]any:
+			if name, ok := v["name"].(string); ok {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
+}
+
+// labelsNamed finds labels and makes those that are not there, as GitHub does when they are put on an issue.
+func (s *Server) labelsNamed(r *Repository, names []string, actor *User) []*Label {
+	var ls []*Label
+	for _, name := range names {
+		l := r.label(name)
+		if l == nil {
+			l = s.addLabel(r, name, "ededed", "", actor)
+		}
+		ls = append(ls, l)
+	}
+	return ls
+}
+
+// changeLabels puts the labels of the request behind those that stay. The body is {"labels": [...]} or a bare list.
+func changeLabels(q *request, stay []*Label) (any, error) {
+	var list []any
+	var in struct{ Labels []any }
+	if strings.HasPrefix(strings.TrimSpace(string(q.body)), "[") {
+		if err := q.decode(&list); err != nil {
+			return nil, err
+		}
+	} else {
+		if err := q.decode(&in); err != nil {
+			return nil, err
+		}
+		list = in.Labels
+	}
+	names := labelNames(list)
+	if slices.ContainsFunc(names, func(n string) bool { return strings.TrimSpace(n) == "" }) {
+		return nil, invalid("Label", "name", "missing_field")
+	}
+	q.setLabels(q.issue, append(slices.Clone(stay), q.s.labelsNamed(q.repo, names, q.user)...))
+	return q.s.labelsJSON(q.repo, q.issue.labels()), nil
+}
+
+func removeLabel(q *request) (any, error) {
+	l := q.repo.label(q.r.PathValue("name"))
+	if l == nil || !slices.Contains(q.issue.LabelIDs, l.ID) {
+		return nil, &failure{status: http.StatusNotFound, message: "Label does not exist"}
+	}
+	q.setLabels(q.issue, slices.DeleteFunc(q.issue.labels(), func(o *Label) bool { return o == l }))
+	return q.s.labelsJSON(q.repo, q.issue.labels()), nil
+}
+
+// setLabels sets an issue's labels and records labeled and unlabeled for what changed.
+func (q *request) setLabels(i *Issue, ls []*Label) {
+	before := i.labels()
+	i.LabelIDs = nil
+	for _, l := range ls {
+		if !slices.Contains(i.LabelIDs, l.ID) {
+			i.LabelIDs = append(i.LabelIDs, l.ID)
+		}
+	}
+	tell := func(action string, l *Label) {
+		i.UpdatedAt = q.s.now()
+		q.s.changed()
+		q.s.deliverIssue(i, action, q.user, obj{"label": q.s.labelJSON(q.repo, l)})
+	}
+	for _, l := range before {
+		if !slices.Contains(i.LabelIDs, l.ID) {
+			tell("unlabeled", l)
+		}
+	}
+	for _, l := range i.labels() {
+		if !slices.Contains(before, l) {
+			tell("labeled", l)
+		}
+	}
+}

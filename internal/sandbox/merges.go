@@ -1,0 +1,316 @@
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+var mergeRoutes = []route{
+	{"GET /repos/{owner}/{repo}/pulls/{number}/merge", needRead, func(q *request) (any, error) {
+		if !q.issue.Pull.merged() {
+			return nil, errNotFound
+		}
+		return &reply{status: http.StatusNoContent}, nil
+	}},
+	{"PUT /repos/{owner}/{repo}/pulls/{number}/merge", needWrite, mergePull},
+	{"PUT /repos/{owner}/{repo}/pulls/{number}/update-branch", needComment, updateBranch},
+	{"POST /repos/{owner}/{repo}/merges", needWrite, mergeBranches},
+}
+
+// mergeInput is the body of PUT merge: https://docs.github.com/en/rest/pulls/pulls#merge-a-pull-request
+type mergeInput struct {
+	SHA     string
+	Title   string `json:"commit_title"`
+	Message string `json:"commit_message"`
+	Method  string `json:"merge_method"`
+}
+
+func mergePull(q *request) (any, error) {
+	in := mergeInput{Method: "merge"}
+	if err := q.decode(&in); err != nil {
+		return nil, err
+	}
+	if !slices.Contains([]string{"merge", "squash", "rebase"}, in.Method) {
+		return nil, unprocessable("Invalid request.\n\nFor 'properties/merge_method', " + in.Method + " is not one of: merge, squash, rebase.")
+	}
+	i, base, head := q.issue, q.s.baseSHA(q.issue), q.s.headSHA(q.issue)
+	refuse := func(message string) error { return &failure{status: http.StatusMethodNotAllowed, message: message} }
+	switch {
+	case i.State != "open":
+		return nil, refuse("Pull Request is not mergeable")
+	case in.SHA != "" && in.SHA != head:
+		return nil, &failure{status: http.StatusConflict, message: "Head branch was modified. Review and try the merge again."}
+	case i.Pull.Draft:
+		return nil, refuse("Pull Request is still a draft")
+	}
+	if why := q.s.protects(q.repo, refChange{"refs/heads/" + i.Pull.BaseRef, base, base}, q.user); why != "" {
+		return nil, refuse(why)
+	}
+	if missing := q.s.missingCheck(q.repo, i.Pull.BaseRef, head); missing != "" {
+		return nil, refuse(fmt.Sprintf("Required status check %q is expected.", missing))
+	}
+	tip, err := q.s.mergeTip(i, base, head, &in, q.user)
+	if errors.Is(err, errConflict) {
+		return nil, refuse("Pull Request is not mergeable")
+	}
+	if err != nil {
+		return nil, err
+	}
+	ref := "refs/heads/" + i.Pull.BaseRef
+	if _, err := q.s.git(q.repo, "update-ref", ref, tip, base); err != nil {
+		return nil, refuse("Base branch was modified. Review and try the merge again.")
+	}
+	q.s.markMerged(i, q.user, tip)
+	if err := q.s.syncRefs(q.repo, q.user); err != nil {
+		return nil, err
+	}
+	return obj{"sha": tip, "merged": true, "message": "Pull Request successfully merged"}, nil
+}
+
+// errConflict says that a merge has conflicts.
+var errConflict = errors.New("merge conflict")
+
+// mergeTip makes the commits that merging would put on the base.
+func (s *Server) mergeTip(i *Issue, base, head string, in *mergeInput, u *User) (string, error) {
+	author := []string{"GIT_AUTHOR_NAME=" + u.Login, "GIT_AUTHOR_EMAIL=" + noreply(u)}
+	env := append(identity("GitHub", "noreply@github.com", s.now()), author...)
+	if in.Method == "rebase" {
+		return s.rebase(i.repo, base, head)
+	}
+	tree, clean, err := s.mergeTree(i.repo, base, head)
+	if err != nil {
+		return "", err
+	}
+	if !clean {
+		return "", errConflict
+	}
+	title, message, parents := in.Title, in.Message, []string{base}
+	if in.Method == "squash" {
+		by := s.author(i.Author)
+		env = append(env, "GIT_AUTHOR_NAME="+by.Login, "GIT_AUTHOR_EMAIL="+noreply(by))
+		if title == "" {
+			title = fmt.Sprintf("%s (#%d)", i.Title, i.Number)
+		}
+		if message == "" {
+			if message, err = s.squashMessage(i, base, head); err != nil {
+				return "", err
+			}
+		}
+	} else {
+		parents = append(parents, head)
+		if title == "" {
+			owner := i.repo.Owner
+			if r := s.repositoryByID(i.Pull.HeadRepo); r != nil {
+				owner = r.Owner
+			}
+			title = fmt.Sprintf("Merge pull request #%d from %s/%s", i.Number, owner, i.Pull.HeadRef)
+			if message == "" {
+				message = i.Title
+			}
+		}
+	}
+	return s.commitTree(i.repo, tree, parents, strings.TrimSpace(title+"\n\n"+message), env)
+}
+
+// squashMessage lists the commits, as GitHub's default does when there are several.
+func (s *Server) squashMessage(i *Issue, base, head string) (string, error) {
+	shas, err := s.revList(i.repo, base, head)
+	if err != nil {
+		return "", err
+	}
+	cs, err := s.commitsOf(i.repo, shas)
+	if err != nil {
+		return "", err
+	}
+	if len(cs) == 1 {
+		_, body, _ := strings.Cut(cs[0].Message, "\n")
+		return strings.TrimSpace(body), nil
+	}
+	var b strings.Builder
+	for _, c := range cs {
+		fmt.Fprintf(&b, "* %s\n\n", c.Message)
+	}
+	return b.String(), nil
+}
+
+// rebase puts head's own commits on base, with their authors; GitHub gives them new SHAs even when base has not moved.
+// git 2.39's merge-tree takes no merge base, so a commit with base's tree and the picked commit's parent stands in for it.
+func (s *Server) rebase(r *Repository, base, head string) (string, error) {
+	out, err := s.git(r, "rev-list", "--reverse", "--topo-order", "--no-merges", head, "^"+base)
+	if err != nil {
+		return "", fmt.Errorf("list commits to rebase: %w", err)
+	}
+	tip := base
+	for _, sha := range strings.Fields(out) {
+		c, err := s.commitOf(r, sha)
+		if err != nil {
+			return "", err
+		}
+		onto, err := s.commitOf(r, tip)
+		if err != nil {
+			return "", err
+		}
+		env := identity("GitHub", "noreply@github.com", s.now())
+		standIn, err := s.commitTree(r, onto.Tree, c.Parents, "stand-in", env)
+		if err != nil {
+			return "", err
+		}
+		tree, clean, err := s.mergeTree(r, standIn, sha)
+		if err != nil {
+			return "", err
+		}
+		if !clean {
+			return "", errConflict
+		}
+		env = append(env, "GIT_AUTHOR_NAME="+c.Author.Name, "GIT_AUTHOR_EMAIL="+c.Author.Email, "GIT_AUTHOR_DATE="+c.Author.Date)
+		if tip, err = s.commitTree(r, tree, []string{tip}, c.Message, env); err != nil {
+			return "", err
+		}
+	}
+	return tip, nil
+}
+
+// commitTree writes a commit.
+func (s *Server) commitTree(r *Repository, tree string, parents []string, message string, env []string) (string, error) {
+	args := []string{"commit-tree", tree}
+	for _, p := range parents {
+		args = append(args, "-p", p)
+	}
+	out, err := runGit(s.gitDir(r), env, []byte(message), args...)
+	if err != nil {
+		return "", fmt.Errorf("write commit: %w", err)
+	}
+	return strings.TrimSpace(string(out)), nil
+}
+
+// protects is GitHub's reason to refuse a ref change to a person, or "". The update hook says the same to git clients.
+func (s *Server) protects(r *Repository, c refChange, u *User) string {
+	if u.Login == actionsLogin && c.now != "" && c.now != c.old {
+		touched, err := s.git(r, "log", "--format=", "--name-only", c.now, "--not", "--all", "--", ".github/workflows")
+		if path, _, _ := strings.Cut(touched, "\n"); err == nil && path != "" {
+			return fmt.Sprintf("refusing to allow a GitHub App to create or update workflow `%s` without `workflows` permission", path)
+		}
+	}
+	p := r.Protections[strings.TrimPrefix(c.ref, "refs/heads/")]
+	if p == nil || p.Push == nil {
+		return ""
+	}
+	switch {
+	case c.now == "":
+		return "Cannot delete this branch"
+	case !slices.ContainsFunc(p.Push, func(l string) bool { return strings.EqualFold(l, u.Login) }):
+		return "You're not authorized to push to this branch. Visit https://docs.github.com/articles/about-protected-branches/ for more information."
+	case c.old != "" && !s.isAncestor(r, c.old, c.now):
+		return "Cannot force-push to this branch"
+	}
+	return ""
+}
+
+// updateBranch merges the base into the head: https://docs.github.com/en/rest/pulls/pulls#update-a-pull-request-branch
+func updateBranch(q *request) (any, error) {
+	var in struct {
+		Expected string `json:"expected_head_sha"`
+	}
+	if err := q.decode(&in); err != nil {
+		return nil, err
+	}
+	i, base, head := q.issue, q.s.baseSHA(q.issue), q.s.headSHA(q.issue)
+	r := q.s.repositoryByID(i.Pull.HeadRepo)
+	if r == nil || q.s.permission(r, q.user.Login) < model.PermissionWrite {
+		return nil, q.may(model.PermissionAdmin)
+	}
+	switch {
+	case in.Expected != "" && in.Expected != head:
+		return nil, unprocessable("expected head sha didn’t match current head ref.")
+	case i.State != "open" || !q.s.headExists(i):
+		return nil, unprocessable("Pull request is closed")
+	case q.s.isAncestor(q.repo, base, head):
+		return nil, unprocessable("There are no new commits on the base branch.")
+	}
+	message := fmt.Sprintf("Merge branch '%s' into %s", i.Pull.BaseRef, i.Pull.HeadRef)
+	tip, err := q.mergeCommit(q.repo, head, base, message)
+	if errors.Is(err, errConflict) {
+		return nil, unprocessable("merge conflict between base and head")
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := q.s.bring(r, q.repo, tip); err != nil {
+		return nil, err
+	}
+	if err := q.moveRef(r, refChange{"refs/heads/" + i.Pull.HeadRef, head, tip}); err != nil {
+		return nil, err
+	}
+	return &reply{http.StatusAccepted, obj{"message": "Updating pull request branch.", "url": q.s.pullAPI(i)}}, nil
+}
+
+// mergeCommit merges a commit into another as the caller.
+func (q *request) mergeCommit(r *Repository, into, from, message string) (string, error) {
+	tree, clean, err := q.s.mergeTree(r, into, from)
+	if err != nil {
+		return "", err
+	}
+	if !clean {
+		return "", errConflict
+	}
+	env := append(identity("GitHub", "noreply@github.com", q.s.now()), "GIT_AUTHOR_NAME="+q.user.Login, "GIT_AUTHOR_EMAIL="+noreply(q.user))
+	return q.s.commitTree(r, tree, []string{into, from}, message, env)
+}
+
+// moveRef sets, makes (no old) or deletes (no now) a ref as the caller, unless it is protected or has moved meanwhile.
+func (q *request) moveRef(r *Repository, c refChange) error {
+	if why := q.s.protects(r, c, q.user); why != "" {
+		return unprocessable(why)
+	}
+	args := []string{"update-ref", c.ref, c.now, zeroForm(c.old)}
+	if c.now == "" {
+		args = []string{"update-ref", "-d", c.ref, c.old}
+	}
+	if _, err := q.s.git(r, args...); err != nil {
+		return unprocessable("Reference update failed")
+	}
+	return q.s.syncRefs(r, q.user)
+}
+
+// mergeBranches is https://docs.github.com/en/rest/branches/branches#merge-a-branch
+func mergeBranches(q *request) (any, error) {
+	var in struct {
+		Base, Head string
+		Message    string `json:"commit_message"`
+	}
+	if err := q.decode(&in); err != nil {
+		return nil, err
+	}
+	base, head := q.s.branchSHA(q.repo, in.Base), q.s.resolve(q.repo, in.Head)
+	switch {
+	case base == "":
+		return nil, &failure{status: http.StatusNotFound, message: "Base does not exist"}
+	case head == "":
+		return nil, &failure{status: http.StatusNotFound, message: "Head does not exist"}
+	case q.s.isAncestor(q.repo, head, base):
+		return &reply{status: http.StatusNoContent}, nil
+	}
+	if in.Message == "" {
+		in.Message = fmt.Sprintf("Merge %s into %s", in.Head, in.Base)
+	}
+	tip, err := q.mergeCommit(q.repo, base, head, in.Message)
+	if errors.Is(err, errConflict) {
+		return nil, &failure{status: http.StatusConflict, message: "Merge conflict"}
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := q.moveRef(q.repo, refChange{"refs/heads/" + in.Base, base, tip}); err != nil {
+		return nil, err
+	}
+	c, err := q.s.commitOf(q.repo, tip)
+	if err != nil {
+		return nil, err
+	}
+	return &reply{http.StatusCreated, q.s.commitJSON(q.repo, c)}, nil
+}

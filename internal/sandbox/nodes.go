@@ -1,0 +1,93 @@
+package sandbox
+
+import (
+	"encoding/base64"
+	"encoding/binary"
+	"strings"
+)
+
+// nodeID makes a GraphQL id: a prefix that names the type, as GitHub's own ids have it, and the database id.
+func nodeID(prefix string, id int64) string {
+	var b [8]byte
+	binary.BigEndian.PutUint64(b[:], uint64(id))
+	return prefix + "_kwDO" + base64.RawURLEncoding.EncodeToString(b[:])
+}
+
+// parseNodeID splits what nodeID made.
+func parseNodeID(node string) (prefix string, id int64, ok bool) {
+	prefix, rest, ok := strings.Cut(node, "_kwDO")
+	if !ok {
+		return "", 0, false
+	}
+	b, err := base64.RawURLEncoding.DecodeString(rest)
+	if err != nil || len(b) != 8 {
+		return "", 0, false
+	}
+	return prefix, int64(binary.BigEndian.Uint64(b)), true
+}
+
+// The prefixes of node ids.
+const (
+	nodeUser          = "U"
+	nodeBot           = "BOT"
+	nodeRepository    = "R"
+	nodeIssue         = "I"
+	nodePull          = "PR"
+	nodeComment       = "IC"
+	nodeReview        = "PRR"
+	nodeReviewComment = "PRRC"
+	nodeThread        = "PRRT"
+	nodeLabel         = "LA"
+	nodeEdit          = "UCE"
+	nodeReaction      = "REA"
+	nodeRun           = "WFR"
+	nodeCheckRun      = "CR"
+	nodeStatus        = "SC"
+)
+
+// comment finds an issue comment by id.
+func (s *Server) comment(id int64) *Comment { return s.comments[id] }
+
+// reviewComment finds a review comment by id.
+func (s *Server) reviewComment(id int64) *ReviewComment { return s.reviewComments[id] }
+
+// review finds a review by id.
+func (s *Server) review(id int64) *Review { return s.reviews[id] }
+
+// node finds what a GraphQL id names: *User, *Repository, *Issue (pull requests too), *Comment, *Review, *ReviewComment
+// (a thread's id gives its first comment) or *Label. Nil when there is nothing.
+func (s *Server) node(node string) any {
+	prefix, id, ok := parseNodeID(node)
+	if !ok {
+		return nil
+	}
+	switch prefix {
+	case nodeUser, nodeBot:
+		for _, u := range s.st.Users {
+			if u.ID == id {
+				return u
+			}
+		}
+	case nodeRepository:
+		if r := s.repositoryByID(id); r != nil {
+			return r
+		}
+	case nodeIssue, nodePull:
+		if i := s.issues[id]; i != nil {
+			return i
+		}
+	case nodeComment:
+		if c := s.comments[id]; c != nil {
+			return c
+		}
+	case nodeReview:
+		if c := s.reviews[id]; c != nil {
+			return c
+		}
+	case nodeReviewComment, nodeThread:
+		if c := s.reviewComments[id]; c != nil {
+			return c
+		}
+	}
+	return nil
+}

@@ -1,0 +1,129 @@
+package sandbox
+
+import (
+	"net/http"
+	"sort"
+	"strings"
+)
+
+var refRoutes = []route{
+	{"GET /repos/{owner}/{repo}/git/ref/{ref...}", needRead, getRef},
+	{"GET /repos/{owner}/{repo}/git/matching-refs/{ref...}", needRead, matchingRefs},
+	{"POST /repos/{owner}/{repo}/git/refs", needWrite, createRef},
+	{"PATCH /repos/{owner}/{repo}/git/refs/{ref...}", needWrite, patchRef},
+	{"DELETE /repos/{owner}/{repo}/git/refs/{ref...}", needWrite, deleteRef},
+}
+
+// refJSON is git-ref.
+func (s *Server) refJSON(r *Repository, ref string) obj {
+	sha, api := r.Refs[ref], s.repositoryAPI(r)
+	kind := "commit"
+	if strings.HasPrefix(ref, "refs/tags/") {
+		if k, err := s.git(r, "cat-file", "-t", sha); err == nil {
+			kind = k
+		}
+	}
+	return obj{
+		"ref": ref, "node_id": nodeID("REF", r.ID) + ref, "url": api + "/git/" + ref,
+		"object": obj{"sha": sha, "type": kind, "url": api + "/git/" + kind + "s/" + sha},
+	}
+}
+
+func getRef(q *request) (any, error) {
+	ref := "refs/" + q.r.PathValue("ref")
+	if q.repo.Refs[ref] == "" {
+		return nil, errNotFound
+	}
+	return q.s.refJSON(q.repo, ref), nil
+}
+
+func matchingRefs(q *request) (any, error) {
+	var refs []string
+	for ref := range q.repo.Refs {
+		if strings.HasPrefix(ref, "refs/"+q.r.PathValue("ref")) {
+			refs = append(refs, ref)
+		}
+	}
+	sort.Strings(refs)
+	return paginate(q, refs, func(ref string) obj { return q.s.refJSON(q.repo, ref) }), nil
+}
+
+// checkRefName refuses what is no ref that may be written: https://docs.github.com/en/rest/git/refs#create-a-reference
+func (q *request) checkRefName(ref string) error {
+	_, err := q.s.git(q.repo, "check-ref-format", ref)
+	if err != nil || !strings.HasPrefix(ref, "refs/") || strings.Count(ref, "/") < 2 {
+		return unprocessable("Reference name is not valid")
+	}
+	if strings.HasPrefix(ref, "refs/pull/") {
+		return unprocessable("Reference name cannot start with refs/pull")
+	}
+	return nil
+}
+
+func createRef(q *request) (any, error) {
+	var in struct{ Ref, SHA string }
+	if err := q.decode(&in); err != nil {
+		return nil, err
+	}
+	if err := q.checkRefName(in.Ref); err != nil {
+		return nil, err
+	}
+	if !isHex(in.SHA) || len(in.SHA) != 40 {
+		return nil, unprocessable("The sha parameter must be exactly 40 characters and contain only [0-9a-f].")
+	}
+	if q.s.peel(q.repo, in.SHA) == "" {
+		return nil, unprocessable("Object does not exist")
+	}
+	if q.repo.Refs[in.Ref] != "" {
+		return nil, unprocessable("Reference already exists")
+	}
+	if err := q.moveRef(q.repo, refChange{in.Ref, "", in.SHA}); err != nil {
+		return nil, err
+	}
+	return &reply{http.StatusCreated, q.s.refJSON(q.repo, in.Ref)}, nil
+}
+
+func patchRef(q *request) (any, error) {
+	var in struct {
+		SHA   string
+		Force bool
+	}
+	if err := q.decode(&in); err != nil {
+		return nil, err
+	}
+	ref := "refs/" + q.r.PathValue("ref")
+	if err := q.checkRefName(ref); err != nil {
+		return nil, err
+	}
+	old := q.repo.Refs[ref]
+	switch {
+	case old == "":
+		return nil, unprocessable("Reference does not exist")
+	case q.s.peel(q.repo, in.SHA) == "" || len(in.SHA) != 40:
+		return nil, unprocessable("Object does not exist")
+	case !in.Force && !q.s.isAncestor(q.repo, q.s.peel(q.repo, old), q.s.peel(q.repo, in.SHA)):
+		return nil, unprocessable("Update is not a fast forward")
+	}
+	if err := q.moveRef(q.repo, refChange{ref, old, in.SHA}); err != nil {
+		return nil, err
+	}
+	return q.s.refJSON(q.repo, ref), nil
+}
+
+func deleteRef(q *request) (any, error) {
+	ref := "refs/" + q.r.PathValue("ref")
+	if err := q.checkRefName(ref); err != nil {
+		return nil, err
+	}
+	old := q.repo.Refs[ref]
+	if old == "" {
+		return nil, unprocessable("Reference does not exist")
+	}
+	if ref == "refs/heads/"+q.repo.DefaultBranch {
+		return nil, unprocessable("Cannot delete the default branch")
+	}
+	if err := q.moveRef(q.repo, refChange{ref, old, ""}); err != nil {
+		return nil, err
+	}
+	return &reply{status: http.StatusNoContent}, nil
+}

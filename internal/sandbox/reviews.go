@@ -1,0 +1,205 @@
+package sandbox
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+var reviewRoutes = []route{
+	{"GET /repos/{owner}/{repo}/pulls/{number}/reviews", needRead, listReviews},
+	{"POST /repos/{owner}/{repo}/pulls/{number}/reviews", needComment, createReview},
+	{"GET /repos/{owner}/{repo}/pulls/{number}/reviews/{id}", needRead, withReview(func(q *request, v *Review) (any, error) { return q.s.reviewJSON(v), nil })},
+	{"PUT /repos/{owner}/{repo}/pulls/{number}/reviews/{id}", needComment, withReview(putReview)},
+	{"DELETE /repos/{owner}/{repo}/pulls/{number}/reviews/{id}", needComment, withReview(deleteReview)},
+	{"GET /repos/{owner}/{repo}/pulls/{number}/reviews/{id}/comments", needRead, withReview(func(q *request, v *Review) (any, error) {
+		return paginate(q, v.issue.Pull.reviewCommentsOf(v.ID), q.s.reviewCommentJSON), nil
+	})},
+	{"POST /repos/{owner}/{repo}/pulls/{number}/reviews/{id}/events", needComment, withReview(submitReview)},
+	{"PUT /repos/{owner}/{repo}/pulls/{number}/reviews/{id}/dismissals", needWrite, withReview(dismissReview)},
+}
+
+// withReview finds the review of {id} in the pull request. A pending review is there for its author only.
+func withReview(serve func(*request, *Review) (any, error)) func(*request) (any, error) {
+	return func(q *request) (any, error) {
+		id, err := q.int64Value("id")
+		if err != nil {
+			return nil, err
+		}
+		v := q.s.review(id)
+		if v == nil || v.issue != q.issue || !q.sees(v) {
+			return nil, errNotFound
+		}
+		return serve(q, v)
+	}
+}
+
+func (q *request) sees(v *Review) bool {
+	return v.State != "PENDING" || q.user != nil && strings.EqualFold(q.user.Login, v.Author)
+}
+
+func listReviews(q *request) (any, error) {
+	seen := slices.DeleteFunc(slices.Clone(q.issue.Pull.Reviews), func(v *Review) bool { return !q.sees(v) })
+	return paginate(q, seen, q.s.reviewJSON), nil
+}
+
+// reviewStates are the states that the events of a review lead to.
+var reviewStates = map[string]string{"APPROVE": "APPROVED", "REQUEST_CHANGES": "CHANGES_REQUESTED", "COMMENT": "COMMENTED"}
+
+// plain is the 422 of the reviews API, whose details are sentences.
+func plain(messages ...any) error {
+	return &failure{http.StatusUnprocessableEntity, "Unprocessable Entity", messages}
+}
+
+// checkEvent refuses reviews that GitHub refuses.
+func (q *request) checkEvent(event, body string, comments int) error {
+	own := strings.EqualFold(q.issue.Author, q.user.Login)
+	switch {
+	case event != "" && reviewStates[event] == "":
+		return unprocessable("Invalid request.\n\nFor 'properties/event', " + event + " is not one of: APPROVE, REQUEST_CHANGES, COMMENT.")
+	case event == "APPROVE" && own:
+		return plain("Can not approve your own pull request")
+	case event == "REQUEST_CHANGES" && own:
+		return plain("Can not request changes on your own pull request")
+	case (event == "COMMENT" || event == "REQUEST_CHANGES") && strings.TrimSpace(body) == "" && comments == 0:
+		return plain("Review Can not be blank")
+	}
+	if len([]rune(body)) > maxBody {
+		return plain("Body is too long (maximum is 65536 characters)")
+	}
+	return nil
+}
+
+func createReview(q *request) (any, error) {
+	var in struct {
+		Body, Event string
+		CommitID    string `json:"commit_id"`
+		Comments    []reviewCommentInput
+	}
+	if err := q.decode(&in); err != nil {
+		return nil, err
+	}
+	if err := q.checkEvent(in.Event, in.Body, len(in.Comments)); err != nil {
+		return nil, err
+	}
+	if in.Event == "" && slices.ContainsFunc(q.issue.Pull.Reviews, func(v *Review) bool { return v.State == "PENDING" && v.Author == q.user.Login }) {
+		return nil, plain("User can only have one pending review per pull request")
+	}
+	var spots []*ReviewComment
+	for n := range in.Comments {
+		c, err := q.placeComment(&in.Comments[n], in.CommitID)
+		if err != nil {
+			return nil, reviewSentences(err)
+		}
+		spots = append(spots, c)
+	}
+	v := q.s.addReview(q.issue, q.user.Login, in.Body, in.CommitID)
+	for _, c := range spots {
+		q.s.addReviewComment(v, c)
+	}
+	if in.Event != "" {
+		q.s.submit(v, reviewStates[in.Event], q.user)
+	}
+	return q.s.reviewJSON(v), nil
+}
+
+// addReview makes a pending review.
+func (s *Server) addReview(i *Issue, author, body, commit string) *Review {
+	if commit == "" {
+		commit = s.headSHA(i)
+	}
+	now := s.now()
+	v := &Review{Post: Post{ID: s.nextID(), Author: author, Body: body, CreatedAt: now, UpdatedAt: now}, State: "PENDING", CommitID: commit, issue: i}
+	i.Pull.Reviews = append(i.Pull.Reviews, v)
+	s.reviews[v.ID] = v
+	s.changed()
+	return v
+}
+
+// submit shows a pending review and its comments to everybody.
+func (s *Server) submit(v *Review, state string, u *User) {
+	now := s.now()
+	v.State, v.SubmittedAt, v.UpdatedAt, v.issue.UpdatedAt = state, &now, now, now
+	p := v.issue.Pull
+	p.RequestedReviewers = slices.DeleteFunc(p.RequestedReviewers, func(l string) bool { return strings.EqualFold(l, u.Login) })
+	s.changed()
+	s.deliverReview(v, "submitted", u, nil)
+	for _, c := range p.reviewCommentsOf(v.ID) {
+		s.deliverReviewComment(c, "created", u, nil)
+	}
+}
+
+func putReview(q *request, v *Review) (any, error) {
+	var in struct{ Body string }
+	if err := q.decode(&in); err != nil {
+		return nil, err
+	}
+	if err := q.mayEdit(&v.Post); err != nil {
+		return nil, err
+	}
+	if err := checkBody("PullRequestReview", in.Body, false); err != nil {
+		return nil, err
+	}
+	from := v.Body
+	if q.s.edit(&v.Post, q.user, in.Body) && v.State != "PENDING" {
+		q.s.deliverReview(v, "edited", q.user, bodyChange(from))
+	}
+	return q.s.reviewJSON(v), nil
+}
+
+func deleteReview(q *request, v *Review) (any, error) {
+	if v.State != "PENDING" {
+		return nil, plain("Can not delete a non-pending pull request review")
+	}
+	p := q.issue.Pull
+	for _, c := range p.reviewCommentsOf(v.ID) {
+		q.s.dropReviewComment(c)
+	}
+	p.Reviews = slices.DeleteFunc(p.Reviews, func(o *Review) bool { return o == v })
+	delete(q.s.reviews, v.ID)
+	q.s.changed()
+	return q.s.reviewJSON(v), nil
+}
+
+func submitReview(q *request, v *Review) (any, error) {
+	var in struct{ Body, Event string }
+	if err := q.decode(&in); err != nil {
+		return nil, err
+	}
+	if in.Body != "" {
+		v.Body = in.Body
+	}
+	if in.Event == "" {
+		return nil, unprocessable("Invalid request.\n\n\"event\" wasn't supplied.")
+	}
+	if v.State != "PENDING" {
+		return nil, plain("Could not submit pull request review.")
+	}
+	if err := q.checkEvent(in.Event, v.Body, len(q.issue.Pull.reviewCommentsOf(v.ID))); err != nil {
+		return nil, err
+	}
+	q.s.submit(v, reviewStates[in.Event], q.user)
+	return q.s.reviewJSON(v), nil
+}
+
+func dismissReview(q *request, v *Review) (any, error) {
+	var in struct{ Message string }
+	if err := q.decode(&in); err != nil {
+		return nil, err
+	}
+	if in.Message == "" {
+		return nil, unprocessable("Invalid request.\n\n\"message\" wasn't supplied.")
+	}
+	if v.State != "APPROVED" && v.State != "CHANGES_REQUESTED" {
+		return nil, plain("Can not dismiss a commented pull request review")
+	}
+	if err := q.may(model.PermissionWrite); err != nil {
+		return nil, err
+	}
+	v.State, v.UpdatedAt, q.issue.UpdatedAt = "DISMISSED", q.s.now(), q.s.now()
+	q.s.changed()
+	q.s.deliverReview(v, "dismissed", q.user, nil)
+	return q.s.reviewJSON(v), nil
+}

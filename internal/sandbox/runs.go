@@ -1,0 +1,185 @@
+package sandbox
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+)
+
+var runRoutes = []route{
+	{"GET /repos/{owner}/{repo}/actions/runs", needRead, listRuns},
+	{"GET /repos/{owner}/{repo}/actions/runs/{id}", needRead, withRun(func(q *request, run *Run) (any, error) { return q.s.runJSON(q.repo, run), nil })},
+	{"GET /repos/{owner}/{repo}/actions/runs/{id}/attempts/{attempt}", needRead, withRun(getAttempt)},
+	{"GET /repos/{owner}/{repo}/actions/runs/{id}/jobs", needRead, withRun(listJobs)},
+	{"POST /repos/{owner}/{repo}/actions/runs/{id}/cancel", needWrite, withRun(func(q *request, run *Run) (any, error) {
+		if run.Status == "completed" {
+			return nil, &failure{status: http.StatusConflict, message: "Cannot cancel a workflow run that is completed."}
+		}
+		q.s.putRun(q.repo, &Run{ID: run.ID, Status: "completed", Conclusion: "cancelled"})
+		return &reply{http.StatusAccepted, obj{}}, nil
+	})},
+}
+
+func withRun(serve func(*request, *Run) (any, error)) func(*request) (any, error) {
+	return func(q *request) (any, error) {
+		id, err := q.int64Value("id")
+		if err != nil {
+			return nil, err
+		}
+		at := slices.IndexFunc(q.repo.Runs, func(run *Run) bool { return run.ID == id })
+		if at < 0 {
+			return nil, errNotFound
+		}
+		return serve(q, q.repo.Runs[at])
+	}
+}
+
+// putRun makes a run, or moves it on: empty fields of in stay as they are. A run that is completed is told to webhooks.
+func (s *Server) putRun(r *Repository, in *Run) *Run {
+	now := s.now()
+	at := slices.IndexFunc(r.Runs, func(run *Run) bool { return run.ID == in.ID })
+	fresh := at < 0
+	if fresh {
+		r.Runs = append(r.Runs, &Run{
+			ID: in.ID, Name: "MergeXO", Status: "queued", Attempt: 1, Number: len(r.Runs) + 1, Event: "pull_request_review_comment",
+			HeadBranch: r.DefaultBranch, HeadSHA: s.branchSHA(r, r.DefaultBranch), Actor: r.Owner, CreatedAt: now,
+		})
+		at = len(r.Runs) - 1
+	}
+	run := r.Runs[at]
+	was, attempt := run.Status, run.Attempt
+	for _, f := range []struct {
+		to   *string
+		from string
+	}{{&run.Status, in.Status}, {&run.Name, in.Name}, {&run.Event, in.Event}, {&run.HeadSHA, in.HeadSHA}, {&run.HeadBranch, in.HeadBranch}} {
+		if f.from != "" {
+			*f.to = f.from
+		}
+	}
+	if in.Attempt != 0 {
+		run.Attempt = in.Attempt
+	}
+	run.UpdatedAt, run.Conclusion = now, ""
+	if run.Status == "completed" {
+		run.Conclusion = "success"
+		if in.Conclusion != "" {
+			run.Conclusion = in.Conclusion
+		}
+	}
+	s.changed()
+	if fresh || run.Status != was || run.Attempt != attempt {
+		action := map[string]string{"queued": "requested", "in_progress": "in_progress", "completed": "completed"}[run.Status]
+		s.deliver("workflow_run", r, s.author(run.Actor), obj{"action": action, "workflow_run": s.runJSON(r, run), "workflow": s.workflowJSON(r, run)})
+	}
+	return run
+}
+
+// workflowID is that of the one workflow that all runs of a repository belong to.
+func workflowID(r *Repository) int64 { return r.ID + 1_000_000_000 }
+
+func (s *Server) workflowJSON(r *Repository, run *Run) obj {
+	id, path := workflowID(r), ".github/workflows/mergexo.yml"
+	html := s.repositoryURL(r)
+	return obj{
+		"id": id, "node_id": nodeID("W", id), "name": run.Name, "path": path, "state": "active", "created_at": stamp(r.CreatedAt),
+		"updated_at": stamp(r.CreatedAt), "url": fmt.Sprintf("%s/actions/workflows/%d", s.repositoryAPI(r), id),
+		"html_url": html + "/blob/" + r.DefaultBranch + "/" + path, "badge_url": html + "/workflows/" + run.Name + "/badge.svg",
+	}
+}
+
+// runJSON is workflow-run.
+func (s *Server) runJSON(r *Repository, run *Run) obj {
+	self := fmt.Sprintf("%s/actions/runs/%d", s.repositoryAPI(r), run.ID)
+	o := obj{
+		"id": run.ID, "name": run.Name, "node_id": nodeID(nodeRun, run.ID), "check_suite_id": run.ID, "check_suite_node_id": nodeID("CS", run.ID),
+		"head_branch": run.HeadBranch, "head_sha": run.HeadSHA, "path": ".github/workflows/mergexo.yml", "run_number": run.Number,
+		"run_attempt": run.Attempt, "referenced_workflows": []obj{}, "event": run.Event, "status": run.Status, "conclusion": textOrNil(run.Conclusion),
+		"workflow_id": workflowID(r), "url": self, "html_url": fmt.Sprintf("%s/actions/runs/%d", s.repositoryURL(r), run.ID),
+		"pull_requests": s.runPulls(r, run), "created_at": stamp(run.CreatedAt), "updated_at": stamp(run.UpdatedAt),
+		"actor": s.userJSON(s.author(run.Actor)), "triggering_actor": s.userJSON(s.author(run.Actor)), "run_started_at": stamp(run.CreatedAt),
+		"jobs_url": self + "/jobs", "logs_url": self + "/logs", "check_suite_url": fmt.Sprintf("%s/check-suites/%d", s.repositoryAPI(r), run.ID),
+		"artifacts_url": self + "/artifacts", "cancel_url": self + "/cancel", "rerun_url": self + "/rerun", "previous_attempt_url": nil,
+		"workflow_url": fmt.Sprintf("%s/actions/workflows/%d", s.repositoryAPI(r), workflowID(r)), "display_title": run.Name,
+		"repository": s.minimalRepositoryJSON(r), "head_repository": s.minimalRepositoryJSON(r), "head_commit": nil,
+	}
+	if c, err := s.commitOf(r, run.HeadSHA); run.HeadSHA != "" && err == nil {
+		o["head_commit"] = obj{
+			"id": c.SHA, "tree_id": c.Tree, "message": c.Message, "timestamp": c.Author.Date,
+			"author":    obj{"name": c.Author.Name, "email": c.Author.Email},
+			"committer": obj{"name": c.Committer.Name, "email": c.Committer.Email},
+		}
+	}
+	return o
+}
+
+// runPulls are the open pull requests of the run's branch, as pull-request-minimal.
+func (s *Server) runPulls(r *Repository, run *Run) []obj {
+	list := []obj{}
+	for _, i := range r.openPulls() {
+		if i.Pull.HeadRef != run.HeadBranch || i.Pull.HeadRepo != r.ID {
+			continue
+		}
+		end := func(ref, sha string) obj {
+			return obj{"ref": ref, "sha": sha, "repo": obj{"id": r.ID, "url": s.repositoryAPI(r), "name": r.Name}}
+		}
+		list = append(list, obj{
+			"id": i.Pull.ID, "number": i.Number, "url": s.pullAPI(i),
+			"head": end(i.Pull.HeadRef, s.headSHA(i)), "base": end(i.Pull.BaseRef, s.baseSHA(i)),
+		})
+	}
+	return list
+}
+
+func listRuns(q *request) (any, error) {
+	var found []*Run
+	for _, run := range slices.Backward(q.repo.Runs) {
+		status := q.query("status")
+		switch {
+		case q.query("head_sha") != "" && q.query("head_sha") != run.HeadSHA,
+			q.query("branch") != "" && q.query("branch") != run.HeadBranch,
+			q.query("event") != "" && q.query("event") != run.Event,
+			status != "" && status != run.Status && status != run.Conclusion:
+		default:
+			found = append(found, run)
+		}
+	}
+	return obj{"total_count": len(found), "workflow_runs": paginate(q, found, func(run *Run) obj { return q.s.runJSON(q.repo, run) })}, nil
+}
+
+// getAttempt answers the run as it is for its newest attempt, and as completed for earlier ones.
+func getAttempt(q *request, run *Run) (any, error) {
+	n, err := q.int64Value("attempt")
+	if err != nil || n < 1 || int(n) > run.Attempt {
+		return nil, errNotFound
+	}
+	o := q.s.runJSON(q.repo, run)
+	if int(n) < run.Attempt {
+		o["status"], o["conclusion"] = "completed", "cancelled"
+	}
+	o["run_attempt"] = n
+	return o, nil
+}
+
+// listJobs invents one job per run.
+func listJobs(q *request, run *Run) (any, error) {
+	job := q.s.jobJSON(q.repo, run)
+	return obj{"total_count": 1, "jobs": paginate(q, []obj{job}, func(o obj) obj { return o })}, nil
+}
+
+// jobJSON is job.
+func (s *Server) jobJSON(r *Repository, run *Run) obj {
+	id := run.ID + 1
+	self := fmt.Sprintf("%s/actions/jobs/%d", s.repositoryAPI(r), id)
+	o := obj{
+		"id": id, "run_id": run.ID, "run_url": fmt.Sprintf("%s/actions/runs/%d", s.repositoryAPI(r), run.ID), "run_attempt": run.Attempt,
+		"node_id": nodeID(nodeCheckRun, id), "head_sha": run.HeadSHA, "url": self,
+		"html_url": fmt.Sprintf("%s/actions/runs/%d/job/%d", s.repositoryURL(r), run.ID, id), "status": run.Status,
+		"conclusion": textOrNil(run.Conclusion), "created_at": stamp(run.CreatedAt), "started_at": stamp(run.CreatedAt), "completed_at": nil,
+		"name": "test", "steps": []obj{}, "check_run_url": fmt.Sprintf("%s/check-runs/%d", s.repositoryAPI(r), id), "labels": []string{"ubuntu-latest"},
+		"runner_id": nil, "runner_name": nil, "runner_group_id": nil, "runner_group_name": nil, "workflow_name": run.Name, "head_branch": run.HeadBranch,
+	}
+	if run.Status == "completed" {
+		o["completed_at"] = stamp(run.UpdatedAt)
+	}
+	return o
+}

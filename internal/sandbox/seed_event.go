@@ -1,0 +1,309 @@
+package sandbox
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// scene is a payload on its way into the sandbox.
+type scene struct {
+	*Seeder
+	name     string
+	action   string
+	checkout string
+	repo     *eventRepository
+	issue    *eventIssue // of a pull request too
+	comment  *eventComment
+	review   *eventReview
+	run      *eventRun
+	sender   *eventUser
+}
+
+// SeedFromEvent sets the scene of a webhook payload, so that it can be re-enacted: the repository, the people with the
+// rights that their author_association stands for, the issue or pull request, and what was said. Commits come from
+// checkout (a local repository; "" for none) when it has those of the payload, and are invented where it has not, so that
+// the diff fits the comment. A payload without any of this seeds octo/widgets. name is the event's ("issue_comment").
+func (s *Server) SeedFromEvent(name string, payload []byte, checkout string) error {
+	var parts map[string]json.RawMessage
+	if err := json.Unmarshal(payload, &parts); err != nil {
+		return fmt.Errorf("read payload: %w", err)
+	}
+	return s.Seed(func(d *Seeder) error {
+		sc := &scene{
+			Seeder: d, name: name, checkout: checkout, action: deref(part[string](parts, "action")), repo: part[eventRepository](parts, "repository"),
+			issue: part[eventIssue](parts, "pull_request"), comment: part[eventComment](parts, "comment"),
+			review: part[eventReview](parts, "review"), run: part[eventRun](parts, "workflow_run"), sender: part[eventUser](parts, "sender"),
+		}
+		if sc.issue == nil {
+			sc.issue = part[eventIssue](parts, "issue")
+		} else {
+			sc.issue.PullRequest = &struct{}{}
+		}
+		return sc.play()
+	})
+}
+
+func (sc *scene) play() error {
+	if sc.repo == nil || !strings.Contains(sc.repo.FullName, "/") {
+		if len(sc.s.st.Repositories) == 0 {
+			_, err := sc.s.addWidgets()
+			return err
+		}
+		return nil
+	}
+	if err := sc.stage(); err != nil {
+		return err
+	}
+	sc.people()
+	switch {
+	case sc.issue != nil && sc.issue.Number > 0 && sc.issue.PullRequest != nil:
+		if err := sc.pull(sc.issue); err != nil {
+			return err
+		}
+	case sc.issue != nil && sc.issue.Number > 0:
+		if err := sc.Issue(sc.repo.FullName, sc.issueSeed(sc.issue)); err != nil {
+			return err
+		}
+	}
+	if sc.run != nil {
+		if err := sc.workflowRun(); err != nil {
+			return err
+		}
+	}
+	return sc.said()
+}
+
+// stage makes the repository. Without a checkout it gets settings under which the agent's branches are tracked.
+func (sc *scene) stage() error {
+	in := SeedRepository{
+		ID: sc.repo.ID, FullName: sc.repo.FullName, DefaultBranch: sc.repo.DefaultBranch, Private: sc.repo.Private, Checkout: sc.checkout, At: sc.at(),
+	}
+	if in.DefaultBranch == "" && sc.issue != nil {
+		in.DefaultBranch = sc.issue.Base.Ref
+	}
+	_, name, _ := strings.Cut(in.FullName, "/")
+	in.Files = map[string]string{
+		"README.md":            "# " + name + "\n",
+		".github/mergexo.toml": "[repo]\ntrack = [\"agent/*\"]\n[agent]\nadapter = \"suggestion\"\n",
+	}
+	if c := sc.comment; c != nil && filepath.IsLocal(c.Path) {
+		if before, _ := imagesOf(c.DiffHunk); before != "" {
+			in.Files[c.Path] = before
+		} else {
+			delete(in.Files, c.Path)
+		}
+	}
+	if err := sc.User(SeedUser{ID: sc.repo.Owner.ID, Login: strings.Split(in.FullName, "/")[0], Type: sc.repo.Owner.Type}); err != nil {
+		return err
+	}
+	return sc.Repository(in)
+}
+
+// at is the date of invented commits: the pull request's, so that it is the same at every replay.
+func (sc *scene) at() time.Time {
+	if sc.issue != nil && !sc.issue.CreatedAt.IsZero() {
+		return sc.issue.CreatedAt
+	}
+	return inventedAt
+}
+
+// people makes all accounts of the payload, with the rights that their association stands for:
+// https://docs.github.com/en/graphql/reference/enums#commentauthorassociation
+func (sc *scene) people() {
+	rights := map[string]string{"OWNER": "admin", "MEMBER": "write", "COLLABORATOR": "write"}
+	add := func(u eventUser, association string) {
+		if sc.User(SeedUser(u)) != nil {
+			return // an account that is gone has no login
+		}
+		key := strings.ToLower(u.Login)
+		r, err := sc.s.named(sc.repo.FullName)
+		if err == nil && r.Permissions[key] == "" && rights[association] != "" {
+			r.Permissions[key] = rights[association]
+		}
+	}
+	if sc.issue != nil {
+		add(sc.issue.User, sc.issue.Association)
+	}
+	if sc.comment != nil {
+		add(sc.comment.User, sc.comment.Association)
+	}
+	if sc.review != nil {
+		add(sc.review.User, sc.review.Association)
+	}
+	if sc.sender != nil {
+		add(*sc.sender, "")
+	}
+}
+
+func (sc *scene) issueSeed(i *eventIssue) SeedIssue {
+	in := SeedIssue{
+		Number: i.Number, ID: i.ID, Title: i.Title, Body: i.Body, Author: sc.login(i.User), Closed: i.State == "closed",
+		CreatedAt: i.CreatedAt, UpdatedAt: i.UpdatedAt,
+	}
+	for _, l := range i.Labels {
+		in.Labels = append(in.Labels, l.Name)
+	}
+	return in
+}
+
+// login is who said something; an account that is gone is ghost.
+func (sc *scene) login(u eventUser) string {
+	if !loginPattern.MatchString(u.Login) {
+		return "ghost"
+	}
+	return u.Login
+}
+
+// pull makes a pull request and the branches that it needs.
+func (sc *scene) pull(i *eventIssue) error {
+	r, err := sc.s.named(sc.repo.FullName)
+	if err != nil {
+		return err
+	}
+	in := SeedPull{
+		SeedIssue: sc.issueSeed(i), Base: cmp.Or(i.Base.Ref, r.DefaultBranch), Head: cmp.Or(i.Head.Ref, fmt.Sprintf("agent/replay-%d", i.Number)),
+		Draft: i.Draft, Merged: i.Merged,
+	}
+	if i.Head.Ref != "" { // the id is the pull request's own where the payload has the pull request
+		in.PullID, in.ID = i.ID, 0
+	}
+	if err := sc.base(r, in.Base, i.Base.SHA); err != nil {
+		return err
+	}
+	headRepo := r
+	if f := i.Head.Repo; f != nil && f.FullName != r.FullName() && strings.Contains(f.FullName, "/") {
+		if headRepo, err = sc.fork(r, f); err != nil {
+			return err
+		}
+		in.HeadRepo = headRepo.FullName()
+	}
+	if in.Head == in.Base && headRepo == r {
+		in.Head = fmt.Sprintf("agent/replay-%d", i.Number)
+	}
+	if err := sc.head(r, headRepo, &in, i.Head.SHA); err != nil {
+		return err
+	}
+	return sc.Pull(r.FullName(), in)
+}
+
+// base makes sure of the base branch: the payload's commit where there is one, else the default branch's.
+func (sc *scene) base(r *Repository, branch, sha string) error {
+	if sc.s.fetchCommit(r, sc.checkout, sha) {
+		return sc.s.setBranch(r, branch, sha)
+	}
+	if sc.s.branchSHA(r, branch) != "" {
+		return nil
+	}
+	return sc.s.setBranch(r, branch, sc.s.branchSHA(r, r.DefaultBranch))
+}
+
+func (sc *scene) fork(r *Repository, f *eventRepository) (*Repository, error) {
+	if fork, err := sc.s.named(f.FullName); err == nil {
+		return fork, nil
+	}
+	owner, name, _ := strings.Cut(f.FullName, "/")
+	fork, err := sc.s.addRepository(owner, name, r.DefaultBranch, f.Private)
+	if err != nil {
+		return nil, err
+	}
+	fork.Parent = r.ID
+	return fork, sc.s.copyRefs(fork, sc.s.gitDir(r))
+}
+
+// head makes sure of the head branch: the payload's commit where there is one, the checkout's branch, or an invented
+// commit on the base that makes the diff which the comment is about.
+func (sc *scene) head(r, headRepo *Repository, in *SeedPull, sha string) error {
+	if sc.s.fetchCommit(headRepo, sc.checkout, sha) {
+		return sc.s.setBranch(headRepo, in.Head, sha)
+	}
+	base := sc.s.branchSHA(r, in.Base)
+	if at := sc.s.branchSHA(headRepo, in.Head); at != "" && !sc.s.isAncestor(headRepo, at, base) {
+		return nil
+	}
+	files := map[string]string{fmt.Sprintf("docs/change-%d.md", in.Number): "# " + in.Title + "\n"}
+	if c := sc.comment; c != nil && filepath.IsLocal(c.Path) && c.Path != "" {
+		_, after := imagesOf(c.DiffHunk)
+		files = map[string]string{c.Path: after}
+	}
+	if err := sc.s.setBranch(headRepo, in.Head, base); err != nil {
+		return err
+	}
+	_, err := sc.s.commitFiles(headRepo, in.Head, "", files, in.Title, sc.at())
+	return err
+}
+
+// said adds the comment or review of the payload, unless it tells of its deletion.
+func (sc *scene) said() error {
+	if sc.issue == nil || sc.issue.Number == 0 || sc.action == "deleted" && (sc.comment != nil || sc.review != nil) {
+		return nil
+	}
+	isPull := sc.issue.PullRequest != nil
+	switch c := sc.comment; {
+	case c != nil && c.Path != "" && isPull:
+		return sc.reviewComment(c)
+	case c != nil && c.ID != 0:
+		return sc.Comment(sc.repo.FullName, sc.issue.Number, sc.post(&c.eventPost))
+	case sc.review != nil && isPull:
+		in := SeedReview{sc.post(&sc.review.eventPost), strings.ToUpper(sc.review.State)}
+		if in.CreatedAt.IsZero() {
+			in.CreatedAt = sc.review.SubmittedAt
+		}
+		return sc.Review(sc.repo.FullName, sc.issue.Number, in)
+	}
+	return nil
+}
+
+func (sc *scene) post(p *eventPost) SeedComment {
+	return SeedComment{ID: p.ID, Author: sc.login(p.User), Body: p.Body, CreatedAt: p.CreatedAt, UpdatedAt: p.UpdatedAt}
+}
+
+// reviewComment adds the payload's comment. The start of its thread is not in the payload of a reply: somebody without
+// rights stands in for it, so that nobody answers.
+func (sc *scene) reviewComment(c *eventComment) error {
+	in := SeedReviewComment{
+		SeedComment: sc.post(&c.eventPost), ReviewID: c.ReviewID, Path: c.Path, Side: c.Side, Line: c.Line, StartLine: c.StartLine,
+		StartSide: c.StartSide, DiffHunk: c.DiffHunk, InReplyTo: c.InReplyTo, File: c.SubjectType == "file",
+	}
+	if c.InReplyTo != 0 {
+		first := in
+		first.SeedComment = SeedComment{ID: c.InReplyTo, Author: "ghost", Body: "The start of this thread is not in the payload.", CreatedAt: c.CreatedAt}
+		first.ReviewID, first.InReplyTo = 0, 0
+		if err := sc.ReviewComment(sc.repo.FullName, sc.issue.Number, first); err != nil {
+			return err
+		}
+	}
+	return sc.ReviewComment(sc.repo.FullName, sc.issue.Number, in)
+}
+
+// workflowRun adds the run and the pull requests that it is about.
+func (sc *scene) workflowRun() error {
+	r, err := sc.s.named(sc.repo.FullName)
+	if err != nil {
+		return err
+	}
+	for _, p := range sc.run.PullRequests {
+		if p.Number <= 0 || r.Issues[p.Number] != nil {
+			continue
+		}
+		i := &eventIssue{Number: p.Number, Title: fmt.Sprintf("Pull request %d", p.Number), Head: p.Head, Base: p.Base}
+		i.User, i.Head.Repo, i.Base.Repo = sc.repo.Owner, nil, nil
+		if err := sc.pull(i); err != nil {
+			return err
+		}
+	}
+	if !slices.Contains([]string{"queued", "in_progress", "completed"}, sc.run.Status) {
+		sc.run.Status = "queued"
+	}
+	if sc.run.ID != 0 {
+		r.Runs = append(r.Runs, &Run{
+			ID: sc.run.ID, Name: sc.run.Name, Status: sc.run.Status, Conclusion: sc.run.Conclusion, Attempt: 1, Number: 1, Event: sc.run.Event,
+			HeadSHA: sc.s.resolve(r, sc.run.HeadSHA), HeadBranch: sc.run.HeadBranch, Actor: r.Owner, CreatedAt: sc.s.now(), UpdatedAt: sc.s.now(),
+		})
+	}
+	return nil
+}

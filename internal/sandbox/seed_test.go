@@ -1,0 +1,122 @@
+package sandbox
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// suggestionPayload is a review comment as GitHub delivers it, cut down to what says something.
+const suggestionPayload = `{"action":"created",
+ "comment":{"id":3100000001,"pull_request_review_id":3100000000,"diff_hunk":"@@ -10,7 +10,7 @@ func hello() {\n \ta := 1\n \tb := 2\n \tc := 3\n-\tprintln(\"helo\")\n+\tprintln(\"helo wold\")",
+  "path":"cmd/hello.go","line":13,"side":"RIGHT","user":{"login":"rita","id":77,"type":"User"},"author_association":"MEMBER",
+  "body":"Spelling.","created_at":"2026-02-03T10:00:00Z","updated_at":"2026-02-03T10:00:01Z"},
+ "pull_request":{"id":55,"number":7,"title":"Say hello","body":"Fixes #3","state":"open","user":{"login":"robot[bot]","id":9,"type":"Bot"},
+  "author_association":"NONE","created_at":"2026-02-03T09:00:00Z","updated_at":"2026-02-03T10:00:01Z","labels":[{"name":"bug"}],
+  "head":{"ref":"agent/hello","sha":"1111111111111111111111111111111111111111","repo":{"full_name":"acme/site"}},
+  "base":{"ref":"trunk","sha":"2222222222222222222222222222222222222222","repo":{"full_name":"acme/site"}}},
+ "repository":{"id":1234,"full_name":"acme/site","default_branch":"trunk","private":false,"owner":{"login":"acme","id":4,"type":"Organization"}},
+ "sender":{"login":"rita","id":77,"type":"User"}}`
+
+func emptyTown(t *testing.T) *town {
+	w := &town{t: t, dir: t.TempDir()}
+	s, err := New(Options{StateDir: w.dir, Empty: true})
+	require.NoError(t, err)
+	urls, err := s.Start("127.0.0.1:0")
+	require.NoError(t, err)
+	w.s, w.url = s, urls.Server
+	t.Cleanup(func() { require.NoError(t, w.s.Close()) })
+	return w
+}
+
+func TestAReviewCommentIsReenactedFromItsPayload(t *testing.T) {
+	w := emptyTown(t)
+	require.NoError(t, w.s.SeedFromEvent("pull_request_review_comment", []byte(suggestionPayload), ""))
+	require.Equal(t, "acme/site", w.s.URLs().Repository)
+	p := w.as("", "GET", "/repos/acme/site/pulls/7", nil).want(200).obj()
+	require.EqualValues(t, 55, p["id"])
+	require.Equal(t, "agent/hello", p["head"].(obj)["ref"])
+	require.Equal(t, "trunk", p["base"].(obj)["ref"])
+	require.Equal(t, "bug", p["labels"].([]any)[0].(obj)["name"])
+
+	c := w.as("", "GET", "/repos/acme/site/pulls/comments/3100000001", nil).want(200).obj()
+	require.EqualValues(t, 13, c["line"])
+	require.Equal(t, "RIGHT", c["side"])
+	require.Equal(t, "2026-02-03T10:00:01Z", c["updated_at"])
+	require.Equal(t, "rita", c["user"].(obj)["login"])
+	require.EqualValues(t, 77, c["user"].(obj)["id"])
+	file := w.as("", "GET", "/repos/acme/site/pulls/7/files", nil).want(200).list()[0]
+	require.Equal(t, "cmd/hello.go", file["filename"])
+	require.Contains(t, file["patch"], "@@ -10,7 +10,7 @@", "the invented file puts the hunk where it was")
+	require.Contains(t, file["patch"], "+\tprintln(\"helo wold\")")
+	require.Equal(t, "write", w.as("actions", "GET", "/repos/acme/site/collaborators/rita/permission", nil).want(200).obj()["role_name"])
+	require.Equal(t, "read", w.as("actions", "GET", "/repos/acme/site/collaborators/robot%5Bbot%5D/permission", nil).want(200).obj()["role_name"])
+	w.as("", "GET", "/repos/acme/site/contents/.github/mergexo.toml", nil).want(200)
+
+	again := emptyTown(t)
+	require.NoError(t, again.s.SeedFromEvent("pull_request_review_comment", []byte(suggestionPayload), ""))
+	require.Equal(t, p["head"].(obj)["sha"], again.as("", "GET", "/repos/acme/site/pulls/7", nil).obj()["head"].(obj)["sha"], "the same commits at every replay")
+	require.Empty(t, again.as("", "GET", "/_sandbox/deliveries", nil).list(), "nothing that is seeded is news")
+
+	reply := w.as("actions", "POST", "/repos/acme/site/pulls/7/comments/3100000001/replies", obj{"body": "Done."}).want(201).obj()
+	require.Greater(t, reply["id"], 3100000001.0)
+}
+
+func TestACheckoutsOwnCommitsAreUsed(t *testing.T) {
+	home := newTown(t)
+	c := home.clone("octo")
+	c.git("checkout", "-q", "-b", "trunk")
+	base := c.commit("cmd/hello.go", "package main\n")
+	c.git("checkout", "-q", "-b", "agent/hello")
+	head := c.commit("cmd/hello.go", "package main\n\nfunc main() {}\n")
+	c.commit("later.txt", "a commit after the payload's\n")
+	var payload obj
+	require.NoError(t, json.Unmarshal([]byte(suggestionPayload), &payload))
+	pull := payload["pull_request"].(obj)
+	pull["head"].(obj)["sha"], pull["base"].(obj)["sha"] = head, base
+	data, err := json.Marshal(payload)
+	require.NoError(t, err)
+
+	w := emptyTown(t)
+	require.NoError(t, w.s.SeedFromEvent("pull_request_review_comment", data, c.dir))
+	p := w.as("", "GET", "/repos/acme/site/pulls/7", nil).want(200).obj()
+	require.Equal(t, head, p["head"].(obj)["sha"])
+	require.Equal(t, base, p["base"].(obj)["sha"])
+	w.as("", "GET", "/repos/acme/site/contents/.github/mergexo.toml", nil).want(404)
+
+	other := emptyTown(t)
+	require.NoError(t, other.s.SeedFromEvent("pull_request_review_comment", []byte(suggestionPayload), c.dir))
+	p = other.as("", "GET", "/repos/acme/site/pulls/7", nil).want(200).obj()
+	require.Equal(t, base, p["base"].(obj)["sha"], "the branch stands in for a commit that is not there")
+	require.Equal(t, c.git("rev-parse", "HEAD"), p["head"].(obj)["sha"])
+}
+
+func TestPayloadsThatSeedLittle(t *testing.T) {
+	for _, payload := range []string{
+		`{}`, `{"repository":null}`, `{"repository":{"full_name":"acme/site"}}`, `{"action":"created","organization":{}}`,
+		`{"repository":{"full_name":"acme/site"},"issue":{"number":3,"user":null}}`,
+		`{"repository":{"full_name":"acme/site"},"issue":"text","comment":7}`,
+		`{"repository":{"full_name":"acme/site"},"pull_request":{"number":1,"head":{"ref":"main"},"base":{"ref":"main"}}}`,
+		`{"repository":{"full_name":"acme/site"},"pull_request":{"number":1},"comment":{"id":5,"path":"../x","diff_hunk":"@@"}}`,
+	} {
+		w := emptyTown(t)
+		require.NoError(t, w.s.SeedFromEvent("x", []byte(payload), ""), payload)
+		require.NotEmpty(t, w.s.URLs().Repository, payload)
+	}
+	require.Error(t, emptyTown(t).s.SeedFromEvent("x", []byte(`{"action":`), ""))
+}
+
+func TestImagesOfHunks(t *testing.T) {
+	for _, c := range []struct{ hunk, before, after string }{
+		{"@@ -1 +1 @@\n-# Hello", "# Hello\n", "Line 1, added.\n"},
+		{"@@ -0,0 +1,2 @@\n+a", "", "a\nLine 2, added.\n"},
+		{"@@ -2,3 +2,3 @@ x\n a\n-b\n+c", "Line 1.\na\nb\nLine 1 after the change.\n", "Line 1.\na\nc\nLine 1 after the change.\n"},
+		{"@@ -1,2 +3,1 @@\n-a\n b", "a\nb\n", "Line 1.\nLine 2.\nb\n"},
+		{"nonsense", "", "A line that is new.\n"},
+	} {
+		before, after := imagesOf(c.hunk)
+		require.Equal(t, c.before, before, c.hunk)
+		require.Equal(t, c.after, after, c.hunk)
+	}
+}

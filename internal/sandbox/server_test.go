@@ -1,0 +1,163 @@
+package sandbox
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestEverythingSurvivesARestart(t *testing.T) {
+	w, c, pull := reviewTown(t)
+	w.grant("rita", "triage")
+	w.as("", "PUT", "/_sandbox/protection", obj{"branch": "main", "push": []string{"octo"}}).want(204)
+	w.as("", "PUT", "/_sandbox/runs/9", obj{"status": "in_progress"}).want(200)
+	on := w.remark("rita", pull, obj{"path": "verse.txt", "line": 6}).want(201).obj()
+	w.as("octo", "PATCH", fmt.Sprintf("%s/pulls/comments/%d", repoPath, id(on)), obj{"body": "edited"}).want(200)
+	paths := []string{pull, pull + "/comments", pull + "/reviews", pull + "/files", repoPath, repoPath + "/labels", repoPath + "/actions/runs/9"}
+	read := func() (all []string) {
+		for _, p := range paths {
+			all = append(all, strings.ReplaceAll(string(w.as("octo", "GET", p, nil).want(200).body), strings.TrimPrefix(w.url, "http://"), "HOST"))
+		}
+		return all
+	}
+	before, deliveries := read(), w.delivered(0)
+	calls := len(w.as("", "GET", "/_sandbox/calls", nil).list())
+	require.NoError(t, w.s.Close())
+	w.start()
+	require.Equal(t, deliveries, w.delivered(0))
+	require.Len(t, w.as("", "GET", "/_sandbox/calls", nil).list(), calls)
+	require.Equal(t, before, read())
+	require.Equal(t, "octo", w.s.reviewComments[id(on)].Editor)
+	next := w.as("octo", "POST", strings.Replace(pull, "pulls", "issues", 1)+"/comments", obj{"body": "again"}).want(201).obj()
+	require.Greater(t, id(next), id(on))
+	c.git("remote", "set-url", "origin", w.url+"/octo/widgets")
+	c.commit("c.txt", "c\n")
+	c.git("push", "-q", "origin", "x")
+	c.login = "wendy"
+	w.grant("wendy", "write")
+	_, err := c.try("push", "origin", "x:main")
+	require.Error(t, err, "protection holds")
+}
+
+// A copy of the state a second after an answer is what a kill would leave.
+func TestAKillLosesNothingThatIsASecondOld(t *testing.T) {
+	w, c, pull := reviewTown(t)
+	n := id(w.as("octo", "POST", strings.Replace(pull, "pulls", "issues", 1)+"/comments", obj{"body": "said"}).want(201).obj())
+	require.Eventually(t, func() bool {
+		data, err := os.ReadFile(filepath.Join(w.dir, "state.json"))
+		return err == nil && strings.Contains(string(data), fmt.Sprint(n))
+	}, time.Second, 20*time.Millisecond)
+	killed := &town{t: t, dir: t.TempDir()}
+	require.NoError(t, os.CopyFS(killed.dir, os.DirFS(w.dir)))
+	// A push whose consequences the killed server did not see any more.
+	c.git("remote", "set-url", "origin", filepath.Join(killed.dir, "repositories", filepath.Base(w.s.gitDir(w.s.st.Repositories[0]))))
+	c.git("push", "-q", "origin", "x:main")
+	f, err := os.OpenFile(filepath.Join(killed.dir, "deliveries.jsonl"), os.O_APPEND|os.O_WRONLY, 0)
+	require.NoError(t, err)
+	_, err = f.WriteString(`{"id":99,"event":"half a li`)
+	require.NoError(t, err)
+	require.NoError(t, f.Close())
+	killed.start()
+	defer func() { require.NoError(t, killed.s.Close()) }()
+	killed.as("octo", "GET", fmt.Sprintf("%s/issues/comments/%d", repoPath, n), nil).want(200)
+	require.Equal(t, true, killed.as("octo", "GET", pull, nil).obj()["merged"])
+	require.Equal(t, "pull_request.closed", killed.delivered(0)[len(killed.delivered(0))-1])
+}
+
+func TestCallsAreListed(t *testing.T) {
+	w := newTown(t)
+	w.as("octo", "GET", repoPath+"?x=1", nil).want(200)
+	w.as("", "GET", "/nope", nil).want(404)
+	resp, err := http.Post(w.url+graphqlPath, "application/json", strings.NewReader(`{"query":"{viewer{login}}"}`))
+	require.NoError(t, err)
+	require.NoError(t, resp.Body.Close())
+	c := w.clone("actions")
+	c.commit("a.txt", "a\n")
+	c.git("push", "-q", "origin", "HEAD:refs/heads/x")
+	var got []string
+	for _, o := range w.as("", "GET", "/_sandbox/calls", nil).want(200).list() {
+		got = append(got, fmt.Sprintln(o["kind"], o["service"], o["method"], o["path"], o["status"], o["login"]))
+	}
+	require.Contains(t, got, "rest <nil> GET /api/v3/repos/octo/widgets?x=1 200 octo\n")
+	require.Contains(t, got, "rest <nil> GET /api/v3/nope 404 \n")
+	require.Contains(t, got[2], "graphql <nil> POST /api/graphql")
+	require.Contains(t, got, "git receive-pack POST /octo/widgets/git-receive-pack 200 github-actions[bot]\n")
+	require.NotContains(t, strings.Join(got, ""), controlPrefix)
+	w.as("", "DELETE", "/_sandbox/calls", nil).want(204)
+	require.Empty(t, w.as("", "GET", "/_sandbox/calls", nil).list())
+}
+
+func TestFaults(t *testing.T) {
+	w := newTown(t)
+	comments := w.issue("octo") + "/comments"
+	count := func() int { return len(w.as("octo", "GET", comments, nil).want(200).list()) }
+	fault := func(f obj) { w.as("", "PUT", "/_sandbox/faults", f).want(200) }
+
+	fault(obj{
+		"match": obj{"method": "POST", "path": restPrefix + "/repos/*/comments"}, "status": 403, "times": 1,
+		"headers": obj{"Retry-After": "60"}, "body": obj{"message": "You have exceeded a secondary rate limit. Please wait a few minutes before you try again."},
+	})
+	a := w.as("octo", "POST", comments, obj{"body": "x"}).want(403)
+	require.Equal(t, "60", a.header.Get("Retry-After"))
+	require.Contains(t, a.obj()["message"], "secondary rate limit")
+	require.Equal(t, 0, count())
+	w.as("octo", "POST", comments, obj{"body": "x"}).want(201)
+
+	fault(obj{"match": obj{"method": "POST", "path": restPrefix}, "status": 502, "body": "bad gateway", "times": 1, "after": true})
+	require.Equal(t, "bad gateway", string(w.as("octo", "POST", comments, obj{"body": "y"}).want(502).body))
+	require.Equal(t, 2, count(), "the write took effect")
+
+	fault(obj{"match": obj{"method": "POST"}, "drop": true, "after": true, "times": 1, "skip": 1})
+	w.as("octo", "POST", comments, obj{"body": "passes"}).want(201)
+	_, err := http.Post(w.url+restPrefix+comments, "application/json", strings.NewReader(`{"body":"anonymous"}`))
+	require.ErrorIs(t, err, io.EOF)
+	require.Equal(t, 3, count())
+
+	fault(obj{"match": obj{"path": "/octo/widgets/git-receive-pack"}, "status": 500, "after": true, "times": 1})
+	c := w.clone("octo")
+	sha := c.commit("a.txt", "a\n")
+	_, err = c.try("push", "origin", "HEAD:refs/heads/x")
+	require.Error(t, err)
+	require.Equal(t, sha, w.as("octo", "GET", repoPath+"/git/ref/heads/x", nil).want(200).obj()["object"].(obj)["sha"])
+	require.Empty(t, w.s.st.Faults)
+}
+
+func TestRunsAndTheClock(t *testing.T) {
+	w := newTown(t)
+	w.as("", "PUT", "/_sandbox/clock", obj{"now": "2026-05-01T10:00:00.9Z"}).want(200)
+	w.as("octo", "GET", repoPath+"/actions/runs/7", nil).want(404)
+	w.as("", "PUT", "/_sandbox/runs/7", obj{"status": "in_progress", "attempt": 2}).want(200)
+	run := w.as("actions", "GET", repoPath+"/actions/runs/7", nil).want(200).obj()
+	require.Equal(t, "in_progress", run["status"])
+	require.Nil(t, run["conclusion"])
+	require.EqualValues(t, 2, run["run_attempt"])
+	require.Equal(t, "2026-05-01T10:00:00Z", run["created_at"])
+	w.as("", "PUT", "/_sandbox/runs/7", obj{"status": "completed"}).want(200)
+	require.Equal(t, "success", w.as("actions", "GET", repoPath+"/actions/runs/7", nil).obj()["conclusion"])
+	require.EqualValues(t, 1, w.as("actions", "GET", repoPath+"/actions/runs?status=completed", nil).obj()["total_count"])
+	w.as("", "PUT", "/_sandbox/runs/7", obj{"status": "resting"}).want(422)
+	require.Contains(t, w.as("octo", "GET", repoPath, nil).header.Get("Date"), "10:00:00")
+}
+
+// Time grows with the number of comments, not with its square: the second half may not cost much more than the first.
+func TestFiveThousandComments(t *testing.T) {
+	w := newTown(t)
+	comments := w.issue("octo") + "/comments"
+	var halves [2]time.Duration
+	for half := range halves {
+		start := time.Now()
+		for n := range 2500 {
+			w.as("octo", "POST", comments, obj{"body": fmt.Sprint("comment ", n)}).want(201)
+		}
+		halves[half] = time.Since(start)
+	}
+	require.Less(t, halves[1], 3*halves[0]+time.Second)
+	require.Len(t, w.as("octo", "GET", comments+"?per_page=100&page=50", nil).list(), 100)
+}

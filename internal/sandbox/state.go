@@ -1,0 +1,369 @@
+package sandbox
+
+import (
+	"sort"
+	"strings"
+	"time"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// firstSmallID is where the ids of accounts and repositories begin, which still fit into 32 bits on GitHub: GraphQL's
+// databaseId is an Int.
+const firstSmallID = 200_000_000
+
+// firstID is where ids begin: GitHub's comment ids passed 2^31 long ago, and a client that keeps them in 32 bits must fail here too.
+const firstID = 3_000_000_000
+
+// actionsLogin and actionsID are the account that a workflow's GITHUB_TOKEN acts as.
+const (
+	actionsLogin = "github-actions[bot]"
+	actionsID    = 41898282
+)
+
+// state is all that the sandbox holds besides git. It is guarded by Server.mu and written to state.json.
+type state struct {
+	LastID       int64
+	LastSmallID  int64
+	PinnedClock  *time.Time `json:",omitempty"`
+	Users        []*User
+	Repositories []*Repository
+	Faults       []*Fault `json:",omitempty"`
+}
+
+// User is an account. Login is the REST form: a bot's ends in "[bot]".
+type User struct {
+	ID        int64
+	Login     string
+	Type      string // User, Bot or Organization
+	CreatedAt time.Time
+}
+
+// Repository is what GitHub keeps of a repository beside its git objects.
+type Repository struct {
+	ID            int64
+	Owner, Name   string
+	Description   string
+	DefaultBranch string
+	Private       bool
+	Parent        int64 // id of the repository this is a fork of, or 0
+	// Permissions by lower-case login. Everybody else reads when the repository is public.
+	Permissions map[string]string
+	Labels      []*Label
+	Protections map[string]*Protection // by branch
+	Issues      map[int]*Issue         // issues and pull requests share one series of numbers
+	LastNumber  int
+	Runs        []*Run      `json:",omitempty"`
+	Statuses    []*Status   `json:",omitempty"`
+	CheckRuns   []*CheckRun `json:",omitempty"`
+	// Refs as they were when ref changes were last acted on; what git says now is compared with it.
+	Refs                           map[string]string
+	CreatedAt, UpdatedAt, PushedAt time.Time
+
+	contributors map[string]bool // by lower-case login
+}
+
+// FullName is "owner/name".
+func (r *Repository) FullName() string { return r.Owner + "/" + r.Name }
+
+// numbers are the numbers of all issues and pull requests, ascending.
+func (r *Repository) numbers() []int {
+	ns := make([]int, 0, len(r.Issues))
+	for n := range r.Issues {
+		ns = append(ns, n)
+	}
+	sort.Ints(ns)
+	return ns
+}
+
+// label finds a label by name; case does not matter. Nil when there is none.
+func (r *Repository) label(name string) *Label {
+	for _, l := range r.Labels {
+		if strings.EqualFold(l.Name, name) {
+			return l
+		}
+	}
+	return nil
+}
+
+// Label is a label of a repository.
+type Label struct {
+	ID                       int64
+	Name, Color, Description string
+}
+
+// Protection restricts a branch: only Push logins may push, and nobody rewrites or deletes it.
+type Protection struct {
+	Push   []string
+	Strict bool `json:",omitempty"` // required status checks are strict
+	Checks []string
+}
+
+// Post is what everything that somebody said has in common.
+type Post struct {
+	ID                   int64
+	Author               string // login
+	Body                 string
+	CreatedAt, UpdatedAt time.Time
+	Editor               string      `json:",omitempty"` // login of who edited last; empty when nobody did
+	LastEditedAt         *time.Time  `json:",omitempty"`
+	Versions             []*Version  `json:",omitempty"` // oldest first, the present one too; empty until the first edit
+	Reactions            []*Reaction `json:",omitempty"`
+}
+
+// Version is the text that a post had from some time on.
+type Version struct {
+	ID     int64
+	Editor string // login
+	Body   string
+	At     time.Time
+}
+
+// Reaction is one person's emoji.
+type Reaction struct {
+	ID            int64
+	User, Content string
+	CreatedAt     time.Time
+}
+
+// Issue is an issue, or the issue side of a pull request when Pull is set. Its Post is the opening text.
+type Issue struct {
+	Post
+	Number      int
+	Title       string
+	State       string // open or closed
+	StateReason string `json:",omitempty"` // completed, not_planned or reopened
+	ClosedAt    *time.Time
+	ClosedBy    string   `json:",omitempty"`
+	LabelIDs    []int64  `json:",omitempty"`
+	Assignees   []string `json:",omitempty"`
+	Locked      bool     `json:",omitempty"`
+	Comments    []*Comment
+	Pull        *Pull `json:",omitempty"`
+
+	repo *Repository
+}
+
+// labels are the issue's labels in the order in which they were set.
+func (i *Issue) labels() []*Label {
+	var ls []*Label
+	for _, id := range i.LabelIDs {
+		for _, l := range i.repo.Labels {
+			if l.ID == id {
+				ls = append(ls, l)
+			}
+		}
+	}
+	return ls
+}
+
+// Pull is what a pull request has beside its issue. The commits come from git, see derive.go.
+type Pull struct {
+	ID       int64
+	HeadRepo int64 // repository id; 0 when it is gone
+	HeadRef  string
+	BaseRef  string
+	// HeadSHA and BaseSHA are the heads last acted on: frozen once the pull request is closed, refreshed from git while it is open.
+	HeadSHA, BaseSHA    string
+	Draft               bool
+	MergedAt            *time.Time `json:",omitempty"`
+	MergedBy            string     `json:",omitempty"`
+	MergeCommitSHA      string     `json:",omitempty"`
+	MaintainerCanModify bool
+	RequestedReviewers  []string `json:",omitempty"`
+	Reviews             []*Review
+	ReviewComments      []*ReviewComment
+}
+
+// merged tells whether the pull request is merged.
+func (p *Pull) merged() bool { return p.MergedAt != nil }
+
+// Comment is a comment in the conversation of an issue or a pull request.
+type Comment struct {
+	Post
+	issue *Issue
+}
+
+// Review is a submitted or pending review; every review comment belongs to one.
+type Review struct {
+	Post
+	State       string // PENDING, COMMENTED, APPROVED, CHANGES_REQUESTED or DISMISSED
+	CommitID    string
+	SubmittedAt *time.Time
+	issue       *Issue
+}
+
+// ReviewComment is a comment on a line or a file of a diff.
+type ReviewComment struct {
+	Post
+	ReviewID                        int64
+	Path                            string
+	SubjectType                     string // line or file
+	Side                            string // RIGHT or LEFT
+	StartSide                       string `json:",omitempty"`
+	OriginalLine, OriginalStartLine int    // 0: none
+	OriginalCommit, OriginalBase    string // head commented on, and the base tip at that moment
+	InReplyTo                       int64  `json:",omitempty"` // first comment of the thread; 0 for that comment
+	// GivenHunk is set on comments that were seeded with their hunk; all others derive it from git.
+	GivenHunk string `json:",omitempty"`
+	Resolved  bool   `json:",omitempty"` // of the thread; kept on its first comment
+	issue     *Issue
+}
+
+// Run is a workflow run.
+type Run struct {
+	ID                   int64
+	Name                 string
+	Status               string // queued, in_progress or completed
+	Conclusion           string // empty until completed
+	Attempt              int
+	Number               int
+	Event                string
+	HeadSHA, HeadBranch  string
+	Actor                string
+	CreatedAt, UpdatedAt time.Time
+}
+
+// Status is a commit status.
+type Status struct {
+	ID                                          int64
+	SHA, State, Context, Description, TargetURL string
+	Creator                                     string
+	CreatedAt                                   time.Time
+}
+
+// CheckRun is a check run of a commit.
+type CheckRun struct {
+	ID                     int64
+	SHA, Name              string
+	Status, Conclusion     string
+	DetailsURL, ExternalID string
+	Title, Summary, Text   string
+	StartedAt, CompletedAt *time.Time
+}
+
+// Call is one request that was served.
+type Call struct {
+	Method  string    `json:"method"`
+	Path    string    `json:"path"`
+	Status  int       `json:"status"`
+	Login   string    `json:"login"`
+	Kind    string    `json:"kind"` // rest, graphql or git
+	Service string    `json:"service,omitempty"`
+	At      time.Time `json:"at"`
+}
+
+// Delivery is one webhook payload that GitHub would have sent.
+type Delivery struct {
+	ID      int64  `json:"id"`
+	Event   string `json:"event"`
+	Payload any    `json:"payload"`
+}
+
+// nextID gives a fresh database id.
+func (s *Server) nextID() int64 {
+	s.st.LastID++
+	return s.st.LastID
+}
+
+// nextSmallID gives a fresh id for an account or a repository.
+func (s *Server) nextSmallID() int64 {
+	s.st.LastSmallID++
+	return s.st.LastSmallID
+}
+
+// now is the sandbox's time, in whole seconds as GitHub's is.
+func (s *Server) now() time.Time {
+	if s.st.PinnedClock != nil {
+		return *s.st.PinnedClock
+	}
+	return s.clock().UTC().Truncate(time.Second)
+}
+
+// user finds an account by login; case does not matter. Nil when there is none.
+func (s *Server) user(login string) *User { return s.users[strings.ToLower(login)] }
+
+// author finds who said something; ghost stands in for an account that is gone.
+func (s *Server) author(login string) *User {
+	if u := s.user(login); u != nil {
+		return u
+	}
+	return &User{ID: 10137, Login: "ghost", Type: "User"}
+}
+
+// ensureUser finds or creates an account. An empty kind is User, or Bot for a login that ends in "[bot]".
+func (s *Server) ensureUser(login, kind string) *User {
+	if u := s.user(login); u != nil {
+		return u
+	}
+	if kind == "" {
+		kind = "User"
+		if strings.HasSuffix(login, "[bot]") {
+			kind = "Bot"
+		}
+	}
+	u := &User{Login: login, Type: kind, CreatedAt: s.now()}
+	if login == actionsLogin {
+		u.ID = actionsID
+	} else {
+		u.ID = s.nextSmallID()
+	}
+	s.st.Users = append(s.st.Users, u)
+	s.users[strings.ToLower(login)] = u
+	s.changed()
+	return u
+}
+
+// repository finds a repository by owner and name; case does not matter. Nil when there is none.
+func (s *Server) repository(owner, name string) *Repository {
+	for _, r := range s.st.Repositories {
+		if strings.EqualFold(r.Owner, owner) && strings.EqualFold(r.Name, name) {
+			return r
+		}
+	}
+	return nil
+}
+
+// repositoryByID finds a repository by its id. Nil when there is none.
+func (s *Server) repositoryByID(id int64) *Repository {
+	for _, r := range s.st.Repositories {
+		if r.ID == id {
+			return r
+		}
+	}
+	return nil
+}
+
+// permission is what login may do in r.
+func (s *Server) permission(r *Repository, login string) model.Permission {
+	if p, ok := r.Permissions[strings.ToLower(login)]; ok && p != "none" {
+		return model.ParsePermission(p)
+	}
+	if r.Private {
+		return model.PermissionNone
+	}
+	return model.PermissionRead
+}
+
+// association is GitHub's author_association of login in r.
+func (s *Server) association(r *Repository, login string) string {
+	if strings.EqualFold(login, r.Owner) {
+		return "OWNER"
+	}
+	// GITHUB_TOKEN's bot is shown as a contributor once it has a merged pull request, and as NONE before: it never collaborates.
+	if p, ok := r.Permissions[strings.ToLower(login)]; ok && p != "none" && !strings.HasSuffix(login, "[bot]") {
+		return "COLLABORATOR"
+	}
+	if r.contributors[strings.ToLower(login)] {
+		return "CONTRIBUTOR"
+	}
+	return "NONE"
+}
+
+// noteContributor remembers who had a pull request merged.
+func (r *Repository) noteContributor(login string) {
+	if r.contributors == nil {
+		r.contributors = map[string]bool{}
+	}
+	r.contributors[strings.ToLower(login)] = true
+}

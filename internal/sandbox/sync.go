@@ -1,0 +1,223 @@
+package sandbox
+
+import (
+	"fmt"
+	"slices"
+	"sort"
+	"strings"
+)
+
+// refChange is one ref that moved; a SHA is empty where the ref was or is not there.
+type refChange struct{ ref, old, now string }
+
+// syncRefs compares the refs with what they were and does what GitHub does after a push: payloads, heads of pull requests,
+// merges and closings.
+func (s *Server) syncRefs(r *Repository, actor *User) error {
+	now, err := s.readRefs(r)
+	if err != nil {
+		return err
+	}
+	var changes []refChange
+	for ref, sha := range now {
+		if r.Refs[ref] != sha {
+			changes = append(changes, refChange{ref, r.Refs[ref], sha})
+		}
+	}
+	for ref, sha := range r.Refs {
+		if now[ref] == "" {
+			changes = append(changes, refChange{ref, sha, ""})
+		}
+	}
+	if len(changes) == 0 {
+		return nil
+	}
+	sort.Slice(changes, func(i, j int) bool { return changes[i].ref < changes[j].ref })
+	r.Refs, r.PushedAt = now, s.now()
+	s.changed()
+	for _, c := range changes {
+		if err := s.deliverPush(r, c, actor); err != nil {
+			return err
+		}
+	}
+	// Heads before bases: when both moved in one push, GitHub may see "nothing to merge" and close what was merged.
+	if err := s.headsMoved(r, changes, actor); err != nil {
+		return err
+	}
+	return s.basesMoved(r, changes, actor)
+}
+
+// openPulls are the open pull requests of r, in order.
+func (r *Repository) openPulls() []*Issue {
+	var open []*Issue
+	for _, n := range r.numbers() {
+		if i := r.Issues[n]; i.Pull != nil && i.State == "open" {
+			open = append(open, i)
+		}
+	}
+	return open
+}
+
+func changeOfBranch(changes []refChange, branch string) (refChange, bool) {
+	at := slices.IndexFunc(changes, func(c refChange) bool { return c.ref == "refs/heads/"+branch })
+	if at < 0 {
+		return refChange{}, false
+	}
+	return changes[at], true
+}
+
+// headsMoved acts on pull requests whose head branch, here or in a fork, was pushed or deleted.
+func (s *Server) headsMoved(r *Repository, changes []refChange, actor *User) error {
+	for _, base := range s.st.Repositories {
+		for _, i := range base.openPulls() {
+			c, moved := changeOfBranch(changes, i.Pull.HeadRef)
+			if i.Pull.HeadRepo != r.ID || !moved || i.Pull.HeadSHA == c.now {
+				continue
+			}
+			if c.now == "" {
+				s.closePull(i, actor)
+				continue
+			}
+			if err := s.headMoved(i, c.now, actor); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// headMoved shows a new head in a pull request, and closes it when there is nothing to merge in it any more.
+func (s *Server) headMoved(i *Issue, head string, actor *User) error {
+	before := i.Pull.HeadSHA
+	if err := s.showHead(i, head); err != nil {
+		return err
+	}
+	i.Pull.HeadSHA, i.UpdatedAt = head, s.now()
+	s.deliverPull(i, "synchronize", actor, obj{"before": before, "after": head})
+	if s.isAncestor(i.repo, head, s.baseSHA(i)) {
+		s.closePull(i, actor)
+	}
+	return nil
+}
+
+// showHead brings the head's commits into the base repository and points refs/pull/N/head at them.
+func (s *Server) showHead(i *Issue, head string) error {
+	if err := s.bring(i.repo, s.repositoryByID(i.Pull.HeadRepo), head); err != nil {
+		return err
+	}
+	ref := fmt.Sprintf("refs/pull/%d/head", i.Number)
+	if _, err := s.git(i.repo, "update-ref", ref, head); err != nil {
+		return fmt.Errorf("show head of pull request %d: %w", i.Number, err)
+	}
+	i.repo.Refs[ref] = head
+	return nil
+}
+
+// bring copies a commit and its history from one repository into another.
+func (s *Server) bring(to, from *Repository, sha string) error {
+	if from == nil || from.ID == to.ID {
+		return nil
+	}
+	if _, err := s.git(to, "fetch", "-q", "--no-tags", "--no-write-fetch-head", s.gitDir(from), sha); err != nil {
+		return fmt.Errorf("copy %s from %s to %s: %w", sha, from.FullName(), to.FullName(), err)
+	}
+	return nil
+}
+
+// basesMoved marks pull requests as merged whose head the base now contains.
+func (s *Server) basesMoved(r *Repository, changes []refChange, actor *User) error {
+	landed := map[string]map[string]bool{} // by branch: one question to git, however many pull requests are open
+	for _, i := range r.openPulls() {
+		c, moved := changeOfBranch(changes, i.Pull.BaseRef)
+		if !moved {
+			continue
+		}
+		if c.now == "" {
+			s.closePull(i, actor)
+			continue
+		}
+		if landed[c.ref] == nil {
+			set, err := s.arrived(r, c)
+			if err != nil {
+				return err
+			}
+			landed[c.ref] = set
+		}
+		if !landed[c.ref][s.headSHA(i)] {
+			i.Pull.BaseSHA = c.now
+			continue
+		}
+		commit, err := s.landing(r, s.headSHA(i), c.now)
+		if err != nil {
+			return err
+		}
+		s.markMerged(i, actor, commit)
+	}
+	return nil
+}
+
+// arrived are the commits that a branch has and did not have before.
+func (s *Server) arrived(r *Repository, c refChange) (map[string]bool, error) {
+	args := []string{"rev-list", c.now}
+	if c.old != "" {
+		args = append(args, "^"+c.old)
+	}
+	out, err := s.git(r, args...)
+	if err != nil {
+		return nil, fmt.Errorf("list new commits of %s: %w", c.ref, err)
+	}
+	set := map[string]bool{}
+	for sha := range strings.FieldsSeq(out) {
+		set[sha] = true
+	}
+	return set, nil
+}
+
+// landing is the first commit on the base's own line that contains head.
+func (s *Server) landing(r *Repository, head, base string) (string, error) {
+	out, err := s.git(r, "rev-list", "--first-parent", "--ancestry-path", base, "^"+head)
+	if err != nil {
+		return "", fmt.Errorf("find merge commit: %w", err)
+	}
+	line := strings.Fields(out)
+	if len(line) == 0 {
+		return head, nil
+	}
+	parents, err := s.git(r, "rev-parse", line[len(line)-1]+"^@")
+	if err != nil {
+		return "", fmt.Errorf("find merge commit: %w", err)
+	}
+	if p := strings.Fields(parents); len(p) > 0 && p[0] == head { // a fast-forward went through head itself
+		return head, nil
+	}
+	return line[len(line)-1], nil
+}
+
+// closePull closes without a merge; the heads stay what they were last.
+func (s *Server) closePull(i *Issue, actor *User) {
+	i.Pull.HeadSHA, i.Pull.BaseSHA = s.headSHA(i), s.baseSHA(i)
+	s.closeIssue(i, actor, "")
+	s.deliverPull(i, "closed", actor, nil)
+}
+
+// markMerged closes with a merge. Pull.BaseSHA is still the base before it.
+func (s *Server) markMerged(i *Issue, actor *User, commit string) {
+	i.Pull.HeadSHA = s.headSHA(i)
+	now := s.now()
+	i.Pull.MergedAt, i.Pull.MergedBy, i.Pull.MergeCommitSHA = &now, actor.Login, commit
+	i.repo.noteContributor(i.Author)
+	closes := s.closingIssues(i)
+	s.closeIssue(i, actor, "")
+	s.deliverPull(i, "closed", actor, nil)
+	for _, other := range closes {
+		if other.State == "open" {
+			s.closeIssue(other, actor, "completed")
+			s.deliverIssue(other, "closed", actor, nil)
+		}
+	}
+}
+
+func (s *Server) closeIssue(i *Issue, actor *User, reason string) {
+	now := s.now()
+	i.State, i.StateReason, i.ClosedAt, i.ClosedBy, i.UpdatedAt = "closed", reason, &now, actor.Login, now
+	s.changed()
+}
