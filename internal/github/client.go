@@ -1,0 +1,187 @@
+// Package github is the gateway: the only place that speaks to GitHub's API, and where go-github stops. It turns webhook
+// payloads, REST and GraphQL into the nouns of package model and every failure into one typed Error, so that the rest of
+// the program decides on plain values. It is deliberately timid about writes: a read may be repeated, but a write whose
+// effect is unknown is reported as Unclear and left to the caller, who reads the remote before doing anything else.
+package github
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	gogithub "github.com/google/go-github/v60/github"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// Defaults of Options.
+const (
+	DefaultAPIURL  = "https://api.github.com"
+	DefaultTimeout = 30 * time.Second
+	DefaultMaxWait = 60 * time.Second
+)
+
+// Options say where GitHub is and how the gateway spends its time. The zero value of each field but Token has a default.
+type Options struct {
+	// APIURL is the REST root: https://api.github.com, or https://HOST/api/v3 on GitHub Enterprise Server.
+	APIURL string
+	// GraphQLURL is derived from APIURL when empty: https://api.github.com/graphql, https://HOST/api/graphql.
+	GraphQLURL string
+	Token      string
+	UserAgent  string
+	// Transport carries the requests; nil is http.DefaultTransport.
+	Transport http.RoundTripper
+	Now       func() time.Time
+	// Sleep waits or returns the context's error; the default waits on a timer.
+	Sleep func(context.Context, time.Duration) error
+	// Random gives numbers in [0,1) for the jitter between retries.
+	Random func() float64
+	// MaxWait is the longest wait for a rate limit. What takes longer is RateLimited.
+	MaxWait time.Duration
+	// Timeout bounds one attempt of one request, its answer's body included.
+	Timeout time.Duration
+	Log     *slog.Logger
+}
+
+// Client speaks to one GitHub server with one token. It is safe for concurrent use.
+type Client struct {
+	rest    *gogithub.Client
+	http    *http.Client
+	graphql string
+	scrub   func(string) string
+	now     func() time.Time
+
+	restCalls, graphqlCalls atomic.Int64
+}
+
+// New makes a client. It sends nothing. Bad URLs are Invalid, an empty token is Unauthorized.
+func New(o Options) (*Client, error) {
+	o = o.withDefaults()
+	api, err := parseRoot("api url", o.APIURL)
+	if err != nil {
+		return nil, err
+	}
+	graph := graphqlRoot(api)
+	if o.GraphQLURL != "" {
+		if graph, err = parseRoot("graphql url", o.GraphQLURL); err != nil {
+			return nil, err
+		}
+	}
+	token := strings.TrimSpace(o.Token)
+	if token == "" {
+		return nil, &Error{Kind: Unauthorized, Op: "open the connection", Message: "no token", Fix: fixToken}
+	}
+	if strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return nil, &Error{Kind: Unauthorized, Op: "open the connection", Message: "the token holds characters that no token has", Fix: fixToken}
+	}
+	c := &Client{graphql: graph.String(), scrub: scrubber(token), now: o.Now}
+	w := &wire{options: o, token: token, api: api, graph: graph, scrub: c.scrub, rest: &c.restCalls, graphql: &c.graphqlCalls}
+	c.http = &http.Client{Transport: w, CheckRedirect: w.redirect}
+	c.rest = gogithub.NewClient(c.http)
+	c.rest.BaseURL = api.JoinPath("/") // go-github wants the trailing slash
+	c.rest.UserAgent = o.UserAgent
+	return c, nil
+}
+
+// Calls is how many HTTP requests went to the server so far, retries and redirects included.
+func (c *Client) Calls() (rest, graphql int) {
+	return int(c.restCalls.Load()), int(c.graphqlCalls.Load())
+}
+
+func (o Options) withDefaults() Options {
+	if o.APIURL == "" {
+		o.APIURL = DefaultAPIURL
+	}
+	if o.UserAgent == "" {
+		o.UserAgent = "mergexo"
+	}
+	if o.Transport == nil {
+		o.Transport = http.DefaultTransport
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Sleep == nil {
+		o.Sleep = sleep
+	}
+	if o.Random == nil {
+		o.Random = rand.Float64
+	}
+	if o.MaxWait == 0 {
+		o.MaxWait = DefaultMaxWait
+	}
+	if o.Timeout == 0 {
+		o.Timeout = DefaultTimeout
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	return o
+}
+
+// sleep waits for d, or until ctx ends, whose error it then returns.
+func sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// parseRoot reads the URL of an API. The text itself is not repeated in errors: it could hold a password.
+func parseRoot(what, text string) (*url.URL, error) {
+	invalid := func(problem string) error {
+		return &Error{Kind: Invalid, Op: "open the connection", Message: what + ": " + problem,
+			Fix: "set GITHUB_API_URL and GITHUB_GRAPHQL_URL to URLs such as https://api.github.com or https://HOST/api/v3"}
+	}
+	u, err := url.Parse(strings.TrimSpace(text))
+	switch {
+	case err != nil:
+		return nil, invalid("not a URL")
+	case u.Scheme != "https" && u.Scheme != "http" || u.Host == "":
+		return nil, invalid("want http(s)://HOST/PATH")
+	case u.User != nil:
+		return nil, invalid("must not hold a user name or a password")
+	case u.RawQuery != "" || u.Fragment != "":
+		return nil, invalid("must not hold a query")
+	}
+	u.Path = strings.TrimRight(u.Path, "/")
+	u.RawPath = ""
+	return u, nil
+}
+
+// graphqlRoot follows GitHub's rule: /api/v3 has /api/graphql beside it, everything else has /graphql below.
+// https://docs.github.com/enterprise-server/graphql/guides/forming-calls-with-graphql#the-graphql-endpoint
+func graphqlRoot(api *url.URL) *url.URL {
+	u := *api
+	u.Path = strings.TrimSuffix(u.Path, "/v3") + "/graphql"
+	return &u
+}
+
+// checkRepo refuses names that would bend a request's path; GitHub's names hold only these characters.
+func checkRepo(repo model.Repo) error {
+	for _, name := range []string{repo.Owner, repo.Name} {
+		if !isName(name) {
+			return fmt.Errorf("repository %q: want owner/name", repo)
+		}
+	}
+	return nil
+}
+
+func isName(s string) bool {
+	if s == "" || s == "." || s == ".." {
+		return false
+	}
+	return !strings.ContainsFunc(s, func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("-_.", r)
+	})
+}

@@ -1,0 +1,74 @@
+package github
+
+import (
+	"embed"
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+//go:embed queries/*.graphql
+var queries embed.FS
+
+// The documents that are sent, each with the fragments it uses and no others.
+var (
+	snapshotDocument = document("snapshot")
+	pageDocument     = document("page")
+	pullsDocument    = document("pulls")
+)
+
+var (
+	fragmentHead = regexp.MustCompile(`(?m)^fragment (\w+) on `)
+	spread       = regexp.MustCompile(`\.\.\.(\w+)`) // "... on Type" has a space
+)
+
+// document is the query of that file followed by the fragments it reaches.
+func document(name string) string { return withFragments(queryText(name)) }
+
+func withFragments(query string) string {
+	all := queryText("fragments")
+	text := map[string]string{}
+	heads := fragmentHead.FindAllStringSubmatchIndex(all, -1)
+	for i, h := range heads {
+		end := len(all)
+		if i+1 < len(heads) {
+			end = heads[i+1][0]
+		}
+		text[all[h[2]:h[3]]] = strings.TrimSpace(all[h[0]:end])
+	}
+	used := map[string]bool{}
+	out := query
+	for todo := query; todo != ""; {
+		next := ""
+		for _, m := range spread.FindAllStringSubmatch(todo, -1) {
+			if name := m[1]; !used[name] {
+				used[name] = true
+				next += "\n\n" + text[name]
+			}
+		}
+		out, todo = out+next, next
+	}
+	return out
+}
+
+// queryText reads an embedded file without its comments. The files are part of the program, so they are there.
+func queryText(name string) string {
+	raw, _ := queries.ReadFile("queries/" + name + ".graphql")
+	var kept []string
+	for line := range strings.Lines(string(raw)) {
+		if !strings.HasPrefix(strings.TrimSpace(line), "#") {
+			kept = append(kept, line)
+		}
+	}
+	return strings.TrimSpace(strings.Join(kept, ""))
+}
+
+// rightsDocument asks for the rights of n people, $l0 to $l(n-1), as p0 to p(n-1).
+func rightsDocument(n int) string {
+	var heads, fields strings.Builder
+	for i := range n {
+		fmt.Fprintf(&heads, ", $l%d: String!", i)
+		fmt.Fprintf(&fields, "    p%d: collaborators(login: $l%d, first: 1) { ...Rights }\n", i, i)
+	}
+	return withFragments(fmt.Sprintf("query Rights($owner: String!, $name: String!%s) {\n  repository(owner: $owner, name: $name) {\n%s  }\n}", heads.String(), fields.String()))
+}

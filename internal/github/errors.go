@@ -1,0 +1,166 @@
+package github
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+	"unicode"
+
+	gogithub "github.com/google/go-github/v60/github"
+)
+
+// Kind says what sort of failure an Error is; callers decide on it and on nothing else.
+type Kind string
+
+// The kinds of failure.
+const (
+	Unauthorized Kind = "unauthorized" // 401: the token is missing, wrong or expired
+	Forbidden    Kind = "forbidden"    // 403 that is not a limit: the token lacks a permission
+	NotFound     Kind = "not found"    // 404, or hidden from the token
+	Invalid      Kind = "invalid"      // 400, 405, 409, 422: GitHub understood and refuses
+	Gone         Kind = "gone"         // 410
+	RateLimited  Kind = "rate limited" // nothing was changed; Until says when to come back
+	Unavailable  Kind = "unavailable"  // no answer, or 5xx, for a read after its retries; nothing was sent, for a write
+	Unclear      Kind = "unclear"      // a write that may or may not have taken effect: read before anything else
+)
+
+// Error is every failure of the gateway. Its texts are one line each and never hold the token.
+type Error struct {
+	Kind    Kind
+	Status  int       // HTTP status; 0 without an answer
+	Op      string    // what was being done: "comment on octo/widgets#7"
+	Message string    // what happened
+	Fix     string    // what a person can do; may be empty
+	Until   time.Time // RateLimited: when the limit ends
+	Err     error     // cause, if it is worth asking: a context's error
+}
+
+func (e *Error) Error() string {
+	if e.Op == "" {
+		return e.Message
+	}
+	return e.Op + ": " + e.Message
+}
+
+// Unwrap gives the cause, so that errors.Is finds context.Canceled.
+func (e *Error) Unwrap() error { return e.Err }
+
+// KindOf is the kind of the first Error in err's chain, or "" when there is none.
+func KindOf(err error) Kind {
+	var e *Error
+	if errors.As(err, &e) {
+		return e.Kind
+	}
+	return ""
+}
+
+const (
+	fixToken  = "set GITHUB_TOKEN, or the action's token input, to a token that is valid for this server"
+	fixRights = "give the job `permissions: contents: write, issues: write, pull-requests: write, actions: read`, or use a token that has them"
+	fixLater  = "try again later"
+	fixHidden = "check the name, and that the token may see the repository"
+)
+
+// fail turns whatever a request came back with into an Error of operation op.
+func (c *Client) fail(op string, err error) *Error {
+	var own *Error
+	if errors.As(err, &own) {
+		e := *own
+		e.Op = op
+		return &e
+	}
+	var moved *gogithub.ErrorResponse // a redirect that was not followed; the wire turned all other refusals into ours
+	if errors.As(err, &moved) && moved.Response != nil {
+		e := refusal(moved.Response.StatusCode, nil, moved.Response.Header, c.line)
+		e.Op = op
+		return e
+	}
+	e := &Error{Kind: Unavailable, Op: op, Message: c.line(err.Error()), Fix: fixLater}
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		e.Err = err
+	}
+	return e
+}
+
+// failWrite is fail for a request that changes something. An answer that cannot be read leaves the effect unknown.
+func (c *Client) failWrite(op string, err error) *Error {
+	e := c.fail(op, err)
+	if e.Kind == Unavailable && KindOf(err) == "" {
+		e.Kind, e.Fix = Unclear, ""
+	}
+	return e
+}
+
+// refusal is the Error for an answer whose status says no.
+func refusal(status int, body []byte, header http.Header, line func(string) string) *Error {
+	message := line(reason(body))
+	if message == "" {
+		message = http.StatusText(status)
+	}
+	e := &Error{Kind: Invalid, Status: status, Message: fmt.Sprintf("%s (%d)", message, status)}
+	switch {
+	case status == http.StatusUnauthorized:
+		e.Kind, e.Fix = Unauthorized, fixToken
+	case status == http.StatusForbidden:
+		e.Kind, e.Fix = Forbidden, fixRights
+		// https://docs.github.com/rest/using-the-rest-api/troubleshooting-the-rest-api#resource-not-accessible
+		if needs := line(header.Get("X-Accepted-Github-Permissions")); needs != "" {
+			e.Fix = "give the token the permission " + needs
+		}
+	case status == http.StatusNotFound:
+		e.Kind, e.Fix = NotFound, fixHidden
+	case status == http.StatusGone:
+		e.Kind = Gone
+	case status >= 300 && status < 400:
+		e.Fix = "use the repository's present name and address"
+	}
+	return e
+}
+
+// reason is what the body of a refusal says: {"message", "errors": [strings or {resource, field, code, message}]}.
+func reason(body []byte) string {
+	var said struct {
+		Message string
+		Errors  []json.RawMessage
+	}
+	if json.Unmarshal(body, &said) != nil {
+		return ""
+	}
+	text := said.Message
+	for _, raw := range said.Errors {
+		var one gogithub.Error
+		switch {
+		case json.Unmarshal(raw, &one) != nil:
+		case one.Message != "":
+			text += "; " + one.Message
+		case one.Field != "":
+			text += fmt.Sprintf("; %s.%s: %s", one.Resource, one.Field, one.Code)
+		}
+	}
+	return text
+}
+
+// line makes foreign text fit for one line of ours: no token, no control characters, bounded.
+func (c *Client) line(s string) string { return oneLine(c.scrub(s)) }
+
+func oneLine(s string) string {
+	s = strings.Join(strings.FieldsFunc(s, func(r rune) bool {
+		return unicode.IsControl(r) || unicode.IsSpace(r)
+	}), " ")
+	const limit = 300
+	if runes := []rune(s); len(runes) > limit {
+		s = string(runes[:limit]) + "…"
+	}
+	return strings.ToValidUTF8(s, "�")
+}
+
+// scrubber hides the token, also where an URL escaped it.
+func scrubber(token string) func(string) string {
+	r := strings.NewReplacer(token, "***", url.QueryEscape(token), "***", url.PathEscape(token), "***")
+	return r.Replace
+}

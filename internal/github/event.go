@@ -1,0 +1,176 @@
+package github
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// ErrNotOurs is an event that mergexo does not handle: nothing is wrong and nothing is to do.
+var ErrNotOurs = errors.New("not an event that mergexo handles")
+
+// readers is what reads the fields of each trigger that are its own. Adding a trigger is one line here.
+// https://docs.github.com/actions/reference/workflows-and-actions/events-that-trigger-workflows
+var readers = map[string]func(object, *model.Event){
+	"issues":                      readIssue,
+	"issue_comment":               readIssueComment,
+	"pull_request":                readPull,
+	"pull_request_review":         readReview,
+	"pull_request_review_comment": readReviewComment,
+	"workflow_run":                readWorkflowRun,
+	"workflow_dispatch":           readDispatch,
+	"schedule":                    func(object, *model.Event) {},
+}
+
+// ParseEvent reads a webhook payload as GitHub Actions leaves it in a file. An event of another name is ErrNotOurs,
+// whatever its payload. A payload that is not what GitHub sends is a *PayloadError that names the position or the field.
+// Only a schedule may come without its repository, since that of the workflow is meant.
+func ParseEvent(name string, payload []byte) (model.Event, error) {
+	read, ok := readers[name]
+	if !ok {
+		return model.Event{}, fmt.Errorf("event %q: %w", cut(oneLine(name)), ErrNotOurs)
+	}
+	o, err := readObject(payload)
+	if err != nil {
+		return model.Event{}, err
+	}
+	e := model.Event{Name: name, Action: o.text("action", false)}
+	if name != "schedule" || o.has("repository") {
+		e.Repo = readRepo(o.object("repository"))
+	}
+	if o.has("sender") {
+		e.Sender = o.actor("sender")
+	}
+	read(o, &e)
+	if *o.trouble != nil {
+		return model.Event{}, *o.trouble
+	}
+	return e, nil
+}
+
+func readRepo(o object) model.Repo {
+	full := o.text("full_name", true)
+	repo, err := model.ParseRepo(full)
+	if err == nil {
+		err = checkRepo(repo)
+	}
+	if err != nil && full != "" {
+		o.fail("full_name", "want owner/name, got "+describe(full))
+	}
+	return repo
+}
+
+func readIssue(o object, e *model.Event) {
+	issue := o.object("issue")
+	e.Number, e.IsPull = issue.number("number"), issue.has("pull_request")
+}
+
+func readIssueComment(o object, e *model.Event) {
+	readIssue(o, e)
+	readSaid(o.object("comment"), e)
+}
+
+func readPull(o object, e *model.Event) {
+	e.Number, e.IsPull = o.object("pull_request").number("number"), true
+}
+
+func readReview(o object, e *model.Event) {
+	readPull(o, e)
+	readSaid(o.object("review"), e)
+}
+
+func readReviewComment(o object, e *model.Event) {
+	readPull(o, e)
+	readSaid(o.object("comment"), e)
+}
+
+func readSaid(o object, e *model.Event) {
+	e.CommentID, e.CommentNode, e.CommentBody = o.id("id"), o.text("node_id", false), o.text("body", false)
+	e.Author = o.actor("user")
+}
+
+// readWorkflowRun takes the first pull request that GitHub connects with the run. It connects none with a run for a
+// fork's pull request; then the event is about no number.
+func readWorkflowRun(o object, e *model.Event) {
+	run := o.object("workflow_run")
+	switch pulls := run.fields["pull_requests"].(type) {
+	case nil:
+	case []any:
+		if len(pulls) == 0 {
+			return
+		}
+		first, ok := pulls[0].(map[string]any)
+		if !ok {
+			run.fail("pull_requests[0]", "want an object, got "+describe(pulls[0]))
+			return
+		}
+		e.Number, e.IsPull = object{run.name("pull_requests[0]"), first, run.trouble}.number("number"), true
+	default:
+		run.fail("pull_requests", "want a list, got "+describe(pulls))
+	}
+}
+
+// readDispatch takes the number from whichever of the usual inputs is given; inputs are strings, whatever their type says.
+func readDispatch(o object, e *model.Event) {
+	if !o.has("inputs") {
+		return
+	}
+	inputs := o.object("inputs")
+	for _, key := range []string{"pull_request", "number", "pr"} {
+		text := ""
+		switch v := inputs.fields[key].(type) {
+		case nil:
+		case string:
+			text = strings.TrimPrefix(strings.TrimSpace(v), "#")
+		case json.Number:
+			text = v.String()
+		default:
+			inputs.fail(key, "want a number, got "+describe(v))
+		}
+		if text == "" {
+			continue
+		}
+		n, err := strconv.ParseInt(text, 10, 32)
+		if err != nil || n <= 0 {
+			inputs.fail(key, "want the number of a pull request, got "+describe(inputs.fields[key]))
+			return
+		}
+		e.Number = int(n)
+		return
+	}
+}
+
+// shapes tell events apart by their keys: those that must be there, and those that only other events have.
+var shapes = []struct {
+	name         string
+	with, unlike []string
+}{
+	{"pull_request_review_comment", []string{"comment", "pull_request"}, nil},
+	{"pull_request_review", []string{"review", "pull_request"}, nil},
+	{"issue_comment", []string{"comment", "issue"}, nil},
+	{"pull_request", []string{"pull_request", "number", "action"}, []string{"thread"}},
+	{"issues", []string{"issue", "action"}, []string{"comment"}},
+	{"workflow_run", []string{"workflow_run", "workflow"}, []string{"deployment", "deployment_status", "check_run"}},
+	{"workflow_dispatch", []string{"inputs", "ref", "workflow"}, nil},
+	{"schedule", []string{"schedule"}, nil},
+}
+
+// InferEvent says which of our events a payload belongs to, by its keys. Any other payload is ErrNotOurs.
+func InferEvent(payload []byte) (string, error) {
+	o, err := readObject(payload)
+	if err != nil {
+		return "", err
+	}
+	there := func(key string) bool { _, ok := o.fields[key]; return ok }
+	for _, s := range shapes {
+		if !slices.ContainsFunc(s.with, func(k string) bool { return !there(k) }) && !slices.ContainsFunc(s.unlike, there) {
+			return s.name, nil
+		}
+	}
+	return "", fmt.Errorf("a payload with none of the keys that tell: %w", ErrNotOurs)
+}

@@ -1,0 +1,256 @@
+package github
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+func payload(t testing.TB, name string) []byte {
+	t.Helper()
+	b, err := os.ReadFile("testdata/events/" + name + ".json")
+	require.NoError(t, err)
+	return b
+}
+
+func TestEveryTrigger(t *testing.T) {
+	hello := model.Repo{Owner: "Codertocat", Name: "Hello-World"}
+	coder := model.Actor{Login: "Codertocat", ID: 21031067}
+	octo := model.Repo{Owner: "octo-org", Name: "octo-repo"}
+	want := []model.Event{
+		{Name: "issues", Action: "labeled", Number: 1},
+		{Name: "issue_comment", Action: "created", Number: 1, CommentID: 492700400, CommentNode: "MDEyOklzc3VlQ29tbWVudDQ5MjcwMDQwMA==",
+			CommentBody: "You are totally right! I'll get this fixed right away.", Author: coder},
+		{Name: "pull_request", Action: "labeled", Number: 2, IsPull: true},
+		{Name: "pull_request_review", Action: "submitted", Number: 2, IsPull: true, CommentID: 237895671, CommentNode: "MDE3OlB1bGxSZXF1ZXN0UmV2aWV3MjM3ODk1Njcx", Author: coder},
+		{Name: "pull_request_review_comment", Action: "created", Number: 2, IsPull: true, CommentID: 284312630,
+			CommentNode: "MDI0OlB1bGxSZXF1ZXN0UmV2aWV3Q29tbWVudDI4NDMxMjYzMA==", CommentBody: "Maybe you should use more emoji on this line.", Author: coder},
+		{Name: "workflow_run", Action: "completed", Repo: octo, Number: 2, IsPull: true},
+		{Name: "workflow_dispatch", Repo: octo},
+		{Name: "schedule"},
+	}
+	assert.Len(t, want, len(readers))
+	for _, w := range want {
+		t.Run(w.Name, func(t *testing.T) {
+			raw := payload(t, w.Name)
+			e, err := ParseEvent(w.Name, raw)
+			require.NoError(t, err)
+			if w.Repo == (model.Repo{}) {
+				w.Repo = hello
+			}
+			if w.Name != "schedule" {
+				w.Sender = coder
+			}
+			assert.Equal(t, w, e)
+			name, err := InferEvent(raw)
+			require.NoError(t, err)
+			assert.Equal(t, w.Name, name)
+		})
+	}
+}
+
+// edit is the payload of a trigger with one place changed; the last path element's value becomes v, or is removed.
+func edit(t testing.TB, name string, v any, path ...string) []byte {
+	t.Helper()
+	var o map[string]any
+	require.NoError(t, json.Unmarshal(payload(t, name), &o))
+	at := o
+	for _, key := range path[:len(path)-1] {
+		at = at[key].(map[string]any)
+	}
+	at[path[len(path)-1]] = v
+	if v == gone {
+		delete(at, path[len(path)-1])
+	}
+	out, err := json.Marshal(o)
+	require.NoError(t, err)
+	return out
+}
+
+const gone = "\x00gone"
+
+func TestForeignPayloads(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		payload []byte
+		want    string
+	}{
+		{"issues", nil, "payload: line 1, column 1: the file is empty"},
+		{"issues", []byte("  \n"), "payload: line 1, column 1: the file is empty"},
+		{"issues", []byte("{\n  \"action\": \"labeled\",\n  \"iss"), "payload: line 3, column 7: ends in the middle"},
+		{"issues", []byte("{\n  'action': 1}"), `payload: line 2, column 3: invalid character '\'' looking for beginning of object key string`},
+		{"issues", []byte("{} {}"), "payload: line 1, column 4: text after the payload's end"},
+		{"issues", []byte("[]"), "payload: line 1, column 1: want an object, got a list"},
+		{"issues", []byte("null"), "payload: line 1, column 1: want an object, got null"},
+		{"issues", []byte("{}"), "payload: repository: missing"},
+		{"issues", []byte(strings.Repeat("[", 20000)), "payload: line 1, column 10001: invalid character '[' exceeded max depth"},
+		{"issues", edit(t, "issues", gone, "repository"), "payload: repository: missing"},
+		{"issues", edit(t, "issues", nil, "repository"), "payload: repository: missing"},
+		{"issues", edit(t, "issues", gone, "repository", "full_name"), "payload: repository.full_name: missing"},
+		{"issues", edit(t, "issues", "x", "repository", "full_name"), `payload: repository.full_name: want owner/name, got the string "x"`},
+		{"issues", edit(t, "issues", "../..", "repository", "full_name"), `payload: repository.full_name: want owner/name, got the string "../.."`},
+		{"issues", edit(t, "issues", gone, "issue", "number"), "payload: issue.number: missing"},
+		{"issues", edit(t, "issues", nil, "issue"), "payload: issue: missing"},
+		{"issues", edit(t, "issues", "7", "issue", "number"), `payload: issue.number: want a number, got the string "7"`},
+		{"issues", edit(t, "issues", -7, "issue", "number"), "payload: issue.number: want a positive whole number, got -7"},
+		{"issues", edit(t, "issues", 1.5, "issue", "number"), "payload: issue.number: want a positive whole number, got 1.5"},
+		{"issues", edit(t, "issues", 1e30, "issue", "number"), "payload: issue.number: want a positive whole number, got 1e+30"},
+		{"issues", edit(t, "issues", 7, "action"), "payload: action: want a string, got the number 7"},
+		{"issues", edit(t, "issues", "me", "sender"), `payload: sender: want an object, got the string "me"`},
+		{"issue_comment", edit(t, "issue_comment", nil, "comment"), "payload: comment: missing"},
+		{"issue_comment", edit(t, "issue_comment", true, "comment", "id"), "payload: comment.id: want a number, got true"},
+		{"issue_comment", edit(t, "issue_comment", []int{1}, "comment", "body"), "payload: comment.body: want a string, got a list"},
+		{"issue_comment", edit(t, "issue_comment", gone, "comment", "user", "login"), "payload: comment.user.login: missing"},
+		{"pull_request", edit(t, "pull_request", 3, "pull_request"), "payload: pull_request: want an object, got the number 3"},
+		{"pull_request_review", edit(t, "pull_request_review", gone, "review"), "payload: review: missing"},
+		{"pull_request_review_comment", edit(t, "pull_request_review_comment", gone, "pull_request"), "payload: pull_request: missing"},
+		{"workflow_run", edit(t, "workflow_run", "x", "workflow_run", "pull_requests"), `payload: workflow_run.pull_requests: want a list, got the string "x"`},
+		{"workflow_run", edit(t, "workflow_run", []any{nil}, "workflow_run", "pull_requests"), "payload: workflow_run.pull_requests[0]: want an object, got null"},
+		{"workflow_run", edit(t, "workflow_run", []any{map[string]any{}}, "workflow_run", "pull_requests"), "payload: workflow_run.pull_requests[0].number: missing"},
+		{"workflow_dispatch", edit(t, "workflow_dispatch", "seven", "inputs", "pr"), `payload: inputs.pr: want the number of a pull request, got the string "seven"`},
+		{"workflow_dispatch", edit(t, "workflow_dispatch", true, "inputs", "number"), "payload: inputs.number: want a number, got true"},
+	} {
+		_, err := ParseEvent(c.name, c.payload)
+		var e *PayloadError
+		require.ErrorAs(t, err, &e, c.want)
+		assert.Equal(t, c.want, err.Error())
+	}
+}
+
+func TestWhatMayBeMissing(t *testing.T) {
+	e, err := ParseEvent("schedule", []byte(`{"schedule": "0 0 * * *"}`))
+	require.NoError(t, err)
+	assert.Equal(t, model.Event{Name: "schedule"}, e)
+
+	e, err = ParseEvent("issue_comment", edit(t, "issue_comment", nil, "comment", "user"))
+	require.NoError(t, err)
+	assert.Equal(t, "ghost", e.Author.Login)
+
+	e, err = ParseEvent("issue_comment", edit(t, "issue_comment", map[string]any{"url": "x"}, "issue", "pull_request"))
+	require.NoError(t, err)
+	assert.True(t, e.IsPull)
+
+	e, err = ParseEvent("workflow_run", edit(t, "workflow_run", []any{}, "workflow_run", "pull_requests"))
+	require.NoError(t, err)
+	assert.Zero(t, e.Number)
+
+	for _, bot := range []map[string]any{{"login": "github-actions[bot]"}, {"login": "renovate", "type": "Bot"}} {
+		e, err = ParseEvent("issue_comment", edit(t, "issue_comment", bot, "sender"))
+		require.NoError(t, err)
+		assert.True(t, e.Sender.Bot)
+	}
+}
+
+func TestDispatchInputs(t *testing.T) {
+	for _, c := range []struct {
+		inputs any
+		want   int
+	}{
+		{nil, 0}, {map[string]any{}, 0}, {map[string]any{"pull_request": "7"}, 7}, {map[string]any{"number": "#8"}, 8}, {map[string]any{"pr": 9}, 9},
+		{map[string]any{"pull_request": "", "pr": " 10 "}, 10}, {map[string]any{"other": "11"}, 0},
+	} {
+		e, err := ParseEvent("workflow_dispatch", edit(t, "workflow_dispatch", c.inputs, "inputs"))
+		require.NoError(t, err)
+		assert.Equal(t, c.want, e.Number, "%v", c.inputs)
+	}
+}
+
+func TestOtherEvents(t *testing.T) {
+	_, err := ParseEvent("push", []byte("not even JSON"))
+	require.ErrorIs(t, err, ErrNotOurs)
+	assert.Equal(t, `event "push": not an event that mergexo handles`, err.Error())
+	for _, raw := range []string{string(payload(t, "pull_request_review_thread")), "{}", `{"ref": "refs/heads/main", "commits": []}`, `{"comment": {}, "repository": {}}`} {
+		_, err := InferEvent([]byte(raw))
+		require.ErrorIs(t, err, ErrNotOurs, raw)
+	}
+	_, err = InferEvent([]byte("{"))
+	var e *PayloadError
+	require.ErrorAs(t, err, &e)
+}
+
+// GitHub's own examples of every event, from npm's @octokit/webhooks-examples: each is understood, or known not to be
+// ours, and its name is told from its keys. Without MERGEXO_WEBHOOK_EXAMPLES the few that are checked in stand for them.
+func TestExamples(t *testing.T) {
+	seen := 0
+	check := func(name string, raw []byte) {
+		seen++
+		_, err := ParseEvent(name, raw)
+		inferred, inferErr := InferEvent(raw)
+		if _, ours := readers[name]; ours {
+			require.NoError(t, err, "%s: %s", name, raw)
+			require.NoError(t, inferErr, "%s: %s", name, raw)
+			assert.Equal(t, name, inferred)
+			return
+		}
+		require.ErrorIs(t, err, ErrNotOurs)
+		require.ErrorIs(t, inferErr, ErrNotOurs, "%s was taken for %s: %s", name, inferred, raw)
+	}
+	dir := os.Getenv("MERGEXO_WEBHOOK_EXAMPLES")
+	if dir == "" {
+		files, err := filepath.Glob("testdata/events/*.json")
+		require.NoError(t, err)
+		for _, file := range files {
+			name := strings.TrimSuffix(filepath.Base(file), ".json")
+			check(name, payload(t, name))
+		}
+		assert.Greater(t, seen, len(readers))
+		return
+	}
+	require.NoError(t, filepath.WalkDir(dir, func(file string, d os.DirEntry, err error) error {
+		if err != nil || d.Name() != "index.json" {
+			return err
+		}
+		raw, err := os.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		var events []struct {
+			Name     string
+			Examples []json.RawMessage
+		}
+		if err := json.Unmarshal(raw, &events); err != nil {
+			return fmt.Errorf("read %s: %w", file, err)
+		}
+		for _, event := range events {
+			for _, example := range event.Examples {
+				check(event.Name, example)
+			}
+		}
+		return nil
+	}))
+	assert.Greater(t, seen, 100, "examples in %s", dir)
+}
+
+// No payload panics; what is refused is refused in one line, and what is understood can be used as it is.
+func FuzzParseEvent(f *testing.F) {
+	for name := range readers {
+		f.Add(name, payload(f, name))
+		f.Add(name, []byte("{}"))
+	}
+	f.Fuzz(func(t *testing.T, name string, raw []byte) {
+		e, err := ParseEvent(name, raw)
+		var bad *PayloadError
+		switch {
+		case err == nil:
+			require.Equal(t, name, e.Name)
+			require.GreaterOrEqual(t, e.Number, 0)
+			if e.Repo != (model.Repo{}) {
+				require.NoError(t, checkRepo(e.Repo))
+			}
+		case errors.As(err, &bad), errors.Is(err, ErrNotOurs):
+			require.NotContains(t, err.Error(), "\n")
+		default:
+			t.Fatalf("an error of another kind: %v", err)
+		}
+		_, _ = InferEvent(raw)
+	})
+}

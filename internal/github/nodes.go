@@ -1,0 +1,192 @@
+package github
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// The shapes of GraphQL answers, as the documents ask for them, and what they mean in our nouns.
+
+type connection[N any] struct {
+	Nodes    []N
+	PageInfo struct {
+		HasNextPage, HasPreviousPage bool
+		EndCursor, StartCursor       string
+	}
+}
+
+type actorNode struct {
+	Typename   string `json:"__typename"`
+	Login      string
+	DatabaseID int64 `json:"databaseId"`
+}
+
+// actor gives the REST form of the login: GraphQL leaves out a bot's "[bot]". A deleted account is "ghost", as GitHub
+// shows it: https://docs.github.com/account-and-profile/concepts/deletion-of-your-personal-account
+func (n *actorNode) actor() model.Actor {
+	if n == nil || n.Login == "" {
+		return model.Actor{Login: "ghost"}
+	}
+	a := model.Actor{Login: n.Login, ID: n.DatabaseID, Bot: n.Typename == "Bot" || strings.HasSuffix(n.Login, botSuffix)}
+	if a.Bot && !strings.HasSuffix(a.Login, botSuffix) {
+		a.Login += botSuffix
+	}
+	return a
+}
+
+const botSuffix = "[bot]"
+
+// bigID is GraphQL's BigInt, which comes as a string; plain numbers are read too. What is neither is 0.
+type bigID int64
+
+func (id *bigID) UnmarshalJSON(b []byte) error {
+	n, err := strconv.ParseInt(strings.Trim(string(b), `"`), 10, 64)
+	if err != nil {
+		n = 0
+	}
+	*id = bigID(n)
+	return nil
+}
+
+type idNode struct {
+	FullDatabaseID bigID `json:"fullDatabaseId"`
+}
+
+type saidNode struct {
+	ID string
+	idNode
+	Author            *actorNode
+	AuthorAssociation string
+	Body              string
+	URL               string
+	CreatedAt         time.Time
+	UpdatedAt         time.Time
+	LastEditedAt      *time.Time
+	Editor            *actorNode
+	ViewerDidAuthor   bool
+	// Posted holds the version that the comment was posted with, once it was edited; its diff is the whole text, or null
+	// when somebody deleted it from the history.
+	Posted connection[struct{ Diff string }]
+}
+
+// hasMarker finds a JSON marker of internal/journal. Its action tokens look the same but for their kind.
+func hasMarker(text string) bool {
+	return slices.ContainsFunc(strings.Split(text, "<!-- mergexo-")[1:], func(rest string) bool { return !strings.HasPrefix(rest, "action:") })
+}
+
+// comment is what all three kinds of comments have in common.
+func (n saidNode) comment(kind model.Kind) model.Comment {
+	c := model.Comment{
+		Kind: kind, ID: int64(n.FullDatabaseID), Author: n.Author.actor(), Association: n.AuthorAssociation,
+		Body: n.Body, URL: n.URL, CreatedAt: n.CreatedAt.UTC(), UpdatedAt: n.UpdatedAt.UTC(), Ours: n.ViewerDidAuthor,
+	}
+	if n.Editor != nil {
+		c.Editor = n.Editor.actor().Login
+		c.EditedByOther = n.Author == nil || !strings.EqualFold(c.Editor, c.Author.Login)
+	}
+	for _, version := range n.Posted.Nodes {
+		c.WasMarked = c.WasMarked || c.EditedByOther && hasMarker(version.Diff)
+	}
+	return c
+}
+
+type reviewCommentNode struct {
+	saidNode
+	State     string
+	Path      string
+	Line      int // null is 0
+	StartLine int
+	Outdated  bool
+	DiffHunk  string
+	ReplyTo   *idNode
+	Commit    *struct{ OID string }
+}
+
+// comment gives nothing for a comment of a review that is not submitted yet. A comment was first to be seen when its
+// review was submitted, however long before it was drafted; so it counts as updated then at the earliest.
+func (n reviewCommentNode) comment(review idNode, submitted time.Time) (model.Comment, bool) {
+	if n.State == "PENDING" {
+		return model.Comment{}, false
+	}
+	c := n.saidNode.comment(model.KindReview)
+	if submitted.After(c.UpdatedAt) {
+		c.UpdatedAt = submitted.UTC()
+	}
+	c.ReviewID = int64(review.FullDatabaseID)
+	c.Path, c.Line, c.StartLine, c.Outdated, c.DiffHunk = n.Path, n.Line, n.StartLine, n.Outdated, n.DiffHunk
+	c.Side = sideOf(n.DiffHunk)
+	if n.ReplyTo != nil {
+		c.InReplyTo = int64(n.ReplyTo.FullDatabaseID)
+	}
+	if n.Commit != nil {
+		c.CommitID = n.Commit.OID
+	}
+	return c, true
+}
+
+// sideOf reads the side from the line that a hunk ends with, which is the line that was commented on.
+func sideOf(hunk string) string {
+	hunk = strings.TrimRight(hunk, "\r\n")
+	if strings.HasPrefix(hunk[strings.LastIndexByte(hunk, '\n')+1:], "-") {
+		return "LEFT"
+	}
+	return "RIGHT"
+}
+
+type reviewNode struct {
+	saidNode
+	ReviewState string
+	SubmittedAt *time.Time
+	Comments    connection[reviewCommentNode]
+}
+
+// submitted is when the review could first be seen.
+func (n reviewNode) submitted() time.Time {
+	if n.SubmittedAt != nil {
+		return n.SubmittedAt.UTC()
+	}
+	return n.CreatedAt.UTC()
+}
+
+// comments are the review's own text, if it has one, and its comments on lines. A review that is still being written
+// is seen by its author alone and says nothing yet. A review's own updatedAt also moves when nobody edited it.
+func (n reviewNode) comments() []model.Comment {
+	if n.ReviewState == "PENDING" {
+		return nil
+	}
+	var out []model.Comment
+	if strings.TrimSpace(n.Body) != "" {
+		c := n.saidNode.comment(model.KindReviewSummary)
+		c.ReviewState, c.UpdatedAt = n.ReviewState, n.submitted()
+		if n.LastEditedAt != nil {
+			c.UpdatedAt = n.LastEditedAt.UTC()
+		}
+		out = append(out, c)
+	}
+	for _, said := range n.Comments.Nodes {
+		if c, ok := said.comment(n.idNode, n.submitted()); ok {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+type threadNode struct {
+	IsResolved bool
+	DiffSide   string
+	Comments   connection[idNode]
+}
+
+type labelNodes = connection[struct{ Name string }]
+
+func names(labels labelNodes) []string {
+	var out []string
+	for _, l := range labels.Nodes {
+		out = append(out, l.Name)
+	}
+	return out
+}

@@ -1,0 +1,118 @@
+package github
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// rightsAtOnce is how many people one request asks about.
+const rightsAtOnce = 50
+
+type rightsNode struct {
+	Edges []struct {
+		Permission string
+		Node       actorNode
+	}
+}
+
+// of is what login may do. Who is not a collaborator has no rights that matter here, whatever the public may read.
+func (n rightsNode) of(login string) model.Permission {
+	for _, e := range n.Edges {
+		if strings.EqualFold(e.Node.Login, login) {
+			return model.ParsePermission(e.Permission)
+		}
+	}
+	return model.PermissionNone
+}
+
+// Permissions says what people may do in the repository, by lower-case login: in one GraphQL request, or, for a token
+// that may not list collaborators, with one REST request each. Bots, and logins that no person can have, have none and
+// are not asked about.
+func (c *Client) Permissions(ctx context.Context, repo model.Repo, logins []string) (map[string]model.Permission, error) {
+	op := fmt.Sprintf("read the permissions in %s", repo)
+	if err := checkRepo(repo); err != nil {
+		return nil, &Error{Kind: Invalid, Op: op, Message: c.line(err.Error())}
+	}
+	out := map[string]model.Permission{}
+	var people []string
+	for _, login := range logins {
+		key := strings.ToLower(login)
+		if _, seen := out[key]; seen {
+			continue
+		}
+		out[key] = model.PermissionNone
+		if isName(login) {
+			people = append(people, login)
+		}
+	}
+	for len(people) > 0 {
+		some := people[:min(len(people), rightsAtOnce)]
+		people = people[len(some):]
+		if err := c.permissions(ctx, op, repo, some, out); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+func (c *Client) permissions(ctx context.Context, op string, repo model.Repo, logins []string, out map[string]model.Permission) error {
+	variables := map[string]any{"owner": repo.Owner, "name": repo.Name}
+	for i, login := range logins {
+		variables[fmt.Sprintf("l%d", i)] = login
+	}
+	var data struct{ Repository map[string]*rightsNode }
+	_, err := c.query(ctx, op, rightsDocument(len(logins)), variables, &data, aliases(len(logins))...)
+	if KindOf(err) == NotFound {
+		return named(err, Query{Repo: repo})
+	}
+	if err != nil && KindOf(err) != Forbidden {
+		return err
+	}
+	for i, login := range logins {
+		key := strings.ToLower(login)
+		if known := data.Repository[fmt.Sprintf("p%d", i)]; known != nil {
+			out[key] = known.of(login)
+			continue
+		}
+		if out[key], err = c.permission(ctx, repo, login); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func aliases(n int) []string {
+	out := make([]string, n)
+	for i := range out {
+		out[i] = fmt.Sprintf("p%d", i)
+	}
+	return out
+}
+
+// permission asks REST about one person: role_name tells maintain and triage apart, permission is the role that a custom
+// one is based on. https://docs.github.com/rest/collaborators/collaborators#get-repository-permissions-for-a-user
+func (c *Client) permission(ctx context.Context, repo model.Repo, login string) (model.Permission, error) {
+	op := fmt.Sprintf("read the permission of %s in %s", login, repo)
+	req, err := c.rest.NewRequest(http.MethodGet, fmt.Sprintf("repos/%s/collaborators/%s/permission", repo, login), nil)
+	if err != nil {
+		return model.PermissionNone, c.fail(op, err)
+	}
+	var level struct {
+		Permission string
+		RoleName   string `json:"role_name"`
+	}
+	if _, err := c.rest.Do(ctx, req, &level); err != nil {
+		if e := c.fail(op, err); e.Kind != NotFound {
+			return model.PermissionNone, e
+		}
+		return model.PermissionNone, nil // no such person
+	}
+	if p := model.ParsePermission(level.RoleName); p != model.PermissionNone {
+		return p, nil
+	}
+	return model.ParsePermission(level.Permission), nil
+}

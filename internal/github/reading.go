@@ -1,0 +1,251 @@
+package github
+
+import (
+	"cmp"
+	"context"
+	"strings"
+	"time"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// reading collects the comments of one pull request page by page, newest first, until what is left is settled.
+type reading struct {
+	oldestReview int64
+	lowest       model.Comment // of the conversation: nothing below it was updated later
+	q            Query
+	size         pageSize
+	said         map[said]model.Comment
+	// threads holds side and resolution by the id of a thread's first comment.
+	threads map[int64]threadNode
+
+	conversation, reviews, threadPages cursor
+	// long are reviews with more comments than were read.
+	long []longReview
+}
+
+// said names one comment: ids of different kinds may coincide.
+type said struct {
+	kind model.Kind
+	id   int64
+}
+
+// cursor is how far one connection has been read.
+type cursor struct {
+	more   bool
+	at     string
+	oldest time.Time // nothing beyond it is newer; the zero time where nothing was read
+}
+
+type longReview struct {
+	node, after string
+	submitted   time.Time
+}
+
+func newReading(q Query, size pageSize) *reading {
+	return &reading{q: q, size: size, said: map[said]model.Comment{}, threads: map[int64]threadNode{}}
+}
+
+// more tells whether anything was left unread.
+func (r *reading) more() bool { return r.conversation.more || r.reviews.more || len(r.long) > 0 }
+
+// comments are all that were read, each once, oldest first, with what their threads say about them.
+func (r *reading) comments() []model.Comment {
+	out := make([]model.Comment, 0, len(r.said))
+	for _, c := range r.said {
+		if c.Kind == model.KindReview {
+			if t, ok := r.threads[c.Thread()]; ok {
+				c.Resolved = t.IsResolved
+				if t.DiffSide != "" {
+					c.Side = t.DiffSide
+				}
+			}
+		}
+		out = append(out, c)
+	}
+	sortComments(out)
+	return out
+}
+
+// take adds a page. asked is nil for the first one, which asks for everything.
+func (r *reading) take(n *pullNode, asked *pageRequest) {
+	if asked == nil || asked.comments {
+		p := n.Comments.PageInfo
+		r.conversation.step(p.HasNextPage, p.EndCursor)
+		for _, node := range n.Comments.Nodes {
+			c := node.comment(model.KindIssue)
+			r.add(c)
+			r.lowest = c
+		}
+	}
+	if asked == nil || asked.reviews {
+		p := n.Reviews.PageInfo
+		r.reviews.step(p.HasPreviousPage, p.StartCursor)
+		for i, review := range n.Reviews.Nodes {
+			if i == 0 {
+				r.reviews.oldest, r.oldestReview = review.CreatedAt, int64(review.FullDatabaseID)
+			}
+			r.add(review.comments()...)
+			r.lengthen(review)
+		}
+	}
+	if asked == nil || asked.threads {
+		p := n.ReviewThreads.PageInfo
+		r.threadPages.step(p.HasPreviousPage, p.StartCursor)
+		for _, t := range n.ReviewThreads.Nodes {
+			if len(t.Comments.Nodes) > 0 {
+				r.threads[int64(t.Comments.Nodes[0].FullDatabaseID)] = t
+			}
+		}
+	}
+}
+
+// step notes where the next page begins. A cursor that stands still ends the paging: it would never end otherwise.
+func (c *cursor) step(more bool, at string) {
+	c.more = more && at != "" && at != c.at
+	c.at = at
+}
+
+// lengthen remembers a review whose comments go on beyond the page.
+func (r *reading) lengthen(review reviewNode) {
+	if p := review.Comments.PageInfo; p.HasNextPage && p.EndCursor != "" && review.ReviewState != "PENDING" {
+		r.long = append(r.long, longReview{review.ID, p.EndCursor, review.submitted()})
+	}
+}
+
+// add keeps the newer reading of a comment that was read twice.
+func (r *reading) add(comments ...model.Comment) {
+	for _, c := range comments {
+		if c.ID == 0 { // null in a list: an error elsewhere in the answer says why
+			continue
+		}
+		key := said{c.Kind, c.ID}
+		if old, ok := r.said[key]; !ok || c.UpdatedAt.After(old.UpdatedAt) {
+			r.said[key] = c
+		}
+	}
+}
+
+// foreignNode is what node(id:) gave: a comment of any kind, which counts only when it belongs to this pull request.
+type foreignNode struct {
+	Typename string `json:"__typename"`
+	reviewCommentNode
+	ReviewState       string
+	SubmittedAt       *time.Time
+	Comments          connection[reviewCommentNode]
+	ConversationOf    *numberNode // of a comment in the conversation: null on an issue
+	PullRequest       *numberNode // of the other kinds
+	Repository        struct{ NameWithOwner string }
+	PullRequestReview *struct {
+		idNode
+		SubmittedAt *time.Time
+	}
+}
+
+type numberNode struct{ Number int }
+
+// of tells whether the comment belongs to the pull request that q is about.
+func (n *foreignNode) of(q Query) bool {
+	if n == nil || !strings.EqualFold(n.Repository.NameWithOwner, q.Repo.String()) {
+		return false
+	}
+	pull := cmp.Or(n.PullRequest, n.ConversationOf)
+	return pull != nil && pull.Number == q.Number
+}
+
+func (r *reading) takeNode(n *foreignNode) {
+	if !n.of(r.q) {
+		return
+	}
+	switch n.Typename {
+	case "IssueComment":
+		r.add(n.saidNode.comment(model.KindIssue))
+	case "PullRequestReview":
+		review := reviewNode{saidNode: n.saidNode, ReviewState: n.ReviewState, SubmittedAt: n.SubmittedAt, Comments: n.Comments}
+		r.add(review.comments()...)
+		r.lengthen(review)
+	case "PullRequestReviewComment":
+		var review idNode
+		var submitted time.Time
+		if n.PullRequestReview != nil {
+			review = n.PullRequestReview.idNode
+			if at := n.PullRequestReview.SubmittedAt; at != nil {
+				submitted = *at
+			}
+		}
+		if c, ok := n.reviewCommentNode.comment(review, submitted); ok {
+			r.add(c)
+		}
+	}
+}
+
+// pageRequest is what the next request has to ask for.
+type pageRequest struct {
+	comments, reviews, threads bool
+	review                     longReview
+}
+
+// next decides what is still wanted: what may hold something that was updated at or after the settled time. Threads only
+// come along with reviews, since they add to what was read and hide nothing.
+func (r *reading) next() (pageRequest, bool) {
+	var mark model.Mark
+	if r.q.Settled != nil {
+		if m, ok := r.q.Settled(r.comments()); ok {
+			mark = m
+		}
+	}
+	p := pageRequest{
+		comments: r.conversation.more && !mark.Settles(r.lowest),
+		reviews:  r.reviews.more && !r.reviews.oldest.Before(mark.At),
+	}
+	p.threads = p.reviews && r.threadPages.more
+	for i, l := range r.long {
+		if !l.submitted.Before(mark.At) {
+			p.review = l
+			r.long = append(r.long[:i:i], r.long[i+1:]...)
+			break
+		}
+	}
+	return p, p.comments || p.reviews || p.review.node != ""
+}
+
+// readOn reads page after page until the rest is settled.
+func (c *Client) readOn(ctx context.Context, op string, r *reading) error {
+	for {
+		p, ok := r.next()
+		if !ok {
+			return nil
+		}
+		var data struct {
+			Repository *struct{ IssueOrPullRequest *pullNode }
+			Node       *reviewNode
+		}
+		_, err := c.query(ctx, op, pageDocument, map[string]any{
+			"owner": r.q.Repo.Owner, "name": r.q.Repo.Name, "number": r.q.Number, "page": r.size.page, "reviews": r.size.reviews,
+			"moreComments": p.comments, "commentsAfter": orNull(r.conversation.at),
+			"moreReviews": p.reviews, "reviewsBefore": orNull(r.reviews.at),
+			"moreThreads": p.threads, "threadsBefore": orNull(r.threadPages.at),
+			"moreOfReview": p.review.node != "", "review": p.review.node, "reviewAfter": orNull(p.review.after),
+		}, &data, "node", "posted")
+		if err != nil {
+			return err
+		}
+		if data.Repository == nil || data.Repository.IssueOrPullRequest == nil {
+			return &Error{Kind: NotFound, Op: op}
+		}
+		r.take(data.Repository.IssueOrPullRequest, &p)
+		if data.Node != nil {
+			data.Node.Body = "" // only its further comments were asked for
+			r.add(data.Node.comments()...)
+			r.lengthen(*data.Node)
+		}
+	}
+}
+
+// orNull is null for an empty cursor, which GitHub would refuse.
+func orNull(s string) any {
+	if s == "" {
+		return nil
+	}
+	return s
+}

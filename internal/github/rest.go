@@ -1,0 +1,153 @@
+package github
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+
+	gogithub "github.com/google/go-github/v60/github"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// Compare says how head stands to base, by GitHub's own history. Commits that it does not have are Unknown; commits
+// without a common ancestor, which it also answers with 404, are Diverged.
+// https://docs.github.com/rest/commits/commits#compare-two-commits
+func (c *Client) Compare(ctx context.Context, repo model.Repo, base, head string) (model.Relation, error) {
+	op := fmt.Sprintf("compare %s with %s in %s", short(base), short(head), repo)
+	if err := checkRepo(repo); err != nil {
+		return model.Unknown, &Error{Kind: Invalid, Op: op, Message: c.line(err.Error())}
+	}
+	compared, _, err := c.rest.Repositories.CompareCommits(ctx, repo.Owner, repo.Name, base, head, &gogithub.ListOptions{PerPage: 1})
+	if err != nil {
+		e := c.fail(op, err)
+		switch {
+		case e.Kind == NotFound && strings.Contains(strings.ToLower(e.Message), "no common ancestor"):
+			return model.Diverged, nil
+		case e.Kind == NotFound:
+			return model.Unknown, nil
+		}
+		return model.Unknown, e
+	}
+	switch r := model.Relation(compared.GetStatus()); r {
+	case model.Identical, model.Ahead, model.Behind, model.Diverged:
+		return r, nil
+	}
+	return model.Unknown, nil
+}
+
+// Run says how a workflow run stands. One that GitHub does not know, or that the token may not see, has Known false.
+// https://docs.github.com/rest/actions/workflow-runs#get-a-workflow-run
+func (c *Client) Run(ctx context.Context, repo model.Repo, id int64) (model.RunState, error) {
+	op := fmt.Sprintf("read workflow run %d of %s", id, repo)
+	if err := checkRepo(repo); err != nil {
+		return model.RunState{}, &Error{Kind: Invalid, Op: op, Message: c.line(err.Error())}
+	}
+	run, _, err := c.rest.Actions.GetWorkflowRunByID(ctx, repo.Owner, repo.Name, id)
+	if err != nil {
+		if e := c.fail(op, err); e.Kind != NotFound && e.Kind != Forbidden && e.Kind != Gone {
+			return model.RunState{}, e
+		}
+		return model.RunState{}, nil
+	}
+	return model.RunState{Known: true, Completed: run.GetStatus() == "completed", Attempt: run.GetRunAttempt()}, nil
+}
+
+// CreateComment comments on an issue or a pull request. Unclear means that the comment may be there.
+// https://docs.github.com/rest/issues/comments#create-an-issue-comment
+func (c *Client) CreateComment(ctx context.Context, repo model.Repo, number int, body string) (model.Comment, error) {
+	op := fmt.Sprintf("comment on %s#%d", repo, number)
+	if err := c.mayWrite(ctx, op, repo); err != nil {
+		return model.Comment{}, err
+	}
+	made, _, err := c.rest.Issues.CreateComment(ctx, repo.Owner, repo.Name, number, &gogithub.IssueComment{Body: &body})
+	if err != nil {
+		return model.Comment{}, c.failWrite(op, err)
+	}
+	if made.GetID() == 0 {
+		return model.Comment{}, unreadableWrite(op)
+	}
+	return model.Comment{
+		Kind: model.KindIssue, ID: made.GetID(), Author: restActor(made.GetUser()), Association: made.GetAuthorAssociation(),
+		Body: made.GetBody(), URL: made.GetHTMLURL(), CreatedAt: made.GetCreatedAt().UTC(), UpdatedAt: made.GetUpdatedAt().UTC(), Ours: true,
+	}, nil
+}
+
+// EditComment replaces the body of a comment in the conversation. NotFound and Gone mean that somebody deleted it.
+// https://docs.github.com/rest/issues/comments#update-an-issue-comment
+func (c *Client) EditComment(ctx context.Context, repo model.Repo, id int64, body string) error {
+	op := fmt.Sprintf("edit comment %d of %s", id, repo)
+	if err := c.mayWrite(ctx, op, repo); err != nil {
+		return err
+	}
+	if _, _, err := c.rest.Issues.EditComment(ctx, repo.Owner, repo.Name, id, &gogithub.IssueComment{Body: &body}); err != nil {
+		return c.failWrite(op, err)
+	}
+	return nil
+}
+
+// DeleteComment deletes a comment in the conversation. One that is gone already is deleted.
+// https://docs.github.com/rest/issues/comments#delete-an-issue-comment
+func (c *Client) DeleteComment(ctx context.Context, repo model.Repo, id int64) error {
+	op := fmt.Sprintf("delete comment %d of %s", id, repo)
+	if err := c.mayWrite(ctx, op, repo); err != nil {
+		return err
+	}
+	if _, err := c.rest.Issues.DeleteComment(ctx, repo.Owner, repo.Name, id); err != nil {
+		if e := c.failWrite(op, err); e.Kind != NotFound && e.Kind != Gone {
+			return e
+		}
+	}
+	return nil
+}
+
+// Reply answers in the thread whose first comment is thread; GitHub refuses replies to replies. go-github has only the
+// older form of this call. https://docs.github.com/rest/pulls/comments#create-a-reply-for-a-review-comment
+func (c *Client) Reply(ctx context.Context, repo model.Repo, number int, thread int64, body string) (model.Comment, error) {
+	op := fmt.Sprintf("reply to review comment %d of %s#%d", thread, repo, number)
+	if err := c.mayWrite(ctx, op, repo); err != nil {
+		return model.Comment{}, err
+	}
+	path := fmt.Sprintf("repos/%s/pulls/%d/comments/%d/replies", repo, number, thread)
+	req, err := c.rest.NewRequest(http.MethodPost, path, &gogithub.PullRequestComment{Body: &body})
+	if err != nil {
+		return model.Comment{}, &Error{Kind: Invalid, Op: op, Message: c.line(err.Error())}
+	}
+	made := new(gogithub.PullRequestComment)
+	if _, err := c.rest.Do(ctx, req, made); err != nil {
+		return model.Comment{}, c.failWrite(op, err)
+	}
+	if made.GetID() == 0 {
+		return model.Comment{}, unreadableWrite(op)
+	}
+	return model.Comment{
+		Kind: model.KindReview, ID: made.GetID(), Author: restActor(made.GetUser()), Association: made.GetAuthorAssociation(),
+		Body: made.GetBody(), URL: made.GetHTMLURL(), CreatedAt: made.GetCreatedAt().UTC(), UpdatedAt: made.GetUpdatedAt().UTC(), Ours: true,
+		Path: made.GetPath(), Line: made.GetLine(), StartLine: made.GetStartLine(), Side: made.GetSide(), DiffHunk: made.GetDiffHunk(),
+		InReplyTo: made.GetInReplyTo(), ReviewID: made.GetPullRequestReviewID(), CommitID: made.GetCommitID(),
+	}, nil
+}
+
+// mayWrite refuses a write that must not even begin: with a bad name, or in a run that is over.
+func (c *Client) mayWrite(ctx context.Context, op string, repo model.Repo) error {
+	if err := checkRepo(repo); err != nil {
+		return &Error{Kind: Invalid, Op: op, Message: c.line(err.Error())}
+	}
+	if err := ctx.Err(); err != nil {
+		return &Error{Kind: Unavailable, Op: op, Message: "not sent: " + err.Error(), Err: err}
+	}
+	return nil
+}
+
+// unreadableWrite is a write that was accepted with an answer that does not name what was made.
+func unreadableWrite(op string) error {
+	return &Error{Kind: Unclear, Op: op, Message: "the answer names no comment"}
+}
+
+func restActor(u *gogithub.User) model.Actor {
+	n := actorNode{Typename: u.GetType(), Login: u.GetLogin(), DatabaseID: u.GetID()}
+	return n.actor()
+}
+
+func short(sha string) string { return oneLine(sha[:min(len(sha), 12)]) }

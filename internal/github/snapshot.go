@@ -1,0 +1,132 @@
+package github
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// Query says what a Snapshot is to be of, and how far back it has to reach.
+type Query struct {
+	Repo   model.Repo
+	Number int
+	// Author is the login whose permission to ask for in the same request; "" for nobody's. A bot's is not asked for.
+	Author string
+	// Node is the GraphQL id of the comment or review that the trigger carries: it is read even when it is old.
+	Node string
+	// Settled is asked after each page with all that was read so far, oldest first: paging stops at the first comment that
+	// the mark settles. False, or a nil function, asks for everything.
+	Settled func(read []model.Comment) (model.Mark, bool)
+}
+
+// pageSize is how many nodes of one kind a request asks for; reviews come with their comments and so are fewer.
+type pageSize struct{ page, reviews int }
+
+var (
+	fullPage = pageSize{100, 50}
+	// smallPage is for a server that gives up on the full one: large nested queries can be answered by 502.
+	smallPage = pageSize{25, 10}
+)
+
+// Snapshot reads one pull request: one GraphQL request on the common path, and one for each further round of pages that
+// q.Settled asks for. A number that is an issue gives a snapshot with IsPull false. A repository or a number that is
+// not there is NotFound.
+func (c *Client) Snapshot(ctx context.Context, q Query) (model.Snapshot, error) {
+	if err := checkRepo(q.Repo); err != nil {
+		return model.Snapshot{}, &Error{Kind: Invalid, Op: "read", Message: c.line(err.Error())}
+	}
+	snap, err := c.snapshot(ctx, q, fullPage)
+	if status := statusOf(err); status == http.StatusBadGateway || status == http.StatusGatewayTimeout {
+		snap, err = c.snapshot(ctx, q, smallPage)
+	}
+	return snap, err
+}
+
+type snapshotData struct {
+	Viewer     actorNode
+	Repository *struct {
+		NameWithOwner      string
+		DefaultBranchRef   *struct{ Name string }
+		Collaborators      *rightsNode
+		IssueOrPullRequest *pullNode
+	}
+	Node *foreignNode
+}
+
+func (c *Client) snapshot(ctx context.Context, q Query, size pageSize) (model.Snapshot, error) {
+	op := fmt.Sprintf("read %s#%d", q.Repo, q.Number)
+	ask := q.Author != "" && !strings.HasSuffix(q.Author, botSuffix)
+	var data snapshotData
+	at, err := c.query(ctx, op, snapshotDocument, map[string]any{
+		"owner": q.Repo.Owner, "name": q.Repo.Name, "number": q.Number, "page": size.page, "reviews": size.reviews,
+		"author": q.Author, "askAuthor": ask, "node": q.Node, "askNode": q.Node != "",
+	}, &data, "collaborators", "node", "closingIssuesReferences", "posted")
+	if err != nil {
+		return model.Snapshot{}, named(err, q)
+	}
+	if data.Repository == nil || data.Repository.IssueOrPullRequest == nil {
+		return model.Snapshot{}, named(&Error{Kind: NotFound, Op: op, Status: http.StatusNotFound, Fix: fixHidden}, q)
+	}
+	n := data.Repository.IssueOrPullRequest
+	snap := model.Snapshot{Repo: q.Repo, Viewer: data.Viewer.actor(), IsPull: n.Typename == "PullRequest", ReadAt: at, Permissions: map[string]model.Permission{}}
+	if data.Repository.DefaultBranchRef != nil {
+		snap.DefaultBranch = data.Repository.DefaultBranchRef.Name
+	}
+	if ask && data.Repository.Collaborators != nil {
+		snap.Permissions[strings.ToLower(q.Author)] = data.Repository.Collaborators.of(q.Author)
+	}
+	if !snap.IsPull {
+		return snap, nil
+	}
+	snap.Pull = n.pull()
+	if snap.Settings, snap.SettingsFound, err = n.settings(op); err != nil {
+		return model.Snapshot{}, err
+	}
+	r := newReading(q, size)
+	r.take(n, nil)
+	r.takeNode(data.Node)
+	if err := c.readOn(ctx, op, r); err != nil {
+		return model.Snapshot{}, named(err, q)
+	}
+	snap.Comments, snap.CommentsComplete = r.comments(), !r.more()
+	if r.conversation.more {
+		snap.Floor = r.lowest.UpdatedAt
+	}
+	if r.reviews.more {
+		snap.ReviewFloor = r.oldestReview
+	}
+	return snap, nil
+}
+
+// named makes a NotFound say what was not found: GitHub's own message speaks of node ids and variables.
+func named(err error, q Query) error {
+	e, ok := err.(*Error)
+	if !ok || e.Kind != NotFound {
+		return err
+	}
+	if strings.Contains(e.Message, "Repository") {
+		e.Message = fmt.Sprintf("repository %s does not exist, or the token may not see it", q.Repo)
+	} else {
+		e.Message = fmt.Sprintf("%s#%d does not exist, or the token may not see it", q.Repo, q.Number)
+	}
+	return e
+}
+
+func statusOf(err error) int {
+	if e, ok := err.(*Error); ok && e.Kind == Unavailable {
+		return e.Status
+	}
+	return 0
+}
+
+// sortComments puts the oldest first, by creation and then by id.
+func sortComments(comments []model.Comment) {
+	slices.SortFunc(comments, func(a, b model.Comment) int {
+		return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID), cmp.Compare(a.Kind, b.Kind))
+	})
+}

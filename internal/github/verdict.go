@@ -1,0 +1,160 @@
+package github
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const (
+	// firstBackoff is the longest pause before the second try of a read; it doubles from try to try.
+	firstBackoff = 500 * time.Millisecond
+	// limitWait is what GitHub asks for where a limit names no time.
+	// https://docs.github.com/rest/using-the-rest-api/best-practices-for-using-the-rest-api#handle-rate-limit-errors-appropriately
+	limitWait = time.Minute
+)
+
+// verdict is what to make of one attempt: err nil is success; again says that sending it once more, after wait, is safe.
+type verdict struct {
+	err   *Error
+	again bool
+	wait  time.Duration
+}
+
+// judge decides about one attempt. A write is sent again only when it certainly took no effect: it never reached the
+// server, or the server refused it for a limit.
+func (w *wire) judge(a answer, err error, sent, reading bool) verdict {
+	if err != nil {
+		return w.judgeSilence(err, sent, reading)
+	}
+	if until, wait, ok := w.limit(a); ok {
+		e := &Error{Kind: RateLimited, Status: a.StatusCode, Until: until, Fix: "try again at that time, or use a token of your own GitHub App",
+			Message: fmt.Sprintf("rate limit of GitHub until %s", until.UTC().Format(time.RFC3339))}
+		return verdict{e, true, wait}
+	}
+	switch {
+	case a.StatusCode >= 500 || a.StatusCode == http.StatusRequestTimeout:
+		e := &Error{Kind: Unclear, Status: a.StatusCode, Message: fmt.Sprintf("GitHub answered %d %s", a.StatusCode, http.StatusText(a.StatusCode))}
+		if reading {
+			e.Kind, e.Fix = Unavailable, fixLater
+		}
+		return verdict{e, reading, 0}
+	case a.StatusCode >= 400:
+		return verdict{refusal(a.StatusCode, a.body, a.Header, w.line), false, 0}
+	}
+	if reading && overloaded(a) {
+		return verdict{&Error{Kind: Unavailable, Status: a.StatusCode, Fix: fixLater, Message: "GitHub gave up on the query"}, true, 0}
+	}
+	return verdict{}
+}
+
+// judgeSilence decides about an attempt without an answer.
+func (w *wire) judgeSilence(err error, sent, reading bool) verdict {
+	e := &Error{Kind: Unavailable, Message: w.line(err.Error()), Fix: fixLater}
+	if sent && !reading {
+		e.Kind, e.Fix = Unclear, ""
+	}
+	// The context that ended may be the run's or only this attempt's, whose end is worth another try.
+	if errors.Is(err, context.DeadlineExceeded) {
+		e.Message = "no answer in time"
+	}
+	return verdict{e, reading || !sent, 0}
+}
+
+// backoff is the pause before the next try: half fixed, half chance, doubling.
+func (w *wire) backoff(v verdict, try int) time.Duration {
+	full := firstBackoff << (try - 1)
+	if v.err.Kind == RateLimited {
+		full = time.Second << (try - 1)
+		return full
+	}
+	return full/2 + time.Duration(w.options.Random()*float64(full/2))
+}
+
+// limit recognises primary and secondary rate limits by GitHub's rules, and says until when and for how long by the
+// server's own clock. Every answer carries x-ratelimit-reset, so that header alone means nothing on a 403.
+// https://docs.github.com/rest/using-the-rest-api/troubleshooting-the-rest-api#rate-limit-errors
+func (w *wire) limit(a answer) (until time.Time, wait time.Duration, ok bool) {
+	spent := a.Header.Get("X-Ratelimit-Remaining") == "0"
+	retry := a.Header.Get("Retry-After")
+	switch a.StatusCode {
+	case http.StatusTooManyRequests:
+	case http.StatusForbidden:
+		if !spent && retry == "" && !speaksOfLimit(a.body) {
+			return time.Time{}, 0, false
+		}
+	case http.StatusOK:
+		if !hasError(a.body, isLimit) {
+			return time.Time{}, 0, false
+		}
+	default:
+		return time.Time{}, 0, false
+	}
+	now := w.serverTime(a.Header)
+	wait = limitWait
+	if d, ok := retryAfter(retry, now); ok {
+		wait = d
+	} else if reset, err := strconv.ParseInt(a.Header.Get("X-Ratelimit-Reset"), 10, 64); err == nil && (spent || a.Header.Get("X-Ratelimit-Remaining") == "") {
+		wait = time.Unix(reset, 0).Sub(now)
+	}
+	wait = max(wait, time.Second)
+	return now.Add(wait), wait, true
+}
+
+// retryAfter reads seconds or a date: https://www.rfc-editor.org/rfc/rfc9110#name-retry-after
+func retryAfter(s string, now time.Time) (time.Duration, bool) {
+	if seconds, err := strconv.ParseInt(s, 10, 32); err == nil && seconds >= 0 {
+		return time.Duration(seconds) * time.Second, true
+	}
+	if at, err := http.ParseTime(s); err == nil {
+		return at.Sub(now), true
+	}
+	return 0, false
+}
+
+// serverTime is the Date of an answer, or the local clock where there is none.
+func (w *wire) serverTime(h http.Header) time.Time { return serverTime(h, w.options.Now) }
+
+func serverTime(h http.Header, now func() time.Time) time.Time {
+	if at, err := http.ParseTime(h.Get("Date")); err == nil {
+		return at
+	}
+	return now().UTC()
+}
+
+func speaksOfLimit(body []byte) bool {
+	text := strings.ToLower(string(body[:min(len(body), 4096)]))
+	return strings.Contains(text, "rate limit") || strings.Contains(text, "rate-limit") || strings.Contains(text, "abuse")
+}
+
+// overloaded recognises a query that GitHub gave up on with status 200.
+func overloaded(a answer) bool {
+	return hasError(a.body, func(e graphError) bool {
+		return strings.HasPrefix(e.Message, "Something went wrong while executing your query")
+	})
+}
+
+// hasError looks for an error in what may be a GraphQL answer. Those without errors, nearly all, are not parsed twice.
+func hasError(body []byte, is func(graphError) bool) bool {
+	if !bytes.Contains(body, []byte(`"errors"`)) {
+		return false
+	}
+	var a struct{ Errors []graphError }
+	if json.Unmarshal(body, &a) != nil {
+		return false
+	}
+	for _, e := range a.Errors {
+		if is(e) {
+			return true
+		}
+	}
+	return false
+}
+
+func isLimit(e graphError) bool { return e.kind() == "RATE_LIMITED" || e.kind() == "RATE_LIMIT" }

@@ -1,0 +1,165 @@
+package github
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptrace"
+	"net/url"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	// tries is how often one request is sent at most, whatever the reasons for sending it again.
+	tries = 4
+	// maxBody bounds an answer in bytes; GitHub's largest here are GraphQL pages of a few megabytes.
+	maxBody = 64 << 20
+)
+
+// wire carries every request of the gateway, REST and GraphQL alike: it adds the token, counts, retries reads, waits for
+// short rate limits and turns every answer from 400 on into an Error. go-github's own handling of limits would compare
+// with the wall clock and refuse to send; since it never sees a limit, it never does.
+type wire struct {
+	options       Options
+	token         string
+	api, graph    *url.URL
+	scrub         func(string) string
+	rest, graphql *atomic.Int64
+}
+
+// answer is one attempt's response, read whole, so that a body cut off half-way counts as no answer.
+type answer struct {
+	*http.Response
+	body []byte
+}
+
+// RoundTrip implements http.RoundTripper. Its errors are *Error, or the context's.
+func (w *wire) RoundTrip(req *http.Request) (*http.Response, error) {
+	payload, err := payloadOf(req)
+	if err != nil {
+		return nil, err
+	}
+	isGraph := w.is(w.graph, req.URL) && req.URL.Path == w.graph.Path
+	reading := req.Method == http.MethodGet || req.Method == http.MethodHead || isGraph
+	var waited time.Duration
+	for try := 1; ; try++ {
+		a, sent, err := w.attempt(req, payload, isGraph)
+		w.logAttempt(req, a, try, err)
+		v := w.judge(a, err, sent, reading)
+		if v.err == nil {
+			// go-github would take the last permitted request for a reason to refuse the next one by itself.
+			a.Header.Del("X-Ratelimit-Reset")
+			return a.Response, nil
+		}
+		if ended := req.Context().Err(); ended != nil {
+			v.err.Err = ended
+			return nil, v.err
+		}
+		v.wait = max(v.wait, w.backoff(v, try))
+		if !v.again || try == tries || waited+v.wait > w.options.MaxWait {
+			return nil, v.err
+		}
+		waited += v.wait
+		if err := w.options.Sleep(req.Context(), v.wait); err != nil {
+			v.err.Err = err
+			return nil, v.err
+		}
+	}
+}
+
+// attempt sends the request once. sent is false only when it is certain that the server got nothing.
+func (w *wire) attempt(req *http.Request, payload []byte, isGraph bool) (a answer, sent bool, err error) {
+	if err := req.Context().Err(); err != nil {
+		return answer{}, false, err
+	}
+	ctx, cancel := context.WithTimeout(req.Context(), w.options.Timeout)
+	defer cancel()
+	var asked, connected atomic.Bool
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		GetConn: func(string) { asked.Store(true) },
+		GotConn: func(httptrace.GotConnInfo) { connected.Store(true) },
+	})
+	out := req.Clone(ctx)
+	if payload != nil {
+		out.Body = io.NopCloser(bytes.NewReader(payload))
+		out.ContentLength = int64(len(payload))
+	}
+	// The token goes to the servers that were named and to no other, wherever a redirect points.
+	out.Header.Del("Authorization")
+	if w.is(w.api, req.URL) || w.is(w.graph, req.URL) {
+		out.Header.Set("Authorization", "Bearer "+w.token)
+	}
+	a, err = read(w.options.Transport.RoundTrip(out))
+	var dial *net.OpError
+	sent = err == nil || !(asked.Load() && !connected.Load() || errors.As(err, &dial) && dial.Op == "dial")
+	if sent && isGraph {
+		w.graphql.Add(1)
+	} else if sent {
+		w.rest.Add(1)
+	}
+	return a, sent, err
+}
+
+func read(resp *http.Response, err error) (answer, error) {
+	if err != nil {
+		return answer{}, err
+	}
+	if resp == nil {
+		return answer{}, errors.New("no response")
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxBody+1))
+	if err != nil {
+		return answer{}, fmt.Errorf("read the answer: %w", err)
+	}
+	if len(body) > maxBody {
+		return answer{}, fmt.Errorf("the answer is larger than %d MiB", maxBody>>20)
+	}
+	resp.Body = io.NopCloser(bytes.NewReader(body))
+	return answer{resp, body}, nil
+}
+
+// redirect follows reads anywhere (without the token, elsewhere) and writes only where the method and the host stay:
+// https://docs.github.com/rest/using-the-rest-api/best-practices-for-using-the-rest-api#follow-redirects
+func (w *wire) redirect(req *http.Request, via []*http.Request) error {
+	first := via[0]
+	if first.Method != req.Method || len(via) >= 5 {
+		return http.ErrUseLastResponse
+	}
+	if first.Method != http.MethodGet && !w.is(w.api, req.URL) && !w.is(w.graph, req.URL) {
+		return http.ErrUseLastResponse
+	}
+	return nil
+}
+
+func (w *wire) line(s string) string { return oneLine(w.scrub(s)) }
+
+// is tells whether u is on the server of root: scheme, host and port.
+func (w *wire) is(root, u *url.URL) bool { return root.Scheme == u.Scheme && root.Host == u.Host }
+
+func (w *wire) logAttempt(req *http.Request, a answer, try int, err error) {
+	args := []any{"method", req.Method, "path", w.scrub(req.URL.Path), "try", try}
+	if err != nil {
+		w.options.Log.WarnContext(req.Context(), "github_request_failed", append(args, "error", w.line(err.Error()))...)
+		return
+	}
+	w.options.Log.DebugContext(req.Context(), "github_request", append(args, "status", a.StatusCode)...)
+}
+
+// payloadOf reads the body once, so that every attempt can send it again. A RoundTripper must close it.
+func payloadOf(req *http.Request) ([]byte, error) {
+	if req.Body == nil || req.Body == http.NoBody {
+		return nil, nil
+	}
+	defer req.Body.Close()
+	body, err := io.ReadAll(req.Body)
+	if err != nil {
+		return nil, fmt.Errorf("read the request's body: %w", err)
+	}
+	return body, nil
+}
