@@ -1,0 +1,89 @@
+package git
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// ErrHeadMoved says that the branch on the server is not at the head that was asked for, twice.
+type ErrHeadMoved struct{ Branch, Want, Seen string }
+
+func (e *ErrHeadMoved) Error() string {
+	return fmt.Sprintf("branch %s is at %s, not at %s", e.Branch, e.Seen, e.Want)
+}
+
+// ErrNoRef says that the server has no such ref, or does not give out that commit.
+type ErrNoRef struct{ Ref string }
+
+func (e *ErrNoRef) Error() string { return fmt.Sprintf("the server has no %s", e.Ref) }
+
+// ErrUnmerged says that a merge in the checkout has conflicts which nobody resolved.
+type ErrUnmerged struct{ Paths []string }
+
+func (e *ErrUnmerged) Error() string {
+	return "unresolved merge conflicts in " + quoted(e.Paths)
+}
+
+// ErrConflict says which paths a replay or a merge could not combine. Nothing was changed.
+type ErrConflict struct {
+	Commit string // the commit that did not apply
+	Paths  []string
+}
+
+func (e *ErrConflict) Error() string {
+	return fmt.Sprintf("%s conflicts in %s", e.Commit, quoted(e.Paths))
+}
+
+// ErrRewind says that a push would not have been a fast-forward, or that this cannot be told. Nothing was sent.
+type ErrRewind struct {
+	Start, SHA string
+	Relation   model.Relation // of SHA to Start
+}
+
+func (e *ErrRewind) Error() string {
+	return fmt.Sprintf("%s does not descend from %s (%s)", e.SHA, e.Start, e.Relation)
+}
+
+// Reason says why the server refused a push.
+type Reason string
+
+// The reasons.
+const (
+	Stale     Reason = "stale"     // the ref is not where the lease said
+	Protected Reason = "protected" // branch protection or a ruleset
+	Workflow  Reason = "workflow"  // the credential may not change workflow files
+	Other     Reason = "other"     // a hook, or anything unknown; Message has the server's words
+)
+
+// ErrRejected says that the server refused a push. Nothing was changed there.
+type ErrRejected struct {
+	Ref     string
+	Reason  Reason
+	Message string // the server's words, without control characters
+}
+
+func (e *ErrRejected) Error() string {
+	return fmt.Sprintf("push to %s rejected (%s): %s", e.Ref, e.Reason, e.Message)
+}
+
+// ErrUnclear says that the connection was lost after the push had been sent: it may have been applied, so the remote
+// must be read before anything else is done.
+type ErrUnclear struct{ Err error }
+
+func (e *ErrUnclear) Error() string { return "push without an answer: " + e.Err.Error() }
+func (e *ErrUnclear) Unwrap() error { return e.Err }
+
+// quoted lists paths for a person: quoted, since they are bytes, and not more than ten.
+func quoted(paths []string) string {
+	var list []string
+	for i, path := range paths {
+		if i == 10 {
+			list = append(list, fmt.Sprintf("and %d more", len(paths)-i))
+			break
+		}
+		list = append(list, fmt.Sprintf("%q", path))
+	}
+	return strings.Join(list, ", ")
+}

@@ -1,0 +1,146 @@
+package git
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Replay puts the commits start..head on top of onto, in order, with their authors, dates and messages, and then moves
+// the checkout there; until every one of them has applied nothing in the checkout is touched. A merge in between is
+// replayed as what it changed against its first parent, and a commit that changes nothing any more is dropped.
+// *ErrConflict names the commit and the paths that did not combine.
+func (c *Checkout) Replay(ctx context.Context, start, head, onto string) (newHead string, err error) {
+	if !isSHA(start) || !isSHA(head) || !isSHA(onto) {
+		return "", fmt.Errorf("replay %q..%q on %q: not commit ids", start, head, onto)
+	}
+	out, err := c.ask(ctx, "rev-list", "--reverse", "--topo-order", "--first-parent", "--parents", start+".."+head)
+	if err != nil {
+		return "", fmt.Errorf("list commits to replay: %w", err)
+	}
+	tip := onto
+	for row := range strings.Lines(string(out)) {
+		ids := strings.Fields(row)
+		if len(ids) < 2 {
+			return "", fmt.Errorf("replay %s: it has no parent here", strings.TrimSpace(row))
+		}
+		if tip, err = c.pick(ctx, ids[0], ids[1], tip); err != nil {
+			return "", err
+		}
+	}
+	return tip, c.moveTo(ctx, tip)
+}
+
+// Merge merges another commit into HEAD of the checkout with a merge commit, or moves there when that is all it takes.
+// *ErrConflict names the paths that did not combine; nothing is changed then. HEAD is returned.
+func (c *Checkout) Merge(ctx context.Context, other, message string) (newHead string, err error) {
+	head, err := c.Head(ctx)
+	if err != nil {
+		return "", err
+	}
+	if !isSHA(other) {
+		return "", fmt.Errorf("merge %q: not a commit id", other)
+	}
+	out, err := c.ask(ctx, "merge-base", head, other)
+	if err != nil {
+		return "", fmt.Errorf("find merge base of %s and %s: %w", head, other, err)
+	}
+	switch line(out) {
+	case other:
+		return head, nil
+	case head:
+		return other, c.moveTo(ctx, other)
+	}
+	tree, err := c.combine(ctx, head, other, other)
+	if err != nil {
+		return "", err
+	}
+	if out, err = c.tell(ctx, []byte(strings.TrimSpace(message)+"\n"), "commit-tree", tree, "-F", "-", "-p", head, "-p", other); err != nil {
+		return "", fmt.Errorf("commit merge: %w", err)
+	}
+	newHead = line(out)
+	return newHead, c.moveTo(ctx, newHead)
+}
+
+// moveTo moves HEAD, index and files of the checkout.
+func (c *Checkout) moveTo(ctx context.Context, sha string) error {
+	head, err := c.Head(ctx)
+	if err != nil {
+		return err
+	}
+	if err := c.reset(ctx, sha); err != nil {
+		return err
+	}
+	if err := c.moveHead(ctx, sha, head); err != nil {
+		return err
+	}
+	return c.forgetStates()
+}
+
+// pick applies what commit changed against parent to tip. git 2.39 has merge-tree --write-tree without --merge-base, so
+// a commit with tip's tree and the wanted base as its only parent stands in for tip: the merge base is then parent.
+func (c *Checkout) pick(ctx context.Context, commit, parent, tip string) (string, error) {
+	out, err := c.ask(ctx, "rev-parse", "--verify", tip+"^{tree}")
+	if err != nil {
+		return "", fmt.Errorf("read tree of %s: %w", tip, err)
+	}
+	before := line(out)
+	if out, err = c.tell(ctx, []byte("stand-in\n"), "commit-tree", before, "-F", "-", "-p", parent); err != nil {
+		return "", fmt.Errorf("prepare replay of %s: %w", commit, err)
+	}
+	tree, err := c.combine(ctx, line(out), commit, commit)
+	if err != nil {
+		return "", err
+	}
+	if tree == before {
+		return tip, nil
+	}
+	raw, err := c.ask(ctx, "cat-file", "commit", commit)
+	if err != nil {
+		return "", fmt.Errorf("read commit %s: %w", commit, err)
+	}
+	made, err := c.tell(ctx, c.rewrite(raw, tree, tip), "hash-object", "-t", "commit", "-w", "--stdin")
+	if err != nil {
+		return "", fmt.Errorf("write commit for %s: %w", commit, err)
+	}
+	return line(made), nil
+}
+
+// combine merges two commits into a tree. The working tree is given for its attributes only; it is not changed.
+func (c *Checkout) combine(ctx context.Context, ours, theirs, blame string) (tree string, err error) {
+	out, err := c.tree(ctx, "merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", ours, theirs)
+	if err != nil && exitCode(err) != 1 {
+		return "", fmt.Errorf("merge %s: %w", blame, err)
+	}
+	part := fields(out)
+	if len(part) == 0 || !isSHA(part[0]) {
+		return "", errors.Join(fmt.Errorf("merge %s: unexpected answer %q", blame, out), err)
+	}
+	if err != nil {
+		return "", &ErrConflict{Commit: blame, Paths: slices.DeleteFunc(part[1:], func(s string) bool { return s == "" })}
+	}
+	return part[0], nil
+}
+
+// rewrite is a commit object with another tree, one parent and us as committer. Author, date, encoding and message stay
+// as they are, byte for byte; a signature, which would no longer hold, is left out.
+func (c *Checkout) rewrite(raw []byte, tree, parent string) []byte {
+	head, message, _ := bytes.Cut(raw, []byte("\n\n"))
+	var author, encoding []byte
+	for row := range bytes.Lines(head) {
+		row = bytes.TrimSuffix(row, []byte("\n"))
+		switch {
+		case bytes.HasPrefix(row, []byte("author ")):
+			author = row
+		case bytes.HasPrefix(row, []byte("encoding ")):
+			encoding = append(slices.Clone(row), '\n')
+		}
+	}
+	var out bytes.Buffer
+	fmt.Fprintf(&out, "tree %s\nparent %s\n%s\ncommitter %s %d +0000\n%s\n", tree, parent, author, c.opt.Identity, c.opt.Now().Unix(), encoding)
+	out.Write(message)
+	return out.Bytes()
+}

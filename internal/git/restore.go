@@ -1,0 +1,155 @@
+package git
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Restore makes the checkout a clean one of branch at sha: what a merge or a rebase left half-done is dropped, untracked
+// files are removed and ignored ones stay, submodules are not touched, and the credentials that actions/checkout left
+// behind are taken out. Where the server's branch is not at sha it looks once more and then says ErrHeadMoved; a branch
+// that is gone is ErrNoRef. The tip of base is fetched along with it where there is one. One network operation as a rule.
+func (c *Checkout) Restore(ctx context.Context, branch, base, sha string) error {
+	if !validRef("refs/heads/"+branch) || base != "" && !validRef("refs/heads/"+base) || !isSHA(sha) {
+		return fmt.Errorf("restore branch %q at %q: not a branch and a commit id", branch, sha)
+	}
+	again := c.saved != nil
+	if err := errors.Join(c.putBack(), c.renew()); err != nil {
+		return err
+	}
+	seen, err := c.fetchPull(ctx, branch, base)
+	if err == nil && seen != sha {
+		seen, err = c.fetchPull(ctx, branch, base)
+	}
+	if err != nil {
+		return err
+	}
+	if seen != sha {
+		return &ErrHeadMoved{Branch: branch, Want: sha, Seen: seen}
+	}
+	if err := c.prepare(ctx); err != nil {
+		return err
+	}
+	if err := c.fillTree(ctx, sha); err != nil {
+		return err
+	}
+	c.nameTips(ctx, branch, base, sha)
+	if err := c.settle(ctx, "refs/heads/"+branch, sha, again); err != nil {
+		return fmt.Errorf("restore %s at %s: %w", branch, sha, err)
+	}
+	return nil
+}
+
+// prepare takes the credentials and half-done states out of the checkout, and notes what must survive the agent.
+func (c *Checkout) prepare(ctx context.Context) error {
+	if err := c.strip(ctx); err != nil {
+		return err
+	}
+	if err := c.forgetStates(); err != nil {
+		return err
+	}
+	saved := map[string][]byte{}
+	for _, path := range []string{
+		c.config, filepath.Join(c.gitDir, "config.worktree"),
+		filepath.Join(c.info, "exclude"), filepath.Join(c.info, "attributes"), filepath.Join(c.info, "sparse-checkout"),
+	} {
+		text, err := os.ReadFile(path)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("read %s: %w", filepath.Base(path), err)
+		}
+		saved[path] = text
+	}
+	c.saved = saved
+	if err := c.carry(ctx); err != nil {
+		return err
+	}
+	return c.renew()
+}
+
+// carry notes the settings that decide how files look in the working tree, so that our own commands write and read them
+// as the workflow's do. They are taken before the agent runs; what it sets later is not used.
+func (c *Checkout) carry(ctx context.Context) error {
+	list, err := c.settings(ctx, c.config)
+	if err != nil {
+		return err
+	}
+	// `git sparse-checkout` writes to the configuration of the worktree, which git reads after the other one.
+	if slices.ContainsFunc(list, func(s setting) bool { return s.key == "extensions.worktreeconfig" && s.value == "true" }) {
+		worktree, err := c.settings(ctx, filepath.Join(c.gitDir, "config.worktree"))
+		if err != nil {
+			return err
+		}
+		list = append(list, worktree...)
+	}
+	c.carried = nil
+	for _, s := range list {
+		switch {
+		case strings.HasPrefix(s.key, "filter."), slices.Contains([]string{
+			"core.autocrlf", "core.eol", "core.filemode", "core.symlinks", "core.ignorecase", "core.precomposeunicode",
+			"core.sparsecheckout", "core.sparsecheckoutcone", "index.sparse",
+		}, s.key):
+			c.carried = append(c.carried, s)
+		case strings.HasPrefix(s.key, "remote.") && strings.HasSuffix(s.key, ".promisor") && s.value == "true":
+			c.promisor = true
+		}
+	}
+	return nil
+}
+
+// putBack restores the files of the checkout's git directory that decide what git runs and ignores.
+func (c *Checkout) putBack() error {
+	if _, err := os.Stat(c.gitDir); err != nil {
+		return nil // nothing there to restore it in; whoever needs the checkout will say so
+	}
+	for _, path := range slices.Sorted(maps.Keys(c.saved)) {
+		info, err := os.Lstat(path)
+		if err == nil && info.Mode().IsRegular() {
+			if now, err := os.ReadFile(path); err == nil && c.saved[path] != nil && bytes.Equal(now, c.saved[path]) {
+				continue
+			}
+		}
+		if c.saved[path] == nil && errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err := replaceFile(path, c.saved[path]); err != nil {
+			return fmt.Errorf("restore configuration of the checkout: %w", err)
+		}
+	}
+	return nil
+}
+
+// forgetStates ends whatever was going on in the checkout, as `git merge --quit` and its siblings do.
+func (c *Checkout) forgetStates() error {
+	names := []string{
+		"MERGE_HEAD", "MERGE_MSG", "MERGE_MODE", "MERGE_RR", "MERGE_AUTOSTASH", "AUTO_MERGE", "SQUASH_MSG",
+		"CHERRY_PICK_HEAD", "REVERT_HEAD", "REBASE_HEAD", "BISECT_START", "BISECT_LOG", "BISECT_EXPECTED_REV",
+		"rebase-merge", "rebase-apply", "sequencer", "HEAD.lock",
+	}
+	errs := []error{os.RemoveAll(c.index + ".lock"), os.RemoveAll(c.shallow + ".lock"), os.RemoveAll(c.config + ".lock")}
+	for _, name := range names {
+		errs = append(errs, os.RemoveAll(filepath.Join(c.gitDir, name)))
+	}
+	if err := errors.Join(errs...); err != nil {
+		return fmt.Errorf("end what was going on in the checkout: %w", err)
+	}
+	return nil
+}
+
+// nameTips names the fetched tips as the agent expects them: origin/BRANCH, origin/BASE.
+func (c *Checkout) nameTips(ctx context.Context, branch, base, sha string) {
+	known := "update refs/remotes/origin/" + branch + " " + sha + "\n"
+	if tip := c.refs[fetchedBase]; tip != "" && base != "" {
+		known += "update refs/remotes/origin/" + base + " " + tip + "\n"
+	}
+	if _, err := c.insideTold(ctx, []byte(known), "update-ref", "--no-deref", "--stdin"); err != nil {
+		c.opt.Log.Debug("tracking_refs_kept", "error", err) // a convenience for the agent, nothing depends on it
+	}
+}

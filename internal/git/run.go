@@ -1,0 +1,308 @@
+package git
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+	"unicode"
+)
+
+const (
+	stderrLimit  = 16 << 10         // bytes of a child's stderr that an error keeps
+	networkLimit = 15 * time.Minute // one network operation
+	killGrace    = 5 * time.Second  // between SIGTERM and SIGKILL of a cancelled child
+)
+
+// Failure classifies why a network operation did not work, as far as git's words tell.
+type Failure string
+
+// The failures that callers treat differently; anything else is "".
+const (
+	Denied      Failure = "denied"      // 401 or 403: the credential is missing, wrong or too weak
+	NotFound    Failure = "not found"   // no such repository, or none that the credential may see
+	Unreachable Failure = "unreachable" // no connection, or 5xx: worth another try later
+)
+
+// Error is a git command that did not succeed. It never holds the credential.
+type Error struct {
+	Args    []string // without the program's name
+	Exit    int      // -1 when it was killed or did not start
+	Stderr  string   // at most 16 KiB, control characters removed
+	Failure Failure
+	Err     error
+}
+
+func (e *Error) Error() string {
+	what := "git " + strings.Join(e.Args, " ")
+	if said := strings.TrimSpace(e.Stderr); said != "" {
+		return fmt.Sprintf("%s: %v: %s", what, e.Err, strings.ReplaceAll(said, "\n", "; "))
+	}
+	return fmt.Sprintf("%s: %v", what, e.Err)
+}
+
+func (e *Error) Unwrap() error { return e.Err }
+
+// setting is one configuration value.
+type setting struct{ key, value string }
+
+// settingsEnv passes settings by environment (git-config(1), GIT_CONFIG_COUNT): unlike -c they are not in argv.
+func settingsEnv(list []setting) []string {
+	env := []string{"GIT_CONFIG_COUNT=" + strconv.Itoa(len(list))}
+	for i, s := range list {
+		env = append(env, fmt.Sprintf("GIT_CONFIG_KEY_%d=%s", i, s.key), fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s", i, s.value))
+	}
+	return env
+}
+
+// shield turns off what a configuration could make git run, also in submodules, which read their own.
+var shield = []string{
+	"-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "safe.directory=*", "-c", "submodule.recurse=false",
+	"-c", "commit.gpgSign=false", "-c", "gc.auto=0", "-c", "maintenance.auto=false", "-c", "core.pager=cat",
+}
+
+// offline keeps a command from the network, lazy fetches of partial clones included.
+var offline = []string{"-c", "protocol.allow=never"}
+
+// env is the environment of every git child, built from nothing.
+func (c *Checkout) env(more ...string) []string {
+	who, when := c.opt.Identity, fmt.Sprintf("@%d +0000", c.opt.Now().Unix())
+	return append([]string{
+		"PATH=" + c.opt.Path, "HOME=" + c.own, "LANG=C.UTF-8", "TMPDIR=" + c.opt.Temp,
+		"GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1", "GIT_ATTR_NOSYSTEM=1", "GIT_TERMINAL_PROMPT=0",
+		"GIT_NO_REPLACE_OBJECTS=1", "GIT_NO_LAZY_FETCH=1", "GIT_LITERAL_PATHSPECS=1", "GIT_LFS_SKIP_SMUDGE=1",
+		"GIT_AUTHOR_NAME=" + who.Name, "GIT_AUTHOR_EMAIL=" + who.Email, "GIT_AUTHOR_DATE=" + when,
+		"GIT_COMMITTER_NAME=" + who.Name, "GIT_COMMITTER_EMAIL=" + who.Email, "GIT_COMMITTER_DATE=" + when,
+	}, more...)
+}
+
+// spec is one git command.
+type spec struct {
+	dir   string
+	env   []string
+	args  []string
+	stdin []byte
+}
+
+// ask runs a command in our own git directory, on the checkout's objects.
+func (c *Checkout) ask(ctx context.Context, args ...string) ([]byte, error) {
+	return c.tell(ctx, nil, args...)
+}
+
+// tell is ask with something on stdin.
+func (c *Checkout) tell(ctx context.Context, stdin []byte, args ...string) ([]byte, error) {
+	env := c.env("GIT_DIR="+c.own, "GIT_OBJECT_DIRECTORY="+c.objects)
+	return c.run(ctx, spec{c.own, env, concat(shield, offline, args), stdin})
+}
+
+// tree runs a command in our own git directory on the checkout's objects, index and files.
+func (c *Checkout) tree(ctx context.Context, args ...string) ([]byte, error) {
+	env := c.env("GIT_DIR="+c.own, "GIT_OBJECT_DIRECTORY="+c.objects, "GIT_INDEX_FILE="+c.index, "GIT_WORK_TREE="+c.top)
+	return c.run(ctx, spec{c.top, env, concat(shield, offline, args), nil})
+}
+
+// inside runs a command in the checkout's git directory. Only its refs and its configuration file are asked or changed
+// in this way: nothing that would run a program its configuration names.
+func (c *Checkout) inside(ctx context.Context, args ...string) ([]byte, error) {
+	return c.insideTold(ctx, nil, args...)
+}
+
+func (c *Checkout) insideTold(ctx context.Context, stdin []byte, args ...string) ([]byte, error) {
+	return c.run(ctx, spec{c.top, c.env("GIT_DIR="+c.gitDir, "GIT_WORK_TREE="+c.top), concat(shield, offline, args), stdin})
+}
+
+// network runs a command that talks to the server, in our own git directory; it alone has the credential.
+func (c *Checkout) network(ctx context.Context, args ...string) ([]byte, error) {
+	return c.networkTold(ctx, nil, args...)
+}
+
+func (c *Checkout) networkTold(ctx context.Context, stdin []byte, args ...string) ([]byte, error) {
+	c.calls++
+	c.opt.Log.Debug("git_network", "operation", bare(args)[0], "count", c.calls)
+	ctx, cancel := context.WithTimeout(ctx, networkLimit)
+	defer cancel()
+	env := c.env("GIT_DIR="+c.own, "GIT_OBJECT_DIRECTORY="+c.objects)
+	env = append(env, c.opt.Network...)
+	settings := []setting{{"remote.origin.url", c.opt.URL}}
+	if c.basic != "" {
+		settings = append(settings, setting{"http." + c.site + ".extraheader", "Authorization: basic " + c.basic})
+	}
+	if c.promisor {
+		settings = append(settings, setting{"remote.origin.promisor", "true"})
+	}
+	env = append(env, settingsEnv(settings)...)
+	out, err := c.run(ctx, spec{c.own, env, concat(shield, args), stdin})
+	var failed *Error
+	if errors.As(err, &failed) {
+		failed.Failure = classify(failed.Stderr)
+	}
+	return out, err
+}
+
+// classify reads git's and curl's words; git has no exit codes for them
+// (https://git-scm.com/docs/git#_environment_variables has none to ask for either). LANG is fixed, so they are stable.
+func classify(stderr string) Failure {
+	said := strings.ToLower(stderr)
+	for _, rule := range []struct {
+		failure Failure
+		words   []string
+	}{
+		{Denied, []string{"authentication failed", "could not read username", "could not read password", "returned error: 401", "returned error: 403", "http 401", "http 403"}},
+		{NotFound, []string{"' not found", "returned error: 404", "http 404"}},
+		{Unreachable, []string{
+			"could not resolve", "failed to connect", "couldn't connect", "connection refused", "connection reset", "timed out", "returned error: 5",
+			"http 5", "returned error: 429", "empty reply", "hung up unexpectedly", "unexpected disconnect", "early eof", "tls connection", "ssl_",
+		}},
+	} {
+		for _, word := range rule.words {
+			if strings.Contains(said, word) {
+				return rule.failure
+			}
+		}
+	}
+	return ""
+}
+
+// run starts git in a process group of its own and ends the whole group when ctx ends.
+func (c *Checkout) run(ctx context.Context, s spec) ([]byte, error) {
+	cmd := exec.CommandContext(ctx, c.program, s.args...)
+	cmd.Dir, cmd.Env, cmd.WaitDelay = s.dir, s.env, killGrace
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
+	var stdout bytes.Buffer
+	stderr := &tail{limit: stderrLimit}
+	cmd.Stdout, cmd.Stderr = &stdout, stderr
+	if s.stdin != nil {
+		cmd.Stdin = bytes.NewReader(s.stdin)
+	}
+	err := cmd.Run()
+	if cmd.Process != nil {
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // whatever of the group is left; usually nothing
+	}
+	if err == nil {
+		return stdout.Bytes(), nil
+	}
+	if ctx.Err() != nil {
+		err = fmt.Errorf("%w (%w)", err, ctx.Err())
+	}
+	failed := &Error{Args: c.redactAll(bare(s.args)), Exit: -1, Stderr: clean(c.redact(stderr.String())), Err: err}
+	if cmd.ProcessState != nil {
+		failed.Exit = cmd.ProcessState.ExitCode()
+	}
+	return stdout.Bytes(), failed
+}
+
+// bare drops the leading -c settings, which say nothing to a reader.
+func bare(args []string) []string {
+	for len(args) > 2 && args[0] == "-c" {
+		args = args[2:]
+	}
+	return args
+}
+
+func (c *Checkout) redact(s string) string {
+	if c.basic == "" {
+		return s
+	}
+	spellings := []string{c.basic, "***", c.opt.Token, "***", base64.StdEncoding.EncodeToString([]byte(c.opt.Token)), "***"}
+	return strings.NewReplacer(spellings...).Replace(s)
+}
+
+func (c *Checkout) redactAll(list []string) []string {
+	out := make([]string, len(list))
+	for i, s := range list {
+		out[i] = c.redact(s)
+	}
+	return out
+}
+
+// exitCode is the exit code of a command that ran, or -1.
+func exitCode(err error) int {
+	var failed *Error
+	if errors.As(err, &failed) {
+		return failed.Exit
+	}
+	return -1
+}
+
+// stderrOf is what the failed command said.
+func stderrOf(err error) string {
+	var failed *Error
+	if errors.As(err, &failed) {
+		return failed.Stderr
+	}
+	return ""
+}
+
+// tail keeps the last bytes written to it.
+type tail struct {
+	limit int
+	kept  []byte
+}
+
+func (t *tail) Write(p []byte) (int, error) {
+	t.kept = append(t.kept, p...)
+	if len(t.kept) > 2*t.limit {
+		t.kept = append([]byte(nil), t.kept[len(t.kept)-t.limit:]...)
+	}
+	return len(p), nil
+}
+
+func (t *tail) String() string {
+	if len(t.kept) > t.limit {
+		return "..." + string(t.kept[len(t.kept)-t.limit:])
+	}
+	return string(t.kept)
+}
+
+// clean removes control characters, so that what a server or a path says cannot drive a terminal or a log.
+func clean(s string) string {
+	s = strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\r", "\n")
+	return strings.Map(func(r rune) rune {
+		if r != '\n' && !unicode.IsPrint(r) {
+			return -1
+		}
+		return r
+	}, s)
+}
+
+// find looks a program up in path. exec.LookPath would use our own environment, which is not ours to read.
+func find(name, path string) (string, error) {
+	for dir := range strings.SplitSeq(path, string(filepath.ListSeparator)) {
+		file := filepath.Join(dir, name)
+		if info, err := os.Stat(file); err == nil && filepath.IsAbs(file) && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
+			return file, nil
+		}
+	}
+	return "", fmt.Errorf("find %s: not in PATH %q: install git 2.39 or later", name, path)
+}
+
+func concat(lists ...[]string) []string {
+	var all []string
+	for _, list := range lists {
+		all = append(all, list...)
+	}
+	return all
+}
+
+// line is the first line of git's answer.
+func line(out []byte) string {
+	first, _, _ := strings.Cut(string(out), "\n")
+	return first
+}
+
+// fields splits git's -z output.
+func fields(out []byte) []string {
+	if len(out) == 0 {
+		return nil
+	}
+	return strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00")
+}
