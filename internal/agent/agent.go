@@ -1,0 +1,177 @@
+// Package agent runs whatever answers feedback: a program of the user's, or a built-in that has no model behind it. All
+// of them are given the same request and give the same outcome, so that the rest of MergeXO never knows which one it
+// was; and all of them are strangers: their environment is built from nothing, their output is checked field by field,
+// and whatever they started is gone when Run returns.
+package agent
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// Agent answers one request in a checkout. What Run returns as an error is an *Error, or something that kept the
+// request from being made at all.
+type Agent interface {
+	Run(ctx context.Context, dir string, req model.Request) (model.Outcome, error)
+}
+
+// Options say which agent and how it may run.
+type Options struct {
+	Adapter   string
+	Command   []string // argv of the command adapter; a path with a slash is relative to the checkout
+	Model     string
+	ExtraArgs []string
+	Env       []string      // the child's complete environment, as Environment makes it
+	Timeout   time.Duration // 0: 30 minutes
+	// OutputLimit is how many bytes of stdout are accepted; 0: 8 MiB.
+	OutputLimit int64
+	// Log gets what the agent prints on stderr, in whole lines; nil: nobody does.
+	Log io.Writer
+	// Grace is what the agent has between SIGTERM and SIGKILL; 0: 5 seconds.
+	Grace time.Duration
+}
+
+const (
+	defaultTimeout = 30 * time.Minute
+	defaultOutput  = 8 << 20
+	defaultGrace   = 5 * time.Second
+)
+
+// adapters is every agent there is.
+var adapters = map[string]func(Options) (Agent, error){
+	"command":    newCommand,
+	"suggestion": newSuggestion,
+}
+
+// New makes the agent that the settings name. Its errors are about settings.
+func New(opt Options) (Agent, error) {
+	build, ok := adapters[opt.Adapter]
+	if !ok {
+		known := slices.Sorted(maps.Keys(adapters))
+		return nil, fmt.Errorf("unknown agent adapter %q%s: known are %s", opt.Adapter, didYouMean(opt.Adapter, known), strings.Join(known, ", "))
+	}
+	opt = opt.defaults()
+	for _, entry := range opt.Env {
+		if name, _, _ := strings.Cut(entry, "="); secret(name) {
+			return nil, fmt.Errorf("environment of the agent: %s must not be in it", name)
+		}
+	}
+	return build(opt)
+}
+
+// defaults fills in what was left out.
+func (opt Options) defaults() Options {
+	if opt.Timeout <= 0 {
+		opt.Timeout = defaultTimeout
+	}
+	if opt.OutputLimit <= 0 {
+		opt.OutputLimit = defaultOutput
+	}
+	if opt.Grace <= 0 {
+		opt.Grace = defaultGrace
+	}
+	if opt.Log == nil {
+		opt.Log = io.Discard
+	}
+	return opt
+}
+
+// Environment builds an agent's environment from nothing: PATH, HOME, LANG, TMPDIR, the names in pass as far as lookup
+// knows them, and git's part. What CheckPass refuses is left out.
+func Environment(lookup func(string) (string, bool), pass []string, git []string) []string {
+	var env []string
+	names := append([]string{"PATH", "HOME", "LANG", "TMPDIR"}, pass...)
+	seen := map[string]bool{}
+	for _, name := range names {
+		value, ok := lookup(name)
+		if !ok || seen[name] || refused(name) != "" {
+			continue
+		}
+		seen[name] = true
+		env = append(env, name+"="+value)
+	}
+	return append(env, git...)
+}
+
+// CheckPass says which name in pass_env can not be passed, and why. It is an error in the settings.
+func CheckPass(pass []string) error {
+	for _, name := range pass {
+		if why := refused(name); why != "" {
+			return fmt.Errorf("pass_env: %q cannot be passed to an agent: %s", name, why)
+		}
+	}
+	return nil
+}
+
+// refused tells why an agent may not have a variable; "" when it may.
+func refused(name string) string {
+	upper := strings.ToUpper(name)
+	switch {
+	case name == "" || strings.ContainsAny(name, "=\x00 "):
+		return "it is not the name of a variable"
+	case secret(name):
+		return "an agent never sees a token of GitHub's or a setting of MergeXO's"
+	case strings.HasPrefix(upper, "GIT_"):
+		return "git's environment is set for it"
+	case slices.Contains([]string{"GITHUB_ENV", "GITHUB_OUTPUT", "GITHUB_PATH", "GITHUB_STATE", "GITHUB_STEP_SUMMARY"}, upper):
+		return "whoever can write to that file steers the workflow"
+	}
+	return ""
+}
+
+// secret names the variables in which GitHub and our own Action hand over credentials and inputs.
+func secret(name string) bool {
+	upper := strings.ToUpper(name)
+	for _, prefix := range []string{"INPUT_", "MERGEXO_", "ACTIONS_RUNTIME_", "ACTIONS_ID_TOKEN_"} {
+		if strings.HasPrefix(upper, prefix) {
+			return true
+		}
+	}
+	return slices.Contains([]string{"GITHUB_TOKEN", "GH_TOKEN", "GITHUB_ENTERPRISE_TOKEN", "GH_ENTERPRISE_TOKEN"}, upper)
+}
+
+// didYouMean is `, did you mean "x"?` for the nearest known name, or nothing when none is near.
+func didYouMean(name string, known []string) string {
+	best, near := "", len(name)/3+2
+	for _, candidate := range known {
+		d := distance(name, candidate)
+		if len(name) > 3 && (strings.Contains(candidate, name) || strings.Contains(name, candidate)) {
+			d = 1
+		}
+		if d < near {
+			best, near = candidate, d
+		}
+	}
+	if best == "" {
+		return ""
+	}
+	return fmt.Sprintf(", did you mean %q?", best)
+}
+
+// distance is how many letters have to be added, removed or changed to make b of a.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		last := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := last
+			if a[i] != b[j] {
+				cost++
+			}
+			last = row[j+1]
+			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}

@@ -1,0 +1,322 @@
+package agent_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/agent"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// TestMain makes this program the agent when FAKE_AGENT says which one.
+func TestMain(m *testing.M) {
+	if name, ok := os.LookupEnv("FAKE_AGENT"); ok {
+		os.Exit(fakes[name]())
+	}
+	os.Exit(m.Run())
+}
+
+// fakes are the agents that this program can be; each returns its exit code.
+var fakes = map[string]func() int{
+	"echo": func() int {
+		var req model.Request
+		if err := json.NewDecoder(os.Stdin).Decode(&req); err != nil {
+			return 9
+		}
+		dir, _ := os.Getwd()
+		comment, _ := json.Marshal(strings.Join([]string{req.TurnKey, dir, strings.Join(os.Args[1:], ","), strings.Join(os.Environ(), "\n")}, "|"))
+		fmt.Printf(`{"general_comment": %s, "review_replies": [{"review_comment_id": %d, "body": "done"}]}`, comment, req.Feedback[0].ID)
+		return 0
+	},
+	"deaf":   func() int { fmt.Print(`{}`); return 0 }, // reads nothing of a request that does not fit into a pipe
+	"exit 3": func() int { fmt.Fprint(os.Stderr, "first\nno \x1b[31mkey\x00 found"); return 3 },
+	"signal": func() int { _ = syscall.Kill(os.Getpid(), syscall.SIGKILL); select {} },
+	"garbage": func() int {
+		fmt.Print("Sure! Here is\x1b[0m the JSON you asked for")
+		return 0
+	},
+	"flood": func() int {
+		for {
+			if _, err := os.Stdout.WriteString(strings.Repeat("x", 4096)); err != nil {
+				return 1
+			}
+		}
+	},
+	"noise": func() int {
+		for i := range 2000 {
+			fmt.Fprintf(os.Stderr, "%d %s\n", i, strings.Repeat("x", 4000))
+		}
+		fmt.Fprint(os.Stderr, strings.Repeat("y", 20000)+"\nthe end")
+		fmt.Print(`{}`)
+		return 0
+	},
+	// The next ones say on stderr that they are there, and then only a signal ends them.
+	"hang":     func() int { fmt.Fprintln(os.Stderr, "hanging"); select {} },
+	"stubborn": func() int { return child("ignore TERM", false) },
+	"family":   func() int { return child("ignore TERM", true) },
+	"escaped":  func() int { return child("new session", true) },
+}
+
+// child starts a grandchild that holds all our pipes and never ends, and waits for it or leaves it behind.
+func child(how string, leave bool) int {
+	command := `trap "" TERM; exec 3>"$0.alive"; echo here >&3; exec cat "$0"`
+	gate := filepath.Join(os.Getenv("TMPDIR"), "gate") // a fifo that nobody writes to
+	cmd := exec.Command("sh", "-c", command, gate)
+	cmd.Stdout, cmd.Stderr, cmd.Stdin = os.Stdout, os.Stderr, os.Stdin
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: how == "new session"}
+	if !leave {
+		signal.Ignore(syscall.SIGTERM) // before the child speaks, since that is when the test goes on
+	}
+	if err := cmd.Start(); err != nil {
+		return 8
+	}
+	if !leave {
+		_ = cmd.Wait()
+	}
+	if _, err := os.ReadFile(gate + ".seen"); err != nil { // a fifo too: the test says when it has seen the child
+		return 7
+	}
+	fmt.Print(`{"general_comment": "left a child"}`)
+	return 0
+}
+
+// options make this program the agent named fake.
+func options(t *testing.T, fake string, log io.Writer) agent.Options {
+	t.Helper()
+	self, err := os.Executable()
+	require.NoError(t, err)
+	return agent.Options{
+		Adapter: "command", Command: []string{self, "arg"}, Log: log, Grace: 50 * time.Millisecond,
+		Env: []string{"PATH=" + os.Getenv("PATH"), "TMPDIR=" + t.TempDir(), "FAKE_AGENT=" + fake},
+	}
+}
+
+func run(t *testing.T, ctx context.Context, opt agent.Options, req model.Request) (model.Outcome, error) {
+	t.Helper()
+	a, err := agent.New(opt)
+	require.NoError(t, err)
+	return a.Run(ctx, t.TempDir(), req)
+}
+
+func failure(t *testing.T, err error) *agent.Error {
+	t.Helper()
+	var failed *agent.Error
+	require.ErrorAs(t, err, &failed)
+	assert.NotContains(t, err.Error(), "\n", "one line")
+	assert.NotContains(t, err.Error(), "\x1b", "nothing that drives a terminal")
+	return failed
+}
+
+func TestCommandGetsTheRequestAndOnlyItsEnvironment(t *testing.T) {
+	t.Setenv("GITHUB_TOKEN", "secret")
+	opt := options(t, "echo", nil)
+	opt.ExtraArgs = []string{"--fast"}
+	a, err := agent.New(opt)
+	require.NoError(t, err)
+	dir := t.TempDir()
+	out, err := a.Run(context.Background(), dir, model.Request{TurnKey: "key", Feedback: []model.Feedback{{ID: 12}}})
+	require.NoError(t, err)
+	assert.Equal(t, []model.ReviewReply{{ReviewCommentID: 12, Body: "done"}}, out.ReviewReplies)
+	part := strings.Split(out.GeneralComment, "|")
+	assert.Equal(t, []string{"key", dir, "arg,--fast"}, part[:3])
+	var names []string
+	for line := range strings.SplitSeq(part[3], "\n") {
+		name, _, _ := strings.Cut(line, "=")
+		names = append(names, name)
+	}
+	assert.ElementsMatch(t, []string{"PATH", "TMPDIR", "FAKE_AGENT", "PWD", "MERGEXO_AGENT_OF"}, names)
+}
+
+func TestRequestHasListsAndAVersion(t *testing.T) {
+	dir, temp := t.TempDir(), t.TempDir()
+	script := "#!/bin/sh\ncat > " + temp + "/request\necho '{}'\n"
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "agent"), []byte(script), 0o755))
+	a, err := agent.New(agent.Options{Adapter: "command", Command: []string{"./agent"}, Env: []string{"PATH=" + os.Getenv("PATH")}})
+	require.NoError(t, err)
+	_, err = a.Run(context.Background(), dir, model.Request{Kind: "feedback", Prompt: "<b> & so on"})
+	require.NoError(t, err, "./agent is found in the checkout")
+	text, err := os.ReadFile(filepath.Join(temp, "request"))
+	require.NoError(t, err)
+	assert.JSONEq(t, `{"version":1,"kind":"feedback","turn_key":"","repository":"","issue":null,"pull_request":null,"feedback":[],
+		"changed_files":[],"ci":[],"history":[],"session":"","prompt":"<b> & so on","rules":[]}`, string(text))
+	assert.Contains(t, string(text), "<b> & so on")
+}
+
+func TestEveryWayToFailHasOneClearLine(t *testing.T) {
+	for _, test := range []struct {
+		fake string
+		kind agent.Kind
+		exit int
+		text string
+	}{
+		{"exit 3", agent.Exit, 3, `agent: exit code 3; it said last: no \x1b[31mkey\x00 found`},
+		{"signal", agent.Exit, -1, "agent: ended by signal: killed"},
+		{"garbage", agent.Output, 0, `agent: its output is not JSON (invalid character 'S' looking for beginning of value): it begins with "Sure! Here is\x1b[0m the JSON you asked for"`},
+		{"flood", agent.Flood, -1, "agent: it wrote more than 1000000 bytes on stdout"},
+		{"hang", agent.Timeout, -1, "agent: stopped after 50ms; it said last: hanging"},
+	} {
+		t.Run(test.fake, func(t *testing.T) {
+			opt := options(t, test.fake, nil)
+			opt.OutputLimit = 1e6
+			if test.kind == agent.Timeout {
+				opt = waitFor(t, opt, "hanging") // a timeout says more when the agent had the time to speak
+			}
+			_, err := run(t, context.Background(), opt, model.Request{})
+			failed := failure(t, err)
+			assert.Equal(t, test.kind, failed.Kind)
+			assert.Equal(t, test.exit, failed.Exit)
+			assert.Equal(t, test.text, err.Error())
+		})
+	}
+}
+
+// waitFor gives the agent so short a timeout that it is over, unless the word was not yet seen: then it is tried again.
+func waitFor(t *testing.T, opt agent.Options, word string) agent.Options {
+	t.Helper()
+	for opt.Timeout = 50 * time.Millisecond; ; {
+		var log bytes.Buffer
+		opt.Log = &log
+		_, err := run(t, context.Background(), opt, model.Request{})
+		require.Error(t, err)
+		if strings.Contains(log.String(), word) {
+			return opt
+		}
+	}
+}
+
+func TestAProgramThatCannotBeStarted(t *testing.T) {
+	for command, want := range map[string]string{
+		"./none":       "agent: start ./none: fork/exec ",
+		"no-such-name": "agent: start no-such-name: not found in PATH: install it, or give its path in command",
+	} {
+		opt := options(t, "", nil)
+		opt.Command = []string{command}
+		_, err := run(t, context.Background(), opt, model.Request{})
+		assert.Equal(t, agent.Start, failure(t, err).Kind)
+		assert.ErrorContains(t, err, want)
+	}
+}
+
+func TestABigRequestThatNobodyReadsIsNoFailure(t *testing.T) {
+	_, err := run(t, context.Background(), options(t, "deaf", nil), model.Request{Prompt: strings.Repeat("x", 1<<20)})
+	assert.NoError(t, err)
+}
+
+func TestStderrIsPassedOnInBoundedLines(t *testing.T) {
+	var log bytes.Buffer
+	_, err := run(t, context.Background(), options(t, "noise", &log), model.Request{})
+	require.NoError(t, err)
+	assert.Less(t, log.Len(), 5<<20)
+	assert.True(t, strings.HasPrefix(log.String(), "0 xxx"))
+	assert.True(t, strings.HasSuffix(log.String(), "(more than 4194304 bytes: the rest is left out)\n"))
+}
+
+func TestACancelledRunStopsTheAgentAndWhatItStarted(t *testing.T) {
+	opt := options(t, "stubborn", nil)
+	fifos(t, opt)
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	result := make(chan error, 1)
+	go func() {
+		_, err := run(t, ctx, opt, model.Request{})
+		result <- err
+	}()
+	alive := childOf(t, opt)
+	cancel()
+	err := <-result
+	assert.Equal(t, agent.Canceled, failure(t, err).Kind)
+	require.ErrorIs(t, err, context.Canceled)
+	assertGone(t, alive)
+
+	_, err = run(t, ctx, opt, model.Request{})
+	assert.Equal(t, agent.Canceled, failure(t, err).Kind, "a run that is over starts nothing")
+}
+
+func TestWhatAnAgentLeavesBehindEndsWithIt(t *testing.T) {
+	for _, fake := range []string{"family", "escaped"} {
+		t.Run(fake, func(t *testing.T) {
+			opt := options(t, fake, nil)
+			fifos(t, opt)
+			opt.Grace = time.Minute // a child that holds the pipes would cost all of it
+			result := make(chan model.Outcome, 1)
+			go func() {
+				out, err := run(t, context.Background(), opt, model.Request{Prompt: strings.Repeat("x", 1<<20)})
+				assert.NoError(t, err)
+				result <- out
+			}()
+			alive := childOf(t, opt)
+			require.NoError(t, os.WriteFile(gate(opt)+".seen", []byte("seen"), 0))
+			assert.Equal(t, "left a child", (<-result).GeneralComment)
+			assertGone(t, alive)
+		})
+	}
+}
+
+func gate(opt agent.Options) string {
+	return filepath.Join(strings.TrimPrefix(opt.Env[1], "TMPDIR="), "gate")
+}
+
+func fifos(t *testing.T, opt agent.Options) {
+	t.Helper()
+	require.NoError(t, syscall.Mkfifo(gate(opt), 0o600))
+	require.NoError(t, syscall.Mkfifo(gate(opt)+".seen", 0o600))
+	require.NoError(t, syscall.Mkfifo(gate(opt)+".alive", 0o600))
+}
+
+// childOf waits for the child, and returns a pipe that the child holds for as long as it lives.
+func childOf(t *testing.T, opt agent.Options) *os.File {
+	t.Helper()
+	pipe, err := os.Open(gate(opt) + ".alive")
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = pipe.Close() })
+	said, err := bufio.NewReader(pipe).ReadString('\n')
+	require.NoError(t, err)
+	require.Equal(t, "here\n", said)
+	return pipe
+}
+
+// assertGone reads the pipe to its end, which is where the child's is.
+func assertGone(t *testing.T, pipe *os.File) {
+	t.Helper()
+	require.NoError(t, pipe.SetReadDeadline(time.Now().Add(20*time.Second)))
+	_, err := io.ReadAll(pipe)
+	assert.NoError(t, err, "the child is still there")
+}
+
+func TestNewNamesTheKnownAdapters(t *testing.T) {
+	_, err := agent.New(agent.Options{Adapter: "comand"})
+	assert.EqualError(t, err, `unknown agent adapter "comand", did you mean "command"?: known are command, suggestion`)
+	_, err = agent.New(agent.Options{Adapter: "codex"})
+	assert.EqualError(t, err, `unknown agent adapter "codex": known are command, suggestion`)
+	_, err = agent.New(agent.Options{Adapter: "command"})
+	assert.ErrorContains(t, err, "needs a command")
+	_, err = agent.New(agent.Options{Adapter: "suggestion", Env: []string{"GITHUB_TOKEN=x"}})
+	assert.EqualError(t, err, "environment of the agent: GITHUB_TOKEN must not be in it")
+}
+
+func TestEnvironmentIsBuiltFromNothing(t *testing.T) {
+	world := map[string]string{"PATH": "/bin", "HOME": "/root", "LANG": "C", "KEY": "k", "GITHUB_TOKEN": "t", "INPUT_TOKEN": "t", "MERGEXO_SIGNING_KEY": "s", "OTHER": "o", "GIT_DIR": "/x"}
+	lookup := func(name string) (string, bool) { value, ok := world[name]; return value, ok }
+	pass := []string{"KEY", "KEY", "ABSENT", "GITHUB_TOKEN", "INPUT_TOKEN", "MERGEXO_SIGNING_KEY", "GIT_DIR"}
+	assert.Equal(t, []string{"PATH=/bin", "HOME=/root", "LANG=C", "KEY=k", "GIT_TERMINAL_PROMPT=0"}, agent.Environment(lookup, pass, []string{"GIT_TERMINAL_PROMPT=0"}))
+	assert.NoError(t, agent.CheckPass([]string{"ANTHROPIC_API_KEY", "GITHUB_REPOSITORY"}))
+	for _, name := range []string{"GITHUB_TOKEN", "gh_token", "INPUT_TOKEN", "INPUT_SIGNING-KEY", "MERGEXO_X", "ACTIONS_ID_TOKEN_REQUEST_TOKEN", "GITHUB_ENV", "GIT_CONFIG_COUNT", "A=B", ""} {
+		assert.ErrorContains(t, agent.CheckPass([]string{"OK", name}), strconv.Quote(name))
+	}
+}

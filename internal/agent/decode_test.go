@@ -1,0 +1,79 @@
+package agent_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/agent"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+func TestDecodeReadsWhatTheContractAllows(t *testing.T) {
+	got, err := agent.Decode([]byte(` {"review_replies": [{"review_comment_id": 9007199254740993, "body": "a\u00e9"}], "general_comment": "g", "commit_message": "c",
+		"git_ops": [{"op": "fetch_origin"}], "flaky_test_report": {"title": "t", "summary": "s", "relevant_log_url": "u"},
+		"blocked_reason": null, "session": "x", "usage": {"input_tokens": 1, "output_tokens": 2, "cost_usd": 0.5}}` + "\n"))
+	require.NoError(t, err)
+	assert.Equal(t, model.Outcome{
+		ReviewReplies: []model.ReviewReply{{ReviewCommentID: 9007199254740993, Body: "aé"}}, GeneralComment: "g", CommitMessage: "c",
+		GitOps: []model.GitOp{{Op: "fetch_origin"}}, FlakyTestReport: &model.FlakyTest{Title: "t", Summary: "s", RelevantLogURL: "u"},
+		Session: "x", Usage: model.Usage{InputTokens: 1, OutputTokens: 2, CostUSD: 0.5},
+	}, got)
+	empty, err := json.Marshal(model.Outcome{})
+	require.NoError(t, err)
+	got, err = agent.Decode(empty)
+	require.NoError(t, err)
+	assert.Equal(t, model.Outcome{}, got)
+}
+
+func TestDecodeNamesTheFieldThatIsWrong(t *testing.T) {
+	for in, want := range map[string]string{
+		``:                 "it wrote nothing on stdout: want one JSON object",
+		`{"a`:              "its output is not JSON (it ends in the middle): it begins with \"{\\\"a\"",
+		`[]`:               "outcome: want an object, got a list",
+		`{} {}`:            `its output goes on after the JSON object: "{}"`,
+		`{"replies": []}`:  "unknown field `replies`, did you mean `review_replies`?",
+		`{"Session": "x"}`: "unknown field `Session`, did you mean `session`?",
+		`{"zzz\n": 1}`:     "unknown field `zzz\\n`",
+		`{"review_replies": [{"review_comment_id": 1, "body": 5}]}`:                               "review_replies[0].body: want a string, got a number",
+		`{"review_replies": [{"review_comment_id": 1, "body": "x"}, {"review_comment_id": "1"}]}`: "review_replies[1].review_comment_id: want a number, got a string",
+		`{"review_replies": [{"review_comment_id": 1.5, "body": ""}]}`:                            "review_replies[0].review_comment_id: want a whole number, got 1.5",
+		`{"review_replies": [{"review_comment_id": 99999999999999999999, "body": ""}]}`:           "review_replies[0].review_comment_id: want a whole number, got 99999999999999999999",
+		`{"review_replies": [{"body": ""}]}`:                                                      "review_replies[0].review_comment_id: field is missing",
+		`{"review_replies": [{"review_comment_id": 1, "body": null}]}`:                            "review_replies[0].body: want a string, got null",
+		`{"review_replies": [{"review_comment_id": 1, "body": "", "bdy": ""}]}`:                   "unknown field `review_replies[0].bdy`, did you mean `body`?",
+		`{"review_replies": [null]}`:                                                              "review_replies[0]: want an object, got null",
+		`{"review_replies": {}}`:                                                                  "review_replies: want a list, got an object",
+		`{"session": "a", "session": "b"}`:                                                        "field `session` is there twice",
+		`{"general_comment": true}`:                                                               "general_comment: want a string, got a boolean",
+		`{"git_ops": [{"op": "push"}]}`:                                                           `git_ops[0].op: unknown operation "push": known are fetch_origin, merge_origin_default_branch`,
+		`{"git_ops": [{}]}`:                                                                       "git_ops[0].op: field is missing",
+		`{"flaky_test_report": {"title": 1}}`:                                                     "flaky_test_report.title: want a string, got a number",
+		`{"usage": {"cost_usd": "1"}}`:                                                            "usage.cost_usd: want a number, got a string",
+		`{"usage": {"input_tokens": -1}}`:                                                         "usage: want no negative numbers",
+	} {
+		_, err := agent.Decode([]byte(in))
+		assert.Equal(t, agent.Output, failure(t, err).Kind)
+		assert.EqualError(t, err, "agent: "+want, in)
+	}
+}
+
+func FuzzDecode(f *testing.F) {
+	for _, seed := range []string{`{}`, `{"review_replies":[{"review_comment_id":1,"body":"x"}]}`, `{"usage":{"cost_usd":1e400}}`, `{"git_ops":[`, "\xff{}"} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, in []byte) {
+		out, err := agent.Decode(in)
+		if err != nil {
+			failure(t, err)
+			return
+		}
+		text, err := json.Marshal(out)
+		require.NoError(t, err)
+		again, err := agent.Decode(text)
+		require.NoError(t, err)
+		assert.Equal(t, out, again, "what is accepted is in the contract's own form")
+	})
+}

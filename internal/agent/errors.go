@@ -1,0 +1,74 @@
+package agent
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Kind says how an agent failed.
+type Kind string
+
+// The kinds of failure.
+const (
+	Start    Kind = "start"    // it could not be started
+	Exit     Kind = "exit"     // it ended with an exit code other than 0, or by a signal
+	Timeout  Kind = "timeout"  // it was stopped because it took too long
+	Canceled Kind = "canceled" // it was stopped because the run was
+	Flood    Kind = "flood"    // it wrote more on stdout than is accepted
+	Output   Kind = "output"   // what it wrote is not an outcome
+)
+
+// Error is an agent that gave no outcome: one line that says what and why.
+type Error struct {
+	Kind   Kind
+	Detail string // the line, without the agent's own words
+	Exit   int    // exit code; -1 when it has none
+	Stderr string // the last lines it printed, as bytes; at most 64 KiB
+	Err    error
+}
+
+func (e *Error) Error() string {
+	if said := lastLine(e.Stderr); said != "" && e.Kind != Output {
+		return "agent: " + e.Detail + "; it said last: " + said
+	}
+	return "agent: " + e.Detail
+}
+
+func (e *Error) Unwrap() error { return e.Err }
+
+// lastLine is the last line that says anything, made safe to print.
+func lastLine(text string) string {
+	text = strings.TrimSpace(text)
+	if at := strings.LastIndexByte(text, '\n'); at >= 0 {
+		text = text[at+1:]
+	}
+	return excerpt(text, 300)
+}
+
+// excerpt is the first n bytes of something that is not ours, with control characters and what is not UTF-8 escaped.
+func excerpt(text string, n int) string {
+	more := ""
+	if len(text) > n {
+		text, more = text[:n], "..."
+	}
+	quoted := strconv.Quote(text)
+	return quoted[1:len(quoted)-1] + more
+}
+
+func wrong(format string, args ...any) *Error {
+	return &Error{Kind: Output, Detail: fmt.Sprintf(format, args...)}
+}
+
+// span prints a duration as settings write it: 30m, 1h30m, 50ms.
+func span(d time.Duration) string {
+	text := d.String()
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return text
+}

@@ -1,0 +1,127 @@
+package agent
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+const byteOrderMark = "\uFEFF"
+
+// file is a text file of the checkout as lines with their ends.
+type file struct {
+	dir, path string
+	lines     []string
+}
+
+// openFile reads a file of the checkout. why says, for a person, that it is nothing to be changed: it is missing, not a
+// regular file, outside of the checkout or behind a symbolic link.
+func openFile(dir, path string) (f *file, why string, err error) {
+	if !filepath.IsLocal(path) || path != filepath.Clean(path) {
+		return nil, "its path is not one of the repository", nil
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, "", fmt.Errorf("open checkout: %w", err)
+	}
+	defer root.Close()
+	part := strings.Split(path, "/")
+	for i, name := range part {
+		if strings.EqualFold(name, ".git") {
+			return nil, "its path is not one of the repository", nil
+		}
+		info, err := root.Lstat(filepath.Join(part[:i+1]...))
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return nil, "the file is not there any more", nil
+		case err != nil:
+			return nil, "", fmt.Errorf("look at file: %w", err)
+		case info.Mode()&fs.ModeSymlink != 0:
+			return nil, "its path goes through a symbolic link", nil
+		case i < len(part)-1 && !info.IsDir():
+			return nil, "the file is not there any more", nil
+		case i == len(part)-1 && !info.Mode().IsRegular():
+			return nil, "it is not a file", nil
+		}
+	}
+	text, err := root.ReadFile(path)
+	if err != nil {
+		return nil, "", fmt.Errorf("read file: %w", err)
+	}
+	return &file{dir: dir, path: path, lines: split(string(text))}, "", nil
+}
+
+// split cuts a text into lines that keep their ends; git and GitHub count line feeds only.
+func split(text string) []string {
+	lines := strings.SplitAfter(text, "\n")
+	if lines[len(lines)-1] == "" {
+		lines = lines[:len(lines)-1]
+	}
+	return lines
+}
+
+// end is a line's end: "\n", "\r\n", or nothing on a last line without one.
+func end(line string) string {
+	switch {
+	case strings.HasSuffix(line, "\r\n"):
+		return "\r\n"
+	case strings.HasSuffix(line, "\n"):
+		return "\n"
+	}
+	return ""
+}
+
+// replace puts new lines in place of first..last, which exist. A new line ends as the old one in its place did, and
+// the last one as the old last one: other lines, and whether the file ends with a line feed, stay as they are.
+func (f *file) replace(first, last int, lines []string) (changed bool) {
+	old := f.lines[first-1 : last]
+	usual := f.usualEnd(first, last)
+	fresh := make([]string, len(lines))
+	for i, line := range lines {
+		ending := usual
+		if i < len(old)-1 {
+			ending = end(old[i])
+		}
+		if i == len(lines)-1 {
+			ending = end(old[len(old)-1])
+		}
+		fresh[i] = line + ending
+	}
+	if first == 1 && len(fresh) > 0 && strings.HasPrefix(old[0], byteOrderMark) && !strings.HasPrefix(fresh[0], byteOrderMark) {
+		fresh[0] = byteOrderMark + fresh[0]
+	}
+	changed = strings.Join(old, "") != strings.Join(fresh, "")
+	f.lines = append(append(append([]string{}, f.lines[:first-1]...), fresh...), f.lines[last:]...)
+	return changed
+}
+
+// usualEnd is how lines end around first..last: as one of them, else as the one above, else with a line feed.
+func (f *file) usualEnd(first, last int) string {
+	for i := last; i >= max(first-1, 1); i-- {
+		if ending := end(f.lines[i-1]); ending != "" {
+			return ending
+		}
+	}
+	return "\n"
+}
+
+// write writes the file in place, so that its mode stays.
+func (f *file) write() error {
+	root, err := os.OpenRoot(f.dir)
+	if err != nil {
+		return fmt.Errorf("open checkout: %w", err)
+	}
+	defer root.Close()
+	out, err := root.OpenFile(f.path, os.O_WRONLY|os.O_TRUNC, 0)
+	if err != nil {
+		return fmt.Errorf("write file: %w", err)
+	}
+	_, err = out.WriteString(strings.Join(f.lines, ""))
+	if err := errors.Join(err, out.Close()); err != nil {
+		return fmt.Errorf("write file: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,203 @@
+package agent
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+)
+
+const (
+	tailLimit = 64 << 10 // bytes of stderr kept for the error
+	lineLimit = 8 << 10  // longer lines are broken
+	logLimit  = 4 << 20  // bytes of stderr passed on to the log
+)
+
+// pipes are the three ends that the child has and the three that we have.
+type pipes struct {
+	child [3]*os.File
+	ours  [3]*os.File
+	wg    sync.WaitGroup
+	stdin []byte
+	to    [3]io.Writer
+}
+
+func openPipes(stdin []byte, stdout, stderr io.Writer) (*pipes, error) {
+	p := &pipes{stdin: stdin, to: [3]io.Writer{nil, stdout, stderr}}
+	for i := range p.child {
+		r, w, err := os.Pipe()
+		if err != nil {
+			p.started()
+			p.finish(0)
+			return nil, err
+		}
+		if i == 0 {
+			p.child[i], p.ours[i] = r, w
+		} else {
+			p.child[i], p.ours[i] = w, r
+		}
+	}
+	return p, nil
+}
+
+// started closes the child's ends, which it has its own copies of, and begins to copy.
+func (p *pipes) started() {
+	for _, file := range p.child {
+		if file != nil {
+			_ = file.Close()
+		}
+	}
+	for i, file := range p.ours {
+		if file == nil {
+			continue
+		}
+		p.wg.Go(func() {
+			if i == 0 {
+				_, _ = file.Write(p.stdin) // a program need not read what it is given
+				_ = file.Close()
+				return
+			}
+			_, _ = io.Copy(p.to[i], file)
+		})
+	}
+}
+
+// finish waits until all that was written has been read. Somebody who still holds a pipe has until the patience ends.
+func (p *pipes) finish(patience time.Duration) {
+	end := time.Now().Add(patience)
+	for i, file := range p.ours {
+		if file == nil {
+			continue
+		}
+		if i == 0 {
+			_ = file.SetWriteDeadline(time.Now()) // nobody is left who ought to read
+			continue
+		}
+		_ = file.SetReadDeadline(end)
+	}
+	p.wg.Wait()
+	for _, file := range p.ours {
+		if file != nil {
+			_ = file.Close()
+		}
+	}
+}
+
+// capped keeps up to limit bytes, and says once that there were more.
+type capped struct {
+	limit int64
+	over  func()
+	mu    sync.Mutex
+	kept  bytes.Buffer
+	full  bool
+}
+
+func (c *capped) Write(p []byte) (int, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	room := c.limit - int64(c.kept.Len())
+	if int64(len(p)) > room && !c.full {
+		c.full = true
+		c.over()
+	}
+	c.kept.Write(p[:min(int64(len(p)), room)])
+	return len(p), nil
+}
+
+func (c *capped) flooded() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.full
+}
+
+func (c *capped) bytes() []byte { return c.kept.Bytes() }
+
+// lines passes whole lines on, up to a limit, and keeps the last ones.
+type lines struct {
+	to     io.Writer
+	part   []byte
+	kept   []byte
+	passed int
+	silent bool
+}
+
+func (l *lines) Write(p []byte) (int, error) {
+	l.kept = append(l.kept, p...)
+	if len(l.kept) > 2*tailLimit {
+		l.kept = append([]byte(nil), l.kept[len(l.kept)-tailLimit:]...)
+	}
+	l.part = append(l.part, p...)
+	for {
+		end := bytes.IndexByte(l.part, '\n')
+		if end < 0 && len(l.part) < lineLimit {
+			return len(p), nil
+		}
+		if end < 0 || end > lineLimit {
+			end = lineLimit - 1
+			l.pass(append(append([]byte(nil), l.part[:end+1]...), '\n'))
+		} else {
+			l.pass(l.part[:end+1])
+		}
+		l.part = append([]byte(nil), l.part[end+1:]...)
+	}
+}
+
+// pass writes one line. That the log cannot be written to is no reason to stop the agent.
+func (l *lines) pass(line []byte) {
+	if l.silent {
+		return
+	}
+	if l.passed += len(line); l.passed > logLimit {
+		l.silent = true
+		line = fmt.Appendf(nil, "(more than %d bytes: the rest is left out)\n", logLimit)
+	}
+	_, _ = l.to.Write(line)
+}
+
+// flush passes on a last line that has no end.
+func (l *lines) flush() {
+	if len(l.part) > 0 {
+		l.pass(append(l.part, '\n'))
+		l.part = nil
+	}
+}
+
+func (l *lines) tail() string {
+	return string(l.kept[max(0, len(l.kept)-tailLimit):])
+}
+
+var runs atomic.Int64
+
+// marker is a variable that all processes of one run inherit. It finds those that left the process group (setsid).
+func marker() string {
+	return fmt.Sprintf("MERGEXO_AGENT_OF=%d.%d", os.Getpid(), runs.Add(1))
+}
+
+// killMarked ends the processes that have the marker in their environment, where the system shows it (Linux, proc(5)).
+// A process may start another one while we look, so it looks again until there is none, a few times.
+func killMarked(mark string) {
+	for range 5 {
+		found := false
+		files, _ := filepath.Glob("/proc/[0-9]*/environ")
+		for _, file := range files {
+			env, err := os.ReadFile(file)
+			if err != nil || !bytes.Contains(append([]byte{0}, env...), []byte("\x00"+mark+"\x00")) {
+				continue
+			}
+			pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file)))
+			if err == nil && pid != os.Getpid() {
+				found = !errors.Is(syscall.Kill(pid, syscall.SIGKILL), syscall.ESRCH) || found
+			}
+		}
+		if !found {
+			return
+		}
+	}
+}

@@ -1,0 +1,228 @@
+package agent
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// suggestion is an agent without a model: it applies the suggestion blocks of review comments exactly at their lines.
+type suggestion struct{}
+
+func newSuggestion(Options) (Agent, error) { return suggestion{}, nil }
+
+const suggestionOnly = "this agent only applies the suggestion blocks of review comments"
+
+// proposal is one review comment with a suggestion block, and what became of it.
+type proposal struct {
+	feedback    model.Feedback
+	first, last int // lines, from 1
+	lines       []string
+	further     int    // further blocks in the same comment
+	changed     bool   // whether the file is another one now
+	refused     string // why it was not applied
+}
+
+// Run applies what it can and answers every review comment, also those it can do nothing about.
+func (suggestion) Run(ctx context.Context, dir string, req model.Request) (model.Outcome, error) {
+	if err := ctx.Err(); err != nil {
+		return model.Outcome{}, &Error{Kind: Canceled, Exit: -1, Detail: "stopped because the run was", Err: err}
+	}
+	if req.Kind == "repair" {
+		return model.Outcome{BlockedReason: "the suggestions as they are do not pass, and this agent cannot change them"}, nil
+	}
+	var found []*proposal
+	var outcome model.Outcome
+	talk := 0
+	for _, f := range req.Feedback {
+		if f.Kind != model.KindReview {
+			talk++
+			continue
+		}
+		if p := propose(f); p != nil {
+			found = append(found, p)
+		} else {
+			outcome.ReviewReplies = append(outcome.ReviewReplies, model.ReviewReply{ReviewCommentID: f.ID, Body: "There is no suggestion block here; " + suggestionOnly + "."})
+		}
+	}
+	if err := applyAll(dir, found); err != nil {
+		return model.Outcome{}, &Error{Kind: Exit, Exit: -1, Detail: err.Error(), Err: err}
+	}
+	for _, p := range found {
+		outcome.ReviewReplies = append(outcome.ReviewReplies, model.ReviewReply{ReviewCommentID: p.feedback.ID, Body: p.answer()})
+	}
+	outcome.CommitMessage = commitMessage(found)
+	outcome.GeneralComment = summary(found, talk)
+	return outcome, nil
+}
+
+// propose reads a comment; nil when there is no suggestion block in it.
+func propose(f model.Feedback) *proposal {
+	blocks := suggestions(f.Body)
+	if len(blocks) == 0 {
+		return nil
+	}
+	p := &proposal{feedback: f, first: f.StartLine, last: f.Line, lines: blocks[0].lines, further: len(blocks) - 1}
+	if p.first == 0 {
+		p.first = p.last
+	}
+	switch {
+	case !blocks[0].closed:
+		p.refused = "the suggestion block has no end"
+	case f.Side == "LEFT":
+		p.refused = "it is about lines that the pull request removes"
+	case f.Line <= 0:
+		p.refused = "the comment is outdated, or about the whole file"
+	case p.first < 1 || p.first > p.last:
+		p.refused = fmt.Sprintf("lines %d to %d are no range", p.first, p.last)
+	}
+	return p
+}
+
+// applyAll applies what can be applied, file by file.
+func applyAll(dir string, all []*proposal) error {
+	byFile := map[string][]*proposal{}
+	var order []string
+	for _, p := range all {
+		if p.refused != "" {
+			continue
+		}
+		if byFile[p.feedback.Path] == nil {
+			order = append(order, p.feedback.Path)
+		}
+		byFile[p.feedback.Path] = append(byFile[p.feedback.Path], p)
+	}
+	for _, path := range order {
+		if err := applyFile(dir, path, byFile[path]); err != nil {
+			return fmt.Errorf("apply suggestions to %s: %w", excerpt(path, 200), err)
+		}
+	}
+	return nil
+}
+
+// applyFile applies the suggestions for one file from the bottom up, so that the lines above stay where they are. Of
+// two that overlap the earlier comment wins, unless they say the same.
+func applyFile(dir, path string, list []*proposal) error {
+	file, why, err := openFile(dir, path)
+	if err != nil {
+		return err
+	}
+	slices.SortStableFunc(list, func(a, b *proposal) int { return cmp.Compare(a.feedback.ID, b.feedback.ID) })
+	var chosen []*proposal
+	for _, p := range list {
+		clash := p.clash(chosen)
+		switch {
+		case why != "":
+			p.refused = why
+		case p.last > len(file.lines):
+			p.refused = fmt.Sprintf("the file has only %d lines", len(file.lines))
+		case clash == nil:
+			chosen = append(chosen, p)
+		case !clash.says(p):
+			p.refused = fmt.Sprintf("it overlaps with the suggestion for %s in an earlier comment", clash.where())
+		}
+	}
+	if len(chosen) == 0 {
+		return nil
+	}
+	slices.SortFunc(chosen, func(a, b *proposal) int { return b.first - a.first })
+	changed := false
+	for _, p := range chosen {
+		p.changed = file.replace(p.first, p.last, p.lines)
+		changed = changed || p.changed
+	}
+	if !changed {
+		return nil
+	}
+	return file.write()
+}
+
+// clash is the chosen one that has a line in common with p.
+func (p *proposal) clash(chosen []*proposal) *proposal {
+	for _, other := range chosen {
+		if p.first <= other.last && other.first <= p.last {
+			return other
+		}
+	}
+	return nil
+}
+
+// says tells whether both propose the same.
+func (p *proposal) says(other *proposal) bool {
+	return p.first == other.first && p.last == other.last && slices.Equal(p.lines, other.lines)
+}
+
+// where is the place of a suggestion as a person reads it.
+func (p *proposal) where() string {
+	place := "`" + strings.ReplaceAll(excerpt(p.feedback.Path, 200), "`", "'") + "`"
+	if p.first == p.last {
+		return fmt.Sprintf("line %d of %s", p.last, place)
+	}
+	return fmt.Sprintf("lines %d to %d of %s", p.first, p.last, place)
+}
+
+func (p *proposal) answer() string {
+	var text string
+	switch {
+	case p.refused != "":
+		return "Not applied: " + p.refused + "."
+	case p.changed && len(p.lines) == 0:
+		text = "Removed " + p.where() + "."
+	case p.changed:
+		text = "Applied to " + p.where() + "."
+	default:
+		text = "Nothing to change: " + p.where() + " reads as suggested."
+	}
+	if p.further > 0 {
+		text += " Only the first suggestion block of a comment is applied."
+	}
+	return text
+}
+
+func commitMessage(all []*proposal) string {
+	var places []string
+	for _, p := range all {
+		if p.changed {
+			places = append(places, fmt.Sprintf("- %s: %s", strings.ReplaceAll(p.where(), "`", ""), p.feedback.Author))
+		}
+	}
+	switch len(places) {
+	case 0:
+		return ""
+	case 1:
+		return "Apply suggestion from review comment\n\n" + places[0]
+	}
+	return fmt.Sprintf("Apply %d suggestions from review\n\n%s", len(places), strings.Join(places, "\n"))
+}
+
+func summary(all []*proposal, talk int) string {
+	applied, refused := 0, 0
+	for _, p := range all {
+		if p.changed {
+			applied++
+		}
+		if p.refused != "" {
+			refused++
+		}
+	}
+	var text []string
+	if applied == 1 {
+		text = append(text, "Applied 1 suggestion.")
+	} else if applied > 1 {
+		text = append(text, fmt.Sprintf("Applied %d suggestions.", applied))
+	}
+	if same := len(all) - applied - refused; same > 0 {
+		text = append(text, fmt.Sprintf("%d asked for what is there already.", same))
+	}
+	if refused > 0 {
+		text = append(text, fmt.Sprintf("%d could not be applied; the replies say why.", refused))
+	}
+	if talk > 0 || len(all) == 0 {
+		text = append(text, strings.ToUpper(suggestionOnly[:1])+suggestionOnly[1:]+", and answers nothing else.")
+	}
+	return strings.Join(text, " ")
+}

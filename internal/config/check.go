@@ -1,0 +1,59 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// check finds what no single value shows. Values that are wrong by themselves have been reported and kept their default.
+func (w *walk) check(s Settings) {
+	// A key that is misspelt may be the reason: what is written wrong comes before what is missing.
+	if s.Agent.Adapter == adapterCommand && len(s.Agent.Command) == 0 && len(w.problems) == 0 {
+		place := "agent.command"
+		if w.lines[place] == 0 && w.lines["agent.adapter"] != 0 {
+			w.lines[place] = w.lines["agent.adapter"]
+		}
+		w.add(place, errors.New(`the adapter "command" needs a program, such as command = ["./agent"]`))
+	}
+	w.checkLabels(s.Labels)
+	for i, r := range s.Merge.Rules {
+		place := fmt.Sprintf("merge.rule[%d]", i)
+		w.require(place, "branch", r.Branch != "")
+		w.require(place, "strategy", r.Strategy != "")
+	}
+	var seen []string
+	for i, g := range s.Merge.Groups {
+		place := fmt.Sprintf("merge.group[%d]", i)
+		w.require(place, "name", g.Name != "")
+		w.require(place, "repositories", len(g.Repositories) > 0)
+		if g.Name != "" && slices.Contains(seen, g.Name) {
+			w.add(place+".name", fmt.Errorf("another group is called %q already", g.Name))
+		}
+		seen = append(seen, g.Name)
+	}
+}
+
+// checkLabels wants four different labels: GitHub does not tell them apart by case.
+func (w *walk) checkLabels(l Labels) {
+	seen := map[string]string{}
+	for _, one := range []struct{ key, label string }{{"design", l.Design}, {"bugfix", l.Bugfix}, {"small_job", l.SmallJob}, {"ignore", l.Ignore}} {
+		label := strings.ToLower(one.label)
+		if first, ok := seen[label]; ok && label != "" {
+			w.add("labels."+one.key, fmt.Errorf("labels.%s is that label too: one label cannot mean two things", first))
+		}
+		seen[label] = one.key
+	}
+}
+
+// require reports a key that has to be there, unless what is wrong with it has been said.
+func (w *walk) require(place, name string, there bool) {
+	if !there && !w.reported(place) && !w.reported(place+"."+name) {
+		w.add(place+"."+name, errors.New("missing"))
+	}
+}
+
+func (w *walk) reported(place string) bool {
+	return slices.ContainsFunc(w.problems, func(p Problem) bool { return p.place == place })
+}

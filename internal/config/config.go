@@ -1,0 +1,120 @@
+// Package config turns the text of .github/mergexo.toml into settings. It walks the document by a table of keys instead
+// of decoding into the structs, because a settings file is written by people: every mistake in it is reported at once,
+// each with its line, what is wanted, what is there, and the nearest thing that would have been right.
+package config
+
+import "time"
+
+// Settings are the contents of mergexo.toml with the defaults filled in.
+type Settings struct {
+	Repo     Repo
+	Labels   Labels
+	Agent    Agent
+	Feedback Feedback
+	Merge    Merge
+	External External
+	Sweep    Sweep
+}
+
+// Repo is [repo].
+type Repo struct {
+	AllowedUsers     []string // logins; empty: people with write permission
+	Operators        []string // logins; empty: maintain or admin
+	Bots             []string // logins whose markers count as ours, beside the token's own
+	CodingGuidelines string   // path in the repository; a file that is not there is no rule
+	DesignDir        string   // path in the repository
+	RequiredTests    []string // argv, before every push; empty: none
+	TestFileRegex    []string // bugfix: at least one staged file must match one of them
+	Track            []string // globs of head branches
+}
+
+// Labels is [labels]: the label that starts each flow, and the one that pauses them all.
+type Labels struct {
+	Design, Bugfix, SmallJob, Ignore string
+}
+
+// Agent is [agent].
+type Agent struct {
+	Adapter   string // codex, claude, command or suggestion: the agent package knows them
+	Command   []string
+	Model     string
+	ExtraArgs []string
+	PassEnv   []string
+	Timeout   time.Duration
+	User      string // unprivileged user to run as; "": our own
+}
+
+// Feedback is [feedback].
+type Feedback struct {
+	CI               string // never, first_fail or all_complete
+	MaxPerTurn       int
+	RepairRounds     int
+	TurnsPerDay      int     // 0: no limit
+	CostPerDayUSD    float64 // 0: no limit
+	OnMissingSession string  // rehydrate or block
+	ForbidPaths      []string
+}
+
+// Merge is [merge] with its rules and groups.
+type Merge struct {
+	Strategy       string
+	Attempts       int
+	Approvals      int
+	RequiredChecks []string
+	Tests          Tests
+	LockTimeout    time.Duration
+	DeleteBranch   bool
+	Rules          []Rule
+	Groups         []Group
+}
+
+// Tests are the tests before a merge: an argv, or none on purpose. Neither means to find them out.
+type Tests struct {
+	None bool
+	Argv []string
+}
+
+// Rule is a [[merge.rule]]: the first one that is enabled and matches the branch chooses the strategy.
+type Rule struct {
+	Branch      string // glob
+	Strategy    string
+	Enabled     bool
+	BaseWins    []string // globs of paths whose conflicts the base wins
+	UnionFields []string
+}
+
+// Group is a [[merge.group]]: repositories that are merged together.
+type Group struct {
+	Name         string
+	Repositories []string // owner/name
+}
+
+// External is [external].
+type External struct {
+	Enabled  bool
+	Label    string
+	Evaluate []string // argv
+	Fix      []string // argv
+}
+
+// Sweep is [sweep].
+type Sweep struct {
+	MaxParallel int
+}
+
+// Defaults are the settings of a file that says nothing. They are not valid by themselves: the adapter "command" wants a
+// command, which nobody can guess. Nor are required tests: a repository without the guessed script could never push.
+func Defaults() Settings {
+	return Settings{
+		Repo:   Repo{CodingGuidelines: "docs/style.md", DesignDir: "docs/design", Track: []string{"agent/*"}},
+		Labels: Labels{Design: "agent:design", Bugfix: "agent:bugfix", SmallJob: "agent:small-job", Ignore: "agent:ignore"},
+		Agent:  Agent{Adapter: adapterCommand, Timeout: 30 * time.Minute},
+		Feedback: Feedback{CI: "never", MaxPerTurn: 50, RepairRounds: 3, TurnsPerDay: 50, OnMissingSession: "rehydrate",
+			ForbidPaths: []string{".github/workflows/**"}},
+		Merge:    Merge{Strategy: "rebase", Attempts: 3, Approvals: 1, LockTimeout: 30 * time.Second, DeleteBranch: true},
+		External: External{Label: "external:accept"},
+		Sweep:    Sweep{MaxParallel: 20},
+	}
+}
+
+const adapterCommand = "command"

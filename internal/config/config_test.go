@@ -1,0 +1,188 @@
+package config
+
+import (
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/BurntSushi/toml"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+const source = ".github/mergexo.toml"
+
+func golden(t *testing.T, file, got string) {
+	t.Helper()
+	if *update {
+		require.NoError(t, os.WriteFile(file, []byte(got), 0o644))
+	}
+	want, err := os.ReadFile(file)
+	require.NoError(t, err)
+	assert.Equal(t, string(want), got)
+}
+
+// What people read when their settings are wrong.
+func TestMessages(t *testing.T) {
+	files, err := filepath.Glob("testdata/bad/*.toml")
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	for _, file := range files {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			text, err := os.ReadFile(file)
+			require.NoError(t, err)
+			_, err = Parse(string(text), source)
+			require.ErrorIs(t, err, ErrInvalid)
+			golden(t, strings.TrimSuffix(file, ".toml")+".out", err.Error()+"\n")
+		})
+	}
+}
+
+func TestMissingFile(t *testing.T) {
+	err := Missing(source)
+	require.ErrorIs(t, err, ErrInvalid)
+	var usage interface{ Usage() bool }
+	require.True(t, errors.As(err, &usage) && usage.Usage())
+	golden(t, "testdata/missing.out", err.Error()+"\n")
+
+	s, err := Parse(Minimal, source)
+	require.NoError(t, err, "what is suggested has to work")
+	assert.Equal(t, []string{"./agent"}, s.Agent.Command)
+}
+
+func TestEveryKey(t *testing.T) {
+	text, err := os.ReadFile("testdata/full.toml")
+	require.NoError(t, err)
+	s, err := Parse(string(text), source)
+	require.NoError(t, err)
+	assert.Equal(t, Settings{
+		Repo: Repo{AllowedUsers: []string{"octo", "dependabot[bot]"}, Operators: []string{"octo"}, Bots: []string{"old-mergexo[bot]"},
+			CodingGuidelines: "STYLE.md", DesignDir: "design", RequiredTests: []string{"scripts/test", ""},
+			TestFileRegex: []string{`_test\.go$`}, Track: []string{"agent/*", "bot/**"}},
+		Labels: Labels{Design: "d", Bugfix: "b", SmallJob: "s", Ignore: "i"},
+		Agent: Agent{Adapter: "codex", Command: []string{"./agent", "arg"}, Model: "m", ExtraArgs: []string{"--x"},
+			PassEnv: []string{"CODEX_HOME"}, Timeout: 90 * time.Second, User: "nobody"},
+		Feedback: Feedback{CI: "first_fail", MaxPerTurn: 5, TurnsPerDay: 7, CostPerDayUSD: 2, OnMissingSession: "block", ForbidPaths: []string{"secrets/**"}},
+		Merge: Merge{Strategy: "squash", Attempts: 1, RequiredChecks: []string{"ci"}, Tests: Tests{Argv: []string{"make", "test"}}, LockTimeout: 10 * time.Second,
+			Rules: []Rule{
+				{Branch: "gh-pr-*", Strategy: "no-ff", Enabled: true, BaseWins: []string{"entities/**"}},
+				{Branch: "reweave/*", Strategy: "frontmatter-union", UnionFields: []string{"tags"}},
+			},
+			Groups: []Group{{Name: "api+client", Repositories: []string{"octo/api", "octo/client"}}}},
+		External: External{Enabled: true, Label: "ext", Evaluate: []string{"./evaluate"}, Fix: []string{"./fix"}},
+		Sweep:    Sweep{MaxParallel: 256},
+	}, s)
+
+	var raw map[string]map[string]any
+	_, err = toml.Decode(string(text), &raw)
+	require.NoError(t, err)
+	for _, known := range knownKeys {
+		table, name, nested := strings.Cut(known, ".")
+		require.Contains(t, raw, table)
+		if nested && !strings.HasPrefix(known, "merge.rule") && !strings.HasPrefix(known, "merge.group") {
+			assert.Contains(t, raw[table], name, "the file above is to have every key")
+		}
+	}
+}
+
+func TestDefaults(t *testing.T) {
+	s, err := Parse("[agent]\nadapter = \"suggestion\"\n", source)
+	require.NoError(t, err)
+	want := Defaults()
+	want.Agent.Adapter = "suggestion"
+	assert.Equal(t, want, s)
+	assert.Equal(t, 30*time.Minute, s.Agent.Timeout)
+	assert.Equal(t, 30*time.Second, s.Merge.LockTimeout)
+	assert.Equal(t, []string{"agent/*"}, s.Repo.Track)
+	assert.Empty(t, s.Repo.RequiredTests)
+}
+
+func TestTestsBeforeAMerge(t *testing.T) {
+	for text, want := range map[string]Tests{`"none"`: {None: true}, `[]`: {}, `["go", "test"]`: {Argv: []string{"go", "test"}}} {
+		s, err := Parse("agent = {adapter = \"suggestion\"}\nmerge = {tests = "+text+"}\n", source)
+		require.NoError(t, err)
+		assert.Equal(t, want, s.Merge.Tests)
+	}
+}
+
+// Lines are right whatever way of writing TOML people choose.
+func TestLines(t *testing.T) {
+	text := "\ufeff# a comment = 1\n" +
+		"[ agent ] # adapter = no\n" + // 2
+		"adapter = \"suggestion\"\r\n" + // 3
+		"model = \"\"\"\\\"\"\"\nwrong = 1\n[repo]\n\"\"\"\n" + // 4
+		"command = [ # more\n  \"a # ]\", 'b]',\n]\n" + // 8
+		"\"extra_args\" = []\n" + // 11
+		"[merge]\n" + // 12
+		"rule = [{branch = 'a', strategy = \"squash\"},\n  {branch = \"b\", enabled = true}]\n" // 13
+	lines := linesOf(text)
+	for place, line := range map[string]int{"agent": 2, "agent.adapter": 3, "agent.model": 4, "agent.command": 8, "agent.extra_args": 11,
+		"merge": 12, "merge.rule": 13, "merge.rule[0].strategy": 13, "merge.rule[1].enabled": 14} {
+		assert.Equal(t, line, lines[place], place)
+	}
+	assert.NotContains(t, lines, "agent.wrong")
+	assert.NotContains(t, lines, "repo")
+}
+
+func TestNearest(t *testing.T) {
+	for in, want := range map[[2]string]string{
+		{"repo", "alowed_users"}:            "repo.allowed_users",
+		{"merge.rule", "stratgy"}:           "merge.rule.strategy",
+		{"", "strategy"}:                    "merge.strategy",
+		{"", "sweeep"}:                      "sweep",
+		{"merge.rule", "union_feilds"}:      "merge.rule.union_fields",
+		{"feedback", "max_per_turns"}:       "feedback.max_per_turn",
+		{"agent", "lock_timeout"}:           "merge.lock_timeout",
+		{"merge", strings.Repeat("y", 9e5)}: nearest("merge", strings.Repeat("y", 200)),
+	} {
+		assert.Equal(t, want, nearest(in[0], in[1]))
+	}
+}
+
+// No text panics; what fails says where, and what the library takes for a key has a line.
+func FuzzParse(f *testing.F) {
+	files, err := filepath.Glob("testdata/*/*.toml")
+	require.NoError(f, err)
+	for _, file := range append(files, "testdata/full.toml") {
+		text, err := os.ReadFile(file)
+		require.NoError(f, err)
+		f.Add(string(text))
+	}
+	f.Add("a.b.'c\".d'.\"e\\u0041\" = '''x''''\n[[a.x]]\n[a.x.y]\nz={q=[[{r=1}]]}\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		_, err := Parse(text, source)
+		var e *Error
+		if errors.As(err, &e) {
+			require.NotEmpty(t, e.Problems)
+			for i, p := range e.Problems {
+				require.NotEmpty(t, p.Text)
+				require.GreaterOrEqual(t, p.Line, 1)
+				require.LessOrEqual(t, p.Line, 2+strings.Count(text, "\n"))
+				require.True(t, i == 0 || e.Problems[i-1].Line <= p.Line)
+			}
+			require.Equal(t, len(e.Problems), 1+strings.Count(e.Error(), "\n"), "one line each: %q", e.Error())
+		}
+		var raw map[string]any
+		md, err := toml.Decode(text, &raw)
+		if err != nil {
+			return
+		}
+		seen := map[string]bool{}
+		for place := range linesOf(text) {
+			seen[shown(place)] = true
+		}
+		for _, key := range md.Keys() {
+			place := ""
+			for _, name := range key {
+				place = join(place, name)
+			}
+			require.True(t, seen[shown(place)], "%s has no line in %q", place, text)
+		}
+	})
+}

@@ -1,0 +1,67 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"unicode"
+)
+
+// ErrInvalid is what every error of this package is: settings that a person has to correct.
+var ErrInvalid = errors.New("invalid settings")
+
+// Problem is one thing that is wrong with a settings file.
+type Problem struct {
+	Line  int    // from 1; 0 where the file itself is the problem
+	Key   string // "merge.rule.branch"; empty where it is not about a key
+	Text  string
+	place string // the key with the index of its table
+}
+
+// Error lists all problems of a settings file by line.
+type Error struct {
+	Source   string
+	Problems []Problem
+}
+
+// Error is one line for each problem: "SOURCE:LINE: KEY: TEXT".
+func (e *Error) Error() string {
+	lines := make([]string, len(e.Problems))
+	for i, p := range e.Problems {
+		at := e.Source
+		if p.Line > 0 {
+			at = fmt.Sprintf("%s:%d", e.Source, p.Line)
+		}
+		if p.Key != "" {
+			at += ": " + p.Key
+		}
+		lines[i] = at + ": " + p.Text
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Is makes every Error an ErrInvalid.
+func (e *Error) Is(target error) bool { return target == ErrInvalid }
+
+// Usage marks errors that the person who runs the program can put right.
+func (e *Error) Usage() bool { return true }
+
+// Minimal is the smallest settings file that works, offered where there is none.
+const Minimal = `[agent]
+adapter = "command"
+command = ["./agent"]
+`
+
+// Missing is the error for a settings file that is not there, with a file that would do.
+func Missing(source string) error {
+	text := "not there; commit one to the base branch, at least:\n\n" + strings.TrimRight(indent(Minimal), "\n")
+	return &Error{Source: source, Problems: []Problem{{Text: text}}}
+}
+
+func indent(s string) string {
+	return "    " + strings.ReplaceAll(strings.TrimRight(s, "\n"), "\n", "\n    ")
+}
+
+func oneLine(s string) string {
+	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
+}

@@ -1,0 +1,140 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/BurntSushi/toml"
+)
+
+// Parse reads the settings from the text of a file; source is how people know that file. Every error is an *Error with
+// all problems that were found. The settings are only worth something without one.
+func Parse(text, source string) (Settings, error) {
+	var raw map[string]any
+	if _, err := toml.Decode(text, &raw); err != nil {
+		return Settings{}, &Error{Source: source, Problems: []Problem{syntaxProblem(err)}}
+	}
+	s := Defaults()
+	w := &walk{lines: linesOf(text)}
+	for _, name := range slices.Sorted(maps.Keys(raw)) {
+		w.table(name, raw[name], &s)
+	}
+	w.check(s)
+	if len(w.problems) > 0 {
+		slices.SortStableFunc(w.problems, func(a, b Problem) int { return a.Line - b.Line })
+		return Settings{}, &Error{Source: source, Problems: w.problems}
+	}
+	return s, nil
+}
+
+func syntaxProblem(err error) Problem {
+	var p toml.ParseError
+	if errors.As(err, &p) {
+		return Problem{Line: max(1, p.Position.Line), Text: "not TOML: " + strings.TrimSuffix(oneLine(p.Message), ".")}
+	}
+	return Problem{Line: 1, Text: "not TOML: " + oneLine(err.Error())}
+}
+
+// walk goes through the document and collects problems.
+type walk struct {
+	lines    map[string]int
+	problems []Problem
+}
+
+// add notes a problem, one for each line of a joined error. place is the key with the index of its table, as "merge.rule[0].branch".
+func (w *walk) add(place string, err error) {
+	line := w.lines[place]
+	for p := place; line == 0; line = w.lines[p] {
+		i := strings.LastIndexAny(p, ".[")
+		if i < 0 {
+			line = 1
+			break
+		}
+		p = p[:i]
+	}
+	for text := range strings.SplitSeq(err.Error(), "\n") {
+		w.problems = append(w.problems, Problem{Line: line, Key: shown(place), Text: text, place: place})
+	}
+}
+
+// table reads one table of the top level.
+func (w *walk) table(name string, raw any, s *Settings) {
+	switch name {
+	case "repo":
+		read(w, name, raw, repoKeys, &s.Repo)
+	case "labels":
+		read(w, name, raw, labelKeys, &s.Labels)
+	case "agent":
+		read(w, name, raw, agentKeys, &s.Agent)
+	case "feedback":
+		read(w, name, raw, feedbackKeys, &s.Feedback)
+	case "merge":
+		read(w, name, raw, mergeKeys, &s.Merge, "rule", "group")
+		if inner, ok := raw.(map[string]any); ok {
+			s.Merge.Rules = tables(w, "merge.rule", inner["rule"], ruleKeys, Rule{Enabled: true})
+			s.Merge.Groups = tables(w, "merge.group", inner["group"], groupKeys, Group{})
+		}
+	case "external":
+		read(w, name, raw, externalKeys, &s.External)
+	case "sweep":
+		read(w, name, raw, sweepKeys, &s.Sweep)
+	default:
+		w.unknown("", name)
+	}
+}
+
+// read fills one table's struct. The keys of others are somebody else's.
+func read[T any](w *walk, place string, raw any, keys []key[T], into *T, others ...string) {
+	values, ok := raw.(map[string]any)
+	if !ok {
+		w.add(place, wrong("a table", raw))
+		return
+	}
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		if slices.Contains(others, name) {
+			continue
+		}
+		i := slices.IndexFunc(keys, func(k key[T]) bool { return k.name == name })
+		if i < 0 {
+			w.unknown(place, name)
+			continue
+		}
+		if err := keys[i].apply(into, values[name]); err != nil {
+			w.add(join(place, name), err)
+		}
+	}
+}
+
+// tables reads a list of tables, written as [[...]] or inline.
+func tables[T any](w *walk, place string, raw any, keys []key[T], fresh T) []T {
+	var items []any
+	switch raw := raw.(type) {
+	case nil:
+		return nil
+	case []map[string]any:
+		for _, item := range raw {
+			items = append(items, item)
+		}
+	case []any:
+		items = raw
+	default:
+		w.add(place, wrong("a list of tables ([["+place+"]])", raw))
+		return nil
+	}
+	out := make([]T, len(items))
+	for i, item := range items {
+		out[i] = fresh
+		read(w, fmt.Sprintf("%s[%d]", place, i), item, keys, &out[i])
+	}
+	return out
+}
+
+func join(place, name string) string {
+	if place == "" {
+		return quoted(name)
+	}
+	return place + "." + quoted(name)
+}

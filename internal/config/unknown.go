@@ -1,0 +1,76 @@
+package config
+
+import (
+	"fmt"
+	"strings"
+)
+
+// knownKeys are all keys as people write them, tables included.
+var knownKeys = func() []string {
+	var out []string
+	out = append(out, namesOf("repo", repoKeys)...)
+	out = append(out, namesOf("labels", labelKeys)...)
+	out = append(out, namesOf("agent", agentKeys)...)
+	out = append(out, namesOf("feedback", feedbackKeys)...)
+	out = append(out, namesOf("merge", mergeKeys)...)
+	out = append(out, namesOf("merge.rule", ruleKeys)...)
+	out = append(out, namesOf("merge.group", groupKeys)...)
+	out = append(out, namesOf("external", externalKeys)...)
+	return append(out, namesOf("sweep", sweepKeys)...)
+}()
+
+func namesOf[T any](table string, keys []key[T]) []string {
+	out := []string{table}
+	for _, k := range keys {
+		out = append(out, table+"."+k.name)
+	}
+	return out
+}
+
+// unknown reports a key that does not exist, with the nearest that does.
+func (w *walk) unknown(place, name string) {
+	w.add(join(place, name), fmt.Errorf("unknown key; the nearest is %s", nearest(shown(place), name)))
+}
+
+// nearest is the known key that takes the fewest edits to reach. A key of another table costs one more, so that a key
+// in the wrong table is recognised, and a misspelt one is looked for at home first.
+func nearest(table, name string) string {
+	best, cost := "", 0
+	for _, known := range knownKeys {
+		home, last := "", known
+		if i := strings.LastIndexByte(known, '.'); i >= 0 {
+			home, last = known[:i], known[i+1:]
+		}
+		d := 2 * distance(strings.ToLower(name), last)
+		if home != table {
+			d++
+		}
+		if best == "" || d < cost {
+			best, cost = known, d
+		}
+	}
+	return best
+}
+
+// distance is the number of single-letter edits between two words (Levenshtein). What is absurdly long is cut.
+func distance(a, b string) int {
+	x, y := []rune(a), []rune(b)
+	x, y = x[:min(len(x), 100)], y[:min(len(y), 100)]
+	row := make([]int, len(y)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range x {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range y {
+			change := diagonal
+			if x[i] != y[j] {
+				change++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(change, row[j]+1, diagonal+1)
+		}
+	}
+	return row[len(y)]
+}

@@ -1,0 +1,282 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/bmatcuk/doublestar/v4"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// The readers of values. Each takes what the TOML library made of a value (string, int64, float64, bool, a time, []any,
+// map[string]any, []map[string]any) and says in one line what is wrong with it; several lines for several list items.
+
+type timeout = time.Duration
+
+func wrong(want string, got any) error { return fmt.Errorf("want %s, got %s", want, describe(got)) }
+
+func text(v any) (string, error) {
+	s, ok := v.(string)
+	if !ok {
+		return "", wrong("a string", v)
+	}
+	if i := strings.IndexFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f }); i >= 0 {
+		return "", fmt.Errorf("holds a control character: %q", cut(s))
+	}
+	return s, nil
+}
+
+func nonEmpty(v any) (string, error) {
+	s, err := text(v)
+	if err == nil && strings.TrimSpace(s) == "" {
+		err = errors.New("must not be empty")
+	}
+	return s, err
+}
+
+func boolean(v any) (bool, error) {
+	b, ok := v.(bool)
+	if !ok {
+		return false, wrong("true or false", v)
+	}
+	return b, nil
+}
+
+func atLeast(least int) func(any) (int, error) { return between(least, math.MaxInt32) }
+
+func between(least, most int) func(any) (int, error) {
+	want := fmt.Sprintf("a whole number from %d on", least)
+	if most != math.MaxInt32 {
+		want = fmt.Sprintf("a whole number from %d to %d", least, most)
+	}
+	return func(v any) (int, error) {
+		n, ok := v.(int64)
+		if !ok || n < int64(least) || n > int64(most) {
+			return 0, wrong(want, v)
+		}
+		return int(n), nil
+	}
+}
+
+func amount(v any) (float64, error) {
+	if n, ok := v.(int64); ok {
+		v = float64(n)
+	}
+	f, ok := v.(float64)
+	if !ok || math.IsNaN(f) || math.IsInf(f, 0) || f < 0 {
+		return 0, wrong("an amount of at least 0", v)
+	}
+	return f, nil
+}
+
+func duration(v any) (time.Duration, error) {
+	const want = `a duration above zero such as "30m" or "90s"`
+	s, ok := v.(string)
+	if !ok {
+		return 0, wrong(want, v)
+	}
+	d, err := time.ParseDuration(s)
+	if err != nil || d <= 0 {
+		return 0, wrong(want, v)
+	}
+	return d, nil
+}
+
+func oneOf(words ...string) func(any) (string, error) {
+	return func(v any) (string, error) {
+		if s, ok := v.(string); ok && slices.Contains(words, s) {
+			return s, nil
+		}
+		return "", wrong("one of "+strings.Join(words, ", "), v)
+	}
+}
+
+// list reads a list whose items have a reader of their own.
+func list(read func(any) (string, error), want string) func(any) ([]string, error) {
+	return func(v any) ([]string, error) {
+		items, ok := v.([]any)
+		if !ok {
+			return nil, wrong(want, v)
+		}
+		var out []string
+		var problems []error
+		for i, item := range items {
+			s, err := read(item)
+			if err != nil {
+				problems = append(problems, fmt.Errorf("item %d: %w", i+1, err))
+			}
+			out = append(out, s)
+		}
+		return out, errors.Join(problems...)
+	}
+}
+
+var (
+	texts        = list(nonEmpty, "a list of strings")
+	arguments    = list(argument, "a list of strings")
+	globs        = list(glob, "a list of globs")
+	regexes      = list(regex, "a list of regular expressions")
+	logins       = list(login, "a list of logins")
+	passEnv      = list(envName, "a list of names of environment variables")
+	repositories = list(repository, "a list of owner/name")
+)
+
+// argument reads one argument of a program: any text that the system can hand over, a script of several lines too.
+func argument(v any) (string, error) {
+	s, ok := v.(string)
+	if !ok {
+		return "", wrong("a string", v)
+	}
+	if strings.Contains(s, "\x00") {
+		return "", errors.New("holds a zero byte, which no argument can")
+	}
+	return s, nil
+}
+
+// argv reads a command. A string is refused, since no shell would split it.
+func argv(v any) ([]string, error) {
+	const want = `a list of arguments such as ["make", "test"]`
+	args, err := list(argument, want)(v)
+	if err == nil && len(args) > 0 && strings.TrimSpace(args[0]) == "" {
+		err = errors.New("item 1: the program must not be empty")
+	}
+	return args, err
+}
+
+func tests(v any) (Tests, error) {
+	if v == "none" {
+		return Tests{None: true}, nil
+	}
+	if _, ok := v.([]any); !ok {
+		return Tests{}, wrong(`a list of arguments such as ["make", "test"], or "none"`, v)
+	}
+	args, err := argv(v)
+	return Tests{Argv: args}, err
+}
+
+func glob(v any) (string, error) {
+	s, err := nonEmpty(v)
+	if err == nil && !doublestar.ValidatePattern(s) {
+		err = fmt.Errorf("not a glob: %q", cut(s))
+	}
+	return s, err
+}
+
+func regex(v any) (string, error) {
+	s, err := nonEmpty(v)
+	if err != nil {
+		return "", err
+	}
+	if _, err := regexp.Compile(s); err != nil {
+		return "", fmt.Errorf("not a regular expression: %s", oneLine(strings.TrimPrefix(err.Error(), "error parsing regexp: ")))
+	}
+	return s, nil
+}
+
+var loginShape = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]*(\[bot\])?$`)
+
+func login(v any) (string, error) {
+	s, err := nonEmpty(v)
+	if err != nil {
+		return "", err
+	}
+	if strings.HasPrefix(s, "@") {
+		return "", fmt.Errorf("write the login without @, got %q", cut(s))
+	}
+	if !loginShape.MatchString(s) {
+		return "", wrong("a login", v)
+	}
+	return s, nil
+}
+
+var userShape = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]*$`)
+
+func userName(v any) (string, error) {
+	s, err := text(v)
+	if err == nil && s != "" && !userShape.MatchString(s) {
+		err = wrong("the name of a user of the runner", v)
+	}
+	return s, err
+}
+
+// path is a place inside the repository.
+func path(v any) (string, error) {
+	s, err := text(v)
+	if err == nil && (strings.HasPrefix(s, "/") || slices.Contains(strings.Split(s, "/"), "..")) {
+		err = wrong("a path inside the repository", v)
+	}
+	return s, err
+}
+
+func repository(v any) (string, error) {
+	s, err := nonEmpty(v)
+	if err == nil {
+		_, err = model.ParseRepo(s)
+	}
+	return s, err
+}
+
+var envShape = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+// envName refuses what would hand the run's own credentials to the agent: the token, GitHub's runtime tokens, our keys.
+func envName(v any) (string, error) {
+	s, err := nonEmpty(v)
+	if err != nil {
+		return "", err
+	}
+	if !envShape.MatchString(s) {
+		return "", wrong("the name of an environment variable", v)
+	}
+	name := strings.ToUpper(s)
+	for _, own := range []string{"GITHUB_TOKEN", "GH_TOKEN", "INPUT_TOKEN", "INPUT_SIGNING_KEY"} {
+		if name == own {
+			return "", fmt.Errorf("%s would hand our credentials to the agent, which must never see them", s)
+		}
+	}
+	for _, prefix := range []string{"ACTIONS_", "MERGEXO_"} {
+		if strings.HasPrefix(name, prefix) {
+			return "", fmt.Errorf("%s would hand credentials of the run to the agent, which must never see them (all of %s*)", s, prefix)
+		}
+	}
+	return s, nil
+}
+
+// describe says what is there in the words of TOML.
+func describe(v any) string {
+	switch v := v.(type) {
+	case string:
+		return fmt.Sprintf("%q", cut(v))
+	case int64:
+		return fmt.Sprintf("the number %d", v)
+	case float64:
+		return fmt.Sprintf("the number %v", v)
+	case bool:
+		return fmt.Sprintf("%t", v)
+	case time.Time:
+		return "a date"
+	case []any:
+		if len(v) == 0 {
+			return "an empty list"
+		}
+		return "a list"
+	case []map[string]any:
+		return "a list of tables"
+	case map[string]any:
+		return "a table"
+	}
+	return fmt.Sprintf("a %T", v)
+}
+
+func cut(s string) string {
+	const limit = 60
+	if runes := []rune(s); len(runes) > limit {
+		return string(runes[:limit]) + "…"
+	}
+	return s
+}

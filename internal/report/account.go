@@ -1,0 +1,73 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"regexp"
+	"strings"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// Account writes what a run did as plain text for a terminal: what was said and pushed, in the order in which it
+// happened, and the decision with its cost. Texts that an edit replaced, links' addresses and the hidden markers that end
+// our comments are left out. Text stands behind "| " and holds no terminal sequence.
+func Account(w io.Writer, r model.Report) error {
+	var b strings.Builder
+	for _, s := range r.Said {
+		if !s.Passing {
+			fmt.Fprintf(&b, "- %s\n%s\n\n", oneLine(s.Where), indent(flat(visible(s.Text)), "  | "))
+		}
+	}
+	planned(&b, r.Effects)
+	decided(&b, r)
+	if _, err := io.WriteString(w, b.String()); err != nil {
+		return fmt.Errorf("write account: %w", err)
+	}
+	return nil
+}
+
+// planned lists what a dry run would have done.
+func planned(b *strings.Builder, all []model.Effect) {
+	wrote := false
+	for _, e := range all {
+		if e.Status == "planned" {
+			fmt.Fprintf(b, "would %s %s\n", oneLine(e.Kind), oneLine(e.Target))
+			wrote = true
+		}
+	}
+	if wrote {
+		fmt.Fprintln(b)
+	}
+}
+
+func decided(b *strings.Builder, r model.Report) {
+	first, more, _ := strings.Cut(plain(strings.TrimSpace(r.Reason)), "\n")
+	line := "result: " + oneLine(string(r.Result))
+	switch {
+	case first != "":
+		line += ", " + first
+	case r.Number != 0 && r.HeadSHA != "":
+		line += fmt.Sprintf(", pull request #%d is at %s", r.Number, short(r.HeadSHA))
+	}
+	fmt.Fprintln(b, line)
+	if more != "" {
+		fmt.Fprintln(b, indent(more, "  | "))
+	}
+	if r.Expected != "" && r.Observed != "" && r.Expected != r.Observed {
+		fmt.Fprintf(b, "expected head %s, observed %s\n", oneLine(r.Expected), oneLine(r.Observed))
+	}
+	if calls := r.Calls.REST + r.Calls.GraphQL; calls > 0 {
+		fmt.Fprintf(b, "it took %s and %s\n", plural(calls, "GitHub call", "GitHub calls"), plural(r.Calls.Git, "git network operation", "git network operations"))
+	}
+}
+
+var (
+	link = regexp.MustCompile(`\[([^\]\[]*)\]\([^()\s]*\)`)
+	bold = regexp.MustCompile(`\*\*([^*\n]+)\*\*`)
+)
+
+// flat is Markdown of ours as a terminal shows it best: links without their addresses, no bold.
+func flat(s string) string {
+	return bold.ReplaceAllString(link.ReplaceAllString(s, "$1"), "$1")
+}

@@ -1,0 +1,181 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+
+	"github.com/sethvargo/go-githubactions"
+)
+
+// annotationLimit bounds the message of an annotation, in bytes: GitHub shows no more.
+const annotationLimit = 4096
+
+// Annotate writes a workflow command that shows message beside the run. level is notice, warning or error, anything
+// else is an error. The message is cut and escaped: whatever it holds, it stays one line and one command.
+//
+// https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-commands#setting-a-warning-message
+func Annotate(w io.Writer, level, message string) error {
+	switch level {
+	case "notice", "warning", "error":
+	default:
+		return fmt.Errorf("annotate: level %q: want notice, warning or error", level)
+	}
+	return command(w, level, cut(plain(message), annotationLimit))
+}
+
+// Complaint writes the line that a run with an error ends in: "mergexo: " and the first line of text. What follows in
+// text stands below it behind "| ", so that no line of it can be taken for a workflow command: the runner skips blanks
+// before one.
+func Complaint(w io.Writer, text string) error {
+	first, rest, _ := strings.Cut(plain(strings.TrimSpace(text)), "\n")
+	out := "mergexo: " + first + "\n"
+	if rest != "" {
+		out += indent(rest, "  | ") + "\n"
+	}
+	if _, err := io.WriteString(w, out); err != nil {
+		return fmt.Errorf("write complaint: %w", err)
+	}
+	return nil
+}
+
+func command(w io.Writer, name, message string) error {
+	c := githubactions.Command{Name: name, Message: message}
+	if _, err := io.WriteString(w, c.String()+"\n"); err != nil {
+		return fmt.Errorf("write workflow command %s: %w", name, err)
+	}
+	return nil
+}
+
+// Console prints what happens while it happens: groups of lines, and text that is not ours. It is safe for several
+// goroutines, and what each of them prints is whole lines.
+type Console struct {
+	mu        sync.Mutex
+	w         io.Writer
+	inActions bool
+	token     func() string
+}
+
+// NewConsole prints to w. In Actions (inActions) groups fold and foreign text is fenced off by token, which must give a
+// new random word of letters and digits at each call: who knows it can end the fence.
+func NewConsole(w io.Writer, inActions bool, token func() string) *Console {
+	return &Console{w: w, inActions: inActions, token: token}
+}
+
+// Group begins a group of lines that a reader can fold. Groups do not nest.
+func (c *Console) Group(name string) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.inActions {
+		return command(c.w, "group", oneLine(name))
+	}
+	if _, err := fmt.Fprintf(c.w, "== %s\n", oneLine(name)); err != nil {
+		return fmt.Errorf("print group: %w", err)
+	}
+	return nil
+}
+
+// End ends the group.
+func (c *Console) End() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.inActions {
+		return nil
+	}
+	return command(c.w, "endgroup", "")
+}
+
+// Foreign is where text that is not ours goes, such as an agent's log. In Actions it stands between stop-commands, so
+// that the runner obeys nothing in it; elsewhere each line begins with "| " and holds no terminal sequence. Close must
+// be called: in Actions the runner obeys nothing until then. A fence is opened with the first byte and not for an empty text.
+//
+// https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-commands#stopping-and-starting-workflow-commands
+func (c *Console) Foreign() io.WriteCloser { return &foreign{console: c} }
+
+// foreignLine bounds one printed line of foreign text, in bytes: longer ones are broken.
+const foreignLine = 16 << 10
+
+type foreign struct {
+	mu      sync.Mutex
+	console *Console
+	token   string // of the open fence
+	rest    []byte // the beginning of a line
+	closed  bool
+}
+
+func (f *foreign) Write(p []byte) (int, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.closed {
+		return 0, io.ErrClosedPipe
+	}
+	f.rest = append(f.rest, p...)
+	for len(f.rest) > 0 {
+		n := bytes.IndexByte(f.rest, '\n')
+		switch {
+		case n >= 0:
+			n++
+		case len(f.rest) > foreignLine:
+			n = foreignLine
+		default:
+			return len(p), nil
+		}
+		if err := f.line(f.rest[:min(n, foreignLine)]); err != nil {
+			return 0, err
+		}
+		f.rest = f.rest[min(n, foreignLine):]
+	}
+	return len(p), nil
+}
+
+// line prints one line, or a part of an overlong one, and ends it.
+func (f *foreign) line(text []byte) error {
+	c := f.console
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.inActions && f.token == "" {
+		f.token = c.token()
+		if err := command(c.w, "stop-commands", f.token); err != nil {
+			return err
+		}
+	}
+	out := strings.TrimRight(string(text), "\r\n")
+	if !c.inActions {
+		out = indent(out, "| ")
+	}
+	if _, err := io.WriteString(c.w, out+"\n"); err != nil {
+		return fmt.Errorf("print foreign text: %w", err)
+	}
+	return nil
+}
+
+func (f *foreign) Close() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.closed {
+		return nil
+	}
+	f.closed = true
+	if len(f.rest) > 0 {
+		if err := f.line(f.rest); err != nil {
+			return err
+		}
+	}
+	if f.token == "" {
+		return nil
+	}
+	f.console.mu.Lock()
+	defer f.console.mu.Unlock()
+	return command(f.console.w, f.token, "")
+}
+
+// indent puts prefix before every line of untrusted text, which thereby begins no line.
+func indent(s, prefix string) string {
+	lines := strings.Split(plain(s), "\n")
+	for i, l := range lines {
+		lines[i] = strings.TrimRight(prefix+l, " ")
+	}
+	return strings.Join(lines, "\n")
+}

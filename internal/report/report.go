@@ -1,0 +1,75 @@
+// Package report is everything that a run shows besides its comments: the JSON object, the step outputs, the job
+// summary, annotations, the log and a replay's account. It is one package because one rule rules all of it: no text of
+// an agent or a user becomes a workflow command, a step output or a terminal escape. Nothing here decides.
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// JSON writes r as one object on one line. Every field is present, lists are never null.
+func JSON(w io.Writer, r model.Report) error {
+	if r.Effects == nil {
+		r.Effects = []model.Effect{}
+	}
+	line, err := json.Marshal(r)
+	if err != nil {
+		return fmt.Errorf("encode report: %w", err)
+	}
+	// JSON allows to write a character by its number, so the text stays the same and no "##[" is left for the runner.
+	line = bytes.ReplaceAll(line, []byte("##["), []byte(`#\u0023[`))
+	if _, err := w.Write(append(line, '\n')); err != nil {
+		return fmt.Errorf("write report: %w", err)
+	}
+	return nil
+}
+
+// outputValueLimit bounds one step output, in bytes; GitHub takes 1 MB for all of them.
+const outputValueLimit = 4096
+
+// Outputs appends the step outputs result, pr, turn-key, head-sha and blocked-reason to the file at path, the one that
+// GITHUB_OUTPUT names; with an empty path it does nothing. A value is one line by construction: line breaks and other
+// control characters in it become spaces, so that none can begin an output of its own. The form is NAME=VALUE, which
+// has no delimiter that a value could contain: go-githubactions writes a fixed one, and panics where the file cannot
+// be written.
+//
+// https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-commands#setting-an-output-parameter
+func Outputs(path string, r model.Report) error {
+	if path == "" {
+		return nil
+	}
+	number := ""
+	if r.Number != 0 {
+		number = strconv.Itoa(r.Number)
+	}
+	var b strings.Builder
+	for _, o := range []struct{ name, value string }{
+		{"result", string(r.Result)},
+		{"pr", number},
+		{"turn-key", r.TurnKey},
+		{"head-sha", r.HeadSHA},
+		{"blocked-reason", r.BlockedReason},
+	} {
+		fmt.Fprintf(&b, "%s=%s\n", o.name, cut(oneLine(o.value), outputValueLimit))
+	}
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+	if err != nil {
+		return fmt.Errorf("open step outputs: %w", err)
+	}
+	if _, err := f.WriteString(b.String()); err != nil {
+		_ = f.Close()
+		return fmt.Errorf("write step outputs: %w", err)
+	}
+	if err := f.Close(); err != nil {
+		return fmt.Errorf("close step outputs: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,200 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// Bounds that keep a job summary under the 1 MiB that GitHub takes for one step, whatever a run did. Bytes and counts.
+//
+// https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-commands#step-isolation-and-limits
+const (
+	reasonLimit = 8 << 10
+	sayingLimit = 8 << 10
+	sayings     = 50
+	cellLimit   = 300
+	rows        = 200
+)
+
+// Summary writes the job summary, markdown that tells a person what happened and why, with links into the repository
+// at repoURL (https://github.com/owner/name; empty leaves the links out). A blocked run shows both heads and what to
+// do. Text that is not ours stands in code only. It is never longer than 1 MiB.
+func Summary(w io.Writer, r model.Report, repoURL string) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "### MergeXO: %s\n\n", heading(r, repoURL))
+	switch r.Result {
+	case model.ResultBlocked:
+		blocked(&b, r, repoURL)
+	case model.ResultRetry:
+		reason(&b, r.Reason)
+		b.WriteString("Nothing is lost: what is pending stays pending, and the next event or run takes it up. To try at once, re-run this job.\n\n")
+	case model.ResultFailed:
+		reason(&b, r.Reason)
+		b.WriteString("The feedback stays pending. What is wrong is in the log of this step; re-run this job to try again.\n\n")
+	default:
+		if d := did(r, repoURL); d != "" {
+			fmt.Fprintf(&b, "%s\n\n", d)
+		}
+		reason(&b, r.Reason)
+	}
+	effects(&b, r.Effects)
+	said(&b, r.Said)
+	fmt.Fprintf(&b, "<sub>%s</sub>\n", footer(r))
+	if _, err := io.WriteString(w, b.String()); err != nil {
+		return fmt.Errorf("write job summary: %w", err)
+	}
+	return nil
+}
+
+func heading(r model.Report, repoURL string) string {
+	if r.Number == 0 {
+		return outcome(r.Result)
+	}
+	n := strconv.Itoa(r.Number)
+	return page(repoURL, "pull/"+n, "#"+n) + " " + outcome(r.Result)
+}
+
+// outcome is a result in words.
+func outcome(r model.Result) string {
+	switch r {
+	case model.ResultDone:
+		return "done"
+	case model.ResultNothing:
+		return "nothing to do"
+	case model.ResultBlocked:
+		return "blocked, a person is needed"
+	case model.ResultRetry:
+		return "try again later"
+	case model.ResultFailed:
+		return "failed"
+	}
+	return span(string(r), 40)
+}
+
+// did says in one sentence what reached GitHub, or would.
+func did(r model.Report, repoURL string) string {
+	parts := counts(r.Effects)
+	if len(parts) == 0 {
+		return ""
+	}
+	verb := "Did"
+	if onlyPlanned(r.Effects) {
+		verb = "Would do"
+	}
+	s := fmt.Sprintf("%s: %s.", verb, strings.Join(parts, ", "))
+	if r.HeadSHA != "" {
+		s += " The branch is at " + commit(repoURL, r.HeadSHA) + "."
+	}
+	return s
+}
+
+// counts names how many effects of each kind there are, the ones that people care about first.
+func counts(effects []model.Effect) []string {
+	n := map[string]int{}
+	for _, e := range effects {
+		n[e.Kind]++
+	}
+	var parts []string
+	for _, k := range []struct{ kind, one, many string }{
+		{"push", "push", "pushes"},
+		{"reply", "reply", "replies"},
+		{"comment", "comment", "comments"},
+		{"edit", "edited comment", "edited comments"},
+		{"delete", "deletion", "deletions"},
+		{"stage", "staged commit", "staged commits"},
+	} {
+		if n[k.kind] > 0 {
+			parts = append(parts, plural(n[k.kind], k.one, k.many))
+		}
+	}
+	return parts
+}
+
+func onlyPlanned(effects []model.Effect) bool {
+	for _, e := range effects {
+		if e.Status != "planned" {
+			return false
+		}
+	}
+	return true
+}
+
+func reason(b *strings.Builder, text string) {
+	if strings.TrimSpace(text) == "" {
+		return
+	}
+	if !strings.ContainsAny(strings.TrimSpace(text), "\r\n") && len(text) <= 200 {
+		fmt.Fprintf(b, "Reason: %s\n\n", span(text, reasonLimit))
+		return
+	}
+	fmt.Fprintf(b, "Reason:\n\n%s\n", block(text, reasonLimit))
+}
+
+func blocked(b *strings.Builder, r model.Report, repoURL string) {
+	if r.BlockedReason != "" {
+		fmt.Fprintf(b, "What blocks: %s\n\n", span(r.BlockedReason, cellLimit))
+	}
+	reason(b, r.Reason)
+	if r.Expected != "" && r.Observed != "" {
+		b.WriteString("| head | commit |\n| --- | --- |\n")
+		fmt.Fprintf(b, "| expected | %s |\n", head(repoURL, r.Expected))
+		fmt.Fprintf(b, "| observed | %s |\n\n", head(repoURL, r.Observed))
+	}
+	b.WriteString("The feedback stays pending and nothing is pushed until an operator decides, by a comment on the pull request:\n\n")
+	if !isSHA.MatchString(r.Expected) || !isSHA.MatchString(r.Observed) {
+		b.WriteString("- once the cause is gone: comment `/mergexo unblock`\n\n")
+		return
+	}
+	fmt.Fprintf(b, "- to go back: push the branch so that it contains %s again, then comment `/mergexo unblock`\n", commit(repoURL, r.Expected))
+	fmt.Fprintf(b, "- to go on from what is there now: comment `/mergexo unblock head_sha=%s`\n", r.Observed)
+	fmt.Fprintf(b, "- to see what differs: %s\n\n", page(repoURL, "compare/"+r.Expected+"..."+r.Observed, "compare the two heads"))
+}
+
+func effects(b *strings.Builder, all []model.Effect) {
+	if len(all) == 0 {
+		return
+	}
+	b.WriteString("| effect | target | status |\n| --- | --- | --- |\n")
+	for i, e := range all {
+		if i == rows {
+			fmt.Fprintf(b, "| and %d more | | |\n", len(all)-rows)
+			break
+		}
+		fmt.Fprintf(b, "| %s | %s | %s |\n", cell(e.Kind), cell(e.Target), cell(e.Status))
+	}
+	b.WriteString("\n")
+}
+
+func said(b *strings.Builder, all []model.Saying) {
+	if len(all) == 0 {
+		return
+	}
+	b.WriteString("<details><summary>What was said</summary>\n\n")
+	for i, s := range all {
+		if i == sayings {
+			fmt.Fprintf(b, "and %d more\n\n", len(all)-sayings)
+			break
+		}
+		fmt.Fprintf(b, "%s\n\n%s\n", span(s.Where, cellLimit), block(visible(s.Text), sayingLimit))
+	}
+	b.WriteString("</details>\n\n")
+}
+
+// footer is what the run cost.
+func footer(r model.Report) string {
+	parts := []string{plural(r.Calls.REST+r.Calls.GraphQL, "GitHub call", "GitHub calls"),
+		plural(r.Calls.Git, "git network operation", "git network operations"), took(r.DurationMS)}
+	if r.TurnKey != "" {
+		parts = append([]string{"turn " + span(short(r.TurnKey), 64)}, parts...)
+	}
+	return strings.Join(parts, " · ")
+}
+
+func took(ms int64) string {
+	return (time.Duration(ms) * time.Millisecond).Round(100 * time.Millisecond).String()
+}
