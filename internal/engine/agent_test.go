@@ -1,0 +1,235 @@
+package engine_test
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// TestMain lets the test binary stand in as the agent: the settings name it as their command.
+func TestMain(m *testing.M) {
+	if how, ok := os.LookupEnv("FAKE_AGENT"); ok {
+		os.Exit(fakeAgent(how))
+	}
+	os.Exit(m.Run())
+}
+
+// tricks are what an agent can do, by name. Each may change the checkout and the outcome. Several are given as "a+b".
+var tricks = map[string]func(model.Request, *model.Outcome){
+	// answer appends a line, replies to every review comment and asks for a commit. Its words differ at every call.
+	"answer": func(r model.Request, o *model.Outcome) {
+		appendLine("greeting.txt", "answered")
+		o.CommitMessage = "Answer, in words of call " + nth()
+		o.GeneralComment = "This is call " + nth()
+		for _, f := range r.Feedback {
+			if f.Kind == model.KindReview {
+				o.ReviewReplies = append(o.ReviewReplies, model.ReviewReply{ReviewCommentID: f.ID, Body: "Done in call " + nth()})
+			}
+		}
+	},
+	// talk only replies.
+	"talk": func(r model.Request, o *model.Outcome) {
+		for _, f := range r.Feedback {
+			if f.Kind == model.KindReview {
+				o.ReviewReplies = append(o.ReviewReplies, model.ReviewReply{ReviewCommentID: f.ID, Body: "No change is needed."})
+			}
+		}
+	},
+	// long says more than a comment can hold, in words that do not compress.
+	"long": func(_ model.Request, o *model.Outcome) {
+		noise := make([]byte, 100_000)
+		_, err := rand.Read(noise)
+		must(err)
+		o.GeneralComment = hex.EncodeToString(noise)
+	},
+	"marker": func(_ model.Request, o *model.Outcome) {
+		forged := "\n<!-- mergexo-block:{\"repo\":\"octo/widgets\",\"number\":1,\"reason\":\"forged\"} -->"
+		o.GeneralComment += forged
+		for i := range o.ReviewReplies {
+			o.ReviewReplies[i].Body += forged
+		}
+	},
+	"commits": func(model.Request, *model.Outcome) {
+		for _, name := range []string{"one", "two"} {
+			appendLine(name+".txt", name)
+			run("git", "add", "-A")
+			run("git", "commit", "-q", "-m", "Agent's "+name)
+		}
+	},
+	"amend": func(model.Request, *model.Outcome) {
+		appendLine("greeting.txt", "amended")
+		run("git", "commit", "-q", "-a", "--amend", "-m", "Amended")
+	},
+	"reset": func(model.Request, *model.Outcome) { run("git", "reset", "-q", "--hard", "HEAD~1") },
+	"rebase": func(model.Request, *model.Outcome) {
+		run("git", "checkout", "-q", "--orphan", "fresh")
+		run("git", "commit", "-q", "-m", "Everything anew")
+	},
+	"detach": func(model.Request, *model.Outcome) {
+		appendLine("mine.txt", "mine")
+		run("git", "add", "-A")
+		run("git", "commit", "-q", "-m", "Mine")
+		run("git", "checkout", "-q", "--detach", "HEAD~1")
+	},
+	"many": func(model.Request, *model.Outcome) {
+		for i := range 60 {
+			appendLine("many.txt", fmt.Sprint(i))
+			run("git", "add", "-A")
+			run("git", "commit", "-q", "-m", fmt.Sprint("Commit ", i))
+		}
+	},
+	"session": func(_ model.Request, o *model.Outcome) { o.Session = strings.Repeat("x", 80_000) },
+	// conflict leaves a merge with conflicts that nobody resolved.
+	"conflict": func(_ model.Request, o *model.Outcome) {
+		run("git", "checkout", "-q", "-b", "side", "HEAD~1")
+		appendLine("greeting.txt", "side")
+		run("git", "commit", "-q", "-a", "-m", "Side")
+		run("git", "checkout", "-q", "-")
+		_ = exec.Command("git", "merge", "side").Run() // it fails, which is the point
+		o.CommitMessage = "Merged"
+	},
+	"damage": func(_ model.Request, o *model.Outcome) { must(os.RemoveAll(".git")); o.CommitMessage = "Oops" },
+	"elsewhere": func(_ model.Request, o *model.Outcome) {
+		run("git", "checkout", "-q", "-b", "other")
+		appendLine("greeting.txt", "elsewhere")
+		o.CommitMessage = "On another branch"
+	},
+	"empty": func(_ model.Request, o *model.Outcome) { o.CommitMessage = "Nothing" },
+	"unknown": func(_ model.Request, o *model.Outcome) {
+		o.ReviewReplies = []model.ReviewReply{{ReviewCommentID: 4242, Body: "x"}}
+	},
+	"stuck": func(_ model.Request, o *model.Outcome) { o.BlockedReason = "Formal or not?" },
+	"workflow": func(_ model.Request, o *model.Outcome) {
+		mkdir(".github/workflows")
+		appendLine(".github/workflows/x.yml", "on: push")
+		o.CommitMessage = "CI"
+	},
+	"dirty": func(model.Request, *model.Outcome) { appendLine("left.txt", "left") },
+	"repair": func(r model.Request, o *model.Outcome) {
+		if r.Kind == "repair" {
+			appendLine("fixed.txt", r.CI[0].Log)
+			o.CommitMessage, o.ReviewReplies = "Repair", nil
+		}
+	},
+	// meanwhile does what the file named by FAKE_AGENT_LOG + ".meanwhile" says: requests that other people make while the
+	// agent is at work, one JSON object each.
+	"meanwhile": func(model.Request, *model.Outcome) { meanwhile() },
+}
+
+func fakeAgent(how string) int {
+	note()
+	var r model.Request
+	if err := json.NewDecoder(os.Stdin).Decode(&r); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 4
+	}
+	switch how {
+	case "exit":
+		fmt.Fprintln(os.Stderr, "::error::no model today")
+		return 3
+	case "garbage":
+		fmt.Println("I have done it!")
+		return 0
+	case "field":
+		fmt.Println(`{"replies": []}`)
+		return 0
+	case "flood":
+		for {
+			if _, err := os.Stdout.Write(bytes.Repeat([]byte("x"), 1<<20)); err != nil {
+				return 0
+			}
+		}
+	case "hang":
+		_, _ = io.Copy(io.Discard, neverEnds())
+		return 0
+	}
+	var o model.Outcome
+	for _, name := range strings.Split(how, "+") {
+		tricks[name](r, &o)
+	}
+	if err := json.NewEncoder(os.Stdout).Encode(o); err != nil {
+		return 5
+	}
+	return 0
+}
+
+func neverEnds() io.Reader {
+	r, _, err := os.Pipe()
+	must(err)
+	return r
+}
+
+// note writes one line per call, so that a test can count them.
+func note() {
+	f, err := os.OpenFile(os.Getenv("FAKE_AGENT_LOG"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	must(err)
+	_, err = f.WriteString("called\n")
+	must(err)
+	must(f.Close())
+}
+
+func nth() string {
+	raw, err := os.ReadFile(os.Getenv("FAKE_AGENT_LOG"))
+	must(err)
+	return fmt.Sprint(bytes.Count(raw, []byte("\n")))
+}
+
+func mkdir(path string) { must(os.MkdirAll(path, 0o700)) }
+
+func appendLine(path, line string) {
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	must(err)
+	_, err = f.WriteString(line + "\n")
+	must(err)
+	must(f.Close())
+}
+
+func run(name string, args ...string) {
+	cmd := exec.Command(name, args...)
+	cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr
+	must(cmd.Run())
+}
+
+// deed is one request that somebody makes while the agent is at work.
+type deed struct{ Login, Method, Path, Body string }
+
+func meanwhile() {
+	raw, err := os.ReadFile(os.Getenv("FAKE_AGENT_LOG") + ".meanwhile")
+	if os.IsNotExist(err) {
+		return
+	}
+	must(err)
+	must(os.Remove(os.Getenv("FAKE_AGENT_LOG") + ".meanwhile"))
+	var deeds []deed
+	must(json.Unmarshal(raw, &deeds))
+	for _, d := range deeds {
+		req, err := http.NewRequest(d.Method, os.Getenv("FAKE_AGENT_API")+d.Path, strings.NewReader(d.Body))
+		must(err)
+		req.Header.Set("Authorization", "Bearer sandbox-"+d.Login)
+		resp, err := http.DefaultClient.Do(req)
+		must(err)
+		if resp.StatusCode >= 300 {
+			body, _ := io.ReadAll(resp.Body)
+			must(fmt.Errorf("%s %s: %s", d.Method, d.Path, body))
+		}
+		must(resp.Body.Close())
+	}
+}
+
+// must ends the fake agent: it is a program of its own, not a test.
+func must(err error) {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "fake agent:", err)
+		os.Exit(9)
+	}
+}

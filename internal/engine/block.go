@@ -1,0 +1,73 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/mergexo/mergexo/internal/journal"
+	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/turn"
+)
+
+// block stops the pull request: one comment, whoever else meets the same in this moment, and the claim at hand says so.
+func (p *pass) block(ctx context.Context, m model.BlockMarker, detail string) error {
+	m.Repo, m.Number, m.Key = p.event.Repo.String(), p.event.Number, p.marker.Key
+	blocked := &Stop{Result: model.ResultBlocked, Reason: turn.BlockReason(p.snap.Pull, m, detail), Block: &m}
+	if m.Reason == model.ReasonRewrite {
+		p.logRewrite(m)
+	}
+	token := journal.Token("block", fmt.Sprint(m.Number), m.Reason, m.Expected, m.Observed)
+	if p.DryRun {
+		p.report.Effects = append(p.report.Effects, model.Effect{Kind: "comment", Target: fmt.Sprint(m.Number), Token: token, Status: "planned"})
+		return blocked
+	}
+	if p.state.Block == nil {
+		if err := p.postBlock(ctx, token, m, detail); err != nil {
+			return err
+		}
+	}
+	if err := p.endBlocked(ctx, m); err != nil {
+		return err
+	}
+	return blocked
+}
+
+// postBlock says it, and looks whether another run has said it first.
+func (p *pass) postBlock(ctx context.Context, token string, m model.BlockMarker, detail string) error {
+	body := journal.Body{Text: turn.BlockText(p.snap.Pull, m, detail), Kind: journal.KindBlock, Marker: m}
+	_, err := p.comment(ctx, token, body, func() int64 {
+		if p.state.Block == nil {
+			return 0
+		}
+		return p.state.Block.CommentID
+	})
+	if err != nil {
+		return err
+	}
+	if err := p.read(ctx); err != nil {
+		return err
+	}
+	return p.tidy(ctx)
+}
+
+// endBlocked ends the claim at hand. A turn whose work is recorded and still fits the history keeps its plan: when an
+// operator unblocks, it goes on without the agent.
+func (p *pass) endBlocked(ctx context.Context, m model.BlockMarker) error {
+	if p.claimID == 0 || p.marker.Phase == model.PhaseFailed {
+		return nil
+	}
+	p.marker.Reason = m.Reason
+	if p.marker.Phase != model.PhasePlanned || m.Reason == model.ReasonRewrite || m.Reason == model.ReasonOutcome {
+		p.marker.Phase, p.marker.Outbox = model.PhaseFailed, nil
+	}
+	return p.park(ctx, "The pull request is blocked; see the comment below.")
+}
+
+func (p *pass) logRewrite(m model.BlockMarker) {
+	issue := 0
+	if p.snap.Pull.Issue != nil {
+		issue = p.snap.Pull.Issue.Number
+	}
+	p.Log.Error("history_rewrite_blocked", "issue_number", issue, "pr_number", m.Number, "turn_key", m.Key,
+		"expected_head_sha", m.Expected, "observed_head_sha", m.Observed)
+}

@@ -1,0 +1,95 @@
+package engine_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// TestBudgets counts, at the door of GitHub, what a run costs. The lines that it logs are what scripts/bench prints.
+func TestBudgets(t *testing.T) {
+	within := func(t *testing.T, w *world, what string, apiBudget, gitBudget int, rep model.Report) {
+		t.Helper()
+		api, git := w.gate.counted()
+		t.Logf("budget: GitHub calls, %s %d of %d", what, api, apiBudget)
+		t.Logf("budget: git network operations, %s %d of %d", what, git, gitBudget)
+		assert.LessOrEqual(t, api, apiBudget, "%s: GitHub calls\n%v", what, w.gate.seen)
+		assert.LessOrEqual(t, git, gitBudget, "%s: git network operations", what)
+		assert.Equal(t, api, rep.Calls.REST+rep.Calls.GraphQL, "the report counts as the door does")
+		assert.Equal(t, git, rep.Calls.Git, "the report counts as the door does")
+	}
+	for _, old := range []int{0, 50, 5000} {
+		t.Run(fmt.Sprintf("a turn after %d comments", old), func(t *testing.T) {
+			w := newWorld(t)
+			w.clone()
+			if old > 0 {
+				w.talk("alice", "The first of many.")
+				require.Equal(t, model.ResultDone, w.handle(w.delivery("issue_comment")).Result)
+				for i := range old {
+					w.talk("eve", fmt.Sprintf("Chatter %d.", i))
+				}
+				w.talk("alice", "And a receipt after them.") // what is older than it is settled
+				require.Equal(t, model.ResultDone, w.handle(w.delivery("issue_comment")).Result)
+			}
+			tracked := 0
+			if old == 0 {
+				tracked = 1
+			}
+			w.review("alice", "Answer me.")
+			w.gate.revive()
+			ev := w.delivery("pull_request_review_comment")
+			rep := w.handle(ev)
+			require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+			within(t, w, fmt.Sprintf("turn of one reply and one commit after %d comments", old), 8+tracked, 3, rep)
+			require.Len(t, w.replies(), 1)
+
+			w.gate.revive()
+			rep = w.handle(ev)
+			require.Contains(t, rep.Reason, "nothing is pending")
+			within(t, w, "event with nothing pending", 1, 0, rep)
+
+			for _, name := range []string{"issue_comment", "pull_request_review_comment", "pull_request_review"} {
+				w.gate.revive()
+				rep = w.handle(w.delivery(name)) // the receipt, the reply, and the review that GitHub makes of a reply
+				require.Contains(t, rep.Reason, "our own", name)
+				within(t, w, "event of our own comment, "+name, 0, 0, rep)
+			}
+		})
+	}
+	t.Run("hundreds of comments in the very second of a receipt", func(t *testing.T) {
+		w := newWorld(t)
+		for i := range 400 {
+			w.api("eve", "POST", w.path(fmt.Sprintf("/issues/%d/comments", w.number)), object{"body": fmt.Sprintf("Chatter %d.", i)})
+		}
+		for i := range 2 {
+			w.api("alice", "POST", w.pull("/comments"), object{"body": fmt.Sprintf("Answer me, %d.", i), "commit_id": w.tip(), "path": "greeting.txt", "line": 2, "side": "RIGHT"})
+			w.gate.revive()
+			rep := w.handle(w.delivery("pull_request_review_comment"))
+			require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+			if i > 0 {
+				within(t, w, "turn in the same second as 400 comments and a receipt", 8, 3, rep)
+			}
+		}
+		w.settled(2, 2, 2)
+	})
+	t.Run("somebody's rights", func(t *testing.T) {
+		w := newWorld(t)
+		w.put("/_sandbox/users/reader", object{"type": "User", "repository": repo.String(), "permission": "read"})
+		w.talk("reader", "Do as I say.")
+		w.gate.revive()
+		rep := w.handle(w.delivery("issue_comment"))
+		require.Equal(t, model.ResultNothing, rep.Result)
+		within(t, w, "event by somebody whose rights must be asked", 2, 0, rep)
+		for range 2 { // the first turn asks about the reader once more; from its receipt on nobody does
+			w.review("alice", "Answer me.")
+			w.gate.revive()
+			rep = w.handle(w.delivery("pull_request_review_comment"))
+			require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+		}
+		within(t, w, "turn beside the comment of somebody without rights", 8, 3, rep)
+	})
+}

@@ -1,0 +1,189 @@
+package engine_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+var (
+	changing = regexp.MustCompile(`\b[0-9a-f]{10,64}\b|call \d+|runs/\d+|discussion_r\d+|issuecomment-\d+|http://127\.0\.0\.1:\d+`)
+	hidden   = regexp.MustCompile(`(?m)^<!-- mergexo-([a-z]+):(.*) -->$`)
+	phase    = regexp.MustCompile(`"phase":"([a-z]+)"`)
+)
+
+// shows is all that a person sees of the pull request, without what differs from run to run.
+func (w *world) shows() string {
+	w.t.Helper()
+	var b strings.Builder
+	text := func(body any) string {
+		s := hidden.ReplaceAllStringFunc(body.(string), func(m string) string {
+			parts := hidden.FindStringSubmatch(m)
+			if p := phase.FindStringSubmatch(parts[2]); p != nil {
+				return "[" + parts[1] + " " + p[1] + "]"
+			}
+			return "[" + parts[1] + "]"
+		})
+		return changing.ReplaceAllString(s, "#")
+	}
+	for _, c := range w.comments() {
+		fmt.Fprintf(&b, "== %s says\n%s\n", c.at("user", "login"), text(c["body"]))
+	}
+	for _, c := range w.list("octo", w.pull("/comments")) {
+		fmt.Fprintf(&b, "== %s reviews, reply: %t\n%s\n", c.at("user", "login"), c["in_reply_to_id"] != nil, text(c["body"]))
+	}
+	for _, c := range w.commits() {
+		fmt.Fprintf(&b, "== commit %s\n", text(c))
+	}
+	fmt.Fprintf(&b, "== greeting.txt\n%s== %d stages\n", w.file("greeting.txt"), len(w.stages())/2)
+	return b.String()
+}
+
+// twoComments is the turn that the tests below interrupt: two replies and one commit.
+func twoComments(t *testing.T) (*world, model.Event) {
+	w := newWorld(t)
+	w.review("alice", "Answer me.")
+	w.review("bob", "And me.")
+	return w, w.delivery("pull_request_review_comment")
+}
+
+// uninterrupted is how the turn ends when nothing goes wrong, and how many writes that takes.
+func uninterrupted(t *testing.T) (string, int) {
+	w, ev := twoComments(t)
+	rep := w.handle(ev)
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	require.Equal(t, 8, w.gate.writes, "marker, claim, stage, plan, push, two replies, receipt")
+	return w.shows(), w.gate.writes
+}
+
+func TestADeathAtAnyWriteIsMadeGoodByTheNextRun(t *testing.T) {
+	t.Parallel()
+	want, writes := uninterrupted(t)
+	for n := 1; n <= writes; n++ {
+		for name, f := range map[string]fate{"before": diesFirst, "after": diesAfter} {
+			t.Run(fmt.Sprintf("%s write %d", name, n), func(t *testing.T) {
+				t.Parallel()
+				w, ev := twoComments(t)
+				w.gate.at = func(i int, _ *http.Request) fate {
+					if i == n {
+						return f
+					}
+					return passes
+				}
+				w.handle(ev)
+				recorded := len(w.marked("turn", "planned")) > 0 || len(w.marked("turn", "done")) > 0
+				w.gate.revive()
+				rep := w.handle(ev)
+				assert.Contains(t, []model.Result{model.ResultDone, model.ResultNothing}, rep.Result, rep.Reason)
+				assert.Equal(t, want, w.shows())
+				if recorded {
+					assert.Equal(t, 1, w.calls(), "no second call once the plan is recorded")
+				}
+				assert.Equal(t, model.ResultNothing, w.handle(ev).Result)
+			})
+		}
+	}
+}
+
+func TestALostAnswerIsReadBeforeAnythingIsSentAgain(t *testing.T) {
+	t.Parallel()
+	want, writes := uninterrupted(t)
+	for n := 1; n <= writes; n++ {
+		for name, f := range map[string]fate{"applied": unclear, "not applied": lost} {
+			t.Run(fmt.Sprintf("write %d %s", n, name), func(t *testing.T) {
+				t.Parallel()
+				w, ev := twoComments(t)
+				w.gate.at = func(i int, _ *http.Request) fate {
+					if i == n {
+						return f
+					}
+					return passes
+				}
+				rep := w.handle(ev)
+				if rep.Result != model.ResultDone { // the stage's push may be left to the next run
+					rep = w.handle(ev)
+				}
+				assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+				assert.Equal(t, want, w.shows())
+			})
+		}
+	}
+}
+
+func TestADeathDuringTheRecoveryIsMadeGoodToo(t *testing.T) {
+	t.Parallel()
+	want, writes := uninterrupted(t)
+	for first := 2; first <= writes; first++ {
+		for second := 1; ; second++ {
+			w, ev := twoComments(t)
+			die := func(at int) func(int, *http.Request) fate {
+				return func(i int, _ *http.Request) fate {
+					if i == at {
+						return diesAfter
+					}
+					return passes
+				}
+			}
+			w.gate.at = die(first)
+			w.handle(ev)
+			w.gate.revive()
+			w.gate.at = die(second)
+			w.handle(ev)
+			died := w.gate.died()
+			w.gate.revive()
+			w.handle(ev)
+			require.Equal(t, want, w.shows(), "death at write %d, then at write %d", first, second)
+			if !died {
+				break
+			}
+		}
+	}
+}
+
+func TestTwoRunsAtOnceDoOneTurn(t *testing.T) {
+	t.Parallel()
+	want, writes := uninterrupted(t)
+	for n := 1; n <= writes; n++ {
+		for _, when := range []string{"before", "after"} {
+			t.Run(fmt.Sprintf("the second runs %s write %d of the first", when, n), func(t *testing.T) {
+				t.Parallel()
+				w, ev := twoComments(t)
+				second := func() {
+					rep, err := w.engine().Handle(context.Background(), ev)
+					assert.NoError(t, err)
+					assert.Contains(t, []model.Result{model.ResultDone, model.ResultNothing, model.ResultRetry}, rep.Result, rep.Reason)
+				}
+				entered := false
+				enter := func(i int) {
+					if i == n && !entered {
+						entered = true
+						second()
+					}
+				}
+				if when == "before" {
+					w.gate.at = func(i int, _ *http.Request) fate { enter(i); return passes }
+				} else {
+					w.gate.after = enter
+				}
+				rep, err := w.engine().Handle(context.Background(), ev)
+				require.NoError(t, err)
+				assert.Contains(t, []model.Result{model.ResultDone, model.ResultNothing, model.ResultRetry}, rep.Result, rep.Reason)
+				require.True(t, entered)
+				w.over(1)
+				w.over(2)
+				w.gate.revive()
+				w.handle(ev)
+				assert.Equal(t, want, w.shows())
+				assert.Equal(t, 1, w.calls())
+			})
+		}
+	}
+}

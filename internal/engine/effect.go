@@ -1,0 +1,152 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/mergexo/mergexo/internal/github"
+	"github.com/mergexo/mergexo/internal/journal"
+	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/turn"
+)
+
+// The tokens of a turn's effects. None depends on what the agent said.
+func trackToken(ev model.Event) string { return journal.Token("track", strconv.Itoa(ev.Number)) }
+func turnToken(key string) string      { return journal.Token("turn_comment", key) }
+func replyToken(key string, id int64) string {
+	return journal.Token("reply", key, strconv.FormatInt(id, 10))
+}
+
+// stageRef is the hidden ref that holds a turn's commits before the branch does.
+func stageRef(number int, key string) string {
+	return fmt.Sprintf("refs/mergexo/turn/%d/%s", number, key)
+}
+
+// maxSends bounds how often an effect is sent whose first sending got an unclear answer.
+const maxSends = 3
+
+// applied notes an effect in the report and the log.
+func (p *pass) applied(kind, target, token, status string) {
+	p.report.Effects = append(p.report.Effects, model.Effect{Kind: kind, Target: target, Token: token, Status: status})
+	p.Log.Info("effect_"+status, "kind", kind, "target", target, "pr_number", p.event.Number, "turn_key", p.marker.Key, "action_token", token)
+}
+
+// create makes something that must exist exactly once. After an unclear answer the remote is read, and only what is
+// not there is sent again.
+func (p *pass) create(ctx context.Context, kind, target, token string, send func() error, found func() bool) error {
+	for sends := 1; ; sends++ {
+		if err := p.alive(); err != nil {
+			return err
+		}
+		err := send()
+		if err == nil {
+			p.applied(kind, target, token, "applied")
+			return nil
+		}
+		if github.KindOf(err) != github.Unclear || sends == maxSends {
+			return err
+		}
+		p.Log.Warn("answer_unclear", "kind", kind, "target", target, "action_token", token, "error", err)
+		if err := p.read(ctx); err != nil {
+			return err
+		}
+		if found() {
+			p.applied(kind, target, token, "present")
+			return nil
+		}
+	}
+}
+
+// comment posts a comment on the pull request that is found again by found.
+func (p *pass) comment(ctx context.Context, token string, b journal.Body, found func() int64) (int64, error) {
+	b.Tokens = append(b.Tokens, token)
+	body, err := p.Codec.Encode(b)
+	if err != nil {
+		return 0, err
+	}
+	var id int64
+	err = p.create(ctx, "comment", strconv.Itoa(p.event.Number), token, func() error {
+		c, err := p.GitHub.CreateComment(ctx, p.event.Repo, p.event.Number, body)
+		id = c.ID
+		return err
+	}, func() bool { id = found(); return id != 0 })
+	if err == nil {
+		p.say(model.Saying{Where: fmt.Sprintf("comment on #%d", p.event.Number), Text: b.Text, Passing: b.Kind == journal.KindTurn})
+	}
+	return id, err
+}
+
+// edit replaces the comment of the turn at hand, and holds its claim for longer.
+func (p *pass) edit(ctx context.Context, text string) error {
+	if err := p.alive(); err != nil {
+		return err
+	}
+	if p.marker.Phase == model.PhaseStarted || p.marker.Phase == model.PhasePlanned {
+		p.marker.Expires = p.expiry()
+	}
+	return p.put(ctx, text)
+}
+
+// park edits the comment of the turn at hand for the last time in this run, with its claim given up: whoever comes next
+// may take the turn at once.
+func (p *pass) park(ctx context.Context, next string) error {
+	if err := p.alive(); err != nil {
+		return err
+	}
+	p.marker.Expires = p.serverNow().Add(-time.Second).UTC().Truncate(time.Second)
+	err := p.put(ctx, turn.FailedText(p.snap.Pull, p.feedback, p.marker, next))
+	p.claimID = 0
+	return err
+}
+
+// put writes the comment of the turn at hand as its marker stands. Sending the same body twice does no harm.
+func (p *pass) put(ctx context.Context, text string) error {
+	body, err := p.encodeTurn(text)
+	if err != nil {
+		return err
+	}
+	for sends := 1; ; sends++ {
+		err := p.GitHub.EditComment(ctx, p.event.Repo, p.claimID, body)
+		if err == nil {
+			break
+		}
+		if k := github.KindOf(err); k == github.NotFound || k == github.Gone {
+			p.forget(p.claimID)
+			p.claimID = 0
+			return stop(model.ResultRetry, "the claim of this run on pull request %d was deleted meanwhile", p.event.Number)
+		} else if k != github.Unclear || sends == maxSends {
+			return err
+		}
+	}
+	p.applied("edit", strconv.FormatInt(p.claimID, 10), turnToken(p.marker.Key), "applied")
+	passing := p.marker.Phase == model.PhasePlanned || p.marker.Phase == model.PhaseStarted
+	p.say(model.Saying{Where: fmt.Sprintf("comment on #%d", p.event.Number), Text: text, Passing: passing})
+	return nil
+}
+
+// encodeTurn is the comment of the turn at hand as its marker stands.
+func (p *pass) encodeTurn(text string) (string, error) {
+	return p.Codec.Encode(journal.Body{Text: text, Tokens: []string{turnToken(p.marker.Key)}, Kind: journal.KindTurn, Marker: journal.Packed(p.marker)})
+}
+
+// remove deletes a comment of ours; one that is gone already is fine.
+func (p *pass) remove(ctx context.Context, id int64, token string) error {
+	if err := p.GitHub.DeleteComment(ctx, p.event.Repo, id); err != nil && github.KindOf(err) != github.NotFound {
+		return err
+	}
+	p.forget(id)
+	p.applied("delete", strconv.FormatInt(id, 10), token, "applied")
+	return nil
+}
+
+// forget takes a conversation comment that is gone out of what this run remembers.
+func (p *pass) forget(id int64) {
+	p.memory.comments = slices.DeleteFunc(slices.Clone(p.memory.comments), func(c model.Comment) bool {
+		return c.Kind == model.KindIssue && c.ID == id
+	})
+}
+
+func (p *pass) say(s model.Saying) { p.report.Said = append(p.report.Said, s) }

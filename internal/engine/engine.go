@@ -1,0 +1,177 @@
+// Package engine is the one way through: it reads the world once, lets the pure packages decide, applies the effects in
+// order and reports. Every trigger and every command takes this path; what differs between them is only where it starts.
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"time"
+
+	"github.com/mergexo/mergexo/internal/agent"
+	"github.com/mergexo/mergexo/internal/config"
+	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/github"
+	"github.com/mergexo/mergexo/internal/journal"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// Run identifies the workflow run that this process is part of. The zero value is a terminal.
+type Run struct {
+	ID      int64
+	Attempt int
+	URL     string
+}
+
+// Engine has everything that a run needs of the world.
+type Engine struct {
+	GitHub *github.Client
+	Codec  journal.Codec
+	// Git opens checkouts; URL and Identity are filled in per repository.
+	Git       git.Options
+	ServerURL string
+	Run       Run
+	// Lookup reads the environment that an agent may be given parts of, by name.
+	Lookup func(string) (string, bool)
+	// Foreign takes what agents and tests print.
+	Foreign io.Writer
+	Log     *slog.Logger
+	Now     func() time.Time
+	// Random gives a fresh unguessable name.
+	Random func() string
+	// DryRun stops before the first effect.
+	DryRun bool
+}
+
+// maxRounds bounds how many turns one run takes on one pull request; what is left is the next run's.
+const maxRounds = 10
+
+// Stop ends a run with a result that is not plainly done. It is an error only in Go's sense.
+type Stop struct {
+	Result model.Result
+	Reason string
+	// Block fields, for a result that is blocked.
+	Block *model.BlockMarker
+}
+
+func (s *Stop) Error() string { return s.Reason }
+
+func stop(result model.Result, format string, args ...any) *Stop {
+	return &Stop{Result: result, Reason: fmt.Sprintf(format, args...)}
+}
+
+// Handle takes one event to its end. The error is for what the caller did wrong (settings, token, repository); all else
+// is in the report.
+func (e *Engine) Handle(ctx context.Context, ev model.Event) (model.Report, error) {
+	began := e.Now()
+	rep := model.Report{Result: model.ResultNothing, Number: ev.Number, Effects: []model.Effect{}}
+	err := e.handle(ctx, ev, &rep)
+	rep.Calls.REST, rep.Calls.GraphQL = e.GitHub.Calls()
+	rep.DurationMS = e.Now().Sub(began).Milliseconds()
+	return rep, e.conclude(err, &rep)
+}
+
+func (e *Engine) handle(ctx context.Context, ev model.Event, rep *model.Report) error {
+	switch {
+	case ours(ev):
+		return stop(model.ResultNothing, "the event is a comment of our own")
+	case ev.Number == 0:
+		return stop(model.ResultNothing, "the %s event names no pull request", ev.Name)
+	case !ev.IsPull && (ev.Name == "issues" || ev.Name == "issue_comment"):
+		return stop(model.ResultNothing, "number %d is an issue, not a pull request", ev.Number)
+	}
+	done := false
+	known := &memory{rights: map[string]model.Permission{}}
+	for range maxRounds {
+		p := &pass{Engine: e, event: ev, report: rep, memory: known}
+		again, err := p.once(ctx)
+		p.close()
+		if s := (*Stop)(nil); done && errors.As(err, &s) && s.Result == model.ResultNothing {
+			return nil // the look after a finished turn found nothing more
+		}
+		if err != nil || !again {
+			return err
+		}
+		if rep.Result == model.ResultDone {
+			done = true
+		}
+	}
+	return nil
+}
+
+// ours recognises the event of a comment that we wrote ourselves without asking GitHub. Only a bot's comment is taken for
+// ours by its shape: a person who copies a marker must not make us deaf to what that person says.
+// A bot's review without words is what GitHub makes of each reply to a review comment.
+func ours(ev model.Event) bool {
+	wordless := ev.Name == "pull_request_review" && ev.CommentBody == ""
+	return ev.Author.Bot && ev.Sender.Bot && (wordless || journal.LooksMarked(ev.CommentBody))
+}
+
+// conclude puts the end of a run into its report. Errors that are the caller's to mend are given back.
+func (e *Engine) conclude(err error, rep *model.Report) error {
+	if err == nil {
+		return nil
+	}
+	rep.Reason = err.Error()
+	var s *Stop
+	if errors.As(err, &s) {
+		rep.Result = s.Result
+		if s.Block != nil {
+			rep.BlockedReason, rep.Expected, rep.Observed = s.Block.Reason, s.Block.Expected, s.Block.Observed
+		}
+		return nil
+	}
+	rep.Result = model.ResultFailed
+	var gh *github.Error
+	var g *git.Error
+	switch {
+	case errors.Is(err, context.Canceled):
+		rep.Result = model.ResultRetry
+		rep.Reason = "cancelled; the next run goes on where this one stopped"
+	case errors.Is(err, config.ErrInvalid):
+		return err
+	case errors.As(err, &gh):
+		return concludeGitHub(gh, rep)
+	case errors.As(err, &g) && g.Failure == git.Unreachable:
+		rep.Result = model.ResultRetry
+	case errors.As(err, &g) && (g.Failure == git.Denied || g.Failure == git.NotFound):
+		return err
+	}
+	return nil
+}
+
+func concludeGitHub(gh *github.Error, rep *model.Report) error {
+	switch gh.Kind {
+	case github.Unauthorized, github.NotFound:
+		return gh
+	case github.RateLimited:
+		rep.Result = model.ResultRetry
+		if !gh.Until.IsZero() {
+			rep.Reason += ", until " + gh.Until.UTC().Format(time.RFC3339)
+		}
+	case github.Unavailable, github.Unclear:
+		rep.Result = model.ResultRetry
+	}
+	if gh.Fix != "" {
+		rep.Reason += "; " + gh.Fix
+	}
+	return nil
+}
+
+// agentFor builds the agent that the settings name.
+func (e *Engine) agentFor(s config.Settings, gitEnv []string) (agent.Agent, error) {
+	if err := agent.CheckPass(s.Agent.PassEnv); err != nil {
+		return nil, fmt.Errorf("%w: [agent] %w", config.ErrInvalid, err)
+	}
+	env := agent.Environment(e.Lookup, s.Agent.PassEnv, gitEnv)
+	a, err := agent.New(agent.Options{
+		Adapter: s.Agent.Adapter, Command: s.Agent.Command, Model: s.Agent.Model, ExtraArgs: s.Agent.ExtraArgs,
+		Env: env, Timeout: s.Agent.Timeout, Log: e.Foreign,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("%w: [agent] adapter: %w", config.ErrInvalid, err)
+	}
+	return a, nil
+}

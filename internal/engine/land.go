@@ -1,0 +1,306 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/github"
+	"github.com/mergexo/mergexo/internal/journal"
+	"github.com/mergexo/mergexo/internal/lineage"
+	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/turn"
+)
+
+// land brings the planned commits onto the branch. It says false when the branch moved and the turn has to be brought
+// onto its new head first; the marker then says how far it is.
+func (p *pass) land(ctx context.Context) (landed bool, err error) {
+	if err := p.read(ctx); err != nil {
+		return false, err
+	}
+	if err := p.stillOurs(ctx); err != nil {
+		return false, err
+	}
+	head, planned := p.snap.Pull.HeadSHA, p.marker.Planned
+	if planned == p.base() || head == planned {
+		return p.unmoved(ctx, head)
+	}
+	if head == p.base() {
+		return p.publish(ctx)
+	}
+	done, err := p.relation(ctx, planned, head)
+	if err != nil {
+		return false, err
+	}
+	if done == model.Ahead { // published by a run that died, and somebody went on from there
+		return true, nil
+	}
+	return false, p.rebase(ctx, head)
+}
+
+// unmoved is for a turn that has nothing to push, or whose push is done: only a rewrite stands in the way of its answers.
+func (p *pass) unmoved(ctx context.Context, head string) (bool, error) {
+	relation, err := p.relation(ctx, p.marker.Planned, head)
+	if err != nil {
+		return false, err
+	}
+	switch lineage.Decide(relation) {
+	case lineage.Block:
+		return false, p.block(ctx, rewrite(p.marker.Planned, head, model.GuardRemote), "")
+	case lineage.Resolve:
+		return false, stop(model.ResultRetry, "the relation of %s to %s is not known yet", turn.Short(head), turn.Short(p.marker.Planned))
+	}
+	return true, nil
+}
+
+// stillOurs holds a fresh snapshot against all that may have changed while the agent was at work.
+func (p *pass) stillOurs(ctx context.Context) error {
+	mine := false
+	for _, t := range p.state.Turns {
+		mine = mine || t.CommentID == p.claimID
+	}
+	g, unmet := turn.Unmet(turn.Gates(p.snap, p.state, p.policy))
+	switch {
+	case unmet && g.Name == turn.GateOpen && p.snap.Pull.HeadSHA == p.marker.Planned && p.marker.Planned != p.base():
+		return nil // it was published before it was merged or closed: only the answers are missing
+	case unmet && g.Name == turn.GateOpen:
+		return p.abandon(ctx, g.Evidence)
+	case unmet:
+		return p.gates(ctx)
+	case !mine:
+		return stop(model.ResultRetry, "the claim of this run on pull request %d was deleted meanwhile; nothing was pushed", p.event.Number)
+	}
+	return nil
+}
+
+// abandon leaves a turn whose pull request was closed or merged while the agent was at work. The work stays recorded: when
+// the pull request is open again, it is published.
+func (p *pass) abandon(ctx context.Context, why string) error {
+	p.marker.Reason = why
+	if err := p.park(ctx, "Nothing was pushed. When the pull request is open again, the next event goes on from here."); err != nil {
+		return err
+	}
+	return stop(model.ResultNothing, "%s", why)
+}
+
+// publish moves the branch from the start head to the planned one and deletes the stage in the same push.
+func (p *pass) publish(ctx context.Context) (bool, error) {
+	if err := p.open(ctx); err != nil {
+		return false, err
+	}
+	stage, branch := stageRef(p.event.Number, p.marker.Key), p.snap.Pull.HeadRef
+	if len(p.commits) == 0 { // recorded by a run that died: the commits are on the stage only
+		if here, err := p.unstage(ctx, stage); err != nil || !here {
+			return err == nil, err
+		}
+	}
+	if err := p.alive(); err != nil {
+		return false, err
+	}
+	err := p.checkout.Publish(ctx, git.Publish{Branch: branch, Start: p.base(), SHA: p.marker.Planned, Stage: stage})
+	var rejected *git.ErrRejected
+	var unclear *git.ErrUnclear
+	switch {
+	case err == nil:
+		p.applied("push", branch, journal.Token("push", p.marker.Key), "applied")
+		p.say(model.Saying{Where: "push to " + branch, Text: p.pushed()})
+		return true, nil
+	case errors.As(err, &unclear):
+		p.Log.Warn("answer_unclear", "kind", "push", "target", branch, "error", err)
+		return false, nil // the next look at the branch tells
+	case !errors.As(err, &rejected):
+		return false, err
+	case rejected.Reason == git.Stale:
+		return false, nil
+	}
+	return false, p.block(ctx, model.BlockMarker{Reason: model.ReasonPush, Observed: p.base()}, rejected.Error())
+}
+
+func (p *pass) pushed() string {
+	text := fmt.Sprintf("%s..%s", turn.Short(p.base()), turn.Short(p.marker.Planned))
+	for _, c := range p.commits {
+		text += fmt.Sprintf("\n%s %s", turn.Short(c.SHA), c.Subject)
+	}
+	return text
+}
+
+// unstage fetches the planned commits. The push that publishes them deletes the stage, so where it is gone they are on
+// the branch (false), or they were and somebody took them off again. What the stage points to is not asked: a run that died
+// while it replayed the turn may have moved it on, and only the recorded commits are the turn's.
+func (p *pass) unstage(ctx context.Context, stage string) (here bool, err error) {
+	_, err = p.checkout.FetchRef(ctx, stage)
+	var none *git.ErrNoRef
+	if errors.As(err, &none) {
+		return false, p.published(ctx)
+	}
+	if err != nil {
+		return false, err
+	}
+	err = p.checkout.Deepen(ctx, p.base(), p.marker.Planned)
+	if errors.As(err, &none) {
+		return false, p.failed(ctx, fmt.Errorf("the planned commits cannot be fetched: %w", err))
+	}
+	if err != nil {
+		return false, err
+	}
+	p.commits, err = p.list(ctx, p.base(), p.marker.Planned)
+	return true, err
+}
+
+// published asks the server itself whether the planned commits are on the branch; an answer of the API may be old.
+func (p *pass) published(ctx context.Context) error {
+	ref := "refs/heads/" + p.snap.Pull.HeadRef
+	heads, err := p.checkout.Remote(ctx, ref)
+	if err != nil || heads[ref] == p.marker.Planned {
+		return err
+	}
+	if heads[ref] == "" {
+		return stop(model.ResultRetry, "the head branch %q was deleted meanwhile", p.snap.Pull.HeadRef)
+	}
+	relation, err := p.relation(ctx, p.marker.Planned, heads[ref])
+	if err != nil || relation == model.Ahead {
+		return err
+	}
+	return p.block(ctx, rewrite(p.marker.Planned, heads[ref], model.GuardRemote),
+		"the recorded work was published and then taken off the branch, or its hidden ref was deleted before it could be published")
+}
+
+// restart sends the turn back to the agent on this head.
+func (p *pass) restart(ctx context.Context, head string) error {
+	p.marker.Phase, p.marker.Onto, p.marker.Planned = model.PhaseStarted, head, ""
+	p.marker.Outbox, p.commits = nil, nil
+	return p.edit(ctx, turn.ClaimText(p.snap.Pull, p.feedback, p.marker))
+}
+
+// rebase replays the turn's own commits on a head that somebody fast-forwarded meanwhile. Only a conflict costs another
+// round of the agent.
+func (p *pass) rebase(ctx context.Context, head string) error {
+	relation, err := p.relation(ctx, p.base(), head)
+	if err != nil {
+		return err
+	}
+	switch lineage.Decide(relation) {
+	case lineage.Block:
+		return p.block(ctx, rewrite(p.base(), head, model.GuardRemote), "")
+	case lineage.Resolve:
+		return stop(model.ResultRetry, "the relation of %s to %s is not known yet", turn.Short(head), turn.Short(p.base()))
+	}
+	if err := p.open(ctx); err != nil {
+		return err
+	}
+	if len(p.commits) == 0 {
+		if here, err := p.unstage(ctx, stageRef(p.event.Number, p.marker.Key)); err != nil || !here {
+			return err
+		}
+	}
+	if err := p.checkout.Restore(ctx, p.snap.Pull.HeadRef, p.snap.Pull.BaseRef, head); err != nil {
+		var moved *git.ErrHeadMoved
+		if errors.As(err, &moved) {
+			return nil // the next look sees the newer head
+		}
+		return err
+	}
+	replayed, err := p.checkout.Replay(ctx, p.base(), p.marker.Planned, head)
+	var conflict *git.ErrConflict
+	if errors.As(err, &conflict) {
+		return p.restart(ctx, head)
+	}
+	if err != nil {
+		return err
+	}
+	old := p.base()
+	p.marker.Onto = head
+	output, err := p.requiredTests(ctx, replayed)
+	if err != nil {
+		return err
+	}
+	if output != "" {
+		return p.restart(ctx, head)
+	}
+	p.Log.Info("turn_replayed", "pr_number", p.event.Number, "turn_key", p.marker.Key, "from", old, "onto", head)
+	if p.commits, err = p.list(ctx, head, replayed); err != nil {
+		return err
+	}
+	p.marker.Planned, p.marker.Outbox.Commits = replayed, turn.Listed(p.commits)
+	return p.record(ctx, *p.marker.Outbox)
+}
+
+// answer posts what the outbox still owes, then the receipt.
+func (p *pass) answer(ctx context.Context) error {
+	o := *p.marker.Outbox
+	answers := make([]turn.Answer, 0, len(p.marker.Events))
+	tokens := []string{turnToken(p.marker.Key)}
+	for _, c := range p.feedback {
+		answers = append(answers, turn.Answer{Feedback: c})
+	}
+	for _, r := range o.Replies {
+		a, err := p.reply(ctx, r)
+		if err != nil {
+			return err
+		}
+		for i := range answers {
+			if answers[i].Feedback.Kind == model.KindReview && answers[i].Feedback.ID == r.ReviewCommentID {
+				answers[i].ReplyURL, answers[i].Gone = a.ReplyURL, a.Gone
+			}
+		}
+		if !a.Gone {
+			tokens = append(tokens, replyToken(p.marker.Key, r.ReviewCommentID))
+		}
+	}
+	planned := p.marker
+	p.marker.Phase, p.marker.Head, p.marker.Tokens = model.PhaseDone, p.marker.Planned, tokens
+	p.marker.Outbox = nil
+	if err := p.edit(ctx, turn.ReceiptText(p.snap.Pull, answers, o, p.marker)); err != nil {
+		p.marker = planned
+		return err
+	}
+	p.report.HeadSHA = p.marker.Head
+	return nil
+}
+
+// reply answers one review comment, unless the answer is there already or the comment is gone.
+func (p *pass) reply(ctx context.Context, r model.ReviewReply) (turn.Answer, error) {
+	token, target := replyToken(p.marker.Key, r.ReviewCommentID), strconv.FormatInt(r.ReviewCommentID, 10)
+	var url string
+	found := func() bool {
+		id, ok := p.state.Tokens[token]
+		for _, c := range p.snap.Comments {
+			if c.Kind == model.KindReview && c.ID == id {
+				url = c.URL
+			}
+		}
+		return ok
+	}
+	if found() {
+		p.applied("reply", target, token, "present")
+		return turn.Answer{ReplyURL: url}, nil
+	}
+	body, err := p.Codec.Encode(journal.Body{Text: r.Body, Tokens: []string{token}})
+	if err != nil {
+		return turn.Answer{}, err
+	}
+	// The comment may be too old to have been read: GitHub knows whether it is still there. Where only the first comment of
+	// its thread was deleted, the comment itself takes replies.
+	for _, thread := range []int64{p.marker.Outbox.Threads[r.ReviewCommentID], r.ReviewCommentID} {
+		if thread == 0 {
+			continue
+		}
+		err = p.create(ctx, "reply", target, token, func() error {
+			made, err := p.GitHub.Reply(ctx, p.event.Repo, p.event.Number, thread, body)
+			url = made.URL
+			return err
+		}, found)
+		if k := github.KindOf(err); k != github.NotFound && k != github.Gone {
+			break
+		}
+	}
+	switch k := github.KindOf(err); {
+	case k == github.NotFound || k == github.Gone:
+		return turn.Answer{Gone: true}, nil
+	case err == nil:
+		p.say(model.Saying{Where: fmt.Sprintf("reply to review comment %d", r.ReviewCommentID), Text: r.Body})
+	}
+	return turn.Answer{ReplyURL: url}, err
+}

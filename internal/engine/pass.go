@@ -1,0 +1,362 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/mergexo/mergexo/internal/config"
+	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/github"
+	"github.com/mergexo/mergexo/internal/journal"
+	"github.com/mergexo/mergexo/internal/lineage"
+	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/turn"
+)
+
+// pass is one way through for one pull request: at most one turn.
+type pass struct {
+	*Engine
+	event  model.Event
+	report *model.Report
+
+	snap     model.Snapshot
+	state    model.State
+	settings config.Settings
+	policy   turn.Policy
+	*memory
+	readAt   time.Time               // of the snapshot, on our clock
+	liveness map[int64]turn.Liveness // what was found out about claims, by comment id
+	reported map[int64]bool          // distrusted comments that the log has
+
+	// The turn at hand.
+	claimID  int64
+	marker   model.TurnMarker
+	feedback []model.Comment
+	checkout *git.Checkout
+	commits  []model.Commit
+	notes    []string // what people should know of the agent's work
+}
+
+func (p *pass) close() {
+	if p.checkout != nil {
+		p.report.Calls.Git += p.checkout.NetworkCalls()
+		if err := p.checkout.Close(); err != nil {
+			p.Log.Warn("checkout_not_closed", "error", err)
+		}
+	}
+}
+
+// once takes the pull request as far as one turn goes. It says whether another look is due.
+func (p *pass) once(ctx context.Context) (again bool, err error) {
+	if err := p.read(ctx); err != nil {
+		return false, err
+	}
+	if err := p.configure(); err != nil {
+		return false, err
+	}
+	if err := p.gates(ctx); err != nil {
+		return false, err
+	}
+	dead, err := p.deadClaims(ctx)
+	if err != nil {
+		return false, err
+	}
+	pending, err := p.pending(ctx)
+	if err != nil {
+		return false, err
+	}
+	if len(pending) == 0 && len(dead) == 0 && !p.watched() {
+		return false, stop(model.ResultNothing, "nothing is pending on pull request %d", p.snap.Pull.Number)
+	}
+	if err := p.guardCrossCycle(ctx, dead); err != nil {
+		return false, err
+	}
+	if p.DryRun {
+		return false, p.foretell(ctx, pending, dead)
+	}
+	if err := p.track(ctx); err != nil {
+		return false, err
+	}
+	if len(pending) == 0 && len(dead) == 0 {
+		return false, stop(model.ResultNothing, "nothing is pending on pull request %d", p.snap.Pull.Number)
+	}
+	return p.take(ctx, pending, dead)
+}
+
+// read takes a fresh snapshot and folds its state.
+func (p *pass) read(ctx context.Context) error {
+	q := github.Query{Repo: p.event.Repo, Number: p.event.Number, Node: p.event.CommentNode}
+	if !p.event.Author.Bot {
+		q.Author = p.event.Author.Login
+	}
+	known, since := p.memory.comments, p.memory.readAt
+	q.Settled = func(read []model.Comment) (model.Mark, bool) {
+		if !since.IsZero() { // only what is newer than the last reading of this run is news
+			return model.Mark{At: since, ID: turn.Newest(known)}, true
+		}
+		return p.Codec.Settled(read, p.scope())
+	}
+	snap, err := p.GitHub.Snapshot(ctx, q)
+	if err != nil {
+		return err
+	}
+	p.snap, p.readAt = recall(snap, known, p.memory.floor), p.Now()
+	p.memory.comments, p.memory.readAt, p.memory.floor = p.snap.Comments, snap.ReadAt, p.snap.Floor
+	maps.Copy(p.rights, snap.Permissions)
+	p.report.HeadSHA = snap.Pull.HeadSHA
+	p.fold()
+	return nil
+}
+
+// memory is what a run remembers from one reading of a pull request to the next.
+type memory struct {
+	comments []model.Comment
+	readAt   time.Time // of the newest reading, on GitHub's clock
+	floor    time.Time
+	rights   map[string]model.Permission // by lower-case login
+}
+
+// recall completes a reading that stopped at the one before with what that one read below it: had any of it been edited
+// since, it would stand above.
+func recall(snap model.Snapshot, known []model.Comment, floor time.Time) model.Snapshot {
+	if snap.CommentsComplete || len(known) == 0 {
+		return snap
+	}
+	type id struct {
+		kind model.Kind
+		id   int64
+	}
+	read := map[id]bool{}
+	for _, c := range snap.Comments {
+		read[id{c.Kind, c.ID}] = true
+	}
+	for _, c := range known {
+		below := !c.UpdatedAt.After(snap.Floor)
+		if c.Kind != model.KindIssue {
+			below = cmp.Or(c.ReviewID, c.ID) < snap.ReviewFloor
+		}
+		if below && !read[id{c.Kind, c.ID}] {
+			snap.Comments = append(snap.Comments, c)
+		}
+	}
+	snap.Floor = floor
+	return snap
+}
+
+func (p *pass) fold() {
+	p.state = p.Codec.Fold(p.snap.Comments, p.scope())
+	if p.reported == nil {
+		p.reported = map[int64]bool{}
+	}
+	for _, d := range p.state.Distrusted {
+		if !p.reported[d.CommentID] {
+			p.reported[d.CommentID] = true
+			p.Log.Warn("marker_ignored", "pr_number", p.event.Number, "comment", d.URL, "reason", d.Reason)
+		}
+	}
+}
+
+func (p *pass) scope() journal.Scope {
+	return journal.Scope{Repo: p.event.Repo, Number: p.event.Number, Bots: p.policy.Bots}
+}
+
+// configure reads the settings off the base branch.
+func (p *pass) configure() error {
+	if !p.snap.IsPull {
+		return nil
+	}
+	source := fmt.Sprintf("%s:%s", p.snap.Pull.BaseRef, SettingsPath)
+	if !p.snap.SettingsFound {
+		return config.Missing(source)
+	}
+	s, err := config.Parse(p.snap.Settings, source)
+	if err != nil {
+		return err
+	}
+	if s.Agent.User != "" { // ignoring it would run the agent with more rights than the settings give it
+		return fmt.Errorf("%s: %w: [agent] user: this version runs the agent as its own user only; leave it out", source, config.ErrInvalid)
+	}
+	if _, err := p.agentFor(s, nil); err != nil { // a mistake in the settings shows before anything is said
+		return fmt.Errorf("%s: %w", source, err)
+	}
+	p.settings = s
+	p.policy = turn.Policy{
+		AllowedUsers: s.Repo.AllowedUsers, Bots: s.Repo.Bots, Track: s.Repo.Track, IgnoreLabel: s.Labels.Ignore,
+		MaxPerTurn: s.Feedback.MaxPerTurn,
+	}
+	if len(p.policy.Bots) > 0 {
+		p.fold() // more comments count as ours than were known when the state was folded first
+	}
+	return nil
+}
+
+// SettingsPath is where the settings live, on the base branch.
+const SettingsPath = ".github/mergexo.toml"
+
+// gates stops at the first gate that is not met.
+func (p *pass) gates(ctx context.Context) error {
+	gates := turn.Gates(p.snap, p.state, p.policy)
+	if p.owesAnswers() {
+		gates = slices.DeleteFunc(gates, func(g turn.Gate) bool { return g.Name == turn.GateOpen || g.Name == turn.GateBranch })
+	}
+	g, unmet := turn.Unmet(gates)
+	switch {
+	case !unmet:
+		return nil
+	case g.Name == turn.GateBlock:
+		b := p.state.Block.Marker
+		return &Stop{Result: model.ResultBlocked, Reason: g.Evidence, Block: &b}
+	case g.Name == turn.GateMarkers:
+		return p.block(ctx, model.BlockMarker{Reason: model.ReasonMarkerEdited, Expected: p.state.Accepted, Observed: p.snap.Pull.HeadSHA}, g.Evidence)
+	}
+	return stop(model.ResultNothing, "%s", g.Evidence)
+}
+
+// owesAnswers says that a turn of a run that died was published before the pull request was merged or closed.
+func (p *pass) owesAnswers() bool {
+	return slices.ContainsFunc(turn.Open(p.state), func(t model.Said[model.TurnMarker]) bool {
+		m := t.Marker
+		return m.Phase == model.PhasePlanned && m.Planned == p.snap.Pull.HeadSHA && m.Planned != turn.Base(m)
+	})
+}
+
+// pending is the feedback that this run may act on, asking for the rights of people it does not know yet.
+func (p *pass) pending(ctx context.Context) ([]model.Comment, error) {
+	candidates := turn.Candidates(p.snap, p.state, p.policy)
+	if ask := turn.Unasked(candidates, p.rights, p.state.Settled, p.policy); len(ask) > 0 {
+		got, err := p.GitHub.Permissions(ctx, p.event.Repo, ask)
+		if err != nil {
+			return nil, err
+		}
+		for _, login := range ask {
+			p.rights[login] = got[login] // absent: none
+		}
+	}
+	return turn.Allowed(candidates, p.rights, p.policy), nil
+}
+
+// watched says that the event is about the pull request's head itself: then it is tracked and guarded even when nobody
+// has said anything.
+func (p *pass) watched() bool {
+	if p.event.Name != "pull_request" {
+		return false
+	}
+	return slices.Contains([]string{"opened", "reopened", "ready_for_review", "synchronize"}, p.event.Action)
+}
+
+// guardCrossCycle compares the last accepted head with the one now. The planned head of a turn that died while
+// publishing is an accepted one too: it is our own push.
+func (p *pass) guardCrossCycle(ctx context.Context, dead []model.Said[model.TurnMarker]) error {
+	accepted, head := p.state.Accepted, p.snap.Pull.HeadSHA
+	ours := slices.ContainsFunc(dead, func(t model.Said[model.TurnMarker]) bool { return t.Marker.Planned == head })
+	if accepted == "" || accepted == head || ours {
+		return nil
+	}
+	relation, err := p.relation(ctx, accepted, head)
+	if err != nil {
+		return err
+	}
+	switch lineage.Decide(relation) {
+	case lineage.Block:
+		return p.block(ctx, rewrite(accepted, head, model.GuardCrossCycle), "")
+	case lineage.Resolve:
+		return stop(model.ResultRetry, "the relation of %s to %s is not known yet", turn.Short(head), turn.Short(accepted))
+	}
+	return nil
+}
+
+// relation asks GitHub first, since most heads that are compared are not here, and git when GitHub does not know.
+func (p *pass) relation(ctx context.Context, earlier, later string) (model.Relation, error) {
+	if earlier == later {
+		return model.Identical, nil
+	}
+	r, err := p.GitHub.Compare(ctx, p.event.Repo, earlier, later)
+	if err != nil || r != model.Unknown {
+		return r, err
+	}
+	if err := p.open(ctx); err != nil {
+		return model.Unknown, err
+	}
+	return p.localRelation(ctx, earlier, later)
+}
+
+// localRelation asks git, fetching the history that the answer needs.
+func (p *pass) localRelation(ctx context.Context, earlier, later string) (model.Relation, error) {
+	r, err := p.checkout.Relation(ctx, earlier, later)
+	if err != nil || r != model.Unknown {
+		return r, err
+	}
+	err = p.checkout.Deepen(ctx, earlier, later)
+	var none *git.ErrNoRef
+	if errors.As(err, &none) && none.Ref == earlier {
+		// A server has every ancestor of what it has. What it does not have any more was rewritten away.
+		return model.Diverged, nil
+	}
+	if err != nil {
+		return model.Unknown, err
+	}
+	return p.checkout.Relation(ctx, earlier, later)
+}
+
+func rewrite(expected, observed string, guard string) model.BlockMarker {
+	return model.BlockMarker{Reason: model.ReasonRewrite, Expected: expected, Observed: observed, Phase: guard}
+}
+
+// open gets a checkout, once.
+func (p *pass) open(ctx context.Context) error {
+	if p.checkout != nil {
+		return nil
+	}
+	o := p.Git
+	o.URL = p.ServerURL + "/" + p.event.Repo.String()
+	v := p.snap.Viewer
+	o.Identity = git.Identity{Name: v.Login, Email: strconv.FormatInt(v.ID, 10) + "+" + v.Login + "@users.noreply." + host(p.ServerURL)}
+	c, err := git.Open(ctx, o)
+	if err != nil {
+		return err
+	}
+	p.checkout = c
+	return nil
+}
+
+func host(url string) string {
+	_, h, _ := strings.Cut(url, "://")
+	h, _, _ = strings.Cut(h, "/")
+	h, _, _ = strings.Cut(h, ":")
+	return h
+}
+
+// foretell puts into the report what would be done, for a dry run.
+func (p *pass) foretell(ctx context.Context, pending []model.Comment, dead []model.Said[model.TurnMarker]) error {
+	number := strconv.Itoa(p.snap.Pull.Number)
+	plan := func(kind, target, token string) {
+		p.report.Effects = append(p.report.Effects, model.Effect{Kind: kind, Target: target, Token: token, Status: "planned"})
+	}
+	if p.state.Tracked == nil && len(p.state.Turns) == 0 {
+		plan("comment", number, trackToken(p.event))
+	}
+	m, feedback := p.next(pending, dead)
+	if m.Key == "" {
+		return stop(model.ResultNothing, "dry run: what a dead claim was about is not pending any more")
+	}
+	p.report.TurnKey = m.Key
+	if m.Attempt > turn.MaxAttempts {
+		return p.block(ctx, model.BlockMarker{Reason: model.ReasonAttempts, Observed: m.Start}, "")
+	}
+	plan("comment", number, turnToken(m.Key))
+	plan("stage", stageRef(p.snap.Pull.Number, m.Key), journal.Token("stage", m.Key))
+	plan("push", p.snap.Pull.HeadRef, journal.Token("push", m.Key))
+	for _, c := range feedback {
+		if c.Kind == model.KindReview {
+			plan("reply", strconv.FormatInt(c.ID, 10), replyToken(m.Key, c.ID))
+		}
+	}
+	return stop(model.ResultNothing, "dry run: a turn over %d comments on pull request %s would start at %s", len(feedback), number, turn.Short(m.Start))
+}

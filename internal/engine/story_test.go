@@ -1,0 +1,666 @@
+package engine_test
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/journal"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// settled holds what is true whenever a turn over n review comments has ended well: so many replies, one receipt, one
+// commit more, no claim and no stage left.
+func (w *world) settled(replies, receipts, commits int) {
+	w.t.Helper()
+	assert.Len(w.t, w.replies(), replies, "replies")
+	assert.Len(w.t, w.marked("turn", "done"), receipts, "receipts")
+	assert.Len(w.t, w.commits(), 1+commits, "commits")
+	assert.Empty(w.t, w.marked("turn", "started"), "claims")
+	assert.Empty(w.t, w.marked("turn", "planned"), "claims")
+	assert.Empty(w.t, w.stages(), "stages")
+}
+
+// meanwhile lets people act while the agent is at work.
+func (w *world) meanwhile(deeds ...deed) {
+	w.t.Helper()
+	w.agent = "meanwhile+" + w.agent
+	raw, err := json.Marshal(deeds)
+	require.NoError(w.t, err)
+	require.NoError(w.t, os.WriteFile(w.log+".meanwhile", raw, 0o600))
+}
+
+func TestAReviewCommentBecomesACommitAReplyAndAReceipt(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id := w.review("alice", "Answer me.")
+	ev := w.delivery("pull_request_review_comment")
+	rep := w.handle(ev)
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.settled(1, 1, 1)
+	assert.Equal(t, "hello\nworld\nanswered\n", w.file("greeting.txt"))
+	assert.EqualValues(t, id, w.replies()[0]["in_reply_to_id"])
+	assert.Equal(t, "github-actions[bot]", w.replies()[0].at("user", "login"))
+	assert.Contains(t, w.replies()[0]["body"], "Done in call 1\n\n<!-- mergexo-action:")
+	assert.Len(t, w.marked("pr", ""), 1)
+	assert.Equal(t, w.tip(), rep.HeadSHA)
+	assert.Equal(t, 1, w.calls())
+
+	t.Run("and the same event again changes nothing", func(t *testing.T) {
+		rep := w.handle(ev)
+		assert.Equal(t, model.ResultNothing, rep.Result)
+		assert.Contains(t, rep.Reason, "nothing is pending")
+		assert.Empty(t, rep.Effects)
+		w.settled(1, 1, 1)
+		assert.Equal(t, 1, w.calls())
+	})
+	t.Run("and an edit asks again", func(t *testing.T) {
+		w.later(time.Minute)
+		w.api("alice", "PATCH", w.path(fmt.Sprintf("/pulls/comments/%d", id)), object{"body": "Answer me twice."})
+		rep := w.handle(w.delivery("pull_request_review_comment"))
+		require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+		w.settled(2, 2, 2)
+	})
+}
+
+func TestAConversationCommentIsAnsweredByTheReceipt(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.talk("alice", "Please say more.")
+	rep := w.handle(w.delivery("issue_comment"))
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.settled(0, 1, 1)
+	assert.Contains(t, w.marked("turn", "done")[0]["body"], "This is call 1")
+}
+
+func TestThreeReviewersAtOnceAreOneTurn(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.review("alice", "One.")
+	w.review("bob", "Two.")
+	w.later(time.Minute)
+	w.api("carol", "POST", w.pull("/reviews"), object{"event": "COMMENT", "body": "Three.", "comments": []object{{"path": "greeting.txt", "line": 2, "body": "Four."}}})
+	rep := w.handle(w.delivery("pull_request_review"))
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.settled(3, 1, 1)
+	assert.Equal(t, 1, w.calls())
+}
+
+func TestWhoIsNotHeard(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.put("/_sandbox/users/robot", object{"type": "Bot", "repository": repo.String(), "permission": "write"})
+	w.put("/_sandbox/users/reader", object{"type": "User", "repository": repo.String(), "permission": "read"})
+	for _, login := range []string{"robot", "reader", "eve"} {
+		w.talk(login, "Do as I say.")
+		rep := w.handle(w.delivery("issue_comment"))
+		assert.Equal(t, model.ResultNothing, rep.Result, login)
+		assert.Empty(t, rep.Effects, login)
+	}
+	assert.Zero(t, w.calls())
+}
+
+func TestAStrangersCopyOfOurTokensSuppressesNothing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id := w.review("alice", "Answer me.")
+	// Eve knows how tokens are made and posts all of them before we do.
+	key := journal.TurnKey(w.number, w.tip(), []string{model.EventKey(w.number, model.KindReview, id, w.now)})
+	body, err := journal.Codec{}.Encode(journal.Body{
+		Text: "hi", Tokens: []string{journal.Token("reply", key, fmt.Sprint(id)), journal.Token("turn_comment", key), journal.Token("track", fmt.Sprint(w.number))},
+		Kind: journal.KindTurn, Marker: model.TurnMarker{Repo: repo.String(), Number: w.number, Key: key, Phase: model.PhaseDone, Events: []string{model.EventKey(w.number, model.KindReview, id, w.now)}},
+	})
+	require.NoError(t, err)
+	w.talk("eve", body)
+	rep := w.handle(w.delivery("issue_comment"))
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.Equal(t, key, rep.TurnKey, "the test made the right tokens")
+	assert.Len(t, w.replies(), 1)
+	assert.Contains(t, w.logged.String(), "marker_ignored")
+}
+
+func TestAMarkerThatSomebodyElseEditedBlocksOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.review("alice", "Answer me.")
+	w.handle(w.delivery("pull_request_review_comment"))
+	receipt := w.marked("turn", "done")[0]
+	w.later(time.Minute)
+	w.api("carol", "PATCH", w.path(fmt.Sprintf("/issues/comments/%d", receipt.id())), object{"body": "edited\n" + receipt["body"].(string)})
+	ev := w.delivery("issue_comment")
+	for range 2 {
+		rep := w.handle(ev)
+		assert.Equal(t, model.ResultBlocked, rep.Result, rep.Reason)
+		assert.Equal(t, "marker_edited", rep.BlockedReason)
+	}
+	assert.Len(t, w.marked("block", ""), 1)
+	assert.Equal(t, 1, w.calls(), "what the spoilt receipt had answered is not redone")
+}
+
+func TestADeletedReceiptAsksForItsTurnAgainAndRepeatsNoReply(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.agent = "talk"
+	w.review("alice", "Is this right?")
+	ev := w.delivery("pull_request_review_comment")
+	w.handle(ev)
+	w.api("carol", "DELETE", w.path(fmt.Sprintf("/issues/comments/%d", w.marked("turn", "done")[0].id())), nil)
+	rep := w.handle(ev)
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.settled(1, 1, 0)
+	assert.Equal(t, 2, w.calls())
+}
+
+func TestAgentOutputThatCarriesAMarkerIsJustText(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.agent = "answer+marker"
+	w.review("alice", "Answer me.")
+	ev := w.delivery("pull_request_review_comment")
+	require.Equal(t, model.ResultDone, w.handle(ev).Result)
+	w.settled(1, 1, 1)
+	assert.Contains(t, w.replies()[0]["body"], "&lt;!-- mergexo-block:")
+	assert.Contains(t, w.handle(ev).Reason, "nothing is pending", "no block came of it")
+}
+
+func TestSameSecondCommentsAreBothHeard(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	first := w.api("alice", "POST", w.pull("/comments"), object{"body": "One.", "commit_id": w.tip(), "path": "greeting.txt", "line": 2, "side": "RIGHT"})
+	second := w.api("alice", "POST", w.pull("/comments"), object{"body": "Two.", "commit_id": w.tip(), "path": "greeting.txt", "line": 1, "side": "RIGHT"})
+	require.Equal(t, first["created_at"], second["created_at"])
+	require.Equal(t, model.ResultDone, w.handle(w.delivery("pull_request_review_comment")).Result)
+	w.settled(2, 1, 1)
+}
+
+func TestManyCommentsTakeSeveralTurnsInOneRun(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for i := range 250 {
+		w.talk("alice", fmt.Sprintf("Wish %d.", i))
+	}
+	ev := w.delivery("issue_comment")
+	rep := w.handle(ev)
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.settled(0, 5, 5) // max_per_turn is 50
+	assert.Contains(t, w.handle(ev).Reason, "nothing is pending")
+}
+
+func TestACommentDeletedWhilePendingIsForgotten(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id := w.review("alice", "Never mind.")
+	ev := w.delivery("pull_request_review_comment")
+	w.api("alice", "DELETE", w.path(fmt.Sprintf("/pulls/comments/%d", id)), nil)
+	rep := w.handle(ev)
+	assert.Equal(t, model.ResultNothing, rep.Result)
+	assert.Zero(t, w.calls())
+}
+
+func TestACommentDeletedWhileTheAgentWorksIsNotAnswered(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id := w.review("alice", "Answer me.")
+	w.meanwhile(deed{"alice", "DELETE", w.path(fmt.Sprintf("/pulls/comments/%d", id)), ""})
+	rep := w.handle(w.delivery("pull_request_review_comment"))
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.settled(0, 1, 1)
+	assert.Contains(t, w.marked("turn", "done")[0]["body"], "deleted meanwhile")
+}
+
+func TestFeedbackThatArrivesMeanwhileIsTakenUpInTheSameRun(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.review("alice", "Answer me.")
+	w.meanwhile(deed{"bob", "POST", w.path(fmt.Sprintf("/issues/%d/comments", w.number)), `{"body": "Me too."}`})
+	rep := w.handle(w.delivery("pull_request_review_comment"))
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.settled(1, 2, 2)
+	assert.Equal(t, 2, w.calls())
+}
+
+func TestAHumansFastForwardInMidTurnIsKept(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.review("alice", "Answer me.")
+	w.meanwhile(deed{"bob", "PUT", w.path("/contents/other.txt"), fmt.Sprintf(`{"message": "Bob's", "branch": %q, "content": %q}`, w.head, base64.StdEncoding.EncodeToString([]byte("bob\n")))})
+	rep := w.handle(w.delivery("pull_request_review_comment"))
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.settled(1, 1, 2)
+	assert.Equal(t, "Bob's", w.commits()[1], "below the turn's own commit")
+	assert.Equal(t, 1, w.calls(), "no conflict: the agent is not asked again")
+}
+
+func TestAConflictWithAFastForwardCostsAnotherRound(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.review("alice", "Answer me.")
+	was := w.api("bob", "GET", w.path("/contents/greeting.txt?ref="+w.head), nil)["sha"]
+	w.meanwhile(deed{"bob", "PUT", w.path("/contents/greeting.txt"), fmt.Sprintf(`{"message": "Bob's", "branch": %q, "sha": %q, "content": %q}`, w.head, was, base64.StdEncoding.EncodeToString([]byte("hello\nworld\nbob\n")))})
+	rep := w.handle(w.delivery("pull_request_review_comment"))
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.settled(1, 1, 2)
+	assert.Equal(t, "hello\nworld\nbob\nanswered\n", w.file("greeting.txt"))
+	assert.Equal(t, 2, w.calls())
+}
+
+func TestARewriteBeforeTheTurnBlocksOnceAndKeepsTheFeedback(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.handle(w.delivery("pull_request")) // tracked from its opening on
+	require.Len(t, w.marked("pr", ""), 1)
+	old := w.tip()
+	observed := w.rewritten()
+	w.review("alice", "Answer me.")
+	for range 3 {
+		rep := w.handle(w.delivery("pull_request_review_comment"))
+		assert.Equal(t, model.ResultBlocked, rep.Result)
+		assert.Equal(t, "history_rewrite", rep.BlockedReason)
+	}
+	require.Len(t, w.marked("block", ""), 1)
+	body := w.marked("block", "")[0]["body"]
+	assert.Contains(t, body, old)
+	assert.Contains(t, body, "/mergexo unblock head_sha="+observed)
+	assert.Zero(t, w.calls())
+	assert.Contains(t, w.logged.String(), "msg=history_rewrite_blocked issue_number=0 pr_number=1 turn_key=\"\" expected_head_sha="+old+" observed_head_sha="+observed)
+}
+
+func TestRestoringTheOldHeadAloneDoesNotUnblock(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.handle(w.delivery("pull_request"))
+	old := w.tip()
+	w.rewritten()
+	w.review("alice", "Answer me.")
+	w.handle(w.delivery("pull_request_review_comment"))
+	w.move(old)
+	assert.Equal(t, model.ResultBlocked, w.handle(w.delivery("pull_request_review_comment")).Result)
+	assert.Zero(t, w.calls())
+}
+
+func TestARewriteWhileTheAgentWorksBlocksAndPushesNothing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.review("alice", "Answer me.")
+	main := w.api("octo", "GET", w.path("/git/ref/heads/main"), nil).at("object", "sha").(string)
+	other := w.api("octo", "POST", w.path("/git/commits"), object{"message": "Other", "parents": []string{main}, "tree": w.api("octo", "GET", w.path("/git/commits/"+w.tip()), nil).at("tree", "sha")})["sha"].(string)
+	w.meanwhile(deed{"bob", "PATCH", w.path("/git/refs/heads/" + w.head), fmt.Sprintf(`{"sha": %q, "force": true}`, other)})
+	rep := w.handle(w.delivery("pull_request_review_comment"))
+	assert.Equal(t, model.ResultBlocked, rep.Result, rep.Reason)
+	assert.Equal(t, other, w.tip())
+	assert.Empty(t, w.replies())
+	assert.Len(t, w.marked("block", ""), 1)
+	assert.Len(t, w.stages(), 2, "the work is kept on its stage")
+	assert.Equal(t, model.ResultBlocked, w.handle(w.delivery("pull_request_review_comment")).Result)
+	assert.Len(t, w.marked("block", ""), 1)
+}
+
+func TestARewriteAfterTheTurnBlocksTheNext(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.review("alice", "Answer me.")
+	w.handle(w.delivery("pull_request_review_comment"))
+	accepted := w.tip()
+	w.rewritten()
+	rep := w.handle(w.delivery("pull_request"))
+	assert.Equal(t, model.ResultBlocked, rep.Result)
+	assert.Equal(t, accepted, rep.Expected)
+}
+
+func TestAnOldHeadThatIsGoneForGoodWasRewrittenAway(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.handle(w.delivery("pull_request"))
+	w.rewritten()
+	repos, err := filepath.Glob(filepath.Join(w.state, "repositories", "*.git"))
+	require.NoError(t, err)
+	require.Len(t, repos, 1)
+	for _, args := range [][]string{{"reflog", "expire", "--expire=now", "--all"}, {"gc", "-q", "--prune=now"}} {
+		out, err := exec.CommandContext(context.Background(), "git", append([]string{"-C", repos[0]}, args...)...).CombinedOutput()
+		require.NoError(t, err, "%s", out)
+	}
+	w.review("alice", "Answer me.")
+	rep := w.handle(w.delivery("pull_request_review_comment"))
+	assert.Equal(t, model.ResultBlocked, rep.Result, rep.Reason)
+	assert.Equal(t, "history_rewrite", rep.BlockedReason)
+}
+
+func TestAnAgentMayWorkOnAnotherBranch(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.agent = "elsewhere"
+	w.review("alice", "Answer me.")
+	rep := w.handle(w.delivery("pull_request_review_comment"))
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.settled(0, 1, 1)
+}
+
+func TestAnAgentThatRewritesHistoryBlocks(t *testing.T) {
+	t.Parallel()
+	for _, trick := range []string{"amend", "reset", "rebase"} {
+		t.Run(trick, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.agent = trick
+			w.review("alice", "Answer me.")
+			before := w.tip()
+			rep := w.handle(w.delivery("pull_request_review_comment"))
+			assert.Equal(t, model.ResultBlocked, rep.Result, rep.Reason)
+			assert.Equal(t, "history_rewrite", rep.BlockedReason)
+			assert.Equal(t, before, w.tip())
+			assert.Len(t, w.marked("block", ""), 1)
+			assert.Empty(t, w.stages())
+		})
+	}
+}
+
+func TestMergedOrClosedInMidTurn(t *testing.T) {
+	t.Parallel()
+	for what, d := range map[string]deed{
+		"closed": {"octo", "PATCH", "/api/v3/repos/octo/widgets/pulls/1", `{"state": "closed"}`},
+		"merged": {"octo", "PUT", "/api/v3/repos/octo/widgets/pulls/1/merge", `{}`},
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.review("alice", "Answer me.")
+			w.meanwhile(d)
+			before := w.tip()
+			rep := w.handle(w.delivery("pull_request_review_comment"))
+			assert.Equal(t, model.ResultNothing, rep.Result, rep.Reason)
+			assert.Contains(t, rep.Reason, "is "+what)
+			assert.Equal(t, before, w.tip())
+			assert.Empty(t, w.replies())
+			assert.Len(t, w.marked("turn", "planned"), 1)
+			assert.Len(t, w.stages(), 2, "the work is kept")
+		})
+	}
+}
+
+func TestPullRequestsThatAreNotForUs(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.review("alice", "Answer me.")
+	ev := w.delivery("pull_request_review_comment")
+	w.api("octo", "PATCH", w.pull(""), object{"state": "closed"})
+	assert.Contains(t, w.handle(ev).Reason, "pull request 1 is closed")
+	w.api("octo", "PATCH", w.pull(""), object{"state": "open"})
+	w.api("octo", "POST", w.path("/labels"), object{"name": "agent:ignore", "color": "ededed"})
+	status, _ := w.send("octo", "POST", w.path("/issues/1/labels"), object{"labels": []string{"agent:ignore"}})
+	require.Equal(t, 200, status)
+	assert.Contains(t, w.handle(ev).Reason, `label "agent:ignore"`)
+	status, _ = w.send("octo", "DELETE", w.path("/issues/1/labels/agent:ignore"), nil)
+	require.Equal(t, 200, status)
+	w.api("octo", "DELETE", w.path("/git/refs/heads/"+w.head), nil)
+	assert.Contains(t, w.handle(ev).Reason, "pull request 1 is closed", "GitHub closes it with its branch")
+	assert.Zero(t, w.calls())
+}
+
+func TestAPullRequestFromAForkIsLeftAlone(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.api("eve", "POST", w.path("/forks"), object{})
+	fork := "/api/v3/repos/eve/widgets"
+	main := w.api("eve", "GET", fork+"/git/ref/heads/main", nil).at("object", "sha")
+	w.api("eve", "POST", fork+"/git/refs", object{"ref": "refs/heads/agent/fork", "sha": main})
+	w.api("eve", "PUT", fork+"/contents/fork.txt", object{"message": "Fork", "branch": "agent/fork", "content": "Zm9yawo="})
+	w.number = int(w.api("eve", "POST", w.path("/pulls"), object{"title": "From a fork", "head": "eve:agent/fork", "base": "main"})["number"].(float64))
+	w.talk("alice", "Please change it.")
+	rep := w.handle(w.delivery("issue_comment"))
+	assert.Equal(t, model.ResultNothing, rep.Result)
+	assert.Contains(t, rep.Reason, "in a fork")
+	assert.Zero(t, w.calls())
+}
+
+func TestAHeadThatMovesUnderTheClaimIsLeftToTheNextRun(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.review("alice", "Answer me.")
+	ev := w.delivery("pull_request_review_comment")
+	w.gate.at = func(n int, _ *http.Request) fate {
+		if n == 2 { // the claim
+			w.write("bob", w.head, "bob.txt", "bob\n")
+		}
+		return passes
+	}
+	rep := w.handle(ev)
+	assert.Equal(t, model.ResultRetry, rep.Result, rep.Reason)
+	assert.Empty(t, w.marked("turn", ""), "the claim is taken back")
+	assert.Zero(t, w.calls())
+	w.gate.revive()
+	require.Equal(t, model.ResultDone, w.handle(ev).Result)
+	w.settled(1, 1, 2)
+}
+
+func TestADepthOneCheckoutServesAsWellAsAnyOther(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.clone("--depth=1")
+	for i := range 2 {
+		w.review("alice", fmt.Sprintf("Answer me, %d.", i))
+		rep := w.handle(w.delivery("pull_request_review_comment"))
+		require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	}
+	w.settled(2, 2, 2)
+}
+
+func TestTheAgentsOwnCommitsAreKept(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.agent = "commits+answer"
+	w.review("alice", "Answer me.")
+	rep := w.handle(w.delivery("pull_request_review_comment"))
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.Equal(t, []string{"Write greeting.txt", "Agent's one", "Agent's two", "Answer, in words of call 1"}, w.commits())
+}
+
+func TestASignedJournalTrustsOnlyWhatItSigned(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.key = "secret"
+	w.review("alice", "Answer me.")
+	ev := w.delivery("pull_request_review_comment")
+	require.Equal(t, model.ResultDone, w.handle(ev).Result)
+	assert.Contains(t, w.handle(ev).Reason, "nothing is pending")
+	assert.Contains(t, w.marked("turn", "done")[0]["body"], `,"sig":"`)
+	w.key = "another"
+	w.agent = "talk"
+	assert.Equal(t, model.ResultDone, w.handle(ev).Result, "a receipt under another key proves nothing")
+}
+
+func TestRequiredTestsRunBeforeThePushAndAreRepaired(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, `required_tests = ["test", "-f", "fixed.txt"]`)
+	w.agent = "answer+repair"
+	w.review("alice", "Answer me.")
+	rep := w.handle(w.delivery("pull_request_review_comment"))
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.Equal(t, 2, w.calls())
+	assert.Equal(t, []string{"Write greeting.txt", "Answer, in words of call 1", "Repair"}, w.commits())
+	assert.Len(t, w.replies(), 1)
+}
+
+func TestTestsThatKeepFailingBlock(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, `required_tests = ["sh", "-c", "echo broken; exit 1"]`, "[feedback]\nrepair_rounds = 1")
+	w.review("alice", "Answer me.")
+	rep := w.handle(w.delivery("pull_request_review_comment"))
+	assert.Equal(t, model.ResultBlocked, rep.Result)
+	assert.Equal(t, "tests_failed", rep.BlockedReason)
+	assert.Equal(t, 2, w.calls())
+	assert.Contains(t, w.marked("block", "")[0]["body"], "broken")
+	assert.Len(t, w.commits(), 1)
+}
+
+func TestAnAgentThatFailsIsTriedThreeTimes(t *testing.T) {
+	t.Parallel()
+	says := map[string]string{
+		"conflict": "greeting.txt", "damage": "", "exit": "exit code 3", "garbage": "not JSON", "field": "replies", "flood": "more than 8388608 bytes", "hang": "",
+	}
+	for how, want := range says {
+		t.Run(how, func(t *testing.T) {
+			t.Parallel()
+			more := ""
+			if how == "hang" {
+				more = "timeout = \"100ms\""
+			}
+			w := newWorld(t)
+			if more != "" {
+				text := fmt.Sprintf(settings, "", os.Args[0], "")
+				w.write("octo", "main", ".github/mergexo.toml", strings.Replace(text, `timeout = "1m"`, more, 1))
+			}
+			w.agent = how
+			before := w.tip()
+			w.review("alice", "Answer me.")
+			ev := w.delivery("pull_request_review_comment")
+			for i := 1; i <= 2; i++ {
+				rep := w.handle(ev)
+				assert.Equal(t, model.ResultFailed, rep.Result, rep.Reason)
+				assert.Contains(t, rep.Reason, fmt.Sprintf("attempt %d of 3", i))
+				assert.Contains(t, rep.Reason, want)
+				assert.Len(t, w.marked("turn", "failed"), 1, "one comment for the turn")
+			}
+			rep := w.handle(ev)
+			assert.Equal(t, model.ResultBlocked, rep.Result, rep.Reason)
+			assert.Equal(t, "agent_failed", rep.BlockedReason)
+			assert.Equal(t, model.ResultBlocked, w.handle(ev).Result)
+			assert.Equal(t, 3, w.calls())
+			assert.Equal(t, before, w.tip())
+			assert.Empty(t, w.replies())
+			assert.Len(t, w.marked("block", ""), 1)
+		})
+	}
+}
+
+func TestAnAnswerThatDoesNotHoldBlocksAtOnce(t *testing.T) {
+	t.Parallel()
+	for how, want := range map[string]struct{ reason, says string }{
+		"unknown":  {"outcome_invalid", "4242 is not among the review comments"},
+		"empty":    {"outcome_invalid", "commit_message: given, but nothing was changed"},
+		"workflow": {"path_forbidden", ".github/workflows/x.yml: forbid_paths"},
+		"long":     {"outcome_invalid", "too long to be recorded"},
+		"stuck":    {"agent_blocked", "Formal or not?"},
+	} {
+		t.Run(how, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.agent = how
+			w.review("alice", "Answer me.")
+			rep := w.handle(w.delivery("pull_request_review_comment"))
+			assert.Equal(t, model.ResultBlocked, rep.Result, rep.Reason)
+			assert.Equal(t, want.reason, rep.BlockedReason)
+			require.Len(t, w.marked("block", ""), 1)
+			assert.Contains(t, w.marked("block", "")[0]["body"], want.says)
+			assert.Len(t, w.commits(), 1)
+			assert.Empty(t, w.replies())
+			assert.Empty(t, w.stages())
+		})
+	}
+}
+
+func TestAThirdDeathBlocksAndLeavesNoClaim(t *testing.T) {
+	t.Parallel()
+	w, ev := twoComments(t)
+	for range 3 {
+		w.gate.revive()
+		w.gate.at = func(_ int, r *http.Request) fate {
+			if strings.HasSuffix(r.URL.Path, "/git-receive-pack") {
+				return diesFirst
+			}
+			return passes
+		}
+		w.handle(ev)
+	}
+	w.gate.revive()
+	rep := w.handle(ev)
+	assert.Equal(t, model.ResultBlocked, rep.Result, rep.Reason)
+	assert.Equal(t, "agent_failed", rep.BlockedReason)
+	assert.Equal(t, 3, w.calls())
+	assert.Empty(t, w.marked("turn", "started"))
+}
+
+func TestChangesWithoutACommitMessageAreNotPushed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.agent = "talk+dirty"
+	w.review("alice", "Answer me.")
+	require.Equal(t, model.ResultDone, w.handle(w.delivery("pull_request_review_comment")).Result)
+	w.settled(1, 1, 0)
+	assert.Contains(t, w.marked("turn", "done")[0]["body"], "without a commit message")
+}
+
+func TestACancelledRunLeavesItsClaimAndTheNextRecovers(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.agent = "hang"
+	w.review("alice", "Answer me.")
+	ev := w.delivery("pull_request_review_comment")
+	ctx, cancel := context.WithCancel(context.Background())
+	e := w.engine()
+	e.Foreign = nil
+	done := make(chan model.Report)
+	go func() {
+		rep, _ := e.Handle(ctx, ev)
+		done <- rep
+	}()
+	require.Eventually(t, func() bool { return w.calls() == 1 }, time.Minute, time.Millisecond)
+	cancel()
+	assert.Equal(t, model.ResultRetry, (<-done).Result)
+	assert.Len(t, w.marked("turn", "started"), 1)
+
+	w.agent = "answer"
+	assert.Equal(t, model.ResultRetry, w.handle(ev).Result, "its run is not over for GitHub yet")
+	w.over(1)
+	rep := w.handle(ev)
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.settled(1, 1, 1)
+}
+
+func TestADryRunWritesNothing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.review("alice", "Answer me.")
+	e := w.engine()
+	e.DryRun = true
+	rep, err := e.Handle(context.Background(), w.delivery("pull_request_review_comment"))
+	require.NoError(t, err)
+	assert.Zero(t, w.gate.writes)
+	var kinds []string
+	for _, eff := range rep.Effects {
+		assert.Equal(t, "planned", eff.Status)
+		kinds = append(kinds, eff.Kind)
+	}
+	assert.Equal(t, []string{"comment", "comment", "stage", "push", "reply"}, kinds)
+}
+
+func TestAReceiptWhoseMarkerWasEditedAwayBlocksToo(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id := w.review("alice", "Answer me.")
+	require.Equal(t, model.ResultDone, w.handle(w.delivery("pull_request_review_comment")).Result)
+	receipt := w.marked("turn", "done")[0]
+	w.later(time.Minute)
+	w.api("carol", "PATCH", w.path(fmt.Sprintf("/issues/comments/%d", receipt.id())), object{"body": "thanks"})
+	w.api("alice", "PATCH", w.path(fmt.Sprintf("/pulls/comments/%d", id)), object{"body": "Answer me again."})
+	ev := w.delivery("pull_request_review_comment")
+	for range 2 {
+		rep := w.handle(ev)
+		assert.Equal(t, model.ResultBlocked, rep.Result, rep.Reason)
+		assert.Equal(t, "marker_edited", rep.BlockedReason)
+	}
+	assert.Len(t, w.marked("block", ""), 1)
+	assert.Len(t, w.replies(), 1)
+	assert.Len(t, w.commits(), 2)
+	assert.Equal(t, 1, w.calls(), "what the spoilt receipt had answered is not redone")
+}

@@ -1,0 +1,512 @@
+package engine_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/journal"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// diesAfterWrite lets the process die once its n-th write is applied.
+func (w *world) diesAfterWrite(n int) {
+	w.gate.at = func(i int, _ *http.Request) fate {
+		if i == n {
+			return diesAfter
+		}
+		return passes
+	}
+}
+
+// unblock accepts a head as an operator's command will.
+func (w *world) unblock(head string) {
+	w.t.Helper()
+	w.later(time.Minute)
+	body, err := journal.Codec{}.Encode(journal.Body{Text: "ok", Kind: journal.KindUnblock, Marker: model.UnblockMarker{Repo: repo.String(), Number: w.number, Head: head, By: "carol"}})
+	require.NoError(w.t, err)
+	w.api("actions", "POST", w.path(fmt.Sprintf("/issues/%d/comments", w.number)), object{"body": body})
+}
+
+// The writes of a turn over two comments on a pull request that is tracked first.
+const (
+	writeClaim = 2
+	writePlan  = 4
+	writePush  = 5
+)
+
+func TestOldFeedbackIsNotAnsweredAgainWhereItsReceiptWasNotRead(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.review("alice", "Answer me.")
+	old := w.delivery("pull_request_review_comment")
+	w.handle(old)
+	for i := range 120 {
+		w.talk("eve", fmt.Sprintf("Chatter %d.", i))
+	}
+	w.talk("alice", "And me.")
+	require.Equal(t, model.ResultDone, w.handle(w.delivery("issue_comment")).Result)
+	w.settled(1, 2, 2)
+	assert.Contains(t, w.handle(old).Reason, "nothing is pending", "the old event again, with the old comment's node")
+	w.settled(1, 2, 2)
+}
+
+func TestRunsOverDifferentSetsOfTheSameFeedback(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.agent = "talk"
+	w.review("alice", "One.")
+	ev, entered := w.delivery("pull_request_review_comment"), false
+	w.gate.at = func(n int, _ *http.Request) fate {
+		if n == writeClaim && !entered { // the first run has read one comment; the second reads two, and is faster
+			entered = true
+			w.review("bob", "Two.")
+			rep, err := w.engine().Handle(context.Background(), ev)
+			assert.NoError(t, err)
+			assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+		}
+		return passes
+	}
+	rep, err := w.engine().Handle(context.Background(), ev)
+	require.NoError(t, err)
+	assert.Equal(t, model.ResultRetry, rep.Result, rep.Reason)
+	w.settled(2, 1, 0)
+	assert.Equal(t, 1, w.calls())
+}
+
+func TestAPublishedTurnThatIsRewoundBlocksAndAsksNoAgent(t *testing.T) {
+	t.Parallel()
+	for name, after := range map[string]func(*world){
+		"rewound":              func(*world) {},
+		"rewound and moved on": func(w *world) { w.write("bob", w.head, "bob.txt", "bob\n") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w, ev := twoComments(t)
+			start := w.tip()
+			w.diesAfterWrite(writePush)
+			w.handle(ev)
+			require.NotEqual(t, start, w.tip())
+			w.gate.revive()
+			w.move(start)
+			after(w)
+			rep := w.handle(ev)
+			assert.Equal(t, model.ResultBlocked, rep.Result, rep.Reason)
+			assert.Equal(t, "history_rewrite", rep.BlockedReason)
+			assert.Equal(t, 1, w.calls())
+		})
+	}
+}
+
+func TestAnOwnerWhoseClaimExpiredStopsBeforeItsNextEffect(t *testing.T) {
+	t.Parallel()
+	want, writes := uninterrupted(t)
+	for n := writeClaim + 1; n < writes; n++ {
+		t.Run(fmt.Sprintf("after write %d", n), func(t *testing.T) {
+			t.Parallel()
+			w, ev := twoComments(t)
+			entered := false
+			w.gate.after = func(i int) {
+				if i == n && !entered {
+					entered = true
+					w.later(10 * time.Hour)
+					rep, err := w.engine().Handle(context.Background(), ev)
+					assert.NoError(t, err)
+					assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+				}
+			}
+			rep, err := w.engine().Handle(context.Background(), ev)
+			require.NoError(t, err)
+			assert.Equal(t, model.ResultRetry, rep.Result, rep.Reason)
+			assert.Equal(t, want, w.shows())
+		})
+	}
+}
+
+func TestTwoRunsThatMeetTheSameRewriteBlockOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.handle(w.delivery("pull_request"))
+	w.rewritten()
+	w.review("alice", "Answer me.")
+	ev, entered := w.delivery("pull_request_review_comment"), false
+	w.gate.at = func(int, *http.Request) fate {
+		if !entered {
+			entered = true
+			rep, err := w.engine().Handle(context.Background(), ev)
+			assert.NoError(t, err)
+			assert.Equal(t, model.ResultBlocked, rep.Result)
+		}
+		return passes
+	}
+	rep, err := w.engine().Handle(context.Background(), ev)
+	require.NoError(t, err)
+	assert.Equal(t, model.ResultBlocked, rep.Result)
+	assert.Len(t, w.marked("block", ""), 1)
+}
+
+func TestClosingAndReopeningCostsNoSecondAgentCall(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.review("alice", "Answer me.")
+	ev := w.delivery("pull_request_review_comment")
+	w.meanwhile(deed{"octo", "PATCH", w.pull(""), `{"state": "closed"}`})
+	assert.Equal(t, model.ResultNothing, w.handle(ev).Result)
+	w.api("octo", "PATCH", w.pull(""), object{"state": "open"})
+	rep := w.handle(ev)
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.settled(1, 1, 1)
+	assert.Equal(t, 1, w.calls())
+}
+
+func TestAnswersAreStillGivenWhenAPublishedTurnWasMerged(t *testing.T) {
+	t.Parallel()
+	w, ev := twoComments(t)
+	w.diesAfterWrite(writePush)
+	w.handle(ev)
+	w.gate.revive()
+	w.api("octo", "PUT", w.pull("/merge"), object{})
+	rep := w.handle(ev)
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.Len(t, w.replies(), 2)
+	assert.Len(t, w.marked("turn", "done"), 1)
+	assert.Equal(t, 1, w.calls())
+}
+
+func TestWhatIsTestedIsWhatIsPushed(t *testing.T) {
+	t.Parallel()
+	t.Run("an uncommitted file does not make the tests pass", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t, `required_tests = ["test", "-f", "left.txt"]`, "[feedback]\nrepair_rounds = 0")
+		w.agent = "commits+dirty"
+		w.review("alice", "Answer me.")
+		rep := w.handle(w.delivery("pull_request_review_comment"))
+		assert.Equal(t, "tests_failed", rep.BlockedReason, rep.Reason)
+	})
+	t.Run("what tests leave is nobody's work", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t, `required_tests = ["sh", "-c", "echo x > coverage.out; test -f fixed.txt"]`)
+		w.agent = "answer+repair"
+		w.review("alice", "Answer me.")
+		require.Equal(t, model.ResultDone, w.handle(w.delivery("pull_request_review_comment")).Result)
+		status, _ := w.send("octo", "GET", w.path("/contents/coverage.out?ref="+w.head), nil)
+		assert.Equal(t, 404, status)
+		assert.NotContains(t, w.marked("turn", "done")[0]["body"], "left changes")
+	})
+}
+
+func TestCommitsLeftBehindOnTheBranchAreNotLostInSilence(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.agent = "detach+talk"
+	w.review("alice", "Answer me.")
+	rep := w.handle(w.delivery("pull_request_review_comment"))
+	assert.Equal(t, model.ResultFailed, rep.Result)
+	assert.Contains(t, rep.Reason, "left HEAD at")
+	assert.Empty(t, w.replies())
+}
+
+func TestASessionTooLongForAReceiptIsRefused(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.agent = "answer+session"
+	w.review("alice", "Answer me.")
+	rep := w.handle(w.delivery("pull_request_review_comment"))
+	assert.Equal(t, "outcome_invalid", rep.BlockedReason, rep.Reason)
+	assert.Contains(t, w.marked("block", "")[0]["body"], "session: 80000 bytes")
+	assert.Empty(t, w.marked("turn", "started"))
+}
+
+func TestARewriteIsSeenWhereTheCloneIsShallow(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for i := range 60 {
+		w.write("octo", w.head, "long.txt", fmt.Sprint(i))
+	}
+	w.agent = "rebase"
+	w.review("alice", "Answer me.")
+	rep := w.handle(w.delivery("pull_request_review_comment"))
+	assert.Equal(t, "history_rewrite", rep.BlockedReason, rep.Reason)
+}
+
+func TestATurnOfManyCommitsIsRecovered(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.agent = "many+answer"
+	w.review("alice", "Answer me.")
+	ev := w.delivery("pull_request_review_comment")
+	w.diesAfterWrite(writePlan)
+	w.handle(ev)
+	w.gate.revive()
+	rep := w.handle(ev)
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.settled(1, 1, 61)
+	assert.Equal(t, 1, w.calls())
+}
+
+func TestLostPushesAreTriedLaterAndNotTakenForConflicts(t *testing.T) {
+	t.Parallel()
+	want, _ := uninterrupted(t)
+	w, ev := twoComments(t)
+	pushes := 0
+	w.gate.at = func(_ int, r *http.Request) fate {
+		if strings.HasSuffix(r.URL.Path, "/git-receive-pack") {
+			if pushes++; pushes > 1 { // the first is the stage's
+				return lost
+			}
+		}
+		return passes
+	}
+	rep := w.handle(ev)
+	assert.Equal(t, model.ResultRetry, rep.Result, rep.Reason)
+	w.gate.revive()
+	require.Equal(t, model.ResultDone, w.handle(ev).Result)
+	assert.Equal(t, want, w.shows())
+	assert.Equal(t, 1, w.calls())
+}
+
+func TestAnUnblockToANewHeadStartsAPlannedTurnOver(t *testing.T) {
+	t.Parallel()
+	w, ev := twoComments(t)
+	w.diesAfterWrite(writePlan)
+	w.handle(ev)
+	w.gate.revive()
+	head := w.rewritten()
+	require.Equal(t, model.ResultBlocked, w.handle(ev).Result)
+	w.unblock(head)
+	rep := w.handle(ev)
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.Len(t, w.replies(), 2)
+	assert.Empty(t, w.marked("turn", "planned"))
+	assert.Equal(t, head, w.list("octo", w.pull("/commits"))[0]["sha"])
+}
+
+func TestAPushThatIsRefusedBlocksAndIsPublishedAfterTheUnblock(t *testing.T) {
+	t.Parallel()
+	w, ev := twoComments(t)
+	w.put("/_sandbox/protection", object{"repository": repo.String(), "branch": w.head, "push": []string{"octo"}})
+	rep := w.handle(ev)
+	assert.Equal(t, "push_refused", rep.BlockedReason, rep.Reason)
+	assert.Contains(t, w.marked("turn", "planned")[0]["body"], "The pull request is blocked; see the comment below.")
+	w.put("/_sandbox/protection", object{"repository": repo.String(), "branch": w.head, "push": []string{"octo", "github-actions[bot]"}})
+	w.unblock(w.tip())
+	rep = w.handle(ev)
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.settled(2, 1, 1)
+	assert.Equal(t, 1, w.calls())
+}
+
+func TestARecordedReplyIsGivenEvenWhenItsCommentWasNotReadAgain(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.agent = "talk"
+	id := w.review("alice", "Old.")
+	w.handle(w.delivery("pull_request_review_comment"))
+	for i := range 55 {
+		w.review("eve", fmt.Sprintf("Chatter %d.", i))
+	}
+	w.talk("alice", "Settle what is older.")
+	w.handle(w.delivery("issue_comment"))
+	w.later(5 * time.Minute)
+	w.api("alice", "PATCH", w.path(fmt.Sprintf("/pulls/comments/%d", id)), object{"body": "Old, edited."})
+	edited, other := w.delivery("pull_request_review_comment"), w.delivery("pull_request")
+	w.gate.revive()
+	w.diesAfterWrite(2) // claim, plan
+	w.handle(edited)
+	w.gate.revive()
+	rep := w.handle(other) // this trigger does not say where to look
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	var answers int
+	for _, r := range w.replies() {
+		if r["in_reply_to_id"] == float64(id) {
+			answers++
+		}
+	}
+	assert.Equal(t, 2, answers)
+}
+
+func TestGitThatDoesNotAnswerIsTriedLaterAndOneThatRefusesIsAMistake(t *testing.T) {
+	t.Parallel()
+	for status, result := range map[int]model.Result{503: model.ResultRetry, 401: model.ResultFailed} {
+		t.Run(fmt.Sprint(status), func(t *testing.T) {
+			t.Parallel()
+			w, ev := twoComments(t)
+			next := w.gate.next
+			w.gate.next = http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+				if strings.HasSuffix(r.URL.Path, "/info/refs") {
+					http.Error(rw, "no", status)
+					return
+				}
+				next.ServeHTTP(rw, r)
+			})
+			rep, err := w.engine().Handle(context.Background(), ev)
+			assert.Equal(t, result, rep.Result, rep.Reason)
+			assert.Equal(t, status == 401, err != nil, "the caller has to mend its token")
+			assert.Zero(t, w.calls())
+		})
+	}
+}
+
+func TestClaimsDeletedOnALongConversationStayDeleted(t *testing.T) {
+	t.Parallel()
+	for name, write := range map[string]int{"started": writeClaim, "planned": writePlan} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w, ev := twoComments(t)
+			w.diesAfterWrite(write)
+			w.handle(ev)
+			w.gate.revive()
+			for i := range 120 {
+				w.talk("eve", fmt.Sprintf("Chatter %d.", i))
+			}
+			said := false
+			w.gate.after = func(int) {
+				if !said && len(w.marked("turn", "done")) == 0 && w.calls() == 1 && len(w.replies()) > 0 {
+					said = true
+					w.talk("bob", "Another wish.")
+				}
+			}
+			if name == "started" {
+				w.gate.after = nil
+			}
+			rep := w.handle(ev)
+			require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+			deleted := 0
+			for _, e := range rep.Effects {
+				if e.Kind == "delete" {
+					deleted++
+				}
+			}
+			assert.Equal(t, 1, deleted, "the dead claim, once")
+			assert.Len(t, w.replies(), 2)
+			if said {
+				assert.Len(t, w.marked("turn", "done"), 2, "what was said meanwhile is taken up")
+			}
+			assert.Equal(t, name == "planned", said)
+		})
+	}
+}
+
+func TestAClosedTurnWithoutCommitsIsLeftAlone(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.agent = "talk"
+	w.review("alice", "Answer me.")
+	w.meanwhile(deed{"octo", "PATCH", w.pull(""), `{"state": "closed"}`})
+	w.handle(w.delivery("pull_request_review_comment"))
+	assert.Contains(t, w.marked("turn", "planned")[0]["body"], "When the pull request is open again")
+	w.talk("eve", "Pity.")
+	w.gate.revive()
+	rep := w.handle(w.delivery("issue_comment"))
+	assert.Contains(t, rep.Reason, "is closed")
+	assert.Zero(t, w.gate.writes)
+}
+
+func TestAReceiptCountsFromItsEditAlsoAfterAnUnblock(t *testing.T) {
+	t.Parallel()
+	w, ev := twoComments(t)
+	start, entered := w.tip(), false
+	w.gate.after = func(i int) {
+		if i == writeClaim && !entered {
+			entered = true
+			w.unblock(start)
+			w.later(time.Minute)
+		}
+	}
+	require.Equal(t, model.ResultDone, w.handle(ev).Result)
+	w.gate.revive()
+	w.later(time.Minute)
+	w.move(start)
+	w.talk("alice", "Again.")
+	rep := w.handle(w.delivery("issue_comment"))
+	assert.Equal(t, "history_rewrite", rep.BlockedReason, rep.Reason)
+}
+
+func TestAWishWithdrawnBeforeTheSecondLookIsForgotten(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for i := range 55 {
+		w.review("eve", fmt.Sprintf("Chatter %d.", i))
+	}
+	w.talk("alice", "First.")
+	w.handle(w.delivery("issue_comment"))
+	calls := w.calls()
+	w.review("alice", "One.")
+	ev := w.delivery("pull_request_review_comment")
+	var id int64
+	w.gate.revive()
+	w.gate.after = func(n int) {
+		switch {
+		case id == 0:
+			id = w.review("bob", "Oops.")
+		case id > 0 && len(w.marked("turn", "done")) == 2:
+			w.send("bob", "DELETE", w.path(fmt.Sprintf("/pulls/comments/%d", id)), nil)
+		}
+	}
+	rep, err := w.engine().Handle(context.Background(), ev)
+	require.NoError(t, err)
+	assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.Equal(t, calls+1, w.calls())
+	assert.Len(t, w.marked("turn", "done"), 2)
+}
+
+func TestADeathWhileATurnIsReplayedIsMadeGoodToo(t *testing.T) {
+	t.Parallel()
+	scene := func(t *testing.T) (*world, model.Event) {
+		w, ev := twoComments(t)
+		w.meanwhile(deed{"bob", "PUT", w.path("/contents/other.txt"), fmt.Sprintf(`{"message": "Bob's", "branch": %q, "content": "Ym9iCg=="}`, w.head)})
+		return w, ev
+	}
+	w, ev := scene(t)
+	require.Equal(t, model.ResultDone, w.handle(ev).Result)
+	want, writes := w.shows(), w.gate.writes
+	require.Equal(t, 10, writes, "two more: the replayed stage and its plan")
+	for n := writeClaim; n <= writes; n++ {
+		for name, f := range map[string]fate{"before": diesFirst, "after": diesAfter} {
+			t.Run(fmt.Sprintf("%s write %d", name, n), func(t *testing.T) {
+				t.Parallel()
+				w, ev := scene(t)
+				w.gate.at = func(i int, _ *http.Request) fate {
+					if i == n {
+						return f
+					}
+					return passes
+				}
+				w.handle(ev)
+				recorded := len(w.marked("turn", "planned"))+len(w.marked("turn", "done")) > 0
+				w.gate.revive()
+				rep := w.handle(ev)
+				assert.Contains(t, []model.Result{model.ResultDone, model.ResultNothing}, rep.Result, rep.Reason)
+				if recorded {
+					assert.Equal(t, 1, w.calls(), "no second call once the plan is recorded")
+				}
+				if n == writeClaim { // before the agent is called, Bob has not pushed
+					return
+				}
+				shows := w.shows()
+				if !recorded { // the branch has moved, so it is another turn: the stage of the one that died is a checkpoint
+					shows = strings.Replace(shows, "== 1 stages", "== 0 stages", 1)
+				}
+				assert.Equal(t, want, shows)
+			})
+		}
+	}
+}
+
+func TestAReplyFindsItsThreadWithoutTheFirstComment(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	root := w.review("eve", "Hm.")
+	w.later(time.Minute)
+	w.api("alice", "POST", w.pull(fmt.Sprintf("/comments/%d/replies", root)), object{"body": "Please do it."})
+	w.meanwhile(deed{"eve", "DELETE", w.path(fmt.Sprintf("/pulls/comments/%d", root)), ""})
+	rep := w.handle(w.delivery("pull_request_review_comment"))
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.Contains(t, w.marked("turn", "done")[0]["body"], "[reply](")
+}

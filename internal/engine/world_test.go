@@ -1,0 +1,470 @@
+package engine_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/engine"
+	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/github"
+	"github.com/mergexo/mergexo/internal/journal"
+	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/sandbox"
+)
+
+var repo = model.Repo{Owner: "octo", Name: "widgets"}
+
+// world is a GitHub with people in it, and MergeXO beside it.
+type world struct {
+	t       *testing.T
+	sandbox *sandbox.Server
+	gate    *gate
+	state   string // the sandbox's directory
+	people  string // where people reach GitHub
+	origin  string // where MergeXO does, through the gate
+	now     time.Time
+	number  int
+	head    string // branch
+	key     string
+	agent   string // what the fake agent does
+	log     string // where it notes its calls
+	workdir string // GITHUB_WORKSPACE; empty for an own clone
+	runs    int64
+	random  int
+	logged  bytes.Buffer
+}
+
+// settings that most stories live by; the agent's adapter and command are filled in.
+const settings = `[repo]
+track = ["agent/*"]
+%s
+[agent]
+adapter = "command"
+command = [%q]
+timeout = "1m"
+pass_env = ["FAKE_AGENT", "FAKE_AGENT_LOG", "FAKE_AGENT_API", "GOCOVERDIR"]
+%s
+`
+
+// newWorld has one open pull request from agent/greet to main. more goes into the settings' [repo] section and behind.
+func newWorld(t *testing.T, more ...string) *world {
+	t.Helper()
+	w := &world{t: t, now: time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC), head: "agent/greet", agent: "answer", log: filepath.Join(t.TempDir(), "calls")}
+	var err error
+	w.state = t.TempDir()
+	w.sandbox, err = sandbox.New(sandbox.Options{StateDir: w.state})
+	require.NoError(t, err)
+	w.sandbox.SetClock(w.now)
+	w.gate = &gate{next: w.sandbox}
+	gated, open := httptest.NewServer(w.gate), httptest.NewServer(w.sandbox)
+	w.origin, w.people = gated.URL, open.URL
+	w.sandbox.SetOrigin(w.origin)
+	t.Cleanup(func() {
+		gated.Close()
+		open.Close()
+		require.NoError(t, w.sandbox.Close())
+	})
+	self, err := os.Executable()
+	require.NoError(t, err)
+	section := func(i int) string {
+		if i < len(more) {
+			return more[i]
+		}
+		return ""
+	}
+	for login, permission := range map[string]string{"alice": "write", "bob": "write", "carol": "maintain", "eve": "none"} {
+		w.put("/_sandbox/users/"+login, object{"type": "User", "repository": repo.String(), "permission": permission})
+	}
+	w.write("octo", "main", ".github/mergexo.toml", fmt.Sprintf(settings, section(0), self, section(1)))
+	w.write("octo", "main", "greeting.txt", "hello\n")
+	main := w.api("octo", "GET", w.path("/git/ref/heads/main"), nil)
+	w.api("octo", "POST", w.path("/git/refs"), object{"ref": "refs/heads/" + w.head, "sha": main.at("object", "sha")})
+	w.write("octo", w.head, "greeting.txt", "hello\nworld\n")
+	w.number = int(w.api("octo", "POST", w.path("/pulls"), object{"title": "Greet people", "body": "It greets.", "head": w.head, "base": "main"})["number"].(float64))
+	return w
+}
+
+// object is JSON as it comes and goes.
+type object map[string]any
+
+func (o object) at(path ...string) any {
+	var v any = map[string]any(o)
+	for _, p := range path {
+		v = v.(map[string]any)[p]
+	}
+	return v
+}
+
+func (o object) id() int64 { return int64(o["id"].(float64)) }
+
+func (w *world) path(rest string) string { return "/api/v3/repos/" + repo.String() + rest }
+
+func (w *world) pull(rest string) string { return w.path(fmt.Sprintf("/pulls/%d%s", w.number, rest)) }
+
+// send makes one request to GitHub as a person.
+func (w *world) send(login, method, path string, body any) (int, []byte) {
+	w.t.Helper()
+	raw, err := json.Marshal(body)
+	require.NoError(w.t, err)
+	req, err := http.NewRequestWithContext(context.Background(), method, w.people+path, bytes.NewReader(raw))
+	require.NoError(w.t, err)
+	if login != "" {
+		req.Header.Set("Authorization", "Bearer sandbox-"+login)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	require.NoError(w.t, err)
+	defer resp.Body.Close()
+	out, err := io.ReadAll(resp.Body)
+	require.NoError(w.t, err)
+	return resp.StatusCode, out
+}
+
+// api is send for what has to go well.
+func (w *world) api(login, method, path string, body any) object {
+	w.t.Helper()
+	status, out := w.send(login, method, path, body)
+	require.Less(w.t, status, 300, "%s %s: %s", method, path, out)
+	o := object{}
+	if len(out) > 0 {
+		require.NoError(w.t, json.Unmarshal(out, &o), "%s", out)
+	}
+	return o
+}
+
+func (w *world) list(login, path string) []object {
+	w.t.Helper()
+	var all []object
+	for page := 1; ; page++ {
+		sep := "?"
+		if strings.Contains(path, "?") {
+			sep = "&"
+		}
+		status, out := w.send(login, "GET", fmt.Sprintf("%s%sper_page=100&page=%d", path, sep, page), nil)
+		require.Equal(w.t, 200, status, "%s", out)
+		var some []object
+		require.NoError(w.t, json.Unmarshal(out, &some))
+		all = append(all, some...)
+		if len(some) < 100 {
+			return all
+		}
+	}
+}
+
+func (w *world) put(path string, body any) { w.t.Helper(); w.api("", "PUT", path, body) }
+
+// later lets time pass, so that what happens next has a time of its own.
+func (w *world) later(d time.Duration) {
+	w.now = w.now.Add(d)
+	w.sandbox.SetClock(w.now)
+}
+
+// write commits a file through the contents API.
+func (w *world) write(login, branch, path, text string) {
+	w.t.Helper()
+	body := object{"message": "Write " + path, "branch": branch, "content": base64.StdEncoding.EncodeToString([]byte(text))}
+	if status, out := w.send(login, "GET", w.path("/contents/"+path+"?ref="+branch), nil); status == 200 {
+		o := object{}
+		require.NoError(w.t, json.Unmarshal(out, &o))
+		body["sha"] = o["sha"]
+	}
+	w.api(login, "PUT", w.path("/contents/"+path), body)
+}
+
+// review leaves a comment on line 2 of greeting.txt, where "world" stands.
+func (w *world) review(login, text string) int64 {
+	w.t.Helper()
+	w.later(time.Minute)
+	return w.api(login, "POST", w.pull("/comments"), object{"body": text, "commit_id": w.tip(), "path": "greeting.txt", "line": 2, "side": "RIGHT"}).id()
+}
+
+// talk comments in the conversation.
+func (w *world) talk(login, text string) int64 {
+	w.t.Helper()
+	w.later(time.Minute)
+	return w.api(login, "POST", w.path(fmt.Sprintf("/issues/%d/comments", w.number)), object{"body": text}).id()
+}
+
+// tip is the head of the pull request's branch.
+func (w *world) tip() string {
+	w.t.Helper()
+	return w.api("octo", "GET", w.path("/git/ref/heads/"+w.head), nil).at("object", "sha").(string)
+}
+
+// move sets the branch by force, as somebody who rewrites history does.
+func (w *world) move(sha string) {
+	w.t.Helper()
+	w.api("octo", "PATCH", w.path("/git/refs/heads/"+w.head), object{"sha": sha, "force": true})
+}
+
+// rewritten makes a commit that is no descendant of the branch's tip and moves the branch there.
+func (w *world) rewritten() string {
+	w.t.Helper()
+	parent := w.api("octo", "GET", w.path("/git/ref/heads/main"), nil).at("object", "sha")
+	tree := w.api("octo", "GET", w.path("/git/commits/"+w.tip()), nil).at("tree", "sha")
+	sha := w.api("octo", "POST", w.path("/git/commits"), object{"message": "Rewritten " + w.now.String(), "tree": tree, "parents": []any{parent}})["sha"].(string)
+	w.move(sha)
+	return sha
+}
+
+// delivery is the newest webhook payload of this name.
+func (w *world) delivery(name string) model.Event {
+	w.t.Helper()
+	_, out := w.send("", "GET", "/_sandbox/deliveries", nil)
+	var all []struct {
+		Event   string          `json:"event"`
+		Payload json.RawMessage `json:"payload"`
+	}
+	require.NoError(w.t, json.Unmarshal(out, &all))
+	for _, d := range slices.Backward(all) {
+		if d.Event == name {
+			ev, err := github.ParseEvent(name, d.Payload)
+			require.NoError(w.t, err)
+			return ev
+		}
+	}
+	w.t.Fatalf("no delivery of %s", name)
+	return model.Event{}
+}
+
+// engine is a new process: it knows nothing but what GitHub holds.
+func (w *world) engine() *engine.Engine {
+	w.t.Helper()
+	w.runs++
+	log := slog.New(slog.NewTextHandler(&w.logged, nil))
+	gh, err := github.New(github.Options{
+		APIURL: w.origin + "/api/v3", GraphQLURL: w.origin + "/api/graphql", Token: "sandbox-actions", Log: log,
+		Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
+	})
+	require.NoError(w.t, err)
+	env := map[string]string{"FAKE_AGENT": w.agent, "FAKE_AGENT_LOG": w.log, "FAKE_AGENT_API": w.people, "PATH": os.Getenv("PATH")}
+	for _, name := range []string{"GOCOVERDIR"} {
+		if v, ok := os.LookupEnv(name); ok {
+			env[name] = v
+		}
+	}
+	return &engine.Engine{
+		GitHub: gh, Codec: journal.Codec{Key: []byte(w.key)}, ServerURL: w.origin,
+		Git:    git.Options{Token: "sandbox-actions", Workspace: w.workdir, Temp: w.t.TempDir(), Now: w.clock, Log: log, Path: os.Getenv("PATH")},
+		Run:    engine.Run{ID: w.runs, Attempt: 1, URL: fmt.Sprintf("%s/octo/widgets/actions/runs/%d", w.origin, w.runs)},
+		Lookup: func(name string) (string, bool) { v, ok := env[name]; return v, ok }, Foreign: io.Discard, Log: log, Now: w.clock,
+		Random: func() string { w.random++; return fmt.Sprintf("random%d", w.random) },
+	}
+}
+
+func (w *world) clock() time.Time { return w.now }
+
+// handle lets a new process take an event, and then tells GitHub that its run is over.
+func (w *world) handle(ev model.Event) model.Report {
+	w.t.Helper()
+	rep, err := w.engine().Handle(context.Background(), ev)
+	require.NoError(w.t, err)
+	w.over(w.runs)
+	return rep
+}
+
+// over says that a workflow run has ended.
+func (w *world) over(run int64) {
+	w.put(fmt.Sprintf("/_sandbox/runs/%d", run), object{"status": "completed"})
+}
+
+// comments are the pull request's conversation, oldest first.
+func (w *world) comments() []object {
+	w.t.Helper()
+	return w.list("octo", w.path(fmt.Sprintf("/issues/%d/comments", w.number)))
+}
+
+// replies are all review comments that answer another one.
+func (w *world) replies() []object {
+	w.t.Helper()
+	return slices.DeleteFunc(w.list("octo", w.pull("/comments")), func(o object) bool { return o["in_reply_to_id"] == nil })
+}
+
+// marked are the conversation comments whose last line is a marker of this kind and, for turns, phase.
+func (w *world) marked(kind, phase string) []object {
+	w.t.Helper()
+	return slices.DeleteFunc(w.comments(), func(o object) bool {
+		body := strings.TrimSpace(o["body"].(string))
+		last := body[strings.LastIndex(body, "\n")+1:]
+		return !strings.HasPrefix(last, "<!-- mergexo-"+kind+":") || phase != "" && !strings.Contains(last, `"phase":"`+phase+`"`)
+	})
+}
+
+// commits are the subjects on the branch since main, oldest first.
+func (w *world) commits() []string {
+	w.t.Helper()
+	var out []string
+	for _, c := range w.list("octo", w.pull("/commits")) {
+		out = append(out, c.at("commit", "message").(string))
+	}
+	return out
+}
+
+// file is what a file on the branch holds.
+func (w *world) file(path string) string {
+	w.t.Helper()
+	raw := w.api("octo", "GET", w.path("/contents/"+path+"?ref="+w.head), nil)["content"].(string)
+	text, err := base64.StdEncoding.DecodeString(strings.ReplaceAll(raw, "\n", ""))
+	require.NoError(w.t, err)
+	return string(text)
+}
+
+// calls is how often the agent was called.
+func (w *world) calls() int {
+	w.t.Helper()
+	raw, err := os.ReadFile(w.log)
+	if os.IsNotExist(err) {
+		return 0
+	}
+	require.NoError(w.t, err)
+	return bytes.Count(raw, []byte("\n"))
+}
+
+// stages are the hidden refs that MergeXO left.
+func (w *world) stages() []string {
+	w.t.Helper()
+	out, err := exec.CommandContext(context.Background(), "git", "ls-remote", w.people+"/"+repo.String(), "refs/mergexo/*").Output()
+	require.NoError(w.t, err)
+	return strings.Fields(string(out))
+}
+
+// clone checks out a branch as actions/checkout does.
+func (w *world) clone(args ...string) {
+	w.t.Helper()
+	w.workdir = filepath.Join(w.t.TempDir(), "workspace")
+	args = append([]string{"clone", "--quiet"}, append(args, w.origin+"/"+repo.String(), w.workdir)...)
+	out, err := exec.CommandContext(context.Background(), "git", args...).CombinedOutput()
+	require.NoError(w.t, err, "%s", out)
+}
+
+// gate stands between MergeXO and GitHub: it counts, and it can fail at a chosen write.
+type gate struct {
+	next http.Handler
+
+	mu     sync.Mutex
+	seen   []string // every request, as "METHOD path"
+	writes int
+	// at is asked before each write, with its number from 1; it says what happens to it.
+	at    func(n int, r *http.Request) fate
+	after func(n int) // is called when a write is applied and before it is answered
+	dead  bool
+}
+
+// fate is what becomes of a write.
+type fate int
+
+const (
+	passes    fate = iota
+	diesFirst      // the process is dead before the write is applied
+	diesAfter      // the write is applied, the process never hears of it
+	unclear        // the write is applied, the connection breaks, the process lives
+	lost           // the connection breaks before the write is applied, the process lives
+)
+
+func isWrite(r *http.Request) bool {
+	if strings.HasSuffix(r.URL.Path, "/graphql") {
+		return false
+	}
+	if strings.Contains(r.URL.Path, "/api/") {
+		return r.Method != http.MethodGet && r.Method != http.MethodHead
+	}
+	return strings.HasSuffix(r.URL.Path, "/git-receive-pack") && r.Method == http.MethodPost
+}
+
+func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	n, f := g.admit(r)
+	switch {
+	case f == diesFirst || f == lost:
+		g.bury(f)
+		panic(http.ErrAbortHandler)
+	case n == 0:
+		g.next.ServeHTTP(w, r)
+		return
+	}
+	rec := httptest.NewRecorder()
+	g.next.ServeHTTP(rec, r)
+	if f == diesAfter || f == unclear {
+		g.bury(f)
+		panic(http.ErrAbortHandler)
+	}
+	if g.after != nil {
+		g.after(n)
+	}
+	maps.Copy(w.Header(), rec.Header())
+	w.WriteHeader(rec.Code)
+	_, _ = w.Write(rec.Body.Bytes())
+}
+
+// admit numbers a write from 1 (0: no write) and asks for its fate. Nobody holds the lock meanwhile: what is asked may
+// let another process in.
+func (g *gate) admit(r *http.Request) (int, fate) {
+	g.mu.Lock()
+	if g.dead {
+		g.mu.Unlock()
+		return 0, lost
+	}
+	g.seen = append(g.seen, r.Method+" "+r.URL.RequestURI())
+	n := 0
+	if isWrite(r) {
+		g.writes++
+		n = g.writes
+	}
+	at := g.at
+	g.mu.Unlock()
+	if n > 0 && at != nil {
+		return n, at(n, r)
+	}
+	return n, passes
+}
+
+func (g *gate) bury(f fate) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.dead = g.dead || f == diesFirst || f == diesAfter
+}
+
+// died says whether the process was killed.
+func (g *gate) died() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.dead
+}
+
+// revive starts counting anew, with nothing failing.
+func (g *gate) revive() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.seen, g.writes, g.at, g.after, g.dead = nil, 0, nil, nil, false
+}
+
+// counted are the requests so far: API calls, and network operations of git, each of which begins with one advertisement.
+func (g *gate) counted() (api, git int) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, s := range g.seen {
+		switch {
+		case strings.Contains(s, "/info/refs"):
+			git++
+		case strings.Contains(s, "/api/"):
+			api++
+		}
+	}
+	return api, git
+}
