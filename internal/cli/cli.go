@@ -1,0 +1,138 @@
+// Package cli is the command line: commands, flags, wiring and exit codes. It is the only place that reads the
+// environment, so that everything below it can be run and tested on values.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/report"
+)
+
+// Exit codes, from the project's contract with scripts and the Action.
+const (
+	ExitOK      = 0
+	ExitFailed  = 1
+	ExitUsage   = 2
+	ExitBlocked = 3
+	ExitRetry   = 75 // EX_TEMPFAIL of sysexits.h
+)
+
+var exitCodes = map[model.Result]int{
+	model.ResultDone: ExitOK, model.ResultNothing: ExitOK, model.ResultFailed: ExitFailed,
+	model.ResultBlocked: ExitBlocked, model.ResultRetry: ExitRetry,
+}
+
+// Streams are the three standard streams.
+type Streams struct {
+	In       io.Reader
+	Out, Err io.Writer
+}
+
+// version is set when a release is built.
+var version = "dev"
+
+// program is one invocation.
+type program struct {
+	Streams
+	secrets secrets
+	lookup  func(string) (string, bool)
+	exit    int
+}
+
+// usageError is a mistake of whoever called us: exit code 2.
+type usageError struct{ err error }
+
+func (e usageError) Error() string { return e.err.Error() }
+func (e usageError) Unwrap() error { return e.err }
+
+func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+
+// Main runs one command and gives its exit code. The token leaves the environment before anything else happens.
+func Main(args []string, s Streams) int {
+	secrets, err := takeSecrets()
+	if err != nil {
+		fmt.Fprintf(s.Err, "mergexo: take the token out of the environment: %v\n", err)
+		return ExitFailed
+	}
+	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer cancel()
+	p := &program{Streams: s, secrets: secrets, lookup: os.LookupEnv}
+	if err := p.app().RunContext(ctx, args); err != nil {
+		return p.complain(err)
+	}
+	return p.exit
+}
+
+// complain writes the line that every error ends in and gives its exit code.
+func (p *program) complain(err error) int {
+	usage := usageError{}
+	switch werr := report.Complaint(p.Err, err.Error()); {
+	case werr == nil && errors.As(err, &usage):
+		return ExitUsage
+	default:
+		return ExitFailed
+	}
+}
+
+func (p *program) app() *cli.App {
+	usage := func(c *cli.Context, err error, _ bool) error {
+		return usagef("%w; see mergexo %s--help", err, strings.TrimPrefix(c.Command.Name+" ", "mergexo "))
+	}
+	app := &cli.App{
+		Name:  "mergexo",
+		Usage: "steer coding agents from GitHub: exactly once, nothing lost, append-only",
+		Commands: []*cli.Command{
+			p.runCommand(), p.replayCommand(), p.sandboxCommand(), p.versionCommand(),
+		},
+		Writer: p.Out, ErrWriter: p.Err, OnUsageError: usage, HideVersion: true,
+		ExitErrHandler: func(*cli.Context, error) {}, // errors come back to Main: only main exits
+		Action: func(c *cli.Context) error {
+			if c.Args().Present() {
+				return p.unknown(c)
+			}
+			return cli.ShowAppHelp(c)
+		},
+	}
+	for _, c := range app.Commands {
+		c.OnUsageError = usage
+		c.HideHelpCommand = true
+		act := c.Action
+		c.Action = func(ctx *cli.Context) error {
+			if ctx.Args().Present() {
+				return usagef("%s takes no argument %q; see mergexo %s --help", ctx.Command.Name, ctx.Args().First(), ctx.Command.Name)
+			}
+			return act(ctx)
+		}
+	}
+	return app
+}
+
+func (p *program) unknown(c *cli.Context) error {
+	var names []string
+	for _, cmd := range c.App.Commands {
+		names = append(names, cmd.Name)
+	}
+	slices.Sort(names)
+	return usagef("unknown command %q; there are %s", c.Args().First(), strings.Join(names, ", "))
+}
+
+func (p *program) versionCommand() *cli.Command {
+	return &cli.Command{
+		Name: "version", Usage: "print the version",
+		Action: func(*cli.Context) error {
+			_, err := fmt.Fprintf(p.Out, "mergexo %s\n", version)
+			return err
+		},
+	}
+}

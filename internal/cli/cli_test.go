@@ -1,0 +1,425 @@
+package cli_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/cli"
+	"github.com/mergexo/mergexo/internal/sandbox"
+)
+
+// TestMain lets the test binary be the program.
+func TestMain(m *testing.M) {
+	if os.Getenv("MERGEXO_TEST_MAIN") != "" {
+		os.Exit(cli.Main(os.Args, cli.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}))
+	}
+	os.Exit(m.Run())
+}
+
+// ran is how one invocation of the program ended.
+type ran struct {
+	exit        int
+	out, errout string
+}
+
+// program runs mergexo as a process of its own, with nothing in its environment but what is given and PATH.
+func program(t *testing.T, env []string, args ...string) ran {
+	t.Helper()
+	self, err := os.Executable()
+	require.NoError(t, err)
+	cmd := exec.CommandContext(context.Background(), self, args...)
+	cmd.Env = append([]string{"MERGEXO_TEST_MAIN=1", "PATH=" + os.Getenv("PATH"), "TMPDIR=" + t.TempDir()}, env...)
+	var out, errout bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errout
+	err = cmd.Run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		require.NoError(t, err)
+	}
+	return ran{cmd.ProcessState.ExitCode(), out.String(), errout.String()}
+}
+
+// hub is a sandbox with octo/widgets, one open pull request from agent/greet and one review comment by alice.
+type hub struct {
+	t       *testing.T
+	url     string
+	payload string // file
+}
+
+func newHub(t *testing.T, settings string) *hub {
+	t.Helper()
+	s, err := sandbox.New(sandbox.Options{StateDir: t.TempDir()})
+	require.NoError(t, err)
+	server := httptest.NewServer(s)
+	s.SetOrigin(server.URL)
+	t.Cleanup(func() { server.Close(); require.NoError(t, s.Close()) })
+	h := &hub{t: t, url: server.URL}
+	h.api("octo", "PUT", "/_sandbox/users/alice", map[string]any{"type": "User", "repository": "octo/widgets", "permission": "write"})
+	if settings != "" {
+		h.write("main", ".github/mergexo.toml", settings)
+	}
+	h.write("main", "greeting.txt", "hello\n")
+	main := h.api("octo", "GET", "/api/v3/repos/octo/widgets/git/ref/heads/main", nil)["object"].(map[string]any)["sha"]
+	h.api("octo", "POST", "/api/v3/repos/octo/widgets/git/refs", map[string]any{"ref": "refs/heads/agent/greet", "sha": main})
+	h.write("agent/greet", "world.txt", "world\n")
+	h.api("octo", "POST", "/api/v3/repos/octo/widgets/pulls", map[string]any{"title": "Greet", "head": "agent/greet", "base": "main"})
+	h.api("alice", "POST", "/api/v3/repos/octo/widgets/issues/1/comments", map[string]any{"body": "Say more."})
+	h.payload = filepath.Join(t.TempDir(), "event.json")
+	var deliveries []struct {
+		Event   string
+		Payload json.RawMessage
+	}
+	require.NoError(t, json.Unmarshal(h.raw("", "GET", "/_sandbox/deliveries", nil), &deliveries))
+	last := deliveries[len(deliveries)-1]
+	require.Equal(t, "issue_comment", last.Event)
+	require.NoError(t, os.WriteFile(h.payload, last.Payload, 0o600))
+	return h
+}
+
+func (h *hub) raw(login, method, path string, body any) []byte {
+	h.t.Helper()
+	raw, err := json.Marshal(body)
+	require.NoError(h.t, err)
+	req, err := http.NewRequestWithContext(context.Background(), method, h.url+path, bytes.NewReader(raw))
+	require.NoError(h.t, err)
+	if login != "" {
+		req.Header.Set("Authorization", "Bearer sandbox-"+login)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	require.NoError(h.t, err)
+	defer resp.Body.Close()
+	out, err := io.ReadAll(resp.Body)
+	require.NoError(h.t, err)
+	require.Less(h.t, resp.StatusCode, 300, "%s %s: %s", method, path, out)
+	return out
+}
+
+func (h *hub) api(login, method, path string, body any) map[string]any {
+	h.t.Helper()
+	var o map[string]any
+	if out := h.raw(login, method, path, body); len(out) > 0 {
+		require.NoError(h.t, json.Unmarshal(out, &o))
+	}
+	return o
+}
+
+func (h *hub) write(branch, path, text string) {
+	h.t.Helper()
+	h.api("octo", "PUT", "/api/v3/repos/octo/widgets/contents/"+path, map[string]any{
+		"message": "Write " + path, "branch": branch, "content": base64.StdEncoding.EncodeToString([]byte(text)),
+	})
+}
+
+func (h *hub) comments() string {
+	h.t.Helper()
+	return string(h.raw("octo", "GET", "/api/v3/repos/octo/widgets/issues/1/comments", nil))
+}
+
+// env is what a workflow's step would have, with more behind it.
+func (h *hub) env(more ...string) []string {
+	return append([]string{
+		"GITHUB_EVENT_NAME=issue_comment", "GITHUB_EVENT_PATH=" + h.payload, "GITHUB_REPOSITORY=octo/widgets",
+		"GITHUB_API_URL=" + h.url + "/api/v3", "GITHUB_GRAPHQL_URL=" + h.url + "/api/graphql", "GITHUB_SERVER_URL=" + h.url,
+		"GITHUB_TOKEN=sandbox-actions",
+	}, more...)
+}
+
+// command is a settings file whose agent is this shell script.
+func command(script string) string {
+	return fmt.Sprintf("[repo]\ntrack = [\"agent/*\"]\n[agent]\nadapter = \"command\"\ncommand = [\"sh\", \"-c\", %q]\npass_env = [\"LEAK\"]\n", script)
+}
+
+const answers = `cat >/dev/null; echo more >> world.txt; echo '{"commit_message": "Say more", "general_comment": "Said."}'`
+
+func TestRunInAWorkflowsStep(t *testing.T) {
+	h := newHub(t, command(answers))
+	dir := t.TempDir()
+	output, summary := filepath.Join(dir, "output"), filepath.Join(dir, "summary")
+	got := program(t, h.env("GITHUB_OUTPUT="+output, "GITHUB_STEP_SUMMARY="+summary, "GITHUB_RUN_ID=12", "GITHUB_ACTIONS=true"), "run", "--json")
+	require.Equal(t, 0, got.exit, got.errout)
+	var report map[string]any
+	require.NoError(t, json.Unmarshal([]byte(got.out), &report), got.out)
+	assert.Equal(t, "done", report["result"])
+	assert.EqualValues(t, 0, report["exit"])
+	assert.EqualValues(t, 1, report["number"])
+	assert.Len(t, report["turn_key"], 64)
+	assert.Contains(t, h.comments(), "/actions/runs/12")
+	raw, err := os.ReadFile(output)
+	require.NoError(t, err)
+	assert.Regexp(t, `(?m)^result=done$`, string(raw))
+	assert.Regexp(t, `(?m)^pr=1$`, string(raw))
+	assert.Regexp(t, `(?m)^head-sha=[0-9a-f]{40}$`, string(raw))
+	raw, err = os.ReadFile(summary)
+	require.NoError(t, err)
+	assert.NotEmpty(t, raw)
+}
+
+func TestMistakesAreOneClearLineAndExitTwo(t *testing.T) {
+	h := newHub(t, command(answers))
+	dir := t.TempDir()
+	file := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+		return path
+	}
+	whole, err := os.ReadFile(h.payload)
+	require.NoError(t, err)
+	truncated := file("truncated.json", string(whole[:len(whole)/2]))
+	foreign := file("foreign.json", `{"object_kind": "note"}`)
+	tests := map[string]struct {
+		env  []string
+		args []string
+		says []string
+	}{
+		"an unknown command":      {nil, []string{"merg"}, []string{`unknown command "merg"`, "replay"}},
+		"an unknown flag":         {nil, []string{"run", "--jsn"}, []string{"jsn", "--help"}},
+		"a stray argument":        {nil, []string{"run", "now"}, []string{`no argument "now"`}},
+		"no event":                {nil, []string{"run"}, []string{"GITHUB_EVENT_PATH is not set"}},
+		"no payload":              {h.env("GITHUB_EVENT_PATH=/nowhere.json"), []string{"run"}, []string{"/nowhere.json"}},
+		"a truncated payload":     {h.env("GITHUB_EVENT_PATH=" + truncated), []string{"run"}, []string{truncated}},
+		"a foreign payload":       {h.env("GITHUB_EVENT_PATH=" + foreign), []string{"run"}, []string{foreign, "repository"}},
+		"another repository":      {h.env("GITHUB_REPOSITORY=octo/gadgets"), []string{"run"}, []string{"octo/widgets", "octo/gadgets"}},
+		"no token":                {h.env("GITHUB_TOKEN="), []string{"run"}, []string{"no token", "GITHUB_TOKEN"}},
+		"a wrong token":           {h.env("GITHUB_TOKEN=nonsense"), []string{"run"}, []string{"401", "token"}},
+		"a bad run id":            {h.env("GITHUB_RUN_ID=x"), []string{"run"}, []string{"GITHUB_RUN_ID", "number"}},
+		"replay without an event": {nil, []string{"replay"}, []string{"event"}},
+		"apply without live":      {nil, []string{"replay", "--event", h.payload, "--apply"}, []string{"--apply needs --live"}},
+		"sandbox without a state": {nil, []string{"sandbox"}, []string{"state"}},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			got := program(t, tt.env, tt.args...)
+			assert.Equal(t, 2, got.exit, got.errout)
+			first, _, _ := strings.Cut(got.errout, "\n")
+			assert.True(t, strings.HasPrefix(first, "mergexo: "), got.errout)
+			for _, s := range tt.says {
+				assert.Contains(t, first, s)
+			}
+			assert.NotContains(t, got.errout, "goroutine")
+			assert.Empty(t, got.out, "no report after a mistake")
+		})
+	}
+	assert.NotContains(t, h.comments(), "mergexo", "nothing was said")
+}
+
+func TestSettingsThatAreWrongNameTheFileAndTheKey(t *testing.T) {
+	for name, tt := range map[string]struct{ settings, says string }{
+		"missing":     {"", "main:.github/mergexo.toml"},
+		"unknown key": {"[agent]\nadapter = \"suggestion\"\n[repo]\ntracks = [\"agent/*\"]\n", "main:.github/mergexo.toml:4"},
+		"wrong type":  {"[agent]\nadapter = \"suggestion\"\n[repo]\ntrack = \"agent/*\"\n", "main:.github/mergexo.toml:4"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newHub(t, tt.settings)
+			got := program(t, h.env(), "run")
+			assert.Equal(t, 2, got.exit, got.errout)
+			assert.Contains(t, got.errout, "mergexo: "+tt.says)
+			assert.Equal(t, 1, strings.Count(h.comments(), `"body":`), "nothing was said")
+		})
+	}
+}
+
+func TestEveryExitButAUsageErrorPrintsTheReport(t *testing.T) {
+	h := newHub(t, "")
+	for name, env := range map[string][]string{
+		"no settings":   h.env(),
+		"a wrong token": h.env("GITHUB_TOKEN=nonsense"),
+		"no token":      h.env("GITHUB_TOKEN="),
+		"no payload":    h.env("GITHUB_EVENT_PATH=/nowhere.json"),
+	} {
+		got := program(t, env, "run", "--json")
+		assert.Equal(t, 2, got.exit, name)
+		var report map[string]any
+		require.NoError(t, json.Unmarshal([]byte(got.out), &report), "%s: %s", name, got.out)
+		assert.Equal(t, "failed", report["result"], name)
+		assert.EqualValues(t, 2, report["exit"], name)
+		assert.NotEmpty(t, report["reason"], name)
+	}
+}
+
+func TestOurOwnDeliveriesCanBeReplayed(t *testing.T) {
+	h := newHub(t, command(answers))
+	require.Equal(t, 0, program(t, h.env(), "run").exit)
+	clone := filepath.Join(t.TempDir(), "clone")
+	out, err := exec.CommandContext(context.Background(), "git", "clone", "-q", h.url+"/octo/widgets", clone).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	var deliveries []struct {
+		Event   string
+		Payload json.RawMessage
+	}
+	require.NoError(t, json.Unmarshal(h.raw("", "GET", "/_sandbox/deliveries", nil), &deliveries))
+	for i, d := range deliveries {
+		file := filepath.Join(t.TempDir(), fmt.Sprint(i)+".json")
+		require.NoError(t, os.WriteFile(file, d.Payload, 0o600))
+		for _, args := range [][]string{{}, {"--checkout", clone}} {
+			got := program(t, nil, append([]string{"replay", "--event", file, "--name", d.Event}, args...)...)
+			assert.Equal(t, 0, got.exit, "%s %v\n%s", d.Event, args, got.errout)
+		}
+	}
+}
+
+func TestAnEventThatIsNotOursIsFine(t *testing.T) {
+	h := newHub(t, command(answers))
+	got := program(t, h.env("GITHUB_EVENT_NAME=watch"), "run", "--json")
+	assert.Equal(t, 0, got.exit, got.errout)
+	assert.Contains(t, got.out, `"result":"nothing"`)
+}
+
+func TestWhatGitHubRefusesHasItsExitCodeAndSaysSo(t *testing.T) {
+	tests := map[string]struct {
+		fault string
+		exit  int
+		says  string
+	}{
+		"403":              {`{"match": {"method": "POST", "path": "/api/v3/repos/octo/widgets/issues/1/comments"}, "status": 403, "body": "{\"message\": \"Resource not accessible by integration\"}", "times": 9}`, 1, "Resource not accessible by integration (403)"},
+		"5xx":              {`{"match": {"method": "POST", "path": "/api/graphql"}, "status": 502, "times": 99}`, 75, "502"},
+		"a long limit":     {`{"match": {"method": "POST", "path": "/api/graphql"}, "status": 429, "headers": {"Retry-After": "7200"}, "times": 9}`, 75, "until "},
+		"a missing number": {"", 2, "404"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := newHub(t, command(answers))
+			env := h.env()
+			if tt.fault != "" {
+				h.raw("", "PUT", "/_sandbox/faults", json.RawMessage(tt.fault))
+			} else {
+				raw, err := os.ReadFile(h.payload)
+				require.NoError(t, err)
+				raw = bytes.ReplaceAll(raw, []byte(`"number":1,`), []byte(`"number":404,`))
+				require.NoError(t, os.WriteFile(h.payload, raw, 0o600))
+			}
+			got := program(t, env, "run", "--json")
+			assert.Equal(t, tt.exit, got.exit, got.errout)
+			assert.Contains(t, got.errout, "mergexo: ")
+			assert.Contains(t, got.errout, tt.says)
+			assert.NotContains(t, h.comments(), "Answered")
+		})
+	}
+}
+
+func TestAServerThatDoesNotAnswerIsTriedLater(t *testing.T) {
+	h := newHub(t, command(answers))
+	gone := httptest.NewServer(http.NotFoundHandler())
+	gone.Close()
+	got := program(t, h.env("GITHUB_API_URL="+gone.URL+"/api/v3", "GITHUB_GRAPHQL_URL="+gone.URL+"/api/graphql"), "run", "--json")
+	assert.Equal(t, 75, got.exit, got.errout)
+	assert.Contains(t, got.out, `"exit":75`)
+}
+
+func TestTheActionTurnsABlockIntoAWarning(t *testing.T) {
+	h := newHub(t, command(`cat >/dev/null; echo '{"blocked_reason": "Which way?"}'`))
+	env := h.env("GITHUB_ACTIONS=true", "MERGEXO_FAIL_ON=failed")
+	got := program(t, env, "run", "--json")
+	assert.Equal(t, 0, got.exit, got.errout)
+	assert.Contains(t, got.out, `"exit":3`)
+	assert.Contains(t, got.errout, "::warning::mergexo: ")
+	got = program(t, h.env("MERGEXO_FAIL_ON=failed,blocked"), "run")
+	assert.Equal(t, 3, got.exit, got.errout)
+	assert.True(t, strings.Contains(got.errout, "\nmergexo: ") || strings.HasPrefix(got.errout, "mergexo: "), got.errout)
+}
+
+func TestNoChildCanFindTheToken(t *testing.T) {
+	leak := filepath.Join(t.TempDir(), "leak")
+	// Everything an agent of the same user can look at: its environment, that of its ancestors, their command lines, the
+	// checkout's configuration and remotes, and all files below the runner's temporary directory.
+	script := `cat >/dev/null; { env; pid=$$; while [ "$pid" -gt 1 ]; do
+		tr '\0' '\n' < /proc/$pid/environ; tr '\0' ' ' < /proc/$pid/cmdline; [ $pid = $$ ] || [ -z "$(tr '\0' '\n' < /proc/$pid/environ | grep MERGEXO_TEST_MAIN)" ] || echo "saw the program";
+		pid=$(sed -n 's/^PPid:[[:space:]]*//p' /proc/$pid/status); done
+		git config --list --show-origin; git remote -v; grep -rs sandbox-a "$TMPDIR" .git && echo "in a file"; git push origin HEAD; } > "$LEAK" 2>&1
+		echo '{"general_comment": "x"}'`
+	h := newHub(t, command(script))
+	temp := t.TempDir()
+	workspace := filepath.Join(temp, "work")
+	out, err := exec.CommandContext(context.Background(), "git", "clone", "-q", h.url+"/octo/widgets", workspace).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	header := "AUTHORIZATION: basic " + base64.StdEncoding.EncodeToString([]byte("x-access-token:sandbox-actions"))
+	out, err = exec.CommandContext(context.Background(), "git", "-C", workspace, "config", "http."+h.url+"/.extraheader", header).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	got := program(t, h.env("INPUT_TOKEN=sandbox-actions", "MERGEXO_SIGNING_KEY=signing-secret", "LEAK="+leak, "RUNNER_TEMP="+temp, "GITHUB_WORKSPACE="+workspace), "run", "--verbose")
+	require.Equal(t, 0, got.exit, got.errout)
+	raw, err := os.ReadFile(leak)
+	require.NoError(t, err)
+	seen := string(raw)
+	assert.Contains(t, seen, "saw the program", "the script really looked at our process")
+	for _, secret := range []string{"sandbox-actions", "signing-secret", base64.StdEncoding.EncodeToString([]byte("x-access-token:sandbox-actions"))} {
+		assert.NotContains(t, seen, secret)
+		assert.NotContains(t, got.errout+got.out, secret)
+	}
+	assert.Contains(t, h.comments(), `\"sig\":\"`)
+}
+
+func TestTheSandboxServesAndRemembers(t *testing.T) {
+	state := t.TempDir()
+	serve := func() (string, func()) {
+		self, err := os.Executable()
+		require.NoError(t, err)
+		cmd := exec.CommandContext(context.Background(), self, "sandbox", "--listen", "127.0.0.1:0", "--state", state)
+		cmd.Env = []string{"MERGEXO_TEST_MAIN=1", "PATH=" + os.Getenv("PATH")}
+		out, err := cmd.StdoutPipe()
+		require.NoError(t, err)
+		require.NoError(t, cmd.Start())
+		var urls struct {
+			API        string `json:"api_url"`
+			GraphQL    string `json:"graphql_url"`
+			Server     string `json:"server_url"`
+			Repository string
+		}
+		require.NoError(t, json.NewDecoder(out).Decode(&urls))
+		assert.Equal(t, "octo/widgets", urls.Repository)
+		return urls.API, func() {
+			require.NoError(t, cmd.Process.Signal(os.Interrupt))
+			require.NoError(t, cmd.Wait())
+		}
+	}
+	request := func(method, url, body string) int {
+		req, err := http.NewRequestWithContext(context.Background(), method, url, strings.NewReader(body))
+		require.NoError(t, err)
+		req.Header.Set("Authorization", "Bearer sandbox-octo")
+		resp, err := http.DefaultClient.Do(req)
+		require.NoError(t, err)
+		require.NoError(t, resp.Body.Close())
+		return resp.StatusCode
+	}
+	api, end := serve()
+	require.Equal(t, 201, request("POST", api+"/repos/octo/widgets/issues", `{"title": "Remember me"}`))
+	end()
+	api, end = serve()
+	defer end()
+	assert.Equal(t, 200, request("GET", api+"/repos/octo/widgets/issues/1", ""))
+}
+
+func TestACancelledRunLeavesItsClaim(t *testing.T) {
+	started := filepath.Join(t.TempDir(), "started")
+	h := newHub(t, command(`cat >/dev/null; : > "$LEAK"; while :; do sleep 1; done`))
+	self, err := os.Executable()
+	require.NoError(t, err)
+	cmd := exec.CommandContext(context.Background(), self, "run", "--json")
+	cmd.Env = append(h.env("LEAK="+started, "GITHUB_RUN_ID=9"), "MERGEXO_TEST_MAIN=1", "PATH="+os.Getenv("PATH"), "TMPDIR="+t.TempDir())
+	var out bytes.Buffer
+	cmd.Stdout = &out
+	require.NoError(t, cmd.Start())
+	require.Eventually(t, func() bool { _, err := os.Stat(started); return err == nil }, time.Minute, 5*time.Millisecond)
+	require.NoError(t, cmd.Process.Signal(syscall.SIGTERM))
+	var exit *exec.ExitError
+	require.ErrorAs(t, cmd.Wait(), &exit)
+	assert.Equal(t, 75, exit.ExitCode())
+	assert.Contains(t, out.String(), `"result":"retry"`)
+	assert.Contains(t, h.comments(), `\"phase\":\"started\"`)
+}

@@ -1,0 +1,90 @@
+package cli_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/cli"
+)
+
+var update = flag.Bool("update", false, "write what README.md shows anew")
+
+// TestTheReadmeShowsWhatReallyHappens runs the README's first command and compares every byte of its output.
+func TestTheReadmeShowsWhatReallyHappens(t *testing.T) {
+	const readme, event = "../../README.md", "scripts/events/pull_request_review_comment.json"
+	raw, err := os.ReadFile(readme)
+	require.NoError(t, err)
+	text := string(raw)
+	require.Contains(t, text, "\n    go run ./cmd/mergexo replay --event "+event+"\n")
+	before, rest, ok := strings.Cut(text, "```text\n")
+	require.True(t, ok)
+	shown, after, ok := strings.Cut(rest, "```\n")
+	require.True(t, ok)
+	got := program(t, nil, "replay", "--event", "../../"+event)
+	require.Equal(t, 0, got.exit, got.errout)
+	assert.Empty(t, got.errout)
+	if *update {
+		require.NoError(t, os.WriteFile(readme, []byte(before+"```text\n"+got.out+"```\n"+after), 0o600))
+		return
+	}
+	assert.Equal(t, shown, got.out)
+}
+
+// TestReplayOfEveryExample replays GitHub's own examples of every event: none is about a pull request that the invented
+// repository tracks, so nothing may be written. Without MERGEXO_WEBHOOK_EXAMPLES the gateway's few stand for them.
+func TestReplayOfEveryExample(t *testing.T) {
+	examples := exampleFiles(t)
+	require.GreaterOrEqual(t, len(examples), 8)
+	for name, files := range examples {
+		t.Run(name, func(t *testing.T) { // one after the other: the command line library has globals
+			for _, file := range files {
+				var out, errout bytes.Buffer // in this process: there are hundreds of them, and no token is about
+				exit := cli.Main([]string{"mergexo", "replay", "--event", file, "--name", name, "--json"}, cli.Streams{Out: &out, Err: &errout})
+				assert.Equal(t, 0, exit, "%s\n%s", file, errout.String())
+				if os.Getenv("MERGEXO_WEBHOOK_EXAMPLES") != "" {
+					assert.Contains(t, out.String(), `"result":"nothing"`, file)
+					assert.Contains(t, out.String(), `"effects":[]`, file)
+				}
+			}
+		})
+	}
+}
+
+func exampleFiles(t *testing.T) map[string][]string {
+	t.Helper()
+	files, work := map[string][]string{}, t.TempDir()
+	dir := os.Getenv("MERGEXO_WEBHOOK_EXAMPLES")
+	if dir == "" {
+		checkedIn, err := filepath.Glob("../github/testdata/events/*.json")
+		require.NoError(t, err)
+		for _, file := range checkedIn {
+			name := strings.TrimSuffix(filepath.Base(file), ".json")
+			files[name] = append(files[name], file)
+		}
+		return files
+	}
+	raw, err := os.ReadFile(filepath.Join(dir, "api.github.com", "index.json"))
+	require.NoError(t, err)
+	var events []struct {
+		Name     string
+		Examples []json.RawMessage
+	}
+	require.NoError(t, json.Unmarshal(raw, &events))
+	for _, e := range events {
+		for i, example := range e.Examples {
+			file := filepath.Join(work, fmt.Sprintf("%s-%d.json", e.Name, i))
+			require.NoError(t, os.WriteFile(file, example, 0o600))
+			files[e.Name] = append(files[e.Name], file)
+		}
+	}
+	return files
+}

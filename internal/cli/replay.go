@@ -1,0 +1,145 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/mergexo/mergexo/internal/engine"
+	"github.com/mergexo/mergexo/internal/github"
+	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/sandbox"
+)
+
+func (p *program) replayCommand() *cli.Command {
+	return &cli.Command{
+		Name: "replay", Usage: "take an event from a file, offline against a sandbox unless --live is given",
+		Description: "Offline, a GitHub in this process is filled from the payload and, with --checkout, from that repository.\n" +
+			"With --live the real GitHub is read and the plan printed; with --live --apply it is carried out.",
+		Flags: outFlags(
+			&cli.StringFlag{Name: "event", Usage: "`FILE` with the webhook payload"},
+			&cli.StringFlag{Name: "name", Usage: "name of the `EVENT`; inferred from the payload when it can be"},
+			&cli.StringFlag{Name: "checkout", Usage: "`DIR` with a clone of the repository, for the offline sandbox"},
+			&cli.BoolFlag{Name: "live", Usage: "read the real GitHub and print what would be done"},
+			&cli.BoolFlag{Name: "apply", Usage: "with --live: do it"},
+		),
+		Action: func(c *cli.Context) error {
+			switch {
+			case c.String("event") == "":
+				return usagef("replay needs --event FILE, a webhook payload; scripts/events has some")
+			case c.Bool("apply") && !c.Bool("live"):
+				return usagef("--apply needs --live: offline everything is applied to the sandbox")
+			case c.Bool("live") && c.String("checkout") != "":
+				return usagef("--checkout is for the offline sandbox; with --live the repository is read from GitHub")
+			}
+			w, err := p.where()
+			if err != nil {
+				return err
+			}
+			if !c.Bool("live") {
+				w = place{temp: w.temp, actions: w.actions, debug: w.debug, now: func() time.Time { return replayTime }}
+			}
+			ev, err := readEvent(c.String("name"), c.String("event"), w.repository)
+			if errors.Is(err, github.ErrNotOurs) {
+				return p.finish(c, place{}, model.Repo{}, model.Report{Result: model.ResultNothing, Effects: []model.Effect{}, Reason: err.Error()})
+			}
+			if err != nil {
+				return p.mistake(c, w, model.Report{Reason: err.Error()}, err)
+			}
+			if c.Bool("live") {
+				return p.handle(c.Context, c, w, ev, !c.Bool("apply"))
+			}
+			return p.offline(c, w, ev)
+		},
+	}
+}
+
+// replayTime is when an offline replay happens, so that the same event always gives the same commits.
+var replayTime = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
+
+// offline re-enacts the event in a sandbox of its own and handles it there.
+func (p *program) offline(c *cli.Context, w place, ev model.Event) error {
+	payload, err := os.ReadFile(c.String("event"))
+	if err != nil {
+		return usagef("read the payload: %w", err)
+	}
+	dir, err := os.MkdirTemp(w.temp, "mergexo-replay-")
+	if err != nil {
+		return fmt.Errorf("make a place for the sandbox: %w", err)
+	}
+	defer os.RemoveAll(dir)
+	s, err := sandbox.New(sandbox.Options{StateDir: dir, Clock: w.now, Empty: true})
+	if err != nil {
+		return fmt.Errorf("start the sandbox: %w", err)
+	}
+	defer s.Close()
+	if err := s.SeedFromEvent(ev.Name, payload, c.String("checkout")); err != nil {
+		return usagef("%s: %w", c.String("event"), err)
+	}
+	urls, err := s.Start("127.0.0.1:0")
+	if err != nil {
+		return fmt.Errorf("start the sandbox: %w", err)
+	}
+	w.api, w.graphql, w.server, w.run = urls.API, urls.GraphQL, urls.Server, engine.Run{}
+	p.secrets = secrets{Token: "sandbox-actions"}
+	return p.handle(c.Context, c, w, ev, false)
+}
+
+func (p *program) sandboxCommand() *cli.Command {
+	return &cli.Command{
+		Name: "sandbox", Usage: "serve a GitHub of your own for trying things out, with real git behind it",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "listen", Usage: "`ADDRESS` to listen on", Value: "127.0.0.1:0"},
+			&cli.StringFlag{Name: "state", Usage: "`DIR` that holds what the sandbox knows, over restarts too"},
+			&cli.StringFlag{Name: "seed", Usage: "payload `FILE` to begin from"},
+		},
+		Action: func(c *cli.Context) error {
+			seed := c.String("seed")
+			if c.String("state") == "" {
+				return usagef("sandbox needs --state DIR, where it keeps what it knows")
+			}
+			s, err := sandbox.New(sandbox.Options{StateDir: c.String("state"), Empty: seed != ""})
+			if err != nil {
+				return fmt.Errorf("open the sandbox in %s: %w", c.String("state"), err)
+			}
+			if seed != "" {
+				if err := seedSandbox(s, seed); err != nil {
+					return errors.Join(err, s.Close())
+				}
+			}
+			return errors.Join(p.serve(c.Context, s, c.String("listen")), s.Close())
+		},
+	}
+}
+
+func seedSandbox(s *sandbox.Server, file string) error {
+	payload, err := os.ReadFile(file)
+	if err != nil {
+		return usagef("read the payload: %w", err)
+	}
+	name, err := github.InferEvent(payload)
+	if err != nil {
+		return usagef("%s: %w", file, err)
+	}
+	if err := s.SeedFromEvent(name, payload, ""); err != nil {
+		return usagef("%s: %w", file, err)
+	}
+	return nil
+}
+
+func (p *program) serve(ctx context.Context, s *sandbox.Server, listen string) error {
+	urls, err := s.Start(listen)
+	if err != nil {
+		return fmt.Errorf("listen on %s: %w", listen, err)
+	}
+	if err := json.NewEncoder(p.Out).Encode(urls); err != nil {
+		return err
+	}
+	<-ctx.Done()
+	return nil
+}

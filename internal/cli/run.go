@@ -1,0 +1,290 @@
+package cli
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/sethvargo/go-githubactions"
+	"github.com/urfave/cli/v2"
+
+	"github.com/mergexo/mergexo/internal/engine"
+	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/github"
+	"github.com/mergexo/mergexo/internal/journal"
+	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/report"
+)
+
+// place is where a run happens: what the runner tells of itself in the environment.
+type place struct {
+	event, eventPath     string
+	repository           string
+	api, graphql, server string
+	workspace, temp      string
+	output, summary      string
+	run                  engine.Run
+	actions, debug       bool
+	now                  func() time.Time
+	failOn               string
+	failOnSet            bool
+}
+
+// where reads the environment of the runner. Each variable may be missing in a terminal.
+func (p *program) where() (place, error) {
+	env := func(name string) string {
+		v, _ := p.lookup(name)
+		return v
+	}
+	hidden := func(name string) string { // the payload is read by us, with better errors
+		if name == "GITHUB_EVENT_PATH" {
+			return ""
+		}
+		return env(name)
+	}
+	for _, name := range []string{"GITHUB_RUN_ID", "GITHUB_RUN_ATTEMPT"} {
+		if v := env(name); v != "" && strings.Trim(v, "0123456789") != "" {
+			return place{}, usagef("%s: want a number, got %q", name, v)
+		}
+	}
+	ctx, err := githubactions.New(githubactions.WithGetenv(hidden), githubactions.WithWriter(p.Err)).Context()
+	if err != nil {
+		return place{}, usagef("read the environment: %w", err)
+	}
+	w := place{
+		event: ctx.EventName, eventPath: env("GITHUB_EVENT_PATH"), repository: ctx.Repository,
+		// The library's default for a missing GITHUB_GRAPHQL_URL is github.com's, also beside another server's API: that
+		// would send the token there. The gateway derives it from the API's address instead.
+		api: strings.TrimRight(ctx.APIURL, "/"), graphql: env("GITHUB_GRAPHQL_URL"), server: strings.TrimRight(ctx.ServerURL, "/"),
+		workspace: ctx.Workspace, temp: env("RUNNER_TEMP"), output: env("GITHUB_OUTPUT"), summary: ctx.StepSummary,
+		run: engine.Run{ID: ctx.RunID, Attempt: int(max(1, ctx.RunAttempt))}, actions: ctx.Actions, debug: env("RUNNER_DEBUG") == "1",
+	}
+	w.now = time.Now
+	if w.temp != "" {
+		if info, err := os.Stat(w.temp); err != nil || !info.IsDir() {
+			return place{}, usagef("RUNNER_TEMP: %s is not a directory", w.temp)
+		}
+	}
+	w.failOn, w.failOnSet = p.lookup("MERGEXO_FAIL_ON")
+	if w.temp == "" {
+		w.temp = os.TempDir()
+	}
+	if w.run.ID != 0 {
+		w.run.URL = fmt.Sprintf("%s/%s/actions/runs/%d", w.server, w.repository, w.run.ID)
+		if w.run.Attempt > 1 {
+			w.run.URL += "/attempts/" + strconv.Itoa(w.run.Attempt)
+		}
+	}
+	return w, nil
+}
+
+// outFlags are the flags of every command that ends in a report.
+func outFlags(more ...cli.Flag) []cli.Flag {
+	return append([]cli.Flag{
+		&cli.BoolFlag{Name: "json", Usage: "print the report as one JSON object on standard output"},
+		&cli.BoolFlag{Name: "verbose", Usage: "log everything that is done"},
+	}, more...)
+}
+
+func (p *program) runCommand() *cli.Command {
+	return &cli.Command{
+		Name: "run", Usage: "take the event of this workflow run to its end",
+		Description: "Reads the event that GITHUB_EVENT_NAME and GITHUB_EVENT_PATH name, and the token from INPUT_TOKEN or GITHUB_TOKEN.",
+		Flags:       outFlags(&cli.BoolFlag{Name: "dry-run", Usage: "print what would be done and stop before the first effect"}),
+		Action: func(c *cli.Context) error {
+			w, err := p.where()
+			if err != nil {
+				return err
+			}
+			if w.eventPath == "" {
+				return usagef("GITHUB_EVENT_PATH is not set: run this in a workflow, or use mergexo replay --event FILE")
+			}
+			ev, err := readEvent(w.event, w.eventPath, w.repository)
+			if errors.Is(err, github.ErrNotOurs) {
+				return p.finish(c, w, model.Repo{}, model.Report{Result: model.ResultNothing, Effects: []model.Effect{}, Reason: err.Error()})
+			}
+			if err != nil {
+				return p.mistake(c, w, model.Report{Reason: err.Error()}, err)
+			}
+			return p.handle(c.Context, c, w, ev, c.Bool("dry-run"))
+		},
+	}
+}
+
+// readEvent reads a payload from a file.
+func readEvent(name, path, repository string) (model.Event, error) {
+	payload, err := os.ReadFile(path)
+	if err != nil {
+		return model.Event{}, usagef("read the payload: %w", err)
+	}
+	if name == "" {
+		if name, err = github.InferEvent(payload); err != nil {
+			return model.Event{}, usagef("%s: %w; name it with --name or GITHUB_EVENT_NAME", path, err)
+		}
+	}
+	ev, err := github.ParseEvent(name, payload)
+	if errors.Is(err, github.ErrNotOurs) {
+		return ev, err
+	}
+	if err != nil {
+		return ev, usagef("%s: %w", path, err)
+	}
+	if ev.Repo == (model.Repo{}) {
+		if ev.Repo, err = model.ParseRepo(repository); err != nil {
+			return ev, usagef("%s: the payload names no repository and GITHUB_REPOSITORY is no help: %w", path, err)
+		}
+	}
+	if repository != "" && !strings.EqualFold(repository, ev.Repo.String()) {
+		return ev, usagef("%s: repository.full_name is %s, but GITHUB_REPOSITORY is %s", path, ev.Repo, repository)
+	}
+	return ev, nil
+}
+
+// handle wires an engine to this place and lets it handle the event.
+func (p *program) handle(ctx context.Context, c *cli.Context, w place, ev model.Event, dry bool) error {
+	if p.secrets.Token == "" {
+		err := usagef("no token: set the action's token input, INPUT_TOKEN or GITHUB_TOKEN")
+		return p.mistake(c, w, model.Report{Number: ev.Number, Reason: err.Error()}, err)
+	}
+	level := slog.LevelInfo
+	switch {
+	case w.debug || c.Bool("verbose"):
+		level = slog.LevelDebug
+	case !w.actions && !c.Bool("json"):
+		level = slog.LevelWarn
+	}
+	log := report.Logger(p.Err, level, w.actions)
+	console := report.NewConsole(p.Err, w.actions, random)
+	gh, err := github.New(github.Options{APIURL: w.api, GraphQLURL: w.graphql, Token: p.secrets.Token, UserAgent: "mergexo/" + version, Transport: transport(), Log: log})
+	if err != nil {
+		return usageError{err}
+	}
+	if w.actions {
+		if err := console.Group(fmt.Sprintf("mergexo %s #%d", ev.Name, ev.Number)); err != nil {
+			return err
+		}
+	}
+	foreign := console.Foreign()
+	path, _ := p.lookup("PATH")
+	e := &engine.Engine{
+		GitHub: gh, Codec: journal.Codec{Key: []byte(p.secrets.SigningKey)}, ServerURL: w.server, Run: w.run,
+		Git:    git.Options{Token: p.secrets.Token, Workspace: w.workspace, Temp: w.temp, Now: w.now, Log: log, Path: path, Network: p.network()},
+		Lookup: p.lookup, Foreign: foreign, Log: log, Now: w.now, Random: random, DryRun: dry,
+	}
+	rep, err := e.Handle(ctx, ev)
+	if cerr := errors.Join(foreign.Close(), console.End()); err == nil && cerr != nil {
+		return cerr
+	}
+	if err != nil {
+		return p.mistake(c, w, rep, p.atFault(err))
+	}
+	return p.finish(c, w, ev.Repo, rep)
+}
+
+// network is what git's network child needs to know of proxies and certificates; Go's HTTP client reads the same names.
+func (p *program) network() []string {
+	var env []string
+	for _, name := range []string{"HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "NO_PROXY", "no_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR", "GIT_SSL_CAINFO"} {
+		if v, ok := p.lookup(name); ok {
+			env = append(env, name+"="+v)
+		}
+	}
+	return env
+}
+
+// transport keeps connections small and short-lived as the process is.
+func transport() http.RoundTripper {
+	t := http.DefaultTransport.(*http.Transport).Clone() //nolint:forcetypeassert // the standard library's own value
+	t.MaxIdleConnsPerHost = 2
+	return t
+}
+
+// mistake ends a run that the caller has to mend: exit code 2, with the report for whoever reads that.
+func (p *program) mistake(c *cli.Context, w place, rep model.Report, err error) error {
+	rep.Result, rep.Exit = model.ResultFailed, ExitUsage
+	if rep.Effects == nil {
+		rep.Effects = []model.Effect{}
+	}
+	return errors.Join(err, p.show(c, w, model.Repo{}, rep))
+}
+
+// atFault tells what the caller has to mend.
+func (p *program) atFault(err error) error {
+	var gh *github.Error
+	if errors.As(err, &gh) && gh.Fix != "" {
+		return usagef("%w; %s", err, gh.Fix)
+	}
+	return usageError{err}
+}
+
+// random is a fresh name that nobody can guess.
+func random() string {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // never fails (https://pkg.go.dev/crypto/rand#Read)
+	return hex.EncodeToString(b[:])
+}
+
+// show writes a report to wherever programs and people read it.
+func (p *program) show(c *cli.Context, w place, repo model.Repo, rep model.Report) error {
+	if err := errors.Join(report.Outputs(w.output, rep), p.summarise(w, repo, rep)); err != nil {
+		return err
+	}
+	if c.Bool("json") {
+		return report.JSON(p.Out, rep)
+	}
+	if rep.Exit == ExitUsage { // the line on standard error says it all
+		return nil
+	}
+	return report.Account(p.Out, rep)
+}
+
+// finish shows a report to everybody who reads it, and sets the exit code.
+func (p *program) finish(c *cli.Context, w place, repo model.Repo, rep model.Report) error {
+	rep.Exit = exitCodes[rep.Result]
+	p.exit = rep.Exit
+	if err := p.show(c, w, repo, rep); err != nil {
+		return err
+	}
+	if rep.Exit == ExitOK {
+		return nil
+	}
+	if !w.failOnSet || w.fails(rep.Result) {
+		return report.Complaint(p.Err, rep.Reason)
+	}
+	p.exit = ExitOK
+	first, _, _ := strings.Cut(rep.Reason, "\n")
+	return report.Annotate(p.Err, "warning", fmt.Sprintf("mergexo: %s (%s)", first, rep.Result))
+}
+
+// fails says whether the Action's user wants this result to be a red step.
+func (w place) fails(r model.Result) bool {
+	for _, word := range strings.FieldsFunc(w.failOn, func(c rune) bool { return c == ',' || c == ' ' }) {
+		if strings.EqualFold(word, string(r)) {
+			return true
+		}
+	}
+	return false
+}
+
+func (p *program) summarise(w place, repo model.Repo, rep model.Report) error {
+	if w.summary == "" {
+		return nil
+	}
+	f, err := os.OpenFile(w.summary, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return fmt.Errorf("open the job summary: %w", err)
+	}
+	url := ""
+	if repo != (model.Repo{}) {
+		url = w.server + "/" + repo.String()
+	}
+	return errors.Join(report.Summary(f, rep, url), f.Close())
+}

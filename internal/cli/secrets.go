@@ -1,0 +1,51 @@
+package cli
+
+import (
+	"os"
+	"strings"
+)
+
+// secrets are what must be readable to no child: not by inheritance, and not in /proc.
+type secrets struct {
+	Token      string `json:"token"`
+	SigningKey string `json:"signing_key"`
+}
+
+// secretNames are the variables that hold them. The first of a kind that is set counts.
+var (
+	tokenNames   = []string{"INPUT_TOKEN", "GITHUB_TOKEN"}
+	signingNames = []string{"INPUT_SIGNING-KEY", "MERGEXO_SIGNING_KEY"}
+)
+
+// readSecrets finds the secrets in the environment and says whether any stand there.
+func readSecrets() (s secrets, any bool) {
+	first := func(names []string) string {
+		value := ""
+		for _, n := range names {
+			v, ok := os.LookupEnv(n)
+			any = any || ok
+			if value == "" {
+				value = strings.TrimSpace(v)
+			}
+		}
+		return value
+	}
+	s.Token, s.SigningKey = first(tokenNames), first(signingNames)
+	return s, any
+}
+
+// withoutSecrets is the environment with the secrets taken out.
+func withoutSecrets(environ []string) []string {
+	var kept []string
+	for _, e := range environ {
+		name, _, _ := strings.Cut(e, "=")
+		secret := false
+		for _, n := range append(append([]string{}, tokenNames...), signingNames...) {
+			secret = secret || n == name
+		}
+		if !secret {
+			kept = append(kept, e)
+		}
+	}
+	return kept
+}

@@ -1,0 +1,68 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"strconv"
+	"syscall"
+)
+
+// secretsFD is the variable by which the first half of takeSecrets tells the second where the secrets are.
+const secretsFD = "MERGEXO_SECRETS_FD"
+
+// takeSecrets moves the secrets out of the environment block. Unsetting a variable leaves it readable in
+// /proc/PID/environ for every process of the same user, an agent among them, so the program executes itself once more
+// with the block cleaned, and hands the secrets over in a pipe. PR_SET_DUMPABLE then closes the rest of /proc/PID
+// (https://man7.org/linux/man-pages/man2/PR_SET_DUMPABLE.2const.html).
+func takeSecrets() (secrets, error) {
+	if fd, ok := os.LookupEnv(secretsFD); ok {
+		return receiveSecrets(fd)
+	}
+	s, found := readSecrets()
+	if !found {
+		return s, nil
+	}
+	r, w, err := os.Pipe()
+	if err != nil {
+		return s, err
+	}
+	if err := json.NewEncoder(w).Encode(s); err != nil { // far less than a pipe holds
+		return s, err
+	}
+	if err := w.Close(); err != nil {
+		return s, err
+	}
+	if _, _, errno := syscall.RawSyscall(syscall.SYS_FCNTL, r.Fd(), syscall.F_SETFD, 0); errno != 0 {
+		return s, fmt.Errorf("keep the pipe open: %w", errno)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return s, err
+	}
+	env := append(withoutSecrets(os.Environ()), secretsFD+"="+strconv.Itoa(int(r.Fd())))
+	return s, fmt.Errorf("execute %s again: %w", self, syscall.Exec(self, os.Args, env))
+}
+
+func receiveSecrets(fd string) (s secrets, err error) {
+	if err := os.Unsetenv(secretsFD); err != nil {
+		return s, err
+	}
+	n, err := strconv.Atoi(fd)
+	if err != nil {
+		return s, fmt.Errorf("%s: %w", secretsFD, err)
+	}
+	f := os.NewFile(uintptr(n), "secrets")
+	if f == nil {
+		return s, fmt.Errorf("%s: no such file descriptor", secretsFD)
+	}
+	defer f.Close()
+	if err := json.NewDecoder(f).Decode(&s); err != nil {
+		return s, fmt.Errorf("read the secrets: %w", err)
+	}
+	const notDumpable = 0
+	if _, _, errno := syscall.RawSyscall(syscall.SYS_PRCTL, syscall.PR_SET_DUMPABLE, notDumpable, 0); errno != 0 {
+		return s, fmt.Errorf("prctl PR_SET_DUMPABLE: %w", errno)
+	}
+	return s, nil
+}
