@@ -1,0 +1,204 @@
+package internal_test
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// step is a place where a step of the action can run: a copy of its scripts, a runner's directories, a server of releases.
+type step struct {
+	t       *testing.T
+	scripts string
+	temp    string
+	output  string
+	server  *httptest.Server
+	assets  map[string]string // path -> content
+	asked   atomic.Int32
+}
+
+func newStep(t *testing.T) *step {
+	t.Helper()
+	s := &step{t: t, scripts: t.TempDir(), temp: t.TempDir(), assets: map[string]string{}}
+	s.output = filepath.Join(s.temp, "output")
+	require.NoError(t, os.CopyFS(s.scripts, os.DirFS("../scripts/action")))
+	s.pin()
+	s.server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.asked.Add(1)
+		assert.Empty(t, r.Header.Get("Authorization"), "no token goes to a download")
+		body, ok := s.assets[r.URL.Path]
+		if !ok {
+			http.NotFound(w, r)
+			return
+		}
+		_, err := w.Write([]byte(body))
+		assert.NoError(t, err)
+	}))
+	t.Cleanup(s.server.Close)
+	return s
+}
+
+// pin writes the checksums that the action's source holds.
+func (s *step) pin(lines ...string) {
+	s.t.Helper()
+	text := "# comment\n" + strings.Join(append(lines, ""), "\n")
+	require.NoError(s.t, os.WriteFile(filepath.Join(s.scripts, "checksums.txt"), []byte(text), 0o644))
+}
+
+// fetch runs the first step and gives its outputs and what it printed.
+func (s *step) fetch(env ...string) (map[string]string, string, error) {
+	s.t.Helper()
+	require.NoError(s.t, os.WriteFile(s.output, nil, 0o644))
+	cmd := exec.Command("bash", filepath.Join(s.scripts, "fetch"))
+	cmd.Env = append(append(os.Environ(), "GITHUB_OUTPUT="+s.output, "RUNNER_TEMP="+s.temp, "GITHUB_SERVER_URL="+s.server.URL,
+		"MERGEXO_REPOSITORY=org/mergexo", "MERGEXO_VERSION="), env...)
+	out, runErr := cmd.CombinedOutput()
+	written, err := os.ReadFile(s.output)
+	require.NoError(s.t, err)
+	outputs := map[string]string{}
+	for l := range strings.Lines(string(written)) {
+		name, value, _ := strings.Cut(strings.TrimSuffix(l, "\n"), "=")
+		outputs[name] = value
+	}
+	return outputs, string(out), runErr
+}
+
+func asset(version string) string {
+	return fmt.Sprintf("mergexo_%s_%s_%s", version, runtime.GOOS, runtime.GOARCH)
+}
+
+func sum(content string) string {
+	s := sha256.Sum256([]byte(content))
+	return hex.EncodeToString(s[:])
+}
+
+const program = "#!/bin/sh\necho pinned\n"
+
+func TestTheActionTakesAPinnedBinary(t *testing.T) {
+	s := newStep(t)
+	s.assets["/org/mergexo/releases/download/v1.2.0/"+asset("v1.2.0")] = program
+	s.pin(sum("other")+"  mergexo_v1.2.0_plan9_mips", sum(program)+"  "+asset("v1.2.0"), sum("old")+"  "+asset("v1.1.0"))
+
+	outputs, out, err := s.fetch()
+	require.NoError(t, err, out)
+	assert.Equal(t, "false", outputs["build"])
+	ran, err := exec.Command(outputs["path"]).Output()
+	require.NoError(t, err)
+	assert.Equal(t, "pinned\n", string(ran))
+
+	_, out, err = s.fetch("MERGEXO_VERSION=v1.2.0")
+	require.NoError(t, err, out)
+	assert.EqualValues(t, 1, s.asked.Load(), "the second step of a job finds it in RUNNER_TEMP")
+
+	require.NoError(t, os.WriteFile(outputs["path"], []byte("#!/bin/sh\necho somebody else's\n"), 0o755))
+	outputs, out, err = s.fetch()
+	require.NoError(t, err, out)
+	got, err := os.ReadFile(outputs["path"])
+	require.NoError(t, err)
+	assert.Equal(t, program, string(got), "what was changed there since is fetched anew")
+}
+
+func TestTheActionRefusesABinaryThatIsNotThePinnedOne(t *testing.T) {
+	s := newStep(t)
+	s.assets["/org/mergexo/releases/download/v1.2.0/"+asset("v1.2.0")] = program + "# changed"
+	s.pin(sum(program) + "  " + asset("v1.2.0"))
+	outputs, out, err := s.fetch()
+	require.Error(t, err)
+	assert.Contains(t, out, "mergexo: "+asset("v1.2.0")+" has SHA-256 "+sum(program+"# changed")+", but this action pins "+sum(program))
+	assert.Empty(t, outputs, "nothing is built quietly instead")
+}
+
+func TestTheActionBuildsWhatItCannotHave(t *testing.T) {
+	s := newStep(t)
+	for name, c := range map[string]struct {
+		pins []string
+		env  []string
+		why  string
+	}{
+		"nothing pinned": {nil, nil, "no release is pinned"},
+		"not published":  {[]string{sum(program) + "  " + asset("v1.2.0")}, nil, "could not be downloaded"},
+		"asked for":      {[]string{sum(program) + "  " + asset("v1.2.0")}, []string{"MERGEXO_VERSION=source"}, "version: source"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s.pin(c.pins...)
+			outputs, out, err := s.fetch(c.env...)
+			require.NoError(t, err, out)
+			assert.Contains(t, out, "building from source: ")
+			assert.Contains(t, out, c.why)
+			assert.Equal(t, "true", outputs["build"])
+			assert.Equal(t, filepath.Join(s.temp, "mergexo-action", "mergexo_source"), outputs["path"])
+			assert.NotContains(t, outputs, "go", "Go is here")
+		})
+	}
+}
+
+func TestTheActionSetsUpGoWhereThereIsNone(t *testing.T) {
+	s := newStep(t)
+	old := t.TempDir() // Go before 1.21 knows no GOTOOLCHAIN and prints nothing
+	require.NoError(t, os.WriteFile(filepath.Join(old, "go"), []byte("#!/bin/sh\n"), 0o755))
+	outputs, out, err := s.fetch("PATH=" + old + ":" + os.Getenv("PATH"))
+	require.NoError(t, err, out)
+	assert.Equal(t, "missing", outputs["go"])
+}
+
+func TestTheActionKnowsOnlyVersionsThatItPins(t *testing.T) {
+	s := newStep(t)
+	s.pin(sum(program) + "  " + asset("v1.2.0"))
+	for _, version := range []string{"v1.2.1", "latest", "v1.2.0_x/../../y", "$(id)", ".*"} {
+		_, out, err := s.fetch("MERGEXO_VERSION=" + version)
+		require.Error(t, err)
+		assert.Contains(t, out, "mergexo: version: "+version+" is not one that this action pins")
+	}
+	assert.Zero(t, s.asked.Load())
+}
+
+// A cancelled step's signal goes to its entry process alone, so the program has to be that process.
+//
+// https://docs.github.com/en/actions/how-tos/write-workflows/choose-when-workflows-run/cancel-a-workflow-run
+func TestTheActionsLastStepBecomesTheProgram(t *testing.T) {
+	dir := t.TempDir()
+	binary := filepath.Join(dir, "mergexo")
+	require.NoError(t, os.WriteFile(binary, []byte("#!/bin/sh\ntrap 'echo got it; exit 75' TERM\nfor a in \"$@\"; do echo \"<$a>\"; done\necho \"pid $$\"\nwhile :; do read -r _ || :; done\n"), 0o755))
+	scripts, err := filepath.Abs("..")
+	require.NoError(t, err)
+	action, err := os.ReadFile("../action.yml")
+	require.NoError(t, err)
+	line := string(action[bytes.LastIndex(action, []byte("run: "))+len("run: "):])
+	entry := filepath.Join(dir, "entry.sh")
+	require.NoError(t, os.WriteFile(entry, []byte(line), 0o644))
+
+	cmd := exec.Command("bash", "--noprofile", "--norc", "-eo", "pipefail", entry)
+	cmd.Env = append(os.Environ(), "GITHUB_ACTION_PATH="+scripts, "MERGEXO_BINARY="+binary, "MERGEXO_COMMAND=sweep --matrix $(id) ;x `y`")
+	stdin, err := cmd.StdinPipe()
+	require.NoError(t, err)
+	stdout, err := cmd.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	var seen strings.Builder
+	buf := make([]byte, 1024)
+	for !strings.Contains(seen.String(), "pid ") {
+		n, err := stdout.Read(buf)
+		require.NoError(t, err)
+		seen.Write(buf[:n])
+	}
+	assert.Equal(t, fmt.Sprintf("<sweep>\n<--matrix>\n<$(id)>\n<;x>\n<`y`>\npid %d\n", cmd.Process.Pid), seen.String())
+	require.NoError(t, cmd.Process.Signal(syscall.SIGTERM))
+	// End of input wakes a shell that waits in read; one that the signal has woken already may be gone, and writing to it would fail.
+	require.NoError(t, stdin.Close())
+	_ = cmd.Wait()
+	assert.Equal(t, 75, cmd.ProcessState.ExitCode())
+}

@@ -1,0 +1,154 @@
+package internal_test
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// manner is a call that only some places may make.
+type manner struct {
+	pkg     string   // import path
+	names   []string // functions
+	allowed []string // files, or packages with everything in them
+	why     string
+}
+
+var manners = []manner{
+	{"os", []string{"Getenv", "LookupEnv", "Environ", "ExpandEnv", "Setenv", "Unsetenv", "Clearenv", "UserHomeDir", "UserCacheDir", "UserConfigDir", "TempDir"},
+		[]string{"internal/cli"}, "only cli reads the environment"},
+	{"syscall", []string{"Getenv", "Environ", "Setenv", "Unsetenv", "Clearenv"}, []string{"internal/cli"}, "only cli reads the environment"},
+	{"os", []string{"Exit"}, []string{"cmd/mergexo/main.go"}, "only main exits"},
+	{"syscall", []string{"Exit"}, nil, "only main exits"},
+	{"log", []string{"Fatal", "Fatalf", "Fatalln", "Panic", "Panicf", "Panicln"}, nil, "only main exits"},
+	{"time", []string{"Sleep"}, nil, "wait on a timer that a context can end"},
+	{"", []string{"panic"}, nil, "return an error"},
+}
+
+// checkManners lists the calls in one file, named by its path in this repository, that it may not make.
+func checkManners(path string, file *ast.File) []string {
+	names := map[string]string{} // as the file calls it -> import path
+	for _, i := range file.Imports {
+		p, _ := strconv.Unquote(i.Path.Value)
+		name := filepath.Base(p)
+		if i.Name != nil {
+			name = i.Name.Name
+		}
+		names[name] = p
+	}
+	var wrong []string
+	ast.Inspect(file, func(n ast.Node) bool {
+		pkg, fn := "", ""
+		switch x := n.(type) {
+		case *ast.SelectorExpr:
+			if id, ok := x.X.(*ast.Ident); ok && names[id.Name] != "" {
+				pkg, fn = names[id.Name], x.Sel.Name
+			}
+		case *ast.CallExpr:
+			if id, ok := x.Fun.(*ast.Ident); ok {
+				fn = id.Name
+			}
+		}
+		for _, m := range manners {
+			if m.pkg == pkg && slices.Contains(m.names, fn) && !slices.Contains(m.allowed, path) && !slices.Contains(m.allowed, filepath.Dir(path)) {
+				wrong = append(wrong, fmt.Sprintf("%s calls %s: %s", path, strings.TrimPrefix(pkg+"."+fn, "."), m.why))
+			}
+		}
+		return true
+	})
+	return wrong
+}
+
+// checkTest lists what a test may not do: a test that is skipped shows nothing.
+func checkTest(path string, file *ast.File) []string {
+	var wrong []string
+	ast.Inspect(file, func(n ast.Node) bool {
+		if sel, ok := n.(*ast.SelectorExpr); ok && slices.Contains([]string{"Skip", "Skipf", "SkipNow"}, sel.Sel.Name) {
+			wrong = append(wrong, path+" skips a test")
+		}
+		return true
+	})
+	return wrong
+}
+
+func parse(t *testing.T, path string, source any) *ast.File {
+	t.Helper()
+	f, err := parser.ParseFile(token.NewFileSet(), path, source, parser.SkipObjectResolution)
+	require.NoError(t, err)
+	return f
+}
+
+func TestManners(t *testing.T) {
+	for _, p := range packages(t) {
+		if strings.HasPrefix(p.name(), "scripts/") {
+			continue
+		}
+		for _, f := range slices.Concat(p.GoFiles, p.IgnoredFiles) {
+			assert.Empty(t, checkManners(p.name()+"/"+f, parse(t, filepath.Join(p.Dir, f), nil)))
+		}
+		for _, f := range slices.Concat(p.TestGoFiles, p.XTestGoFiles) {
+			assert.Empty(t, checkTest(p.name()+"/"+f, parse(t, filepath.Join(p.Dir, f), nil)))
+		}
+	}
+}
+
+func TestCheckMannersSeesWhatIsWrong(t *testing.T) {
+	source := `package x
+import ("os"; env "os"; "log"; "time"; "syscall")
+type t struct{ panic func() }
+func f(o t) {
+	_ = os.Getenv("A"); g := env.LookupEnv; _ = os.Args; _ = g
+	log.Fatal(); time.Sleep(1); panic("x"); os.Exit(1); _, _ = syscall.Getenv("A")
+	o.panic(); os.ReadFile("x")
+}`
+	file := parse(t, "x.go", source)
+	assert.Equal(t, []string{
+		"internal/turn/x.go calls os.Getenv: only cli reads the environment",
+		"internal/turn/x.go calls os.LookupEnv: only cli reads the environment",
+		"internal/turn/x.go calls log.Fatal: only main exits",
+		"internal/turn/x.go calls time.Sleep: wait on a timer that a context can end",
+		"internal/turn/x.go calls panic: return an error",
+		"internal/turn/x.go calls os.Exit: only main exits",
+		"internal/turn/x.go calls syscall.Getenv: only cli reads the environment",
+	}, checkManners("internal/turn/x.go", file))
+	assert.Len(t, checkManners("internal/cli/x.go", file), 4)
+	assert.Len(t, checkManners("cmd/mergexo/main.go", file), 6)
+	assert.Len(t, checkTest("x_test.go", parse(t, "x_test.go", "package x\nfunc f(t T) { t.Skip(); t.Run() }")), 1)
+}
+
+// topLevel is what may lie at the top of the repository.
+var topLevel = []string{
+	".ci", ".github", ".gitattributes", ".gitignore", "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "README.md",
+	"action.yml", "cmd", "go.mod", "go.sum", "internal", "scripts",
+}
+
+// checkTop lists the entries of the top level that do not belong there. files are paths as git lists them.
+func checkTop(files []string) []string {
+	var wrong []string
+	for _, f := range files {
+		top, _, _ := strings.Cut(f, "/")
+		if top != "" && !slices.Contains(topLevel, top) && !slices.Contains(wrong, top) {
+			wrong = append(wrong, top)
+		}
+	}
+	return wrong
+}
+
+func TestTopLevel(t *testing.T) {
+	cmd := exec.Command("git", "ls-files", "-z")
+	cmd.Dir = ".."
+	out, err := cmd.Output()
+	require.NoError(t, err)
+	assert.Empty(t, checkTop(strings.Split(string(out), "\x00")))
+	assert.Equal(t, []string{"docs", "main.go"}, checkTop([]string{"docs/a", "docs/b", "main.go", "cmd/mergexo/main.go", ""}))
+}
