@@ -204,7 +204,7 @@ const SettingsPath = ".github/mergexo.toml"
 func (p *pass) gates(ctx context.Context) error {
 	gates := turn.Gates(p.snap, p.state, p.policy)
 	if p.owesAnswers() {
-		gates = slices.DeleteFunc(gates, func(g turn.Gate) bool { return g.Name == turn.GateOpen || g.Name == turn.GateBranch })
+		gates = slices.DeleteFunc(gates, func(g model.Gate) bool { return g.Name == turn.GateOpen || g.Name == turn.GateBranch })
 	}
 	g, unmet := turn.Unmet(gates)
 	switch {

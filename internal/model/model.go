@@ -89,6 +89,8 @@ type Event struct {
 	CommentID   int64
 	CommentNode string // GraphQL node id
 	CommentBody string
+	// CommentAt is when the comment or review got the text that the trigger carries; zero where the payload does not tell.
+	CommentAt time.Time
 }
 
 // Comment is one issue comment, review comment or review summary.
@@ -106,6 +108,10 @@ type Comment struct {
 	// EditedByOther is set when the last editor is known and is not the author.
 	EditedByOther bool
 	Editor        string
+	// Edited is set when anybody edited the text since it was posted.
+	Edited bool
+	// Posted is the text it was posted with: Body when nobody edited it, empty when GitHub does not tell.
+	Posted string
 	// WasMarked is set when somebody else edited a comment in the conversation that was posted with one of our JSON
 	// markers, whether the marker is still there or not.
 	WasMarked bool
@@ -175,7 +181,14 @@ type Commit struct {
 	Author  string `json:"author,omitempty"`
 }
 
-// Issue is the source issue of a pull request.
+// LabelChange is a label that was put on or taken off.
+type LabelChange struct {
+	Label string
+	On    bool
+	At    time.Time
+}
+
+// Issue is the source issue of a pull request, or the thread that a snapshot is about.
 type Issue struct {
 	Number int
 	Title  string
@@ -183,6 +196,10 @@ type Issue struct {
 	URL    string
 	Author Actor
 	Labels []string
+	// LabelChanges are the newest 100, oldest first.
+	LabelChanges []LabelChange
+	// Pulls are the open pull requests that will close the issue. Filled for the thread of a snapshot only.
+	Pulls []int
 }
 
 // PullState is the state of a pull request in GraphQL's words.
@@ -205,6 +222,7 @@ type Pull struct {
 	Draft         bool
 	Author        Actor
 	Labels        []string
+	LabelChanges  []LabelChange // the newest 100, oldest first
 	BaseRef       string
 	BaseSHA       string // tip of the base branch now
 	HeadRef       string
@@ -221,10 +239,11 @@ type Snapshot struct {
 	Repo          Repo
 	Viewer        Actor // who the token is
 	DefaultBranch string
-	// IsPull is false when the number is an issue; then only Repo, Viewer and DefaultBranch are filled.
+	// IsPull is false when the number is an issue: then Thread says which, and Pull is empty.
 	IsPull bool
 	Pull   Pull
-	// Settings is the text of .github/mergexo.toml on the base branch.
+	Thread *Issue
+	// Settings is the text of .github/mergexo.toml on the base branch, which is the default branch for an issue.
 	Settings      string
 	SettingsFound bool
 	// Comments are all kinds of comments that were read, oldest first by creation, then by id. Those of ours are among them.

@@ -42,6 +42,9 @@ type PRMarker struct {
 	Agent  string `json:"agent"`
 	Base   string `json:"base"`
 	Head   string `json:"head"` // the baseline of the history guard
+	// Command is the key of the adopt command that this answers, and By who gave it.
+	Command string `json:"command,omitempty"`
+	By      string `json:"by,omitempty"`
 }
 
 // TurnMarker is the one comment of a turn.
@@ -120,12 +123,37 @@ type BlockMarker struct {
 	Key      string `json:"key,omitempty"` // turn key, where one was running
 }
 
-// UnblockMarker ends a block.
+// UnblockMarker ends a block. Head is the head that is accepted from here on.
 type UnblockMarker struct {
 	Repo   string `json:"repo"`
 	Number int    `json:"number"`
 	Head   string `json:"head"`
 	By     string `json:"by"`
+	// Command is the key of the command that this answers; empty for one given in a terminal.
+	Command string `json:"command,omitempty"`
+}
+
+// Verdict is how a command ended.
+type Verdict string
+
+// The verdicts, as replies and markers say them.
+const (
+	Applied  Verdict = "applied"
+	Rejected Verdict = "rejected" // it must not be done, and the reply says why
+	Failed   Verdict = "failed"   // it could not be done
+	Help     Verdict = "help"     // it was asked how to ask
+)
+
+// CommandMarker is the receipt of a command.
+type CommandMarker struct {
+	Repo    string  `json:"repo"`
+	Number  int     `json:"number"`
+	Key     string  `json:"key"`
+	Command string  `json:"command"` // its name
+	Result  Verdict `json:"result"`
+	By      string  `json:"by"`
+	// Notice marks the reply that stands for all further commands of a comment that has too many.
+	Notice bool `json:"notice,omitempty"`
 }
 
 // Said is a marker together with where it stands.
@@ -167,6 +195,16 @@ type State struct {
 	// Distrusted comments, for the log and the guard.
 	Distrusted []Distrust
 }
+
+// Gate is one condition that must be met before anything is done on a pull request, with what it was judged by.
+type Gate struct {
+	Name     GateName
+	Met      bool
+	Evidence string
+}
+
+// GateName names a gate.
+type GateName string
 
 // Effect is one change to the outside world, as data. Its token names it; the engine refuses to apply a token twice.
 type Effect struct {

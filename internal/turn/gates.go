@@ -7,34 +7,24 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// Gate is one condition that must be met before anything is done on a pull request, with what it was judged by.
-type Gate struct {
-	Name     GateName
-	Met      bool
-	Evidence string
-}
-
-// GateName names a gate.
-type GateName string
-
 // The gates, in the order in which they are asked.
 const (
-	GatePull    GateName = "pull_request"
-	GateOpen    GateName = "open"
-	GateBranch  GateName = "own_branch"
-	GateTracked GateName = "tracked"
-	GateTaken   GateName = "not_taken_over"
-	GateBlock   GateName = "not_blocked"
-	GateMarkers GateName = "markers_intact"
+	GatePull    model.GateName = "pull_request"
+	GateOpen    model.GateName = "open"
+	GateBranch  model.GateName = "own_branch"
+	GateTracked model.GateName = "tracked"
+	GateTaken   model.GateName = "not_taken_over"
+	GateBlock   model.GateName = "not_blocked"
+	GateMarkers model.GateName = "markers_intact"
 )
 
 // Gates judges all gates of a pull request.
-func Gates(s model.Snapshot, st model.State, policy Policy) []Gate {
+func Gates(s model.Snapshot, st model.State, policy Policy) []model.Gate {
 	p := s.Pull
 	if !s.IsPull {
-		return []Gate{{GatePull, false, "it is an issue, not a pull request"}}
+		return []model.Gate{{GatePull, false, "it is an issue, not a pull request"}}
 	}
-	gates := []Gate{
+	gates := []model.Gate{
 		{GatePull, true, "it is a pull request"},
 		{GateOpen, p.State == model.PullOpen, fmt.Sprintf("pull request %d is %s", p.Number, lower(p.State))},
 		branchGate(p),
@@ -45,7 +35,7 @@ func Gates(s model.Snapshot, st model.State, policy Policy) []Gate {
 	if st.Block != nil {
 		gates[len(gates)-1].Evidence = fmt.Sprintf("blocked (%s), see %s", st.Block.Marker.Reason, st.Block.URL)
 	}
-	markers := Gate{GateMarkers, true, "nobody else edited a comment that holds our state"}
+	markers := model.Gate{Name: GateMarkers, Met: true, Evidence: "nobody else edited a comment that holds our state"}
 	if i := slices.IndexFunc(st.Distrusted, func(d model.Distrust) bool { return d.Spoilt }); i >= 0 {
 		d := st.Distrusted[i]
 		markers.Met, markers.Evidence = false, fmt.Sprintf("%s was edited by %s", d.URL, d.Editor)
@@ -54,10 +44,10 @@ func Gates(s model.Snapshot, st model.State, policy Policy) []Gate {
 }
 
 // Unmet is the first gate that is not met.
-func Unmet(gates []Gate) (Gate, bool) {
-	i := slices.IndexFunc(gates, func(g Gate) bool { return !g.Met })
+func Unmet(gates []model.Gate) (model.Gate, bool) {
+	i := slices.IndexFunc(gates, func(g model.Gate) bool { return !g.Met })
 	if i < 0 {
-		return Gate{}, false
+		return model.Gate{}, false
 	}
 	return gates[i], true
 }
@@ -66,8 +56,8 @@ func lower(s model.PullState) string {
 	return map[model.PullState]string{model.PullOpen: "open", model.PullClosed: "closed", model.PullMerged: "merged"}[s]
 }
 
-func branchGate(p model.Pull) Gate {
-	g := Gate{GateBranch, true, "the head is a branch of this repository"}
+func branchGate(p model.Pull) model.Gate {
+	g := model.Gate{Name: GateBranch, Met: true, Evidence: "the head is a branch of this repository"}
 	switch {
 	case p.CrossRepo:
 		g.Met, g.Evidence = false, fmt.Sprintf("the head of pull request %d is in a fork; a maintainer can bring its commits to a branch of this repository", p.Number)
