@@ -27,11 +27,11 @@ type verdict struct {
 	wait  time.Duration
 }
 
-// judge decides about one attempt. A write is sent again only when it certainly took no effect: it never reached the
-// server, or the server refused it for a limit.
-func (w *wire) judge(a answer, err error, sent, reading bool) verdict {
+// judge decides about one attempt. A write is sent again only when it certainly took no effect (it never reached the
+// server, or the server refused it for a limit), or when sending it twice has no other effect than once.
+func (w *wire) judge(a answer, err error, sent bool, m manner) verdict {
 	if err != nil {
-		return w.judgeSilence(err, sent, reading)
+		return w.judgeSilence(err, sent, m)
 	}
 	if until, wait, ok := w.limit(a); ok {
 		e := &Error{Kind: RateLimited, Status: a.StatusCode, Until: until, Fix: "try again at that time, or use a token of your own GitHub App",
@@ -41,30 +41,30 @@ func (w *wire) judge(a answer, err error, sent, reading bool) verdict {
 	switch {
 	case a.StatusCode >= 500 || a.StatusCode == http.StatusRequestTimeout:
 		e := &Error{Kind: Unclear, Status: a.StatusCode, Message: fmt.Sprintf("GitHub answered %d %s", a.StatusCode, http.StatusText(a.StatusCode))}
-		if reading {
+		if m.reads {
 			e.Kind, e.Fix = Unavailable, fixLater
 		}
-		return verdict{e, reading, 0}
+		return verdict{e, m.repeats, 0}
 	case a.StatusCode >= 400:
 		return verdict{refusal(a.StatusCode, a.body, a.Header, w.line), false, 0}
 	}
-	if reading && overloaded(a) {
+	if m.reads && overloaded(a) {
 		return verdict{&Error{Kind: Unavailable, Status: a.StatusCode, Fix: fixLater, Message: "GitHub gave up on the query"}, true, 0}
 	}
 	return verdict{}
 }
 
 // judgeSilence decides about an attempt without an answer.
-func (w *wire) judgeSilence(err error, sent, reading bool) verdict {
+func (w *wire) judgeSilence(err error, sent bool, m manner) verdict {
 	e := &Error{Kind: Unavailable, Message: w.line(err.Error()), Fix: fixLater}
-	if sent && !reading {
+	if sent && !m.reads {
 		e.Kind, e.Fix = Unclear, ""
 	}
 	// The context that ended may be the run's or only this attempt's, whose end is worth another try.
 	if errors.Is(err, context.DeadlineExceeded) {
 		e.Message = "no answer in time"
 	}
-	return verdict{e, reading || !sent, 0}
+	return verdict{e, m.repeats || !sent, 0}
 }
 
 // backoff is the pause before the next try: half fixed, half chance, doubling.

@@ -32,6 +32,17 @@ type wire struct {
 	rest, graphql *atomic.Int64
 }
 
+// manner is what a request does to the server: nothing at all, or nothing more when it is sent twice.
+type manner struct{ reads, repeats bool }
+
+// repeats is the mark of a write that may be sent again, in its context: go-github hands on nothing else.
+type repeats struct{}
+
+// repeatable marks writes that change nothing when they are sent twice.
+func repeatable(ctx context.Context) context.Context {
+	return context.WithValue(ctx, repeats{}, true)
+}
+
 // answer is one attempt's response, read whole, so that a body cut off half-way counts as no answer.
 type answer struct {
 	*http.Response
@@ -45,12 +56,13 @@ func (w *wire) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	isGraph := w.is(w.graph, req.URL) && req.URL.Path == w.graph.Path
-	reading := req.Method == http.MethodGet || req.Method == http.MethodHead || isGraph
+	m := manner{reads: req.Method == http.MethodGet || req.Method == http.MethodHead || isGraph}
+	m.repeats = m.reads || req.Context().Value(repeats{}) != nil
 	var waited time.Duration
 	for try := 1; ; try++ {
 		a, sent, err := w.attempt(req, payload, isGraph)
 		w.logAttempt(req, a, try, err)
-		v := w.judge(a, err, sent, reading)
+		v := w.judge(a, err, sent, m)
 		if v.err == nil {
 			// go-github would take the last permitted request for a reason to refuse the next one by itself.
 			a.Header.Del("X-Ratelimit-Reset")
