@@ -59,6 +59,9 @@ func (l *look) find(id string) (any, *Repository) {
 		}
 		return l.reviewComment(v), v.issue.repo
 	}
+	if prefix == nodeLabeled || prefix == nodeUnlabeled {
+		return l.findLabelEvent(id)
+	}
 	return l.findLabel(id)
 }
 
@@ -156,6 +159,8 @@ func (n *gqlNode) ToPullRequestReviewComment() (*gqlReviewComment, bool) {
 func (n *gqlNode) ToPullRequestReviewThread() (*gqlThread, bool) { return as[gqlThread](n) }
 func (n *gqlNode) ToUserContentEdit() (*gqlEdit, bool)           { return as[gqlEdit](n) }
 func (n *gqlNode) ToLabel() (*gqlLabel, bool)                    { return as[gqlLabel](n) }
+func (n *gqlNode) ToLabeledEvent() (*gqlLabelEvent, bool)        { return labelEventAs(n, true) }
+func (n *gqlNode) ToUnlabeledEvent() (*gqlLabelEvent, bool)      { return labelEventAs(n, false) }
 func (n *gqlNode) ToRef() (*gqlRef, bool)                        { return as[gqlRef](n) }
 func (n *gqlNode) ToCommit() (*gqlCommit, bool)                  { return as[gqlCommit](n) }
 func (n *gqlNode) ToTree() (*gqlTree, bool)                      { return as[gqlTree](n) }

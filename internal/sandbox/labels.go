@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 )
 
 var labelRoutes = []route{
@@ -191,6 +192,7 @@ func (q *request) setLabels(i *Issue, ls []*Label) {
 	}
 	tell := func(action string, l *Label) {
 		i.UpdatedAt = q.s.now()
+		q.s.noteLabel(i, l, action == "labeled", q.user.Login, i.UpdatedAt)
 		q.s.changed()
 		q.s.deliverIssue(i, action, q.user, obj{"label": q.s.labelJSON(q.repo, l)})
 	}
@@ -204,4 +206,9 @@ func (q *request) setLabels(i *Issue, ls []*Label) {
 			tell("labeled", l)
 		}
 	}
+}
+
+// noteLabel adds to an issue's timeline that a label was put on it or taken off.
+func (s *Server) noteLabel(i *Issue, l *Label, on bool, actor string, at time.Time) {
+	i.LabelEvents = append(i.LabelEvents, &LabelEvent{ID: s.nextID(), On: on, Label: *l, Actor: actor, At: at})
 }

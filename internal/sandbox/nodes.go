@@ -38,6 +38,8 @@ const (
 	nodeReviewComment = "PRRC"
 	nodeThread        = "PRRT"
 	nodeLabel         = "LA"
+	nodeLabeled       = "LE"
+	nodeUnlabeled     = "UNLE"
 	nodeEdit          = "UCE"
 	nodeReaction      = "REA"
 	nodeRun           = "WFR"

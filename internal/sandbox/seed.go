@@ -197,6 +197,7 @@ func (d *Seeder) issue(repository string, in SeedIssue) (*Issue, error) {
 			r.Labels = append(r.Labels, l)
 		}
 		i.LabelIDs = append(i.LabelIDs, l.ID)
+		d.s.noteLabel(i, l, true, i.Author, created)
 	}
 	if in.Closed {
 		i.State, i.ClosedAt, i.ClosedBy = "closed", &updated, i.Author

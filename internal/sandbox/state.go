@@ -134,14 +134,24 @@ type Issue struct {
 	State       string // open or closed
 	StateReason string `json:",omitempty"` // completed, not_planned or reopened
 	ClosedAt    *time.Time
-	ClosedBy    string   `json:",omitempty"`
-	LabelIDs    []int64  `json:",omitempty"`
-	Assignees   []string `json:",omitempty"`
-	Locked      bool     `json:",omitempty"`
+	ClosedBy    string        `json:",omitempty"`
+	LabelIDs    []int64       `json:",omitempty"`
+	LabelEvents []*LabelEvent `json:",omitempty"` // oldest first
+	Assignees   []string      `json:",omitempty"`
+	Locked      bool          `json:",omitempty"`
 	Comments    []*Comment
 	Pull        *Pull `json:",omitempty"`
 
 	repo *Repository
+}
+
+// LabelEvent is a label that was put on an issue or taken off. Label is the label as it was then: events outlive labels.
+type LabelEvent struct {
+	ID    int64
+	On    bool
+	Label Label
+	Actor string // login
+	At    time.Time
 }
 
 // labels are the issue's labels in the order in which they were set.
