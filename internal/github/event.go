@@ -72,7 +72,7 @@ func readIssue(o object, e *model.Event) {
 
 func readIssueComment(o object, e *model.Event) {
 	readIssue(o, e)
-	readSaid(o.object("comment"), e)
+	readSaid(o.object("comment"), e, "updated_at", "created_at")
 }
 
 func readPull(o object, e *model.Event) {
@@ -81,17 +81,23 @@ func readPull(o object, e *model.Event) {
 
 func readReview(o object, e *model.Event) {
 	readPull(o, e)
-	readSaid(o.object("review"), e)
+	readSaid(o.object("review"), e, "submitted_at")
 }
 
 func readReviewComment(o object, e *model.Event) {
 	readPull(o, e)
-	readSaid(o.object("comment"), e)
+	readSaid(o.object("comment"), e, "updated_at", "created_at")
 }
 
-func readSaid(o object, e *model.Event) {
+// readSaid takes the time of the text from the first of the keys that is there.
+func readSaid(o object, e *model.Event, times ...string) {
 	e.CommentID, e.CommentNode, e.CommentBody = o.id("id"), o.text("node_id", false), o.text("body", false)
 	e.Author = o.actor("user")
+	for _, key := range times {
+		if at := o.time(key); e.CommentAt.IsZero() {
+			e.CommentAt = at
+		}
+	}
 }
 
 // readWorkflowRun takes the first pull request that GitHub connects with the run. It connects none with a run for a

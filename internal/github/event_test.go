@@ -4,10 +4,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -78,6 +80,48 @@ func edit(t testing.TB, name string, v any, path ...string) []byte {
 
 const gone = "\x00gone"
 
+func moment(t *testing.T, s string) time.Time {
+	t.Helper()
+	at, err := time.Parse(time.RFC3339, s)
+	require.NoError(t, err)
+	return at.UTC()
+}
+
+// When the text that the trigger carries was written: a comment's newest edit counts, a review's submission.
+func TestWhenItWasSaid(t *testing.T) {
+	const created, later = "2026-01-01T00:00:01Z", "2026-01-01T02:00:02+02:00"
+	for _, c := range []struct {
+		name, within string
+		times        map[string]any
+		want         string
+	}{
+		{"issue_comment", "comment", map[string]any{"created_at": created, "updated_at": later}, "2026-01-01T00:00:02Z"},
+		{"issue_comment", "comment", map[string]any{"created_at": created, "updated_at": nil}, created},
+		{"pull_request_review_comment", "comment", map[string]any{"created_at": created, "updated_at": later}, "2026-01-01T00:00:02Z"},
+		{"pull_request_review_comment", "comment", map[string]any{"created_at": created}, created},
+		{"pull_request_review", "review", map[string]any{"submitted_at": created, "updated_at": later}, created},
+		{"pull_request_review", "review", map[string]any{"submitted_at": nil, "updated_at": later}, ""},
+		{"issue_comment", "comment", map[string]any{}, ""},
+	} {
+		var o map[string]any
+		require.NoError(t, json.Unmarshal(payload(t, c.name), &o))
+		said := o[c.within].(map[string]any)
+		for _, key := range []string{"created_at", "updated_at", "submitted_at"} {
+			delete(said, key)
+		}
+		maps.Copy(said, c.times)
+		raw, err := json.Marshal(o)
+		require.NoError(t, err)
+		e, err := ParseEvent(c.name, raw)
+		require.NoError(t, err)
+		if c.want == "" {
+			assert.True(t, e.CommentAt.IsZero(), "%s %v", c.name, c.times)
+		} else {
+			assert.Equal(t, moment(t, c.want), e.CommentAt, "%s %v", c.name, c.times)
+		}
+	}
+}
+
 func TestForeignPayloads(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -110,6 +154,9 @@ func TestForeignPayloads(t *testing.T) {
 		{"issue_comment", edit(t, "issue_comment", true, "comment", "id"), "payload: comment.id: want a number, got true"},
 		{"issue_comment", edit(t, "issue_comment", []int{1}, "comment", "body"), "payload: comment.body: want a string, got a list"},
 		{"issue_comment", edit(t, "issue_comment", gone, "comment", "user", "login"), "payload: comment.user.login: missing"},
+		{"issue_comment", edit(t, "issue_comment", 1767225600, "comment", "updated_at"), "payload: comment.updated_at: want a string, got the number 1767225600"},
+		{"issue_comment", edit(t, "issue_comment", "today", "comment", "created_at"), `payload: comment.created_at: want a time such as 2026-01-31T23:59:59Z, got the string "today"`},
+		{"pull_request_review", edit(t, "pull_request_review", true, "review", "submitted_at"), "payload: review.submitted_at: want a string, got true"},
 		{"pull_request", edit(t, "pull_request", 3, "pull_request"), "payload: pull_request: want an object, got the number 3"},
 		{"pull_request_review", edit(t, "pull_request_review", gone, "review"), "payload: review: missing"},
 		{"pull_request_review_comment", edit(t, "pull_request_review_comment", gone, "pull_request"), "payload: pull_request: missing"},

@@ -68,9 +68,10 @@ type saidNode struct {
 	LastEditedAt      *time.Time
 	Editor            *actorNode
 	ViewerDidAuthor   bool
-	// Posted holds the version that the comment was posted with, once it was edited; its diff is the whole text, or null
-	// when somebody deleted it from the history.
-	Posted connection[struct{ Diff string }]
+	// Posted holds the oldest version that GitHub kept, once the comment was edited: the one it was posted with, where
+	// IncludesCreatedEdit says so. Its diff is the whole text, or null when somebody deleted it from the history.
+	Posted              connection[struct{ Diff *string }]
+	IncludesCreatedEdit bool
 }
 
 // hasMarker finds a JSON marker of internal/journal. Its action tokens look the same but for their kind.
@@ -83,13 +84,23 @@ func (n saidNode) comment(kind model.Kind) model.Comment {
 	c := model.Comment{
 		Kind: kind, ID: int64(n.FullDatabaseID), Author: n.Author.actor(), Association: n.AuthorAssociation,
 		Body: n.Body, URL: n.URL, CreatedAt: n.CreatedAt.UTC(), UpdatedAt: n.UpdatedAt.UTC(), Ours: n.ViewerDidAuthor,
+		Edited: n.LastEditedAt != nil,
+	}
+	if !c.Edited {
+		c.Posted = c.Body
 	}
 	if n.Editor != nil {
 		c.Editor = n.Editor.actor().Login
 		c.EditedByOther = n.Author == nil || !strings.EqualFold(c.Editor, c.Author.Login)
 	}
 	for _, version := range n.Posted.Nodes {
-		c.WasMarked = c.WasMarked || c.EditedByOther && hasMarker(version.Diff)
+		if version.Diff == nil {
+			continue
+		}
+		c.WasMarked = c.WasMarked || c.EditedByOther && hasMarker(*version.Diff)
+		if c.Edited && n.IncludesCreatedEdit {
+			c.Posted = *version.Diff
+		}
 	}
 	return c
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/mergexo/mergexo/internal/model"
 )
@@ -110,6 +111,19 @@ func (o object) text(key string, required bool) string {
 		o.fail(key, "want a string, got "+describe(v))
 	}
 	return ""
+}
+
+// time reads a time as GitHub writes it, in UTC; missing and null are the zero time.
+func (o object) time(key string) time.Time {
+	text := o.text(key, false)
+	if text == "" {
+		return time.Time{}
+	}
+	at, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		o.fail(key, "want a time such as 2026-01-31T23:59:59Z, got "+describe(text))
+	}
+	return at.UTC()
 }
 
 // id reads a positive whole number that has to be there.

@@ -1,12 +1,17 @@
 package github
 
 import (
+	"slices"
+	"strings"
+	"time"
+
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// settingsPath is the file that the query reads on the base branch.
+// settingsPath is the file that the query reads on the base branch, or on the default branch for an issue.
 const settingsPath = ".github/mergexo.toml"
 
+// pullNode is a pull request, or an issue, which has of these fields those that an issueNode has.
 type pullNode struct {
 	Typename          string `json:"__typename"`
 	Number            int
@@ -22,18 +27,30 @@ type pullNode struct {
 	HeadRefName       string
 	HeadRefOID        string `json:"headRefOid"`
 	HeadRef           *struct{ Name string }
-	BaseRef           *struct {
-		Target *struct {
-			OID  string
-			File *struct{ Object *blobNode }
-		}
-	}
+	BaseRef           *branchNode
+	// LabelChanges are null where the token may not see them.
+	LabelChanges            connection[labelChangeNode]
 	ClosingIssuesReferences connection[issueNode]
 	Files                   *connection[fileNode]
+
+	// ClosedBy is for an issue: the pull requests that will close it, in whatever repository.
+	ClosedBy connection[struct {
+		Number     int
+		State      string
+		Repository struct{ NameWithOwner string }
+	}]
 
 	Comments      connection[saidNode]
 	Reviews       connection[reviewNode]
 	ReviewThreads connection[threadNode]
+}
+
+type branchNode struct {
+	Name   string
+	Target *struct {
+		OID  string
+		File *struct{ Object *blobNode }
+	}
 }
 
 type blobNode struct {
@@ -46,6 +63,30 @@ type issueNode struct {
 	Title, Body, URL string
 	Author           *actorNode
 	Labels           labelNodes
+	LabelChanges     connection[labelChangeNode]
+}
+
+func (n issueNode) issue() model.Issue {
+	return model.Issue{Number: n.Number, Title: n.Title, Body: n.Body, URL: n.URL, Author: n.Author.actor(),
+		Labels: names(n.Labels), LabelChanges: changes(n.LabelChanges)}
+}
+
+// labelChangeNode is an entry of a timeline; null where GitHub cannot show it.
+type labelChangeNode struct {
+	Typename  string `json:"__typename"`
+	CreatedAt time.Time
+	Label     struct{ Name string }
+}
+
+func changes(timeline connection[labelChangeNode]) []model.LabelChange {
+	var out []model.LabelChange
+	for _, n := range timeline.Nodes {
+		if n.Typename != "" {
+			out = append(out, model.LabelChange{Label: n.Label.Name, On: n.Typename == "LabeledEvent", At: n.CreatedAt.UTC()})
+		}
+	}
+	slices.SortStableFunc(out, func(a, b model.LabelChange) int { return a.At.Compare(b.At) })
+	return out
 }
 
 type fileNode struct {
@@ -56,7 +97,7 @@ type fileNode struct {
 func (n pullNode) pull() model.Pull {
 	p := model.Pull{
 		Number: n.Number, Title: n.Title, Body: n.Body, URL: n.URL, State: model.PullState(n.State), Draft: n.IsDraft,
-		Author: n.Author.actor(), Labels: names(n.Labels),
+		Author: n.Author.actor(), Labels: names(n.Labels), LabelChanges: changes(n.LabelChanges),
 		BaseRef: n.BaseRefName, HeadRef: n.HeadRefName, HeadSHA: n.HeadRefOID, HeadExists: n.HeadRef != nil, CrossRepo: n.IsCrossRepository,
 	}
 	if n.BaseRef != nil && n.BaseRef.Target != nil {
@@ -71,21 +112,33 @@ func (n pullNode) pull() model.Pull {
 	if len(n.ClosingIssuesReferences.Nodes) > 0 {
 		i := n.ClosingIssuesReferences.Nodes[0]
 		if i.Number != 0 { // null: an issue that the token may not see
-			p.Issue = &model.Issue{Number: i.Number, Title: i.Title, Body: i.Body, URL: i.URL, Author: i.Author.actor(), Labels: names(i.Labels)}
+			issue := i.issue()
+			p.Issue = &issue
 		}
 	}
 	return p
 }
 
-// settings is the text of the settings file on the base branch. A file that has no text is an error, not no file:
-// running with the defaults instead of what somebody wrote there would be worse than not running.
-func (n pullNode) settings(op string) (text string, found bool, err error) {
-	if n.BaseRef == nil || n.BaseRef.Target == nil || n.BaseRef.Target.File == nil || n.BaseRef.Target.File.Object == nil {
+// thread is the issue that the node is, with the open pull requests of its own repository that will close it.
+func (n pullNode) thread(repo model.Repo) *model.Issue {
+	i := issueNode{n.Number, n.Title, n.Body, n.URL, n.Author, n.Labels, n.LabelChanges}.issue()
+	for _, p := range n.ClosedBy.Nodes {
+		if p.State == string(model.PullOpen) && strings.EqualFold(p.Repository.NameWithOwner, repo.String()) {
+			i.Pulls = append(i.Pulls, p.Number)
+		}
+	}
+	return &i
+}
+
+// settings is the text of the settings file on the branch. A file that has no text is an error, not no file: running with
+// the defaults instead of what somebody wrote there would be worse than not running.
+func (n *branchNode) settings(op, branch string) (text string, found bool, err error) {
+	if n == nil || n.Target == nil || n.Target.File == nil || n.Target.File.Object == nil {
 		return "", false, nil
 	}
-	blob := n.BaseRef.Target.File.Object
+	blob := n.Target.File.Object
 	if blob.Text == nil || blob.IsBinary || blob.IsTruncated {
-		return "", false, &Error{Kind: Invalid, Op: op, Message: settingsPath + " on " + n.BaseRefName + " is not a text file that GitHub shows whole",
+		return "", false, &Error{Kind: Invalid, Op: op, Message: settingsPath + " on " + branch + " is not a text file that GitHub shows whole",
 			Fix: "make it a plain UTF-8 text file"}
 	}
 	return *blob.Text, true, nil

@@ -3,13 +3,14 @@ package github
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"strings"
 	"time"
 
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// reading collects the comments of one pull request page by page, newest first, until what is left is settled.
+// reading collects the comments of one pull request or issue page by page, newest first, until what is left is settled.
 type reading struct {
 	oldestReview int64
 	lowest       model.Comment // of the conversation: nothing below it was updated later
@@ -65,6 +66,17 @@ func (r *reading) comments() []model.Comment {
 	}
 	sortComments(out)
 	return out
+}
+
+// tell puts what was read into the snapshot.
+func (r *reading) tell(snap *model.Snapshot) {
+	snap.Comments, snap.CommentsComplete = r.comments(), !r.more()
+	if r.conversation.more {
+		snap.Floor = r.lowest.UpdatedAt
+	}
+	if r.reviews.more {
+		snap.ReviewFloor = r.oldestReview
+	}
 }
 
 // take adds a page. asked is nil for the first one, which asks for everything.
@@ -126,7 +138,7 @@ func (r *reading) add(comments ...model.Comment) {
 	}
 }
 
-// foreignNode is what node(id:) gave: a comment of any kind, which counts only when it belongs to this pull request.
+// foreignNode is what node(id:) gave: a comment of any kind, which counts only when it belongs to this number.
 type foreignNode struct {
 	Typename string `json:"__typename"`
 	reviewCommentNode
@@ -144,13 +156,17 @@ type foreignNode struct {
 
 type numberNode struct{ Number int }
 
-// of tells whether the comment belongs to the pull request that q is about.
+// of tells whether the comment belongs to the number that q is about. Of a comment on an issue only the address says so:
+// https://HOST/OWNER/NAME/issues/7#issuecomment-5. It has a field issue, too, of which nobody says what it is for a comment
+// on a pull request, and which may not be null.
 func (n *foreignNode) of(q Query) bool {
 	if n == nil || !strings.EqualFold(n.Repository.NameWithOwner, q.Repo.String()) {
 		return false
 	}
-	pull := cmp.Or(n.PullRequest, n.ConversationOf)
-	return pull != nil && pull.Number == q.Number
+	if pull := cmp.Or(n.PullRequest, n.ConversationOf); pull != nil {
+		return pull.Number == q.Number
+	}
+	return n.Typename == "IssueComment" && strings.Contains(n.URL, fmt.Sprintf("/issues/%d#", q.Number))
 }
 
 func (r *reading) takeNode(n *foreignNode) {
@@ -226,7 +242,7 @@ func (c *Client) readOn(ctx context.Context, op string, r *reading) error {
 			"moreReviews": p.reviews, "reviewsBefore": orNull(r.reviews.at),
 			"moreThreads": p.threads, "threadsBefore": orNull(r.threadPages.at),
 			"moreOfReview": p.review.node != "", "review": p.review.node, "reviewAfter": orNull(p.review.after),
-		}, &data, "node", "posted")
+		}, &data, tolerated...)
 		if err != nil {
 			return err
 		}

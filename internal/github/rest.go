@@ -70,7 +70,7 @@ func (c *Client) CreateComment(ctx context.Context, repo model.Repo, number int,
 	}
 	return model.Comment{
 		Kind: model.KindIssue, ID: made.GetID(), Author: restActor(made.GetUser()), Association: made.GetAuthorAssociation(),
-		Body: made.GetBody(), URL: made.GetHTMLURL(), CreatedAt: made.GetCreatedAt().UTC(), UpdatedAt: made.GetUpdatedAt().UTC(), Ours: true,
+		Body: made.GetBody(), URL: made.GetHTMLURL(), CreatedAt: made.GetCreatedAt().UTC(), UpdatedAt: made.GetUpdatedAt().UTC(), Ours: true, Posted: made.GetBody(),
 	}, nil
 }
 
@@ -123,7 +123,7 @@ func (c *Client) Reply(ctx context.Context, repo model.Repo, number int, thread 
 	}
 	return model.Comment{
 		Kind: model.KindReview, ID: made.GetID(), Author: restActor(made.GetUser()), Association: made.GetAuthorAssociation(),
-		Body: made.GetBody(), URL: made.GetHTMLURL(), CreatedAt: made.GetCreatedAt().UTC(), UpdatedAt: made.GetUpdatedAt().UTC(), Ours: true,
+		Body: made.GetBody(), URL: made.GetHTMLURL(), CreatedAt: made.GetCreatedAt().UTC(), UpdatedAt: made.GetUpdatedAt().UTC(), Ours: true, Posted: made.GetBody(),
 		Path: made.GetPath(), Line: made.GetLine(), StartLine: made.GetStartLine(), Side: made.GetSide(), DiffHunk: made.GetDiffHunk(),
 		InReplyTo: made.GetInReplyTo(), ReviewID: made.GetPullRequestReviewID(), CommitID: made.GetCommitID(),
 	}, nil

@@ -33,9 +33,9 @@ var (
 	smallPage = pageSize{25, 10}
 )
 
-// Snapshot reads one pull request: one GraphQL request on the common path, and one for each further round of pages that
-// q.Settled asks for. A number that is an issue gives a snapshot with IsPull false. A repository or a number that is
-// not there is NotFound.
+// Snapshot reads one pull request or one issue: one GraphQL request on the common path, and one for each further round of pages that
+// q.Settled asks for. A number that is an issue gives a snapshot with IsPull false, the issue as Thread and the settings
+// of the default branch. A repository or a number that is not there is NotFound.
 func (c *Client) Snapshot(ctx context.Context, q Query) (model.Snapshot, error) {
 	if err := checkRepo(q.Repo); err != nil {
 		return model.Snapshot{}, &Error{Kind: Invalid, Op: "read", Message: c.line(err.Error())}
@@ -51,56 +51,68 @@ type snapshotData struct {
 	Viewer     actorNode
 	Repository *struct {
 		NameWithOwner      string
-		DefaultBranchRef   *struct{ Name string }
+		DefaultBranchRef   *branchNode
 		Collaborators      *rightsNode
 		IssueOrPullRequest *pullNode
 	}
 	Node *foreignNode
 }
 
+// tolerated are the parts of an answer that may be missing, because the token may not see them or because somebody
+// deleted them: without them less is known, and nothing else is wrong.
+var tolerated = []string{"collaborators", "node", "closingIssuesReferences", "closedBy", "labelChanges", "posted"}
+
 func (c *Client) snapshot(ctx context.Context, q Query, size pageSize) (model.Snapshot, error) {
 	op := fmt.Sprintf("read %s#%d", q.Repo, q.Number)
-	ask := q.Author != "" && !strings.HasSuffix(q.Author, botSuffix)
 	var data snapshotData
 	at, err := c.query(ctx, op, snapshotDocument, map[string]any{
 		"owner": q.Repo.Owner, "name": q.Repo.Name, "number": q.Number, "page": size.page, "reviews": size.reviews,
-		"author": q.Author, "askAuthor": ask, "node": q.Node, "askNode": q.Node != "",
-	}, &data, "collaborators", "node", "closingIssuesReferences", "posted")
+		"author": q.Author, "askAuthor": q.asksAuthor(), "node": q.Node, "askNode": q.Node != "",
+	}, &data, tolerated...)
 	if err != nil {
 		return model.Snapshot{}, named(err, q)
 	}
 	if data.Repository == nil || data.Repository.IssueOrPullRequest == nil {
 		return model.Snapshot{}, named(&Error{Kind: NotFound, Op: op, Status: http.StatusNotFound, Fix: fixHidden}, q)
 	}
-	n := data.Repository.IssueOrPullRequest
-	snap := model.Snapshot{Repo: q.Repo, Viewer: data.Viewer.actor(), IsPull: n.Typename == "PullRequest", ReadAt: at, Permissions: map[string]model.Permission{}}
-	if data.Repository.DefaultBranchRef != nil {
-		snap.DefaultBranch = data.Repository.DefaultBranchRef.Name
-	}
-	if ask && data.Repository.Collaborators != nil {
-		snap.Permissions[strings.ToLower(q.Author)] = data.Repository.Collaborators.of(q.Author)
-	}
-	if !snap.IsPull {
-		return snap, nil
-	}
-	snap.Pull = n.pull()
-	if snap.Settings, snap.SettingsFound, err = n.settings(op); err != nil {
+	snap, err := data.snapshot(op, q)
+	if err != nil {
 		return model.Snapshot{}, err
 	}
+	snap.ReadAt = at
 	r := newReading(q, size)
-	r.take(n, nil)
+	r.take(data.Repository.IssueOrPullRequest, nil)
 	r.takeNode(data.Node)
 	if err := c.readOn(ctx, op, r); err != nil {
 		return model.Snapshot{}, named(err, q)
 	}
-	snap.Comments, snap.CommentsComplete = r.comments(), !r.more()
-	if r.conversation.more {
-		snap.Floor = r.lowest.UpdatedAt
-	}
-	if r.reviews.more {
-		snap.ReviewFloor = r.oldestReview
-	}
+	r.tell(&snap)
 	return snap, nil
+}
+
+// asksAuthor tells whether the right of the author is to be asked for.
+func (q Query) asksAuthor() bool { return q.Author != "" && !strings.HasSuffix(q.Author, botSuffix) }
+
+// snapshot is all of the answer but what was said.
+func (d *snapshotData) snapshot(op string, q Query) (model.Snapshot, error) {
+	n := d.Repository.IssueOrPullRequest
+	snap := model.Snapshot{Repo: q.Repo, Viewer: d.Viewer.actor(), IsPull: n.Typename == "PullRequest", Permissions: map[string]model.Permission{}}
+	if d.Repository.DefaultBranchRef != nil {
+		snap.DefaultBranch = d.Repository.DefaultBranchRef.Name
+	}
+	if q.asksAuthor() && d.Repository.Collaborators != nil {
+		snap.Permissions[strings.ToLower(q.Author)] = d.Repository.Collaborators.of(q.Author)
+	}
+	branch, name := d.Repository.DefaultBranchRef, snap.DefaultBranch
+	if snap.IsPull {
+		snap.Pull = n.pull()
+		branch, name = n.BaseRef, n.BaseRefName
+	} else {
+		snap.Thread = n.thread(q.Repo)
+	}
+	var err error
+	snap.Settings, snap.SettingsFound, err = branch.settings(op, name)
+	return snap, err
 }
 
 // named makes a NotFound say what was not found: GitHub's own message speaks of node ids and variables.

@@ -1,0 +1,190 @@
+package github
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+func (w *world) issue(title string) int {
+	w.t.Helper()
+	return int(w.as("ada", "POST", "issues", map[string]any{"title": title, "body": "Please"})["number"].(float64))
+}
+
+func (w *world) say(login string, number int, text string) map[string]any {
+	w.t.Helper()
+	w.tick()
+	return w.as(login, "POST", fmt.Sprintf("issues/%d/comments", number), map[string]any{"body": text})
+}
+
+func (w *world) edit(login string, said map[string]any, text string) {
+	w.t.Helper()
+	w.tick()
+	w.as(login, "PATCH", fmt.Sprintf("issues/comments/%d", id(said)), map[string]any{"body": text})
+}
+
+func (w *world) label(number int, on bool, name string) model.LabelChange {
+	w.t.Helper()
+	at := w.tick()
+	if on {
+		w.as("ada", "POST", fmt.Sprintf("issues/%d/labels", number), map[string]any{"labels": []string{name}})
+	} else {
+		w.as("ada", "DELETE", fmt.Sprintf("issues/%d/labels/%s", number, name), nil)
+	}
+	return model.LabelChange{Label: name, On: on, At: at}
+}
+
+func TestLabelChanges(t *testing.T) {
+	w := newWorld(t)
+	issue, n := w.issue("Wanted: a"), w.pull()
+	w.as("octo", "PATCH", fmt.Sprintf("pulls/%d", n), map[string]any{"body": fmt.Sprintf("Fixes #%d", issue)})
+	onPull := []model.LabelChange{w.label(n, true, "agent:ignore"), w.label(n, false, "agent:ignore"), w.label(n, true, "x")}
+	onIssue := []model.LabelChange{w.label(issue, true, "agent:ignore")}
+	c := w.client("actions")
+	snap := w.snapshot(c, Query{Number: n})
+	assert.Equal(t, "0 REST, 1 GraphQL", calls(c))
+	assert.Equal(t, onPull, snap.Pull.LabelChanges)
+	assert.Equal(t, onIssue, snap.Pull.Issue.LabelChanges)
+	assert.Equal(t, []string{"x"}, snap.Pull.Labels)
+	assert.Equal(t, onIssue, w.snapshot(c, Query{Number: issue}).Thread.LabelChanges)
+
+	for range 60 {
+		onPull = append(onPull, w.label(n, true, "busy"), w.label(n, false, "busy"))
+	}
+	assert.Equal(t, onPull[len(onPull)-100:], w.snapshot(c, Query{Number: n}).Pull.LabelChanges, "the newest hundred")
+}
+
+// A label that is gone may leave a change that cannot be shown, and a token may not see any; the rest is read all the same.
+func TestLabelChangesThatCannotBeSeen(t *testing.T) {
+	for changes, want := range map[string][]model.LabelChange{
+		`{"nodes": [null, {"__typename": "UnlabeledEvent", "createdAt": "2026-01-01T00:00:02Z", "label": {"name": "b"}}, {"__typename": "LabeledEvent", "createdAt": "2026-01-01T00:00:01Z", "label": {"name": "a"}}]}`: {
+			{Label: "a", On: true, At: time.Date(2026, 1, 1, 0, 0, 1, 0, time.UTC)}, {Label: "b", At: time.Date(2026, 1, 1, 0, 0, 2, 0, time.UTC)}},
+		`null`: nil,
+	} {
+		pull := `{"labelChanges": ` + changes + `, ` + emptyPull[1:]
+		l := dial(t, Options{}, graphAnswer(pull, `{"type": "NOT_FOUND", "path": ["repository", "issueOrPullRequest", "labelChanges", "nodes", 0, "label"], "message": "gone"}`))
+		snap, err := l.read(t, Query{})
+		require.NoError(t, err)
+		assert.Equal(t, want, snap.Pull.LabelChanges)
+	}
+}
+
+// What was said first is known however often it was edited, of comments in the conversation.
+func TestPosted(t *testing.T) {
+	w := newWorld(t)
+	n := w.pull()
+	w.say("ada", n, "as it was")
+	twice := w.say("ada", n, "/mergexo status")
+	w.edit("ada", twice, "/mergexo pause")
+	w.edit("octo", twice, "/mergexo unblock")
+	back := w.say("ada", n, "there")
+	w.edit("ada", back, "and")
+	w.edit("ada", back, "there")
+	sha := w.as("ada", "GET", fmt.Sprintf("pulls/%d", n), nil)["head"].(map[string]any)["sha"]
+	w.tick()
+	line := w.as("ada", "POST", fmt.Sprintf("pulls/%d/comments", n), map[string]any{"path": "a.txt", "line": 1, "body": "line", "commit_id": sha})
+	w.tick()
+	review := w.as("ada", "POST", fmt.Sprintf("pulls/%d/reviews", n), map[string]any{"body": "review", "event": "COMMENT"})
+	type posted struct {
+		body, posted string
+		edited       bool
+	}
+	read := func() (out []posted) {
+		for _, c := range w.snapshot(w.client("actions"), Query{Number: n}).Comments {
+			out = append(out, posted{c.Body, c.Posted, c.Edited})
+		}
+		return out
+	}
+	conversation := []posted{{"as it was", "as it was", false}, {"/mergexo unblock", "/mergexo status", true}, {"there", "there", true}}
+	assert.Equal(t, append(conversation, posted{"line", "line", false}, posted{"review", "review", false}), read())
+	w.as("ada", "PATCH", fmt.Sprintf("pulls/comments/%d", id(line)), map[string]any{"body": "line 2"})
+	w.as("ada", "PUT", fmt.Sprintf("pulls/%d/reviews/%d", n, id(review)), map[string]any{"body": "review 2"})
+	assert.Equal(t, append(conversation, posted{"line 2", "", true}, posted{"review 2", "", true}), read(), "not asked for")
+
+	for raw, want := range map[string]string{
+		`{"body": "b"}`: "b",
+		`{"body": "b", "lastEditedAt": "2026-01-01T00:00:00Z", "includesCreatedEdit": true, "posted": {"nodes": [{"diff": "a"}]}}`:  "a",
+		`{"body": "b", "lastEditedAt": "2026-01-01T00:00:00Z", "includesCreatedEdit": false, "posted": {"nodes": [{"diff": "a"}]}}`: "",
+		`{"body": "b", "lastEditedAt": "2026-01-01T00:00:00Z", "includesCreatedEdit": true, "posted": {"nodes": [{"diff": null}]}}`: "",
+		`{"body": "b", "lastEditedAt": "2026-01-01T00:00:00Z", "includesCreatedEdit": true, "posted": null}`:                        "",
+	} {
+		var n saidNode
+		require.NoError(t, json.Unmarshal([]byte(raw), &n))
+		assert.Equal(t, want, n.comment(model.KindIssue).Posted, raw)
+	}
+	made, err := w.client("actions").CreateComment(t.Context(), widgets, n, "ours")
+	require.NoError(t, err)
+	assert.Equal(t, []any{"ours", false}, []any{made.Posted, made.Edited})
+}
+
+func TestAnIssue(t *testing.T) {
+	w := newWorld(t)
+	w.put("main", ".github/mergexo.toml", "[agent]\nadapter = \"suggestion\"\n")
+	issue, n := w.issue("Wanted: a"), w.pull()
+	other := w.issue("Another")
+	w.as("octo", "PATCH", fmt.Sprintf("pulls/%d", n), map[string]any{"body": fmt.Sprintf("Fixes #%d", issue)})
+	change := w.label(issue, true, "agent:bugfix")
+	first := w.say("mallory", issue, "first")
+	w.say("actions", issue, "ours")
+	w.say("ada", other, "elsewhere")
+	c := w.client("actions")
+	snap := w.snapshot(c, Query{Number: issue, Author: "ada"})
+	assert.Equal(t, "0 REST, 1 GraphQL", calls(c))
+	assert.False(t, snap.IsPull)
+	assert.Equal(t, model.Pull{}, snap.Pull)
+	thread := *snap.Thread
+	assert.Contains(t, thread.URL, fmt.Sprintf("/octo/widgets/issues/%d", issue))
+	thread.URL, thread.Author.ID = "", 0
+	assert.Equal(t, model.Issue{Number: issue, Title: "Wanted: a", Body: "Please", Author: model.Actor{Login: "ada"},
+		Labels: []string{"agent:bugfix"}, LabelChanges: []model.LabelChange{change}, Pulls: []int{n}}, thread)
+	assert.Equal(t, []any{true, "[agent]\nadapter = \"suggestion\"\n"}, []any{snap.SettingsFound, snap.Settings})
+	assert.Equal(t, map[string]model.Permission{"ada": model.PermissionWrite}, snap.Permissions)
+	assert.Equal(t, []string{"first", "ours"}, bodies(snap.Comments))
+	assert.Equal(t, []any{false, true, true}, []any{snap.Comments[0].Ours, snap.Comments[1].Ours, snap.CommentsComplete})
+	assert.False(t, snap.ReadAt.IsZero())
+	assert.Nil(t, w.snapshot(c, Query{Number: n}).Thread)
+
+	w.as("octo", "PATCH", fmt.Sprintf("pulls/%d", n), map[string]any{"state": "closed"})
+	assert.Empty(t, w.snapshot(c, Query{Number: issue}).Thread.Pulls, "only open ones")
+
+	for i := range 110 {
+		w.say("ada", issue, fmt.Sprint(i))
+	}
+	settled := func([]model.Comment) (model.Mark, bool) { return model.Mark{At: w.now}, true }
+	c = w.client("actions")
+	part := w.snapshot(c, Query{Number: issue, Settled: settled, Node: node(first)})
+	assert.Equal(t, "0 REST, 1 GraphQL", calls(c))
+	assert.Equal(t, 101, len(part.Comments))
+	assert.Equal(t, "first", part.Comments[0].Body, "the trigger's, however old")
+	assert.False(t, part.CommentsComplete)
+	assert.Equal(t, part.Comments[1].UpdatedAt, part.Floor)
+	c = w.client("actions")
+	assert.Equal(t, 112, len(w.snapshot(c, Query{Number: issue}).Comments))
+	assert.Equal(t, "0 REST, 2 GraphQL", calls(c))
+	assert.Equal(t, []string{"elsewhere"}, bodies(w.snapshot(c, Query{Number: other, Node: node(first)}).Comments), "it is not of this issue")
+}
+
+// Only this repository's open pull requests count, whatever else GitHub says will close the issue.
+func TestPullsOfAnIssue(t *testing.T) {
+	pull := func(number int, state, repository string) string {
+		return fmt.Sprintf(`{"number": %d, "state": "%s", "repository": {"nameWithOwner": "%s"}}`, number, state, repository)
+	}
+	l := dial(t, Options{}, graphAnswer(`{"__typename": "Issue", "number": 7, "closedBy": {"nodes": [null, `+pull(1, "OPEN", "octo/gears")+`, `+
+		pull(2, "MERGED", "octo/widgets")+`, `+pull(3, "OPEN", "Octo/Widgets")+`]}}`, `{"type": "FORBIDDEN", "path": ["repository", "issueOrPullRequest", "closedBy", "nodes", 0], "message": "SAML"}`))
+	snap, err := l.read(t, Query{})
+	require.NoError(t, err)
+	assert.Equal(t, []int{3}, snap.Thread.Pulls)
+}
+
+func TestSettingsOfAnIssueThatAreNoText(t *testing.T) {
+	l := dial(t, Options{}, reply{200, `{"data": {"viewer": {"login": "x"}, "repository": {"defaultBranchRef": {"name": "trunk", "target": {"oid": "a", "file": {"object": {"text": null}}}},
+		"issueOrPullRequest": {"__typename": "Issue", "number": 7}}}}`, nil})
+	_, err := l.read(t, Query{})
+	assert.Contains(t, failure(t, err, Invalid).Error(), ".github/mergexo.toml on trunk")
+}
