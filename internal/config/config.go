@@ -21,6 +21,7 @@ type Repo struct {
 	AllowedUsers     []string // logins; empty: people with write permission
 	Operators        []string // logins; empty: maintain or admin
 	Bots             []string // logins whose markers count as ours, beside the token's own
+	OperationsIssue  int      // issue whose conversation takes commands for any pull request; 0: none
 	CodingGuidelines string   // path in the repository; a file that is not there is no rule
 	DesignDir        string   // path in the repository
 	RequiredTests    []string // argv, before every push; empty: none

@@ -62,7 +62,7 @@ func TestEveryKey(t *testing.T) {
 	s, err := Parse(string(text), source)
 	require.NoError(t, err)
 	assert.Equal(t, Settings{
-		Repo: Repo{AllowedUsers: []string{"octo", "dependabot[bot]"}, Operators: []string{"octo"}, Bots: []string{"old-mergexo[bot]"},
+		Repo: Repo{AllowedUsers: []string{"octo", "dependabot[bot]"}, Operators: []string{"octo"}, Bots: []string{"old-mergexo[bot]"}, OperationsIssue: 12,
 			CodingGuidelines: "STYLE.md", DesignDir: "design", RequiredTests: []string{"scripts/test", ""},
 			TestFileRegex: []string{`_test\.go$`}, Track: []string{"agent/*", "bot/**"}},
 		Labels: Labels{Design: "d", Bugfix: "b", SmallJob: "s", Ignore: "i"},

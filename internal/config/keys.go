@@ -21,6 +21,7 @@ var repoKeys = []key[Repo]{
 	set("allowed_users", logins, func(r *Repo) *[]string { return &r.AllowedUsers }),
 	set("operators", logins, func(r *Repo) *[]string { return &r.Operators }),
 	set("bots", logins, func(r *Repo) *[]string { return &r.Bots }),
+	set("operations_issue", atLeast(0), func(r *Repo) *int { return &r.OperationsIssue }),
 	set("coding_guidelines", path, func(r *Repo) *string { return &r.CodingGuidelines }),
 	set("design_dir", path, func(r *Repo) *string { return &r.DesignDir }),
 	set("required_tests", argv, func(r *Repo) *[]string { return &r.RequiredTests }),

@@ -3,6 +3,8 @@ package config
 import (
 	"fmt"
 	"strings"
+
+	"github.com/agnivade/levenshtein"
 )
 
 // knownKeys are all keys as people write them, tables included.
@@ -41,7 +43,7 @@ func nearest(table, name string) string {
 		if i := strings.LastIndexByte(known, '.'); i >= 0 {
 			home, last = known[:i], known[i+1:]
 		}
-		d := 2 * distance(strings.ToLower(name), last)
+		d := 2 * levenshtein.ComputeDistance(strings.ToLower(name[:min(len(name), 100)]), last)
 		if home != table {
 			d++
 		}
@@ -50,27 +52,4 @@ func nearest(table, name string) string {
 		}
 	}
 	return best
-}
-
-// distance is the number of single-letter edits between two words (Levenshtein). What is absurdly long is cut.
-func distance(a, b string) int {
-	x, y := []rune(a), []rune(b)
-	x, y = x[:min(len(x), 100)], y[:min(len(y), 100)]
-	row := make([]int, len(y)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range x {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range y {
-			change := diagonal
-			if x[i] != y[j] {
-				change++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(change, row[j]+1, diagonal+1)
-		}
-	}
-	return row[len(y)]
 }

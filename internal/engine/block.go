@@ -18,7 +18,7 @@ func (p *pass) block(ctx context.Context, m model.BlockMarker, detail string) er
 	}
 	token := journal.Token("block", fmt.Sprint(m.Number), m.Reason, m.Expected, m.Observed)
 	if p.DryRun {
-		p.report.Effects = append(p.report.Effects, model.Effect{Kind: "comment", Target: fmt.Sprint(m.Number), Token: token, Status: "planned"})
+		p.planned("comment", fmt.Sprint(m.Number), token)
 		return blocked
 	}
 	if p.state.Block == nil {

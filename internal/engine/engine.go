@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/mergexo/mergexo/internal/agent"
+	"github.com/mergexo/mergexo/internal/command"
 	"github.com/mergexo/mergexo/internal/config"
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/github"
@@ -79,26 +80,37 @@ func (e *Engine) handle(ctx context.Context, ev model.Event, rep *model.Report) 
 		return stop(model.ResultNothing, "the event is a comment of our own")
 	case ev.Number == 0:
 		return stop(model.ResultNothing, "the %s event names no pull request", ev.Name)
-	case !ev.IsPull && (ev.Name == "issues" || ev.Name == "issue_comment"):
+	case !ev.IsPull && (ev.Name == "issues" || ev.Name == "issue_comment" && !command.Is(ev.CommentBody)):
 		return stop(model.ResultNothing, "number %d is an issue, not a pull request", ev.Number)
 	}
-	done := false
+	visit, err := e.rounds(ctx, ev, rep)
+	for _, number := range visit { // what a command has changed elsewhere goes on there at once
+		if err != nil {
+			break
+		}
+		rep.Number = number
+		_, err = e.rounds(ctx, model.Event{Name: ev.Name, Repo: ev.Repo, Number: number, IsPull: true}, rep)
+	}
+	return err
+}
+
+// rounds takes turns on one pull request until nothing is pending, within the bounds. visit are other pull requests that
+// are to be looked at.
+func (e *Engine) rounds(ctx context.Context, ev model.Event, rep *model.Report) (visit []int, err error) {
 	known := &memory{rights: map[string]model.Permission{}}
 	for range maxRounds {
 		p := &pass{Engine: e, event: ev, report: rep, memory: known}
 		again, err := p.once(ctx)
+		visit = append(visit, p.visit...)
 		p.close()
-		if s := (*Stop)(nil); done && errors.As(err, &s) && s.Result == model.ResultNothing {
-			return nil // the look after a finished turn found nothing more
+		if s := (*Stop)(nil); rep.Result == model.ResultDone && errors.As(err, &s) && s.Result == model.ResultNothing {
+			return visit, nil // there was something to do, and there is nothing more
 		}
 		if err != nil || !again {
-			return err
-		}
-		if rep.Result == model.ResultDone {
-			done = true
+			return visit, err
 		}
 	}
-	return nil
+	return visit, nil
 }
 
 // ours recognises the event of a comment that we wrote ourselves without asking GitHub. Only a bot's comment is taken for

@@ -10,6 +10,7 @@ import (
 	"github.com/mergexo/mergexo/internal/github"
 	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/lineage"
+	"github.com/mergexo/mergexo/internal/markdown"
 	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/turn"
 )
@@ -50,7 +51,7 @@ func (p *pass) unmoved(ctx context.Context, head string) (bool, error) {
 	case lineage.Block:
 		return false, p.block(ctx, rewrite(p.marker.Planned, head, model.GuardRemote), "")
 	case lineage.Resolve:
-		return false, stop(model.ResultRetry, "the relation of %s to %s is not known yet", turn.Short(head), turn.Short(p.marker.Planned))
+		return false, stop(model.ResultRetry, "the relation of %s to %s is not known yet", markdown.Short(head), markdown.Short(p.marker.Planned))
 	}
 	return true, nil
 }
@@ -119,9 +120,9 @@ func (p *pass) publish(ctx context.Context) (bool, error) {
 }
 
 func (p *pass) pushed() string {
-	text := fmt.Sprintf("%s..%s", turn.Short(p.base()), turn.Short(p.marker.Planned))
+	text := fmt.Sprintf("%s..%s", markdown.Short(p.base()), markdown.Short(p.marker.Planned))
 	for _, c := range p.commits {
-		text += fmt.Sprintf("\n%s %s", turn.Short(c.SHA), c.Subject)
+		text += fmt.Sprintf("\n%s %s", markdown.Short(c.SHA), c.Subject)
 	}
 	return text
 }
@@ -185,7 +186,7 @@ func (p *pass) rebase(ctx context.Context, head string) error {
 	case lineage.Block:
 		return p.block(ctx, rewrite(p.base(), head, model.GuardRemote), "")
 	case lineage.Resolve:
-		return stop(model.ResultRetry, "the relation of %s to %s is not known yet", turn.Short(head), turn.Short(p.base()))
+		return stop(model.ResultRetry, "the relation of %s to %s is not known yet", markdown.Short(head), markdown.Short(p.base()))
 	}
 	if err := p.open(ctx); err != nil {
 		return err

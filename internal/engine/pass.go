@@ -11,11 +11,13 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mergexo/mergexo/internal/command"
 	"github.com/mergexo/mergexo/internal/config"
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/github"
 	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/lineage"
+	"github.com/mergexo/mergexo/internal/markdown"
 	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/turn"
 )
@@ -42,9 +44,18 @@ type pass struct {
 	checkout *git.Checkout
 	commits  []model.Commit
 	notes    []string // what people should know of the agent's work
+
+	// The commands at hand.
+	operators   command.Policy
+	others      map[int]*pass // further pull requests that commands are about
+	visit       []int         // those of them where something was changed
+	lastComment int64         // that was posted for a command
 }
 
 func (p *pass) close() {
+	for _, other := range p.others {
+		other.close()
+	}
 	if p.checkout != nil {
 		p.report.Calls.Git += p.checkout.NetworkCalls()
 		if err := p.checkout.Close(); err != nil {
@@ -55,10 +66,10 @@ func (p *pass) close() {
 
 // once takes the pull request as far as one turn goes. It says whether another look is due.
 func (p *pass) once(ctx context.Context) (again bool, err error) {
-	if err := p.read(ctx); err != nil {
+	if err := p.begin(ctx); err != nil {
 		return false, err
 	}
-	if err := p.configure(); err != nil {
+	if err := p.commands(ctx); err != nil {
 		return false, err
 	}
 	if err := p.gates(ctx); err != nil {
@@ -88,6 +99,20 @@ func (p *pass) once(ctx context.Context) (again bool, err error) {
 		return false, stop(model.ResultNothing, "nothing is pending on pull request %d", p.snap.Pull.Number)
 	}
 	return p.take(ctx, pending, dead)
+}
+
+// begin reads where the pull request stands, and takes away what two runs said in the same moment.
+func (p *pass) begin(ctx context.Context) error {
+	if err := p.read(ctx); err != nil {
+		return err
+	}
+	if err := p.configure(); err != nil {
+		return err
+	}
+	if p.DryRun {
+		return nil
+	}
+	return p.tidy(ctx)
 }
 
 // read takes a fresh snapshot and folds its state.
@@ -121,6 +146,8 @@ type memory struct {
 	readAt   time.Time // of the newest reading, on GitHub's clock
 	floor    time.Time
 	rights   map[string]model.Permission // by lower-case login
+	// relations of two heads, by both together: what GitHub has answered once is so for good.
+	relations map[string]model.Relation
 }
 
 // recall completes a reading that stopped at the one before with what that one read below it: had any of it been edited
@@ -152,6 +179,7 @@ func recall(snap model.Snapshot, known []model.Comment, floor time.Time) model.S
 
 func (p *pass) fold() {
 	p.state = p.Codec.Fold(p.snap.Comments, p.scope())
+	p.snap.Comments = turn.AsSent(p.snap, p.state, p.event)
 	if p.reported == nil {
 		p.reported = map[int64]bool{}
 	}
@@ -169,10 +197,11 @@ func (p *pass) scope() journal.Scope {
 
 // configure reads the settings off the base branch.
 func (p *pass) configure() error {
+	branch := p.snap.Pull.BaseRef
 	if !p.snap.IsPull {
-		return nil
+		branch = p.snap.DefaultBranch
 	}
-	source := fmt.Sprintf("%s:%s", p.snap.Pull.BaseRef, SettingsPath)
+	source := fmt.Sprintf("%s:%s", branch, SettingsPath)
 	if !p.snap.SettingsFound {
 		return config.Missing(source)
 	}
@@ -186,15 +215,21 @@ func (p *pass) configure() error {
 	if _, err := p.agentFor(s, nil); err != nil { // a mistake in the settings shows before anything is said
 		return fmt.Errorf("%s: %w", source, err)
 	}
-	p.settings = s
-	p.policy = turn.Policy{
-		AllowedUsers: s.Repo.AllowedUsers, Bots: s.Repo.Bots, Track: s.Repo.Track, IgnoreLabel: s.Labels.Ignore,
-		MaxPerTurn: s.Feedback.MaxPerTurn,
-	}
+	p.settings, p.operators = s, command.Policy{Operators: s.Repo.Operators, OperationsIssue: s.Repo.OperationsIssue}
+	p.policy = policyOf(s)
+	p.policy.Fresh = p.event.CommentID
 	if len(p.policy.Bots) > 0 {
 		p.fold() // more comments count as ours than were known when the state was folded first
 	}
 	return nil
+}
+
+// policyOf is what the settings say about whose words count.
+func policyOf(s config.Settings) turn.Policy {
+	return turn.Policy{
+		AllowedUsers: s.Repo.AllowedUsers, Bots: s.Repo.Bots, Track: s.Repo.Track, IgnoreLabel: s.Labels.Ignore,
+		MaxPerTurn: s.Feedback.MaxPerTurn, IsCommand: command.Is,
+	}
 }
 
 // SettingsPath is where the settings live, on the base branch.
@@ -230,16 +265,25 @@ func (p *pass) owesAnswers() bool {
 // pending is the feedback that this run may act on, asking for the rights of people it does not know yet.
 func (p *pass) pending(ctx context.Context) ([]model.Comment, error) {
 	candidates := turn.Candidates(p.snap, p.state, p.policy)
-	if ask := turn.Unasked(candidates, p.rights, p.state.Settled, p.policy); len(ask) > 0 {
-		got, err := p.GitHub.Permissions(ctx, p.event.Repo, ask)
-		if err != nil {
-			return nil, err
-		}
-		for _, login := range ask {
-			p.rights[login] = got[login] // absent: none
-		}
+	if err := p.ask(ctx, turn.Unasked(candidates, p.rights, p.state.Settled, p.policy)); err != nil {
+		return nil, err
 	}
 	return turn.Allowed(candidates, p.rights, p.policy), nil
+}
+
+// ask finds out what these people may do, each asked about once a run.
+func (p *pass) ask(ctx context.Context, logins []string) error {
+	if len(logins) == 0 {
+		return nil
+	}
+	got, err := p.GitHub.Permissions(ctx, p.event.Repo, logins)
+	if err != nil {
+		return err
+	}
+	for _, login := range logins {
+		p.rights[login] = got[login] // absent: none
+	}
+	return nil
 }
 
 // watched says that the event is about the pull request's head itself: then it is tracked and guarded even when nobody
@@ -267,7 +311,7 @@ func (p *pass) guardCrossCycle(ctx context.Context, dead []model.Said[model.Turn
 	case lineage.Block:
 		return p.block(ctx, rewrite(accepted, head, model.GuardCrossCycle), "")
 	case lineage.Resolve:
-		return stop(model.ResultRetry, "the relation of %s to %s is not known yet", turn.Short(head), turn.Short(accepted))
+		return stop(model.ResultRetry, "the relation of %s to %s is not known yet", markdown.Short(head), markdown.Short(accepted))
 	}
 	return nil
 }
@@ -277,8 +321,15 @@ func (p *pass) relation(ctx context.Context, earlier, later string) (model.Relat
 	if earlier == later {
 		return model.Identical, nil
 	}
+	if known, ok := p.relations[earlier+later]; ok {
+		return known, nil
+	}
 	r, err := p.GitHub.Compare(ctx, p.event.Repo, earlier, later)
 	if err != nil || r != model.Unknown {
+		if p.relations == nil {
+			p.relations = map[string]model.Relation{}
+		}
+		p.relations[earlier+later] = r
 		return r, err
 	}
 	if err := p.open(ctx); err != nil {
@@ -333,12 +384,14 @@ func host(url string) string {
 	return h
 }
 
+// planned notes what a dry run would do.
+func (p *pass) planned(kind, target, token string) {
+	p.report.Effects = append(p.report.Effects, model.Effect{Kind: kind, Target: target, Token: token, Status: "planned"})
+}
+
 // foretell puts into the report what would be done, for a dry run.
 func (p *pass) foretell(ctx context.Context, pending []model.Comment, dead []model.Said[model.TurnMarker]) error {
-	number := strconv.Itoa(p.snap.Pull.Number)
-	plan := func(kind, target, token string) {
-		p.report.Effects = append(p.report.Effects, model.Effect{Kind: kind, Target: target, Token: token, Status: "planned"})
-	}
+	number, plan := strconv.Itoa(p.snap.Pull.Number), p.planned
 	if p.state.Tracked == nil && len(p.state.Turns) == 0 {
 		plan("comment", number, trackToken(p.event))
 	}
@@ -358,5 +411,5 @@ func (p *pass) foretell(ctx context.Context, pending []model.Comment, dead []mod
 			plan("reply", strconv.FormatInt(c.ID, 10), replyToken(m.Key, c.ID))
 		}
 	}
-	return stop(model.ResultNothing, "dry run: a turn over %d comments on pull request %s would start at %s", len(feedback), number, turn.Short(m.Start))
+	return stop(model.ResultNothing, "dry run: a turn over %d comments on pull request %s would start at %s", len(feedback), number, markdown.Short(m.Start))
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/lineage"
+	"github.com/mergexo/mergexo/internal/markdown"
 	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/turn"
 )
@@ -218,7 +219,7 @@ func (p *pass) guardLocal(ctx context.Context) (string, error) {
 	case lineage.Block:
 		return "", p.block(ctx, rewrite(p.base(), head, model.GuardLocal), "")
 	case lineage.Resolve:
-		return "", p.failed(ctx, fmt.Errorf("the history between %s and %s could not be read", turn.Short(p.base()), turn.Short(head)))
+		return "", p.failed(ctx, fmt.Errorf("the history between %s and %s could not be read", markdown.Short(p.base()), markdown.Short(head)))
 	}
 	return head, p.nothingLeftBehind(ctx, head)
 }
@@ -233,7 +234,7 @@ func (p *pass) nothingLeftBehind(ctx context.Context, head string) error {
 	if err != nil || lineage.Decide(relation) == lineage.Pass {
 		return err
 	}
-	return p.failed(ctx, fmt.Errorf("the agent left HEAD at %s, without its own commits up to %s on the branch", turn.Short(head), turn.Short(tip)))
+	return p.failed(ctx, fmt.Errorf("the agent left HEAD at %s, without its own commits up to %s on the branch", markdown.Short(head), markdown.Short(tip)))
 }
 
 // requiredTests gives the end of the output of tests that fail, or "".

@@ -20,72 +20,137 @@ type Scope struct {
 // Fold reads the state of one pull request out of its comments. It is a pure function of them: the same comments in any
 // order give the same state.
 func (c Codec) Fold(comments []model.Comment, scope Scope) model.State {
-	st := model.State{Answered: map[string]bool{}, Tokens: map[string]int64{}}
-	var (
-		done      []model.Said[model.TurnMarker]
-		unblocked time.Time
-		unblock   *model.UnblockMarker
-	)
+	f := fold{st: model.State{Answered: map[string]bool{}, Tokens: map[string]int64{}}}
 	for _, cm := range inOrder(comments) {
-		said, ok := c.trusted(cm, scope, &st)
-		if !ok {
-			continue
-		}
-		for _, t := range said.tokens {
-			st.Tokens[t] = cm.ID
-		}
-		switch m := said.marker.(type) {
-		case *model.PRMarker:
-			if st.Tracked == nil {
-				st.Tracked = place(*m, cm)
-			} else {
-				st.Surplus = append(st.Surplus, cm.ID)
-			}
-			if st.Accepted == "" {
-				st.Accepted = m.Head
-			}
-		case *model.TurnMarker:
-			st.Turns = append(st.Turns, *place(*m, cm))
-			if m.Phase == model.PhaseDone {
-				done = append(done, *place(*m, cm))
-				for _, e := range m.Events {
-					st.Answered[e] = true
-				}
-			}
-		case *model.BlockMarker:
-			if st.Block == nil {
-				st.Block = place(*m, cm)
-			} else {
-				st.Surplus = append(st.Surplus, cm.ID)
-			}
-		case *model.UnblockMarker:
-			st.Block, unblocked, unblock = nil, cm.CreatedAt, m
-			st.Turns = afterUnblock(st.Turns, m.Head)
+		said, ok := c.trusted(cm, scope, &f.st)
+		if ok && !f.again(cm, said) {
+			f.take(cm, said.marker)
 		}
 	}
-	accept(&st, done, unblock, unblocked)
+	f.accept()
 	// An operator who unblocked after the edit has accepted it.
-	st.Distrusted = slices.DeleteFunc(st.Distrusted, func(d model.Distrust) bool {
-		return d.Spoilt && !unblocked.IsZero() && !d.At.After(unblocked)
+	f.st.Distrusted = slices.DeleteFunc(f.st.Distrusted, func(d model.Distrust) bool {
+		return d.Spoilt && !f.unblocked.IsZero() && !d.At.After(f.unblocked)
 	})
-	return st
+	return f.st
+}
+
+// fold is a state in the making.
+type fold struct {
+	st        model.State
+	done      []model.Said[model.TurnMarker]
+	unblocked time.Time // the newest of what sets a new baseline: an unblock, or an adopt after a release
+	baseline  string    // and the head that it accepted
+}
+
+// again notes the tokens of a comment, and says whether it is a second reply to one command: two runs met it in one
+// moment, and only the first counts.
+func (f *fold) again(cm model.Comment, said believed) bool {
+	key := ""
+	switch m := said.marker.(type) {
+	case *model.CommandMarker:
+		key = m.Key
+	case *model.UnblockMarker:
+		key = m.Command
+	case *model.PRMarker:
+		key = m.Command
+	}
+	if key != "" && slices.ContainsFunc(said.tokens, func(t string) bool { return f.st.Tokens[t] != 0 }) {
+		f.st.Surplus = append(f.st.Surplus, cm.ID)
+		return true
+	}
+	for _, t := range said.tokens {
+		f.st.Tokens[t] = cm.ID
+	}
+	return false
+}
+
+// take folds in one marker.
+func (f *fold) take(cm model.Comment, marker any) {
+	st := &f.st
+	switch m := marker.(type) {
+	case *model.PRMarker:
+		f.track(cm, m)
+	case *model.TurnMarker:
+		st.Turns = append(st.Turns, *place(*m, cm))
+		if m.Phase == model.PhaseDone {
+			f.done = append(f.done, *place(*m, cm))
+			for _, e := range m.Events {
+				st.Answered[e] = true
+			}
+		}
+	case *model.BlockMarker:
+		if st.Block == nil {
+			st.Block = place(*m, cm)
+		} else {
+			st.Surplus = append(st.Surplus, cm.ID)
+		}
+	case *model.UnblockMarker:
+		st.Block, f.unblocked, f.baseline = nil, cm.CreatedAt, m.Head
+		st.Turns = afterUnblock(st.Turns, m.Head)
+	case *model.CommandMarker:
+		if m.Result == model.Applied {
+			f.command(cm, m)
+		}
+	}
+}
+
+// track takes a marker that makes the pull request tracked: the first one, or the one that ends a release and so begins
+// anew at the head that it names.
+func (f *fold) track(cm model.Comment, m *model.PRMarker) {
+	st := &f.st
+	switch {
+	case st.Released != nil:
+		st.Away = append(st.Away, model.Span{From: st.Released.At, To: cm.CreatedAt})
+		st.Released, st.Block, st.Paused = nil, nil, nil
+		f.unblocked, f.baseline = cm.CreatedAt, m.Head
+		st.Turns = afterUnblock(st.Turns, m.Head)
+		st.Tracked = place(*m, cm)
+	case st.Tracked == nil:
+		st.Tracked = place(*m, cm)
+	default:
+		st.Surplus = append(st.Surplus, cm.ID)
+	}
+	if st.Accepted == "" {
+		st.Accepted = m.Head
+	}
+}
+
+// command folds in what a command of an operator has done by being answered.
+func (f *fold) command(cm model.Comment, m *model.CommandMarker) {
+	st := &f.st
+	switch m.Command {
+	case "pause":
+		if st.Paused == nil {
+			st.Paused = place(*m, cm)
+		}
+	case "resume":
+		st.Paused = nil
+	case "release":
+		if st.Released == nil {
+			st.Released = place(*m, cm)
+		}
+	case "retry":
+		st.Turns = withoutFailed(st.Turns)
+	}
 }
 
 // accept finds the last accepted head and the mark of what is settled. A receipt counts from the edit that made it one,
 // which may be later than an unblock that was posted while its turn was at work.
-func accept(st *model.State, done []model.Said[model.TurnMarker], unblock *model.UnblockMarker, unblocked time.Time) {
+func (f *fold) accept() {
+	st := &f.st
 	// What a spoilt receipt had answered is pending again once an operator accepts that, however old it is.
-	forgiven := slices.ContainsFunc(st.Distrusted, func(d model.Distrust) bool { return d.Spoilt && !d.At.After(unblocked) })
+	forgiven := slices.ContainsFunc(st.Distrusted, func(d model.Distrust) bool { return d.Spoilt && !d.At.After(f.unblocked) })
 	accepted := time.Time{}
-	if unblock != nil {
-		st.Accepted, accepted = unblock.Head, unblocked
+	if f.baseline != "" {
+		st.Accepted, accepted = f.baseline, f.unblocked
 	}
-	for _, t := range done {
+	for _, t := range f.done {
 		if !t.UpdatedAt.Before(accepted) {
 			st.Accepted, accepted = t.Marker.Head, t.UpdatedAt
 		}
 		mark := model.Mark{At: t.Marker.Since, ID: t.Marker.Seen}
-		if !mark.At.Before(st.Settled.At) && (!forgiven || t.UpdatedAt.After(unblocked)) {
+		if !mark.At.Before(st.Settled.At) && (!forgiven || t.UpdatedAt.After(f.unblocked)) {
 			st.Settled = mark
 		}
 	}
@@ -94,7 +159,7 @@ func accept(st *model.State, done []model.Said[model.TurnMarker], unblock *model
 // afterUnblock is what an unblock leaves of the turns before it: failed attempts are forgiven, and a turn that was planned
 // on a history which the operator gave up starts over.
 func afterUnblock(turns []model.Said[model.TurnMarker], head string) []model.Said[model.TurnMarker] {
-	turns = slices.DeleteFunc(turns, func(t model.Said[model.TurnMarker]) bool { return t.Marker.Phase == model.PhaseFailed })
+	turns = withoutFailed(turns)
 	for i, t := range turns {
 		m := t.Marker
 		if m.Phase == model.PhasePlanned && !slices.Contains([]string{m.Start, m.Onto, m.Planned}, head) {
@@ -102,6 +167,10 @@ func afterUnblock(turns []model.Said[model.TurnMarker], head string) []model.Sai
 		}
 	}
 	return turns
+}
+
+func withoutFailed(turns []model.Said[model.TurnMarker]) []model.Said[model.TurnMarker] {
+	return slices.DeleteFunc(turns, func(t model.Said[model.TurnMarker]) bool { return t.Marker.Phase == model.PhaseFailed })
 }
 
 // Settled is for paging: State.Settled by the comments read so far. Without a receipt there is none.
@@ -195,6 +264,8 @@ func (c Codec) open(kind, text string, scope Scope) (any, error) {
 		v = &model.BlockMarker{}
 	case KindUnblock:
 		v = &model.UnblockMarker{}
+	case KindCommand:
+		v = &model.CommandMarker{}
 	default:
 		return nil, fmt.Errorf("mergexo-%s marker: unknown kind", kind)
 	}
@@ -213,6 +284,8 @@ func (c Codec) open(kind, text string, scope Scope) (any, error) {
 	case *model.BlockMarker:
 		repo, number = m.Repo, m.Number
 	case *model.UnblockMarker:
+		repo, number = m.Repo, m.Number
+	case *model.CommandMarker:
 		repo, number = m.Repo, m.Number
 	}
 	if !strings.EqualFold(repo, scope.Repo.String()) || number != scope.Number {

@@ -19,6 +19,7 @@ const (
 	KindTurn    = "turn"
 	KindBlock   = "block"
 	KindUnblock = "unblock"
+	KindCommand = "command"
 )
 
 const (

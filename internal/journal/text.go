@@ -10,10 +10,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/yuin/goldmark"
-	"github.com/yuin/goldmark/ast"
-	gmtext "github.com/yuin/goldmark/text"
-
+	"github.com/mergexo/mergexo/internal/markdown"
 	"github.com/mergexo/mergexo/internal/model"
 )
 
@@ -31,38 +28,7 @@ func Neutralise(text string) string {
 		return r
 	}, text)
 	text = strings.ReplaceAll(text, "<!--", "&lt;!--")
-	return strings.TrimRight(closeFence(text), " \t\n")
-}
-
-// closeFence ends a code block that would otherwise go on and show our hidden lines. Whether it would is asked of a
-// CommonMark parser: fences nest in lists and quotes in ways that no scan of lines gets right.
-func closeFence(text string) string {
-	if !swallows(text) {
-		return text
-	}
-	longest := 2
-	for _, c := range []string{"`", "~"} {
-		for strings.Contains(text, strings.Repeat(c, longest+1)) {
-			longest++
-		}
-	}
-	text = strings.TrimRight(text, "\n")
-	for _, c := range []string{"`", "~"} {
-		if closed := text + "\n" + strings.Repeat(c, longest); !swallows(closed) {
-			return closed
-		}
-	}
-	return text
-}
-
-// swallows says that an HTML comment below text would stand in a code block of it.
-func swallows(text string) bool {
-	source := []byte(text + "\n\n" + markerOpen + "x" + markerClose + "\n")
-	last := goldmark.DefaultParser().Parse(gmtext.NewReader(source)).LastChild()
-	for last != nil && last.HasChildren() && last.Type() == ast.TypeBlock && last.Kind() != ast.KindParagraph {
-		last = last.LastChild()
-	}
-	return last != nil && (last.Kind() == ast.KindFencedCodeBlock || last.Kind() == ast.KindCodeBlock)
+	return strings.TrimRight(markdown.CloseFence(text), " \t\n")
 }
 
 // cut shortens text to limit bytes, which is never more than limit characters, with a notice at the end.
@@ -79,7 +45,7 @@ func cut(text string, limit int) string {
 	if i := strings.LastIndexByte(kept, '\n'); i > end-200 && i > 0 {
 		kept = kept[:i]
 	}
-	closed := closeFence(kept)
+	closed := markdown.CloseFence(kept)
 	if len(closed)+len(cutNotice) > limit {
 		closed = ""
 	}

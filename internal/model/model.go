@@ -157,6 +157,20 @@ func (m Mark) Settles(c Comment) bool {
 	return c.UpdatedAt.Before(m.At) || c.UpdatedAt.Equal(m.At) && seen
 }
 
+// Span is a time on GitHub's clock, which tells whole seconds. A zero To is not over.
+type Span struct{ From, To time.Time }
+
+// Holds says that a moment is within the span. In the second in which the span ends only what is known to be later is not.
+func (s Span) Holds(at time.Time, later bool) bool {
+	switch {
+	case at.Before(s.From):
+		return false
+	case s.To.IsZero():
+		return true
+	}
+	return at.Before(s.To) || at.Equal(s.To) && !later
+}
+
 // File is one changed file of a pull request.
 type File struct {
 	Path      string
@@ -259,4 +273,10 @@ type Snapshot struct {
 	Permissions map[string]Permission
 	// ReadAt is the server's time of the reading (the Date header); the run's only clock for what GitHub holds.
 	ReadAt time.Time
+}
+
+// SettledBelow says that a comment is older than what was read without a gap, and settled by the mark of a receipt: what
+// answers it was not read.
+func (s Snapshot) SettledBelow(c Comment, m Mark) bool {
+	return !s.Floor.IsZero() && !c.UpdatedAt.After(s.Floor) && m.Settles(c)
 }

@@ -1,6 +1,9 @@
 package model
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // Phase is how far a turn has come.
 type Phase string
@@ -186,6 +189,10 @@ type State struct {
 	Settled Mark
 	Turns   []Said[TurnMarker] // in the order of their comments
 	Block   *Said[BlockMarker] // the first since the last unblock
+	// Paused is the pause that no resume has ended, Released the release that no adopt has.
+	Paused, Released *Said[CommandMarker]
+	// Away are the spans between a release and the next adopt.
+	Away []Span
 	// Accepted is the last accepted head; empty when nothing is tracked yet.
 	Accepted string
 	// Answered holds the event keys of all done receipts.
@@ -194,6 +201,59 @@ type State struct {
 	Tokens map[string]int64
 	// Distrusted comments, for the log and the guard.
 	Distrusted []Distrust
+}
+
+// StandingState is how a pull request stands, in one word.
+type StandingState string
+
+// The states of a standing, most pressing first.
+const (
+	StandUntracked StandingState = "untracked"
+	StandReleased  StandingState = "released"
+	StandBlocked   StandingState = "blocked"
+	StandTaken     StandingState = "taken_over"
+	StandPaused    StandingState = "paused"
+	StandWorking   StandingState = "working"
+	StandFailed    StandingState = "failed"
+	StandPending   StandingState = "pending"
+	StandIdle      StandingState = "idle"
+)
+
+// Words is the state as people read it.
+func (s StandingState) Words() string { return strings.ReplaceAll(string(s), "_", " ") }
+
+// Standing is a pull request in short.
+type Standing struct {
+	Number   int           `json:"number"`
+	Title    string        `json:"title"`
+	URL      string        `json:"url"`
+	Issue    int           `json:"issue"` // 0: none
+	Branch   string        `json:"branch"`
+	State    StandingState `json:"state"`
+	Head     string        `json:"head"`
+	Accepted string        `json:"accepted"` // empty: nothing is yet
+	Pending  int           `json:"pending"`  // comments of people who are heard, without an answer
+	Failed   int           `json:"failed"`   // attempts since the last success or retry
+	LastTurn *LastTurn     `json:"last_turn"`
+	Block    *Blocked      `json:"block"`
+}
+
+// LastTurn is the newest turn of a pull request in short.
+type LastTurn struct {
+	Phase Phase     `json:"phase"`
+	At    time.Time `json:"at"`
+	URL   string    `json:"url"`
+}
+
+// Blocked is a block in short.
+type Blocked struct {
+	Number   int       `json:"number"`
+	Issue    int       `json:"issue"` // 0: none
+	Reason   string    `json:"reason"`
+	Expected string    `json:"expected"`
+	Observed string    `json:"observed"`
+	Since    time.Time `json:"since"`
+	URL      string    `json:"url"`
 }
 
 // Gate is one condition that must be met before anything is done on a pull request, with what it was judged by.

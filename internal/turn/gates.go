@@ -14,6 +14,7 @@ const (
 	GateBranch  model.GateName = "own_branch"
 	GateTracked model.GateName = "tracked"
 	GateTaken   model.GateName = "not_taken_over"
+	GatePaused  model.GateName = "not_paused"
 	GateBlock   model.GateName = "not_blocked"
 	GateMarkers model.GateName = "markers_intact"
 )
@@ -22,25 +23,22 @@ const (
 func Gates(s model.Snapshot, st model.State, policy Policy) []model.Gate {
 	p := s.Pull
 	if !s.IsPull {
-		return []model.Gate{{GatePull, false, "it is an issue, not a pull request"}}
+		return []model.Gate{gate(GatePull, false, "it is an issue, not a pull request")}
 	}
-	gates := []model.Gate{
-		{GatePull, true, "it is a pull request"},
-		{GateOpen, p.State == model.PullOpen, fmt.Sprintf("pull request %d is %s", p.Number, lower(p.State))},
+	return []model.Gate{
+		gate(GatePull, true, "it is a pull request"),
+		gate(GateOpen, p.State == model.PullOpen, "pull request %d is %s", p.Number, lower(p.State)),
 		branchGate(p),
-		{GateTracked, Tracked(p, st, policy), trackedEvidence(p, st, policy)},
-		{GateTaken, !Paused(p, policy), fmt.Sprintf("label %q on the pull request or its source issue", policy.IgnoreLabel)},
-		{GateBlock, st.Block == nil, "no block"},
+		trackedGate(p, st, policy),
+		takenGate(p, policy),
+		pausedGate(st),
+		blockGate(st),
+		markersGate(st),
 	}
-	if st.Block != nil {
-		gates[len(gates)-1].Evidence = fmt.Sprintf("blocked (%s), see %s", st.Block.Marker.Reason, st.Block.URL)
-	}
-	markers := model.Gate{Name: GateMarkers, Met: true, Evidence: "nobody else edited a comment that holds our state"}
-	if i := slices.IndexFunc(st.Distrusted, func(d model.Distrust) bool { return d.Spoilt }); i >= 0 {
-		d := st.Distrusted[i]
-		markers.Met, markers.Evidence = false, fmt.Sprintf("%s was edited by %s", d.URL, d.Editor)
-	}
-	return append(gates, markers)
+}
+
+func gate(name model.GateName, met bool, evidence string, args ...any) model.Gate {
+	return model.Gate{Name: name, Met: met, Evidence: fmt.Sprintf(evidence, args...)}
 }
 
 // Unmet is the first gate that is not met.
@@ -57,22 +55,52 @@ func lower(s model.PullState) string {
 }
 
 func branchGate(p model.Pull) model.Gate {
-	g := model.Gate{Name: GateBranch, Met: true, Evidence: "the head is a branch of this repository"}
 	switch {
 	case p.CrossRepo:
-		g.Met, g.Evidence = false, fmt.Sprintf("the head of pull request %d is in a fork; a maintainer can bring its commits to a branch of this repository", p.Number)
+		return gate(GateBranch, false, "the head of pull request %d is in a fork; a maintainer can bring its commits to a branch of this repository", p.Number)
 	case !p.HeadExists:
-		g.Met, g.Evidence = false, fmt.Sprintf("the head branch %q of pull request %d was deleted; restore it to go on", p.HeadRef, p.Number)
+		return gate(GateBranch, false, "the head branch %q of pull request %d was deleted; restore it to go on", p.HeadRef, p.Number)
 	}
-	return g
+	return gate(GateBranch, true, "the head is branch %q of this repository", p.HeadRef)
 }
 
-func trackedEvidence(p model.Pull, st model.State, policy Policy) string {
+func trackedGate(p model.Pull, st model.State, policy Policy) model.Gate {
+	tracked := Tracked(p, st, policy)
 	switch {
+	case st.Released != nil:
+		return gate(GateTracked, false, "released by %s, see %s; /mergexo adopt takes it up again", st.Released.Marker.By, st.Released.URL)
 	case st.Tracked != nil:
-		return "tracked since " + st.Tracked.URL
-	case Tracked(p, st, policy):
-		return fmt.Sprintf("head branch %q is tracked by the settings", p.HeadRef)
+		return gate(GateTracked, tracked, "tracked since %s", st.Tracked.URL)
+	case tracked:
+		return gate(GateTracked, true, "head branch %q is tracked by the settings", p.HeadRef)
 	}
-	return fmt.Sprintf("head branch %q matches nothing in [repo] track %q", p.HeadRef, policy.Track)
+	return gate(GateTracked, false, "head branch %q matches nothing in [repo] track %q; /mergexo adopt tracks it all the same", p.HeadRef, policy.Track)
+}
+
+func takenGate(p model.Pull, policy Policy) model.Gate {
+	if where := taken(p, policy); where != "" {
+		return gate(GateTaken, false, "label %q is on %s: a person has taken over", policy.IgnoreLabel, where)
+	}
+	return gate(GateTaken, true, "label %q is neither on the pull request nor on its source issue", policy.IgnoreLabel)
+}
+
+func pausedGate(st model.State) model.Gate {
+	if st.Paused != nil {
+		return gate(GatePaused, false, "paused by %s, see %s; /mergexo resume goes on", st.Paused.Marker.By, st.Paused.URL)
+	}
+	return gate(GatePaused, true, "not paused")
+}
+
+func blockGate(st model.State) model.Gate {
+	if st.Block != nil {
+		return gate(GateBlock, false, "blocked (%s), see %s", st.Block.Marker.Reason, st.Block.URL)
+	}
+	return gate(GateBlock, true, "not blocked")
+}
+
+func markersGate(st model.State) model.Gate {
+	if i := slices.IndexFunc(st.Distrusted, func(d model.Distrust) bool { return d.Spoilt }); i >= 0 {
+		return gate(GateMarkers, false, "%s was edited by %s", st.Distrusted[i].URL, st.Distrusted[i].Editor)
+	}
+	return gate(GateMarkers, true, "nobody else edited a comment that holds our state")
 }

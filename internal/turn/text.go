@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mergexo/mergexo/internal/markdown"
 	"github.com/mergexo/mergexo/internal/model"
 )
 
@@ -13,13 +14,13 @@ import (
 // TrackText stands above the marker that makes a pull request tracked.
 func TrackText(p model.Pull, adapter string) string {
 	return fmt.Sprintf("**MergeXO** follows this pull request from %s on. Review comments by people with write access go to the agent (`%s`); "+
-		"its commits are added to `%s`, never rewritten.", commitLink(p, p.HeadSHA), code(adapter), code(p.HeadRef))
+		"its commits are added to `%s`, never rewritten.", commitLink(p, p.HeadSHA), markdown.Code(adapter), markdown.Code(p.HeadRef))
 }
 
 // ClaimText stands above a claim while the agent works.
 func ClaimText(p model.Pull, feedback []model.Comment, m model.TurnMarker) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "**Working on %s** from %s%s%s\n", count(len(feedback), "comment"), commitLink(p, m.Start), attempt(m), runLink(m))
+	fmt.Fprintf(&b, "**Working on %s** from %s%s%s\n", markdown.Count(len(feedback), "comment"), commitLink(p, m.Start), attempt(m), runLink(m))
 	for _, c := range feedback {
 		fmt.Fprintf(&b, "\n- %s", mention(c))
 	}
@@ -45,7 +46,7 @@ type Answer struct {
 func ReceiptText(p model.Pull, answers []Answer, o model.Outbox, m model.TurnMarker) string {
 	var b strings.Builder
 	commits := o.Commits
-	fmt.Fprintf(&b, "**Answered %s**", count(max(len(answers), len(m.Events)), "comment"))
+	fmt.Fprintf(&b, "**Answered %s**", markdown.Count(max(len(answers), len(m.Events)), "comment"))
 	switch {
 	case m.Head == Base(m):
 		b.WriteString("; no commit was needed")
@@ -76,10 +77,10 @@ func ReceiptText(p model.Pull, answers []Answer, o model.Outbox, m model.TurnMar
 		if i == 0 {
 			b.WriteString("\nCommits:\n")
 		}
-		fmt.Fprintf(&b, "\n- %s %s", commitLink(p, c.SHA), inline(c.Subject))
+		fmt.Fprintf(&b, "\n- %s %s", commitLink(p, c.SHA), markdown.Inline(c.Subject))
 	}
 	for _, n := range o.Notes {
-		fmt.Fprintf(&b, "\n\n> %s", inline(n))
+		fmt.Fprintf(&b, "\n\n> %s", markdown.Inline(n))
 	}
 	if s := cost(o); s != "" {
 		fmt.Fprintf(&b, "\n\n<sub>%s%s</sub>", s, runLink(m))
@@ -98,9 +99,9 @@ func Base(m model.TurnMarker) string {
 // FailedText tells that an attempt of a turn ended without a result, and what happens next.
 func FailedText(p model.Pull, feedback []model.Comment, m model.TurnMarker, next string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "**No result yet** for %s%s%s\n\n", count(len(feedback), "comment"), attempt(m), runLink(m))
+	fmt.Fprintf(&b, "**No result yet** for %s%s%s\n\n", markdown.Count(len(feedback), "comment"), attempt(m), runLink(m))
 	if m.Reason != "" {
-		b.WriteString(Quote(m.Reason) + "\n\n")
+		b.WriteString(markdown.Quote(m.Reason) + "\n\n")
 	}
 	b.WriteString(next)
 	if m.Planned != "" && m.Planned != Base(m) {
@@ -119,18 +120,18 @@ func BlockText(p model.Pull, m model.BlockMarker, detail string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "**Blocked: %s**\n", headline(m, p))
 	if detail != "" {
-		fmt.Fprintf(&b, "\n%s\n", Quote(detail))
+		fmt.Fprintf(&b, "\n%s\n", markdown.Quote(detail))
 	}
 	if m.Expected != "" && m.Observed != "" && m.Expected != m.Observed {
 		observed := commitLink(p, m.Observed)
 		if m.Phase == model.GuardLocal { // it exists nowhere but in the agent's checkout
-			observed = "`" + Short(m.Observed) + "`"
+			observed = "`" + markdown.Short(m.Observed) + "`"
 		}
 		fmt.Fprintf(&b, "\n| | head |\n| --- | --- |\n| expected (last accepted) | %s |\n| observed | %s |\n", commitLink(p, m.Expected), observed)
 	}
 	b.WriteString("\nNothing more happens here until an operator decides; feedback stays pending.\n")
 	if m.Reason == model.ReasonRewrite && m.Phase != model.GuardLocal {
-		fmt.Fprintf(&b, "\n- To go back, restore the old head and comment `/mergexo unblock`:\n  `git push --force-with-lease=%s:%s origin %s:refs/heads/%s`", code(p.HeadRef), m.Observed, m.Expected, code(p.HeadRef))
+		fmt.Fprintf(&b, "\n- To go back, restore the old head and comment `/mergexo unblock`:\n  `git push --force-with-lease=%s:%s origin %s:refs/heads/%s`", markdown.Code(p.HeadRef), m.Observed, m.Expected, markdown.Code(p.HeadRef))
 		fmt.Fprintf(&b, "\n- To go on from what is there now, comment `/mergexo unblock head_sha=%s`.", m.Observed)
 		return b.String()
 	}
@@ -160,7 +161,7 @@ func headline(m model.BlockMarker, p model.Pull) string {
 	case m.Reason == model.ReasonRewrite && m.Phase == model.GuardLocal:
 		return "the agent rewrote history in its checkout; nothing was pushed"
 	case m.Reason == model.ReasonRewrite:
-		return fmt.Sprintf("the history of `%s` was rewritten", code(p.HeadRef))
+		return fmt.Sprintf("the history of `%s` was rewritten", markdown.Code(p.HeadRef))
 	case m.Reason == model.ReasonMarkerEdited:
 		return "a comment that holds MergeXO's state was edited by somebody else"
 	case m.Reason == model.ReasonAttempts:
@@ -174,7 +175,7 @@ func headline(m model.BlockMarker, p model.Pull) string {
 	case m.Reason == model.ReasonTests:
 		return "required tests fail; nothing was pushed"
 	case m.Reason == model.ReasonPush:
-		return fmt.Sprintf("the server refused the push to `%s`", code(p.HeadRef))
+		return fmt.Sprintf("the server refused the push to `%s`", markdown.Code(p.HeadRef))
 	case m.Reason == model.ReasonConflict:
 		return "commits that were pushed meanwhile conflict with the turn's own"
 	}
@@ -198,7 +199,7 @@ func runLink(m model.TurnMarker) string {
 func mention(c model.Comment) string {
 	what := map[model.Kind]string{model.KindReviewSummary: "review", model.KindIssue: "comment"}[c.Kind]
 	if c.Kind == model.KindReview {
-		what = "`" + code(c.Path) + "`"
+		what = "`" + markdown.Code(c.Path) + "`"
 		if c.Line > 0 {
 			what += fmt.Sprintf(" line %d", c.Line)
 		}
@@ -206,24 +207,8 @@ func mention(c model.Comment) string {
 	return fmt.Sprintf("[%s](%s) by %s", what, c.URL, c.Author.Login)
 }
 
-// repoURL is where the repository of a pull request is shown.
-func repoURL(p model.Pull) string {
-	base, _, _ := strings.Cut(p.URL, "/pull/")
-	return base
-}
-
 func commitLink(p model.Pull, sha string) string {
-	return fmt.Sprintf("[`%s`](%s/commit/%s)", Short(sha), repoURL(p), sha)
-}
-
-// Short is a SHA as people read it.
-func Short(sha string) string { return sha[:min(len(sha), 10)] }
-
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
+	return markdown.Commit(p.URL, sha)
 }
 
 func cost(o model.Outbox) string {
@@ -238,40 +223,6 @@ func cost(o model.Outbox) string {
 		parts = append(parts, fmt.Sprintf("$%.2f", o.Usage.CostUSD))
 	}
 	return strings.Join(parts, " · ")
-}
-
-// code makes text safe between single backticks.
-func code(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r == '`' || r < ' ' {
-			return '\''
-		}
-		return r
-	}, s)
-}
-
-// inline makes one line of somebody's text safe in a list: no markup, no mention, no line break.
-func inline(s string) string {
-	s = strings.Join(strings.Fields(s), " ")
-	if s == "" {
-		return ""
-	}
-	return "`" + code(s) + "`"
-}
-
-// quoteLimit is how much of a text is quoted: its end, which is where programs say what went wrong.
-const quoteLimit = 4000
-
-// Quote shows a text of several lines as it is, or its end where it is long.
-func Quote(s string) string {
-	if len(s) > quoteLimit {
-		s = "[...]" + strings.ToValidUTF8(s[len(s)-quoteLimit:], "")
-	}
-	fence := "```"
-	for strings.Contains(s, fence) {
-		fence += "`"
-	}
-	return fence + "text\n" + strings.TrimRight(s, "\n") + "\n" + fence
 }
 
 // Find gives the feedback of these event keys among the comments of a snapshot, and the keys that are not there any more.

@@ -4,6 +4,7 @@ package turn
 
 import (
 	"cmp"
+	"fmt"
 	"path"
 	"slices"
 	"strings"
@@ -24,11 +25,19 @@ type Policy struct {
 	Track        []string // globs of head branches
 	IgnoreLabel  string
 	MaxPerTurn   int
+	// Fresh is the comment that the trigger carries: in the very second in which people gave the pull request back it counts
+	// as said after that.
+	Fresh int64
+	// IsCommand says that a text speaks to MergeXO and not to the agent; nil for none does.
+	IsCommand func(body string) bool
 }
 
 // Tracked says whether the pull request is MergeXO's business: by its marker, or because its head is a branch of this
-// repository that the settings track.
+// repository that the settings track. What an operator released is not.
 func Tracked(p model.Pull, st model.State, policy Policy) bool {
+	if st.Released != nil {
+		return false
+	}
 	if st.Tracked != nil || len(st.Turns) > 0 {
 		return true
 	}
@@ -38,26 +47,70 @@ func Tracked(p model.Pull, st model.State, policy Policy) bool {
 	})
 }
 
-// Paused says that a person has taken over: the ignore label is on the pull request or on its source issue.
-func Paused(p model.Pull, policy Policy) bool {
+// taken says where the label is that says that a person has taken over: on the pull request or on its source issue.
+func taken(p model.Pull, policy Policy) string {
 	has := func(labels []string) bool {
 		return slices.ContainsFunc(labels, func(l string) bool { return strings.EqualFold(l, policy.IgnoreLabel) })
 	}
-	return policy.IgnoreLabel != "" && (has(p.Labels) || p.Issue != nil && has(p.Issue.Labels))
+	switch {
+	case policy.IgnoreLabel == "":
+		return ""
+	case has(p.Labels):
+		return "the pull request"
+	case p.Issue != nil && has(p.Issue.Labels):
+		return fmt.Sprintf("its source issue %d", p.Issue.Number)
+	}
+	return ""
+}
+
+// Away are the times in which a person had taken over, or the pull request was released: what was said then was said
+// among people.
+func Away(p model.Pull, st model.State, policy Policy) []model.Span {
+	return slices.Concat(st.Away, Taken(p, policy))
+}
+
+// Taken are the times in which the label that pauses everything was on the pull request or on its source issue.
+func Taken(p model.Pull, policy Policy) []model.Span {
+	spans := labelled(p.LabelChanges, policy.IgnoreLabel)
+	if p.Issue != nil {
+		spans = append(spans, labelled(p.Issue.LabelChanges, policy.IgnoreLabel)...)
+	}
+	return spans
+}
+
+// labelled are the spans in which a label was on, as its changes tell them.
+func labelled(changes []model.LabelChange, label string) []model.Span {
+	var spans []model.Span
+	on := -1
+	for i, c := range changes {
+		switch {
+		case label == "" || !strings.EqualFold(c.Label, label):
+		case c.On && on < 0:
+			on = len(spans)
+			spans = append(spans, model.Span{From: c.At})
+		case !c.On && on >= 0:
+			spans[on].To = c.At
+			on = -1
+		case !c.On: // it was put on before the oldest change that is known
+			spans = append(spans, model.Span{To: changes[i].At})
+		}
+	}
+	return spans
 }
 
 // Candidates is all feedback that no receipt answers, oldest first, before anybody's rights are looked at.
 func Candidates(s model.Snapshot, st model.State, policy Policy) []model.Comment {
+	away := Away(s.Pull, st, policy)
 	var out []model.Comment
 	for _, c := range s.Comments {
 		switch {
 		case c.Ours, c.Author.Bot, c.Author.Login == "":
 		case slices.ContainsFunc(policy.Bots, func(l string) bool { return strings.EqualFold(l, c.Author.Login) }):
 		case strings.TrimSpace(c.Body) == "":
-		case IsCommand(c.Body):
+		case policy.IsCommand != nil && policy.IsCommand(c.Body):
 		case st.Answered[c.Key(s.Pull.Number)]:
-		// Paging stopped at a receipt: what is older is settled, by receipts that were not read.
-		case !s.Floor.IsZero() && !c.UpdatedAt.After(s.Floor) && st.Settled.Settles(c):
+		case s.SettledBelow(c, st.Settled):
+		case slices.ContainsFunc(away, func(a model.Span) bool { return a.Holds(c.UpdatedAt, c.ID == policy.Fresh) }):
 		default:
 			out = append(out, c)
 		}
@@ -66,6 +119,37 @@ func Candidates(s model.Snapshot, st model.State, policy Policy) []model.Comment
 		return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID))
 	})
 	return out
+}
+
+// AsSent gives the comments of a snapshot with the text of the trigger's own comment as it was when the event fired, where
+// somebody edited it since: what its author said then counts. The later text is an event of its own, and is heard once the
+// earlier is answered. Where any text of that comment is answered already, or settled, the newest one stands.
+func AsSent(s model.Snapshot, st model.State, ev model.Event) []model.Comment {
+	i := slices.IndexFunc(s.Comments, func(c model.Comment) bool { return c.ID == ev.CommentID && c.Kind == kinds[ev.Name] })
+	if i < 0 || ev.CommentAt.IsZero() || strings.TrimSpace(ev.CommentBody) == "" {
+		return s.Comments
+	}
+	c := s.Comments[i]
+	known := fmt.Sprintf("%d:%s:%d:", s.Pull.Number, c.Kind, c.ID)
+	for key := range st.Answered {
+		if strings.HasPrefix(key, known) {
+			return s.Comments
+		}
+	}
+	if !c.Edited || !c.UpdatedAt.After(ev.CommentAt) || s.SettledBelow(c, st.Settled) || c.Body == ev.CommentBody {
+		return s.Comments
+	}
+	c.Body, c.UpdatedAt = ev.CommentBody, ev.CommentAt
+	c.Edited = ev.Action == "edited"
+	c.EditedByOther, c.Editor = c.Edited && !strings.EqualFold(ev.Sender.Login, c.Author.Login), ev.Sender.Login
+	comments := slices.Clone(s.Comments)
+	comments[i] = c
+	return comments
+}
+
+// kinds are the events that carry a comment, and what it is.
+var kinds = map[string]model.Kind{
+	"issue_comment": model.KindIssue, "pull_request_review_comment": model.KindReview, "pull_request_review": model.KindReviewSummary,
 }
 
 // Unasked lists the people whose permission decides about a candidate and is not known yet, each once. Only those are
@@ -78,71 +162,43 @@ func Unasked(candidates []model.Comment, known map[string]model.Permission, sett
 	}
 	var ask []string
 	for _, c := range candidates {
-		login := strings.ToLower(c.Author.Login)
-		if _, ok := known[login]; ok || !insider(c.Association) || slices.Contains(ask, login) || settled.Settles(c) {
+		if !Insider(c) || settled.Settles(c) {
 			continue
 		}
-		ask = append(ask, login)
+		for _, login := range speakers(c) {
+			if _, ok := known[login]; !ok && !slices.Contains(ask, login) {
+				ask = append(ask, login)
+			}
+		}
 	}
 	return ask
 }
 
-func insider(association string) bool {
-	return association == "OWNER" || association == "MEMBER" || association == "COLLABORATOR"
+// Insider says that the author's association makes write permission possible.
+func Insider(c model.Comment) bool {
+	return c.Association == "OWNER" || c.Association == "MEMBER" || c.Association == "COLLABORATOR"
 }
 
-// Allowed keeps the candidates whose authors have the right to steer the agent.
+// speakers are the logins, in lower case, that speak in a comment: its author, and whoever else wrote its text last.
+func speakers(c model.Comment) []string {
+	out := []string{strings.ToLower(c.Author.Login)}
+	if c.EditedByOther {
+		out = append(out, strings.ToLower(c.Editor))
+	}
+	return out
+}
+
+// Allowed keeps the candidates whose authors have the right to steer the agent. Words that somebody else put into a
+// comment count only when that person has it too.
 func Allowed(candidates []model.Comment, known map[string]model.Permission, policy Policy) []model.Comment {
 	return slices.DeleteFunc(slices.Clone(candidates), func(c model.Comment) bool {
-		if len(policy.AllowedUsers) > 0 {
-			return !slices.ContainsFunc(policy.AllowedUsers, func(l string) bool { return strings.EqualFold(l, c.Author.Login) })
-		}
-		return !insider(c.Association) || known[strings.ToLower(c.Author.Login)] < model.PermissionWrite
-	})
-}
-
-// IsCommand says that a comment speaks to MergeXO and not to the agent: a line outside of quotes, code and HTML comments
-// begins with "/mergexo".
-func IsCommand(body string) bool {
-	fence, hidden := "", false
-	for line := range strings.Lines(body) {
-		trimmed := strings.TrimSpace(line)
-		if hidden {
-			hidden = !strings.Contains(trimmed, "-->")
-			continue
-		}
-		if mark := fenceMark(trimmed); mark != "" {
-			if fence == "" {
-				fence = mark
-			} else if mark[0] == fence[0] && len(mark) >= len(fence) {
-				fence = ""
+		return !Insider(c) && len(policy.AllowedUsers) == 0 || slices.ContainsFunc(speakers(c), func(login string) bool {
+			if len(policy.AllowedUsers) > 0 {
+				return !slices.ContainsFunc(policy.AllowedUsers, func(l string) bool { return strings.EqualFold(l, login) })
 			}
-			continue
-		}
-		if fence != "" {
-			continue
-		}
-		if before, after, ok := strings.Cut(trimmed, "<!--"); ok {
-			hidden = !strings.Contains(after, "-->")
-			trimmed = before
-		}
-		if indented := strings.HasPrefix(line, "    ") || strings.HasPrefix(line, "\t"); indented {
-			continue
-		}
-		if word, _, _ := strings.Cut(trimmed, " "); word == "/mergexo" {
-			return true
-		}
-	}
-	return false
-}
-
-func fenceMark(line string) string {
-	for _, c := range []string{"`", "~"} {
-		if n := len(line) - len(strings.TrimLeft(line, c)); n >= 3 {
-			return line[:n]
-		}
-	}
-	return ""
+			return known[login] < model.PermissionWrite
+		})
+	})
 }
 
 // maxBatch is how much feedback a turn takes at most, whatever the settings say: its receipt names every event and token

@@ -1,0 +1,218 @@
+package command
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/mergexo/mergexo/internal/markdown"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// MaxPerComment is how many commands of one comment are taken; the rest get one notice.
+const MaxPerComment = 5
+
+// Said is a comment with commands in it.
+type Said struct {
+	Comment  model.Comment
+	Commands []Command
+}
+
+// Find gives the comments that hold commands, oldest first: those that people wrote, as they posted them. Of a comment
+// that was edited since, what counts is what it said when it was posted; where GitHub does not tell that, what the trigger
+// carries that reported it.
+func Find(comments []model.Comment, ev model.Event) []Said {
+	var out []Said
+	for _, c := range comments {
+		if c.Ours || c.Author.Bot || c.Author.Login == "" {
+			continue
+		}
+		text := c.Posted
+		if text == "" && c.ID == ev.CommentID && (ev.Action == "created" || ev.Action == "submitted") {
+			text = ev.CommentBody
+		}
+		if commands := Parse(text); len(commands) > 0 {
+			out = append(out, Said{c, commands})
+		}
+	}
+	return out
+}
+
+// Key names one command: the event key of its comment as it was posted and, but for the first, its place in there.
+func (s Said) Key(number, i int) string {
+	key := model.EventKey(number, s.Comment.Kind, s.Comment.ID, s.Comment.CreatedAt)
+	if i > 0 {
+		key += "#" + strconv.Itoa(i+1)
+	}
+	return key
+}
+
+// Standing is what somebody who gives a command is to us.
+type Standing int
+
+// The standings.
+const (
+	Stranger Standing = iota // not answered: whoever may read could make us talk
+	Refused                  // works here, and is told that this is not theirs to say
+	Operator
+)
+
+// Policy is what the settings say about commands.
+type Policy struct {
+	Operators       []string // logins; empty: people who may maintain or administer
+	OperationsIssue int      // 0: none
+}
+
+// Stand judges a person by the settings and by what GitHub says that they may do.
+func (p Policy) Stand(login string, permission model.Permission) Standing {
+	operator := permission >= model.PermissionMaintain
+	if len(p.Operators) > 0 {
+		operator = p.Listed(login)
+	}
+	switch {
+	case operator:
+		return Operator
+	case permission >= model.PermissionWrite:
+		return Refused
+	}
+	return Stranger
+}
+
+// Listed says that the settings name somebody as an operator, whatever GitHub says.
+func (p Policy) Listed(login string) bool {
+	return slices.ContainsFunc(p.Operators, func(l string) bool { return strings.EqualFold(l, login) })
+}
+
+// Case is all that one command is decided on.
+type Case struct {
+	Command Command
+	By      string // login
+	Key     string // the command's
+	Policy  Policy
+	// Thread is the number that the command was given on, and Away says that a person had taken over there at that time.
+	Thread int
+	Away   bool
+	// Target is the pull request that the command is about, as it was read, and State what our comments add up to there.
+	Target model.Snapshot
+	State  model.State
+	Agent  string // adapter
+	Gates  []model.Gate
+	Facts  Facts
+	// Standing is the pull request in short.
+	Standing model.Standing
+}
+
+// Facts are what had to be asked for one command.
+type Facts struct {
+	// Relation is how the current head stands to the last accepted one.
+	Relation model.Relation
+	// Lost are the commits that the current head does not have and the last accepted one had, oldest first; More says that
+	// there are older ones too.
+	Lost []model.Commit
+	More bool
+	// Ambiguous says that the given abbreviation of the head means several commits, Missing that it means none.
+	Ambiguous, Missing bool
+	// Problem is set when a fact could not be had.
+	Problem string
+}
+
+// Answer is what comes of a command. Marker is what makes it so: a model.UnblockMarker, PRMarker or CommandMarker.
+type Answer struct {
+	Verdict model.Verdict
+	Text    string
+	Marker  any
+}
+
+// Changes says that the command changes something, and so must be said where it changes it.
+func (a Answer) Changes() bool {
+	c, plain := a.Marker.(model.CommandMarker)
+	return !plain || c.Result == model.Applied && slices.Contains([]string{"pause", "resume", "release", "retry"}, c.Command)
+}
+
+// Decide answers a command of an operator.
+func Decide(c Case) Answer {
+	if c.Command.Problem != "" {
+		return c.reject("%s\n\n%s", sentence(c.Command.Problem), usage(c.Command.Name))
+	}
+	at := slices.IndexFunc(verbs(), func(v verb) bool { return v.name == c.Command.Name })
+	if at < 0 {
+		return help(c)
+	}
+	return verbs()[at].decide(c)
+}
+
+// sentence ends a text as one, unless it ends in a question.
+func sentence(s string) string {
+	if s = strings.ToUpper(s[:1]) + s[1:]; strings.HasSuffix(s, "?") {
+		return s
+	}
+	return s + "."
+}
+
+// Refuse answers a command of somebody who works here but may not give it.
+func Refuse(c Case) Answer {
+	who := "people who may maintain or administer this repository"
+	if len(c.Policy.Operators) > 0 {
+		who = "the operators that the settings name in `[repo] operators`"
+	}
+	return c.reject("Commands are taken from %s. Nothing was changed; one of them can give the same command.", who)
+}
+
+// TooMany answers all commands of a comment beyond the first few.
+func TooMany(c Case, n int) Answer {
+	a := c.reject("This comment holds %d commands; the first %d were taken and the others were not. Give them in comments of their own.", n, MaxPerComment)
+	m, _ := a.Marker.(model.CommandMarker)
+	m.Notice = true
+	a.Marker = m
+	return a
+}
+
+func (c Case) answer(v model.Verdict, format string, args ...any) Answer {
+	return Answer{v, fmt.Sprintf(format, args...), model.CommandMarker{Key: c.Key, Command: c.Command.Name, Result: v, By: c.By}}
+}
+
+func (c Case) apply(format string, args ...any) Answer {
+	return c.answer(model.Applied, format, args...)
+}
+func (c Case) reject(format string, args ...any) Answer {
+	return c.answer(model.Rejected, format, args...)
+}
+
+// changeable rejects a command that would change something where nothing may be changed.
+func (c Case) changeable() (Answer, bool) {
+	pull := c.Target.Pull
+	switch {
+	case pull.State != model.PullOpen:
+		return c.reject("Pull request %d is %s; there is nothing to go on with.", pull.Number, strings.ToLower(string(pull.State))), false
+	case c.Away:
+		return c.reject("This was said while a person had taken over, by label. Once the label is off, give the command again."), false
+	}
+	return Answer{}, true
+}
+
+// tracked is changeable for commands about a pull request that has to be tracked.
+func (c Case) tracked() (Answer, bool) {
+	if a, ok := c.changeable(); !ok {
+		return a, false
+	}
+	for _, g := range c.Gates {
+		if g.Name == "tracked" && !g.Met {
+			return c.reject("Pull request %d is not tracked: %s.", c.Target.Pull.Number, g.Evidence), false
+		}
+	}
+	return Answer{}, true
+}
+
+// Text is a reply as people read it: what was asked, how it ended, and why.
+func Text(said Said, i int, a Answer) string {
+	line := Word
+	if i < len(said.Commands) {
+		line = said.Commands[i].Text
+	}
+	if m, ok := a.Marker.(model.CommandMarker); ok && m.Notice {
+		line = Word + " …"
+	}
+	return fmt.Sprintf("**%s: %s** · [comment](%s) by %s\n\n%s",
+		markdown.Inline(clip(line)), a.Verdict, said.Comment.URL, said.Comment.Author.Login, a.Text)
+}

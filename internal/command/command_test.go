@@ -1,0 +1,272 @@
+package command_test
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/command"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+var (
+	noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
+	a, b = strings.Repeat("a", 40), strings.Repeat("b", 40)
+)
+
+// posted is a comment as an operator posted it.
+func posted(text string) model.Comment {
+	return model.Comment{
+		Kind: model.KindIssue, ID: 41, Author: model.Actor{Login: "olga"}, Body: text, Posted: text, CreatedAt: noon, UpdatedAt: noon,
+		URL: "https://github.com/octo/widgets/pull/7#issuecomment-41",
+	}
+}
+
+// blocked is a pull request whose history was rewritten: head b, last accepted a.
+func blocked() command.Case {
+	c := free()
+	c.State.Block = &model.Said[model.BlockMarker]{
+		Marker: model.BlockMarker{Reason: "history_rewrite", Expected: a, Observed: b}, URL: "https://github.com/octo/widgets/pull/7#issuecomment-40", At: noon,
+	}
+	c.Gates = []model.Gate{{Name: "tracked", Met: true}, {Name: "not_blocked", Evidence: "blocked (history_rewrite), see https://github.com/octo/widgets/pull/7#issuecomment-40"}}
+	c.Standing.Block = &model.Blocked{Reason: "history_rewrite", URL: c.State.Block.URL}
+	c.Standing.State = model.StandBlocked
+	c.Facts = command.Facts{Relation: model.Diverged, Lost: []model.Commit{{SHA: a, Subject: "Greet `all` @everyone", Author: "alice"}}, More: true}
+	return c
+}
+
+// free is a tracked pull request with nothing in its way.
+func free() command.Case {
+	return command.Case{
+		By: "olga", Key: "7:issue:41:2026-01-02T12:00:00Z", Thread: 7, Agent: "codex",
+		Target: model.Snapshot{IsPull: true, Pull: model.Pull{
+			Number: 7, State: model.PullOpen, URL: "https://github.com/octo/widgets/pull/7", HeadRef: "agent/greet", BaseRef: "main", HeadSHA: b,
+			Issue: &model.Issue{Number: 3},
+		}},
+		State: model.State{Accepted: a, Tracked: &model.Said[model.PRMarker]{URL: "https://github.com/octo/widgets/pull/7#issuecomment-39"}},
+		Gates: []model.Gate{{Name: "tracked", Met: true, Evidence: "tracked since https://github.com/octo/widgets/pull/7#issuecomment-39"}, {Name: "not_blocked", Met: true, Evidence: "not blocked"}},
+		Standing: model.Standing{
+			Number: 7, Issue: 3, Branch: "agent/greet", State: model.StandPending, Head: b, Accepted: a, Pending: 2,
+			LastTurn: &model.LastTurn{Phase: model.PhaseDone, At: noon, URL: "https://github.com/octo/widgets/pull/7#issuecomment-38"},
+		},
+	}
+}
+
+func paused(c command.Case) command.Case {
+	c.State.Paused = &model.Said[model.CommandMarker]{Marker: model.CommandMarker{By: "olga"}, URL: "https://github.com/octo/widgets/pull/7#issuecomment-37"}
+	c.Gates = append(c.Gates, model.Gate{Name: "not_paused", Evidence: "paused by olga, see https://github.com/octo/widgets/pull/7#issuecomment-37; /mergexo resume goes on"})
+	return c
+}
+
+func with(c command.Case, change func(*command.Case)) command.Case {
+	change(&c)
+	return c
+}
+
+func TestRepliesAsPeopleReadThem(t *testing.T) {
+	released := func(c *command.Case) {
+		c.State.Released = &model.Said[model.CommandMarker]{}
+		c.Gates[0] = model.Gate{Name: "tracked", Evidence: "released by olga, see https://u; /mergexo adopt takes it up again"}
+	}
+	tests := []struct {
+		name, text string
+		c          command.Case
+		want       model.Verdict
+	}{
+		{"unblock_restored", "/mergexo unblock", with(blocked(), func(c *command.Case) { c.Facts = command.Facts{Relation: model.Ahead} }), model.Applied},
+		{"unblock_not_restored", "/mergexo unblock", blocked(), model.Rejected},
+		{"unblock_accept", "/mergexo unblock head_sha=bbbbbbb", blocked(), model.Applied},
+		{"unblock_other_head", "/mergexo unblock head_sha=" + a, blocked(), model.Rejected},
+		{"unblock_missing", "/mergexo unblock head_sha=" + strings.Repeat("c", 40), with(blocked(), func(c *command.Case) { c.Facts.Missing = true }), model.Rejected},
+		{"unblock_ambiguous", "/mergexo unblock head_sha=bbbbbbb", with(blocked(), func(c *command.Case) { c.Facts.Ambiguous = true }), model.Rejected},
+		{"unblock_unknown", "/mergexo unblock", with(blocked(), func(c *command.Case) {
+			c.Facts = command.Facts{Relation: model.Unknown, Problem: "How the head stands to the last accepted one is not known yet"}
+		}), model.Failed},
+		{"unblock_not_blocked", "/mergexo unblock", free(), model.Rejected},
+		{"unblock_closed", "/mergexo unblock", with(blocked(), func(c *command.Case) { c.Target.Pull.State = model.PullMerged }), model.Rejected},
+		{"unblock_taken_over", "/mergexo unblock", with(blocked(), func(c *command.Case) { c.Away = true }), model.Rejected},
+		{"retry", "/mergexo retry", free(), model.Applied},
+		{"retry_one", "/mergexo retry", with(free(), func(c *command.Case) { c.Standing.Pending = 1 }), model.Applied},
+		{"retry_nothing", "/mergexo retry", with(free(), func(c *command.Case) { c.Standing.Pending = 0 }), model.Rejected},
+		{"retry_blocked", "/mergexo retry", blocked(), model.Rejected},
+		{"retry_paused", "/mergexo retry", paused(free()), model.Rejected},
+		{"retry_untracked", "/mergexo retry", with(free(), released), model.Rejected},
+		{"status", "/mergexo status", free(), model.Applied},
+		{"status_blocked", "/mergexo status", blocked(), model.Applied},
+		{"why_blocked", "/mergexo why", blocked(), model.Applied},
+		{"why_nothing", "/mergexo why", with(free(), func(c *command.Case) { c.Standing.Pending = 0 }), model.Applied},
+		{"adopt", "/mergexo adopt", with(free(), func(c *command.Case) { c.State.Tracked = nil }), model.Applied},
+		{"adopt_again", "/mergexo adopt", with(free(), released), model.Applied},
+		{"adopt_tracked", "/mergexo adopt", free(), model.Rejected},
+		{"adopt_fork", "/mergexo adopt", with(free(), func(c *command.Case) {
+			c.State.Tracked = nil
+			c.Gates = []model.Gate{{Name: "own_branch", Evidence: "the head of pull request 7 is in a fork"}}
+		}), model.Rejected},
+		{"release", "/mergexo release", free(), model.Applied},
+		{"release_untracked", "/mergexo release", with(free(), released), model.Rejected},
+		{"pause", "/mergexo pause", free(), model.Applied},
+		{"pause_again", "/mergexo pause", paused(free()), model.Rejected},
+		{"resume", "/mergexo resume", paused(free()), model.Applied},
+		{"resume_not_paused", "/mergexo resume", free(), model.Rejected},
+		{"help", "/mergexo help", with(free(), func(c *command.Case) { c.Policy.OperationsIssue = 12 }), model.Help},
+		{"mistake", "/mergexo unblok", free(), model.Rejected},
+		{"mistake_key", "/mergexo unblock pr=x", free(), model.Rejected},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			said := command.Said{Comment: posted(tt.text), Commands: command.Parse(tt.text)}
+			tt.c.Command = said.Commands[0]
+			got := command.Decide(tt.c)
+			assert.Equal(t, tt.want, got.Verdict)
+			golden(t, tt.name+".md", command.Text(said, 0, got))
+			if m, ok := got.Marker.(model.CommandMarker); ok {
+				assert.Equal(t, model.CommandMarker{Key: tt.c.Key, Command: said.Commands[0].Name, Result: tt.want, By: "olga"}, m)
+			}
+		})
+	}
+	many := strings.Repeat("/mergexo status\n", 500)
+	said := command.Said{Comment: posted(many), Commands: command.Parse(many)}
+	golden(t, "too_many.md", command.Text(said, command.MaxPerComment, command.TooMany(free(), len(said.Commands))))
+	said = command.Said{Comment: posted("/mergexo pause"), Commands: command.Parse("/mergexo pause")}
+	golden(t, "refused.md", command.Text(said, 0, command.Refuse(free())))
+	golden(t, "refused_named.md", command.Text(said, 0, command.Refuse(with(free(), func(c *command.Case) { c.Policy.Operators = []string{"root"} }))))
+}
+
+// golden compares text that people read with the file of that name.
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	file := filepath.Join("testdata", name)
+	if *update {
+		require.NoError(t, os.WriteFile(file, []byte(got+"\n"), 0o600))
+	}
+	want, err := os.ReadFile(file)
+	require.NoError(t, err)
+	assert.Equal(t, string(want), got+"\n")
+}
+
+func TestWhatAnUnblockAccepts(t *testing.T) {
+	c := blocked()
+	c.Command = command.Command{Name: "unblock", Head: "bbbbbbb"}
+	assert.Equal(t, model.UnblockMarker{Head: b, By: "olga", Command: c.Key}, command.Decide(c).Marker, "the whole head, not the abbreviation")
+	c.Command.Head = ""
+	assert.IsType(t, model.CommandMarker{}, command.Decide(c).Marker, "what was observed is never accepted without being named")
+	c.Facts.Relation = model.Ahead
+	assert.Equal(t, model.UnblockMarker{Head: a, By: "olga", Command: c.Key}, command.Decide(c).Marker, "the head that was accepted stays so")
+	for _, r := range []model.Relation{model.Behind, model.Diverged, model.Unknown} {
+		c.Facts.Relation = r
+		assert.Equal(t, model.Rejected, command.Decide(c).Verdict, r)
+	}
+}
+
+func TestAnAdoptedPullRequestIsFollowedFromItsHead(t *testing.T) {
+	c := free()
+	c.State.Tracked = nil
+	c.Command = command.Command{Name: "adopt"}
+	assert.Equal(t, model.PRMarker{Issue: 3, Branch: "agent/greet", Agent: "codex", Base: "main", Head: b, Command: c.Key, By: "olga"}, command.Decide(c).Marker)
+}
+
+func TestWhoMayCommand(t *testing.T) {
+	tests := []struct {
+		operators  []string
+		permission model.Permission
+		want       command.Standing
+	}{
+		{nil, model.PermissionAdmin, command.Operator},
+		{nil, model.PermissionMaintain, command.Operator},
+		{nil, model.PermissionWrite, command.Refused},
+		{nil, model.PermissionTriage, command.Stranger},
+		{nil, model.PermissionNone, command.Stranger},
+		{[]string{"OLGA"}, model.PermissionNone, command.Operator},
+		{[]string{"root"}, model.PermissionAdmin, command.Refused},
+		{[]string{"root"}, model.PermissionRead, command.Stranger},
+	}
+	for _, tt := range tests {
+		assert.Equal(t, tt.want, command.Policy{Operators: tt.operators}.Stand("olga", tt.permission), "%v", tt)
+	}
+}
+
+func TestCommandsAreReadAsTheyWerePosted(t *testing.T) {
+	plain := posted("/mergexo pause")
+	edited := posted("/mergexo release") // now; it was harmless when it was posted
+	edited.Edited, edited.Posted = true, "Nice."
+	taken := posted("Never mind.")
+	taken.Edited, taken.Posted = true, "/mergexo pause"
+	untold := posted("/mergexo release")
+	untold.Kind, untold.Edited, untold.Posted = model.KindReview, true, ""
+	bot, ours := plain, plain
+	bot.Author = model.Actor{Login: "x[bot]", Bot: true}
+	ours.Ours = true
+
+	names := func(c model.Comment, ev model.Event) (out []string) {
+		for _, s := range command.Find([]model.Comment{c}, ev) {
+			for _, cmd := range s.Commands {
+				out = append(out, cmd.Name)
+			}
+		}
+		return out
+	}
+	assert.Equal(t, []string{"pause"}, names(plain, model.Event{}))
+	assert.Empty(t, names(edited, model.Event{Action: "edited", CommentID: 41, CommentBody: "/mergexo release"}), "an edit makes no command")
+	assert.Equal(t, []string{"pause"}, names(taken, model.Event{}), "an edit takes none back")
+	assert.Empty(t, names(untold, model.Event{Action: "edited", CommentID: 41, CommentBody: "/mergexo release"}))
+	assert.Equal(t, []string{"status"}, names(untold, model.Event{Action: "created", CommentID: 41, CommentBody: "/mergexo status"}), "the trigger tells what it said")
+	assert.Empty(t, names(bot, model.Event{}))
+	assert.Empty(t, names(ours, model.Event{}))
+}
+
+func TestEachCommandOfACommentHasAKeyOfItsOwn(t *testing.T) {
+	c := posted("")
+	c.UpdatedAt = noon.Add(time.Hour)
+	s := command.Said{Comment: c}
+	assert.Equal(t, "7:issue:41:2026-01-02T12:00:00Z", s.Key(7, 0), "an edit does not change it")
+	assert.Equal(t, "7:issue:41:2026-01-02T12:00:00Z#2", s.Key(7, 1))
+}
+
+func TestWhatACommandIsAbout(t *testing.T) {
+	pull := free().Target
+	issue := func(pulls ...int) model.Snapshot {
+		return model.Snapshot{Thread: &model.Issue{Number: 3, Pulls: pulls}}
+	}
+	ops := command.Policy{OperationsIssue: 12}
+	tests := map[string]struct {
+		policy command.Policy
+		line   string
+		thread model.Snapshot
+		number int
+		want   command.Target
+	}{
+		"its own pull request":             {ops, "unblock", pull, 7, command.Target{Number: 7}},
+		"named":                            {ops, "unblock pr=7", pull, 7, command.Target{Number: 7}},
+		"by its issue":                     {ops, "retry issue=3", pull, 7, command.Target{Number: 7}},
+		"another issue":                    {ops, "retry issue=4", pull, 7, command.Target{Problem: "Pull request 7 does not come from issue 4; leave `issue` out to mean this pull request."}},
+		"another pull request":             {ops, "unblock pr=8", pull, 7, command.Target{Problem: "This is pull request 7; give the command in the conversation of pull request 8."}},
+		"both":                             {ops, "retry pr=7 issue=3", pull, 7, command.Target{Problem: "`pr` and `issue` name the same thing twice; give one of them."}},
+		"operations":                       {ops, "unblock pr=8", issue(), 12, command.Target{Number: 8}},
+		"operations by issue":              {ops, "retry issue=5", issue(), 12, command.Target{Issue: 5}},
+		"operations without a number":      {ops, "unblock", issue(), 12, command.Target{Problem: "Here a command has to name its pull request: `pr=NUMBER`."}},
+		"help in operations":               {ops, "help", issue(), 12, command.Target{}},
+		"a mistake in operations":          {ops, "unblok", issue(), 12, command.Target{}},
+		"the source issue":                 {ops, "retry", issue(7), 3, command.Target{Number: 7}},
+		"the source issue, named":          {ops, "unblock pr=7", issue(7, 8), 3, command.Target{Number: 7}},
+		"the source issue by itself":       {ops, "retry issue=3", issue(7), 3, command.Target{Issue: 3}},
+		"the source issue of two":          {ops, "status", issue(7, 8), 3, command.Target{Problem: "Issue 3 has several open pull requests: #7, #8. Name one with `pr=NUMBER`."}},
+		"an issue without a pull request":  {ops, "status", issue(), 3, command.Target{Problem: "Issue 3 has no open pull request that would close it."}},
+		"another issue from an issue":      {ops, "retry issue=4", issue(7), 3, command.Target{Problem: "Issue 4 is asked about in its own conversation or in the operations issue, #12."}},
+		"anywhere else":                    {ops, "unblock pr=8", issue(7), 3, command.Target{Problem: "Give the command in the conversation of pull request 8 or in the operations issue, #12."}},
+		"anywhere else without operations": {command.Policy{}, "unblock pr=8", issue(7), 3, command.Target{Problem: "Give the command in the conversation of pull request 8, or make this the operations issue with `[repo] operations_issue` in the settings."}},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			c := command.Parse("/mergexo " + tt.line)[0]
+			assert.Equal(t, tt.want, tt.policy.Target(c, tt.thread, tt.number))
+		})
+	}
+}

@@ -1,0 +1,34 @@
+package command
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// help lists the commands.
+func help(c Case) Answer {
+	text := usage("") + "\n\nA command is a line of its own in a new comment. A comment with a command is not read by the agent."
+	if n := c.Policy.OperationsIssue; n != 0 {
+		text += fmt.Sprintf("\nIn #%d every command takes `pr=NUMBER`.", n)
+	}
+	return c.answer(model.Help, "%s", text)
+}
+
+// usage shows how one command is given, or all of them.
+func usage(name string) string {
+	var b strings.Builder
+	b.WriteString("| command | |\n| --- | --- |")
+	for _, v := range verbs() {
+		if name != "" && v.name != name {
+			continue
+		}
+		line := Word + " " + v.name
+		for _, k := range v.keys {
+			line += " [" + k + "=" + map[string]string{keyHead: "SHA", keyIssue: "NUMBER"}[k] + "]"
+		}
+		fmt.Fprintf(&b, "\n| `%s` | %s |", line, v.does)
+	}
+	return b.String()
+}

@@ -1,0 +1,194 @@
+// Package command reads what people ask of MergeXO in comments, and decides what is answered: pure functions from what
+// was said and what is known to one verdict with its reason. A command is a line of its author's own words in a comment as
+// it was posted, so that nobody can slip one into somebody else's comment, or take one back that others have seen.
+package command
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/agnivade/levenshtein"
+
+	"github.com/mergexo/mergexo/internal/markdown"
+)
+
+// Word is what a command's line begins with.
+const Word = "/mergexo"
+
+// Command is one command as it was given. With a Problem it is not to be obeyed.
+type Command struct {
+	Name    string // of the table; empty where the word is none of them
+	Text    string // the line
+	Head    string // head_sha, lower case
+	PR      int    // pr; 0 for the thread's own
+	Issue   int    // issue; 0 for none
+	Problem string // what is wrong and where, for people
+}
+
+// verb is one line of the table of commands.
+type verb struct {
+	name   string
+	keys   []string // beside pr, which all of them take
+	decide func(Case) Answer
+	does   string
+}
+
+// verbs is the table of commands: a new one is a file and a line here.
+func verbs() []verb {
+	return []verb{
+		{"unblock", []string{keyHead}, unblock, "go on after a block, once the old head is restored; `head_sha=SHA` accepts the current head instead"},
+		{"retry", []string{keyIssue}, retry, "try again what failed, with three fresh attempts"},
+		{"status", nil, status, "tell how things stand"},
+		{"why", nil, why, "tell every condition, met or not, with its evidence"},
+		{"adopt", nil, adopt, "follow this pull request, whatever its branch is called"},
+		{"release", nil, release, "follow it no longer"},
+		{"pause", nil, pause, "do nothing until `resume`; what is said meanwhile waits"},
+		{"resume", nil, resume, "go on after `pause`"},
+		{"help", nil, help, "show this list"},
+	}
+}
+
+const (
+	keyHead  = "head_sha"
+	keyIssue = "issue"
+	keyPR    = "pr"
+)
+
+func names() []string {
+	var out []string
+	for _, v := range verbs() {
+		out = append(out, v.name)
+	}
+	return out
+}
+
+// Is says that a text holds a command, well-formed or not.
+func Is(body string) bool { return len(Parse(body)) > 0 }
+
+// Parse gives the commands of a text in their order.
+func Parse(body string) []Command {
+	var out []Command
+	for _, line := range markdown.Spoken(body, Word) {
+		if rest := line.Text[len(Word):]; rest == "" || strings.ContainsAny(rest[:1], " \t") {
+			out = append(out, parse(line))
+		}
+	}
+	return out
+}
+
+func parse(line markdown.Line) Command {
+	c := Command{Text: line.Text}
+	words := split(line)
+	if len(words) == 1 {
+		c.Name = "help"
+		return c
+	}
+	name := words[1]
+	at := slices.IndexFunc(verbs(), func(v verb) bool { return v.name == strings.ToLower(name.Text) })
+	if at < 0 {
+		c.Problem = trouble(name, "unknown command %s%s", markdown.Inline(clip(name.Text)), suggest(name.Text, names()))
+		return c
+	}
+	c.Name = verbs()[at].name
+	keys := append(slices.Clone(verbs()[at].keys), keyPR)
+	seen := map[string]bool{}
+	for _, w := range words[2:] {
+		key, value, ok := strings.Cut(w.Text, "=")
+		key = strings.ToLower(key)
+		switch {
+		case !ok:
+			c.Problem = trouble(w, "%s is not key=value%s", markdown.Inline(clip(w.Text)), takes(c.Name, keys))
+		case !slices.Contains(keys, key):
+			c.Problem = trouble(w, "unknown key %s of `%s`%s", markdown.Inline(clip(key)), c.Name, suggest(key, keys))
+		case seen[key]:
+			c.Problem = trouble(w, "a second `%s`", key)
+		default:
+			c.set(w, key, value)
+		}
+		seen[key] = true
+		if c.Problem != "" {
+			return c
+		}
+	}
+	return c
+}
+
+// set fills in one key.
+func (c *Command) set(w markdown.Line, key, value string) {
+	if key == keyHead {
+		c.Head = strings.ToLower(value)
+		if len(value) < 7 || len(value) > 40 || strings.Trim(c.Head, "0123456789abcdef") != "" {
+			c.Problem = trouble(w, "`%s` wants 7 to 40 hexadecimal digits of a commit, got %s", key, shown(value))
+		}
+		return
+	}
+	n, err := strconv.ParseInt(strings.TrimPrefix(value, "#"), 10, 32)
+	if err != nil || n <= 0 {
+		c.Problem = trouble(w, "`%s` wants a number such as 7, got %s", key, shown(value))
+		return
+	}
+	if key == keyPR {
+		c.PR = int(n)
+	} else {
+		c.Issue = int(n)
+	}
+}
+
+// split gives the words of a line, each with its place.
+func split(line markdown.Line) []markdown.Line {
+	var words []markdown.Line
+	rest, column := line.Text, line.Column
+	for {
+		trimmed := strings.TrimLeft(rest, " \t")
+		column += len(rest) - len(trimmed)
+		if trimmed == "" {
+			return words
+		}
+		end := strings.IndexAny(trimmed, " \t")
+		if end < 0 {
+			end = len(trimmed)
+		}
+		words = append(words, markdown.Line{Number: line.Number, Column: column, Text: trimmed[:end]})
+		rest, column = trimmed[end:], column+end
+	}
+}
+
+func trouble(w markdown.Line, format string, args ...any) string {
+	return fmt.Sprintf("line %d, column %d: ", w.Number, w.Column) + fmt.Sprintf(format, args...)
+}
+
+func shown(value string) string {
+	if value == "" {
+		return "nothing"
+	}
+	return markdown.Inline(clip(value))
+}
+
+// clip keeps a word short enough to be repeated.
+func clip(s string) string {
+	const limit = 60
+	if r := []rune(s); len(r) > limit {
+		return string(r[:limit]) + "…"
+	}
+	return s
+}
+
+// suggest names the nearest of the words that exist, where it is near, and else all of them.
+func suggest(word string, known []string) string {
+	best, least := "", 0
+	for _, k := range known {
+		if d := levenshtein.ComputeDistance(strings.ToLower(clip(word)), k); best == "" || d < least {
+			best, least = k, d
+		}
+	}
+	if least <= 1+len(best)/4 {
+		return fmt.Sprintf(", did you mean `%s`?", best)
+	}
+	return "; there are `" + strings.Join(known, "`, `") + "`"
+}
+
+func takes(name string, keys []string) string {
+	return fmt.Sprintf("; `%s` takes `%s`", name, strings.Join(keys, "`, `"))
+}

@@ -1,0 +1,91 @@
+package command_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/command"
+)
+
+func TestCommandsAsPeopleGiveThem(t *testing.T) {
+	sha := strings.Repeat("a1", 20)
+	for body, want := range map[string]command.Command{
+		"/mergexo unblock": {Name: "unblock"},
+		"Fine.\n\n  /mergexo  Unblock\thead_sha=ABCDEF1 \r\n": {Name: "unblock", Head: "abcdef1"},
+		"/mergexo unblock pr=#12 head_sha=" + sha:             {Name: "unblock", PR: 12, Head: sha},
+		"/mergexo retry issue=3":                              {Name: "retry", Issue: 3},
+		"/mergexo":                                            {Name: "help"},
+		"/mergexo pause PR=4":                                 {Name: "pause", PR: 4},
+	} {
+		got := command.Parse(body)
+		require.Len(t, got, 1, "%q", body)
+		want.Text = strings.TrimSpace(body[strings.Index(body, "/mergexo"):])
+		assert.Equal(t, want, got[0])
+	}
+	assert.Empty(t, command.Parse("/mergexoo status\n> /mergexo status\n"))
+	assert.Empty(t, command.Parse("Say /mergexo status"))
+	several := command.Parse("/mergexo pause\ntext\n/mergexo status")
+	require.Len(t, several, 2)
+	assert.Equal(t, "status", several[1].Name)
+}
+
+func TestWhatIsWrongWithACommandIsNamedWithItsPlace(t *testing.T) {
+	for body, want := range map[string]string{
+		"/mergexo unblok":                                      "line 1, column 10: unknown command `unblok`, did you mean `unblock`?",
+		"please\n/mergexo merge-it-now":                        "line 2, column 10: unknown command `merge-it-now`; there are `unblock`, `retry`, `status`, `why`, `adopt`, `release`, `pause`, `resume`, `help`",
+		"/mergexo unblock  now":                                "line 1, column 19: `now` is not key=value; `unblock` takes `head_sha`, `pr`",
+		"/mergexo unblock hed_sha=abcdef1":                     "line 1, column 18: unknown key `hed_sha` of `unblock`, did you mean `head_sha`?",
+		"/mergexo pause issue=3":                               "line 1, column 16: unknown key `issue` of `pause`; there are `pr`",
+		"/mergexo unblock pr=1 pr=2":                           "line 1, column 23: a second `pr`",
+		"/mergexo unblock head_sha=abc":                        "line 1, column 18: `head_sha` wants 7 to 40 hexadecimal digits of a commit, got `abc`",
+		"/mergexo unblock head_sha=":                           "line 1, column 18: `head_sha` wants 7 to 40 hexadecimal digits of a commit, got nothing",
+		"/mergexo unblock head_sha=HEAD~1234":                  "line 1, column 18: `head_sha` wants 7 to 40 hexadecimal digits of a commit, got `HEAD~1234`",
+		"/mergexo unblock head_sha=" + strings.Repeat("a", 41): "line 1, column 18: `head_sha` wants 7 to 40 hexadecimal digits of a commit, got `" + strings.Repeat("a", 41) + "`",
+		"/mergexo status pr=0":                                 "line 1, column 17: `pr` wants a number such as 7, got `0`",
+		"/mergexo status pr=99999999999":                       "line 1, column 17: `pr` wants a number such as 7, got `99999999999`",
+		"/mergexo status pr=seven`@all`":                       "line 1, column 17: `pr` wants a number such as 7, got `seven'@all'`",
+	} {
+		got := command.Parse(body)
+		require.Len(t, got, 1, "%q", body)
+		assert.Equal(t, want, got[0].Problem, "%q", body)
+	}
+	long := command.Parse("/mergexo " + strings.Repeat("x", 5000))
+	assert.Less(t, len(long[0].Problem), 300)
+}
+
+func FuzzParse(f *testing.F) {
+	for _, seed := range []string{"/mergexo unblock head_sha=abcdef1 pr=7", "> /mergexo status\n/mergexo why", "/mergexo retry issue=#3 issue=", "```\n/mergexo help", "/mergexo \u00a0status"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, body string) {
+		for _, c := range command.Parse(body) {
+			if !strings.HasPrefix(c.Text, command.Word) || strings.Contains(c.Text, "\n") {
+				t.Fatalf("%q is not a line with a command", c.Text)
+			}
+			if c.Problem != "" {
+				if len(c.Problem) > 600 || !strings.HasPrefix(c.Problem, "line ") {
+					t.Fatalf("problem %q", c.Problem)
+				}
+				continue
+			}
+			// What was understood can be said again, and means the same.
+			again := fmt.Sprintf("%s %s", command.Word, c.Name)
+			for key, value := range map[string]int{"pr": c.PR, "issue": c.Issue} {
+				if value != 0 {
+					again += fmt.Sprintf(" %s=%d", key, value)
+				}
+			}
+			if c.Head != "" {
+				again += " head_sha=" + c.Head
+			}
+			c.Text = again
+			if got := command.Parse(again); len(got) != 1 || got[0] != c {
+				t.Fatalf("%q gives %+v, want %+v", again, got, c)
+			}
+		}
+	})
+}

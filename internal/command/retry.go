@@ -1,0 +1,30 @@
+package command
+
+import "github.com/mergexo/mergexo/internal/markdown"
+
+// retry forgives the failed attempts, so that what is pending is tried as if for the first time.
+func retry(c Case) Answer {
+	if a, ok := c.tracked(); !ok {
+		return a
+	}
+	for _, g := range c.Gates {
+		if g.Met {
+			continue
+		}
+		if c.State.Block != nil {
+			return c.reject("Pull request %d is %s. `/mergexo unblock` decides how it goes on.", c.Target.Pull.Number, g.Evidence)
+		}
+		return c.reject("Nothing can be tried: %s.", g.Evidence)
+	}
+	if c.Standing.Pending == 0 && c.Standing.Failed == 0 {
+		return c.reject("There is nothing to try again: no feedback is pending on pull request %d.", c.Target.Pull.Number)
+	}
+	return c.apply("Failed attempts are forgiven; %s taken up now.", pending(c.Standing.Pending))
+}
+
+func pending(n int) string {
+	if n == 1 {
+		return "1 pending comment is"
+	}
+	return markdown.Count(n, "pending comment") + " are"
+}

@@ -1,0 +1,61 @@
+package command
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/mergexo/mergexo/internal/markdown"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// status tells how a pull request stands.
+func status(c Case) Answer {
+	s, url := c.Standing, c.Target.Pull.URL
+	var b strings.Builder
+	row := func(what, how string) { fmt.Fprintf(&b, "\n| %s | %s |", what, markdown.Cell(how)) }
+	fmt.Fprintf(&b, "| pull request %d | |\n| --- | --- |", s.Number)
+	row("state", "**"+s.State.Words()+"**")
+	if s.Issue != 0 {
+		row("source issue", fmt.Sprintf("#%d", s.Issue))
+	}
+	row("head", fmt.Sprintf("%s on `%s`", markdown.Commit(url, s.Head), markdown.Code(s.Branch)))
+	if s.Accepted != "" && s.Accepted != s.Head {
+		row("last accepted head", markdown.Commit(url, s.Accepted))
+	}
+	if t := s.LastTurn; t != nil {
+		row("last turn", fmt.Sprintf("[%s](%s), %s", t.Phase, t.URL, t.At.UTC().Format("2006-01-02 15:04 MST")))
+	}
+	row("pending feedback", markdown.Count(s.Pending, "comment"))
+	if bl := s.Block; bl != nil {
+		row("blocked", fmt.Sprintf("[`%s`](%s)", markdown.Code(bl.Reason), bl.URL))
+	}
+	return c.apply("%s", b.String())
+}
+
+// why tells every gate, met or not, so that "nothing happens here" has an answer.
+func why(c Case) Answer {
+	var b strings.Builder
+	verdict := "Every condition is met"
+	for _, g := range c.Gates {
+		if !g.Met {
+			verdict = "Nothing happens here because of `" + string(g.Name) + "`"
+			break
+		}
+	}
+	fmt.Fprintf(&b, "%s; %s.\n\n| condition | met | evidence |\n| --- | --- | --- |", verdict, waiting(c.Standing))
+	for _, g := range c.Gates {
+		met := "yes"
+		if !g.Met {
+			met = "**no**"
+		}
+		fmt.Fprintf(&b, "\n| %s | %s | %s |", strings.ReplaceAll(string(g.Name), "_", " "), met, markdown.Cell(g.Evidence))
+	}
+	return c.apply("%s", b.String())
+}
+
+func waiting(s model.Standing) string {
+	if s.Pending == 0 {
+		return "no feedback is pending"
+	}
+	return markdown.Count(s.Pending, "comment") + " of people who are heard " + map[bool]string{true: "is", false: "are"}[s.Pending == 1] + " pending"
+}

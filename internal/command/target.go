@@ -1,0 +1,89 @@
+package command
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// Target says which pull request a command is about: Number, or the only open one of Issue. Problem says for people why
+// it is about none. A command that is about nothing (help) has none of the three.
+type Target struct {
+	Number  int
+	Issue   int
+	Problem string
+}
+
+// Target tells the target of a command that was given on this thread. A pull request other than the thread's own is taken
+// in the operations issue and in its source issue only, so that whoever reads a pull request reads all that was decided
+// about it.
+func (p Policy) Target(c Command, thread model.Snapshot, number int) Target {
+	operations := p.OperationsIssue != 0 && p.OperationsIssue == number
+	switch {
+	case c.Name == "help" || c.Problem != "":
+		return Target{}
+	case c.PR != 0 && c.Issue != 0:
+		return Target{Problem: "`pr` and `issue` name the same thing twice; give one of them."}
+	case thread.IsPull && !operations:
+		return ownPull(c, thread.Pull)
+	case c.PR != 0 && (operations || thread.Thread != nil && slices.Contains(thread.Thread.Pulls, c.PR)):
+		return Target{Number: c.PR}
+	case c.PR != 0:
+		return Target{Problem: elsewhere(c.PR, p)}
+	case c.Issue != 0 && (operations || c.Issue == number):
+		return Target{Issue: c.Issue}
+	case c.Issue != 0:
+		return Target{Problem: fmt.Sprintf("Issue %d is asked about in its own conversation%s.", c.Issue, p.operations())}
+	case operations:
+		return Target{Problem: "Here a command has to name its pull request: `pr=NUMBER`."}
+	}
+	return OnlyPull(thread, number)
+}
+
+func ownPull(c Command, pull model.Pull) Target {
+	switch {
+	case c.Issue != 0 && (pull.Issue == nil || pull.Issue.Number != c.Issue):
+		return Target{Problem: fmt.Sprintf("Pull request %d does not come from issue %d; leave `issue` out to mean this pull request.", pull.Number, c.Issue)}
+	case c.PR != 0 && c.PR != pull.Number:
+		return Target{Problem: fmt.Sprintf("This is pull request %d; give the command in the conversation of pull request %d.", pull.Number, c.PR)}
+	}
+	return Target{Number: pull.Number}
+}
+
+func elsewhere(pr int, p Policy) string {
+	return fmt.Sprintf("Give the command in the conversation of pull request %d%s.", pr, p.operations())
+}
+
+func (p Policy) operations() string {
+	if p.OperationsIssue == 0 {
+		return ", or make this the operations issue with `[repo] operations_issue` in the settings"
+	}
+	return fmt.Sprintf(" or in the operations issue, #%d", p.OperationsIssue)
+}
+
+// OnlyPull is the one open pull request of an issue.
+func OnlyPull(thread model.Snapshot, number int) Target {
+	switch {
+	case thread.IsPull:
+		return Target{Number: number}
+	case thread.Thread == nil || len(thread.Thread.Pulls) == 0:
+		return Target{Problem: fmt.Sprintf("Issue %d has no open pull request that would close it.", number)}
+	case len(thread.Thread.Pulls) > 1:
+		return Target{Problem: fmt.Sprintf("Issue %d has several open pull requests: %s. Name one with `pr=NUMBER`.", number, named(thread.Thread.Pulls))}
+	}
+	return Target{Number: thread.Thread.Pulls[0]}
+}
+
+func named(numbers []int) string {
+	var out []string
+	for _, n := range numbers {
+		out = append(out, "#"+strconv.Itoa(n))
+	}
+	return strings.Join(out, ", ")
+}
+
+// Misplaced answers a command without a target.
+func Misplaced(c Case, problem string) Answer { return c.reject("%s", problem) }

@@ -1,0 +1,42 @@
+package command
+
+import (
+	"github.com/mergexo/mergexo/internal/markdown"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// adopt makes a pull request tracked whose branch the settings do not name, or that was released.
+func adopt(c Case) Answer {
+	if a, ok := c.changeable(); !ok {
+		return a
+	}
+	pull := c.Target.Pull
+	if c.State.Released == nil && c.State.Tracked != nil {
+		return c.reject("Pull request %d is tracked already, since %s.", pull.Number, c.State.Tracked.URL)
+	}
+	for _, g := range c.Gates {
+		if g.Name == "own_branch" && !g.Met {
+			return c.reject("Pull request %d cannot be followed: %s.", pull.Number, g.Evidence)
+		}
+	}
+	m := model.PRMarker{Branch: pull.HeadRef, Base: pull.BaseRef, Agent: c.Agent, Head: pull.HeadSHA, Command: c.Key, By: c.By}
+	if pull.Issue != nil {
+		m.Issue = pull.Issue.Number
+	}
+	text := "MergeXO follows this pull request from " + markdown.Commit(pull.URL, pull.HeadSHA) + " on."
+	if c.State.Released != nil {
+		text += " What was said while it was released stays between people; a fresh comment starts a turn."
+	}
+	return Answer{model.Applied, text, m}
+}
+
+// release makes a pull request a person's again, for good.
+func release(c Case) Answer {
+	if a, ok := c.changeable(); !ok {
+		return a
+	}
+	if a, ok := c.tracked(); !ok {
+		return a
+	}
+	return c.apply("MergeXO does nothing here any more. `/mergexo adopt` takes it up again, from the head that is there then.")
+}

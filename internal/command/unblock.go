@@ -1,0 +1,86 @@
+package command
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/mergexo/mergexo/internal/markdown"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// unblock ends a block: when the last accepted head is an ancestor of the current one again, or when the operator names
+// the current head. What was observed is never accepted without being named.
+func unblock(c Case) Answer {
+	if a, ok := c.changeable(); !ok {
+		return a
+	}
+	if c.State.Block == nil {
+		return c.reject("Pull request %d is not blocked.", c.Target.Pull.Number)
+	}
+	if c.Facts.Problem != "" {
+		return c.answer(model.Failed, "%s. Nothing was changed; give the command again.", c.Facts.Problem)
+	}
+	if c.Command.Head != "" {
+		return acceptHead(c)
+	}
+	return restored(c)
+}
+
+func restored(c Case) Answer {
+	accepted, head, url := c.State.Accepted, c.Target.Pull.HeadSHA, c.Target.Pull.URL
+	if accepted == "" {
+		accepted = head
+	}
+	switch c.Facts.Relation {
+	case model.Identical, model.Ahead:
+		return c.lift(accepted, "The last accepted head %s is part of the branch, which is at %s.", markdown.Commit(url, accepted), markdown.Commit(url, head))
+	}
+	return c.reject("The last accepted head %s is not part of the branch, which is at %s.\n\n%s\n\n- To go back, restore the old head and give `/mergexo unblock` again:\n  `git push --force-with-lease=%s:%s origin %s:refs/heads/%s`\n- To go on from what is there now, comment `/mergexo unblock head_sha=%s`.",
+		markdown.Commit(url, accepted), markdown.Commit(url, head), lost(c),
+		markdown.Code(c.Target.Pull.HeadRef), head, accepted, markdown.Code(c.Target.Pull.HeadRef), head)
+}
+
+func acceptHead(c Case) Answer {
+	head, url := c.Target.Pull.HeadSHA, c.Target.Pull.URL
+	switch {
+	case c.Facts.Ambiguous:
+		return c.reject("`%s` means more than one commit here. Give more digits of the head: `/mergexo unblock head_sha=%s`.", c.Command.Head, head)
+	case strings.HasPrefix(head, c.Command.Head):
+		text := fmt.Sprintf("%s is the accepted head from here on.", markdown.Commit(url, head))
+		if l := lost(c); l != "" {
+			text += "\n\n" + l
+		}
+		return c.lift(head, "%s", text)
+	case c.Facts.Missing:
+		return c.reject("There is no commit `%s` in this repository. The current head is %s: `/mergexo unblock head_sha=%s` accepts that.", c.Command.Head, markdown.Commit(url, head), head)
+	}
+	return c.reject("`%s` is not the current head of pull request %d, which is %s: only `/mergexo unblock head_sha=%s` accepts that.", c.Command.Head, c.Target.Pull.Number, markdown.Commit(url, head), head)
+}
+
+// lift is the answer that ends the block.
+func (c Case) lift(head, format string, args ...any) Answer {
+	reason := c.State.Block.Marker.Reason
+	return Answer{model.Applied, fmt.Sprintf(format, args...) + fmt.Sprintf("\n\nThe [block](%s) (`%s`) is over, and what is pending is taken up.", c.State.Block.URL, markdown.Code(reason)),
+		model.UnblockMarker{Head: head, By: c.By, Command: c.Key}}
+}
+
+// lost lists the commits that a rewrite took away, and links the head that had them.
+func lost(c Case) string {
+	old := c.State.Accepted
+	if old == "" || len(c.Facts.Lost) == 0 {
+		return ""
+	}
+	url := c.Target.Pull.URL
+	var b strings.Builder
+	fmt.Fprintf(&b, "Not part of it any more, but still to be had from %s:\n", markdown.Commit(url, old))
+	if c.Facts.More {
+		b.WriteString("\n- (older commits)")
+	}
+	for _, l := range c.Facts.Lost {
+		fmt.Fprintf(&b, "\n- %s %s", markdown.Commit(url, l.SHA), markdown.Inline(l.Subject))
+		if l.Author != "" {
+			fmt.Fprintf(&b, " by %s", markdown.Inline(l.Author))
+		}
+	}
+	return b.String()
+}

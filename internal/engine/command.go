@@ -1,0 +1,323 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mergexo/mergexo/internal/command"
+	"github.com/mergexo/mergexo/internal/github"
+	"github.com/mergexo/mergexo/internal/journal"
+	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/turn"
+)
+
+// commandToken names the reply to one command; it is its receipt.
+func commandToken(key string) string { return journal.Token("command", key) }
+
+// effectToken names the comment that says a command where it has its effect, when that is in another conversation.
+func effectToken(key string) string { return journal.Token("command_effect", key) }
+
+// commands answers every command of this conversation that has no answer yet, oldest first, whichever event it came with.
+func (p *pass) commands(ctx context.Context) error {
+	var open []command.Said
+	for _, said := range command.Find(p.snap.Comments, p.event) {
+		if !p.snap.SettledBelow(said.Comment, p.state.Settled) && len(p.unanswered(said)) > 0 {
+			open = append(open, said)
+		}
+	}
+	if err := p.askCommanders(ctx, open); err != nil {
+		return err
+	}
+	for _, said := range open {
+		login := said.Comment.Author.Login
+		standing := p.operators.Stand(login, p.rights[strings.ToLower(login)])
+		for _, i := range p.unanswered(said) {
+			if standing == command.Stranger || standing == command.Refused && i > 0 { // one refusal is enough
+				break
+			}
+			if err := p.obey(ctx, said, i, standing); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// unanswered are the places of a comment's commands that have no reply, the notice about all too many among them.
+func (p *pass) unanswered(said command.Said) []int {
+	var places []int
+	for i := range min(len(said.Commands), command.MaxPerComment+1) {
+		if _, ok := p.state.Tokens[commandToken(said.Key(p.event.Number, i))]; !ok {
+			places = append(places, i)
+		}
+	}
+	return places
+}
+
+// askCommanders asks for the rights of those whose words could count and who are not known yet.
+func (p *pass) askCommanders(ctx context.Context, open []command.Said) error {
+	var ask []string
+	for _, said := range open {
+		c := said.Comment
+		login := strings.ToLower(c.Author.Login)
+		if _, known := p.rights[login]; !known && !p.operators.Listed(login) && turn.Insider(c) && !p.state.Settled.Settles(c) && !slices.Contains(ask, login) {
+			ask = append(ask, login)
+		}
+	}
+	return p.ask(ctx, ask)
+}
+
+// obey answers one command: a sign that it was seen, the decision, its effect, and the reply that is its receipt. The
+// reply comes last, so that a run that dies before it is made good by the next one.
+func (p *pass) obey(ctx context.Context, said command.Said, i int, standing command.Standing) error {
+	key := said.Key(p.event.Number, i)
+	if p.DryRun {
+		p.planned("comment", fmt.Sprint(p.event.Number), commandToken(key))
+		return nil
+	}
+	if err := p.react(ctx, said.Comment, key, "eyes"); err != nil {
+		return err
+	}
+	answer, err := p.decide(ctx, said, i, standing)
+	if err != nil {
+		return err
+	}
+	sign := "rocket"
+	if answer.Verdict == model.Rejected || answer.Verdict == model.Failed {
+		sign = "confused"
+	}
+	if err := p.react(ctx, said.Comment, key, sign); err != nil {
+		return err
+	}
+	if err := p.respond(ctx, commandToken(key), command.Text(said, i, answer), answer.Marker); err != nil {
+		return err
+	}
+	p.Log.Info("command_"+string(answer.Verdict), "pr_number", p.event.Number, "event_key", key, "command", said.Commands[min(i, len(said.Commands)-1)].Name, "by", said.Comment.Author.Login)
+	p.report.Result = model.ResultDone
+	// Another run may have answered in the same moment: the first reply stays.
+	if err := p.read(ctx); err != nil {
+		return err
+	}
+	return p.tidy(ctx)
+}
+
+// decide finds what a command is about and what comes of it; what it changes elsewhere is changed there.
+func (p *pass) decide(ctx context.Context, said command.Said, i int, standing command.Standing) (command.Answer, error) {
+	c := command.Case{By: said.Comment.Author.Login, Key: said.Key(p.event.Number, i), Policy: p.operators, Thread: p.event.Number}
+	switch {
+	case standing == command.Refused:
+		c.Command = said.Commands[0]
+		return command.Refuse(c), nil
+	case i >= command.MaxPerComment:
+		return command.TooMany(c, len(said.Commands)), nil
+	}
+	c.Command = said.Commands[i]
+	target, problem, err := p.target(ctx, p.operators.Target(c.Command, p.snap, p.event.Number))
+	if err != nil {
+		return command.Answer{}, err
+	}
+	if problem != "" {
+		return command.Misplaced(c, problem), nil
+	}
+	if target == nil {
+		return command.Decide(c), nil
+	}
+	c.Away = target.takenAt(said.Comment)
+	if target == p {
+		return p.judge(ctx, c)
+	}
+	return p.elsewhere(ctx, target, c, said, i)
+}
+
+// target reads the pull request that a command is about; nil is for a command about none.
+func (p *pass) target(ctx context.Context, t command.Target) (*pass, string, error) {
+	switch {
+	case t.Problem != "" || t == (command.Target{}):
+		return nil, t.Problem, nil
+	case t.Number == p.event.Number:
+		return p, "", nil
+	case t.Issue == p.event.Number:
+		return p.target(ctx, command.OnlyPull(p.snap, t.Issue))
+	}
+	number := max(t.Number, t.Issue)
+	other, known := p.others[number]
+	if !known {
+		other = &pass{Engine: p.Engine, event: model.Event{Name: p.event.Name, Repo: p.event.Repo, Number: number}, report: p.report, memory: &memory{rights: p.rights}}
+		if p.others == nil {
+			p.others = map[int]*pass{}
+		}
+		p.others[number] = other
+	}
+	if err := other.begin(ctx); err != nil {
+		if github.KindOf(err) == github.NotFound {
+			return nil, fmt.Sprintf("There is no issue or pull request %d in this repository.", number), nil
+		}
+		return nil, "", err
+	}
+	switch {
+	case t.Issue != 0:
+		only := command.OnlyPull(other.snap, number)
+		if only.Number == number {
+			return nil, fmt.Sprintf("Number %d is a pull request: name it with `pr`, not `issue`.", number), nil
+		}
+		return p.target(ctx, only)
+	case !other.snap.IsPull:
+		return nil, fmt.Sprintf("Number %d is an issue, not a pull request.", number), nil
+	}
+	return other, "", nil
+}
+
+// judge gathers what the decision needs and decides.
+func (p *pass) judge(ctx context.Context, c command.Case) (command.Answer, error) {
+	c.Target, c.State, c.Agent = p.snap, p.state, p.settings.Agent.Adapter
+	pending, err := p.pending(ctx)
+	if err != nil {
+		return command.Answer{}, err
+	}
+	relation := model.Unknown
+	if c.Command.Name == "why" && len(pending) > 0 && p.state.Block == nil && p.state.Accepted != "" {
+		if relation, err = p.relation(ctx, p.state.Accepted, p.snap.Pull.HeadSHA); err != nil {
+			return command.Answer{}, err
+		}
+	}
+	c.Gates = turn.Gates(p.snap, p.state, p.policy)
+	if c.Command.Name == "why" {
+		c.Gates = turn.Why(p.snap, p.state, p.policy, pending, relation)
+	}
+	c.Standing = turn.Stand(p.snap, p.state, p.policy, pending)
+	if c.Facts, err = p.facts(ctx, c.Command); err != nil {
+		return command.Answer{}, err
+	}
+	return p.placed(command.Decide(c)), nil
+}
+
+// facts asks what an unblock depends on: how the heads stand to each other, and what a rewrite took away.
+func (p *pass) facts(ctx context.Context, c command.Command) (f command.Facts, err error) {
+	accepted, head := p.state.Accepted, p.snap.Pull.HeadSHA
+	if c.Name != "unblock" || p.state.Block == nil || p.snap.Pull.State != model.PullOpen {
+		return f, nil
+	}
+	if c.Head != "" && !strings.HasPrefix(head, c.Head) {
+		_, err := resolveCommit(ctx, p.GitHub, p.event.Repo, c.Head)
+		return p.resolved(f, err)
+	}
+	f.Relation = model.Identical
+	if accepted == "" || accepted == head {
+		if c.Head != "" && len(c.Head) < len(head) {
+			_, err := resolveCommit(ctx, p.GitHub, p.event.Repo, c.Head)
+			return p.resolved(f, err)
+		}
+		return f, nil
+	}
+	// The head as it was given: GitHub knows no commit by an abbreviation that means several.
+	name := head
+	if c.Head != "" {
+		name = c.Head
+	}
+	if f.Relation, f.Lost, f.More, err = lost(ctx, p.GitHub, p.event.Repo, accepted, name); err != nil || f.Relation != model.Unknown {
+		return f, err
+	}
+	if name != head {
+		_, err := resolveCommit(ctx, p.GitHub, p.event.Repo, c.Head)
+		return p.resolved(f, err)
+	}
+	if c.Head != "" { // the named head is the current one; what is lost cannot be told
+		return f, nil
+	}
+	if f.Relation, err = p.relation(ctx, accepted, head); f.Relation == model.Unknown && err == nil {
+		f.Problem = "How the head stands to the last accepted one is not known yet"
+	}
+	return f, err
+}
+
+// resolved notes what GitHub says of an abbreviated commit.
+func (p *pass) resolved(f command.Facts, err error) (command.Facts, error) {
+	switch github.KindOf(err) {
+	case github.NotFound:
+		f.Missing = true
+		return f, nil
+	case github.Invalid:
+		f.Ambiguous = true
+		return f, nil
+	}
+	return f, err
+}
+
+// elsewhere decides about another pull request than that of the conversation. What is changed is said there first, with
+// the marker that makes it so, and then answered here.
+func (p *pass) elsewhere(ctx context.Context, target *pass, c command.Case, said command.Said, i int) (command.Answer, error) {
+	token := effectToken(c.Key)
+	id, done := target.state.Tokens[token]
+	if !done {
+		answer, err := target.judge(ctx, c)
+		if err != nil || !answer.Changes() {
+			return answer, err
+		}
+		if err := target.respond(ctx, token, command.Text(said, i, answer), answer.Marker); err != nil {
+			return command.Answer{}, err
+		}
+		id = target.lastComment
+	}
+	p.visit = append(p.visit, target.event.Number)
+	there := fmt.Sprintf("%s#issuecomment-%d", target.snap.Pull.URL, id)
+	return command.Answer{
+		Verdict: model.Applied, Text: fmt.Sprintf("Done on #%d, see [there](%s).", target.event.Number, there),
+		Marker: model.CommandMarker{Key: c.Key, Command: c.Command.Name, Result: model.Applied, By: c.By},
+	}, nil
+}
+
+// placed makes a marker name the conversation that it stands in.
+func (p *pass) placed(a command.Answer) command.Answer {
+	repo, number := p.event.Repo.String(), p.event.Number
+	switch m := a.Marker.(type) {
+	case model.UnblockMarker:
+		m.Repo, m.Number = repo, number
+		a.Marker = m
+	case model.PRMarker:
+		m.Repo, m.Number = repo, number
+		a.Marker = m
+	case model.CommandMarker:
+		m.Repo, m.Number = repo, number
+		a.Marker = m
+	}
+	return a
+}
+
+// respond posts what came of a command, with the marker that is its receipt.
+func (p *pass) respond(ctx context.Context, token, text string, marker any) error {
+	body := journal.Body{Text: text, Marker: p.placed(command.Answer{Marker: marker}).Marker}
+	switch marker.(type) {
+	case model.UnblockMarker:
+		body.Kind = journal.KindUnblock
+	case model.PRMarker:
+		body.Kind = journal.KindPR
+	default:
+		body.Kind = journal.KindCommand
+	}
+	id, err := p.comment(ctx, token, body, func() int64 { return p.state.Tokens[token] })
+	p.lastComment = id
+	return err
+}
+
+// react shows under a comment how far its command is. It is a courtesy: where it is not possible, the reply says it all.
+func (p *pass) react(ctx context.Context, c model.Comment, key, sign string) error {
+	err := p.GitHub.React(ctx, p.event.Repo, c, sign)
+	if e := (*github.Error)(nil); errors.As(err, &e) && slices.Contains([]github.Kind{github.Forbidden, github.Invalid, github.Unclear}, e.Kind) {
+		p.Log.Warn("reaction_not_left", "pr_number", p.event.Number, "event_key", key, "error", err)
+		return nil
+	}
+	if err == nil && c.Kind != model.KindReviewSummary {
+		p.applied("react", fmt.Sprint(c.ID), journal.Token("react", key, sign), "applied")
+	}
+	return err
+}
+
+// takenAt says that a person had taken this pull request over by label when a comment was posted.
+func (p *pass) takenAt(c model.Comment) bool {
+	return slices.ContainsFunc(turn.Taken(p.snap.Pull, p.policy), func(s model.Span) bool {
+		return s.Holds(c.CreatedAt, c.ID == p.event.CommentID)
+	})
+}

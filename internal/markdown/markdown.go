@@ -1,0 +1,73 @@
+// Package markdown knows the Markdown of GitHub's comments from both sides: it shows text of others so that it means
+// nothing there, and finds the lines that a person speaks in, outside of quotes, code and what is hidden.
+package markdown
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Code makes text safe between single backticks.
+func Code(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '`' || r < ' ' {
+			return '\''
+		}
+		return r
+	}, s)
+}
+
+// Inline makes one line of somebody's text safe in a list: no markup, no mention, no line break.
+func Inline(s string) string {
+	s = strings.Join(strings.Fields(s), " ")
+	if s == "" {
+		return ""
+	}
+	return "`" + Code(s) + "`"
+}
+
+// Cell makes text of ours, links included, fit into a cell of a table.
+func Cell(s string) string {
+	return strings.ReplaceAll(strings.Join(strings.Fields(s), " "), "|", `\|`)
+}
+
+// quoteLimit is how much of a text is quoted: its end, which is where programs say what went wrong.
+const quoteLimit = 4000
+
+// Quote shows a text of several lines as it is, or its end where it is long.
+func Quote(s string) string {
+	if len(s) > quoteLimit {
+		s = "[...]" + strings.ToValidUTF8(s[len(s)-quoteLimit:], "")
+	}
+	fence := "```"
+	for strings.Contains(s, fence) {
+		fence += "`"
+	}
+	return fence + "text\n" + strings.TrimRight(s, "\n") + "\n" + fence
+}
+
+// Short is a SHA as people read it.
+func Short(sha string) string { return sha[:min(len(sha), 10)] }
+
+// Commit links a commit of the repository that the URL of one of its pull requests or issues tells.
+func Commit(page, sha string) string {
+	return fmt.Sprintf("[`%s`](%s/commit/%s)", Short(sha), Repository(page), sha)
+}
+
+// Repository is where the repository of a pull request or an issue is shown.
+func Repository(page string) string {
+	for _, part := range []string{"/pull/", "/issues/"} {
+		if base, _, ok := strings.Cut(page, part); ok {
+			return base
+		}
+	}
+	return page
+}
+
+// Count is a number of things: "1 comment", "3 comments".
+func Count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}

@@ -1,0 +1,87 @@
+package markdown_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/mergexo/mergexo/internal/markdown"
+)
+
+func TestALineIsSpokenOutsideOfQuotesCodeAndHTML(t *testing.T) {
+	for body, want := range map[string][]markdown.Line{
+		"/x go":                                  {{1, 1, "/x go"}},
+		"please\r\n/x go n=3\r\n":                {{2, 1, "/x go n=3"}},
+		"  /x go":                                {{1, 3, "/x go"}},
+		"text\n\n/x a\n/x b\n\nmore":             {{3, 1, "/x a"}, {4, 1, "/x b"}},
+		"/x go\n---":                             {{1, 1, "/x go"}}, // a signature, which Markdown takes for an underline
+		"<!-- y -->\n/x go":                      {{2, 1, "/x go"}},
+		"<details>\n\n/x go\n\n</details>":       {{3, 1, "/x go"}},
+		"```\ncode\n```\n/x go":                  {{4, 1, "/x go"}},
+		"*stars*\n/x go **now**":                 {{2, 1, "/x go **now**"}},
+		"# /x go":                                nil,
+		"- /x go":                                nil,
+		"- item\n/x go":                          nil, // it continues the item
+		"> /x go":                                nil,
+		"> quoted\n/x go":                        nil, // it continues the quote
+		"> quoted\n\n/x go":                      {{3, 1, "/x go"}},
+		"say `/x go`":                            nil,
+		"`code\n/x go\nends`":                    nil,
+		"```\n/x go\n```":                        nil,
+		"````\n```\n/x go\n````":                 nil,
+		"~~~\n/x go":                             nil,
+		"    /x go":                              nil,
+		"\t/x go":                                nil,
+		"<!--\n/x go\n-->":                       nil,
+		"text <!--\n/x go\n-->":                  nil,
+		"<!-- never closed\n\n/x go":             nil,
+		"<div>\n/x go\n</div>":                   nil,
+		"[link\n/x go](https://example.com)":     nil,
+		"text /x go":                             nil,
+		"\\/x go":                                nil,
+		"":                                       nil,
+		"| a |\n| --- |\n/x go":                  {{3, 1, "/x go"}},
+		"/x go  \n/x stop":                       {{1, 1, "/x go"}, {2, 1, "/x stop"}},
+		strings.Repeat("ä ", 10) + "\n/x go":     {{2, 1, "/x go"}},
+		"text <b title='\n/x go'>bold</b>":       nil,
+		"[ref]: https://example.com '\n/x go\n'": nil,
+	} {
+		assert.Equal(t, want, markdown.Spoken(body, "/x"), "%q", body)
+	}
+}
+
+func TestTextOfOthersMeansNothing(t *testing.T) {
+	assert.Equal(t, "`a 'b' @c`", markdown.Inline("a `b`\n @c"))
+	assert.Equal(t, "", markdown.Inline(" \n"))
+	assert.Equal(t, `a \| b`, markdown.Cell("a |\nb"))
+	assert.Equal(t, "````text\n```\n````", markdown.Quote("```\n"))
+	long := markdown.Quote(strings.Repeat("x", 5000) + "end")
+	assert.Contains(t, long, "[...]x")
+	assert.Contains(t, long, "end\n```")
+	assert.Less(t, len(long), 4100)
+}
+
+func TestLinksComeFromThePageAtHand(t *testing.T) {
+	sha := strings.Repeat("a", 40)
+	for _, page := range []string{"https://github.com/o/r/pull/7", "https://github.com/o/r/issues/3", "https://github.com/o/r"} {
+		assert.Equal(t, "[`aaaaaaaaaa`](https://github.com/o/r/commit/"+sha+")", markdown.Commit(page, sha))
+	}
+}
+
+func FuzzSpoken(f *testing.F) {
+	for _, seed := range []string{"/x a", "> /x a\n/x b", "`\n/x a\n`", "<!--\n/x a", "    /x a\n/x b"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, body string) {
+		lines := strings.Split(strings.ReplaceAll(body, "\r\n", "\n"), "\n")
+		for _, l := range markdown.Spoken(body, "/x") {
+			if !strings.HasPrefix(l.Text, "/x") {
+				t.Fatalf("%q does not begin with the word", l.Text)
+			}
+			if at := lines[l.Number-1]; !strings.HasPrefix(at[l.Column-1:], "/x") || strings.TrimLeft(at[:l.Column-1], " ") != "" {
+				t.Fatalf("line %d, column %d of %q is not where %q stands", l.Number, l.Column, body, l.Text)
+			}
+		}
+	})
+}

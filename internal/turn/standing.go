@@ -1,0 +1,135 @@
+package turn
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/mergexo/mergexo/internal/markdown"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// Stand is a pull request in short. pending is the feedback of people who are heard.
+func Stand(s model.Snapshot, st model.State, policy Policy, pending []model.Comment) model.Standing {
+	p := s.Pull
+	out := model.Standing{
+		Number: p.Number, Title: p.Title, URL: p.URL, Branch: p.HeadRef, Head: p.HeadSHA, Accepted: st.Accepted, Pending: len(pending),
+	}
+	if p.Issue != nil {
+		out.Issue = p.Issue.Number
+	}
+	for _, t := range st.Turns {
+		out.LastTurn = &model.LastTurn{Phase: t.Marker.Phase, At: t.UpdatedAt, URL: t.URL}
+		if t.Marker.Phase == model.PhaseFailed {
+			out.Failed++
+		} else if t.Marker.Phase == model.PhaseDone {
+			out.Failed = 0
+		}
+	}
+	if st.Block != nil {
+		b := st.Block.Marker
+		out.Block = &model.Blocked{
+			Number: p.Number, Issue: out.Issue, Reason: b.Reason, Expected: b.Expected, Observed: b.Observed, Since: st.Block.At, URL: st.Block.URL,
+		}
+	}
+	out.State = state(p, st, policy, out)
+	return out
+}
+
+func state(p model.Pull, st model.State, policy Policy, s model.Standing) model.StandingState {
+	switch {
+	case st.Released != nil:
+		return model.StandReleased
+	case st.Block != nil:
+		return model.StandBlocked
+	case !Tracked(p, st, policy):
+		return model.StandUntracked
+	case taken(p, policy) != "":
+		return model.StandTaken
+	case st.Paused != nil:
+		return model.StandPaused
+	case len(Open(st)) > 0:
+		return model.StandWorking
+	case s.Failed > 0:
+		return model.StandFailed
+	case s.Pending > 0:
+		return model.StandPending
+	}
+	return model.StandIdle
+}
+
+// The further conditions of a turn that Why judges.
+const (
+	GateLineage  model.GateName = "history_only_grew"
+	GateIdle     model.GateName = "no_other_run"
+	GateAttempts model.GateName = "attempts_left"
+	GateFeedback model.GateName = "feedback_pending"
+)
+
+// Why judges all that a turn needs: the gates, and what is asked behind them. relation is how the head stands to the last
+// accepted one, Unknown where nobody had to ask.
+func Why(s model.Snapshot, st model.State, policy Policy, pending []model.Comment, relation model.Relation) []model.Gate {
+	gates := append(Gates(s, st, policy), lineageGate(s.Pull, st, relation), idleGate(st), attemptsGate(st))
+	unheard := unheard(s, st, policy, pending)
+	switch {
+	case len(pending) == 0 && unheard == "":
+		return append(gates, gate(GateFeedback, false, "everything that was said is answered"))
+	case len(pending) == 0:
+		return append(gates, gate(GateFeedback, false, "nothing of people who are heard; not heard: %s", unheard))
+	case unheard != "":
+		return append(gates, gate(GateFeedback, true, "%s; not heard: %s", markdown.Count(len(pending), "comment"), unheard))
+	}
+	return append(gates, gate(GateFeedback, true, "%s", markdown.Count(len(pending), "comment")))
+}
+
+// unheard names the people whose comments wait for nobody, since they may not steer the agent.
+func unheard(s model.Snapshot, st model.State, policy Policy, pending []model.Comment) string {
+	var who []string
+	for _, c := range Candidates(s, st, policy) {
+		heard := slices.ContainsFunc(pending, func(p model.Comment) bool { return p.Kind == c.Kind && p.ID == c.ID })
+		if !heard && !slices.Contains(who, c.Author.Login) {
+			who = append(who, c.Author.Login)
+		}
+	}
+	const most = 10
+	if len(who) > most {
+		who = append(who[:most], "others")
+	}
+	return strings.Join(who, ", ")
+}
+
+func lineageGate(p model.Pull, st model.State, relation model.Relation) model.Gate {
+	accepted, head := markdown.Short(st.Accepted), markdown.Short(p.HeadSHA)
+	switch {
+	case st.Accepted == "":
+		return gate(GateLineage, true, "no head is accepted yet; the first turn starts from %s", head)
+	case st.Accepted == p.HeadSHA:
+		return gate(GateLineage, true, "the head is the last accepted one, %s", accepted)
+	}
+	switch relation {
+	case model.Ahead, model.Identical:
+		return gate(GateLineage, true, "the head %s descends from the last accepted one, %s", head, accepted)
+	case model.Unknown:
+		return gate(GateLineage, true, "the head moved from %s to %s; the history is compared before the next turn", accepted, head)
+	}
+	return gate(GateLineage, false, "the head %s does not descend from the last accepted one, %s", head, accepted)
+}
+
+func idleGate(st model.State) model.Gate {
+	open := Open(st)
+	if len(open) == 0 {
+		return gate(GateIdle, true, "no run has a claim here")
+	}
+	m := open[0].Marker
+	return gate(GateIdle, false, "claimed, see %s; the claim ends with its run, and at %s at the latest", open[0].URL, m.Expires.UTC().Format("2006-01-02 15:04 MST"))
+}
+
+func attemptsGate(st model.State) model.Gate {
+	most, left := 0, true
+	for _, t := range st.Turns {
+		if t.Marker.Phase == model.PhaseFailed {
+			most = max(most, t.Marker.Attempt)
+		}
+	}
+	left = most < MaxAttempts
+	return gate(GateAttempts, left, "%d of %d attempts failed", most, MaxAttempts)
+}
