@@ -4,38 +4,11 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"strings"
 
 	gogithub "github.com/google/go-github/v60/github"
 
 	"github.com/mergexo/mergexo/internal/model"
 )
-
-// Compare says how head stands to base, by GitHub's own history. Commits that it does not have are Unknown; commits
-// without a common ancestor, which it also answers with 404, are Diverged.
-// https://docs.github.com/rest/commits/commits#compare-two-commits
-func (c *Client) Compare(ctx context.Context, repo model.Repo, base, head string) (model.Relation, error) {
-	op := fmt.Sprintf("compare %s with %s in %s", short(base), short(head), repo)
-	if err := checkRepo(repo); err != nil {
-		return model.Unknown, &Error{Kind: Invalid, Op: op, Message: c.line(err.Error())}
-	}
-	compared, _, err := c.rest.Repositories.CompareCommits(ctx, repo.Owner, repo.Name, base, head, &gogithub.ListOptions{PerPage: 1})
-	if err != nil {
-		e := c.fail(op, err)
-		switch {
-		case e.Kind == NotFound && strings.Contains(strings.ToLower(e.Message), "no common ancestor"):
-			return model.Diverged, nil
-		case e.Kind == NotFound:
-			return model.Unknown, nil
-		}
-		return model.Unknown, e
-	}
-	switch r := model.Relation(compared.GetStatus()); r {
-	case model.Identical, model.Ahead, model.Behind, model.Diverged:
-		return r, nil
-	}
-	return model.Unknown, nil
-}
 
 // Run says how a workflow run stands. One that GitHub does not know, or that the token may not see, has Known false.
 // https://docs.github.com/rest/actions/workflow-runs#get-a-workflow-run

@@ -119,7 +119,7 @@ func compareCommits(q *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	commits, err := q.commitPage(c.Commits)
+	commits, err := q.comparedPage(c.Commits)
 	if err != nil {
 		return nil, err
 	}
@@ -142,6 +142,23 @@ func compareCommits(q *request) (any, error) {
 		"merge_base_commit": q.s.commitJSON(q.repo, ends[1]), "status": c.Status, "ahead_by": c.AheadBy, "behind_by": c.BehindBy,
 		"total_commits": len(c.Commits), "commits": commits, "files": files,
 	}, nil
+}
+
+// comparedPage is the page that is asked for. Who asks for none gets the newest 250: "the last commit in the list is the
+// most recent of the entire comparison".
+func (q *request) comparedPage(shas []string) (any, error) {
+	if q.query("page") != "" || q.query("per_page") != "" {
+		return q.commitPage(shas)
+	}
+	commits, err := q.s.commitsOf(q.repo, shas[max(0, len(shas)-250):])
+	if err != nil {
+		return nil, err
+	}
+	list := make([]obj, len(commits))
+	for i, c := range commits {
+		list[i] = q.s.commitJSON(q.repo, c)
+	}
+	return list, nil
 }
 
 // end finds one end of a comparison, in this repository or a fork of it.

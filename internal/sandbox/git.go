@@ -193,11 +193,17 @@ func (s *Server) resolve(r *Repository, rev string) string {
 	return ""
 }
 
-// peel is the commit that an object names, or "".
+// peel is the commit that an object names, or "" for none, or for an abbreviation of several. What an abbreviation means
+// changes as objects come, so only whole names are remembered.
 func (s *Server) peel(r *Repository, sha string) string {
-	out, err := memo(s, fmt.Sprint("peel ", r.ID, sha), func() (string, error) {
+	ask := func() (string, error) {
 		return s.git(r, "rev-parse", "--verify", "-q", "--end-of-options", sha+"^{commit}")
-	})
+	}
+	if len(sha) == len(zeroSHA) {
+		whole := ask
+		ask = func() (string, error) { return memo(s, fmt.Sprint("peel ", r.ID, sha), whole) }
+	}
+	out, err := ask()
 	if err != nil {
 		return ""
 	}

@@ -1,0 +1,103 @@
+package github
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+
+	gogithub "github.com/google/go-github/v60/github"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// Compare says how head stands to base, by GitHub's own history. Commits that it does not have are Unknown; commits
+// without a common ancestor, which it also answers with 404, are Diverged.
+// https://docs.github.com/rest/commits/commits#compare-two-commits
+func (c *Client) Compare(ctx context.Context, repo model.Repo, base, head string) (model.Relation, error) {
+	relation, _, err := c.compare(ctx, repo, base, head, &gogithub.ListOptions{PerPage: 1})
+	return relation, err
+}
+
+// Lost says how later stands to earlier, as Compare does, and in the same request which commits earlier has and later
+// does not: the newest of them, oldest first, at most most and never more than GitHub's 250, and whether there are more.
+// Where GitHub does not know both commits nothing is known to be lost.
+func (c *Client) Lost(ctx context.Context, repo model.Repo, earlier, later string, most int) (relation model.Relation, lost []model.Commit, more bool, err error) {
+	// GitHub lists what the head of a comparison has over its base, and so earlier is the head here. Without a page size
+	// it gives the newest 250.
+	relation, compared, err := c.compare(ctx, repo, later, earlier, nil)
+	if err != nil {
+		return relation, nil, false, err
+	}
+	switch relation {
+	case model.Ahead:
+		relation = model.Behind
+	case model.Behind:
+		relation = model.Ahead
+	case model.Diverged:
+		more = compared == nil // nothing in common: all of it is lost
+	}
+	commits := []*gogithub.RepositoryCommit{}
+	if compared != nil {
+		commits = compared.Commits
+		commits = commits[max(0, len(commits)-most):]
+		more = compared.GetTotalCommits() > len(commits)
+	}
+	for _, commit := range commits {
+		subject, _, _ := strings.Cut(commit.GetCommit().GetMessage(), "\n")
+		lost = append(lost, model.Commit{SHA: commit.GetSHA(), Subject: subject, Author: commit.GetCommit().GetAuthor().GetName()})
+	}
+	return relation, lost, more, nil
+}
+
+// compare asks for a comparison, which is nil where there is none.
+func (c *Client) compare(ctx context.Context, repo model.Repo, base, head string, page *gogithub.ListOptions) (model.Relation, *gogithub.CommitsComparison, error) {
+	op := fmt.Sprintf("compare %s with %s in %s", short(base), short(head), repo)
+	if err := checkRepo(repo); err != nil {
+		return model.Unknown, nil, &Error{Kind: Invalid, Op: op, Message: c.line(err.Error())}
+	}
+	compared, _, err := c.rest.Repositories.CompareCommits(ctx, repo.Owner, repo.Name, base, head, page)
+	if err != nil {
+		e := c.fail(op, err)
+		switch {
+		case e.Kind == NotFound && strings.Contains(strings.ToLower(e.Message), "no common ancestor"):
+			return model.Diverged, nil, nil
+		case e.Kind == NotFound:
+			return model.Unknown, nil, nil
+		}
+		return model.Unknown, nil, e
+	}
+	switch r := model.Relation(compared.GetStatus()); r {
+	case model.Identical, model.Ahead, model.Behind, model.Diverged:
+		return r, compared, nil
+	}
+	return model.Unknown, nil, nil
+}
+
+// ResolveCommit is the full name of the commit that a name of 7 to 40 hexadecimal digits begins. NotFound means that
+// GitHub finds none, or several: it looks in the forks too, and says 422 "No commit found for SHA" of either. Invalid is
+// what no commit can be called, what GitHub itself calls ambiguous, and what names a branch or a tag instead.
+// https://docs.github.com/rest/commits/commits#get-a-commit
+func (c *Client) ResolveCommit(ctx context.Context, repo model.Repo, prefix string) (string, error) {
+	prefix = strings.ToLower(prefix)
+	op := fmt.Sprintf("find commit %s in %s", short(prefix), repo)
+	if err := checkRepo(repo); err != nil {
+		return "", &Error{Kind: Invalid, Op: op, Message: c.line(err.Error())}
+	}
+	if len(prefix) < 7 || len(prefix) > 40 || strings.Trim(prefix, "0123456789abcdef") != "" {
+		return "", &Error{Kind: Invalid, Op: op, Message: "want 7 to 40 hexadecimal digits"}
+	}
+	sha, _, err := c.rest.Repositories.GetCommitSHA1(ctx, repo.Owner, repo.Name, prefix, "")
+	if err != nil {
+		e := c.fail(op, err)
+		empty := e.Status == http.StatusConflict // a repository without commits
+		if empty || e.Status == http.StatusUnprocessableEntity && strings.Contains(e.Message, "No commit found") {
+			e.Kind, e.Message, e.Fix = NotFound, "there is no such commit, or more than one", "give all 40 digits"
+		}
+		return "", e
+	}
+	if !strings.HasPrefix(sha, prefix) || len(sha) != 40 {
+		return "", &Error{Kind: Invalid, Op: op, Message: prefix + " names a branch or a tag", Fix: "give all 40 digits"}
+	}
+	return sha, nil
+}
