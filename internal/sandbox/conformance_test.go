@@ -111,7 +111,7 @@ func TestEveryAnswerIsGitHubs(t *testing.T) {
 	s, err := New(Options{StateDir: t.TempDir()})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, s.Close()) }()
-	steps := [][]step{peopleSteps, labelSteps, issueSteps, gitSteps, pullSteps, reviewSteps, commentSteps, checkSteps, runSteps, mergeSteps}
+	steps := [][]step{peopleSteps, labelSteps, issueSteps, gitSteps, pullSteps, reviewSteps, commentSteps, checkSteps, runSteps, mergeSteps, settingSteps}
 	var all []step
 	for _, some := range steps {
 		all = append(all, some...)

@@ -88,6 +88,9 @@ func createPull(q *request) (any, error) {
 	if err := q.decode(&in); err != nil {
 		return nil, err
 	}
+	if err := q.mayOpenPulls(); err != nil {
+		return nil, err
+	}
 	if in.Title == "" && in.Issue == 0 {
 		return nil, invalid("PullRequest", "title", "missing_field")
 	}

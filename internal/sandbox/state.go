@@ -60,6 +60,8 @@ type Repository struct {
 	Refs                           map[string]string
 	CreatedAt, UpdatedAt, PushedAt time.Time
 
+	WorkflowRights WorkflowRights
+
 	contributors map[string]bool // by lower-case login
 }
 

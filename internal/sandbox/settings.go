@@ -1,0 +1,62 @@
+package sandbox
+
+import (
+	"net/http"
+)
+
+// settingRoutes are what a repository's administrators set and others only feel.
+var settingRoutes = []route{
+	{"GET /repos/{owner}/{repo}/actions/permissions/workflow", needAdmin, getWorkflowRights},
+	{"PUT /repos/{owner}/{repo}/actions/permissions/workflow", needAdmin, putWorkflowRights},
+	// There are no rulesets here: nothing makes one, and branch protection does what tests need.
+	{"GET /repos/{owner}/{repo}/rules/branches/{branch}", needRead, func(*request) (any, error) { return []obj{}, nil }},
+}
+
+// WorkflowRights are what workflows may do. The zero value is what a repository of the sandbox begins with: GitHub's
+// own default is the opposite, since 2023, but most of what is tried here needs it set.
+type WorkflowRights struct {
+	ReadOnly bool `json:",omitempty"` // the token of a workflow without permissions may only read
+	NoPulls  bool `json:",omitempty"` // workflows may not open or approve pull requests
+}
+
+// getWorkflowRights is actions-get-default-workflow-permissions:
+// https://docs.github.com/en/rest/actions/permissions#get-default-workflow-permissions-for-a-repository
+func getWorkflowRights(q *request) (any, error) {
+	word := "write"
+	if q.repo.WorkflowRights.ReadOnly {
+		word = "read"
+	}
+	return obj{"default_workflow_permissions": word, "can_approve_pull_request_reviews": !q.repo.WorkflowRights.NoPulls}, nil
+}
+
+// putWorkflowRights leaves what is not named as it is.
+func putWorkflowRights(q *request) (any, error) {
+	var in struct {
+		Default *string `json:"default_workflow_permissions"`
+		Pulls   *bool   `json:"can_approve_pull_request_reviews"`
+	}
+	if err := q.decode(&in); err != nil {
+		return nil, err
+	}
+	rights := q.repo.WorkflowRights
+	if in.Default != nil {
+		if *in.Default != "read" && *in.Default != "write" {
+			return nil, unprocessable("Invalid request.\n\n" + *in.Default + " is not a member of [\"read\", \"write\"].")
+		}
+		rights.ReadOnly = *in.Default == "read"
+	}
+	if in.Pulls != nil {
+		rights.NoPulls = !*in.Pulls
+	}
+	q.repo.WorkflowRights = rights
+	q.s.changed()
+	return &reply{status: http.StatusNoContent}, nil
+}
+
+// mayOpenPulls refuses a pull request of a workflow's token where the repository's settings do.
+func (q *request) mayOpenPulls() error {
+	if q.repo.WorkflowRights.NoPulls && q.user.Login == actionsLogin {
+		return &failure{status: http.StatusForbidden, message: "GitHub Actions is not permitted to create or approve pull requests."}
+	}
+	return nil
+}
