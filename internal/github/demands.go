@@ -1,0 +1,168 @@
+package github
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+
+	gogithub "github.com/google/go-github/v60/github"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// demands reads what a branch demands of a push: from its protection, which is for administrators, and from the rules of
+// rulesets, which everybody may see. Whether the branch is protected at all, and by which checks, everybody may see too.
+func (c *Client) demands(ctx context.Context, repo model.Repo, branch string) model.BranchDemands {
+	rules, err := c.rules(ctx, repo, branch)
+	if err != nil {
+		return model.BranchDemands{Why: c.unseen("read the rules of a branch", err)}
+	}
+	d := model.BranchDemands{Known: true, List: rules}
+	seen, err := c.branch(ctx, repo, branch)
+	switch {
+	case err != nil:
+		d.Known, d.Why = false, c.unseen("read a branch", err)
+		return d
+	case !seen.Protected:
+		return d
+	}
+	protection, _, err := c.rest.Repositories.GetBranchProtection(ctx, repo.Owner, repo.Name, branch)
+	switch {
+	case err == nil:
+		d.List = append(d.List, protectionDemands(protection)...)
+	case strings.Contains(c.fail("", err).Message, "Branch not protected"): // rulesets alone make a branch protected, too
+	default:
+		d.Known, d.Why = false, c.unseen("read the branch protection", err)
+		if checks := seen.Protection.Checks.Contexts; len(checks) > 0 {
+			d.List = append(d.List, model.Demand{Kind: model.DemandChecks, Source: branchProtection, Names: checks})
+		}
+	}
+	return d
+}
+
+const branchProtection = "branch protection"
+
+// branchFacts is what everybody may see of a branch. go-github leaves out how it is protected.
+type branchFacts struct {
+	Protected  bool
+	Protection struct {
+		Checks struct{ Contexts []string } `json:"required_status_checks"`
+	}
+}
+
+// https://docs.github.com/rest/branches/branches#get-a-branch
+func (c *Client) branch(ctx context.Context, repo model.Repo, branch string) (branchFacts, error) {
+	var node branchFacts
+	return node, c.get(ctx, fmt.Sprintf("repos/%s/branches/%s", repo, url.PathEscape(branch)), &node)
+}
+
+func (c *Client) get(ctx context.Context, path string, into any) error {
+	req, err := c.rest.NewRequest(http.MethodGet, path, nil)
+	if err != nil {
+		return err
+	}
+	_, err = c.rest.Do(ctx, req, into)
+	return err
+}
+
+// protectionDemands translates branch protection:
+// https://docs.github.com/rest/branches/branch-protection#get-branch-protection
+func protectionDemands(p *gogithub.Protection) []model.Demand {
+	var out []model.Demand
+	add := func(there bool, d model.Demand) {
+		if there {
+			d.Source = branchProtection
+			out = append(out, d)
+		}
+	}
+	reviews := p.GetRequiredPullRequestReviews()
+	bypass := false
+	if reviews != nil && reviews.BypassPullRequestAllowances != nil {
+		b := reviews.BypassPullRequestAllowances
+		bypass = len(b.Users)+len(b.Teams)+len(b.Apps) > 0
+	}
+	add(reviews != nil, model.Demand{Kind: model.DemandPull, Bypass: bypass})
+	if checks := p.GetRequiredStatusChecks(); checks != nil {
+		add(true, model.Demand{Kind: model.DemandChecks, Names: checkNames(checks)})
+	}
+	add(p.RequireLinearHistory != nil && p.RequireLinearHistory.Enabled, model.Demand{Kind: model.DemandLinear})
+	add(p.GetRequiredSignatures().GetEnabled(), model.Demand{Kind: model.DemandSignatures})
+	add(p.LockBranch != nil && p.LockBranch.GetEnabled(), model.Demand{Kind: model.DemandLocked})
+	if r := p.GetRestrictions(); r != nil {
+		d := model.Demand{Kind: model.DemandPushers}
+		for _, u := range r.Users {
+			d.Names = append(d.Names, u.GetLogin())
+		}
+		for _, a := range r.Apps {
+			d.Names = append(d.Names, a.GetSlug()+"[bot]")
+		}
+		for _, t := range r.Teams {
+			d.Names = append(d.Names, "team "+t.GetSlug())
+		}
+		add(true, d)
+	}
+	return out
+}
+
+func value[T any](p *[]T) []T {
+	if p == nil {
+		return nil
+	}
+	return *p
+}
+
+func checkNames(checks *gogithub.RequiredStatusChecks) []string {
+	var names []string
+	for _, one := range value(checks.Checks) {
+		names = append(names, one.Context)
+	}
+	if len(names) == 0 { // an older server
+		return value(checks.Contexts)
+	}
+	return names
+}
+
+// ruleNode is one rule of a ruleset. go-github's own type loses which ruleset it is of, and refuses rules that it does
+// not know.
+type ruleNode struct {
+	Type       string
+	Ruleset    int64 `json:"ruleset_id"`
+	Parameters struct {
+		Checks []struct{ Context string } `json:"required_status_checks"`
+	}
+}
+
+var ruleKinds = map[string]model.DemandKind{
+	"pull_request": model.DemandPull, "required_status_checks": model.DemandChecks, "required_linear_history": model.DemandLinear,
+	"required_signatures": model.DemandSignatures, "update": model.DemandPushers, "merge_queue": model.DemandQueue,
+}
+
+// rules reads the active rules that apply to a branch; who may bypass them is not in the answer.
+// https://docs.github.com/rest/repos/rules#get-rules-for-a-branch
+func (c *Client) rules(ctx context.Context, repo model.Repo, branch string) ([]model.Demand, error) {
+	const most = 100
+	var nodes []ruleNode
+	for page, full := 1, true; full; page++ {
+		var some []ruleNode
+		path := fmt.Sprintf("repos/%s/rules/branches/%s?per_page=%d&page=%d", repo, url.PathEscape(branch), most, page)
+		if err := c.get(ctx, path, &some); err != nil {
+			return nil, err
+		}
+		nodes, full = append(nodes, some...), len(some) == most
+	}
+	var out []model.Demand
+	for _, n := range nodes {
+		kind, ok := ruleKinds[n.Type]
+		if !ok {
+			continue
+		}
+		d := model.Demand{Kind: kind, Source: fmt.Sprintf("ruleset %d", n.Ruleset), Bypass: true}
+		for _, check := range n.Parameters.Checks {
+			d.Names = append(d.Names, check.Context)
+		}
+		out = append(out, d)
+	}
+	return out, nil
+}

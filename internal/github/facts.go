@@ -1,0 +1,143 @@
+package github
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"net/http"
+	"strings"
+
+	gogithub "github.com/google/go-github/v60/github"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// LargestFile is how many bytes of a file are read.
+const LargestFile = 1 << 20
+
+// kinds of tokens by how they begin:
+// https://docs.github.com/en/authentication/keeping-your-account-and-data-secure/about-authentication-to-github#githubs-token-formats
+var tokenKinds = []struct{ prefix, kind string }{
+	{"github_pat_", "fine-grained personal token"}, {"ghp_", "classic personal token"}, {"ghs_", "App's or workflow's token"},
+	{"ghu_", "App's token for a person"}, {"gho_", "OAuth token"},
+}
+
+// TokenKind says what sort of token this is, as far as its beginning tells; else "token".
+func TokenKind(token string) string {
+	for _, k := range tokenKinds {
+		if strings.HasPrefix(token, k.prefix) {
+			return k.kind
+		}
+	}
+	return "token"
+}
+
+// RepositoryFacts reads what GitHub tells of a repository's settings. What the token may not see is marked as such; an
+// error means that the repository itself could not be read. It makes four or five calls.
+func (c *Client) RepositoryFacts(ctx context.Context, repo model.Repo) (model.RepositoryFacts, error) {
+	op := fmt.Sprintf("read %s", repo)
+	if err := checkRepo(repo); err != nil {
+		return model.RepositoryFacts{}, &Error{Kind: Invalid, Op: op, Message: c.line(err.Error())}
+	}
+	r, resp, err := c.rest.Repositories.Get(ctx, repo.Owner, repo.Name)
+	if err != nil {
+		return model.RepositoryFacts{}, c.fail(op, err)
+	}
+	f := model.RepositoryFacts{
+		Repo: repo, DefaultBranch: r.GetDefaultBranch(), Private: r.GetPrivate(), Archived: r.GetArchived(), IssuesOff: !r.GetHasIssues(),
+	}
+	// The header stands in every answer to a token that has scopes, also to one that has none of them:
+	// https://docs.github.com/en/apps/oauth-apps/building-oauth-apps/scopes-for-oauth-apps
+	if values := resp.Header.Values("X-Oauth-Scopes"); len(values) > 0 {
+		f.ScopesKnown, f.Scopes = true, words(strings.Join(values, ","))
+	}
+	f.Push, f.PushKnown = r.GetPermissions()["push"], r.GetPermissions() != nil
+	f.Actions = c.actionsRights(ctx, repo)
+	f.Demands = c.demands(ctx, repo, f.DefaultBranch)
+	return f, nil
+}
+
+func words(list string) []string {
+	return strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' })
+}
+
+// actionsRights is for administrators:
+// https://docs.github.com/rest/actions/permissions#get-default-workflow-permissions-for-a-repository
+func (c *Client) actionsRights(ctx context.Context, repo model.Repo) model.ActionsRights {
+	p, _, err := c.rest.Repositories.GetDefaultWorkflowPermissions(ctx, repo.Owner, repo.Name)
+	if err != nil {
+		return model.ActionsRights{Why: c.unseen("read the rights of workflows", err)}
+	}
+	return model.ActionsRights{
+		Known: true, DefaultWrite: p.GetDefaultWorkflowPermissions() == "write", PullRequests: p.GetCanApprovePullRequestReviews(),
+	}
+}
+
+// unseen says in a few words why something could not be read.
+func (c *Client) unseen(op string, err error) string {
+	switch e := c.fail(op, err); e.Kind {
+	case Forbidden, NotFound: // GitHub hides from some what it refuses to others
+		return "GitHub does not show it to this token"
+	default:
+		return e.Message
+	}
+}
+
+// Files lists the files in a directory of the default branch, without their texts. A directory that is not there is empty.
+// https://docs.github.com/rest/repos/contents#get-repository-content
+func (c *Client) Files(ctx context.Context, repo model.Repo, dir string) ([]model.RepositoryFile, error) {
+	_, entries, err := c.contents(ctx, repo, dir)
+	if err != nil {
+		return nil, err
+	}
+	var files []model.RepositoryFile
+	for _, e := range entries {
+		if e.GetType() == "file" {
+			files = append(files, file(e))
+		}
+	}
+	return files, nil
+}
+
+// File reads a file of the default branch; ok is false where there is none. One above LargestFile has no text.
+func (c *Client) File(ctx context.Context, repo model.Repo, path string) (f model.RepositoryFile, ok bool, err error) {
+	entry, _, err := c.contents(ctx, repo, path)
+	if err != nil || entry == nil || entry.GetType() != "file" {
+		return model.RepositoryFile{}, false, err
+	}
+	f = file(entry)
+	if f.Large {
+		return f, true, nil
+	}
+	raw := ""
+	if entry.Content != nil {
+		raw = *entry.Content
+	}
+	text, err := base64.StdEncoding.DecodeString(strings.ReplaceAll(raw, "\n", ""))
+	if err != nil {
+		return f, true, &Error{Kind: Unavailable, Op: fmt.Sprintf("read %s of %s", path, repo), Message: "its content is not base64", Fix: fixLater}
+	}
+	f.Text = string(text)
+	return f, true, nil
+}
+
+func file(e *gogithub.RepositoryContent) model.RepositoryFile {
+	return model.RepositoryFile{Path: e.GetPath(), SHA: e.GetSHA(), Size: e.GetSize(), Large: e.GetSize() > LargestFile}
+}
+
+// contents gives a file or the entries of a directory, or neither where there is nothing.
+func (c *Client) contents(ctx context.Context, repo model.Repo, path string) (*gogithub.RepositoryContent, []*gogithub.RepositoryContent, error) {
+	op := fmt.Sprintf("read %s of %s", oneLine(path), repo)
+	if err := checkRepo(repo); err != nil {
+		return nil, nil, &Error{Kind: Invalid, Op: op, Message: c.line(err.Error())}
+	}
+	entry, entries, _, err := c.rest.Repositories.GetContents(ctx, repo.Owner, repo.Name, path, nil)
+	if err != nil {
+		e := c.fail(op, err)
+		if e.Kind == NotFound && e.Status == http.StatusNotFound {
+			return nil, nil, nil
+		}
+		return nil, nil, e
+	}
+	return entry, entries, nil
+}
