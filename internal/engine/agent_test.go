@@ -45,6 +45,12 @@ var tricks = map[string]func(model.Request, *model.Outcome){
 			}
 		}
 	},
+	// echo says back what it was told.
+	"echo": func(r model.Request, o *model.Outcome) {
+		for _, f := range r.Feedback {
+			o.GeneralComment += "You said: " + f.Body
+		}
+	},
 	// long says more than a comment can hold, in words that do not compress.
 	"long": func(_ model.Request, o *model.Outcome) {
 		noise := make([]byte, 100_000)

@@ -76,6 +76,44 @@ func TestBudgets(t *testing.T) {
 		}
 		w.settled(2, 2, 2)
 	})
+	for _, line := range []string{"status", "why", "help", "pause", "resume", "retry", "unblock", "release", "adopt", "unblok"} {
+		t.Run("command "+line, func(t *testing.T) {
+			w := newWorld(t)
+			w.review("alice", "Answer me.")
+			require.Equal(t, model.ResultDone, w.handle(w.delivery("pull_request_review_comment")).Result)
+			w.write("bob", w.head, "more.txt", "a person's commit\n")
+			switch line {
+			case "resume":
+				w.orders("carol", "/mergexo pause")
+			case "adopt":
+				w.orders("carol", "/mergexo release")
+			}
+			w.talk("carol", "/mergexo "+line)
+			w.gate.revive()
+			rep := w.handle(w.delivery("issue_comment"))
+			require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+			within(t, w, "command "+line, 6, 0, rep)
+		})
+	}
+	for name, head := range map[string]func(now string) string{
+		"where the head is named":  func(now string) string { return " head_sha=" + now },
+		"where it is abbreviated":  func(now string) string { return " head_sha=" + now[:8] },
+		"where another is named":   func(string) string { return " head_sha=1234567" },
+		"where the old one is due": func(string) string { return "" },
+	} {
+		t.Run("unblock "+name, func(t *testing.T) {
+			w := newWorld(t)
+			w.review("alice", "Answer me.")
+			require.Equal(t, model.ResultDone, w.handle(w.delivery("pull_request_review_comment")).Result)
+			now := w.rewritten()
+			ev := w.pullEvent()
+			ev.Name, ev.Action = "pull_request", "synchronize"
+			require.Equal(t, model.ResultBlocked, w.handle(ev).Result)
+			w.talk("carol", "/mergexo unblock"+head(now))
+			w.gate.revive()
+			within(t, w, "unblock "+name, 6, 0, w.handle(w.delivery("issue_comment")))
+		})
+	}
 	t.Run("somebody's rights", func(t *testing.T) {
 		w := newWorld(t)
 		w.put("/_sandbox/users/reader", object{"type": "User", "repository": repo.String(), "permission": "read"})

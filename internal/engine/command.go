@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -137,6 +138,8 @@ func (p *pass) target(ctx context.Context, t command.Target) (*pass, string, err
 	switch {
 	case t.Problem != "" || t == (command.Target{}):
 		return nil, t.Problem, nil
+	case t.Number == p.event.Number && !p.snap.IsPull:
+		return nil, isIssue(t.Number), nil
 	case t.Number == p.event.Number:
 		return p, "", nil
 	case t.Issue == p.event.Number:
@@ -165,9 +168,13 @@ func (p *pass) target(ctx context.Context, t command.Target) (*pass, string, err
 		}
 		return p.target(ctx, only)
 	case !other.snap.IsPull:
-		return nil, fmt.Sprintf("Number %d is an issue, not a pull request.", number), nil
+		return nil, isIssue(number), nil
 	}
 	return other, "", nil
+}
+
+func isIssue(number int) string {
+	return fmt.Sprintf("Number %d is an issue, not a pull request.", number)
 }
 
 // judge gathers what the decision needs and decides.
@@ -194,56 +201,49 @@ func (p *pass) judge(ctx context.Context, c command.Case) (command.Answer, error
 	return p.placed(command.Decide(c)), nil
 }
 
+// maxLost is how many commits a reply lists that a rewrite took away.
+const maxLost = 20
+
 // facts asks what an unblock depends on: how the heads stand to each other, and what a rewrite took away.
 func (p *pass) facts(ctx context.Context, c command.Command) (f command.Facts, err error) {
 	accepted, head := p.state.Accepted, p.snap.Pull.HeadSHA
-	if c.Name != "unblock" || p.state.Block == nil || p.snap.Pull.State != model.PullOpen {
+	named := c.Head != "" && len(c.Head) < len(head) && strings.HasPrefix(head, c.Head)
+	switch {
+	case c.Name != "unblock" || p.state.Block == nil || p.snap.Pull.State != model.PullOpen:
 		return f, nil
-	}
-	if c.Head != "" && !strings.HasPrefix(head, c.Head) {
-		_, err := resolveCommit(ctx, p.GitHub, p.event.Repo, c.Head)
-		return p.resolved(f, err)
-	}
-	f.Relation = model.Identical
-	if accepted == "" || accepted == head {
-		if c.Head != "" && len(c.Head) < len(head) {
-			_, err := resolveCommit(ctx, p.GitHub, p.event.Repo, c.Head)
-			return p.resolved(f, err)
+	case c.Head != "" && !strings.HasPrefix(head, c.Head):
+		f.Missing, err = p.unresolved(ctx, c.Head)
+		return f, err
+	case accepted == "" || accepted == head:
+		f.Relation = model.Identical
+		if named {
+			f.Ambiguous, err = p.unresolved(ctx, c.Head)
 		}
-		return f, nil
-	}
-	// The head as it was given: GitHub knows no commit by an abbreviation that means several.
-	name := head
-	if c.Head != "" {
-		name = c.Head
-	}
-	if f.Relation, f.Lost, f.More, err = lost(ctx, p.GitHub, p.event.Repo, accepted, name); err != nil || f.Relation != model.Unknown {
 		return f, err
 	}
-	if name != head {
-		_, err := resolveCommit(ctx, p.GitHub, p.event.Repo, c.Head)
-		return p.resolved(f, err)
+	// The head is asked about by the name that was given: GitHub knows no commit by an abbreviation that means several.
+	name := cmp.Or(c.Head, head)
+	if f.Relation, f.Lost, f.More, err = p.GitHub.Lost(ctx, p.event.Repo, accepted, name, maxLost); err != nil || f.Relation != model.Unknown {
+		return f, err
 	}
-	if c.Head != "" { // the named head is the current one; what is lost cannot be told
-		return f, nil
+	if named {
+		f.Ambiguous, err = p.unresolved(ctx, c.Head)
 	}
-	if f.Relation, err = p.relation(ctx, accepted, head); f.Relation == model.Unknown && err == nil {
-		f.Problem = "How the head stands to the last accepted one is not known yet"
+	if c.Head == "" { // else it is the current head that is named, and what is lost cannot be told
+		if f.Relation, err = p.relation(ctx, accepted, head); f.Relation == model.Unknown && err == nil {
+			f.Problem = "How the head stands to the last accepted one is not known yet"
+		}
 	}
 	return f, err
 }
 
-// resolved notes what GitHub says of an abbreviated commit.
-func (p *pass) resolved(f command.Facts, err error) (command.Facts, error) {
-	switch github.KindOf(err) {
-	case github.NotFound:
-		f.Missing = true
-		return f, nil
-	case github.Invalid:
-		f.Ambiguous = true
-		return f, nil
+// unresolved says that a name of a commit means none, or several.
+func (p *pass) unresolved(ctx context.Context, name string) (bool, error) {
+	_, err := p.GitHub.ResolveCommit(ctx, p.event.Repo, name)
+	if k := github.KindOf(err); k == github.NotFound || k == github.Invalid {
+		return true, nil
 	}
-	return f, err
+	return false, err
 }
 
 // elsewhere decides about another pull request than that of the conversation. What is changed is said there first, with

@@ -188,6 +188,15 @@ func (w *world) write(login, branch, path, text string) {
 	w.api(login, "PUT", w.path("/contents/"+path), body)
 }
 
+// setting adds a line to the settings' [repo] section.
+func (w *world) setting(line string) {
+	w.t.Helper()
+	raw := w.api("octo", "GET", w.path("/contents/.github/mergexo.toml"), nil)["content"].(string)
+	text, err := base64.StdEncoding.DecodeString(strings.ReplaceAll(raw, "\n", ""))
+	require.NoError(w.t, err)
+	w.write("octo", "main", ".github/mergexo.toml", strings.Replace(string(text), "[repo]\n", "[repo]\n"+line+"\n", 1))
+}
+
 // review leaves a comment on line 2 of greeting.txt, where "world" stands.
 func (w *world) review(login, text string) int64 {
 	w.t.Helper()

@@ -1,0 +1,564 @@
+package engine_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// carol may maintain, alice and bob may write, eve is a stranger.
+
+// orders gives a command in the conversation and lets a run take its event.
+func (w *world) orders(login, line string) model.Report {
+	w.t.Helper()
+	w.talk(login, line)
+	return w.handle(w.delivery("issue_comment"))
+}
+
+// answers are our replies to commands, oldest first, without their hidden ends.
+func (w *world) answers() []string {
+	w.t.Helper()
+	var out []string
+	for _, c := range w.comments() {
+		body := c["body"].(string)
+		if c.at("user", "login") == "github-actions[bot]" && strings.HasPrefix(body, "**`/mergexo") {
+			text, _, _ := strings.Cut(body, "\n<!--")
+			out = append(out, text)
+		}
+	}
+	return out
+}
+
+// answered is the one reply to the newest command.
+func (w *world) answered(verdict, says string) {
+	w.t.Helper()
+	all := w.answers()
+	require.NotEmpty(w.t, all)
+	last := all[len(all)-1]
+	assert.Contains(w.t, last, ": "+verdict+"**")
+	assert.Contains(w.t, last, says)
+}
+
+// reactions are what we left under a conversation comment.
+func (w *world) reactions(id int64) []string {
+	w.t.Helper()
+	var out []string
+	for _, r := range w.list("octo", w.path(fmt.Sprintf("/issues/comments/%d/reactions", id))) {
+		out = append(out, r["content"].(string))
+	}
+	return out
+}
+
+// rewrittenPull is a pull request with one answered comment whose branch was then rewritten, and a second comment that
+// ran into the block. old is the head that was accepted.
+func rewrittenPull(t *testing.T) (w *world, old, head string) {
+	w = newWorld(t)
+	w.review("alice", "Answer me.")
+	require.Equal(t, model.ResultDone, w.handle(w.delivery("pull_request_review_comment")).Result)
+	old = w.tip()
+	head = w.rewritten()
+	w.talk("alice", "And me.")
+	require.Equal(t, model.ResultBlocked, w.handle(w.delivery("issue_comment")).Result)
+	return w, old, head
+}
+
+func TestFromForcePushToTheNextGoodTurnByRestoringTheLineage(t *testing.T) {
+	t.Parallel()
+	w, old, head := rewrittenPull(t)
+
+	rep := w.orders("carol", "/mergexo unblock")
+	assert.Equal(t, model.ResultBlocked, rep.Result, "what was observed is not accepted by itself")
+	w.answered("rejected", "is not part of the branch")
+	w.answered("rejected", "`Answer, in words of call 1`")
+	w.answered("rejected", "/commit/"+old)
+	w.answered("rejected", "/mergexo unblock head_sha="+head)
+
+	w.move(old)
+	rep = w.orders("carol", "/mergexo unblock")
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.Len(t, w.marked("unblock", ""), 1)
+	assert.Contains(t, w.marked("unblock", "")[0]["body"], old)
+	assert.Equal(t, 2, w.calls(), "what was pending is answered in the same run")
+	w.settled(1, 2, 2)
+	assert.Equal(t, model.ResultNothing, w.handle(w.delivery("issue_comment")).Result)
+}
+
+func TestFromForcePushToTheNextGoodTurnByAcceptingTheNewHead(t *testing.T) {
+	t.Parallel()
+	w, old, head := rewrittenPull(t)
+
+	rep := w.orders("carol", "/mergexo unblock head_sha="+old)
+	assert.Equal(t, model.ResultBlocked, rep.Result)
+	w.answered("rejected", "is not the current head of pull request 1")
+
+	rep = w.orders("carol", "/mergexo unblock head_sha="+head[:8])
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.answered("applied", "is the accepted head from here on")
+	w.answered("applied", "`Answer, in words of call 1`")
+	assert.Contains(t, w.marked("unblock", "")[0]["body"], head, "the whole head")
+	w.settled(1, 2, 1)
+	assert.Equal(t, 2, w.calls())
+}
+
+func TestAnUnblockThatCannotBe(t *testing.T) {
+	t.Parallel()
+	w, _, head := rewrittenPull(t)
+	for line, says := range map[string]string{
+		"head_sha=" + strings.Repeat("c", 40):    "is no commit in this repository, or several",
+		"head_sha=abc":                           "Line 1, column 18: `head_sha` wants 7 to 40 hexadecimal digits of a commit, got `abc`.",
+		"head_sha=" + head + " head_sha=" + head: "a second `head_sha`",
+		"hed_sha=" + head:                        "did you mean `head_sha`?",
+		"pr=99":                                  "This is pull request 1; give the command in the conversation of pull request 99.",
+		head:                                     "is not key=value",
+	} {
+		assert.Equal(t, model.ResultBlocked, w.orders("carol", "/mergexo unblock "+line).Result)
+		w.answered("rejected", says)
+	}
+	assert.Empty(t, w.marked("unblock", ""))
+	w2 := newWorld(t)
+	assert.Equal(t, model.ResultDone, w2.orders("carol", "/mergexo unblock").Result)
+	w2.answered("rejected", "Pull request 1 is not blocked.")
+}
+
+func TestACommandShowsHowFarItIs(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id := w.talk("carol", "/mergexo status")
+	ev := w.delivery("issue_comment")
+	require.Equal(t, model.ResultDone, w.handle(ev).Result)
+	assert.Equal(t, []string{"eyes", "rocket"}, w.reactions(id))
+	w.answered("applied", fmt.Sprintf("[comment](%s/octo/widgets/pull/1#issuecomment-%d) by carol", w.origin, id))
+	bad := w.talk("carol", "/mergexo unblok")
+	require.Equal(t, model.ResultDone, w.handle(w.delivery("issue_comment")).Result)
+	assert.Equal(t, []string{"eyes", "confused"}, w.reactions(bad))
+	w.answered("rejected", "did you mean `unblock`?")
+
+	assert.Equal(t, model.ResultNothing, w.handle(ev).Result, "a delivery that comes again")
+	assert.Len(t, w.answers(), 2)
+	assert.Zero(t, w.calls(), "a command is no feedback")
+}
+
+func TestWhoseCommandsCount(t *testing.T) {
+	t.Parallel()
+	t.Run("one who works here is told once that it is not theirs", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t)
+		assert.Equal(t, model.ResultDone, w.orders("alice", "/mergexo pause\n/mergexo release").Result)
+		w.answered("rejected", "Commands are taken from people who may maintain or administer this repository.")
+		assert.Equal(t, model.ResultNothing, w.handle(w.delivery("issue_comment")).Result)
+		assert.Len(t, w.answers(), 1)
+	})
+	t.Run("strangers are not answered", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t)
+		w.put("/_sandbox/users/reader", object{"type": "User", "repository": repo.String(), "permission": "read"})
+		for _, login := range []string{"eve", "reader"} {
+			id := w.talk(login, "/mergexo pause")
+			assert.Equal(t, model.ResultNothing, w.handle(w.delivery("issue_comment")).Result)
+			assert.Empty(t, w.reactions(id))
+		}
+		assert.Empty(t, w.answers())
+		assert.Zero(t, w.gate.writes)
+	})
+	t.Run("operators are named by the settings", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t, `operators = ["Eve"]`)
+		assert.Equal(t, model.ResultDone, w.orders("eve", "/mergexo pause").Result)
+		w.answered("applied", "Nothing is done here until")
+		assert.Equal(t, model.ResultDone, w.orders("octo", "/mergexo resume").Result)
+		w.answered("rejected", "the operators that the settings name")
+	})
+	t.Run("a bot commands nothing", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t)
+		w.put("/_sandbox/users/ci[bot]", object{"type": "Bot", "repository": repo.String(), "permission": "admin"})
+		w.orders("ci[bot]", "/mergexo pause")
+		assert.Empty(t, w.answers())
+	})
+}
+
+func TestForgedEditedAndQuotedCommandsAreWithoutEffect(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	edit := func(login string, id int64, text string) {
+		w.later(time.Minute)
+		w.api(login, "PATCH", w.path(fmt.Sprintf("/issues/comments/%d", id)), object{"body": text})
+	}
+	// An edit makes no command, whoever does it.
+	id := w.talk("carol", "Looks good.")
+	edit("alice", id, "/mergexo pause")
+	assert.Equal(t, model.ResultNothing, w.handle(w.delivery("issue_comment")).Result)
+	edit("carol", id, "/mergexo pause")
+	assert.Equal(t, model.ResultNothing, w.handle(w.delivery("issue_comment")).Result)
+	for _, text := range []string{"> /mergexo pause", "`/mergexo pause`", "```\n/mergexo pause\n```", "<!--\n/mergexo pause\n-->", "    /mergexo pause"} {
+		w.talk("eve", text)
+		w.handle(w.delivery("issue_comment"))
+	}
+	assert.Empty(t, w.answers())
+
+	// Nor does one take a command back, or turn it into another.
+	id = w.talk("carol", "/mergexo pause")
+	ev := w.delivery("issue_comment")
+	edit("alice", id, "/mergexo release")
+	require.Equal(t, model.ResultDone, w.handle(ev).Result)
+	w.answered("applied", "Nothing is done here until `/mergexo resume`")
+	assert.Equal(t, model.ResultNothing, w.handle(w.delivery("issue_comment")).Result)
+	assert.Len(t, w.answers(), 1)
+
+	// Somebody's copy of our reply answers nothing, and undoes nothing.
+	copied := w.marked("command", "")[0]["body"].(string)
+	w.talk("alice", strings.ReplaceAll(copied, `"command":"pause"`, `"command":"resume"`))
+	assert.Equal(t, model.ResultNothing, w.handle(w.delivery("issue_comment")).Result)
+	w.review("alice", "Answer me.")
+	rep := w.handle(w.delivery("pull_request_review_comment"))
+	assert.Contains(t, rep.Reason, "paused by carol")
+}
+
+func TestATriggerThatWasLostLosesNoCommand(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.talk("carol", "/mergexo pause")
+	w.talk("carol", "/mergexo resume")
+	w.review("alice", "Answer me.")
+	rep := w.handle(w.delivery("pull_request_review_comment"))
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	require.Len(t, w.answers(), 2)
+	assert.Contains(t, w.answers()[0], "`/mergexo pause`: applied")
+	assert.Contains(t, w.answers()[1], "`/mergexo resume`: applied")
+	w.settled(1, 1, 1)
+}
+
+func TestPauseAndResume(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	require.Equal(t, model.ResultDone, w.orders("carol", "/mergexo pause").Result)
+	w.review("alice", "Answer me.")
+	rep := w.handle(w.delivery("pull_request_review_comment"))
+	assert.Equal(t, model.ResultNothing, rep.Result)
+	assert.Contains(t, rep.Reason, "paused by carol")
+	w.orders("carol", "/mergexo retry")
+	w.answered("rejected", "paused by carol")
+	require.Equal(t, model.ResultDone, w.orders("carol", "/mergexo resume").Result)
+	w.settled(1, 1, 1)
+}
+
+func TestReleaseAndAdopt(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.review("alice", "Answer me.")
+	require.Equal(t, model.ResultDone, w.handle(w.delivery("pull_request_review_comment")).Result)
+	require.Equal(t, model.ResultDone, w.orders("carol", "/mergexo release").Result)
+	w.review("alice", "Between people.")
+	rep := w.handle(w.delivery("pull_request_review_comment"))
+	assert.Equal(t, model.ResultNothing, rep.Result)
+	assert.Contains(t, rep.Reason, "released by carol")
+	w.rewritten()
+
+	require.Equal(t, model.ResultDone, w.orders("carol", "/mergexo adopt").Result)
+	w.answered("applied", w.tip()[:10])
+	assert.Equal(t, 1, w.calls(), "what was said meanwhile is not replayed")
+	w.review("alice", "Answer me again.")
+	rep = w.handle(w.delivery("pull_request_review_comment"))
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.settled(2, 2, 1)
+}
+
+func TestAnUntrackedPullRequestIsAdopted(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("octo", "main", ".github/mergexo.toml", "[repo]\ntrack = []\n[agent]\nadapter = \"suggestion\"\n")
+	w.review("alice", "Nobody hears me yet.")
+	assert.Equal(t, model.ResultNothing, w.handle(w.delivery("pull_request_review_comment")).Result)
+	for _, line := range []string{"retry", "pause", "release"} {
+		w.orders("carol", "/mergexo "+line)
+		w.answered("rejected", "Pull request 1 is not tracked: head branch \"agent/greet\" matches nothing in [repo] track []; /mergexo adopt tracks it all the same.")
+	}
+	require.Equal(t, model.ResultDone, w.orders("carol", "/mergexo adopt").Result)
+	require.Len(t, w.marked("pr", ""), 1)
+	w.settled(1, 1, 0)
+	w.orders("carol", "/mergexo adopt")
+	w.answered("rejected", "is tracked already")
+}
+
+func TestRetryForgivesFailedAttempts(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.agent = "exit"
+	w.review("alice", "Answer me.")
+	for range 2 {
+		w.handle(w.delivery("pull_request_review_comment"))
+	}
+	w.agent = "answer"
+	rep := w.orders("carol", "/mergexo retry")
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.answered("applied", "1 pending comment is taken up now")
+	w.settled(1, 1, 1)
+	w.orders("carol", "/mergexo retry")
+	w.answered("rejected", "There is nothing to try again")
+}
+
+func TestTakeover(t *testing.T) {
+	t.Parallel()
+	for _, where := range []string{"pull request", "source issue"} {
+		t.Run("by a label on the "+where, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			number := w.number
+			if where == "source issue" {
+				number = int(w.api("octo", "POST", w.path("/issues"), object{"title": "Greet", "body": "Please."})["number"].(float64))
+				w.api("octo", "PATCH", w.pull(""), object{"body": fmt.Sprintf("Fixes #%d", number)})
+			}
+			label := func(method, path string, body any) {
+				w.later(time.Minute)
+				status, out := w.send("octo", method, w.path(fmt.Sprintf("/issues/%d/labels%s", number, path)), body)
+				require.Equal(w.t, 200, status, "%s", out)
+			}
+			w.review("alice", "Before.")
+			label("POST", "", object{"labels": []string{"agent:ignore"}})
+			w.review("alice", "Meanwhile.")
+			rep := w.handle(w.delivery("pull_request_review_comment"))
+			assert.Equal(t, model.ResultNothing, rep.Result)
+			assert.Contains(t, rep.Reason, "a person has taken over")
+			w.orders("carol", "/mergexo pause")
+			w.answered("rejected", "while a person had taken over")
+			w.orders("carol", "/mergexo why")
+			w.answered("applied", "Nothing happens here because of `not_taken_over`")
+
+			label("DELETE", "/agent:ignore", nil)
+			w.talk("alice", "Fresh.")
+			rep = w.handle(w.delivery("issue_comment"))
+			require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+			w.settled(1, 1, 1)
+			body := w.marked("turn", "done")[0]["body"].(string)
+			assert.Contains(t, body, "**Answered 2 comments**", "what was said before and after")
+		})
+	}
+}
+
+func TestACommandOnAClosedPullRequest(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.api("octo", "PATCH", w.pull(""), object{"state": "closed"})
+	assert.Equal(t, model.ResultDone, w.orders("carol", "/mergexo unblock").Result)
+	w.answered("rejected", "Pull request 1 is closed; there is nothing to go on with.")
+	w.orders("carol", "/mergexo why")
+	w.answered("applied", "pull request 1 is closed")
+}
+
+func TestFiveHundredCommandsInOneComment(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	assert.Equal(t, model.ResultDone, w.orders("carol", strings.Repeat("/mergexo help\n", 500)).Result)
+	require.Len(t, w.answers(), 6)
+	assert.Contains(t, w.answers()[5], "This comment holds 500 commands; the first 5 were taken")
+	assert.Equal(t, model.ResultNothing, w.handle(w.delivery("issue_comment")).Result)
+	assert.Len(t, w.answers(), 6)
+}
+
+func TestCommandsOnLinesAndInReviews(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id := w.review("carol", "/mergexo pause")
+	require.Equal(t, model.ResultDone, w.handle(w.delivery("pull_request_review_comment")).Result)
+	w.answered("applied", "Nothing is done here until")
+	var signs []string
+	for _, r := range w.list("octo", w.path(fmt.Sprintf("/pulls/comments/%d/reactions", id))) {
+		signs = append(signs, r["content"].(string))
+	}
+	assert.Equal(t, []string{"eyes", "rocket"}, signs)
+	w.later(time.Minute)
+	w.api("carol", "POST", w.pull("/reviews"), object{"event": "COMMENT", "body": "/mergexo resume"})
+	require.Equal(t, model.ResultDone, w.handle(w.delivery("pull_request_review")).Result)
+	w.answered("applied", "is over")
+}
+
+func TestTheOperationsIssue(t *testing.T) {
+	t.Parallel()
+	w, _, head := rewrittenPull(t)
+	issue := int(w.api("octo", "POST", w.path("/issues"), object{"title": "Operations", "body": ""})["number"].(float64))
+	w.setting(fmt.Sprintf("operations_issue = %d", issue))
+	say := func(line string) model.Report {
+		w.later(time.Minute)
+		w.api("carol", "POST", w.path(fmt.Sprintf("/issues/%d/comments", issue)), object{"body": line})
+		return w.handle(w.delivery("issue_comment"))
+	}
+	last := func() string {
+		all := w.list("octo", w.path(fmt.Sprintf("/issues/%d/comments", issue)))
+		return all[len(all)-1]["body"].(string)
+	}
+	require.Equal(t, model.ResultDone, say("/mergexo unblock").Result)
+	assert.Contains(t, last(), "`pr=NUMBER`")
+	say("/mergexo unblock pr=77")
+	assert.Contains(t, last(), "There is no issue or pull request 77 in this repository.")
+	say(fmt.Sprintf("/mergexo unblock pr=%d", issue))
+	assert.Contains(t, last(), fmt.Sprintf("Number %d is an issue, not a pull request.", issue))
+	say("/mergexo status pr=1")
+	assert.Contains(t, last(), "| state | **blocked** |")
+	rep := say("/mergexo unblock pr=1 head_sha=" + head)
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.Contains(t, last(), "Done on #1, see [there](")
+	assert.Len(t, w.marked("unblock", ""), 1)
+	w.settled(1, 2, 1)
+	assert.Equal(t, 1, rep.Number, "the pull request that was gone on with")
+}
+
+func TestTheSourceIssueTakesCommandsForItsPullRequest(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	issue := int(w.api("octo", "POST", w.path("/issues"), object{"title": "Greet", "body": "Please."})["number"].(float64))
+	w.api("octo", "PATCH", w.pull(""), object{"body": fmt.Sprintf("Fixes #%d", issue)})
+	w.agent = "exit"
+	w.review("alice", "Answer me.")
+	w.handle(w.delivery("pull_request_review_comment"))
+	w.agent = "answer"
+	w.later(time.Minute)
+	w.api("carol", "POST", w.path(fmt.Sprintf("/issues/%d/comments", issue)), object{"body": fmt.Sprintf("/mergexo retry issue=%d", issue)})
+	rep := w.handle(w.delivery("issue_comment"))
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.settled(1, 1, 1)
+	w.api("carol", "POST", w.path(fmt.Sprintf("/issues/%d/comments", issue)), object{"body": "Thank you."})
+	w.gate.revive()
+	assert.Equal(t, model.ResultNothing, w.handle(w.delivery("issue_comment")).Result)
+	api, _ := w.gate.counted()
+	assert.Zero(t, api, "talk on an issue costs nothing")
+}
+
+func TestAnEditAfterTheTriggerIsHeardAfterwards(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.agent = "echo"
+	id := w.talk("alice", "Do A.")
+	ev := w.delivery("issue_comment")
+	w.later(time.Minute)
+	w.api("alice", "PATCH", w.path(fmt.Sprintf("/issues/comments/%d", id)), object{"body": "Do B."})
+	rep := w.handle(ev)
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	done := w.marked("turn", "done")
+	require.Len(t, done, 2)
+	assert.Contains(t, done[0]["body"], "You said: Do A.")
+	assert.Contains(t, done[1]["body"], "You said: Do B.")
+	assert.Equal(t, model.ResultNothing, w.handle(w.delivery("issue_comment")).Result)
+	assert.Equal(t, model.ResultNothing, w.handle(ev).Result)
+}
+
+func TestADryRunOfACommandWritesNothing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.talk("carol", "/mergexo pause")
+	e := w.engine()
+	e.DryRun = true
+	rep, err := e.Handle(context.Background(), w.delivery("issue_comment"))
+	require.NoError(t, err)
+	assert.Zero(t, w.gate.writes)
+	require.Len(t, rep.Effects, 1)
+	assert.Equal(t, "planned", rep.Effects[0].Status)
+}
+
+// The three commands whose effects matter most die at every write, before and after it, and their next run makes it good.
+func TestADeathAtAnyWriteOfACommandIsMadeGood(t *testing.T) {
+	t.Parallel()
+	scenes := map[string]func(t *testing.T) *world{
+		"unblock": func(t *testing.T) *world {
+			w, _, head := rewrittenPull(t)
+			w.talk("carol", "/mergexo unblock head_sha="+head)
+			return w
+		},
+		"retry": func(t *testing.T) *world {
+			w := newWorld(t)
+			w.agent = "exit"
+			w.review("alice", "Answer me.")
+			w.handle(w.delivery("pull_request_review_comment"))
+			w.agent = "answer"
+			w.talk("carol", "/mergexo retry")
+			return w
+		},
+		"elsewhere": func(t *testing.T) *world {
+			w, _, head := rewrittenPull(t)
+			issue := int(w.api("octo", "POST", w.path("/issues"), object{"title": "Operations", "body": ""})["number"].(float64))
+			w.setting(fmt.Sprintf("operations_issue = %d", issue))
+			w.later(time.Minute)
+			w.api("carol", "POST", w.path(fmt.Sprintf("/issues/%d/comments", issue)), object{"body": "/mergexo unblock pr=1 head_sha=" + head})
+			return w
+		},
+	}
+	for name, scene := range scenes {
+		w := scene(t)
+		w.gate.revive()
+		ev := w.delivery("issue_comment")
+		require.Equal(t, model.ResultDone, w.handle(ev).Result)
+		want, writes := w.shows()+w.operations(ev), w.gate.writes
+		for n := 1; n <= writes; n++ {
+			for when, f := range map[string]fate{"before": diesFirst, "after": diesAfter, "unclear after": unclear, "lost before": lost} {
+				t.Run(fmt.Sprintf("%s, %s write %d of %d", name, when, n, writes), func(t *testing.T) {
+					t.Parallel()
+					w := scene(t)
+					w.gate.revive()
+					w.gate.at = func(i int, _ *http.Request) fate {
+						if i == n {
+							return f
+						}
+						return passes
+					}
+					ev := w.delivery("issue_comment")
+					w.handle(ev)
+					w.gate.revive()
+					w.handle(ev)
+					w.handle(w.pullEvent())
+					assert.Equal(t, want, w.shows()+w.operations(ev))
+				})
+			}
+		}
+	}
+}
+
+// operations is what stands on the issue of an event, where that is not the pull request.
+func (w *world) operations(ev model.Event) string {
+	if ev.Number == w.number {
+		return ""
+	}
+	out := ""
+	for _, c := range w.list("octo", w.path(fmt.Sprintf("/issues/%d/comments", ev.Number))) {
+		out += changing.ReplaceAllString(hidden.ReplaceAllString(c["body"].(string), "[$1]"), "#") + "\n"
+	}
+	return out
+}
+
+// pullEvent is any event of the pull request, such as the sweep would make up.
+func (w *world) pullEvent() model.Event {
+	return model.Event{Name: "workflow_dispatch", Repo: repo, Number: w.number, IsPull: true}
+}
+
+func TestTwoRunsAtOnceAnswerACommandOnce(t *testing.T) {
+	t.Parallel()
+	for n := 1; n <= 3; n++ {
+		t.Run(fmt.Sprintf("the second runs before write %d of the first", n), func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.talk("carol", "/mergexo pause")
+			ev := w.delivery("issue_comment")
+			entered := false
+			w.gate.at = func(i int, _ *http.Request) fate {
+				if i == n && !entered {
+					entered = true
+					_, err := w.engine().Handle(context.Background(), ev)
+					assert.NoError(t, err)
+				}
+				return passes
+			}
+			_, err := w.engine().Handle(context.Background(), ev)
+			require.NoError(t, err)
+			require.True(t, entered)
+			assert.Len(t, w.answers(), 1)
+			w.orders("carol", "/mergexo status")
+			w.answered("applied", "| state | **paused** |")
+		})
+	}
+}
