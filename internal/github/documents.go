@@ -14,7 +14,7 @@ var queries embed.FS
 var (
 	snapshotDocument = document("snapshot")
 	pageDocument     = document("page")
-	pullsDocument    = document("pulls")
+	surveyDocument   = document("survey")
 )
 
 var (

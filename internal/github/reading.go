@@ -237,7 +237,7 @@ func (c *Client) readOn(ctx context.Context, op string, r *reading) error {
 			Node       *reviewNode
 		}
 		_, err := c.query(ctx, op, pageDocument, map[string]any{
-			"owner": r.q.Repo.Owner, "name": r.q.Repo.Name, "number": r.q.Number, "page": r.size.page, "reviews": r.size.reviews,
+			"owner": r.q.Repo.Owner, "name": r.q.Repo.Name, "number": r.q.Number, "page": r.size.page, "reviews": r.size.reviews, "posted": true,
 			"moreComments": p.comments, "commentsAfter": orNull(r.conversation.at),
 			"moreReviews": p.reviews, "reviewsBefore": orNull(r.reviews.at),
 			"moreThreads": p.threads, "threadsBefore": orNull(r.threadPages.at),

@@ -20,7 +20,7 @@ import (
 func TestDocuments(t *testing.T) {
 	schema, err := gqlparser.LoadSchema(&ast.Source{Name: "sandbox.SDL", Input: sandbox.SDL()})
 	require.NoError(t, err)
-	for name, document := range map[string]string{"snapshot": snapshotDocument, "page": pageDocument, "pulls": pullsDocument, "rights": rightsDocument(3)} {
+	for name, document := range map[string]string{"snapshot": snapshotDocument, "page": pageDocument, "survey": surveyDocument, "rights": rightsDocument(3)} {
 		_, errs := gqlparser.LoadQueryWithRules(schema, document, rules.NewDefaultRules())
 		assert.Empty(t, errs, "%s:\n%s", name, document)
 	}
@@ -271,8 +271,6 @@ func TestWhatIsNotThere(t *testing.T) {
 	assert.Equal(t, "read octo/nothing#1: repository octo/nothing does not exist, or the token may not see it", failure(t, err, NotFound).Error())
 	_, err = c.Permissions(t.Context(), model.Repo{Owner: "octo", Name: "nothing"}, []string{"octo"})
 	failure(t, err, NotFound)
-	_, err = c.OpenPulls(t.Context(), model.Repo{Owner: "octo", Name: "nothing"})
-	failure(t, err, NotFound)
 	stranger, err := New(Options{APIURL: w.urls.API, Token: "nobody's"})
 	require.NoError(t, err)
 	_, err = stranger.Snapshot(t.Context(), Query{Repo: widgets, Number: 1})
@@ -314,33 +312,6 @@ func TestCompareAndRuns(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, want, got)
 	}
-}
-
-func TestOpenPulls(t *testing.T) {
-	w := newWorld(t)
-	n := w.pull()
-	c := w.client("actions")
-	pulls, err := c.OpenPulls(t.Context(), widgets)
-	require.NoError(t, err)
-	require.Len(t, pulls, 1)
-	assert.Equal(t, []any{n, "agent/7", false}, []any{pulls[0].Number, pulls[0].HeadRef, pulls[0].CrossRepo})
-	assert.Len(t, pulls[0].HeadSHA, 40)
-	for i := range 50 {
-		branch := fmt.Sprint("agent/more-", i)
-		w.as("octo", "POST", "git/refs", map[string]any{"ref": "refs/heads/" + branch, "sha": pulls[0].HeadSHA})
-		w.as("octo", "POST", "pulls", map[string]any{"title": "More", "head": branch, "base": "main"})
-	}
-	w.as("octo", "PATCH", fmt.Sprintf("pulls/%d", n), map[string]any{"state": "closed"})
-	c = w.client("actions")
-	pulls, err = c.OpenPulls(t.Context(), widgets)
-	require.NoError(t, err)
-	assert.Equal(t, 50, len(pulls))
-	assert.Equal(t, "0 REST, 1 GraphQL", calls(c))
-	w.as("octo", "PATCH", fmt.Sprintf("pulls/%d", n), map[string]any{"state": "open"})
-	pulls, err = c.OpenPulls(t.Context(), widgets)
-	require.NoError(t, err)
-	assert.Equal(t, 51, len(pulls))
-	assert.Equal(t, "0 REST, 3 GraphQL", calls(c))
 }
 
 // A write that took effect although its answer was lost is Unclear, and is there when one looks.

@@ -41,7 +41,7 @@ func (c *Client) Snapshot(ctx context.Context, q Query) (model.Snapshot, error) 
 		return model.Snapshot{}, &Error{Kind: Invalid, Op: "read", Message: c.line(err.Error())}
 	}
 	snap, err := c.snapshot(ctx, q, fullPage)
-	if status := statusOf(err); status == http.StatusBadGateway || status == http.StatusGatewayTimeout {
+	if gaveUp(err) {
 		snap, err = c.snapshot(ctx, q, smallPage)
 	}
 	return snap, err
@@ -49,13 +49,14 @@ func (c *Client) Snapshot(ctx context.Context, q Query) (model.Snapshot, error) 
 
 type snapshotData struct {
 	Viewer     actorNode
-	Repository *struct {
-		NameWithOwner      string
-		DefaultBranchRef   *branchNode
-		Collaborators      *rightsNode
-		IssueOrPullRequest *pullNode
-	}
-	Node *foreignNode
+	Repository *repositoryNode
+	Node       *foreignNode
+}
+
+type repositoryNode struct {
+	DefaultBranchRef   *branchNode
+	Collaborators      *rightsNode
+	IssueOrPullRequest *pullNode
 }
 
 // tolerated are the parts of an answer that may be missing, because the token may not see them or because somebody
@@ -66,7 +67,7 @@ func (c *Client) snapshot(ctx context.Context, q Query, size pageSize) (model.Sn
 	op := fmt.Sprintf("read %s#%d", q.Repo, q.Number)
 	var data snapshotData
 	at, err := c.query(ctx, op, snapshotDocument, map[string]any{
-		"owner": q.Repo.Owner, "name": q.Repo.Name, "number": q.Number, "page": size.page, "reviews": size.reviews,
+		"owner": q.Repo.Owner, "name": q.Repo.Name, "number": q.Number, "page": size.page, "reviews": size.reviews, "posted": true,
 		"author": q.Author, "askAuthor": q.asksAuthor(), "node": q.Node, "askNode": q.Node != "",
 	}, &data, tolerated...)
 	if err != nil {
@@ -129,11 +130,10 @@ func named(err error, q Query) error {
 	return e
 }
 
-func statusOf(err error) int {
-	if e, ok := err.(*Error); ok && e.Kind == Unavailable {
-		return e.Status
-	}
-	return 0
+// gaveUp tells whether a query was too much for the server.
+func gaveUp(err error) bool {
+	e, ok := err.(*Error)
+	return ok && e.Kind == Unavailable && (e.Status == http.StatusBadGateway || e.Status == http.StatusGatewayTimeout)
 }
 
 // sortComments puts the oldest first, by creation and then by id.

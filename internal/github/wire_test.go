@@ -322,8 +322,7 @@ func TestBadNames(t *testing.T) {
 		failure(t, err, Invalid)
 		_, err = l.Permissions(t.Context(), repo, []string{"octo"})
 		failure(t, err, Invalid)
-		_, err = l.OpenPulls(t.Context(), repo)
-		failure(t, err, Invalid)
+		failure(t, l.Survey(t.Context(), SurveyQuery{Repo: repo}, nil), Invalid)
 	}
 	assert.Empty(t, l.seen)
 }

@@ -146,9 +146,15 @@ func (c *gqlCommit) File(args struct{ Path string }) (*gqlTreeEntry, error) {
 	if dir := path.Dir(name); dir != "." {
 		parent += dir
 	}
-	oid, err := c.s.git(c.r, "rev-parse", "--verify", "-q", "--end-of-options", parent)
-	if err != nil {
-		return nil, nil
+	oid, err := memo(c.s, fmt.Sprint("tree ", c.r.ID, parent), func() (string, error) {
+		oid, err := c.s.git(c.r, "rev-parse", "--verify", "-q", "--end-of-options", parent)
+		if exitCode(err) > 0 { // there is none, and never will be
+			return "", nil
+		}
+		return oid, err
+	})
+	if err != nil || oid == "" {
+		return nil, err
 	}
 	entries, err := (&gitObject{c.look, c.r, oid, "tree"}).list(path.Dir(name))
 	if err != nil {

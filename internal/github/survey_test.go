@@ -1,0 +1,214 @@
+package github
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/sandbox"
+)
+
+// pulls opens pull requests number 101 and up, each a minute older than the next.
+func (w *world) pulls(n int) []int {
+	w.t.Helper()
+	var many []sandbox.SeedPull
+	var numbers []int
+	for i := range n {
+		number := 101 + i
+		numbers = append(numbers, number)
+		many = append(many, sandbox.SeedPull{Base: "main", Head: fmt.Sprint("agent/", number), SeedIssue: sandbox.SeedIssue{
+			Number: number, Title: fmt.Sprint("Number ", number), Author: "octo", CreatedAt: noon.Add(time.Duration(i-n) * time.Minute)}})
+	}
+	require.NoError(w.t, w.s.Seed(func(d *sandbox.Seeder) error { return d.Pulls("octo/widgets", many) }))
+	return numbers
+}
+
+func (w *world) survey(c *Client, q SurveyQuery) (all []model.Snapshot) {
+	w.t.Helper()
+	q.Repo = widgets
+	require.NoError(w.t, c.Survey(w.t.Context(), q, func(s model.Snapshot) error { all = append(all, s); return nil }))
+	return all
+}
+
+func numbersOf(all []model.Snapshot) (out []int) {
+	for _, s := range all {
+		out = append(out, s.Pull.Number)
+	}
+	return out
+}
+
+func TestSurvey(t *testing.T) {
+	w := newWorld(t)
+	c := w.client("actions")
+	assert.Empty(t, w.survey(c, SurveyQuery{}), "nothing is open")
+	assert.Equal(t, "0 REST, 1 GraphQL", calls(c))
+	w.put("main", ".github/mergexo.toml", "[agent]\n")
+	issue := w.issue("Wanted")
+	numbers := w.pulls(120)
+	w.as("octo", "PATCH", "pulls/103", map[string]any{"state": "closed"})
+	numbers = append(numbers[:2], numbers[3:]...)
+	w.as("octo", "PATCH", "pulls/150", map[string]any{"body": fmt.Sprintf("Fixes #%d", issue)})
+	w.label(150, true, "x")
+	w.label(issue, true, "agent:ignore")
+	for i := range 3 {
+		w.say("ada", 150, fmt.Sprint(i))
+		w.say("actions", 150, fmt.Sprint("answer ", i))
+	}
+	w.tick()
+	w.as("ada", "POST", "pulls/150/reviews", map[string]any{"body": "Nearly", "event": "REQUEST_CHANGES",
+		"comments": []any{map[string]any{"path": "changes/150.txt", "line": 1, "body": "why"}}})
+
+	c = w.client("actions")
+	all := w.survey(c, SurveyQuery{})
+	assert.Equal(t, "0 REST, 3 GraphQL", calls(c))
+	assert.Equal(t, numbers, numbersOf(all), "the oldest first")
+	for _, got := range all {
+		if n := got.Pull.Number; n == 150 || n == 151 {
+			want := w.snapshot(c, Query{Number: n})
+			want.Pull.Files, want.Pull.FilesComplete = nil, false
+			assert.Equal(t, want, got, "#%d", n)
+		}
+	}
+}
+
+// What one page does not hold is read on for that pull request alone, as far as Settled wants.
+func TestASurveyReadsOn(t *testing.T) {
+	w := newWorld(t)
+	w.pulls(3)
+	for i := range 140 {
+		w.say("ada", 102, fmt.Sprint("c", i))
+	}
+	answered := w.now
+	var many []any
+	for i := range 25 {
+		many = append(many, map[string]any{"path": "changes/103.txt", "line": 1, "body": fmt.Sprint("l", i)})
+	}
+	for range 12 {
+		w.tick()
+		w.as("ada", "POST", "pulls/103/reviews", map[string]any{"event": "COMMENT", "body": "more"})
+	}
+	w.tick()
+	w.as("ada", "POST", "pulls/103/reviews", map[string]any{"event": "COMMENT", "comments": many})
+	read := func(settled func(int, []model.Comment) (model.Mark, bool)) (counts []int, called string, last model.Snapshot) {
+		c := w.client("actions")
+		all := w.survey(c, SurveyQuery{Settled: settled})
+		for _, s := range all {
+			counts = append(counts, len(s.Comments))
+		}
+		return counts, calls(c), all[1]
+	}
+	counts, called, _ := read(nil)
+	assert.Equal(t, []int{0, 140, 37}, counts)
+	assert.Equal(t, "0 REST, 4 GraphQL", called, "the page, two more of #102, and of #103 the older reviews and the rest of a long one at once")
+
+	var asked []int
+	counts, called, snap := read(func(number int, _ []model.Comment) (model.Mark, bool) {
+		asked = append(asked, number)
+		return model.Mark{At: w.now.Add(time.Hour)}, true
+	})
+	assert.Equal(t, []int{0, 30, 29}, counts, "all is settled")
+	assert.Equal(t, "0 REST, 1 GraphQL", called)
+	assert.Equal(t, []int{101, 102, 103}, asked)
+	assert.False(t, snap.CommentsComplete)
+	assert.Equal(t, snap.Comments[0].UpdatedAt, snap.Floor)
+
+	counts, called, _ = read(func(number int, _ []model.Comment) (model.Mark, bool) {
+		if number == 103 {
+			return model.Mark{At: w.now.Add(time.Hour)}, true
+		}
+		return model.Mark{At: answered.Add(-60 * time.Minute)}, true
+	})
+	assert.Equal(t, []int{0, 130, 29}, counts)
+	assert.Equal(t, "0 REST, 2 GraphQL", called)
+}
+
+// Somebody edited another's comment: whether a marker of ours was in it is told as in a snapshot.
+func TestASurveyKnowsWhatWasMarked(t *testing.T) {
+	w := newWorld(t)
+	w.pulls(3)
+	said := w.say("actions", 102, "receipt\n<!-- mergexo-turn:{} -->")
+	own := w.say("ada", 103, "mine")
+	w.edit("ada", own, "mine, edited")
+	w.edit("octo", said, "thanks")
+	c := w.client("actions")
+	all := w.survey(c, SurveyQuery{})
+	assert.Equal(t, "0 REST, 2 GraphQL", calls(c))
+	assert.Equal(t, []int{101, 102, 103}, numbersOf(all))
+	assert.True(t, all[1].Comments[0].WasMarked)
+	edited := all[2].Comments[0]
+	assert.Equal(t, []any{"mine, edited", true, "", false}, []any{edited.Body, edited.Edited, edited.Posted, edited.EditedByOther})
+}
+
+func TestASurveyThatEnds(t *testing.T) {
+	w := newWorld(t)
+	c := w.client("actions")
+	err := c.Survey(t.Context(), SurveyQuery{Repo: model.Repo{Owner: "octo", Name: "nothing"}}, nil)
+	assert.Equal(t, "read the open pull requests of octo/nothing: repository octo/nothing does not exist, or the token may not see it", failure(t, err, NotFound).Error())
+	l := dial(t, Options{}, reply{200, `{"data": {"repository": null}}`, nil})
+	failure(t, l.Survey(t.Context(), SurveyQuery{Repo: widgets}, nil), NotFound)
+
+	w.pulls(60)
+	enough, seen := errors.New("enough"), 0
+	c = w.client("actions")
+	assert.Equal(t, enough, c.Survey(t.Context(), SurveyQuery{Repo: widgets}, func(model.Snapshot) error {
+		if seen++; seen == 2 {
+			return enough
+		}
+		return nil
+	}), "as it is")
+	assert.Equal(t, []any{2, "0 REST, 1 GraphQL"}, []any{seen, calls(c)})
+}
+
+// A server that gives up on a page of fifty is asked for ten at a time from there on.
+func TestASurveyOfAServerThatGivesUp(t *testing.T) {
+	w := newWorld(t)
+	numbers := w.pulls(65)
+	w.control("faults", map[string]any{"status": 502, "times": tries, "match": map[string]any{"method": "POST", "path": "/api/graphql"}})
+	c, err := New(Options{APIURL: w.urls.API, GraphQLURL: w.urls.GraphQL, Token: "sandbox-actions", Sleep: func(context.Context, time.Duration) error { return nil }})
+	require.NoError(t, err)
+	assert.Equal(t, numbers, numbersOf(w.survey(c, SurveyQuery{})))
+	_, graphql := c.Calls()
+	assert.Equal(t, tries+7, graphql)
+}
+
+// A thousand pull requests, each with an answer of ours: 20 requests, and no memory that grows with them.
+func TestAThousandPullRequests(t *testing.T) {
+	w := newWorld(t)
+	numbers := w.pulls(1000)
+	text := strings.Repeat("What a turn says. ", 60)
+	require.NoError(t, w.s.Seed(func(d *sandbox.Seeder) error {
+		for _, n := range numbers {
+			if err := d.Comment("octo/widgets", n, sandbox.SeedComment{Author: "github-actions[bot]", Body: text}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+	c := w.client("actions")
+	var got []int
+	var live []uint64
+	began := time.Now()
+	require.NoError(t, c.Survey(t.Context(), SurveyQuery{Repo: widgets}, func(s model.Snapshot) error {
+		if len(got)%50 == 25 {
+			var m runtime.MemStats
+			runtime.GC()
+			runtime.ReadMemStats(&m)
+			live = append(live, m.HeapAlloc)
+		}
+		got = append(got, s.Pull.Number)
+		return nil
+	}))
+	t.Logf("%v, live bytes by page: %d", time.Since(began), live)
+	assert.Equal(t, numbers, got)
+	assert.Equal(t, "0 REST, 20 GraphQL", calls(c))
+	assert.Less(t, slices.Max(live[2:]), live[1]+8<<20, "nothing of a page is kept")
+}
