@@ -93,6 +93,8 @@ type Case struct {
 	// Thread is the number that the command was given on, and Away says that a person had taken over there at that time.
 	Thread int
 	Away   bool
+	// Terminal says that it was given at a terminal, where no turn is taken.
+	Terminal bool
 	// Target is the pull request that the command is about, as it was read, and State what our comments add up to there.
 	Target model.Snapshot
 	State  model.State

@@ -59,8 +59,11 @@ func acceptHead(c Case) Answer {
 
 // lift is the answer that ends the block.
 func (c Case) lift(head, format string, args ...any) Answer {
-	reason := c.State.Block.Marker.Reason
-	return Answer{model.Applied, fmt.Sprintf(format, args...) + fmt.Sprintf("\n\nThe [block](%s) (`%s`) is over, and what is pending is taken up.", c.State.Block.URL, markdown.Code(reason)),
+	reason, when := c.State.Block.Marker.Reason, ""
+	if c.Terminal {
+		when = " by the next run"
+	}
+	return Answer{model.Applied, fmt.Sprintf(format, args...) + fmt.Sprintf("\n\nThe [block](%s) (`%s`) is over, and what is pending is taken up%s.", c.State.Block.URL, markdown.Code(reason), when),
 		model.UnblockMarker{Head: head, By: c.By, Command: c.Key}}
 }
 

@@ -184,14 +184,12 @@ func (p *pass) judge(ctx context.Context, c command.Case) (command.Answer, error
 	if err != nil {
 		return command.Answer{}, err
 	}
-	relation := model.Unknown
-	if c.Command.Name == "why" && len(pending) > 0 && p.state.Block == nil && p.state.Accepted != "" {
-		if relation, err = p.relation(ctx, p.state.Accepted, p.snap.Pull.HeadSHA); err != nil {
-			return command.Answer{}, err
-		}
-	}
 	c.Gates = turn.Gates(p.snap, p.state, p.policy)
 	if c.Command.Name == "why" {
+		relation, err := p.relationForWhy(ctx, pending)
+		if err != nil {
+			return command.Answer{}, err
+		}
 		c.Gates = turn.Why(p.snap, p.state, p.policy, pending, relation)
 	}
 	c.Standing = turn.Stand(p.snap, p.state, p.policy, pending)
@@ -199,6 +197,14 @@ func (p *pass) judge(ctx context.Context, c command.Case) (command.Answer, error
 		return command.Answer{}, err
 	}
 	return p.placed(command.Decide(c)), nil
+}
+
+// relationForWhy is how the head stands to the last accepted one. It is asked only where a turn would ask it now.
+func (p *pass) relationForWhy(ctx context.Context, pending []model.Comment) (model.Relation, error) {
+	if len(pending) == 0 || p.state.Block != nil || p.state.Accepted == "" {
+		return model.Unknown, nil
+	}
+	return p.relation(ctx, p.state.Accepted, p.snap.Pull.HeadSHA)
 }
 
 // maxLost is how many commits a reply lists that a rewrite took away.

@@ -50,6 +50,7 @@ type pass struct {
 	others      map[int]*pass // further pull requests that commands are about
 	visit       []int         // those of them where something was changed
 	lastComment int64         // that was posted for a command
+	onlooks     bool          // the token need not be the one that the work is done with
 }
 
 func (p *pass) close() {
@@ -178,6 +179,9 @@ func recall(snap model.Snapshot, known []model.Comment, floor time.Time) model.S
 }
 
 func (p *pass) fold() {
+	if p.onlooks {
+		p.snap.Comments = asPerson(p.snap.Comments)
+	}
 	p.state = p.Codec.Fold(p.snap.Comments, p.scope())
 	p.snap.Comments = turn.AsSent(p.snap, p.state, p.event)
 	if p.reported == nil {
@@ -192,7 +196,7 @@ func (p *pass) fold() {
 }
 
 func (p *pass) scope() journal.Scope {
-	return journal.Scope{Repo: p.event.Repo, Number: p.event.Number, Bots: p.policy.Bots}
+	return journal.Scope{Repo: p.event.Repo, Number: p.event.Number, Bots: p.trusted()}
 }
 
 // configure reads the settings off the base branch.

@@ -254,12 +254,15 @@ func (w *world) delivery(name string) model.Event {
 }
 
 // engine is a new process: it knows nothing but what GitHub holds.
-func (w *world) engine() *engine.Engine {
+func (w *world) engine() *engine.Engine { return w.engineAs("sandbox-actions") }
+
+// engineAs is a new process with somebody's token.
+func (w *world) engineAs(token string) *engine.Engine {
 	w.t.Helper()
 	w.runs++
 	log := slog.New(slog.NewTextHandler(&w.logged, nil))
 	gh, err := github.New(github.Options{
-		APIURL: w.origin + "/api/v3", GraphQLURL: w.origin + "/api/graphql", Token: "sandbox-actions", Log: log,
+		APIURL: w.origin + "/api/v3", GraphQLURL: w.origin + "/api/graphql", Token: token, Log: log,
 		Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
 	})
 	require.NoError(w.t, err)
@@ -271,7 +274,7 @@ func (w *world) engine() *engine.Engine {
 	}
 	return &engine.Engine{
 		GitHub: gh, Codec: journal.Codec{Key: []byte(w.key)}, ServerURL: w.origin,
-		Git:    git.Options{Token: "sandbox-actions", Workspace: w.workdir, Temp: w.t.TempDir(), Now: w.clock, Log: log, Path: os.Getenv("PATH")},
+		Git:    git.Options{Token: token, Workspace: w.workdir, Temp: w.t.TempDir(), Now: w.clock, Log: log, Path: os.Getenv("PATH")},
 		Run:    engine.Run{ID: w.runs, Attempt: 1, URL: fmt.Sprintf("%s/octo/widgets/actions/runs/%d", w.origin, w.runs)},
 		Lookup: func(name string) (string, bool) { v, ok := env[name]; return v, ok }, Foreign: io.Discard, Log: log, Now: w.clock,
 		Random: func() string { w.random++; return fmt.Sprintf("random%d", w.random) },

@@ -1,0 +1,143 @@
+package engine
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/mergexo/mergexo/internal/github"
+	"github.com/mergexo/mergexo/internal/journal"
+	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/turn"
+)
+
+// actionsBot writes the markers where the workflow's own token does the work.
+const actionsBot = "github-actions[bot]"
+
+// onlooker is a pass that looks at what the runs with another token have written: for a person, the markers count that
+// the workflow's own bot wrote, and those of the bots that the settings name.
+func (e *Engine) onlooker(repo model.Repo, number int, rep *model.Report) *pass {
+	return &pass{
+		Engine: e, event: model.Event{Repo: repo, Number: number, IsPull: true}, report: rep, onlooks: true,
+		memory: &memory{rights: map[string]model.Permission{}},
+	}
+}
+
+// Look tells how one pull request stands, and every condition of a turn with its evidence.
+func (e *Engine) Look(ctx context.Context, repo model.Repo, number int) (model.Standing, []model.Gate, error) {
+	p := e.onlooker(repo, number, &model.Report{})
+	defer p.close()
+	if err := p.begin(ctx); err != nil {
+		return model.Standing{}, nil, err
+	}
+	if !p.snap.IsPull {
+		return model.Standing{}, nil, stop(model.ResultFailed, "%s", isIssue(number))
+	}
+	pending, err := p.pending(ctx)
+	if err != nil {
+		return model.Standing{}, nil, err
+	}
+	relation, err := p.relationForWhy(ctx, pending)
+	return turn.Stand(p.snap, p.state, p.policy, pending), turn.Why(p.snap, p.state, p.policy, pending, relation), err
+}
+
+// overlooked is what is kept of one pull request of many until everybody's rights are known.
+type overlooked struct {
+	standing   model.Standing
+	candidates []model.Comment // without their texts
+	settled    model.Mark
+	policy     turn.Policy
+}
+
+// Standings tells how every open pull request stands that is tracked, the oldest first, in one request for 50 of them and
+// one for the rights of 50 people.
+func (e *Engine) Standings(ctx context.Context, repo model.Repo) ([]model.Standing, error) {
+	var all []overlooked
+	rights := map[string]model.Permission{}
+	var ask []string
+	err := e.survey(ctx, repo, func(p *pass) error {
+		standing := turn.Stand(p.snap, p.state, p.policy, nil)
+		if standing.State == model.StandUntracked {
+			return nil
+		}
+		candidates := turn.Candidates(p.snap, p.state, p.policy)
+		for _, login := range turn.Unasked(candidates, rights, p.state.Settled, p.policy) {
+			rights[login] = model.PermissionNone
+			ask = append(ask, login)
+		}
+		for i, c := range candidates {
+			candidates[i] = model.Comment{Kind: c.Kind, ID: c.ID, Author: c.Author, Association: c.Association, EditedByOther: c.EditedByOther, Editor: c.Editor}
+		}
+		all = append(all, overlooked{standing, candidates, p.state.Settled, p.policy})
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if len(ask) > 0 {
+		got, err := e.GitHub.Permissions(ctx, repo, ask)
+		if err != nil {
+			return nil, err
+		}
+		maps.Copy(rights, got)
+	}
+	out := []model.Standing{}
+	for _, o := range all {
+		o.standing.Pending = len(turn.Allowed(o.candidates, rights, o.policy))
+		if o.standing.State == model.StandIdle && o.standing.Pending > 0 {
+			o.standing.State = model.StandPending
+		}
+		out = append(out, o.standing)
+	}
+	return out, nil
+}
+
+// Blocked lists every open pull request that is blocked, the oldest first.
+func (e *Engine) Blocked(ctx context.Context, repo model.Repo) ([]model.Blocked, error) {
+	out := []model.Blocked{}
+	err := e.survey(ctx, repo, func(p *pass) error {
+		if p.state.Block != nil {
+			out = append(out, *turn.Stand(p.snap, p.state, p.policy, nil).Block)
+		}
+		return nil
+	})
+	return out, err
+}
+
+// survey looks at every open pull request whose base branch has settings.
+func (e *Engine) survey(ctx context.Context, repo model.Repo, look func(*pass) error) error {
+	q := github.SurveyQuery{Repo: repo, Settled: func(number int, read []model.Comment) (model.Mark, bool) {
+		return e.Codec.Settled(read, e.onlooker(repo, number, nil).scope())
+	}}
+	return e.GitHub.Survey(ctx, q, func(s model.Snapshot) error {
+		p := e.onlooker(repo, s.Pull.Number, &model.Report{})
+		p.snap, p.readAt = s, e.Now()
+		p.fold()
+		if !s.SettingsFound { // a base branch of its own, where MergeXO does nothing
+			return nil
+		}
+		if err := p.configure(); err != nil {
+			return err
+		}
+		return look(p)
+	})
+}
+
+// asPerson takes what the owner of the token said without a marker for what it is: a person's words.
+func asPerson(comments []model.Comment) []model.Comment {
+	out := slices.Clone(comments)
+	for i, c := range out {
+		out[i].Ours = c.Ours && (c.Author.Bot || journal.LooksMarked(c.Body))
+	}
+	return out
+}
+
+// trusted are the logins beside our own whose markers count.
+func (p *pass) trusted() []string {
+	bots := p.policy.Bots
+	if p.onlooks && !p.snap.Viewer.Bot && !slices.ContainsFunc(bots, func(l string) bool { return strings.EqualFold(l, actionsBot) }) {
+		return append(slices.Clone(bots), actionsBot)
+	}
+	return bots
+}
