@@ -87,40 +87,52 @@ func (p *program) complain(err error) int {
 
 func (p *program) app() *cli.App {
 	usage := func(c *cli.Context, err error, _ bool) error {
-		return usagef("%w; see mergexo %s--help", err, strings.TrimPrefix(c.Command.Name+" ", "mergexo "))
+		return usagef("%w; see %s --help", err, c.Command.HelpName)
 	}
 	app := &cli.App{
 		Name:  "mergexo",
 		Usage: "steer coding agents from GitHub: exactly once, nothing lost, append-only",
 		Commands: []*cli.Command{
-			p.runCommand(), p.replayCommand(), p.sandboxCommand(), p.versionCommand(),
+			p.runCommand(), p.replayCommand(), p.statusCommand(), p.whyCommand(), p.blockedCommand(), p.doctorCommand(), p.initCommand(), p.sandboxCommand(),
+			p.versionCommand(),
 		},
 		Writer: p.Out, ErrWriter: p.Err, OnUsageError: usage, HideVersion: true,
 		ExitErrHandler: func(*cli.Context, error) {}, // errors come back to Main: only main exits
 		Action: func(c *cli.Context) error {
 			if c.Args().Present() {
-				return p.unknown(c)
+				return unknown(c, c.App.Commands)
 			}
 			return cli.ShowAppHelp(c)
 		},
 	}
-	for _, c := range app.Commands {
+	strict(app.Commands, usage)
+	return app
+}
+
+// strict lets no command overlook an argument or a flag that it does not know.
+func strict(commands []*cli.Command, usage cli.OnUsageErrorFunc) {
+	for _, c := range commands {
 		c.OnUsageError = usage
 		c.HideHelpCommand = true
-		act := c.Action
+		strict(c.Subcommands, usage)
+		act, sub := c.Action, c.Subcommands
 		c.Action = func(ctx *cli.Context) error {
-			if ctx.Args().Present() {
-				return usagef("%s takes no argument %q; see mergexo %s --help", ctx.Command.Name, ctx.Args().First(), ctx.Command.Name)
+			switch {
+			case len(sub) > 0 && ctx.Args().Present():
+				return unknown(ctx, sub)
+			case len(sub) > 0:
+				return cli.ShowSubcommandHelp(ctx)
+			case ctx.Args().Present():
+				return usagef("%s takes no argument %q; see %s --help", ctx.Command.Name, ctx.Args().First(), ctx.Command.HelpName)
 			}
 			return act(ctx)
 		}
 	}
-	return app
 }
 
-func (p *program) unknown(c *cli.Context) error {
+func unknown(c *cli.Context, known []*cli.Command) error {
 	var names []string
-	for _, cmd := range c.App.Commands {
+	for _, cmd := range known {
 		names = append(names, cmd.Name)
 	}
 	slices.Sort(names)

@@ -150,9 +150,25 @@ func readEvent(name, path, repository string) (model.Event, error) {
 
 // handle wires an engine to this place and lets it handle the event.
 func (p *program) handle(ctx context.Context, c *cli.Context, w place, ev model.Event, dry bool) error {
-	if p.secrets.Token == "" {
-		err := usagef("no token: set the action's token input, INPUT_TOKEN or GITHUB_TOKEN")
+	e, done, err := p.engine(c, w, fmt.Sprintf("mergexo %s #%d", ev.Name, ev.Number))
+	if err != nil {
 		return p.mistake(c, w, model.Report{Number: ev.Number, Reason: err.Error()}, err)
+	}
+	e.DryRun = dry
+	rep, err := e.Handle(ctx, ev)
+	if cerr := done(); err == nil && cerr != nil {
+		return cerr
+	}
+	if err != nil {
+		return p.mistake(c, w, rep, p.atFault(err))
+	}
+	return p.finish(c, w, ev.Repo, rep)
+}
+
+// engine wires an engine to this place. done ends what it prints, which title heads in Actions.
+func (p *program) engine(c *cli.Context, w place, title string) (e *engine.Engine, done func() error, err error) {
+	if p.secrets.Token == "" {
+		return nil, nil, usagef("no token: set the action's token input, INPUT_TOKEN or GITHUB_TOKEN")
 	}
 	level := slog.LevelInfo
 	switch {
@@ -165,28 +181,20 @@ func (p *program) handle(ctx context.Context, c *cli.Context, w place, ev model.
 	console := report.NewConsole(p.Err, w.actions, random)
 	gh, err := github.New(github.Options{APIURL: w.api, GraphQLURL: w.graphql, Token: p.secrets.Token, UserAgent: "mergexo/" + version, Transport: transport(), Log: log})
 	if err != nil {
-		return usageError{err}
+		return nil, nil, usageError{err}
 	}
 	if w.actions {
-		if err := console.Group(fmt.Sprintf("mergexo %s #%d", ev.Name, ev.Number)); err != nil {
-			return err
+		if err := console.Group(title); err != nil {
+			return nil, nil, err
 		}
 	}
 	foreign := console.Foreign()
 	path, _ := p.lookup("PATH")
-	e := &engine.Engine{
+	return &engine.Engine{
 		GitHub: gh, Codec: journal.Codec{Key: []byte(p.secrets.SigningKey)}, ServerURL: w.server, Run: w.run,
 		Git:    git.Options{Token: p.secrets.Token, Workspace: w.workspace, Temp: w.temp, Now: w.now, Log: log, Path: path, Network: p.network()},
-		Lookup: p.lookup, Foreign: foreign, Log: log, Now: w.now, Random: random, DryRun: dry,
-	}
-	rep, err := e.Handle(ctx, ev)
-	if cerr := errors.Join(foreign.Close(), console.End()); err == nil && cerr != nil {
-		return cerr
-	}
-	if err != nil {
-		return p.mistake(c, w, rep, p.atFault(err))
-	}
-	return p.finish(c, w, ev.Repo, rep)
+		Lookup: p.lookup, Foreign: foreign, Log: log, Now: w.now, Random: random,
+	}, func() error { return errors.Join(foreign.Close(), console.End()) }, nil
 }
 
 // network is what git's network child needs to know of proxies and certificates; Go's HTTP client reads the same names.

@@ -19,7 +19,7 @@ func adopt(c Case) Answer {
 			return c.reject("Pull request %d cannot be followed: %s.", pull.Number, g.Evidence)
 		}
 	}
-	m := model.PRMarker{Branch: pull.HeadRef, Base: pull.BaseRef, Agent: c.Agent, Head: pull.HeadSHA, Command: c.Key, By: c.By}
+	m := model.PRMarker{Branch: pull.HeadRef, Base: pull.BaseRef, Agent: c.Agent, Head: pull.HeadSHA, Command: c.Key, By: c.By, Receipt: c.State.Receipt()}
 	if pull.Issue != nil {
 		m.Issue = pull.Issue.Number
 	}

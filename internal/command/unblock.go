@@ -64,7 +64,7 @@ func (c Case) lift(head, format string, args ...any) Answer {
 		when = " by the next run"
 	}
 	return Answer{model.Applied, fmt.Sprintf(format, args...) + fmt.Sprintf("\n\nThe [block](%s) (`%s`) is over, and what is pending is taken up%s.", c.State.Block.URL, markdown.Code(reason), when),
-		model.UnblockMarker{Head: head, By: c.By, Command: c.Key}}
+		model.UnblockMarker{Head: head, By: c.By, Command: c.Key, Receipt: c.State.Receipt()}}
 }
 
 // lost lists the commits that a rewrite took away, and links the head that had them.

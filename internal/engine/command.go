@@ -25,7 +25,7 @@ func effectToken(key string) string { return journal.Token("command_effect", key
 func (p *pass) commands(ctx context.Context) error {
 	var open []command.Said
 	for _, said := range command.Find(p.snap.Comments, p.event) {
-		if !p.snap.SettledBelow(said.Comment, p.state.Settled) && len(p.unanswered(said)) > 0 {
+		if !p.snap.SettledBelow(said.Comment, p.state.Settled) && !p.closed(said) {
 			open = append(open, said)
 		}
 	}
@@ -35,23 +35,27 @@ func (p *pass) commands(ctx context.Context) error {
 	for _, said := range open {
 		login := said.Comment.Author.Login
 		standing := p.operators.Stand(login, p.rights[strings.ToLower(login)])
-		for _, i := range p.unanswered(said) {
-			if standing == command.Stranger || standing == command.Refused && i > 0 { // one refusal is enough
-				break
-			}
-			if err := p.obey(ctx, said, i, standing); err != nil {
-				return err
-			}
+		if standing == command.Stranger {
+			continue
+		}
+		if err := p.obey(ctx, said, standing); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// closed says that a comment's commands were answered, whatever became of the replies: whoever deletes or spoils a reply of
+// ours must not make an operator's old command be given again. Our reaction is nobody else's to take away.
+func (p *pass) closed(said command.Said) bool {
+	return said.Comment.Closed || len(p.unanswered(said)) == 0 && !said.Comment.Seen
 }
 
 // unanswered are the places of a comment's commands that have no reply, the notice about all too many among them.
 func (p *pass) unanswered(said command.Said) []int {
 	var places []int
 	for i := range min(len(said.Commands), command.MaxPerComment+1) {
-		if _, ok := p.state.Tokens[commandToken(said.Key(p.event.Number, i))]; !ok {
+		if _, ok := p.state.Commands[said.Key(p.event.Number, i)]; !ok {
 			places = append(places, i)
 		}
 	}
@@ -71,26 +75,43 @@ func (p *pass) askCommanders(ctx context.Context, open []command.Said) error {
 	return p.ask(ctx, ask)
 }
 
-// obey answers one command: a sign that it was seen, the decision, its effect, and the reply that is its receipt. The
-// reply comes last, so that a run that dies before it is made good by the next one.
-func (p *pass) obey(ctx context.Context, said command.Said, i int, standing command.Standing) error {
-	key := said.Key(p.event.Number, i)
+// obey answers the commands of one comment: a sign that they were seen, the replies, and a sign how they ended. A reply is
+// the receipt of its command, and what the command changes is changed with it or before it.
+func (p *pass) obey(ctx context.Context, said command.Said, standing command.Standing) error {
+	places := p.unanswered(said)
+	if standing == command.Refused { // one refusal is enough
+		places = slices.DeleteFunc(places, func(i int) bool { return i > 0 })
+	}
 	if p.DryRun {
-		p.planned("comment", fmt.Sprint(p.event.Number), commandToken(key))
+		for _, i := range places {
+			p.planned("comment", fmt.Sprint(p.event.Number), commandToken(said.Key(p.event.Number, i)))
+		}
 		return nil
 	}
-	if err := p.react(ctx, said.Comment, key, "eyes"); err != nil {
-		return err
+	if len(places) > 0 {
+		if err := p.react(ctx, said.Comment, github.ReactionEyes); err != nil {
+			return err
+		}
 	}
+	for _, i := range places {
+		if err := p.answerOne(ctx, said, i, standing); err != nil {
+			return err
+		}
+	}
+	sign := github.ReactionRocket
+	for i := range said.Commands {
+		if v := p.state.Commands[said.Key(p.event.Number, i)]; v == model.Rejected || v == model.Failed {
+			sign = github.ReactionConfused
+		}
+	}
+	return p.react(ctx, said.Comment, sign)
+}
+
+// answerOne decides one command and replies to it.
+func (p *pass) answerOne(ctx context.Context, said command.Said, i int, standing command.Standing) error {
+	key := said.Key(p.event.Number, i)
 	answer, err := p.decide(ctx, said, i, standing)
 	if err != nil {
-		return err
-	}
-	sign := "rocket"
-	if answer.Verdict == model.Rejected || answer.Verdict == model.Failed {
-		sign = "confused"
-	}
-	if err := p.react(ctx, said.Comment, key, sign); err != nil {
 		return err
 	}
 	if err := p.respond(ctx, commandToken(key), command.Text(said, i, answer), answer.Marker); err != nil {
@@ -308,15 +329,15 @@ func (p *pass) respond(ctx context.Context, token, text string, marker any) erro
 	return err
 }
 
-// react shows under a comment how far its command is. It is a courtesy: where it is not possible, the reply says it all.
-func (p *pass) react(ctx context.Context, c model.Comment, key, sign string) error {
+// react shows under a comment how far its commands are. It is a courtesy where it cannot be done: the replies say it all.
+func (p *pass) react(ctx context.Context, c model.Comment, sign string) error {
 	err := p.GitHub.React(ctx, p.event.Repo, c, sign)
 	if e := (*github.Error)(nil); errors.As(err, &e) && slices.Contains([]github.Kind{github.Forbidden, github.Invalid, github.Unclear}, e.Kind) {
-		p.Log.Warn("reaction_not_left", "pr_number", p.event.Number, "event_key", key, "error", err)
+		p.Log.Warn("reaction_not_left", "pr_number", p.event.Number, "comment", c.URL, "error", err)
 		return nil
 	}
 	if err == nil && c.Kind != model.KindReviewSummary {
-		p.applied("react", fmt.Sprint(c.ID), journal.Token("react", key, sign), "applied")
+		p.applied("react", fmt.Sprint(c.ID), journal.Token("react", fmt.Sprint(c.ID), sign), "applied")
 	}
 	return err
 }

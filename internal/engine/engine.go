@@ -71,7 +71,7 @@ func (e *Engine) Handle(ctx context.Context, ev model.Event) (model.Report, erro
 	err := e.handle(ctx, ev, &rep)
 	rep.Calls.REST, rep.Calls.GraphQL = e.GitHub.Calls()
 	rep.DurationMS = e.Now().Sub(began).Milliseconds()
-	return rep, e.conclude(err, &rep)
+	return rep, e.Conclude(err, &rep)
 }
 
 func (e *Engine) handle(ctx context.Context, ev model.Event, rep *model.Report) error {
@@ -121,8 +121,8 @@ func ours(ev model.Event) bool {
 	return ev.Author.Bot && ev.Sender.Bot && (wordless || journal.LooksMarked(ev.CommentBody))
 }
 
-// conclude puts the end of a run into its report. Errors that are the caller's to mend are given back.
-func (e *Engine) conclude(err error, rep *model.Report) error {
+// Conclude puts the end of a run into its report. Errors that are the caller's to mend are given back.
+func (e *Engine) Conclude(err error, rep *model.Report) error {
 	if err == nil {
 		return nil
 	}

@@ -222,6 +222,30 @@ func TestForgedEditedAndQuotedCommandsAreWithoutEffect(t *testing.T) {
 	assert.Contains(t, rep.Reason, "paused by carol")
 }
 
+func TestAReplyThatIsDeletedOrSpoiltRepeatsNoCommand(t *testing.T) {
+	t.Parallel()
+	for how, do := range map[string]func(w *world, id int64){
+		"deleted": func(w *world, id int64) { w.api("octo", "DELETE", w.path(fmt.Sprintf("/issues/comments/%d", id)), nil) },
+		"spoilt": func(w *world, id int64) {
+			w.api("octo", "PATCH", w.path(fmt.Sprintf("/issues/comments/%d", id)), object{"body": "Never mind."})
+		},
+	} {
+		t.Run(how, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			require.Equal(t, model.ResultDone, w.orders("carol", "/mergexo release").Result)
+			ev := w.delivery("issue_comment")
+			require.Equal(t, model.ResultDone, w.orders("carol", "/mergexo adopt").Result)
+			do(w, w.marked("command", "")[0].id())
+			before := len(w.comments())
+			w.handle(ev)
+			w.handle(w.delivery("issue_comment"))
+			assert.Empty(t, w.marked("command", ""), "the release is not done again")
+			assert.LessOrEqual(t, len(w.comments()), before+1, "but for the block that a spoilt marker costs")
+		})
+	}
+}
+
 func TestATriggerThatWasLostLosesNoCommand(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -494,7 +518,7 @@ func TestADeathAtAnyWriteOfACommandIsMadeGood(t *testing.T) {
 		w.gate.revive()
 		ev := w.delivery("issue_comment")
 		require.Equal(t, model.ResultDone, w.handle(ev).Result)
-		want, writes := w.shows()+w.operations(ev), w.gate.writes
+		want, writes := w.shows()+w.operations(ev)+w.signs(ev), w.gate.writes
 		for n := 1; n <= writes; n++ {
 			for when, f := range map[string]fate{"before": diesFirst, "after": diesAfter, "unclear after": unclear, "lost before": lost} {
 				t.Run(fmt.Sprintf("%s, %s write %d of %d", name, when, n, writes), func(t *testing.T) {
@@ -512,12 +536,15 @@ func TestADeathAtAnyWriteOfACommandIsMadeGood(t *testing.T) {
 					w.gate.revive()
 					w.handle(ev)
 					w.handle(w.pullEvent())
-					assert.Equal(t, want, w.shows()+w.operations(ev))
+					assert.Equal(t, want, w.shows()+w.operations(ev)+w.signs(ev))
 				})
 			}
 		}
 	}
 }
+
+// signs are our reactions under the newest command in the conversation of an event.
+func (w *world) signs(ev model.Event) string { return fmt.Sprint(w.reactions(ev.CommentID)) }
 
 // operations is what stands on the issue of an event, where that is not the pull request.
 func (w *world) operations(ev model.Event) string {

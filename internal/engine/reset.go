@@ -46,7 +46,7 @@ func (e *Engine) Reset(ctx context.Context, r Reset) ([]model.Report, error) {
 		rest, graphql := e.GitHub.Calls()
 		rep.Calls.REST, rep.Calls.GraphQL = rest-restBefore, graphql-graphqlBefore
 		rep.DurationMS = e.Now().Sub(began).Milliseconds()
-		wrong := e.conclude(err, &rep)
+		wrong := e.Conclude(err, &rep)
 		reports = append(reports, rep)
 		if wrong != nil {
 			return reports, wrong

@@ -72,6 +72,10 @@ type saidNode struct {
 	// IncludesCreatedEdit says so. Its diff is the whole text, or null when somebody deleted it from the history.
 	Posted              connection[struct{ Diff *string }]
 	IncludesCreatedEdit bool
+	ReactionGroups      []struct {
+		Content          string
+		ViewerHasReacted bool
+	}
 }
 
 // hasMarker finds a JSON marker of internal/journal. Its action tokens look the same but for their kind.
@@ -92,6 +96,15 @@ func (n saidNode) comment(kind model.Kind) model.Comment {
 	if n.Editor != nil {
 		c.Editor = n.Editor.actor().Login
 		c.EditedByOther = n.Author == nil || !strings.EqualFold(c.Editor, c.Author.Login)
+	}
+	for _, group := range n.ReactionGroups {
+		switch content := strings.ToLower(group.Content); {
+		case !group.ViewerHasReacted:
+		case content == ReactionEyes:
+			c.Seen = true
+		case content == ReactionRocket, content == ReactionConfused:
+			c.Closed = true
+		}
 	}
 	for _, version := range n.Posted.Nodes {
 		if version.Diff == nil {

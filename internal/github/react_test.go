@@ -32,6 +32,17 @@ func TestReact(t *testing.T) {
 		}
 	}
 
+	snap, err := w.client("actions").Snapshot(t.Context(), Query{Repo: widgets, Number: n})
+	require.NoError(t, err)
+	left := map[int64][]bool{}
+	for _, one := range snap.Comments {
+		left[one.ID] = []bool{one.Seen, one.Closed}
+	}
+	assert.Equal(t, map[int64][]bool{said: {true, true}, line: {false, true}}, left, "the snapshot tells our own")
+	snap, err = w.client("ada").Snapshot(t.Context(), Query{Repo: widgets, Number: n})
+	require.NoError(t, err)
+	assert.Equal(t, []bool{false, false}, []bool{snap.Comments[0].Seen, snap.Comments[0].Closed}, "and nobody else's")
+
 	require.NoError(t, c.React(t.Context(), widgets, model.Comment{Kind: model.KindReviewSummary, ID: 5}, ReactionEyes))
 	assert.Equal(t, "4 REST, 0 GraphQL", calls(c), "REST has no such call")
 	for _, kind := range []model.Kind{model.KindIssue, model.KindReview} {

@@ -20,7 +20,7 @@ type Scope struct {
 // Fold reads the state of one pull request out of its comments. It is a pure function of them: the same comments in any
 // order give the same state.
 func (c Codec) Fold(comments []model.Comment, scope Scope) model.State {
-	f := fold{st: model.State{Answered: map[string]bool{}, Tokens: map[string]int64{}}}
+	f := fold{st: model.State{Answered: map[string]bool{}, Tokens: map[string]int64{}, Commands: map[string]model.Verdict{}}}
 	for _, cm := range inOrder(comments) {
 		said, ok := c.trusted(cm, scope, &f.st)
 		if ok && !f.again(cm, said) {
@@ -41,23 +41,27 @@ type fold struct {
 	done      []model.Said[model.TurnMarker]
 	unblocked time.Time // the newest of what sets a new baseline: an unblock, or an adopt after a release
 	baseline  string    // and the head that it accepted
+	receipt   int64     // the newest receipt that it knew
 }
 
 // again notes the tokens of a comment, and says whether it is a second reply to one command: two runs met it in one
 // moment, and only the first counts.
 func (f *fold) again(cm model.Comment, said believed) bool {
-	key := ""
+	key, verdict := "", model.Applied
 	switch m := said.marker.(type) {
 	case *model.CommandMarker:
-		key = m.Key
+		key, verdict = m.Key, m.Result
 	case *model.UnblockMarker:
 		key = m.Command
 	case *model.PRMarker:
 		key = m.Command
 	}
-	if key != "" && slices.ContainsFunc(said.tokens, func(t string) bool { return f.st.Tokens[t] != 0 }) {
-		f.st.Surplus = append(f.st.Surplus, cm.ID)
-		return true
+	if key != "" {
+		if slices.ContainsFunc(said.tokens, func(t string) bool { return f.st.Tokens[t] != 0 }) {
+			f.st.Surplus = append(f.st.Surplus, cm.ID)
+			return true
+		}
+		f.st.Commands[key] = verdict
 	}
 	for _, t := range said.tokens {
 		f.st.Tokens[t] = cm.ID
@@ -86,7 +90,7 @@ func (f *fold) take(cm model.Comment, marker any) {
 			st.Surplus = append(st.Surplus, cm.ID)
 		}
 	case *model.UnblockMarker:
-		st.Block, f.unblocked, f.baseline = nil, cm.CreatedAt, m.Head
+		st.Block, f.unblocked, f.baseline, f.receipt = nil, cm.CreatedAt, m.Head, m.Receipt
 		st.Turns = afterUnblock(st.Turns, m.Head)
 	case *model.CommandMarker:
 		if m.Result == model.Applied {
@@ -103,7 +107,7 @@ func (f *fold) track(cm model.Comment, m *model.PRMarker) {
 	case st.Released != nil:
 		st.Away = append(st.Away, model.Span{From: st.Released.At, To: cm.CreatedAt})
 		st.Released, st.Block, st.Paused = nil, nil, nil
-		f.unblocked, f.baseline = cm.CreatedAt, m.Head
+		f.unblocked, f.baseline, f.receipt = cm.CreatedAt, m.Head, m.Receipt
 		st.Turns = afterUnblock(st.Turns, m.Head)
 		st.Tracked = place(*m, cm)
 	case st.Tracked == nil:
@@ -146,7 +150,7 @@ func (f *fold) accept() {
 		st.Accepted, accepted = f.baseline, f.unblocked
 	}
 	for _, t := range f.done {
-		if !t.UpdatedAt.Before(accepted) {
+		if t.UpdatedAt.After(accepted) || t.UpdatedAt.Equal(accepted) && t.CommentID > f.receipt {
 			st.Accepted, accepted = t.Marker.Head, t.UpdatedAt
 		}
 		mark := model.Mark{At: t.Marker.Since, ID: t.Marker.Seen}

@@ -110,6 +110,9 @@ type Comment struct {
 	Editor        string
 	// Edited is set when anybody edited the text since it was posted.
 	Edited bool
+	// Seen and Closed are our reactions under it: eyes, and a rocket or a confused face. GitHub takes none under a review
+	// summary.
+	Seen, Closed bool
 	// Posted is the text it was posted with: Body when nobody edited it, empty when GitHub does not tell.
 	Posted string
 	// WasMarked is set when somebody else edited a comment in the conversation that was posted with one of our JSON

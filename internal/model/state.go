@@ -48,6 +48,7 @@ type PRMarker struct {
 	// Command is the key of the adopt command that this answers, and By who gave it.
 	Command string `json:"command,omitempty"`
 	By      string `json:"by,omitempty"`
+	Receipt int64  `json:"receipt,omitempty"` // as in UnblockMarker
 }
 
 // TurnMarker is the one comment of a turn.
@@ -134,6 +135,8 @@ type UnblockMarker struct {
 	By     string `json:"by"`
 	// Command is the key of the command that this answers; empty for one given in a terminal.
 	Command string `json:"command,omitempty"`
+	// Receipt is the comment of the newest receipt that was known: within one second only that tells which came later.
+	Receipt int64 `json:"receipt,omitempty"`
 }
 
 // Verdict is how a command ended.
@@ -197,6 +200,8 @@ type State struct {
 	Accepted string
 	// Answered holds the event keys of all done receipts.
 	Answered map[string]bool
+	// Commands holds the verdicts of all commands that were answered, by their keys.
+	Commands map[string]Verdict
 	// Tokens holds every trusted token, with the id of the comment that carries it.
 	Tokens map[string]int64
 	// Distrusted comments, for the log and the guard.
@@ -265,6 +270,17 @@ type Gate struct {
 
 // GateName names a gate.
 type GateName string
+
+// Receipt is the comment of the newest finished turn; 0 for none.
+func (s State) Receipt() int64 {
+	id := int64(0)
+	for _, t := range s.Turns {
+		if t.Marker.Phase == PhaseDone {
+			id = max(id, t.CommentID)
+		}
+	}
+	return id
+}
 
 // Effect is one change to the outside world, as data. Its token names it; the engine refuses to apply a token twice.
 type Effect struct {

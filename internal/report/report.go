@@ -4,8 +4,6 @@
 package report
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -20,16 +18,7 @@ func JSON(w io.Writer, r model.Report) error {
 	if r.Effects == nil {
 		r.Effects = []model.Effect{}
 	}
-	line, err := json.Marshal(r)
-	if err != nil {
-		return fmt.Errorf("encode report: %w", err)
-	}
-	// JSON allows to write a character by its number, so the text stays the same and no "##[" is left for the runner.
-	line = bytes.ReplaceAll(line, []byte("##["), []byte(`#\u0023[`))
-	if _, err := w.Write(append(line, '\n')); err != nil {
-		return fmt.Errorf("write report: %w", err)
-	}
-	return nil
+	return Object(w, r)
 }
 
 // outputValueLimit bounds one step output, in bytes; GitHub takes 1 MB for all of them.

@@ -1,7 +1,9 @@
 package sandbox
 
 import (
+	"cmp"
 	"fmt"
+	"strings"
 
 	"github.com/graph-gophers/graphql-go"
 )
@@ -35,6 +37,51 @@ func (p *gqlPost) Editor() *gqlActor { return p.actor(p.p.Editor) }
 
 // ViewerDidAuthor compares accounts and not logins, which differ for bots between GitHub's two APIs.
 func (p *gqlPost) ViewerDidAuthor() bool { return p.s.user(p.p.Author) == p.viewer }
+
+// gqlReactionGroup is https://docs.github.com/en/graphql/reference/objects#reactiongroup.
+type gqlReactionGroup struct {
+	*look
+	content   string // GraphQL's word
+	reactions []*Reaction
+}
+
+// reactionWords are GraphQL's words for those of REST's that are not the same in capitals.
+// https://docs.github.com/en/graphql/reference/enums#reactioncontent
+var reactionWords = map[string]string{"+1": "THUMBS_UP", "-1": "THUMBS_DOWN"}
+
+// ReactionGroups are all groups there are, those without reactions too.
+func (p *gqlPost) ReactionGroups() *[]*gqlReactionGroup {
+	var groups []*gqlReactionGroup
+	for _, c := range reactionContents {
+		g := &gqlReactionGroup{look: p.look, content: cmp.Or(reactionWords[c], strings.ToUpper(c))}
+		for _, r := range p.p.Reactions {
+			if r.Content == c {
+				g.reactions = append(g.reactions, r)
+			}
+		}
+		groups = append(groups, g)
+	}
+	return &groups
+}
+
+func (g *gqlReactionGroup) Content() string { return g.content }
+
+// CreatedAt is when the group's first reaction was left; null where there is none.
+func (g *gqlReactionGroup) CreatedAt() *text {
+	if len(g.reactions) == 0 {
+		return nil
+	}
+	return maybeTime(&g.reactions[0].CreatedAt)
+}
+
+func (g *gqlReactionGroup) ViewerHasReacted() bool {
+	for _, r := range g.reactions {
+		if g.s.user(r.User) == g.viewer {
+			return true
+		}
+	}
+	return false
+}
 
 // path makes a resource path of a web address.
 func (l *look) path(url string) text { return text(url[min(len(l.s.origin), len(url)):]) }

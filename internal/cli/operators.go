@@ -1,0 +1,256 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/mergexo/mergexo/internal/engine"
+	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/report"
+)
+
+func pullFlag(usage string) cli.Flag {
+	return &cli.IntFlag{Name: "pr", Usage: usage}
+}
+
+var repoFlag = &cli.StringFlag{Name: "repo", Usage: "`OWNER/NAME`; else GITHUB_REPOSITORY, else the remote origin of this directory"}
+
+func (p *program) statusCommand() *cli.Command {
+	return &cli.Command{
+		Name: "status", Usage: "tell how every tracked pull request stands, or one",
+		Flags: outFlags(pullFlag("`NUMBER` of the one"), repoFlag),
+		Action: func(c *cli.Context) error {
+			return p.operate(c, func(ctx context.Context, e *engine.Engine, repo model.Repo) error {
+				var all []model.Standing
+				var err error
+				if c.IsSet("pr") {
+					var one model.Standing
+					one, _, err = e.Look(ctx, repo, c.Int("pr"))
+					all = []model.Standing{one}
+				} else {
+					all, err = e.Standings(ctx, repo)
+				}
+				if err != nil {
+					return err
+				}
+				if c.Bool("json") {
+					return report.Object(p.Out, map[string]any{"pull_requests": all})
+				}
+				return report.Standings(p.Out, all)
+			})
+		},
+	}
+}
+
+func (p *program) whyCommand() *cli.Command {
+	return &cli.Command{
+		Name: "why", Usage: "tell why nothing happens on a pull request: every condition, met or not, with its evidence",
+		Flags: outFlags(pullFlag("`NUMBER` of the pull request"), repoFlag),
+		Action: func(c *cli.Context) error {
+			if !c.IsSet("pr") {
+				return usagef("why needs --pr NUMBER")
+			}
+			return p.operate(c, func(ctx context.Context, e *engine.Engine, repo model.Repo) error {
+				standing, gates, err := e.Look(ctx, repo, c.Int("pr"))
+				if err != nil {
+					return err
+				}
+				if c.Bool("json") {
+					return report.Object(p.Out, map[string]any{"pull_request": standing, "conditions": gates})
+				}
+				return report.Gates(p.Out, standing, gates)
+			})
+		},
+	}
+}
+
+func (p *program) blockedCommand() *cli.Command {
+	list := &cli.Command{
+		Name: "list", Usage: "list the pull requests that wait for a person's decision",
+		Flags: outFlags(repoFlag),
+		Action: func(c *cli.Context) error {
+			return p.operate(c, func(ctx context.Context, e *engine.Engine, repo model.Repo) error {
+				all, err := e.Blocked(ctx, repo)
+				if err != nil {
+					return err
+				}
+				if c.Bool("json") {
+					return report.Object(p.Out, map[string]any{"blocked": all})
+				}
+				return report.Blocked(p.Out, all)
+			})
+		},
+	}
+	reset := &cli.Command{
+		Name: "reset", Usage: "unblock pull requests, by the rules of the unblock command",
+		Description: "Without --head-sha the last accepted head has to be part of the branch again; with it, it has to be the current head.\n" +
+			"With a person's token the command is given as that person, and the next run decides.",
+		Flags: outFlags(
+			&cli.IntSliceFlag{Name: "pr", Usage: "`NUMBER` of a pull request; may be given several times"},
+			&cli.BoolFlag{Name: "all", Usage: "every blocked pull request of the repository; needs --yes"},
+			&cli.BoolFlag{Name: "yes", Usage: "yes, all of them"},
+			&cli.StringFlag{Name: "head-sha", Usage: "accept this `SHA`, the current head, of 7 to 40 digits"},
+			&cli.BoolFlag{Name: "dry-run", Usage: "print what would be done"},
+			repoFlag,
+		),
+		Action: func(c *cli.Context) error {
+			r, err := resetOf(c)
+			if err != nil {
+				return err
+			}
+			return p.operate(c, func(ctx context.Context, e *engine.Engine, repo model.Repo) error {
+				r.Repo, e.DryRun = repo, c.Bool("dry-run")
+				reports, err := e.Reset(ctx, r)
+				if len(reports) == 0 && err != nil {
+					return err
+				}
+				return errors.Join(p.finishReset(c, reports, err), err)
+			})
+		},
+	}
+	return &cli.Command{Name: "blocked", Usage: "list and reset the pull requests that are blocked", Subcommands: []*cli.Command{list, reset}}
+}
+
+// resetOf reads what is to be reset.
+func resetOf(c *cli.Context) (engine.Reset, error) {
+	r := engine.Reset{Numbers: c.IntSlice("pr"), Head: c.String("head-sha")}
+	switch {
+	case len(r.Numbers) > 0 && c.Bool("all"):
+		return r, usagef("blocked reset takes --pr or --all, not both")
+	case len(r.Numbers) == 0 && !c.Bool("all"):
+		return r, usagef("blocked reset needs --pr NUMBER, or --all --yes for every blocked pull request")
+	case c.Bool("all") && !c.Bool("yes") && !c.Bool("dry-run"):
+		return r, usagef("--all unblocks every blocked pull request: say --yes too, or --dry-run to see which")
+	case c.IsSet("head-sha") && (len(r.Head) < 7 || len(r.Head) > 40 || strings.Trim(strings.ToLower(r.Head), "0123456789abcdef") != ""):
+		return r, usagef("--head-sha: want 7 to 40 hexadecimal digits, got %q", r.Head)
+	}
+	for _, n := range r.Numbers {
+		if n <= 0 {
+			return r, usagef("--pr: want the number of a pull request, got %d", n)
+		}
+	}
+	return r, nil
+}
+
+// resets is the one object that a reset of several pull requests prints.
+type resets struct {
+	model.Report
+	Results []model.Report `json:"results"`
+}
+
+// finishReset shows what came of a reset, and sets the exit code: the gravest of all.
+func (p *program) finishReset(c *cli.Context, reports []model.Report, err error) error {
+	all := resets{Report: model.Report{Result: model.ResultNothing, Effects: []model.Effect{}, Reason: "no open pull request is blocked"}, Results: reports}
+	for i := range reports {
+		r := &reports[i]
+		r.Exit = exitCodes[r.Result]
+		if i == 0 || graver(r.Result, all.Result) {
+			all.Result, all.Reason = r.Result, r.Reason
+		}
+		all.Effects = append(all.Effects, r.Effects...)
+		all.Calls.REST += r.Calls.REST
+		all.Calls.GraphQL += r.Calls.GraphQL
+		all.Calls.Git += r.Calls.Git
+		all.DurationMS += r.DurationMS
+	}
+	if len(reports) == 1 {
+		all.Number, all.BlockedReason = reports[0].Number, reports[0].BlockedReason
+	}
+	p.exit = exitCodes[all.Result]
+	all.Exit = p.exit
+	if err != nil {
+		all.Exit = ExitUsage
+	}
+	if c.Bool("json") {
+		return report.Object(p.Out, all)
+	}
+	for _, r := range reports {
+		if err := report.Account(p.Out, r); err != nil {
+			return err
+		}
+	}
+	if p.exit == ExitOK || err != nil {
+		return nil
+	}
+	return report.Complaint(p.Err, all.Reason)
+}
+
+// graver says that a result asks more of a person than another one.
+func graver(a, b model.Result) bool {
+	order := map[model.Result]int{model.ResultNothing: 0, model.ResultDone: 1, model.ResultRetry: 2, model.ResultBlocked: 3, model.ResultFailed: 4}
+	return order[a] > order[b]
+}
+
+// operate lets an operator's command work on the repository at hand.
+func (p *program) operate(c *cli.Context, do func(context.Context, *engine.Engine, model.Repo) error) error {
+	if c.IsSet("pr") && len(c.IntSlice("pr")) == 0 && c.Int("pr") <= 0 {
+		return usagef("--pr: want the number of a pull request, got %d", c.Int("pr"))
+	}
+	w, err := p.where()
+	if err != nil {
+		return err
+	}
+	repo, err := p.repository(c.Context, c.String("repo"), w)
+	if err != nil {
+		return err
+	}
+	e, done, err := p.engine(c, w, "mergexo "+c.Command.FullName())
+	if err != nil {
+		return err
+	}
+	err = do(c.Context, e, repo)
+	var s *engine.Stop
+	if errors.As(err, &s) {
+		p.exit = exitCodes[s.Result]
+		err = report.Complaint(p.Err, s.Reason)
+	} else if err != nil {
+		err = p.trouble(e, err)
+	}
+	return errors.Join(err, done())
+}
+
+// trouble ends an operator's command that could not be carried out.
+func (p *program) trouble(e *engine.Engine, err error) error {
+	rep := model.Report{}
+	if wrong := e.Conclude(err, &rep); wrong != nil {
+		return p.atFault(wrong)
+	}
+	p.exit = exitCodes[rep.Result]
+	return report.Complaint(p.Err, rep.Reason)
+}
+
+// repository is the one that is meant: named, the workflow's, or where this directory was cloned from.
+func (p *program) repository(ctx context.Context, named string, w place) (model.Repo, error) {
+	if named != "" {
+		repo, err := model.ParseRepo(named)
+		if err != nil {
+			return repo, usagef("--repo: %w", err)
+		}
+		return repo, nil
+	}
+	if w.repository != "" {
+		repo, err := model.ParseRepo(w.repository)
+		if err != nil {
+			return repo, usagef("GITHUB_REPOSITORY: %w", err)
+		}
+		return repo, nil
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		return model.Repo{}, fmt.Errorf("find the current directory: %w", err)
+	}
+	path, _ := p.lookup("PATH")
+	place, err := git.Look(ctx, dir, path)
+	if err == nil {
+		if name, ok := git.Named(place.Origin, w.server); ok {
+			return model.ParseRepo(name)
+		}
+	}
+	return model.Repo{}, usagef("which repository? give --repo OWNER/NAME, or go into a clone whose remote origin is on %s", w.server)
+}

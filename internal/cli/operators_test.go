@@ -1,0 +1,133 @@
+package cli_test
+
+import (
+	"encoding/json"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// blockedHub has pull request 1 blocked after its branch was rewritten. It gives the head that was accepted and the one
+// that is there.
+func blockedHub(t *testing.T) (h *hub, old, head string) {
+	h = newHub(t, command(answers))
+	h.api("octo", "PUT", "/_sandbox/users/carol", map[string]any{"type": "User", "repository": "octo/widgets", "permission": "maintain"})
+	require.Equal(t, 0, program(t, h.env(), "run").exit)
+	ref := func(name string) string {
+		return h.api("octo", "GET", "/api/v3/repos/octo/widgets/git/ref/heads/"+name, nil)["object"].(map[string]any)["sha"].(string)
+	}
+	old, head = ref("agent/greet"), ref("main")
+	commit := h.api("octo", "GET", "/api/v3/repos/octo/widgets/git/commits/"+old, nil)
+	head = h.api("octo", "POST", "/api/v3/repos/octo/widgets/git/commits", map[string]any{"message": "Anew", "tree": commit["tree"].(map[string]any)["sha"], "parents": []string{head}})["sha"].(string)
+	h.api("octo", "PATCH", "/api/v3/repos/octo/widgets/git/refs/heads/agent/greet", map[string]any{"sha": head, "force": true})
+	h.api("alice", "POST", "/api/v3/repos/octo/widgets/issues/1/comments", map[string]any{"body": "Still there?"})
+	require.Equal(t, 3, program(t, h.env(), "run").exit)
+	return h, old, head
+}
+
+// terminal is the environment of a person's terminal.
+func (h *hub) terminal(login string) []string {
+	return []string{"GITHUB_REPOSITORY=octo/widgets", "GITHUB_API_URL=" + h.url + "/api/v3", "GITHUB_GRAPHQL_URL=" + h.url + "/api/graphql", "GITHUB_SERVER_URL=" + h.url, "GITHUB_TOKEN=sandbox-" + login}
+}
+
+func object(t *testing.T, got ran) map[string]any {
+	t.Helper()
+	var o map[string]any
+	require.NoError(t, json.Unmarshal([]byte(got.out), &o), "%s%s", got.out, got.errout)
+	return o
+}
+
+func TestOperatorsAtATerminal(t *testing.T) {
+	h, old, head := blockedHub(t)
+	for _, login := range []string{"actions", "carol"} {
+		list := object(t, program(t, h.terminal(login), "blocked", "list", "--json"))["blocked"].([]any)
+		require.Len(t, list, 1, login)
+		b := list[0].(map[string]any)
+		assert.Equal(t, []any{1.0, 0.0, "history_rewrite", old, head}, []any{b["number"], b["issue"], b["reason"], b["expected"], b["observed"]})
+		assert.Regexp(t, `^20\d\d-\d\d-\d\dT`, b["since"])
+		assert.Contains(t, b["url"], "/pull/1#issuecomment-")
+	}
+	got := program(t, h.terminal("carol"), "blocked", "list")
+	assert.Equal(t, 0, got.exit)
+	assert.Regexp(t, `(?m)^#1 +history_rewrite +`+old[:10]+` +`+head[:10], got.out)
+	got = program(t, h.terminal("carol"), "status")
+	assert.Regexp(t, `(?m)^#1 +- +blocked \(history_rewrite\) +1 +done `, got.out)
+	one := object(t, program(t, h.terminal("carol"), "status", "--pr", "1", "--json"))["pull_requests"].([]any)[0].(map[string]any)
+	assert.Equal(t, []any{"blocked", old, head}, []any{one["state"], one["accepted"], one["head"]})
+	got = program(t, h.terminal("carol"), "why", "--pr", "1")
+	assert.Regexp(t, `(?m)^not blocked +NO +blocked \(history_rewrite\), see http`, got.out)
+	assert.NotEmpty(t, object(t, program(t, h.terminal("carol"), "why", "--pr", "1", "--json"))["conditions"])
+
+	got = program(t, h.terminal("actions"), "blocked", "reset", "--pr", "1")
+	assert.Equal(t, 3, got.exit, got.errout)
+	assert.Contains(t, got.errout, "mergexo: pull request 1 stays blocked: The last accepted head")
+	got = program(t, h.terminal("actions"), "blocked", "reset", "--all", "--dry-run", "--head-sha", head)
+	assert.Equal(t, 0, got.exit, got.errout)
+	assert.Contains(t, got.out, "would comment 1")
+	done := object(t, program(t, h.terminal("actions"), "blocked", "reset", "--all", "--yes", "--head-sha", head, "--json"))
+	assert.Equal(t, []any{"done", 0.0, 1.0}, []any{done["result"], done["exit"], done["number"]})
+	assert.Len(t, done["results"], 1)
+	assert.Len(t, done["effects"], 1)
+	got = program(t, h.terminal("actions"), "blocked", "list")
+	assert.Equal(t, "no open pull request is blocked\n", got.out)
+	nothing := object(t, program(t, h.terminal("actions"), "blocked", "reset", "--all", "--yes", "--json"))
+	assert.Equal(t, []any{"nothing", 0.0}, []any{nothing["result"], nothing["exit"]})
+}
+
+func TestAPersonsResetIsACommandOfThatPerson(t *testing.T) {
+	h, _, head := blockedHub(t)
+	got := program(t, h.terminal("carol"), "blocked", "reset", "--pr", "1", "--head-sha", head)
+	require.Equal(t, 0, got.exit, got.errout)
+	assert.Contains(t, got.out, "carol gave the command on pull request 1: /mergexo unblock head_sha="+head)
+	run := program(t, h.env(), "run")
+	require.Equal(t, 0, run.exit, run.out+run.errout)
+	assert.Equal(t, "no open pull request is blocked\n", program(t, h.terminal("carol"), "blocked", "list").out)
+}
+
+func TestWhatOperatorsGetWrong(t *testing.T) {
+	h := newHub(t, command(answers))
+	for name, tt := range map[string]struct {
+		args []string
+		says string
+	}{
+		"no subcommand of that name": {[]string{"blocked", "lst"}, `unknown command "lst"; there are list, reset`},
+		"nothing to reset":           {[]string{"blocked", "reset"}, "needs --pr NUMBER, or --all --yes"},
+		"both":                       {[]string{"blocked", "reset", "--pr", "1", "--all"}, "not both"},
+		"all without yes":            {[]string{"blocked", "reset", "--all"}, "say --yes too"},
+		"no SHA":                     {[]string{"blocked", "reset", "--pr", "1", "--head-sha", "HEAD"}, `--head-sha: want 7 to 40 hexadecimal digits, got "HEAD"`},
+		"no number":                  {[]string{"status", "--pr", "-1"}, "--pr: want the number of a pull request, got -1"},
+		"a number that is not there": {[]string{"status", "--pr", "99"}, "octo/widgets#99 does not exist"},
+		"reset of what is not there": {[]string{"blocked", "reset", "--pr", "99"}, "octo/widgets#99 does not exist"},
+		"why without a number":       {[]string{"why"}, "why needs --pr NUMBER"},
+		"a repository of that name":  {[]string{"status", "--repo", "octo"}, `--repo: repository "octo": want owner/name`},
+		"one that is not there":      {[]string{"status", "--repo", "octo/gone"}, "repository octo/gone does not exist"},
+		"an unknown flag":            {[]string{"blocked", "list", "--al"}, "see mergexo blocked list --help"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := program(t, h.terminal("octo"), tt.args...)
+			assert.Equal(t, 2, got.exit, got.errout)
+			assert.Contains(t, got.errout, tt.says)
+			assert.Contains(t, got.errout, "mergexo: ")
+		})
+	}
+	got := program(t, append(h.terminal("octo"), "GITHUB_TOKEN="), "status")
+	assert.Equal(t, 2, got.exit)
+	assert.Contains(t, got.errout, "mergexo: no token")
+	got = program(t, append(h.terminal("octo"), "GITHUB_REPOSITORY="), "status")
+	assert.Equal(t, 2, got.exit)
+	assert.Contains(t, got.errout, "which repository?")
+}
+
+func TestTheRepositoryIsThatOfTheClone(t *testing.T) {
+	h := newHub(t, command(answers))
+	dir := filepath.Join(t.TempDir(), "clone")
+	out, err := exec.CommandContext(t.Context(), "git", "clone", "-q", h.url+"/octo/widgets.git", dir).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	t.Chdir(dir)
+	got := program(t, append(h.terminal("octo"), "GITHUB_REPOSITORY="), "status")
+	require.Equal(t, 0, got.exit, got.errout)
+	assert.Regexp(t, `(?m)^#1 +- +pending +1 +- `, got.out)
+}

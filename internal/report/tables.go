@@ -1,0 +1,112 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// Object writes any value of ours as one JSON object on one line.
+func Object(w io.Writer, v any) error {
+	line, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Errorf("encode report: %w", err)
+	}
+	// JSON allows to write a character by its number, so the text stays the same and no "##[" is left for the runner.
+	line = bytes.ReplaceAll(line, []byte("##["), []byte(`#\u0023[`))
+	if _, err := w.Write(append(line, '\n')); err != nil {
+		return fmt.Errorf("write report: %w", err)
+	}
+	return nil
+}
+
+// titleLimit is how many characters of a title or a branch a row shows.
+const titleLimit = 60
+
+// Standings writes how pull requests stand as a table, one a line, and what blocks them.
+func Standings(w io.Writer, all []model.Standing) error {
+	if len(all) == 0 {
+		return text(w, "no open pull request is tracked\n")
+	}
+	rows := [][]string{{"PR", "ISSUE", "STATE", "PENDING", "LAST TURN", "HEAD", "BRANCH", "TITLE"}}
+	for _, s := range all {
+		state, last, issue := s.State.Words(), "-", "-"
+		if s.Block != nil {
+			state += " (" + oneLine(s.Block.Reason) + ")"
+		}
+		if t := s.LastTurn; t != nil {
+			last = string(t.Phase) + " " + t.At.UTC().Format("2006-01-02 15:04")
+		}
+		if s.Issue != 0 {
+			issue = fmt.Sprintf("#%d", s.Issue)
+		}
+		rows = append(rows, []string{fmt.Sprintf("#%d", s.Number), issue, state, fmt.Sprint(s.Pending), last, short(s.Head), brief(s.Branch), brief(s.Title)})
+	}
+	return table(w, rows)
+}
+
+// Blocked writes the blocked pull requests as a table, one a line.
+func Blocked(w io.Writer, all []model.Blocked) error {
+	if len(all) == 0 {
+		return text(w, "no open pull request is blocked\n")
+	}
+	rows := [][]string{{"PR", "REASON", "EXPECTED", "OBSERVED", "SINCE", "COMMENT"}}
+	for _, b := range all {
+		rows = append(rows, []string{fmt.Sprintf("#%d", b.Number), oneLine(b.Reason), dash(short(b.Expected)), dash(short(b.Observed)), b.Since.UTC().Format("2006-01-02 15:04"), oneLine(b.URL)})
+	}
+	return table(w, rows)
+}
+
+// Gates writes why something happens or does not: every condition with its evidence.
+func Gates(w io.Writer, s model.Standing, gates []model.Gate) error {
+	rows := [][]string{{fmt.Sprintf("pull request #%d is %s", s.Number, s.State.Words()), "MET", "EVIDENCE"}}
+	for _, g := range gates {
+		met := "yes"
+		if !g.Met {
+			met = "NO"
+		}
+		rows = append(rows, []string{strings.ReplaceAll(string(g.Name), "_", " "), met, oneLine(g.Evidence)})
+	}
+	return table(w, rows)
+}
+
+func table(w io.Writer, rows [][]string) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, r := range rows {
+		if _, err := fmt.Fprintln(t, strings.Join(r, "\t")); err != nil {
+			return fmt.Errorf("write table: %w", err)
+		}
+	}
+	if err := t.Flush(); err != nil {
+		return fmt.Errorf("write table: %w", err)
+	}
+	return nil
+}
+
+// brief is one line of somebody's text, short enough for a column.
+func brief(s string) string {
+	r := []rune(oneLine(s))
+	if len(r) > titleLimit {
+		return string(r[:titleLimit-1]) + "…"
+	}
+	return string(r)
+}
+
+func dash(s string) string {
+	if s == "" {
+		return "-"
+	}
+	return s
+}
+
+func text(w io.Writer, s string) error {
+	if _, err := io.WriteString(w, s); err != nil {
+		return fmt.Errorf("write report: %w", err)
+	}
+	return nil
+}

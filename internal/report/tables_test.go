@@ -1,0 +1,40 @@
+package report
+
+import (
+	"bytes"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+func TestTablesAsPeopleReadThem(t *testing.T) {
+	noon := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
+	block := model.Blocked{Number: 7, Issue: 3, Reason: "history_rewrite", Expected: oldHead, Observed: newHead, Since: noon, URL: repoURL + "/pull/7#issuecomment-40"}
+	standings := []model.Standing{
+		{Number: 7, Title: "Greet people", URL: repoURL + "/pull/7", Issue: 3, Branch: "agent/greet", State: model.StandBlocked, Head: newHead, Accepted: oldHead, Pending: 2,
+			LastTurn: &model.LastTurn{Phase: model.PhaseDone, At: noon}, Block: &block},
+		{Number: 1200, Title: "::error::\x1b[31mred\n\u202etitle that goes on and on and on and on and on and on until it is cut", Branch: "agent/ünïcode", State: model.StandTaken, Head: oldHead},
+	}
+	gates := []model.Gate{{Name: "open", Met: true, Evidence: "pull request 7 is open"}, {Name: "not_blocked", Evidence: "blocked (history_rewrite), see " + block.URL}}
+	for name, write := range map[string]func(*bytes.Buffer) error{
+		"standings":      func(b *bytes.Buffer) error { return Standings(b, standings) },
+		"standings_none": func(b *bytes.Buffer) error { return Standings(b, nil) },
+		"blocked": func(b *bytes.Buffer) error {
+			return Blocked(b, []model.Blocked{block, {Number: 12, Reason: "agent_blocked", Since: noon, URL: "u"}})
+		},
+		"blocked_none": func(b *bytes.Buffer) error { return Blocked(b, nil) },
+		"why":          func(b *bytes.Buffer) error { return Gates(b, standings[0], gates) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			var b bytes.Buffer
+			require.NoError(t, write(&b))
+			golden(t, name+".table.txt", b.Bytes())
+		})
+	}
+	var b bytes.Buffer
+	require.NoError(t, Object(&b, map[string]any{"pull_requests": standings}))
+	golden(t, "standings.json", b.Bytes())
+}
