@@ -1,0 +1,110 @@
+package journal_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/journal"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// thread builds a conversation of ours, one comment a minute.
+type thread struct {
+	t        *testing.T
+	comments []model.Comment
+}
+
+func (th *thread) say(kind string, marker any, tokens ...string) *thread {
+	th.t.Helper()
+	body := encode(th.t, journal.Codec{}, journal.Body{Text: "x", Tokens: tokens, Kind: kind, Marker: marker})
+	th.comments = append(th.comments, ours(int64(len(th.comments)+1), body))
+	return th
+}
+
+func (th *thread) fold() model.State {
+	th.t.Helper()
+	return journal.Codec{}.Fold(th.comments, scope)
+}
+
+func commanded(name string, result model.Verdict) model.CommandMarker {
+	return model.CommandMarker{Repo: "octo/widgets", Number: 7, Key: "k-" + name, Command: name, Result: result, By: "olga"}
+}
+
+func tracked(head string) model.PRMarker {
+	return model.PRMarker{Repo: "octo/widgets", Number: 7, Branch: "agent/greet", Head: head}
+}
+
+func failedTurn() model.TurnMarker {
+	m := marker(model.PhaseFailed)
+	m.Events = nil
+	return m
+}
+
+func TestPauseLastsUntilResume(t *testing.T) {
+	th := (&thread{t: t}).say(journal.KindCommand, commanded("pause", model.Rejected))
+	assert.Nil(t, th.fold().Paused, "only what was applied counts")
+	th.say(journal.KindCommand, commanded("pause", model.Applied))
+	require.NotNil(t, th.fold().Paused)
+	assert.EqualValues(t, 2, th.fold().Paused.CommentID)
+	th.say(journal.KindCommand, commanded("resume", model.Applied))
+	assert.Nil(t, th.fold().Paused)
+	assert.Equal(t, map[string]model.Verdict{"k-pause": model.Applied, "k-resume": model.Applied}, th.fold().Commands)
+}
+
+func TestRetryForgivesWhatFailedBefore(t *testing.T) {
+	th := (&thread{t: t}).say(journal.KindTurn, failedTurn()).say(journal.KindCommand, commanded("retry", model.Applied)).say(journal.KindTurn, failedTurn())
+	require.Len(t, th.fold().Turns, 1)
+	assert.EqualValues(t, 3, th.fold().Turns[0].CommentID)
+}
+
+func TestAnAdoptAfterAReleaseBeginsAnew(t *testing.T) {
+	one, two := strings.Repeat("1", 40), strings.Repeat("2", 40)
+	th := (&thread{t: t}).say(journal.KindPR, tracked(one)).say(journal.KindBlock, model.BlockMarker{Repo: "octo/widgets", Number: 7, Reason: "x"}).
+		say(journal.KindCommand, commanded("release", model.Applied))
+	st := th.fold()
+	require.NotNil(t, st.Released)
+	assert.NotNil(t, st.Block, "a release decides nothing")
+	th.say(journal.KindPR, tracked(two))
+	st = th.fold()
+	assert.Nil(t, st.Released)
+	assert.Nil(t, st.Block)
+	assert.Equal(t, two, st.Accepted)
+	assert.EqualValues(t, 4, st.Tracked.CommentID)
+	assert.Empty(t, st.Surplus)
+	assert.Equal(t, []model.Span{{From: noon.Add(3 * time.Minute), To: noon.Add(4 * time.Minute)}}, st.Away)
+	th.say(journal.KindPR, tracked(one))
+	assert.Equal(t, two, th.fold().Accepted, "a second marker is said once too often")
+	assert.Equal(t, []int64{5}, th.fold().Surplus)
+}
+
+func TestTheFirstReplyToACommandCounts(t *testing.T) {
+	token := journal.Token("command", "k")
+	unblock := model.UnblockMarker{Repo: "octo/widgets", Number: 7, Head: strings.Repeat("1", 40), Command: "k"}
+	second := unblock
+	second.Head = strings.Repeat("2", 40)
+	st := (&thread{t: t}).say(journal.KindUnblock, unblock, token).say(journal.KindUnblock, second, token).fold()
+	assert.Equal(t, strings.Repeat("1", 40), st.Accepted)
+	assert.Equal(t, []int64{2}, st.Surplus)
+	assert.Equal(t, map[string]int64{token: 1}, st.Tokens)
+}
+
+func TestWithinOneSecondTheReceiptThatAnUnblockKnewIsOlder(t *testing.T) {
+	head := strings.Repeat("9", 40)
+	unblock := model.UnblockMarker{Repo: "octo/widgets", Number: 7, Head: head}
+	th := (&thread{t: t}).say(journal.KindTurn, marker(model.PhaseDone)).say(journal.KindUnblock, unblock)
+	for i := range th.comments {
+		th.comments[i].CreatedAt, th.comments[i].UpdatedAt = noon, noon
+	}
+	assert.Equal(t, strings.Repeat("2", 40), th.fold().Accepted, "a turn that ended after the unblock counts from its end")
+	unblock.Receipt = 1
+	th = (&thread{t: t}).say(journal.KindTurn, marker(model.PhaseDone)).say(journal.KindUnblock, unblock)
+	for i := range th.comments {
+		th.comments[i].CreatedAt, th.comments[i].UpdatedAt = noon, noon
+	}
+	assert.Equal(t, head, th.fold().Accepted)
+	assert.EqualValues(t, 1, th.fold().Receipt())
+}
