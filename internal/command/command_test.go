@@ -102,7 +102,10 @@ func TestRepliesAsPeopleReadThem(t *testing.T) {
 		{"status", "/mergexo status", free(), model.Applied},
 		{"status_blocked", "/mergexo status", blocked(), model.Applied},
 		{"why_blocked", "/mergexo why", blocked(), model.Applied},
-		{"why_nothing", "/mergexo why", with(free(), func(c *command.Case) { c.Standing.Pending = 0 }), model.Applied},
+		{"why_nothing", "/mergexo why", with(free(), func(c *command.Case) {
+			c.Standing.Pending = 0
+			c.Gates = append(c.Gates, model.Gate{Name: "feedback_pending", Evidence: "everything that was said is answered"})
+		}), model.Applied},
 		{"adopt", "/mergexo adopt", with(free(), func(c *command.Case) { c.State.Tracked = nil }), model.Applied},
 		{"adopt_again", "/mergexo adopt", with(free(), released), model.Applied},
 		{"adopt_tracked", "/mergexo adopt", free(), model.Rejected},

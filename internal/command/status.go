@@ -35,23 +35,32 @@ func status(c Case) Answer {
 // why tells every gate, met or not, so that "nothing happens here" has an answer.
 func why(c Case) Answer {
 	var b strings.Builder
-	verdict := "Every condition is met"
-	for _, g := range c.Gates {
-		if !g.Met {
-			verdict = "Nothing happens here because of `" + string(g.Name) + "`"
-			break
-		}
-	}
-	fmt.Fprintf(&b, "%s; %s.\n\n| condition | met | evidence |\n| --- | --- | --- |", verdict, waiting(c.Standing))
+	b.WriteString(because(c) + "\n\n| condition | met | evidence |\n| --- | --- | --- |")
 	for _, g := range c.Gates {
 		met := "yes"
 		if !g.Met {
 			met = "**no**"
 		}
-		fmt.Fprintf(&b, "\n| %s | %s | %s |", strings.ReplaceAll(string(g.Name), "_", " "), met, markdown.Cell(g.Evidence))
+		fmt.Fprintf(&b, "\n| %s | %s | %s |", words(g), met, markdown.Cell(g.Evidence))
 	}
 	return c.apply("%s", b.String())
 }
+
+// because is the answer in a sentence: the first gate that is not met decides.
+func because(c Case) string {
+	for _, g := range c.Gates {
+		switch {
+		case g.Met:
+		case g.Name == "feedback_pending":
+			return "Nothing is to be done here: " + g.Evidence + "."
+		default:
+			return fmt.Sprintf("Nothing happens here since the condition *%s* is not met; %s.", words(g), waiting(c.Standing))
+		}
+	}
+	return "Every condition is met; " + waiting(c.Standing) + "."
+}
+
+func words(g model.Gate) string { return strings.ReplaceAll(string(g.Name), "_", " ") }
 
 func waiting(s model.Standing) string {
 	if s.Pending == 0 {

@@ -354,7 +354,7 @@ func TestTakeover(t *testing.T) {
 			w.orders("carol", "/mergexo pause")
 			w.answered("rejected", "while a person had taken over")
 			w.orders("carol", "/mergexo why")
-			w.answered("applied", "Nothing happens here because of `not_taken_over`")
+			w.answered("applied", "since the condition *not taken over* is not met")
 
 			label("DELETE", "/agent:ignore", nil)
 			w.talk("alice", "Fresh.")
