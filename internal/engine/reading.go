@@ -1,0 +1,110 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"time"
+
+	"github.com/mergexo/mergexo/internal/github"
+	"github.com/mergexo/mergexo/internal/journal"
+	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/turn"
+)
+
+// begin reads where the pull request stands, and takes away what two runs said in the same moment.
+func (p *pass) begin(ctx context.Context) error {
+	if err := p.read(ctx); err != nil {
+		return err
+	}
+	if err := p.configure(); err != nil {
+		return err
+	}
+	if p.DryRun {
+		return nil
+	}
+	return p.tidy(ctx)
+}
+
+// read takes a fresh snapshot and folds its state.
+func (p *pass) read(ctx context.Context) error {
+	q := github.Query{Repo: p.event.Repo, Number: p.event.Number, Node: p.event.CommentNode}
+	if !p.event.Author.Bot {
+		q.Author = p.event.Author.Login
+	}
+	known, since := p.memory.comments, p.memory.readAt
+	q.Settled = func(read []model.Comment) (model.Mark, bool) {
+		if !since.IsZero() { // only what is newer than the last reading of this run is news
+			return model.Mark{At: since, ID: turn.Newest(known)}, true
+		}
+		return p.Codec.Settled(read, p.scope())
+	}
+	snap, err := p.GitHub.Snapshot(ctx, q)
+	if err != nil {
+		return err
+	}
+	p.snap, p.readAt = recall(snap, known, p.memory.floor), p.Now()
+	p.memory.comments, p.memory.readAt, p.memory.floor = p.snap.Comments, snap.ReadAt, p.snap.Floor
+	maps.Copy(p.rights, snap.Permissions)
+	p.report.HeadSHA = snap.Pull.HeadSHA
+	p.fold()
+	return nil
+}
+
+// memory is what a run remembers from one reading of a pull request to the next.
+type memory struct {
+	comments []model.Comment
+	readAt   time.Time // of the newest reading, on GitHub's clock
+	floor    time.Time
+	rights   map[string]model.Permission // by lower-case login
+	// relations of two heads, by both together: what GitHub has answered once is so for good.
+	relations map[string]model.Relation
+}
+
+// recall completes a reading that stopped at the one before with what that one read below it: had any of it been edited
+// since, it would stand above.
+func recall(snap model.Snapshot, known []model.Comment, floor time.Time) model.Snapshot {
+	if snap.CommentsComplete || len(known) == 0 {
+		return snap
+	}
+	type id struct {
+		kind model.Kind
+		id   int64
+	}
+	read := map[id]bool{}
+	for _, c := range snap.Comments {
+		read[id{c.Kind, c.ID}] = true
+	}
+	for _, c := range known {
+		below := !c.UpdatedAt.After(snap.Floor)
+		if c.Kind != model.KindIssue {
+			below = cmp.Or(c.ReviewID, c.ID) < snap.ReviewFloor
+		}
+		if below && !read[id{c.Kind, c.ID}] {
+			snap.Comments = append(snap.Comments, c)
+		}
+	}
+	snap.Floor = floor
+	return snap
+}
+
+func (p *pass) fold() {
+	if p.onlooks {
+		p.snap.Comments = asPerson(p.snap.Comments)
+	}
+	p.state = p.Codec.Fold(p.snap.Comments, p.scope())
+	p.snap.Comments = turn.AsSent(p.snap, p.state, p.event)
+	if p.reported == nil {
+		p.reported = map[int64]bool{}
+	}
+	for _, d := range p.state.Distrusted {
+		if !p.reported[d.CommentID] {
+			p.reported[d.CommentID] = true
+			p.Log.Warn("marker_ignored", "pr_number", p.event.Number, "comment", d.URL, "reason", d.Reason)
+		}
+	}
+}
+
+func (p *pass) scope() journal.Scope {
+	return journal.Scope{Repo: p.event.Repo, Number: p.event.Number, Bots: p.trusted()}
+}
