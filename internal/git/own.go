@@ -145,6 +145,12 @@ func isHTTP(s string) bool {
 
 // address is host[:port] and owner/name of a remote's URL, in lower case; empty when it is a local path or unreadable.
 func address(remote string) (host, path string) {
+	host, path = spelled(remote)
+	return host, strings.ToLower(path)
+}
+
+// spelled is address with the case of owner and name as it is written.
+func spelled(remote string) (host, path string) {
 	if !strings.Contains(remote, "://") { // git@host:owner/name
 		before, after, ok := strings.Cut(remote, ":")
 		if !ok || strings.Contains(before, "/") {
@@ -162,5 +168,5 @@ func address(remote string) (host, path string) {
 		}
 	}
 	path = strings.TrimSuffix(strings.Trim(path, "/"), ".git")
-	return strings.ToLower(host), strings.ToLower(path)
+	return strings.ToLower(host), path
 }

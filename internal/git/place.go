@@ -1,0 +1,71 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// ErrNoRepository means that a directory is in no working tree of git.
+var ErrNoRepository = errors.New("no git repository")
+
+// Place is what git says of a directory without changing anything or asking a server.
+type Place struct {
+	Version string // of git, as "2.39.5"
+	Top     string // of the working tree: an absolute path
+	Origin  string // address of the remote origin; "" when there is none
+}
+
+// Look asks git, found in path, about a directory. A directory in no working tree is ErrNoRepository, with Version set.
+func Look(ctx context.Context, dir, path string) (Place, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return Place{}, fmt.Errorf("resolve %s: %w", dir, err)
+	}
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		return Place{}, fmt.Errorf("%s: not a directory", dir)
+	}
+	// Nothing is committed here: the clock and the directories are those that every child wants to be told.
+	c := &Checkout{opt: Options{Path: path, Temp: dir, Now: func() time.Time { return time.Unix(0, 0) }}, own: dir}
+	if c.program, err = find("git", path); err != nil {
+		return Place{}, err
+	}
+	ask := func(args ...string) (string, error) {
+		out, err := c.run(ctx, spec{dir: dir, env: c.env(), args: concat(shield, offline, args)})
+		return line(out), err
+	}
+	said, err := ask("version")
+	if err != nil {
+		return Place{}, err
+	}
+	p := Place{Version: versionOf(said)}
+	if p.Top, err = ask("rev-parse", "--path-format=absolute", "--show-toplevel"); err != nil {
+		if ctx.Err() != nil || exitCode(err) < 0 {
+			return p, err
+		}
+		return p, fmt.Errorf("%s: %w", dir, ErrNoRepository)
+	}
+	if p.Origin, err = ask("config", "--get", "remote.origin.url"); err != nil && exitCode(err) != 1 {
+		return p, fmt.Errorf("read the remote origin: %w", err)
+	}
+	return p, nil
+}
+
+// versionOf is the number in "git version 2.39.5 (Apple Git-154)".
+func versionOf(said string) string {
+	words := strings.Fields(said)
+	if len(words) < 3 {
+		return ""
+	}
+	return words[2]
+}
+
+// Named gives owner/name of a remote's address when it is on the server; an address elsewhere, or on this machine, is none.
+func Named(remote, server string) (name string, ok bool) {
+	_, path := spelled(remote)
+	return path, strings.Count(path, "/") == 1 && sameRepository(remote, strings.TrimRight(server, "/")+"/"+path)
+}
