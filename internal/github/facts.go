@@ -17,9 +17,12 @@ const LargestFile = 1 << 20
 
 // kinds of tokens by how they begin:
 // https://docs.github.com/en/authentication/keeping-your-account-and-data-secure/about-authentication-to-github#githubs-token-formats
-var tokenKinds = []struct{ prefix, kind string }{
-	{"github_pat_", "fine-grained personal token"}, {"ghp_", "classic personal token"}, {"ghs_", "App's or workflow's token"},
-	{"ghu_", "App's token for a person"}, {"gho_", "OAuth token"},
+var tokenKinds = []struct {
+	prefix, kind string
+	person       bool // somebody's own
+}{
+	{"github_pat_", "fine-grained personal token", true}, {"ghp_", "classic personal token", true}, {"ghs_", "App's or workflow's token", false},
+	{"ghu_", "App's token for a person", true}, {"gho_", "OAuth token", true},
 }
 
 // TokenKind says what sort of token this is, as far as its beginning tells; else "token".
@@ -30,6 +33,17 @@ func TokenKind(token string) string {
 		}
 	}
 	return "token"
+}
+
+// HasPerson tells whether this is the token of a person, as far as its beginning tells. The rights that GitHub shows with a
+// repository are a person's, and mean nothing for any other token.
+func HasPerson(token string) bool {
+	for _, k := range tokenKinds {
+		if strings.HasPrefix(token, k.prefix) {
+			return k.person
+		}
+	}
+	return false
 }
 
 // RepositoryFacts reads what GitHub tells of a repository's settings. What the token may not see is marked as such; an
