@@ -25,7 +25,7 @@ const module = "github.com/mergexo/mergexo"
 var floors = map[string]int{
 	"internal/model": 0, "internal/markdown": 0,
 
-	"internal/turn": 1, "internal/flow": 1, "internal/journal": 1, "internal/lineage": 1, "internal/merge": 1, "internal/command": 1, // pure
+	"internal/turn": 1, "internal/flow": 1, "internal/journal": 1, "internal/lineage": 1, "internal/merge": 1, "internal/command": 1, "internal/doctor": 1, // pure
 	"internal/github": 1, "internal/git": 1, "internal/agent": 1, "internal/config": 1, "internal/report": 1, // I/O
 	"internal/sandbox": 1, // tests and offline runs
 
@@ -42,6 +42,7 @@ var reserved = map[string][]string{
 	"github.com/graph-gophers/graphql-go":    {"internal/sandbox"},
 	"github.com/urfave/cli/v2":               {"internal/cli"},
 	"github.com/yuin/goldmark":               {"internal/markdown"},
+	"go.yaml.in/yaml/v3":                     {"internal/doctor"},
 }
 
 // unlinked are modules that serve tests and scripts only and must not be in the binary.

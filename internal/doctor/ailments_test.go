@@ -1,0 +1,206 @@
+package doctor
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+type ailment = func(*testing.T, *Facts)
+
+func settingsOf(change func(*Settings)) ailment {
+	return func(_ *testing.T, f *Facts) { change(&f.Settings) }
+}
+
+func hubOf(change func(*Hub)) ailment { return func(_ *testing.T, f *Facts) { change(&f.Hub) } }
+
+func factsOf(change func(*model.RepositoryFacts)) ailment {
+	return func(_ *testing.T, f *Facts) { change(&f.Hub.Facts) }
+}
+
+func workflowIs(text string) ailment {
+	return func(_ *testing.T, f *Facts) { f.Workflows = []File{{Path: ".github/workflows/ci.yml", Text: text}} }
+}
+
+func also(ails ...ailment) ailment {
+	return func(t *testing.T, f *Facts) {
+		for _, a := range ails {
+			a(t, f)
+		}
+	}
+}
+
+func beside(text string) ailment {
+	return func(_ *testing.T, f *Facts) {
+		f.Workflows = append(f.Workflows, File{Path: ".github/workflows/other.yml", Text: text, Main: MainSame})
+	}
+}
+
+func demand(d ...model.Demand) ailment {
+	return factsOf(func(r *model.RepositoryFacts) { r.Demands.List = d })
+}
+
+const (
+	group    = "group: mergexo-${{ github.event.pull_request.number || github.event.issue.number || github.event.workflow_run.pull_requests[0].number || 'sweep' }}"
+	noBots   = "(github.event.sender.type != 'Bot' || (github.event.comment == null && github.event.review == null))"
+	noForks  = "(github.event.pull_request == null || github.event.pull_request.head.repo.full_name == github.repository)"
+	rightsOf = "    permissions:\n      contents: write # push the turn's commits\n      pull-requests: write # reply to review comments\n      issues: write # comment in the conversation\n      actions: read # tell a claim of a living run from a dead one's\n"
+	limits   = "    concurrency:\n      " + group + "\n      cancel-in-progress: false\n"
+)
+
+var (
+	noCondition   = edit("    if: >-", "    x-if: >-")
+	noPermissions = also(edit(rightsOf, ""), edit("permissions: {}\n", ""))
+	appToken      = edit("          signing-key", "          token: ${{ steps.app.outputs.token }}\n          signing-key")
+)
+
+// ailments breaks everything that is looked at, by the name of the check.
+var ailments = map[string]map[string]ailment{
+	"settings": {
+		"missing": settingsOf(func(s *Settings) { s.Found = false }),
+		"wrong": settingsOf(func(s *Settings) {
+			s.Problems = []string{".github/mergexo.toml:3: agent.adaptr: unknown key", ".github/mergexo.toml:9: not TOML: x"}
+		}),
+		"no file":    settingsOf(func(s *Settings) { s.Bad = "a directory, not a file" }),
+		"no adapter": settingsOf(func(s *Settings) { s.AdapterBad = `unknown agent adapter "codecs": known are command, suggestion` }),
+	},
+	"programs": {
+		"missing":        settingsOf(func(s *Settings) { s.Programs[0].State = ProgramMissing }),
+		"not executable": settingsOf(func(s *Settings) { s.Programs[0].State = ProgramNotExecutable }),
+		"elsewhere":      settingsOf(func(s *Settings) { s.Programs[0] = Program{"agent.command", "/opt/agent", ProgramElsewhere} }),
+		"not on PATH":    settingsOf(func(s *Settings) { s.Programs[1].State = ProgramMissing }),
+		"not on runner":  func(_ *testing.T, f *Facts) { f.InActions, f.Settings.Programs[1].State = true, ProgramMissing },
+	},
+	"pass_env": {"unset": settingsOf(func(s *Settings) { s.PassEnv = append(s.PassEnv, "OTHER_KEY", "GITHUB_RUN_ID") })},
+	"files": {
+		"none":      func(_ *testing.T, f *Facts) { f.Workflows = nil },
+		"no action": workflowIs("on: push\njobs: {test: {runs-on: x, steps: [{uses: actions/checkout@v4}]}}\n"),
+		"a call":    workflowIs("on: push\njobs:\n  call:\n    uses: octo/flows/.github/workflows/agent.yml@v1\n"),
+		"not YAML":  edit("on:\n", "on: [\n"),
+		"empty":     workflowIs("# later\n"),
+		"a list":    workflowIs("- on: push\n"),
+		"no event":  workflowIs("name: mergexo\njobs: {}\n"),
+		"too large": func(_ *testing.T, f *Facts) {
+			f.Workflows[0] = File{Path: WorkflowPath, Bad: "larger than 1 MiB, and not read"}
+		},
+		"another broken": beside("on: {\n"),
+	},
+	"triggers": {
+		"a word":            edit("on:\n", "on: issue_comment\nelse:\n"),
+		"no conversation":   edit("  issue_comment:\n    types: [created, edited]\n", ""),
+		"no created":        edit("  issue_comment:\n    types: [created, edited]\n", "  issue_comment:\n    types: edited\n"),
+		"no edited":         edit("  pull_request_review:\n    types: [submitted, edited]\n", "  pull_request_review:\n    types: [submitted]\n"),
+		"default types":     edit("  pull_request:\n    types: [opened, reopened, labeled, synchronize]\n", "  pull_request:\n"),
+		"no schedule":       edit("  schedule:\n    - cron: \"17 * * * *\"\n", ""),
+		"no CI":             also(settingsOf(func(s *Settings) { s.CI = "first_fail" }), edit("  workflow_run:\n    workflows: [CI]\n    types: [completed]\n", "")),
+		"CI of no workflow": settingsOf(func(s *Settings) { s.CI = "first_fail" }),
+	},
+	"target": {"used": edit("  schedule:\n", "  pull_request_target:\n  schedule:\n")},
+	"condition": {
+		"none":             noCondition,
+		"bots heard":       edit(noBots, "true"),
+		"forks let in":     edit(noForks, "true"),
+		"people not heard": edit(noBots, "github.event.comment == null"),
+		"by name":          edit(noBots, "github.actor != 'our-app[bot]'"),
+		"a variable":       edit(noBots, "vars.MERGEXO == 'on'"),
+		"broken":           edit(noBots, "github.event.sender.type != \"Bot\""),
+		"a text":           edit("    if: >-\n", "    if: >-\n      ${{ github.event.sender.type != 'Bot' }} &&\n"),
+		"no schedule":      edit(noBots, "github.event_name != 'schedule' && "+noBots),
+		"labels dropped":   edit(noBots, "github.event_name != 'issues' && "+noBots),
+	},
+	"concurrency": {
+		"none":            edit(limits, ""),
+		"of the workflow": also(edit(limits, ""), edit("permissions: {}\n", "concurrency: mergexo-${{ github.event.pull_request.number || github.event.issue.number }}\npermissions: {}\n")),
+		"both":            edit("permissions: {}\n", "concurrency: all\npermissions: {}\n"),
+		"cancelling":      edit("cancel-in-progress: false", "cancel-in-progress: ${{ github.event_name == 'issue_comment' }}"),
+		"one for all":     edit(group, "group: mergexo"),
+		"by ref":          edit(group, "group: mergexo-${{ github.ref }}"),
+		"by event":        edit(group, "group: ${{ github.event_name }}-${{ github.event.pull_request.number || github.event.issue.number }}"),
+		"broken":          edit(group, "group: ${{ github.ref"),
+	},
+	"permissions": {
+		"none":                   noPermissions,
+		"none and unknown":       also(noPermissions, factsOf(func(r *model.RepositoryFacts) { r.Actions.Known = false })),
+		"none and all":           also(noPermissions, factsOf(func(r *model.RepositoryFacts) { r.Actions.DefaultWrite = true })),
+		"none and another token": also(noPermissions, appToken),
+		"write-all":              edit(rightsOf, "    permissions: write-all\n"),
+		"read-all":               edit(rightsOf, "    permissions: read-all\n"),
+		"empty":                  edit(rightsOf, "    permissions:\n"),
+		"too little":             also(edit("      issues: write # comment in the conversation\n", ""), edit("actions: read #", "actions: none #")),
+		"actions written":        edit("actions: read #", "actions: write #"),
+		"too much":               edit("      issues: write #", "      packages: write\n      id-token: write\n      issues: write #"),
+	},
+	"timeout": {
+		"none":     edit("    timeout-minutes: 60\n", ""),
+		"short":    edit("timeout-minutes: 60", "timeout-minutes: 30"),
+		"computed": edit("timeout-minutes: 60", "timeout-minutes: ${{ vars.MINUTES }}"),
+	},
+	"pins": {
+		"a tag":    edit("actions/checkout@3d3c42e5aac5ba805825da76410c181273ba90b1 # v7.0.1", "actions/checkout@v7"),
+		"a branch": edit("mergexo/mergexo@v1", "mergexo/mergexo@main"),
+	},
+	"checkout": {
+		"none":        edit("      - uses: actions/checkout@3d3c42e5aac5ba805825da76410c181273ba90b1 # v7.0.1\n        with:\n          fetch-depth: 0\n          persist-credentials: false\n", ""),
+		"after it":    also(edit("      - uses: actions/checkout@", "      - uses: mergexo/mergexo@v1\n      - uses: actions/checkout@"), settingsOf(func(s *Settings) { s.PassEnv = nil })),
+		"elsewhere":   edit("          fetch-depth: 0\n", "          fetch-depth: 0\n          path: other\n"),
+		"credentials": edit("          persist-credentials: false\n", ""),
+		"shallow":     edit("          fetch-depth: 0\n", ""),
+	},
+	"token": {
+		"none":    hubOf(func(h *Hub) { *h = Hub{} }),
+		"no name": hubOf(func(h *Hub) { *h = Hub{State: HubNoName, Why: "the remote origin is not at https://github.com"} }),
+		"refused": hubOf(func(h *Hub) {
+			*h = Hub{State: HubRefused, Why: "read octo/widgets: Bad credentials (401)", Fix: "set GITHUB_TOKEN to a token that is valid for this server"}
+		}),
+		"hidden": hubOf(func(h *Hub) {
+			*h = Hub{State: HubHidden, Why: "read octo/widgets: Not Found (404)", Fix: "check the name"}
+		}),
+		"no answer":              hubOf(func(h *Hub) { *h = Hub{State: HubUnreachable, Why: "read octo/widgets: no answer in time"} }),
+		"not said":               also(hubOf(func(h *Hub) { h.Token = "fine-grained personal token" }), factsOf(func(r *model.RepositoryFacts) { r.ScopesKnown, r.Scopes = false, nil })),
+		"few scopes":             factsOf(func(r *model.RepositoryFacts) { r.Scopes, r.Private = []string{"public_repo", "gist"}, true }),
+		"no scopes":              factsOf(func(r *model.RepositoryFacts) { r.Scopes = nil }),
+		"a reader":               factsOf(func(r *model.RepositoryFacts) { r.Push = false }),
+		"a reader in a workflow": func(_ *testing.T, f *Facts) { f.InActions, f.Hub.Facts.Push = true, false },
+	},
+	"repository": {
+		"archived":  factsOf(func(r *model.RepositoryFacts) { r.Archived = true }),
+		"no issues": factsOf(func(r *model.RepositoryFacts) { r.IssuesOff = true }),
+	},
+	"default_branch": {
+		"not there": also(func(_ *testing.T, f *Facts) { f.Workflows[0].Main, f.Settings.Main = MainMissing, MainOther }, func(_ *testing.T, f *Facts) {
+			f.Workflows = append(f.Workflows, File{Path: ".github/workflows/other.yml", Text: "on: workflow_dispatch", Main: MainMissing})
+		}),
+	},
+	"pull_requests": {
+		"forbidden": factsOf(func(r *model.RepositoryFacts) { r.Actions.PullRequests = false }),
+		"hidden": factsOf(func(r *model.RepositoryFacts) {
+			r.Actions = model.ActionsRights{Why: "GitHub does not show it to this token"}
+		}),
+	},
+	"protection": {
+		"pull requests": demand(model.Demand{Kind: model.DemandPull, Source: "branch protection"}),
+		"checks":        demand(model.Demand{Kind: model.DemandChecks, Source: "ruleset 73", Names: []string{"test", "lint"}, Bypass: true}),
+		"linear": also(settingsOf(func(s *Settings) { s.Strategies = append(s.Strategies, Strategy{"merge.rule for gh-pr-*", "no-ff"}) }),
+			demand(model.Demand{Kind: model.DemandLinear, Source: "ruleset 42"})),
+		"signatures":    demand(model.Demand{Kind: model.DemandSignatures, Source: "branch protection"}),
+		"pushers":       demand(model.Demand{Kind: model.DemandPushers, Source: "branch protection", Names: []string{"octo", "team core"}}),
+		"locked":        also(appToken, demand(model.Demand{Kind: model.DemandLocked, Source: "branch protection"})),
+		"queue":         also(settingsOf(func(s *Settings) { s.Strategies[0].Name = "api" }), demand(model.Demand{Kind: model.DemandQueue, Source: "ruleset 1"})),
+		"another token": also(appToken, demand(model.Demand{Kind: model.DemandPull, Source: "ruleset 42", Bypass: true})),
+		"hidden": factsOf(func(r *model.RepositoryFacts) {
+			r.Demands = model.BranchDemands{Why: "GitHub does not show it to this token"}
+		}),
+	},
+	"ci": {
+		"by the token written out": also(beside("on: push\n"), edit("          signing-key", "          token: ${{ github.token }}\n          signing-key")),
+		"waits": also(beside("name: CI\non: [push, pull_request]\n"), func(_ *testing.T, f *Facts) {
+			f.Workflows = append(f.Workflows, File{Path: ".github/workflows/lint.yml", Text: "on: {pull_request: {branches: [main]}}", Main: MainSame})
+		}),
+	},
+	"git": {
+		"none":    func(_ *testing.T, f *Facts) { f.Git = "" },
+		"old":     func(_ *testing.T, f *Facts) { f.Git = "2.34.1" },
+		"strange": func(_ *testing.T, f *Facts) { f.Git = strings.Repeat("x", 3) },
+	},
+}

@@ -1,0 +1,219 @@
+package doctor
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+const minute = time.Minute
+
+// healthy are the facts of a repository in which nothing is wrong.
+func healthy() Facts {
+	return Facts{
+		Repository: "octo/widgets",
+		Settings: Settings{
+			File: File{Path: SettingsPath, Main: MainSame}, Found: true, Adapter: "command", Timeout: 30 * minute, CI: "never",
+			Programs:   []Program{{"agent.command", "scripts/my-agent", ProgramFound}, {"repo.required_tests", "make", ProgramFound}},
+			PassEnv:    []string{"MODEL_API_KEY"},
+			Strategies: []Strategy{{"merge.strategy", "rebase"}},
+		},
+		Workflows: []File{{Path: WorkflowPath, Text: strings.Replace(Workflow(), "        with:\n          signing-key", "        env:\n          MODEL_API_KEY: ${{ secrets.MODEL_API_KEY }}\n        with:\n          signing-key", 1), Main: MainSame}},
+		Hub: Hub{State: HubRead, Token: "classic personal token", Facts: model.RepositoryFacts{
+			Repo: model.Repo{Owner: "octo", Name: "widgets"}, DefaultBranch: "main", Push: true, PushKnown: true, ScopesKnown: true, Scopes: []string{"repo"},
+			Actions: model.ActionsRights{Known: true, PullRequests: true}, Demands: model.BranchDemands{Known: true},
+		}},
+		Git: "2.39.5",
+	}
+}
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	file := filepath.Join("testdata", name+".out")
+	if *update {
+		require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o755))
+		require.NoError(t, os.WriteFile(file, []byte(got), 0o644))
+	}
+	want, err := os.ReadFile(file)
+	require.NoError(t, err)
+	assert.Equal(t, string(want), got)
+}
+
+func TestHealthy(t *testing.T) {
+	findings := Diagnose(healthy())
+	assert.Equal(t, 0, Exit(findings))
+	var out bytes.Buffer
+	require.NoError(t, Write(&out, findings))
+	golden(t, "healthy", out.String())
+}
+
+// Each case breaks one thing of a healthy repository, and the golden file shows what is then not well.
+func TestEveryCheck(t *testing.T) {
+	used := map[string]bool{}
+	for check, cases := range ailments {
+		for name, ail := range cases {
+			file := check + "/" + strings.ReplaceAll(name, " ", "_")
+			used[filepath.Join("testdata", file+".out")] = true
+			t.Run(file, func(t *testing.T) {
+				f := healthy()
+				ail(t, &f)
+				findings := Diagnose(f)
+				var bad []Finding
+				for _, found := range findings {
+					if found.Level != OK {
+						bad = append(bad, found)
+					}
+				}
+				require.NotEmpty(t, bad, "nothing was found")
+				var out bytes.Buffer
+				require.NoError(t, Write(&out, bad))
+				golden(t, file, fmt.Sprintf("%sexit %d\n", out.String(), Exit(findings)))
+				found := false
+				for _, b := range bad {
+					assert.NotContains(t, b.Text, "\n")
+					found = found || b.Check == strings.ReplaceAll(check, "_", " ") || b.Check == check
+					if b.Level == Warning || b.Level == Problem {
+						assert.NotEmpty(t, b.Fix, "%s: a finding says what is to be done", b.Text)
+					}
+				}
+				assert.True(t, found, "the check itself found nothing")
+			})
+		}
+	}
+	for _, c := range checks {
+		assert.Contains(t, ailments, strings.ReplaceAll(c.name, " ", "_"), "no case breaks what this check looks at")
+	}
+	files, err := filepath.Glob("testdata/*/*.out")
+	require.NoError(t, err)
+	for _, file := range files {
+		assert.True(t, used[file], "%s is of no case", file)
+	}
+}
+
+// What is all right in another way is all right.
+func TestOtherWays(t *testing.T) {
+	for name, change := range map[string]func(*testing.T, *Facts){
+		"triggers as a list": edit("on:\n  # These", "on: [issue_comment, issues, schedule, pull_request_review, pull_request_review_comment, {x: y}]\nelse:\n  # These"),
+		"bots by actor": edit("(github.event.sender.type != 'Bot' || (github.event.comment == null && github.event.review == null))",
+			"!endsWith(github.actor, '[bot]')"),
+		"a gate before it": func(t *testing.T, f *Facts) {
+			edit("    if: >-", "    needs: gate\n    x-if: >-")(t, f)
+			edit("jobs:\n", "jobs:\n  gate:\n    if: github.event.sender.type != 'Bot' && !github.event.pull_request.head.repo.fork\n    runs-on: x\n")(t, f)
+		},
+		"a condition on the step": func(t *testing.T, f *Facts) {
+			edit("    if: >-", "    x-if: >-")(t, f)
+			edit("        id: mergexo\n", "        id: mergexo\n        if: ${{ github.event.sender.type != 'Bot' && !github.event.pull_request.head.repo.fork }}\n")(t, f)
+		},
+		"only people of the repository": edit("(github.event.sender.type != 'Bot' ||", "(github.event.comment == null || contains(fromJSON('[\"OWNER\"]'), github.event.comment.author_association)) && (github.event.sender.type != 'Bot' ||"),
+		"a group of words": edit("group: mergexo-${{ github.event.pull_request.number || github.event.issue.number || github.event.workflow_run.pull_requests[0].number || 'sweep' }}",
+			"group: ${{ format('{0}-{1}', github.workflow, github.event.pull_request.number || github.event.issue.number) }}"),
+		"permissions of the workflow": func(t *testing.T, f *Facts) {
+			edit("    permissions:\n", "    x-permissions:\n")(t, f)
+			edit("permissions: {}", "permissions: {contents: write, issues: write, pull-requests: write, actions: read}")(t, f)
+		},
+		"anchors": func(t *testing.T, f *Facts) {
+			edit("types: [created, edited]\n  issues", "types: &said [created, edited]\n  issues")(t, f)
+			edit("pull_request_review_comment:\n    types: [created, edited]", "pull_request_review_comment:\n    types: *said")(t, f)
+		},
+		"anchors of blocks":     also(edit("permissions: {}", "x-rights: &rights {contents: write, issues: write, pull-requests: write, actions: read}\npermissions: {}"), edit(rightsOf, "    permissions: *rights\n")),
+		"a step that decides":   also(edit(noBots, "(github.event.sender.type != 'Bot' || vars.BOTS)"), edit("        id: mergexo\n", "        id: mergexo\n        if: github.event.sender.type != 'Bot'\n")),
+		"another token":         also(appToken, edit(rightsOf, "    permissions: {contents: read}\n"), beside("on: [push, pull_request]\n"), factsOf(func(r *model.RepositoryFacts) { r.Actions = model.ActionsRights{Known: true} })),
+		"CI that there is":      also(settingsOf(func(s *Settings) { s.CI = "all_complete" }), beside("name: CI\non: workflow_dispatch\n")),
+		"the least git":         func(_ *testing.T, f *Facts) { f.Git = "2.38.0" },
+		"the token written out": edit("          signing-key", "          token: ${{ secrets.GITHUB_TOKEN }}\n          signing-key"),
+		"a fork of the action":  edit("mergexo/mergexo@v1", "Octo/MergeXO@0123456789012345678901234567890123456789"),
+		"two workflows": func(t *testing.T, f *Facts) {
+			edit("  schedule:\n    - cron: \"17 * * * *\"\n", "")(t, f)
+			sweep := f.Workflows[0]
+			sweep.Path = ".github/workflows/sweep.yml"
+			sweep.Text = strings.Replace(sweep.Text, "on:\n", "on:\n  schedule: [{cron: \"3 * * * *\"}]\nelse:\n", 1)
+			f.Workflows = append(f.Workflows, sweep)
+		},
+		"another command of ours": func(_ *testing.T, f *Facts) {
+			f.Workflows = append(f.Workflows, File{Path: ".github/workflows/status.yml", Text: "on: workflow_dispatch\njobs: {a: {steps: [{uses: mergexo/mergexo@main, with: {command: status --json}}]}}\n"})
+		},
+		"commits of tags and named branches only": func(_ *testing.T, f *Facts) {
+			f.Workflows = append(f.Workflows, File{Path: ".github/workflows/release.yml", Text: "on: {push: {tags: [v1]}}\n"}, File{Path: ".github/workflows/main.yml", Text: "on: {push: {branches: [main]}}\n"})
+		},
+		"GitHub merges": func(_ *testing.T, f *Facts) {
+			f.Settings.Strategies[0].Name = "api"
+			f.Hub.Facts.Demands.List = []model.Demand{{Kind: model.DemandPull}, {Kind: model.DemandChecks}, {Kind: model.DemandLinear}, {Kind: model.DemandSignatures}}
+		},
+		"a rule that has nothing to do with it": func(_ *testing.T, f *Facts) { f.Hub.Facts.Demands.List = []model.Demand{{Kind: "deletion"}} },
+		"the workflow's bot may push": func(_ *testing.T, f *Facts) {
+			f.Hub.Facts.Demands.List = []model.Demand{{Kind: model.DemandPushers, Names: []string{"GitHub-Actions[bot]"}}}
+		},
+		"a public repository's token":  func(_ *testing.T, f *Facts) { f.Hub.Facts.Scopes = []string{"public_repo", "read:org"} },
+		"a newer git":                  func(_ *testing.T, f *Facts) { f.Git = "3.0.1" },
+		"an Apple git":                 func(_ *testing.T, f *Facts) { f.Git = "2.50.1" },
+		"no settings that ask for env": func(_ *testing.T, f *Facts) { f.Settings.PassEnv = nil },
+		"env of the job": func(t *testing.T, f *Facts) {
+			edit("        env:\n          MODEL_API_KEY: ${{ secrets.MODEL_API_KEY }}\n", "")(t, f)
+			edit("    timeout-minutes: 60\n", "    timeout-minutes: 60\n    env: {MODEL_API_KEY: x}\n")(t, f)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := healthy()
+			change(t, &f)
+			for _, found := range Diagnose(f) {
+				if found.Level != OK && !(name == "triggers as a list" && found.Check == "triggers") {
+					assert.Fail(t, found.Text)
+				}
+			}
+		})
+	}
+}
+
+// edit replaces a text in the workflow, which has to be there.
+func edit(old, text string) func(*testing.T, *Facts) {
+	return func(t *testing.T, f *Facts) {
+		t.Helper()
+		require.Contains(t, f.Workflows[0].Text, old)
+		f.Workflows[0].Text = strings.Replace(f.Workflows[0].Text, old, text, 1)
+	}
+}
+
+func TestExit(t *testing.T) {
+	assert.Equal(t, 0, Exit(nil))
+	assert.Equal(t, 0, Exit([]Finding{{Level: OK}, {Level: Unchecked}}))
+	assert.Equal(t, 1, Exit([]Finding{{Level: OK}, {Level: Warning}}))
+	assert.Equal(t, 2, Exit([]Finding{{Level: Problem}, {Level: Warning}}))
+}
+
+// Whatever a file holds, a finding is one line of ours.
+func TestFindingsAreOneLineEach(t *testing.T) {
+	f := healthy()
+	f.Settings.Problems = []string{"a\x1b[31m\n::error::b ##[group]\u202e" + strings.Repeat("x", 1000)}
+	for _, found := range Diagnose(f) {
+		if found.Check == "settings" {
+			assert.True(t, strings.HasPrefix(found.Text, "a\uFFFD[31m ::error::b ## [group]\uFFFDxxx"), found.Text)
+			assert.Less(t, len(found.Text), 450)
+		}
+	}
+}
+
+func FuzzWorkflow(f *testing.F) {
+	f.Add(Workflow())
+	f.Add("on: *a\njobs: &a {x: {steps: [*a], if: \"${{ a\", concurrency: {group: \"${{\"}}}")
+	f.Fuzz(func(t *testing.T, text string) {
+		facts := healthy()
+		facts.Workflows[0].Text = text
+		for _, found := range Diagnose(facts) {
+			require.NotEmpty(t, found.Text)
+			require.NotContains(t, found.Text+found.Fix, "\n")
+			require.False(t, (found.Level == Warning || found.Level == Problem) && found.Fix == "", found.Text)
+		}
+	})
+}

@@ -1,0 +1,32 @@
+package doctor
+
+import "strings"
+
+// workflowFiles says which files use the action, and which files nobody can read.
+func workflowFiles(e *exam) []Finding {
+	out := e.broken
+	if len(e.uses) > 0 {
+		return append([]Finding{ok("%s: uses %s", e.files(), quote(e.uses[0].s.uses.value))}, out...)
+	}
+	for _, w := range e.workflows {
+		for _, j := range w.jobs {
+			if j.calls != "" {
+				return append(out, unchecked("no workflow uses %s itself; %s calls %s, which was not looked into", Action, place(w.path, j.line), quote(j.calls)))
+			}
+		}
+	}
+	const fix = "run mergexo init, or copy its workflow, and commit it to the default branch"
+	if len(e.Workflows) == 0 {
+		return append(out, problem(fix, ".github/workflows: there is no workflow, so nothing starts MergeXO"))
+	}
+	return append(out, problem(fix, ".github/workflows: no workflow uses %s, so nothing starts MergeXO", Action))
+}
+
+// brokenFile is a finding for a workflow that cannot be read: bad where it could be ours.
+func brokenFile(f File, err error) Finding {
+	const fix = "correct it: GitHub runs nothing of a workflow that it cannot read"
+	if strings.Contains(strings.ToLower(f.Path+f.Text), "mergexo") {
+		return problem(fix, "%s", err)
+	}
+	return warn(fix, "%s", err)
+}

@@ -1,0 +1,149 @@
+package doctor
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// token says what GitHub makes of the token. What a fine-grained or an App's token may do it tells nobody: its answers show
+// the rights of the person behind it, or none, and a refusal names what was needed only after the fact.
+// https://docs.github.com/en/rest/using-the-rest-api/troubleshooting-the-rest-api#resource-not-accessible
+func token(e *exam) []Finding {
+	h, f := e.Hub, e.Hub.Facts
+	switch h.State {
+	case HubNoToken:
+		return []Finding{unchecked("the token: not checked, there is none; set GITHUB_TOKEN to check what GitHub knows")}
+	case HubNoName:
+		return []Finding{unchecked("the token: not checked, %s; set GITHUB_REPOSITORY", h.Why)}
+	case HubRefused, HubHidden:
+		return []Finding{problem(h.Fix, "the token: %s", h.Why)}
+	case HubUnreachable:
+		return []Finding{unchecked("the token: not checked, %s", h.Why)}
+	}
+	if f.PushKnown && !f.Push {
+		return []Finding{e.weak("the token: whoever it belongs to may not push to %s", e.Repository)}
+	}
+	if !f.ScopesKnown {
+		return []Finding{ok("the token: valid (%s)", h.Token),
+			unchecked("the token: whether it may write contents, issues and pull requests, and read actions, was not checked: GitHub tells this of classic tokens only")}
+	}
+	if slices.Contains(f.Scopes, "repo") || !f.Private && slices.Contains(f.Scopes, "public_repo") {
+		return []Finding{ok("the token: valid, with the scopes %s", strings.Join(f.Scopes, ", "))}
+	}
+	scopes := "no scope"
+	if len(f.Scopes) > 0 {
+		scopes = "only the scopes " + strings.Join(f.Scopes, ", ")
+	}
+	return []Finding{e.weak("the token: it has %s, and needs repo (public_repo for a public repository)", scopes)}
+}
+
+// weak is a token that cannot do the work: bad in a workflow, and in a terminal what its owner should know.
+func (e *exam) weak(format string, args ...any) Finding {
+	const fix = "use a token that may write contents, issues and pull requests, and read actions"
+	if e.InActions {
+		return problem(fix, format, args...)
+	}
+	return warn(fix, format+"; the workflow's may", args...)
+}
+
+func repository(e *exam) []Finding {
+	f := e.Hub.Facts
+	switch {
+	case e.Hub.State != HubRead:
+		return nil // the token's finding says why
+	case f.Archived:
+		return []Finding{problem("unarchive it, or stop here", "%s is archived: nothing can be pushed or said", e.Repository)}
+	case f.IssuesOff:
+		return []Finding{warn("switch issues on in its settings where work should begin with them", "%s has no issues: pull requests are answered, and nothing begins with an issue", e.Repository)}
+	}
+	return []Finding{ok("%s: default branch %s", e.Repository, f.DefaultBranch)}
+}
+
+// defaultBranch compares the checkout with what runs read.
+func defaultBranch(e *exam) []Finding {
+	var out []Finding
+	used := map[string]bool{e.Settings.Path: e.Settings.Found}
+	for _, u := range e.uses {
+		used[u.w.path] = true
+	}
+	main, known := e.Hub.Facts.DefaultBranch, false
+	for _, f := range append([]File{e.Settings.File}, e.Workflows...) {
+		known = known || f.Main != MainUnknown
+		switch {
+		case !used[f.Path]:
+		case f.Main == MainMissing:
+			out = append(out, warn("commit it and bring it to "+main, "%s is not on %s, from which runs read it", f.Path, main))
+		case f.Main == MainOther:
+			out = append(out, warn("commit it and bring it to "+main, "%s is not as on %s, from which runs read it", f.Path, main))
+		}
+	}
+	if !known {
+		return nil
+	}
+	return orOK(out, "settings and workflow are as on %s", main)
+}
+
+// pullRequests is about flows that begin with an issue: they end in a pull request that the workflow's token opens.
+// https://docs.github.com/en/repositories/managing-your-repositorys-settings-and-features/enabling-features-for-your-repository/managing-github-actions-settings-for-a-repository#preventing-github-actions-from-creating-or-approving-pull-requests
+func pullRequests(e *exam) []Finding {
+	a := e.Hub.Facts.Actions
+	switch {
+	case e.ownToken():
+		return []Finding{ok("opening pull requests: the action's own token is not bound by the setting for workflows")}
+	case e.Hub.State != HubRead:
+		return []Finding{unchecked("opening pull requests: whether workflows may was not checked")}
+	case !a.Known:
+		return []Finding{unchecked("opening pull requests: whether workflows may was not checked: %s", a.Why)}
+	case !a.PullRequests:
+		return []Finding{warn("in the repository: Settings, Actions, General, \"Allow GitHub Actions to create and approve pull requests\"; or: gh api -X PUT repos/"+e.repo()+"/actions/permissions/workflow -F can_approve_pull_request_reviews=true",
+			"opening pull requests: workflows may not, so what begins with an issue ends on a branch")}
+	}
+	return []Finding{ok("opening pull requests: workflows may")}
+}
+
+// startsCI is about commits of the agent that should be tested by other workflows.
+// https://docs.github.com/en/actions/concepts/security/github_token#when-github_token-triggers-workflow-runs
+func startsCI(e *exam) []Finding {
+	var ci []string
+	for _, w := range e.workflows {
+		ours := slices.ContainsFunc(e.uses, func(u use) bool { return u.w == w })
+		if !ours && slices.ContainsFunc(w.triggers, startsOnCommits) {
+			ci = append(ci, w.path)
+		}
+	}
+	switch {
+	case len(e.uses) == 0:
+		return nil
+	case len(ci) == 0:
+		return []Finding{ok("CI: no other workflow waits for the agent's commits")}
+	case e.ownToken():
+		return []Finding{ok("CI: the agent's commits start %s, since they are pushed with another token than the workflow's", list(ci))}
+	}
+	return []Finding{warn("give the action's token input the token of an App that may write contents, issues and pull requests, and read actions",
+		"CI: the agent's commits are pushed with the workflow's own token, which starts nothing on push, and on pull_request only after somebody's approval: %s", list(ci))}
+}
+
+// startsOnCommits leaves out pushes of tags and of named branches: the agent's branches are others, as a rule.
+func startsOnCommits(t trigger) bool {
+	return t.event == "pull_request" || t.event == "push" && !slices.ContainsFunc(t.filters, func(f string) bool { return f == "branches" || f == "tags" })
+}
+
+// leastGit is what merge-tree --write-tree needs.
+const leastGit = 38
+
+func gitVersion(e *exam) []Finding {
+	major, rest, _ := strings.Cut(e.Git, ".")
+	minor, _, _ := strings.Cut(rest, ".")
+	x, err := strconv.Atoi(major)
+	y, err2 := strconv.Atoi(minor)
+	switch {
+	case e.Git == "":
+		return []Finding{problem("install git 2.38 or later", "git: not on PATH")}
+	case err != nil || err2 != nil:
+		return []Finding{unchecked("git: its version %s was not understood; 2.38 or later is needed", quote(e.Git))}
+	case x < 2 || x == 2 && y < leastGit:
+		return []Finding{problem("install git 2.38 or later", "git: version %s is too old", e.Git)}
+	}
+	return []Finding{ok("git: version %s", e.Git)}
+}

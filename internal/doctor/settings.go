@@ -1,0 +1,88 @@
+package doctor
+
+import (
+	"strings"
+)
+
+func settings(e *exam) []Finding {
+	s := e.Settings
+	switch {
+	case s.Bad != "":
+		return []Finding{problem("put a settings file there: mergexo init writes one", "%s: %s", s.Path, s.Bad)}
+	case !s.Found:
+		return []Finding{problem("run mergexo init, or write one, and commit it to the default branch", "%s: not there", s.Path)}
+	case len(s.Problems) > 0:
+		var out []Finding
+		for _, p := range s.Problems {
+			out = append(out, problem("correct it: with settings that cannot be read every run fails", "%s", p))
+		}
+		return out
+	case s.AdapterBad != "":
+		return []Finding{problem("name one of the adapters that there are", "%s: agent.adapter: %s", s.Path, s.AdapterBad)}
+	}
+	return []Finding{ok("%s: agent.adapter is %s", s.Path, quote(s.Adapter))}
+}
+
+// readable tells whether the settings say anything.
+func (e *exam) readable() bool {
+	return e.Settings.Found && e.Settings.Bad == "" && len(e.Settings.Problems) == 0
+}
+
+func programs(e *exam) []Finding {
+	if !e.readable() {
+		return nil
+	}
+	var out []Finding
+	for _, p := range e.Settings.Programs {
+		at := e.Settings.Path + ": " + p.Key
+		inside := strings.Contains(p.Name, "/")
+		switch {
+		case p.State == ProgramFound && inside:
+			out = append(out, ok("%s: %s is there", at, quote(p.Name)))
+		case p.State == ProgramFound:
+			out = append(out, ok("%s: %s is on PATH", at, quote(p.Name)))
+		case p.State == ProgramNotExecutable:
+			out = append(out, problem("git update-index --chmod=+x "+p.Name+", and commit it", "%s: %s is not executable", at, quote(p.Name)))
+		case p.State == ProgramElsewhere:
+			out = append(out, unchecked("%s: whether %s is there on the runner cannot be told from here", at, quote(p.Name)))
+		case inside:
+			out = append(out, problem("commit it, or correct the path, which begins at the top of the repository", "%s: %s is not in the repository", at, quote(p.Name)))
+		case e.InActions:
+			out = append(out, problem("install it in a step before the action, or give a path in the repository", "%s: %s is not on PATH", at, quote(p.Name)))
+		default:
+			out = append(out, warn("make sure that the workflow installs it before the action, or give a path in the repository", "%s: %s is not on the PATH of this machine", at, quote(p.Name)))
+		}
+	}
+	return out
+}
+
+// passEnv looks for the variables that the agent may see: nothing but the step's env puts them there, as a rule.
+func passEnv(e *exam) []Finding {
+	if !e.readable() || len(e.Settings.PassEnv) == 0 || len(e.uses) == 0 {
+		return nil
+	}
+	var out []Finding
+	for _, name := range e.Settings.PassEnv {
+		for _, u := range e.uses {
+			_, inStep := u.s.env[name]
+			_, inJob := u.j.env[name]
+			_, inFile := u.w.env[name]
+			if !inStep && !inJob && !inFile && !strings.HasPrefix(name, "GITHUB_") && !strings.HasPrefix(name, "RUNNER_") {
+				out = append(out, warn("add it to the env of that step, or make sure that an earlier step or the runner sets it",
+					"%s: agent.pass_env names %s, which no env at %s sets", e.Settings.Path, quote(name), u.at(u.s.line)))
+			}
+		}
+	}
+	return orOK(out, "%s: agent.pass_env: %s set for the action", e.Settings.Path, isAre(e.Settings.PassEnv))
+}
+
+func isAre(names []string) string {
+	quoted := make([]string, len(names))
+	for i, n := range names {
+		quoted[i] = quote(n)
+	}
+	if len(names) == 1 {
+		return quoted[0] + " is"
+	}
+	return list(quoted) + " are"
+}

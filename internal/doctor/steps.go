@@ -1,0 +1,93 @@
+package doctor
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// timeout compares the job's time with the agent's. GitHub's own limit is 360 minutes.
+// https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-syntax#jobsjob_idtimeout-minutes
+func timeout(e *exam) []Finding {
+	var out []Finding
+	for _, u := range e.jobs() {
+		t := u.j.timeout
+		at := place(u.w.path, max(t.line, u.j.line))
+		minutes, err := strconv.ParseFloat(t.value, 64)
+		span := time.Duration(minutes * float64(time.Minute))
+		switch {
+		case t.value == "":
+			out = append(out, warn("add timeout-minutes: 60 below the job", "%s: jobs.%s has no timeout-minutes: a run that hangs costs six hours", at, u.j.id))
+		case err != nil:
+			out = append(out, unchecked("%s: jobs.%s.timeout-minutes is %s, which is known only then", at, u.j.id, quote(t.value)))
+		case e.readable() && e.Settings.Timeout > 0 && span <= e.Settings.Timeout:
+			out = append(out, warn("give the job more time than the agent, for tests and pushes", "%s: jobs.%s.timeout-minutes is %s, and agent.timeout in %s is %g minutes: the run ends before the agent does",
+				at, u.j.id, t.value, e.Settings.Path, e.Settings.Timeout.Minutes()))
+		default:
+			out = append(out, ok("%s: jobs.%s.timeout-minutes is %s", at, u.j.id, t.value))
+		}
+	}
+	return out
+}
+
+var (
+	fullSHA = regexp.MustCompile(`^[0-9a-f]{40}$`)
+	digest  = regexp.MustCompile(`@sha256:[0-9a-f]{64}$`)
+	release = regexp.MustCompile(`^v\d`)
+)
+
+// pins looks at the actions that run in one job with the token: a tag or a branch can be moved under them.
+// https://docs.github.com/en/actions/reference/security/secure-use#using-third-party-actions
+func pins(e *exam) []Finding {
+	var out []Finding
+	for _, u := range e.jobs() {
+		for _, s := range u.j.steps {
+			uses := s.uses.value
+			name, ref, _ := strings.Cut(uses, "@")
+			switch {
+			case uses == "", strings.HasPrefix(uses, "./"), fullSHA.MatchString(ref), digest.MatchString(uses):
+			case isAction(uses) && release.MatchString(ref):
+			case isAction(uses):
+				out = append(out, warn("use a release: "+name+"@v1, or a full commit SHA", "%s: %s can change with every push to it", u.at(s.uses.line), quote(uses)))
+			default:
+				out = append(out, warn("pin it to a full commit SHA, with the version in a comment behind it", "%s: %s can be moved to other code, which would run beside the agent with its token", u.at(s.uses.line), quote(uses)))
+			}
+		}
+	}
+	if len(e.uses) == 0 {
+		return nil
+	}
+	return orOK(out, "%s: the actions beside it are pinned", e.files())
+}
+
+// checkout looks at how the repository comes to the job.
+func checkout(e *exam) []Finding {
+	var out []Finding
+	for _, u := range e.jobs() {
+		var found *step
+		for _, s := range u.j.steps {
+			if strings.HasPrefix(strings.ToLower(s.uses.value), "actions/checkout@") && s.with["repository"] == "" && s.with["path"] == "" {
+				found = s
+			}
+			if s == u.s {
+				break
+			}
+		}
+		if found == nil {
+			out = append(out, warn("add actions/checkout before it, with fetch-depth: 0 and persist-credentials: false", "%s: no checkout of the repository before the action: it makes a clone of its own, without what your steps install there", u.at(u.s.line)))
+			continue
+		}
+		at := u.at(found.line) + ": actions/checkout"
+		if strings.ToLower(found.with["persist-credentials"]) != "false" {
+			out = append(out, warn("add persist-credentials: false below with:", "%s leaves the token in the checkout for every step that comes", at))
+		}
+		if found.with["fetch-depth"] != "0" {
+			out = append(out, warn("add fetch-depth: 0 below with:", "%s brings no history, so each run fetches what it lacks", at))
+		}
+	}
+	if len(e.uses) == 0 {
+		return nil
+	}
+	return orOK(out, "%s: the checkout has its history and no token", e.files())
+}

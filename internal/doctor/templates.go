@@ -1,0 +1,85 @@
+package doctor
+
+import (
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// WorkflowPath and SettingsPath are where `mergexo init` writes what Workflow and SettingsFile give.
+const (
+	WorkflowPath = ".github/workflows/mergexo.yml"
+	SettingsPath = ".github/mergexo.toml"
+)
+
+//go:embed templates/mergexo.yml
+var workflowTemplate string
+
+// Workflow is the workflow to begin with. This repository's own is the same, byte for byte.
+func Workflow() string { return workflowTemplate }
+
+// settingsTemplate works as it is: the agent in it needs no program that nobody could guess.
+const settingsTemplate = `# How MergeXO works here. It is read from the branch that a pull request goes to.
+
+[repo]
+track = ["agent/*"]           # pull requests from these branches of this repository
+%s
+
+[agent]
+adapter = "suggestion"        # applies suggestion blocks as they are; no model needed
+# Or a program of yours, which reads one JSON request on its standard input, works in the checkout, and writes one JSON
+# outcome on its standard output:
+# adapter = "command"
+# command = ["scripts/my-agent"]
+# pass_env = ["MODEL_API_KEY"]  # it sees nothing else but PATH, HOME, LANG and TMPDIR
+
+[merge]
+strategy = "rebase"           # "api" where the branch is protected against pushes
+`
+
+// SettingsFile is the settings file to begin with. What could test the repository is suggested and not switched on: only
+// its people know whether it can run where the agent does.
+func SettingsFile(read func(path string) (string, bool)) string {
+	line := `# required_tests = ["scripts/test"]  # before every push`
+	if argv, found := SuggestTests(read); argv != nil {
+		quoted := make([]string, len(argv))
+		for i, a := range argv {
+			quoted[i] = fmt.Sprintf("%q", a)
+		}
+		line = fmt.Sprintf("# required_tests = [%s]  # before every push; suggested because of %s", strings.Join(quoted, ", "), found)
+	}
+	return fmt.Sprintf(settingsTemplate, line)
+}
+
+var testTarget = regexp.MustCompile(`(?m)^test\s*:([^=]|$)`)
+
+// SuggestTests finds a command that tests a repository, and the file that tells so; nil for none. read gives a file at the
+// top of the repository.
+func SuggestTests(read func(path string) (string, bool)) (argv []string, found string) {
+	for _, s := range []struct {
+		path string
+		when func(text string) bool
+		argv []string
+	}{
+		{"go.mod", nil, []string{"go", "test", "./..."}},
+		{"pyproject.toml", nil, []string{"python", "-m", "pytest"}},
+		{"pytest.ini", nil, []string{"python", "-m", "pytest"}},
+		{"tox.ini", nil, []string{"python", "-m", "pytest"}},
+		{"setup.py", nil, []string{"python", "-m", "pytest"}},
+		{"package.json", hasTestScript, []string{"npm", "test"}},
+		{"Makefile", testTarget.MatchString, []string{"make", "test"}},
+		{"GNUmakefile", testTarget.MatchString, []string{"make", "test"}},
+	} {
+		if text, ok := read(s.path); ok && (s.when == nil || s.when(text)) {
+			return s.argv, s.path
+		}
+	}
+	return nil, ""
+}
+
+func hasTestScript(text string) bool {
+	var p struct{ Scripts map[string]string }
+	return json.Unmarshal([]byte(text), &p) == nil && p.Scripts["test"] != "" && !strings.Contains(p.Scripts["test"], "no test specified")
+}

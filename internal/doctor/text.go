@@ -1,0 +1,89 @@
+package doctor
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// signs are what stands before a finding in a terminal.
+var signs = map[Level]string{OK: "ok", Warning: "warn", Problem: "fix", Unchecked: "-"}
+
+// Write prints findings for people: in groups, one line each, what is to be done below it.
+func Write(w io.Writer, findings []Finding) error {
+	var out strings.Builder
+	group := ""
+	for _, f := range findings {
+		if f.Group != group {
+			if group != "" {
+				out.WriteString("\n")
+			}
+			group = f.Group
+			out.WriteString(group + "\n")
+		}
+		fmt.Fprintf(&out, "  %-5s %s\n", signs[f.Level], f.Text)
+		if f.Fix != "" {
+			fmt.Fprintf(&out, "        %s\n", f.Fix)
+		}
+	}
+	fmt.Fprintf(&out, "\n%s\n", Summary(findings))
+	if _, err := io.WriteString(w, out.String()); err != nil {
+		return fmt.Errorf("write findings: %w", err)
+	}
+	return nil
+}
+
+// Summary counts findings in one line.
+func Summary(findings []Finding) string {
+	count := map[Level]int{}
+	for _, f := range findings {
+		count[f.Level]++
+	}
+	parts := []string{fmt.Sprintf("%d to fix", count[Problem]), fmt.Sprintf("%d worth a look", count[Warning]), fmt.Sprintf("%d ok", count[OK])}
+	if count[Unchecked] > 0 {
+		parts = append(parts, fmt.Sprintf("%d not checked", count[Unchecked]))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// oneLine makes a text that may hold somebody else's words fit for a line of ours: no control characters, nothing that
+// reorders or hides text, nothing that a runner obeys (https://github.com/actions/runner/blob/main/src/Runner.Common/ActionCommand.cs),
+// and an end to it.
+func oneLine(s string) string {
+	s = strings.Join(strings.Fields(strings.ToValidUTF8(s, "\uFFFD")), " ")
+	s = strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return unicode.ReplacementChar
+		}
+		return r
+	}, s)
+	return strings.ReplaceAll(cut(s, 400), "##[", "## [")
+}
+
+// quote is somebody else's text in a line of ours, short and with what cannot be seen escaped.
+func quote(s string) string { return strconv.Quote(cut(s, 80)) }
+
+func cut(s string, most int) string {
+	if runes := []rune(s); len(runes) > most {
+		return string(runes[:most]) + "…"
+	}
+	return s
+}
+
+// list is "a, b and c".
+func list(words []string) string {
+	if len(words) < 2 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:len(words)-1], ", ") + " and " + words[len(words)-1]
+}
+
+// sorted is a list without doubles.
+func sorted(words []string) []string {
+	words = slices.Clone(words)
+	slices.Sort(words)
+	return slices.Compact(words)
+}

@@ -1,0 +1,179 @@
+package doctor
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// wanted are the triggers: for each event the types, how bad it is to lack one, and what follows. Types that are written
+// for an event replace GitHub's own choice, which is all of them unless the table below says otherwise.
+// https://docs.github.com/en/actions/reference/workflows-and-actions/events-that-trigger-workflows
+var wanted = []struct {
+	event, kind string
+	level       Level
+	follows     string
+}{
+	{"issue_comment", "created", Problem, "comments in the conversation start nothing"},
+	{"issue_comment", "edited", Warning, "an edited comment waits for the next event"},
+	{"pull_request_review_comment", "created", Problem, "comments on lines start nothing"},
+	{"pull_request_review_comment", "edited", Warning, "an edited comment waits for the next event"},
+	{"pull_request_review", "submitted", Problem, "reviews start nothing"},
+	{"pull_request_review", "edited", Warning, "an edited review waits for the next event"},
+	{"issues", "labeled", Warning, "labels on issues start nothing"},
+	{"pull_request", "opened", Warning, "a new pull request is followed from its first comment on only"},
+	{"pull_request", "labeled", Warning, "labels on pull requests wait for the next event"},
+	{"pull_request", "synchronize", Warning, "a rewritten branch is noticed at the next event only"},
+	{"workflow_run", "completed", Warning, "failed CI runs start nothing"},
+	{"schedule", "", Warning, "what a lost trigger left behind waits for the next event"},
+}
+
+var defaultTypes = map[string][]string{"pull_request": {"opened", "synchronize", "reopened"}}
+
+// triggers looks for what should start MergeXO in all workflows that use it taken together.
+func triggers(e *exam) []Finding {
+	if len(e.uses) == 0 {
+		return nil
+	}
+	var out []Finding
+	var there []string
+	for _, event := range wantedEvents() {
+		if event == "workflow_run" && (!e.readable() || e.Settings.CI == "never") {
+			continue
+		}
+		if f, lacks := e.lacks(event); lacks {
+			out = append(out, f)
+		} else {
+			there = append(there, event)
+		}
+	}
+	return append(orOK(out, "%s: on: %s", e.files(), strings.Join(there, ", ")), e.unknownRuns()...)
+}
+
+func wantedEvents() []string {
+	var out []string
+	for _, w := range wanted {
+		if !slices.Contains(out, w.event) {
+			out = append(out, w.event)
+		}
+	}
+	return out
+}
+
+// lacks says what of an event is missing.
+func (e *exam) lacks(event string) (f Finding, lacks bool) {
+	var kinds []string
+	at, written := trigger{}, false
+	follows := ""
+	for _, w := range wanted {
+		if w.event != event {
+			continue
+		}
+		found, has := e.trigger(event, w.kind)
+		if has {
+			continue
+		}
+		if found.event != "" {
+			at, written = found, true
+		}
+		kinds = append(kinds, w.kind)
+		if follows == "" { // the worst of an event stands first
+			follows, f.Level = w.follows, w.level
+		}
+	}
+	switch {
+	case len(kinds) == 0:
+		return f, false
+	case !written:
+		f.Text, f.Fix = fmt.Sprintf("%s: on: lacks %s: %s", e.files(), event, follows), "add "+example(event)+" below on:"
+	default:
+		f.Text = fmt.Sprintf("%s: on.%s.types lacks %s: %s", place(e.fileOf(event), at.line), event, list(kinds), follows)
+		f.Fix = "add it: " + example(event)
+	}
+	return f, true
+}
+
+// trigger finds an event in the workflows that use the action, and says whether a type of it starts one of them.
+func (e *exam) trigger(event, kind string) (found trigger, has bool) {
+	for _, u := range e.uses {
+		for _, t := range u.w.triggers {
+			if t.event != event {
+				continue
+			}
+			found = t
+			types := t.types
+			if types == nil {
+				types = defaultTypes[event]
+			}
+			if types == nil || kind == "" || slices.Contains(types, kind) {
+				return t, true
+			}
+		}
+	}
+	return found, false
+}
+
+// fileOf is the path of the last workflow that uses the action and has the event.
+func (e *exam) fileOf(event string) string {
+	path := ""
+	for _, u := range e.uses {
+		if slices.ContainsFunc(u.w.triggers, func(t trigger) bool { return t.event == event }) {
+			path = u.w.path
+		}
+	}
+	return path
+}
+
+// example is how an event is written with all the types that are wanted of it.
+func example(event string) string {
+	var kinds []string
+	for _, w := range wanted {
+		if w.event == event && w.kind != "" {
+			kinds = append(kinds, w.kind)
+		}
+	}
+	switch {
+	case event == "schedule":
+		return "`schedule: [{cron: \"17 * * * *\"}]`"
+	case event == "workflow_run":
+		return "`workflow_run: {workflows: [CI], types: [completed]}`"
+	}
+	return fmt.Sprintf("`%s: {types: [%s]}`", event, strings.Join(kinds, ", "))
+}
+
+// unknownRuns finds names in workflow_run that no workflow has: GitHub says nothing, and nothing ever starts.
+func (e *exam) unknownRuns() []Finding {
+	if !e.readable() || e.Settings.CI == "never" {
+		return nil
+	}
+	var known []string
+	for _, w := range e.workflows {
+		known = append(known, w.name, w.path) // one without a name goes by its path
+	}
+	t, has := e.trigger("workflow_run", "completed")
+	if !has || len(t.workflows) == 0 {
+		return nil
+	}
+	var out []Finding
+	for _, name := range t.workflows {
+		if !slices.Contains(known, name) {
+			out = append(out, warn("name the workflows whose failures the agent should see", "%s: on.workflow_run names %s, and no workflow has that name", place(e.fileOf("workflow_run"), t.line), quote(name)))
+		}
+	}
+	return out
+}
+
+// pullRequestTarget is refused outright: it would run with the repository's token and secrets for a stranger's event.
+// https://securitylab.github.com/resources/github-actions-preventing-pwn-requests/
+func pullRequestTarget(e *exam) []Finding {
+	var out []Finding
+	for _, u := range e.jobs() {
+		for _, t := range u.w.triggers {
+			if t.event == "pull_request_target" {
+				out = append(out, problem("take it out: pull_request does what is needed, for branches of this repository",
+					"%s: on.pull_request_target gives this workflow's token and secrets to the events of strangers' forks", u.at(t.line)))
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,245 @@
+package doctor
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// workflow is a workflow file, as far as doctor reads it. Lines count from 1.
+// https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-syntax
+type workflow struct {
+	path        string
+	name        string
+	triggers    []trigger
+	permissions *permissions
+	concurrency *concurrency
+	env         map[string]string
+	jobs        []*job
+}
+
+// trigger is one event below on:.
+type trigger struct {
+	event     string
+	line      int
+	types     []string // nil: those that GitHub takes when none are named
+	filters   []string // the names of its filters: branches, tags, paths, ...
+	workflows []string // of workflow_run
+}
+
+type job struct {
+	id          string
+	line        int
+	condition   text
+	needs       []string
+	permissions *permissions
+	concurrency *concurrency
+	env         map[string]string
+	timeout     text
+	calls       string // a reusable workflow
+	steps       []*step
+}
+
+type step struct {
+	line      int
+	uses      text
+	condition text
+	with, env map[string]string
+}
+
+// text is a value with its place.
+type text struct {
+	value string
+	line  int
+}
+
+type permissions struct {
+	line int
+	all  string            // read-all or write-all
+	each map[string]string // contents -> write
+}
+
+type concurrency struct {
+	line          int
+	group, cancel string
+}
+
+var yamlLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?`)
+
+// readWorkflow reads a file. Its errors are lines that begin with the file's name.
+func readWorkflow(f File) (*workflow, error) {
+	if f.Bad != "" {
+		return nil, fmt.Errorf("%s: %s", f.Path, f.Bad)
+	}
+	var doc yaml.Node
+	if err := yaml.Unmarshal([]byte(f.Text), &doc); err != nil {
+		m := yamlLine.FindStringSubmatch(err.Error())
+		at, said := f.Path, err.Error()
+		if m != nil {
+			said = said[len(m[0]):]
+			if m[1] != "" {
+				at += ":" + m[1]
+			}
+		}
+		return nil, fmt.Errorf("%s: not YAML: %s", at, said)
+	}
+	if len(doc.Content) == 0 {
+		return nil, fmt.Errorf("%s: empty", f.Path)
+	}
+	top := follow(doc.Content[0])
+	if top.Kind != yaml.MappingNode {
+		return nil, fmt.Errorf("%s: not a workflow: want a mapping with on: and jobs: in it", place(f.Path, top.Line))
+	}
+	w := &workflow{
+		path: f.Path, name: read(top, "name").value, permissions: readPermissions(child(top, "permissions")),
+		concurrency: readConcurrency(child(top, "concurrency")), env: mapping(child(top, "env")),
+	}
+	w.triggers = readTriggers(child(top, "on"))
+	for _, p := range pairs(child(top, "jobs")) {
+		w.jobs = append(w.jobs, readJob(p))
+	}
+	if len(w.triggers) == 0 {
+		return nil, fmt.Errorf("%s: not a workflow: on: names no event", f.Path)
+	}
+	return w, nil
+}
+
+func readTriggers(on *yaml.Node) []trigger {
+	var out []trigger
+	switch {
+	case on == nil:
+	case on.Kind == yaml.ScalarNode && on.Value != "":
+		out = append(out, trigger{event: on.Value, line: on.Line})
+	case on.Kind == yaml.SequenceNode:
+		for _, n := range on.Content {
+			if n = follow(n); n.Kind == yaml.ScalarNode {
+				out = append(out, trigger{event: n.Value, line: n.Line})
+			}
+		}
+	case on.Kind == yaml.MappingNode:
+		for _, p := range pairs(on) {
+			t := trigger{event: p.key, line: p.line, types: words(child(p.value, "types")), workflows: words(child(p.value, "workflows"))}
+			for _, filter := range pairs(p.value) {
+				t.filters = append(t.filters, filter.key)
+			}
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+func readJob(p pair) *job {
+	j := &job{
+		id: p.key, line: p.line, condition: read(p.value, "if"), needs: words(child(p.value, "needs")),
+		permissions: readPermissions(child(p.value, "permissions")), concurrency: readConcurrency(child(p.value, "concurrency")),
+		env: mapping(child(p.value, "env")), timeout: read(p.value, "timeout-minutes"), calls: read(p.value, "uses").value,
+	}
+	steps := child(p.value, "steps")
+	if steps == nil || steps.Kind != yaml.SequenceNode {
+		return j
+	}
+	for _, n := range steps.Content {
+		n = follow(n)
+		j.steps = append(j.steps, &step{line: n.Line, uses: read(n, "uses"), condition: read(n, "if"),
+			with: mapping(child(n, "with")), env: mapping(child(n, "env"))})
+	}
+	return j
+}
+
+func readPermissions(n *yaml.Node) *permissions {
+	if n == nil {
+		return nil
+	}
+	if n.Kind == yaml.ScalarNode {
+		return &permissions{line: n.Line, all: n.Value}
+	}
+	return &permissions{line: n.Line, each: mapping(n)}
+}
+
+func readConcurrency(n *yaml.Node) *concurrency {
+	if n == nil {
+		return nil
+	}
+	if n.Kind == yaml.ScalarNode {
+		return &concurrency{line: n.Line, group: n.Value}
+	}
+	return &concurrency{line: n.Line, group: read(n, "group").value, cancel: read(n, "cancel-in-progress").value}
+}
+
+// pair is one entry of a mapping.
+type pair struct {
+	key   string
+	line  int
+	value *yaml.Node
+}
+
+// follow goes to what an alias stands for, which Actions allows; one that goes in circles leads nowhere.
+func follow(n *yaml.Node) *yaml.Node {
+	for range 10 {
+		if n.Kind != yaml.AliasNode || n.Alias == nil {
+			break
+		}
+		n = n.Alias
+	}
+	return n
+}
+
+func pairs(n *yaml.Node) []pair {
+	if n == nil || n.Kind != yaml.MappingNode {
+		return nil
+	}
+	var out []pair
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key := follow(n.Content[i])
+		// "on" is a plain word here; YAML 1.1 took it for true, which is why the node's text counts and not its type.
+		out = append(out, pair{key.Value, key.Line, follow(n.Content[i+1])})
+	}
+	return out
+}
+
+// child is the value of a key, or nil.
+func child(n *yaml.Node, key string) *yaml.Node {
+	all := pairs(n)
+	i := slices.IndexFunc(all, func(p pair) bool { return p.key == key })
+	if i < 0 {
+		return nil
+	}
+	return all[i].value
+}
+
+// read is the text of a key's value; empty where there is none.
+func read(n *yaml.Node, key string) text {
+	if v := child(n, key); v != nil && v.Kind == yaml.ScalarNode && v.Tag != "!!null" {
+		return text{strings.TrimSpace(v.Value), v.Line}
+	}
+	return text{}
+}
+
+// words are the texts of a list, or of one value that stands for a list; nil where there is neither.
+func words(n *yaml.Node) []string {
+	switch {
+	case n == nil:
+		return nil
+	case n.Kind == yaml.ScalarNode && n.Tag != "!!null":
+		return []string{n.Value}
+	case n.Kind == yaml.SequenceNode:
+		out := []string{}
+		for _, one := range n.Content {
+			out = append(out, follow(one).Value)
+		}
+		return out
+	}
+	return nil
+}
+
+// mapping is a mapping of texts.
+func mapping(n *yaml.Node) map[string]string {
+	out := map[string]string{}
+	for _, p := range pairs(n) {
+		out[p.key] = strings.TrimSpace(p.value.Value)
+	}
+	return out
+}
