@@ -1,0 +1,207 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/mergexo/mergexo/internal/doctor"
+	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/github"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+func (p *program) doctorCommand() *cli.Command {
+	return &cli.Command{
+		Name: "doctor", Usage: "check whether everything is set up, and say what to do where it is not",
+		Description: "Looks at the settings and workflows of the checkout, or of the default branch where there is no checkout, and with a\n" +
+			"token in GITHUB_TOKEN at what GitHub knows. It changes nothing. What it could not check it says.\n\n" +
+			"Exit code: 0 nothing to mend, 1 something is worth a look, 2 something will not work.",
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "json", Usage: "print the findings as one JSON object on standard output"},
+			&cli.StringFlag{Name: "checkout", Usage: "`DIR` in a clone of the repository; the current directory unless given"},
+		},
+		Action: func(c *cli.Context) error {
+			w, err := p.where()
+			if err != nil {
+				return err
+			}
+			s, err := p.scene(c.Context, w, c.String("checkout"))
+			if err != nil {
+				return err
+			}
+			defer s.close()
+			facts, err := s.facts(c.Context)
+			if err != nil {
+				return err
+			}
+			return p.tell(c, s, facts)
+		},
+	}
+}
+
+// tell prints the findings and sets the exit code.
+func (p *program) tell(c *cli.Context, s *scene, facts doctor.Facts) error {
+	findings := doctor.Diagnose(facts)
+	p.exit = doctor.Exit(findings)
+	if c.Bool("json") {
+		enc := json.NewEncoder(p.Out)
+		enc.SetEscapeHTML(false)
+		return enc.Encode(struct {
+			Repository string           `json:"repository"`
+			Files      string           `json:"files"`
+			Exit       int              `json:"exit"`
+			Findings   []doctor.Finding `json:"findings"`
+		}{s.name, s.from(), p.exit, findings})
+	}
+	name := s.name
+	if name == "" {
+		name = "a repository without a name"
+	}
+	if _, err := fmt.Fprintf(p.Out, "%s, with the files of %s\n\n", name, s.from()); err != nil {
+		return err
+	}
+	return doctor.Write(p.Out, findings)
+}
+
+// scene is where doctor looks: a checkout, GitHub, or both.
+type scene struct {
+	place
+	path   string // PATH
+	git    string // version
+	root   *os.Root
+	name   string // owner/name; "" where nobody knows
+	origin string
+	gh     *github.Client // nil: nobody to ask
+	hub    doctor.Hub
+	token  string
+	main   map[string][]model.RepositoryFile // files of the default branch, by directory
+}
+
+// from says where the files were read.
+func (s *scene) from() string {
+	if s.root != nil {
+		return s.root.Name()
+	}
+	return s.hub.Facts.DefaultBranch + " on GitHub"
+}
+
+func (s *scene) close() {
+	if s.root != nil {
+		_ = s.root.Close() // nothing was written
+	}
+}
+
+// scene finds the checkout and the repository's name.
+func (p *program) scene(ctx context.Context, w place, dir string) (*scene, error) {
+	s := &scene{place: w, name: w.repository, token: p.secrets.Token}
+	s.path, _ = p.lookup("PATH")
+	top, err := s.find(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	named, ok := git.Named(s.origin, w.server)
+	switch {
+	case s.name == "" && ok:
+		s.name = named
+	case s.name != "" && dir == "" && s.origin != "" && !strings.EqualFold(named, s.name):
+		top = "" // the current directory is of another repository than the one asked about
+	}
+	if top == "" && s.name == "" {
+		return nil, usagef("not in a git repository: run doctor in a checkout, or give --checkout DIR or GITHUB_REPOSITORY")
+	}
+	if top == "" && s.token == "" {
+		return nil, usagef("there is neither a checkout of %s to look at nor a token to ask GitHub with: give --checkout DIR or GITHUB_TOKEN", s.name)
+	}
+	if top != "" {
+		if s.root, err = os.OpenRoot(top); err != nil {
+			return nil, usagef("open the checkout: %w", err)
+		}
+	}
+	return s, nil
+}
+
+// find asks git about a directory. Without git, a directory counts that has a .git in it.
+func (s *scene) find(ctx context.Context, dir string) (top string, err error) {
+	given := dir != ""
+	if !given {
+		dir = "."
+	}
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		return "", usagef("--checkout: %s is not a directory", dir)
+	}
+	found, err := git.Look(ctx, dir, s.path)
+	s.git, s.origin = found.Version, found.Origin
+	switch {
+	case err == nil:
+		return found.Top, nil
+	case errors.Is(err, git.ErrNoRepository) && given:
+		return "", usagef("--checkout: %s is in no git repository", dir)
+	case errors.Is(err, git.ErrNoRepository):
+		return "", nil
+	case found.Version != "":
+		return "", err
+	}
+	if _, err := os.Lstat(filepath.Join(dir, ".git")); err != nil {
+		return "", nil
+	}
+	return filepath.Abs(dir)
+}
+
+// facts gathers all that doctor judges.
+func (s *scene) facts(ctx context.Context) (doctor.Facts, error) {
+	if err := s.ask(ctx); err != nil && s.root == nil {
+		return doctor.Facts{}, err
+	}
+	f := doctor.Facts{Repository: s.name, Hub: s.hub, Git: s.git, InActions: s.actions}
+	var err error
+	if f.Settings, err = s.settings(ctx); err != nil {
+		return f, err
+	}
+	f.Workflows, err = s.workflows(ctx)
+	return f, err
+}
+
+// ask reads what GitHub knows. Its error is also in s.hub: it ends doctor only where there is nothing else to look at.
+func (s *scene) ask(ctx context.Context) error {
+	switch {
+	case s.token == "":
+		return nil
+	case s.name == "":
+		s.hub = doctor.Hub{State: doctor.HubNoName, Why: "its remote origin is not at " + s.server}
+		return nil
+	}
+	s.hub.Token = github.TokenKind(s.token)
+	repo, err := model.ParseRepo(s.name)
+	if err == nil {
+		s.gh, err = github.New(github.Options{APIURL: s.api, GraphQLURL: s.graphql, Token: s.token, UserAgent: "mergexo/" + version, Transport: transport()})
+	}
+	if err == nil {
+		s.hub.Facts, err = s.gh.RepositoryFacts(ctx, repo)
+	}
+	if err == nil {
+		s.hub.State = doctor.HubRead
+		f := &s.hub.Facts
+		f.PushKnown = f.PushKnown && (f.ScopesKnown || github.HasPerson(s.token)) // only people's tokens have scopes
+		return nil
+	}
+	s.gh = nil
+	s.hub.Why, s.hub.Fix = err.Error(), "check GITHUB_REPOSITORY, and that the token may see the repository"
+	var failed *github.Error
+	if errors.As(err, &failed) && failed.Fix != "" {
+		s.hub.Fix = failed.Fix
+	}
+	s.hub.State = map[github.Kind]doctor.HubState{
+		github.Unauthorized: doctor.HubRefused, github.RateLimited: doctor.HubUnreachable, github.Unavailable: doctor.HubUnreachable,
+	}[github.KindOf(err)]
+	if s.hub.State == "" {
+		s.hub.State = doctor.HubHidden
+	}
+	return usagef("%w; %s", err, s.hub.Fix)
+}

@@ -1,0 +1,293 @@
+package cli_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/doctor"
+	"github.com/mergexo/mergexo/internal/engine"
+)
+
+// programIn runs mergexo in a directory, with somebody who types.
+func programIn(t *testing.T, dir, typed string, env []string, args ...string) ran {
+	t.Helper()
+	self, err := os.Executable()
+	require.NoError(t, err)
+	cmd := exec.CommandContext(context.Background(), self, args...)
+	cmd.Dir, cmd.Stdin = dir, strings.NewReader(typed)
+	cmd.Env = append([]string{"MERGEXO_TEST_MAIN=1", "PATH=" + os.Getenv("PATH"), "TMPDIR=" + t.TempDir()}, env...)
+	var out, errout bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errout
+	err = cmd.Run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		require.NoError(t, err)
+	}
+	return ran{cmd.ProcessState.ExitCode(), out.String(), errout.String()}
+}
+
+func gitIn(t *testing.T, dir string, args ...string) {
+	t.Helper()
+	out, err := exec.CommandContext(context.Background(), "git", append([]string{"-C", dir}, args...)...).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+}
+
+// newRepository is an empty git repository.
+func newRepository(t *testing.T) string {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	require.NoError(t, err)
+	gitIn(t, dir, "init", "-q")
+	return dir
+}
+
+func put(t *testing.T, dir, name, text string) {
+	t.Helper()
+	file := filepath.Join(dir, name)
+	require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o755))
+	require.NoError(t, os.WriteFile(file, []byte(text), 0o644))
+}
+
+// shows compares what people read with a golden file, in which DIR stands for the directory.
+func shows(t *testing.T, name, dir, got string) {
+	t.Helper()
+	if dir != "" {
+		got = strings.ReplaceAll(got, dir, "DIR")
+	}
+	file := filepath.Join("testdata", name)
+	if *update {
+		require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o755))
+		require.NoError(t, os.WriteFile(file, []byte(got), 0o644))
+	}
+	want, err := os.ReadFile(file)
+	require.NoError(t, err)
+	assert.Equal(t, string(want), got)
+}
+
+// newClinic is a hub with everything in place, and what doctor needs to ask about it as octo.
+func newClinic(t *testing.T) (*hub, []string) {
+	t.Helper()
+	h := newHub(t, "[agent]\nadapter = \"suggestion\"\n")
+	h.write("main", doctor.WorkflowPath, doctor.Workflow())
+	return h, []string{"GITHUB_REPOSITORY=octo/widgets", "GITHUB_API_URL=" + h.url + "/api/v3", "GITHUB_GRAPHQL_URL=" + h.url + "/api/graphql",
+		"GITHUB_SERVER_URL=" + h.url, "GITHUB_TOKEN=sandbox-octo"}
+}
+
+func TestDoctorAsksGitHub(t *testing.T) {
+	h, env := newClinic(t)
+	got := programIn(t, t.TempDir(), "", env, "doctor")
+	require.Equal(t, 0, got.exit, got.errout+got.out)
+	assert.Empty(t, got.errout)
+	shows(t, "doctor/github.txt", "", withoutGit(got.out))
+
+	got = programIn(t, t.TempDir(), "", env, "doctor", "--json")
+	require.Equal(t, 0, got.exit, got.errout)
+	shows(t, "doctor/github.json", "", indented(t, withoutGit(got.out)))
+
+	// What a workflow's token is not shown is not guessed.
+	got = programIn(t, t.TempDir(), "", append(env, "GITHUB_TOKEN=sandbox-actions", "GITHUB_ACTIONS=true"), "doctor")
+	require.Equal(t, 0, got.exit, got.errout+got.out)
+	assert.Contains(t, got.out, "opening pull requests: whether workflows may was not checked: GitHub does not show it to this token")
+
+	h.api("octo", "PUT", "/api/v3/repos/octo/widgets/branches/main/protection", map[string]any{"enforce_admins": true, "required_pull_request_reviews": nil,
+		"required_status_checks": map[string]any{"strict": true, "contexts": []string{"test"}}, "restrictions": nil})
+	h.api("octo", "PUT", "/api/v3/repos/octo/widgets/actions/permissions/workflow", map[string]any{"can_approve_pull_request_reviews": false})
+	h.write("main", ".github/workflows/ci.yml", "on: [push, pull_request]\njobs: {}\n")
+	got = programIn(t, t.TempDir(), "", env, "doctor")
+	assert.Equal(t, 2, got.exit)
+	shows(t, "doctor/trouble.txt", "", withoutGit(got.out))
+}
+
+// withoutGit takes out the version of git, which is the machine's.
+func withoutGit(out string) string {
+	before, after, ok := strings.Cut(out, "git: version ")
+	if !ok {
+		return out
+	}
+	return before + "git: version 2.x" + strings.TrimLeft(after, "0123456789.")
+}
+
+func indented(t *testing.T, text string) string {
+	t.Helper()
+	var out bytes.Buffer
+	require.NoError(t, json.Indent(&out, []byte(text), "", "  "))
+	return out.String()
+}
+
+func TestDoctorLooksAtTheCheckout(t *testing.T) {
+	h, env := newClinic(t)
+	dir := filepath.Join(newRepository(t), "clone")
+	gitIn(t, ".", "clone", "-q", h.url+"/octo/widgets", dir)
+	named := env[1:] // without GITHUB_REPOSITORY: the remote says it
+	got := programIn(t, filepath.Join(dir, ".github"), "", named, "doctor")
+	require.Equal(t, 0, got.exit, got.errout+got.out)
+	assert.Contains(t, got.out, "octo/widgets, with the files of "+dir)
+	assert.Contains(t, got.out, "ok    settings and workflow are as on main")
+
+	put(t, dir, doctor.WorkflowPath, strings.ReplaceAll(doctor.Workflow(), "\n", "\r\n"))
+	got = programIn(t, dir, "", named, "doctor")
+	assert.Equal(t, 0, got.exit, "a checkout with other line ends is the same: %s", got.out)
+
+	put(t, dir, engine.SettingsPath, "[agent]\nadapter = \"command\"\ncommand = [\"scripts/agent\"]\npass_env = [\"KEY\"]\n[repo]\nrequired_tests = [\"sh\"]\n")
+	require.NoError(t, os.Rename(filepath.Join(dir, doctor.WorkflowPath), filepath.Join(dir, ".github/workflows/agent.yaml")))
+	got = programIn(t, t.TempDir(), "", named, "doctor", "--checkout", dir)
+	assert.Equal(t, 2, got.exit)
+	shows(t, "doctor/checkout.txt", dir, withoutGit(got.out))
+
+	put(t, dir, "scripts/agent", "#!/bin/sh\n")
+	got = programIn(t, dir, "", named, "doctor")
+	assert.Contains(t, got.out, `"scripts/agent" is not executable`)
+	require.NoError(t, os.Chmod(filepath.Join(dir, "scripts/agent"), 0o755))
+	got = programIn(t, dir, "", named, "doctor")
+	assert.Contains(t, got.out, `agent.command: "scripts/agent" is there`)
+	assert.Equal(t, 1, got.exit)
+
+	// A checkout of something else is not what was asked about.
+	got = programIn(t, dir, "", append(env, "GITHUB_REPOSITORY=octo/gadgets"), "doctor")
+	assert.Equal(t, 2, got.exit)
+	assert.Contains(t, got.errout, "octo/gadgets")
+}
+
+func TestDoctorAsksNobodyAboutAnotherServersRepository(t *testing.T) {
+	asked := 0
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked++ }))
+	defer server.Close()
+	dir := newRepository(t)
+	gitIn(t, dir, "remote", "add", "origin", "https://elsewhere.example/octo/widgets")
+	got := programIn(t, dir, "", []string{"GITHUB_TOKEN=secret-token", "GITHUB_API_URL=" + server.URL, "GITHUB_SERVER_URL=" + server.URL}, "doctor")
+	assert.Equal(t, 2, got.exit, "there are no settings")
+	assert.Contains(t, got.out, "the token: not checked, its remote origin is not at "+server.URL)
+	assert.NotContains(t, got.out+got.errout, "secret-token")
+	assert.Zero(t, asked)
+}
+
+func TestDoctorWithATokenThatIsNoGood(t *testing.T) {
+	h, env := newClinic(t)
+	dir := newRepository(t)
+	require.Equal(t, 0, programIn(t, dir, "", nil, "init").exit)
+	for name, c := range map[string]struct {
+		env  []string
+		exit int
+		says string
+	}{
+		"wrong":         {append(env, "GITHUB_TOKEN=nonsense"), 2, "fix   the token: read octo/widgets: Bad credentials (401)\n        set GITHUB_TOKEN"},
+		"not a token":   {append(env, "GITHUB_TOKEN=a b"), 2, "fix   the token: open the connection: the token holds characters"},
+		"blind":         {append(env, "GITHUB_REPOSITORY=octo/hidden"), 2, "fix   the token: read octo/hidden: Not Found (404)\n        check the name"},
+		"no such name":  {append(env, "GITHUB_REPOSITORY=widgets"), 2, `fix   the token: repository "widgets": want owner/name`},
+		"a deaf server": {append(env, "GITHUB_API_URL=http://127.0.0.1:1"), 0, "-     the token: not checked, read octo/widgets: "},
+		"none":          {append(env, "GITHUB_TOKEN="), 0, "-     the token: not checked, there is none"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := programIn(t, dir, "", c.env, "doctor")
+			assert.Equal(t, c.exit, got.exit, got.out+got.errout)
+			assert.Contains(t, got.out, c.says)
+			assert.Empty(t, got.errout)
+			if c.exit == 2 { // without files to look at, it is a mistake of the caller's
+				got = programIn(t, t.TempDir(), "", c.env, "doctor", "--json")
+				assert.Equal(t, 2, got.exit)
+				assert.Empty(t, got.out)
+				assert.True(t, strings.HasPrefix(got.errout, "mergexo: "), got.errout)
+			}
+		})
+	}
+	assert.NotContains(t, h.comments(), "mergexo")
+}
+
+func TestDoctorHasNothingToLookAt(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	require.NoError(t, os.WriteFile(file, nil, 0o600))
+	for name, c := range map[string]struct {
+		env, args []string
+		says      string
+	}{
+		"nothing":      {nil, nil, "not in a git repository: run doctor in a checkout, or give --checkout DIR or GITHUB_REPOSITORY"},
+		"a name only":  {[]string{"GITHUB_REPOSITORY=octo/widgets"}, nil, "there is neither a checkout of octo/widgets to look at nor a token"},
+		"no checkout":  {nil, []string{"--checkout", t.TempDir()}, "is in no git repository"},
+		"no directory": {nil, []string{"--checkout", file}, "--checkout: " + file + " is not a directory"},
+		"an argument":  {nil, []string{"now"}, `doctor takes no argument "now"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := programIn(t, t.TempDir(), "", c.env, append([]string{"doctor"}, c.args...)...)
+			assert.Equal(t, 2, got.exit)
+			assert.Empty(t, got.out)
+			assert.True(t, strings.HasPrefix(got.errout, "mergexo: "), got.errout)
+			assert.Contains(t, got.errout, c.says)
+			assert.Equal(t, 1, strings.Count(got.errout, "\n"))
+		})
+	}
+}
+
+// What is not as it should be on the disk is one clear finding, whatever it is.
+func TestDoctorOnBadFiles(t *testing.T) {
+	outside := t.TempDir()
+	put(t, outside, "mergexo.yml", doctor.Workflow())
+	for name, c := range map[string]struct {
+		spoil func(dir string)
+		says  []string
+	}{
+		"no workflows": {func(dir string) { require.NoError(t, os.RemoveAll(filepath.Join(dir, ".github/workflows"))) }, []string{"fix   .github/workflows: there is no workflow"}},
+		"a file for it": {func(dir string) {
+			require.NoError(t, os.RemoveAll(filepath.Join(dir, ".github/workflows")))
+			put(t, dir, ".github/workflows", "x")
+		}, []string{"fix   .github/workflows: there is no workflow"}},
+		"broken YAML": {func(dir string) { put(t, dir, doctor.WorkflowPath, "on:\n  - a\n b: c\n") }, []string{"fix   .github/workflows/mergexo.yml:2: not YAML: "}},
+		"a binary":    {func(dir string) { put(t, dir, doctor.WorkflowPath, "\x7fELF\x00\xff") }, []string{"fix   .github/workflows/mergexo.yml: not text"}},
+		"a huge file": {func(dir string) { put(t, dir, doctor.WorkflowPath, strings.Repeat("# more\n", 1<<18)) }, []string{"fix   .github/workflows/mergexo.yml: larger than 1 MiB"}},
+		"a pipe": {func(dir string) {
+			require.NoError(t, syscall.Mkfifo(filepath.Join(dir, ".github/workflows/x.yml"), 0o600))
+		}, []string{"warn  .github/workflows/x.yml: not a file"}},
+		"a way out": {func(dir string) {
+			require.NoError(t, os.Symlink(outside+"/mergexo.yml", filepath.Join(dir, ".github/workflows/x.yml")))
+		}, []string{"warn  .github/workflows/x.yml: cannot be read: path escapes from parent"}},
+		"invalid TOML":    {func(dir string) { put(t, dir, engine.SettingsPath, "\n[agent]]\n") }, []string{"fix   .github/mergexo.toml:2: not TOML: "}},
+		"an unknown key":  {func(dir string) { put(t, dir, engine.SettingsPath, "[agent]\nadaptr = 1\n") }, []string{"fix   .github/mergexo.toml:2: agent.adaptr: unknown"}},
+		"no such adapter": {func(dir string) { put(t, dir, engine.SettingsPath, "[agent]\nadapter = \"suggestions\"\n") }, []string{"fix   .github/mergexo.toml: agent.adapter: unknown agent adapter \"suggestions\", did you mean \"suggestion\"?"}},
+		"a secret passed": {func(dir string) {
+			put(t, dir, engine.SettingsPath, "[agent]\nadapter = \"suggestion\"\npass_env = [\"GIT_DIR\"]\n")
+		}, []string{"fix   .github/mergexo.toml: agent.pass_env: \"GIT_DIR\" cannot be passed"}},
+		"binary settings": {func(dir string) { put(t, dir, engine.SettingsPath, "\x00\x01") }, []string{"fix   .github/mergexo.toml: not text"}},
+		"a directory": {func(dir string) {
+			require.NoError(t, os.Remove(filepath.Join(dir, engine.SettingsPath)))
+			put(t, dir, engine.SettingsPath+"/x", "")
+		}, []string{"fix   .github/mergexo.toml: a directory, not a file"}},
+		"no settings": {func(dir string) { require.NoError(t, os.Remove(filepath.Join(dir, engine.SettingsPath))) }, []string{"fix   .github/mergexo.toml: not there"}},
+		"a program outside": {func(dir string) {
+			put(t, dir, engine.SettingsPath, "[agent]\nadapter = \"command\"\ncommand = [\"../agent\"]\n[repo]\nrequired_tests = [\"/opt/nothing\"]\n[merge]\ntests = [\"no-such-program\"]\n")
+		},
+			[]string{`fix   .github/mergexo.toml: agent.command: "../agent" is not in the repository`, `-     .github/mergexo.toml: repo.required_tests: whether "/opt/nothing" is there on the runner cannot be told`, `warn  .github/mergexo.toml: merge.tests: "no-such-program" is not on the PATH`}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := newRepository(t)
+			require.Equal(t, 0, programIn(t, dir, "", nil, "init").exit)
+			c.spoil(dir)
+			got := programIn(t, dir, "", nil, "doctor")
+			assert.NotEqual(t, 0, got.exit, got.out)
+			for _, says := range c.says {
+				assert.Contains(t, got.out, "  "+says)
+			}
+			assert.Empty(t, got.errout)
+		})
+	}
+}
+
+func TestDoctorWithoutGit(t *testing.T) {
+	dir := newRepository(t)
+	require.Equal(t, 0, programIn(t, dir, "", nil, "init").exit)
+	got := programIn(t, dir, "", []string{"PATH=" + t.TempDir()}, "doctor")
+	assert.Equal(t, 2, got.exit)
+	assert.Contains(t, got.out, "  fix   git: not on PATH\n")
+	assert.Contains(t, got.out, `  ok    .github/mergexo.toml: agent.adapter is "suggestion"`)
+}

@@ -1,0 +1,282 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha1" //nolint:gosec // git's name for a file, no secret
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/mergexo/mergexo/internal/agent"
+	"github.com/mergexo/mergexo/internal/config"
+	"github.com/mergexo/mergexo/internal/doctor"
+	"github.com/mergexo/mergexo/internal/engine"
+	"github.com/mergexo/mergexo/internal/github"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+const workflowDir = ".github/workflows"
+
+// repo is the name that GitHub was asked about.
+func (s *scene) repo() model.Repo { return s.hub.Facts.Repo }
+
+// settings reads the settings file and makes of it what a run would.
+func (s *scene) settings(ctx context.Context) (doctor.Settings, error) {
+	file, found, err := s.read(ctx, engine.SettingsPath)
+	out := doctor.Settings{File: file, Found: found}
+	if err != nil || !found || file.Bad != "" {
+		return out, err
+	}
+	out.Main = s.onMain(ctx, file)
+	parsed, err := config.Parse(file.Text, file.Path)
+	if err != nil {
+		out.Problems = strings.Split(err.Error(), "\n")
+		return out, nil
+	}
+	if err := agent.CheckPass(parsed.Agent.PassEnv); err != nil {
+		out.Problems = []string{file.Path + ": agent." + err.Error()}
+		return out, nil
+	}
+	a := parsed.Agent
+	if _, err := agent.New(agent.Options{Adapter: a.Adapter, Command: a.Command, Model: a.Model, ExtraArgs: a.ExtraArgs}); err != nil {
+		out.AdapterBad = err.Error()
+	}
+	out.Adapter, out.PassEnv, out.Timeout, out.CI = a.Adapter, a.PassEnv, a.Timeout, parsed.Feedback.CI
+	out.Strategies = strategies(parsed.Merge)
+	out.Programs = s.programs(ctx, parsed)
+	return out, nil
+}
+
+func strategies(m config.Merge) []doctor.Strategy {
+	out := []doctor.Strategy{{Place: "merge.strategy", Name: m.Strategy}}
+	for _, r := range m.Rules {
+		if r.Enabled {
+			out = append(out, doctor.Strategy{Place: fmt.Sprintf("the merge.rule for %q", r.Branch), Name: r.Strategy})
+		}
+	}
+	return out
+}
+
+// programs looks for all programs that the settings name.
+func (s *scene) programs(ctx context.Context, c config.Settings) []doctor.Program {
+	var out []doctor.Program
+	add := func(key string, argv []string) {
+		if len(argv) > 0 {
+			out = append(out, doctor.Program{Key: key, Name: argv[0], State: s.program(ctx, argv[0])})
+		}
+	}
+	add("agent.command", c.Agent.Command)
+	add("repo.required_tests", c.Repo.RequiredTests)
+	add("merge.tests", c.Merge.Tests.Argv)
+	if c.External.Enabled {
+		add("external.evaluate", c.External.Evaluate)
+		add("external.fix", c.External.Fix)
+	}
+	return out
+}
+
+// program looks for a program as the agent would: a path begins at the top of the repository, a name is looked up in PATH.
+func (s *scene) program(ctx context.Context, name string) doctor.ProgramState {
+	switch {
+	case filepath.IsAbs(name) && !s.actions:
+		return doctor.ProgramElsewhere
+	case filepath.IsAbs(name):
+		return executable(os.Stat(name))
+	case !strings.Contains(name, "/"):
+		for _, dir := range filepath.SplitList(s.path) {
+			if filepath.IsAbs(dir) && executable(os.Stat(filepath.Join(dir, name))) == doctor.ProgramFound {
+				return doctor.ProgramFound
+			}
+		}
+		return doctor.ProgramMissing
+	case s.root != nil:
+		return executable(s.root.Stat(filepath.Clean(name)))
+	}
+	_, found, err := s.gh.File(ctx, s.repo(), path.Clean(name))
+	switch {
+	case err != nil:
+		return doctor.ProgramElsewhere
+	case found:
+		return doctor.ProgramFound
+	}
+	return doctor.ProgramMissing
+}
+
+func executable(info fs.FileInfo, err error) doctor.ProgramState {
+	switch {
+	case err != nil || !info.Mode().IsRegular():
+		return doctor.ProgramMissing
+	case info.Mode()&0o111 == 0:
+		return doctor.ProgramNotExecutable
+	}
+	return doctor.ProgramFound
+}
+
+// workflows reads what GitHub would take for workflows.
+func (s *scene) workflows(ctx context.Context) ([]doctor.File, error) {
+	names, err := s.list(ctx)
+	if err != nil {
+		return nil, err
+	}
+	slices.Sort(names)
+	var out []doctor.File
+	for _, name := range names {
+		if ext := path.Ext(name); ext != ".yml" && ext != ".yaml" {
+			continue
+		}
+		file, found, err := s.read(ctx, workflowDir+"/"+name)
+		if err != nil {
+			return nil, err
+		}
+		if found {
+			file.Main = s.onMain(ctx, file)
+			out = append(out, file)
+		}
+	}
+	return out, nil
+}
+
+// list names what lies in the directory of workflows; none where there is no such directory.
+func (s *scene) list(ctx context.Context) ([]string, error) {
+	var names []string
+	if s.root == nil {
+		files, err := s.gh.Files(ctx, s.repo(), workflowDir)
+		for _, f := range files {
+			names = append(names, path.Base(f.Path))
+		}
+		return names, s.trouble(err)
+	}
+	entries, err := fs.ReadDir(s.root.FS(), workflowDir)
+	if err != nil { // not there, not a directory, or out of the repository: nothing that GitHub would run
+		return nil, nil
+	}
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names, nil
+}
+
+// read reads a file of the checkout or, without one, of the default branch.
+func (s *scene) read(ctx context.Context, name string) (file doctor.File, found bool, err error) {
+	file = doctor.File{Path: name}
+	if s.root != nil {
+		found = readLocal(s.root, &file)
+		return file, found, nil
+	}
+	got, found, err := s.gh.File(ctx, s.repo(), name)
+	if err != nil || !found {
+		return file, found, s.trouble(err)
+	}
+	if file.Text = got.Text; got.Large {
+		file.Bad = tooLarge
+	}
+	sift(&file)
+	return file, true, nil
+}
+
+func (s *scene) trouble(err error) error {
+	if err != nil {
+		return usagef("read the files of %s: %w", s.name, err)
+	}
+	return nil
+}
+
+const tooLarge = "larger than 1 MiB, so it was not read"
+
+// readLocal reads a file below root and never one outside.
+func readLocal(root *os.Root, file *doctor.File) (found bool) {
+	info, err := root.Stat(file.Path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return false
+	case err != nil:
+		file.Bad = "cannot be read: " + reason(err)
+		return true
+	case info.IsDir():
+		file.Bad = "a directory, not a file"
+		return true
+	case !info.Mode().IsRegular(): // opening a pipe would wait for ever
+		file.Bad = "not a file"
+		return true
+	case info.Size() > github.LargestFile:
+		file.Bad = tooLarge
+		return true
+	}
+	text, err := readAll(root, file.Path)
+	if err != nil {
+		file.Bad = "cannot be read: " + reason(err)
+		return true
+	}
+	file.Text = string(text)
+	sift(file)
+	return true
+}
+
+func readAll(root *os.Root, name string) ([]byte, error) {
+	f, err := root.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, github.LargestFile+1))
+}
+
+// reason is an error without the operation and the path, which the line names already.
+func reason(err error) string {
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		return p.Err.Error()
+	}
+	return err.Error()
+}
+
+// sift refuses what is not text.
+func sift(file *doctor.File) {
+	if !utf8.ValidString(file.Text) || strings.Contains(file.Text, "\x00") {
+		file.Text, file.Bad = "", "not text"
+	}
+}
+
+// onMain says how a file of the checkout stands to the default branch, by the name that git gives to its content.
+func (s *scene) onMain(ctx context.Context, file doctor.File) doctor.Main {
+	if s.root == nil || s.gh == nil || file.Bad != "" {
+		return doctor.MainUnknown
+	}
+	dir := path.Dir(file.Path)
+	if s.main == nil {
+		s.main = map[string][]model.RepositoryFile{}
+	}
+	files, asked := s.main[dir]
+	if !asked {
+		var err error
+		if files, err = s.gh.Files(ctx, s.repo(), dir); err != nil {
+			return doctor.MainUnknown
+		}
+		s.main[dir] = files
+	}
+	i := slices.IndexFunc(files, func(f model.RepositoryFile) bool { return f.Path == file.Path })
+	switch {
+	case i < 0:
+		return doctor.MainMissing
+	case files[i].SHA == blob([]byte(file.Text)), files[i].SHA == blob(bytes.ReplaceAll([]byte(file.Text), []byte("\r\n"), []byte("\n"))):
+		return doctor.MainSame
+	}
+	return doctor.MainOther
+}
+
+// blob is git's name for a content: https://git-scm.com/book/en/v2/Git-Internals-Git-Objects
+func blob(content []byte) string {
+	h := sha1.New() //nolint:gosec // as above
+	fmt.Fprintf(h, "blob %d\x00", len(content))
+	h.Write(content)
+	return hex.EncodeToString(h.Sum(nil))
+}
