@@ -74,7 +74,7 @@ const (
 // Hub is what GitHub said.
 type Hub struct {
 	State HubState
-	Token string // what sort of token it was asked with
+	Token string // what sort of token it was asked with; "" where nobody can tell
 	Why   string // why nothing is known, for every state but HubRead
 	Fix   string
 	Facts model.RepositoryFacts

@@ -25,7 +25,11 @@ func token(e *exam) []Finding {
 		return []Finding{e.weak("the token: whoever it belongs to may not push to %s", e.Repository)}
 	}
 	if !f.ScopesKnown {
-		return []Finding{ok("the token: valid (%s)", h.Token),
+		valid := "the token: valid"
+		if h.Token != "" {
+			valid += ", " + h.Token
+		}
+		return []Finding{ok("%s", valid),
 			unchecked("the token: whether it may write contents, issues and pull requests, and read actions, was not checked: GitHub tells this of classic tokens only")}
 	}
 	if slices.Contains(f.Scopes, "repo") || !f.Private && slices.Contains(f.Scopes, "public_repo") {

@@ -80,10 +80,10 @@ func checkout(e *exam) []Finding {
 		}
 		at := u.at(found.line) + ": actions/checkout"
 		if strings.ToLower(found.with["persist-credentials"]) != "false" {
-			out = append(out, warn("add persist-credentials: false below with:", "%s leaves the token in the checkout for every step that comes", at))
+			out = append(out, warn("set persist-credentials: false below with:", "%s leaves the token in the checkout for every step that comes", at))
 		}
 		if found.with["fetch-depth"] != "0" {
-			out = append(out, warn("add fetch-depth: 0 below with:", "%s brings no history, so each run fetches what it lacks", at))
+			out = append(out, warn("set fetch-depth: 0 below with:", "%s brings no history, so each run fetches what it lacks", at))
 		}
 	}
 	if len(e.uses) == 0 {

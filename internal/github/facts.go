@@ -25,14 +25,14 @@ var tokenKinds = []struct {
 	{"ghu_", "App's token for a person", true}, {"gho_", "OAuth token", true},
 }
 
-// TokenKind says what sort of token this is, as far as its beginning tells; else "token".
+// TokenKind says what sort of token this is, as far as its beginning tells; else it is empty.
 func TokenKind(token string) string {
 	for _, k := range tokenKinds {
 		if strings.HasPrefix(token, k.prefix) {
 			return k.kind
 		}
 	}
-	return "token"
+	return ""
 }
 
 // HasPerson tells whether this is the token of a person, as far as its beginning tells. The rights that GitHub shows with a
