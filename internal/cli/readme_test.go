@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -43,6 +44,36 @@ func TestTheReadmeShowsWhatReallyHappens(t *testing.T) {
 	if *update {
 		require.NoError(t, os.WriteFile(readme, []byte(text), 0o600))
 	}
+}
+
+// diagnosis is what the README shows of mergexo doctor, indented as part of a list.
+var diagnosis = regexp.MustCompile("(?s)(   ```text\n)(   settings.*?|)(   ```\n)")
+
+// TestTheReadmeShowsWhatTheDoctorSays sets up a repository with mergexo init and compares what mergexo doctor says of it.
+func TestTheReadmeShowsWhatTheDoctorSays(t *testing.T) {
+	const readme = "../../README.md"
+	raw, err := os.ReadFile(readme)
+	require.NoError(t, err)
+	dir := t.TempDir()
+	for _, args := range [][]string{{"init", "-q", "-b", "main", dir}, {"-C", dir, "remote", "add", "origin", "https://github.com/octo/widgets"}} {
+		out, err := exec.CommandContext(t.Context(), "git", args...).CombinedOutput()
+		require.NoError(t, err, "%s", out)
+	}
+	require.Equal(t, 0, program(t, nil, "init", "--dir", dir).exit)
+	got := program(t, nil, "doctor", "--checkout", dir)
+	require.Equal(t, 0, got.exit, got.out+got.errout)
+	_, said, ok := strings.Cut(got.out, "\n\n") // the first line names the directory
+	require.True(t, ok)
+	said = regexp.MustCompile(`(?m)^.+$`).ReplaceAllString(said, "   $0")
+	version := regexp.MustCompile(`version [0-9.]+`)
+	said = version.ReplaceAllString(said, "version 2.39.5")
+	if *update {
+		require.NoError(t, os.WriteFile(readme, []byte(diagnosis.ReplaceAllString(string(raw), "${1}"+said+"${3}")), 0o600))
+		return
+	}
+	parts := diagnosis.FindStringSubmatch(string(raw))
+	require.NotNil(t, parts)
+	assert.Equal(t, parts[2], said)
 }
 
 // TestReplayOfEveryExample replays GitHub's own examples of every event: none is about a pull request that the invented
