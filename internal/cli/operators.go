@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"strings"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/mergexo/mergexo/internal/command"
 	"github.com/mergexo/mergexo/internal/engine"
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/model"
@@ -110,7 +110,8 @@ func (p *program) blockedCommand() *cli.Command {
 				if len(reports) == 0 && err != nil {
 					return err
 				}
-				return errors.Join(p.finishReset(c, reports, err), err)
+				rest, graphql := e.GitHub.Calls()
+				return errors.Join(p.finishReset(c, reports, model.Calls{REST: rest, GraphQL: graphql}, err), err)
 			})
 		},
 	}
@@ -127,7 +128,7 @@ func resetOf(c *cli.Context) (engine.Reset, error) {
 		return r, usagef("blocked reset needs --pr NUMBER, or --all --yes for every blocked pull request")
 	case c.Bool("all") && !c.Bool("yes") && !c.Bool("dry-run"):
 		return r, usagef("--all unblocks every blocked pull request: say --yes too, or --dry-run to see which")
-	case c.IsSet("head-sha") && (len(r.Head) < 7 || len(r.Head) > 40 || strings.Trim(strings.ToLower(r.Head), "0123456789abcdef") != ""):
+	case c.IsSet("head-sha") && !command.NamesCommit(r.Head):
 		return r, usagef("--head-sha: want 7 to 40 hexadecimal digits, got %q", r.Head)
 	}
 	for _, n := range r.Numbers {
@@ -145,8 +146,8 @@ type resets struct {
 }
 
 // finishReset shows what came of a reset, and sets the exit code: the gravest of all.
-func (p *program) finishReset(c *cli.Context, reports []model.Report, err error) error {
-	all := resets{Report: model.Report{Result: model.ResultNothing, Effects: []model.Effect{}, Reason: "no open pull request is blocked"}, Results: reports}
+func (p *program) finishReset(c *cli.Context, reports []model.Report, calls model.Calls, err error) error {
+	all := resets{Report: model.Report{Result: model.ResultNothing, Effects: []model.Effect{}, Calls: calls, Reason: "no open pull request is blocked"}, Results: reports}
 	for i := range reports {
 		r := &reports[i]
 		r.Exit = exitCodes[r.Result]
@@ -154,8 +155,6 @@ func (p *program) finishReset(c *cli.Context, reports []model.Report, err error)
 			all.Result, all.Reason = r.Result, r.Reason
 		}
 		all.Effects = append(all.Effects, r.Effects...)
-		all.Calls.REST += r.Calls.REST
-		all.Calls.GraphQL += r.Calls.GraphQL
 		all.Calls.Git += r.Calls.Git
 		all.DurationMS += r.DurationMS
 	}
@@ -205,23 +204,26 @@ func (p *program) operate(c *cli.Context, do func(context.Context, *engine.Engin
 		return err
 	}
 	err = do(c.Context, e, repo)
-	var s *engine.Stop
-	if errors.As(err, &s) {
-		p.exit = exitCodes[s.Result]
-		err = report.Complaint(p.Err, s.Reason)
-	} else if err != nil {
-		err = p.trouble(e, err)
+	if err != nil {
+		err = p.trouble(c, e, err)
 	}
 	return errors.Join(err, done())
 }
 
 // trouble ends an operator's command that could not be carried out.
-func (p *program) trouble(e *engine.Engine, err error) error {
-	rep := model.Report{}
+func (p *program) trouble(c *cli.Context, e *engine.Engine, err error) error {
+	rep := model.Report{Result: model.ResultFailed, Effects: []model.Effect{}}
+	rep.Calls.REST, rep.Calls.GraphQL = e.GitHub.Calls()
 	if wrong := e.Conclude(err, &rep); wrong != nil {
 		return p.atFault(wrong)
 	}
 	p.exit = exitCodes[rep.Result]
+	rep.Exit = p.exit
+	if c.Bool("json") {
+		if err := report.JSON(p.Out, rep); err != nil {
+			return err
+		}
+	}
 	return report.Complaint(p.Err, rep.Reason)
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/mergexo/mergexo/internal/markdown"
 	"github.com/mergexo/mergexo/internal/model"
@@ -19,24 +20,32 @@ type Said struct {
 	Commands []Command
 }
 
-// Find gives the comments that hold commands, oldest first: those that people wrote, as they posted them. Of a comment
-// that was edited since, what counts is what it said when it was posted; where GitHub does not tell that, what the trigger
-// carries that reported it.
-func Find(comments []model.Comment, ev model.Event) []Said {
-	var out []Said
-	for _, c := range comments {
-		if c.Ours || c.Author.Bot || c.Author.Login == "" {
-			continue
-		}
-		text := c.Posted
-		if text == "" && c.ID == ev.CommentID && (ev.Action == "created" || ev.Action == "submitted") {
-			text = ev.CommentBody
-		}
-		if commands := Parse(text); len(commands) > 0 {
-			out = append(out, Said{c, commands})
-		}
+// Read gives the commands of a comment as it was posted, whatever it says now; where GitHub does not tell what that was,
+// the text of the trigger that reported it.
+func Read(c model.Comment, ev model.Event) (Said, bool) {
+	text := c.Posted
+	if text == "" && ev.Carries(c) && (ev.Action == "created" || ev.Action == "submitted") {
+		text = ev.CommentBody
 	}
-	return out
+	commands := Parse(text)
+	return Said{c, commands}, len(commands) > 0
+}
+
+// maxAge is how long a command waits to be heard. Somebody who had no right to give one a long time ago, and was not
+// answered, does not give it by coming to that right.
+const maxAge = 24 * time.Hour
+
+// Audible says that a comment can hold a command at all, by what is quickly told: a person wrote it who may be an operator,
+// not too long ago. Anybody can write much that takes long to read.
+func (p Policy) Audible(c model.Comment, s model.Snapshot, ev model.Event) bool {
+	switch {
+	case c.Ours, c.Author.Bot, c.Author.Login == "", p.names(p.Bots, c.Author.Login):
+		return false
+	case ev.Carries(c):
+		return true
+	}
+	return (p.Listed(c.Author.Login) || c.Association == "OWNER" || c.Association == "MEMBER" || c.Association == "COLLABORATOR") &&
+		(c.Seen || s.ReadAt.Sub(c.CreatedAt) < maxAge)
 }
 
 // Key names one command: the event key of its comment as it was posted and, but for the first, its place in there.
@@ -61,6 +70,7 @@ const (
 // Policy is what the settings say about commands.
 type Policy struct {
 	Operators       []string // logins; empty: people who may maintain or administer
+	Bots            []string // further logins of ours
 	OperationsIssue int      // 0: none
 }
 
@@ -80,15 +90,18 @@ func (p Policy) Stand(login string, permission model.Permission) Standing {
 }
 
 // Listed says that the settings name somebody as an operator, whatever GitHub says.
-func (p Policy) Listed(login string) bool {
-	return slices.ContainsFunc(p.Operators, func(l string) bool { return strings.EqualFold(l, login) })
+func (p Policy) Listed(login string) bool { return p.names(p.Operators, login) }
+
+func (Policy) names(logins []string, login string) bool {
+	return slices.ContainsFunc(logins, func(l string) bool { return strings.EqualFold(l, login) })
 }
 
 // Case is all that one command is decided on.
 type Case struct {
 	Command Command
-	By      string // login
-	Key     string // the command's
+	By      string    // login
+	Key     string    // the command's
+	At      time.Time // when it was given
 	Policy  Policy
 	// Thread is the number that the command was given on, and Away says that a person had taken over there at that time.
 	Thread int
@@ -162,8 +175,8 @@ func Refuse(c Case) Answer {
 }
 
 // TooMany answers all commands of a comment beyond the first few.
-func TooMany(c Case, n int) Answer {
-	a := c.reject("This comment holds %d commands; the first %d were taken and the others were not. Give them in comments of their own.", n, MaxPerComment)
+func TooMany(c Case) Answer {
+	a := c.reject("This comment holds more than %d commands; those were taken and the others were not. Give them in comments of their own.", MaxPerComment)
 	m, _ := a.Marker.(model.CommandMarker)
 	m.Notice = true
 	a.Marker = m
@@ -171,7 +184,7 @@ func TooMany(c Case, n int) Answer {
 }
 
 func (c Case) answer(v model.Verdict, format string, args ...any) Answer {
-	return Answer{v, fmt.Sprintf(format, args...), model.CommandMarker{Key: c.Key, Command: c.Command.Name, Result: v, By: c.By}}
+	return Answer{v, fmt.Sprintf(format, args...), model.CommandMarker{Key: c.Key, Command: c.Command.Name, Result: v, By: c.By, At: c.At}}
 }
 
 func (c Case) apply(format string, args ...any) Answer {
@@ -204,6 +217,19 @@ func (c Case) tracked() (Answer, bool) {
 		}
 	}
 	return Answer{}, true
+}
+
+// goesOn is what happens now that these gates have opened: what is pending is taken up, unless another one is closed.
+func (c Case) goesOn(opened ...model.GateName) string {
+	for _, g := range c.Gates {
+		if !g.Met && !slices.Contains(opened, g.Name) {
+			return "Nothing is taken up yet: " + g.Evidence + "."
+		}
+	}
+	if c.Terminal {
+		return "What is pending is taken up by the next run."
+	}
+	return "What is pending is taken up."
 }
 
 // Text is a reply as people read it: what was asked, how it ended, and why.

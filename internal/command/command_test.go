@@ -34,7 +34,7 @@ func posted(text string) model.Comment {
 func blocked() command.Case {
 	c := free()
 	c.State.Block = &model.Said[model.BlockMarker]{
-		Marker: model.BlockMarker{Reason: "history_rewrite", Expected: a, Observed: b}, URL: "https://github.com/octo/widgets/pull/7#issuecomment-40", At: noon,
+		Marker: model.BlockMarker{Reason: "history_rewrite", Expected: a, Observed: b}, CommentID: 40, URL: "https://github.com/octo/widgets/pull/7#issuecomment-40", At: noon,
 	}
 	c.Gates = []model.Gate{{Name: "tracked", Met: true}, {Name: "not_blocked", Evidence: "blocked (history_rewrite), see https://github.com/octo/widgets/pull/7#issuecomment-40"}}
 	c.Standing.Block = &model.Blocked{Reason: "history_rewrite", URL: c.State.Block.URL}
@@ -46,7 +46,7 @@ func blocked() command.Case {
 // free is a tracked pull request with nothing in its way.
 func free() command.Case {
 	return command.Case{
-		By: "olga", Key: "7:issue:41:2026-01-02T12:00:00Z", Thread: 7, Agent: "codex",
+		By: "olga", Key: "7:issue:41:2026-01-02T12:00:00Z", At: noon, Thread: 7, Agent: "codex",
 		Target: model.Snapshot{IsPull: true, Pull: model.Pull{
 			Number: 7, State: model.PullOpen, URL: "https://github.com/octo/widgets/pull/7", HeadRef: "agent/greet", BaseRef: "main", HeadSHA: b,
 			Issue: &model.Issue{Number: 3},
@@ -90,6 +90,13 @@ func TestRepliesAsPeopleReadThem(t *testing.T) {
 		{"unblock_unknown", "/mergexo unblock", with(blocked(), func(c *command.Case) {
 			c.Facts = command.Facts{Relation: model.Unknown, Problem: "How the head stands to the last accepted one is not known yet"}
 		}), model.Failed},
+		{"unblock_spoilt", "/mergexo unblock", with(blocked(), func(c *command.Case) {
+			c.State.Block.Marker.Reason = "marker_edited"
+			c.Facts = command.Facts{Relation: model.Identical}
+		}), model.Applied},
+		{"unblock_no_baseline", "/mergexo unblock", with(blocked(), func(c *command.Case) { c.State.Accepted = "" }), model.Rejected},
+		{"unblock_paused", "/mergexo unblock", with(paused(blocked()), func(c *command.Case) { c.Facts = command.Facts{Relation: model.Ahead} }), model.Applied},
+		{"unblock_odd_branch", "/mergexo unblock", with(blocked(), func(c *command.Case) { c.Target.Pull.HeadRef = "agent/x;echo${IFS}pwned|sh" }), model.Rejected},
 		{"unblock_not_blocked", "/mergexo unblock", free(), model.Rejected},
 		{"unblock_closed", "/mergexo unblock", with(blocked(), func(c *command.Case) { c.Target.Pull.State = model.PullMerged }), model.Rejected},
 		{"unblock_taken_over", "/mergexo unblock", with(blocked(), func(c *command.Case) { c.Away = true }), model.Rejected},
@@ -131,13 +138,13 @@ func TestRepliesAsPeopleReadThem(t *testing.T) {
 			assert.Equal(t, tt.want, got.Verdict)
 			golden(t, tt.name+".md", command.Text(said, 0, got))
 			if m, ok := got.Marker.(model.CommandMarker); ok {
-				assert.Equal(t, model.CommandMarker{Key: tt.c.Key, Command: said.Commands[0].Name, Result: tt.want, By: "olga"}, m)
+				assert.Equal(t, model.CommandMarker{Key: tt.c.Key, Command: said.Commands[0].Name, Result: tt.want, By: "olga", At: noon}, m)
 			}
 		})
 	}
 	many := strings.Repeat("/mergexo status\n", 500)
 	said := command.Said{Comment: posted(many), Commands: command.Parse(many)}
-	golden(t, "too_many.md", command.Text(said, command.MaxPerComment, command.TooMany(free(), len(said.Commands))))
+	golden(t, "too_many.md", command.Text(said, command.MaxPerComment, command.TooMany(free())))
 	said = command.Said{Comment: posted("/mergexo pause"), Commands: command.Parse("/mergexo pause")}
 	golden(t, "refused.md", command.Text(said, 0, command.Refuse(free())))
 	golden(t, "refused_named.md", command.Text(said, 0, command.Refuse(with(free(), func(c *command.Case) { c.Policy.Operators = []string{"root"} }))))
@@ -158,11 +165,14 @@ func golden(t *testing.T, name, got string) {
 func TestWhatAnUnblockAccepts(t *testing.T) {
 	c := blocked()
 	c.Command = command.Command{Name: "unblock", Head: "bbbbbbb"}
-	assert.Equal(t, model.UnblockMarker{Head: b, By: "olga", Command: c.Key}, command.Decide(c).Marker, "the whole head, not the abbreviation")
+	assert.Equal(t, model.UnblockMarker{Head: b, By: "olga", Command: c.Key, Block: 40}, command.Decide(c).Marker, "the whole head, not the abbreviation")
 	c.Command.Head = ""
 	assert.IsType(t, model.CommandMarker{}, command.Decide(c).Marker, "what was observed is never accepted without being named")
 	c.Facts.Relation = model.Ahead
-	assert.Equal(t, model.UnblockMarker{Head: a, By: "olga", Command: c.Key}, command.Decide(c).Marker, "the head that was accepted stays so")
+	assert.Equal(t, model.UnblockMarker{Head: b, By: "olga", Command: c.Key, Block: 40, Restored: true}, command.Decide(c).Marker)
+	c.State.Accepted = ""
+	assert.Equal(t, model.Rejected, command.Decide(c).Verdict, "without a baseline nothing is restored")
+	c.State.Accepted = a
 	for _, r := range []model.Relation{model.Behind, model.Diverged, model.Unknown} {
 		c.Facts.Relation = r
 		assert.Equal(t, model.Rejected, command.Decide(c).Verdict, r)
@@ -173,7 +183,9 @@ func TestAnAdoptedPullRequestIsFollowedFromItsHead(t *testing.T) {
 	c := free()
 	c.State.Tracked = nil
 	c.Command = command.Command{Name: "adopt"}
-	assert.Equal(t, model.PRMarker{Issue: 3, Branch: "agent/greet", Agent: "codex", Base: "main", Head: b, Command: c.Key, By: "olga"}, command.Decide(c).Marker)
+	assert.Equal(t, model.PRMarker{Issue: 3, Branch: "agent/greet", Agent: "codex", Base: "main", Head: b, Command: c.Key, By: "olga", At: noon}, command.Decide(c).Marker)
+	c.State.Released = &model.Said[model.CommandMarker]{Marker: model.CommandMarker{At: noon.Add(-time.Hour)}}
+	assert.Equal(t, noon.Add(-time.Hour), command.Decide(c).Marker.(model.PRMarker).AwayFrom)
 }
 
 func TestWhoMayCommand(t *testing.T) {
@@ -204,25 +216,53 @@ func TestCommandsAreReadAsTheyWerePosted(t *testing.T) {
 	taken.Edited, taken.Posted = true, "/mergexo pause"
 	untold := posted("/mergexo release")
 	untold.Kind, untold.Edited, untold.Posted = model.KindReview, true, ""
-	bot, ours := plain, plain
-	bot.Author = model.Actor{Login: "x[bot]", Bot: true}
-	ours.Ours = true
 
 	names := func(c model.Comment, ev model.Event) (out []string) {
-		for _, s := range command.Find([]model.Comment{c}, ev) {
-			for _, cmd := range s.Commands {
-				out = append(out, cmd.Name)
-			}
+		said, _ := command.Read(c, ev)
+		for _, cmd := range said.Commands {
+			out = append(out, cmd.Name)
 		}
 		return out
 	}
+	line := func(action, body string) model.Event {
+		return model.Event{Name: "pull_request_review_comment", Action: action, CommentID: 41, CommentBody: body}
+	}
 	assert.Equal(t, []string{"pause"}, names(plain, model.Event{}))
-	assert.Empty(t, names(edited, model.Event{Action: "edited", CommentID: 41, CommentBody: "/mergexo release"}), "an edit makes no command")
+	assert.Empty(t, names(edited, model.Event{Name: "issue_comment", Action: "edited", CommentID: 41, CommentBody: "/mergexo release"}), "an edit makes no command")
 	assert.Equal(t, []string{"pause"}, names(taken, model.Event{}), "an edit takes none back")
-	assert.Empty(t, names(untold, model.Event{Action: "edited", CommentID: 41, CommentBody: "/mergexo release"}))
-	assert.Equal(t, []string{"status"}, names(untold, model.Event{Action: "created", CommentID: 41, CommentBody: "/mergexo status"}), "the trigger tells what it said")
-	assert.Empty(t, names(bot, model.Event{}))
-	assert.Empty(t, names(ours, model.Event{}))
+	assert.Empty(t, names(untold, line("edited", "/mergexo release")))
+	assert.Equal(t, []string{"status"}, names(untold, line("created", "/mergexo status")), "the trigger tells what it said")
+	other := line("created", "/mergexo status")
+	other.Name = "issue_comment"
+	assert.Empty(t, names(untold, other), "an id of another kind")
+}
+
+func TestWhoseCommentsAreLookedThrough(t *testing.T) {
+	policy := command.Policy{Operators: []string{"Olga"}, Bots: []string{"old-bot"}}
+	s := model.Snapshot{ReadAt: noon.Add(time.Hour)}
+	tests := map[string]struct {
+		change func(*model.Comment, *model.Event)
+		want   bool
+	}{
+		"an operator of the settings": {func(*model.Comment, *model.Event) {}, true},
+		"a stranger":                  {func(c *model.Comment, _ *model.Event) { c.Author.Login = "eve" }, false},
+		"a member":                    {func(c *model.Comment, _ *model.Event) { c.Author.Login, c.Association = "bob", "MEMBER" }, true},
+		"a stranger's own event": {func(c *model.Comment, e *model.Event) {
+			c.Author.Login = "eve"
+			e.Name, e.CommentID = "issue_comment", 41
+		}, true},
+		"ours":                     {func(c *model.Comment, _ *model.Event) { c.Ours = true }, false},
+		"a bot":                    {func(c *model.Comment, _ *model.Event) { c.Author.Bot = true }, false},
+		"a further login of ours":  {func(c *model.Comment, _ *model.Event) { c.Author.Login, c.Association = "Old-Bot", "OWNER" }, false},
+		"nobody":                   {func(c *model.Comment, _ *model.Event) { c.Author.Login = "" }, false},
+		"long ago":                 {func(c *model.Comment, _ *model.Event) { c.CreatedAt = noon.Add(-48 * time.Hour) }, false},
+		"long ago, and begun with": {func(c *model.Comment, _ *model.Event) { c.CreatedAt, c.Seen = noon.Add(-48*time.Hour), true }, true},
+	}
+	for name, tt := range tests {
+		c, ev := posted("/mergexo pause"), model.Event{}
+		tt.change(&c, &ev)
+		assert.Equal(t, tt.want, policy.Audible(c, s, ev), name)
+	}
 }
 
 func TestEachCommandOfACommentHasAKeyOfItsOwn(t *testing.T) {

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/agnivade/levenshtein"
 
@@ -70,8 +72,13 @@ func Is(body string) bool { return len(Parse(body)) > 0 }
 // Parse gives the commands of a text in their order.
 func Parse(body string) []Command {
 	var out []Command
+	if len(body) > maxRead {
+		body = body[:maxRead]
+		body = body[:strings.LastIndexByte(body, '\n')+1] // a line that was cut says something else
+	}
 	for _, line := range markdown.Spoken(body, Word) {
-		if rest := line.Text[len(Word):]; rest == "" || strings.ContainsAny(rest[:1], " \t") {
+		first, _ := utf8.DecodeRuneInString(line.Text[len(Word):])
+		if len(line.Text) == len(Word) || unicode.IsSpace(first) {
 			out = append(out, parse(line))
 		}
 	}
@@ -101,7 +108,7 @@ func parse(line markdown.Line) Command {
 		case !ok:
 			c.Problem = trouble(w, "%s is not key=value%s", markdown.Inline(clip(w.Text)), takes(c.Name, keys))
 		case !slices.Contains(keys, key):
-			c.Problem = trouble(w, "unknown key %s of `%s`%s", markdown.Inline(clip(key)), c.Name, suggest(key, keys))
+			c.Problem = trouble(w, "unknown key %s of `%s`%s", shown(key), c.Name, suggest(key, keys))
 		case seen[key]:
 			c.Problem = trouble(w, "a second `%s`", key)
 		default:
@@ -119,7 +126,7 @@ func parse(line markdown.Line) Command {
 func (c *Command) set(w markdown.Line, key, value string) {
 	if key == keyHead {
 		c.Head = strings.ToLower(value)
-		if len(value) < 7 || len(value) > 40 || strings.Trim(c.Head, "0123456789abcdef") != "" {
+		if !NamesCommit(value) {
 			c.Problem = trouble(w, "`%s` wants 7 to 40 hexadecimal digits of a commit, got %s", key, shown(value))
 		}
 		return
@@ -136,17 +143,26 @@ func (c *Command) set(w markdown.Line, key, value string) {
 	}
 }
 
+// NamesCommit says that a text can be the name of a commit or its beginning, long enough to be told from others.
+func NamesCommit(s string) bool {
+	return len(s) >= 7 && len(s) <= 40 && strings.Trim(strings.ToLower(s), "0123456789abcdef") == ""
+}
+
+// maxRead is how much of a text is looked through for commands, in bytes: reading Markdown takes longer than linear in its
+// length.
+const maxRead = 16 << 10
+
 // split gives the words of a line, each with its place.
 func split(line markdown.Line) []markdown.Line {
 	var words []markdown.Line
 	rest, column := line.Text, line.Column
 	for {
-		trimmed := strings.TrimLeft(rest, " \t")
+		trimmed := strings.TrimLeftFunc(rest, unicode.IsSpace)
 		column += len(rest) - len(trimmed)
 		if trimmed == "" {
 			return words
 		}
-		end := strings.IndexAny(trimmed, " \t")
+		end := strings.IndexFunc(trimmed, unicode.IsSpace)
 		if end < 0 {
 			end = len(trimmed)
 		}

@@ -26,6 +26,10 @@ func TestCommandsAsPeopleGiveThem(t *testing.T) {
 		want.Text = strings.TrimSpace(body[strings.Index(body, "/mergexo"):])
 		assert.Equal(t, want, got[0])
 	}
+	for _, nbsp := range []string{"/mergexo\u00a0pause", "/mergexo pause\u00a0"} {
+		assert.Equal(t, "pause", command.Parse(nbsp)[0].Name, "%q", nbsp)
+	}
+	assert.Empty(t, command.Parse(strings.Repeat("x ", 10_000)+"\n/mergexo pause"), "what is too long is not read to its end")
 	assert.Empty(t, command.Parse("/mergexoo status\n> /mergexo status\n"))
 	assert.Empty(t, command.Parse("Say /mergexo status"))
 	several := command.Parse("/mergexo pause\ntext\n/mergexo status")

@@ -19,5 +19,5 @@ func resume(c Case) Answer {
 	if c.State.Paused == nil {
 		return c.reject("Pull request %d is not paused.", c.Target.Pull.Number)
 	}
-	return c.apply("The [pause](%s) is over, and what is pending is taken up.", c.State.Paused.URL)
+	return c.apply("The [pause](%s) is over. %s", c.State.Paused.URL, c.goesOn("not_paused"))
 }

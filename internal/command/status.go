@@ -41,7 +41,7 @@ func why(c Case) Answer {
 		if !g.Met {
 			met = "**no**"
 		}
-		fmt.Fprintf(&b, "\n| %s | %s | %s |", words(g), met, markdown.Cell(g.Evidence))
+		fmt.Fprintf(&b, "\n| %s | %s | %s |", words(g), met, markdown.Cell(markdown.Plain(g.Evidence)))
 	}
 	return c.apply("%s", b.String())
 }

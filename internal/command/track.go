@@ -19,12 +19,16 @@ func adopt(c Case) Answer {
 			return c.reject("Pull request %d cannot be followed: %s.", pull.Number, g.Evidence)
 		}
 	}
-	m := model.PRMarker{Branch: pull.HeadRef, Base: pull.BaseRef, Agent: c.Agent, Head: pull.HeadSHA, Command: c.Key, By: c.By, Receipt: c.State.Receipt()}
+	m := model.PRMarker{
+		Branch: pull.HeadRef, Base: pull.BaseRef, Agent: c.Agent, Head: pull.HeadSHA,
+		Command: c.Key, By: c.By, Receipt: c.State.Receipt(), At: c.At,
+	}
 	if pull.Issue != nil {
 		m.Issue = pull.Issue.Number
 	}
 	text := "MergeXO follows this pull request from " + markdown.Commit(pull.URL, pull.HeadSHA) + " on."
 	if c.State.Released != nil {
+		m.AwayFrom = c.State.Released.Marker.At
 		text += " What was said while it was released stays between people; a fresh comment starts a turn."
 	}
 	return Answer{model.Applied, text, m}
@@ -32,9 +36,6 @@ func adopt(c Case) Answer {
 
 // release makes a pull request a person's again, for good.
 func release(c Case) Answer {
-	if a, ok := c.changeable(); !ok {
-		return a
-	}
 	if a, ok := c.tracked(); !ok {
 		return a
 	}

@@ -27,17 +27,21 @@ func unblock(c Case) Answer {
 }
 
 func restored(c Case) Answer {
-	accepted, head, url := c.State.Accepted, c.Target.Pull.HeadSHA, c.Target.Pull.URL
-	if accepted == "" {
-		accepted = head
+	accepted, pull := c.State.Accepted, c.Target.Pull
+	head, url := pull.HeadSHA, pull.URL
+	if accepted == "" { // a comment that held it is spoilt
+		return c.reject("Which head was accepted last is not known any more, so it has to be named: `/mergexo unblock head_sha=%s` accepts the current one, %s.", head, markdown.Commit(url, head))
 	}
 	switch c.Facts.Relation {
 	case model.Identical, model.Ahead:
-		return c.lift(accepted, "The last accepted head %s is part of the branch, which is at %s.", markdown.Commit(url, accepted), markdown.Commit(url, head))
+		text := fmt.Sprintf("The last accepted head %s is part of the branch, which is at %s.", markdown.Commit(url, accepted), markdown.Commit(url, head))
+		if c.State.Block.Marker.Reason == model.ReasonMarkerEdited {
+			text += " What the edited comment said does not count any more: if a later head had been accepted in it, compare the branch with that."
+		}
+		return c.lift(head, true, text)
 	}
-	return c.reject("The last accepted head %s is not part of the branch, which is at %s.\n\n%s\n\n- To go back, restore the old head and give `/mergexo unblock` again:\n  `git push --force-with-lease=%s:%s origin %s:refs/heads/%s`\n- To go on from what is there now, comment `/mergexo unblock head_sha=%s`.",
-		markdown.Commit(url, accepted), markdown.Commit(url, head), lost(c),
-		markdown.Code(c.Target.Pull.HeadRef), head, accepted, markdown.Code(c.Target.Pull.HeadRef), head)
+	return c.reject("The last accepted head %s is not part of the branch, which is at %s.\n\n%s\n\n- To go back, restore the old head and give `/mergexo unblock` again:\n  `%s`\n- To go on from what is there now, comment `/mergexo unblock head_sha=%s`.",
+		markdown.Commit(url, accepted), markdown.Commit(url, head), lost(c), markdown.Restore(pull.HeadRef, head, accepted), head)
 }
 
 func acceptHead(c Case) Answer {
@@ -50,7 +54,7 @@ func acceptHead(c Case) Answer {
 		if l := lost(c); l != "" {
 			text += "\n\n" + l
 		}
-		return c.lift(head, "%s", text)
+		return c.lift(head, false, text)
 	case c.Facts.Missing:
 		return c.reject("`%s` is no commit in this repository, or several. The current head is %s: `/mergexo unblock head_sha=%s` accepts that.", c.Command.Head, markdown.Commit(url, head), head)
 	}
@@ -58,13 +62,12 @@ func acceptHead(c Case) Answer {
 }
 
 // lift is the answer that ends the block.
-func (c Case) lift(head, format string, args ...any) Answer {
-	reason, when := c.State.Block.Marker.Reason, ""
-	if c.Terminal {
-		when = " by the next run"
-	}
-	return Answer{model.Applied, fmt.Sprintf(format, args...) + fmt.Sprintf("\n\nThe [block](%s) (`%s`) is over, and what is pending is taken up%s.", c.State.Block.URL, markdown.Code(reason), when),
-		model.UnblockMarker{Head: head, By: c.By, Command: c.Key, Receipt: c.State.Receipt()}}
+func (c Case) lift(head string, restored bool, text string) Answer {
+	block := c.State.Block
+	text += fmt.Sprintf("\n\nThe [block](%s) (`%s`) is over. %s", block.URL, markdown.Code(block.Marker.Reason), c.goesOn("not_blocked", "markers_intact"))
+	return Answer{model.Applied, text, model.UnblockMarker{
+		Head: head, By: c.By, Command: c.Key, Receipt: c.State.Receipt(), Block: block.CommentID, Restored: restored,
+	}}
 }
 
 // lost lists the commits that a rewrite took away, and links the head that had them.

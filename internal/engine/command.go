@@ -9,8 +9,10 @@ import (
 	"strings"
 
 	"github.com/mergexo/mergexo/internal/command"
+	"github.com/mergexo/mergexo/internal/config"
 	"github.com/mergexo/mergexo/internal/github"
 	"github.com/mergexo/mergexo/internal/journal"
+	"github.com/mergexo/mergexo/internal/markdown"
 	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/turn"
 )
@@ -24,8 +26,13 @@ func effectToken(key string) string { return journal.Token("command_effect", key
 // commands answers every command of this conversation that has no answer yet, oldest first, whichever event it came with.
 func (p *pass) commands(ctx context.Context) error {
 	var open []command.Said
-	for _, said := range command.Find(p.snap.Comments, p.event) {
-		if !p.snap.SettledBelow(said.Comment, p.state.Settled) && !p.closed(said) {
+	for _, c := range p.snap.Comments {
+		posted := c
+		posted.UpdatedAt = c.CreatedAt // an edit makes no old command new
+		if c.Closed || p.snap.SettledBelow(posted, p.state.Settled) || !p.operators.Audible(c, p.snap, p.event) {
+			continue
+		}
+		if said, ok := command.Read(c, p.event); ok && !p.closed(said) {
 			open = append(open, said)
 		}
 	}
@@ -68,7 +75,7 @@ func (p *pass) askCommanders(ctx context.Context, open []command.Said) error {
 	for _, said := range open {
 		c := said.Comment
 		login := strings.ToLower(c.Author.Login)
-		if _, known := p.rights[login]; !known && !p.operators.Listed(login) && turn.Insider(c) && !p.state.Settled.Settles(c) && !slices.Contains(ask, login) {
+		if _, known := p.rights[login]; !known && !p.operators.Listed(login) && !p.state.Settled.Settles(c) && !slices.Contains(ask, login) {
 			ask = append(ask, login)
 		}
 	}
@@ -114,6 +121,10 @@ func (p *pass) answerOne(ctx context.Context, said command.Said, i int, standing
 	if err != nil {
 		return err
 	}
+	if m, ok := answer.Marker.(model.CommandMarker); ok && !p.snap.IsPull && said.Comment.Kind == model.KindIssue && i == min(len(said.Commands)-1, command.MaxPerComment) {
+		m.Seen = said.Comment.ID // an issue has no other receipts that say how far it is read
+		answer.Marker = m
+	}
 	if err := p.respond(ctx, commandToken(key), command.Text(said, i, answer), answer.Marker); err != nil {
 		return err
 	}
@@ -128,13 +139,13 @@ func (p *pass) answerOne(ctx context.Context, said command.Said, i int, standing
 
 // decide finds what a command is about and what comes of it; what it changes elsewhere is changed there.
 func (p *pass) decide(ctx context.Context, said command.Said, i int, standing command.Standing) (command.Answer, error) {
-	c := command.Case{By: said.Comment.Author.Login, Key: said.Key(p.event.Number, i), Policy: p.operators, Thread: p.event.Number}
+	c := command.Case{By: said.Comment.Author.Login, Key: said.Key(p.event.Number, i), At: said.Comment.CreatedAt, Policy: p.operators, Thread: p.event.Number}
 	switch {
 	case standing == command.Refused:
 		c.Command = said.Commands[0]
 		return command.Refuse(c), nil
 	case i >= command.MaxPerComment:
-		return command.TooMany(c, len(said.Commands)), nil
+		return command.TooMany(c), nil
 	}
 	c.Command = said.Commands[i]
 	target, problem, err := p.target(ctx, p.operators.Target(c.Command, p.snap, p.event.Number))
@@ -175,10 +186,12 @@ func (p *pass) target(ctx context.Context, t command.Target) (*pass, string, err
 		}
 		p.others[number] = other
 	}
-	if err := other.begin(ctx); err != nil {
-		if github.KindOf(err) == github.NotFound {
-			return nil, fmt.Sprintf("There is no issue or pull request %d in this repository.", number), nil
-		}
+	switch err := other.begin(ctx); {
+	case github.KindOf(err) == github.NotFound:
+		return nil, fmt.Sprintf("There is no issue or pull request %d in this repository.", number), nil
+	case errors.Is(err, config.ErrInvalid): // that pull request's own affair: other commands are not kept waiting by it
+		return nil, fmt.Sprintf("Pull request %d cannot be worked on: its settings do not hold.\n\n%s", number, markdown.Quote(err.Error())), nil
+	case err != nil:
 		return nil, "", err
 	}
 	switch {
@@ -199,33 +212,50 @@ func isIssue(number int) string {
 }
 
 // judge gathers what the decision needs and decides.
-func (p *pass) judge(ctx context.Context, c command.Case) (command.Answer, error) {
+func (p *pass) judge(ctx context.Context, c command.Case) (_ command.Answer, err error) {
 	c.Target, c.State, c.Agent = p.snap, p.state, p.settings.Agent.Adapter
-	pending, err := p.pending(ctx)
+	c.Gates = turn.Gates(p.snap, p.state, p.policy)
+	switch c.Command.Name {
+	case "why":
+		c.Standing, c.Gates, err = p.look(ctx)
+	case "status", "retry":
+		var pending []model.Comment
+		pending, err = p.pending(ctx)
+		c.Standing = turn.Stand(p.snap, p.state, p.policy, pending)
+	}
 	if err != nil {
 		return command.Answer{}, err
 	}
-	c.Gates = turn.Gates(p.snap, p.state, p.policy)
-	if c.Command.Name == "why" {
-		relation, err := p.relationForWhy(ctx, pending)
-		if err != nil {
-			return command.Answer{}, err
-		}
-		c.Gates = turn.Why(p.snap, p.state, p.policy, pending, relation)
-	}
-	c.Standing = turn.Stand(p.snap, p.state, p.policy, pending)
 	if c.Facts, err = p.facts(ctx, c.Command); err != nil {
 		return command.Answer{}, err
 	}
 	return p.placed(command.Decide(c)), nil
 }
 
-// relationForWhy is how the head stands to the last accepted one. It is asked only where a turn would ask it now.
-func (p *pass) relationForWhy(ctx context.Context, pending []model.Comment) (model.Relation, error) {
-	if len(pending) == 0 || p.state.Block != nil || p.state.Accepted == "" {
-		return model.Unknown, nil
+// look gathers all that tells why something happens here or does not. How the head stands to the last accepted one is asked
+// only where a turn would ask it now.
+func (p *pass) look(ctx context.Context) (model.Standing, []model.Gate, error) {
+	e := turn.Evidence{Relation: model.Unknown}
+	var err error
+	if e.Pending, err = p.pending(ctx); err != nil {
+		return model.Standing{}, nil, err
 	}
-	return p.relation(ctx, p.state.Accepted, p.snap.Pull.HeadSHA)
+	for _, claim := range turn.Open(p.state) {
+		live, err := p.live(ctx, claim)
+		if err != nil {
+			return model.Standing{}, nil, err
+		}
+		if live {
+			e.Live = &claim
+			break
+		}
+	}
+	if len(e.Pending) > 0 && e.Live == nil && p.state.Block == nil && p.state.Accepted != "" && p.state.Accepted != p.snap.Pull.HeadSHA {
+		if e.Relation, err = p.compare(ctx, p.state.Accepted, p.snap.Pull.HeadSHA); err != nil {
+			return model.Standing{}, nil, err
+		}
+	}
+	return turn.Stand(p.snap, p.state, p.policy, e.Pending), turn.Why(p.snap, p.state, p.policy, e), nil
 }
 
 // maxLost is how many commits a reply lists that a rewrite took away.
@@ -250,14 +280,23 @@ func (p *pass) facts(ctx context.Context, c command.Command) (f command.Facts, e
 	}
 	// The head is asked about by the name that was given: GitHub knows no commit by an abbreviation that means several.
 	name := cmp.Or(c.Head, head)
-	if f.Relation, f.Lost, f.More, err = p.GitHub.Lost(ctx, p.event.Repo, accepted, name, maxLost); err != nil || f.Relation != model.Unknown {
+	f.Relation, f.Lost, f.More, err = p.GitHub.Lost(ctx, p.event.Repo, accepted, name, maxLost)
+	switch {
+	case github.KindOf(err) == github.Unavailable && c.Head != head:
+		f.Problem = "GitHub did not tell how the head stands to the last accepted one"
+		return f, nil
+	case github.KindOf(err) == github.Unavailable: // the head is named in full: only what is lost cannot be told
+		p.Log.Warn("lost_commits_unknown", "pr_number", p.event.Number, "error", err)
+		return f, nil
+	case err != nil || f.Relation != model.Unknown:
 		return f, err
-	}
-	if named {
+	case named:
 		f.Ambiguous, err = p.unresolved(ctx, c.Head)
-	}
-	if c.Head == "" { // else it is the current head that is named, and what is lost cannot be told
-		if f.Relation, err = p.relation(ctx, accepted, head); f.Relation == model.Unknown && err == nil {
+	case c.Head == "":
+		if err = p.open(ctx); err != nil {
+			return f, err
+		}
+		if f.Relation, err = p.localRelation(ctx, accepted, head); f.Relation == model.Unknown && err == nil {
 			f.Problem = "How the head stands to the last accepted one is not known yet"
 		}
 	}
@@ -345,6 +384,6 @@ func (p *pass) react(ctx context.Context, c model.Comment, sign string) error {
 // takenAt says that a person had taken this pull request over by label when a comment was posted.
 func (p *pass) takenAt(c model.Comment) bool {
 	return slices.ContainsFunc(turn.Taken(p.snap.Pull, p.policy), func(s model.Span) bool {
-		return s.Holds(c.CreatedAt, c.ID == p.event.CommentID)
+		return s.Holds(c.CreatedAt, p.event.Carries(c))
 	})
 }

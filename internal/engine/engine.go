@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/mergexo/mergexo/internal/agent"
@@ -84,7 +85,7 @@ func (e *Engine) handle(ctx context.Context, ev model.Event, rep *model.Report) 
 		return stop(model.ResultNothing, "number %d is an issue, not a pull request", ev.Number)
 	}
 	visit, err := e.rounds(ctx, ev, rep)
-	for _, number := range visit { // what a command has changed elsewhere goes on there at once
+	for _, number := range slices.Compact(visit) { // what a command has changed elsewhere goes on there at once
 		if err != nil {
 			break
 		}

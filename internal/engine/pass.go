@@ -119,9 +119,9 @@ func (p *pass) configure() error {
 	if _, err := p.agentFor(s, nil); err != nil { // a mistake in the settings shows before anything is said
 		return fmt.Errorf("%s: %w", source, err)
 	}
-	p.settings, p.operators = s, command.Policy{Operators: s.Repo.Operators, OperationsIssue: s.Repo.OperationsIssue}
+	p.settings, p.operators = s, command.Policy{Operators: s.Repo.Operators, Bots: s.Repo.Bots, OperationsIssue: s.Repo.OperationsIssue}
 	p.policy = policyOf(s)
-	p.policy.Fresh = p.event.CommentID
+	p.policy.Trigger = p.event
 	if len(p.policy.Bots) > 0 {
 		p.fold() // more comments count as ours than were known when the state was folded first
 	}
@@ -225,21 +225,29 @@ func (p *pass) relation(ctx context.Context, earlier, later string) (model.Relat
 	if earlier == later {
 		return model.Identical, nil
 	}
-	if known, ok := p.relations[earlier+later]; ok {
-		return known, nil
-	}
-	r, err := p.GitHub.Compare(ctx, p.event.Repo, earlier, later)
+	r, err := p.compare(ctx, earlier, later)
 	if err != nil || r != model.Unknown {
-		if p.relations == nil {
-			p.relations = map[string]model.Relation{}
-		}
-		p.relations[earlier+later] = r
 		return r, err
 	}
 	if err := p.open(ctx); err != nil {
 		return model.Unknown, err
 	}
 	return p.localRelation(ctx, earlier, later)
+}
+
+// compare asks GitHub, once a run.
+func (p *pass) compare(ctx context.Context, earlier, later string) (model.Relation, error) {
+	if known, ok := p.relations[earlier+later]; ok {
+		return known, nil
+	}
+	r, err := p.GitHub.Compare(ctx, p.event.Repo, earlier, later)
+	if err == nil && r != model.Unknown {
+		if p.relations == nil {
+			p.relations = map[string]model.Relation{}
+		}
+		p.relations[earlier+later] = r
+	}
+	return r, err
 }
 
 // localRelation asks git, fetching the history that the answer needs.

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -10,6 +11,7 @@ import (
 	"github.com/mergexo/mergexo/internal/command"
 	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/turn"
 )
 
 // Reset is what an operator at a terminal wants unblocked.
@@ -35,7 +37,7 @@ func (e *Engine) Reset(ctx context.Context, r Reset) ([]model.Report, error) {
 			numbers = append(numbers, b.Number)
 		}
 	}
-	reports := []model.Report{}
+	reports, wrong := []model.Report{}, error(nil)
 	for _, n := range slices.Compact(slices.Sorted(slices.Values(numbers))) {
 		rep := model.Report{Result: model.ResultNothing, Number: n, Effects: []model.Effect{}}
 		restBefore, graphqlBefore := e.GitHub.Calls()
@@ -46,13 +48,10 @@ func (e *Engine) Reset(ctx context.Context, r Reset) ([]model.Report, error) {
 		rest, graphql := e.GitHub.Calls()
 		rep.Calls.REST, rep.Calls.GraphQL = rest-restBefore, graphql-graphqlBefore
 		rep.DurationMS = e.Now().Sub(began).Milliseconds()
-		wrong := e.Conclude(err, &rep)
+		wrong = errors.Join(wrong, e.Conclude(err, &rep))
 		reports = append(reports, rep)
-		if wrong != nil {
-			return reports, wrong
-		}
 	}
-	return reports, nil
+	return reports, wrong
 }
 
 // reset unblocks one pull request.
@@ -68,9 +67,11 @@ func (p *pass) reset(ctx context.Context, head string) error {
 		return stop(model.ResultNothing, "pull request %d is not blocked", number)
 	}
 	who := p.snap.Viewer.Login
+	gates := turn.Gates(p.snap, p.state, p.policy)
 	c := command.Case{
 		Command: command.Command{Name: "unblock", Head: strings.ToLower(head)}, By: who, Thread: number, Terminal: true,
-		Target: p.snap, State: p.state,
+		Target: p.snap, State: p.state, Gates: gates,
+		Away: slices.ContainsFunc(gates, func(g model.Gate) bool { return g.Name == turn.GateTaken && !g.Met }),
 	}
 	var err error
 	if c.Facts, err = p.facts(ctx, c.Command); err != nil {

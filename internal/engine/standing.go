@@ -2,10 +2,12 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"strings"
 
+	"github.com/mergexo/mergexo/internal/config"
 	"github.com/mergexo/mergexo/internal/github"
 	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/model"
@@ -34,12 +36,7 @@ func (e *Engine) Look(ctx context.Context, repo model.Repo, number int) (model.S
 	if !p.snap.IsPull {
 		return model.Standing{}, nil, stop(model.ResultFailed, "%s", isIssue(number))
 	}
-	pending, err := p.pending(ctx)
-	if err != nil {
-		return model.Standing{}, nil, err
-	}
-	relation, err := p.relationForWhy(ctx, pending)
-	return turn.Stand(p.snap, p.state, p.policy, pending), turn.Why(p.snap, p.state, p.policy, pending, relation), err
+	return p.look(ctx)
 }
 
 // overlooked is what is kept of one pull request of many until everybody's rights are known.
@@ -107,8 +104,11 @@ func (e *Engine) Blocked(ctx context.Context, repo model.Repo) ([]model.Blocked,
 
 // survey looks at every open pull request whose base branch has settings.
 func (e *Engine) survey(ctx context.Context, repo model.Repo, look func(*pass) error) error {
-	q := github.SurveyQuery{Repo: repo, Settled: func(number int, read []model.Comment) (model.Mark, bool) {
-		return e.Codec.Settled(read, e.onlooker(repo, number, nil).scope())
+	q := github.SurveyQuery{Repo: repo, Settled: func(s model.Snapshot, read []model.Comment) (model.Mark, bool) {
+		p := e.onlooker(repo, s.Pull.Number, nil)
+		p.snap = s
+		_ = p.configure() // for the bots that it names; settings that do not hold are told of below
+		return e.Codec.Settled(read, p.scope())
 	}}
 	return e.GitHub.Survey(ctx, q, func(s model.Snapshot) error {
 		p := e.onlooker(repo, s.Pull.Number, &model.Report{})
@@ -117,7 +117,10 @@ func (e *Engine) survey(ctx context.Context, repo model.Repo, look func(*pass) e
 		if !s.SettingsFound { // a base branch of its own, where MergeXO does nothing
 			return nil
 		}
-		if err := p.configure(); err != nil {
+		if err := p.configure(); errors.Is(err, config.ErrInvalid) { // that base branch's own affair
+			e.Log.Warn("pull_request_left_out", "pr_number", s.Pull.Number, "error", err)
+			return nil
+		} else if err != nil {
 			return err
 		}
 		return look(p)

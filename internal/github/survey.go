@@ -12,15 +12,15 @@ import (
 // SurveyQuery says what a Survey is to be of.
 type SurveyQuery struct {
 	Repo model.Repo
-	// Settled is Query's, for the pull request of that number.
-	Settled func(number int, read []model.Comment) (model.Mark, bool)
+	// Settled is Query's, for one of the pull requests: s is all of its snapshot but the comments.
+	Settled func(s model.Snapshot, read []model.Comment) (model.Mark, bool)
 }
 
 // of is the query for one of the pull requests.
-func (q SurveyQuery) of(number int) Query {
-	one := Query{Repo: q.Repo, Number: number}
+func (q SurveyQuery) of(s model.Snapshot) Query {
+	one := Query{Repo: q.Repo, Number: s.Pull.Number}
 	if q.Settled != nil {
-		one.Settled = func(read []model.Comment) (model.Mark, bool) { return q.Settled(number, read) }
+		one.Settled = func(read []model.Comment) (model.Mark, bool) { return q.Settled(s, read) }
 	}
 	return one
 }
@@ -63,7 +63,7 @@ func (c *Client) Survey(ctx context.Context, q SurveyQuery, yield func(model.Sna
 			if n == nil {
 				continue
 			}
-			snap, err := c.surveyed(ctx, q.of(n.Number), size, data, n)
+			snap, err := c.surveyed(ctx, q, size, data, n)
 			if err != nil {
 				return err
 			}
@@ -99,23 +99,24 @@ func (c *Client) surveyPage(ctx context.Context, op string, q SurveyQuery, size 
 }
 
 // surveyed is the snapshot of one pull request of a page.
-func (c *Client) surveyed(ctx context.Context, q Query, size surveySize, page *surveyData, n *pullNode) (model.Snapshot, error) {
+func (c *Client) surveyed(ctx context.Context, survey SurveyQuery, size surveySize, page *surveyData, n *pullNode) (model.Snapshot, error) {
 	further := fullPage
 	if size == smallSurvey {
 		further = smallPage
 	}
+	op := fmt.Sprintf("read %s#%d", survey.Repo, n.Number)
+	answer := snapshotData{Viewer: page.Viewer, Repository: &repositoryNode{DefaultBranchRef: page.Repository.DefaultBranchRef, IssueOrPullRequest: n}}
+	snap, err := answer.snapshot(op, Query{Repo: survey.Repo, Number: n.Number})
+	if err != nil {
+		return model.Snapshot{}, err
+	}
+	q := survey.of(snap)
 	r := newReading(q, further)
 	r.take(n, nil)
 	for _, one := range r.said {
 		if one.Kind == model.KindIssue && one.EditedByOther {
 			return c.Snapshot(ctx, q)
 		}
-	}
-	op := fmt.Sprintf("read %s#%d", q.Repo, q.Number)
-	answer := snapshotData{Viewer: page.Viewer, Repository: &repositoryNode{DefaultBranchRef: page.Repository.DefaultBranchRef, IssueOrPullRequest: n}}
-	snap, err := answer.snapshot(op, q)
-	if err != nil {
-		return model.Snapshot{}, err
 	}
 	snap.ReadAt = page.at
 	if err := c.readOn(ctx, op, r); err != nil {

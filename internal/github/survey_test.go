@@ -98,7 +98,7 @@ func TestASurveyReadsOn(t *testing.T) {
 	}
 	w.tick()
 	w.as("ada", "POST", "pulls/103/reviews", map[string]any{"event": "COMMENT", "comments": many})
-	read := func(settled func(int, []model.Comment) (model.Mark, bool)) (counts []int, called string, last model.Snapshot) {
+	read := func(settled func(model.Snapshot, []model.Comment) (model.Mark, bool)) (counts []int, called string, last model.Snapshot) {
 		c := w.client("actions")
 		all := w.survey(c, SurveyQuery{Settled: settled})
 		for _, s := range all {
@@ -111,8 +111,8 @@ func TestASurveyReadsOn(t *testing.T) {
 	assert.Equal(t, "0 REST, 4 GraphQL", called, "the page, two more of #102, and of #103 the older reviews and the rest of a long one at once")
 
 	var asked []int
-	counts, called, snap := read(func(number int, _ []model.Comment) (model.Mark, bool) {
-		asked = append(asked, number)
+	counts, called, snap := read(func(s model.Snapshot, _ []model.Comment) (model.Mark, bool) {
+		asked = append(asked, s.Pull.Number)
 		return model.Mark{At: w.now.Add(time.Hour)}, true
 	})
 	assert.Equal(t, []int{0, 30, 29}, counts, "all is settled")
@@ -121,8 +121,8 @@ func TestASurveyReadsOn(t *testing.T) {
 	assert.False(t, snap.CommentsComplete)
 	assert.Equal(t, snap.Comments[0].UpdatedAt, snap.Floor)
 
-	counts, called, _ = read(func(number int, _ []model.Comment) (model.Mark, bool) {
-		if number == 103 {
+	counts, called, _ = read(func(s model.Snapshot, _ []model.Comment) (model.Mark, bool) {
+		if s.Pull.Number == 103 {
 			return model.Mark{At: w.now.Add(time.Hour)}, true
 		}
 		return model.Mark{At: answered.Add(-60 * time.Minute)}, true

@@ -44,10 +44,10 @@ type fold struct {
 	receipt   int64     // the newest receipt that it knew
 }
 
-// again notes the tokens of a comment, and says whether it is a second reply to one command: two runs met it in one
-// moment, and only the first counts.
+// again notes the tokens of a comment, and says whether it is a second reply to one command, or a second marker of one
+// effect: two runs met it in one moment, and only the first counts.
 func (f *fold) again(cm model.Comment, said believed) bool {
-	key, verdict := "", model.Applied
+	key, verdict, reply := "", model.Applied, true
 	switch m := said.marker.(type) {
 	case *model.CommandMarker:
 		key, verdict = m.Key, m.Result
@@ -55,12 +55,14 @@ func (f *fold) again(cm model.Comment, said believed) bool {
 		key = m.Command
 	case *model.PRMarker:
 		key = m.Command
+	default:
+		reply = false
+	}
+	if reply && slices.ContainsFunc(said.tokens, func(t string) bool { return f.st.Tokens[t] != 0 }) {
+		f.st.Surplus = append(f.st.Surplus, cm.ID)
+		return true
 	}
 	if key != "" {
-		if slices.ContainsFunc(said.tokens, func(t string) bool { return f.st.Tokens[t] != 0 }) {
-			f.st.Surplus = append(f.st.Surplus, cm.ID)
-			return true
-		}
 		f.st.Commands[key] = verdict
 	}
 	for _, t := range said.tokens {
@@ -90,12 +92,28 @@ func (f *fold) take(cm model.Comment, marker any) {
 			st.Surplus = append(st.Surplus, cm.ID)
 		}
 	case *model.UnblockMarker:
-		st.Block, f.unblocked, f.baseline, f.receipt = nil, cm.CreatedAt, m.Head, m.Receipt
-		st.Turns = afterUnblock(st.Turns, m.Head)
+		f.unblock(cm, m)
 	case *model.CommandMarker:
+		if mark := (model.Mark{At: m.At, ID: m.Seen}); m.Seen != 0 && !mark.At.Before(st.Settled.At) {
+			st.Settled = mark
+		}
 		if m.Result == model.Applied {
 			f.command(cm, m)
 		}
+	}
+}
+
+// unblock ends the block that it is about. One that was posted meanwhile for another reason has not been decided on.
+func (f *fold) unblock(cm model.Comment, m *model.UnblockMarker) {
+	st := &f.st
+	if m.Block != 0 && st.Block != nil && st.Block.CommentID != m.Block {
+		return
+	}
+	st.Block, f.unblocked, f.baseline, f.receipt = nil, cm.CreatedAt, m.Head, m.Receipt
+	if m.Restored {
+		st.Turns = withoutFailed(st.Turns)
+	} else {
+		st.Turns = afterUnblock(st.Turns, m.Head)
 	}
 }
 
@@ -104,14 +122,17 @@ func (f *fold) take(cm model.Comment, marker any) {
 func (f *fold) track(cm model.Comment, m *model.PRMarker) {
 	st := &f.st
 	switch {
-	case st.Released != nil:
-		st.Away = append(st.Away, model.Span{From: st.Released.At, To: cm.CreatedAt})
+	case st.Released != nil || !m.AwayFrom.IsZero(): // the release may be older than what was read
+		if !m.AwayFrom.IsZero() && !m.At.IsZero() {
+			st.Away = append(st.Away, model.Span{From: m.AwayFrom, To: m.At})
+		}
 		st.Released, st.Block, st.Paused = nil, nil, nil
 		f.unblocked, f.baseline, f.receipt = cm.CreatedAt, m.Head, m.Receipt
 		st.Turns = afterUnblock(st.Turns, m.Head)
 		st.Tracked = place(*m, cm)
 	case st.Tracked == nil:
 		st.Tracked = place(*m, cm)
+	case m.Command != "": // the reply to an operator, whom another run's marker came before
 	default:
 		st.Surplus = append(st.Surplus, cm.ID)
 	}

@@ -68,14 +68,17 @@ func TestAnAdoptAfterAReleaseBeginsAnew(t *testing.T) {
 	st := th.fold()
 	require.NotNil(t, st.Released)
 	assert.NotNil(t, st.Block, "a release decides nothing")
-	th.say(journal.KindPR, tracked(two))
+	adopt := tracked(two)
+	adopt.Command, adopt.AwayFrom, adopt.At = "k", noon.Add(170*time.Second), noon.Add(200*time.Second) // when the commands were given
+	th.say(journal.KindPR, adopt)
 	st = th.fold()
 	assert.Nil(t, st.Released)
 	assert.Nil(t, st.Block)
 	assert.Equal(t, two, st.Accepted)
 	assert.EqualValues(t, 4, st.Tracked.CommentID)
 	assert.Empty(t, st.Surplus)
-	assert.Equal(t, []model.Span{{From: noon.Add(3 * time.Minute), To: noon.Add(4 * time.Minute)}}, st.Away)
+	assert.Equal(t, []model.Span{{From: adopt.AwayFrom, To: adopt.At}}, st.Away)
+	assert.Equal(t, st.Away, journal.Codec{}.Fold(th.comments[3:], scope).Away, "the release may be on a page that is not read")
 	th.say(journal.KindPR, tracked(one))
 	assert.Equal(t, two, th.fold().Accepted, "a second marker is said once too often")
 	assert.Equal(t, []int64{5}, th.fold().Surplus)
@@ -90,6 +93,47 @@ func TestTheFirstReplyToACommandCounts(t *testing.T) {
 	assert.Equal(t, strings.Repeat("1", 40), st.Accepted)
 	assert.Equal(t, []int64{2}, st.Surplus)
 	assert.Equal(t, map[string]int64{token: 1}, st.Tokens)
+}
+
+func TestAnUnblockEndsTheBlockThatItIsAbout(t *testing.T) {
+	block := model.BlockMarker{Repo: "octo/widgets", Number: 7, Reason: "x"}
+	unblock := model.UnblockMarker{Repo: "octo/widgets", Number: 7, Head: strings.Repeat("1", 40), Block: 1}
+	th := (&thread{t: t}).say(journal.KindBlock, block).say(journal.KindUnblock, unblock, journal.Token("a")).say(journal.KindBlock, block)
+	require.EqualValues(t, 3, th.fold().Block.CommentID)
+	th.say(journal.KindUnblock, unblock, journal.Token("b"))
+	assert.EqualValues(t, 3, th.fold().Block.CommentID, "it was decided on another one")
+	unblock.Block = 3
+	th.say(journal.KindUnblock, unblock, journal.Token("c")).say(journal.KindUnblock, unblock, journal.Token("c"))
+	assert.Nil(t, th.fold().Block)
+	assert.Equal(t, []int64{6}, th.fold().Surplus, "said by two runs at once")
+}
+
+func TestAnUnblockOfARestoredLineageKeepsWhatWasPlanned(t *testing.T) {
+	planned := marker(model.PhasePlanned)
+	planned.Outbox = &model.Outbox{}
+	unblock := model.UnblockMarker{Repo: "octo/widgets", Number: 7, Head: strings.Repeat("9", 40)}
+	phase := func() model.Phase {
+		return (&thread{t: t}).say(journal.KindTurn, planned).say(journal.KindUnblock, unblock).fold().Turns[0].Marker.Phase
+	}
+	assert.Equal(t, model.PhaseStarted, phase(), "it was planned on a history that is given up")
+	unblock.Restored = true
+	assert.Equal(t, model.PhasePlanned, phase())
+}
+
+func TestAnOperatorsReplyIsNoSecondMarker(t *testing.T) {
+	adopt := tracked(strings.Repeat("1", 40))
+	adopt.Command = "k"
+	st := (&thread{t: t}).say(journal.KindPR, tracked(strings.Repeat("1", 40))).say(journal.KindPR, adopt).fold()
+	assert.Empty(t, st.Surplus)
+	assert.EqualValues(t, 1, st.Tracked.CommentID)
+}
+
+func TestRepliesOnAnIssueTellHowFarItIsRead(t *testing.T) {
+	m := commanded("status", model.Applied)
+	m.At, m.Seen = noon, 41
+	assert.Equal(t, model.Mark{At: noon, ID: 41}, (&thread{t: t}).say(journal.KindCommand, m).fold().Settled)
+	m.Seen = 0
+	assert.Zero(t, (&thread{t: t}).say(journal.KindCommand, m).fold().Settled)
 }
 
 func TestWithinOneSecondTheReceiptThatAnUnblockKnewIsOlder(t *testing.T) {

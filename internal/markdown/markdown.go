@@ -31,6 +31,25 @@ func Cell(s string) string {
 	return strings.ReplaceAll(strings.Join(strings.Fields(s), " "), "|", `\|`)
 }
 
+// Plain makes a sentence of ours safe that has words of others in it, and leaves its addresses links.
+func Plain(s string) string {
+	return strings.NewReplacer("<", "&lt;", "@", "@\u200b", "`", "'", "*", `\*`).Replace(s)
+}
+
+// Restore is the command that puts an old head back on a branch, to be pasted into a shell.
+func Restore(branch, now, old string) string {
+	if strings.ContainsAny(branch, "`'") { // what ends a quotation ends it in somebody's shell
+		branch = "BRANCH"
+	}
+	name := func(s string) string {
+		if strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:=") == "" {
+			return s
+		}
+		return "'" + s + "'"
+	}
+	return fmt.Sprintf("git push %s origin %s", name("--force-with-lease="+branch+":"+now), name(old+":refs/heads/"+branch))
+}
+
 // quoteLimit is how much of a text is quoted: its end, which is where programs say what went wrong.
 const quoteLimit = 4000
 

@@ -54,12 +54,21 @@ func TestALineIsSpokenOutsideOfQuotesCodeAndHTML(t *testing.T) {
 func TestTextOfOthersMeansNothing(t *testing.T) {
 	assert.Equal(t, "`a 'b' @c`", markdown.Inline("a `b`\n @c"))
 	assert.Equal(t, "", markdown.Inline(" \n"))
+	assert.Equal(t, "&lt;b> @\u200bocto 'x' \\* https://u", markdown.Plain("<b> @octo `x` * https://u"))
 	assert.Equal(t, `a \| b`, markdown.Cell("a |\nb"))
 	assert.Equal(t, "````text\n```\n````", markdown.Quote("```\n"))
 	long := markdown.Quote(strings.Repeat("x", 5000) + "end")
 	assert.Contains(t, long, "[...]x")
 	assert.Contains(t, long, "end\n```")
 	assert.Less(t, len(long), 4100)
+}
+
+func TestAnOldHeadIsPutBackByALineForAShell(t *testing.T) {
+	assert.Equal(t, "git push --force-with-lease=agent/x:new origin old:refs/heads/agent/x", markdown.Restore("agent/x", "new", "old"))
+	assert.Equal(t, "git push '--force-with-lease=a;b:new' origin 'old:refs/heads/a;b'", markdown.Restore("a;b", "new", "old"))
+	for _, quote := range []string{"'", "`"} {
+		assert.Equal(t, "git push --force-with-lease=BRANCH:new origin old:refs/heads/BRANCH", markdown.Restore("a"+quote+"b", "new", "old"))
+	}
 }
 
 func TestLinksComeFromThePageAtHand(t *testing.T) {

@@ -93,6 +93,12 @@ type Event struct {
 	CommentAt time.Time
 }
 
+// carriers are the triggers that carry something said, and what it is.
+var carriers = map[string]Kind{"issue_comment": KindIssue, "pull_request_review_comment": KindReview, "pull_request_review": KindReviewSummary}
+
+// Carries says that the trigger came with this comment. Ids of different kinds may be the same.
+func (e Event) Carries(c Comment) bool { return e.CommentID == c.ID && carriers[e.Name] == c.Kind }
+
 // Comment is one issue comment, review comment or review summary.
 type Comment struct {
 	Kind        Kind

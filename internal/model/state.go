@@ -49,6 +49,9 @@ type PRMarker struct {
 	Command string `json:"command,omitempty"`
 	By      string `json:"by,omitempty"`
 	Receipt int64  `json:"receipt,omitempty"` // as in UnblockMarker
+	// At is when the command was given, and AwayFrom when that was which it ends: the release before.
+	At       time.Time `json:"at,omitzero"`
+	AwayFrom time.Time `json:"away_from,omitzero"`
 }
 
 // TurnMarker is the one comment of a turn.
@@ -137,6 +140,10 @@ type UnblockMarker struct {
 	Command string `json:"command,omitempty"`
 	// Receipt is the comment of the newest receipt that was known: within one second only that tells which came later.
 	Receipt int64 `json:"receipt,omitempty"`
+	// Block is the comment of the block that it ends; another one stays. 0 ends whichever there is.
+	Block int64 `json:"block,omitempty"`
+	// Restored says that the old lineage is part of the branch: what was planned on it still holds.
+	Restored bool `json:"restored,omitempty"`
 }
 
 // Verdict is how a command ended.
@@ -158,6 +165,10 @@ type CommandMarker struct {
 	Command string  `json:"command"` // its name
 	Result  Verdict `json:"result"`
 	By      string  `json:"by"`
+	// At is when the command was given.
+	At time.Time `json:"at,omitzero"`
+	// Seen is the comment with the command, where it was given on an issue: everything before it there is settled.
+	Seen int64 `json:"seen,omitempty"`
 	// Notice marks the reply that stands for all further commands of a comment that has too many.
 	Notice bool `json:"notice,omitempty"`
 }
@@ -213,6 +224,8 @@ type StandingState string
 
 // The states of a standing, most pressing first.
 const (
+	StandClosed    StandingState = "closed"
+	StandMerged    StandingState = "merged"
 	StandUntracked StandingState = "untracked"
 	StandReleased  StandingState = "released"
 	StandBlocked   StandingState = "blocked"
@@ -238,7 +251,7 @@ type Standing struct {
 	Head     string        `json:"head"`
 	Accepted string        `json:"accepted"` // empty: nothing is yet
 	Pending  int           `json:"pending"`  // comments of people who are heard, without an answer
-	Failed   int           `json:"failed"`   // attempts since the last success or retry
+	Failed   int           `json:"failed"`   // attempts since the last success, unblock or retry
 	LastTurn *LastTurn     `json:"last_turn"`
 	Block    *Blocked      `json:"block"`
 }
@@ -263,9 +276,9 @@ type Blocked struct {
 
 // Gate is one condition that must be met before anything is done on a pull request, with what it was judged by.
 type Gate struct {
-	Name     GateName
-	Met      bool
-	Evidence string
+	Name     GateName `json:"name"`
+	Met      bool     `json:"met"`
+	Evidence string   `json:"evidence"`
 }
 
 // GateName names a gate.

@@ -44,7 +44,7 @@ func TestWhatIsSaidWhileAPersonHasTakenOverIsNotReplayed(t *testing.T) {
 		s.Pull.LabelChanges = []model.LabelChange{{Label: "agent:ignore", On: true, At: at(2)}, {Label: "agent:ignore", At: at(4)}}
 		assert.Empty(t, turn.Candidates(s, model.State{}, policy))
 		p := policy
-		p.Fresh = 4
+		p.Trigger = model.Event{Name: "pull_request_review_comment", CommentID: 4}
 		assert.Equal(t, []int64{4}, ids(turn.Candidates(s, model.State{}, p)))
 	})
 }
@@ -60,6 +60,16 @@ func TestWordsPutIntoACommentCountOnlyOfSomebodyWhoIsHeard(t *testing.T) {
 	named := policy
 	named.AllowedUsers = []string{"alice"}
 	assert.Empty(t, turn.Allowed([]model.Comment{c}, known, named))
+}
+
+func TestOnlyWhoMayBeHeardIsReadClosely(t *testing.T) {
+	answered := said(2, "alice", "OWNER", "old")
+	var read []string
+	p := policy
+	p.IsCommand = func(body string) bool { read = append(read, body); return false }
+	s := snapshot(said(1, "eve", "NONE", strings.Repeat("[a](", 16_000)), answered, said(3, "alice", "OWNER", "new"))
+	turn.Candidates(s, model.State{Answered: map[string]bool{answered.Key(7): true}}, p)
+	assert.Equal(t, []string{"new"}, read, "anybody can write what takes a parser seconds")
 }
 
 func TestTheTextWithWhichTheEventFiredCounts(t *testing.T) {
@@ -98,10 +108,12 @@ func TestTheTextWithWhichTheEventFiredCounts(t *testing.T) {
 func TestStandingInOneWord(t *testing.T) {
 	command := func() *model.Said[model.CommandMarker] { return &model.Said[model.CommandMarker]{URL: "https://c"} }
 	attempt := func(p model.Phase) model.Said[model.TurnMarker] {
-		return model.Said[model.TurnMarker]{Marker: model.TurnMarker{Phase: p}, URL: "https://t", UpdatedAt: noon}
+		return model.Said[model.TurnMarker]{Marker: model.TurnMarker{Phase: p, Attempt: 1}, URL: "https://t", UpdatedAt: noon}
 	}
 	block := &model.Said[model.BlockMarker]{Marker: model.BlockMarker{Reason: "tests_failed", Expected: "e", Observed: "o"}, URL: "https://b", At: noon}
 	tests := map[model.StandingState]func(*model.Snapshot, *model.State) int{
+		model.StandMerged:    func(s *model.Snapshot, _ *model.State) int { s.Pull.State = model.PullMerged; return 1 },
+		model.StandClosed:    func(s *model.Snapshot, _ *model.State) int { s.Pull.State = model.PullClosed; return 1 },
 		model.StandIdle:      func(*model.Snapshot, *model.State) int { return 0 },
 		model.StandPending:   func(*model.Snapshot, *model.State) int { return 2 },
 		model.StandUntracked: func(s *model.Snapshot, _ *model.State) int { s.Pull.HeadRef = "feature"; return 1 },
@@ -141,6 +153,9 @@ func TestStandingInOneWord(t *testing.T) {
 	}
 	after := model.State{Turns: []model.Said[model.TurnMarker]{attempt(model.PhaseFailed), attempt(model.PhaseDone)}}
 	assert.Equal(t, 0, turn.Stand(snapshot(), after, policy, nil).Failed, "a success forgives")
+	second := attempt(model.PhaseFailed)
+	second.Marker.Attempt = 2 // it replaced the first
+	assert.Equal(t, 2, turn.Stand(snapshot(), model.State{Turns: []model.Said[model.TurnMarker]{second}}, policy, nil).Failed)
 }
 
 func TestWhyNothingHappens(t *testing.T) {
@@ -152,6 +167,13 @@ func TestWhyNothingHappens(t *testing.T) {
 			}
 		}
 		return model.Gate{}
+	}
+	claim := model.Said[model.TurnMarker]{URL: "https://t", Marker: model.TurnMarker{Phase: model.PhaseStarted, Expires: noon}}
+	live := func(st model.State) *model.Said[model.TurnMarker] {
+		if open := turn.Open(st); len(open) > 0 {
+			return &open[0]
+		}
+		return nil
 	}
 	alice, eve := said(1, "alice", "OWNER", "x"), said(2, "eve", "NONE", "y")
 	s := snapshot(alice, eve)
@@ -168,8 +190,8 @@ func TestWhyNothingHappens(t *testing.T) {
 		{turn.GateLineage, model.State{Accepted: b}, nil, model.Unknown, true, "compared before the next turn"},
 		{turn.GateLineage, model.State{Accepted: b}, nil, model.Ahead, true, "aaaaaaaaaa descends from the last accepted one, bbbbbbbbbb"},
 		{turn.GateLineage, model.State{Accepted: b}, nil, model.Diverged, false, "does not descend"},
-		{turn.GateIdle, model.State{}, nil, "", true, "no run has a claim"},
-		{turn.GateIdle, model.State{Turns: []model.Said[model.TurnMarker]{{URL: "https://t", Marker: model.TurnMarker{Phase: model.PhaseStarted, Expires: noon}}}}, nil, "", false, "claimed, see https://t; the claim ends with its run, and at 2026-01-02 12:00 UTC at the latest"},
+		{turn.GateIdle, model.State{}, nil, "", true, "no run is at work"},
+		{turn.GateIdle, model.State{Turns: []model.Said[model.TurnMarker]{claim}}, nil, "", false, "claimed, see https://t; the claim ends with its run, and at 2026-01-02 12:00 UTC at the latest"},
 		{turn.GateAttempts, model.State{Turns: []model.Said[model.TurnMarker]{{Marker: model.TurnMarker{Phase: model.PhaseFailed, Attempt: 2}}}}, nil, "", true, "2 of 3 attempts failed"},
 		{turn.GateAttempts, model.State{Turns: []model.Said[model.TurnMarker]{{Marker: model.TurnMarker{Phase: model.PhaseFailed, Attempt: 3}}}}, nil, "", false, "3 of 3 attempts failed"},
 		{turn.GateFeedback, model.State{}, []model.Comment{alice}, "", true, "1 comment; not heard: eve"},
@@ -178,7 +200,7 @@ func TestWhyNothingHappens(t *testing.T) {
 		{turn.GateFeedback, model.State{Answered: map[string]bool{alice.Key(7): true, eve.Key(7): true}}, nil, "", false, "everything that was said is answered"},
 	}
 	for _, tt := range tests {
-		g := find(turn.Why(s, tt.st, policy, tt.pending, tt.relation), tt.name)
+		g := find(turn.Why(s, tt.st, policy, turn.Evidence{Pending: tt.pending, Relation: tt.relation, Live: live(tt.st)}), tt.name)
 		assert.Equal(t, tt.met, g.Met, "%s: %s", tt.name, g.Evidence)
 		assert.Contains(t, g.Evidence, tt.says)
 	}

@@ -19,12 +19,8 @@ func Stand(s model.Snapshot, st model.State, policy Policy, pending []model.Comm
 	}
 	for _, t := range st.Turns {
 		out.LastTurn = &model.LastTurn{Phase: t.Marker.Phase, At: t.UpdatedAt, URL: t.URL}
-		if t.Marker.Phase == model.PhaseFailed {
-			out.Failed++
-		} else if t.Marker.Phase == model.PhaseDone {
-			out.Failed = 0
-		}
 	}
+	out.Failed = failures(st)
 	if st.Block != nil {
 		b := st.Block.Marker
 		out.Block = &model.Blocked{
@@ -37,6 +33,10 @@ func Stand(s model.Snapshot, st model.State, policy Policy, pending []model.Comm
 
 func state(p model.Pull, st model.State, policy Policy, s model.Standing) model.StandingState {
 	switch {
+	case p.State == model.PullMerged:
+		return model.StandMerged
+	case p.State == model.PullClosed:
+		return model.StandClosed
 	case st.Released != nil:
 		return model.StandReleased
 	case st.Block != nil:
@@ -65,10 +65,17 @@ const (
 	GateFeedback model.GateName = "feedback_pending"
 )
 
-// Why judges all that a turn needs: the gates, and what is asked behind them. relation is how the head stands to the last
-// accepted one, Unknown where nobody had to ask.
-func Why(s model.Snapshot, st model.State, policy Policy, pending []model.Comment, relation model.Relation) []model.Gate {
-	gates := append(Gates(s, st, policy), lineageGate(s.Pull, st, relation), idleGate(st), attemptsGate(st))
+// Evidence is what Why judges by beside the snapshot.
+type Evidence struct {
+	Pending  []model.Comment               // of people who are heard
+	Relation model.Relation                // of the head to the last accepted one; Unknown where nobody had to ask
+	Live     *model.Said[model.TurnMarker] // the claim of a run that is at work; nil for none
+}
+
+// Why judges all that a turn needs: the gates, and what is asked behind them.
+func Why(s model.Snapshot, st model.State, policy Policy, e Evidence) []model.Gate {
+	pending := e.Pending
+	gates := append(Gates(s, st, policy), lineageGate(s.Pull, st, e.Relation), idleGate(e.Live), attemptsGate(st))
 	unheard := unheard(s, st, policy, pending)
 	switch {
 	case len(pending) == 0 && unheard == "":
@@ -114,22 +121,28 @@ func lineageGate(p model.Pull, st model.State, relation model.Relation) model.Ga
 	return gate(GateLineage, false, "the head %s does not descend from the last accepted one, %s", head, accepted)
 }
 
-func idleGate(st model.State) model.Gate {
-	open := Open(st)
-	if len(open) == 0 {
-		return gate(GateIdle, true, "no run has a claim here")
+func idleGate(live *model.Said[model.TurnMarker]) model.Gate {
+	if live == nil {
+		return gate(GateIdle, true, "no run is at work here")
 	}
-	m := open[0].Marker
-	return gate(GateIdle, false, "claimed, see %s; the claim ends with its run, and at %s at the latest", open[0].URL, m.Expires.UTC().Format("2006-01-02 15:04 MST"))
+	return gate(GateIdle, false, "claimed, see %s; the claim ends with its run, and at %s at the latest", live.URL, live.Marker.Expires.UTC().Format("2006-01-02 15:04 MST"))
 }
 
 func attemptsGate(st model.State) model.Gate {
-	most, left := 0, true
+	n := failures(st)
+	return gate(GateAttempts, n < MaxAttempts, "%d of %d attempts failed", n, MaxAttempts)
+}
+
+// failures is how many attempts failed since the last success. Each claim replaces the failure before it and counts on.
+func failures(st model.State) int {
+	n := 0
 	for _, t := range st.Turns {
-		if t.Marker.Phase == model.PhaseFailed {
-			most = max(most, t.Marker.Attempt)
+		switch t.Marker.Phase {
+		case model.PhaseFailed:
+			n = max(n, t.Marker.Attempt)
+		case model.PhaseDone:
+			n = 0
 		}
 	}
-	left = most < MaxAttempts
-	return gate(GateAttempts, left, "%d of %d attempts failed", most, MaxAttempts)
+	return n
 }

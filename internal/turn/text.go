@@ -131,8 +131,12 @@ func BlockText(p model.Pull, m model.BlockMarker, detail string) string {
 	}
 	b.WriteString("\nNothing more happens here until an operator decides; feedback stays pending.\n")
 	if m.Reason == model.ReasonRewrite && m.Phase != model.GuardLocal {
-		fmt.Fprintf(&b, "\n- To go back, restore the old head and comment `/mergexo unblock`:\n  `git push --force-with-lease=%s:%s origin %s:refs/heads/%s`", markdown.Code(p.HeadRef), m.Observed, m.Expected, markdown.Code(p.HeadRef))
+		fmt.Fprintf(&b, "\n- To go back, restore the old head and comment `/mergexo unblock`:\n  `%s`", markdown.Restore(p.HeadRef, m.Observed, m.Expected))
 		fmt.Fprintf(&b, "\n- To go on from what is there now, comment `/mergexo unblock head_sha=%s`.", m.Observed)
+		return b.String()
+	}
+	if m.Reason == model.ReasonMarkerEdited && m.Expected == "" {
+		fmt.Fprintf(&b, "\nWhich head was accepted last is not known any more. To go on from what is there now, comment `/mergexo unblock head_sha=%s`.", m.Observed)
 		return b.String()
 	}
 	b.WriteString("\nTo go on, comment `/mergexo unblock`.")

@@ -25,9 +25,9 @@ type Policy struct {
 	Track        []string // globs of head branches
 	IgnoreLabel  string
 	MaxPerTurn   int
-	// Fresh is the comment that the trigger carries: in the very second in which people gave the pull request back it counts
-	// as said after that.
-	Fresh int64
+	// Trigger is the event at hand: in the very second in which people gave the pull request back, what it carries counts as
+	// said after that.
+	Trigger model.Event
 	// IsCommand says that a text speaks to MergeXO and not to the agent; nil for none does.
 	IsCommand func(body string) bool
 }
@@ -107,10 +107,12 @@ func Candidates(s model.Snapshot, st model.State, policy Policy) []model.Comment
 		case c.Ours, c.Author.Bot, c.Author.Login == "":
 		case slices.ContainsFunc(policy.Bots, func(l string) bool { return strings.EqualFold(l, c.Author.Login) }):
 		case strings.TrimSpace(c.Body) == "":
-		case policy.IsCommand != nil && policy.IsCommand(c.Body):
 		case st.Answered[c.Key(s.Pull.Number)]:
 		case s.SettledBelow(c, st.Settled):
-		case slices.ContainsFunc(away, func(a model.Span) bool { return a.Holds(c.UpdatedAt, c.ID == policy.Fresh) }):
+		case slices.ContainsFunc(away, func(a model.Span) bool { return a.Holds(c.UpdatedAt, policy.Trigger.Carries(c)) }) && !claimed(st, c.Key(s.Pull.Number)):
+		// Reading Markdown takes longer than linear in its length, and anybody can write much: so whoever is never heard is
+		// not read that closely, and all cheaper tests come first.
+		case (Insider(c) || len(policy.AllowedUsers) > 0) && policy.IsCommand != nil && policy.IsCommand(c.Body):
 		default:
 			out = append(out, c)
 		}
@@ -121,11 +123,16 @@ func Candidates(s model.Snapshot, st model.State, policy Policy) []model.Comment
 	return out
 }
 
+// claimed says that a turn that has not come to an end is about this event.
+func claimed(st model.State, key string) bool {
+	return slices.ContainsFunc(Open(st), func(t model.Said[model.TurnMarker]) bool { return slices.Contains(t.Marker.Events, key) })
+}
+
 // AsSent gives the comments of a snapshot with the text of the trigger's own comment as it was when the event fired, where
 // somebody edited it since: what its author said then counts. The later text is an event of its own, and is heard once the
 // earlier is answered. Where any text of that comment is answered already, or settled, the newest one stands.
 func AsSent(s model.Snapshot, st model.State, ev model.Event) []model.Comment {
-	i := slices.IndexFunc(s.Comments, func(c model.Comment) bool { return c.ID == ev.CommentID && c.Kind == kinds[ev.Name] })
+	i := slices.IndexFunc(s.Comments, ev.Carries)
 	if i < 0 || ev.CommentAt.IsZero() || strings.TrimSpace(ev.CommentBody) == "" {
 		return s.Comments
 	}
@@ -145,11 +152,6 @@ func AsSent(s model.Snapshot, st model.State, ev model.Event) []model.Comment {
 	comments := slices.Clone(s.Comments)
 	comments[i] = c
 	return comments
-}
-
-// kinds are the events that carry a comment, and what it is.
-var kinds = map[string]model.Kind{
-	"issue_comment": model.KindIssue, "pull_request_review_comment": model.KindReview, "pull_request_review": model.KindReviewSummary,
 }
 
 // Unasked lists the people whose permission decides about a candidate and is not known yet, each once. Only those are

@@ -1,0 +1,305 @@
+package engine_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/engine"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// operations makes an operations issue and gives a way to say something there.
+func (w *world) operationsIssue() (say func(line string) model.Report, said func() []string) {
+	w.t.Helper()
+	issue := int(w.api("octo", "POST", w.path("/issues"), object{"title": "Operations", "body": ""})["number"].(float64))
+	w.setting(fmt.Sprintf("operations_issue = %d", issue))
+	comments := w.path(fmt.Sprintf("/issues/%d/comments", issue))
+	say = func(line string) model.Report {
+		w.t.Helper()
+		w.later(time.Minute)
+		w.api("carol", "POST", comments, object{"body": line})
+		return w.handle(w.delivery("issue_comment"))
+	}
+	said = func() (out []string) {
+		for _, c := range w.list("octo", comments) {
+			if c.at("user", "login") == "github-actions[bot]" {
+				out = append(out, c["body"].(string))
+			}
+		}
+		return out
+	}
+	return say, said
+}
+
+// answeredTurn is a pull request with one answered review comment.
+func answeredTurn(t *testing.T, more ...string) *world {
+	w := newWorld(t, more...)
+	w.review("alice", "Answer me.")
+	require.Equal(t, model.ResultDone, w.handle(w.delivery("pull_request_review_comment")).Result)
+	return w
+}
+
+func TestAReleaseLastsFromCommandToCommand(t *testing.T) {
+	t.Parallel()
+	w := answeredTurn(t)
+	w.talk("carol", "/mergexo release")
+	release := w.delivery("issue_comment")
+	w.talk("alice", "Between people.") // before the run of the release has begun
+	w.handle(release)
+	w.talk("carol", "/mergexo adopt")
+	adopt := w.delivery("issue_comment")
+	w.talk("carol", "Please fix X.") // before the run of the adopt has begun
+	fix := w.delivery("issue_comment")
+	w.handle(adopt)
+	w.handle(fix)
+	assert.Equal(t, 2, w.calls())
+	done := w.marked("turn", "done")
+	assert.Contains(t, done[len(done)-1]["body"], "**Answered 1 comment**")
+}
+
+func TestAReleaseIsRememberedInALongConversation(t *testing.T) {
+	t.Parallel()
+	w := answeredTurn(t)
+	w.orders("carol", "/mergexo release")
+	for range 5 {
+		w.talk("alice", "Between people.")
+	}
+	w.orders("carol", "/mergexo adopt")
+	w.review("alice", "Answer me, too.")
+	require.Equal(t, model.ResultDone, w.handle(w.delivery("pull_request_review_comment")).Result)
+	for len(w.comments()) < 103 { // the page ends among what was said while it was released
+		w.talk("eve", "Chatter.")
+	}
+	w.talk("alice", "A fresh one.")
+	require.Equal(t, model.ResultDone, w.handle(w.delivery("issue_comment")).Result)
+	done := w.marked("turn", "done")
+	assert.Contains(t, done[len(done)-1]["body"], "**Answered 1 comment**")
+}
+
+func TestOnePullRequestsBrokenSettingsStopNobodyElse(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	say, said := w.operationsIssue()
+	w.api("octo", "POST", w.path("/git/refs"), object{"ref": "refs/heads/legacy", "sha": w.api("octo", "GET", w.path("/git/ref/heads/main"), nil).at("object", "sha")})
+	w.write("alice", "legacy", ".github/mergexo.toml", "[repo]\nnonsense = 1\n")
+	w.api("octo", "POST", w.path("/git/refs"), object{"ref": "refs/heads/topic", "sha": w.tip()})
+	broken := int(w.api("octo", "POST", w.path("/pulls"), object{"title": "x", "head": "topic", "base": "legacy"})["number"].(float64))
+	assert.Equal(t, model.ResultDone, say(fmt.Sprintf("/mergexo status pr=%d", broken)).Result)
+	assert.Contains(t, said()[0], "its settings do not hold")
+	assert.Contains(t, said()[0], "legacy:.github/mergexo.toml:2: repo.nonsense: unknown key")
+	assert.Equal(t, model.ResultDone, say("/mergexo status pr=1").Result)
+	assert.Contains(t, said()[1], ": applied")
+
+	all, err := w.engine().Standings(context.Background(), repo)
+	require.NoError(t, err)
+	assert.Len(t, all, 1)
+	_, err = w.engine().Blocked(context.Background(), repo)
+	require.NoError(t, err)
+	assert.Contains(t, w.logged.String(), "pull_request_left_out")
+}
+
+func TestWorkRecordedOnAPersonsCommitIsPublishedAfterAnUnblock(t *testing.T) {
+	t.Parallel()
+	w := answeredTurn(t)
+	w.write("bob", w.head, "more.txt", "a person's commit\n")
+	protect := func(logins ...string) {
+		w.put("/_sandbox/protection", object{"repository": repo.String(), "branch": w.head, "push": logins})
+	}
+	protect("octo")
+	w.review("alice", "Answer me again.")
+	require.Equal(t, "push_refused", w.handle(w.delivery("pull_request_review_comment")).BlockedReason)
+	protect("octo", "github-actions[bot]")
+	require.Equal(t, model.ResultDone, w.orders("carol", "/mergexo unblock").Result)
+	assert.Equal(t, 2, w.calls(), "without the agent")
+	w.settled(2, 2, 3)
+}
+
+func TestAnOldCommandOfOneWhoHadNoRightStaysUnheard(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.orders("eve", "/mergexo pause")
+	w.later(30 * 24 * time.Hour)
+	w.put("/_sandbox/users/eve", object{"type": "User", "repository": repo.String(), "permission": "maintain"})
+	w.orders("eve", "I am a maintainer now.")
+	assert.Empty(t, w.answers())
+	w.orders("eve", "/mergexo pause")
+	w.answered("applied", "Nothing is done here until")
+}
+
+func TestWithoutABaselineTheHeadHasToBeNamed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ev := w.pullEvent()
+	ev.Name, ev.Action = "pull_request", "opened"
+	w.handle(ev)
+	w.later(time.Minute)
+	w.api("alice", "PATCH", w.path(fmt.Sprintf("/issues/comments/%d", w.marked("pr", "")[0].id())), object{"body": "x"})
+	head := w.rewritten()
+	w.talk("alice", "Go on.")
+	require.Equal(t, model.ResultBlocked, w.handle(w.delivery("issue_comment")).Result)
+	assert.Contains(t, w.marked("block", "")[0]["body"], "/mergexo unblock head_sha="+head)
+	require.Equal(t, model.ResultBlocked, w.orders("carol", "/mergexo unblock").Result)
+	w.answered("rejected", "Which head was accepted last is not known any more")
+	require.Equal(t, model.ResultDone, w.orders("carol", "/mergexo unblock head_sha="+head).Result)
+}
+
+func TestACompareThatFailsStopsNoCommand(t *testing.T) {
+	t.Parallel()
+	w, _, head := rewrittenPull(t)
+	next := w.gate.next
+	w.gate.next = http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		if strings.Contains(r.URL.Path, "/compare/") {
+			rw.WriteHeader(http.StatusInternalServerError)
+			return
+		}
+		next.ServeHTTP(rw, r)
+	})
+	w.orders("carol", "/mergexo unblock")
+	w.answered("failed", "GitHub did not tell how the head stands to the last accepted one")
+	w.orders("carol", "/mergexo unblock head_sha="+head)
+	w.answered("applied", "is the accepted head from here on")
+}
+
+func TestWhatGoesOnAfterACommandIsSaidAsItIs(t *testing.T) {
+	t.Parallel()
+	w, _, head := rewrittenPull(t)
+	w.orders("carol", "/mergexo pause")
+	w.orders("carol", "/mergexo unblock head_sha="+head)
+	w.answered("applied", "Nothing is taken up yet: paused by carol")
+	blocked, _, _ := rewrittenPull(t)
+	blocked.orders("carol", "/mergexo pause")
+	blocked.orders("carol", "/mergexo resume")
+	blocked.answered("applied", "Nothing is taken up yet: blocked (history_rewrite)")
+}
+
+func TestAnOldCommandIsNotRepeatedWhereReactionsAreRefused(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	next := w.gate.next
+	w.gate.next = http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/reactions") && r.Method == http.MethodPost {
+			rw.WriteHeader(http.StatusForbidden)
+			return
+		}
+		next.ServeHTTP(rw, r)
+	})
+	id := w.talk("carol", "/mergexo release")
+	w.handle(w.delivery("issue_comment"))
+	w.orders("carol", "/mergexo adopt")
+	for i := range 120 {
+		w.talk("eve", fmt.Sprint("Chatter ", i))
+	}
+	w.review("alice", "Answer me.")
+	w.handle(w.delivery("pull_request_review_comment"))
+	w.later(time.Minute)
+	w.api("alice", "PATCH", w.path(fmt.Sprintf("/issues/comments/%d", id)), object{"body": "/mergexo release!"})
+	w.orders("carol", "Hello.")
+	assert.Len(t, w.answers(), 2)
+}
+
+func TestAResetEndsNoBlockThatItHasNotSeen(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.agent = "stuck"
+	w.review("alice", "Answer me.")
+	ev := w.delivery("pull_request_review_comment")
+	require.Equal(t, model.ResultBlocked, w.handle(ev).Result)
+	w.gate.revive()
+	entered := false
+	w.gate.at = func(int, *http.Request) fate {
+		if !entered { // the first reset is about to write
+			entered = true
+			w.reset("sandbox-actions", engine.Reset{Numbers: []int{1}})
+			w.agent = "workflow"
+			w.later(time.Minute)
+			assert.Equal(t, "path_forbidden", w.handle(ev).BlockedReason)
+			w.later(time.Minute)
+		}
+		return passes
+	}
+	w.reset("sandbox-actions", engine.Reset{Numbers: []int{1}})
+	one, _, err := w.engine().Look(context.Background(), repo, 1)
+	require.NoError(t, err)
+	assert.Equal(t, model.StandBlocked, one.State)
+	assert.Equal(t, "path_forbidden", one.Block.Reason)
+}
+
+func TestTwoResetsAtOnceSayItOnce(t *testing.T) {
+	t.Parallel()
+	w, _, head := rewrittenPull(t)
+	w.gate.revive()
+	entered := false
+	w.gate.at = func(int, *http.Request) fate {
+		if !entered {
+			entered = true
+			w.reset("sandbox-actions", engine.Reset{Numbers: []int{1}, Head: head})
+		}
+		return passes
+	}
+	w.reset("sandbox-actions", engine.Reset{Numbers: []int{1}, Head: head})
+	assert.Len(t, w.marked("unblock", ""), 1)
+}
+
+func TestAResetHeedsTheTakeover(t *testing.T) {
+	t.Parallel()
+	w, _, head := rewrittenPull(t)
+	status, out := w.send("octo", "POST", w.path("/issues/1/labels"), object{"labels": []string{"agent:ignore"}})
+	require.Equal(t, 200, status, "%s", out)
+	reports := w.reset("sandbox-actions", engine.Reset{Numbers: []int{1}, Head: head})
+	assert.Equal(t, model.ResultBlocked, reports[0].Result)
+	assert.Contains(t, reports[0].Reason, "a person had taken over")
+}
+
+func TestAFreshCommentInTheLastSecondOfATakeoverSurvivesADeath(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.send("octo", "POST", w.path("/issues/1/labels"), object{"labels": []string{"agent:ignore"}})
+	w.later(time.Minute)
+	w.send("octo", "DELETE", w.path("/issues/1/labels/agent:ignore"), nil)
+	w.api("alice", "POST", w.path("/issues/1/comments"), object{"body": "Fresh."})
+	w.gate.at = func(i int, _ *http.Request) fate {
+		if i == 3 { // after the claim
+			return diesFirst
+		}
+		return passes
+	}
+	w.handle(w.delivery("issue_comment"))
+	w.gate.revive()
+	require.Equal(t, model.ResultDone, w.handle(w.pullEvent()).Result)
+	w.settled(0, 1, 1)
+}
+
+func TestOurFurtherLoginsCommandNothing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, `bots = ["robo"]`)
+	w.put("/_sandbox/users/robo", object{"type": "User", "repository": repo.String(), "permission": "admin"})
+	w.orders("robo", "/mergexo pause")
+	assert.Empty(t, w.answers())
+}
+
+func TestStatusReadsNoMoreForAPersonThanForTheBotThatWorks(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, `bots = ["mergexo-app[bot]"]`)
+	w.put("/_sandbox/users/mergexo-app[bot]", object{"type": "Bot", "repository": repo.String(), "permission": "write"})
+	for range 300 {
+		w.api("eve", "POST", w.path("/issues/1/comments"), object{"body": "Chatter."})
+	}
+	w.review("alice", "Answer me.")
+	_, err := w.engineAs("sandbox-mergexo-app[bot]").Handle(context.Background(), w.delivery("pull_request_review_comment"))
+	require.NoError(t, err)
+	for _, token := range []string{"sandbox-mergexo-app[bot]", "sandbox-carol"} {
+		w.gate.revive()
+		all, err := w.engineAs(token).Standings(context.Background(), repo)
+		require.NoError(t, err)
+		require.Len(t, all, 1)
+		api, _ := w.gate.counted()
+		assert.Equal(t, 1, api, token)
+	}
+}
