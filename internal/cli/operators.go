@@ -111,7 +111,10 @@ func (p *program) blockedCommand() *cli.Command {
 					return err
 				}
 				rest, graphql := e.GitHub.Calls()
-				return errors.Join(p.finishReset(c, reports, model.Calls{REST: rest, GraphQL: graphql}, err), err)
+				if ferr := p.finishReset(c, reports, model.Calls{REST: rest, GraphQL: graphql}, err); err == nil || ferr != nil {
+					return ferr
+				}
+				return shownError{err}
 			})
 		},
 	}
@@ -150,7 +153,9 @@ func (p *program) finishReset(c *cli.Context, reports []model.Report, calls mode
 	all := resets{Report: model.Report{Result: model.ResultNothing, Effects: []model.Effect{}, Calls: calls, Reason: "no open pull request is blocked"}, Results: reports}
 	for i := range reports {
 		r := &reports[i]
-		r.Exit = exitCodes[r.Result]
+		if r.Exit = exitCodes[r.Result]; r.Mistaken {
+			r.Exit = ExitUsage
+		}
 		if i == 0 || graver(r.Result, all.Result) {
 			all.Result, all.Reason = r.Result, r.Reason
 		}
@@ -167,14 +172,17 @@ func (p *program) finishReset(c *cli.Context, reports []model.Report, calls mode
 		all.Exit = ExitUsage
 	}
 	if c.Bool("json") {
-		return report.Object(p.Out, all)
-	}
-	for _, r := range reports {
-		if err := report.Account(p.Out, r); err != nil {
+		if err := report.Object(p.Out, all); err != nil {
 			return err
 		}
+	} else {
+		for _, r := range reports {
+			if err := report.Account(p.Out, r); err != nil {
+				return err
+			}
+		}
 	}
-	if p.exit == ExitOK || err != nil {
+	if p.exit == ExitOK || err != nil { // a mistake is told by whoever called
 		return nil
 	}
 	return report.Complaint(p.Err, all.Reason)
@@ -214,18 +222,26 @@ func (p *program) operate(c *cli.Context, do func(context.Context, *engine.Engin
 func (p *program) trouble(c *cli.Context, e *engine.Engine, err error) error {
 	rep := model.Report{Result: model.ResultFailed, Effects: []model.Effect{}}
 	rep.Calls.REST, rep.Calls.GraphQL = e.GitHub.Calls()
-	if wrong := e.Conclude(err, &rep); wrong != nil {
-		return p.atFault(wrong)
+	wrong := e.Conclude(err, &rep)
+	if rep.Exit = exitCodes[rep.Result]; wrong != nil {
+		rep.Exit = ExitUsage
 	}
-	p.exit = exitCodes[rep.Result]
-	rep.Exit = p.exit
-	if c.Bool("json") {
+	p.exit = rep.Exit
+	if shown := (shownError{}); c.Bool("json") && !errors.As(err, &shown) {
 		if err := report.JSON(p.Out, rep); err != nil {
 			return err
 		}
 	}
+	if wrong != nil {
+		return p.atFault(wrong)
+	}
 	return report.Complaint(p.Err, rep.Reason)
 }
+
+// shownError is a mistake whose object was printed already.
+type shownError struct{ error }
+
+func (s shownError) Unwrap() error { return s.error }
 
 // repository is the one that is meant: named, the workflow's, or where this directory was cloned from.
 func (p *program) repository(ctx context.Context, named string, w place) (model.Repo, error) {

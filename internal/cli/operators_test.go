@@ -2,6 +2,7 @@ package cli_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"os/exec"
 	"path/filepath"
 	"testing"
@@ -64,6 +65,10 @@ func TestOperatorsAtATerminal(t *testing.T) {
 	got = program(t, h.terminal("actions"), "blocked", "reset", "--pr", "1")
 	assert.Equal(t, 3, got.exit, got.errout)
 	assert.Contains(t, got.errout, "mergexo: pull request 1 stays blocked: The last accepted head")
+	got = program(t, h.terminal("actions"), "blocked", "reset", "--pr", "1", "--json")
+	assert.Equal(t, 3, got.exit)
+	assert.Contains(t, got.errout, "mergexo: pull request 1 stays blocked", "with --json too")
+	assert.Equal(t, "blocked", object(t, got)["result"])
 	got = program(t, h.terminal("actions"), "blocked", "reset", "--all", "--dry-run", "--head-sha", head)
 	assert.Equal(t, 0, got.exit, got.errout)
 	assert.Contains(t, got.out, "would comment 1")
@@ -73,6 +78,10 @@ func TestOperatorsAtATerminal(t *testing.T) {
 	assert.Len(t, done["effects"], 1)
 	got = program(t, h.terminal("actions"), "blocked", "list")
 	assert.Equal(t, "no open pull request is blocked\n", got.out)
+	missing := program(t, h.terminal("actions"), "blocked", "reset", "--pr", "99", "--json")
+	assert.Equal(t, 2, missing.exit)
+	assert.Contains(t, missing.errout, "mergexo: ")
+	assert.Equal(t, []any{2.0, 2.0}, []any{object(t, missing)["exit"], object(t, missing)["results"].([]any)[0].(map[string]any)["exit"]})
 	nothing := object(t, program(t, h.terminal("actions"), "blocked", "reset", "--all", "--yes", "--json"))
 	assert.Equal(t, []any{"nothing", 0.0}, []any{nothing["result"], nothing["exit"]})
 }
@@ -113,7 +122,16 @@ func TestWhatOperatorsGetWrong(t *testing.T) {
 			assert.Contains(t, got.errout, "mergexo: ")
 		})
 	}
-	got := program(t, append(h.terminal("octo"), "GITHUB_TOKEN="), "status")
+	issue := int(h.api("octo", "POST", "/api/v3/repos/octo/widgets/issues", map[string]any{"title": "An issue"})["number"].(float64))
+	for _, args := range [][]string{{"status", "--pr"}, {"why", "--pr"}, {"blocked", "reset", "--pr"}} {
+		got := program(t, h.terminal("octo"), append(args, fmt.Sprint(issue))...)
+		assert.Equal(t, 2, got.exit, args)
+		assert.Contains(t, got.errout, "is an issue; name the pull request that closes it")
+	}
+	got := program(t, append(h.terminal("octo"), "GITHUB_TOKEN=nonsense"), "blocked", "list", "--json")
+	assert.Equal(t, 2, got.exit)
+	assert.Equal(t, "failed", object(t, got)["result"])
+	got = program(t, append(h.terminal("octo"), "GITHUB_TOKEN="), "status")
 	assert.Equal(t, 2, got.exit)
 	assert.Contains(t, got.errout, "mergexo: no token")
 	got = program(t, append(h.terminal("octo"), "GITHUB_REPOSITORY="), "status")

@@ -48,7 +48,7 @@ func acceptHead(c Case) Answer {
 	head, url := c.Target.Pull.HeadSHA, c.Target.Pull.URL
 	switch {
 	case c.Facts.Ambiguous:
-		return c.reject("`%s` means more than one commit here. Give more digits of the head: `/mergexo unblock head_sha=%s`.", c.Command.Head, head)
+		return c.reject("`%s` does not tell one commit from the others here. Give all digits of the head: `/mergexo unblock head_sha=%s`.", c.Command.Head, head)
 	case strings.HasPrefix(head, c.Command.Head):
 		text := fmt.Sprintf("%s is the accepted head from here on.", markdown.Commit(url, head))
 		if l := lost(c); l != "" {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/mergexo/mergexo/internal/command"
 	"github.com/mergexo/mergexo/internal/config"
@@ -29,7 +30,7 @@ func (p *pass) commands(ctx context.Context) error {
 	for _, c := range p.snap.Comments {
 		posted := c
 		posted.UpdatedAt = c.CreatedAt // an edit makes no old command new
-		if c.Closed || p.snap.SettledBelow(posted, p.state.Settled) || !p.operators.Audible(c, p.snap, p.event) {
+		if p.snap.SettledBelow(posted, p.state.Settled) || !p.operators.Audible(c, p.snap, p.event) {
 			continue
 		}
 		if said, ok := command.Read(c, p.event); ok && !p.closed(said) {
@@ -55,7 +56,19 @@ func (p *pass) commands(ctx context.Context) error {
 // closed says that a comment's commands were answered, whatever became of the replies: whoever deletes or spoils a reply of
 // ours must not make an operator's old command be given again. Our reaction is nobody else's to take away.
 func (p *pass) closed(said command.Said) bool {
+	if p.undone(said) {
+		return false
+	}
 	return said.Comment.Closed || len(p.unanswered(said)) == 0 && !said.Comment.Seen
+}
+
+// undone says that the reply is gone that held everything up: then the command is given again, since whoever deletes a
+// reply must not set going what an operator has stopped.
+func (p *pass) undone(said command.Said) bool {
+	c := said.Commands[0]
+	_, answered := p.state.Commands[said.Key(p.event.Number, 0)]
+	ended, stops := map[string]time.Time{"pause": p.state.Resumed, "release": p.state.Adopted}[c.Name]
+	return stops && c.Problem == "" && len(said.Commands) == 1 && !answered && ended.Before(said.Comment.CreatedAt)
 }
 
 // unanswered are the places of a comment's commands that have no reply, the notice about all too many among them.
@@ -290,8 +303,8 @@ func (p *pass) facts(ctx context.Context, c command.Command) (f command.Facts, e
 		return f, nil
 	case err != nil || f.Relation != model.Unknown:
 		return f, err
-	case named:
-		f.Ambiguous, err = p.unresolved(ctx, c.Head)
+	case named: // one of the two names means none or several, and the old head's is whole
+		f.Ambiguous = true
 	case c.Head == "":
 		if err = p.open(ctx); err != nil {
 			return f, err
@@ -327,12 +340,31 @@ func (p *pass) elsewhere(ctx context.Context, target *pass, c command.Case, said
 		}
 		id = target.lastComment
 	}
-	p.visit = append(p.visit, target.event.Number)
+	if takesUp[c.Command.Name] {
+		// Before the reply, which ends the command: a run that dies on the way is made good by the next one.
+		if err := p.goOn(ctx, target.event.Number); err != nil {
+			return command.Answer{}, err
+		}
+	}
 	there := fmt.Sprintf("%s#issuecomment-%d", target.snap.Pull.URL, id)
 	return command.Answer{
 		Verdict: model.Applied, Text: fmt.Sprintf("Done on #%d, see [there](%s).", target.event.Number, there),
 		Marker: model.CommandMarker{Key: c.Key, Command: c.Command.Name, Result: model.Applied, By: c.By},
 	}, nil
+}
+
+// takesUp are the commands after which something may be pending that was held up.
+var takesUp = map[string]bool{"unblock": true, "retry": true, "resume": true, "adopt": true}
+
+// goOn takes up what is pending on another pull request. How that ends is the run's end, and not the command's.
+func (p *pass) goOn(ctx context.Context, number int) error {
+	err := p.rounds(ctx, model.Event{Name: p.event.Name, Repo: p.event.Repo, Number: number, IsPull: true}, p.report)
+	p.report.Number = number
+	if ctx.Err() != nil {
+		return err
+	}
+	p.elsewhereEnded = errors.Join(p.elsewhereEnded, err)
+	return nil
 }
 
 // placed makes a marker name the conversation that it stands in.

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"slices"
 	"time"
 
 	"github.com/mergexo/mergexo/internal/agent"
@@ -47,6 +46,9 @@ type Engine struct {
 	DryRun bool
 }
 
+// ErrNumber is a number that is not that of a pull request.
+var ErrNumber = errors.New("not a pull request")
+
 // maxRounds bounds how many turns one run takes on one pull request; what is left is the next run's.
 const maxRounds = 10
 
@@ -84,34 +86,24 @@ func (e *Engine) handle(ctx context.Context, ev model.Event, rep *model.Report) 
 	case !ev.IsPull && (ev.Name == "issues" || ev.Name == "issue_comment" && !command.Is(ev.CommentBody)):
 		return stop(model.ResultNothing, "number %d is an issue, not a pull request", ev.Number)
 	}
-	visit, err := e.rounds(ctx, ev, rep)
-	for _, number := range slices.Compact(visit) { // what a command has changed elsewhere goes on there at once
-		if err != nil {
-			break
-		}
-		rep.Number = number
-		_, err = e.rounds(ctx, model.Event{Name: ev.Name, Repo: ev.Repo, Number: number, IsPull: true}, rep)
-	}
-	return err
+	return e.rounds(ctx, ev, rep)
 }
 
-// rounds takes turns on one pull request until nothing is pending, within the bounds. visit are other pull requests that
-// are to be looked at.
-func (e *Engine) rounds(ctx context.Context, ev model.Event, rep *model.Report) (visit []int, err error) {
+// rounds takes turns on one pull request until nothing is pending, within the bounds.
+func (e *Engine) rounds(ctx context.Context, ev model.Event, rep *model.Report) error {
 	known := &memory{rights: map[string]model.Permission{}}
 	for range maxRounds {
 		p := &pass{Engine: e, event: ev, report: rep, memory: known}
 		again, err := p.once(ctx)
-		visit = append(visit, p.visit...)
 		p.close()
 		if s := (*Stop)(nil); rep.Result == model.ResultDone && errors.As(err, &s) && s.Result == model.ResultNothing {
-			return visit, nil // there was something to do, and there is nothing more
+			return nil // there was something to do, and there is nothing more
 		}
 		if err != nil || !again {
-			return visit, err
+			return err
 		}
 	}
-	return visit, nil
+	return nil
 }
 
 // ours recognises the event of a comment that we wrote ourselves without asking GitHub. Only a bot's comment is taken for
@@ -143,7 +135,7 @@ func (e *Engine) Conclude(err error, rep *model.Report) error {
 	case errors.Is(err, context.Canceled):
 		rep.Result = model.ResultRetry
 		rep.Reason = "cancelled; the next run goes on where this one stopped"
-	case errors.Is(err, config.ErrInvalid):
+	case errors.Is(err, config.ErrInvalid), errors.Is(err, ErrNumber):
 		return err
 	case errors.As(err, &gh):
 		return concludeGitHub(gh, rep)
@@ -161,9 +153,6 @@ func concludeGitHub(gh *github.Error, rep *model.Report) error {
 		return gh
 	case github.RateLimited:
 		rep.Result = model.ResultRetry
-		if !gh.Until.IsZero() {
-			rep.Reason += ", until " + gh.Until.UTC().Format(time.RFC3339)
-		}
 	case github.Unavailable, github.Unclear:
 		rep.Result = model.ResultRetry
 	}

@@ -246,6 +246,31 @@ func TestAReplyThatIsDeletedOrSpoiltRepeatsNoCommand(t *testing.T) {
 	}
 }
 
+func TestAReplyThatHeldEverythingUpIsGivenAgain(t *testing.T) {
+	t.Parallel()
+	for name, ends := range map[string]string{"pause": "resume", "release": "adopt"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			require.Equal(t, model.ResultDone, w.orders("carol", "/mergexo "+name).Result)
+			first := w.marked("command", "")[0].id()
+			w.later(time.Minute)
+			w.api("octo", "DELETE", w.path(fmt.Sprintf("/issues/comments/%d", first)), nil)
+			w.review("alice", "Go on at once.")
+			assert.Equal(t, model.ResultDone, w.handle(w.delivery("pull_request_review_comment")).Result)
+			w.answered("applied", "`/mergexo "+name+"`")
+			assert.Zero(t, w.calls())
+
+			w.orders("carol", "/mergexo "+ends)
+			again := w.marked("command", "")[0].id()
+			w.api("octo", "DELETE", w.path(fmt.Sprintf("/issues/comments/%d", again)), nil)
+			said := len(w.answers())
+			w.handle(w.pullEvent())
+			assert.Len(t, w.answers(), said, "what was ended is over")
+		})
+	}
+}
+
 func TestATriggerThatWasLostLosesNoCommand(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -535,7 +560,6 @@ func TestADeathAtAnyWriteOfACommandIsMadeGood(t *testing.T) {
 					w.handle(ev)
 					w.gate.revive()
 					w.handle(ev)
-					w.handle(w.pullEvent())
 					assert.Equal(t, want, w.shows()+w.operations(ev)+w.signs(ev))
 				})
 			}

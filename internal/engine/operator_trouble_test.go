@@ -233,18 +233,45 @@ func TestAResetEndsNoBlockThatItHasNotSeen(t *testing.T) {
 
 func TestTwoResetsAtOnceSayItOnce(t *testing.T) {
 	t.Parallel()
-	w, _, head := rewrittenPull(t)
-	w.gate.revive()
-	entered := false
-	w.gate.at = func(int, *http.Request) fate {
-		if !entered {
-			entered = true
-			w.reset("sandbox-actions", engine.Reset{Numbers: []int{1}, Head: head})
-		}
-		return passes
+	for _, token := range []string{"sandbox-actions", "sandbox-carol"} {
+		t.Run(token, func(t *testing.T) {
+			t.Parallel()
+			w, _, head := rewrittenPull(t)
+			w.gate.revive()
+			entered, before := false, len(w.comments())
+			w.gate.at = func(int, *http.Request) fate {
+				if !entered {
+					entered = true
+					w.reset(token, engine.Reset{Numbers: []int{1}, Head: head})
+				}
+				return passes
+			}
+			w.reset(token, engine.Reset{Numbers: []int{1}, Head: head})
+			assert.Len(t, w.comments(), before+1)
+		})
 	}
-	w.reset("sandbox-actions", engine.Reset{Numbers: []int{1}, Head: head})
-	assert.Len(t, w.marked("unblock", ""), 1)
+}
+
+func TestAnUnblockAcceptsNoEditThatWasNotSaid(t *testing.T) {
+	t.Parallel()
+	w, _, head := rewrittenPull(t)
+	receipt := w.marked("turn", "done")[0]
+	w.api("bob", "PATCH", w.path(fmt.Sprintf("/issues/comments/%d", receipt.id())), object{"body": "haha"})
+	require.Equal(t, model.ResultBlocked, w.orders("carol", "/mergexo unblock head_sha="+head).Result)
+	blocks := w.marked("block", "")
+	require.Len(t, blocks, 2)
+	assert.Contains(t, blocks[1]["body"], "was edited by bob")
+}
+
+func TestTextThatBecameACommandWithinASecondIsHeardAsItWasPosted(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id := w.talk("alice", "Do A.")
+	ev := w.delivery("issue_comment")
+	w.api("bob", "PATCH", w.path(fmt.Sprintf("/issues/comments/%d", id)), object{"body": "/mergexo release"})
+	require.Equal(t, model.ResultDone, w.handle(ev).Result)
+	w.settled(0, 1, 1)
+	assert.Empty(t, w.answers())
 }
 
 func TestAResetHeedsTheTakeover(t *testing.T) {

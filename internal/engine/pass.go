@@ -45,9 +45,10 @@ type pass struct {
 	// The commands at hand.
 	operators   command.Policy
 	others      map[int]*pass // further pull requests that commands are about
-	visit       []int         // those of them where something was changed
 	lastComment int64         // that was posted for a command
-	onlooks     bool          // the token need not be the one that the work is done with
+	// elsewhereEnded is how the turns ended that commands set going on other pull requests.
+	elsewhereEnded error
+	onlooks        bool // the token need not be the one that the work is done with
 }
 
 func (p *pass) close() {
@@ -69,6 +70,9 @@ func (p *pass) once(ctx context.Context) (again bool, err error) {
 	}
 	if err := p.commands(ctx); err != nil {
 		return false, err
+	}
+	if p.elsewhereEnded != nil {
+		return false, p.elsewhereEnded
 	}
 	if err := p.gates(ctx); err != nil {
 		return false, err

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"time"
 
+	"github.com/mergexo/mergexo/internal/command"
 	"github.com/mergexo/mergexo/internal/github"
 	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/model"
@@ -93,7 +94,7 @@ func (p *pass) fold() {
 		p.snap.Comments = asPerson(p.snap.Comments)
 	}
 	p.state = p.Codec.Fold(p.snap.Comments, p.scope())
-	p.snap.Comments = turn.AsSent(p.snap, p.state, p.event)
+	p.snap.Comments = turn.AsSent(p.snap, p.state, p.event, command.Is)
 	if p.reported == nil {
 		p.reported = map[int64]bool{}
 	}

@@ -48,7 +48,8 @@ func (e *Engine) Reset(ctx context.Context, r Reset) ([]model.Report, error) {
 		rest, graphql := e.GitHub.Calls()
 		rep.Calls.REST, rep.Calls.GraphQL = rest-restBefore, graphql-graphqlBefore
 		rep.DurationMS = e.Now().Sub(began).Milliseconds()
-		wrong = errors.Join(wrong, e.Conclude(err, &rep))
+		mistake := e.Conclude(err, &rep)
+		rep.Mistaken, wrong = mistake != nil, errors.Join(wrong, mistake)
 		reports = append(reports, rep)
 	}
 	return reports, wrong
@@ -62,7 +63,7 @@ func (p *pass) reset(ctx context.Context, head string) error {
 	number := p.event.Number
 	switch {
 	case !p.snap.IsPull:
-		return stop(model.ResultFailed, "%s", isIssue(number))
+		return wrongNumber(number)
 	case p.state.Block == nil:
 		return stop(model.ResultNothing, "pull request %d is not blocked", number)
 	}
@@ -121,16 +122,20 @@ func (p *pass) orders(ctx context.Context, head string) error {
 	}
 	number := p.event.Number
 	token := journal.Token("reset_command", strconv.FormatInt(p.state.Block.CommentID, 10), line)
-	said := func() bool {
-		return slices.ContainsFunc(p.snap.Comments, func(c model.Comment) bool {
+	since := p.state.Block.At
+	said := func() (ids []int64) {
+		for _, c := range p.snap.Comments {
 			mine := strings.EqualFold(c.Author.Login, p.snap.Viewer.Login) && strings.TrimSpace(c.Posted) == line
-			_, answered := p.state.Tokens[commandToken(command.Said{Comment: c}.Key(number, 0))]
-			return mine && !answered && !c.CreatedAt.Before(p.state.Block.At)
-		})
+			_, answered := p.state.Commands[command.Said{Comment: c}.Key(number, 0)]
+			if mine && !answered && !c.CreatedAt.Before(since) {
+				ids = append(ids, c.ID)
+			}
+		}
+		return ids
 	}
 	reason := fmt.Sprintf("%s gave the command on pull request %d: %s; the next run decides", p.snap.Viewer.Login, number, line)
 	switch {
-	case said():
+	case len(said()) > 0:
 		p.applied("comment", strconv.Itoa(number), token, "present")
 		return stop(model.ResultNothing, "%s", reason)
 	case p.DryRun:
@@ -140,11 +145,34 @@ func (p *pass) orders(ctx context.Context, head string) error {
 	err := p.create(ctx, "comment", strconv.Itoa(number), token, func() error {
 		_, err := p.GitHub.CreateComment(ctx, p.event.Repo, number, line)
 		return err
-	}, said)
+	}, func() bool { return len(said()) > 0 })
 	if err != nil {
 		return err
 	}
 	p.say(model.Saying{Where: fmt.Sprintf("comment on #%d", number), Text: line})
+	if err := p.onlyFirst(ctx, said); err != nil {
+		return err
+	}
 	p.report.Result, p.report.Reason = model.ResultDone, reason
 	return nil
+}
+
+// onlyFirst takes back all but the first of the same command that several processes gave in one moment.
+func (p *pass) onlyFirst(ctx context.Context, said func() []int64) error {
+	if err := p.read(ctx); err != nil {
+		return err
+	}
+	if ids := said(); len(ids) > 1 {
+		for _, id := range ids[1:] {
+			if err := p.remove(ctx, id, ""); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// wrongNumber is the mistake of whoever named an issue where a pull request is wanted.
+func wrongNumber(number int) error {
+	return fmt.Errorf("%w: number %d is an issue; name the pull request that closes it", ErrNumber, number)
 }

@@ -102,9 +102,10 @@ func TestBlockedResetOfWhatIsNotThere(t *testing.T) {
 	_, err := w.engine().Reset(context.Background(), engine.Reset{Repo: repo, Numbers: []int{99}})
 	require.ErrorContains(t, err, "octo/widgets#99 does not exist, or the token may not see it")
 	issue := int(w.api("octo", "POST", w.path("/issues"), object{"title": "Not a pull request"})["number"].(float64))
-	reports := w.reset("sandbox-actions", engine.Reset{Numbers: []int{issue}})
-	assert.Equal(t, model.ResultFailed, reports[0].Result)
-	assert.Contains(t, reports[0].Reason, "is an issue, not a pull request")
+	reports, err := w.engine().Reset(context.Background(), engine.Reset{Repo: repo, Numbers: []int{issue}})
+	require.ErrorIs(t, err, engine.ErrNumber)
+	assert.True(t, reports[0].Mistaken)
+	assert.Contains(t, reports[0].Reason, "is an issue; name the pull request that closes it")
 }
 
 func TestADeathAtAnyWriteOfBlockedResetIsMadeGood(t *testing.T) {

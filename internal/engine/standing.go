@@ -34,7 +34,7 @@ func (e *Engine) Look(ctx context.Context, repo model.Repo, number int) (model.S
 		return model.Standing{}, nil, err
 	}
 	if !p.snap.IsPull {
-		return model.Standing{}, nil, stop(model.ResultFailed, "%s", isIssue(number))
+		return model.Standing{}, nil, wrongNumber(number)
 	}
 	return p.look(ctx)
 }

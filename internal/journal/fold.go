@@ -29,9 +29,7 @@ func (c Codec) Fold(comments []model.Comment, scope Scope) model.State {
 	}
 	f.accept()
 	// An operator who unblocked after the edit has accepted it.
-	f.st.Distrusted = slices.DeleteFunc(f.st.Distrusted, func(d model.Distrust) bool {
-		return d.Spoilt && !f.unblocked.IsZero() && !d.At.After(f.unblocked)
-	})
+	f.st.Distrusted = slices.DeleteFunc(f.st.Distrusted, f.pardons)
 	return f.st
 }
 
@@ -39,9 +37,15 @@ func (c Codec) Fold(comments []model.Comment, scope Scope) model.State {
 type fold struct {
 	st        model.State
 	done      []model.Said[model.TurnMarker]
-	unblocked time.Time // the newest of what sets a new baseline: an unblock, or an adopt after a release
-	baseline  string    // and the head that it accepted
-	receipt   int64     // the newest receipt that it knew
+	unblocked time.Time  // the newest of what sets a new baseline: an unblock, or an adopt after a release
+	baseline  string     // and the head that it accepted
+	receipt   int64      // the newest receipt that it knew
+	pardon    model.Mark // until when an operator has accepted what was edited
+}
+
+// pardons says that an operator who unblocked after an edit has accepted it.
+func (f *fold) pardons(d model.Distrust) bool {
+	return d.Spoilt && (d.At.Before(f.pardon.At) || d.At.Equal(f.pardon.At) && d.CommentID < f.pardon.ID)
 }
 
 // again notes the tokens of a comment, and says whether it is a second reply to one command, or a second marker of one
@@ -109,6 +113,9 @@ func (f *fold) unblock(cm model.Comment, m *model.UnblockMarker) {
 	if m.Block != 0 && st.Block != nil && st.Block.CommentID != m.Block {
 		return
 	}
+	if st.Block == nil || st.Block.Marker.Reason == model.ReasonMarkerEdited { // nobody accepts what was not said
+		f.pardon = model.Mark{At: cm.CreatedAt, ID: cm.ID}
+	}
 	st.Block, f.unblocked, f.baseline, f.receipt = nil, cm.CreatedAt, m.Head, m.Receipt
 	if m.Restored {
 		st.Turns = withoutFailed(st.Turns)
@@ -128,6 +135,7 @@ func (f *fold) track(cm model.Comment, m *model.PRMarker) {
 		}
 		st.Released, st.Block, st.Paused = nil, nil, nil
 		f.unblocked, f.baseline, f.receipt = cm.CreatedAt, m.Head, m.Receipt
+		f.pardon, st.Adopted = model.Mark{At: cm.CreatedAt, ID: cm.ID}, m.At
 		st.Turns = afterUnblock(st.Turns, m.Head)
 		st.Tracked = place(*m, cm)
 	case st.Tracked == nil:
@@ -150,7 +158,7 @@ func (f *fold) command(cm model.Comment, m *model.CommandMarker) {
 			st.Paused = place(*m, cm)
 		}
 	case "resume":
-		st.Paused = nil
+		st.Paused, st.Resumed = nil, m.At
 	case "release":
 		if st.Released == nil {
 			st.Released = place(*m, cm)
@@ -165,7 +173,7 @@ func (f *fold) command(cm model.Comment, m *model.CommandMarker) {
 func (f *fold) accept() {
 	st := &f.st
 	// What a spoilt receipt had answered is pending again once an operator accepts that, however old it is.
-	forgiven := slices.ContainsFunc(st.Distrusted, func(d model.Distrust) bool { return d.Spoilt && !d.At.After(f.unblocked) })
+	forgiven := slices.ContainsFunc(st.Distrusted, f.pardons)
 	accepted := time.Time{}
 	if f.baseline != "" {
 		st.Accepted, accepted = f.baseline, f.unblocked

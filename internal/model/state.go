@@ -205,6 +205,8 @@ type State struct {
 	Block   *Said[BlockMarker] // the first since the last unblock
 	// Paused is the pause that no resume has ended, Released the release that no adopt has.
 	Paused, Released *Said[CommandMarker]
+	// Resumed and Adopted are when the newest resume and adopt were given that were applied.
+	Resumed, Adopted time.Time
 	// Away are the spans between a release and the next adopt.
 	Away []Span
 	// Accepted is the last accepted head; empty when nothing is tracked yet.
@@ -231,7 +233,7 @@ const (
 	StandBlocked   StandingState = "blocked"
 	StandTaken     StandingState = "taken_over"
 	StandPaused    StandingState = "paused"
-	StandWorking   StandingState = "working"
+	StandClaimed   StandingState = "claimed"
 	StandFailed    StandingState = "failed"
 	StandPending   StandingState = "pending"
 	StandIdle      StandingState = "idle"
@@ -338,6 +340,8 @@ type Report struct {
 	BlockedReason string `json:"-"`
 	Expected      string `json:"-"`
 	Observed      string `json:"-"`
+	// Mistaken is set when it is the caller who has to mend what went wrong.
+	Mistaken bool `json:"-"`
 	// Said holds the texts that were or would be posted, for people who watch a replay.
 	Said []Saying `json:"-"`
 }

@@ -74,6 +74,9 @@ func trackedGate(p model.Pull, st model.State, policy Policy) model.Gate {
 	case tracked:
 		return gate(GateTracked, true, "head branch %q is tracked by the settings", p.HeadRef)
 	}
+	if p.CrossRepo {
+		return gate(GateTracked, false, "a branch of a fork is not tracked")
+	}
 	return gate(GateTracked, false, "head branch %q matches nothing in [repo] track %q; /mergexo adopt tracks it all the same", p.HeadRef, policy.Track)
 }
 

@@ -75,17 +75,23 @@ func TestOnlyWhoMayBeHeardIsReadClosely(t *testing.T) {
 func TestTheTextWithWhichTheEventFiredCounts(t *testing.T) {
 	now := said(1, "alice", "OWNER", "Do B.")
 	now.UpdatedAt, now.Edited, now.EditedByOther, now.Editor = at(60), true, true, "eve"
+	command := func(body string) bool { return strings.HasPrefix(body, "/mergexo") }
 	ev := model.Event{Name: "pull_request_review_comment", Action: "created", Sender: model.Actor{Login: "alice"}, CommentID: 1, CommentBody: "Do A.", CommentAt: at(1)}
 
-	sent := turn.AsSent(snapshot(now), model.State{}, ev)[0]
+	sent := turn.AsSent(snapshot(now), model.State{}, ev, command)[0]
 	assert.Equal(t, []any{"Do A.", at(1), false, false}, []any{sent.Body, sent.UpdatedAt, sent.Edited, sent.EditedByOther})
 
+	same := now
+	same.UpdatedAt, same.Body = at(1), "/mergexo release"
+	assert.Equal(t, "Do A.", turn.AsSent(snapshot(same), model.State{}, ev, command)[0].Body, "within one second, where the later text is no feedback")
+
 	other := map[string]func(*model.Snapshot, *model.State, *model.Event){
-		"not edited":       func(s *model.Snapshot, _ *model.State, _ *model.Event) { s.Comments[0].Edited = false },
-		"another comment":  func(_ *model.Snapshot, _ *model.State, e *model.Event) { e.CommentID = 2 },
-		"of another kind":  func(_ *model.Snapshot, _ *model.State, e *model.Event) { e.Name = "issue_comment" },
-		"the edit's event": func(_ *model.Snapshot, _ *model.State, e *model.Event) { e.CommentAt = at(60) },
-		"no time is known": func(_ *model.Snapshot, _ *model.State, e *model.Event) { e.CommentAt = time.Time{} },
+		"not edited":         func(s *model.Snapshot, _ *model.State, _ *model.Event) { s.Comments[0].Edited = false },
+		"another comment":    func(_ *model.Snapshot, _ *model.State, e *model.Event) { e.CommentID = 2 },
+		"of another kind":    func(_ *model.Snapshot, _ *model.State, e *model.Event) { e.Name = "issue_comment" },
+		"the edit's event":   func(_ *model.Snapshot, _ *model.State, e *model.Event) { e.CommentAt = at(60) },
+		"in the same second": func(s *model.Snapshot, _ *model.State, _ *model.Event) { s.Comments[0].UpdatedAt = at(1) },
+		"no time is known":   func(_ *model.Snapshot, _ *model.State, e *model.Event) { e.CommentAt = time.Time{} },
 		"answered as it was": func(_ *model.Snapshot, st *model.State, _ *model.Event) {
 			st.Answered = map[string]bool{said(1, "", "", "").Key(7): true}
 		},
@@ -100,7 +106,7 @@ func TestTheTextWithWhichTheEventFiredCounts(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s, st, e := snapshot(now), model.State{}, ev
 			change(&s, &st, &e)
-			assert.Equal(t, "Do B.", turn.AsSent(s, st, e)[0].Body)
+			assert.Equal(t, "Do B.", turn.AsSent(s, st, e, command)[0].Body)
 		})
 	}
 }
@@ -127,7 +133,7 @@ func TestStandingInOneWord(t *testing.T) {
 			return 0
 		},
 		model.StandPaused: func(_ *model.Snapshot, st *model.State) int { st.Paused = command(); return 1 },
-		model.StandWorking: func(_ *model.Snapshot, st *model.State) int {
+		model.StandClaimed: func(_ *model.Snapshot, st *model.State) int {
 			st.Turns = append(st.Turns, attempt(model.PhaseStarted))
 			return 1
 		},
@@ -190,6 +196,7 @@ func TestWhyNothingHappens(t *testing.T) {
 		{turn.GateLineage, model.State{Accepted: b}, nil, model.Unknown, true, "compared before the next turn"},
 		{turn.GateLineage, model.State{Accepted: b}, nil, model.Ahead, true, "aaaaaaaaaa descends from the last accepted one, bbbbbbbbbb"},
 		{turn.GateLineage, model.State{Accepted: b}, nil, model.Diverged, false, "does not descend"},
+		{turn.GateLineage, model.State{Accepted: b, Block: &model.Said[model.BlockMarker]{Marker: model.BlockMarker{Reason: model.ReasonRewrite, Expected: b, Observed: a}}}, nil, model.Unknown, false, "rewritten: expected bbbbbbbbbb, observed aaaaaaaaaa"},
 		{turn.GateIdle, model.State{}, nil, "", true, "no run is at work"},
 		{turn.GateIdle, model.State{Turns: []model.Said[model.TurnMarker]{claim}}, nil, "", false, "claimed, see https://t; the claim ends with its run, and at 2026-01-02 12:00 UTC at the latest"},
 		{turn.GateAttempts, model.State{Turns: []model.Said[model.TurnMarker]{{Marker: model.TurnMarker{Phase: model.PhaseFailed, Attempt: 2}}}}, nil, "", true, "2 of 3 attempts failed"},

@@ -48,7 +48,7 @@ func state(p model.Pull, st model.State, policy Policy, s model.Standing) model.
 	case st.Paused != nil:
 		return model.StandPaused
 	case len(Open(st)) > 0:
-		return model.StandWorking
+		return model.StandClaimed
 	case s.Failed > 0:
 		return model.StandFailed
 	case s.Pending > 0:
@@ -109,6 +109,8 @@ func lineageGate(p model.Pull, st model.State, relation model.Relation) model.Ga
 	switch {
 	case st.Accepted == "":
 		return gate(GateLineage, true, "no head is accepted yet; the first turn starts from %s", head)
+	case st.Block != nil && st.Block.Marker.Reason == model.ReasonRewrite:
+		return gate(GateLineage, false, "rewritten: expected %s, observed %s", markdown.Short(st.Block.Marker.Expected), markdown.Short(st.Block.Marker.Observed))
 	case st.Accepted == p.HeadSHA:
 		return gate(GateLineage, true, "the head is the last accepted one, %s", accepted)
 	}

@@ -66,7 +66,11 @@ func taken(p model.Pull, policy Policy) string {
 // Away are the times in which a person had taken over, or the pull request was released: what was said then was said
 // among people.
 func Away(p model.Pull, st model.State, policy Policy) []model.Span {
-	return slices.Concat(st.Away, Taken(p, policy))
+	spans := slices.Concat(st.Away, Taken(p, policy))
+	if st.Released != nil {
+		spans = append(spans, model.Span{From: st.Released.Marker.At})
+	}
+	return spans
 }
 
 // Taken are the times in which the label that pauses everything was on the pull request or on its source issue.
@@ -131,7 +135,7 @@ func claimed(st model.State, key string) bool {
 // AsSent gives the comments of a snapshot with the text of the trigger's own comment as it was when the event fired, where
 // somebody edited it since: what its author said then counts. The later text is an event of its own, and is heard once the
 // earlier is answered. Where any text of that comment is answered already, or settled, the newest one stands.
-func AsSent(s model.Snapshot, st model.State, ev model.Event) []model.Comment {
+func AsSent(s model.Snapshot, st model.State, ev model.Event, isCommand func(string) bool) []model.Comment {
 	i := slices.IndexFunc(s.Comments, ev.Carries)
 	if i < 0 || ev.CommentAt.IsZero() || strings.TrimSpace(ev.CommentBody) == "" {
 		return s.Comments
@@ -143,8 +147,11 @@ func AsSent(s model.Snapshot, st model.State, ev model.Event) []model.Comment {
 			return s.Comments
 		}
 	}
-	if !c.Edited || !c.UpdatedAt.After(ev.CommentAt) || s.SettledBelow(c, st.Settled) || c.Body == ev.CommentBody {
+	if !c.Edited || c.UpdatedAt.Before(ev.CommentAt) || s.SettledBelow(c, st.Settled) || c.Body == ev.CommentBody {
 		return s.Comments
+	}
+	if c.UpdatedAt.Equal(ev.CommentAt) && !isCommand(c.Body) {
+		return s.Comments // both texts have one key: the later one is answered, unless it is none that is
 	}
 	c.Body, c.UpdatedAt = ev.CommentBody, ev.CommentAt
 	c.Edited = ev.Action == "edited"
