@@ -13,6 +13,7 @@ import (
 
 // TestBudgets counts, at the door of GitHub, what a run costs. The lines that it logs are what scripts/bench prints.
 func TestBudgets(t *testing.T) {
+	t.Parallel()
 	within := func(t *testing.T, w *world, what string, apiBudget, gitBudget int, rep model.Report) {
 		t.Helper()
 		api, git := w.gate.counted()
@@ -25,6 +26,7 @@ func TestBudgets(t *testing.T) {
 	}
 	for _, old := range []int{0, 50, 5000} {
 		t.Run(fmt.Sprintf("a turn after %d comments", old), func(t *testing.T) {
+			t.Parallel()
 			w := newWorld(t)
 			w.clone()
 			if old > 0 {
@@ -62,6 +64,7 @@ func TestBudgets(t *testing.T) {
 		})
 	}
 	t.Run("hundreds of comments in the very second of a receipt", func(t *testing.T) {
+		t.Parallel()
 		w := newWorld(t)
 		for i := range 400 {
 			w.api("eve", "POST", w.path(fmt.Sprintf("/issues/%d/comments", w.number)), object{"body": fmt.Sprintf("Chatter %d.", i)})
@@ -79,6 +82,7 @@ func TestBudgets(t *testing.T) {
 	})
 	for _, line := range []string{"status", "why", "help", "pause", "resume", "retry", "unblock", "release", "adopt", "unblok"} {
 		t.Run("command "+line, func(t *testing.T) {
+			t.Parallel()
 			w := newWorld(t)
 			w.review("alice", "Answer me.")
 			require.Equal(t, model.ResultDone, w.handle(w.delivery("pull_request_review_comment")).Result)
@@ -103,6 +107,7 @@ func TestBudgets(t *testing.T) {
 		"where the old one is due": func(string) string { return "" },
 	} {
 		t.Run("unblock "+name, func(t *testing.T) {
+			t.Parallel()
 			w := newWorld(t)
 			w.review("alice", "Answer me.")
 			require.Equal(t, model.ResultDone, w.handle(w.delivery("pull_request_review_comment")).Result)
@@ -125,6 +130,7 @@ func TestBudgets(t *testing.T) {
 		})
 	}
 	t.Run("somebody's rights", func(t *testing.T) {
+		t.Parallel()
 		w := newWorld(t)
 		w.put("/_sandbox/users/reader", object{"type": "User", "repository": repo.String(), "permission": "read"})
 		w.talk("reader", "Do as I say.")

@@ -122,29 +122,29 @@ func TestADeathDuringTheRecoveryIsMadeGoodToo(t *testing.T) {
 	t.Parallel()
 	want, writes := uninterrupted(t)
 	for first := 2; first <= writes; first++ {
-		for second := 1; ; second++ {
-			w, ev := twoComments(t)
-			die := func(at int) func(int, *http.Request) fate {
-				return func(i int, _ *http.Request) fate {
-					if i == at {
-						return diesAfter
+		t.Run(fmt.Sprintf("death at write %d", first), func(t *testing.T) {
+			t.Parallel()
+			for second, died := 1, true; died; second++ {
+				w, ev := twoComments(t)
+				die := func(at int) func(int, *http.Request) fate {
+					return func(i int, _ *http.Request) fate {
+						if i == at {
+							return diesAfter
+						}
+						return passes
 					}
-					return passes
 				}
+				w.gate.at = die(first)
+				w.handle(ev)
+				w.gate.revive()
+				w.gate.at = die(second)
+				w.handle(ev)
+				died = w.gate.died()
+				w.gate.revive()
+				w.handle(ev)
+				require.Equal(t, want, w.shows(), "and then at write %d", second)
 			}
-			w.gate.at = die(first)
-			w.handle(ev)
-			w.gate.revive()
-			w.gate.at = die(second)
-			w.handle(ev)
-			died := w.gate.died()
-			w.gate.revive()
-			w.handle(ev)
-			require.Equal(t, want, w.shows(), "death at write %d, then at write %d", first, second)
-			if !died {
-				break
-			}
-		}
+		})
 	}
 }
 
