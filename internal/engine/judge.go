@@ -1,0 +1,113 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"strings"
+
+	"github.com/mergexo/mergexo/internal/command"
+	"github.com/mergexo/mergexo/internal/github"
+	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/turn"
+)
+
+// judge gathers what the decision needs and decides.
+func (p *pass) judge(ctx context.Context, c command.Case) (_ command.Answer, err error) {
+	c.Target, c.State, c.Agent = p.snap, p.state, p.settings.Agent.Adapter
+	c.Gates = turn.Gates(p.snap, p.state, p.policy)
+	switch c.Command.Name {
+	case "why":
+		c.Standing, c.Gates, err = p.look(ctx)
+	case "status", "retry":
+		var pending []model.Comment
+		pending, err = p.pending(ctx)
+		c.Standing = turn.Stand(p.snap, p.state, p.policy, pending)
+	}
+	if err != nil {
+		return command.Answer{}, err
+	}
+	if c.Facts, err = p.facts(ctx, c.Command); err != nil {
+		return command.Answer{}, err
+	}
+	return p.placed(command.Decide(c)), nil
+}
+
+// look gathers all that tells why something happens here or does not. How the head stands to the last accepted one is asked
+// only where a turn would ask it now.
+func (p *pass) look(ctx context.Context) (model.Standing, []model.Gate, error) {
+	e := turn.Evidence{Relation: model.Unknown}
+	var err error
+	if e.Pending, err = p.pending(ctx); err != nil {
+		return model.Standing{}, nil, err
+	}
+	for _, claim := range turn.Open(p.state) {
+		live, err := p.live(ctx, claim)
+		if err != nil {
+			return model.Standing{}, nil, err
+		}
+		if live {
+			e.Live = &claim
+			break
+		}
+	}
+	if len(e.Pending) > 0 && e.Live == nil && p.state.Block == nil && p.state.Accepted != "" && p.state.Accepted != p.snap.Pull.HeadSHA {
+		if e.Relation, err = p.compare(ctx, p.state.Accepted, p.snap.Pull.HeadSHA); err != nil {
+			return model.Standing{}, nil, err
+		}
+	}
+	return turn.Stand(p.snap, p.state, p.policy, e.Pending), turn.Why(p.snap, p.state, p.policy, e), nil
+}
+
+// maxLost is how many commits a reply lists that a rewrite took away.
+const maxLost = 20
+
+// facts asks what an unblock depends on: how the heads stand to each other, and what a rewrite took away.
+func (p *pass) facts(ctx context.Context, c command.Command) (f command.Facts, err error) {
+	accepted, head := p.state.Accepted, p.snap.Pull.HeadSHA
+	named := c.Head != "" && len(c.Head) < len(head) && strings.HasPrefix(head, c.Head)
+	switch {
+	case c.Name != "unblock" || p.state.Block == nil || p.snap.Pull.State != model.PullOpen:
+		return f, nil
+	case c.Head != "" && !strings.HasPrefix(head, c.Head):
+		f.Missing, err = p.unresolved(ctx, c.Head)
+		return f, err
+	case accepted == "" || accepted == head:
+		f.Relation = model.Identical
+		if named {
+			f.Ambiguous, err = p.unresolved(ctx, c.Head)
+		}
+		return f, err
+	}
+	// The head is asked about by the name that was given: GitHub knows no commit by an abbreviation that means several.
+	name := cmp.Or(c.Head, head)
+	f.Relation, f.Lost, f.More, err = p.GitHub.Lost(ctx, p.event.Repo, accepted, name, maxLost)
+	switch {
+	case github.KindOf(err) == github.Unavailable && c.Head != head:
+		f.Problem = "GitHub did not tell how the head stands to the last accepted one"
+		return f, nil
+	case github.KindOf(err) == github.Unavailable: // the head is named in full: only what is lost cannot be told
+		p.Log.Warn("lost_commits_unknown", "pr_number", p.event.Number, "error", err)
+		return f, nil
+	case err != nil || f.Relation != model.Unknown:
+		return f, err
+	case named: // one of the two names means none or several, and the old head's is whole
+		f.Ambiguous = true
+	case c.Head == "":
+		if err = p.open(ctx); err != nil {
+			return f, err
+		}
+		if f.Relation, err = p.localRelation(ctx, accepted, head); f.Relation == model.Unknown && err == nil {
+			f.Problem = "How the head stands to the last accepted one is not known yet"
+		}
+	}
+	return f, err
+}
+
+// unresolved says that a name of a commit means none, or several.
+func (p *pass) unresolved(ctx context.Context, name string) (bool, error) {
+	_, err := p.GitHub.ResolveCommit(ctx, p.event.Repo, name)
+	if k := github.KindOf(err); k == github.NotFound || k == github.Invalid {
+		return true, nil
+	}
+	return false, err
+}
