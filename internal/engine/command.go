@@ -247,7 +247,7 @@ func (p *pass) elsewhere(ctx context.Context, target *pass, c command.Case, said
 	there := fmt.Sprintf("%s#issuecomment-%d", target.snap.Pull.URL, id)
 	return command.Answer{
 		Verdict: model.Applied, Text: fmt.Sprintf("Done on #%d, see [there](%s).", target.event.Number, there),
-		Marker: model.CommandMarker{Key: c.Key, Command: c.Command.Name, Result: model.Applied, By: c.By},
+		Marker: model.CommandMarker{Key: c.Key, Command: c.Command.Name, Result: model.Applied, By: c.By, At: c.At},
 	}, nil
 }
 

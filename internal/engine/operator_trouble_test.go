@@ -105,6 +105,23 @@ func TestOnePullRequestsBrokenSettingsStopNobodyElse(t *testing.T) {
 	assert.Contains(t, w.logged.String(), "pull_request_left_out")
 }
 
+func TestALongOperationsIssueIsReadToItsNewestReplyOnly(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	say, said := w.operationsIssue()
+	for _, line := range []string{"/mergexo help", "/mergexo pause pr=1"} {
+		for range 150 {
+			w.api("eve", "POST", w.path("/issues/2/comments"), object{"body": "Chatter."})
+		}
+		require.Equal(t, model.ResultDone, say(line).Result)
+	}
+	w.gate.revive()
+	require.Equal(t, model.ResultDone, say("/mergexo help").Result)
+	api, _ := w.gate.counted()
+	assert.Equal(t, 5, api, "%v", w.gate.seen)
+	assert.Len(t, said(), 3)
+}
+
 func TestWorkRecordedOnAPersonsCommitIsPublishedAfterAnUnblock(t *testing.T) {
 	t.Parallel()
 	w := answeredTurn(t)
