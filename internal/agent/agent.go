@@ -1,7 +1,7 @@
-// Package agent runs whatever answers feedback: a program of the user's, or a built-in that has no model behind it. All
-// of them are given the same request and give the same outcome, so that the rest of MergeXO never knows which one it
-// was; and all of them are strangers: their environment is built from nothing, their output is checked field by field,
-// and whatever they started is gone when Run returns.
+// Package agent runs whatever answers feedback: Codex, Claude Code, a program of the user's, or a built-in that has no
+// model behind it. All of them are given the same request and give the same outcome, so that the rest of MergeXO never
+// knows which one it was; and all of them are strangers: their environment is built from nothing, nothing in the checkout
+// sets them up, their output is checked field by field, and whatever they started is gone when Run returns.
 package agent
 
 import (
@@ -28,8 +28,13 @@ type Options struct {
 	Command   []string // argv of the command adapter; a path with a slash is relative to the checkout
 	Model     string
 	ExtraArgs []string
-	Env       []string      // the child's complete environment, as Environment makes it
-	Timeout   time.Duration // 0: 30 minutes
+	Env       []string // the child's complete environment, as Environment makes it with what Needs names
+	// Temp is a directory of this run, where codex and claude get a HOME of their own. Whoever made it removes it.
+	Temp string
+	// Sessions is a directory where codex and claude keep the transcripts that they resume from, from one run to the next
+	// on this machine; "": below Temp, so that only this run can resume.
+	Sessions string
+	Timeout  time.Duration // 0: 30 minutes
 	// OutputLimit is how many bytes of stdout are accepted; 0: 8 MiB.
 	OutputLimit int64
 	// Log gets what the agent prints on stderr, in whole lines; nil: nobody does.
@@ -44,15 +49,26 @@ const (
 	defaultGrace   = 5 * time.Second
 )
 
-// adapters is every agent there is.
-var adapters = map[string]func(Options) (Agent, error){
-	"command":    newCommand,
-	"suggestion": newSuggestion,
+// adapter is one kind of agent: how it is made, and the variables that it cannot do without.
+type adapter struct {
+	build func(Options) (Agent, error)
+	needs []string
 }
+
+// adapters is every agent there is.
+var adapters = map[string]adapter{
+	"claude":     {newClaude, []string{"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL"}},
+	"codex":      {newCodex, []string{"CODEX_API_KEY", "OPENAI_API_KEY", "OPENAI_BASE_URL"}},
+	"command":    {newCommand, nil},
+	"suggestion": {newSuggestion, nil},
+}
+
+// Needs names the variables that an adapter gets beside those of pass_env: its model's keys and address.
+func Needs(name string) []string { return slices.Clone(adapters[name].needs) }
 
 // New makes the agent that the settings name. Its errors are about settings.
 func New(opt Options) (Agent, error) {
-	build, ok := adapters[opt.Adapter]
+	kind, ok := adapters[opt.Adapter]
 	if !ok {
 		known := slices.Sorted(maps.Keys(adapters))
 		return nil, fmt.Errorf("unknown agent adapter %q%s: known are %s", opt.Adapter, didYouMean(opt.Adapter, known), strings.Join(known, ", "))
@@ -63,7 +79,7 @@ func New(opt Options) (Agent, error) {
 			return nil, fmt.Errorf("environment of the agent: %s must not be in it", name)
 		}
 	}
-	return build(opt)
+	return kind.build(opt)
 }
 
 // defaults fills in what was left out.

@@ -301,9 +301,9 @@ func assertGone(t *testing.T, pipe *os.File) {
 
 func TestNewNamesTheKnownAdapters(t *testing.T) {
 	_, err := agent.New(agent.Options{Adapter: "comand"})
-	assert.EqualError(t, err, `unknown agent adapter "comand", did you mean "command"?: known are command, suggestion`)
-	_, err = agent.New(agent.Options{Adapter: "codex"})
-	assert.EqualError(t, err, `unknown agent adapter "codex": known are command, suggestion`)
+	assert.EqualError(t, err, `unknown agent adapter "comand", did you mean "command"?: known are claude, codex, command, suggestion`)
+	_, err = agent.New(agent.Options{Adapter: "gemini"})
+	assert.EqualError(t, err, `unknown agent adapter "gemini": known are claude, codex, command, suggestion`)
 	_, err = agent.New(agent.Options{Adapter: "command"})
 	assert.ErrorContains(t, err, "needs a command")
 	_, err = agent.New(agent.Options{Adapter: "suggestion", Env: []string{"GITHUB_TOKEN=x"}})

@@ -65,9 +65,16 @@ func full[T any](list []T) []T {
 	return list
 }
 
-// execute runs argv in dir to its end, its timeout or the end of ctx, and returns its stdout. It works on pipes of its
-// own, not exec.Cmd's: a grandchild that keeps them open must not keep us waiting.
+// execute runs argv in dir to its end, its timeout or the end of ctx, and returns its stdout. With an error too: some
+// programs say there what failed.
 func (opt Options) execute(ctx context.Context, dir string, argv []string, stdin []byte) ([]byte, error) {
+	return opt.executeKeeping(ctx, dir, argv, stdin, nil)
+}
+
+// executeKeeping is execute for a program that writes a line for everything it does: only the lines that keep wants are
+// returned, and count for the output limit; nil keeps all. It works on pipes of its own, not exec.Cmd's: a grandchild
+// that keeps them open must not keep us waiting.
+func (opt Options) executeKeeping(ctx context.Context, dir string, argv []string, stdin []byte, keep func(line []byte) bool) ([]byte, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, &Error{Kind: Canceled, Exit: -1, Detail: "not started because the run was stopped", Err: err}
 	}
@@ -82,7 +89,8 @@ func (opt Options) execute(ctx context.Context, dir string, argv []string, stdin
 
 	log := &lines{to: opt.Log}
 	out := &capped{limit: opt.OutputLimit, over: func() { flood(errFlood) }}
-	pipes, err := openPipes(stdin, out, log)
+	sift := &sieve{to: out, keep: keep}
+	pipes, err := openPipes(stdin, sift, log)
 	if err != nil {
 		return nil, &Error{Kind: Start, Exit: -1, Detail: "make pipes: " + err.Error(), Err: err}
 	}
@@ -103,13 +111,14 @@ func (opt Options) execute(ctx context.Context, dir string, argv []string, stdin
 	killMarked(mark)
 	pipes.finish(opt.Grace)
 	log.flush()
+	sift.flush()
 	if out.flooded() {
 		stopped = errFlood
 	}
 	if stopped == nil && err == nil {
 		return out.bytes(), nil
 	}
-	return nil, opt.failure(stopped, err, cmd.ProcessState, log.tail())
+	return out.bytes(), opt.failure(stopped, err, cmd.ProcessState, log.tail())
 }
 
 var (
@@ -182,5 +191,7 @@ func resolve(program, dir string, env []string) (string, error) {
 			return file, nil
 		}
 	}
-	return "", fmt.Errorf("start %s: not found in PATH: install it, or give its path in command", excerpt(program, 200))
+	return "", fmt.Errorf("start %s: not found in PATH%s", excerpt(program, 200), notFoundHint)
 }
+
+const notFoundHint = ": install it, or give its path in command"

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/mergexo/mergexo/internal/model"
 )
 
 // Kind says how an agent failed.
@@ -18,6 +20,13 @@ const (
 	Canceled Kind = "canceled" // it was stopped because the run was
 	Flood    Kind = "flood"    // it wrote more on stdout than is accepted
 	Output   Kind = "output"   // what it wrote is not an outcome
+
+	NotInstalled Kind = "not_installed" // the program is not there, or does not run at all
+	Login        Kind = "login"         // no key, or one that the provider does not take
+	Limit        Kind = "limit"         // the provider's rate limit, quota or capacity: later it may work
+	Model        Kind = "model"         // the provider or its model failed
+	Refused      Kind = "refused"       // the model will not do it
+	NoSession    Kind = "no_session"    // the session to be resumed is not on this machine
 )
 
 // Error is an agent that gave no outcome: one line that says what and why.
@@ -27,11 +36,17 @@ type Error struct {
 	Exit   int    // exit code; -1 when it has none
 	Stderr string // the last lines it printed, as bytes; at most 64 KiB
 	Err    error
+	// What is known of the work that failed, where the adapter can tell: it was paid for, and could be resumed.
+	Session string
+	Usage   model.Usage
 }
 
 func (e *Error) Error() string {
-	if said := lastLine(e.Stderr); said != "" && e.Kind != Output {
-		return "agent: " + e.Detail + "; it said last: " + said
+	switch e.Kind {
+	case Start, Exit, Timeout, Canceled, Flood:
+		if said := lastLine(e.Stderr); said != "" {
+			return "agent: " + e.Detail + "; it said last: " + said
+		}
 	}
 	return "agent: " + e.Detail
 }

@@ -119,6 +119,49 @@ func (c *capped) flooded() bool {
 
 func (c *capped) bytes() []byte { return c.kept.Bytes() }
 
+// sieve passes on the lines that keep wants, and everything when keep is nil. A line that is longer than what is
+// accepted of all is passed on unseen, so that it counts.
+type sieve struct {
+	to   *capped
+	keep func(line []byte) bool
+	part []byte
+}
+
+func (s *sieve) Write(p []byte) (int, error) {
+	if s.keep == nil {
+		return s.to.Write(p)
+	}
+	for rest := p; ; {
+		end := bytes.IndexByte(rest, '\n') + 1
+		if end == 0 {
+			s.part = append(s.part, rest...)
+			break
+		}
+		s.part = append(s.part, rest[:end]...)
+		s.decide()
+		rest = rest[end:]
+	}
+	if int64(len(s.part)) > s.to.limit {
+		_, _ = s.to.Write(s.part)
+		s.part = nil
+	}
+	return len(p), nil
+}
+
+func (s *sieve) decide() {
+	if s.keep(s.part) {
+		_, _ = s.to.Write(s.part)
+	}
+	s.part = s.part[:0]
+}
+
+// flush decides about a last line that has no end.
+func (s *sieve) flush() {
+	if len(s.part) > 0 {
+		s.decide()
+	}
+}
+
 // lines passes whole lines on, up to a limit, and keeps the last ones.
 type lines struct {
 	to     io.Writer

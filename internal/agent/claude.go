@@ -1,0 +1,191 @@
+package agent
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// claude is Anthropic's Claude Code, `claude --print --bare`. It edits and runs what it likes, as the user that MergeXO
+// runs it as, and asks nobody. Nothing in the checkout sets it up: --bare leaves out CLAUDE.md, hooks and plugins, but
+// not .claude/settings.json, which could send the key to another address; so no settings are read at all.
+type claude struct {
+	program
+	schema string
+}
+
+func newClaude(opt Options) (Agent, error) {
+	if err := claudeFlags.verify(opt.ExtraArgs); err != nil {
+		return nil, err
+	}
+	schema, err := outcomeSchema()
+	if err != nil {
+		return nil, err
+	}
+	return &claude{program: program{opt: opt, name: "claude", pkg: "@anthropic-ai/claude-code", version: "2.1.329"}, schema: schema}, nil
+}
+
+// claudeFlags are the flags of `claude`.
+var claudeFlags = flags{
+	program: "claude",
+	free: map[string]bool{
+		"--append-system-prompt": true, "--autocompact": true, "--betas": true, "--disallowedTools": true, "--disallowed-tools": true, "--effort": true,
+		"--exclude-dynamic-system-prompt-sections": false, "--fallback-model": true, "--max-budget-usd": true, "--system-prompt": true,
+	},
+	ours: map[string]string{
+		"--model": oursModel, "--agent": oursCheckup, "--agents": oursCheckup, "--file": oursCheckup, "--mcp-config": oursCheckup, "--plugin-dir": oursCheckup,
+		"--plugin-url": oursCheckup, "--setting-sources": oursCheckup, "--settings": oursCheckup, "--strict-mcp-config": oursAlways, "--bare": oursAlways,
+		"--disable-slash-commands": oursAlways, "--safe-mode": oursCheckup,
+		"--allow-dangerously-skip-permissions": oursSandbox, "--dangerously-skip-permissions": oursSandbox, "--allowedTools": oursSandbox,
+		"--allowed-tools": oursSandbox, "--permission-mode": oursSandbox, "--permission-prompts": oursSandbox, "--restricted": oursSandbox,
+		"--tools": oursSandbox, "--brief": oursSandbox, "--chrome": oursSandbox, "--no-chrome": oursSandbox, "--ide": oursSandbox, "--remote-control": oursSandbox,
+		"--remote-control-session-name-prefix": oursSandbox,
+		"--add-dir":                            oursPlace, "-w": oursPlace, "--worktree": oursPlace, "--tmux": oursPlace, "--cloud": oursPlace, "--environment": oursPlace,
+		"--desktop": oursPlace, "--bg": oursPlace, "--background": oursPlace,
+		"-c": oursSession, "--continue": oursSession, "-r": oursSession, "--resume": oursSession, "--session-id": oursSession, "--fork-session": oursSession,
+		"--from-pr": oursSession, "--no-session-persistence": oursSession, "-n": oursSession, "--name": oursSession, "--teleport": oursSession,
+		"--system-prompt-snapshot": oursSession,
+		"-p":                       oursAlways, "--print": oursAlways, "--output-format": oursCall, "--input-format": oursCall, "--json-schema": oursAlways, "--verbose": oursCall,
+		"--include-hook-events": oursCall, "--include-partial-messages": oursCall, "--forward-subagent-text": oursCall, "--prompt-suggestions": oursCall,
+		"--replay-user-messages": oursCall, "--ax-screen-reader": oursCall, "-d": oursCall, "--debug": oursCall, "--debug-file": oursCall,
+		"-h": oursCall, "--help": oursCall, "-v": oursCall, "--version": oursCall,
+	},
+}
+
+// Run asks Claude Code once, in a session of its own or one that is gone on with.
+func (a *claude) Run(ctx context.Context, dir string, req model.Request) (model.Outcome, error) {
+	before, err := readSession(req.Session)
+	if err != nil {
+		return model.Outcome{}, err
+	}
+	at, err := a.place("projects")
+	if err != nil {
+		return model.Outcome{}, err
+	}
+	opt := a.opt
+	if opt.Env, err = a.environment(at); err != nil {
+		return model.Outcome{}, err
+	}
+	if err := a.check(ctx, opt, dir, func() error { return nil }); err != nil {
+		return model.Outcome{}, err
+	}
+	stdout, err := opt.execute(ctx, dir, a.argv(before.id), []byte(req.Prompt))
+	said := readClaude(stdout)
+	out, err := a.outcome(said, before, err)
+	used := said.Usage
+	out.Session = session{id: said.ID, used: model.Usage{CostUSD: said.Cost}}.String()
+	out.Usage = model.Usage{
+		InputTokens: used.Input + used.Written + used.Cached, OutputTokens: used.Output, CostUSD: since(said.Cost, before.used.CostUSD),
+	}
+	return settled(out, err, said.ID)
+}
+
+// argv is the command line. What stays as it is comes behind extra_args: the last word counts.
+func (a *claude) argv(resume string) []string {
+	argv := append([]string{"claude", "--print"}, a.opt.ExtraArgs...)
+	if a.opt.Model != "" {
+		argv = append(argv, "--model="+a.opt.Model)
+	}
+	argv = append(argv, "--output-format=json", "--json-schema="+a.schema, "--bare", "--setting-sources=", "--strict-mcp-config", "--disable-slash-commands",
+		"--permission-mode=dontAsk", "--allowedTools=Bash,Edit,Read")
+	if resume != "" {
+		argv = append(argv, "--resume="+resume)
+	}
+	return argv
+}
+
+// environment is what Claude Code gets. Its commands are run by a small script that takes the keys out again: the tests
+// that an agent runs may print their environment.
+func (a *claude) environment(at place) ([]string, error) {
+	script, temp := filepath.Join(at.home, "without-keys"), filepath.Join(at.home, "tmp")
+	text := "#!/bin/sh\nunset " + strings.Join(keys(a.opt.Adapter), " ") + "\nexec bash -c \"$1\"\n"
+	if err := os.WriteFile(script, []byte(text), 0o700); err != nil {
+		return nil, fmt.Errorf("write shell of claude: %w", err)
+	}
+	if err := os.MkdirAll(temp, 0o700); err != nil {
+		return nil, fmt.Errorf("make home of claude: %w", err)
+	}
+	return with(a.opt.Env, map[string]string{
+		"HOME": at.home, "CLAUDE_CONFIG_DIR": at.state, "CLAUDE_CODE_TMPDIR": temp, "CLAUDE_CODE_SHELL_PREFIX": script,
+		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1", "DISABLE_AUTOUPDATER": "1",
+	}), nil
+}
+
+// claudeSaid is the result that `claude --output-format=json` prints.
+type claudeSaid struct {
+	Type       string          `json:"type"`
+	Subtype    string          `json:"subtype"`
+	IsError    bool            `json:"is_error"`
+	ID         string          `json:"session_id"`
+	Result     string          `json:"result"`
+	Structured json.RawMessage `json:"structured_output"`
+	Stop       string          `json:"stop_reason"`
+	Status     int             `json:"api_error_status"`
+	Errors     []string        `json:"errors"`
+	Cost       float64         `json:"total_cost_usd"` // since the session's beginning
+	Usage      struct {
+		Input   int64 `json:"input_tokens"`
+		Written int64 `json:"cache_creation_input_tokens"`
+		Cached  int64 `json:"cache_read_input_tokens"`
+		Output  int64 `json:"output_tokens"`
+	} `json:"usage"` // of this turn
+}
+
+// readClaude reads the result; one without a type is none.
+func readClaude(stdout []byte) claudeSaid {
+	var said claudeSaid
+	if err := json.Unmarshal(bytes.TrimSpace(stdout), &said); err != nil || said.Type != "result" {
+		return claudeSaid{}
+	}
+	return said
+}
+
+// outcome makes of what Claude Code told an outcome or an error; err is how its process ended.
+func (a *claude) outcome(said claudeSaid, before session, err error) (model.Outcome, error) {
+	var failed *Error
+	switch {
+	case err != nil && !(errors.As(err, &failed) && failed.Kind == Exit):
+		return model.Outcome{}, err
+	case said.IsError:
+		return model.Outcome{}, a.failure(said, failed)
+	case failed != nil && before.id != "" && strings.Contains(failed.Stderr, "No conversation found"):
+		return model.Outcome{}, a.noSession(before.id, lastLine(failed.Stderr), failed)
+	case err != nil:
+		return model.Outcome{}, err
+	case said.Type == "":
+		return model.Outcome{}, wrong("claude printed no result")
+	case len(said.Structured) > 0 && string(said.Structured) != "null":
+		return Decode(said.Structured)
+	}
+	return decodeMessage(said.Result)
+}
+
+// failure says why Claude Code gave an error as its result.
+func (a *claude) failure(said claudeSaid, failed *Error) error {
+	text, exit := said.Result, 0
+	if text == "" {
+		text = strings.Join(append(said.Errors, said.Subtype), "; ")
+	}
+	if failed != nil {
+		exit = failed.Exit
+	}
+	kind := Model
+	switch {
+	case said.Subtype == "error_max_structured_output_retries":
+		kind = Output
+	case said.Stop == "refusal":
+		kind = Refused
+	case said.Status == 401 || said.Status == 403 || strings.HasPrefix(said.Result, "Not logged in"):
+		kind = Login
+	case said.Status == 429 || said.Status == 529 || strings.Contains(said.Result, "Credit balance is too low"):
+		kind = Limit
+	}
+	return a.failed(kind, text, exit)
+}

@@ -1,0 +1,368 @@
+package agent
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// codex is OpenAI's Codex, `codex exec`. What its model runs is shut in by Codex's own sandbox: it writes to the
+// checkout, its HOME and temporary directories, not to .git, and has no network. Everything that Codex would read from
+// the checkout to set itself up is shut out: .codex, AGENTS.md, skills; what should guide it stands in the prompt.
+type codex struct {
+	program
+	schema string
+}
+
+// openAI is where Codex asks when OPENAI_BASE_URL does not say. It is asked by the same transport as any other endpoint,
+// not by the WebSockets of Codex's built-in provider, which nothing else speaks and falls back from only after seconds.
+const openAI = "https://api.openai.com/v1"
+
+func newCodex(opt Options) (Agent, error) {
+	if err := codexFlags.verify(opt.ExtraArgs); err != nil {
+		return nil, err
+	}
+	schema, err := outcomeSchema()
+	if err != nil {
+		return nil, err
+	}
+	return &codex{program: program{opt: opt, name: "codex", pkg: "@openai/codex", version: "0.169.0"}, schema: schema}, nil
+}
+
+// codexFlags are the flags of `codex exec`.
+var codexFlags = flags{
+	program: "codex",
+	free:    map[string]bool{"-c": true, "--config": true, "--strict-config": false, "--oss": false, "--local-provider": true, "--cyber-access-program": true},
+	ours: map[string]string{
+		"-m": oursModel, "--model": oursModel, "-i": oursCheckup, "--image": oursCheckup, "-p": oursCheckup, "--profile": oursCheckup,
+		"-s": oursSandbox, "--sandbox": oursSandbox, "--approve-for-me": oursSandbox, "--dangerously-bypass-approvals-and-sandbox": oursSandbox,
+		"--dangerously-bypass-hook-trust": oursSandbox, "--trust": oursSandbox, "--ignore-user-config": oursAlways, "--ignore-rules": oursAlways,
+		"--enable": oursSandbox, "--disable": oursSandbox,
+		"-C": oursPlace, "--cd": oursPlace, "--worktree": oursPlace, "--add-dir": oursPlace,
+		"--thread-source": oursSession, "--ephemeral": oursSession,
+		"--skip-git-repo-check": oursAlways, "--output-schema": oursAlways, "--color": oursCall, "--json": oursAlways,
+		"-o": oursCall, "--output-last-message": oursCall, "-h": oursCall, "--help": oursCall, "-V": oursCall, "--version": oursCall,
+	},
+	check: checkCodexKey,
+}
+
+// codexKeys are the configuration keys that -c may set; one that ends with a dot stands for all below it.
+var codexKeys = []string{
+	"developer_instructions", "model_auto_compact_token_limit", "model_context_window", "model_provider", "model_providers.",
+	"model_reasoning_effort", "model_reasoning_summary", "model_verbosity", "sandbox_workspace_write.network_access",
+	"service_tier", "tool_output_token_limit", "tools.", "web_search",
+}
+
+func checkCodexKey(flag, setting string) error {
+	if flag != "-c" && flag != "--config" {
+		return nil
+	}
+	key, _, ok := strings.Cut(setting, "=")
+	if key = strings.TrimSpace(key); !ok {
+		return fmt.Errorf("extra_args: %s wants key=value, got %q", flag, setting)
+	}
+	for _, known := range codexKeys {
+		if key == known || strings.HasSuffix(known, ".") && strings.HasPrefix(key, known) {
+			return nil
+		}
+	}
+	return fmt.Errorf("extra_args: the setting %q cannot be given to codex%s: it takes %s",
+		key, didYouMean(key, codexKeys), strings.ReplaceAll(strings.Join(codexKeys, ", ")+",", ".,", ".*,")+" and nothing else")
+}
+
+// Run asks Codex once, in a session of its own or one that is gone on with.
+func (a *codex) Run(ctx context.Context, dir string, req model.Request) (model.Outcome, error) {
+	before, err := readSession(req.Session)
+	if err != nil {
+		return model.Outcome{}, err
+	}
+	at, err := a.place("sessions")
+	if err != nil {
+		return model.Outcome{}, err
+	}
+	opt := a.opt
+	opt.Env = a.environment(at)
+	if err := a.check(ctx, opt, dir, func() error { return a.checkSandbox(ctx, opt, dir) }); err != nil {
+		return model.Outcome{}, err
+	}
+	argv, err := a.argv(dir, at, before.id)
+	if err != nil {
+		return model.Outcome{}, err
+	}
+	stdout, err := opt.executeKeeping(ctx, dir, argv, []byte(a.prompt(req)), codexKeeps)
+	said := readCodex(stdout)
+	for _, warning := range said.warnings {
+		fmt.Fprintf(opt.Log, "codex: %s\n", excerpt(warning, 500))
+	}
+	now := session{id: said.id, used: said.used}
+	if now.used == (model.Usage{}) {
+		now.used = before.used // it did not come to count: the next turn's count has this one in it
+	}
+	out, err := a.outcome(said, before, err)
+	out.Session, out.Usage = now.String(), model.Usage{
+		InputTokens:  since(now.used.InputTokens, before.used.InputTokens),
+		OutputTokens: since(now.used.OutputTokens, before.used.OutputTokens),
+	}
+	return settled(out, err, said.id)
+}
+
+// environment is what Codex itself gets. The variables that it needs are kept from what its model runs.
+func (a *codex) environment(at place) []string {
+	key := value(a.opt.Env, "CODEX_API_KEY")
+	if key == "" {
+		key = value(a.opt.Env, "OPENAI_API_KEY")
+	}
+	return with(a.opt.Env, map[string]string{
+		"HOME": at.home, "CODEX_HOME": at.state, "CODEX_API_KEY": key, "OPENAI_API_KEY": "", "OPENAI_BASE_URL": "",
+	})
+}
+
+// argv is the command line. What a user may set comes before extra_args, what stays as it is behind it: the last word
+// counts.
+func (a *codex) argv(dir string, at place, resume string) ([]string, error) {
+	file := filepath.Join(at.state, "outcome.schema.json")
+	if err := os.WriteFile(file, []byte(a.schema), 0o600); err != nil {
+		return nil, fmt.Errorf("write outcome schema: %w", err)
+	}
+	skills, err := skillFiles(dir)
+	if err != nil {
+		return nil, err
+	}
+	base := value(a.opt.Env, "OPENAI_BASE_URL")
+	if base == "" {
+		base = openAI
+	}
+	argv := []string{"codex", "exec", "--json", "--skip-git-repo-check", "--output-schema=" + file}
+	argv = append(argv, settings(
+		`model_provider="mergexo"`, `model_providers.mergexo={name="mergexo",base_url=`+toml(base)+`,env_key="CODEX_API_KEY",wire_api="responses"}`,
+		`web_search="disabled"`, `sandbox_workspace_write.network_access=false`,
+	)...)
+	argv = append(argv, a.opt.ExtraArgs...)
+	if a.opt.Model != "" {
+		argv = append(argv, "--model="+a.opt.Model)
+	}
+	argv = append(argv, "--sandbox=workspace-write", "--ignore-user-config", "--ignore-rules")
+	argv = append(argv, settings(
+		`approval_policy="never"`, `sandbox_workspace_write.writable_roots=[`+toml(at.home)+`]`, `allow_login_shell=false`,
+		`shell_environment_policy.exclude=["CODEX_API_KEY","CODEX_HOME"]`,
+		`project_doc_max_bytes=0`, `project_root_markers=[]`, `skills.include_instructions=false`, `skills.bundled.enabled=false`, `skills.config=`+shut(skills),
+		`features.hooks=false`, `features.plugins=false`, `features.apps=false`, `features.unbounded_connection_retries=false`,
+		`analytics.enabled=false`, `check_for_update_on_startup=false`,
+	)...)
+	if resume != "" {
+		argv = append(argv, "resume", resume)
+	}
+	return append(argv, "-"), nil
+}
+
+// settings gives each one its -c.
+func settings(list ...string) []string {
+	var out []string
+	for _, one := range list {
+		out = append(out, "-c", one)
+	}
+	return out
+}
+
+// toml writes a string as TOML does; what JSON escapes, TOML's basic strings escape alike.
+func toml(text string) string {
+	quoted, _ := json.Marshal(text) // a string can always be encoded
+	return string(quoted)
+}
+
+// shut is the setting that disables skills by their files.
+func shut(files []string) string {
+	list := make([]string, len(files))
+	for i, file := range files {
+		list[i] = "{path=" + toml(file) + ",enabled=false}"
+	}
+	return "[" + strings.Join(list, ",") + "]"
+}
+
+// maxSkills bounds what is looked at for skills, and how many there may be: each one is a part of the command line.
+const (
+	maxSkills = 500
+	maxLooks  = 20_000
+)
+
+// skillFiles finds the skills in a checkout, by each name that Codex could know them by. Codex offers them even where
+// the checkout is not trusted, and reads one into the conversation when a comment has its name with a dollar sign; only
+// one by one can they be disabled.
+func skillFiles(dir string) ([]string, error) {
+	var found []string
+	looks := 0
+	var look func(path string, depth int) error
+	look = func(path string, depth int) error {
+		entries, err := os.ReadDir(path)
+		if err != nil || depth > 8 { // what is not there or cannot be read is no skill; Codex looks six deep
+			return nil
+		}
+		for _, entry := range entries {
+			if looks++; looks > maxLooks || len(found) > maxSkills {
+				return &Error{Kind: Start, Exit: -1, Detail: fmt.Sprintf("%s has more than %d skills or %d files: codex cannot be kept from so many", path, maxSkills, maxLooks)}
+			}
+			at := filepath.Join(path, entry.Name())
+			if entry.Name() == "SKILL.md" {
+				found = append(found, at)
+				if real, err := filepath.EvalSymlinks(at); err == nil && real != at {
+					found = append(found, real)
+				}
+			}
+			if entry.IsDir() || entry.Type()&os.ModeSymlink != 0 {
+				if err := look(at, depth+1); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	}
+	for _, root := range []string{".agents/skills", ".codex/skills"} {
+		if err := look(filepath.Join(dir, root), 0); err != nil {
+			return nil, err
+		}
+	}
+	slices.Sort(found)
+	return slices.Compact(found), nil
+}
+
+// prompt ends with the form of the answer: an endpoint that is not OpenAI's may not hold its model to a schema.
+func (a *codex) prompt(req model.Request) string {
+	return req.Prompt + "\n\nWhen you are done, answer with one JSON object and nothing else, as this JSON Schema says:\n" + a.schema + "\n"
+}
+
+// checkSandbox finds out, before any model is asked, whether Codex can shut its commands in on this machine. Ubuntu
+// forbids programs the namespaces for it (https://github.com/openai/codex/issues/17337), and then every command fails.
+func (a *codex) checkSandbox(ctx context.Context, opt Options, dir string) error {
+	opt.Log, opt.Timeout = io.Discard, min(opt.Timeout, checkTimeout)
+	_, err := opt.execute(ctx, dir, []string{"codex", "sandbox", "-c", `sandbox_mode="workspace-write"`, "--", "true"}, nil)
+	var failed *Error
+	if errors.As(err, &failed) && failed.Kind == Exit {
+		said := lastLine(failed.Stderr)
+		if !strings.Contains(said, "bwrap") && !strings.Contains(said, "namespace") {
+			return nil // another version, in which this command is another
+		}
+		return &Error{Kind: Start, Exit: failed.Exit, Err: err, Detail: "codex cannot shut in its commands on this runner (" + said +
+			"): allow unprivileged user namespaces; on GitHub's Ubuntu runners: sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0"}
+	}
+	return err
+}
+
+// codexEvent is one line of `codex exec --json`.
+type codexEvent struct {
+	Type     string `json:"type"`
+	ThreadID string `json:"thread_id"`
+	Message  string `json:"message"`
+	Error    struct {
+		Message string `json:"message"`
+	} `json:"error"`
+	Item struct {
+		Type    string `json:"type"`
+		Text    string `json:"text"`
+		Message string `json:"message"`
+	} `json:"item"`
+	Usage struct {
+		Input  int64 `json:"input_tokens"`
+		Output int64 `json:"output_tokens"`
+	} `json:"usage"`
+}
+
+// codexKeeps leaves out the lines that only tell what Codex is doing, commands with all their output among them.
+func codexKeeps(line []byte) bool {
+	var e codexEvent
+	if json.Unmarshal(line, &e) != nil {
+		return false
+	}
+	return slices.Contains([]string{"thread.started", "turn.completed", "turn.failed", "error"}, e.Type) ||
+		e.Type == "item.completed" && (e.Item.Type == "agent_message" || e.Item.Type == "error")
+}
+
+// codexSaid is what Codex told.
+type codexSaid struct {
+	id, answer, failure string
+	warnings            []string    // of the command line and the model, for instance
+	used                model.Usage // since the session's beginning
+}
+
+func readCodex(stdout []byte) codexSaid {
+	var said codexSaid
+	for line := range bytes.Lines(stdout) {
+		var e codexEvent
+		if json.Unmarshal(line, &e) != nil {
+			continue
+		}
+		switch e.Type {
+		case "thread.started":
+			said.id = e.ThreadID
+		case "item.completed":
+			if e.Item.Type == "error" { // so Codex calls them
+				said.warnings = append(said.warnings, e.Item.Message)
+				continue
+			}
+			said.answer = e.Item.Text
+		case "turn.completed":
+			said.used = model.Usage{InputTokens: e.Usage.Input, OutputTokens: e.Usage.Output}
+			said.failure = "" // an error that was got over
+		case "turn.failed":
+			said.failure = e.Error.Message
+		case "error":
+			said.failure = e.Message
+		}
+	}
+	return said
+}
+
+// outcome makes of what Codex told an outcome or an error; err is how its process ended.
+func (a *codex) outcome(said codexSaid, before session, err error) (model.Outcome, error) {
+	var failed *Error
+	switch {
+	case errors.As(err, &failed) && failed.Kind == Exit:
+		return model.Outcome{}, a.failure(said, before, failed)
+	case err != nil:
+		return model.Outcome{}, err
+	case strings.TrimSpace(said.answer) == "":
+		return model.Outcome{}, a.failed(Refused, "it ended without an answer, which is how Codex shows it", 0)
+	}
+	return decodeMessage(said.answer)
+}
+
+// codexWords tell failures apart, since Codex gives them only as text for people.
+var codexWords = []struct {
+	kind  Kind
+	words []string
+}{
+	{Login, []string{"401 unauthorized", "missing environment variable"}},
+	{Limit, []string{"429 too many requests", "rate limit", "quota exceeded", "usage limit", "at capacity", "out of credits"}},
+	{Refused, []string{"flagged"}},
+}
+
+// failure says why Codex ended with an exit code.
+func (a *codex) failure(said codexSaid, before session, failed *Error) error {
+	text := said.failure
+	if text == "" && before.id != "" && strings.Contains(failed.Stderr, "thread/resume") {
+		return a.noSession(before.id, lastLine(failed.Stderr), failed)
+	}
+	if text == "" {
+		return failed
+	}
+	var body struct{ Error struct{ Message string } }
+	if json.Unmarshal([]byte(text), &body) == nil && body.Error.Message != "" {
+		text = body.Error.Message // a refused request is shown as it came
+	}
+	kind := Model
+	for _, one := range codexWords {
+		if slices.ContainsFunc(one.words, func(w string) bool { return strings.Contains(strings.ToLower(text), w) }) {
+			kind = one.kind
+			break
+		}
+	}
+	return a.failed(kind, text, failed.Exit)
+}

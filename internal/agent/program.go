@@ -1,0 +1,168 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// program is an agent's command line program that is not ours: what Codex and Claude Code have in common.
+type program struct {
+	opt     Options
+	name    string // as it is looked up in PATH
+	pkg     string // npm package
+	version string // the one that the tests run
+	mu      sync.Mutex
+	checked bool
+}
+
+const checkTimeout = time.Minute
+
+// place is where a program keeps its things. All of it is new for every run, so that what an agent leaves there, for its
+// shells or for itself, reaches no other pull request; only the transcripts of its sessions may outlive the run.
+type place struct{ home, state string }
+
+// place makes it; transcripts is the directory of them below the program's own state.
+func (p *program) place(transcripts string) (place, error) {
+	if p.opt.Temp == "" {
+		return place{}, fmt.Errorf("run %s: no directory for its home was given", p.name)
+	}
+	temp, err := filepath.Abs(p.opt.Temp)
+	if err != nil {
+		return place{}, fmt.Errorf("make home of %s: %w", p.name, err)
+	}
+	at := place{home: filepath.Join(temp, "agent-home"), state: filepath.Join(temp, p.name)}
+	dirs := []string{at.home, at.state}
+	kept, link := filepath.Join(p.opt.Sessions, p.name), filepath.Join(at.state, transcripts)
+	if p.opt.Sessions != "" {
+		dirs = append(dirs, kept)
+	}
+	for _, dir := range dirs {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return place{}, fmt.Errorf("make home of %s: %w", p.name, err)
+		}
+	}
+	if _, err := os.Lstat(link); p.opt.Sessions == "" || !errors.Is(err, fs.ErrNotExist) {
+		return at, nil
+	}
+	if kept, err = filepath.Abs(kept); err == nil {
+		err = os.Symlink(kept, link)
+	}
+	if err != nil {
+		return place{}, fmt.Errorf("make home of %s: %w", p.name, err)
+	}
+	return at, nil
+}
+
+// check asks the program for its version, once: a program that cannot say it is not installed, another version than the
+// tested one is worth a line in the log. further is a check of the program's own.
+func (p *program) check(ctx context.Context, opt Options, dir string, further func() error) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.checked {
+		return nil
+	}
+	log := opt.Log
+	opt.Log, opt.Timeout = io.Discard, min(opt.Timeout, checkTimeout)
+	said, err := opt.execute(ctx, dir, []string{p.name, "--version"}, nil)
+	var failed *Error
+	switch {
+	case errors.As(err, &failed) && (failed.Kind == Start || failed.Kind == Exit):
+		why := failed.Detail
+		if last := lastLine(failed.Stderr); last != "" {
+			why = last
+		}
+		return &Error{
+			Kind: NotInstalled, Exit: failed.Exit, Stderr: failed.Stderr, Err: err,
+			Detail: fmt.Sprintf("%s does not start (%s): install it with npm install -g %s@%s", p.name, strings.TrimSuffix(why, notFoundHint), p.pkg, p.version),
+		}
+	case err != nil:
+		return err
+	}
+	if !slices.Contains(strings.Fields(string(said)), p.version) {
+		fmt.Fprintf(log, "mergexo: %s says it is \"%s\"; version %s is the one that MergeXO is tested with\n",
+			p.name, excerpt(strings.TrimSpace(string(said)), 80), p.version)
+	}
+	if err := further(); err != nil {
+		return err
+	}
+	p.checked = true
+	return nil
+}
+
+// with gives env with some variables set anew, and those whose value is "" taken out.
+func with(env []string, set map[string]string) []string {
+	var out []string
+	for _, entry := range env {
+		name, _, _ := strings.Cut(entry, "=")
+		if _, ok := set[name]; !ok {
+			out = append(out, entry)
+		}
+	}
+	for name, value := range set {
+		if value != "" {
+			out = append(out, name+"="+value)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// value is a variable in env; "" when it is not there.
+func value(env []string, name string) string {
+	for _, entry := range slices.Backward(env) {
+		if text, ok := strings.CutPrefix(entry, name+"="); ok {
+			return text
+		}
+	}
+	return ""
+}
+
+// noSession is a session that cannot be gone on with: whoever asked has to begin a new one.
+func (p *program) noSession(id, why string, err error) *Error {
+	return &Error{Kind: NoSession, Exit: -1, Err: err, Detail: fmt.Sprintf("session %s of %s is not on this runner (%s)", id, p.name, excerpt(why, 200))}
+}
+
+// failed is what the program said of its own failure.
+func (p *program) failed(kind Kind, said string, exit int) *Error {
+	words := map[Kind]string{
+		Login:   "%s has no valid key (%s): set %s in the env of MergeXO's step",
+		Limit:   "%s is at a limit of its provider (%s)",
+		Model:   "%s got no answer from its model (%s)",
+		Refused: "%s got a refusal from its model (%s)",
+		Output:  "%s gave no outcome (%s)",
+	}
+	args := []any{p.name, excerpt(strings.TrimRight(strings.Join(strings.Fields(said), " "), "."), 300)}
+	if kind == Login {
+		args = append(args, strings.Join(keys(p.opt.Adapter), " or "))
+	}
+	return &Error{Kind: kind, Exit: exit, Detail: fmt.Sprintf(words[kind], args...)}
+}
+
+// keys are the variables of an adapter that hold a key.
+func keys(adapter string) []string {
+	return slices.DeleteFunc(Needs(adapter), func(name string) bool { return strings.HasSuffix(name, "_BASE_URL") })
+}
+
+// settled gives what a run came to: an outcome, or an error that knows what the run used and by what session it could be
+// gone on with.
+func settled(out model.Outcome, err error, id string) (model.Outcome, error) {
+	if err == nil {
+		return out, nil
+	}
+	var failed *Error
+	if errors.As(err, &failed) && id != "" && failed.Kind != NoSession {
+		failed.Session, failed.Usage = out.Session, out.Usage
+	}
+	return model.Outcome{}, err
+}

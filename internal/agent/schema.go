@@ -1,0 +1,106 @@
+package agent
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// ours are the fields of an outcome that no model can know: the adapter fills them in.
+var ours = []string{"session", "usage"}
+
+// meanings are what the schema tells a model about the fields of an outcome, by path with [] for an index.
+var meanings = map[string]string{
+	"review_replies":                     "answers to the review comments that are listed in the request, at most one for each; empty for none",
+	"review_replies[].review_comment_id": "the id of the review comment, as listed",
+	"review_replies[].body":              "what was changed and where, or why nothing was; Markdown",
+	"general_comment":                    "what to say about the work as a whole, and in answer to what was said in the conversation; Markdown; empty for nothing",
+	"commit_message":                     "message for a commit of everything that was changed, only when it is ready to be pushed; empty when nothing was changed",
+	"git_ops":                            "operations with git that need credentials, to be carried out for you; empty for none",
+	"git_ops[].op":                       "the operation",
+	"flaky_test_report":                  "a test that fails by chance and not because of this work; null for none",
+	"flaky_test_report.title":            "title of an issue about it",
+	"flaky_test_report.summary":          "what happens, and how it is known to be by chance",
+	"flaky_test_report.relevant_log_url": "where the log is; empty when there is none",
+	"blocked_reason":                     "one precise question, when you cannot go on without its answer; else empty",
+}
+
+// schema is the part of JSON Schema that is needed here.
+type schema struct {
+	Type        any        `json:"type"` // a name, or a list of names
+	Description string     `json:"description,omitempty"`
+	Enum        []string   `json:"enum,omitempty"`
+	Properties  properties `json:"properties,omitempty"`
+	Required    []string   `json:"required,omitempty"`
+	Additional  *bool      `json:"additionalProperties,omitempty"`
+	Items       *schema    `json:"items,omitempty"`
+}
+
+// property is one field of an object.
+type property struct {
+	name   string
+	schema *schema
+}
+
+// properties keep the order of the contract: a model writes the fields in the order of its schema.
+type properties []property
+
+func (p properties) MarshalJSON() ([]byte, error) {
+	var fields []string
+	for _, one := range p {
+		text, err := json.Marshal(one.schema)
+		if err != nil {
+			return nil, err
+		}
+		fields = append(fields, fmt.Sprintf("%q:%s", one.name, text))
+	}
+	return []byte("{" + strings.Join(fields, ",") + "}"), nil
+}
+
+// outcomeSchema is the JSON Schema of model.Outcome as a model is to write it. It keeps to what strict structured output
+// takes: every field is required and nothing else may be there
+// (https://platform.openai.com/docs/guides/structured-outputs#supported-schemas).
+func outcomeSchema() (string, error) {
+	text, err := json.Marshal(describeType(reflect.TypeFor[model.Outcome](), ""))
+	if err != nil {
+		return "", fmt.Errorf("encode outcome schema: %w", err)
+	}
+	return string(text), nil
+}
+
+// describeType is the schema of what is at path.
+func describeType(t reflect.Type, path string) *schema {
+	out := &schema{Description: meanings[path]}
+	switch t.Kind() {
+	case reflect.Pointer:
+		inner := describeType(t.Elem(), path)
+		inner.Type = []any{inner.Type, "null"}
+		return inner
+	case reflect.Struct:
+		out.Type, out.Additional = "object", new(bool)
+		for i := range t.NumField() {
+			name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
+			if path == "" && slices.Contains(ours, name) {
+				continue
+			}
+			out.Properties = append(out.Properties, property{name, describeType(t.Field(i).Type, join(path, name))})
+			out.Required = append(out.Required, name)
+		}
+	case reflect.Slice:
+		out.Type, out.Items = "array", describeType(t.Elem(), path+"[]")
+	case reflect.String:
+		out.Type = "string"
+	case reflect.Int64:
+		out.Type = "integer"
+	case reflect.Float64:
+		out.Type = "number"
+	}
+	if path == "git_ops[].op" {
+		out.Enum = gitOps
+	}
+	return out
+}

@@ -1,0 +1,163 @@
+package agent
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// helped is what a real program's help says it takes.
+func helped(t *testing.T, argv ...string) []string {
+	t.Helper()
+	program, err := filepath.Abs(filepath.Join("../../.cache/tools", argv[0]))
+	require.NoError(t, err)
+	cmd := exec.Command(program, argv[1:]...)
+	cmd.Env = []string{"HOME=" + t.TempDir()}
+	out, err := cmd.Output()
+	require.NoError(t, err, "run scripts/tools codex claude")
+	var found []string
+	for _, line := range regexp.MustCompile(`(?m)^ {2,6}(-[^ ].*)$`).FindAllStringSubmatch(string(out), -1) {
+		found = append(found, regexp.MustCompile(`^-{1,2}\w[\w-]*|, (-{1,2}\w[\w-]*)`).FindAllString(line[1], -1)...)
+	}
+	for i := range found {
+		found[i] = strings.TrimPrefix(found[i], ", ")
+	}
+	return found
+}
+
+func TestEveryFlagOfTheProgramsIsThoughtAbout(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		rules flags
+		help  []string
+	}{
+		{codexFlags, helped(t, "codex", "exec", "--help")},
+		{claudeFlags, helped(t, "claude", "--help")},
+	} {
+		var known []string
+		for flag := range c.rules.free {
+			known = append(known, flag)
+			assert.NotContains(t, c.rules.ours, flag, "a flag is free or it is not")
+		}
+		for flag := range c.rules.ours {
+			known = append(known, flag)
+		}
+		assert.Greater(t, len(c.help), 20)
+		assert.ElementsMatch(t, c.help, known, c.rules.program)
+	}
+}
+
+func TestThePinsAreTheSameEverywhere(t *testing.T) {
+	t.Parallel()
+	tools, err := os.ReadFile("../../scripts/tools")
+	require.NoError(t, err)
+	made := Options{}
+	a, err := newCodex(made)
+	require.NoError(t, err)
+	b, err := newClaude(made)
+	require.NoError(t, err)
+	for _, p := range []*program{&a.(*codex).program, &b.(*claude).program} {
+		assert.Contains(t, string(tools), "\n"+p.name+"="+p.pkg+"@"+p.version+"\n")
+	}
+}
+
+func TestTheSchemaIsTheContract(t *testing.T) {
+	t.Parallel()
+	text, err := outcomeSchema()
+	require.NoError(t, err)
+	if slices.Contains(os.Args, "-update") {
+		require.NoError(t, os.WriteFile("testdata/outcome.schema.json", []byte(text+"\n"), 0o600))
+	}
+	want, err := os.ReadFile("testdata/outcome.schema.json")
+	require.NoError(t, err)
+	assert.Equal(t, string(want), text+"\n")
+	assert.NotContains(t, text, `"type":null`, "every type of the contract has a name")
+
+	var fields []string
+	for path := range meanings {
+		fields = append(fields, path)
+		assert.Equal(t, 1, strings.Count(text, `"description":"`+meanings[path]+`"`), "%s is a field", path)
+	}
+	assert.Equal(t, len(fields), strings.Count(text, `"description"`), "every field has its meaning, and none has another's")
+
+	// What the schema asks for is what Decode takes.
+	out, err := Decode([]byte(`{"review_replies": [{"review_comment_id": 1, "body": "b"}], "general_comment": "g", "commit_message": "c", "git_ops": [{"op": "fetch_origin"}],
+		"flaky_test_report": {"title": "t", "summary": "s", "relevant_log_url": ""}, "blocked_reason": ""}`))
+	require.NoError(t, err)
+	assert.Equal(t, "t", out.FlakyTestReport.Title)
+}
+
+func TestASessionsNameHoldsWhatItUsed(t *testing.T) {
+	t.Parallel()
+	s := session{id: "01a1fea8-0000-7000-8000-000000000000", used: model.Usage{InputTokens: 200, OutputTokens: 40, CostUSD: 0.0024}}
+	assert.Equal(t, "01a1fea8-0000-7000-8000-000000000000/200/40/0.0024", s.String())
+	again, err := readSession(s.String())
+	require.NoError(t, err)
+	assert.Equal(t, s, again)
+	alone, err := readSession(s.id)
+	require.NoError(t, err)
+	assert.Equal(t, session{id: s.id}, alone)
+	none, err := readSession("")
+	require.NoError(t, err)
+	assert.Equal(t, session{}, none)
+	assert.Equal(t, int64(40), since[int64](100, 60))
+	assert.Equal(t, int64(30), since[int64](30, 60), "a transcript that came without its count begins at nothing")
+}
+
+func TestOnlyObjectIsExact(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		`{"a": 1}`: `{"a": 1}`, "x {y} {} ```json\n{\"a\": {\"b\": \"}{\"}}\n``` z": `{"a": {"b": "}{"}}`, " {} ": "{}", "a } b {\n \"c\": 1} ": "{\n \"c\": 1}",
+	} {
+		got, err := onlyObject(text)
+		require.NoError(t, err, text)
+		assert.Equal(t, want, string(got))
+	}
+	for text, want := range map[string]string{
+		``:                         "agent: its answer is empty: want one JSON object",
+		`no`:                       `agent: its answer has no JSON object: it begins with "no"`,
+		`{} {}`:                    `agent: its answer has no JSON object: it begins with "{} {}"`,
+		`{"a": 1}{"b": 2}`:         `agent: its answer has 2 JSON objects: want one; the second begins with "{\"b\": 2}"`,
+		`so: {"a": {"b": 1}, c}`:   `agent: its answer is not JSON (invalid character 'c' looking for beginning of object key string): it begins with "{\"a\": {\"b\": 1}, c}"`,
+		`{"usage": {"cost_usd":1}`: `agent: its answer is not JSON (it ends in the middle): it begins with "{\"usage\": {\"cost_usd\":1}"`,
+	} {
+		_, err := onlyObject(text)
+		assert.EqualError(t, err, want)
+	}
+}
+
+func TestSkillsAreFoundWhereverALinkLeads(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for _, name := range []string{".agents/skills/a/SKILL.md", ".codex/skills/x/y/SKILL.md", "docs/SKILL.md", ".agents/skills/a/README.md"} {
+		require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), nil, 0o644))
+	}
+	require.NoError(t, os.Symlink("../../docs", filepath.Join(dir, ".agents/skills/linked")))
+	require.NoError(t, os.Symlink(".", filepath.Join(dir, ".codex/skills/x/self")))
+	found, err := skillFiles(dir)
+	require.NoError(t, err)
+	real, err := filepath.EvalSymlinks(dir)
+	require.NoError(t, err)
+	for _, name := range []string{".agents/skills/a/SKILL.md", ".agents/skills/linked/SKILL.md", ".codex/skills/x/y/SKILL.md", ".codex/skills/x/self/y/SKILL.md"} {
+		assert.Contains(t, found, filepath.Join(dir, name))
+	}
+	assert.Contains(t, found, filepath.Join(real, "docs/SKILL.md"))
+	assert.NotContains(t, found, filepath.Join(dir, ".agents/skills/a/README.md"))
+
+	require.NoError(t, os.MkdirAll(filepath.Join(dir, ".agents/skills/many"), 0o755))
+	for _, name := range []string{"a", "b", "c", "d", "e", "f", "g"} {
+		require.NoError(t, os.Symlink(".", filepath.Join(dir, ".agents/skills/many", name)))
+	}
+	_, err = skillFiles(dir)
+	assert.ErrorContains(t, err, "codex cannot be kept from so many")
+}
