@@ -30,6 +30,7 @@ func (e *ErrUnmerged) Error() string {
 type ErrConflict struct {
 	Commit string // the commit that did not apply
 	Paths  []string
+	Tree   string // what did combine, with conflict markers in the rest
 }
 
 func (e *ErrConflict) Error() string {

@@ -120,7 +120,7 @@ func (c *Checkout) combine(ctx context.Context, ours, theirs, blame string) (tre
 		return "", errors.Join(fmt.Errorf("merge %s: unexpected answer %q", blame, out), err)
 	}
 	if err != nil {
-		return "", &ErrConflict{Commit: blame, Paths: slices.DeleteFunc(part[1:], func(s string) bool { return s == "" })}
+		return "", &ErrConflict{Commit: blame, Tree: part[0], Paths: slices.DeleteFunc(part[1:], func(s string) bool { return s == "" })}
 	}
 	return part[0], nil
 }
