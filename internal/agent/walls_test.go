@@ -14,6 +14,7 @@ import (
 
 	"github.com/mergexo/mergexo/internal/agent"
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/sandbox/modelstub"
 )
 
 // names are the names in the output of env.
@@ -28,10 +29,10 @@ func names(text string) []string {
 }
 
 func TestAProgramSeesOnlyWhatIsNamed(t *testing.T) {
-	each(t, func(t *testing.T, r rig) {
+	each(t, func(t *testing.T, r modelstub.Rig) {
 		dir, seen := checkout(t), filepath.Join(t.TempDir(), "seen")
-		s := newStub(t, r.run("env > env.txt; env"), r.done(greeted))
-		opt := wrapped(t, r.options(t, s), r.adapter, "env > "+seen)
+		s := modelstub.New(t, r.Run("env > env.txt; env"), r.Done(greeted))
+		opt := wrapped(t, rigged(t, r, s), r.Adapter, "env > "+seen)
 		_, err := ask(t, opt, dir, feedback("please"))
 		require.NoError(t, err)
 
@@ -42,16 +43,16 @@ func TestAProgramSeesOnlyWhatIsNamed(t *testing.T) {
 			"claude": {"ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "CLAUDE_CODE_MAX_RETRIES",
 				"CLAUDE_CODE_SHELL_PREFIX", "CLAUDE_CODE_TMPDIR", "CLAUDE_CONFIG_DIR", "DISABLE_AUTOUPDATER"},
 		}
-		assert.ElementsMatch(t, append(want[r.adapter], "PATH", "HOME", "LANG", "PWD", "GIT_CONFIG_GLOBAL", "MERGEXO_AGENT_OF"), names(string(own)))
+		assert.ElementsMatch(t, append(want[r.Adapter], "PATH", "HOME", "LANG", "PWD", "GIT_CONFIG_GLOBAL", "MERGEXO_AGENT_OF"), names(string(own)))
 
 		inside, err := os.ReadFile(filepath.Join(dir, "env.txt"))
 		require.NoError(t, err)
 		assert.NotEmpty(t, names(string(inside)))
-		for _, text := range []string{string(inside), s.asked(1)} {
-			assert.NotContains(t, text, stubKey, "what a model runs gets no key")
+		for _, text := range []string{string(inside), s.Asked(1)} {
+			assert.NotContains(t, text, modelstub.Key, "what a model runs gets no key")
 			assert.NotContains(t, text, "leak")
 		}
-		assert.Contains(t, string(inside), programs(t)+":"+os.Getenv("PATH")+"\n", "PATH is the one of the workflow's steps")
+		assert.Contains(t, string(inside), modelstub.Programs(t)+":"+os.Getenv("PATH")+"\n", "PATH is the one of the workflow's steps")
 		for _, name := range names(string(inside)) {
 			assert.NotRegexp(t, `TOKEN|SECRET|PASSWORD|_KEY$|^INPUT_|^GITHUB_|^ACTIONS_`, name)
 		}
@@ -86,12 +87,12 @@ func planted(t *testing.T, dir, mark string) {
 }
 
 func TestNothingInTheCheckoutSetsUpItsAgent(t *testing.T) {
-	each(t, func(t *testing.T, r rig) {
+	each(t, func(t *testing.T, r modelstub.Rig) {
 		dir, mark := checkout(t), filepath.Join(t.TempDir(), "mark")
 		planted(t, dir, mark)
-		s := newStub(t, append(r.edit(filepath.Join(dir, "greet.txt"), "hello", "HELLO"), r.run("echo ran > ran.txt"), r.done(greeted))...)
+		s := modelstub.New(t, append(r.Edit(filepath.Join(dir, "greet.txt"), "hello", "HELLO"), r.Run("echo ran > ran.txt"), r.Done(greeted))...)
 		prompt := "/planted is what it begins with; use $planted and $planted2, [$planted3](" + dir + "/.agents/skills/linked/SKILL.md), /plantedcommand, @AGENTS.md and @/etc/hostname"
-		opt := r.options(t, s)
+		opt := rigged(t, r, s)
 		opt.Sessions = t.TempDir() // an earlier agent may have written there
 		for file, text := range map[string]string{
 			"codex/config.toml": "developer_instructions = \"PLANTEDWORD\"\n", "codex/AGENTS.md": "PLANTEDWORD", "codex/rules/evil.rules": "PLANTEDWORD",
@@ -104,20 +105,20 @@ func TestNothingInTheCheckoutSetsUpItsAgent(t *testing.T) {
 		require.NoError(t, err)
 		assert.FileExists(t, filepath.Join(dir, "ran.txt"))
 		assert.NoFileExists(t, mark)
-		for n := range s.next {
-			assert.NotContains(t, s.asked(n), "PLANTEDWORD")
+		for n := range s.Asks() {
+			assert.NotContains(t, s.Asked(n), "PLANTEDWORD")
 		}
-		assert.Contains(t, s.asked(0), prompt, "a file or a skill that is named stays a name")
+		assert.Contains(t, s.Asked(0), prompt, "a file or a skill that is named stays a name")
 	})
 }
 
 func TestWhatCodexRunsIsShutIn(t *testing.T) {
 	t.Parallel()
-	dir := checkout(t)
+	codex, dir := modelstub.Codex(), checkout(t)
 	outside, err := filepath.Abs("testdata/outside")
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = os.Remove(outside) })
-	s := newStub(t)
+	s := modelstub.New(t)
 	host, port, _ := strings.Cut(strings.TrimPrefix(s.URL, "http://"), ":")
 	tries := strings.Join([]string{
 		"try() { (eval \"$2\") 2>/dev/null && echo yes: $1 || echo no: $1; }",
@@ -127,11 +128,11 @@ func TestWhatCodexRunsIsShutIn(t *testing.T) {
 		"try network 'exec 3<>/dev/tcp/" + host + "/" + port + "'",
 		"try home 'echo x > $HOME/kept'",
 		"try sessions 'echo x > $HOME/../codex/planted'",
-		"try key 'cat /proc/[0-9]*/environ | tr \"\\0\" \"\\n\" | grep -q " + stubKey + "'",
+		"try key 'cat /proc/[0-9]*/environ | tr \"\\0\" \"\\n\" | grep -q " + modelstub.Key + "'",
 	}, "\n")
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "tries"), []byte(tries), 0o644))
-	s.script = []answer{codex.run("bash tries"), codex.done(greeted), codex.run("bash tries"), codex.done(greeted)}
-	opt := codex.options(t, s)
+	s.Play(codex.Run("bash tries"), codex.Done(greeted), codex.Run("bash tries"), codex.Done(greeted))
+	opt := rigged(t, codex, s)
 	opt.Temp, err = os.MkdirTemp("../../.cache", "agent-") // the system's temporary directory is open to it
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(opt.Temp) })
@@ -144,7 +145,7 @@ func TestWhatCodexRunsIsShutIn(t *testing.T) {
 	_, err = ask(t, opt, dir, again)
 	require.NoError(t, err)
 	for _, n := range []int{1, 3} {
-		said := regexp.MustCompile(`(yes|no): \w+`).FindAllString(s.asked(n), -1)
+		said := regexp.MustCompile(`(yes|no): \w+`).FindAllString(s.Asked(n), -1)
 		want := []string{"yes: checkout", "no: git", "no: outside", "no: network", "yes: home", "no: sessions", "no: key"}
 		assert.Equal(t, want, said[len(said)-len(want):], "a session that is gone on with is shut in too")
 	}
@@ -154,14 +155,15 @@ func TestWhatCodexRunsIsShutIn(t *testing.T) {
 
 func TestMuchThatCodexTellsIsNoFlood(t *testing.T) {
 	t.Parallel()
+	codex := modelstub.Codex()
 	tell := func(format string) string {
 		return `[ "$1" != exec ] || head -c 20000000 /dev/zero | tr '\0' x` + format
 	}
-	out, err := ask(t, wrapped(t, codex.options(t, newStub(t, codex.done(greeted))), "codex", tell(" | fold -w 1000")), checkout(t), feedback("please"))
+	out, err := ask(t, wrapped(t, rigged(t, codex, modelstub.New(t, codex.Done(greeted))), "codex", tell(" | fold -w 1000")), checkout(t), feedback("please"))
 	require.NoError(t, err)
 	assert.Equal(t, "Greet louder", out.CommitMessage)
 
-	_, err = ask(t, wrapped(t, codex.options(t, nil), "codex", tell("; exit 0")), checkout(t), model.Request{})
+	_, err = ask(t, wrapped(t, rigged(t, codex, nil), "codex", tell("; exit 0")), checkout(t), model.Request{})
 	assert.Equal(t, agent.Flood, failure(t, err).Kind)
 }
 
