@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/model"
@@ -16,7 +17,11 @@ func (p *pass) block(ctx context.Context, m model.BlockMarker, detail string) er
 	if m.Reason == model.ReasonRewrite {
 		p.logRewrite(m)
 	}
-	token := journal.Token("block", fmt.Sprint(m.Number), m.Reason, m.Expected, m.Observed)
+	parts := []string{"block", fmt.Sprint(m.Number), m.Reason, m.Expected, m.Observed}
+	if !m.Until.IsZero() { // another day is another block
+		parts = append(parts, m.Until.Format(time.RFC3339))
+	}
+	token := journal.Token(parts...)
 	if p.DryRun {
 		p.planned("comment", fmt.Sprint(m.Number), token)
 		return blocked
@@ -34,7 +39,7 @@ func (p *pass) block(ctx context.Context, m model.BlockMarker, detail string) er
 
 // postBlock says it, and looks whether another run has said it first.
 func (p *pass) postBlock(ctx context.Context, token string, m model.BlockMarker, detail string) error {
-	body := journal.Body{Text: turn.BlockText(p.snap.Pull, m, detail), Kind: journal.KindBlock, Marker: m}
+	body := journal.Body{Text: turn.BlockText(p.snap.Pull, m, detail, p.kept), Kind: journal.KindBlock, Marker: m}
 	_, err := p.comment(ctx, token, body, func() int64 {
 		if p.state.Block == nil {
 			return 0

@@ -95,6 +95,8 @@ func (p *pass) next(pending []model.Comment, dead []model.Said[model.TurnMarker]
 		Repo: p.event.Repo.String(), Number: p.snap.Pull.Number, Key: journal.TurnKey(p.snap.Pull.Number, head, events),
 		Phase: model.PhaseStarted, Events: events, Start: head, Session: p.session(),
 	}
+	spent, _, _ := p.budget().Spend(p.state.Spent, p.serverNow())
+	m.Spent = &spent
 	mark := turn.Since(p.snap, later)
 	m.Since, m.Seen = mark.At, mark.ID
 	m.Attempt = turn.Attempts(p.state, m.Key) + 1
@@ -126,6 +128,11 @@ func (p *pass) alive() error {
 	return nil
 }
 
+// budget is what the settings allow this pull request in a day.
+func (p *pass) budget() turn.Budget {
+	return turn.Budget{Turns: p.settings.Feedback.TurnsPerDay, CostUSD: p.settings.Feedback.CostPerDayUSD}
+}
+
 // session is the agent's session of the newest receipt.
 func (p *pass) session() string {
 	s := ""
@@ -153,6 +160,9 @@ func (p *pass) take(ctx context.Context, pending []model.Comment, dead []model.S
 		p.marker = m
 		blocked := p.block(ctx, model.BlockMarker{Reason: model.ReasonAttempts, Observed: m.Start}, "")
 		return false, cmp.Or(p.clear(ctx, dead), blocked)
+	}
+	if _, why, opens := p.budget().Spend(p.state.Spent, p.serverNow()); why != "" && m.Phase == model.PhaseStarted {
+		return false, p.block(ctx, model.BlockMarker{Reason: model.ReasonBudget, Observed: p.snap.Pull.HeadSHA, Until: opens}, why)
 	}
 	p.report.TurnKey, p.marker, p.feedback = m.Key, m, feedback
 	if err := p.carry(ctx); err != nil {

@@ -10,7 +10,6 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/mergexo/mergexo/internal/agent"
 	"github.com/mergexo/mergexo/internal/command"
 	"github.com/mergexo/mergexo/internal/config"
 	"github.com/mergexo/mergexo/internal/git"
@@ -36,6 +35,9 @@ type Engine struct {
 	Run       Run
 	// Lookup reads the environment that an agent may be given parts of, by name.
 	Lookup func(string) (string, bool)
+	// Sessions is a directory where transcripts of agents' sessions stay from one run to the next, on a runner that keeps
+	// its disk; "": they go with the run.
+	Sessions string
 	// Foreign takes what agents and tests print.
 	Foreign io.Writer
 	Log     *slog.Logger
@@ -92,6 +94,7 @@ func (e *Engine) handle(ctx context.Context, ev model.Event, rep *model.Report) 
 // rounds takes turns on one pull request until nothing is pending, within the bounds.
 func (e *Engine) rounds(ctx context.Context, ev model.Event, rep *model.Report) error {
 	known := &memory{rights: map[string]model.Permission{}}
+	defer e.leave(known)
 	for range maxRounds {
 		p := &pass{Engine: e, event: ev, report: rep, memory: known}
 		again, err := p.once(ctx)
@@ -160,20 +163,4 @@ func concludeGitHub(gh *github.Error, rep *model.Report) error {
 		rep.Reason += "; " + gh.Fix
 	}
 	return nil
-}
-
-// agentFor builds the agent that the settings name.
-func (e *Engine) agentFor(s config.Settings, gitEnv []string) (agent.Agent, error) {
-	if err := agent.CheckPass(s.Agent.PassEnv); err != nil {
-		return nil, fmt.Errorf("%w: [agent] %w", config.ErrInvalid, err)
-	}
-	env := agent.Environment(e.Lookup, s.Agent.PassEnv, gitEnv)
-	a, err := agent.New(agent.Options{
-		Adapter: s.Agent.Adapter, Command: s.Agent.Command, Model: s.Agent.Model, ExtraArgs: s.Agent.ExtraArgs,
-		Env: env, Timeout: s.Agent.Timeout, Log: e.Foreign,
-	})
-	if err != nil {
-		return nil, fmt.Errorf("%w: [agent] adapter: %w", config.ErrInvalid, err)
-	}
-	return a, nil
 }

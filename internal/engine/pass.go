@@ -40,7 +40,8 @@ type pass struct {
 	feedback []model.Comment
 	checkout *git.Checkout
 	commits  []model.Commit
-	notes    []string // what people should know of the agent's work
+	notes    []string  // what people should know of the agent's work
+	kept     turn.Kept // where the work is of an attempt without a result
 
 	// The commands at hand.
 	operators   command.Policy
@@ -120,7 +121,7 @@ func (p *pass) configure() error {
 	if s.Agent.User != "" { // ignoring it would run the agent with more rights than the settings give it
 		return fmt.Errorf("%s: %w: [agent] user: this version runs the agent as its own user only; leave it out", source, config.ErrInvalid)
 	}
-	if _, err := p.agentFor(s, nil); err != nil { // a mistake in the settings shows before anything is said
+	if err := p.checkAgent(s); err != nil {
 		return fmt.Errorf("%s: %w", source, err)
 	}
 	p.settings, p.operators = s, command.Policy{Operators: s.Repo.Operators, Bots: s.Repo.Bots, OperationsIssue: s.Repo.OperationsIssue}

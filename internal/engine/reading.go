@@ -60,6 +60,8 @@ type memory struct {
 	rights   map[string]model.Permission // by lower-case login
 	// relations of two heads, by both together: what GitHub has answered once is so for good.
 	relations map[string]model.Relation
+	// temp is the directory of this run that its agents get; empty: none has been needed yet.
+	temp string
 }
 
 // recall completes a reading that stopped at the one before with what that one read below it: had any of it been edited
@@ -107,5 +109,5 @@ func (p *pass) fold() {
 }
 
 func (p *pass) scope() journal.Scope {
-	return journal.Scope{Repo: p.event.Repo, Number: p.event.Number, Bots: p.trusted()}
+	return journal.Scope{Repo: p.event.Repo, Number: p.event.Number, Bots: p.trusted(), Now: p.snap.ReadAt}
 }

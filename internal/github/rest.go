@@ -124,3 +124,17 @@ func restActor(u *gogithub.User) model.Actor {
 }
 
 func short(sha string) string { return oneLine(sha[:min(len(sha), 12)]) }
+
+// Diff is the pull request's diff as text. GitHub gives none of more than 20,000 lines or 300 files.
+// https://docs.github.com/rest/pulls/pulls#get-a-pull-request
+func (c *Client) Diff(ctx context.Context, repo model.Repo, number int) (string, error) {
+	op := fmt.Sprintf("read the diff of %s#%d", repo, number)
+	if err := checkRepo(repo); err != nil {
+		return "", &Error{Kind: Invalid, Op: op, Message: c.line(err.Error())}
+	}
+	diff, _, err := c.rest.PullRequests.GetRaw(ctx, repo.Owner, repo.Name, number, gogithub.RawOptions{Type: gogithub.Diff})
+	if err != nil {
+		return "", c.fail(op, err)
+	}
+	return diff, nil
+}

@@ -15,6 +15,8 @@ type Scope struct {
 	Number int
 	// Bots are further logins of ours that the settings name.
 	Bots []string
+	// Now is when the comments were read, on GitHub's clock: a block whose time is over does not count. Zero: all do.
+	Now time.Time
 }
 
 // Fold reads the state of one pull request out of its comments. It is a pure function of them: the same comments in any
@@ -28,6 +30,9 @@ func (c Codec) Fold(comments []model.Comment, scope Scope) model.State {
 		}
 	}
 	f.accept()
+	if over(f.st.Block, scope.Now) {
+		f.st.Block = nil
+	}
 	// An operator who unblocked after the edit has accepted it.
 	f.st.Distrusted = slices.DeleteFunc(f.st.Distrusted, f.pardons)
 	return f.st
@@ -83,6 +88,9 @@ func (f *fold) take(cm model.Comment, marker any) {
 		f.track(cm, m)
 	case *model.TurnMarker:
 		st.Turns = append(st.Turns, *place(*m, cm))
+		if m.Spent != nil {
+			st.Spent = *m.Spent
+		}
 		if m.Phase == model.PhaseDone {
 			f.done = append(f.done, *place(*m, cm))
 			for _, e := range m.Events {
@@ -90,7 +98,7 @@ func (f *fold) take(cm model.Comment, marker any) {
 			}
 		}
 	case *model.BlockMarker:
-		if st.Block == nil {
+		if st.Block == nil || over(st.Block, cm.CreatedAt) {
 			st.Block = place(*m, cm)
 		} else {
 			st.Surplus = append(st.Surplus, cm.ID)
@@ -113,8 +121,19 @@ func (f *fold) unblock(cm model.Comment, m *model.UnblockMarker) {
 	if m.Block != 0 && st.Block != nil && st.Block.CommentID != m.Block {
 		return
 	}
-	if st.Block == nil || st.Block.Marker.Reason == model.ReasonMarkerEdited { // nobody accepts what was not said
+	reason := model.ReasonMarkerEdited // nobody accepts what was not said
+	if st.Block != nil {
+		reason = st.Block.Marker.Reason
+	}
+	switch reason {
+	case model.ReasonMarkerEdited:
 		f.pardon = model.Mark{At: cm.CreatedAt, ID: cm.ID}
+	case model.ReasonBudget:
+		st.Spent = model.Spent{}
+	case model.ReasonSession:
+		for i := range st.Turns { // the operator lets a new one begin
+			st.Turns[i].Marker.Session = ""
+		}
 	}
 	st.Block, f.unblocked, f.baseline, f.receipt = nil, cm.CreatedAt, m.Head, m.Receipt
 	if m.Restored {
@@ -187,6 +206,11 @@ func (f *fold) accept() {
 			st.Settled = mark
 		}
 	}
+}
+
+// over says that a block has ended by itself at this time.
+func over(b *model.Said[model.BlockMarker], at time.Time) bool {
+	return b != nil && !b.Marker.Until.IsZero() && !at.Before(b.Marker.Until)
 }
 
 // afterUnblock is what an unblock leaves of the turns before it: failed attempts are forgiven, and a turn that was planned

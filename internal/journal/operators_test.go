@@ -152,3 +152,44 @@ func TestWithinOneSecondTheReceiptThatAnUnblockKnewIsOlder(t *testing.T) {
 	assert.Equal(t, head, th.fold().Accepted)
 	assert.EqualValues(t, 1, th.fold().Receipt())
 }
+
+func TestABlockForADaysBudgetEndsByItself(t *testing.T) {
+	first := ours(1, "").CreatedAt
+	spent := marker(model.PhaseDone)
+	spent.Spent = &model.Spent{Day: "2026-01-02", Turns: 2, CostUSD: 1.5}
+	block := model.BlockMarker{Repo: "octo/widgets", Number: 7, Reason: model.ReasonBudget, Until: first.Add(150 * time.Second)}
+	th := (&thread{t: t}).say(journal.KindTurn, spent).say(journal.KindBlock, block)
+	at := func(now time.Time) model.State {
+		s := scope
+		s.Now = now
+		return journal.Codec{}.Fold(th.comments, s)
+	}
+	assert.Equal(t, *spent.Spent, th.fold().Spent)
+	assert.NotNil(t, at(block.Until.Add(-time.Second)).Block)
+	assert.Nil(t, at(block.Until).Block)
+
+	other := model.BlockMarker{Repo: "octo/widgets", Number: 7, Reason: model.ReasonAgent}
+	th.say(journal.KindBlock, other)
+	assert.EqualValues(t, 2, at(block.Until.Add(-time.Second)).Block.CommentID, "one block is enough")
+	th.say(journal.KindBlock, other)
+	require.NotNil(t, at(block.Until.Add(time.Hour)).Block, "one that came after it was over counts")
+	assert.EqualValues(t, 4, at(block.Until.Add(time.Hour)).Block.CommentID)
+}
+
+func TestAnUnblockBeginsWhatItWasAboutAnew(t *testing.T) {
+	turn := marker(model.PhaseDone)
+	turn.Spent, turn.Session = &model.Spent{Day: "2026-01-02", Turns: 2}, "s-1"
+	unblock := model.UnblockMarker{Repo: "octo/widgets", Number: 7, Head: turn.Head, By: "olga"}
+	for reason, want := range map[string]struct {
+		turns   int
+		session string
+	}{
+		model.ReasonBudget: {0, "s-1"}, model.ReasonSession: {2, ""}, model.ReasonTests: {2, "s-1"},
+	} {
+		block := model.BlockMarker{Repo: "octo/widgets", Number: 7, Reason: reason}
+		st := (&thread{t: t}).say(journal.KindTurn, turn).say(journal.KindBlock, block).say(journal.KindUnblock, unblock).fold()
+		require.Len(t, st.Turns, 1)
+		assert.Equal(t, want.turns, st.Spent.Turns, reason)
+		assert.Equal(t, want.session, st.Turns[0].Marker.Session, reason)
+	}
+}

@@ -83,8 +83,30 @@ type ReviewReply struct {
 
 // GitOp is something that the agent asks us to do with git, since it has no credentials of its own.
 type GitOp struct {
-	Op string `json:"op"` // fetch_origin or merge_origin_default_branch
+	Op string `json:"op"` // OpFetch or OpMergeDefault
 }
+
+// The git operations that there are.
+const (
+	OpFetch        = "fetch_origin"
+	OpMergeDefault = "merge_origin_default_branch"
+)
+
+// GitResult is how one of them ended.
+type GitResult struct {
+	Op     string   `json:"op"`
+	Result string   `json:"result"` // GitDone, GitNothing, GitConflict or GitFailed
+	Detail string   `json:"detail,omitempty"`
+	Paths  []string `json:"paths,omitempty"` // with conflicts
+}
+
+// How a git operation ended.
+const (
+	GitDone     = "done"
+	GitNothing  = "nothing"  // there was nothing to do
+	GitConflict = "conflict" // the merge is under way, with markers in the paths
+	GitFailed   = "failed"
+)
 
 // FlakyTest is a test that the agent holds to be unreliable.
 type FlakyTest struct {

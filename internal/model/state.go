@@ -85,6 +85,20 @@ type TurnMarker struct {
 	// Seen is the highest id of a conversation comment in that snapshot; 0 where the turn left some of them for later.
 	Seen    int64   `json:"seen,omitempty"`
 	CostUSD float64 `json:"cost_usd,omitempty"`
+	// Spent is what the pull request has cost on the day of the turn, the turn itself included.
+	Spent *Spent `json:"spent,omitempty"`
+	// Checkpoint is the branch that keeps what an attempt did that ended without a result, and CheckpointSHA its tip.
+	Checkpoint    string `json:"checkpoint,omitempty"`
+	CheckpointSHA string `json:"checkpoint_sha,omitempty"`
+	// Transcript is the SHA-256 of the sealed transcript of the session, where one is kept.
+	Transcript string `json:"transcript,omitempty"`
+}
+
+// Spent counts the turns of one pull request on one day, and their cost where the agent tells it. Every attempt counts.
+type Spent struct {
+	Day     string  `json:"day"` // in UTC, as 2006-01-02
+	Turns   int     `json:"turns"`
+	CostUSD float64 `json:"cost_usd,omitempty"`
 }
 
 // Outbox is what a planned turn still has to say.
@@ -110,6 +124,10 @@ const (
 	ReasonTests        = "tests_failed"        // required tests fail after the repair rounds
 	ReasonPush         = "push_refused"        // the branch's rules refuse our push
 	ReasonConflict     = "concurrent_conflict" // somebody's commits conflict with the turn's, again and again
+	ReasonSecret       = "secret_found"        // the agent's commits hold what looks like a secret
+	ReasonRefused      = "agent_refused"       // the agent's model will not do it
+	ReasonSession      = "session_missing"     // the agent's session is on no machine that can be reached
+	ReasonBudget       = "budget_spent"        // the day's turns or cost are used up
 )
 
 // The guards of a turn, as the phase of a block marker says them.
@@ -128,6 +146,8 @@ type BlockMarker struct {
 	Observed string `json:"observed,omitempty"` // head
 	Phase    string `json:"phase"`
 	Key      string `json:"key,omitempty"` // turn key, where one was running
+	// Until is when the block ends by itself; zero: an operator ends it.
+	Until time.Time `json:"until,omitzero"`
 }
 
 // UnblockMarker ends a block. Head is the head that is accepted from here on.
@@ -203,6 +223,8 @@ type State struct {
 	Settled Mark
 	Turns   []Said[TurnMarker] // in the order of their comments
 	Block   *Said[BlockMarker] // the first since the last unblock
+	// Spent is what the newest turn says of its day; zero when an operator has ended a block for a spent budget since.
+	Spent Spent
 	// Paused is the pause that no resume has ended, Released the release that no adopt has.
 	Paused, Released *Said[CommandMarker]
 	// Resumed and Adopted are when the newest resume and adopt were given that were applied.

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -59,6 +60,8 @@ func TestCommentsAsPeopleReadThem(t *testing.T) {
 	failed.Planned, failed.Reason = "", "the agent ended with exit code 3\n```\nlast words\n```"
 	golden(t, "failed.md", turn.FailedText(s.Pull, feedback, failed, turn.Retry(failed)))
 	golden(t, "failed_with_work.md", turn.FailedText(s.Pull, feedback[:1], m, "Nothing was pushed."))
+	failed.Checkpoint, failed.CheckpointSHA = "mergexo/checkpoint/7/bbbb", b
+	golden(t, "failed_kept.md", turn.FailedText(s.Pull, feedback[:1], failed, turn.Later))
 
 	for name, block := range map[string]model.BlockMarker{
 		"block_rewrite.md":       {Reason: model.ReasonRewrite, Expected: a, Observed: b, Phase: model.GuardCrossCycle},
@@ -66,9 +69,12 @@ func TestCommentsAsPeopleReadThem(t *testing.T) {
 		"block_attempts.md":      {Reason: model.ReasonAttempts, Observed: a},
 		"block_marker.md":        {Reason: model.ReasonMarkerEdited, Expected: a, Observed: a},
 	} {
-		golden(t, name, turn.BlockText(s.Pull, block, ""))
+		golden(t, name, turn.BlockText(s.Pull, block, "", turn.Kept{}))
 	}
-	golden(t, "block_agent.md", turn.BlockText(s.Pull, model.BlockMarker{Reason: model.ReasonAgent, Observed: a}, "Which greeting:\nformal or not?"))
+	golden(t, "block_agent.md", turn.BlockText(s.Pull, model.BlockMarker{Reason: model.ReasonAgent, Observed: a}, "Which greeting:\nformal or not?", turn.Kept{}))
+	until := model.BlockMarker{Reason: model.ReasonBudget, Observed: a, Until: time.Date(2026, 1, 3, 0, 0, 0, 0, time.UTC)}
+	golden(t, "block_budget.md", turn.BlockText(s.Pull, until, "50 turns today, and turns_per_day is 50", turn.Kept{}))
+	golden(t, "block_kept.md", turn.BlockText(s.Pull, model.BlockMarker{Reason: model.ReasonTests, Observed: a}, "FAIL", turn.Kept{Branch: "mergexo/checkpoint/7/bbbb", SHA: b}))
 }
 
 func TestPromptAsAnAgentReadsIt(t *testing.T) {

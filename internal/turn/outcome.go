@@ -39,8 +39,6 @@ func Validate(o model.Outcome, feedback []model.Comment, changed bool) error {
 		return &Invalid{"commit_message", "empty but for white space"}
 	case len(o.Session) > maxSession:
 		return &Invalid{"session", fmt.Sprintf("%d bytes; a handle of at most %d fits into a receipt", len(o.Session), maxSession)}
-	case len(o.GitOps) > 0:
-		return &Invalid{"git_ops", "this version carries out none; leave the list empty"}
 	}
 	return nil
 }

@@ -38,7 +38,10 @@ type Ask struct {
 	Tests      []string
 	CI         []model.CIFailure
 	Session    string
-	Boundary   string // random: nobody who wrote a comment could know it
+	Fresh      bool              // the session is a new one in place of one that is lost
+	Diff       string            // of the pull request, for a session that begins anew
+	GitResults []model.GitResult // of the last round
+	Boundary   string            // random: nobody who wrote a comment could know it
 }
 
 // Request builds what the agent is given.

@@ -104,86 +104,21 @@ func FailedText(p model.Pull, feedback []model.Comment, m model.TurnMarker, next
 		b.WriteString(markdown.Quote(m.Reason) + "\n\n")
 	}
 	b.WriteString(next)
-	if m.Planned != "" && m.Planned != Base(m) {
+	switch {
+	case m.Checkpoint != "":
+		b.WriteString("\n\n" + kept(p, Base(m), Kept{m.Checkpoint, m.CheckpointSHA}))
+	case m.Planned != "" && m.Planned != Base(m):
 		fmt.Fprintf(&b, "\n\nWhat was done is kept as %s.", commitLink(p, m.Planned))
 	}
 	return b.String()
 }
 
+// Later is the sentence under an attempt that does not count, since nothing but time was missing.
+const Later = "Nothing was pushed to the branch and the feedback stays pending. The next event or the sweep tries again; this attempt does not count."
+
 // Retry is the sentence under a failure that will be tried again.
 func Retry(m model.TurnMarker) string {
-	return fmt.Sprintf("Nothing was pushed and the feedback stays pending. The next event, the sweep or a re-run tries again (%d of %d).", m.Attempt, MaxAttempts)
-}
-
-// BlockText tells why the automation stopped, with both heads, and how a person lets it go on.
-func BlockText(p model.Pull, m model.BlockMarker, detail string) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "**Blocked: %s**\n", headline(m, p))
-	if detail != "" {
-		fmt.Fprintf(&b, "\n%s\n", markdown.Quote(detail))
-	}
-	if m.Expected != "" && m.Observed != "" && m.Expected != m.Observed {
-		observed := commitLink(p, m.Observed)
-		if m.Phase == model.GuardLocal { // it exists nowhere but in the agent's checkout
-			observed = "`" + markdown.Short(m.Observed) + "`"
-		}
-		fmt.Fprintf(&b, "\n| | head |\n| --- | --- |\n| expected (last accepted) | %s |\n| observed | %s |\n", commitLink(p, m.Expected), observed)
-	}
-	b.WriteString("\nNothing more happens here until an operator decides; feedback stays pending.\n")
-	if m.Reason == model.ReasonRewrite && m.Phase != model.GuardLocal {
-		fmt.Fprintf(&b, "\n- To go back, restore the old head and comment `/mergexo unblock`:\n  `%s`", markdown.Restore(p.HeadRef, m.Observed, m.Expected))
-		fmt.Fprintf(&b, "\n- To go on from what is there now, comment `/mergexo unblock head_sha=%s`.", m.Observed)
-		return b.String()
-	}
-	if m.Reason == model.ReasonMarkerEdited && m.Expected == "" {
-		fmt.Fprintf(&b, "\nWhich head was accepted last is not known any more. To go on from what is there now, comment `/mergexo unblock head_sha=%s`.", m.Observed)
-		return b.String()
-	}
-	b.WriteString("\nTo go on, comment `/mergexo unblock`.")
-	return b.String()
-}
-
-// BlockReason is the same for a terminal: what and why in the first line, with the way on.
-func BlockReason(p model.Pull, m model.BlockMarker, detail string) string {
-	first, rest, _ := strings.Cut(strings.TrimSpace(detail), "\n")
-	reason := fmt.Sprintf("pull request %d is blocked (%s): %s", m.Number, m.Reason, strings.ReplaceAll(headline(m, p), "`", ""))
-	if first != "" {
-		reason += ": " + first
-	}
-	if m.Reason == model.ReasonRewrite {
-		reason += fmt.Sprintf(": expected head %s, observed %s", m.Expected, m.Observed)
-	}
-	reason += "; an operator goes on with /mergexo unblock"
-	if rest != "" {
-		reason += "\n" + rest
-	}
-	return reason
-}
-
-func headline(m model.BlockMarker, p model.Pull) string {
-	switch {
-	case m.Reason == model.ReasonRewrite && m.Phase == model.GuardLocal:
-		return "the agent rewrote history in its checkout; nothing was pushed"
-	case m.Reason == model.ReasonRewrite:
-		return fmt.Sprintf("the history of `%s` was rewritten", markdown.Code(p.HeadRef))
-	case m.Reason == model.ReasonMarkerEdited:
-		return "a comment that holds MergeXO's state was edited by somebody else"
-	case m.Reason == model.ReasonAttempts:
-		return fmt.Sprintf("the agent failed %d times on the same feedback", MaxAttempts)
-	case m.Reason == model.ReasonAgent:
-		return "the agent needs a decision"
-	case m.Reason == model.ReasonOutcome:
-		return "the agent's answer does not hold; nothing was pushed"
-	case m.Reason == model.ReasonForbidden:
-		return "the agent changed what it must not; nothing was pushed"
-	case m.Reason == model.ReasonTests:
-		return "required tests fail; nothing was pushed"
-	case m.Reason == model.ReasonPush:
-		return fmt.Sprintf("the server refused the push to `%s`", markdown.Code(p.HeadRef))
-	case m.Reason == model.ReasonConflict:
-		return "commits that were pushed meanwhile conflict with the turn's own"
-	}
-	return m.Reason
+	return fmt.Sprintf("Nothing was pushed to the branch and the feedback stays pending. The next event, the sweep or a re-run tries again (%d of %d).", m.Attempt, MaxAttempts)
 }
 
 func attempt(m model.TurnMarker) string {

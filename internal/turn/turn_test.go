@@ -193,7 +193,7 @@ func TestValidateNamesTheField(t *testing.T) {
 		"empty reply":       {model.Outcome{ReviewReplies: []model.ReviewReply{answer(1, " ")}}, false, "review_replies[0].body: empty"},
 		"commit of nothing": {model.Outcome{CommitMessage: "Fix"}, false, "commit_message: given, but nothing was changed"},
 		"blank message":     {model.Outcome{CommitMessage: " "}, true, "commit_message: empty"},
-		"git ops":           {model.Outcome{GitOps: []model.GitOp{{Op: "fetch_origin"}}}, false, "git_ops: "},
+		"git operations":    {model.Outcome{GitOps: []model.GitOp{{Op: model.OpFetch}}}, false, ""},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -1,0 +1,144 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/mergexo/mergexo/internal/agent"
+	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/lineage"
+	"github.com/mergexo/mergexo/internal/markdown"
+	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/turn"
+)
+
+// accept holds one answer of the agent against the rules and gives the head that it leads to.
+func (p *pass) accept(ctx context.Context, out model.Outcome) (string, error) {
+	if out.BlockedReason != "" {
+		return "", p.blockKeeping(ctx, model.BlockMarker{Reason: model.ReasonAgent, Observed: p.base()}, out.BlockedReason)
+	}
+	head, err := p.guardLocal(ctx)
+	if err != nil {
+		return "", err
+	}
+	dirty, err := p.checkout.Dirty(ctx)
+	if err != nil {
+		return "", err
+	}
+	if err := turn.Validate(out, p.feedback, dirty || head != p.base()); err != nil {
+		return "", p.blockKeeping(ctx, model.BlockMarker{Reason: model.ReasonOutcome, Observed: p.base()}, err.Error())
+	}
+	if dirty && out.CommitMessage != "" {
+		head, _, err = p.checkout.Commit(ctx, out.CommitMessage)
+		if unmerged := (*git.ErrUnmerged)(nil); errors.As(err, &unmerged) {
+			return "", p.failed(ctx, err)
+		}
+		if err != nil {
+			return "", err
+		}
+	}
+	found, err := p.inspect(ctx, head)
+	if err == nil && found.reason != "" {
+		err = p.block(ctx, model.BlockMarker{Reason: found.reason, Observed: p.base()}, found.detail)
+	}
+	return head, err
+}
+
+// finding is what keeps commits from being pushed, anywhere. The zero value is nothing.
+type finding struct{ reason, detail string }
+
+// inspect looks at all that a push of head would publish.
+func (p *pass) inspect(ctx context.Context, head string) (finding, error) {
+	changed, err := p.checkout.Changes(ctx, p.base(), head)
+	if err != nil {
+		return finding{}, err
+	}
+	changes := make([]model.Change, len(changed))
+	for i, c := range changed {
+		changes[i] = model.Change{Path: c.Path, Status: c.Status, OldMode: c.OldMode, Mode: c.NewMode, Size: c.Size, Target: c.Target}
+	}
+	if file, rule := turn.Forbidden(changes, p.settings.Feedback.ForbidPaths); file != "" {
+		return finding{model.ReasonForbidden, file + ": " + rule}, nil
+	}
+	return finding{}, nil
+}
+
+// settle leaves in the checkout what is committed and nothing else, so that what is tested is what is pushed.
+func (p *pass) settle(ctx context.Context, head string) error {
+	dirty, err := p.checkout.Dirty(ctx)
+	if err != nil || !dirty {
+		return err
+	}
+	p.note("the agent left changes in its checkout without a commit message; they were not pushed")
+	return p.checkout.Reset(ctx, head)
+}
+
+// list gives the commits between two heads as plain values.
+func (p *pass) list(ctx context.Context, from, to string) ([]model.Commit, error) {
+	commits, err := p.checkout.Commits(ctx, from, to)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]model.Commit, len(commits))
+	for i, c := range commits {
+		list[i] = model.Commit{SHA: c.SHA, Subject: c.Subject, Author: c.Author.Name}
+	}
+	return list, nil
+}
+
+// guardLocal holds the history in the checkout against the head that the agent was given.
+func (p *pass) guardLocal(ctx context.Context) (string, error) {
+	head, err := p.checkout.Head(ctx)
+	if err != nil {
+		return "", p.failed(ctx, err)
+	}
+	relation, err := p.localRelation(ctx, p.base(), head)
+	if err != nil {
+		return "", err
+	}
+	switch lineage.Decide(relation) {
+	case lineage.Block:
+		return "", p.block(ctx, rewrite(p.base(), head, model.GuardLocal), "")
+	case lineage.Resolve:
+		return "", p.failed(ctx, fmt.Errorf("the history between %s and %s could not be read", markdown.Short(p.base()), markdown.Short(head)))
+	}
+	return head, p.nothingLeftBehind(ctx, head)
+}
+
+// nothingLeftBehind refuses a checkout whose HEAD lacks commits that the agent made on the branch it was given.
+func (p *pass) nothingLeftBehind(ctx context.Context, head string) error {
+	tip, err := p.checkout.Tip(ctx)
+	if err != nil || tip == "" || tip == head {
+		return err
+	}
+	relation, err := p.checkout.Relation(ctx, tip, head)
+	if err != nil || lineage.Decide(relation) == lineage.Pass {
+		return err
+	}
+	return p.failed(ctx, fmt.Errorf("the agent left HEAD at %s, without its own commits up to %s on the branch", markdown.Short(head), markdown.Short(tip)))
+}
+
+// requiredTests gives the end of the output of tests that fail, or "".
+func (p *pass) requiredTests(ctx context.Context, head string) (string, error) {
+	if len(p.settings.Repo.RequiredTests) == 0 || head == p.base() {
+		return "", nil
+	}
+	err := agent.RunTests(ctx, p.checkout.Dir(), p.settings.Repo.RequiredTests, agent.Options{
+		Env: agent.Environment(p.Lookup, nil, p.checkout.AgentEnv()), Timeout: p.settings.Agent.Timeout, Log: p.Foreign,
+	})
+	if err := p.checkout.Reset(context.WithoutCancel(ctx), head); err != nil { // what tests leave is nobody's work
+		return "", err
+	}
+	var failed *agent.Error
+	switch {
+	case err == nil:
+		return "", nil
+	case ctx.Err() != nil:
+		return "", errors.Join(context.Canceled, err)
+	case !errors.As(err, &failed):
+		return "", err
+	}
+	return strings.TrimSpace(failed.Stderr + "\n" + failed.Detail), nil
+}

@@ -1,0 +1,157 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/journal"
+	"github.com/mergexo/mergexo/internal/lineage"
+	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/turn"
+)
+
+// lastWords is how long a run that was cancelled may take to bring the work of its agent to safety. The runner gives a
+// cancelled step 7.5 seconds from its first signal to its second
+// (https://docs.github.com/en/actions/reference/workflow-cancellation-reference).
+const lastWords = 6 * time.Second
+
+// keep brings what the agent has done in an attempt without a result to a branch of its own: everything in the checkout,
+// as commits on top of the head. It is named after its tip, so that doing it again is the same. What must not be pushed is
+// not kept, and why is said; without any work there is nothing to keep.
+func (p *pass) keep(ctx context.Context) turn.Kept {
+	if p.checkout == nil || p.marker.Phase == model.PhasePlanned {
+		return turn.Kept{}
+	}
+	head, err := p.gather(ctx)
+	if err != nil {
+		p.Log.Warn("checkpoint_failed", "pr_number", p.event.Number, "turn_key", p.marker.Key, "error", err)
+		p.note("what the agent had done could not be kept: " + err.Error())
+		return turn.Kept{}
+	}
+	if head == "" || head == p.base() {
+		return turn.Kept{}
+	}
+	k := turn.Kept{Branch: fmt.Sprintf("mergexo/checkpoint/%d/%.12s", p.event.Number, head), SHA: head}
+	move := git.Publish{Branch: k.Branch, SHA: head}
+	err = p.checkout.Publish(ctx, move)
+	if unclear := (*git.ErrUnclear)(nil); errors.As(err, &unclear) {
+		err = p.checkout.Publish(ctx, move)
+	}
+	if rejected := (*git.ErrRejected)(nil); errors.As(err, &rejected) && rejected.Reason == git.Stale {
+		err = nil // it is there: the name says which commit it is
+	}
+	if err != nil {
+		p.Log.Warn("checkpoint_failed", "pr_number", p.event.Number, "turn_key", p.marker.Key, "error", err)
+		p.note("what the agent had done could not be pushed to a checkpoint: " + err.Error())
+		return turn.Kept{}
+	}
+	p.applied("checkpoint", k.Branch, journal.Token("checkpoint", p.marker.Key, head), "applied")
+	return k
+}
+
+// gather commits what is in the checkout and gives the head that may be pushed; "" for none.
+func (p *pass) gather(ctx context.Context) (string, error) {
+	head, err := p.checkout.Head(ctx)
+	if err != nil {
+		return "", err
+	}
+	relation, err := p.localRelation(ctx, p.base(), head)
+	if err != nil || lineage.Decide(relation) != lineage.Pass {
+		return "", errors.Join(err, errors.New("it does not descend from the head that it began at"))
+	}
+	dirty, err := p.checkout.Dirty(ctx)
+	if err != nil {
+		return "", err
+	}
+	if dirty {
+		if head, _, err = p.checkout.Commit(ctx, fmt.Sprintf("Checkpoint of work on pull request %d\n\nIt stopped half-way and was not tested.", p.event.Number)); err != nil {
+			return "", err
+		}
+	}
+	if head == p.base() {
+		return "", nil
+	}
+	found, err := p.inspect(ctx, head)
+	if err == nil && found.reason != "" {
+		err = errors.New(found.detail)
+	}
+	return head, err
+}
+
+// blockKeeping is block for work that is worth keeping.
+func (p *pass) blockKeeping(ctx context.Context, m model.BlockMarker, detail string) error {
+	p.kept = p.keep(ctx)
+	return p.block(ctx, m, detail)
+}
+
+// failed ends this attempt of the turn. A cancelled run leaves its claim, by which the next run recovers.
+func (p *pass) failed(ctx context.Context, cause error) error {
+	if ctx.Err() != nil {
+		return p.cancelled(ctx, cause)
+	}
+	p.marker.Reason = cause.Error()
+	last := p.marker.Attempt >= turn.MaxAttempts
+	next := turn.Retry(p.marker)
+	if last {
+		next = "Nothing was pushed to the branch and the feedback stays pending."
+	}
+	if err := p.giveUp(ctx, next); err != nil {
+		return err
+	}
+	if last {
+		return p.block(ctx, model.BlockMarker{Reason: model.ReasonAttempts, Observed: p.base()}, cause.Error())
+	}
+	return stop(model.ResultFailed, "turn on pull request %d, attempt %d of %d: %s", p.event.Number, p.marker.Attempt, turn.MaxAttempts, cause)
+}
+
+// giveUp says that this attempt has no result, and where its work is.
+func (p *pass) giveUp(ctx context.Context, next string) error {
+	p.kept = p.keep(ctx)
+	p.marker.Phase, p.marker.Outbox = model.PhaseFailed, nil
+	p.marker.Checkpoint, p.marker.CheckpointSHA = p.kept.Branch, p.kept.SHA
+	for _, n := range p.notes {
+		p.marker.Reason += "\n" + n
+	}
+	return p.edit(ctx, turn.FailedText(p.snap.Pull, p.feedback, p.marker, next))
+}
+
+// postpone ends an attempt that only lacked time: the agent's provider is at a limit. It does not count.
+func (p *pass) postpone(ctx context.Context, cause error) error {
+	p.marker.Reason = cause.Error()
+	p.marker.Attempt--
+	if err := p.giveUp(ctx, turn.Later); err != nil {
+		return err
+	}
+	return stop(model.ResultRetry, "turn on pull request %d waits: %s; the feedback stays pending", p.event.Number, cause)
+}
+
+// cancelled brings the agent's work to safety in the moment that is left. The claim stays, given up, so that the next run
+// recovers by it at once.
+func (p *pass) cancelled(ctx context.Context, cause error) error {
+	ended := errors.Join(context.Canceled, cause)
+	ctx, done := context.WithTimeout(context.WithoutCancel(ctx), lastWords)
+	defer done()
+	k := p.keep(ctx)
+	if k.Branch == "" {
+		return ended
+	}
+	p.marker.Checkpoint, p.marker.CheckpointSHA = k.Branch, k.SHA
+	if err := p.park(ctx, "The run was cancelled; the next one goes on from here."); err != nil {
+		p.Log.Warn("checkpoint_not_linked", "branch", k.Branch, "error", err)
+	}
+	return ended
+}
+
+// note says something about the agent's work that people should know.
+func (p *pass) note(text string) { p.notes = append(p.notes, text) }
+
+// charge counts what the agent has cost.
+func (p *pass) charge(cost float64) {
+	p.marker.CostUSD += cost
+	if p.marker.Spent != nil {
+		p.marker.Spent.CostUSD += cost
+	}
+}

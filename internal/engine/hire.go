@@ -1,0 +1,62 @@
+package engine
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/mergexo/mergexo/internal/agent"
+	"github.com/mergexo/mergexo/internal/config"
+)
+
+// grace is what an agent has to end by itself when the run is cancelled, so that there is time to keep its work.
+const grace = 2 * time.Second
+
+// agentOptions are what the settings say about the agent, with its environment.
+func (e *Engine) agentOptions(s config.Settings, gitEnv ...string) agent.Options {
+	return agent.Options{
+		Adapter: s.Agent.Adapter, Command: s.Agent.Command, Model: s.Agent.Model, ExtraArgs: s.Agent.ExtraArgs,
+		Env:     agent.Environment(e.Lookup, append(agent.Needs(s.Agent.Adapter), s.Agent.PassEnv...), gitEnv),
+		Timeout: s.Agent.Timeout, Grace: grace, Log: e.Foreign,
+	}
+}
+
+// checkAgent finds mistakes in the settings of the agent before anything is said.
+func (e *Engine) checkAgent(s config.Settings) error {
+	err := agent.CheckPass(s.Agent.PassEnv)
+	if err == nil {
+		_, err = agent.New(e.agentOptions(s))
+	}
+	if err != nil {
+		return fmt.Errorf("%w: [agent] %w", config.ErrInvalid, err)
+	}
+	return nil
+}
+
+// hire makes the agent of the turn at hand and the places where it keeps its things: nothing of them is in the checkout.
+func (p *pass) hire() (agent.Agent, error) {
+	opt := p.agentOptions(p.settings, p.checkout.AgentEnv()...)
+	if p.memory.temp == "" {
+		temp, err := os.MkdirTemp(p.Git.Temp, "mergexo-agent-")
+		if err != nil {
+			return nil, fmt.Errorf("make directory of the agent: %w", err)
+		}
+		p.memory.temp = temp
+	}
+	opt.Temp, opt.Sessions = p.memory.temp, filepath.Join(p.memory.temp, "sessions")
+	if p.Sessions != "" { // one pull request's agent does not read another one's
+		opt.Sessions = filepath.Join(p.Sessions, p.event.Repo.Owner, p.event.Repo.Name, fmt.Sprint(p.event.Number))
+	}
+	return agent.New(opt)
+}
+
+// leave removes what a run's agents left outside the checkout.
+func (e *Engine) leave(m *memory) {
+	if m.temp == "" {
+		return
+	}
+	if err := os.RemoveAll(m.temp); err != nil {
+		e.Log.Warn("agent_directory_not_removed", "error", err)
+	}
+}

@@ -1,0 +1,221 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mergexo/mergexo/internal/agent"
+	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/markdown"
+	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/turn"
+)
+
+// maxErrands is in how many rounds of one turn an agent may ask for git operations, maxOps how many in one of them.
+const (
+	maxErrands = 3
+	maxOps     = 4
+)
+
+// dialogue is what passes between the agent and us in one attempt of a turn.
+type dialogue struct {
+	*pass
+	agent          agent.Agent
+	ask            turn.Ask
+	all            model.Outcome     // of all rounds so far, as one
+	fixes, errands int               // rounds for failing tests, and for git operations
+	conflicts      []string          // paths that a merge of ours left with markers
+	tips           map[string]string // of the branches of the server that were fetched
+}
+
+// agentRounds asks the agent, again with the results of git operations that it asked for, and again while its work does
+// not hold, all bounded. It gives all answers as one, and the head that they lead to.
+func (p *pass) agentRounds(ctx context.Context) (model.Outcome, string, error) {
+	d := dialogue{pass: p, ask: turn.Ask{
+		Kind: "feedback", Key: p.marker.Key, Feedback: p.feedback, State: p.state, Guidelines: p.settings.Repo.CodingGuidelines,
+		Tests: p.settings.Repo.RequiredTests, Session: p.marker.Session, Boundary: p.Random(),
+	}}
+	var err error
+	if d.agent, err = p.hire(); err != nil {
+		return model.Outcome{}, "", err
+	}
+	for {
+		out, err := d.consult(ctx)
+		if err != nil {
+			return d.all, "", err
+		}
+		head, again, err := d.weigh(ctx, out)
+		if err != nil || !again {
+			return d.all, head, err
+		}
+	}
+}
+
+// consult asks the agent once. Where its session is not to be had, it begins a new one from what GitHub holds, or stops,
+// as the settings say.
+func (d *dialogue) consult(ctx context.Context) (model.Outcome, error) {
+	d.Log.Info("agent_started", "pr_number", d.event.Number, "turn_key", d.marker.Key, "kind", d.ask.Kind, "repairs", d.fixes, "errands", d.errands)
+	out, err := d.agent.Run(ctx, d.checkout.Dir(), turn.Request(d.snap, d.ask))
+	if err == nil {
+		d.charge(out.Usage.CostUSD)
+		return out, nil
+	}
+	var failed *agent.Error
+	if !errors.As(err, &failed) {
+		return out, d.failed(ctx, err)
+	}
+	d.charge(failed.Usage.CostUSD)
+	switch {
+	case failed.Kind == agent.NoSession && d.ask.Session == "":
+	case failed.Kind == agent.NoSession && d.settings.Feedback.OnMissingSession == "block":
+		return out, d.block(ctx, model.BlockMarker{Reason: model.ReasonSession, Observed: d.base()}, err.Error())
+	case failed.Kind == agent.NoSession:
+		d.Log.Warn("session_lost", "pr_number", d.event.Number, "turn_key", d.marker.Key, "error", err)
+		return d.anew(ctx)
+	case failed.Kind == agent.Limit:
+		return out, d.postpone(ctx, err)
+	case failed.Kind == agent.Refused:
+		return out, d.blockKeeping(ctx, model.BlockMarker{Reason: model.ReasonRefused, Observed: d.base()}, err.Error())
+	}
+	return out, d.failed(ctx, err)
+}
+
+// anew begins another session in place of one that is lost, which knows nothing but what GitHub holds.
+func (d *dialogue) anew(ctx context.Context) (model.Outcome, error) {
+	diff, err := d.GitHub.Diff(ctx, d.event.Repo, d.event.Number)
+	if err != nil {
+		d.Log.Warn("diff_unknown", "pr_number", d.event.Number, "error", err) // the agent has the checkout
+	}
+	d.ask.Session, d.ask.Fresh, d.ask.Diff = "", true, diff
+	d.note("the agent's earlier session was not on this runner; it began a new one from what GitHub holds")
+	return d.consult(ctx)
+}
+
+// weigh holds one answer against the rules, does what it asks for and has it tested. again says that the agent has to be
+// asked once more.
+func (d *dialogue) weigh(ctx context.Context, out model.Outcome) (head string, again bool, err error) {
+	d.all = turn.Join(d.all, out)
+	d.ask.Session, d.ask.Kind, d.ask.CI, d.ask.GitResults = d.all.Session, "feedback", nil, nil
+	kept := context.WithoutCancel(ctx) // what an agent has finished is kept even when the run was cancelled since
+	if again, err := d.unresolved(kept, out); err != nil || again {
+		return "", again, err
+	}
+	if head, err = d.accept(kept, out); err != nil {
+		return "", false, err
+	}
+	if len(out.GitOps) > 0 {
+		return "", true, d.runErrands(ctx, out.GitOps)
+	}
+	if err := d.settle(kept, head); err != nil {
+		return "", false, err
+	}
+	d.conflicts = nil
+	output, err := d.requiredTests(ctx, head)
+	if err != nil || output == "" {
+		return head, false, err
+	}
+	name := strings.Join(d.settings.Repo.RequiredTests, " ")
+	return "", true, d.repair(kept, model.CIFailure{Name: name, Log: output},
+		fmt.Sprintf("%s fails after %d repair rounds; the end of its output:\n%s", name, d.fixes, output))
+}
+
+// repair asks for another round about something that is wrong, as often as the settings allow.
+func (d *dialogue) repair(ctx context.Context, what model.CIFailure, otherwise string) error {
+	if d.fixes >= d.settings.Feedback.RepairRounds {
+		return d.blockKeeping(ctx, model.BlockMarker{Reason: model.ReasonTests, Observed: d.base()}, otherwise)
+	}
+	d.fixes++
+	d.ask.Kind, d.ask.CI = "repair", []model.CIFailure{what}
+	return nil
+}
+
+// unresolved looks for conflict markers that a merge of ours left and the agent wants to have committed.
+func (d *dialogue) unresolved(ctx context.Context, out model.Outcome) (again bool, err error) {
+	if len(d.conflicts) == 0 || out.CommitMessage == "" || out.BlockedReason != "" {
+		return false, nil
+	}
+	marked, err := d.checkout.MarkedPaths(d.conflicts)
+	if err != nil || len(marked) == 0 {
+		return false, err
+	}
+	said := "conflict markers are left in " + strings.Join(marked, ", ")
+	return true, d.repair(ctx, model.CIFailure{Name: "merge", Log: said}, said)
+}
+
+// runErrands carries out git operations that the agent asked for, since it has no credential of its own.
+func (d *dialogue) runErrands(ctx context.Context, ops []model.GitOp) error {
+	if d.errands == maxErrands {
+		return d.failed(ctx, fmt.Errorf("the agent asked for git operations in more than %d rounds", maxErrands))
+	}
+	d.errands++
+	for i, op := range ops {
+		r := model.GitResult{Op: op.Op}
+		if i >= maxOps {
+			r.Result, r.Detail = model.GitFailed, fmt.Sprintf("not carried out: at most %d operations a round", maxOps)
+		} else if err := d.errand(ctx, &r); err != nil {
+			return err
+		}
+		d.Log.Info("git_operation", "pr_number", d.event.Number, "turn_key", d.marker.Key, "operation", r.Op, "result", r.Result)
+		d.ask.GitResults = append(d.ask.GitResults, r)
+	}
+	return nil
+}
+
+// errand carries out one operation. What goes wrong with the repository is the agent's to know; what goes wrong with the
+// run ends it.
+func (d *dialogue) errand(ctx context.Context, r *model.GitResult) error {
+	branches := slices.Compact(slices.Sorted(slices.Values([]string{d.snap.DefaultBranch, d.snap.Pull.BaseRef, d.snap.Pull.HeadRef})))
+	if r.Op == model.OpFetch || d.tips == nil {
+		tips, err := d.checkout.FetchOrigin(ctx, branches...)
+		if none := (*git.ErrNoRef)(nil); errors.As(err, &none) {
+			r.Result, r.Detail = model.GitFailed, err.Error()
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		d.tips = tips
+	}
+	if r.Op == model.OpFetch {
+		r.Result = model.GitDone
+		for _, b := range branches {
+			r.Detail += fmt.Sprintf("origin/%s is at %s\n", b, d.tips[b])
+		}
+		return nil
+	}
+	return d.mergeDefault(ctx, r)
+}
+
+func (d *dialogue) mergeDefault(ctx context.Context, r *model.GitResult) error {
+	dirty, err := d.checkout.Dirty(ctx)
+	if err != nil {
+		return err
+	}
+	if dirty {
+		r.Result, r.Detail = model.GitFailed, "the checkout has changes that are not committed: give a commit_message along with the operation, or undo them"
+		return nil
+	}
+	before, err := d.checkout.Head(ctx)
+	if err != nil {
+		return err
+	}
+	branch := d.snap.DefaultBranch
+	head, err := d.checkout.MergeOrigin(ctx, d.tips[branch], fmt.Sprintf("Merge branch '%s' into %s", branch, d.snap.Pull.HeadRef))
+	var conflict *git.ErrConflict
+	switch {
+	case errors.As(err, &conflict):
+		d.conflicts = conflict.Paths
+		r.Result, r.Paths = model.GitConflict, conflict.Paths
+		r.Detail = "the merge is under way: resolve the conflict markers in these files and give a commit_message, which makes the merge commit; without one the merge is dropped"
+	case err != nil:
+		return err
+	case head == before:
+		r.Result, r.Detail = model.GitNothing, "it is part of the head already"
+	default:
+		r.Result, r.Detail = model.GitDone, "the head is now "+markdown.Short(head)
+	}
+	return nil
+}

@@ -1,0 +1,109 @@
+package turn
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/mergexo/mergexo/internal/markdown"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// Kept is a checkpoint: the branch that keeps work that stopped half-way, and its tip. The zero value is none.
+type Kept struct{ Branch, SHA string }
+
+// kept tells where a checkpoint is, and what it adds to the head that the work began at.
+func kept(p model.Pull, base string, k Kept) string {
+	repository := markdown.Repository(p.URL)
+	return fmt.Sprintf("What was done until then is kept on branch [`%s`](%s/tree/%s) at %s ([compare](%s/compare/%s...%s)).",
+		markdown.Code(k.Branch), repository, k.Branch, commitLink(p, k.SHA), repository, base, k.SHA)
+}
+
+// BlockText tells why the automation stopped, with both heads, and how a person lets it go on.
+func BlockText(p model.Pull, m model.BlockMarker, detail string, k Kept) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "**Blocked: %s**\n", headline(m, p))
+	if detail != "" {
+		fmt.Fprintf(&b, "\n%s\n", markdown.Quote(detail))
+	}
+	if m.Expected != "" && m.Observed != "" && m.Expected != m.Observed {
+		observed := commitLink(p, m.Observed)
+		if m.Phase == model.GuardLocal { // it exists nowhere but in the agent's checkout
+			observed = "`" + markdown.Short(m.Observed) + "`"
+		}
+		fmt.Fprintf(&b, "\n| | head |\n| --- | --- |\n| expected (last accepted) | %s |\n| observed | %s |\n", commitLink(p, m.Expected), observed)
+	}
+	if k.Branch != "" {
+		b.WriteString("\n" + kept(p, m.Observed, k) + "\n")
+	}
+	b.WriteString(onward(p, m))
+	return b.String()
+}
+
+// onward tells who or what ends a block, and how.
+func onward(p model.Pull, m model.BlockMarker) string {
+	if !m.Until.IsZero() {
+		return fmt.Sprintf("\nIt opens again by itself at %s; feedback stays pending until then.\n\nTo go on earlier, an operator comments `/mergexo unblock`: the day's count then begins anew.", moment(m.Until))
+	}
+	text := "\nNothing more happens here until an operator decides; feedback stays pending.\n"
+	switch {
+	case m.Reason == model.ReasonRewrite && m.Phase != model.GuardLocal:
+		return text + fmt.Sprintf("\n- To go back, restore the old head and comment `/mergexo unblock`:\n  `%s`\n- To go on from what is there now, comment `/mergexo unblock head_sha=%s`.",
+			markdown.Restore(p.HeadRef, m.Observed, m.Expected), m.Observed)
+	case m.Reason == model.ReasonMarkerEdited && m.Expected == "":
+		return text + fmt.Sprintf("\nWhich head was accepted last is not known any more. To go on from what is there now, comment `/mergexo unblock head_sha=%s`.", m.Observed)
+	case m.Reason == model.ReasonSession:
+		return text + "\nTo let the agent begin a new session, comment `/mergexo unblock`."
+	}
+	return text + "\nTo go on, comment `/mergexo unblock`."
+}
+
+func moment(t time.Time) string { return t.UTC().Format("2006-01-02 15:04 UTC") }
+
+// BlockReason is the same for a terminal: what and why in the first line, with the way on.
+func BlockReason(p model.Pull, m model.BlockMarker, detail string) string {
+	first, rest, _ := strings.Cut(strings.TrimSpace(detail), "\n")
+	reason := fmt.Sprintf("pull request %d is blocked (%s): %s", m.Number, m.Reason, strings.ReplaceAll(headline(m, p), "`", ""))
+	if first != "" {
+		reason += ": " + first
+	}
+	if m.Reason == model.ReasonRewrite {
+		reason += fmt.Sprintf(": expected head %s, observed %s", m.Expected, m.Observed)
+	}
+	if !m.Until.IsZero() {
+		reason += "; it opens again at " + moment(m.Until)
+	}
+	reason += "; an operator goes on with /mergexo unblock"
+	if rest != "" {
+		reason += "\n" + rest
+	}
+	return reason
+}
+
+// headlines say in a few words why a pull request is blocked. %s is its head branch.
+var headlines = map[string]string{
+	model.ReasonRewrite:      "the history of `%s` was rewritten",
+	model.ReasonMarkerEdited: "a comment that holds MergeXO's state was edited by somebody else",
+	model.ReasonAttempts:     fmt.Sprintf("the agent failed %d times on the same feedback", MaxAttempts),
+	model.ReasonAgent:        "the agent needs a decision",
+	model.ReasonRefused:      "the agent's model refused",
+	model.ReasonSession:      "the agent's session is not to be had",
+	model.ReasonOutcome:      "the agent's answer does not hold; nothing was pushed",
+	model.ReasonForbidden:    "the agent changed what it must not; nothing was pushed",
+	model.ReasonSecret:       "the agent's commits hold what looks like a secret; nothing was pushed",
+	model.ReasonTests:        "required tests fail; nothing was pushed to `%s`",
+	model.ReasonPush:         "the server refused the push to `%s`",
+	model.ReasonConflict:     "commits that were pushed meanwhile conflict with the turn's own",
+	model.ReasonBudget:       "the day's budget is spent",
+}
+
+func headline(m model.BlockMarker, p model.Pull) string {
+	if m.Reason == model.ReasonRewrite && m.Phase == model.GuardLocal {
+		return "the agent rewrote history in its checkout; nothing was pushed"
+	}
+	text, known := headlines[m.Reason]
+	if !known {
+		return m.Reason
+	}
+	return strings.ReplaceAll(text, "%s", markdown.Code(p.HeadRef))
+}

@@ -1,0 +1,36 @@
+package turn
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/mergexo/mergexo/internal/markdown"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// Budget is what one pull request may cost in a day. Zero is no limit. Days are UTC's, so that nobody has to know where
+// the runner stands to tell when the next one begins.
+type Budget struct {
+	Turns   int
+	CostUSD float64
+}
+
+// Spend counts one more turn at this time of the server. Where the budget does not allow it, why says so and opens is
+// when the next day's begins; a turn that is under way may exceed the cost, since that is known only afterwards.
+func (b Budget) Spend(before model.Spent, now time.Time) (after model.Spent, why string, opens time.Time) {
+	now = now.UTC()
+	if day := now.Format(time.DateOnly); before.Day != day {
+		before = model.Spent{Day: day}
+	}
+	after = before
+	after.Turns++
+	switch {
+	case b.Turns > 0 && before.Turns >= b.Turns:
+		why = fmt.Sprintf("%s today, and turns_per_day is %d", markdown.Count(before.Turns, "turn"), b.Turns)
+	case b.CostUSD > 0 && before.CostUSD >= b.CostUSD:
+		why = fmt.Sprintf("the agent has cost $%.2f today, and cost_per_day_usd is %.2f", before.CostUSD, b.CostUSD)
+	default:
+		return after, "", time.Time{}
+	}
+	return after, why, now.Truncate(24 * time.Hour).Add(24 * time.Hour)
+}
