@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -179,16 +178,6 @@ func TestAProviderThatCannotBeReached(t *testing.T) {
 		_, err := ask(t, opt, checkout(t), feedback("please"))
 		assert.Equal(t, agent.Model, failure(t, err).Kind)
 		golden(t, r.Adapter+"_unreachable.txt", steady(err, s))
-	})
-}
-
-func TestAModelThatDoesNotAnswerIsStopped(t *testing.T) {
-	each(t, func(t *testing.T, r modelstub.Rig) {
-		opt := rigged(t, r, modelstub.New(t, modelstub.Hang()))
-		opt.Timeout = 2 * time.Second
-		_, err := ask(t, opt, checkout(t), feedback("please"))
-		assert.Equal(t, agent.Timeout, failure(t, err).Kind)
-		assert.ErrorContains(t, err, "agent: stopped after 2s")
 	})
 }
 

@@ -40,6 +40,7 @@ type Answer struct {
 	body   map[string]any // what is sent with it
 	refuse bool
 	hang   bool
+	cut    bool
 	first  func() // is called before the answer is given
 }
 
@@ -54,6 +55,9 @@ func Refuse() Answer { return Answer{refuse: true} }
 
 // Hang begins an answer and does not go on, until whoever asked is gone.
 func Hang() Answer { return Answer{hang: true} }
+
+// Cut says a text, and then the connection breaks.
+func Cut(text string) Answer { return Answer{text: text, cut: true} }
 
 // Fail is an error of the provider, with its body. As the last answer of a script it is given to all that asks again.
 func Fail(status int, body map[string]any) Answer { return Answer{status: status, body: body} }
@@ -125,7 +129,7 @@ func (s *Stub) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	var body map[string]any
 	messages := r.URL.Path == "/v1/messages"
-	if r.Method != http.MethodPost || !messages && r.URL.Path != "/v1/responses" || json.Unmarshal(raw, &body) != nil || body["stream"] != true {
+	if r.Method != http.MethodPost || !messages && r.URL.Path != "/v1/responses" || json.Unmarshal(raw, &body) != nil || body["stream"] != true && !messages {
 		s.t.Errorf("the model does not understand %s %s", r.Method, r.URL)
 		http.NotFound(w, r)
 		return
@@ -146,12 +150,27 @@ func (s *Stub) serve(w http.ResponseWriter, r *http.Request) {
 	case a.status != 0:
 		w.Header().Set("Retry-After", "7")
 		send(w, a.status, a.body)
-	case messages:
-		w.Header().Set("Content-Type", "text/event-stream")
-		a.message(events{w}, id)
+	case body["stream"] != true: // so Claude Code asks again when a stream broke
+		send(w, http.StatusOK, a.whole(id))
 	default:
 		w.Header().Set("Content-Type", "text/event-stream")
-		a.response(events{w}, id)
+		stream := a.response
+		if messages {
+			stream = a.message
+		}
+		stream(events{w}, id)
+		if a.cut {
+			hangUp(w)
+		}
+	}
+}
+
+// hangUp breaks the connection.
+func hangUp(w http.ResponseWriter) {
+	control := http.NewResponseController(w)
+	_ = control.Flush()
+	if conn, _, err := control.Hijack(); err == nil {
+		_ = conn.Close()
 	}
 }
 

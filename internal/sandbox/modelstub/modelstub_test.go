@@ -91,7 +91,7 @@ func TestAModelThatIsAskedWronglyFailsTheTest(t *testing.T) {
 		"a tool not offered":  {script: []modelstub.Answer{call}, asks: []string{silent}, want: "no tool Bash is offered"},
 		"a result is missing": {script: []modelstub.Answer{call, modelstub.Say("x")}, asks: []string{offers, silent}, want: "the result of call_1 did not come back"},
 		"another result":      {script: []modelstub.Answer{call, modelstub.Say("x")}, asks: []string{offers, strings.ReplaceAll(messages, "call_1", "call_2")}, want: "the result of call_1 did not come back"},
-		"not a stream":        {asks: []string{`{}`}, want: "the model does not understand POST /v1/messages"},
+		"not JSON":            {asks: []string{`{`}, want: "the model does not understand POST /v1/messages"},
 		"asked again":         {script: []modelstub.Answer{modelstub.Say("x")}, asks: []string{silent, silent}, want: "the model was asked once more than it has answers"},
 	} {
 		of := &tester{T: t}
@@ -128,4 +128,26 @@ func TestAFailureIsGivenToEverybodyWhoAsksAgain(t *testing.T) {
 			assert.Contains(t, out, "rate")
 		}
 	}
+}
+
+func TestAnAnswerWithoutAStreamIsTheSame(t *testing.T) {
+	t.Parallel()
+	s := modelstub.New(t, modelstub.Cut("Half"), modelstub.Call("Bash", map[string]any{"command": "ls"}), modelstub.Say("Done."))
+	req, err := http.NewRequestWithContext(context.Background(), http.MethodPost, s.URL+"/v1/messages", strings.NewReader(offers))
+	require.NoError(t, err)
+	req.Header.Set("X-Api-Key", modelstub.Key)
+	resp, err := http.DefaultClient.Do(req)
+	require.NoError(t, err)
+	defer resp.Body.Close()
+	out, err := io.ReadAll(resp.Body)
+	require.ErrorIs(t, err, io.ErrUnexpectedEOF)
+	assert.Contains(t, string(out), "Half")
+
+	whole := `{"tools": [{"name": "Bash"}]}`
+	_, text := post(t, s, "/v1/messages", modelstub.Key, whole)
+	assert.Contains(t, text, `"input":{"command":"ls"}`)
+	assert.Contains(t, text, `"stop_reason":"tool_use"`)
+	_, text = post(t, s, "/v1/messages", modelstub.Key, strings.Replace(messages, `"stream": true, `, "", 1))
+	assert.Contains(t, text, `"text":"Done."`)
+	assert.Contains(t, text, `"stop_reason":"end_turn"`)
 }

@@ -34,6 +34,11 @@ func (a Answer) response(out events, id string) {
 		input, _ := json.Marshal(a.input)
 		item = map[string]any{"type": "function_call", "call_id": id, "name": a.tool, "arguments": string(input)}
 	}
+	if a.cut {
+		out.send("response.output_item.added", map[string]any{"item": map[string]any{"type": "message", "id": "item_" + id, "role": "assistant", "content": []any{}}})
+		out.send("response.output_text.delta", map[string]any{"item_id": "item_" + id, "delta": a.text})
+		return
+	}
 	out.send("response.output_item.done", map[string]any{"item": item})
 	out.send("response.completed", map[string]any{"response": map[string]any{"id": "resp_" + id, "usage": map[string]any{
 		"input_tokens": InputTokens, "input_tokens_details": map[string]any{"cached_tokens": cached},
@@ -44,24 +49,54 @@ func (a Answer) response(out events, id string) {
 // message is an answer as the Messages API streams it.
 // https://docs.claude.com/en/docs/build-with-claude/streaming
 func (a Answer) message(out events, id string) {
-	out.send("message_start", map[string]any{"message": map[string]any{
-		"id": "msg_" + id, "type": "message", "role": "assistant", "model": "claude-stub", "content": []any{}, "stop_reason": nil, "stop_sequence": nil,
-		"usage": map[string]any{"input_tokens": InputTokens - cached, "cache_read_input_tokens": cached, "cache_creation_input_tokens": 0, "output_tokens": 1},
-	}})
-	block, delta, stop := map[string]any{"type": "text", "text": ""}, map[string]any{"type": "text_delta", "text": a.text}, "end_turn"
-	if a.refuse {
-		delta["text"], stop = refusal, "refusal"
-	}
+	start := a.whole(id)
+	start["content"], start["stop_reason"] = []any{}, nil
+	out.send("message_start", map[string]any{"message": start})
+	block, delta := map[string]any{"type": "text", "text": ""}, map[string]any{"type": "text_delta", "text": a.said()}
 	if a.tool != "" {
 		input, _ := json.Marshal(a.input)
-		block, stop = map[string]any{"type": "tool_use", "id": id, "name": a.tool, "input": map[string]any{}}, "tool_use"
+		block = map[string]any{"type": "tool_use", "id": id, "name": a.tool, "input": map[string]any{}}
 		delta = map[string]any{"type": "input_json_delta", "partial_json": string(input)}
 	}
 	out.send("content_block_start", map[string]any{"index": 0, "content_block": block})
 	out.send("content_block_delta", map[string]any{"index": 0, "delta": delta})
+	if a.cut {
+		return
+	}
 	out.send("content_block_stop", map[string]any{"index": 0})
-	out.send("message_delta", map[string]any{"delta": map[string]any{"stop_reason": stop, "stop_sequence": nil}, "usage": map[string]any{"output_tokens": OutputTokens}})
+	out.send("message_delta", map[string]any{"delta": map[string]any{"stop_reason": a.stop(), "stop_sequence": nil}, "usage": map[string]any{"output_tokens": OutputTokens}})
 	out.send("message_stop", map[string]any{})
+}
+
+// whole is an answer as the Messages API gives it to those who want no stream.
+func (a Answer) whole(id string) map[string]any {
+	block := map[string]any{"type": "text", "text": a.said()}
+	if a.tool != "" {
+		block = map[string]any{"type": "tool_use", "id": id, "name": a.tool, "input": a.input}
+	}
+	return map[string]any{
+		"id": "msg_" + id, "type": "message", "role": "assistant", "model": "claude-stub", "content": []any{block}, "stop_reason": a.stop(), "stop_sequence": nil,
+		"usage": map[string]any{"input_tokens": InputTokens - cached, "cache_read_input_tokens": cached, "cache_creation_input_tokens": 0, "output_tokens": OutputTokens},
+	}
+}
+
+// said is the text of an answer.
+func (a Answer) said() string {
+	if a.refuse {
+		return refusal
+	}
+	return a.text
+}
+
+// stop is why an answer ends.
+func (a Answer) stop() string {
+	switch {
+	case a.tool != "":
+		return "tool_use"
+	case a.refuse:
+		return "refusal"
+	}
+	return "end_turn"
 }
 
 // The errors of both providers.

@@ -1,0 +1,131 @@
+package agent_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/agent"
+	"github.com/mergexo/mergexo/internal/sandbox/modelstub"
+)
+
+func TestALimitInTheMiddleOfATurnIsGoneOnFrom(t *testing.T) {
+	each(t, func(t *testing.T, r modelstub.Rig) {
+		dir := checkout(t)
+		script := append(r.Edit(filepath.Join(dir, "greet.txt"), "hello", "HELLO"), r.RateLimit())
+		s := modelstub.New(t, script...)
+		opt := rigged(t, r, s)
+		opt.Sessions = t.TempDir()
+		_, err := ask(t, opt, dir, feedback("please shout, said alice"))
+		failed := failure(t, err)
+		assert.Equal(t, agent.Limit, failed.Kind)
+		text, err := os.ReadFile(filepath.Join(dir, "greet.txt"))
+		require.NoError(t, err)
+		assert.Equal(t, "HELLO\n", string(text), "what was done stays done")
+		require.Regexp(t, `^[0-9a-f-]{36}/`, failed.Session)
+
+		s.Play(r.Done(greeted))
+		req := feedback("go on")
+		req.Session = failed.Session
+		out, err := ask(t, opt, dir, req)
+		require.NoError(t, err)
+		assert.Contains(t, s.Asked(0), "please shout, said alice")
+		assert.Contains(t, s.Asked(0), "HELLO", "it knows what it has done")
+		paid := failed.Usage.InputTokens + out.Usage.InputTokens
+		assert.Equal(t, int64(len(script)*modelstub.InputTokens), paid, "each answer is paid once, by one turn or the other")
+	})
+}
+
+func TestAnAnswerThatBreaksOffIsNone(t *testing.T) {
+	each(t, func(t *testing.T, r modelstub.Rig) {
+		script := []modelstub.Answer{modelstub.Cut(greeted)}
+		if r.Adapter == "claude" { // it asks once more, without streaming
+			script = append(script, r.Broken())
+		}
+		s := modelstub.New(t, script...)
+		_, err := ask(t, rigged(t, r, s), checkout(t), feedback("please"))
+		assert.Equal(t, agent.Model, failure(t, err).Kind)
+		golden(t, r.Adapter+"_broke_off.txt", steady(err, s))
+	})
+}
+
+func TestWhatAModelLeftRunningIsGone(t *testing.T) {
+	each(t, func(t *testing.T, r modelstub.Rig) {
+		dir := checkout(t)
+		alive := filepath.Join(dir, "alive")
+		require.NoError(t, syscall.Mkfifo(alive, 0o600))
+		seen := make(chan *os.File, 1)
+		go func() {
+			f, err := os.Open(alive) // until somebody writes to it
+			assert.NoError(t, err)
+			seen <- f
+		}()
+		s := modelstub.New(t, r.Run("setsid sh -c 'exec 3>alive; touch up; exec sleep 100000' </dev/null >/dev/null 2>&1 & until [ -e up ]; do sleep 0.1; done"), r.Done(greeted))
+		_, err := ask(t, rigged(t, r, s), dir, feedback("please"))
+		require.NoError(t, err)
+		f := <-seen
+		defer f.Close()
+		n, _ := f.Read(make([]byte, 1)) // as long as anybody has the other end open, this does not return
+		assert.Zero(t, n)
+	})
+}
+
+func TestClaudeGetsOverAStreamThatBreaks(t *testing.T) {
+	t.Parallel()
+	claude, dir := modelstub.Claude(), checkout(t)
+	s := modelstub.New(t, modelstub.Cut("I will"), claude.Run("echo ran > ran.txt"), claude.Done(greeted))
+	out, err := ask(t, rigged(t, claude, s), dir, feedback("please"))
+	require.NoError(t, err)
+	assert.FileExists(t, filepath.Join(dir, "ran.txt"))
+	assert.Equal(t, "Greet louder", out.CommitMessage)
+}
+
+func TestATurnThatIsStoppedInItsMiddle(t *testing.T) {
+	each(t, func(t *testing.T, r modelstub.Rig) {
+		dir := checkout(t)
+		s := modelstub.New(t)
+		opt := rigged(t, r, s)
+		script := append(r.Edit(filepath.Join(dir, "greet.txt"), "hello", "HELLO"), modelstub.Hang())
+		// A machine may be too slow to come so far in the first time that is given.
+		for opt.Timeout = 4 * time.Second; s.Asks() < len(script); opt.Timeout *= 2 {
+			s.Play(script...)
+			_, err := ask(t, opt, dir, feedback("please"))
+			assert.Equal(t, agent.Timeout, failure(t, err).Kind)
+			assert.ErrorContains(t, err, "agent: stopped after "+opt.Timeout.String())
+		}
+	})
+}
+
+func TestNobodyIsAskedWhatCodexMayDo(t *testing.T) {
+	t.Parallel()
+	codex, dir := modelstub.Codex(), checkout(t)
+	question := map[string]any{"questions": []any{map[string]any{"id": "q", "header": "May I", "question": "May I?", "options": []any{
+		map[string]any{"label": "Yes", "description": "Do it."}, map[string]any{"label": "No", "description": "Do not."},
+	}}}}
+	s := modelstub.New(t,
+		modelstub.Call("exec", `text(await tools.exec_command({cmd: "echo x > .git/planted", sandbox_permissions: "require_escalated", justification: "May I?"}));`),
+		modelstub.Call("request_user_input", question),
+		codex.Done(greeted),
+	)
+	_, err := ask(t, rigged(t, codex, s), dir, feedback("please"))
+	require.NoError(t, err)
+	assert.NoFileExists(t, filepath.Join(dir, ".git/planted"))
+	assert.Contains(t, s.Asked(1), "you cannot ask for escalated permissions if the approval policy is Never")
+	assert.Contains(t, s.Asked(2), "request_user_input is unavailable")
+}
+
+func TestALongPromptArrivesWhole(t *testing.T) {
+	each(t, func(t *testing.T, r modelstub.Rig) {
+		s := modelstub.New(t, r.Done(greeted))
+		long := strings.Repeat("A pipe holds less than this, and so does a command line. ", 5000)
+		_, err := ask(t, rigged(t, r, s), checkout(t), feedback("first words "+long+" last words"))
+		require.NoError(t, err)
+		assert.Contains(t, s.Asked(0), "first words "+long+" last words")
+	})
+}
