@@ -147,7 +147,7 @@ func TestAnAnswerWithoutAStreamIsTheSame(t *testing.T) {
 	_, text := post(t, s, "/v1/messages", modelstub.Key, whole)
 	assert.Contains(t, text, `"input":{"command":"ls"}`)
 	assert.Contains(t, text, `"stop_reason":"tool_use"`)
-	_, text = post(t, s, "/v1/messages", modelstub.Key, strings.Replace(messages, `"stream": true, `, "", 1))
+	_, text = post(t, s, "/v1/messages", modelstub.Key, strings.NewReplacer(`"stream": true, `, "", "call_1", "call_2").Replace(messages))
 	assert.Contains(t, text, `"text":"Done."`)
 	assert.Contains(t, text, `"stop_reason":"end_turn"`)
 }
