@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -120,6 +121,13 @@ var tricks = map[string]func(model.Request, *model.Outcome){
 		appendLine(".github/workflows/x.yml", "on: push")
 		o.CommitMessage = "CI"
 	},
+	// fail ends in the middle, hangs in the middle: after what was done before.
+	"fail": func(model.Request, *model.Outcome) { must(errors.New("no model today")) },
+	"hangs": func(model.Request, *model.Outcome) {
+		note()
+		_, _ = io.Copy(io.Discard, neverEnds())
+	},
+	"costs": func(_ model.Request, o *model.Outcome) { o.Usage.CostUSD = 0.75 },
 	"dirty": func(model.Request, *model.Outcome) { appendLine("left.txt", "left") },
 	"repair": func(r model.Request, o *model.Outcome) {
 		if r.Kind == "repair" {

@@ -1,0 +1,164 @@
+package engine_test
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// checkpoints are the branches that keep work which stopped half-way.
+func (w *world) checkpoints() []string {
+	w.t.Helper()
+	var names []string
+	for _, b := range w.list("octo", w.path("/branches")) {
+		if name := b["name"].(string); strings.HasPrefix(name, "mergexo/checkpoint/") {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// kept is the one checkpoint there is, with the subjects of its commits since the pull request's head, oldest first.
+func (w *world) kept() (branch string, subjects []string) {
+	w.t.Helper()
+	all := w.checkpoints()
+	require.Len(w.t, all, 1)
+	diff := w.api("octo", "GET", w.path("/compare/"+w.tip()+"..."+all[0]), nil)
+	for _, c := range diff["commits"].([]any) {
+		message := object(c.(map[string]any)).at("commit", "message").(string)
+		subject, _, _ := strings.Cut(message, "\n")
+		subjects = append(subjects, subject)
+	}
+	return all[0], subjects
+}
+
+func TestWorkThatStopsHalfWayIsKeptAndLinked(t *testing.T) {
+	t.Parallel()
+	for how, c := range map[string]struct {
+		says, reason string
+		result       model.Result
+		kept         []string
+	}{
+		"commits+dirty+fail": {"turn", "", model.ResultFailed, []string{"Agent's one", "Agent's two", "Checkpoint of work on pull request 1"}},
+		"commits+stuck":      {"block", "agent_blocked", model.ResultBlocked, []string{"Agent's one", "Agent's two"}},
+		"dirty+unknown":      {"block", "outcome_invalid", model.ResultBlocked, []string{"Checkpoint of work on pull request 1"}},
+	} {
+		t.Run(how, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.agent = how
+			before := w.tip()
+			w.review("alice", "Answer me.")
+			ev := w.delivery("pull_request_review_comment")
+			rep := w.handle(ev)
+			assert.Equal(t, c.result, rep.Result, rep.Reason)
+			assert.Equal(t, c.reason, rep.BlockedReason)
+			assert.Equal(t, before, w.tip())
+			branch, subjects := w.kept()
+			assert.Equal(t, c.kept, subjects)
+			said := w.marked(c.says, "")
+			require.Len(t, said, 1)
+			assert.Contains(t, said[0]["body"], "/tree/"+branch+")")
+			assert.Empty(t, w.replies())
+
+			w.agent = "answer"
+			if c.result == model.ResultBlocked {
+				w.talk("carol", "/mergexo unblock")
+				ev = w.delivery("issue_comment")
+			}
+			require.Equal(t, model.ResultDone, w.handle(ev).Result)
+			w.settled(1, 1, 1)
+		})
+	}
+}
+
+func TestWorkWhoseTestsFailIsKept(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, `required_tests = ["sh", "-c", "echo broken; exit 1"]`, "[feedback]\nrepair_rounds = 1")
+	w.review("alice", "Answer me.")
+	require.Equal(t, "tests_failed", w.handle(w.delivery("pull_request_review_comment")).BlockedReason)
+	branch, subjects := w.kept()
+	assert.Len(t, subjects, 2, "one of each round")
+	assert.Contains(t, w.marked("block", "")[0]["body"], "/tree/"+branch+")")
+}
+
+func TestWhatMustNotBePushedIsNotKeptEither(t *testing.T) {
+	t.Parallel()
+	for how, want := range map[string]string{
+		"workflow+fail": "what the agent had done could not be kept: .github/workflows/x.yml: forbid_paths",
+		"amend+fail":    "what the agent had done could not be kept: it does not descend from the head that it began at",
+	} {
+		t.Run(how, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.agent = how
+			w.review("alice", "Answer me.")
+			assert.Equal(t, model.ResultFailed, w.handle(w.delivery("pull_request_review_comment")).Result)
+			assert.Empty(t, w.checkpoints())
+			assert.Contains(t, w.marked("turn", "failed")[0]["body"], want)
+		})
+	}
+}
+
+func TestACancelledRunBringsItsWorkToSafety(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.agent = "commits+dirty+hangs"
+	w.review("alice", "Answer me.")
+	ev := w.delivery("pull_request_review_comment")
+	ctx, cancel := context.WithCancel(context.Background())
+	e := w.engine()
+	done := make(chan model.Report)
+	go func() {
+		rep, _ := e.Handle(ctx, ev)
+		done <- rep
+	}()
+	require.Eventually(t, func() bool { return w.calls() == 2 }, time.Minute, time.Millisecond)
+	cancel()
+	assert.Equal(t, model.ResultRetry, (<-done).Result)
+	branch, subjects := w.kept()
+	assert.Len(t, subjects, 3)
+	claim := w.marked("turn", "started")
+	require.Len(t, claim, 1)
+	assert.Contains(t, claim[0]["body"], "/tree/"+branch+")")
+
+	w.agent = "answer"
+	require.Equal(t, model.ResultDone, w.handle(ev).Result, "the claim was given up: nobody has to wait for GitHub to say that the run is over")
+	w.settled(1, 1, 1)
+}
+
+func TestADeathWhileWorkIsKeptIsMadeGood(t *testing.T) {
+	t.Parallel()
+	for n := 1; ; n++ {
+		w := newWorld(t)
+		w.agent = "commits+fail"
+		w.review("alice", "Answer me.")
+		ev := w.delivery("pull_request_review_comment")
+		for _, f := range []fate{diesFirst, diesAfter} {
+			w.gate.at = func(i int, _ *http.Request) fate {
+				if i == n {
+					return f
+				}
+				return passes
+			}
+			_, _ = w.engine().Handle(context.Background(), ev)
+			w.over(w.runs)
+			if !w.gate.died() {
+				require.Greater(t, n, 3, "the claim, the checkpoint and what is said of it")
+				return
+			}
+			w.gate.revive()
+		}
+		w.agent = "answer"
+		require.Equal(t, model.ResultDone, w.handle(ev).Result, "died twice at write %d", n)
+		w.settled(1, 1, 1)
+		assert.LessOrEqual(t, len(w.checkpoints()), 2)
+	}
+}
