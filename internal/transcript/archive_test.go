@@ -1,0 +1,242 @@
+package transcript_test
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/transcript"
+)
+
+// zipped is a gzipped archive of what fill writes.
+func zipped(t testing.TB, fill func(*tar.Writer)) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	z, err := gzip.NewWriterLevel(&out, gzip.BestSpeed)
+	require.NoError(t, err)
+	a := tar.NewWriter(z)
+	fill(a)
+	require.NoError(t, errors.Join(a.Close(), z.Close()))
+	return out.Bytes()
+}
+
+func put(t testing.TB, a *tar.Writer, head tar.Header, text string) {
+	t.Helper()
+	head.Size = int64(len(text))
+	require.NoError(t, a.WriteHeader(&head))
+	_, err := io.WriteString(a, text)
+	require.NoError(t, err)
+}
+
+// aboutText is about.json for about, as the package writes it.
+func aboutText(t testing.TB) string {
+	t.Helper()
+	text, err := json.Marshal(map[string]any{
+		"version": 1, "repository": about.Repository, "pull_request": about.PullRequest, "adapter": about.Adapter, "session": about.Session,
+	})
+	require.NoError(t, err)
+	return string(text)
+}
+
+// archives are what somebody could seal who knows the public key, each with what is wrong with it.
+var archives = []struct {
+	name string
+	kind transcript.Kind
+	make func(t testing.TB) []byte
+}{
+	{"not gzipped", transcript.Damaged, func(testing.TB) []byte { return []byte("hello") }},
+	{"nothing", transcript.Damaged, func(testing.TB) []byte { return nil }},
+	{"an empty archive", transcript.Damaged, func(t testing.TB) []byte { return zipped(t, func(*tar.Writer) {}) }},
+	{"no about.json", transcript.Damaged, func(t testing.TB) []byte {
+		return zipped(t, func(a *tar.Writer) { put(t, a, tar.Header{Name: "files/x", Typeflag: tar.TypeReg}, "x") })
+	}},
+	{"no files", transcript.Damaged, with()},
+	{"about.json is no JSON", transcript.Damaged, headed(`hello`)},
+	{"about.json has a field more", transcript.Damaged, headed(`{"version": 1, "pull": 7}`)},
+	{"about.json has no version", transcript.Damaged, headed(`{"pull_request": 7}`)},
+	{"about.json goes on", transcript.Damaged, headed(`{"version": 1} {}`)},
+	{"about.json is of a later version", transcript.Damaged, headed(`{"version": 2, "compression": "zstd"}`)},
+	{"a path that leads out", transcript.Damaged, with(&tar.Header{Name: "files/../../x", Typeflag: tar.TypeReg})},
+	{"an absolute path", transcript.Damaged, with(&tar.Header{Name: "files//etc/passwd", Typeflag: tar.TypeReg})},
+	{"a path elsewhere", transcript.Damaged, with(&tar.Header{Name: "x", Typeflag: tar.TypeReg})},
+	{"a path of another system", transcript.Damaged, with(&tar.Header{Name: `files/..\x`, Typeflag: tar.TypeReg})},
+	{"a path with a line feed", transcript.Damaged, with(&tar.Header{Name: "files/a\nb", Typeflag: tar.TypeReg})},
+	{"a long path", transcript.Damaged, with(&tar.Header{Name: "files/" + strings.Repeat("x", 251), Typeflag: tar.TypeReg})},
+	{"a symbolic link", transcript.Damaged, with(&tar.Header{Name: "files/x", Typeflag: tar.TypeSymlink, Linkname: "/etc/passwd"})},
+	{"a hard link", transcript.Damaged, with(&tar.Header{Name: "files/x", Typeflag: tar.TypeLink, Linkname: "about.json"})},
+	{"a FIFO", transcript.Damaged, with(&tar.Header{Name: "files/x", Typeflag: tar.TypeFifo})},
+	{"a directory", transcript.Damaged, with(&tar.Header{Name: "files/x/", Typeflag: tar.TypeDir})},
+	{"a file twice", transcript.Damaged, with(&tar.Header{Name: "files/x", Typeflag: tar.TypeReg}, &tar.Header{Name: "files/x", Typeflag: tar.TypeReg})},
+	{"too many files", transcript.Size, func(t testing.TB) []byte {
+		return zipped(t, func(a *tar.Writer) {
+			put(t, a, tar.Header{Name: "about.json", Typeflag: tar.TypeReg}, aboutText(t))
+			for i := range 101 {
+				put(t, a, tar.Header{Name: fmt.Sprintf("files/%d", i), Typeflag: tar.TypeReg}, "")
+			}
+		})
+	}},
+	{"a bomb", transcript.Size, func(t testing.TB) []byte {
+		return zipped(t, func(a *tar.Writer) {
+			put(t, a, tar.Header{Name: "about.json", Typeflag: tar.TypeReg}, aboutText(t))
+			put(t, a, tar.Header{Name: "files/x", Typeflag: tar.TypeReg}, strings.Repeat("\x00", transcript.MaxPlain+1))
+		})
+	}},
+	{"a bomb behind the archive", transcript.Size, func(t testing.TB) []byte {
+		var out bytes.Buffer
+		z := gzip.NewWriter(&out)
+		a := tar.NewWriter(z)
+		put(t, a, tar.Header{Name: "about.json", Typeflag: tar.TypeReg}, aboutText(t))
+		put(t, a, tar.Header{Name: "files/x", Typeflag: tar.TypeReg}, "x")
+		require.NoError(t, a.Close())
+		_, err := z.Write(make([]byte, transcript.MaxPlain*2))
+		require.NoError(t, err)
+		require.NoError(t, z.Close())
+		return out.Bytes()
+	}},
+	{"something behind the archive", transcript.Damaged, func(t testing.TB) []byte {
+		var out bytes.Buffer
+		z := gzip.NewWriter(&out)
+		a := tar.NewWriter(z)
+		put(t, a, tar.Header{Name: "about.json", Typeflag: tar.TypeReg}, aboutText(t))
+		put(t, a, tar.Header{Name: "files/x", Typeflag: tar.TypeReg}, "x")
+		require.NoError(t, a.Close())
+		_, err := io.WriteString(z, "more")
+		require.NoError(t, err)
+		require.NoError(t, z.Close())
+		return out.Bytes()
+	}},
+	{"a bomb that is mostly holes", transcript.Size, sparse},
+	{"half an archive", transcript.Damaged, func(t testing.TB) []byte {
+		whole := with(&tar.Header{Name: "files/x", Typeflag: tar.TypeReg})(t)
+		return whole[:len(whole)/2]
+	}},
+}
+
+// with is an archive with about.json and files, all of whose text is "x" where they can have one.
+func with(heads ...*tar.Header) func(testing.TB) []byte {
+	return func(t testing.TB) []byte {
+		return zipped(t, func(a *tar.Writer) {
+			put(t, a, tar.Header{Name: "about.json", Typeflag: tar.TypeReg}, aboutText(t))
+			for _, head := range heads {
+				switch {
+				case head.Typeflag == tar.TypeReg:
+					put(t, a, *head, "x")
+				default:
+					put(t, a, *head, "")
+				}
+			}
+		})
+	}
+}
+
+// headed is an archive with another about.json.
+func headed(text string) func(testing.TB) []byte {
+	return func(t testing.TB) []byte {
+		return zipped(t, func(a *tar.Writer) {
+			put(t, a, tar.Header{Name: "about.json", Typeflag: tar.TypeReg}, text)
+			put(t, a, tar.Header{Name: "files/x", Typeflag: tar.TypeReg}, "x")
+		})
+	}
+}
+
+// sparse is an archive whose one file is 100 GB of nothing, as GNU tar writes one in its PAX format 1.0
+// (https://www.gnu.org/software/tar/manual/html_node/PAX-1.html). archive/tar reads such files and does not write them.
+func sparse(t testing.TB) []byte {
+	var raw bytes.Buffer
+	block := func(kind byte, name, text string) {
+		head := make([]byte, 512)
+		copy(head, name)
+		copy(head[100:], "0000600\x000000000\x000000000\x00"+fmt.Sprintf("%011o\x0000000000000\x00        %c", len(text), kind))
+		copy(head[257:], "ustar\x0000")
+		sum := 0
+		for _, b := range head {
+			sum += int(b)
+		}
+		copy(head[148:], fmt.Sprintf("%06o\x00 ", sum))
+		raw.Write(head)
+		raw.WriteString(text + strings.Repeat("\x00", (512-len(text)%512)%512))
+	}
+	block('0', "about.json", aboutText(t))
+	records := ""
+	for _, record := range []string{"GNU.sparse.major=1", "GNU.sparse.minor=0", "GNU.sparse.name=files/x", "GNU.sparse.realsize=100000000000"} {
+		records += fmt.Sprintf("%d %s\n", len(record)+4, record)
+	}
+	block('x', "pax", records)
+	block('0', "files/x", "1\n99999999999\n1\n"+strings.Repeat("\x00", 495)+"x")
+	raw.Write(make([]byte, 1024))
+	var out bytes.Buffer
+	z := gzip.NewWriter(&out)
+	_, err := z.Write(raw.Bytes())
+	require.NoError(t, errors.Join(err, z.Close()))
+	return out.Bytes()
+}
+
+func TestAnArchiveThatWeDidNotMakeIsRefused(t *testing.T) {
+	id, k := fresh(t)
+	var lines []string
+	for _, c := range archives {
+		sealed := encrypted(t, id.Recipient(), c.make(t))
+		files, err := k.Open(about, transcript.Digest(sealed), sealed)
+		assert.Nil(t, files, c.name)
+		assert.Equal(t, c.kind, kindOf(t, err), c.name)
+		lines = append(lines, c.name+": "+err.Error())
+	}
+	goldenLines(t, "refused.txt", lines)
+
+	sealed := encrypted(t, id.Recipient(), with(&tar.Header{Name: "files/x", Typeflag: tar.TypeReg})(t))
+	files, err := k.Open(about, transcript.Digest(sealed), sealed)
+	require.NoError(t, err, "the ones above are wrong for what their names say only")
+	assert.Equal(t, map[string][]byte{"x": []byte("x")}, files)
+}
+
+func FuzzOpen(f *testing.F) {
+	id, k := fresh(f)
+	for _, c := range archives {
+		if !strings.Contains(c.name, "bomb") {
+			f.Add(c.make(f), byte(0))
+		}
+	}
+	f.Add(with(&tar.Header{Name: "files/x", Typeflag: tar.TypeReg})(f), byte(0))
+	sealed, err := k.Seal(about, map[string][]byte{rollout: []byte("{}\n")})
+	require.NoError(f, err)
+	f.Add(sealed, byte(2))
+	var bare bytes.Buffer
+	z, err := gzip.NewReader(bytes.NewReader(with(&tar.Header{Name: "files/x", Typeflag: tar.TypeReg})(f)))
+	require.NoError(f, err)
+	_, err = io.Copy(&bare, z)
+	require.NoError(f, err)
+	f.Add(bare.Bytes(), byte(1))
+	f.Fuzz(func(t *testing.T, data []byte, layer byte) {
+		switch layer % 3 { // what somebody made: all of it, what is inside of age, or what is inside of gzip
+		case 0:
+			data = encrypted(t, id.Recipient(), data)
+		case 1:
+			var out bytes.Buffer
+			z := gzip.NewWriter(&out)
+			_, err := z.Write(data)
+			require.NoError(t, errors.Join(err, z.Close()))
+			data = encrypted(t, id.Recipient(), out.Bytes())
+		}
+		files, err := k.Open(about, transcript.Digest(data), data)
+		if err != nil {
+			kindOf(t, err)
+			return
+		}
+		again, err := k.Seal(about, files)
+		require.NoError(t, err, "what was opened could have been sealed")
+		got, err := k.Open(about, transcript.Digest(again), again)
+		require.NoError(t, err)
+		require.Equal(t, slices.Sorted(maps.Keys(files)), slices.Sorted(maps.Keys(got)))
+	})
+}
