@@ -103,6 +103,13 @@ func (s *Stub) Play(script ...Answer) {
 	s.script, s.asks, s.open, s.next = script, nil, "", 0
 }
 
+// Forget lets go of what the present script has left to say, for a test that cannot know how far a program comes.
+func (s *Stub) Forget() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.script = s.script[:min(s.next, len(s.script))]
+}
+
 // Asks is how many requests of the present script were answered.
 func (s *Stub) Asks() int {
 	s.mu.Lock()

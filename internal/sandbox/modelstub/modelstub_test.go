@@ -151,3 +151,16 @@ func TestAnAnswerWithoutAStreamIsTheSame(t *testing.T) {
 	assert.Contains(t, text, `"text":"Done."`)
 	assert.Contains(t, text, `"stop_reason":"end_turn"`)
 }
+
+func TestAScriptThatIsForgottenNeedNotBeHeardToItsEnd(t *testing.T) {
+	t.Parallel()
+	of := &tester{T: t}
+	s := modelstub.New(of, modelstub.Say("One."), modelstub.Say("Two."))
+	post(t, s, "/v1/messages", modelstub.Key, silent)
+	s.Forget()
+	s.Play(modelstub.Say("Three."))
+	_, out := post(t, s, "/v1/messages", modelstub.Key, silent)
+	assert.Contains(t, out, "Three.")
+	of.end()
+	assert.Empty(t, of.wrong)
+}
