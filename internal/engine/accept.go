@@ -17,7 +17,7 @@ import (
 // accept holds one answer of the agent against the rules and gives the head that it leads to.
 func (p *pass) accept(ctx context.Context, out model.Outcome) (string, error) {
 	if out.BlockedReason != "" {
-		return "", p.blockKeeping(ctx, model.BlockMarker{Reason: model.ReasonAgent, Observed: p.base()}, out.BlockedReason)
+		return "", p.blocked(model.ReasonAgent, out.BlockedReason)
 	}
 	head, err := p.guardLocal(ctx)
 	if err != nil {
@@ -28,12 +28,12 @@ func (p *pass) accept(ctx context.Context, out model.Outcome) (string, error) {
 		return "", err
 	}
 	if err := turn.Validate(out, p.feedback, dirty || head != p.base()); err != nil {
-		return "", p.blockKeeping(ctx, model.BlockMarker{Reason: model.ReasonOutcome, Observed: p.base()}, err.Error())
+		return "", p.blocked(model.ReasonOutcome, err.Error())
 	}
 	if dirty && out.CommitMessage != "" {
 		head, _, err = p.checkout.Commit(ctx, out.CommitMessage)
 		if unmerged := (*git.ErrUnmerged)(nil); errors.As(err, &unmerged) {
-			return "", p.failed(ctx, err)
+			return "", failing(err)
 		}
 		if err != nil {
 			return "", err
@@ -41,7 +41,7 @@ func (p *pass) accept(ctx context.Context, out model.Outcome) (string, error) {
 	}
 	found, err := p.inspect(ctx, head)
 	if err == nil && found.reason != "" {
-		err = p.block(ctx, model.BlockMarker{Reason: found.reason, Observed: p.base()}, found.detail)
+		err = p.blocked(found.reason, found.detail)
 	}
 	return head, err
 }
@@ -92,7 +92,7 @@ func (p *pass) list(ctx context.Context, from, to string) ([]model.Commit, error
 func (p *pass) guardLocal(ctx context.Context) (string, error) {
 	head, err := p.checkout.Head(ctx)
 	if err != nil {
-		return "", p.failed(ctx, err)
+		return "", failing(err)
 	}
 	relation, err := p.localRelation(ctx, p.base(), head)
 	if err != nil {
@@ -100,9 +100,9 @@ func (p *pass) guardLocal(ctx context.Context) (string, error) {
 	}
 	switch lineage.Decide(relation) {
 	case lineage.Block:
-		return "", p.block(ctx, rewrite(p.base(), head, model.GuardLocal), "")
+		return "", &ending{block: rewrite(p.base(), head, model.GuardLocal)}
 	case lineage.Resolve:
-		return "", p.failed(ctx, fmt.Errorf("the history between %s and %s could not be read", markdown.Short(p.base()), markdown.Short(head)))
+		return "", failing(fmt.Errorf("the history between %s and %s could not be read", markdown.Short(p.base()), markdown.Short(head)))
 	}
 	return head, p.nothingLeftBehind(ctx, head)
 }
@@ -117,7 +117,7 @@ func (p *pass) nothingLeftBehind(ctx context.Context, head string) error {
 	if err != nil || lineage.Decide(relation) == lineage.Pass {
 		return err
 	}
-	return p.failed(ctx, fmt.Errorf("the agent left HEAD at %s, without its own commits up to %s on the branch", markdown.Short(head), markdown.Short(tip)))
+	return failing(fmt.Errorf("the agent left HEAD at %s, without its own commits up to %s on the branch", markdown.Short(head), markdown.Short(tip)))
 }
 
 // requiredTests gives the end of the output of tests that fail, or "".

@@ -65,22 +65,22 @@ func (d *dialogue) consult(ctx context.Context) (model.Outcome, error) {
 	}
 	var failed *agent.Error
 	if !errors.As(err, &failed) {
-		return out, d.failed(ctx, err)
+		return out, failing(err)
 	}
 	d.charge(failed.Usage.CostUSD)
 	switch {
 	case failed.Kind == agent.NoSession && d.ask.Session == "":
 	case failed.Kind == agent.NoSession && d.settings.Feedback.OnMissingSession == "block":
-		return out, d.block(ctx, model.BlockMarker{Reason: model.ReasonSession, Observed: d.base()}, err.Error())
+		return out, d.blocked(model.ReasonSession, err.Error())
 	case failed.Kind == agent.NoSession:
 		d.Log.Warn("session_lost", "pr_number", d.event.Number, "turn_key", d.marker.Key, "error", err)
 		return d.anew(ctx)
 	case failed.Kind == agent.Limit:
-		return out, d.postpone(ctx, err)
+		return out, &ending{cause: err, waits: true}
 	case failed.Kind == agent.Refused:
-		return out, d.blockKeeping(ctx, model.BlockMarker{Reason: model.ReasonRefused, Observed: d.base()}, err.Error())
+		return out, d.blocked(model.ReasonRefused, err.Error())
 	}
-	return out, d.failed(ctx, err)
+	return out, failing(err)
 }
 
 // anew begins another session in place of one that is lost, which knows nothing but what GitHub holds.
@@ -100,7 +100,7 @@ func (d *dialogue) weigh(ctx context.Context, out model.Outcome) (head string, a
 	d.all = turn.Join(d.all, out)
 	d.ask.Session, d.ask.Kind, d.ask.CI, d.ask.GitResults = d.all.Session, "feedback", nil, nil
 	kept := context.WithoutCancel(ctx) // what an agent has finished is kept even when the run was cancelled since
-	if again, err := d.unresolved(kept, out); err != nil || again {
+	if again, err := d.unresolved(out); err != nil || again {
 		return "", again, err
 	}
 	if head, err = d.accept(kept, out); err != nil {
@@ -114,18 +114,21 @@ func (d *dialogue) weigh(ctx context.Context, out model.Outcome) (head string, a
 	}
 	d.conflicts = nil
 	output, err := d.requiredTests(ctx, head)
+	if err != nil && ctx.Err() != nil { // the work is whole, only not tested
+		err = failing(err)
+	}
 	if err != nil || output == "" {
 		return head, false, err
 	}
 	name := strings.Join(d.settings.Repo.RequiredTests, " ")
-	return "", true, d.repair(kept, model.CIFailure{Name: name, Log: output},
+	return "", true, d.repair(model.CIFailure{Name: name, Log: output},
 		fmt.Sprintf("%s fails after %d repair rounds; the end of its output:\n%s", name, d.fixes, output))
 }
 
 // repair asks for another round about something that is wrong, as often as the settings allow.
-func (d *dialogue) repair(ctx context.Context, what model.CIFailure, otherwise string) error {
+func (d *dialogue) repair(what model.CIFailure, otherwise string) error {
 	if d.fixes >= d.settings.Feedback.RepairRounds {
-		return d.blockKeeping(ctx, model.BlockMarker{Reason: model.ReasonTests, Observed: d.base()}, otherwise)
+		return d.blocked(model.ReasonTests, otherwise)
 	}
 	d.fixes++
 	d.ask.Kind, d.ask.CI = "repair", []model.CIFailure{what}
@@ -133,7 +136,7 @@ func (d *dialogue) repair(ctx context.Context, what model.CIFailure, otherwise s
 }
 
 // unresolved looks for conflict markers that a merge of ours left and the agent wants to have committed.
-func (d *dialogue) unresolved(ctx context.Context, out model.Outcome) (again bool, err error) {
+func (d *dialogue) unresolved(out model.Outcome) (again bool, err error) {
 	if len(d.conflicts) == 0 || out.CommitMessage == "" || out.BlockedReason != "" {
 		return false, nil
 	}
@@ -142,13 +145,13 @@ func (d *dialogue) unresolved(ctx context.Context, out model.Outcome) (again boo
 		return false, err
 	}
 	said := "conflict markers are left in " + strings.Join(marked, ", ")
-	return true, d.repair(ctx, model.CIFailure{Name: "merge", Log: said}, said)
+	return true, d.repair(model.CIFailure{Name: "merge", Log: said}, said)
 }
 
 // runErrands carries out git operations that the agent asked for, since it has no credential of its own.
 func (d *dialogue) runErrands(ctx context.Context, ops []model.GitOp) error {
 	if d.errands == maxErrands {
-		return d.failed(ctx, fmt.Errorf("the agent asked for git operations in more than %d rounds", maxErrands))
+		return failing(fmt.Errorf("the agent asked for git operations in more than %d rounds", maxErrands))
 	}
 	d.errands++
 	for i, op := range ops {

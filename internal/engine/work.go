@@ -39,42 +39,74 @@ func (p *pass) finish(ctx context.Context) error {
 // base is the head that the turn's commits sit on.
 func (p *pass) base() string { return turn.Base(p.marker) }
 
-// work runs the agent in a clean checkout of the head, holds what it did against the rules, and records it: commits on
-// the stage, answers in the claim. From then on no agent is needed for this turn.
+// product is what came of the agent's part of a turn.
+type product struct {
+	out     model.Outcome // all answers as one
+	head    string        // that they lead to
+	seconds int           // how long it took
+	ending  *ending       // in place of all that
+}
+
+// work brings the turn to what can be published: the agent's part, then its record on GitHub.
 func (p *pass) work(ctx context.Context) error {
 	if err := p.open(ctx); err != nil {
 		return err
 	}
-	pull := p.snap.Pull
-	if err := p.checkout.Restore(ctx, pull.HeadRef, pull.BaseRef, p.base()); err != nil {
-		var moved *git.ErrHeadMoved
-		if errors.As(err, &moved) {
-			return p.withdraw(ctx, model.ResultRetry, "%s", err)
-		}
-		if gone := (*git.ErrNoRef)(nil); errors.As(err, &gone) {
-			return p.withdraw(ctx, model.ResultRetry, "%s; the head branch was deleted while it was being claimed", err)
-		}
-		return err
-	}
-	began := p.Now()
-	out, head, err := p.agentRounds(ctx)
-	if broken := (*git.Error)(nil); errors.As(err, &broken) && broken.Failure == "" { // the agent left a checkout that git cannot work with
-		return p.failed(ctx, err)
-	}
+	done, err := p.produce(ctx)
 	if err != nil {
 		return err
 	}
+	if done.ending != nil {
+		return p.end(ctx, done.ending)
+	}
 	// Finished work is kept even when the run was cancelled while it was being finished.
 	ctx = context.WithoutCancel(ctx)
-	if p.commits, err = p.list(ctx, p.base(), head); err != nil {
+	if p.commits, err = p.list(ctx, p.base(), done.head); err != nil {
 		return err
 	}
-	p.marker.Planned = head
-	if out.Session != "" {
-		p.marker.Session = out.Session
+	p.marker.Planned = done.head
+	if done.out.Session != "" {
+		p.marker.Session = done.out.Session
 	}
-	seconds := int(p.Now().Sub(began).Round(time.Second).Seconds())
-	return p.record(ctx, turn.Outbox(out, p.feedback, seconds, p.commits, p.notes))
+	return p.record(ctx, turn.Outbox(done.out, p.feedback, done.seconds, p.commits, p.notes))
+}
+
+// produce runs the agent in a clean checkout of the head and holds what it did against the rules.
+func (p *pass) produce(ctx context.Context) (done product, err error) {
+	if err := p.restore(ctx); err != nil {
+		return done, err
+	}
+	began := p.Now()
+	done.out, done.head, err = p.agentRounds(ctx)
+	done.seconds = int(p.Now().Sub(began).Round(time.Second).Seconds())
+	if broken := (*git.Error)(nil); errors.As(err, &broken) && broken.Failure == "" { // the agent left a checkout that git cannot work with
+		err = failing(err)
+	}
+	if errors.As(err, &done.ending) {
+		return done, nil
+	}
+	return done, err
+}
+
+// restore makes the checkout a clean one of the head that the turn began at.
+func (p *pass) restore(ctx context.Context) error {
+	pull := p.snap.Pull
+	err := p.checkout.Restore(ctx, pull.HeadRef, pull.BaseRef, p.base())
+	if moved := (*git.ErrHeadMoved)(nil); errors.As(err, &moved) {
+		return p.withdraw(ctx, model.ResultRetry, "%s", err)
+	}
+	if gone := (*git.ErrNoRef)(nil); errors.As(err, &gone) {
+		return p.withdraw(ctx, model.ResultRetry, "%s; the head branch was deleted meanwhile", err)
+	}
+	return err
+}
+
+// charge counts what the agent has cost.
+func (p *pass) charge(cost float64) {
+	p.marker.CostUSD += cost
+	if p.marker.Spent != nil {
+		p.marker.Spent.CostUSD += cost
+	}
 }
 
 // record stages the planned head and then says so in the claim. The order is the promise: the work is on GitHub before

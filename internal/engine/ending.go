@@ -1,0 +1,101 @@
+package engine
+
+import (
+	"context"
+	"errors"
+
+	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/turn"
+)
+
+// ending is how the agent's part of a turn ended that came to no result, as data. It is an error only in Go's sense; end
+// brings it about.
+type ending struct {
+	block  model.BlockMarker // without a reason: the attempt failed
+	detail string            // of the block
+	cause  error             // of the failure
+	waits  bool              // nothing but time was missing: the attempt does not count
+}
+
+func (e *ending) Error() string {
+	if e.block.Reason != "" {
+		return e.block.Reason + ": " + e.detail
+	}
+	return e.cause.Error()
+}
+
+func (p *pass) blocked(reason, detail string) *ending {
+	return &ending{block: model.BlockMarker{Reason: reason, Observed: p.base()}, detail: detail}
+}
+
+func failing(cause error) *ending { return &ending{cause: cause} }
+
+// end keeps what the agent has done so far and says why there is no result.
+func (p *pass) end(ctx context.Context, e *ending) error {
+	if ctx.Err() != nil && e.block.Reason == "" {
+		return p.cancelled(ctx, e.cause)
+	}
+	ctx = context.WithoutCancel(ctx)
+	p.kept = p.keep(ctx)
+	switch {
+	case e.block.Reason != "":
+		return p.block(ctx, e.block, e.detail)
+	case e.waits:
+		return p.postpone(ctx, e.cause)
+	}
+	return p.failed(ctx, e.cause)
+}
+
+// failed ends this attempt of the turn.
+func (p *pass) failed(ctx context.Context, cause error) error {
+	p.marker.Reason = cause.Error()
+	last := p.marker.Attempt >= turn.MaxAttempts
+	next := turn.Retry(p.marker)
+	if last {
+		next = "Nothing was pushed to the branch and the feedback stays pending."
+	}
+	if err := p.giveUp(ctx, next); err != nil {
+		return err
+	}
+	if last {
+		return p.block(ctx, model.BlockMarker{Reason: model.ReasonAttempts, Observed: p.base()}, cause.Error())
+	}
+	return stop(model.ResultFailed, "turn on pull request %d, attempt %d of %d: %s", p.event.Number, p.marker.Attempt, turn.MaxAttempts, cause)
+}
+
+// postpone ends an attempt that only lacked time: the agent's provider is at a limit. It does not count.
+func (p *pass) postpone(ctx context.Context, cause error) error {
+	p.marker.Reason = cause.Error()
+	p.marker.Attempt--
+	if err := p.giveUp(ctx, turn.Later); err != nil {
+		return err
+	}
+	return stop(model.ResultRetry, "turn on pull request %d waits: %s; the feedback stays pending", p.event.Number, cause)
+}
+
+// giveUp says that this attempt has no result, and where its work is.
+func (p *pass) giveUp(ctx context.Context, next string) error {
+	p.marker.Phase, p.marker.Outbox = model.PhaseFailed, nil
+	p.marker.Checkpoint, p.marker.CheckpointSHA = p.kept.Branch, p.kept.SHA
+	for _, n := range p.notes {
+		p.marker.Reason += "\n" + n
+	}
+	return p.edit(ctx, turn.FailedText(p.snap.Pull, p.feedback, p.marker, next))
+}
+
+// cancelled brings the agent's work to safety in the moment that is left. The claim stays, by which the next run recovers;
+// where it links the work it is given up, so that nobody has to wait until GitHub says that this run is over.
+func (p *pass) cancelled(ctx context.Context, cause error) error {
+	ended := errors.Join(context.Canceled, cause)
+	ctx, done := context.WithTimeout(context.WithoutCancel(ctx), lastWords)
+	defer done()
+	k := p.keep(ctx)
+	if k.Branch == "" {
+		return ended
+	}
+	p.marker.Checkpoint, p.marker.CheckpointSHA = k.Branch, k.SHA
+	if err := p.park(ctx, "The run was cancelled; the next one goes on from here."); err != nil {
+		p.Log.Warn("checkpoint_not_linked", "branch", k.Branch, "error", err)
+	}
+	return ended
+}
