@@ -44,9 +44,11 @@ type world struct {
 	number  int
 	head    string // branch
 	key     string
-	agent   string // what the fake agent does
-	log     string // where it notes its calls
-	workdir string // GITHUB_WORKSPACE; empty for an own clone
+	agent   string            // what the fake agent does
+	log     string            // where it notes its calls
+	workdir string            // GITHUB_WORKSPACE; empty for an own clone
+	env     map[string]string // what the runner has set beside what every story needs
+	keeps   string            // where a runner that keeps its disk has the transcripts of sessions
 	runs    int64
 	random  int
 	logged  bytes.Buffer
@@ -272,11 +274,12 @@ func (w *world) engineAs(token string) *engine.Engine {
 			env[name] = v
 		}
 	}
+	maps.Copy(env, w.env)
 	return &engine.Engine{
 		GitHub: gh, Codec: journal.Codec{Key: []byte(w.key)}, ServerURL: w.origin,
 		Git:    git.Options{Token: token, Workspace: w.workdir, Temp: w.t.TempDir(), Now: w.clock, Log: log, Path: os.Getenv("PATH")},
 		Run:    engine.Run{ID: w.runs, Attempt: 1, URL: fmt.Sprintf("%s/octo/widgets/actions/runs/%d", w.origin, w.runs)},
-		Lookup: func(name string) (string, bool) { v, ok := env[name]; return v, ok }, Foreign: io.Discard, Log: log, Now: w.clock,
+		Lookup: func(name string) (string, bool) { v, ok := env[name]; return v, ok }, Foreign: io.Discard, Log: log, Now: w.clock, Sessions: w.keeps,
 		Random: func() string { w.random++; return fmt.Sprintf("random%d", w.random) },
 	}
 }

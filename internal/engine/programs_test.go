@@ -1,0 +1,204 @@
+package engine_test
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/sandbox/modelstub"
+)
+
+// played is a world whose agent is a real program, with a stub for its model. A file of the checkout is edited by its
+// path, so there is a workspace.
+func played(t *testing.T, r modelstub.Rig, more string) (*world, *modelstub.Stub) {
+	t.Helper()
+	w, s := newWorld(t), modelstub.New(t)
+	args := ""
+	for _, a := range r.Args {
+		args += fmt.Sprintf("%q, ", a)
+	}
+	names := ""
+	for name := range r.Variables {
+		names += fmt.Sprintf("%q, ", name)
+	}
+	w.write("octo", "main", ".github/mergexo.toml", fmt.Sprintf("[agent]\nadapter = %q\ntimeout = \"1m\"\nextra_args = [%s]\npass_env = [%s]\n%s", r.Adapter, args, names, more))
+	w.env = map[string]string{"PATH": modelstub.Programs(t) + ":" + os.Getenv("PATH"), "HOME": "/nonexistent"}
+	maps.Copy(w.env, r.Point(s.URL))
+	w.keeps = t.TempDir()
+	w.clone("--branch", w.head)
+	return w, s
+}
+
+// programs tells a story with each of the real programs.
+func programs(t *testing.T, story func(t *testing.T, r modelstub.Rig)) {
+	t.Helper()
+	t.Parallel()
+	for _, r := range modelstub.Rigs() {
+		t.Run(r.Adapter, func(t *testing.T) {
+			t.Parallel()
+			story(t, r)
+		})
+	}
+}
+
+// answering is a script in which the program edits the greeting with its own tools and answers a review comment.
+func (w *world) answering(r modelstub.Rig, comment int64, from, to string) []modelstub.Answer {
+	outcome := fmt.Sprintf(`{"review_replies": [{"review_comment_id": %d, "body": "It says %s now."}], "general_comment": "", "commit_message": "Say %s", "git_ops": [], "flaky_test_report": null, "blocked_reason": ""}`, comment, to, to)
+	return append(r.Edit(filepath.Join(w.workdir, "greeting.txt"), from, to), r.Done(outcome))
+}
+
+func TestARealProgramAnswersAndGoesOnWithItsSession(t *testing.T) {
+	programs(t, func(t *testing.T, r modelstub.Rig) {
+		w, s := played(t, r, "")
+		s.Play(w.answering(r, w.review("alice", "Greet the moon."), "world", "moon")...)
+		rep := w.handle(w.delivery("pull_request_review_comment"))
+		require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+		w.settled(1, 1, 1)
+		assert.Equal(t, "hello\nmoon\n", w.file("greeting.txt"))
+		assert.Contains(t, w.replies()[0]["body"], "It says moon now.")
+		assert.Contains(t, w.marked("turn", "done")[0]["body"], " tokens")
+
+		s.Play(w.answering(r, w.review("bob", "And now the sun."), "moon", "sun")...)
+		rep = w.handle(w.delivery("pull_request_review_comment"))
+		require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+		w.settled(2, 2, 2)
+		assert.Equal(t, "hello\nsun\n", w.file("greeting.txt"))
+		second := s.Asked(s.Asks() - 1)
+		assert.Contains(t, second, "Greet the moon.", "the session knows the first turn")
+		assert.Contains(t, second, "And now the sun.")
+	})
+}
+
+func TestASessionThatIsLostBeginsAnewFromWhatGitHubHolds(t *testing.T) {
+	programs(t, func(t *testing.T, r modelstub.Rig) {
+		w, s := played(t, r, "")
+		s.Play(w.answering(r, w.review("alice", "Greet the moon."), "world", "moon")...)
+		require.Equal(t, model.ResultDone, w.handle(w.delivery("pull_request_review_comment")).Result)
+
+		w.keeps = t.TempDir() // another runner
+		s.Play(w.answering(r, w.review("bob", "And now the sun."), "moon", "sun")...)
+		rep := w.handle(w.delivery("pull_request_review_comment"))
+		require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+		w.settled(2, 2, 2)
+		first := s.Asked(0)
+		assert.Contains(t, first, "Answered 1 comment", "the earlier receipt")
+		assert.Contains(t, first, "diff --git a/greeting.txt", "the diff")
+		assert.Contains(t, w.marked("turn", "done")[1]["body"], "it began a new one")
+	})
+}
+
+func TestASessionThatIsLostBlocksOnceWhereTheSettingsSaySo(t *testing.T) {
+	programs(t, func(t *testing.T, r modelstub.Rig) {
+		w, s := played(t, r, "[feedback]\non_missing_session = \"block\"\n")
+		s.Play(w.answering(r, w.review("alice", "Greet the moon."), "world", "moon")...)
+		require.Equal(t, model.ResultDone, w.handle(w.delivery("pull_request_review_comment")).Result)
+
+		w.keeps = t.TempDir()
+		second := w.review("bob", "And now the sun.")
+		ev := w.delivery("pull_request_review_comment")
+		for range 2 {
+			rep := w.handle(ev)
+			assert.Equal(t, model.ResultBlocked, rep.Result, rep.Reason)
+			assert.Equal(t, "session_missing", rep.BlockedReason)
+		}
+		require.Len(t, w.marked("block", ""), 1)
+		assert.Contains(t, w.marked("block", "")[0]["body"], "To let the agent begin a new session, comment `/mergexo unblock`.")
+
+		s.Play(w.answering(r, second, "moon", "sun")...)
+		w.talk("carol", "/mergexo unblock")
+		rep := w.handle(w.delivery("issue_comment"))
+		require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+		w.settled(2, 2, 2)
+	})
+}
+
+func TestAProvidersLimitIsNoFailureHoweverOftenItIsMet(t *testing.T) {
+	programs(t, func(t *testing.T, r modelstub.Rig) {
+		w, s := played(t, r, "")
+		comment := w.review("alice", "Greet the moon.")
+		ev := w.delivery("pull_request_review_comment")
+		for range 4 {
+			s.Play(r.RateLimit())
+			rep := w.handle(ev)
+			assert.Equal(t, model.ResultRetry, rep.Result, rep.Reason)
+			assert.Contains(t, rep.Reason, "is at a limit of its provider")
+			s.Forget()
+		}
+		waiting := w.marked("turn", "failed")
+		require.Len(t, waiting, 1, "one comment, however often")
+		assert.Contains(t, waiting[0]["body"], "this attempt does not count")
+		assert.Empty(t, w.marked("block", ""))
+
+		s.Play(w.answering(r, comment, "world", "moon")...)
+		require.Equal(t, model.ResultDone, w.handle(ev).Result)
+		w.settled(1, 1, 1)
+	})
+}
+
+func TestWhatARealProgramCanFailAt(t *testing.T) {
+	programs(t, func(t *testing.T, r modelstub.Rig) {
+		for name, c := range map[string]struct {
+			script  modelstub.Answer
+			result  model.Result
+			blocked string
+			says    string
+		}{
+			"refusal":     {modelstub.Refuse(), model.ResultBlocked, "agent_refused", "refusal"},
+			"model error": {r.Broken(), model.ResultFailed, "", "attempt 1 of 3"},
+		} {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				w, s := played(t, r, "")
+				script := []modelstub.Answer{c.script}
+				if name == "refusal" && r.Adapter == "claude" {
+					script = append(script, c.script) // it asks once more
+				}
+				s.Play(script...)
+				comment := w.review("alice", "Greet the moon.")
+				ev := w.delivery("pull_request_review_comment")
+				rep := w.handle(ev)
+				assert.Equal(t, c.result, rep.Result, rep.Reason)
+				assert.Equal(t, c.blocked, rep.BlockedReason)
+				assert.Contains(t, rep.Reason, c.says)
+				assert.Empty(t, w.replies())
+				s.Forget()
+
+				if c.blocked != "" {
+					w.talk("carol", "/mergexo unblock")
+					ev = w.delivery("issue_comment")
+				}
+				s.Play(w.answering(r, comment, "world", "moon")...)
+				require.Equal(t, model.ResultDone, w.handle(ev).Result)
+				w.settled(1, 1, 1)
+			})
+		}
+	})
+}
+
+func TestARealProgramThatIsCancelledLosesNothing(t *testing.T) {
+	programs(t, func(t *testing.T, r modelstub.Rig) {
+		w, s := played(t, r, "")
+		ctx, cancel := context.WithCancel(context.Background())
+		defer cancel()
+		comment := w.review("alice", "Greet the moon.")
+		script := w.answering(r, comment, "world", "moon")
+		s.Play(append(script[:len(script)-1], modelstub.Hang().After(cancel))...)
+		ev := w.delivery("pull_request_review_comment")
+		rep, err := w.engine().Handle(ctx, ev)
+		require.NoError(t, err)
+		assert.Equal(t, model.ResultRetry, rep.Result, rep.Reason)
+		_, subjects := w.kept()
+		assert.Equal(t, []string{"Checkpoint of work on pull request 1"}, subjects, "what it had edited until then")
+
+		s.Play(w.answering(r, comment, "world", "moon")...)
+		require.Equal(t, model.ResultDone, w.handle(ev).Result)
+		w.settled(1, 1, 1)
+	})
+}
