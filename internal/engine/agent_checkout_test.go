@@ -1,0 +1,177 @@
+package engine_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// Where the checkout is: in a workspace that is there again in the next run, damage and all, or in a clone of our own.
+const (
+	workspace = "workspace"
+	ownClone  = "own clone"
+)
+
+// happens tells for each trouble what GitHub shows of it, and that the next run makes it good.
+func happens(t *testing.T, place string, troubles []trouble) {
+	t.Helper()
+	t.Parallel()
+	for _, c := range troubles {
+		t.Run(c.how, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			if place == workspace {
+				w.clone()
+			}
+			files := w.neighbour()
+			theirs := files()
+			w.agent = c.how
+			before := w.tip()
+			w.review("alice", "Answer me.")
+			ev := w.delivery("pull_request_review_comment")
+			c.result = model.ResultFailed
+			if c.blocked != "" {
+				c.result = model.ResultBlocked
+			}
+			w.shown(c, w.handle(ev), before)
+			assert.Equal(t, theirs, files(), "somebody else's repository")
+			w.recovers(ev, c.blocked != "")
+			assert.Equal(t, theirs, files(), "somebody else's repository")
+		})
+	}
+}
+
+func TestACheckoutLeftInTheMiddleOfSomething(t *testing.T) {
+	happens(t, workspace, []trouble{
+		{how: "on main", blocked: "history_rewrite", says: "the agent rewrote history in its checkout"},
+		{how: "on main, with work", blocked: "history_rewrite", says: "the agent rewrote history in its checkout"},
+		{how: "merging", says: `unresolved merge conflicts in "greeting.txt"`},
+		{how: "picking", says: `unresolved merge conflicts in "greeting.txt"`},
+	})
+}
+
+func TestACheckoutLeftInAStateThatCanBeTaken(t *testing.T) {
+	t.Parallel()
+	for how, subjects := range map[string][]string{
+		"branched": {"Other", "Change"},
+		"merged":   {"Side", "Merged"},
+		"picked":   {"Picked"},
+	} {
+		t.Run(how, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.clone()
+			w.agent = "talk+" + how
+			w.review("alice", "Answer me.")
+			rep := w.handle(w.delivery("pull_request_review_comment"))
+			require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+			assert.Equal(t, append([]string{"Write greeting.txt"}, subjects...), w.commits())
+			last := w.api("octo", "GET", w.path("/commits/"+w.tip()), nil)
+			assert.Equal(t, last.at("commit", "committer", "name"), last.at("commit", "author", "name"), "it is nobody else's commit")
+			w.settled(1, 1, len(subjects))
+
+			w.agent = "answer"
+			w.review("alice", "And again.")
+			require.Equal(t, model.ResultDone, w.handle(w.delivery("pull_request_review_comment")).Result)
+			w.settled(2, 2, len(subjects)+1)
+		})
+	}
+}
+
+func TestWhatIsUnderWayWithoutACommitMessageIsDropped(t *testing.T) {
+	t.Parallel()
+	for _, how := range []string{"merged", "picked", "merging", "picking"} {
+		t.Run(how, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.clone()
+			w.agent = "talk+" + how + "+silent"
+			w.review("alice", "Answer me.")
+			rep := w.handle(w.delivery("pull_request_review_comment"))
+			require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+			w.settled(1, 1, 0)
+			assert.Contains(t, w.marked("turn", "done")[0]["body"], "left changes in its checkout without a commit message")
+			w.agent = "answer"
+			w.review("alice", "And again.")
+			require.Equal(t, model.ResultDone, w.handle(w.delivery("pull_request_review_comment")).Result)
+			w.settled(2, 2, 1)
+		})
+	}
+}
+
+// neighbour is a repository beside the checkout, with a merge under way; files are all that it has.
+func (w *world) neighbour() (files func() map[string]string) {
+	w.t.Helper()
+	dir := w.log + ".elsewhere"
+	git := func(args ...string) error {
+		args = append([]string{"-C", dir, "-c", "user.name=o", "-c", "user.email=o@example.com"}, args...)
+		return exec.CommandContext(context.Background(), "git", args...).Run()
+	}
+	require.NoError(w.t, os.Mkdir(dir, 0o700))
+	for _, args := range [][]string{
+		{"init", "-q"}, {"commit", "-q", "--allow-empty", "-m", "Theirs"}, {"branch", "side"}, {"commit", "-q", "--allow-empty", "-m", "More"},
+		{"config", "alias.mine", "log"}, {"config", "remote.origin.url", w.people + "/" + repo.String()},
+	} {
+		require.NoError(w.t, git(args...), args)
+	}
+	require.NoError(w.t, os.WriteFile(filepath.Join(dir, ".git", "MERGE_HEAD"), []byte(strings.Repeat("1", 40)+"\n"), 0o600))
+	return func() map[string]string {
+		all := map[string]string{}
+		require.NoError(w.t, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return err
+			}
+			text, err := os.ReadFile(path)
+			all[strings.TrimPrefix(path, dir)] = fmt.Sprintf("%x", sha256.Sum256(text))[:8]
+			return err
+		}))
+		return all
+	}
+}
+
+func TestADamagedGitDirectory(t *testing.T) {
+	happens(t, workspace, []trouble{
+		{how: "HEAD is garbage", says: "HEAD"},
+		{how: "HEAD names nothing", says: "HEAD"},
+		{how: "no objects", says: "objects"},
+		{how: "no object is left", says: "read HEAD of the checkout"},
+		{how: "no .git", says: ".git"},
+		{how: "a file in place of .git", says: ".git"},
+		{how: "no checkout", says: "checkout"},
+	})
+}
+
+func TestADamagedGitDirectoryOfAnOwnClone(t *testing.T) {
+	happens(t, ownClone, []trouble{
+		{how: "the index is garbage", says: "index file smaller than expected"},
+		{how: "no trees", says: "tree"},
+		{how: "no .git", says: ".git"},
+	})
+}
+
+func TestADamagedConfigurationIsPutBack(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.clone()
+	was, err := os.ReadFile(filepath.Join(w.workdir, ".git/config"))
+	require.NoError(t, err)
+	w.agent = "talk+the config is garbage"
+	w.review("alice", "Answer me.")
+	rep := w.handle(w.delivery("pull_request_review_comment"))
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.settled(1, 1, 1)
+	now, err := os.ReadFile(filepath.Join(w.workdir, ".git/config"))
+	require.NoError(t, err)
+	assert.Equal(t, string(was), string(now))
+}

@@ -1,0 +1,237 @@
+package engine_test
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// The ways in which an agent goes wrong.
+func init() {
+	maps.Copy(tricks, says)
+	maps.Copy(tricks, leaves)
+	maps.Copy(tricks, damages)
+}
+
+type trick = func(model.Request, *model.Outcome)
+
+// prints is an agent that says this on stdout, and nothing else.
+func prints(text string) trick {
+	return func(model.Request, *model.Outcome) {
+		_, err := os.Stdout.WriteString(text)
+		must(err)
+		os.Exit(0)
+	}
+}
+
+const fine = `{"general_comment": "Done."}`
+
+// says are words that are no answer, or not quite.
+var says = map[string]trick{
+	"prose":  prints("I have looked at it.\n\n" + fine + "\n"),
+	"after":  prints(fine + "\nAnything else?\n"),
+	"twice":  prints(fine + "\n" + fine + "\n"),
+	"fences": prints("```json\n" + fine + "\n```\n"),
+	"half":   prints(fine[:len(fine)-4]),
+	"binary": prints("\xff\xfe\x00\x1b[2J::stop::\n"),
+	// latin1 is what a program says that does not know about UTF-8.
+	"latin1": func(r model.Request, _ *model.Outcome) {
+		prints(fmt.Sprintf(`{"general_comment": "Un caf%s, please", "review_replies": [{"review_comment_id": %d, "body": "%s la carte"}]}`, "\xe9", r.Feedback[0].ID, "\xe0"))(r, nil)
+	},
+	// flood100 says 100 MB on stdout, noise100 on stderr, in short lines.
+	"flood100": func(model.Request, *model.Outcome) {
+		pour(os.Stdout, "flooding and flooding and flooding\n")
+		os.Exit(0)
+	},
+	"noise100": func(model.Request, *model.Outcome) { pour(os.Stderr, "noise\n") },
+	// foreign answers the comments whose ids FAKE_AGENT_LOG + ".foreign" lists.
+	"foreign": func(_ model.Request, o *model.Outcome) {
+		raw, err := os.ReadFile(os.Getenv("FAKE_AGENT_LOG") + ".foreign")
+		must(err)
+		for id := range strings.FieldsSeq(string(raw)) {
+			r := model.ReviewReply{Body: "Not for you."}
+			_, err := fmt.Sscan(id, &r.ReviewCommentID)
+			must(err)
+			o.ReviewReplies = append(o.ReviewReplies, r)
+		}
+	},
+	// lengthy replies with more than a comment can hold.
+	"lengthy": func(_ model.Request, o *model.Outcome) {
+		for i := range o.ReviewReplies {
+			o.ReviewReplies[i].Body = "The beginning. " + strings.Repeat("Long is the way. ", 6000) + "The end."
+		}
+	},
+}
+
+func pour(to *os.File, line string) {
+	chunk := bytes.Repeat([]byte(line), 1<<20/len(line))
+	for sent := 0; sent < 100<<20; sent += len(chunk) {
+		if _, err := to.Write(chunk); err != nil {
+			return // nobody listens any more
+		}
+	}
+}
+
+// change edits the file that the stories are about and has it committed.
+func change(o *model.Outcome) {
+	appendLine("greeting.txt", "changed")
+	o.CommitMessage = "Change"
+}
+
+// side makes a commit that conflicts with the branch, on a branch of its own that starts before it, and comes back.
+func side() {
+	run("git", "checkout", "-q", "-b", "side", "HEAD~1")
+	appendLine("greeting.txt", "side")
+	run("git", "commit", "-q", "-a", "-m", "Side")
+	run("git", "checkout", "-q", "-")
+}
+
+// leaves are states that a checkout can be left in.
+var leaves = map[string]trick{
+	"behind": func(model.Request, *model.Outcome) {
+		gate := os.Getenv("FAKE_AGENT_LOG") + ".gate"
+		script := `exec 3>"$0"; echo here >&3; while :; do echo x >> left-behind.txt; sleep 0.01; done`
+		cmd := exec.Command("setsid", "sh", "-c", script, gate)
+		cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+		must(cmd.Start())
+		_, err := os.ReadFile(gate + ".seen") // a fifo: the test says when it has seen the process
+		must(err)
+	},
+	// silent asks for no commit after all.
+	"silent": func(_ model.Request, o *model.Outcome) { o.CommitMessage = "" },
+	"branched": func(_ model.Request, o *model.Outcome) {
+		run("git", "checkout", "-q", "-b", "other")
+		appendLine("other.txt", "other")
+		run("git", "add", "-A")
+		run("git", "commit", "-q", "-m", "Other")
+		change(o)
+	},
+	"sidelined": func(_ model.Request, o *model.Outcome) {
+		run("git", "checkout", "-q", "-b", "wip")
+		appendLine("wip.txt", "wip")
+		run("git", "add", "-A")
+		run("git", "commit", "-q", "-m", "Half-done")
+		run("git", "checkout", "-q", "-")
+	},
+	"on main": func(model.Request, *model.Outcome) { run("git", "checkout", "-q", "--detach", "HEAD~1") },
+	"on main, with work": func(model.Request, *model.Outcome) {
+		run("git", "checkout", "-q", "-B", "main", "HEAD~1")
+		appendLine("main.txt", "main")
+		run("git", "add", "-A")
+		run("git", "commit", "-q", "-m", "On main")
+	},
+	"merging": func(_ model.Request, o *model.Outcome) {
+		side()
+		_ = exec.Command("git", "merge", "-q", "side").Run()
+		o.CommitMessage = "Merged"
+	},
+	"merged": func(_ model.Request, o *model.Outcome) {
+		side()
+		_ = exec.Command("git", "merge", "-q", "side").Run()
+		must(os.WriteFile("greeting.txt", []byte("hello\nworld\nside\n"), 0o600))
+		run("git", "add", "greeting.txt")
+		o.CommitMessage = "Merged"
+	},
+	"picking": func(_ model.Request, o *model.Outcome) {
+		side()
+		_ = exec.Command("git", "cherry-pick", "side").Run()
+		o.CommitMessage = "Picked"
+	},
+	"picked": func(_ model.Request, o *model.Outcome) {
+		side()
+		_ = exec.Command("git", "cherry-pick", "side").Run()
+		must(os.WriteFile("greeting.txt", []byte("hello\nworld\nside\n"), 0o600))
+		run("git", "add", "greeting.txt")
+		o.CommitMessage = "Picked"
+	},
+	"rebasing": func(_ model.Request, o *model.Outcome) {
+		side()
+		appendLine("greeting.txt", "mine")
+		run("git", "commit", "-q", "-a", "-m", "Mine")
+		_ = exec.Command("git", "rebase", "-q", "side").Run()
+		o.CommitMessage = "Rebased"
+	},
+	// reordering stops a rebase of its own two commits after the first.
+	"reordering": func(_ model.Request, o *model.Outcome) {
+		for _, name := range []string{"one", "two"} {
+			appendLine(name+".txt", name)
+			run("git", "add", "-A")
+			run("git", "commit", "-q", "-m", "Mine "+name)
+		}
+		run("git", "-c", "sequence.editor=sed -i 1abreak", "rebase", "-q", "-i", "HEAD~2")
+	},
+}
+
+// elsewhere is another repository on the same machine, which is none of the agent's business.
+func elsewhere() string { return os.Getenv("FAKE_AGENT_LOG") + ".elsewhere" }
+
+// damages are what can be done to a git directory. Each comes with a change that wants to be committed.
+var damages = map[string]trick{
+	"HEAD is garbage":      damage(func() { must(os.WriteFile(".git/HEAD", []byte("garbage\n"), 0o600)) }),
+	"HEAD names nothing":   damage(func() { must(os.WriteFile(".git/HEAD", []byte("ref: refs/heads/nothing\n"), 0o600)) }),
+	"the index is garbage": damage(func() { must(os.WriteFile(".git/index", []byte("garbage"), 0o600)) }),
+	"the config is garbage": damage(func() {
+		must(os.WriteFile(".git/config", []byte("[[[\n"), 0o600))
+	}),
+	"no objects":        damage(func() { must(os.RemoveAll(".git/objects")) }),
+	"no object is left": damage(func() { must(os.RemoveAll(".git/objects")); mkdir(".git/objects") }),
+	"no trees":          damage(loseTrees),
+	"no .git":           damage(func() { must(os.RemoveAll(".git")) }),
+	"a link in place of .git": damage(func() {
+		must(os.RemoveAll(".git"))
+		must(os.Symlink(filepath.Join(elsewhere(), ".git"), ".git"))
+	}),
+	"a file in place of .git": damage(func() {
+		must(os.RemoveAll(".git"))
+		must(os.WriteFile(".git", []byte("gitdir: "+filepath.Join(elsewhere(), ".git")+"\n"), 0o600))
+	}),
+	"links in place of objects and refs": damage(func() {
+		for _, name := range []string{"objects", "refs", "config"} {
+			must(os.RemoveAll(".git/" + name))
+			must(os.Symlink(filepath.Join(elsewhere(), ".git", name), ".git/"+name))
+		}
+	}),
+	"no checkout": damage(func() {
+		dir, err := os.Getwd()
+		must(err)
+		must(os.RemoveAll(dir))
+	}),
+}
+
+func damage(do func()) trick {
+	return func(_ model.Request, o *model.Outcome) {
+		change(o)
+		do()
+	}
+}
+
+// loseTrees unpacks all objects and keeps the commits only.
+func loseTrees() {
+	out, err := exec.Command("git", "cat-file", "--batch-all-objects", "--batch-check=%(objectname) %(objecttype)").Output()
+	must(err)
+	packs, err := filepath.Glob(".git/objects/pack/*.pack")
+	must(err)
+	for _, pack := range packs {
+		raw, err := os.ReadFile(pack)
+		must(err)
+		must(os.RemoveAll(strings.TrimSuffix(pack, "pack") + "idx"))
+		must(os.RemoveAll(pack))
+		cmd := exec.Command("git", "unpack-objects", "-q")
+		cmd.Stdin = bytes.NewReader(raw)
+		must(cmd.Run())
+	}
+	for line := range strings.Lines(string(out)) {
+		var sha, kind string
+		_, err := fmt.Sscan(line, &sha, &kind)
+		must(err)
+		if kind == "tree" {
+			must(os.RemoveAll(filepath.Join(".git/objects", sha[:2], sha[2:])))
+		}
+	}
+}

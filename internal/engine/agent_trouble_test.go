@@ -1,0 +1,284 @@
+package engine_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"syscall"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/sandbox/modelstub"
+)
+
+// trouble is how an agent goes wrong, and what GitHub then shows.
+type trouble struct {
+	how     string
+	result  model.Result
+	blocked string // the reason of a block; "" for an attempt that failed
+	says    string // in the one comment about it
+	kept    []string
+}
+
+// shown holds that this trouble is all that GitHub shows: one comment that says it, nothing pushed or replied.
+func (w *world) shown(c trouble, rep model.Report, before string) {
+	w.t.Helper()
+	assert.Equal(w.t, c.result, rep.Result, rep.Reason)
+	assert.Equal(w.t, c.blocked, rep.BlockedReason)
+	assert.Contains(w.t, rep.Reason, c.says)
+	assert.Equal(w.t, before, w.tip(), "the branch")
+	assert.Empty(w.t, w.replies())
+	assert.Empty(w.t, w.stages())
+	assert.Empty(w.t, w.marked("turn", "started"))
+	said := w.marked("turn", "failed")
+	require.Len(w.t, said, 1, "one comment for the turn")
+	blocks := w.marked("block", "")
+	if c.blocked != "" {
+		require.Len(w.t, blocks, 1)
+		said = blocks
+	} else {
+		assert.Empty(w.t, blocks)
+	}
+	body := said[0]["body"].(string)
+	assert.Contains(w.t, body, c.says)
+	assert.True(w.t, utf8.ValidString(body))
+	assert.NotContains(w.t, body, "\x1b")
+	if c.kept == nil {
+		assert.Empty(w.t, w.checkpoints())
+		return
+	}
+	branch, subjects := w.kept()
+	assert.Equal(w.t, c.kept, subjects)
+	assert.Contains(w.t, body, "/tree/"+branch+")")
+}
+
+// recovers lets a good agent run, after an operator's unblock where one is needed, and holds that everything was answered
+// exactly once.
+func (w *world) recovers(ev model.Event, blocked bool) {
+	w.t.Helper()
+	w.agent = "answer"
+	if blocked {
+		w.talk("carol", "/mergexo unblock")
+		ev = w.delivery("issue_comment")
+	}
+	rep := w.handle(ev)
+	require.Equal(w.t, model.ResultDone, rep.Result, rep.Reason)
+	w.settled(1, 1, 1)
+	if !blocked {
+		assert.Empty(w.t, w.marked("turn", "failed"), "the comment has become the receipt")
+	}
+	assert.Equal(w.t, "hello\nworld\nanswered\n", w.file("greeting.txt"))
+	assert.Contains(w.t, w.handle(ev).Reason, "nothing is pending")
+	w.settled(1, 1, 1)
+}
+
+func TestWordsThatAreNoAnswer(t *testing.T) {
+	t.Parallel()
+	for _, c := range []trouble{
+		{how: "prose", says: `its output is not JSON (invalid character 'I' looking for beginning of value): it begins with "I have looked at it.`},
+		{how: "after", says: `its output goes on after the JSON object: "Anything else?"`},
+		{how: "twice", says: `its output goes on after the JSON object: "{\"general_comment\": \"Done.\"}"`},
+		{how: "fences", says: "its output is not JSON (invalid character '`' looking for beginning of value)"},
+		{how: "half", says: "its output is not JSON (it ends in the middle)"},
+		{how: "binary", says: `it begins with "\xff\xfe\x00\x1b[2J::stop::\n"`},
+	} {
+		t.Run(c.how, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.agent = c.how
+			before := w.tip()
+			w.review("alice", "Answer me.")
+			ev := w.delivery("pull_request_review_comment")
+			c.result = model.ResultFailed
+			w.shown(c, w.handle(ev), before)
+			w.recovers(ev, false)
+		})
+	}
+}
+
+func TestWordsInAnotherEncodingAreStillAnAnswer(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.agent = "latin1"
+	w.review("alice", "Answer me.")
+	rep := w.handle(w.delivery("pull_request_review_comment"))
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.settled(1, 1, 0)
+	assert.Contains(t, w.replies()[0]["body"], "\uFFFD la carte")
+	assert.Contains(t, w.marked("turn", "done")[0]["body"], "Un caf\uFFFD, please")
+}
+
+// allocated is how many bytes this process has ever asked for.
+func allocated() uint64 {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.TotalAlloc
+}
+
+// It does not run beside others: what they allocate would be counted.
+func TestAFloodIsNotHeldInMemory(t *testing.T) {
+	w := newWorld(t)
+	w.agent = "flood100"
+	before := w.tip()
+	w.review("alice", "Answer me.")
+	ev := w.delivery("pull_request_review_comment")
+	used := allocated()
+	rep := w.handle(ev)
+	assert.Less(t, allocated()-used, uint64(64<<20), "less than was said, and all of the rest of the run is counted with it")
+	w.shown(trouble{result: model.ResultFailed, says: "it wrote more than 8388608 bytes on stdout"}, rep, before)
+	w.recovers(ev, false)
+}
+
+func TestAnAnswerForAnotherPullRequest(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	mine, number, head := w.review("alice", "Answer me."), w.number, w.head
+	ev := w.delivery("pull_request_review_comment")
+	unheard := w.review("eve", "And me.")
+
+	// Another pull request, with a comment of its own.
+	main := w.api("octo", "GET", w.path("/git/ref/heads/main"), nil)
+	w.head = "agent/other"
+	w.api("octo", "POST", w.path("/git/refs"), object{"ref": "refs/heads/" + w.head, "sha": main.at("object", "sha")})
+	w.write("octo", w.head, "greeting.txt", "hello\nother\n")
+	w.number = int(w.api("octo", "POST", w.path("/pulls"), object{"title": "Other", "head": w.head, "base": "main"})["number"].(float64))
+	other := w.review("alice", "Answer me there.")
+	later, otherHead := w.delivery("pull_request_review_comment"), w.tip()
+
+	w.number, w.head = number, head
+	talk := w.talk("alice", "And me, in the conversation.")
+	before := w.tip()
+	for i, id := range []int64{other, unheard, talk} {
+		require.NoError(t, os.WriteFile(w.log+".foreign", fmt.Appendf(nil, "%d %d", mine, id), 0o600))
+		w.agent = "dirty+foreign"
+		rep := w.handle(ev)
+		assert.Equal(t, model.ResultBlocked, rep.Result, rep.Reason)
+		assert.Equal(t, "outcome_invalid", rep.BlockedReason)
+		require.Len(t, w.marked("block", ""), i+1)
+		assert.Contains(t, w.marked("block", "")[i]["body"], fmt.Sprintf("review_replies[1].review_comment_id: %d is not among the review comments of this turn", id))
+		assert.Equal(t, before, w.tip())
+		assert.Empty(t, w.replies(), "not even the one that was right")
+		w.unblock(before)
+	}
+
+	w.agent = "answer"
+	rep := w.handle(ev)
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.settled(1, 1, 1)
+	w.number, w.head = int(later.Number), "agent/other"
+	assert.Empty(t, w.replies(), "nobody was answered there")
+	assert.Equal(t, otherHead, w.tip())
+	require.Equal(t, model.ResultDone, w.handle(later).Result)
+	w.settled(1, 1, 1)
+}
+
+func TestARepliesLengthLosesNoTurn(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.agent = "answer+lengthy"
+	w.review("alice", "Answer me.")
+	rep := w.handle(w.delivery("pull_request_review_comment"))
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.settled(1, 1, 1)
+	body := w.replies()[0]["body"].(string)
+	assert.LessOrEqual(t, len(body), 65536)
+	assert.Contains(t, body, "The beginning. Long is the way.")
+	assert.Contains(t, body, "cut")
+	assert.Contains(t, body, "<!-- mergexo-action:", "the token is never cut")
+}
+
+func TestAProcessThatIsLeftBehindIsGone(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.agent = "answer+behind"
+	gate := w.log + ".gate"
+	for _, name := range []string{gate, gate + ".seen"} {
+		require.NoError(t, syscall.Mkfifo(name, 0o600))
+	}
+	seen := make(chan *os.File, 1)
+	go func() {
+		f, err := os.Open(gate)
+		assert.NoError(t, err)
+		_, err = f.Read(make([]byte, 5))
+		assert.NoError(t, err)
+		assert.NoError(t, os.WriteFile(gate+".seen", nil, 0))
+		seen <- f
+	}()
+	w.review("alice", "Answer me.")
+	rep := w.handle(w.delivery("pull_request_review_comment"))
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	f := <-seen
+	defer f.Close()
+	n, _ := f.Read(make([]byte, 1)) // as long as anybody has the other end open, this does not return
+	assert.Zero(t, n)
+	w.settled(1, 1, 1)
+}
+
+func TestARealProgramThatIsNotThereOrNotLoggedInAndThenIs(t *testing.T) {
+	programs(t, func(t *testing.T, r modelstub.Rig) {
+		w, s := played(t, r, "")
+		comment, before := w.review("alice", "Greet the moon."), w.tip()
+		ev := w.delivery("pull_request_review_comment")
+		path, key := w.env["PATH"], w.env[r.KeyName]
+
+		w.env["PATH"] = t.TempDir()
+		missing := fmt.Sprintf("%s does not start (start %[1]s: not found in PATH): install it with npm install -g ", r.Adapter)
+		w.shown(trouble{result: model.ResultFailed, says: missing}, w.handle(ev), before)
+		w.env["PATH"] = path
+		delete(w.env, r.KeyName)
+		w.shown(trouble{result: model.ResultFailed, says: r.Adapter + " has no valid key"}, w.handle(ev), before)
+
+		w.env[r.KeyName] = key
+		s.Play(w.answering(r, comment, "world", "moon")...)
+		rep := w.handle(ev)
+		require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+		w.settled(1, 1, 1)
+		assert.Equal(t, "hello\nmoon\n", w.file("greeting.txt"))
+	})
+}
+
+func TestARealProgramOfAnotherVersionIsOnlyWorthANote(t *testing.T) {
+	programs(t, func(t *testing.T, r modelstub.Rig) {
+		w, s := played(t, r, "")
+		dir := t.TempDir()
+		script := fmt.Sprintf("#!/bin/sh\n[ \"$1\" != --version ] || { echo '%s 9.9.9'; exit; }\nexec %s/%[1]s \"$@\"\n", r.Adapter, modelstub.Programs(t))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, r.Adapter), []byte(script), 0o755))
+		w.env["PATH"] = dir + ":" + w.env["PATH"]
+		s.Play(w.answering(r, w.review("alice", "Greet the moon."), "world", "moon")...)
+		var said bytes.Buffer
+		e := w.engine()
+		e.Foreign = &said
+		rep, err := e.Handle(context.Background(), w.delivery("pull_request_review_comment"))
+		require.NoError(t, err)
+		require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+		w.settled(1, 1, 1)
+		assert.Contains(t, said.String(), fmt.Sprintf("%s says it is \"%[1]s 9.9.9\"; version ", r.Adapter))
+	})
+}
+
+func TestARealProgramWhoseLastWordsAreNotJustTheOutcome(t *testing.T) {
+	t.Parallel()
+	r := modelstub.Codex()
+	w, s := played(t, r, "")
+	comment, before := w.review("alice", "Greet the moon."), w.tip()
+	ev := w.delivery("pull_request_review_comment")
+	script := w.answering(r, comment, "world", "moon")
+	good := fmt.Sprintf(`{"review_replies": [{"review_comment_id": %d, "body": "Done."}], "commit_message": "Say moon"}`, comment)
+
+	script[1] = modelstub.Say(good + "\nor rather\n" + good)
+	s.Play(script...)
+	w.shown(trouble{result: model.ResultFailed, says: "its answer has 2 JSON objects: want one", kept: []string{"Checkpoint of work on pull request 1"}}, w.handle(ev), before)
+
+	script[1] = modelstub.Say("I have greeted it:\n\n```json\n" + good + "\n```\n\nAnything else?")
+	s.Play(script...)
+	rep := w.handle(ev)
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.settled(1, 1, 1)
+}
