@@ -18,21 +18,26 @@ import (
 func TestALimitInTheMiddleOfATurnIsGoneOnFrom(t *testing.T) {
 	each(t, func(t *testing.T, r modelstub.Rig) {
 		dir := checkout(t)
-		script := append(r.Edit(filepath.Join(dir, "greet.txt"), "hello", "HELLO"), r.RateLimit())
-		s := modelstub.New(t, script...)
+		s := modelstub.New(t, r.Done(greeted))
 		opt := rigged(t, r, s)
 		opt.Sessions = t.TempDir()
-		_, err := ask(t, opt, dir, feedback("please shout, said alice"))
+		req := feedback("a first question")
+		first, err := ask(t, opt, dir, req)
+		require.NoError(t, err)
+
+		script := append(r.Edit(filepath.Join(dir, "greet.txt"), "hello", "HELLO"), r.RateLimit())
+		s.Play(script...)
+		req.Prompt, req.Session = "please shout, said alice", first.Session
+		_, err = ask(t, opt, dir, req)
 		failed := failure(t, err)
 		assert.Equal(t, agent.Limit, failed.Kind)
 		text, err := os.ReadFile(filepath.Join(dir, "greet.txt"))
 		require.NoError(t, err)
 		assert.Equal(t, "HELLO\n", string(text), "what was done stays done")
-		require.Regexp(t, `^[0-9a-f-]{36}/`, failed.Session)
+		require.Regexp(t, "^"+first.Session[:36]+"/", failed.Session)
 
 		s.Play(r.Done(greeted))
-		req := feedback("go on")
-		req.Session = failed.Session
+		req.Prompt, req.Session = "go on", failed.Session
 		out, err := ask(t, opt, dir, req)
 		require.NoError(t, err)
 		assert.Contains(t, s.Asked(0), "please shout, said alice")
