@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,6 +19,7 @@ import (
 
 const (
 	stderrLimit  = 16 << 10         // bytes of a child's stderr that an error keeps
+	stdoutLimit  = 128 << 20        // bytes of a child's stdout that are held in memory
 	networkLimit = 15 * time.Minute // one network operation
 	killGrace    = 5 * time.Second  // between SIGTERM and SIGKILL of a cancelled child
 )
@@ -86,10 +88,12 @@ func (c *Checkout) env(more ...string) []string {
 
 // spec is one git command.
 type spec struct {
-	dir   string
-	env   []string
-	args  []string
-	stdin []byte
+	dir    string
+	env    []string
+	args   []string
+	stdin  []byte
+	input  io.Reader // instead of stdin, for what is too large to be held
+	output io.Writer // gets stdout; nil: run returns it
 }
 
 // ask runs a command in our own git directory, on the checkout's objects.
@@ -100,13 +104,13 @@ func (c *Checkout) ask(ctx context.Context, args ...string) ([]byte, error) {
 // tell is ask with something on stdin.
 func (c *Checkout) tell(ctx context.Context, stdin []byte, args ...string) ([]byte, error) {
 	env := c.env("GIT_DIR="+c.own, "GIT_OBJECT_DIRECTORY="+c.objects)
-	return c.run(ctx, spec{c.own, env, concat(shield, offline, args), stdin})
+	return c.run(ctx, spec{dir: c.own, env: env, args: concat(shield, offline, args), stdin: stdin})
 }
 
 // tree runs a command in our own git directory on the checkout's objects, index and files.
 func (c *Checkout) tree(ctx context.Context, args ...string) ([]byte, error) {
 	env := c.env("GIT_DIR="+c.own, "GIT_OBJECT_DIRECTORY="+c.objects, "GIT_INDEX_FILE="+c.index, "GIT_WORK_TREE="+c.top)
-	return c.run(ctx, spec{c.top, env, concat(shield, offline, args), nil})
+	return c.run(ctx, spec{dir: c.top, env: env, args: concat(shield, offline, args)})
 }
 
 // inside runs a command in the checkout's git directory. Only its refs and its configuration file are asked or changed
@@ -116,7 +120,8 @@ func (c *Checkout) inside(ctx context.Context, args ...string) ([]byte, error) {
 }
 
 func (c *Checkout) insideTold(ctx context.Context, stdin []byte, args ...string) ([]byte, error) {
-	return c.run(ctx, spec{c.top, c.env("GIT_DIR="+c.gitDir, "GIT_WORK_TREE="+c.top), concat(shield, offline, args), stdin})
+	env := c.env("GIT_DIR="+c.gitDir, "GIT_WORK_TREE="+c.top)
+	return c.run(ctx, spec{dir: c.top, env: env, args: concat(shield, offline, args), stdin: stdin})
 }
 
 // network runs a command that talks to the server, in our own git directory; it alone has the credential.
@@ -139,7 +144,7 @@ func (c *Checkout) networkTold(ctx context.Context, stdin []byte, args ...string
 		settings = append(settings, setting{"remote.origin.promisor", "true"})
 	}
 	env = append(env, settingsEnv(settings)...)
-	out, err := c.run(ctx, spec{c.own, env, concat(shield, args), stdin})
+	out, err := c.run(ctx, spec{dir: c.own, env: env, args: concat(shield, args), stdin: stdin})
 	var failed *Error
 	if errors.As(err, &failed) {
 		failed.Failure = classify(failed.Stderr)
@@ -177,9 +182,12 @@ func (c *Checkout) run(ctx context.Context, s spec) ([]byte, error) {
 	cmd.Dir, cmd.Env, cmd.WaitDelay = s.dir, s.env, killGrace
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
-	var stdout bytes.Buffer
+	var stdout bounded
 	stderr := &tail{limit: stderrLimit}
-	cmd.Stdout, cmd.Stderr = &stdout, stderr
+	cmd.Stdout, cmd.Stderr, cmd.Stdin = &stdout, stderr, s.input
+	if s.output != nil {
+		cmd.Stdout = s.output
+	}
 	if s.stdin != nil {
 		cmd.Stdin = bytes.NewReader(s.stdin)
 	}
@@ -188,16 +196,19 @@ func (c *Checkout) run(ctx context.Context, s spec) ([]byte, error) {
 		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // whatever of the group is left; usually nothing
 	}
 	if err == nil {
-		return stdout.Bytes(), nil
+		return stdout.kept, nil
 	}
 	if ctx.Err() != nil {
 		err = fmt.Errorf("%w (%w)", err, ctx.Err())
+	}
+	if stdout.full {
+		err = fmt.Errorf("%w: %w", errFlood, err)
 	}
 	failed := &Error{Args: c.redactAll(bare(s.args)), Exit: -1, Stderr: clean(c.redact(stderr.String())), Err: err}
 	if cmd.ProcessState != nil {
 		failed.Exit = cmd.ProcessState.ExitCode()
 	}
-	return stdout.Bytes(), failed
+	return stdout.kept, failed
 }
 
 // bare drops the leading -c settings, which say nothing to a reader.
@@ -240,6 +251,22 @@ func stderrOf(err error) string {
 		return failed.Stderr
 	}
 	return ""
+}
+
+var errFlood = fmt.Errorf("it wrote over %d MiB", stdoutLimit>>20)
+
+// bounded holds what is written to it up to stdoutLimit. More is an error, by which the child that writes ends.
+type bounded struct {
+	kept []byte
+	full bool
+}
+
+func (b *bounded) Write(p []byte) (int, error) {
+	if b.full = b.full || len(b.kept)+len(p) > stdoutLimit; b.full {
+		return 0, errFlood
+	}
+	b.kept = append(b.kept, p...)
+	return len(p), nil
 }
 
 // tail keeps the last bytes written to it.
