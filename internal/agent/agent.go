@@ -41,6 +41,13 @@ type Options struct {
 	Log io.Writer
 	// Grace is what the agent has between SIGTERM and SIGKILL; 0: 5 seconds.
 	Grace time.Duration
+	// Wall is this program, as Self gives it: every agent is then started through package wall. "": without one.
+	Wall string
+	// User is whom the agent runs as, behind the wall, by name or number; "": ourselves. It is to be the agent's alone: the
+	// checkout, Temp and Sessions are its for as long as the agent runs, and when that ends so does every process of its.
+	User string
+
+	tenant *tenant // who User is, while the agent runs
 }
 
 const (

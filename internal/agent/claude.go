@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -60,7 +59,7 @@ var claudeFlags = flags{
 }
 
 // Run asks Claude Code once, in a session of its own or one that is gone on with.
-func (a *claude) Run(ctx context.Context, dir string, req model.Request) (model.Outcome, error) {
+func (a *claude) Run(ctx context.Context, dir string, req model.Request) (out model.Outcome, err error) {
 	before, err := readSession(req.Session)
 	if err != nil {
 		return model.Outcome{}, err
@@ -73,12 +72,17 @@ func (a *claude) Run(ctx context.Context, dir string, req model.Request) (model.
 	if opt.Env, err = a.environment(at); err != nil {
 		return model.Outcome{}, err
 	}
+	opt, leave, err := opt.enter(dir)
+	if err != nil {
+		return model.Outcome{}, err
+	}
+	defer func() { err = leave(err) }()
 	if err := a.check(ctx, opt, dir, func() error { return nil }); err != nil {
 		return model.Outcome{}, err
 	}
 	stdout, err := opt.execute(ctx, dir, a.argv(before.id), []byte(req.Prompt))
 	said := readClaude(stdout)
-	out, err := a.outcome(said, before, err)
+	out, err = a.outcome(said, before, err)
 	used := said.Usage
 	out.Session = session{id: said.ID, used: model.Usage{CostUSD: said.Cost}}.String()
 	out.Usage = model.Usage{
@@ -106,11 +110,8 @@ func (a *claude) argv(resume string) []string {
 func (a *claude) environment(at place) ([]string, error) {
 	script, temp := filepath.Join(at.home, "without-keys"), filepath.Join(at.home, "tmp")
 	text := "#!/bin/sh\nunset " + strings.Join(keys(a.opt.Adapter), " ") + "\nexec bash -c \"$1\"\n"
-	if err := os.WriteFile(script, []byte(text), 0o700); err != nil {
+	if err := writeNew(script, text, 0o700); err != nil {
 		return nil, fmt.Errorf("write shell of claude: %w", err)
-	}
-	if err := os.MkdirAll(temp, 0o700); err != nil {
-		return nil, fmt.Errorf("make home of claude: %w", err)
 	}
 	return with(a.opt.Env, map[string]string{
 		"HOME": at.home, "CLAUDE_CONFIG_DIR": at.state, "CLAUDE_CODE_TMPDIR": temp, "CLAUDE_CODE_SHELL_PREFIX": script,

@@ -80,7 +80,7 @@ func checkCodexKey(flag, setting string) error {
 }
 
 // Run asks Codex once, in a session of its own or one that is gone on with.
-func (a *codex) Run(ctx context.Context, dir string, req model.Request) (model.Outcome, error) {
+func (a *codex) Run(ctx context.Context, dir string, req model.Request) (out model.Outcome, err error) {
 	before, err := readSession(req.Session)
 	if err != nil {
 		return model.Outcome{}, err
@@ -89,13 +89,18 @@ func (a *codex) Run(ctx context.Context, dir string, req model.Request) (model.O
 	if err != nil {
 		return model.Outcome{}, err
 	}
-	opt := a.opt
-	opt.Env = a.environment(at)
-	if err := a.check(ctx, opt, dir, func() error { return a.checkSandbox(ctx, opt, dir) }); err != nil {
-		return model.Outcome{}, err
-	}
 	argv, err := a.argv(dir, at, before.id)
 	if err != nil {
+		return model.Outcome{}, err
+	}
+	opt := a.opt
+	opt.Env = a.environment(at)
+	opt, leave, err := opt.enter(dir)
+	if err != nil {
+		return model.Outcome{}, err
+	}
+	defer func() { err = leave(err) }()
+	if err := a.check(ctx, opt, dir, func() error { return a.checkSandbox(ctx, opt, dir) }); err != nil {
 		return model.Outcome{}, err
 	}
 	stdout, err := opt.executeKeeping(ctx, dir, argv, []byte(a.prompt(req)), codexKeeps)
@@ -107,7 +112,7 @@ func (a *codex) Run(ctx context.Context, dir string, req model.Request) (model.O
 	if now.used == (model.Usage{}) {
 		now.used = before.used // it did not come to count: the next turn's count has this one in it
 	}
-	out, err := a.outcome(said, before, err)
+	out, err = a.outcome(said, before, err)
 	out.Session, out.Usage = now.String(), model.Usage{
 		InputTokens:  since(now.used.InputTokens, before.used.InputTokens),
 		OutputTokens: since(now.used.OutputTokens, before.used.OutputTokens),
@@ -130,7 +135,7 @@ func (a *codex) environment(at place) []string {
 // counts.
 func (a *codex) argv(dir string, at place, resume string) ([]string, error) {
 	file := filepath.Join(at.state, "outcome.schema.json")
-	if err := os.WriteFile(file, []byte(a.schema), 0o600); err != nil {
+	if err := writeNew(file, a.schema, 0o600); err != nil {
 		return nil, fmt.Errorf("write outcome schema: %w", err)
 	}
 	skills, err := skillFiles(dir)

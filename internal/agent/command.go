@@ -6,9 +6,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"time"
@@ -29,13 +31,18 @@ func newCommand(opt Options) (Agent, error) {
 
 // Run runs the program once. When it returns, every process of the program's group has ended, and every other one that
 // kept its environment.
-func (a command) Run(ctx context.Context, dir string, req model.Request) (model.Outcome, error) {
+func (a command) Run(ctx context.Context, dir string, req model.Request) (out model.Outcome, err error) {
 	stdin, err := encode(req)
 	if err != nil {
 		return model.Outcome{}, err
 	}
-	argv := append(append([]string{}, a.opt.Command...), a.opt.ExtraArgs...)
-	stdout, err := a.opt.execute(ctx, dir, argv, stdin)
+	opt, leave, err := a.opt.enter(dir)
+	if err != nil {
+		return model.Outcome{}, err
+	}
+	defer func() { err = leave(err) }()
+	argv := append(append([]string{}, opt.Command...), opt.ExtraArgs...)
+	stdout, err := opt.execute(ctx, dir, argv, stdin)
 	if err != nil {
 		return model.Outcome{}, err
 	}
@@ -90,66 +97,133 @@ func (opt Options) executeKeeping(ctx context.Context, dir string, argv []string
 	log := &lines{to: opt.Log}
 	out := &capped{limit: opt.OutputLimit, over: func() { flood(errFlood) }}
 	sift := &sieve{to: out, keep: keep}
-	pipes, err := openPipes(stdin, sift, log)
-	if err != nil {
-		return nil, &Error{Kind: Start, Exit: -1, Detail: "make pipes: " + err.Error(), Err: err}
-	}
 	mark := marker()
-	cmd := &exec.Cmd{
-		Path: program, Args: argv, Dir: dir, Env: append(append([]string{}, opt.Env...), "PWD="+dir, mark),
-		Stdin: pipes.child[0], Stdout: pipes.child[1], Stderr: pipes.child[2],
-		SysProcAttr: &syscall.SysProcAttr{Setpgid: true},
-	}
-	err = cmd.Start()
-	pipes.started()
+	child, err := opt.child(program, argv, dir, mark, stdin, log)
 	if err != nil {
-		pipes.finish(0)
+		return nil, &Error{Kind: Start, Exit: -1, Detail: err.Error(), Err: err}
+	}
+	ended, pipes, err := child.start(sift, log)
+	if err != nil {
 		return nil, &Error{Kind: Start, Exit: -1, Detail: fmt.Sprintf("start %s: %v", excerpt(argv[0], 200), err), Err: err}
 	}
-	stopped, err := opt.await(ctx, cmd)
-	kill(cmd.Process.Pid, syscall.SIGKILL) // what the program left behind
-	killMarked(mark)
+	stopped, state, err := opt.await(ctx, child.cmd, ended)
+	opt.clear(child.cmd.Process.Pid, mark)
 	pipes.finish(opt.Grace)
+	child.gate.flush()
 	log.flush()
 	sift.flush()
 	if out.flooded() {
 		stopped = errFlood
 	}
+	if refused := child.gate.refusal(opt, argv[0], state.ExitCode()); stopped == nil && refused != nil {
+		return nil, refused
+	}
 	if stopped == nil && err == nil {
 		return out.bytes(), nil
 	}
-	return out.bytes(), opt.failure(stopped, err, cmd.ProcessState, log.tail())
+	return out.bytes(), opt.failure(stopped, err, state, log.tail())
+}
+
+// start starts the process on pipes; how it ends is sent to ended.
+func (c child) start(stdout io.Writer, stderr *lines) (ended <-chan error, p *pipes, err error) {
+	var said io.Writer = stderr
+	if c.gate != nil {
+		said = c.gate
+	}
+	if p, err = openPipes(c.stdin, stdout, said); err != nil {
+		return nil, nil, err
+	}
+	c.cmd.Stdin, c.cmd.Stdout, c.cmd.Stderr = p.child[0], p.child[1], p.child[2]
+	ended, err = begin(c.cmd)
+	p.started()
+	if err != nil {
+		p.finish(0)
+	}
+	return ended, p, err
+}
+
+// begin starts a process that leads a session, also away from our terminal, into which it could type. Whoever has seen it
+// end has to bury it.
+func begin(cmd *exec.Cmd) (<-chan error, error) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	started, ended := make(chan error, 1), make(chan error, 1)
+	go func() {
+		// The wall has the agent end with the thread that started it, which is all that the kernel offers.
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		expect()
+		if err := cmd.Start(); err != nil {
+			bury(0)
+			started <- err
+			return
+		}
+		born(cmd.Process.Pid)
+		started <- nil
+		ended <- cmd.Wait()
+	}()
+	return ended, <-started
+}
+
+// clear ends what the program left behind: its process group, whatever has its environment, its session and its orphans,
+// and everything of its user's.
+func (opt Options) clear(pid int, mark string) {
+	opt.kill(pid, syscall.SIGKILL)
+	killMarked(mark)
+	if opt.tenant != nil && opt.tenant.sudo == "" {
+		_ = opt.signal(syscall.SIGKILL) // leave looks whether it has done it
+	}
+	bury(pid)
 }
 
 var (
 	errTimeout = errors.New("timeout")
 	errFlood   = errors.New("too much output")
+	errSudo    = errors.New("sudo did not end what it had started")
 )
 
-// await waits for the program; when ctx ends first, its group gets SIGTERM, and SIGKILL after the grace. stopped is why
-// the program was ended, nil when it ended by itself.
-func (opt Options) await(ctx context.Context, cmd *exec.Cmd) (stopped, err error) {
-	done := make(chan error, 1)
-	go func() { done <- cmd.Wait() }()
+// sudoPatience is what sudo has to notice that what it ran was killed.
+const sudoPatience = 30 * time.Second
+
+// await waits for the program; when ctx ends first, it gets SIGTERM, and SIGKILL after the grace. stopped is why the
+// program was ended, nil when it ended by itself. A program that did not end at all has no state.
+func (opt Options) await(ctx context.Context, cmd *exec.Cmd, ended <-chan error) (stopped error, state *os.ProcessState, err error) {
 	select {
-	case err := <-done:
-		return nil, err
+	case err := <-ended:
+		return nil, cmd.ProcessState, err
 	case <-ctx.Done():
 	}
-	kill(cmd.Process.Pid, syscall.SIGTERM)
+	stopped = context.Cause(ctx)
+	opt.kill(cmd.Process.Pid, syscall.SIGTERM)
 	grace := time.NewTimer(opt.Grace)
 	defer grace.Stop()
 	select {
-	case err = <-done:
+	case err = <-ended:
+		return stopped, cmd.ProcessState, err
 	case <-grace.C:
-		kill(cmd.Process.Pid, syscall.SIGKILL)
-		err = <-done
 	}
-	return context.Cause(ctx), err
+	opt.kill(cmd.Process.Pid, syscall.SIGKILL)
+	if opt.tenant.hired() == "" {
+		err = <-ended
+		return stopped, cmd.ProcessState, err
+	}
+	last := time.NewTimer(sudoPatience)
+	defer last.Stop()
+	select {
+	case err = <-ended:
+		return stopped, cmd.ProcessState, err
+	case <-last.C:
+		return stopped, nil, errSudo
+	}
 }
 
-// kill signals a whole process group. That it has ended already is as good.
-func kill(group int, signal syscall.Signal) { _ = syscall.Kill(-group, signal) }
+// kill signals a whole process group. That it has ended already is as good. What sudo runs is another user's and not ours
+// to signal, nor is sudo itself; but sudo ends with what it runs.
+func (opt Options) kill(group int, sig syscall.Signal) {
+	_ = syscall.Kill(-group, sig)
+	if opt.tenant.hired() != "" {
+		_ = opt.signal(sig)
+	}
+}
 
 // failure says how the program ended.
 func (opt Options) failure(stopped, err error, state *os.ProcessState, stderr string) *Error {

@@ -42,26 +42,64 @@ func (p *program) place(transcripts string) (place, error) {
 		return place{}, fmt.Errorf("make home of %s: %w", p.name, err)
 	}
 	at := place{home: filepath.Join(temp, "agent-home"), state: filepath.Join(temp, p.name)}
-	dirs := []string{at.home, at.state}
-	kept, link := filepath.Join(p.opt.Sessions, p.name), filepath.Join(at.state, transcripts)
-	if p.opt.Sessions != "" {
-		dirs = append(dirs, kept)
+	if err := makeDirs(temp, "agent-home", "agent-home/tmp", p.name); err != nil {
+		return place{}, fmt.Errorf("make home of %s: %w", p.name, err)
 	}
-	for _, dir := range dirs {
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			return place{}, fmt.Errorf("make home of %s: %w", p.name, err)
-		}
-	}
-	if _, err := os.Lstat(link); p.opt.Sessions == "" || !errors.Is(err, fs.ErrNotExist) {
+	if p.opt.Sessions == "" {
 		return at, nil
 	}
-	if kept, err = filepath.Abs(kept); err == nil {
-		err = os.Symlink(kept, link)
+	sessions, err := filepath.Abs(p.opt.Sessions)
+	if err == nil {
+		err = makeDirs(sessions, p.name)
 	}
 	if err != nil {
 		return place{}, fmt.Errorf("make home of %s: %w", p.name, err)
 	}
+	link := filepath.Join(at.state, transcripts)
+	if _, err := os.Lstat(link); errors.Is(err, fs.ErrNotExist) {
+		if err := os.Symlink(filepath.Join(sessions, p.name), link); err != nil {
+			return place{}, fmt.Errorf("make home of %s: %w", p.name, err)
+		}
+	}
 	return at, nil
+}
+
+// makeDirs makes directories below top, those above first. An earlier agent can have written there: what is there instead
+// of a directory, a symbolic link for instance, is removed.
+func makeDirs(top string, names ...string) error {
+	if err := os.MkdirAll(top, 0o700); err != nil {
+		return err
+	}
+	root, err := os.OpenRoot(top)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	for _, name := range names {
+		if info, err := root.Lstat(name); err == nil && info.IsDir() {
+			continue
+		}
+		if err := root.RemoveAll(name); err != nil {
+			return err
+		}
+		if err := root.Mkdir(name, 0o700); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeNew writes a file anew: what an earlier agent has put in its place is removed, and not written to.
+func writeNew(file, text string, mode fs.FileMode) error {
+	if err := os.RemoveAll(file); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(text)
+	return errors.Join(err, f.Close())
 }
 
 // check asks the program for its version, once: a program that cannot say it is not installed, another version than the

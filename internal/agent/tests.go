@@ -5,14 +5,18 @@ import (
 	"errors"
 )
 
-// RunTests runs argv in dir under the same wall as an agent: an environment of its own, a process group that is gone
-// afterwards, a timeout. Tests that fail are an *Error whose Stderr is the end of all that they printed.
+// RunTests runs argv in dir behind the same wall as an agent: an environment of its own, limits, a user, a process group
+// that is gone afterwards, a timeout. Tests that fail are an *Error whose Stderr is the end of all that they printed.
 func RunTests(ctx context.Context, dir string, argv []string, opt Options) error {
 	if len(argv) == 0 || argv[0] == "" {
 		return errors.New("required tests: the command is empty")
 	}
 	// Both streams as one, in the order of printing, and none of it in memory beyond the tail.
 	merged := append([]string{"/bin/sh", "-c", `exec "$@" >&2`, "sh"}, argv...)
-	_, err := opt.defaults().execute(ctx, dir, merged, nil)
-	return err
+	opt, leave, err := opt.defaults().enter(dir)
+	if err != nil {
+		return err
+	}
+	_, err = opt.execute(ctx, dir, merged, nil)
+	return leave(err)
 }

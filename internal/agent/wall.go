@@ -1,0 +1,233 @@
+package agent
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/mergexo/mergexo/internal/agent/wall"
+)
+
+// Self is this program, for Options.Wall; "" where there is no wall, which is everywhere but on Linux.
+func Self() (string, error) {
+	if runtime.GOOS != "linux" {
+		return "", nil
+	}
+	path, err := os.Executable()
+	if err != nil {
+		return "", fmt.Errorf("find this program: %w", err)
+	}
+	return path, nil
+}
+
+// running is this program as it is being executed, whatever has become of its file since: an agent of our own user could
+// put another one in its place.
+const running = "/proc/self/exe"
+
+// callTimeout bounds what the wall does for us before and after an agent, a checkout of a million files included.
+const callTimeout = 10 * time.Minute
+
+// child is the process that becomes an agent, before it is started.
+type child struct {
+	cmd   *exec.Cmd
+	stdin []byte
+	gate  *gate // nil: without a wall
+}
+
+// child makes the process. Without a wall it is the program; else it is this one, which is told to become it.
+func (opt Options) child(program string, argv []string, dir, mark string, stdin []byte, log *lines) (child, error) {
+	env := append(append([]string{}, opt.Env...), "PWD="+dir, mark)
+	if opt.Wall == "" {
+		return child{cmd: &exec.Cmd{Path: program, Args: argv, Dir: dir, Env: env}, stdin: stdin}, nil
+	}
+	letter := wall.Letter{
+		Task: wall.Run, Sign: sign(), As: opt.tenant.user(), Path: program, Argv: wall.Bytes(argv), Env: wall.Bytes(env),
+	}
+	if opt.tenant.hired() == "" {
+		letter.Parent = os.Getpid()
+	}
+	text, err := wall.Seal(letter)
+	if err != nil {
+		return child{}, err
+	}
+	cmd := opt.through(opt.tenant)
+	cmd.Dir = dir
+	return child{cmd: cmd, stdin: append(text, stdin...), gate: &gate{to: log, sign: letter.Sign}}, nil
+}
+
+// through is the wall as a process of somebody, nil: of us. Through sudo nothing is said but who; a Letter says the rest.
+func (opt Options) through(as *tenant) *exec.Cmd {
+	if sudo := as.hired(); sudo != "" {
+		who := as.name
+		if as.known == "" {
+			who = fmt.Sprintf("#%d", as.uid)
+		}
+		return &exec.Cmd{
+			Path: sudo, Args: []string{"sudo", "-n", "-u", who, "--", opt.Wall, wall.Word},
+			Env: []string{"PATH=" + value(opt.Env, "PATH"), "LC_ALL=C"},
+		}
+	}
+	return &exec.Cmd{Path: running, Args: []string{opt.Wall, wall.Word}, Env: []string{}}
+}
+
+// sign is a name that nobody can guess.
+func sign() string {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // never fails (https://pkg.go.dev/crypto/rand#Read)
+	return "mergexo-" + hex.EncodeToString(b[:])
+}
+
+// call has the wall do something else than become an agent, and returns what it printed.
+func (opt Options) call(as *tenant, letter wall.Letter) (string, error) {
+	letter.Sign, letter.As = sign(), as.user()
+	text, err := wall.Seal(letter)
+	if err != nil {
+		return "", err
+	}
+	var out, said bytes.Buffer
+	cmd := opt.through(as)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(text), &out, &said
+	cmd.Dir = "/"
+	ended, err := begin(cmd)
+	if err != nil {
+		return "", &noEntry{err: err}
+	}
+	timer := time.NewTimer(callTimeout)
+	defer timer.Stop()
+	select {
+	case err = <-ended:
+		bury(cmd.Process.Pid)
+	case <-timer.C:
+		go func() { <-ended; bury(cmd.Process.Pid) }() // it is sudo's, and not ours to end
+		return "", errors.New("it takes longer than " + span(callTimeout))
+	}
+	if err == nil {
+		return out.String(), nil
+	}
+	if _, why, ok := strings.Cut(said.String(), letter.Sign+" "); ok {
+		return "", errors.New(excerpt(strings.TrimSpace(why), 500))
+	}
+	return "", &noEntry{said: lastLine(said.String()), err: err}
+}
+
+// noEntry is a wall that never stood.
+type noEntry struct {
+	said string
+	err  error
+}
+
+func (e *noEntry) Error() string {
+	if e.said == "" {
+		return e.err.Error()
+	}
+	return e.said
+}
+
+func (e *noEntry) Unwrap() error { return e.err }
+
+// gate takes out of standard error what the wall says there: that the agent comes now, and after that, only where it did
+// not, why. What comes before is said by sudo or the loader.
+type gate struct {
+	to      *lines
+	sign    string
+	part    []byte
+	entered bool
+	open    bool // all that comes now is the agent's
+	why     string
+}
+
+func (g *gate) Write(p []byte) (int, error) {
+	if g.open {
+		return g.to.Write(p)
+	}
+	g.part = append(g.part, p...)
+	for !g.open {
+		if g.entered && !bytes.HasPrefix(g.part, []byte(g.sign)[:min(len(g.part), len(g.sign))]) {
+			g.open = true
+			_, _ = g.to.Write(g.part)
+			break
+		}
+		end := bytes.IndexByte(g.part, '\n')
+		if end < 0 {
+			break
+		}
+		g.line(g.part[:end+1])
+		g.part = g.part[end+1:]
+	}
+	return len(p), nil
+}
+
+func (g *gate) line(line []byte) {
+	why, ok := bytes.CutPrefix(line, []byte(g.sign))
+	switch {
+	case !ok:
+		_, _ = g.to.Write(line)
+	case len(bytes.TrimSpace(why)) > 0:
+		g.why, g.open = excerpt(string(bytes.TrimSpace(why)), 500), true
+	default:
+		g.entered = true
+	}
+}
+
+// flush passes on what is left at the end.
+func (g *gate) flush() {
+	if g != nil && !g.open && len(g.part) > 0 {
+		_, _ = g.to.Write(g.part)
+		g.part = nil
+	}
+}
+
+// refusal is why the program was not started, or nil. It is asked when the process ended by itself.
+func (g *gate) refusal(opt Options, program string, exit int) *Error {
+	switch {
+	case g == nil:
+		return nil
+	case g.why != "" && exit == wall.Refused:
+		why := fmt.Sprintf("start %s: %s", excerpt(program, 200), g.why)
+		if opt.tenant != nil && g.why == syscall.EACCES.Error() {
+			why += fmt.Sprintf(": user %s may not execute it, or not reach it", opt.tenant.name)
+		}
+		return &Error{Kind: Start, Exit: -1, Detail: why}
+	case !g.entered:
+		return &Error{Kind: Start, Exit: -1, Stderr: g.to.tail(), Detail: "start " + excerpt(program, 200) + ": " + opt.tenant.barred(opt.Wall)}
+	}
+	return nil
+}
+
+// Exposed names a process above us in whose environment one of the secrets stands where an agent could read it, or gives
+// "". Our own process gives nothing away; but a shell that was handed the token and runs us does.
+func (opt Options) Exposed(secrets ...string) (string, error) {
+	if opt.Wall == "" {
+		return "", nil
+	}
+	var err error
+	if opt.tenant, err = opt.hire(); err != nil {
+		return "", err
+	}
+	out, err := opt.call(opt.tenant, wall.Letter{Task: wall.Look, Processes: ancestors()})
+	if err != nil {
+		return "", fmt.Errorf("look what an agent could read: %w", err)
+	}
+	for pid := range strings.FieldsSeq(out) {
+		env, err := os.ReadFile(filepath.Join("/proc", pid, "environ"))
+		if err != nil {
+			continue // it has ended, or only its own user may read it
+		}
+		for _, secret := range secrets {
+			if secret != "" && bytes.Contains(env, []byte(secret)) {
+				name, _ := os.ReadFile(filepath.Join("/proc", pid, "comm"))
+				return fmt.Sprintf("%s (process %s)", excerpt(strings.TrimSpace(string(name)), 40), pid), nil
+			}
+		}
+	}
+	return "", nil
+}
