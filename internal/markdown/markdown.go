@@ -1,5 +1,6 @@
 // Package markdown knows the Markdown of GitHub's comments from both sides: it shows text of others so that it means
-// nothing there, and finds the lines that a person speaks in, outside of quotes, code and what is hidden.
+// nothing there, finds the lines that a person speaks in, outside of quotes, code and what is hidden, and leaves out what
+// the page does not show.
 package markdown
 
 import (

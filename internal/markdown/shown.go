@@ -1,0 +1,305 @@
+package markdown
+
+import (
+	"cmp"
+	"html"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
+	table "github.com/yuin/goldmark/extension/ast"
+	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/text"
+	"github.com/yuin/goldmark/util"
+)
+
+// Shown is a comment without what its page does not show: who reads the one should know what the other says. It is the
+// author's own text with parts left out, not another rendering, so that `__init__` and what looks like code stay as they
+// were written. Left out are HTML comments, HTML tags but for those that GitHub renders and attributes but for addresses,
+// definitions of links, titles and labels of links, the texts of images, footnotes that nothing refers to, table cells
+// beyond the header's, what follows the language of a code block, and entities of invisible characters. Code stands as it
+// is, HTML comments in it too: the page shows them. Details that are folded away are a click away, and stay.
+//
+// Where the page depends on the parser, more is left out rather than less: an HTML comment that does not end takes with it
+// the rest of its block where Markdown takes it for text, and the rest of all where a browser would. What the page draws
+// (diagrams, formulas) is code here. Invisible characters themselves are the caller's, by Invisible: taken out before, they
+// would make this another text than the one GitHub reads.
+func Shown(body string) string {
+	return read(strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(strings.ToValidUTF8(body, "\uFFFD"))).shown()
+}
+
+// Invisible says that a character has no shape of its own, turns the direction of text, or shows as something else on each
+// machine: formats and controls other than line break and tab, fillers, variation selectors, private use, and the line
+// separators, which are line breaks to some readers only.
+func Invisible(r rune) bool {
+	if r == '\n' || r == '\t' {
+		return false
+	}
+	return unicode.In(r, unicode.Cf, unicode.Cc, unicode.Co, unicode.Zl, unicode.Zp, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point) ||
+		r == '\u2800' || r == '\U0001D159' // an empty Braille pattern, an empty note
+}
+
+// edit is a part of the source that the page shows otherwise, or not at all.
+type edit struct {
+	start, stop int
+	with        string
+}
+
+// span is a part of the source.
+type span struct{ start, stop int }
+
+// page is a source with what is known of it.
+type page struct {
+	text   string
+	source []byte // the same as the parser read it
+	edits  []edit
+	code   []span
+	ends   int // nothing is shown from here on
+}
+
+// tabbed is a tag followed by a tab, which begins a block of HTML for GitHub and not for goldmark.
+var tabbed = regexp.MustCompile(`(?m)(</?[A-Za-z][A-Za-z0-9-]*)\t`)
+
+func read(body string) *page {
+	p := &page{text: body, ends: len(body), source: tabbed.ReplaceAll([]byte(body), []byte("$1 "))}
+	links := &linkReader{InlineParser: parser.NewLinkParser(), page: p}
+	notes := &noteReader{BlockParser: extension.NewFootnoteBlockParser(), at: map[ast.Node]int{}}
+	blocks := append(parser.DefaultBlockParsers(), util.Prioritized(notes, 999))
+	for i := range blocks {
+		if blocks[i].Priority == 900 { // as the documentation of DefaultBlockParsers has it
+			blocks[i].Value = &htmlReader{BlockParser: parser.NewHTMLBlockParser()}
+		}
+	}
+	reader := parser.NewParser(
+		parser.WithBlockParsers(blocks...),
+		parser.WithInlineParsers(
+			util.Prioritized(parser.NewCodeSpanParser(), 100), util.Prioritized(extension.NewFootnoteParser(), 101), util.Prioritized(links, 200),
+			util.Prioritized(parser.NewAutoLinkParser(), 300), util.Prioritized(phraseReader{parser.NewRawHTMLParser()}, 400), util.Prioritized(parser.NewEmphasisParser(), 500),
+		),
+		parser.WithParagraphTransformers(
+			util.Prioritized(definitions{p}, 100), util.Prioritized(extension.NewTableParagraphTransformer(), 200),
+		),
+	)
+	root := reader.Parse(text.NewReader(p.source))
+	_ = ast.Walk(root, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		if entering {
+			p.note(n, notes.at)
+		}
+		return ast.WalkContinue, nil
+	})
+	p.noteAsides()
+	slices.SortStableFunc(p.edits, func(a, b edit) int { return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(b.stop, a.stop)) })
+	slices.SortFunc(p.code, func(a, b span) int { return cmp.Compare(a.start, b.start) })
+	return p
+}
+
+func (p *page) hide(start, stop int) { p.edits = append(p.edits, edit{start, stop, ""}) }
+
+// note keeps what a node tells about the source.
+func (p *page) note(n ast.Node, notes map[ast.Node]int) {
+	switch n := n.(type) {
+	case *ast.CodeSpan:
+		for c := n.FirstChild(); c != nil; c = c.NextSibling() {
+			if t, ok := c.(*ast.Text); ok {
+				p.code = append(p.code, span{t.Segment.Start, t.Segment.Stop})
+			}
+		}
+	case *ast.FencedCodeBlock:
+		for i := range n.Lines().Len() {
+			p.code = append(p.code, span{n.Lines().At(i).Start, n.Lines().At(i).Stop})
+		}
+		if n.Info != nil {
+			p.noteLanguage(n.Info.Segment)
+		}
+	case *ast.RawHTML:
+		if first := n.Segments.At(0); !asideOpens.Match(first.Value(p.source)) { // noteAsides knows more of those
+			p.noteHTML(n.Segments.Sliced(0, n.Segments.Len()))
+		}
+	case *ast.HTMLBlock:
+		lines := n.Lines().Sliced(0, n.Lines().Len())
+		if n.HasClosure() {
+			lines = append(slices.Clip(lines), n.ClosureLine)
+		}
+		p.noteHTML(lines)
+	case *table.TableRow:
+		p.noteRow(n)
+	case *table.Footnote:
+		if n.Index < 0 {
+			p.hide(notes[n], p.end(n, notes[n]))
+		}
+	}
+}
+
+// language is what begins the first line of a code block and shows in its colours: a language, or a suggestion's lines.
+var language = regexp.MustCompile(`^[A-Za-z0-9_+#.:-]{1,20}$`)
+
+func (p *page) noteLanguage(s text.Segment) {
+	info := string(s.Value(p.source))
+	first, _, _ := strings.Cut(strings.ReplaceAll(info, "\t", " "), " ")
+	if !language.MatchString(first) {
+		first = ""
+	}
+	p.hide(s.Start+len(first), s.Stop)
+}
+
+// noteRow hides the cells that a row has beyond those of its table.
+func (p *page) noteRow(row *table.TableRow) {
+	last, ok := row.LastChild().(*table.TableCell)
+	if !ok || last.Lines().Len() == 0 {
+		return
+	}
+	from := last.Lines().At(0).Stop
+	line, _, _ := strings.Cut(p.text[from:], "\n")
+	if rest := strings.TrimSpace(line); rest != "" && rest != "|" {
+		p.edits = append(p.edits, edit{from, from + len(line), " |"})
+	}
+}
+
+// end is where a block ends, with everything in it; a block of nothing ends with its line.
+func (p *page) end(n ast.Node, start int) int {
+	line, _, _ := strings.Cut(p.text[start:], "\n")
+	end := start + len(line)
+	_ = ast.Walk(n, func(c ast.Node, entering bool) (ast.WalkStatus, error) {
+		if entering && c.Type() == ast.TypeBlock && c.Lines().Len() > 0 {
+			end = max(end, c.Lines().At(c.Lines().Len()-1).Stop)
+		}
+		return ast.WalkContinue, nil
+	})
+	for _, e := range p.edits { // definitions are nobody's lines
+		if e.start >= start && e.start <= end {
+			end = max(end, e.stop)
+		}
+	}
+	return end
+}
+
+const (
+	unended = "[left out: an HTML comment without an end]"
+	unshown = "[left out: the page shows nothing of what follows here]"
+)
+
+// shown puts the source together again.
+func (p *page) shown() string {
+	var out excerpt
+	edits, code := p.edits, p.code
+	at := 0
+	for at < p.ends {
+		for len(edits) > 0 && edits[0].start < at { // within what is gone
+			edits = edits[1:]
+		}
+		for len(code) > 0 && code[0].stop <= at {
+			code = code[1:]
+		}
+		next := p.ends
+		if len(edits) > 0 {
+			next = min(next, edits[0].start)
+		}
+		switch {
+		case next == at:
+			out.leave(edits[0].with)
+			at = max(at, edits[0].stop)
+			edits = edits[1:]
+		case len(code) > 0 && code[0].start <= at:
+			stop := min(code[0].stop, next)
+			out.put(p.text[at:stop])
+			at = stop
+		default:
+			if len(code) > 0 {
+				next = min(next, code[0].start)
+			}
+			at += p.prose(&out, at, next)
+		}
+	}
+	if at < len(p.text) {
+		out.leave(unshown)
+	}
+	return out.String()
+}
+
+// prose writes what is neither code nor HTML, up to next at most, and says how far it came. What looks like an HTML comment
+// or a declaration here is text for Markdown as we read it; whether it is for GitHub too is not worth the risk.
+func (p *page) prose(out *excerpt, at, next int) int {
+	part := p.text[at:next]
+	i := strings.IndexAny(part, "<&")
+	if i != 0 {
+		if i < 0 {
+			i = len(part)
+		}
+		out.put(part[:i])
+		return i
+	}
+	n := hiddenEntity(part)
+	comment := strings.HasPrefix(part, "<!--")
+	switch {
+	case comment:
+		n = commentEnd(part)
+	case declares.MatchString(part):
+		n = strings.IndexByte(part, '>') + 1
+	}
+	if n > 0 {
+		out.leave("")
+		return n
+	}
+	if !comment {
+		out.put(part[:1])
+		return 1
+	}
+	out.leave(unended)
+	if end := blockEnd.FindStringIndex(part); end != nil {
+		return end[0]
+	}
+	return len(strings.TrimRight(part, "`")) // of the code that may follow
+}
+
+// blockEnd is where a paragraph ends at the latest.
+var blockEnd = regexp.MustCompile("\n[ \t>]*(\n|$|```|~~~)")
+
+// excerpt is a text with parts left out.
+type excerpt struct {
+	strings.Builder
+	gap bool // the last part was
+}
+
+// leave writes what stands for a part that is left out.
+func (e *excerpt) leave(with string) {
+	e.WriteString(with)
+	e.gap = true
+}
+
+// put writes text. What stood on both sides of a gap must not become the beginning of a comment.
+func (e *excerpt) put(text string) {
+	if before := e.String(); e.gap && strings.HasPrefix(text, "!") && strings.HasSuffix(before, "<") ||
+		e.gap && strings.HasPrefix(text, "-") && (strings.HasSuffix(before, "<!") || strings.HasSuffix(before, "<!-")) {
+		e.WriteByte(' ')
+	}
+	e.WriteString(text)
+	e.gap = e.gap && text == ""
+}
+
+// commentEnd is how long the HTML comment is that text begins with; 0 when it does not end.
+func commentEnd(text string) int {
+	for _, empty := range []string{"<!-->", "<!--->"} {
+		if strings.HasPrefix(text, empty) {
+			return len(empty)
+		}
+	}
+	end := strings.Index(text[len("<!--"):], "-->")
+	if end < 0 {
+		return 0
+	}
+	return end + len("<!---->")
+}
+
+var entity = regexp.MustCompile(`^&(#[0-9]{1,8}|#[xX][0-9a-fA-F]{1,7}|[A-Za-z][A-Za-z0-9]{1,40});`)
+
+// hiddenEntity is how long the entity is that text begins with, where it stands for characters that do not show.
+func hiddenEntity(text string) int {
+	name := entity.FindString(text)
+	if name == "" || strings.ContainsFunc(html.UnescapeString(name), func(r rune) bool { return !Invisible(r) }) {
+		return 0
+	}
+	return len(name)
+}
