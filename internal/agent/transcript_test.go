@@ -1,0 +1,333 @@
+package agent_test
+
+import (
+	"encoding/binary"
+	"errors"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/agent"
+	"github.com/mergexo/mergexo/internal/sandbox/modelstub"
+)
+
+const (
+	thread  = "01a1fea8-0000-7000-8000-000000000000"
+	another = "01a1fea8-0000-7000-8000-000000000001"
+	rollout = "2026/11/21/rollout-2026-11-21T16-50-55-" + thread + ".jsonl"
+	project = "mergexo/" + thread + ".jsonl"
+	roomy   = 64 << 20
+)
+
+// runner is one machine's turn of a session: its own checkout, HOME and sessions.
+func runner(t *testing.T, r modelstub.Rig, sessions, handle, prompt string, script ...modelstub.Answer) (string, *modelstub.Stub) {
+	t.Helper()
+	s := modelstub.New(t, script...)
+	opt := rigged(t, r, s)
+	opt.Sessions = sessions
+	req := feedback(prompt)
+	req.Session = handle
+	dir := checkout(t)
+	out, err := ask(t, opt, dir, req)
+	require.NoError(t, err)
+	require.NoError(t, errors.Join(os.RemoveAll(dir), os.RemoveAll(opt.Temp))) // so is a runner when its job is done
+	return out.Session, s
+}
+
+func TestASessionIsGoneOnWithOnAnotherRunner(t *testing.T) {
+	each(t, func(t *testing.T, r modelstub.Rig) {
+		a := t.TempDir()
+		first, _ := runner(t, r, a, "", "first question", r.Run("echo an output; seq 1 60000"), r.Done(greeted))
+		files, err := agent.ReadTranscript(a, r.Adapter, first, roomy)
+		require.NoError(t, err)
+		require.Len(t, files, 1)
+		require.NoError(t, os.RemoveAll(a))
+
+		b := filepath.Join(t.TempDir(), "not", "there", "yet")
+		require.NoError(t, agent.WriteTranscript(b, r.Adapter, first, files))
+		second, s := runner(t, r, b, first, "second question", r.Done(greeted))
+		for _, known := range []string{"first question", "an output", "Greet louder", "second question"} {
+			assert.Contains(t, s.Asked(0), known)
+		}
+		assert.Equal(t, first[:36], second[:36])
+		longer, err := agent.ReadTranscript(b, r.Adapter, second, roomy)
+		require.NoError(t, err)
+		assert.Equal(t, slices.Collect(maps.Keys(files)), slices.Collect(maps.Keys(longer)))
+
+		// A runner that was there at the first turn and not at the second.
+		require.NoError(t, agent.WriteTranscript(a, r.Adapter, first, files))
+		require.NoError(t, agent.WriteTranscript(a, r.Adapter, second, longer))
+		third, s := runner(t, r, a, second, "third question", r.Done(greeted))
+		for _, known := range []string{"first question", "second question", "third question"} {
+			assert.Contains(t, s.Asked(0), known)
+		}
+		assert.Equal(t, first[:36], third[:36])
+	})
+}
+
+func TestWhatIsPutBackIsWhatClaudeGoesOnWith(t *testing.T) {
+	t.Parallel()
+	r, sessions, s := modelstub.Claude(), t.TempDir(), modelstub.New(t)
+	s.Play(r.Done(greeted))
+	opt, dir := rigged(t, r, s), checkout(t)
+	opt.Sessions = sessions
+	out, err := ask(t, opt, dir, feedback("first question"))
+	require.NoError(t, err)
+	files, err := agent.ReadTranscript(sessions, "claude", out.Session, roomy)
+	require.NoError(t, err)
+	found, err := filepath.Glob(filepath.Join(sessions, "claude", "*", out.Session[:36]+".jsonl"))
+	require.NoError(t, err)
+	require.Len(t, found, 1)
+
+	// It has filed the old state by the path of this very checkout, where it looks first.
+	assert.Equal(t, regexp.MustCompile(`[^a-zA-Z0-9]`).ReplaceAllString(dir, "-"), filepath.Base(filepath.Dir(found[0])))
+	for at, text := range files {
+		files[at] = []byte(strings.ReplaceAll(string(text), "first question", "newer question"))
+	}
+	require.NoError(t, agent.WriteTranscript(sessions, "claude", out.Session, files))
+	assert.NoFileExists(t, found[0])
+	req := feedback("second question")
+	req.Session = out.Session
+	s.Play(r.Done(greeted))
+	_, err = ask(t, opt, dir, req)
+	require.NoError(t, err)
+	assert.Contains(t, s.Asked(0), "newer question")
+	assert.NotContains(t, s.Asked(0), "first question")
+}
+
+// zst is a zstd frame of raw blocks (RFC 8878, 3.1.1).
+func zst(text []byte) []byte {
+	out := binary.LittleEndian.AppendUint32([]byte{0x28, 0xb5, 0x2f, 0xfd, 0xa0}, uint32(len(text)))
+	for {
+		n := min(len(text), 100_000)
+		head := uint32(n) << 3
+		if n == len(text) {
+			head |= 1
+		}
+		out = append(append(out, byte(head), byte(head>>8), byte(head>>16)), text[:n]...)
+		if text = text[n:]; len(text) == 0 {
+			return out
+		}
+	}
+}
+
+func TestCodexGoesOnWithWhatItHasPackedItself(t *testing.T) {
+	t.Parallel()
+	r, a, b := modelstub.Codex(), t.TempDir(), t.TempDir()
+	handle, _ := runner(t, r, a, "", "first question", r.Done(greeted))
+	files, err := agent.ReadTranscript(a, "codex", handle, roomy)
+	require.NoError(t, err)
+	for at, text := range files { // as it does with old sessions
+		plain := filepath.Join(a, "codex", at)
+		require.NoError(t, errors.Join(os.WriteFile(plain+".zst", zst(text), 0o600), os.Remove(plain)))
+	}
+	files, err = agent.ReadTranscript(a, "codex", handle, roomy)
+	require.NoError(t, err)
+	require.NoError(t, agent.WriteTranscript(b, "codex", handle, files))
+	_, s := runner(t, r, b, handle, "second question", r.Done(greeted))
+	assert.Contains(t, s.Asked(0), "first question")
+}
+
+// lay writes files below the directory of sessions.
+func lay(t *testing.T, sessions string, files map[string]string) {
+	t.Helper()
+	for at, text := range files {
+		file := filepath.Join(sessions, at)
+		require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o700))
+		require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
+	}
+}
+
+// laid reads them again, by their paths; what is no regular file is "?".
+func laid(t *testing.T, sessions string) map[string]string {
+	t.Helper()
+	files := map[string]string{}
+	require.NoError(t, filepath.WalkDir(sessions, func(file string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		at, _ := filepath.Rel(sessions, file)
+		if files[at] = "?"; entry.Type().IsRegular() {
+			text, err := os.ReadFile(file)
+			files[at] = string(text)
+			return err
+		}
+		return nil
+	}))
+	return files
+}
+
+func TestOnlyARegularFileIsATranscript(t *testing.T) {
+	for name, plant := range map[string]func(t *testing.T, file, secret string) error{
+		"a symbolic link":        func(_ *testing.T, file, secret string) error { return os.Symlink(secret, file) },
+		"a symbolic link beside": func(_ *testing.T, file, _ string) error { return os.Symlink("../../../../claude/x/y.jsonl", file) },
+		"a hard link":            func(_ *testing.T, file, secret string) error { return os.Link(secret, file) },
+		"a FIFO":                 func(_ *testing.T, file, _ string) error { return syscall.Mkfifo(file, 0o600) },
+		"a directory":            func(_ *testing.T, file, _ string) error { return os.Mkdir(file, 0o700) },
+		"another session's": func(_ *testing.T, file, _ string) error {
+			return os.WriteFile(strings.ReplaceAll(file, thread, another), nil, 0o600)
+		},
+		"a name that goes on":   func(_ *testing.T, file, _ string) error { return os.WriteFile(file+".jsonl", nil, 0o600) },
+		"a day that leads away": func(t *testing.T, file, secret string) error { return astray(t, filepath.Dir(file), secret) },
+		"a year that leads away": func(t *testing.T, file, secret string) error {
+			return astray(t, filepath.Dir(filepath.Dir(filepath.Dir(file))), secret)
+		},
+		"a file deeper than that": func(_ *testing.T, file, _ string) error {
+			return errors.Join(os.Mkdir(file, 0o700), os.WriteFile(file+"/"+filepath.Base(file), nil, 0o600))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			sessions, elsewhere := t.TempDir(), t.TempDir()
+			lay(t, elsewhere, map[string]string{rollout: "secret", "21/" + filepath.Base(rollout): "secret", filepath.Base(rollout): "secret"})
+			lay(t, sessions, map[string]string{"claude/x/y.jsonl": "secret"})
+			file := filepath.Join(sessions, "codex", rollout)
+			require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o700))
+			require.NoError(t, plant(t, file, filepath.Join(elsewhere, rollout)))
+			_, err := agent.ReadTranscript(sessions, "codex", thread, roomy)
+			assert.Equal(t, agent.NoSession, failure(t, err).Kind)
+
+			lay(t, sessions, map[string]string{"codex/2026/11/19/" + filepath.Base(rollout): "ours"})
+			old := time.Now().Add(-time.Hour)
+			require.NoError(t, os.Chtimes(filepath.Join(sessions, "codex/2026/11/19", filepath.Base(rollout)), old, old))
+			files, err := agent.ReadTranscript(sessions, "codex", thread, roomy)
+			if strings.Contains(name, "year") { // it leads away from that one too
+				assert.Equal(t, agent.NoSession, failure(t, err).Kind)
+				return
+			}
+			require.NoError(t, err)
+			assert.Equal(t, map[string][]byte{"2026/11/19/" + filepath.Base(rollout): []byte("ours")}, files, "it does not hide what is there")
+		})
+	}
+}
+
+// astray makes a directory a symbolic link to where secret lies, or to what is above it.
+func astray(t *testing.T, dir, secret string) error {
+	t.Helper()
+	to := filepath.Dir(secret)
+	if filepath.Base(dir) == "2026" {
+		to = filepath.Dir(filepath.Dir(to))
+	}
+	return errors.Join(os.RemoveAll(dir), os.Symlink(to, dir))
+}
+
+func TestTheNewestTranscriptCounts(t *testing.T) {
+	sessions := t.TempDir()
+	for i, dir := range []string{"-work-b", "-work-a", "-work-c"} {
+		at := filepath.Join("claude", dir, thread+".jsonl")
+		lay(t, sessions, map[string]string{at: dir, filepath.Join("claude", dir, another+".jsonl"): "other"})
+		when := time.Now().Add(-time.Duration(i) * time.Hour)
+		require.NoError(t, os.Chtimes(filepath.Join(sessions, at), when, when))
+	}
+	files, err := agent.ReadTranscript(sessions, "claude", thread+"/1/2/0.5", roomy)
+	require.NoError(t, err)
+	assert.Equal(t, map[string][]byte{project: []byte("-work-b")}, files, "it is filed without the path of a checkout")
+}
+
+func TestATranscriptIsPutBackInPlaceOfWhatIsThere(t *testing.T) {
+	sessions, elsewhere := t.TempDir(), t.TempDir()
+	lay(t, elsewhere, map[string]string{"victim": "theirs"})
+	victim := filepath.Join(elsewhere, "victim")
+	lay(t, sessions, map[string]string{
+		"codex/2026/11/20/rollout-2026-11-20T00-00-00-" + thread + ".jsonl.zst": "old", "codex/2026/11/20/rollout-2026-11-20T00-00-00-" + another + ".jsonl": "other",
+		"codex/2026/11/21/notes": "kept", "codex/" + rollout + "/in/the/way": "x",
+	})
+	file := filepath.Join(sessions, "codex", rollout)
+	require.NoError(t, os.Symlink(victim, file+".mergexo"))
+	require.NoError(t, os.Symlink(victim, filepath.Join(sessions, "codex/2026/11/20/rollout-2026-11-20T00-00-01-"+thread+".jsonl")))
+	require.NoError(t, agent.WriteTranscript(sessions, "codex", thread, map[string][]byte{rollout: []byte("new")}))
+	want := map[string]string{
+		"codex/2026/11/20/rollout-2026-11-20T00-00-00-" + another + ".jsonl": "other", "codex/2026/11/21/notes": "kept", "codex/" + rollout: "new",
+	}
+	assert.Equal(t, want, laid(t, sessions))
+	info, err := os.Stat(file)
+	require.NoError(t, err)
+	assert.Equal(t, fs.FileMode(0o600), info.Mode())
+
+	require.NoError(t, os.Remove(file))
+	require.NoError(t, os.Symlink(victim, file))
+	require.NoError(t, agent.WriteTranscript(sessions, "codex", thread, map[string][]byte{rollout: []byte("new")}))
+	assert.Equal(t, want, laid(t, sessions))
+	assert.Equal(t, map[string]string{"victim": "theirs"}, laid(t, elsewhere))
+
+	require.NoError(t, agent.WriteTranscript(sessions, "claude", thread, map[string][]byte{project: []byte("new")}))
+	info, err = os.Stat(filepath.Join(sessions, "claude", "mergexo"))
+	require.NoError(t, err)
+	assert.Equal(t, fs.ModeDir|0o700, info.Mode())
+}
+
+func TestWhatIsNotPutBackOrRead(t *testing.T) {
+	sessions, elsewhere := t.TempDir(), t.TempDir()
+	lay(t, sessions, map[string]string{"codex/" + rollout: "old"})
+	before := laid(t, sessions)
+	var lines []string
+	refused := func(err error) {
+		t.Helper()
+		require.Error(t, err)
+		lines = append(lines, err.Error())
+	}
+	for _, at := range []string{
+		"../../x", "/etc/passwd", "2026/11/21/../../../x.jsonl", "x/" + rollout, project, "2026/11/21/rollout-..-" + thread + ".jsonl",
+		strings.ReplaceAll(rollout, thread, another), rollout + "\n", strings.Replace(rollout, "2026/", `2026\`, 1), "",
+	} {
+		refused(agent.WriteTranscript(sessions, "codex", thread, map[string][]byte{at: []byte("new")}))
+	}
+	refused(agent.WriteTranscript(sessions, "codex", thread, map[string][]byte{rollout: nil, rollout + ".zst": nil}))
+	refused(agent.WriteTranscript(sessions, "codex", thread, nil))
+	refused(agent.WriteTranscript(sessions, "claude", thread, map[string][]byte{"-work-a/" + thread + ".jsonl": nil}))
+	refused(agent.WriteTranscript(sessions, "command", thread, map[string][]byte{rollout: nil}))
+	for _, handle := range []string{"", "../x", "--last", strings.ToUpper(thread), thread + "/x"} {
+		refused(agent.WriteTranscript(sessions, "codex", handle, map[string][]byte{rollout: nil}))
+		_, err := agent.ReadTranscript(sessions, "codex", handle, roomy)
+		assert.Equal(t, agent.NoSession, failure(t, err).Kind)
+	}
+	assert.Equal(t, before, laid(t, sessions))
+
+	for _, adapter := range []string{"command", "suggestion", "../codex", ""} {
+		_, err := agent.ReadTranscript(sessions, adapter, thread, roomy)
+		refused(err)
+		assert.False(t, agent.HasTranscripts(adapter))
+	}
+	_, err := agent.ReadTranscript(sessions, "codex", thread, 2)
+	refused(err)
+	require.NoError(t, os.Truncate(filepath.Join(sessions, "codex", rollout), 1<<40)) // all of it a hole
+	_, err = agent.ReadTranscript(sessions, "codex", thread, roomy)
+	refused(err)
+	for _, none := range []string{filepath.Join(sessions, "not there"), elsewhere} {
+		_, err = agent.ReadTranscript(none, "codex", thread, roomy)
+		assert.Equal(t, agent.NoSession, failure(t, err).Kind)
+		refused(err)
+	}
+
+	require.NoError(t, os.Symlink(filepath.Join(sessions, "codex"), filepath.Join(elsewhere, "codex")))
+	_, err = agent.ReadTranscript(elsewhere, "codex", thread, roomy)
+	refused(err)
+	require.NoError(t, os.RemoveAll(filepath.Join(sessions, "codex", "2026")))
+	require.NoError(t, os.Symlink(elsewhere, filepath.Join(sessions, "codex", "2026")))
+	refused(agent.WriteTranscript(sessions, "codex", thread, map[string][]byte{rollout: nil}))
+	assert.Equal(t, map[string]string{"codex": "?"}, laid(t, elsewhere))
+	golden(t, "transcript.txt", strings.Join(lines, "\n"))
+}
+
+func TestAFullDirectoryIsNotSearchedForEver(t *testing.T) {
+	t.Parallel()
+	sessions := t.TempDir()
+	lay(t, sessions, map[string]string{"codex/" + rollout: "ours"})
+	dir := filepath.Join(sessions, "codex", "full")
+	require.NoError(t, os.Mkdir(dir, 0o700))
+	for i := range 20_000 {
+		require.NoError(t, os.Symlink("x", filepath.Join(dir, strconv.Itoa(i))))
+	}
+	_, err := agent.ReadTranscript(sessions, "codex", thread, roomy)
+	assert.EqualError(t, err, "look for session "+thread+" in the directory of codex: it has more than 20000 files: remove old ones")
+}
