@@ -121,7 +121,7 @@ func (w *world) neighbour() (files func() map[string]string) {
 	require.NoError(w.t, os.Mkdir(dir, 0o700))
 	for _, args := range [][]string{
 		{"init", "-q"}, {"commit", "-q", "--allow-empty", "-m", "Theirs"}, {"branch", "side"}, {"commit", "-q", "--allow-empty", "-m", "More"},
-		{"config", "alias.mine", "log"}, {"config", "remote.origin.url", w.people + "/" + repo.String()},
+		{"config", "alias.mine", "log"}, {"config", "remote.origin.url", w.origin + "/" + repo.String()},
 	} {
 		require.NoError(w.t, git(args...), args)
 	}
@@ -147,7 +147,6 @@ func TestADamagedGitDirectory(t *testing.T) {
 		{how: "no objects", says: "objects"},
 		{how: "no object is left", says: "read HEAD of the checkout"},
 		{how: "no .git", says: ".git"},
-		{how: "a file in place of .git", says: ".git"},
 		{how: "no checkout", says: "checkout"},
 	})
 }
