@@ -2,6 +2,7 @@ package cli
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"strconv"
@@ -13,15 +14,15 @@ const secretsFD = "MERGEXO_SECRETS_FD"
 
 // takeSecrets moves the secrets out of the environment block. Unsetting a variable leaves it readable in
 // /proc/PID/environ for every process of the same user, an agent among them, so the program executes itself once more
-// with the block cleaned, and hands the secrets over in a pipe. PR_SET_DUMPABLE then closes the rest of /proc/PID
-// (https://man7.org/linux/man-pages/man2/PR_SET_DUMPABLE.2const.html).
+// with the block cleaned, and hands the secrets over in a pipe.
 func takeSecrets() (secrets, error) {
 	if fd, ok := os.LookupEnv(secretsFD); ok {
-		return receiveSecrets(fd)
+		s, err := receiveSecrets(fd)
+		return s, errors.Join(err, closeProcess())
 	}
 	s, found := readSecrets()
 	if !found {
-		return s, nil
+		return s, closeProcess()
 	}
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -60,9 +61,16 @@ func receiveSecrets(fd string) (s secrets, err error) {
 	if err := json.NewDecoder(f).Decode(&s); err != nil {
 		return s, fmt.Errorf("read the secrets: %w", err)
 	}
+	return s, nil
+}
+
+// closeProcess closes what the environment block leaves open in /proc/PID: memory and descriptors, and whatever else stands
+// in that block, of which we cannot know what is secret. Other users never could look
+// (https://man7.org/linux/man-pages/man2/PR_SET_DUMPABLE.2const.html).
+func closeProcess() error {
 	const notDumpable = 0
 	if _, _, errno := syscall.RawSyscall(syscall.SYS_PRCTL, syscall.PR_SET_DUMPABLE, notDumpable, 0); errno != 0 {
-		return s, fmt.Errorf("prctl PR_SET_DUMPABLE: %w", errno)
+		return fmt.Errorf("prctl PR_SET_DUMPABLE: %w", errno)
 	}
-	return s, nil
+	return nil
 }
