@@ -11,13 +11,13 @@ import (
 	"syscall"
 )
 
-// family is the agents of this process that are running, by the process that was started, which leads a session.
-var family = struct {
+// family is the agents of this process that are running.
+var family struct {
 	sync.Mutex
-	heads map[int]bool
-	alive int
 	once  sync.Once
-}{heads: map[int]bool{}}
+	alive int
+	since uint64 // start of the first of them, in clock ticks since the machine's; 0: there is none
+}
 
 // expect is called before an agent is started, with a wall or without one. What it leaves behind becomes our child from
 // now on, and is found even where it has neither its session nor its environment any more
@@ -32,28 +32,32 @@ func expect() {
 	family.Unlock()
 }
 
+// born is called with the process that was started, which leads a session.
 func born(pid int) {
 	family.Lock()
-	family.heads[pid] = true
-	family.Unlock()
+	defer family.Unlock()
+	if p, ok := readProcess(pid); ok && family.since == 0 {
+		family.since = p.started
+	}
 }
 
 // bury ends what is left of an agent whose own process, 0 if there never was one, has ended: all that is in its session,
-// and every orphan in a session of its own, since nobody else here starts such processes. While another agent runs beside
-// it those may be its, and wait for its end.
+// and every orphan since then in a session of its own, since nobody else here starts such processes; older ones are
+// children that we had before we became this program. While another agent runs beside it those may be its, and wait for
+// its end.
 func bury(head int) {
 	family.Lock()
 	defer family.Unlock()
-	delete(family.heads, head)
 	family.alive--
 	if head == 0 {
 		return
 	}
 	self, _ := readProcess(os.Getpid())
+	last := family.alive == 0
 	for range 1000 {
 		found := false
 		for _, p := range processes() {
-			orphan := p.parent == self.pid && p.session != self.session && !family.heads[p.pid] && family.alive == 0
+			orphan := last && p.parent == self.pid && p.session != self.session && p.started >= family.since
 			if p.session != head && !orphan {
 				continue
 			}
@@ -66,8 +70,11 @@ func bury(head int) {
 			}
 		}
 		if !found {
-			return
+			break
 		}
+	}
+	if last {
+		family.since = 0
 	}
 }
 
@@ -75,6 +82,7 @@ func bury(head int) {
 type process struct {
 	pid, parent, session int
 	state                byte
+	started              uint64
 }
 
 func readProcess(pid int) (process, bool) {
@@ -83,10 +91,15 @@ func readProcess(pid int) (process, bool) {
 		return process{}, false
 	}
 	p := process{pid: pid}
-	var group int
-	rest := text[bytes.LastIndexByte(text, ')')+1:] // a name may have anything in it
-	_, err = fmt.Sscanf(string(rest), " %c %d %d %d", &p.state, &p.parent, &group, &p.session)
-	return p, err == nil
+	field := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:])) // a name may have anything in it
+	if len(field) < 20 {
+		return process{}, false
+	}
+	p.state = field[0][0]
+	p.parent, _ = strconv.Atoi(field[1])
+	p.session, _ = strconv.Atoi(field[3])
+	p.started, _ = strconv.ParseUint(field[19], 10, 64)
+	return p, true
 }
 
 // processes are all that there are.

@@ -40,7 +40,12 @@ func Settle(e Estate, dirs []string) ([]File, error) {
 			w.fail(dir, err)
 			continue
 		}
-		w.dir(root, dir, 0)
+		if info, err := root.Stat("."); err == nil {
+			w.give(root, ".", dir, info)
+			w.dir(root, dir, device(info), 0)
+		} else {
+			w.fail(dir, err)
+		}
 		_ = root.Close()
 	}
 	return w.shared, w.err
@@ -67,19 +72,18 @@ func unwrap(err error) error {
 	return err
 }
 
-// dir settles an opened directory and everything in it.
-func (w *walk) dir(root *os.Root, path string, depth int) {
+func status(info fs.FileInfo) *syscall.Stat_t {
+	return info.Sys().(*syscall.Stat_t) //nolint:forcetypeassert // as os makes it on this system
+}
+
+func device(info fs.FileInfo) uint64 { return uint64(status(info).Dev) } //nolint:unconvert // another type on other machines
+
+// dir settles everything in an opened directory.
+func (w *walk) dir(root *os.Root, path string, on uint64, depth int) {
 	if depth > maxDepth {
 		w.fail(path, errors.New("it lies too deep"))
 		return
 	}
-	info, err := root.Stat(".")
-	if err != nil {
-		w.fail(path, err)
-		return
-	}
-	stat := info.Sys().(*syscall.Stat_t) //nolint:forcetypeassert // as os makes it on this system
-	w.give(root, ".", path, info, stat)
 	here, err := root.Open(".")
 	if err != nil {
 		w.fail(path, err)
@@ -91,36 +95,35 @@ func (w *walk) dir(root *os.Root, path string, depth int) {
 		w.fail(path, err)
 	}
 	for _, entry := range entries {
-		w.entry(root, entry.Name(), path+"/"+entry.Name(), stat.Dev, depth)
+		w.entry(root, entry.Name(), path+"/"+entry.Name(), on, depth)
 	}
 }
 
-func (w *walk) entry(root *os.Root, name, path string, device uint64, depth int) {
+func (w *walk) entry(root *os.Root, name, path string, on uint64, depth int) {
 	info, err := root.Lstat(name)
-	if err != nil {
-		w.fail(path, err)
-		return
-	}
-	stat := info.Sys().(*syscall.Stat_t) //nolint:forcetypeassert // as os makes it on this system
 	switch {
-	case uint64(stat.Dev) != device:
+	case err != nil:
+		w.fail(path, err)
+	case device(info) != on:
 	case info.IsDir():
+		w.give(root, name, path, info) // first, or it could not be opened
 		sub, err := root.OpenRoot(name)
 		if err != nil {
 			w.fail(path, err)
 			return
 		}
-		w.dir(sub, path, depth+1)
+		w.dir(sub, path, on, depth+1)
 		_ = sub.Close()
-	case stat.Nlink > 1 && !w.hardLink(root, name, path, stat):
+	case status(info).Nlink > 1 && !w.hardLink(root, name, path, info):
 	default:
-		w.give(root, name, path, info, stat)
+		w.give(root, name, path, info)
 	}
 }
 
 // hardLink decides about a file that has other names; false: it stays as it is.
-func (w *walk) hardLink(root *os.Root, name, path string, stat *syscall.Stat_t) bool {
-	file := File{uint64(stat.Dev), stat.Ino}
+func (w *walk) hardLink(root *os.Root, name, path string, info fs.FileInfo) bool {
+	stat := status(info)
+	file := File{device(info), stat.Ino}
 	if !w.Back {
 		w.shared = append(w.shared, file)
 		return false
@@ -136,7 +139,8 @@ func (w *walk) hardLink(root *os.Root, name, path string, stat *syscall.Stat_t) 
 
 // give changes the owner, and on the way back the mode: its owner can read and remove it, nobody else can write to it, and
 // it does not run as whoever owns it now.
-func (w *walk) give(root *os.Root, name, path string, info fs.FileInfo, stat *syscall.Stat_t) {
+func (w *walk) give(root *os.Root, name, path string, info fs.FileInfo) {
+	stat := status(info)
 	if int(stat.Uid) != w.From {
 		return
 	}

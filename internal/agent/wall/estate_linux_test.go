@@ -49,8 +49,10 @@ func TestAnEstateGoesThereAndBack(t *testing.T) {
 	require.NoError(t, os.Link(top+"/outside", dir+"/shared"))
 	require.NoError(t, os.Chmod(dir+"/executable", 0o711))
 
+	var shared []wall.File
 	for range 2 { // the second time there is nothing to do
-		shared, err := wall.Settle(way(false), []string{dir})
+		var err error
+		shared, err = wall.Settle(way(false), []string{dir})
 		require.NoError(t, err)
 		require.Len(t, shared, 1)
 		for _, path := range []string{dir, deep, deep + "/file", dir + "/up", dir + "/link"} {
@@ -64,12 +66,10 @@ func TestAnEstateGoesThereAndBack(t *testing.T) {
 	require.NoError(t, os.Chmod(dir+"/evil", 0o777|os.ModeSetuid|os.ModeSetgid))
 	require.NoError(t, os.Chmod(deep+"/file", 0))
 	require.NoError(t, os.Chmod(deep, os.ModeSticky))
-	shared, err := wall.Settle(way(false), []string{dir})
-	require.NoError(t, err)
 	for range 2 {
 		back := way(true)
 		back.Shared = shared
-		_, err = wall.Settle(back, []string{dir})
+		_, err := wall.Settle(back, []string{dir})
 		require.NoError(t, err)
 		for path, mode := range map[string]os.FileMode{dir + "/evil": 0o755, deep + "/file": 0o600, deep: 0o700, dir + "/executable": 0o711} {
 			info, err := os.Stat(path)
