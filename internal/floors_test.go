@@ -25,7 +25,7 @@ const module = "github.com/mergexo/mergexo"
 var floors = map[string]int{
 	"internal/model": 0, "internal/markdown": 0,
 
-	"internal/turn": 1, "internal/flow": 1, "internal/journal": 1, "internal/lineage": 1, "internal/merge": 1, "internal/command": 1, "internal/doctor": 1, // pure
+	"internal/turn": 1, "internal/flow": 1, "internal/journal": 1, "internal/lineage": 1, "internal/merge": 1, "internal/command": 1, "internal/doctor": 1, "internal/leak": 1, // pure
 	"internal/github": 1, "internal/git": 1, "internal/agent": 1, "internal/config": 1, "internal/report": 1, // I/O
 	"internal/transcript": 1, // pure but for the randomness of what it encrypts
 	"internal/sandbox":    1, // tests and offline runs
@@ -38,7 +38,9 @@ var floors = map[string]int{
 // reserved are imports that only some packages may have, so that a library stops at one place.
 var reserved = map[string][]string{
 	"github.com/google/go-github/v60/github": {"internal/github"},
-	"github.com/BurntSushi/toml":             {"internal/config"},
+	"github.com/BurntSushi/toml":             {"internal/config", "internal/leak"},
+	"github.com/zricethezav/gitleaks":        {"internal/leak"},
+	"github.com/BobuSumisu/aho-corasick":     {"internal/leak"},
 	"os/exec":                                {"internal/git", "internal/agent", "internal/sandbox"},
 	"github.com/graph-gophers/graphql-go":    {"internal/sandbox"},
 	"github.com/urfave/cli/v2":               {"internal/cli"},
