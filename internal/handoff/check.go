@@ -1,0 +1,255 @@
+package handoff
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/strictjson"
+)
+
+// What the texts and lists may hold. A comment on GitHub holds 65,536 characters, of at most four bytes each: nothing
+// longer could be posted uncut.
+const (
+	maxText    = 4 * 65536 // bytes of one text of the agent's
+	maxDetail  = 64 << 10
+	maxNote    = 2000
+	maxNotes   = 50
+	maxEvents  = 200
+	maxReplies = 200
+	maxSession = 1024
+	maxTitle   = 1000
+	maxSeconds = 7 * 24 * 60 * 60
+	maxTokens  = 1e12
+	maxCostUSD = 1e6
+)
+
+var (
+	keyPattern   = regexp.MustCompile(`^[0-9a-f]{64}$`)
+	shaPattern   = regexp.MustCompile(`^[0-9a-f]{40}$`)
+	eventPattern = regexp.MustCompile(`^[1-9][0-9]{0,9}:(?:review|issue|review_summary|actions):[1-9][0-9]{0,18}:[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$`)
+)
+
+// rules are what a handoff must and may have, by how it ended.
+var rules = map[Ended]struct{ turn, head, result, detail bool }{
+	Planned:   {turn: true, head: true, result: true},
+	Blocked:   {turn: true, detail: true},
+	Failed:    {turn: true, detail: true},
+	Postponed: {turn: true, detail: true},
+	Nothing:   {detail: true},
+}
+
+// validate holds a handoff against the format.
+func (h Handoff) validate() error {
+	rule, known := rules[h.Ended]
+	_, err := model.ParseRepo(h.Repository)
+	switch {
+	case h.Version != Version:
+		return refuse("version", "%d, this release reads %d: let both jobs run the same one", h.Version, Version)
+	case err != nil || len(h.Repository) > 200:
+		return refuse("repository", "%s, want owner/name", excerpt(h.Repository))
+	case h.Number < 1:
+		return refuse("number", "%d, want a pull request's", h.Number)
+	case !known:
+		return refuse("ended", "%s, want planned, blocked, failed, postponed or nothing", excerpt(string(h.Ended)))
+	case !rule.detail && h.Detail != "":
+		return refuse("detail", "given for a turn that is planned")
+	case rule.detail && strings.TrimSpace(h.Detail) == "" && h.Reason != model.ReasonRewrite:
+		return refuse("detail", "empty: it ended %s and does not say why", h.Ended)
+	case len(h.Detail) > maxDetail:
+		return refuse("detail", "%d bytes, at most %d", len(h.Detail), maxDetail)
+	case h.Seconds < 0 || h.Seconds > maxSeconds:
+		return refuse("seconds", "%d, want 0 to %d", h.Seconds, maxSeconds)
+	}
+	for _, check := range []func() error{
+		func() error { return h.validateTurn(rule.turn) },
+		func() error { return h.validateHead(rule.turn, rule.head) },
+		h.validateReason,
+		func() error { return h.validateOutcome(rule.turn, rule.result) },
+		func() error { return validateTexts("notes", h.Notes, maxNotes, maxNote) },
+	} {
+		if err := check(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// validateTurn looks at what names the turn.
+func (h Handoff) validateTurn(is bool) error {
+	if !is {
+		if h.TurnKey+h.Start+h.Onto != "" || len(h.Events) > 0 {
+			return refuse("turn_key", "given, though it ended %s", h.Ended)
+		}
+		return nil
+	}
+	switch {
+	case !keyPattern.MatchString(h.TurnKey):
+		return refuse("turn_key", "%s, want 64 hexadecimal digits", excerpt(h.TurnKey))
+	case !shaPattern.MatchString(h.Start):
+		return refuse("start", "%s, want a commit's full id", excerpt(h.Start))
+	case h.Onto != "" && !shaPattern.MatchString(h.Onto):
+		return refuse("onto", "%s, want a commit's full id", excerpt(h.Onto))
+	case h.Onto == h.Start:
+		return refuse("onto", "the same as start")
+	case len(h.Events) == 0:
+		return refuse("events", "empty")
+	case len(h.Events) > maxEvents:
+		return refuse("events", "%d, at most %d", len(h.Events), maxEvents)
+	}
+	for i, e := range h.Events {
+		at := fmt.Sprintf("events[%d]", i)
+		switch {
+		case !eventPattern.MatchString(e):
+			return refuse(at, "%s, want an event key", excerpt(e))
+		case !strings.HasPrefix(e, fmt.Sprintf("%d:", h.Number)):
+			return refuse(at, "%s is not about pull request %d", e, h.Number)
+		case i > 0 && h.Events[i-1] >= e:
+			return refuse(at, "%s is there twice, or not in its order", e)
+		}
+	}
+	return nil
+}
+
+// validateHead looks at what names the commits.
+func (h Handoff) validateHead(may, must bool) error {
+	switch {
+	case h.Head == "" && must:
+		return refuse("head", "empty: a planned turn has one")
+	case h.Head != "" && !may:
+		return refuse("head", "given, though it ended %s", h.Ended)
+	case h.Head != "" && !shaPattern.MatchString(h.Head):
+		return refuse("head", "%s, want a commit's full id", excerpt(h.Head))
+	case h.Head != "" && h.Head == h.Base() && !must:
+		return refuse("head", "given without commits, though it ended %s", h.Ended)
+	case h.Commits() && h.Bundle == nil:
+		return refuse("bundle", "missing: there are commits up to %s", h.Head)
+	case !h.Commits() && h.Bundle != nil:
+		return refuse("bundle", "given without commits")
+	case h.Bundle == nil:
+		return nil
+	case !keyPattern.MatchString(h.Bundle.SHA256):
+		return refuse("bundle.sha256", "%s, want 64 hexadecimal digits", excerpt(h.Bundle.SHA256))
+	case h.Bundle.Size < 1 || h.Bundle.Size > MaxBundle:
+		return refuse("bundle.size", "%d bytes, want 1 to %d", h.Bundle.Size, MaxBundle)
+	}
+	return nil
+}
+
+// validateReason looks at why it is blocked.
+func (h Handoff) validateReason() error {
+	switch {
+	case h.Ended != Blocked && h.Reason != "":
+		return refuse("reason", "given, though it ended %s", h.Ended)
+	case h.Ended == Blocked && !slices.Contains(Reasons, h.Reason):
+		return refuse("reason", "%s is none for which an agent's part may block: %s", excerpt(h.Reason), strings.Join(Reasons, ", "))
+	case h.Observed != "" && h.Reason != model.ReasonRewrite:
+		return refuse("observed", "given without a rewrite")
+	case h.Observed != "" && !shaPattern.MatchString(h.Observed):
+		return refuse("observed", "%s, want a commit's full id", excerpt(h.Observed))
+	}
+	return nil
+}
+
+// validateOutcome bounds what the agent said. Whether its replies are to what was asked is held against the feedback later.
+func (h Handoff) validateOutcome(turn, result bool) error {
+	o := h.Outcome
+	bodies := make([]string, len(o.ReviewReplies))
+	for i, r := range o.ReviewReplies {
+		bodies[i] = r.Body
+	}
+	spoke := len(bodies) > 0 || o.GeneralComment+o.CommitMessage != "" || o.FlakyTestReport != nil
+	u := o.Usage
+	switch {
+	case spoke && !result:
+		return refuse("outcome", "answers given, though it ended %s", h.Ended)
+	case o.BlockedReason != "":
+		return refuse("outcome.blocked_reason", "given, though it ended %s: the reason of a block is in detail", h.Ended)
+	case len(o.GitOps) > 0:
+		return refuse("outcome.git_ops", "given: they were for the agent's part to carry out")
+	case !turn && (o.Session != "" || u != model.Usage{}):
+		return refuse("outcome", "session or usage given, though it ended %s", h.Ended)
+	case len(o.Session) > maxSession:
+		return refuse("outcome.session", "%d bytes, at most %d", len(o.Session), maxSession)
+	case u.InputTokens < 0 || u.OutputTokens < 0 || u.InputTokens > maxTokens || u.OutputTokens > maxTokens || u.CostUSD < 0 || u.CostUSD > maxCostUSD:
+		return refuse("outcome.usage", "want no negative numbers, at most %g tokens each, at most %g US dollars", maxTokens, maxCostUSD)
+	}
+	if err := validateTexts("outcome.review_replies", bodies, maxReplies, maxText); err != nil {
+		return err
+	}
+	if f := o.FlakyTestReport; f != nil {
+		for _, t := range []struct {
+			field, text string
+			limit       int
+		}{{"title", f.Title, maxTitle}, {"summary", f.Summary, maxText}, {"relevant_log_url", f.RelevantLogURL, maxNote}} {
+			if len(t.text) > t.limit {
+				return refuse("outcome.flaky_test_report."+t.field, "%d bytes, at most %d", len(t.text), t.limit)
+			}
+		}
+	}
+	if n := len(o.GeneralComment); n > maxText {
+		return refuse("outcome.general_comment", "%d bytes, at most %d", n, maxText)
+	}
+	if n := len(o.CommitMessage); n > maxText {
+		return refuse("outcome.commit_message", "%d bytes, at most %d", n, maxText)
+	}
+	return nil
+}
+
+func validateTexts(field string, texts []string, most, limit int) error {
+	if len(texts) > most {
+		return refuse(field, "%d, at most %d", len(texts), most)
+	}
+	for i, t := range texts {
+		if len(t) > limit {
+			return refuse(fmt.Sprintf("%s[%d]", field, i), "%d bytes, at most %d", len(t), limit)
+		}
+	}
+	return nil
+}
+
+// Expected is what the second job found out by itself, from GitHub and from the event at hand.
+type Expected struct {
+	Repo   model.Repo
+	Number int
+	Start  string // the head that the turn begins at
+	Onto   string // the head that its commits must sit on, where it is not Start
+	// Pending are the event keys of all feedback that may be answered now.
+	Pending []string
+	// TurnKey is the key of the turn over Number, Start and the events of the handoff.
+	TurnKey string
+}
+
+// Check says with *Refusal which field of a handoff does not fit. It is a pure function, and what fits is still no more
+// than an agent's word for what it did.
+func Check(h Handoff, want Expected) error {
+	if h.Repository != want.Repo.String() {
+		return refuse("repository", "it is about %s, this run about %s", h.Repository, want.Repo)
+	}
+	if h.Number != want.Number {
+		return refuse("number", "it is about pull request %d, this run about %d", h.Number, want.Number)
+	}
+	if h.Ended == Nothing {
+		return nil
+	}
+	if h.Start != want.Start {
+		return refuse("start", "the turn began at %s, it had to begin at %s", h.Start, want.Start)
+	}
+	if h.Onto != want.Onto {
+		return refuse("onto", "the commits sit on %s, they had to sit on %s", h.Base(), Handoff{Start: want.Start, Onto: want.Onto}.Base())
+	}
+	for i, e := range h.Events {
+		if !slices.Contains(want.Pending, e) {
+			return refuse(fmt.Sprintf("events[%d]", i), "%s is not pending", e)
+		}
+	}
+	if h.TurnKey != want.TurnKey {
+		return refuse("turn_key", "%s is not the key of this turn, which is %s", h.TurnKey, want.TurnKey)
+	}
+	return nil
+}
+
+// excerpt is the beginning of a text that is not ours.
+func excerpt(text string) string { return strictjson.Excerpt(text, 60) }

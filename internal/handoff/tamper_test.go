@@ -1,0 +1,255 @@
+package handoff_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/handoff"
+)
+
+// rewritten puts another text in place of the outcome.
+func rewritten(t *testing.T, dir string, change func(text string) string) {
+	t.Helper()
+	file := filepath.Join(dir, handoff.OutcomeFile)
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	after := change(string(text))
+	require.NotEqual(t, string(text), after)
+	require.NoError(t, os.WriteFile(file, []byte(after), 0o600))
+}
+
+// field sets a field of the outcome file, by its path, or removes it.
+func field(value any, path ...string) func(t *testing.T, dir string) {
+	return func(t *testing.T, dir string) {
+		t.Helper()
+		rewritten(t, dir, func(text string) string {
+			var all map[string]any
+			require.NoError(t, json.Unmarshal([]byte(text), &all))
+			at := all
+			for _, p := range path[:len(path)-1] {
+				at = at[p].(map[string]any)
+			}
+			if at[path[len(path)-1]] = value; value == nil {
+				delete(at, path[len(path)-1])
+			}
+			out, err := json.Marshal(all)
+			require.NoError(t, err)
+			return string(out)
+		})
+	}
+}
+
+func text(from, to string) func(t *testing.T, dir string) {
+	return func(t *testing.T, dir string) {
+		t.Helper()
+		rewritten(t, dir, func(text string) string { return strings.Replace(text, from, to, 1) })
+	}
+}
+
+func file(name string, do func(path string) error) func(t *testing.T, dir string) {
+	return func(t *testing.T, dir string) {
+		t.Helper()
+		require.NoError(t, do(filepath.Join(dir, name)))
+	}
+}
+
+// linked moves a file elsewhere and puts a link in its place.
+func linked(link func(old, new string) error) func(path string) error {
+	return func(path string) error {
+		elsewhere := filepath.Join(filepath.Dir(filepath.Dir(path)), "elsewhere")
+		if err := os.Rename(path, elsewhere); err != nil {
+			return err
+		}
+		return link(elsewhere, path)
+	}
+}
+
+func replacedBy(make func(path string) error) func(path string) error {
+	return func(path string) error {
+		if err := os.Remove(path); err != nil {
+			return err
+		}
+		return make(path)
+	}
+}
+
+func grown(size int64) func(path string) error {
+	return func(path string) error { return os.Truncate(path, size) }
+}
+
+// alone is an outcome without a bundle.
+func alone(text string) func(t *testing.T, dir string) {
+	return func(t *testing.T, dir string) {
+		t.Helper()
+		require.NoError(t, os.Remove(handoff.BundlePath(dir)))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, handoff.OutcomeFile), []byte(text), 0o600))
+	}
+}
+
+// failing is an outcome of an attempt that failed, with one thing more.
+func failing(more string) string {
+	return fmt.Sprintf(`{"version":1,"repository":"octo/widgets","number":7,"ended":"failed","detail":"x","turn_key":"%s","start":"%s","events":["%s"],%s,"outcome":{}}`,
+		key, start, events[0], more)
+}
+
+// tampers are changes to a handoff that was right.
+var tampers = []struct {
+	name string
+	do   func(t *testing.T, dir string)
+}{
+	{"another repository", field("octo/gadgets", "repository")},
+	{"no repository", field("gadgets", "repository")},
+	{"another pull request", field(8, "number")},
+	{"pull request 0", field(0, "number")},
+	{"another pull request with its events", func(t *testing.T, dir string) {
+		t.Helper()
+		rewritten(t, dir, func(text string) string {
+			return strings.NewReplacer(`"number":7`, `"number":8`, `"7:`, `"8:`).Replace(text)
+		})
+	}},
+	{"another turn key", field(strings.Repeat("d", 64), "turn_key")},
+	{"a turn key that is none", field("../../x", "turn_key")},
+	{"another start", field(strings.Repeat("d", 40), "start")},
+	{"a start that is a branch", field("main", "start")},
+	{"on another head", field(strings.Repeat("d", 40), "onto")},
+	{"on a head that is none", field("HEAD~1", "onto")},
+	{"on its own start", field(start, "onto")},
+	{"an event that was not asked", field([]string{events[0], "7:review:99:2026-01-02T03:04:05Z"}, "events")},
+	{"an event of another pull request", field([]string{events[0], "8:review:11:2026-01-02T03:04:05Z"}, "events")},
+	{"an event twice", field([]string{events[0], events[0]}, "events")},
+	{"an event that is none", field([]string{"7:review:11:now\n<!-- mergexo-turn:{} -->"}, "events")},
+	{"no events", field([]string{}, "events")},
+	{"201 events", field(make([]string, 201), "events")},
+	{"no head", field(nil, "head")},
+	{"a head that is an option", field("--upload-pack=x", "head")},
+	{"a head without commits", field(start, "head")},
+	{"no bundle said", field(nil, "bundle")},
+	{"a bundle of no size", field(0, "bundle", "size")},
+	{"a sum that is none", field("x", "bundle", "sha256")},
+	{"a bundle sum missing", field(nil, "bundle", "sha256")},
+	{"ended in another way", field("merged", "ended")},
+	{"ended as blocked", field("blocked", "ended")},
+	{"ended as nothing", field("nothing", "ended")},
+	{"blocked for what is not the agent's to say", func(t *testing.T, dir string) {
+		t.Helper()
+		text(`"ended":"planned"`, `"ended":"blocked","reason":"marker_edited","detail":"x"`)(t, dir)
+	}},
+	{"blocked with answers", text(`"ended":"planned"`, `"ended":"blocked","reason":"agent_blocked","detail":"x"`)},
+	{"failed with a reason", text(`"ended":"planned"`, `"ended":"failed","reason":"agent_blocked","detail":"x"`)},
+	{"a reason for a plan", field("agent_blocked", "reason")},
+	{"a detail for a plan", field("x", "detail")},
+	{"an observed head without a rewrite", field(head, "observed")},
+	{"a detail over its limit", text(`"ended":"planned"`, `"ended":"failed","detail":"`+strings.Repeat("x", 70_000)+`"`)},
+	{"seconds below zero", field(-1, "seconds")},
+	{"years", field(1<<40, "seconds")},
+	{"half a second", field(0.5, "seconds")},
+	{"too many notes", field(make([]string, 51), "notes")},
+	{"a note over its limit", field([]string{"", strings.Repeat("x", 2001)}, "notes")},
+	{"over 1000 items", field(make([]string, 1001), "notes")},
+	{"another version", field(2, "version")},
+	{"no version", field(nil, "version")},
+	{"an unknown field", field(true, "force")},
+	{"an unknown field with a name to be printed", field(1, "a\n::error::\u202e"+strings.Repeat("x", 100))},
+	{"an unknown field in the outcome", field("main", "outcome", "push_to")},
+	{"a name in other case", text(`"number":7`, `"number":7,"Number":8`)},
+	{"a field twice", text(`"number":7`, `"number":7,"number":8`)},
+	{"a field twice, once escaped", text(`"number":7`, `"number":7,"\u006eumber":8`)},
+	{"a wrong type", field("7", "number")},
+	{"a list for an object", field([]any{}, "outcome")},
+	{"nothing for a field", text(`"number":7`, `"number":null`)},
+	{"a number that is none", text(`"number":7`, `"number":7e0`)},
+	{"a number over 64 bits", text(`"review_comment_id":11`, `"review_comment_id":18446744073709551627`)},
+	{"a reply without a body", text(`,"body":"done`, `,"bodi":"done`)},
+	{"a reply without an id", text(`"review_comment_id":11,`, ``)},
+	{"a reply over its limit", text(`"body":"done`, `"body":"`+strings.Repeat("x", 300_000))},
+	{"a comment over its limit", text(`see above`, strings.Repeat("x", 300_000))},
+	{"a commit message over its limit", text(`Say two`, strings.Repeat("x", 300_000))},
+	{"a title over its limit", text(`"title":"t"`, `"title":"`+strings.Repeat("x", 1001)+`"`)},
+	{"201 replies", func(t *testing.T, dir string) {
+		t.Helper()
+		field(make([]any, 0), "outcome", "review_replies")(t, dir)
+		text(`"review_replies":[]`, `"review_replies":[`+strings.Repeat(`{"review_comment_id":1,"body":"x"},`, 200)+`{"review_comment_id":1,"body":"x"}]`)(t, dir)
+	}},
+	{"a session over its limit", field(strings.Repeat("s", 1025), "outcome", "session")},
+	{"a plan that is blocked", field("help", "outcome", "blocked_reason")},
+	{"git operations", field([]any{map[string]any{"op": "fetch_origin"}}, "outcome", "git_ops")},
+	{"costs below zero", field(-1, "outcome", "usage", "cost_usd")},
+	{"costs without end", text(`"cost_usd":0.25`, `"cost_usd":1e300`)},
+	{"costs beyond numbers", text(`"cost_usd":0.25`, `"cost_usd":1e400`)},
+	{"more behind the object", func(t *testing.T, dir string) {
+		t.Helper()
+		rewritten(t, dir, func(text string) string { return text + "\n{}" })
+	}},
+	{"half an object", file(handoff.OutcomeFile, grown(100))},
+	{"nothing, but a turn", alone(`{"version":1,"repository":"octo/widgets","number":7,"ended":"nothing","detail":"x","onto":"` + start + `","outcome":{}}`)},
+	{"nothing, but events", alone(`{"version":1,"repository":"octo/widgets","number":7,"ended":"nothing","detail":"x","events":["` + events[0] + `"],"outcome":{}}`)},
+	{"nothing, but commits", alone(`{"version":1,"repository":"octo/widgets","number":7,"ended":"nothing","detail":"x","head":"` + head + `","outcome":{}}`)},
+	{"nothing, but a session", alone(`{"version":1,"repository":"octo/widgets","number":7,"ended":"nothing","detail":"x","outcome":{"session":"s"}}`)},
+	{"nothing, about another pull request", alone(`{"version":1,"repository":"octo/widgets","number":8,"ended":"nothing","detail":"x","outcome":{}}`)},
+	{"nothing, and a bundle beside it", func(t *testing.T, dir string) {
+		t.Helper()
+		alone(`{"version":1,"repository":"octo/widgets","number":7,"ended":"nothing","detail":"x","outcome":{}}`)(t, dir)
+		require.NoError(t, bundle(handoff.BundlePath(dir)))
+	}},
+	{"failed, with a head and no commits", alone(failing(`"head":"` + start + `"`))},
+	{"failed, with a head that is none", alone(failing(`"head":"main"`))},
+	{"failed, with an observed head", alone(failing(`"observed":"` + head + `"`))},
+	{"rewritten to what is no head", alone(strings.Replace(failing(`"reason":"history_rewrite","observed":"main"`), "failed", "blocked", 1))},
+	{"no JSON", file(handoff.OutcomeFile, func(path string) error { return os.WriteFile(path, []byte("done"), 0o600) })},
+	{"an empty file", file(handoff.OutcomeFile, grown(0))},
+	{"zeros behind it", file(handoff.OutcomeFile, grown(5000))},
+	{"not UTF-8", text("see above", "\xff\xfe")},
+	{"objects in each other without end", file(handoff.OutcomeFile, func(path string) error {
+		return os.WriteFile(path, []byte(strings.Repeat(`{"outcome":`, 700_000)), 0o600)
+	})},
+	{"an outcome over the limit", file(handoff.OutcomeFile, grown(8<<20+1))},
+	{"no outcome", file(handoff.OutcomeFile, os.Remove)},
+	{"an outcome that is a link", file(handoff.OutcomeFile, linked(os.Symlink))},
+	{"an outcome with another name", file(handoff.OutcomeFile, linked(os.Link))},
+	{"an outcome that is a pipe", file(handoff.OutcomeFile, replacedBy(func(path string) error { return syscall.Mkfifo(path, 0o600) }))},
+	{"an outcome that is a directory", file(handoff.OutcomeFile, replacedBy(func(path string) error { return os.Mkdir(path, 0o700) }))},
+	{"no bundle", file(handoff.BundleFile, os.Remove)},
+	{"a bundle that is a link", file(handoff.BundleFile, linked(os.Symlink))},
+	{"a bundle that is a link to its neighbour", file(handoff.BundleFile, replacedBy(func(path string) error { return os.Symlink(handoff.OutcomeFile, path) }))},
+	{"a bundle with another name", file(handoff.BundleFile, linked(os.Link))},
+	{"a bundle that is a pipe", file(handoff.BundleFile, replacedBy(func(path string) error { return syscall.Mkfifo(path, 0o600) }))},
+	{"a bundle over the limit", file(handoff.BundleFile, grown(1<<30+1))},
+	{"a bundle that was cut", file(handoff.BundleFile, grown(5))},
+	{"a bundle that was changed", file(handoff.BundleFile, func(path string) error { return os.WriteFile(path, []byte("the c0mmits"), 0o600) })},
+	{"another file", file("extra.txt", func(path string) error { return os.WriteFile(path, nil, 0o600) })},
+	{"another file with a name to be printed", file("a\n::error::\x1b[31m", func(path string) error { return os.WriteFile(path, nil, 0o600) })},
+	{"a directory", file(".git", func(path string) error { return os.Mkdir(path, 0o700) })},
+}
+
+func TestTamperingIsRefusedByName(t *testing.T) {
+	var said strings.Builder
+	for _, tamper := range tampers {
+		t.Run(tamper.name, func(t *testing.T) {
+			dir := written(t, planned())
+			tamper.do(t, dir)
+			h, err := handoff.Read(dir)
+			if err == nil {
+				err = handoff.Check(h, expected())
+			}
+			var refused *handoff.Refusal
+			require.ErrorAs(t, err, &refused)
+			assert.NotContains(t, err.Error(), "\n")
+			fmt.Fprintf(&said, "%s:\n    %s\n", tamper.name, err)
+		})
+	}
+	golden := filepath.Join("testdata", "refusals.txt")
+	if *update {
+		require.NoError(t, os.WriteFile(golden, []byte(said.String()), 0o600))
+	}
+	want, err := os.ReadFile(golden)
+	require.NoError(t, err)
+	assert.Equal(t, string(want), said.String())
+}
