@@ -23,8 +23,7 @@ import (
 func zipped(t testing.TB, fill func(*tar.Writer)) []byte {
 	t.Helper()
 	var out bytes.Buffer
-	z, err := gzip.NewWriterLevel(&out, gzip.BestSpeed)
-	require.NoError(t, err)
+	z := gzip.NewWriter(&out)
 	a := tar.NewWriter(z)
 	fill(a)
 	require.NoError(t, errors.Join(a.Close(), z.Close()))
@@ -87,22 +86,10 @@ var archives = []struct {
 		})
 	}},
 	{"a bomb", transcript.Size, func(t testing.TB) []byte {
-		return zipped(t, func(a *tar.Writer) {
-			put(t, a, tar.Header{Name: "about.json", Typeflag: tar.TypeReg}, aboutText(t))
-			put(t, a, tar.Header{Name: "files/x", Typeflag: tar.TypeReg}, strings.Repeat("\x00", transcript.MaxPlain+1))
-		})
+		return append(unclosed(t, tar.Header{Name: "files/x", Typeflag: tar.TypeReg, Size: transcript.MaxPlain + 1}), zeros(t, 65)...)
 	}},
 	{"a bomb behind the archive", transcript.Size, func(t testing.TB) []byte {
-		var out bytes.Buffer
-		z := gzip.NewWriter(&out)
-		a := tar.NewWriter(z)
-		put(t, a, tar.Header{Name: "about.json", Typeflag: tar.TypeReg}, aboutText(t))
-		put(t, a, tar.Header{Name: "files/x", Typeflag: tar.TypeReg}, "x")
-		require.NoError(t, a.Close())
-		_, err := z.Write(make([]byte, transcript.MaxPlain*2))
-		require.NoError(t, err)
-		require.NoError(t, z.Close())
-		return out.Bytes()
+		return append(with(&tar.Header{Name: "files/x", Typeflag: tar.TypeReg})(t), zeros(t, 65)...)
 	}},
 	{"something behind the archive", transcript.Damaged, func(t testing.TB) []byte {
 		var out bytes.Buffer
@@ -138,6 +125,27 @@ func with(heads ...*tar.Header) func(testing.TB) []byte {
 			}
 		})
 	}
+}
+
+// unclosed is an archive that ends with a file's header.
+func unclosed(t testing.TB, head tar.Header) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	z := gzip.NewWriter(&out)
+	a := tar.NewWriter(z)
+	put(t, a, tar.Header{Name: "about.json", Typeflag: tar.TypeReg}, aboutText(t))
+	require.NoError(t, errors.Join(a.WriteHeader(&head), z.Close()))
+	return out.Bytes()
+}
+
+// zeros unpacks to so many MiB of them: gzip takes one stream behind another for one.
+func zeros(t testing.TB, n int) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	z := gzip.NewWriter(&out)
+	_, err := z.Write(make([]byte, 1<<20))
+	require.NoError(t, errors.Join(err, z.Close()))
+	return bytes.Repeat(out.Bytes(), n)
 }
 
 // headed is an archive with another about.json.

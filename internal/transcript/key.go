@@ -2,7 +2,6 @@ package transcript
 
 import (
 	"fmt"
-	"log/slog"
 	"strings"
 
 	"filippo.io/age"
@@ -53,6 +52,3 @@ const stars = "***"
 
 // Format writes stars, whatever the verb.
 func (Key) Format(to fmt.State, _ rune) { _, _ = fmt.Fprint(to, stars) }
-
-// LogValue is stars too.
-func (Key) LogValue() slog.Value { return slog.StringValue(stars) }

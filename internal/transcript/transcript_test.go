@@ -77,7 +77,7 @@ func kindOf(t *testing.T, err error) transcript.Kind {
 func TestWhatIsSealedIsOpenedAgain(t *testing.T) {
 	random := mathrand.New(mathrand.NewPCG(1, 2))
 	_, k := fresh(t)
-	for range 200 {
+	for range 50 {
 		files := map[string][]byte{}
 		for range 1 + random.IntN(5) {
 			name := strings.Repeat("d/", random.IntN(4)) + fmt.Sprintf("%0*d ä.jsonl", 1+random.IntN(150), random.IntN(1000))
