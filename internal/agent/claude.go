@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/mergexo/mergexo/internal/model"
@@ -168,6 +169,16 @@ func (a *claude) outcome(said claudeSaid, before session, err error) (model.Outc
 	return decodeMessage(said.Result)
 }
 
+// What Anthropic gives no status of its own for (https://docs.claude.com/en/api/errors).
+var (
+	claudeLimits   = []string{"Credit balance is too low", "reached your specified API usage limits"}
+	claudeRefusals = []string{"blocked by content filtering policy"}
+)
+
+func contains(text string, words []string) bool {
+	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(text, w) })
+}
+
 // failure says why Claude Code gave an error as its result.
 func (a *claude) failure(said claudeSaid, failed *Error) error {
 	text, exit := said.Result, 0
@@ -181,11 +192,11 @@ func (a *claude) failure(said claudeSaid, failed *Error) error {
 	switch {
 	case said.Subtype == "error_max_structured_output_retries":
 		kind = Output
-	case said.Stop == "refusal":
+	case said.Stop == "refusal" || contains(text, claudeRefusals):
 		kind = Refused
 	case said.Status == 401 || said.Status == 403 || strings.HasPrefix(said.Result, "Not logged in"):
 		kind = Login
-	case said.Status == 429 || said.Status == 529 || strings.Contains(said.Result, "Credit balance is too low"):
+	case said.Status == 402 || said.Status == 429 || said.Status == 529 || contains(text, claudeLimits):
 		kind = Limit
 	}
 	return a.failed(kind, text, exit)

@@ -364,7 +364,7 @@ func (a *codex) failure(said codexSaid, before session, failed *Error) error {
 	}
 	kind := Model
 	for _, one := range codexWords {
-		if slices.ContainsFunc(one.words, func(w string) bool { return strings.Contains(strings.ToLower(text), w) }) {
+		if contains(strings.ToLower(text), one.words) {
 			kind = one.kind
 			break
 		}

@@ -121,6 +121,17 @@ func TestWhatAProviderOrItsModelCanRefuse(t *testing.T) {
 			"codex":  {429, "insufficient_quota", "insufficient_quota", "You exceeded your current quota."},
 			"claude": {400, "invalid_request_error", "", "Your credit balance is too low to access the Anthropic API."},
 		}},
+		{"usage_limit", agent.Limit, map[string]failing{
+			"codex":  {429, "usage_limit_reached", "", "The usage limit has been reached"},
+			"claude": {400, "invalid_request_error", "", "You have reached your specified API usage limits. You will regain access on 2026-04-01 at 00:00 UTC."},
+		}},
+		{"no_credit", agent.Limit, map[string]failing{
+			"claude": {402, "billing_error", "", "There's an issue with your billing or payment information."},
+		}},
+		{"flagged", agent.Refused, map[string]failing{
+			"codex":  {400, "invalid_request_error", "invalid_prompt", "Invalid prompt: your prompt was flagged as potentially violating our usage policy."},
+			"claude": {400, "invalid_request_error", "", "Output blocked by content filtering policy"},
+		}},
 		{"overloaded", agent.Limit, map[string]failing{
 			"codex":  {503, "server_error", "server_is_overloaded", "The engine is overloaded"},
 			"claude": {529, "overloaded_error", "", "Overloaded"},
@@ -133,9 +144,13 @@ func TestWhatAProviderOrItsModelCanRefuse(t *testing.T) {
 		dir := checkout(t)
 		for _, c := range cases {
 			script := []modelstub.Answer{modelstub.Refuse()}
-			if f, ok := c.provider[r.Adapter]; ok {
+			f, ok := c.provider[r.Adapter]
+			switch {
+			case ok:
 				script[0] = r.Fail(f.status, f.kind, f.code, f.message)
-			} else if r.Adapter == "claude" {
+			case c.provider != nil:
+				continue // only the other one's provider knows it
+			case r.Adapter == "claude":
 				script = append(script, script[0]) // it asks once more
 			}
 			s.Play(script...)
