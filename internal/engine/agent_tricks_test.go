@@ -6,8 +6,10 @@ import (
 	"maps"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"github.com/mergexo/mergexo/internal/model"
 )
@@ -46,6 +48,7 @@ var says = map[string]trick{
 	},
 	// flood100 says 100 MB on stdout, noise100 on stderr, in short lines.
 	"flood100": func(model.Request, *model.Outcome) {
+		signal.Ignore(syscall.SIGTERM) // to say all of it
 		pour(os.Stdout, "flooding and flooding and flooding\n")
 		os.Exit(0)
 	},
