@@ -15,6 +15,8 @@ type Request struct {
 	Session      string         `json:"session"`
 	Prompt       string         `json:"prompt"`
 	Rules        []string       `json:"rules"`
+	// GitResults say how the git operations ended that the agent asked for in its last answer.
+	GitResults []GitResult `json:"git_results,omitempty"`
 }
 
 // RequestIssue is the source issue as the agent sees it.
@@ -47,6 +49,7 @@ type Feedback struct {
 	DiffHunk  string `json:"diff_hunk,omitempty"`
 	URL       string `json:"url,omitempty"`
 	InReplyTo int64  `json:"in_reply_to,omitempty"`
+	Outdated  bool   `json:"outdated,omitempty"` // the lines were changed since
 }
 
 // CIFailure is one failed job of the current head.
