@@ -1,0 +1,252 @@
+package turn
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// material is what an agent is given to revise a pull request: sections in the order in which they are read, and
+// their claims in the order in which they matter.
+func material(c *cleaner, s model.Snapshot, a Ask) (read []section, claims []claim) {
+	news := newsOf(c, a)
+	var newsClaims []claim
+	for _, n := range news {
+		newsClaims = append(newsClaims, claim{items: n.items, least: 1000, share: 12_000})
+	}
+	if a.briefly() {
+		return news, newsClaims
+	}
+	feedback, hunks, threads := feedbackOf(c, s, a)
+	checks := section{title: "Failed checks"}
+	if a.Kind != "repair" {
+		checks.items = checkItems(c, a.CI)
+	}
+	pull, issue, past := pullOf(c, s.Pull), issueOf(c, s.Pull.Issue), pastOf(c, s, a)
+	files := filesOf(c, s.Pull)
+	diff := section{title: "Its diff so far", items: plain(c.code(a.Diff, textLimit*3), textLimit*3)}
+	claims = append(claims, claim{items: feedback.items, least: max(20_000/max(len(a.Feedback), 1), 1)})
+	claims = append(claims, newsClaims...)
+	claims = append(claims,
+		claim{items: hunks, share: 6000}, claim{items: checks.items, share: 8000}, claim{items: pull.items, share: 3000}, claim{items: issue.items, share: 3000},
+		claim{items: threads, share: 6000}, claim{items: past[0].items, share: 3000}, claim{items: past[1].items, share: 3000},
+		claim{items: files.items, share: 1000}, claim{items: diff.items},
+	)
+	return append(news, feedback, checks, pull, issue, past[0], past[1], files, diff), claims
+}
+
+// plain is a section's only item, where it says anything.
+func plain(body words, most int) []*item {
+	if len(body.text) == 0 {
+		return nil
+	}
+	return []*item{{body: body, most: most}}
+}
+
+// newsOf is what came of the round before.
+func newsOf(c *cleaner, a Ask) []section {
+	var news []section
+	if len(a.GitResults) > 0 {
+		s := section{title: "What became of the git operations that you asked for"}
+		for _, r := range a.GitResults {
+			said := r.Detail
+			if r.Result == model.GitConflict {
+				said = "" // what to do stands above the fence
+			}
+			for _, p := range r.Paths {
+				said += "\n" + name(p, 500)
+			}
+			s.items = append(s.items, &item{head: gitHead(r), body: c.code(said, 4000), most: 4000})
+		}
+		news = append(news, s)
+	}
+	if a.Kind == "repair" {
+		news = append(news, section{title: "What has to be mended before anything is pushed", items: checkItems(c, a.CI)})
+	}
+	return news
+}
+
+// gitHead says how an operation ended.
+func gitHead(r model.GitResult) string {
+	ended, ok := map[string]string{
+		model.GitDone: "done", model.GitNothing: "there was nothing to do", model.GitFailed: "not done",
+		model.GitConflict: "conflict. The merge is under way, with conflict markers in the files below: resolve them and give a commit_message, which makes the merge commit; without one the merge is dropped",
+	}[r.Result]
+	if !ok {
+		ended = name(r.Result, 40)
+	}
+	return fmt.Sprintf("%s: %s.", name(r.Op, 60), ended)
+}
+
+// checkItems are checks that failed, of CI or run by us.
+func checkItems(c *cleaner, failed []model.CIFailure) []*item {
+	var items []*item
+	for _, f := range failed {
+		i := &item{names: []string{c.named("check", f.Name)}, body: c.log(f.Log, textLimit), most: textLimit, tail: true, head: "The end of what it printed:"}
+		if f.RunID != 0 {
+			i.head = fmt.Sprintf("Workflow run %d, the end of what it printed:", f.RunID)
+		}
+		items = append(items, i)
+	}
+	return items
+}
+
+// hunkLimit is how much of a hunk is shown: its end, which is where the comment stands.
+const hunkLimit = 2000
+
+// feedbackOf is the pending feedback, newest first, each with the end of the diff above it and the earlier words of its
+// thread. A thread's are told once.
+func feedbackOf(c *cleaner, s model.Snapshot, a Ask) (all section, hunks, threads []*item) {
+	all.title = "Feedback, newest first"
+	told, path := map[int64]bool{}, min(max(30_000/max(len(a.Feedback), 1), 80), 400)
+	for _, f := range slices.Backward(a.Feedback) {
+		i := &item{
+			head: fmt.Sprintf("Feedback %d: %s.", f.ID, placed(f)), body: c.prose(f.Body), most: textLimit,
+			names: []string{c.named("author", head(f.Author.Login, 60)), "", ""},
+		}
+		if f.EditedByOther {
+			i.names[1] = c.named("last edited by", head(f.Editor, 60))
+		}
+		if f.Path != "" {
+			i.names[2] = "file: " + c.unfence(name(f.Path, path))
+		}
+		all.items = append(all.items, i)
+		if f.Kind != model.KindReview || told[f.Thread()] {
+			continue
+		}
+		told[f.Thread()] = true
+		if hunk := c.tail(f.DiffHunk, hunkLimit); len(hunk.text) > 0 {
+			i.under = append(i.under, &item{head: "The end of the diff above it:", body: hunk, most: hunkLimit, tail: true})
+			hunks = append(hunks, i.under...)
+		}
+		earlier := threadOf(c, s, a, f)
+		threads = append(threads, earlier...)
+		for _, e := range slices.Backward(earlier) {
+			i.under = append(i.under, e)
+		}
+	}
+	return all, hunks, threads
+}
+
+// threadOf are the words in the thread of a review comment that were said before it and need no answer, newest first.
+func threadOf(c *cleaner, s model.Snapshot, a Ask, f model.Comment) []*item {
+	const most, each = 20, 2000
+	var earlier []model.Comment
+	for _, w := range s.Comments {
+		if w.Kind != model.KindReview || w.Thread() != f.Thread() || cmp.Or(w.CreatedAt.Compare(f.CreatedAt), cmp.Compare(w.ID, f.ID)) >= 0 {
+			continue
+		}
+		if !slices.ContainsFunc(a.Feedback, func(p model.Comment) bool { return p.Kind == w.Kind && p.ID == w.ID }) {
+			earlier = append(earlier, w)
+		}
+	}
+	slices.SortStableFunc(earlier, func(a, b model.Comment) int {
+		return -cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID))
+	})
+	var items []*item
+	for _, w := range earlier[:min(len(earlier), most)] {
+		i := &item{head: "Earlier in its thread:", names: []string{c.named("author", w.Author.Login)}, body: c.prose(w.Body), most: each}
+		if w.Ours {
+			i.head, i.names = "Your own earlier reply in its thread:", nil
+		}
+		items = append(items, i)
+	}
+	return items
+}
+
+// placed says what a piece of feedback is and where it stands, but for names.
+func placed(f model.Comment) string {
+	switch f.Kind {
+	case model.KindIssue:
+		return "comment in the conversation"
+	case model.KindActions:
+		return "failed workflow run"
+	case model.KindReviewSummary:
+		return "review" + map[string]string{"APPROVED": " that approves", "CHANGES_REQUESTED": " that requests changes", "DISMISSED": ", dismissed"}[f.ReviewState]
+	}
+	var b strings.Builder
+	b.WriteString("review comment")
+	switch {
+	case f.Line == 0 && f.Outdated:
+		b.WriteString(" on lines that were changed since")
+	case f.Line == 0 && f.Path != "":
+		b.WriteString(" on the whole file")
+	case f.StartLine != 0 && f.StartLine != f.Line:
+		fmt.Fprintf(&b, " on lines %d to %d", f.StartLine, f.Line)
+	case f.Line != 0:
+		fmt.Fprintf(&b, " on line %d", f.Line)
+	}
+	if f.Line != 0 {
+		b.WriteString(map[string]string{"LEFT": " of the old version", "RIGHT": " of the new version"}[f.Side])
+		if f.Outdated {
+			b.WriteString(", changed since")
+		}
+	}
+	if f.Thread() != f.ID {
+		fmt.Fprintf(&b, ", in the thread of review comment %d", f.Thread())
+	}
+	if f.Resolved {
+		b.WriteString(", resolved")
+	}
+	return b.String()
+}
+
+func pullOf(c *cleaner, p model.Pull) section {
+	return section{title: fmt.Sprintf("Pull request #%d", p.Number), items: []*item{{
+		names: []string{"title: " + c.title(p.Title), c.named("head", p.HeadRef), c.named("base", p.BaseRef)}, body: c.prose(p.Body), most: textLimit,
+	}}}
+}
+
+func issueOf(c *cleaner, i *model.Issue) section {
+	if i == nil {
+		return section{}
+	}
+	return section{title: fmt.Sprintf("Issue #%d, which it is for", i.Number), items: []*item{{
+		names: []string{"title: " + c.title(i.Title)}, body: c.prose(i.Body), most: textLimit,
+	}}}
+}
+
+// pastOf is what the agent did here before: receipts, and for a session that begins anew its replies too. A session that
+// goes on knows.
+func pastOf(c *cleaner, s model.Snapshot, a Ask) [2]section {
+	const most, each = 50, 4000
+	past := [2]section{{title: "Your earlier turns, newest first"}, {title: "Your earlier replies, newest first"}}
+	if a.Session != "" {
+		return past
+	}
+	done := receipts(a.State)
+	for _, t := range slices.Backward(done[max(len(done)-most, 0):]) {
+		past[0].items = append(past[0].items, &item{head: fmt.Sprintf("A turn that ended at %s:", name(t.Marker.Head, 64)), body: c.prose(t.Text), most: each})
+	}
+	if !a.Fresh {
+		return past
+	}
+	var ours []model.Comment
+	for _, w := range s.Comments {
+		told := slices.ContainsFunc(a.Feedback, func(f model.Comment) bool { return f.Kind == model.KindReview && f.Thread() == w.Thread() })
+		if w.Ours && w.Kind == model.KindReview && !told {
+			ours = append(ours, w)
+		}
+	}
+	for _, w := range slices.Backward(ours[max(len(ours)-most, 0):]) {
+		past[1].items = append(past[1].items, &item{
+			head: fmt.Sprintf("In the thread of review comment %d:", w.Thread()), names: []string{c.named("file", w.Path)}, body: c.prose(w.Body), most: each,
+		})
+	}
+	return past
+}
+
+func filesOf(c *cleaner, p model.Pull) section {
+	var list strings.Builder
+	for _, f := range p.Files {
+		list.WriteString(name(f.Path, 500) + "\n")
+	}
+	s := section{title: "Files that it changes so far", items: plain(c.code(list.String(), textLimit), textLimit)}
+	if !p.FilesComplete && len(s.items) > 0 {
+		s.items[0].head = "There are more than these."
+	}
+	return s
+}

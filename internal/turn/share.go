@@ -1,0 +1,159 @@
+package turn
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// item is one text of others in a prompt: what we say about it, and in a fence what it is called and what it says.
+type item struct {
+	head  string   // one line, or none
+	names []string // lines within the fence, empty ones not
+	body  words
+	most  int  // how many characters of the body are shown at most
+	tail  bool // its end is shown, not its beginning
+	under []*item
+
+	in    bool
+	shown int // characters of the body
+}
+
+// section is some items under a title, in the order in which they are read.
+type section struct {
+	title string
+	items []*item
+}
+
+// claim is what items ask of the budget, those that matter most first.
+type claim struct {
+	items []*item
+	// least is how much of each body is shown whatever else there is; 0 for items that may be left out.
+	least int
+	// share is what the items get before those that matter more have all they ask for.
+	share int
+}
+
+// shareOut decides how much is shown of each item: what must be shown of every one, then each claim's share, then the rest
+// of the budget in the order of the claims. It never gives out more than the budget.
+func shareOut(budget int, boundary string, claims []claim) {
+	grow := func(i *item, room int) {
+		before := 0
+		if i.in {
+			before = i.size(boundary)
+		}
+		budget += before
+		i.fit(boundary, min(budget, before+room))
+		if i.in {
+			budget -= i.size(boundary)
+		}
+	}
+	for _, c := range claims {
+		for _, i := range c.items {
+			if c.least > 0 {
+				most := i.most
+				i.most = min(most, c.least)
+				grow(i, budget)
+				i.most = most
+			}
+		}
+	}
+	for _, c := range claims {
+		left := c.share
+		for _, i := range c.items {
+			before := budget
+			grow(i, left)
+			left -= before - budget
+		}
+	}
+	for _, c := range claims {
+		for _, i := range c.items {
+			grow(i, budget)
+		}
+	}
+}
+
+// worth is how much of a text has to be shown at least to be of any use.
+const worth = 40
+
+// fit shows as much as there is room for. What is shown already is not taken back.
+func (i *item) fit(boundary string, room int) {
+	was, in := i.shown, i.in
+	i.in, i.shown = true, min(len(i.body.text), i.most)
+	for over := i.size(boundary) - room; over > 0 && i.shown > 0; over = i.size(boundary) - room {
+		i.shown = max(i.shown-over, 0)
+	}
+	useless := i.shown < min(worth, len(i.body.text), i.most)
+	if i.size(boundary) > room || i.shown < was || useless && !in && !i.named() {
+		i.in, i.shown = in, was
+	}
+}
+
+// named says that an item tells something without its body.
+func (i *item) named() bool { return strings.Join(i.names, "") != "" }
+
+func (i *item) size(boundary string) int { return utf8.RuneCountInString(i.render(boundary)) + 1 } // with the line above it
+
+// render writes an item without those under it.
+func (i *item) render(boundary string) string {
+	var b strings.Builder
+	if i.head != "" {
+		b.WriteString(i.head + "\n")
+	}
+	fmt.Fprintf(&b, "<<<%s\n", boundary)
+	for _, n := range i.names {
+		if n != "" {
+			b.WriteString(n + "\n")
+		}
+	}
+	if i.named() && i.shown > 0 {
+		b.WriteString("\n")
+	}
+	if text := i.body.text; i.shown > 0 && i.tail {
+		b.WriteString(string(text[len(text)-i.shown:]) + "\n")
+	} else if i.shown > 0 {
+		b.WriteString(string(text[:i.shown]) + "\n")
+	}
+	fmt.Fprintf(&b, "%s>>>\n", boundary)
+	switch {
+	case i.shown == i.body.total:
+	case i.tail:
+		fmt.Fprintf(&b, "[cut: the last %d of %d characters are shown]\n", i.shown, i.body.total)
+	default:
+		fmt.Fprintf(&b, "[cut: the first %d of %d characters are shown]\n", i.shown, i.body.total)
+	}
+	return b.String()
+}
+
+// frame is the room that a section takes beside its items.
+func (s section) frame() int { return utf8.RuneCountInString(s.title) + 80 }
+
+// write puts a section into the prompt, where there is anything of it.
+func (s section) write(b *strings.Builder, boundary string) {
+	if len(s.items) == 0 {
+		return
+	}
+	fmt.Fprintf(b, "\n# %s\n", s.title)
+	if out := writeItems(b, s.items, boundary); out > 0 {
+		fmt.Fprintf(b, "\n[left out for want of room: %d]\n", out)
+	}
+}
+
+// writeItems writes items with those under them, and counts those that are left out.
+func writeItems(b *strings.Builder, items []*item, boundary string) (out int) {
+	for _, i := range items {
+		if !i.in {
+			out++
+			continue
+		}
+		b.WriteString("\n" + i.render(boundary))
+		for _, u := range i.under {
+			if u.in {
+				b.WriteString(u.render(boundary))
+			} else {
+				out++
+			}
+		}
+	}
+	return out
+}
