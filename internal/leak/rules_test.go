@@ -22,7 +22,7 @@ func TestTheBriefPatternFindsTheSame(t *testing.T) {
 		"A1b2C3d4E5f6", `key=A1b2C3d4E5f6\n`, strings.Repeat("a", 49), "live_", "0f9e8d7c6b5a40312f9e8d7c6b5a4031", "test_0f9e8d7c6b5a40312f9e8d7c6b5a4031abc", "=>", "||",
 	}
 	var text strings.Builder
-	for range 800 {
+	for range 300 {
 		text.WriteString(parts[random.IntN(len(parts))])
 	}
 	brief, matches := 0, 0
@@ -37,7 +37,7 @@ func TestTheBriefPatternFindsTheSame(t *testing.T) {
 		assert.Equal(t, want, r.all(text.String()), r.RuleID)
 	}
 	assert.Greater(t, brief, 80)
-	assert.Greater(t, matches, 8)
+	assert.Greater(t, matches, 3)
 }
 
 func TestOurRulesAreInForce(t *testing.T) {
