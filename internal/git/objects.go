@@ -1,0 +1,63 @@
+package git
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+)
+
+// pour runs a command in our own git directory and reads what it writes while it writes it. Where the command fails, so
+// does the reading.
+func (c *Checkout) pour(ctx context.Context, stdin []byte, read func(*bufio.Reader) error, args ...string) error {
+	out, to := io.Pipe()
+	ran := make(chan error, 1)
+	go func() {
+		_, err := c.run(ctx, spec{
+			dir: c.own, env: c.env("GIT_DIR="+c.own, "GIT_OBJECT_DIRECTORY="+c.objects), stdin: stdin, output: to,
+			args: concat(shield, offline, args),
+		})
+		to.CloseWithError(err) // nil is the end
+		ran <- err
+	}()
+	err := read(bufio.NewReaderSize(out, 64<<10))
+	out.CloseWithError(io.ErrClosedPipe) // git ends when it cannot write any more
+	if failed := <-ran; err == nil {
+		return failed
+	}
+	return err
+}
+
+// contents hands out the content of objects in the order in which they are asked for, each as often as it is. What a visit
+// leaves unread is skipped. All of them have to be here.
+func (c *Checkout) contents(ctx context.Context, ids []string, visit func(id string, content io.Reader) error) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	return c.pour(ctx, []byte(strings.Join(ids, "\n")+"\n"), func(in *bufio.Reader) error {
+		for _, id := range ids {
+			head, err := in.ReadString('\n')
+			if err != nil {
+				return fmt.Errorf("read object %s: %w", id, err)
+			}
+			part := strings.Fields(head)
+			if len(part) != 3 || part[0] != id {
+				return fmt.Errorf("read object %s: unexpected answer %q", id, head)
+			}
+			size, err := strconv.ParseInt(part[2], 10, 64)
+			if err != nil {
+				return fmt.Errorf("read object %s: %w", id, err)
+			}
+			content := &io.LimitedReader{R: in, N: size}
+			if err := visit(id, content); err != nil {
+				return err
+			}
+			if _, err := io.CopyN(io.Discard, in, content.N+1); err != nil { // a newline follows
+				return fmt.Errorf("read object %s: %w", id, err)
+			}
+		}
+		return nil
+	}, "cat-file", "--batch", "--buffer")
+}
