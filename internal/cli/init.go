@@ -23,6 +23,7 @@ func (p *program) initCommand() *cli.Command {
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "dir", Usage: "`DIR` in the repository", Value: "."},
 			&cli.BoolFlag{Name: "force", Usage: "overwrite without asking"},
+			&cli.BoolFlag{Name: "split", Usage: "write the workflow that gives the agent a job of its own, with a token that can only read"},
 		},
 		Action: func(c *cli.Context) error {
 			searched, _ := p.lookup("PATH")
@@ -37,7 +38,7 @@ func (p *program) initCommand() *cli.Command {
 			if err != nil {
 				return usagef("open the repository: %w", err)
 			}
-			return errors.Join(p.install(root, c.Bool("force")), root.Close())
+			return errors.Join(p.install(root, c.Bool("split"), c.Bool("force")), root.Close())
 		},
 	}
 }
@@ -58,14 +59,18 @@ const (
 )
 
 // install writes both files, or nothing where a question was left without an answer.
-func (p *program) install(root *os.Root, force bool) error {
+func (p *program) install(root *os.Root, split, force bool) error {
+	workflow, step := doctor.Workflow(), "its step"
+	if split {
+		workflow, step = doctor.SplitWorkflow(), "its step in the job agent"
+	}
 	drafts := []*draft{
 		{path: doctor.SettingsPath, text: doctor.SettingsFile(func(name string) (string, bool) {
 			file := doctor.File{Path: name}
 			found := readLocal(root, &file)
 			return file.Text, found && file.Bad == ""
 		})},
-		{path: doctor.WorkflowPath, text: doctor.Workflow()},
+		{path: doctor.WorkflowPath, text: workflow},
 	}
 	for _, d := range drafts {
 		if err := d.look(root); err != nil {
@@ -82,9 +87,9 @@ func (p *program) install(root *os.Root, force bool) error {
 	}
 	_, err := fmt.Fprintf(p.Out, "\nnext:\n"+
 		"  1. choose the agent in %s\n"+
-		"  2. in %s, install what the agent and your tests need, and give the agent's keys to its step\n"+
+		"  2. in %s, install what the agent and your tests need, and give the agent's keys to %s\n"+
 		"  3. commit both to the default branch\n"+
-		"  4. mergexo doctor\n", doctor.SettingsPath, doctor.WorkflowPath)
+		"  4. mergexo doctor\n", doctor.SettingsPath, doctor.WorkflowPath, step)
 	return err
 }
 

@@ -85,6 +85,26 @@ func TestInitAndDoctor(t *testing.T) {
 	assert.Contains(t, got.out, "kept  .github/mergexo.toml, which is the same already\nkept  .github/workflows/mergexo.yml, which is the same already\n")
 }
 
+func TestInitForAnAgentInAJobOfItsOwn(t *testing.T) {
+	dir := newRepository(t)
+	got := programIn(t, dir, "", nil, "init", "--split")
+	require.Equal(t, 0, got.exit, got.errout)
+	shows(t, "init/split.txt", dir, got.out)
+	files := filesIn(t, dir)
+	assert.Len(t, files, 2)
+	assert.Equal(t, doctor.SplitWorkflow(), files[doctor.WorkflowPath])
+
+	got = programIn(t, dir, "", nil, "doctor")
+	assert.Equal(t, 0, got.exit, got.out)
+	shows(t, "doctor/split.txt", dir, withoutGit(got.out))
+
+	got = programIn(t, dir, "n\n", nil, "init")
+	assert.Equal(t, 0, got.exit, got.errout)
+	assert.Contains(t, got.errout, doctor.WorkflowPath+" is there, with another text. Overwrite it? [y/N] ")
+	assert.Equal(t, doctor.SplitWorkflow(), filesIn(t, dir)[doctor.WorkflowPath], "one form takes the other's place only when somebody says so")
+	shows(t, "init/help.txt", "", programIn(t, dir, "", nil, "init", "--help").out)
+}
+
 func TestInitAsksBeforeItOverwrites(t *testing.T) {
 	const mine, theirs = "# mine\n", "# theirs\n"
 	for name, c := range map[string]struct {

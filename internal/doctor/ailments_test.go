@@ -55,6 +55,24 @@ var (
 	appToken      = edit("          signing-key", "          token: ${{ steps.app.outputs.token }}\n          signing-key")
 )
 
+// inSplit breaks something of the workflow in which the agent has a job of its own.
+func inSplit(ails ...ailment) ailment {
+	return also(append([]ailment{func(_ *testing.T, f *Facts) { f.Workflows[0].Text = splitWithKeys() }}, ails...)...)
+}
+
+// splitWithKeys is the split workflow with what its comment says of the agent's keys done.
+func splitWithKeys() string {
+	return strings.NewReplacer("        # env:", "        env:", "        #   MODEL_API_KEY", "          MODEL_API_KEY").Replace(SplitWorkflow())
+}
+
+const (
+	agentRights = "      contents: read\n      pull-requests: read\n      issues: read\n      actions: read\n"
+	wholeLimits = "concurrency:\n  group: >-\n"
+	ownGroup    = "\n    || github.run_id }}"
+	afterAgent  = "    needs: agent\n"
+	ifAgentRan  = "    if: ${{ !cancelled() && needs.agent.result != 'skipped' }}\n"
+)
+
 // ailments breaks everything that is looked at, by the name of the check.
 var ailments = map[string]map[string]ailment{
 	"settings": {
@@ -72,7 +90,7 @@ var ailments = map[string]map[string]ailment{
 		"not on PATH":    settingsOf(func(s *Settings) { s.Programs[1].State = ProgramMissing }),
 		"not on runner":  func(_ *testing.T, f *Facts) { f.InActions, f.Settings.Programs[1].State = true, ProgramMissing },
 	},
-	"pass_env": {"unset": settingsOf(func(s *Settings) { s.PassEnv = append(s.PassEnv, "OTHER_KEY", "GITHUB_RUN_ID") })},
+	"pass_env": {"split unset": inSplit(edit("          MODEL_API_KEY: ${{", "          MODEL_KEY: ${{")), "unset": settingsOf(func(s *Settings) { s.PassEnv = append(s.PassEnv, "OTHER_KEY", "GITHUB_RUN_ID") })},
 	"files": {
 		"none":      func(_ *testing.T, f *Facts) { f.Workflows = nil },
 		"no action": workflowIs("on: push\njobs: {test: {runs-on: x, steps: [{uses: actions/checkout@v4}]}}\n"),
@@ -98,43 +116,72 @@ var ailments = map[string]map[string]ailment{
 	},
 	"target": {"used": edit("  schedule:\n", "  pull_request_target:\n  schedule:\n")},
 	"condition": {
-		"none":             noCondition,
-		"bots heard":       edit(noBots, "true"),
-		"forks let in":     edit(noForks, "true"),
-		"people not heard": edit(noBots, "github.event.comment == null"),
-		"by name":          edit(noBots, "github.actor != 'our-app[bot]'"),
-		"a variable":       edit(noBots, "vars.MERGEXO == 'on'"),
-		"broken":           edit(noBots, "github.event.sender.type != \"Bot\""),
-		"a text":           edit("    if: >-\n", "    if: >-\n      ${{ github.event.sender.type != 'Bot' }} &&\n"),
-		"no schedule":      edit(noBots, "github.event_name != 'schedule' && "+noBots),
-		"labels dropped":   edit(noBots, "github.event_name != 'issues' && "+noBots),
+		"none":                        noCondition,
+		"bots heard":                  edit(noBots, "true"),
+		"forks let in":                edit(noForks, "true"),
+		"people not heard":            edit(noBots, "github.event.comment == null"),
+		"by name":                     edit(noBots, "github.actor != 'our-app[bot]'"),
+		"a variable":                  edit(noBots, "vars.MERGEXO == 'on'"),
+		"broken":                      edit(noBots, "github.event.sender.type != \"Bot\""),
+		"a text":                      edit("    if: >-\n", "    if: >-\n      ${{ github.event.sender.type != 'Bot' }} &&\n"),
+		"no schedule":                 edit(noBots, "github.event_name != 'schedule' && "+noBots),
+		"labels dropped":              edit(noBots, "github.event_name != 'issues' && "+noBots),
+		"split only after a command":  inSplit(edit("      !cancelled()\n      && ", "      ")),
+		"split bots heard":            inSplit(edit("      !cancelled()\n      && "+noBots, "      !cancelled()")),
+		"split applied for everybody": inSplit(edit(ifAgentRan, "    if: always()\n")),
+		"split never applied":         inSplit(edit(ifAgentRan, "    if: ${{ failure() }}\n")),
+		"split bots give commands":    inSplit(edit("'/mergexo')\n      && "+noBots, "'/mergexo')")),
+	},
+	"phases": {
+		"no bundle":      inSplit(edit("          command: run --phase agent\n          bundle: ${{ runner.temp }}/mergexo-handoff\n", "          command: run --phase agent\n")),
+		"nobody applies": inSplit(edit("          command: run --phase apply\n          bundle:", "          command: help\n          bundle:")),
+		"before it":      inSplit(edit(afterAgent, "    needs: commands\n"), edit(ifAgentRan, "")),
+		"in one job":     inSplit(edit("      # A failed attempt is", "      - {uses: mergexo/mergexo@v1, env: {MODEL_API_KEY: x}}\n      # A failed attempt is")),
+		"nobody works":   inSplit(edit("command: run --phase agent", "command: help"), settingsOf(func(s *Settings) { s.PassEnv = nil })),
+		"commands only":  edit("          signing-key", "          command: run --phase apply\n          signing-key"),
+		"nothing handed": edit("          signing-key", "          command: run --phase=apply --bundle=x\n          signing-key"),
 	},
 	"concurrency": {
-		"none":            edit(limits, ""),
-		"of the workflow": also(edit(limits, ""), edit("permissions: {}\n", "concurrency: mergexo-${{ github.event.pull_request.number || github.event.issue.number }}\npermissions: {}\n")),
-		"both":            edit("permissions: {}\n", "concurrency: all\npermissions: {}\n"),
-		"cancelling":      edit("cancel-in-progress: false", "cancel-in-progress: ${{ github.event_name == 'issue_comment' }}"),
-		"one for all":     edit(group, "group: mergexo"),
-		"by ref":          edit(group, "group: mergexo-${{ github.ref }}"),
-		"by event":        edit(group, "group: ${{ github.event_name }}-${{ github.event.pull_request.number || github.event.issue.number }}"),
-		"broken":          edit(group, "group: ${{ github.ref"),
+		"none":                 edit(limits, ""),
+		"of the workflow":      also(edit(limits, ""), edit("permissions: {}\n", "concurrency: mergexo-${{ github.event.pull_request.number || github.event.issue.number }}\npermissions: {}\n")),
+		"both":                 edit("permissions: {}\n", "concurrency: all\npermissions: {}\n"),
+		"cancelling":           edit("cancel-in-progress: false", "cancel-in-progress: ${{ github.event_name == 'issue_comment' }}"),
+		"one for all":          edit(group, "group: mergexo"),
+		"by ref":               edit(group, "group: mergexo-${{ github.ref }}"),
+		"by event":             edit(group, "group: ${{ github.event_name }}-${{ github.event.pull_request.number || github.event.issue.number }}"),
+		"broken":               edit(group, "group: ${{ github.ref"),
+		"split none":           inSplit(edit(wholeLimits, "x-limits:\n  group: >-\n")),
+		"split of each job":    inSplit(edit(wholeLimits, "x-limits:\n  group: >-\n"), edit(afterAgent, afterAgent+"    concurrency: mergexo-${{ github.event.pull_request.number || github.event.issue.number }}\n")),
+		"split both":           inSplit(edit(afterAgent, afterAgent+"    concurrency: mergexo-${{ github.event.pull_request.number || github.event.issue.number }}\n")),
+		"split bots push out":  inSplit(edit(noBots, "true")),
+		"split forks push out": inSplit(edit(noForks, "true")),
+		"split one for all":    inSplit(edit(ownGroup, "\n    && 'all' || github.run_id }}")),
+		"split cancelling":     inSplit(edit("cancel-in-progress: false", "cancel-in-progress: true")),
 	},
 	"permissions": {
-		"none":                   noPermissions,
-		"none and unknown":       also(noPermissions, factsOf(func(r *model.RepositoryFacts) { r.Actions.Known = false })),
-		"none and all":           also(noPermissions, factsOf(func(r *model.RepositoryFacts) { r.Actions.DefaultWrite = true })),
-		"none and another token": also(noPermissions, appToken),
-		"write-all":              edit(rightsOf, "    permissions: write-all\n"),
-		"read-all":               edit(rightsOf, "    permissions: read-all\n"),
-		"empty":                  edit(rightsOf, "    permissions:\n"),
-		"too little":             also(edit("      issues: write # comment in the conversation\n", ""), edit("actions: read #", "actions: none #")),
-		"actions written":        edit("actions: read #", "actions: write #"),
-		"too much":               edit("      issues: write #", "      packages: write\n      id-token: write\n      issues: write #"),
+		"none":                             noPermissions,
+		"none and unknown":                 also(noPermissions, factsOf(func(r *model.RepositoryFacts) { r.Actions.Known = false })),
+		"none and all":                     also(noPermissions, factsOf(func(r *model.RepositoryFacts) { r.Actions.DefaultWrite = true })),
+		"none and another token":           also(noPermissions, appToken),
+		"write-all":                        edit(rightsOf, "    permissions: write-all\n"),
+		"read-all":                         edit(rightsOf, "    permissions: read-all\n"),
+		"empty":                            edit(rightsOf, "    permissions:\n"),
+		"too little":                       also(edit("      issues: write # comment in the conversation\n", ""), edit("actions: read #", "actions: none #")),
+		"actions written":                  edit("actions: read #", "actions: write #"),
+		"split the agent writes":           inSplit(edit(agentRights, "      contents: write\n      issues: read\n      pull-requests: write\n      actions: read\n      id-token: write\n")),
+		"split the agent writes all":       inSplit(edit(agentRights, ""), edit("permissions: # nothing", "permissions: write-all # nothing")),
+		"split the agent reads too little": inSplit(edit(agentRights, "      contents: read\n      issues: none\n")),
+		"split by default":                 inSplit(edit("    permissions: # nothing", "    x-permissions: # nothing"), edit("permissions: {}\n", "")),
+		"split by default and all":         inSplit(edit("    permissions: # nothing", "    x-permissions: # nothing"), edit("permissions: {}\n", ""), factsOf(func(r *model.RepositoryFacts) { r.Actions.DefaultWrite = true })),
+		"split the agent has a token":      inSplit(edit("          # This job signs", "          token: ${{ secrets.APP }}\n          # This job signs")),
+		"split applying may only read":     inSplit(edit("      contents: write # push", "      contents: read # push")),
+		"too much":                         edit("      issues: write #", "      packages: write\n      id-token: write\n      issues: write #"),
 	},
 	"timeout": {
-		"none":     edit("    timeout-minutes: 60\n", ""),
-		"short":    edit("timeout-minutes: 60", "timeout-minutes: 30"),
-		"computed": edit("timeout-minutes: 60", "timeout-minutes: ${{ vars.MINUTES }}"),
+		"none":        edit("    timeout-minutes: 60\n", ""),
+		"short":       edit("timeout-minutes: 60", "timeout-minutes: 30"),
+		"split short": inSplit(edit("timeout-minutes: 60", "timeout-minutes: 30")),
+		"computed":    edit("timeout-minutes: 60", "timeout-minutes: ${{ vars.MINUTES }}"),
 	},
 	"pins": {
 		"a tag":    edit("actions/checkout@3d3c42e5aac5ba805825da76410c181273ba90b1 # v7.0.1", "actions/checkout@v7"),

@@ -1,19 +1,35 @@
 package doctor
 
 import (
+	"slices"
+
 	"github.com/mergexo/mergexo/internal/doctor/expression"
 )
 
 const fixGroup = "concurrency: {group: \"mergexo-${{ github.event.pull_request.number || github.event.issue.number }}\", cancel-in-progress: false}, below the job"
 
-// concurrent wants one run at a time for each pull request, and none cancelled. It is on the job because a job that its if:
-// leaves out still counts where the whole workflow has the limit.
+const (
+	fixWhole = "concurrency: {group: ..., cancel-in-progress: false} at the top, as the workflow that mergexo init --split writes has it"
+	fixOwn   = "end the group with `|| github.run_id` for what the jobs' if: leaves out, as the workflow that mergexo init --split writes does"
+)
+
+// concurrent wants one run at a time for each pull request, and none cancelled. Where one job does all it is on that job,
+// because what its if: leaves out counts where the whole workflow has the limit. Where the agent has a job of its own it
+// has to be on the whole workflow, or the next run's agent would begin before this run's work is applied.
 func concurrent(e *exam) []Finding {
 	var out []Finding
+	seen := map[*workflow]bool{}
 	for _, u := range e.jobs() {
+		if e.split(u.w) {
+			out = append(out, u.apart(!seen[u.w])...)
+			seen[u.w] = true
+			continue
+		}
 		c, where := u.j.concurrency, "jobs."+u.j.id+".concurrency"
 		if whole := u.w.concurrency; whole != nil {
-			out = append(out, warn("move it below the job", "%s: concurrency of the whole workflow counts events that the job's if: leaves out, and drops others for them", u.at(whole.line)))
+			if c != nil || !u.sortsOut(whole) {
+				out = append(out, warn("move it below the job", "%s: concurrency of the whole workflow counts events that the job's if: leaves out, and drops others for them", u.at(whole.line)))
+			}
 			if c == nil {
 				c, where = whole, "concurrency"
 			}
@@ -30,9 +46,49 @@ func concurrent(e *exam) []Finding {
 	return orOK(out, "%s: one run at a time for each pull request, and none cancelled", e.files())
 }
 
+// apart looks at one job of a workflow that has split a run over jobs, and at the workflow itself with the first of them.
+func (u use) apart(first bool) []Finding {
+	var out []Finding
+	if c := u.j.concurrency; c != nil {
+		out = append(out, warn("take it out: the whole workflow's is enough", "%s: jobs.%s.concurrency holds up, or drops, a part of a run", u.at(c.line), u.j.id))
+	}
+	whole := u.w.concurrency
+	switch {
+	case !first:
+	case whole == nil:
+		out = append(out, warn("have "+fixWhole, "%s: there is no concurrency of the whole workflow: the next run's agent begins before this run's work is applied", u.w.path))
+	default:
+		out = append(out, u.group(whole, u.at(whole.line)+": concurrency")...)
+		if !u.sortsOut(whole) {
+			out = append(out, warn(fixOwn, "%s: concurrency.group is the same for events that the jobs leave out: they push out a run that waits", u.at(whole.line)))
+		}
+	}
+	return out
+}
+
+// sortsOut tells whether events that are left out have another group than a person's comment.
+func (u use) sortsOut(c *concurrency) bool {
+	name := func(o occasion) (string, error) { return expression.Text(c.group, u.context(o.event, o.make())) }
+	heard, err := expression.Text(c.group, u.context("issue_comment", inConversation(7, person, "User")))
+	for _, o := range occasions {
+		if o.runs || err != nil || !slices.ContainsFunc(u.w.triggers, func(t trigger) bool { return t.event == o.event }) {
+			continue
+		}
+		var left string
+		if left, err = name(o); left == heard {
+			return false
+		}
+	}
+	return true // of a text that cannot be read another finding tells
+}
+
 // group tries the group's name on events of two pull requests.
 func (u use) group(c *concurrency, at string) []Finding {
 	var out []Finding
+	fix := fixGroup
+	if c == u.w.concurrency {
+		fix = fixWhole
+	}
 	if u.cancels(c) {
 		out = append(out, warn("set it to false: the run that comes takes up what the others were for", "%s.cancel-in-progress: a new comment stops the agent in the middle of its work", at))
 	}
@@ -49,9 +105,9 @@ func (u use) group(c *concurrency, at string) []Finding {
 	case said[:min(1, len(said))] == "?":
 		out = append(out, problem("correct it: GitHub refuses the whole workflow", "%s.group: %s", at, said[1:]))
 	case said == other:
-		out = append(out, warn("make the number part of it: "+fixGroup, "%s.group is the same for comments on different pull requests: GitHub drops those that wait for one another", at))
+		out = append(out, warn("make the number part of it: "+fix, "%s.group is the same for comments on different pull requests: GitHub drops those that wait for one another", at))
 	case said != onLine7:
-		out = append(out, warn("make it of the number alone: "+fixGroup, "%s.group differs between kinds of comments on one pull request: their runs get into each other's way", at))
+		out = append(out, warn("make it of the number alone: "+fix, "%s.group differs between kinds of comments on one pull request: their runs get into each other's way", at))
 	}
 	return out
 }

@@ -1,7 +1,10 @@
 package doctor
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
+	"regexp"
 	"slices"
 
 	"github.com/mergexo/mergexo/internal/doctor/expression"
@@ -16,7 +19,7 @@ func condition(e *exam) []Finding {
 			if !slices.ContainsFunc(u.w.triggers, func(t trigger) bool { return t.event == o.event }) {
 				continue
 			}
-			if slices.ContainsFunc(bad, func(f Finding) bool { return f.Fix == o.fix }) {
+			if o.runs && u.early() || slices.ContainsFunc(bad, func(f Finding) bool { return f.Fix == o.fix }) {
 				continue // one example is enough
 			}
 			f, found := u.try(o)
@@ -32,7 +35,11 @@ func condition(e *exam) []Finding {
 		if line == 0 {
 			line = u.j.line
 		}
-		out = append(out, orOK(bad, "%s: jobs.%s.if hears people, and leaves out bots and forks", u.at(line), u.j.id)...)
+		said := "hears people, and leaves out bots and forks"
+		if u.early() {
+			said = "leaves out bots and forks"
+		}
+		out = append(out, orOK(bad, "%s: jobs.%s.if %s", u.at(line), u.j.id, said)...)
 	}
 	return out
 }
@@ -105,22 +112,72 @@ func (o occasion) nameless() expression.Object {
 	return own
 }
 
-// runs evaluates all conditions: one that does not hold decides.
+// runs evaluates what stands before the step: its own condition, and what its job waits for.
 func (u use) runs(o occasion, own expression.Object) (met, known bool, err error) {
+	var v verdict
 	ctx := contexts(u.w, o.event, own)
-	met, known = true, true
-	for _, c := range u.conditions() {
-		m, k, err := expression.Condition(c.value, ctx)
-		switch {
-		case err != nil:
-			return false, false, err
-		case k && !m:
-			return false, true, nil
-		case !k:
-			known = false
-		}
+	v.met, v.known, v.err = expression.Condition(u.s.condition.value, ctx)
+	v = both(v, gates{u.w, ctx, map[*job]verdict{}}.admits(u.j))
+	return v.met, v.known, v.err
+}
+
+// both is "and": an error comes first, and then what does not hold, whatever is unknown.
+func both(a, b verdict) verdict {
+	switch {
+	case a.err != nil || b.err != nil:
+		return verdict{err: cmp.Or(a.err, b.err)}
+	case a.known && !a.met || b.known && !b.met:
+		return verdict{known: true}
 	}
-	return met, known, nil
+	return verdict{met: a.met && b.met, known: a.known && b.known}
+}
+
+// statusCheck finds the functions that let a job run though one that it needs was left out.
+// https://docs.github.com/en/actions/reference/workflows-and-actions/expressions#status-check-functions
+var statusCheck = regexp.MustCompile(`(?i)\b(always|cancelled|failure)\s*\(`)
+
+// gates tells which jobs of a workflow run for an event where nothing fails. done are those that have been worked out.
+type gates struct {
+	w    *workflow
+	ctx  expression.Object
+	done map[*job]verdict
+}
+
+type verdict struct {
+	met, known bool
+	err        error
+}
+
+// admits tells whether a job runs: its own condition holds, and, unless that asks for their state itself, all jobs run
+// that it needs.
+func (g gates) admits(j *job) verdict {
+	if v, ok := g.done[j]; ok {
+		return v
+	}
+	all := verdict{met: true, known: true}
+	g.done[j] = all // for needs: that goes in circles, in a file that is wrong
+	needs := expression.Object{}
+	for _, n := range g.w.jobs {
+		if !slices.Contains(j.needs, n.id) {
+			continue
+		}
+		v := g.admits(n)
+		var result any = expression.Unknown{}
+		if v.known {
+			result = map[bool]string{true: "success", false: "skipped"}[v.met]
+		}
+		needs[n.id] = expression.Object{"result": result, "outputs": expression.Unknown{}}
+		all = both(all, v)
+	}
+	ctx := maps.Clone(g.ctx)
+	ctx["needs"] = needs
+	own := verdict{}
+	own.met, own.known, own.err = expression.Condition(j.condition.value, ctx)
+	if !statusCheck.MatchString(j.condition.value) {
+		own = both(all, own)
+	}
+	g.done[j] = own
+	return own
 }
 
 // chain is the job with all those that have to run before it.

@@ -44,6 +44,7 @@ var checks = []check{
 	{"workflows", "triggers", triggers},
 	{"workflows", "target", pullRequestTarget},
 	{"workflows", "condition", condition},
+	{"workflows", "phases", phases},
 	{"workflows", "concurrency", concurrent},
 	{"workflows", "permissions", permitted},
 	{"workflows", "timeout", timeout},

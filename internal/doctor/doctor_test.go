@@ -155,10 +155,21 @@ func TestOtherWays(t *testing.T) {
 		"the workflow's bot may push": func(_ *testing.T, f *Facts) {
 			f.Hub.Facts.Demands.List = []model.Demand{{Kind: model.DemandPushers, Names: []string{"GitHub-Actions[bot]"}}}
 		},
-		"a public repository's token":  func(_ *testing.T, f *Facts) { f.Hub.Facts.Scopes = []string{"public_repo", "read:org"} },
-		"a newer git":                  func(_ *testing.T, f *Facts) { f.Git = "3.0.1" },
-		"an Apple git":                 func(_ *testing.T, f *Facts) { f.Git = "2.50.1" },
-		"no settings that ask for env": func(_ *testing.T, f *Facts) { f.Settings.PassEnv = nil },
+		"a public repository's token":   func(_ *testing.T, f *Facts) { f.Hub.Facts.Scopes = []string{"public_repo", "read:org"} },
+		"a newer git":                   func(_ *testing.T, f *Facts) { f.Git = "3.0.1" },
+		"an Apple git":                  func(_ *testing.T, f *Facts) { f.Git = "2.50.1" },
+		"no settings that ask for env":  func(_ *testing.T, f *Facts) { f.Settings.PassEnv = nil },
+		"the agent in a job of its own": inSplit(),
+		"the same, with flags":          inSplit(edit("run --phase agent\n          bundle: ${{ runner.temp }}/mergexo-handoff", "run --phase=agent -bundle /tmp/x")),
+		"the same, without early commands": inSplit(func(t *testing.T, f *Facts) {
+			before, after, ok := strings.Cut(f.Workflows[0].Text, "  commands:\n")
+			_, after, found := strings.Cut(after, "  agent:\n    needs: commands\n")
+			require.True(t, ok && found)
+			f.Workflows[0].Text = before + "  agent:\n" + after
+		}),
+		"the same, asked again at the end": inSplit(edit(ifAgentRan, "    if: always() && "+noBots+" && "+noForks+"\n")),
+		"the same, applied by an App":      inSplit(edit("          signing-key: ${{ secrets.MERGEXO_SIGNING_KEY }} # signs", "          token: ${{ secrets.APP }}\n          signing-key: ${{ secrets.MERGEXO_SIGNING_KEY }} # signs")),
+		"of the workflow, with bots apart": also(edit(limits, ""), edit("permissions: {}\n", "permissions: {}\nconcurrency: mergexo-${{ "+noBots+" && "+noForks+" && (github.event.pull_request.number || github.event.issue.number) || github.run_id }}\n")),
 		"env of the job": func(t *testing.T, f *Facts) {
 			edit("        env:\n          MODEL_API_KEY: ${{ secrets.MODEL_API_KEY }}\n", "")(t, f)
 			edit("    timeout-minutes: 60\n", "    timeout-minutes: 60\n    env: {MODEL_API_KEY: x}\n")(t, f)
@@ -206,6 +217,7 @@ func TestFindingsAreOneLineEach(t *testing.T) {
 
 func FuzzWorkflow(f *testing.F) {
 	f.Add(Workflow())
+	f.Add(SplitWorkflow())
 	f.Add("on: *a\njobs: &a {x: {steps: [*a], if: \"${{ a\", concurrency: {group: \"${{\"}}}")
 	f.Fuzz(func(t *testing.T, text string) {
 		facts := healthy()

@@ -14,14 +14,33 @@ type right struct {
 	follows      string // when it is not
 }
 
-var rights = []right{
+// rights are what each phase needs.
+var rights = map[phase][]right{
+	wholeRun:   writeRights,
+	applyPhase: writeRights,
+	agentPhase: {
+		{"contents", "read", Problem, "nothing can be fetched"},
+		{"pull-requests", "read", Problem, "review comments cannot be read"},
+		{"issues", "read", Problem, "the conversation cannot be read"},
+		{"actions", "read", Warning, "a dead run's claim is waited out, since nobody can see that it is dead"},
+	},
+}
+
+var writeRights = []right{
 	{"contents", "write", Problem, "nothing can be pushed"},
 	{"pull-requests", "write", Problem, "review comments cannot be answered"},
 	{"issues", "write", Problem, "nothing can be said in the conversation"},
 	{"actions", "read", Warning, "a dead run's claim is waited out, since nobody can see that it is dead"},
 }
 
-const fixRights = "permissions: {contents: write, pull-requests: write, issues: write, actions: read}, below the job"
+// needed is a block that gives a phase what it needs.
+func (p phase) needed() string {
+	var each []string
+	for _, r := range rights[p] {
+		each = append(each, r.name+": "+r.access)
+	}
+	return "permissions: {" + strings.Join(each, ", ") + "}, below the job"
+}
 
 // permitted compares what a job's token may do with what is needed.
 func permitted(e *exam) []Finding {
@@ -41,20 +60,29 @@ func (u use) permitted(e *exam) []Finding {
 		return u.byDefault(e)
 	}
 	at := u.at(p.line) + ": " + where
-	if p.all == "write-all" {
-		return []Finding{warn("name what is needed: "+fixRights, "%s: write-all gives the job more than it needs", at)}
-	}
-	if u.ownToken() {
+	switch {
+	case p.all == "write-all" && u.phase == agentPhase:
+		return []Finding{problem("have "+u.phase.needed(), "%s: with write-all, %s", at, unprotected)}
+	case p.all == "write-all":
+		return []Finding{warn("name what is needed: "+u.phase.needed(), "%s: write-all gives the job more than it needs", at)}
+	case u.ownToken() && u.phase != agentPhase:
 		return []Finding{ok("%s: the action is given another token, so these are for the other steps only", at)}
 	}
-	return orOK(append(p.less(at), p.more(at)...), "%s: what is needed and no more", at)
+	out := append(p.less(at, u.phase), p.more(at, u.phase)...)
+	if u.ownToken() { // an agent's
+		out = append(out, warn("leave the token input out in this job", "%s: the action is given another token in jobs.%s: what that one may write, the agent's job may", u.at(u.s.line), u.j.id))
+	}
+	return orOK(out, "%s: what is needed and no more", at)
 }
 
+// unprotected is what follows when the agent's job of a split workflow can write.
+const unprotected = "the agent's job may write: the split protects nothing"
+
 // less finds what is missing: as bad as the worst of it.
-func (p *permissions) less(at string) []Finding {
+func (p *permissions) less(at string, part phase) []Finding {
 	var names, follows []string
 	level := Warning
-	for _, r := range rights {
+	for _, r := range rights[part] {
 		if has := p.access(r.name); has == r.access || has == "write" {
 			continue
 		}
@@ -66,7 +94,7 @@ func (p *permissions) less(at string) []Finding {
 	if len(names) == 0 {
 		return nil
 	}
-	return []Finding{{Level: level, Text: fmt.Sprintf("%s lacks %s: %s", at, list(names), strings.Join(follows, "; ")), Fix: "have " + fixRights}}
+	return []Finding{{Level: level, Text: fmt.Sprintf("%s lacks %s: %s", at, list(names), strings.Join(follows, "; ")), Fix: "have " + part.needed()}}
 }
 
 // access is what the block gives for one name: what it does not name is none.
@@ -77,19 +105,28 @@ func (p *permissions) access(name string) string {
 	return p.each[name]
 }
 
-// more finds what an agent's job should not have.
-func (p *permissions) more(at string) []Finding {
-	var extra []string
+// more finds what an agent's job should not have. In a split workflow the agent's job may write nothing on GitHub; a token
+// for another service (id-token) is worth a look there as elsewhere, since some agents reach their model by it.
+func (p *permissions) more(at string, part phase) []Finding {
+	var extra, writes []string
 	for _, name := range slices.Sorted(maps.Keys(p.each)) {
-		needed := slices.ContainsFunc(rights, func(r right) bool { return r.name == name && r.access == "write" })
-		if p.each[name] == "write" && !needed {
+		needed := slices.ContainsFunc(rights[part], func(r right) bool { return r.name == name && r.access == "write" })
+		switch {
+		case p.each[name] != "write" || needed:
+		case part == agentPhase && name != "id-token":
+			writes = append(writes, name)
+		default:
 			extra = append(extra, name)
 		}
 	}
-	if len(extra) == 0 {
-		return nil
+	var out []Finding
+	if len(writes) > 0 {
+		out = append(out, problem("have "+part.needed(), "%s: with %s: write, %s", at, list(writes), unprotected))
 	}
-	return []Finding{warn("take it out, unless a step of this job needs it", "%s: %s: write is more than the action needs", at, list(extra))}
+	if len(extra) > 0 {
+		out = append(out, warn("take it out, unless a step of this job needs it", "%s: %s: write is more than the action needs", at, list(extra)))
+	}
+	return out
 }
 
 // byDefault is about a job without permissions, whose token has what the repository's settings give to all.
@@ -97,12 +134,16 @@ func (u use) byDefault(e *exam) []Finding {
 	at := fmt.Sprintf("%s: jobs.%s has no permissions", u.at(u.j.line), u.j.id)
 	actions := e.Hub.Facts.Actions
 	switch {
-	case u.ownToken():
+	case u.ownToken() && u.phase != agentPhase:
 		return []Finding{warn("add `permissions: {}` below the job, with what its other steps need", "%s: the workflow's own token, which the action does not use, has what the repository's settings give", at)}
+	case u.phase == agentPhase && actions.DefaultWrite:
+		return []Finding{problem("add "+u.phase.needed(), "%s: as the repository's settings say, %s", at, unprotected)}
+	case u.phase == agentPhase:
+		return []Finding{warn("add "+u.phase.needed(), "%s: its token has what the repository's settings give, now and later", at)}
 	case !actions.Known:
-		return []Finding{warn("add "+fixRights, "%s: its token has what the repository's settings give, for new repositories to read only", at)}
+		return []Finding{warn("add "+u.phase.needed(), "%s: its token has what the repository's settings give, for new repositories to read only", at)}
 	case actions.DefaultWrite:
-		return []Finding{warn("add "+fixRights, "%s: its token may write everything, as the repository's settings say", at)}
+		return []Finding{warn("add "+u.phase.needed(), "%s: its token may write everything, as the repository's settings say", at)}
 	}
-	return []Finding{problem("add "+fixRights, "%s: its token may only read, as the repository's settings say", at)}
+	return []Finding{problem("add "+u.phase.needed(), "%s: its token may only read, as the repository's settings say", at)}
 }

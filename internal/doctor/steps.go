@@ -21,7 +21,7 @@ func timeout(e *exam) []Finding {
 			out = append(out, warn("add timeout-minutes: 60 below the job", "%s: jobs.%s has no timeout-minutes: a run that hangs costs six hours", at, u.j.id))
 		case err != nil:
 			out = append(out, unchecked("%s: jobs.%s.timeout-minutes is %s, which is known only then", at, u.j.id, quote(t.value)))
-		case e.readable() && e.Settings.Timeout > 0 && span <= e.Settings.Timeout:
+		case u.phase != applyPhase && e.readable() && e.Settings.Timeout > 0 && span <= e.Settings.Timeout:
 			out = append(out, warn("give the job more time than the agent, for tests and pushes", "%s: jobs.%s.timeout-minutes is %s, and agent.timeout in %s is %g minutes: the run ends before the agent does",
 				at, u.j.id, t.value, e.Settings.Path, e.Settings.Timeout.Minutes()))
 		default:

@@ -20,6 +20,13 @@ var workflowTemplate string
 // Workflow is the workflow to begin with. This repository's own is the same, byte for byte.
 func Workflow() string { return workflowTemplate }
 
+//go:embed templates/mergexo-split.yml
+var splitTemplate string
+
+// SplitWorkflow is the workflow to begin with where the agent must be kept away from every token that can write: it has a
+// job of its own. It goes to the same path.
+func SplitWorkflow() string { return splitTemplate }
+
 // settingsTemplate works as it is: the agent in it needs no program that nobody could guess.
 const settingsTemplate = `# How MergeXO works here. It is read from the branch that a pull request goes to.
 

@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -10,9 +11,49 @@ const Action = "mergexo/mergexo"
 
 // use is a step that runs the action, with everything around it.
 type use struct {
-	w *workflow
-	j *job
-	s *step
+	w     *workflow
+	j     *job
+	s     *step
+	phase phase
+}
+
+// phase is the part of a run that a step does where a workflow has split it over jobs.
+type phase string
+
+const (
+	wholeRun   phase = ""
+	agentPhase phase = "agent" // runs the agent, and has to have nothing to write with
+	applyPhase phase = "apply" // does all the rest; without a bundle it answers commands only
+)
+
+var (
+	phaseFlag  = regexp.MustCompile(`(?:^|\s)--?phase(?:=|\s+)(\S+)`)
+	bundleFlag = regexp.MustCompile(`(?:^|\s)--?bundle(?:=|\s)`)
+)
+
+// phaseOf reads the phase of a step from its command; what is computed is taken for a whole run.
+func phaseOf(s *step) phase {
+	if m := phaseFlag.FindStringSubmatch(s.with["command"]); m != nil {
+		switch p := phase(m[1]); p {
+		case agentPhase, applyPhase:
+			return p
+		}
+	}
+	return wholeRun
+}
+
+// bundle tells whether a step is given a directory to hand over in.
+func (u use) bundle() bool {
+	return u.s.with["bundle"] != "" || bundleFlag.MatchString(u.s.with["command"])
+}
+
+// early tells whether a step is only there to answer commands before the agent's job: it may be left out for any event,
+// since the apply phase at the end answers them as well.
+func (u use) early() bool { return u.phase == applyPhase && !u.bundle() }
+
+// split tells whether a workflow runs the agent in a job of its own.
+func (e *exam) split(w *workflow) bool {
+	return slices.ContainsFunc(e.uses, func(u use) bool { return u.w == w && u.phase == agentPhase })
 }
 
 // usesOf finds the steps that answer events. The action can run other commands of mergexo too, and those need nothing of
@@ -22,7 +63,7 @@ func usesOf(w *workflow) []use {
 	for _, j := range w.jobs {
 		for _, s := range j.steps {
 			if isAction(s.uses.value) && answers(s.with["command"]) {
-				out = append(out, use{w, j, s})
+				out = append(out, use{w, j, s, phaseOf(s)})
 			}
 		}
 	}
@@ -74,12 +115,16 @@ func (e *exam) files() string {
 	return list(sorted(paths))
 }
 
-// ownToken tells whether all steps that use the action are given a token of their own.
+// ownToken tells whether all steps that push and speak are given a token of their own.
 func (e *exam) ownToken() bool {
+	own := false
 	for _, u := range e.uses {
-		if !u.ownToken() {
+		if u.phase == agentPhase {
+			continue
+		}
+		if own = u.ownToken(); !own {
 			return false
 		}
 	}
-	return len(e.uses) > 0
+	return own
 }

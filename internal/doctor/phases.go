@@ -1,0 +1,31 @@
+package doctor
+
+import "slices"
+
+// phases looks at workflows that let the agent work in one job and apply what came of it in another: both have to be
+// there, the second after the first, and on runners of their own.
+func phases(e *exam) []Finding {
+	var out, well []Finding
+	for _, u := range e.uses {
+		switch {
+		case u.phase == agentPhase && !u.bundle():
+			out = append(out, problem("give its step the bundle input, a directory below ${{ runner.temp }}", "%s: jobs.%s has nowhere to hand over what the agent did", u.at(u.s.line), u.j.id))
+		case u.phase == agentPhase && slices.ContainsFunc(e.uses, func(v use) bool { return v.j == u.j && v.phase != agentPhase }):
+			out = append(out, problem("give the apply phase a job of its own, with needs: "+u.j.id, "%s: jobs.%s does what the agent does and what needs a token that may write: the split protects nothing", u.at(u.j.line), u.j.id))
+		case u.phase == agentPhase && !slices.ContainsFunc(e.uses, u.handsOver):
+			out = append(out, problem("add a job with needs: "+u.j.id+" and `command: run --phase apply`, as the workflow that mergexo init --split writes has it", "%s: nothing applies what jobs.%s hands over", u.at(u.j.line), u.j.id))
+		case u.phase == agentPhase:
+			well = append(well, ok("%s: jobs.%s runs the agent, and another job applies what came of it", u.at(u.j.line), u.j.id))
+		case u.phase == applyPhase && !u.early() && !slices.ContainsFunc(e.uses, func(v use) bool { return v.handsOver(u) }):
+			out = append(out, problem("add to needs: the job with `command: run --phase agent`, as the workflow that mergexo init --split writes has it", "%s: jobs.%s applies what no job before it hands over", u.at(u.j.line), u.j.id))
+		case u.early() && !e.split(u.w):
+			out = append(out, problem("take `--phase apply` out, or have the jobs of the workflow that mergexo init --split writes", "%s: jobs.%s answers commands only, and no job runs the agent", u.at(u.s.line), u.j.id))
+		}
+	}
+	return append(out, well...)
+}
+
+// handsOver tells whether the agent's job of one step is before the job of another that applies its work.
+func (u use) handsOver(to use) bool {
+	return u.phase == agentPhase && u.w == to.w && to.phase == applyPhase && to.bundle() && to.j != u.j && slices.Contains(to.chain(), u.j)
+}
