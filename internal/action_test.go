@@ -182,7 +182,7 @@ func TestTheActionsLastStepBecomesTheProgram(t *testing.T) {
 	require.NoError(t, os.WriteFile(entry, []byte(line), 0o644))
 
 	cmd := exec.Command("bash", "--noprofile", "--norc", "-eo", "pipefail", entry)
-	cmd.Env = append(os.Environ(), "GITHUB_ACTION_PATH="+scripts, "MERGEXO_BINARY="+binary, "MERGEXO_COMMAND=sweep --matrix $(id) ;x `y`")
+	cmd.Env = append(os.Environ(), "GITHUB_ACTION_PATH="+scripts, "MERGEXO_BINARY="+binary, "MERGEXO_COMMAND=sweep --matrix $(id) ;x `y`", "MERGEXO_BUNDLE=/a b/$(id)")
 	stdin, err := cmd.StdinPipe()
 	require.NoError(t, err)
 	stdout, err := cmd.StdoutPipe()
@@ -195,7 +195,7 @@ func TestTheActionsLastStepBecomesTheProgram(t *testing.T) {
 		require.NoError(t, err)
 		seen.Write(buf[:n])
 	}
-	assert.Equal(t, fmt.Sprintf("<sweep>\n<--matrix>\n<$(id)>\n<;x>\n<`y`>\npid %d\n", cmd.Process.Pid), seen.String())
+	assert.Equal(t, fmt.Sprintf("<sweep>\n<--matrix>\n<$(id)>\n<;x>\n<`y`>\n<--bundle>\n</a b/$(id)>\npid %d\n", cmd.Process.Pid), seen.String())
 	require.NoError(t, cmd.Process.Signal(syscall.SIGTERM))
 	// End of input wakes a shell that waits in read; one that the signal has woken already may be gone, and writing to it would fail.
 	require.NoError(t, stdin.Close())
