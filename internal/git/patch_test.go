@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -333,4 +334,21 @@ func TestAWholeRangeTakesAFewProcesses(t *testing.T) {
 	}
 	assert.Equal(t, 4, calls(func() { assert.Len(t, added(t, c, start, head), 16) }))
 	assert.Equal(t, 4, calls(func() { assert.Len(t, changed(t, c, start, head), 10) }))
+}
+
+func TestAGitThatFailsAfterItsAnswerIsNotBelieved(t *testing.T) {
+	h := newHub(t)
+	start := h.commit("agent/x", "work", map[string]string{"a.txt": "0\n"})
+	program, err := exec.LookPath("git")
+	require.NoError(t, err)
+	for _, command := range []string{"diff-tree", "--batch --buffer"} {
+		dir := t.TempDir()
+		script := "#!/bin/sh\n" + program + " \"$@\" || exit\ncase \"$*\" in *'" + command + "'*) exit 3 ;; esac\n"
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "git"), []byte(script), 0o755))
+		c := h.open(h.workspace("agent/x"), func(o *git.Options) { o.Path = dir + ":" + os.Getenv("PATH") })
+		require.NoError(t, c.Restore(ctx, "agent/x", "main", start))
+		head := does(h, c, "more", map[string]string{"a.txt": "1\n"})
+		_, err := c.Patches(ctx, start, head, nil, git.Scope{}, func(git.Addition) error { return nil })
+		assert.ErrorContains(t, err, "exit status 3", command)
+	}
 }
