@@ -54,6 +54,10 @@ type Feedback struct {
 	CostPerDayUSD    float64 // 0: no limit
 	OnMissingSession string  // rehydrate or block
 	ForbidPaths      []string
+	// AllowSecrets are globs of files in which what looks like a secret is none: fixtures of tests. The name of a file and
+	// a commit's message are never among them.
+	AllowSecrets []string
+	MaxFileMB    int // no larger file is pushed; GitHub itself takes 100
 }
 
 // Merge is [merge] with its rules and groups.
@@ -111,7 +115,7 @@ func Defaults() Settings {
 		Labels: Labels{Design: "agent:design", Bugfix: "agent:bugfix", SmallJob: "agent:small-job", Ignore: "agent:ignore"},
 		Agent:  Agent{Adapter: adapterCommand, Timeout: 30 * time.Minute},
 		Feedback: Feedback{CI: "never", MaxPerTurn: 50, RepairRounds: 3, TurnsPerDay: 50, OnMissingSession: "rehydrate",
-			ForbidPaths: []string{".github/workflows/**"}},
+			ForbidPaths: []string{".github/workflows/**"}, MaxFileMB: 50},
 		Merge:    Merge{Strategy: "rebase", Attempts: 3, Approvals: 1, LockTimeout: 30 * time.Second, DeleteBranch: true},
 		External: External{Label: "external:accept"},
 		Sweep:    Sweep{MaxParallel: 20},

@@ -54,6 +54,8 @@ var feedbackKeys = []key[Feedback]{
 	set("cost_per_day_usd", amount, func(f *Feedback) *float64 { return &f.CostPerDayUSD }),
 	set("on_missing_session", oneOf("rehydrate", "block"), func(f *Feedback) *string { return &f.OnMissingSession }),
 	set("forbid_paths", globs, func(f *Feedback) *[]string { return &f.ForbidPaths }),
+	set("allow_secrets", globs, func(f *Feedback) *[]string { return &f.AllowSecrets }),
+	set("max_file_mb", between(1, 100), func(f *Feedback) *int { return &f.MaxFileMB }),
 }
 
 var strategy = oneOf("rebase", "squash", "no-ff", "cherry-pick", "frontmatter-union", "api")

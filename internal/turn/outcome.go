@@ -80,6 +80,9 @@ func Join(before, now model.Outcome) model.Outcome {
 	if all.GeneralComment == "" {
 		all.GeneralComment = before.GeneralComment
 	}
+	if all.FlakyTestReport == nil {
+		all.FlakyTestReport = before.FlakyTestReport
+	}
 	if all.Session == "" {
 		all.Session = before.Session
 	}

@@ -5,7 +5,6 @@ package turn
 import (
 	"cmp"
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 	"time"
@@ -313,37 +312,4 @@ func AliveByRun(m model.TurnMarker, r model.RunState) Liveness {
 		return Dead
 	}
 	return Live
-}
-
-// Forbidden gives the first rule that a change breaks, and the path, or "".
-func Forbidden(changes []model.Change, globs []string) (file, rule string) {
-	for _, c := range changes {
-		for _, g := range globs {
-			if ok, _ := doublestar.Match(g, c.Path); ok {
-				return c.Path, "forbid_paths " + g
-			}
-		}
-		switch {
-		case c.Mode == "160000" && c.OldMode != "160000":
-			return c.Path, "a new submodule"
-		case c.Mode == "120000" && leaves(c.Path, c.Target):
-			return c.Path, "a symbolic link that leaves the tree"
-		case c.Size > MaxFile:
-			return c.Path, "a file over 100 MB, which GitHub refuses"
-		}
-	}
-	return "", ""
-}
-
-// MaxFile is the size in bytes of the largest file that GitHub takes
-// (https://docs.github.com/en/repositories/working-with-files/managing-large-files/about-large-files-on-github).
-const MaxFile = 100 << 20
-
-func leaves(link, target string) bool {
-	if path.IsAbs(target) {
-		return true
-	}
-	p := path.Join(path.Dir(link), target)
-	first, _, _ := strings.Cut(p, "/")
-	return first == ".." || strings.EqualFold(first, ".git")
 }

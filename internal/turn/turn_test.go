@@ -232,11 +232,11 @@ func TestForbiddenChanges(t *testing.T) {
 		"a link out":                    {model.Change{Path: "a/b", Mode: "120000", Target: "../../c"}, "a symbolic link that leaves the tree"},
 		"an absolute link":              {model.Change{Path: "b", Mode: "120000", Target: "/etc/passwd"}, "a symbolic link that leaves the tree"},
 		"a link into the git directory": {model.Change{Path: "b", Mode: "120000", Target: ".git/config"}, "a symbolic link that leaves the tree"},
-		"too large":                     {model.Change{Path: "b", Mode: "100644", Size: turn.MaxFile + 1}, "a file over 100 MB"},
+		"too large":                     {model.Change{Path: "b", Mode: "100644", Size: 100<<20 + 1}, "a file over 100 MB"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			file, rule := turn.Forbidden([]model.Change{tt.change}, globs)
+			file, rule := turn.Forbidden([]model.Change{tt.change}, globs, 100<<20)
 			assert.Equal(t, tt.rule != "", file != "")
 			assert.Contains(t, rule, tt.rule)
 		})
