@@ -46,25 +46,6 @@ func (p *pass) accept(ctx context.Context, out model.Outcome) (string, error) {
 	return head, err
 }
 
-// finding is what keeps commits from being pushed, anywhere. The zero value is nothing.
-type finding struct{ reason, detail string }
-
-// inspect looks at all that a push of head would publish.
-func (p *pass) inspect(ctx context.Context, head string) (finding, error) {
-	changed, err := p.checkout.Changes(ctx, p.base(), head)
-	if err != nil {
-		return finding{}, err
-	}
-	changes := make([]model.Change, len(changed))
-	for i, c := range changed {
-		changes[i] = model.Change{Path: c.Path, Status: c.Status, OldMode: c.OldMode, Mode: c.NewMode, Size: c.Size, Target: c.Target}
-	}
-	if file, rule := turn.Forbidden(changes, p.settings.Feedback.ForbidPaths); file != "" {
-		return finding{model.ReasonForbidden, file + ": " + rule}, nil
-	}
-	return finding{}, nil
-}
-
 // settle leaves in the checkout what is committed and nothing else, so that what is tested is what is pushed.
 func (p *pass) settle(ctx context.Context, head string) error {
 	dirty, err := p.checkout.Dirty(ctx)
@@ -126,7 +107,8 @@ func (p *pass) requiredTests(ctx context.Context, head string) (string, error) {
 		return "", nil
 	}
 	err := agent.RunTests(ctx, p.checkout.Dir(), p.settings.Repo.RequiredTests, agent.Options{
-		Env: agent.Environment(p.Lookup, nil, p.checkout.AgentEnv()), Timeout: p.settings.Agent.Timeout, Log: p.Foreign,
+		Env: agent.Environment(p.Lookup, nil, p.checkout.AgentEnv()), Timeout: p.settings.Agent.Timeout, Grace: grace, Log: p.Foreign,
+		Wall: p.Wall, User: p.settings.Agent.User, Temp: p.memory.temp,
 	})
 	if err := p.checkout.Reset(context.WithoutCancel(ctx), head); err != nil { // what tests leave is nobody's work
 		return "", err

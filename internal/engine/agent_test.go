@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 
@@ -121,6 +122,40 @@ var tricks = map[string]func(model.Request, *model.Outcome){
 		appendLine(".github/workflows/x.yml", "on: push")
 		o.CommitMessage = "CI"
 	},
+	// fetch asks for a fetch and says how it went; merge and tenfold ask for more, and resolve takes both sides of a conflict.
+	"fetch":   func(r model.Request, o *model.Outcome) { errands(r, o, model.OpFetch) },
+	"merge":   func(r model.Request, o *model.Outcome) { errands(r, o, model.OpFetch, model.OpMergeDefault) },
+	"tenfold": func(r model.Request, o *model.Outcome) { errands(r, o, slices.Repeat([]string{model.OpFetch}, 10)...) },
+	"insist":  func(r model.Request, o *model.Outcome) { o.GitOps = []model.GitOp{{Op: model.OpFetch}} },
+	"resolve": func(r model.Request, o *model.Outcome) {
+		if i := slices.IndexFunc(r.GitResults, func(g model.GitResult) bool { return g.Result == model.GitConflict }); i >= 0 {
+			must(os.WriteFile(r.GitResults[i].Paths[0], []byte("hello\nboth\n"), 0o600))
+			o.CommitMessage = "Merge, with both"
+		}
+	},
+	// heedless wants to have a conflict committed as it is, and resolves it when it is told.
+	"heedless": func(r model.Request, o *model.Outcome) {
+		if len(r.GitResults) > 0 {
+			o.CommitMessage = "Merge"
+		}
+		if r.Kind == "repair" {
+			must(os.WriteFile("greeting.txt", []byte(r.CI[0].Log), 0o600))
+			o.CommitMessage = "Merge, on second thought"
+		}
+	},
+	// secret commits one and takes it out again, as if that helped.
+	"secret": func(_ model.Request, o *model.Outcome) {
+		mkdir("testdata")
+		appendLine("testdata/key.txt", "token = \"ghp"+"_016C7EnXuFTSSx6Z2fW5s5mR8GfY2B3kQ9aL\"")
+		run("git", "add", "-A")
+		run("git", "commit", "-q", "-m", "With a key")
+		run("git", "rm", "-q", "testdata/key.txt")
+		run("git", "commit", "-q", "-m", "Without the key")
+	},
+	"large": func(_ model.Request, o *model.Outcome) {
+		must(os.WriteFile("picture.bin", make([]byte, 1<<20+1), 0o600))
+		o.CommitMessage = "Draw"
+	},
 	// fail ends in the middle, hangs in the middle: after what was done before.
 	"fail": func(model.Request, *model.Outcome) { must(errors.New("no model today")) },
 	"hangs": func(model.Request, *model.Outcome) {
@@ -175,6 +210,19 @@ func fakeAgent(how string) int {
 		return 5
 	}
 	return 0
+}
+
+// errands asks for git operations at first, and then says how they ended.
+func errands(r model.Request, o *model.Outcome, ops ...string) {
+	for _, g := range r.GitResults {
+		o.GeneralComment += fmt.Sprintf("%s: %s %s\n", g.Op, g.Result, g.Detail)
+	}
+	if len(r.GitResults) > 0 || r.Kind == "repair" {
+		return
+	}
+	for _, op := range ops {
+		o.GitOps = append(o.GitOps, model.GitOp{Op: op})
+	}
 }
 
 func neverEnds() io.Reader {

@@ -22,6 +22,9 @@ func (p *pass) block(ctx context.Context, m model.BlockMarker, detail string) er
 		parts = append(parts, m.Until.Format(time.RFC3339))
 	}
 	token := journal.Token(parts...)
+	if p.Phase == AgentPhase { // the apply phase finds the same, and says so
+		return stop(model.ResultNothing, "%s", blocked.Reason)
+	}
 	if p.DryRun {
 		p.planned("comment", fmt.Sprint(m.Number), token)
 		return blocked

@@ -54,6 +54,9 @@ func (p *pass) keep(ctx context.Context) turn.Kept {
 
 // gather commits what is in the checkout and gives the head that may be pushed; "" for none.
 func (p *pass) gather(ctx context.Context) (string, error) {
+	if p.Phase == ApplyPhase {
+		return p.admitted, nil
+	}
 	head, err := p.checkout.Head(ctx)
 	if err != nil {
 		return "", err

@@ -84,8 +84,8 @@ func (p *pass) next(pending []model.Comment, dead []model.Said[model.TurnMarker]
 	}
 	now, later := turn.Batch(pending, p.policy)
 	head := p.snap.Pull.HeadSHA
-	for _, d := range dead {
-		if found, missing := turn.Find(p.snap, d.Marker.Events); d.Marker.Start == head && len(missing) == 0 && within(found, pending) {
+	for _, d := range p.wanted(dead) {
+		if found, missing := turn.Find(p.snap, d.Events); d.Start == head && len(missing) == 0 && within(found, pending) {
 			now = found
 			later = slices.DeleteFunc(slices.Clone(pending), func(c model.Comment) bool { return within([]model.Comment{c}, found) })
 		}
@@ -163,6 +163,11 @@ func (p *pass) take(ctx context.Context, pending []model.Comment, dead []model.S
 	}
 	if _, why, opens := p.budget().Spend(p.state.Spent, p.serverNow()); why != "" && m.Phase == model.PhaseStarted {
 		return false, p.block(ctx, model.BlockMarker{Reason: model.ReasonBudget, Observed: p.snap.Pull.HeadSHA, Until: opens}, why)
+	}
+	if p.Phase == ApplyPhase && m.Phase == model.PhaseStarted {
+		if err := p.fitting(m, pending); err != nil {
+			return false, err
+		}
 	}
 	p.report.TurnKey, p.marker, p.feedback = m.Key, m, feedback
 	if err := p.carry(ctx); err != nil {
@@ -266,8 +271,10 @@ func (p *pass) tidy(ctx context.Context) error {
 
 // withdraw takes our claim back and ends the run.
 func (p *pass) withdraw(ctx context.Context, result model.Result, format string, args ...any) error {
-	if err := p.remove(ctx, p.claimID, turnToken(p.marker.Key)); err != nil {
-		return err
+	if p.claimID != 0 {
+		if err := p.remove(ctx, p.claimID, turnToken(p.marker.Key)); err != nil {
+			return err
+		}
 	}
 	p.claimID = 0
 	s := stop(result, format, args...)

@@ -16,6 +16,7 @@ import (
 	"github.com/mergexo/mergexo/internal/github"
 	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/transcript"
 )
 
 // Run identifies the workflow run that this process is part of. The zero value is a terminal.
@@ -38,6 +39,12 @@ type Engine struct {
 	// Sessions is a directory where transcripts of agents' sessions stay from one run to the next, on a runner that keeps
 	// its disk; "": they go with the run.
 	Sessions string
+	// Transcripts seals the transcripts that travel with the repository instead; the zero value: none do.
+	Transcripts transcript.Key
+	// Wall is this program, behind which agents and tests are started; "": without a wall.
+	Wall string
+	// Secrets are what no agent may find anywhere.
+	Secrets []string
 	// Foreign takes what agents and tests print.
 	Foreign io.Writer
 	Log     *slog.Logger
@@ -46,7 +53,13 @@ type Engine struct {
 	Random func() string
 	// DryRun stops before the first effect.
 	DryRun bool
+	// Phase is the part of the run that this process does, and Bundle the directory in which the parts meet.
+	Phase  Phase
+	Bundle string
 }
+
+// ErrUsage is a mistake of whoever started the run.
+var ErrUsage = errors.New("wrong usage")
 
 // ErrNumber is a number that is not that of a pull request.
 var ErrNumber = errors.New("not a pull request")
@@ -95,6 +108,9 @@ func (e *Engine) handle(ctx context.Context, ev model.Event, rep *model.Report) 
 func (e *Engine) rounds(ctx context.Context, ev model.Event, rep *model.Report) error {
 	known := &memory{rights: map[string]model.Permission{}}
 	defer e.leave(known)
+	if e.Phase == AgentPhase {
+		return e.prepare(ctx, ev, rep, known)
+	}
 	for range maxRounds {
 		p := &pass{Engine: e, event: ev, report: rep, memory: known}
 		again, err := p.once(ctx)
@@ -138,7 +154,7 @@ func (e *Engine) Conclude(err error, rep *model.Report) error {
 	case errors.Is(err, context.Canceled):
 		rep.Result = model.ResultRetry
 		rep.Reason = "cancelled; the next run goes on where this one stopped"
-	case errors.Is(err, config.ErrInvalid), errors.Is(err, ErrNumber):
+	case errors.Is(err, config.ErrInvalid), errors.Is(err, ErrNumber), errors.Is(err, ErrUsage):
 		return err
 	case errors.As(err, &gh):
 		return concludeGitHub(gh, rep)

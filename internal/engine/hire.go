@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -18,7 +19,7 @@ func (e *Engine) agentOptions(s config.Settings, gitEnv ...string) agent.Options
 	return agent.Options{
 		Adapter: s.Agent.Adapter, Command: s.Agent.Command, Model: s.Agent.Model, ExtraArgs: s.Agent.ExtraArgs,
 		Env:     agent.Environment(e.Lookup, append(agent.Needs(s.Agent.Adapter), s.Agent.PassEnv...), gitEnv),
-		Timeout: s.Agent.Timeout, Grace: grace, Log: e.Foreign,
+		Timeout: s.Agent.Timeout, Grace: grace, Log: e.Foreign, Wall: e.Wall, User: s.Agent.User,
 	}
 }
 
@@ -35,7 +36,7 @@ func (e *Engine) checkAgent(s config.Settings) error {
 }
 
 // hire makes the agent of the turn at hand and the places where it keeps its things: nothing of them is in the checkout.
-func (p *pass) hire() (agent.Agent, error) {
+func (p *pass) hire(ctx context.Context) (agent.Agent, error) {
 	opt := p.agentOptions(p.settings, p.checkout.AgentEnv()...)
 	if p.memory.temp == "" {
 		temp, err := os.MkdirTemp(p.Git.Temp, "mergexo-agent-")
@@ -48,6 +49,15 @@ func (p *pass) hire() (agent.Agent, error) {
 	if p.Sessions != "" { // one pull request's agent does not read another one's
 		opt.Sessions = filepath.Join(p.Sessions, p.event.Repo.Owner, p.event.Repo.Name, fmt.Sprint(p.event.Number))
 	}
+	where, err := opt.Exposed(p.Secrets...)
+	if err != nil {
+		return nil, err
+	}
+	if where != "" {
+		p.Log.Warn("token_exposed", "process", where, "fix", "start MergeXO by the action, or with exec, so that no process above it keeps the token in its environment")
+	}
+	p.sessions = opt.Sessions
+	p.unseal(ctx, opt.Sessions)
 	return agent.New(opt)
 }
 

@@ -172,7 +172,10 @@ func (p *pass) published(ctx context.Context) error {
 func (p *pass) restart(ctx context.Context, head string) error {
 	p.marker.Phase, p.marker.Onto, p.marker.Planned = model.PhaseStarted, head, ""
 	p.marker.Outbox, p.commits = nil, nil
-	return p.edit(ctx, turn.ClaimText(p.snap.Pull, p.feedback, p.marker))
+	if err := p.edit(ctx, turn.ClaimText(p.snap.Pull, p.feedback, p.marker)); err != nil || p.Phase != ApplyPhase {
+		return err
+	}
+	return stop(model.ResultRetry, "the head of pull request %d moved to %s meanwhile; the next event's agent phase takes the turn up there", p.event.Number, markdown.Short(head))
 }
 
 // rebase replays the turn's own commits on a head that somebody fast-forwarded meanwhile. Only a conflict costs another
@@ -202,6 +205,9 @@ func (p *pass) rebase(ctx context.Context, head string) error {
 			return nil // the next look sees the newer head
 		}
 		return err
+	}
+	if p.Phase == ApplyPhase && len(p.settings.Repo.RequiredTests) > 0 { // which run where the agent does, and nowhere else
+		return p.restart(ctx, head)
 	}
 	replayed, err := p.checkout.Replay(ctx, p.base(), p.marker.Planned, head)
 	var conflict *git.ErrConflict

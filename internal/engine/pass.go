@@ -41,6 +41,9 @@ type pass struct {
 	checkout *git.Checkout
 	commits  []model.Commit
 	notes    []string  // what people should know of the agent's work
+	sessions string    // where the agent has its transcripts
+	sealed   []byte    // the transcript of its session
+	admitted string    // the head of commits that another process handed over, and that hold
 	kept     turn.Kept // where the work is of an attempt without a result
 
 	// The commands at hand.
@@ -69,8 +72,11 @@ func (p *pass) once(ctx context.Context) (again bool, err error) {
 	if err := p.begin(ctx); err != nil {
 		return false, err
 	}
-	if err := p.commands(ctx); err != nil {
-		return false, err
+	p.collect()
+	if p.Phase != AgentPhase {
+		if err := p.commands(ctx); err != nil {
+			return false, err
+		}
 	}
 	if p.elsewhereEnded != nil {
 		return false, p.elsewhereEnded
@@ -95,6 +101,9 @@ func (p *pass) once(ctx context.Context) (again bool, err error) {
 	if p.DryRun {
 		return false, p.foretell(ctx, pending, dead)
 	}
+	if p.Phase == AgentPhase {
+		return false, p.handOver(ctx, pending, dead)
+	}
 	if err := p.track(ctx); err != nil {
 		return false, err
 	}
@@ -117,9 +126,6 @@ func (p *pass) configure() error {
 	s, err := config.Parse(p.snap.Settings, source)
 	if err != nil {
 		return err
-	}
-	if s.Agent.User != "" { // ignoring it would run the agent with more rights than the settings give it
-		return fmt.Errorf("%s: %w: [agent] user: this version runs the agent as its own user only; leave it out", source, config.ErrInvalid)
 	}
 	if err := p.checkAgent(s); err != nil {
 		return fmt.Errorf("%s: %w", source, err)

@@ -8,11 +8,13 @@ import (
 	"path/filepath"
 	"testing"
 
+	"filippo.io/age"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/sandbox/modelstub"
+	"github.com/mergexo/mergexo/internal/transcript"
 )
 
 // played is a world whose agent is a real program, with a stub for its model. A file of the checkout is edited by its
@@ -28,12 +30,21 @@ func played(t *testing.T, r modelstub.Rig, more string) (*world, *modelstub.Stub
 	for name := range r.Variables {
 		names += fmt.Sprintf("%q, ", name)
 	}
-	w.write("octo", "main", ".github/mergexo.toml", fmt.Sprintf("[agent]\nadapter = %q\ntimeout = \"1m\"\nextra_args = [%s]\npass_env = [%s]\n%s", r.Adapter, args, names, more))
+	w.write("octo", "main", ".github/mergexo.toml", fmt.Sprintf("[agent]\nadapter = %q\ntimeout = \"10m\"\nextra_args = [%s]\npass_env = [%s]\n%s", r.Adapter, args, names, more))
 	w.env = map[string]string{"PATH": modelstub.Programs(t) + ":" + os.Getenv("PATH"), "HOME": "/nonexistent"}
 	maps.Copy(w.env, r.Point(s.URL))
 	w.keeps = t.TempDir()
 	w.clone("--branch", w.head)
 	return w, s
+}
+
+func newKey(t *testing.T) transcript.Key {
+	t.Helper()
+	identity, err := age.GenerateX25519Identity()
+	require.NoError(t, err)
+	key, err := transcript.ParseKey(identity.String())
+	require.NoError(t, err)
+	return key
 }
 
 // programs tells a story with each of the real programs.
@@ -91,6 +102,32 @@ func TestASessionThatIsLostBeginsAnewFromWhatGitHubHolds(t *testing.T) {
 		assert.Contains(t, first, "Answered 1 comment", "the earlier receipt")
 		assert.Contains(t, first, "diff --git a/greeting.txt", "the diff")
 		assert.Contains(t, w.marked("turn", "done")[1]["body"], "it began a new one")
+	})
+}
+
+func TestASealedTranscriptTravelsWithTheRepository(t *testing.T) {
+	programs(t, func(t *testing.T, r modelstub.Rig) {
+		w, s := played(t, r, "[feedback]\non_missing_session = \"block\"\n")
+		w.seals = newKey(t)
+		s.Play(w.answering(r, w.review("alice", "Greet the moon."), "world", "moon")...)
+		first := w.handle(w.delivery("pull_request_review_comment"))
+		require.Equal(t, model.ResultDone, first.Result, first.Reason)
+		require.Len(t, w.stages(), 2, w.logged.String())
+		assert.Equal(t, "refs/mergexo/session/1", w.stages()[1])
+
+		w.keeps = "" // a runner of its own for every run, with the checkout elsewhere
+		w.clone("--branch", w.head)
+		s.Play(w.answering(r, w.review("bob", "And now the sun."), "moon", "sun")...)
+		rep := w.handle(w.delivery("pull_request_review_comment"))
+		require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+		assert.Contains(t, s.Asked(0), "Greet the moon.", "the session knows the first turn")
+		assert.LessOrEqual(t, rep.Calls.Git, 4, "one more than without")
+
+		w.seals = newKey(t)
+		w.review("alice", "And the stars.")
+		rep = w.handle(w.delivery("pull_request_review_comment"))
+		assert.Equal(t, "session_missing", rep.BlockedReason, "another key opens nothing")
+		assert.Contains(t, w.logged.String(), "it was sealed with another key")
 	})
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/mergexo/mergexo/internal/command"
 	"github.com/mergexo/mergexo/internal/github"
 	"github.com/mergexo/mergexo/internal/journal"
+	"github.com/mergexo/mergexo/internal/leak"
 	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/turn"
 )
@@ -21,7 +22,7 @@ func (p *pass) begin(ctx context.Context) error {
 	if err := p.configure(); err != nil {
 		return err
 	}
-	if p.DryRun {
+	if p.DryRun || p.Phase == AgentPhase {
 		return nil
 	}
 	return p.tidy(ctx)
@@ -62,6 +63,11 @@ type memory struct {
 	relations map[string]model.Relation
 	// temp is the directory of this run that its agents get; empty: none has been needed yet.
 	temp string
+	// scanner finds secrets; made when it is needed first, which is long after the first call.
+	scanner *leak.Scanner
+	// received is what an agent's phase handed over; used says that a turn was made of it.
+	received *received
+	used     bool
 }
 
 // recall completes a reading that stopped at the one before with what that one read below it: had any of it been edited

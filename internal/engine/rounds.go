@@ -14,11 +14,8 @@ import (
 	"github.com/mergexo/mergexo/internal/turn"
 )
 
-// maxErrands is in how many rounds of one turn an agent may ask for git operations, maxOps how many in one of them.
-const (
-	maxErrands = 3
-	maxOps     = 4
-)
+// maxErrands is in how many rounds of one turn an agent may ask for git operations.
+const maxErrands = 3
 
 // dialogue is what passes between the agent and us in one attempt of a turn.
 type dialogue struct {
@@ -39,7 +36,7 @@ func (p *pass) agentRounds(ctx context.Context) (model.Outcome, string, error) {
 		Tests: p.settings.Repo.RequiredTests, Session: p.marker.Session, Boundary: p.Random(),
 	}}
 	var err error
-	if d.agent, err = p.hire(); err != nil {
+	if d.agent, err = p.hire(ctx); err != nil {
 		return model.Outcome{}, "", err
 	}
 	for {
@@ -154,10 +151,10 @@ func (d *dialogue) runErrands(ctx context.Context, ops []model.GitOp) error {
 		return failing(fmt.Errorf("the agent asked for git operations in more than %d rounds", maxErrands))
 	}
 	d.errands++
-	for i, op := range ops {
+	for i, op := range ops[:min(len(ops), turn.MaxGitOps+1)] {
 		r := model.GitResult{Op: op.Op}
-		if i >= maxOps {
-			r.Result, r.Detail = model.GitFailed, fmt.Sprintf("not carried out: at most %d operations a round", maxOps)
+		if i == turn.MaxGitOps {
+			r.Result, r.Detail = model.GitFailed, fmt.Sprintf("not carried out, like all that follow: at most %d operations a round", turn.MaxGitOps)
 		} else if err := d.errand(ctx, &r); err != nil {
 			return err
 		}

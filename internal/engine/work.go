@@ -52,7 +52,11 @@ func (p *pass) work(ctx context.Context) error {
 	if err := p.open(ctx); err != nil {
 		return err
 	}
-	done, err := p.produce(ctx)
+	part := p.produce
+	if p.Phase == ApplyPhase {
+		part = p.receive
+	}
+	done, err := part(ctx)
 	if err != nil {
 		return err
 	}
@@ -68,6 +72,7 @@ func (p *pass) work(ctx context.Context) error {
 	if done.out.Session != "" {
 		p.marker.Session = done.out.Session
 	}
+	p.seal()
 	return p.record(ctx, turn.Outbox(done.out, p.feedback, done.seconds, p.commits, p.notes))
 }
 
@@ -117,15 +122,11 @@ func (p *pass) record(ctx context.Context, o model.Outbox) error {
 	if _, err := p.encodeTurn(text); err != nil { // better known before the push than after it
 		return p.block(ctx, model.BlockMarker{Reason: model.ReasonOutcome, Observed: p.base()}, "the answers are too long to be recorded: "+err.Error())
 	}
+	ref := stageRef(p.event.Number, p.marker.Key)
+	if err := p.stage(ctx, ref); err != nil {
+		return err
+	}
 	if p.marker.Planned != p.base() {
-		ref := stageRef(p.event.Number, p.marker.Key)
-		err := p.checkout.Stage(ctx, ref, p.marker.Planned)
-		if unclear := (*git.ErrUnclear)(nil); errors.As(err, &unclear) { // the ref is ours alone: once more does no harm
-			err = p.checkout.Stage(ctx, ref, p.marker.Planned)
-		}
-		if err != nil {
-			return err
-		}
 		p.applied("stage", ref, journal.Token("stage", p.marker.Key), "applied")
 	}
 	return p.edit(ctx, text)

@@ -22,12 +22,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/mergexo/mergexo/internal/agent"
 	"github.com/mergexo/mergexo/internal/engine"
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/github"
 	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/sandbox"
+	"github.com/mergexo/mergexo/internal/transcript"
 )
 
 var repo = model.Repo{Owner: "octo", Name: "widgets"}
@@ -49,6 +51,7 @@ type world struct {
 	workdir string            // GITHUB_WORKSPACE; empty for an own clone
 	env     map[string]string // what the runner has set beside what every story needs
 	keeps   string            // where a runner that keeps its disk has the transcripts of sessions
+	seals   transcript.Key    // for transcripts that travel
 	runs    int64
 	random  int
 	logged  bytes.Buffer
@@ -275,11 +278,13 @@ func (w *world) engineAs(token string) *engine.Engine {
 		}
 	}
 	maps.Copy(env, w.env)
+	self, err := agent.Self()
+	require.NoError(w.t, err)
 	return &engine.Engine{
 		GitHub: gh, Codec: journal.Codec{Key: []byte(w.key)}, ServerURL: w.origin,
 		Git:    git.Options{Token: token, Workspace: w.workdir, Temp: w.t.TempDir(), Now: w.clock, Log: log, Path: os.Getenv("PATH")},
 		Run:    engine.Run{ID: w.runs, Attempt: 1, URL: fmt.Sprintf("%s/octo/widgets/actions/runs/%d", w.origin, w.runs)},
-		Lookup: func(name string) (string, bool) { v, ok := env[name]; return v, ok }, Foreign: io.Discard, Log: log, Now: w.clock, Sessions: w.keeps,
+		Lookup: func(name string) (string, bool) { v, ok := env[name]; return v, ok }, Foreign: io.Discard, Log: log, Now: w.clock, Sessions: w.keeps, Transcripts: w.seals, Wall: self, Secrets: []string{token},
 		Random: func() string { w.random++; return fmt.Sprintf("random%d", w.random) },
 	}
 }

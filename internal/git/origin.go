@@ -39,6 +39,9 @@ func (c *Checkout) FetchOrigin(ctx context.Context, branches ...string) (tips ma
 	return tips, nil
 }
 
+// Tips are the commits that branches of the server had when they were fetched by their names.
+func (c *Checkout) Tips() []string { return c.serverTips() }
+
 // MergeOrigin merges a fetched commit into HEAD of the checkout. Where that conflicts, the checkout is left in the middle
 // of the merge: files and index have what did combine, with conflict markers in the rest, and the next Commit makes the
 // merge commit of it. *ErrConflict names the paths; nobody but MarkedPaths looks whether the markers went away. Missing
@@ -54,6 +57,9 @@ func (c *Checkout) MergeOrigin(ctx context.Context, other, message string) (head
 	if err != nil {
 		return "", err
 	}
+	if err := c.meet(ctx, head, other); err != nil {
+		return "", err
+	}
 	merged, err := c.Merge(ctx, other, message)
 	var conflict *ErrConflict
 	if !errors.As(err, &conflict) {
@@ -63,6 +69,18 @@ func (c *Checkout) MergeOrigin(ctx context.Context, other, message string) (head
 		return "", err
 	}
 	return head, errors.Join(replaceFile(filepath.Join(c.gitDir, "MERGE_HEAD"), []byte(other+"\n")), conflict)
+}
+
+// meet fetches all history where what is here does not tell how two commits have diverged.
+func (c *Checkout) meet(ctx context.Context, head, other string) error {
+	if _, err := c.ask(ctx, "merge-base", head, other); exitCode(err) != 1 || len(c.boundary) == 0 {
+		return err
+	}
+	wants := [][2]string{{other, "refs/fetched/sha-" + other}}
+	if known := c.refs[fetchedHead]; known != "" {
+		wants = append(wants, [2]string{known, "refs/fetched/sha-" + known})
+	}
+	return c.fetch(ctx, []string{"--unshallow"}, wants...)
 }
 
 // MarkedPaths gives those of the paths whose files in the checkout have conflict markers. A file that is not there or not

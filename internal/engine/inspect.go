@@ -1,0 +1,86 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/leak"
+	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/turn"
+)
+
+// finding is what keeps commits from being pushed, anywhere. The zero value is nothing.
+type finding struct{ reason, detail string }
+
+// maxFindings is how many secrets are named at most; the first would do.
+const maxFindings = 10
+
+// inspect looks at all that a push of head would publish: at every commit, since what one adds and the next removes is
+// published too, and not at what the server has on its branches already.
+func (p *pass) inspect(ctx context.Context, head string) (finding, error) {
+	if head == p.base() {
+		return finding{}, nil
+	}
+	known := p.checkout.Tips()
+	err := p.checkout.Countable(ctx, head, append(known, p.base())...)
+	if sprawl := (*git.ErrSprawl)(nil); errors.As(err, &sprawl) {
+		return finding{model.ReasonForbidden, sprawl.Error()}, nil
+	}
+	if err != nil {
+		return finding{}, err
+	}
+	steps, err := p.checkout.EveryChange(ctx, p.base(), head, known...)
+	if err != nil {
+		return finding{}, err
+	}
+	changes := make([]model.Change, len(steps))
+	for i, c := range steps {
+		changes[i] = model.Change{Path: c.Path, Status: c.Status, OldMode: c.OldMode, Mode: c.NewMode, Size: c.Size, Target: c.Target}
+	}
+	if file, rule := turn.Forbidden(changes, p.settings.Feedback.ForbidPaths, int64(p.settings.Feedback.MaxFileMB)<<20); file != "" {
+		return finding{model.ReasonForbidden, file + ": " + rule}, nil
+	}
+	return p.secrets(ctx, head, known)
+}
+
+// secrets looks for secrets in the text that a push of head would publish. Nothing of what it finds is in what it says.
+func (p *pass) secrets(ctx context.Context, head string, known []string) (finding, error) {
+	ctx, done := context.WithTimeout(ctx, leak.Limit)
+	defer done()
+	if p.memory.scanner == nil {
+		scanner, err := leak.New()
+		if err != nil {
+			return finding{}, err
+		}
+		p.memory.scanner = scanner
+	}
+	var found []string
+	unseen, err := p.checkout.Patches(ctx, p.base(), head, known, git.Scope{}, func(a git.Addition) error {
+		if a.Line > 0 && a.Path != "" && turn.Matched(a.Path, p.settings.Feedback.AllowSecrets) != "" {
+			return nil
+		}
+		secrets, err := p.memory.scanner.Scan(ctx, leak.Piece(a))
+		for _, s := range secrets {
+			found = append(found, s.String())
+		}
+		return err
+	})
+	if err != nil {
+		return finding{}, err
+	}
+	if n := len(found); n > maxFindings {
+		found = append(found[:maxFindings], fmt.Sprintf("and %d more", n-maxFindings))
+	}
+	if len(found) > 0 {
+		return finding{model.ReasonSecret, strings.Join(found, "\n")}, nil
+	}
+	for _, u := range unseen {
+		if !u.Binary && turn.Matched(u.Path, p.settings.Feedback.AllowSecrets) == "" {
+			return finding{model.ReasonSecret, fmt.Sprintf("%s: not looked at for secrets: %s (%d bytes); allow_secrets takes files out of that", u.Path, u.Why, u.Size)}, nil
+		}
+	}
+	return finding{}, nil
+}

@@ -1,0 +1,145 @@
+package engine_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// receipt is the text of the one receipt there is.
+func (w *world) receipt() string {
+	w.t.Helper()
+	done := w.marked("turn", "done")
+	require.Len(w.t, done, 1)
+	return done[0]["body"].(string)
+}
+
+func TestAnAgentIsToldHowItsGitOperationsEnded(t *testing.T) {
+	t.Parallel()
+	for how, c := range map[string]struct {
+		says  []string
+		calls int
+	}{
+		"fetch":   {[]string{"fetch_origin: done origin/agent/greet is at ", "origin/main is at "}, 2},
+		"tenfold": {[]string{"fetch_origin: failed not carried out, like all that follow: at most 4 operations a round"}, 2},
+		"merge":   {[]string{"merge_origin_default_branch: done the head is now"}, 2},
+	} {
+		t.Run(how, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.write("octo", "main", "news.txt", "news\n")
+			w.agent = how
+			w.talk("alice", "Catch up with main.")
+			rep := w.handle(w.delivery("issue_comment"))
+			require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+			assert.Equal(t, c.calls, w.calls())
+			for _, text := range c.says {
+				assert.Contains(t, w.receipt(), text)
+			}
+			assert.Equal(t, how == "tenfold", strings.Contains(w.receipt(), "at most 4"))
+			if how == "merge" {
+				assert.Contains(t, strings.Join(w.commits(), "\n"), "Merge branch 'main' into agent/greet")
+				assert.Equal(t, "news\n", w.file("news.txt"))
+			}
+		})
+	}
+}
+
+func TestAConflictWithTheDefaultBranchIsTheAgentsToResolve(t *testing.T) {
+	t.Parallel()
+	for how, c := range map[string]struct {
+		file  string
+		calls int
+	}{
+		"merge+resolve":  {"hello\nboth\n", 2},
+		"merge+heedless": {"conflict markers are left in greeting.txt", 3},
+		"merge":          {"hello\nworld\n", 2}, // it gave up
+	} {
+		t.Run(how, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.write("octo", "main", "greeting.txt", "hello\nmoon\n")
+			w.agent = how
+			w.talk("alice", "Catch up with main.")
+			rep := w.handle(w.delivery("issue_comment"))
+			require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+			assert.Equal(t, c.calls, w.calls())
+			assert.Contains(t, w.receipt(), "merge_origin_default_branch: conflict the merge is under way")
+			assert.Equal(t, c.file, w.file("greeting.txt"))
+			tip := w.api("octo", "GET", w.path("/commits/"+w.tip()), nil)
+			assert.Len(t, tip["parents"], map[bool]int{true: 1, false: 2}[how == "merge"])
+		})
+	}
+}
+
+func TestAWorkflowThatTheDefaultBranchBringsIsNotTheAgents(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("octo", "main", ".github/workflows/ci.yml", "on: push\n")
+	w.agent = "merge"
+	w.talk("alice", "Catch up with main.")
+	rep := w.handle(w.delivery("issue_comment"))
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.Equal(t, "on: push\n", w.file(".github/workflows/ci.yml"))
+}
+
+func TestAnAgentThatOnlyAsksForGitOperationsFails(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.agent = "insist"
+	w.talk("alice", "Catch up with main.")
+	rep := w.handle(w.delivery("issue_comment"))
+	assert.Equal(t, model.ResultFailed, rep.Result, rep.Reason)
+	assert.Contains(t, rep.Reason, "the agent asked for git operations in more than 3 rounds")
+	assert.Equal(t, 4, w.calls())
+}
+
+func TestAMergeOverUncommittedChangesIsRefused(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("octo", "main", "news.txt", "news\n")
+	w.agent = "dirty+merge"
+	w.talk("alice", "Catch up with main.")
+	require.Equal(t, model.ResultDone, w.handle(w.delivery("issue_comment")).Result)
+	assert.Contains(t, w.receipt(), "the checkout has changes that are not committed")
+	assert.Len(t, w.commits(), 1)
+}
+
+func TestASecretIsPushedNowhereAndShownToNobody(t *testing.T) {
+	t.Parallel()
+	for _, how := range []string{"secret", "secret+fail"} {
+		w := newWorld(t)
+		w.agent = how
+		w.talk("alice", "Use my key.")
+		rep := w.handle(w.delivery("issue_comment"))
+		said := rep.Reason + w.logged.String()
+		for _, c := range w.comments() {
+			said += c["body"].(string)
+		}
+		assert.Contains(t, said, "testdata/key.txt:1: github-pat (ghp")
+		assert.NotContains(t, said, "016C7EnX")
+		assert.Equal(t, how == "secret", rep.BlockedReason == "secret_found", rep.Reason)
+		assert.Empty(t, w.stages())
+		assert.Empty(t, w.checkpoints())
+		assert.Len(t, w.commits(), 1)
+	}
+	w := newWorld(t, "", "[feedback]\nallow_secrets = [\"testdata/**\"]")
+	w.agent = "secret"
+	w.talk("alice", "Use the key of the tests.")
+	require.Equal(t, model.ResultDone, w.handle(w.delivery("issue_comment")).Result)
+	assert.Len(t, w.commits(), 3)
+}
+
+func TestAFileThatIsTooLargeIsNotPushed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "", "[feedback]\nmax_file_mb = 1")
+	w.agent = "large"
+	w.talk("alice", "Draw a picture.")
+	rep := w.handle(w.delivery("issue_comment"))
+	assert.Equal(t, "path_forbidden", rep.BlockedReason, rep.Reason)
+	assert.Contains(t, rep.Reason, "picture.bin: a file over 1 MB (max_file_mb)")
+}

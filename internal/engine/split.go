@@ -1,0 +1,276 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/handoff"
+	"github.com/mergexo/mergexo/internal/journal"
+	"github.com/mergexo/mergexo/internal/lineage"
+	"github.com/mergexo/mergexo/internal/markdown"
+	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/turn"
+)
+
+// Phase is the part of a run that a process does, where a workflow has split it over two jobs.
+type Phase string
+
+// The phases.
+const (
+	WholeRun   Phase = ""
+	AgentPhase Phase = "agent" // works out the turn and runs the agent; it writes nothing to GitHub and hands over what came of it
+	ApplyPhase Phase = "apply" // does all the rest; it runs nothing that an agent touched
+)
+
+// handOver is the agent's phase of a turn: what comes of it goes into the handoff's directory. What needs no agent is left
+// to the other phase, which finds it by itself.
+func (p *pass) handOver(ctx context.Context, pending []model.Comment, dead []model.Said[model.TurnMarker]) error {
+	m, feedback := p.next(pending, dead)
+	_, spent, _ := p.budget().Spend(p.state.Spent, p.serverNow())
+	if m.Key == "" || m.Phase != model.PhaseStarted || m.Attempt > turn.MaxAttempts || spent != "" {
+		return stop(model.ResultNothing, "pull request %d needs no agent now; the apply phase goes on from here", p.event.Number)
+	}
+	p.report.TurnKey, p.marker, p.feedback = m.Key, m, feedback
+	if err := p.open(ctx); err != nil {
+		return err
+	}
+	done, err := p.produce(ctx)
+	if err != nil {
+		return err
+	}
+	cut := ctx.Err() != nil
+	ctx, end := context.WithTimeout(context.WithoutCancel(ctx), lastWords)
+	defer end()
+	h := p.handoff(ctx, done)
+	if cut && h.Ended == handoff.Failed {
+		h.Ended = handoff.Postponed
+	}
+	err = handoff.Write(p.Bundle, h, func(file string) error { return p.checkout.WriteBundle(ctx, file, h.Base(), h.Head) })
+	if cannotBe(err) {
+		h = handoff.Handoff{
+			Repository: h.Repository, Number: h.Number, TurnKey: h.TurnKey, Start: h.Start, Onto: h.Onto, Events: h.Events,
+			Ended: handoff.Failed, Detail: err.Error(),
+		}
+		err = handoff.Write(p.Bundle, h, nil)
+	}
+	if err != nil {
+		return err
+	}
+	p.memory.used = true
+	p.applied("handoff", p.Bundle, journal.Token("handoff", m.Key), "applied")
+	p.report.Result = model.ResultDone
+	if cut {
+		return stop(model.ResultRetry, "cancelled; what was done is handed over")
+	}
+	return stop(model.ResultDone, "the turn on pull request %d ended %s and is handed over in %s", p.event.Number, h.Ended, p.Bundle)
+}
+
+// cannotBe says that what the agent left is nothing that can be handed over: that is its failure and not the run's.
+func cannotBe(err error) bool {
+	var refused *handoff.Refusal
+	var bundle *git.ErrBundle
+	var rewind *git.ErrRewind
+	return errors.As(err, &refused) || errors.As(err, &bundle) || errors.As(err, &rewind)
+}
+
+// prepare is a run that is the agent's phase. It always hands something over, so that nothing in the directory means that
+// the job died.
+func (e *Engine) prepare(ctx context.Context, ev model.Event, rep *model.Report, known *memory) error {
+	if err := handoff.Fresh(e.Bundle); err != nil {
+		return fmt.Errorf("%w: --bundle: %w", ErrUsage, err)
+	}
+	p := &pass{Engine: e, event: ev, report: rep, memory: known}
+	defer p.close()
+	_, err := p.once(ctx)
+	var s *Stop
+	if !errors.As(err, &s) || known.used {
+		return err
+	}
+	nothing := handoff.Handoff{Repository: ev.Repo.String(), Number: ev.Number, Ended: handoff.Nothing, Detail: s.Reason}
+	if werr := handoff.Write(e.Bundle, nothing, nil); werr != nil {
+		return werr
+	}
+	return err
+}
+
+// handoff is what came of the agent's part, for the other phase.
+func (p *pass) handoff(ctx context.Context, done product) handoff.Handoff {
+	m := p.marker
+	h := handoff.Handoff{
+		Repository: p.event.Repo.String(), Number: p.event.Number, Ended: handoff.Planned, TurnKey: m.Key, Start: m.Start, Onto: m.Onto,
+		Events: m.Events, Head: done.head, Outcome: done.out, Seconds: done.seconds,
+	}
+	h.Outcome.GitOps, h.Outcome.BlockedReason = nil, "" // they were this phase's to deal with
+	if e := done.ending; e != nil {
+		h.Outcome = model.Outcome{Session: done.out.Session, Usage: done.out.Usage}
+		h.Head, h.Detail = p.worth(ctx), e.detail
+		switch {
+		case e.block.Reason != "":
+			h.Ended, h.Reason = handoff.Blocked, e.block.Reason
+			if e.block.Reason == model.ReasonRewrite {
+				h.Observed = e.block.Observed
+			}
+		case e.waits:
+			h.Ended, h.Detail = handoff.Postponed, e.cause.Error()
+		default:
+			h.Ended, h.Detail = handoff.Failed, e.cause.Error()
+		}
+	}
+	h.Outcome.Usage.CostUSD = m.CostUSD
+	h.Notes = p.notes
+	return h
+}
+
+// worth is the head of work without a result that is worth keeping, "" for none.
+func (p *pass) worth(ctx context.Context) string {
+	head, err := p.gather(ctx)
+	if err != nil {
+		p.note("what the agent had done could not be kept: " + err.Error())
+		return ""
+	}
+	if head == p.base() {
+		return ""
+	}
+	return head
+}
+
+// received is a handoff as it was found.
+type received struct {
+	handoff.Handoff
+	err error // it was refused
+}
+
+// collect reads the handoff, once a run. What cannot be read is for the turn to say, once it is claimed.
+func (p *pass) collect() {
+	if p.Phase != ApplyPhase || p.Bundle == "" || p.memory.received != nil {
+		return
+	}
+	h, err := handoff.Read(p.Bundle)
+	p.memory.received = &received{h, err}
+}
+
+// offered says that a handoff may hold the agent's part of a turn that has not been taken up yet.
+func (p *pass) offered() bool {
+	r := p.memory.received
+	return r != nil && !p.memory.used && (r.err != nil || r.Ended != handoff.Nothing)
+}
+
+// fitting says why a turn cannot be taken up with what was handed over: somebody has moved the head, or has been faster.
+// Then nothing is claimed; the event that moved it has a run of its own.
+func (p *pass) fitting(m model.TurnMarker, pending []model.Comment) error {
+	if !p.offered() {
+		result := model.ResultRetry
+		if p.Bundle == "" { // the agent's phase is still to come
+			result = model.ResultNothing
+		}
+		return stop(result, "%s on pull request %d wait for an agent phase; the next event or the sweep starts one", markdown.Count(len(pending), "comment"), p.event.Number)
+	}
+	if p.memory.received.err != nil {
+		return nil // the turn says so
+	}
+	err := handoff.Check(p.memory.received.Handoff, handoff.Expected{
+		Repo: p.event.Repo, Number: p.event.Number, Start: m.Start, Onto: m.Onto, Pending: turn.Keys(p.event.Number, pending), TurnKey: m.Key,
+	})
+	if err != nil {
+		return stop(model.ResultRetry, "%s; the next event's agent phase takes it up", err)
+	}
+	return nil
+}
+
+// receive is the agent's part of a turn in the apply phase: what was handed over, none of it believed. Whatever does not
+// hold is an attempt that failed, and says by name what it was.
+func (p *pass) receive(ctx context.Context) (product, error) {
+	r := p.memory.received
+	p.memory.used = true
+	if err := p.restore(ctx); err != nil {
+		return product{}, err
+	}
+	if r.err != nil {
+		return product{ending: failing(r.err)}, nil
+	}
+	h := r.Handoff
+	p.charge(h.Outcome.Usage.CostUSD)
+	for _, n := range h.Notes {
+		p.note(n)
+	}
+	done := product{out: h.Outcome, head: h.Base(), seconds: h.Seconds}
+	if h.Commits() {
+		err := p.admit(ctx, h)
+		if errors.As(err, &done.ending) {
+			return done, nil
+		}
+		if err != nil {
+			return done, err
+		}
+		done.head, p.admitted = h.Head, h.Head
+	}
+	done.ending = p.endingOf(h)
+	if done.ending != nil {
+		return done, nil
+	}
+	if err := turn.Validate(h.Outcome, p.feedback, h.Commits()); err != nil {
+		done.ending = p.blocked(model.ReasonOutcome, err.Error())
+	}
+	return done, nil
+}
+
+// admit takes the commits of a handoff in and holds them against the rules. They are not checked out: their files are
+// nobody's business here.
+func (p *pass) admit(ctx context.Context, h handoff.Handoff) error {
+	if main := p.snap.DefaultBranch; main != p.snap.Pull.BaseRef { // the agent may have had it merged
+		if _, err := p.checkout.FetchOrigin(ctx, main); err != nil {
+			return err
+		}
+	}
+	err := p.checkout.ReadBundle(ctx, handoff.BundlePath(p.Bundle), h.Base(), h.Head)
+	if refused := (*git.ErrBundle)(nil); errors.As(err, &refused) {
+		return failing(err)
+	}
+	if err != nil {
+		return err
+	}
+	relation, err := p.localRelation(ctx, h.Base(), h.Head)
+	if err != nil {
+		return err
+	}
+	if lineage.Decide(relation) != lineage.Pass {
+		return &ending{block: rewrite(h.Base(), h.Head, model.GuardLocal)}
+	}
+	found, err := p.inspect(ctx, h.Head)
+	if err == nil && found.reason != "" {
+		return p.blocked(found.reason, found.detail)
+	}
+	return err
+}
+
+// endingOf is how the agent's part ended that came to no result.
+func (p *pass) endingOf(h handoff.Handoff) *ending {
+	switch h.Ended {
+	case handoff.Blocked:
+		if h.Reason == model.ReasonRewrite {
+			return &ending{block: rewrite(p.base(), h.Observed, model.GuardLocal)}
+		}
+		return p.blocked(h.Reason, h.Detail)
+	case handoff.Failed:
+		return failing(errors.New(h.Detail))
+	case handoff.Postponed:
+		return &ending{cause: errors.New(h.Detail), waits: true}
+	}
+	return nil
+}
+
+// wanted are the sets of event keys, with the head that each began at, that a turn is taken up with in preference to all
+// that is pending: those of claims that died before their agent came to an end, and what was handed over.
+func (p *pass) wanted(dead []model.Said[model.TurnMarker]) []model.TurnMarker {
+	var list []model.TurnMarker
+	for _, d := range dead {
+		list = append(list, d.Marker)
+	}
+	if p.offered() && p.memory.received.err == nil {
+		list = append(list, model.TurnMarker{Start: p.memory.received.Start, Events: p.memory.received.Events})
+	}
+	return slices.Clip(list)
+}

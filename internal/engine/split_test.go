@@ -1,0 +1,339 @@
+package engine_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/engine"
+	"github.com/mergexo/mergexo/internal/handoff"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// phase lets a process do one part of a run, with a workspace of its own.
+func (w *world) phase(part engine.Phase, ev model.Event, dir string) model.Report {
+	w.t.Helper()
+	e := w.engine()
+	e.Phase, e.Bundle = part, dir
+	rep, err := e.Handle(context.Background(), ev)
+	require.NoError(w.t, err)
+	w.over(w.runs)
+	return rep
+}
+
+// prepared is what an agent's phase handed over, which must not have written anything to GitHub.
+func (w *world) prepared(ev model.Event) string {
+	w.t.Helper()
+	dir := filepath.Join(w.t.TempDir(), "handoff")
+	w.gate.revive()
+	rep := w.phase(engine.AgentPhase, ev, dir)
+	assert.Equal(w.t, model.ResultDone, rep.Result, rep.Reason)
+	assert.Zero(w.t, w.gate.writes, "an agent's phase writes nothing: %v", w.gate.seen)
+	return dir
+}
+
+func TestAnAgentsPartIsHandedOverAndApplied(t *testing.T) {
+	t.Parallel()
+	for how, c := range map[string]struct {
+		result  model.Result
+		blocked string
+		commits int
+		kept    int
+	}{
+		"answer":         {model.ResultDone, "", 1, 0},
+		"commits+answer": {model.ResultDone, "", 3, 0},
+		"talk":           {model.ResultDone, "", 0, 0},
+		"commits+stuck":  {model.ResultBlocked, "agent_blocked", 0, 1},
+		"amend":          {model.ResultBlocked, "history_rewrite", 0, 0},
+		"workflow":       {model.ResultBlocked, "path_forbidden", 0, 0},
+		"dirty+fail":     {model.ResultFailed, "", 0, 1},
+	} {
+		t.Run(how, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, `required_tests = ["test", "-e", "greeting.txt"]`)
+			w.agent = how
+			w.review("alice", "Answer me.")
+			ev := w.delivery("pull_request_review_comment")
+			dir := w.prepared(ev)
+			rep := w.phase(engine.ApplyPhase, ev, dir)
+			assert.Equal(t, c.result, rep.Result, rep.Reason)
+			assert.Equal(t, c.blocked, rep.BlockedReason)
+			assert.Equal(t, 1, w.calls(), "the apply phase runs no agent")
+			assert.Len(t, w.checkpoints(), c.kept)
+			if c.result == model.ResultDone {
+				w.settled(1, 1, c.commits)
+				assert.Equal(t, model.ResultNothing, w.phase(engine.ApplyPhase, ev, dir).Result, "the same handoff again")
+				w.settled(1, 1, c.commits)
+			} else {
+				assert.Len(t, w.commits(), 1)
+				assert.Empty(t, w.replies())
+			}
+		})
+	}
+}
+
+func TestADeathInTheApplyPhaseIsMadeGood(t *testing.T) {
+	t.Parallel()
+	for n := 1; ; n++ {
+		w := newWorld(t)
+		w.review("alice", "Answer me.")
+		ev := w.delivery("pull_request_review_comment")
+		dir := w.prepared(ev)
+		w.gate.revive()
+		w.diesAfterWrite(n)
+		e := w.engine()
+		e.Phase, e.Bundle = engine.ApplyPhase, dir
+		_, _ = e.Handle(context.Background(), ev)
+		w.over(w.runs)
+		if !w.gate.died() {
+			require.Greater(t, n, 5)
+			return
+		}
+		w.gate.revive()
+		rep := w.phase(engine.ApplyPhase, ev, dir)
+		require.Contains(t, []model.Result{model.ResultDone, model.ResultNothing}, rep.Result, "died at write %d: %s", n, rep.Reason)
+		w.settled(1, 1, 1)
+		assert.Equal(t, 1, w.calls())
+	}
+}
+
+func TestWhatChangesBetweenThePhases(t *testing.T) {
+	t.Parallel()
+	t.Run("somebody pushes", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t)
+		w.review("alice", "Answer me.")
+		ev := w.delivery("pull_request_review_comment")
+		dir := w.prepared(ev)
+		w.write("bob", w.head, "by-bob.txt", "bob\n")
+		rep := w.phase(engine.ApplyPhase, ev, dir)
+		assert.Equal(t, model.ResultRetry, rep.Result, rep.Reason)
+		assert.Contains(t, rep.Reason, "start: the turn began at")
+		w.settled(0, 0, 1)
+		require.Equal(t, model.ResultDone, w.phase(engine.ApplyPhase, ev, w.prepared(ev)).Result)
+		w.settled(1, 1, 2)
+	})
+	t.Run("somebody says more", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t)
+		w.review("alice", "Answer me.")
+		ev := w.delivery("pull_request_review_comment")
+		dir := w.prepared(ev)
+		w.review("bob", "And me.")
+		rep := w.phase(engine.ApplyPhase, ev, dir)
+		assert.Equal(t, model.ResultRetry, rep.Result, rep.Reason)
+		assert.Contains(t, rep.Reason, "wait for an agent phase")
+		w.settled(1, 1, 1)
+	})
+	t.Run("an operator pauses", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t)
+		w.review("alice", "Answer me.")
+		ev := w.delivery("pull_request_review_comment")
+		dir := w.prepared(ev)
+		w.talk("carol", "/mergexo pause")
+		w.phase(engine.ApplyPhase, ev, dir)
+		assert.Len(t, w.marked("command", ""), 1)
+		w.settled(0, 0, 0)
+	})
+	t.Run("nothing was handed over", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t)
+		w.review("alice", "Answer me.")
+		ev := w.delivery("pull_request_review_comment")
+		rep := w.phase(engine.ApplyPhase, ev, filepath.Join(t.TempDir(), "none"))
+		assert.Equal(t, model.ResultFailed, rep.Result, rep.Reason)
+		assert.Contains(t, rep.Reason, "attempt 1 of 3: the agent's job handed nothing over")
+		require.Equal(t, model.ResultDone, w.phase(engine.ApplyPhase, ev, w.prepared(ev)).Result)
+		w.settled(1, 1, 1)
+	})
+	t.Run("no agent was needed, and then one is", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t)
+		w.talk("eve", "Nobody hears me.")
+		ev := w.delivery("issue_comment")
+		dir := filepath.Join(t.TempDir(), "handoff")
+		assert.Equal(t, model.ResultNothing, w.phase(engine.AgentPhase, ev, dir).Result)
+		w.review("alice", "Answer me.")
+		rep := w.phase(engine.ApplyPhase, ev, dir)
+		assert.Equal(t, model.ResultRetry, rep.Result, rep.Reason)
+		w.settled(0, 0, 0)
+	})
+	t.Run("the agent says what cannot be handed over", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t)
+		w.agent = "answer+session"
+		w.review("alice", "Answer me.")
+		ev := w.delivery("pull_request_review_comment")
+		rep := w.phase(engine.ApplyPhase, ev, w.prepared(ev))
+		assert.Equal(t, model.ResultFailed, rep.Result, rep.Reason)
+		assert.Contains(t, rep.Reason, "attempt 1 of 3: handoff refused: outcome.session: 80000 bytes")
+	})
+	t.Run("somebody pushes while it is applied", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t, `required_tests = ["true"]`)
+		w.review("alice", "Answer me.")
+		ev := w.delivery("pull_request_review_comment")
+		dir := w.prepared(ev)
+		w.gate.revive()
+		w.gate.at = func(n int, r *http.Request) fate {
+			if n == writePlan { // the work is staged
+				w.write("bob", w.head, "by-bob.txt", "bob\n")
+			}
+			return passes
+		}
+		rep := w.phase(engine.ApplyPhase, ev, dir)
+		assert.Equal(t, model.ResultRetry, rep.Result, rep.Reason)
+		assert.Contains(t, rep.Reason, "agent phase takes the turn up there")
+		w.gate.revive()
+		require.Equal(t, model.ResultDone, w.phase(engine.ApplyPhase, ev, w.prepared(ev)).Result)
+		assert.Len(t, w.replies(), 1)
+		assert.Equal(t, 2, w.calls(), "what was tested on another head is not pushed untested")
+	})
+}
+
+// tampering is what somebody who has the agent's job can do to a handoff, and how it is refused.
+var tampering = map[string]struct {
+	with   func(t *testing.T, w *world, dir string)
+	result model.Result
+	says   string
+}{
+	"another repository":    {changed("repository", "octo/other"), model.ResultRetry, "handoff refused: repository: it is about octo/other"},
+	"another pull request":  {changed("number", 2), model.ResultFailed, "handoff refused: events[0]"},
+	"another turn":          {changed("turn_key", strings.Repeat("0", 64)), model.ResultRetry, "handoff refused: turn_key"},
+	"another start":         {changed("start", strings.Repeat("1", 40)), model.ResultRetry, "handoff refused: start"},
+	"an unknown field":      {changed("merge", true), model.ResultFailed, `handoff refused: outcome.json: unknown field "merge"`},
+	"a reply to nobody":     {inOutcome("review_replies", []any{map[string]any{"review_comment_id": 4242, "body": "x"}}), model.ResultBlocked, "review_replies[0].review_comment_id: 4242 is not among"},
+	"an unknown way to end": {changed("ended", "merged"), model.ResultFailed, "handoff refused: ended: "},
+	"another head":          {changed("head", strings.Repeat("2", 40)), model.ResultFailed, "bundle refused (head)"},
+	"a third file": {func(t *testing.T, _ *world, dir string) {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "run-me"), []byte("x"), 0o700))
+	}, model.ResultFailed, `handoff refused: "run-me": it is not part of a handoff`},
+	"a link in place of the commits": {func(t *testing.T, _ *world, dir string) {
+		file := handoff.BundlePath(dir)
+		require.NoError(t, os.Rename(file, dir+"-elsewhere"))
+		require.NoError(t, os.Symlink(dir+"-elsewhere", file))
+	}, model.ResultFailed, "handoff refused: commits.bundle: it is a symbolic link"},
+	"a flipped bit": {func(t *testing.T, _ *world, dir string) {
+		text, err := os.ReadFile(handoff.BundlePath(dir))
+		require.NoError(t, err)
+		text[len(text)-30] ^= 1
+		require.NoError(t, os.WriteFile(handoff.BundlePath(dir), text, 0o600))
+	}, model.ResultFailed, "handoff refused: commits.bundle: its SHA-256 is"},
+	"a workflow in its commits": {forged(func(w *world) {
+		w.write("octo", "forged", ".github/workflows/x.yml", "on: push\n")
+		w.delete("forged", ".github/workflows/x.yml")
+	}), model.ResultBlocked, ".github/workflows/x.yml: forbid_paths"},
+	"a secret in its commits": {forged(func(w *world) {
+		w.write("octo", "forged", "key.txt", "token = \"ghp"+"_016C7EnXuFTSSx6Z2fW5s5mR8GfY2B3kQ9aL\"\n")
+		w.delete("forged", "key.txt")
+	}), model.ResultBlocked, "key.txt:1: github-pat"},
+	"a history of its own": {func(t *testing.T, w *world, dir string) {
+		main := w.api("octo", "GET", w.path("/git/ref/heads/main"), nil).at("object", "sha").(string)
+		w.api("octo", "POST", w.path("/git/refs"), object{"ref": "refs/heads/forged", "sha": main})
+		w.write("octo", "forged", "new.txt", "new\n")
+		rebundle(t, w, dir, "^"+main)
+	}, model.ResultFailed, "bundle refused (rewrite)"},
+}
+
+func TestATamperedHandoffIsRefusedByName(t *testing.T) {
+	t.Parallel()
+	for name, c := range tampering {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			before := w.tip()
+			w.review("alice", "Answer me.")
+			ev := w.delivery("pull_request_review_comment")
+			dir := w.prepared(ev)
+			c.with(t, w, dir)
+			rep := w.phase(engine.ApplyPhase, ev, dir)
+			assert.Equal(t, c.result, rep.Result, rep.Reason)
+			assert.Contains(t, rep.Reason, c.says)
+			assert.Equal(t, before, w.tip())
+			assert.Empty(t, w.replies())
+			assert.Empty(t, w.stages())
+			if name != "a reply to nobody" { // there the work itself is sound
+				assert.Empty(t, w.checkpoints())
+			}
+
+			if c.result == model.ResultBlocked {
+				w.talk("carol", "/mergexo unblock")
+				ev = w.delivery("issue_comment")
+				assert.Equal(t, model.ResultDone, w.phase(engine.ApplyPhase, ev, "").Result, "a first job answers the command, and another one works")
+			}
+			require.Equal(t, model.ResultDone, w.phase(engine.ApplyPhase, ev, w.prepared(ev)).Result)
+			w.settled(1, 1, 1)
+		})
+	}
+}
+
+// edited changes what the outcome file says.
+func edited(do func(h map[string]any)) func(*testing.T, *world, string) {
+	return func(t *testing.T, _ *world, dir string) {
+		file := filepath.Join(dir, handoff.OutcomeFile)
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		h := map[string]any{}
+		require.NoError(t, json.Unmarshal(text, &h))
+		do(h)
+		text, err = json.Marshal(h)
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(file, text, 0o600))
+	}
+}
+
+func changed(field string, value any) func(*testing.T, *world, string) {
+	return edited(func(h map[string]any) { h[field] = value })
+}
+
+func inOutcome(field string, value any) func(*testing.T, *world, string) {
+	return edited(func(h map[string]any) { h["outcome"].(map[string]any)[field] = value })
+}
+
+// forged puts commits of somebody's in place of the agent's, made on a branch that is then deleted.
+func forged(do func(w *world)) func(*testing.T, *world, string) {
+	return func(t *testing.T, w *world, dir string) {
+		start := w.tip()
+		w.api("octo", "POST", w.path("/git/refs"), object{"ref": "refs/heads/forged", "sha": start})
+		do(w)
+		rebundle(t, w, dir, "^"+start)
+	}
+}
+
+// rebundle bundles the branch "forged" in place of the handoff's commits, with all that is said of them, and deletes it.
+func rebundle(t *testing.T, w *world, dir, without string) {
+	t.Helper()
+	clone, file := t.TempDir(), handoff.BundlePath(dir)
+	require.NoError(t, os.Remove(file))
+	for _, args := range [][]string{
+		{"clone", "-q", "--bare", "--branch", "forged", w.origin + "/" + repo.String(), clone},
+		{"-C", clone, "update-ref", "refs/mergexo/handoff", "forged"},
+		{"-C", clone, "-c", "pack.window=0", "bundle", "create", "-q", "--version=2", file, "refs/mergexo/handoff", without},
+	} {
+		run("git", args...)
+	}
+	head := w.api("octo", "GET", w.path("/git/ref/heads/forged"), nil).at("object", "sha").(string)
+	w.api("octo", "DELETE", w.path("/git/refs/heads/forged"), nil)
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	edited(func(h map[string]any) {
+		h["head"], h["bundle"] = head, map[string]any{"sha256": fmt.Sprintf("%x", sha256.Sum256(text)), "size": len(text)}
+	})(t, w, dir)
+}
+
+// delete removes a file of a branch.
+func (w *world) delete(branch, path string) {
+	w.t.Helper()
+	sha := w.api("octo", "GET", w.path("/contents/"+path+"?ref="+branch), nil)["sha"]
+	w.api("octo", "DELETE", w.path("/contents/"+path), object{"message": "Remove " + path, "branch": branch, "sha": sha})
+}
