@@ -14,6 +14,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -40,7 +41,7 @@ type ran struct {
 }
 
 // program runs mergexo as a process of its own, with nothing in its environment but what is given and PATH.
-func program(t *testing.T, env []string, args ...string) ran {
+func program(t testing.TB, env []string, args ...string) ran {
 	t.Helper()
 	self, err := os.Executable()
 	require.NoError(t, err)
@@ -58,19 +59,43 @@ func program(t *testing.T, env []string, args ...string) ran {
 
 // hub is a sandbox with octo/widgets, one open pull request from agent/greet and one review comment by alice.
 type hub struct {
-	t       *testing.T
+	t       testing.TB
 	url     string
 	payload string // file
+	mu      sync.Mutex
+	asked   []*request // what the workflow's token asked for
 }
 
-func newHub(t *testing.T, settings string) *hub {
+// request is one of an API, as it came.
+type request struct {
+	method, path string
+	header       http.Header
+	body         []byte
+}
+
+// noting keeps the requests that the workflow's token makes, and passes them on.
+func (h *hub) noting(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, "/api/") && r.Header.Get("Authorization") == "Bearer sandbox-actions" {
+			body, _ := io.ReadAll(r.Body)
+			h.mu.Lock()
+			h.asked = append(h.asked, &request{r.Method, r.URL.RequestURI(), r.Header.Clone(), body})
+			h.mu.Unlock()
+			r.Body = io.NopCloser(bytes.NewReader(body))
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+func newHub(t testing.TB, settings string) *hub {
 	t.Helper()
 	s, err := sandbox.New(sandbox.Options{StateDir: t.TempDir()})
 	require.NoError(t, err)
-	server := httptest.NewServer(s)
+	h := &hub{t: t}
+	server := httptest.NewServer(h.noting(s))
 	s.SetOrigin(server.URL)
 	t.Cleanup(func() { server.Close(); require.NoError(t, s.Close()) })
-	h := &hub{t: t, url: server.URL}
+	h.url = server.URL
 	h.api("octo", "PUT", "/_sandbox/users/alice", map[string]any{"type": "User", "repository": "octo/widgets", "permission": "write"})
 	if settings != "" {
 		h.write("main", ".github/mergexo.toml", settings)
@@ -346,19 +371,20 @@ func TestNoChildCanFindTheToken(t *testing.T) {
 		echo '{"general_comment": "x"}'`
 	h := newHub(t, command(script))
 	temp := t.TempDir()
+	sealing := "AGE-SECRET-" + "KEY-1233X72RPXYWDPVTPCG82J38VHYV4XRPFUNMSTMNPT42GDM6LD0SQJQYECW"
 	workspace := filepath.Join(temp, "work")
 	out, err := exec.CommandContext(context.Background(), "git", "clone", "-q", h.url+"/octo/widgets", workspace).CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	header := "AUTHORIZATION: basic " + base64.StdEncoding.EncodeToString([]byte("x-access-token:sandbox-actions"))
 	out, err = exec.CommandContext(context.Background(), "git", "-C", workspace, "config", "http."+h.url+"/.extraheader", header).CombinedOutput()
 	require.NoError(t, err, "%s", out)
-	got := program(t, h.env("INPUT_TOKEN=sandbox-actions", "MERGEXO_SIGNING_KEY=signing-secret", "LEAK="+leak, "RUNNER_TEMP="+temp, "GITHUB_WORKSPACE="+workspace), "run", "--verbose")
+	got := program(t, h.env("INPUT_TOKEN=sandbox-actions", "MERGEXO_SIGNING_KEY=signing-secret", "MERGEXO_TRANSCRIPT_KEY="+sealing, "LEAK="+leak, "RUNNER_TEMP="+temp, "GITHUB_WORKSPACE="+workspace), "run", "--verbose")
 	require.Equal(t, 0, got.exit, got.errout)
 	raw, err := os.ReadFile(leak)
 	require.NoError(t, err)
 	seen := string(raw)
 	assert.Contains(t, seen, "saw the program", "the script really looked at our process")
-	for _, secret := range []string{"sandbox-actions", "signing-secret", base64.StdEncoding.EncodeToString([]byte("x-access-token:sandbox-actions"))} {
+	for _, secret := range []string{"sandbox-actions", "signing-secret", sealing, base64.StdEncoding.EncodeToString([]byte("x-access-token:sandbox-actions"))} {
 		assert.NotContains(t, seen, secret)
 		assert.NotContains(t, got.errout+got.out, secret)
 	}

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net/http"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -16,12 +17,14 @@ import (
 	"github.com/sethvargo/go-githubactions"
 	"github.com/urfave/cli/v2"
 
+	"github.com/mergexo/mergexo/internal/agent"
 	"github.com/mergexo/mergexo/internal/engine"
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/github"
 	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/report"
+	"github.com/mergexo/mergexo/internal/transcript"
 )
 
 // place is where a run happens: what the runner tells of itself in the environment.
@@ -36,6 +39,10 @@ type place struct {
 	now                  func() time.Time
 	failOn               string
 	failOnSet            bool
+	phase                engine.Phase
+	bundle               string
+	// sessions is where transcripts stay on a runner that keeps its disk; empty: nowhere.
+	sessions string
 }
 
 // where reads the environment of the runner. Each variable may be missing in a terminal.
@@ -77,6 +84,9 @@ func (p *program) where() (place, error) {
 	if w.temp == "" {
 		w.temp = os.TempDir()
 	}
+	if w.sessions = env("MERGEXO_SESSIONS"); w.sessions != "" && !filepath.IsAbs(w.sessions) {
+		return place{}, usagef("MERGEXO_SESSIONS: want the absolute path of a directory, got %q", w.sessions)
+	}
 	if w.run.ID != 0 {
 		w.run.URL = fmt.Sprintf("%s/%s/actions/runs/%d", w.server, w.repository, w.run.ID)
 		if w.run.Attempt > 1 {
@@ -98,10 +108,17 @@ func (p *program) runCommand() *cli.Command {
 	return &cli.Command{
 		Name: "run", Usage: "take the event of this workflow run to its end",
 		Description: "Reads the event that GITHUB_EVENT_NAME and GITHUB_EVENT_PATH name, and the token from INPUT_TOKEN or GITHUB_TOKEN.",
-		Flags:       outFlags(&cli.BoolFlag{Name: "dry-run", Usage: "print what would be done and stop before the first effect"}),
+		Flags: outFlags(
+			&cli.BoolFlag{Name: "dry-run", Usage: "print what would be done and stop before the first effect"},
+			&cli.StringFlag{Name: "phase", Usage: "do one part of the run: agent, which writes nothing to GitHub, or apply"},
+			&cli.StringFlag{Name: "bundle", Usage: "the directory by which the agent phase hands over to the apply phase"},
+		),
 		Action: func(c *cli.Context) error {
 			w, err := p.where()
 			if err != nil {
+				return err
+			}
+			if w.phase, w.bundle, err = parts(c.String("phase"), c.String("bundle")); err != nil {
 				return err
 			}
 			if w.eventPath == "" {
@@ -117,6 +134,21 @@ func (p *program) runCommand() *cli.Command {
 			return p.handle(c.Context, c, w, ev, c.Bool("dry-run"))
 		},
 	}
+}
+
+// parts reads which part of a run is to be done.
+func parts(phase, bundle string) (engine.Phase, string, error) {
+	switch part := engine.Phase(phase); {
+	case part == engine.WholeRun && bundle == "", part == engine.ApplyPhase:
+		return part, bundle, nil
+	case part == engine.WholeRun:
+		return part, "", usagef("--bundle is for a run in two parts: add --phase agent or --phase apply")
+	case part == engine.AgentPhase && bundle == "":
+		return part, "", usagef("--phase agent needs a directory to hand its work over in: add --bundle DIR")
+	case part == engine.AgentPhase:
+		return part, bundle, nil
+	}
+	return "", "", usagef("--phase %q: want agent or apply", phase)
 }
 
 // readEvent reads a payload from a file.
@@ -188,13 +220,35 @@ func (p *program) engine(c *cli.Context, w place, title string) (e *engine.Engin
 			return nil, nil, err
 		}
 	}
+	sealing, err := p.sealing()
+	if err != nil {
+		return nil, nil, err
+	}
+	self, err := agent.Self()
+	if err != nil {
+		return nil, nil, err
+	}
 	foreign := console.Foreign()
 	path, _ := p.lookup("PATH")
 	return &engine.Engine{
 		GitHub: gh, Codec: journal.Codec{Key: []byte(p.secrets.SigningKey)}, ServerURL: w.server, Run: w.run,
 		Git:    git.Options{Token: p.secrets.Token, Workspace: w.workspace, Temp: w.temp, Now: w.now, Log: log, Path: path, Network: p.network()},
 		Lookup: p.lookup, Foreign: foreign, Log: log, Now: w.now, Random: random,
+		Sessions: w.sessions, Transcripts: sealing, Wall: self, Secrets: []string{p.secrets.Token, p.secrets.SigningKey, p.secrets.TranscriptKey},
+		Phase: w.phase, Bundle: w.bundle,
 	}, func() error { return errors.Join(foreign.Close(), console.End()) }, nil
+}
+
+// sealing is the key for transcripts of agents' sessions; the zero value when there is none.
+func (p *program) sealing() (transcript.Key, error) {
+	if p.secrets.TranscriptKey == "" {
+		return transcript.Key{}, nil
+	}
+	key, err := transcript.ParseKey(p.secrets.TranscriptKey)
+	if err != nil {
+		return key, usageError{err}
+	}
+	return key, nil
 }
 
 // network is what git's network child needs to know of proxies and certificates; Go's HTTP client reads the same names.

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"os"
+	"slices"
 	"strings"
 )
 
@@ -9,13 +10,19 @@ import (
 type secrets struct {
 	Token      string `json:"token"`
 	SigningKey string `json:"signing_key"`
+	// TranscriptKey seals the transcripts of agents' sessions.
+	TranscriptKey string `json:"transcript_key"`
 }
 
 // secretNames are the variables that hold them. The first of a kind that is set counts.
 var (
-	tokenNames   = []string{"INPUT_TOKEN", "GITHUB_TOKEN"}
-	signingNames = []string{"INPUT_SIGNING-KEY", "MERGEXO_SIGNING_KEY"}
+	tokenNames      = []string{"INPUT_TOKEN", "GITHUB_TOKEN"}
+	signingNames    = []string{"INPUT_SIGNING-KEY", "MERGEXO_SIGNING_KEY"}
+	transcriptNames = []string{"INPUT_TRANSCRIPT-KEY", "MERGEXO_TRANSCRIPT_KEY"}
 )
+
+// secretVariables are all of them.
+func secretVariables() []string { return slices.Concat(tokenNames, signingNames, transcriptNames) }
 
 // readSecrets finds the secrets in the environment and says whether any stand there.
 func readSecrets() (s secrets, any bool) {
@@ -30,7 +37,7 @@ func readSecrets() (s secrets, any bool) {
 		}
 		return value
 	}
-	s.Token, s.SigningKey = first(tokenNames), first(signingNames)
+	s.Token, s.SigningKey, s.TranscriptKey = first(tokenNames), first(signingNames), first(transcriptNames)
 	return s, any
 }
 
@@ -39,11 +46,7 @@ func withoutSecrets(environ []string) []string {
 	var kept []string
 	for _, e := range environ {
 		name, _, _ := strings.Cut(e, "=")
-		secret := false
-		for _, n := range append(append([]string{}, tokenNames...), signingNames...) {
-			secret = secret || n == name
-		}
-		if !secret {
+		if !slices.Contains(secretVariables(), name) {
 			kept = append(kept, e)
 		}
 	}

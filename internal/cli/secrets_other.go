@@ -7,11 +7,9 @@ import "os"
 // takeSecrets reads the secrets and unsets their variables. Without /proc that keeps them from every child.
 func takeSecrets() (secrets, error) {
 	s, _ := readSecrets()
-	for _, names := range [][]string{tokenNames, signingNames} {
-		for _, n := range names {
-			if err := os.Unsetenv(n); err != nil {
-				return s, err
-			}
+	for _, n := range secretVariables() {
+		if err := os.Unsetenv(n); err != nil {
+			return s, err
 		}
 	}
 	return s, nil
