@@ -194,8 +194,8 @@ var damages = map[string]trick{
 		must(os.RemoveAll(".git"))
 		must(os.WriteFile(".git", []byte("gitdir: "+filepath.Join(elsewhere(), ".git")+"\n"), 0o600))
 	}),
-	"links in place of objects and refs": damage(func() {
-		for _, name := range []string{"objects", "refs", "config"} {
+	"links in the place of what is in .git": damage(func() {
+		for _, name := range []string{"objects", "refs", "config", "index"} {
 			must(os.RemoveAll(".git/" + name))
 			must(os.Symlink(filepath.Join(elsewhere(), ".git", name), ".git/"+name))
 		}
