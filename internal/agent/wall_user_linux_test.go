@@ -44,6 +44,10 @@ func TestAnAgentOfAnotherUser(t *testing.T) {
 	if !rooted(t) {
 		return
 	}
+	before, err := syscall.Getgroups()
+	require.NoError(t, err)
+	require.NoError(t, syscall.Setgroups([]int{0, 4})) // of which nothing must be left
+	defer func() { assert.NoError(t, syscall.Setgroups(before)) }()
 	opt, _ := walled(t)
 	uid, dir := tenant(), clone(t)
 	opt.User = strconv.Itoa(uid)

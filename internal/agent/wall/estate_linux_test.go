@@ -110,3 +110,17 @@ func TestAnEstateThatIsNotThere(t *testing.T) {
 	_, err = wall.Settle(way(false), []string{file})
 	assert.EqualError(t, err, "change the owner of "+file+": not a directory")
 }
+
+func TestAnotherFileSystemIsNotGivenAway(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, os.Mkdir(dir+"/mounted", 0o755))
+	if err := syscall.Mount("tmpfs", dir+"/mounted", "tmpfs", 0, ""); err != nil {
+		require.ErrorIs(t, err, syscall.EPERM, "where nobody may mount, nobody has mounted in a checkout")
+		return
+	}
+	defer func() { assert.NoError(t, syscall.Unmount(dir+"/mounted", 0)) }()
+	_, err := wall.Settle(way(false), []string{dir})
+	require.NoError(t, err)
+	assert.Equal(t, them(), owner(t, dir))
+	assert.Equal(t, os.Getuid(), owner(t, dir+"/mounted"))
+}
