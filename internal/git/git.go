@@ -65,7 +65,9 @@ type Checkout struct {
 	promisor bool              // the workspace is a partial clone
 	branch   string            // local branch of the last Restore, a full name; "" when it had to detach HEAD
 	saved    map[string][]byte // files of the checkout's git directory as they were before the agent ran; nil: absent
-	calls    int
+	linked   []string          // symbolic links of the checkout's git directory as they were before the agent ran
+
+	calls int
 }
 
 // Open takes the workspace when it is a checkout of URL's repository, whatever spelling its origin has, and else starts

@@ -112,6 +112,16 @@ func (c *Checkout) MarkedPaths(paths []string) ([]string, error) {
 	return slices.Clip(marked), nil
 }
 
+// HasMarkers says that a line opens or closes a conflict.
+func HasMarkers(text []byte) bool {
+	for line := range bytes.Lines(text) {
+		if bytes.HasPrefix(line, []byte("<<<<<<< ")) || bytes.HasPrefix(line, []byte(">>>>>>> ")) {
+			return true
+		}
+	}
+	return false
+}
+
 // hasMarkers finds the lines that open and close a conflict, as git-merge(1) writes them.
 func hasMarkers(file io.Reader) (bool, error) {
 	in := bufio.NewReader(file)

@@ -34,6 +34,25 @@ func (c *Checkout) Replay(ctx context.Context, start, head, onto string) (newHea
 	return tip, c.moveTo(ctx, tip)
 }
 
+// Replant is Replay where the commits are a line. Where there is a merge among them, they stay as they are and are merged
+// into onto, by a commit with this message: a replay would make of the merge one commit of everything that it brought in.
+func (c *Checkout) Replant(ctx context.Context, start, head, onto, message string) (newHead string, err error) {
+	if !isSHA(start) || !isSHA(head) || !isSHA(onto) {
+		return "", fmt.Errorf("replant %q..%q on %q: not commit ids", start, head, onto)
+	}
+	out, err := c.ask(ctx, "rev-list", "--merges", "--max-count=1", start+".."+head)
+	if err != nil {
+		return "", fmt.Errorf("look for merges to replant: %w", err)
+	}
+	if len(out) == 0 {
+		return c.Replay(ctx, start, head, onto)
+	}
+	if err := c.moveTo(ctx, onto); err != nil {
+		return "", err
+	}
+	return c.Merge(ctx, head, message)
+}
+
 // Merge merges another commit into HEAD of the checkout with a merge commit, or moves there when that is all it takes.
 // *ErrConflict names the paths that did not combine; nothing is changed then. HEAD is returned.
 func (c *Checkout) Merge(ctx context.Context, other, message string) (newHead string, err error) {

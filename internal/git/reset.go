@@ -66,13 +66,13 @@ func (c *Checkout) settle(ctx context.Context, branch, sha string, distrust bool
 		return err
 	}
 	c.refs[haveHead] = sha
-	if distrust {
+	if distrust || c.reset(ctx, sha) != nil { // an index that git cannot read is rebuilt as well
 		if err := c.rebuildIndex(ctx, sha); err != nil {
 			return err
 		}
-	}
-	if err := c.reset(ctx, sha); err != nil {
-		return err
+		if err := c.reset(ctx, sha); err != nil {
+			return err
+		}
 	}
 	if err := c.removeUntracked(ctx); err != nil {
 		return err

@@ -21,6 +21,35 @@ func (c *Checkout) Restore(ctx context.Context, branch, base, sha string) error 
 	if !validRef("refs/heads/"+branch) || base != "" && !validRef("refs/heads/"+base) || !isSHA(sha) {
 		return fmt.Errorf("restore branch %q at %q: not a branch and a commit id", branch, sha)
 	}
+	err := c.restore(ctx, branch, base, sha)
+	if !c.broken(ctx, err) {
+		return err
+	}
+	// What is wrong with the workspace is nothing that another run would find mended.
+	c.opt.Log.Warn("workspace_damaged", "error", err)
+	if err := c.leave(ctx); err != nil {
+		return err
+	}
+	return c.restore(ctx, branch, base, sha)
+}
+
+// broken tells whether an error is that of a workspace which git cannot work with, not of the server or the run.
+func (c *Checkout) broken(ctx context.Context, err error) bool {
+	var failed *Error
+	var astray *ErrLedAstray
+	return !c.clone && ctx.Err() == nil && (errors.As(err, &astray) || errors.As(err, &failed) && failed.Failure == "")
+}
+
+// leave gives the workspace up for a clone of our own.
+func (c *Checkout) leave(ctx context.Context) error {
+	c.saved, c.linked, c.refs, c.boundary, c.carried, c.promisor = nil, nil, map[string]string{}, nil, nil, false
+	if err := c.start(ctx); err != nil {
+		return err
+	}
+	return c.renew()
+}
+
+func (c *Checkout) restore(ctx context.Context, branch, base, sha string) error {
 	again := c.saved != nil
 	if err := errors.Join(c.putBack(), c.renew()); err != nil {
 		return err
@@ -60,6 +89,8 @@ func (c *Checkout) prepare(ctx context.Context) error {
 	for _, path := range []string{
 		c.config, filepath.Join(c.gitDir, "config.worktree"),
 		filepath.Join(c.info, "exclude"), filepath.Join(c.info, "attributes"), filepath.Join(c.info, "sparse-checkout"),
+		// Where else git looks for objects and refs.
+		filepath.Join(c.objects, "info", "alternates"), filepath.Join(c.objects, "info", "http-alternates"), filepath.Join(c.gitDir, "commondir"),
 	} {
 		text, err := os.ReadFile(path)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -67,7 +98,7 @@ func (c *Checkout) prepare(ctx context.Context) error {
 		}
 		saved[path] = text
 	}
-	c.saved = saved
+	c.saved, c.linked = saved, c.links()
 	if err := c.carry(ctx); err != nil {
 		return err
 	}
@@ -106,6 +137,9 @@ func (c *Checkout) carry(ctx context.Context) error {
 
 // putBack restores the files of the checkout's git directory that decide what git runs and ignores.
 func (c *Checkout) putBack() error {
+	if err := c.straight(); err != nil {
+		return err
+	}
 	if _, err := os.Stat(c.gitDir); err != nil {
 		return nil // nothing there to restore it in; whoever needs the checkout will say so
 	}

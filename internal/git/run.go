@@ -21,6 +21,7 @@ const (
 	stderrLimit  = 16 << 10         // bytes of a child's stderr that an error keeps
 	stdoutLimit  = 128 << 20        // bytes of a child's stdout that are held in memory
 	networkLimit = 15 * time.Minute // one network operation
+	localLimit   = 20 * time.Minute // any other command
 	killGrace    = 5 * time.Second  // between SIGTERM and SIGKILL of a cancelled child
 )
 
@@ -178,6 +179,8 @@ func classify(stderr string) Failure {
 
 // run starts git in a process group of its own and ends the whole group when ctx ends.
 func (c *Checkout) run(ctx context.Context, s spec) ([]byte, error) {
+	ctx, done := context.WithTimeout(ctx, localLimit)
+	defer done()
 	cmd := exec.CommandContext(ctx, c.program, s.args...)
 	cmd.Dir, cmd.Env, cmd.WaitDelay = s.dir, s.env, killGrace
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
