@@ -174,21 +174,23 @@ type lines struct {
 func (l *lines) Write(p []byte) (int, error) {
 	l.kept = append(l.kept, p...)
 	if len(l.kept) > 2*tailLimit {
-		l.kept = append([]byte(nil), l.kept[len(l.kept)-tailLimit:]...)
+		l.kept = l.kept[:copy(l.kept, l.kept[len(l.kept)-tailLimit:])]
 	}
 	l.part = append(l.part, p...)
+	rest := l.part
 	for {
-		end := bytes.IndexByte(l.part, '\n')
-		if end < 0 && len(l.part) < lineLimit {
+		end := bytes.IndexByte(rest, '\n')
+		if end < 0 && len(rest) < lineLimit {
+			l.part = append(l.part[:0], rest...) // once for all lines: a copy for each would cost the square of their number
 			return len(p), nil
 		}
 		if end < 0 || end > lineLimit {
 			end = lineLimit - 1
-			l.pass(append(append([]byte(nil), l.part[:end+1]...), '\n'))
+			l.pass(append(append([]byte(nil), rest[:end+1]...), '\n'))
 		} else {
-			l.pass(l.part[:end+1])
+			l.pass(rest[:end+1])
 		}
-		l.part = append([]byte(nil), l.part[end+1:]...)
+		rest = rest[end+1:]
 	}
 }
 
