@@ -39,7 +39,7 @@ func (p *pass) accept(ctx context.Context, out model.Outcome) (string, error) {
 			return "", err
 		}
 	}
-	found, err := p.inspect(ctx, head)
+	found, err := p.inspect(ctx, p.base(), head)
 	if err == nil && found.reason != "" {
 		err = p.blocked(found.reason, found.detail)
 	}
@@ -49,11 +49,21 @@ func (p *pass) accept(ctx context.Context, out model.Outcome) (string, error) {
 // settle leaves in the checkout what is committed and nothing else, so that what is tested is what is pushed.
 func (p *pass) settle(ctx context.Context, head string) error {
 	dirty, err := p.checkout.Dirty(ctx)
-	if err != nil || !dirty {
+	if err != nil {
 		return err
 	}
-	p.note("the agent left changes in its checkout without a commit message; they were not pushed")
-	return p.checkout.Reset(ctx, head)
+	if dirty {
+		where := ""
+		if k := p.keep(ctx); k.Branch != "" {
+			where = ", but kept on branch " + k.Branch
+		}
+		p.note("the agent left changes in its checkout without a commit message; they were not pushed" + where)
+	}
+	// Where tests run, an index that is not dirty says nothing: it can be told to overlook a file.
+	if dirty || len(p.settings.Repo.RequiredTests) > 0 {
+		return p.checkout.Reset(ctx, head)
+	}
+	return nil
 }
 
 // list gives the commits between two heads as plain values.
@@ -102,8 +112,8 @@ func (p *pass) nothingLeftBehind(ctx context.Context, head string) error {
 }
 
 // requiredTests gives the end of the output of tests that fail, or "".
-func (p *pass) requiredTests(ctx context.Context, head string) (string, error) {
-	if len(p.settings.Repo.RequiredTests) == 0 || head == p.base() {
+func (p *pass) requiredTests(ctx context.Context, base, head string) (string, error) {
+	if len(p.settings.Repo.RequiredTests) == 0 || head == base {
 		return "", nil
 	}
 	err := agent.RunTests(ctx, p.checkout.Dir(), p.settings.Repo.RequiredTests, agent.Options{

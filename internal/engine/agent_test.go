@@ -156,6 +156,21 @@ var tricks = map[string]func(model.Request, *model.Outcome){
 		must(os.WriteFile("picture.bin", make([]byte, 1<<20+1), 0o600))
 		o.CommitMessage = "Draw"
 	},
+	// blab says what it should keep to itself.
+	"blab": func(r model.Request, o *model.Outcome) {
+		o.GeneralComment = "I used " + os.Getenv("MODEL_KEY") + ".\nAnd found ghp" + "_016C7EnXuFTSSx6Z2fW5s5mR8GfY2B3kQ9aL there.\nThat is all."
+	},
+	"badkey": func(model.Request, *model.Outcome) { must(errors.New("bad key " + os.Getenv("MODEL_KEY"))) },
+	// borrow commits a tree of another repository, whose objects it has git look into.
+	"borrow": func(model.Request, *model.Outcome) {
+		foreign := os.Getenv("FOREIGN")
+		must(os.WriteFile(".git/objects/info/alternates", []byte(foreign+"/.git/objects\n"), 0o600))
+		tree, err := exec.Command("git", "-C", foreign, "rev-parse", "HEAD^{tree}").Output()
+		must(err)
+		made, err := exec.Command("git", "commit-tree", "-p", "HEAD", "-m", "Borrowed", strings.TrimSpace(string(tree))).Output()
+		must(err)
+		run("git", "update-ref", "HEAD", strings.TrimSpace(string(made)))
+	},
 	// fail ends in the middle, hangs in the middle: after what was done before.
 	"fail": func(model.Request, *model.Outcome) { must(errors.New("no model today")) },
 	"hangs": func(model.Request, *model.Outcome) {

@@ -34,7 +34,7 @@ func (p *pass) block(ctx context.Context, m model.BlockMarker, detail string) er
 			return err
 		}
 	}
-	if err := p.endBlocked(ctx, m); err != nil {
+	if err := p.endBlocked(ctx, m, detail); err != nil {
 		return err
 	}
 	return blocked
@@ -60,11 +60,15 @@ func (p *pass) postBlock(ctx context.Context, token string, m model.BlockMarker,
 
 // endBlocked ends the claim at hand. A turn whose work is recorded and still fits the history keeps its plan: when an
 // operator unblocks, it goes on without the agent.
-func (p *pass) endBlocked(ctx context.Context, m model.BlockMarker) error {
+func (p *pass) endBlocked(ctx context.Context, m model.BlockMarker, detail string) error {
 	if p.claimID == 0 || p.marker.Phase == model.PhaseFailed {
 		return nil
 	}
 	p.marker.Reason = m.Reason
+	if p.state.Block != nil && p.state.Block.Marker.Reason != m.Reason { // another run's came first: nothing else says why
+		p.marker.Reason += ": " + detail
+	}
+	p.marker.Checkpoint, p.marker.CheckpointSHA = p.kept.Branch, p.kept.SHA
 	if p.marker.Phase != model.PhasePlanned || m.Reason == model.ReasonRewrite || m.Reason == model.ReasonOutcome {
 		p.marker.Phase, p.marker.Outbox = model.PhaseFailed, nil
 	}

@@ -61,6 +61,9 @@ func (p *pass) gather(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if tip, err := p.further(ctx, head); err != nil || tip != "" {
+		return p.fit(ctx, tip, err)
+	}
 	relation, err := p.localRelation(ctx, p.base(), head)
 	if err != nil || lineage.Decide(relation) != lineage.Pass {
 		return "", errors.Join(err, errors.New("it does not descend from the head that it began at"))
@@ -70,18 +73,50 @@ func (p *pass) gather(ctx context.Context) (string, error) {
 		return "", err
 	}
 	if dirty {
-		if head, _, err = p.checkout.Commit(ctx, fmt.Sprintf("Checkpoint of work on pull request %d\n\nIt stopped half-way and was not tested.", p.event.Number)); err != nil {
+		made, _, err := p.checkout.Commit(ctx, fmt.Sprintf("Checkpoint of work on pull request %d\n\nIt stopped half-way and was not tested.", p.event.Number))
+		switch {
+		case err == nil:
+			head = made
+		case head == p.base():
 			return "", err
+		default: // its commits are kept all the same
+			p.note("what the agent had not committed could not be kept: " + err.Error())
 		}
 	}
 	if head == p.base() {
 		return "", nil
 	}
-	found, err := p.inspect(ctx, head)
+	return p.fit(ctx, head, nil)
+}
+
+// fit gives a head that may be pushed.
+func (p *pass) fit(ctx context.Context, head string, err error) (string, error) {
+	if err != nil {
+		return "", err
+	}
+	found, err := p.inspect(ctx, p.base(), head)
 	if err == nil && found.reason != "" {
 		err = errors.New(found.detail)
 	}
 	return head, err
+}
+
+// further is the tip of the branch that the agent was given, where it has work that HEAD has not: a rebase that stopped
+// half-way leaves it there. "" when HEAD has it all.
+func (p *pass) further(ctx context.Context, head string) (string, error) {
+	tip, err := p.checkout.Tip(ctx)
+	if err != nil || tip == "" || tip == head || tip == p.base() {
+		return "", err
+	}
+	grown, err := p.localRelation(ctx, p.base(), tip)
+	if err != nil || lineage.Decide(grown) != lineage.Pass {
+		return "", err
+	}
+	held, err := p.checkout.Relation(ctx, tip, head)
+	if err != nil || lineage.Decide(held) == lineage.Pass {
+		return "", err
+	}
+	return tip, nil
 }
 
 // note says something about the agent's work that people should know.

@@ -85,8 +85,9 @@ func (p *pass) next(pending []model.Comment, dead []model.Said[model.TurnMarker]
 	now, later := turn.Batch(pending, p.policy)
 	head := p.snap.Pull.HeadSHA
 	for _, d := range p.wanted(dead) {
-		if found, missing := turn.Find(p.snap, d.Events); d.Start == head && len(missing) == 0 && within(found, pending) {
-			now = found
+		fits := d.Start == head || p.earlier != "" && d.Start == p.earlier
+		if found, missing := turn.Find(p.snap, d.Events); fits && len(missing) == 0 && within(found, pending) {
+			now, head = found, d.Start
 			later = slices.DeleteFunc(slices.Clone(pending), func(c model.Comment) bool { return within([]model.Comment{c}, found) })
 		}
 	}
@@ -110,11 +111,12 @@ func (p *pass) mine(m model.TurnMarker) model.TurnMarker {
 	return m
 }
 
-// expiry is until when one landing may take from now: each round the agent's time and the required tests'. It is renewed
-// with every edit of the claim.
+// expiry is until when one landing may take from now: each round the agent's time and the required tests', each errand
+// and a session that begins anew the agent's. It is renewed with every edit of the claim.
 func (p *pass) expiry() time.Time {
-	rounds := time.Duration(p.settings.Feedback.RepairRounds + 1)
-	return p.serverNow().Add(2*rounds*p.settings.Agent.Timeout + claimMargin).UTC().Truncate(time.Second)
+	tests := p.settings.Feedback.RepairRounds + 1
+	agents := tests + maxErrands + 1
+	return p.serverNow().Add(time.Duration(agents+tests)*p.settings.Agent.Timeout + claimMargin).UTC().Truncate(time.Second)
 }
 
 // serverNow is the time on GitHub's clock, by which claims expire.
@@ -256,7 +258,7 @@ func (p *pass) overtaken() bool {
 	}
 	_, missing := turn.Find(p.snap, p.marker.Events)
 	return p.marker.Phase == model.PhaseStarted &&
-		(p.snap.Pull.HeadSHA != p.marker.Start || len(missing) > 0 || p.snap.Pull.State != model.PullOpen)
+		(p.snap.Pull.HeadSHA != p.marker.Start && p.earlier == "" || len(missing) > 0 || p.snap.Pull.State != model.PullOpen)
 }
 
 // tidy deletes what two runs said in the same moment: the first stays.

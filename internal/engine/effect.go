@@ -104,7 +104,7 @@ func (p *pass) park(ctx context.Context, next string) error {
 
 // put writes the comment of the turn at hand as its marker stands. Sending the same body twice does no harm.
 func (p *pass) put(ctx context.Context, text string) error {
-	body, err := p.encodeTurn(text)
+	body, err := p.encode(text, p.marker)
 	if err != nil {
 		return err
 	}
@@ -127,9 +127,9 @@ func (p *pass) put(ctx context.Context, text string) error {
 	return nil
 }
 
-// encodeTurn is the comment of the turn at hand as its marker stands.
-func (p *pass) encodeTurn(text string) (string, error) {
-	return p.Codec.Encode(journal.Body{Text: text, Tokens: []string{turnToken(p.marker.Key)}, Kind: journal.KindTurn, Marker: journal.Packed(p.marker)})
+// encode is the comment of a turn as a marker stands.
+func (p *pass) encode(text string, m model.TurnMarker) (string, error) {
+	return p.Codec.Encode(journal.Body{Text: text, Tokens: []string{turnToken(m.Key)}, Kind: journal.KindTurn, Marker: journal.Packed(m)})
 }
 
 // remove deletes a comment of ours; one that is gone already is fine.

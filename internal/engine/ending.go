@@ -24,6 +24,15 @@ func (e *ending) Error() string {
 	return e.cause.Error()
 }
 
+// said is an error in words that can be shown.
+type said struct {
+	text string
+	err  error
+}
+
+func (s said) Error() string { return s.text }
+func (s said) Unwrap() error { return s.err }
+
 func (p *pass) blocked(reason, detail string) *ending {
 	return &ending{block: model.BlockMarker{Reason: reason, Observed: p.base()}, detail: detail}
 }
@@ -32,6 +41,10 @@ func failing(cause error) *ending { return &ending{cause: cause} }
 
 // end keeps what the agent has done so far and says why there is no result.
 func (p *pass) end(ctx context.Context, e *ending) error {
+	e.detail = p.clean(context.WithoutCancel(ctx), e.detail)
+	if e.cause != nil {
+		e.cause = said{p.clean(context.WithoutCancel(ctx), e.cause.Error()), e.cause}
+	}
 	if ctx.Err() != nil && e.block.Reason == "" {
 		return p.cancelled(ctx, e.cause)
 	}
@@ -67,6 +80,9 @@ func (p *pass) failed(ctx context.Context, cause error) error {
 func (p *pass) postpone(ctx context.Context, cause error) error {
 	p.marker.Reason = cause.Error()
 	p.marker.Attempt--
+	if p.marker.Spent != nil {
+		p.marker.Spent.Turns--
+	}
 	if err := p.giveUp(ctx, turn.Later); err != nil {
 		return err
 	}

@@ -56,6 +56,8 @@ type Engine struct {
 	// Phase is the part of the run that this process does, and Bundle the directory in which the parts meet.
 	Phase  Phase
 	Bundle string
+	// number is that of the event at hand, which a handoff is about.
+	number int
 }
 
 // ErrUsage is a mistake of whoever started the run.
@@ -93,6 +95,7 @@ func (e *Engine) Handle(ctx context.Context, ev model.Event) (model.Report, erro
 }
 
 func (e *Engine) handle(ctx context.Context, ev model.Event, rep *model.Report) error {
+	e.number = ev.Number
 	switch {
 	case ours(ev):
 		return stop(model.ResultNothing, "the event is a comment of our own")
@@ -108,7 +111,7 @@ func (e *Engine) handle(ctx context.Context, ev model.Event, rep *model.Report) 
 func (e *Engine) rounds(ctx context.Context, ev model.Event, rep *model.Report) error {
 	known := &memory{rights: map[string]model.Permission{}}
 	defer e.leave(known)
-	if e.Phase == AgentPhase {
+	if e.Phase == AgentPhase && !e.DryRun {
 		return e.prepare(ctx, ev, rep, known)
 	}
 	for range maxRounds {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/mergexo/mergexo/internal/agent"
@@ -28,6 +30,15 @@ func (e *Engine) checkAgent(s config.Settings) error {
 	err := agent.CheckPass(s.Agent.PassEnv)
 	if err == nil {
 		_, err = agent.New(e.agentOptions(s))
+	}
+	if err == nil && s.Agent.User != "" {
+		_, err = e.agentOptions(s).Exposed()
+	}
+	for _, name := range s.Agent.PassEnv {
+		value, _ := e.Lookup(name)
+		if err == nil && value != "" && slices.ContainsFunc(e.Secrets, func(secret string) bool { return secret != "" && strings.Contains(value, secret) }) {
+			err = fmt.Errorf("pass_env: %s holds a secret of MergeXO's own, which no agent may see: give the agent another one, or none", name)
+		}
 	}
 	if err != nil {
 		return fmt.Errorf("%w: [agent] %w", config.ErrInvalid, err)

@@ -20,19 +20,19 @@ const maxFindings = 10
 
 // inspect looks at all that a push of head would publish: at every commit, since what one adds and the next removes is
 // published too, and not at what the server has on its branches already.
-func (p *pass) inspect(ctx context.Context, head string) (finding, error) {
-	if head == p.base() {
+func (p *pass) inspect(ctx context.Context, base, head string) (finding, error) {
+	if head == base {
 		return finding{}, nil
 	}
 	known := p.checkout.Tips()
-	err := p.checkout.Countable(ctx, head, append(known, p.base())...)
+	err := p.checkout.Countable(ctx, head, append(known, base)...)
 	if sprawl := (*git.ErrSprawl)(nil); errors.As(err, &sprawl) {
 		return finding{model.ReasonForbidden, sprawl.Error()}, nil
 	}
 	if err != nil {
 		return finding{}, err
 	}
-	steps, err := p.checkout.EveryChange(ctx, p.base(), head, known...)
+	steps, err := p.checkout.EveryChange(ctx, base, head, known...)
 	if err != nil {
 		return finding{}, err
 	}
@@ -43,31 +43,31 @@ func (p *pass) inspect(ctx context.Context, head string) (finding, error) {
 	if file, rule := turn.Forbidden(changes, p.settings.Feedback.ForbidPaths, int64(p.settings.Feedback.MaxFileMB)<<20); file != "" {
 		return finding{model.ReasonForbidden, file + ": " + rule}, nil
 	}
-	return p.secrets(ctx, head, known)
+	return p.secrets(ctx, base, head, known)
 }
 
 // secrets looks for secrets in the text that a push of head would publish. Nothing of what it finds is in what it says.
-func (p *pass) secrets(ctx context.Context, head string, known []string) (finding, error) {
-	ctx, done := context.WithTimeout(ctx, leak.Limit)
+func (p *pass) secrets(ctx context.Context, base, head string, known []string) (finding, error) {
+	looking, done := context.WithTimeout(ctx, leak.Limit)
 	defer done()
-	if p.memory.scanner == nil {
-		scanner, err := leak.New()
-		if err != nil {
-			return finding{}, err
-		}
-		p.memory.scanner = scanner
+	scanner, err := p.scanner()
+	if err != nil {
+		return finding{}, err
 	}
 	var found []string
-	unseen, err := p.checkout.Patches(ctx, p.base(), head, known, git.Scope{}, func(a git.Addition) error {
+	unseen, err := p.checkout.Patches(looking, base, head, known, git.Scope{}, func(a git.Addition) error {
 		if a.Line > 0 && a.Path != "" && turn.Matched(a.Path, p.settings.Feedback.AllowSecrets) != "" {
 			return nil
 		}
-		secrets, err := p.memory.scanner.Scan(ctx, leak.Piece(a))
+		secrets, err := scanner.Scan(looking, leak.Piece(a))
 		for _, s := range secrets {
 			found = append(found, s.String())
 		}
 		return err
 	})
+	if err != nil && looking.Err() != nil && ctx.Err() == nil {
+		return finding{model.ReasonSecret, "the commits could not be looked at for secrets within " + leak.Limit.String()}, nil
+	}
 	if err != nil {
 		return finding{}, err
 	}

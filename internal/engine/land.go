@@ -209,29 +209,46 @@ func (p *pass) rebase(ctx context.Context, head string) error {
 	if p.Phase == ApplyPhase && len(p.settings.Repo.RequiredTests) > 0 { // which run where the agent does, and nowhere else
 		return p.restart(ctx, head)
 	}
-	replayed, err := p.checkout.Replay(ctx, p.base(), p.marker.Planned, head)
-	var conflict *git.ErrConflict
-	if errors.As(err, &conflict) {
-		return p.restart(ctx, head)
-	}
+	replayed, err := p.bring(ctx, head)
 	if err != nil {
 		return err
 	}
-	old := p.base()
-	p.marker.Onto = head
-	output, err := p.requiredTests(ctx, replayed)
-	if err != nil {
-		return err
-	}
-	if output != "" {
+	if replayed == "" {
 		return p.restart(ctx, head)
 	}
-	p.Log.Info("turn_replayed", "pr_number", p.event.Number, "turn_key", p.marker.Key, "from", old, "onto", head)
+	p.Log.Info("turn_replayed", "pr_number", p.event.Number, "turn_key", p.marker.Key, "from", p.base(), "onto", head)
 	if p.commits, err = p.list(ctx, head, replayed); err != nil {
 		return err
 	}
-	p.marker.Planned, p.marker.Outbox.Commits = replayed, turn.Listed(p.commits)
-	return p.record(ctx, *p.marker.Outbox)
+	m, o := p.marker, *p.marker.Outbox
+	m.Onto, m.Planned, o.Commits = head, replayed, turn.Listed(p.commits)
+	return p.record(ctx, m, o)
+}
+
+// bring puts the turn's commits on top of a head, and gives where that leads; "" when it takes the agent: they conflict,
+// their tests fail there, or what they would publish there must not be. A merge among them is kept by merging the head.
+func (p *pass) bring(ctx context.Context, head string) (string, error) {
+	var conflict *git.ErrConflict
+	var broken *git.Error
+	replayed, err := p.checkout.Replant(ctx, p.base(), p.marker.Planned, head, fmt.Sprintf("Merge branch '%s'", p.snap.Pull.HeadRef))
+	if errors.As(err, &conflict) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	found, err := p.inspect(ctx, head, replayed)
+	if err != nil || found.reason != "" {
+		return "", err
+	}
+	output, err := p.requiredTests(ctx, head, replayed)
+	switch {
+	case errors.As(err, &broken) && broken.Failure == "": // the tests left a checkout that git cannot work with
+		return "", nil
+	case err != nil || output != "":
+		return "", err
+	}
+	return replayed, nil
 }
 
 // answer posts what the outbox still owes, then the receipt.
@@ -256,6 +273,7 @@ func (p *pass) answer(ctx context.Context) error {
 			tokens = append(tokens, replyToken(p.marker.Key, r.ReviewCommentID))
 		}
 	}
+	before, _ := p.sealedIn()
 	planned := p.marker
 	p.marker.Phase, p.marker.Head, p.marker.Tokens = model.PhaseDone, p.marker.Planned, tokens
 	p.marker.Outbox = nil
@@ -264,6 +282,7 @@ func (p *pass) answer(ctx context.Context) error {
 		return err
 	}
 	p.report.HeadSHA = p.marker.Head
+	p.outlive(ctx, before)
 	return nil
 }
 

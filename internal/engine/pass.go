@@ -43,6 +43,7 @@ type pass struct {
 	notes    []string  // what people should know of the agent's work
 	sessions string    // where the agent has its transcripts
 	sealed   []byte    // the transcript of its session
+	earlier  string    // the head that a handoff began at, where the branch has grown since
 	admitted string    // the head of commits that another process handed over, and that hold
 	kept     turn.Kept // where the work is of an attempt without a result
 
@@ -90,6 +91,9 @@ func (p *pass) once(ctx context.Context) (again bool, err error) {
 	}
 	pending, err := p.pending(ctx)
 	if err != nil {
+		return false, err
+	}
+	if err := p.catchUp(ctx); err != nil {
 		return false, err
 	}
 	if len(pending) == 0 && len(dead) == 0 && !p.watched() {
@@ -325,6 +329,9 @@ func (p *pass) foretell(ctx context.Context, pending []model.Comment, dead []mod
 	p.report.TurnKey = m.Key
 	if m.Attempt > turn.MaxAttempts {
 		return p.block(ctx, model.BlockMarker{Reason: model.ReasonAttempts, Observed: m.Start}, "")
+	}
+	if _, why, opens := p.budget().Spend(p.state.Spent, p.serverNow()); why != "" && m.Phase == model.PhaseStarted {
+		return p.block(ctx, model.BlockMarker{Reason: model.ReasonBudget, Observed: m.Start, Until: opens}, why)
 	}
 	plan("comment", number, turnToken(m.Key))
 	plan("stage", stageRef(p.snap.Pull.Number, m.Key), journal.Token("stage", m.Key))

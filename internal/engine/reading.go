@@ -62,9 +62,8 @@ type memory struct {
 	// relations of two heads, by both together: what GitHub has answered once is so for good.
 	relations map[string]model.Relation
 	// temp is the directory of this run that its agents get; empty: none has been needed yet.
-	temp string
-	// scanner finds secrets; made when it is needed first, which is long after the first call.
-	scanner *leak.Scanner
+	temp    string
+	scanner *leak.Scanner // nil until it is needed
 	// received is what an agent's phase handed over; used says that a turn was made of it.
 	received *received
 	used     bool

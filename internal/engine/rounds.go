@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/mergexo/mergexo/internal/agent"
 	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/lineage"
 	"github.com/mergexo/mergexo/internal/markdown"
 	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/turn"
@@ -25,6 +27,8 @@ type dialogue struct {
 	all            model.Outcome     // of all rounds so far, as one
 	fixes, errands int               // rounds for failing tests, and for git operations
 	conflicts      []string          // paths that a merge of ours left with markers
+	reached        string            // the head of the last round
+	merging        string            // the head that the merge began at
 	tips           map[string]string // of the branches of the server that were fetched
 }
 
@@ -95,13 +99,19 @@ func (d *dialogue) anew(ctx context.Context) (model.Outcome, error) {
 // asked once more.
 func (d *dialogue) weigh(ctx context.Context, out model.Outcome) (head string, again bool, err error) {
 	d.all = turn.Join(d.all, out)
-	d.ask.Session, d.ask.Kind, d.ask.CI, d.ask.GitResults = d.all.Session, "feedback", nil, nil
+	d.ask.Session, d.ask.Kind, d.ask.CI, d.ask.GitResults = cmp.Or(d.all.Session, d.ask.Session), "feedback", nil, nil
 	kept := context.WithoutCancel(ctx) // what an agent has finished is kept even when the run was cancelled since
 	if again, err := d.unresolved(out); err != nil || again {
 		return "", again, err
 	}
 	if head, err = d.accept(kept, out); err != nil {
 		return "", false, err
+	}
+	if err := d.grown(kept, head); err != nil {
+		return "", false, err
+	}
+	if again, err := d.committedMarkers(kept, head); err != nil || again {
+		return "", again, err
 	}
 	if len(out.GitOps) > 0 {
 		return "", true, d.runErrands(ctx, out.GitOps)
@@ -110,7 +120,7 @@ func (d *dialogue) weigh(ctx context.Context, out model.Outcome) (head string, a
 		return "", false, err
 	}
 	d.conflicts = nil
-	output, err := d.requiredTests(ctx, head)
+	output, err := d.requiredTests(ctx, d.base(), head)
 	if err != nil && ctx.Err() != nil { // the work is whole, only not tested
 		err = failing(err)
 	}
@@ -120,6 +130,17 @@ func (d *dialogue) weigh(ctx context.Context, out model.Outcome) (head string, a
 	name := strings.Join(d.settings.Repo.RequiredTests, " ")
 	return "", true, d.repair(model.CIFailure{Name: name, Log: output},
 		fmt.Sprintf("%s fails after %d repair rounds; the end of its output:\n%s", name, d.fixes, output))
+}
+
+// grown holds a round against the one before: its commits are not to be taken back either.
+func (d *dialogue) grown(ctx context.Context, head string) error {
+	before := cmp.Or(d.reached, head)
+	d.reached = head
+	relation, err := d.checkout.Relation(ctx, before, head)
+	if err == nil && lineage.Decide(relation) == lineage.Block {
+		err = &ending{block: rewrite(before, head, model.GuardLocal)}
+	}
+	return err
 }
 
 // repair asks for another round about something that is wrong, as often as the settings allow.
@@ -142,6 +163,33 @@ func (d *dialogue) unresolved(out model.Outcome) (again bool, err error) {
 		return false, err
 	}
 	said := "conflict markers are left in " + strings.Join(marked, ", ")
+	return true, d.repair(model.CIFailure{Name: "merge", Log: said}, said)
+}
+
+// committedMarkers looks for them in what the agent has committed itself, wherever it has moved the files.
+func (d *dialogue) committedMarkers(ctx context.Context, head string) (again bool, err error) {
+	from := cmp.Or(d.merging, d.base())
+	if head == from {
+		return false, nil
+	}
+	var marked []string
+	_, err = d.checkout.Patches(ctx, from, head, d.checkout.Tips(), git.Scope{}, func(a git.Addition) error {
+		if a.Path != "" && a.Line > 0 && git.HasMarkers(a.Text) && !slices.Contains(marked, a.Path) {
+			marked = append(marked, a.Path)
+		}
+		return nil
+	})
+	if err != nil {
+		return false, err
+	}
+	marked = slices.DeleteFunc(marked, func(path string) bool { // a later commit may have put it right
+		now, err := d.checkout.Blob(ctx, head, path)
+		return err != nil || !git.HasMarkers(now)
+	})
+	if len(marked) == 0 {
+		return false, nil
+	}
+	said := "conflict markers are committed in " + strings.Join(marked, ", ")
 	return true, d.repair(model.CIFailure{Name: "merge", Log: said}, said)
 }
 
@@ -207,7 +255,7 @@ func (d *dialogue) mergeDefault(ctx context.Context, r *model.GitResult) error {
 	var conflict *git.ErrConflict
 	switch {
 	case errors.As(err, &conflict):
-		d.conflicts = conflict.Paths
+		d.conflicts, d.merging = conflict.Paths, before
 		r.Result, r.Paths = model.GitConflict, conflict.Paths
 		r.Detail = "the merge is under way: resolve the conflict markers in these files and give a commit_message, which makes the merge commit; without one the merge is dropped"
 	case err != nil:

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 
 	"github.com/mergexo/mergexo/internal/git"
@@ -37,18 +38,29 @@ func (p *pass) handOver(ctx context.Context, pending []model.Comment, dead []mod
 	if err := p.open(ctx); err != nil {
 		return err
 	}
-	done, err := p.produce(ctx)
-	if err != nil {
-		return err
+	done, failed := p.produce(ctx)
+	if s := (*Stop)(nil); errors.As(failed, &s) {
+		return failed
+	}
+	if failed != nil { // not the agent's fault: the attempt does not count
+		done.ending = &ending{cause: failed, waits: true}
 	}
 	cut := ctx.Err() != nil
-	ctx, end := context.WithTimeout(context.WithoutCancel(ctx), lastWords)
-	defer end()
+	ctx = context.WithoutCancel(ctx)
+	if cut {
+		last, end := context.WithTimeout(ctx, lastWords)
+		defer end()
+		ctx = last
+	}
+	// Whatever the agent has put there is not ours.
+	if err := os.RemoveAll(p.Bundle); err != nil {
+		return fmt.Errorf("make directory of the handoff: %w", err)
+	}
 	h := p.handoff(ctx, done)
 	if cut && h.Ended == handoff.Failed {
 		h.Ended = handoff.Postponed
 	}
-	err = handoff.Write(p.Bundle, h, func(file string) error { return p.checkout.WriteBundle(ctx, file, h.Base(), h.Head) })
+	err := handoff.Write(p.Bundle, h, func(file string) error { return p.checkout.WriteBundle(ctx, file, h.Base(), h.Head) })
 	if cannotBe(err) {
 		h = handoff.Handoff{
 			Repository: h.Repository, Number: h.Number, TurnKey: h.TurnKey, Start: h.Start, Onto: h.Onto, Events: h.Events,
@@ -60,6 +72,9 @@ func (p *pass) handOver(ctx context.Context, pending []model.Comment, dead []mod
 		return err
 	}
 	p.memory.used = true
+	if failed != nil {
+		return failed
+	}
 	p.applied("handoff", p.Bundle, journal.Token("handoff", m.Key), "applied")
 	p.report.Result = model.ResultDone
 	if cut {
@@ -85,13 +100,15 @@ func (e *Engine) prepare(ctx context.Context, ev model.Event, rep *model.Report,
 	p := &pass{Engine: e, event: ev, report: rep, memory: known}
 	defer p.close()
 	_, err := p.once(ctx)
-	var s *Stop
-	if !errors.As(err, &s) || known.used {
+	if known.used || err == nil {
 		return err
 	}
-	nothing := handoff.Handoff{Repository: ev.Repo.String(), Number: ev.Number, Ended: handoff.Nothing, Detail: s.Reason}
+	nothing := handoff.Handoff{Repository: ev.Repo.String(), Number: ev.Number, Ended: handoff.Nothing, Detail: err.Error()}
+	if rerr := os.RemoveAll(e.Bundle); rerr != nil {
+		return errors.Join(err, rerr)
+	}
 	if werr := handoff.Write(e.Bundle, nothing, nil); werr != nil {
-		return werr
+		return errors.Join(err, werr)
 	}
 	return err
 }
@@ -158,10 +175,24 @@ func (p *pass) offered() bool {
 	return r != nil && !p.memory.used && (r.err != nil || r.Ended != handoff.Nothing)
 }
 
+// catchUp looks whether the branch has grown since the agent's part began: then what was handed over is brought onto the
+// new head like any other turn.
+func (p *pass) catchUp(ctx context.Context) error {
+	r := p.memory.received
+	if !p.offered() || r.err != nil || r.Number != p.event.Number || r.Start == p.snap.Pull.HeadSHA {
+		return nil
+	}
+	relation, err := p.relation(ctx, r.Start, p.snap.Pull.HeadSHA)
+	if err == nil && relation == model.Ahead {
+		p.earlier = r.Start
+	}
+	return err
+}
+
 // fitting says why a turn cannot be taken up with what was handed over: somebody has moved the head, or has been faster.
 // Then nothing is claimed; the event that moved it has a run of its own.
 func (p *pass) fitting(m model.TurnMarker, pending []model.Comment) error {
-	if !p.offered() {
+	if !p.offered() || p.memory.received.err != nil && p.event.Number != p.number {
 		result := model.ResultRetry
 		if p.Bundle == "" { // the agent's phase is still to come
 			result = model.ResultNothing
@@ -185,7 +216,11 @@ func (p *pass) fitting(m model.TurnMarker, pending []model.Comment) error {
 func (p *pass) receive(ctx context.Context) (product, error) {
 	r := p.memory.received
 	p.memory.used = true
-	if err := p.restore(ctx); err != nil {
+	at := p.base()
+	if p.earlier != "" {
+		at = p.snap.Pull.HeadSHA
+	}
+	if err := p.restore(ctx, at); err != nil {
 		return product{}, err
 	}
 	if r.err != nil {
@@ -239,7 +274,7 @@ func (p *pass) admit(ctx context.Context, h handoff.Handoff) error {
 	if lineage.Decide(relation) != lineage.Pass {
 		return &ending{block: rewrite(h.Base(), h.Head, model.GuardLocal)}
 	}
-	found, err := p.inspect(ctx, h.Head)
+	found, err := p.inspect(ctx, h.Base(), h.Head)
 	if err == nil && found.reason != "" {
 		return p.blocked(found.reason, found.detail)
 	}

@@ -10,10 +10,14 @@ import (
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/transcript"
+	"github.com/mergexo/mergexo/internal/turn"
 )
 
-// sessionRef is the hidden ref that keeps the sealed transcript of a pull request's session.
-func sessionRef(number int) string { return fmt.Sprintf("refs/mergexo/session/%d", number) }
+// sessionRef is the hidden ref that keeps the sealed transcript of a turn's session. Each turn has one of its own: a run
+// that dies before its receipt must not take the place of what the last receipt names.
+func sessionRef(number int, key string) string {
+	return fmt.Sprintf("refs/mergexo/session/%d/%s", number, key)
+}
 
 // carriesSessions says that transcripts travel from runner to runner with the repository.
 func (p *pass) carriesSessions() bool {
@@ -27,11 +31,11 @@ func (p *pass) about(session string) transcript.About {
 // unseal brings the transcript of the session that is to be gone on with to where the agent looks for it. Where that
 // cannot be, the agent will miss it and say so: what stood in the way is only logged.
 func (p *pass) unseal(ctx context.Context, sessions string) {
-	digest := p.sealedDigest()
+	key, digest := p.sealedIn()
 	if digest == "" || p.marker.Session == "" || !p.carriesSessions() {
 		return
 	}
-	sealed, err := p.checkout.Kept(ctx, sessionRef(p.event.Number), transcript.MaxSealed)
+	sealed, err := p.checkout.Kept(ctx, sessionRef(p.event.Number, key), transcript.MaxSealed)
 	if err == nil {
 		var files map[string][]byte
 		if files, err = p.Transcripts.Open(p.about(p.marker.Session), digest, sealed); err == nil {
@@ -43,45 +47,56 @@ func (p *pass) unseal(ctx context.Context, sessions string) {
 	}
 }
 
-// sealedDigest names the transcript that goes with the session of the newest receipt.
-func (p *pass) sealedDigest() string {
+// sealedIn names the turn of the newest receipt with a session, and the digest of the transcript that goes with it.
+func (p *pass) sealedIn() (key, digest string) {
 	for _, t := range slices.Backward(p.state.Turns) {
 		if t.Marker.Phase == model.PhaseDone && t.Marker.Session != "" {
-			return t.Marker.Transcript
+			return t.Marker.Key, t.Marker.Transcript
 		}
 	}
-	return ""
+	return "", ""
+}
+
+// outlive removes the transcript that the one of this turn takes the place of, once a receipt names that. It is a courtesy:
+// what stays only takes up room.
+func (p *pass) outlive(ctx context.Context, key string) {
+	if p.sealed == nil || key == "" || key == p.marker.Key || p.marker.Transcript == "" {
+		return
+	}
+	if err := p.checkout.Forget(ctx, sessionRef(p.event.Number, key)); err != nil {
+		p.Log.Warn("transcript_not_removed", "pr_number", p.event.Number, "error", err)
+	}
 }
 
 // seal notes the transcript of the agent's session, sealed, to be pushed together with the work. A session whose
 // transcript cannot be had is none on the next runner; that is what on_missing_session is for.
-func (p *pass) seal() {
-	p.sealed, p.marker.Transcript = nil, ""
-	if p.marker.Session == "" || p.sessions == "" || !p.carriesSessions() {
+func (p *pass) seal(m *model.TurnMarker) {
+	p.sealed, m.Transcript = nil, ""
+	if m.Session == "" || p.sessions == "" || !p.carriesSessions() {
 		return
 	}
-	files, err := agent.ReadTranscript(p.sessions, p.settings.Agent.Adapter, p.marker.Session, transcript.MaxPlain)
+	files, err := agent.ReadTranscript(p.sessions, p.settings.Agent.Adapter, m.Session, transcript.MaxPlain)
 	var sealed []byte
 	if err == nil {
-		sealed, err = p.Transcripts.Seal(p.about(p.marker.Session), files)
+		sealed, err = p.Transcripts.Seal(p.about(m.Session), files)
 	}
 	if err != nil {
 		p.Log.Warn("transcript_not_kept", "pr_number", p.event.Number, "turn_key", p.marker.Key, "error", err)
 		p.note("the transcript of the agent's session is not kept: " + err.Error())
 		return
 	}
-	p.sealed, p.marker.Transcript = sealed, transcript.Digest(sealed)
+	p.sealed, m.Transcript = sealed, transcript.Digest(sealed)
 }
 
 // stage pushes the planned commits to the stage, and the sealed transcript along with them. Both refs are ours alone, so
 // a push whose answer is lost does no harm when it is made again.
-func (p *pass) stage(ctx context.Context, ref string) error {
+func (p *pass) stage(ctx context.Context, ref string, m *model.TurnMarker) error {
 	var more []git.Hidden
 	if p.sealed != nil {
-		more = append(more, git.Hidden{Ref: sessionRef(p.event.Number), Content: p.sealed})
+		more = append(more, git.Hidden{Ref: sessionRef(p.event.Number, m.Key), Content: p.sealed})
 	}
 	push := func() error {
-		if p.marker.Planned == p.base() { // nothing but talk
+		if m.Planned == turn.Base(*m) { // nothing but talk
 			if len(more) == 0 {
 				return nil
 			}
@@ -90,15 +105,16 @@ func (p *pass) stage(ctx context.Context, ref string) error {
 			}
 			return nil
 		}
-		return p.checkout.StageWith(ctx, ref, p.marker.Planned, more...)
+		return p.checkout.StageWith(ctx, ref, m.Planned, more...)
 	}
 	err := push()
-	if unclear := (*git.ErrUnclear)(nil); errors.As(err, &unclear) {
+	unclear, failed := (*git.ErrUnclear)(nil), (*git.Error)(nil)
+	if errors.As(err, &unclear) || errors.As(err, &failed) && failed.Failure == git.Unreachable {
 		err = push()
 	}
 	if kept := (*git.ErrNotKept)(nil); errors.As(err, &kept) {
 		p.Log.Warn("transcript_not_kept", "pr_number", p.event.Number, "turn_key", p.marker.Key, "error", err)
-		p.marker.Transcript = ""
+		m.Transcript = ""
 		return nil
 	}
 	return err

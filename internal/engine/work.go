@@ -57,28 +57,39 @@ func (p *pass) work(ctx context.Context) error {
 		part = p.receive
 	}
 	done, err := part(ctx)
+	if s := (*Stop)(nil); err != nil && !errors.As(err, &s) {
+		p.salvage(context.WithoutCancel(ctx), err)
+	}
 	if err != nil {
 		return err
 	}
 	if done.ending != nil {
 		return p.end(ctx, done.ending)
 	}
+	done.out = p.cleaned(context.WithoutCancel(ctx), done.out)
 	// Finished work is kept even when the run was cancelled while it was being finished.
 	ctx = context.WithoutCancel(ctx)
 	if p.commits, err = p.list(ctx, p.base(), done.head); err != nil {
 		return err
 	}
-	p.marker.Planned = done.head
+	m := p.marker
+	m.Planned = done.head
 	if done.out.Session != "" {
-		p.marker.Session = done.out.Session
+		m.Session = done.out.Session
 	}
-	p.seal()
-	return p.record(ctx, turn.Outbox(done.out, p.feedback, done.seconds, p.commits, p.notes))
+	p.seal(&m)
+	return p.record(ctx, m, turn.Outbox(done.out, p.feedback, done.seconds, p.commits, p.notes))
+}
+
+// salvage keeps what an agent has done in a run that cannot go on, and has the claim say so when the run gives it up.
+func (p *pass) salvage(ctx context.Context, cause error) {
+	k := p.keep(ctx)
+	p.marker.Checkpoint, p.marker.CheckpointSHA, p.marker.Reason = k.Branch, k.SHA, cause.Error()
 }
 
 // produce runs the agent in a clean checkout of the head and holds what it did against the rules.
 func (p *pass) produce(ctx context.Context) (done product, err error) {
-	if err := p.restore(ctx); err != nil {
+	if err := p.restore(ctx, p.base()); err != nil {
 		return done, err
 	}
 	began := p.Now()
@@ -93,10 +104,10 @@ func (p *pass) produce(ctx context.Context) (done product, err error) {
 	return done, err
 }
 
-// restore makes the checkout a clean one of the head that the turn began at.
-func (p *pass) restore(ctx context.Context) error {
+// restore makes the checkout a clean one of the head.
+func (p *pass) restore(ctx context.Context, head string) error {
 	pull := p.snap.Pull
-	err := p.checkout.Restore(ctx, pull.HeadRef, pull.BaseRef, p.base())
+	err := p.checkout.Restore(ctx, pull.HeadRef, pull.BaseRef, head)
 	if moved := (*git.ErrHeadMoved)(nil); errors.As(err, &moved) {
 		return p.withdraw(ctx, model.ResultRetry, "%s", err)
 	}
@@ -115,19 +126,24 @@ func (p *pass) charge(cost float64) {
 }
 
 // record stages the planned head and then says so in the claim. The order is the promise: the work is on GitHub before
-// anything else is said or done.
-func (p *pass) record(ctx context.Context, o model.Outbox) error {
-	p.marker.Phase, p.marker.Outbox = model.PhasePlanned, &o
-	text := turn.PlannedText(p.snap.Pull, p.feedback, p.marker)
-	if _, err := p.encodeTurn(text); err != nil { // better known before the push than after it
-		return p.block(ctx, model.BlockMarker{Reason: model.ReasonOutcome, Observed: p.base()}, "the answers are too long to be recorded: "+err.Error())
+// anything else is said or done; and until it is there, nothing of what is planned is in the turn's marker.
+func (p *pass) record(ctx context.Context, m model.TurnMarker, o model.Outbox) error {
+	m.Phase, m.Outbox = model.PhasePlanned, &o
+	text := turn.PlannedText(p.snap.Pull, p.feedback, m)
+	if _, err := p.encode(text, m); err != nil { // better known before the push than after it
+		return p.end(ctx, p.blocked(model.ReasonOutcome, "the answers are too long to be recorded: "+err.Error()))
 	}
-	ref := stageRef(p.event.Number, p.marker.Key)
-	if err := p.stage(ctx, ref); err != nil {
+	if err := p.alive(); err != nil {
 		return err
 	}
-	if p.marker.Planned != p.base() {
-		p.applied("stage", ref, journal.Token("stage", p.marker.Key), "applied")
+	ref := stageRef(p.event.Number, m.Key)
+	if err := p.stage(ctx, ref, &m); err != nil {
+		p.salvage(ctx, err)
+		return err
 	}
+	if m.Planned != turn.Base(m) {
+		p.applied("stage", ref, journal.Token("stage", m.Key), "applied")
+	}
+	p.marker = m
 	return p.edit(ctx, text)
 }

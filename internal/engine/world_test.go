@@ -338,9 +338,12 @@ func (w *world) commits() []string {
 }
 
 // file is what a file on the branch holds.
-func (w *world) file(path string) string {
+func (w *world) file(path string) string { w.t.Helper(); return w.fileOf(w.head, path) }
+
+// fileOf is what a file on any branch holds.
+func (w *world) fileOf(branch, path string) string {
 	w.t.Helper()
-	raw := w.api("octo", "GET", w.path("/contents/"+path+"?ref="+w.head), nil)["content"].(string)
+	raw := w.api("octo", "GET", w.path("/contents/"+path+"?ref="+branch), nil)["content"].(string)
 	text, err := base64.StdEncoding.DecodeString(strings.ReplaceAll(raw, "\n", ""))
 	require.NoError(w.t, err)
 	return string(text)

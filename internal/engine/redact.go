@@ -1,0 +1,72 @@
+package engine
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/mergexo/mergexo/internal/agent"
+	"github.com/mergexo/mergexo/internal/leak"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// shortest is how many bytes a value must have to be taken for a key: less would take words out of sentences.
+const shortest = 8
+
+// private are the values that an agent was given by name. It may say them, as its program does when a key is not taken.
+func (p *pass) private() []string {
+	var values []string
+	for _, name := range append(agent.Needs(p.settings.Agent.Adapter), p.settings.Agent.PassEnv...) {
+		if v, _ := p.Lookup(name); len(v) >= shortest && !strings.HasSuffix(name, "_URL") {
+			values = append(values, v)
+		}
+	}
+	return values
+}
+
+const leftOut = "[a line with what looks like a secret was left out]"
+
+// clean takes out of a text what nobody may read in a comment: values that the agent was given, and what looks like a
+// secret. GitHub masks its logs, not its comments.
+func (p *pass) clean(ctx context.Context, text string) string {
+	for _, v := range p.private() {
+		text = strings.ReplaceAll(text, v, "***")
+	}
+	scanner, err := p.scanner()
+	if err != nil || strings.TrimSpace(text) == "" {
+		return text
+	}
+	found, err := scanner.Scan(ctx, leak.Piece{Path: "comment.md", Line: 1, Text: []byte(text)})
+	if err != nil {
+		return "[what the agent said could not be looked at for secrets: " + err.Error() + "]"
+	}
+	lines := strings.Split(text, "\n")
+	for _, f := range found {
+		if f.Certain && f.Line > 0 && f.Line <= len(lines) {
+			lines[f.Line-1] = leftOut
+		}
+	}
+	return strings.Join(slices.CompactFunc(lines, func(a, b string) bool { return a == leftOut && b == leftOut }), "\n")
+}
+
+// cleaned is an outcome whose words can be shown.
+func (p *pass) cleaned(ctx context.Context, o model.Outcome) model.Outcome {
+	o.ReviewReplies = slices.Clone(o.ReviewReplies)
+	for i := range o.ReviewReplies {
+		o.ReviewReplies[i].Body = p.clean(ctx, o.ReviewReplies[i].Body)
+	}
+	o.GeneralComment, o.BlockedReason = p.clean(ctx, o.GeneralComment), p.clean(ctx, o.BlockedReason)
+	return o
+}
+
+// scanner finds secrets; it is made when it is needed first, which is long after the first call.
+func (p *pass) scanner() (*leak.Scanner, error) {
+	if p.memory.scanner == nil {
+		scanner, err := leak.New()
+		if err != nil {
+			return nil, err
+		}
+		p.memory.scanner = scanner
+	}
+	return p.memory.scanner, nil
+}

@@ -1,0 +1,98 @@
+package engine_test
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// agentSetting adds a line to the settings' [agent] section.
+func (w *world) agentSetting(old, line string) {
+	w.t.Helper()
+	w.write("octo", "main", ".github/mergexo.toml", strings.Replace(w.fileOf("main", ".github/mergexo.toml"), old, line, 1))
+}
+
+// readable is all that anybody can read of a run.
+func (w *world) readable(rep model.Report) string {
+	text := rep.Reason + w.logged.String()
+	for _, c := range append(w.comments(), w.replies()...) {
+		text += c["body"].(string)
+	}
+	return text
+}
+
+func TestWhatAnAgentSaysOfItsKeysIsNotPosted(t *testing.T) {
+	t.Parallel()
+	for _, how := range []string{"blab", "badkey"} {
+		w := newWorld(t)
+		w.agentSetting(`pass_env = [`, `pass_env = ["MODEL_KEY", `)
+		w.env = map[string]string{"MODEL_KEY": "sk-live-0123456789"}
+		w.agent = how
+		w.talk("alice", "Which key do you use?")
+		rep := w.handle(w.delivery("issue_comment"))
+		shown := w.readable(rep)
+		assert.NotContains(t, shown, "sk-live-0123456789")
+		assert.NotContains(t, shown, "016C7EnX")
+		if how == "blab" {
+			assert.Contains(t, w.receipt(), "I used ***.\n[a line with what looks like a secret was left out]\nThat is all.")
+		} else {
+			assert.Contains(t, shown, "bad key ***")
+		}
+	}
+}
+
+func TestAnAgentThatIsPassedOurTokenIsAMistake(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.agentSetting(`pass_env = [`, `pass_env = ["MY_PAT", `)
+	w.env = map[string]string{"MY_PAT": "sandbox-actions"}
+	w.talk("alice", "Answer me.")
+	_, err := w.engine().Handle(context.Background(), w.delivery("issue_comment"))
+	assert.ErrorContains(t, err, "pass_env: MY_PAT holds a secret of MergeXO's own")
+	assert.Empty(t, w.marked("turn", ""))
+}
+
+func TestAUserThatCannotBeIsAMistakeBeforeAnythingIsSaid(t *testing.T) {
+	t.Parallel()
+	for user, says := range map[string]string{"nobody-of-this-name": "there is no such user on this machine", "root": "root"} {
+		w := newWorld(t)
+		w.agentSetting(`adapter = "command"`, "adapter = \"command\"\nuser = \""+user+"\"")
+		w.talk("alice", "Answer me.")
+		_, err := w.engine().Handle(context.Background(), w.delivery("issue_comment"))
+		assert.ErrorContains(t, err, `[agent] user = "`+user+`"`)
+		assert.ErrorContains(t, err, says)
+		assert.Empty(t, w.marked("turn", ""))
+	}
+}
+
+func TestNothingOfAnotherRepositoryIsPushed(t *testing.T) {
+	t.Parallel()
+	foreign := t.TempDir()
+	for _, args := range [][]string{{"init", "-q", foreign}, {"-C", foreign, "commit", "-q", "--allow-empty", "-m", "x"}} {
+		cmd := exec.CommandContext(context.Background(), "git", append([]string{"-c", "user.name=o", "-c", "user.email=o@example.com"}, args...)...)
+		out, err := cmd.CombinedOutput()
+		require.NoError(t, err, "%s", out)
+	}
+	require.NoError(t, os.WriteFile(filepath.Join(foreign, "s"), []byte("TOPSECRET\n"), 0o600))
+	run("git", "-C", foreign, "add", "s")
+	run("git", "-C", foreign, "-c", "user.name=o", "-c", "user.email=o@example.com", "commit", "-q", "-m", "Not yours")
+	w := newWorld(t)
+	w.agentSetting(`pass_env = [`, `pass_env = ["FOREIGN", `)
+	w.env = map[string]string{"FOREIGN": foreign}
+	w.agent = "borrow"
+	before := w.tip()
+	w.talk("alice", "Borrow something.")
+	rep := w.handle(w.delivery("issue_comment"))
+	assert.NotEqual(t, model.ResultDone, rep.Result)
+	assert.Equal(t, before, w.tip())
+	assert.Empty(t, w.checkpoints())
+	assert.Empty(t, w.stages())
+}
