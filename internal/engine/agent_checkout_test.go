@@ -174,3 +174,26 @@ func TestADamagedConfigurationIsPutBack(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, string(was), string(now))
 }
+
+func TestWorkThatIsNotOnHEADIsKeptToo(t *testing.T) {
+	happens(t, workspace, []trouble{
+		{how: "rebasing", blocked: "history_rewrite", says: "the agent rewrote history in its checkout", kept: []string{"Mine"}},
+		{how: "reordering", says: "the agent left HEAD at", kept: []string{"Mine one", "Mine two"}},
+		{how: "detach", says: "the agent left HEAD at", kept: []string{"Mine"}},
+	})
+}
+
+func TestAGitDirectoryThatLeadsElsewhereIsNotFollowed(t *testing.T) {
+	happens(t, workspace, []trouble{
+		{how: "a link in place of .git", says: ".git"},
+		{how: "a file in place of .git", says: ".git"},
+		{how: "links in the place of what is in .git", says: ".git"},
+	})
+}
+
+func TestAWorkspaceThatStaysDamagedIsGotOver(t *testing.T) {
+	happens(t, workspace, []trouble{
+		{how: "the index is garbage", says: "index file smaller than expected"},
+		{how: "no trees", says: "tree"},
+	})
+}

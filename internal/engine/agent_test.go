@@ -122,17 +122,11 @@ var tricks = map[string]func(model.Request, *model.Outcome){
 		appendLine(".github/workflows/x.yml", "on: push")
 		o.CommitMessage = "CI"
 	},
-	// fetch asks for a fetch and says how it went; merge and tenfold ask for more, and resolve takes both sides of a conflict.
+	// fetch asks for a fetch and says how it went; merge and tenfold ask for more.
 	"fetch":   func(r model.Request, o *model.Outcome) { errands(r, o, model.OpFetch) },
 	"merge":   func(r model.Request, o *model.Outcome) { errands(r, o, model.OpFetch, model.OpMergeDefault) },
 	"tenfold": func(r model.Request, o *model.Outcome) { errands(r, o, slices.Repeat([]string{model.OpFetch}, 10)...) },
 	"insist":  func(r model.Request, o *model.Outcome) { o.GitOps = []model.GitOp{{Op: model.OpFetch}} },
-	"resolve": func(r model.Request, o *model.Outcome) {
-		if i := slices.IndexFunc(r.GitResults, func(g model.GitResult) bool { return g.Result == model.GitConflict }); i >= 0 {
-			must(os.WriteFile(r.GitResults[i].Paths[0], []byte("hello\nboth\n"), 0o600))
-			o.CommitMessage = "Merge, with both"
-		}
-	},
 	// heedless wants to have a conflict committed as it is, and resolves it when it is told.
 	"heedless": func(r model.Request, o *model.Outcome) {
 		if len(r.GitResults) > 0 {

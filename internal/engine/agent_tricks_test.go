@@ -2,12 +2,14 @@ package engine_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -19,6 +21,7 @@ func init() {
 	maps.Copy(tricks, says)
 	maps.Copy(tricks, leaves)
 	maps.Copy(tricks, damages)
+	maps.Copy(tricks, asks)
 }
 
 type trick = func(model.Request, *model.Outcome)
@@ -115,13 +118,6 @@ var leaves = map[string]trick{
 		run("git", "commit", "-q", "-m", "Other")
 		change(o)
 	},
-	"sidelined": func(_ model.Request, o *model.Outcome) {
-		run("git", "checkout", "-q", "-b", "wip")
-		appendLine("wip.txt", "wip")
-		run("git", "add", "-A")
-		run("git", "commit", "-q", "-m", "Half-done")
-		run("git", "checkout", "-q", "-")
-	},
 	"on main": func(model.Request, *model.Outcome) { run("git", "checkout", "-q", "--detach", "HEAD~1") },
 	"on main, with work": func(model.Request, *model.Outcome) {
 		run("git", "checkout", "-q", "-B", "main", "HEAD~1")
@@ -168,6 +164,76 @@ var leaves = map[string]trick{
 			run("git", "commit", "-q", "-m", "Mine "+name)
 		}
 		run("git", "-c", "sequence.editor=sed -i 1abreak", "rebase", "-q", "-i", "HEAD~2")
+	},
+	// skips and excludes change what git is told not to look at.
+	"skips": func(model.Request, *model.Outcome) {
+		run("git", "update-index", "--skip-worktree", "greeting.txt")
+		appendLine("greeting.txt", "fixed")
+	},
+	"excludes": func(model.Request, *model.Outcome) {
+		mkdir(".git/info")
+		appendLine(".git/info/exclude", "left.txt")
+		appendLine("left.txt", "fixed")
+	},
+	// plants puts a copy of a handoff where its own is going to be, as FAKE_AGENT_LOG + ".plants" says: "from to".
+	"plants": func(model.Request, *model.Outcome) {
+		raw, err := os.ReadFile(os.Getenv("FAKE_AGENT_LOG") + ".plants")
+		must(err)
+		from, to, _ := strings.Cut(string(raw), " ")
+		must(os.CopyFS(to, os.DirFS(from)))
+	},
+}
+
+// conflicting are the paths that a merge of ours left to the agent to resolve.
+func conflicting(r model.Request) []string {
+	if i := slices.IndexFunc(r.GitResults, func(g model.GitResult) bool { return g.Result == model.GitConflict }); i >= 0 {
+		return r.GitResults[i].Paths
+	}
+	return nil
+}
+
+// asks are what an agent does around the git operations that it asks for.
+var asks = map[string]trick{
+	// resolve takes both sides of a conflict.
+	"resolve": func(r model.Request, o *model.Outcome) {
+		if paths := conflicting(r); paths != nil {
+			must(os.WriteFile(paths[0], []byte("hello\nboth\n"), 0o600))
+			o.CommitMessage = "Merge, with both"
+		}
+	},
+	"despairs": func(r model.Request, _ *model.Outcome) {
+		if conflicting(r) != nil {
+			must(errors.New("no model today"))
+		}
+	},
+	"self-commits": func(r model.Request, _ *model.Outcome) {
+		if conflicting(r) != nil {
+			run("git", "add", "-A")
+			run("git", "commit", "-q", "-m", "Merged by myself")
+		}
+	},
+	"renames": func(r model.Request, o *model.Outcome) {
+		if conflicting(r) != nil {
+			run("git", "mv", "greeting.txt", "welcome.txt")
+			o.CommitMessage = "Merge, under another name"
+		}
+	},
+	// patient asks three times before it answers.
+	"patient": func(r model.Request, o *model.Outcome) {
+		if nth() <= "3" {
+			o.GitOps = []model.GitOp{{Op: model.OpFetch}}
+			return
+		}
+		tricks["answer"](r, o)
+	},
+	// remembers names its session in the first call only, and later asks for a fetch first.
+	"remembers": func(r model.Request, o *model.Outcome) {
+		o.GeneralComment = fmt.Sprintf("call %s is in session %s\n", nth(), r.Session)
+		if nth() == "1" {
+			o.Session = "s1"
+		} else if len(r.GitResults) == 0 {
+			o.GitOps = []model.GitOp{{Op: model.OpFetch}}
+		}
 	},
 }
 

@@ -136,6 +136,19 @@ func TestAFloodIsNotHeldInMemory(t *testing.T) {
 	w.recovers(ev, false)
 }
 
+// It does not run beside others: what they allocate would be counted.
+func TestNoiseIsNotHeldInMemory(t *testing.T) {
+	w := newWorld(t)
+	w.agent = "noise100+answer"
+	w.review("alice", "Answer me.")
+	ev := w.delivery("pull_request_review_comment")
+	used := allocated()
+	rep := w.handle(ev)
+	assert.Less(t, allocated()-used, uint64(64<<20), "less than was said, and all of the rest of the run is counted with it")
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.settled(1, 1, 1)
+}
+
 func TestAnAnswerForAnotherPullRequest(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -234,11 +234,11 @@ func TestAHumansFastForwardInMidTurnIsKept(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.review("alice", "Answer me.")
-	w.meanwhile(deed{"bob", "PUT", w.path("/contents/other.txt"), fmt.Sprintf(`{"message": "Bob's", "branch": %q, "content": %q}`, w.head, base64.StdEncoding.EncodeToString([]byte("bob\n")))})
+	w.meanwhile(w.push("bob"))
 	rep := w.handle(w.delivery("pull_request_review_comment"))
 	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
 	w.settled(1, 1, 2)
-	assert.Equal(t, "Bob's", w.commits()[1], "below the turn's own commit")
+	assert.Equal(t, "Somebody's", w.commits()[1], "below the turn's own commit")
 	assert.Equal(t, 1, w.calls(), "no conflict: the agent is not asked again")
 }
 

@@ -460,7 +460,7 @@ func TestADeathWhileATurnIsReplayedIsMadeGoodToo(t *testing.T) {
 	t.Parallel()
 	scene := func(t *testing.T) (*world, model.Event) {
 		w, ev := twoComments(t)
-		w.meanwhile(deed{"bob", "PUT", w.path("/contents/other.txt"), fmt.Sprintf(`{"message": "Bob's", "branch": %q, "content": "Ym9iCg=="}`, w.head)})
+		w.meanwhile(w.push("bob"))
 		return w, ev
 	}
 	w, ev := scene(t)

@@ -1,0 +1,221 @@
+package engine_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/sandbox/modelstub"
+)
+
+// push is a commit that somebody adds to the branch while the agent is at work.
+func (w *world) push(login string) deed {
+	return deed{login, "PUT", w.path("/contents/other.txt"), fmt.Sprintf(`{"message": "Somebody's", "branch": %q, "content": "Ym9iCg=="}`, w.head)}
+}
+
+// outage has GitHub refuse requests of git as one that is overloaded does, once the first so many have passed.
+func (w *world) outage(method, service string, skip, times int) deed {
+	w.t.Helper()
+	body, err := json.Marshal(object{"match": object{"method": method, "path": "/" + repo.String() + "*" + service}, "status": 503, "skip": skip, "times": times})
+	require.NoError(w.t, err)
+	return deed{"octo", "PUT", "/_sandbox/faults", string(body)}
+}
+
+// conversation is all that stands in the pull request's comments.
+func (w *world) conversation() string {
+	w.t.Helper()
+	said := ""
+	for _, c := range w.comments() {
+		said += c["body"].(string)
+	}
+	return said
+}
+
+func TestAStageThatDoesNotGetThroughIsNotSaidToBeThere(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.meanwhile(w.outage("GET", "info/refs", 0, 2))
+	w.review("alice", "Answer me.")
+	ev := w.delivery("pull_request_review_comment")
+	rep := w.handle(ev)
+	assert.Equal(t, model.ResultRetry, rep.Result, rep.Reason)
+	assert.Empty(t, w.stages())
+	assert.Empty(t, w.marked("turn", "planned"), "planned says that the work is on GitHub")
+	rep = w.handle(ev)
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.settled(1, 1, 1)
+}
+
+func TestAReplayThatCannotBeStagedKeepsWhatIsRecorded(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.meanwhile(w.push("bob"))
+	w.review("alice", "Answer me.")
+	ev := w.delivery("pull_request_review_comment")
+	pushes := 0
+	w.gate.at = func(_ int, r *http.Request) fate {
+		if strings.HasSuffix(r.URL.Path, "/git-receive-pack") {
+			if pushes++; pushes == 1 { // the first stage gets through; the next push finds the server down
+				o := w.outage("POST", "git-receive-pack", 1, 2)
+				w.send(o.Login, o.Method, o.Path, json.RawMessage(o.Body))
+			}
+		}
+		return passes
+	}
+	rep := w.handle(ev)
+	assert.Equal(t, model.ResultRetry, rep.Result, rep.Reason)
+	w.gate.revive()
+	planned := w.marked("turn", "planned")
+	require.Len(t, planned, 1)
+	stages := w.stages()
+	require.Len(t, stages, 2, "the work as it was before the replay")
+	assert.Contains(t, planned[0]["body"], "What was done is kept as [`"+stages[0][:10]+"`]")
+
+	rep = w.handle(ev)
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.settled(1, 1, 2)
+	assert.Equal(t, []string{"Write greeting.txt", "Somebody's", "Answer, in words of call 1"}, w.commits())
+	assert.Equal(t, 1, w.calls(), "the recorded work is published")
+}
+
+func TestAnOutageInTheMiddleOfATurnLosesNoWork(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.agent = "commits+insist"
+	w.meanwhile(w.outage("GET", "info/refs", 0, 1))
+	w.review("alice", "Answer me.")
+	ev := w.delivery("pull_request_review_comment")
+	rep := w.handle(ev)
+	assert.Equal(t, model.ResultRetry, rep.Result, rep.Reason)
+	branch, subjects := w.kept()
+	assert.Equal(t, []string{"Agent's one", "Agent's two"}, subjects)
+	claim := w.marked("turn", "started")
+	require.Len(t, claim, 1)
+	assert.Contains(t, claim[0]["body"], "/tree/"+branch+")")
+	assert.Empty(t, w.marked("turn", "failed"), "it is not the agent's fault")
+	w.recovers(ev, false)
+}
+
+func TestWorkWhoseAnswersAreTooLongIsKept(t *testing.T) {
+	says := "the answers are too long to be recorded"
+	happens(t, ownClone, []trouble{
+		{how: "answer+long", blocked: "outcome_invalid", says: says, kept: []string{"Answer, in words of call 1"}},
+		{how: "commits+long", blocked: "outcome_invalid", says: says, kept: []string{"Agent's one", "Agent's two"}},
+	})
+}
+
+func TestTestsThatBreakTheCheckoutOfAReplayAreGotOver(t *testing.T) {
+	t.Parallel()
+	mended := filepath.Join(t.TempDir(), "mended")
+	w := newWorld(t, fmt.Sprintf(`required_tests = ["sh", "-c", "test -e %s || test ! -e other.txt || rm -rf .git"]`, mended))
+	w.meanwhile(w.push("bob"))
+	w.review("alice", "Answer me.")
+	ev := w.delivery("pull_request_review_comment")
+	rep := w.handle(ev)
+	assert.Equal(t, model.ResultFailed, rep.Result, rep.Reason)
+	assert.Contains(t, rep.Reason, "not a git repository")
+	assert.Equal(t, []string{"Write greeting.txt", "Somebody's"}, w.commits())
+	assert.Empty(t, w.replies())
+
+	require.NoError(t, os.WriteFile(mended, nil, 0o600))
+	w.agent = "answer"
+	rep = w.handle(ev)
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.Equal(t, []string{"Write greeting.txt", "Somebody's", "Answer, in words of call 2"}, w.commits())
+	assert.Len(t, w.replies(), 1)
+	assert.Len(t, w.marked("turn", ""), 1, "the receipt")
+	assert.Len(t, w.stages(), 2, "the branch has moved, so it was another turn: the stage of the one before is a checkpoint")
+	assert.Contains(t, w.handle(ev).Reason, "nothing is pending")
+}
+
+func TestACheckpointIsLinkedThoughAnotherRunBlockedFirst(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.agent = "commits+stuck"
+	w.handle(w.delivery("pull_request"))
+	pr := w.marked("pr", "")[0]
+	w.review("alice", "Answer me.")
+	ev := w.delivery("pull_request_review_comment")
+	pushed := false
+	w.gate.at = func(_ int, r *http.Request) fate {
+		if !pushed && strings.HasSuffix(r.URL.Path, "/git-receive-pack") { // the checkpoint
+			pushed = true
+			w.api("bob", "PATCH", w.path(fmt.Sprintf("/issues/comments/%d", pr.id())), object{"body": pr["body"].(string) + "!"})
+			other, err := w.engine().Handle(context.Background(), ev)
+			assert.NoError(t, err)
+			assert.Equal(t, "marker_edited", other.BlockedReason, other.Reason)
+		}
+		return passes
+	}
+	rep := w.handle(ev)
+	assert.True(t, pushed)
+	assert.Equal(t, model.ResultBlocked, rep.Result, rep.Reason)
+	assert.Equal(t, "agent_blocked", rep.BlockedReason)
+	branch, subjects := w.kept()
+	assert.Equal(t, []string{"Agent's one", "Agent's two"}, subjects)
+	assert.Contains(t, w.conversation(), "/tree/"+branch+")")
+	assert.Contains(t, w.conversation(), "Formal or not?", "the agent's question")
+}
+
+func TestACheckpointInTheMiddleOfAMergeSaysSo(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("octo", "main", "greeting.txt", "hello\nmoon\n")
+	w.agent = "merge+despairs"
+	w.talk("alice", "Catch up with main.")
+	rep := w.handle(w.delivery("issue_comment"))
+	assert.Equal(t, model.ResultFailed, rep.Result, rep.Reason)
+	assert.Contains(t, rep.Reason, "no model today")
+	branch, _ := w.kept()
+	require.Contains(t, w.fileOf(branch, "greeting.txt"), "<<<<<<<")
+	said := w.marked("turn", "failed")
+	require.Len(t, said, 1)
+	assert.Contains(t, said[0]["body"], "/tree/"+branch+")")
+	tip := w.api("octo", "GET", w.path("/git/ref/heads/"+branch), nil).at("object", "sha").(string)
+	message := w.api("octo", "GET", w.path("/commits/"+tip), nil).at("commit", "message").(string)
+	assert.Contains(t, said[0]["body"].(string)+message, "conflict markers", "who goes on from there has to know")
+}
+
+func TestADeathAfterTheStageKeepsTheSession(t *testing.T) {
+	t.Parallel()
+	r := modelstub.Codex()
+	w, s := played(t, r, "[feedback]\non_missing_session = \"block\"\n")
+	w.seals, w.keeps = newKey(t), "" // a runner of its own for every run
+	s.Play(w.answering(r, w.review("alice", "Greet the moon."), "world", "moon")...)
+	require.Equal(t, model.ResultDone, w.handle(w.delivery("pull_request_review_comment")).Result)
+
+	w.clone("--branch", w.head)
+	second := w.review("bob", "And now the sun.")
+	ev := w.delivery("pull_request_review_comment")
+	s.Play(w.answering(r, second, "moon", "sun")...)
+	staged := false
+	w.gate.at = func(_ int, r *http.Request) fate {
+		if staged {
+			return diesFirst
+		}
+		staged = strings.HasSuffix(r.URL.Path, "/git-receive-pack")
+		return passes
+	}
+	_, _ = w.engine().Handle(context.Background(), ev)
+	w.over(w.runs)
+	require.True(t, w.gate.died())
+	w.gate.revive()
+
+	w.clone("--branch", w.head)
+	s.Play(w.answering(r, second, "moon", "sun")...)
+	rep := w.handle(ev)
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.Contains(t, s.Asked(0), "Greet the moon.", "the session knows the first turn")
+	assert.Len(t, w.replies(), 2)
+	assert.Len(t, w.marked("turn", "done"), 2)
+	assert.Equal(t, "hello\nsun\n", w.file("greeting.txt"))
+}

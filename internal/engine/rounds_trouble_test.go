@@ -1,0 +1,136 @@
+package engine_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/sandbox/modelstub"
+)
+
+func TestAMergeSurvivesAReplay(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("octo", "main", "news.txt", "news\n")
+	main := w.api("octo", "GET", w.path("/git/ref/heads/main"), nil).at("object", "sha").(string)
+	w.agent = "merge"
+	w.meanwhile(w.push("bob"))
+	w.talk("alice", "Catch up with main.")
+	rep := w.handle(w.delivery("issue_comment"))
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	diff := w.api("octo", "GET", w.path("/compare/"+main+"..."+w.tip()), nil)
+	assert.Equal(t, "ahead", diff["status"], "the pull request contains main as it was merged: %v", w.commits())
+	assert.Contains(t, w.commits(), "Merge branch 'main' into agent/greet")
+	assert.Equal(t, "bob\n", w.file("other.txt"))
+	assert.Equal(t, "news\n", w.file("news.txt"))
+	assert.Equal(t, 2, w.calls(), "none for the replay")
+}
+
+func TestMarkersThatTheAgentCommitsItselfAreNotPushed(t *testing.T) {
+	t.Parallel()
+	for how, says := range map[string]string{
+		"merge+self-commits": "conflict markers are committed in greeting.txt",
+		"merge+renames":      "conflict markers are committed in welcome.txt",
+	} {
+		t.Run(how, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.write("octo", "main", "greeting.txt", "hello\nmoon\n")
+			w.agent = how
+			w.talk("alice", "Catch up with main.")
+			rep := w.handle(w.delivery("issue_comment"))
+			assert.Equal(t, model.ResultBlocked, rep.Result, rep.Reason)
+			assert.Equal(t, "tests_failed", rep.BlockedReason)
+			require.Len(t, w.marked("block", ""), 1)
+			assert.Contains(t, w.marked("block", "")[0]["body"], says)
+			assert.Equal(t, []string{"Write greeting.txt"}, w.commits())
+		})
+	}
+}
+
+func TestAClaimLastsAsLongAsItsErrands(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "", "[feedback]\nrepair_rounds = 0")
+	w.agentSetting(`timeout = "1m"`, `timeout = "30m"`)
+	w.agent = "patient"
+	w.review("alice", "Answer me.")
+	ev := w.delivery("pull_request_review_comment")
+	e := w.engine()
+	e.Now = func() time.Time { // every call of the agent takes 29 of its 30 minutes
+		return w.now.Add(time.Duration(w.calls()) * 29 * time.Minute)
+	}
+	rep, err := e.Handle(context.Background(), ev)
+	require.NoError(t, err)
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.settled(1, 1, 1)
+	assert.Equal(t, 4, w.calls(), "three errands, and the answer")
+}
+
+func TestASessionThatIsNotNamedAgainIsKeptForTheNextRound(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.agent = "remembers"
+	for _, text := range []string{"One.", "Two."} {
+		w.talk("alice", text)
+		rep := w.handle(w.delivery("issue_comment"))
+		require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	}
+	assert.Equal(t, 3, w.calls(), "the second turn has an errand")
+	assert.Contains(t, w.marked("turn", "done")[1]["body"], "call 3 is in session s1")
+}
+
+func TestWhatGitOverlooksDoesNotMakeTheTestsPass(t *testing.T) {
+	t.Parallel()
+	for how, file := range map[string]string{"commits+skips": "greeting.txt", "commits+excludes": "left.txt"} {
+		t.Run(how, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, fmt.Sprintf(`required_tests = ["grep", "fixed", %q]`, file), "[feedback]\nrepair_rounds = 0")
+			w.agent = how
+			w.review("alice", "Answer me.")
+			rep := w.handle(w.delivery("pull_request_review_comment"))
+			assert.Equal(t, model.ResultBlocked, rep.Result, rep.Reason)
+			assert.Equal(t, "tests_failed", rep.BlockedReason)
+			assert.Len(t, w.commits(), 1)
+		})
+	}
+}
+
+func TestADryRunKnowsTheBudget(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "", "[feedback]\nturns_per_day = 1")
+	w.review("alice", "One.")
+	require.Equal(t, model.ResultDone, w.handle(w.delivery("pull_request_review_comment")).Result)
+	w.review("alice", "Two.")
+	w.gate.revive()
+	e := w.engine()
+	e.DryRun = true
+	rep, err := e.Handle(context.Background(), w.delivery("pull_request_review_comment"))
+	require.NoError(t, err)
+	assert.Equal(t, model.ResultBlocked, rep.Result, rep.Reason)
+	assert.Equal(t, "budget_spent", rep.BlockedReason)
+	assert.Zero(t, w.gate.writes)
+	assert.Equal(t, 1, w.calls())
+}
+
+func TestAProvidersLimitIsNoTurnOfTheDay(t *testing.T) {
+	t.Parallel()
+	r := modelstub.Codex()
+	w, s := played(t, r, "[feedback]\nturns_per_day = 2\n")
+	comment := w.review("alice", "Greet the moon.")
+	ev := w.delivery("pull_request_review_comment")
+	for range 4 {
+		s.Play(r.RateLimit())
+		rep := w.handle(ev)
+		assert.Equal(t, model.ResultRetry, rep.Result, rep.Reason)
+		s.Forget()
+	}
+	s.Play(w.answering(r, comment, "world", "moon")...)
+	rep := w.handle(ev)
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.settled(1, 1, 1)
+}

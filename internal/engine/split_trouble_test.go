@@ -1,0 +1,153 @@
+package engine_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/engine"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// blockedBeside is an open pull request with another one beside it, whose agent waits for a decision.
+func blockedBeside(t *testing.T) (w *world, other int) {
+	w = newWorld(t)
+	number, head := w.number, w.head
+	w.number, w.head = w.another("agent/other"), "agent/other"
+	w.agent = "stuck"
+	w.review("alice", "Answer me there.")
+	require.Equal(t, model.ResultBlocked, w.handle(w.delivery("pull_request_review_comment")).Result)
+	other, w.number, w.head, w.agent = w.number, number, head, "answer"
+	return w, other
+}
+
+func TestACommandForAnotherPullRequestLosesNoHandoff(t *testing.T) {
+	t.Parallel()
+	w, other := blockedBeside(t)
+	w.review("alice", "Answer me.")
+	ev := w.delivery("pull_request_review_comment")
+	dir := w.prepared(ev)
+	w.talk("carol", fmt.Sprintf("/mergexo unblock pr=%d", other))
+	rep := w.phase(engine.ApplyPhase, ev, dir)
+	assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.settled(1, 1, 1)
+	assert.Equal(t, 2, w.calls(), "one on each pull request")
+}
+
+func TestAJobThatDiedIsChargedToItsOwnPullRequest(t *testing.T) {
+	t.Parallel()
+	w, other := blockedBeside(t)
+	w.review("alice", "Answer me.")
+	ev := w.delivery("pull_request_review_comment")
+	w.talk("carol", fmt.Sprintf("/mergexo unblock pr=%d", other))
+	rep := w.phase(engine.ApplyPhase, ev, filepath.Join(t.TempDir(), "none"))
+	assert.Equal(t, model.ResultFailed, rep.Result, rep.Reason)
+	assert.Contains(t, rep.Reason, "turn on pull request 1, attempt 1 of 3: the agent's job handed nothing over")
+	assert.Contains(t, w.conversation(), "handed nothing over")
+	w.number = other
+	assert.NotContains(t, w.conversation(), "handed nothing over", "nobody handed anything over for that one")
+}
+
+func TestAJobThatDiedOverTheOperationsIssueIsChargedToNobody(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.agent = "stuck"
+	w.review("alice", "Answer me.")
+	require.Equal(t, model.ResultBlocked, w.handle(w.delivery("pull_request_review_comment")).Result)
+	issue := int(w.api("octo", "POST", w.path("/issues"), object{"title": "Operations"})["number"].(float64))
+	w.setting(fmt.Sprintf("operations_issue = %d", issue))
+	w.api("carol", "POST", w.path(fmt.Sprintf("/issues/%d/comments", issue)), object{"body": "/mergexo unblock pr=1"})
+	ev := w.delivery("issue_comment")
+	rep := w.phase(engine.ApplyPhase, ev, filepath.Join(t.TempDir(), "none"))
+	assert.Equal(t, model.ResultRetry, rep.Result, rep.Reason)
+	assert.Contains(t, rep.Reason, "1 comment on pull request 1 wait for an agent phase")
+	assert.NotContains(t, w.conversation(), "handed nothing over")
+}
+
+func TestAnOutageInTheAgentsPhaseIsNoAttempt(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.review("alice", "Answer me.")
+	ev := w.delivery("pull_request_review_comment")
+	dir := filepath.Join(t.TempDir(), "handoff")
+	w.gate.bury(diesFirst)
+	rep := w.phase(engine.AgentPhase, ev, dir)
+	assert.Equal(t, model.ResultRetry, rep.Result, rep.Reason)
+	w.gate.revive()
+	rep = w.phase(engine.ApplyPhase, ev, dir)
+	assert.Equal(t, model.ResultRetry, rep.Result, rep.Reason)
+	assert.Empty(t, w.marked("turn", ""))
+	require.Equal(t, model.ResultDone, w.phase(engine.ApplyPhase, ev, w.prepared(ev)).Result)
+	w.settled(1, 1, 1)
+}
+
+func TestASlowRunnerHandsOver(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.review("alice", "Answer me.")
+	ev := w.delivery("pull_request_review_comment")
+	bin, dir := t.TempDir(), filepath.Join(t.TempDir(), "handoff")
+	// Longer than a run that was cancelled has; this one was not.
+	script := "#!/bin/sh\ncase \" $* \" in *pack-objects*) sleep 7;; esac\nexec /usr/bin/git \"$@\"\n"
+	require.NoError(t, os.WriteFile(filepath.Join(bin, "git"), []byte(script), 0o755))
+	e := w.engine()
+	e.Git.Path = bin + ":" + os.Getenv("PATH")
+	e.Phase, e.Bundle = engine.AgentPhase, dir
+	rep, err := e.Handle(context.Background(), ev)
+	require.NoError(t, err)
+	assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	require.Equal(t, model.ResultDone, w.phase(engine.ApplyPhase, ev, dir).Result)
+	w.settled(1, 1, 1)
+}
+
+func TestAHandoffThatTheAgentPlantsIsNotTaken(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.review("alice", "Answer me.")
+	ev := w.delivery("pull_request_review_comment")
+	planted, dir := w.prepared(ev), filepath.Join(t.TempDir(), "handoff")
+	require.NoError(t, os.WriteFile(w.log+".plants", []byte(planted+" "+dir), 0o600))
+	w.agent = "plants"
+	rep := w.phase(engine.AgentPhase, ev, dir)
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	rep = w.phase(engine.ApplyPhase, ev, dir)
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.settled(0, 1, 0) // this agent itself says and does nothing
+}
+
+func TestAFastForwardBetweenThePhasesLosesNoWork(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.review("alice", "Answer me.")
+	ev := w.delivery("pull_request_review_comment")
+	dir := w.prepared(ev)
+	w.write("bob", w.head, "by-bob.txt", "bob\n")
+	rep := w.phase(engine.ApplyPhase, ev, dir)
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.settled(1, 1, 2)
+	assert.Equal(t, []string{"Write greeting.txt", "Write by-bob.txt", "Answer, in words of call 1"}, w.commits())
+	assert.Equal(t, "bob\n", w.file("by-bob.txt"))
+	assert.Equal(t, "hello\nworld\nanswered\n", w.file("greeting.txt"))
+	assert.Equal(t, 1, w.calls())
+}
+
+func TestADryRunOfTheAgentsPhaseLeavesNothing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.review("alice", "Answer me.")
+	dir := filepath.Join(t.TempDir(), "handoff")
+	e := w.engine()
+	e.Phase, e.Bundle, e.DryRun = engine.AgentPhase, dir, true
+	_, err := e.Handle(context.Background(), w.delivery("pull_request_review_comment"))
+	require.NoError(t, err)
+	assert.NoFileExists(t, filepath.Join(dir, "outcome.json"))
+	entries, err := os.ReadDir(dir)
+	assert.True(t, err == nil || os.IsNotExist(err), "%v", err)
+	assert.Empty(t, entries)
+	assert.Zero(t, w.gate.writes)
+}
