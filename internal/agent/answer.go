@@ -2,13 +2,13 @@ package agent
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/strictjson"
 )
 
 // decodeMessage reads the outcome out of what a model wrote last: exactly one JSON object, with or without a fence or
@@ -27,27 +27,26 @@ func decodeMessage(text string) (model.Outcome, error) {
 func onlyObject(text string) ([]byte, error) {
 	var found [][]byte
 	empty := 0
-	for rest := text; ; {
-		at := strings.IndexByte(rest, '{')
+	for rest := []byte(text); ; {
+		at := bytes.IndexByte(rest, '{')
 		if at < 0 {
 			break
 		}
 		rest = rest[at:]
-		if next := strings.TrimLeft(rest[1:], " \t\r\n"); next == "" || next[0] != '"' && next[0] != '}' {
+		if next := bytes.TrimLeft(rest[1:], " \t\r\n"); len(next) == 0 || next[0] != '"' && next[0] != '}' {
 			rest = rest[1:]
 			continue
 		}
-		in := json.NewDecoder(strings.NewReader(rest))
-		var object json.RawMessage
-		if err := in.Decode(&object); err != nil {
-			return nil, wrong("its answer is not JSON (%v): it begins with \"%s\"", describe(err), excerpt(rest, 80))
+		object, after, err := strictjson.First(rest)
+		if err != nil {
+			return nil, wrong("its answer is not JSON (%v): it begins with \"%s\"", err, excerpt(string(rest), 80))
 		}
 		if len(bytes.Trim(object, "{} \t\r\n")) == 0 {
 			empty++
 		} else {
 			found = append(found, object)
 		}
-		rest = rest[in.InputOffset():]
+		rest = after
 	}
 	switch {
 	case len(found) == 1:

@@ -26,30 +26,39 @@ func TestDecodeReadsWhatTheContractAllows(t *testing.T) {
 	got, err = agent.Decode(empty)
 	require.NoError(t, err)
 	assert.Equal(t, model.Outcome{}, got)
+	got, err = agent.Decode([]byte("{\"general_comment\": \"caf\xe9\"}"))
+	require.NoError(t, err, "an agent quotes files in whatever encoding they are")
+	assert.Equal(t, model.Outcome{GeneralComment: "caf\uFFFD"}, got)
 }
 
 func TestDecodeNamesTheFieldThatIsWrong(t *testing.T) {
 	for in, want := range map[string]string{
-		``:                 "it wrote nothing on stdout: want one JSON object",
-		`{"a`:              "its output is not JSON (it ends in the middle): it begins with \"{\\\"a\"",
-		`[]`:               "outcome: want an object, got a list",
-		`{} {}`:            `its output goes on after the JSON object: "{}"`,
-		`{"replies": []}`:  "unknown field `replies`, did you mean `review_replies`?",
-		`{"Session": "x"}`: "unknown field `Session`, did you mean `session`?",
-		`{"zzz\n": 1}`:     "unknown field `zzz\\n`",
+		``:       "it wrote nothing on stdout: want one JSON object",
+		" \n":    "it wrote nothing on stdout: want one JSON object",
+		"\xff{}": `its output is not JSON (invalid character 'ÿ' looking for beginning of value): it begins with "\xff{}"`,
+		`{"usage": null, "usage": {"cost_usd": null}}`: "usage: it is there twice",
+		`{"usage": {"cost_usd": null}}`:                "usage.cost_usd: want a number, got null",
+		`{"usage": {"cost_usd": 1e400}}`:               `usage.cost_usd: want a number of at most 64 bits, got "1e400"`,
+		"{\"sess\xffion\": \"\"}":                      `outcome: unknown field "sess\ufffdion", did you mean "session"?`,
+		`{"a`:                                          "its output is not JSON (it ends in the middle): it begins with \"{\\\"a\"",
+		`[]`:                                           "outcome: want an object, got a list",
+		`{} {}`:                                        `its output goes on after the JSON object: "{}"`,
+		`{"replies": []}`:                              `outcome: unknown field "replies", did you mean "review_replies"?`,
+		`{"Session": "x"}`:                             `outcome: unknown field "Session", did you mean "session"?`,
+		`{"zzz\n": 1}`:                                 `outcome: unknown field "zzz\n"`,
 		`{"review_replies": [{"review_comment_id": 1, "body": 5}]}`:                               "review_replies[0].body: want a string, got a number",
 		`{"review_replies": [{"review_comment_id": 1, "body": "x"}, {"review_comment_id": "1"}]}`: "review_replies[1].review_comment_id: want a number, got a string",
-		`{"review_replies": [{"review_comment_id": 1.5, "body": ""}]}`:                            "review_replies[0].review_comment_id: want a whole number, got 1.5",
-		`{"review_replies": [{"review_comment_id": 99999999999999999999, "body": ""}]}`:           "review_replies[0].review_comment_id: want a whole number, got 99999999999999999999",
-		`{"review_replies": [{"body": ""}]}`:                                                      "review_replies[0].review_comment_id: field is missing",
+		`{"review_replies": [{"review_comment_id": 1.5, "body": ""}]}`:                            `review_replies[0].review_comment_id: want a whole number, got "1.5"`,
+		`{"review_replies": [{"review_comment_id": 99999999999999999999, "body": ""}]}`:           `review_replies[0].review_comment_id: want a whole number, got "99999999999999999999"`,
+		`{"review_replies": [{"body": ""}]}`:                                                      "review_replies[0].review_comment_id: it is missing",
 		`{"review_replies": [{"review_comment_id": 1, "body": null}]}`:                            "review_replies[0].body: want a string, got null",
-		`{"review_replies": [{"review_comment_id": 1, "body": "", "bdy": ""}]}`:                   "unknown field `review_replies[0].bdy`, did you mean `body`?",
+		`{"review_replies": [{"review_comment_id": 1, "body": "", "bdy": ""}]}`:                   `review_replies[0]: unknown field "bdy", did you mean "body"?`,
 		`{"review_replies": [null]}`:                                                              "review_replies[0]: want an object, got null",
 		`{"review_replies": {}}`:                                                                  "review_replies: want a list, got an object",
-		`{"session": "a", "session": "b"}`:                                                        "field `session` is there twice",
+		`{"session": "a", "session": "b"}`:                                                        "session: it is there twice",
 		`{"general_comment": true}`:                                                               "general_comment: want a string, got a boolean",
 		`{"git_ops": [{"op": "push"}]}`:                                                           `git_ops[0].op: unknown operation "push": known are fetch_origin, merge_origin_default_branch`,
-		`{"git_ops": [{}]}`:                                                                       "git_ops[0].op: field is missing",
+		`{"git_ops": [{}]}`:                                                                       "git_ops[0].op: it is missing",
 		`{"flaky_test_report": {"title": 1}}`:                                                     "flaky_test_report.title: want a string, got a number",
 		`{"usage": {"cost_usd": "1"}}`:                                                            "usage.cost_usd: want a number, got a string",
 		`{"usage": {"input_tokens": -1}}`:                                                         "usage: want no negative numbers",

@@ -87,7 +87,7 @@ func describeType(t reflect.Type, path string) *schema {
 			if path == "" && slices.Contains(ours, name) {
 				continue
 			}
-			out.Properties = append(out.Properties, property{name, describeType(t.Field(i).Type, join(path, name))})
+			out.Properties = append(out.Properties, property{name, describeType(t.Field(i).Type, strings.TrimPrefix(path+"."+name, "."))})
 			out.Required = append(out.Required, name)
 		}
 	case reflect.Slice:

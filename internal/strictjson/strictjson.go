@@ -23,6 +23,11 @@ type Rules struct {
 	Required map[string][]string // fields that must be there, by the path of their object
 	Nullable []string            // paths of the objects whose fields may be null, which is the same as leaving them out
 	MaxItems int                 // of any list; 0: no limit
+
+	// AnyBytes takes strings that are not UTF-8, with U+FFFD for what is wrong in them, as encoding/json does.
+	AnyBytes bool
+	// Hint is put after the name of an unknown field, where known are the ones that could be there; nil: nothing is.
+	Hint func(field string, known []string) string
 }
 
 // Error is what of a text was not agreed upon.
@@ -33,24 +38,33 @@ type Error struct {
 
 func (e *Error) Error() string { return e.Path + ": " + e.Detail }
 
+// First cuts the first JSON value off a text, and gives what follows it. Errors are io.EOF when there is nothing but
+// space, else what makes it no JSON.
+func First(text []byte) (value json.RawMessage, rest []byte, err error) {
+	in := json.NewDecoder(bytes.NewReader(text))
+	if err := in.Decode(&value); errors.Is(err, io.ErrUnexpectedEOF) {
+		return nil, nil, errors.New("it ends in the middle")
+	} else if err != nil {
+		return nil, nil, err
+	}
+	return value, text[in.InputOffset():], nil
+}
+
 // Decode reads one JSON value, of valid UTF-8 and nothing after it, into what into points to: structs with json tags,
 // slices, strings, booleans and numbers, and pointers to them. Errors are *Error.
 func Decode(text []byte, into any, rules Rules) error {
 	d := decoder{rules}
-	if !utf8.Valid(text) {
+	if !rules.AnyBytes && !utf8.Valid(text) {
 		return d.wrong("", "not UTF-8")
 	}
-	in := json.NewDecoder(bytes.NewReader(text))
-	var raw json.RawMessage
-	switch err := in.Decode(&raw); {
-	case errors.Is(err, io.EOF):
+	raw, rest, err := First(text)
+	if errors.Is(err, io.EOF) {
 		return d.wrong("", "empty")
-	case errors.Is(err, io.ErrUnexpectedEOF):
-		return d.wrong("", "not JSON: it ends in the middle")
-	case err != nil:
+	}
+	if err != nil {
 		return d.wrong("", "not JSON: %v", err)
 	}
-	if rest := bytes.TrimSpace(text[in.InputOffset():]); len(rest) > 0 {
+	if rest = bytes.TrimSpace(rest); len(rest) > 0 {
 		return d.wrong("", "it goes on after the JSON value: %s", Excerpt(string(rest), 40))
 	}
 	return d.value(raw, "", reflect.ValueOf(into).Elem())
@@ -107,12 +121,7 @@ func (d decoder) value(raw json.RawMessage, path string, into reflect.Value) err
 }
 
 func (d decoder) object(raw json.RawMessage, path string, into reflect.Value) error {
-	fields := map[string]int{}
-	for i := range into.NumField() {
-		if tag, _, _ := strings.Cut(into.Type().Field(i).Tag.Get("json"), ","); tag != "" && tag != "-" {
-			fields[tag] = i
-		}
-	}
+	fields, known := tags(into.Type())
 	in := json.NewDecoder(bytes.NewReader(raw))
 	_, _ = in.Token() // the brace: raw is well-formed, so are the tokens that follow
 	seen := map[string]bool{}
@@ -122,7 +131,7 @@ func (d decoder) object(raw json.RawMessage, path string, into reflect.Value) er
 		at, ok := fields[key]
 		switch {
 		case !ok:
-			return d.wrong(path, "unknown field %s", Excerpt(key, 40))
+			return d.wrong(path, "unknown field %s%s", Excerpt(key, 40), d.hint(key, known))
 		case seen[key]:
 			return d.wrong(join(path, key), "it is there twice")
 		}
@@ -144,6 +153,25 @@ func (d decoder) object(raw json.RawMessage, path string, into reflect.Value) er
 		}
 	}
 	return nil
+}
+
+// tags are the names of a struct's fields, with the place of each, and in their order.
+func tags(of reflect.Type) (places map[string]int, names []string) {
+	places = map[string]int{}
+	for i := range of.NumField() {
+		if tag, _, _ := strings.Cut(of.Field(i).Tag.Get("json"), ","); tag != "" && tag != "-" {
+			places[tag] = i
+			names = append(names, tag)
+		}
+	}
+	return places, names
+}
+
+func (d decoder) hint(field string, known []string) string {
+	if d.rules.Hint == nil {
+		return ""
+	}
+	return d.rules.Hint(field, known)
 }
 
 // list stops at the first item that does not hold, so that no list of wrong ones is ever built up.

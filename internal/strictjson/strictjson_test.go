@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -86,18 +87,64 @@ func TestDecodeRefuses(t *testing.T) {
 	}
 }
 
+func TestFirst(t *testing.T) {
+	value, rest, err := strictjson.First([]byte(" {\"a\":[1]} \xffb "))
+	require.NoError(t, err)
+	assert.JSONEq(t, `{"a":[1]}`, string(value))
+	assert.Equal(t, " \xffb ", string(rest))
+	for in, want := range map[string]string{"": "EOF", " \n\t": "EOF", `{"a`: "it ends in the middle", "a": "invalid character 'a' looking for beginning of value"} {
+		value, rest, err := strictjson.First([]byte(in))
+		assert.EqualError(t, err, want)
+		assert.Empty(t, value)
+		assert.Empty(t, rest)
+	}
+}
+
+func TestAnyBytesAreTakenWhereTheRulesSaySo(t *testing.T) {
+	loose := strictjson.Rules{Name: "it", AnyBytes: true}
+	var got whole
+	require.NoError(t, strictjson.Decode([]byte("{\"name\": \"caf\xe9\", \"words\": [\"\xff\xfe\"]}"), &got, loose))
+	assert.Equal(t, whole{Name: "caf\uFFFD", Words: []string{"\uFFFD\uFFFD"}}, got)
+	for in, want := range map[string]string{
+		"\xff":                 "it: not JSON: invalid character 'ÿ' looking for beginning of value",
+		"{} \xff":              `it: it goes on after the JSON value: "\xff"`,
+		"{\"nam\xff\": \"a\"}": `it: unknown field "nam\ufffd"`,
+	} {
+		assert.EqualError(t, strictjson.Decode([]byte(in), &whole{}, loose), want)
+	}
+}
+
+func TestAHintFollowsAnUnknownField(t *testing.T) {
+	hinted := strictjson.Rules{Name: "it", Hint: func(field string, known []string) string {
+		return ": " + field + " is none of " + strings.Join(known, " ")
+	}}
+	for in, want := range map[string]string{
+		`{"nam": 1}`:           `it: unknown field "nam": nam is none of name count yes words items one loose`,
+		`{"items": [{"": 1}]}`: `items[0]: unknown field "":  is none of id cost`,
+	} {
+		assert.EqualError(t, strictjson.Decode([]byte(in), &whole{}, hinted), want)
+	}
+}
+
 // FuzzDecode compares with encoding/json: whatever is taken here reads the same there.
 func FuzzDecode(f *testing.F) {
 	for _, seed := range []string{
-		`{"name":"a","items":[{"id":1,"cost":0.5}],"one":{"id":2},"loose":{"id":null},"words":["x"],"yes":false,"count":3}`, `{"name":`, "[]", "\xff",
+		`{"name":"a","items":[{"id":1,"cost":0.5}],"one":{"id":2},"loose":{"id":null},"words":["x"],"yes":false,"count":3}`, `{"name":`, "[]", "\xff", "{\"name\":\"\xff\"}",
 	} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, in []byte) {
-		var got, want whole
-		if err := strictjson.Decode(in, &got, rules); err != nil {
+		loose := rules
+		loose.AnyBytes = true
+		var got, strict, want whole
+		if err := strictjson.Decode(in, &got, loose); err != nil {
 			assert.NotContains(t, err.Error(), "\n")
+			assert.Error(t, strictjson.Decode(in, &strict, rules), "the rules forbid more, and take nothing more")
 			return
+		}
+		if strictjson.Decode(in, &strict, rules) == nil {
+			assert.Equal(t, got, strict)
+			assert.True(t, utf8.Valid(in))
 		}
 		std := json.NewDecoder(bytes.NewReader(in))
 		std.DisallowUnknownFields()
