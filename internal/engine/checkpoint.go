@@ -73,7 +73,7 @@ func (p *pass) gather(ctx context.Context) (string, error) {
 		return "", err
 	}
 	if dirty {
-		made, _, err := p.checkout.Commit(ctx, fmt.Sprintf("Checkpoint of work on pull request %d\n\nIt stopped half-way and was not tested.", p.event.Number))
+		made, _, err := p.checkout.Commit(ctx, fmt.Sprintf("Checkpoint of work on pull request %d\n\nIt stopped half-way: it was not tested, and may hold conflict markers.", p.event.Number))
 		switch {
 		case err == nil:
 			head = made

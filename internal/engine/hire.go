@@ -36,7 +36,7 @@ func (e *Engine) checkAgent(s config.Settings) error {
 	}
 	for _, name := range s.Agent.PassEnv {
 		value, _ := e.Lookup(name)
-		if err == nil && value != "" && slices.ContainsFunc(e.Secrets, func(secret string) bool { return secret != "" && strings.Contains(value, secret) }) {
+		if err == nil && value != "" && slices.ContainsFunc(e.Secrets, func(secret string) bool { return secret != "" && strings.TrimSpace(value) == secret }) {
 			err = fmt.Errorf("pass_env: %s holds a secret of MergeXO's own, which no agent may see: give the agent another one, or none", name)
 		}
 	}

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -13,11 +14,14 @@ import (
 // shortest is how many bytes a value must have to be taken for a key: less would take words out of sentences.
 const shortest = 8
 
-// private are the values that an agent was given by name. It may say them, as its program does when a key is not taken.
+// keyish are names of variables whose values are nobody's to read.
+var keyish = regexp.MustCompile(`(?i)key|token|secret|passw|auth|cred|private|(^|_)pat$`)
+
+// private are the keys that an agent was given by name. It may say them, as its program does when a key is not taken.
 func (p *pass) private() []string {
 	var values []string
 	for _, name := range append(agent.Needs(p.settings.Agent.Adapter), p.settings.Agent.PassEnv...) {
-		if v, _ := p.Lookup(name); len(v) >= shortest && !strings.HasSuffix(name, "_URL") {
+		if v, _ := p.Lookup(name); len(v) >= shortest && keyish.MatchString(name) {
 			values = append(values, v)
 		}
 	}
