@@ -115,9 +115,11 @@ func TestNothingInTheCheckoutSetsUpItsAgent(t *testing.T) {
 func TestWhatCodexRunsIsShutIn(t *testing.T) {
 	t.Parallel()
 	codex, dir := modelstub.Codex(), checkout(t)
-	outside, err := filepath.Abs("testdata/outside")
+	// Neither the system's temporary directory, which is open to it, nor this repository, which may be in there.
+	shut, err := os.MkdirTemp("/var/tmp", "mergexo-agent-")
 	require.NoError(t, err)
-	t.Cleanup(func() { _ = os.Remove(outside) })
+	t.Cleanup(func() { _ = os.RemoveAll(shut) })
+	outside := filepath.Join(shut, "outside")
 	s := modelstub.New(t)
 	host, port, _ := strings.Cut(strings.TrimPrefix(s.URL, "http://"), ":")
 	tries := strings.Join([]string{
@@ -133,9 +135,7 @@ func TestWhatCodexRunsIsShutIn(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "tries"), []byte(tries), 0o644))
 	s.Play(codex.Run("bash tries"), codex.Done(greeted), codex.Run("bash tries"), codex.Done(greeted))
 	opt := rigged(t, codex, s)
-	opt.Temp, err = os.MkdirTemp("../../.cache", "agent-") // the system's temporary directory is open to it
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = os.RemoveAll(opt.Temp) })
+	opt.Temp = filepath.Join(shut, "temp")
 	var log bytes.Buffer
 	opt.Log = &log
 	out, err := ask(t, opt, dir, feedback("please"))

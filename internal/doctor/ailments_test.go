@@ -173,7 +173,7 @@ var ailments = map[string]map[string]ailment{
 		"split the agent reads too little": inSplit(edit(agentRights, "      contents: read\n      issues: none\n")),
 		"split by default":                 inSplit(edit("    permissions: # nothing", "    x-permissions: # nothing"), edit("permissions: {}\n", "")),
 		"split by default and all":         inSplit(edit("    permissions: # nothing", "    x-permissions: # nothing"), edit("permissions: {}\n", ""), factsOf(func(r *model.RepositoryFacts) { r.Actions.DefaultWrite = true })),
-		"split the agent has a token":      inSplit(edit("          # This job signs", "          token: ${{ secrets.APP }}\n          # This job signs")),
+		"split the agent has a token":      inSplit(edit("          # No signing-key", "          token: ${{ secrets.APP }}\n          # No signing-key")),
 		"split applying may only read":     inSplit(edit("      contents: write # push", "      contents: read # push")),
 		"too much":                         edit("      issues: write #", "      packages: write\n      id-token: write\n      issues: write #"),
 	},
