@@ -19,8 +19,12 @@ func (e *ErrLedAstray) Error() string {
 	return "the git directory of the checkout leads elsewhere now: " + quoted(e.Paths)
 }
 
+// unread are directories of a git directory that none of our commands reads: hooks are off, and the rest is for programs
+// beside git. People have links there.
+var unread = []string{"hooks", "modules", "lfs", "annex"}
+
 // links lists what could lead git out of the git directory, or have it wait for ever: .git itself where it is no directory,
-// and everything below it that is neither a directory nor a regular file.
+// and everything below it, but for what is unread, that is neither a directory nor a regular file.
 func (c *Checkout) links() []string {
 	var found []string
 	dot := filepath.Join(c.top, ".git")
@@ -32,7 +36,11 @@ func (c *Checkout) links() []string {
 	}
 	for _, root := range []string{c.gitDir, filepath.Dir(c.config), c.objects, c.info} {
 		_ = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
-			if err == nil && !entry.IsDir() && !entry.Type().IsRegular() { // what is not there leads nowhere
+			switch {
+			case err != nil: // what is not there leads nowhere
+			case entry.IsDir() && filepath.Dir(path) == root && slices.Contains(unread, entry.Name()):
+				return fs.SkipDir
+			case !entry.IsDir() && !entry.Type().IsRegular():
 				found = append(found, path)
 			}
 			return nil
