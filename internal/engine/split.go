@@ -120,6 +120,7 @@ func (p *pass) handoff(ctx context.Context, done product) handoff.Handoff {
 		Repository: p.event.Repo.String(), Number: p.event.Number, Ended: handoff.Planned, TurnKey: m.Key, Start: m.Start, Onto: m.Onto,
 		Events: m.Events, Head: done.head, Outcome: done.out, Seconds: done.seconds,
 	}
+	h.Outcome = p.cleaned(ctx, h.Outcome)               // only this phase knows the keys that the agent was given
 	h.Outcome.GitOps, h.Outcome.BlockedReason = nil, "" // they were this phase's to deal with
 	if e := done.ending; e != nil {
 		h.Outcome = model.Outcome{Session: done.out.Session, Usage: done.out.Usage}
@@ -136,6 +137,7 @@ func (p *pass) handoff(ctx context.Context, done product) handoff.Handoff {
 			h.Ended, h.Detail = handoff.Failed, e.cause.Error()
 		}
 	}
+	h.Detail = p.clean(ctx, h.Detail)
 	h.Outcome.Usage.CostUSD = m.CostUSD
 	h.Notes = p.notes
 	return h

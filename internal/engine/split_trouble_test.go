@@ -86,25 +86,6 @@ func TestAnOutageInTheAgentsPhaseIsNoAttempt(t *testing.T) {
 	w.settled(1, 1, 1)
 }
 
-func TestASlowRunnerHandsOver(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.review("alice", "Answer me.")
-	ev := w.delivery("pull_request_review_comment")
-	bin, dir := t.TempDir(), filepath.Join(t.TempDir(), "handoff")
-	// Longer than a run that was cancelled has; this one was not.
-	script := "#!/bin/sh\ncase \" $* \" in *pack-objects*) sleep 7;; esac\nexec /usr/bin/git \"$@\"\n"
-	require.NoError(t, os.WriteFile(filepath.Join(bin, "git"), []byte(script), 0o755))
-	e := w.engine()
-	e.Git.Path = bin + ":" + os.Getenv("PATH")
-	e.Phase, e.Bundle = engine.AgentPhase, dir
-	rep, err := e.Handle(context.Background(), ev)
-	require.NoError(t, err)
-	assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
-	require.Equal(t, model.ResultDone, w.phase(engine.ApplyPhase, ev, dir).Result)
-	w.settled(1, 1, 1)
-}
-
 func TestAHandoffThatTheAgentPlantsIsNotTaken(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

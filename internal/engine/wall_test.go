@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/mergexo/mergexo/internal/engine"
 	"github.com/mergexo/mergexo/internal/model"
 )
 
@@ -46,6 +47,24 @@ func TestWhatAnAgentSaysOfItsKeysIsNotPosted(t *testing.T) {
 		} else {
 			assert.Contains(t, shown, "bad key ***")
 		}
+	}
+}
+
+func TestKeysStayInTheJobThatHasThem(t *testing.T) {
+	t.Parallel()
+	for _, how := range []string{"blab", "badkey"} {
+		w := newWorld(t)
+		w.agentSetting(`pass_env = [`, `pass_env = ["MODEL_KEY", `)
+		w.env = map[string]string{"MODEL_KEY": "sk-live-0123456789"}
+		w.agent = how
+		w.talk("alice", "Which key do you use?")
+		ev := w.delivery("issue_comment")
+		dir := w.prepared(ev)
+		text, err := os.ReadFile(filepath.Join(dir, "outcome.json"))
+		require.NoError(t, err)
+		assert.NotContains(t, string(text), "sk-live-0123456789")
+		w.env = nil // the other job does not have it, and could not tell
+		assert.NotContains(t, w.readable(w.phase(engine.ApplyPhase, ev, dir)), "sk-live-0123456789")
 	}
 }
 

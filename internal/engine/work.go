@@ -134,6 +134,7 @@ func (p *pass) record(ctx context.Context, m model.TurnMarker, o model.Outbox) e
 		return p.end(ctx, p.blocked(model.ReasonOutcome, "the answers are too long to be recorded: "+err.Error()))
 	}
 	if err := p.alive(); err != nil {
+		p.salvage(ctx, err)
 		return err
 	}
 	ref := stageRef(p.event.Number, m.Key)
