@@ -174,7 +174,7 @@ func (d *dialogue) committedMarkers(ctx context.Context, head string) (again boo
 	}
 	var marked []string
 	_, err = d.checkout.Patches(ctx, from, head, d.checkout.Tips(), git.Scope{}, func(a git.Addition) error {
-		if a.Path != "" && a.Line > 0 && git.HasMarkers(a.Text) && !slices.Contains(marked, a.Path) {
+		if a.Path != "" && a.Line > 0 && a.HasMarkers() && !slices.Contains(marked, a.Path) {
 			marked = append(marked, a.Path)
 		}
 		return nil

@@ -76,6 +76,15 @@ func TestAConflictWithTheDefaultBranchIsTheAgentsToResolve(t *testing.T) {
 	}
 }
 
+func TestMarkersThatWereThereBeforeAreNobodysConflict(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("octo", w.head, "greeting.txt", "<<<<<<< an example\n=======\n>>>>>>> of markers\n")
+	w.talk("alice", "Add a line.")
+	require.Equal(t, model.ResultDone, w.handle(w.delivery("issue_comment")).Result)
+	assert.Equal(t, 1, w.calls())
+}
+
 func TestAWorkflowThatTheDefaultBranchBringsIsNotTheAgents(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -122,6 +122,18 @@ func HasMarkers(text []byte) bool {
 	return false
 }
 
+// HasMarkers says the same of the new lines of an addition; those around them were there before.
+func (a Addition) HasMarkers() bool {
+	i := 0
+	for line := range bytes.Lines(a.Text) {
+		if (a.Fresh == nil || i < len(a.Fresh) && a.Fresh[i]) && HasMarkers(line) {
+			return true
+		}
+		i++
+	}
+	return false
+}
+
 // hasMarkers finds the lines that open and close a conflict, as git-merge(1) writes them.
 func hasMarkers(file io.Reader) (bool, error) {
 	in := bufio.NewReader(file)
