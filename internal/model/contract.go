@@ -3,7 +3,7 @@ package model
 // Request is what an agent is given: version 1 of the contract that `adapter = "command"` reads as JSON on stdin.
 type Request struct {
 	Version      int            `json:"version"`
-	Kind         string         `json:"kind"` // design, bugfix, small_job, implementation, feedback, repair
+	Kind         string         `json:"kind"` // AskDesign and so on
 	TurnKey      string         `json:"turn_key"`
 	Repository   string         `json:"repository"`
 	Issue        *RequestIssue  `json:"issue"`
@@ -66,16 +66,39 @@ type HistoryEntry struct {
 	Summary string `json:"summary"`
 }
 
-// Outcome is what an agent answers to a feedback or repair request. Unknown fields and wrong types are refused.
+// The kinds of requests, as the contract names them. The first four begin a pull request; their values are those of the
+// flows.
+const (
+	AskDesign         = "design"
+	AskBugfix         = "bugfix"
+	AskSmallJob       = "small_job"
+	AskImplementation = "implementation"
+	AskFeedback       = "feedback"
+	AskRepair         = "repair"
+)
+
+// Outcome is what an agent answers. Which fields it may have depends on the kind of the request; unknown fields and wrong
+// types are refused.
 type Outcome struct {
-	ReviewReplies   []ReviewReply `json:"review_replies"`
-	GeneralComment  string        `json:"general_comment"`
-	CommitMessage   string        `json:"commit_message"`
-	GitOps          []GitOp       `json:"git_ops"`
-	FlakyTestReport *FlakyTest    `json:"flaky_test_report"`
-	BlockedReason   string        `json:"blocked_reason"`
-	Session         string        `json:"session"`
-	Usage           Usage         `json:"usage"`
+	// To feedback.
+	ReviewReplies   []ReviewReply `json:"review_replies,omitempty"`
+	GeneralComment  string        `json:"general_comment,omitempty"`
+	FlakyTestReport *FlakyTest    `json:"flaky_test_report,omitempty"`
+	// To a request for a design document.
+	Title      string   `json:"title,omitempty"`
+	Summary    string   `json:"summary,omitempty"`
+	TouchPaths []string `json:"touch_paths,omitempty"`
+	DesignDoc  string   `json:"design_doc_markdown,omitempty"`
+	// To the other requests that begin a pull request.
+	PRTitle   string `json:"pr_title,omitempty"`
+	PRSummary string `json:"pr_summary,omitempty"`
+	// To whatever changes files.
+	CommitMessage string  `json:"commit_message,omitempty"`
+	GitOps        []GitOp `json:"git_ops,omitempty"`
+	// To everything.
+	BlockedReason string `json:"blocked_reason,omitempty"`
+	Session       string `json:"session,omitempty"`
+	Usage         Usage  `json:"usage,omitzero"`
 }
 
 // ReviewReply answers one review comment.

@@ -209,6 +209,13 @@ type LabelChange struct {
 	Label string
 	On    bool
 	At    time.Time
+	By    Actor // without a login where GitHub does not tell
+}
+
+// Edit is a change of a text: by whom and when.
+type Edit struct {
+	By Actor
+	At time.Time
 }
 
 // Issue is the source issue of a pull request, or the thread that a snapshot is about.
@@ -221,8 +228,44 @@ type Issue struct {
 	Labels []string
 	// LabelChanges are the newest 100, oldest first.
 	LabelChanges []LabelChange
-	// Pulls are the open pull requests that will close the issue. Filled for the thread of a snapshot only.
+
+	// The rest is filled for the thread of a snapshot only.
+
+	Association string // the author's, as in Comment
+	Closed      bool
+	Locked      bool
+	// BodyEdit is the newest edit of the body, and TitleEdits the newest changes of the title, oldest first; nil where there
+	// was none.
+	BodyEdit   *Edit
+	TitleEdits []Edit
+	// Pulls are the open pull requests that will close the issue.
 	Pulls []int
+}
+
+// PullRef is a pull request in short.
+type PullRef struct {
+	Number  int
+	Title   string
+	URL     string
+	State   PullState
+	BaseRef string
+	HeadSHA string
+	Ours    bool // GraphQL's viewerDidAuthor
+}
+
+// Branch is what a repository holds under the name of a branch.
+type Branch struct {
+	Name  string
+	SHA   string    // of its tip; "": there is none
+	Pulls []PullRef // of this repository with this head branch, in whatever state, the newest first
+}
+
+// PullDraft is a pull request that is to be opened, within one repository.
+type PullDraft struct {
+	Title string `json:"title"`
+	Body  string `json:"body"`
+	Head  string `json:"-"` // branch
+	Base  string `json:"-"` // branch
 }
 
 // PullState is the state of a pull request in GraphQL's words.
@@ -260,8 +303,11 @@ type Pull struct {
 // Snapshot is all that a run reads about one pull request, read once.
 type Snapshot struct {
 	Repo          Repo
-	Viewer        Actor // who the token is
-	DefaultBranch string
+	Viewer        Actor  // who the token is
+	DefaultBranch string // "" in a repository without any commit
+	DefaultSHA    string // its tip
+	// Branch is the branch that the query named; nil for none.
+	Branch *Branch
 	// IsPull is false when the number is an issue: then Thread says which, and Pull is empty.
 	IsPull bool
 	Pull   Pull

@@ -14,6 +14,8 @@ const (
 	PhasePlanned Phase = "planned" // the work is on the stage and the outbox is recorded: no agent is needed any more
 	PhaseDone    Phase = "done"    // everything is visible: the marker is a receipt
 	PhaseFailed  Phase = "failed"  // this attempt ended without a result
+	// PhaseWaiting is for issues only: a person has to say something before the next attempt.
+	PhaseWaiting Phase = "awaiting_issue_followup"
 )
 
 // Relation says how a later head stands to an earlier one, in the words of GitHub's compare API.
@@ -94,6 +96,39 @@ type TurnMarker struct {
 	Transcript string `json:"transcript,omitempty"`
 }
 
+// Flow is one of the ways from an issue to a pull request; the value is also the kind of request to the agent.
+type Flow string
+
+// The flows.
+const (
+	FlowDesign         Flow = AskDesign
+	FlowBugfix         Flow = AskBugfix
+	FlowSmallJob       Flow = AskSmallJob
+	FlowImplementation Flow = AskImplementation
+)
+
+// IssueMarker is the comment of one attempt to get from an issue to a pull request. What it has in common with a turn's it
+// says in the same words; Start is the commit that the attempt began at.
+type IssueMarker struct {
+	TurnMarker
+	Status Phase     `json:"status"` // in place of the turn's phase
+	Phase  *struct{} `json:"phase,omitempty"`
+	Flow   Flow      `json:"flow"`
+	Branch string    `json:"branch"` // of the pull request that there is to be
+	Base   string    `json:"base"`   // branch that it is to go to
+	// LastCheckpoint is the newest tip of the branch that holds unfinished work.
+	LastCheckpoint string `json:"last_checkpoint_sha,omitempty"`
+	// Waiting is why a person has to say something.
+	Waiting string `json:"waiting_reason,omitempty"`
+	// Draft is the pull request as it is to be opened: planned.
+	Draft *PullDraft `json:"draft,omitempty"`
+	// Pull is the pull request that was opened: done.
+	Pull int `json:"pull,omitempty"`
+	// Doc is the path of the design document, and Design the pull request that it was merged with.
+	Doc    string `json:"doc,omitempty"`
+	Design int    `json:"design,omitempty"`
+}
+
 // Spent counts the turns of one pull request on one day, and their cost where the agent tells it. Every attempt counts.
 type Spent struct {
 	Day     string  `json:"day"` // in UTC, as 2006-01-02
@@ -128,6 +163,17 @@ const (
 	ReasonRefused      = "agent_refused"       // the agent's model will not do it
 	ReasonSession      = "session_missing"     // the agent's session is on no machine that can be reached
 	ReasonBudget       = "budget_spent"        // the day's turns or cost are used up
+)
+
+// Why an attempt on an issue waits for a person, beside the reasons that a pull request blocks for.
+const (
+	ReasonTimeout   = "agent_timeout"      // the agent did not come to an end in its time
+	ReasonCancelled = "cancelled"          // the workflow run was cancelled
+	ReasonNoTest    = "regression_test"    // a bug fix without a file that looks like a test
+	ReasonNoChange  = "nothing_changed"    // the agent changed nothing
+	ReasonClosed    = "issue_closed"       // the issue was closed while the agent was at work
+	ReasonNoPull    = "pull_not_permitted" // GitHub does not let the token open a pull request
+	ReasonEdited    = "issue_edited"       // somebody without the right changed the issue after it was labelled
 )
 
 // The guards of a turn, as the phase of a block marker says them.
@@ -222,7 +268,9 @@ type State struct {
 	// Settled is the mark of the newest receipt since the last unblock; zero for none.
 	Settled Mark
 	Turns   []Said[TurnMarker] // in the order of their comments
-	Block   *Said[BlockMarker] // the first since the last unblock
+	// Flows are the attempts on an issue, in the order of their comments. Their turns are among Turns as well.
+	Flows []Said[IssueMarker]
+	Block *Said[BlockMarker] // the first since the last unblock
 	// Spent is what the newest turn says of its day; zero when an operator has ended a block for a spent budget since.
 	Spent Spent
 	// Paused is the pause that no resume has ended, Released the release that no adopt has.
