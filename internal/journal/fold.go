@@ -1,7 +1,6 @@
 package journal
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -46,6 +45,7 @@ type fold struct {
 	baseline  string     // and the head that it accepted
 	receipt   int64      // the newest receipt that it knew
 	pardon    model.Mark // until when an operator has accepted what was edited
+	seen      model.Mark // up to where the commands of an issue are answered
 }
 
 // pardons says that an operator who unblocked after an edit has accepted it.
@@ -87,16 +87,9 @@ func (f *fold) take(cm model.Comment, marker any) {
 	case *model.PRMarker:
 		f.track(cm, m)
 	case *model.TurnMarker:
-		st.Turns = append(st.Turns, *place(*m, cm))
-		if m.Spent != nil {
-			st.Spent = *m.Spent
-		}
-		if m.Phase == model.PhaseDone {
-			f.done = append(f.done, *place(*m, cm))
-			for _, e := range m.Events {
-				st.Answered[e] = true
-			}
-		}
+		f.turn(cm, m)
+	case *model.IssueMarker:
+		f.issue(cm, m)
 	case *model.BlockMarker:
 		if st.Block == nil || over(st.Block, cm.CreatedAt) {
 			st.Block = place(*m, cm)
@@ -106,11 +99,26 @@ func (f *fold) take(cm model.Comment, marker any) {
 	case *model.UnblockMarker:
 		f.unblock(cm, m)
 	case *model.CommandMarker:
-		if mark := (model.Mark{At: m.At, ID: m.Seen}); m.Seen != 0 && !mark.At.Before(st.Settled.At) {
-			st.Settled = mark
+		if mark := (model.Mark{At: m.At, ID: m.Seen}); m.Seen != 0 && !mark.At.Before(f.seen.At) {
+			f.seen = mark
 		}
 		if m.Result == model.Applied {
 			f.command(cm, m)
+		}
+	}
+}
+
+// turn takes one state of a turn.
+func (f *fold) turn(cm model.Comment, m *model.TurnMarker) {
+	st := &f.st
+	st.Turns = append(st.Turns, *place(*m, cm))
+	if m.Spent != nil {
+		st.Spent = *m.Spent
+	}
+	if m.Phase == model.PhaseDone || m.Phase == model.PhaseWaiting {
+		f.done = append(f.done, *place(*m, cm))
+		for _, e := range m.Events {
+			st.Answered[e] = true
 		}
 	}
 }
@@ -183,7 +191,7 @@ func (f *fold) command(cm model.Comment, m *model.CommandMarker) {
 			st.Released = place(*m, cm)
 		}
 	case "retry":
-		st.Turns = withoutFailed(st.Turns)
+		st.Turns, st.Retried = withoutFailed(st.Turns), len(st.Flows) > 0
 	}
 }
 
@@ -194,11 +202,14 @@ func (f *fold) accept() {
 	// What a spoilt receipt had answered is pending again once an operator accepts that, however old it is.
 	forgiven := slices.ContainsFunc(st.Distrusted, f.pardons)
 	accepted := time.Time{}
+	if len(st.Flows) == 0 { // else what is queued between two commands is not settled by them
+		st.Settled = f.seen
+	}
 	if f.baseline != "" {
 		st.Accepted, accepted = f.baseline, f.unblocked
 	}
 	for _, t := range f.done {
-		if t.UpdatedAt.After(accepted) || t.UpdatedAt.Equal(accepted) && t.CommentID > f.receipt {
+		if t.Marker.Head != "" && (t.UpdatedAt.After(accepted) || t.UpdatedAt.Equal(accepted) && t.CommentID > f.receipt) {
 			st.Accepted, accepted = t.Marker.Head, t.UpdatedAt
 		}
 		mark := model.Mark{At: t.Marker.Since, ID: t.Marker.Seen}
@@ -307,61 +318,4 @@ func (c Codec) trusted(cm model.Comment, scope Scope, st *model.State) (believed
 // onlyTokens says that a comment ends as a plain reply of ours does: nothing is lost with it but its tokens.
 func onlyTokens(t trailer) bool {
 	return t.kind == "" && len(t.tokens) > 0 && !strings.Contains(t.text, markerOpen)
-}
-
-// open decodes a marker and holds it to the repository and number that it names.
-func (c Codec) open(kind, text string, scope Scope) (any, error) {
-	var v any
-	switch kind {
-	case KindPR:
-		v = &model.PRMarker{}
-	case KindTurn:
-		v = &model.TurnMarker{}
-	case KindBlock:
-		v = &model.BlockMarker{}
-	case KindUnblock:
-		v = &model.UnblockMarker{}
-	case KindCommand:
-		v = &model.CommandMarker{}
-	default:
-		return nil, fmt.Errorf("mergexo-%s marker: unknown kind", kind)
-	}
-	if err := c.decodeMarker(kind, text, v); err != nil {
-		return nil, err
-	}
-	repo, number := "", 0
-	switch m := v.(type) {
-	case *model.PRMarker:
-		repo, number = m.Repo, m.Number
-	case *model.TurnMarker:
-		repo, number = m.Repo, m.Number
-		if err := checkTurn(m); err != nil {
-			return nil, err
-		}
-	case *model.BlockMarker:
-		repo, number = m.Repo, m.Number
-	case *model.UnblockMarker:
-		repo, number = m.Repo, m.Number
-	case *model.CommandMarker:
-		repo, number = m.Repo, m.Number
-	}
-	if !strings.EqualFold(repo, scope.Repo.String()) || number != scope.Number {
-		return nil, fmt.Errorf("mergexo-%s marker: it is about %s#%d", kind, repo, number)
-	}
-	return v, nil
-}
-
-func checkTurn(m *model.TurnMarker) error {
-	switch m.Phase {
-	case model.PhaseStarted, model.PhasePlanned, model.PhaseDone, model.PhaseFailed:
-	default:
-		return fmt.Errorf("mergexo-turn marker: phase %q is unknown", m.Phase)
-	}
-	if err := unpackOutbox(m); err != nil {
-		return err
-	}
-	if m.Phase == model.PhasePlanned && m.Outbox == nil {
-		return fmt.Errorf("mergexo-turn marker: phase planned without an outbox")
-	}
-	return nil
 }

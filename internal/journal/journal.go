@@ -20,6 +20,7 @@ const (
 	KindBlock   = "block"
 	KindUnblock = "unblock"
 	KindCommand = "command"
+	KindIssue   = "issue"
 )
 
 const (

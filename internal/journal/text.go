@@ -76,24 +76,24 @@ func Packed(m model.TurnMarker) model.TurnMarker {
 	return m
 }
 
-func unpackOutbox(m *model.TurnMarker) error {
+func unpackOutbox(kind string, m *model.TurnMarker) error {
 	if m.OutboxZ == "" {
 		return nil
 	}
 	z, err := base64.RawStdEncoding.DecodeString(m.OutboxZ)
 	if err != nil {
-		return fmt.Errorf("mergexo-turn marker: outbox_z: %w", err)
+		return fmt.Errorf("mergexo-%s marker: outbox_z: %w", kind, err)
 	}
 	raw, err := io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(z)), maxOutbox+1))
 	if err != nil {
-		return fmt.Errorf("mergexo-turn marker: outbox_z: %w", err)
+		return fmt.Errorf("mergexo-%s marker: outbox_z: %w", kind, err)
 	}
 	if len(raw) > maxOutbox {
-		return fmt.Errorf("mergexo-turn marker: outbox_z: more than %d bytes", maxOutbox)
+		return fmt.Errorf("mergexo-%s marker: outbox_z: more than %d bytes", kind, maxOutbox)
 	}
 	var o model.Outbox
 	if err := json.Unmarshal(raw, &o); err != nil {
-		return fmt.Errorf("mergexo-turn marker: outbox_z: %w", err)
+		return fmt.Errorf("mergexo-%s marker: outbox_z: %w", kind, err)
 	}
 	m.Outbox, m.OutboxZ = &o, ""
 	return nil

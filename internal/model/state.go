@@ -120,8 +120,6 @@ type IssueMarker struct {
 	LastCheckpoint string `json:"last_checkpoint_sha,omitempty"`
 	// Waiting is why a person has to say something.
 	Waiting string `json:"waiting_reason,omitempty"`
-	// Draft is the pull request as it is to be opened: planned.
-	Draft *PullDraft `json:"draft,omitempty"`
 	// Pull is the pull request that was opened: done.
 	Pull int `json:"pull,omitempty"`
 	// Doc is the path of the design document, and Design the pull request that it was merged with.
@@ -146,6 +144,8 @@ type Outbox struct {
 	Notes   []string      `json:"notes,omitempty"`
 	// Threads gives the first comment of the thread for each review comment that is not the first of its own.
 	Threads map[int64]int64 `json:"threads,omitempty"`
+	// Draft is the pull request that is to be opened, of a turn on an issue.
+	Draft *PullDraft `json:"draft,omitempty"`
 }
 
 // Why a pull request is blocked. The values are part of block markers and step outputs.
@@ -270,6 +270,8 @@ type State struct {
 	Turns   []Said[TurnMarker] // in the order of their comments
 	// Flows are the attempts on an issue, in the order of their comments. Their turns are among Turns as well.
 	Flows []Said[IssueMarker]
+	// Retried says that an operator gave a retry after the newest of them.
+	Retried bool
 	Block *Said[BlockMarker] // the first since the last unblock
 	// Spent is what the newest turn says of its day; zero when an operator has ended a block for a spent budget since.
 	Spent Spent
