@@ -63,7 +63,9 @@ type Checkout struct {
 	boundary []byte            // content of our own shallow file
 	carried  []setting         // settings of the checkout that decide how files look, taken before the agent ran
 	promisor bool              // the workspace is a partial clone
-	branch   string            // local branch of the last Restore, a full name; "" when it had to detach HEAD
+	branch   string            // local branch of the last Restore or Begin, a full name; "" when it had to detach HEAD
+	started  string            // commit of the last Restore or Begin
+	branches map[string]string // local branches of the checkout and their tips at that time
 	saved    map[string][]byte // files of the checkout's git directory as they were before the agent ran; nil: absent
 	linked   []string          // symbolic links of the checkout's git directory as they were before the agent ran
 

@@ -74,7 +74,7 @@ func (c *Checkout) restore(ctx context.Context, branch, base, sha string) error 
 	if err := c.settle(ctx, "refs/heads/"+branch, sha, again); err != nil {
 		return fmt.Errorf("restore %s at %s: %w", branch, sha, err)
 	}
-	return nil
+	return c.noteStart(ctx, sha)
 }
 
 // prepare takes the credentials and half-done states out of the checkout, and notes what must survive the agent.
