@@ -23,10 +23,13 @@ const (
 	Forbidden    Kind = "forbidden"    // 403 that is not a limit: the token lacks a permission
 	NotFound     Kind = "not found"    // 404, or hidden from the token
 	Invalid      Kind = "invalid"      // 400, 405, 409, 422: GitHub understood and refuses
-	Gone         Kind = "gone"         // 410
+	Gone         Kind = "gone"         // 410: it was deleted
+	Moved        Kind = "moved"        // a redirect that was not followed: it is at Location now, if GitHub tells
 	RateLimited  Kind = "rate limited" // nothing was changed; Until says when to come back
 	Unavailable  Kind = "unavailable"  // no answer, or 5xx, for a read after its retries; nothing was sent, for a write
 	Unclear      Kind = "unclear"      // a write that may or may not have taken effect: read before anything else
+	PullExists   Kind = "pull exists"  // 422 of CreatePull: there is an open pull request between these branches
+	NoCommits    Kind = "no commits"   // 422 of CreatePull: the base has all that the head has
 )
 
 // Error is every failure of the gateway. Its texts are one line each and never hold the token.
@@ -37,7 +40,9 @@ type Error struct {
 	Message string    // what happened
 	Fix     string    // what a person can do; may be empty
 	Until   time.Time // RateLimited: when the limit ends
-	Err     error     // cause, if it is worth asking: a context's error
+	// Location is the address that a Moved answer names, in the API; empty where it names none.
+	Location string
+	Err      error // cause, if it is worth asking: a context's error
 }
 
 func (e *Error) Error() string {
@@ -117,7 +122,10 @@ func refusal(status int, body []byte, header http.Header, line func(string) stri
 	case status == http.StatusGone:
 		e.Kind = Gone
 	case status >= 300 && status < 400:
-		e.Fix = "use the repository's present name and address"
+		e.Kind, e.Fix = Moved, "use the present name and number"
+		if e.Location = line(header.Get("Location")); e.Location != "" {
+			e.Message = fmt.Sprintf("moved to %s (%d)", e.Location, status)
+		}
 	}
 	return e
 }

@@ -17,7 +17,7 @@ var ErrNotOurs = errors.New("not an event that mergexo handles")
 // readers is what reads the fields of each trigger that are its own. Adding a trigger is one line here.
 // https://docs.github.com/actions/reference/workflows-and-actions/events-that-trigger-workflows
 var readers = map[string]func(object, *model.Event){
-	"issues":                      readIssue,
+	"issues":                      readTheIssue,
 	"issue_comment":               readIssueComment,
 	"pull_request":                readPull,
 	"pull_request_review":         readReview,
@@ -68,6 +68,14 @@ func readRepo(o object) model.Repo {
 func readIssue(o object, e *model.Event) {
 	issue := o.object("issue")
 	e.Number, e.IsPull = issue.number("number"), issue.has("pull_request")
+}
+
+// readTheIssue takes the issue's author for the one who said something: its own text is what an issue's event carries.
+func readTheIssue(o object, e *model.Event) {
+	readIssue(o, e)
+	if issue := o.object("issue"); issue.has("user") {
+		e.Author = issue.actor("user")
+	}
 }
 
 func readIssueComment(o object, e *model.Event) {

@@ -197,6 +197,26 @@ func TestWhatMayBeMissing(t *testing.T) {
 	}
 }
 
+// Who opened an issue and who labelled it are both named, and whatever else happens to issues is understood as well.
+func TestIssueEvents(t *testing.T) {
+	user := map[string]any{"login": "ada", "id": 7, "type": "User"}
+	e, err := ParseEvent("issues", edit(t, "issues", user, "issue", "user"))
+	require.NoError(t, err)
+	assert.Equal(t, []string{"ada", "Codertocat"}, []string{e.Author.Login, e.Sender.Login})
+	_, err = ParseEvent("issues", edit(t, "issues", "ada", "issue", "user"))
+	assert.EqualError(t, err, `payload: issue.user: want an object, got the string "ada"`)
+	for _, action := range []string{"assigned", "closed", "deleted", "demilestoned", "edited", "labeled", "locked", "milestoned", "opened", "pinned",
+		"reopened", "transferred", "typed", "unassigned", "unlabeled", "unlocked", "unpinned", "untyped", "field_added"} {
+		raw := edit(t, "issues", action, "action")
+		e, err := ParseEvent("issues", raw)
+		require.NoError(t, err)
+		assert.Equal(t, []any{action, 1, false, ""}, []any{e.Action, e.Number, e.IsPull, e.Author.Login})
+		name, err := InferEvent(raw)
+		require.NoError(t, err)
+		assert.Equal(t, "issues", name)
+	}
+}
+
 func TestDispatchInputs(t *testing.T) {
 	for _, c := range []struct {
 		inputs any

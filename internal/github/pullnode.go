@@ -33,6 +33,8 @@ type pullNode struct {
 	ClosingIssuesReferences connection[issueNode]
 	Files                   *connection[fileNode]
 
+	threadFacts
+
 	// ClosedBy is for an issue: the pull requests that will close it, in whatever repository.
 	ClosedBy connection[struct {
 		Number     int
@@ -76,13 +78,22 @@ type labelChangeNode struct {
 	Typename  string `json:"__typename"`
 	CreatedAt time.Time
 	Label     struct{ Name string }
+	Actor     *actorNode // asked for with threads only
+}
+
+func (n labelChangeNode) change() model.LabelChange {
+	c := model.LabelChange{Label: n.Label.Name, On: n.Typename == "LabeledEvent", At: n.CreatedAt.UTC()}
+	if n.Actor != nil {
+		c.By = n.Actor.actor()
+	}
+	return c
 }
 
 func changes(timeline connection[labelChangeNode]) []model.LabelChange {
 	var out []model.LabelChange
 	for _, n := range timeline.Nodes {
 		if n.Typename != "" {
-			out = append(out, model.LabelChange{Label: n.Label.Name, On: n.Typename == "LabeledEvent", At: n.CreatedAt.UTC()})
+			out = append(out, n.change())
 		}
 	}
 	slices.SortStableFunc(out, func(a, b model.LabelChange) int { return a.At.Compare(b.At) })
@@ -119,9 +130,47 @@ func (n pullNode) pull() model.Pull {
 	return p
 }
 
+// threadFacts are what is asked of an issue only where it is the thread itself.
+type threadFacts struct {
+	AuthorAssociation string
+	Closed, Locked    bool
+	LastEditedAt      *time.Time
+	Editor            *actorNode
+	TitleEdits        connection[struct {
+		CreatedAt time.Time
+		Actor     *actorNode
+	}]
+}
+
+func (f threadFacts) tell(i *model.Issue) {
+	i.Association, i.Closed, i.Locked = f.AuthorAssociation, f.Closed, f.Locked
+	if f.LastEditedAt != nil {
+		i.BodyEdit = &model.Edit{By: f.Editor.actor(), At: f.LastEditedAt.UTC()}
+	}
+	for _, n := range f.TitleEdits.Nodes {
+		i.TitleEdits = append(i.TitleEdits, model.Edit{By: n.Actor.actor(), At: n.CreatedAt.UTC()})
+	}
+}
+
+// branchPullNode is a pull request whose head has the name of the branch that was asked for.
+type branchPullNode struct {
+	Number            int
+	Title, URL, State string
+	IsCrossRepository bool
+	ViewerDidAuthor   bool
+	BaseRefName       string
+	HeadRefOID        string `json:"headRefOid"`
+}
+
+func (n branchPullNode) ref() model.PullRef {
+	return model.PullRef{Number: n.Number, Title: n.Title, URL: n.URL, State: model.PullState(n.State), BaseRef: n.BaseRefName,
+		HeadSHA: n.HeadRefOID, Ours: n.ViewerDidAuthor}
+}
+
 // thread is the issue that the node is, with the open pull requests of its own repository that will close it.
 func (n pullNode) thread(repo model.Repo) *model.Issue {
 	i := issueNode{n.Number, n.Title, n.Body, n.URL, n.Author, n.Labels, n.LabelChanges}.issue()
+	n.threadFacts.tell(&i)
 	for _, p := range n.ClosedBy.Nodes {
 		if p.State == string(model.PullOpen) && strings.EqualFold(p.Repository.NameWithOwner, repo.String()) {
 			i.Pulls = append(i.Pulls, p.Number)

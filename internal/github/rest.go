@@ -39,7 +39,7 @@ func (c *Client) CreateComment(ctx context.Context, repo model.Repo, number int,
 		return model.Comment{}, c.failWrite(op, err)
 	}
 	if made.GetID() == 0 {
-		return model.Comment{}, unreadableWrite(op)
+		return model.Comment{}, unreadableWrite(op, "comment")
 	}
 	return model.Comment{
 		Kind: model.KindIssue, ID: made.GetID(), Author: restActor(made.GetUser()), Association: made.GetAuthorAssociation(),
@@ -92,7 +92,7 @@ func (c *Client) Reply(ctx context.Context, repo model.Repo, number int, thread 
 		return model.Comment{}, c.failWrite(op, err)
 	}
 	if made.GetID() == 0 {
-		return model.Comment{}, unreadableWrite(op)
+		return model.Comment{}, unreadableWrite(op, "comment")
 	}
 	return model.Comment{
 		Kind: model.KindReview, ID: made.GetID(), Author: restActor(made.GetUser()), Association: made.GetAuthorAssociation(),
@@ -114,8 +114,8 @@ func (c *Client) mayWrite(ctx context.Context, op string, repo model.Repo) error
 }
 
 // unreadableWrite is a write that was accepted with an answer that does not name what was made.
-func unreadableWrite(op string) error {
-	return &Error{Kind: Unclear, Op: op, Message: "the answer names no comment"}
+func unreadableWrite(op, made string) error {
+	return &Error{Kind: Unclear, Op: op, Message: "the answer names no " + made}
 }
 
 func restActor(u *gogithub.User) model.Actor {

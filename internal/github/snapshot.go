@@ -15,8 +15,11 @@ import (
 type Query struct {
 	Repo   model.Repo
 	Number int
-	// Author is the login whose permission to ask for in the same request; "" for nobody's. A bot's is not asked for.
-	Author string
+	// Author and Sender are the logins whose permissions to ask for in the same request; "" for nobody's. A bot's is not
+	// asked for, and Snapshot.Permissions holds both.
+	Author, Sender string
+	// Branch is the name of a branch, without refs/heads/, to read into Snapshot.Branch in the same request; "" for none.
+	Branch string
 	// Node is the GraphQL id of the comment or review that the trigger carries: it is read even when it is old.
 	Node string
 	// Settled is asked after each page with all that was read so far, oldest first: paging stops at the first comment that
@@ -56,19 +59,23 @@ type snapshotData struct {
 type repositoryNode struct {
 	DefaultBranchRef   *branchNode
 	Collaborators      *rightsNode
+	Sender             *rightsNode
+	Branch             *struct{ Target struct{ OID string } }
+	BranchPulls        connection[branchPullNode]
 	IssueOrPullRequest *pullNode
 }
 
 // tolerated are the parts of an answer that may be missing, because the token may not see them or because somebody
 // deleted them: without them less is known, and nothing else is wrong.
-var tolerated = []string{"collaborators", "node", "closingIssuesReferences", "closedBy", "labelChanges", "posted"}
+var tolerated = []string{"collaborators", "sender", "node", "closingIssuesReferences", "closedBy", "labelChanges", "posted"}
 
 func (c *Client) snapshot(ctx context.Context, q Query, size pageSize) (model.Snapshot, error) {
 	op := fmt.Sprintf("read %s#%d", q.Repo, q.Number)
 	var data snapshotData
 	at, err := c.query(ctx, op, snapshotDocument, map[string]any{
 		"owner": q.Repo.Owner, "name": q.Repo.Name, "number": q.Number, "page": size.page, "reviews": size.reviews, "posted": true,
-		"author": q.Author, "askAuthor": q.asksAuthor(), "node": q.Node, "askNode": q.Node != "",
+		"author": q.Author, "askAuthor": isPerson(q.Author), "sender": q.Sender, "askSender": q.asksSender(), "node": q.Node, "askNode": q.Node != "",
+		"branch": q.Branch, "branchRef": "refs/heads/" + q.Branch, "askBranch": q.Branch != "",
 	}, &data, tolerated...)
 	if err != nil {
 		return model.Snapshot{}, named(err, q)
@@ -91,18 +98,27 @@ func (c *Client) snapshot(ctx context.Context, q Query, size pageSize) (model.Sn
 	return snap, nil
 }
 
-// asksAuthor tells whether the right of the author is to be asked for.
-func (q Query) asksAuthor() bool { return q.Author != "" && !strings.HasSuffix(q.Author, botSuffix) }
+// isPerson tells whether there is a right of that login to be asked for.
+func isPerson(login string) bool { return login != "" && !strings.HasSuffix(login, botSuffix) }
+
+func (q Query) asksSender() bool { return isPerson(q.Sender) && !strings.EqualFold(q.Sender, q.Author) }
 
 // snapshot is all of the answer but what was said.
 func (d *snapshotData) snapshot(op string, q Query) (model.Snapshot, error) {
 	n := d.Repository.IssueOrPullRequest
 	snap := model.Snapshot{Repo: q.Repo, Viewer: d.Viewer.actor(), IsPull: n.Typename == "PullRequest", Permissions: map[string]model.Permission{}}
-	if d.Repository.DefaultBranchRef != nil {
-		snap.DefaultBranch = d.Repository.DefaultBranchRef.Name
+	if main := d.Repository.DefaultBranchRef; main != nil {
+		snap.DefaultBranch = main.Name
+		if main.Target != nil {
+			snap.DefaultSHA = main.Target.OID
+		}
 	}
-	if q.asksAuthor() && d.Repository.Collaborators != nil {
+	snap.Branch = d.Repository.branch(q.Branch)
+	if isPerson(q.Author) && d.Repository.Collaborators != nil {
 		snap.Permissions[strings.ToLower(q.Author)] = d.Repository.Collaborators.of(q.Author)
+	}
+	if q.asksSender() && d.Repository.Sender != nil {
+		snap.Permissions[strings.ToLower(q.Sender)] = d.Repository.Sender.of(q.Sender)
 	}
 	branch, name := d.Repository.DefaultBranchRef, snap.DefaultBranch
 	if snap.IsPull {
@@ -114,6 +130,24 @@ func (d *snapshotData) snapshot(op string, q Query) (model.Snapshot, error) {
 	var err error
 	snap.Settings, snap.SettingsFound, err = branch.settings(op, name)
 	return snap, err
+}
+
+// branch is what the repository holds under the name that was asked for; nil for none. Pull requests of forks whose
+// branches have that name are nobody's business here.
+func (n *repositoryNode) branch(name string) *model.Branch {
+	if name == "" {
+		return nil
+	}
+	b := &model.Branch{Name: name}
+	if n.Branch != nil {
+		b.SHA = n.Branch.Target.OID
+	}
+	for _, p := range n.BranchPulls.Nodes {
+		if p.Number != 0 && !p.IsCrossRepository {
+			b.Pulls = append(b.Pulls, p.ref())
+		}
+	}
+	return b
 }
 
 // named makes a NotFound say what was not found: GitHub's own message speaks of node ids and variables.

@@ -52,7 +52,8 @@ func TestLabelChanges(t *testing.T) {
 	assert.Equal(t, onPull, snap.Pull.LabelChanges)
 	assert.Equal(t, onIssue, snap.Pull.Issue.LabelChanges)
 	assert.Equal(t, []string{"x"}, snap.Pull.Labels)
-	assert.Equal(t, onIssue, w.snapshot(c, Query{Number: issue}).Thread.LabelChanges)
+	onIssue[0].By = snap.Pull.Issue.Author
+	assert.Equal(t, onIssue, w.snapshot(c, Query{Number: issue}).Thread.LabelChanges, "of the thread itself it is told who did it")
 
 	for range 60 {
 		onPull = append(onPull, w.label(n, true, "busy"), w.label(n, false, "busy"))
@@ -140,9 +141,10 @@ func TestAnIssue(t *testing.T) {
 	assert.Equal(t, model.Pull{}, snap.Pull)
 	thread := *snap.Thread
 	assert.Contains(t, thread.URL, fmt.Sprintf("/octo/widgets/issues/%d", issue))
+	change.By = thread.Author
 	thread.URL, thread.Author.ID = "", 0
 	assert.Equal(t, model.Issue{Number: issue, Title: "Wanted: a", Body: "Please", Author: model.Actor{Login: "ada"},
-		Labels: []string{"agent:bugfix"}, LabelChanges: []model.LabelChange{change}, Pulls: []int{n}}, thread)
+		Labels: []string{"agent:bugfix"}, LabelChanges: []model.LabelChange{change}, Association: "COLLABORATOR", Pulls: []int{n}}, thread)
 	assert.Equal(t, []any{true, "[agent]\nadapter = \"suggestion\"\n"}, []any{snap.SettingsFound, snap.Settings})
 	assert.Equal(t, map[string]model.Permission{"ada": model.PermissionWrite}, snap.Permissions)
 	assert.Equal(t, []string{"first", "ours"}, bodies(snap.Comments))
@@ -187,4 +189,47 @@ func TestSettingsOfAnIssueThatAreNoText(t *testing.T) {
 		"issueOrPullRequest": {"__typename": "Issue", "number": 7}}}}`, nil})
 	_, err := l.read(t, Query{})
 	assert.Contains(t, failure(t, err, Invalid).Error(), ".github/mergexo.toml on trunk")
+}
+
+// Whoever said something in an issue after it was labelled must be known: its text, its title, its labels.
+func TestWhoChangedAnIssue(t *testing.T) {
+	w := newWorld(t)
+	issue := w.issue("Wanted: a")
+	path := fmt.Sprintf("issues/%d", issue)
+	c := w.client("actions")
+	thread := *w.snapshot(c, Query{Number: issue}).Thread
+	assert.Equal(t, []any{"COLLABORATOR", false, false, 0}, []any{thread.Association, thread.Closed, thread.Locked, len(thread.TitleEdits)})
+	assert.Nil(t, thread.BodyEdit)
+	ada := thread.Author
+	octo := w.snapshot(c, Query{Number: w.pull()}).Pull.Author
+
+	renamed := w.tick()
+	w.as("ada", "PATCH", path, map[string]any{"title": "Wanted: b"})
+	w.as("ada", "PATCH", path, map[string]any{"body": "Please do"})
+	again := w.tick()
+	w.as("octo", "PATCH", path, map[string]any{"title": "Wanted: c", "body": "Please don't"})
+	w.as("octo", "PATCH", path, map[string]any{"title": "Wanted: c", "state": "closed"})
+	w.as("octo", "PUT", path+"/lock", nil)
+	on := w.tick()
+	w.as("octo", "POST", path+"/labels", map[string]any{"labels": []string{"agent:bugfix"}})
+	w.as("actions", "DELETE", path+"/labels/agent:bugfix", nil)
+	c = w.client("actions")
+	thread = *w.snapshot(c, Query{Number: issue}).Thread
+	assert.Equal(t, "0 REST, 1 GraphQL", calls(c))
+	assert.Equal(t, []any{true, true, "Wanted: c"}, []any{thread.Closed, thread.Locked, thread.Title})
+	assert.Equal(t, &model.Edit{By: octo, At: again}, thread.BodyEdit, "the newest")
+	assert.Equal(t, []model.Edit{{By: ada, At: renamed}, {By: octo, At: again}}, thread.TitleEdits)
+	bot := w.snapshot(c, Query{Number: issue}).Viewer
+	assert.Equal(t, []model.LabelChange{{Label: "agent:bugfix", On: true, At: on, By: octo}, {Label: "agent:bugfix", At: on, By: bot}}, thread.LabelChanges)
+}
+
+// Accounts that are gone leave their edits behind; nobody may take such an edit for none.
+func TestEditsByNobody(t *testing.T) {
+	l := dial(t, Options{}, graphAnswer(`{"__typename": "Issue", "number": 7, "lastEditedAt": "2026-01-01T00:00:00Z", "editor": null,
+		"titleEdits": {"nodes": [{"createdAt": "2026-01-01T00:00:01Z", "actor": null}]}, "labelChanges": {"nodes": [{"__typename": "LabeledEvent", "label": {"name": "a"}, "actor": null}]}}`, ""))
+	snap, err := l.read(t, Query{})
+	require.NoError(t, err)
+	assert.Equal(t, "ghost", snap.Thread.BodyEdit.By.Login)
+	assert.Equal(t, "ghost", snap.Thread.TitleEdits[0].By.Login)
+	assert.Empty(t, snap.Thread.LabelChanges[0].By.Login)
 }

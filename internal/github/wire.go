@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
+	"strings"
 	"sync/atomic"
 	"time"
 )
@@ -136,17 +137,40 @@ func read(resp *http.Response, err error) (answer, error) {
 	return answer{resp, body}, nil
 }
 
-// redirect follows reads anywhere (without the token, elsewhere) and writes only where the method and the host stay:
+// redirect follows reads anywhere (without the token, elsewhere) and writes only where the method, the host and what the
+// address names within its repository stay: those of a repository that was renamed. An issue that was transferred has
+// another number, and whatever was to be written is not for the people who read it there.
 // https://docs.github.com/rest/using-the-rest-api/best-practices-for-using-the-rest-api#follow-redirects
 func (w *wire) redirect(req *http.Request, via []*http.Request) error {
 	first := via[0]
 	if first.Method != req.Method || len(via) >= 5 {
 		return http.ErrUseLastResponse
 	}
-	if first.Method != http.MethodGet && !w.is(w.api, req.URL) && !w.is(w.graph, req.URL) {
+	if first.Method == http.MethodGet {
+		return nil
+	}
+	isGraph := w.is(w.graph, first.URL) && first.URL.Path == w.graph.Path
+	if !w.is(w.api, req.URL) && !w.is(w.graph, req.URL) || !isGraph && w.within(first.URL) != w.within(req.URL) {
 		return http.ErrUseLastResponse
 	}
 	return nil
+}
+
+// within is what a REST address names within a repository: "issues/7" of /repos/OWNER/NAME/issues/7 and of
+// /repositories/ID/issues/7. Of any other address it is the whole path.
+func (w *wire) within(u *url.URL) string {
+	path := strings.TrimPrefix(u.EscapedPath(), w.api.Path)
+	if rest, ok := strings.CutPrefix(path, "/repos/"); ok {
+		if parts := strings.SplitN(rest, "/", 3); len(parts) == 3 {
+			return parts[2]
+		}
+	}
+	if rest, ok := strings.CutPrefix(path, "/repositories/"); ok {
+		if _, what, ok := strings.Cut(rest, "/"); ok {
+			return what
+		}
+	}
+	return path
 }
 
 func (w *wire) line(s string) string { return oneLine(w.scrub(s)) }

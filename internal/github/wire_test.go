@@ -265,8 +265,8 @@ func TestRedirects(t *testing.T) {
 	hits = 0
 	for _, status := range []int{301, 302, 307, 308} {
 		l = dial(t, Options{}, to(status, elsewhere.URL))
-		e := failure(t, l.comment(t), Invalid)
-		assert.Equal(t, status, e.Status)
+		e := failure(t, l.comment(t), Moved)
+		assert.Equal(t, []any{status, elsewhere.URL}, []any{e.Status, e.Location})
 	}
 	assert.Zero(t, hits, "a write is not carried to another server")
 
@@ -279,7 +279,7 @@ func TestRedirects(t *testing.T) {
 	assert.Equal(t, 2, rest)
 
 	l = dial(t, Options{}, to(301, "/api/v3/repositories/1/issues/7/comments"), reply{200, `[]`, nil})
-	failure(t, l.comment(t), Invalid) // a POST that became a GET would read a list
+	failure(t, l.comment(t), Moved) // a POST that became a GET would read a list
 	assert.Len(t, l.seen, 1)
 }
 

@@ -59,8 +59,8 @@ func (l *look) find(id string) (any, *Repository) {
 		}
 		return l.reviewComment(v), v.issue.repo
 	}
-	if prefix == nodeLabeled || prefix == nodeUnlabeled {
-		return l.findLabelEvent(id)
+	if prefix == nodeLabeled || prefix == nodeUnlabeled || prefix == nodeRenamed {
+		return l.findTimelineEvent(id)
 	}
 	return l.findLabel(id)
 }
@@ -161,6 +161,7 @@ func (n *gqlNode) ToUserContentEdit() (*gqlEdit, bool)           { return as[gql
 func (n *gqlNode) ToLabel() (*gqlLabel, bool)                    { return as[gqlLabel](n) }
 func (n *gqlNode) ToLabeledEvent() (*gqlLabelEvent, bool)        { return labelEventAs(n, true) }
 func (n *gqlNode) ToUnlabeledEvent() (*gqlLabelEvent, bool)      { return labelEventAs(n, false) }
+func (n *gqlNode) ToRenamedTitleEvent() (*gqlTitleEvent, bool)   { return as[gqlTitleEvent](n) }
 func (n *gqlNode) ToRef() (*gqlRef, bool)                        { return as[gqlRef](n) }
 func (n *gqlNode) ToCommit() (*gqlCommit, bool)                  { return as[gqlCommit](n) }
 func (n *gqlNode) ToTree() (*gqlTree, bool)                      { return as[gqlTree](n) }

@@ -33,11 +33,59 @@ func (e *gqlLabelEvent) Label() *gqlLabel {
 	return &gqlLabel{e.look, e.i.repo, &e.e.Label}
 }
 
-// timelineItem is a member of the unions IssueTimelineItems and PullRequestTimelineItems.
-type timelineItem struct{ *gqlLabelEvent }
+// gqlTitleEvent is https://docs.github.com/en/graphql/reference/objects#renamedtitleevent.
+type gqlTitleEvent struct {
+	*look
+	e *TitleEvent
+}
 
-func (t *timelineItem) ToLabeledEvent() (*gqlLabelEvent, bool)   { return t.gqlLabelEvent, t.e.On }
-func (t *timelineItem) ToUnlabeledEvent() (*gqlLabelEvent, bool) { return t.gqlLabelEvent, !t.e.On }
+func (e *gqlTitleEvent) Actor() *gqlActor      { return e.actor(e.e.Actor) }
+func (e *gqlTitleEvent) CreatedAt() text       { return dateTime(e.e.At) }
+func (e *gqlTitleEvent) CurrentTitle() string  { return e.e.To }
+func (e *gqlTitleEvent) PreviousTitle() string { return e.e.From }
+func (e *gqlTitleEvent) ID() graphql.ID        { return graphql.ID(nodeID(nodeRenamed, e.e.ID)) }
+
+// timelineItem is a member of the unions IssueTimelineItems and PullRequestTimelineItems; one of its two is set.
+type timelineItem struct {
+	label *gqlLabelEvent
+	title *gqlTitleEvent
+}
+
+// The words of GitHub's IssueTimelineItemsItemType for what the sandbox keeps.
+const (
+	itemLabeled   = "LABELED_EVENT"
+	itemUnlabeled = "UNLABELED_EVENT"
+	itemRenamed   = "RENAMED_TITLE_EVENT"
+)
+
+func (t *timelineItem) kind() string {
+	switch {
+	case t.title != nil:
+		return itemRenamed
+	case t.label.e.On:
+		return itemLabeled
+	}
+	return itemUnlabeled
+}
+
+func (t *timelineItem) key() sortKey {
+	if t.title != nil {
+		return sortKey{t.title.e.At.Unix(), t.title.e.ID}
+	}
+	return sortKey{t.label.e.At.Unix(), t.label.e.ID}
+}
+
+func (t *timelineItem) ToLabeledEvent() (*gqlLabelEvent, bool) {
+	return t.label, t.kind() == itemLabeled
+}
+
+func (t *timelineItem) ToUnlabeledEvent() (*gqlLabelEvent, bool) {
+	return t.label, t.kind() == itemUnlabeled
+}
+
+func (t *timelineItem) ToRenamedTitleEvent() (*gqlTitleEvent, bool) {
+	return t.title, t.kind() == itemRenamed
+}
 
 // The other members of the unions that the schema knows; no item is one.
 
@@ -46,32 +94,42 @@ func (t *timelineItem) ToPullRequestCommit() (*gqlPullCommit, bool)   { return n
 func (t *timelineItem) ToPullRequestReview() (*gqlReview, bool)       { return nil, false }
 func (t *timelineItem) ToPullRequestReviewThread() (*gqlThread, bool) { return nil, false }
 
-// TimelineItems are the label events, oldest first. The sandbox keeps no others, so it answers nobody who asks for them.
+// timeline is all that the sandbox keeps of an issue's.
+func (l *look) timeline(i *Issue) []*timelineItem {
+	var all []*timelineItem
+	for _, e := range i.LabelEvents {
+		all = append(all, &timelineItem{label: &gqlLabelEvent{l, i, e}})
+	}
+	for _, e := range i.TitleEvents {
+		all = append(all, &timelineItem{title: &gqlTitleEvent{l, e}})
+	}
+	return all
+}
+
+// TimelineItems are labels and titles, oldest first. The sandbox keeps nothing else, so it answers nobody who asks for more.
 func (i *gqlSubject) TimelineItems(args struct {
 	pageArgs
 	ItemTypes *[]string
 }) (*connection[timelineItem], error) {
-	const on, off = "LABELED_EVENT", "UNLABELED_EVENT"
-	if args.ItemTypes == nil || slices.ContainsFunc(*args.ItemTypes, func(t string) bool { return t != on && t != off }) {
-		return nil, &refusal{"", "The sandbox keeps no timeline but label events: ask for itemTypes: [LABELED_EVENT, UNLABELED_EVENT]"}
+	kept := func(t string) bool { return t == itemLabeled || t == itemUnlabeled || t == itemRenamed }
+	if args.ItemTypes == nil || slices.ContainsFunc(*args.ItemTypes, func(t string) bool { return !kept(t) }) {
+		return nil, &refusal{"", "The sandbox keeps no timeline but label events and titles: ask for itemTypes: [LABELED_EVENT, UNLABELED_EVENT, RENAMED_TITLE_EVENT]"}
 	}
-	var found []*LabelEvent
-	for _, e := range i.i.LabelEvents {
-		if slices.Contains(*args.ItemTypes, map[bool]string{true: on, false: off}[e.On]) {
-			found = append(found, e)
-		}
-	}
-	return pageOf(args.pageArgs, listing[*LabelEvent, timelineItem]{items: found,
-		key:  func(_ int, e *LabelEvent) sortKey { return sortKey{e.At.Unix(), e.ID} },
-		wrap: func(e *LabelEvent) *timelineItem { return &timelineItem{&gqlLabelEvent{i.look, i.i, e}} }})
+	found := slices.DeleteFunc(i.timeline(i.i), func(t *timelineItem) bool { return !slices.Contains(*args.ItemTypes, t.kind()) })
+	return pageOf(args.pageArgs, listing[*timelineItem, timelineItem]{items: found,
+		key:  func(_ int, t *timelineItem) sortKey { return t.key() },
+		wrap: func(t *timelineItem) *timelineItem { return t }})
 }
 
-func (l *look) findLabelEvent(id string) (any, *Repository) {
+func (l *look) findTimelineEvent(id string) (any, *Repository) {
 	for _, r := range l.s.st.Repositories {
 		for _, i := range r.Issues {
-			for _, e := range i.LabelEvents {
-				if found := (&gqlLabelEvent{l, i, e}); string(found.ID()) == id {
-					return found, r
+			for _, t := range l.timeline(i) {
+				switch {
+				case t.title != nil && string(t.title.ID()) == id:
+					return t.title, r
+				case t.label != nil && string(t.label.ID()) == id:
+					return t.label, r
 				}
 			}
 		}

@@ -154,6 +154,14 @@ func (s *Server) edit(p *Post, editor *User, body string) bool {
 	return true
 }
 
+// rename sets an issue's title and notes it in the timeline.
+func (s *Server) rename(i *Issue, title string, actor *User) {
+	now := s.now()
+	i.TitleEvents = append(i.TitleEvents, &TitleEvent{ID: s.nextID(), From: i.Title, To: title, Actor: actor.Login, At: now})
+	i.Title, i.UpdatedAt = title, now
+	s.changed()
+}
+
 func bodyChange(from string) obj { return obj{"changes": obj{"body": obj{"from": from}}} }
 
 // issuePatch is what PATCH takes for an issue, and for the issue side of a pull request.
@@ -193,7 +201,7 @@ func (q *request) applyPatch(i *Issue, in *issuePatch) error {
 	changes := obj{}
 	if in.Title != nil && *in.Title != i.Title {
 		changes["title"] = obj{"from": i.Title}
-		i.Title, i.UpdatedAt = *in.Title, q.s.now()
+		q.s.rename(i, *in.Title, q.user)
 	}
 	if in.Body != nil {
 		from := i.Body

@@ -40,6 +40,7 @@ const (
 	nodeLabel         = "LA"
 	nodeLabeled       = "LE"
 	nodeUnlabeled     = "UNLE"
+	nodeRenamed       = "RTE"
 	nodeEdit          = "UCE"
 	nodeReaction      = "REA"
 	nodeRun           = "WFR"

@@ -139,6 +139,7 @@ type Issue struct {
 	ClosedBy    string        `json:",omitempty"`
 	LabelIDs    []int64       `json:",omitempty"`
 	LabelEvents []*LabelEvent `json:",omitempty"` // oldest first
+	TitleEvents []*TitleEvent `json:",omitempty"` // oldest first
 	Assignees   []string      `json:",omitempty"`
 	Locked      bool          `json:",omitempty"`
 	Comments    []*Comment
@@ -154,6 +155,14 @@ type LabelEvent struct {
 	Label Label
 	Actor string // login
 	At    time.Time
+}
+
+// TitleEvent is a change of the title.
+type TitleEvent struct {
+	ID       int64
+	From, To string
+	Actor    string // login
+	At       time.Time
 }
 
 // labels are the issue's labels in the order in which they were set.

@@ -1,0 +1,53 @@
+package github
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+
+	gogithub "github.com/google/go-github/v60/github"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// fixPulls names the setting that is off in new repositories, and greyed out where the organisation has it off:
+// https://docs.github.com/repositories/managing-your-repositorys-settings-and-features/enabling-features-for-your-repository/managing-github-actions-settings-for-a-repository#preventing-github-actions-from-creating-or-approving-pull-requests
+const fixPulls = `turn on "Allow GitHub Actions to create and approve pull requests" in Settings > Actions > General > Workflow permissions, ` +
+	`of the repository and of its organisation, or use the token of a GitHub App`
+
+// CreatePull opens a pull request between two branches of a repository. Unclear means that it may be there. PullExists is
+// an open pull request between the same branches, NoCommits a head with nothing that the base has not; where the
+// repository's settings keep workflows from opening any, Forbidden names the setting.
+// https://docs.github.com/rest/pulls/pulls#create-a-pull-request
+func (c *Client) CreatePull(ctx context.Context, repo model.Repo, d model.PullDraft) (model.PullRef, error) {
+	op := fmt.Sprintf("open a pull request from %s to %s in %s", oneLine(d.Head), oneLine(d.Base), repo)
+	if err := c.mayWrite(ctx, op, repo); err != nil {
+		return model.PullRef{}, err
+	}
+	made, _, err := c.rest.PullRequests.Create(ctx, repo.Owner, repo.Name, &gogithub.NewPullRequest{Title: &d.Title, Body: &d.Body, Head: &d.Head, Base: &d.Base})
+	if err != nil {
+		return model.PullRef{}, pullRefusal(c.failWrite(op, err))
+	}
+	if made.GetNumber() == 0 {
+		return model.PullRef{}, unreadableWrite(op, "pull request")
+	}
+	return model.PullRef{
+		Number: made.GetNumber(), Title: made.GetTitle(), URL: made.GetHTMLURL(), State: model.PullOpen, BaseRef: made.GetBase().GetRef(),
+		HeadSHA: made.GetHead().GetSHA(), Ours: true,
+	}, nil
+}
+
+// pullRefusal tells apart what GitHub says in words only.
+func pullRefusal(e *Error) *Error {
+	says := func(words string) bool { return strings.Contains(strings.ToLower(e.Message), words) }
+	switch {
+	case e.Status == http.StatusUnprocessableEntity && says("a pull request already exists for"):
+		e.Kind = PullExists
+	case e.Status == http.StatusUnprocessableEntity && says("no commits between"):
+		e.Kind = NoCommits
+	case e.Status == http.StatusForbidden && says("not permitted to create or approve pull requests"):
+		e.Fix = fixPulls
+	}
+	return e
+}

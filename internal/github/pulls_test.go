@@ -1,0 +1,183 @@
+package github
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+func (w *world) branch(name string) {
+	w.t.Helper()
+	main := w.as("octo", "GET", "git/ref/heads/main", nil)["object"].(map[string]any)["sha"]
+	w.as("octo", "POST", "git/refs", map[string]any{"ref": "refs/heads/" + name, "sha": main})
+}
+
+func TestCreatePull(t *testing.T) {
+	w := newWorld(t)
+	w.branch("agent/bugfix/5-x")
+	draft := model.PullDraft{Title: "Mend it", Body: "Fixes #5", Head: "agent/bugfix/5-x", Base: "main"}
+	c := w.client("actions")
+	_, err := c.CreatePull(t.Context(), widgets, draft)
+	failure(t, err, NoCommits)
+
+	w.put("agent/bugfix/5-x", "a.txt", "a\n")
+	made, err := c.CreatePull(t.Context(), widgets, draft)
+	require.NoError(t, err)
+	assert.Equal(t, "2 REST, 0 GraphQL", calls(c))
+	p := w.snapshot(c, Query{Number: made.Number}).Pull
+	assert.Equal(t, model.PullRef{Number: p.Number, Title: "Mend it", URL: p.URL, State: model.PullOpen, BaseRef: "main", HeadSHA: p.HeadSHA, Ours: true}, made)
+	assert.Equal(t, []string{"Mend it", "Fixes #5", "main", "agent/bugfix/5-x", "github-actions[bot]"}, []string{p.Title, p.Body, p.BaseRef, p.HeadRef, p.Author.Login})
+
+	_, err = c.CreatePull(t.Context(), widgets, draft)
+	e := failure(t, err, PullExists)
+	assert.Equal(t, "open a pull request from agent/bugfix/5-x to main in octo/widgets: Validation Failed; A pull request already exists for octo:agent/bugfix/5-x. (422)", e.Error())
+	for _, bad := range []model.PullDraft{{Title: "x", Head: "nowhere", Base: "main"}, {Title: "x", Head: "agent/bugfix/5-x", Base: "nowhere"}, {Head: "agent/bugfix/5-x", Base: "main"}} {
+		_, err = c.CreatePull(t.Context(), widgets, bad)
+		failure(t, err, Invalid)
+	}
+}
+
+// Opening pull requests is off in new repositories, whatever the job's permissions are.
+func TestWorkflowsMayOpenNoPulls(t *testing.T) {
+	w := newWorld(t)
+	w.branch("x")
+	w.put("x", "a.txt", "a\n")
+	draft := model.PullDraft{Title: "Mend it", Head: "x", Base: "main"}
+	w.as("octo", "PUT", "actions/permissions/workflow", map[string]any{"can_approve_pull_request_reviews": false})
+	_, err := w.client("actions").CreatePull(t.Context(), widgets, draft)
+	e := failure(t, err, Forbidden)
+	assert.Contains(t, e.Error(), "GitHub Actions is not permitted to create or approve pull requests. (403)")
+	for _, part := range []string{"Settings > Actions > General > Workflow permissions", "Allow GitHub Actions to create and approve pull requests", "organisation", "GitHub App"} {
+		assert.Contains(t, e.Fix, part)
+	}
+	l := dial(t, Options{}, reply{403, `{"message": "Resource not accessible by integration"}`, nil})
+	_, err = l.CreatePull(t.Context(), widgets, draft)
+	assert.Equal(t, fixRights, failure(t, err, Forbidden).Fix)
+	_, err = w.client("ada").CreatePull(t.Context(), widgets, draft)
+	require.NoError(t, err, "the setting is about workflows")
+}
+
+func TestAnUnclearPull(t *testing.T) {
+	draft := model.PullDraft{Title: "Mend it", Head: "x", Base: "main"}
+	for _, answer := range []reply{{status: 502}, {201, "", nil}, {201, "{}", nil}} {
+		l := dial(t, Options{}, answer, reply{201, `{"number": 7}`, nil})
+		_, err := l.CreatePull(t.Context(), widgets, draft)
+		failure(t, err, Unclear)
+		assert.Len(t, l.seen, 1)
+	}
+	w := newWorld(t)
+	w.branch("x")
+	w.put("x", "a.txt", "a\n")
+	w.control("faults", map[string]any{"after": true, "drop": true, "times": 1, "match": map[string]any{"method": "POST", "path": "/api/v3/"}})
+	c := w.client("actions")
+	_, err := c.CreatePull(t.Context(), widgets, draft)
+	failure(t, err, Unclear)
+	assert.Len(t, w.snapshot(c, Query{Number: 1, Branch: "x"}).Branch.Pulls, 1, "and the snapshot tells what became of it")
+}
+
+func TestABranch(t *testing.T) {
+	w := newWorld(t)
+	issue := w.issue("Wanted: a")
+	c := w.client("actions")
+	snap := w.snapshot(c, Query{Number: issue, Branch: "agent/7"})
+	assert.Equal(t, &model.Branch{Name: "agent/7"}, snap.Branch, "there is none")
+	assert.Equal(t, "main", snap.DefaultBranch)
+	main := w.as("octo", "GET", "git/ref/heads/main", nil)["object"].(map[string]any)["sha"]
+	assert.Equal(t, main, snap.DefaultSHA)
+
+	first := w.pull()
+	w.as("octo", "PATCH", fmt.Sprintf("pulls/%d", first), map[string]any{"state": "closed"})
+	w.as("mallory", "POST", "forks", map[string]any{})
+	w.as("mallory", "POST", "pulls", map[string]any{"title": "Not ours", "head": "mallory:agent/7", "base": "main"})
+	w.tick()
+	made, err := c.CreatePull(t.Context(), widgets, model.PullDraft{Title: "Again", Head: "agent/7", Base: "main"})
+	require.NoError(t, err)
+	w.put("main", "b.txt", "b\n")
+
+	c = w.client("actions")
+	snap = w.snapshot(c, Query{Number: issue, Branch: "agent/7"})
+	assert.Equal(t, "0 REST, 1 GraphQL", calls(c))
+	head := w.snapshot(c, Query{Number: first}).Pull
+	closed := model.PullRef{Number: first, Title: "Add a", URL: head.URL, State: model.PullClosed, BaseRef: "main", HeadSHA: head.HeadSHA}
+	assert.Equal(t, &model.Branch{Name: "agent/7", SHA: head.HeadSHA, Pulls: []model.PullRef{made, closed}}, snap.Branch, "the newest first, and none of a fork")
+	assert.NotEqual(t, main, snap.DefaultSHA)
+	assert.Nil(t, w.snapshot(c, Query{Number: issue}).Branch)
+
+	w.as("octo", "PUT", fmt.Sprintf("pulls/%d/merge", made.Number), map[string]any{})
+	w.as("octo", "DELETE", "git/refs/heads/agent/7", nil)
+	b := w.snapshot(c, Query{Number: issue, Branch: "agent/7"}).Branch
+	assert.Equal(t, []any{"", model.PullMerged, 2}, []any{b.SHA, b.Pulls[0].State, len(b.Pulls)}, "a branch that is gone still has its pull requests")
+}
+
+// A reading that is not whole must not look like a branch or a pull request that is not there.
+func TestABranchThatIsHalfRead(t *testing.T) {
+	for _, field := range []string{"branch", "branchPulls"} {
+		l := dial(t, Options{}, graphAnswer(emptyPull, `{"type": "FORBIDDEN", "path": ["repository", "`+field+`"], "message": "no"}`))
+		_, err := l.read(t, Query{Branch: "x"})
+		failure(t, err, Forbidden)
+	}
+}
+
+func TestTwoPeople(t *testing.T) {
+	w := newWorld(t)
+	issue := w.issue("Wanted: a")
+	for _, c := range []struct {
+		author, sender string
+		want           map[string]model.Permission
+	}{
+		{"mallory", "tri", map[string]model.Permission{"mallory": model.PermissionNone, "tri": model.PermissionTriage}},
+		{"Ada", "ada", map[string]model.Permission{"ada": model.PermissionWrite}},
+		{"", "grace", map[string]model.Permission{"grace": model.PermissionMaintain}},
+		{"renovate[bot]", "ada", map[string]model.Permission{"ada": model.PermissionWrite}},
+		{"ada", "github-actions[bot]", map[string]model.Permission{"ada": model.PermissionWrite}},
+	} {
+		client := w.client("actions")
+		assert.Equal(t, c.want, w.snapshot(client, Query{Number: issue, Author: c.author, Sender: c.sender}).Permissions)
+		assert.Equal(t, "0 REST, 1 GraphQL", calls(client))
+	}
+	l := dial(t, Options{}, graphAnswer(emptyPull, `{"type": "FORBIDDEN", "path": ["repository", "sender"], "message": "Must have push access"}`))
+	snap, err := l.read(t, Query{Author: "ada", Sender: "tri"})
+	require.NoError(t, err)
+	assert.Empty(t, snap.Permissions, "not known, so not there")
+}
+
+// A write to an issue that went to another repository is not carried there; GitHub answers with 301, some proxies with 307.
+func TestATransferredIssue(t *testing.T) {
+	for _, to := range []string{"/api/v3/repositories/2/issues/3/comments", "/api/v3/repos/octo/gears/issues/3/comments", "/api/v3/repositories/2"} {
+		for _, status := range []int{301, 302, 307, 308} {
+			l := dial(t, Options{}, reply{status, `{"message": "Moved Permanently"}`, map[string]string{"Location": to}}, reply{201, madeComment, nil})
+			e := failure(t, l.comment(t), Moved)
+			assert.Equal(t, []any{to, status, 1}, []any{e.Location, e.Status, len(l.seen)})
+			assert.Equal(t, fmt.Sprintf("comment on octo/widgets#7: moved to %s (%d)", to, status), e.Error())
+		}
+	}
+	l := dial(t, Options{}, reply{301, `{"message": "Moved Permanently"}`, nil})
+	e := failure(t, l.comment(t), Moved)
+	assert.Equal(t, "comment on octo/widgets#7: Moved Permanently (301)", e.Error())
+	l = dial(t, Options{}, reply{status: 301, header: map[string]string{"Location": "/x?token=" + secret}})
+	failure(t, l.comment(t), Moved)
+
+	var path string
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if path == "" {
+			path = r.URL.Path
+			http.Redirect(w, r, "/api/v3/repositories/1/issues/7/comments", http.StatusTemporaryRedirect)
+			return
+		}
+		path = r.Method + " " + r.URL.Path
+		w.WriteHeader(http.StatusCreated)
+		io.WriteString(w, madeComment)
+	}))
+	defer server.Close()
+	l = &line{url: server.URL}
+	l.open(t, Options{})
+	require.NoError(t, l.comment(t))
+	assert.Equal(t, "POST /api/v3/repositories/1/issues/7/comments", path, "the same thing in a repository that was renamed")
+}
