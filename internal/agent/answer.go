@@ -13,12 +13,12 @@ import (
 
 // decodeMessage reads the outcome out of what a model wrote last: exactly one JSON object, with or without a fence or
 // prose around it.
-func decodeMessage(text string) (model.Outcome, error) {
+func decodeMessage(text string, req model.Request) (model.Outcome, error) {
 	object, err := onlyObject(text)
 	if err != nil {
 		return model.Outcome{}, err
 	}
-	return Decode(object)
+	return Decode(object, req)
 }
 
 // onlyObject finds the one JSON object in a text. A brace is the beginning of one when a name or the other brace follows;

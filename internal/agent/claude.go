@@ -16,20 +16,13 @@ import (
 // claude is Anthropic's Claude Code, `claude --print --bare`. It edits and runs what it likes, as the user that MergeXO
 // runs it as, and asks nobody. Nothing in the checkout sets it up: --bare leaves out CLAUDE.md, hooks and plugins, but
 // not .claude/settings.json, which could send the key to another address; so no settings are read at all.
-type claude struct {
-	program
-	schema string
-}
+type claude struct{ program }
 
 func newClaude(opt Options) (Agent, error) {
 	if err := claudeFlags.verify(opt.ExtraArgs); err != nil {
 		return nil, err
 	}
-	schema, err := outcomeSchema()
-	if err != nil {
-		return nil, err
-	}
-	return &claude{program: program{opt: opt, name: "claude", pkg: "@anthropic-ai/claude-code", version: "2.1.329"}, schema: schema}, nil
+	return &claude{program: program{opt: opt, name: "claude", pkg: "@anthropic-ai/claude-code", version: "2.1.329"}}, nil
 }
 
 // claudeFlags are the flags of `claude`.
@@ -65,6 +58,10 @@ func (a *claude) Run(ctx context.Context, dir string, req model.Request) (out mo
 	if err != nil {
 		return model.Outcome{}, err
 	}
+	schema, err := outcomeSchema(req)
+	if err != nil {
+		return model.Outcome{}, err
+	}
 	at, err := a.place("projects")
 	if err != nil {
 		return model.Outcome{}, err
@@ -81,9 +78,9 @@ func (a *claude) Run(ctx context.Context, dir string, req model.Request) (out mo
 	if err := a.check(ctx, opt, dir, func() error { return nil }); err != nil {
 		return model.Outcome{}, err
 	}
-	stdout, err := opt.execute(ctx, dir, a.argv(before.id), []byte(req.Prompt))
+	stdout, err := opt.execute(ctx, dir, a.argv(schema, before.id), []byte(req.Prompt))
 	said := readClaude(stdout)
-	out, err = a.outcome(said, before, err)
+	out, err = a.outcome(req, said, before, err)
 	used := said.Usage
 	out.Session = session{id: said.ID, used: model.Usage{CostUSD: said.Cost}}.String()
 	out.Usage = model.Usage{
@@ -93,12 +90,12 @@ func (a *claude) Run(ctx context.Context, dir string, req model.Request) (out mo
 }
 
 // argv is the command line. What stays as it is comes behind extra_args: the last word counts.
-func (a *claude) argv(resume string) []string {
+func (a *claude) argv(schema, resume string) []string {
 	argv := append([]string{"claude", "--print"}, a.opt.ExtraArgs...)
 	if a.opt.Model != "" {
 		argv = append(argv, "--model="+a.opt.Model)
 	}
-	argv = append(argv, "--output-format=json", "--json-schema="+a.schema, "--bare", "--setting-sources=", "--strict-mcp-config", "--disable-slash-commands",
+	argv = append(argv, "--output-format=json", "--json-schema="+schema, "--bare", "--setting-sources=", "--strict-mcp-config", "--disable-slash-commands",
 		"--permission-mode=dontAsk", "--allowedTools=Bash,Edit,Read")
 	if resume != "" {
 		argv = append(argv, "--resume="+resume)
@@ -150,7 +147,7 @@ func readClaude(stdout []byte) claudeSaid {
 }
 
 // outcome makes of what Claude Code told an outcome or an error; err is how its process ended.
-func (a *claude) outcome(said claudeSaid, before session, err error) (model.Outcome, error) {
+func (a *claude) outcome(req model.Request, said claudeSaid, before session, err error) (model.Outcome, error) {
 	var failed *Error
 	switch {
 	case err != nil && !(errors.As(err, &failed) && failed.Kind == Exit):
@@ -164,9 +161,9 @@ func (a *claude) outcome(said claudeSaid, before session, err error) (model.Outc
 	case said.Type == "":
 		return model.Outcome{}, wrong("claude printed no result")
 	case len(said.Structured) > 0 && string(said.Structured) != "null":
-		return Decode(said.Structured)
+		return Decode(said.Structured, req)
 	}
-	return decodeMessage(said.Result)
+	return decodeMessage(said.Result, req)
 }
 
 // What Anthropic gives no status of its own for (https://docs.claude.com/en/api/errors).

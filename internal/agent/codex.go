@@ -18,10 +18,7 @@ import (
 // codex is OpenAI's Codex, `codex exec`. What its model runs is shut in by Codex's own sandbox: it writes to the
 // checkout, its HOME and temporary directories, not to .git, and has no network. Everything that Codex would read from
 // the checkout to set itself up is shut out: .codex, AGENTS.md, skills; what should guide it stands in the prompt.
-type codex struct {
-	program
-	schema string
-}
+type codex struct{ program }
 
 // openAI is where Codex asks when OPENAI_BASE_URL does not say. It is asked by the same transport as any other endpoint,
 // not by the WebSockets of Codex's built-in provider, which nothing else speaks and falls back from only after seconds.
@@ -31,11 +28,7 @@ func newCodex(opt Options) (Agent, error) {
 	if err := codexFlags.verify(opt.ExtraArgs); err != nil {
 		return nil, err
 	}
-	schema, err := outcomeSchema()
-	if err != nil {
-		return nil, err
-	}
-	return &codex{program: program{opt: opt, name: "codex", pkg: "@openai/codex", version: "0.169.0"}, schema: schema}, nil
+	return &codex{program: program{opt: opt, name: "codex", pkg: "@openai/codex", version: "0.169.0"}}, nil
 }
 
 // codexFlags are the flags of `codex exec`.
@@ -85,11 +78,15 @@ func (a *codex) Run(ctx context.Context, dir string, req model.Request) (out mod
 	if err != nil {
 		return model.Outcome{}, err
 	}
+	schema, err := outcomeSchema(req)
+	if err != nil {
+		return model.Outcome{}, err
+	}
 	at, err := a.place("sessions")
 	if err != nil {
 		return model.Outcome{}, err
 	}
-	argv, err := a.argv(dir, at, before.id)
+	argv, err := a.argv(dir, schema, at, before.id)
 	if err != nil {
 		return model.Outcome{}, err
 	}
@@ -103,7 +100,7 @@ func (a *codex) Run(ctx context.Context, dir string, req model.Request) (out mod
 	if err := a.check(ctx, opt, dir, func() error { return a.checkSandbox(ctx, opt, dir) }); err != nil {
 		return model.Outcome{}, err
 	}
-	stdout, err := opt.executeKeeping(ctx, dir, argv, []byte(a.prompt(req)), codexKeeps)
+	stdout, err := opt.executeKeeping(ctx, dir, argv, []byte(codexPrompt(req, schema)), codexKeeps)
 	said := readCodex(stdout)
 	for _, warning := range said.warnings {
 		fmt.Fprintf(opt.Log, "codex: %s\n", excerpt(warning, 500))
@@ -112,7 +109,7 @@ func (a *codex) Run(ctx context.Context, dir string, req model.Request) (out mod
 	if now.used == (model.Usage{}) {
 		now.used = before.used // it did not come to count: the next turn's count has this one in it
 	}
-	out, err = a.outcome(said, before, err)
+	out, err = a.outcome(req, said, before, err)
 	out.Session, out.Usage = now.String(), model.Usage{
 		InputTokens:  since(now.used.InputTokens, before.used.InputTokens),
 		OutputTokens: since(now.used.OutputTokens, before.used.OutputTokens),
@@ -133,9 +130,9 @@ func (a *codex) environment(at place) []string {
 
 // argv is the command line. What a user may set comes before extra_args, what stays as it is behind it: the last word
 // counts.
-func (a *codex) argv(dir string, at place, resume string) ([]string, error) {
+func (a *codex) argv(dir, schema string, at place, resume string) ([]string, error) {
 	file := filepath.Join(at.state, "outcome.schema.json")
-	if err := writeNew(file, a.schema, 0o600); err != nil {
+	if err := writeNew(file, schema, 0o600); err != nil {
 		return nil, fmt.Errorf("write outcome schema: %w", err)
 	}
 	skills, err := skillFiles(dir)
@@ -239,9 +236,9 @@ func skillFiles(dir string) ([]string, error) {
 	return slices.Compact(found), nil
 }
 
-// prompt ends with the form of the answer: an endpoint that is not OpenAI's may not hold its model to a schema.
-func (a *codex) prompt(req model.Request) string {
-	return req.Prompt + "\n\nWhen you are done, answer with one JSON object and nothing else, as this JSON Schema says:\n" + a.schema + "\n"
+// codexPrompt ends with the form of the answer: an endpoint that is not OpenAI's may not hold its model to a schema.
+func codexPrompt(req model.Request, schema string) string {
+	return req.Prompt + "\n\nWhen you are done, answer with one JSON object and nothing else, as this JSON Schema says:\n" + schema + "\n"
 }
 
 // checkSandbox finds out, before any model is asked, whether Codex can shut its commands in on this machine. Ubuntu
@@ -326,7 +323,7 @@ func readCodex(stdout []byte) codexSaid {
 }
 
 // outcome makes of what Codex told an outcome or an error; err is how its process ended.
-func (a *codex) outcome(said codexSaid, before session, err error) (model.Outcome, error) {
+func (a *codex) outcome(req model.Request, said codexSaid, before session, err error) (model.Outcome, error) {
 	var failed *Error
 	switch {
 	case errors.As(err, &failed) && failed.Kind == Exit:
@@ -336,7 +333,7 @@ func (a *codex) outcome(said codexSaid, before session, err error) (model.Outcom
 	case strings.TrimSpace(said.answer) == "":
 		return model.Outcome{}, a.failed(Refused, "it ended without an answer, which is how Codex shows it", 0)
 	}
-	return decodeMessage(said.answer)
+	return decodeMessage(said.answer, req)
 }
 
 // codexWords tell failures apart, since Codex gives them only as text for people.

@@ -46,7 +46,7 @@ func (a command) Run(ctx context.Context, dir string, req model.Request) (out mo
 	if err != nil {
 		return model.Outcome{}, err
 	}
-	return Decode(stdout)
+	return Decode(stdout, req)
 }
 
 // encode writes the request with empty lists as [], so that no program has to know about null.

@@ -3,6 +3,7 @@ package agent
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -11,24 +12,34 @@ import (
 	"github.com/mergexo/mergexo/internal/strictjson"
 )
 
-// format is what an outcome must have. An agent quotes files in whatever encoding they are, and a turn is not lost for a
+// rules are what an outcome must have. An agent quotes files in whatever encoding they are, and a turn is not lost for a
 // letter; package handoff takes UTF-8 only, since MergeXO itself writes what it reads.
-var format = strictjson.Rules{
-	Name: "outcome",
-	Required: map[string][]string{
-		"review_replies[]": {"review_comment_id", "body"},
-		"git_ops[]":        {"op"},
-	},
-	Nullable: []string{""},
-	AnyBytes: true,
-	Hint:     didYouMean,
+func rules(req model.Request) strictjson.Rules {
+	allowed := append(takes(req), ours...)
+	return strictjson.Rules{
+		Name: "outcome",
+		Required: map[string][]string{
+			"review_replies[]": {"review_comment_id", "body"},
+			"git_ops[]":        {"op"},
+		},
+		Nullable: []string{""},
+		Only:     map[string][]string{"": allowed},
+		AnyBytes: true,
+		Hint: func(field string, known []string) string {
+			near := didYouMean(field, known)
+			if near == "" && slices.Equal(known, allowed) {
+				return fmt.Sprintf(": an answer to %s has %s", errand(req), strings.Join(known, ", "))
+			}
+			return near
+		},
+	}
 }
 
 var gitOps = []string{"fetch_origin", "merge_origin_default_branch"}
 
-// Decode reads an outcome, as strict as strictjson is, and names the field that is wrong. A top-level field may be null,
-// which is the same as leaving it out. Errors are *Error of kind Output.
-func Decode(stdout []byte) (model.Outcome, error) {
+// Decode reads an outcome of a request, as strict as strictjson is, and names the field that is wrong. A top-level field
+// may be null, which is the same as leaving it out. Errors are *Error of kind Output.
+func Decode(stdout []byte, req model.Request) (model.Outcome, error) {
 	object, rest, err := strictjson.First(stdout)
 	if errors.Is(err, io.EOF) {
 		return model.Outcome{}, wrong("it wrote nothing on stdout: want one JSON object")
@@ -40,7 +51,7 @@ func Decode(stdout []byte) (model.Outcome, error) {
 		return model.Outcome{}, wrong("its output goes on after the JSON object: \"%s\"", excerpt(string(rest), 80))
 	}
 	var outcome model.Outcome
-	if err := strictjson.Decode(object, &outcome, format); err != nil {
+	if err := strictjson.Decode(object, &outcome, rules(req)); err != nil {
 		return model.Outcome{}, wrong("%v", err)
 	}
 	for i, op := range outcome.GitOps {

@@ -2,6 +2,7 @@ package agent_test
 
 import (
 	"encoding/json"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -14,7 +15,7 @@ import (
 func TestDecodeReadsWhatTheContractAllows(t *testing.T) {
 	got, err := agent.Decode([]byte(` {"review_replies": [{"review_comment_id": 9007199254740993, "body": "a\u00e9"}], "general_comment": "g", "commit_message": "c",
 		"git_ops": [{"op": "fetch_origin"}], "flaky_test_report": {"title": "t", "summary": "s", "relevant_log_url": "u"},
-		"blocked_reason": null, "session": "x", "usage": {"input_tokens": 1, "output_tokens": 2, "cost_usd": 0.5}}` + "\n"))
+		"blocked_reason": null, "session": "x", "usage": {"input_tokens": 1, "output_tokens": 2, "cost_usd": 0.5}}`+"\n"), model.Request{Kind: model.AskFeedback})
 	require.NoError(t, err)
 	assert.Equal(t, model.Outcome{
 		ReviewReplies: []model.ReviewReply{{ReviewCommentID: 9007199254740993, Body: "aé"}}, GeneralComment: "g", CommitMessage: "c",
@@ -23,10 +24,10 @@ func TestDecodeReadsWhatTheContractAllows(t *testing.T) {
 	}, got)
 	empty, err := json.Marshal(model.Outcome{})
 	require.NoError(t, err)
-	got, err = agent.Decode(empty)
+	got, err = agent.Decode(empty, model.Request{})
 	require.NoError(t, err)
 	assert.Equal(t, model.Outcome{}, got)
-	got, err = agent.Decode([]byte("{\"general_comment\": \"caf\xe9\"}"))
+	got, err = agent.Decode([]byte("{\"general_comment\": \"caf\xe9\"}"), model.Request{})
 	require.NoError(t, err, "an agent quotes files in whatever encoding they are")
 	assert.Equal(t, model.Outcome{GeneralComment: "caf\uFFFD"}, got)
 }
@@ -45,7 +46,7 @@ func TestDecodeNamesTheFieldThatIsWrong(t *testing.T) {
 		`{} {}`:                                        `its output goes on after the JSON object: "{}"`,
 		`{"replies": []}`:                              `outcome: unknown field "replies", did you mean "review_replies"?`,
 		`{"Session": "x"}`:                             `outcome: unknown field "Session", did you mean "session"?`,
-		`{"zzz\n": 1}`:                                 `outcome: unknown field "zzz\n"`,
+		`{"zzz\n": 1}`:                                 `outcome: unknown field "zzz\n": an answer to a request of kind feedback has review_replies, general_comment, commit_message, git_ops, flaky_test_report, blocked_reason, session, usage`,
 		`{"review_replies": [{"review_comment_id": 1, "body": 5}]}`:                               "review_replies[0].body: want a string, got a number",
 		`{"review_replies": [{"review_comment_id": 1, "body": "x"}, {"review_comment_id": "1"}]}`: "review_replies[1].review_comment_id: want a number, got a string",
 		`{"review_replies": [{"review_comment_id": 1.5, "body": ""}]}`:                            `review_replies[0].review_comment_id: want a whole number, got "1.5"`,
@@ -63,9 +64,61 @@ func TestDecodeNamesTheFieldThatIsWrong(t *testing.T) {
 		`{"usage": {"cost_usd": "1"}}`:                                                            "usage.cost_usd: want a number, got a string",
 		`{"usage": {"input_tokens": -1}}`:                                                         "usage: want no negative numbers",
 	} {
-		_, err := agent.Decode([]byte(in))
+		_, err := agent.Decode([]byte(in), model.Request{Kind: model.AskFeedback})
 		assert.Equal(t, agent.Output, failure(t, err).Kind)
 		assert.EqualError(t, err, "agent: "+want, in)
+	}
+}
+
+func TestWhichFieldsAnAnswerHasDependsOnTheRequest(t *testing.T) {
+	common := []string{"blocked_reason", "session", "usage"}
+	pull := append([]string{"review_replies", "general_comment", "commit_message", "git_ops", "flaky_test_report"}, common...)
+	document := append([]string{"title", "summary", "touch_paths", "design_doc_markdown"}, common...)
+	work := append([]string{"pr_title", "pr_summary", "commit_message", "git_ops"}, common...)
+	values := map[string]string{
+		"review_replies": `[]`, "git_ops": `[{"op": "fetch_origin"}]`, "flaky_test_report": `{"title": "t", "summary": "s", "relevant_log_url": ""}`,
+		"touch_paths": `["a/b.go", "docs"]`, "usage": `{"cost_usd": 1}`,
+	}
+	for _, name := range append(append(slices.Clone(pull), document...), work...) {
+		if values[name] == "" {
+			values[name] = `"x"`
+		}
+	}
+	for _, c := range []struct {
+		req  model.Request
+		want []string
+	}{
+		{model.Request{Kind: model.AskFeedback}, pull},
+		{model.Request{Kind: model.AskDesign}, document},
+		{model.Request{Kind: model.AskBugfix}, work},
+		{model.Request{Kind: model.AskSmallJob}, work},
+		{model.Request{Kind: model.AskImplementation}, work},
+		{model.Request{Kind: model.AskRepair, PullRequest: &model.RequestPull{}}, pull},
+		{model.Request{Kind: model.AskRepair, PullRequest: &model.RequestPull{}, Flow: model.FlowBugfix}, pull},
+		{model.Request{Kind: model.AskRepair, Flow: model.FlowBugfix}, append(slices.Clone(work), pull...)},
+		{model.Request{Kind: model.AskRepair, Flow: model.FlowDesign}, append(slices.Clone(document), pull...)},
+	} {
+		for name, value := range values {
+			_, err := agent.Decode([]byte(`{"`+name+`": `+value+`}`), c.req)
+			if slices.Contains(c.want, name) {
+				require.NoError(t, err, "%s %s", c.req.Kind, name)
+				continue
+			}
+			assert.Equal(t, agent.Output, failure(t, err).Kind)
+			assert.ErrorContains(t, err, `outcome: unknown field "`+name+`"`, "%s", c.req.Kind)
+		}
+	}
+	for _, c := range []struct {
+		kind, in, want string
+	}{
+		{model.AskSmallJob, `{"title": "x"}`, `outcome: unknown field "title", did you mean "pr_title"?`},
+		{model.AskBugfix, `{"review_replies": []}`, `outcome: unknown field "review_replies": an answer to a request of kind bugfix has pr_title, pr_summary, commit_message, git_ops, blocked_reason, session, usage`},
+		{model.AskRepair, `{"touch_paths": []}`, `outcome: unknown field "touch_paths": an answer to the repair of a small job has pr_title, pr_summary, commit_message, git_ops, blocked_reason, review_replies, general_comment, flaky_test_report, session, usage`},
+		{model.AskDesign, `{"touch_paths": "a"}`, `touch_paths: want a list, got a string`},
+		{model.AskDesign, `{"touch_paths": ["a", 1]}`, `touch_paths[1]: want a string, got a number`},
+	} {
+		_, err := agent.Decode([]byte(c.in), model.Request{Kind: c.kind, Flow: model.FlowSmallJob})
+		assert.EqualError(t, err, "agent: "+c.want)
 	}
 }
 
@@ -73,16 +126,20 @@ func FuzzDecode(f *testing.F) {
 	for _, seed := range []string{`{}`, `{"review_replies":[{"review_comment_id":1,"body":"x"}]}`, `{"usage":{"cost_usd":1e400}}`, `{"git_ops":[`, "\xff{}"} {
 		f.Add([]byte(seed))
 	}
+	kinds := []string{model.AskFeedback, model.AskDesign, model.AskBugfix, model.AskRepair}
 	f.Fuzz(func(t *testing.T, in []byte) {
-		out, err := agent.Decode(in)
+		req := model.Request{Kind: kinds[len(in)%len(kinds)], Flow: model.FlowDesign}
+		out, err := agent.Decode(in, req)
 		if err != nil {
 			failure(t, err)
 			return
 		}
 		text, err := json.Marshal(out)
 		require.NoError(t, err)
-		again, err := agent.Decode(text)
+		again, err := agent.Decode(text, req)
 		require.NoError(t, err)
-		assert.Equal(t, out, again, "what is accepted is in the contract's own form")
+		twice, err := json.Marshal(again)
+		require.NoError(t, err)
+		assert.Equal(t, string(text), string(twice), "what is accepted is in the contract's own form")
 	})
 }

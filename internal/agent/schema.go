@@ -10,9 +10,6 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// ours are the fields of an outcome that no model can know: the adapter fills them in.
-var ours = []string{"session", "usage"}
-
 // meanings are what the schema tells a model about the fields of an outcome, by path with [] for an index.
 var meanings = map[string]string{
 	"review_replies":                     "answers to the review comments that are listed in the request, at most one for each; empty for none",
@@ -26,6 +23,13 @@ var meanings = map[string]string{
 	"flaky_test_report.title":            "title of an issue about it",
 	"flaky_test_report.summary":          "what happens, and how it is known to be by chance",
 	"flaky_test_report.relevant_log_url": "where the log is; empty when there is none",
+	"title":                              "title of the pull request and of the document; one line",
+	"summary":                            "what the document proposes, in a few sentences for those who are to review it; Markdown",
+	"touch_paths":                        "the files and directories that the work will change or add",
+	"touch_paths[]":                      "a path from the top of the repository, without a leading slash",
+	"design_doc_markdown":                "the whole document, without front matter; empty only with a blocked_reason",
+	"pr_title":                           "title of the pull request; one line",
+	"pr_summary":                         "what was changed, where and why, for those who are to review it; Markdown",
 	"blocked_reason":                     "one precise question, when you cannot go on without its answer; else empty",
 }
 
@@ -61,11 +65,17 @@ func (p properties) MarshalJSON() ([]byte, error) {
 	return []byte("{" + strings.Join(fields, ",") + "}"), nil
 }
 
-// outcomeSchema is the JSON Schema of model.Outcome as a model is to write it. It keeps to what strict structured output
-// takes: every field is required and nothing else may be there
+// outcomeSchema is the JSON Schema of an answer to a request as a model is to write it. It keeps to what strict structured
+// output takes: every field is required and nothing else may be there
 // (https://platform.openai.com/docs/guides/structured-outputs#supported-schemas).
-func outcomeSchema() (string, error) {
-	text, err := json.Marshal(describeType(reflect.TypeFor[model.Outcome](), ""))
+func outcomeSchema(req model.Request) (string, error) {
+	all := describeType(reflect.TypeFor[model.Outcome](), "")
+	asked := &schema{Type: all.Type, Additional: all.Additional, Required: wants(req)}
+	for _, name := range asked.Required {
+		at := slices.Index(all.Required, name)
+		asked.Properties = append(asked.Properties, all.Properties[at])
+	}
+	text, err := json.Marshal(asked)
 	if err != nil {
 		return "", fmt.Errorf("encode outcome schema: %w", err)
 	}
@@ -84,9 +94,6 @@ func describeType(t reflect.Type, path string) *schema {
 		out.Type, out.Additional = "object", new(bool)
 		for i := range t.NumField() {
 			name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
-			if path == "" && slices.Contains(ours, name) {
-				continue
-			}
 			out.Properties = append(out.Properties, property{name, describeType(t.Field(i).Type, strings.TrimPrefix(path+"."+name, "."))})
 			out.Required = append(out.Required, name)
 		}

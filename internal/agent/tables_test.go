@@ -70,28 +70,44 @@ func TestThePinsAreTheSameEverywhere(t *testing.T) {
 	}
 }
 
-func TestTheSchemaIsTheContract(t *testing.T) {
+func TestTheSchemasAreTheContract(t *testing.T) {
 	t.Parallel()
-	text, err := outcomeSchema()
-	require.NoError(t, err)
-	if slices.Contains(os.Args, "-update") {
-		require.NoError(t, os.WriteFile("testdata/outcome.schema.json", []byte(text+"\n"), 0o600))
-	}
-	want, err := os.ReadFile("testdata/outcome.schema.json")
-	require.NoError(t, err)
-	assert.Equal(t, string(want), text+"\n")
-	assert.NotContains(t, text, `"type":null`, "every type of the contract has a name")
+	described := map[string]bool{}
+	for kind, names := range fields {
+		file := "testdata/outcome_" + kind + ".schema.json"
+		text, err := outcomeSchema(model.Request{Kind: kind})
+		require.NoError(t, err)
+		if slices.Contains(os.Args, "-update") {
+			require.NoError(t, os.WriteFile(file, []byte(text+"\n"), 0o600))
+		}
+		want, err := os.ReadFile(file)
+		require.NoError(t, err)
+		assert.Equal(t, string(want), text+"\n")
+		assert.NotContains(t, text, `"type":null`, "every type of the contract has a name")
 
-	var fields []string
-	for path := range meanings {
-		fields = append(fields, path)
-		assert.Equal(t, 1, strings.Count(text, `"description":"`+meanings[path]+`"`), "%s is a field", path)
+		found := 0
+		for path := range meanings {
+			top, _, _ := strings.Cut(strings.ReplaceAll(path, "[]", "."), ".")
+			if !slices.Contains(names, top) {
+				continue
+			}
+			found++
+			described[path] = true
+			assert.Equal(t, 1, strings.Count(text, `"description":"`+meanings[path]+`"`), "%s is a field", path)
+		}
+		assert.Equal(t, found, strings.Count(text, `"description"`), "every field has its meaning, and none has another's")
 	}
-	assert.Equal(t, len(fields), strings.Count(text, `"description"`), "every field has its meaning, and none has another's")
+	assert.Len(t, described, len(meanings))
+
+	repair, err := outcomeSchema(model.Request{Kind: model.AskRepair, Flow: model.FlowBugfix})
+	require.NoError(t, err)
+	whole, err := outcomeSchema(model.Request{Kind: model.AskBugfix})
+	require.NoError(t, err)
+	assert.Equal(t, whole, repair, "a model is asked for the shape of what it repairs")
 
 	// What the schema asks for is what Decode takes.
 	out, err := Decode([]byte(`{"review_replies": [{"review_comment_id": 1, "body": "b"}], "general_comment": "g", "commit_message": "c", "git_ops": [{"op": "fetch_origin"}],
-		"flaky_test_report": {"title": "t", "summary": "s", "relevant_log_url": ""}, "blocked_reason": ""}`))
+		"flaky_test_report": {"title": "t", "summary": "s", "relevant_log_url": ""}, "blocked_reason": ""}`), model.Request{Kind: model.AskFeedback})
 	require.NoError(t, err)
 	assert.Equal(t, "t", out.FlakyTestReport.Title)
 }

@@ -27,6 +27,10 @@ var format = strictjson.Rules{
 		"outcome.git_ops[]":        {"op"},
 	},
 	Nullable: []string{"outcome"},
+	// A handoff is one of a pull request's turn.
+	Only: map[string][]string{"outcome": {
+		"review_replies", "general_comment", "commit_message", "git_ops", "flaky_test_report", "blocked_reason", "session", "usage",
+	}},
 	MaxItems: 1000,
 }
 

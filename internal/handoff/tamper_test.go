@@ -159,6 +159,7 @@ var tampers = []struct {
 	{"an unknown field", field(true, "force")},
 	{"an unknown field with a name to be printed", field(1, "a\n::error::\u202e"+strings.Repeat("x", 100))},
 	{"an unknown field in the outcome", field("main", "outcome", "push_to")},
+	{"a field of what begins a pull request", field("x", "outcome", "pr_title")},
 	{"a name in other case", text(`"number":7`, `"number":7,"Number":8`)},
 	{"a field twice", text(`"number":7`, `"number":7,"number":8`)},
 	{"a field twice, once escaped", text(`"number":7`, `"number":7,"\u006eumber":8`)},

@@ -17,6 +17,16 @@ type Request struct {
 	Rules        []string       `json:"rules"`
 	// GitResults say how the git operations ended that the agent asked for in its last answer.
 	GitResults []GitResult `json:"git_results,omitempty"`
+	// Design is the merged design document that an implementation is of.
+	Design *Document `json:"design_document,omitempty"`
+	// Flow is what the pull request is to be, where there is none yet. Programs see that by pull_request being null.
+	Flow Flow `json:"-"`
+}
+
+// Document is a file of the repository that people read.
+type Document struct {
+	Path string `json:"path"`
+	Text string `json:"text"`
 }
 
 // RequestIssue is the source issue as the agent sees it.

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"reflect"
 	"slices"
 	"strconv"
@@ -23,6 +24,9 @@ type Rules struct {
 	Required map[string][]string // fields that must be there, by the path of their object
 	Nullable []string            // paths of the objects whose fields may be null, which is the same as leaving them out
 	MaxItems int                 // of any list; 0: no limit
+	// Only are the fields that there may be of those that a Go type has, by the path of their object; without a line for an
+	// object, all of its type's.
+	Only map[string][]string
 
 	// AnyBytes takes strings that are not UTF-8, with U+FFFD for what is wrong in them, as encoding/json does.
 	AnyBytes bool
@@ -122,6 +126,10 @@ func (d decoder) value(raw json.RawMessage, path string, into reflect.Value) err
 
 func (d decoder) object(raw json.RawMessage, path string, into reflect.Value) error {
 	fields, known := tags(into.Type())
+	if only, ok := d.rules.Only[indexes(path)]; ok {
+		known = only
+		maps.DeleteFunc(fields, func(name string, _ int) bool { return !slices.Contains(only, name) })
+	}
 	in := json.NewDecoder(bytes.NewReader(raw))
 	_, _ = in.Token() // the brace: raw is well-formed, so are the tokens that follow
 	seen := map[string]bool{}

@@ -127,6 +127,16 @@ func TestAHintFollowsAnUnknownField(t *testing.T) {
 }
 
 // FuzzDecode compares with encoding/json: whatever is taken here reads the same there.
+func TestOnlySomeFieldsOfATypeMayBeThere(t *testing.T) {
+	some := rules
+	some.Only = map[string][]string{"": {"name", "items"}, "items[]": {"id"}}
+	some.Hint = func(_ string, known []string) string { return ": " + strings.Join(known, ", ") }
+	var got whole
+	require.NoError(t, strictjson.Decode([]byte(`{"name": "a", "items": [{"id": 1}]}`), &got, some))
+	assert.EqualError(t, strictjson.Decode([]byte(`{"name": "a", "yes": true}`), &got, some), `it: unknown field "yes": name, items`)
+	assert.EqualError(t, strictjson.Decode([]byte(`{"name": "a", "items": [{"id": 1}, {"id": 2, "cost": 1}]}`), &got, some), `items[1]: unknown field "cost": id`)
+}
+
 func FuzzDecode(f *testing.F) {
 	for _, seed := range []string{
 		`{"name":"a","items":[{"id":1,"cost":0.5}],"one":{"id":2},"loose":{"id":null},"words":["x"],"yes":false,"count":3}`, `{"name":`, "[]", "\xff", "{\"name\":\"\xff\"}",
