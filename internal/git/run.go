@@ -110,8 +110,13 @@ func (c *Checkout) tell(ctx context.Context, stdin []byte, args ...string) ([]by
 
 // tree runs a command in our own git directory on the checkout's objects, index and files.
 func (c *Checkout) tree(ctx context.Context, args ...string) ([]byte, error) {
-	env := c.env("GIT_DIR="+c.own, "GIT_OBJECT_DIRECTORY="+c.objects, "GIT_INDEX_FILE="+c.index, "GIT_WORK_TREE="+c.top)
-	return c.run(ctx, spec{dir: c.top, env: env, args: concat(shield, offline, args)})
+	return c.treeWith(ctx, c.index, nil, args...)
+}
+
+// treeWith is tree with another index and something on stdin.
+func (c *Checkout) treeWith(ctx context.Context, index string, stdin []byte, args ...string) ([]byte, error) {
+	env := c.env("GIT_DIR="+c.own, "GIT_OBJECT_DIRECTORY="+c.objects, "GIT_INDEX_FILE="+index, "GIT_WORK_TREE="+c.top)
+	return c.run(ctx, spec{dir: c.top, env: env, args: concat(shield, offline, args), stdin: stdin})
 }
 
 // inside runs a command in the checkout's git directory. Only its refs and its configuration file are asked or changed
