@@ -12,6 +12,9 @@ import (
 // material is what an agent is given to revise a pull request: sections in the order in which they are read, and
 // their claims in the order in which they matter.
 func material(c *cleaner, s model.Snapshot, a Ask) (read []section, claims []claim) {
+	if a.flow() != "" {
+		return issueMaterial(c, s, a)
+	}
 	news := newsOf(c, a)
 	var newsClaims []claim
 	for _, n := range news {
@@ -22,7 +25,7 @@ func material(c *cleaner, s model.Snapshot, a Ask) (read []section, claims []cla
 	}
 	feedback, hunks, threads := feedbackOf(c, s, a)
 	checks := section{title: "Failed checks"}
-	if a.Kind != "repair" {
+	if a.Kind != model.AskRepair {
 		checks.items = checkItems(c, a.CI)
 	}
 	pull, issue, past := pullOf(c, s.Pull), issueOf(c, s.Pull.Issue), pastOf(c, s, a)
@@ -63,7 +66,7 @@ func newsOf(c *cleaner, a Ask) []section {
 		}
 		news = append(news, s)
 	}
-	if a.Kind == "repair" {
+	if a.Kind == model.AskRepair {
 		news = append(news, section{title: "What has to be mended before anything is pushed", items: checkItems(c, a.CI)})
 	}
 	return news

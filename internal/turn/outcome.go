@@ -1,6 +1,7 @@
 package turn
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -77,15 +78,16 @@ func Join(before, now model.Outcome) model.Outcome {
 			all.ReviewReplies = append(all.ReviewReplies, r)
 		}
 	}
-	if all.GeneralComment == "" {
-		all.GeneralComment = before.GeneralComment
+	all.GeneralComment = cmp.Or(now.GeneralComment, before.GeneralComment)
+	all.Title, all.Summary, all.DesignDoc = cmp.Or(now.Title, before.Title), cmp.Or(now.Summary, before.Summary), cmp.Or(now.DesignDoc, before.DesignDoc)
+	all.PRTitle, all.PRSummary = cmp.Or(now.PRTitle, before.PRTitle), cmp.Or(now.PRSummary, before.PRSummary)
+	if len(now.TouchPaths) == 0 {
+		all.TouchPaths = before.TouchPaths
 	}
 	if all.FlakyTestReport == nil {
 		all.FlakyTestReport = before.FlakyTestReport
 	}
-	if all.Session == "" {
-		all.Session = before.Session
-	}
+	all.Session = cmp.Or(now.Session, before.Session)
 	all.Usage.InputTokens += before.Usage.InputTokens
 	all.Usage.OutputTokens += before.Usage.OutputTokens
 	all.Usage.CostUSD += before.Usage.CostUSD

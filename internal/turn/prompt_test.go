@@ -3,6 +3,8 @@ package turn_test
 import (
 	"encoding/json"
 	"fmt"
+	"os"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -178,27 +180,41 @@ func TestALongTextIsCutWithANotice(t *testing.T) {
 	assert.Contains(t, text, "[cut: the last 20000 of 500001 characters are shown]")
 }
 
+// asked are the fields that the form of a prompt names.
+func asked(t *testing.T, prompt string) (form string, fields []string) {
+	t.Helper()
+	form = prompt[strings.LastIndex(prompt, "# Your answer"):]
+	for _, m := range regexp.MustCompile(`(?m)^- "(\w+)": .`).FindAllStringSubmatch(form, -1) {
+		fields = append(fields, m[1])
+	}
+	return form, fields
+}
+
 func TestTheAnswerThatAPromptAsksForIsTheContracts(t *testing.T) {
-	s, ask := review()
-	form := turn.Request(s, ask).Prompt
-	form = form[strings.LastIndex(form, "# Your answer"):]
-	whole, err := json.Marshal(model.Outcome{FlakyTestReport: &model.FlakyTest{}, ReviewReplies: []model.ReviewReply{{}}, GitOps: []model.GitOp{{}}})
-	require.NoError(t, err)
-	var fields map[string]any
-	require.NoError(t, json.Unmarshal(whole, &fields))
-	delete(fields, "session") // the adapter fills them in
-	delete(fields, "usage")
-	assert.Equal(t, len(fields), strings.Count(form, "\n- \""))
-	for name, field := range fields {
-		assert.Contains(t, form, "\n- \""+name+"\": ")
-		list, ok := field.([]any)
-		if ok {
-			field = list[0]
+	for _, kind := range []string{model.AskFeedback, model.AskDesign, model.AskBugfix, model.AskSmallJob, model.AskImplementation} {
+		text, err := os.ReadFile("../agent/testdata/outcome_" + kind + ".schema.json")
+		require.NoError(t, err)
+		var want struct {
+			Required   []string
+			Properties map[string]struct {
+				Items struct{ Required []string }
+				Required,
+				Enum []string
+			}
 		}
-		inner, _ := field.(map[string]any)
-		for name := range inner {
-			assert.Contains(t, form, "\""+name+"\": ")
+		require.NoError(t, json.Unmarshal(text, &want))
+		s, ask := review()
+		ask.Kind = kind
+		form, fields := asked(t, turn.Request(s, ask).Prompt)
+		assert.Equal(t, want.Required, fields, kind)
+		for _, p := range want.Properties {
+			for _, name := range append(p.Required, p.Items.Required...) {
+				assert.Contains(t, form, "\""+name+"\": ")
+			}
 		}
+		ask.Kind, ask.Flow = model.AskRepair, model.Flow(kind)
+		_, fields = asked(t, turn.Request(s, ask).Prompt)
+		assert.Equal(t, want.Required, fields, "a repair of a %s", kind)
 	}
 }
 
