@@ -1,0 +1,144 @@
+package flow
+
+import (
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/bmatcuk/doublestar/v4"
+
+	"github.com/mergexo/mergexo/internal/markdown"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// Invalid says what is wrong with an outcome that could be read.
+type Invalid struct {
+	Field, Detail string
+	Reason        string // model.ReasonOutcome, or model.ReasonNoChange where all that is wrong is that nothing was done
+}
+
+func (e *Invalid) Error() string { return e.Field + ": " + e.Detail }
+
+func invalid(field, detail string, args ...any) error {
+	return &Invalid{field, fmt.Sprintf(detail, args...), model.ReasonOutcome}
+}
+
+// What an outcome may hold.
+const (
+	maxSession    = 1024 // bytes: a session's handle travels in markers
+	maxTouchPaths = 200
+	maxTouchPath  = 500 // bytes
+)
+
+// Validate holds an outcome against what was asked for. changed says whether the agent left anything to push: commits of
+// its own or uncommitted changes. An agent that says it is blocked owes nothing else. Errors are *Invalid.
+func Validate(f model.Flow, o model.Outcome, changed bool) error {
+	message := strings.TrimSpace(o.CommitMessage)
+	switch {
+	case len(o.Session) > maxSession:
+		return invalid("session", "%d bytes; a handle of at most %d fits into a receipt", len(o.Session), maxSession)
+	case message == "" && o.CommitMessage != "":
+		return invalid("commit_message", "empty but for white space")
+	case strings.TrimSpace(o.BlockedReason) != "":
+		return nil
+	case f == model.FlowDesign:
+		return validDesign(o)
+	case message != "" && !changed:
+		return invalid("commit_message", "given, but nothing was changed in the checkout")
+	case !changed:
+		return &Invalid{"commit_message", "none, and nothing was changed in the checkout", model.ReasonNoChange}
+	}
+	return nil
+}
+
+func validDesign(o model.Outcome) error {
+	switch {
+	case strings.TrimSpace(withoutFrontMatter(o.DesignDoc)) == "":
+		return invalid("design_doc_markdown", "empty")
+	case blank(o.Title):
+		return invalid("title", "empty")
+	case len(o.TouchPaths) > maxTouchPaths:
+		return invalid("touch_paths", "%d paths; at most %d, globs stand for many", len(o.TouchPaths), maxTouchPaths)
+	}
+	for i, p := range o.TouchPaths {
+		if wrong := badPath(p); wrong != "" {
+			return invalid(fmt.Sprintf("touch_paths[%d]", i), "%s", wrong)
+		}
+	}
+	return nil
+}
+
+// blank says that a text has nothing in it that shows.
+func blank(s string) bool {
+	return strings.TrimFunc(s, func(r rune) bool { return unicode.IsSpace(r) || markdown.Invisible(r) }) == ""
+}
+
+var drive = regexp.MustCompile(`^[A-Za-z]:`)
+
+// badPath says what keeps a path or glob from being one within the tree, or "". Alternatives in braces are paths too.
+func badPath(p string) string {
+	steps := strings.FieldsFunc(p, func(r rune) bool { return strings.ContainsRune("/{},", r) })
+	switch {
+	case blank(p):
+		return "empty"
+	case len(p) > maxTouchPath:
+		return fmt.Sprintf("%d bytes; at most %d", len(p), maxTouchPath)
+	case !utf8.ValidString(p) || strings.ContainsFunc(p, func(r rune) bool { return unicode.IsControl(r) || markdown.Invisible(r) }):
+		return "a character that does not show"
+	case strings.Contains(p, `\`):
+		return "a backslash; paths have slashes"
+	case strings.HasPrefix(p, "/") || drive.MatchString(p):
+		return "absolute; paths begin at the top of the repository"
+	case slices.Contains(steps, ".."):
+		return "it leaves the repository"
+	case slices.ContainsFunc(steps, func(s string) bool { return strings.EqualFold(s, ".git") }):
+		return "it is git's own"
+	case strings.Contains(p, "//") || trimmed(p) == "" || slices.Contains(strings.Split(trimmed(p), "/"), "."):
+		return "not a path as git has it"
+	case !doublestar.ValidatePattern(p):
+		return "not a glob"
+	}
+	return ""
+}
+
+// trimmed is a path without the "./" and the "/" that people write around directories.
+func trimmed(p string) string { return strings.TrimSuffix(strings.TrimPrefix(p, "./"), "/") }
+
+// Tested says that at least one of the paths is a test's, as the patterns of [repo] test_file_regex find them. Without
+// patterns nothing is asked for. A pattern that is none finds nothing: the settings were checked.
+func Tested(changed, patterns []string) bool {
+	if len(patterns) == 0 {
+		return true
+	}
+	for _, p := range patterns {
+		if re, err := regexp.Compile(p); err == nil && slices.ContainsFunc(changed, re.MatchString) {
+			return true
+		}
+	}
+	return false
+}
+
+// Outside gives the changed paths that a design did not announce, in order. A directory stands for all below it. A design
+// that announced nothing is held to nothing.
+func Outside(changed, touchPaths []string) []string {
+	if len(touchPaths) == 0 {
+		return nil
+	}
+	var out []string
+	for _, c := range changed {
+		if !slices.ContainsFunc(touchPaths, func(p string) bool { return covers(trimmed(p), path.Clean(c)) }) {
+			out = append(out, c)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+func covers(pattern, file string) bool {
+	ok, _ := doublestar.Match(pattern, file) // what is no pattern covers at most what is below it
+	return ok || strings.HasPrefix(file, pattern+"/")
+}

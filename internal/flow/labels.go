@@ -1,0 +1,91 @@
+// Package flow decides everything about the way from an issue to a pull request that can be decided without touching the
+// world: which flow a label asks for, who may ask, what the branch, the pull request and the design document are called
+// and say, whether an agent's answer holds, what happens next, and what people are told.
+package flow
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// Labels are those that the settings name. An empty one is on no issue.
+type Labels struct{ Design, Bugfix, SmallJob, Ignore string }
+
+// Of gives the flow that an issue's labels ask for, and the label that does; ok is false for none. The label that pauses
+// everything comes before all others, then a bug fix, a small job, a design.
+func Of(labels []string, l Labels) (f model.Flow, label string, ok bool) {
+	if has(labels, l.Ignore) {
+		return "", l.Ignore, false
+	}
+	for _, one := range []struct {
+		label string
+		flow  model.Flow
+	}{{l.Bugfix, model.FlowBugfix}, {l.SmallJob, model.FlowSmallJob}, {l.Design, model.FlowDesign}} {
+		if has(labels, one.label) {
+			return one.flow, one.label, true
+		}
+	}
+	return "", "", false
+}
+
+// Labelled is the newest time that the label was put on; ok is false where that is not known.
+func Labelled(i model.Issue, label string) (change model.LabelChange, ok bool) {
+	for _, c := range slices.Backward(i.LabelChanges) {
+		if c.On && strings.EqualFold(c.Label, label) {
+			return c, true
+		}
+	}
+	return model.LabelChange{}, false
+}
+
+// Starters are the people, in lower case, whose right lets work on the issue begin: who put the label on, and the author.
+func Starters(i model.Issue, label string) []string {
+	var logins []string
+	c, _ := Labelled(i, label)
+	for _, a := range []model.Actor{c.By, i.Author} {
+		if login, ok := person(a); ok && !slices.Contains(logins, login) {
+			logins = append(logins, login)
+		}
+	}
+	return logins
+}
+
+// Why work on an issue may not begin.
+const (
+	WhyNobody  = "neither the author of the issue nor whoever put the label on has the right to set an agent to work"
+	WhyChanged = "changed after it was labelled: put the label on again"
+)
+
+// MayStart says whether work on the issue may begin, and why not. The right of its author is enough. Where only whoever
+// put the label on has it, the issue must be what that person saw: nobody without the right may have changed it since.
+// GitHub tells times in whole seconds, so a change in the same second counts as later.
+func MayStart(i model.Issue, label string, may func(login string) bool) (ok bool, why string) {
+	allowed := func(a model.Actor) bool {
+		login, ok := person(a)
+		return ok && may(login)
+	}
+	if allowed(i.Author) {
+		return true, ""
+	}
+	labelled, ok := Labelled(i, label)
+	if !ok || !allowed(labelled.By) {
+		return false, WhyNobody
+	}
+	edits := i.TitleEdits
+	if i.BodyEdit != nil {
+		edits = append(slices.Clone(edits), *i.BodyEdit)
+	}
+	for _, e := range edits {
+		if !e.At.Before(labelled.At) && !allowed(e.By) {
+			return false, WhyChanged
+		}
+	}
+	return true, ""
+}
+
+// person is the login of somebody who is not a bot, in lower case.
+func person(a model.Actor) (login string, ok bool) {
+	return strings.ToLower(a.Login), a.Login != "" && !a.Bot
+}

@@ -1,0 +1,71 @@
+package flow
+
+import (
+	"fmt"
+	"path"
+	"strings"
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// slugLimit is how many characters a slug has at most.
+const slugLimit = 40
+
+// letters are those of Latin script that no accent can be taken off of. Apostrophes stand within words.
+var letters = strings.NewReplacer("ß", "ss", "æ", "ae", "œ", "oe", "ø", "o", "ł", "l", "đ", "d", "ð", "d", "þ", "th", "ı", "i", "'", "", "’", "")
+
+// Slug is a title as part of a name: words of a-z and 0-9 with single dashes between them, cut at a word where possible.
+// A title without any such letter, of another script or of emoji, is "issue".
+func Slug(title string) string {
+	bare := strings.Map(func(r rune) rune {
+		if unicode.Is(unicode.Mn, r) { // the accents, once they stand by themselves
+			return -1
+		}
+		return r
+	}, norm.NFKD.String(strings.ToLower(strings.ToValidUTF8(title, " "))))
+	words := strings.FieldsFunc(letters.Replace(strings.ToLower(bare)), func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < '0' || r > '9')
+	})
+	if len(words) == 0 {
+		return "issue"
+	}
+	slug := words[0][:min(len(words[0]), slugLimit)]
+	for _, w := range words[1:] {
+		if len(slug)+1+len(w) > slugLimit {
+			break
+		}
+		slug += "-" + w
+	}
+	return slug
+}
+
+// kinds are the flows as the names of branches have them.
+var kinds = map[model.Flow]string{
+	model.FlowDesign: "design", model.FlowBugfix: "bugfix", model.FlowSmallJob: "small", model.FlowImplementation: "impl",
+}
+
+// Branch names the nth branch, from 1, that a pull request of this flow may come from. It is computed once and stored:
+// titles change. It is a name that git takes (https://git-scm.com/docs/git-check-ref-format) for any title.
+func Branch(f model.Flow, number int, title string, nth int) string {
+	kind, known := kinds[f]
+	if !known {
+		kind = Slug(string(f))
+	}
+	return "agent/" + kind + "/" + name(number, title, nth)
+}
+
+// DocPath names the nth file, from 1, that the design document may be.
+func DocPath(dir string, number int, title string, nth int) string {
+	return path.Join(dir, name(number, title, nth)+".md")
+}
+
+func name(number int, title string, nth int) string {
+	n := fmt.Sprintf("%d-%s", number, Slug(title))
+	if nth > 1 {
+		n += fmt.Sprintf("-%d", nth)
+	}
+	return n
+}

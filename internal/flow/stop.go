@@ -1,0 +1,155 @@
+package flow
+
+import (
+	"fmt"
+	"path"
+	"strings"
+
+	"github.com/mergexo/mergexo/internal/markdown"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// Kept is a checkpoint: the branch that keeps work that stopped half-way, and its tip. The zero value is none.
+type Kept struct{ Branch, SHA string }
+
+// Stop is why an attempt waits for a person, and where its work is.
+type Stop struct {
+	Reason string // one of model's
+	Detail string // more of it, in words of others
+	Kept   Kept
+	Empty  string // why nothing is kept, as a sentence; "": there was nothing to keep
+	Notes  []string
+	// Rescue is the path of a git bundle on the runner that holds the work as HEAD, where it could not be pushed.
+	Rescue string
+}
+
+// pause is what is said for one reason: a headline, in which %s is the branch, and what helps. A help that ends in a
+// semicolon is followed by where the next attempt begins.
+type pause struct{ headline, help string }
+
+const (
+	answer = "Answer in a comment here;"
+	again  = "Comment here what to do otherwise, or an operator comments `/mergexo retry`;"
+	retry  = "then an operator comments `/mergexo retry`;"
+)
+
+var pauses = map[string]pause{
+	model.ReasonAgent:     {"the agent needs a decision", answer},
+	model.ReasonTests:     {"required tests fail", again},
+	model.ReasonNoTest:    {"no test comes with the bug fix", "Files that match `[repo] test_file_regex` count as tests. " + again},
+	model.ReasonTimeout:   {"the agent did not come to an end in its time", "`[agent] timeout` gives it more. " + again},
+	model.ReasonCancelled: {"the workflow run was cancelled", again},
+	model.ReasonNoChange:  {"the agent changed nothing", "Say in a comment here what is to be changed;"},
+	model.ReasonOutcome:   {"the agent's answer does not hold", again},
+	model.ReasonForbidden: {"the agent changed what it must not", "`[feedback]` in the settings says what that is. " + again},
+	model.ReasonSecret:    {"the work holds what looks like a secret", "Where it is none, name the file in `[feedback] allow_secrets`. " + again},
+	model.ReasonRefused:   {"the agent's model refused", "Say it in other words in a comment here;"},
+	model.ReasonSession:   {"the agent's session is not to be had", "To let the agent begin a new session, an operator comments `/mergexo retry`;"},
+	model.ReasonBudget:    {"the day's budget is spent", "The day ends at 00:00 UTC. To go on, an operator comments `/mergexo retry`;"},
+	model.ReasonPush:      {"the server refused the push to `%s`", "Let MergeXO's token create and push branches `agent/**`, " + retry},
+	model.ReasonAttempts:  {"the agent failed again and again", again},
+	model.ReasonClosed:    {"the issue was closed while the agent was at work", "To go on, reopen it, " + retry},
+	model.ReasonNoPull: {"GitHub does not let MergeXO open the pull request", "Switch on *Allow GitHub Actions to create and approve pull requests* under Settings, Actions, General " +
+		"(an organization or enterprise may have it switched off above), or use the token of a GitHub App. Then an operator comments `/mergexo retry`, and the pull request is opened without another attempt."},
+	model.ReasonBranch:   {"every name for the branch is taken", "Delete or rename the branches `agent/*/` with this issue's number that are not needed, " + retry},
+	model.ReasonConflict: {"commits that were pushed to `%s` meanwhile conflict with the attempt's own", again},
+}
+
+func headline(reason, branch string) string {
+	p, known := pauses[reason]
+	if !known {
+		return reason
+	}
+	return strings.ReplaceAll(p.headline, "%s", markdown.Code(branch))
+}
+
+// StopText tells why an attempt waits for a person, where its work is, and how it goes on.
+func StopText(i model.Issue, m model.IssueMarker, s Stop) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "**Waiting for a person: %s** (`%s`)%s%s\n", headline(s.Reason, m.Branch), markdown.Code(s.Reason), attempt(m), runLink(m))
+	if strings.TrimSpace(s.Detail) != "" {
+		fmt.Fprintf(&b, "\n%s\n", markdown.Quote(s.Detail))
+	}
+	b.WriteString("\n" + whereabouts(i, m, s) + "\n")
+	if n := notes(s.Notes); n != "" {
+		b.WriteString("\n" + strings.TrimRight(n, "\n") + "\n")
+	}
+	b.WriteString("\n- " + help(s))
+	if s.Kept.Branch != "" {
+		branch := word(s.Kept.Branch)
+		fmt.Fprintf(&b, "\n- To look at the branch or add to it:\n  `git fetch origin %s:%s && git switch %s`", branch, branch, branch)
+	}
+	return b.String()
+}
+
+// whereabouts tells where the work is.
+func whereabouts(i model.Issue, m model.IssueMarker, s Stop) string {
+	var parts []string
+	if s.Kept.Branch != "" {
+		parts = append(parts, kept(i, m.Base, s.Kept))
+	}
+	if s.Rescue != "" {
+		file := word(path.Base(s.Rescue))
+		parts = append(parts, fmt.Sprintf("**The work could not be pushed.** It is on the runner, in the git bundle %s; where the workflow uploads that, it is among the run's artifacts. "+
+			"With the file at hand:\n\n    git fetch %s HEAD:mergexo-rescue && git switch mergexo-rescue", markdown.Inline(s.Rescue), file))
+	}
+	switch {
+	case len(parts) > 0:
+		return strings.Join(parts, "\n\n")
+	case s.Empty != "":
+		return s.Empty
+	}
+	return "There was nothing to keep."
+}
+
+// kept tells where a checkpoint is, and what it adds to the base branch.
+func kept(i model.Issue, base string, k Kept) string {
+	return fmt.Sprintf("What was done is kept on %s at %s ([compare with `%s`](%s/compare/%s...%s)).",
+		branchLink(i, k.Branch), markdown.Commit(i.URL, k.SHA), markdown.Code(base), markdown.Repository(i.URL), escaped(base), k.SHA)
+}
+
+// help tells what a person can do, and where the next attempt then begins.
+func help(s Stop) string {
+	text := pauses[s.Reason].help
+	if text == "" {
+		text = again
+	}
+	switch {
+	case !strings.HasSuffix(text, ";"):
+		return text
+	case s.Kept.Branch != "":
+		return text + " the next attempt goes on from that branch."
+	}
+	return text + " the next attempt begins anew."
+}
+
+// word makes a name ours to paste into a shell, inside of a code span.
+func word(s string) string {
+	if strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:=+@") == "" {
+		return s
+	}
+	if strings.ContainsAny(s, "`'\n") {
+		return "NAME"
+	}
+	return "'" + s + "'"
+}
+
+// Reason is the same for a terminal: what and why in the first line, with the way on.
+func Reason(number int, m model.IssueMarker, s Stop) string {
+	first, rest, _ := strings.Cut(strings.TrimSpace(s.Detail), "\n")
+	reason := fmt.Sprintf("issue %d waits for a person (%s): %s", number, s.Reason, strings.ReplaceAll(headline(s.Reason, m.Branch), "`", ""))
+	if first != "" {
+		reason += ": " + first
+	}
+	switch {
+	case s.Rescue != "":
+		reason += "; the work is in the git bundle " + s.Rescue
+	case s.Kept.Branch != "":
+		reason += fmt.Sprintf("; the work is kept on branch %s at %s", s.Kept.Branch, s.Kept.SHA)
+	}
+	reason += "; a comment on the issue goes on, or /mergexo retry"
+	if rest != "" {
+		reason += "\n" + rest
+	}
+	return reason
+}

@@ -1,0 +1,160 @@
+package flow
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+
+	"github.com/mergexo/mergexo/internal/markdown"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// What people read. Everything here is Markdown for a comment on the issue; the journal neutralises what others wrote in
+// it, and adds the markers.
+
+// works are the flows as what an agent is at work on.
+var works = map[model.Flow]string{
+	model.FlowDesign: "a design", model.FlowBugfix: "a bug fix", model.FlowSmallJob: "a small job", model.FlowImplementation: "the implementation of its design",
+}
+
+func work(f model.Flow) string {
+	if w, known := works[f]; known {
+		return w
+	}
+	return markdown.Inline(string(f))
+}
+
+// ClaimText stands above the claim of an attempt while the agent works. A claim with a checkpoint goes on from the branch
+// that keeps it. comments are what the attempt takes up, and wip is the branch that work in progress is saved on; "" for
+// none.
+func ClaimText(i model.Issue, m model.IssueMarker, comments []model.Comment, wip string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "**Working on this issue** as %s, ", work(m.Flow))
+	if m.LastCheckpoint != "" {
+		fmt.Fprintf(&b, "going on from %s of %s%s%s\n", markdown.Commit(i.URL, m.Start), branchLink(i, m.Branch), attempt(m), runLink(m))
+	} else {
+		fmt.Fprintf(&b, "from `%s` at %s%s%s\n", markdown.Code(m.Base), markdown.Commit(i.URL, m.Start), attempt(m), runLink(m))
+	}
+	for n, c := range comments {
+		if n == 0 {
+			b.WriteString("\nWhat was said here is taken up:\n")
+		}
+		fmt.Fprintf(&b, "\n- %s", mention(c))
+		if n == len(comments)-1 {
+			b.WriteString("\n")
+		}
+	}
+	if m.LastCheckpoint != "" {
+		b.WriteString("\nThe pull request will come from that branch.")
+	} else {
+		fmt.Fprintf(&b, "\nThe pull request will come from branch `%s`.", markdown.Code(m.Branch))
+	}
+	if wip != "" {
+		fmt.Fprintf(&b, " Until then the work is saved on branch `%s` every few minutes.", markdown.Code(wip))
+	}
+	return b.String()
+}
+
+// PlannedText replaces the claim's text once the work is safe on GitHub.
+func PlannedText(i model.Issue, m model.IssueMarker) string {
+	return fmt.Sprintf("**The work on this issue is done** and kept as %s; a pull request from branch `%s` is about to be opened%s",
+		markdown.Commit(i.URL, m.Planned), markdown.Code(m.Branch), runLink(m))
+}
+
+// FailedText tells that an attempt ended without a result and will be made again; next says when.
+func FailedText(i model.Issue, m model.IssueMarker, next string, k Kept) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "**No result yet** for %s%s%s\n\n", work(m.Flow), attempt(m), runLink(m))
+	if m.Reason != "" {
+		b.WriteString(markdown.Quote(m.Reason) + "\n\n")
+	}
+	b.WriteString(next)
+	if k.Branch != "" {
+		b.WriteString("\n\n" + kept(i, m.Base, k))
+	}
+	return b.String()
+}
+
+// ReceiptText tells which pull request came of the issue.
+func ReceiptText(i model.Issue, m model.IssueMarker, pull model.PullRef, o model.Outbox) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "**Opened [#%d](%s)** %s\n", pull.Number, pull.URL, markdown.Inline(oneLine(pull.Title)))
+	if c := strings.TrimSpace(o.Comment); c != "" {
+		b.WriteString("\n" + c + "\n")
+	}
+	if m.Flow == model.FlowDesign {
+		b.WriteString("\nOnce it is merged, the design is implemented in a pull request of its own. ")
+	} else {
+		b.WriteString("\n")
+	}
+	b.WriteString("Please comment there from now on.\n")
+	for n, c := range o.Commits {
+		if n == 0 {
+			b.WriteString("\nCommits:\n")
+		}
+		fmt.Fprintf(&b, "\n- %s %s", markdown.Commit(i.URL, c.SHA), markdown.Inline(c.Subject))
+		if n == len(o.Commits)-1 {
+			b.WriteString("\n")
+		}
+	}
+	if n := notes(o.Notes); n != "" {
+		b.WriteString("\n" + strings.TrimRight(n, "\n") + "\n")
+	}
+	if s := cost(o); s != "" {
+		fmt.Fprintf(&b, "\n<sub>%s%s</sub>", s, runLink(m))
+	}
+	return strings.TrimRight(b.String(), "\n")
+}
+
+// RedirectText sends people who comment on the issue to its pull request.
+func RedirectText(pull model.PullRef, f model.Flow) string {
+	what := "The work on this issue"
+	if f == model.FlowDesign {
+		what = "The design of this issue"
+	}
+	return fmt.Sprintf("%s goes on in [#%d](%s): please comment there.", what, pull.Number, pull.URL)
+}
+
+func attempt(m model.IssueMarker) string {
+	if m.Attempt > 1 {
+		return fmt.Sprintf(", attempt %d", m.Attempt)
+	}
+	return ""
+}
+
+func runLink(m model.IssueMarker) string {
+	if m.RunURL == "" {
+		return ""
+	}
+	return fmt.Sprintf(" · [run](%s)", m.RunURL)
+}
+
+func mention(c model.Comment) string {
+	by := c.Author.Login
+	if by == "" { // the account was deleted
+		by = "somebody"
+	}
+	return fmt.Sprintf("[comment](%s) by %s", c.URL, by)
+}
+
+// branchLink links the tree of a branch.
+func branchLink(i model.Issue, branch string) string {
+	return fmt.Sprintf("branch [`%s`](%s/tree/%s)", markdown.Code(branch), markdown.Repository(i.URL), escaped(branch))
+}
+
+// escaped is a ref as part of an address, whatever it is called.
+func escaped(ref string) string { return strings.ReplaceAll(url.PathEscape(ref), "%2F", "/") }
+
+func cost(o model.Outbox) string {
+	var parts []string
+	if o.Seconds > 0 {
+		parts = append(parts, fmt.Sprintf("%d s", o.Seconds))
+	}
+	if n := o.Usage.InputTokens + o.Usage.OutputTokens; n > 0 {
+		parts = append(parts, fmt.Sprintf("%d tokens", n))
+	}
+	if o.Usage.CostUSD > 0 {
+		parts = append(parts, fmt.Sprintf("$%.2f", o.Usage.CostUSD))
+	}
+	return strings.Join(parts, " · ")
+}
