@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/mergexo/mergexo/internal/model"
@@ -21,29 +22,55 @@ func (c *Checkout) Stage(ctx context.Context, ref, sha string) error {
 	return nil
 }
 
+// Ref is a ref by its full name and the commit that it is at.
+type Ref struct{ Name, SHA string }
+
 // Publish is one move of a branch on the server.
 type Publish struct {
 	Branch string // without refs/heads/
 	Start  string // where the branch is; "" when it must not exist yet
 	SHA    string // where it goes
 	Stage  string // ref to delete in the same push; "" for none
+	// Drop are further refs of ours to delete in the same push: hidden ones and branches below mergexo/checkpoint/. One with
+	// a SHA is deleted only where it is there still.
+	Drop []Ref
 }
 
-// Publish moves a branch and deletes the stage, atomically where the server can. The move happens only if the branch is
-// at Start, or at SHA already; and SHA must descend from Start, which is asked here, since a lease alone allows a rewind.
-// Errors are *ErrRewind, *ErrRejected, *ErrUnclear or *Error. One network operation, and two more where the stage is
-// gone already or the server cannot push atomically, and those of Deepen where the history here is too short to tell.
+// checkpoints is where branches are that may be deleted.
+const checkpoints = "refs/heads/mergexo/checkpoint/"
+
+// valid tells whether everything is what it is named for.
+func (p Publish) valid() bool {
+	hidden := func(ref string) bool { return validRef(ref) && !strings.HasPrefix(ref, "refs/heads/") }
+	for _, ref := range p.Drop {
+		ours := hidden(ref.Name) && !strings.HasPrefix(ref.Name, "refs/tags/") || validRef(ref.Name) && strings.HasPrefix(ref.Name, checkpoints)
+		if !ours || ref.SHA != "" && !isSHA(ref.SHA) || ref.Name == "refs/heads/"+p.Branch {
+			return false
+		}
+	}
+	return validRef("refs/heads/"+p.Branch) && isSHA(p.SHA) && (p.Start == "" || isSHA(p.Start)) && (p.Stage == "" || hidden(p.Stage))
+}
+
+// Publish moves a branch and deletes the stage and what is to be dropped, atomically where the server can. The move happens
+// only if the branch is at Start, or at SHA already; and SHA must descend from Start, which is asked here, since a lease
+// alone allows a rewind. What is to be dropped and is not there, or where the server does not let it go, stays without an
+// error. Errors are *ErrRewind, *ErrRejected, *ErrUnclear or *Error. One network operation, two more for each of these:
+// the stage or something to be dropped is gone already, it is kept, the server cannot push atomically; and those of Deepen
+// where the history here is too short to tell.
 func (c *Checkout) Publish(ctx context.Context, p Publish) error {
-	branch := "refs/heads/" + p.Branch
-	if !validRef(branch) || !isSHA(p.SHA) || p.Start != "" && !isSHA(p.Start) || p.Stage != "" && !validRef(p.Stage) || strings.HasPrefix(p.Stage, "refs/heads/") {
-		return fmt.Errorf("publish %q: not a branch, commit ids and a hidden ref", p)
+	if !p.valid() {
+		return fmt.Errorf("publish %q: not a branch, commit ids and refs of ours", p)
 	}
 	if p.Start != "" {
 		if err := c.descends(ctx, p.Start, p.SHA); err != nil {
 			return fmt.Errorf("publish: %w", err)
 		}
 	}
-	if err := c.publish(ctx, branch, p); err != nil {
+	drop := p.Drop
+	if p.Stage != "" {
+		drop = append([]Ref{{Name: p.Stage}}, drop...)
+	}
+	if err := c.publish(ctx, p, drop); err != nil {
 		return fmt.Errorf("publish: %w", err)
 	}
 	return nil
@@ -67,24 +94,60 @@ func (c *Checkout) descends(ctx context.Context, start, sha string) error {
 	return err
 }
 
-func (c *Checkout) publish(ctx context.Context, branch string, p Publish) error {
-	lease, move := "--force-with-lease="+branch+":"+p.Start, p.SHA+":"+branch
-	if p.Stage == "" {
-		return c.push(ctx, lease, move)
+// publish makes the move along with the deletions that are left to be made.
+func (c *Checkout) publish(ctx context.Context, p Publish, drop []Ref) error {
+	branch := "refs/heads/" + p.Branch
+	move := []string{"--force-with-lease=" + branch + ":" + p.Start, p.SHA + ":" + branch}
+	if len(drop) == 0 {
+		return c.push(ctx, move...)
 	}
-	err := c.push(ctx, "--atomic", lease, move, ":"+p.Stage)
+	leases, deletions := deleting(drop)
+	err := c.push(ctx, concat([]string{"--atomic"}, leases, move, deletions)...)
+	left := drop
 	switch said := stderrOf(err); {
-	case err == nil:
-		return nil
-	case strings.Contains(said, "remote ref does not exist"):
-		return c.push(ctx, lease, move) // git found the stage absent and sent nothing
+	case strings.Contains(said, "remote ref does not exist"): // git found it absent and sent nothing
+		left = slices.DeleteFunc(slices.Clone(drop), func(r Ref) bool {
+			return strings.Contains(said, "unable to delete '"+r.Name+"': remote ref does not exist")
+		})
 	case strings.Contains(said, "does not support --atomic"):
-		if err := c.push(ctx, lease, move); err != nil {
+		if err := c.push(ctx, move...); err != nil {
 			return err
 		}
-		return c.push(ctx, ":"+p.Stage)
+		return c.kept(c.push(ctx, concat(leases, deletions)...), p)
+	case c.kept(err, p) == nil:
+		left = slices.DeleteFunc(slices.Clone(drop), func(r Ref) bool { return r.Name != p.Stage })
+	}
+	if err != nil && len(left) < len(drop) {
+		return c.publish(ctx, p, left)
 	}
 	return err
+}
+
+// kept makes nothing of an error that may come from what was to be dropped: a branch that the server protects, or that
+// somebody else works on by now. Of an atomic push servers do not always say which ref was the one that they refused.
+func (c *Checkout) kept(err error, p Publish) error {
+	var rejected *ErrRejected
+	var unclear *ErrUnclear
+	if len(p.Drop) == 0 || !errors.As(err, &rejected) || errors.As(err, &unclear) {
+		return err
+	}
+	dropped := slices.ContainsFunc(p.Drop, func(r Ref) bool { return r.Name == rejected.Ref })
+	if !dropped && rejected.Reason == Stale {
+		return err
+	}
+	c.opt.Log.Warn("refs_kept", "error", err)
+	return nil
+}
+
+// deleting spells out how refs are deleted.
+func deleting(refs []Ref) (leases, deletions []string) {
+	for _, ref := range refs {
+		if ref.SHA != "" {
+			leases = append(leases, "--force-with-lease="+ref.Name+":"+ref.SHA)
+		}
+		deletions = append(deletions, ":"+ref.Name)
+	}
+	return leases, deletions
 }
 
 // push sends refspecs, preceded by options, and reads git's account of every ref
