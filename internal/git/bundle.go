@@ -18,7 +18,7 @@ import (
 // nothing to be read but itself: a thin one would have to be completed from the objects of the checkout before anything
 // about it is known.
 
-// BundleRef is the one ref in a bundle.
+// BundleRef is the one ref in a bundle for the other job.
 const BundleRef = "refs/mergexo/handoff"
 
 // What a bundle may hold at most. The agent's job decides what is in it, so each limit keeps the other job from being worn
@@ -70,6 +70,18 @@ func refuse(reason BundleReason, format string, args ...any) *ErrBundle {
 // to a file, which it replaces. *ErrRewind when head does not descend from start, *ErrBundle when it is too large or
 // needs history that is not here. Network operations only where the history here is too short to tell.
 func (c *Checkout) WriteBundle(ctx context.Context, file, start, head string) error {
+	return c.writeBundle(ctx, file, BundleRef, start, head)
+}
+
+// Rescue is WriteBundle for a person, who has a clone of the repository: `git fetch FILE BRANCH` gets the commits there.
+func (c *Checkout) Rescue(ctx context.Context, file, branch, start, head string) error {
+	if !validRef("refs/heads/" + branch) {
+		return fmt.Errorf("bundle for a person: %q is not a branch", branch)
+	}
+	return c.writeBundle(ctx, file, "refs/heads/"+branch, start, head)
+}
+
+func (c *Checkout) writeBundle(ctx context.Context, file, ref, start, head string) error {
 	if !isSHA(start) || !isSHA(head) || start == head {
 		return fmt.Errorf("bundle %q..%q: not two commit ids", start, head)
 	}
@@ -84,7 +96,7 @@ func (c *Checkout) WriteBundle(ctx context.Context, file, start, head string) er
 	if err != nil {
 		return fmt.Errorf("write bundle: %w", err)
 	}
-	err = c.pack(ctx, &capped{to: out, left: MaxBundle}, head, needs)
+	err = c.pack(ctx, &capped{to: out, left: MaxBundle}, ref, head, needs)
 	if err = errors.Join(err, out.Close()); err == nil {
 		err = os.Rename(out.Name(), file)
 	}
@@ -138,7 +150,7 @@ func (c *Checkout) serverTips() []string {
 }
 
 // pack writes a bundle of what head has and its prerequisites do not.
-func (c *Checkout) pack(ctx context.Context, to io.Writer, head string, needs []string) error {
+func (c *Checkout) pack(ctx context.Context, to io.Writer, ref, head string, needs []string) error {
 	var text, revs bytes.Buffer
 	text.WriteString(bundleV2)
 	revs.WriteString(head + "\n")
@@ -146,7 +158,7 @@ func (c *Checkout) pack(ctx context.Context, to io.Writer, head string, needs []
 		text.WriteString("-" + need + "\n")
 		revs.WriteString("^" + need + "\n")
 	}
-	text.WriteString(head + " " + BundleRef + "\n\n")
+	text.WriteString(head + " " + ref + "\n\n")
 	if _, err := to.Write(text.Bytes()); err != nil {
 		return err
 	}
