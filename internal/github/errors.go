@@ -117,6 +117,9 @@ func refusal(status int, body []byte, header http.Header, line func(string) stri
 		if needs := line(header.Get("X-Accepted-Github-Permissions")); needs != "" {
 			e.Fix = "give the token the permission " + needs
 		}
+		if strings.Contains(message, "issue is locked") {
+			e.Fix = "unlock the conversation; that of an issue which became a discussion stays closed"
+		}
 	case status == http.StatusNotFound:
 		e.Kind, e.Fix = NotFound, fixHidden
 	case status == http.StatusGone:

@@ -110,6 +110,7 @@ func (s *Server) controlHandler() http.Handler {
 	}
 	handle("PUT /users/{login}", setUser)
 	handle("PUT /protection", setProtection)
+	handle("PUT /issues", setIssue)
 	handle("PUT /runs/{id}", setRun)
 	handle("PUT /faults", setFaults)
 	handle("PUT /clock", setClock)
@@ -276,12 +277,13 @@ func (s *Server) SetClock(t time.Time) {
 	s.pinClock(&t)
 }
 
-// controlRepository makes a repository with one commit for anybody.
+// controlRepository makes a repository for anybody, with one commit unless it is to be empty.
 func controlRepository(q *request) (any, error) {
 	var in struct {
 		FullName      string `json:"full_name"`
 		DefaultBranch string `json:"default_branch"`
 		Private       bool
+		Empty         bool // without any commit
 		Files         map[string]string
 	}
 	if err := q.decode(&in); err != nil {
@@ -297,6 +299,9 @@ func controlRepository(q *request) (any, error) {
 	r, err := q.s.addRepository(owner, name, in.DefaultBranch, in.Private)
 	if err != nil {
 		return nil, err
+	}
+	if in.Empty {
+		return &reply{http.StatusCreated, q.s.repositoryJSON(r)}, nil
 	}
 	if len(in.Files) == 0 {
 		in.Files = map[string]string{"README.md": "# " + name + "\n"}

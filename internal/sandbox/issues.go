@@ -100,23 +100,38 @@ func createIssue(q *request) (any, error) {
 	if err := q.decode(&in); err != nil {
 		return nil, err
 	}
-	if strings.TrimSpace(in.Title) == "" {
-		return nil, invalid("Issue", "title", "missing_field")
+	if err := checkTitle("Issue", in.Title); err != nil {
+		return nil, err
 	}
 	if err := checkBody("Issue", in.Body, true); err != nil {
 		return nil, err
 	}
 	i := q.s.newIssue(q.repo, q.user.Login, in.Title, in.Body)
-	q.s.deliverIssue(i, "opened", q.user, nil)
 	if q.may(model.PermissionTriage) == nil { // GitHub drops silently what others may not set
-		q.setLabels(i, append(i.labels(), q.s.labelsNamed(q.repo, labelNames(in.Labels), q.user)...))
+		i.labelled(q.s.labelsNamed(q.repo, labelNames(in.Labels), q.user))
 		i.Assignees = in.Assignees
 	}
+	q.s.deliverIssue(i, "opened", q.user, nil)
+	q.tellLabels(i, nil)
 	return &reply{http.StatusCreated, q.s.issueJSON(i)}, nil
 }
 
 // maxBody is the most characters that a comment, an issue or a review may have.
 const maxBody = 65536
+
+// maxTitle is the most characters that a title may have. GitHub speaks of 256 when it refuses one, and refuses none up to
+// 1,024: https://github.com/dead-claudia/github-limits/pull/7
+const maxTitle = 1024
+
+func checkTitle(resource, title string) error {
+	if strings.TrimSpace(title) == "" {
+		return invalid(resource, "title", "missing_field")
+	}
+	if len([]rune(title)) > maxTitle {
+		return invalidText(resource, "title", "title is too long (maximum is 256 characters)")
+	}
+	return nil
+}
 
 // checkBody refuses what GitHub refuses in a text; blank texts unless they are allowed.
 func checkBody(resource, body string, blank bool) error {
@@ -190,8 +205,10 @@ func (q *request) applyPatch(i *Issue, in *issuePatch) error {
 	if in.State != nil && *in.State != "open" && *in.State != "closed" {
 		return invalid("Issue", "state", "invalid")
 	}
-	if in.Title != nil && strings.TrimSpace(*in.Title) == "" {
-		return invalid("Issue", "title", "missing_field")
+	if in.Title != nil {
+		if err := checkTitle("Issue", *in.Title); err != nil {
+			return err
+		}
 	}
 	if in.Body != nil {
 		if err := checkBody("Issue", *in.Body, true); err != nil {
@@ -308,9 +325,9 @@ func lockIssue(q *request, lock bool) (any, error) {
 	return &reply{status: http.StatusNoContent}, nil
 }
 
-// mayComment refuses comments on a locked conversation to all who may not write.
+// mayComment refuses comments on a locked conversation to all who may not write, and on a converted one to everybody.
 func (q *request) mayComment(i *Issue) error {
-	if !i.Locked || q.may(model.PermissionWrite) == nil {
+	if !i.Converted && (!i.Locked || q.may(model.PermissionWrite) == nil) {
 		return nil
 	}
 	return &failure{status: http.StatusForbidden, message: "Unable to create comment because issue is locked."}

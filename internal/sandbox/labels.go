@@ -184,12 +184,22 @@ func removeLabel(q *request) (any, error) {
 // setLabels sets an issue's labels and records labeled and unlabeled for what changed.
 func (q *request) setLabels(i *Issue, ls []*Label) {
 	before := i.labels()
+	i.labelled(ls)
+	q.tellLabels(i, before)
+}
+
+// labelled sets an issue's labels and tells nobody.
+func (i *Issue) labelled(ls []*Label) {
 	i.LabelIDs = nil
 	for _, l := range ls {
 		if !slices.Contains(i.LabelIDs, l.ID) {
 			i.LabelIDs = append(i.LabelIDs, l.ID)
 		}
 	}
+}
+
+// tellLabels records labeled and unlabeled for what is different from before.
+func (q *request) tellLabels(i *Issue, before []*Label) {
 	tell := func(action string, l *Label) {
 		i.UpdatedAt = q.s.now()
 		q.s.noteLabel(i, l, action == "labeled", q.user.Login, i.UpdatedAt)

@@ -91,8 +91,10 @@ func createPull(q *request) (any, error) {
 	if err := q.mayOpenPulls(); err != nil {
 		return nil, err
 	}
-	if in.Title == "" && in.Issue == 0 {
-		return nil, invalid("PullRequest", "title", "missing_field")
+	if in.Title != "" || in.Issue == 0 {
+		if err := checkTitle("PullRequest", in.Title); err != nil {
+			return nil, err
+		}
 	}
 	if err := checkBody("PullRequest", in.Body, true); err != nil {
 		return nil, err

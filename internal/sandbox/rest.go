@@ -90,6 +90,7 @@ func (s *Server) restHandler() http.Handler {
 	rt := &router{}
 	rt.add(allRoutes()...)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		r = s.byName(r)
 		rt, ok := rt.find(r, restPrefix)
 		if !ok {
 			rt = route{serve: func(*request) (any, error) { return nil, errNotFound }}
@@ -143,6 +144,9 @@ func (q *request) run(rt route) (any, error) {
 	}
 	if n := q.r.PathValue("number"); n != "" && q.repo != nil {
 		number, err := strconv.Atoi(n)
+		if d := q.repo.Departed[number]; d != nil && strings.Contains(rt.pattern, "/issues/{number}") {
+			return q.gone(d, number)
+		}
 		if err != nil || q.repo.Issues[number] == nil {
 			return nil, errNotFound
 		}

@@ -29,13 +29,15 @@ type SeedUser struct {
 	Type  string // User, Bot or Organization; empty: from the login
 }
 
-// SeedRepository is a repository. Its branches are copied from Checkout when that is given, else it gets a first commit with Files.
+// SeedRepository is a repository. Its branches are copied from Checkout when that is given, else it gets a first commit with
+// Files, unless it is to be Empty.
 type SeedRepository struct {
 	ID            int64
 	FullName      string
 	DefaultBranch string // empty: main
 	Private       bool
 	Checkout      string // path of a local repository, bare or not
+	Empty         bool   // without any commit
 	Files         map[string]string
 	At            time.Time // date of the first commit; zero: 2026-01-01
 }
@@ -48,7 +50,9 @@ type SeedIssue struct {
 	Body      string
 	Author    string
 	Closed    bool
+	Locked    bool
 	Labels    []string
+	Labeller  string    // who put the labels on; empty: Author
 	CreatedAt time.Time // zero: now
 	UpdatedAt time.Time // zero: CreatedAt
 }
@@ -150,6 +154,9 @@ func (d *Seeder) Repository(in SeedRepository) error {
 	if in.Checkout != "" {
 		return d.s.copyCheckout(r, in.Checkout)
 	}
+	if in.Empty {
+		return nil
+	}
 	if in.At.IsZero() {
 		in.At = inventedAt
 	}
@@ -186,7 +193,7 @@ func (d *Seeder) issue(repository string, in SeedIssue) (*Issue, error) {
 	created, updated := d.times(in.CreatedAt, in.UpdatedAt)
 	i := &Issue{
 		Post:   Post{ID: d.id(in.ID), Author: d.s.ensureUser(in.Author, "").Login, Body: in.Body, CreatedAt: created, UpdatedAt: updated},
-		Number: in.Number, Title: in.Title, State: "open",
+		Number: in.Number, Title: in.Title, State: "open", Locked: in.Locked,
 	}
 	r.Issues[i.Number], r.LastNumber = i, max(r.LastNumber, i.Number)
 	d.s.indexIssue(r, i)
@@ -197,7 +204,7 @@ func (d *Seeder) issue(repository string, in SeedIssue) (*Issue, error) {
 			r.Labels = append(r.Labels, l)
 		}
 		i.LabelIDs = append(i.LabelIDs, l.ID)
-		d.s.noteLabel(i, l, true, i.Author, created)
+		d.s.noteLabel(i, l, true, cmp.Or(in.Labeller, i.Author), created)
 	}
 	if in.Closed {
 		i.State, i.ClosedAt, i.ClosedBy = "closed", &updated, i.Author

@@ -21,6 +21,7 @@ type scene struct {
 	comment  *eventComment
 	review   *eventReview
 	run      *eventRun
+	label    *eventLabel
 	sender   *eventUser
 }
 
@@ -38,6 +39,7 @@ func (s *Server) SeedFromEvent(name string, payload []byte, checkout string) err
 			Seeder: d, name: name, checkout: checkout, action: deref(part[string](parts, "action")), repo: part[eventRepository](parts, "repository"),
 			issue: part[eventIssue](parts, "pull_request"), comment: part[eventComment](parts, "comment"),
 			review: part[eventReview](parts, "review"), run: part[eventRun](parts, "workflow_run"), sender: part[eventUser](parts, "sender"),
+			label: part[eventLabel](parts, "label"),
 		}
 		if sc.issue == nil {
 			sc.issue = part[eventIssue](parts, "issue")
@@ -67,6 +69,9 @@ func (sc *scene) play() error {
 		}
 	case sc.issue != nil && sc.issue.Number > 0:
 		if err := sc.Issue(sc.repo.FullName, sc.issueSeed(sc.issue)); err != nil {
+			return err
+		}
+		if err := sc.labelling(); err != nil {
 			return err
 		}
 	}
@@ -136,17 +141,24 @@ func (sc *scene) people() {
 		add(sc.review.User, sc.review.Association)
 	}
 	if sc.sender != nil {
-		add(*sc.sender, "")
+		association := ""
+		if sc.labels() && sc.issue != nil && sc.sender.Type != "Bot" && !strings.EqualFold(sc.sender.Login, sc.issue.User.Login) {
+			association = "COLLABORATOR" // an issue's author may have labelled it by a template, everybody else by right
+		}
+		add(*sc.sender, association)
 	}
 }
 
 func (sc *scene) issueSeed(i *eventIssue) SeedIssue {
 	in := SeedIssue{
-		Number: i.Number, ID: i.ID, Title: i.Title, Body: i.Body, Author: sc.login(i.User), Closed: i.State == "closed",
+		Number: i.Number, ID: i.ID, Title: i.Title, Body: i.Body, Author: sc.login(i.User), Closed: i.State == "closed", Locked: i.Locked,
 		CreatedAt: i.CreatedAt, UpdatedAt: i.UpdatedAt,
 	}
 	for _, l := range i.Labels {
 		in.Labels = append(in.Labels, l.Name)
+	}
+	if r, err := sc.s.named(sc.repo.FullName); err == nil && len(in.Labels) > 0 {
+		in.Labeller = sc.labeller(r)
 	}
 	return in
 }

@@ -37,12 +37,16 @@ type (
 		Number      int    `json:"number"`
 		Title       string `json:"title"`
 		State       string `json:"state"`
+		Locked      bool   `json:"locked"`
 		Draft       bool   `json:"draft"`
 		Merged      bool   `json:"merged"`
-		Labels      []struct{ Name string }
+		Labels      []eventLabel
 		PullRequest *struct{} `json:"pull_request"`
 		Head        eventEnd  `json:"head"`
 		Base        eventEnd  `json:"base"`
+	}
+	eventLabel struct {
+		Name string `json:"name"`
 	}
 	eventComment struct {
 		eventPost

@@ -2,6 +2,8 @@ package sandbox
 
 import (
 	"encoding/json"
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -119,4 +121,64 @@ func TestImagesOfHunks(t *testing.T) {
 		require.Equal(t, c.before, before, c.hunk)
 		require.Equal(t, c.after, after, c.hunk)
 	}
+}
+
+const labelledPayload = `{"action": "labeled", "label": {"name": "agent:bugfix"},
+ "issue": {"id": 61, "number": 5, "title": "It breaks", "body": "Badly", "state": "open", "locked": true, "user": {"login": "ann", "id": 8, "type": "User"}, "author_association": "NONE",
+  "created_at": "2026-02-03T09:00:00Z", "updated_at": "2026-02-03T10:00:00Z", "labels": [{"name": "bug"}, {"name": "agent:bugfix"}]},
+ "repository": {"id": 1234, "full_name": "acme/site", "default_branch": "trunk", "owner": {"login": "acme", "id": 4, "type": "Organization"}},
+ "sender": {"login": "rita", "id": 77, "type": "User"}}`
+
+// issueScene is what an issue's flow would read of a payload's scene: the rights of two people, and who labelled what.
+func issueScene(t *testing.T, name, payload string) (rights map[string]string, labels []string, w *town) {
+	t.Helper()
+	w = emptyTown(t)
+	require.NoError(t, w.s.SeedFromEvent(name, []byte(payload), ""))
+	rights = map[string]string{}
+	for _, login := range []string{"ann", "rita"} {
+		if role := w.as("actions", "GET", "/repos/acme/site/collaborators/"+login+"/permission", nil).obj()["role_name"]; role != nil {
+			rights[login] = role.(string)
+		}
+	}
+	for _, e := range w.s.repository("acme", "site").Issues[5].LabelEvents {
+		labels = append(labels, fmt.Sprintf("%v %s by %s at %s", e.On, e.Label.Name, e.Actor, stamp(e.At)))
+	}
+	return rights, labels, w
+}
+
+func TestALabelledIssueIsReenactedFromItsPayload(t *testing.T) {
+	rights, labels, w := issueScene(t, "issues", labelledPayload)
+	require.Equal(t, map[string]string{"ann": "read", "rita": "write"}, rights, "who labels somebody else's issue has the right to")
+	require.Equal(t, []string{"true bug by rita at 2026-02-03T09:00:00Z", "true agent:bugfix by rita at 2026-02-03T10:00:00Z"}, labels)
+	issue := w.as("", "GET", "/repos/acme/site/issues/5", nil).want(200).obj()
+	require.Equal(t, []any{"It breaks", "ann", true, 2}, []any{issue["title"], issue["user"].(obj)["login"], issue["locked"], len(issue["labels"].([]any))})
+	require.Empty(t, w.as("", "GET", "/_sandbox/deliveries", nil).list())
+	w.as("", "GET", "/repos/acme/site/contents/.github/mergexo.toml", nil).want(200)
+
+	swap := func(from, to string) string { return strings.Replace(labelledPayload, from, to, 1) }
+	own := strings.Replace(labelledPayload, `"sender": {"login": "rita", "id": 77`, `"sender": {"login": "ann", "id": 8`, 1)
+	rights, labels, w = issueScene(t, "issues", own)
+	require.Equal(t, map[string]string{"ann": "read"}, rights, "a template labels in the name of whoever uses it")
+	require.Equal(t, "true agent:bugfix by ann at 2026-02-03T10:00:00Z", labels[1])
+	require.Equal(t, "true bug by octo at 2026-02-03T09:00:00Z", labels[0], "an organisation labels nothing")
+	require.Equal(t, "write", w.as("actions", "GET", "/repos/acme/site/collaborators/octo/permission", nil).obj()["role_name"])
+	rights, _, _ = issueScene(t, "issues", strings.Replace(own, `"NONE"`, `"MEMBER"`, 1))
+	require.Equal(t, "write", rights["ann"])
+	_, _, w = issueScene(t, "issues", swap(`"sender": {"login": "rita", "id": 77, "type": "User"}`, `"sender": {"login": "labeler[bot]", "id": 9, "type": "Bot"}`))
+	require.Empty(t, w.s.repository("acme", "site").Permissions["labeler[bot]"])
+
+	_, labels, w = issueScene(t, "issues", strings.NewReplacer(`"labeled"`, `"unlabeled"`, `, {"name": "agent:bugfix"}]`, `]`).Replace(labelledPayload))
+	require.Equal(t, []string{"true bug by rita at 2026-02-03T09:00:00Z", "true agent:bugfix by rita at 2026-02-03T09:00:00Z", "false agent:bugfix by rita at 2026-02-03T10:00:00Z"}, labels)
+	require.Len(t, w.s.repository("acme", "site").Issues[5].LabelIDs, 1)
+}
+
+func TestACommentOnALabelledIssueIsReenacted(t *testing.T) {
+	said := strings.Replace(strings.Replace(labelledPayload, `"action": "labeled", "label": {"name": "agent:bugfix"}`,
+		`"action": "created", "comment": {"id": 3100000009, "body": "go on", "user": {"login": "rita", "id": 77, "type": "User"}, "author_association": "MEMBER", "created_at": "2026-02-03T11:00:00Z"}`, 1), `"id": 61`, `"id": 62`, 1)
+	rights, labels, w := issueScene(t, "issue_comment", said)
+	require.Equal(t, map[string]string{"ann": "read", "rita": "write"}, rights)
+	require.Equal(t, []string{"true bug by rita at 2026-02-03T09:00:00Z", "true agent:bugfix by rita at 2026-02-03T09:00:00Z"}, labels)
+	require.Equal(t, "go on", w.as("", "GET", "/repos/acme/site/issues/comments/3100000009", nil).want(200).obj()["body"])
+	_, labels, _ = issueScene(t, "issue_comment", strings.Replace(strings.Replace(said, `"MEMBER"`, `"NONE"`, 1), `"Organization"`, `"User"`, 1))
+	require.Equal(t, "true bug by acme at 2026-02-03T09:00:00Z", labels[0], "nobody who is named may have done it")
 }

@@ -52,6 +52,7 @@ type Repository struct {
 	Labels      []*Label
 	Protections map[string]*Protection // by branch
 	Issues      map[int]*Issue         // issues and pull requests share one series of numbers
+	Departed    map[int]*Departure     `json:",omitempty"` // by the number that it had
 	LastNumber  int
 	Runs        []*Run      `json:",omitempty"`
 	Statuses    []*Status   `json:",omitempty"`
@@ -142,6 +143,7 @@ type Issue struct {
 	TitleEvents []*TitleEvent `json:",omitempty"` // oldest first
 	Assignees   []string      `json:",omitempty"`
 	Locked      bool          `json:",omitempty"`
+	Converted   bool          `json:",omitempty"` // into a discussion
 	Comments    []*Comment
 	Pull        *Pull `json:",omitempty"`
 

@@ -32,8 +32,12 @@ func (s *Server) syncRefs(r *Repository, actor *User) error {
 		return nil
 	}
 	sort.Slice(changes, func(i, j int) bool { return changes[i].ref < changes[j].ref })
+	was := r.Refs
 	r.Refs, r.PushedAt = now, s.now()
 	s.changed()
+	if err := s.firstBranch(r, was, changes); err != nil {
+		return err
+	}
 	for _, c := range changes {
 		if err := s.deliverPush(r, c, actor); err != nil {
 			return err
@@ -44,6 +48,32 @@ func (s *Server) syncRefs(r *Repository, actor *User) error {
 		return err
 	}
 	return s.basesMoved(r, changes, actor)
+}
+
+// firstBranch makes the first branch that an empty repository gets its default branch, unless the configured one came
+// along. "The branch that is first pushed being the default on github has been the case for as long as I can remember":
+// https://github.com/datalad/datalad/issues/4997
+func (s *Server) firstBranch(r *Repository, was map[string]string, changes []refChange) error {
+	if s.branchSHA(r, r.DefaultBranch) != "" {
+		return nil
+	}
+	for ref := range was {
+		if strings.HasPrefix(ref, "refs/heads/") {
+			return nil
+		}
+	}
+	for _, c := range changes {
+		branch, ok := strings.CutPrefix(c.ref, "refs/heads/")
+		if !ok {
+			continue
+		}
+		if _, err := s.git(r, "symbolic-ref", "HEAD", c.ref); err != nil {
+			return fmt.Errorf("set default branch: %w", err)
+		}
+		r.DefaultBranch = branch
+		return nil
+	}
+	return nil
 }
 
 // openPulls are the open pull requests of r, in order.

@@ -1,0 +1,144 @@
+package sandbox
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// Departure is why an issue's number has no issue any more.
+type Departure struct {
+	Deleted bool  `json:",omitempty"`
+	Repo    int64 `json:",omitempty"` // id of the repository that it was transferred to
+	Number  int   `json:",omitempty"` // its number there
+}
+
+// gone answers for an issue that was deleted or transferred: 410 and 301 for who may see where it was and is, else 404.
+// https://docs.github.com/en/rest/issues/issues#get-an-issue says so, and the description of the API lists both for the
+// other calls below an issue. What it does not list is a 301 for new comments; that it is the same is believed, not seen.
+// The words of the 410 stand in many logs (github.com/lbockenstedt/ab issue 197).
+func (q *request) gone(d *Departure, number int) (any, error) {
+	if d.Deleted {
+		return nil, &failure{status: http.StatusGone, message: "This issue was deleted"}
+	}
+	to := q.s.repositoryByID(d.Repo)
+	if to == nil || to.Private && (q.user == nil || q.s.permission(to, q.user.Login) < model.PermissionRead) {
+		return nil, errNotFound
+	}
+	_, rest, _ := strings.Cut(q.r.URL.EscapedPath(), fmt.Sprintf("/issues/%d", number))
+	at := q.s.api("/repositories/", fmt.Sprintf("%d/issues/%d%s", to.ID, d.Number, rest))
+	q.head.Set("Location", at)
+	return &reply{http.StatusMovedPermanently, obj{"message": "Moved Permanently", "url": at, "documentation_url": "https://docs.github.com/rest/guides/best-practices-for-using-the-rest-api#follow-redirects"}}, nil
+}
+
+// byName gives a request the name of its repository in the place of /repositories/{id}, where GitHub's redirects lead.
+func (s *Server) byName(r *http.Request) *http.Request {
+	const prefix = restPrefix + "/repositories/"
+	rest, ok := strings.CutPrefix(r.URL.EscapedPath(), prefix)
+	id, below, deeper := strings.Cut(rest, "/")
+	if !ok || !deeper {
+		return r
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, repo := range s.st.Repositories {
+		if fmt.Sprint(repo.ID) == id {
+			named, u, path := *r, *r.URL, restPrefix+"/repos/"+repo.FullName()+"/"
+			u.Path, u.RawPath = path+strings.TrimPrefix(r.URL.Path, prefix+id+"/"), path+below
+			named.URL = &u
+			return &named
+		}
+	}
+	return r
+}
+
+// setIssue does to an issue what nobody can through the REST API: "deleted", "transferred" to another repository, or
+// "converted" into a discussion.
+func setIssue(q *request) (any, error) {
+	var in struct {
+		Repository, State, To, By string
+		Number                    int
+	}
+	if err := q.decode(&in); err != nil {
+		return nil, err
+	}
+	r, err := q.s.named(in.Repository)
+	if err != nil {
+		return nil, err
+	}
+	i := r.Issues[in.Number]
+	if i == nil || i.Pull != nil {
+		return nil, unprocessable(fmt.Sprintf("number: there is no issue %d", in.Number))
+	}
+	actor := q.s.author(r.Owner)
+	if in.By != "" {
+		actor = q.s.ensureUser(in.By, "")
+	}
+	switch in.State {
+	case "deleted":
+		q.s.deliverIssue(i, "deleted", actor, nil)
+		q.s.depart(i, &Departure{Deleted: true})
+	case "transferred":
+		to, err := q.s.named(in.To)
+		if err != nil || to == r {
+			return nil, unprocessable("to: want another repository")
+		}
+		q.s.transfer(i, to, actor)
+		return obj{"repository": to.FullName(), "number": to.LastNumber}, nil
+	case "converted":
+		q.s.convert(i, actor)
+	default:
+		return nil, unprocessable("state: want deleted, transferred or converted")
+	}
+	return &reply{status: http.StatusNoContent}, nil
+}
+
+// depart takes an issue out of its repository. GraphQL knows nothing of what went: "Could not resolve to an Issue with the
+// number of 17617" (https://github.com/apache/devlake/issues/7969).
+func (s *Server) depart(i *Issue, d *Departure) {
+	if i.repo.Departed == nil {
+		i.repo.Departed = map[int]*Departure{}
+	}
+	i.repo.Departed[i.Number] = d
+	delete(i.repo.Issues, i.Number)
+	delete(s.issues, i.ID)
+	for _, c := range i.Comments {
+		delete(s.comments, c.ID)
+	}
+	s.changed()
+}
+
+// transfer moves an issue and its conversation to another repository, where it gets a new id and a new number and keeps
+// the labels that are there too: https://docs.github.com/en/issues/tracking-your-work-with-issues/administering-issues/transferring-an-issue-to-another-repository
+func (s *Server) transfer(i *Issue, to *Repository, actor *User) {
+	from, moved := i.repo, *i
+	moved.ID, moved.LabelIDs, moved.LabelEvents = s.nextID(), nil, nil
+	for _, l := range i.labels() {
+		if there := to.label(l.Name); there != nil {
+			moved.LabelIDs = append(moved.LabelIDs, there.ID)
+		}
+	}
+	before := s.issueJSON(i)
+	to.LastNumber++
+	moved.Number = to.LastNumber
+	s.depart(i, &Departure{Repo: to.ID, Number: moved.Number})
+	to.Issues[moved.Number] = &moved
+	s.indexIssue(to, &moved)
+	s.deliver("issues", from, actor, obj{"action": "transferred", "issue": before,
+		"changes": obj{"new_issue": s.issueJSON(&moved), "new_repository": s.repositoryJSON(to)}})
+	s.deliver("issues", to, actor, obj{"action": "opened", "issue": s.issueJSON(&moved),
+		"changes": obj{"old_issue": before, "old_repository": s.repositoryJSON(from)}})
+}
+
+// convert leaves of an issue what its conversion into a discussion leaves: it is closed and locked, tells nobody by any
+// field where it went (https://github.com/slapperwan/gh4a/issues/1280), and takes no comments, even when somebody unlocks
+// it (https://github.com/dessant/lock-threads/issues/24). Nobody says which events GitHub sends for it, and so none are.
+func (s *Server) convert(i *Issue, actor *User) {
+	if i.State == "open" {
+		s.closeIssue(i, actor, "completed")
+	}
+	i.Locked, i.Converted = true, true
+	s.changed()
+}

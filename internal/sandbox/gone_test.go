@@ -1,0 +1,162 @@
+package sandbox
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/sandbox/conform"
+)
+
+// stay sends a request and follows nothing.
+func (w *town) stay(login, method, path, body string) *http.Response {
+	w.t.Helper()
+	req, err := http.NewRequest(method, w.url+restPrefix+path, strings.NewReader(body))
+	require.NoError(w.t, err)
+	req.Header.Set("Authorization", "Bearer sandbox-"+login)
+	resp, err := http.DefaultTransport.RoundTrip(req)
+	require.NoError(w.t, err)
+	require.NoError(w.t, resp.Body.Close())
+	return resp
+}
+
+// graph is what GraphQL says of an issue: its title, or the error.
+func (w *town) graph(number int) string {
+	w.t.Helper()
+	g := &gqlWorld{Server: w.s, t: w.t}
+	a := g.ask("octo", fmt.Sprintf(`{ repository(owner: "octo", name: "widgets") { issueOrPullRequest(number: %d) { ... on Issue { title closed locked } } } }`, number), nil)
+	if len(a.Errors) > 0 {
+		return fmt.Sprint(a.Errors[0]["type"], ": ", a.Errors[0]["message"])
+	}
+	return fmt.Sprint(a.at("repository", "issueOrPullRequest"))
+}
+
+func TestADeletedIssue(t *testing.T) {
+	w := newTown(t)
+	issue := w.issue("rita")
+	said := id(w.as("rita", "POST", issue+"/comments", obj{"body": "x"}).want(201).obj())
+	before := w.deliveries()
+	w.as("", "PUT", "/_sandbox/issues", obj{"number": 1, "state": "deleted"}).want(204)
+	require.Equal(t, []string{"issues.deleted"}, w.delivered(before))
+	for _, call := range []string{"GET ", "PATCH ", "GET /comments", "POST /comments", "POST /labels", "PUT /lock"} {
+		method, path, _ := strings.Cut(call, " ")
+		require.Equal(t, "This issue was deleted", w.as("octo", method, issue+path, nil).want(410).obj()["message"], call)
+	}
+	w.as("octo", "PATCH", fmt.Sprintf("%s/issues/comments/%d", repoPath, said), obj{"body": "y"}).want(404)
+	require.Equal(t, "NOT_FOUND: Could not resolve to an issue or pull request with the number of 1.", w.graph(1))
+	require.Empty(t, w.as("octo", "GET", repoPath+"/issues?state=all", nil).list())
+	require.Equal(t, repoPath+"/issues/2", w.issue("rita"), "numbers are not used again")
+	w.as("octo", "PATCH", repoPath, obj{"private": true}).want(200)
+	w.as("stranger", "GET", issue, nil).want(404)
+
+	require.NoError(t, w.s.Close())
+	w.start()
+	w.as("octo", "GET", issue, nil).want(410)
+	for _, bad := range []obj{{"number": 1, "state": "deleted"}, {"number": 2, "state": "lost"}, {"number": 2, "state": "transferred", "to": "octo/widgets"}, {"number": 2, "state": "transferred", "to": "octo/nowhere"}} {
+		w.as("", "PUT", "/_sandbox/issues", bad).want(422)
+	}
+	w.as("octo", "GET", repoPath+"/issues/2", nil).want(200)
+}
+
+func TestATransferredIssue(t *testing.T) {
+	w := newTown(t)
+	w.as("octo", "POST", "/user/repos", obj{"name": "gears", "auto_init": true}).want(201)
+	w.as("octo", "POST", "/repos/octo/gears/issues", obj{"title": "Number one"}).want(201)
+	issue := w.issue("rita")
+	w.as("octo", "POST", issue+"/labels", []string{"bug", "only-here"}).want(200)
+	w.as("rita", "POST", issue+"/comments", obj{"body": "x"}).want(201)
+	before := w.deliveries()
+	w.as("", "PUT", "/_sandbox/issues", obj{"repository": "octo/widgets", "number": 1, "state": "transferred", "to": "octo/gears", "by": "ada"}).want(200)
+	sent := w.as("", "GET", "/_sandbox/deliveries", nil).list()[before:]
+	require.Equal(t, []string{"issues.transferred", "issues.opened"}, w.delivered(before))
+	moved, opened := sent[0]["payload"].(obj), sent[1]["payload"].(obj)
+	require.EqualValues(t, 1, moved["issue"].(obj)["number"])
+	require.Equal(t, "octo/gears", moved["changes"].(obj)["new_repository"].(obj)["full_name"])
+	require.Equal(t, "octo/widgets", opened["changes"].(obj)["old_repository"].(obj)["full_name"])
+	require.Equal(t, []any{"octo/gears", "ada"}, []any{opened["repository"].(obj)["full_name"], opened["sender"].(obj)["login"]})
+
+	there := w.as("octo", "GET", "/repos/octo/gears/issues/2", nil).want(200).obj()
+	require.Equal(t, []any{"Broken", "rita", 1}, []any{there["title"], there["user"].(obj)["login"], len(there["labels"].([]any))}, "labels that are there stay")
+	require.Len(t, w.as("octo", "GET", "/repos/octo/gears/issues/2/comments", nil).want(200).list(), 1)
+
+	gears := w.s.repository("octo", "gears").ID
+	for _, call := range []string{"GET ", "PATCH ", "POST /labels", "POST /comments", "DELETE /labels/a%2Fb"} {
+		method, path, _ := strings.Cut(call, " ")
+		resp := w.stay("octo", method, issue+path, `{"body": "x"}`)
+		require.Equal(t, 301, resp.StatusCode, call)
+		require.Equal(t, fmt.Sprintf("%s/api/v3/repositories/%d/issues/2%s", w.url, gears, path), resp.Header.Get("Location"))
+	}
+	require.Equal(t, "Broken", w.as("octo", "GET", issue, nil).want(200).obj()["title"], "who follows gets there")
+	require.Equal(t, "NOT_FOUND: Could not resolve to an issue or pull request with the number of 1.", w.graph(1))
+	w.as("octo", "PATCH", "/repos/octo/gears", obj{"private": true}).want(200)
+	w.as("stranger", "GET", issue, nil).want(404)
+	require.Len(t, w.as("octo", "GET", "/repos/octo/gears/issues/2/comments", nil).want(200).list(), 1, "nothing was said by calls that were not followed")
+}
+
+// Nothing in the API says that an issue was converted, but that it is closed and takes no comments.
+func TestAConvertedIssue(t *testing.T) {
+	w := newTown(t)
+	w.grant("wendy", "write")
+	issue := w.issue("rita")
+	w.as("", "PUT", "/_sandbox/issues", obj{"number": 1, "state": "converted"}).want(204)
+	require.Equal(t, "map[closed:true locked:true title:Broken]", w.graph(1))
+	for _, login := range []string{"wendy", "octo", "actions", "rita"} {
+		w.as(login, "POST", issue+"/comments", obj{"body": "x"}).want(403)
+	}
+	w.as("octo", "DELETE", issue+"/lock", nil).want(204)
+	w.as("octo", "POST", issue+"/comments", obj{"body": "x"}).want(403)
+}
+
+// What is documented for an issue that is gone is answered as it is documented.
+func TestGoneIssuesAreGitHubs(t *testing.T) {
+	w := newTown(t)
+	w.as("octo", "POST", "/user/repos", obj{"name": "gears", "auto_init": true}).want(201)
+	w.issue("rita")
+	w.issue("rita")
+	w.as("", "PUT", "/_sandbox/issues", obj{"number": 1, "state": "deleted"}).want(204)
+	w.as("", "PUT", "/_sandbox/issues", obj{"number": 2, "state": "transferred", "to": "octo/gears"}).want(200)
+	api, err := conform.Load()
+	require.NoError(t, err)
+	for path, want := range map[string]int{"/issues/1": 410, "/issues/2": 301, "/issues/1/labels": 410, "/issues/2/labels": 301} {
+		req, err := http.NewRequest("GET", w.url+restPrefix+repoPath+path, nil)
+		require.NoError(t, err)
+		resp, err := http.DefaultTransport.RoundTrip(req)
+		require.NoError(t, err)
+		body := make([]byte, 1<<12)
+		n, _ := resp.Body.Read(body)
+		require.NoError(t, resp.Body.Close())
+		require.Equal(t, want, resp.StatusCode)
+		require.NoError(t, api.Check(req, nil, resp.StatusCode, resp.Header, body[:n]))
+	}
+}
+
+func TestAnEmptyRepository(t *testing.T) {
+	w := newTown(t)
+	w.as("", "POST", "/_sandbox/repositories", obj{"full_name": "octo/bare", "empty": true}).want(201)
+	g := &gqlWorld{Server: w.s, t: t}
+	state := func() any {
+		return g.ask("octo", `{ repository(owner: "octo", name: "bare") { isEmpty defaultBranchRef { name } ref(qualifiedName: "refs/heads/main") { name } issues(first: 5) { totalCount } } }`, nil).fine().at("repository")
+	}
+	w.as("rita", "POST", "/repos/octo/bare/issues", obj{"title": "Begin"}).want(201)
+	require.Equal(t, obj{"isEmpty": true, "defaultBranchRef": nil, "ref": nil, "issues": obj{"totalCount": 1.0}}, state())
+	w.as("octo", "GET", "/repos/octo/bare", nil).want(200)
+	w.as("octo", "POST", "/repos/octo/bare/pulls", obj{"title": "x", "head": "x", "base": "main"}).want(422)
+
+	c := &clone{w, "octo", t.TempDir()}
+	c.git("clone", "-q", w.url+"/octo/bare", ".")
+	c.git("checkout", "-q", "-b", "agent/first")
+	c.commit("a.txt", "a\n")
+	c.git("push", "-q", "origin", "agent/first")
+	require.Equal(t, obj{"isEmpty": false, "defaultBranchRef": obj{"name": "agent/first"}, "ref": nil, "issues": obj{"totalCount": 1.0}}, state(), "the first branch becomes the default one")
+	c.git("push", "-q", "origin", "HEAD:refs/heads/main")
+	require.Equal(t, obj{"name": "agent/first"}, state().(obj)["defaultBranchRef"], "and stays it")
+
+	empty := emptyTown(t)
+	require.NoError(t, empty.s.Seed(func(d *Seeder) error {
+		return d.Repository(SeedRepository{FullName: "octo/bare", Empty: true, Files: map[string]string{"a": "b"}})
+	}))
+	require.Empty(t, empty.s.repository("octo", "bare").Refs)
+}
