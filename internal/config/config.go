@@ -43,6 +43,8 @@ type Agent struct {
 	PassEnv   []string
 	Timeout   time.Duration
 	User      string // unprivileged user to run as; "": our own
+	// CheckpointEvery is how often what an agent has done so far is pushed while it is at work; 0: never.
+	CheckpointEvery time.Duration
 }
 
 // Feedback is [feedback].
@@ -113,7 +115,7 @@ func Defaults() Settings {
 	return Settings{
 		Repo:   Repo{CodingGuidelines: "docs/style.md", DesignDir: "docs/design", Track: []string{"agent/*"}},
 		Labels: Labels{Design: "agent:design", Bugfix: "agent:bugfix", SmallJob: "agent:small-job", Ignore: "agent:ignore"},
-		Agent:  Agent{Adapter: adapterCommand, Timeout: 30 * time.Minute},
+		Agent:  Agent{Adapter: adapterCommand, Timeout: 30 * time.Minute, CheckpointEvery: 5 * time.Minute},
 		Feedback: Feedback{CI: "never", MaxPerTurn: 50, RepairRounds: 3, TurnsPerDay: 50, OnMissingSession: "rehydrate",
 			ForbidPaths: []string{".github/workflows/**"}, MaxFileMB: 50},
 		Merge:    Merge{Strategy: "rebase", Attempts: 3, Approvals: 1, LockTimeout: 30 * time.Second, DeleteBranch: true},

@@ -43,6 +43,7 @@ var agentKeys = []key[Agent]{
 	set("extra_args", arguments, func(a *Agent) *[]string { return &a.ExtraArgs }),
 	set("pass_env", passEnv, func(a *Agent) *[]string { return &a.PassEnv }),
 	set("timeout", duration, func(a *Agent) *timeout { return &a.Timeout }),
+	set("checkpoint_every", duration, func(a *Agent) *timeout { return &a.CheckpointEvery }),
 	set("user", userName, func(a *Agent) *string { return &a.User }),
 }
 

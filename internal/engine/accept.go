@@ -19,6 +19,9 @@ func (p *pass) accept(ctx context.Context, out model.Outcome) (string, error) {
 	if out.BlockedReason != "" {
 		return "", p.blocked(model.ReasonAgent, out.BlockedReason)
 	}
+	if p.issue != nil {
+		return p.acceptIssue(ctx, out)
+	}
 	head, err := p.guardLocal(ctx)
 	if err != nil {
 		return "", err
@@ -54,7 +57,7 @@ func (p *pass) settle(ctx context.Context, head string) error {
 	}
 	if dirty {
 		where := ""
-		if k := p.keep(ctx); k.Branch != "" {
+		if k := p.setAside(ctx); k.Branch != "" {
 			where = ", but kept on branch " + k.Branch
 		}
 		p.note("the agent left changes in its checkout without a commit message; they were not pushed" + where)

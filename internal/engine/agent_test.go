@@ -39,6 +39,28 @@ var tricks = map[string]func(model.Request, *model.Outcome){
 			}
 		}
 	},
+	// job does what an issue asks for.
+	"job": func(r model.Request, o *model.Outcome) {
+		if r.Kind == model.AskDesign {
+			o.Title, o.Summary, o.DesignDoc = "Greet in French", "How to greet in French.", "# Greeting\n\nSay bonjour.\n"
+			o.TouchPaths = []string{"greeting.txt"}
+			return
+		}
+		appendLine("greeting.txt", "bonjour")
+		o.PRTitle, o.PRSummary, o.CommitMessage = "Greet in French", "It says bonjour.", "Say bonjour"
+	},
+	// ask is stuck at first.
+	"ask": func(r model.Request, o *model.Outcome) {
+		if len(r.Feedback) == 0 {
+			appendLine("greeting.txt", "salut?")
+			o.BlockedReason = "Formal or not?"
+			return
+		}
+		for _, f := range r.Feedback {
+			appendLine("greeting.txt", f.Body)
+		}
+		o.PRTitle, o.PRSummary, o.CommitMessage = "Greet in French", "It greets.", "Greet as told"
+	},
 	// talk only replies.
 	"talk": func(r model.Request, o *model.Outcome) {
 		for _, f := range r.Feedback {

@@ -12,6 +12,9 @@ import (
 
 // block stops the pull request: one comment, whoever else meets the same in this moment, and the claim at hand says so.
 func (p *pass) block(ctx context.Context, m model.BlockMarker, detail string) error {
+	if p.issue != nil {
+		return p.wait(ctx, m.Reason, detail)
+	}
 	m.Repo, m.Number, m.Key = p.event.Repo.String(), p.event.Number, p.marker.Key
 	blocked := &Stop{Result: model.ResultBlocked, Reason: turn.BlockReason(p.snap.Pull, m, detail), Block: &m}
 	if m.Reason == model.ReasonRewrite {

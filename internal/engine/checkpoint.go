@@ -25,22 +25,72 @@ func (p *pass) keep(ctx context.Context) turn.Kept {
 	if p.checkout == nil || p.marker.Phase == model.PhasePlanned {
 		return turn.Kept{}
 	}
+	if p.issue == nil {
+		return p.setAside(ctx)
+	}
+	if head := p.gathered(ctx); head != "" {
+		return p.keepOnBranch(ctx, head)
+	}
+	if p.issue.tip != "" { // nothing new, but what earlier attempts did
+		return turn.Kept{Branch: p.issue.marker.Branch, SHA: p.issue.tip}
+	}
+	return turn.Kept{}
+}
+
+// setAside brings what is in the checkout to a branch of its own.
+func (p *pass) setAside(ctx context.Context) turn.Kept {
+	head := p.gathered(ctx)
+	if head == "" {
+		return turn.Kept{}
+	}
+	return p.keepAside(ctx, head)
+}
+
+// gathered is the head that holds all that is in the checkout; "" for nothing new, or nothing that may be kept.
+func (p *pass) gathered(ctx context.Context) string {
 	head, err := p.gather(ctx)
 	if err != nil {
-		p.Log.Warn("checkpoint_failed", "pr_number", p.event.Number, "turn_key", p.marker.Key, "error", err)
+		p.Log.Warn("checkpoint_failed", "number", p.event.Number, "turn_key", p.marker.Key, "error", err)
 		p.note("what the agent had done could not be kept: " + err.Error())
-		return turn.Kept{}
+		return ""
 	}
-	if head == "" || head == p.base() {
-		return turn.Kept{}
+	if head == p.base() {
+		return ""
 	}
-	k := turn.Kept{Branch: fmt.Sprintf("mergexo/checkpoint/%d/%.12s", p.event.Number, head), SHA: head}
-	move := git.Publish{Branch: k.Branch, SHA: head}
-	err = p.checkout.Publish(ctx, move)
+	return head
+}
+
+// checkpointBranch is a branch of its own for work that stopped half-way.
+func checkpointBranch(number int, head string) string {
+	return fmt.Sprintf("mergexo/checkpoint/%d/%.12s", number, head)
+}
+
+// checkpointMessage is the message of a commit that nobody said is ready.
+func checkpointMessage(about string) string {
+	return fmt.Sprintf("Checkpoint of work on %s\n\nIt stopped half-way: it was not tested, and may hold conflict markers.", about)
+}
+
+// push moves a branch, once more where the answer was unclear.
+func (p *pass) push(ctx context.Context, branch, start, head string) error {
+	move := git.Publish{Branch: branch, Start: start, SHA: head, Drop: p.droppable()}
+	err := p.checkout.Publish(ctx, move)
 	if unclear := (*git.ErrUnclear)(nil); errors.As(err, &unclear) {
 		err = p.checkout.Publish(ctx, move)
 	}
-	if rejected := (*git.ErrRejected)(nil); errors.As(err, &rejected) && rejected.Reason == git.Stale {
+	return err
+}
+
+// stale says that a branch is not where it was when a push was prepared.
+func stale(err error) bool {
+	rejected := (*git.ErrRejected)(nil)
+	return errors.As(err, &rejected) && rejected.Reason == git.Stale
+}
+
+// keepAside pushes work to a branch of its own.
+func (p *pass) keepAside(ctx context.Context, head string) turn.Kept {
+	k := turn.Kept{Branch: checkpointBranch(p.event.Number, head), SHA: head}
+	err := p.push(ctx, k.Branch, "", head)
+	if stale(err) {
 		err = nil // it is there: the name says which commit it is
 	}
 	if err != nil {
@@ -73,7 +123,7 @@ func (p *pass) gather(ctx context.Context) (string, error) {
 		return "", err
 	}
 	if dirty {
-		made, _, err := p.checkout.Commit(ctx, fmt.Sprintf("Checkpoint of work on pull request %d\n\nIt stopped half-way: it was not tested, and may hold conflict markers.", p.event.Number))
+		made, _, err := p.checkout.Commit(ctx, checkpointMessage(p.subject()))
 		switch {
 		case err == nil:
 			head = made

@@ -24,7 +24,7 @@ func (p *pass) deadClaims(ctx context.Context) ([]model.Said[model.TurnMarker], 
 			return nil, err
 		}
 		if live {
-			return nil, stop(model.ResultRetry, "another run is at work on pull request %d, see %s", p.event.Number, c.URL)
+			return nil, stop(model.ResultRetry, "another run is at work on %s, see %s", p.subject(), c.URL)
 		}
 	}
 	return open, nil
@@ -61,6 +61,9 @@ func (p *pass) track(ctx context.Context) error {
 	}
 	if pull.Issue != nil {
 		m.Issue = pull.Issue.Number
+	}
+	if p.source != nil {
+		m.Issue, m.Flow = p.source.marker.Number, string(p.source.marker.Flow)
 	}
 	token := trackToken(p.event)
 	_, err := p.comment(ctx, token, journal.Body{Text: turn.TrackText(pull, m.Agent), Kind: journal.KindPR, Marker: m},
@@ -125,7 +128,7 @@ func (p *pass) serverNow() time.Time { return p.snap.ReadAt.Add(p.Now().Sub(p.re
 // alive stops a run that took so long that another one may hold its claim for dead.
 func (p *pass) alive() error {
 	if p.claimID != 0 && p.serverNow().After(p.marker.Expires) {
-		return stop(model.ResultRetry, "the claim of this run on pull request %d expired at %s", p.event.Number, p.marker.Expires.Format(time.RFC3339))
+		return stop(model.ResultRetry, "the claim of this run on %s expired at %s", p.subject(), p.marker.Expires.Format(time.RFC3339))
 	}
 	return nil
 }
@@ -204,8 +207,7 @@ func (p *pass) answered(m model.TurnMarker) bool {
 // claim posts the claim and looks at all claims once: the live one with the lowest comment id goes on. When it is not
 // ours, or what it was made for has changed meanwhile, ours is taken back.
 func (p *pass) claim(ctx context.Context) (err error) {
-	p.claimID, err = p.comment(ctx, turnToken(p.marker.Key),
-		journal.Body{Text: turn.ClaimText(p.snap.Pull, p.feedback, p.marker), Kind: journal.KindTurn, Marker: journal.Packed(p.marker)},
+	p.claimID, err = p.comment(ctx, turnToken(p.marker.Key), p.bodyOf(p.claimText(), p.marker),
 		func() int64 {
 			for _, t := range p.state.Turns {
 				if t.Marker.Claim == p.marker.Claim {
@@ -233,7 +235,7 @@ func (p *pass) claim(ctx context.Context) (err error) {
 			continue
 		case t.Marker.Phase == model.PhaseDone && t.Marker.Key == key:
 			return p.withdraw(ctx, model.ResultNothing, "another run finished this turn, see %s", t.URL)
-		case t.Marker.Phase == model.PhaseDone || t.Marker.Phase == model.PhaseFailed || t.CommentID > p.claimID:
+		case !openPhase(t.Marker.Phase) || t.CommentID > p.claimID:
 			continue
 		}
 		live, err := p.live(ctx, t)
@@ -241,11 +243,11 @@ func (p *pass) claim(ctx context.Context) (err error) {
 			return err
 		}
 		if live {
-			return p.withdraw(ctx, model.ResultRetry, "another run is at work on pull request %d, see %s", p.event.Number, t.URL)
+			return p.withdraw(ctx, model.ResultRetry, "another run is at work on %s, see %s", p.subject(), t.URL)
 		}
 	}
 	if p.overtaken() {
-		return p.withdraw(ctx, model.ResultRetry, "pull request %d changed while it was being claimed", p.event.Number)
+		return p.withdraw(ctx, model.ResultRetry, "%s changed while it was being claimed", p.subject())
 	}
 	return nil
 }
@@ -290,8 +292,7 @@ func (p *pass) withdraw(ctx context.Context, result model.Result, format string,
 // courtesy: without it the claim is dead as soon as GitHub says that the workflow run is over. A cancelled run has no time
 // for it.
 func (p *pass) release(ctx context.Context, cause error) {
-	open := p.marker.Phase == model.PhaseStarted || p.marker.Phase == model.PhasePlanned
-	if p.claimID == 0 || !open || ctx.Err() != nil {
+	if p.claimID == 0 || !openPhase(p.marker.Phase) || ctx.Err() != nil {
 		return
 	}
 	if err := p.park(ctx, "This run ended before its goal; the next one goes on from here."); err != nil {

@@ -160,6 +160,9 @@ func (p *pass) decide(ctx context.Context, said command.Said, i int, standing co
 		return command.TooMany(c), nil
 	}
 	c.Command = said.Commands[i]
+	if p.operators.AboutIssue(c.Command, p.snap) {
+		return p.judgeIssue(ctx, c, said)
+	}
 	target, problem, err := p.target(ctx, p.operators.Target(c.Command, p.snap, p.event.Number))
 	if err != nil {
 		return command.Answer{}, err
@@ -240,7 +243,7 @@ func (p *pass) elsewhere(ctx context.Context, target *pass, c command.Case, said
 	}
 	if takesUp[c.Command.Name] {
 		// Before the reply, which ends the command: a run that dies on the way is made good by the next one.
-		if err := p.goOn(ctx, target.event.Number); err != nil {
+		if err := p.goOn(ctx, model.Event{Name: p.event.Name, Repo: p.event.Repo, Number: target.event.Number, IsPull: true}); err != nil {
 			return command.Answer{}, err
 		}
 	}
@@ -254,10 +257,10 @@ func (p *pass) elsewhere(ctx context.Context, target *pass, c command.Case, said
 // takesUp are the commands after which something may be pending that was held up.
 var takesUp = map[string]bool{"unblock": true, "retry": true, "resume": true, "adopt": true}
 
-// goOn takes up what is pending on another pull request. How that ends is the run's end, and not the command's.
-func (p *pass) goOn(ctx context.Context, number int) error {
-	err := p.rounds(ctx, model.Event{Name: p.event.Name, Repo: p.event.Repo, Number: number, IsPull: true}, p.report)
-	p.report.Number = number
+// goOn takes up what is pending on another pull request or issue. How that ends is the run's end, and not the command's.
+func (p *pass) goOn(ctx context.Context, ev model.Event) error {
+	err := p.rounds(ctx, ev, p.report)
+	p.report.Number = ev.Number
 	if ctx.Err() != nil {
 		return err
 	}

@@ -17,23 +17,14 @@ import (
 var (
 	changing = regexp.MustCompile(`\b[0-9a-f]{10,64}\b|call \d+|runs/\d+|discussion_r\d+|issuecomment-\d+|http://127\.0\.0\.1:\d+`)
 	hidden   = regexp.MustCompile(`(?m)^<!-- mergexo-([a-z]+):(.*) -->$`)
-	phase    = regexp.MustCompile(`"phase":"([a-z]+)"`)
+	phase    = regexp.MustCompile(`"(?:phase|status)":"([a-z_]+)"`)
 )
 
 // shows is all that a person sees of the pull request, without what differs from run to run.
 func (w *world) shows() string {
 	w.t.Helper()
 	var b strings.Builder
-	text := func(body any) string {
-		s := hidden.ReplaceAllStringFunc(body.(string), func(m string) string {
-			parts := hidden.FindStringSubmatch(m)
-			if p := phase.FindStringSubmatch(parts[2]); p != nil {
-				return "[" + parts[1] + " " + p[1] + "]"
-			}
-			return "[" + parts[1] + "]"
-		})
-		return changing.ReplaceAllString(s, "#")
-	}
+	text := shown
 	for _, c := range w.comments() {
 		fmt.Fprintf(&b, "== %s says\n%s\n", c.at("user", "login"), text(c["body"]))
 	}
@@ -45,6 +36,18 @@ func (w *world) shows() string {
 	}
 	fmt.Fprintf(&b, "== greeting.txt\n%s== %d stages\n", w.file("greeting.txt"), len(w.stages())/2)
 	return b.String()
+}
+
+// shown is what a person sees of a comment, without what differs from run to run, and what its markers are.
+func shown(body any) string {
+	s := hidden.ReplaceAllStringFunc(body.(string), func(m string) string {
+		parts := hidden.FindStringSubmatch(m)
+		if p := phase.FindStringSubmatch(parts[2]); p != nil {
+			return "[" + parts[1] + " " + p[1] + "]"
+		}
+		return "[" + parts[1] + "]"
+	})
+	return changing.ReplaceAllString(s, "#")
 }
 
 // twoComments is the turn that the tests below interrupt: two replies and one commit.

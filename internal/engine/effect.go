@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/mergexo/mergexo/internal/flow"
 	"github.com/mergexo/mergexo/internal/github"
 	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/model"
@@ -84,7 +85,7 @@ func (p *pass) edit(ctx context.Context, text string) error {
 	if err := p.alive(); err != nil {
 		return err
 	}
-	if p.marker.Phase == model.PhaseStarted || p.marker.Phase == model.PhasePlanned {
+	if openPhase(p.marker.Phase) {
 		p.marker.Expires = p.expiry()
 	}
 	return p.put(ctx, text)
@@ -97,7 +98,7 @@ func (p *pass) park(ctx context.Context, next string) error {
 		return err
 	}
 	p.marker.Expires = p.serverNow().Add(-time.Second).UTC().Truncate(time.Second)
-	err := p.put(ctx, turn.FailedText(p.snap.Pull, p.feedback, p.marker, next))
+	err := p.put(ctx, p.failedText(next))
 	p.claimID = 0
 	return err
 }
@@ -116,20 +117,70 @@ func (p *pass) put(ctx context.Context, text string) error {
 		if k := github.KindOf(err); k == github.NotFound || k == github.Gone {
 			p.forget(p.claimID)
 			p.claimID = 0
-			return stop(model.ResultRetry, "the claim of this run on pull request %d was deleted meanwhile", p.event.Number)
+			return stop(model.ResultRetry, "the claim of this run on %s was deleted meanwhile", p.subject())
 		} else if k != github.Unclear || sends == maxSends {
 			return err
 		}
 	}
 	p.applied("edit", strconv.FormatInt(p.claimID, 10), turnToken(p.marker.Key), "applied")
-	passing := p.marker.Phase == model.PhasePlanned || p.marker.Phase == model.PhaseStarted
+	passing := openPhase(p.marker.Phase)
 	p.say(model.Saying{Where: fmt.Sprintf("comment on #%d", p.event.Number), Text: text, Passing: passing})
 	return nil
 }
 
 // encode is the comment of a turn as a marker stands.
 func (p *pass) encode(text string, m model.TurnMarker) (string, error) {
-	return p.Codec.Encode(journal.Body{Text: text, Tokens: []string{turnToken(m.Key)}, Kind: journal.KindTurn, Marker: journal.Packed(m)})
+	b := p.bodyOf(text, m)
+	b.Tokens = []string{turnToken(m.Key)}
+	return p.Codec.Encode(b)
+}
+
+// bodyOf is the comment of a turn, on a pull request or on an issue, but for its token.
+func (p *pass) bodyOf(text string, m model.TurnMarker) journal.Body {
+	if p.issue == nil {
+		return journal.Body{Text: text, Kind: journal.KindTurn, Marker: journal.Packed(m)}
+	}
+	return journal.Body{Text: text, Kind: journal.KindIssue, Marker: packed(p.markerOf(m))}
+}
+
+// markerOf is the marker of an attempt on an issue, as that of its turn stands.
+func (p *pass) markerOf(m model.TurnMarker) model.IssueMarker {
+	whole := p.issue.marker
+	whole.TurnMarker, whole.Status = m, m.Phase
+	return whole
+}
+
+// packed is journal.Packed for an issue's marker.
+func packed(m model.IssueMarker) model.IssueMarker {
+	m.TurnMarker = journal.Packed(m.TurnMarker)
+	return m
+}
+
+// claimText, plannedText and failedText are what people read of the turn at hand while it is under way.
+func (p *pass) claimText() string {
+	if p.issue == nil {
+		return turn.ClaimText(p.snap.Pull, p.feedback, p.marker)
+	}
+	return flow.ClaimText(*p.snap.Thread, p.markerOf(p.marker), p.feedback, p.saves())
+}
+
+func (p *pass) plannedText(m model.TurnMarker) string {
+	if p.issue == nil {
+		return turn.PlannedText(p.snap.Pull, p.feedback, m)
+	}
+	return flow.PlannedText(*p.snap.Thread, p.markerOf(m))
+}
+
+func (p *pass) failedText(next string) string {
+	if p.issue == nil {
+		return turn.FailedText(p.snap.Pull, p.feedback, p.marker, next)
+	}
+	return flow.FailedText(*p.snap.Thread, p.markerOf(p.marker), next, flow.Kept(p.kept))
+}
+
+// openPhase says that a turn in this phase has not come to an end.
+func openPhase(phase model.Phase) bool {
+	return phase == model.PhaseStarted || phase == model.PhasePlanned
 }
 
 // remove deletes a comment of ours; one that is gone already is fine.

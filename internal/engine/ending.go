@@ -45,6 +45,9 @@ func (p *pass) end(ctx context.Context, e *ending) error {
 	if e.cause != nil {
 		e.cause = said{p.clean(context.WithoutCancel(ctx), e.cause.Error()), e.cause}
 	}
+	if p.issue != nil {
+		return p.endIssue(ctx, e)
+	}
 	if ctx.Err() != nil && e.block.Reason == "" {
 		return p.cancelled(ctx, e.cause)
 	}
@@ -73,7 +76,7 @@ func (p *pass) failed(ctx context.Context, cause error) error {
 	if last {
 		return p.block(ctx, model.BlockMarker{Reason: model.ReasonAttempts, Observed: p.base()}, cause.Error())
 	}
-	return stop(model.ResultFailed, "turn on pull request %d, attempt %d of %d: %s", p.event.Number, p.marker.Attempt, turn.MaxAttempts, cause)
+	return stop(model.ResultFailed, "turn on %s, attempt %d of %d: %s", p.subject(), p.marker.Attempt, turn.MaxAttempts, cause)
 }
 
 // postpone ends an attempt that only lacked time: the agent's provider is at a limit. It does not count.
@@ -86,7 +89,7 @@ func (p *pass) postpone(ctx context.Context, cause error) error {
 	if err := p.giveUp(ctx, turn.Later); err != nil {
 		return err
 	}
-	return stop(model.ResultRetry, "turn on pull request %d waits: %s; the feedback stays pending", p.event.Number, cause)
+	return stop(model.ResultRetry, "turn on %s waits: %s; the feedback stays pending", p.subject(), cause)
 }
 
 // giveUp says that this attempt has no result, and where its work is.
@@ -96,7 +99,7 @@ func (p *pass) giveUp(ctx context.Context, next string) error {
 	for _, n := range p.notes {
 		p.marker.Reason += "\n" + n
 	}
-	return p.edit(ctx, turn.FailedText(p.snap.Pull, p.feedback, p.marker, next))
+	return p.edit(ctx, p.failedText(next))
 }
 
 // cancelled brings the agent's work to safety in the moment that is left. The claim stays, by which the next run recovers;

@@ -10,7 +10,6 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/mergexo/mergexo/internal/command"
 	"github.com/mergexo/mergexo/internal/config"
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/github"
@@ -100,14 +99,12 @@ func (e *Engine) handle(ctx context.Context, ev model.Event, rep *model.Report) 
 	case ours(ev):
 		return stop(model.ResultNothing, "the event is a comment of our own")
 	case ev.Number == 0:
-		return stop(model.ResultNothing, "the %s event names no pull request", ev.Name)
-	case !ev.IsPull && (ev.Name == "issues" || ev.Name == "issue_comment" && !command.Is(ev.CommentBody)):
-		return stop(model.ResultNothing, "number %d is an issue, not a pull request", ev.Number)
+		return stop(model.ResultNothing, "the %s event names neither a pull request nor an issue", ev.Name)
 	}
 	return e.rounds(ctx, ev, rep)
 }
 
-// rounds takes turns on one pull request until nothing is pending, within the bounds.
+// rounds takes turns on one pull request or issue until nothing is pending, within the bounds.
 func (e *Engine) rounds(ctx context.Context, ev model.Event, rep *model.Report) error {
 	known := &memory{rights: map[string]model.Permission{}}
 	defer e.leave(known)

@@ -3,9 +3,12 @@ package engine
 import (
 	"cmp"
 	"context"
+	"errors"
+	"slices"
 	"strings"
 
 	"github.com/mergexo/mergexo/internal/command"
+	"github.com/mergexo/mergexo/internal/flow"
 	"github.com/mergexo/mergexo/internal/github"
 	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/turn"
@@ -30,6 +33,31 @@ func (p *pass) judge(ctx context.Context, c command.Case) (_ command.Answer, err
 		return command.Answer{}, err
 	}
 	return p.placed(command.Decide(c)), nil
+}
+
+// judgeIssue decides a command about the work on the issue that it was given on.
+func (p *pass) judgeIssue(ctx context.Context, c command.Case, said command.Said) (command.Answer, error) {
+	c.Away = p.takenAt(said.Comment)
+	w := command.Work{Number: p.event.Number}
+	s, err := p.step(ctx)
+	if err != nil {
+		return command.Answer{}, err
+	}
+	w.Newest, w.Next = s.From, s.Why
+	live := (*Stop)(nil)
+	if _, err := p.deadClaims(ctx); errors.As(err, &live) {
+		w.Next, w.Instead = live.Reason, live.Reason
+	} else if err != nil {
+		return command.Answer{}, err
+	}
+	if c.Command.Name == "retry" && live == nil {
+		p.state.Retried = len(p.state.Flows) > 0
+		if s, err = p.step(ctx); err != nil {
+			return command.Answer{}, err
+		}
+		w.GoesOn, w.Instead = slices.Contains([]flow.Act{flow.Begin, flow.GoOn, flow.Finish}, s.Act), s.Why
+	}
+	return p.placed(command.DecideOnIssue(c, w)), nil
 }
 
 // look gathers all that tells why something happens here or does not. How the head stands to the last accepted one is asked

@@ -172,7 +172,7 @@ func (p *pass) published(ctx context.Context) error {
 func (p *pass) restart(ctx context.Context, head string) error {
 	p.marker.Phase, p.marker.Onto, p.marker.Planned = model.PhaseStarted, head, ""
 	p.marker.Outbox, p.commits = nil, nil
-	if err := p.edit(ctx, turn.ClaimText(p.snap.Pull, p.feedback, p.marker)); err != nil || p.Phase != ApplyPhase {
+	if err := p.edit(ctx, p.claimText()); err != nil || p.Phase != ApplyPhase {
 		return err
 	}
 	return stop(model.ResultRetry, "the head of pull request %d moved to %s meanwhile; the next event's agent phase takes the turn up there", p.event.Number, markdown.Short(head))

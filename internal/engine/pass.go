@@ -11,6 +11,7 @@ import (
 
 	"github.com/mergexo/mergexo/internal/command"
 	"github.com/mergexo/mergexo/internal/config"
+	"github.com/mergexo/mergexo/internal/flow"
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/lineage"
@@ -19,7 +20,7 @@ import (
 	"github.com/mergexo/mergexo/internal/turn"
 )
 
-// pass is one way through for one pull request: at most one turn.
+// pass is one way through for one pull request or issue: at most one turn.
 type pass struct {
 	*Engine
 	event  model.Event
@@ -46,6 +47,14 @@ type pass struct {
 	earlier  string    // the head that a handoff began at, where the branch has grown since
 	admitted string    // the head of commits that another process handed over, and that hold
 	kept     turn.Kept // where the work is of an attempt without a result
+	wip      string    // the tip of the branch that work in progress is saved on; "" for none
+	wipTried bool      // there may be such a branch, whatever its tip is
+
+	// The way from an issue to a pull request.
+	issue  *issueWork      // nil on a pull request
+	source *issueWork      // that a pull request which is new comes from
+	branch string          // that is read along with the issue
+	queue  []model.Comment // what waits on the issue to be taken up
 
 	// The commands at hand.
 	operators   command.Policy
@@ -81,6 +90,12 @@ func (p *pass) once(ctx context.Context) (again bool, err error) {
 	}
 	if p.elsewhereEnded != nil {
 		return false, p.elsewhereEnded
+	}
+	if !p.snap.IsPull {
+		return p.onIssue(ctx)
+	}
+	if issue := p.designed(); issue != 0 {
+		return false, errors.Join(p.goOn(ctx, model.Event{Name: p.event.Name, Repo: p.event.Repo, Number: issue}), p.elsewhereEnded)
 	}
 	if err := p.gates(ctx); err != nil {
 		return false, err
@@ -151,6 +166,19 @@ func policyOf(s config.Settings) turn.Policy {
 	}
 }
 
+// labelsOf are the labels that set an agent to work.
+func labelsOf(l config.Labels) flow.Labels {
+	return flow.Labels{Design: l.Design, Bugfix: l.Bugfix, SmallJob: l.SmallJob, Ignore: l.Ignore}
+}
+
+// subject names what the pass is about.
+func (p *pass) subject() string {
+	if p.issue != nil {
+		return fmt.Sprintf("issue %d", p.event.Number)
+	}
+	return fmt.Sprintf("pull request %d", p.event.Number)
+}
+
 // SettingsPath is where the settings live, on the base branch.
 const SettingsPath = ".github/mergexo.toml"
 
@@ -203,6 +231,15 @@ func (p *pass) ask(ctx context.Context, logins []string) error {
 		p.rights[login] = got[login] // absent: none
 	}
 	return nil
+}
+
+// designed is the issue whose design this pull request was merged with just now; 0 for none.
+func (p *pass) designed() int {
+	t := p.state.Tracked
+	if p.event.Name != "pull_request" || p.snap.Pull.State != model.PullMerged || t == nil || t.Marker.Flow != string(model.FlowDesign) {
+		return 0
+	}
+	return t.Marker.Issue
 }
 
 // watched says that the event is about the pull request's head itself: then it is tracked and guarded even when nobody

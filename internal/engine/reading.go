@@ -30,9 +30,12 @@ func (p *pass) begin(ctx context.Context) error {
 
 // read takes a fresh snapshot and folds its state.
 func (p *pass) read(ctx context.Context) error {
-	q := github.Query{Repo: p.event.Repo, Number: p.event.Number, Node: p.event.CommentNode}
+	q := github.Query{Repo: p.event.Repo, Number: p.event.Number, Node: p.event.CommentNode, Branch: p.branch}
 	if !p.event.Author.Bot {
 		q.Author = p.event.Author.Login
+	}
+	if p.event.Name == "issues" && !p.event.Sender.Bot { // who put the label on
+		q.Sender = p.event.Sender.Login
 	}
 	known, since := p.memory.comments, p.memory.readAt
 	q.Settled = func(read []model.Comment) (model.Mark, bool) {
@@ -49,8 +52,24 @@ func (p *pass) read(ctx context.Context) error {
 	p.memory.comments, p.memory.readAt, p.memory.floor = p.snap.Comments, snap.ReadAt, p.snap.Floor
 	maps.Copy(p.rights, snap.Permissions)
 	p.report.HeadSHA = snap.Pull.HeadSHA
+	if !p.snap.IsPull {
+		p.snap.Pull = p.prospect()
+	}
 	p.fold()
 	return nil
+}
+
+// prospect is the pull request that an issue is on its way to.
+func (p *pass) prospect() model.Pull {
+	t := p.snap.Thread
+	pull := model.Pull{Number: t.Number, Title: t.Title, URL: t.URL, State: model.PullOpen, BaseRef: p.snap.DefaultBranch, BaseSHA: p.snap.DefaultSHA, Issue: t}
+	if t.Closed {
+		pull.State = model.PullClosed
+	}
+	if p.issue != nil {
+		pull.HeadRef, pull.HeadSHA = p.issue.marker.Branch, p.marker.Start
+	}
+	return pull
 }
 
 // memory is what a run remembers from one reading of a pull request to the next.

@@ -62,7 +62,9 @@ func (p *pass) cleaned(ctx context.Context, o model.Outcome) model.Outcome {
 	for i := range o.ReviewReplies {
 		o.ReviewReplies[i].Body = p.clean(ctx, o.ReviewReplies[i].Body)
 	}
-	o.GeneralComment, o.BlockedReason = p.clean(ctx, o.GeneralComment), p.clean(ctx, o.BlockedReason)
+	for _, text := range []*string{&o.GeneralComment, &o.BlockedReason, &o.Title, &o.Summary, &o.PRTitle, &o.PRSummary} {
+		*text = p.clean(ctx, *text)
+	}
 	return o
 }
 

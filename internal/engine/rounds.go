@@ -24,6 +24,7 @@ type dialogue struct {
 	*pass
 	agent          agent.Agent
 	ask            turn.Ask
+	kind           string // of request, but for repairs
 	all            model.Outcome     // of all rounds so far, as one
 	fixes, errands int               // rounds for failing tests, and for git operations
 	conflicts      []string          // paths that a merge of ours left with markers
@@ -35,14 +36,15 @@ type dialogue struct {
 // agentRounds asks the agent, again with the results of git operations that it asked for, and again while its work does
 // not hold, all bounded. It gives all answers as one, and the head that they lead to.
 func (p *pass) agentRounds(ctx context.Context) (model.Outcome, string, error) {
-	d := dialogue{pass: p, ask: turn.Ask{
-		Kind: "feedback", Key: p.marker.Key, Feedback: p.feedback, State: p.state, Guidelines: p.settings.Repo.CodingGuidelines,
-		Tests: p.settings.Repo.RequiredTests, Session: p.marker.Session, Boundary: p.Random(),
-	}}
+	d := dialogue{pass: p}
 	var err error
 	if d.agent, err = p.hire(ctx); err != nil {
 		return model.Outcome{}, "", err
 	}
+	if d.ask, err = p.question(ctx, p.base()); err != nil {
+		return model.Outcome{}, "", err
+	}
+	d.kind = d.ask.Kind
 	for {
 		out, err := d.consult(ctx)
 		if err != nil {
@@ -59,7 +61,9 @@ func (p *pass) agentRounds(ctx context.Context) (model.Outcome, string, error) {
 // as the settings say.
 func (d *dialogue) consult(ctx context.Context) (model.Outcome, error) {
 	d.Log.Info("agent_started", "pr_number", d.event.Number, "turn_key", d.marker.Key, "kind", d.ask.Kind, "repairs", d.fixes, "errands", d.errands)
+	saved := d.save(ctx)
 	out, err := d.agent.Run(ctx, d.checkout.Dir(), turn.Request(d.snap, d.ask))
+	saved()
 	if err == nil {
 		d.charge(out.Usage.CostUSD)
 		return out, nil
@@ -86,9 +90,12 @@ func (d *dialogue) consult(ctx context.Context) (model.Outcome, error) {
 
 // anew begins another session in place of one that is lost, which knows nothing but what GitHub holds.
 func (d *dialogue) anew(ctx context.Context) (model.Outcome, error) {
-	diff, err := d.GitHub.Diff(ctx, d.event.Repo, d.event.Number)
-	if err != nil {
-		d.Log.Warn("diff_unknown", "pr_number", d.event.Number, "error", err) // the agent has the checkout
+	var diff string
+	if d.issue == nil {
+		var err error
+		if diff, err = d.GitHub.Diff(ctx, d.event.Repo, d.event.Number); err != nil {
+			d.Log.Warn("diff_unknown", "pr_number", d.event.Number, "error", err) // the agent has the checkout
+		}
 	}
 	d.ask.Session, d.ask.Fresh, d.ask.Diff = "", true, diff
 	d.note("the agent's earlier session was not on this runner; it began a new one from what GitHub holds")
@@ -99,12 +106,16 @@ func (d *dialogue) anew(ctx context.Context) (model.Outcome, error) {
 // asked once more.
 func (d *dialogue) weigh(ctx context.Context, out model.Outcome) (head string, again bool, err error) {
 	d.all = turn.Join(d.all, out)
-	d.ask.Session, d.ask.Kind, d.ask.CI, d.ask.GitResults = cmp.Or(d.all.Session, d.ask.Session), "feedback", nil, nil
+	d.ask.Session, d.ask.Kind, d.ask.CI, d.ask.GitResults = cmp.Or(d.all.Session, d.ask.Session), d.kind, nil, nil
 	kept := context.WithoutCancel(ctx) // what an agent has finished is kept even when the run was cancelled since
 	if again, err := d.unresolved(out); err != nil || again {
 		return "", again, err
 	}
-	if head, err = d.accept(kept, out); err != nil {
+	answer := out
+	if d.issue != nil { // what the pull request is to say may have been said in an earlier round
+		answer = d.all
+	}
+	if head, err = d.accept(kept, answer); err != nil {
 		return "", false, err
 	}
 	if err := d.grown(kept, head); err != nil {
@@ -120,6 +131,9 @@ func (d *dialogue) weigh(ctx context.Context, out model.Outcome) (head string, a
 		return "", false, err
 	}
 	d.conflicts = nil
+	if again, err := d.regression(kept, head); err != nil || again {
+		return "", again, err
+	}
 	output, err := d.requiredTests(ctx, d.base(), head)
 	if err != nil && ctx.Err() != nil { // the work is whole, only not tested
 		err = failing(err)
@@ -128,7 +142,7 @@ func (d *dialogue) weigh(ctx context.Context, out model.Outcome) (head string, a
 		return head, false, err
 	}
 	name := strings.Join(d.settings.Repo.RequiredTests, " ")
-	return "", true, d.repair(model.CIFailure{Name: name, Log: output},
+	return "", true, d.repair(model.CIFailure{Name: name, Log: output}, model.ReasonTests,
 		fmt.Sprintf("%s fails after %d repair rounds; the end of its output:\n%s", name, d.fixes, output))
 }
 
@@ -144,12 +158,12 @@ func (d *dialogue) grown(ctx context.Context, head string) error {
 }
 
 // repair asks for another round about something that is wrong, as often as the settings allow.
-func (d *dialogue) repair(what model.CIFailure, otherwise string) error {
+func (d *dialogue) repair(what model.CIFailure, reason, otherwise string) error {
 	if d.fixes >= d.settings.Feedback.RepairRounds {
-		return d.blocked(model.ReasonTests, otherwise)
+		return d.blocked(reason, otherwise)
 	}
 	d.fixes++
-	d.ask.Kind, d.ask.CI = "repair", []model.CIFailure{what}
+	d.ask.Kind, d.ask.CI = model.AskRepair, []model.CIFailure{what}
 	return nil
 }
 
@@ -163,7 +177,7 @@ func (d *dialogue) unresolved(out model.Outcome) (again bool, err error) {
 		return false, err
 	}
 	said := "conflict markers are left in " + strings.Join(marked, ", ")
-	return true, d.repair(model.CIFailure{Name: "merge", Log: said}, said)
+	return true, d.repair(model.CIFailure{Name: "merge", Log: said}, model.ReasonTests, said)
 }
 
 // committedMarkers looks for them in what the agent has committed itself, wherever it has moved the files.
@@ -190,7 +204,7 @@ func (d *dialogue) committedMarkers(ctx context.Context, head string) (again boo
 		return false, nil
 	}
 	said := "conflict markers are committed in " + strings.Join(marked, ", ")
-	return true, d.repair(model.CIFailure{Name: "merge", Log: said}, said)
+	return true, d.repair(model.CIFailure{Name: "merge", Log: said}, model.ReasonTests, said)
 }
 
 // runErrands carries out git operations that the agent asked for, since it has no credential of its own.

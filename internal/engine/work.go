@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -64,6 +65,9 @@ func (p *pass) work(ctx context.Context) error {
 		return err
 	}
 	if done.ending != nil {
+		if p.issue != nil { // the next attempt goes on in this session
+			p.marker.Session = cmp.Or(done.out.Session, p.marker.Session)
+		}
 		return p.end(ctx, done.ending)
 	}
 	done.out = p.cleaned(context.WithoutCancel(ctx), done.out)
@@ -78,7 +82,13 @@ func (p *pass) work(ctx context.Context) error {
 		m.Session = done.out.Session
 	}
 	p.seal(&m)
-	return p.record(ctx, m, turn.Outbox(done.out, p.feedback, done.seconds, p.commits, p.notes))
+	o := turn.Outbox(done.out, p.feedback, done.seconds, p.commits, p.notes)
+	if p.issue != nil {
+		if o.Draft, err = p.draft(ctx, done.out, done.head); err != nil {
+			return err
+		}
+	}
+	return p.record(ctx, m, o)
 }
 
 // salvage keeps what an agent has done in a run that cannot go on, and has the claim say so when the run gives it up.
@@ -106,6 +116,9 @@ func (p *pass) produce(ctx context.Context) (done product, err error) {
 
 // restore makes the checkout a clean one of the head.
 func (p *pass) restore(ctx context.Context, head string) error {
+	if p.issue != nil && p.issue.tip == "" {
+		return p.branchOff(ctx)
+	}
 	pull := p.snap.Pull
 	err := p.checkout.Restore(ctx, pull.HeadRef, pull.BaseRef, head)
 	if moved := (*git.ErrHeadMoved)(nil); errors.As(err, &moved) {
@@ -129,7 +142,7 @@ func (p *pass) charge(cost float64) {
 // anything else is said or done; and until it is there, nothing of what is planned is in the turn's marker.
 func (p *pass) record(ctx context.Context, m model.TurnMarker, o model.Outbox) error {
 	m.Phase, m.Outbox = model.PhasePlanned, &o
-	text := turn.PlannedText(p.snap.Pull, p.feedback, m)
+	text := p.plannedText(m)
 	if _, err := p.encode(text, m); err != nil { // better known before the push than after it
 		return p.end(ctx, p.blocked(model.ReasonOutcome, "the answers are too long to be recorded: "+err.Error()))
 	}

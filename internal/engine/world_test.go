@@ -323,7 +323,7 @@ func (w *world) marked(kind, phase string) []object {
 	return slices.DeleteFunc(w.comments(), func(o object) bool {
 		body := strings.TrimSpace(o["body"].(string))
 		last := body[strings.LastIndex(body, "\n")+1:]
-		return !strings.HasPrefix(last, "<!-- mergexo-"+kind+":") || phase != "" && !strings.Contains(last, `"phase":"`+phase+`"`)
+		return !strings.HasPrefix(last, "<!-- mergexo-"+kind+":") || phase != "" && !strings.Contains(last, `"phase":"`+phase+`"`) && !strings.Contains(last, `"status":"`+phase+`"`)
 	})
 }
 

@@ -42,6 +42,9 @@ func (c *Checkout) FetchOrigin(ctx context.Context, branches ...string) (tips ma
 // Tips are the commits that branches of the server had when they were fetched by their names.
 func (c *Checkout) Tips() []string { return c.serverTips() }
 
+// BaseTip is the tip of the base branch of the last Restore or Begin, as it was then; "" where there is none.
+func (c *Checkout) BaseTip() string { return c.refs[fetchedBase] }
+
 // MergeOrigin merges a fetched commit into HEAD of the checkout. Where that conflicts, the checkout is left in the middle
 // of the merge: files and index have what did combine, with conflict markers in the rest, and the next Commit makes the
 // merge commit of it. *ErrConflict names the paths; nobody but MarkedPaths looks whether the markers went away. Missing

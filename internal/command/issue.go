@@ -1,0 +1,66 @@
+package command
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mergexo/mergexo/internal/markdown"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// Work is how the work on an issue stands that is to lead to a pull request.
+type Work struct {
+	Number int
+	Newest *model.Said[model.IssueMarker] // attempt; nil before the first
+	Next   string                         // what happens next, and why
+	// GoesOn says that a retry makes something happen, and Instead why it does not.
+	GoesOn  bool
+	Instead string
+}
+
+// AboutIssue says that a command is about the work on the issue that it was given on: there is no open pull request yet
+// which it could be about.
+func (p Policy) AboutIssue(c Command, thread model.Snapshot) bool {
+	return !thread.IsPull && thread.Thread != nil && len(thread.Thread.Pulls) == 0 && thread.Thread.Number != p.OperationsIssue &&
+		slices.Contains([]string{"retry", "status", "why"}, c.Name) && c.Problem == "" && c.PR == 0 && (c.Issue == 0 || c.Issue == thread.Thread.Number)
+}
+
+// DecideOnIssue answers a command about the work on an issue.
+func DecideOnIssue(c Case, w Work) Answer {
+	switch {
+	case c.Command.Name != "retry":
+		return c.apply("%s", w.table())
+	case c.Away:
+		return c.reject("This was said while a person had taken over, by label. Once the label is off, give the command again.")
+	case !w.GoesOn:
+		return c.reject("Nothing can be tried: %s.", markdown.Plain(w.Instead))
+	}
+	return c.apply("Failed attempts are forgiven; another one begins now.")
+}
+
+// table tells how the work stands.
+func (w Work) table() string {
+	var b strings.Builder
+	row := func(what, how string) { fmt.Fprintf(&b, "\n| %s | %s |", what, markdown.Cell(how)) }
+	fmt.Fprintf(&b, "| issue %d | |\n| --- | --- |", w.Number)
+	if w.Newest == nil {
+		row("state", "**no attempt yet**")
+	} else {
+		m := w.Newest.Marker
+		row("state", fmt.Sprintf("**[%s](%s)**, %s", strings.ReplaceAll(string(m.Status), "_", " "), w.Newest.URL, w.Newest.UpdatedAt.UTC().Format("2006-01-02 15:04 MST")))
+		row("flow", strings.ReplaceAll(string(m.Flow), "_", " "))
+		row("branch", "`"+markdown.Code(m.Branch)+"`")
+		if m.LastCheckpoint != "" {
+			row("last checkpoint", markdown.Commit(w.Newest.URL, m.LastCheckpoint))
+		}
+		if m.Waiting != "" {
+			row("waits because of", "`"+markdown.Code(m.Waiting)+"`")
+		}
+		if m.Pull != 0 {
+			row("pull request", fmt.Sprintf("#%d", m.Pull))
+		}
+	}
+	row("next", markdown.Plain(w.Next))
+	return b.String()
+}

@@ -1,0 +1,271 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/mergexo/mergexo/internal/flow"
+	"github.com/mergexo/mergexo/internal/journal"
+	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/turn"
+)
+
+// issueWork is what a pass knows of the way from its issue to a pull request.
+type issueWork struct {
+	// marker is the attempt at hand, but for what it has in common with a turn's: that is the pass's own marker.
+	marker model.IssueMarker
+	// fresh says that the attempt begins on a branch that nobody has yet.
+	fresh bool
+	// tip is what the server has on the branch, as far as we know; "" for nothing.
+	tip string
+	// rescue is a file with the work that could not be pushed, and lost why it could not.
+	rescue string
+	lost   error
+}
+
+// onIssue takes an issue as far as one attempt goes. It says whether another look is due.
+func (p *pass) onIssue(ctx context.Context) (again bool, err error) {
+	dead, err := p.deadClaims(ctx)
+	if err != nil {
+		return false, err
+	}
+	step, err := p.step(ctx)
+	if err != nil {
+		return false, err
+	}
+	switch step.Act {
+	case flow.Nothing:
+		return false, stop(model.ResultNothing, "%s", step.Why)
+	case flow.Wait:
+		return false, p.waits(step)
+	case flow.Redirect:
+		return false, p.redirect(ctx, step)
+	}
+	return p.attempt(ctx, step, dead)
+}
+
+// waits ends a run on an issue that has said already what it waits for.
+func (p *pass) waits(step flow.Step) error {
+	return &Stop{Result: model.ResultBlocked, Reason: step.Why, Block: &model.BlockMarker{
+		Repo: p.event.Repo.String(), Number: p.event.Number, Reason: step.From.Marker.Waiting, Observed: step.From.Marker.LastCheckpoint,
+	}}
+}
+
+// step decides what is to be done about the issue next, asking GitHub for as little as that takes: nobody's rights, where
+// nothing would come of it even if everybody had them.
+func (p *pass) step(ctx context.Context) (flow.Step, error) {
+	candidates := turn.Candidates(p.snap, p.state, p.policy)
+	facts := flow.Facts{
+		Issue: *p.snap.Thread, State: p.state, Labels: labelsOf(p.settings.Labels), Queued: len(candidates),
+		May: func(string) bool { return true },
+	}
+	if s := flow.Next(facts); s.Act == flow.Nothing || s.Act == flow.Wait || s.Act == flow.Finish {
+		return s, nil
+	}
+	_, label, _ := flow.Of(facts.Issue.Labels, facts.Labels)
+	unasked := turn.Unasked(candidates, p.rights, p.state.Settled, p.policy)
+	if len(p.policy.AllowedUsers) == 0 {
+		for _, login := range flow.Starters(facts.Issue, label) {
+			if _, known := p.rights[login]; !known && !slices.Contains(unasked, login) {
+				unasked = append(unasked, login)
+			}
+		}
+	}
+	if err := p.ask(ctx, unasked); err != nil {
+		return flow.Step{}, err
+	}
+	p.queue = turn.Allowed(candidates, p.rights, p.policy)
+	facts.Queued, facts.May = len(p.queue), p.may
+	s := flow.Next(facts)
+	if s.Act == flow.LookUp {
+		if err := p.readBranch(ctx, s.From.Marker.Branch); err != nil {
+			return flow.Step{}, err
+		}
+		facts.Pulls = append([]model.PullRef{}, p.snap.Branch.Pulls...)
+		s = flow.Next(facts)
+	}
+	return s, nil
+}
+
+// may says that somebody has the right to set an agent to work.
+func (p *pass) may(login string) bool {
+	if allowed := p.policy.AllowedUsers; len(allowed) > 0 {
+		return slices.ContainsFunc(allowed, func(l string) bool { return strings.EqualFold(l, login) })
+	}
+	return p.rights[strings.ToLower(login)] >= model.PermissionWrite
+}
+
+// attempt claims the next attempt and brings it to its end.
+func (p *pass) attempt(ctx context.Context, step flow.Step, dead []model.Said[model.TurnMarker]) (again bool, err error) {
+	p.undertake(step)
+	p.report.TurnKey = p.marker.Key
+	if p.DryRun {
+		return false, p.foretellIssue(step)
+	}
+	if p.marker.Attempt > turn.MaxAttempts {
+		return false, p.wait(ctx, model.ReasonAttempts, "")
+	}
+	if _, why, opens := p.budget().Spend(p.state.Spent, p.serverNow()); why != "" && p.marker.Phase == model.PhaseStarted {
+		return false, p.overBudget(ctx, why, opens)
+	}
+	if p.issue.fresh {
+		if err := p.choose(ctx); err != nil {
+			return false, err
+		}
+	}
+	p.branch = p.issue.marker.Branch
+	if err := p.carryIssue(ctx, dead); err != nil {
+		p.release(ctx, err)
+		return false, err
+	}
+	p.report.Result, p.report.Reason = model.ResultDone, ""
+	return true, nil
+}
+
+// undertake makes the marker of the next attempt.
+func (p *pass) undertake(step flow.Step) {
+	number, issue := p.event.Number, *p.snap.Thread
+	w := &issueWork{}
+	p.issue = w
+	if step.From != nil {
+		w.marker = step.From.Marker
+	}
+	if step.Act == flow.Finish {
+		p.feedback, _ = turn.Find(p.snap, w.marker.Events)
+		p.marker = p.mine(w.marker.TurnMarker)
+		p.marker.Phase = model.PhasePlanned
+		return
+	}
+	w.fresh = step.Act == flow.Begin
+	last := w.marker
+	w.marker = model.IssueMarker{Flow: step.Flow, Base: p.snap.DefaultBranch, Branch: flow.Branch(step.Flow, number, issue.Title, 1)}
+	round, session := int64(0), ""
+	for _, f := range p.state.Flows {
+		if m := f.Marker; m.Status == model.PhaseWaiting && m.Waiting != model.ReasonBudget || m.Status == model.PhaseDone {
+			round = f.CommentID
+		}
+	}
+	start := p.snap.DefaultSHA
+	if !w.fresh {
+		if last.LastCheckpoint != "" {
+			start = last.LastCheckpoint
+		}
+		w.marker.Branch, w.marker.LastCheckpoint, w.marker.Doc, w.marker.Design = last.Branch, last.LastCheckpoint, last.Doc, last.Design
+		session = last.Session
+	} else if step.Flow == model.FlowImplementation {
+		w.marker.Doc, w.marker.Design = last.Doc, last.Pull
+	}
+	now, later := turn.Batch(p.queue, p.policy)
+	p.feedback = now
+	events := turn.Keys(number, now)
+	key := journal.Token(append([]string{"flow", strconv.Itoa(number), string(step.Flow), strconv.FormatInt(round, 10)}, events...)...)
+	m := model.TurnMarker{
+		Repo: p.event.Repo.String(), Number: number, Key: key, Phase: model.PhaseStarted, Events: events, Start: start, Session: session,
+		Attempt: turn.Attempts(p.state, key) + 1,
+	}
+	spent, _, _ := p.budget().Spend(p.state.Spent, p.serverNow())
+	m.Spent = &spent
+	mark := turn.Since(p.snap, later)
+	m.Since, m.Seen = mark.At, mark.ID
+	p.marker = p.mine(m)
+}
+
+// foretellIssue puts into the report what would be done, for a dry run.
+func (p *pass) foretellIssue(step flow.Step) error {
+	number, key, branch := strconv.Itoa(p.event.Number), p.marker.Key, p.issue.marker.Branch
+	p.planned("comment", number, turnToken(key))
+	p.planned("stage", stageRef(p.event.Number, key), journal.Token("stage", key))
+	p.planned("push", branch, journal.Token("push", key))
+	p.planned("pull_request", branch, pullToken(key))
+	p.planned("edit", number, turnToken(key))
+	return stop(model.ResultNothing, "dry run: %s for issue %d would begin: %s", step.Flow, p.event.Number, step.Why)
+}
+
+// carryIssue claims the attempt at hand and brings it to its receipt.
+func (p *pass) carryIssue(ctx context.Context, dead []model.Said[model.TurnMarker]) error {
+	if err := p.claim(ctx); err != nil {
+		return err
+	}
+	if p.marker.Phase == model.PhaseStarted {
+		if err := p.place(ctx, dead); err != nil {
+			return err
+		}
+	}
+	replaced := slices.DeleteFunc(slices.Clone(p.state.Turns), func(t model.Said[model.TurnMarker]) bool {
+		m := t.Marker
+		open := m.Phase == model.PhaseStarted || m.Phase == model.PhasePlanned
+		return t.CommentID == p.claimID || !open && (m.Key != p.marker.Key || m.Phase != model.PhaseFailed)
+	})
+	if err := p.clear(ctx, replaced); err != nil {
+		return err
+	}
+	return p.finishIssue(ctx)
+}
+
+// maxNames is how many names of branches are tried that somebody else has taken.
+const maxNames = 20
+
+// choose finds a name for a fresh branch that nobody has, before anything is claimed: from the claim on, whatever stands
+// under that name is ours.
+func (p *pass) choose(ctx context.Context) error {
+	w := p.issue
+	for nth := 1; nth <= maxNames; nth++ {
+		w.marker.Branch = flow.Branch(w.marker.Flow, p.event.Number, p.snap.Thread.Title, nth)
+		if err := p.readBranch(ctx, w.marker.Branch); err != nil || !p.taken() {
+			return err
+		}
+	}
+	return p.wait(ctx, model.ReasonBranch, fmt.Sprintf("%d names were tried, the last one was %s", maxNames, w.marker.Branch))
+}
+
+// place looks how the branch stands that the claim names.
+func (p *pass) place(ctx context.Context, dead []model.Said[model.TurnMarker]) error {
+	w := p.issue
+	if w.fresh && p.taken() {
+		return p.withdraw(ctx, model.ResultRetry, "branch %s was made by somebody else in the same moment", w.marker.Branch)
+	}
+	w.tip = p.snap.Branch.SHA
+	return p.takeOver(ctx, dead)
+}
+
+// taken says that a name is somebody else's: there is such a branch, or there was a pull request from one.
+func (p *pass) taken() bool { return p.snap.Branch.SHA != "" || len(p.snap.Branch.Pulls) > 0 }
+
+// readBranch reads the issue again, together with what there is under the name of a branch.
+func (p *pass) readBranch(ctx context.Context, name string) error {
+	p.branch = name
+	return p.read(ctx)
+}
+
+// redirect tells people who talk about an issue where its work goes on, once for each comment.
+func (p *pass) redirect(ctx context.Context, step flow.Step) error {
+	m, number := step.From.Marker, p.event.Number
+	at := slices.IndexFunc(p.snap.Branch.Pulls, func(r model.PullRef) bool { return r.Number == m.Pull })
+	pull := p.snap.Branch.Pulls[at]
+	var tokens []string
+	for _, c := range p.queue {
+		tokens = append(tokens, journal.Token("redirect", strconv.Itoa(number), strconv.FormatInt(c.ID, 10)))
+	}
+	if p.DryRun {
+		p.planned("comment", strconv.Itoa(number), tokens[0])
+		return stop(model.ResultNothing, "dry run: %s would be redirected to pull request %d", step.From.URL, m.Pull)
+	}
+	mark := turn.Since(p.snap, nil)
+	m.TurnMarker = model.TurnMarker{
+		Repo: m.Repo, Number: number, Key: m.Key, Phase: model.PhaseDone, Events: turn.Keys(number, p.queue), Since: mark.At, Seen: mark.ID,
+		Session: m.Session, Spent: m.Spent, Head: m.Head,
+	}
+	m.Status = model.PhaseDone
+	body := journal.Body{Text: flow.RedirectText(pull, m.Flow), Tokens: tokens[1:], Kind: journal.KindIssue, Marker: m}
+	if _, err := p.comment(ctx, tokens[0], body, func() int64 { return p.state.Tokens[tokens[0]] }); err != nil {
+		return err
+	}
+	if err := p.read(ctx); err != nil {
+		return err
+	}
+	p.report.Result = model.ResultDone
+	return p.tidy(ctx)
+}

@@ -1,0 +1,345 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/mergexo/mergexo/internal/flow"
+	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/github"
+	"github.com/mergexo/mergexo/internal/journal"
+	"github.com/mergexo/mergexo/internal/lineage"
+	"github.com/mergexo/mergexo/internal/markdown"
+	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/turn"
+)
+
+// pullToken names the opening of the pull request that an attempt leads to.
+func pullToken(key string) string { return journal.Token("pull_request", key) }
+
+// finishIssue brings a claimed attempt to its receipt, from wherever it stands. Comments that arrive while the agent is at
+// work are taken up before the pull request is opened, in so many rounds; later ones are redirected to it.
+func (p *pass) finishIssue(ctx context.Context) error {
+	for round := 1; ; round++ {
+		if p.marker.Phase == model.PhaseStarted {
+			if err := p.work(ctx); err != nil {
+				return err
+			}
+		}
+		there, err := p.landIssue(ctx)
+		if err != nil {
+			return err
+		}
+		if !there {
+			if round >= maxLandings {
+				return stop(model.ResultRetry, "branch %s moves all the time; the work for issue %d is recorded and the next run publishes it", p.issue.marker.Branch, p.event.Number)
+			}
+			continue
+		}
+		more, err := p.arrived(ctx)
+		if err != nil {
+			return err
+		}
+		if len(more) == 0 || round >= maxLandings {
+			return p.openPull(ctx)
+		}
+		if err := p.takeUp(ctx, more); err != nil {
+			return err
+		}
+	}
+}
+
+// landIssue brings the planned commits onto the branch. It says false when they have to be looked at again first; the
+// marker then says how far they are.
+func (p *pass) landIssue(ctx context.Context) (there bool, err error) {
+	if err := p.read(ctx); err != nil {
+		return false, p.gone(ctx, err)
+	}
+	if err := p.stillWanted(ctx); err != nil {
+		return false, err
+	}
+	w, planned := p.issue, p.marker.Planned
+	w.tip = p.snap.Branch.SHA
+	if w.tip == planned {
+		return true, nil
+	}
+	if w.tip == "" || w.tip == p.base() {
+		return p.publishIssue(ctx)
+	}
+	relation, err := p.relation(ctx, w.tip, planned)
+	if err != nil {
+		return false, err
+	}
+	switch relation {
+	case model.Ahead:
+		return p.publishIssue(ctx)
+	case model.Behind: // published by a run that died, and somebody went on from there
+		return true, nil
+	case model.Unknown:
+		return false, stop(model.ResultRetry, "the relation of %s to %s is not known yet", markdown.Short(planned), markdown.Short(w.tip))
+	}
+	if w.marker.LastCheckpoint == "" { // nothing of ours was ever there
+		return false, p.rename(ctx)
+	}
+	return false, p.rebaseIssue(ctx)
+}
+
+// gone is for an issue that was transferred, deleted or converted while the agent was at work: the branch keeps the work,
+// since no comment can.
+func (p *pass) gone(ctx context.Context, cause error) error {
+	if k := github.KindOf(cause); k != github.NotFound && k != github.Gone || p.checkout == nil {
+		return cause
+	}
+	ctx = context.WithoutCancel(ctx)
+	p.claimID, p.kept = 0, p.keepOnBranch(ctx, p.marker.Planned)
+	where := "what was done for it is in the git bundle " + p.issue.rescue
+	if p.kept.Branch != "" {
+		where = "what was done for it is kept on branch " + p.kept.Branch + " at " + p.kept.SHA
+	}
+	return stop(model.ResultFailed, "issue %d is not there any more: %s; %s", p.event.Number, cause, where)
+}
+
+// stillWanted holds a fresh snapshot against all that may have changed while the agent was at work.
+func (p *pass) stillWanted(ctx context.Context) error {
+	mine := slices.ContainsFunc(p.state.Turns, func(t model.Said[model.TurnMarker]) bool { return t.CommentID == p.claimID })
+	s := flow.Next(flow.Facts{Issue: *p.snap.Thread, State: p.state, Labels: labelsOf(p.settings.Labels), May: func(string) bool { return true }})
+	switch {
+	case !mine:
+		return stop(model.ResultRetry, "the claim of this run on issue %d was deleted meanwhile; its work is kept as %s", p.event.Number, p.marker.Planned)
+	case p.snap.Thread.Closed:
+		return p.issueClosed(ctx)
+	case s.Act == flow.Nothing:
+		p.marker.Reason = s.Why
+		if err := p.park(ctx, "The work is recorded. When the label is off again, the next event goes on from here."); err != nil {
+			return err
+		}
+		return stop(model.ResultNothing, "%s", s.Why)
+	}
+	return nil
+}
+
+// issueClosed is for an issue that was closed while the agent was at work: the work goes to its branch, and no pull request is
+// opened that nobody wants.
+func (p *pass) issueClosed(ctx context.Context) error {
+	if err := p.open(ctx); err != nil {
+		return err
+	}
+	if here, err := p.fetched(ctx); err != nil || !here {
+		return err
+	}
+	p.issue.tip = p.snap.Branch.SHA
+	p.kept = p.keepOnBranch(ctx, p.marker.Planned)
+	return p.wait(ctx, model.ReasonClosed, "")
+}
+
+// fetched makes sure of the planned commits: where a run that died recorded them, they are on the stage only.
+func (p *pass) fetched(ctx context.Context) (bool, error) {
+	if len(p.commits) > 0 {
+		return true, nil
+	}
+	if err := p.restore(ctx, p.base()); err != nil {
+		return false, err
+	}
+	return p.unstage(ctx, stageRef(p.event.Number, p.marker.Key))
+}
+
+// publishIssue moves the branch to the planned head and deletes what the work was kept under until then.
+func (p *pass) publishIssue(ctx context.Context) (bool, error) {
+	if err := p.open(ctx); err != nil {
+		return false, err
+	}
+	if here, err := p.fetched(ctx); err != nil || !here {
+		return false, err
+	}
+	if err := p.alive(); err != nil {
+		return false, err
+	}
+	w := p.issue
+	err := p.checkout.Publish(ctx, git.Publish{
+		Branch: w.marker.Branch, Start: w.tip, SHA: p.marker.Planned, Stage: stageRef(p.event.Number, p.marker.Key), Drop: p.droppable(),
+	})
+	rejected, unclear := (*git.ErrRejected)(nil), (*git.ErrUnclear)(nil)
+	switch {
+	case err == nil:
+		w.tip, p.wip = p.marker.Planned, ""
+		p.applied("push", w.marker.Branch, journal.Token("push", p.marker.Key), "applied")
+		p.say(model.Saying{Where: "push to " + w.marker.Branch, Text: p.pushed()})
+		return true, nil
+	case errors.As(err, &unclear):
+		p.Log.Warn("answer_unclear", "kind", "push", "target", w.marker.Branch, "error", err)
+		return false, nil // the next look at the branch tells
+	case !errors.As(err, &rejected):
+		return false, err
+	case rejected.Reason == git.Stale:
+		return false, nil
+	}
+	w.lost = rejected
+	return false, p.wait(ctx, model.ReasonPush, rejected.Error())
+}
+
+// rename gives the work another branch, since somebody has made one of that name meanwhile.
+func (p *pass) rename(ctx context.Context) error {
+	taken := p.issue.marker.Branch
+	if err := p.choose(ctx); err != nil {
+		return err
+	}
+	p.note(fmt.Sprintf("branch %s was made by somebody else meanwhile and was left alone", taken))
+	return p.edit(ctx, flow.PlannedText(*p.snap.Thread, p.markerOf(p.marker)))
+}
+
+// rebaseIssue replays the planned commits on what somebody pushed to the branch meanwhile.
+func (p *pass) rebaseIssue(ctx context.Context) error {
+	head := p.issue.tip
+	relation, err := p.relation(ctx, p.base(), head)
+	if err != nil {
+		return err
+	}
+	if err := p.open(ctx); err != nil {
+		return err
+	}
+	if here, err := p.fetched(ctx); err != nil || !here {
+		return err
+	}
+	replayed := ""
+	if lineage.Decide(relation) == lineage.Pass {
+		if err := p.restore(ctx, head); err != nil {
+			return err
+		}
+		if replayed, err = p.bring(ctx, head); err != nil {
+			return err
+		}
+	}
+	if replayed == "" {
+		p.kept = p.keepOnBranch(ctx, p.marker.Planned)
+		return p.wait(ctx, model.ReasonConflict, "")
+	}
+	if p.commits, err = p.list(ctx, head, replayed); err != nil {
+		return err
+	}
+	m, o := p.marker, *p.marker.Outbox
+	m.Onto, m.Planned, o.Commits = head, replayed, turn.Listed(p.commits)
+	return p.record(ctx, m, o)
+}
+
+// arrived are the comments that came while the agent was at work. Whose right is not known is asked about.
+func (p *pass) arrived(ctx context.Context) ([]model.Comment, error) {
+	candidates := slices.DeleteFunc(turn.Candidates(p.snap, p.state, p.policy), func(c model.Comment) bool {
+		return slices.Contains(p.marker.Events, c.Key(p.event.Number))
+	})
+	if err := p.ask(ctx, turn.Unasked(candidates, p.rights, p.state.Settled, p.policy)); err != nil {
+		return nil, err
+	}
+	return turn.Allowed(candidates, p.rights, p.policy), nil
+}
+
+// takeUp sends the attempt back to the agent with the comments that arrived meanwhile, from the branch as it is now.
+func (p *pass) takeUp(ctx context.Context, more []model.Comment) error {
+	now, later := turn.Batch(more, p.policy)
+	m := &p.marker
+	m.Phase, m.Start, m.Onto, m.Planned, m.Outbox = model.PhaseStarted, p.issue.tip, "", "", nil
+	m.Events = append(m.Events, turn.Keys(p.event.Number, now)...)
+	mark := turn.Since(p.snap, later)
+	m.Since, m.Seen = mark.At, mark.ID
+	p.feedback, p.commits = now, nil
+	p.issue.marker.LastCheckpoint = m.Start
+	return p.edit(ctx, p.claimText())
+}
+
+// openPull finds the pull request of the branch, or opens it, and says so on both sides.
+func (p *pass) openPull(ctx context.Context) error {
+	pull, made, err := p.findPull(ctx)
+	if err != nil {
+		return err
+	}
+	if err := p.introduce(ctx, pull, made); err != nil {
+		return err
+	}
+	w := p.issue
+	planned, o := p.marker, *p.marker.Outbox
+	p.marker.Phase, p.marker.Head, p.marker.Outbox = model.PhaseDone, p.marker.Planned, nil
+	p.marker.Tokens = []string{turnToken(p.marker.Key), pullToken(p.marker.Key)}
+	w.marker.Pull, w.marker.Waiting = pull.Number, ""
+	if err := p.edit(ctx, flow.ReceiptText(*p.snap.Thread, p.markerOf(p.marker), pull, o)); err != nil {
+		p.marker = planned
+		return err
+	}
+	p.report.HeadSHA = p.marker.Head
+	return nil
+}
+
+// findPull is the pull request of the branch; made says that it was opened just now.
+func (p *pass) findPull(ctx context.Context) (pull model.PullRef, made bool, err error) {
+	w, token := p.issue, pullToken(p.marker.Key)
+	found := func() bool {
+		at := slices.IndexFunc(p.snap.Branch.Pulls, func(r model.PullRef) bool { return r.State == model.PullOpen })
+		if at < 0 {
+			at = slices.IndexFunc(p.snap.Branch.Pulls, func(r model.PullRef) bool { return r.Ours })
+		}
+		if at >= 0 {
+			pull = p.snap.Branch.Pulls[at]
+		}
+		return at >= 0
+	}
+	if found() {
+		p.applied("pull_request", strconv.Itoa(pull.Number), token, "present")
+		return pull, false, nil
+	}
+	draft := *p.marker.Outbox.Draft
+	draft.Head, draft.Base = w.marker.Branch, w.marker.Base
+	err = p.create(ctx, "pull_request", w.marker.Branch, token, func() error {
+		pull, err = p.GitHub.CreatePull(ctx, p.event.Repo, draft)
+		made = err == nil
+		return err
+	}, found)
+	switch k := github.KindOf(err); {
+	case err == nil:
+		p.say(model.Saying{Where: fmt.Sprintf("pull request #%d", pull.Number), Text: draft.Title + "\n\n" + draft.Body})
+		return pull, made, nil
+	case k == github.PullExists:
+		if rerr := p.read(ctx); rerr != nil {
+			return pull, false, rerr
+		}
+		if found() {
+			return pull, false, nil
+		}
+	case k == github.NoCommits:
+		p.marker.Outbox = nil
+		return pull, false, p.wait(ctx, model.ReasonNoChange, "")
+	case k == github.Forbidden, k == github.Invalid:
+		p.kept = turn.Kept{Branch: w.marker.Branch, SHA: p.marker.Planned}
+		return pull, false, p.wait(ctx, model.ReasonNoPull, told(err))
+	}
+	return pull, false, err
+}
+
+// told is what GitHub said, with the way out.
+func told(err error) string {
+	e := (*github.Error)(nil)
+	if !errors.As(err, &e) || e.Fix == "" {
+		return err.Error()
+	}
+	return e.Error() + "\n" + e.Fix
+}
+
+// introduce posts the first comment of the pull request, whose marker makes it tracked.
+func (p *pass) introduce(ctx context.Context, ref model.PullRef, made bool) error {
+	other := &pass{
+		Engine: p.Engine, event: model.Event{Name: p.event.Name, Repo: p.event.Repo, Number: ref.Number, IsPull: true}, report: p.report,
+		memory: &memory{rights: p.rights}, settings: p.settings, policy: p.policy, source: p.issue,
+	}
+	defer other.close()
+	if !made {
+		if err := other.begin(ctx); err != nil {
+			return err
+		}
+		return other.track(ctx)
+	}
+	other.snap, other.readAt = p.snap, p.readAt
+	other.snap.IsPull, other.snap.Pull = true, model.Pull{
+		Number: ref.Number, Title: ref.Title, URL: ref.URL, State: ref.State, BaseRef: ref.BaseRef, HeadRef: p.issue.marker.Branch, HeadSHA: ref.HeadSHA, HeadExists: true,
+	}
+	return other.track(ctx)
+}

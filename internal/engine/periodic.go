@@ -1,0 +1,153 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/journal"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// wipBranch is where the work of a claim is saved while its agent is at it. The claim's name is random, so that no other
+// attempt uses it.
+func wipBranch(number int, claim string) string {
+	return fmt.Sprintf("mergexo/checkpoint/%d/wip-%.12s", number, journal.Token("wip", claim))
+}
+
+// saves is the branch that work in progress is saved on; "" where it is not.
+func (p *pass) saves() string {
+	if p.Phase != WholeRun || p.settings.Agent.CheckpointEvery <= 0 {
+		return ""
+	}
+	return wipBranch(p.event.Number, p.marker.Claim)
+}
+
+// save pushes what the agent has done so far, again and again until the returned function is called, so that a runner
+// that is killed takes some minutes of work with it and no more.
+func (p *pass) save(ctx context.Context) (end func()) {
+	branch := p.saves()
+	if branch == "" {
+		return func() {}
+	}
+	over, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		tick := time.NewTicker(p.settings.Agent.CheckpointEvery)
+		defer tick.Stop()
+		for {
+			select {
+			case <-over:
+				return
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+				if err := p.saveOnce(ctx, branch); err != nil {
+					p.Log.Warn("work_not_saved", "number", p.event.Number, "turn_key", p.marker.Key, "branch", branch, "error", err)
+				}
+			}
+		}
+	}()
+	return func() {
+		close(over)
+		<-ended
+	}
+}
+
+// saveOnce pushes what is in the checkout right now, unless it was pushed before or must not be.
+func (p *pass) saveOnce(ctx context.Context, branch string) error {
+	head, err := p.checkout.Snapshot(ctx, p.wip, "Work in progress on "+p.subject())
+	if err != nil || head == "" || head == p.wip {
+		return err
+	}
+	found, err := p.inspect(ctx, p.base(), head)
+	if err != nil {
+		return err
+	}
+	if found.reason != "" {
+		return fmt.Errorf("it must not be pushed: %s", found.reason) // the detail is for the agent's own ears, at the end
+	}
+	p.wipTried = true
+	if err := p.checkout.Publish(ctx, git.Publish{Branch: branch, Start: p.wip, SHA: head}); err != nil {
+		return err
+	}
+	p.wip = head
+	p.Log.Info("work_saved", "number", p.event.Number, "turn_key", p.marker.Key, "branch", branch, "head", head)
+	return nil
+}
+
+// droppable are the refs that are not needed any more once the work is somewhere else.
+func (p *pass) droppable() []git.Ref {
+	if !p.wipTried {
+		return nil
+	}
+	return []git.Ref{{Name: "refs/heads/" + wipBranch(p.event.Number, p.marker.Claim)}}
+}
+
+// orphans are the branches with saved work of claims whose runs died.
+func (p *pass) orphans(ctx context.Context, dead []model.Said[model.TurnMarker]) (map[string]string, error) {
+	var refs []string
+	for _, d := range dead {
+		if d.Marker.Phase == model.PhaseStarted && d.Marker.Claim != "" {
+			refs = append(refs, "refs/heads/"+wipBranch(p.event.Number, d.Marker.Claim))
+		}
+	}
+	if len(refs) == 0 || p.Phase != WholeRun {
+		return nil, nil
+	}
+	if err := p.open(ctx); err != nil {
+		return nil, err
+	}
+	return p.checkout.Remote(ctx, refs...)
+}
+
+// takeOver brings the work that a run had saved before it died to the branch of its flow, so that the next attempt goes on
+// from there.
+func (p *pass) takeOver(ctx context.Context, dead []model.Said[model.TurnMarker]) error {
+	left, err := p.orphans(ctx, dead)
+	if err != nil || len(left) == 0 {
+		return err
+	}
+	w := p.issue
+	if err := p.restore(ctx, w.tip); err != nil {
+		return err
+	}
+	for _, d := range slices.Backward(dead) {
+		ref := "refs/heads/" + wipBranch(p.event.Number, d.Marker.Claim)
+		if left[ref] == "" {
+			continue
+		}
+		if err := p.adopt(ctx, ref); err != nil {
+			p.Log.Warn("saved_work_not_taken_over", "issue_number", p.event.Number, "ref", ref, "error", err)
+			p.note("work that a run had saved before it died could not be gone on with; it is on branch " + ref[len("refs/heads/"):])
+		}
+	}
+	return nil
+}
+
+// adopt makes one commit of what was saved and moves the flow's branch to it.
+func (p *pass) adopt(ctx context.Context, ref string) error {
+	w := p.issue
+	saved, err := p.checkout.FetchRef(ctx, ref)
+	if err != nil {
+		return err
+	}
+	if err := p.checkout.Deepen(ctx, p.base(), saved); err != nil {
+		return err
+	}
+	head, err := p.checkout.Flat(ctx, saved, checkpointMessage(p.subject()))
+	if err != nil {
+		return err
+	}
+	if head != w.tip && head != p.base() {
+		err = p.checkout.Publish(ctx, git.Publish{Branch: w.marker.Branch, Start: w.tip, SHA: head, Drop: []git.Ref{{Name: ref, SHA: saved}}})
+		if err != nil {
+			return err
+		}
+		w.tip, w.marker.LastCheckpoint, p.marker.Start = head, head, head
+		p.applied("checkpoint", w.marker.Branch, journal.Token("checkpoint", p.marker.Key, head), "applied")
+	}
+	return nil
+}

@@ -1,0 +1,152 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/mergexo/mergexo/internal/agent"
+	"github.com/mergexo/mergexo/internal/flow"
+	"github.com/mergexo/mergexo/internal/journal"
+	"github.com/mergexo/mergexo/internal/markdown"
+	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/turn"
+)
+
+// wait ends an attempt on an issue that only a person can bring further. It is said in a comment of its own, since an edit
+// of the claim would notify nobody, and says where the work is.
+func (p *pass) wait(ctx context.Context, reason, detail string) error {
+	w := p.issue
+	said := flow.Stop{Reason: reason, Detail: detail, Kept: flow.Kept(p.kept), Empty: p.empty(), Notes: p.notes, Rescue: w.rescue}
+	ended := &Stop{Result: model.ResultBlocked, Reason: flow.Reason(p.event.Number, w.marker, said), Block: &model.BlockMarker{
+		Repo: p.event.Repo.String(), Number: p.event.Number, Reason: reason, Observed: p.kept.SHA,
+	}}
+	if w.lost != nil && p.kept.Branch == "" {
+		ended = stop(model.ResultFailed, "%s; it could not be pushed: %s", ended.Reason, w.lost)
+	}
+	if p.Phase == AgentPhase { // the apply phase finds the same, and says so
+		return stop(model.ResultNothing, "%s", ended.Reason)
+	}
+	m := w.marker
+	m.TurnMarker, m.Status, m.Waiting = p.marker, model.PhaseWaiting, reason
+	m.Expires, m.TurnMarker.Reason = time.Time{}, detail
+	if p.kept.Branch == m.Branch && p.kept.SHA != "" {
+		m.LastCheckpoint = p.kept.SHA
+	}
+	if m.Planned == "" || m.Outbox == nil || m.Outbox.Draft == nil { // only a plan that is whole is gone on with
+		m.Planned, m.Outbox = "", nil
+	}
+	m.Checkpoint, m.CheckpointSHA = p.kept.Branch, p.kept.SHA
+	token := journal.Token("wait", strconv.Itoa(p.event.Number), p.kept.SHA, reason, m.Key)
+	if p.DryRun {
+		p.planned("comment", strconv.Itoa(p.event.Number), token)
+		return ended
+	}
+	if err := p.sayStop(ctx, token, flow.StopText(*p.snap.Thread, m, said), m); err != nil {
+		return err
+	}
+	return ended
+}
+
+// empty tells why nothing is kept where something was done; "" where there was nothing.
+func (p *pass) empty() string {
+	if p.issue.lost != nil {
+		return "What was done could not be pushed: " + markdown.Inline(p.issue.lost.Error()) + "."
+	}
+	return ""
+}
+
+// sayStop posts a stop once, and then takes the claim away whose place it takes.
+func (p *pass) sayStop(ctx context.Context, token, text string, m model.IssueMarker) error {
+	if p.state.Tokens[token] == 0 {
+		body := journal.Body{Text: text, Kind: journal.KindIssue, Marker: packed(m)}
+		if _, err := p.comment(ctx, token, body, func() int64 { return p.state.Tokens[token] }); err != nil {
+			return err
+		}
+	}
+	if p.claimID == 0 {
+		return nil
+	}
+	claim := p.claimID
+	p.claimID = 0
+	return p.remove(ctx, claim, turnToken(p.marker.Key))
+}
+
+// overBudget says once a day that the day's budget is spent. Nothing is taken up by it.
+func (p *pass) overBudget(ctx context.Context, why string, opens time.Time) error {
+	m, mark := &p.marker, p.state.Settled
+	m.Events, m.Since, m.Seen = nil, mark.At, mark.ID
+	m.Key = journal.Token(m.Key, opens.Format(time.DateOnly))
+	if p.issue.fresh { // no branch was chosen
+		p.issue.marker.Branch = ""
+	}
+	return p.wait(ctx, model.ReasonBudget, why+"; it opens again at "+opens.Format("2006-01-02 15:04 UTC"))
+}
+
+// endIssue keeps what the agent has done for an issue so far, and says why there is no pull request yet.
+func (p *pass) endIssue(ctx context.Context, e *ending) error {
+	failed := (*agent.Error)(nil)
+	timeout := errors.As(e.cause, &failed) && failed.Kind == agent.Timeout
+	if ctx.Err() != nil && e.block.Reason == "" {
+		return p.cutShort(ctx)
+	}
+	ctx = context.WithoutCancel(ctx)
+	p.kept = p.keep(ctx)
+	switch {
+	case e.block.Reason != "":
+		return p.wait(ctx, e.block.Reason, e.detail)
+	case timeout:
+		return p.wait(ctx, model.ReasonTimeout, e.cause.Error())
+	case p.issue.lost != nil:
+		return p.wait(ctx, model.ReasonAttempts, e.cause.Error())
+	case e.waits:
+		return p.postpone(ctx, e.cause)
+	case p.marker.Attempt >= turn.MaxAttempts:
+		return p.wait(ctx, model.ReasonAttempts, e.cause.Error())
+	}
+	return p.failed(ctx, e.cause)
+}
+
+// cutShort brings the work to safety in the moment that a cancelled run has left, and says where it is.
+func (p *pass) cutShort(ctx context.Context) error {
+	ctx, done := context.WithTimeout(context.WithoutCancel(ctx), lastWords)
+	defer done()
+	p.kept = p.keep(ctx)
+	err := p.wait(ctx, model.ReasonCancelled, "")
+	if s := (*Stop)(nil); errors.As(err, &s) && s.Result == model.ResultBlocked {
+		s.Result = model.ResultRetry
+	}
+	return err
+}
+
+// keepOnBranch pushes what was done for an issue to the branch of its flow. Where somebody was faster there, it goes to a
+// branch of its own; where it cannot be pushed at all, into a file, and the run fails loudly.
+func (p *pass) keepOnBranch(ctx context.Context, head string) turn.Kept {
+	w := p.issue
+	for _, to := range []struct{ branch, start string }{{w.marker.Branch, w.tip}, {checkpointBranch(p.event.Number, head), ""}} {
+		err := p.push(ctx, to.branch, to.start, head)
+		if err == nil {
+			if to.branch == w.marker.Branch {
+				w.tip = head
+			}
+			p.applied("checkpoint", to.branch, journal.Token("checkpoint", p.marker.Key, head), "applied")
+			return turn.Kept{Branch: to.branch, SHA: head}
+		}
+		p.Log.Warn("checkpoint_failed", "issue_number", p.event.Number, "branch", to.branch, "turn_key", p.marker.Key, "error", err)
+		w.lost = err
+		if !stale(err) {
+			break
+		}
+	}
+	file := filepath.Join(p.Git.Temp, fmt.Sprintf("mergexo-checkpoint-%d-%.12s.bundle", p.event.Number, head))
+	if err := p.checkout.Rescue(ctx, file, w.marker.Branch, p.base(), head); err != nil {
+		p.Log.Error("checkpoint_lost", "issue_number", p.event.Number, "error", err)
+		p.note("it could not be left on the runner either: " + err.Error())
+		return turn.Kept{}
+	}
+	w.rescue = file
+	return turn.Kept{}
+}

@@ -1,0 +1,150 @@
+package flow
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// Act is what is to be done about an issue next.
+type Act string
+
+// The acts.
+const (
+	Nothing  Act = "nothing"
+	Wait     Act = "wait"     // for a person to say something
+	Begin    Act = "begin"    // a first attempt, on a branch that is not there yet
+	GoOn     Act = "go_on"    // another attempt, from where the last one got to
+	Finish   Act = "finish"   // what is planned: no agent is needed
+	Redirect Act = "redirect" // people who talk here to the pull request
+	LookUp   Act = "look_up"  // how the pull request of the newest receipt stands, and then ask again
+)
+
+// Step is the next act, and why it is that one.
+type Step struct {
+	Act  Act
+	Why  string
+	Flow model.Flow
+	// From is the newest attempt; nil before the first.
+	From *model.Said[model.IssueMarker]
+}
+
+// Facts are what a step is decided on.
+type Facts struct {
+	Issue  model.Issue
+	State  model.State
+	Labels Labels
+	// May says that somebody has the right to set an agent to work; logins are in lower case.
+	May func(login string) bool
+	// Queued is how many comments by such people wait to be taken up.
+	Queued int
+	// Pulls are the pull requests from the branch of the newest receipt; nil: they are not known.
+	Pulls []model.PullRef
+}
+
+// Next decides what is to be done about an issue.
+func Next(f Facts) Step {
+	s := f.next()
+	if s.Act != Begin && s.Act != GoOn {
+		return s
+	}
+	_, label, _ := Of(f.Issue.Labels, f.Labels)
+	if ok, why := MayStart(f.Issue, label, f.May); !ok {
+		return Step{Act: Nothing, Why: why, From: s.From}
+	}
+	return s
+}
+
+func (f Facts) next() Step {
+	s := Step{Act: Nothing}
+	if n := len(f.State.Flows); n > 0 {
+		s.From = &f.State.Flows[n-1]
+	}
+	flow, _, labelled := Of(f.Issue.Labels, f.Labels)
+	switch {
+	case f.Issue.Closed:
+		return s.as(Nothing, "issue %d is closed", f.Issue.Number)
+	case has(f.Issue.Labels, f.Labels.Ignore):
+		return s.as(Nothing, "label %q is on issue %d: a person has taken over", f.Labels.Ignore, f.Issue.Number)
+	case s.From != nil && s.From.Marker.Status == model.PhasePlanned:
+		s.Flow = s.From.Marker.Flow
+		return s.as(Finish, "the work is done and recorded")
+	case s.From != nil && s.From.Marker.Status == model.PhaseDone:
+		return f.opened(s, flow, labelled)
+	case !labelled:
+		return s.as(Nothing, "issue %d has no label that sets an agent to work", f.Issue.Number)
+	case s.From == nil:
+		s.Flow = flow
+		return s.as(Begin, "it is labelled")
+	}
+	return f.unfinished(s, flow)
+}
+
+// unfinished is for an issue whose newest attempt came to no pull request.
+func (f Facts) unfinished(s Step, flow model.Flow) Step {
+	m := s.From.Marker
+	s.Flow = flow
+	if m.Flow == model.FlowImplementation && flow == model.FlowDesign { // the label that began it all
+		s.Flow = model.FlowImplementation
+	}
+	switch {
+	case m.Status != model.PhaseWaiting:
+		return s.as(GoOn, "the last attempt came to no result")
+	case f.Queued > 0:
+		return s.as(GoOn, "somebody answered")
+	case f.State.Retried && m.Outbox != nil:
+		s.Flow = m.Flow
+		return s.as(Finish, "the work is done and recorded")
+	case f.State.Retried:
+		return s.as(GoOn, "an operator asked for another attempt")
+	}
+	return s.as(Wait, "issue %d waits for a person (%s), see %s; a comment there goes on, or /mergexo retry", f.Issue.Number, m.Waiting, s.From.URL)
+}
+
+// opened is for an issue that a pull request was opened for.
+func (f Facts) opened(s Step, flow model.Flow, labelled bool) Step {
+	m := s.From.Marker
+	anew := labelled && (f.State.Retried || f.labelledSince(*s.From))
+	design := labelled && m.Flow == model.FlowDesign && flow == model.FlowDesign
+	if f.Queued == 0 && !anew && !design {
+		return s.as(Nothing, "pull request %d was opened for issue %d", m.Pull, f.Issue.Number)
+	}
+	if f.Pulls == nil {
+		return s.as(LookUp, "how pull request %d stands decides", m.Pull)
+	}
+	at := slices.IndexFunc(f.Pulls, func(p model.PullRef) bool { return p.Number == m.Pull })
+	switch {
+	case at >= 0 && f.Pulls[at].State == model.PullOpen && f.Queued > 0:
+		return s.as(Redirect, "pull request %d is where the work goes on", m.Pull)
+	case at >= 0 && f.Pulls[at].State == model.PullOpen:
+		return s.as(Nothing, "pull request %d is open for issue %d", m.Pull, f.Issue.Number)
+	case design && at >= 0 && f.Pulls[at].State == model.PullMerged:
+		s.Flow = model.FlowImplementation
+		return s.as(Begin, "its design was merged with pull request %d", m.Pull)
+	case anew:
+		s.Flow = flow
+		return s.as(Begin, "it was asked for again after pull request %d", m.Pull)
+	}
+	return s.as(Nothing, "pull request %d of issue %d is over; put the label on again, or /mergexo retry, to begin anew", m.Pull, f.Issue.Number)
+}
+
+// labelledSince says that a label of a flow was put on after an attempt had ended.
+func (f Facts) labelledSince(last model.Said[model.IssueMarker]) bool {
+	_, label, ok := Of(f.Issue.Labels, f.Labels)
+	if !ok {
+		return false
+	}
+	change, ok := Labelled(f.Issue, label)
+	return ok && change.At.After(last.UpdatedAt)
+}
+
+func (s Step) as(act Act, why string, args ...any) Step {
+	s.Act, s.Why = act, fmt.Sprintf(why, args...)
+	return s
+}
+
+func has(labels []string, label string) bool {
+	return label != "" && slices.ContainsFunc(labels, func(l string) bool { return strings.EqualFold(l, label) })
+}
