@@ -61,24 +61,21 @@ func lines(text string) string {
 	return strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(strings.TrimPrefix(text, "\uFEFF"))
 }
 
-// withoutFrontMatter takes front matter off a document. Lines between two rules are such only if they name fields.
+// fields are lines of front matter, YAML or nearly so: names with values, and what is indented, listed or noted below them.
+var fields = regexp.MustCompile(`^\n*[\w-]+:(?:[ \t].*)?(?:\n(?:[\w-]+:(?:[ \t].*)?|[ \t].*|-(?:[ \t].*)?|#.*)?)*$`)
+
+// withoutFrontMatter takes front matter off a document. Text between two rules is none.
 func withoutFrontMatter(document string) string {
 	text := strings.TrimLeft(lines(document), "\n")
 	front, rest, ok := cutFrontMatter(text)
-	if !ok {
-		return text
-	}
-	var fields map[string]yaml.Node // nodes, so that aliases are not followed
-	if yaml.Unmarshal([]byte(quoted(front)), &fields) != nil || len(fields) == 0 && strings.TrimSpace(front) != "" {
+	if !ok || strings.TrimSpace(front) != "" && !fields.MatchString(front) {
 		return text
 	}
 	return rest
 }
 
-// starred are items of lists that begin with an asterisk, which YAML takes for something else, and people for a glob.
-var starred = regexp.MustCompile(`(?m)^([ \t]*-[ \t]+)(\*[^\s'"]*)[ \t]*$`)
-
-func quoted(front string) string { return starred.ReplaceAllString(front, "$1'$2'") }
+// starred are paths that begin with an asterisk, which YAML takes for something else, and people for a glob.
+var starred = regexp.MustCompile(`(?m)^([ \t]*(?:-|touch_paths:)[ \t]+)(\*[^\s'"]*)([ \t]+#.*|[ \t]*)$`)
 
 // TouchPaths reads from a design document, which people may have edited, what it says will be changed. A document without
 // that field says nothing. Errors name the line.
@@ -87,46 +84,66 @@ func TouchPaths(document []byte) ([]string, error) {
 	if !ok {
 		return nil, errors.New("line 1: no front matter between lines of three dashes")
 	}
-	var fields struct {
-		Paths yaml.Node `yaml:"touch_paths"`
-	}
-	if err := yaml.Unmarshal([]byte(quoted(front)), &fields); err != nil {
+	var root yaml.Node
+	if err := yaml.Unmarshal([]byte(starred.ReplaceAllString(front, "$1'$2'$3")), &root); err != nil {
 		return nil, located(err, front)
 	}
-	items := fields.Paths.Content
-	switch list := fields.Paths; {
-	case list.IsZero() || list.Tag == "!!null":
+	if len(root.Content) == 0 {
+		return nil, nil
+	}
+	top := root.Content[0]
+	if top.Kind != yaml.MappingNode {
+		return nil, fmt.Errorf("line %d: front matter: no names with values", top.Line+1)
+	}
+	for n := 0; n+1 < len(top.Content); n += 2 {
+		if top.Content[n].Value == "touch_paths" {
+			return listed(top.Content[n+1])
+		}
+	}
+	return nil, nil
+}
+
+// listed reads a list of paths. The lines that the nodes know are counted from the one below the dashes.
+func listed(list *yaml.Node) ([]string, error) {
+	wrong := func(n *yaml.Node, text string, args ...any) error {
+		return fmt.Errorf("line %d: touch_paths: %s", n.Line+1, fmt.Sprintf(text, args...))
+	}
+	items := list.Content
+	switch {
+	case list.Tag == "!!null":
 		return nil, nil
 	case list.Kind == yaml.ScalarNode: // one path needs no list
-		items = []*yaml.Node{&list}
+		items = []*yaml.Node{list}
 	case list.Kind != yaml.SequenceNode:
-		return nil, fmt.Errorf("line %d: touch_paths: not a list of paths", list.Line+1)
+		return nil, wrong(list, "not a list of paths")
+	case len(items) > maxTouchPaths:
+		return nil, wrong(list, "%d paths; at most %d, globs stand for many", len(items), maxTouchPaths)
 	}
 	var paths []string
 	for _, item := range items {
 		if item.Kind != yaml.ScalarNode {
-			return nil, fmt.Errorf("line %d: touch_paths: not a path; one with special characters stands in double quotes", item.Line+1)
+			return nil, wrong(item, "not a path; one with special characters stands in double quotes")
 		}
-		if wrong := badPath(item.Value); wrong != "" {
-			return nil, fmt.Errorf("line %d: touch_paths: %q: %s", item.Line+1, item.Value, wrong)
+		if bad := badPath(item.Value); bad != "" {
+			return nil, wrong(item, "%q: %s", item.Value, bad)
 		}
 		paths = append(paths, item.Value)
-	}
-	if len(paths) > maxTouchPaths {
-		return nil, fmt.Errorf("line %d: touch_paths: %d paths; at most %d, globs stand for many", fields.Paths.Line+1, len(paths), maxTouchPaths)
 	}
 	return paths, nil
 }
 
-// yamlLine is how the YAML reader says where it stopped. It counts from the line below the dashes.
-var yamlLine = regexp.MustCompile(`^yaml: (?:unmarshal errors:\s+)?line (\d+): `)
+// How the YAML reader says where it stopped. It counts as above.
+var (
+	yamlLine  = regexp.MustCompile(`^yaml: line (\d+): `)
+	yamlAlias = regexp.MustCompile(`unknown anchor '([^']*)'`)
+)
 
 func located(err error, front string) error {
-	text, line := err.Error(), 0
+	text, line := err.Error(), 1 // it does not name the first
 	if m := yamlLine.FindStringSubmatch(text); m != nil {
 		line, _ = strconv.Atoi(m[1])
 		text = text[len(m[0]):]
-	} else if alias := regexp.MustCompile(`unknown anchor '([^']*)'`).FindStringSubmatch(text); alias != nil {
+	} else if alias := yamlAlias.FindStringSubmatch(text); alias != nil {
 		before, _, _ := strings.Cut(front, "*"+alias[1])
 		line = strings.Count(before, "\n") + 1
 		text = "*" + alias[1] + " has to stand in double quotes"

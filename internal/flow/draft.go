@@ -105,7 +105,7 @@ func notes(all []string) string {
 		if len(n) > noteLimit {
 			n = strings.ToValidUTF8(n[:noteLimit], "") + "…"
 		}
-		b.WriteString("> " + markdown.Inline(n) + "\n\n")
+		b.WriteString("> " + markdown.Inline(Inert(n)) + "\n\n")
 	}
 	return b.String()
 }

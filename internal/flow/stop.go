@@ -23,35 +23,34 @@ type Stop struct {
 	Rescue string
 }
 
-// pause is what is said for one reason: a headline, in which %s is the branch, and what helps. A help that ends in a
-// semicolon is followed by where the next attempt begins.
+// pause is what is said for one reason: a headline, in which %s is the branch, and what helps, in which it is where the
+// next attempt begins.
 type pause struct{ headline, help string }
 
 const (
-	answer = "Answer in a comment here;"
-	again  = "Comment here what to do otherwise, or an operator comments `/mergexo retry`;"
-	retry  = "then an operator comments `/mergexo retry`;"
+	again = "%s, comment here with what the agent should know, or have an operator comment `/mergexo retry`."
+	retry = "%s, have an operator comment `/mergexo retry`."
 )
 
 var pauses = map[string]pause{
-	model.ReasonAgent:     {"the agent needs a decision", answer},
+	model.ReasonAgent:     {"the agent needs a decision", "%s, answer in a comment here."},
 	model.ReasonTests:     {"required tests fail", again},
 	model.ReasonNoTest:    {"no test comes with the bug fix", "Files that match `[repo] test_file_regex` count as tests. " + again},
-	model.ReasonTimeout:   {"the agent did not come to an end in its time", "`[agent] timeout` gives it more. " + again},
+	model.ReasonTimeout:   {"the agent did not come to an end in its time", "`[agent] timeout` says how long that is. " + again},
 	model.ReasonCancelled: {"the workflow run was cancelled", again},
-	model.ReasonNoChange:  {"the agent changed nothing", "Say in a comment here what is to be changed;"},
+	model.ReasonNoChange:  {"the agent changed nothing", "%s, say in a comment here what is to be changed."},
 	model.ReasonOutcome:   {"the agent's answer does not hold", again},
-	model.ReasonForbidden: {"the agent changed what it must not", "`[feedback]` in the settings says what that is. " + again},
-	model.ReasonSecret:    {"the work holds what looks like a secret", "Where it is none, name the file in `[feedback] allow_secrets`. " + again},
-	model.ReasonRefused:   {"the agent's model refused", "Say it in other words in a comment here;"},
-	model.ReasonSession:   {"the agent's session is not to be had", "To let the agent begin a new session, an operator comments `/mergexo retry`;"},
-	model.ReasonBudget:    {"the day's budget is spent", "The day ends at 00:00 UTC. To go on, an operator comments `/mergexo retry`;"},
-	model.ReasonPush:      {"the server refused the push to `%s`", "Let MergeXO's token create and push branches `agent/**`, " + retry},
+	model.ReasonForbidden: {"the agent changed what it must not", again},
+	model.ReasonSecret:    {"the work holds what looks like a secret", "Files in which such things may stand are named in `[feedback] allow_secrets`. " + again},
+	model.ReasonRefused:   {"the agent's model refused", "%s, say it in other words in a comment here."},
+	model.ReasonSession:   {"the agent's session is not to be had", "%s with a new session, have an operator comment `/mergexo retry`."},
+	model.ReasonBudget:    {"the day's budget is spent", "The next day begins at 00:00 UTC. " + retry},
+	model.ReasonPush:      {"the server refused the push to `%s`", "Let MergeXO's token create branches `agent/**` and push to them. " + retry},
 	model.ReasonAttempts:  {"the agent failed again and again", again},
-	model.ReasonClosed:    {"the issue was closed while the agent was at work", "To go on, reopen it, " + retry},
+	model.ReasonClosed:    {"the issue was closed while the agent was at work", "Reopen it first. " + retry},
 	model.ReasonNoPull: {"GitHub does not let MergeXO open the pull request", "Switch on *Allow GitHub Actions to create and approve pull requests* under Settings, Actions, General " +
-		"(an organization or enterprise may have it switched off above), or use the token of a GitHub App. Then an operator comments `/mergexo retry`, and the pull request is opened without another attempt."},
-	model.ReasonBranch:   {"every name for the branch is taken", "Delete or rename the branches `agent/*/` with this issue's number that are not needed, " + retry},
+		"(where it cannot be, the organization or enterprise has it off), or use the token of a GitHub App. Then have an operator comment `/mergexo retry`: the pull request is opened without another attempt."},
+	model.ReasonBranch:   {"every name for the branch is taken", "Delete or rename branches of this issue below `agent/` that are not needed. " + retry},
 	model.ReasonConflict: {"commits that were pushed to `%s` meanwhile conflict with the attempt's own", again},
 }
 
@@ -74,11 +73,11 @@ func StopText(i model.Issue, m model.IssueMarker, s Stop) string {
 	if n := notes(s.Notes); n != "" {
 		b.WriteString("\n" + strings.TrimRight(n, "\n") + "\n")
 	}
-	b.WriteString("\n- " + help(s))
-	if s.Kept.Branch != "" {
-		branch := word(s.Kept.Branch)
-		fmt.Fprintf(&b, "\n- To look at the branch or add to it:\n  `git fetch origin %s:%s && git switch %s`", branch, branch, branch)
+	if s.Kept.Branch == "" {
+		return b.String() + "\n" + help(s)
 	}
+	branch := word(s.Kept.Branch)
+	fmt.Fprintf(&b, "\n- %s\n- To look at the branch or add to it:\n  `git fetch origin %s:%s && git switch %s`", help(s), branch, branch, branch)
 	return b.String()
 }
 
@@ -89,9 +88,12 @@ func whereabouts(i model.Issue, m model.IssueMarker, s Stop) string {
 		parts = append(parts, kept(i, m.Base, s.Kept))
 	}
 	if s.Rescue != "" {
-		file := word(path.Base(s.Rescue))
-		parts = append(parts, fmt.Sprintf("**The work could not be pushed.** It is on the runner, in the git bundle %s; where the workflow uploads that, it is among the run's artifacts. "+
-			"With the file at hand:\n\n    git fetch %s HEAD:mergexo-rescue && git switch mergexo-rescue", markdown.Inline(s.Rescue), file))
+		what := "The work"
+		if s.Kept.Branch != "" {
+			what = "What was done since"
+		}
+		parts = append(parts, fmt.Sprintf("**%s could not be pushed.** It is on the runner, in the git bundle %s; where the workflow uploads that, it is among the run's artifacts. "+
+			"With the file at hand:\n\n    git fetch %s HEAD:mergexo-rescue && git switch mergexo-rescue", what, markdown.Inline(s.Rescue), word(path.Base(s.Rescue))))
 	}
 	switch {
 	case len(parts) > 0:
@@ -110,17 +112,14 @@ func kept(i model.Issue, base string, k Kept) string {
 
 // help tells what a person can do, and where the next attempt then begins.
 func help(s Stop) string {
-	text := pauses[s.Reason].help
-	if text == "" {
-		text = again
+	p, known := pauses[s.Reason]
+	if !known {
+		p.help = again
 	}
-	switch {
-	case !strings.HasSuffix(text, ";"):
-		return text
-	case s.Kept.Branch != "":
-		return text + " the next attempt goes on from that branch."
+	if s.Kept.Branch != "" {
+		return strings.ReplaceAll(p.help, "%s", "To go on from that branch")
 	}
-	return text + " the next attempt begins anew."
+	return strings.ReplaceAll(p.help, "%s", "To begin anew")
 }
 
 // word makes a name ours to paste into a shell, inside of a code span.

@@ -14,7 +14,7 @@ import (
 
 // works are the flows as what an agent is at work on.
 var works = map[model.Flow]string{
-	model.FlowDesign: "a design", model.FlowBugfix: "a bug fix", model.FlowSmallJob: "a small job", model.FlowImplementation: "the implementation of its design",
+	model.FlowDesign: "a design", model.FlowBugfix: "a bug fix", model.FlowSmallJob: "a small job", model.FlowImplementation: "the implementation of the design",
 }
 
 func work(f model.Flow) string {
@@ -29,26 +29,22 @@ func work(f model.Flow) string {
 // none.
 func ClaimText(i model.Issue, m model.IssueMarker, comments []model.Comment, wip string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "**Working on this issue** as %s, ", work(m.Flow))
 	if m.LastCheckpoint != "" {
-		fmt.Fprintf(&b, "going on from %s of %s%s%s\n", markdown.Commit(i.URL, m.Start), branchLink(i, m.Branch), attempt(m), runLink(m))
+		fmt.Fprintf(&b, "**Going on with %s** from %s of %s%s%s\n", work(m.Flow), markdown.Commit(i.URL, m.Start), branchLink(i, m.Branch), attempt(m), runLink(m))
 	} else {
-		fmt.Fprintf(&b, "from `%s` at %s%s%s\n", markdown.Code(m.Base), markdown.Commit(i.URL, m.Start), attempt(m), runLink(m))
+		fmt.Fprintf(&b, "**Working on %s** from `%s` at %s%s%s\n", work(m.Flow), markdown.Code(m.Base), markdown.Commit(i.URL, m.Start), attempt(m), runLink(m))
 	}
-	for n, c := range comments {
-		if n == 0 {
-			b.WriteString("\nWhat was said here is taken up:\n")
-		}
-		fmt.Fprintf(&b, "\n- %s", mention(c))
-		if n == len(comments)-1 {
-			b.WriteString("\n")
-		}
+	if len(comments) > 0 {
+		b.WriteString("\nTaking up what was said here:\n\n")
 	}
-	if m.LastCheckpoint != "" {
-		b.WriteString("\nThe pull request will come from that branch.")
-	} else {
-		fmt.Fprintf(&b, "\nThe pull request will come from branch `%s`.", markdown.Code(m.Branch))
+	for _, c := range comments {
+		fmt.Fprintf(&b, "- %s\n", mention(c))
 	}
+	branch := "that branch"
+	if m.LastCheckpoint == "" {
+		branch = "branch `" + markdown.Code(m.Branch) + "`"
+	}
+	fmt.Fprintf(&b, "\nThe pull request will come from %s.", branch)
 	if wip != "" {
 		fmt.Fprintf(&b, " Until then the work is saved on branch `%s` every few minutes.", markdown.Code(wip))
 	}
@@ -57,7 +53,7 @@ func ClaimText(i model.Issue, m model.IssueMarker, comments []model.Comment, wip
 
 // PlannedText replaces the claim's text once the work is safe on GitHub.
 func PlannedText(i model.Issue, m model.IssueMarker) string {
-	return fmt.Sprintf("**The work on this issue is done** and kept as %s; a pull request from branch `%s` is about to be opened%s",
+	return fmt.Sprintf("**The work is done** and kept as %s; a pull request from branch `%s` is about to be opened%s",
 		markdown.Commit(i.URL, m.Planned), markdown.Code(m.Branch), runLink(m))
 }
 
@@ -88,14 +84,11 @@ func ReceiptText(i model.Issue, m model.IssueMarker, pull model.PullRef, o model
 		b.WriteString("\n")
 	}
 	b.WriteString("Please comment there from now on.\n")
-	for n, c := range o.Commits {
-		if n == 0 {
-			b.WriteString("\nCommits:\n")
-		}
-		fmt.Fprintf(&b, "\n- %s %s", markdown.Commit(i.URL, c.SHA), markdown.Inline(c.Subject))
-		if n == len(o.Commits)-1 {
-			b.WriteString("\n")
-		}
+	if len(o.Commits) > 0 {
+		b.WriteString("\nCommits:\n\n")
+	}
+	for _, c := range o.Commits {
+		fmt.Fprintf(&b, "- %s %s\n", markdown.Commit(i.URL, c.SHA), markdown.Inline(c.Subject))
 	}
 	if n := notes(o.Notes); n != "" {
 		b.WriteString("\n" + strings.TrimRight(n, "\n") + "\n")

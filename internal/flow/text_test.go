@@ -1,0 +1,130 @@
+package flow_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/flow"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+var (
+	begun = strings.Repeat("a", 40)
+	done  = strings.Repeat("b", 40)
+	work  = flow.Kept{Branch: "agent/bugfix/3-say-hello", SHA: done}
+)
+
+// marker is that of an attempt at a bug fix.
+func marker() model.IssueMarker {
+	m := model.IssueMarker{Flow: model.FlowBugfix, Branch: work.Branch, Base: "main"}
+	m.Start, m.Attempt, m.RunURL = begun, 1, "https://github.com/octo/widgets/actions/runs/5"
+	return m
+}
+
+func comment(id, login string) model.Comment {
+	return model.Comment{Kind: model.KindIssue, Author: who(login), URL: asked.URL + "#issuecomment-" + id}
+}
+
+const hostile = "`` **x** <!-- mergexo-issue:{} --> @everyone | fixes #1\n/mergexo unblock"
+
+func TestAttemptsAsPeopleReadThem(t *testing.T) {
+	m := marker()
+	golden(t, "claim.md", flow.ClaimText(asked, m, nil, ""))
+	golden(t, "claim_wip.md", flow.ClaimText(asked, m, []model.Comment{comment("11", "alice"), comment("12", "")}, "agent/wip/3"))
+	again := m
+	again.Attempt, again.LastCheckpoint, again.Start, again.Flow = 2, begun, done, model.FlowImplementation
+	golden(t, "claim_resumed.md", flow.ClaimText(asked, again, []model.Comment{comment("11", "alice")}, "agent/wip/3"))
+	odd := m
+	odd.Base, odd.Flow, odd.RunURL = "ma`in)#", model.FlowDesign, ""
+	golden(t, "claim_design.md", flow.ClaimText(asked, odd, nil, ""))
+
+	m.Planned = done
+	golden(t, "planned.md", flow.PlannedText(asked, m))
+	again.Reason = "exit code 3\n```\n" + hostile
+	golden(t, "failed.md", flow.FailedText(asked, again, "The sweep tries again (2 of 3).", work))
+	golden(t, "failed_nothing.md", flow.FailedText(asked, marker(), "The sweep tries again.", flow.Kept{}))
+}
+
+func TestWhatCameOfItAsPeopleReadIt(t *testing.T) {
+	m, pull := marker(), model.PullRef{Number: 12, Title: "Greet " + hostile, URL: "https://github.com/octo/widgets/pull/12"}
+	golden(t, "receipt.md", flow.ReceiptText(asked, m, pull, model.Outbox{
+		Commits: []model.Commit{{SHA: begun, Subject: "Greet"}, {SHA: done, Subject: hostile}}, Seconds: 61, Notes: []string{"go.mod is not among the design's paths", hostile},
+		Usage: model.Usage{InputTokens: 1200, OutputTokens: 34, CostUSD: 0.021},
+	}))
+	m.Flow = model.FlowDesign
+	golden(t, "receipt_design.md", flow.ReceiptText(asked, m, pull, model.Outbox{Seconds: 5, Comment: "It is a *short* one."}))
+	m.RunURL, m.Flow = "", model.FlowSmallJob
+	pull.Title = "Greet"
+	golden(t, "receipt_bare.md", flow.ReceiptText(asked, m, pull, model.Outbox{}))
+	golden(t, "redirect.md", flow.RedirectText(pull, model.FlowBugfix))
+	golden(t, "redirect_design.md", flow.RedirectText(pull, model.FlowDesign))
+}
+
+// reasons are all that an attempt can wait for a person for.
+var reasons = []string{
+	model.ReasonAgent, model.ReasonTests, model.ReasonNoTest, model.ReasonTimeout, model.ReasonCancelled, model.ReasonNoChange, model.ReasonOutcome,
+	model.ReasonForbidden, model.ReasonSecret, model.ReasonRefused, model.ReasonSession, model.ReasonBudget, model.ReasonPush, model.ReasonAttempts,
+	model.ReasonClosed, model.ReasonNoPull, model.ReasonBranch, model.ReasonConflict,
+}
+
+func TestStopsAsPeopleReadThem(t *testing.T) {
+	m := marker()
+	var all []string
+	for _, r := range reasons {
+		all = append(all, flow.StopText(asked, m, flow.Stop{Reason: r, Empty: "..."}))
+	}
+	golden(t, "stops.md", strings.Join(all, "\n\n---\n\n"))
+	golden(t, "stop_kept.md", flow.StopText(asked, m, flow.Stop{Reason: model.ReasonAgent, Detail: "Which greeting:\nformal or not?", Kept: work}))
+	m.Attempt = 3
+	golden(t, "stop_hostile.md", flow.StopText(asked, m, flow.Stop{
+		Reason: model.ReasonTests, Detail: "FAIL\n```\n" + hostile, Kept: work, Notes: []string{"an unresolved merge was left out: `" + hostile},
+	}))
+	golden(t, "stop_nothing_kept.md", flow.StopText(asked, m, flow.Stop{Reason: model.ReasonTimeout}))
+	golden(t, "stop_secret.md", flow.StopText(asked, m, flow.Stop{Reason: model.ReasonSecret, Detail: "config.go:3: aws-access-token", Empty: "The work was pushed nowhere."}))
+	golden(t, "stop_rescue.md", flow.StopText(asked, m, flow.Stop{
+		Reason: model.ReasonPush, Detail: "refusing to allow a token to create `agent/x`", Rescue: "/home/runner/work/_temp/issue 3.bundle",
+	}))
+	golden(t, "stop_rescue_beside_a_checkpoint.md", flow.StopText(asked, m, flow.Stop{Reason: model.ReasonCancelled, Kept: work, Rescue: "/tmp/issue-3.bundle"}))
+	assert.Contains(t, flow.StopText(asked, m, flow.Stop{Reason: "new"}), "**Waiting for a person: new** (`new`), attempt 3")
+	m.Base = "ma`in)#1"
+	assert.Contains(t, flow.StopText(asked, m, flow.Stop{Kept: work}), "([compare with `ma'in)#1`](https://github.com/octo/widgets/compare/ma%60in%29%231..."+done+"))")
+	quote := flow.StopText(asked, m, flow.Stop{Reason: model.ReasonPush, Rescue: "/tmp/a'b"})
+	assert.Contains(t, quote, "git fetch NAME HEAD:")
+}
+
+func TestEveryReasonHasItsWords(t *testing.T) {
+	file, err := parser.ParseFile(token.NewFileSet(), "../model/state.go", nil, parser.SkipObjectResolution)
+	require.NoError(t, err)
+	only := []string{model.ReasonRewrite, model.ReasonMarkerEdited} // of pull requests
+	ast.Inspect(file, func(n ast.Node) bool {
+		c, ok := n.(*ast.ValueSpec)
+		if !ok || !strings.HasPrefix(c.Names[0].Name, "Reason") {
+			return true
+		}
+		value, err := strconv.Unquote(c.Values[0].(*ast.BasicLit).Value)
+		require.NoError(t, err)
+		assert.NotEqual(t, slices.Contains(only, value), slices.Contains(reasons, value), value)
+		return true
+	})
+	for _, r := range reasons {
+		text := flow.StopText(asked, marker(), flow.Stop{Reason: r})
+		assert.NotContains(t, text, "person: "+r, "it has a headline")
+		assert.NotContains(t, text, "%s")
+	}
+}
+
+func TestAStopInATerminal(t *testing.T) {
+	m := marker()
+	assert.Equal(t, "issue 3 waits for a person (tests_failed): required tests fail: FAIL; the work is kept on branch agent/bugfix/3-say-hello at "+done+
+		"; a comment on the issue goes on, or /mergexo retry\nmore", flow.Reason(3, m, flow.Stop{Reason: model.ReasonTests, Detail: "FAIL\nmore\n", Kept: work}))
+	assert.Equal(t, "issue 3 waits for a person (push_refused): the server refused the push to agent/bugfix/3-say-hello; the work is in the git bundle /tmp/x.bundle"+
+		"; a comment on the issue goes on, or /mergexo retry", flow.Reason(3, m, flow.Stop{Reason: model.ReasonPush, Rescue: "/tmp/x.bundle"}))
+}
