@@ -152,17 +152,18 @@ func (c *Checkout) Deepen(ctx context.Context, shas ...string) error {
 			return fmt.Errorf("deepen history: %q is not a commit id", sha)
 		}
 	}
+	return c.deepen(ctx, shas, func() (bool, error) { return c.related(ctx, shas) })
+}
+
+// deepen fetches step by step until what is asked is settled, or nothing is missing.
+func (c *Checkout) deepen(ctx context.Context, shas []string, settled func() (bool, error)) error {
 	steps := make([][]string, 0, len(deepenBy)+1)
 	for _, add := range deepenBy {
 		steps = append(steps, c.bounded(ctx, add))
 	}
 	for _, step := range append(steps, []string{"--unshallow"}) {
-		settled, err := c.related(ctx, shas)
-		if err != nil {
+		if done, err := settled(); err != nil || done {
 			return err
-		}
-		if settled {
-			return nil
 		}
 		wants, err := c.wanted(ctx, shas)
 		if err != nil || len(wants) == 0 {
