@@ -1,17 +1,23 @@
 package agent
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
-// block is the content of one suggestion block; no lines at all means that the commented lines go.
+// block is the content of one fenced code block. Of a suggestion, no lines at all mean that the commented lines go.
 type block struct {
 	lines  []string
 	closed bool
 }
 
-// suggestions finds the suggestion blocks of a comment: fenced code blocks whose info string's first word is
-// "suggestion" (https://spec.commonmark.org/0.31.2/#fenced-code-blocks). A fence inside another fence, in a quote or
-// indented by four or more is none.
-func suggestions(body string) []block {
+// suggestions finds the suggestion blocks of a comment.
+func suggestions(body string) []block { return blocks(body, "suggestion") }
+
+// blocks finds the fenced code blocks whose info string's first word is one of these
+// (https://spec.commonmark.org/0.31.2/#fenced-code-blocks). A fence inside another fence, in a quote or indented by four
+// or more is none.
+func blocks(body string, kinds ...string) []block {
 	var found []block
 	var current *block
 	var char byte
@@ -33,7 +39,7 @@ func suggestions(body string) []block {
 			}
 		case n > 0:
 			inside, char, length, indent = true, c, n, in
-			if word, _, _ := strings.Cut(info, " "); word == "suggestion" {
+			if word, _, _ := strings.Cut(info, " "); slices.Contains(kinds, word) {
 				current = &block{}
 			}
 		}

@@ -20,38 +20,61 @@ type file struct {
 // openFile reads a file of the checkout. why says, for a person, that it is nothing to be changed: it is missing, not a
 // regular file, outside of the checkout or behind a symbolic link.
 func openFile(dir, path string) (f *file, why string, err error) {
-	if !filepath.IsLocal(path) || path != filepath.Clean(path) {
-		return nil, "its path is not one of the repository", nil
-	}
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, "", fmt.Errorf("open checkout: %w", err)
 	}
 	defer root.Close()
-	part := strings.Split(path, "/")
-	for i, name := range part {
-		if strings.EqualFold(name, ".git") {
-			return nil, "its path is not one of the repository", nil
-		}
-		info, err := root.Lstat(filepath.Join(part[:i+1]...))
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-			return nil, "the file is not there any more", nil
-		case err != nil:
-			return nil, "", fmt.Errorf("look at file: %w", err)
-		case info.Mode()&fs.ModeSymlink != 0:
-			return nil, "its path goes through a symbolic link", nil
-		case i < len(part)-1 && !info.IsDir():
-			return nil, "the file is not there any more", nil
-		case i == len(part)-1 && !info.Mode().IsRegular():
-			return nil, "it is not a file", nil
-		}
+	info, why, err := look(root, path)
+	switch {
+	case err != nil:
+		return nil, "", err
+	case why == "" && info == nil || why == belowFile:
+		return nil, "the file is not there any more", nil
+	case why != "":
+		return nil, why, nil
 	}
 	text, err := root.ReadFile(path)
 	if err != nil {
 		return nil, "", fmt.Errorf("read file: %w", err)
 	}
 	return &file{dir: dir, path: path, lines: split(string(text))}, "", nil
+}
+
+// Why a path is nothing to be changed.
+const (
+	foreignPath = "its path is not one of the repository"
+	belowFile   = "its path goes through a file"
+)
+
+// look tells what is at a path of the checkout: a regular file, or nil where there is nothing. why says that it is nothing
+// to be changed.
+func look(root *os.Root, path string) (info fs.FileInfo, why string, err error) {
+	if !filepath.IsLocal(path) || path != filepath.Clean(path) {
+		return nil, foreignPath, nil
+	}
+	part := strings.Split(path, "/")
+	for _, name := range part {
+		if strings.EqualFold(name, ".git") || len(name) > 255 || strings.ContainsRune(name, 0) { // as long as a name can be
+			return nil, foreignPath, nil
+		}
+	}
+	for i := range part {
+		info, err = root.Lstat(filepath.Join(part[:i+1]...))
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return nil, "", nil
+		case err != nil:
+			return nil, "", fmt.Errorf("look at file: %w", err)
+		case info.Mode()&fs.ModeSymlink != 0:
+			return nil, "its path goes through a symbolic link", nil
+		case i < len(part)-1 && !info.IsDir():
+			return nil, belowFile, nil
+		case i == len(part)-1 && !info.Mode().IsRegular():
+			return nil, "it is not a file", nil
+		}
+	}
+	return info, "", nil
 }
 
 // split cuts a text into lines that keep their ends; git and GitHub count line feeds only.

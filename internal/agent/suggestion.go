@@ -10,7 +10,8 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// suggestion is an agent without a model: it applies the suggestion blocks of review comments exactly at their lines.
+// suggestion is an agent without a model: it applies the suggestion blocks of review comments exactly at their lines, and
+// the diff blocks of issues.
 type suggestion struct{}
 
 func newSuggestion(Options) (Agent, error) { return suggestion{}, nil }
@@ -32,7 +33,10 @@ func (suggestion) Run(ctx context.Context, dir string, req model.Request) (model
 	if err := ctx.Err(); err != nil {
 		return model.Outcome{}, &Error{Kind: Canceled, Exit: -1, Detail: "stopped because the run was", Err: err}
 	}
-	if req.Kind == "repair" {
+	if begins(req) {
+		return beginPull(dir, req)
+	}
+	if req.Kind == model.AskRepair {
 		return model.Outcome{BlockedReason: "the suggestions as they are do not pass, and this agent cannot change them"}, nil
 	}
 	var found []*proposal

@@ -1,0 +1,200 @@
+package agent
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/bluekeyes/go-gitdiff/gitdiff"
+
+	"github.com/mergexo/mergexo/internal/markdown"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// beginPull answers a request for a new pull request without a model: it applies diff blocks as they are, or makes a design
+// document of what the issue says, so that all of it can be tried offline.
+func beginPull(dir string, req model.Request) (model.Outcome, error) {
+	texts, why := shownOf(req)
+	switch {
+	case why != "":
+		return model.Outcome{BlockedReason: why}, nil
+	case req.Kind == model.AskRepair:
+		return model.Outcome{BlockedReason: "what it says does not pass as it is, and this agent cannot change it"}, nil
+	case req.Kind == model.AskDesign:
+		return design(req, texts), nil
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return model.Outcome{}, broken(fmt.Errorf("open checkout: %w", err))
+	}
+	defer root.Close()
+	t, why, err := applied(root, req, texts)
+	if err != nil {
+		return model.Outcome{}, broken(err)
+	}
+	if why != "" {
+		return model.Outcome{BlockedReason: why}, nil
+	}
+	paths, how := t.changed()
+	if err := t.write(); err != nil {
+		return model.Outcome{}, broken(err)
+	}
+	return pullOf(req, paths, how), nil
+}
+
+// broken is the checkout's fault, not the request's.
+func broken(err error) error { return &Error{Kind: Exit, Exit: -1, Detail: err.Error(), Err: err} }
+
+// pullOf tells what was changed.
+func pullOf(req model.Request, paths []string, how map[string]string) model.Outcome {
+	out := model.Outcome{PRTitle: titleOf(req), PRSummary: "What the diff blocks say is there already."}
+	if len(paths) > 0 {
+		out.CommitMessage = out.PRTitle
+		out.PRSummary = "Applied the diff blocks as they are:\n"
+		for _, name := range paths {
+			out.PRSummary += "\n- `" + strings.ReplaceAll(excerpt(name, 200), "`", "'") + "`"
+			if how[name] != "" {
+				out.PRSummary += ", " + how[name]
+			}
+		}
+	}
+	return out
+}
+
+// shown is a text as people read it.
+type shown struct{ name, text string }
+
+// maxShown is how many bytes of a text are read: that takes longer than linear in its length.
+const maxShown = 100_000
+
+// shownOf are the texts of a request, in order: the design document, the issue, and what was said about it.
+func shownOf(req model.Request) (texts []shown, why string) {
+	if req.Design != nil {
+		texts = append(texts, shown{"the design document", req.Design.Text})
+	}
+	if req.Issue != nil {
+		texts = append(texts, shown{"the issue", req.Issue.Body})
+	}
+	for _, f := range req.Feedback {
+		texts = append(texts, shown{fmt.Sprintf("comment %d", f.ID), f.Body})
+	}
+	for i, one := range texts {
+		if len(one.text) > maxShown {
+			return nil, fmt.Sprintf("%s has %d bytes, and this agent reads at most %d", one.name, len(one.text), maxShown)
+		}
+		texts[i].text = strings.TrimSpace(markdown.Shown(strings.ReplaceAll(one.text, "\r\n", "\n")))
+	}
+	return texts, ""
+}
+
+// applied is the checkout with all diff blocks applied, nothing of it written; why says, for a person, why that cannot be.
+// The diffs of a design document stand for those of its issue. After an earlier attempt, the comments may well be in place
+// of what the issue says.
+func applied(root *os.Root, req model.Request, texts []shown) (t *tree, why string, err error) {
+	var first, comments []diff
+	for _, one := range texts {
+		switch found := diffsOf(one.name, one.text); {
+		case strings.HasPrefix(one.name, "comment "):
+			comments = append(comments, found...)
+		case len(first) == 0:
+			first = found
+		}
+	}
+	tries := [][]diff{append(first, comments...)}
+	if len(tries[0]) == 0 {
+		return nil, "this agent applies the diff blocks of an issue; there is none here", nil
+	}
+	if len(req.History) > 0 && len(first) > 0 && len(comments) > 0 {
+		tries = append(tries, comments)
+	}
+	for _, diffs := range tries {
+		t, now, err := applyDiffs(root, diffs)
+		if err != nil || now == "" {
+			return t, "", err
+		}
+		if why == "" {
+			why = now
+		}
+	}
+	return nil, why, nil
+}
+
+func applyDiffs(root *os.Root, diffs []diff) (*tree, string, error) {
+	t := newTree(root)
+	for _, d := range diffs {
+		files, why := d.read()
+		if why != "" {
+			return nil, d.where + " cannot be applied: " + why, nil
+		}
+		for _, f := range files {
+			why, err := t.apply(f)
+			if err != nil {
+				return nil, "", err
+			}
+			if why != "" {
+				return nil, fmt.Sprintf("%s cannot be applied to %s: %s", d.where, excerpt(pathOf(f), 200), why), nil
+			}
+		}
+	}
+	return t, "", nil
+}
+
+// pathOf is the path that a file of a diff is known by.
+func pathOf(f *gitdiff.File) string { return cmp.Or(f.NewName, f.OldName) }
+
+// titleOf is the issue's title on one line.
+func titleOf(req model.Request) string {
+	if req.Issue == nil {
+		return "Apply diffs"
+	}
+	if title := strings.Join(strings.Fields(req.Issue.Title), " "); title != "" {
+		return title
+	}
+	return fmt.Sprintf("Issue #%d", req.Issue.Number)
+}
+
+// design makes a document of what the issue and the comments say.
+func design(req model.Request, texts []shown) model.Outcome {
+	out := model.Outcome{Title: titleOf(req), DesignDoc: "# " + titleOf(req) + "\n", TouchPaths: []string{}}
+	for _, one := range texts {
+		if one.text == "" {
+			continue
+		}
+		out.DesignDoc += "\n" + one.text + "\n"
+		if out.Summary == "" {
+			out.Summary = paragraph(one.text)
+		}
+		for _, d := range diffsOf(one.name, one.text) {
+			files, _ := d.read()
+			for _, f := range files {
+				if name := pathOf(f); !slices.Contains(out.TouchPaths, name) {
+					out.TouchPaths = append(out.TouchPaths, name)
+				}
+			}
+		}
+	}
+	if out.Summary == "" {
+		return model.Outcome{BlockedReason: "this agent makes a design document of what an issue says; there is nothing in this one"}
+	}
+	return out
+}
+
+// paragraph is the first one of a text that is neither a heading nor code, or what there is.
+func paragraph(text string) string {
+	inside := false
+	for part := range strings.SplitSeq(text, "\n\n") {
+		part = strings.TrimSpace(part)
+		was := inside
+		for line := range strings.SplitSeq(part, "\n") {
+			if _, n, _, _ := fence(line); n > 0 {
+				inside = !inside
+			}
+		}
+		if part != "" && part[0] != '#' && !was && !inside && !strings.Contains(part, "```") && !strings.Contains(part, "~~~") {
+			return part
+		}
+	}
+	return strings.TrimSpace(text)
+}
