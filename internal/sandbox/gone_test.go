@@ -92,7 +92,8 @@ func TestATransferredIssue(t *testing.T) {
 	require.Equal(t, "Broken", w.as("octo", "GET", issue, nil).want(200).obj()["title"], "who follows gets there")
 	require.Equal(t, "NOT_FOUND: Could not resolve to an issue or pull request with the number of 1.", w.graph(1))
 	w.as("octo", "PATCH", "/repos/octo/gears", obj{"private": true}).want(200)
-	w.as("stranger", "GET", issue, nil).want(404)
+	require.Equal(t, 404, w.stay("stranger", "GET", issue, "").StatusCode, "who may not see where it went is not told")
+	require.Equal(t, 301, w.stay("octo", "GET", issue, "").StatusCode)
 	require.Len(t, w.as("octo", "GET", "/repos/octo/gears/issues/2/comments", nil).want(200).list(), 1, "nothing was said by calls that were not followed")
 }
 
