@@ -1,57 +1,224 @@
-package git
+package agent
 
 import (
-	"context"
+	"bytes"
+	"errors"
 	"fmt"
+	"io/fs"
+	"regexp"
+	"strconv"
 	"strings"
+
+	"github.com/bluekeyes/go-gitdiff/gitdiff"
 )
 
-// ForkPoint is the merge base of a fetched tip and head: the commit up to which they have the same history, "" where they
-// have none in common, and where there are several best ones the first that git names. It is never one that only a shallow
-// history makes look best: what is missing is fetched, as in Deepen.
-func (c *Checkout) ForkPoint(ctx context.Context, base, head string) (sha string, err error) {
-	if !isSHA(base) || !isSHA(head) {
-		return "", fmt.Errorf("find merge base of %q and %q: not commit ids", base, head)
-	}
-	known := false
-	err = c.deepen(ctx, []string{base, head}, func() (bool, error) {
-		sha, known, err = c.mergeBase(ctx, base, head)
-		return known, err
-	})
-	if err == nil && !known {
-		sha, known, err = c.mergeBase(ctx, base, head) // after the last fetch
-	}
-	if err == nil && !known {
-		err = fmt.Errorf("find merge base of %s and %s: history is missing", base, head)
-	}
-	if err != nil {
-		return "", err
-	}
-	return sha, nil
+// diff is one diff block: its text, and where it stands.
+type diff struct {
+	where  string
+	text   string
+	closed bool
 }
 
-// mergeBase asks git, and known tells whether the history that is here is enough for the answer. It is where one of the
-// two is the answer. Else no commit that one side alone has may be cut off, then every best merge base is among those that
-// git finds; and it has to find only one, for of several one may be an ancestor of another, behind a boundary that both
-// sides have.
-func (c *Checkout) mergeBase(ctx context.Context, base, head string) (sha string, known bool, err error) {
-	if here, err := c.present(ctx, base, head); err != nil || !here {
-		return "", false, err
+// diffsOf finds the diff blocks of a text.
+func diffsOf(where, text string) []diff {
+	var found []diff
+	for i, b := range blocks(text, "diff", "patch") {
+		found = append(found, diff{fmt.Sprintf("diff block %d of %s", i+1, where), strings.Join(append(b.lines, ""), "\n"), b.closed})
 	}
-	out, err := c.ask(ctx, "merge-base", "--all", base, head)
-	if err != nil && exitCode(err) != 1 {
-		return "", false, fmt.Errorf("find merge base of %s and %s: %w", base, head, err)
+	return found
+}
+
+// read gives the files of a diff; why says, for a person, what is wrong with it.
+func (d diff) read() (files []*gitdiff.File, why string) {
+	if !d.closed {
+		return nil, "it has no end"
 	}
-	if found := strings.Fields(string(out)); len(found) > 0 {
-		sha, known = found[0], found[0] == base || found[0] == head || len(c.boundary) == 0
-		if known || len(found) > 1 {
-			return sha, known, nil
+	files, _, err := gitdiff.Parse(strings.NewReader(d.text))
+	if err != nil {
+		return nil, "it cannot be read: " + excerpt(strings.TrimPrefix(err.Error(), "gitdiff: "), 200)
+	}
+	if len(files) == 0 {
+		return nil, "there is no diff in it"
+	}
+	for _, f := range files {
+		if f.IsBinary {
+			return nil, "it is about a binary file, " + excerpt(pathOf(f), 200)
 		}
 	}
-	for _, side := range [][2]string{{base, head}, {head, base}} {
-		if hidden, err := c.cutOff(ctx, side[0], side[1]); err != nil || hidden {
-			return "", false, err
+	if line := d.stray(); line > 0 {
+		return nil, fmt.Sprintf("its line %d is in no hunk: the header of the hunk above it counts fewer lines", line)
+	}
+	if d.prefixed() {
+		for _, f := range files {
+			f.OldName, f.NewName = unprefixed(f.OldName), unprefixed(f.NewName)
 		}
 	}
-	return sha, true, nil
+	return files, ""
+}
+
+// prefixed says that the names of a diff that is not git's begin with a/ and b/, as in one of git's. The library knows
+// only how git names files in a diff of its own.
+func (d diff) prefixed() bool {
+	lines := strings.Split(d.text, "\n")
+	for i, line := range lines {
+		if strings.HasPrefix(line, "diff --git ") {
+			return false
+		}
+		if i > 0 && strings.HasPrefix(line, "+++ ") && strings.HasPrefix(lines[i-1], "--- ") {
+			before, after := lines[i-1][4:], line[4:]
+			if !strings.HasPrefix(before, "a/") && !strings.HasPrefix(before, "/dev/null") || !strings.HasPrefix(after, "b/") && !strings.HasPrefix(after, "/dev/null") {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func unprefixed(name string) string {
+	if rest, ok := strings.CutPrefix(name, "a/"); ok {
+		return rest
+	}
+	return strings.TrimPrefix(name, "b/")
+}
+
+var hunkHeader = regexp.MustCompile(`^@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@`)
+
+// stray is the first line, from 1, that adds or removes something and is in no hunk; 0 for none. The library, like git,
+// takes what follows a hunk for words between two files: a header that counts too few lines would lose some in silence.
+func (d diff) stray() int {
+	before, after := 0, 0 // lines that are left of the hunk
+	lines := strings.Split(d.text, "\n")
+	seen := false
+	for i, line := range lines {
+		kind := line + " "
+		switch {
+		case before > 0 || after > 0:
+			if kind[0] != '+' && kind[0] != '\\' {
+				before--
+			}
+			if kind[0] != '-' && kind[0] != '\\' {
+				after--
+			}
+		case hunkHeader.MatchString(line):
+			m := hunkHeader.FindStringSubmatch(line)
+			before, after, seen = count(m[1]), count(m[2]), true
+		case strings.HasPrefix(line, "--- ") && i+1 < len(lines) && strings.HasPrefix(lines[i+1], "+++ "):
+		case strings.HasPrefix(line, "+++ ") && i > 0 && strings.HasPrefix(lines[i-1], "--- "):
+		case line == "-- ": // above the signature that format-patch puts at the end
+			return 0
+		case seen && (kind[0] == '+' || kind[0] == '-'):
+			return i + 1
+		}
+	}
+	return 0
+}
+
+// count is a hunk header's number of lines, which may be left out.
+func count(text string) int {
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		return 1
+	}
+	return n
+}
+
+// apply applies one file's part of a diff to the tree; why says, for a person, why it cannot be.
+func (t *tree) apply(f *gitdiff.File) (why string, err error) {
+	from, to := f.OldName, f.NewName
+	switch {
+	case f.IsNew:
+		from = to
+	case f.IsDelete:
+		to = from
+	}
+	old, why, err := t.at(from)
+	if why == "" && err == nil && to != from {
+		_, why, err = t.at(to)
+	}
+	if err != nil || why != "" {
+		return why, err
+	}
+	mode := old.mode
+	switch kind := f.NewMode &^ 0o777; {
+	case f.IsCopy:
+		return "copies are not applied", nil
+	case f.NewMode != 0 && kind != 0o100000, f.OldMode != 0 && f.OldMode&^0o777 != 0o100000:
+		return "it is not to be a regular file", nil
+	case f.NewMode != 0:
+		mode = 0o644 | f.NewMode&0o111
+	}
+	switch {
+	case f.IsNew && old.there:
+		why = "it is there already"
+	case !f.IsNew && !old.there:
+		why = "there is no such file"
+	case to != from && t.files[to].there:
+		why = excerpt(to, 200) + " is there already"
+	default:
+		why = t.rewrite(f, from, to, old.text, mode)
+	}
+	if why != "" && present(t, f, from, to) {
+		why = ""
+	}
+	return why, nil
+}
+
+// rewrite puts what a diff makes of a text in its place.
+func (t *tree) rewrite(f *gitdiff.File, from, to string, text []byte, mode fs.FileMode) (why string) {
+	var out bytes.Buffer
+	if err := gitdiff.Apply(&out, bytes.NewReader(text), f); err != nil {
+		var at *gitdiff.ApplyError
+		if errors.As(err, &at) && at.Fragment > 0 && at.Line > 0 {
+			return fmt.Sprintf("hunk %d does not apply at line %d of the file", at.Fragment, at.Line)
+		}
+		return "it does not apply: " + excerpt(err.Error(), 200)
+	}
+	lines := int64(len(split(string(text))))
+	for i, hunk := range f.TextFragments {
+		// As git sees it: what ends without context ends with the file.
+		if hunk.TrailingContext == 0 && max(hunk.OldPosition-1, 0)+hunk.OldLines != lines {
+			return fmt.Sprintf("hunk %d does not apply: it ends without context, and not at the end of the file", i+1)
+		}
+	}
+	if f.IsDelete {
+		if out.Len() > 0 {
+			return "the diff removes the file, but not all that is in it"
+		}
+		t.remove(to)
+		return ""
+	}
+	if to != from {
+		t.remove(from)
+	}
+	return t.put(to, out.Bytes(), mode)
+}
+
+// present says that a diff was applied before: an earlier attempt's work may be what is checked out.
+func present(t *tree, f *gitdiff.File, from, to string) bool {
+	old, now := t.files[from], t.files[to]
+	if f.IsDelete {
+		return !old.there
+	}
+	if !now.there || to != from && old.there {
+		return false
+	}
+	lines := split(string(now.text))
+	found := 0
+	for _, hunk := range f.TextFragments {
+		var want strings.Builder
+		for _, line := range hunk.Lines {
+			if line.New() {
+				want.WriteString(line.Line)
+			}
+		}
+		first, last := hunk.NewPosition-1, hunk.NewPosition-1+hunk.NewLines
+		if first < 0 || first > int64(len(lines)) || last > int64(len(lines)) || hunk.NewLines == 0 || strings.Join(lines[first:last], "") != want.String() {
+			return false
+		}
+		found += int(hunk.NewLines)
+	}
+	if f.IsNew {
+		return found == len(lines)
+	}
+	return found > 0 || to != from
 }
