@@ -72,6 +72,8 @@ func TestDiffBlocksOfAnIssueAreApplied(t *testing.T) {
 		"without prefixes": {"```patch\n--- greet.txt\n+++ greet.txt\n@@ -3,2 +3,1 @@\n \n-bye\n```", map[string]string{"greet.txt": "dear all\nhello\n\n"}, "- `greet.txt`"},
 		"a new file": {diffBlock("--- /dev/null", "+++ b/docs/new/a.md", "@@ -0,0 +1,2 @@", "+# A", "+b", "\\ No newline at end of file"),
 			map[string]string{"docs/new/a.md": "# A\nb"}, "- `docs/new/a.md`, new"},
+		"of format-patch": {diffBlock(append([]string{"From 1 Mon Sep 17 00:00:00 2001", "Subject: x", "---", " greet.txt | 2 +-", ""}, append(louder[:7:7], "-- ", "2.47.0", "")...)...),
+			map[string]string{"greet.txt": "dear all\nHELLO\n\nbye\n"}, "- `greet.txt`"},
 		"a script": {diffBlock("diff --git a/run b/run", "new file mode 100755", "--- /dev/null", "+++ b/run", "@@ -0,0 +1 @@", "+#!/bin/sh"),
 			map[string]string{"run": "#!/bin/sh\n"}, "- `run`, new"},
 		"a file that goes": {diffBlock("--- a/old/x.txt", "+++ /dev/null", "@@ -1 +0,0 @@", "-x"), map[string]string{"old/x.txt": "-"}, "- `old/x.txt`, removed"},

@@ -104,7 +104,7 @@ func (d diff) stray() int {
 			before, after, seen = count(m[1]), count(m[2]), true
 		case strings.HasPrefix(line, "--- ") && i+1 < len(lines) && strings.HasPrefix(lines[i+1], "+++ "):
 		case strings.HasPrefix(line, "+++ ") && i > 0 && strings.HasPrefix(lines[i-1], "--- "):
-		case line == "-- ": // above the signature that format-patch puts at the end
+		case line == "-- " && i+4 >= len(lines): // above the signature that format-patch puts at the end
 			return 0
 		case seen && (kind[0] == '+' || kind[0] == '-'):
 			return i + 1

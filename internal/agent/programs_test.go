@@ -45,6 +45,31 @@ func TestAProgramEditsAndAnswers(t *testing.T) {
 	})
 }
 
+func TestAProgramBeginsAPullRequest(t *testing.T) {
+	each(t, func(t *testing.T, r modelstub.Rig) {
+		dir := checkout(t)
+		done := `{"pr_title": "Greet louder", "pr_summary": "In ` + "`greet.txt`" + `.", "commit_message": "Shout", "git_ops": [], "blocked_reason": ""}`
+		s := modelstub.New(t, append(r.Edit(filepath.Join(dir, "greet.txt"), "hello", "HELLO"), r.Done(done))...)
+		a, err := agent.New(rigged(t, r, s))
+		require.NoError(t, err)
+		req := model.Request{Version: 1, Kind: model.AskSmallJob, Flow: model.FlowSmallJob, Prompt: "please shout"}
+		out, err := a.Run(context.Background(), dir, req)
+		require.NoError(t, err)
+		text, err := os.ReadFile(filepath.Join(dir, "greet.txt"))
+		require.NoError(t, err)
+		assert.Equal(t, "HELLO\n", string(text))
+		assert.Equal(t, []string{"Greet louder", "In `greet.txt`.", "Shout"}, []string{out.PRTitle, out.PRSummary, out.CommitMessage})
+		assert.Contains(t, s.Asked(0), `"pr_title":{"type":"string"`, "the provider holds it to the schema")
+		assert.NotContains(t, s.Asked(0), `"review_replies"`)
+
+		wrong := modelstub.Say(greeted)
+		s.Play([]modelstub.Answer{wrong, wrong}[:map[string]int{"codex": 1, "claude": 2}[r.Adapter]]...) // Claude Code insists on its tool, once
+		_, err = a.Run(context.Background(), dir, req)
+		assert.Equal(t, agent.Output, failure(t, err).Kind)
+		assert.ErrorContains(t, err, `outcome: unknown field "review_replies": an answer to a request of kind small_job has pr_title, `)
+	})
+}
+
 func TestASessionIsGoneOnWithInTheNextTurn(t *testing.T) {
 	each(t, func(t *testing.T, r modelstub.Rig) {
 		dir, sessions := checkout(t), t.TempDir()
