@@ -35,7 +35,7 @@ track = ["agent/*"]           # pull requests from these branches of this reposi
 %s
 
 [agent]
-adapter = "suggestion"        # applies suggestion blocks as they are; no model needed
+adapter = "suggestion"        # applies suggestion and diff blocks as they are; no model needed
 # Or a program of yours, which reads one JSON request on its standard input, works in the checkout, and writes one JSON
 # outcome on its standard output:
 # adapter = "command"
