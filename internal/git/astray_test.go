@@ -31,6 +31,8 @@ func TestWorkOnOtherBranchesIsFound(t *testing.T) {
 			dir := h.workspace("main", more...)
 			h.git(dir, "branch", "older")
 			h.git(dir, "branch", "moved")
+			h.git(dir, "checkout", "-q", "-b", "ahead")
+			h.git(dir, "commit", "-q", "--allow-empty", "-m", "somebody's, before all this")
 			c := h.open(dir)
 			_, err := c.Begin(ctx, fresh, "main")
 			require.NoError(t, err)

@@ -66,6 +66,7 @@ func TestBeginMovesAnOlderBranchAndCleansUp(t *testing.T) {
 	dir := h.workspace(fresh)
 	h.git(h.dev, "push", "-q", "origin", ":"+fresh)
 	tip := h.commit("main", "meanwhile", map[string]string{"a.txt": "one\n"})
+	h.commit("other", "elsewhere", nil)
 	write(t, dir, map[string]string{"untracked.txt": "x\n", "build.log": "kept\n", "README.md": "changed\n"})
 	write(t, dir, map[string]string{".git/index.lock": "left by somebody who was killed"})
 	c := h.open(dir)
@@ -84,8 +85,11 @@ func TestBeginMovesAnOlderBranchAndCleansUp(t *testing.T) {
 
 	h.git(dir, "update-index", "--assume-unchanged", "a.txt")
 	write(t, dir, map[string]string{"a.txt": "hidden\n"})
+	require.NoError(t, c.Restore(ctx, "main", "other", h.tip("main")))
+	tip = h.commit("main", "later", nil)
 	_, err = c.Begin(ctx, "mergexo/issue-6", "main")
 	require.NoError(t, err, "a further one on the same checkout")
+	assert.Equal(t, []string{tip}, c.Tips(), "and nothing of the one before")
 	assert.Equal(t, "one\n", read(t, dir, "a.txt"))
 }
 
