@@ -61,16 +61,17 @@ func docOf(c *cleaner, d *model.Document) section {
 	return section{title: "The design document", items: []*item{{names: []string{c.named("file", d.Path)}, body: c.prose(d.Text), most: textLimit}}}
 }
 
-// wordsOf are comments in a conversation, in their order.
+// wordsOf are comments in a conversation, in their order. The newest is read first, since not all of them are as a whole.
 func wordsOf(c *cleaner, title string, list []model.Comment, most int) section {
 	all := section{title: title}
-	for _, w := range list {
+	for _, w := range slices.Backward(list) {
 		i := &item{names: []string{c.named("author", head(w.Author.Login, 60)), ""}, body: c.prose(w.Body), most: most}
 		if w.EditedByOther {
 			i.names[1] = c.named("last edited by", head(w.Editor, 60))
 		}
 		all.items = append(all.items, i)
 	}
+	slices.Reverse(all.items)
 	return all
 }
 

@@ -151,13 +151,14 @@ func TestALongIssueIsCutWithANotice(t *testing.T) {
 		ask.Earlier = append(ask.Earlier, talk(i+1, "bob", long))
 		ask.State.Flows = append(ask.State.Flows, attempt("x", model.PhaseWaiting, long))
 	}
-	ask.Feedback[299].Body = "The last word."
+	ask.Feedback[299].Author.Login = "zoe"
 	ask.Kind, ask.Flow, ask.CI = model.AskRepair, model.FlowImplementation, []model.CIFailure{{Name: long, Log: long}}
 	ask.Doc, ask.Diff = &model.Document{Path: long, Text: long}, strings.Repeat(long, 4)
 	text = turn.Request(s, ask).Prompt
 	holds(t, text, turn.Ask{Boundary: ask.Boundary})
 	require.Contains(t, text, "[left out for want of room: ")
-	assert.Contains(t, text, "The last word.")
+	newest := text[strings.Index(text, "author: zoe\n"):]
+	assert.Greater(t, strings.Index(newest, "BOUNDARY>>>"), 10_000, "the newest word gets the most room")
 	for _, title := range []string{"# Issue #3\n", "# The design document\n", "# What has to be mended before anything is pushed\n"} {
 		at := strings.Index(text, title)
 		require.Positive(t, at, title)
