@@ -51,6 +51,10 @@ func (p *pass) gathered(ctx context.Context) string {
 	head, err := p.gather(ctx)
 	if err != nil {
 		p.Log.Warn("checkpoint_failed", "number", p.event.Number, "turn_key", p.marker.Key, "error", err)
+		if p.issue != nil {
+			p.issue.unkept = err.Error()
+			return ""
+		}
 		p.note("what the agent had done could not be kept: " + err.Error())
 		return ""
 	}

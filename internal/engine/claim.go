@@ -63,7 +63,7 @@ func (p *pass) track(ctx context.Context) error {
 		m.Issue = pull.Issue.Number
 	}
 	if p.source != nil {
-		m.Issue, m.Flow = p.source.marker.Number, string(p.source.marker.Flow)
+		m.Issue, m.Flow = p.source.number, string(p.source.marker.Flow)
 	}
 	token := trackToken(p.event)
 	_, err := p.comment(ctx, token, journal.Body{Text: turn.TrackText(pull, m.Agent), Kind: journal.KindPR, Marker: m},

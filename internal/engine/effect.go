@@ -117,6 +117,9 @@ func (p *pass) put(ctx context.Context, text string) error {
 		if k := github.KindOf(err); k == github.NotFound || k == github.Gone {
 			p.forget(p.claimID)
 			p.claimID = 0
+			if p.issue != nil {
+				return p.unclaimed(ctx)
+			}
 			return stop(model.ResultRetry, "the claim of this run on %s was deleted meanwhile", p.subject())
 		} else if k != github.Unclear || sends == maxSends {
 			return err

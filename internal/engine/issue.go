@@ -15,12 +15,15 @@ import (
 
 // issueWork is what a pass knows of the way from its issue to a pull request.
 type issueWork struct {
+	number int
 	// marker is the attempt at hand, but for what it has in common with a turn's: that is the pass's own marker.
 	marker model.IssueMarker
 	// fresh says that the attempt begins on a branch that nobody has yet.
 	fresh bool
 	// tip is what the server has on the branch, as far as we know; "" for nothing.
 	tip string
+	// unkept is why what was done is kept nowhere, where it must not be pushed or cannot be committed.
+	unkept string
 	// rescue is a file with the work that could not be pushed, and lost why it could not.
 	rescue string
 	lost   error
@@ -128,7 +131,7 @@ func (p *pass) attempt(ctx context.Context, step flow.Step, dead []model.Said[mo
 // undertake makes the marker of the next attempt.
 func (p *pass) undertake(step flow.Step) {
 	number, issue := p.event.Number, *p.snap.Thread
-	w := &issueWork{}
+	w := &issueWork{number: number}
 	p.issue = w
 	if step.From != nil {
 		w.marker = step.From.Marker
@@ -227,7 +230,9 @@ func (p *pass) place(ctx context.Context, dead []model.Said[model.TurnMarker]) e
 	if w.fresh && p.taken() {
 		return p.withdraw(ctx, model.ResultRetry, "branch %s was made by somebody else in the same moment", w.marker.Branch)
 	}
-	w.tip = p.snap.Branch.SHA
+	if w.tip = p.snap.Branch.SHA; w.tip != "" {
+		p.marker.Start, w.marker.LastCheckpoint = w.tip, w.tip
+	}
 	return p.takeOver(ctx, dead)
 }
 

@@ -66,25 +66,32 @@ func (p *pass) landIssue(ctx context.Context) (there bool, err error) {
 	if w.tip == planned {
 		return true, nil
 	}
-	if w.tip == "" || w.tip == p.base() {
+	if w.tip == "" || w.tip == p.base() && w.marker.LastCheckpoint != "" {
 		return p.publishIssue(ctx)
 	}
 	relation, err := p.relation(ctx, w.tip, planned)
 	if err != nil {
 		return false, err
 	}
-	switch relation {
-	case model.Ahead:
-		return p.publishIssue(ctx)
-	case model.Behind: // published by a run that died, and somebody went on from there
+	switch {
+	case relation == model.Behind: // published by a run that died, and somebody went on from there
 		return true, nil
-	case model.Unknown:
+	case relation == model.Unknown:
 		return false, stop(model.ResultRetry, "the relation of %s to %s is not known yet", markdown.Short(planned), markdown.Short(w.tip))
-	}
-	if w.marker.LastCheckpoint == "" { // nothing of ours was ever there
+	case w.marker.LastCheckpoint == "": // nothing of ours was ever there
 		return false, p.rename(ctx)
+	case relation == model.Ahead:
+		return p.publishIssue(ctx)
 	}
 	return false, p.rebaseIssue(ctx)
+}
+
+// unclaimed is for a claim on an issue that somebody deleted, or that went with its issue.
+func (p *pass) unclaimed(ctx context.Context) error {
+	if err := p.read(ctx); err != nil {
+		return p.gone(ctx, err)
+	}
+	return stop(model.ResultRetry, "the claim of this run on %s was deleted meanwhile", p.subject())
 }
 
 // gone is for an issue that was transferred, deleted or converted while the agent was at work: the branch keeps the work,
@@ -186,7 +193,9 @@ func (p *pass) rename(ctx context.Context) error {
 	if err := p.choose(ctx); err != nil {
 		return err
 	}
-	p.note(fmt.Sprintf("branch %s was made by somebody else meanwhile and was left alone", taken))
+	o := *p.marker.Outbox
+	o.Notes = append(slices.Clone(o.Notes), fmt.Sprintf("branch %s was made by somebody else meanwhile and was left alone", taken))
+	p.marker.Outbox = &o
 	return p.edit(ctx, flow.PlannedText(*p.snap.Thread, p.markerOf(p.marker)))
 }
 

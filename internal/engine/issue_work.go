@@ -27,8 +27,9 @@ func (p *pass) branchOff(ctx context.Context) error {
 		return err
 	}
 	if p.marker.Phase == model.PhaseStarted {
-		if w.marker.LastCheckpoint != "" && p.marker.Start == "" {
+		if w.marker.LastCheckpoint != "" {
 			p.note(fmt.Sprintf("branch %s was deleted since the checkpoint at %s; this attempt begins at %s", w.marker.Branch, markdown.Short(w.marker.LastCheckpoint), w.marker.Base))
+			w.marker.LastCheckpoint = ""
 		}
 		p.marker.Start = head
 	}
@@ -98,7 +99,7 @@ func (p *pass) acceptIssue(ctx context.Context, out model.Outcome) (string, erro
 	case design:
 		head, err = p.document(ctx, out, dirty || head != p.base())
 	case dirty && out.CommitMessage != "":
-		head, _, err = p.checkout.Commit(ctx, out.CommitMessage)
+		head, _, err = p.checkout.Commit(ctx, flow.Unlinked(out.CommitMessage))
 		if unmerged := (*git.ErrUnmerged)(nil); errors.As(err, &unmerged) {
 			err = failing(err)
 		}

@@ -477,7 +477,7 @@ func TestTheSourceIssueTakesCommandsForItsPullRequest(t *testing.T) {
 	w.gate.revive()
 	assert.Equal(t, model.ResultNothing, w.handle(w.delivery("issue_comment")).Result)
 	api, _ := w.gate.counted()
-	assert.Zero(t, api, "talk on an issue costs nothing")
+	assert.LessOrEqual(t, api, 1, "talk on an issue costs one look")
 }
 
 func TestAnEditAfterTheTriggerIsHeardAfterwards(t *testing.T) {

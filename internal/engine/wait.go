@@ -20,7 +20,7 @@ import (
 // of the claim would notify nobody, and says where the work is.
 func (p *pass) wait(ctx context.Context, reason, detail string) error {
 	w := p.issue
-	said := flow.Stop{Reason: reason, Detail: detail, Kept: flow.Kept(p.kept), Empty: p.empty(), Notes: p.notes, Rescue: w.rescue}
+	said := flow.Stop{Reason: reason, Detail: detail, Kept: flow.Kept(p.kept), Empty: p.empty(detail), Notes: p.notes, Rescue: w.rescue}
 	ended := &Stop{Result: model.ResultBlocked, Reason: flow.Reason(p.event.Number, w.marker, said), Block: &model.BlockMarker{
 		Repo: p.event.Repo.String(), Number: p.event.Number, Reason: reason, Observed: p.kept.SHA,
 	}}
@@ -52,9 +52,14 @@ func (p *pass) wait(ctx context.Context, reason, detail string) error {
 }
 
 // empty tells why nothing is kept where something was done; "" where there was nothing.
-func (p *pass) empty() string {
-	if p.issue.lost != nil {
-		return "What was done could not be pushed: " + markdown.Inline(p.issue.lost.Error()) + "."
+func (p *pass) empty(detail string) string {
+	switch w := p.issue; {
+	case w.lost != nil:
+		return "What was done could not be pushed: " + markdown.Inline(w.lost.Error()) + "."
+	case w.unkept != "" && w.unkept == detail:
+		return "What was done must not be pushed, and is kept nowhere."
+	case w.unkept != "":
+		return "What was done could not be kept: " + markdown.Inline(w.unkept) + "."
 	}
 	return ""
 }

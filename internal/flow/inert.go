@@ -29,10 +29,13 @@ var (
 	entity     = regexp.MustCompile(`&(?:#[0-9]{1,8}|#[xX][0-9A-Fa-f]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});`)
 )
 
-// Inert is text of others that reads the same but notifies nobody and closes no issue, for titles and commit messages:
-// both keep what they say when they are merged.
+// Inert is text of others that reads the same but notifies nobody and closes no issue.
 func Inert(text string) string {
-	text = mentions.ReplaceAllString(text, "${1}@"+gap+"${2}")
+	return Unlinked(mentions.ReplaceAllString(text, "${1}@"+gap+"${2}"))
+}
+
+// Unlinked is text of others that closes no issue, for what is kept in a history for ever.
+func Unlinked(text string) string {
 	text = closesNumber.ReplaceAllString(text, "${1}${2}"+gap+"${3}${4}"+gap+"${5}")
 	return closesPage.ReplaceAllString(text, "${1}${2}"+gap+"${3}${4}")
 }

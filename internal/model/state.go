@@ -173,7 +173,7 @@ const (
 	ReasonNoChange  = "nothing_changed"    // the agent changed nothing
 	ReasonClosed    = "issue_closed"       // the issue was closed while the agent was at work
 	ReasonNoPull    = "pull_not_permitted" // GitHub does not let the token open a pull request
-	ReasonEdited    = "issue_edited"       // somebody without the right changed the issue after it was labelled
+	ReasonBranch    = "branch_taken"       // every name for the branch is taken
 )
 
 // The guards of a turn, as the phase of a block marker says them.
@@ -272,7 +272,7 @@ type State struct {
 	Flows []Said[IssueMarker]
 	// Retried says that an operator gave a retry after the newest of them.
 	Retried bool
-	Block *Said[BlockMarker] // the first since the last unblock
+	Block   *Said[BlockMarker] // the first since the last unblock
 	// Spent is what the newest turn says of its day; zero when an operator has ended a block for a spent budget since.
 	Spent Spent
 	// Paused is the pause that no resume has ended, Released the release that no adopt has.

@@ -1,0 +1,135 @@
+package engine_test
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// showsIssue is all that a person sees of the issue and what came of it, without what differs from run to run.
+func (w *world) showsIssue() string {
+	w.t.Helper()
+	var b strings.Builder
+	fmt.Fprintf(&b, "# issue\n%s", w.talkOn(w.number))
+	for _, p := range w.pulls() {
+		fmt.Fprintf(&b, "# pull request %q from %s, %s\n%s\n%s", p["title"], p.at("head", "ref"), p["state"], shown(p["body"]), w.talkOn(int(p["number"].(float64))))
+		for _, c := range w.list("octo", w.path(fmt.Sprintf("/pulls/%d/commits", int(p["number"].(float64))))) {
+			fmt.Fprintf(&b, "== commit %s\n", shown(c.at("commit", "message")))
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(w.branches())) {
+		fmt.Fprintf(&b, "# branch %s\n%s", shown(name), w.fileOf(name, "greeting.txt"))
+	}
+	fmt.Fprintf(&b, "# %d stages\n", len(w.stages())/2)
+	return b.String()
+}
+
+// afterDeath handles an event with a death at write n, and then lets the next run make it good.
+func (w *world) afterDeath(ev model.Event, n int, f fate) model.Report {
+	w.t.Helper()
+	w.gate.at = func(i int, _ *http.Request) fate {
+		if i == n {
+			return f
+		}
+		return passes
+	}
+	w.handle(ev)
+	require.True(w.t, w.gate.died(), "write %d", n)
+	w.gate.revive()
+	w.gate.at = nil
+	return w.handle(ev)
+}
+
+var deaths = map[string]fate{"before": diesFirst, "after": diesAfter}
+
+func TestADeathAtAnyWriteOnTheWayToAPullRequestIsMadeGood(t *testing.T) {
+	t.Parallel()
+	for _, label := range []string{smallJob, design} {
+		w := newIssue(t)
+		rep := w.handle(w.label("alice", label))
+		require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+		require.Equal(t, 7, w.gate.writes, "claim, stage, plan, push, pull request, its marker, receipt")
+		want := w.showsIssue()
+		for n := 1; n <= 7; n++ {
+			for name, f := range deaths {
+				t.Run(fmt.Sprintf("%s %s write %d", label, name, n), func(t *testing.T) {
+					t.Parallel()
+					w := newIssue(t)
+					ev := w.label("alice", label)
+					rep := w.afterDeath(ev, n, f)
+					assert.Contains(t, []model.Result{model.ResultDone, model.ResultNothing}, rep.Result, rep.Reason)
+					assert.Equal(t, want, w.showsIssue())
+					if n > 3 {
+						assert.Equal(t, 1, w.calls(), "no second call once the plan is recorded")
+					}
+					assert.Equal(t, model.ResultNothing, w.handle(ev).Result)
+				})
+			}
+		}
+	}
+}
+
+func TestADeathAtAnyWriteOfAStopIsMadeGood(t *testing.T) {
+	t.Parallel()
+	stuck := func(t *testing.T) (*world, model.Event) {
+		w := newIssue(t)
+		w.agent = "ask"
+		return w, w.label("alice", smallJob)
+	}
+	w, ev := stuck(t)
+	rep := w.handle(ev)
+	require.Equal(t, model.ResultBlocked, rep.Result, rep.Reason)
+	require.Equal(t, 4, w.gate.writes, "claim, checkpoint, stop, the claim taken away")
+	want := w.showsIssue()
+	for n := 1; n <= 4; n++ {
+		for name, f := range deaths {
+			t.Run(fmt.Sprintf("%s write %d", name, n), func(t *testing.T) {
+				t.Parallel()
+				w, ev := stuck(t)
+				rep := w.afterDeath(ev, n, f)
+				assert.Equal(t, model.ResultBlocked, rep.Result, rep.Reason)
+				if n == 2 && f == diesAfter || n == 3 && f == diesFirst { // the checkpoint is there and is gone on from
+					assert.Len(t, w.marked("issue", "awaiting_issue_followup"), 1)
+					assert.Len(t, w.comments(), 1)
+					return
+				}
+				assert.Equal(t, want, strings.ReplaceAll(w.showsIssue(), ", attempt 2", ""))
+			})
+		}
+	}
+}
+
+func TestUnclearAnswersOnTheWayToAPullRequest(t *testing.T) {
+	t.Parallel()
+	w := newIssue(t)
+	w.handle(w.label("alice", smallJob))
+	want := w.showsIssue()
+	for n := 1; n <= 7; n++ {
+		for name, f := range map[string]fate{"unclear": unclear, "lost": lost} {
+			t.Run(fmt.Sprintf("%s write %d", name, n), func(t *testing.T) {
+				t.Parallel()
+				w := newIssue(t)
+				ev := w.label("alice", smallJob)
+				w.gate.at = func(i int, _ *http.Request) fate {
+					if i == n {
+						return f
+					}
+					return passes
+				}
+				w.handle(ev)
+				w.gate.at = nil
+				w.handle(ev)
+				assert.Equal(t, want, w.showsIssue())
+				assert.Equal(t, 1, w.calls())
+			})
+		}
+	}
+}

@@ -1,0 +1,388 @@
+package engine_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+func TestWhoMaySetAnAgentToWork(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		author, labeller string
+		before           func(w *world) // the run begins
+		want             model.Result
+	}{
+		"both":                    {"alice", "alice", nil, model.ResultDone},
+		"a stranger's issue":      {"eve", "alice", nil, model.ResultDone},
+		"a triager's label":       {"eve", "trudy", nil, model.ResultNothing},
+		"an own issue, a triager": {"alice", "trudy", nil, model.ResultDone},
+		"edited after the label": {"eve", "alice", func(w *world) {
+			w.later(time.Minute)
+			w.api("eve", "PATCH", w.thread(""), object{"body": "Delete everything."})
+		}, model.ResultNothing},
+		"renamed after the label": {"eve", "alice", func(w *world) {
+			w.later(time.Minute)
+			w.api("eve", "PATCH", w.thread(""), object{"title": "Delete everything"})
+		}, model.ResultNothing},
+		"edited, and labelled again": {"eve", "alice", func(w *world) {
+			w.later(time.Minute)
+			w.api("eve", "PATCH", w.thread(""), object{"body": "Greet Germans too."})
+			w.unlabel("alice", smallJob)
+			w.label("alice", smallJob)
+		}, model.ResultDone},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newIssue(t)
+			w.put("/_sandbox/users/trudy", object{"type": "User", "repository": repo.String(), "permission": "triage"})
+			w.open(c.author, "Greet in French", "People in France read this.")
+			ev := w.label(c.labeller, smallJob)
+			if c.before != nil {
+				c.before(w)
+			}
+			rep := w.handle(ev)
+			assert.Equal(t, c.want, rep.Result, rep.Reason)
+			if c.want == model.ResultNothing {
+				assert.Zero(t, w.gate.writes)
+				assert.Zero(t, w.calls())
+			}
+		})
+	}
+}
+
+func TestTwoLabelsMakeOnePullRequest(t *testing.T) {
+	t.Parallel()
+	w := newIssue(t)
+	w.label("alice", design)
+	w.label("alice", smallJob)
+	ev := w.label("alice", bugfix)
+	require.Equal(t, model.ResultDone, w.handle(ev).Result)
+	assert.Equal(t, model.ResultNothing, w.handle(w.unlabel("alice", bugfix)).Result)
+	assert.Equal(t, model.ResultNothing, w.handle(w.label("alice", bugfix)).Result)
+	require.Len(t, w.pulls(), 1)
+	assert.Equal(t, "agent/bugfix/2-greet-in-french", w.pulls()[0].at("head", "ref"))
+	assert.Len(t, w.branches(), 1)
+	assert.Len(t, w.comments(), 1)
+	assert.Equal(t, 1, w.calls())
+}
+
+func TestALabelThatPausesComesFirst(t *testing.T) {
+	t.Parallel()
+	w := newIssue(t)
+	w.label("alice", smallJob)
+	ev := w.label("alice", "agent:ignore")
+	assert.Equal(t, model.ResultNothing, w.handle(ev).Result)
+	assert.Zero(t, w.gate.writes)
+	rep := w.handle(w.unlabel("alice", "agent:ignore"))
+	assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+}
+
+func TestTwoRunsAtOnceMakeOnePullRequest(t *testing.T) {
+	t.Parallel()
+	for n := 1; n <= 7; n++ {
+		w := newIssue(t)
+		ev := w.label("alice", smallJob)
+		again := true
+		w.gate.after = func(i int) {
+			if i == n && again {
+				again = false
+				rep := w.handle(ev) // GitHub does not know of the first run yet that it is over
+				assert.Contains(t, []model.Result{model.ResultRetry, model.ResultNothing}, rep.Result, rep.Reason)
+			}
+		}
+		first := w.engine()
+		rep, err := first.Handle(t.Context(), ev)
+		require.NoError(t, err)
+		assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+		assert.False(t, again)
+		assert.Len(t, w.pulls(), 1)
+		assert.Len(t, w.branches(), 1)
+		assert.Len(t, w.comments(), 1)
+		assert.Equal(t, 1, w.calls())
+	}
+}
+
+func TestABranchThatIsNotOursIsLeftAlone(t *testing.T) {
+	t.Parallel()
+	w := newIssue(t)
+	main := w.api("octo", "GET", w.path("/git/ref/heads/main"), nil).at("object", "sha").(string)
+	w.api("octo", "POST", w.path("/git/refs"), object{"ref": "refs/heads/" + branch, "sha": main})
+	rep := w.handle(w.label("alice", smallJob))
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.Equal(t, main, w.branches()[branch])
+	assert.Equal(t, branch+"-2", w.pulls()[0].at("head", "ref"))
+}
+
+func TestABranchThatIsMadeMeanwhileIsLeftAlone(t *testing.T) {
+	t.Parallel()
+	w := newIssue(t)
+	main := w.api("octo", "GET", w.path("/git/ref/heads/main"), nil).at("object", "sha").(string)
+	w.agent = "meanwhile+job"
+	ev := w.label("alice", smallJob)
+	w.meanwhile(deed{"octo", "POST", w.path("/git/refs"), `{"ref": "refs/heads/` + branch + `", "sha": "` + main + `"}`})
+	rep := w.handle(ev)
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.Equal(t, main, w.branches()[branch])
+	assert.Equal(t, branch+"-2", w.pulls()[0].at("head", "ref"))
+	assert.Len(t, w.comments(), 1)
+	assert.Contains(t, w.comments()[0]["body"], "was left alone")
+	assert.Empty(t, w.stages())
+}
+
+func TestPeopleWorkOnTheCheckpointToo(t *testing.T) {
+	t.Parallel()
+	w := newIssue(t)
+	w.agent = "ask"
+	w.handle(w.label("alice", smallJob))
+	w.write("bob", branch, "bob.txt", "bob\n")
+	theirs := w.branches()[branch]
+	w.agent = "record+told"
+	rep := w.handle(w.say("bob", "I added a file"))
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.Equal(t, "bob\n", w.fileOf(branch, "bob.txt"))
+	commits := w.list("octo", w.path("/commits?sha="+branch))
+	assert.Equal(t, theirs, commits[1]["sha"])
+}
+
+func TestACheckpointThatIsMovedOrDeletedMeanwhile(t *testing.T) {
+	t.Parallel()
+	w := newIssue(t)
+	w.agent = "ask"
+	w.handle(w.label("alice", smallJob))
+	w.agent = "meanwhile+told"
+	ev := w.say("bob", "Formal")
+	w.meanwhile(deed{"bob", "PUT", w.path("/contents/bob.txt"), `{"message": "Bob", "branch": "` + branch + `", "content": "Ym9iCg=="}`})
+	rep := w.handle(ev)
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.Equal(t, "bob\n", w.fileOf(branch, "bob.txt"))
+	assert.Equal(t, "hello\nsalut?\nFormal\ndone 2\n", w.fileOf(branch, "greeting.txt"))
+	assert.Equal(t, 2, w.calls())
+
+	w = newIssue(t)
+	w.agent = "ask"
+	w.handle(w.label("alice", smallJob))
+	w.api("octo", "DELETE", w.path("/git/refs/heads/"+branch), nil)
+	w.agent = "told"
+	rep = w.handle(w.say("bob", "Formal"))
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.Equal(t, "hello\nFormal\ndone 2\n", w.fileOf(branch, "greeting.txt"))
+	assert.Contains(t, w.attemptBody(), "was deleted since the checkpoint")
+}
+
+func TestWhatHappensToTheIssueMeanwhile(t *testing.T) {
+	t.Parallel()
+	number := func(w *world, rest string) string { return w.thread(rest) }
+	for name, c := range map[string]struct {
+		deed   func(w *world) deed
+		want   model.Result
+		reason string
+	}{
+		"closed":   {func(w *world) deed { return deed{"alice", "PATCH", number(w, ""), `{"state": "closed"}`} }, model.ResultBlocked, model.ReasonClosed},
+		"paused":   {func(w *world) deed { return deed{"alice", "POST", number(w, "/labels"), `{"labels": ["agent:ignore"]}`} }, model.ResultNothing, ""},
+		"locked":   {func(w *world) deed { return deed{"octo", "PUT", number(w, "/lock"), `{}`} }, model.ResultDone, ""},
+		"unmarked": {func(w *world) deed { return deed{"alice", "DELETE", number(w, "/labels/"+smallJob), ""} }, model.ResultDone, ""},
+		"deleted": {func(w *world) deed {
+			return deed{"octo", "PUT", "/_sandbox/issues", `{"repository": "octo/widgets", "number": 2, "state": "deleted"}`}
+		}, model.ResultFailed, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newIssue(t)
+			w.agent = "meanwhile+job"
+			ev := w.label("alice", smallJob)
+			w.meanwhile(c.deed(w))
+			rep := w.handle(ev)
+			assert.Equal(t, c.want, rep.Result, rep.Reason)
+			assert.Equal(t, c.reason, rep.BlockedReason)
+			switch name {
+			case "closed":
+				assert.Empty(t, w.pulls())
+				assert.Equal(t, "hello\nbonjour\n", w.fileOf(branch, "greeting.txt"))
+				w.api("alice", "PATCH", w.thread(""), object{"state": "open"})
+				rep = w.handle(w.say("carol", "/mergexo retry"))
+				require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+				assert.Len(t, w.pulls(), 1)
+				assert.Equal(t, 1, w.calls(), "the work was done")
+			case "paused":
+				assert.Empty(t, w.pulls())
+				rep = w.handle(w.unlabel("alice", "agent:ignore"))
+				require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+				assert.Len(t, w.pulls(), 1)
+				assert.Equal(t, 1, w.calls())
+			case "deleted":
+				assert.Equal(t, "hello\nbonjour\n", w.fileOf(branch, "greeting.txt"), "the work is on its branch")
+				assert.Contains(t, rep.Reason, branch)
+			default:
+				assert.Len(t, w.pulls(), 1)
+			}
+		})
+	}
+}
+
+func TestActionsMayNotOpenPullRequests(t *testing.T) {
+	t.Parallel()
+	w := newIssue(t)
+	w.api("octo", "PUT", w.path("/actions/permissions/workflow"), object{"default_workflow_permissions": "write", "can_approve_pull_request_reviews": false})
+	rep := w.handle(w.label("alice", smallJob))
+	assert.Equal(t, model.ResultBlocked, rep.Result, rep.Reason)
+	assert.Equal(t, model.ReasonNoPull, rep.BlockedReason)
+	require.Len(t, w.comments(), 1)
+	assert.Contains(t, w.comments()[0]["body"], "Allow GitHub Actions to create and approve pull requests")
+	assert.Equal(t, "hello\nbonjour\n", w.fileOf(branch, "greeting.txt"))
+	w.api("octo", "PUT", w.path("/actions/permissions/workflow"), object{"default_workflow_permissions": "write", "can_approve_pull_request_reviews": true})
+	assert.Equal(t, model.ResultBlocked, w.handle(w.delivery("issues")).Result)
+	rep = w.handle(w.say("carol", "/mergexo retry"))
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.Len(t, w.pulls(), 1)
+	assert.Equal(t, 1, w.calls(), "no agent was needed")
+}
+
+func TestADesignIsImplementedOnceItIsMerged(t *testing.T) {
+	t.Parallel()
+	w := newIssue(t)
+	w.agent = "record+job"
+	rep := w.handle(w.label("alice", design))
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	pull := w.pulls()[0]
+	assert.Equal(t, "agent/design/2-greet-in-french", pull.at("head", "ref"))
+	assert.Contains(t, pull["body"], "Refs #2")
+	assert.NotContains(t, pull["body"], "Fixes")
+	doc := w.fileOf("agent/design/2-greet-in-french", "docs/design/2-greet-in-french.md")
+	assert.True(t, strings.HasPrefix(doc, "---\nissue: 2\ntitle: \"Greet in French\"\ntouch_paths:\n  - \"greeting.txt\"\n---\n"), doc)
+	assert.Equal(t, "hello\n", w.fileOf("agent/design/2-greet-in-french", "greeting.txt"))
+
+	w.later(time.Minute)
+	w.api("octo", "PUT", w.path("/pulls/3/merge"), object{})
+	rep = w.handle(w.delivery("pull_request"))
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.Equal(t, 2, rep.Number)
+	require.Len(t, w.pulls(), 2)
+	impl := w.pulls()[1]
+	assert.Equal(t, "agent/impl/2-greet-in-french", impl.at("head", "ref"))
+	assert.Contains(t, impl["body"], "Fixes #2")
+	assert.Contains(t, impl["body"], "#3")
+	asked := w.requests()
+	require.Len(t, asked, 2)
+	assert.Equal(t, model.AskImplementation, asked[1].Kind)
+	assert.Contains(t, asked[1].Prompt, "Say bonjour.")
+	assert.Equal(t, model.ResultNothing, w.handle(w.delivery("pull_request")).Result)
+	assert.Len(t, w.pulls(), 2)
+}
+
+func TestADesignChangesNothingElse(t *testing.T) {
+	t.Parallel()
+	w := newIssue(t)
+	w.write("octo", "main", "docs/design/2-greet-in-french.md", "mine\n")
+	w.agent = "job+sloppy"
+	rep := w.handle(w.label("alice", design))
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	b := "agent/design/2-greet-in-french"
+	assert.Equal(t, "mine\n", w.fileOf(b, "docs/design/2-greet-in-french.md"))
+	assert.Contains(t, w.fileOf(b, "docs/design/2-greet-in-french-2.md"), "Say bonjour.")
+	status, _ := w.send("octo", "GET", w.path("/contents/beside.txt?ref="+b), nil)
+	assert.Equal(t, http.StatusNotFound, status)
+	assert.Contains(t, w.pulls()[0]["body"], "changed files beside its design document")
+	require.Len(t, w.checkpoints(), 1)
+	assert.Equal(t, "beside\n", w.fileOf(w.checkpoints()[0], "beside.txt"))
+}
+
+func TestWorkBeginsAnewAfterAPullRequestWasClosed(t *testing.T) {
+	t.Parallel()
+	w := newIssue(t)
+	w.handle(w.label("alice", smallJob))
+	w.later(time.Minute)
+	w.api("octo", "PATCH", w.path("/pulls/3"), object{"state": "closed"})
+	assert.Equal(t, model.ResultNothing, w.handle(w.say("bob", "Not like this.")).Result)
+	w.unlabel("alice", smallJob)
+	w.agent = "record+job"
+	rep := w.handle(w.label("alice", smallJob))
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	require.Len(t, w.pulls(), 2)
+	assert.Equal(t, branch+"-2", w.pulls()[1].at("head", "ref"))
+	assert.Equal(t, []string{"Not like this."}, words(w.requests()[0]))
+}
+
+func TestCommandsOnAnIssue(t *testing.T) {
+	t.Parallel()
+	w := newIssue(t)
+	w.agent = "ask"
+	w.handle(w.label("alice", smallJob))
+	w.handle(w.say("carol", "/mergexo status"))
+	said := w.comments()
+	assert.Contains(t, said[len(said)-1]["body"], "awaiting issue followup")
+	assert.Contains(t, said[len(said)-1]["body"], branch)
+	w.agent = "pleased"
+	rep := w.handle(w.say("carol", "/mergexo retry"))
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.Len(t, w.pulls(), 1, "the checkpoint was good as it was")
+	assert.Equal(t, "hello\nsalut?\n", w.fileOf(branch, "greeting.txt"))
+	w.handle(w.say("carol", "/mergexo retry"))
+	said = w.comments()
+	assert.Contains(t, said[len(said)-1]["body"], "rejected")
+}
+
+func TestTheDaysBudgetHoldsForIssues(t *testing.T) {
+	t.Parallel()
+	w := newIssue(t, "", "[feedback]\nturns_per_day = 1")
+	w.agent = "ask"
+	w.handle(w.label("alice", smallJob))
+	ev := w.say("bob", "Formal")
+	for range 2 {
+		rep := w.handle(ev)
+		assert.Equal(t, model.ResultBlocked, rep.Result, rep.Reason)
+		assert.Equal(t, model.ReasonBudget, rep.BlockedReason)
+	}
+	assert.Len(t, w.comments(), 3, "said once")
+	w.later(24 * time.Hour)
+	w.agent = "record+told"
+	rep := w.handle(ev)
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.Equal(t, []string{"Formal"}, words(w.requests()[0]), "it was not lost")
+}
+
+func TestTheBudgetOfCallsFromLabelToPullRequest(t *testing.T) {
+	t.Parallel()
+	for _, author := range []string{"alice", "eve"} {
+		w := newIssue(t)
+		w.open(author, "Greet in French", "")
+		ev := w.label("alice", smallJob)
+		w.gate.seen = nil
+		rep := w.handle(ev)
+		require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+		api, git := w.gate.counted()
+		assert.LessOrEqual(t, api, 12, "%v", w.gate.seen)
+		assert.LessOrEqual(t, git, 4, "%v", w.gate.seen)
+		assert.Equal(t, rep.Calls.Git, git)
+	}
+}
+
+func TestADryRunOfAnIssueWritesNothing(t *testing.T) {
+	t.Parallel()
+	w := newIssue(t)
+	e := w.engine()
+	e.DryRun = true
+	rep, err := e.Handle(t.Context(), w.label("alice", smallJob))
+	require.NoError(t, err)
+	assert.Zero(t, w.gate.writes)
+	var kinds []string
+	for _, eff := range rep.Effects {
+		assert.Equal(t, "planned", eff.Status)
+		kinds = append(kinds, eff.Kind)
+	}
+	assert.Equal(t, []string{"comment", "stage", "push", "pull_request", "edit"}, kinds)
+}
+
+// attemptBody is what the newest status comment says.
+func (w *world) attemptBody() string {
+	w.t.Helper()
+	all := w.marked("issue", "")
+	require.NotEmpty(w.t, all)
+	return all[len(all)-1]["body"].(string)
+}

@@ -1,0 +1,105 @@
+package engine_test
+
+import (
+	"encoding/json"
+	"maps"
+	"os"
+	"os/exec"
+	"strings"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// issueTricks are what an agent can do on the way from an issue to a pull request.
+var issueTricks = map[string]func(model.Request, *model.Outcome){
+	// record writes down what the agent was asked.
+	"record": func(r model.Request, _ *model.Outcome) {
+		f, err := os.OpenFile(os.Getenv("FAKE_AGENT_LOG")+".requests", os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+		must(err)
+		must(json.NewEncoder(f).Encode(r))
+		must(f.Close())
+	},
+	// told writes what people said, in the order in which they did, and is done.
+	"told": func(r model.Request, o *model.Outcome) {
+		for _, f := range r.Feedback {
+			appendLine("greeting.txt", f.Body)
+		}
+		appendLine("greeting.txt", "done "+nth())
+		o.PRTitle, o.PRSummary, o.CommitMessage = "Greet as told", "It greets.", "Greet as told"
+	},
+	// pleased says that all is done already.
+	"pleased": func(_ model.Request, o *model.Outcome) { o.PRTitle, o.PRSummary = "Greet in French", "All was there." },
+	// idle changes nothing; quiet changes something and does not say that it is ready.
+	"idle":  func(model.Request, *model.Outcome) {},
+	"quiet": func(model.Request, *model.Outcome) { appendLine("greeting.txt", "quiet") },
+	// tested adds a test when it is told that one is missing.
+	"tested": func(r model.Request, o *model.Outcome) {
+		if r.Kind == model.AskRepair {
+			appendLine("greeting_test.txt", r.CI[0].Log)
+			o.CommitMessage = "Test it"
+		}
+	},
+	"lost":     func(model.Request, *model.Outcome) { run("git", "switch", "-q", "-c", "side"); appendLine("side.txt", "side"); commitAll("Side"); run("git", "switch", "-q", "-") },
+	"unmerged": func(model.Request, *model.Outcome) { halfMerged() },
+	"sloppy":   func(_ model.Request, o *model.Outcome) { appendLine("beside.txt", "beside") },
+	"astray":   func(_ model.Request, o *model.Outcome) { o.TouchPaths = []string{"../../etc/passwd"} },
+	"stray":    func(_ model.Request, o *model.Outcome) { o.GeneralComment = "not a field of this kind" },
+	"session1": func(_ model.Request, o *model.Outcome) { o.Session = "session-1" },
+}
+
+func init() { maps.Copy(tricks, issueTricks) }
+
+// commitAll commits all that there is, as an agent does that commits by itself.
+func commitAll(message string) {
+	run("git", "add", "-A")
+	run("git", "commit", "-q", "-m", message)
+}
+
+// halfMerged commits something, and leaves a merge with a conflict.
+func halfMerged() {
+	appendLine("greeting.txt", "ours")
+	commitAll("Ours")
+	run("git", "switch", "-q", "-c", "theirs", "HEAD~1")
+	appendLine("greeting.txt", "theirs")
+	commitAll("Theirs")
+	run("git", "switch", "-q", "-")
+	_ = exec.Command("git", "merge", "-q", "theirs").Run() // it conflicts
+}
+
+// requests are what the agent was asked, where it wrote that down.
+func (w *world) requests() []model.Request {
+	w.t.Helper()
+	raw, err := os.ReadFile(w.log + ".requests")
+	require.NoError(w.t, err)
+	var all []model.Request
+	for line := range strings.Lines(string(raw)) {
+		var r model.Request
+		require.NoError(w.t, json.Unmarshal([]byte(line), &r))
+		all = append(all, r)
+	}
+	return all
+}
+
+// words are what people said in a request.
+func words(r model.Request) []string {
+	var out []string
+	for _, f := range r.Feedback {
+		out = append(out, f.Body)
+	}
+	return out
+}
+
+// attemptMarker is the marker of the newest comment in this state.
+func (w *world) attemptMarker(status model.Phase) model.IssueMarker {
+	w.t.Helper()
+	all := w.marked("issue", string(status))
+	require.NotEmpty(w.t, all)
+	body := strings.TrimSpace(all[len(all)-1]["body"].(string))
+	last := body[strings.LastIndex(body, "\n")+1:]
+	var m model.IssueMarker
+	text := strings.ReplaceAll(strings.TrimSuffix(strings.TrimPrefix(last, "<!-- mergexo-issue:"), " -->"), `-\u002d`, "--")
+	require.NoError(w.t, json.Unmarshal([]byte(text), &m))
+	return m
+}
