@@ -7,7 +7,7 @@ import (
 	"os"
 )
 
-// Reset puts the checkout at sha: HEAD on the branch of the last Restore, tracked files as in sha, untracked ones that
+// Reset puts the checkout at sha: HEAD on the branch of the last Restore or Begin, tracked files as in sha, untracked ones that
 // are not ignored removed, ignored ones kept, and what was going on (a merge, a rebase) dropped. So what is there is
 // what is committed, whatever an agent or a test left. Submodules are not touched. No network operation.
 func (c *Checkout) Reset(ctx context.Context, sha string) error {
@@ -32,7 +32,7 @@ func (c *Checkout) Reset(ctx context.Context, sha string) error {
 	return nil
 }
 
-// Tip is the commit that the local branch of the last Restore points to now, wherever HEAD is: an agent may have left
+// Tip is the commit that the local branch of the last Restore or Begin points to now, wherever HEAD is: an agent may have left
 // commits there and gone elsewhere. "" says that the branch was deleted. Where Restore could not make the branch, since
 // another one's name is a directory of it, it is HEAD.
 func (c *Checkout) Tip(ctx context.Context) (string, error) {

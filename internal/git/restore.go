@@ -43,6 +43,7 @@ func (c *Checkout) broken(ctx context.Context, err error) bool {
 // leave gives the workspace up for a clone of our own.
 func (c *Checkout) leave(ctx context.Context) error {
 	c.saved, c.linked, c.refs, c.boundary, c.carried, c.promisor = nil, nil, map[string]string{}, nil, nil, false
+	c.started, c.branches = "", nil
 	if err := c.start(ctx); err != nil {
 		return err
 	}
