@@ -51,6 +51,10 @@ func (p *pass) gathered(ctx context.Context) string {
 	head, err := p.gather(ctx)
 	if err != nil {
 		p.Log.Warn("checkpoint_failed", "number", p.event.Number, "turn_key", p.marker.Key, "error", err)
+		if p.wip != "" { // then an earlier state is the best that there is
+			p.note("an earlier state of it is on branch " + wipBranch(p.event.Number, p.marker.Claim))
+			p.wipTried = false
+		}
 		if p.issue != nil {
 			p.issue.unkept = err.Error()
 			return ""
@@ -80,6 +84,9 @@ func (p *pass) push(ctx context.Context, branch, start, head string) error {
 	err := p.checkout.Publish(ctx, move)
 	if unclear := (*git.ErrUnclear)(nil); errors.As(err, &unclear) {
 		err = p.checkout.Publish(ctx, move)
+	}
+	if err == nil {
+		p.wip, p.wipTried = "", false
 	}
 	return err
 }

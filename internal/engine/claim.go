@@ -193,6 +193,9 @@ func (p *pass) carry(ctx context.Context) error {
 		same := m.Key == p.marker.Key && m.Phase != model.PhaseDone
 		return t.CommentID == p.claimID || !same && m.Phase != model.PhaseStarted && !(m.Phase == model.PhasePlanned && p.answered(m))
 	})
+	if err := p.tellSaved(ctx, superseded); err != nil {
+		return err
+	}
 	if err := p.clear(ctx, superseded); err != nil {
 		return err
 	}

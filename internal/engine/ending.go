@@ -53,6 +53,7 @@ func (p *pass) end(ctx context.Context, e *ending) error {
 	}
 	ctx = context.WithoutCancel(ctx)
 	p.kept = p.keep(ctx)
+	p.unsave(ctx)
 	switch {
 	case e.block.Reason != "":
 		return p.block(ctx, e.block, e.detail)

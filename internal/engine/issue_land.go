@@ -171,7 +171,7 @@ func (p *pass) publishIssue(ctx context.Context) (bool, error) {
 	rejected, unclear := (*git.ErrRejected)(nil), (*git.ErrUnclear)(nil)
 	switch {
 	case err == nil:
-		w.tip, p.wip = p.marker.Planned, ""
+		w.tip, p.wip, p.wipTried = p.marker.Planned, "", false
 		p.applied("push", w.marker.Branch, journal.Token("push", p.marker.Key), "applied")
 		p.say(model.Saying{Where: "push to " + w.marker.Branch, Text: p.pushed()})
 		return true, nil
@@ -276,6 +276,7 @@ func (p *pass) openPull(ctx context.Context) error {
 		return err
 	}
 	p.report.HeadSHA = p.marker.Head
+	p.unsave(ctx)
 	return nil
 }
 

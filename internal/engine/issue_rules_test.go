@@ -184,8 +184,10 @@ func TestWhatHappensToTheIssueMeanwhile(t *testing.T) {
 		want   model.Result
 		reason string
 	}{
-		"closed":   {func(w *world) deed { return deed{"alice", "PATCH", number(w, ""), `{"state": "closed"}`} }, model.ResultBlocked, model.ReasonClosed},
-		"paused":   {func(w *world) deed { return deed{"alice", "POST", number(w, "/labels"), `{"labels": ["agent:ignore"]}`} }, model.ResultNothing, ""},
+		"closed": {func(w *world) deed { return deed{"alice", "PATCH", number(w, ""), `{"state": "closed"}`} }, model.ResultBlocked, model.ReasonClosed},
+		"paused": {func(w *world) deed {
+			return deed{"alice", "POST", number(w, "/labels"), `{"labels": ["agent:ignore"]}`}
+		}, model.ResultNothing, ""},
 		"locked":   {func(w *world) deed { return deed{"octo", "PUT", number(w, "/lock"), `{}`} }, model.ResultDone, ""},
 		"unmarked": {func(w *world) deed { return deed{"alice", "DELETE", number(w, "/labels/"+smallJob), ""} }, model.ResultDone, ""},
 		"deleted": {func(w *world) deed {

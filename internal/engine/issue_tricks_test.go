@@ -2,7 +2,10 @@ package engine_test
 
 import (
 	"encoding/json"
+	"errors"
+	"io"
 	"maps"
+	"net/http"
 	"os"
 	"os/exec"
 	"strings"
@@ -41,11 +44,26 @@ var issueTricks = map[string]func(model.Request, *model.Outcome){
 			o.CommitMessage = "Test it"
 		}
 	},
-	"lost":     func(model.Request, *model.Outcome) { run("git", "switch", "-q", "-c", "side"); appendLine("side.txt", "side"); commitAll("Side"); run("git", "switch", "-q", "-") },
+	"lost": func(model.Request, *model.Outcome) {
+		run("git", "switch", "-q", "-c", "side")
+		appendLine("side.txt", "side")
+		commitAll("Side")
+		run("git", "switch", "-q", "-")
+	},
 	"unmerged": func(model.Request, *model.Outcome) { halfMerged() },
 	"sloppy":   func(_ model.Request, o *model.Outcome) { appendLine("beside.txt", "beside") },
 	"astray":   func(_ model.Request, o *model.Outcome) { o.TouchPaths = []string{"../../etc/passwd"} },
 	"stray":    func(_ model.Request, o *model.Outcome) { o.GeneralComment = "not a field of this kind" },
+	// waits is at work until what it has done was saved.
+	"waits": func(model.Request, *model.Outcome) {
+		for saved := false; !saved; {
+			resp, err := http.Get(os.Getenv("FAKE_AGENT_API") + "/api/v3/repos/" + repo.String() + "/git/matching-refs/heads/mergexo/checkpoint")
+			must(err)
+			body, err := io.ReadAll(resp.Body)
+			must(errors.Join(err, resp.Body.Close()))
+			saved = strings.Contains(string(body), "/wip-")
+		}
+	},
 	"session1": func(_ model.Request, o *model.Outcome) { o.Session = "session-1" },
 }
 

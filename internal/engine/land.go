@@ -100,11 +100,12 @@ func (p *pass) publish(ctx context.Context) (bool, error) {
 	if err := p.alive(); err != nil {
 		return false, err
 	}
-	err := p.checkout.Publish(ctx, git.Publish{Branch: branch, Start: p.base(), SHA: p.marker.Planned, Stage: stage})
+	err := p.checkout.Publish(ctx, git.Publish{Branch: branch, Start: p.base(), SHA: p.marker.Planned, Stage: stage, Drop: p.droppable()})
 	var rejected *git.ErrRejected
 	var unclear *git.ErrUnclear
 	switch {
 	case err == nil:
+		p.wip, p.wipTried = "", false
 		p.applied("push", branch, journal.Token("push", p.marker.Key), "applied")
 		p.say(model.Saying{Where: "push to " + branch, Text: p.pushed()})
 		return true, nil
@@ -283,6 +284,7 @@ func (p *pass) answer(ctx context.Context) error {
 	}
 	p.report.HeadSHA = p.marker.Head
 	p.outlive(ctx, before)
+	p.unsave(ctx)
 	return nil
 }
 

@@ -3,7 +3,9 @@ package engine
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/mergexo/mergexo/internal/git"
@@ -16,6 +18,9 @@ import (
 func wipBranch(number int, claim string) string {
 	return fmt.Sprintf("mergexo/checkpoint/%d/wip-%.12s", number, journal.Token("wip", claim))
 }
+
+// saveTime is how long one saving may take.
+const saveTime = 2 * time.Minute
 
 // saves is the branch that work in progress is saved on; "" where it is not.
 func (p *pass) saves() string {
@@ -58,6 +63,9 @@ func (p *pass) save(ctx context.Context) (end func()) {
 
 // saveOnce pushes what is in the checkout right now, unless it was pushed before or must not be.
 func (p *pass) saveOnce(ctx context.Context, branch string) error {
+	// An agent can put something in the way that keeps git waiting.
+	ctx, done := context.WithTimeout(ctx, saveTime)
+	defer done()
 	head, err := p.checkout.Snapshot(ctx, p.wip, "Work in progress on "+p.subject())
 	if err != nil || head == "" || head == p.wip {
 		return err
@@ -86,6 +94,17 @@ func (p *pass) droppable() []git.Ref {
 	return []git.Ref{{Name: "refs/heads/" + wipBranch(p.event.Number, p.marker.Claim)}}
 }
 
+// unsave removes what was saved meanwhile where nothing came of it that is not somewhere else. It is a courtesy: what stays
+// only takes up room.
+func (p *pass) unsave(ctx context.Context) {
+	for _, ref := range p.droppable() {
+		if err := p.checkout.Forget(ctx, ref.Name); err != nil {
+			p.Log.Warn("saved_work_not_removed", "number", p.event.Number, "ref", ref.Name, "error", err)
+		}
+	}
+	p.wip, p.wipTried = "", false
+}
+
 // orphans are the branches with saved work of claims whose runs died.
 func (p *pass) orphans(ctx context.Context, dead []model.Said[model.TurnMarker]) (map[string]string, error) {
 	var refs []string
@@ -101,6 +120,17 @@ func (p *pass) orphans(ctx context.Context, dead []model.Said[model.TurnMarker])
 		return nil, err
 	}
 	return p.checkout.Remote(ctx, refs...)
+}
+
+// tellSaved says where the work is that runs had saved before they died, since their claims are about to go.
+func (p *pass) tellSaved(ctx context.Context, dead []model.Said[model.TurnMarker]) error {
+	left, err := p.orphans(ctx, dead)
+	for _, ref := range slices.Sorted(maps.Keys(left)) {
+		if left[ref] != "" {
+			p.note("work that a run had saved before it died is on branch " + strings.TrimPrefix(ref, "refs/heads/"))
+		}
+	}
+	return err
 }
 
 // takeOver brings the work that a run had saved before it died to the branch of its flow, so that the next attempt goes on
@@ -121,7 +151,7 @@ func (p *pass) takeOver(ctx context.Context, dead []model.Said[model.TurnMarker]
 		}
 		if err := p.adopt(ctx, ref); err != nil {
 			p.Log.Warn("saved_work_not_taken_over", "issue_number", p.event.Number, "ref", ref, "error", err)
-			p.note("work that a run had saved before it died could not be gone on with; it is on branch " + ref[len("refs/heads/"):])
+			p.note("work that a run had saved before it died could not be gone on with; it is on branch " + strings.TrimPrefix(ref, "refs/heads/"))
 		}
 	}
 	return nil

@@ -24,7 +24,7 @@ type dialogue struct {
 	*pass
 	agent          agent.Agent
 	ask            turn.Ask
-	kind           string // of request, but for repairs
+	kind           string            // of request, but for repairs
 	all            model.Outcome     // of all rounds so far, as one
 	fixes, errands int               // rounds for failing tests, and for git operations
 	conflicts      []string          // paths that a merge of ours left with markers

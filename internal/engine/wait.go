@@ -100,6 +100,7 @@ func (p *pass) endIssue(ctx context.Context, e *ending) error {
 	}
 	ctx = context.WithoutCancel(ctx)
 	p.kept = p.keep(ctx)
+	p.unsave(ctx)
 	switch {
 	case e.block.Reason != "":
 		return p.wait(ctx, e.block.Reason, e.detail)

@@ -54,7 +54,25 @@ type world struct {
 	seals   transcript.Key    // for transcripts that travel
 	runs    int64
 	random  int
-	logged  bytes.Buffer
+	logged  record
+}
+
+// record is a log that can be read while it is written.
+type record struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (r *record) Write(b []byte) (int, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.text.Write(b)
+}
+
+func (r *record) String() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.text.String()
 }
 
 // settings that most stories live by; the agent's adapter and command are filled in.

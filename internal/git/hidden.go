@@ -118,9 +118,9 @@ func (c *Checkout) Kept(ctx context.Context, ref string, limit int64) (content [
 	return content, err
 }
 
-// Forget deletes a hidden ref. That it is gone already is no error. One network operation.
+// Forget deletes a hidden ref, or a checkpoint's branch. That it is gone already is no error. One network operation.
 func (c *Checkout) Forget(ctx context.Context, ref string) error {
-	if err := hidden(ref); err != nil {
+	if err := hidden(ref); err != nil && !(validRef(ref) && strings.HasPrefix(ref, checkpoints)) {
 		return fmt.Errorf("forget: %w", err)
 	}
 	err := c.push(ctx, ":"+ref)

@@ -1,0 +1,114 @@
+package engine_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// killed handles an event with an agent that works for ever, and kills the run once its work is on the remote.
+func (w *world) killed(ev model.Event) (saved string) {
+	w.t.Helper()
+	w.agentSetting(`timeout = "1m"`, "timeout = \"1m\"\ncheckpoint_every = \"10ms\"")
+	ctx, cancel := context.WithCancel(context.Background())
+	e, ended := w.engine(), make(chan struct{})
+	go func() {
+		_, _ = e.Handle(ctx, ev)
+		close(ended)
+	}()
+	require.Eventually(w.t, func() bool {
+		all := w.checkpoints()
+		if len(all) > 0 {
+			saved = all[0]
+		}
+		return saved != ""
+	}, time.Minute, time.Millisecond)
+	w.gate.bury(diesFirst)
+	cancel()
+	<-ended
+	w.gate.revive()
+	w.over(w.runs)
+	return saved
+}
+
+func TestAKilledRunLosesLittleOfALongJob(t *testing.T) {
+	t.Parallel()
+	w := newIssue(t)
+	w.agent = "quiet+hangs"
+	ev := w.label("alice", smallJob)
+	saved := w.killed(ev)
+	assert.Equal(t, "hello\nquiet\n", w.fileOf(saved, "greeting.txt"))
+	assert.Contains(t, w.comments()[0]["body"], saved, "the claim says where")
+	assert.NotContains(t, w.branches(), branch)
+
+	w.agent = "job"
+	rep := w.handle(ev)
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.Equal(t, "hello\nquiet\nbonjour\n", w.fileOf(branch, "greeting.txt"))
+	assert.Len(t, w.pulls(), 1)
+	assert.Len(t, w.comments(), 1)
+	assert.Equal(t, []string{branch}, keys(w.branches()), "nothing else is left")
+	commits := w.list("octo", w.path("/commits?sha="+branch))
+	assert.Equal(t, "Say bonjour", commits[0].at("commit", "message"))
+	assert.True(t, strings.HasPrefix(commits[1].at("commit", "message").(string), "Checkpoint of work on issue 2"))
+	assert.Len(t, commits[1]["parents"], 1)
+}
+
+func TestAKilledRunOfATurnSaysWhereItsWorkIs(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.agent = "quiet+hangs"
+	w.review("alice", "Answer me.")
+	ev := w.delivery("pull_request_review_comment")
+	saved := w.killed(ev)
+	assert.Equal(t, "hello\nworld\nquiet\n", w.fileOf(saved, "greeting.txt"))
+	w.agent = "answer"
+	rep := w.handle(ev)
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.Contains(t, w.receipt(), saved)
+	assert.Equal(t, []string{saved}, w.checkpoints())
+}
+
+func TestWhatIsSavedMeanwhileIsTakenAwayAtTheEnd(t *testing.T) {
+	t.Parallel()
+	for _, how := range []string{"quiet+waits+job", "quiet+waits+ask"} {
+		w := newIssue(t)
+		w.agentSetting(`timeout = "1m"`, "timeout = \"1m\"\ncheckpoint_every = \"10ms\"")
+		w.agent = how
+		w.handle(w.label("alice", smallJob))
+		assert.Equal(t, []string{branch}, keys(w.branches()), how)
+		assert.Contains(t, w.logged.String(), "work_saved")
+	}
+}
+
+func TestASecretIsNotSavedMeanwhile(t *testing.T) {
+	t.Parallel()
+	w := newIssue(t)
+	w.agentSetting(`timeout = "1m"`, "timeout = \"1m\"\ncheckpoint_every = \"10ms\"")
+	w.agent = "secret+hangs"
+	ctx, cancel := context.WithCancel(context.Background())
+	ev, e, ended := w.label("alice", smallJob), w.engine(), make(chan struct{})
+	go func() {
+		_, _ = e.Handle(ctx, ev)
+		close(ended)
+	}()
+	require.Eventually(t, func() bool { return strings.Contains(w.logged.String(), "work_not_saved") }, time.Minute, time.Millisecond)
+	cancel()
+	<-ended
+	assert.Empty(t, w.branches())
+	assert.NotContains(t, w.logged.String(), "work_saved")
+}
+
+func keys(m map[string]string) []string {
+	var out []string
+	for k := range m {
+		out = append(out, k)
+	}
+	return out
+}
