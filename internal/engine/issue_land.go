@@ -263,6 +263,7 @@ func (p *pass) openPull(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	p.report.Opened = pull
 	if err := p.introduce(ctx, pull, made); err != nil {
 		return err
 	}

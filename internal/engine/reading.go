@@ -51,7 +51,7 @@ func (p *pass) read(ctx context.Context) error {
 	p.snap, p.readAt = recall(snap, known, p.memory.floor), p.Now()
 	p.memory.comments, p.memory.readAt, p.memory.floor = p.snap.Comments, snap.ReadAt, p.snap.Floor
 	maps.Copy(p.rights, snap.Permissions)
-	p.report.HeadSHA = snap.Pull.HeadSHA
+	p.report.HeadSHA, p.report.IsIssue = snap.Pull.HeadSHA, !snap.IsPull
 	if !p.snap.IsPull {
 		p.snap.Pull = p.prospect()
 	}

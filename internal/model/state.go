@@ -412,6 +412,9 @@ type Report struct {
 	BlockedReason string `json:"-"`
 	Expected      string `json:"-"`
 	Observed      string `json:"-"`
+	// IsIssue says that Number is an issue's, and Opened is the pull request that this run opened for it, or found.
+	IsIssue bool    `json:"-"`
+	Opened  PullRef `json:"-"`
 	// Mistaken is set when it is the caller who has to mend what went wrong.
 	Mistaken bool `json:"-"`
 	// Said holds the texts that were or would be posted, for people who watch a replay.
