@@ -51,10 +51,7 @@ func (p *pass) gathered(ctx context.Context) string {
 	head, err := p.gather(ctx)
 	if err != nil {
 		p.Log.Warn("checkpoint_failed", "number", p.event.Number, "turn_key", p.marker.Key, "error", err)
-		if p.wip != "" { // then an earlier state is the best that there is
-			p.note("an earlier state of it is on branch " + wipBranch(p.event.Number, p.marker.Claim))
-			p.wipTried = false
-		}
+		p.spare()
 		if p.issue != nil {
 			p.issue.unkept = err.Error()
 			return ""
@@ -86,7 +83,7 @@ func (p *pass) push(ctx context.Context, branch, start, head string) error {
 		err = p.checkout.Publish(ctx, move)
 	}
 	if err == nil {
-		p.wip, p.wipTried = "", false
+		p.wip = wip{}
 	}
 	return err
 }
@@ -107,6 +104,7 @@ func (p *pass) keepAside(ctx context.Context, head string) turn.Kept {
 	if err != nil {
 		p.Log.Warn("checkpoint_failed", "pr_number", p.event.Number, "turn_key", p.marker.Key, "error", err)
 		p.note("what the agent had done could not be pushed to a checkpoint: " + err.Error())
+		p.spare()
 		return turn.Kept{}
 	}
 	p.applied("checkpoint", k.Branch, journal.Token("checkpoint", p.marker.Key, head), "applied")

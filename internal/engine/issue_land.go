@@ -171,7 +171,7 @@ func (p *pass) publishIssue(ctx context.Context) (bool, error) {
 	rejected, unclear := (*git.ErrRejected)(nil), (*git.ErrUnclear)(nil)
 	switch {
 	case err == nil:
-		w.tip, p.wip, p.wipTried = p.marker.Planned, "", false
+		w.tip, p.wip = p.marker.Planned, wip{}
 		p.applied("push", w.marker.Branch, journal.Token("push", p.marker.Key), "applied")
 		p.say(model.Saying{Where: "push to " + w.marker.Branch, Text: p.pushed()})
 		return true, nil

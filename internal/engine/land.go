@@ -105,7 +105,7 @@ func (p *pass) publish(ctx context.Context) (bool, error) {
 	var unclear *git.ErrUnclear
 	switch {
 	case err == nil:
-		p.wip, p.wipTried = "", false
+		p.wip = wip{}
 		p.applied("push", branch, journal.Token("push", p.marker.Key), "applied")
 		p.say(model.Saying{Where: "push to " + branch, Text: p.pushed()})
 		return true, nil

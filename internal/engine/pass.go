@@ -47,8 +47,7 @@ type pass struct {
 	earlier  string    // the head that a handoff began at, where the branch has grown since
 	admitted string    // the head of commits that another process handed over, and that hold
 	kept     turn.Kept // where the work is of an attempt without a result
-	wip      string    // the tip of the branch that work in progress is saved on; "" for none
-	wipTried bool      // there may be such a branch, whatever its tip is
+	wip      wip
 
 	// The way from an issue to a pull request.
 	issue  *issueWork      // nil on a pull request

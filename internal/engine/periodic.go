@@ -13,6 +13,13 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
+// wip is what is known of the branch that the work in progress is saved on.
+type wip struct {
+	tip    string // "": nothing was saved
+	pushed bool   // there may be such a branch
+	sure   bool   // it is at tip
+}
+
 // wipBranch is where the work of a claim is saved while its agent is at it. The claim's name is random, so that no other
 // attempt uses it.
 func wipBranch(number int, claim string) string {
@@ -66,8 +73,8 @@ func (p *pass) saveOnce(ctx context.Context, branch string) error {
 	// An agent can put something in the way that keeps git waiting.
 	ctx, done := context.WithTimeout(ctx, saveTime)
 	defer done()
-	head, err := p.checkout.Snapshot(ctx, p.wip, "Work in progress on "+p.subject())
-	if err != nil || head == "" || head == p.wip {
+	head, err := p.checkout.Snapshot(ctx, p.wip.tip, "Work in progress on "+p.subject())
+	if err != nil || head == "" || head == p.wip.tip {
 		return err
 	}
 	found, err := p.inspect(ctx, p.base(), head)
@@ -77,21 +84,26 @@ func (p *pass) saveOnce(ctx context.Context, branch string) error {
 	if found.reason != "" {
 		return fmt.Errorf("it must not be pushed: %s", found.reason) // the detail is for the agent's own ears, at the end
 	}
-	p.wipTried = true
-	if err := p.checkout.Publish(ctx, git.Publish{Branch: branch, Start: p.wip, SHA: head}); err != nil {
+	before := p.wip.tip
+	p.wip.pushed, p.wip.sure = true, false
+	if err := p.checkout.Publish(ctx, git.Publish{Branch: branch, Start: before, SHA: head}); err != nil {
 		return err
 	}
-	p.wip = head
+	p.wip.tip, p.wip.sure = head, true
 	p.Log.Info("work_saved", "number", p.event.Number, "turn_key", p.marker.Key, "branch", branch, "head", head)
 	return nil
 }
 
 // droppable are the refs that are not needed any more once the work is somewhere else.
 func (p *pass) droppable() []git.Ref {
-	if !p.wipTried {
+	if !p.wip.pushed {
 		return nil
 	}
-	return []git.Ref{{Name: "refs/heads/" + wipBranch(p.event.Number, p.marker.Claim)}}
+	ref := git.Ref{Name: "refs/heads/" + wipBranch(p.event.Number, p.marker.Claim)}
+	if p.wip.sure { // what somebody else added there stays
+		ref.SHA = p.wip.tip
+	}
+	return []git.Ref{ref}
 }
 
 // unsave removes what was saved meanwhile where nothing came of it that is not somewhere else. It is a courtesy: what stays
@@ -102,7 +114,15 @@ func (p *pass) unsave(ctx context.Context) {
 			p.Log.Warn("saved_work_not_removed", "number", p.event.Number, "ref", ref.Name, "error", err)
 		}
 	}
-	p.wip, p.wipTried = "", false
+	p.wip = wip{}
+}
+
+// spare leaves what was saved meanwhile where it is: the work as it is now cannot be kept, so that this is the best there is.
+func (p *pass) spare() {
+	if p.wip.tip != "" {
+		p.note("an earlier state of it is on branch " + wipBranch(p.event.Number, p.marker.Claim))
+	}
+	p.wip = wip{}
 }
 
 // orphans are the branches with saved work of claims whose runs died.

@@ -147,6 +147,7 @@ func (p *pass) keepOnBranch(ctx context.Context, head string) turn.Kept {
 			break
 		}
 	}
+	p.spare()
 	file := filepath.Join(p.Git.Temp, fmt.Sprintf("mergexo-checkpoint-%d-%.12s.bundle", p.event.Number, head))
 	if err := p.checkout.Rescue(ctx, file, w.marker.Branch, p.base(), head); err != nil {
 		p.Log.Error("checkpoint_lost", "issue_number", p.event.Number, "error", err)

@@ -32,7 +32,7 @@ func planned(b *strings.Builder, all []model.Effect) {
 	wrote := false
 	for _, e := range all {
 		if e.Status == "planned" {
-			fmt.Fprintf(b, "would %s %s\n", oneLine(e.Kind), oneLine(e.Target))
+			fmt.Fprintf(b, "would %s %s\n", verb(e.Kind), oneLine(e.Target))
 			wrote = true
 		}
 	}
@@ -41,12 +41,25 @@ func planned(b *strings.Builder, all []model.Effect) {
 	}
 }
 
+// verb is what an effect of a kind does to its target.
+func verb(kind string) string {
+	switch kind {
+	case "pull_request":
+		return "open a pull request from"
+	case "checkpoint":
+		return "keep work on"
+	}
+	return oneLine(kind)
+}
+
 func decided(b *strings.Builder, r model.Report) {
 	first, more, _ := strings.Cut(plain(strings.TrimSpace(r.Reason)), "\n")
 	line := "result: " + oneLine(string(r.Result))
 	switch {
 	case first != "":
 		line += ", " + first
+	case r.Opened.Number != 0:
+		line += fmt.Sprintf(", issue #%d led to pull request #%d, which is at %s", r.Number, r.Opened.Number, short(reached(r)))
 	case r.Number != 0 && r.HeadSHA != "":
 		line += fmt.Sprintf(", pull request #%d is at %s", r.Number, short(r.HeadSHA))
 	}

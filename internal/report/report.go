@@ -24,6 +24,22 @@ func JSON(w io.Writer, r model.Report) error {
 // outputValueLimit bounds one step output, in bytes; GitHub takes 1 MB for all of them.
 const outputValueLimit = 4096
 
+// pull is the number of the pull request that a run was about or opened; 0 for none.
+func pull(r model.Report) int {
+	if r.IsIssue || r.Opened.Number != 0 {
+		return r.Opened.Number
+	}
+	return r.Number
+}
+
+// reached is the head of that pull request.
+func reached(r model.Report) string {
+	if r.Opened.Number != 0 {
+		return r.Opened.HeadSHA
+	}
+	return r.HeadSHA
+}
+
 // Outputs appends the step outputs result, pr, turn-key, head-sha and blocked-reason to the file at path, the one that
 // GITHUB_OUTPUT names; with an empty path it does nothing. A value is one line by construction: line breaks and other
 // control characters in it become spaces, so that none can begin an output of its own. The form is NAME=VALUE, which
@@ -36,15 +52,15 @@ func Outputs(path string, r model.Report) error {
 		return nil
 	}
 	number := ""
-	if r.Number != 0 {
-		number = strconv.Itoa(r.Number)
+	if n := pull(r); n != 0 {
+		number = strconv.Itoa(n)
 	}
 	var b strings.Builder
 	for _, o := range []struct{ name, value string }{
 		{"result", string(r.Result)},
 		{"pr", number},
 		{"turn-key", r.TurnKey},
-		{"head-sha", r.HeadSHA},
+		{"head-sha", reached(r)},
 		{"blocked-reason", r.BlockedReason},
 	} {
 		fmt.Fprintf(&b, "%s=%s\n", o.name, cut(oneLine(o.value), outputValueLimit))

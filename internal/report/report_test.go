@@ -67,6 +67,30 @@ func stories() map[string]model.Report {
 			Result: model.ResultBlocked, Exit: 3, Number: 7, TurnKey: turnKey, BlockedReason: "agent",
 			Reason: "the agent asks:\nwhich of the two licences is meant?\n", Calls: model.Calls{REST: 2, GraphQL: 1, Git: 1}, DurationMS: 61_000,
 		},
+		"issue_opened": {
+			Result: model.ResultDone, Number: 9, IsIssue: true, TurnKey: turnKey, Calls: model.Calls{REST: 5, GraphQL: 4, Git: 3}, DurationMS: 61_000,
+			Opened: model.PullRef{Number: 10, HeadSHA: newHead},
+			Effects: []model.Effect{
+				{Kind: "comment", Target: "9", Token: "aa", Status: "applied"},
+				{Kind: "push", Target: "agent/small/9-greet", Token: "bb", Status: "applied"},
+				{Kind: "pull_request", Target: "agent/small/9-greet", Token: "cc", Status: "applied"},
+			},
+			Said: []model.Saying{{Where: "pull request #10", Text: "Greet\n\nFixes #9"}},
+		},
+		"issue_planned": {
+			Result: model.ResultNothing, Number: 9, IsIssue: true, TurnKey: turnKey, Reason: "dry run: small_job for issue 9 would begin: it is labelled",
+			Effects: []model.Effect{{Kind: "push", Target: "agent/small/9-greet", Status: "planned"}, {Kind: "pull_request", Target: "agent/small/9-greet", Status: "planned"}},
+		},
+		"issue_waits": {
+			Result: model.ResultBlocked, Exit: 3, Number: 9, IsIssue: true, TurnKey: turnKey, BlockedReason: "tests_failed", Observed: newHead,
+			Reason: "issue 9 waits for a person (tests_failed): required tests fail; a comment on the issue goes on, or /mergexo retry", DurationMS: 61_000,
+			Effects: []model.Effect{{Kind: "checkpoint", Target: "agent/small/9-greet", Token: "dd", Status: "applied"}},
+		},
+		"issue_cancelled": {
+			Result: model.ResultRetry, Exit: 75, Number: 9, IsIssue: true, TurnKey: turnKey, BlockedReason: "cancelled",
+			Reason: "issue 9 waits for a person (cancelled): the workflow run was cancelled; a comment on the issue goes on, or /mergexo retry", DurationMS: 900,
+		},
+		"issue_failed": {Result: model.ResultFailed, Exit: 1, Number: 9, IsIssue: true, TurnKey: turnKey, Reason: "run agent ./agent: exit status 2", DurationMS: 900},
 		"retry": {Result: model.ResultRetry, Exit: 75, Number: 7, Reason: "rate limit: try again after 12:30:00 UTC", DurationMS: 900},
 		"failed": {
 			Result: model.ResultFailed, Exit: 1, Number: 7, TurnKey: turnKey, DurationMS: 1_800_000,

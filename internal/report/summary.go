@@ -27,15 +27,20 @@ const (
 func Summary(w io.Writer, r model.Report, repoURL string) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "### MergeXO: %s\n\n", heading(r, repoURL))
-	switch r.Result {
-	case model.ResultBlocked:
+	switch waits := r.IsIssue && r.BlockedReason != ""; {
+	case waits:
+		waiting(&b, r, repoURL)
+	case r.Result == model.ResultBlocked:
 		blocked(&b, r, repoURL)
-	case model.ResultRetry:
+	case r.Result == model.ResultRetry:
 		reason(&b, r.Reason)
 		b.WriteString("Nothing is lost: what is pending stays pending, and the next event or run takes it up. To try at once, re-run this job.\n\n")
-	case model.ResultFailed:
+	case r.Result == model.ResultFailed:
 		reason(&b, r.Reason)
-		b.WriteString("The feedback stays pending. What is wrong is in the log of this step; re-run this job to try again.\n\n")
+		if !r.IsIssue {
+			b.WriteString("The feedback stays pending. ")
+		}
+		b.WriteString("What is wrong is in the log of this step; re-run this job to try again.\n\n")
 	default:
 		if d := did(r, repoURL); d != "" {
 			fmt.Fprintf(&b, "%s\n\n", d)
@@ -56,6 +61,9 @@ func heading(r model.Report, repoURL string) string {
 		return outcome(r.Result)
 	}
 	n := strconv.Itoa(r.Number)
+	if r.IsIssue {
+		return "issue " + page(repoURL, "issues/"+n, "#"+n) + " " + outcome(r.Result)
+	}
 	return page(repoURL, "pull/"+n, "#"+n) + " " + outcome(r.Result)
 }
 
@@ -87,8 +95,11 @@ func did(r model.Report, repoURL string) string {
 		verb = "Would do"
 	}
 	s := fmt.Sprintf("%s: %s.", verb, strings.Join(parts, ", "))
-	if r.HeadSHA != "" {
-		s += " The branch is at " + commit(repoURL, r.HeadSHA) + "."
+	if n := strconv.Itoa(r.Opened.Number); r.Opened.Number != 0 {
+		s += " The work goes on in pull request " + page(repoURL, "pull/"+n, "#"+n) + "."
+	}
+	if at := reached(r); at != "" {
+		s += " The branch is at " + commit(repoURL, at) + "."
 	}
 	return s
 }
@@ -101,7 +112,9 @@ func counts(effects []model.Effect) []string {
 	}
 	var parts []string
 	for _, k := range []struct{ kind, one, many string }{
+		{"pull_request", "pull request", "pull requests"},
 		{"push", "push", "pushes"},
+		{"checkpoint", "checkpoint", "checkpoints"},
 		{"reply", "reply", "replies"},
 		{"comment", "comment", "comments"},
 		{"edit", "edited comment", "edited comments"},
@@ -153,6 +166,16 @@ func blocked(b *strings.Builder, r model.Report, repoURL string) {
 	fmt.Fprintf(b, "- to go back: push the branch so that it contains %s again, then comment `/mergexo unblock`\n", commit(repoURL, r.Expected))
 	fmt.Fprintf(b, "- to go on from what is there now: comment `/mergexo unblock head_sha=%s`\n", r.Observed)
 	fmt.Fprintf(b, "- to see what differs: %s\n\n", page(repoURL, "compare/"+r.Expected+"..."+r.Observed, "compare the two heads"))
+}
+
+// waiting is about an issue on which a person has to say something.
+func waiting(b *strings.Builder, r model.Report, repoURL string) {
+	fmt.Fprintf(b, "What it waits for: %s\n\n", span(r.BlockedReason, cellLimit))
+	reason(b, r.Reason)
+	if isSHA.MatchString(r.Observed) {
+		fmt.Fprintf(b, "The work is kept at %s. ", commit(repoURL, r.Observed))
+	}
+	b.WriteString("The newest comment of ours on the issue tells how to go on.\n\n")
 }
 
 func effects(b *strings.Builder, all []model.Effect) {
