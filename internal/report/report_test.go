@@ -91,7 +91,7 @@ func stories() map[string]model.Report {
 			Reason: "issue 9 waits for a person (cancelled): the workflow run was cancelled; a comment on the issue goes on, or /mergexo retry", DurationMS: 900,
 		},
 		"issue_failed": {Result: model.ResultFailed, Exit: 1, Number: 9, IsIssue: true, TurnKey: turnKey, Reason: "run agent ./agent: exit status 2", DurationMS: 900},
-		"retry": {Result: model.ResultRetry, Exit: 75, Number: 7, Reason: "rate limit: try again after 12:30:00 UTC", DurationMS: 900},
+		"retry":        {Result: model.ResultRetry, Exit: 75, Number: 7, Reason: "rate limit: try again after 12:30:00 UTC", DurationMS: 900},
 		"failed": {
 			Result: model.ResultFailed, Exit: 1, Number: 7, TurnKey: turnKey, DurationMS: 1_800_000,
 			Reason: "run agent ./agent: exit status 2\nTraceback (most recent call last):\n  KeyError: 'x'\n",

@@ -27,8 +27,8 @@ const (
 func Summary(w io.Writer, r model.Report, repoURL string) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "### MergeXO: %s\n\n", heading(r, repoURL))
-	switch waits := r.IsIssue && r.BlockedReason != ""; {
-	case waits:
+	switch {
+	case waits(r):
 		waiting(&b, r, repoURL)
 	case r.Result == model.ResultBlocked:
 		blocked(&b, r, repoURL)
@@ -61,8 +61,11 @@ func heading(r model.Report, repoURL string) string {
 		return outcome(r.Result)
 	}
 	n := strconv.Itoa(r.Number)
-	if r.IsIssue {
-		return "issue " + page(repoURL, "issues/"+n, "#"+n) + " " + outcome(r.Result)
+	switch issue := page(repoURL, "issues/"+n, "#"+n); {
+	case waits(r):
+		return "issue " + issue + " waits for a person"
+	case r.IsIssue:
+		return "issue " + issue + " " + outcome(r.Result)
 	}
 	return page(repoURL, "pull/"+n, "#"+n) + " " + outcome(r.Result)
 }
@@ -168,7 +171,11 @@ func blocked(b *strings.Builder, r model.Report, repoURL string) {
 	fmt.Fprintf(b, "- to see what differs: %s\n\n", page(repoURL, "compare/"+r.Expected+"..."+r.Observed, "compare the two heads"))
 }
 
-// waiting is about an issue on which a person has to say something.
+// waits says that a person has to say something on an issue. A run that was cancelled is one to try again, but what it
+// leaves behind waits too.
+func waits(r model.Report) bool { return r.IsIssue && r.BlockedReason != "" }
+
+// waiting tells about such an issue.
 func waiting(b *strings.Builder, r model.Report, repoURL string) {
 	fmt.Fprintf(b, "What it waits for: %s\n\n", span(r.BlockedReason, cellLimit))
 	reason(b, r.Reason)
