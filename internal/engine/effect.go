@@ -75,7 +75,9 @@ func (p *pass) comment(ctx context.Context, token string, b journal.Body, found 
 		return err
 	}, func() bool { id = found(); return id != 0 })
 	if err == nil {
-		p.say(model.Saying{Where: fmt.Sprintf("comment on #%d", p.event.Number), Text: b.Text, Passing: b.Kind == journal.KindTurn})
+		attempt, _ := b.Marker.(model.IssueMarker)
+		passing := b.Kind == journal.KindTurn || openPhase(attempt.Status)
+		p.say(model.Saying{Where: fmt.Sprintf("comment on #%d", p.event.Number), Text: b.Text, Passing: passing})
 	}
 	return id, err
 }
