@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -387,4 +388,50 @@ func (w *world) attemptBody() string {
 	all := w.marked("issue", "")
 	require.NotEmpty(w.t, all)
 	return all[len(all)-1]["body"].(string)
+}
+
+func TestAConversationIsReadNoFurtherThanTheLabel(t *testing.T) {
+	t.Parallel()
+	w := newIssue(t)
+	for i := range 150 {
+		w.talk("eve", fmt.Sprintf("Chatter %d.", i))
+	}
+	w.gate.revive()
+	w.handle(w.delivery("issue_comment"))
+	api, _ := w.gate.counted()
+	assert.Equal(t, 1, api, "an issue without a label of ours")
+	ev := w.label("alice", smallJob)
+	for i := range 150 {
+		w.talk("eve", fmt.Sprintf("More chatter %d.", i))
+	}
+	w.gate.revive()
+	rep := w.handle(ev)
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	for i := range 150 {
+		w.talk("eve", fmt.Sprintf("Still more chatter %d.", i))
+	}
+	w.gate.revive()
+	rep = w.handle(ev)
+	assert.Equal(t, model.ResultNothing, rep.Result, rep.Reason)
+	assert.Len(t, w.pulls(), 1, "what was done is found below all that")
+	api, _ = w.gate.counted()
+	assert.LessOrEqual(t, api, 2, "%v", w.gate.seen)
+}
+
+func TestADesignsPullRequestKnowsItsIssue(t *testing.T) {
+	t.Parallel()
+	w := newIssue(t)
+	w.handle(w.label("alice", design))
+	issue := w.number
+	w.label("alice", "agent:ignore")
+	w.number, w.head = 3, "agent/design/2-greet-in-french"
+	w.agent = "record+talk"
+	ev := w.say("alice", "Shorter, please.")
+	assert.Equal(t, model.ResultNothing, w.handle(ev).Result, "a person has taken over")
+	w.number = issue
+	w.unlabel("alice", "agent:ignore")
+	w.number = 3
+	rep := w.handle(w.say("alice", "Shorter, please."))
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.Equal(t, 2, w.requests()[0].Issue.Number)
 }

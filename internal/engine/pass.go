@@ -107,6 +107,14 @@ func (p *pass) once(ctx context.Context) (again bool, err error) {
 	if err != nil {
 		return false, err
 	}
+	if len(pending) > 0 && p.snap.Pull.Issue == nil {
+		if err := p.readSource(ctx); err != nil {
+			return false, err
+		}
+		if err := p.gates(ctx); err != nil { // its issue may say that a person has taken over
+			return false, err
+		}
+	}
 	if err := p.catchUp(ctx); err != nil {
 		return false, err
 	}

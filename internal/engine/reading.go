@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/mergexo/mergexo/internal/command"
+	"github.com/mergexo/mergexo/internal/config"
+	"github.com/mergexo/mergexo/internal/flow"
 	"github.com/mergexo/mergexo/internal/github"
 	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/leak"
@@ -38,9 +40,12 @@ func (p *pass) read(ctx context.Context) error {
 		q.Sender = p.event.Sender.Login
 	}
 	known, since := p.memory.comments, p.memory.readAt
-	q.Settled = func(read []model.Comment) (model.Mark, bool) {
-		if !since.IsZero() { // only what is newer than the last reading of this run is news
+	q.Settled = func(s model.Snapshot, read []model.Comment) (model.Mark, bool) {
+		switch {
+		case !since.IsZero(): // only what is newer than the last reading of this run is news
 			return model.Mark{At: since, ID: turn.Newest(known)}, true
+		case s.Thread != nil:
+			return p.settledIssue(s, read)
 		}
 		return p.Codec.Settled(read, p.scope())
 	}
@@ -54,8 +59,49 @@ func (p *pass) read(ctx context.Context) error {
 	p.report.HeadSHA, p.report.IsIssue = snap.Pull.HeadSHA, !snap.IsPull
 	if !p.snap.IsPull {
 		p.snap.Pull = p.prospect()
+	} else if p.snap.Pull.Issue == nil {
+		p.snap.Pull.Issue = p.memory.source
 	}
 	p.fold()
+	return nil
+}
+
+// settledIssue is how far back the conversation of an issue has to be read. Our markers are no older than the label that set
+// the agent to work; before the first of them, or without any such label, the newest page says enough.
+func (p *pass) settledIssue(s model.Snapshot, read []model.Comment) (model.Mark, bool) {
+	if st := p.Codec.Fold(read, p.scope()); len(st.Flows) > 0 && !st.Settled.At.IsZero() {
+		return st.Settled, true
+	}
+	labels := config.Defaults().Labels
+	if settings, err := config.Parse(s.Settings, ""); err == nil {
+		labels = settings.Labels
+	}
+	since, known := flow.Since(*s.Thread, labelsOf(labels))
+	switch {
+	case !known:
+		return model.Mark{}, false
+	case since.IsZero():
+		return model.Mark{At: s.ReadAt}, true
+	}
+	return model.Mark{At: since}, true
+}
+
+// readSource reads the issue that the pull request is for where GitHub does not know of it: a design closes none.
+func (p *pass) readSource(ctx context.Context) error {
+	t := p.state.Tracked
+	if p.snap.Pull.Issue != nil || t == nil || t.Marker.Issue == 0 {
+		return nil
+	}
+	snap, err := p.GitHub.Snapshot(ctx, github.Query{Repo: p.event.Repo, Number: t.Marker.Issue, Settled: func(s model.Snapshot, _ []model.Comment) (model.Mark, bool) {
+		return model.Mark{At: s.ReadAt}, true
+	}})
+	if k := github.KindOf(err); k == github.NotFound || k == github.Gone {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	p.memory.source, p.snap.Pull.Issue = snap.Thread, snap.Thread
 	return nil
 }
 
@@ -83,6 +129,8 @@ type memory struct {
 	// temp is the directory of this run that its agents get; empty: none has been needed yet.
 	temp    string
 	scanner *leak.Scanner // nil until it is needed
+	// source is the issue that a design's pull request is for, once it was read: nothing on GitHub links the two.
+	source *model.Issue
 	// received is what an agent's phase handed over; used says that a turn was made of it.
 	received *received
 	used     bool

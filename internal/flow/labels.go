@@ -6,6 +6,7 @@ package flow
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/mergexo/mergexo/internal/model"
 )
@@ -38,6 +39,26 @@ func Labelled(i model.Issue, label string) (change model.LabelChange, ok bool) {
 		}
 	}
 	return model.LabelChange{}, false
+}
+
+// maxChanges is how many changes of labels are known of an issue: the newest ones.
+const maxChanges = 100
+
+// Since is when a label that sets an agent to work was put on first; the zero time where none ever was. known is false where
+// there may have been an earlier time than the changes tell.
+func Since(i model.Issue, l Labels) (first time.Time, known bool) {
+	for _, label := range []string{l.Bugfix, l.SmallJob, l.Design} {
+		at := slices.IndexFunc(i.LabelChanges, func(c model.LabelChange) bool { return label != "" && strings.EqualFold(c.Label, label) })
+		switch {
+		case at >= 0 && i.LabelChanges[at].On:
+			if first.IsZero() || i.LabelChanges[at].At.Before(first) {
+				first = i.LabelChanges[at].At
+			}
+		case at >= 0 || has(i.Labels, label):
+			return time.Time{}, false
+		}
+	}
+	return first, len(i.LabelChanges) < maxChanges
 }
 
 // Starters are the people, in lower case, whose right lets work on the issue begin: who put the label on, and the author.

@@ -15,6 +15,7 @@ type reading struct {
 	oldestReview int64
 	lowest       model.Comment // of the conversation: nothing below it was updated later
 	q            Query
+	of           model.Snapshot // without what was said
 	size         pageSize
 	said         map[said]model.Comment
 	// threads holds side and resolution by the id of a thread's first comment.
@@ -43,8 +44,8 @@ type longReview struct {
 	submitted   time.Time
 }
 
-func newReading(q Query, size pageSize) *reading {
-	return &reading{q: q, size: size, said: map[said]model.Comment{}, threads: map[int64]threadNode{}}
+func newReading(q Query, size pageSize, of model.Snapshot) *reading {
+	return &reading{q: q, size: size, of: of, said: map[said]model.Comment{}, threads: map[int64]threadNode{}}
 }
 
 // more tells whether anything was left unread.
@@ -206,7 +207,7 @@ type pageRequest struct {
 func (r *reading) next() (pageRequest, bool) {
 	var mark model.Mark
 	if r.q.Settled != nil {
-		if m, ok := r.q.Settled(r.comments()); ok {
+		if m, ok := r.q.Settled(r.of, r.comments()); ok {
 			mark = m
 		}
 	}

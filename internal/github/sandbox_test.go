@@ -168,17 +168,17 @@ func TestPaging(t *testing.T) {
 	}
 	for _, q := range []struct {
 		name     string
-		settled  func([]model.Comment) (model.Mark, bool)
+		settled  func(model.Snapshot, []model.Comment) (model.Mark, bool)
 		requests int
 		read     int
 		complete bool
 	}{
 		{"nothing is settled", nil, 3, 250, true},
-		{"no receipt is found", func([]model.Comment) (model.Mark, bool) { return model.Mark{At: time.Time{}}, false }, 3, 250, true},
-		{"all but the last ten", func([]model.Comment) (model.Mark, bool) { return model.Mark{At: times[240]}, true }, 1, 100, false},
-		{"a page exactly", func([]model.Comment) (model.Mark, bool) { return model.Mark{At: times[151]}, true }, 1, 100, false},
-		{"one more", func([]model.Comment) (model.Mark, bool) { return model.Mark{At: times[149]}, true }, 2, 200, false},
-		{"known on the second page", func(read []model.Comment) (model.Mark, bool) { return model.Mark{At: times[240]}, len(read) > 100 }, 2, 200, false},
+		{"no receipt is found", func(model.Snapshot, []model.Comment) (model.Mark, bool) { return model.Mark{At: time.Time{}}, false }, 3, 250, true},
+		{"all but the last ten", func(model.Snapshot, []model.Comment) (model.Mark, bool) { return model.Mark{At: times[240]}, true }, 1, 100, false},
+		{"a page exactly", func(model.Snapshot, []model.Comment) (model.Mark, bool) { return model.Mark{At: times[151]}, true }, 1, 100, false},
+		{"one more", func(model.Snapshot, []model.Comment) (model.Mark, bool) { return model.Mark{At: times[149]}, true }, 2, 200, false},
+		{"known on the second page", func(_ model.Snapshot, read []model.Comment) (model.Mark, bool) { return model.Mark{At: times[240]}, len(read) > 100 }, 2, 200, false},
 	} {
 		t.Run(q.name, func(t *testing.T) {
 			c := w.client("actions")
@@ -194,7 +194,7 @@ func TestPaging(t *testing.T) {
 		w.tick()
 		w.as("ada", "PATCH", fmt.Sprintf("issues/comments/%d", id(first)), map[string]any{"body": "0, edited"})
 		c := w.client("actions")
-		snap := w.snapshot(c, Query{Number: n, Settled: func([]model.Comment) (model.Mark, bool) { return model.Mark{At: times[240]}, true }})
+		snap := w.snapshot(c, Query{Number: n, Settled: func(model.Snapshot, []model.Comment) (model.Mark, bool) { return model.Mark{At: times[240]}, true }})
 		assert.Equal(t, "0, edited", snap.Comments[0].Body)
 		assert.Equal(t, "0 REST, 1 GraphQL", calls(c))
 	})
@@ -218,7 +218,7 @@ func TestNode(t *testing.T) {
 		w.tick()
 		w.as("octo", "POST", fmt.Sprintf("pulls/%d/reviews", n), map[string]any{"body": "later", "event": "COMMENT"})
 	}
-	settled := func([]model.Comment) (model.Mark, bool) { return model.Mark{At: w.now}, true }
+	settled := func(model.Snapshot, []model.Comment) (model.Mark, bool) { return model.Mark{At: w.now}, true }
 	for body, id := range map[string]string{"old line comment": node(old), "old review": node(review), "old comment": node(conversation)} {
 		t.Run(body, func(t *testing.T) {
 			c := w.client("actions")
@@ -351,7 +351,7 @@ func TestLongReviews(t *testing.T) {
 	assert.Equal(t, "0 REST, 4 GraphQL", calls(c))
 
 	c = w.client("actions")
-	snap = w.snapshot(c, Query{Number: n, Settled: func([]model.Comment) (model.Mark, bool) { return model.Mark{At: at.Add(time.Second)}, true }})
+	snap = w.snapshot(c, Query{Number: n, Settled: func(model.Snapshot, []model.Comment) (model.Mark, bool) { return model.Mark{At: at.Add(time.Second)}, true }})
 	assert.Equal(t, 160, len(snap.Comments), "the long review was met on the second page and is settled")
 	assert.False(t, snap.CommentsComplete)
 	assert.Equal(t, "0 REST, 2 GraphQL", calls(c))

@@ -22,9 +22,9 @@ type Query struct {
 	Branch string
 	// Node is the GraphQL id of the comment or review that the trigger carries: it is read even when it is old.
 	Node string
-	// Settled is asked after each page with all that was read so far, oldest first: paging stops at the first comment that
-	// the mark settles. False, or a nil function, asks for everything.
-	Settled func(read []model.Comment) (model.Mark, bool)
+	// Settled is asked after each page with all that was read so far, oldest first, and with the snapshot but for its
+	// comments: paging stops at the first comment that the mark settles. False, or a nil function, asks for everything.
+	Settled func(s model.Snapshot, read []model.Comment) (model.Mark, bool)
 }
 
 // pageSize is how many nodes of one kind a request asks for; reviews come with their comments and so are fewer.
@@ -88,7 +88,7 @@ func (c *Client) snapshot(ctx context.Context, q Query, size pageSize) (model.Sn
 		return model.Snapshot{}, err
 	}
 	snap.ReadAt = at
-	r := newReading(q, size)
+	r := newReading(q, size, snap)
 	r.take(data.Repository.IssueOrPullRequest, nil)
 	r.takeNode(data.Node)
 	if err := c.readOn(ctx, op, r); err != nil {

@@ -158,7 +158,7 @@ func TestAnIssue(t *testing.T) {
 	for i := range 110 {
 		w.say("ada", issue, fmt.Sprint(i))
 	}
-	settled := func([]model.Comment) (model.Mark, bool) { return model.Mark{At: w.now}, true }
+	settled := func(model.Snapshot, []model.Comment) (model.Mark, bool) { return model.Mark{At: w.now}, true }
 	c = w.client("actions")
 	part := w.snapshot(c, Query{Number: issue, Settled: settled, Node: node(first)})
 	assert.Equal(t, "0 REST, 1 GraphQL", calls(c))

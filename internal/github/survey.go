@@ -12,17 +12,13 @@ import (
 // SurveyQuery says what a Survey is to be of.
 type SurveyQuery struct {
 	Repo model.Repo
-	// Settled is Query's, for one of the pull requests: s is all of its snapshot but the comments.
+	// Settled is Query's, for one of the pull requests.
 	Settled func(s model.Snapshot, read []model.Comment) (model.Mark, bool)
 }
 
 // of is the query for one of the pull requests.
 func (q SurveyQuery) of(s model.Snapshot) Query {
-	one := Query{Repo: q.Repo, Number: s.Pull.Number}
-	if q.Settled != nil {
-		one.Settled = func(read []model.Comment) (model.Mark, bool) { return q.Settled(s, read) }
-	}
-	return one
+	return Query{Repo: q.Repo, Number: s.Pull.Number, Settled: q.Settled}
 }
 
 // surveySize is how many pull requests one request asks for, and how many of what was said on each; lines are the comments
@@ -111,7 +107,7 @@ func (c *Client) surveyed(ctx context.Context, survey SurveyQuery, size surveySi
 		return model.Snapshot{}, err
 	}
 	q := survey.of(snap)
-	r := newReading(q, further)
+	r := newReading(q, further, snap)
 	r.take(n, nil)
 	for _, one := range r.said {
 		if one.Kind == model.KindIssue && one.EditedByOther {
