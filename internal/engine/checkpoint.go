@@ -160,6 +160,32 @@ func (p *pass) fit(ctx context.Context, head string, err error) (string, error) 
 	return head, err
 }
 
+// findAstray keeps what the agent has committed on other branches than the one that it was given.
+func (p *pass) findAstray(ctx context.Context) {
+	refs, err := p.checkout.Astray(ctx, p.base())
+	if err != nil { // what is wrong with the checkout is said elsewhere
+		p.Log.Warn("branches_not_looked_at", "number", p.event.Number, "turn_key", p.marker.Key, "error", err)
+		return
+	}
+	for _, ref := range refs {
+		left := fmt.Sprintf("the agent left commits on branch %q that it was not given; they were not pushed", ref.Name)
+		if p.Phase != WholeRun {
+			p.note(left)
+			continue
+		}
+		head, err := p.fit(ctx, ref.SHA, nil)
+		switch {
+		case err != nil:
+			left += ", and could not be kept: " + err.Error()
+		default:
+			if k := p.keepAside(ctx, head); k.Branch != "" {
+				left += ", but kept on branch " + k.Branch
+			}
+		}
+		p.note(left)
+	}
+}
+
 // further is the tip of the branch that the agent was given, where it has work that HEAD has not: a rebase that stopped
 // half-way leaves it there. "" when HEAD has it all.
 func (p *pass) further(ctx context.Context, head string) (string, error) {

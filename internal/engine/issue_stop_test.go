@@ -3,6 +3,7 @@ package engine_test
 import (
 	"context"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -218,4 +219,59 @@ func TestWorkThatCannotBePushedIsLeftOnTheRunner(t *testing.T) {
 	assert.Contains(t, rep.Reason, "mergexo-checkpoint-2-")
 	require.Len(t, w.comments(), 1)
 	assert.Contains(t, w.comments()[0]["body"], "could not be pushed")
+}
+
+func TestCommitsOnAnotherBranchAreKept(t *testing.T) {
+	t.Parallel()
+	for how, c := range map[string]struct {
+		want  model.Result
+		flow  bool // work on the flow's own branch
+		where func(w *world) string
+	}{
+		"lost":     {model.ResultBlocked, false, (*world).attemptBody},
+		"lost+job": {model.ResultDone, true, (*world).attemptBody},
+	} {
+		t.Run(how, func(t *testing.T) {
+			t.Parallel()
+			w := newIssue(t)
+			w.agent = how
+			rep := w.handle(w.label("alice", smallJob))
+			require.Equal(t, c.want, rep.Result, rep.Reason)
+			require.Len(t, w.checkpoints(), 1)
+			assert.Equal(t, "side\n", w.fileOf(w.checkpoints()[0], "side.txt"))
+			assert.Contains(t, c.where(w), w.checkpoints()[0])
+			_, there := w.branches()[branch]
+			assert.Equal(t, c.flow, there)
+		})
+	}
+}
+
+func TestAnEmptyRepository(t *testing.T) {
+	t.Parallel()
+	w := newIssue(t)
+	w.api("", "POST", "/_sandbox/repositories", object{"full_name": "octo/empty", "empty": true})
+	e := w.engine()
+	n := w.api("octo", "POST", "/api/v3/repos/octo/empty/issues", object{"title": "Begin", "labels": []string{smallJob}})["number"].(float64)
+	_, err := e.Handle(context.Background(), model.Event{Name: "issues", Action: "labeled", Repo: model.Repo{Owner: "octo", Name: "empty"}, Number: int(n)})
+	require.ErrorContains(t, err, "octo/empty has no commit yet")
+	assert.Zero(t, w.gate.writes)
+}
+
+func TestIssuesOfAnySize(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ title, body, branch string }{
+		"no words":   {"🎉🎉🎉", "", "agent/small/3-issue"},
+		"a long one": {strings.Repeat("Ça va? ", 70), strings.Repeat("x", 65_000), "agent/small/3-ca-va-ca-va-ca-va-ca-va-ca-va-ca-va-ca"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newIssue(t)
+			w.agent = "record+job"
+			w.open("alice", c.title, c.body)
+			rep := w.handle(w.label("alice", smallJob))
+			require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+			assert.Equal(t, c.branch, w.pulls()[0].at("head", "ref"))
+			assert.Equal(t, c.body, w.requests()[0].Issue.Body)
+		})
+	}
 }

@@ -145,6 +145,9 @@ func (p *pass) configure() error {
 	if !p.snap.IsPull {
 		branch = p.snap.DefaultBranch
 	}
+	if p.snap.DefaultBranch == "" {
+		return fmt.Errorf("%w: repository %s has no commit yet: push one to its default branch, with %s in it", config.ErrInvalid, p.event.Repo, SettingsPath)
+	}
 	source := fmt.Sprintf("%s:%s", branch, SettingsPath)
 	if !p.snap.SettingsFound {
 		return config.Missing(source)

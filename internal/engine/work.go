@@ -105,6 +105,7 @@ func (p *pass) produce(ctx context.Context) (done product, err error) {
 	began := p.Now()
 	done.out, done.head, err = p.agentRounds(ctx)
 	done.seconds = int(p.Now().Sub(began).Round(time.Second).Seconds())
+	p.findAstray(context.WithoutCancel(ctx))
 	if broken := (*git.Error)(nil); errors.As(err, &broken) && broken.Failure == "" { // the agent left a checkout that git cannot work with
 		err = failing(err)
 	}
