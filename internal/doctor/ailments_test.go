@@ -44,8 +44,9 @@ func demand(d ...model.Demand) ailment {
 const (
 	group    = "group: mergexo-${{ github.event.pull_request.number || github.event.issue.number || github.event.workflow_run.pull_requests[0].number || 'sweep' }}"
 	noBots   = "(github.event.sender.type != 'Bot' || (github.event.comment == null && github.event.review == null))"
+	ifMerged = "(github.event.action != 'closed' || (github.event.pull_request.merged && startsWith(github.event.pull_request.head.ref, 'agent/design/')))"
 	noForks  = "(github.event.pull_request == null || github.event.pull_request.head.repo.full_name == github.repository)"
-	rightsOf = "    permissions:\n      contents: write # push the turn's commits\n      pull-requests: write # reply to review comments\n      issues: write # comment in the conversation\n      actions: read # tell a claim of a living run from a dead one's\n"
+	rightsOf = "    permissions:\n      contents: write # push the agent's commits\n      pull-requests: write # open them, reply to review comments\n      issues: write # comment on issues and in conversations\n      actions: read # tell a claim of a living run from a dead one's\n"
 	limits   = "    concurrency:\n      " + group + "\n      cancel-in-progress: false\n"
 )
 
@@ -109,7 +110,10 @@ var ailments = map[string]map[string]ailment{
 		"no conversation":   edit("  issue_comment:\n    types: [created, edited]\n", ""),
 		"no created":        edit("  issue_comment:\n    types: [created, edited]\n", "  issue_comment:\n    types: edited\n"),
 		"no edited":         edit("  pull_request_review:\n    types: [submitted, edited]\n", "  pull_request_review:\n    types: [submitted]\n"),
-		"default types":     edit("  pull_request:\n    types: [opened, reopened, labeled, synchronize]\n", "  pull_request:\n"),
+		"default types":     edit("  pull_request:\n    types: [opened, reopened, labeled, synchronize, closed] #", "  pull_request: #"),
+		"no labels":         edit("  issues:\n    types: [labeled, unlabeled, reopened] #", "  x-issues: #"),
+		"labels on only":    edit("[labeled, unlabeled, reopened]", "[labeled]"),
+		"no merges":         edit(", synchronize, closed]", ", synchronize]"),
 		"no schedule":       edit("  schedule:\n    - cron: \"17 * * * *\"\n", ""),
 		"no CI":             also(settingsOf(func(s *Settings) { s.CI = "first_fail" }), edit("  workflow_run:\n    workflows: [CI]\n    types: [completed]\n", "")),
 		"CI of no workflow": settingsOf(func(s *Settings) { s.CI = "first_fail" }),
@@ -125,6 +129,8 @@ var ailments = map[string]map[string]ailment{
 		"broken":                      edit(noBots, "github.event.sender.type != \"Bot\""),
 		"a text":                      edit("    if: >-\n", "    if: >-\n      ${{ github.event.sender.type != 'Bot' }} &&\n"),
 		"no schedule":                 edit(noBots, "github.event_name != 'schedule' && "+noBots),
+		"pull requests only":          edit(noBots, "(github.event.comment == null || github.event.issue.pull_request || github.event.pull_request) && "+noBots),
+		"merges dropped":              edit(ifMerged, "github.event.action != 'closed'"),
 		"labels dropped":              edit(noBots, "github.event_name != 'issues' && "+noBots),
 		"split only after a command":  inSplit(edit("      !cancelled()\n      && ", "      ")),
 		"split bots heard":            inSplit(edit("      !cancelled()\n      && "+noBots, "      !cancelled()")),
@@ -166,7 +172,7 @@ var ailments = map[string]map[string]ailment{
 		"write-all":                        edit(rightsOf, "    permissions: write-all\n"),
 		"read-all":                         edit(rightsOf, "    permissions: read-all\n"),
 		"empty":                            edit(rightsOf, "    permissions:\n"),
-		"too little":                       also(edit("      issues: write # comment in the conversation\n", ""), edit("actions: read #", "actions: none #")),
+		"too little":                       also(edit("      issues: write # comment on issues and in conversations\n", ""), edit("actions: read #", "actions: none #")),
 		"actions written":                  edit("actions: read #", "actions: write #"),
 		"split the agent writes":           inSplit(edit(agentRights, "      contents: write\n      issues: read\n      pull-requests: write\n      actions: read\n      id-token: write\n")),
 		"split the agent writes all":       inSplit(edit(agentRights, ""), edit("permissions: # nothing", "permissions: write-all # nothing")),
@@ -220,7 +226,8 @@ var ailments = map[string]map[string]ailment{
 		}),
 	},
 	"pull_requests": {
-		"forbidden": factsOf(func(r *model.RepositoryFacts) { r.Actions.PullRequests = false }),
+		"forbidden":                factsOf(func(r *model.RepositoryFacts) { r.Actions.PullRequests = false }),
+		"forbidden, and no labels": also(edit("  issues:\n", "  x-issues:\n"), factsOf(func(r *model.RepositoryFacts) { r.Actions.PullRequests = false })),
 		"hidden": factsOf(func(r *model.RepositoryFacts) {
 			r.Actions = model.ActionsRights{Why: "GitHub does not show it to this token"}
 		}),

@@ -100,10 +100,18 @@ func pullRequests(e *exam) []Finding {
 	case !a.Known:
 		return []Finding{unchecked("opening pull requests: whether workflows may was not checked: %s", a.Why)}
 	case !a.PullRequests:
-		return []Finding{warn("in the repository: Settings, Actions, General, \"Allow GitHub Actions to create and approve pull requests\"; or: gh api -X PUT repos/"+e.repo()+"/actions/permissions/workflow -F can_approve_pull_request_reviews=true",
+		return []Finding{e.unopened("in the repository: Settings, Actions, General, \"Allow GitHub Actions to create and approve pull requests\"; or: gh api -X PUT repos/"+e.repo()+"/actions/permissions/workflow -F can_approve_pull_request_reviews=true",
 			"opening pull requests: workflows may not, so what begins with an issue ends on a branch")}
 	}
 	return []Finding{ok("opening pull requests: workflows may")}
+}
+
+// unopened is worth a look only where no label is heard: then nothing begins with an issue.
+func (e *exam) unopened(fix, text string) Finding {
+	if _, heard := e.trigger("issues", "labeled"); heard || len(e.uses) == 0 {
+		return problem(fix, "%s", text)
+	}
+	return warn(fix, "%s", text)
 }
 
 // startsCI is about commits of the agent that should be tested by other workflows.

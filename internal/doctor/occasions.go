@@ -25,6 +25,8 @@ var occasions = []occasion{
 	{"a person's comment in the conversation", "issue_comment", true, Problem, "it is never heard", fixHeard, func() expression.Object { return inConversation(7, person, "User") }},
 	{"a person's comment on a line", "pull_request_review_comment", true, Problem, "it is never heard", fixHeard, func() expression.Object { return onLine(7, here, person, "User") }},
 	{"a person's review", "pull_request_review", true, Problem, "it is never heard", fixHeard, func() expression.Object { return review(7, here, person) }},
+	{"a person's comment on an issue", "issue_comment", true, Problem, "an answer to the agent's question is never heard", fixHeard, onIssue},
+	{"the merge of a design", "pull_request", true, Warning, "it is not implemented", fixMerge, mergedDesign},
 	{"a label on an issue", "issues", true, Warning, "it starts nothing", fixHeard, label},
 	{"the schedule", "schedule", true, Warning, "it starts nothing", fixHeard, scheduled},
 	{"a bot's comment in the conversation", "issue_comment", false, Warning, "a run for nothing, and with an App's token one for each comment of its own", fixBots, func() expression.Object { return inConversation(7, app, "Bot") }},
@@ -35,6 +37,7 @@ var occasions = []occasion{
 
 const (
 	fixHeard = "ask in if: who sent the event and not what it says, as the workflow that mergexo init writes does"
+	fixMerge = "let `github.event.action == 'closed'` through for merged pull requests, as the workflow that mergexo init writes does"
 	fixBots  = "add to if: `github.event.sender.type != 'Bot'`"
 	fixForks = "add to if: `(github.event.pull_request == null || github.event.pull_request.head.repo.full_name == github.repository)`"
 )
@@ -59,7 +62,7 @@ func pull(number float64, head string) expression.Object {
 		return expression.Object{"ref": ref, "repo": expression.Object{"full_name": repo, "fork": repo != here}}
 	}
 	return expression.Object{"number": number, "head": end(head, "agent/greet"), "base": end(here, "main"), "user": user(person, "User"),
-		"draft": false, "state": "open", "labels": expression.Unknown{}}
+		"draft": false, "state": "open", "merged": false, "labels": expression.Unknown{}}
 }
 
 func inConversation(number float64, login, kind string) expression.Object {
@@ -88,11 +91,30 @@ func atPull(o expression.Object, number float64) expression.Object {
 	return o
 }
 
+// mergedDesign is of a branch that the flow names.
+func mergedDesign() expression.Object {
+	p := pull(7, here)
+	p["state"], p["merged"] = "closed", true
+	if head, ok := p["head"].(expression.Object); ok {
+		head["ref"] = "agent/design/9-greet"
+	}
+	o := atPull(event("closed", person, "User", expression.Object{"pull_request": p}), 7)
+	o["head_ref"] = "agent/design/9-greet"
+	return o
+}
+
+func issue() expression.Object {
+	return expression.Object{"number": float64(9), "user": user(person, "User"), "state": "open", "labels": expression.Unknown{}}
+}
+
+func onIssue() expression.Object {
+	o := event("created", person, "User", expression.Object{"issue": issue(), "comment": said(person, "User")})
+	o["ref"], o["ref_name"] = "refs/heads/main", "main"
+	return o
+}
+
 func label() expression.Object {
-	o := event("labeled", person, "User", expression.Object{
-		"issue": expression.Object{"number": float64(9), "user": user(person, "User"), "state": "open", "labels": expression.Unknown{}},
-		"label": expression.Object{"name": expression.Unknown{}},
-	})
+	o := event("labeled", person, "User", expression.Object{"issue": issue(), "label": expression.Object{"name": expression.Unknown{}}})
 	o["ref"], o["ref_name"] = "refs/heads/main", "main"
 	return o
 }

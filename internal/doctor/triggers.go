@@ -14,16 +14,19 @@ var wanted = []struct {
 	level       Level
 	follows     string
 }{
-	{"issue_comment", "created", Problem, "comments in the conversation start nothing"},
+	{"issue_comment", "created", Problem, "comments in the conversation start nothing, and answers on issues are not heard"},
 	{"issue_comment", "edited", Warning, "an edited comment waits for the next event"},
 	{"pull_request_review_comment", "created", Problem, "comments on lines start nothing"},
 	{"pull_request_review_comment", "edited", Warning, "an edited comment waits for the next event"},
 	{"pull_request_review", "submitted", Problem, "reviews start nothing"},
 	{"pull_request_review", "edited", Warning, "an edited review waits for the next event"},
 	{"issues", "labeled", Warning, "labels on issues start nothing"},
+	{"issues", "unlabeled", Warning, "an issue from which the pausing label is taken waits for the next event"},
+	{"issues", "reopened", Warning, "an issue that is opened again waits for the next event"},
 	{"pull_request", "opened", Warning, "a new pull request is followed from its first comment on only"},
 	{"pull_request", "labeled", Warning, "labels on pull requests wait for the next event"},
 	{"pull_request", "synchronize", Warning, "a rewritten branch is noticed at the next event only"},
+	{"pull_request", "closed", Warning, "a design that is merged is implemented only after something else happens on its issue"},
 	{"workflow_run", "completed", Warning, "failed CI runs start nothing"},
 	{"schedule", "", Warning, "what a lost trigger left behind waits for the next event"},
 }
