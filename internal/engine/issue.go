@@ -35,6 +35,9 @@ func (p *pass) onIssue(ctx context.Context) (again bool, err error) {
 	if err != nil {
 		return false, err
 	}
+	if i := slices.IndexFunc(p.state.Distrusted, func(d model.Distrust) bool { return d.Spoilt }); i >= 0 {
+		return false, p.spoilt(ctx, p.state.Distrusted[i])
+	}
 	step, err := p.step(ctx)
 	if err != nil {
 		return false, err
@@ -48,6 +51,16 @@ func (p *pass) onIssue(ctx context.Context) (again bool, err error) {
 		return false, p.redirect(ctx, step)
 	}
 	return p.attempt(ctx, step, dead)
+}
+
+// spoilt stops everything on an issue where somebody edited a comment of ours: what it said is neither obeyed nor done again.
+func (p *pass) spoilt(ctx context.Context, d model.Distrust) error {
+	p.issue = &issueWork{number: p.event.Number, marker: model.IssueMarker{Base: p.snap.DefaultBranch}}
+	p.marker = model.TurnMarker{
+		Repo: p.event.Repo.String(), Number: p.event.Number, Key: journal.Token("spoilt", strconv.FormatInt(d.CommentID, 10), d.At.String()),
+		Since: p.state.Settled.At, Seen: p.state.Settled.ID,
+	}
+	return p.wait(ctx, model.ReasonMarkerEdited, d.URL+": "+d.Reason)
 }
 
 // waits ends a run on an issue that has said already what it waits for.
@@ -157,6 +170,7 @@ func (p *pass) undertake(step flow.Step) {
 			start = last.LastCheckpoint
 		}
 		w.marker.Branch, w.marker.LastCheckpoint, w.marker.Doc, w.marker.Design = last.Branch, last.LastCheckpoint, last.Doc, last.Design
+		w.fresh = last.Branch == "" // it was stopped before one was chosen
 		session = last.Session
 	} else if step.Flow == model.FlowImplementation {
 		w.marker.Doc, w.marker.Design = last.Doc, last.Pull
@@ -219,6 +233,10 @@ func (p *pass) choose(ctx context.Context) error {
 		w.marker.Branch = flow.Branch(w.marker.Flow, p.event.Number, p.snap.Thread.Title, nth)
 		if err := p.readBranch(ctx, w.marker.Branch); err != nil || !p.taken() {
 			return err
+		}
+		if i := slices.IndexFunc(p.snap.Branch.Pulls, func(r model.PullRef) bool { return r.Ours && r.State == model.PullOpen }); i >= 0 {
+			return stop(model.ResultNothing, "pull request %d from branch %s is open, though its receipt on issue %d is gone; close it to begin anew",
+				p.snap.Branch.Pulls[i].Number, w.marker.Branch, p.event.Number)
 		}
 	}
 	return p.wait(ctx, model.ReasonBranch, fmt.Sprintf("%d names were tried, the last one was %s", maxNames, w.marker.Branch))

@@ -115,7 +115,11 @@ func (p *pass) stillWanted(ctx context.Context) error {
 	s := flow.Next(flow.Facts{Issue: *p.snap.Thread, State: p.state, Labels: labelsOf(p.settings.Labels), May: func(string) bool { return true }})
 	switch {
 	case !mine:
-		return stop(model.ResultRetry, "the claim of this run on issue %d was deleted meanwhile; its work is kept as %s", p.event.Number, p.marker.Planned)
+		where := "as " + p.marker.Planned
+		if p.checkout != nil {
+			where = "on branch " + p.keepAside(context.WithoutCancel(ctx), p.marker.Planned).Branch
+		}
+		return stop(model.ResultRetry, "the claim of this run on issue %d was deleted meanwhile; its work is kept %s", p.event.Number, where)
 	case p.snap.Thread.Closed:
 		return p.issueClosed(ctx)
 	case s.Act == flow.Nothing:

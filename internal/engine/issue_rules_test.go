@@ -435,3 +435,39 @@ func TestADesignsPullRequestKnowsItsIssue(t *testing.T) {
 	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
 	assert.Equal(t, 2, w.requests()[0].Issue.Number)
 }
+
+func TestAStatusCommentThatSomebodyEditsStopsEverything(t *testing.T) {
+	t.Parallel()
+	w := newIssue(t)
+	ev := w.label("alice", smallJob)
+	w.handle(ev)
+	w.later(time.Minute)
+	w.api("octo", "PATCH", w.path(fmt.Sprintf("/issues/comments/%d", w.comments()[0].id())), object{"body": "Nothing to see."})
+	for range 2 {
+		rep := w.handle(ev)
+		assert.Equal(t, model.ResultBlocked, rep.Result, rep.Reason)
+		assert.Equal(t, model.ReasonMarkerEdited, rep.BlockedReason)
+	}
+	assert.Len(t, w.comments(), 2, "said once")
+	assert.Equal(t, model.ResultBlocked, w.handle(w.say("bob", "Go on")).Result)
+	assert.Len(t, w.pulls(), 1)
+	assert.Equal(t, 1, w.calls())
+	w.api("octo", "PATCH", w.path("/pulls/3"), object{"state": "closed"})
+	rep := w.handle(w.say("carol", "/mergexo retry"))
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.Len(t, w.pulls(), 2, "an operator wanted it")
+}
+
+func TestADeletedReceiptOpensNoSecondPullRequest(t *testing.T) {
+	t.Parallel()
+	w := newIssue(t)
+	ev := w.label("alice", smallJob)
+	w.handle(ev)
+	w.api("octo", "DELETE", w.path(fmt.Sprintf("/issues/comments/%d", w.comments()[0].id())), nil)
+	rep := w.handle(ev)
+	assert.Equal(t, model.ResultNothing, rep.Result, rep.Reason)
+	assert.Contains(t, rep.Reason, "pull request 3")
+	assert.Len(t, w.pulls(), 1)
+	assert.Empty(t, w.comments())
+	assert.Equal(t, 1, w.calls())
+}

@@ -90,6 +90,8 @@ func (f Facts) unfinished(s Step, flow model.Flow) Step {
 		s.Flow = model.FlowImplementation
 	}
 	switch {
+	case m.Waiting == model.ReasonMarkerEdited && !f.State.Retried:
+		return s.as(Wait, "issue %d waits for an operator (%s), see %s", f.Issue.Number, m.Waiting, s.From.URL)
 	case m.Status != model.PhaseWaiting:
 		return s.as(GoOn, "the last attempt came to no result")
 	case f.Queued > 0:

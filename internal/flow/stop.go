@@ -50,6 +50,8 @@ var pauses = map[string]pause{
 	model.ReasonClosed:    {"the issue was closed while the agent was at work", "Reopen it first. " + retry},
 	model.ReasonNoPull: {"GitHub does not let MergeXO open the pull request", "Switch on *Allow GitHub Actions to create and approve pull requests* under Settings, Actions, General " +
 		"(where it cannot be, the organization or enterprise has it off), or use the token of a GitHub App. Then have an operator comment `/mergexo retry`: the pull request is opened without another attempt."},
+	model.ReasonMarkerEdited: {"a comment that holds MergeXO's state was edited by somebody else",
+		"What it said is neither obeyed nor done again. To go on from what the other comments say, or to begin anew where they say nothing, an operator comments `/mergexo retry`."},
 	model.ReasonBranch:   {"every name for the branch is taken", "Delete or rename branches of this issue below `agent/` that are not needed. " + retry},
 	model.ReasonConflict: {"commits that were pushed to `%s` meanwhile conflict with the attempt's own", again},
 }

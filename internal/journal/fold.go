@@ -192,6 +192,9 @@ func (f *fold) command(cm model.Comment, m *model.CommandMarker) {
 		}
 	case "retry":
 		st.Turns, st.Retried = withoutFailed(st.Turns), len(st.Flows) > 0
+		if st.Retried { // whoever asks for another attempt on an issue has seen what stands there
+			f.pardon = model.Mark{At: cm.CreatedAt, ID: cm.ID}
+		}
 	}
 }
 
