@@ -187,6 +187,7 @@ func (s *scene) ask(ctx context.Context) error {
 	}
 	if err == nil {
 		s.hub.State = doctor.HubRead
+		s.hub.Branches = doctor.WorkBranches(func(branch string) model.BranchDemands { return s.gh.NewBranchDemands(ctx, repo, branch) })
 		f := &s.hub.Facts
 		f.PushKnown = f.PushKnown && (f.ScopesKnown || github.HasPerson(s.token)) // only people's tokens have scopes
 		return nil

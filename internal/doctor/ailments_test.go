@@ -246,6 +246,19 @@ var ailments = map[string]map[string]ailment{
 			r.Demands = model.BranchDemands{Why: "GitHub does not show it to this token"}
 		}),
 	},
+	"branches": {
+		"hidden": hubOf(func(h *Hub) {
+			h.Branches[1].Demands = model.BranchDemands{Why: "GitHub does not show it to this token"}
+		}),
+		"in the way": hubOf(func(h *Hub) {
+			for i, kind := range []model.DemandKind{model.DemandPull, model.DemandCreators} {
+				h.Branches[i].Demands.List = []model.Demand{{Kind: kind, Source: "ruleset 42", Bypass: true}, {Kind: model.DemandDeleters, Source: "ruleset 42"}}
+			}
+		}),
+		"another token": also(appToken, hubOf(func(h *Hub) {
+			h.Branches[0].Demands.List = []model.Demand{{Kind: model.DemandSignatures, Source: "ruleset 42"}, {Kind: model.DemandChecks, Source: "ruleset 7", Names: []string{"test"}}}
+		})),
+	},
 	"ci": {
 		"by the token written out": also(beside("on: push\n"), edit("          signing-key", "          token: ${{ github.token }}\n          signing-key")),
 		"waits": also(beside("name: CI\non: [push, pull_request]\n"), func(_ *testing.T, f *Facts) {

@@ -55,6 +55,7 @@ var checks = []check{
 	{"github", "default branch", defaultBranch},
 	{"github", "pull requests", pullRequests},
 	{"github", "protection", protection},
+	{"github", "branches", ownBranches},
 	{"github", "ci", startsCI},
 	{"machine", "git", gitVersion},
 }

@@ -34,7 +34,7 @@ func healthy() Facts {
 		Hub: Hub{State: HubRead, Token: "classic personal token", Facts: model.RepositoryFacts{
 			Repo: model.Repo{Owner: "octo", Name: "widgets"}, DefaultBranch: "main", Push: true, PushKnown: true, ScopesKnown: true, Scopes: []string{"repo"},
 			Actions: model.ActionsRights{Known: true, PullRequests: true}, Demands: model.BranchDemands{Known: true},
-		}},
+		}, Branches: WorkBranches(func(string) model.BranchDemands { return model.BranchDemands{Known: true} })},
 		Git: "2.39.5",
 	}
 }

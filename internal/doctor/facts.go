@@ -78,6 +78,15 @@ type Hub struct {
 	Why   string // why nothing is known, for every state but HubRead
 	Fix   string
 	Facts model.RepositoryFacts
+	// Branches are those that work for issues goes to, by their patterns, and what they are held to.
+	Branches []Branches
+}
+
+// Branches are what the branches of one pattern are held to.
+type Branches struct {
+	Pattern string
+	Deleted bool // when their work is elsewhere
+	Demands model.BranchDemands
 }
 
 // HubState says whether GitHub could be asked.

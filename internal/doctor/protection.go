@@ -91,3 +91,72 @@ func strategies(all []Strategy) []string {
 	}
 	return sorted(names)
 }
+
+// hindrances says which rules keep the agent's work from its branches, and what follows.
+var hindrances = map[model.DemandKind]struct{ says, follows string }{
+	model.DemandCreators:   {"only some may create them", unkept},
+	model.DemandPushers:    {"only some may push to them", unkept},
+	model.DemandDeleters:   {"only some may delete them", "those of work that is over stay"},
+	model.DemandName:       {"their names are not allowed", unkept},
+	model.DemandPull:       {"changes come by pull request only", unkept},
+	model.DemandChecks:     {"commits come only after their checks have passed", unkept},
+	model.DemandSignatures: {"commits have to be signed", unkept},
+}
+
+const unkept = "the agent's work cannot be kept there"
+
+// workBranches are where unfinished work and that of issues goes, each with a name that stands for all. Those of
+// checkpoints are deleted when their work is elsewhere.
+var workBranches = []struct {
+	pattern, example string
+	deleted          bool
+}{{"agent/**", "agent/small/1-example", false}, {"mergexo/checkpoint/**", "mergexo/checkpoint/1/example", true}}
+
+// WorkBranches gives, for each pattern of branches that work goes to, what is known of a branch by that name.
+func WorkBranches(ask func(branch string) model.BranchDemands) []Branches {
+	var out []Branches
+	for _, b := range workBranches {
+		out = append(out, Branches{b.pattern, b.deleted, ask(b.example)})
+	}
+	return out
+}
+
+// ownBranches looks for rules that are in the way of the branches that work goes to: they were made with people's in mind.
+func ownBranches(e *exam) []Finding {
+	var out []Finding
+	var free []string
+	for _, b := range e.Hub.Branches {
+		hindered := e.hindered(b)
+		switch {
+		case !b.Demands.Known:
+			out = append(out, unchecked("branches %s: whether a ruleset is in their way was not checked: %s", b.Pattern, b.Demands.Why))
+		case len(hindered) == 0:
+			free = append(free, b.Pattern)
+		}
+		out = append(out, hindered...)
+	}
+	if len(free) > 0 {
+		out = append(out, ok("branches %s: no ruleset is in their way", list(free)))
+	}
+	return out
+}
+
+func (e *exam) hindered(b Branches) []Finding {
+	var out []Finding
+	for _, d := range b.Demands.List {
+		h, known := hindrances[d.Kind]
+		if !known || d.Kind == model.DemandDeleters && !b.Deleted {
+			continue
+		}
+		f := problem("leave "+b.Pattern+" out of the ruleset's branches, or let an App pass it whose token is the action's token input",
+			"branches %s: %s (%s): %s", b.Pattern, h.says, sourceOf(d), h.follows)
+		if e.ownToken() {
+			f.Text += ", unless the action's token may pass"
+		}
+		if e.ownToken() || h.follows != unkept {
+			f.Level = Warning
+		}
+		out = append(out, f)
+	}
+	return out
+}

@@ -15,7 +15,7 @@ import (
 // demands reads what a branch demands of a push: from its protection, which is for administrators, and from the rules of
 // rulesets, which everybody may see. Whether the branch is protected at all, and by which checks, everybody may see too.
 func (c *Client) demands(ctx context.Context, repo model.Repo, branch string) model.BranchDemands {
-	rules, err := c.rules(ctx, repo, branch)
+	rules, err := c.rules(ctx, repo, branch, ruleKinds)
 	if err != nil {
 		return model.BranchDemands{Why: c.unseen("read the rules of a branch", err)}
 	}
@@ -139,9 +139,25 @@ var ruleKinds = map[string]model.DemandKind{
 	"required_signatures": model.DemandSignatures, "update": model.DemandPushers, "merge_queue": model.DemandQueue,
 }
 
-// rules reads the active rules that apply to a branch; who may bypass them is not in the answer.
+// newBranchKinds are those that bear on a branch which is made, pushed to and deleted again.
+var newBranchKinds = map[string]model.DemandKind{
+	"creation": model.DemandCreators, "update": model.DemandPushers, "deletion": model.DemandDeleters, "branch_name_pattern": model.DemandName,
+	"pull_request": model.DemandPull, "required_status_checks": model.DemandChecks, "required_signatures": model.DemandSignatures,
+}
+
+// NewBranchDemands reads what a branch of this name would be held to, which need not be there. Rulesets tell; of branch
+// protection with a pattern only administrators see anything, and it is left out.
+func (c *Client) NewBranchDemands(ctx context.Context, repo model.Repo, branch string) model.BranchDemands {
+	rules, err := c.rules(ctx, repo, branch, newBranchKinds)
+	if err != nil {
+		return model.BranchDemands{Why: c.unseen("read the rules of a branch", err)}
+	}
+	return model.BranchDemands{Known: true, List: rules}
+}
+
+// rules reads the active rules of the given kinds that apply to a branch; who may bypass them is not in the answer.
 // https://docs.github.com/rest/repos/rules#get-rules-for-a-branch
-func (c *Client) rules(ctx context.Context, repo model.Repo, branch string) ([]model.Demand, error) {
+func (c *Client) rules(ctx context.Context, repo model.Repo, branch string, kinds map[string]model.DemandKind) ([]model.Demand, error) {
 	const most = 100
 	var nodes []ruleNode
 	for page, full := 1, true; full; page++ {
@@ -154,7 +170,7 @@ func (c *Client) rules(ctx context.Context, repo model.Repo, branch string) ([]m
 	}
 	var out []model.Demand
 	for _, n := range nodes {
-		kind, ok := ruleKinds[n.Type]
+		kind, ok := kinds[n.Type]
 		if !ok {
 			continue
 		}

@@ -52,6 +52,10 @@ const (
 	DemandPushers    DemandKind = "pushers"
 	DemandLocked     DemandKind = "locked"
 	DemandQueue      DemandKind = "merge queue"
+	// These bear on branches that are made and deleted again.
+	DemandCreators DemandKind = "creators"
+	DemandDeleters DemandKind = "deleters"
+	DemandName     DemandKind = "name"
 )
 
 // RepositoryFile is a file of a repository's default branch.
