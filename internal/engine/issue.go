@@ -55,7 +55,11 @@ func (p *pass) onIssue(ctx context.Context) (again bool, err error) {
 
 // spoilt stops everything on an issue where somebody edited a comment of ours: what it said is neither obeyed nor done again.
 func (p *pass) spoilt(ctx context.Context, d model.Distrust) error {
-	p.issue = &issueWork{number: p.event.Number, marker: model.IssueMarker{Base: p.snap.DefaultBranch}}
+	w := &issueWork{number: p.event.Number, marker: model.IssueMarker{Base: p.snap.DefaultBranch}}
+	if n := len(p.state.Flows); n > 0 && p.state.Flows[n-1].Marker.Status != model.PhaseDone {
+		w.marker = p.state.Flows[n-1].Marker // the branch holds what it held
+	}
+	p.issue = w
 	p.marker = model.TurnMarker{
 		Repo: p.event.Repo.String(), Number: p.event.Number, Key: journal.Token("spoilt", strconv.FormatInt(d.CommentID, 10), d.At.String()),
 		Since: p.state.Settled.At, Seen: p.state.Settled.ID,
@@ -239,7 +243,9 @@ func (p *pass) choose(ctx context.Context) error {
 				p.snap.Branch.Pulls[i].Number, w.marker.Branch, p.event.Number)
 		}
 	}
-	return p.wait(ctx, model.ReasonBranch, fmt.Sprintf("%d names were tried, the last one was %s", maxNames, w.marker.Branch))
+	last := w.marker.Branch
+	w.marker.Branch = ""
+	return p.wait(ctx, model.ReasonBranch, fmt.Sprintf("%d names were tried, the last one was %s", maxNames, last))
 }
 
 // place looks how the branch stands that the claim names.
@@ -269,16 +275,17 @@ func (p *pass) redirect(ctx context.Context, step flow.Step) error {
 	at := slices.IndexFunc(p.snap.Branch.Pulls, func(r model.PullRef) bool { return r.Number == m.Pull })
 	pull := p.snap.Branch.Pulls[at]
 	var tokens []string
-	for _, c := range p.queue {
+	now, later := turn.Batch(p.queue, p.policy)
+	for _, c := range now {
 		tokens = append(tokens, journal.Token("redirect", strconv.Itoa(number), strconv.FormatInt(c.ID, 10)))
 	}
 	if p.DryRun {
 		p.planned("comment", strconv.Itoa(number), tokens[0])
 		return stop(model.ResultNothing, "dry run: %s would be redirected to pull request %d", step.From.URL, m.Pull)
 	}
-	mark := turn.Since(p.snap, nil)
+	mark := turn.Since(p.snap, later)
 	m.TurnMarker = model.TurnMarker{
-		Repo: m.Repo, Number: number, Key: m.Key, Phase: model.PhaseDone, Events: turn.Keys(number, p.queue), Since: mark.At, Seen: mark.ID,
+		Repo: m.Repo, Number: number, Key: m.Key, Phase: model.PhaseDone, Events: turn.Keys(number, now), Since: mark.At, Seen: mark.ID,
 		Session: m.Session, Spent: m.Spent, Head: m.Head,
 	}
 	m.Status = model.PhaseDone

@@ -84,6 +84,7 @@ func halfMerged() {
 	commitAll("Theirs")
 	run("git", "switch", "-q", "-")
 	_ = exec.Command("git", "merge", "-q", "theirs").Run() // it conflicts
+	run("git", "branch", "-q", "-D", "theirs")
 }
 
 // requests are what the agent was asked, where it wrote that down.

@@ -20,6 +20,9 @@ import (
 // of the claim would notify nobody, and says where the work is.
 func (p *pass) wait(ctx context.Context, reason, detail string) error {
 	w := p.issue
+	if p.kept.Branch == "" && w.lost == nil && w.marker.LastCheckpoint != "" { // what earlier attempts did
+		p.kept = turn.Kept{Branch: w.marker.Branch, SHA: w.marker.LastCheckpoint}
+	}
 	said := flow.Stop{Reason: reason, Detail: detail, Kept: flow.Kept(p.kept), Empty: p.empty(detail), Notes: p.notes, Rescue: w.rescue}
 	ended := &Stop{Result: model.ResultBlocked, Reason: flow.Reason(p.event.Number, w.marker, said), Block: &model.BlockMarker{
 		Repo: p.event.Repo.String(), Number: p.event.Number, Reason: reason, Observed: p.kept.SHA,
