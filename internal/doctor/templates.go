@@ -28,11 +28,19 @@ var splitTemplate string
 func SplitWorkflow() string { return splitTemplate }
 
 // settingsTemplate works as it is: the agent in it needs no program that nobody could guess.
-const settingsTemplate = `# How MergeXO works here. It is read from the branch that a pull request goes to.
+const settingsTemplate = `# How MergeXO works here. It is read from the branch that a pull request goes to, and for issues from the default branch.
 
 [repo]
 track = ["agent/*"]           # pull requests from these branches of this repository
 %s
+# test_file_regex = ['_test\.']  # a bug fix without a file that matches is no bug fix yet
+# design_dir = "docs/design"  # where design documents go
+
+[labels]                      # on an issue, by somebody with write access
+design = "agent:design"       # a design document as a pull request; when that is merged, another one that implements it
+bugfix = "agent:bugfix"       # a pull request that mends a bug, with a test for it
+small_job = "agent:small-job" # a pull request that does what the issue says
+ignore = "agent:ignore"       # none of it, here or on a pull request: a person has taken over
 
 [agent]
 adapter = "suggestion"        # applies suggestion and diff blocks as they are; no model needed
@@ -41,6 +49,8 @@ adapter = "suggestion"        # applies suggestion and diff blocks as they are; 
 # adapter = "command"
 # command = ["scripts/my-agent"]
 # pass_env = ["MODEL_API_KEY"]  # it sees nothing else but PATH, HOME, LANG and TMPDIR
+# timeout = "30m"
+# checkpoint_every = "5m"     # how often what it has done so far is saved on a branch, where it works for an issue
 
 [merge]
 strategy = "rebase"           # "api" where the branch is protected against pushes
