@@ -16,6 +16,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/cli"
+	"github.com/mergexo/mergexo/internal/flow"
+	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/report"
 )
 
 var update = flag.Bool("update", false, "write what README.md shows anew")
@@ -30,7 +33,7 @@ func TestTheReadmeShowsWhatReallyHappens(t *testing.T) {
 	require.NoError(t, err)
 	text := string(raw)
 	all := shown.FindAllStringSubmatch(text, -1)
-	require.Len(t, all, 2)
+	require.Len(t, all, 3)
 	for _, one := range all {
 		got := program(t, nil, "replay", "--event", "../../"+one[1])
 		require.Equal(t, 0, got.exit, got.errout)
@@ -44,6 +47,34 @@ func TestTheReadmeShowsWhatReallyHappens(t *testing.T) {
 	if *update {
 		require.NoError(t, os.WriteFile(readme, []byte(text), 0o600))
 	}
+}
+
+// stuck is what the README shows of a comment on an issue whose agent got stuck.
+var stuck = regexp.MustCompile("(?ms)(comment says where and why:\n\n```text\n)(.*?)(^```$)")
+
+// TestTheReadmeShowsTheCommentOfAnAgentThatIsStuck compares every byte of it with what such a comment says in a terminal.
+func TestTheReadmeShowsTheCommentOfAnAgentThatIsStuck(t *testing.T) {
+	const readme, branch = "../../README.md", "agent/bugfix/12-greet-in-french"
+	raw, err := os.ReadFile(readme)
+	require.NoError(t, err)
+	issue := model.Issue{Number: 12, URL: "https://github.com/octo/widgets/issues/12"}
+	marker := model.IssueMarker{Flow: model.FlowBugfix, Branch: branch, Base: "main"}
+	marker.Attempt, marker.RunURL = 1, "https://github.com/octo/widgets/actions/runs/5"
+	text := flow.StopText(issue, marker, flow.Stop{
+		Reason: model.ReasonAgent, Detail: "Bonjour or salut? The tests have one, the handbook has the other.", Kept: flow.Kept{Branch: branch, SHA: strings.Repeat("c2f9a17b30", 4)},
+	})
+	var said bytes.Buffer
+	require.NoError(t, report.Account(&said, model.Report{Said: []model.Saying{{Where: "comment on #12", Text: text}}}))
+	shows, _, ok := strings.Cut(said.String(), "\n\nresult:")
+	require.True(t, ok)
+	shows += "\n"
+	if *update {
+		require.NoError(t, os.WriteFile(readme, []byte(stuck.ReplaceAllString(string(raw), "${1}"+strings.ReplaceAll(shows, "$", "$$")+"${3}")), 0o600))
+		return
+	}
+	parts := stuck.FindStringSubmatch(string(raw))
+	require.NotNil(t, parts)
+	assert.Equal(t, parts[2], shows)
 }
 
 // diagnosis is what the README shows of mergexo doctor, indented as part of a list.
