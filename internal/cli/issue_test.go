@@ -1,0 +1,210 @@
+package cli_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// labelled is the payload of scripts/events/issues.json after a change of it, as a file.
+func labelled(t *testing.T, change func(payload, issue map[string]any)) string {
+	t.Helper()
+	raw, err := os.ReadFile("../../scripts/events/issues.json")
+	require.NoError(t, err)
+	var payload map[string]any
+	require.NoError(t, json.Unmarshal(raw, &payload))
+	issue, ok := payload["issue"].(map[string]any)
+	require.True(t, ok)
+	change(payload, issue)
+	raw, err = json.Marshal(payload)
+	require.NoError(t, err)
+	file := filepath.Join(t.TempDir(), "event.json")
+	require.NoError(t, os.WriteFile(file, raw, 0o600))
+	return file
+}
+
+// says turns the payload into that of a comment on the issue, by somebody with the right to say so.
+func says(payload map[string]any, text string) {
+	delete(payload, "label")
+	payload["action"] = "created"
+	payload["comment"] = map[string]any{
+		"id": 2650001009, "node_id": "IC_2650001009", "user": payload["sender"], "author_association": "OWNER", "body": text,
+		"created_at": "2026-01-02T11:59:00Z", "updated_at": "2026-01-02T11:59:00Z", "url": "https://api.github.com/repos/octo/widgets/issues/comments/2650001009",
+		"html_url": "https://github.com/octo/widgets/issues/9#issuecomment-2650001009", "issue_url": "https://api.github.com/repos/octo/widgets/issues/9",
+	}
+}
+
+// fix is a comment with a diff that applies.
+const fix = "Then like this:\n\n```diff\n--- a/README.md\n+++ b/README.md\n@@ -1 +1,2 @@\n # widgets\n+They greet.\n```\n"
+
+func TestReplayOfIssues(t *testing.T) {
+	const opened, waits, blocked = "result: done, issue #9 led to pull request #10, which is at ", "issue 9 waits for a person (agent_blocked): ", "- comment on #9\n  | Waiting for a person: the agent needs a decision"
+	body := func(text any) func(_, issue map[string]any) {
+		return func(_, issue map[string]any) { issue["body"] = text }
+	}
+	title := func(text string) func(_, issue map[string]any) {
+		return func(_, issue map[string]any) { issue["title"] = text }
+	}
+	comment := func(text string, issue any) func(payload, issue map[string]any) {
+		return func(payload, i map[string]any) { says(payload, text); i["body"] = issue }
+	}
+	for name, tt := range map[string]struct {
+		change func(payload, issue map[string]any)
+		exit   int
+		shows  []string
+	}{
+		"no diff":          {body("Please make it nicer."), 3, []string{blocked, waits, "There was nothing to keep."}},
+		"no body":          {body(nil), 3, []string{blocked, waits}},
+		"a body of 65,000": {body(strings.Repeat("word ", 13_000)), 3, []string{blocked, waits}},
+		"a diff far below": {body(strings.Repeat("word ", 12_950) + "\n\n" + fix), 0, []string{opened}},
+		"only emoji":       {title("🎉🚀👩‍👩‍👧"), 0, []string{"- push to agent/small/9-issue\n", "\n  | 🎉🚀👩‍👩‍👧\n", opened}},
+		"a title of 500":   {title(strings.Repeat("Größe ", 84)), 0, []string{"- push to agent/small/9-grosse-grosse-grosse-", opened}},
+		"no title":         {title(""), 0, []string{"- push to agent/small/9-issue\n", "\n  | Issue #9\n", opened}},
+		"labels left out":  {func(_, issue map[string]any) { delete(issue, "labels") }, 0, []string{opened}},
+		"label off again":  {func(payload, issue map[string]any) { payload["action"], issue["labels"] = "unlabeled", []any{} }, 0, []string{"result: nothing, issue 9 has no label that sets an agent to work"}},
+		"closed":           {func(_, issue map[string]any) { issue["state"] = "closed" }, 0, []string{"result: nothing, issue 9 is closed"}},
+		"reopened":         {func(payload, _ map[string]any) { payload["action"] = "reopened"; delete(payload, "label") }, 0, []string{opened}},
+		"labelled by a bot": {func(payload, _ map[string]any) {
+			payload["sender"] = map[string]any{"login": "triage[bot]", "id": 77, "type": "Bot"}
+		}, 0, []string{"result: nothing, neither the author"}},
+		"two flows": {func(_, issue map[string]any) {
+			issue["labels"] = []any{map[string]any{"name": "agent:bugfix"}, map[string]any{"name": "agent:design"}}
+		}, 0, []string{"- push to agent/bugfix/9-", opened}},
+		"paused": {func(_, issue map[string]any) {
+			issue["labels"] = append(issue["labels"].([]any), map[string]any{"name": "agent:ignore"})
+		}, 0, []string{`result: nothing, label "agent:ignore" is on issue 9`}},
+		"a comment":          {comment("Please hurry.", "No diff."), 3, []string{blocked, waits}},
+		"an answer":          {comment(fix, "No diff."), 0, []string{"- `README.md`", opened}},
+		"a command":          {comment("/mergexo status", fix), 0, []string{"status", opened}},
+		"no label, a remark": {func(payload, issue map[string]any) { says(payload, fix); issue["labels"] = []any{} }, 0, []string{"result: nothing, issue 9 has no label"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := program(t, nil, "replay", "--event", labelled(t, tt.change))
+			assert.Equal(t, tt.exit, got.exit, got.errout)
+			for _, s := range tt.shows {
+				assert.Contains(t, got.out, s)
+			}
+			if tt.exit == 3 {
+				assert.True(t, strings.HasPrefix(got.errout, "mergexo: "+waits), got.errout)
+				assert.Equal(t, 1, strings.Count(got.errout, "\n"))
+				assert.NotContains(t, got.out, "pull request")
+			} else {
+				assert.Empty(t, got.errout)
+			}
+		})
+	}
+}
+
+func TestReplayOfADesign(t *testing.T) {
+	got := program(t, nil, "replay", "--event", "../../scripts/events/issues_design.json")
+	require.Equal(t, 0, got.exit, got.errout)
+	for _, s := range []string{
+		"- push to agent/design/11-greet-people-in-their-own-language\n", "\n  | Refs #11\n", "Once it is merged, the design is implemented in a pull request of its own.",
+		"result: done, issue #11 led to pull request #12, which is at ",
+	} {
+		assert.Contains(t, got.out, s)
+	}
+}
+
+// begins answers a request for a pull request, and what is said on it.
+const begins = `case "$(cat)" in *'"kind":"feedback"'*) echo '{"general_comment": "Said."}';; *) echo hello > hello.txt; echo '{"pr_title": "Greet", "pr_summary": "It greets.", "commit_message": "Greet"}';; esac`
+
+// label opens an issue on the hub and puts the label of a small job on it. It gives its number and what a step's
+// environment says of the event.
+func (h *hub) label(title string) (number int, env []string) {
+	h.t.Helper()
+	number = int(h.api("octo", "POST", "/api/v3/repos/octo/widgets/issues", map[string]any{"title": title, "body": "Please."})["number"].(float64))
+	h.raw("octo", "POST", fmt.Sprintf("/api/v3/repos/octo/widgets/issues/%d/labels", number), map[string]any{"labels": []string{"agent:small-job"}})
+	all := h.deliveries()
+	last := all[len(all)-1]
+	require.Equal(h.t, "issues", last.Event)
+	require.NoError(h.t, os.WriteFile(h.payload, last.Payload, 0o600))
+	return number, h.env("GITHUB_EVENT_NAME=issues")
+}
+
+// delivery is one event as GitHub told of it.
+type delivery struct {
+	Event   string
+	Payload json.RawMessage
+}
+
+func (h *hub) deliveries() []delivery {
+	h.t.Helper()
+	var all []delivery
+	require.NoError(h.t, json.Unmarshal(h.raw("", "GET", "/_sandbox/deliveries", nil), &all))
+	return all
+}
+
+// step runs mergexo as a workflow's step, and gives its outputs and its summary too.
+func step(t *testing.T, env []string, args ...string) (got ran, output, summary string) {
+	t.Helper()
+	dir := t.TempDir()
+	to := func(name string) string { return filepath.Join(dir, name) }
+	got = program(t, append(env, "GITHUB_OUTPUT="+to("output"), "GITHUB_STEP_SUMMARY="+to("summary"), "GITHUB_ACTIONS=true"), args...)
+	read := func(name string) string {
+		raw, err := os.ReadFile(to(name))
+		require.NoError(t, err)
+		return string(raw)
+	}
+	return got, read("output"), read("summary")
+}
+
+func TestAStepThatOpensAPullRequestNamesIt(t *testing.T) {
+	h := newHub(t, command(begins))
+	number, env := h.label("Greet")
+	got, output, summary := step(t, env, "run", "--json")
+	require.Equal(t, 0, got.exit, got.errout)
+	var report struct {
+		Result string
+		Number int
+	}
+	require.NoError(t, json.Unmarshal([]byte(got.out), &report), got.out)
+	assert.Equal(t, "done", report.Result)
+	assert.Equal(t, number, report.Number, "the report is about the issue")
+	branch := fmt.Sprintf("agent/small/%d-greet", number)
+	var pulls []struct {
+		Number int
+		Head   struct{ Ref, SHA string }
+	}
+	require.NoError(t, json.Unmarshal(h.raw("octo", "GET", "/api/v3/repos/octo/widgets/pulls?head=octo:"+branch, nil), &pulls))
+	require.Len(t, pulls, 1)
+	assert.Contains(t, output, fmt.Sprintf("pr=%d\n", pulls[0].Number))
+	assert.Contains(t, output, "head-sha="+pulls[0].Head.SHA+"\n")
+	assert.Contains(t, summary, fmt.Sprintf("### MergeXO: issue [#%d](%s/octo/widgets/issues/%d) done\n", number, h.url, number))
+	assert.Contains(t, summary, fmt.Sprintf("The work goes on in pull request [#%d](%s/octo/widgets/pull/%d).", pulls[0].Number, h.url, pulls[0].Number))
+
+	// The same event again: what there is to say is said.
+	got, output, _ = step(t, env, "run")
+	require.Equal(t, 0, got.exit, got.errout)
+	assert.Contains(t, output, "result=nothing\npr=\n")
+}
+
+func TestAStepWhoseIssueWaitsForAPerson(t *testing.T) {
+	h := newHub(t, command(`cat > /dev/null; echo hello > hello.txt; echo '{"blocked_reason": "Which way?"}'`))
+	number, env := h.label("Greet")
+	for _, again := range []string{"", "again"} { // nothing new is said, and it stays blocked
+		got, output, summary := step(t, env, "run")
+		assert.Equal(t, 3, got.exit, again)
+		assert.Contains(t, got.errout, fmt.Sprintf("mergexo: issue %d waits for a person (agent_blocked)", number))
+		assert.Contains(t, output, "result=blocked\npr=\n", again)
+		assert.Contains(t, output, "\nblocked-reason=agent_blocked\n")
+		assert.Contains(t, summary, fmt.Sprintf("issue [#%d](%s/octo/widgets/issues/%d) waits for a person\n", number, h.url, number))
+		assert.Contains(t, summary, "The work is kept at [`")
+	}
+	for i, d := range h.deliveries() {
+		if d.Event != "issues" && d.Event != "issue_comment" {
+			continue
+		}
+		file := filepath.Join(t.TempDir(), fmt.Sprint(i)+".json")
+		require.NoError(t, os.WriteFile(file, d.Payload, 0o600))
+		got := program(t, nil, "replay", "--event", file, "--name", d.Event)
+		assert.Contains(t, []int{0, 3}, got.exit, "%s\n%s", d.Event, got.errout)
+	}
+}
