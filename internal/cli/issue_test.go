@@ -116,9 +116,9 @@ func TestReplayOfADesign(t *testing.T) {
 // begins answers a request for a pull request, and what is said on it.
 const begins = `case "$(cat)" in *'"kind":"feedback"'*) echo '{"general_comment": "Said."}';; *) echo hello > hello.txt; echo '{"pr_title": "Greet", "pr_summary": "It greets.", "commit_message": "Greet"}';; esac`
 
-// label opens an issue on the hub and puts the label of a small job on it. It gives its number and what a step's
+// labelIssue opens an issue on the hub and puts the label of a small job on it. It gives its number and what a step's
 // environment says of the event.
-func (h *hub) label(title string) (number int, env []string) {
+func (h *hub) labelIssue(title string) (number int, env []string) {
 	h.t.Helper()
 	number = int(h.api("octo", "POST", "/api/v3/repos/octo/widgets/issues", map[string]any{"title": title, "body": "Please."})["number"].(float64))
 	h.raw("octo", "POST", fmt.Sprintf("/api/v3/repos/octo/widgets/issues/%d/labels", number), map[string]any{"labels": []string{"agent:small-job"}})
@@ -158,7 +158,7 @@ func step(t *testing.T, env []string, args ...string) (got ran, output, summary 
 
 func TestAStepThatOpensAPullRequestNamesIt(t *testing.T) {
 	h := newHub(t, command(begins))
-	number, env := h.label("Greet")
+	number, env := h.labelIssue("Greet")
 	got, output, summary := step(t, env, "run", "--json")
 	require.Equal(t, 0, got.exit, got.errout)
 	var report struct {
@@ -188,7 +188,7 @@ func TestAStepThatOpensAPullRequestNamesIt(t *testing.T) {
 
 func TestAStepWhoseIssueWaitsForAPerson(t *testing.T) {
 	h := newHub(t, command(`cat > /dev/null; echo hello > hello.txt; echo '{"blocked_reason": "Which way?"}'`))
-	number, env := h.label("Greet")
+	number, env := h.labelIssue("Greet")
 	for _, again := range []string{"", "again"} { // nothing new is said, and it stays blocked
 		got, output, summary := step(t, env, "run")
 		assert.Equal(t, 3, got.exit, again)
