@@ -39,6 +39,9 @@ func (p *pass) keep(ctx context.Context) turn.Kept {
 
 // setAside brings what is in the checkout to a branch of its own.
 func (p *pass) setAside(ctx context.Context) turn.Kept {
+	if p.Phase == AgentPhase { // it may not push, and what it hands over is the work itself
+		return turn.Kept{}
+	}
 	head := p.gathered(ctx)
 	if head == "" {
 		return turn.Kept{}

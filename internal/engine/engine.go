@@ -57,6 +57,8 @@ type Engine struct {
 	Bundle string
 	// number is that of the event at hand, which a handoff is about.
 	number int
+	// handed says that the agent's phase has written its handoff: one run has one.
+	handed bool
 }
 
 // ErrUsage is a mistake of whoever started the run.

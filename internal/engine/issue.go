@@ -48,6 +48,9 @@ func (p *pass) onIssue(ctx context.Context) (again bool, err error) {
 	case flow.Wait:
 		return false, p.waits(step)
 	case flow.Redirect:
+		if p.Phase == AgentPhase {
+			return false, p.needless()
+		}
 		return false, p.redirect(ctx, step)
 	}
 	return p.attempt(ctx, step, dead)
@@ -137,6 +140,14 @@ func (p *pass) attempt(ctx context.Context, step flow.Step, dead []model.Said[mo
 		}
 	}
 	p.branch = p.issue.marker.Branch
+	switch {
+	case p.Phase == AgentPhase:
+		return false, p.handOverIssue(ctx)
+	case p.Phase == ApplyPhase && p.marker.Phase == model.PhaseStarted:
+		if err := p.fittingIssue(ctx); err != nil {
+			return false, err
+		}
+	}
 	if err := p.carryIssue(ctx, dead); err != nil {
 		p.release(ctx, err)
 		return false, err
@@ -179,7 +190,7 @@ func (p *pass) undertake(step flow.Step) {
 	} else if step.Flow == model.FlowImplementation {
 		w.marker.Doc, w.marker.Design = last.Doc, last.Pull
 	}
-	now, later := turn.Batch(p.queue, p.policy)
+	now, later := p.batch()
 	p.feedback = now
 	events := turn.Keys(number, now)
 	key := journal.Token(append([]string{"flow", strconv.Itoa(number), string(step.Flow), strconv.FormatInt(round, 10)}, events...)...)

@@ -46,6 +46,9 @@ func (p *pass) finishIssue(ctx context.Context) error {
 		if len(more) == 0 || round >= maxLandings {
 			return p.openPull(ctx)
 		}
+		if p.Phase == ApplyPhase {
+			return p.leaveToAgent(ctx, more)
+		}
 		if err := p.takeUp(ctx, more); err != nil {
 			return err
 		}
@@ -218,6 +221,9 @@ func (p *pass) rebaseIssue(ctx context.Context) error {
 	}
 	replayed := ""
 	if lineage.Decide(relation) == lineage.Pass {
+		if p.Phase == ApplyPhase && len(p.settings.Repo.RequiredTests) > 0 {
+			return p.untried(ctx, head)
+		}
 		if err := p.restore(ctx, head); err != nil {
 			return err
 		}

@@ -189,16 +189,24 @@ func (p *pass) changed(ctx context.Context, head string) ([]string, error) {
 
 // regression asks for another round where a bug fix comes without a test.
 func (d *dialogue) regression(ctx context.Context, head string) (again bool, err error) {
-	patterns := d.settings.Repo.TestFileRegex
-	if d.issue == nil || d.issue.marker.Flow != model.FlowBugfix || len(patterns) == 0 {
-		return false, nil
-	}
-	paths, err := d.changed(ctx, head)
-	if err != nil || flow.Tested(paths, patterns) {
+	said, err := d.untested(ctx, head)
+	if err != nil || said == "" {
 		return false, err
 	}
-	said := "no file that was changed is a test: none matches [repo] test_file_regex " + fmt.Sprintf("%q", patterns)
 	return true, d.repair(model.CIFailure{Name: "regression test", Log: said}, model.ReasonNoTest, said)
+}
+
+// untested says that a bug fix comes without a test.
+func (p *pass) untested(ctx context.Context, head string) (said string, err error) {
+	patterns := p.settings.Repo.TestFileRegex
+	if p.issue == nil || p.issue.marker.Flow != model.FlowBugfix || len(patterns) == 0 {
+		return "", nil
+	}
+	paths, err := p.changed(ctx, head)
+	if err != nil || flow.Tested(paths, patterns) {
+		return "", err
+	}
+	return "no file that was changed is a test: none matches [repo] test_file_regex " + fmt.Sprintf("%q", patterns), nil
 }
 
 // draft is the pull request that an answer leads to.

@@ -183,7 +183,7 @@ func labelsOf(l config.Labels) flow.Labels {
 
 // subject names what the pass is about.
 func (p *pass) subject() string {
-	if p.issue != nil {
+	if p.issue != nil || p.snap.Thread != nil {
 		return fmt.Sprintf("issue %d", p.event.Number)
 	}
 	return fmt.Sprintf("pull request %d", p.event.Number)

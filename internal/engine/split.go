@@ -32,9 +32,19 @@ func (p *pass) handOver(ctx context.Context, pending []model.Comment, dead []mod
 	m, feedback := p.next(pending, dead)
 	_, spent, _ := p.budget().Spend(p.state.Spent, p.serverNow())
 	if m.Key == "" || m.Phase != model.PhaseStarted || m.Attempt > turn.MaxAttempts || spent != "" {
-		return stop(model.ResultNothing, "pull request %d needs no agent now; the apply phase goes on from here", p.event.Number)
+		return p.needless()
 	}
 	p.report.TurnKey, p.marker, p.feedback = m.Key, m, feedback
+	return p.deliver(ctx)
+}
+
+// needless ends an agent's phase that has nothing to do.
+func (p *pass) needless() error {
+	return stop(model.ResultNothing, "%s needs no agent now; the apply phase goes on from here", p.subject())
+}
+
+// deliver has the agent work on the turn at hand, and hands over what comes of it.
+func (p *pass) deliver(ctx context.Context) error {
 	if err := p.open(ctx); err != nil {
 		return err
 	}
@@ -52,35 +62,54 @@ func (p *pass) handOver(ctx context.Context, pending []model.Comment, dead []mod
 		defer end()
 		ctx = last
 	}
-	// Whatever the agent has put there is not ours.
-	if err := os.RemoveAll(p.Bundle); err != nil {
-		return fmt.Errorf("make directory of the handoff: %w", err)
-	}
 	h := p.handoff(ctx, done)
-	if cut && h.Ended == handoff.Failed {
-		h.Ended = handoff.Postponed
+	if cut {
+		h = p.cutOff(h)
 	}
-	err := handoff.Write(p.Bundle, h, func(file string) error { return p.checkout.WriteBundle(ctx, file, h.Base(), h.Head) })
-	if cannotBe(err) {
-		h = handoff.Handoff{
-			Repository: h.Repository, Number: h.Number, TurnKey: h.TurnKey, Start: h.Start, Onto: h.Onto, Events: h.Events,
-			Ended: handoff.Failed, Detail: err.Error(),
-		}
-		err = handoff.Write(p.Bundle, h, nil)
-	}
+	h, err := p.write(ctx, h)
 	if err != nil {
 		return err
 	}
-	p.memory.used = true
+	p.handed = true
 	if failed != nil {
 		return failed
 	}
-	p.applied("handoff", p.Bundle, journal.Token("handoff", m.Key), "applied")
+	p.applied("handoff", p.Bundle, journal.Token("handoff", p.marker.Key), "applied")
 	p.report.Result = model.ResultDone
 	if cut {
 		return stop(model.ResultRetry, "cancelled; what was done is handed over")
 	}
-	return stop(model.ResultDone, "the turn on pull request %d ended %s and is handed over in %s", p.event.Number, h.Ended, p.Bundle)
+	return stop(model.ResultDone, "the turn on %s ended %s and is handed over in %s", p.subject(), h.Ended, p.Bundle)
+}
+
+// cutOff is what is handed over of a run that was cancelled. Of a turn the next event makes another attempt; about an issue
+// a person is asked, as a whole run does.
+func (p *pass) cutOff(h handoff.Handoff) handoff.Handoff {
+	switch {
+	case h.Ended == handoff.Planned || h.Ended == handoff.Blocked:
+	case h.Flow != "":
+		h.Ended, h.Reason, h.Detail = handoff.Blocked, model.ReasonCancelled, "the job of the agent was cancelled"
+	case h.Ended == handoff.Failed:
+		h.Ended = handoff.Postponed
+	}
+	return h
+}
+
+// write puts a handoff into its directory, or one that says why it cannot be.
+func (p *pass) write(ctx context.Context, h handoff.Handoff) (handoff.Handoff, error) {
+	// Whatever the agent has put there is not ours.
+	if err := os.RemoveAll(p.Bundle); err != nil {
+		return h, fmt.Errorf("make directory of the handoff: %w", err)
+	}
+	err := handoff.Write(p.Bundle, h, func(file string) error { return p.checkout.WriteBundle(ctx, file, h.Base(), h.Head) })
+	if cannotBe(err) {
+		h = handoff.Handoff{
+			Repository: h.Repository, Number: h.Number, Flow: h.Flow, TurnKey: h.TurnKey, Start: h.Start, Onto: h.Onto, Events: h.Events,
+			Ended: handoff.Failed, Detail: err.Error(),
+		}
+		err = handoff.Write(p.Bundle, h, nil)
+	}
+	return h, err
 }
 
 // cannotBe says that what the agent left is nothing that can be handed over: that is its failure and not the run's.
@@ -100,9 +129,10 @@ func (e *Engine) prepare(ctx context.Context, ev model.Event, rep *model.Report,
 	p := &pass{Engine: e, event: ev, report: rep, memory: known}
 	defer p.close()
 	_, err := p.once(ctx)
-	if known.used || err == nil {
+	if e.handed || err == nil {
 		return err
 	}
+	e.handed = true
 	nothing := handoff.Handoff{Repository: ev.Repo.String(), Number: ev.Number, Ended: handoff.Nothing, Detail: err.Error()}
 	if rerr := os.RemoveAll(e.Bundle); rerr != nil {
 		return errors.Join(err, rerr)
@@ -122,6 +152,9 @@ func (p *pass) handoff(ctx context.Context, done product) handoff.Handoff {
 	}
 	h.Outcome = p.cleaned(ctx, h.Outcome)               // only this phase knows the keys that the agent was given
 	h.Outcome.GitOps, h.Outcome.BlockedReason = nil, "" // they were this phase's to deal with
+	if p.issue != nil {
+		h.Flow = p.issue.marker.Flow
+	}
 	if e := done.ending; e != nil {
 		h.Outcome = model.Outcome{Session: done.out.Session, Usage: done.out.Usage}
 		h.Head, h.Detail = p.worth(ctx), e.detail
@@ -133,6 +166,8 @@ func (p *pass) handoff(ctx context.Context, done product) handoff.Handoff {
 			}
 		case e.waits:
 			h.Ended, h.Detail = handoff.Postponed, e.cause.Error()
+		case p.issue != nil && timedOut(e):
+			h.Ended, h.Reason, h.Detail = handoff.Blocked, model.ReasonTimeout, e.cause.Error()
 		default:
 			h.Ended, h.Detail = handoff.Failed, e.cause.Error()
 		}
@@ -191,15 +226,25 @@ func (p *pass) catchUp(ctx context.Context) error {
 	return err
 }
 
+// owed says that something was handed over, or should have been, for what this run is about.
+func (p *pass) owed() bool {
+	return p.offered() && (p.memory.received.err == nil || p.event.Number == p.number)
+}
+
+// unworked ends an apply phase that would need an agent to go on.
+func (p *pass) unworked(what string, args ...any) error {
+	result := model.ResultRetry
+	if p.Bundle == "" { // the agent's phase is still to come
+		result = model.ResultNothing
+	}
+	return stop(result, "%s for an agent phase; the next event or the sweep starts one", fmt.Sprintf(what, args...))
+}
+
 // fitting says why a turn cannot be taken up with what was handed over: somebody has moved the head, or has been faster.
 // Then nothing is claimed; the event that moved it has a run of its own.
 func (p *pass) fitting(m model.TurnMarker, pending []model.Comment) error {
-	if !p.offered() || p.memory.received.err != nil && p.event.Number != p.number {
-		result := model.ResultRetry
-		if p.Bundle == "" { // the agent's phase is still to come
-			result = model.ResultNothing
-		}
-		return stop(result, "%s on pull request %d wait for an agent phase; the next event or the sweep starts one", markdown.Count(len(pending), "comment"), p.event.Number)
+	if !p.owed() {
+		return p.unworked("%s on %s wait", markdown.Count(len(pending), "comment"), p.subject())
 	}
 	if p.memory.received.err != nil {
 		return nil // the turn says so
@@ -219,7 +264,10 @@ func (p *pass) receive(ctx context.Context) (product, error) {
 	r := p.memory.received
 	p.memory.used = true
 	at := p.base()
-	if p.earlier != "" {
+	switch {
+	case p.issue != nil:
+		at = p.issue.tip
+	case p.earlier != "":
 		at = p.snap.Pull.HeadSHA
 	}
 	if err := p.restore(ctx, at); err != nil {
@@ -229,9 +277,16 @@ func (p *pass) receive(ctx context.Context) (product, error) {
 		return product{ending: failing(r.err)}, nil
 	}
 	h := r.Handoff
+	if p.issue != nil {
+		if err := p.beginAt(ctx, h.Start); err != nil {
+			return product{}, err
+		}
+	}
 	p.charge(h.Outcome.Usage.CostUSD)
 	for _, n := range h.Notes {
-		p.note(n)
+		if !slices.Contains(p.notes, n) { // this phase may have found the same
+			p.note(n)
+		}
 	}
 	done := product{out: h.Outcome, head: h.Base(), seconds: h.Seconds}
 	if h.Commits() {
@@ -244,14 +299,30 @@ func (p *pass) receive(ctx context.Context) (product, error) {
 		}
 		done.head, p.admitted = h.Head, h.Head
 	}
-	done.ending = p.endingOf(h)
-	if done.ending != nil {
+	if p.issue != nil && h.Commits() {
+		if err := p.findDocument(ctx, h); err != nil {
+			return done, err
+		}
+	}
+	if done.ending = p.endingOf(h); done.ending != nil {
 		return done, nil
 	}
-	if err := turn.Validate(h.Outcome, p.feedback, h.Commits()); err != nil {
-		done.ending = p.blocked(model.ReasonOutcome, err.Error())
+	err := p.valid(ctx, h)
+	if errors.As(err, &done.ending) {
+		return done, nil
 	}
-	return done, nil
+	return done, err
+}
+
+// valid holds what was handed over as a result against the rules for it.
+func (p *pass) valid(ctx context.Context, h handoff.Handoff) error {
+	if p.issue != nil {
+		return p.validIssue(ctx, h)
+	}
+	if err := turn.Validate(h.Outcome, p.feedback, h.Commits()); err != nil {
+		return p.blocked(model.ReasonOutcome, err.Error())
+	}
+	return nil
 }
 
 // admit takes the commits of a handoff in and holds them against the rules. They are not checked out: their files are
@@ -306,7 +377,7 @@ func (p *pass) wanted(dead []model.Said[model.TurnMarker]) []model.TurnMarker {
 	for _, d := range dead {
 		list = append(list, d.Marker)
 	}
-	if p.offered() && p.memory.received.err == nil {
+	if p.offered() && p.memory.received.err == nil && p.memory.received.Flow == "" {
 		list = append(list, model.TurnMarker{Start: p.memory.received.Start, Events: p.memory.received.Events})
 	}
 	return slices.Clip(list)

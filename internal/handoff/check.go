@@ -1,6 +1,7 @@
 package handoff
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -51,7 +52,7 @@ func (h Handoff) validate() error {
 	case err != nil || len(h.Repository) > 200:
 		return refuse("repository", "%s, want owner/name", excerpt(h.Repository))
 	case h.Number < 1:
-		return refuse("number", "%d, want a pull request's", h.Number)
+		return refuse("number", "%d, want a pull request's or an issue's", h.Number)
 	case !known:
 		return refuse("ended", "%s, want planned, blocked, failed, postponed or nothing", excerpt(string(h.Ended)))
 	case !rule.detail && h.Detail != "":
@@ -64,6 +65,7 @@ func (h Handoff) validate() error {
 		return refuse("seconds", "%d, want 0 to %d", h.Seconds, maxSeconds)
 	}
 	for _, check := range []func() error{
+		func() error { return h.validateFlow(rule.turn) },
 		func() error { return h.validateTurn(rule.turn) },
 		func() error { return h.validateHead(rule.turn, rule.head) },
 		h.validateReason,
@@ -94,7 +96,7 @@ func (h Handoff) validateTurn(is bool) error {
 		return refuse("onto", "%s, want a commit's full id", excerpt(h.Onto))
 	case h.Onto == h.Start:
 		return refuse("onto", "the same as start")
-	case len(h.Events) == 0:
+	case len(h.Events) == 0 && h.Flow == "":
 		return refuse("events", "empty")
 	case len(h.Events) > maxEvents:
 		return refuse("events", "%d, at most %d", len(h.Events), maxEvents)
@@ -105,7 +107,9 @@ func (h Handoff) validateTurn(is bool) error {
 		case !eventPattern.MatchString(e):
 			return refuse(at, "%s, want an event key", excerpt(e))
 		case !strings.HasPrefix(e, fmt.Sprintf("%d:", h.Number)):
-			return refuse(at, "%s is not about pull request %d", e, h.Number)
+			return refuse(at, "%s is not about %s", e, h.subject())
+		case h.Flow != "" && !strings.HasPrefix(e, fmt.Sprintf("%d:%s:", h.Number, model.KindIssue)):
+			return refuse(at, "%s is of no comment on an issue", e)
 		case i > 0 && h.Events[i-1] >= e:
 			return refuse(at, "%s is there twice, or not in its order", e)
 		}
@@ -143,8 +147,8 @@ func (h Handoff) validateReason() error {
 	switch {
 	case h.Ended != Blocked && h.Reason != "":
 		return refuse("reason", "given, though it ended %s", h.Ended)
-	case h.Ended == Blocked && !slices.Contains(Reasons, h.Reason):
-		return refuse("reason", "%s is none for which an agent's part may block: %s", excerpt(h.Reason), strings.Join(Reasons, ", "))
+	case h.Ended == Blocked && !slices.Contains(h.reasons(), h.Reason):
+		return refuse("reason", "%s is none for which an agent's part may block: %s", excerpt(h.Reason), strings.Join(h.reasons(), ", "))
 	case h.Observed != "" && h.Reason != model.ReasonRewrite:
 		return refuse("observed", "given without a rewrite")
 	case h.Observed != "" && !shaPattern.MatchString(h.Observed):
@@ -160,7 +164,8 @@ func (h Handoff) validateOutcome(turn, result bool) error {
 	for i, r := range o.ReviewReplies {
 		bodies[i] = r.Body
 	}
-	spoke := len(bodies) > 0 || o.GeneralComment+o.CommitMessage != "" || o.FlakyTestReport != nil
+	spoke := len(bodies) > 0 || o.GeneralComment+o.CommitMessage != "" || o.FlakyTestReport != nil ||
+		len(o.TouchPaths) > 0 || o.Title+o.Summary+o.DesignDoc+o.PRTitle+o.PRSummary != ""
 	u := o.Usage
 	switch {
 	case spoke && !result:
@@ -195,7 +200,7 @@ func (h Handoff) validateOutcome(turn, result bool) error {
 	if n := len(o.CommitMessage); n > maxText {
 		return refuse("outcome.commit_message", "%d bytes, at most %d", n, maxText)
 	}
-	return nil
+	return h.validateBeginning()
 }
 
 func validateTexts(field string, texts []string, most, limit int) error {
@@ -214,8 +219,9 @@ func validateTexts(field string, texts []string, most, limit int) error {
 type Expected struct {
 	Repo   model.Repo
 	Number int
-	Start  string // the head that the turn begins at
-	Onto   string // the head that its commits must sit on, where it is not Start
+	Flow   model.Flow // of the attempt on an issue; "" for a pull request's turn
+	Start  string     // the head that the turn begins at
+	Onto   string     // the head that its commits must sit on, where it is not Start
 	// Pending are the event keys of all feedback that may be answered now.
 	Pending []string
 	// TurnKey is the key of the turn over Number, Start and the events of the handoff.
@@ -229,10 +235,13 @@ func Check(h Handoff, want Expected) error {
 		return refuse("repository", "it is about %s, this run about %s", h.Repository, want.Repo)
 	}
 	if h.Number != want.Number {
-		return refuse("number", "it is about pull request %d, this run about %d", h.Number, want.Number)
+		return refuse("number", "it is about %s, this run about %d", h.subject(), want.Number)
 	}
 	if h.Ended == Nothing {
 		return nil
+	}
+	if h.Flow != want.Flow {
+		return refuse("flow", "it is of %s, this run wants one of %s", cmp.Or(string(h.Flow), "a turn"), cmp.Or(string(want.Flow), "a turn"))
 	}
 	if h.Start != want.Start {
 		return refuse("start", "the turn began at %s, it had to begin at %s", h.Start, want.Start)

@@ -49,8 +49,11 @@ var Reasons = []string{
 type Handoff struct {
 	Version    int    `json:"version"`
 	Repository string `json:"repository"` // owner/name
-	Number     int    `json:"number"`     // pull request
+	Number     int    `json:"number"`     // pull request, or issue
 	Ended      Ended  `json:"ended"`
+	// Flow is set for an attempt on an issue, and for nothing else. There Start is the commit that the branch began at, or
+	// its tip, Events may be empty, and there is no Onto.
+	Flow model.Flow `json:"flow,omitempty"`
 
 	// The turn: all but Onto are set unless there was none.
 	TurnKey string   `json:"turn_key,omitempty"`

@@ -17,7 +17,7 @@ import (
 // ErrAbsent says that there is no handoff at all: the agent's job died before it wrote one, or it was not carried over.
 var ErrAbsent = errors.New("the agent's job handed nothing over")
 
-// format is what the outcome file must have.
+// format is what the outcome file must have, of whatever it is about.
 var format = strictjson.Rules{
 	Name: OutcomeFile,
 	Required: map[string][]string{
@@ -27,10 +27,6 @@ var format = strictjson.Rules{
 		"outcome.git_ops[]":        {"op"},
 	},
 	Nullable: []string{"outcome"},
-	// A handoff is one of a pull request's turn.
-	Only: map[string][]string{"outcome": {
-		"review_replies", "general_comment", "commit_message", "git_ops", "flaky_test_report", "blocked_reason", "session", "usage",
-	}},
 	MaxItems: 1000,
 }
 
@@ -148,17 +144,6 @@ func readOutcome(root *os.Root) (Handoff, error) {
 		return Handoff{}, fmt.Errorf("read handoff: %w", err)
 	}
 	return decode(text)
-}
-
-// decode reads the text of an outcome file; what it says is not yet held against the format's rules.
-func decode(text []byte) (Handoff, error) {
-	var h Handoff
-	err := strictjson.Decode(text, &h, format)
-	var wrong *strictjson.Error
-	if errors.As(err, &wrong) {
-		return Handoff{}, &Refusal{wrong.Path, wrong.Detail}
-	}
-	return h, err
 }
 
 // compare holds the bundle file against what is said of it.

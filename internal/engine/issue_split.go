@@ -1,0 +1,235 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/mergexo/mergexo/internal/agent"
+	"github.com/mergexo/mergexo/internal/flow"
+	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/handoff"
+	"github.com/mergexo/mergexo/internal/lineage"
+	"github.com/mergexo/mergexo/internal/markdown"
+	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/turn"
+)
+
+// handOverIssue is the agent's phase of an attempt on an issue, from where its claim would be.
+func (p *pass) handOverIssue(ctx context.Context) error {
+	if p.marker.Phase != model.PhaseStarted {
+		return p.needless()
+	}
+	if !p.issue.fresh {
+		if err := p.readBranch(ctx, p.issue.marker.Branch); err != nil {
+			return err
+		}
+	}
+	if err := p.place(ctx, nil); err != nil {
+		return err
+	}
+	return p.deliver(ctx)
+}
+
+// timedOut says that an agent did not come to an end in its time.
+func timedOut(e *ending) bool {
+	failed := (*agent.Error)(nil)
+	return errors.As(e.cause, &failed) && failed.Kind == agent.Timeout
+}
+
+// batch is what an attempt takes up of what waits on its issue: what an agent has worked on already, as long as all of it
+// still waits. What came later is for a later attempt.
+func (p *pass) batch() (now, later []model.Comment) {
+	r := p.memory.received
+	if !p.offered() || r.err != nil || r.Flow == "" || r.Number != p.event.Number {
+		return turn.Batch(p.queue, p.policy)
+	}
+	for _, c := range p.queue {
+		if slices.Contains(r.Events, c.Key(p.event.Number)) {
+			now = append(now, c)
+		} else {
+			later = append(later, c)
+		}
+	}
+	if len(now) != len(r.Events) {
+		return turn.Batch(p.queue, p.policy)
+	}
+	return now, later
+}
+
+// fittingIssue says why an attempt cannot be made with what was handed over. Then nothing is claimed, as in fitting.
+func (p *pass) fittingIssue(ctx context.Context) error {
+	if !p.owed() {
+		return p.unworked("%s waits", p.subject())
+	}
+	r, w := p.memory.received, p.issue
+	if r.err != nil {
+		return nil // the attempt says so
+	}
+	if !w.fresh {
+		if err := p.readBranch(ctx, w.marker.Branch); err != nil {
+			return err
+		}
+	}
+	start := p.snap.DefaultSHA
+	if !w.fresh && p.snap.Branch.SHA != "" {
+		start = p.snap.Branch.SHA
+	}
+	if r.Number == p.event.Number && r.Ended != handoff.Nothing {
+		relation, err := p.relation(ctx, r.Start, start)
+		if err != nil {
+			return err
+		}
+		if lineage.Decide(relation) == lineage.Pass { // it has grown since
+			start = r.Start
+		}
+	}
+	err := handoff.Check(r.Handoff, handoff.Expected{
+		Repo: p.event.Repo, Number: p.event.Number, Flow: w.marker.Flow, Start: start, Pending: turn.Keys(p.event.Number, p.queue), TurnKey: p.marker.Key,
+	})
+	if err != nil {
+		return stop(model.ResultRetry, "%s; the next event's agent phase takes it up", err)
+	}
+	return nil
+}
+
+// beginAt makes the commit that the agent began at the start of the attempt: an earlier state of the base branch, or of the
+// branch that keeps what was done so far.
+func (p *pass) beginAt(ctx context.Context, start string) error {
+	w := p.issue
+	name, tip := w.marker.Branch, w.tip
+	if tip == "" {
+		name, tip = w.marker.Base, p.checkout.BaseTip()
+	}
+	relation, err := p.localRelation(ctx, start, tip)
+	if err != nil {
+		return err
+	}
+	if lineage.Decide(relation) != lineage.Pass {
+		return p.withdraw(ctx, model.ResultRetry, "the agent began at %s, which branch %s has no more; the next event's agent phase begins anew", markdown.Short(start), name)
+	}
+	p.marker.Start = start
+	if w.tip != "" { // what was pushed there since is for the landing to meet
+		w.tip = start
+	}
+	return nil
+}
+
+// validIssue holds what was handed over as the result of an attempt against the rules of its flow.
+func (p *pass) validIssue(ctx context.Context, h handoff.Handoff) error {
+	w := &p.issue.marker
+	var wrong *flow.Invalid
+	if err := flow.Validate(w.Flow, h.Outcome, h.Commits() || p.issue.tip != ""); errors.As(err, &wrong) {
+		return p.blocked(wrong.Reason, wrong.Error())
+	} else if err != nil {
+		return err
+	}
+	if w.Flow == model.FlowDesign {
+		return p.validDesign(ctx, h)
+	}
+	said, err := p.untested(ctx, h.Head)
+	if err == nil && said != "" {
+		err = p.blocked(model.ReasonNoTest, said)
+	}
+	return err
+}
+
+// validDesign holds the commits of a design against what a design is: its document, as the outcome says it, and nothing else.
+// What is more than that must not be gone on from, so it is kept aside.
+func (p *pass) validDesign(ctx context.Context, h handoff.Handoff) error {
+	wrong, err := p.undesigned(ctx, h)
+	if err != nil || wrong == "" {
+		return err
+	}
+	if p.admitted = ""; h.Commits() {
+		if k := p.keepAside(ctx, h.Head); k.Branch != "" {
+			p.note("what was handed over is kept on branch " + k.Branch)
+		}
+	}
+	return p.blocked(model.ReasonOutcome, "the agent's job handed over what is no design: "+wrong)
+}
+
+func (p *pass) undesigned(ctx context.Context, h handoff.Handoff) (wrong string, err error) {
+	changes, err := p.checkout.Changes(ctx, h.Base(), h.Head)
+	if err != nil {
+		return "", err
+	}
+	commits, err := p.list(ctx, h.Base(), h.Head)
+	if err != nil {
+		return "", err
+	}
+	doc := p.issue.marker.Doc
+	stray := slices.IndexFunc(changes, func(c git.Change) bool { return c.Path != doc })
+	switch {
+	case stray >= 0:
+		return changes[stray].Path + " is changed, which is not its document", nil
+	case len(commits) > 1: // what one adds and the next removes is part of the history too
+		return fmt.Sprintf("%d commits, where a document is one", len(commits)), nil
+	case len(changes) > 0 && changes[0].NewMode != "100644":
+		return fmt.Sprintf("%s is no plain file (mode %s)", doc, changes[0].NewMode), nil
+	}
+	text, err := p.checkout.Blob(ctx, h.Head, doc)
+	switch {
+	case doc == "" || errors.Is(err, fs.ErrNotExist):
+		return "there is no document", nil
+	case err == nil && string(text) != string(flow.Document(*p.snap.Thread, h.Outcome)):
+		return doc + " is not the document that the outcome has", nil
+	}
+	return "", err
+}
+
+// findDocument looks for the document of a design among the files that were handed over: a new one, at a name that is one of
+// this issue's, whatever the title was when it was chosen.
+func (p *pass) findDocument(ctx context.Context, h handoff.Handoff) error {
+	w := &p.issue.marker
+	if w.Flow != model.FlowDesign || w.Doc != "" {
+		return nil
+	}
+	changes, err := p.checkout.Changes(ctx, h.Base(), h.Head)
+	if err != nil {
+		return err
+	}
+	dir := path.Dir(flow.DocPath(p.settings.Repo.DesignDir, p.event.Number, p.snap.Thread.Title, 1))
+	begins := fmt.Sprintf("%d-", p.event.Number)
+	for _, c := range changes {
+		if c.Status == "A" && path.Dir(c.Path) == dir && path.Ext(c.Path) == ".md" && strings.HasPrefix(path.Base(c.Path), begins) {
+			w.Doc = c.Path
+			return nil
+		}
+	}
+	return nil
+}
+
+// leaveToAgent puts an attempt whose commits are on their branch back to its agent, which has a job of its own: what people
+// said meanwhile is taken up there, before the pull request is opened.
+func (p *pass) leaveToAgent(ctx context.Context, more []model.Comment) error {
+	w := p.issue
+	p.again(w.tip)
+	p.kept = turn.Kept{Branch: w.marker.Branch, SHA: w.tip}
+	if err := p.park(ctx, "Before the pull request is opened, what was said here meanwhile is taken up; the next event goes on from here."); err != nil {
+		return err
+	}
+	return p.unworked("%s on %s wait", markdown.Count(len(more), "comment"), p.subject())
+}
+
+// again makes an attempt that is planned one that begins at the tip of its branch.
+func (p *pass) again(tip string) {
+	m := &p.marker
+	m.Phase, m.Start, m.Onto, m.Planned, m.Outbox = model.PhaseStarted, tip, "", "", nil
+	p.issue.marker.LastCheckpoint = tip
+}
+
+// untried keeps commits aside whose tests would have to run again on what somebody pushed to their branch: they run where the
+// agent does, and nowhere else.
+func (p *pass) untried(ctx context.Context, head string) error {
+	p.kept = p.keepAside(ctx, p.marker.Planned)
+	p.again(head)
+	if err := p.park(ctx, "Somebody pushed to its branch meanwhile; the next event goes on from there."); err != nil {
+		return err
+	}
+	return p.unworked("branch %s moved to %s meanwhile; %s waits", p.issue.marker.Branch, markdown.Short(head), p.subject())
+}

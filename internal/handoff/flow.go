@@ -1,0 +1,107 @@
+package handoff
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/strictjson"
+)
+
+// What the texts of an attempt on an issue may hold, beside the limits of a turn. The title of a design goes into its front
+// matter uncut.
+const (
+	maxHeading    = 4096    // bytes of a title
+	maxDocument   = 1 << 20 // bytes
+	maxTouchPaths = 200
+	maxTouchPath  = 500 // bytes
+)
+
+// answers are the fields that the outcome of a flow may have, beside those of every outcome.
+var answers = map[model.Flow][]string{
+	"":                       {"review_replies", "general_comment", "commit_message", "flaky_test_report"},
+	model.FlowDesign:         {"title", "summary", "touch_paths", "design_doc_markdown"},
+	model.FlowBugfix:         {"pr_title", "pr_summary", "commit_message"},
+	model.FlowSmallJob:       {"pr_title", "pr_summary", "commit_message"},
+	model.FlowImplementation: {"pr_title", "pr_summary", "commit_message"},
+}
+
+// FlowReasons are why the agent's part of an attempt on an issue may end blocked, beside Reasons: there a person is asked
+// for more.
+var FlowReasons = []string{model.ReasonTimeout, model.ReasonCancelled, model.ReasonNoTest, model.ReasonNoChange}
+
+// reasons are why an agent's part may block.
+func (h Handoff) reasons() []string {
+	if h.Flow == "" {
+		return Reasons
+	}
+	return slices.Concat(Reasons, FlowReasons)
+}
+
+// subject names what a handoff is about.
+func (h Handoff) subject() string {
+	if h.Flow == "" {
+		return fmt.Sprintf("pull request %d", h.Number)
+	}
+	return fmt.Sprintf("issue %d", h.Number)
+}
+
+// formatOf is what a handoff must have that says it is of this flow.
+func formatOf(f model.Flow) strictjson.Rules {
+	rules := format
+	rules.Only = map[string][]string{"outcome": slices.Concat(answers[f], []string{"git_ops", "blocked_reason", "session", "usage"})}
+	return rules
+}
+
+// decode reads the text of an outcome file; what it says is not yet held against the format's rules.
+func decode(text []byte) (Handoff, error) {
+	var peek struct{ Flow *model.Flow }
+	_ = json.Unmarshal(text, &peek) // what is wrong with it is told below
+	is := model.Flow("")
+	if peek.Flow != nil {
+		is = *peek.Flow
+	}
+	var h Handoff
+	err := strictjson.Decode(text, &h, formatOf(is))
+	var wrong *strictjson.Error
+	switch {
+	case errors.As(err, &wrong):
+		return Handoff{}, &Refusal{wrong.Path, wrong.Detail}
+	case err == nil && peek.Flow != nil && is == "":
+		return Handoff{}, refuse("flow", "empty: a handoff of a pull request's turn has none")
+	}
+	return h, err
+}
+
+// validateFlow looks at what makes a handoff one of an attempt on an issue.
+func (h Handoff) validateFlow(turn bool) error {
+	_, known := answers[h.Flow]
+	switch {
+	case !known:
+		return refuse("flow", "%s, want design, bugfix, small_job or implementation", excerpt(string(h.Flow)))
+	case h.Flow != "" && !turn:
+		return refuse("flow", "given, though it ended %s", h.Ended)
+	case h.Flow != "" && h.Onto != "":
+		return refuse("onto", "given, though it is about an issue")
+	}
+	return nil
+}
+
+// validateBeginning bounds what an agent said that begins a pull request.
+func (h Handoff) validateBeginning() error {
+	o := h.Outcome
+	for _, t := range []struct {
+		field, text string
+		limit       int
+	}{
+		{"title", o.Title, maxHeading}, {"summary", o.Summary, maxText}, {"design_doc_markdown", o.DesignDoc, maxDocument},
+		{"pr_title", o.PRTitle, maxHeading}, {"pr_summary", o.PRSummary, maxText},
+	} {
+		if len(t.text) > t.limit {
+			return refuse("outcome."+t.field, "%d bytes, at most %d", len(t.text), t.limit)
+		}
+	}
+	return validateTexts("outcome.touch_paths", o.TouchPaths, maxTouchPaths, maxTouchPath)
+}
