@@ -47,6 +47,7 @@ var reserved = map[string][]string{
 	"github.com/yuin/goldmark":               {"internal/markdown"},
 	"go.yaml.in/yaml/v3":                     {"internal/doctor", "internal/flow"},
 	"filippo.io/age":                         {"internal/transcript"},
+	"golang.org/x/net":                       {"internal/git"},
 }
 
 // unlinked are modules that serve tests and scripts only and must not be in the binary.

@@ -153,11 +153,16 @@ func deleting(refs []Ref) (leases, deletions []string) {
 // push sends refspecs, preceded by options, and reads git's account of every ref
 // (https://git-scm.com/docs/git-push#_output, --porcelain).
 func (c *Checkout) push(ctx context.Context, specs ...string) error {
+	return c.pushBy(ctx, c.network, specs...)
+}
+
+// pushBy is push by a way to the server.
+func (c *Checkout) pushBy(ctx context.Context, way func(context.Context, ...string) ([]byte, error), specs ...string) error {
 	args := []string{"push", "--porcelain", "--no-verify", "--no-signed", "--no-follow-tags", "--recurse-submodules=no"}
 	for len(specs) > 0 && strings.HasPrefix(specs[0], "--") {
 		args, specs = append(args, specs[0]), specs[1:]
 	}
-	out, err := c.network(ctx, append(append(args, "origin"), specs...)...)
+	out, err := way(ctx, append(append(args, "origin"), specs...)...)
 	if err == nil {
 		return nil
 	}

@@ -136,20 +136,24 @@ func (c *Checkout) network(ctx context.Context, args ...string) ([]byte, error) 
 }
 
 func (c *Checkout) networkTold(ctx context.Context, stdin []byte, args ...string) ([]byte, error) {
+	settings := []setting{{"remote.origin.url", c.opt.URL}}
+	if c.basic != "" {
+		settings = append(settings, setting{"http." + c.site + ".extraheader", "Authorization: basic " + c.basic})
+	}
+	return c.talk(ctx, stdin, c.opt.Network, settings, args...)
+}
+
+// talk runs a command that talks to what these settings say, with more environment.
+func (c *Checkout) talk(ctx context.Context, stdin []byte, more []string, settings []setting, args ...string) ([]byte, error) {
 	c.calls++
 	c.opt.Log.Debug("git_network", "operation", bare(args)[0], "count", c.calls)
 	ctx, cancel := context.WithTimeout(ctx, networkLimit)
 	defer cancel()
 	env := c.env("GIT_DIR="+c.own, "GIT_OBJECT_DIRECTORY="+c.objects)
-	env = append(env, c.opt.Network...)
-	settings := []setting{{"remote.origin.url", c.opt.URL}}
-	if c.basic != "" {
-		settings = append(settings, setting{"http." + c.site + ".extraheader", "Authorization: basic " + c.basic})
-	}
 	if c.promisor {
 		settings = append(settings, setting{"remote.origin.promisor", "true"})
 	}
-	env = append(env, settingsEnv(settings)...)
+	env = concat(env, more, settingsEnv(settings))
 	out, err := c.run(ctx, spec{dir: c.own, env: env, args: concat(shield, args), stdin: stdin})
 	var failed *Error
 	if errors.As(err, &failed) {

@@ -1,0 +1,127 @@
+package git
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+var (
+	here, there = strings.Repeat("1", 40), strings.Repeat("a2", 20)
+	one         = move{here, there, "refs/heads/x"}
+	rightMove   = here + " " + there + " refs/heads/x"
+)
+
+func pkt(text string) string { return fmt.Sprintf("%04x%s", len(text)+4, text) }
+
+func TestWhatIsSaidAheadOfThePackIsReadAndNoMore(t *testing.T) {
+	said := pkt("shallow "+here) + pkt("shallow "+there+"\n") + pkt(rightMove+"\x00 report-status-v2 side-band-64k quiet atomic object-format=sha1 agent=git/2.39.5") +
+		pkt(nowhere+" "+here+" refs/heads/y\n") + "0000"
+	r := strings.NewReader(said + "PACK")
+	heard, err := hear(r)
+	require.NoError(t, err)
+	assert.Equal(t, opening{
+		raw: []byte(said), moves: []move{one, {nowhere, here, "refs/heads/y"}}, shallow: []string{here, there},
+		able: []string{"report-status-v2", "side-band-64k", "quiet", "atomic", "object-format=sha1", "agent=git/2.39.5"},
+	}, heard)
+	rest, err := io.ReadAll(r)
+	require.NoError(t, err)
+	assert.Equal(t, "PACK", string(rest))
+}
+
+func TestOnlyTheOneMoveIsRight(t *testing.T) {
+	boundary := []byte(here + "\n")
+	for said, right := range map[string]bool{
+		pkt(rightMove): true, pkt("shallow "+here) + pkt(rightMove+"\x00agent=x session-id=y"): true, pkt(rightMove + "\n"): true,
+		pkt("shallow "+there) + pkt(rightMove): false, pkt("shallow " + here): false, "": false, pkt(rightMove) + pkt(rightMove): false,
+		pkt(rightMove + "\x00push-options"): false, pkt(rightMove + "\x00push-cert=x"): false, pkt(rightMove + "\x00object-format=sha256"): false, pkt(rightMove + "\x00agent"): false,
+		pkt(nowhere + " " + there + " refs/heads/x"): false, pkt(here + " " + here + " refs/heads/x"): false, pkt(here + " " + there + " refs/heads/y"): false,
+		pkt(rightMove+"\x00quiet") + pkt(here+" "+nowhere+" refs/heads/main"): false,
+	} {
+		heard, err := hear(strings.NewReader(said + "0000"))
+		require.NoError(t, err, said)
+		assert.Equal(t, right, heard.only(one, boundary) == nil, "%q", said)
+		assert.Equal(t, said == "", heard.probe())
+	}
+}
+
+func TestPktLinesThatGitDoesNotSendAreRefused(t *testing.T) {
+	for _, said := range []string{
+		"", "000", "0001", "0002", "0003", "0004", "00040000", "xxxx", "+001", "-001", "0x10", " 010", "00a0short", pkt(rightMove), "fff1" + strings.Repeat("x", 70000),
+		pkt("push-cert\x00") + "0000", pkt(here+" "+there) + "0000", pkt(strings.ToUpper(there)+" "+here+" refs/heads/x") + "0000", pkt(here+" "+there+" x") + "0000",
+		pkt(rightMove+"\r") + "0000", pkt("shallow "+here+"\x00quiet") + "0000", pkt("shallow x") + "0000", strings.Repeat(pkt("shallow "+here), 20200) + "0000",
+	} {
+		_, err := hear(strings.NewReader(said))
+		require.Error(t, err, "%.60q", said)
+	}
+}
+
+// FuzzHear: what was heard is what stands there byte by byte, and said again it means the same.
+func FuzzHear(f *testing.F) {
+	for _, said := range []string{"0000", pkt(rightMove+"\x00 quiet agent=x") + "0000PACK", pkt("shallow "+here) + pkt(rightMove) + "0000", "0004", "ffff", "0001", "00a0short", ""} {
+		f.Add([]byte(said))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		r := bytes.NewReader(text)
+		heard, err := hear(r)
+		if err != nil {
+			return
+		}
+		if !bytes.HasPrefix(text, heard.raw) || len(heard.raw)+r.Len() != len(text) || !bytes.HasSuffix(heard.raw, []byte("0000")) {
+			t.Fatalf("%q was heard as %q", text, heard.raw)
+		}
+		again, err := hear(bytes.NewReader(heard.raw))
+		require.NoError(t, err)
+		assert.Equal(t, heard, again)
+		if heard.only(one, nil) == nil && !bytes.Contains(heard.raw, []byte(rightMove)) {
+			t.Fatalf("%q is not the right move", heard.raw)
+		}
+	})
+}
+
+func TestAPackHasALimit(t *testing.T) {
+	asked := make(chan string, 3)
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		if got, err := io.ReadAll(r.Body); err == nil { // what breaks off is nothing
+			asked <- string(got)
+		}
+	}))
+	opening := pkt(rightMove) + "0000"
+	r := &relay{log: slog.New(slog.DiscardHandler), secret: "s", base: server.URL, transport: &http.Transport{}, one: one, limit: int64(len(opening)) + 100}
+	front := httptest.NewServer(r)
+	for _, test := range []struct {
+		text string
+		want int
+	}{
+		{opening + strings.Repeat("p", 100), http.StatusOK}, {opening + strings.Repeat("p", 101), http.StatusRequestEntityTooLarge},
+		{"0000", http.StatusOK}, {"0000x", http.StatusBadRequest},
+	} {
+		answer, err := http.Post(front.URL+"/s/git-receive-pack", "", struct{ io.Reader }{strings.NewReader(test.text)}) // of no known length
+		require.NoError(t, err)
+		require.NoError(t, answer.Body.Close())
+		assert.Equal(t, test.want, answer.StatusCode)
+	}
+	front.Close()
+	r.transport.CloseIdleConnections()
+	server.Close()
+	close(asked)
+	var whole []string
+	for text := range asked {
+		whole = append(whole, text)
+	}
+	assert.Equal(t, []string{opening + strings.Repeat("p", 100), "0000"}, whole, "and nothing else came in whole")
+	assert.ErrorContains(t, ends(io.MultiReader(strings.NewReader(""), broken{})), "broken", "an end that cannot be read is none")
+}
+
+type broken struct{}
+
+func (broken) Read([]byte) (int, error) { return 0, errors.New("broken") }
