@@ -25,15 +25,14 @@ func BenchmarkCheckpointAfterSIGTERM(b *testing.B) {
 	h, dir := longJob(b, `{"blocked_reason": "It is never asked."}`, "1h",
 		"for f in d1*/f001.txt; do echo more >> $f; done", "head -c 1000000 /dev/urandom > noise")
 	h.grow(50_000, 20_000)
-	workspace := filepath.Join(b.TempDir(), "workspace")
-	h.git("clone", "--quiet", h.url+"/octo/widgets", workspace)
+	g, workspace := newToll(h), filepath.Join(b.TempDir(), "workspace")
+	h.git("clone", "--quiet", g.origin+"/octo/widgets", workspace)
 	for name, at := range map[string]string{"workspace": workspace, "own-clone": ""} {
 		b.Run(name, func(b *testing.B) {
 			var kept, over time.Duration
 			for b.Loop() {
-				g := newToll(h)
 				number, env := h.label(91)
-				p := g.start(env, "LEAK="+dir, "GITHUB_WORKSPACE="+at)
+				p := start(b, g.through(env, "LEAK="+dir, "GITHUB_WORKSPACE="+at), "run", "--json")
 				atWork(b, dir)
 				require.NoError(b, os.Remove(filepath.Join(dir, "agent")))
 				told := time.Now()
