@@ -58,21 +58,23 @@ func formatOf(f model.Flow) strictjson.Rules {
 // decode reads the text of an outcome file; what it says is not yet held against the format's rules.
 func decode(text []byte) (Handoff, error) {
 	var peek struct{ Flow *model.Flow }
-	_ = json.Unmarshal(text, &peek) // what is wrong with it is told below
 	is := model.Flow("")
-	if peek.Flow != nil {
-		is = *peek.Flow
+	if json.Unmarshal(text, &peek) == nil && peek.Flow != nil { // what is wrong with it is told below
+		if is = *peek.Flow; is == "" || answers[is] == nil {
+			return Handoff{}, refuseFlow(is)
+		}
 	}
 	var h Handoff
 	err := strictjson.Decode(text, &h, formatOf(is))
 	var wrong *strictjson.Error
-	switch {
-	case errors.As(err, &wrong):
+	if errors.As(err, &wrong) {
 		return Handoff{}, &Refusal{wrong.Path, wrong.Detail}
-	case err == nil && peek.Flow != nil && is == "":
-		return Handoff{}, refuse("flow", "empty: a handoff of a pull request's turn has none")
 	}
 	return h, err
+}
+
+func refuseFlow(f model.Flow) *Refusal {
+	return refuse("flow", "%s, want design, bugfix, small_job or implementation, or none for a pull request's turn", excerpt(string(f)))
 }
 
 // validateFlow looks at what makes a handoff one of an attempt on an issue.
@@ -80,7 +82,7 @@ func (h Handoff) validateFlow(turn bool) error {
 	_, known := answers[h.Flow]
 	switch {
 	case !known:
-		return refuse("flow", "%s, want design, bugfix, small_job or implementation", excerpt(string(h.Flow)))
+		return refuseFlow(h.Flow)
 	case h.Flow != "" && !turn:
 		return refuse("flow", "given, though it ended %s", h.Ended)
 	case h.Flow != "" && h.Onto != "":

@@ -35,6 +35,23 @@ func planned() handoff.Handoff {
 	}
 }
 
+// begun is what an agent's job hands over of an attempt on an issue.
+func begun() handoff.Handoff {
+	return handoff.Handoff{
+		Repository: "octo/widgets", Number: 7, Flow: model.FlowBugfix, Ended: handoff.Planned, TurnKey: key, Start: start, Events: []string{events[0]}, Head: head,
+		Outcome: model.Outcome{PRTitle: "Say two", PRSummary: "It says two.", CommitMessage: "Say two", Session: "s-1", Usage: model.Usage{CostUSD: 0.25}},
+		Seconds: 12, Notes: []string{"a file was left out"},
+	}
+}
+
+// designed is a design that is handed over, of an issue on which nobody said anything.
+func designed() handoff.Handoff {
+	h := begun()
+	h.Flow, h.Events = model.FlowDesign, nil
+	h.Outcome = model.Outcome{Title: "Say two", Summary: "How to.", TouchPaths: []string{"two.txt"}, DesignDoc: "# Two\n"}
+	return h
+}
+
 // expected is what the second job found out by itself about the same turn.
 func expected() handoff.Expected {
 	return handoff.Expected{
@@ -68,17 +85,19 @@ func TestWhatIsWrittenIsReadBack(t *testing.T) {
 	failed.Ended, failed.Reason, failed.Detail = handoff.Failed, "", "the agent ended with exit code 3"
 	postponed := failed
 	postponed.Ended, postponed.Head = handoff.Postponed, ""
+	stuck := begun()
+	stuck.Ended, stuck.Reason, stuck.Detail, stuck.Outcome = handoff.Blocked, model.ReasonNoTest, "no test", model.Outcome{Session: "s-1"}
 	nothing := handoff.Handoff{Repository: "octo/widgets", Number: 7, Ended: handoff.Nothing, Detail: "nothing is pending"}
 	for name, h := range map[string]handoff.Handoff{
 		"planned": planned(), "without a change": still, "on another head": onto, "blocked": blocked, "a rewrite": rewrite,
-		"failed": failed, "postponed": postponed, "nothing": nothing,
+		"failed": failed, "postponed": postponed, "nothing": nothing, "an issue": begun(), "a design": designed(), "a stop": stuck,
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := written(t, h)
 			got, err := handoff.Read(dir)
 			require.NoError(t, err)
 			want := expected()
-			want.Onto = h.Onto
+			want.Onto, want.Flow = h.Onto, h.Flow
 			require.NoError(t, handoff.Check(got, want))
 			assert.Equal(t, h.Head != "" && h.Head != start, got.Commits())
 			assert.Equal(t, got.Commits(), got.Bundle != nil)

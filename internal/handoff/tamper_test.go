@@ -230,27 +230,102 @@ var tampers = []struct {
 	{"a directory", file(".git", func(path string) error { return os.Mkdir(path, 0o700) })},
 }
 
+// flowTampers are changes to a handoff of an issue that was right.
+var flowTampers = []struct {
+	name string
+	of   func() handoff.Handoff
+	do   func(t *testing.T, dir string)
+}{
+	{"another flow", begun, field("small_job", "flow")},
+	{"a flow that is none", begun, field("deploy", "flow")},
+	{"an empty flow", begun, field("", "flow")},
+	{"nothing for a flow", begun, text(`"flow":"bugfix"`, `"flow":null`)},
+	{"a number for a flow", begun, field(1, "flow")},
+	{"no flow, and what one has", begun, field(nil, "flow")},
+	{"no flow, and nothing of one", begun, func(t *testing.T, dir string) {
+		t.Helper()
+		field(nil, "flow")(t, dir)
+		field(nil, "outcome", "pr_title")(t, dir)
+		field(nil, "outcome", "pr_summary")(t, dir)
+	}},
+	{"a flow in other case", begun, text(`"flow":`, `"Flow":`)},
+	{"a flow twice", begun, text(`"flow":"bugfix"`, `"flow":"bugfix","flow":"design"`)},
+	{"a turn with a flow", planned, field("bugfix", "flow")},
+	{"a turn with an empty flow", planned, field("", "flow")},
+	{"another issue", begun, func(t *testing.T, dir string) {
+		t.Helper()
+		rewritten(t, dir, func(text string) string {
+			return strings.NewReplacer(`"number":7`, `"number":8`, `"7:`, `"8:`).Replace(text)
+		})
+	}},
+	{"an event of another issue", begun, field([]string{"8:issue:11:2026-01-02T03:04:05Z"}, "events")},
+	{"an event of a review", begun, field([]string{events[1]}, "events")},
+	{"an event that nobody made", begun, field([]string{"7:issue:99:2026-01-02T03:04:05Z"}, "events")},
+	{"on another head", begun, field(head, "onto")},
+	{"another start of a branch", begun, field(strings.Repeat("d", 40), "start")},
+	{"a branch", begun, field("main", "branch")},
+	{"a document's path", designed, field("../x.md", "doc")},
+	{"answers to a review", begun, field([]any{}, "outcome", "review_replies")},
+	{"a comment", begun, field("x", "outcome", "general_comment")},
+	{"a design's field in a bug fix", begun, field("x", "outcome", "title")},
+	{"a bug fix's field in a design", designed, field("x", "outcome", "commit_message")},
+	{"a title over its limit", designed, field(strings.Repeat("x", 4097), "outcome", "title")},
+	{"a summary over its limit", designed, field(strings.Repeat("x", 300_000), "outcome", "summary")},
+	{"a document over its limit", designed, field(strings.Repeat("x", 1<<20+1), "outcome", "design_doc_markdown")},
+	{"201 paths", designed, field(make([]string, 201), "outcome", "touch_paths")},
+	{"a path over its limit", designed, field([]string{"", strings.Repeat("x", 501)}, "outcome", "touch_paths")},
+	{"a pull request's title over its limit", begun, field(strings.Repeat("x", 4097), "outcome", "pr_title")},
+	{"a pull request's summary over its limit", begun, field(strings.Repeat("x", 300_000), "outcome", "pr_summary")},
+	{"git operations", begun, field([]any{map[string]any{"op": "fetch_origin"}}, "outcome", "git_ops")},
+	{"stopped with answers", begun, text(`"ended":"planned"`, `"ended":"blocked","reason":"nothing_changed","detail":"x"`)},
+	{"stopped with a document", designed, text(`"ended":"planned"`, `"ended":"failed","detail":"x"`)},
+	{"stopped for what is not the agent's to say", begun, text(`"ended":"planned"`, `"ended":"blocked","reason":"pull_not_permitted","detail":"x"`)},
+	{"a turn stopped for what is an issue's", planned, text(`"ended":"planned"`, `"ended":"blocked","reason":"agent_timeout","detail":"x"`)},
+	{"nothing, but a flow", begun, alone(`{"version":1,"repository":"octo/widgets","number":7,"ended":"nothing","flow":"design","detail":"x","outcome":{}}`)},
+}
+
 func TestTamperingIsRefusedByName(t *testing.T) {
 	var said strings.Builder
 	for _, tamper := range tampers {
-		t.Run(tamper.name, func(t *testing.T) {
-			dir := written(t, planned())
-			tamper.do(t, dir)
-			h, err := handoff.Read(dir)
-			if err == nil {
-				err = handoff.Check(h, expected())
-			}
-			var refused *handoff.Refusal
-			require.ErrorAs(t, err, &refused)
-			assert.NotContains(t, err.Error(), "\n")
-			fmt.Fprintf(&said, "%s:\n    %s\n", tamper.name, err)
-		})
+		refused(t, &said, tamper.name, planned(), tamper.do)
 	}
-	golden := filepath.Join("testdata", "refusals.txt")
+	sameAs(t, "refusals.txt", said.String())
+}
+
+func TestTamperingWithAnIssuesHandoffIsRefusedByName(t *testing.T) {
+	var said strings.Builder
+	for _, tamper := range flowTampers {
+		refused(t, &said, tamper.name, tamper.of(), tamper.do)
+	}
+	sameAs(t, "flow_refusals.txt", said.String())
+}
+
+// refused tampers with a handoff and writes down what is said about it.
+func refused(t *testing.T, said *strings.Builder, name string, was handoff.Handoff, tamper func(t *testing.T, dir string)) {
+	t.Helper()
+	t.Run(name, func(t *testing.T) {
+		dir := written(t, was)
+		tamper(t, dir)
+		h, err := handoff.Read(dir)
+		if err == nil {
+			want := expected()
+			want.Flow = was.Flow
+			err = handoff.Check(h, want)
+		}
+		var refused *handoff.Refusal
+		require.ErrorAs(t, err, &refused)
+		assert.NotContains(t, err.Error(), "\n")
+		fmt.Fprintf(said, "%s:\n    %s\n", name, err)
+	})
+}
+
+func sameAs(t *testing.T, name, said string) {
+	t.Helper()
+	golden := filepath.Join("testdata", name)
 	if *update {
-		require.NoError(t, os.WriteFile(golden, []byte(said.String()), 0o600))
+		require.NoError(t, os.WriteFile(golden, []byte(said), 0o600))
 	}
 	want, err := os.ReadFile(golden)
 	require.NoError(t, err)
-	assert.Equal(t, string(want), said.String())
+	assert.Equal(t, string(want), said)
 }
