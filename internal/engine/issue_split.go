@@ -122,8 +122,10 @@ func (p *pass) beginAt(ctx context.Context, start string) error {
 // validIssue holds what was handed over as the result of an attempt against the rules of its flow.
 func (p *pass) validIssue(ctx context.Context, h handoff.Handoff) error {
 	w := &p.issue.marker
+	// As in acceptIssue: what an earlier attempt left is ready once somebody says so.
+	ready := p.issue.tip != "" && strings.TrimSpace(h.Outcome.PRTitle+h.Outcome.PRSummary) != ""
 	var wrong *flow.Invalid
-	if err := flow.Validate(w.Flow, h.Outcome, h.Commits() || p.issue.tip != ""); errors.As(err, &wrong) {
+	if err := flow.Validate(w.Flow, h.Outcome, h.Commits() || ready); errors.As(err, &wrong) {
 		return p.blocked(wrong.Reason, wrong.Error())
 	} else if err != nil {
 		return err

@@ -1,7 +1,12 @@
 package engine_test
 
 import (
+	"context"
+	"net/http"
+	"os"
+	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -9,6 +14,12 @@ import (
 	"github.com/mergexo/mergexo/internal/engine"
 	"github.com/mergexo/mergexo/internal/model"
 )
+
+// inTwo handles an event in two jobs, the first of which writes nothing.
+func (w *world) inTwo(ev model.Event) model.Report {
+	w.t.Helper()
+	return w.phase(engine.ApplyPhase, ev, w.prepared(ev))
+}
 
 func TestEachFlowGoesThroughTwoJobs(t *testing.T) {
 	t.Parallel()
@@ -31,4 +42,231 @@ func TestEachFlowGoesThroughTwoJobs(t *testing.T) {
 			assert.Len(t, w.pulls(), 1)
 		})
 	}
+}
+
+func TestAMergedDesignIsImplementedInTwoJobs(t *testing.T) {
+	t.Parallel()
+	w := newIssue(t)
+	w.agent = "record+job"
+	require.Equal(t, model.ResultDone, w.inTwo(w.label("alice", design)).Result)
+	w.later(time.Minute)
+	w.api("octo", "PUT", w.path("/pulls/3/merge"), object{})
+	rep := w.inTwo(w.delivery("pull_request"))
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	require.Len(t, w.pulls(), 2)
+	assert.Equal(t, "agent/impl/2-greet-in-french", w.pulls()[1].at("head", "ref"))
+	assert.Contains(t, w.pulls()[1]["body"], "Implements the design of #3")
+	assert.Contains(t, w.requests()[1].Prompt, "Say bonjour.")
+	assert.Equal(t, 2, w.calls())
+}
+
+func TestAStopIsHandedOverWithItsWork(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		label, agent, setting, feedback string
+		want                            model.Result
+		reason                          string
+		attempts                        int
+	}{
+		"a question":       {smallJob, "session1+ask", "", "", model.ResultBlocked, model.ReasonAgent, 1},
+		"a design's":       {design, "ask", "", "", model.ResultBlocked, model.ReasonAgent, 1},
+		"tests fail":       {smallJob, "job", `required_tests = ["sh", "-c", "echo broken; exit 1"]`, "[feedback]\nrepair_rounds = 0", model.ResultBlocked, model.ReasonTests, 1},
+		"no test":          {bugfix, "job", `test_file_regex = ["_test"]`, "[feedback]\nrepair_rounds = 0", model.ResultBlocked, model.ReasonNoTest, 1},
+		"nothing changed":  {smallJob, "idle", "", "", model.ResultBlocked, model.ReasonNoChange, 1},
+		"not ready":        {smallJob, "quiet", "", "", model.ResultBlocked, model.ReasonNoChange, 1},
+		"a forbidden path": {smallJob, "workflow+job", "", "", model.ResultBlocked, model.ReasonForbidden, 1},
+		"a wrong path":     {design, "job+astray", "", "", model.ResultBlocked, model.ReasonOutcome, 1},
+		"a failure":        {smallJob, "quiet+fail", "", "", model.ResultFailed, "", 1},
+		"three failures":   {smallJob, "quiet+fail", "", "", model.ResultBlocked, model.ReasonAttempts, 3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			whole, w := newIssue(t, c.setting, c.feedback), newIssue(t, c.setting, c.feedback)
+			whole.agent, w.agent = c.agent, c.agent
+			first, ev := whole.label("alice", c.label), w.label("alice", c.label)
+			var rep model.Report
+			for range c.attempts {
+				whole.handle(first)
+				rep = w.inTwo(ev)
+			}
+			assert.Equal(t, c.want, rep.Result, rep.Reason)
+			assert.Equal(t, c.reason, rep.BlockedReason)
+			assert.Contains(t, rep.Reason, "issue 2")
+			if name != "a forbidden path" { // there the second job has nothing in hand that it could not keep
+				assert.Equal(t, whole.showsIssue(), w.showsIssue(), "as a whole run leaves it")
+			}
+			assert.Empty(t, w.pulls())
+			assert.Equal(t, c.attempts, w.calls(), "the apply phase runs no agent")
+		})
+	}
+}
+
+func TestAnAttemptGoesOnInTwoJobs(t *testing.T) {
+	t.Parallel()
+	w := newIssue(t)
+	w.agent = "record+session1+ask"
+	require.Equal(t, model.ResultBlocked, w.inTwo(w.label("alice", smallJob)).Result)
+	assert.Equal(t, "hello\nsalut?\n", w.fileOf(branch, "greeting.txt"))
+	assert.Equal(t, w.branches()[branch], w.attemptMarker(model.PhaseWaiting).LastCheckpoint)
+	assert.Contains(t, w.attemptBody(), "Formal or not?")
+
+	ev := w.say("bob", "Formal")
+	w.talk("alice", "And short")
+	rep := w.inTwo(ev)
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.Equal(t, "hello\nsalut?\nFormal\nAnd short\n", w.fileOf(branch, "greeting.txt"))
+	assert.Equal(t, []string{"Formal", "And short"}, words(w.requests()[1]))
+	assert.Equal(t, "session-1", w.requests()[1].Session)
+	assert.Len(t, w.pulls(), 1)
+	assert.Len(t, w.branches(), 1)
+	assert.Empty(t, w.stages())
+}
+
+func TestADesignThatIsStoppedKeepsItsDocument(t *testing.T) {
+	t.Parallel()
+	w := newIssue(t, `required_tests = ["sh", "-c", "exit 1"]`, "[feedback]\nrepair_rounds = 0")
+	require.Equal(t, model.ResultBlocked, w.inTwo(w.label("alice", design)).Result)
+	doc := "docs/design/2-greet-in-french.md"
+	assert.Equal(t, doc, w.attemptMarker(model.PhaseWaiting).Doc)
+	w.agentSetting(`required_tests = ["sh", "-c", "exit 1"]`, "")
+	rep := w.inTwo(w.say("alice", "Try again"))
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	files := w.list("octo", w.path("/pulls/3/files"))
+	require.Len(t, files, 1)
+	assert.Equal(t, doc, files[0]["filename"])
+}
+
+func TestAnAgentThatTakesTooLongInItsOwnJob(t *testing.T) {
+	t.Parallel()
+	w := newIssue(t)
+	w.agentSetting(`timeout = "1m"`, `timeout = "3s"`)
+	w.agent = "quiet+hangs"
+	rep := w.inTwo(w.label("alice", smallJob))
+	assert.Equal(t, model.ResultBlocked, rep.Result, rep.Reason)
+	assert.Equal(t, model.ReasonTimeout, rep.BlockedReason)
+	assert.Equal(t, "hello\nquiet\n", w.fileOf(branch, "greeting.txt"))
+}
+
+func TestACancelledAgentsJobHandsOverWhatWasDone(t *testing.T) {
+	t.Parallel()
+	w := newIssue(t)
+	w.agent = "quiet+hangs"
+	ev, dir := w.label("alice", smallJob), filepath.Join(t.TempDir(), "handoff")
+	w.gate.revive()
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan model.Report)
+	e := w.engine()
+	e.Phase, e.Bundle = engine.AgentPhase, dir
+	go func() {
+		rep, _ := e.Handle(ctx, ev)
+		done <- rep
+	}()
+	require.Eventually(t, func() bool { return w.calls() == 2 }, time.Minute, time.Millisecond)
+	cancel()
+	rep := <-done
+	assert.Equal(t, model.ResultRetry, rep.Result, rep.Reason)
+	assert.Zero(t, w.gate.writes)
+	rep = w.phase(engine.ApplyPhase, ev, dir)
+	assert.Equal(t, model.ResultBlocked, rep.Result, rep.Reason)
+	assert.Equal(t, model.ReasonCancelled, rep.BlockedReason)
+	assert.Equal(t, "hello\nquiet\n", w.fileOf(branch, "greeting.txt"))
+	w.agent = "job"
+	require.Equal(t, model.ResultDone, w.inTwo(w.say("alice", "Go on")).Result)
+	assert.Equal(t, "hello\nquiet\nbonjour\n", w.fileOf(branch, "greeting.txt"))
+}
+
+func TestADeathWhileAnIssuesHandoffIsAppliedIsMadeGood(t *testing.T) {
+	t.Parallel()
+	for n := 1; ; n++ {
+		w := newIssue(t)
+		ev := w.label("alice", smallJob)
+		dir := w.prepared(ev)
+		w.gate.revive()
+		w.gate.at = func(i int, _ *http.Request) fate {
+			if i == n {
+				return diesAfter
+			}
+			return passes
+		}
+		w.phase(engine.ApplyPhase, ev, dir)
+		if !w.gate.died() {
+			require.Equal(t, 8, n, "claim, stage, plan, push, pull request, its marker, receipt")
+			return
+		}
+		w.gate.revive()
+		rep := w.phase(engine.ApplyPhase, ev, dir)
+		require.Contains(t, []model.Result{model.ResultDone, model.ResultNothing}, rep.Result, "died at write %d: %s", n, rep.Reason)
+		assert.Len(t, w.pulls(), 1)
+		assert.Len(t, w.comments(), 1)
+		assert.Len(t, w.branches(), 1)
+		assert.Equal(t, 1, w.calls())
+	}
+}
+
+func TestWhatNeedsNoAgentIsLeftToTheSecondJob(t *testing.T) {
+	t.Parallel()
+	w := newIssue(t)
+	idle := func(ev model.Event) {
+		t.Helper()
+		w.gate.revive()
+		calls := w.calls()
+		rep := w.phase(engine.AgentPhase, ev, filepath.Join(t.TempDir(), "handoff"))
+		assert.Contains(t, []model.Result{model.ResultNothing, model.ResultBlocked}, rep.Result, rep.Reason)
+		assert.NotContains(t, rep.Reason, "pull request 2")
+		assert.Zero(t, w.gate.writes, "%v", w.gate.seen)
+		assert.Equal(t, calls, w.calls())
+	}
+	idle(w.say("eve", "Nothing is labelled yet."))
+	w.agent = "ask"
+	ev := w.label("alice", smallJob)
+	require.Equal(t, model.ResultBlocked, w.inTwo(ev).Result)
+	idle(ev) // it waits
+	idle(w.say("carol", "/mergexo retry"))
+	require.Equal(t, model.ResultDone, w.phase(engine.ApplyPhase, w.delivery("issue_comment"), "").Result, "a first job answers the command")
+	w.agent = "told"
+	require.Equal(t, model.ResultDone, w.inTwo(w.delivery("issue_comment")).Result, "and then the agent works")
+	ev = w.say("bob", "And in German?")
+	idle(ev) // it is redirected
+	require.Equal(t, model.ResultDone, w.phase(engine.ApplyPhase, ev, "").Result)
+	assert.Contains(t, w.attemptBody(), "goes on in [#3]")
+}
+
+func TestAnApplyPhaseWithoutAnAgentPhase(t *testing.T) {
+	t.Parallel()
+	w := newIssue(t)
+	ev := w.label("alice", smallJob)
+	w.gate.revive()
+	rep := w.phase(engine.ApplyPhase, ev, "")
+	assert.Equal(t, model.ResultNothing, rep.Result, rep.Reason)
+	assert.Contains(t, rep.Reason, "issue 2 waits for an agent phase")
+	assert.Zero(t, w.gate.writes)
+	for i := 1; i <= 2; i++ {
+		rep = w.phase(engine.ApplyPhase, ev, filepath.Join(t.TempDir(), "none"))
+		assert.Equal(t, model.ResultFailed, rep.Result, rep.Reason)
+		assert.Contains(t, rep.Reason, "turn on issue 2, attempt")
+		assert.Contains(t, rep.Reason, "the agent's job handed nothing over")
+	}
+	rep = w.phase(engine.ApplyPhase, ev, filepath.Join(t.TempDir(), "none"))
+	assert.Equal(t, model.ReasonAttempts, rep.BlockedReason, rep.Reason)
+	assert.Empty(t, w.branches())
+	assert.Empty(t, w.pulls())
+	assert.Zero(t, w.calls())
+	rep = w.inTwo(w.say("alice", "Once more"))
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+}
+
+func TestADryRunOfAnIssuesAgentPhaseLeavesNothing(t *testing.T) {
+	t.Parallel()
+	w := newIssue(t)
+	ev, dir := w.label("alice", smallJob), filepath.Join(t.TempDir(), "handoff")
+	w.gate.revive()
+	e := w.engine()
+	e.Phase, e.Bundle, e.DryRun = engine.AgentPhase, dir, true
+	rep, err := e.Handle(context.Background(), ev)
+	require.NoError(t, err)
+	assert.Equal(t, model.ResultNothing, rep.Result, rep.Reason)
+	entries, _ := os.ReadDir(dir)
+	assert.Empty(t, entries)
+	assert.Zero(t, w.gate.writes)
+	assert.Zero(t, w.calls())
 }

@@ -299,9 +299,12 @@ func inOutcome(field string, value any) func(*testing.T, *world, string) {
 }
 
 // forged puts commits of somebody's in place of the agent's, made on a branch that is then deleted.
-func forged(do func(w *world)) func(*testing.T, *world, string) {
+func forged(do func(w *world)) func(*testing.T, *world, string) { return forgedAt("agent/greet", do) }
+
+// forgedAt begins them at another branch.
+func forgedAt(branch string, do func(w *world)) func(*testing.T, *world, string) {
 	return func(t *testing.T, w *world, dir string) {
-		start := w.tip()
+		start := w.sha(branch)
 		w.api("octo", "POST", w.path("/git/refs"), object{"ref": "refs/heads/forged", "sha": start})
 		do(w)
 		rebundle(t, w, dir, "^"+start)
