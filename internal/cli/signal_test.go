@@ -220,6 +220,7 @@ func TestARunThatIsToldToStopOnTheWayToAPullRequest(t *testing.T) {
 func TestARunThatIsToldToStopWhenItWaitsForAPerson(t *testing.T) {
 	t.Parallel()
 	toldToStop(t, asks, cli.ExitBlocked, map[string]moment{
+		"the push":        {at: `^GET .*git-receive-pack$`, nth: 1},
 		"the checkpoint":  {at: `^POST .*/git-receive-pack$`, nth: 1},
 		"the stop":        {at: `^POST .*/issues/2/comments$`, nth: 2},
 		"the claim's end": {at: `^DELETE .*/issues/comments/`, nth: 1},

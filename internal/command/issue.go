@@ -19,10 +19,10 @@ type Work struct {
 	Instead string
 }
 
-// AboutIssue says that a command is about the work on the issue that it was given on: there is no open pull request yet
-// which it could be about.
-func (p Policy) AboutIssue(c Command, thread model.Snapshot) bool {
-	return !thread.IsPull && thread.Thread != nil && len(thread.Thread.Pulls) == 0 && thread.Thread.Number != p.OperationsIssue &&
+// AboutIssue says that a command is about the work on the issue that it was given on: that is under way, or there is no open
+// pull request which the command could be about.
+func (p Policy) AboutIssue(c Command, thread model.Snapshot, underWay bool) bool {
+	return !thread.IsPull && thread.Thread != nil && (underWay || len(thread.Thread.Pulls) == 0) && thread.Thread.Number != p.OperationsIssue &&
 		slices.Contains([]string{"retry", "status", "why"}, c.Name) && c.Problem == "" && c.PR == 0 && (c.Issue == 0 || c.Issue == thread.Thread.Number)
 }
 

@@ -25,11 +25,14 @@ func (p *pass) keep(ctx context.Context) turn.Kept {
 	if p.checkout == nil || p.marker.Phase == model.PhasePlanned {
 		return turn.Kept{}
 	}
-	if p.issue == nil {
-		return p.setAside(ctx)
-	}
-	if head := p.gathered(ctx); head != "" {
+	head := p.gathered(ctx)
+	switch {
+	case head != "" && (p.issue == nil || p.issue.marker.Flow == model.FlowDesign): // files are no part of a design
+		return p.keepAside(ctx, head, p.droppable()...)
+	case head != "":
 		return p.keepOnBranch(ctx, head)
+	case p.issue == nil:
+		return turn.Kept{}
 	}
 	if p.issue.tip != "" { // nothing new, but what earlier attempts did
 		return turn.Kept{Branch: p.issue.marker.Branch, SHA: p.issue.tip}
@@ -78,14 +81,15 @@ func checkpointMessage(about string) string {
 	return fmt.Sprintf("Checkpoint of work on %s\n\nIt stopped half-way: it was not tested, and may hold conflict markers.", about)
 }
 
-// push moves a branch, once more where the answer was unclear.
-func (p *pass) push(ctx context.Context, branch, start, head string) error {
-	move := git.Publish{Branch: branch, Start: start, SHA: head, Drop: p.droppable()}
+// push moves a branch, once more where the answer was unclear or did not come.
+func (p *pass) push(ctx context.Context, branch, start, head string, drop ...git.Ref) error {
+	move := git.Publish{Branch: branch, Start: start, SHA: head, Drop: drop}
 	err := p.checkout.Publish(ctx, move)
-	if unclear := (*git.ErrUnclear)(nil); errors.As(err, &unclear) {
+	unclear, failed := (*git.ErrUnclear)(nil), (*git.Error)(nil)
+	if errors.As(err, &unclear) || errors.As(err, &failed) && failed.Failure == git.Unreachable {
 		err = p.checkout.Publish(ctx, move)
 	}
-	if err == nil {
+	if err == nil && len(drop) > 0 {
 		p.wip = wip{}
 	}
 	return err
@@ -93,14 +97,14 @@ func (p *pass) push(ctx context.Context, branch, start, head string) error {
 
 // stale says that a branch is not where it was when a push was prepared.
 func stale(err error) bool {
-	rejected := (*git.ErrRejected)(nil)
-	return errors.As(err, &rejected) && rejected.Reason == git.Stale
+	rejected, rewind := (*git.ErrRejected)(nil), (*git.ErrRewind)(nil)
+	return errors.As(err, &rejected) && rejected.Reason == git.Stale || errors.As(err, &rewind)
 }
 
-// keepAside pushes work to a branch of its own.
-func (p *pass) keepAside(ctx context.Context, head string) turn.Kept {
+// keepAside pushes work to a branch of its own, and deletes in the same push what is then kept twice.
+func (p *pass) keepAside(ctx context.Context, head string, drop ...git.Ref) turn.Kept {
 	k := turn.Kept{Branch: checkpointBranch(p.event.Number, head), SHA: head}
-	err := p.push(ctx, k.Branch, "", head)
+	err := p.push(ctx, k.Branch, "", head, drop...)
 	if stale(err) {
 		err = nil // it is there: the name says which commit it is
 	}
@@ -165,6 +169,9 @@ func (p *pass) fit(ctx context.Context, head string, err error) (string, error) 
 
 // findAstray keeps what the agent has committed on other branches than the one that it was given.
 func (p *pass) findAstray(ctx context.Context) {
+	if ctx.Err() != nil { // there is only time for what the agent was given
+		return
+	}
 	refs, err := p.checkout.Astray(ctx, p.base())
 	if err != nil { // what is wrong with the checkout is said elsewhere
 		p.Log.Warn("branches_not_looked_at", "number", p.event.Number, "turn_key", p.marker.Key, "error", err)

@@ -193,6 +193,7 @@ func (p *pass) carry(ctx context.Context) error {
 		same := m.Key == p.marker.Key && m.Phase != model.PhaseDone
 		return t.CommentID == p.claimID || !same && m.Phase != model.PhaseStarted && !(m.Phase == model.PhasePlanned && p.answered(m))
 	})
+	p.inherit(superseded)
 	if err := p.tellSaved(ctx, superseded); err != nil {
 		return err
 	}
@@ -258,7 +259,7 @@ func (p *pass) claim(ctx context.Context) (err error) {
 // overtaken says that what the claim was made for is not so any more: some of it is answered, or, before the agent has
 // worked on it, gone or said about another head.
 func (p *pass) overtaken() bool {
-	if p.answered(p.marker) {
+	if p.answered(p.marker) && (p.issue == nil || p.marker.Phase == model.PhaseStarted) { // a stop answers what its plan is about
 		return true
 	}
 	_, missing := turn.Find(p.snap, p.marker.Events)

@@ -160,7 +160,8 @@ func (p *pass) decide(ctx context.Context, said command.Said, i int, standing co
 		return command.TooMany(c), nil
 	}
 	c.Command = said.Commands[i]
-	if p.operators.AboutIssue(c.Command, p.snap) {
+	n := len(p.state.Flows)
+	if p.operators.AboutIssue(c.Command, p.snap, n > 0 && p.state.Flows[n-1].Marker.Status != model.PhaseDone) {
 		return p.judgeIssue(ctx, c, said)
 	}
 	target, problem, err := p.target(ctx, p.operators.Target(c.Command, p.snap, p.event.Number))
@@ -250,7 +251,7 @@ func (p *pass) elsewhere(ctx context.Context, target *pass, c command.Case, said
 	there := fmt.Sprintf("%s#issuecomment-%d", target.snap.Pull.URL, id)
 	return command.Answer{
 		Verdict: model.Applied, Text: fmt.Sprintf("Done on #%d, see [there](%s).", target.event.Number, there),
-		Marker: model.CommandMarker{Key: c.Key, Command: c.Command.Name, Result: model.Applied, By: c.By, At: c.At},
+		Marker: model.CommandMarker{Key: c.Key, Command: c.Command.Name, Result: model.Applied, By: c.By, At: c.At, About: target.event.Number},
 	}, nil
 }
 

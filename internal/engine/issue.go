@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -20,6 +21,8 @@ type issueWork struct {
 	marker model.IssueMarker
 	// fresh says that the attempt begins on a branch that nobody has yet.
 	fresh bool
+	// staged says that the plan is an earlier run's, whose stage may be there still.
+	staged bool
 	// tip is what the server has on the branch, as far as we know; "" for nothing.
 	tip string
 	// unkept is why what was done is kept nowhere, where it must not be pushed or cannot be committed.
@@ -77,40 +80,69 @@ func (p *pass) waits(step flow.Step) error {
 	}}
 }
 
+// everybody is who has a right as long as nobody was asked about it.
+func everybody(string) bool { return true }
+
+// known is what the last reading tells of the issue, as far as the next step hangs on it.
+func (p *pass) known(queued int, may func(string) bool) flow.Facts {
+	return flow.Facts{Issue: *p.snap.Thread, State: p.state, Labels: labelsOf(p.settings.Labels), Queued: queued, May: may, Pulls: p.pulls}
+}
+
 // step decides what is to be done about the issue next, asking GitHub for as little as that takes: nobody's rights, where
 // nothing would come of it even if everybody had them.
 func (p *pass) step(ctx context.Context) (flow.Step, error) {
-	candidates := turn.Candidates(p.snap, p.state, p.policy)
-	facts := flow.Facts{
-		Issue: *p.snap.Thread, State: p.state, Labels: labelsOf(p.settings.Labels), Queued: len(candidates),
-		May: func(string) bool { return true },
+	candidates := turn.Hopeful(turn.Candidates(p.snap, p.state, p.policy), p.policy)
+	s := flow.Next(p.known(len(candidates), everybody))
+	if s.Act == flow.LookUp {
+		if err := p.readBranch(ctx, s.From.Marker.Branch); err != nil {
+			return flow.Step{}, err
+		}
+		p.pulls = append([]model.PullRef{}, p.snap.Branch.Pulls...)
+		candidates = turn.Hopeful(turn.Candidates(p.snap, p.state, p.policy), p.policy)
+		s = flow.Next(p.known(len(candidates), everybody))
 	}
-	if s := flow.Next(facts); s.Act == flow.Nothing || s.Act == flow.Wait || s.Act == flow.Finish {
+	if s.Act == flow.Nothing || s.Act == flow.Wait || s.Act == flow.Finish && s.From.Marker.Status == model.PhasePlanned {
 		return s, nil
 	}
-	_, label, _ := flow.Of(facts.Issue.Labels, facts.Labels)
-	unasked := turn.Unasked(candidates, p.rights, p.state.Settled, p.policy)
+	if err := p.askStarters(ctx, candidates); err != nil {
+		return flow.Step{}, err
+	}
+	p.queue = turn.Allowed(candidates, p.rights, p.policy)
+	return flow.Next(p.known(len(p.queue), p.may)), nil
+}
+
+// askStarters asks for the rights of those who speak on the issue, and of those who set the agent to work on it.
+func (p *pass) askStarters(ctx context.Context, candidates []model.Comment) error {
+	settled := p.state.Settled
+	if len(p.state.Flows) == 0 { // a command's reply settles nothing that an agent has to hear
+		settled = model.Mark{}
+	}
+	unasked := turn.Unasked(candidates, p.rights, settled, p.policy)
 	if len(p.policy.AllowedUsers) == 0 {
-		for _, login := range flow.Starters(facts.Issue, label) {
+		_, label, _ := flow.Of(p.snap.Thread.Labels, labelsOf(p.settings.Labels))
+		for _, login := range flow.Starters(*p.snap.Thread, label) {
 			if _, known := p.rights[login]; !known && !slices.Contains(unasked, login) {
 				unasked = append(unasked, login)
 			}
 		}
 	}
-	if err := p.ask(ctx, unasked); err != nil {
-		return flow.Step{}, err
-	}
-	p.queue = turn.Allowed(candidates, p.rights, p.policy)
-	facts.Queued, facts.May = len(p.queue), p.may
-	s := flow.Next(facts)
-	if s.Act == flow.LookUp {
-		if err := p.readBranch(ctx, s.From.Marker.Branch); err != nil {
-			return flow.Step{}, err
+	return p.ask(ctx, unasked)
+}
+
+// outdated says why the step that an attempt was claimed for is not the next one any more, by what was read since: other
+// runs have gone on, or the issue or its labels are not what they were. The attempt's own claim is left out.
+func (p *pass) outdated(step flow.Step) (now flow.Step, is bool) {
+	others := slices.DeleteFunc(slices.Clone(p.snap.Comments), func(c model.Comment) bool { return c.Kind == model.KindIssue && c.ID == p.claimID })
+	f := p.known(len(p.queue), p.may)
+	f.State = p.Codec.Fold(others, p.scope())
+	now = flow.Next(f)
+	id := func(s flow.Step) int64 {
+		if s.From == nil {
+			return 0
 		}
-		facts.Pulls = append([]model.PullRef{}, p.snap.Branch.Pulls...)
-		s = flow.Next(facts)
+		return s.From.CommentID
 	}
-	return s, nil
+	return now, now.Act != step.Act || now.Flow != step.Flow || id(now) != id(step)
 }
 
 // may says that somebody has the right to set an agent to work.
@@ -128,9 +160,7 @@ func (p *pass) attempt(ctx context.Context, step flow.Step, dead []model.Said[mo
 	if p.DryRun {
 		return false, p.foretellIssue(step)
 	}
-	if p.marker.Attempt > turn.MaxAttempts {
-		return false, p.wait(ctx, model.ReasonAttempts, "")
-	}
+	spent := p.marker.Attempt > turn.MaxAttempts // the last one died without a word
 	if _, why, opens := p.budget().Spend(p.state.Spent, p.serverNow()); why != "" && p.marker.Phase == model.PhaseStarted {
 		return false, p.overBudget(ctx, why, opens)
 	}
@@ -141,16 +171,18 @@ func (p *pass) attempt(ctx context.Context, step flow.Step, dead []model.Said[mo
 	}
 	p.branch = p.issue.marker.Branch
 	switch {
+	case p.Phase == AgentPhase && spent:
+		return false, p.needless()
 	case p.Phase == AgentPhase:
 		return false, p.handOverIssue(ctx)
-	case p.Phase == ApplyPhase && p.marker.Phase == model.PhaseStarted:
+	case p.Phase == ApplyPhase && !spent && p.marker.Phase == model.PhaseStarted:
 		if err := p.fittingIssue(ctx); err != nil {
 			return false, err
 		}
 	}
-	if err := p.carryIssue(ctx, dead); err != nil {
+	if err := p.carryIssue(ctx, step, dead); err != nil {
 		p.release(ctx, err)
-		return false, err
+		return p.lookAgain(ctx, err)
 	}
 	p.report.Result, p.report.Reason = model.ResultDone, ""
 	return true, nil
@@ -167,6 +199,7 @@ func (p *pass) undertake(step flow.Step) {
 	if step.Act == flow.Finish {
 		p.feedback, _ = turn.Find(p.snap, w.marker.Events)
 		p.marker = p.mine(w.marker.TurnMarker)
+		w.staged = p.marker.Phase == model.PhaseWaiting
 		p.marker.Phase = model.PhasePlanned
 		return
 	}
@@ -180,6 +213,11 @@ func (p *pass) undertake(step flow.Step) {
 		}
 	}
 	start := p.snap.DefaultSHA
+	// Files are no part of a design, and a design is no part of what is done without one.
+	other := step.Act == flow.GoOn && (last.Flow == model.FlowDesign) != (step.Flow == model.FlowDesign)
+	if !w.fresh && other {
+		w.fresh = true
+	}
 	if !w.fresh {
 		if last.LastCheckpoint != "" {
 			start = last.LastCheckpoint
@@ -217,24 +255,53 @@ func (p *pass) foretellIssue(step flow.Step) error {
 }
 
 // carryIssue claims the attempt at hand and brings it to its receipt.
-func (p *pass) carryIssue(ctx context.Context, dead []model.Said[model.TurnMarker]) error {
+func (p *pass) carryIssue(ctx context.Context, step flow.Step, dead []model.Said[model.TurnMarker]) error {
 	if err := p.claim(ctx); err != nil {
 		return err
+	}
+	if now, is := p.outdated(step); is && now.Act == flow.Nothing {
+		return p.withdraw(ctx, model.ResultNothing, "%s", now.Why)
+	} else if is {
+		return p.withdraw(ctx, model.ResultRetry, "issue %d changed while it was being claimed: %s", p.event.Number, now.Why)
 	}
 	if p.marker.Phase == model.PhaseStarted {
 		if err := p.place(ctx, dead); err != nil {
 			return err
 		}
 	}
-	replaced := slices.DeleteFunc(slices.Clone(p.state.Turns), func(t model.Said[model.TurnMarker]) bool {
-		m := t.Marker
-		open := m.Phase == model.PhaseStarted || m.Phase == model.PhasePlanned
-		return t.CommentID == p.claimID || !open && (m.Key != p.marker.Key || m.Phase != model.PhaseFailed)
-	})
+	p.inherit(dead)
+	var replaced []model.Said[model.TurnMarker]
+	for _, f := range p.state.Flows {
+		m := f.Marker.TurnMarker
+		if f.CommentID != p.claimID && (openPhase(m.Phase) || m.Key == p.marker.Key && m.Phase == model.PhaseFailed) {
+			replaced = append(replaced, model.Said[model.TurnMarker]{Marker: m, CommentID: f.CommentID})
+		}
+	}
 	if err := p.clear(ctx, replaced); err != nil {
 		return err
 	}
+	if p.marker.Attempt > turn.MaxAttempts {
+		return p.wait(ctx, model.ReasonAttempts, "")
+	}
 	return p.finishIssue(ctx)
+}
+
+// lookAgain ends an attempt that waits for a person, unless somebody has said something while its agent was at work: the
+// run of that comment left it to this one.
+func (p *pass) lookAgain(ctx context.Context, ended error) (again bool, err error) {
+	s := (*Stop)(nil)
+	if !errors.As(ended, &s) || s.Result != model.ResultBlocked || ctx.Err() != nil || p.Phase != WholeRun {
+		return false, ended
+	}
+	if err := p.read(ctx); err != nil {
+		p.Log.Warn("not_looked_again", "issue_number", p.event.Number, "error", err)
+		return false, ended
+	}
+	more, err := p.arrived(ctx)
+	if err != nil || len(more) == 0 {
+		return false, ended
+	}
+	return true, nil
 }
 
 // maxNames is how many names of branches are tried that somebody else has taken.
@@ -248,6 +315,9 @@ func (p *pass) choose(ctx context.Context) error {
 		w.marker.Branch = flow.Branch(w.marker.Flow, p.event.Number, p.snap.Thread.Title, nth)
 		if err := p.readBranch(ctx, w.marker.Branch); err != nil || !p.taken() {
 			return err
+		}
+		if p.snap.Branch.SHA != "" {
+			p.note(fmt.Sprintf("branch %s was there already and was left alone", w.marker.Branch))
 		}
 		if i := slices.IndexFunc(p.snap.Branch.Pulls, func(r model.PullRef) bool { return r.Ours && r.State == model.PullOpen }); i >= 0 {
 			return stop(model.ResultNothing, "pull request %d from branch %s is open, though its receipt on issue %d is gone; close it to begin anew",
@@ -287,6 +357,12 @@ func (p *pass) redirect(ctx context.Context, step flow.Step) error {
 	pull := p.snap.Branch.Pulls[at]
 	var tokens []string
 	now, later := turn.Batch(p.queue, p.policy)
+	now = slices.DeleteFunc(now, func(c model.Comment) bool { // an edited one was redirected before
+		return p.state.Tokens[journal.Token("redirect", strconv.Itoa(number), strconv.FormatInt(c.ID, 10))] != 0
+	})
+	if len(now) == 0 {
+		return stop(model.ResultNothing, "%s", step.Why)
+	}
 	for _, c := range now {
 		tokens = append(tokens, journal.Token("redirect", strconv.Itoa(number), strconv.FormatInt(c.ID, 10)))
 	}

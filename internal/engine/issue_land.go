@@ -190,7 +190,7 @@ func (p *pass) publishIssue(ctx context.Context) (bool, error) {
 	case rejected.Reason == git.Stale:
 		return false, nil
 	}
-	w.lost = rejected
+	p.kept = p.keepOnBranch(ctx, p.marker.Planned)
 	return false, p.wait(ctx, model.ReasonPush, rejected.Error())
 }
 
@@ -251,6 +251,11 @@ func (p *pass) arrived(ctx context.Context) ([]model.Comment, error) {
 	if err := p.ask(ctx, turn.Unasked(candidates, p.rights, p.state.Settled, p.policy)); err != nil {
 		return nil, err
 	}
+	_, label, _ := flow.Of(p.snap.Thread.Labels, labelsOf(p.settings.Labels))
+	if ok, why := flow.MayStart(*p.snap.Thread, label, p.may); !ok { // no agent is to read what stands there now
+		p.Log.Warn("comments_not_taken_up", "issue_number", p.event.Number, "reason", why)
+		return nil, nil
+	}
 	return turn.Allowed(candidates, p.rights, p.policy), nil
 }
 
@@ -288,6 +293,20 @@ func (p *pass) openPull(ctx context.Context) error {
 	}
 	p.report.HeadSHA = p.marker.Head
 	p.unsave(ctx)
+	return p.unstaged(ctx)
+}
+
+// unstaged removes the stage of a plan that was published by a run before this one. It is a courtesy.
+func (p *pass) unstaged(ctx context.Context) error {
+	if !p.issue.staged {
+		return nil
+	}
+	if err := p.open(ctx); err != nil {
+		return err
+	}
+	if err := p.checkout.Forget(ctx, stageRef(p.event.Number, p.marker.Key)); err != nil {
+		p.Log.Warn("stage_not_removed", "issue_number", p.event.Number, "turn_key", p.marker.Key, "error", err)
+	}
 	return nil
 }
 

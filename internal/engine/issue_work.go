@@ -54,23 +54,43 @@ func (p *pass) question(ctx context.Context, head string) (turn.Ask, error) {
 	case model.FlowBugfix:
 		a.TestFiles = p.settings.Repo.TestFileRegex
 	case model.FlowImplementation:
-		text, err := p.checkout.Blob(ctx, head, w.Doc)
-		if errors.Is(err, fs.ErrNotExist) {
-			return a, p.blocked(model.ReasonOutcome, fmt.Sprintf("the design document %s is not on branch %s any more; put it back, or take the label off", w.Doc, w.Base))
-		}
+		doc, err := p.designDocument(ctx, head)
 		if err != nil {
 			return a, err
 		}
-		a.Doc = &model.Document{Path: w.Doc, Text: string(text)}
+		a.Doc = doc
 	}
 	return a, nil
+}
+
+// designDocument is the merged design, wherever in its directory people have put it.
+func (p *pass) designDocument(ctx context.Context, head string) (*model.Document, error) {
+	w := &p.issue.marker
+	text, err := p.checkout.Blob(ctx, head, w.Doc)
+	if err == nil {
+		return &model.Document{Path: w.Doc, Text: string(text)}, nil
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	names, err := p.checkout.Files(ctx, head, p.settings.Repo.DesignDir)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		if text, err := p.checkout.Blob(ctx, head, name); err == nil && flow.IsDesign(text, p.event.Number) {
+			w.Doc = name
+			return &model.Document{Path: name, Text: string(text)}, nil
+		}
+	}
+	return nil, p.blocked(model.ReasonOutcome, fmt.Sprintf("%s: the design document is not on branch %s any more, and none in %s names issue %d in its front matter", w.Doc, w.Base, p.settings.Repo.DesignDir, p.event.Number))
 }
 
 // said are the words of people who are heard that were taken up before.
 func (p *pass) said() []model.Comment {
 	var earlier []model.Comment
 	for _, c := range p.snap.Comments {
-		if !c.Ours && !c.Author.Bot && p.may(c.Author.Login) && p.state.Answered[c.Key(p.event.Number)] {
+		if !c.Ours && !c.Author.Bot && p.state.Answered[c.Key(p.event.Number)] {
 			earlier = append(earlier, c)
 		}
 	}
@@ -88,9 +108,10 @@ func (p *pass) acceptIssue(ctx context.Context, out model.Outcome) (string, erro
 		return "", err
 	}
 	design := p.issue.marker.Flow == model.FlowDesign
-	there := p.issue.tip != "" // an earlier attempt's commits
+	there := p.issue.tip != "" // an earlier attempt's commits, which somebody has to say are good as they are
+	ready := there && strings.TrimSpace(out.PRTitle+out.PRSummary) != ""
 	var wrong *flow.Invalid
-	if err := flow.Validate(p.issue.marker.Flow, out, dirty || there || head != p.base()); errors.As(err, &wrong) {
+	if err := flow.Validate(p.issue.marker.Flow, out, dirty || ready || head != p.base()); errors.As(err, &wrong) {
 		return "", p.blocked(wrong.Reason, wrong.Error())
 	} else if err != nil {
 		return "", err
@@ -148,7 +169,7 @@ func (p *pass) document(ctx context.Context, out model.Outcome, more bool) (stri
 	if err != nil {
 		return "", p.blocked(model.ReasonOutcome, fmt.Sprintf("%s: the design document cannot be written there: %v; [repo] design_dir names another place", w.Doc, err))
 	}
-	head, made, err := p.checkout.Commit(ctx, fmt.Sprintf("Design: %s\n\nRefs #%d", strings.Join(strings.Fields(out.Title), " "), p.event.Number))
+	head, made, err := p.checkout.Commit(ctx, fmt.Sprintf("Design: %s\n\nRefs #%d", flow.Unlinked(strings.Join(strings.Fields(out.Title), " ")), p.event.Number))
 	if err == nil && !made && p.issue.tip == "" {
 		err = p.blocked(model.ReasonOutcome, fmt.Sprintf("%s: git ignores files there; [repo] design_dir names another place", w.Doc))
 	}

@@ -48,12 +48,15 @@ type pass struct {
 	admitted string    // the head of commits that another process handed over, and that hold
 	kept     turn.Kept // where the work is of an attempt without a result
 	wip      wip
+	// inherited are the branches with saved work of claims whose work is recorded elsewhere.
+	inherited []git.Ref
 
 	// The way from an issue to a pull request.
 	issue  *issueWork      // nil on a pull request
 	source *issueWork      // that a pull request which is new comes from
 	branch string          // that is read along with the issue
 	queue  []model.Comment // what waits on the issue to be taken up
+	pulls  []model.PullRef // from the branch of the newest receipt; nil: not asked
 
 	// The commands at hand.
 	operators   command.Policy
@@ -246,10 +249,16 @@ func (p *pass) ask(ctx context.Context, logins []string) error {
 // designed is the issue whose design this pull request was merged with just now; 0 for none.
 func (p *pass) designed() int {
 	t := p.state.Tracked
-	if p.event.Name != "pull_request" || p.snap.Pull.State != model.PullMerged || t == nil || t.Marker.Flow != string(model.FlowDesign) {
+	if p.event.Name != "pull_request" || p.snap.Pull.State != model.PullMerged || t == nil {
 		return 0
 	}
-	return t.Marker.Issue
+	if t.Marker.Flow == string(model.FlowDesign) {
+		return t.Marker.Issue
+	}
+	if t.Marker.Flow == "" { // tracked before the flow's own run could say so; the issue tells whether it is true
+		return flow.DesignOf(p.snap.Pull.HeadRef)
+	}
+	return 0
 }
 
 // watched says that the event is about the pull request's head itself: then it is tracked and guarded even when nobody

@@ -86,7 +86,7 @@ func (p *pass) saveOnce(ctx context.Context, branch string) error {
 	}
 	before := p.wip.tip
 	p.wip.pushed, p.wip.sure = true, false
-	if err := p.checkout.Publish(ctx, git.Publish{Branch: branch, Start: before, SHA: head}); err != nil {
+	if err := p.checkout.PublishBeside(ctx, git.Publish{Branch: branch, Start: before, SHA: head}); err != nil {
 		return err
 	}
 	p.wip.tip, p.wip.sure = head, true
@@ -97,24 +97,37 @@ func (p *pass) saveOnce(ctx context.Context, branch string) error {
 // droppable are the refs that are not needed any more once the work is somewhere else.
 func (p *pass) droppable() []git.Ref {
 	if !p.wip.pushed {
-		return nil
+		return p.inherited
 	}
 	ref := git.Ref{Name: "refs/heads/" + wipBranch(p.event.Number, p.marker.Claim)}
 	if p.wip.sure { // what somebody else added there stays
 		ref.SHA = p.wip.tip
 	}
-	return []git.Ref{ref}
+	return append(slices.Clone(p.inherited), ref)
+}
+
+// inherit notes the branches with saved work of claims whose work was recorded before their runs died.
+func (p *pass) inherit(dead []model.Said[model.TurnMarker]) {
+	for _, d := range dead {
+		if d.Marker.Phase == model.PhasePlanned && d.Marker.Claim != "" && p.saves() != "" {
+			p.inherited = append(p.inherited, git.Ref{Name: "refs/heads/" + wipBranch(p.event.Number, d.Marker.Claim)})
+		}
+	}
 }
 
 // unsave removes what was saved meanwhile where nothing came of it that is not somewhere else. It is a courtesy: what stays
 // only takes up room.
 func (p *pass) unsave(ctx context.Context) {
 	for _, ref := range p.droppable() {
+		if err := p.open(ctx); err != nil {
+			p.Log.Warn("saved_work_not_removed", "number", p.event.Number, "ref", ref.Name, "error", err)
+			break
+		}
 		if err := p.checkout.Forget(ctx, ref.Name); err != nil {
 			p.Log.Warn("saved_work_not_removed", "number", p.event.Number, "ref", ref.Name, "error", err)
 		}
 	}
-	p.wip = wip{}
+	p.wip, p.inherited = wip{}, nil
 }
 
 // spare leaves what was saved meanwhile where it is: the work as it is now cannot be kept, so that this is the best there is.
@@ -131,6 +144,9 @@ func (p *pass) orphans(ctx context.Context, dead []model.Said[model.TurnMarker])
 	for _, d := range dead {
 		if d.Marker.Phase == model.PhaseStarted && d.Marker.Claim != "" {
 			refs = append(refs, "refs/heads/"+wipBranch(p.event.Number, d.Marker.Claim))
+			if strings.Contains(d.Marker.Checkpoint, "/wip-") { // that it had found itself
+				refs = append(refs, "refs/heads/"+d.Marker.Checkpoint)
+			}
 		}
 	}
 	if len(refs) == 0 || p.Phase != WholeRun {
@@ -147,10 +163,14 @@ func (p *pass) tellSaved(ctx context.Context, dead []model.Said[model.TurnMarker
 	left, err := p.orphans(ctx, dead)
 	for _, ref := range slices.Sorted(maps.Keys(left)) {
 		if left[ref] != "" {
-			p.note("work that a run had saved before it died is on branch " + strings.TrimPrefix(ref, "refs/heads/"))
+			p.marker.Checkpoint, p.marker.CheckpointSHA = strings.TrimPrefix(ref, "refs/heads/"), left[ref]
+			p.note("work that a run had saved before it died is on branch " + p.marker.Checkpoint)
 		}
 	}
-	return err
+	if err != nil || p.marker.Checkpoint == "" {
+		return err
+	}
+	return p.edit(ctx, p.claimText()) // before the claims go that name them
 }
 
 // takeOver brings the work that a run had saved before it died to the branch of its flow, so that the next attempt goes on

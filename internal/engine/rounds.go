@@ -182,12 +182,18 @@ func (d *dialogue) unresolved(out model.Outcome) (again bool, err error) {
 
 // committedMarkers looks for them in what the agent has committed itself, wherever it has moved the files.
 func (d *dialogue) committedMarkers(ctx context.Context, head string) (again bool, err error) {
-	from := cmp.Or(d.merging, d.base())
+	from, known := cmp.Or(d.merging, d.base()), d.checkout.Tips()
+	if d.issue != nil && d.issue.tip != "" && d.merging == "" { // a checkpoint may hold some
+		if from, err = d.checkout.ForkPoint(ctx, d.checkout.BaseTip(), head); err != nil {
+			return false, err
+		}
+		known = []string{d.checkout.BaseTip()}
+	}
 	if head == from {
 		return false, nil
 	}
 	var marked []string
-	_, err = d.checkout.Patches(ctx, from, head, d.checkout.Tips(), git.Scope{}, func(a git.Addition) error {
+	_, err = d.checkout.Patches(ctx, from, head, known, git.Scope{}, func(a git.Addition) error {
 		if a.Path != "" && a.Line > 0 && a.HasMarkers() && !slices.Contains(marked, a.Path) {
 			marked = append(marked, a.Path)
 		}

@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"time"
 
 	"github.com/mergexo/mergexo/internal/agent"
 	"github.com/mergexo/mergexo/internal/flow"
+	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/markdown"
 	"github.com/mergexo/mergexo/internal/model"
@@ -39,11 +41,19 @@ func (p *pass) wait(ctx context.Context, reason, detail string) error {
 	if p.kept.Branch == m.Branch && p.kept.SHA != "" {
 		m.LastCheckpoint = p.kept.SHA
 	}
+	if m.TurnMarker.Phase == model.PhasePlanned { // whoever asked to try again was heard
+		m.Events = slices.Concat(m.Events, turn.Keys(p.event.Number, p.queue))
+		slices.Sort(m.Events)
+		m.Events = slices.Compact(m.Events)
+	}
 	if m.Planned == "" || m.Outbox == nil || m.Outbox.Draft == nil { // only a plan that is whole is gone on with
 		m.Planned, m.Outbox = "", nil
 	}
 	m.Checkpoint, m.CheckpointSHA = p.kept.Branch, p.kept.SHA
-	token := journal.Token("wait", strconv.Itoa(p.event.Number), p.kept.SHA, reason, m.Key)
+	if p.claimID == 0 { // then nothing but what is said tells whether it was said before
+		m.Claim = ""
+	}
+	token := journal.Token("wait", strconv.Itoa(p.event.Number), p.kept.SHA, reason, m.Key, m.Claim)
 	if p.DryRun {
 		p.planned("comment", strconv.Itoa(p.event.Number), token)
 		return ended
@@ -75,8 +85,11 @@ func (p *pass) sayStop(ctx context.Context, token, text string, m model.IssueMar
 			return err
 		}
 	}
-	if p.claimID == 0 {
-		return nil
+	if p.claimID == 0 { // another run may have said the same in this moment
+		if err := p.read(ctx); err != nil {
+			return err
+		}
+		return p.tidy(ctx)
 	}
 	claim := p.claimID
 	p.claimID = 0
@@ -85,9 +98,9 @@ func (p *pass) sayStop(ctx context.Context, token, text string, m model.IssueMar
 
 // overBudget says once a day that the day's budget is spent. Nothing is taken up by it.
 func (p *pass) overBudget(ctx context.Context, why string, opens time.Time) error {
-	m, mark := &p.marker, p.state.Settled
-	m.Events, m.Since, m.Seen = nil, mark.At, mark.ID
-	m.Key = journal.Token(m.Key, opens.Format(time.DateOnly))
+	m, mark, spent := &p.marker, p.state.Settled, p.state.Spent
+	m.Events, m.Since, m.Seen, m.Spent = nil, mark.At, mark.ID, &spent
+	m.Key = journal.Token("budget", strconv.Itoa(m.Number), opens.Format(time.DateOnly))
 	if p.issue.fresh { // no branch was chosen
 		p.issue.marker.Branch = ""
 	}
@@ -109,7 +122,7 @@ func (p *pass) endIssue(ctx context.Context, e *ending) error {
 		return p.wait(ctx, e.block.Reason, e.detail)
 	case timeout:
 		return p.wait(ctx, model.ReasonTimeout, e.cause.Error())
-	case p.issue.lost != nil:
+	case p.issue.lost != nil && p.kept.Branch == "":
 		return p.wait(ctx, model.ReasonAttempts, e.cause.Error())
 	case e.waits:
 		return p.postpone(ctx, e.cause)
@@ -131,23 +144,31 @@ func (p *pass) cutShort(ctx context.Context) error {
 	return err
 }
 
-// keepOnBranch pushes what was done for an issue to the branch of its flow. Where somebody was faster there, it goes to a
-// branch of its own; where it cannot be pushed at all, into a file, and the run fails loudly.
+// keepOnBranch pushes what was done for an issue to the branch of its flow. Where somebody else has a branch of that name, it
+// goes to another one, which is the flow's from then on; where somebody was faster on ours, to one of its own; where it
+// cannot be pushed at all, into a file, and the run fails loudly.
 func (p *pass) keepOnBranch(ctx context.Context, head string) turn.Kept {
 	w := p.issue
-	for _, to := range []struct{ branch, start string }{{w.marker.Branch, w.tip}, {checkpointBranch(p.event.Number, head), ""}} {
-		err := p.push(ctx, to.branch, to.start, head)
-		if err == nil {
-			if to.branch == w.marker.Branch {
-				w.tip = head
-			}
-			p.applied("checkpoint", to.branch, journal.Token("checkpoint", p.marker.Key, head), "applied")
-			return turn.Kept{Branch: to.branch, SHA: head}
+	names := []string{w.marker.Branch}
+	if w.tip == "" && w.marker.LastCheckpoint == "" {
+		for nth := 2; nth <= 5; nth++ {
+			names = append(names, flow.Branch(w.marker.Flow, p.event.Number, p.snap.Thread.Title, nth))
 		}
-		p.Log.Warn("checkpoint_failed", "issue_number", p.event.Number, "branch", to.branch, "turn_key", p.marker.Key, "error", err)
-		w.lost = err
-		if !stale(err) {
+	}
+	for _, name := range names {
+		if w.lost = p.push(ctx, name, w.tip, head, p.droppable()...); w.lost == nil {
+			w.tip, w.marker.Branch, w.marker.LastCheckpoint = head, name, head
+			p.applied("checkpoint", name, journal.Token("checkpoint", p.marker.Key, head), "applied")
+			return turn.Kept{Branch: name, SHA: head}
+		}
+		p.Log.Warn("checkpoint_failed", "issue_number", p.event.Number, "branch", name, "turn_key", p.marker.Key, "error", w.lost)
+		if !stale(w.lost) {
 			break
+		}
+	}
+	if unreachable := (*git.Error)(nil); !errors.As(w.lost, &unreachable) || unreachable.Failure != git.Unreachable {
+		if k := p.keepAside(ctx, head, p.droppable()...); k.Branch != "" {
+			return k
 		}
 	}
 	p.spare()

@@ -74,6 +74,7 @@ func (p *pass) work(ctx context.Context) error {
 	// Finished work is kept even when the run was cancelled while it was being finished.
 	ctx = context.WithoutCancel(ctx)
 	if p.commits, err = p.list(ctx, p.base(), done.head); err != nil {
+		p.salvage(ctx, err)
 		return err
 	}
 	m := p.marker
@@ -85,6 +86,7 @@ func (p *pass) work(ctx context.Context) error {
 	o := turn.Outbox(done.out, p.feedback, done.seconds, p.commits, p.notes)
 	if p.issue != nil {
 		if o.Draft, err = p.draft(ctx, done.out, done.head); err != nil {
+			p.salvage(ctx, err)
 			return err
 		}
 	}
@@ -105,7 +107,7 @@ func (p *pass) produce(ctx context.Context) (done product, err error) {
 	began := p.Now()
 	done.out, done.head, err = p.agentRounds(ctx)
 	done.seconds = int(p.Now().Sub(began).Round(time.Second).Seconds())
-	p.findAstray(context.WithoutCancel(ctx))
+	p.findAstray(ctx)
 	if broken := (*git.Error)(nil); errors.As(err, &broken) && broken.Failure == "" { // the agent left a checkout that git cannot work with
 		err = failing(err)
 	}

@@ -103,6 +103,16 @@ func TouchPaths(document []byte) ([]string, error) {
 	return nil, nil
 }
 
+// IsDesign says that a document is the design of an issue, by its front matter.
+func IsDesign(document []byte, issue int) bool {
+	front, _, ok := cutFrontMatter(lines(string(document)))
+	if !ok {
+		return false
+	}
+	var fields struct{ Issue int }
+	return yaml.Unmarshal([]byte(starred.ReplaceAllString(front, "$1'$2'$3")), &fields) == nil && fields.Issue == issue
+}
+
 // listed reads a list of paths. The lines that the nodes know are counted from the one below the dashes.
 func listed(list *yaml.Node) ([]string, error) {
 	wrong := func(n *yaml.Node, text string, args ...any) error {

@@ -3,6 +3,7 @@ package flow
 import (
 	"fmt"
 	"path"
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -55,6 +56,17 @@ func Branch(f model.Flow, number int, title string, nth int) string {
 		kind = Slug(string(f))
 	}
 	return "agent/" + kind + "/" + name(number, title, nth)
+}
+
+// DesignOf is the issue whose design a branch is named for; 0 for any other branch.
+func DesignOf(branch string) int {
+	rest, ok := strings.CutPrefix(branch, "agent/design/")
+	digits, _, _ := strings.Cut(rest, "-")
+	n, err := strconv.Atoi(digits)
+	if !ok || err != nil {
+		return 0
+	}
+	return n
 }
 
 // DocPath names the nth file, from 1, that the design document may be.

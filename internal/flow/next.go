@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/mergexo/mergexo/internal/model"
 )
@@ -94,11 +95,11 @@ func (f Facts) unfinished(s Step, flow model.Flow) Step {
 		return s.as(Wait, "issue %d waits for an operator (%s), see %s", f.Issue.Number, m.Waiting, s.From.URL)
 	case m.Status != model.PhaseWaiting:
 		return s.as(GoOn, "the last attempt came to no result")
-	case f.Queued > 0:
-		return s.as(GoOn, "somebody answered")
-	case f.State.Retried && m.Outbox != nil:
+	case m.Outbox != nil && (f.State.Retried || f.Queued > 0): // what people said since is taken up before the pull request
 		s.Flow = m.Flow
 		return s.as(Finish, "the work is done and recorded")
+	case f.Queued > 0:
+		return s.as(GoOn, "somebody answered")
 	case f.State.Retried:
 		return s.as(GoOn, "an operator asked for another attempt")
 	}
@@ -108,7 +109,7 @@ func (f Facts) unfinished(s Step, flow model.Flow) Step {
 // opened is for an issue that a pull request was opened for.
 func (f Facts) opened(s Step, flow model.Flow, labelled bool) Step {
 	m := s.From.Marker
-	anew := labelled && (f.State.Retried || f.labelledSince(*s.From))
+	anew := labelled && (f.State.Retried || f.labelledSince(s.From.UpdatedAt))
 	design := labelled && m.Flow == model.FlowDesign && flow == model.FlowDesign
 	if f.Queued == 0 && !anew && !design {
 		return s.as(Nothing, "pull request %d was opened for issue %d", m.Pull, f.Issue.Number)
@@ -125,21 +126,21 @@ func (f Facts) opened(s Step, flow model.Flow, labelled bool) Step {
 	case design && at >= 0 && f.Pulls[at].State == model.PullMerged:
 		s.Flow = model.FlowImplementation
 		return s.as(Begin, "its design was merged with pull request %d", m.Pull)
-	case anew:
+	case labelled && (f.State.Retried || at >= 0 && f.labelledSince(f.Pulls[at].ClosedAt)):
 		s.Flow = flow
 		return s.as(Begin, "it was asked for again after pull request %d", m.Pull)
 	}
 	return s.as(Nothing, "pull request %d of issue %d is over; put the label on again, or /mergexo retry, to begin anew", m.Pull, f.Issue.Number)
 }
 
-// labelledSince says that a label of a flow was put on after an attempt had ended.
-func (f Facts) labelledSince(last model.Said[model.IssueMarker]) bool {
+// labelledSince says that the label of the flow was put on after a time.
+func (f Facts) labelledSince(at time.Time) bool {
 	_, label, ok := Of(f.Issue.Labels, f.Labels)
 	if !ok {
 		return false
 	}
 	change, ok := Labelled(f.Issue, label)
-	return ok && change.At.After(last.UpdatedAt)
+	return ok && change.At.After(at)
 }
 
 func (s Step) as(act Act, why string, args ...any) Step {

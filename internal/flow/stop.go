@@ -19,7 +19,7 @@ type Stop struct {
 	Kept   Kept
 	Empty  string // why nothing is kept, as a sentence; "": there was nothing to keep
 	Notes  []string
-	// Rescue is the path of a git bundle on the runner that holds the work as HEAD, where it could not be pushed.
+	// Rescue is the path of a git bundle on the runner that holds the work as the attempt's branch, where it could not be pushed.
 	Rescue string
 }
 
@@ -76,10 +76,10 @@ func StopText(i model.Issue, m model.IssueMarker, s Stop) string {
 		b.WriteString("\n" + strings.TrimRight(n, "\n") + "\n")
 	}
 	if s.Kept.Branch == "" {
-		return b.String() + "\n" + help(s)
+		return b.String() + "\n" + help(m, s)
 	}
 	branch := word(s.Kept.Branch)
-	fmt.Fprintf(&b, "\n- %s\n- To look at the branch or add to it:\n  `git fetch origin %s:%s && git switch %s`", help(s), branch, branch, branch)
+	fmt.Fprintf(&b, "\n- %s\n- To look at the branch or add to it:\n  `git fetch origin %s:%s && git switch %s`", help(m, s), branch, branch, branch)
 	return b.String()
 }
 
@@ -95,7 +95,7 @@ func whereabouts(i model.Issue, m model.IssueMarker, s Stop) string {
 			what = "What was done since"
 		}
 		parts = append(parts, fmt.Sprintf("**%s could not be pushed.** It is on the runner, in the git bundle %s; where the workflow uploads that, it is among the run's artifacts. "+
-			"With the file at hand:\n\n    git fetch %s HEAD:mergexo-rescue && git switch mergexo-rescue", what, markdown.Inline(s.Rescue), word(path.Base(s.Rescue))))
+			"With the file at hand:\n\n    git fetch %s %s:mergexo-rescue && git switch mergexo-rescue", what, markdown.Inline(s.Rescue), word(path.Base(s.Rescue)), word(m.Branch)))
 	}
 	switch {
 	case len(parts) > 0:
@@ -113,13 +113,16 @@ func kept(i model.Issue, base string, k Kept) string {
 }
 
 // help tells what a person can do, and where the next attempt then begins.
-func help(s Stop) string {
+func help(m model.IssueMarker, s Stop) string {
 	p, known := pauses[s.Reason]
 	if !known {
 		p.help = again
 	}
-	if s.Kept.Branch != "" {
+	switch {
+	case s.Kept.Branch != "" && s.Kept.Branch == m.Branch:
 		return strings.ReplaceAll(p.help, "%s", "To go on from that branch")
+	case m.LastCheckpoint != "":
+		return strings.ReplaceAll(p.help, "%s", fmt.Sprintf("To go on from branch `%s`", markdown.Code(m.Branch)))
 	}
 	return strings.ReplaceAll(p.help, "%s", "To begin anew")
 }

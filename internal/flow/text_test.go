@@ -97,7 +97,7 @@ func TestStopsAsPeopleReadThem(t *testing.T) {
 	m.Base = "ma`in)#1"
 	assert.Contains(t, flow.StopText(asked, m, flow.Stop{Kept: work}), "([compare with `ma'in)#1`](https://github.com/octo/widgets/compare/ma%60in%29%231..."+done+"))")
 	quote := flow.StopText(asked, m, flow.Stop{Reason: model.ReasonPush, Rescue: "/tmp/a'b"})
-	assert.Contains(t, quote, "git fetch NAME HEAD:")
+	assert.Contains(t, quote, "git fetch NAME agent/bugfix/3-say-hello:")
 }
 
 func TestEveryReasonHasItsWords(t *testing.T) {

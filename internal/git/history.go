@@ -219,6 +219,23 @@ func (c *Checkout) measure(ctx context.Context, list []Change) error {
 	return nil
 }
 
+// maxFiles is how many names Files gives.
+const maxFiles = 1000
+
+// Files lists the files of a commit below a directory, by their paths: none where there is no such directory, and at most
+// a thousand.
+func (c *Checkout) Files(ctx context.Context, rev, dir string) ([]string, error) {
+	if !isSHA(rev) {
+		return nil, fmt.Errorf("list files of %q: not a commit id", rev)
+	}
+	out, err := c.ask(ctx, "ls-tree", "-r", "-z", "--name-only", "--full-tree", rev, "--", strings.TrimSuffix(dir, "/")+"/")
+	if err != nil {
+		return nil, fmt.Errorf("list files in %s: %w", dir, err)
+	}
+	names := fields(out)
+	return names[:min(len(names), maxFiles)], nil
+}
+
 // Blob is the content of a file in a commit; fs.ErrNotExist when the commit has no file there.
 func (c *Checkout) Blob(ctx context.Context, rev, path string) ([]byte, error) {
 	if !isSHA(rev) {

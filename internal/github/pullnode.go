@@ -160,11 +160,16 @@ type branchPullNode struct {
 	ViewerDidAuthor   bool
 	BaseRefName       string
 	HeadRefOID        string `json:"headRefOid"`
+	ClosedAt          *time.Time
 }
 
 func (n branchPullNode) ref() model.PullRef {
-	return model.PullRef{Number: n.Number, Title: n.Title, URL: n.URL, State: model.PullState(n.State), BaseRef: n.BaseRefName,
+	ref := model.PullRef{Number: n.Number, Title: n.Title, URL: n.URL, State: model.PullState(n.State), BaseRef: n.BaseRefName,
 		HeadSHA: n.HeadRefOID, Ours: n.ViewerDidAuthor}
+	if n.ClosedAt != nil {
+		ref.ClosedAt = n.ClosedAt.UTC()
+	}
+	return ref
 }
 
 // thread is the issue that the node is, with the open pull requests of its own repository that will close it.

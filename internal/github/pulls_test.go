@@ -105,7 +105,8 @@ func TestABranch(t *testing.T) {
 	snap = w.snapshot(c, Query{Number: issue, Branch: "agent/7"})
 	assert.Equal(t, "0 REST, 1 GraphQL", calls(c))
 	head := w.snapshot(c, Query{Number: first}).Pull
-	closed := model.PullRef{Number: first, Title: "Add a", URL: head.URL, State: model.PullClosed, BaseRef: "main", HeadSHA: head.HeadSHA}
+	closed := model.PullRef{Number: first, Title: "Add a", URL: head.URL, State: model.PullClosed, BaseRef: "main", HeadSHA: head.HeadSHA, ClosedAt: snap.Branch.Pulls[1].ClosedAt}
+	assert.False(t, closed.ClosedAt.IsZero())
 	assert.Equal(t, &model.Branch{Name: "agent/7", SHA: head.HeadSHA, Pulls: []model.PullRef{made, closed}}, snap.Branch, "the newest first, and none of a fork")
 	assert.NotEqual(t, main, snap.DefaultSHA)
 	assert.Nil(t, w.snapshot(c, Query{Number: issue}).Branch)

@@ -178,7 +178,9 @@ func TestPaging(t *testing.T) {
 		{"all but the last ten", func(model.Snapshot, []model.Comment) (model.Mark, bool) { return model.Mark{At: times[240]}, true }, 1, 100, false},
 		{"a page exactly", func(model.Snapshot, []model.Comment) (model.Mark, bool) { return model.Mark{At: times[151]}, true }, 1, 100, false},
 		{"one more", func(model.Snapshot, []model.Comment) (model.Mark, bool) { return model.Mark{At: times[149]}, true }, 2, 200, false},
-		{"known on the second page", func(_ model.Snapshot, read []model.Comment) (model.Mark, bool) { return model.Mark{At: times[240]}, len(read) > 100 }, 2, 200, false},
+		{"known on the second page", func(_ model.Snapshot, read []model.Comment) (model.Mark, bool) {
+			return model.Mark{At: times[240]}, len(read) > 100
+		}, 2, 200, false},
 	} {
 		t.Run(q.name, func(t *testing.T) {
 			c := w.client("actions")
@@ -351,7 +353,9 @@ func TestLongReviews(t *testing.T) {
 	assert.Equal(t, "0 REST, 4 GraphQL", calls(c))
 
 	c = w.client("actions")
-	snap = w.snapshot(c, Query{Number: n, Settled: func(model.Snapshot, []model.Comment) (model.Mark, bool) { return model.Mark{At: at.Add(time.Second)}, true }})
+	snap = w.snapshot(c, Query{Number: n, Settled: func(model.Snapshot, []model.Comment) (model.Mark, bool) {
+		return model.Mark{At: at.Add(time.Second)}, true
+	}})
 	assert.Equal(t, 160, len(snap.Comments), "the long review was met on the second page and is settled")
 	assert.False(t, snap.CommentsComplete)
 	assert.Equal(t, "0 REST, 2 GraphQL", calls(c))

@@ -64,6 +64,8 @@ func (f *fold) again(cm model.Comment, said believed) bool {
 		key = m.Command
 	case *model.PRMarker:
 		key = m.Command
+	case *model.IssueMarker: // one that is no claim's is said once, too
+		reply = m.Claim == ""
 	default:
 		reply = false
 	}
@@ -102,7 +104,7 @@ func (f *fold) take(cm model.Comment, marker any) {
 		if mark := (model.Mark{At: m.At, ID: m.Seen}); m.Seen != 0 && !mark.At.Before(f.seen.At) {
 			f.seen = mark
 		}
-		if m.Result == model.Applied {
+		if m.Result == model.Applied && (m.About == 0 || m.About == m.Number) {
 			f.command(cm, m)
 		}
 	}
@@ -191,10 +193,8 @@ func (f *fold) command(cm model.Comment, m *model.CommandMarker) {
 			st.Released = place(*m, cm)
 		}
 	case "retry":
-		st.Turns, st.Retried = withoutFailed(st.Turns), len(st.Flows) > 0
-		if st.Retried { // whoever asks for another attempt on an issue has seen what stands there
-			f.pardon = model.Mark{At: cm.CreatedAt, ID: cm.ID}
-		}
+		st.Turns = withoutFailed(st.Turns)
+		f.retry(cm)
 	}
 }
 

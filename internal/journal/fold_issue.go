@@ -6,6 +6,19 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
+// retry notes that an operator asked for another attempt on an issue, and so has seen what stands there.
+func (f *fold) retry(cm model.Comment) {
+	st := &f.st
+	n := len(st.Flows)
+	if n == 0 {
+		return
+	}
+	st.Retried, f.pardon = true, model.Mark{At: cm.CreatedAt, ID: cm.ID}
+	if st.Flows[n-1].Marker.Waiting == model.ReasonBudget {
+		st.Spent = model.Spent{}
+	}
+}
+
 // issue takes one attempt on an issue. Where it waits for a person that is said in a comment of its own, so that people
 // hear of it, and the claim that it was made under has nothing more to say.
 func (f *fold) issue(cm model.Comment, m *model.IssueMarker) {

@@ -251,6 +251,8 @@ type PullRef struct {
 	BaseRef string
 	HeadSHA string
 	Ours    bool // GraphQL's viewerDidAuthor
+	// ClosedAt is when it was closed or merged; zero while it is open.
+	ClosedAt time.Time
 }
 
 // Branch is what a repository holds under the name of a branch.

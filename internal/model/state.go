@@ -235,6 +235,8 @@ type CommandMarker struct {
 	At time.Time `json:"at,omitzero"`
 	// Seen is the comment with the command, where it was given on an issue: everything before it there is settled.
 	Seen int64 `json:"seen,omitempty"`
+	// About is the number that the command was about, where that is another one: there it had its effect.
+	About int `json:"about,omitempty"`
 	// Notice marks the reply that stands for all further commands of a comment that has too many.
 	Notice bool `json:"notice,omitempty"`
 }

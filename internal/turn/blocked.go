@@ -20,7 +20,7 @@ func kept(p model.Pull, base string, k Kept) string {
 }
 
 // BlockText tells why the automation stopped, with both heads, and how a person lets it go on.
-func BlockText(p model.Pull, m model.BlockMarker, detail string, k Kept) string {
+func BlockText(p model.Pull, m model.BlockMarker, detail string, k Kept, notes ...string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "**Blocked: %s**\n", headline(m, p))
 	if detail != "" {
@@ -35,6 +35,9 @@ func BlockText(p model.Pull, m model.BlockMarker, detail string, k Kept) string 
 	}
 	if k.Branch != "" {
 		b.WriteString("\n" + kept(p, m.Observed, k) + "\n")
+	}
+	for _, n := range notes {
+		fmt.Fprintf(&b, "\n> %s\n", markdown.Inline(n))
 	}
 	b.WriteString(onward(p, m))
 	return b.String()

@@ -187,6 +187,16 @@ func Insider(c model.Comment) bool {
 	return c.Association == "OWNER" || c.Association == "MEMBER" || c.Association == "COLLABORATOR"
 }
 
+// Hopeful keeps the candidates who can have the right to steer the agent, before anybody was asked about it.
+func Hopeful(candidates []model.Comment, policy Policy) []model.Comment {
+	return slices.DeleteFunc(slices.Clone(candidates), func(c model.Comment) bool {
+		if len(policy.AllowedUsers) == 0 {
+			return !Insider(c)
+		}
+		return !slices.ContainsFunc(policy.AllowedUsers, func(l string) bool { return strings.EqualFold(l, c.Author.Login) })
+	})
+}
+
 // speakers are the logins, in lower case, that speak in a comment: its author, and whoever else wrote its text last.
 func speakers(c model.Comment) []string {
 	out := []string{strings.ToLower(c.Author.Login)}
