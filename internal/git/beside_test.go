@@ -82,6 +82,19 @@ func TestPublishBesideSendsALargePackAsItComes(t *testing.T) {
 	h.git(h.bare, "fsck", "--full")
 }
 
+func TestPublishBesideDoesNotUseWhatLiesInOurGitDirectory(t *testing.T) {
+	h, _, start, _ := turn(t)
+	var temp string
+	c := h.open(h.workspace("agent/x"), func(o *git.Options) { temp = o.Temp })
+	sha := h.git(c.Dir(), "commit-tree", "-p", start, "-m", "more", start+"^{tree}")
+	ours, err := filepath.Glob(filepath.Join(temp, "mergexo-git-*", "config"))
+	require.NoError(t, err)
+	require.Len(t, ours, 1)
+	h.git(temp, "config", "--file", ours[0], "url.http://127.0.0.1:1/.insteadOf", "http://")
+	require.NoError(t, c.PublishBeside(ctx, git.Publish{Branch: "agent/x", Start: start, SHA: sha}))
+	assert.Equal(t, sha, h.tip("refs/heads/agent/x"))
+}
+
 // outcome is what callers tell errors of a push apart by.
 type outcome struct {
 	Unclear bool

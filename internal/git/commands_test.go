@@ -122,6 +122,30 @@ func TestAPackHasALimit(t *testing.T) {
 	assert.ErrorContains(t, ends(io.MultiReader(strings.NewReader(""), broken{})), "broken", "an end that cannot be read is none")
 }
 
+func TestAnAnswerMayComeBeforeThePackIsThrough(t *testing.T) {
+	got := make(chan int, 1)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		rc := http.NewResponseController(w)
+		assert.NoError(t, rc.EnableFullDuplex())
+		assert.NoError(t, rc.Flush())
+		all, err := io.ReadAll(r.Body)
+		assert.NoError(t, err)
+		got <- len(all)
+	}))
+	defer server.Close()
+	r := &relay{log: slog.New(slog.DiscardHandler), secret: "s", base: server.URL, transport: &http.Transport{}, one: one, limit: packLimit}
+	front := httptest.NewServer(r)
+	defer front.Close()
+	defer r.transport.CloseIdleConnections()
+	said := pkt(rightMove) + "0000" + strings.Repeat("p", 8<<20)
+	answer, err := http.Post(front.URL+"/s/git-receive-pack", "", struct{ io.Reader }{strings.NewReader(said)})
+	require.NoError(t, err)
+	defer func() { assert.NoError(t, answer.Body.Close()) }()
+	_, err = io.Copy(io.Discard, answer.Body)
+	require.NoError(t, err)
+	assert.Len(t, said, <-got, "all of it")
+}
+
 type broken struct{}
 
 func (broken) Read([]byte) (int, error) { return 0, errors.New("broken") }

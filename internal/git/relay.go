@@ -203,17 +203,44 @@ func (r *relay) passPack(w http.ResponseWriter, q *http.Request) {
 		r.refuse(w, http.StatusBadRequest, err)
 		return
 	}
-	// A server may answer before it has read all; without this, to answer would swallow a part of what is still to come.
+	// A server may answer before it has read all; without this, to answer would swallow a part of what is still to come. The
+	// connection ends with it: net/http panics where it drains such a request and goes on to the next.
+	w.Header().Set("Connection", "close")
 	if err := http.NewResponseController(w).EnableFullDuplex(); err != nil {
 		r.broken(w, err)
 		return
 	}
-	answer, err := r.send(q, http.MethodPost, r.repository()+takesPack, io.MultiReader(bytes.NewReader(heard.raw), body), length)
+	sent := &held{r: io.MultiReader(bytes.NewReader(heard.raw), body)}
+	defer sent.letGo()
+	answer, err := r.send(q, http.MethodPost, r.repository()+takesPack, sent, length)
 	if err != nil {
 		r.broken(w, err)
 		return
 	}
 	r.reply(w, answer)
+}
+
+// held is a body that nobody reads any more once it is let go of. A transport may still be at it when the answer is
+// there, and would then meet the server, which reads the next request from the same connection.
+type held struct {
+	mu   sync.Mutex
+	r    io.Reader
+	over bool
+}
+
+func (h *held) Read(p []byte) (int, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.over {
+		return 0, http.ErrBodyReadAfterClose
+	}
+	return h.r.Read(p)
+}
+
+func (h *held) letGo() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.over = true
 }
 
 // called is how git calls itself.
