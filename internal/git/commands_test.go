@@ -127,6 +127,8 @@ func TestAnAnswerMayComeBeforeThePackIsThrough(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		rc := http.NewResponseController(w)
 		assert.NoError(t, rc.EnableFullDuplex())
+		_, err := w.Write([]byte("soon"))
+		assert.NoError(t, err)
 		assert.NoError(t, rc.Flush())
 		all, err := io.ReadAll(r.Body)
 		assert.NoError(t, err)

@@ -203,13 +203,9 @@ func (r *relay) passPack(w http.ResponseWriter, q *http.Request) {
 		r.refuse(w, http.StatusBadRequest, err)
 		return
 	}
-	// A server may answer before it has read all; without this, to answer would swallow a part of what is still to come. The
-	// connection ends with it: net/http panics where it drains such a request and goes on to the next.
+	// A server may answer before it has read all. With this, net/http does not swallow what is still to come when the answer
+	// begins (https://pkg.go.dev/net/http#ResponseWriter, under Write), as it does for a connection that goes on.
 	w.Header().Set("Connection", "close")
-	if err := http.NewResponseController(w).EnableFullDuplex(); err != nil {
-		r.broken(w, err)
-		return
-	}
 	sent := &held{r: io.MultiReader(bytes.NewReader(heard.raw), body)}
 	defer sent.letGo()
 	answer, err := r.send(q, http.MethodPost, r.repository()+takesPack, sent, length)
