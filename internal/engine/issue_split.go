@@ -97,6 +97,13 @@ func (p *pass) fittingIssue(ctx context.Context) error {
 	return nil
 }
 
+// unkeepable notes that the work of an attempt is kept nowhere since it must not be pushed.
+func (p *pass) unkeepable(e *ending) {
+	if r := e.block.Reason; p.issue != nil && p.admitted == "" && (r == model.ReasonForbidden || r == model.ReasonSecret) {
+		p.issue.unkept = e.detail
+	}
+}
+
 // beginAt makes the commit that the agent began at the start of the attempt: an earlier state of the base branch, or of the
 // branch that keeps what was done so far.
 func (p *pass) beginAt(ctx context.Context, start string) error {
@@ -130,8 +137,17 @@ func (p *pass) validIssue(ctx context.Context, h handoff.Handoff) error {
 	} else if err != nil {
 		return err
 	}
-	if w.Flow == model.FlowDesign {
-		return p.validDesign(ctx, h)
+	switch w.Flow {
+	case model.FlowDesign:
+		wrong, err := p.undesigned(ctx, h)
+		if err == nil && wrong != "" {
+			err = p.blocked(model.ReasonOutcome, "the agent's job handed over what is no design: "+wrong)
+		}
+		return err
+	case model.FlowImplementation: // where the agent found it
+		if _, err := p.designDocument(ctx, h.Base()); err != nil {
+			return err
+		}
 	}
 	said, err := p.untested(ctx, h.Head)
 	if err == nil && said != "" {
@@ -140,21 +156,7 @@ func (p *pass) validIssue(ctx context.Context, h handoff.Handoff) error {
 	return err
 }
 
-// validDesign holds the commits of a design against what a design is: its document, as the outcome says it, and nothing else.
-// What is more than that must not be gone on from, so it is kept aside.
-func (p *pass) validDesign(ctx context.Context, h handoff.Handoff) error {
-	wrong, err := p.undesigned(ctx, h)
-	if err != nil || wrong == "" {
-		return err
-	}
-	if p.admitted = ""; h.Commits() {
-		if k := p.keepAside(ctx, h.Head); k.Branch != "" {
-			p.note("what was handed over is kept on branch " + k.Branch)
-		}
-	}
-	return p.blocked(model.ReasonOutcome, "the agent's job handed over what is no design: "+wrong)
-}
-
+// undesigned says what keeps the commits of a design from being one: its document, as the outcome says it, and nothing else.
 func (p *pass) undesigned(ctx context.Context, h handoff.Handoff) (wrong string, err error) {
 	changes, err := p.checkout.Changes(ctx, h.Base(), h.Head)
 	if err != nil {
@@ -211,7 +213,7 @@ func (p *pass) findDocument(ctx context.Context, h handoff.Handoff) error {
 func (p *pass) leaveToAgent(ctx context.Context, more []model.Comment) error {
 	w := p.issue
 	p.again(w.tip)
-	p.kept = turn.Kept{Branch: w.marker.Branch, SHA: w.tip}
+	p.kept = model.Kept{Branch: w.marker.Branch, SHA: w.tip}
 	if err := p.park(ctx, "Before the pull request is opened, what was said here meanwhile is taken up; the next event goes on from here."); err != nil {
 		return err
 	}

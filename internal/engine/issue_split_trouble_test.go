@@ -149,6 +149,7 @@ func TestPeopleWorkOnTheCheckpointBetweenTheJobs(t *testing.T) {
 			assert.Equal(t, "bob\n", w.fileOf(branch, "bob.txt"))
 			assert.Equal(t, "hello\nsalut?\nFormal\n", w.fileOf(branch, "greeting.txt"))
 			assert.Len(t, w.pulls(), 1)
+			assert.Empty(t, w.stages())
 		})
 	}
 }
@@ -183,6 +184,18 @@ func smuggled(files ...string) func(*testing.T, *world, string) {
 	})
 }
 
+// linked puts a symbolic link in place of a design's document.
+func linked(path string) func(*testing.T, *world, string) {
+	return forgedAt("main", func(w *world) {
+		before := w.api("octo", "GET", w.path("/git/commits/"+w.sha("forged")), nil).at("tree", "sha")
+		tree := w.api("octo", "POST", w.path("/git/trees"), object{"base_tree": before, "tree": []any{
+			object{"path": path, "mode": "120000", "type": "blob", "content": "../../greeting.txt"},
+		}})["sha"]
+		made := w.api("octo", "POST", w.path("/git/commits"), object{"message": "Link", "tree": tree, "parents": []any{w.sha("forged")}})["sha"]
+		w.api("octo", "PATCH", w.path("/git/refs/heads/forged"), object{"sha": made})
+	})
+}
+
 func TestADesignIsItsDocumentAndNothingElse(t *testing.T) {
 	t.Parallel()
 	const doc = "docs/design/2-greet-in-french.md"
@@ -197,6 +210,7 @@ func TestADesignIsItsDocumentAndNothingElse(t *testing.T) {
 		"elsewhere":                    {smuggled("docs/2-greet-in-french.md", document), "docs/2-greet-in-french.md is changed"},
 		"below":                        {smuggled("docs/design/deep/2-greet-in-french.md", document), "2-greet-in-french.md is changed"},
 		"another issue's":              {smuggled("docs/design/3-greet-in-french.md", document), "3-greet-in-french.md is changed"},
+		"a link":                       {linked(doc), doc + " is no plain file (mode 120000)"},
 		"over a file":                  {smuggled("greeting.txt", document), "greeting.txt is changed"},
 		"another text in the outcome":  {inOutcome("design_doc_markdown", "# Greeting\n\nSay hello.\n"), "is not the document that the outcome has"},
 		"paths that leave the outcome": {inOutcome("touch_paths", []any{"../x"}), "touch_paths[0]: it leaves the repository"},

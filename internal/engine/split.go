@@ -157,7 +157,7 @@ func (p *pass) handoff(ctx context.Context, done product) handoff.Handoff {
 	}
 	if e := done.ending; e != nil {
 		h.Outcome = model.Outcome{Session: done.out.Session, Usage: done.out.Usage}
-		h.Head, h.Detail = p.worth(ctx), e.detail
+		h.Head, h.Detail = p.worth(ctx, e), e.detail
 		switch {
 		case e.block.Reason != "":
 			h.Ended, h.Reason = handoff.Blocked, e.block.Reason
@@ -179,16 +179,19 @@ func (p *pass) handoff(ctx context.Context, done product) handoff.Handoff {
 }
 
 // worth is the head of work without a result that is worth keeping, "" for none.
-func (p *pass) worth(ctx context.Context) string {
-	head, err := p.gather(ctx)
+func (p *pass) worth(ctx context.Context, e *ending) string {
+	work, err := p.gather(ctx)
+	if err == nil && work.hidden {
+		err = errors.New(e.detail)
+	}
+	if err != nil && p.issue != nil && err.Error() == e.detail { // that is said already
+		return ""
+	}
 	if err != nil {
 		p.note("what the agent had done could not be kept: " + err.Error())
 		return ""
 	}
-	if head == p.base() {
-		return ""
-	}
-	return head
+	return work.head
 }
 
 // received is a handoff as it was found.
@@ -292,6 +295,7 @@ func (p *pass) receive(ctx context.Context) (product, error) {
 	if h.Commits() {
 		err := p.admit(ctx, h)
 		if errors.As(err, &done.ending) {
+			p.unkeepable(done.ending)
 			return done, nil
 		}
 		if err != nil {
@@ -305,6 +309,7 @@ func (p *pass) receive(ctx context.Context) (product, error) {
 		}
 	}
 	if done.ending = p.endingOf(h); done.ending != nil {
+		p.unkeepable(done.ending)
 		return done, nil
 	}
 	err := p.valid(ctx, h)
@@ -377,7 +382,7 @@ func (p *pass) wanted(dead []model.Said[model.TurnMarker]) []model.TurnMarker {
 	for _, d := range dead {
 		list = append(list, d.Marker)
 	}
-	if p.offered() && p.memory.received.err == nil && p.memory.received.Flow == "" {
+	if p.offered() && p.memory.received.err == nil {
 		list = append(list, model.TurnMarker{Start: p.memory.received.Start, Events: p.memory.received.Events})
 	}
 	return slices.Clip(list)
