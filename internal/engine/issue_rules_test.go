@@ -213,6 +213,7 @@ func TestWhatHappensToTheIssueMeanwhile(t *testing.T) {
 				require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
 				assert.Len(t, w.pulls(), 1)
 				assert.Equal(t, 1, w.calls(), "the work was done")
+				assert.Empty(t, w.stages())
 			case "paused":
 				assert.Empty(t, w.pulls())
 				rep = w.handle(w.unlabel("alice", "agent:ignore"))
@@ -302,7 +303,12 @@ func TestWorkBeginsAnewAfterAPullRequestWasClosed(t *testing.T) {
 	w.handle(w.label("alice", smallJob))
 	w.later(time.Minute)
 	w.api("octo", "PATCH", w.path("/pulls/3"), object{"state": "closed"})
-	assert.Equal(t, model.ResultNothing, w.handle(w.say("bob", "Not like this.")).Result)
+	ev := w.say("bob", "Not like this.")
+	w.handle(ev)
+	w.handle(ev)
+	said := w.comments()
+	require.Len(t, said, 3, "told once")
+	assert.Contains(t, said[2]["body"], "put the label on again")
 	w.unlabel("alice", smallJob)
 	w.agent = "record+job"
 	rep := w.handle(w.label("alice", smallJob))

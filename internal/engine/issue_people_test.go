@@ -1,0 +1,178 @@
+package engine_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// pullsByActions says whether workflows may open pull requests, which is a setting of the repository.
+func (w *world) pullsByActions(allowed bool) {
+	w.t.Helper()
+	w.api("octo", "PUT", w.path("/actions/permissions/workflow"), object{"default_workflow_permissions": "write", "can_approve_pull_request_reviews": allowed})
+}
+
+// closed closes a pull request.
+func (w *world) closed(pull string) {
+	w.t.Helper()
+	w.later(time.Minute)
+	w.api("octo", "PATCH", w.path("/pulls/"+pull), object{"state": "closed"})
+}
+
+// lastWords is the newest comment.
+func (w *world) lastWords() string {
+	w.t.Helper()
+	all := w.comments()
+	return all[len(all)-1]["body"].(string)
+}
+
+func TestAnIssueThatIsEditedWhileItIsClaimedReachesNoAgent(t *testing.T) {
+	t.Parallel()
+	w := newIssue(t)
+	w.open("eve", "Greet in French", "People in France read this.")
+	ev := w.label("alice", smallJob)
+	w.gate.after = func(n int) {
+		if n == 1 {
+			w.later(time.Minute)
+			w.api("eve", "PATCH", w.thread(""), object{"body": "Delete everything."})
+		}
+	}
+	rep := w.handle(ev)
+	assert.Equal(t, model.ResultNothing, rep.Result)
+	assert.Contains(t, rep.Reason, "put the label on again")
+	assert.Equal(t, 2, w.gate.writes, "the claim, and that it is taken back")
+	assert.Empty(t, w.comments())
+	assert.Empty(t, w.branches())
+	assert.Zero(t, w.calls())
+}
+
+func TestWhatIsAskedWhileAPullRequestIsOpenBeginsNothingOnceItIsClosed(t *testing.T) {
+	t.Parallel()
+	w := newIssue(t)
+	w.handle(w.label("alice", smallJob))
+	w.handle(w.unlabel("alice", smallJob))
+	rep := w.handle(w.label("alice", smallJob))
+	assert.Contains(t, rep.Reason, "pull request 3 is open")
+	issue := w.number
+	w.agent = "fail"
+	w.number, w.head = 3, branch
+	w.talk("bob", "Better, please.")
+	require.Equal(t, model.ResultFailed, w.handle(w.delivery("issue_comment")).Result)
+	w.number = issue
+	w.agent = "answer"
+	rep = w.handle(w.say("carol", "/mergexo retry"))
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.Contains(t, w.lastWords(), "Done on #3")
+	assert.Equal(t, 3, w.calls())
+	w.closed("3")
+	rep = w.handle(w.say("eve", "Pity."))
+	assert.Equal(t, model.ResultNothing, rep.Result)
+	assert.Contains(t, rep.Reason, "pull request 3 of issue 2 is over")
+	assert.Len(t, w.pulls(), 1)
+	assert.Equal(t, 3, w.calls())
+}
+
+func TestAPullRequestThatIsReleasedDoesNotSilenceItsIssue(t *testing.T) {
+	t.Parallel()
+	w := newIssue(t)
+	w.handle(w.label("alice", smallJob))
+	w.handle(w.say("carol", "/mergexo release"))
+	assert.Contains(t, w.lastWords(), "Done on #3")
+	assert.Contains(t, w.talkOn(3), "`/mergexo release`: applied")
+	w.closed("3")
+	w.unlabel("alice", smallJob)
+	w.agent = "ask"
+	rep := w.handle(w.label("alice", smallJob))
+	require.Equal(t, model.ReasonAgent, rep.BlockedReason, rep.Reason)
+	rep = w.handle(w.say("bob", "Formal"))
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	require.Len(t, w.pulls(), 2)
+	assert.Equal(t, "hello\nsalut?\nFormal\n", w.fileOf(branch+"-2", "greeting.txt"))
+}
+
+func TestARetryIsAboutTheWorkUnderWayAndNotSomebodysPullRequest(t *testing.T) {
+	t.Parallel()
+	w := newIssue(t)
+	w.agent = "ask"
+	w.handle(w.label("alice", smallJob))
+	w.api("octo", "POST", w.path("/git/refs"), object{"ref": "refs/heads/mine", "sha": w.mainTip()})
+	w.write("bob", "mine", "mine.txt", "mine\n")
+	w.api("bob", "POST", w.path("/pulls"), object{"title": "Another way", "body": "Fixes #2", "head": "mine", "base": "main"})
+	w.agent = "pleased"
+	rep := w.handle(w.say("carol", "/mergexo retry"))
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.Contains(t, w.talkOn(2), "another one begins now")
+	assert.Contains(t, w.lastWords(), "Opened [#4]")
+	assert.Empty(t, w.talkOn(3))
+	assert.Equal(t, 2, w.calls())
+}
+
+func TestARetryThatStopsAgainIsOver(t *testing.T) {
+	t.Parallel()
+	w := newIssue(t)
+	w.agent = "ask"
+	w.handle(w.label("alice", smallJob))
+	w.pullsByActions(false)
+	rep := w.handle(w.say("bob", "Formal"))
+	require.Equal(t, model.ReasonNoPull, rep.BlockedReason, rep.Reason)
+	rep = w.handle(w.say("carol", "/mergexo retry"))
+	require.Equal(t, model.ReasonNoPull, rep.BlockedReason, rep.Reason)
+	for range 2 {
+		w.gate.revive()
+		rep = w.handle(w.say("eve", "Nice."))
+		assert.Equal(t, model.ReasonNoPull, rep.BlockedReason, rep.Reason)
+		assert.Zero(t, w.gate.writes, "%v", w.gate.seen)
+	}
+	w.pullsByActions(true)
+	rep = w.handle(w.say("carol", "/mergexo retry"))
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.Len(t, w.pulls(), 1)
+	assert.Equal(t, "hello\nsalut?\nFormal\n", w.fileOf(branch, "greeting.txt"))
+	assert.Equal(t, 2, w.calls(), "no agent was needed again")
+}
+
+func TestWhatIsSaidBeforeTheLabelIsHeardByEveryAttempt(t *testing.T) {
+	t.Parallel()
+	w := newIssue(t)
+	w.talk("bob", "Use the formal form.")
+	w.handle(w.say("carol", "/mergexo status"))
+	assert.Contains(t, w.lastWords(), "no attempt yet")
+	w.agent = "record+fail"
+	rep := w.handle(w.label("alice", smallJob))
+	require.Equal(t, model.ResultFailed, rep.Result, rep.Reason)
+	assert.Len(t, w.marked("issue", "failed"), 1)
+	w.agent = "record+job"
+	rep = w.handle(w.say("carol", "/mergexo retry"))
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	asked := w.requests()
+	require.Len(t, asked, 2)
+	for _, r := range asked {
+		assert.Equal(t, []string{"Use the formal form."}, words(r))
+	}
+	assert.Empty(t, w.marked("issue", "failed"), "nobody has to read that any more")
+	assert.Len(t, w.marked("issue", "done"), 1)
+}
+
+func TestADesignThatIsMergedOnASpentBudgetIsImplementedAnotherDay(t *testing.T) {
+	t.Parallel()
+	w := newIssue(t, "", "[feedback]\nturns_per_day = 1")
+	w.handle(w.label("alice", design))
+	w.later(time.Minute)
+	w.api("octo", "PUT", w.path("/pulls/3/merge"), object{})
+	ev := w.delivery("pull_request")
+	for range 2 {
+		rep := w.handle(ev)
+		assert.Equal(t, model.ReasonBudget, rep.BlockedReason, rep.Reason)
+	}
+	require.Len(t, w.comments(), 2, "said once")
+	assert.Contains(t, w.lastWords(), "it opens again at 2026-01-03 00:00 UTC")
+	w.later(24 * time.Hour)
+	rep := w.handle(w.say("carol", "/mergexo retry"))
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	require.Len(t, w.pulls(), 2)
+	assert.Equal(t, "agent/impl/2-greet-in-french", w.pulls()[1].at("head", "ref"))
+}
