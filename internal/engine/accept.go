@@ -58,7 +58,7 @@ func (p *pass) settle(ctx context.Context, head string) error {
 	if dirty {
 		where := ""
 		if k := p.setAside(ctx); k.Branch != "" {
-			where = ", but kept on branch " + k.Branch
+			where = ", but kept on " + k.Named()
 		}
 		p.note("the agent left changes in its checkout without a commit message; they were not pushed" + where)
 	}

@@ -55,7 +55,7 @@ func happens(t *testing.T, place string, troubles []trouble) {
 func TestACheckoutLeftInTheMiddleOfSomething(t *testing.T) {
 	happens(t, workspace, []trouble{
 		{how: "on main", blocked: "history_rewrite", says: "the agent rewrote history in its checkout"},
-		{how: "on main, with work", blocked: "history_rewrite", says: "the agent rewrote history in its checkout"},
+		{how: "on main, with work", blocked: "history_rewrite", says: "the agent rewrote history in its checkout", kept: []string{"On main"}},
 		{how: "merging", says: `unresolved merge conflicts in "greeting.txt"`},
 		{how: "picking", says: `unresolved merge conflicts in "greeting.txt"`},
 	})

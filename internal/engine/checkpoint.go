@@ -4,71 +4,109 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/lineage"
+	"github.com/mergexo/mergexo/internal/markdown"
 	"github.com/mergexo/mergexo/internal/model"
-	"github.com/mergexo/mergexo/internal/turn"
 )
 
 // lastWords is how long a run that was cancelled may take to bring the work of its agent to safety. The runner gives a
 // cancelled step 7.5 seconds from its first signal to its second
 // (https://docs.github.com/en/actions/reference/workflow-cancellation-reference).
-const lastWords = 6 * time.Second
+const lastWords = 5 * time.Second
 
-// keep brings what the agent has done in an attempt without a result to a branch of its own: everything in the checkout,
-// as commits on top of the head. It is named after its tip, so that doing it again is the same. What must not be pushed is
-// not kept, and why is said; without any work there is nothing to keep.
-func (p *pass) keep(ctx context.Context) turn.Kept {
+// held is work that stopped half-way, as a commit, and where it may go.
+type held struct {
+	head string // "": nothing new
+	// aside says that it is no continuation of what it began at, so that it goes to a branch of its own whatever it is for.
+	aside bool
+	// hidden says that it holds what no branch may: it goes to a ref that starts no workflow and that nobody checks out by
+	// chance.
+	hidden bool
+}
+
+// keep brings what the agent has done in an attempt without a result to a branch of its own, or to that of its issue:
+// everything in the checkout, as commits on top of the head. A branch of its own is named after its tip, so that doing it
+// again is the same. Without any work there is nothing to keep, and secrets are kept nowhere.
+func (p *pass) keep(ctx context.Context) model.Kept {
 	if p.checkout == nil || p.marker.Phase == model.PhasePlanned {
-		return turn.Kept{}
+		return model.Kept{}
 	}
-	head := p.gathered(ctx)
+	work := p.gathered(ctx)
+	design := p.issue != nil && p.issue.marker.Flow == model.FlowDesign // files are no part of one
 	switch {
-	case head != "" && (p.issue == nil || p.issue.marker.Flow == model.FlowDesign): // files are no part of a design
-		return p.keepAside(ctx, head, p.droppable()...)
-	case head != "":
-		return p.keepOnBranch(ctx, head)
-	case p.issue == nil:
-		return turn.Kept{}
+	case work.hidden:
+		return p.hide(ctx, work.head)
+	case work.head != "" && (p.issue == nil || design || work.aside):
+		return p.keepAside(ctx, work.head, p.droppable()...)
+	case work.head != "":
+		return p.keepOnBranch(ctx, work.head)
+	case p.issue != nil && p.issue.tip != "": // nothing new, but what earlier attempts did
+		return model.Kept{Branch: p.issue.marker.Branch, SHA: p.issue.tip}
 	}
-	if p.issue.tip != "" { // nothing new, but what earlier attempts did
-		return turn.Kept{Branch: p.issue.marker.Branch, SHA: p.issue.tip}
-	}
-	return turn.Kept{}
+	return model.Kept{}
 }
 
 // setAside brings what is in the checkout to a branch of its own.
-func (p *pass) setAside(ctx context.Context) turn.Kept {
+func (p *pass) setAside(ctx context.Context) model.Kept {
 	if p.Phase == AgentPhase { // it may not push, and what it hands over is the work itself
-		return turn.Kept{}
+		return model.Kept{}
 	}
-	head := p.gathered(ctx)
-	if head == "" {
-		return turn.Kept{}
+	work := p.gathered(ctx)
+	switch {
+	case work.head == "":
+		return model.Kept{}
+	case work.hidden:
+		return p.hide(ctx, work.head)
 	}
-	return p.keepAside(ctx, head)
+	return p.keepAside(ctx, work.head)
 }
 
-// gathered is the head that holds all that is in the checkout; "" for nothing new, or nothing that may be kept.
-func (p *pass) gathered(ctx context.Context) string {
-	head, err := p.gather(ctx)
+// hide pushes work to a hidden ref, as a bundle: commits with workflows in them GitHub takes from no workflow's token, on
+// whatever ref.
+func (p *pass) hide(ctx context.Context, head string) model.Kept {
+	k := model.Kept{Branch: fmt.Sprintf("refs/mergexo/kept/%d/%.12s", p.event.Number, head), SHA: head}
+	file := filepath.Join(p.Git.Temp, fmt.Sprintf("mergexo-kept-%d-%.12s.bundle", p.event.Number, head))
+	err := p.checkout.Rescue(ctx, file, markdown.Unbundled, p.base(), head)
+	var content []byte
+	if err == nil {
+		content, err = os.ReadFile(file)
+	}
+	if err == nil {
+		err = errors.Join(p.checkout.Keep(ctx, git.Hidden{Ref: k.Branch, Content: content}), os.Remove(file))
+	}
 	if err != nil {
-		p.Log.Warn("checkpoint_failed", "number", p.event.Number, "turn_key", p.marker.Key, "error", err)
-		p.spare()
-		if p.issue != nil {
-			p.issue.unkept = err.Error()
-			return ""
-		}
-		p.note("what the agent had done could not be kept: " + err.Error())
-		return ""
+		p.unkept(err)
+		return model.Kept{}
 	}
-	if head == p.base() {
-		return ""
+	p.applied("checkpoint", k.Branch, journal.Token("checkpoint", p.marker.Key, head), "applied")
+	return k
+}
+
+// gathered is all that is in the checkout; nothing where it cannot be kept, which is said.
+func (p *pass) gathered(ctx context.Context) held {
+	work, err := p.gather(ctx)
+	if err != nil {
+		p.unkept(err)
+		return held{}
 	}
-	return head
+	return work
+}
+
+// unkept says that what was done is kept nowhere.
+func (p *pass) unkept(err error) {
+	p.Log.Warn("checkpoint_failed", p.numberKey(), p.event.Number, "turn_key", p.marker.Key, "error", err)
+	p.spare()
+	if p.issue != nil {
+		p.issue.unkept = err.Error()
+		return
+	}
+	p.note("what the agent had done could not be kept: " + err.Error())
 }
 
 // checkpointBranch is a branch of its own for work that stopped half-way.
@@ -102,69 +140,86 @@ func stale(err error) bool {
 }
 
 // keepAside pushes work to a branch of its own, and deletes in the same push what is then kept twice.
-func (p *pass) keepAside(ctx context.Context, head string, drop ...git.Ref) turn.Kept {
-	k := turn.Kept{Branch: checkpointBranch(p.event.Number, head), SHA: head}
+func (p *pass) keepAside(ctx context.Context, head string, drop ...git.Ref) model.Kept {
+	k := model.Kept{Branch: checkpointBranch(p.event.Number, head), SHA: head}
 	err := p.push(ctx, k.Branch, "", head, drop...)
 	if stale(err) {
 		err = nil // it is there: the name says which commit it is
 	}
 	if err != nil {
-		p.Log.Warn("checkpoint_failed", "pr_number", p.event.Number, "turn_key", p.marker.Key, "error", err)
+		p.Log.Warn("checkpoint_failed", p.numberKey(), p.event.Number, "turn_key", p.marker.Key, "error", err)
 		p.note("what the agent had done could not be pushed to a checkpoint: " + err.Error())
 		p.spare()
-		return turn.Kept{}
+		return model.Kept{}
 	}
 	p.applied("checkpoint", k.Branch, journal.Token("checkpoint", p.marker.Key, head), "applied")
 	return k
 }
 
-// gather commits what is in the checkout and gives the head that may be pushed; "" for none.
-func (p *pass) gather(ctx context.Context) (string, error) {
+// gather commits what is in the checkout and finds where it may go.
+func (p *pass) gather(ctx context.Context) (held, error) {
 	if p.Phase == ApplyPhase {
-		return p.admitted, nil
+		return held{head: p.admitted}, nil
 	}
 	head, err := p.checkout.Head(ctx)
 	if err != nil {
-		return "", err
+		return held{}, err
 	}
 	if tip, err := p.further(ctx, head); err != nil || tip != "" {
-		return p.fit(ctx, tip, err)
+		if err == nil {
+			p.note("what was going on in the checkout beside the commits of its branch was left out")
+		}
+		return p.fit(ctx, held{head: tip}, err)
 	}
 	relation, err := p.localRelation(ctx, p.base(), head)
-	if err != nil || lineage.Decide(relation) != lineage.Pass {
-		return "", errors.Join(err, errors.New("it does not descend from the head that it began at"))
+	if err != nil {
+		return held{}, err
+	}
+	work := held{head: head, aside: lineage.Decide(relation) != lineage.Pass}
+	if work.aside && p.Phase != WholeRun {
+		return held{}, errors.New("it does not descend from the head that it began at")
 	}
 	dirty, err := p.checkout.Dirty(ctx)
 	if err != nil {
-		return "", err
+		return held{}, err
 	}
 	if dirty {
 		made, _, err := p.checkout.Commit(ctx, checkpointMessage(p.subject()))
 		switch {
 		case err == nil:
-			head = made
+			work.head = made
 		case head == p.base():
-			return "", err
+			return held{}, err
 		default: // its commits are kept all the same
 			p.note("what the agent had not committed could not be kept: " + err.Error())
 		}
 	}
-	if head == p.base() {
-		return "", nil
+	if work.head == p.base() || relation == model.Behind && !dirty {
+		return held{}, nil
 	}
-	return p.fit(ctx, head, nil)
+	return p.fit(ctx, work, nil)
 }
 
-// fit gives a head that may be pushed.
-func (p *pass) fit(ctx context.Context, head string, err error) (string, error) {
+// fit finds where work may be pushed.
+func (p *pass) fit(ctx context.Context, work held, err error) (held, error) {
 	if err != nil {
-		return "", err
+		return held{}, err
 	}
-	found, err := p.inspect(ctx, p.base(), head)
+	found, err := p.inspect(ctx, p.base(), work.head)
+	if err == nil && found.reason == model.ReasonForbidden && !found.nowhere {
+		var secret finding
+		if secret, err = p.secrets(ctx, p.base(), work.head, p.checkout.Tips()); err == nil && secret.reason == "" {
+			work.hidden = true
+			return work, nil
+		}
+	}
 	if err == nil && found.reason != "" {
 		err = errors.New(found.detail)
 	}
-	return head, err
+	if err != nil {
+		return held{}, err
+	}
+	return work, nil
 }
 
 // findAstray keeps what the agent has committed on other branches than the one that it was given.
@@ -174,7 +229,7 @@ func (p *pass) findAstray(ctx context.Context) {
 	}
 	refs, err := p.checkout.Astray(ctx, p.base())
 	if err != nil { // what is wrong with the checkout is said elsewhere
-		p.Log.Warn("branches_not_looked_at", "number", p.event.Number, "turn_key", p.marker.Key, "error", err)
+		p.Log.Warn("branches_not_looked_at", p.numberKey(), p.event.Number, "turn_key", p.marker.Key, "error", err)
 		return
 	}
 	for _, ref := range refs {
@@ -183,14 +238,18 @@ func (p *pass) findAstray(ctx context.Context) {
 			p.note(left)
 			continue
 		}
-		head, err := p.fit(ctx, ref.SHA, nil)
+		work, err := p.fit(ctx, held{head: ref.SHA}, nil)
+		k := model.Kept{}
 		switch {
 		case err != nil:
 			left += ", and could not be kept: " + err.Error()
+		case work.hidden:
+			k = p.hide(ctx, work.head)
 		default:
-			if k := p.keepAside(ctx, head); k.Branch != "" {
-				left += ", but kept on branch " + k.Branch
-			}
+			k = p.keepAside(ctx, work.head)
+		}
+		if k.Branch != "" {
+			left += ", but kept on " + k.Named()
 		}
 		p.note(left)
 	}

@@ -3,6 +3,9 @@ package engine_test
 import (
 	"context"
 	"net/http"
+	"os/exec"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -89,22 +92,32 @@ func TestWorkWhoseTestsFailIsKept(t *testing.T) {
 	assert.Contains(t, w.marked("block", "")[0]["body"], "/tree/"+branch+")")
 }
 
-func TestWhatMustNotBePushedIsNotKeptEither(t *testing.T) {
+func TestWhatNoBranchMayHoldIsKeptHidden(t *testing.T) {
 	t.Parallel()
-	for how, want := range map[string]string{
-		"workflow+fail": "what the agent had done could not be kept: .github/workflows/x.yml: forbid_paths",
-		"amend+fail":    "what the agent had done could not be kept: it does not descend from the head that it began at",
-	} {
-		t.Run(how, func(t *testing.T) {
-			t.Parallel()
-			w := newWorld(t)
-			w.agent = how
-			w.review("alice", "Answer me.")
-			assert.Equal(t, model.ResultFailed, w.handle(w.delivery("pull_request_review_comment")).Result)
-			assert.Empty(t, w.checkpoints())
-			assert.Contains(t, w.marked("turn", "failed")[0]["body"], want)
-		})
-	}
+	w := newWorld(t)
+	w.agent = "workflow+fail"
+	w.review("alice", "Answer me.")
+	assert.Equal(t, model.ResultFailed, w.handle(w.delivery("pull_request_review_comment")).Result)
+	assert.Empty(t, w.checkpoints())
+	paste := regexp.MustCompile("To look at it: `(git fetch .*)`").FindStringSubmatch(w.marked("turn", "failed")[0]["body"].(string))
+	require.NotNil(t, paste)
+	w.clone()
+	cmd := exec.CommandContext(t.Context(), "sh", "-c", paste[1])
+	cmd.Dir = w.workdir
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	assert.FileExists(t, filepath.Join(w.workdir, ".github/workflows/x.yml"))
+}
+
+func TestARewrittenHistoryIsKeptAside(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.agent = "amend+fail"
+	w.review("alice", "Answer me.")
+	assert.Equal(t, model.ResultFailed, w.handle(w.delivery("pull_request_review_comment")).Result)
+	require.Len(t, w.checkpoints(), 1)
+	assert.Contains(t, w.marked("turn", "failed")[0]["body"], "/tree/"+w.checkpoints()[0])
+	assert.Equal(t, []string{"Write greeting.txt"}, w.commits(), "and not on the branch")
 }
 
 func TestACancelledRunBringsItsWorkToSafety(t *testing.T) {

@@ -300,7 +300,7 @@ func (p *pass) release(ctx context.Context, cause error) {
 		return
 	}
 	if err := p.park(ctx, "This run ended before its goal; the next one goes on from here."); err != nil {
-		p.Log.Warn("claim_not_released", "pr_number", p.event.Number, "turn_key", p.marker.Key, "error", err, "cause", cause)
+		p.Log.Warn("claim_not_released", p.numberKey(), p.event.Number, "turn_key", p.marker.Key, "error", err, "cause", cause)
 	}
 }
 

@@ -140,7 +140,7 @@ func (p *pass) answerOne(ctx context.Context, said command.Said, i int, standing
 	if err := p.respond(ctx, commandToken(key), command.Text(said, i, answer), answer.Marker); err != nil {
 		return err
 	}
-	p.Log.Info("command_"+string(answer.Verdict), "pr_number", p.event.Number, "event_key", key, "command", said.Commands[min(i, len(said.Commands)-1)].Name, "by", said.Comment.Author.Login)
+	p.Log.Info("command_"+string(answer.Verdict), p.numberKey(), p.event.Number, "event_key", key, "command", said.Commands[min(i, len(said.Commands)-1)].Name, "by", said.Comment.Author.Login)
 	p.report.Result = model.ResultDone
 	// Another run may have answered in the same moment: the first reply stays.
 	if err := p.read(ctx); err != nil {
@@ -306,7 +306,7 @@ func (p *pass) respond(ctx context.Context, token, text string, marker any) erro
 func (p *pass) react(ctx context.Context, c model.Comment, sign string) error {
 	err := p.GitHub.React(ctx, p.event.Repo, c, sign)
 	if e := (*github.Error)(nil); errors.As(err, &e) && slices.Contains([]github.Kind{github.Forbidden, github.Invalid, github.Unclear}, e.Kind) {
-		p.Log.Warn("reaction_not_left", "pr_number", p.event.Number, "comment", c.URL, "error", err)
+		p.Log.Warn("reaction_not_left", p.numberKey(), p.event.Number, "comment", c.URL, "error", err)
 		return nil
 	}
 	if err == nil && c.Kind != model.KindReviewSummary {

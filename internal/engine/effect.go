@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/mergexo/mergexo/internal/flow"
@@ -32,7 +33,7 @@ const maxSends = 3
 // applied notes an effect in the report and the log.
 func (p *pass) applied(kind, target, token, status string) {
 	p.report.Effects = append(p.report.Effects, model.Effect{Kind: kind, Target: target, Token: token, Status: status})
-	p.Log.Info("effect_"+status, "kind", kind, "target", target, "pr_number", p.event.Number, "turn_key", p.marker.Key, "action_token", token)
+	p.Log.Info("effect_"+status, "kind", kind, "target", target, p.numberKey(), p.event.Number, "turn_key", p.marker.Key, "action_token", token)
 }
 
 // create makes something that must exist exactly once. After an unclear answer the remote is read, and only what is
@@ -140,8 +141,20 @@ func (p *pass) encode(text string, m model.TurnMarker) (string, error) {
 	return p.Codec.Encode(b)
 }
 
+// maxReason is how many bytes of a reason a marker holds: the comment says it at length.
+const maxReason = 2000
+
+// clip is the beginning of a text that is too long for a marker.
+func clip(text string) string {
+	if len(text) <= maxReason {
+		return text
+	}
+	return strings.ToValidUTF8(text[:maxReason], "") + " […]"
+}
+
 // bodyOf is the comment of a turn, on a pull request or on an issue, but for its token.
 func (p *pass) bodyOf(text string, m model.TurnMarker) journal.Body {
+	m.Reason = clip(m.Reason)
 	if p.issue == nil {
 		return journal.Body{Text: text, Kind: journal.KindTurn, Marker: journal.Packed(m)}
 	}
@@ -180,7 +193,7 @@ func (p *pass) failedText(next string) string {
 	if p.issue == nil {
 		return turn.FailedText(p.snap.Pull, p.feedback, p.marker, next)
 	}
-	return flow.FailedText(*p.snap.Thread, p.markerOf(p.marker), next, flow.Kept(p.kept))
+	return flow.FailedText(*p.snap.Thread, p.markerOf(p.marker), next, p.kept)
 }
 
 // openPhase says that a turn in this phase has not come to an end.

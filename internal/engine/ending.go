@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/mergexo/mergexo/internal/flow"
 	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/turn"
 )
@@ -68,6 +69,9 @@ func (p *pass) failed(ctx context.Context, cause error) error {
 	p.marker.Reason = cause.Error()
 	last := p.marker.Attempt >= turn.MaxAttempts
 	next := turn.Retry(p.marker)
+	if p.issue != nil {
+		next = flow.Again(p.marker.Attempt, turn.MaxAttempts)
+	}
 	if last {
 		next = "Nothing was pushed to the branch and the feedback stays pending."
 	}
@@ -87,7 +91,11 @@ func (p *pass) postpone(ctx context.Context, cause error) error {
 	if p.marker.Spent != nil {
 		p.marker.Spent.Turns--
 	}
-	if err := p.giveUp(ctx, turn.Later); err != nil {
+	next := turn.Later
+	if p.issue != nil {
+		next = flow.Later
+	}
+	if err := p.giveUp(ctx, next); err != nil {
 		return err
 	}
 	return stop(model.ResultRetry, "turn on %s waits: %s; the feedback stays pending", p.subject(), cause)

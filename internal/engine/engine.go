@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"strings"
 	"time"
 
 	"github.com/mergexo/mergexo/internal/config"
@@ -103,7 +104,12 @@ func (e *Engine) handle(ctx context.Context, ev model.Event, rep *model.Report) 
 	case ev.Number == 0:
 		return stop(model.ResultNothing, "the %s event names neither a pull request nor an issue", ev.Name)
 	}
-	return e.rounds(ctx, ev, rep)
+	err := e.rounds(ctx, ev, rep)
+	if g := (*github.Error)(nil); errors.As(err, &g) && g.Kind == github.NotFound && ev.Action != "" && strings.Contains(g.Message, fmt.Sprintf("%s#%d ", ev.Repo, ev.Number)) {
+		// The event itself tells that it was there.
+		return stop(model.ResultNothing, "%s#%d is not there any more: it was deleted, transferred or converted since the event", ev.Repo, ev.Number)
+	}
+	return err
 }
 
 // rounds takes turns on one pull request or issue until nothing is pending, within the bounds.

@@ -13,7 +13,10 @@ import (
 )
 
 // finding is what keeps commits from being pushed, anywhere. The zero value is nothing.
-type finding struct{ reason, detail string }
+type finding struct {
+	reason, detail string
+	nowhere        bool // not to a hidden ref either
+}
 
 // maxFindings is how many secrets are named at most; the first would do.
 const maxFindings = 10
@@ -27,7 +30,7 @@ func (p *pass) inspect(ctx context.Context, base, head string) (finding, error) 
 	known := p.checkout.Tips()
 	err := p.checkout.Countable(ctx, head, append(known, base)...)
 	if sprawl := (*git.ErrSprawl)(nil); errors.As(err, &sprawl) {
-		return finding{model.ReasonForbidden, sprawl.Error()}, nil
+		return finding{model.ReasonForbidden, sprawl.Error(), true}, nil
 	}
 	if err != nil {
 		return finding{}, err
@@ -41,7 +44,7 @@ func (p *pass) inspect(ctx context.Context, base, head string) (finding, error) 
 		changes[i] = model.Change{Path: c.Path, Status: c.Status, OldMode: c.OldMode, Mode: c.NewMode, Size: c.Size, Target: c.Target}
 	}
 	if file, rule := turn.Forbidden(changes, p.settings.Feedback.ForbidPaths, int64(p.settings.Feedback.MaxFileMB)<<20); file != "" {
-		return finding{model.ReasonForbidden, file + ": " + rule}, nil
+		return finding{reason: model.ReasonForbidden, detail: file + ": " + rule}, nil
 	}
 	return p.secrets(ctx, base, head, known)
 }
@@ -66,7 +69,7 @@ func (p *pass) secrets(ctx context.Context, base, head string, known []string) (
 		return err
 	})
 	if err != nil && looking.Err() != nil && ctx.Err() == nil {
-		return finding{model.ReasonSecret, "the commits could not be looked at for secrets within " + leak.Limit.String()}, nil
+		return finding{model.ReasonSecret, "the commits could not be looked at for secrets within " + leak.Limit.String(), true}, nil
 	}
 	if err != nil {
 		return finding{}, err
@@ -76,11 +79,11 @@ func (p *pass) secrets(ctx context.Context, base, head string, known []string) (
 	}
 	if len(found) > 0 {
 		found = append(found, "files in which such things may stand, test fixtures say, are named in [feedback] allow_secrets")
-		return finding{model.ReasonSecret, strings.Join(found, "\n")}, nil
+		return finding{model.ReasonSecret, strings.Join(found, "\n"), true}, nil
 	}
 	for _, u := range unseen {
 		if !u.Binary && turn.Matched(u.Path, p.settings.Feedback.AllowSecrets) == "" {
-			return finding{model.ReasonSecret, fmt.Sprintf("%s: not looked at for secrets: %s (%d bytes); allow_secrets takes files out of that", u.Path, u.Why, u.Size)}, nil
+			return finding{model.ReasonSecret, fmt.Sprintf("%s: not looked at for secrets: %s (%d bytes); allow_secrets takes files out of that", u.Path, u.Why, u.Size), true}, nil
 		}
 	}
 	return finding{}, nil

@@ -10,13 +10,16 @@ import (
 
 	"github.com/mergexo/mergexo/internal/flow"
 	"github.com/mergexo/mergexo/internal/journal"
+	"github.com/mergexo/mergexo/internal/lineage"
+	"github.com/mergexo/mergexo/internal/markdown"
 	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/turn"
 )
 
 // issueWork is what a pass knows of the way from its issue to a pull request.
 type issueWork struct {
-	number int
+	number  int
+	retried bool // an operator asked for this attempt
 	// marker is the attempt at hand, but for what it has in common with a turn's: that is the pass's own marker.
 	marker model.IssueMarker
 	// fresh says that the attempt begins on a branch that nobody has yet.
@@ -191,7 +194,7 @@ func (p *pass) attempt(ctx context.Context, step flow.Step, dead []model.Said[mo
 // undertake makes the marker of the next attempt.
 func (p *pass) undertake(step flow.Step) {
 	number, issue := p.event.Number, *p.snap.Thread
-	w := &issueWork{number: number}
+	w := &issueWork{number: number, retried: p.state.Retried}
 	p.issue = w
 	if step.From != nil {
 		w.marker = step.From.Marker
@@ -281,7 +284,8 @@ func (p *pass) carryIssue(ctx context.Context, step flow.Step, dead []model.Said
 		return err
 	}
 	if p.marker.Attempt > turn.MaxAttempts {
-		return p.wait(ctx, model.ReasonAttempts, "")
+		p.marker.Attempt = turn.MaxAttempts
+		return p.wait(ctx, model.ReasonAttempts, fmt.Sprintf("the runs of %d attempts died before they came to an end; their logs may tell why", turn.MaxAttempts))
 	}
 	return p.finishIssue(ctx)
 }
@@ -335,10 +339,35 @@ func (p *pass) place(ctx context.Context, dead []model.Said[model.TurnMarker]) e
 	if w.fresh && p.taken() {
 		return p.withdraw(ctx, model.ResultRetry, "branch %s was made by somebody else in the same moment", w.marker.Branch)
 	}
+	last := w.marker.LastCheckpoint
 	if w.tip = p.snap.Branch.SHA; w.tip != "" {
+		if err := p.guardCheckpoint(ctx, last); err != nil {
+			return err
+		}
 		p.marker.Start, w.marker.LastCheckpoint = w.tip, w.tip
 	}
 	return p.takeOver(ctx, dead)
+}
+
+// guardCheckpoint compares the last checkpoint with what the branch holds now. Where somebody has rewritten it, an operator
+// says that what is there now is right.
+func (p *pass) guardCheckpoint(ctx context.Context, last string) error {
+	w := p.issue
+	if last == "" || last == w.tip {
+		return nil
+	}
+	relation, err := p.relation(ctx, last, w.tip)
+	if err != nil {
+		return err
+	}
+	if lineage.Decide(relation) != lineage.Block {
+		return nil
+	}
+	if w.retried {
+		p.note(fmt.Sprintf("branch %s was rewritten since the checkpoint at %s; an operator had the work go on from %s", w.marker.Branch, markdown.Short(last), markdown.Short(w.tip)))
+		return nil
+	}
+	return p.wait(ctx, model.ReasonRewrite, fmt.Sprintf("branch %s was at %s and is at %s now, which does not descend from it", w.marker.Branch, last, w.tip))
 }
 
 // taken says that a name is somebody else's: there is such a branch, or there was a pull request from one.
@@ -370,6 +399,9 @@ func (p *pass) redirect(ctx context.Context, step flow.Step) error {
 		p.planned("comment", strconv.Itoa(number), tokens[0])
 		return stop(model.ResultNothing, "dry run: %s would be redirected to pull request %d", step.From.URL, m.Pull)
 	}
+	if pull.State != model.PullOpen { // what was said is for the next attempt to take up, if there is to be one
+		return p.tellClosed(ctx, pull, tokens)
+	}
 	mark := turn.Since(p.snap, later)
 	m.TurnMarker = model.TurnMarker{
 		Repo: m.Repo, Number: number, Key: m.Key, Phase: model.PhaseDone, Events: turn.Keys(number, now), Since: mark.At, Seen: mark.ID,
@@ -385,4 +417,14 @@ func (p *pass) redirect(ctx context.Context, step flow.Step) error {
 	}
 	p.report.Result = model.ResultDone
 	return p.tidy(ctx)
+}
+
+// tellClosed tells people who comment on an issue whose pull request is over how it could go on. It consumes nothing.
+func (p *pass) tellClosed(ctx context.Context, pull model.PullRef, tokens []string) error {
+	body := journal.Body{Text: flow.ClosedText(pull), Tokens: tokens[1:]}
+	if _, err := p.comment(ctx, tokens[0], body, func() int64 { return p.state.Tokens[tokens[0]] }); err != nil {
+		return err
+	}
+	p.report.Result = model.ResultDone
+	return nil
 }

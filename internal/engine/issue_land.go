@@ -349,7 +349,7 @@ func (p *pass) findPull(ctx context.Context) (pull model.PullRef, made bool, err
 		p.marker.Outbox = nil
 		return pull, false, p.wait(ctx, model.ReasonNoChange, "")
 	case k == github.Forbidden, k == github.Invalid:
-		p.kept = turn.Kept{Branch: w.marker.Branch, SHA: p.marker.Planned}
+		p.kept = model.Kept{Branch: w.marker.Branch, SHA: p.marker.Planned}
 		return pull, false, p.wait(ctx, model.ReasonNoPull, told(err))
 	}
 	return pull, false, err

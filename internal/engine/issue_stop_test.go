@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"context"
+	"net/http"
 	"os"
 	"strings"
 	"testing"
@@ -95,8 +96,8 @@ func TestStops(t *testing.T) {
 		"tests fail":       {smallJob, "job", `required_tests = ["sh", "-c", "echo broken; exit 1"]`, "[feedback]\nrepair_rounds = 1", model.ReasonTests, "broken", "hello\nbonjour\nbonjour\n"},
 		"no test":          {bugfix, "job", `test_file_regex = ["_test"]`, "[feedback]\nrepair_rounds = 0", model.ReasonNoTest, "test_file_regex", "hello\nbonjour\n"},
 		"nothing changed":  {smallJob, "idle", "", "", model.ReasonNoChange, "There was nothing to keep", ""},
-		"not ready":        {smallJob, "quiet", "", "", model.ReasonNoChange, "not ready to be pushed", "hello\nquiet\n"},
-		"a forbidden path": {smallJob, "workflow+job", "", "", model.ReasonForbidden, ".github/workflows/x.yml", ""},
+		"not ready":        {smallJob, "quiet", "", "", model.ReasonOutcome, "not ready to be pushed", "hello\nquiet\n"},
+		"a forbidden path": {smallJob, "workflow+job", "", "", model.ReasonForbidden, "git fetch origin refs/mergexo/kept/2/", ""},
 		"a secret":         {smallJob, "secret+job", "", "", model.ReasonSecret, "What was done must not be pushed, and is kept nowhere", ""},
 		"a wrong path":     {design, "job+astray", "", "", model.ReasonOutcome, "touch_paths[0]", ""},
 		"half a merge":     {smallJob, "unmerged+ask", "", "", model.ReasonAgent, "could not be kept", "hello\nours\n"},
@@ -204,7 +205,12 @@ func TestWorkThatCannotBePushedIsLeftOnTheRunner(t *testing.T) {
 	t.Parallel()
 	w := newIssue(t)
 	w.agent = "ask"
-	w.put("/_sandbox/protection", object{"repository": repo.String(), "branch": branch, "push": []string{"octo"}})
+	w.gate.at = func(_ int, r *http.Request) fate {
+		if strings.HasSuffix(r.URL.Path, "/git-receive-pack") {
+			return lost
+		}
+		return passes
+	}
 	e := w.engine()
 	rep, err := e.Handle(context.Background(), w.label("alice", smallJob))
 	require.NoError(t, err)

@@ -83,7 +83,7 @@ func (p *pass) designDocument(ctx context.Context, head string) (*model.Document
 			return &model.Document{Path: name, Text: string(text)}, nil
 		}
 	}
-	return nil, p.blocked(model.ReasonOutcome, fmt.Sprintf("%s: the design document is not on branch %s any more, and none in %s names issue %d in its front matter", w.Doc, w.Base, p.settings.Repo.DesignDir, p.event.Number))
+	return nil, p.blocked(model.ReasonNoDesign, fmt.Sprintf("%s: the design document is not on branch %s any more, and none in %s names issue %d in its front matter", w.Doc, w.Base, p.settings.Repo.DesignDir, p.event.Number))
 }
 
 // said are the words of people who are heard that were taken up before.
@@ -125,7 +125,7 @@ func (p *pass) acceptIssue(ctx context.Context, out model.Outcome) (string, erro
 			err = failing(err)
 		}
 	case !there && head == p.base():
-		err = p.blocked(model.ReasonNoChange, "commit_message: empty, so that what was changed is not ready to be pushed")
+		err = p.blocked(model.ReasonOutcome, "commit_message: empty, so that what was changed is not ready to be pushed")
 	}
 	if err != nil {
 		return "", err
@@ -142,7 +142,7 @@ func (p *pass) document(ctx context.Context, out model.Outcome, more bool) (stri
 	if more {
 		where := ""
 		if k := p.setAside(ctx); k.Branch != "" {
-			where = ", but kept on branch " + k.Branch
+			where = ", but kept on " + k.Named()
 		}
 		p.note("the agent changed files beside its design document; they are not part of the pull request" + where)
 		if err := p.checkout.Reset(ctx, p.base()); err != nil {

@@ -114,7 +114,7 @@ func (p *pass) facts(ctx context.Context, c command.Command) (f command.Facts, e
 		f.Problem = "GitHub did not tell how the head stands to the last accepted one"
 		return f, nil
 	case github.KindOf(err) == github.Unavailable: // the head is named in full: only what is lost cannot be told
-		p.Log.Warn("lost_commits_unknown", "pr_number", p.event.Number, "error", err)
+		p.Log.Warn("lost_commits_unknown", p.numberKey(), p.event.Number, "error", err)
 		return f, nil
 	case err != nil || f.Relation != model.Unknown:
 		return f, err

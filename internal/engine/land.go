@@ -217,7 +217,7 @@ func (p *pass) rebase(ctx context.Context, head string) error {
 	if replayed == "" {
 		return p.restart(ctx, head)
 	}
-	p.Log.Info("turn_replayed", "pr_number", p.event.Number, "turn_key", p.marker.Key, "from", p.base(), "onto", head)
+	p.Log.Info("turn_replayed", p.numberKey(), p.event.Number, "turn_key", p.marker.Key, "from", p.base(), "onto", head)
 	if p.commits, err = p.list(ctx, head, replayed); err != nil {
 		return err
 	}

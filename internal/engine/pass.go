@@ -41,12 +41,12 @@ type pass struct {
 	feedback []model.Comment
 	checkout *git.Checkout
 	commits  []model.Commit
-	notes    []string  // what people should know of the agent's work
-	sessions string    // where the agent has its transcripts
-	sealed   []byte    // the transcript of its session
-	earlier  string    // the head that a handoff began at, where the branch has grown since
-	admitted string    // the head of commits that another process handed over, and that hold
-	kept     turn.Kept // where the work is of an attempt without a result
+	notes    []string   // what people should know of the agent's work
+	sessions string     // where the agent has its transcripts
+	sealed   []byte     // the transcript of its session
+	earlier  string     // the head that a handoff began at, where the branch has grown since
+	admitted string     // the head of commits that another process handed over, and that hold
+	kept     model.Kept // where the work is of an attempt without a result
 	wip      wip
 	// inherited are the branches with saved work of claims whose work is recorded elsewhere.
 	inherited []git.Ref
@@ -190,6 +190,14 @@ func (p *pass) subject() string {
 		return fmt.Sprintf("issue %d", p.event.Number)
 	}
 	return fmt.Sprintf("pull request %d", p.event.Number)
+}
+
+// numberKey is what the log calls the number that the pass is about.
+func (p *pass) numberKey() string {
+	if p.issue != nil || p.snap.Thread != nil {
+		return "issue_number"
+	}
+	return "pr_number"
 }
 
 // SettingsPath is where the settings live, on the base branch.

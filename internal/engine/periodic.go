@@ -44,26 +44,25 @@ func (p *pass) save(ctx context.Context) (end func()) {
 	if branch == "" {
 		return func() {}
 	}
-	over, ended := make(chan struct{}), make(chan struct{})
+	ctx, over := context.WithCancel(ctx)
+	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
 		tick := time.NewTicker(p.settings.Agent.CheckpointEvery)
 		defer tick.Stop()
 		for {
 			select {
-			case <-over:
-				return
 			case <-ctx.Done():
 				return
 			case <-tick.C:
-				if err := p.saveOnce(ctx, branch); err != nil {
-					p.Log.Warn("work_not_saved", "number", p.event.Number, "turn_key", p.marker.Key, "branch", branch, "error", err)
+				if err := p.saveOnce(ctx, branch); err != nil && ctx.Err() == nil {
+					p.Log.Warn("work_not_saved", p.numberKey(), p.event.Number, "turn_key", p.marker.Key, "branch", branch, "error", err)
 				}
 			}
 		}
 	}()
 	return func() {
-		close(over)
+		over() // what the agent has put in the way of a push must not keep us waiting
 		<-ended
 	}
 }
@@ -90,7 +89,7 @@ func (p *pass) saveOnce(ctx context.Context, branch string) error {
 		return err
 	}
 	p.wip.tip, p.wip.sure = head, true
-	p.Log.Info("work_saved", "number", p.event.Number, "turn_key", p.marker.Key, "branch", branch, "head", head)
+	p.Log.Info("work_saved", p.numberKey(), p.event.Number, "turn_key", p.marker.Key, "branch", branch, "head", head)
 	return nil
 }
 
@@ -120,11 +119,11 @@ func (p *pass) inherit(dead []model.Said[model.TurnMarker]) {
 func (p *pass) unsave(ctx context.Context) {
 	for _, ref := range p.droppable() {
 		if err := p.open(ctx); err != nil {
-			p.Log.Warn("saved_work_not_removed", "number", p.event.Number, "ref", ref.Name, "error", err)
+			p.Log.Warn("saved_work_not_removed", p.numberKey(), p.event.Number, "ref", ref.Name, "error", err)
 			break
 		}
 		if err := p.checkout.Forget(ctx, ref.Name); err != nil {
-			p.Log.Warn("saved_work_not_removed", "number", p.event.Number, "ref", ref.Name, "error", err)
+			p.Log.Warn("saved_work_not_removed", p.numberKey(), p.event.Number, "ref", ref.Name, "error", err)
 		}
 	}
 	p.wip, p.inherited = wip{}, nil

@@ -175,7 +175,7 @@ func (p *pass) fold() {
 	for _, d := range p.state.Distrusted {
 		if !p.reported[d.CommentID] {
 			p.reported[d.CommentID] = true
-			p.Log.Warn("marker_ignored", "pr_number", p.event.Number, "comment", d.URL, "reason", d.Reason)
+			p.Log.Warn("marker_ignored", p.numberKey(), p.event.Number, "comment", d.URL, "reason", d.Reason)
 		}
 	}
 }

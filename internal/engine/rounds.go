@@ -60,7 +60,7 @@ func (p *pass) agentRounds(ctx context.Context) (model.Outcome, string, error) {
 // consult asks the agent once. Where its session is not to be had, it begins a new one from what GitHub holds, or stops,
 // as the settings say.
 func (d *dialogue) consult(ctx context.Context) (model.Outcome, error) {
-	d.Log.Info("agent_started", "pr_number", d.event.Number, "turn_key", d.marker.Key, "kind", d.ask.Kind, "repairs", d.fixes, "errands", d.errands)
+	d.Log.Info("agent_started", d.numberKey(), d.event.Number, "turn_key", d.marker.Key, "kind", d.ask.Kind, "repairs", d.fixes, "errands", d.errands)
 	saved := d.save(ctx)
 	out, err := d.agent.Run(ctx, d.checkout.Dir(), turn.Request(d.snap, d.ask))
 	saved()
@@ -78,7 +78,7 @@ func (d *dialogue) consult(ctx context.Context) (model.Outcome, error) {
 	case failed.Kind == agent.NoSession && d.settings.Feedback.OnMissingSession == "block":
 		return out, d.blocked(model.ReasonSession, err.Error())
 	case failed.Kind == agent.NoSession:
-		d.Log.Warn("session_lost", "pr_number", d.event.Number, "turn_key", d.marker.Key, "error", err)
+		d.Log.Warn("session_lost", d.numberKey(), d.event.Number, "turn_key", d.marker.Key, "error", err)
 		return d.anew(ctx)
 	case failed.Kind == agent.Limit:
 		return out, &ending{cause: err, waits: true}
@@ -94,7 +94,7 @@ func (d *dialogue) anew(ctx context.Context) (model.Outcome, error) {
 	if d.issue == nil {
 		var err error
 		if diff, err = d.GitHub.Diff(ctx, d.event.Repo, d.event.Number); err != nil {
-			d.Log.Warn("diff_unknown", "pr_number", d.event.Number, "error", err) // the agent has the checkout
+			d.Log.Warn("diff_unknown", d.numberKey(), d.event.Number, "error", err) // the agent has the checkout
 		}
 	}
 	d.ask.Session, d.ask.Fresh, d.ask.Diff = "", true, diff
@@ -226,7 +226,7 @@ func (d *dialogue) runErrands(ctx context.Context, ops []model.GitOp) error {
 		} else if err := d.errand(ctx, &r); err != nil {
 			return err
 		}
-		d.Log.Info("git_operation", "pr_number", d.event.Number, "turn_key", d.marker.Key, "operation", r.Op, "result", r.Result)
+		d.Log.Info("git_operation", d.numberKey(), d.event.Number, "turn_key", d.marker.Key, "operation", r.Op, "result", r.Result)
 		d.ask.GitResults = append(d.ask.GitResults, r)
 	}
 	return nil

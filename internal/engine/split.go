@@ -279,12 +279,21 @@ func (p *pass) receive(ctx context.Context) (product, error) {
 	if r.err != nil {
 		return product{ending: failing(r.err)}, nil
 	}
-	h := r.Handoff
 	if p.issue != nil {
-		if err := p.beginAt(ctx, h.Start); err != nil {
+		if err := p.beginAt(ctx, r.Start); err != nil {
 			return product{}, err
 		}
 	}
+	done, err := p.takeIn(ctx, r.Handoff)
+	if errors.As(err, &done.ending) {
+		p.unkeepable(done.ending)
+		return done, nil
+	}
+	return done, err
+}
+
+// takeIn holds what was handed over against the rules, and takes in as much of it as holds.
+func (p *pass) takeIn(ctx context.Context, h handoff.Handoff) (product, error) {
 	p.charge(h.Outcome.Usage.CostUSD)
 	for _, n := range h.Notes {
 		if !slices.Contains(p.notes, n) { // this phase may have found the same
@@ -293,30 +302,18 @@ func (p *pass) receive(ctx context.Context) (product, error) {
 	}
 	done := product{out: h.Outcome, head: h.Base(), seconds: h.Seconds}
 	if h.Commits() {
-		err := p.admit(ctx, h)
-		if errors.As(err, &done.ending) {
-			p.unkeepable(done.ending)
-			return done, nil
-		}
-		if err != nil {
+		if err := p.admit(ctx, h); err != nil {
 			return done, err
 		}
 		done.head, p.admitted = h.Head, h.Head
-	}
-	if p.issue != nil && h.Commits() {
 		if err := p.findDocument(ctx, h); err != nil {
 			return done, err
 		}
 	}
-	if done.ending = p.endingOf(h); done.ending != nil {
-		p.unkeepable(done.ending)
-		return done, nil
+	if e := p.endingOf(h); e != nil {
+		return done, e
 	}
-	err := p.valid(ctx, h)
-	if errors.As(err, &done.ending) {
-		return done, nil
-	}
-	return done, err
+	return done, p.valid(ctx, h)
 }
 
 // valid holds what was handed over as a result against the rules for it.

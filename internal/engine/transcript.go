@@ -43,7 +43,7 @@ func (p *pass) unseal(ctx context.Context, sessions string) {
 		}
 	}
 	if err != nil {
-		p.Log.Warn("transcript_not_restored", "pr_number", p.event.Number, "turn_key", p.marker.Key, "error", err)
+		p.Log.Warn("transcript_not_restored", p.numberKey(), p.event.Number, "turn_key", p.marker.Key, "error", err)
 	}
 }
 
@@ -64,7 +64,7 @@ func (p *pass) outlive(ctx context.Context, key string) {
 		return
 	}
 	if err := p.checkout.Forget(ctx, sessionRef(p.event.Number, key)); err != nil {
-		p.Log.Warn("transcript_not_removed", "pr_number", p.event.Number, "error", err)
+		p.Log.Warn("transcript_not_removed", p.numberKey(), p.event.Number, "error", err)
 	}
 }
 
@@ -81,7 +81,7 @@ func (p *pass) seal(m *model.TurnMarker) {
 		sealed, err = p.Transcripts.Seal(p.about(m.Session), files)
 	}
 	if err != nil {
-		p.Log.Warn("transcript_not_kept", "pr_number", p.event.Number, "turn_key", p.marker.Key, "error", err)
+		p.Log.Warn("transcript_not_kept", p.numberKey(), p.event.Number, "turn_key", p.marker.Key, "error", err)
 		p.note("the transcript of the agent's session is not kept: " + err.Error())
 		return
 	}
@@ -113,7 +113,7 @@ func (p *pass) stage(ctx context.Context, ref string, m *model.TurnMarker) error
 		err = push()
 	}
 	if kept := (*git.ErrNotKept)(nil); errors.As(err, &kept) {
-		p.Log.Warn("transcript_not_kept", "pr_number", p.event.Number, "turn_key", p.marker.Key, "error", err)
+		p.Log.Warn("transcript_not_kept", p.numberKey(), p.event.Number, "turn_key", p.marker.Key, "error", err)
 		m.Transcript = ""
 		return nil
 	}

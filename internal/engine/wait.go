@@ -23,9 +23,9 @@ import (
 func (p *pass) wait(ctx context.Context, reason, detail string) error {
 	w := p.issue
 	if p.kept.Branch == "" && w.lost == nil && w.marker.LastCheckpoint != "" { // what earlier attempts did
-		p.kept = turn.Kept{Branch: w.marker.Branch, SHA: w.marker.LastCheckpoint}
+		p.kept = model.Kept{Branch: w.marker.Branch, SHA: w.marker.LastCheckpoint}
 	}
-	said := flow.Stop{Reason: reason, Detail: detail, Kept: flow.Kept(p.kept), Empty: p.empty(detail), Notes: p.notes, Rescue: w.rescue}
+	said := flow.Stop{Reason: reason, Detail: detail, Kept: p.kept, Empty: p.empty(detail), Notes: p.notes, Rescue: w.rescue}
 	ended := &Stop{Result: model.ResultBlocked, Reason: flow.Reason(p.event.Number, w.marker, said), Block: &model.BlockMarker{
 		Repo: p.event.Repo.String(), Number: p.event.Number, Reason: reason, Observed: p.kept.SHA,
 	}}
@@ -37,7 +37,7 @@ func (p *pass) wait(ctx context.Context, reason, detail string) error {
 	}
 	m := w.marker
 	m.TurnMarker, m.Status, m.Waiting = p.marker, model.PhaseWaiting, reason
-	m.Expires, m.TurnMarker.Reason = time.Time{}, detail
+	m.Expires, m.TurnMarker.Reason = time.Time{}, clip(detail)
 	if p.kept.Branch == m.Branch && p.kept.SHA != "" {
 		m.LastCheckpoint = p.kept.SHA
 	}
@@ -132,11 +132,17 @@ func (p *pass) endIssue(ctx context.Context, e *ending) error {
 	return p.failed(ctx, e.cause)
 }
 
+// lastLine is how long a run that was cancelled may take to say where its work is, once lastWords are over.
+const lastLine = 2 * time.Second
+
 // cutShort brings the work to safety in the moment that a cancelled run has left, and says where it is.
 func (p *pass) cutShort(ctx context.Context) error {
-	ctx, done := context.WithTimeout(context.WithoutCancel(ctx), lastWords)
+	whole := context.WithoutCancel(ctx)
+	saving, saved := context.WithTimeout(whole, lastWords)
+	p.kept = p.keep(saving)
+	saved()
+	ctx, done := context.WithTimeout(whole, lastLine) // whatever became of the work is said
 	defer done()
-	p.kept = p.keep(ctx)
 	err := p.wait(ctx, model.ReasonCancelled, "")
 	if s := (*Stop)(nil); errors.As(err, &s) && s.Result == model.ResultBlocked {
 		s.Result = model.ResultRetry
@@ -147,7 +153,7 @@ func (p *pass) cutShort(ctx context.Context) error {
 // keepOnBranch pushes what was done for an issue to the branch of its flow. Where somebody else has a branch of that name, it
 // goes to another one, which is the flow's from then on; where somebody was faster on ours, to one of its own; where it
 // cannot be pushed at all, into a file, and the run fails loudly.
-func (p *pass) keepOnBranch(ctx context.Context, head string) turn.Kept {
+func (p *pass) keepOnBranch(ctx context.Context, head string) model.Kept {
 	w := p.issue
 	names := []string{w.marker.Branch}
 	if w.tip == "" && w.marker.LastCheckpoint == "" {
@@ -159,7 +165,7 @@ func (p *pass) keepOnBranch(ctx context.Context, head string) turn.Kept {
 		if w.lost = p.push(ctx, name, w.tip, head, p.droppable()...); w.lost == nil {
 			w.tip, w.marker.Branch, w.marker.LastCheckpoint = head, name, head
 			p.applied("checkpoint", name, journal.Token("checkpoint", p.marker.Key, head), "applied")
-			return turn.Kept{Branch: name, SHA: head}
+			return model.Kept{Branch: name, SHA: head}
 		}
 		p.Log.Warn("checkpoint_failed", "issue_number", p.event.Number, "branch", name, "turn_key", p.marker.Key, "error", w.lost)
 		if !stale(w.lost) {
@@ -176,8 +182,8 @@ func (p *pass) keepOnBranch(ctx context.Context, head string) turn.Kept {
 	if err := p.checkout.Rescue(ctx, file, w.marker.Branch, p.base(), head); err != nil {
 		p.Log.Error("checkpoint_lost", "issue_number", p.event.Number, "error", err)
 		p.note("it could not be left on the runner either: " + err.Error())
-		return turn.Kept{}
+		return model.Kept{}
 	}
 	w.rescue = file
-	return turn.Kept{}
+	return model.Kept{}
 }

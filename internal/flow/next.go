@@ -129,6 +129,8 @@ func (f Facts) opened(s Step, flow model.Flow, labelled bool) Step {
 	case labelled && (f.State.Retried || at >= 0 && f.labelledSince(f.Pulls[at].ClosedAt)):
 		s.Flow = flow
 		return s.as(Begin, "it was asked for again after pull request %d", m.Pull)
+	case at >= 0 && f.Pulls[at].State == model.PullClosed && f.Queued > 0:
+		return s.as(Redirect, "pull request %d is over", m.Pull)
 	}
 	return s.as(Nothing, "pull request %d of issue %d is over; put the label on again, or /mergexo retry, to begin anew", m.Pull, f.Issue.Number)
 }

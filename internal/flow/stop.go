@@ -9,14 +9,11 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// Kept is a checkpoint: the branch that keeps work that stopped half-way, and its tip. The zero value is none.
-type Kept struct{ Branch, SHA string }
-
 // Stop is why an attempt waits for a person, and where its work is.
 type Stop struct {
 	Reason string // one of model's
 	Detail string // more of it, in words of others
-	Kept   Kept
+	Kept   model.Kept
 	Empty  string // why nothing is kept, as a sentence; "": there was nothing to keep
 	Notes  []string
 	// Rescue is the path of a git bundle on the runner that holds the work as the attempt's branch, where it could not be pushed.
@@ -53,6 +50,8 @@ var pauses = map[string]pause{
 	model.ReasonMarkerEdited: {"a comment that holds MergeXO's state was edited by somebody else",
 		"What it said is neither obeyed nor done again. To go on from what the other comments say, or to begin anew where they say nothing, an operator comments `/mergexo retry`."},
 	model.ReasonBranch:   {"every name for the branch is taken", "Delete or rename branches of this issue below `agent/` that are not needed. " + retry},
+	model.ReasonRewrite:  {"history was rewritten", "Where what is there now is right, or the agent shall try again, an operator comments `/mergexo retry`."},
+	model.ReasonNoDesign: {"the merged design is not to be found", "Put it back, or merge another one; %s, comment here."},
 	model.ReasonConflict: {"commits that were pushed to `%s` meanwhile conflict with the attempt's own", again},
 }
 
@@ -77,6 +76,9 @@ func StopText(i model.Issue, m model.IssueMarker, s Stop) string {
 	}
 	if s.Kept.Branch == "" {
 		return b.String() + "\n" + help(m, s)
+	}
+	if s.Kept.Hidden() {
+		return b.String() + fmt.Sprintf("\n- %s\n- To look at it:\n  `%s`", help(m, s), markdown.Unbundle(s.Kept.Branch))
 	}
 	branch := word(s.Kept.Branch)
 	fmt.Fprintf(&b, "\n- %s\n- To look at the branch or add to it:\n  `git fetch origin %s:%s && git switch %s`", help(m, s), branch, branch, branch)
@@ -107,7 +109,10 @@ func whereabouts(i model.Issue, m model.IssueMarker, s Stop) string {
 }
 
 // kept tells where a checkpoint is, and what it adds to the base branch.
-func kept(i model.Issue, base string, k Kept) string {
+func kept(i model.Issue, base string, k model.Kept) string {
+	if k.Hidden() {
+		return fmt.Sprintf("What was done is kept in a bundle on the hidden ref `%s`, since no branch may hold it.", markdown.Code(k.Branch))
+	}
 	return fmt.Sprintf("What was done is kept on %s at %s ([compare with `%s`](%s/compare/%s...%s)).",
 		branchLink(i, k.Branch), markdown.Commit(i.URL, k.SHA), markdown.Code(base), markdown.Repository(i.URL), escaped(base), k.SHA)
 }

@@ -58,7 +58,7 @@ func PlannedText(i model.Issue, m model.IssueMarker) string {
 }
 
 // FailedText tells that an attempt ended without a result and will be made again; next says when.
-func FailedText(i model.Issue, m model.IssueMarker, next string, k Kept) string {
+func FailedText(i model.Issue, m model.IssueMarker, next string, k model.Kept) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "**No result yet** for %s%s%s\n\n", work(m.Flow), attempt(m), runLink(m))
 	if m.Reason != "" {
@@ -70,6 +70,14 @@ func FailedText(i model.Issue, m model.IssueMarker, next string, k Kept) string 
 	}
 	return b.String()
 }
+
+// Again is the sentence under an attempt that failed and will be made again.
+func Again(attempt, most int) string {
+	return fmt.Sprintf("The next event here tries again (%d of %d), and so does a comment that says what to do otherwise.", attempt, most)
+}
+
+// Later is the sentence under an attempt that does not count, since nothing but time was missing.
+const Later = "The next event here tries again; this attempt does not count."
 
 // ReceiptText tells which pull request came of the issue.
 func ReceiptText(i model.Issue, m model.IssueMarker, pull model.PullRef, o model.Outbox) string {
@@ -97,6 +105,11 @@ func ReceiptText(i model.Issue, m model.IssueMarker, pull model.PullRef, o model
 		fmt.Fprintf(&b, "\n<sub>%s%s</sub>", s, runLink(m))
 	}
 	return strings.TrimRight(b.String(), "\n")
+}
+
+// ClosedText tells people who comment on the issue of a pull request that is over how the work could begin anew.
+func ClosedText(pull model.PullRef) string {
+	return fmt.Sprintf("[#%d](%s) is over, and nothing more happens here by itself. To begin anew, put the label on again, or an operator comments `/mergexo retry`; what was said here is then taken up.", pull.Number, pull.URL)
 }
 
 // RedirectText sends people who comment on the issue to its pull request.

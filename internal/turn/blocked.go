@@ -9,18 +9,18 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// Kept is a checkpoint: the branch that keeps work that stopped half-way, and its tip. The zero value is none.
-type Kept struct{ Branch, SHA string }
-
 // kept tells where a checkpoint is, and what it adds to the head that the work began at.
-func kept(p model.Pull, base string, k Kept) string {
+func kept(p model.Pull, base string, k model.Kept) string {
 	repository := markdown.Repository(p.URL)
+	if k.Hidden() {
+		return fmt.Sprintf("What was done until then is kept in a bundle on a hidden ref, since no branch may hold it. To look at it: `%s`", markdown.Unbundle(k.Branch))
+	}
 	return fmt.Sprintf("What was done until then is kept on branch [`%s`](%s/tree/%s) at %s ([compare](%s/compare/%s...%s)).",
 		markdown.Code(k.Branch), repository, k.Branch, commitLink(p, k.SHA), repository, base, k.SHA)
 }
 
 // BlockText tells why the automation stopped, with both heads, and how a person lets it go on.
-func BlockText(p model.Pull, m model.BlockMarker, detail string, k Kept, notes ...string) string {
+func BlockText(p model.Pull, m model.BlockMarker, detail string, k model.Kept, notes ...string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "**Blocked: %s**\n", headline(m, p))
 	if detail != "" {

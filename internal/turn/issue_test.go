@@ -42,7 +42,7 @@ func wish(kind string) (model.Snapshot, turn.Ask) {
 }
 
 func attempt(key string, status model.Phase, text string) model.Said[model.IssueMarker] {
-	m := model.IssueMarker{TurnMarker: model.TurnMarker{Key: key}, Status: status}
+	m := model.IssueMarker{TurnMarker: model.TurnMarker{Key: key, Claim: key}, Status: status}
 	if status == model.PhaseWaiting {
 		m.LastCheckpoint = strings.Repeat("c", 40)
 	}

@@ -148,7 +148,7 @@ func historyOf(a Ask) []model.HistoryEntry {
 func attempts(st model.State) []model.Said[model.IssueMarker] {
 	var ended []model.Said[model.IssueMarker]
 	for _, t := range st.Flows {
-		if t.Marker.Status != model.PhaseStarted && t.Marker.Status != model.PhasePlanned {
+		if t.Marker.Claim != "" && t.Marker.Status != model.PhaseStarted && t.Marker.Status != model.PhasePlanned {
 			ended = append(ended, t)
 		}
 	}

@@ -106,7 +106,7 @@ func FailedText(p model.Pull, feedback []model.Comment, m model.TurnMarker, next
 	b.WriteString(next)
 	switch {
 	case m.Checkpoint != "":
-		b.WriteString("\n\n" + kept(p, Base(m), Kept{m.Checkpoint, m.CheckpointSHA}))
+		b.WriteString("\n\n" + kept(p, Base(m), model.Kept{Branch: m.Checkpoint, SHA: m.CheckpointSHA}))
 	case m.Planned != "" && m.Planned != Base(m):
 		fmt.Fprintf(&b, "\n\nWhat was done is kept as %s.", commitLink(p, m.Planned))
 	}
