@@ -61,7 +61,7 @@ func TestTheReadmeShowsTheCommentOfAnAgentThatIsStuck(t *testing.T) {
 	marker := model.IssueMarker{Flow: model.FlowBugfix, Branch: branch, Base: "main"}
 	marker.Attempt, marker.RunURL = 1, "https://github.com/octo/widgets/actions/runs/5"
 	text := flow.StopText(issue, marker, flow.Stop{
-		Reason: model.ReasonAgent, Detail: "Bonjour or salut? The tests have one, the handbook has the other.", Kept: flow.Kept{Branch: branch, SHA: strings.Repeat("c2f9a17b30", 4)},
+		Reason: model.ReasonAgent, Detail: "Bonjour or salut? The tests have one, the handbook has the other.", Kept: model.Kept{Branch: branch, SHA: strings.Repeat("c2f9a17b30", 4)},
 	})
 	var said bytes.Buffer
 	require.NoError(t, report.Account(&said, model.Report{Said: []model.Saying{{Where: "comment on #12", Text: text}}}))

@@ -119,10 +119,7 @@ func (p *pass) beginAt(ctx context.Context, start string) error {
 	if lineage.Decide(relation) != lineage.Pass {
 		return p.withdraw(ctx, model.ResultRetry, "the agent began at %s, which branch %s has no more; the next event's agent phase begins anew", markdown.Short(start), name)
 	}
-	p.marker.Start = start
-	if w.tip != "" { // what was pushed there since is for the landing to meet
-		w.tip = start
-	}
+	p.marker.Start = start // what was pushed there since is for the landing to meet
 	return nil
 }
 
@@ -189,8 +186,7 @@ func (p *pass) undesigned(ctx context.Context, h handoff.Handoff) (wrong string,
 // findDocument looks for the document of a design among the files that were handed over: a new one, at a name that is one of
 // this issue's, whatever the title was when it was chosen.
 func (p *pass) findDocument(ctx context.Context, h handoff.Handoff) error {
-	w := &p.issue.marker
-	if w.Flow != model.FlowDesign || w.Doc != "" {
+	if p.issue == nil || p.issue.marker.Flow != model.FlowDesign || p.issue.marker.Doc != "" {
 		return nil
 	}
 	changes, err := p.checkout.Changes(ctx, h.Base(), h.Head)
@@ -201,7 +197,7 @@ func (p *pass) findDocument(ctx context.Context, h handoff.Handoff) error {
 	begins := fmt.Sprintf("%d-", p.event.Number)
 	for _, c := range changes {
 		if c.Status == "A" && path.Dir(c.Path) == dir && path.Ext(c.Path) == ".md" && strings.HasPrefix(path.Base(c.Path), begins) {
-			w.Doc = c.Path
+			p.issue.marker.Doc = c.Path
 			return nil
 		}
 	}

@@ -51,7 +51,7 @@ var pauses = map[string]pause{
 		"What it said is neither obeyed nor done again. To go on from what the other comments say, or to begin anew where they say nothing, an operator comments `/mergexo retry`."},
 	model.ReasonBranch:   {"every name for the branch is taken", "Delete or rename branches of this issue below `agent/` that are not needed. " + retry},
 	model.ReasonRewrite:  {"history was rewritten", "Where what is there now is right, or the agent shall try again, an operator comments `/mergexo retry`."},
-	model.ReasonNoDesign: {"the merged design is not to be found", "Put it back, or merge another one; %s, comment here."},
+	model.ReasonNoDesign: {"the merged design is not to be found", "%s, put it back or merge another one, and comment here."},
 	model.ReasonConflict: {"commits that were pushed to `%s` meanwhile conflict with the attempt's own", again},
 }
 
