@@ -1,0 +1,83 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/mergexo/mergexo/internal/flow"
+	"github.com/mergexo/mergexo/internal/lineage"
+	"github.com/mergexo/mergexo/internal/markdown"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// maxNames is how many names of branches are tried that somebody else has taken.
+const maxNames = 20
+
+// choose finds a name for a fresh branch that nobody has, before anything is claimed: from the claim on, whatever stands
+// under that name is ours.
+func (p *pass) choose(ctx context.Context) error {
+	w := p.issue
+	for nth := 1; nth <= maxNames; nth++ {
+		w.marker.Branch = flow.Branch(w.marker.Flow, p.event.Number, p.snap.Thread.Title, nth)
+		if err := p.readBranch(ctx, w.marker.Branch); err != nil || !p.taken() {
+			return err
+		}
+		if p.snap.Branch.SHA != "" {
+			p.note(fmt.Sprintf("branch %s was there already and was left alone", w.marker.Branch))
+		}
+		if i := slices.IndexFunc(p.snap.Branch.Pulls, func(r model.PullRef) bool { return r.Ours && r.State == model.PullOpen }); i >= 0 {
+			return stop(model.ResultNothing, "pull request %d from branch %s is open, though its receipt on issue %d is gone; close it to begin anew",
+				p.snap.Branch.Pulls[i].Number, w.marker.Branch, p.event.Number)
+		}
+	}
+	last := w.marker.Branch
+	w.marker.Branch = ""
+	return p.wait(ctx, model.ReasonBranch, fmt.Sprintf("%d names were tried, the last one was %s", maxNames, last))
+}
+
+// place looks how the branch stands that the claim names.
+func (p *pass) place(ctx context.Context, dead []model.Said[model.TurnMarker]) error {
+	w := p.issue
+	if w.fresh && p.taken() {
+		return p.withdraw(ctx, model.ResultRetry, "branch %s was made by somebody else in the same moment", w.marker.Branch)
+	}
+	last := w.marker.LastCheckpoint
+	if w.tip = p.snap.Branch.SHA; w.tip != "" {
+		if err := p.guardCheckpoint(ctx, last); err != nil {
+			return err
+		}
+		p.marker.Start, w.marker.LastCheckpoint = w.tip, w.tip
+	}
+	return p.takeOver(ctx, dead)
+}
+
+// guardCheckpoint compares the last checkpoint with what the branch holds now. Where somebody has rewritten it, an operator
+// says that what is there now is right.
+func (p *pass) guardCheckpoint(ctx context.Context, last string) error {
+	w := p.issue
+	if last == "" || last == w.tip {
+		return nil
+	}
+	relation, err := p.relation(ctx, last, w.tip)
+	if err != nil {
+		return err
+	}
+	if lineage.Decide(relation) != lineage.Block {
+		return nil
+	}
+	if w.retried {
+		p.note(fmt.Sprintf("branch %s was rewritten since the checkpoint at %s; an operator had the work go on from %s", w.marker.Branch, markdown.Short(last), markdown.Short(w.tip)))
+		return nil
+	}
+	return p.wait(ctx, model.ReasonRewrite, fmt.Sprintf("branch %s was at %s and is at %s now, which does not descend from it", w.marker.Branch, last, w.tip))
+}
+
+// taken says that a name is somebody else's: there is such a branch, or there was a pull request from one.
+func (p *pass) taken() bool { return p.snap.Branch.SHA != "" || len(p.snap.Branch.Pulls) > 0 }
+
+// readBranch reads the issue again, together with what there is under the name of a branch.
+func (p *pass) readBranch(ctx context.Context, name string) error {
+	p.branch = name
+	return p.read(ctx)
+}
