@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -191,57 +192,58 @@ func (p *pass) attempt(ctx context.Context, step flow.Step, dead []model.Said[mo
 
 // undertake makes the marker of the next attempt.
 func (p *pass) undertake(step flow.Step) {
-	number, issue := p.event.Number, *p.snap.Thread
-	w := &issueWork{number: number, retried: p.state.Retried}
+	w := &issueWork{number: p.event.Number, retried: p.state.Retried}
 	p.issue = w
+	var last model.IssueMarker
 	if step.From != nil {
-		w.marker = step.From.Marker
+		last = step.From.Marker
 	}
 	if step.Act == flow.Finish {
-		p.feedback, _ = turn.Find(p.snap, w.marker.Events)
-		p.marker = p.mine(w.marker.TurnMarker)
-		w.staged = p.marker.Phase == model.PhaseWaiting
+		w.marker, w.staged = last, last.Status == model.PhaseWaiting
+		p.feedback, _ = turn.Find(p.snap, last.Events)
+		p.marker = p.mine(last.TurnMarker)
 		p.marker.Phase = model.PhasePlanned
 		return
 	}
-	w.fresh = step.Act == flow.Begin
-	last := w.marker
-	w.marker = model.IssueMarker{Flow: step.Flow, Base: p.snap.DefaultBranch, Branch: flow.Branch(step.Flow, number, issue.Title, 1)}
-	round, session := int64(0), ""
-	for _, f := range p.state.Flows {
-		if m := f.Marker; m.Status == model.PhaseWaiting && m.Waiting != model.ReasonBudget || m.Status == model.PhaseDone {
-			round = f.CommentID
-		}
-	}
-	start := p.snap.DefaultSHA
-	// Files are no part of a design, and a design is no part of what is done without one.
-	other := step.Act == flow.GoOn && (last.Flow == model.FlowDesign) != (step.Flow == model.FlowDesign)
-	if !w.fresh && other {
-		w.fresh = true
-	}
-	if !w.fresh {
-		if last.LastCheckpoint != "" {
-			start = last.LastCheckpoint
-		}
-		w.marker.Branch, w.marker.LastCheckpoint, w.marker.Doc, w.marker.Design = last.Branch, last.LastCheckpoint, last.Doc, last.Design
-		w.fresh = last.Branch == "" // it was stopped before one was chosen
-		session = last.Session
-	} else if step.Flow == model.FlowImplementation {
-		w.marker.Doc, w.marker.Design = last.Doc, last.Pull
-	}
+	start, session := w.origin(step, last, p.snap)
 	now, later := p.batch()
 	p.feedback = now
-	events := turn.Keys(number, now)
-	key := journal.Token(append([]string{"flow", strconv.Itoa(number), string(step.Flow), strconv.FormatInt(round, 10)}, events...)...)
-	m := model.TurnMarker{
-		Repo: p.event.Repo.String(), Number: number, Key: key, Phase: model.PhaseStarted, Events: events, Start: start, Session: session,
-		Attempt: turn.Attempts(p.state, key) + 1,
-	}
+	events := turn.Keys(w.number, now)
+	key := journal.Token(append([]string{"flow", strconv.Itoa(w.number), string(step.Flow), strconv.FormatInt(round(p.state), 10)}, events...)...)
 	spent, _, _ := p.budget().Spend(p.state.Spent, p.serverNow())
-	m.Spent = &spent
 	mark := turn.Since(p.snap, later)
-	m.Since, m.Seen = mark.At, mark.ID
-	p.marker = p.mine(m)
+	p.marker = p.mine(model.TurnMarker{
+		Repo: p.event.Repo.String(), Number: w.number, Key: key, Phase: model.PhaseStarted, Events: events, Start: start, Session: session,
+		Attempt: turn.Attempts(p.state, key) + 1, Spent: &spent, Since: mark.At, Seen: mark.ID,
+	})
+}
+
+// origin decides where an attempt begins: on a fresh branch from the base, or where the last attempt got to.
+func (w *issueWork) origin(step flow.Step, last model.IssueMarker, s model.Snapshot) (start, session string) {
+	w.marker = model.IssueMarker{Flow: step.Flow, Base: s.DefaultBranch, Branch: flow.Branch(step.Flow, w.number, s.Thread.Title, 1)}
+	// Files are no part of a design, and a design is no part of what is done without one.
+	another := (last.Flow == model.FlowDesign) != (step.Flow == model.FlowDesign)
+	if step.Act == flow.Begin || another {
+		w.fresh = true
+		if step.Flow == model.FlowImplementation {
+			w.marker.Doc, w.marker.Design = last.Doc, last.Pull
+		}
+		return s.DefaultSHA, ""
+	}
+	w.fresh = last.Branch == "" // it was stopped before one was chosen
+	w.marker.Branch, w.marker.LastCheckpoint, w.marker.Doc, w.marker.Design = last.Branch, last.LastCheckpoint, last.Doc, last.Design
+	return cmp.Or(last.LastCheckpoint, s.DefaultSHA), last.Session
+}
+
+// round names what the attempts that follow each other have in common: they come after the same stop or receipt.
+func round(st model.State) int64 {
+	id := int64(0)
+	for _, f := range st.Flows {
+		if m := f.Marker; m.Status == model.PhaseWaiting && m.Waiting != model.ReasonBudget || m.Status == model.PhaseDone {
+			id = f.CommentID
+		}
+	}
+	return id
 }
 
 // foretellIssue puts into the report what would be done, for a dry run.

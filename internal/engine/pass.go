@@ -78,7 +78,7 @@ func (p *pass) close() {
 	}
 }
 
-// once takes the pull request as far as one turn goes. It says whether another look is due.
+// once takes the pull request or issue as far as one turn goes. It says whether another look is due.
 func (p *pass) once(ctx context.Context) (again bool, err error) {
 	if err := p.begin(ctx); err != nil {
 		return false, err
@@ -98,6 +98,11 @@ func (p *pass) once(ctx context.Context) (again bool, err error) {
 	if issue := p.designed(); issue != 0 {
 		return false, errors.Join(p.goOn(ctx, model.Event{Name: p.event.Name, Repo: p.event.Repo, Number: issue}), p.elsewhereEnded)
 	}
+	return p.onPull(ctx)
+}
+
+// onPull takes the pull request as far as one turn goes.
+func (p *pass) onPull(ctx context.Context) (again bool, err error) {
 	if err := p.gates(ctx); err != nil {
 		return false, err
 	}
