@@ -43,7 +43,7 @@ type Agent struct {
 	PassEnv   []string
 	Timeout   time.Duration
 	User      string // unprivileged user to run as; "": our own
-	// CheckpointEvery is how often what an agent has done so far is pushed while it is at work; 0: never.
+	// CheckpointEvery is how often what an agent has done so far is pushed while it is at work.
 	CheckpointEvery time.Duration
 }
 
