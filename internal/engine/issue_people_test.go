@@ -170,9 +170,12 @@ func TestADesignThatIsMergedOnASpentBudgetIsImplementedAnotherDay(t *testing.T) 
 	}
 	require.Len(t, w.comments(), 2, "said once")
 	assert.Contains(t, w.lastWords(), "it opens again at 2026-01-03 00:00 UTC")
+	theirs := "agent/impl/2-greet-in-french"
+	w.api("octo", "POST", w.path("/git/refs"), object{"ref": "refs/heads/" + theirs, "sha": w.mainTip()})
 	w.later(24 * time.Hour)
 	rep := w.handle(w.say("carol", "/mergexo retry"))
 	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
 	require.Len(t, w.pulls(), 2)
-	assert.Equal(t, "agent/impl/2-greet-in-french", w.pulls()[1].at("head", "ref"))
+	assert.Equal(t, theirs+"-2", w.pulls()[1].at("head", "ref"), "no branch was chosen on the day before")
+	assert.Equal(t, w.mainTip(), w.branches()[theirs])
 }

@@ -74,7 +74,7 @@ func TestADesignDocumentIsFoundWhereverPeopleMoveIt(t *testing.T) {
 
 	on, old := "agent/design/2-greet-in-french", "docs/design/2-greet-in-french.md"
 	w.write("alice", on, "docs/design/french.md", w.fileOf(on, old))
-	w.write("alice", on, "docs/design/german.md", strings.Replace(w.fileOf(on, old), "issue: 2", "issue: 1", 1))
+	w.write("alice", on, "docs/design/another.md", strings.Replace(w.fileOf(on, old), "issue: 2", "issue: 1", 1))
 	sha := w.api("octo", "GET", w.path("/contents/"+old+"?ref="+on), nil)["sha"]
 	w.api("alice", "DELETE", w.path("/contents/"+old), object{"message": "Move it", "branch": on, "sha": sha})
 	w.later(time.Minute)
@@ -84,7 +84,7 @@ func TestADesignDocumentIsFoundWhereverPeopleMoveIt(t *testing.T) {
 	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
 	require.Len(t, w.pulls(), 2)
 	assert.Contains(t, w.requests()[0].Prompt, "docs/design/french.md")
-	assert.NotContains(t, w.requests()[0].Prompt, "german.md")
+	assert.NotContains(t, w.requests()[0].Prompt, "another.md")
 }
 
 func TestWorkThatConflictsWithSomebodysPushIsKeptBesideIt(t *testing.T) {
@@ -114,6 +114,12 @@ func TestWorkThatWasRefusedIsPartOfTheNextAttempt(t *testing.T) {
 	require.Equal(t, model.ReasonPush, rep.BlockedReason, rep.Reason)
 	require.Len(t, w.checkpoints(), 1)
 	assert.Contains(t, w.lastWords(), "/tree/"+w.checkpoints()[0])
+	rep = w.handle(w.say("bob", "And now?"))
+	assert.Equal(t, model.ReasonPush, rep.BlockedReason, rep.Reason)
+	w.gate.revive()
+	rep = w.handle(w.say("eve", "Nice."))
+	assert.Equal(t, model.ReasonPush, rep.BlockedReason, rep.Reason)
+	assert.Zero(t, w.gate.writes, "that was said: %v", w.gate.seen)
 	w.put("/_sandbox/protection", object{"repository": repo.String(), "branch": branch, "push": []string{"octo", "github-actions[bot]"}})
 	w.agent = "beside"
 	rep = w.handle(w.say("bob", "I let you push now."))
