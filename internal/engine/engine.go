@@ -105,7 +105,7 @@ func (e *Engine) handle(ctx context.Context, ev model.Event, rep *model.Report) 
 		return stop(model.ResultNothing, "the %s event names neither a pull request nor an issue", ev.Name)
 	}
 	err := e.rounds(ctx, ev, rep)
-	if g := (*github.Error)(nil); errors.As(err, &g) && g.Kind == github.NotFound && ev.Action != "" && strings.Contains(g.Message, fmt.Sprintf("%s#%d ", ev.Repo, ev.Number)) {
+	if g := (*github.Error)(nil); errors.As(err, &g) && g.Kind == github.NotFound && ev.Action != "" && !ev.IsPull && strings.Contains(g.Message, fmt.Sprintf("%s#%d ", ev.Repo, ev.Number)) {
 		// The event itself tells that it was there.
 		return stop(model.ResultNothing, "%s#%d is not there any more: it was deleted, transferred or converted since the event", ev.Repo, ev.Number)
 	}
