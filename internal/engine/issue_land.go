@@ -94,7 +94,18 @@ func (p *pass) unclaimed(ctx context.Context) error {
 	if err := p.read(ctx); err != nil {
 		return p.gone(ctx, err)
 	}
-	return stop(model.ResultRetry, "the claim of this run on %s was deleted meanwhile", p.subject())
+	return p.disowned(ctx)
+}
+
+// disowned ends a run whose claim somebody deleted: nothing but the report can say where the work is.
+func (p *pass) disowned(ctx context.Context) error {
+	where := ""
+	if p.checkout != nil && p.marker.Planned != "" {
+		if k := p.keepAside(context.WithoutCancel(ctx), p.marker.Planned); k.Branch != "" {
+			where = "; its work is kept on branch " + k.Branch
+		}
+	}
+	return stop(model.ResultRetry, "the claim of this run on %s was deleted meanwhile%s", p.subject(), where)
 }
 
 // gone is for an issue that was transferred, deleted or converted while the agent was at work: the branch keeps the work,
@@ -115,14 +126,10 @@ func (p *pass) gone(ctx context.Context, cause error) error {
 // stillWanted holds a fresh snapshot against all that may have changed while the agent was at work.
 func (p *pass) stillWanted(ctx context.Context) error {
 	mine := slices.ContainsFunc(p.state.Turns, func(t model.Said[model.TurnMarker]) bool { return t.CommentID == p.claimID })
-	s := flow.Next(flow.Facts{Issue: *p.snap.Thread, State: p.state, Labels: labelsOf(p.settings.Labels), May: func(string) bool { return true }})
+	s := flow.Next(p.known(0, everybody))
 	switch {
 	case !mine:
-		where := "as " + p.marker.Planned
-		if p.checkout != nil {
-			where = "on branch " + p.keepAside(context.WithoutCancel(ctx), p.marker.Planned).Branch
-		}
-		return stop(model.ResultRetry, "the claim of this run on issue %d was deleted meanwhile; its work is kept %s", p.event.Number, where)
+		return p.disowned(ctx)
 	case p.snap.Thread.Closed:
 		return p.issueClosed(ctx)
 	case s.Act == flow.Nothing:

@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"os"
 	"strings"
@@ -280,4 +281,22 @@ func TestIssuesOfAnySize(t *testing.T) {
 			assert.Equal(t, c.body, w.requests()[0].Issue.Body)
 		})
 	}
+}
+
+func TestAClaimThatIsDeletedMeanwhileLosesNoWork(t *testing.T) {
+	t.Parallel()
+	w := newIssue(t)
+	ev := w.label("alice", smallJob)
+	w.gate.at = func(n int, _ *http.Request) fate {
+		if n == 3 { // the plan, once the work is on its stage
+			w.api("octo", "DELETE", w.path(fmt.Sprintf("/issues/comments/%d", w.comments()[0].id())), nil)
+		}
+		return passes
+	}
+	rep := w.handle(ev)
+	assert.Equal(t, model.ResultRetry, rep.Result, rep.Reason)
+	require.Len(t, w.checkpoints(), 1)
+	assert.Contains(t, rep.Reason, w.checkpoints()[0])
+	assert.Equal(t, "hello\nbonjour\n", w.fileOf(w.checkpoints()[0], "greeting.txt"))
+	assert.Empty(t, w.pulls())
 }

@@ -1,9 +1,6 @@
 package model
 
-import (
-	"strings"
-	"time"
-)
+import "time"
 
 // Phase is how far a turn has come.
 type Phase string
@@ -296,71 +293,6 @@ type State struct {
 	Distrusted []Distrust
 }
 
-// StandingState is how a pull request stands, in one word.
-type StandingState string
-
-// The states of a standing, most pressing first.
-const (
-	StandClosed    StandingState = "closed"
-	StandMerged    StandingState = "merged"
-	StandUntracked StandingState = "untracked"
-	StandReleased  StandingState = "released"
-	StandBlocked   StandingState = "blocked"
-	StandTaken     StandingState = "taken_over"
-	StandPaused    StandingState = "paused"
-	StandClaimed   StandingState = "claimed"
-	StandFailed    StandingState = "failed"
-	StandPending   StandingState = "pending"
-	StandIdle      StandingState = "idle"
-)
-
-// Words is the state as people read it.
-func (s StandingState) Words() string { return strings.ReplaceAll(string(s), "_", " ") }
-
-// Standing is a pull request in short.
-type Standing struct {
-	Number   int           `json:"number"`
-	Title    string        `json:"title"`
-	URL      string        `json:"url"`
-	Issue    int           `json:"issue"` // 0: none
-	Branch   string        `json:"branch"`
-	State    StandingState `json:"state"`
-	Head     string        `json:"head"`
-	Accepted string        `json:"accepted"` // empty: nothing is yet
-	Pending  int           `json:"pending"`  // comments of people who are heard, without an answer
-	Failed   int           `json:"failed"`   // attempts since the last success, unblock or retry
-	LastTurn *LastTurn     `json:"last_turn"`
-	Block    *Blocked      `json:"block"`
-}
-
-// LastTurn is the newest turn of a pull request in short.
-type LastTurn struct {
-	Phase Phase     `json:"phase"`
-	At    time.Time `json:"at"`
-	URL   string    `json:"url"`
-}
-
-// Blocked is a block in short.
-type Blocked struct {
-	Number   int       `json:"number"`
-	Issue    int       `json:"issue"` // 0: none
-	Reason   string    `json:"reason"`
-	Expected string    `json:"expected"`
-	Observed string    `json:"observed"`
-	Since    time.Time `json:"since"`
-	URL      string    `json:"url"`
-}
-
-// Gate is one condition that must be met before anything is done on a pull request, with what it was judged by.
-type Gate struct {
-	Name     GateName `json:"name"`
-	Met      bool     `json:"met"`
-	Evidence string   `json:"evidence"`
-}
-
-// GateName names a gate.
-type GateName string
-
 // Receipt is the comment of the newest finished turn; 0 for none.
 func (s State) Receipt() int64 {
 	id := int64(0)
@@ -370,63 +302,4 @@ func (s State) Receipt() int64 {
 		}
 	}
 	return id
-}
-
-// Effect is one change to the outside world, as data. Its token names it; the engine refuses to apply a token twice.
-type Effect struct {
-	Kind   string `json:"kind"`   // comment, edit, reply, delete, stage, push
-	Target string `json:"target"` // pull request number, comment id or ref
-	Token  string `json:"token"`
-	Status string `json:"status"` // applied, present or planned
-}
-
-// Result is how a run ended, in the words of the report.
-type Result string
-
-// The results; each has its exit code in the command line's table.
-const (
-	ResultDone    Result = "done"
-	ResultNothing Result = "nothing"
-	ResultBlocked Result = "blocked"
-	ResultRetry   Result = "retry"
-	ResultFailed  Result = "failed"
-)
-
-// Calls counts network operations.
-type Calls struct {
-	REST    int `json:"rest"`
-	GraphQL int `json:"graphql"`
-	Git     int `json:"git"`
-}
-
-// Report is what a run did, for people and for programs.
-type Report struct {
-	Result     Result   `json:"result"`
-	Exit       int      `json:"exit"`
-	Number     int      `json:"number"`
-	TurnKey    string   `json:"turn_key"`
-	Effects    []Effect `json:"effects"`
-	Calls      Calls    `json:"calls"`
-	DurationMS int64    `json:"duration_ms"`
-	Reason     string   `json:"reason"`
-
-	// HeadSHA, BlockedReason, Expected and Observed feed the step outputs and the job summary.
-	HeadSHA       string `json:"-"`
-	BlockedReason string `json:"-"`
-	Expected      string `json:"-"`
-	Observed      string `json:"-"`
-	// IsIssue says that Number is an issue's, and Opened is the pull request that this run opened for it, or found.
-	IsIssue bool    `json:"-"`
-	Opened  PullRef `json:"-"`
-	// Mistaken is set when it is the caller who has to mend what went wrong.
-	Mistaken bool `json:"-"`
-	// Said holds the texts that were or would be posted, for people who watch a replay.
-	Said []Saying `json:"-"`
-}
-
-// Saying is one text that was posted, with where it went.
-type Saying struct {
-	Where   string
-	Text    string
-	Passing bool // another text was to take its place
 }

@@ -1,0 +1,71 @@
+package model
+
+import (
+	"strings"
+	"time"
+)
+
+// StandingState is how a pull request stands, in one word.
+type StandingState string
+
+// The states of a standing, most pressing first.
+const (
+	StandClosed    StandingState = "closed"
+	StandMerged    StandingState = "merged"
+	StandUntracked StandingState = "untracked"
+	StandReleased  StandingState = "released"
+	StandBlocked   StandingState = "blocked"
+	StandTaken     StandingState = "taken_over"
+	StandPaused    StandingState = "paused"
+	StandClaimed   StandingState = "claimed"
+	StandFailed    StandingState = "failed"
+	StandPending   StandingState = "pending"
+	StandIdle      StandingState = "idle"
+)
+
+// Words is the state as people read it.
+func (s StandingState) Words() string { return strings.ReplaceAll(string(s), "_", " ") }
+
+// Standing is a pull request in short.
+type Standing struct {
+	Number   int           `json:"number"`
+	Title    string        `json:"title"`
+	URL      string        `json:"url"`
+	Issue    int           `json:"issue"` // 0: none
+	Branch   string        `json:"branch"`
+	State    StandingState `json:"state"`
+	Head     string        `json:"head"`
+	Accepted string        `json:"accepted"` // empty: nothing is yet
+	Pending  int           `json:"pending"`  // comments of people who are heard, without an answer
+	Failed   int           `json:"failed"`   // attempts since the last success, unblock or retry
+	LastTurn *LastTurn     `json:"last_turn"`
+	Block    *Blocked      `json:"block"`
+}
+
+// LastTurn is the newest turn of a pull request in short.
+type LastTurn struct {
+	Phase Phase     `json:"phase"`
+	At    time.Time `json:"at"`
+	URL   string    `json:"url"`
+}
+
+// Blocked is a block in short.
+type Blocked struct {
+	Number   int       `json:"number"`
+	Issue    int       `json:"issue"` // 0: none
+	Reason   string    `json:"reason"`
+	Expected string    `json:"expected"`
+	Observed string    `json:"observed"`
+	Since    time.Time `json:"since"`
+	URL      string    `json:"url"`
+}
+
+// Gate is one condition that must be met before anything is done on a pull request, with what it was judged by.
+type Gate struct {
+	Name     GateName `json:"name"`
+	Met      bool     `json:"met"`
+	Evidence string   `json:"evidence"`
+}
+
+// GateName names a gate.
+type GateName string
