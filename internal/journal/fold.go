@@ -64,6 +64,8 @@ func (f *fold) again(cm model.Comment, said believed) bool {
 		key = m.Command
 	case *model.PRMarker:
 		key = m.Command
+	case *model.MergeMarker:
+		key = m.Command
 	case *model.IssueMarker: // one that is no claim's is said once, too
 		reply = m.Claim == ""
 	default:
@@ -100,6 +102,8 @@ func (f *fold) take(cm model.Comment, marker any) {
 		}
 	case *model.UnblockMarker:
 		f.unblock(cm, m)
+	case *model.MergeMarker:
+		f.merge(cm, m)
 	case *model.CommandMarker:
 		if mark := (model.Mark{At: m.At, ID: m.Seen}); m.Seen != 0 && !mark.At.Before(f.seen.At) {
 			f.seen = mark

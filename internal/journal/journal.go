@@ -21,6 +21,7 @@ const (
 	KindUnblock = "unblock"
 	KindCommand = "command"
 	KindIssue   = "issue"
+	KindMerge   = "merge"
 )
 
 const (

@@ -23,6 +23,8 @@ func (c Codec) open(kind, text string, scope Scope) (any, error) {
 		v = &model.CommandMarker{}
 	case KindIssue:
 		v = &model.IssueMarker{}
+	case KindMerge:
+		v = &model.MergeMarker{}
 	default:
 		return nil, fmt.Errorf("mergexo-%s marker: unknown kind", kind)
 	}
@@ -50,6 +52,11 @@ func (c Codec) open(kind, text string, scope Scope) (any, error) {
 		repo, number = m.Repo, m.Number
 	case *model.CommandMarker:
 		repo, number = m.Repo, m.Number
+	case *model.MergeMarker:
+		repo, number = m.Repo, m.Number
+		if err := checkMerge(m); err != nil {
+			return nil, err
+		}
 	}
 	if !strings.EqualFold(repo, scope.Repo.String()) || number != scope.Number {
 		return nil, fmt.Errorf("mergexo-%s marker: it is about %s#%d", kind, repo, number)
@@ -72,6 +79,22 @@ func checkTurn(kind string, m *model.TurnMarker) error {
 	}
 	if m.Phase == model.PhasePlanned && m.Outbox == nil {
 		return fmt.Errorf("mergexo-%s marker: phase planned without an outbox", kind)
+	}
+	return nil
+}
+
+func checkMerge(m *model.MergeMarker) error {
+	switch m.State {
+	case model.MergeWaiting, model.MergeRunning, model.MergeFailed:
+	case model.MergeDone:
+		if m.Landed == "" {
+			return fmt.Errorf("mergexo-merge marker: state done without a landed commit")
+		}
+	default:
+		return fmt.Errorf("mergexo-merge marker: state %q is unknown", m.State)
+	}
+	if m.Head == "" || m.Base == "" {
+		return fmt.Errorf("mergexo-merge marker: it names no head or no base")
 	}
 	return nil
 }

@@ -273,6 +273,8 @@ type State struct {
 	// Retried says that an operator gave a retry after the newest of them.
 	Retried bool
 	Block   *Said[BlockMarker] // the first since the last unblock
+	// Merges are the requests to merge, each in its newest state, in the order of their comments.
+	Merges []Said[MergeMarker]
 	// Spent is what the newest turn says of its day; zero when an operator has ended a block for a spent budget since.
 	Spent Spent
 	// Paused is the pause that no resume has ended, Released the release that no adopt has.
@@ -302,4 +304,21 @@ func (s State) Receipt() int64 {
 		}
 	}
 	return id
+}
+
+// Merge is the newest request to merge; nil for none. Older ones do not count any more.
+func (s State) Merge() *Said[MergeMarker] {
+	if len(s.Merges) == 0 {
+		return nil
+	}
+	return &s.Merges[len(s.Merges)-1]
+}
+
+// MergeTips are all commits that a request to merge may have moved the head to.
+func (s State) MergeTips() []string {
+	var tips []string
+	for _, m := range s.Merges {
+		tips = append(tips, m.Marker.Tips()...)
+	}
+	return tips
 }

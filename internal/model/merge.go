@@ -1,0 +1,210 @@
+package model
+
+import "time"
+
+// MergeState is how far a request to merge has come.
+type MergeState string
+
+// The states of a request to merge, as its marker says them.
+const (
+	MergeWaiting MergeState = "in_approval"  // something is missing that can come without a change of the head
+	MergeRunning MergeState = "merging"      // a run is at work, or died at it
+	MergeDone    MergeState = "done"         // the base has it
+	MergeFailed  MergeState = "merge_failed" // this request is over
+)
+
+// MergeCode says why a merge did not come about. The values are part of markers, step outputs and the report.
+type MergeCode string
+
+// What ends a request to merge, or keeps it waiting.
+const (
+	CodeApproval      MergeCode = "APPROVAL_MISSING"
+	CodeStale         MergeCode = "APPROVAL_STALE"
+	CodeChanges       MergeCode = "CHANGES_REQUESTED"
+	CodeChecks        MergeCode = "CHECKS_PENDING"
+	CodeChecksFailed  MergeCode = "CHECKS_FAILED"
+	CodeDraft         MergeCode = "DRAFT"
+	CodeFrozen        MergeCode = "FROZEN"
+	CodeClosed        MergeCode = "CLOSED" // the pull request was closed meanwhile
+	CodeBlocked       MergeCode = "BLOCKED"
+	CodeBusy          MergeCode = "BUSY" // a turn is at work
+	CodeStrategy      MergeCode = "STRATEGY_UNUSABLE"
+	CodeCancelled     MergeCode = "CANCELLED"  // an operator took the request back
+	CodeReplaced      MergeCode = "SUPERSEDED" // by a later request
+	CodeConflict      MergeCode = "REBASE_CONFLICT"
+	CodeSquash        MergeCode = "SQUASH_CONFLICT"
+	CodeTests         MergeCode = "PRE_MERGE_FAILED"
+	CodeNoTests       MergeCode = "NO_TESTS"
+	CodeProtected     MergeCode = "PROTECTED"
+	CodeUnrelated     MergeCode = "NO_COMMON_ANCESTOR"
+	CodeEmpty         MergeCode = "NOTHING_TO_MERGE"
+	CodeRewound       MergeCode = "BASE_REWOUND"
+	CodeDiff          MergeCode = "DIFF_CHANGED" // what would land is not what was reviewed
+	CodeForbidden     MergeCode = "FORBIDDEN"    // the token may not
+	CodeAttempts      MergeCode = "ATTEMPTS"     // tried as often as it may be
+	CodeTooMany       MergeCode = "TOO_MANY_COMMITS"
+	CodeBaseMissing   MergeCode = "BASE_MISSING"
+	CodeBranchMissing MergeCode = "BRANCH_MISSING"
+	CodeFrontmatter   MergeCode = "FRONTMATTER"
+	CodeMember        MergeCode = "GROUP_MEMBER" // another pull request of the group is not ready
+
+	CodeBaseMoved MergeCode = "BASE_MOVED"
+	CodeRejected  MergeCode = "PUSH_REJECTED"
+	CodeLock      MergeCode = "LOCK_TIMEOUT"
+	CodeHeadMoved MergeCode = "HEAD_MOVED"
+	CodeDirtyBase MergeCode = "DIRTY_BASE" // a local base branch is checked out with changes
+)
+
+// Retryable says that the same request may succeed later as things are.
+func (c MergeCode) Retryable() bool {
+	switch c {
+	case CodeBaseMoved, CodeRejected, CodeLock, CodeHeadMoved, CodeDirtyBase, CodeBusy, CodeChecks:
+		return true
+	}
+	return false
+}
+
+// The strategies.
+const (
+	StrategyRebase     = "rebase"
+	StrategySquash     = "squash"
+	StrategyNoFF       = "no-ff"
+	StrategyCherryPick = "cherry-pick"
+	StrategyUnion      = "frontmatter-union"
+	StrategyAPI        = "api"
+)
+
+// MergeMarker is the one comment of a request to merge, in its newest state.
+type MergeMarker struct {
+	Repo   string `json:"repo"`
+	Number int    `json:"number"`
+	// Command is the key of the command that this answers, By who gave it and At when.
+	Command string     `json:"command"`
+	By      string     `json:"by"`
+	At      time.Time  `json:"at,omitzero"`
+	State   MergeState `json:"state"`
+	Attempt int        `json:"attempt,omitempty"` // on this head and this tip of the base, from 1
+	// Asked is the strategy that the command names, and Strategy the one that is used.
+	Asked    string `json:"asked,omitempty"`
+	Strategy string `json:"strategy,omitempty"`
+	Head     string `json:"head"`               // that was approved, and that the request is about
+	Base     string `json:"base"`               // branch
+	BaseSHA  string `json:"base_sha,omitempty"` // the tip of the base that Tip was made on
+	// Tip is the commit that was tested and lands, recorded before anything moves. From then on it may be the head.
+	Tip  string `json:"tip,omitempty"`
+	Tree string `json:"tree,omitempty"` // of Tip
+	// Was are the tips of earlier attempts of this request, one of which the head may still be.
+	Was []string `json:"was,omitempty"`
+	// Landed is what the base has: done. It differs from Tip where GitHub made the commit.
+	Landed string    `json:"landed,omitempty"`
+	Reason MergeCode `json:"reason,omitempty"`
+	Detail string    `json:"detail,omitempty"`
+	// Members are the pull requests that land together with this one, in their order, this one among them; nil for it alone.
+	Members []MergeMember `json:"members,omitempty"`
+	// Leader is the pull request whose request this one is part of, as owner/name#number.
+	Leader string `json:"leader,omitempty"`
+
+	Run        int64     `json:"run,omitempty"` // workflow run id; 0 in a terminal
+	RunAttempt int       `json:"run_attempt,omitempty"`
+	RunURL     string    `json:"run_url,omitempty"`
+	Expires    time.Time `json:"expires,omitzero"` // when a merge under way is dead whatever else is known
+	Claim      string    `json:"claim,omitempty"`
+}
+
+// MergeMember is one pull request of a group.
+type MergeMember struct {
+	Repo    string `json:"repo"`
+	Number  int    `json:"number"`
+	Head    string `json:"head"`
+	Base    string `json:"base"`
+	BaseSHA string `json:"base_sha,omitempty"`
+	Tip     string `json:"tip,omitempty"`
+	Tree    string `json:"tree,omitempty"`
+	Landed  string `json:"landed,omitempty"`
+}
+
+// Tips are all commits that this request may have moved the head to.
+func (m MergeMarker) Tips() []string {
+	if m.Tip == "" {
+		return m.Was
+	}
+	return append(append([]string{}, m.Was...), m.Tip)
+}
+
+// Open says that the request has not come to an end.
+func (m MergeMarker) Open() bool { return m.State == MergeWaiting || m.State == MergeRunning }
+
+// Review is the last opinion of somebody who may write.
+type Review struct {
+	Login string
+	State string // APPROVED, CHANGES_REQUESTED or DISMISSED
+	SHA   string // of the head that it was given on
+	At    time.Time
+	URL   string
+}
+
+// Check is a check run or a commit status.
+type Check struct {
+	Name     string
+	App      string // slug of the App that made the check run; "" for a commit status
+	State    CheckState
+	Required bool // by the rules of the base branch
+	URL      string
+	At       time.Time
+}
+
+// CheckState is how a check stands.
+type CheckState string
+
+// The states of a check.
+const (
+	CheckPassed  CheckState = "passed"
+	CheckPending CheckState = "pending"
+	CheckFailed  CheckState = "failed"
+)
+
+// MergeFacts is what has to be asked about a pull request before it may be merged, beside its snapshot.
+type MergeFacts struct {
+	Reviews []Review // of people who may write, one each, the newest
+	Checks  []Check  // of the head, the newest of each name and source
+	// Partial says that there are more reviews or checks than GitHub gave.
+	Partial bool
+	// Conflicting is what GitHub says when it knows; false also when it does not.
+	Conflicting bool
+	// BaseSHA is the tip of the base branch; "": there is none.
+	BaseSHA string
+	// BaseRecorded is the commit of the base that GitHub last compared the head with, which the base may not have any more.
+	BaseRecorded string
+	// PushRefused says that the rules of the base branch keep this token from pushing to it; RuleKnown that GitHub tells.
+	PushRefused, RuleKnown bool
+	// RequiredApprovals and LinearHistory are what the rules of the base branch demand.
+	RequiredApprovals int
+	LinearHistory     bool
+	// RequiredChecks are the names of checks that the rules of the base branch demand.
+	RequiredChecks []string
+	// Methods are GitHub's own ways to merge that the repository allows: merge, squash, rebase.
+	Methods []string
+	// HeadRepo is the repository of the head branch; "" when it is gone.
+	HeadRepo string
+	// CanModify says that maintainers may push to the head branch of a fork.
+	CanModify bool
+	// Users are the open pull requests, other than this one, that have its head branch as their head or base.
+	Users []int
+	// MergeCommit is the commit on the base that GitHub shows for a merged pull request.
+	MergeCommit string
+	Commits     int // of the pull request
+}
+
+// PullNow is what GitHub shows of a pull request at the moment.
+type PullNow struct {
+	State       PullState
+	HeadSHA     string
+	BaseRef     string
+	MergeCommit string // "" unless merged
+}
+
+// Moved is a commit that was made from another one.
+type Moved struct {
+	Commit
+	Was string `json:"was,omitempty"` // the commit that it was made from
+}
