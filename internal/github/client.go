@@ -56,6 +56,7 @@ type Client struct {
 	graphql string
 	scrub   func(string) string
 	now     func() time.Time
+	sleep   func(context.Context, time.Duration) error
 
 	restCalls, graphqlCalls atomic.Int64
 }
@@ -80,7 +81,7 @@ func New(o Options) (*Client, error) {
 	if strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return nil, &Error{Kind: Unauthorized, Op: "open the connection", Message: "the token holds characters that no token has", Fix: fixToken}
 	}
-	c := &Client{graphql: graph.String(), scrub: scrubber(token), now: o.Now}
+	c := &Client{graphql: graph.String(), scrub: scrubber(token), now: o.Now, sleep: o.Sleep}
 	w := &wire{options: o, token: token, api: api, graph: graph, scrub: c.scrub, rest: &c.restCalls, graphql: &c.graphqlCalls}
 	c.http = &http.Client{Transport: w, CheckRedirect: w.redirect}
 	c.rest = gogithub.NewClient(c.http)

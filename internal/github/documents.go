@@ -15,6 +15,11 @@ var (
 	snapshotDocument = document("snapshot")
 	pageDocument     = document("page")
 	surveyDocument   = document("survey")
+
+	mergeFactsDocument = document("mergefacts")
+	mergeMoreDocument  = document("mergemore")
+	pullNowDocument    = document("pullnow")
+	pullsFromDocument  = document("pullsfrom")
 )
 
 var (
@@ -71,4 +76,14 @@ func rightsDocument(n int) string {
 		fmt.Fprintf(&fields, "    p%d: collaborators(login: $l%d, first: 1) { ...Rights }\n", i, i)
 	}
 	return withFragments(fmt.Sprintf("query Rights($owner: String!, $name: String!%s) {\n  repository(owner: $owner, name: $name) {\n%s  }\n}", heads.String(), fields.String()))
+}
+
+// pullsOfDocument asks for the pull requests of n commits, $c0 to $c(n-1), as p0 to p(n-1).
+func pullsOfDocument(n int) string {
+	var heads, fields strings.Builder
+	for i := range n {
+		fmt.Fprintf(&heads, ", $c%d: GitObjectID!", i)
+		fmt.Fprintf(&fields, "    p%d: object(oid: $c%d) { ...PullsOfCommit }\n", i, i)
+	}
+	return withFragments(fmt.Sprintf("query PullsOf($owner: String!, $name: String!%s) {\n  repository(owner: $owner, name: $name) {\n%s  }\n}", heads.String(), fields.String()))
 }

@@ -19,17 +19,20 @@ type Kind string
 
 // The kinds of failure.
 const (
-	Unauthorized Kind = "unauthorized" // 401: the token is missing, wrong or expired
-	Forbidden    Kind = "forbidden"    // 403 that is not a limit: the token lacks a permission
-	NotFound     Kind = "not found"    // 404, or hidden from the token
-	Invalid      Kind = "invalid"      // 400, 405, 409, 422: GitHub understood and refuses
-	Gone         Kind = "gone"         // 410: it was deleted
-	Moved        Kind = "moved"        // a redirect that was not followed: it is at Location now, if GitHub tells
-	RateLimited  Kind = "rate limited" // nothing was changed; Until says when to come back
-	Unavailable  Kind = "unavailable"  // no answer, or 5xx, for a read after its retries; nothing was sent, for a write
-	Unclear      Kind = "unclear"      // a write that may or may not have taken effect: read before anything else
-	PullExists   Kind = "pull exists"  // 422 of CreatePull: there is an open pull request between these branches
-	NoCommits    Kind = "no commits"   // 422 of CreatePull: the base has all that the head has
+	Unauthorized Kind = "unauthorized"  // 401: the token is missing, wrong or expired
+	Forbidden    Kind = "forbidden"     // 403 that is not a limit: the token lacks a permission
+	NotFound     Kind = "not found"     // 404, or hidden from the token
+	Invalid      Kind = "invalid"       // 400, 405, 409, 422: GitHub understood and refuses
+	Gone         Kind = "gone"          // 410: it was deleted
+	Moved        Kind = "moved"         // a redirect that was not followed: it is at Location now, if GitHub tells
+	RateLimited  Kind = "rate limited"  // nothing was changed; Until says when to come back
+	Unavailable  Kind = "unavailable"   // no answer, or 5xx, for a read after its retries; nothing was sent, for a write
+	Unclear      Kind = "unclear"       // a write that may or may not have taken effect: read before anything else
+	PullExists   Kind = "pull exists"   // 422 of CreatePull: there is an open pull request between these branches
+	NoCommits    Kind = "no commits"    // 422 of CreatePull: the base has all that the head has
+	HeadMoved    Kind = "head moved"    // 409 of MergePull: the head is not the one that was named
+	BaseMoved    Kind = "base moved"    // 405 of MergePull: the base moved while GitHub merged
+	NotMergeable Kind = "not mergeable" // 405 of MergePull: a conflict, a rule, a draft, a way that is off; Message has GitHub's words
 )
 
 // Error is every failure of the gateway. Its texts are one line each and never hold the token.

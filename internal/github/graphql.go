@@ -40,46 +40,64 @@ func (e graphError) at(fields []string) bool {
 // null; any other error fails the query, since half an answer must not pass for a whole one. at is the server's time of
 // the answer.
 func (c *Client) query(ctx context.Context, op, document string, variables map[string]any, out any, tolerated ...string) (at time.Time, err error) {
+	at, _, err = c.queryParts(ctx, op, document, variables, out, tolerated...)
+	return at, err
+}
+
+// queryParts is query, and says which of the tolerated fields or aliases had errors, each once and in their order.
+func (c *Client) queryParts(ctx context.Context, op, document string, variables map[string]any, out any, tolerated ...string) (at time.Time, missing []string, err error) {
 	payload, err := json.Marshal(map[string]any{"query": document, "variables": variables})
 	if err != nil {
-		return at, fmt.Errorf("encode the query: %w", err)
+		return at, nil, fmt.Errorf("encode the query: %w", err)
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.graphql, bytes.NewReader(payload))
 	if err != nil {
-		return at, c.fail(op, err)
+		return at, nil, c.fail(op, err)
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Accept", "application/json")
 	req.Header.Set("User-Agent", c.rest.UserAgent)
 	resp, err := c.http.Do(req)
 	if err != nil {
-		return at, c.fail(op, err)
+		return at, nil, c.fail(op, err)
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
 		e := refusal(resp.StatusCode, nil, resp.Header, c.line)
 		e.Op = op
-		return at, e
+		return at, nil, e
 	}
+	missing, err = c.decodeGraph(op, resp, out, tolerated)
+	return serverTime(resp.Header, c.now), missing, err
+}
+
+// decodeGraph reads the data of an answer into out, and which of the tolerated parts had errors.
+func (c *Client) decodeGraph(op string, resp *http.Response, out any, tolerated []string) ([]string, error) {
 	var envelope struct {
 		Data   json.RawMessage
 		Errors []graphError
 	}
 	if err := json.NewDecoder(resp.Body).Decode(&envelope); err != nil {
-		return at, c.unreadable(op, err)
+		return nil, c.unreadable(op, err)
 	}
 	for _, e := range envelope.Errors {
 		if !e.at(tolerated) {
-			return at, c.graphFailure(op, e)
+			return nil, c.graphFailure(op, e)
+		}
+	}
+	var missing []string
+	for _, field := range tolerated {
+		if slices.ContainsFunc(envelope.Errors, func(e graphError) bool { return e.at([]string{field}) }) {
+			missing = append(missing, field)
 		}
 	}
 	if len(envelope.Data) == 0 || string(envelope.Data) == "null" {
-		return at, &Error{Kind: Unavailable, Op: op, Status: resp.StatusCode, Message: "GitHub answered without data", Fix: fixLater}
+		return nil, &Error{Kind: Unavailable, Op: op, Status: resp.StatusCode, Message: "GitHub answered without data", Fix: fixLater}
 	}
 	if err := json.Unmarshal(envelope.Data, out); err != nil {
-		return at, c.unreadable(op, err)
+		return nil, c.unreadable(op, err)
 	}
-	return serverTime(resp.Header, c.now), nil
+	return missing, nil
 }
 
 // graphFailure turns a GraphQL error into ours. https://docs.github.com/graphql has no list of the types; these are seen.

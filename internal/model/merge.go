@@ -167,8 +167,12 @@ const (
 type MergeFacts struct {
 	Reviews []Review // of people who may write, one each, the newest
 	Checks  []Check  // of the head, the newest of each name and source
-	// Partial says that there are more reviews or checks than GitHub gave.
+	// HeadSHA is the head that GitHub showed, which Checks are of.
+	HeadSHA string
+	// Partial says that there are more reviews or checks than GitHub gave, or that it gave no part of Missing.
 	Partial bool
+	// Missing are the parts that this token was not given: "reviews", "checks", "rule", "users".
+	Missing []string
 	// Conflicting is what GitHub says when it knows; false also when it does not.
 	Conflicting bool
 	// BaseSHA is the tip of the base branch; "": there is none.

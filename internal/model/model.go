@@ -81,9 +81,12 @@ type Event struct {
 	Name   string // issue_comment, schedule, ...
 	Action string // created, edited, labeled, ...; empty where the trigger has none
 	Repo   Repo
-	Number int  // issue or pull request; 0 where the trigger is about the whole repository
-	IsPull bool // known to be a pull request
-	Sender Actor
+	Number int // issue or pull request; 0 where the trigger is about the whole repository
+	// Numbers are the pull requests that the trigger names where it can name several: those of a commit that was checked.
+	// Number is the first of them.
+	Numbers []int
+	IsPull  bool // known to be a pull request
+	Sender  Actor
 	// Author, CommentID, CommentNode and CommentBody describe the comment or review that the trigger carries, if any.
 	Author      Actor
 	CommentID   int64

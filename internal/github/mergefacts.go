@@ -1,0 +1,230 @@
+package github
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// furtherPages is how many requests for more checks and reviews are made beside the first one. Beyond 400 of either the
+// facts are Partial.
+const furtherPages = 3
+
+// factParts are the parts of an answer that a token may be refused, by their aliases, and what they are called.
+var factParts = []struct{ alias, name string }{
+	{"opinions", "reviews"}, {"checks", "checks"}, {"rule", "rule"}, {"heads", "users"}, {"bases", "users"},
+}
+
+type mergeFactsData struct {
+	Repository *struct {
+		MergeCommitAllowed, SquashMergeAllowed, RebaseMergeAllowed bool
+		Heads, Bases                                               connection[userNode]
+		PullRequest                                                *mergeNode
+	}
+}
+
+type userNode struct {
+	Number            int
+	IsCrossRepository bool
+}
+
+type mergeNode struct {
+	HeadRefOID          string `json:"headRefOid"`
+	BaseRefOID          string `json:"baseRefOid"`
+	Mergeable           string
+	MaintainerCanModify bool
+	MergeCommit         *struct{ OID string }
+	HeadRepository      *struct{ NameWithOwner string }
+	Commits             struct{ TotalCount int }
+	BaseRef             *struct {
+		Target *struct{ OID string }
+		Rule   *updateRuleNode
+	}
+	Opinions *connection[*opinionNode]
+	Checks   *rollupNode
+}
+
+type updateRuleNode struct {
+	ViewerCanPush                bool
+	RequiredStatusCheckContexts  []string
+	RequiredApprovingReviewCount int
+	RequiresLinearHistory        bool
+}
+
+type opinionNode struct {
+	Author      *actorNode
+	State       string
+	Commit      *struct{ OID string }
+	SubmittedAt *time.Time
+	URL         string
+}
+
+type rollupNode struct {
+	Commit   *struct{ OID string }
+	Contexts connection[*checkNode]
+}
+
+// MergeFacts reads what has to be known before pull request number may be merged: one GraphQL request, and up to three
+// more where there are more than 100 checks or reviews. branch is the pull request's head branch where that is in the same
+// repository, to find who else uses it; "" asks for no Users. Parts that the token may not see are named in Missing.
+func (c *Client) MergeFacts(ctx context.Context, repo model.Repo, number int, branch string) (model.MergeFacts, error) {
+	op := fmt.Sprintf("read what a merge of %s#%d needs", repo, number)
+	if err := checkRepo(repo); err != nil {
+		return model.MergeFacts{}, &Error{Kind: Invalid, Op: op, Message: c.line(err.Error())}
+	}
+	variables := map[string]any{"owner": repo.Owner, "name": repo.Name, "number": number, "branch": branch, "askBranch": branch != ""}
+	r := factsReading{repo: repo, number: number}
+	n, err := c.mergePage(ctx, op, mergeFactsDocument, variables, &r)
+	if err != nil {
+		return model.MergeFacts{}, err
+	}
+	r.start(n, number)
+	for range furtherPages {
+		if !r.opinions.more && !r.checks.more {
+			break
+		}
+		if _, err := c.mergePage(ctx, op, mergeMoreDocument, r.further(), &r); err != nil {
+			return model.MergeFacts{}, err
+		}
+	}
+	return r.told(), nil
+}
+
+// mergePage reads one page of checks and reviews into r.
+func (c *Client) mergePage(ctx context.Context, op, document string, variables map[string]any, r *factsReading) (*mergeFactsData, error) {
+	var may []string
+	for _, p := range factParts {
+		may = append(may, p.alias)
+	}
+	data := new(mergeFactsData)
+	_, missing, err := c.queryParts(ctx, op, document, variables, data, may...)
+	if err != nil {
+		return nil, named(err, Query{Repo: r.repo, Number: r.number})
+	}
+	if data.Repository == nil || data.Repository.PullRequest == nil {
+		return nil, named(&Error{Kind: NotFound, Op: op, Status: http.StatusNotFound, Fix: fixHidden}, Query{Repo: r.repo, Number: r.number})
+	}
+	r.refused(missing)
+	r.take(data.Repository.PullRequest)
+	return data, nil
+}
+
+// factsReading gathers the facts from page to page.
+type factsReading struct {
+	repo             model.Repo
+	number           int
+	facts            model.MergeFacts
+	opinions, checks cursor
+}
+
+func (r *factsReading) refused(aliases []string) {
+	for _, p := range factParts {
+		if slices.Contains(aliases, p.alias) && !slices.Contains(r.facts.Missing, p.name) {
+			r.facts.Missing = append(r.facts.Missing, p.name)
+		}
+	}
+}
+
+// start takes what only the first page has.
+func (r *factsReading) start(data *mergeFactsData, number int) {
+	f, n := &r.facts, data.Repository.PullRequest
+	f.HeadSHA, f.BaseRecorded, f.Conflicting, f.CanModify, f.Commits = n.HeadRefOID, n.BaseRefOID, n.Mergeable == "CONFLICTING", n.MaintainerCanModify, n.Commits.TotalCount
+	if n.MergeCommit != nil {
+		f.MergeCommit = n.MergeCommit.OID
+	}
+	if n.HeadRepository != nil {
+		f.HeadRepo = n.HeadRepository.NameWithOwner
+	}
+	if n.BaseRef != nil && n.BaseRef.Target != nil {
+		f.BaseSHA = n.BaseRef.Target.OID
+	}
+	if n.BaseRef != nil && n.BaseRef.Rule != nil {
+		rule := n.BaseRef.Rule
+		f.RuleKnown, f.PushRefused = true, !rule.ViewerCanPush
+		f.RequiredApprovals, f.RequiredChecks, f.LinearHistory = rule.RequiredApprovingReviewCount, rule.RequiredStatusCheckContexts, rule.RequiresLinearHistory
+	}
+	for _, method := range []struct {
+		name    string
+		allowed bool
+	}{{"merge", data.Repository.MergeCommitAllowed}, {"squash", data.Repository.SquashMergeAllowed}, {"rebase", data.Repository.RebaseMergeAllowed}} {
+		if method.allowed {
+			f.Methods = append(f.Methods, method.name)
+		}
+	}
+	r.users(data.Repository.Heads, number, true)
+	r.users(data.Repository.Bases, number, false)
+	slices.Sort(f.Users)
+	f.Users = slices.Compact(f.Users)
+}
+
+// users adds the other pull requests of a list; those of forks have a branch of the same name and not this one.
+func (r *factsReading) users(list connection[userNode], number int, heads bool) {
+	for _, n := range list.Nodes {
+		if n.Number != 0 && n.Number != number && !(heads && n.IsCrossRepository) {
+			r.facts.Users = append(r.facts.Users, n.Number)
+		}
+	}
+	if list.PageInfo.HasNextPage {
+		r.refused([]string{"heads"})
+	}
+}
+
+// take reads a page. What is null in it was refused.
+func (r *factsReading) take(n *mergeNode) {
+	if n.Opinions != nil {
+		for _, o := range n.Opinions.Nodes {
+			if o == nil {
+				r.refused([]string{"opinions"})
+				continue
+			}
+			r.facts.Reviews = append(r.facts.Reviews, o.review())
+		}
+		r.opinions.step(n.Opinions.PageInfo.HasNextPage, n.Opinions.PageInfo.EndCursor)
+	}
+	if n.Checks == nil {
+		return // no check of any kind, or one that is refused
+	}
+	for _, o := range n.Checks.Contexts.Nodes {
+		if o == nil || o.Typename == "" {
+			r.refused([]string{"checks"})
+			continue
+		}
+		r.facts.Checks = append(r.facts.Checks, o.check())
+	}
+	r.checks.step(n.Checks.Contexts.PageInfo.HasNextPage, n.Checks.Contexts.PageInfo.EndCursor)
+}
+
+func (r *factsReading) further() map[string]any {
+	return map[string]any{
+		"owner": r.repo.Owner, "name": r.repo.Name, "number": r.number,
+		"moreOpinions": r.opinions.more, "opinionsAfter": orNull(r.opinions.at), "moreChecks": r.checks.more, "checksAfter": orNull(r.checks.at),
+	}
+}
+
+// told gives the facts: the newest check of each name and source, in the order of their names.
+func (r *factsReading) told() model.MergeFacts {
+	f := r.facts
+	f.Partial = len(f.Missing) > 0 || r.opinions.more || r.checks.more
+	slices.SortStableFunc(f.Checks, func(a, b model.Check) int {
+		return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.App, b.App), newer(a, b))
+	})
+	f.Checks = slices.CompactFunc(f.Checks, func(a, b model.Check) bool { return a.Name == b.Name && a.App == b.App })
+	return f
+}
+
+func (n *opinionNode) review() model.Review {
+	r := model.Review{Login: n.Author.actor().Login, State: n.State, URL: n.URL}
+	if n.Commit != nil {
+		r.SHA = n.Commit.OID
+	}
+	if n.SubmittedAt != nil {
+		r.At = n.SubmittedAt.UTC()
+	}
+	return r
+}

@@ -1,0 +1,125 @@
+package github
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	gogithub "github.com/google/go-github/v60/github"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+const (
+	// firstPause is how long Await waits before it asks again; it doubles up to longestPause.
+	firstPause   = 250 * time.Millisecond
+	longestPause = 5 * time.Second
+	// mostLooks is how often Await asks at most, however long its limit is.
+	mostLooks = 10
+)
+
+// PullNow reads how a pull request stands, and nothing else of it. A number that is not there is NotFound.
+func (c *Client) PullNow(ctx context.Context, repo model.Repo, number int) (model.PullNow, error) {
+	op := fmt.Sprintf("look at %s#%d", repo, number)
+	if err := checkRepo(repo); err != nil {
+		return model.PullNow{}, &Error{Kind: Invalid, Op: op, Message: c.line(err.Error())}
+	}
+	var data struct {
+		Repository *struct {
+			PullRequest *struct {
+				State, BaseRefName string
+				HeadRefOID         string `json:"headRefOid"`
+				MergeCommit        *struct{ OID string }
+			}
+		}
+	}
+	_, err := c.query(ctx, op, pullNowDocument, map[string]any{"owner": repo.Owner, "name": repo.Name, "number": number}, &data)
+	if err == nil && (data.Repository == nil || data.Repository.PullRequest == nil) {
+		err = &Error{Kind: NotFound, Op: op, Status: http.StatusNotFound, Fix: fixHidden}
+	}
+	if err != nil {
+		return model.PullNow{}, named(err, Query{Repo: repo, Number: number})
+	}
+	n := data.Repository.PullRequest
+	now := model.PullNow{State: model.PullState(n.State), HeadSHA: n.HeadRefOID, BaseRef: n.BaseRefName}
+	if now.State == model.PullMerged && n.MergeCommit != nil {
+		now.MergeCommit = n.MergeCommit.OID
+	}
+	return now, nil
+}
+
+// Await looks at a pull request until done says so, at once and then after pauses that double from 250 ms to 5 s, as long
+// as their sum stays within limit and at most ten times. It gives what it saw last, and whether that is what was waited for.
+func (c *Client) Await(ctx context.Context, repo model.Repo, number int, limit time.Duration, done func(model.PullNow) bool) (now model.PullNow, ok bool, err error) {
+	pause := firstPause
+	for looks := 1; ; looks++ {
+		if now, err = c.PullNow(ctx, repo, number); err != nil {
+			return now, false, err
+		}
+		if done(now) {
+			return now, true, nil
+		}
+		if looks == mostLooks || pause > limit {
+			return now, false, nil
+		}
+		if err := c.sleep(ctx, pause); err != nil {
+			return now, false, &Error{Kind: Unavailable, Op: fmt.Sprintf("wait for %s#%d", repo, number), Message: c.line(err.Error()), Err: err}
+		}
+		limit -= pause
+		pause = min(2*pause, longestPause)
+	}
+}
+
+// MergeInput is how GitHub is to merge. SHA is the head that is meant; Method is merge, squash or rebase. An empty Title or
+// Message leaves the words to GitHub.
+type MergeInput struct{ SHA, Method, Title, Message string }
+
+// MergePull has GitHub merge a pull request, and gives the commit on the base. HeadMoved, BaseMoved and NotMergeable changed
+// nothing; Unclear may have merged. https://docs.github.com/rest/pulls/pulls#merge-a-pull-request
+func (c *Client) MergePull(ctx context.Context, repo model.Repo, number int, in MergeInput) (sha string, err error) {
+	op := fmt.Sprintf("merge %s#%d", repo, number)
+	if err := c.mayWrite(ctx, op, repo); err != nil {
+		return "", err
+	}
+	if len(in.SHA) != 40 {
+		return "", &Error{Kind: Invalid, Op: op, Message: "a merge needs all 40 digits of the head"}
+	}
+	options := &gogithub.PullRequestOptions{SHA: in.SHA, MergeMethod: in.Method, CommitTitle: in.Title}
+	done, _, err := c.rest.PullRequests.Merge(ctx, repo.Owner, repo.Name, number, in.Message, options)
+	if err != nil {
+		return "", mergeRefusal(c.failWrite(op, err))
+	}
+	if done.GetSHA() == "" {
+		return "", unreadableWrite(op, "commit")
+	}
+	return done.GetSHA(), nil
+}
+
+// mergeRefusal tells apart what the endpoint says with its two statuses.
+func mergeRefusal(e *Error) *Error {
+	switch {
+	case e.Status == http.StatusConflict:
+		e.Kind = HeadMoved
+	case e.Status == http.StatusMethodNotAllowed && strings.Contains(strings.ToLower(e.Message), "base branch was modified"):
+		e.Kind = BaseMoved
+	case e.Status == http.StatusMethodNotAllowed:
+		e.Kind = NotMergeable
+	}
+	return e
+}
+
+// ClosePull closes a pull request. One that is closed or merged stays as it is.
+// https://docs.github.com/rest/pulls/pulls#update-a-pull-request
+func (c *Client) ClosePull(ctx context.Context, repo model.Repo, number int) error {
+	op := fmt.Sprintf("close %s#%d", repo, number)
+	if err := c.mayWrite(ctx, op, repo); err != nil {
+		return err
+	}
+	closed := &gogithub.PullRequest{State: gogithub.String("closed")}
+	if _, _, err := c.rest.PullRequests.Edit(repeatable(ctx), repo.Owner, repo.Name, number, closed); err != nil {
+		return c.failWrite(op, err)
+	}
+	return nil
+}

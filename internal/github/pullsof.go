@@ -1,0 +1,89 @@
+package github
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// commitsAtOnce is how many commits one request asks about.
+const commitsAtOnce = 20
+
+// PullsOf says which pull requests of the repository each commit belongs to, by SHA: 20 commits a request. A commit on the
+// default branch belongs to the merged pull request that brought it, any other one to all that have it. A commit that GitHub
+// does not have, or that came without any, is not in the map.
+// https://docs.github.com/graphql/reference/objects#commit
+func (c *Client) PullsOf(ctx context.Context, repo model.Repo, shas []string) (map[string][]model.PullRef, error) {
+	op := fmt.Sprintf("read which pull requests commits of %s came with", repo)
+	if err := checkRepo(repo); err != nil {
+		return nil, &Error{Kind: Invalid, Op: op, Message: c.line(err.Error())}
+	}
+	out := map[string][]model.PullRef{}
+	for len(shas) > 0 {
+		some := shas[:min(len(shas), commitsAtOnce)]
+		shas = shas[len(some):]
+		if err := c.pullsOf(ctx, op, repo, some, out); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+func (c *Client) pullsOf(ctx context.Context, op string, repo model.Repo, shas []string, out map[string][]model.PullRef) error {
+	variables := map[string]any{"owner": repo.Owner, "name": repo.Name}
+	for i, sha := range shas {
+		variables[fmt.Sprintf("c%d", i)] = sha
+	}
+	var data struct {
+		Repository map[string]*struct {
+			AssociatedPullRequests *connection[struct {
+				branchPullNode
+				Repository struct{ NameWithOwner string }
+			}]
+		}
+	}
+	if _, err := c.query(ctx, op, pullsOfDocument(len(shas)), variables, &data, aliases(len(shas))...); err != nil {
+		return named(err, Query{Repo: repo})
+	}
+	for i, sha := range shas {
+		commit := data.Repository[fmt.Sprintf("p%d", i)]
+		if commit == nil || commit.AssociatedPullRequests == nil {
+			continue
+		}
+		for _, n := range commit.AssociatedPullRequests.Nodes {
+			if n.Number != 0 && strings.EqualFold(n.Repository.NameWithOwner, repo.String()) {
+				out[sha] = append(out[sha], n.ref())
+			}
+		}
+	}
+	return nil
+}
+
+// PullsFrom gives the open pull requests of the repository from its own branch of that name, the oldest first; those of
+// forks are left out.
+func (c *Client) PullsFrom(ctx context.Context, repo model.Repo, branch string) ([]model.PullRef, error) {
+	op := fmt.Sprintf("read the pull requests from %s in %s", oneLine(branch), repo)
+	if err := checkRepo(repo); err != nil {
+		return nil, &Error{Kind: Invalid, Op: op, Message: c.line(err.Error())}
+	}
+	var data struct {
+		Repository *struct{ PullRequests connection[branchPullNode] }
+	}
+	_, err := c.query(ctx, op, pullsFromDocument, map[string]any{"owner": repo.Owner, "name": repo.Name, "branch": branch}, &data)
+	if err == nil && data.Repository == nil {
+		err = &Error{Kind: NotFound, Op: op, Status: http.StatusNotFound, Message: "Repository", Fix: fixHidden}
+	}
+	if err != nil {
+		return nil, named(err, Query{Repo: repo})
+	}
+	var out []model.PullRef
+	for _, n := range data.Repository.PullRequests.Nodes {
+		if n.Number != 0 && !n.IsCrossRepository {
+			out = append(out, n.ref())
+		}
+	}
+	return out, nil
+}
