@@ -114,6 +114,10 @@ type Case struct {
 	Agent  string // adapter
 	Gates  []model.Gate
 	Facts  Facts
+	// MergeGates are the conditions of a merge, for `why`; nil where nobody looked.
+	MergeGates []model.Gate
+	// Found is what came of looking further, for merge and revert; nil before that.
+	Found *Found
 	// Standing is the pull request in short.
 	Standing model.Standing
 }
@@ -132,7 +136,7 @@ type Facts struct {
 	Problem string
 }
 
-// Answer is what comes of a command. Marker is what makes it so: a model.UnblockMarker, PRMarker or CommandMarker.
+// Answer is what comes of a command. Marker is what makes it so: a model.UnblockMarker, PRMarker, MergeMarker or CommandMarker.
 type Answer struct {
 	Verdict model.Verdict
 	Text    string
@@ -142,7 +146,7 @@ type Answer struct {
 // Changes says that the command changes something, and so must be said where it changes it.
 func (a Answer) Changes() bool {
 	c, plain := a.Marker.(model.CommandMarker)
-	return !plain || c.Result == model.Applied && slices.Contains([]string{"pause", "resume", "release", "retry"}, c.Command)
+	return !plain || c.Result == model.Applied && slices.Contains([]string{"pause", "resume", "release", "retry", "revert", MergeCancel}, c.Command)
 }
 
 // Decide answers a command of an operator.

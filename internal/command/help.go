@@ -25,8 +25,16 @@ func usage(name string) string {
 			continue
 		}
 		line := Word + " " + v.name
+		var words []string
 		for _, k := range v.keys {
-			line += " [" + k + "=" + map[string]string{keyHead: "SHA", keyIssue: "NUMBER"}[k] + "]"
+			if isWord(k) {
+				words = append(words, k)
+				continue
+			}
+			line += " [" + k + "=" + map[string]string{keyHead: "SHA", keySHA: "SHA", keyIssue: "NUMBER", keyStrategy: "NAME"}[k] + "]"
+		}
+		if len(words) > 0 {
+			line += " [" + strings.Join(words, " \\| ") + "]" // in a table, even inside of code
 		}
 		fmt.Fprintf(&b, "\n| `%s` | %s |", line, v.does)
 	}

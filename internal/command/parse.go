@@ -14,6 +14,7 @@ import (
 	"github.com/agnivade/levenshtein"
 
 	"github.com/mergexo/mergexo/internal/markdown"
+	"github.com/mergexo/mergexo/internal/model"
 )
 
 // Word is what a command's line begins with.
@@ -21,18 +22,21 @@ const Word = "/mergexo"
 
 // Command is one command as it was given. With a Problem it is not to be obeyed.
 type Command struct {
-	Name    string // of the table; empty where the word is none of them
-	Text    string // the line
-	Head    string // head_sha, lower case
-	PR      int    // pr; 0 for the thread's own
-	Issue   int    // issue; 0 for none
-	Problem string // what is wrong and where, for people
+	Name  string // of the table; empty where the word is none of them
+	Text  string // the line
+	Head  string // head_sha or sha, lower case
+	PR    int    // pr; 0 for the thread's own
+	Issue int    // issue; 0 for none
+	// Strategy, DryRun and Cancel are a merge's.
+	Strategy       string
+	DryRun, Cancel bool
+	Problem        string // what is wrong and where, for people
 }
 
 // verb is one line of the table of commands.
 type verb struct {
 	name   string
-	keys   []string // beside pr, which all of them take
+	keys   []string // and words, beside pr, which all of them take
 	decide func(Case) Answer
 	does   string
 }
@@ -48,15 +52,24 @@ func verbs() []verb {
 		{"release", nil, release, "follow it no longer"},
 		{"pause", nil, pause, "do nothing until `resume`; what is said meanwhile waits"},
 		{"resume", nil, resume, "go on after `pause`"},
+		{"merge", []string{keyStrategy, keySHA, wordDryRun, wordCancel}, merge, "merge this pull request once it is approved and its checks have passed; `dry-run` only tells what would happen, `cancel` takes a waiting request back"},
+		{"revert", nil, revert, "open a pull request that takes back what this one has merged"},
 		{"help", nil, help, "show this list"},
 	}
 }
 
 const (
-	keyHead  = "head_sha"
-	keyIssue = "issue"
-	keyPR    = "pr"
+	keyHead     = "head_sha"
+	keyIssue    = "issue"
+	keyPR       = "pr"
+	keyStrategy = "strategy"
+	keySHA      = "sha"
+	wordDryRun  = "dry-run"
+	wordCancel  = "cancel"
 )
+
+// isWord says that a key is given as it is, without a value.
+func isWord(key string) bool { return key == wordDryRun || key == wordCancel }
 
 func names() []string {
 	var out []string
@@ -104,11 +117,16 @@ func parse(line markdown.Line) Command {
 	for _, w := range words[2:] {
 		key, value, ok := strings.Cut(w.Text, "=")
 		key = strings.ToLower(key)
+		known := slices.Contains(keys, key)
 		switch {
-		case !ok:
+		case !ok && !known && slices.ContainsFunc(keys, isWord):
+			c.Problem = trouble(w, "unknown word %s of `%s`%s", shown(key), c.Name, suggest(key, keys))
+		case !ok && !isWord(key):
 			c.Problem = trouble(w, "%s is not key=value%s", markdown.Inline(clip(w.Text)), takes(c.Name, keys))
-		case !slices.Contains(keys, key):
+		case !known:
 			c.Problem = trouble(w, "unknown key %s of `%s`%s", shown(key), c.Name, suggest(key, keys))
+		case ok && isWord(key):
+			c.Problem = trouble(w, "`%s` takes no value, got %s", key, shown(value))
 		case seen[key]:
 			c.Problem = trouble(w, "a second `%s`", key)
 		default:
@@ -119,18 +137,35 @@ func parse(line markdown.Line) Command {
 			return c
 		}
 	}
+	if c.Cancel && (c.DryRun || c.Strategy != "" || c.Head != "") {
+		c.Problem = trouble(words[len(words)-1], "`%s` takes nothing else but `%s`", wordCancel, keyPR)
+	}
 	return c
 }
 
 // set fills in one key.
 func (c *Command) set(w markdown.Line, key, value string) {
-	if key == keyHead {
+	switch key {
+	case keyHead, keySHA:
 		c.Head = strings.ToLower(value)
 		if !NamesCommit(value) {
 			c.Problem = trouble(w, "`%s` wants 7 to 40 hexadecimal digits of a commit, got %s", key, shown(value))
 		}
-		return
+	case keyStrategy:
+		c.Strategy = strings.ToLower(value)
+		if !slices.Contains(model.Strategies(), c.Strategy) {
+			c.Problem = trouble(w, "unknown strategy %s%s", shown(value), suggest(value, model.Strategies()))
+		}
+	case wordDryRun:
+		c.DryRun = true
+	case wordCancel:
+		c.Cancel = true
+	default:
+		c.number(w, key, value)
 	}
+}
+
+func (c *Command) number(w markdown.Line, key, value string) {
 	n, err := strconv.ParseInt(strings.TrimPrefix(value, "#"), 10, 32)
 	if err != nil || n <= 0 {
 		c.Problem = trouble(w, "`%s` wants a number such as 7, got %s", key, shown(value))

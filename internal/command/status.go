@@ -34,16 +34,25 @@ func status(c Case) Answer {
 
 // why tells every gate, met or not, so that "nothing happens here" has an answer.
 func why(c Case) Answer {
+	text := because(c) + "\n\n" + table("condition", c.Gates)
+	if len(c.MergeGates) > 0 {
+		text += "\n\n" + table("to be merged", c.MergeGates)
+	}
+	return c.apply("%s", text)
+}
+
+// table shows gates with what they were judged by.
+func table(head string, gates []model.Gate) string {
 	var b strings.Builder
-	b.WriteString(because(c) + "\n\n| condition | met | evidence |\n| --- | --- | --- |")
-	for _, g := range c.Gates {
+	fmt.Fprintf(&b, "| %s | met | evidence |\n| --- | --- | --- |", head)
+	for _, g := range gates {
 		met := "yes"
 		if !g.Met {
 			met = "**no**"
 		}
 		fmt.Fprintf(&b, "\n| %s | %s | %s |", words(g), met, markdown.Cell(markdown.Plain(g.Evidence)))
 	}
-	return c.apply("%s", b.String())
+	return b.String()
 }
 
 // because is the answer in a sentence: the first gate that is not met decides.
