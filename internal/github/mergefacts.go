@@ -209,8 +209,14 @@ func (r *factsReading) further() map[string]any {
 
 // told gives the facts: the newest check of each name and source, in the order of their names.
 func (r *factsReading) told() model.MergeFacts {
+	if r.opinions.more && !slices.Contains(r.facts.Missing, "reviews") {
+		r.facts.Missing = append(r.facts.Missing, "reviews")
+	}
+	if r.checks.more && !slices.Contains(r.facts.Missing, "checks") {
+		r.facts.Missing = append(r.facts.Missing, "checks")
+	}
 	f := r.facts
-	f.Partial = len(f.Missing) > 0 || r.opinions.more || r.checks.more
+	f.Partial = len(f.Missing) > 0
 	slices.SortStableFunc(f.Checks, func(a, b model.Check) int {
 		return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.App, b.App), newer(a, b))
 	})

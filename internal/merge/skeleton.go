@@ -2,33 +2,6 @@ package merge
 
 import "github.com/mergexo/mergexo/internal/model"
 
-// Way is how a pull request is merged.
-type Way struct {
-	Strategy              string
-	Why                   string // which rule, default or command chose it
-	BaseWins, UnionFields []string
-}
-
-// Choose picks the way of a pull request. The error is a *Refusal.
-func Choose(p Policy, pull model.Pull, facts model.MergeFacts, asked string) (Way, error) {
-	return Way{Strategy: p.Strategy}, nil
-}
-
-// Stale are older approved heads whose sameness matters: the engine asks git about these only.
-func Stale(c Case) []string { return nil }
-
-// Gates judges all conditions of a merge.
-func Gates(c Case) []model.Gate { return nil }
-
-// Judge says what becomes of a request.
-func Judge(c Case) Verdict { return Verdict{} }
-
-// Attempts is the highest attempt on this head and tip of the base.
-func Attempts(st model.State, head, base string) int { return 0 }
-
-// Settle is the result of a run whose request ended or waits with this code.
-func Settle(code model.MergeCode) model.Result { return "" }
-
 // Conflict is one file that cannot be merged.
 type Conflict struct {
 	Path  string

@@ -169,9 +169,9 @@ type MergeFacts struct {
 	Checks  []Check  // of the head, the newest of each name and source
 	// HeadSHA is the head that GitHub showed, which Checks are of.
 	HeadSHA string
-	// Partial says that there are more reviews or checks than GitHub gave, or that it gave no part of Missing.
+	// Partial says that something is Missing.
 	Partial bool
-	// Missing are the parts that this token was not given: "reviews", "checks", "rule", "users".
+	// Missing are the parts that this token was not given, or not all of: "reviews", "checks", "rule", "users".
 	Missing []string
 	// Conflicting is what GitHub says when it knows; false also when it does not.
 	Conflicting bool

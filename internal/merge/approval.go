@@ -1,0 +1,147 @@
+package merge
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mergexo/mergexo/internal/markdown"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// part is said where GitHub gave only some of the reviews or checks: what is missing may be what counts.
+const part = "GitHub gave only a part of the %s, so that nobody knows what the others say"
+
+// lacks says that something counts for a gate that GitHub did not give. Where the facts do not tell what that is, it may be
+// anything.
+func lacks(facts model.MergeFacts, what string) bool {
+	return facts.Partial && (len(facts.Missing) == 0 || slices.Contains(facts.Missing, what))
+}
+
+// opinions are the newest review of each person.
+func opinions(reviews []model.Review) []model.Review {
+	var out []model.Review
+	for _, r := range reviews {
+		i := slices.IndexFunc(out, func(o model.Review) bool { return strings.EqualFold(o.Login, r.Login) })
+		switch {
+		case i < 0:
+			out = append(out, r)
+		case !r.At.Before(out[i].At):
+			out[i] = r
+		}
+	}
+	return out
+}
+
+// approvals are the newest reviews that approve, of others than the author.
+func approvals(c Case) []model.Review {
+	return slices.DeleteFunc(opinions(c.Facts.Reviews), func(r model.Review) bool {
+		return r.State != "APPROVED" || strings.EqualFold(r.Login, c.Snapshot.Pull.Author.Login)
+	})
+}
+
+// same are the heads whose approval is one of the head as it is now: that head, and where a request of ours has moved it
+// there, the head that the request had found.
+func same(c Case) map[string]bool {
+	heads := map[string]bool{c.Snapshot.Pull.HeadSHA: true}
+	requests := []model.MergeMarker{c.Request}
+	for _, m := range c.State.Merges {
+		requests = append(requests, m.Marker)
+	}
+	for grown := true; grown; {
+		grown = false
+		for _, m := range requests {
+			if m.Head != "" && !heads[m.Head] && slices.ContainsFunc(m.Tips(), func(tip string) bool { return heads[tip] }) {
+				heads[m.Head], grown = true, true
+			}
+		}
+	}
+	return heads
+}
+
+// needed is how many approvals it takes: as many as the settings or the rules of the base branch demand, whichever is more,
+// also where the token could pass the latter by.
+func needed(c Case) int { return max(c.Policy.Approvals, c.Facts.RequiredApprovals) }
+
+// fresh splits the approvals into those of the head as it is now and those of another one.
+func fresh(c Case) (fresh, stale []model.Review) {
+	heads := same(c)
+	for _, r := range approvals(c) {
+		if heads[r.SHA] || r.SHA != "" && c.Unchanged[r.SHA] {
+			fresh = append(fresh, r)
+		} else {
+			stale = append(stale, r)
+		}
+	}
+	return fresh, stale
+}
+
+// Stale are the older approved heads whose change would make up for missing approvals if it is the same as the head's; nil
+// where that would not help. What Unchanged tells of is not asked for again.
+func Stale(c Case) []string {
+	now, old := fresh(c)
+	if len(now) >= needed(c) || len(now)+len(old) < needed(c) || lacks(c.Facts, "reviews") {
+		return nil
+	}
+	var out []string
+	for _, r := range old {
+		if _, known := c.Unchanged[r.SHA]; !known && r.SHA != "" && !slices.Contains(out, r.SHA) {
+			out = append(out, r.SHA)
+		}
+	}
+	return out
+}
+
+func approvedGate(c Case) finding {
+	now, old := fresh(c)
+	n := needed(c)
+	head := markdown.Short(c.Snapshot.Pull.HeadSHA)
+	var who []string
+	for _, r := range now {
+		who = append(who, r.Login)
+	}
+	count := fmt.Sprintf("%d of %s", len(now), markdown.Count(n, "approval"))
+	switch {
+	case n == 0:
+		return find(GateApproved, model.CodeApproval, true, "%s", "no approval is needed"+names("; approved by ", who))
+	case lacks(c.Facts, "reviews"):
+		return find(GateApproved, model.CodeApproval, false, part, "reviews")
+	case len(now) >= n:
+		return find(GateApproved, model.CodeApproval, true, "%s%s", count, names(" of "+head+" by ", who))
+	case len(old) == 0:
+		return find(GateApproved, model.CodeApproval, false, "%s%s; people who may write count, the author does not", count, names(" of "+head+" by ", who))
+	}
+	var was []string
+	for _, r := range old {
+		was = append(was, fmt.Sprintf("%s approved %s", r.Login, either(r.SHA == "", "an earlier head", markdown.Short(r.SHA))))
+	}
+	return find(GateApproved, model.CodeStale, false, "%s of %s%s; %s, and the head has another change since", count, head, names(" by ", who), names("", was))
+}
+
+func changesGate(c Case) finding {
+	var who []string
+	for _, r := range opinions(c.Facts.Reviews) {
+		if r.State == "CHANGES_REQUESTED" {
+			who = append(who, either(r.URL == "", r.Login, r.Login+" ("+r.URL+")"))
+		}
+	}
+	switch {
+	case len(who) > 0:
+		return find(GateChanges, model.CodeChanges, false, "changes are requested by %s", names("", who))
+	case lacks(c.Facts, "reviews"):
+		return find(GateChanges, model.CodeChanges, false, part, "reviews")
+	}
+	return find(GateChanges, model.CodeChanges, true, "nobody who may write requests changes")
+}
+
+// names is a list of things after a text; "" for none.
+func names(before string, list []string) string {
+	const most = 10
+	if len(list) == 0 {
+		return ""
+	}
+	if n := len(list) - most; n > 0 {
+		list = append(slices.Clone(list[:most]), fmt.Sprintf("%d more", n))
+	}
+	return before + strings.Join(list, ", ")
+}

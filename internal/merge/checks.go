@@ -1,0 +1,135 @@
+package merge
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/mergexo/mergexo/internal/markdown"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// wanted is a check that has to pass; with an App only a check run of that App is one.
+type wanted struct{ name, app string }
+
+func (w wanted) String() string {
+	if w.app == "" {
+		return w.name
+	}
+	return w.name + " (of " + w.app + ")"
+}
+
+var slug = regexp.MustCompile(`^[a-z0-9][a-z0-9-]*$`)
+
+// want reads an entry of the settings: "name", or "name@app" with the slug of an App. A name that looks like the latter is
+// written with an "@" behind it.
+func want(entry string) wanted {
+	at := strings.LastIndexByte(entry, '@')
+	switch {
+	case at <= 0:
+	case at == len(entry)-1:
+		return wanted{name: entry[:at]}
+	case slug.MatchString(entry[at+1:]):
+		return wanted{entry[:at], entry[at+1:]}
+	}
+	return wanted{name: entry}
+}
+
+// required are the checks that have to pass, by the settings and by the rules of the base branch.
+func required(c Case) []wanted {
+	var out []wanted
+	add := func(w wanted) {
+		if w.name != "" && !slices.Contains(out, w) {
+			out = append(out, w)
+		}
+	}
+	for _, entry := range c.Policy.RequiredChecks {
+		add(want(entry))
+	}
+	for _, name := range c.Facts.RequiredChecks {
+		add(wanted{name: name})
+	}
+	for _, check := range c.Facts.Checks {
+		if check.Required {
+			add(wanted{name: check.Name})
+		}
+	}
+	return out
+}
+
+// newest are the checks that a wanted one is judged by: the newest of each source.
+func (w wanted) newest(checks []model.Check) []model.Check {
+	var out []model.Check
+	for _, check := range checks {
+		if check.Name != w.name || w.app != "" && check.App != w.app {
+			continue
+		}
+		i := slices.IndexFunc(out, func(o model.Check) bool { return o.App == check.App })
+		switch {
+		case i < 0:
+			out = append(out, check)
+		case check.At.After(out[i].At) || check.At.Equal(out[i].At) && worse(check.State, out[i].State):
+			out[i] = check
+		}
+	}
+	return out
+}
+
+// worse orders the states of checks; one that is not known is as good as failed.
+func worse(a, b model.CheckState) bool {
+	order := []model.CheckState{model.CheckPassed, model.CheckPending}
+	rank := func(s model.CheckState) int {
+		if i := slices.Index(order, s); i >= 0 {
+			return i
+		}
+		return len(order)
+	}
+	return rank(a) > rank(b)
+}
+
+// judge is how a wanted check stands, with its evidence. Whoever may report under a name can do so from a second source, so
+// every source has to pass.
+func (w wanted) judge(checks []model.Check) (model.CheckState, string) {
+	found := w.newest(checks)
+	if len(found) == 0 {
+		return model.CheckPending, w.String() + " (nothing has reported it yet)"
+	}
+	worst := found[0]
+	for _, check := range found[1:] {
+		if worse(check.State, worst.State) {
+			worst = check
+		}
+	}
+	said := w.String()
+	if worst.URL != "" {
+		said += " (" + worst.URL + ")"
+	}
+	if worst.State != model.CheckPassed && worst.State != model.CheckPending {
+		return model.CheckFailed, said
+	}
+	return worst.State, said
+}
+
+func checksGate(c Case) finding {
+	by := map[model.CheckState][]string{}
+	all := required(c)
+	for _, w := range all {
+		state, said := w.judge(c.Facts.Checks)
+		by[state] = append(by[state], said)
+	}
+	failed, pending := by[model.CheckFailed], by[model.CheckPending]
+	head := c.Snapshot.Pull.HeadSHA
+	switch {
+	case len(all) == 0 && !lacks(c.Facts, "checks"):
+		return find(GateChecks, model.CodeChecks, true, "no check is required")
+	case c.Facts.HeadSHA != "" && c.Facts.HeadSHA != head:
+		return find(GateChecks, model.CodeChecks, false, "GitHub tells the checks of %s, and the head is %s", markdown.Short(c.Facts.HeadSHA), markdown.Short(head))
+	case len(failed) > 0:
+		return find(GateChecks, model.CodeChecksFailed, false, "failed: %s%s", names("", failed), names("; pending: ", pending))
+	case len(pending) > 0:
+		return find(GateChecks, model.CodeChecks, false, "pending: %s", names("", pending))
+	case lacks(c.Facts, "checks"):
+		return find(GateChecks, model.CodeChecks, false, part, "checks")
+	}
+	return find(GateChecks, model.CodeChecks, true, "passed: %s", names("", by[model.CheckPassed]))
+}

@@ -1,0 +1,99 @@
+package merge
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// Way is how a pull request is merged.
+type Way struct {
+	Strategy              string
+	Why                   string // which rule, default or command chose it, as part of a sentence
+	BaseWins, UnionFields []string
+}
+
+// Choose picks the way of a pull request: what was asked for, else the first enabled rule that matches the head branch,
+// else no-ff for a fork and the default for the rest. What a rule says of conflicts and fields holds whatever was asked
+// for. The error is a *Refusal.
+func Choose(p Policy, pull model.Pull, facts model.MergeFacts, asked string) (Way, error) {
+	way := Way{Strategy: p.Strategy, Why: "the default of the settings"}
+	at := slices.IndexFunc(p.Rules, func(r Rule) bool { return r.Enabled && matches(r.Branch, pull.HeadRef) })
+	switch {
+	case at >= 0:
+		r := p.Rules[at]
+		way = Way{r.Strategy, fmt.Sprintf("the settings' rule for %q", r.Branch), r.BaseWins, r.UnionFields}
+	case pull.CrossRepo:
+		way = Way{Strategy: model.StrategyNoFF, Why: "the default for a fork: its commits stay as they are"}
+	}
+	if asked != "" {
+		if off := switchedOff(p, pull, asked, way); off != "" {
+			return Way{}, refuse("strategy %q is switched off for branch %q: the settings' rule for %q is not enabled", asked, pull.HeadRef, off)
+		}
+		way.Strategy, way.Why = asked, "the command"
+	}
+	if problem := unusable(way, pull, facts); problem != "" {
+		return Way{}, refuse("%s", problem)
+	}
+	return way, nil
+}
+
+func refuse(format string, args ...any) *Refusal {
+	return &Refusal{model.CodeStrategy, fmt.Sprintf(format, args...)}
+}
+
+// switchedOff is the branch of the disabled rule that the strategy would be back by; "" where it comes from elsewhere too.
+func switchedOff(p Policy, pull model.Pull, asked string, way Way) string {
+	if asked == way.Strategy || asked == p.Strategy {
+		return ""
+	}
+	for _, r := range p.Rules {
+		if !r.Enabled && r.Strategy == asked && matches(r.Branch, pull.HeadRef) {
+			return r.Branch
+		}
+	}
+	return ""
+}
+
+// matches says that a glob names a branch, or a directory that the branch is in: "gh-pr-*" is about "gh-pr-7/fix" too.
+// No branch can have the name of a directory of another one, so this is never about two things.
+func matches(glob, branch string) bool {
+	for end := len(branch); end > 0; end = strings.LastIndexByte(branch[:end], '/') {
+		// The settings were checked: the pattern is well-formed.
+		if ok, _ := doublestar.Match(glob, branch[:end]); ok {
+			return true
+		}
+	}
+	return false
+}
+
+// movesHead says that a strategy moves the head branch to what it has made, so that GitHub shows the pull request as merged.
+func movesHead(strategy string) bool {
+	return strategy != model.StrategyNoFF && strategy != model.StrategyAPI
+}
+
+// unusable says why a strategy cannot be had for a pull request; "" where it can.
+func unusable(way Way, pull model.Pull, facts model.MergeFacts) string {
+	s := way.Strategy
+	switch {
+	case !slices.Contains(model.Strategies(), s):
+		return fmt.Sprintf("strategy %q is unknown; there are %s", s, strings.Join(model.Strategies(), ", "))
+	case s == model.StrategyUnion && len(way.UnionFields) == 0:
+		return fmt.Sprintf("strategy %s needs a rule for branch %q that names union_fields", s, pull.HeadRef)
+	case movesHead(s) && pull.CrossRepo && facts.HeadRepo == "":
+		return fmt.Sprintf("strategy %s moves the head branch, and the fork that it was in is gone; strategy=%s leaves it as it is", s, model.StrategyNoFF)
+	case movesHead(s) && pull.CrossRepo && !facts.CanModify:
+		return fmt.Sprintf("strategy %s moves the head branch, which is in the fork %s, and its owner does not let maintainers push to it; strategy=%s leaves it as it is",
+			s, facts.HeadRepo, model.StrategyNoFF)
+	case s == model.StrategyNoFF && facts.LinearHistory:
+		return fmt.Sprintf("strategy %s makes a merge commit, and the rules of branch %q demand a linear history; strategy=%s merges in a way that they allow",
+			s, pull.BaseRef, model.StrategyAPI)
+	case s == model.StrategyAPI && facts.LinearHistory && len(facts.Methods) > 0 && !slices.Contains(facts.Methods, "squash") && !slices.Contains(facts.Methods, "rebase"):
+		return fmt.Sprintf("the rules of branch %q demand a linear history, and the repository allows GitHub only to make merge commits", pull.BaseRef)
+	}
+	return ""
+}

@@ -1,0 +1,254 @@
+package merge
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mergexo/mergexo/internal/markdown"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// The gates of a merge, in the order in which they are asked. What is refused comes before what can be waited for.
+const (
+	GateOpen     model.GateName = "open"
+	GateHead     model.GateName = "head_as_asked"
+	GateBase     model.GateName = "base_exists"
+	GateStrategy model.GateName = "strategy_usable"
+	GateBranch   model.GateName = "branch_exists"
+	GatePushable model.GateName = "base_pushable"
+	GateAlone    model.GateName = "no_other_merge"
+	GateAttempts model.GateName = "attempts_left"
+
+	GateBlock     model.GateName = "not_blocked"
+	GatePaused    model.GateName = "not_paused"
+	GateTaken     model.GateName = "not_taken_over"
+	GateChanges   model.GateName = "no_changes_requested"
+	GateApproved  model.GateName = "approved"
+	GateChecks    model.GateName = "checks_passed"
+	GateDraft     model.GateName = "not_draft"
+	GateFrozen    model.GateName = "not_frozen"
+	GateIdle      model.GateName = "no_turn_at_work"
+	GateMergeable model.GateName = "mergeable" // the last: what else is missing is said before a conflict
+)
+
+// finding is a gate with what comes of it where it is not met.
+type finding struct {
+	model.Gate
+	code model.MergeCode
+	soft bool // it can come to be met while the head stays
+}
+
+func find(name model.GateName, code model.MergeCode, met bool, evidence string, args ...any) finding {
+	return finding{Gate: model.Gate{Name: name, Met: met, Evidence: fmt.Sprintf(evidence, args...)}, code: code}
+}
+
+// Gates judges all conditions of a merge.
+func Gates(c Case) []model.Gate { return Judge(c).Gates }
+
+// Judge says what becomes of a request. What can never come to be met as things are refuses it; with everything met it
+// begins; else it waits.
+func Judge(c Case) Verdict {
+	way, err := Choose(c.Policy, c.Snapshot.Pull, c.Facts, c.Request.Asked)
+	v := Verdict{Go: true, Way: way}
+	for _, f := range slices.Concat(hard(c, way, err), soft(c, way)) {
+		v.Gates = append(v.Gates, f.Gate)
+		if !f.Met && v.Go {
+			v.Go, v.Wait, v.Code, v.Reason = false, f.soft, f.code, f.Evidence
+		}
+	}
+	return v
+}
+
+// hard are the gates that refuse a request.
+func hard(c Case, way Way, err error) []finding {
+	p, facts := c.Snapshot.Pull, c.Facts
+	return []finding{
+		openGate(c.Snapshot),
+		headGate(c),
+		find(GateBase, model.CodeBaseMissing, facts.BaseSHA != "", "%s", base(p, facts)),
+		strategyGate(way, err),
+		branchGate(p, way),
+		pushableGate(p, facts, way),
+		aloneGate(c),
+		attemptsGate(c),
+	}
+}
+
+// soft are the gates that a request waits for.
+func soft(c Case, way Way) []finding {
+	p := c.Snapshot.Pull
+	out := []finding{
+		blockGate(c.State),
+		pausedGate(c.State),
+		takenGate(p, c.Policy),
+		changesGate(c),
+		approvedGate(c),
+		checksGate(c),
+		find(GateDraft, model.CodeDraft, !p.Draft, "%s", either(p.Draft, "it is a draft", "it is no draft")),
+		frozenGate(p, c.Policy),
+		idleGate(c.Busy),
+		mergeableGate(p, c.Facts, way),
+	}
+	for i := range out {
+		out[i].soft = true
+	}
+	return out
+}
+
+func either(is bool, yes, no string) string {
+	if is {
+		return yes
+	}
+	return no
+}
+
+func openGate(s model.Snapshot) finding {
+	if !s.IsPull {
+		return find(GateOpen, model.CodeClosed, false, "it is an issue, not a pull request")
+	}
+	p := s.Pull
+	return find(GateOpen, model.CodeClosed, p.State == model.PullOpen, "pull request %d is %s", p.Number, strings.ToLower(string(p.State)))
+}
+
+// headGate holds the head to the one that was asked for, in the command or when it was given. A tip that this request has
+// made is that head as well.
+func headGate(c Case) finding {
+	head := c.Snapshot.Pull.HeadSHA
+	switch {
+	case c.SHA != "" && !strings.HasPrefix(head, c.SHA) && !strings.HasPrefix(c.Request.Head, c.SHA):
+		return find(GateHead, model.CodeHeadMoved, false, "asked for head %s, and the head is %s", c.SHA, head)
+	case c.Request.Head == "", c.Request.Head == head:
+		return find(GateHead, model.CodeHeadMoved, true, "the head is %s", markdown.Short(head))
+	case slices.Contains(c.Request.Tips(), head):
+		return find(GateHead, model.CodeHeadMoved, true, "the head is %s, which was made from %s for this merge", markdown.Short(head), markdown.Short(c.Request.Head))
+	}
+	return find(GateHead, model.CodeHeadMoved, false, "asked for when the head was %s, and now it is %s; give the command again for that one", c.Request.Head, head)
+}
+
+func base(p model.Pull, facts model.MergeFacts) string {
+	if facts.BaseSHA == "" {
+		return fmt.Sprintf("there is no branch %q", p.BaseRef)
+	}
+	return fmt.Sprintf("branch %q is at %s", p.BaseRef, markdown.Short(facts.BaseSHA))
+}
+
+func strategyGate(way Way, err error) finding {
+	var refusal *Refusal
+	if errors.As(err, &refusal) {
+		return find(GateStrategy, refusal.Code, false, "%s", refusal.Text)
+	}
+	return find(GateStrategy, model.CodeStrategy, true, "%s, by %s", way.Strategy, way.Why)
+}
+
+func branchGate(p model.Pull, way Way) finding {
+	switch {
+	case p.HeadExists:
+		return find(GateBranch, model.CodeBranchMissing, true, "the head is branch %q", p.HeadRef)
+	case way.Strategy == "":
+		return find(GateBranch, model.CodeBranchMissing, false, "the head branch %q was deleted", p.HeadRef)
+	}
+	return find(GateBranch, model.CodeBranchMissing, !movesHead(way.Strategy), "the head branch %q was deleted%s", p.HeadRef,
+		either(movesHead(way.Strategy), "; restore it to go on", ", and strategy "+way.Strategy+" does without"))
+}
+
+// pushableGate: a push that the rules refuse is not tried. Where GitHub does not tell, the push itself finds out.
+func pushableGate(p model.Pull, facts model.MergeFacts, way Way) finding {
+	switch {
+	case way.Strategy == model.StrategyAPI:
+		return find(GatePushable, model.CodeProtected, true, "GitHub itself moves branch %q", p.BaseRef)
+	case facts.PushRefused:
+		return find(GatePushable, model.CodeProtected, false, "the rules of branch %q do not let MergeXO's token push to it; strategy=%s has GitHub merge instead", p.BaseRef, model.StrategyAPI)
+	case !facts.RuleKnown:
+		return find(GatePushable, model.CodeProtected, true, "GitHub does not tell the rules of branch %q; the push will", p.BaseRef)
+	}
+	return find(GatePushable, model.CodeProtected, true, "nothing keeps MergeXO's token from pushing to branch %q", p.BaseRef)
+}
+
+// aloneGate: one merge at a time. The newest one is gone on with by the next run if its own has died; an older one that has
+// died is nobody's any more.
+func aloneGate(c Case) finding {
+	newest := c.State.Merge()
+	for i, m := range c.State.Merges {
+		dead := !m.Marker.Expires.IsZero() && !c.Snapshot.ReadAt.IsZero() && !c.Snapshot.ReadAt.Before(m.Marker.Expires)
+		if m.Marker.State != model.MergeRunning || m.Marker.Command == c.Request.Command || dead && &c.State.Merges[i] != newest {
+			continue
+		}
+		return find(GateAlone, model.CodeBusy, false, "a merge is under way already, asked for by %s, see %s", m.Marker.By, m.URL)
+	}
+	return find(GateAlone, model.CodeBusy, true, "no other merge is under way")
+}
+
+func attemptsGate(c Case) finding {
+	n := Attempts(c.State, c.Snapshot.Pull.HeadSHA, c.Facts.BaseSHA)
+	met := n < c.Policy.Attempts
+	return find(GateAttempts, model.CodeAttempts, met, "%d of %d attempts made on this head and this tip of branch %q%s", n, c.Policy.Attempts, c.Snapshot.Pull.BaseRef,
+		either(met, "", "; another one can be made once either has moved"))
+}
+
+// Attempts is the highest attempt that was made on this head and this tip of the base. The head may be a tip that an
+// attempt has made.
+func Attempts(st model.State, head, base string) int {
+	n := 0
+	for _, s := range st.Merges {
+		if m := s.Marker; m.BaseSHA == base && (m.Head == head || slices.Contains(m.Tips(), head)) {
+			n = max(n, m.Attempt)
+		}
+	}
+	return n
+}
+
+func blockGate(st model.State) finding {
+	if st.Block != nil {
+		return find(GateBlock, model.CodeBlocked, false, "blocked (%s), see %s", st.Block.Marker.Reason, st.Block.URL)
+	}
+	return find(GateBlock, model.CodeBlocked, true, "not blocked")
+}
+
+func pausedGate(st model.State) finding {
+	if st.Paused != nil {
+		return find(GatePaused, model.CodeBlocked, false, "paused by %s, see %s; /mergexo resume goes on", st.Paused.Marker.By, st.Paused.URL)
+	}
+	return find(GatePaused, model.CodeBlocked, true, "not paused")
+}
+
+func takenGate(p model.Pull, policy Policy) finding {
+	switch {
+	case policy.Ignore == "":
+	case has(p.Labels, policy.Ignore):
+		return find(GateTaken, model.CodeBlocked, false, "label %q is on the pull request: a person has taken over", policy.Ignore)
+	case p.Issue != nil && has(p.Issue.Labels, policy.Ignore):
+		return find(GateTaken, model.CodeBlocked, false, "label %q is on its source issue %d: a person has taken over", policy.Ignore, p.Issue.Number)
+	}
+	return find(GateTaken, model.CodeBlocked, true, "no person has taken over by a label")
+}
+
+func frozenGate(p model.Pull, policy Policy) finding {
+	if policy.Freeze != "" && has(p.Labels, policy.Freeze) {
+		return find(GateFrozen, model.CodeFrozen, false, "label %q is on the pull request", policy.Freeze)
+	}
+	return find(GateFrozen, model.CodeFrozen, true, "%s", either(policy.Freeze == "", "no label freezes a pull request", fmt.Sprintf("label %q is not on the pull request", policy.Freeze)))
+}
+
+func has(labels []string, label string) bool {
+	return slices.ContainsFunc(labels, func(l string) bool { return strings.EqualFold(l, label) })
+}
+
+func idleGate(busy *model.Said[model.TurnMarker]) finding {
+	if busy == nil {
+		return find(GateIdle, model.CodeBusy, true, "no turn is at work")
+	}
+	return find(GateIdle, model.CodeBusy, false, "a turn is at work, see %s; it ends at %s at the latest", busy.URL, busy.Marker.Expires.UTC().Format("2006-01-02 15:04 MST"))
+}
+
+// mergeableGate goes by what GitHub says of conflicts, but where a rule may settle them.
+func mergeableGate(p model.Pull, facts model.MergeFacts, way Way) finding {
+	switch {
+	case !facts.Conflicting:
+		return find(GateMergeable, model.CodeConflict, true, "GitHub knows of no conflict with branch %q", p.BaseRef)
+	case way.Strategy == model.StrategyUnion || way.Strategy != model.StrategyAPI && len(way.BaseWins) > 0:
+		return find(GateMergeable, model.CodeConflict, true, "it conflicts with branch %q, and the rule may settle that", p.BaseRef)
+	}
+	return find(GateMergeable, model.CodeConflict, false, "it conflicts with branch %q", p.BaseRef)
+}
