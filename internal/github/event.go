@@ -22,7 +22,10 @@ var readers = map[string]func(object, *model.Event){
 	"pull_request":                readPull,
 	"pull_request_review":         readReview,
 	"pull_request_review_comment": readReviewComment,
-	"workflow_run":                readWorkflowRun,
+	"workflow_run":                func(o object, e *model.Event) { readChecked(o.object("workflow_run"), e) },
+	"check_suite":                 func(o object, e *model.Event) { readChecked(o.object("check_suite"), e) },
+	"check_run":                   func(o object, e *model.Event) { readChecked(o.object("check_run"), e) },
+	"status":                      func(o object, e *model.Event) { e.SHA = o.text("sha", true) },
 	"workflow_dispatch":           readDispatch,
 	"schedule":                    func(object, *model.Event) {},
 }
@@ -108,24 +111,28 @@ func readSaid(o object, e *model.Event, times ...string) {
 	}
 }
 
-// readWorkflowRun takes the first pull request that GitHub connects with the run. It connects none with a run for a
-// fork's pull request; then the event is about no number.
-func readWorkflowRun(o object, e *model.Event) {
-	run := o.object("workflow_run")
-	switch pulls := run.fields["pull_requests"].(type) {
+// readChecked takes the commit and the pull requests that GitHub connects with it. It connects none with the commit of a
+// fork's pull request; then the event is about no number. A status names a commit and nothing else.
+// https://docs.github.com/webhooks/webhook-events-and-payloads#check_suite
+func readChecked(o object, e *model.Event) {
+	e.SHA = o.text("head_sha", false)
+	switch pulls := o.fields["pull_requests"].(type) {
 	case nil:
 	case []any:
-		if len(pulls) == 0 {
-			return
+		for i, v := range pulls {
+			key := fmt.Sprintf("pull_requests[%d]", i)
+			one, ok := v.(map[string]any)
+			if !ok {
+				o.fail(key, "want an object, got "+describe(v))
+				return
+			}
+			e.Numbers = append(e.Numbers, object{o.name(key), one, o.trouble}.number("number"))
 		}
-		first, ok := pulls[0].(map[string]any)
-		if !ok {
-			run.fail("pull_requests[0]", "want an object, got "+describe(pulls[0]))
-			return
-		}
-		e.Number, e.IsPull = object{run.name("pull_requests[0]"), first, run.trouble}.number("number"), true
 	default:
-		run.fail("pull_requests", "want a list, got "+describe(pulls))
+		o.fail("pull_requests", "want a list, got "+describe(pulls))
+	}
+	if len(e.Numbers) > 0 {
+		e.Number, e.IsPull = e.Numbers[0], true
 	}
 }
 
@@ -170,6 +177,9 @@ var shapes = []struct {
 	{"pull_request", []string{"pull_request", "number", "action"}, []string{"thread"}},
 	{"issues", []string{"issue", "action"}, []string{"comment"}},
 	{"workflow_run", []string{"workflow_run", "workflow"}, []string{"deployment", "deployment_status", "check_run"}},
+	{"check_run", []string{"check_run", "action"}, []string{"deployment", "deployment_status", "workflow_run"}},
+	{"check_suite", []string{"check_suite", "action"}, nil},
+	{"status", []string{"sha", "state", "context", "branches"}, nil},
 	{"workflow_dispatch", []string{"inputs", "ref", "workflow"}, nil},
 	{"schedule", []string{"schedule"}, nil},
 }

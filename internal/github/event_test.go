@@ -36,7 +36,10 @@ func TestEveryTrigger(t *testing.T) {
 		{Name: "pull_request_review", Action: "submitted", Number: 2, IsPull: true, CommentID: 237895671, CommentNode: "MDE3OlB1bGxSZXF1ZXN0UmV2aWV3MjM3ODk1Njcx", Author: coder},
 		{Name: "pull_request_review_comment", Action: "created", Number: 2, IsPull: true, CommentID: 284312630,
 			CommentNode: "MDI0OlB1bGxSZXF1ZXN0UmV2aWV3Q29tbWVudDI4NDMxMjYzMA==", CommentBody: "Maybe you should use more emoji on this line.", Author: coder},
-		{Name: "workflow_run", Action: "completed", Repo: octo, Number: 2, IsPull: true},
+		{Name: "workflow_run", Action: "completed", Repo: octo, Number: 2, Numbers: []int{2}, IsPull: true},
+		{Name: "check_suite", Action: "completed", Number: 2, Numbers: []int{2}, IsPull: true, SHA: "ec26c3e57ca3a959ca5aad62de7213c562f8c821"},
+		{Name: "check_run", Action: "completed", Number: 2, Numbers: []int{2}, IsPull: true, SHA: "ec26c3e57ca3a959ca5aad62de7213c562f8c821"},
+		{Name: "status", SHA: "f95f852bd8fca8fcc58a9a2d6c842781e32a215e"},
 		{Name: "workflow_dispatch", Repo: octo},
 		{Name: "schedule"},
 	}
@@ -163,6 +166,8 @@ func TestForeignPayloads(t *testing.T) {
 		{"workflow_run", edit(t, "workflow_run", "x", "workflow_run", "pull_requests"), `payload: workflow_run.pull_requests: want a list, got the string "x"`},
 		{"workflow_run", edit(t, "workflow_run", []any{nil}, "workflow_run", "pull_requests"), "payload: workflow_run.pull_requests[0]: want an object, got null"},
 		{"workflow_run", edit(t, "workflow_run", []any{map[string]any{}}, "workflow_run", "pull_requests"), "payload: workflow_run.pull_requests[0].number: missing"},
+		{"check_run", edit(t, "check_run", 7, "check_run"), "payload: check_run: want an object, got the number 7"},
+		{"status", edit(t, "status", gone, "sha"), "payload: sha: missing"},
 		{"workflow_dispatch", edit(t, "workflow_dispatch", "seven", "inputs", "pr"), `payload: inputs.pr: want the number of a pull request, got the string "seven"`},
 		{"workflow_dispatch", edit(t, "workflow_dispatch", true, "inputs", "number"), "payload: inputs.number: want a number, got true"},
 	} {
@@ -189,6 +194,11 @@ func TestWhatMayBeMissing(t *testing.T) {
 	e, err = ParseEvent("workflow_run", edit(t, "workflow_run", []any{}, "workflow_run", "pull_requests"))
 	require.NoError(t, err)
 	assert.Zero(t, e.Number)
+
+	e, err = ParseEvent("check_suite", edit(t, "check_suite", []any{map[string]any{"number": 9}, map[string]any{"number": 4}}, "check_suite", "pull_requests"))
+	require.NoError(t, err)
+	assert.Equal(t, []int{9, 4}, e.Numbers, "a commit can be the head of several pull requests")
+	assert.Equal(t, 9, e.Number)
 
 	for _, bot := range []map[string]any{{"login": "github-actions[bot]"}, {"login": "renovate", "type": "Bot"}} {
 		e, err = ParseEvent("issue_comment", edit(t, "issue_comment", bot, "sender"))

@@ -85,8 +85,10 @@ type Event struct {
 	// Numbers are the pull requests that the trigger names where it can name several: those of a commit that was checked.
 	// Number is the first of them.
 	Numbers []int
-	IsPull  bool // known to be a pull request
-	Sender  Actor
+	// SHA is the commit that was checked; "" where the trigger is about no commit.
+	SHA    string
+	IsPull bool // known to be a pull request
+	Sender Actor
 	// Author, CommentID, CommentNode and CommentBody describe the comment or review that the trigger carries, if any.
 	Author      Actor
 	CommentID   int64
