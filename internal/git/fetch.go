@@ -245,17 +245,22 @@ func (c *Checkout) fillTree(ctx context.Context, sha string) error {
 	if err != nil {
 		return fmt.Errorf("list missing files: %w", err)
 	}
-	var absent strings.Builder
+	var absent []string
 	for row := range strings.Lines(string(out)) {
 		if id, ok := strings.CutPrefix(row, "?"); ok {
-			absent.WriteString(id)
+			absent = append(absent, strings.TrimSpace(id))
 		}
 	}
-	if absent.Len() == 0 {
+	return c.fetchObjects(ctx, absent)
+}
+
+// fetchObjects gets objects of a partial clone by their ids, in one network operation; none for no objects.
+func (c *Checkout) fetchObjects(ctx context.Context, ids []string) error {
+	if len(ids) == 0 {
 		return nil
 	}
 	args := []string{"-c", "fetch.negotiationAlgorithm=noop", "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--no-recurse-submodules", "--filter=blob:none", "--stdin", "origin"}
-	if _, err := c.networkTold(ctx, []byte(absent.String()), args...); err != nil {
+	if _, err := c.networkTold(ctx, []byte(strings.Join(ids, "\n")+"\n"), args...); err != nil {
 		return fmt.Errorf("fetch missing files: %w", err)
 	}
 	return nil

@@ -69,6 +69,8 @@ type Checkout struct {
 	saved    map[string][]byte // files of the checkout's git directory as they were before the agent ran; nil: absent
 	linked   []string          // symbolic links of the checkout's git directory as they were before the agent ran
 
+	person *person // whose checkout it is and how that person reaches the origin; nil: a workspace or a clone of our own
+
 	calls int
 }
 
