@@ -1,0 +1,168 @@
+package merge
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/mergexo/mergexo/internal/markdown"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// Conflict is one file that cannot be merged.
+type Conflict struct {
+	Path  string
+	Kind  string // in git's word: content, modify/delete, ...
+	Hunks string // with conflict markers; "" where there is no text to show
+}
+
+// Culprit is a commit of the base that touches what conflicts, and the pull request it came with; 0: none is known.
+type Culprit struct {
+	model.Commit
+	Pull int
+}
+
+// Conflicts is why the commits of a branch do not go onto its base.
+type Conflicts struct {
+	Commit   model.Commit // of the branch, at which it stopped; without a SHA: the whole change at once
+	Files    []Conflict
+	More     int // files that are not among them
+	Culprits []Culprit
+}
+
+// What a comment shows of conflicts at most.
+const (
+	maxFiles    = 20
+	maxCulprits = 20
+	maxHunk     = 6_000  // bytes of one file
+	maxHunks    = 30_000 // bytes of all files
+)
+
+// ConflictText tells which files conflict and where, and which commits of the base are behind that.
+func ConflictText(p model.Pull, c Conflicts) string {
+	var b strings.Builder
+	files, more := c.Files, c.More
+	if n := len(files) - maxFiles; n > 0 {
+		files, more = files[:maxFiles], more+n
+	}
+	fmt.Fprintf(&b, "Conflicts in %s", markdown.Count(len(files)+more, "file"))
+	if c.Commit.SHA != "" {
+		fmt.Fprintf(&b, ", at commit %s %s", markdown.Commit(p.URL, c.Commit.SHA), markdown.Inline(c.Commit.Subject))
+	}
+	b.WriteString(":\n")
+	for _, f := range files {
+		fmt.Fprintf(&b, "\n- `%s`", markdown.Code(f.Path))
+		if f.Kind != "" {
+			fmt.Fprintf(&b, " (%s)", markdown.Plain(f.Kind))
+		}
+	}
+	if more > 0 {
+		fmt.Fprintf(&b, "\n- and %s", markdown.Count(more, "more file"))
+	}
+	left := maxHunks
+	for _, f := range files {
+		if strings.TrimSpace(f.Hunks) == "" || left <= 0 {
+			continue
+		}
+		shown := fenced(f.Hunks, min(maxHunk, left), false)
+		left -= len(shown)
+		fmt.Fprintf(&b, "\n\n<details><summary>%s</summary>\n\n%s\n\n</details>", escape(f.Path), shown)
+	}
+	return b.String() + culprits(p, c.Culprits)
+}
+
+func culprits(p model.Pull, list []Culprit) string {
+	if len(list) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "\n\nCommits of `%s` since the branch began that changed these files:\n", markdown.Code(p.BaseRef))
+	for i, c := range list {
+		if i == maxCulprits {
+			fmt.Fprintf(&b, "\n- and %d more", len(list)-i)
+			break
+		}
+		fmt.Fprintf(&b, "\n- %s %s", markdown.Commit(p.URL, c.SHA), markdown.Inline(c.Subject))
+		if c.Author != "" {
+			fmt.Fprintf(&b, " by %s", markdown.Inline(c.Author))
+		}
+		if c.Pull != 0 {
+			fmt.Fprintf(&b, ", #%d", c.Pull)
+		}
+	}
+	return b.String()
+}
+
+// escape makes a path safe as HTML, in which Markdown means something still.
+func escape(path string) string {
+	return "<code>" + strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", "@", "@\u200b", "`", "&#96;", "*", "&#42;", "_", "&#95;", "[", "&#91;", "]", "&#93;", "!", "&#33;",
+		"~", "&#126;", "$", "&#36;", "\\", "&#92;", "|", "&#124;").Replace(strings.Join(strings.Fields(markdown.Code(path)), " ")) + "</code>"
+}
+
+// TestRun is one run of the tests before a merge.
+type TestRun struct {
+	Argv    []string // nil: no tests, on purpose
+	Why     string   // where the command comes from, as DetectTests says; "" for the settings
+	Exit    int
+	Timeout string // such as "30m", where they did not come to an end in it
+	Problem string // why they could not be started, in words of others too
+	Tail    string // the end of what they printed
+	Seconds int
+}
+
+// Passed says that what was to be run has passed.
+func (t TestRun) Passed() bool { return t.Exit == 0 && t.Timeout == "" && t.Problem == "" }
+
+// maxTail is how much of the output of tests a comment shows, in bytes.
+const maxTail = 8_000
+
+// TestsText tells how the tests went, with the end of their output where they failed.
+func TestsText(t TestRun) string {
+	switch {
+	case t.Argv == nil && t.Passed():
+		return "No tests were run, as the settings say."
+	case t.Passed():
+		return fmt.Sprintf("%s passed on exactly this commit%s%s.", said(t.Argv), seconds(t.Seconds), t.origin())
+	}
+	var b strings.Builder
+	switch {
+	case t.Problem != "":
+		fmt.Fprintf(&b, "%s could not be started%s: %s", said(t.Argv), t.origin(), markdown.Plain(oneLine(t.Problem)))
+	case t.Timeout != "":
+		fmt.Fprintf(&b, "%s did not come to an end within %s%s (`[merge] test_timeout`).", said(t.Argv), t.Timeout, t.origin())
+	default:
+		fmt.Fprintf(&b, "%s failed with exit code %d%s%s.", said(t.Argv), t.Exit, seconds(t.Seconds), t.origin())
+	}
+	if strings.TrimSpace(t.Tail) != "" {
+		b.WriteString(" The end of the output:\n\n" + fenced(t.Tail, maxTail, true))
+	}
+	return b.String()
+}
+
+func (t TestRun) origin() string {
+	if t.Why == "" {
+		return ""
+	}
+	return " (" + markdown.Plain(t.Why) + ")"
+}
+
+func seconds(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" in %d s", n)
+}
+
+// said is a command as people read it.
+func said(argv []string) string {
+	const most = 200
+	line := oneLine(strings.Join(argv, " "))
+	if r := []rune(line); len(r) > most {
+		line = string(r[:most]) + "…"
+	}
+	if line == "" {
+		return "The test command"
+	}
+	return "`" + markdown.Code(line) + "`"
+}
+
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

@@ -1,0 +1,146 @@
+package merge
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mergexo/mergexo/internal/markdown"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// Failure is why a merge did not come about.
+type Failure struct {
+	Code      model.MergeCode
+	Detail    string // in words of others too
+	Conflicts *Conflicts
+	Tests     *TestRun
+	Landed    string // a commit that is on the base all the same; "": nothing is
+	Notes     []string
+}
+
+// end is what is said of a code: a headline and what a person can do, in both of which %s is the base branch.
+type end struct{ headline, next string }
+
+const (
+	anew   = "Then give the command again."
+	bySelf = "The next event here or the sweep tries again, and so does giving the command again."
+	settle = "Put the branch onto `%s` or merge `%s` into it, settle the conflicts there and push; where an agent follows the pull request, a comment that asks for it is enough. " + anew
+)
+
+var ends = map[model.MergeCode]end{
+	model.CodeApproval:      {"an approval is missing", "Once people who may write have approved the head, give the command again."},
+	model.CodeStale:         {"the approval is of an earlier head", "What was pushed since has to be approved. " + anew},
+	model.CodeChanges:       {"changes are requested", "Whoever requests them approves, or somebody dismisses that review. " + anew},
+	model.CodeChecks:        {"a check has not passed yet", bySelf},
+	model.CodeChecksFailed:  {"a check failed", "Push what mends it, or run the check again. " + anew},
+	model.CodeDraft:         {"the pull request is a draft", "Mark it as ready for review. " + anew},
+	model.CodeFrozen:        {"the pull request is frozen by a label", "Take the label off. " + anew},
+	model.CodeClosed:        {"the pull request is not open", ""},
+	model.CodeBlocked:       {"the automation is stopped here", "`/mergexo why` tells by what. Once it goes on, give the command again."},
+	model.CodeBusy:          {"other work is under way here", bySelf},
+	model.CodeStrategy:      {"that strategy cannot be used", "Give the command with another `strategy=`, or without one for what the settings say."},
+	model.CodeCancelled:     {"the request was taken back", ""},
+	model.CodeReplaced:      {"a later request has replaced this one", ""},
+	model.CodeConflict:      {"the branch conflicts with `%s`", settle},
+	model.CodeSquash:        {"the branch conflicts with `%s`, also as one change", settle},
+	model.CodeTests:         {"the tests before the merge fail", "Push what mends them, and give the command again. Where the branch is not to blame, give the command again once the tests are mended."},
+	model.CodeNoTests:       {"nobody knows how to test it", "In `.github/mergexo.toml` on `%s`, write the command into `[merge] tests`, or `tests = \"none\"` to merge without. " + anew},
+	model.CodeProtected:     {"the rules of `%s` refuse the push", "Either let MergeXO's token push to `%s`, or have GitHub merge: `/mergexo merge strategy=api`."},
+	model.CodeUnrelated:     {"the branch has no history in common with `%s`", "Put its commits onto a branch that begins at `%s`."},
+	model.CodeEmpty:         {"there is nothing to merge", "Where all of it is on `%s` already, close the pull request; else push what is missing. " + anew},
+	model.CodeRewound:       {"commits that `%s` gave up would come back", "Put the branch's own commits onto `%s` as it is now and push. " + anew},
+	model.CodeDiff:          {"what would land is not what was reviewed", "Put the branch onto `%s` and push, so that the change can be reviewed as it lands. " + anew},
+	model.CodeForbidden:     {"MergeXO's token may not do that", "Give the token the right that is missing. A workflow's own token can never push changes of workflow files: those need the token of a GitHub App. " + anew},
+	model.CodeAttempts:      {"it was tried as often as it may be", "Once the head or `%s` has moved, give the command again; `[merge] attempts` says how often."},
+	model.CodeTooMany:       {"the branch has too many commits to be put over one by one", "Give the command with `strategy=squash`, or with `strategy=no-ff`, which leaves them as they are."},
+	model.CodeBaseMissing:   {"there is no branch `%s`", "Let the pull request go to a branch that exists. " + anew},
+	model.CodeBranchMissing: {"the head branch is gone", "Restore the branch. " + anew},
+	model.CodeFrontmatter:   {"the front matter of a file cannot be read", "Mend the file and push. " + anew},
+	model.CodeMember:        {"another pull request of the group is not ready", "They land together or not at all. Once that one is ready, give the command again."},
+	model.CodeBaseMoved:     {"`%s` kept moving", bySelf},
+	model.CodeRejected:      {"the server did not take the push", bySelf},
+	model.CodeLock:          {"another merge into `%s` is under way", bySelf},
+	model.CodeHeadMoved:     {"the head moved", "A request and an approval are for one head. Look at what was pushed, and give the command again."},
+	model.CodeDirtyBase:     {"`%s` is checked out with changes", "Commit them or put them aside. " + anew},
+}
+
+// ending is what is said of a code, about this base branch.
+func ending(code model.MergeCode, base string) end {
+	e, known := ends[code]
+	if !known {
+		return end{"it did not come about", anew}
+	}
+	fill := func(s string) string { return strings.ReplaceAll(s, "%s", markdown.Code(base)) }
+	return end{fill(e.headline), fill(e.next)}
+}
+
+// FailText tells why a merge did not come about, what that means, and what a person can do.
+func FailText(p model.Pull, m model.MergeMarker, f Failure) string {
+	e := ending(f.Code, m.Base)
+	var b strings.Builder
+	fmt.Fprintf(&b, "**Not merged: %s** (`%s`)%s\n\nIt was about %s%s.%s", e.headline, f.Code, runLink(m), what(p, m), tries(m), detail(f.Detail))
+	if f.Conflicts != nil {
+		b.WriteString("\n\n" + ConflictText(p, *f.Conflicts))
+	}
+	if f.Tests != nil {
+		b.WriteString("\n\n" + TestsText(*f.Tests))
+	}
+	b.WriteString("\n\n" + untouched(p, m, f) + together(m) + notes(f.Notes))
+	if e.next != "" {
+		b.WriteString("\n\n" + e.next)
+	}
+	return b.String()
+}
+
+func tries(m model.MergeMarker) string {
+	if m.Attempt > 1 {
+		return fmt.Sprintf(", in %d attempts", m.Attempt)
+	}
+	return ""
+}
+
+// untouched tells what the failure leaves behind.
+func untouched(p model.Pull, m model.MergeMarker, f Failure) string {
+	if f.Landed != "" {
+		return fmt.Sprintf("Part of it is on `%s` all the same: %s.", markdown.Code(m.Base), markdown.Commit(p.URL, f.Landed))
+	}
+	if p.HeadSHA != m.Head && slices.Contains(m.Tips(), p.HeadSHA) {
+		return fmt.Sprintf("`%s` was not changed. The head branch is at %s, which was made from %s to be tested.", markdown.Code(m.Base), markdown.Commit(p.URL, p.HeadSHA), markdown.Commit(p.URL, m.Head))
+	}
+	return fmt.Sprintf("Neither `%s` nor the branch was changed.", markdown.Code(m.Base))
+}
+
+// maxDetail is how much of a detail is told, in bytes.
+const maxDetail = 4_000
+
+// detail is more of a failure, in words of others: a sentence in the text, or a block.
+func detail(s string) string {
+	s = strings.TrimSpace(s)
+	switch {
+	case s == "":
+		return ""
+	case len(s) <= 300 && !strings.Contains(s, "\n"):
+		return " " + strings.TrimSuffix(markdown.Plain(oneLine(strings.ToUpper(s[:1])+s[1:])), ".") + "."
+	}
+	return "\n\n" + fenced(s, maxDetail, true)
+}
+
+// ShortLine is why a pull request is not merged for logs and terminals: one line.
+func ShortLine(number int, code model.MergeCode, detail string) string {
+	line := fmt.Sprintf("pull request %d is not merged (%s)", number, code)
+	if first, _, _ := strings.Cut(strings.TrimSpace(detail), "\n"); first != "" {
+		const most = 500
+		first = strings.Map(func(r rune) rune {
+			if r < ' ' || r == 0x7f {
+				return ' '
+			}
+			return r
+		}, first)
+		if r := []rune(first); len(r) > most {
+			first = string(r[:most]) + "…"
+		}
+		return line + ": " + first
+	}
+	return line + ": " + strings.ReplaceAll(ending(code, "the base branch").headline, "`", "")
+}

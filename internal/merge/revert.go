@@ -1,0 +1,83 @@
+package merge
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/mergexo/mergexo/internal/markdown"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// Undo is a revert of what a pull request landed.
+type Undo struct {
+	By      string
+	Landed  string         // the last commit that it put on the base
+	Base    string         // branch
+	Commits []model.Commit // that are taken back, newest first
+	More    int            // older ones that are not among them
+	Pull    model.PullRef  // that does it
+	Tests   TestRun
+	Notes   []string
+}
+
+// RevertTitle is the title of the pull request, and the subject of its commit.
+func RevertTitle(p model.Pull) string {
+	const most = 200
+	title := oneLine(p.Title)
+	if r := []rune(title); len(r) > most {
+		title = string(r[:most]) + "…"
+	}
+	return fmt.Sprintf("Revert #%d: %s", p.Number, title)
+}
+
+// RevertBody is the description of the pull request.
+func RevertBody(p model.Pull, u Undo) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "This takes back what #%d put on `%s` with %s. Asked for by %s.\n\n%s",
+		p.Number, markdown.Code(u.Base), markdown.Commit(p.URL, u.Landed), u.By, TestsText(u.Tests))
+	for i, c := range u.Commits {
+		if i == 0 {
+			b.WriteString("\n\nTaken back:\n")
+		}
+		if i == maxCommits {
+			u.More += len(u.Commits) - i
+			break
+		}
+		fmt.Fprintf(&b, "\n- %s %s", markdown.Commit(p.URL, c.SHA), markdown.Inline(c.Subject))
+		if c.Author != "" {
+			fmt.Fprintf(&b, " by %s", markdown.Inline(c.Author))
+		}
+	}
+	if u.More > 0 {
+		fmt.Fprintf(&b, "\n- %s", markdown.Count(u.More, "older commit"))
+	}
+	return b.String() + notes(u.Notes)
+}
+
+// RevertText answers the command on the pull request that is taken back.
+func RevertText(u Undo) string {
+	return fmt.Sprintf("[#%d](%s) takes back what this pull request put on `%s`. %s Nothing is changed until that one is merged.%s",
+		u.Pull.Number, u.Pull.URL, markdown.Code(u.Base), TestsText(u.Tests), notes(u.Notes))
+}
+
+// RevertFailText answers a revert that could not be made.
+func RevertFailText(p model.Pull, u Undo, f Failure) string {
+	e := ending(f.Code, u.Base)
+	headline := map[model.MergeCode]string{
+		model.CodeConflict: "what came later on `%s` is in the way",
+		model.CodeEmpty:    "it is taken back on `%s` already",
+		model.CodeTests:    "the tests fail without it",
+	}[f.Code]
+	if headline == "" {
+		headline = e.headline
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "**Not reverted: %s** (`%s`). Nothing was changed.%s", strings.ReplaceAll(headline, "%s", markdown.Code(u.Base)), f.Code, detail(f.Detail))
+	if f.Conflicts != nil {
+		b.WriteString("\n\n" + ConflictText(p, *f.Conflicts))
+	}
+	if f.Tests != nil {
+		b.WriteString("\n\n" + TestsText(*f.Tests))
+	}
+	return b.String() + notes(f.Notes)
+}
