@@ -120,13 +120,21 @@ func (c *Checkout) occupy(ctx context.Context) error {
 			return err
 		}
 	}
-	if c.boundary, err = os.ReadFile(c.shallow); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("read shallow file: %w", err)
+	if err := c.readBoundary(); err != nil {
+		return err
 	}
 	if head, err := c.inside(ctx, "rev-parse", "--verify", "--quiet", "HEAD^{commit}"); err == nil {
 		c.refs[haveHead] = line(head)
 	}
 	return c.renew()
+}
+
+// readBoundary reads where the history of the checkout is cut off.
+func (c *Checkout) readBoundary() (err error) {
+	if c.boundary, err = os.ReadFile(c.shallow); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("read shallow file: %w", err)
+	}
+	return nil
 }
 
 // adopt looks at the workspace; false means that it is not a checkout of this repository.
@@ -212,6 +220,9 @@ func (c *Checkout) Close() error {
 	}
 	if c.own != "" {
 		errs = append(errs, os.RemoveAll(c.own))
+	}
+	if c.person != nil && c.person.bare != "" {
+		errs = append(errs, os.RemoveAll(c.person.bare))
 	}
 	if err := errors.Join(errs...); err != nil {
 		return fmt.Errorf("close checkout: %w", err)

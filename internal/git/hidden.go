@@ -145,7 +145,7 @@ func hidden(ref string) error {
 // aside runs do on a git directory of its own, which holds no objects and is gone afterwards. When it is joined, it knows
 // what the server has and sees the objects of the checkout.
 func (c *Checkout) aside(joined bool, do func(*Checkout) error) error {
-	a := &Checkout{opt: c.opt, program: c.program, site: c.site, basic: c.basic, calls: c.calls, refs: map[string]string{}}
+	a := &Checkout{opt: c.opt, program: c.program, site: c.site, basic: c.basic, calls: c.calls, person: c.person, refs: map[string]string{}}
 	if joined {
 		a.refs, a.boundary, a.promisor = c.refs, c.boundary, c.promisor
 	}

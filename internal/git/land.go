@@ -3,19 +3,87 @@ package git
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
+	"strings"
 )
 
 // Rewrite moves a pull request's branch from one commit to another, which need not descend from it. It happens only if the
 // branch is at from, or at to already. Errors are *ErrRejected, *ErrUnclear or *Error. One network operation.
 func (c *Checkout) Rewrite(ctx context.Context, branch, from, to string) error {
-	return errors.ErrUnsupported
+	ref := "refs/heads/" + branch
+	if !validRef(ref) || !isSHA(from) || !isSHA(to) {
+		return fmt.Errorf("rewrite %q from %q to %q: not a branch and commit ids", branch, from, to)
+	}
+	if err := c.push(ctx, "--force-with-lease="+ref+":"+from, to+":"+ref); err != nil {
+		return fmt.Errorf("rewrite %s: %w", branch, err)
+	}
+	return nil
 }
 
-// Delete deletes refs of the server, each only where it is at its commit still. One that is gone is no error; of the
-// others the first that stayed is an *ErrRejected.
-func (c *Checkout) Delete(ctx context.Context, refs ...Ref) error { return errors.ErrUnsupported }
+// Delete deletes branches and hidden refs of the server, each only where it is at its commit still. One that is gone is no
+// error; of those that stayed the first one is an *ErrRejected, and the others are deleted nevertheless. One network
+// operation, one more for each that is gone already; after an unclear answer the server is asked what it has.
+func (c *Checkout) Delete(ctx context.Context, refs ...Ref) error {
+	for _, ref := range refs {
+		ours := strings.HasPrefix(ref.Name, "refs/heads/") || hidden(ref.Name) == nil
+		if !ours || !validRef(ref.Name) || !isSHA(ref.SHA) {
+			return fmt.Errorf("delete %q at %q: not a branch or a hidden ref and a commit id", ref.Name, ref.SHA)
+		}
+	}
+	if err := c.delete(ctx, refs); err != nil {
+		return fmt.Errorf("delete: %w", err)
+	}
+	return nil
+}
+
+func (c *Checkout) delete(ctx context.Context, refs []Ref) error {
+	for unclear := 0; len(refs) > 0; {
+		leases, deletions := deleting(refs)
+		err := c.push(ctx, concat(leases, deletions)...)
+		said := stderrOf(err)
+		left := slices.DeleteFunc(slices.Clone(refs), func(r Ref) bool {
+			return strings.Contains(said, "unable to delete '"+r.Name+"': remote ref does not exist")
+		})
+		var lost *ErrUnclear
+		if unclear < 2 && errors.As(err, &lost) {
+			unclear++
+			if left, err = c.still(ctx, refs); err != nil {
+				return err
+			}
+		} else if err == nil || len(left) == len(refs) {
+			return err
+		}
+		refs = left
+	}
+	return nil
+}
+
+// still are those of the refs that are where they were.
+func (c *Checkout) still(ctx context.Context, refs []Ref) ([]Ref, error) {
+	names := make([]string, 0, len(refs))
+	for _, ref := range refs {
+		names = append(names, ref.Name)
+	}
+	now, err := c.Remote(ctx, names...)
+	if err != nil {
+		return nil, err
+	}
+	var left []Ref
+	for _, ref := range refs {
+		switch now[ref.Name] {
+		case "":
+		case ref.SHA:
+			left = append(left, ref)
+		default:
+			return nil, &ErrRejected{Ref: ref.Name, Reason: Stale, Message: "it is at " + now[ref.Name] + " by now"}
+		}
+	}
+	return left, nil
+}
 
 // Where is the commit that a branch of the server is at now, "" when there is no such branch. One network operation.
 func (c *Checkout) Where(ctx context.Context, branch string) (sha string, err error) {
-	return "", errors.ErrUnsupported
+	found, err := c.Remote(ctx, "refs/heads/"+branch)
+	return found["refs/heads/"+branch], err
 }

@@ -5,6 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
 	"time"
 )
 
@@ -15,9 +18,9 @@ type LocalOptions struct {
 	Path string // PATH of the git child
 	Now  func() time.Time
 	Log  *slog.Logger // nil: nothing is logged
-	// Env is the person's environment, as NAME=value: HOME, SSH_AUTH_SOCK, GIT_SSH_COMMAND, proxies. Only the child that
-	// talks to the origin gets it, and the one that writes files of the checkout; of the names that begin with GIT_ only those that say
-	// how a server is reached are used.
+	// Env is the person's environment, as NAME=value: HOME, SSH_AUTH_SOCK, GIT_SSH_COMMAND, proxies. Only the children that talk
+	// to the origin get it, and those that look at files of the checkout and write them; of the names that begin with GIT_
+	// only those that say how a server is reached.
 	Env []string
 	// Local says that the origin is never asked; it may be missing.
 	Local bool
@@ -27,50 +30,174 @@ type LocalOptions struct {
 type ErrNoIdentity struct{ Dir string }
 
 func (e *ErrNoIdentity) Error() string {
-	return fmt.Sprintf("%s has no user.name and user.email: set them with git config user.name and git config user.email", e.Dir)
+	return fmt.Sprintf("%s has no user.name and user.email: set them with git config --global user.name and git config --global user.email", e.Dir)
 }
 
-// ErrDirty says that a branch is checked out where files stand in its way.
-type ErrDirty struct {
-	Branch, Dir string
-	Why         string   // what is going on there
-	Paths       []string // that are changed or in the way; may be empty
+// ErrNoOrigin says that a checkout has no remote of the name origin.
+type ErrNoOrigin struct{ Dir string }
+
+func (e *ErrNoOrigin) Error() string {
+	return fmt.Sprintf("%s has no remote origin: add it with git remote add origin URL, or work on its own branches with --local", e.Dir)
 }
 
-func (e *ErrDirty) Error() string {
-	said := fmt.Sprintf("%s is checked out in %s, where %s", e.Branch, e.Dir, e.Why)
-	if len(e.Paths) > 0 {
-		said += ": " + quoted(e.Paths)
-	}
-	return said
-}
-
-// ErrCheckedOut says that a branch stays as it is because somebody has it checked out.
-type ErrCheckedOut struct{ Branch, Dir string }
-
-func (e *ErrCheckedOut) Error() string {
-	return fmt.Sprintf("%s is checked out in %s and stays as it is", e.Branch, e.Dir)
-}
-
-// OpenLocal takes a person's checkout. Nothing in it is changed but for objects, and by LandLocal and MoveLocal.
+// OpenLocal takes a person's checkout: a working tree, a linked one, or a bare repository. Nothing in it is changed but that
+// objects are added, and what LandLocal and MoveLocal change. Network operations go to its origin as the person reaches
+// it. Errors are ErrNoRepository, *ErrNoIdentity, *ErrNoOrigin or *Error. It makes no network call.
 func OpenLocal(ctx context.Context, opt LocalOptions) (*Checkout, error) {
-	return nil, errors.ErrUnsupported
+	if opt.Now == nil || opt.Temp == "" {
+		return nil, errors.New("open checkout: a clock and a temporary directory are needed")
+	}
+	if opt.Log == nil {
+		opt.Log = slog.New(slog.DiscardHandler)
+	}
+	c := &Checkout{opt: Options{Temp: opt.Temp, Now: opt.Now, Log: opt.Log, Path: opt.Path}, refs: map[string]string{}}
+	var err error
+	if c.program, err = find("git", opt.Path); err != nil {
+		return nil, err
+	}
+	if c.opt.Temp, err = filepath.Abs(opt.Temp); err != nil {
+		return nil, fmt.Errorf("resolve temporary directory: %w", err)
+	}
+	c.person = newPerson(opt.Env, opt.Path)
+	if err := c.renew(); err != nil {
+		return nil, err
+	}
+	if err := c.sit(ctx, opt); err != nil {
+		return nil, errors.Join(err, c.Close())
+	}
+	return c, nil
 }
 
-// MeetLocal is Meet for branches of the checkout itself, by their names without refs/heads/. *ErrNoRef names one that
-// is not there.
-func (c *Checkout) MeetLocal(ctx context.Context, base, head string) (Met, error) {
-	return Met{}, errors.ErrUnsupported
+// sit finds the parts of the checkout, its origin and its identity.
+func (c *Checkout) sit(ctx context.Context, opt LocalOptions) error {
+	if err := c.enter(ctx, opt.Dir); err != nil {
+		return err
+	}
+	if err := c.carry(ctx); err != nil {
+		return err
+	}
+	if err := c.identify(ctx, opt.Dir); err != nil {
+		return err
+	}
+	if !opt.Local {
+		if err := c.findOrigin(ctx, opt.Dir); err != nil {
+			return err
+		}
+	}
+	if err := c.readBoundary(); err != nil {
+		return err
+	}
+	if head, err := c.inside(ctx, "rev-parse", "--verify", "--quiet", "HEAD^{commit}"); err == nil {
+		c.refs[haveHead] = line(head)
+	}
+	return c.renew()
 }
 
-// LandLocal fast-forwards a branch of the checkout, with the files where it is checked out, here or in a linked worktree.
-// Errors are *ErrDirty, *ErrRewind, *ErrRejected (Stale: the branch is not at from) or *Error; nothing is changed then.
-func (c *Checkout) LandLocal(ctx context.Context, base, from, to string) error {
-	return errors.ErrUnsupported
+// enter is locate for any place in a repository. A bare one gets an empty directory in place of a working tree.
+func (c *Checkout) enter(ctx context.Context, dir string) error {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return fmt.Errorf("resolve %s: %w", dir, err)
+	}
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		return fmt.Errorf("%s: not a directory", dir)
+	}
+	// As the person: a repository that belongs to somebody else is none of theirs unless their own configuration says so.
+	ask := func(args ...string) (string, error) {
+		out, err := c.run(ctx, spec{dir: dir, env: concat(c.person.env, settingsEnv(c.person.settings)), args: append([]string{"rev-parse", "--path-format=absolute"}, args...), alone: true})
+		return strings.TrimSuffix(string(out), "\n"), err
+	}
+	bare, err := ask("--is-bare-repository")
+	if err != nil {
+		if ctx.Err() != nil || exitCode(err) < 0 || strings.Contains(stderrOf(err), "dubious ownership") {
+			return err
+		}
+		return fmt.Errorf("%s: %w", dir, ErrNoRepository)
+	}
+	if bare == "true" {
+		if c.top, err = os.MkdirTemp(c.opt.Temp, "mergexo-empty-"); err != nil {
+			return fmt.Errorf("make an empty directory: %w", err)
+		}
+		c.person.bare = c.top
+	} else if c.top, err = ask("--show-toplevel"); err != nil {
+		return fmt.Errorf("%s: %w", dir, ErrNoRepository) // in a git directory
+	}
+	said, err := ask("--absolute-git-dir", "--git-common-dir", "--git-path", "objects", "--git-path", "index", "--git-path", "shallow", "--git-path", "info")
+	if err != nil {
+		return err
+	}
+	part := strings.Split(said, "\n")
+	if len(part) != 6 {
+		return fmt.Errorf("find git directory of %s: unexpected answer %q", dir, said)
+	}
+	c.gitDir, c.config = part[0], filepath.Join(part[1], "config")
+	c.objects, c.index, c.shallow, c.info = part[2], part[3], part[4], part[5]
+	return nil
 }
 
-// MoveLocal moves a branch of the checkout that need not be fast-forwarded. Where it is checked out it stays:
-// *ErrCheckedOut. *ErrRejected (Stale) says that it is not at from.
-func (c *Checkout) MoveLocal(ctx context.Context, branch, from, to string) error {
-	return errors.ErrUnsupported
+// identify reads whose commits are made in the checkout.
+func (c *Checkout) identify(ctx context.Context, dir string) error {
+	read := func(key string) (string, error) {
+		out, err := c.desk(ctx, c.here(), "config", "--get", key)
+		if exitCode(err) == 1 {
+			err = nil
+		}
+		return line(out), err
+	}
+	name, err := read("user.name")
+	if err != nil {
+		return fmt.Errorf("read identity: %w", err)
+	}
+	email, err := read("user.email")
+	if err != nil {
+		return fmt.Errorf("read identity: %w", err)
+	}
+	// Git leaves these out of a name when it writes a commit, and rewrite has to have the same.
+	strip := strings.NewReplacer("<", "", ">", "", "\n", "")
+	c.opt.Identity = Identity{Name: strings.TrimSpace(strip.Replace(name)), Email: strings.TrimSpace(strip.Replace(email))}
+	if c.opt.Identity.Name == "" || c.opt.Identity.Email == "" {
+		return &ErrNoIdentity{Dir: dir}
+	}
+	return nil
+}
+
+// findOrigin reads where the origin is, and what the checkout's own configuration says of the way there.
+func (c *Checkout) findOrigin(ctx context.Context, dir string) error {
+	out, err := c.desk(ctx, c.here(), "config", "--null", "--list", "--local", "--includes")
+	if err != nil {
+		return fmt.Errorf("read configuration of the checkout: %w", err)
+	}
+	home := filepath.Dir(c.config) // of a bare repository
+	if c.person.bare == "" {
+		home = c.top
+	}
+	for _, entry := range fields(out) {
+		key, value, ok := strings.Cut(entry, "\n")
+		if !ok {
+			value = "true"
+		}
+		switch s := (setting{key, value}); {
+		case key == "remote.origin.url" && c.opt.URL == "":
+			c.opt.URL = value
+		case key == "remote.origin.pushurl":
+			c.person.settings = append(c.person.settings, setting{key, absolute(value, home)})
+		case reaches(s):
+			c.person.settings = append(c.person.settings, s)
+		}
+	}
+	if c.opt.URL == "" {
+		return &ErrNoOrigin{Dir: dir}
+	}
+	c.opt.URL = absolute(c.opt.URL, home)
+	return nil
+}
+
+// absolute is an origin's address with a path that does not hang on where git runs: a relative one starts at the working
+// tree, or at a bare repository.
+func absolute(address, home string) string {
+	before, _, colon := strings.Cut(address, ":")
+	if strings.Contains(address, "://") || colon && !strings.Contains(before, "/") || filepath.IsAbs(address) || strings.HasPrefix(address, "~") {
+		return address
+	}
+	return filepath.Join(home, address)
 }

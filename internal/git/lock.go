@@ -2,9 +2,21 @@ package git
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
+	"strings"
 	"time"
+)
+
+const (
+	lockPrefix = hiddenPrefix + "lock/"
+	lockTries  = 4              // how often a ref that changes under our hands is looked at
+	leaseLimit = 24 * time.Hour // a lock that says more was not written by us
+	lockLimit  = 16 << 10       // bytes of the commit that a lock is
 )
 
 // Lease says who holds a lock, until when, and where that run can be seen.
@@ -35,7 +47,7 @@ func (e *ErrLocked) Error() string {
 	return fmt.Sprintf("branch %s is locked by %s until %s", e.Base, e.Holder, e.Until.UTC().Format(time.RFC3339))
 }
 
-// ErrLockUnreadable says that a lock's ref holds something that no version of us wrote.
+// ErrLockUnreadable says that a lock's ref holds something that MergeXO did not write.
 type ErrLockUnreadable struct {
 	Ref, SHA string
 	Err      error
@@ -46,19 +58,175 @@ func (e *ErrLockUnreadable) Error() string {
 }
 func (e *ErrLockUnreadable) Unwrap() error { return e.Err }
 
-// ErrNoLocks says that the server does not let us make refs for locks.
+// ErrNoLocks says that the server does not let us make a ref for a lock.
 type ErrNoLocks struct {
 	Ref string
 	Err error
 }
 
-func (e *ErrNoLocks) Error() string { return fmt.Sprintf("make lock %s: %v", e.Ref, e.Err) }
+func (e *ErrNoLocks) Error() string {
+	return fmt.Sprintf("the server does not let us make %s: %v", e.Ref, e.Err)
+}
 func (e *ErrNoLocks) Unwrap() error { return e.Err }
 
-// Lock takes the lock of a base branch. Errors are *ErrLocked, *ErrLockUnreadable, *ErrNoLocks or *Error.
+// Lock takes the lock of a base branch: a ref that only one push can create. One that has expired by Options.Now is taken
+// over from exactly what it was, and one that the same holder has is ours again. It never waits. Errors are *ErrLocked,
+// *ErrLockUnreadable, *ErrNoLocks, *ErrUnclear or *Error. One network operation as a rule, three where there is a lock to
+// be taken over.
 func (c *Checkout) Lock(ctx context.Context, base string, lease Lease) (*Lock, error) {
-	return nil, errors.ErrUnsupported
+	now := c.opt.Now()
+	if !validRef("refs/heads/"+base) || lease.Holder == "" || !lease.Until.After(now) || lease.Until.After(now.Add(leaseLimit)) {
+		return nil, fmt.Errorf("lock %q: want a branch, a holder and a time within %s", base, leaseLimit)
+	}
+	lease.Until = lease.Until.UTC().Truncate(time.Second)
+	lock := &Lock{Base: base, Lease: lease, ref: Ref{Name: lockRef(base)}}
+	err := c.aside(false, func(a *Checkout) (err error) {
+		if lock.ref.SHA, err = a.lockCommit(ctx, lease); err != nil {
+			return err
+		}
+		return a.lock(ctx, lock)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("lock %s: %w", base, err)
+	}
+	return lock, nil
 }
 
-// Unlock gives a lock back. That it is gone, or somebody else's by now, is no error.
-func (c *Checkout) Unlock(ctx context.Context, lock *Lock) error { return errors.ErrUnsupported }
+// lockRef is the ref of a branch's lock. It is one name without a slash, since a ref a/b cannot be where there is a ref a;
+// a long one ends in a digest, since a server may keep it as a file.
+func lockRef(base string) string {
+	var flat strings.Builder
+	for _, b := range []byte(base) {
+		if b == '/' || b == '%' {
+			fmt.Fprintf(&flat, "%%%02X", b)
+		} else {
+			flat.WriteByte(b)
+		}
+	}
+	name := flat.String()
+	if len(name) > 200 {
+		sum := sha256.Sum256([]byte(base))
+		name = strings.ToValidUTF8(name[:120], "") + "%" + hex.EncodeToString(sum[:])
+	}
+	return lockPrefix + name
+}
+
+// lockCommit makes the commit that a lock is: it has no files, and the lease is its message.
+func (c *Checkout) lockCommit(ctx context.Context, lease Lease) (string, error) {
+	text, err := json.Marshal(lease)
+	if err != nil {
+		return "", fmt.Errorf("write lease: %w", err)
+	}
+	tree, err := c.tell(ctx, nil, "mktree")
+	if err != nil {
+		return "", fmt.Errorf("write lease: %w", err)
+	}
+	commit, err := c.tell(ctx, append(text, '\n'), "commit-tree", line(tree), "-F", "-")
+	if err != nil {
+		return "", fmt.Errorf("write lease: %w", err)
+	}
+	return line(commit), nil
+}
+
+// lock pushes the commit to where there is nothing, or to what may be taken over.
+func (c *Checkout) lock(ctx context.Context, lock *Lock) error {
+	was := ""
+	var err error
+	for range lockTries {
+		if err = c.pushLock(ctx, lock.ref, was); err == nil {
+			return nil
+		}
+		var rejected *ErrRejected
+		var unclear *ErrUnclear
+		moved := errors.As(err, &unclear)
+		if errors.As(err, &rejected) && !moved {
+			if rejected.Reason != Stale {
+				return &ErrNoLocks{Ref: lock.ref.Name, Err: rejected}
+			}
+			moved = true
+		}
+		if !moved {
+			return err
+		}
+		var held Lease
+		if was, held, err = c.readLock(ctx, lock.ref.Name); err != nil {
+			return err
+		}
+		switch {
+		case was == lock.ref.SHA:
+			return nil
+		case was == "", held.Holder == lock.Holder, !held.Until.After(c.opt.Now()):
+		default:
+			return &ErrLocked{Base: lock.Base, Ref: lock.ref.Name, Lease: held}
+		}
+		err = &ErrUnclear{Err: fmt.Errorf("%s does not stay as it is", lock.ref.Name)}
+	}
+	return err
+}
+
+func (c *Checkout) pushLock(ctx context.Context, ref Ref, was string) error {
+	return c.push(ctx, "--force-with-lease="+ref.Name+":"+was, ref.SHA+":"+ref.Name)
+}
+
+// readLock says what is at a lock's ref; "" when there is nothing.
+func (c *Checkout) readLock(ctx context.Context, ref string) (sha string, held Lease, err error) {
+	err = c.fetchKept(ctx, ref, lockLimit)
+	var none *ErrNoRef
+	if errors.As(err, &none) {
+		return "", held, nil
+	}
+	if err != nil {
+		return "", held, fmt.Errorf("read lock: %w", err)
+	}
+	out, err := c.ask(ctx, "rev-parse", "--verify", fetchedKept)
+	if err != nil {
+		return "", held, fmt.Errorf("read lock: %w", err)
+	}
+	sha = line(out)
+	held, err = c.readLease(ctx, sha)
+	if err != nil && ctx.Err() == nil {
+		err = &ErrLockUnreadable{Ref: ref, SHA: sha, Err: err}
+	}
+	return sha, held, err
+}
+
+// readLease reads the lease in a commit's message, strictly: what is not ours is never held to be free.
+func (c *Checkout) readLease(ctx context.Context, sha string) (held Lease, err error) {
+	out, err := c.tell(ctx, []byte(sha+"\n"), "cat-file", "--batch-check=%(objecttype) %(objectsize)")
+	if err != nil {
+		return held, err
+	}
+	kind, size, _ := strings.Cut(line(out), " ")
+	if n, err := strconv.Atoi(size); kind != "commit" || err != nil || n > lockLimit {
+		return held, errors.New("it is no small commit")
+	}
+	if out, err = c.ask(ctx, "cat-file", "commit", sha); err != nil {
+		return held, err
+	}
+	_, message, _ := strings.Cut(string(out), "\n\n")
+	decoder := json.NewDecoder(strings.NewReader(message))
+	if err := decoder.Decode(&held); err != nil {
+		return held, errors.New("its message is no lease")
+	}
+	if held.Holder == "" || held.Until.IsZero() {
+		return held, errors.New("its lease names no holder or no time")
+	}
+	if held.Until.After(c.opt.Now().Add(2 * leaseLimit)) { // clocks differ; not by a day
+		return held, fmt.Errorf("its lease ends at %s", held.Until.UTC().Format(time.RFC3339))
+	}
+	held.Holder, held.URL = clean(held.Holder), clean(held.URL)
+	return held, nil
+}
+
+// Unlock gives a lock back. That it is gone, or somebody else's by now, is no error. One network operation as a rule.
+func (c *Checkout) Unlock(ctx context.Context, lock *Lock) error {
+	var rejected *ErrRejected
+	switch err := c.Delete(ctx, lock.ref); {
+	case err == nil:
+	case errors.As(err, &rejected) && rejected.Reason == Stale:
+		c.opt.Log.Warn("lock_lost", "ref", lock.ref.Name, "error", err)
+	default:
+		return fmt.Errorf("unlock %s: %w", lock.Base, err)
+	}
+	return nil
+}

@@ -65,10 +65,18 @@ func (c *Checkout) ownConfig() []byte {
 		{"core.repositoryformatversion", "1"}, {"core.bare", "false"}, {"core.commitGraph", "false"}, {"core.splitIndex", "false"},
 		{"core.logAllRefUpdates", "false"}, {"core.quotePath", "false"}, {"diff.renames", "false"}, {"log.showSignature", "false"},
 		{"push.gpgSign", "false"}, {"push.followTags", "false"}, {"push.negotiate", "false"}, {"fetch.writeCommitGraph", "false"},
-		{"fetch.recurseSubmodules", "false"}, {"diff.ignoreSubmodules", "none"}, {"credential.helper", ""},
+		{"fetch.recurseSubmodules", "false"}, {"fetch.prune", "false"}, {"fetch.pruneTags", "false"}, {"diff.ignoreSubmodules", "none"}, {"color.ui", "false"},
 	}
+	if c.person == nil { // whose helpers this would turn off
+		list = append(list, setting{"credential.helper", ""})
+	}
+	return configText(append(list, c.carried...))
+}
+
+// configText writes settings as a configuration file has them.
+func configText(list []setting) []byte {
 	var text bytes.Buffer
-	for _, s := range append(list, c.carried...) {
+	for _, s := range list {
 		section, name := s.key[:strings.Index(s.key, ".")], s.key[strings.LastIndex(s.key, ".")+1:]
 		if len(section)+1 < len(s.key)-len(name) {
 			section += ` "` + quoteConfig(s.key[len(section)+1:len(s.key)-len(name)-1]) + `"`

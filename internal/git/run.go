@@ -95,6 +95,7 @@ type spec struct {
 	stdin  []byte
 	input  io.Reader // instead of stdin, for what is too large to be held
 	output io.Writer // gets stdout; nil: run returns it
+	alone  bool      // without a terminal, on which it could ask and wait
 }
 
 // ask runs a command in our own git directory, on the checkout's objects.
@@ -136,6 +137,9 @@ func (c *Checkout) network(ctx context.Context, args ...string) ([]byte, error) 
 }
 
 func (c *Checkout) networkTold(ctx context.Context, stdin []byte, args ...string) ([]byte, error) {
+	if c.person != nil {
+		return c.asPerson(ctx, stdin, args...)
+	}
 	settings := []setting{{"remote.origin.url", c.opt.URL}}
 	if c.basic != "" {
 		settings = append(settings, setting{"http." + c.site + ".extraheader", "Authorization: basic " + c.basic})
@@ -147,14 +151,19 @@ func (c *Checkout) networkTold(ctx context.Context, stdin []byte, args ...string
 func (c *Checkout) talk(ctx context.Context, stdin []byte, more []string, settings []setting, args ...string) ([]byte, error) {
 	c.calls++
 	c.opt.Log.Debug("git_network", "operation", bare(args)[0], "count", c.calls)
+	env := concat(c.env("GIT_DIR="+c.own, "GIT_OBJECT_DIRECTORY="+c.objects), more)
+	return c.talkFrom(ctx, spec{dir: c.own, args: args, stdin: stdin}, env, settings)
+}
+
+// talkFrom is talk in an environment that is given whole.
+func (c *Checkout) talkFrom(ctx context.Context, s spec, env []string, settings []setting) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, networkLimit)
 	defer cancel()
-	env := c.env("GIT_DIR="+c.own, "GIT_OBJECT_DIRECTORY="+c.objects)
 	if c.promisor {
 		settings = append(settings, setting{"remote.origin.promisor", "true"})
 	}
-	env = concat(env, more, settingsEnv(settings))
-	out, err := c.run(ctx, spec{dir: c.own, env: env, args: concat(shield, args), stdin: stdin})
+	s.env, s.args = concat(env, settingsEnv(settings)), concat(shield, s.args)
+	out, err := c.run(ctx, s)
 	var failed *Error
 	if errors.As(err, &failed) {
 		failed.Failure = classify(failed.Stderr)
@@ -170,8 +179,8 @@ func classify(stderr string) Failure {
 		failure Failure
 		words   []string
 	}{
-		{Denied, []string{"authentication failed", "could not read username", "could not read password", "returned error: 401", "returned error: 403", "http 401", "http 403"}},
-		{NotFound, []string{"' not found", "returned error: 404", "http 404"}},
+		{Denied, []string{"authentication failed", "could not read username", "could not read password", "returned error: 401", "returned error: 403", "http 401", "http 403", "permission denied (", "host key verification failed"}},
+		{NotFound, []string{"' not found", "returned error: 404", "http 404", "does not appear to be a git repository"}},
 		{Unreachable, []string{
 			"could not resolve", "failed to connect", "couldn't connect", "connection refused", "connection reset", "timed out", "returned error: 5",
 			"http 5", "returned error: 429", "empty reply", "hung up unexpectedly", "unexpected disconnect", "early eof", "tls connection", "ssl_",
@@ -192,7 +201,7 @@ func (c *Checkout) run(ctx context.Context, s spec) ([]byte, error) {
 	defer done()
 	cmd := exec.CommandContext(ctx, c.program, s.args...)
 	cmd.Dir, cmd.Env, cmd.WaitDelay = s.dir, s.env, killGrace
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: !s.alone, Setsid: s.alone} // a session is a group, too
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
 	var stdout bounded
 	stderr := &tail{limit: stderrLimit}

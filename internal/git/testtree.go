@@ -1,11 +1,139 @@
 package git
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
 )
 
-// TestTree makes a working tree of a commit for tests to run in, with a git directory of its own. remove deletes it.
+// TestTree makes a working tree of exactly this commit below Options.Temp, for tests to run in, and remove deletes it with
+// whatever they left there. It looks like a fresh clone, with files, modes, line ends and symbolic links as its attributes say
+// and nothing of anybody's configuration; submodules are empty directories and LFS files are their pointers.
+//
+// It has a git directory of its own with HEAD at the commit, its history as far as it is here, and the tags that the
+// checkout knows. The objects of the checkout are only seen from there: git never writes to an alternate
+// (https://git-scm.com/docs/gitrepository-layout#Documentation/gitrepository-layout.txt-objectsinfoalternates). There is no
+// credential and there are no hooks. It can be given to another user, who can then get at these objects as well.
+// At most one network operation, in a partial clone.
 func (c *Checkout) TestTree(ctx context.Context, sha string) (dir string, remove func() error, err error) {
-	return "", nil, errors.ErrUnsupported
+	if !isSHA(sha) {
+		return "", nil, fmt.Errorf("make a tree for tests of %q: not a commit id", sha)
+	}
+	if err := c.fillTree(ctx, sha); err != nil {
+		return "", nil, fmt.Errorf("make a tree for tests: %w", err)
+	}
+	if dir, err = os.MkdirTemp(c.opt.Temp, "mergexo-tests-"); err != nil {
+		return "", nil, fmt.Errorf("make a tree for tests: %w", err)
+	}
+	remove = func() error { return removeAll(dir) }
+	if err := c.testTree(ctx, dir, sha); err != nil {
+		return "", nil, fmt.Errorf("make a tree for tests of %s: %w", sha, errors.Join(err, remove()))
+	}
+	return dir, remove, nil
+}
+
+func (c *Checkout) testTree(ctx context.Context, dir, sha string) error {
+	if strings.Contains(c.objects, "\n") {
+		return fmt.Errorf("%q cannot be named as an alternate", c.objects)
+	}
+	git := func(args ...string) error {
+		env := c.env("GIT_DIR="+filepath.Join(dir, ".git"), "GIT_WORK_TREE="+dir, "GIT_CEILING_DIRECTORIES="+filepath.Dir(dir))
+		_, err := c.run(ctx, spec{dir: dir, env: env, args: concat(shield, offline, args)})
+		return err
+	}
+	if err := git("init", "-q", "--template=", "--initial-branch=mergexo"); err != nil {
+		return err
+	}
+	tags, err := c.tags(ctx)
+	if err != nil {
+		return err
+	}
+	settings, err := os.ReadFile(filepath.Join(dir, ".git", "config"))
+	if err != nil {
+		return fmt.Errorf("read its configuration: %w", err)
+	}
+	for name, text := range map[string][]byte{
+		"config":                  append(settings, c.testConfig()...),
+		"objects/info/alternates": []byte(c.objects + "\n"),
+		"packed-refs":             tags,
+		"shallow":                 c.boundary,
+		"HEAD":                    []byte(sha + "\n"),
+	} {
+		file := filepath.Join(dir, ".git", filepath.FromSlash(name))
+		if len(text) == 0 {
+			continue
+		}
+		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, text, 0o644)); err != nil {
+			return fmt.Errorf("write its git directory: %w", err)
+		}
+	}
+	if c.clone {
+		// Nobody else could get through it to the objects; what else is there has no secret in it and cannot be listed.
+		if err := os.Chmod(c.top, 0o711); err != nil {
+			return fmt.Errorf("let its user see the objects: %w", err)
+		}
+	}
+	return git("read-tree", "-m", "-u", sha)
+}
+
+// testConfig is what the configuration of a tree for tests has besides what git init finds out about the file system.
+func (c *Checkout) testConfig() []byte {
+	list := []setting{{"core.hooksPath", "/dev/null"}, {"core.commitGraph", "false"}, {"gc.auto", "0"}, {"maintenance.auto", "false"}}
+	if u, err := url.Parse(c.opt.URL); err == nil && u.User == nil && u.Host != "" {
+		list = append(list, setting{"remote.origin.url", c.opt.URL})
+	}
+	return configText(list)
+}
+
+// tags are the checkout's tags whose objects are here, as a packed-refs file has them.
+func (c *Checkout) tags(ctx context.Context) ([]byte, error) {
+	out, err := c.inside(ctx, "for-each-ref", "--format=%(objectname) %(refname)", "refs/tags")
+	if err != nil {
+		return nil, fmt.Errorf("list tags: %w", err)
+	}
+	if len(out) == 0 {
+		return nil, nil
+	}
+	var ids, found bytes.Buffer
+	for row := range bytes.Lines(out) {
+		id, _, _ := bytes.Cut(row, []byte(" "))
+		ids.Write(id)
+		ids.WriteByte('\n')
+	}
+	kinds, err := c.tell(ctx, ids.Bytes(), "cat-file", "--batch-check=%(objecttype)")
+	if err != nil {
+		return nil, fmt.Errorf("look for tagged commits: %w", err)
+	}
+	said := strings.Split(string(kinds), "\n")
+	i := 0
+	for row := range bytes.Lines(out) {
+		if said[i] == "commit" || said[i] == "tag" {
+			found.Write(row)
+		}
+		i++
+	}
+	return found.Bytes(), nil
+}
+
+// removeAll deletes a directory in which others have worked, who may have left directories that cannot be written to.
+func removeAll(dir string) error {
+	if os.RemoveAll(dir) == nil {
+		return nil
+	}
+	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if err == nil && entry.IsDir() {
+			err = os.Chmod(path, 0o700)
+		}
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		return err
+	})
+	return errors.Join(err, os.RemoveAll(dir))
 }

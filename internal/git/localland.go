@@ -1,0 +1,369 @@
+package git
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// ErrDirty says that a branch is checked out where files, or something that is going on, stand in its way.
+type ErrDirty struct {
+	Branch, Dir string
+	Why         string   // what is going on there, as the end of a sentence
+	Paths       []string // that are changed or in the way; may be empty
+}
+
+func (e *ErrDirty) Error() string {
+	said := fmt.Sprintf("%s is checked out in %s, where %s", e.Branch, e.Dir, e.Why)
+	if len(e.Paths) > 0 {
+		said += ": " + quoted(e.Paths)
+	}
+	return said
+}
+
+// ErrCheckedOut says that a branch stays as it is because somebody has it checked out.
+type ErrCheckedOut struct{ Branch, Dir string }
+
+func (e *ErrCheckedOut) Error() string {
+	return fmt.Sprintf("%s is checked out in %s and stays as it is", e.Branch, e.Dir)
+}
+
+// seat is a working tree of the repository.
+type seat struct{ top, gitDir string }
+
+func (c *Checkout) here() seat { return seat{top: c.top, gitDir: c.gitDir} }
+
+// MeetLocal is Meet for branches of the checkout itself, by their names without refs/heads/. *ErrNoRef names one that
+// is not there. A shallow checkout whose history does not reach to the merge base is an error that says so. No network
+// operation.
+func (c *Checkout) MeetLocal(ctx context.Context, base, head string) (Met, error) {
+	var met Met
+	for _, one := range []struct {
+		branch string
+		sha    *string
+		to     string
+	}{{base, &met.BaseSHA, fetchedBase}, {head, &met.HeadSHA, fetchedHead}} {
+		ref := "refs/heads/" + one.branch
+		if !validRef(ref) || base == head {
+			return Met{}, fmt.Errorf("merge %q into %q: not two branches", head, base)
+		}
+		sha, err := c.tipOf(ctx, ref)
+		if err == nil && sha == "" {
+			err = &ErrNoRef{Ref: ref}
+		}
+		if err != nil {
+			return Met{}, fmt.Errorf("read branches: %w", err)
+		}
+		*one.sha, c.refs[one.to] = sha, sha
+	}
+	known := false
+	var err error
+	if met.MergeBase, known, err = c.mergeBase(ctx, met.BaseSHA, met.HeadSHA); err == nil && known {
+		known, err = c.whole(ctx, met)
+	}
+	if err == nil && !known {
+		err = fmt.Errorf("the history of %s and %s is not all here: run git fetch --unshallow", base, head)
+	}
+	met.Unrelated = met.MergeBase == ""
+	return met, err
+}
+
+// tipOf is where a ref of the checkout is, "" when there is none.
+func (c *Checkout) tipOf(ctx context.Context, ref string) (string, error) {
+	out, err := c.inside(ctx, "rev-parse", "--verify", "--quiet", ref+"^{commit}")
+	if exitCode(err) == 1 {
+		return "", nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("read %s: %w", ref, err)
+	}
+	return line(out), nil
+}
+
+// LandLocal fast-forwards a branch of the checkout, with the files where it is checked out, here or in a linked worktree.
+// Errors are *ErrDirty, *ErrRewind, *ErrRejected (Stale: the branch is neither at from nor at to) or *Error; nothing is
+// changed then. No network operation, and no hook runs.
+func (c *Checkout) LandLocal(ctx context.Context, base, from, to string) error {
+	if err := c.landLocal(ctx, base, from, to); err != nil {
+		return fmt.Errorf("land on %s: %w", base, err)
+	}
+	return nil
+}
+
+func (c *Checkout) landLocal(ctx context.Context, base, from, to string) error {
+	done, err := c.expect(ctx, base, from, to)
+	if err != nil || done {
+		return err
+	}
+	relation, err := c.Relation(ctx, from, to)
+	if err != nil {
+		return err
+	}
+	if relation != model.Ahead && relation != model.Identical {
+		return &ErrRewind{Start: from, SHA: to, Relation: relation}
+	}
+	at, going, err := c.seats(ctx, base)
+	if err != nil {
+		return err
+	}
+	if len(at) == 0 && len(going) == 0 {
+		return c.setBranch(ctx, base, from, to)
+	}
+	if len(at)+len(going) > 1 {
+		return &ErrDirty{Branch: base, Dir: append(at, going...)[0].top, Why: "it is not the only place"}
+	}
+	if len(going) > 0 {
+		return &ErrDirty{Branch: base, Dir: going[0].top, Why: "a rebase or a bisection of it is in progress"}
+	}
+	if err := c.undisturbed(ctx, base, at[0]); err != nil {
+		return err
+	}
+	return c.forward(ctx, base, at[0], from, to)
+}
+
+// MoveLocal moves a branch of the checkout, also where that is no fast-forward. Where it is checked out it stays:
+// *ErrCheckedOut. *ErrRejected (Stale) says that it is neither at from nor at to.
+func (c *Checkout) MoveLocal(ctx context.Context, branch, from, to string) error {
+	done, err := c.expect(ctx, branch, from, to)
+	if err == nil && !done {
+		var at, going []seat
+		if at, going, err = c.seats(ctx, branch); err == nil {
+			if at = append(at, going...); len(at) > 0 {
+				err = &ErrCheckedOut{Branch: branch, Dir: at[0].top}
+			} else {
+				err = c.setBranch(ctx, branch, from, to)
+			}
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("move %s: %w", branch, err)
+	}
+	return nil
+}
+
+// expect looks where a branch is, and tells whether it is where it is to go already.
+func (c *Checkout) expect(ctx context.Context, branch, from, to string) (done bool, err error) {
+	ref := "refs/heads/" + branch
+	if !validRef(ref) || !isSHA(from) || !isSHA(to) {
+		return false, fmt.Errorf("move %q from %q to %q: not a branch and commit ids", branch, from, to)
+	}
+	now, err := c.tipOf(ctx, ref)
+	if err == nil && now != from && now != to {
+		err = &ErrRejected{Ref: ref, Reason: Stale, Message: fmt.Sprintf("it is at %q", now)}
+	}
+	return now == to, err
+}
+
+// setBranch moves a branch that nobody has checked out.
+func (c *Checkout) setBranch(ctx context.Context, branch, from, to string) error {
+	ref := "refs/heads/" + branch
+	_, err := c.inside(ctx, "update-ref", "-m", "mergexo: merge", ref, to, from)
+	if err != nil && lockLost(stderrOf(err)) {
+		return &ErrRejected{Ref: ref, Reason: Stale, Message: strings.TrimSpace(stderrOf(err))}
+	}
+	return err
+}
+
+// seats are the working trees where a branch is checked out, and those where it will be once a rebase or a bisection ends.
+func (c *Checkout) seats(ctx context.Context, branch string) (at, going []seat, err error) {
+	out, err := c.inside(ctx, "worktree", "list", "--porcelain", "-z")
+	if err != nil {
+		return nil, nil, fmt.Errorf("list worktrees: %w", err)
+	}
+	for entry := range strings.SplitSeq(string(out), "\x00\x00") {
+		part := strings.Split(entry, "\x00")
+		top, ok := strings.CutPrefix(part[0], "worktree ")
+		if !ok {
+			continue
+		}
+		one, err := c.seatAt(ctx, top)
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, said := range part[1:] {
+			switch said {
+			case "branch refs/heads/" + branch:
+				at = append(at, one)
+			case "detached":
+				if one.gitDir != "" && one.returns(branch) {
+					going = append(going, one)
+				}
+			}
+		}
+	}
+	return at, going, nil
+}
+
+// seatAt finds the git directory of a worktree; there is none where its files are gone.
+func (c *Checkout) seatAt(ctx context.Context, top string) (seat, error) {
+	if samePlace(top, c.top) {
+		return c.here(), nil
+	}
+	if _, err := os.Stat(filepath.Join(top, ".git")); err != nil {
+		return seat{top: top}, nil
+	}
+	out, err := c.run(ctx, spec{dir: top, env: c.env(), args: concat(shield, offline, []string{"rev-parse", "--absolute-git-dir"})})
+	if err != nil {
+		return seat{}, fmt.Errorf("find git directory of %s: %w", top, err)
+	}
+	return seat{top: top, gitDir: line(out)}, nil
+}
+
+// samePlace tells whether two paths are one place.
+func samePlace(a, b string) bool {
+	one, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	other, err := os.Stat(b)
+	return err == nil && os.SameFile(one, other)
+}
+
+// returns tells whether what is going on will come back to a branch.
+func (s seat) returns(branch string) bool {
+	for _, name := range []string{"rebase-merge/head-name", "rebase-apply/head-name", "BISECT_START"} {
+		text, err := os.ReadFile(filepath.Join(s.gitDir, name))
+		if err == nil && strings.TrimPrefix(strings.TrimSpace(string(text)), "refs/heads/") == branch {
+			return true
+		}
+	}
+	return false
+}
+
+// undisturbed is *ErrDirty where something is going on in a worktree, or a tracked file is not as in its commit.
+func (c *Checkout) undisturbed(ctx context.Context, branch string, at seat) error {
+	dirty := func(why string, paths ...string) error {
+		return &ErrDirty{Branch: branch, Dir: at.top, Why: why, Paths: paths}
+	}
+	if at.gitDir == "" {
+		return dirty("its files are missing: run git worktree prune")
+	}
+	for _, one := range [][2]string{
+		{"MERGE_HEAD", "a merge"}, {"CHERRY_PICK_HEAD", "a cherry-pick"}, {"REVERT_HEAD", "a revert"}, {"rebase-merge", "a rebase"},
+		{"rebase-apply", "a rebase"}, {"sequencer", "a cherry-pick or revert"}, {"BISECT_START", "a bisection"}, {"index.lock", "another git"},
+	} {
+		if _, err := os.Lstat(filepath.Join(at.gitDir, one[0])); err == nil {
+			return dirty(one[1] + " is in progress")
+		}
+	}
+	out, err := c.desk(ctx, at, "status", "--porcelain", "-z", "--no-renames", "--untracked-files=no", "--ignore-submodules=dirty")
+	if err != nil {
+		return fmt.Errorf("look for changed files: %w", err)
+	}
+	var paths []string
+	for _, entry := range fields(out) {
+		if len(entry) > 3 {
+			paths = append(paths, entry[3:])
+		}
+	}
+	if len(paths) > 0 {
+		return dirty("files are changed", paths...)
+	}
+	return nil
+}
+
+// forward moves a branch, and the index and the files where it is checked out. The branch is held fast at from meanwhile, so that
+// nobody's commit comes in between, and only moves when all files could be written.
+func (c *Checkout) forward(ctx context.Context, branch string, at seat, from, to string) error {
+	ref := "refs/heads/" + branch
+	var files error
+	err := c.hold(ctx, at, fmt.Sprintf("update %s %s %s", ref, to, from), func() error {
+		// Files that were written without being changed are clean, too.
+		if _, files = c.desk(ctx, at, "update-index", "-q", "--refresh"); files == nil {
+			_, files = c.desk(ctx, at, "read-tree", "-m", "-u", from, to)
+		}
+		return files
+	})
+	switch said := stderrOf(err); {
+	case err == nil:
+		return nil
+	case files != nil:
+		if paths, why := standing(stderrOf(files)); why != "" {
+			return &ErrDirty{Branch: branch, Dir: at.top, Why: why, Paths: paths}
+		}
+	case lockLost(said):
+		return &ErrRejected{Ref: ref, Reason: Stale, Message: strings.TrimSpace(said)}
+	}
+	return err
+}
+
+// standing reads git's words for what keeps it from writing files.
+func standing(said string) (paths []string, why string) {
+	for row := range strings.Lines(said) {
+		row = strings.TrimPrefix(strings.TrimPrefix(strings.TrimSpace(row), "error: "), "fatal: ")
+		for _, words := range [][3]string{
+			{"Untracked working tree file '", "' would be ", "files that git does not track are in the way"},
+			{"Entry '", "' not uptodate", "files are changed"}, {"Entry '", "' would be overwritten", "files are changed"},
+			{"Updating '", "' would lose untracked files", "files that git does not track are in the way"},
+		} {
+			rest, ok := strings.CutPrefix(row, words[0])
+			if path, _, found := strings.Cut(rest, words[1]); ok && found {
+				paths, why = append(paths, path), words[2]
+			}
+		}
+		if strings.Contains(row, "index.lock") {
+			why = "another git is in progress"
+		}
+	}
+	return paths, why
+}
+
+// hold runs do while the refs of an update are locked and found to be as it says, and makes the update when do succeeds.
+//
+// https://git-scm.com/docs/git-update-ref#_description has the transaction's commands.
+func (c *Checkout) hold(ctx context.Context, at seat, update string, do func() error) error {
+	in, commands, err := os.Pipe() // which git has to itself: what it does not read any more is no reason to wait
+	if err != nil {
+		return fmt.Errorf("start a transaction: %w", err)
+	}
+	defer in.Close()
+	answers, out := io.Pipe()
+	ended := make(chan error, 1)
+	go func() {
+		env := c.env("GIT_DIR="+at.gitDir, "GIT_WORK_TREE="+at.top)
+		_, err := c.run(ctx, spec{dir: at.top, env: env, input: in, output: out, args: concat(shield, offline, []string{"update-ref", "-m", "mergexo: merge", "--stdin"})})
+		ended <- err
+		out.CloseWithError(io.EOF)
+	}()
+	say := func(text string) { _, _ = io.WriteString(commands, text+"\n") } // where git is gone, ended knows why
+	say("start\n" + update + "\nprepare")
+	held := awaits(answers, "prepare: ok")
+	var failed error
+	if held {
+		failed = do()
+	}
+	if held && failed == nil {
+		say("commit")
+	} else {
+		say("abort")
+	}
+	commands.Close()
+	_, _ = io.Copy(io.Discard, answers)
+	return errors.Join(failed, <-ended)
+}
+
+// awaits reads lines until one is as it should be; false at the end.
+func awaits(from io.Reader, want string) bool {
+	var seen bytes.Buffer
+	one := make([]byte, 1)
+	for {
+		if _, err := from.Read(one); err != nil {
+			return false
+		}
+		if one[0] != '\n' {
+			seen.Write(one)
+			continue
+		}
+		if seen.String() == want {
+			return true
+		}
+		seen.Reset()
+	}
+}
