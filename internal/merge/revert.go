@@ -20,7 +20,8 @@ type Undo struct {
 	Notes   []string
 }
 
-// RevertTitle is the title of the pull request, and the subject of its commit.
+// RevertTitle is the title of the pull request, and the subject of its commit. The title of the other one is in it as it is:
+// what GitHub would act on is made inert by whoever posts it, as in any draft of a pull request.
 func RevertTitle(p model.Pull) string {
 	const most = 200
 	title := oneLine(p.Title)

@@ -1,0 +1,79 @@
+package merge_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/merge"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+func TestHowAPullRequestIsMerged(t *testing.T) {
+	t.Parallel()
+	entities := []string{"entities/**"}
+	for name, tt := range map[string]struct {
+		branch, asked string
+		fork          bool
+		facts         model.MergeFacts
+		want          merge.Way
+		problem       string
+	}{
+		"by default":                 {branch: "agent/x", want: merge.Way{Strategy: "rebase", Why: "the default of the settings"}},
+		"by a rule":                  {branch: "gh-pr-8", want: merge.Way{Strategy: "no-ff", Why: `the settings' rule for "gh-pr-*"`, BaseWins: entities}},
+		"by a rule of its directory": {branch: "gh-pr-8/fix/it", want: merge.Way{Strategy: "no-ff", Why: `the settings' rule for "gh-pr-*"`, BaseWins: entities}},
+		"by no rule of a part":       {branch: "a/gh-pr-8", want: merge.Way{Strategy: "rebase", Why: "the default of the settings"}},
+		"past a rule that is off":    {branch: "old/x", want: merge.Way{Strategy: "rebase", Why: "the default of the settings"}},
+		"by the command":             {branch: "agent/x", asked: "squash", want: merge.Way{Strategy: "squash", Why: "the command"}},
+		"by the command, as ruled":   {branch: "gh-pr-8/fix", asked: "rebase", want: merge.Way{Strategy: "rebase", Why: "the command", BaseWins: entities}},
+		"what is off by the command": {branch: "old/x", asked: "squash", problem: `strategy "squash" is switched off for branch "old/x": the settings' rule for "old/*" is not enabled`},
+		"what is off elsewhere":      {branch: "agent/x", asked: "squash", want: merge.Way{Strategy: "squash", Why: "the command"}},
+		"the default by the command": {branch: "old/x", asked: "rebase", want: merge.Way{Strategy: "rebase", Why: "the command"}},
+		"of a fork":                  {branch: "x", fork: true, want: merge.Way{Strategy: "no-ff", Why: "the default for a fork: its commits stay as they are"}},
+		"of a fork by a rule":        {branch: "gh-pr-8", fork: true, want: merge.Way{Strategy: "no-ff", Why: `the settings' rule for "gh-pr-*"`, BaseWins: entities}},
+		"rebase of a fork": {branch: "x", fork: true, asked: "rebase", facts: model.MergeFacts{HeadRepo: "eve/widgets"},
+			problem: "strategy rebase moves the head branch, which is in the fork eve/widgets, and its owner does not let maintainers push to it; strategy=no-ff leaves it as it is"},
+		"rebase of an open fork": {branch: "x", fork: true, asked: "rebase", facts: model.MergeFacts{HeadRepo: "eve/widgets", CanModify: true}, want: merge.Way{Strategy: "rebase", Why: "the command"}},
+		"cherry-pick of a fork that is gone": {branch: "x", fork: true, asked: "cherry-pick", facts: model.MergeFacts{CanModify: true},
+			problem: "strategy cherry-pick moves the head branch, and the fork that it was in is gone; strategy=no-ff leaves it as it is"},
+		"api of a fork": {branch: "x", fork: true, asked: "api", want: merge.Way{Strategy: "api", Why: "the command"}},
+		"unknown":       {branch: "x", asked: "yolo", problem: `strategy "yolo" is unknown; there are rebase, squash, no-ff, cherry-pick, frontmatter-union, api`},
+		"union":         {branch: "reweave/x", want: merge.Way{Strategy: "frontmatter-union", Why: `the settings' rule for "reweave/*"`, UnionFields: []string{"tags"}}},
+		"union without fields": {branch: "x", asked: "frontmatter-union",
+			problem: `strategy frontmatter-union needs a rule for branch "x" that names union_fields`},
+		"linear history": {branch: "gh-pr-8", facts: model.MergeFacts{LinearHistory: true},
+			problem: `strategy no-ff makes a merge commit, and the rules of branch "main" demand a linear history; strategy=api merges in a way that they allow`},
+		"linear history that GitHub cannot make": {branch: "x", asked: "api", facts: model.MergeFacts{LinearHistory: true, Methods: []string{"merge"}},
+			problem: `the rules of branch "main" demand a linear history, and the repository allows GitHub only to make merge commits`},
+		"linear history that GitHub can make": {branch: "x", asked: "api", facts: model.MergeFacts{LinearHistory: true, Methods: []string{"merge", "squash"}}, want: merge.Way{Strategy: "api", Why: "the command"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := pull()
+			p.HeadRef, p.CrossRepo = tt.branch, tt.fork
+			way, err := merge.Choose(ready().Policy, p, tt.facts, tt.asked)
+			if tt.problem == "" {
+				require.NoError(t, err)
+				assert.Equal(t, tt.want, way)
+				return
+			}
+			var refusal *merge.Refusal
+			require.True(t, errors.As(err, &refusal))
+			assert.Equal(t, model.CodeStrategy, refusal.Code)
+			assert.Equal(t, tt.problem, refusal.Text)
+			assert.Zero(t, way)
+		})
+	}
+}
+
+func TestTheFirstRuleThatMatchesWins(t *testing.T) {
+	t.Parallel()
+	p := pull()
+	p.HeadRef = "a/b"
+	rules := []merge.Rule{{Branch: "a/*", Strategy: "squash"}, {Branch: "a/**", Strategy: "cherry-pick", Enabled: true}, {Branch: "*/b", Strategy: "api", Enabled: true}}
+	way, err := merge.Choose(merge.Policy{Strategy: "rebase", Rules: rules}, p, model.MergeFacts{}, "")
+	require.NoError(t, err)
+	assert.Equal(t, "cherry-pick", way.Strategy)
+}

@@ -1,0 +1,115 @@
+package merge
+
+import (
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Root is what DetectTests needs of the root of a tree: the text of a file by its name; ok is false where there is none.
+type Root func(name string) (text string, ok bool)
+
+// tools are the ways to find tests, in the order in which one is preferred: what a language's own tool knows comes before
+// make, whose targets mean what their author wanted.
+var tools = []struct {
+	argv []string
+	sign func(Root) string // which file says so; "": none does
+}{
+	{[]string{"go", "test", "./..."}, func(r Root) string { return there(r, "go.mod") }},
+	{[]string{"python3", "-m", "pytest"}, python},
+	{[]string{"npm", "test"}, node},
+}
+
+// DetectTests finds the command that tests a project which names none, and says by which file. Where there are several
+// languages, a make target is taken if there is one, since it may be about all of them; else the first one, and the others
+// are named. ok is false where nothing is found.
+func DetectTests(root Root) (argv []string, said string, ok bool) {
+	var signs []string
+	for _, tool := range tools {
+		if sign := tool.sign(root); sign != "" {
+			if signs = append(signs, sign); argv == nil {
+				argv = slices.Clone(tool.argv)
+			}
+		}
+	}
+	target, file := makeTarget(root)
+	switch {
+	case len(signs) == 1:
+		return argv, "found by " + signs[0], true
+	case target != "" && len(signs) > 1:
+		return []string{"make", target}, "found by " + file + ", since there is more than one language: " + strings.Join(signs, ", "), true
+	case target != "":
+		return []string{"make", target}, "found by " + file, true
+	case len(signs) > 1:
+		return argv, "found by " + signs[0] + "; not tested is what belongs to " + strings.Join(signs[1:], ", "), true
+	}
+	return nil, "", false
+}
+
+func there(root Root, name string) string {
+	if _, ok := root(name); ok {
+		return name
+	}
+	return ""
+}
+
+// python looks for the configuration of pytest in the files that pytest itself looks in:
+// https://docs.pytest.org/en/stable/reference/customize.html
+func python(root Root) string {
+	for _, f := range []struct{ name, section string }{
+		{"pytest.ini", ""}, {".pytest.ini", ""}, {"pyproject.toml", `\[tool\.pytest(\.|\])`}, {"tox.ini", `\[pytest\]`}, {"setup.cfg", `\[tool:pytest\]`}, {"conftest.py", ""},
+	} {
+		text, ok := root(f.name)
+		if ok && (f.section == "" || regexp.MustCompile(`(?m)^[ \t]*`+f.section).MatchString(text)) {
+			return f.name
+		}
+	}
+	return ""
+}
+
+// node looks for a script of its own: npm init writes one that only fails.
+func node(root Root) string {
+	text, ok := root("package.json")
+	var p struct{ Scripts map[string]any }
+	if !ok || json.Unmarshal([]byte(strings.TrimPrefix(text, "\ufeff")), &p) != nil {
+		return ""
+	}
+	script, _ := p.Scripts["test"].(string)
+	if strings.TrimSpace(script) == "" || strings.Contains(script, "no test specified") {
+		return ""
+	}
+	return "package.json"
+}
+
+// makeTarget is the target that tests, and the file that make would read.
+func makeTarget(root Root) (target, file string) {
+	for _, name := range []string{"GNUmakefile", "makefile", "Makefile"} {
+		text, ok := root(name)
+		if !ok {
+			continue
+		}
+		targets := targetsOf(text)
+		for _, t := range []string{"test", "check"} {
+			if slices.Contains(targets, t) {
+				return t, name
+			}
+		}
+		return "", "" // make reads the first one only
+	}
+	return "", ""
+}
+
+// targetsOf are the targets of the rules of a makefile.
+func targetsOf(text string) []string {
+	var out []string
+	for line := range strings.Lines(text) {
+		before, after, ok := strings.Cut(line, ":")
+		after = strings.TrimLeft(after, ":") // a double-colon rule
+		if !ok || strings.HasPrefix(line, "\t") || strings.ContainsAny(before, "=#") || strings.HasPrefix(after, "=") {
+			continue
+		}
+		out = append(out, strings.Fields(before)...)
+	}
+	return out
+}
