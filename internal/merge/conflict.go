@@ -101,7 +101,7 @@ func escape(path string) string {
 // TestRun is one run of the tests before a merge.
 type TestRun struct {
 	Argv    []string // nil: no tests, on purpose
-	Why     string   // where the command comes from, as DetectTests says; "" for the settings
+	Why     string   // where the command comes from, as DetectTests says, or why there is none; "" for the settings
 	Exit    int
 	Timeout string // such as "30m", where they did not come to an end in it
 	Problem string // why they could not be started, in words of others too
@@ -119,7 +119,7 @@ const maxTail = 8_000
 func TestsText(t TestRun) string {
 	switch {
 	case t.Argv == nil && t.Passed():
-		return "No tests were run, as the settings say."
+		return fmt.Sprintf("No tests were run: %s.", t.untested())
 	case t.Passed():
 		return fmt.Sprintf("%s passed on exactly this commit%s%s.", said(t.Argv), seconds(t.Seconds), t.origin())
 	}
@@ -136,6 +136,14 @@ func TestsText(t TestRun) string {
 		b.WriteString(" The end of the output:\n\n" + fenced(t.Tail, maxTail, true))
 	}
 	return b.String()
+}
+
+// untested is why there are no tests.
+func (t TestRun) untested() string {
+	if t.Why == "" {
+		return "the settings say `tests = \"none\"`"
+	}
+	return markdown.Plain(t.Why)
 }
 
 func (t TestRun) origin() string {

@@ -61,7 +61,7 @@ var ends = map[model.MergeCode]end{
 	model.CodeBaseMoved:     {"`%s` kept moving", bySelf},
 	model.CodeRejected:      {"the server did not take the push", bySelf},
 	model.CodeLock:          {"another merge into `%s` is under way", bySelf},
-	model.CodeHeadMoved:     {"the head moved", "A request and an approval are for one head. Look at what was pushed, and give the command again."},
+	model.CodeHeadMoved:     {"the head is not the one that was asked for", "A request and an approval are for one head. Look at what was pushed, and give the command again."},
 	model.CodeDirtyBase:     {"`%s` is checked out with changes", "Commit them or put them aside. " + anew},
 }
 
@@ -121,7 +121,7 @@ func detail(s string) string {
 	case s == "":
 		return ""
 	case len(s) <= 300 && !strings.Contains(s, "\n"):
-		return " " + strings.TrimSuffix(markdown.Plain(oneLine(strings.ToUpper(s[:1])+s[1:])), ".") + "."
+		return " In detail: " + strings.TrimSuffix(markdown.Plain(oneLine(s)), ".") + "."
 	}
 	return "\n\n" + fenced(s, maxDetail, true)
 }

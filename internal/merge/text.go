@@ -106,7 +106,7 @@ func DryRunText(p model.Pull, m model.MergeMarker, v Verdict, plan *Plan) string
 	if plan != nil {
 		b.WriteString(plan.text(p))
 	}
-	return b.String() + "\n\nThis was a dry run: nothing was changed, and no tests were run."
+	return strings.TrimRight(b.String(), "\n") + "\n\nThis was a dry run: nothing was changed, and no tests were run."
 }
 
 func (plan *Plan) text(p model.Pull) string {
@@ -123,7 +123,7 @@ func (plan *Plan) text(p model.Pull) string {
 		fmt.Fprintf(&b, " The base is at %s.", markdown.Commit(p.URL, plan.BaseSHA))
 	}
 	if plan.Tests.Argv == nil {
-		b.WriteString(" No tests would be run, as the settings say.")
+		fmt.Fprintf(&b, " No tests would be run: %s.", plan.Tests.untested())
 	} else {
 		fmt.Fprintf(&b, " Tested would be with %s%s.", said(plan.Tests.Argv), plan.Tests.origin())
 	}

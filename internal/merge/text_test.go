@@ -1,0 +1,176 @@
+package merge_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/merge"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// golden compares text that people read with the file of that name.
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	file := filepath.Join("testdata", name)
+	if *update {
+		require.NoError(t, os.WriteFile(file, []byte(got+"\n"), 0o600))
+	}
+	want, err := os.ReadFile(file)
+	require.NoError(t, err)
+	assert.Equal(t, string(want), got+"\n")
+}
+
+func asked() model.MergeMarker {
+	return model.MergeMarker{
+		Repo: "octo/widgets", Number: 7, Command: "k", By: "olga", State: model.MergeRunning, Strategy: "rebase", Head: b, Base: "main", BaseSHA: a,
+		RunURL: "https://github.com/octo/widgets/actions/runs/9",
+	}
+}
+
+func with(change func(*model.MergeMarker)) model.MergeMarker {
+	m := asked()
+	change(&m)
+	return m
+}
+
+var (
+	moved   = []model.Moved{{Commit: model.Commit{SHA: c, Subject: "Greet `all` @everyone"}, Was: a}, {Commit: model.Commit{SHA: d, Subject: "Say | goodbye"}, Was: d}}
+	clashes = merge.Conflicts{
+		Commit: model.Commit{SHA: b, Subject: "Greet @everyone"},
+		Files: []merge.Conflict{
+			{Path: "greet.txt", Kind: "content", Hunks: "<<<<<<< main\nhello\n=======\n```\nhi\n</details>\n>>>>>>> agent/greet\n"},
+			{Path: "logo|`x`_<b>.png", Kind: "binary"},
+		},
+		More: 3,
+		Culprits: []merge.Culprit{
+			{Commit: model.Commit{SHA: d, Subject: "Say hello", Author: "carol"}, Pull: 5}, {Commit: model.Commit{SHA: e, Subject: "Tidy"}},
+		},
+	}
+	passed = merge.TestRun{Argv: []string{"go", "test", "./..."}, Why: "found by go.mod", Seconds: 12}
+	broken = merge.TestRun{Argv: []string{"make", "test"}, Exit: 2, Seconds: 3, Tail: "--- FAIL: TestGreet\n````\nmake: *** [test] Error 2\n"}
+)
+
+func verdict(change func(*merge.Case)) merge.Verdict {
+	cs := ready()
+	change(&cs)
+	return merge.Judge(cs)
+}
+
+// two are the things that the second waiting request lacks.
+func two(cs *merge.Case) {
+	cs.Facts.Reviews[0].SHA, cs.Facts.Reviews[0].Login = c, "b_o*b`@x<"
+	cs.Snapshot.Pull.Draft = true
+	cs.Facts.Checks[0].State = model.CheckFailed
+}
+
+func TestWhatPeopleReadOfARequest(t *testing.T) {
+	t.Parallel()
+	p := pull()
+	for name, got := range map[string]string{
+		"wait": merge.WaitText(p, asked(), verdict(func(c *merge.Case) { c.Facts.Reviews = nil })),
+		"wait_for_much": merge.WaitText(p, with(func(m *model.MergeMarker) {
+			m.Members = []model.MergeMember{{Repo: "octo/widgets", Number: 7}, {Repo: "octo/client", Number: 4}}
+		}), verdict(two)),
+		"refuse_sha":      merge.RefuseText(p, verdict(func(c *merge.Case) { c.SHA = "ccccccc" })),
+		"refuse_strategy": merge.RefuseText(p, verdict(func(c *merge.Case) { c.Request.Asked = "yolo" })),
+		"refuse_closed":   merge.RefuseText(p, verdict(func(c *merge.Case) { c.Snapshot.Pull.State = model.PullClosed })),
+		"refuse_pushes":   merge.RefuseText(p, verdict(func(c *merge.Case) { c.Facts.PushRefused, c.Snapshot.Pull.Draft = true, true })),
+		"running":         merge.RunningText(p, asked(), 3),
+		"running_tip":     merge.RunningText(p, with(func(m *model.MergeMarker) { m.Tip, m.Attempt = d, 2 }), 3),
+		"running_led":     merge.RunningText(p, with(func(m *model.MergeMarker) { m.Leader = "octo/api#3" }), 3),
+		"done": merge.DoneText(p, with(func(m *model.MergeMarker) { m.Landed = d }), merge.Landing{Commits: moved, Tests: passed, Seconds: 31,
+			Notes: []string{"1 commit was signed, and its signature is lost.", "`x` @everyone\n# <b>"}}),
+		"done_closed": merge.DoneText(p, with(func(m *model.MergeMarker) { m.Landed, m.Strategy = d, "cherry-pick" }), merge.Landing{Closed: true, Tests: merge.TestRun{Why: "GitHub itself made the commit"}}),
+		"done_group": merge.DoneText(p, with(func(m *model.MergeMarker) {
+			m.Landed, m.Members = d, []model.MergeMember{{Repo: "octo/client", Number: 4, Landed: e}, {Repo: "octo/widgets", Number: 7, Landed: d}}
+		}), merge.Landing{Commits: moved[:1], Tests: passed}),
+		"cancel":                merge.CancelText(p, asked(), "oskar"),
+		"superseded":            merge.SupersededText(p, asked(), page+"#issuecomment-60"),
+		"dry_run":               merge.DryRunText(p, asked(), verdict(func(*merge.Case) {}), &merge.Plan{Commits: moved, BaseSHA: a, Tip: d, Tests: passed, Notes: []string{"The base has moved since the branch began."}}),
+		"dry_run_no_tests":      merge.DryRunText(p, asked(), verdict(func(*merge.Case) {}), &merge.Plan{Commits: moved[:1], BaseSHA: a, Tip: d}),
+		"dry_run_wait":          merge.DryRunText(p, asked(), verdict(two), &merge.Plan{Commits: moved[:1], BaseSHA: a, Tip: d, Tests: passed}),
+		"dry_run_refused":       merge.DryRunText(p, with(func(m *model.MergeMarker) { m.Strategy = "" }), verdict(func(c *merge.Case) { c.Request.Asked = "yolo" }), nil),
+		"dry_run_conflict":      merge.DryRunText(p, asked(), verdict(func(*merge.Case) {}), &merge.Plan{BaseSHA: a, Conflicts: &clashes}),
+		"dry_run_empty":         merge.DryRunText(p, asked(), verdict(func(*merge.Case) {}), &merge.Plan{BaseSHA: a, Code: model.CodeEmpty, Detail: "commit ccc has it already"}),
+		"tests_passed":          merge.TestsText(passed),
+		"tests_failed":          merge.TestsText(broken),
+		"tests_endless":         merge.TestsText(merge.TestRun{Argv: []string{"make", "test"}, Timeout: "30m", Tail: "still here"}),
+		"tests_not_there":       merge.TestsText(merge.TestRun{Argv: []string{"scripts/test"}, Problem: "scripts/test: permission denied"}),
+		"conflict":              merge.ConflictText(p, clashes),
+		"revert_body":           merge.RevertBody(p, merge.Undo{By: "olga", Landed: d, Base: "main", Commits: []model.Commit{{SHA: d, Subject: "Say goodbye", Author: "alice"}, {SHA: c, Subject: "Greet @all"}}, More: 1, Tests: passed}),
+		"revert":                merge.RevertText(merge.Undo{Base: "main", Pull: model.PullRef{Number: 9, URL: "https://github.com/octo/widgets/pull/9"}, Tests: passed, Notes: []string{"Its checks have not run."}}),
+		"revert_fail_conflict":  merge.RevertFailText(p, merge.Undo{Base: "main"}, merge.Failure{Code: model.CodeConflict, Conflicts: &merge.Conflicts{Files: clashes.Files[:1]}}),
+		"revert_fail_tests":     merge.RevertFailText(p, merge.Undo{Base: "main"}, merge.Failure{Code: model.CodeTests, Tests: &broken}),
+		"revert_fail_forbidden": merge.RevertFailText(p, merge.Undo{Base: "main"}, merge.Failure{Code: model.CodeForbidden, Detail: "the token may not open pull requests"}),
+	} {
+		golden(t, name+".md", got)
+	}
+	assert.Equal(t, "Revert #7: Greet `everyone`", merge.RevertTitle(p))
+	p.Title = strings.Repeat("x\n", 300)
+	assert.Len(t, []rune(merge.RevertTitle(p)), len("Revert #7: ")+201)
+}
+
+func TestWhatPeopleReadOfAFailure(t *testing.T) {
+	t.Parallel()
+	details := map[model.MergeCode]string{
+		model.CodeEmpty: "commit " + c + " of the base has the same change", model.CodeProtected: "protected branch hook declined: \"main\" needs 2 reviews",
+		model.CodeRejected: "remote: line one\nremote: ```\nremote: line three", model.CodeHeadMoved: "it was bbbbbbbbbb and is cccccccccc now",
+	}
+	var all strings.Builder
+	for _, code := range []model.MergeCode{
+		model.CodeApproval, model.CodeStale, model.CodeChanges, model.CodeChecks, model.CodeChecksFailed, model.CodeDraft, model.CodeFrozen, model.CodeClosed,
+		model.CodeBlocked, model.CodeBusy, model.CodeStrategy, model.CodeCancelled, model.CodeReplaced, model.CodeConflict, model.CodeSquash, model.CodeTests,
+		model.CodeNoTests, model.CodeProtected, model.CodeUnrelated, model.CodeEmpty, model.CodeRewound, model.CodeDiff, model.CodeForbidden, model.CodeAttempts,
+		model.CodeTooMany, model.CodeBaseMissing, model.CodeBranchMissing, model.CodeFrontmatter, model.CodeMember, model.CodeBaseMoved, model.CodeRejected,
+		model.CodeLock, model.CodeHeadMoved, model.CodeDirtyBase, "NEW",
+	} {
+		fmt.Fprintf(&all, "%s\n\n---\n\n", merge.FailText(pull(), asked(), merge.Failure{Code: code, Detail: details[code]}))
+		fmt.Fprintf(&all, "    %s\n\n---\n\n", merge.ShortLine(7, code, details[code]))
+	}
+	golden(t, "failures.md", all.String())
+	golden(t, "failure_conflict.md", merge.FailText(pull(), asked(), merge.Failure{Code: model.CodeConflict, Conflicts: &clashes}))
+	at := pull()
+	at.HeadSHA = d
+	again := with(func(m *model.MergeMarker) { m.Was, m.Tip, m.Attempt = []string{d}, e, 3 })
+	golden(t, "failure_tests.md", merge.FailText(at, again, merge.Failure{Code: model.CodeTests, Tests: &broken, Notes: []string{"Nothing else was tried."}}))
+	golden(t, "failure_landed.md", merge.FailText(pull(), asked(), merge.Failure{Code: model.CodeMember, Landed: e, Detail: "octo/client#4 was pushed to"}))
+	assert.Equal(t, "pull request 7 is not merged (PUSH_REJECTED): a  b", merge.ShortLine(7, model.CodeRejected, "a\x1b b\nc"))
+}
+
+// Whatever there is much of, a comment has room for it.
+func TestTextsAreBounded(t *testing.T) {
+	t.Parallel()
+	many := merge.Conflicts{}
+	for i := range 500 {
+		many.Files = append(many.Files, merge.Conflict{Path: fmt.Sprintf("%d.txt", i), Kind: "content", Hunks: strings.Repeat("`", i) + strings.Repeat("ä long line\n", 5000)})
+		many.Culprits = append(many.Culprits, merge.Culprit{Commit: model.Commit{SHA: d, Subject: strings.Repeat("x", 72)}, Pull: i})
+	}
+	got := merge.ConflictText(pull(), many)
+	assert.Less(t, len(got), 50_000)
+	assert.Contains(t, got, "Conflicts in 500 files")
+	assert.Contains(t, got, "- and 480 more files")
+	assert.Contains(t, got, "- and 480 more")
+	assert.Equal(t, strings.Count(got, "<details>"), strings.Count(got, "</details>"))
+
+	long := broken
+	long.Tail = strings.Repeat("ü noise\n", 10_000) + "the end"
+	assert.Less(t, len(merge.TestsText(long)), 9_000)
+	assert.Contains(t, merge.TestsText(long), "the end\n```")
+
+	var list []model.Moved
+	for range 1000 {
+		list = append(list, moved...)
+	}
+	done := merge.DoneText(pull(), with(func(m *model.MergeMarker) { m.Landed = d }), merge.Landing{Commits: list, Tests: passed})
+	assert.Less(t, len(done), 10_000)
+	assert.Contains(t, done, "- 1970 older commits")
+}
