@@ -32,6 +32,8 @@ type ErrConflict struct {
 	Paths  []string
 	Tree   string         // what did combine, with conflict markers in the rest
 	Files  []ConflictFile // at most 20 of them, for people
+
+	found *clash
 }
 
 // ConflictFile is what did not combine in one path.

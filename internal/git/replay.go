@@ -3,7 +3,6 @@ package git
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -21,17 +20,21 @@ func (c *Checkout) Replay(ctx context.Context, start, head, onto string) (newHea
 	if err != nil {
 		return "", fmt.Errorf("list commits to replay: %w", err)
 	}
-	tip := onto
+	p, err := c.picker(ctx, c.top, onto)
+	if err != nil {
+		return "", err
+	}
+	defer p.close()
 	for row := range strings.Lines(string(out)) {
 		ids := strings.Fields(row)
 		if len(ids) < 2 {
 			return "", fmt.Errorf("replay %s: it has no parent here", strings.TrimSpace(row))
 		}
-		if tip, err = c.pick(ctx, ids[0], ids[1], tip); err != nil {
+		if err = c.replayOne(ctx, p, ids[0], ids[1]); err != nil {
 			return "", err
 		}
 	}
-	return tip, c.moveTo(ctx, tip)
+	return p.tip, c.moveTo(ctx, p.tip)
 }
 
 // Replant is Replay where the commits are a line. Where there is a merge among them, they stay as they are and are merged
@@ -73,7 +76,7 @@ func (c *Checkout) Merge(ctx context.Context, other, message string) (newHead st
 	case head:
 		return other, c.moveTo(ctx, other)
 	}
-	tree, err := c.combine(ctx, head, other, other)
+	tree, err := c.combine(ctx, c.top, head, other, other)
 	if err != nil {
 		return "", err
 	}
@@ -82,6 +85,19 @@ func (c *Checkout) Merge(ctx context.Context, other, message string) (newHead st
 	}
 	newHead = line(out)
 	return newHead, c.moveTo(ctx, newHead)
+}
+
+// replayOne puts one commit on top of the tip, unless it changes nothing there.
+func (c *Checkout) replayOne(ctx context.Context, p *picker, commit, parent string) error {
+	tree, err := p.apply(ctx, commit, parent)
+	if err != nil || tree == p.tree {
+		return err
+	}
+	raw, err := c.ask(ctx, "cat-file", "commit", commit)
+	if err != nil {
+		return fmt.Errorf("read commit %s: %w", commit, err)
+	}
+	return p.put(commit, c.rewrite(raw, tree, p.tip), tree)
 }
 
 // moveTo moves HEAD, index and files of the checkout.
@@ -97,51 +113,6 @@ func (c *Checkout) moveTo(ctx context.Context, sha string) error {
 		return err
 	}
 	return c.forgetStates()
-}
-
-// pick applies what commit changed against parent to tip. git 2.39 has merge-tree --write-tree without --merge-base, so
-// a commit with tip's tree and the wanted base as its only parent stands in for tip: the merge base is then parent.
-func (c *Checkout) pick(ctx context.Context, commit, parent, tip string) (string, error) {
-	out, err := c.ask(ctx, "rev-parse", "--verify", tip+"^{tree}")
-	if err != nil {
-		return "", fmt.Errorf("read tree of %s: %w", tip, err)
-	}
-	before := line(out)
-	if out, err = c.tell(ctx, []byte("stand-in\n"), "commit-tree", before, "-F", "-", "-p", parent); err != nil {
-		return "", fmt.Errorf("prepare replay of %s: %w", commit, err)
-	}
-	tree, err := c.combine(ctx, line(out), commit, commit)
-	if err != nil {
-		return "", err
-	}
-	if tree == before {
-		return tip, nil
-	}
-	raw, err := c.ask(ctx, "cat-file", "commit", commit)
-	if err != nil {
-		return "", fmt.Errorf("read commit %s: %w", commit, err)
-	}
-	made, err := c.tell(ctx, c.rewrite(raw, tree, tip), "hash-object", "-t", "commit", "-w", "--stdin")
-	if err != nil {
-		return "", fmt.Errorf("write commit for %s: %w", commit, err)
-	}
-	return line(made), nil
-}
-
-// combine merges two commits into a tree. The working tree is given for its attributes only; it is not changed.
-func (c *Checkout) combine(ctx context.Context, ours, theirs, blame string) (tree string, err error) {
-	out, err := c.tree(ctx, "merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", ours, theirs)
-	if err != nil && exitCode(err) != 1 {
-		return "", fmt.Errorf("merge %s: %w", blame, err)
-	}
-	part := fields(out)
-	if len(part) == 0 || !isSHA(part[0]) {
-		return "", errors.Join(fmt.Errorf("merge %s: unexpected answer %q", blame, out), err)
-	}
-	if err != nil {
-		return "", &ErrConflict{Commit: blame, Tree: part[0], Paths: slices.DeleteFunc(part[1:], func(s string) bool { return s == "" })}
-	}
-	return part[0], nil
 }
 
 // rewrite is a commit object with another tree, one parent and us as committer. Author, date, encoding and message stay

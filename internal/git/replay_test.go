@@ -80,8 +80,8 @@ func TestReplayThatConflictsTouchesNothing(t *testing.T) {
 	_, err = c.Replay(ctx, start, head, onto)
 	var conflict *git.ErrConflict
 	require.ErrorAs(t, err, &conflict)
-	conflict.Tree = ""
-	assert.Equal(t, git.ErrConflict{Commit: head, Paths: []string{"a.txt"}}, *conflict)
+	assert.Equal(t, head, conflict.Commit)
+	assert.Equal(t, []string{"a.txt"}, conflict.Paths)
 	assert.Equal(t, head, h.git(c.Dir(), "rev-parse", "HEAD"))
 	assert.Equal(t, "ours\n", read(t, c.Dir(), "a.txt"))
 	assert.Empty(t, h.git(c.Dir(), "status", "--porcelain"))

@@ -2,6 +2,7 @@ package git
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/mergexo/mergexo/internal/model"
@@ -40,45 +41,27 @@ const SquashReapply = "squash-reapply"
 const maxListed = 250
 
 // strategies is the only place that says which strategy is built how.
-var strategies = map[string]func(*Checkout, context.Context, Merge) (Merged, error){}
+var strategies = map[string]func(context.Context, *ground) (Merged, error){
+	model.StrategyRebase:     rebase,
+	model.StrategySquash:     squash,
+	model.StrategyNoFF:       noFF,
+	model.StrategyCherryPick: cherryPick,
+	model.StrategyUnion:      union,
+	model.StrategyAPI:        noFF, // to be tested only: GitHub makes one like it
+}
 
 // Build makes the commits that would land Head on Base. Nothing refers to them yet, and nothing of the checkout but its
-// objects is touched. Errors: *ErrConflict, *ErrUnrelated, *ErrEmpty, *ErrRewound, *ErrFrontmatter, *ErrTooMany.
-func (c *Checkout) Build(ctx context.Context, m Merge) (Merged, error) {
+// objects is touched. Errors: *ErrConflict, *ErrUnrelated, *ErrEmpty, *ErrRewound, *ErrFrontmatter, *ErrTooMany, and
+// *ErrChanged when commits picked one by one would land something else than their merge.
+func (c *Checkout) Build(ctx context.Context, m Merge) (made Merged, err error) {
 	build, ok := strategies[m.Strategy]
 	if !ok {
 		return Merged{}, fmt.Errorf("merge: there is no strategy %q", m.Strategy)
 	}
-	return build(c, ctx, m)
-}
-
-// Verify fails with *ErrChanged unless what would land from m.Base to m.Tip is what the branch changes (SameChange), or the
-// tree is git's own merge of Base and Head. Paths whose conflicts the base won, and files whose lists were merged, are
-// compared with what the strategy makes of them.
-func (c *Checkout) Verify(ctx context.Context, m Merge, made Merged) error {
-	return fmt.Errorf("verify %s: %w", made.Tip, ctx.Err())
-}
-
-// SameChange tells whether what head1 changes since its merge base with base1 is what head2 changes since its own with
-// base2: the same bytes of the same lines, wherever they are in the files and whatever is around them.
-func (c *Checkout) SameChange(ctx context.Context, base1, head1, base2, head2 string) (bool, error) {
-	return false, ctx.Err()
-}
-
-// Culprits lists the commits of the base since its merge base with head that changed one of the paths, newest first, at
-// most 20.
-func (c *Checkout) Culprits(ctx context.Context, base, head string, paths []string) ([]model.Commit, error) {
-	return nil, ctx.Err()
-}
-
-// Revert makes one commit on top of onto that takes back what changed between from and to. *ErrConflict when what came
-// later is in the way, *ErrEmpty when it is undone already.
-func (c *Checkout) Revert(ctx context.Context, from, to, onto, title, body string) (Merged, error) {
-	return Merged{}, ctx.Err()
-}
-
-// LandedRange tells what GitHub's merge of a pull request put on the base: everything after from up to to, which is its
-// merge commit. base and head are those of the pull request, and commits is how many it has.
-func (c *Checkout) LandedRange(ctx context.Context, mergeCommit, base, head string, commits int) (from, to string, err error) {
-	return "", "", ctx.Err()
+	g, err := c.survey(ctx, m)
+	if err != nil {
+		return Merged{}, err
+	}
+	defer func() { err = errors.Join(err, g.close()) }()
+	return build(ctx, g)
 }

@@ -1,0 +1,250 @@
+package git
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// maxPicks is how many commits are put over one by one: each is a merge, some milliseconds of a small repository and some
+// tens of a large one.
+const maxPicks = 1000
+
+// carried are the branch's commits put on top of Base.
+type carried struct {
+	tip, tree string
+	made      map[string]string // new commit -> the one that it was made from
+	kept      int               // how many change something
+	dropped   []string
+	signed    int
+	won       []string
+}
+
+// carry picks the branch's own commits one by one, without its merge commits. A commit whose parent is the tip already
+// stays what it is, unless message changes what it says. What changes nothing any more is dropped, and so is a commit that
+// does not apply any more because the base has it already, word for word. *ErrConflict names the commit; *ErrTooMany.
+func (g *ground) carry(ctx context.Context, message func(sha string, raw []byte) []byte) (carried, error) {
+	done := carried{tip: g.Base, tree: g.baseTree, made: map[string]string{}}
+	var picks []twig
+	for _, t := range g.own {
+		if message == nil && len(picks) == 0 && !t.isMerge() && slices.Equal(t.parents, []string{done.tip}) {
+			done.tip, done.made[t.sha] = t.sha, t.sha
+			done.kept++
+			continue
+		}
+		if !t.isMerge() {
+			picks = append(picks, t)
+		}
+	}
+	if len(picks) == 0 {
+		if done.tip == g.Head {
+			done.tree = g.headTree
+			return done, nil
+		}
+		return g.settled(ctx, done)
+	}
+	if len(picks) > maxPicks {
+		return carried{}, &ErrTooMany{Count: len(picks), Most: maxPicks}
+	}
+	err := g.pickAll(ctx, &done, picks, message)
+	return done, err
+}
+
+// settled fills in the tree of a tip that is one of the branch's own commits.
+func (g *ground) settled(ctx context.Context, done carried) (carried, error) {
+	out, err := g.c.ask(ctx, "rev-parse", "--verify", done.tip+"^{tree}")
+	if err != nil {
+		return carried{}, fmt.Errorf("read tree of %s: %w", done.tip, err)
+	}
+	done.tree = line(out)
+	return done, nil
+}
+
+func (g *ground) pickAll(ctx context.Context, done *carried, picks []twig, message func(string, []byte) []byte) error {
+	raws, err := g.c.raws(ctx, picks)
+	if err != nil {
+		return err
+	}
+	if done.tip != g.Base {
+		done.tree = treeIn(raws[done.tip])
+	}
+	p, err := g.c.pickerOn(ctx, g.files, done.tip, done.tree)
+	if err != nil {
+		return err
+	}
+	defer p.close()
+	for _, t := range picks {
+		if err := g.pickOne(ctx, p, done, t, raws, message); err != nil {
+			return err
+		}
+	}
+	done.tip, done.tree = p.tip, p.tree
+	return nil
+}
+
+// pickOne puts one commit on top.
+func (g *ground) pickOne(ctx context.Context, p *picker, done *carried, t twig, raws map[string][]byte, message func(string, []byte) []byte) error {
+	raw := raws[t.sha]
+	tree, won, err := g.pickTree(ctx, p, t, raws)
+	var conflict *ErrConflict
+	if errors.As(err, &conflict) {
+		if there, failed := g.landed(ctx, t); failed != nil || !there {
+			return errors.Join(failed, err)
+		}
+		tree, err = p.tree, nil
+	}
+	if err != nil {
+		return err
+	}
+	done.won = append(done.won, won...)
+	empty := len(t.parents) == 1 && treeIn(raw) == treeIn(raws[t.parents[0]])
+	if tree == p.tree && !empty {
+		done.dropped = append(done.dropped, t.sha)
+		return nil
+	}
+	if message == nil && slices.Equal(t.parents, []string{p.tip}) {
+		p.tip, p.tree = t.sha, tree
+	} else {
+		if isSigned(raw) {
+			done.signed++
+		}
+		made := g.c.rewrite(raw, tree, p.tip)
+		if message != nil {
+			made = message(t.sha, made)
+		}
+		if err := p.put(t.sha, made, tree); err != nil {
+			return err
+		}
+	}
+	if done.made[p.tip] = t.sha; !empty {
+		done.kept++
+	}
+	return nil
+}
+
+// pickTree is the tree of the tip with what a commit changed.
+func (g *ground) pickTree(ctx context.Context, p *picker, t twig, raws map[string][]byte) (tree string, won []string, err error) {
+	theirs, parent := t.sha, ""
+	switch {
+	case len(t.parents) == 0: // the first commit of another history: it changes everything it has
+		nothing, err := g.c.tell(ctx, nil, "mktree")
+		if err != nil {
+			return "", nil, fmt.Errorf("write empty tree: %w", err)
+		}
+		if parent, err = p.write(g.c.plain(line(nothing), nil, "stand-in\n")); err != nil {
+			return "", nil, err
+		}
+		if theirs, err = p.standIn(treeIn(raws[t.sha]), parent); err != nil {
+			return "", nil, err
+		}
+	case treeIn(raws[t.parents[0]]) == p.tree: // git would say the same
+		return treeIn(raws[t.sha]), nil, nil
+	default:
+		parent = t.parents[0]
+	}
+	ours, err := p.standIn(p.tree, parent)
+	if err != nil {
+		return "", nil, err
+	}
+	tree, found, err := g.c.mergeTrees(ctx, g.files, ours, theirs)
+	if err != nil {
+		return "", nil, fmt.Errorf("pick %s: %w", t.sha, err)
+	}
+	if found == nil {
+		return tree, nil, nil
+	}
+	return g.settle(ctx, found, ours, t.sha)
+}
+
+// raws reads commits and their parents.
+func (c *Checkout) raws(ctx context.Context, commits []twig) (map[string][]byte, error) {
+	var ids []string
+	for _, t := range commits {
+		ids = append(append(ids, t.parents...), t.sha)
+	}
+	slices.Sort(ids)
+	raws := make(map[string][]byte, len(ids))
+	err := c.contents(ctx, slices.Compact(ids), func(id string, content io.Reader) (err error) {
+		raws[id], err = io.ReadAll(content)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read commits: %w", err)
+	}
+	return raws, nil
+}
+
+// treeIn is the tree that a commit object names.
+func treeIn(raw []byte) string {
+	return strings.TrimPrefix(line(raw), "tree ")
+}
+
+// isSigned tells whether a commit object has a signature.
+func isSigned(raw []byte) bool {
+	head, _, _ := bytes.Cut(raw, []byte("\n\n"))
+	return bytes.Contains(head, []byte("\ngpgsig ")) || bytes.Contains(head, []byte("\ngpgsig-sha256 "))
+}
+
+// merged fills in what is told of new commits on top of Base.
+func (g *ground) merged(ctx context.Context, tip, tree string, made map[string]string) (Merged, error) {
+	m := Merged{Tip: tip, Tree: tree, Strategy: g.Strategy}
+	out, err := g.c.ask(ctx, "rev-list", "--count", g.Base+".."+tip)
+	if err != nil {
+		return Merged{}, fmt.Errorf("count commits of %s: %w", tip, err)
+	}
+	if _, err := fmt.Sscan(line(out), &m.Count); err != nil {
+		return Merged{}, fmt.Errorf("count commits of %s: unexpected answer %q", tip, out)
+	}
+	list, err := g.c.recent(ctx, "--max-count="+fmt.Sprint(maxListed), tip, "^"+g.Base)
+	if err != nil {
+		return Merged{}, err
+	}
+	for _, commit := range list {
+		m.Commits = append(m.Commits, model.Moved{Commit: commit, Was: made[commit.SHA]})
+	}
+	if m.Evil, err = g.evil(ctx); err != nil {
+		return Merged{}, err
+	}
+	m.MergeCommits = len(g.merges())
+	m.Notes, err = g.notes(ctx, tip)
+	return m, err
+}
+
+// recent lists commits that git log finds, oldest first.
+func (c *Checkout) recent(ctx context.Context, args ...string) ([]model.Commit, error) {
+	out, err := c.ask(ctx, concat([]string{"log", "-z", "--reverse", "--topo-order", "--no-show-signature", "--encoding=UTF-8", "--format=%H%n%an%n%s"}, args)...)
+	if err != nil {
+		return nil, fmt.Errorf("list commits: %w", err)
+	}
+	return commitsIn(out)
+}
+
+// commitsIn reads git log -z with an id, an author and a subject in a line each.
+func commitsIn(out []byte) ([]model.Commit, error) {
+	var list []model.Commit
+	for _, entry := range fields(out) {
+		part := strings.SplitN(strings.ToValidUTF8(entry, "\uFFFD"), "\n", 3)
+		if len(part) != 3 {
+			return nil, fmt.Errorf("list commits: unexpected entry %q", entry)
+		}
+		list = append(list, model.Commit{SHA: part[0], Author: part[1], Subject: part[2]})
+	}
+	return list, nil
+}
+
+// named lists these commits in their order.
+func (c *Checkout) named(ctx context.Context, shas []string) ([]model.Commit, error) {
+	if len(shas) == 0 {
+		return nil, nil
+	}
+	shas = shas[max(0, len(shas)-maxListed):]
+	out, err := c.recent(ctx, concat([]string{"--no-walk=unsorted"}, shas)...)
+	slices.SortFunc(out, func(a, b model.Commit) int { return slices.Index(shas, a.SHA) - slices.Index(shas, b.SHA) })
+	return out, err
+}

@@ -1,0 +1,226 @@
+package git
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// change is what differs between two commits: for each path a sum of its old and new mode and of the lines that go and
+// come, in their order, wherever they are in the file. The paths are as git quotes them in a patch.
+type change map[string][sha256.Size]byte
+
+// changes compares pairs of commits, newer first, in one process. Contents are compared line by line whatever attributes
+// say, so that a binary counts byte for byte too.
+func (c *Checkout) changes(ctx context.Context, pairs [][2]string) ([]change, error) {
+	var ask strings.Builder
+	for _, pair := range pairs {
+		ask.WriteString(pair[0] + " " + pair[1] + "\n")
+	}
+	var list []change
+	read := func(in *bufio.Reader) (err error) {
+		list, err = readChanges(in)
+		return err
+	}
+	err := c.pour(ctx, []byte(ask.String()), read, "-c", "core.quotePath=true", "-c", "diff.indentHeuristic=false", "diff-tree", "--stdin", "--always", "--root", "-m", "-r", "-p", "-U0", "--inter-hunk-context=0",
+		"--text", "--no-renames", "--full-index", "--no-ext-diff", "--no-textconv", "--no-color", "--diff-algorithm=myers", "--ignore-submodules=none", "--submodule=short", "--src-prefix=a/", "--dst-prefix=b/")
+	if err == nil && len(list) != len(pairs) {
+		err = errors.New("the answer breaks off")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("compare what changed: %w", err)
+	}
+	return list, nil
+}
+
+// readChanges reads the patches of git diff-tree --stdin (https://git-scm.com/docs/diff-generate-patch).
+func readChanges(in *bufio.Reader) ([]change, error) {
+	r := &patchReader{in: in}
+	for {
+		row, err := r.row()
+		if errors.Is(err, io.EOF) {
+			r.end()
+			return r.list, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		if err := r.take(row); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// patchReader holds the sum of the file at hand.
+type patchReader struct {
+	in    *bufio.Reader
+	list  []change
+	path  string
+	sum   hash.Hash
+	index []byte // the index line, which counts only where git shows no lines
+	plain bool   // it showed lines
+}
+
+// row is a line of a header, which has a bounded length: paths do.
+func (r *patchReader) row() ([]byte, error) {
+	var row []byte
+	for {
+		part, err := r.in.ReadSlice('\n')
+		row = append(row, part...)
+		if err == nil || errors.Is(err, io.EOF) && len(row) > 0 {
+			return bytes.TrimSuffix(row, []byte("\n")), nil
+		}
+		if !errors.Is(err, bufio.ErrBufferFull) || len(row) > 1<<20 {
+			return nil, err
+		}
+	}
+}
+
+func (r *patchReader) take(row []byte) error {
+	switch {
+	case isSHA(string(row)):
+		r.end()
+		r.list = append(r.list, change{})
+	case bytes.HasPrefix(row, []byte("diff --git ")):
+		r.end()
+		r.path, r.sum, r.index, r.plain = string(row[len("diff --git "):]), sha256.New(), nil, false
+	case r.sum == nil:
+		if len(row) > 0 {
+			return fmt.Errorf("unexpected line %q", row)
+		}
+	case bytes.HasPrefix(row, []byte("@@ ")):
+		return r.hunk(row)
+	case bytes.HasPrefix(row, []byte("index ")):
+		r.index = bytes.Clone(row)
+		if fields := bytes.Fields(row); len(fields) == 3 { // a mode that stays
+			r.add(fields[2])
+		}
+	case bytes.HasPrefix(row, []byte("--- ")), bytes.HasPrefix(row, []byte("+++ ")):
+	default: // old mode, new mode, new file mode, deleted file mode, Binary files ... differ
+		r.add(row)
+	}
+	return nil
+}
+
+func (r *patchReader) add(text []byte) {
+	r.sum.Write(text)
+	r.sum.Write([]byte{'\n'})
+}
+
+// hunk reads as many lines as its header says, so that nothing in a file is taken for something else.
+func (r *patchReader) hunk(head []byte) error {
+	r.plain = true
+	part := bytes.Fields(head)
+	if len(part) < 4 {
+		return fmt.Errorf("unexpected line %q", head)
+	}
+	left := lineCount(part[1]) + lineCount(part[2])
+	if left < 0 {
+		return fmt.Errorf("unexpected line %q", head)
+	}
+	r.sum.Write([]byte("@\n"))
+	for ; left > 0; left-- {
+		if err := r.line(); err != nil {
+			return err
+		}
+		if next, err := r.in.Peek(1); err == nil && next[0] == '\\' { // no newline at the end of the file
+			if err := r.line(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// line adds a line of a hunk to the sum, however long it is.
+func (r *patchReader) line() error {
+	for {
+		part, err := r.in.ReadSlice('\n')
+		r.sum.Write(part)
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return err
+		}
+	}
+}
+
+// lineCount is the number of lines in "-12,3" or "+12".
+func lineCount(span []byte) int {
+	_, count, ok := bytes.Cut(span, []byte(","))
+	if !ok {
+		return 1
+	}
+	n := 0
+	if _, err := fmt.Sscanf(string(count), "%d", &n); err != nil || n < 0 {
+		return -1 << 30
+	}
+	return n
+}
+
+// end puts the sum of the file at hand to its path.
+func (r *patchReader) end() {
+	if r.sum == nil {
+		return
+	}
+	if !r.plain {
+		r.add(r.index)
+	}
+	r.list[len(r.list)-1][r.path] = [sha256.Size]byte(r.sum.Sum(nil))
+	r.sum = nil
+}
+
+// differ lists the paths in which two changes are not the same, as git quotes them.
+func (a change) differ(b change) []string {
+	var paths []string
+	for _, key := range slices.Sorted(maps.Keys(a)) {
+		if b[key] != a[key] {
+			paths = append(paths, key)
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(b)) {
+		if _, ok := a[key]; !ok {
+			paths = append(paths, key)
+		}
+	}
+	return paths
+}
+
+// SameChange tells whether what head1 changes since its merge base with base1 is what head2 changes since its own with
+// base2: the same bytes of the same lines, wherever they are in the files and whatever is around them. Where git cuts one
+// change in two ways, since something near it changed, the answer is no. *ErrUnrelated when there is no merge base.
+func (c *Checkout) SameChange(ctx context.Context, base1, head1, base2, head2 string) (bool, error) {
+	var pairs [][2]string
+	for _, side := range [][2]string{{base1, head1}, {base2, head2}} {
+		from, err := c.parting(ctx, side[0], side[1])
+		if err != nil {
+			return false, err
+		}
+		pairs = append(pairs, [2]string{side[1], from})
+	}
+	list, err := c.changes(ctx, pairs)
+	return err == nil && maps.Equal(list[0], list[1]), err
+}
+
+// parting is the merge base of a base and a head, which are here with the history between them.
+func (c *Checkout) parting(ctx context.Context, base, head string) (string, error) {
+	if !isSHA(base) || !isSHA(head) {
+		return "", fmt.Errorf("find merge base of %q and %q: not commit ids", base, head)
+	}
+	from, known, err := c.mergeBase(ctx, base, head)
+	switch {
+	case err != nil:
+		return "", err
+	case !known:
+		return "", fmt.Errorf("find merge base of %s and %s: history is missing", base, head)
+	case from == "":
+		return "", &ErrUnrelated{Base: base, Head: head}
+	}
+	return from, nil
+}

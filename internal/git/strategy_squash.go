@@ -1,0 +1,14 @@
+package git
+
+import "context"
+
+// squash makes one commit of all that the branch changes, by its author, or by its first author when there are several.
+func squash(ctx context.Context, g *ground) (Merged, error) {
+	tree, won, err := g.target(ctx)
+	if err != nil {
+		return Merged{}, err
+	}
+	m, err := g.single(ctx, tree, false)
+	m.BaseWon = won
+	return m, err
+}
