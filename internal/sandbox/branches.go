@@ -81,6 +81,13 @@ func (s *Server) protectionJSON(r *Repository, branch string) obj {
 			"contexts_url": self + "/required_status_checks/contexts",
 		}
 	}
+	o["required_linear_history"] = obj{"enabled": p.Linear}
+	if p.Approvals > 0 {
+		o["required_pull_request_reviews"] = obj{
+			"url": self + "/required_pull_request_reviews", "required_approving_review_count": p.Approvals,
+			"dismiss_stale_reviews": false, "require_code_owner_reviews": false, "require_last_push_approval": false,
+		}
+	}
 	if p.Push != nil {
 		o["restrictions"] = obj{
 			"url": self + "/restrictions", "users_url": self + "/restrictions/users", "teams_url": self + "/restrictions/teams",
@@ -120,11 +127,18 @@ func putProtection(q *request) (any, error) {
 			Strict   bool
 			Contexts []string
 		} `json:"required_status_checks"`
+		Reviews *struct {
+			Count int `json:"required_approving_review_count"`
+		} `json:"required_pull_request_reviews"`
+		Linear bool `json:"required_linear_history"`
 	}
 	if err := q.decode(&in); err != nil {
 		return nil, err
 	}
-	p := &Protection{}
+	p := &Protection{Linear: in.Linear}
+	if in.Reviews != nil {
+		p.Approvals = in.Reviews.Count
+	}
 	if in.Restrictions != nil {
 		p.Push = append([]string{}, in.Restrictions.Users...)
 		for _, app := range in.Restrictions.Apps {

@@ -17,26 +17,6 @@ var checkRoutes = []route{
 	{"GET /repos/{owner}/{repo}/check-runs/{id}", needRead, getCheckRun},
 }
 
-func (s *Server) statusJSON(r *Repository, st *Status) obj {
-	u := s.author(st.Creator)
-	return obj{
-		"url": s.repositoryAPI(r) + "/statuses/" + st.SHA, "avatar_url": s.userJSON(u)["avatar_url"], "id": st.ID,
-		"node_id": nodeID(nodeStatus, st.ID), "state": st.State, "description": textOrNil(st.Description), "target_url": textOrNil(st.TargetURL),
-		"context": st.Context, "created_at": stamp(st.CreatedAt), "updated_at": stamp(st.CreatedAt), "creator": s.userJSON(u),
-	}
-}
-
-// statusesOf are the statuses of a commit, newest first.
-func (r *Repository) statusesOf(sha string) []*Status {
-	var found []*Status
-	for _, st := range slices.Backward(r.Statuses) {
-		if st.SHA == sha {
-			found = append(found, st)
-		}
-	}
-	return found
-}
-
 func createStatus(q *request) (any, error) {
 	in := struct {
 		State, Description, Context string
@@ -57,19 +37,12 @@ func createStatus(q *request) (any, error) {
 		Creator: q.user.Login, CreatedAt: q.s.now(),
 	}
 	q.repo.Statuses = append(q.repo.Statuses, st)
-	q.s.changed()
-	o := q.s.statusJSON(q.repo, st)
-	payload := obj{"id": st.ID, "sha": sha, "name": q.repo.FullName(), "branches": []obj{}}
-	for _, k := range []string{"state", "description", "target_url", "context", "created_at", "updated_at"} {
-		payload[k] = o[k]
-	}
-	c, err := q.s.commitOf(q.repo, sha)
+	payload, err := q.s.statusPayload(q.repo, st)
 	if err != nil {
 		return nil, err
 	}
-	payload["commit"] = q.s.commitJSON(q.repo, c)
 	q.s.deliver("status", q.repo, q.user, payload)
-	return &reply{http.StatusCreated, o}, nil
+	return &reply{http.StatusCreated, q.s.statusJSON(q.repo, st)}, q.s.protectionChanged(q.repo)
 }
 
 func listStatuses(q *request) (any, error) {
@@ -86,12 +59,8 @@ func combinedStatus(q *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	state, seen, list := "success", map[string]bool{}, []obj{}
-	for _, st := range q.repo.statusesOf(sha) {
-		if seen[st.Context] {
-			continue
-		}
-		seen[st.Context] = true
+	state, list := "success", []obj{}
+	for _, st := range q.repo.newestStatuses(sha) {
 		switch {
 		case st.State == "failure" || st.State == "error":
 			state = "failure"
@@ -110,20 +79,6 @@ func combinedStatus(q *request) (any, error) {
 		"state": state, "statuses": list, "sha": sha, "total_count": len(list), "repository": q.s.minimalRepositoryJSON(q.repo),
 		"commit_url": self, "url": self + "/status",
 	}, nil
-}
-
-func (s *Server) checkRunJSON(r *Repository, c *CheckRun) obj {
-	self := fmt.Sprintf("%s/check-runs/%d", s.repositoryAPI(r), c.ID)
-	return obj{
-		"id": c.ID, "head_sha": c.SHA, "node_id": nodeID(nodeCheckRun, c.ID), "external_id": c.ExternalID, "url": self,
-		"html_url": fmt.Sprintf("%s/runs/%d", s.repositoryURL(r), c.ID), "details_url": textOrNil(c.DetailsURL), "status": c.Status,
-		"conclusion": textOrNil(c.Conclusion), "started_at": stampOrNil(c.StartedAt), "completed_at": stampOrNil(c.CompletedAt),
-		"output": obj{
-			"title": textOrNil(c.Title), "summary": textOrNil(c.Summary), "text": textOrNil(c.Text), "annotations_count": 0,
-			"annotations_url": self + "/annotations",
-		},
-		"name": c.Name, "check_suite": obj{"id": c.ID}, "app": nil, "pull_requests": []obj{},
-	}
 }
 
 // checkRunInput is the body of POST and PATCH check-runs.
@@ -160,9 +115,24 @@ func (in *checkRunInput) apply(c *CheckRun, now time.Time) {
 	}
 }
 
+// mayCheck refuses people, whatever their rights: check runs are made by Apps, and each by its own.
+// https://github.com/actions/github-script/issues/118
+func (q *request) mayCheck(c *CheckRun) error {
+	switch {
+	case q.user.Type != "Bot":
+		return &failure{status: http.StatusForbidden, message: "You must authenticate via a GitHub App."}
+	case c != nil && c.App != q.user.Login:
+		return &failure{status: http.StatusForbidden, message: fmt.Sprintf("Invalid app_id `%d` - check run can only be modified by the GitHub App that created it.", q.user.ID)}
+	}
+	return nil
+}
+
 func createCheckRun(q *request) (any, error) {
 	var in checkRunInput
 	if err := q.decode(&in); err != nil {
+		return nil, err
+	}
+	if err := q.mayCheck(nil); err != nil {
 		return nil, err
 	}
 	if in.Name == "" || in.HeadSHA == "" {
@@ -173,19 +143,11 @@ func createCheckRun(q *request) (any, error) {
 		return nil, err
 	}
 	now := q.s.now()
-	c := &CheckRun{ID: q.s.nextID(), SHA: sha, Status: "queued", StartedAt: &now}
+	c := &CheckRun{ID: q.s.nextID(), SHA: sha, App: q.user.Login, Status: "queued", StartedAt: &now}
 	in.apply(c, now)
 	q.repo.CheckRuns = append(q.repo.CheckRuns, c)
-	q.s.changed()
 	q.tellCheckRun(c, "created")
-	return &reply{http.StatusCreated, q.s.checkRunJSON(q.repo, c)}, nil
-}
-
-func (q *request) tellCheckRun(c *CheckRun, action string) {
-	if c.Status == "completed" {
-		action = "completed"
-	}
-	q.s.deliver("check_run", q.repo, q.user, obj{"action": action, "check_run": q.s.checkRunJSON(q.repo, c)})
+	return &reply{http.StatusCreated, q.s.checkRunJSON(q.repo, c)}, q.s.protectionChanged(q.repo)
 }
 
 func (q *request) checkRun() (*CheckRun, error) {
@@ -210,13 +172,15 @@ func patchCheckRun(q *request) (any, error) {
 	if err := q.decode(&in); err != nil {
 		return nil, err
 	}
+	if err := q.mayCheck(c); err != nil {
+		return nil, err
+	}
 	was := c.Status
 	in.apply(c, q.s.now())
-	q.s.changed()
 	if c.Status == "completed" && was != c.Status {
 		q.tellCheckRun(c, "completed")
 	}
-	return q.s.checkRunJSON(q.repo, c), nil
+	return q.s.checkRunJSON(q.repo, c), q.s.protectionChanged(q.repo)
 }
 
 func getCheckRun(q *request) (any, error) {
@@ -240,29 +204,4 @@ func listCheckRuns(q *request) (any, error) {
 		}
 	}
 	return obj{"total_count": len(found), "check_runs": paginate(q, found, func(c *CheckRun) obj { return q.s.checkRunJSON(q.repo, c) })}, nil
-}
-
-// missingCheck is a required check that a commit has not passed, or "".
-func (s *Server) missingCheck(r *Repository, branch, sha string) string {
-	p := r.Protections[branch]
-	if p == nil {
-		return ""
-	}
-	for _, name := range p.Checks {
-		passed := false
-		for _, st := range slices.Backward(r.statusesOf(sha)) {
-			if st.Context == name {
-				passed = st.State == "success"
-			}
-		}
-		for _, c := range r.CheckRuns {
-			if c.SHA == sha && c.Name == name {
-				passed = c.Conclusion == "success" || c.Conclusion == "neutral" || c.Conclusion == "skipped"
-			}
-		}
-		if !passed {
-			return name
-		}
-	}
-	return ""
 }

@@ -110,6 +110,7 @@ func (s *Server) controlHandler() http.Handler {
 	}
 	handle("PUT /users/{login}", setUser)
 	handle("PUT /protection", setProtection)
+	handle("PUT /lag", setLag)
 	handle("PUT /issues", setIssue)
 	handle("PUT /runs/{id}", setRun)
 	handle("PUT /faults", setFaults)
@@ -189,30 +190,6 @@ func (s *Server) named(full string) (*Repository, error) {
 		return r, nil
 	}
 	return nil, unprocessable(fmt.Sprintf("repository: there is no %q", full))
-}
-
-// setProtection restricts pushes to a branch; without push it lifts the restriction.
-func setProtection(q *request) (any, error) {
-	var in struct {
-		Repository, Branch string
-		Push               *[]string
-	}
-	if err := q.decode(&in); err != nil {
-		return nil, err
-	}
-	r, err := q.s.named(in.Repository)
-	if err != nil {
-		return nil, err
-	}
-	if in.Branch == "" {
-		in.Branch = r.DefaultBranch
-	}
-	if in.Push == nil {
-		delete(r.Protections, in.Branch)
-	} else {
-		r.Protections[in.Branch] = &Protection{Push: *in.Push}
-	}
-	return &reply{status: http.StatusNoContent}, q.s.protectionChanged(r)
 }
 
 // setFaults replaces all faults: by one object, or by a list.

@@ -7,9 +7,10 @@ import (
 	"strings"
 )
 
-// headSHA is the head commit of a pull request: the branch's tip while it is open, else what it was in the end.
+// headSHA is the head commit that a pull request shows: the branch's tip while it is open and GitHub has seen it, else what
+// it was last.
 func (s *Server) headSHA(i *Issue) string {
-	if i.State == "open" {
+	if i.State == "open" && i.Pull.NewHead == nil {
 		if r := s.repositoryByID(i.Pull.HeadRepo); r != nil {
 			if sha := s.branchSHA(r, i.Pull.HeadRef); sha != "" {
 				return sha
@@ -19,7 +20,8 @@ func (s *Server) headSHA(i *Issue) string {
 	return i.Pull.HeadSHA
 }
 
-// baseSHA is the base commit of a pull request: the branch's tip while it is open, else what it was in the end.
+// baseSHA is the commit that a pull request would be merged into: the branch's tip while it is open, else the base that was
+// recorded last.
 func (s *Server) baseSHA(i *Issue) string {
 	if i.State == "open" {
 		if sha := s.branchSHA(i.repo, i.Pull.BaseRef); sha != "" {
@@ -27,6 +29,17 @@ func (s *Server) baseSHA(i *Issue) string {
 		}
 	}
 	return i.Pull.BaseSHA
+}
+
+// recordBase notes the base's tip as base.sha and baseRefOid show it from then on. GitHub documents neither. It is seen to
+// stay where it was when the pull request was opened while the base moves on, and to be older or younger than that:
+// https://github.com/jenkins-x/lighthouse/pull/1618, https://github.com/github/rest-api-description/issues/5978,
+// https://github.com/spacedentist/spr/pull/69. Here it moves when the head, the choice of the base or the state changes, and
+// never with the base: nobody may take it for the base's tip.
+func (s *Server) recordBase(i *Issue) {
+	if sha := s.branchSHA(i.repo, i.Pull.BaseRef); sha != "" {
+		i.Pull.BaseSHA = sha
+	}
 }
 
 // headExists tells whether the head branch is still there.
@@ -81,22 +94,6 @@ func (s *Server) mergeTree(r *Repository, base, head string) (tree string, clean
 		return out, nil
 	})
 	return tree, tree != "", err
-}
-
-// mergeable is GraphQL's MergeableState: MERGEABLE, CONFLICTING or UNKNOWN (closed pull requests).
-func (s *Server) mergeable(i *Issue) string {
-	base := s.baseSHA(i)
-	if i.State != "open" || base == "" {
-		return "UNKNOWN"
-	}
-	_, clean, err := s.mergeTree(i.repo, base, s.headSHA(i))
-	switch {
-	case err != nil:
-		return "UNKNOWN"
-	case clean:
-		return "MERGEABLE"
-	}
-	return "CONFLICTING"
 }
 
 // comparison is what GitHub's compare API says of two commits.

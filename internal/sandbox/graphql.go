@@ -111,7 +111,7 @@ func (s *Server) answerQuery(ctx context.Context, viewer *User, ask graphqlReque
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	l := &look{s: s, viewer: viewer, asked: asked}
+	l := &look{s: s, viewer: viewer, asked: asked, seen: map[*Issue]bool{}}
 	done := schema.Exec(context.WithValue(ctx, lookKey{}, l), *ask.Query, ask.OperationName, ask.Variables)
 	out := &graphqlResponse{Data: done.Data}
 	for _, e := range append(done.Errors, l.late...) {
@@ -126,6 +126,18 @@ type look struct {
 	viewer *User
 	asked  *survey
 	late   []*gqlerrors.QueryError // errors of items of a list, which a resolver cannot return beside the list
+	seen   map[*Issue]bool         // pull requests that the query has read
+}
+
+// see counts as one reading of a pull request, however often the query comes by.
+func (l *look) see(i *Issue) {
+	if l.seen[i] {
+		return
+	}
+	l.seen[i] = true
+	if err := l.s.seePull(i); err != nil {
+		l.late = append(l.late, &gqlerrors.QueryError{Message: err.Error()})
+	}
 }
 
 // lookKey is where the context keeps the look; only the root's fields need it.

@@ -38,6 +38,7 @@ func (l *look) find(id string) (any, *Repository) {
 	case *Repository:
 		return &gqlRepository{l, v}, v
 	case *Issue:
+		l.see(v)
 		if prefix == nodePull && v.Pull != nil {
 			return l.pull(v), v.repo
 		}
@@ -88,6 +89,7 @@ const (
 	nodeTag        = "TA"
 	nodeRef        = "REF"
 	nodePullCommit = "PURC"
+	nodeRollup     = "SCR"
 )
 
 // gitNodeID makes the id of something in a repository's git.
@@ -167,3 +169,8 @@ func (n *gqlNode) ToCommit() (*gqlCommit, bool)                  { return as[gql
 func (n *gqlNode) ToTree() (*gqlTree, bool)                      { return as[gqlTree](n) }
 func (n *gqlNode) ToBlob() (*gqlBlob, bool)                      { return as[gqlBlob](n) }
 func (n *gqlNode) ToTag() (*gqlTag, bool)                        { return as[gqlTag](n) }
+func (n *gqlNode) ToStatusCheckRollup() (*gqlRollup, bool)       { return as[gqlRollup](n) }
+func (n *gqlNode) ToCheckRun() (*gqlCheckRun, bool)              { return as[gqlCheckRun](n) }
+func (n *gqlNode) ToCheckSuite() (*gqlCheckSuite, bool)          { return as[gqlCheckSuite](n) }
+func (n *gqlNode) ToStatusContext() (*gqlStatus, bool)           { return as[gqlStatus](n) }
+func (n *gqlNode) ToApp() (*gqlApp, bool)                        { return as[gqlApp](n) }

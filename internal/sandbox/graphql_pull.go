@@ -22,9 +22,8 @@ func (p *gqlPull) MaintainerCanModify() bool { return p.i.Pull.MaintainerCanModi
 func (p *gqlPull) Merged() bool              { return p.i.Pull.merged() }
 func (p *gqlPull) MergedAt() *text           { return maybeTime(p.i.Pull.MergedAt) }
 func (p *gqlPull) MergedBy() *gqlActor       { return p.actor(p.i.Pull.MergedBy) }
-func (p *gqlPull) Mergeable() string         { return p.s.mergeable(p.i) }
 func (p *gqlPull) BaseRefName() string       { return p.i.Pull.BaseRef }
-func (p *gqlPull) BaseRefOID() text          { return text(p.s.baseSHA(p.i)) }
+func (p *gqlPull) BaseRefOID() text          { return text(p.i.Pull.BaseSHA) }
 func (p *gqlPull) HeadRefName() string       { return p.i.Pull.HeadRef }
 func (p *gqlPull) HeadRefOID() text          { return text(p.s.headSHA(p.i)) }
 
@@ -36,6 +35,12 @@ func (p *gqlPull) MergeCommit() *gqlCommit {
 		return nil
 	}
 	return p.commit(p.repo, p.i.Pull.MergeCommitSHA)
+}
+
+// Mergeable starts the test, which has its result at the next reading.
+func (p *gqlPull) Mergeable() string {
+	p.s.testMerge(p.i)
+	return p.s.shownMergeable(p.i)
 }
 
 // MergeStateStatus is what git alone can say; protection does not enter.

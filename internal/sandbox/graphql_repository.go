@@ -107,6 +107,7 @@ func (r *gqlRepository) Issue(args struct{ Number int32 }) (*gqlIssue, error) {
 
 func (r *gqlRepository) PullRequest(args struct{ Number int32 }) (*gqlPull, error) {
 	if i := r.r.Issues[int(args.Number)]; i != nil && i.Pull != nil {
+		r.see(i)
 		return r.pull(i), nil
 	}
 	return nil, unresolved("Could not resolve to a PullRequest with the number of %d.", args.Number)
@@ -114,6 +115,7 @@ func (r *gqlRepository) PullRequest(args struct{ Number int32 }) (*gqlPull, erro
 
 func (r *gqlRepository) IssueOrPullRequest(args struct{ Number int32 }) (*issueOrPull, error) {
 	if i := r.r.Issues[int(args.Number)]; i != nil {
+		r.see(i)
 		return &issueOrPull{r.look, i}, nil
 	}
 	return nil, unresolved("Could not resolve to an issue or pull request with the number of %d.", args.Number)
@@ -149,7 +151,11 @@ func (r *gqlRepository) filtered(states, labels *[]string, keep func(*Issue) boo
 	var found []*Issue
 	for _, n := range r.r.numbers() {
 		i := r.r.Issues[n]
-		if !keep(i) || states != nil && !slices.Contains(*states, stateOf(i)) {
+		if !keep(i) {
+			continue
+		}
+		r.see(i)
+		if states != nil && !slices.Contains(*states, stateOf(i)) {
 			continue
 		}
 		if labels != nil && !slices.ContainsFunc(i.labels(), func(l *Label) bool { return slices.Contains(*labels, l.Name) }) {

@@ -51,6 +51,7 @@ func TestGraphQLWhoIsAsking(t *testing.T) {
 
 func TestGraphQLPullRequest(t *testing.T) {
 	w := newGQLWorld(t)
+	require.Equal(t, "UNKNOWN", w.ask("actions", gqlInPull("mergeable"), nil).fine().pull("mergeable"), "asking begins the test")
 	a := w.ask("actions", `query($n: Int!) { repository(owner: "octo", name: "widgets") { nameWithOwner defaultBranchRef { name }
 		issueOrPullRequest(number: $n) { __typename ... on PullRequest {
 			number title state isDraft isCrossRepository fullDatabaseId url viewerDidAuthor authorAssociation

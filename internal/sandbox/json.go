@@ -191,9 +191,8 @@ func (s *Server) fullRepositoryJSON(r *Repository, u *User) obj {
 	if u != nil {
 		o["permissions"] = s.permissionJSON(r, u.Login)
 	}
-	for _, k := range []string{"allow_rebase_merge", "allow_squash_merge", "allow_merge_commit", "allow_update_branch"} {
-		o[k] = true
-	}
+	o["allow_merge_commit"], o["allow_squash_merge"], o["allow_rebase_merge"] = !r.NoMethods["merge"], !r.NoMethods["squash"], !r.NoMethods["rebase"]
+	o["allow_update_branch"] = true
 	for _, k := range []string{"allow_auto_merge", "delete_branch_on_merge", "use_squash_pr_title_as_default"} {
 		o[k] = false
 	}

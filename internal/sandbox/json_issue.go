@@ -98,7 +98,7 @@ func (s *Server) simplePullJSON(i *Issue) obj {
 		"closed_at": stampOrNil(i.ClosedAt), "merged_at": stampOrNil(p.MergedAt), "merge_commit_sha": textOrNil(p.MergeCommitSHA),
 		"assignee": nil, "assignees": s.usersJSON(i.Assignees), "requested_reviewers": s.usersJSON(p.RequestedReviewers),
 		"requested_teams": []obj{}, "head": s.endJSON(headRepo, p.HeadRef, head, headOwner),
-		"base": s.endJSON(i.repo, p.BaseRef, s.baseSHA(i), i.repo.Owner), "_links": s.pullLinks(i, head),
+		"base": s.endJSON(i.repo, p.BaseRef, p.BaseSHA, i.repo.Owner), "_links": s.pullLinks(i, head),
 		"author_association": s.association(i.repo, i.Author), "auto_merge": nil, "draft": p.Draft,
 	}
 	if len(i.Assignees) > 0 {
@@ -114,7 +114,7 @@ func (s *Server) pullJSON(i *Issue) obj {
 	o["comments"], o["review_comments"] = len(i.Comments), len(p.ReviewComments)
 	o["maintainer_can_modify"] = p.MaintainerCanModify
 	o["mergeable"], o["rebaseable"], o["mergeable_state"] = nil, nil, "unknown"
-	switch s.mergeable(i) {
+	switch s.shownMergeable(i) {
 	case "MERGEABLE":
 		o["mergeable"], o["rebaseable"], o["mergeable_state"] = true, true, "clean"
 		if p.Draft {

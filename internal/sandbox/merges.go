@@ -47,12 +47,11 @@ func mergePull(q *request) (any, error) {
 		return nil, &failure{status: http.StatusConflict, message: "Head branch was modified. Review and try the merge again."}
 	case i.Pull.Draft:
 		return nil, refuse("Pull Request is still a draft")
+	case q.s.isAncestor(q.repo, head, base): // landed already, which GitHub has not seen yet
+		return nil, refuse("Pull Request is not mergeable")
 	}
-	if why := q.s.protects(q.repo, refChange{"refs/heads/" + i.Pull.BaseRef, base, base}, q.user); why != "" {
+	if why := q.mergeRefusal(base, head, in.Method); why != "" {
 		return nil, refuse(why)
-	}
-	if missing := q.s.missingCheck(q.repo, i.Pull.BaseRef, head); missing != "" {
-		return nil, refuse(fmt.Sprintf("Required status check %q is expected.", missing))
 	}
 	tip, err := q.s.mergeTip(i, base, head, &in, q.user)
 	if errors.Is(err, errConflict) {
@@ -186,29 +185,6 @@ func (s *Server) commitTree(r *Repository, tree string, parents []string, messag
 		return "", fmt.Errorf("write commit: %w", err)
 	}
 	return strings.TrimSpace(string(out)), nil
-}
-
-// protects is GitHub's reason to refuse a ref change to a person, or "". The update hook says the same to git clients.
-func (s *Server) protects(r *Repository, c refChange, u *User) string {
-	if u.Login == actionsLogin && c.now != "" && c.now != c.old {
-		touched, err := s.git(r, "log", "--format=", "--name-only", c.now, "--not", "--all", "--", ".github/workflows")
-		if path, _, _ := strings.Cut(touched, "\n"); err == nil && path != "" {
-			return fmt.Sprintf("refusing to allow a GitHub App to create or update workflow `%s` without `workflows` permission", path)
-		}
-	}
-	p := r.Protections[strings.TrimPrefix(c.ref, "refs/heads/")]
-	if p == nil || p.Push == nil {
-		return ""
-	}
-	switch {
-	case c.now == "":
-		return "Cannot delete this branch"
-	case !slices.ContainsFunc(p.Push, func(l string) bool { return strings.EqualFold(l, u.Login) }):
-		return "You're not authorized to push to this branch. Visit https://docs.github.com/articles/about-protected-branches/ for more information."
-	case c.old != "" && !s.isAncestor(r, c.old, c.now):
-		return "Cannot force-push to this branch"
-	}
-	return ""
 }
 
 // updateBranch merges the base into the head: https://docs.github.com/en/rest/pulls/pulls#update-a-pull-request-branch

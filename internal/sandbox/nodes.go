@@ -46,6 +46,8 @@ const (
 	nodeRun           = "WFR"
 	nodeCheckRun      = "CR"
 	nodeStatus        = "SC"
+	nodeCheckSuite    = "CS"
+	nodeApp           = "A"
 )
 
 // comment finds an issue comment by id.

@@ -27,6 +27,9 @@ func listPulls(q *request) (any, error) {
 	var found []*Issue
 	for _, n := range slices.Backward(q.repo.numbers()) {
 		i := q.repo.Issues[n]
+		if err := q.s.seePull(i); err != nil {
+			return nil, err
+		}
 		if i.Pull == nil || !q.inState(i) {
 			continue
 		}
@@ -58,6 +61,7 @@ func getPull(q *request) (any, error) {
 	case strings.Contains(accept, "patch"):
 		return q.s.pullText(q.issue, "patch")
 	}
+	q.s.testMerge(q.issue)
 	return q.s.pullJSON(q.issue), nil
 }
 
@@ -229,8 +233,9 @@ func (q *request) changeBase(base string) error {
 	case q.s.isAncestor(q.repo, q.s.headSHA(i), q.s.branchSHA(q.repo, base)):
 		return invalidText("PullRequest", "base", fmt.Sprintf("There are no new commits between base branch '%s' and head branch '%s'", base, i.Pull.HeadRef))
 	}
-	from := obj{"ref": obj{"from": i.Pull.BaseRef}, "sha": obj{"from": q.s.baseSHA(i)}}
-	i.Pull.BaseRef, i.Pull.BaseSHA, i.UpdatedAt = base, q.s.branchSHA(q.repo, base), q.s.now()
+	from := obj{"ref": obj{"from": i.Pull.BaseRef}, "sha": obj{"from": i.Pull.BaseSHA}}
+	i.Pull.BaseRef, i.UpdatedAt, i.Pull.NewMerge = base, q.s.now(), nil
+	q.s.recordBase(i)
 	q.s.changed()
 	q.s.deliverPull(i, "edited", q.user, obj{"changes": obj{"base": from}})
 	return nil

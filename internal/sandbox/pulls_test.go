@@ -101,6 +101,7 @@ func TestConflictsAndDraftsDoNotMerge(t *testing.T) {
 	c.git("checkout", "-q", "main")
 	c.commit("README.md", "# theirs\n")
 	c.git("push", "-q", "origin", "main")
+	require.Nil(t, w.as("octo", "GET", pullPath(n), nil).obj()["mergeable"])
 	p := w.as("octo", "GET", pullPath(n), nil).obj()
 	require.Equal(t, false, p["mergeable"])
 	require.Equal(t, "dirty", p["mergeable_state"])

@@ -90,8 +90,12 @@ func patchRepository(q *request) (any, error) {
 		Description   *string
 		DefaultBranch *string `json:"default_branch"`
 		Private       *bool
+		mergeSettings
 	}
 	if err := q.decode(&in); err != nil {
+		return nil, err
+	}
+	if err := q.setMethods(in.mergeSettings); err != nil {
 		return nil, err
 	}
 	if in.DefaultBranch != nil {

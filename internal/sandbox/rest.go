@@ -154,6 +154,11 @@ func (q *request) run(rt route) (any, error) {
 		if q.issue.Pull == nil && strings.Contains(rt.pattern, "/pulls/{number}") {
 			return nil, errNotFound
 		}
+		if q.r.Method == http.MethodGet {
+			if err := q.s.seePull(q.issue); err != nil {
+				return nil, err
+			}
+		}
 	}
 	return rt.serve(q)
 }

@@ -103,20 +103,21 @@ func (s *Server) runJSON(r *Repository, run *Run) obj {
 		"repository": s.minimalRepositoryJSON(r), "head_repository": s.minimalRepositoryJSON(r), "head_commit": nil,
 	}
 	if c, err := s.commitOf(r, run.HeadSHA); run.HeadSHA != "" && err == nil {
-		o["head_commit"] = obj{
-			"id": c.SHA, "tree_id": c.Tree, "message": c.Message, "timestamp": c.Author.Date,
-			"author":    obj{"name": c.Author.Name, "email": c.Author.Email},
-			"committer": obj{"name": c.Committer.Name, "email": c.Committer.Email},
-		}
+		o["head_commit"] = headCommitJSON(c)
 	}
 	return o
 }
 
 // runPulls are the open pull requests of the run's branch, as pull-request-minimal.
 func (s *Server) runPulls(r *Repository, run *Run) []obj {
+	return s.pullsWhere(r, func(i *Issue) bool { return i.Pull.HeadRef == run.HeadBranch })
+}
+
+// pullsWhere are open pull requests of r's own branches, as pull-request-minimal: GitHub connects nothing with those of forks.
+func (s *Server) pullsWhere(r *Repository, is func(*Issue) bool) []obj {
 	list := []obj{}
 	for _, i := range r.openPulls() {
-		if i.Pull.HeadRef != run.HeadBranch || i.Pull.HeadRepo != r.ID {
+		if i.Pull.HeadRepo != r.ID || !is(i) {
 			continue
 		}
 		end := func(ref, sha string) obj {
@@ -124,7 +125,7 @@ func (s *Server) runPulls(r *Repository, run *Run) []obj {
 		}
 		list = append(list, obj{
 			"id": i.Pull.ID, "number": i.Number, "url": s.pullAPI(i),
-			"head": end(i.Pull.HeadRef, s.headSHA(i)), "base": end(i.Pull.BaseRef, s.baseSHA(i)),
+			"head": end(i.Pull.HeadRef, s.headSHA(i)), "base": end(i.Pull.BaseRef, i.Pull.BaseSHA),
 		})
 	}
 	return list

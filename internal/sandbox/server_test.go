@@ -27,6 +27,7 @@ func TestEverythingSurvivesARestart(t *testing.T) {
 		}
 		return all
 	}
+	read() // begins the test for conflicts, whose result the next reading has
 	before, deliveries := read(), w.delivered(0)
 	calls := len(w.as("", "GET", "/_sandbox/calls", nil).list())
 	require.NoError(t, w.s.Close())

@@ -60,3 +60,25 @@ func (q *request) mayOpenPulls() error {
 	}
 	return nil
 }
+
+// mergeSettings are the ways to merge, as PATCH of a repository has them.
+type mergeSettings struct {
+	Merge  *bool `json:"allow_merge_commit"`
+	Squash *bool `json:"allow_squash_merge"`
+	Rebase *bool `json:"allow_rebase_merge"`
+}
+
+// setMethods switches ways to merge on and off; one has to stay. https://docs.github.com/en/rest/repos/repos#update-a-repository
+func (q *request) setMethods(in mergeSettings) error {
+	off := map[string]bool{}
+	for method, on := range map[string]*bool{"merge": in.Merge, "squash": in.Squash, "rebase": in.Rebase} {
+		if on == nil && q.repo.NoMethods[method] || on != nil && !*on {
+			off[method] = true
+		}
+	}
+	if len(off) == 3 {
+		return invalidText("Repository", "merge_commit_allowed", "Sorry, need to allow at least one merge strategy. (no_merge_method)")
+	}
+	q.repo.NoMethods = off
+	return nil
+}

@@ -62,6 +62,8 @@ type Repository struct {
 	CreatedAt, UpdatedAt, PushedAt time.Time
 
 	WorkflowRights WorkflowRights
+	Lag            Lag
+	NoMethods      map[string]bool `json:",omitempty"` // merge, squash and rebase, where they are switched off
 
 	contributors map[string]bool // by lower-case login
 }
@@ -93,13 +95,6 @@ func (r *Repository) label(name string) *Label {
 type Label struct {
 	ID                       int64
 	Name, Color, Description string
-}
-
-// Protection restricts a branch: only Push logins may push, and nobody rewrites or deletes it.
-type Protection struct {
-	Push   []string
-	Strict bool `json:",omitempty"` // required status checks are strict
-	Checks []string
 }
 
 // Post is what everything that somebody said has in common.
@@ -186,8 +181,12 @@ type Pull struct {
 	HeadRepo int64 // repository id; 0 when it is gone
 	HeadRef  string
 	BaseRef  string
-	// HeadSHA and BaseSHA are the heads last acted on: frozen once the pull request is closed, refreshed from git while it is open.
-	HeadSHA, BaseSHA    string
+	// HeadSHA is the head that GitHub shows, once the pull request is closed or while the branch's tip is not seen yet.
+	HeadSHA string
+	// BaseSHA is the base's tip when the head was last compared with it, see recordBase.
+	BaseSHA             string
+	NewHead             *lateHead  `json:",omitempty"`
+	NewMerge            *lateMerge `json:",omitempty"`
 	Draft               bool
 	MergedAt            *time.Time `json:",omitempty"`
 	MergedBy            string     `json:",omitempty"`
@@ -196,6 +195,7 @@ type Pull struct {
 	RequestedReviewers  []string `json:",omitempty"`
 	Reviews             []*Review
 	ReviewComments      []*ReviewComment
+	Test                mergeTest
 }
 
 // merged tells whether the pull request is merged.
@@ -245,24 +245,6 @@ type Run struct {
 	HeadSHA, HeadBranch  string
 	Actor                string
 	CreatedAt, UpdatedAt time.Time
-}
-
-// Status is a commit status.
-type Status struct {
-	ID                                          int64
-	SHA, State, Context, Description, TargetURL string
-	Creator                                     string
-	CreatedAt                                   time.Time
-}
-
-// CheckRun is a check run of a commit.
-type CheckRun struct {
-	ID                     int64
-	SHA, Name              string
-	Status, Conclusion     string
-	DetailsURL, ExternalID string
-	Title, Summary, Text   string
-	StartedAt, CompletedAt *time.Time
 }
 
 // Call is one request that was served.

@@ -100,28 +100,37 @@ func (s *Server) headsMoved(r *Repository, changes []refChange, actor *User) err
 	for _, base := range s.st.Repositories {
 		for _, i := range base.openPulls() {
 			c, moved := changeOfBranch(changes, i.Pull.HeadRef)
-			if i.Pull.HeadRepo != r.ID || !moved || i.Pull.HeadSHA == c.now {
+			if i.Pull.HeadRepo != r.ID || !moved {
 				continue
 			}
-			if c.now == "" {
+			i.Pull.NewHead = nil
+			switch {
+			case i.Pull.HeadSHA == c.now:
+			case c.now == "":
 				s.closePull(i, actor)
-				continue
-			}
-			if err := s.headMoved(i, c.now, actor); err != nil {
-				return err
+			case base.Lag.Heads > 0:
+				i.Pull.NewHead = &lateHead{SHA: c.now, Actor: actor.Login, Reads: base.Lag.Heads}
+			default:
+				if err := s.headMoved(i, c.now, actor); err != nil {
+					return err
+				}
 			}
 		}
 	}
 	return nil
 }
 
-// headMoved shows a new head in a pull request, and closes it when there is nothing to merge in it any more.
+// headMoved shows a new head in a pull request, and closes it when there is nothing to merge in it any more: also when the
+// base got this very head while GitHub still showed the old one. Who fast-forwards a base to a head that they pushed a moment
+// before has to wait in between, "otherwise the PR is marked as closed instead of Merged":
+// https://github.com/Mergifyio/mergify/pull/4718
 func (s *Server) headMoved(i *Issue, head string, actor *User) error {
 	before := i.Pull.HeadSHA
 	if err := s.showHead(i, head); err != nil {
 		return err
 	}
-	i.Pull.HeadSHA, i.UpdatedAt = head, s.now()
+	i.Pull.HeadSHA, i.UpdatedAt, i.Pull.NewMerge = head, s.now(), nil
+	s.recordBase(i)
 	s.deliverPull(i, "synchronize", actor, obj{"before": before, "after": head})
 	if s.isAncestor(i.repo, head, s.baseSHA(i)) {
 		s.closePull(i, actor)
@@ -153,7 +162,10 @@ func (s *Server) bring(to, from *Repository, sha string) error {
 	return nil
 }
 
-// basesMoved marks pull requests as merged whose head the base now contains.
+// basesMoved marks pull requests as merged whose head, as far as GitHub has seen it, the base now contains. One whose base
+// branch is deleted by a push or the API closes; GitHub gives it another base only where the branch is deleted with the
+// button of a merged pull request or by itself: https://github.com/microsoft/vscode-pull-request-github/issues/6799,
+// https://github.com/ryanhiebert/probot-chain/pull/19
 func (s *Server) basesMoved(r *Repository, changes []refChange, actor *User) error {
 	landed := map[string]map[string]bool{} // by branch: one question to git, however many pull requests are open
 	for _, i := range r.openPulls() {
@@ -173,12 +185,15 @@ func (s *Server) basesMoved(r *Repository, changes []refChange, actor *User) err
 			landed[c.ref] = set
 		}
 		if !landed[c.ref][s.headSHA(i)] {
-			i.Pull.BaseSHA = c.now
 			continue
 		}
 		commit, err := s.landing(r, s.headSHA(i), c.now)
 		if err != nil {
 			return err
+		}
+		if r.Lag.Merges > 0 {
+			i.Pull.NewMerge = &lateMerge{Commit: commit, Actor: actor.Login, Reads: r.Lag.Merges}
+			continue
 		}
 		s.markMerged(i, actor, commit)
 	}
@@ -224,14 +239,16 @@ func (s *Server) landing(r *Repository, head, base string) (string, error) {
 
 // closePull closes without a merge; the heads stay what they were last.
 func (s *Server) closePull(i *Issue, actor *User) {
-	i.Pull.HeadSHA, i.Pull.BaseSHA = s.headSHA(i), s.baseSHA(i)
+	i.Pull.HeadSHA = s.headSHA(i)
+	i.Pull.NewHead, i.Pull.NewMerge = nil, nil
 	s.closeIssue(i, actor, "")
 	s.deliverPull(i, "closed", actor, nil)
 }
 
-// markMerged closes with a merge. Pull.BaseSHA is still the base before it.
+// markMerged closes with a merge. Pull.BaseSHA is still a base before it.
 func (s *Server) markMerged(i *Issue, actor *User, commit string) {
 	i.Pull.HeadSHA = s.headSHA(i)
+	i.Pull.NewHead, i.Pull.NewMerge = nil, nil
 	now := s.now()
 	i.Pull.MergedAt, i.Pull.MergedBy, i.Pull.MergeCommitSHA = &now, actor.Login, commit
 	i.repo.noteContributor(i.Author)

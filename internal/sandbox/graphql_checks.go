@@ -1,0 +1,195 @@
+package sandbox
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/graph-gophers/graphql-go"
+)
+
+// gqlRollup is https://docs.github.com/en/graphql/reference/objects#statuscheckrollup: all checks of a commit.
+type gqlRollup struct {
+	*look
+	r   *Repository
+	sha string
+}
+
+// rollup is null for a commit that nothing has checked.
+func (l *look) rollup(r *Repository, sha string) *gqlRollup {
+	for _, c := range r.CheckRuns {
+		if c.SHA == sha {
+			return &gqlRollup{l, r, sha}
+		}
+	}
+	if len(r.statusesOf(sha)) > 0 {
+		return &gqlRollup{l, r, sha}
+	}
+	return nil
+}
+
+func (c *gqlCommit) StatusCheckRollup() *gqlRollup { return c.rollup(c.r, c.oid) }
+
+func (p *gqlPull) StatusCheckRollup() *gqlRollup { return p.rollup(p.repo, p.s.headSHA(p.i)) }
+
+func (u *gqlRollup) ID() graphql.ID     { return objectID(nodeRollup, u.r, u.sha) }
+func (u *gqlRollup) Commit() *gqlCommit { return u.commit(u.r, u.sha) }
+
+// all are the check runs, oldest first, and then the newest status of each context.
+func (u *gqlRollup) all() []*gqlContext {
+	var found []*gqlContext
+	for _, c := range u.r.CheckRuns {
+		if c.SHA == u.sha {
+			found = append(found, &gqlContext{u, c, nil})
+		}
+	}
+	for _, st := range u.r.newestStatuses(u.sha) {
+		found = append(found, &gqlContext{u, nil, st})
+	}
+	return found
+}
+
+// State is the worst of all.
+func (u *gqlRollup) State() string {
+	state := "SUCCESS"
+	for _, c := range u.all() {
+		switch c.state() {
+		case "FAILURE", "ERROR":
+			return "FAILURE"
+		case "PENDING":
+			state = "PENDING"
+		}
+	}
+	return state
+}
+
+func (u *gqlRollup) Contexts(args pageArgs) (*connection[gqlContext], error) {
+	return pageOf(args, listing[*gqlContext, gqlContext]{items: u.all(), key: inOrder[*gqlContext],
+		wrap: func(c *gqlContext) *gqlContext { return c }})
+}
+
+// gqlContext is the union of check runs and statuses.
+type gqlContext struct {
+	*gqlRollup
+	run    *CheckRun
+	status *Status
+}
+
+func (c *gqlContext) ToCheckRun() (*gqlCheckRun, bool) {
+	return &gqlCheckRun{c.gqlRollup, c.run}, c.run != nil
+}
+
+func (c *gqlContext) ToStatusContext() (*gqlStatus, bool) {
+	return &gqlStatus{c.gqlRollup, c.status}, c.status != nil
+}
+
+func (c *gqlContext) state() string {
+	switch {
+	case c.status != nil:
+		return strings.ToUpper(c.status.State)
+	case c.run.Status != "completed":
+		return "PENDING"
+	case c.run.passed():
+		return "SUCCESS"
+	}
+	return "FAILURE"
+}
+
+// requiredArgs name the pull request that a check may be required for.
+type requiredArgs struct {
+	PullRequestID     *graphql.ID
+	PullRequestNumber *int32
+}
+
+// required tells whether the base of the named pull request demands a check of that name.
+func (u *gqlRollup) required(name string, args requiredArgs) (bool, error) {
+	var i *Issue
+	switch {
+	case args.PullRequestNumber != nil:
+		i = u.r.Issues[int(*args.PullRequestNumber)]
+	case args.PullRequestID != nil:
+		i, _ = u.s.node(string(*args.PullRequestID)).(*Issue)
+	default:
+		return false, &refusal{"ARGUMENT_ERROR", "Either the ID or the number of the pull request must be specified"}
+	}
+	if i == nil || i.Pull == nil {
+		return false, unresolved("Could not resolve to a PullRequest")
+	}
+	p := i.repo.Protections[i.Pull.BaseRef]
+	if p != nil {
+		for _, c := range p.Checks {
+			if c == name {
+				return true, nil
+			}
+		}
+	}
+	return false, nil
+}
+
+// gqlCheckRun is https://docs.github.com/en/graphql/reference/objects#checkrun.
+type gqlCheckRun struct {
+	*gqlRollup
+	c *CheckRun
+}
+
+func (c *gqlCheckRun) ID() graphql.ID                             { return graphql.ID(nodeID(nodeCheckRun, c.c.ID)) }
+func (c *gqlCheckRun) DatabaseID() *int32                         { return int32Of(c.c.ID) }
+func (c *gqlCheckRun) Name() string                               { return c.c.Name }
+func (c *gqlCheckRun) Status() string                             { return strings.ToUpper(c.c.Status) }
+func (c *gqlCheckRun) Conclusion() *string                        { return some(strings.ToUpper(c.c.Conclusion)) }
+func (c *gqlCheckRun) StartedAt() *text                           { return maybeTime(c.c.StartedAt) }
+func (c *gqlCheckRun) CompletedAt() *text                         { return maybeTime(c.c.CompletedAt) }
+func (c *gqlCheckRun) Repository() *gqlRepository                 { return &gqlRepository{c.look, c.r} }
+func (c *gqlCheckRun) CheckSuite() *gqlCheckSuite                 { return &gqlCheckSuite{c.gqlRollup, c.c} }
+func (c *gqlCheckRun) IsRequired(args requiredArgs) (bool, error) { return c.required(c.c.Name, args) }
+func (c *gqlCheckRun) Permalink() text                            { return c.URL() }
+func (c *gqlCheckRun) ResourcePath() text                         { return c.path(string(c.URL())) }
+func (c *gqlCheckRun) URL() text {
+	return text(fmt.Sprintf("%s/runs/%d", c.s.repositoryURL(c.r), c.c.ID))
+}
+
+func (c *gqlCheckRun) DetailsURL() *text {
+	if c.c.DetailsURL == "" {
+		return some(c.URL())
+	}
+	return some(text(c.c.DetailsURL))
+}
+
+// gqlCheckSuite is https://docs.github.com/en/graphql/reference/objects#checksuite.
+type gqlCheckSuite struct {
+	*gqlRollup
+	c *CheckRun
+}
+
+func (c *gqlCheckSuite) ID() graphql.ID     { return graphql.ID(nodeID(nodeCheckSuite, c.c.ID)) }
+func (c *gqlCheckSuite) DatabaseID() *int32 { return int32Of(c.c.ID) }
+func (c *gqlCheckSuite) App() *gqlApp {
+	return &gqlApp{c.s.author(c.c.App), c.c.slug()}
+}
+
+// gqlApp is https://docs.github.com/en/graphql/reference/objects#app.
+type gqlApp struct {
+	u    *User
+	slug string
+}
+
+func (a *gqlApp) ID() graphql.ID     { return graphql.ID(nodeID(nodeApp, a.u.ID)) }
+func (a *gqlApp) DatabaseID() *int32 { return int32Of(a.u.ID) }
+func (a *gqlApp) Name() string       { return a.slug }
+func (a *gqlApp) Slug() string       { return a.slug }
+
+// gqlStatus is https://docs.github.com/en/graphql/reference/objects#statuscontext.
+type gqlStatus struct {
+	*gqlRollup
+	st *Status
+}
+
+func (c *gqlStatus) ID() graphql.ID       { return graphql.ID(nodeID(nodeStatus, c.st.ID)) }
+func (c *gqlStatus) Context() string      { return c.st.Context }
+func (c *gqlStatus) State() string        { return strings.ToUpper(c.st.State) }
+func (c *gqlStatus) CreatedAt() text      { return dateTime(c.st.CreatedAt) }
+func (c *gqlStatus) Creator() *gqlActor   { return c.actor(c.st.Creator) }
+func (c *gqlStatus) Description() *string { return some(c.st.Description) }
+func (c *gqlStatus) TargetURL() *text     { return some(text(c.st.TargetURL)) }
+func (c *gqlStatus) IsRequired(args requiredArgs) (bool, error) {
+	return c.required(c.st.Context, args)
+}

@@ -1,0 +1,57 @@
+package sandbox
+
+import "github.com/mergexo/mergexo/internal/model"
+
+// gqlRule is https://docs.github.com/en/graphql/reference/objects#refupdaterule: the protection of a branch, for everybody's
+// eyes.
+type gqlRule struct {
+	f *gqlRef
+	p *Protection
+}
+
+// RefUpdateRule is null for what is not protected.
+func (f *gqlRef) RefUpdateRule() *gqlRule {
+	if p := f.r.Protections[f.Name()]; p != nil && f.Prefix() == "refs/heads/" {
+		return &gqlRule{f, p}
+	}
+	return nil
+}
+
+func (u *gqlRule) Pattern() string             { return u.f.Name() }
+func (u *gqlRule) AllowsDeletions() bool       { return false }
+func (u *gqlRule) AllowsForcePushes() bool     { return false }
+func (u *gqlRule) RequiresLinearHistory() bool { return u.p.Linear }
+func (u *gqlRule) RequiredApprovingReviewCount() *int32 {
+	return some(int32(u.p.Approvals))
+}
+
+// RequiredStatusCheckContexts is null where none is required.
+func (u *gqlRule) RequiredStatusCheckContexts() *[]*string {
+	if len(u.p.Checks) == 0 {
+		return nil
+	}
+	names := make([]*string, len(u.p.Checks))
+	for i := range names {
+		names[i] = &u.p.Checks[i]
+	}
+	return &names
+}
+
+// ViewerCanPush is about who may, and says nothing of what the commit that is pushed has to have: how far GitHub's own answer
+// goes is not documented.
+func (u *gqlRule) ViewerCanPush() bool {
+	return u.f.s.permission(u.f.r, u.f.viewer.Login) >= model.PermissionWrite && u.p.mayPush(u.f.viewer.Login)
+}
+
+func (r *gqlRepository) MergeCommitAllowed() bool { return !r.r.NoMethods["merge"] }
+func (r *gqlRepository) SquashMergeAllowed() bool { return !r.r.NoMethods["squash"] }
+func (r *gqlRepository) RebaseMergeAllowed() bool { return !r.r.NoMethods["rebase"] }
+
+// LatestOpinionatedReviews are the newest opinion of each person.
+func (p *gqlPull) LatestOpinionatedReviews(args struct {
+	pageArgs
+	WritersOnly bool
+}) (*connection[gqlReview], error) {
+	return pageOf(args.pageArgs, listing[*Review, gqlReview]{items: p.s.opinions(p.i, args.WritersOnly), wrap: p.review,
+		key: func(_ int, v *Review) sortKey { return sortKey{v.SubmittedAt.Unix(), v.ID} }})
+}

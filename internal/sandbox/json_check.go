@@ -1,0 +1,170 @@
+package sandbox
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Status is a commit status.
+type Status struct {
+	ID                                          int64
+	SHA, State, Context, Description, TargetURL string
+	Creator                                     string
+	CreatedAt                                   time.Time
+}
+
+// CheckRun is a check run of a commit. Each has a check suite of its own, with the same id.
+type CheckRun struct {
+	ID                     int64
+	SHA, Name              string
+	App                    string // login of the App's bot
+	Status, Conclusion     string
+	DetailsURL, ExternalID string
+	Title, Summary, Text   string
+	StartedAt, CompletedAt *time.Time
+}
+
+// passed tells whether a required check is content: https://docs.github.com/en/pull-requests/reference/status-checks
+func (c *CheckRun) passed() bool {
+	return c.Status == "completed" && slices.Contains([]string{"success", "neutral", "skipped"}, c.Conclusion)
+}
+
+// slug is the App's short name.
+func (c *CheckRun) slug() string { return strings.TrimSuffix(c.App, "[bot]") }
+
+// statusesOf are the statuses of a commit, newest first.
+func (r *Repository) statusesOf(sha string) []*Status {
+	var found []*Status
+	for _, st := range slices.Backward(r.Statuses) {
+		if st.SHA == sha {
+			found = append(found, st)
+		}
+	}
+	return found
+}
+
+// newestStatuses are the newest statuses of each context of a commit, newest first.
+func (r *Repository) newestStatuses(sha string) []*Status {
+	seen := map[string]bool{}
+	return slices.DeleteFunc(r.statusesOf(sha), func(st *Status) bool {
+		was := seen[st.Context]
+		seen[st.Context] = true
+		return was
+	})
+}
+
+// appJSON is integration: the App that a bot belongs to.
+func (s *Server) appJSON(login string) obj {
+	u := s.author(login)
+	slug := strings.TrimSuffix(u.Login, "[bot]")
+	return obj{
+		"id": u.ID, "slug": slug, "node_id": nodeID(nodeApp, u.ID), "owner": s.userJSON(u), "name": slug, "description": nil,
+		"external_url": s.origin + "/apps/" + slug, "html_url": s.origin + "/apps/" + slug, "created_at": stamp(u.CreatedAt),
+		"updated_at": stamp(u.CreatedAt), "permissions": obj{"checks": "write"}, "events": []string{},
+	}
+}
+
+func (s *Server) statusJSON(r *Repository, st *Status) obj {
+	u := s.author(st.Creator)
+	return obj{
+		"url": s.repositoryAPI(r) + "/statuses/" + st.SHA, "avatar_url": s.userJSON(u)["avatar_url"], "id": st.ID,
+		"node_id": nodeID(nodeStatus, st.ID), "state": st.State, "description": textOrNil(st.Description), "target_url": textOrNil(st.TargetURL),
+		"context": st.Context, "created_at": stamp(st.CreatedAt), "updated_at": stamp(st.CreatedAt), "creator": s.userJSON(u),
+	}
+}
+
+// statusPayload is status, with the branches that have the commit at their tip.
+func (s *Server) statusPayload(r *Repository, st *Status) (obj, error) {
+	branches := []obj{}
+	for ref, sha := range r.Refs {
+		if name, ok := strings.CutPrefix(ref, "refs/heads/"); ok && sha == st.SHA && len(branches) < 10 {
+			branches = append(branches, obj{"name": name, "protected": r.Protections[name] != nil,
+				"commit": obj{"sha": sha, "url": s.repositoryAPI(r) + "/commits/" + sha}})
+		}
+	}
+	slices.SortFunc(branches, func(a, b obj) int { return strings.Compare(a["name"].(string), b["name"].(string)) })
+	c, err := s.commitOf(r, st.SHA)
+	if err != nil {
+		return nil, err
+	}
+	payload := obj{"id": st.ID, "sha": st.SHA, "name": r.FullName(), "branches": branches, "commit": s.commitJSON(r, c)}
+	o := s.statusJSON(r, st)
+	for _, k := range []string{"state", "description", "target_url", "context", "created_at", "updated_at"} {
+		payload[k] = o[k]
+	}
+	return payload, nil
+}
+
+// pullsAt are the pull requests that GitHub connects with the checks of a commit.
+func (s *Server) pullsAt(r *Repository, sha string) []obj {
+	return s.pullsWhere(r, func(i *Issue) bool { return s.headSHA(i) == sha })
+}
+
+func (s *Server) checkRunJSON(r *Repository, c *CheckRun) obj {
+	self := fmt.Sprintf("%s/check-runs/%d", s.repositoryAPI(r), c.ID)
+	html := fmt.Sprintf("%s/runs/%d", s.repositoryURL(r), c.ID)
+	details := c.DetailsURL
+	if details == "" {
+		details = html
+	}
+	return obj{
+		"id": c.ID, "head_sha": c.SHA, "node_id": nodeID(nodeCheckRun, c.ID), "external_id": c.ExternalID, "url": self,
+		"html_url": html, "details_url": details, "status": c.Status,
+		"conclusion": textOrNil(c.Conclusion), "started_at": stampOrNil(c.StartedAt), "completed_at": stampOrNil(c.CompletedAt),
+		"output": obj{
+			"title": textOrNil(c.Title), "summary": textOrNil(c.Summary), "text": textOrNil(c.Text), "annotations_count": 0,
+			"annotations_url": self + "/annotations",
+		},
+		"name": c.Name, "check_suite": obj{"id": c.ID}, "app": s.appJSON(c.App), "pull_requests": s.pullsAt(r, c.SHA),
+	}
+}
+
+// checkSuiteJSON is check-suite, as payloads about it have it.
+func (s *Server) checkSuiteJSON(r *Repository, c *CheckRun) obj {
+	self := fmt.Sprintf("%s/check-suites/%d", s.repositoryAPI(r), c.ID)
+	var branch any
+	for ref, sha := range r.Refs {
+		if name, ok := strings.CutPrefix(ref, "refs/heads/"); ok && sha == c.SHA && (branch == nil || name < branch.(string)) {
+			branch = name
+		}
+	}
+	o := obj{
+		"id": c.ID, "node_id": nodeID(nodeCheckSuite, c.ID), "head_branch": branch, "head_sha": c.SHA, "status": c.Status,
+		"conclusion": textOrNil(c.Conclusion), "url": self, "check_runs_url": self + "/check-runs", "before": zeroSHA, "after": c.SHA,
+		"pull_requests": s.pullsAt(r, c.SHA), "app": s.appJSON(c.App), "created_at": stampOrNil(c.StartedAt),
+		"updated_at": stampOrNil(c.StartedAt), "latest_check_runs_count": 1, "head_commit": nil,
+	}
+	if c.CompletedAt != nil {
+		o["updated_at"] = stamp(*c.CompletedAt)
+	}
+	if info, err := s.commitOf(r, c.SHA); err == nil {
+		o["head_commit"] = headCommitJSON(info)
+	}
+	return o
+}
+
+// headCommitJSON is a commit in short, as payloads about runs and suites have it.
+func headCommitJSON(c *commitInfo) obj {
+	return obj{
+		"id": c.SHA, "tree_id": c.Tree, "message": c.Message, "timestamp": c.Author.Date,
+		"author":    obj{"name": c.Author.Name, "email": c.Author.Email},
+		"committer": obj{"name": c.Committer.Name, "email": c.Committer.Email},
+	}
+}
+
+// tellCheckRun tells webhooks of a check run, and of its suite once that is completed. Payloads have the whole suite within
+// the run.
+func (q *request) tellCheckRun(c *CheckRun, action string) {
+	if c.Status == "completed" {
+		action = "completed"
+	}
+	suite := q.s.checkSuiteJSON(q.repo, c)
+	run := q.s.checkRunJSON(q.repo, c)
+	run["check_suite"] = suite
+	q.s.deliver("check_run", q.repo, q.user, obj{"action": action, "check_run": run})
+	if action == "completed" {
+		q.s.deliver("check_suite", q.repo, q.user, obj{"action": action, "check_suite": suite})
+	}
+}

@@ -1,0 +1,71 @@
+package sandbox
+
+import (
+	"net/http"
+)
+
+// Lag is how far GitHub's picture of pull requests is behind git: they are brought up to date some time after a push, which
+// here is counted in readings of the pull request at hand. Events about the change come as late as the change is shown.
+// "It takes some time for GitHub to detect this pull request has been merged": https://github.com/Mergifyio/mergify/pull/4535
+type Lag struct {
+	Heads  int `json:",omitempty"` // readings that still show the old head after a push of the head branch
+	Merges int `json:",omitempty"` // readings that still show "open" after the base got the head
+}
+
+// lateHead is a head that was pushed and is not shown yet.
+type lateHead struct {
+	SHA, Actor string
+	Reads      int // that still show the old one
+}
+
+// lateMerge is a merge that is not shown yet.
+type lateMerge struct {
+	Commit, Actor string
+	Reads         int // that still show the pull request open
+}
+
+// seePull is called for each reading of an issue or pull request, before it. Once the lag is over GitHub catches up: with the
+// head first, and with a merge only when the base has the head still.
+func (s *Server) seePull(i *Issue) error {
+	if i.Pull == nil || i.State != "open" {
+		return nil
+	}
+	if late := i.Pull.NewHead; late != nil {
+		s.changed()
+		if late.Reads--; late.Reads < 0 {
+			i.Pull.NewHead = nil
+			return s.headMoved(i, late.SHA, s.author(late.Actor))
+		}
+	}
+	if late := i.Pull.NewMerge; late != nil {
+		s.changed()
+		if late.Reads--; late.Reads < 0 {
+			i.Pull.NewMerge = nil
+			if s.isAncestor(i.repo, s.headSHA(i), s.baseSHA(i)) {
+				s.markMerged(i, s.author(late.Actor), late.Commit)
+			}
+		}
+	}
+	return nil
+}
+
+// setLag makes GitHub slow from now on for the pull requests of a repository, the first one unless told.
+func setLag(q *request) (any, error) {
+	var in struct {
+		Repository    string
+		Heads, Merges int
+	}
+	if err := q.decode(&in); err != nil {
+		return nil, err
+	}
+	r, err := q.s.named(in.Repository)
+	if err != nil {
+		return nil, err
+	}
+	if in.Heads < 0 || in.Merges < 0 {
+		return nil, unprocessable("heads, merges: want numbers of readings")
+	}
+	r.Lag = Lag{Heads: in.Heads, Merges: in.Merges}
+	q.s.changed()
+	return &reply{status: http.StatusNoContent}, nil
+}

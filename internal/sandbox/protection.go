@@ -1,0 +1,248 @@
+package sandbox
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// Protection restricts a branch: nobody rewrites or deletes it, and nobody gets around what it demands, administrators
+// included. https://docs.github.com/en/repositories/configuring-branches-and-merges-in-your-repository/managing-protected-branches/about-protected-branches
+type Protection struct {
+	Push      []string // logins that may push; nil for everybody who may write
+	Strict    bool     `json:",omitempty"` // required status checks are strict: the head has to have the base
+	Checks    []string // names of required status checks
+	Approvals int      `json:",omitempty"` // approving reviews that a merge needs; no commit gets in by a push then
+	Linear    bool     `json:",omitempty"` // no merge commits
+}
+
+// mayPush tells whether the protection names a login, or nobody.
+func (p *Protection) mayPush(login string) bool {
+	return p.Push == nil || slices.ContainsFunc(p.Push, func(l string) bool { return strings.EqualFold(l, login) })
+}
+
+// GitHub's words, as pushes and the merge endpoint have them.
+const (
+	notAuthorized  = "You're not authorized to push to this branch. Visit https://docs.github.com/articles/about-protected-branches/ for more information."
+	noMergeCommits = "This branch must not contain merge commits." // https://github.com/runatlantis/atlantis/issues/2047
+	noDeletion     = "Cannot delete this branch"
+	noForce        = "Cannot force-push to this branch"
+)
+
+// setProtection protects a branch, the default one unless told; without any rule it lifts the protection.
+func setProtection(q *request) (any, error) {
+	var in struct {
+		Repository, Branch string
+		Push               *[]string
+		Checks             []string
+		Approvals          int
+		Linear             bool
+	}
+	if err := q.decode(&in); err != nil {
+		return nil, err
+	}
+	r, err := q.s.named(in.Repository)
+	if err != nil {
+		return nil, err
+	}
+	if in.Branch == "" {
+		in.Branch = r.DefaultBranch
+	}
+	if in.Approvals < 0 {
+		return nil, unprocessable("approvals: want a number of reviews")
+	}
+	p := &Protection{Checks: in.Checks, Approvals: in.Approvals, Linear: in.Linear}
+	if in.Push != nil {
+		p.Push = append([]string{}, *in.Push...)
+	}
+	if in.Push == nil && len(p.Checks) == 0 && p.Approvals == 0 && !p.Linear {
+		delete(r.Protections, in.Branch)
+	} else {
+		r.Protections[in.Branch] = p
+	}
+	return &reply{status: http.StatusNoContent}, q.s.protectionChanged(r)
+}
+
+// protects is GitHub's reason to refuse a ref change to a person, or "". The update hook says the same to git clients.
+func (s *Server) protects(r *Repository, c refChange, u *User) string {
+	if u.Login == actionsLogin && c.now != "" && c.now != c.old {
+		touched, err := s.git(r, "log", "--format=", "--name-only", c.now, "--not", "--all", "--", ".github/workflows")
+		if path, _, _ := strings.Cut(touched, "\n"); err == nil && path != "" {
+			return fmt.Sprintf("refusing to allow a GitHub App to create or update workflow `%s` without `workflows` permission", path)
+		}
+	}
+	p := r.Protections[strings.TrimPrefix(c.ref, "refs/heads/")]
+	switch {
+	case p == nil || !strings.HasPrefix(c.ref, "refs/heads/"):
+		return ""
+	case c.now == "":
+		return noDeletion
+	case !p.mayPush(u.Login):
+		return notAuthorized
+	case c.old != "" && !s.isAncestor(r, c.old, c.now):
+		return noForce
+	}
+	why := s.pushDemands(r, p, c.now)
+	if p.Linear && s.bringsMerges(r, c) {
+		why = append(why, noMergeCommits)
+	}
+	return strings.Join(why, " ")
+}
+
+// bringsMerges tells whether there are merge commits among those that a change brings to its branch.
+func (s *Server) bringsMerges(r *Repository, c refChange) bool {
+	args := []string{"rev-list", "--merges", "--max-count=1", c.now}
+	if c.old != "" {
+		args = append(args, "^"+c.old)
+	}
+	out, err := s.git(r, args...)
+	return err != nil || out != ""
+}
+
+// pushDemands are the sentences that keep a commit from being pushed, each but the last one's reason. Their order, and that
+// they share a line: https://github.com/gautamkrishnar/keepalive-workflow/issues/12. GitHub also takes a commit that merges a
+// pull request whose checks have passed; here each commit needs its own.
+// https://docs.github.com/en/pull-requests/collaborating-with-pull-requests/collaborating-on-repositories-with-code-quality-features/troubleshooting-required-status-checks
+func (s *Server) pushDemands(r *Repository, p *Protection, sha string) []string {
+	var why []string
+	if p.Approvals > 0 {
+		why = append(why, approvalsMissing(p.Approvals))
+	}
+	if text := r.checksMissing(p, sha); text != "" {
+		why = append(why, text)
+	}
+	return why
+}
+
+func approvalsMissing(n int) string {
+	if n == 1 {
+		return "At least 1 approving review is required by reviewers with write access."
+	}
+	return fmt.Sprintf("At least %d approving reviews are required by reviewers with write access.", n)
+}
+
+// checksMissing says which required checks a commit has not passed, or "".
+// https://github.com/kubeflow/pipelines/issues/4384 has the words for several that were never given.
+func (r *Repository) checksMissing(p *Protection, sha string) string {
+	var words []string
+	name := ""
+	for _, n := range p.Checks {
+		if word := r.checkWord(n, sha); word != "" {
+			words, name = append(words, word), n
+		}
+	}
+	switch {
+	case len(words) == 0:
+		return ""
+	case len(words) == 1:
+		return fmt.Sprintf("Required status check %q is %s.", name, words[0])
+	case !slices.ContainsFunc(words, func(w string) bool { return w != "expected" }):
+		return fmt.Sprintf("%d of %d required status checks are expected.", len(words), len(p.Checks))
+	}
+	return fmt.Sprintf("%d of %d required status checks have not succeeded.", len(words), len(p.Checks))
+}
+
+// checkWord is "" for a check that a commit has passed, else GitHub's word for how it stands. Where a check and a status have
+// the name, both must pass.
+func (r *Repository) checkWord(name, sha string) string {
+	word := "expected"
+	newest := map[string]*CheckRun{} // by App
+	for _, c := range r.CheckRuns {
+		if c.SHA == sha && c.Name == name {
+			newest[c.App] = c
+		}
+	}
+	for _, st := range r.newestStatuses(sha) {
+		switch {
+		case st.Context != name:
+		case st.State == "pending":
+			return "pending"
+		case st.State != "success":
+			return "failing"
+		default:
+			word = ""
+		}
+	}
+	for _, c := range newest {
+		switch {
+		case c.Status != "completed":
+			return strings.ReplaceAll(c.Status, "_", " ")
+		case !c.passed():
+			return "failing"
+		}
+		word = ""
+	}
+	return word
+}
+
+// mergeRefusal is why the merge endpoint refuses the request's pull request, or "".
+func (q *request) mergeRefusal(base, head, method string) string {
+	i, p := q.issue, q.repo.Protections[q.issue.Pull.BaseRef]
+	if q.repo.NoMethods[method] {
+		return map[string]string{
+			"merge": "Merge commits are", "squash": "Squash merges are", "rebase": "Rebase merges are",
+		}[method] + " not allowed on this repository." // https://github.com/Mergifyio/mergify/issues/48
+	}
+	if p == nil {
+		return ""
+	}
+	var why []string
+	if p.Approvals > q.s.approvals(i) {
+		why = append(why, approvalsMissing(p.Approvals))
+	}
+	if text := q.repo.checksMissing(p, head); text != "" {
+		why = append(why, text)
+	}
+	switch {
+	case !p.mayPush(q.user.Login):
+		return notAuthorized
+	case len(why) > 0:
+		return strings.Join(why, " ")
+	case p.Linear && method == "merge":
+		return noMergeCommits
+	case p.Strict && len(p.Checks) > 0 && !q.s.isAncestor(q.repo, base, head):
+		return "The head branch is not up to date with the base branch." // that it refuses is documented, its words are not
+	}
+	return ""
+}
+
+// approvals counts the people whose last opinion is an approval; none while somebody wants changes.
+func (s *Server) approvals(i *Issue) int {
+	n := 0
+	for _, v := range s.opinions(i, true) {
+		switch v.State {
+		case "APPROVED":
+			n++
+		case "CHANGES_REQUESTED":
+			return 0
+		}
+	}
+	return n
+}
+
+// opinions are the last reviews of each person that have an opinion, the oldest first. A comment takes no opinion back; one
+// that was dismissed is no opinion any more and brings no earlier one to life: https://github.com/sonichi/sutando/pull/3774
+func (s *Server) opinions(i *Issue, writersOnly bool) []*Review {
+	last := map[string]*Review{}
+	for _, v := range i.Pull.Reviews {
+		opinionated := v.State == "APPROVED" || v.State == "CHANGES_REQUESTED" || v.State == "DISMISSED"
+		if !opinionated || v.SubmittedAt == nil || writersOnly && s.permission(i.repo, v.Author) < model.PermissionWrite {
+			continue
+		}
+		author := strings.ToLower(v.Author)
+		if was := last[author]; was == nil || !v.SubmittedAt.Before(*was.SubmittedAt) {
+			last[author] = v
+		}
+	}
+	var found []*Review
+	for _, v := range i.Pull.Reviews {
+		if last[strings.ToLower(v.Author)] == v {
+			found = append(found, v)
+		}
+	}
+	slices.SortStableFunc(found, func(a, b *Review) int { return a.SubmittedAt.Compare(*b.SubmittedAt) })
+	return found
+}

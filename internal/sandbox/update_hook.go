@@ -1,0 +1,110 @@
+package sandbox
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// updateHook refuses what GitHub refuses. It runs for every ref of a push, so that a push without --atomic loses only that ref.
+// sandbox-protection has a line for each protected branch: its name, whether its history has to be linear, and who may push;
+// sandbox-refusals what keeps a commit from such a branch, first any commit ("*"), then those with checks of their own.
+const updateHook = `#!/bin/sh
+# Protected branches: https://docs.github.com/en/repositories/configuring-branches-and-merges-in-your-repository/managing-protected-branches/about-protected-branches
+ref=$1 old=$2 new=$3
+zero=0000000000000000000000000000000000000000
+refuse() {
+	echo "error: GH006: Protected branch update failed for $ref." >&2
+	echo "error: $1" >&2
+	exit 1
+}
+case $ref in refs/pull/*) echo "error: deny updating a hidden ref" >&2; exit 1 ;; esac
+tab=$(printf '\t')
+why=
+while IFS="$tab" read -r branch sha text; do
+	[ "$ref" = "refs/heads/$branch" ] || continue
+	if [ "$sha" = "*" ] || [ "$sha" = "$new" ]; then why=$text; fi
+done <"$GIT_DIR/sandbox-refusals"
+while read -r branch linear who; do
+	[ "$ref" = "refs/heads/$branch" ] || continue
+	[ "$new" != "$zero" ] || refuse "` + noDeletion + `"
+	case " $who " in
+	" * " | *" $SANDBOX_LOGIN "*) ;;
+	*) refuse "` + notAuthorized + `" ;;
+	esac
+	from=
+	if [ "$old" != "$zero" ]; then
+		from=^$old
+		git merge-base --is-ancestor "$old" "$new" || refuse "` + noForce + `"
+	fi
+	if [ "$linear" = true ] && [ -n "$(git rev-list --merges --max-count=1 "$new" $from)" ]; then
+		why="$why${why:+ }` + noMergeCommits + `"
+	fi
+	[ -z "$why" ] || refuse "$why"
+done <"$GIT_DIR/sandbox-protection"
+if [ -n "$SANDBOX_NO_WORKFLOWS" ] && [ "$new" != "$zero" ]; then
+	path=$(git log --format= --name-only "$new" --not --all -- .github/workflows | head -n 1)
+	if [ -n "$path" ]; then
+		echo "error: refusing to allow a GitHub App to create or update workflow \` + "`$path\\`" + ` without \` + "`workflows\\`" + ` permission" >&2
+		exit 1
+	fi
+fi
+exit 0
+`
+
+// writeHook puts the hook and what it reads into a repository.
+func (s *Server) writeHook(r *Repository) error {
+	dir := filepath.Join(s.gitDir(r), "hooks")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("write hook: %w", err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "update"), []byte(updateHook), 0o755); err != nil {
+		return fmt.Errorf("write hook: %w", err)
+	}
+	return s.protectionChanged(r)
+}
+
+// protectionChanged writes what the hook reads. It is called whenever a rule changes, and whenever a check does.
+func (s *Server) protectionChanged(r *Repository) error {
+	var rules, refusals strings.Builder
+	for branch, p := range r.Protections {
+		who := "*"
+		if p.Push != nil {
+			who = strings.ToLower(strings.Join(p.Push, " "))
+		}
+		fmt.Fprintf(&rules, "%s %t %s\n", branch, p.Linear, who)
+		for _, sha := range append([]string{"*"}, r.checkedCommits(p)...) {
+			fmt.Fprintf(&refusals, "%s\t%s\t%s\n", branch, sha, strings.Join(s.pushDemands(r, p, sha), " "))
+		}
+	}
+	s.changed()
+	for name, text := range map[string]string{"sandbox-protection": rules.String(), "sandbox-refusals": refusals.String()} {
+		if err := writeAtomically(filepath.Join(s.gitDir(r), name), []byte(text)); err != nil {
+			return fmt.Errorf("write protection: %w", err)
+		}
+	}
+	return nil
+}
+
+// checkedCommits are the commits with checks or statuses, where the protection asks for any.
+func (r *Repository) checkedCommits(p *Protection) []string {
+	if len(p.Checks) == 0 {
+		return nil
+	}
+	var shas []string
+	seen := map[string]bool{}
+	add := func(sha string) {
+		if !seen[sha] {
+			seen[sha] = true
+			shas = append(shas, sha)
+		}
+	}
+	for _, st := range r.Statuses {
+		add(st.SHA)
+	}
+	for _, c := range r.CheckRuns {
+		add(c.SHA)
+	}
+	return shas
+}
