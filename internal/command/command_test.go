@@ -126,6 +126,22 @@ func TestRepliesAsPeopleReadThem(t *testing.T) {
 		{"pause_again", "/mergexo pause", paused(free()), model.Rejected},
 		{"resume", "/mergexo resume", paused(free()), model.Applied},
 		{"resume_not_paused", "/mergexo resume", free(), model.Rejected},
+		{"why_merge", "/mergexo why", with(free(), func(c *command.Case) {
+			c.MergeGates = []model.Gate{{Name: "open", Met: true, Evidence: "pull request 7 is open"}, {Name: "checks_passed", Evidence: "pending: ci | <b>"}}
+		}), model.Applied},
+		{"merge_unknown", "/mergexo merge", free(), model.Failed},
+		{"merge_rejected", "/mergexo merge sha=abcdef1", with(free(), func(c *command.Case) { c.Found = &command.Found{Verdict: model.Rejected, Text: "**Not merged.**"} }), model.Rejected},
+		{"merge_dry_run", "/mergexo merge dry-run", with(free(), func(c *command.Case) {
+			c.Found = &command.Found{Verdict: model.Applied, Text: "**It would be merged now.**"}
+		}), model.Applied},
+		{"merge_closed", "/mergexo merge", with(free(), func(c *command.Case) { c.Target.Pull.State = model.PullMerged }), model.Rejected},
+		{"merge_taken_over", "/mergexo merge", with(free(), func(c *command.Case) { c.Away = true }), model.Rejected},
+		{"merge_cancel_nothing", "/mergexo merge cancel", with(free(), func(c *command.Case) { c.State.Merges = requested(model.MergeDone) }), model.Rejected},
+		{"merge_cancel_running", "/mergexo merge cancel", with(free(), func(c *command.Case) { c.State.Merges = requested(model.MergeRunning) }), model.Rejected},
+		{"revert", "/mergexo revert", with(merged(), func(c *command.Case) { c.Found = &command.Found{Verdict: model.Applied, Text: "#9 takes it back."} }), model.Applied},
+		{"revert_unknown", "/mergexo revert", merged(), model.Failed},
+		{"revert_open", "/mergexo revert", free(), model.Rejected},
+		{"revert_taken_over", "/mergexo revert", with(merged(), func(c *command.Case) { c.Away = true }), model.Rejected},
 		{"help", "/mergexo help", with(free(), func(c *command.Case) { c.Policy.OperationsIssue = 12 }), model.Help},
 		{"mistake", "/mergexo unblok", free(), model.Rejected},
 		{"mistake_key", "/mergexo unblock pr=x", free(), model.Rejected},

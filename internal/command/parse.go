@@ -121,7 +121,7 @@ func parse(line markdown.Line) Command {
 		switch {
 		case !ok && !known && slices.ContainsFunc(keys, isWord):
 			c.Problem = trouble(w, "unknown word %s of `%s`%s", shown(key), c.Name, suggest(key, keys))
-		case !ok && !isWord(key):
+		case !ok && (!known || !isWord(key)):
 			c.Problem = trouble(w, "%s is not key=value%s", markdown.Inline(clip(w.Text)), takes(c.Name, keys))
 		case !known:
 			c.Problem = trouble(w, "unknown key %s of `%s`%s", shown(key), c.Name, suggest(key, keys))

@@ -20,6 +20,11 @@ func TestCommandsAsPeopleGiveThem(t *testing.T) {
 		"/mergexo retry issue=3":                              {Name: "retry", Issue: 3},
 		"/mergexo":                                            {Name: "help"},
 		"/mergexo pause PR=4":                                 {Name: "pause", PR: 4},
+		"/mergexo merge":                                      {Name: "merge"},
+		"/mergexo merge strategy=No-FF sha=ABCDEF1 Dry-Run":   {Name: "merge", Strategy: "no-ff", Head: "abcdef1", DryRun: true},
+		"/mergexo merge dry-run strategy=squash pr=3":         {Name: "merge", Strategy: "squash", DryRun: true, PR: 3},
+		"/mergexo merge cancel pr=3":                          {Name: "merge", Cancel: true, PR: 3},
+		"/mergexo revert":                                     {Name: "revert"},
 	} {
 		got := command.Parse(body)
 		require.Len(t, got, 1, "%q", body)
@@ -51,6 +56,21 @@ func TestWhatIsWrongWithACommandIsNamedWithItsPlace(t *testing.T) {
 		"/mergexo unblock head_sha=" + strings.Repeat("a", 41): "line 1, column 18: `head_sha` wants 7 to 40 hexadecimal digits of a commit, got `" + strings.Repeat("a", 41) + "`",
 		"/mergexo status pr=0":                                 "line 1, column 17: `pr` wants a number such as 7, got `0`",
 		"/mergexo status pr=99999999999":                       "line 1, column 17: `pr` wants a number such as 7, got `99999999999`",
+		"/mergexo merge strategy=yolo":                         "line 1, column 16: unknown strategy `yolo`; there are `rebase`, `squash`, `no-ff`, `cherry-pick`, `frontmatter-union`, `api`",
+		"/mergexo merge strategy=rebasse":                      "line 1, column 16: unknown strategy `rebasse`, did you mean `rebase`?",
+		"/mergexo merge strategy":                              "line 1, column 16: `strategy` is not key=value; `merge` takes `strategy`, `sha`, `dry-run`, `cancel`, `pr`",
+		"/mergexo merge strategy=squash strategy=rebase":       "line 1, column 32: a second `strategy`",
+		"/mergexo merge sha=HEAD":                              "line 1, column 16: `sha` wants 7 to 40 hexadecimal digits of a commit, got `HEAD`",
+		"/mergexo merge head_sha=abcdef1":                      "line 1, column 16: unknown key `head_sha` of `merge`; there are `strategy`, `sha`, `dry-run`, `cancel`, `pr`",
+		"/mergexo merge dryrun":                                "line 1, column 16: unknown word `dryrun` of `merge`, did you mean `dry-run`?",
+		"/mergexo merge cancle":                                "line 1, column 16: unknown word `cancle` of `merge`, did you mean `cancel`?",
+		"/mergexo merge now please":                            "line 1, column 16: unknown word `now` of `merge`; there are `strategy`, `sha`, `dry-run`, `cancel`, `pr`",
+		"/mergexo merge dry-run=yes":                           "line 1, column 16: `dry-run` takes no value, got `yes`",
+		"/mergexo merge dry-run dry-run":                       "line 1, column 24: a second `dry-run`",
+		"/mergexo merge cancel dry-run":                        "line 1, column 23: `cancel` takes nothing else but `pr`",
+		"/mergexo merge sha=abcdef1 cancel":                    "line 1, column 28: `cancel` takes nothing else but `pr`",
+		"/mergexo revert cancel":                               "line 1, column 17: `cancel` is not key=value; `revert` takes `pr`",
+		"/mergexo mrege":                                       "line 1, column 10: unknown command `mrege`, did you mean `merge`?",
 		"/mergexo status pr=seven`@all`":                       "line 1, column 17: `pr` wants a number such as 7, got `seven'@all'`",
 	} {
 		got := command.Parse(body)
@@ -62,7 +82,8 @@ func TestWhatIsWrongWithACommandIsNamedWithItsPlace(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	for _, seed := range []string{"/mergexo unblock head_sha=abcdef1 pr=7", "> /mergexo status\n/mergexo why", "/mergexo retry issue=#3 issue=", "```\n/mergexo help", "/mergexo \u00a0status"} {
+	for _, seed := range []string{"/mergexo unblock head_sha=abcdef1 pr=7", "> /mergexo status\n/mergexo why", "/mergexo retry issue=#3 issue=", "```\n/mergexo help", "/mergexo \u00a0status",
+		"/mergexo merge strategy=no-ff sha=abcdef1 dry-run", "/mergexo merge cancel=1 cancel", "/mergexo revert pr=7"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, body string) {
@@ -83,8 +104,17 @@ func FuzzParse(f *testing.F) {
 					again += fmt.Sprintf(" %s=%d", key, value)
 				}
 			}
-			if c.Head != "" {
-				again += " head_sha=" + c.Head
+			key := "head_sha"
+			if c.Name == "merge" {
+				key = "sha"
+			}
+			for _, w := range []struct {
+				given bool
+				word  string
+			}{{c.Head != "", key + "=" + c.Head}, {c.Strategy != "", "strategy=" + c.Strategy}, {c.DryRun, "dry-run"}, {c.Cancel, "cancel"}} {
+				if w.given {
+					again += " " + w.word
+				}
 			}
 			c.Text = again
 			if got := command.Parse(again); len(got) != 1 || got[0] != c {
