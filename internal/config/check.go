@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/mergexo/mergexo/internal/model"
 )
 
 // check finds what no single value shows. Values that are wrong by themselves have been reported and kept their default.
@@ -22,6 +24,10 @@ func (w *walk) check(s Settings) {
 		place := fmt.Sprintf("merge.rule[%d]", i)
 		w.require(place, "branch", r.Branch != "")
 		w.require(place, "strategy", r.Strategy != "")
+		w.require(place, "union_fields", r.Strategy != model.StrategyUnion || len(r.UnionFields) > 0)
+	}
+	if s.Merge.Strategy == model.StrategyUnion {
+		w.add("merge.strategy", errors.New("frontmatter-union is for a [[merge.rule]], which names its union_fields"))
 	}
 	var seen []string
 	for i, g := range s.Merge.Groups {
@@ -35,10 +41,10 @@ func (w *walk) check(s Settings) {
 	}
 }
 
-// checkLabels wants four different labels: GitHub does not tell them apart by case.
+// checkLabels wants five different labels: GitHub does not tell them apart by case.
 func (w *walk) checkLabels(l Labels) {
 	seen := map[string]string{}
-	for _, one := range []struct{ key, label string }{{"design", l.Design}, {"bugfix", l.Bugfix}, {"small_job", l.SmallJob}, {"ignore", l.Ignore}} {
+	for _, one := range []struct{ key, label string }{{"design", l.Design}, {"bugfix", l.Bugfix}, {"small_job", l.SmallJob}, {"ignore", l.Ignore}, {"freeze", l.Freeze}} {
 		label := strings.ToLower(one.label)
 		if first, ok := seen[label]; ok && label != "" {
 			w.add("labels."+one.key, fmt.Errorf("labels.%s is that label too: one label cannot mean two things", first))

@@ -29,9 +29,10 @@ type Repo struct {
 	Track            []string // globs of head branches
 }
 
-// Labels is [labels]: the label that starts each flow, and the one that pauses them all.
+// Labels is [labels]: the label that starts each flow, the one that pauses them all, and the one that keeps a pull request
+// from being merged.
 type Labels struct {
-	Design, Bugfix, SmallJob, Ignore string
+	Design, Bugfix, SmallJob, Ignore, Freeze string
 }
 
 // Agent is [agent].
@@ -69,6 +70,7 @@ type Merge struct {
 	Approvals      int
 	RequiredChecks []string
 	Tests          Tests
+	TestTimeout    time.Duration
 	LockTimeout    time.Duration
 	DeleteBranch   bool
 	Rules          []Rule
@@ -114,11 +116,11 @@ type Sweep struct {
 func Defaults() Settings {
 	return Settings{
 		Repo:   Repo{CodingGuidelines: "docs/style.md", DesignDir: "docs/design", Track: []string{"agent/*"}},
-		Labels: Labels{Design: "agent:design", Bugfix: "agent:bugfix", SmallJob: "agent:small-job", Ignore: "agent:ignore"},
+		Labels: Labels{Design: "agent:design", Bugfix: "agent:bugfix", SmallJob: "agent:small-job", Ignore: "agent:ignore", Freeze: "mergexo:freeze"},
 		Agent:  Agent{Adapter: adapterCommand, Timeout: 30 * time.Minute, CheckpointEvery: 5 * time.Minute},
 		Feedback: Feedback{CI: "never", MaxPerTurn: 50, RepairRounds: 3, TurnsPerDay: 50, OnMissingSession: "rehydrate",
 			ForbidPaths: []string{".github/workflows/**"}, MaxFileMB: 50},
-		Merge:    Merge{Strategy: "rebase", Attempts: 3, Approvals: 1, LockTimeout: 30 * time.Second, DeleteBranch: true},
+		Merge:    Merge{Strategy: "rebase", Attempts: 3, Approvals: 1, TestTimeout: 30 * time.Minute, LockTimeout: 30 * time.Second, DeleteBranch: true},
 		External: External{Label: "external:accept"},
 		Sweep:    Sweep{MaxParallel: 20},
 	}

@@ -65,11 +65,11 @@ func TestEveryKey(t *testing.T) {
 		Repo: Repo{AllowedUsers: []string{"octo", "dependabot[bot]"}, Operators: []string{"octo"}, Bots: []string{"old-mergexo[bot]"}, OperationsIssue: 12,
 			CodingGuidelines: "STYLE.md", DesignDir: "design", RequiredTests: []string{"scripts/test", ""},
 			TestFileRegex: []string{`_test\.go$`}, Track: []string{"agent/*", "bot/**"}},
-		Labels: Labels{Design: "d", Bugfix: "b", SmallJob: "s", Ignore: "i"},
+		Labels: Labels{Design: "d", Bugfix: "b", SmallJob: "s", Ignore: "i", Freeze: "f"},
 		Agent: Agent{Adapter: "codex", Command: []string{"./agent", "arg"}, Model: "m", ExtraArgs: []string{"--x"},
 			PassEnv: []string{"CODEX_HOME"}, Timeout: 90 * time.Second, User: "nobody", CheckpointEvery: 2 * time.Minute},
 		Feedback: Feedback{CI: "first_fail", MaxPerTurn: 5, TurnsPerDay: 7, CostPerDayUSD: 2, OnMissingSession: "block", ForbidPaths: []string{"secrets/**"}, AllowSecrets: []string{"testdata/**"}, MaxFileMB: 3},
-		Merge: Merge{Strategy: "squash", Attempts: 1, RequiredChecks: []string{"ci"}, Tests: Tests{Argv: []string{"make", "test"}}, LockTimeout: 10 * time.Second,
+		Merge: Merge{Strategy: "squash", Attempts: 1, RequiredChecks: []string{"ci"}, Tests: Tests{Argv: []string{"make", "test"}}, TestTimeout: 5 * time.Minute, LockTimeout: 10 * time.Second,
 			Rules: []Rule{
 				{Branch: "gh-pr-*", Strategy: "no-ff", Enabled: true, BaseWins: []string{"entities/**"}},
 				{Branch: "reweave/*", Strategy: "frontmatter-union", UnionFields: []string{"tags"}},
@@ -99,6 +99,8 @@ func TestDefaults(t *testing.T) {
 	assert.Equal(t, want, s)
 	assert.Equal(t, 30*time.Minute, s.Agent.Timeout)
 	assert.Equal(t, 30*time.Second, s.Merge.LockTimeout)
+	assert.Equal(t, 30*time.Minute, s.Merge.TestTimeout)
+	assert.Equal(t, "mergexo:freeze", s.Labels.Freeze)
 	assert.Equal(t, []string{"agent/*"}, s.Repo.Track)
 	assert.Empty(t, s.Repo.RequiredTests)
 }

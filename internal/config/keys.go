@@ -1,5 +1,7 @@
 package config
 
+import "github.com/mergexo/mergexo/internal/model"
+
 // key is one setting of a table: its name, and how its value gets into the table's struct.
 type key[T any] struct {
 	name  string
@@ -34,6 +36,7 @@ var labelKeys = []key[Labels]{
 	set("bugfix", nonEmpty, func(l *Labels) *string { return &l.Bugfix }),
 	set("small_job", nonEmpty, func(l *Labels) *string { return &l.SmallJob }),
 	set("ignore", nonEmpty, func(l *Labels) *string { return &l.Ignore }),
+	set("freeze", nonEmpty, func(l *Labels) *string { return &l.Freeze }),
 }
 
 var agentKeys = []key[Agent]{
@@ -59,7 +62,7 @@ var feedbackKeys = []key[Feedback]{
 	set("max_file_mb", between(1, 100), func(f *Feedback) *int { return &f.MaxFileMB }),
 }
 
-var strategy = oneOf("rebase", "squash", "no-ff", "cherry-pick", "frontmatter-union", "api")
+var strategy = oneOf(model.Strategies()...)
 
 // mergeKeys leaves out rule and group, which are tables of their own.
 var mergeKeys = []key[Merge]{
@@ -68,6 +71,7 @@ var mergeKeys = []key[Merge]{
 	set("approvals", atLeast(0), func(m *Merge) *int { return &m.Approvals }),
 	set("required_checks", texts, func(m *Merge) *[]string { return &m.RequiredChecks }),
 	set("tests", tests, func(m *Merge) *Tests { return &m.Tests }),
+	set("test_timeout", duration, func(m *Merge) *timeout { return &m.TestTimeout }),
 	set("lock_timeout", duration, func(m *Merge) *timeout { return &m.LockTimeout }),
 	set("delete_branch", boolean, func(m *Merge) *bool { return &m.DeleteBranch }),
 }
