@@ -70,14 +70,19 @@ func (a *answer) list() []obj {
 // as sends a request as somebody; the path is below the API's root, or begins with /_sandbox/.
 func (w *town) as(login, method, path string, body any) *answer {
 	w.t.Helper()
+	if !strings.HasPrefix(path, controlPrefix) {
+		path = restPrefix + path
+	}
+	return w.request(login, method, path, body)
+}
+
+func (w *town) request(login, method, path string, body any) *answer {
+	w.t.Helper()
 	var data []byte
 	if body != nil {
 		var err error
 		data, err = json.Marshal(body)
 		require.NoError(w.t, err)
-	}
-	if !strings.HasPrefix(path, controlPrefix) {
-		path = restPrefix + path
 	}
 	req, err := http.NewRequest(method, w.url+path, bytes.NewReader(data))
 	require.NoError(w.t, err)

@@ -1,0 +1,204 @@
+package sandbox
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// ask sends a GraphQL query as octo and gives its data.
+func (w *town) ask(query string) obj {
+	w.t.Helper()
+	return w.askAs("octo", query)
+}
+
+func (w *town) askAs(login, query string) obj {
+	w.t.Helper()
+	return w.request(login, "POST", graphqlPath, obj{"query": query}).want(200).obj()["data"].(obj)
+}
+
+func (w *town) protect(rules obj) {
+	w.t.Helper()
+	rules["branch"] = "main"
+	w.as("", "PUT", "/_sandbox/protection", rules).want(204)
+}
+
+func (w *town) status(sha, context, state string) {
+	w.t.Helper()
+	w.as("octo", "POST", repoPath+"/statuses/"+sha, obj{"state": state, "context": context}).want(201)
+}
+
+// refused is what a push to main is refused with.
+func (c *clone) refused(ref string) string {
+	c.w.t.Helper()
+	out, err := c.try("push", "origin", ref+":main")
+	require.Error(c.w.t, err, out)
+	require.Contains(c.w.t, out, "remote: error: GH006: Protected branch update failed for refs/heads/main.")
+	return out
+}
+
+func TestRequiredChecksHoldBackPushesAndMerges(t *testing.T) {
+	w := newTown(t)
+	w.protect(obj{"checks": []string{"ci", "lint"}})
+	c := w.clone("octo")
+	sha := c.branch("x", "a.txt", "a\n")
+	n := w.pull("octo", "x")
+	merge := func(status int) any {
+		t.Helper()
+		return w.as("octo", "PUT", pullPath(n)+"/merge", obj{}).want(status).obj()["message"]
+	}
+	same := func(words string) {
+		t.Helper()
+		require.Contains(t, c.refused("x"), "remote: error: "+words)
+		require.Equal(t, words, merge(405))
+		require.Equal(t, words, w.as("octo", "PATCH", repoPath+"/git/refs/heads/main", obj{"sha": sha}).want(422).obj()["message"])
+	}
+	same("2 of 2 required status checks are expected.")
+	w.status(sha, "lint", "success")
+	same(`Required status check "ci" is expected.`)
+	w.status(sha, "ci", "pending")
+	same(`Required status check "ci" is pending.`)
+	w.status(sha, "ci", "failure")
+	same(`Required status check "ci" is failing.`)
+	w.status(sha, "ci", "success")
+	check := w.as("actions", "POST", repoPath+"/check-runs", obj{"name": "ci", "head_sha": sha, "status": "in_progress"}).want(201).obj()
+	same(`Required status check "ci" is in progress.`)
+	at := fmt.Sprintf("%s/check-runs/%d", repoPath, id(check))
+	w.as("actions", "PATCH", at, obj{"conclusion": "cancelled"}).want(200)
+	same(`Required status check "ci" is failing.`)
+	w.as("actions", "PATCH", at, obj{"conclusion": "neutral"}).want(200)
+	c.git("push", "-q", "origin", "x:main")
+	state, _ := w.shown(n)
+	require.Equal(t, "merged", state)
+
+	// A commit without checks of its own stays out, whatever it was made from.
+	c.git("checkout", "-q", "-b", "y", "x")
+	c.git("commit", "-q", "--allow-empty", "-m", "More")
+	require.Contains(t, c.refused("y"), "2 of 2 required status checks are expected.")
+	require.Contains(t, c.refused("+x~1"), "Cannot force-push to this branch")
+}
+
+func TestRequiredReviewsHoldBackPushesAndMerges(t *testing.T) {
+	w := newTown(t)
+	w.grant("rita", "write")
+	w.grant("mona", "maintain")
+	w.protect(obj{"approvals": 1, "checks": []string{"ci"}})
+	c := w.clone("octo")
+	sha := c.branch("x", "a.txt", "a\n")
+	n := w.pull("octo", "x")
+	review := func(login, event string) obj {
+		t.Helper()
+		return w.as(login, "POST", pullPath(n)+"/reviews", obj{"event": event, "body": "so"}).want(200).obj()
+	}
+	const missing = "At least 1 approving review is required by reviewers with write access."
+	require.Contains(t, c.refused("x"), "remote: error: "+missing+` Required status check "ci" is expected.`)
+	w.status(sha, "ci", "success")
+	merge := func(status int) any {
+		t.Helper()
+		return w.as("octo", "PUT", pullPath(n)+"/merge", obj{}).want(status).obj()["message"]
+	}
+	review("passerby", "APPROVE")
+	require.Equal(t, missing, merge(405), "who may not write does not count")
+	review("rita", "APPROVE")
+	against := review("mona", "REQUEST_CHANGES")
+	require.Equal(t, missing, merge(405))
+	require.Contains(t, c.refused("x"), missing, "an approved pull request's commit is a push all the same")
+	w.as("octo", "PUT", fmt.Sprintf("%s/reviews/%d/dismissals", pullPath(n), id(against)), obj{"message": "no"}).want(200)
+	merge(200)
+}
+
+func TestOpinions(t *testing.T) {
+	w := newTown(t)
+	w.pin()
+	for login, right := range map[string]string{"rita": "write", "mona": "maintain", "tri": "triage"} {
+		w.grant(login, right)
+	}
+	c := w.clone("octo")
+	first := c.branch("x", "a.txt", "a\n")
+	n := w.pull("octo", "x")
+	review := func(login, event string) int64 {
+		t.Helper()
+		w.tick(time.Second)
+		return id(w.as(login, "POST", pullPath(n)+"/reviews", obj{"event": event, "body": "so"}).want(200).obj())
+	}
+	opinions := func(args string) (all []string) {
+		t.Helper()
+		p := w.ask(fmt.Sprintf(`{ repository(owner: "octo", name: "widgets") { pullRequest(number: %d) {
+			latestOpinionatedReviews(first: 10%s) { nodes { author { login } state commit { oid } } } } } }`, n, args))["repository"].(obj)["pullRequest"].(obj)
+		for _, v := range p["latestOpinionatedReviews"].(obj)["nodes"].([]any) {
+			v := v.(obj)
+			on := "head"
+			if v["commit"].(obj)["oid"] == first {
+				on = "first"
+			}
+			all = append(all, fmt.Sprint(v["author"].(obj)["login"], " ", v["state"], " ", on))
+		}
+		return all
+	}
+	review("rita", "APPROVE")
+	review("mona", "APPROVE")
+	review("tri", "APPROVE")
+	c.commit("b.txt", "b\n")
+	c.git("push", "-q", "origin", "x")
+	review("rita", "COMMENT")
+	changes := review("mona", "REQUEST_CHANGES")
+	require.Equal(t, []string{"rita APPROVED first", "mona CHANGES_REQUESTED head"}, opinions(", writersOnly: true"))
+	require.Equal(t, []string{"rita APPROVED first", "tri APPROVED first", "mona CHANGES_REQUESTED head"}, opinions(""))
+	w.as("octo", "PUT", fmt.Sprintf("%s/reviews/%d/dismissals", pullPath(n), changes), obj{"message": "no"}).want(200)
+	require.Equal(t, []string{"rita APPROVED first", "mona DISMISSED head"}, opinions(", writersOnly: true"), "no earlier approval comes back")
+	w.grant("rita", "read")
+	require.Equal(t, []string{"mona DISMISSED head"}, opinions(", writersOnly: true"))
+}
+
+func TestLinearHistoryTakesNoMergeCommits(t *testing.T) {
+	w := newTown(t)
+	w.protect(obj{"linear": true})
+	c := w.clone("octo")
+	c.branch("x", "a.txt", "a\n")
+	n := w.pull("octo", "x")
+	c.git("checkout", "-q", "main")
+	c.commit("main.txt", "meanwhile\n")
+	c.git("push", "-q", "origin", "main")
+	c.git("merge", "-q", "--no-ff", "-m", "Merge", "x")
+	require.Contains(t, c.refused("main"), "remote: error: This branch must not contain merge commits.")
+	require.Equal(t, "This branch must not contain merge commits.", w.as("octo", "PUT", pullPath(n)+"/merge", obj{}).want(405).obj()["message"])
+	w.as("octo", "PUT", pullPath(n)+"/merge", obj{"merge_method": "rebase"}).want(200)
+}
+
+func TestMergeMethodsThatAreOff(t *testing.T) {
+	w := newTown(t)
+	c := w.clone("octo")
+	c.branch("x", "a.txt", "a\n")
+	n := w.pull("octo", "x")
+	r := w.as("octo", "PATCH", repoPath, obj{"allow_merge_commit": false, "allow_squash_merge": false}).want(200).obj()
+	require.Equal(t, []any{false, false, true}, []any{r["allow_merge_commit"], r["allow_squash_merge"], r["allow_rebase_merge"]})
+	w.as("octo", "PATCH", repoPath, obj{"allow_rebase_merge": false}).want(422)
+	for method, words := range map[string]string{"merge": "Merge commits", "squash": "Squash merges"} {
+		m := w.as("octo", "PUT", pullPath(n)+"/merge", obj{"merge_method": method}).want(405).obj()
+		require.Equal(t, words+" are not allowed on this repository.", m["message"])
+	}
+	require.Equal(t, obj{"mergeCommitAllowed": false, "squashMergeAllowed": false, "rebaseMergeAllowed": true},
+		w.ask(`{ repository(owner: "octo", name: "widgets") { mergeCommitAllowed squashMergeAllowed rebaseMergeAllowed } }`)["repository"])
+	w.as("octo", "PUT", pullPath(n)+"/merge", obj{"merge_method": "rebase"}).want(200)
+}
+
+func TestRulesAreShown(t *testing.T) {
+	w := newTown(t)
+	w.grant("rita", "write")
+	rule := func(login string) any {
+		t.Helper()
+		return w.askAs(login, `{ repository(owner: "octo", name: "widgets") { ref(qualifiedName: "refs/heads/main") { refUpdateRule {
+			viewerCanPush requiredStatusCheckContexts requiredApprovingReviewCount requiresLinearHistory } } } }`)["repository"].(obj)["ref"].(obj)["refUpdateRule"]
+	}
+	require.Nil(t, rule("octo"))
+	w.protect(obj{"push": []string{"octo"}, "checks": []string{"ci"}, "approvals": 2, "linear": true})
+	full := obj{"viewerCanPush": true, "requiredStatusCheckContexts": []any{"ci"}, "requiredApprovingReviewCount": 2.0, "requiresLinearHistory": true}
+	require.Equal(t, full, rule("octo"))
+	full["viewerCanPush"] = false
+	require.Equal(t, full, rule("rita"))
+	w.protect(obj{"linear": true})
+	require.Equal(t, obj{"viewerCanPush": true, "requiredStatusCheckContexts": nil, "requiredApprovingReviewCount": nil, "requiresLinearHistory": true}, rule("rita"))
+	require.Equal(t, false, rule("passerby").(obj)["viewerCanPush"])
+}
