@@ -7,6 +7,7 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -96,9 +97,9 @@ func parseClash(part []string) (*clash, bool) {
 		part = part[1:]
 	}
 	for len(part) > 0 {
-		var n int
-		if _, err := fmt.Sscanf(part[0], "%d", &n); err != nil || n < 0 || len(part) < n+3 {
-			return nil, false
+		n, err := strconv.Atoi(part[0])
+		if err != nil || n < 0 || len(part) < n+3 {
+			break // about submodules git adds advice that is no message
 		}
 		found.said = append(found.said, said{paths: part[1 : n+1], kind: part[n+1], text: strings.TrimSpace(part[n+2])})
 		part = part[n+3:]

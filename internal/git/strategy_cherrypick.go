@@ -33,9 +33,7 @@ func cherryPick(ctx context.Context, g *ground) (Merged, error) {
 
 // pickedFrom adds the line that git cherry-pick -x adds, below the trailers of a message or else as a paragraph of its own.
 func pickedFrom(sha string, raw []byte) []byte {
-	if !bytes.HasSuffix(raw, []byte("\n")) {
-		raw = append(raw, '\n')
-	}
+	raw = append(bytes.TrimRight(raw, "\n"), '\n')
 	_, message, _ := bytes.Cut(raw, []byte("\n\n"))
 	if !hasTrailers(message) {
 		raw = append(raw, '\n')

@@ -1,0 +1,82 @@
+package git_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// BenchmarkRebaseOfTenCommits puts ten commits onto a repository of 50,000 files and 20,000 commits, and compares that with
+// what has to be done whatever else is: git merge-tree and git commit-tree for each of them, in a loop. The budget is 1.5
+// times that.
+func BenchmarkRebaseOfTenCommits(b *testing.B) {
+	r := newRepo(b, gitPath())
+	base, head := growLarge(r)
+	var ours, bare time.Duration
+	n := 0
+	for b.Loop() {
+		n++
+		began := time.Now()
+		made, err := r.c.Build(ctx, git.Merge{Strategy: model.StrategyRebase, Base: base, Head: head})
+		ours += time.Since(began)
+		require.NoError(b, err)
+		require.Equal(b, 10, made.Count)
+		began = time.Now()
+		tree := bareLoop(r, base, head)
+		bare += time.Since(began)
+		require.Equal(b, made.Tree, tree)
+	}
+	b.ReportMetric(float64(ours.Microseconds())/1000/float64(n), "ms/rebase")
+	b.ReportMetric(float64(bare.Microseconds())/1000/float64(n), "ms/bare-loop")
+	b.ReportMetric(float64(ours)/float64(bare), "ratio-of-1.5")
+}
+
+// bareLoop is what a script would do; what it lists beforehand is part of it.
+func bareLoop(r *repo, base, head string) (tree string) {
+	tip, tree := base, base+"^{tree}"
+	for row := range strings.Lines(r.git("rev-list", "--reverse", "--parents", head, "^"+base)) {
+		ids := strings.Fields(row)
+		standIn := r.git("commit-tree", tree, "-p", ids[1], "-m", "x")
+		tree = r.git("merge-tree", "--write-tree", standIn, ids[0])
+		tip = r.git("commit-tree", tree, "-p", tip, "-m", "x")
+	}
+	return tree
+}
+
+// growLarge makes the repository of the budget: a base that has gone on for a thousand commits since the branch began.
+func growLarge(r *repo) (base, head string) {
+	var s strings.Builder
+	file := func(i int, first string) {
+		path := fmt.Sprintf("d%d/e%d/f%d", i%50, i/50%20, i)
+		text := first + numbers(8)
+		fmt.Fprintf(&s, "M 644 inline %s\ndata %d\n%s\n", path, len(text), text)
+	}
+	commit := func(ref string, n int, from string) {
+		fmt.Fprintf(&s, "commit refs/%s\ncommitter Dev <dev@example.com> %d +0200\ndata 1\nc\n%s", ref, 1600000000+n, from)
+	}
+	commit("base", 0, "")
+	for i := range 50000 {
+		file(i, fmt.Sprintln("file", i))
+	}
+	for k := 1; k < 20000; k++ {
+		commit("base", k, "")
+		file(k*7919%50000, fmt.Sprintln("changed", k))
+	}
+	for k := range 10 {
+		from := ""
+		if k == 0 {
+			from = "from refs/base~1000\n"
+		}
+		commit("head", 20000+k, from)
+		file(k*4999, "by the branch\n")
+	}
+	out, err := r.run(r.dir, s.String(), "fast-import", "--quiet")
+	require.NoError(r.t, err, out)
+	return r.git("rev-parse", "refs/base"), r.git("rev-parse", "refs/head")
+}

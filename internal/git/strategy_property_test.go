@@ -1,0 +1,125 @@
+package git_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// history is a random one: two branches from one commit, with changes of lines, new, deleted and renamed files, modes and
+// merges of the base into the branch.
+type history struct {
+	r     *repo
+	rand  *rand.Rand
+	made  map[string]map[string]edit // commit -> its files
+	lines int
+}
+
+func (h *history) commit(files map[string]edit, parents ...string) string {
+	edits := map[string]edit{}
+	if len(parents) > 0 {
+		for path := range h.made[parents[0]] {
+			edits[path] = edit{}
+		}
+	}
+	for path, e := range files {
+		edits[path] = e
+	}
+	sha := h.r.commit(fmt.Sprintf("commit %d\n\nof %v", len(h.made), parents), edits, parents...)
+	h.made[sha] = files
+	return sha
+}
+
+// change is a commit on top of another one.
+func (h *history) change(on string) string {
+	files := map[string]edit{}
+	var paths []string
+	for i := range 8 {
+		path := fmt.Sprintf("d%d/f%d", i%2, i)
+		for _, p := range []string{path, path + ".moved"} {
+			if e, ok := h.made[on][p]; ok {
+				files[p] = e
+				paths = append(paths, p)
+			}
+		}
+	}
+	for range 1 + h.rand.IntN(3) {
+		path := paths[h.rand.IntN(len(paths))]
+		e, ok := files[path]
+		if !ok {
+			continue
+		}
+		switch h.rand.IntN(12) {
+		case 0:
+			if len(files) > 3 {
+				delete(files, path)
+			}
+		case 1:
+			if !strings.HasSuffix(path, ".moved") {
+				delete(files, path)
+				files[path+".moved"] = e
+			}
+		case 2:
+			files[path] = edit{map[string]string{"100644": "100755", "100755": "100644"}[e.mode], e.text}
+		default:
+			rows := strings.SplitAfter(e.text, "\n")
+			h.lines++
+			rows[h.rand.IntN(len(rows)-1)] = fmt.Sprintf("line %d\n", h.lines)
+			files[path] = edit{e.mode, strings.Join(rows, "")}
+		}
+	}
+	return h.commit(files, on)
+}
+
+func TestRandomHistoriesLandAsGitMergesThem(t *testing.T) {
+	eachGit(t, func(t *testing.T, path string) {
+		clean, fell := 0, 0
+		r := newRepo(t, path)
+		for seed := range uint64(40) {
+			h := &history{r: r, rand: rand.New(rand.NewPCG(seed, 7)), made: map[string]map[string]edit{}}
+			start := map[string]edit{}
+			for i := range 8 {
+				start[fmt.Sprintf("d%d/f%d", i%2, i)] = edit{"100644", strings.ReplaceAll(numbers(15), "\n", fmt.Sprintf(" of %d\n", i))}
+			}
+			root := h.commit(start)
+			base, head := h.change(root), h.change(root)
+			for range h.rand.IntN(3) {
+				base, head = h.change(base), h.change(head)
+			}
+			if h.rand.IntN(3) == 0 {
+				if merge, ok := r.merge(head, base); ok {
+					head, base = r.commit("after it", texts("after", fmt.Sprintln(seed)), merge), r.commit("meanwhile", texts("meanwhile", "m\n"), base)
+				}
+			}
+			want, ok := r.merge(base, head)
+			if !ok {
+				_, err := r.build(git.Merge{Strategy: model.StrategyNoFF, Base: base, Head: head})
+				var conflict *git.ErrConflict
+				require.ErrorAs(t, err, &conflict, "seed %d", seed)
+				continue
+			}
+			clean++
+			for _, strategy := range treeStrategies {
+				made := r.must(git.Merge{Strategy: strategy, Base: base, Head: head})
+				require.Equal(t, r.tree(want), made.Tree, "seed %d, %s", seed, strategy)
+				if made.Strategy == git.SquashReapply {
+					fell++
+				}
+				for _, moved := range made.Commits {
+					if moved.Was != "" {
+						require.Equal(t, r.git("log", "-1", "--format=%an %ae %ad %B", moved.Was), r.git("log", "-1", "--format=%an %ae %ad %B", moved.SHA))
+					}
+				}
+			}
+		}
+		assert.Greater(t, clean, 20, "histories that say something")
+		assert.Less(t, fell, clean/2)
+	})
+}

@@ -1,0 +1,260 @@
+package git_test
+
+import (
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+var treeStrategies = []string{model.StrategyRebase, model.StrategySquash, model.StrategyNoFF}
+
+// likeGit are pairs of a base and a head that git merges cleanly, with all that is peculiar about files.
+var likeGit = map[string]func(r *repo) (base, head string){
+	"two sides of a file": func(r *repo) (string, string) {
+		a := r.commit("a", texts("f", numbers(20)))
+		return r.commit("base", texts("f", numbers(20, "1", "one")), a), r.commit("head", texts("f", numbers(20, "20", "twenty")), a)
+	},
+	"a rename against an edit": func(r *repo) (string, string) {
+		a := r.commit("a", texts("old/f", numbers(30), "x", "x\n"))
+		return r.commit("base", texts("old/f", "", "new/f", numbers(30, "3", "three")), a), r.commit("head", texts("old/f", numbers(30, "28", "...")), a)
+	},
+	"an edit against a rename of ours": func(r *repo) (string, string) {
+		a := r.commit("a", texts("old/f", numbers(30), "x", "x\n"))
+		return r.commit("base", texts("old/f", numbers(30, "3", "three")), a), r.commit("head", texts("old/f", "", "new/f", numbers(30, "28", "...")), a)
+	},
+	"modes, links, submodules and binaries": func(r *repo) (string, string) {
+		sub := map[string]edit{"run": {"100644", "#!\n"}, "link": {git.ModeSymlink, "a"}, "sub": {git.ModeSubmodule, strings.Repeat("1", 40)}, "bin": {"100644", "\x00\x01\xff\r\n"}, "gone": {"100644", "g"}}
+		a := r.commit("a", sub)
+		theirs := map[string]edit{"run": {"100755", "#!\n"}, "link": {git.ModeSymlink, "b"}, "sub": {git.ModeSubmodule, strings.Repeat("2", 40)}, "bin": {"100644", "\x00\x02\xff\r\n"}, "gone": {}, "new": {git.ModeSymlink, "bin"}}
+		return r.commit("base", texts("other", "o\n"), a), r.commit("head", theirs, a)
+	},
+	"CRLF and no newline at the end": func(r *repo) (string, string) {
+		crlf := func(s string) string { return strings.ReplaceAll(s, "\n", "\r\n") }
+		a := r.commit("a", texts("f", crlf(numbers(20)), "end", "1\n2\n3\n4\n5\n6\n7\nend", ".gitattributes", "* text=auto eol=crlf\n"))
+		return r.commit("base", texts("f", crlf(numbers(20, "1", "one")), "end", "one\n2\n3\n4\n5\n6\n7\nend"), a), r.commit("head", texts("f", crlf(numbers(20, "20", "twenty")), "end", "1\n2\n3\n4\n5\n6\n7\nthe end"), a)
+	},
+	"names and contents that are not UTF-8": func(r *repo) (string, string) {
+		a := r.commit("a", texts("caf\xe9", "caf\xe9\n"+numbers(9), "a \"b\"\n\tc", "x\n"))
+		return r.commit("base", texts("caf\xe9", "caf\xe9\n"+numbers(9, "9", "\xff")), a), r.commit("head", texts("caf\xe9", "\xfe\n"+numbers(9), "a \"b\"\n\tc", "y\n", "neu \xfc/\x01", "z\n"), a)
+	},
+	"both have made the same change": func(r *repo) (string, string) {
+		a := r.commit("a", texts("f", numbers(20)))
+		base := r.commit("base too", texts("f", numbers(20, "3", "three")), a)
+		return base, r.commit("more", texts("g", "g\n"), r.commit("head", texts("f", numbers(20, "3", "three")), a))
+	},
+	"the base's own way to merge a file": func(r *repo) (string, string) {
+		a := r.commit("a", texts("CHANGES", "0\n", "deep/er/LIST", "0\n", ".gitattributes", "CHANGES merge=union\n", "deep/.gitattributes", "er/LIST merge=union\n"))
+		return r.commit("base", texts("CHANGES", "0\nours\n", "deep/er/LIST", "0\nours\n"), a), r.commit("head", texts("CHANGES", "0\ntheirs\n", "deep/er/LIST", "0\ntheirs\n"), a)
+	},
+	"criss-cross": func(r *repo) (string, string) {
+		a := r.commit("a", texts("f", numbers(20), "g", "g\n"))
+		b1, h1 := r.commit("b1", texts("f", numbers(20, "1", "b1")), a), r.commit("h1", texts("f", numbers(20, "10", "h1")), a)
+		both := texts("f", numbers(20, "1", "b1", "10", "h1"))
+		b2, h2 := r.commit("b2", both, b1, h1), r.commit("h2", both, h1, b1)
+		return r.commit("b3", texts("f", numbers(20, "1", "b1", "10", "h1", "20", "b3")), b2), r.commit("h3", texts("g", "h3\n"), h2)
+	},
+	"merges of the base into the branch": func(r *repo) (string, string) {
+		a := r.commit("a", texts("f", numbers(20), "g", "g\n"))
+		b1, h1 := r.commit("b1", texts("f", numbers(20, "1", "b1")), a), r.commit("h1", texts("f", numbers(20, "10", "h1")), a)
+		h2 := r.commit("Merge branch 'main'", texts("f", numbers(20, "1", "b1", "10", "h1")), h1, b1)
+		return r.commit("b2", texts("g", "b2\n"), b1), r.commit("h3", texts("f", numbers(20, "1", "b1", "10", "h1", "20", "h3")), h2)
+	},
+	"a change in a merge that neither side has": func(r *repo) (string, string) {
+		a := r.commit("a", texts("f", numbers(20), "g", "g\n"))
+		b1, h1 := r.commit("b1", texts("f", numbers(20, "1", "b1")), a), r.commit("h1", texts("f", numbers(20, "10", "h1")), a)
+		h2 := r.commit("Merge branch 'main'", texts("f", numbers(20, "1", "b1", "10", "h1"), "evil", "e\n"), h1, b1)
+		return r.commit("b2", texts("g", "b2\n"), b1), r.commit("h3", texts("h", "h\n"), h2)
+	},
+	"a conflict on the way that is gone at the end": func(r *repo) (string, string) {
+		a := r.commit("a", texts("f", numbers(20)))
+		h1 := r.commit("h1", texts("f", numbers(20, "5", "wrong")), a)
+		return r.commit("base", texts("f", numbers(20, "5", "five")), a), r.commit("h2", texts("f", numbers(20, "5", "five"), "g", "g\n"), h1)
+	},
+	"the base has not moved": func(r *repo) (string, string) {
+		a := r.commit("a", texts("f", numbers(20)))
+		return a, r.commit("h2", texts("g", "g\n"), r.commit("h1", texts("f", numbers(20, "5", "five")), a))
+	},
+	"another history is brought in": func(r *repo) (string, string) {
+		a, other := r.commit("a", texts("f", "f\n")), r.commit("root", texts("lib/x", "x\n"))
+		h := r.commit("Merge lib", texts("lib/x", "x\n"), r.commit("h1", texts("g", "g\n"), a), other)
+		return r.commit("base", texts("b", "b\n"), a), h
+	},
+}
+
+func TestWhatLandsIsWhatGitMergeMakes(t *testing.T) {
+	eachGit(t, func(t *testing.T, path string) {
+		for _, name := range slices.Sorted(maps.Keys(likeGit)) {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				r := newRepo(t, path)
+				base, head := likeGit[name](r)
+				want, ok := r.merge(base, head)
+				require.True(t, ok)
+				for _, strategy := range treeStrategies {
+					made := r.must(git.Merge{Strategy: strategy, Base: base, Head: head})
+					assert.Equal(t, r.tree(want), made.Tree, "%s: %s", strategy, r.git("diff-tree", "-p", want, made.Tip))
+				}
+			})
+		}
+	})
+}
+
+func TestRebaseKeepsWhoWroteWhatWhen(t *testing.T) {
+	eachGit(t, func(t *testing.T, path string) {
+		r := newRepo(t, path)
+		a := r.commit("a", texts("f", numbers(20)))
+		base := r.commit("base", texts("f", numbers(20, "1", "one"), "same", "same\n"), a)
+		h1 := r.commitBy("Zo\xeb <zoe@example.com> 1600000000 +0530", "caf\xe9\n\nbody  \n\n\nTrailer: yes", texts("f", numbers(20, "20", "twenty")), a)
+		h2 := r.commit("what the base did too", texts("same", "same\n"), h1)
+		h3 := r.commit("empty from the start", nil, h2)
+		raw := strings.Replace(r.git("cat-file", "commit", h3), "\n\n", "\ngpgsig -----BEGIN SSH SIGNATURE-----\n aGk=\n -----END SSH SIGNATURE-----\n\n", 1)
+		signed, err := r.run(r.dir, raw, "hash-object", "-t", "commit", "-w", "--stdin")
+		require.NoError(t, err)
+		head := r.commit("no newline, \x01 in it", texts("last", "last\n"), strings.TrimSpace(signed))
+		made := r.must(git.Merge{Strategy: model.StrategyRebase, Base: base, Head: head})
+		require.Equal(t, 3, made.Count)
+		assert.Equal(t, model.StrategyRebase, made.Strategy)
+		assert.Equal(t, []string{h2}, shas(made.Dropped))
+		assert.Equal(t, 1, made.Signed)
+		var was []string
+		for _, moved := range made.Commits {
+			was = append(was, moved.Was)
+		}
+		assert.Equal(t, []string{h1, strings.TrimSpace(signed), head}, was)
+		parent := base
+		for i, moved := range made.Commits {
+			before, after := r.git("cat-file", "commit", was[i]), r.git("cat-file", "commit", moved.SHA)
+			want := "tree " + r.tree(moved.SHA) + "\nparent " + parent + "\n"
+			for _, row := range strings.SplitAfter(before[:strings.Index(before, "\n\n")+1], "\n") {
+				switch {
+				case strings.HasPrefix(row, "author "), strings.HasPrefix(row, "encoding "):
+					want += row
+				case strings.HasPrefix(row, "committer "):
+					want += "committer MergeXO <mergexo@example.com> 1800000000 +0000\n"
+				}
+			}
+			assert.Equal(t, want+before[strings.Index(before, "\n\n")+1:], after)
+			parent = moved.SHA
+		}
+		assert.Equal(t, "café", made.Commits[0].Subject)
+
+		made = r.must(git.Merge{Strategy: model.StrategyRebase, Base: a, Head: head})
+		assert.Equal(t, head, made.Tip, "nothing is written anew when the base is where the branch began")
+		assert.Zero(t, made.Signed)
+	})
+}
+
+func TestRebaseFallsBackToOneCommit(t *testing.T) {
+	eachGit(t, func(t *testing.T, path string) {
+		r := newRepo(t, path)
+		a := r.commit("a", texts("f", numbers(20)))
+		h1 := r.commitBy("Ann <ann@example.com> 1600000000 +0100", "first\n\nCo-authored-by: Cy <cy@example.com>", texts("f", numbers(20, "5", "wrong")), a)
+		h2 := r.commitBy("Bob <bob@example.com> 1600000001 +0100", "second", texts("f", numbers(20, "5", "five"), "g", "g\x00\n"), h1)
+		base := r.commit("base", texts("f", numbers(20, "5", "five")), a)
+		made := r.must(git.Merge{Strategy: model.StrategyRebase, Base: base, Head: h2, Body: "Why.\n\nReviewed-by: Dee <dee@example.com>"})
+		assert.Equal(t, git.SquashReapply, made.Strategy)
+		assert.Equal(t, 1, made.Count)
+		assert.Equal(t, "Ann <ann@example.com> 1600000000 +0100\nTitle (#7)\n\nWhy.\n\n* first ("+h1[:12]+")\n* second ("+h2[:12]+")\n\nReviewed-by: Dee <dee@example.com>\nCo-authored-by: Cy <cy@example.com>\nCo-authored-by: Bob <bob@example.com>",
+			strings.TrimSpace(r.git("log", "-1", "--date=raw", "--format=%an <%ae> %ad%n%B", made.Tip)))
+		assert.Equal(t, base, r.git("rev-parse", made.Tip+"^"))
+
+		evilBase, evilHead := likeGit["a change in a merge that neither side has"](r)
+		made = r.must(git.Merge{Strategy: model.StrategyRebase, Base: evilBase, Head: evilHead})
+		assert.Equal(t, git.SquashReapply, made.Strategy)
+		assert.Equal(t, 1, made.MergeCommits)
+		assert.Equal(t, []string{r.git("rev-parse", evilHead+"^")}, shas(made.Evil))
+		assert.Equal(t, "e", r.git("show", made.Tip+":evil"))
+
+		base, head := likeGit["merges of the base into the branch"](r)
+		made = r.must(git.Merge{Strategy: model.StrategyRebase, Base: base, Head: head})
+		assert.Equal(t, model.StrategyRebase, made.Strategy)
+		assert.Equal(t, "h1\nh3", r.log("%s", base, made.Tip))
+		assert.Equal(t, 1, made.MergeCommits)
+		assert.Empty(t, made.Evil)
+	})
+}
+
+func TestSquashNamesEverybodyOnce(t *testing.T) {
+	eachGit(t, func(t *testing.T, path string) {
+		r := newRepo(t, path)
+		a := r.commit("a", texts("f", "f\n"))
+		base := r.commit("base", texts("b", "b\n"), a)
+		h1 := r.commitBy("Ann <ann@example.com> 1600000000 +0100", "first\n\nCo-authored-by: MergeXO <MERGEXO@example.com>\nco-authored-by: Cy <cy@example.com>", texts("g", "g\n"), a)
+		h2 := r.commitBy("Bob <bob@example.com> 1600000001 +0100", "second", texts("h", "h\n"), h1)
+		h3 := r.commitBy("Zo\xeb <zoe@example.com> 1600000001 +0100", "caf\xe9", texts("i", "i\n"), h2)
+		h4 := r.commitBy("MergeXO <mergexo@example.com> 1600000002 +0100", "ours\n\nCo-authored-by: Bob <BOB@example.com>", texts("j", "j\n"), h3)
+		made := r.must(git.Merge{Strategy: model.StrategySquash, Base: base, Head: h4})
+		assert.Equal(t, "Ann <ann@example.com> 1600000000 +0100|MergeXO 1800000000 +0000|Title (#7)\n\nCo-authored-by: Cy <cy@example.com>\nCo-authored-by: Bob <bob@example.com>\nCo-authored-by: Zoë <zoe@example.com>",
+			strings.TrimSpace(r.git("log", "-1", "--date=raw", "--format=%an <%ae> %ad|%cn %cd|%B", made.Tip)))
+		made = r.must(git.Merge{Strategy: model.StrategySquash, Base: base, Head: h1, Body: "Co-authored-by: Cy <cy@example.com>"})
+		assert.Equal(t, "Ann Title (#7)\n\nCo-authored-by: Cy <cy@example.com>", strings.TrimSpace(r.git("log", "-1", "--format=%an %B", made.Tip)))
+	})
+}
+
+func TestNoFFKeepsTheBranchAsItIs(t *testing.T) {
+	eachGit(t, func(t *testing.T, path string) {
+		r := newRepo(t, path)
+		base, head := likeGit["two sides of a file"](r)
+		made := r.must(git.Merge{Strategy: model.StrategyNoFF, Base: base, Head: head, Body: "Body.\r\n"})
+		assert.Equal(t, base+" "+head+"|MergeXO|Title (#7)\n\nBody.", strings.TrimSpace(r.git("log", "-1", "--format=%P|%an|%B", made.Tip)))
+		assert.Equal(t, []model.Moved{
+			{Commit: model.Commit{SHA: head, Subject: "head", Author: "Dev"}, Was: head},
+			{Commit: model.Commit{SHA: made.Tip, Subject: "Title (#7)", Author: "MergeXO"}},
+		}, made.Commits)
+		asked := r.must(git.Merge{Strategy: model.StrategyAPI, Base: base, Head: head, Body: "Body."})
+		assert.Equal(t, made.Tip, asked.Tip, "what GitHub would make, to be tested")
+		_, err := r.build(git.Merge{Strategy: "octopus", Base: base, Head: head})
+		require.ErrorContains(t, err, `there is no strategy "octopus"`)
+		_, err = r.build(git.Merge{Strategy: model.StrategyNoFF, Base: base, Head: strings.Repeat("1", 40)})
+		require.ErrorContains(t, err, "is not here")
+	})
+}
+
+func TestCherryPickSaysWhereFromAsGitDoes(t *testing.T) {
+	eachGit(t, func(t *testing.T, path string) {
+		r := newRepo(t, path)
+		a := r.commit("a", texts("f", numbers(20)))
+		base := r.commit("base", texts("f", numbers(20, "1", "one")), a)
+		head := a
+		for i, message := range []string{
+			"subject", "subject\n\nbody", "subject\n\nbody\n\nSigned-off-by: X <x@y>", "Fix: only a subject", "subject\n\nTicket: 7\nnot a trailer", "s\n\nNot\nSigned-off-by: X <x@y>\nA: b\n", "s\n\n(cherry picked from commit " + strings.Repeat("1", 40) + ")\n", "caf\xe9\n\nA: \xe9",
+		} {
+			head = r.commit(message, texts("n", strings.Repeat("x", i+1)+"\n"), head)
+		}
+		made := r.must(git.Merge{Strategy: model.StrategyCherryPick, Base: base, Head: head})
+		dir := t.TempDir()
+		for _, args := range [][]string{{"init", "-q", "."}, {"pull", "-q", "--ff-only", r.dir, base}} {
+			if args[0] == "pull" {
+				r.git("update-ref", "refs/base", base)
+				r.git("update-ref", "refs/head", head)
+				args = []string{"fetch", "-q", r.dir, "refs/base", "refs/head"}
+			}
+			out, err := r.run(dir, "", args...)
+			require.NoError(t, err, out)
+		}
+		out, err := r.run(dir, "", "checkout", "-q", "--detach", base)
+		require.NoError(t, err, out)
+		out, err = r.run(dir, "", "cherry-pick", "-x", a+".."+head)
+		require.NoError(t, err, out)
+		want, err := r.run(dir, "", "log", "--reverse", "--encoding=UTF-8", "--format=%an %ad %B---", base+"..HEAD")
+		require.NoError(t, err)
+		assert.Equal(t, strings.TrimSpace(want), strings.TrimSpace(r.git("log", "--reverse", "--encoding=UTF-8", "--format=%an %ad %B---", base+".."+made.Tip)))
+
+		_, err = r.build(git.Merge{Strategy: model.StrategyCherryPick, Base: r.commit("in the way", texts("n", "other\n"), base), Head: head})
+		var conflict *git.ErrConflict
+		require.ErrorAs(t, err, &conflict)
+		base, head = likeGit["a change in a merge that neither side has"](r)
+		_, err = r.build(git.Merge{Strategy: model.StrategyCherryPick, Base: base, Head: head})
+		var changed *git.ErrChanged
+		require.True(t, errors.As(err, &changed), "%v", err)
+		assert.Equal(t, []string{"evil"}, changed.Paths)
+	})
+}
