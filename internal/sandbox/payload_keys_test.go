@@ -4,6 +4,9 @@ package sandbox
 // and action share, and those of the objects in them. An issue's draft is left out: it is GitHub's for pull requests.
 
 var exampleKeys = map[string]string{
+	"check_run.completed":                 "action check_run repository sender",
+	"check_run.created":                   "action check_run repository sender",
+	"check_suite.completed":               "action check_suite repository sender",
 	"create":                              "description master_branch pusher_type ref ref_type repository sender",
 	"delete":                              "pusher_type ref ref_type repository sender",
 	"issue_comment.created":               "action comment issue repository sender",
@@ -30,11 +33,15 @@ var exampleKeys = map[string]string{
 	"pull_request_review_comment.deleted": "action comment pull_request repository sender",
 	"pull_request_review_comment.edited":  "action changes comment pull_request repository sender",
 	"push":                                "after base_ref before commits compare created deleted forced head_commit pusher ref repository sender",
+	"status":                              "branches commit context created_at description id name repository sender sha state target_url updated_at",
 	"workflow_run.completed":              "action repository sender workflow workflow_run",
 	"workflow_run.requested":              "action repository sender workflow workflow_run",
 }
 
 var exampleObjects = map[string]string{
+	"check_run": "app check_suite completed_at conclusion details_url external_id head_sha html_url id name node_id output pull_requests started_at status url",
+	"check_suite": "after app before check_runs_url conclusion created_at head_branch head_commit head_sha id latest_check_runs_count node_id " +
+		"pull_requests status updated_at url",
 	"issue": "active_lock_reason assignee assignees author_association body closed_at comments comments_url created_at events_url " +
 		"html_url id labels labels_url locked milestone node_id number performed_via_github_app reactions repository_url state " +
 		"timeline_url title updated_at url user",
