@@ -7,15 +7,17 @@ import (
 )
 
 // merge takes one state of a request to merge. The end of one that people have to hear of is said in a comment of its own,
-// which takes the place of the earlier one.
+// which takes the place of the earlier one: a later request stays the newest.
 func (f *fold) merge(cm model.Comment, m *model.MergeMarker) {
 	st := &f.st
-	st.Merges = slices.DeleteFunc(st.Merges, func(earlier model.Said[model.MergeMarker]) bool {
-		same := m.Command != "" && earlier.Marker.Command == m.Command
-		if same {
-			st.Surplus = append(st.Surplus, earlier.CommentID)
-		}
-		return same
+	said := *place(*m, cm)
+	at := slices.IndexFunc(st.Merges, func(earlier model.Said[model.MergeMarker]) bool {
+		return m.Command != "" && earlier.Marker.Command == m.Command
 	})
-	st.Merges = append(st.Merges, *place(*m, cm))
+	if at < 0 {
+		st.Merges = append(st.Merges, said)
+		return
+	}
+	st.Surplus = append(st.Surplus, st.Merges[at].CommentID)
+	st.Merges[at] = said
 }

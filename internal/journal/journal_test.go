@@ -275,11 +275,14 @@ func FuzzForeign(f *testing.F) {
 	require.NoError(f, err)
 	f.Add(body, true)
 	f.Add("<!-- mergexo-turn:{\"phase\":\"done\"", false)
+	f.Add("<!-- mergexo-merge:{\"repo\":\"octo/widgets\",\"number\":7,\"command\":\"k\",\"state\":\"done\",\"head\":\"a\",\"base\":\"main\",\"landed\":\"b\"} -->", true)
 	f.Fuzz(func(t *testing.T, body string, edited bool) {
 		cm := ours(1, body)
 		cm.Ours, cm.EditedByOther, cm.Editor = edited, edited, "mallory"
 		st := c.Fold([]model.Comment{cm}, scope)
 		require.Empty(t, st.Turns)
+		require.Empty(t, st.Merges)
+		require.Empty(t, st.Commands)
 		require.Empty(t, st.Tokens)
 		require.Empty(t, st.Accepted)
 		require.Nil(t, st.Block)
@@ -292,10 +295,16 @@ func FuzzMarker(f *testing.F) {
 	f.Add("<!-- mergexo-turn:{\"repo\":\"octo/widgets\",\"number\":7,\"phase\":\"planned\",\"outbox_z\":\"AAAA\"} -->")
 	f.Add("<!-- mergexo-pr:{\"repo\":\"octo/widgets\",\"number\":7} -->")
 	f.Add("<!-- mergexo-unblock:null -->")
+	f.Add("<!-- mergexo-merge:{\"repo\":\"octo/widgets\",\"number\":7,\"state\":\"merging\",\"head\":\"a\",\"base\":\"main\",\"members\":[{}]} -->")
 	f.Fuzz(func(t *testing.T, body string) {
 		st := journal.Codec{}.Fold([]model.Comment{ours(1, body)}, scope)
 		for _, turn := range st.Turns {
 			require.Equal(t, 7, turn.Marker.Number)
+		}
+		for _, m := range st.Merges {
+			require.Equal(t, 7, m.Marker.Number)
+			require.NotEmpty(t, m.Marker.Head)
+			require.True(t, m.Marker.Open() || m.Marker.State == model.MergeFailed || m.Marker.Landed != "")
 		}
 	})
 }

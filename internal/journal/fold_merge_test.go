@@ -1,0 +1,163 @@
+package journal_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/journal"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// mergeMarker is a request to merge that waits.
+func mergeMarker(command string) model.MergeMarker {
+	return model.MergeMarker{
+		Repo: "octo/widgets", Number: 7, Command: command, By: "olga", At: noon, State: model.MergeWaiting, Strategy: model.StrategyRebase,
+		Head: strings.Repeat("1", 40), Base: "main",
+	}
+}
+
+// mergeComment is a comment of ours with a request to merge, whose reply has the token of what it is said in.
+func mergeComment(t *testing.T, id int64, m model.MergeMarker, said string) model.Comment {
+	t.Helper()
+	return ours(id, encode(t, journal.Codec{}, journal.Body{Text: "Waiting", Tokens: []string{journal.Token(said)}, Kind: journal.KindMerge, Marker: m}))
+}
+
+func TestARequestToMergeReadsBackAsItWasWritten(t *testing.T) {
+	t.Parallel()
+	m := mergeMarker("k")
+	m.State, m.Attempt, m.Asked, m.BaseSHA, m.Tip, m.Tree = model.MergeDone, 2, "squash", strings.Repeat("2", 40), strings.Repeat("3", 40), strings.Repeat("4", 40)
+	m.Was, m.Landed, m.Reason, m.Detail = []string{strings.Repeat("5", 40)}, strings.Repeat("3", 40), model.CodeBaseMoved, "-->"
+	m.Members = []model.MergeMember{{Repo: "octo/client", Number: 4, Head: "a", Base: "main", Landed: "b"}}
+	m.Run, m.RunAttempt, m.RunURL, m.Expires, m.Claim, m.Leader = 9, 1, "https://github.com/octo/widgets/actions/runs/9", noon.Add(time.Hour), "c", "octo/api#3"
+	for _, key := range []string{"", "secret"} {
+		c := journal.Codec{Key: []byte(key)}
+		st := c.Fold([]model.Comment{ours(1, encode(t, c, journal.Body{Text: "Merged", Kind: journal.KindMerge, Marker: m}))}, scope)
+		require.Len(t, st.Merges, 1)
+		assert.Equal(t, m, st.Merges[0].Marker)
+		assert.Equal(t, "Merged", st.Merges[0].Text)
+		assert.Equal(t, map[string]model.Verdict{"k": model.Applied}, st.Commands, "the request is the answer to its command")
+		assert.Equal(t, []string{strings.Repeat("5", 40), strings.Repeat("3", 40)}, st.MergeTips())
+		assert.Empty(t, st.Accepted, "a merge accepts no head")
+		assert.Empty(t, st.Distrusted)
+	}
+}
+
+func TestTheNewestRequestToMergeCounts(t *testing.T) {
+	t.Parallel()
+	assert.Nil(t, journal.Codec{}.Fold(nil, scope).Merge())
+	over := mergeMarker("first")
+	over.State, over.Reason = model.MergeFailed, model.CodeConflict
+	st := journal.Codec{}.Fold([]model.Comment{
+		mergeComment(t, 1, mergeMarker("first"), "first"), mergeComment(t, 2, mergeMarker("second"), "second"), mergeComment(t, 3, over, "the end of the first"),
+	}, scope)
+	require.Len(t, st.Merges, 2)
+	assert.Equal(t, "second", st.Merge().Marker.Command, "the end of an earlier one, said anew, does not make it the newest")
+	assert.Equal(t, model.CodeConflict, st.Merges[0].Marker.Reason)
+	assert.Equal(t, int64(3), st.Merges[0].CommentID)
+	assert.Equal(t, []int64{1}, st.Surplus, "what it said before is surplus")
+}
+
+func TestTwoRunsThatAnswerOneCommandMakeOneRequest(t *testing.T) {
+	t.Parallel()
+	running := mergeMarker("k")
+	running.State = model.MergeRunning
+	st := journal.Codec{}.Fold([]model.Comment{mergeComment(t, 1, running, "k"), mergeComment(t, 2, mergeMarker("k"), "k")}, scope)
+	require.Len(t, st.Merges, 1)
+	assert.Equal(t, int64(1), st.Merges[0].CommentID, "the first counts")
+	assert.Equal(t, model.MergeRunning, st.Merges[0].Marker.State)
+	assert.Equal(t, []int64{2}, st.Surplus)
+
+	local := mergeMarker("")
+	st = journal.Codec{}.Fold([]model.Comment{mergeComment(t, 1, local, "a"), mergeComment(t, 2, local, "b")}, scope)
+	assert.Len(t, st.Merges, 2, "what answers no command is never the same")
+}
+
+func TestACancelIsKnownByItsReceipt(t *testing.T) {
+	t.Parallel()
+	cancel := func(id int64, result model.Verdict) model.Comment {
+		return ours(id, encode(t, journal.Codec{}, journal.Body{Text: "x", Kind: journal.KindCommand, Marker: model.CommandMarker{
+			Repo: "octo/widgets", Number: 7, Key: fmt.Sprint("c", id), Command: "merge cancel", Result: result, By: "oskar",
+		}}))
+	}
+	reason := func(comments ...model.Comment) model.MergeCode {
+		return journal.Codec{}.Fold(comments, scope).Merge().Marker.Reason
+	}
+	waiting := mergeComment(t, 1, mergeMarker("k"), "k")
+	assert.Equal(t, model.CodeCancelled, reason(waiting, cancel(2, model.Applied)), "also where the request's own comment does not say so yet")
+	assert.Empty(t, reason(waiting, cancel(2, model.Rejected)))
+	assert.Empty(t, reason(mergeComment(t, 3, mergeMarker("k"), "k"), cancel(2, model.Applied)), "a later request is another one")
+	running := mergeMarker("k")
+	running.State = model.MergeRunning
+	assert.Empty(t, reason(mergeComment(t, 1, running, "k"), cancel(2, model.Applied)), "what has begun is not cancelled")
+}
+
+func TestMergeMarkersThatDoNotHold(t *testing.T) {
+	t.Parallel()
+	for want, change := range map[string]func(*model.MergeMarker){
+		`state "merged" is unknown`:              func(m *model.MergeMarker) { m.State = "merged" },
+		`state "" is unknown`:                    func(m *model.MergeMarker) { m.State = "" },
+		"state done without a landed commit":     func(m *model.MergeMarker) { m.State = model.MergeDone },
+		"it names no head or no base":            func(m *model.MergeMarker) { m.Head = "" },
+		"mergexo-merge marker: it names no head": func(m *model.MergeMarker) { m.Base = "" },
+		"it is about octo/widgets#8":             func(m *model.MergeMarker) { m.Number = 8 },
+		"it is about octo/gadgets#7":             func(m *model.MergeMarker) { m.Repo = "octo/gadgets" },
+	} {
+		m := mergeMarker("k")
+		change(&m)
+		st := journal.Codec{}.Fold([]model.Comment{mergeComment(t, 1, m, "k")}, scope)
+		assert.Empty(t, st.Merges, want)
+		assert.Empty(t, st.Commands, want)
+		require.Len(t, st.Distrusted, 1, want)
+		assert.Contains(t, st.Distrusted[0].Reason, want)
+	}
+}
+
+func TestOnlyOurOwnRequestsToMergeCount(t *testing.T) {
+	t.Parallel()
+	good := mergeComment(t, 1, mergeMarker("k"), "k")
+	for name, tt := range map[string]struct {
+		codec  journal.Codec
+		change func(*model.Comment)
+		spoilt bool
+	}{
+		"a stranger's":                         {change: func(c *model.Comment) { c.Ours, c.Author = false, model.Actor{Login: "mallory"} }},
+		"edited by somebody else":              {change: func(c *model.Comment) { c.EditedByOther, c.Editor = true, "mallory" }, spoilt: true},
+		"edited so that nothing is left of it": {change: func(c *model.Comment) { c.EditedByOther, c.WasMarked, c.Editor, c.Body = true, true, "mallory", "x" }, spoilt: true},
+		"not signed":                           {codec: journal.Codec{Key: []byte("k")}, change: func(*model.Comment) {}},
+	} {
+		c := good
+		tt.change(&c)
+		st := tt.codec.Fold([]model.Comment{c}, scope)
+		assert.Empty(t, st.Merges, name)
+		require.Len(t, st.Distrusted, 1, name)
+		assert.Equal(t, tt.spoilt, st.Distrusted[0].Spoilt, name)
+	}
+}
+
+func TestTheOrderOfReadingRequestsToMergeDoesNotMatter(t *testing.T) {
+	t.Parallel()
+	states := []model.MergeState{model.MergeWaiting, model.MergeRunning, model.MergeFailed}
+	var comments []model.Comment
+	for i := range int64(12) {
+		m := mergeMarker(fmt.Sprint("command ", i/2))
+		m.State, m.Attempt = states[i%3], int(i)
+		cm := mergeComment(t, i+1, m, fmt.Sprint("said ", i))
+		cm.CreatedAt = noon.Add(time.Duration(i/4) * time.Second) // several in one second
+		comments = append(comments, cm)
+	}
+	want := journal.Codec{}.Fold(comments, scope)
+	require.Len(t, want.Merges, 6)
+	rng := rand.New(rand.NewPCG(7, 9))
+	for range 50 {
+		shuffled := slices.Clone(comments)
+		rng.Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
+		require.Equal(t, want, journal.Codec{}.Fold(shuffled, scope))
+	}
+}
