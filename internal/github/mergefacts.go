@@ -185,7 +185,7 @@ func (r *factsReading) take(n *mergeNode) {
 			}
 			r.facts.Reviews = append(r.facts.Reviews, o.review())
 		}
-		r.opinions.step(n.Opinions.PageInfo.HasNextPage, n.Opinions.PageInfo.EndCursor)
+		r.step(&r.opinions, "opinions", n.Opinions.PageInfo.HasNextPage, n.Opinions.PageInfo.EndCursor)
 	}
 	if n.Checks == nil {
 		return // no check of any kind, or one that is refused
@@ -197,7 +197,14 @@ func (r *factsReading) take(n *mergeNode) {
 		}
 		r.facts.Checks = append(r.facts.Checks, o.check())
 	}
-	r.checks.step(n.Checks.Contexts.PageInfo.HasNextPage, n.Checks.Contexts.PageInfo.EndCursor)
+	r.step(&r.checks, "checks", n.Checks.Contexts.PageInfo.HasNextPage, n.Checks.Contexts.PageInfo.EndCursor)
+}
+
+// step goes on to the next page. What is behind a page that has no end is missing.
+func (r *factsReading) step(c *cursor, alias string, more bool, at string) {
+	if c.step(more, at); more && !c.more {
+		r.refused([]string{alias})
+	}
 }
 
 func (r *factsReading) further() map[string]any {
@@ -209,11 +216,11 @@ func (r *factsReading) further() map[string]any {
 
 // told gives the facts: the newest check of each name and source, in the order of their names.
 func (r *factsReading) told() model.MergeFacts {
-	if r.opinions.more && !slices.Contains(r.facts.Missing, "reviews") {
-		r.facts.Missing = append(r.facts.Missing, "reviews")
+	if r.opinions.more {
+		r.refused([]string{"opinions"})
 	}
-	if r.checks.more && !slices.Contains(r.facts.Missing, "checks") {
-		r.facts.Missing = append(r.facts.Missing, "checks")
+	if r.checks.more {
+		r.refused([]string{"checks"})
 	}
 	f := r.facts
 	f.Partial = len(f.Missing) > 0
