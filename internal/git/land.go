@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 )
 
@@ -23,7 +22,7 @@ func (c *Checkout) Rewrite(ctx context.Context, branch, from, to string) error {
 
 // Delete deletes branches and hidden refs of the server, each only where it is at its commit still. One that is gone is no
 // error; of those that stayed the first one is an *ErrRejected, and the others are deleted nevertheless. One network
-// operation, one more for each that is gone already; after an unclear answer the server is asked what it has.
+// operation; one more where something is gone or has moved, or the answer is unclear: then the server is asked what it has.
 func (c *Checkout) Delete(ctx context.Context, refs ...Ref) error {
 	for _, ref := range refs {
 		ours := strings.HasPrefix(ref.Name, "refs/heads/") || hidden(ref.Name) == nil
@@ -38,48 +37,48 @@ func (c *Checkout) Delete(ctx context.Context, refs ...Ref) error {
 }
 
 func (c *Checkout) delete(ctx context.Context, refs []Ref) error {
-	for unclear := 0; len(refs) > 0; {
+	var stayed error
+	for try := 0; len(refs) > 0; try++ {
 		leases, deletions := deleting(refs)
 		err := c.push(ctx, concat(leases, deletions)...)
-		said := stderrOf(err)
-		left := slices.DeleteFunc(slices.Clone(refs), func(r Ref) bool {
-			return strings.Contains(said, "unable to delete '"+r.Name+"': remote ref does not exist")
-		})
 		var lost *ErrUnclear
-		if unclear < 2 && errors.As(err, &lost) {
-			unclear++
-			if left, err = c.still(ctx, refs); err != nil {
-				return err
-			}
-		} else if err == nil || len(left) == len(refs) {
-			return err
+		var rejected *ErrRejected
+		// Of one that is gone git says the same as of one that has moved.
+		look := errors.As(err, &lost) || errors.As(err, &rejected) && rejected.Reason == Stale
+		if err == nil || !look || try == 2 {
+			return errors.Join(stayed, err)
+		}
+		left, moved, err := c.still(ctx, refs)
+		if err != nil {
+			return errors.Join(stayed, err)
+		}
+		if moved != nil && stayed == nil {
+			stayed = moved
 		}
 		refs = left
 	}
-	return nil
+	return stayed
 }
 
-// still are those of the refs that are where they were.
-func (c *Checkout) still(ctx context.Context, refs []Ref) ([]Ref, error) {
+// still are those of the refs that are where they were; moved says of one that it is elsewhere.
+func (c *Checkout) still(ctx context.Context, refs []Ref) (left []Ref, moved, err error) {
 	names := make([]string, 0, len(refs))
 	for _, ref := range refs {
 		names = append(names, ref.Name)
 	}
 	now, err := c.Remote(ctx, names...)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var left []Ref
 	for _, ref := range refs {
-		switch now[ref.Name] {
-		case "":
-		case ref.SHA:
+		switch at := now[ref.Name]; {
+		case at == ref.SHA:
 			left = append(left, ref)
-		default:
-			return nil, &ErrRejected{Ref: ref.Name, Reason: Stale, Message: "it is at " + now[ref.Name] + " by now"}
+		case at != "" && moved == nil:
+			moved = &ErrRejected{Ref: ref.Name, Reason: Stale, Message: "it is at " + at + " by now"}
 		}
 	}
-	return left, nil
+	return left, moved, nil
 }
 
 // Where is the commit that a branch of the server is at now, "" when there is no such branch. One network operation.

@@ -164,6 +164,11 @@ func (c *Checkout) talkFrom(ctx context.Context, s spec, env []string, settings 
 	}
 	s.env, s.args = concat(env, settingsEnv(settings)), concat(shield, s.args)
 	out, err := c.run(ctx, s)
+	if c.promisor { // a filter is noted as if our own directory were a partial clone, where git fails at what is missing
+		if back := os.WriteFile(filepath.Join(c.own, "config"), c.ownConfig(), 0o600); back != nil && err == nil {
+			err = fmt.Errorf("write configuration: %w", back)
+		}
+	}
 	var failed *Error
 	if errors.As(err, &failed) {
 		failed.Failure = classify(failed.Stderr)
