@@ -250,6 +250,13 @@ func (p *pass) claim(ctx context.Context) (err error) {
 			return p.withdraw(ctx, model.ResultRetry, "another run is at work on %s, see %s", p.subject(), t.URL)
 		}
 	}
+	if m := p.state.Merge(); m != nil && m.Marker.State == model.MergeRunning {
+		if live, err := p.liveMerge(ctx, *m); err != nil {
+			return err
+		} else if live {
+			return p.withdraw(ctx, model.ResultRetry, "pull request %d is being merged, see %s", p.event.Number, m.URL)
+		}
+	}
 	if p.overtaken() {
 		return p.withdraw(ctx, model.ResultRetry, "%s changed while it was being claimed", p.subject())
 	}

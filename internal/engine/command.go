@@ -256,7 +256,7 @@ func (p *pass) elsewhere(ctx context.Context, target *pass, c command.Case, said
 }
 
 // takesUp are the commands after which something may be pending that was held up.
-var takesUp = map[string]bool{"unblock": true, "retry": true, "resume": true, "adopt": true}
+var takesUp = map[string]bool{"unblock": true, "retry": true, "resume": true, "adopt": true, "merge": true}
 
 // goOn takes up what is pending on another pull request or issue. How that ends is the run's end, and not the command's.
 func (p *pass) goOn(ctx context.Context, ev model.Event) error {
@@ -282,6 +282,9 @@ func (p *pass) placed(a command.Answer) command.Answer {
 	case model.CommandMarker:
 		m.Repo, m.Number = repo, number
 		a.Marker = m
+	case model.MergeMarker:
+		m.Repo, m.Number = repo, number
+		a.Marker = m
 	}
 	return a
 }
@@ -294,6 +297,8 @@ func (p *pass) respond(ctx context.Context, token, text string, marker any) erro
 		body.Kind = journal.KindUnblock
 	case model.PRMarker:
 		body.Kind = journal.KindPR
+	case model.MergeMarker:
+		body.Kind = journal.KindMerge
 	default:
 		body.Kind = journal.KindCommand
 	}

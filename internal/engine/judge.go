@@ -18,7 +18,14 @@ import (
 func (p *pass) judge(ctx context.Context, c command.Case) (_ command.Answer, err error) {
 	c.Target, c.State, c.Agent = p.snap, p.state, p.settings.Agent.Adapter
 	c.Gates = turn.Gates(p.snap, p.state, p.policy)
+	if answer, early := command.Early(c); early && (c.Command.Name == "merge" || c.Command.Name == "revert") {
+		return p.placed(answer), nil
+	}
 	switch c.Command.Name {
+	case "merge":
+		c.Found, err = p.findMerge(ctx, c)
+	case "revert":
+		c.Found, err = p.findRevert(ctx, c)
 	case "why":
 		c.Standing, c.Gates, err = p.look(ctx)
 	case "status", "retry":

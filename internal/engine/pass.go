@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -59,8 +60,10 @@ type pass struct {
 
 	// The commands at hand.
 	operators   command.Policy
-	others      map[int]*pass // further pull requests that commands are about
-	lastComment int64         // that was posted for a command
+	others      map[int]*pass     // further pull requests that commands are about
+	lastComment int64             // that was posted for a command
+	mergeFacts  *model.MergeFacts // nil: not asked
+	refused     *Stop             // why a merge that was asked for is out of the question
 	// elsewhereEnded is how the turns ended that commands set going on other pull requests.
 	elsewhereEnded error
 	onlooks        bool // the token need not be the one that the work is done with
@@ -95,10 +98,19 @@ func (p *pass) once(ctx context.Context) (again bool, err error) {
 	if !p.snap.IsPull {
 		return p.onIssue(ctx)
 	}
+	waiting, err := p.mergeOn(ctx)
+	if err != nil {
+		return false, err
+	}
+	waiting = cmp.Or(waiting, p.refused)
 	if issue := p.designed(); issue != 0 {
 		return false, errors.Join(p.goOn(ctx, model.Event{Name: p.event.Name, Repo: p.event.Repo, Number: issue}), p.elsewhereEnded)
 	}
-	return p.onPull(ctx)
+	again, err = p.onPull(ctx)
+	if s := (*Stop)(nil); waiting != nil && !again && (err == nil || errors.As(err, &s) && s.Result == model.ResultNothing) {
+		return false, waiting // there is nothing else to be said of this run
+	}
+	return again, err
 }
 
 // onPull takes the pull request as far as one turn goes.
@@ -240,7 +252,12 @@ func (p *pass) pending(ctx context.Context) ([]model.Comment, error) {
 	if err := p.ask(ctx, turn.Unasked(candidates, p.rights, p.state.Settled, p.policy)); err != nil {
 		return nil, err
 	}
-	return turn.Allowed(candidates, p.rights, p.policy), nil
+	allowed := turn.Allowed(candidates, p.rights, p.policy)
+	if m := p.state.Merge(); m != nil && m.Marker.Open() {
+		// The words of an approval are for those who merge: a turn over them would take the approval away.
+		allowed = slices.DeleteFunc(allowed, func(c model.Comment) bool { return c.Kind == model.KindReviewSummary && c.ReviewState == "APPROVED" })
+	}
+	return allowed, nil
 }
 
 // ask finds out what these people may do, each asked about once a run.

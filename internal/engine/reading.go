@@ -129,6 +129,8 @@ type memory struct {
 	// temp is the directory of this run that its agents get; empty: none has been needed yet.
 	temp    string
 	scanner *leak.Scanner // nil until it is needed
+	// mergeClaim is the claim of the merge that this run is at.
+	mergeClaim string
 	// source is the issue that a design's pull request is for, once it was read: nothing on GitHub links the two.
 	source *model.Issue
 	// received is what an agent's phase handed over; used says that a turn was made of it.

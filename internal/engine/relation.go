@@ -16,10 +16,17 @@ import (
 func (p *pass) guardCrossCycle(ctx context.Context, dead []model.Said[model.TurnMarker]) error {
 	accepted, head := p.state.Accepted, p.snap.Pull.HeadSHA
 	ours := slices.ContainsFunc(dead, func(t model.Said[model.TurnMarker]) bool { return t.Marker.Planned == head })
-	if accepted == "" || accepted == head || ours {
+	tips := p.state.MergeTips()
+	if accepted == "" || accepted == head || ours || slices.Contains(tips, head) {
 		return nil
 	}
 	relation, err := p.relation(ctx, accepted, head)
+	for i := 0; err == nil && i < len(tips) && lineage.Decide(relation) != lineage.Pass; i++ { // it may have grown from what a merge made of it
+		var since model.Relation
+		if since, err = p.relation(ctx, tips[i], head); lineage.Decide(since) == lineage.Pass {
+			relation = since
+		}
+	}
 	if err != nil {
 		return err
 	}

@@ -256,3 +256,15 @@ func (c *Checkout) Blob(ctx context.Context, rev, path string) ([]byte, error) {
 	}
 	return blob, nil
 }
+
+// TreeOf is the tree of a commit.
+func (c *Checkout) TreeOf(ctx context.Context, sha string) (string, error) {
+	if !isSHA(sha) {
+		return "", fmt.Errorf("read tree of %q: not a commit id", sha)
+	}
+	out, err := c.ask(ctx, "rev-parse", "--verify", sha+"^{tree}")
+	if err != nil {
+		return "", fmt.Errorf("read tree of %s: %w", sha, err)
+	}
+	return line(out), nil
+}

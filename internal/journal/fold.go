@@ -196,6 +196,10 @@ func (f *fold) command(cm model.Comment, m *model.CommandMarker) {
 		if st.Released == nil {
 			st.Released = place(*m, cm)
 		}
+	case "merge cancel":
+		if w := st.Merge(); w != nil && w.Marker.State == model.MergeWaiting {
+			w.Marker.Reason, w.Marker.Detail = model.CodeCancelled, m.By
+		}
 	case "retry":
 		st.Turns = withoutFailed(st.Turns)
 		f.retry(cm)

@@ -1,0 +1,169 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/journal"
+	"github.com/mergexo/mergexo/internal/lineage"
+	"github.com/mergexo/mergexo/internal/markdown"
+	"github.com/mergexo/mergexo/internal/merge"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// landedBefore recognises what a run landed that died before it could say so.
+func (g *merger) landedBefore(ctx context.Context) (bool, error) {
+	if g.marker.State != model.MergeRunning || g.marker.Tip == "" || len(g.marker.Members) > 0 {
+		return false, nil
+	}
+	if err := g.readMergeFacts(ctx); err != nil {
+		return false, err
+	}
+	if g.mergeFacts.BaseSHA == "" {
+		return false, nil
+	}
+	tip, err := g.landedTip(ctx)
+	if err != nil || tip == "" {
+		return false, err
+	}
+	way, err := merge.Choose(g.mergePolicy(), g.snap.Pull, *g.mergeFacts, g.marker.Asked)
+	if err != nil { // it has landed, whatever the settings say by now
+		way = merge.Way{Strategy: g.marker.Strategy}
+	}
+	m := g.self(way)
+	m.is.BaseSHA, m.is.Tip, m.is.Tree, m.is.Landed = g.marker.BaseSHA, tip, g.marker.Tree, tip
+	m.made.Tip = tip
+	g.members = []*member{m}
+	g.memory.mergeClaim = g.marker.Claim // nobody else is at it
+	if way.Strategy == model.StrategyAPI {
+		return true, m.compare(ctx)
+	}
+	return true, nil
+}
+
+// landedTip is what the base has of this request: a tip of ours, or the commit that GitHub made of the approved head; "":
+// nothing.
+func (g *merger) landedTip(ctx context.Context) (string, error) {
+	facts := g.mergeFacts
+	if g.marker.Strategy == model.StrategyAPI {
+		if g.snap.Pull.State != model.PullMerged || facts.HeadSHA != g.marker.Head {
+			return "", nil
+		}
+		return facts.MergeCommit, nil
+	}
+	for _, tip := range g.marker.Tips() {
+		relation, err := g.relation(ctx, tip, facts.BaseSHA)
+		if err != nil {
+			return "", err
+		}
+		if lineage.Decide(relation) == lineage.Pass {
+			return tip, nil
+		}
+	}
+	return "", nil
+}
+
+// finish says that everything has landed, and tidies up behind it.
+func (g *merger) finish(ctx context.Context) error {
+	ctx = context.WithoutCancel(ctx)
+	for _, m := range g.members {
+		if err := g.settle(ctx, m); err != nil {
+			return err
+		}
+		g.dropBranch(ctx, m)
+	}
+	own := g.members[slices.IndexFunc(g.members, g.isSelf)]
+	k := &g.marker
+	k.State, k.Reason, k.Detail, k.Expires, k.Claim = model.MergeDone, "", "", time.Time{}, ""
+	k.BaseSHA, k.Tip, k.Tree, k.Landed, k.Strategy = own.is.BaseSHA, own.is.Tip, own.is.Tree, own.is.Landed, own.way.Strategy
+	for _, m := range g.members {
+		if m != own {
+			if err := g.tellMember(ctx, m); err != nil {
+				return err
+			}
+		}
+	}
+	g.listMembers()
+	if err := g.edit(ctx, merge.DoneText(g.snap.Pull, *k, g.landing(own))); err != nil {
+		return err
+	}
+	g.report.Result, g.report.Reason, g.report.HeadSHA = model.ResultDone, "", k.Landed
+	g.Log.Info("merged", "pr_number", g.event.Number, "base", k.Base, "landed", k.Landed, "strategy", k.Strategy)
+	return stop(model.ResultNothing, "pull request %d is merged", g.event.Number)
+}
+
+// settle waits for GitHub to show a pull request as merged, and closes it where it does not: ancestry in git is the truth.
+func (g *merger) settle(ctx context.Context, m *member) error {
+	now, ok, err := m.GitHub.Await(ctx, m.event.Repo, m.event.Number, badgeLimit, func(now model.PullNow) bool { return now.State != model.PullOpen })
+	switch {
+	case err != nil:
+		return err
+	case ok && now.State == model.PullMerged:
+		m.snap.Pull.State = model.PullMerged
+		return nil
+	case ok:
+		m.closed = true
+		return nil
+	}
+	if err := m.GitHub.ClosePull(ctx, m.event.Repo, m.event.Number); err != nil {
+		return err
+	}
+	m.closed = true
+	m.applied("close", fmt.Sprint(m.event.Number), journal.Token("close", g.marker.Command, m.is.Repo), "applied")
+	return nil
+}
+
+// landing is what is told of a member that has landed.
+func (g *merger) landing(m *member) merge.Landing {
+	return merge.Landing{
+		Commits: m.made.Commits, More: m.made.Count - len(m.made.Commits), Tests: m.tests, Notes: slices.Concat(m.told(), m.notes), Seconds: int(g.Now().Sub(g.began).Round(time.Second).Seconds()), Closed: m.closed,
+	}
+}
+
+// told is what people should know of how the commits were made.
+func (m *member) told() []string {
+	made := m.made
+	notes := slices.Clone(made.Notes)
+	say := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
+	if made.Strategy == git.SquashReapply {
+		say("The commits did not go over one by one, so the whole change landed as one commit")
+	}
+	if made.Signed > 0 {
+		say("%s lost the signature that it had", markdown.Count(made.Signed, "commit"))
+	}
+	for _, c := range made.Evil {
+		say("The merge commit %s held changes of its own, which are part of what landed", markdown.Short(c.SHA))
+	}
+	for _, c := range made.Dropped {
+		say("%s is left out, since the base had its changes already: %s", markdown.Short(c.SHA), c.Subject)
+	}
+	for _, path := range made.BaseWon {
+		say("The base's version was taken of %s, which conflicted", path)
+	}
+	return notes
+}
+
+// dropBranch deletes the branch of a merged pull request, unless somebody uses it. That it stays is no failure.
+func (g *merger) dropBranch(ctx context.Context, m *member) {
+	pull := m.snap.Pull
+	if !m.settings.Merge.DeleteBranch || pull.State != model.PullMerged || pull.CrossRepo || !pull.HeadExists || pull.HeadRef == m.is.Base ||
+		pull.HeadRef == m.snap.DefaultBranch || m.mergeFacts == nil || len(m.mergeFacts.Users) > 0 {
+		return
+	}
+	at := m.is.Head
+	if m.head != "" {
+		at = m.head
+	}
+	err := m.open(ctx)
+	if err == nil {
+		err = m.checkout.Delete(ctx, git.Ref{Name: "refs/heads/" + pull.HeadRef, SHA: at})
+	}
+	if err != nil {
+		m.Log.Warn("branch_kept", "pr_number", m.event.Number, "branch", pull.HeadRef, "error", err)
+		return
+	}
+	m.applied("delete", pull.HeadRef, journal.Token("drop", g.marker.Command, m.is.Repo), "applied")
+}

@@ -1,0 +1,179 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mergexo/mergexo/internal/agent"
+	"github.com/mergexo/mergexo/internal/config"
+	"github.com/mergexo/mergexo/internal/flow"
+	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/lineage"
+	"github.com/mergexo/mergexo/internal/markdown"
+	"github.com/mergexo/mergexo/internal/merge"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// prepare gets the two branches and makes the commits that would land. The branch has to be where it was approved, or
+// where an earlier attempt of ours left it.
+func (g *merger) prepare(ctx context.Context, m *member) error {
+	if err := m.open(ctx); err != nil {
+		return err
+	}
+	met, err := m.checkout.Meet(ctx, m.is.Base, m.headRef())
+	if gone := (*git.ErrNoRef)(nil); errors.As(err, &gone) && gone.Ref == "refs/heads/"+m.is.Base {
+		return &setback{Failure: merge.Failure{Code: model.CodeBaseMissing, Detail: fmt.Sprintf("there is no branch %s", m.is.Base)}}
+	}
+	if err != nil {
+		return setbackOf(err, "")
+	}
+	if met.Unrelated {
+		return setbackOf(&git.ErrUnrelated{Base: met.BaseSHA, Head: met.HeadSHA}, "")
+	}
+	if tips := g.requestOf(m).Tips(); met.HeadSHA != m.is.Head && !slices.Contains(tips, met.HeadSHA) {
+		return &setback{Failure: merge.Failure{Code: model.CodeHeadMoved, Detail: fmt.Sprintf("the branch was at %s and is at %s now", markdown.Short(m.is.Head), markdown.Short(met.HeadSHA))}}
+	}
+	if err := m.grown(ctx, met.BaseSHA); err != nil {
+		return err
+	}
+	m.head, m.is.BaseSHA, m.made = met.HeadSHA, met.BaseSHA, git.Merged{}
+	what := m.what()
+	if m.made, err = m.checkout.Build(ctx, what); err != nil {
+		return setbackOf(err, m.way.Strategy)
+	}
+	if err := m.checkout.Verify(ctx, what, m.made); err != nil {
+		return setbackOf(err, m.way.Strategy)
+	}
+	return nil
+}
+
+// grown refuses a base that does not have any more what it had: landing on it would bring back what somebody took away.
+func (m *member) grown(ctx context.Context, base string) error {
+	m.known = slices.Compact(append(m.known, m.snap.Pull.BaseSHA, m.is.BaseSHA))
+	m.known = slices.DeleteFunc(m.known, func(sha string) bool { return sha == "" || sha == base })
+	for _, was := range m.known {
+		relation, err := m.relation(ctx, was, base)
+		if err != nil {
+			return err
+		}
+		if lineage.Decide(relation) != lineage.Pass {
+			return &setback{Failure: merge.Failure{Code: model.CodeRewound, Detail: fmt.Sprintf("%s was at %s and is at %s now, which does not have it", m.is.Base, markdown.Short(was), markdown.Short(base))}}
+		}
+	}
+	// What GitHub compared the pull request with last may be older than all that we saw.
+	if was := m.mergeFacts.BaseRecorded; was != "" && was != base && !slices.Contains(m.known, was) {
+		if err := m.checkout.Have(ctx, was); err != nil && !isNoRef(err) {
+			return err
+		}
+		m.known = append(m.known, was)
+	}
+	return nil
+}
+
+// what is the order to git.
+func (m *member) what() git.Merge {
+	pull := m.snap.Pull
+	title := fmt.Sprintf("Merge pull request #%d: %s", pull.Number, oneLine(pull.Title))
+	switch {
+	case m.way.Strategy == model.StrategyNoFF && (pull.CrossRepo || strings.HasPrefix(pull.HeadRef, "gh-pr-")):
+		title = fmt.Sprintf("Merge external GitHub PR #%d: %s", pull.Number, flow.Slug(pull.Title))
+	case m.way.Strategy == model.StrategySquash, m.way.Strategy == model.StrategyRebase:
+		title = fmt.Sprintf("%s (#%d)", oneLine(pull.Title), pull.Number)
+	}
+	return git.Merge{
+		Strategy: m.way.Strategy, Base: m.is.BaseSHA, Head: m.head, Known: m.known, Title: title, BaseWins: m.way.BaseWins, UnionFields: m.way.UnionFields,
+	}
+}
+
+// oneLine is a title as a commit's subject takes it.
+func oneLine(s string) string {
+	return strings.Join(strings.Fields(strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return ' '
+		}
+		return r
+	}, s)), " ")
+}
+
+// test runs the tests of the project on the very commit that would land.
+func (g *merger) test(ctx context.Context, m *member) error {
+	run, err := m.Engine.testTip(ctx, m.checkout, m.settings, m.is.BaseSHA, m.made.Tip)
+	m.tests = run
+	return err
+}
+
+// errNoTests says what to do about a project whose tests nobody knows.
+const errNoTests = "no tests are named and none were found: set [merge] tests in the settings, to a command or to \"none\""
+
+// testTip runs the tests on a commit, in a working tree of its own that nothing of comes back from. The command is that of
+// the settings, or what the base branch looks like. A *setback says that they fail, or that there are none.
+func (e *Engine) testTip(ctx context.Context, c *git.Checkout, s config.Settings, base, tip string) (merge.TestRun, error) {
+	run, err := testsOf(ctx, c, s.Merge.Tests, base)
+	if err != nil || run.Argv == nil {
+		return run, err
+	}
+	dir, remove, err := c.TestTree(ctx, tip)
+	if err != nil {
+		return run, err
+	}
+	temp, err := os.MkdirTemp(e.Git.Temp, "mergexo-tests-")
+	if err != nil {
+		return run, errors.Join(fmt.Errorf("make directory for the tests: %w", err), remove())
+	}
+	began := e.Now()
+	failure := agent.RunTests(ctx, dir, run.Argv, agent.Options{
+		Env: agent.Environment(e.Lookup, nil, c.AgentEnv()), Timeout: s.Merge.TestTimeout, Grace: grace, Log: e.Foreign,
+		Wall: e.Wall, User: s.Agent.User, Temp: temp,
+	})
+	run.Seconds = int(e.Now().Sub(began).Round(time.Second).Seconds())
+	if err := errors.Join(remove(), os.RemoveAll(temp)); err != nil { // what tests leave behind is not worth a merge
+		e.Log.Warn("test_tree_not_removed", "error", err)
+	}
+	failed := (*agent.Error)(nil)
+	switch {
+	case failure == nil:
+		return run, nil
+	case ctx.Err() != nil:
+		return run, errors.Join(context.Canceled, failure)
+	case !errors.As(failure, &failed):
+		return run, failure
+	}
+	run.Tail = strings.TrimSpace(failed.Stderr)
+	switch failed.Kind {
+	case agent.Timeout:
+		run.Timeout = s.Merge.TestTimeout.String()
+	case agent.Start, agent.NotInstalled:
+		run.Problem = failed.Detail
+	default:
+		run.Exit = failed.Exit
+	}
+	return run, &setback{Failure: merge.Failure{Code: model.CodeTests, Detail: failed.Error(), Tests: &run}}
+}
+
+// testsOf finds the command of the tests.
+func testsOf(ctx context.Context, c *git.Checkout, t config.Tests, base string) (merge.TestRun, error) {
+	if t.None || len(t.Argv) > 0 {
+		return merge.TestRun{Argv: t.Argv}, nil
+	}
+	var unread error
+	argv, why, ok := merge.DetectTests(func(name string) (string, bool) {
+		text, err := c.Blob(ctx, base, name)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			unread = err
+		}
+		return string(text), err == nil
+	})
+	switch {
+	case unread != nil:
+		return merge.TestRun{}, unread
+	case ok:
+		return merge.TestRun{Argv: argv, Why: why}, nil
+	}
+	return merge.TestRun{}, &setback{Failure: merge.Failure{Code: model.CodeNoTests, Detail: errNoTests}}
+}

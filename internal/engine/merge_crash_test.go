@@ -1,0 +1,108 @@
+package engine_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// readyToMerge is a pull request whose base went on, and the event of the command that merges it.
+func readyToMerge(t *testing.T, strategy string) (*world, model.Event) {
+	t.Helper()
+	w := newMerge(t, "tests = [\"true\"]", "[[merge.rule]]", "branch = \"agent/*\"", "strategy = \"rebase\"", "union_fields = [\"tags\"]")
+	w.write("octo", "main", "other.txt", "meanwhile\n")
+	w.talk("carol", "/mergexo merge strategy="+strategy)
+	return w, w.delivery("issue_comment")
+}
+
+// ends is all of a merge that counts, without what differs from run to run.
+func (w *world) ends() string {
+	w.t.Helper()
+	var b strings.Builder
+	fmt.Fprintf(&b, "pull request: %s, branch there: %t\n", w.badge(), w.at(w.head) != "")
+	fmt.Fprintf(&b, "main:\n%s\n%s\n", w.bare("log", "--format=%an: %s", "--topo-order", "main"), w.bare("ls-tree", "-r", "main"))
+	for _, c := range w.comments() {
+		text, _, _ := strings.Cut(shown(c["body"]), "\n")
+		fmt.Fprintf(&b, "== %s says %s\n", c.at("user", "login"), text)
+	}
+	fmt.Fprintf(&b, "requests: %v, hidden refs: %v\n", w.merges(), w.stages())
+	return b.String()
+}
+
+// A process that dies before a write leaves what one leaves that dies after the write before.
+func TestMergeDeathAfterAnyWriteIsMadeGood(t *testing.T) {
+	t.Parallel()
+	for _, strategy := range model.Strategies() {
+		t.Run(strategy, func(t *testing.T) {
+			t.Parallel()
+			w, ev := readyToMerge(t, strategy)
+			before := w.at("main")
+			rep := w.handle(ev)
+			require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+			want, writes, after := w.ends(), w.gate.writes, w.bare("rev-parse", "main^{tree}")
+			require.Equal(t, "merged", w.badge())
+			require.NotEqual(t, before, w.at("main"))
+			for n := 1; n <= writes; n++ {
+				t.Run(fmt.Sprintf("write %d of %d", n, writes), func(t *testing.T) { diesAfterWrite(t, strategy, n, want, after) })
+			}
+		})
+	}
+}
+
+// diesAfterWrite lets a process die after a write of a merge, and another one go on.
+func diesAfterWrite(t *testing.T, strategy string, n int, want, after string) {
+	t.Parallel()
+	w, ev := readyToMerge(t, strategy)
+	before := w.bare("rev-parse", "main^{tree}")
+	w.gate.at = func(i int, _ *http.Request) fate {
+		if i == n {
+			return diesAfter
+		}
+		return passes
+	}
+	w.handle(ev)
+	require.True(t, w.gate.died())
+	assert.Contains(t, []string{before, after}, w.bare("rev-parse", "main^{tree}"), "the base is never wrong in between")
+	w.gate.revive()
+	rep := w.handle(ev)
+	assert.Contains(t, []model.Result{model.ResultDone, model.ResultNothing}, rep.Result, rep.Reason)
+	assert.Equal(t, want, w.ends())
+	assert.Equal(t, model.ResultNothing, w.handle(ev).Result, "nothing is left to do")
+	assert.Equal(t, want, w.ends())
+}
+
+func TestMergeLostAnswersAreReadAndNothingIsSentTwice(t *testing.T) {
+	t.Parallel()
+	for _, strategy := range []string{model.StrategyRebase, model.StrategyAPI} {
+		w, ev := readyToMerge(t, strategy)
+		require.Equal(t, model.ResultDone, w.handle(ev).Result)
+		want, writes := w.ends(), w.gate.writes
+		for n := 1; n <= writes; n++ {
+			for name, f := range map[string]fate{"applied": unclear, "not applied": lost} {
+				t.Run(fmt.Sprintf("%s write %d %s", strategy, n, name), func(t *testing.T) {
+					t.Parallel()
+					w, ev := readyToMerge(t, strategy)
+					w.gate.at = func(i int, _ *http.Request) fate {
+						if i == n {
+							return f
+						}
+						return passes
+					}
+					for range 3 { // what cannot be told is left to the next run
+						if rep := w.handle(ev); rep.Result == model.ResultNothing {
+							break
+						}
+						w.gate.at = nil
+					}
+					assert.Equal(t, want, w.ends())
+				})
+			}
+		}
+	}
+}

@@ -1,0 +1,226 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/mergexo/mergexo/internal/github"
+	"github.com/mergexo/mergexo/internal/journal"
+	"github.com/mergexo/mergexo/internal/lineage"
+	"github.com/mergexo/mergexo/internal/merge"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// gather finds the pull requests that land together with this one, which comes alone where there is no group. All of them
+// have to be ready.
+func (g *merger) gather(ctx context.Context, way merge.Way) error {
+	own := g.self(way)
+	list := g.marker.Members
+	if len(list) == 0 {
+		var err error
+		if list, err = g.linked(ctx); err != nil {
+			return err
+		}
+	}
+	g.members = nil
+	for _, is := range list {
+		m := own
+		if is.Repo != own.is.Repo || is.Number != own.is.Number {
+			var err error
+			if m, err = g.join(ctx, is); err != nil {
+				return err
+			}
+		} else if is.Head != "" {
+			m.is = is
+		}
+		if err := m.landedSince(ctx); err != nil {
+			return err
+		}
+		g.members = append(g.members, m)
+	}
+	if len(g.members) == 0 {
+		g.members = []*member{own}
+	}
+	return nil
+}
+
+// self is the pull request of the request itself.
+func (g *merger) self(way merge.Way) *member {
+	return &member{pass: g.pass, way: way, head: g.snap.Pull.HeadSHA, is: model.MergeMember{
+		Repo: g.event.Repo.String(), Number: g.event.Number, Head: g.marker.Head, Base: g.marker.Base, BaseSHA: g.marker.BaseSHA,
+	}}
+}
+
+// dependsOn is a line in the text of a pull request that names another one.
+var dependsOn = regexp.MustCompile(`(?im)^[ \t]*depends-on:[ \t]*([a-z0-9._-]+/[a-z0-9._-]+)#([0-9]{1,9})[ \t]*\r?$`)
+
+// linked lists the pull requests of the group that this one is part of, in the order of the group's repositories: those
+// from a branch of the same name, and those that its text names. A text can name none outside of the group.
+func (g *merger) linked(ctx context.Context) ([]model.MergeMember, error) {
+	repo := g.event.Repo.String()
+	for _, group := range g.settings.Merge.Groups {
+		same := func(name string) func(string) bool { return func(r string) bool { return strings.EqualFold(r, name) } }
+		if !slices.ContainsFunc(group.Repositories, same(repo)) {
+			continue
+		}
+		named := map[string]int{}
+		for _, found := range dependsOn.FindAllStringSubmatch(g.snap.Pull.Body, -1) {
+			if slices.ContainsFunc(group.Repositories, same(found[1])) {
+				named[strings.ToLower(found[1])], _ = strconv.Atoi(found[2])
+			}
+		}
+		var list []model.MergeMember
+		for _, name := range group.Repositories {
+			numbers, err := g.inRepository(ctx, name, named[strings.ToLower(name)])
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, numbers...)
+		}
+		if len(list) > 1 {
+			return list, nil
+		}
+	}
+	return nil, nil
+}
+
+// inRepository is the pull request that one repository of the group brings in; none, where it has none.
+func (g *merger) inRepository(ctx context.Context, name string, named int) ([]model.MergeMember, error) {
+	repo, err := model.ParseRepo(name)
+	switch {
+	case err != nil:
+		return nil, err
+	case strings.EqualFold(name, g.event.Repo.String()):
+		return []model.MergeMember{{Repo: g.event.Repo.String(), Number: g.event.Number}}, nil
+	case named != 0:
+		return []model.MergeMember{{Repo: name, Number: named}}, nil
+	}
+	open, err := g.GitHub.PullsFrom(ctx, repo, g.snap.Pull.HeadRef)
+	switch {
+	case github.KindOf(err) == github.NotFound, github.KindOf(err) == github.Forbidden:
+		return nil, &setback{Failure: merge.Failure{Code: model.CodeForbidden, Detail: fmt.Sprintf("the token may not see %s, which is in the same merge group", name)}}
+	case err != nil || len(open) == 0:
+		return nil, err
+	case len(open) > 1:
+		return nil, &setback{waits: true, Failure: merge.Failure{Code: model.CodeMember, Detail: fmt.Sprintf("%s has several open pull requests from %s: name one with a line Depends-on: %s#NUMBER", name, g.snap.Pull.HeadRef, name)}}
+	}
+	return []model.MergeMember{{Repo: name, Number: open[0].Number}}, nil
+}
+
+// join reads a further pull request of the group, which has to be as ready as the first.
+func (g *merger) join(ctx context.Context, is model.MergeMember) (*member, error) {
+	repo, err := model.ParseRepo(is.Repo)
+	if err != nil {
+		return nil, err
+	}
+	refuse := func(code model.MergeCode, waits bool, why string) error {
+		return &setback{waits: waits, Failure: merge.Failure{Code: code, Detail: fmt.Sprintf("%s#%d: %s", is.Repo, is.Number, why)}}
+	}
+	p := &pass{Engine: g.Engine, event: model.Event{Name: g.event.Name, Repo: repo, Number: is.Number, IsPull: true}, report: g.report, memory: &memory{rights: map[string]model.Permission{}}}
+	if g.others == nil {
+		g.others = map[int]*pass{}
+	}
+	g.others[-1-len(g.others)] = p // closed with the pass
+	if err := p.begin(ctx); github.KindOf(err) == github.NotFound {
+		return nil, refuse(model.CodeForbidden, false, "it is not there, or the token may not see it")
+	} else if err != nil {
+		return nil, err
+	}
+	if !p.snap.IsPull {
+		return nil, refuse(model.CodeMember, false, "it is no pull request")
+	}
+	pull := p.snap.Pull
+	m := &member{pass: p, head: pull.HeadSHA, is: is}
+	if is.Head == "" {
+		m.is.Head, m.is.Base = pull.HeadSHA, pull.BaseRef
+	}
+	if m.is.Landed != "" {
+		return m, nil
+	}
+	v, err := p.judgeMerge(ctx, g.requestOf(m), "")
+	if err != nil {
+		return nil, err
+	}
+	m.way = v.Way
+	if !v.Go && m.is.Tip == "" {
+		return nil, refuse(model.CodeMember, v.Wait, v.Reason)
+	}
+	return m, nil
+}
+
+// landedSince notes that a member has landed in a run that died before it could say so.
+func (m *member) landedSince(ctx context.Context) error {
+	if m.is.Landed != "" || m.is.Tip == "" {
+		return nil
+	}
+	if err := m.readMergeFacts(ctx); err != nil || m.mergeFacts.BaseSHA == "" {
+		return err
+	}
+	relation, err := m.relation(ctx, m.is.Tip, m.mergeFacts.BaseSHA)
+	if err == nil && lineage.Decide(relation) == lineage.Pass {
+		m.is.Landed, m.made.Tip = m.is.Tip, m.is.Tip
+	}
+	return err
+}
+
+// requestOf is the request as it is for one member.
+func (g *merger) requestOf(m *member) model.MergeMarker {
+	k := g.marker
+	if !g.isSelf(m) {
+		k.Head, k.Base, k.BaseSHA, k.Tip, k.Was = m.is.Head, m.is.Base, m.is.BaseSHA, m.is.Tip, nil
+		if said := m.announced(g); said != nil {
+			k.Was = said.Marker.Tips()
+		}
+	}
+	return k
+}
+
+// leader names the request that the members of a group belong to.
+func (g *merger) leader() string { return fmt.Sprintf("%s#%d", g.event.Repo, g.event.Number) }
+
+// announced is what was said of this merge on the pull request of a member; nil for nothing.
+func (m *member) announced(g *merger) *model.Said[model.MergeMarker] {
+	for i := range m.state.Merges {
+		if k := m.state.Merges[i].Marker; k.Leader == g.leader() && k.Command == g.marker.Command {
+			return &m.state.Merges[i]
+		}
+	}
+	return nil
+}
+
+// announce says on the pull request of a member what is about to happen to it, so that its own history guard knows the tip
+// and no turn begins there meanwhile; and how it ended.
+func (g *merger) announce(ctx context.Context, m *member, state model.MergeState, code model.MergeCode, text string) error {
+	k := g.requestOf(m)
+	k.Repo, k.Number, k.State, k.Reason, k.Detail, k.Leader, k.Members = m.is.Repo, m.is.Number, state, code, "", g.leader(), nil
+	k.Tip, k.Tree, k.Landed, k.Strategy, k.BaseSHA = m.is.Tip, m.is.Tree, m.is.Landed, m.way.Strategy, m.is.BaseSHA
+	if state != model.MergeRunning {
+		k.Expires, k.Claim = time.Time{}, ""
+	}
+	heading := fmt.Sprintf("**Merged together with %s**", g.leader())
+	token := journal.Token("merge_member", g.marker.Command, m.is.Repo, strconv.Itoa(m.is.Number))
+	body := journal.Body{Text: heading + "\n\n" + text, Kind: journal.KindMerge, Marker: k}
+	said := m.announced(g)
+	if said == nil {
+		if _, err := m.comment(ctx, token, body, func() int64 { return m.state.Tokens[token] }); err != nil {
+			return err
+		}
+		return m.read(ctx)
+	}
+	one := newMerger(m.pass, *said)
+	one.heading, one.marker = heading, k
+	body.Tokens = []string{token}
+	return one.write(ctx, body)
+}
+
+// tellMember says on a pull request that landed with another one what happened there.
+func (g *merger) tellMember(ctx context.Context, m *member) error {
+	k := g.requestOf(m)
+	k.Landed, k.Strategy, k.BaseSHA, k.Tip = m.is.Landed, m.way.Strategy, m.is.BaseSHA, m.is.Tip
+	return g.announce(ctx, m, model.MergeDone, "", merge.DoneText(m.snap.Pull, k, g.landing(m)))
+}

@@ -1,0 +1,175 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/github"
+	"github.com/mergexo/mergexo/internal/journal"
+	"github.com/mergexo/mergexo/internal/lineage"
+	"github.com/mergexo/mergexo/internal/markdown"
+	"github.com/mergexo/mergexo/internal/merge"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// How long GitHub is given to show what was pushed.
+const (
+	headLimit  = 30 * time.Second
+	badgeLimit = 30 * time.Second
+)
+
+// land puts the tested tip on the base. Where that is no descendant of the head, the head moves there first and GitHub has
+// to show it: of a base and a head that move in one moment it may see only that there is nothing left to merge.
+func (g *merger) land(ctx context.Context, m *member) error {
+	if m.way.Strategy == model.StrategyAPI {
+		return g.landByGitHub(ctx, m)
+	}
+	relation, err := m.checkout.Relation(ctx, m.head, m.is.Tip)
+	if err != nil {
+		return err
+	}
+	if lineage.Decide(relation) != lineage.Pass && m.movable() {
+		if err := g.moveHead(ctx, m); err != nil {
+			return err
+		}
+	}
+	return g.moveBase(ctx, m)
+}
+
+// movable says that the branch of the pull request can be moved to what was tested.
+func (m *member) movable() bool { return !m.snap.Pull.CrossRepo && m.snap.Pull.HeadExists }
+
+// moveHead moves the branch of the pull request to the tested tip.
+func (g *merger) moveHead(ctx context.Context, m *member) error {
+	branch, token := m.snap.Pull.HeadRef, journal.Token("head", g.marker.Command, m.is.Tip)
+	err := m.checkout.Rewrite(ctx, branch, m.head, m.is.Tip)
+	unclear, rejected := (*git.ErrUnclear)(nil), (*git.ErrRejected)(nil)
+	switch {
+	case errors.As(err, &unclear), errors.As(err, &rejected) && rejected.Reason == git.Stale:
+		at, lookErr := m.checkout.Where(ctx, branch)
+		switch {
+		case lookErr != nil:
+			return lookErr
+		case at == m.is.Tip:
+		case at == m.head:
+			return setbackOf(err, m.way.Strategy)
+		default:
+			return &setback{Failure: merge.Failure{Code: model.CodeHeadMoved, Detail: fmt.Sprintf("%s was at %s and is at %s now", branch, markdown.Short(m.head), markdown.Short(at))}}
+		}
+	case err != nil:
+		return setbackOf(err, m.way.Strategy)
+	}
+	m.head = m.is.Tip
+	m.applied("push", branch, token, "applied")
+	m.say(model.Saying{Where: "push to " + branch, Text: moved(m.is.Head, m.is.Tip, m.made.Commits)})
+	now, shown, err := m.GitHub.Await(ctx, m.event.Repo, m.event.Number, headLimit, func(now model.PullNow) bool {
+		return now.HeadSHA == m.is.Tip || now.State != model.PullOpen
+	})
+	switch {
+	case err != nil:
+		return err
+	case !shown || now.HeadSHA != m.is.Tip && now.State == model.PullOpen:
+		return &setback{Failure: merge.Failure{Code: model.CodeRejected, Detail: fmt.Sprintf("GitHub does not show %s as the head yet", markdown.Short(m.is.Tip))}}
+	case now.State == model.PullClosed:
+		return &setback{Failure: merge.Failure{Code: model.CodeClosed, Detail: "the pull request was closed before it landed"}}
+	}
+	return nil
+}
+
+// moved tells a push in a few lines.
+func moved(from, to string, commits []model.Moved) string {
+	text := fmt.Sprintf("%s..%s", markdown.Short(from), markdown.Short(to))
+	for _, c := range commits {
+		text += fmt.Sprintf("\n%s %s", markdown.Short(c.SHA), c.Subject)
+	}
+	return text
+}
+
+// moveBase fast-forwards the base to the tested tip, only from where the tip was made on, and gives the lock back with it.
+// After an unclear answer the base itself tells what happened; the push is not sent again.
+func (g *merger) moveBase(ctx context.Context, m *member) error {
+	order := git.Publish{Branch: m.is.Base, Start: m.is.BaseSHA, SHA: m.is.Tip}
+	if m.lock != nil {
+		order.Drop = []git.Ref{m.lock.Ref()}
+	}
+	err := m.checkout.Publish(ctx, order)
+	unclear, rejected := (*git.ErrUnclear)(nil), (*git.ErrRejected)(nil)
+	switch {
+	case err == nil:
+		m.lock = nil
+		m.say(model.Saying{Where: "push to " + m.is.Base, Text: moved(m.is.BaseSHA, m.is.Tip, m.made.Commits)})
+		return nil
+	case !errors.As(err, &unclear) && (!errors.As(err, &rejected) || rejected.Reason != git.Stale):
+		return setbackOf(err, m.way.Strategy)
+	}
+	at, lookErr := m.checkout.Where(ctx, m.is.Base)
+	switch {
+	case lookErr != nil:
+		return errors.Join(err, lookErr)
+	case at == m.is.Tip:
+		return nil
+	case at == "":
+		return &setback{Failure: merge.Failure{Code: model.CodeBaseMissing, Detail: fmt.Sprintf("branch %s was deleted meanwhile", m.is.Base)}}
+	case at == m.is.BaseSHA:
+		return &setback{Failure: merge.Failure{Code: model.CodeRejected, Detail: markdown.Plain(err.Error())}}
+	}
+	if landed, err := m.relation(ctx, m.is.Tip, at); err != nil || lineage.Decide(landed) == lineage.Pass {
+		return err
+	}
+	return &setback{Failure: merge.Failure{Code: model.CodeBaseMoved, Detail: fmt.Sprintf("%s was at %s and is at %s now", m.is.Base, markdown.Short(m.is.BaseSHA), markdown.Short(at))}}
+}
+
+// landByGitHub has GitHub merge the approved head. It makes the commit itself, so what it made is compared with what was
+// tested afterwards.
+func (g *merger) landByGitHub(ctx context.Context, m *member) error {
+	method := "merge"
+	if methods := m.mergeFacts.Methods; len(methods) > 0 && !slices.Contains(methods, method) || m.mergeFacts.LinearHistory {
+		at := slices.IndexFunc(methods, func(s string) bool { return s != "merge" })
+		if at < 0 {
+			return &setback{Failure: merge.Failure{Code: model.CodeStrategy, Detail: "the repository allows no way to merge that keeps its history linear"}}
+		}
+		method = methods[at]
+	}
+	sha, err := m.GitHub.MergePull(ctx, m.event.Repo, m.event.Number, github.MergeInput{SHA: m.head, Method: method})
+	if github.KindOf(err) == github.Unclear {
+		now, lookErr := m.GitHub.PullNow(ctx, m.event.Repo, m.event.Number)
+		if lookErr != nil {
+			return lookErr
+		}
+		if now.State != model.PullMerged {
+			return &setback{Failure: merge.Failure{Code: model.CodeRejected, Detail: markdown.Plain(err.Error())}}
+		}
+		sha, err = now.MergeCommit, nil
+	}
+	if err != nil {
+		return refusedMerge(err)
+	}
+	m.is.Tip = sha
+	m.applied("merge", m.is.Base, journal.Token("land", g.marker.Command, m.is.Repo, fmt.Sprint(m.is.Number)), "applied")
+	return m.compare(ctx)
+}
+
+// compare holds what GitHub has made against what was tested.
+func (m *member) compare(ctx context.Context) error {
+	tested, sha := m.is.Tree, m.is.Tip
+	if err := m.open(ctx); err != nil {
+		return err
+	}
+	if err := m.checkout.Have(ctx, sha); err != nil {
+		return err
+	}
+	tree, err := m.checkout.TreeOf(ctx, sha)
+	if err != nil {
+		return err
+	}
+	if tree != tested {
+		m.notes = append(m.notes, fmt.Sprintf("What GitHub merged is not what was tested: the base had moved. Tested was the tree %s, landed %s", markdown.Short(tested), markdown.Short(tree)))
+		m.Log.Error("landed_untested", "pr_number", m.event.Number, "tested", tested, "landed", tree)
+	}
+	m.is.Tree = tree
+	return nil
+}

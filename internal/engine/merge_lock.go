@@ -1,0 +1,108 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/markdown"
+	"github.com/mergexo/mergexo/internal/merge"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// lock takes the locks of all bases, in an order that is the same for every run, so that two never wait for each other.
+func (g *merger) lock(ctx context.Context) error {
+	order := slices.SortedFunc(slices.Values(g.members), func(a, b *member) int {
+		return cmp.Or(strings.Compare(a.is.Repo, b.is.Repo), strings.Compare(a.is.Base, b.is.Base))
+	})
+	held := map[string]bool{}
+	for _, m := range order {
+		base := m.is.Repo + ":" + m.is.Base
+		if m.is.Landed != "" || m.way.Strategy == model.StrategyAPI || held[base] { // GitHub itself sees to the order of its merges
+			continue
+		}
+		held[base] = true
+		if err := g.lockBase(ctx, m); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lockBase waits for the lock of one base, and takes it from a run that is over.
+func (g *merger) lockBase(ctx context.Context, m *member) error {
+	if err := m.open(ctx); err != nil {
+		return err
+	}
+	lease := git.Lease{Holder: holder(g.marker), Until: g.marker.Expires, URL: g.marker.RunURL}
+	limit := g.settings.Merge.LockTimeout
+	for pause := firstPause; ; pause = min(2*pause, longestPause) {
+		var err error
+		if m.lock, err = m.checkout.Lock(ctx, m.is.Base, lease); err == nil {
+			return nil
+		}
+		locked := (*git.ErrLocked)(nil)
+		if !errors.As(err, &locked) {
+			return setbackOf(err, "")
+		}
+		dead, err := g.gone(ctx, locked.Holder)
+		switch {
+		case err != nil:
+			return err
+		case dead: // who has its name has its lock
+			lease.Holder = locked.Holder
+			if m.lock, err = m.checkout.Lock(ctx, m.is.Base, lease); err != nil {
+				return setbackOf(err, "")
+			}
+			return nil
+		case pause > limit:
+			return &setback{Failure: merge.Failure{Code: model.CodeLock, Detail: markdown.Plain(locked.Error())}}
+		}
+		if err := g.GitHub.Pause(ctx, pause); err != nil {
+			return err
+		}
+		limit -= pause
+	}
+}
+
+// holder names the run that has a lock, so that others can ask whether it is over.
+func holder(m model.MergeMarker) string { return fmt.Sprintf("%d/%d/%s", m.Run, m.RunAttempt, m.Claim) }
+
+// gone says that the run that holds a lock is over: it is the one whose place this one takes, or GitHub says so.
+func (g *merger) gone(ctx context.Context, holder string) (bool, error) {
+	part := strings.SplitN(holder, "/", 3)
+	if len(part) != 3 {
+		return false, nil
+	}
+	if g.earlier != "" && part[2] == g.earlier {
+		return true, nil
+	}
+	run, _ := strconv.ParseInt(part[0], 10, 64)
+	attempt, _ := strconv.Atoi(part[1])
+	switch {
+	case run == 0:
+		return false, nil
+	case run == g.Run.ID:
+		return attempt < g.Run.Attempt, nil
+	}
+	state, err := g.GitHub.Run(ctx, g.event.Repo, run)
+	return err == nil && state.Known && (state.Completed || state.Attempt > attempt), err
+}
+
+// unlock gives back the locks that no landing has given back.
+func (g *merger) unlock(ctx context.Context) {
+	for _, m := range g.members {
+		if m.lock == nil {
+			continue
+		}
+		if err := m.checkout.Unlock(ctx, m.lock); err != nil {
+			g.Log.Warn("lock_left", "pr_number", g.event.Number, "base", m.is.Base, "error", err)
+		}
+		m.lock = nil
+	}
+}

@@ -1,0 +1,56 @@
+package engine_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+func TestMergeLandsWhatWasApproved(t *testing.T) {
+	w := newMerge(t)
+	head, before := w.tip(), w.at("main")
+	rep := w.command("carol", "/mergexo merge")
+	assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.Equal(t, "merged", w.badge())
+	assert.Equal(t, head, w.at("main"), "it descends from the base: nothing is rewritten")
+	assert.NotEqual(t, before, w.at("main"))
+	assert.Empty(t, w.at("agent/greet"), "the branch is deleted")
+	assert.Equal(t, []string{"done"}, w.merges())
+	assert.Empty(t, w.stages(), "no lock is left")
+}
+
+func TestMergeRebasesOntoABaseThatWentOn(t *testing.T) {
+	w := newMerge(t)
+	w.write("octo", "main", "other.txt", "meanwhile\n")
+	base, head := w.at("main"), w.tip()
+	rep := w.command("carol", "/mergexo merge")
+	assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.Equal(t, "merged", w.badge())
+	landed := w.at("main")
+	assert.NotEqual(t, head, landed)
+	assert.Equal(t, base, w.bare("rev-parse", landed+"^"))
+	assert.Equal(t, "hello\nworld\n", w.fileOf("main", "greeting.txt"))
+	assert.Equal(t, "meanwhile\n", w.fileOf("main", "other.txt"))
+	assert.Equal(t, []string{"done"}, w.merges())
+	api, _ := w.gate.counted()
+	assert.LessOrEqual(t, api, 12)
+}
+
+func TestMergeWaitsForAnApproval(t *testing.T) {
+	w := newWorld(t, "", "[merge]\ntests = \"none\"")
+	before := w.at("main")
+	rep := w.command("carol", "/mergexo merge")
+	assert.Equal(t, model.ResultBlocked, rep.Result, rep.Reason)
+	assert.Equal(t, "APPROVAL_MISSING", rep.BlockedReason)
+	assert.Equal(t, before, w.at("main"))
+	assert.Equal(t, []string{"in_approval APPROVAL_MISSING"}, w.merges())
+	said := len(w.comments())
+	w.approve("alice")
+	rep = w.handle(w.delivery("pull_request_review"))
+	assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.Equal(t, "merged", w.badge())
+	assert.Equal(t, []string{"done"}, w.merges())
+	assert.Len(t, w.comments(), said, "one request has one comment")
+}

@@ -1,0 +1,400 @@
+package engine_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// during lets something happen in the middle of the tests of a merge: each time the head or the base is about to be pushed
+// for the first time, the gate calls it.
+func (w *world) beforePush(do func()) {
+	done := false
+	w.gate.at = func(_ int, r *http.Request) fate {
+		if !done && strings.Contains(r.URL.Path, "git-receive-pack") && len(w.at("main")) > 0 {
+			done = true
+			do()
+		}
+		return passes
+	}
+}
+
+// script is an executable file that the tests of a merge run.
+func script(t *testing.T, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "script")
+	require.NoError(t, os.WriteFile(path, []byte("#!/bin/sh\n"+text), 0o755))
+	return path
+}
+
+// request is the text of the only request to merge.
+func (w *world) request() string {
+	w.t.Helper()
+	said := w.marked("merge", "")
+	require.Len(w.t, said, 1)
+	return said[0]["body"].(string)
+}
+
+func TestMergeOfAnApprovalThatIsStale(t *testing.T) {
+	t.Parallel()
+	w := newMerge(t)
+	w.write("alice", w.head, "greeting.txt", "hello\nworld\nand more\n")
+	before := w.at("main")
+	rep := w.command("carol", "/mergexo merge")
+	assert.Equal(t, model.ResultBlocked, rep.Result)
+	assert.Equal(t, "APPROVAL_STALE", rep.BlockedReason)
+	assert.Equal(t, before, w.at("main"))
+	w.approve("bob")
+	assert.Equal(t, model.ResultDone, w.handle(w.delivery("pull_request_review")).Result)
+	assert.Equal(t, "merged", w.badge())
+}
+
+func TestMergeApprovalHoldsForTheSameChangeOnANewerBase(t *testing.T) {
+	t.Parallel()
+	w := newMerge(t)
+	w.write("octo", "main", "other.txt", "meanwhile\n")
+	base := w.at("main")
+	tree := w.bare("merge-tree", "--write-tree", "main", w.head)
+	sha := w.api("alice", "POST", w.path("/git/commits"), object{"message": "Write greeting.txt", "tree": tree, "parents": []any{base}})["sha"].(string)
+	w.move(sha)
+	rep := w.command("carol", "/mergexo merge")
+	assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.Equal(t, sha, w.at("main"))
+}
+
+func TestMergeOfAnotherHeadThanTheOneAskedFor(t *testing.T) {
+	t.Parallel()
+	w := newMerge(t)
+	before := w.at("main")
+	w.command("carol", "/mergexo merge sha="+before[:12])
+	assert.Equal(t, before, w.at("main"))
+	assert.Empty(t, w.merges())
+	said := w.marked("command", "")
+	require.Len(t, said, 1)
+	assert.Contains(t, said[0]["body"], w.tip()[:10], "the head as it is")
+	rep := w.command("carol", "/mergexo merge sha="+w.tip()[:12])
+	assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+}
+
+func TestMergeTestsRunOnTheVeryTipWithoutToken(t *testing.T) {
+	t.Parallel()
+	log := filepath.Join(t.TempDir(), "log")
+	run := script(t, fmt.Sprintf("git rev-parse HEAD >%s; env >>%s; git status --short >>%s; echo spoilt >greeting.txt; echo new >new.txt; git commit -qam spoilt\n", log, log, log))
+	w := newMerge(t, fmt.Sprintf("tests = [%q]", run))
+	w.write("octo", "main", "other.txt", "meanwhile\n")
+	rep := w.command("carol", "/mergexo merge")
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	text, err := os.ReadFile(log)
+	require.NoError(t, err)
+	tip, env, _ := strings.Cut(string(text), "\n")
+	assert.Equal(t, w.at("main"), tip)
+	assert.NotContains(t, env, "sandbox-actions")
+	assert.NotContains(t, env, "TOKEN=")
+	assert.NotContains(t, env, " M ", "a clean tree")
+	assert.Equal(t, "hello\nworld\n", w.fileOf("main", "greeting.txt"))
+}
+
+func TestMergeWhoseTestsFail(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ tests, says string }{
+		"fail":           {`["sh", "-c", "echo the end of it; exit 3"]`, "the end of it"},
+		"are missing":    {`["./no-such-script"]`, "no-such-script"},
+		"are no program": {`["./greeting.txt"]`, "greeting.txt"},
+		"never end":      {"[\"sh\", \"-c\", \"echo waiting; sleep 1000\"]\ntest_timeout = \"1s\"", "1s"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newMerge(t, "tests = "+c.tests)
+			w.write("octo", "main", "other.txt", "meanwhile\n")
+			before, head := w.at("main"), w.tip()
+			rep := w.command("carol", "/mergexo merge")
+			assert.Equal(t, model.ResultBlocked, rep.Result, rep.Reason)
+			assert.Equal(t, "PRE_MERGE_FAILED", rep.BlockedReason)
+			assert.Equal(t, []string{"merge_failed PRE_MERGE_FAILED"}, w.merges())
+			assert.Contains(t, w.request(), c.says)
+			assert.Equal(t, before, w.at("main"))
+			assert.Equal(t, head, w.tip(), "nothing is touched")
+			assert.Empty(t, w.stages(), "the lock is given back")
+			assert.Equal(t, model.ResultNothing, w.handle(w.delivery("pull_request_review")).Result)
+			assert.Equal(t, []string{"merge_failed PRE_MERGE_FAILED"}, w.merges(), "it is over")
+		})
+	}
+}
+
+func TestMergeWithoutTests(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.approve("alice")
+	before := w.at("main")
+	w.command("carol", "/mergexo merge")
+	assert.Equal(t, []string{"merge_failed NO_TESTS"}, w.merges())
+	assert.Equal(t, before, w.at("main"))
+	w.write("octo", "main", "Makefile", "test:\n\ttrue\n")
+	w.approve("alice")
+	rep := w.command("carol", "/mergexo merge")
+	assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.Contains(t, w.marked("merge", "")[1]["body"], "make test")
+}
+
+func TestMergeConflict(t *testing.T) {
+	t.Parallel()
+	w := newMerge(t)
+	w.write("octo", "main", "greeting.txt", "goodbye\n")
+	before, head := w.at("main"), w.tip()
+	w.command("carol", "/mergexo merge")
+	require.Len(t, w.merges(), 1)
+	assert.Contains(t, w.request(), "greeting.txt")
+	assert.Equal(t, before, w.at("main"))
+	assert.Equal(t, head, w.tip())
+	assert.Empty(t, w.stages())
+}
+
+func TestMergeWhileTheBaseMoves(t *testing.T) {
+	t.Parallel()
+	w := newMerge(t)
+	w.write("octo", "main", "other.txt", "meanwhile\n")
+	n := 0
+	pushes := 0
+	w.gate.at = func(_ int, r *http.Request) fate {
+		if strings.HasSuffix(r.URL.Path, "git-receive-pack") {
+			pushes++
+			n++
+			w.write("octo", "main", fmt.Sprintf("moving-%d.txt", n), "on\n")
+		}
+		return passes
+	}
+	rep := w.command("carol", "/mergexo merge")
+	assert.Equal(t, model.ResultRetry, rep.Result, rep.Reason)
+	assert.Equal(t, []string{"in_approval BASE_MOVED"}, w.merges())
+	assert.Equal(t, "open", w.badge())
+	w.gate.revive()
+	rep = w.handle(w.delivery("pull_request_review"))
+	assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.Equal(t, "merged", w.badge())
+	assert.Equal(t, "hello\nworld\n", w.fileOf("main", "greeting.txt"))
+	for i := 1; i <= n; i++ {
+		assert.Equal(t, "on\n", w.fileOf("main", fmt.Sprintf("moving-%d.txt", i)), "nobody's work is lost")
+	}
+}
+
+func TestMergeOntoABaseThatIsRewoundMeanwhile(t *testing.T) {
+	t.Parallel()
+	run := filepath.Join(t.TempDir(), "rewind")
+	w := newMerge(t, fmt.Sprintf("tests = [%q]", run))
+	first := w.at("main")
+	w.write("octo", "main", "secret.txt", "to be taken back\n")
+	require.NoError(t, os.WriteFile(run, []byte(fmt.Sprintf("#!/bin/sh\ncurl -fsS -X PATCH -H 'Authorization: Bearer sandbox-octo' -d '{\"sha\":\"%s\",\"force\":true}' %s%s\n", first, w.people, w.path("/git/refs/heads/main"))), 0o755))
+	rep := w.command("carol", "/mergexo merge")
+	assert.Equal(t, "BASE_REWOUND", rep.BlockedReason, rep.Reason)
+	assert.Equal(t, first, w.at("main"), "nothing is brought back")
+	assert.Equal(t, []string{"merge_failed BASE_REWOUND"}, w.merges())
+}
+
+func TestMergeOfAHeadThatMovesMeanwhile(t *testing.T) {
+	t.Parallel()
+	w := newMerge(t)
+	w.write("octo", "main", "other.txt", "meanwhile\n")
+	before := w.at("main")
+	w.beforePush(func() { w.write("alice", w.head, "late.txt", "not approved\n") })
+	rep := w.command("carol", "/mergexo merge")
+	assert.Equal(t, []string{"merge_failed HEAD_MOVED"}, w.merges(), rep.Reason)
+	assert.Equal(t, before, w.at("main"))
+	assert.Equal(t, "not approved\n", w.file("late.txt"), "nobody's work is lost")
+	assert.Empty(t, w.stages())
+}
+
+func TestMergeOntoAProtectedBase(t *testing.T) {
+	t.Parallel()
+	w := newMerge(t)
+	w.put("/_sandbox/protection", object{"repository": repo.String(), "branch": "main", "push": []string{"octo"}})
+	before, head := w.at("main"), w.tip()
+	rep := w.command("carol", "/mergexo merge")
+	assert.Equal(t, "PROTECTED", rep.BlockedReason, rep.Reason)
+	assert.Equal(t, before, w.at("main"))
+	assert.Equal(t, head, w.tip())
+	assert.Contains(t, w.comments()[len(w.comments())-1]["body"], "strategy=api")
+}
+
+func TestMergeWaitsUntilGitHubShowsTheHead(t *testing.T) {
+	t.Parallel()
+	w := newMerge(t)
+	w.write("octo", "main", "other.txt", "meanwhile\n")
+	w.put("/_sandbox/lag", object{"repository": repo.String(), "heads": 3, "merges": 2})
+	rep := w.command("carol", "/mergexo merge")
+	assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.Equal(t, "merged", w.badge())
+}
+
+func TestMergeThatGitHubNeverShows(t *testing.T) {
+	t.Parallel()
+	w := newMerge(t)
+	w.put("/_sandbox/lag", object{"repository": repo.String(), "merges": 1000})
+	rep := w.command("carol", "/mergexo merge")
+	assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.Equal(t, []string{"done"}, w.merges())
+	assert.Equal(t, "closed", w.badge())
+	assert.Contains(t, w.request(), w.at("main")[:10])
+}
+
+func TestMergeIsTakenBackWhileItWaits(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "", "[merge]\ntests = \"none\"")
+	before := w.at("main")
+	w.command("carol", "/mergexo merge")
+	w.command("carol", "/mergexo merge cancel")
+	assert.Equal(t, []string{"merge_failed CANCELLED"}, w.merges())
+	w.approve("alice")
+	w.handle(w.delivery("pull_request_review"))
+	assert.Equal(t, before, w.at("main"))
+}
+
+func TestMergeOfANewerRequest(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "", "[merge]\ntests = \"none\"")
+	w.command("carol", "/mergexo merge")
+	w.command("carol", "/mergexo merge strategy=squash")
+	assert.Equal(t, []string{"merge_failed SUPERSEDED", "in_approval APPROVAL_MISSING"}, w.merges())
+	w.write("octo", "main", "other.txt", "meanwhile\n")
+	w.approve("alice")
+	rep := w.handle(w.delivery("pull_request_review"))
+	assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.Equal(t, "Greet people (#1)", w.bare("log", "-1", "--format=%s", "main"))
+}
+
+func TestMergeDryRunChangesNothing(t *testing.T) {
+	t.Parallel()
+	w := newMerge(t)
+	w.write("octo", "main", "other.txt", "meanwhile\n")
+	before, head := w.at("main"), w.tip()
+	rep := w.command("carol", "/mergexo merge dry-run")
+	assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.Equal(t, before, w.at("main"))
+	assert.Equal(t, head, w.tip())
+	assert.Empty(t, w.merges())
+	assert.Empty(t, w.stages())
+	w.write("octo", "main", "greeting.txt", "goodbye\n")
+	w.command("carol", "/mergexo merge dry-run")
+	assert.Contains(t, w.comments()[len(w.comments())-1]["body"], "greeting.txt")
+}
+
+func TestMergeAndTurnExcludeEachOther(t *testing.T) {
+	t.Parallel()
+	w := newMerge(t)
+	w.review("alice", "Say it louder.")
+	turn := w.delivery("pull_request_review_comment")
+	var rep model.Report
+	asked := false
+	w.gate.after = func(int) {
+		if len(w.marked("turn", "started")) > 0 && !asked {
+			asked = true
+			w.talk("carol", "/mergexo merge")
+			var err error
+			rep, err = w.engine().Handle(context.Background(), w.delivery("issue_comment"))
+			require.NoError(w.t, err)
+		}
+	}
+	w.handle(turn)
+	require.True(t, asked)
+	assert.Equal(t, model.ResultRetry, rep.Result, rep.Reason)
+	assert.Equal(t, "open", w.badge())
+	assert.NotEmpty(t, w.replies(), "the turn came to its end")
+}
+
+func TestMergeKeepsABranchThatOthersUse(t *testing.T) {
+	t.Parallel()
+	w := newMerge(t)
+	sha := w.api("octo", "POST", w.path("/git/commits"), object{"message": "more", "tree": w.bare("rev-parse", w.head+"^{tree}"), "parents": []any{w.tip()}})["sha"]
+	w.api("octo", "POST", w.path("/git/refs"), object{"ref": "refs/heads/on-top", "sha": sha})
+	w.api("octo", "POST", w.path("/pulls"), object{"title": "On top", "head": "on-top", "base": w.head})
+	rep := w.command("carol", "/mergexo merge")
+	assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.NotEmpty(t, w.at(w.head))
+}
+
+func TestTurnGoesOnAfterAMergeThatFailedHalfWay(t *testing.T) {
+	t.Parallel()
+	w := newMerge(t)
+	w.review("bob", "First of all.")
+	w.handle(w.delivery("pull_request_review_comment")) // the history guard has its baseline
+	w.approve("alice")
+	w.write("octo", "main", "other.txt", "meanwhile\n")
+	pushes := 0
+	w.gate.at = func(_ int, r *http.Request) fate {
+		if strings.HasSuffix(r.URL.Path, "git-receive-pack") {
+			if pushes++; pushes == 3 { // lock, head, base
+				w.put("/_sandbox/protection", object{"repository": repo.String(), "branch": "main", "push": []string{"octo"}})
+			}
+		}
+		return passes
+	}
+	before := w.tip()
+	w.command("carol", "/mergexo merge")
+	require.Equal(t, []string{"merge_failed PROTECTED"}, w.merges())
+	require.NotEqual(t, before, w.tip(), "the head has moved")
+	w.gate.revive()
+	w.review("alice", "Say it louder.")
+	rep := w.handle(w.delivery("pull_request_review_comment"))
+	assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.Empty(t, w.marked("block", ""))
+}
+
+func TestMergesOfTwoPullRequestsRace(t *testing.T) {
+	t.Parallel()
+	for round := range 20 {
+		t.Run(fmt.Sprint(round), func(t *testing.T) {
+			t.Parallel()
+			w := newMerge(t)
+			first, second := w.number, w.second("agent/second", "second.txt")
+			w.approve("alice")
+			w.number, w.head = first, "agent/greet"
+			w.talk("carol", "/mergexo merge")
+			one := w.delivery("issue_comment")
+			w.number = second
+			w.talk("carol", "/mergexo merge")
+			two := w.delivery("issue_comment")
+			began := false
+			w.gate.after = func(n int) {
+				if n == round%10+1 && !began {
+					began = true
+					_, err := w.engine().Handle(context.Background(), two)
+					require.NoError(w.t, err)
+					w.over(w.runs)
+				}
+			}
+			w.handle(one)
+			w.gate.revive()
+			for _, ev := range []model.Event{one, two, one, two} {
+				w.number = ev.Number
+				w.handle(ev)
+			}
+			assert.Equal(t, "hello\nworld\n", w.fileOf("main", "greeting.txt"))
+			assert.Equal(t, "second\n", w.fileOf("main", "second.txt"))
+			for _, w.number = range []int{first, second} {
+				assert.Equal(t, "merged", w.badge())
+				assert.Equal(t, []string{"done"}, w.merges())
+			}
+			assert.Empty(t, w.stages())
+		})
+	}
+}
+
+// second opens a second pull request, which the world is about from then on.
+func (w *world) second(branch, file string) int {
+	w.t.Helper()
+	w.api("octo", "POST", w.path("/git/refs"), object{"ref": "refs/heads/" + branch, "sha": w.at("main")})
+	w.write("octo", branch, file, "second\n")
+	w.head = branch
+	w.number = int(w.api("octo", "POST", w.path("/pulls"), object{"title": "Another", "head": branch, "base": "main"})["number"].(float64))
+	w.later(time.Minute)
+	return w.number
+}

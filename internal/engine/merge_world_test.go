@@ -1,0 +1,106 @@
+package engine_test
+
+import (
+	"context"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// newMerge is a world with a pull request that alice has approved. more are lines of [merge].
+func newMerge(t *testing.T, more ...string) *world {
+	t.Helper()
+	lines := strings.Join(append([]string{"[merge]"}, more...), "\n")
+	if !strings.Contains(lines, "tests =") {
+		lines = strings.Replace(lines, "[merge]", "[merge]\ntests = \"none\"", 1)
+	}
+	w := newWorld(t, "", lines)
+	w.approve("alice")
+	return w
+}
+
+// approve approves the head as it is now.
+func (w *world) approve(login string) { w.t.Helper(); w.opinion(login, "APPROVE") }
+
+func (w *world) opinion(login, event string) int64 {
+	w.t.Helper()
+	w.later(time.Minute)
+	body := object{"event": event, "commit_id": w.tip()}
+	if event != "APPROVE" { // words would be feedback
+		body["body"] = "my opinion"
+	}
+	return w.api(login, "POST", w.pull("/reviews"), body).id()
+}
+
+// command lets somebody give a command, and a process take its event.
+func (w *world) command(login, text string) model.Report {
+	w.t.Helper()
+	w.talk(login, text)
+	return w.handle(w.delivery("issue_comment"))
+}
+
+// at is where a branch is; "" when there is none.
+func (w *world) at(branch string) string {
+	w.t.Helper()
+	status, out := w.send("octo", "GET", w.path("/git/ref/heads/"+branch), nil)
+	if status == 404 {
+		return ""
+	}
+	require.Equal(w.t, 200, status, "%s", out)
+	return w.api("octo", "GET", w.path("/git/ref/heads/"+branch), nil).at("object", "sha").(string)
+}
+
+// badge is how GitHub shows the pull request: open, closed or merged.
+func (w *world) badge() string {
+	w.t.Helper()
+	pull := w.api("octo", "GET", w.pull(""), nil)
+	if pull["merged"].(bool) {
+		return "merged"
+	}
+	return pull["state"].(string)
+}
+
+// merges are the states that the requests to merge are in, oldest first, as "state REASON".
+func (w *world) merges() []string {
+	w.t.Helper()
+	var out []string
+	for _, c := range w.marked("merge", "") {
+		body := strings.TrimSpace(c["body"].(string))
+		last := body[strings.LastIndex(body, "\n")+1:]
+		said := field(last, "state")
+		if why := field(last, "reason"); why != "" {
+			said += " " + why
+		}
+		out = append(out, said)
+	}
+	return out
+}
+
+// field is the value of a field of text in a marker.
+func field(marker, name string) string {
+	_, rest, ok := strings.Cut(marker, fmt.Sprintf("%q:\"", name))
+	if !ok {
+		return ""
+	}
+	value, _, _ := strings.Cut(rest, `"`)
+	return value
+}
+
+// bare is the repository behind GitHub, for git itself.
+func (w *world) bare(args ...string) string {
+	w.t.Helper()
+	dirs, err := filepath.Glob(filepath.Join(w.state, "repositories", "*.git"))
+	require.NoError(w.t, err)
+	require.NotEmpty(w.t, dirs)
+	cmd := exec.CommandContext(context.Background(), "git", append([]string{"--git-dir", dirs[0]}, args...)...)
+	out, err := cmd.CombinedOutput()
+	require.NoError(w.t, err, "git %v: %s", args, out)
+	return strings.TrimSpace(string(out))
+}
