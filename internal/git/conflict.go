@@ -30,7 +30,7 @@ type said struct {
 	text  string
 }
 
-// clash is what git tells of a merge that has conflicts.
+// clash is what git tells of a merge, one with conflicts above all.
 type clash struct {
 	tree   string
 	stages []stage
@@ -40,37 +40,34 @@ type clash struct {
 // combine merges two commits into a tree, in our own git directory. The attributes of files (a merge driver that git has
 // itself, binary) are read below files, which is not changed. A conflict is *ErrConflict of the commit blame.
 func (c *Checkout) combine(ctx context.Context, files, ours, theirs, blame string) (tree string, err error) {
-	tree, found, err := c.mergeTrees(ctx, files, ours, theirs)
+	found, clean, err := c.mergeTrees(ctx, files, ours, theirs)
 	if err != nil {
 		return "", fmt.Errorf("merge %s: %w", blame, err)
 	}
-	if found != nil {
+	if !clean {
 		return "", &ErrConflict{Commit: blame, Tree: found.tree, Paths: found.paths(), found: found}
 	}
-	return tree, nil
+	return found.tree, nil
 }
 
-// mergeTrees asks git for a merge; found is nil when it is clean. Renames are followed as git does for everybody, whatever
-// our own configuration says of comparisons.
-func (c *Checkout) mergeTrees(ctx context.Context, files, ours, theirs string) (tree string, found *clash, err error) {
+// mergeTrees asks git for a merge. Renames are followed as git does for everybody, whatever our own configuration says of
+// comparisons.
+func (c *Checkout) mergeTrees(ctx context.Context, files, ours, theirs string) (found *clash, clean bool, err error) {
 	env := c.env("GIT_DIR="+c.own, "GIT_OBJECT_DIRECTORY="+c.objects, "GIT_WORK_TREE="+files, "GIT_INDEX_FILE="+c.own+"/no-index")
-	args := concat(shield, offline, mergeAsAlways, []string{"merge-tree", "--write-tree", "-z", ours, theirs})
+	args := concat(shield, offline, mergeAsAlways, []string{"merge-tree", "--write-tree", "-z", "--messages", ours, theirs})
 	out, err := c.run(ctx, spec{dir: files, env: env, args: args})
 	if err != nil && exitCode(err) != 1 {
-		return "", nil, err
+		return nil, false, err
 	}
 	part := fields(out)
 	if len(part) == 0 || !isSHA(part[0]) {
-		return "", nil, errors.Join(fmt.Errorf("unexpected answer %q", out), err)
-	}
-	if err == nil {
-		return part[0], nil, nil
+		return nil, false, errors.Join(fmt.Errorf("unexpected answer %q", out), err)
 	}
 	found, ok := parseClash(part)
 	if !ok {
-		return "", nil, fmt.Errorf("unexpected answer %q", out)
+		return nil, false, fmt.Errorf("unexpected answer %q", out)
 	}
-	return "", found, nil
+	return found, err == nil, nil
 }
 
 // mergeAsAlways are git's defaults for a merge.
@@ -79,7 +76,7 @@ var mergeAsAlways = []string{
 	"-c", "merge.renormalize=false",
 }
 
-// parseClash reads the answer of git merge-tree -z to a merge with conflicts
+// parseClash reads the answer of git merge-tree -z to a merge
 // (https://git-scm.com/docs/git-merge-tree#OUTPUT): the tree, what is at each stage, an empty field, the messages.
 func parseClash(part []string) (*clash, bool) {
 	found := &clash{tree: part[0]}

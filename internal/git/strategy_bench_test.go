@@ -58,20 +58,28 @@ func growLarge(r *repo) (base, head string) {
 		fmt.Fprintf(&s, "M 644 inline %s\ndata %d\n%s\n", path, len(text), text)
 	}
 	commit := func(ref string, n int, from string) {
-		fmt.Fprintf(&s, "commit refs/%s\ncommitter Dev <dev@example.com> %d +0200\ndata 1\nc\n%s", ref, 1600000000+n, from)
+		mark := ""
+		if from == "begun" {
+			mark, from = "mark :1\n", ""
+		}
+		fmt.Fprintf(&s, "commit refs/%s\n%scommitter Dev <dev@example.com> %d +0200\ndata 1\nc\n%s", ref, mark, 1600000000+n, from)
 	}
 	commit("base", 0, "")
 	for i := range 50000 {
 		file(i, fmt.Sprintln("file", i))
 	}
 	for k := 1; k < 20000; k++ {
-		commit("base", k, "")
+		mark := ""
+		if k == 19000 {
+			mark = "begun"
+		}
+		commit("base", k, mark)
 		file(k*7919%50000, fmt.Sprintln("changed", k))
 	}
 	for k := range 10 {
 		from := ""
 		if k == 0 {
-			from = "from refs/base~1000\n"
+			from = "from :1\n"
 		}
 		commit("head", 20000+k, from)
 		file(k*4999, "by the branch\n")

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/mergexo/mergexo/internal/model"
@@ -95,7 +96,7 @@ func (g *ground) pickOne(ctx context.Context, p *picker, done *carried, t twig, 
 	var conflict *ErrConflict
 	if errors.As(err, &conflict) {
 		if there, failed := g.landed(ctx, t); failed != nil || !there {
-			return errors.Join(failed, err)
+			return errOr(failed, err)
 		}
 		tree, err = p.tree, nil
 	}
@@ -152,12 +153,12 @@ func (g *ground) pickTree(ctx context.Context, p *picker, t twig, raws map[strin
 	if err != nil {
 		return "", nil, err
 	}
-	tree, found, err := g.c.mergeTrees(ctx, g.files, ours, theirs)
+	found, clean, err := g.merge(ctx, ours, theirs)
 	if err != nil {
 		return "", nil, fmt.Errorf("pick %s: %w", t.sha, err)
 	}
-	if found == nil {
-		return tree, nil, nil
+	if clean {
+		return found.tree, nil, nil
 	}
 	return g.settle(ctx, found, ours, t.sha)
 }
@@ -194,16 +195,14 @@ func isSigned(raw []byte) bool {
 // merged fills in what is told of new commits on top of Base.
 func (g *ground) merged(ctx context.Context, tip, tree string, made map[string]string) (Merged, error) {
 	m := Merged{Tip: tip, Tree: tree, Strategy: g.Strategy}
-	out, err := g.c.ask(ctx, "rev-list", "--count", g.Base+".."+tip)
-	if err != nil {
-		return Merged{}, fmt.Errorf("count commits of %s: %w", tip, err)
-	}
-	if _, err := fmt.Sscan(line(out), &m.Count); err != nil {
-		return Merged{}, fmt.Errorf("count commits of %s: unexpected answer %q", tip, out)
-	}
 	list, err := g.c.recent(ctx, "--max-count="+fmt.Sprint(maxListed), tip, "^"+g.Base)
 	if err != nil {
 		return Merged{}, err
+	}
+	if m.Count = len(list); m.Count == maxListed {
+		if m.Count, err = g.count(ctx, tip); err != nil {
+			return Merged{}, err
+		}
 	}
 	for _, commit := range list {
 		m.Commits = append(m.Commits, model.Moved{Commit: commit, Was: made[commit.SHA]})
@@ -214,6 +213,18 @@ func (g *ground) merged(ctx context.Context, tip, tree string, made map[string]s
 	m.MergeCommits = len(g.merges())
 	m.Notes, err = g.notes(ctx, tip)
 	return m, err
+}
+
+// count is how many commits are new on top of Base.
+func (g *ground) count(ctx context.Context, tip string) (n int, err error) {
+	out, err := g.c.ask(ctx, "rev-list", "--count", g.Base+".."+tip)
+	if err == nil {
+		n, err = strconv.Atoi(line(out))
+	}
+	if err != nil {
+		return 0, fmt.Errorf("count commits of %s: %w", tip, err)
+	}
+	return n, nil
 }
 
 // recent lists commits that git log finds, oldest first.

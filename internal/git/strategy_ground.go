@@ -1,14 +1,10 @@
 package git
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
-	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -17,7 +13,8 @@ import (
 type ground struct {
 	Merge
 	c                  *Checkout
-	files              string // a directory with nothing but the .gitattributes that Base has
+	files              string          // a directory with nothing but the .gitattributes that Base has
+	looked             map[string]bool // the directories of Base whose .gitattributes are there, if there are any
 	baseTree, headTree string
 	fork               []string // the best merge bases
 	own                []twig   // the branch's own commits, parents before children
@@ -189,83 +186,4 @@ func (g *ground) merges() []twig {
 		}
 	}
 	return list
-}
-
-// attributes writes the .gitattributes of Base that can matter to a file that did change: git merge reads them from a
-// working tree, and ours has nothing to do with Base. They decide about merge drivers that git has itself and about what
-// is binary; programs that they name are not configured here and do not run.
-func (g *ground) attributes(ctx context.Context) error {
-	dir, err := os.MkdirTemp(g.c.opt.Temp, "mergexo-attributes-")
-	if err != nil {
-		return fmt.Errorf("make directory for attributes: %w", err)
-	}
-	g.files = dir
-	names, err := g.where(ctx)
-	if err != nil {
-		return err
-	}
-	var ask bytes.Buffer
-	for _, name := range names {
-		ask.WriteString(g.Base + ":" + name + "\x00")
-	}
-	out, err := g.c.tell(ctx, ask.Bytes(), "cat-file", "-z", "--batch-check=%(objectname) %(objecttype)")
-	if err != nil {
-		return fmt.Errorf("look for attributes: %w", err)
-	}
-	// A name that is not there is repeated with whatever is in it, a newline as well, so each is looked up by its start.
-	var ids, at []string
-	rest := string(out)
-	for _, name := range names {
-		if missing := g.Base + ":" + name + " missing\n"; strings.HasPrefix(rest, missing) {
-			rest = rest[len(missing):]
-			continue
-		}
-		row, after, _ := strings.Cut(rest, "\n")
-		rest = after
-		if id, ok := strings.CutSuffix(row, " blob"); ok && isSHA(id) && filepath.IsLocal(name) {
-			ids, at = append(ids, id), append(at, name)
-		}
-	}
-	return g.writeAttributes(ctx, ids, at)
-}
-
-func (g *ground) writeAttributes(ctx context.Context, ids, names []string) error {
-	i := 0
-	err := g.c.contents(ctx, ids, func(_ string, content io.Reader) error {
-		text, err := io.ReadAll(content)
-		file := filepath.Join(g.files, filepath.FromSlash(names[i]))
-		i++
-		return errors.Join(err, os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, text, 0o600))
-	})
-	if err != nil {
-		return fmt.Errorf("read attributes of %s: %w", g.Base, err)
-	}
-	return nil
-}
-
-// where lists the paths at which attributes may stand for what the branch changed, and for what the base has added, where
-// a file that it renamed may be.
-func (g *ground) where(ctx context.Context) ([]string, error) {
-	fork := g.start()
-	dirs := map[string]bool{".": true}
-	for _, side := range []struct{ tip, filter string }{{g.Head, "ACDMRT"}, {g.Base, "A"}} {
-		if side.tip == fork {
-			continue
-		}
-		out, err := g.c.ask(ctx, "diff-tree", "-r", "-z", "--name-only", "--no-renames", "--diff-filter="+side.filter, fork, side.tip)
-		if err != nil {
-			return nil, fmt.Errorf("list changed files: %w", err)
-		}
-		for _, file := range fields(out) {
-			for dir := path.Dir(file); !dirs[dir]; dir = path.Dir(dir) {
-				dirs[dir] = true
-			}
-		}
-	}
-	var names []string
-	for dir := range dirs {
-		names = append(names, path.Join(dir, ".gitattributes"))
-	}
-	slices.Sort(names)
-	return names, nil
 }

@@ -107,15 +107,24 @@ func TestRandomHistoriesLandAsGitMergesThem(t *testing.T) {
 			}
 			clean++
 			for _, strategy := range treeStrategies {
-				made := r.must(git.Merge{Strategy: strategy, Base: base, Head: head})
+				m := git.Merge{Strategy: strategy, Base: base, Head: head}
+				made, err := r.c.Build(ctx, m)
+				require.NoError(t, err, "seed %d, %s", seed, strategy)
+				if seed%4 == 0 {
+					require.NoError(t, r.c.Verify(ctx, m, made), "seed %d, %s", seed, strategy)
+				}
 				require.Equal(t, r.tree(want), made.Tree, "seed %d, %s", seed, strategy)
 				if made.Strategy == git.SquashReapply {
 					fell++
 				}
+				was, now := []string{"log", "--no-walk=unsorted", "--format=%an %ae %ad %B"}, []string{"log", "--no-walk=unsorted", "--format=%an %ae %ad %B"}
 				for _, moved := range made.Commits {
 					if moved.Was != "" {
-						require.Equal(t, r.git("log", "-1", "--format=%an %ae %ad %B", moved.Was), r.git("log", "-1", "--format=%an %ae %ad %B", moved.SHA))
+						was, now = append(was, moved.Was), append(now, moved.SHA)
 					}
+				}
+				if len(was) > 3 {
+					require.Equal(t, r.git(was...), r.git(now...), "seed %d, %s", seed, strategy)
 				}
 			}
 		}

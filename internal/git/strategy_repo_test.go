@@ -31,16 +31,21 @@ func eachGit(t *testing.T, test func(t *testing.T, path string)) {
 // repo is a workspace whose commits are made without its files, and a checkout on it. Whatever is built in it must leave
 // it as it is.
 type repo struct {
-	t    testing.TB
-	dir  string
-	path string
-	c    *git.Checkout
-	n    int
+	t       testing.TB
+	dir     string
+	path    string
+	home    string
+	program string
+	c       *git.Checkout
+	n       int
 }
 
 func newRepo(t testing.TB, path string) *repo {
 	t.Helper()
-	r := &repo{t: t, dir: filepath.Join(t.TempDir(), "widgets"), path: path}
+	r := &repo{t: t, dir: filepath.Join(t.TempDir(), "widgets"), path: path, home: t.TempDir(), program: "git"}
+	if other := filepath.Join(filepath.SplitList(path)[0], "git"); path != gitPath() {
+		r.program = other
+	}
 	require.NoError(t, os.Mkdir(r.dir, 0o755))
 	r.git("init", "-q", "--initial-branch=main", ".")
 	r.git("remote", "add", "origin", "https://git.example/octo/widgets")
@@ -68,19 +73,15 @@ func (r *repo) git(args ...string) string {
 }
 
 func (r *repo) run(dir, stdin string, args ...string) (string, error) {
-	program, err := exec.LookPath(filepath.Join(strings.Split(r.path, ":")[0], "git"))
-	if err != nil {
-		program = "git"
-	}
-	cmd := exec.Command(program, args...)
+	cmd := exec.Command(r.program, args...)
 	cmd.Dir, cmd.Stdin = dir, strings.NewReader(stdin)
 	cmd.Env = []string{
-		"PATH=" + r.path, "HOME=" + r.t.TempDir(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1", "GIT_MERGE_AUTOEDIT=no", "LC_ALL=C",
+		"PATH=" + r.path, "HOME=" + r.home, "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1", "GIT_MERGE_AUTOEDIT=no", "LC_ALL=C",
 		"GIT_AUTHOR_NAME=Dev", "GIT_AUTHOR_EMAIL=dev@example.com", "GIT_COMMITTER_NAME=Dev", "GIT_COMMITTER_EMAIL=dev@example.com",
 	}
 	var out, failed bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &failed
-	if err = cmd.Run(); err != nil {
+	if err := cmd.Run(); err != nil {
 		return out.String() + failed.String(), err
 	}
 	return out.String(), nil

@@ -54,13 +54,15 @@ func (c *Checkout) Revert(ctx context.Context, from, to, onto, title, body strin
 	if err != nil {
 		return Merged{}, err
 	}
-	tree, err := c.combine(ctx, g.files, ours, theirs, to)
-	if conflict, ok := err.(*ErrConflict); ok {
-		return Merged{}, errOr(c.describe(ctx, conflict, "now", "before"), conflict)
-	}
+	found, clean, err := g.merge(ctx, ours, theirs)
 	if err != nil {
 		return Merged{}, fmt.Errorf("revert %s..%s: %w", from, to, err)
 	}
+	if !clean {
+		conflict := &ErrConflict{Commit: to, Tree: found.tree, Paths: found.paths(), found: found}
+		return Merged{}, errOr(c.describe(ctx, conflict, "now", "before"), conflict)
+	}
+	tree := found.tree
 	if tree == g.baseTree {
 		return Merged{}, &ErrEmpty{}
 	}
@@ -133,8 +135,8 @@ func (c *Checkout) landedFrom(ctx context.Context, starts []string, mergeCommit,
 		if err != nil {
 			return "", "", fmt.Errorf("read tree of %s: %w", mergeCommit, err)
 		}
-		tree, found, err := c.mergeTrees(ctx, c.own, start, head)
-		if err == nil && found == nil && tree == strings.TrimSpace(string(out)) && len(sums[0]) > 0 {
+		found, clean, err := c.mergeTrees(ctx, c.own, start, head)
+		if err == nil && clean && found.tree == strings.TrimSpace(string(out)) && len(sums[0]) > 0 {
 			return start, mergeCommit, nil
 		}
 	}

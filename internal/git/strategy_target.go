@@ -2,6 +2,7 @@ package git
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -33,12 +34,12 @@ func (g *ground) aimAt(ctx context.Context) (string, []string, error) {
 	case g.fork[0] == g.Base:
 		return g.headTree, nil, nil
 	}
-	tree, found, err := g.c.mergeTrees(ctx, g.files, ours, g.Head)
+	found, clean, err := g.merge(ctx, ours, g.Head)
 	if err != nil {
 		return "", nil, fmt.Errorf("merge %s: %w", g.Head, err)
 	}
-	if found == nil {
-		return tree, nil, nil
+	if clean {
+		return found.tree, nil, nil
 	}
 	tree, won, err := g.settle(ctx, found, g.Base, g.Head)
 	if err != nil {
@@ -49,7 +50,8 @@ func (g *ground) aimAt(ctx context.Context) (string, []string, error) {
 
 // explain fills in what people need to see of a conflict; other errors stay as they are.
 func (g *ground) explain(ctx context.Context, err error) error {
-	if conflict, ok := err.(*ErrConflict); ok {
+	var conflict *ErrConflict
+	if errors.As(err, &conflict) {
 		if failed := g.c.describe(ctx, conflict, "base", "branch"); failed != nil {
 			return failed
 		}

@@ -54,6 +54,10 @@ var likeGit = map[string]func(r *repo) (base, head string){
 		a := r.commit("a", texts("CHANGES", "0\n", "deep/er/LIST", "0\n", ".gitattributes", "CHANGES merge=union\n", "deep/.gitattributes", "er/LIST merge=union\n"))
 		return r.commit("base", texts("CHANGES", "0\nours\n", "deep/er/LIST", "0\nours\n"), a), r.commit("head", texts("CHANGES", "0\ntheirs\n", "deep/er/LIST", "0\ntheirs\n"), a)
 	},
+	"the base's own way to merge a file that it moved": func(r *repo) (string, string) {
+		a := r.commit("a", texts("old/LIST", numbers(20), "old/keep", "k\n", "new/.gitattributes", "LIST merge=union\n"))
+		return r.commit("base", texts("old/LIST", "", "new/LIST", numbers(20)+"ours\n"), a), r.commit("head", texts("old/LIST", numbers(20)+"theirs\n"), a)
+	},
 	"criss-cross": func(r *repo) (string, string) {
 		a := r.commit("a", texts("f", numbers(20), "g", "g\n"))
 		b1, h1 := r.commit("b1", texts("f", numbers(20, "1", "b1")), a), r.commit("h1", texts("f", numbers(20, "10", "h1")), a)

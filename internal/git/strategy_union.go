@@ -30,12 +30,12 @@ func (g *ground) unionTree(ctx context.Context) (tree string, won []string, err 
 	if err != nil {
 		return "", nil, err
 	}
-	tree, found, err := g.c.mergeTrees(ctx, g.files, g.Base, g.Head)
+	found, clean, err := g.merge(ctx, g.Base, g.Head)
 	if err != nil {
 		return "", nil, fmt.Errorf("merge %s: %w", g.Head, err)
 	}
-	if found != nil {
-		tree = found.tree
+	tree = found.tree
+	if !clean {
 		if rest := found.without(files); len(rest.stages) > 0 || len(rest.conflicts()) > 0 {
 			if tree, won, err = g.settle(ctx, rest, g.Base, g.Head); err != nil {
 				return "", nil, g.explain(ctx, err)

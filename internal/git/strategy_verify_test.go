@@ -95,6 +95,7 @@ func TestSameChange(t *testing.T) {
 		} {
 			assert.False(t, same(r.commit(name, other, r.commit("all", on, b))), name)
 		}
+		on["z"] = edit{"100644", "z\n"}
 		merged := r.commit("Merge branch 'main'", on, head, b)
 		ok, err := r.c.SameChange(ctx, a, head, b, merged)
 		require.NoError(t, err)

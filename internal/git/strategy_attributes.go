@@ -1,0 +1,106 @@
+package git
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// attributes makes a directory for the .gitattributes of Base that matter: git merge reads them from a working tree, and
+// ours has nothing to do with Base. They decide about merge drivers that git has itself and about what is binary; programs
+// that they name are not configured here and do not run.
+func (g *ground) attributes(ctx context.Context) error {
+	dir, err := os.MkdirTemp(g.c.opt.Temp, "mergexo-attributes-")
+	if err != nil {
+		return fmt.Errorf("make directory for attributes: %w", err)
+	}
+	g.files, g.looked = dir, map[string]bool{}
+	changed := []string{".gitattributes"}
+	if fork := g.start(); fork != g.Head {
+		out, err := g.c.ask(ctx, "diff-tree", "-r", "-z", "--name-only", "--no-renames", fork, g.Head)
+		if err != nil {
+			return fmt.Errorf("list changed files: %w", err)
+		}
+		changed = append(changed, fields(out)...)
+	}
+	_, err = g.look(ctx, changed)
+	return err
+}
+
+// merge asks git for a merge. Where it merged contents in a directory that the branch has not changed, since the base has
+// renamed something, it is asked again with the attributes that stand there.
+func (g *ground) merge(ctx context.Context, ours, theirs string) (found *clash, clean bool, err error) {
+	for {
+		if found, clean, err = g.c.mergeTrees(ctx, g.files, ours, theirs); err != nil {
+			return nil, false, err
+		}
+		var paths []string
+		for _, s := range found.said {
+			paths = append(paths, s.paths...)
+		}
+		if more, err := g.look(ctx, paths); err != nil || !more {
+			return found, clean, err
+		}
+	}
+}
+
+// look writes the attributes that may stand for these paths, and tells whether there were any that were not there yet.
+func (g *ground) look(ctx context.Context, paths []string) (bool, error) {
+	var names []string
+	for _, file := range paths {
+		for dir := path.Dir(file); !g.looked[dir]; dir = path.Dir(dir) {
+			g.looked[dir] = true
+			if name := path.Join(dir, ".gitattributes"); filepath.IsLocal(name) {
+				names = append(names, name)
+			}
+		}
+	}
+	if len(names) == 0 {
+		return false, nil
+	}
+	slices.Sort(names)
+	var ask bytes.Buffer
+	for _, name := range names {
+		ask.WriteString(g.Base + ":" + name + "\x00")
+	}
+	out, err := g.c.tell(ctx, ask.Bytes(), "cat-file", "-z", "--batch-check=%(objectname) %(objecttype)")
+	if err != nil {
+		return false, fmt.Errorf("look for attributes: %w", err)
+	}
+	// A name that is not there is repeated with whatever is in it, a newline as well, so each is looked up by its start.
+	var ids, at []string
+	rest := string(out)
+	for _, name := range names {
+		if missing := g.Base + ":" + name + " missing\n"; strings.HasPrefix(rest, missing) {
+			rest = rest[len(missing):]
+			continue
+		}
+		row, after, _ := strings.Cut(rest, "\n")
+		rest = after
+		if id, ok := strings.CutSuffix(row, " blob"); ok && isSHA(id) {
+			ids, at = append(ids, id), append(at, name)
+		}
+	}
+	return len(ids) > 0, g.writeAttributes(ctx, ids, at)
+}
+
+func (g *ground) writeAttributes(ctx context.Context, ids, names []string) error {
+	i := 0
+	err := g.c.contents(ctx, ids, func(_ string, content io.Reader) error {
+		text, err := io.ReadAll(content)
+		file := filepath.Join(g.files, filepath.FromSlash(names[i]))
+		i++
+		return errors.Join(err, os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, text, 0o600))
+	})
+	if err != nil {
+		return fmt.Errorf("read attributes of %s: %w", g.Base, err)
+	}
+	return nil
+}
