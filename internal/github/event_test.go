@@ -195,6 +195,11 @@ func TestWhatMayBeMissing(t *testing.T) {
 	require.NoError(t, err)
 	assert.Zero(t, e.Number)
 
+	e, err = ParseEvent("pull_request_review", edit(t, "pull_request_review", "dismissed", "action"))
+	require.NoError(t, err)
+	assert.Equal(t, "dismissed", e.Action)
+	assert.Equal(t, 2, e.Number)
+
 	e, err = ParseEvent("check_suite", edit(t, "check_suite", []any{map[string]any{"number": 9}, map[string]any{"number": 4}}, "check_suite", "pull_requests"))
 	require.NoError(t, err)
 	assert.Equal(t, []int{9, 4}, e.Numbers, "a commit can be the head of several pull requests")

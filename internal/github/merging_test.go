@@ -138,10 +138,14 @@ func TestPullsOfCommits(t *testing.T) {
 	next := w.tip("next")
 	open := w.as("octo", "POST", "pulls", map[string]any{"title": "Next", "head": "next", "base": "main"})
 	unknown := "0123456789012345678901234567890123456789"
-	asked := []string{head, landed, next, main, unknown}
+	w.as("octo", "POST", "git/refs", map[string]any{"ref": "refs/heads/dropped", "sha": landed})
+	w.put("dropped", "d.txt", "no\n")
+	dropped := w.as("octo", "POST", "pulls", map[string]any{"title": "Dropped", "head": "dropped", "base": "main"})
+	require.NoError(t, c.ClosePull(t.Context(), widgets, int(dropped["number"].(float64))))
+	asked := []string{head, landed, next, main, w.tip("dropped"), unknown}
 	of, err := c.PullsOf(t.Context(), widgets, asked)
 	require.NoError(t, err)
-	assert.Equal(t, "0 REST, 1 GraphQL", calls(c))
+	assert.Equal(t, "1 REST, 1 GraphQL", calls(c))
 	numbers := map[string][]int{}
 	for sha, pulls := range of {
 		for _, p := range pulls {
@@ -157,7 +161,7 @@ func TestPullsOfCommits(t *testing.T) {
 	}
 	_, err = c.PullsOf(t.Context(), widgets, many)
 	require.NoError(t, err)
-	assert.Equal(t, "0 REST, 3 GraphQL", calls(c))
+	assert.Equal(t, "1 REST, 3 GraphQL", calls(c))
 	_, err = c.PullsOf(t.Context(), model.Repo{Owner: "octo", Name: "nope"}, []string{head})
 	failure(t, err, NotFound)
 

@@ -88,17 +88,26 @@ func commitPulls(q *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	return paginate(q, q.s.pullsWith(q.repo, sha), q.s.simplePullJSON), nil
+}
+
+// pullsWith are the merged pull requests that have a commit among theirs, or were merged as it, and, where the default branch
+// does not have it, the open ones: https://docs.github.com/en/rest/commits/commits#list-pull-requests-associated-with-a-commit
+func (s *Server) pullsWith(r *Repository, sha string) []*Issue {
 	var found []*Issue
-	for _, n := range q.repo.numbers() {
-		i := q.repo.Issues[n]
-		if i.Pull == nil {
+	tip := s.branchSHA(r, r.DefaultBranch)
+	landed := tip != "" && s.isAncestor(r, sha, tip)
+	for _, n := range r.numbers() {
+		i := r.Issues[n]
+		if i.Pull == nil || !i.Pull.merged() && (landed || i.State != "open") {
 			continue
 		}
-		if shas, err := q.s.pullCommits(i); err == nil && slices.Contains(shas, sha) || i.Pull.MergeCommitSHA == sha {
+		shas, err := s.pullCommits(i) // what git cannot tell any more is not associated
+		if err == nil && slices.Contains(shas, sha) || i.Pull.MergeCommitSHA == sha {
 			found = append(found, i)
 		}
 	}
-	return paginate(q, found, q.s.simplePullJSON), nil
+	return found
 }
 
 // compareCommits is https://docs.github.com/en/rest/commits/commits#compare-two-commits; ends may be "owner:branch" of a fork.

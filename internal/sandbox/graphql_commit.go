@@ -206,24 +206,10 @@ func (c *gqlCommit) History(args struct {
 	return c.commits(strings.Fields(out), args.pageArgs)
 }
 
-// AssociatedPullRequests are those that have the commit among theirs, or were merged as it.
+// AssociatedPullRequests are those that the commit came with.
 func (c *gqlCommit) AssociatedPullRequests(args struct {
 	pageArgs
 	OrderBy order
 }) (*connection[gqlPull], error) {
-	var found []*Issue
-	for _, n := range c.r.numbers() {
-		i := c.r.Issues[n]
-		if i.Pull == nil {
-			continue
-		}
-		shas, _ := c.s.pullCommits(i) // what git cannot tell any more is not associated
-		for _, sha := range append(shas, i.Pull.MergeCommitSHA) {
-			if sha == c.oid {
-				found = append(found, i)
-				break
-			}
-		}
-	}
-	return pageOf(args.pageArgs, listing[*Issue, gqlPull]{items: found, key: args.OrderBy.issueKey, desc: args.OrderBy.desc(), wrap: c.pull})
+	return pageOf(args.pageArgs, listing[*Issue, gqlPull]{items: c.s.pullsWith(c.r, c.oid), key: args.OrderBy.issueKey, desc: args.OrderBy.desc(), wrap: c.pull})
 }

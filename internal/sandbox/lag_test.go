@@ -51,6 +51,7 @@ func TestAHeadIsShownLate(t *testing.T) {
 	_, head := w.graphed(n)
 	require.Equal(t, was, head, "the third reading, by whatever API")
 	w.as("octo", "PUT", pullPath(n)+"/merge", obj{"sha": now}).want(409)
+	w.as("octo", "PUT", pullPath(n)+"/merge", obj{"sha": was}).want(409)
 	_, head = w.graphed(n)
 	require.Equal(t, now, head)
 	require.Contains(t, w.delivered(0), "pull_request.synchronize")

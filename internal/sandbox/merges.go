@@ -43,7 +43,7 @@ func mergePull(q *request) (any, error) {
 	switch {
 	case i.State != "open":
 		return nil, refuse("Pull Request is not mergeable")
-	case in.SHA != "" && in.SHA != head:
+	case in.SHA != "" && in.SHA != head, i.Pull.NewHead != nil: // the branch is elsewhere already
 		return nil, &failure{status: http.StatusConflict, message: "Head branch was modified. Review and try the merge again."}
 	case i.Pull.Draft:
 		return nil, refuse("Pull Request is still a draft")
