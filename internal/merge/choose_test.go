@@ -68,6 +68,21 @@ func TestHowAPullRequestIsMerged(t *testing.T) {
 	}
 }
 
+func TestWhatIsOffIsToBeHadFromElsewhere(t *testing.T) {
+	t.Parallel()
+	off := merge.Rule{Branch: "agent/*", Strategy: "squash"}
+	for name, p := range map[string]merge.Policy{
+		"the default":  {Strategy: "squash", Rules: []merge.Rule{off}},
+		"another rule": {Strategy: "rebase", Rules: []merge.Rule{off, {Branch: "agent/**", Strategy: "squash", Enabled: true}}},
+	} {
+		way, err := merge.Choose(p, pull(), model.MergeFacts{}, "squash")
+		require.NoError(t, err, name)
+		assert.Equal(t, "squash", way.Strategy, name)
+	}
+	_, err := merge.Choose(merge.Policy{Strategy: "rebase", Rules: []merge.Rule{off}}, pull(), model.MergeFacts{}, "squash")
+	require.ErrorContains(t, err, "switched off")
+}
+
 func TestTheFirstRuleThatMatchesWins(t *testing.T) {
 	t.Parallel()
 	p := pull()

@@ -182,6 +182,9 @@ func aloneGate(c Case) finding {
 
 func attemptsGate(c Case) finding {
 	n := Attempts(c.State, c.Snapshot.Pull.HeadSHA, c.Facts.BaseSHA)
+	if c.Begun {
+		n = max(0, n-1)
+	}
 	met := n < c.Policy.Attempts
 	return find(GateAttempts, model.CodeAttempts, met, "%d of %d attempts made on this head and this tip of branch %q%s", n, c.Policy.Attempts, c.Snapshot.Pull.BaseRef,
 		either(met, "", "; another one can be made once either has moved"))

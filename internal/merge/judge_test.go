@@ -101,6 +101,9 @@ var stories = map[string]struct {
 	"an older one has not died": {func(c *merge.Case) {
 		c.State.Merges = append(c.State.Merges, request(model.MergeMarker{Command: "other", State: model.MergeRunning, Expires: noon.Add(time.Second)}), request(model.MergeMarker{Command: "k", State: model.MergeWaiting}))
 	}, merge.GateAlone, model.CodeBusy, false, "under way"},
+	"the newest has died": {func(c *merge.Case) {
+		c.State.Merges = append(c.State.Merges, request(model.MergeMarker{Command: "other", By: "oskar", State: model.MergeRunning, Expires: noon}))
+	}, merge.GateAlone, model.CodeBusy, false, "asked for by oskar"},
 	"no attempt is left": {func(c *merge.Case) {
 		c.State.Merges = append(c.State.Merges, request(model.MergeMarker{Command: "other", State: model.MergeFailed, Head: b, BaseSHA: a, Attempt: 3}))
 	}, merge.GateAttempts, model.CodeAttempts, false, "3 of 3 attempts"},
@@ -174,6 +177,10 @@ var stories = map[string]struct {
 	"a check of the right App":  {func(c *merge.Case) { c.Policy.RequiredChecks = []string{"ci@github-actions"} }, "", "", false, ""},
 	"a second source fails": {func(c *merge.Case) {
 		c.Facts.Checks = append(c.Facts.Checks, model.Check{Name: "ci", State: model.CheckFailed})
+	}, merge.GateChecks, model.CodeChecksFailed, true, "failed: ci"},
+	"a second source failed before": {func(c *merge.Case) {
+		c.Facts.Checks[0].At = noon
+		c.Facts.Checks = append(c.Facts.Checks, model.Check{Name: "ci", State: model.CheckFailed, At: noon.Add(-time.Minute)})
 	}, merge.GateChecks, model.CodeChecksFailed, true, "failed: ci"},
 	"an older run failed": {func(c *merge.Case) {
 		c.Facts.Checks[0].At = noon

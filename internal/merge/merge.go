@@ -37,6 +37,8 @@ type Case struct {
 	SHA string
 	// Unchanged tells of older approved heads whether their change is the same as the head's: those that Stale names.
 	Unchanged map[string]bool
+	// Begun says that the newest attempt is this one.
+	Begun bool
 	// Busy is the claim of a turn that is at work; nil for none.
 	Busy *model.Said[model.TurnMarker]
 }

@@ -142,6 +142,8 @@ func TestWhatPeopleReadOfAFailure(t *testing.T) {
 	at.HeadSHA = d
 	again := with(func(m *model.MergeMarker) { m.Was, m.Tip, m.Attempt = []string{d}, e, 3 })
 	golden(t, "failure_tests.md", merge.FailText(at, again, merge.Failure{Code: model.CodeTests, Tests: &broken, Notes: []string{"Nothing else was tried."}}))
+	at.HeadSHA, again.Tip = b, b
+	assert.Contains(t, merge.FailText(at, again, merge.Failure{Code: model.CodeBaseMoved}), "Neither `main` nor the branch was changed.", "a tip that is the head itself moved nothing")
 	golden(t, "failure_landed.md", merge.FailText(pull(), asked(), merge.Failure{Code: model.CodeMember, Landed: e, Detail: "octo/client#4 was pushed to"}))
 	assert.Equal(t, "pull request 7 is not merged (PUSH_REJECTED): a  b", merge.ShortLine(7, model.CodeRejected, "a\x1b b\nc"))
 }
@@ -173,4 +175,12 @@ func TestTextsAreBounded(t *testing.T) {
 	done := merge.DoneText(pull(), with(func(m *model.MergeMarker) { m.Landed = d }), merge.Landing{Commits: list, Tests: passed})
 	assert.Less(t, len(done), 10_000)
 	assert.Contains(t, done, "- 1970 older commits")
+
+	var undone []model.Commit
+	for range 1000 {
+		undone = append(undone, model.Commit{SHA: d, Subject: strings.Repeat("x", 72)})
+	}
+	body := merge.RevertBody(pull(), merge.Undo{Base: "main", Landed: d, Commits: undone, More: 5})
+	assert.Less(t, len(body), 10_000)
+	assert.Contains(t, body, "- 975 older commits")
 }
