@@ -107,6 +107,14 @@ var stories = map[string]struct {
 	"no attempt is left": {func(c *merge.Case) {
 		c.State.Merges = append(c.State.Merges, request(model.MergeMarker{Command: "other", State: model.MergeFailed, Head: b, BaseSHA: a, Attempt: 3}))
 	}, merge.GateAttempts, model.CodeAttempts, false, "3 of 3 attempts"},
+	"the last attempt is this one": {func(c *merge.Case) {
+		c.State.Merges = append(c.State.Merges, request(model.MergeMarker{Command: "k", State: model.MergeRunning, Head: b, BaseSHA: a, Attempt: 3}))
+		c.Begun = true
+	}, "", "", false, ""},
+	"one more than the last": {func(c *merge.Case) {
+		c.State.Merges = append(c.State.Merges, request(model.MergeMarker{Command: "k", State: model.MergeRunning, Head: b, BaseSHA: a, Attempt: 4}))
+		c.Begun = true
+	}, merge.GateAttempts, model.CodeAttempts, false, "attempts made"},
 	"attempts on another base": {func(cs *merge.Case) {
 		cs.State.Merges = append(cs.State.Merges, request(model.MergeMarker{Command: "other", State: model.MergeFailed, Head: b, BaseSHA: c, Attempt: 3}))
 	}, "", "", false, ""},
