@@ -9,8 +9,8 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// part is said where GitHub gave only some of the reviews or checks: what is missing may be what counts.
-const part = "GitHub gave only a part of the %s, so that nobody knows what the others say"
+// partly is said where GitHub gave only some of the reviews or checks: what is missing may be what counts.
+const partly = "GitHub gave only a part of the %s, so that nobody knows what the others say"
 
 // lacks says that something counts for a gate that GitHub did not give. Where the facts do not tell what that is, it may be
 // anything.
@@ -105,7 +105,7 @@ func approvedGate(c Case) finding {
 	case n == 0:
 		return find(GateApproved, model.CodeApproval, true, "%s", "no approval is needed"+names("; approved by ", who))
 	case lacks(c.Facts, "reviews"):
-		return find(GateApproved, model.CodeApproval, false, part, "reviews")
+		return find(GateApproved, model.CodeApproval, false, partly, "reviews")
 	case len(now) >= n:
 		return find(GateApproved, model.CodeApproval, true, "%s%s", count, names(" of "+head+" by ", who))
 	case len(old) == 0:
@@ -129,7 +129,7 @@ func changesGate(c Case) finding {
 	case len(who) > 0:
 		return find(GateChanges, model.CodeChanges, false, "changes are requested by %s", names("", who))
 	case lacks(c.Facts, "reviews"):
-		return find(GateChanges, model.CodeChanges, false, part, "reviews")
+		return find(GateChanges, model.CodeChanges, false, partly, "reviews")
 	}
 	return find(GateChanges, model.CodeChanges, true, "nobody who may write requests changes")
 }

@@ -176,13 +176,43 @@ var stories = map[string]struct {
 	}, merge.GateChecks, model.CodeChecks, true, "only a part of the checks"},
 	"something else is missing": {func(c *merge.Case) { c.Facts.Partial, c.Facts.Missing = true, []string{"rule", "users"} }, "", "", false, ""},
 	"checks of another head":    {func(cs *merge.Case) { cs.Facts.HeadSHA = c }, merge.GateChecks, model.CodeChecks, true, "GitHub tells the checks of cccccccccc, and the head is bbbbbbbbbb"},
-	"no check has reported":     {func(c *merge.Case) { c.Facts.Checks = nil }, merge.GateChecks, model.CodeChecks, true, "pending: ci (nothing has reported it yet)"},
-	"no check is wanted":        {func(c *merge.Case) { c.Facts.Checks, c.Policy.RequiredChecks = nil, nil }, "", "", false, ""},
-	"a check is pending":        {func(c *merge.Case) { c.Facts.Checks[0].State = model.CheckPending }, merge.GateChecks, model.CodeChecks, true, "pending: ci (https://github.com/octo/widgets/runs/1)"},
-	"a check failed":            {func(c *merge.Case) { c.Facts.Checks[0].State = model.CheckFailed }, merge.GateChecks, model.CodeChecksFailed, true, "failed: ci (https"},
-	"a state nobody knows":      {func(c *merge.Case) { c.Facts.Checks[0].State = "" }, merge.GateChecks, model.CodeChecksFailed, true, "failed: ci"},
-	"a check of the wrong App":  {func(c *merge.Case) { c.Policy.RequiredChecks = []string{"ci@circleci"} }, merge.GateChecks, model.CodeChecks, true, "ci (of circleci) (nothing has reported it yet)"},
-	"a check of the right App":  {func(c *merge.Case) { c.Policy.RequiredChecks = []string{"ci@github-actions"} }, "", "", false, ""},
+	"no check has reported on our own tip": {func(cs *merge.Case) {
+		cs.Request.Head, cs.Request.Tip, cs.Facts.Checks = c, b, nil
+		cs.Facts.Reviews[0].SHA = c
+	}, "", "", false, ""},
+	"a check failed on our own tip": {func(cs *merge.Case) {
+		cs.Request.Head, cs.Request.Tip = c, b
+		cs.Facts.Reviews[0].SHA, cs.Facts.Checks[0].State = c, model.CheckFailed
+	}, merge.GateChecks, model.CodeChecksFailed, true, "failed: ci"},
+	"not all checks of our own tip": {func(cs *merge.Case) {
+		cs.Request.Head, cs.Request.Tip, cs.Facts.Checks = c, b, nil
+		cs.Facts.Reviews[0].SHA, cs.Facts.Partial, cs.Facts.Missing = c, true, []string{"checks"}
+	}, merge.GateChecks, model.CodeChecks, true, "pending: ci"},
+	"GitHub is ahead of what was read": {func(cs *merge.Case) {
+		cs.Request.Tip, cs.Facts.HeadSHA, cs.Facts.Checks = d, d, nil
+	}, "", "", false, ""},
+	"GitHub lags behind our own tip": {func(cs *merge.Case) {
+		cs.Request.Head, cs.Request.Tip, cs.Facts.HeadSHA = c, b, c
+		cs.Facts.Reviews[0].SHA = c
+	}, "", "", false, ""},
+	"GitHub lags, and a check is run again": {func(cs *merge.Case) {
+		cs.Request.Head, cs.Request.Tip, cs.Facts.HeadSHA = c, b, c
+		cs.Facts.Reviews[0].SHA, cs.Facts.Checks[0].State = c, model.CheckPending
+	}, merge.GateChecks, model.CodeChecks, true, "pending: ci"},
+	"a tip that is the head itself": {func(c *merge.Case) {
+		c.Request.Tip, c.Facts.Checks = b, nil
+	}, merge.GateChecks, model.CodeChecks, true, "nothing has reported it yet"},
+	"no check on a tip of an earlier merge": {func(cs *merge.Case) {
+		cs.State.Merges = append(cs.State.Merges, request(model.MergeMarker{Command: "other", State: model.MergeFailed, Head: c, Tip: b}))
+		cs.Facts.Checks = nil
+	}, merge.GateChecks, model.CodeChecks, true, "pending: ci (nothing has reported it yet); the head was made by an earlier merge"},
+	"no check has reported":    {func(c *merge.Case) { c.Facts.Checks = nil }, merge.GateChecks, model.CodeChecks, true, "pending: ci (nothing has reported it yet)"},
+	"no check is wanted":       {func(c *merge.Case) { c.Facts.Checks, c.Policy.RequiredChecks = nil, nil }, "", "", false, ""},
+	"a check is pending":       {func(c *merge.Case) { c.Facts.Checks[0].State = model.CheckPending }, merge.GateChecks, model.CodeChecks, true, "pending: ci (https://github.com/octo/widgets/runs/1)"},
+	"a check failed":           {func(c *merge.Case) { c.Facts.Checks[0].State = model.CheckFailed }, merge.GateChecks, model.CodeChecksFailed, true, "failed: ci (https"},
+	"a state nobody knows":     {func(c *merge.Case) { c.Facts.Checks[0].State = "" }, merge.GateChecks, model.CodeChecksFailed, true, "failed: ci"},
+	"a check of the wrong App": {func(c *merge.Case) { c.Policy.RequiredChecks = []string{"ci@circleci"} }, merge.GateChecks, model.CodeChecks, true, "ci (of circleci) (nothing has reported it yet)"},
+	"a check of the right App": {func(c *merge.Case) { c.Policy.RequiredChecks = []string{"ci@github-actions"} }, "", "", false, ""},
 	"a second source fails": {func(c *merge.Case) {
 		c.Facts.Checks = append(c.Facts.Checks, model.Check{Name: "ci", State: model.CheckFailed})
 	}, merge.GateChecks, model.CodeChecksFailed, true, "failed: ci"},
