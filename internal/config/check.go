@@ -10,9 +10,9 @@ import (
 )
 
 // check finds what no single value shows. Values that are wrong by themselves have been reported and kept their default.
-func (w *walk) check(s Settings) {
+func (w *walk) check(s Settings, withAgent bool) {
 	// A key that is misspelt may be the reason: what is written wrong comes before what is missing.
-	if s.Agent.Adapter == adapterCommand && len(s.Agent.Command) == 0 && len(w.problems) == 0 {
+	if withAgent && s.Agent.Adapter == adapterCommand && len(s.Agent.Command) == 0 && len(w.problems) == 0 {
 		place := "agent.command"
 		if w.lines[place] == 0 && w.lines["agent.adapter"] != 0 {
 			w.lines[place] = w.lines["agent.adapter"]

@@ -12,7 +12,12 @@ import (
 
 // Parse reads the settings from the text of a file; source is how people know that file. Every error is an *Error with
 // all problems that were found. The settings are only worth something without one.
-func Parse(text, source string) (Settings, error) {
+func Parse(text, source string) (Settings, error) { return parse(text, source, true) }
+
+// ParseWithoutAgent is Parse for where no agent works: its settings may be incomplete.
+func ParseWithoutAgent(text, source string) (Settings, error) { return parse(text, source, false) }
+
+func parse(text, source string, withAgent bool) (Settings, error) {
 	var raw map[string]any
 	if _, err := toml.Decode(text, &raw); err != nil {
 		return Settings{}, &Error{Source: source, Problems: []Problem{syntaxProblem(err)}}
@@ -22,7 +27,7 @@ func Parse(text, source string) (Settings, error) {
 	for _, name := range slices.Sorted(maps.Keys(raw)) {
 		w.table(name, raw[name], &s)
 	}
-	w.check(s)
+	w.check(s, withAgent)
 	if len(w.problems) > 0 {
 		slices.SortStableFunc(w.problems, func(a, b Problem) int { return a.Line - b.Line })
 		return Settings{}, &Error{Source: source, Problems: w.problems}

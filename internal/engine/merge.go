@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/mergexo/mergexo/internal/command"
+	"github.com/mergexo/mergexo/internal/config"
 	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/merge"
 	"github.com/mergexo/mergexo/internal/model"
@@ -67,7 +68,7 @@ func (p *pass) judgeMerge(ctx context.Context, m model.MergeMarker, sha string) 
 	if err := p.readMergeFacts(ctx); err != nil {
 		return merge.Verdict{}, err
 	}
-	c := merge.Case{Snapshot: p.snap, State: p.state, Facts: *p.mergeFacts, Policy: p.mergePolicy(), Request: m, SHA: sha}
+	c := merge.Case{Snapshot: p.snap, State: p.state, Facts: *p.mergeFacts, Policy: p.mergePolicy(), Request: m, SHA: sha, Begun: m.Claim != "" && m.Claim == p.memory.mergeClaim}
 	for _, t := range turn.Open(p.state) {
 		live, err := p.live(ctx, t)
 		if err != nil {
@@ -103,8 +104,9 @@ func (p *pass) readMergeFacts(ctx context.Context) error {
 }
 
 // mergePolicy is what the settings say about merging.
-func (p *pass) mergePolicy() merge.Policy {
-	s := p.settings
+func (p *pass) mergePolicy() merge.Policy { return policyOfMerge(p.settings) }
+
+func policyOfMerge(s config.Settings) merge.Policy {
 	policy := merge.Policy{
 		Strategy: s.Merge.Strategy, Approvals: s.Merge.Approvals, RequiredChecks: s.Merge.RequiredChecks, Attempts: s.Merge.Attempts,
 		Freeze: s.Labels.Freeze, Ignore: s.Labels.Ignore,

@@ -38,11 +38,12 @@ func setbackOf(err error, strategy string) error {
 		locked      *git.ErrLocked
 		dirty       *git.ErrDirty
 		unclear     *git.ErrUnclear
-		noLocks     *git.ErrNoLocks
 		unreadable  *git.ErrLockUnreadable
 	)
 	s := &setback{}
 	switch {
+	case err == nil:
+		return nil
 	case errors.As(err, &conflict):
 		s.Code, s.conflict = model.CodeConflict, conflict
 		if strategy == model.StrategySquash {
@@ -67,7 +68,7 @@ func setbackOf(err error, strategy string) error {
 		s.Code = model.CodeDirtyBase
 	case errors.As(err, &gone):
 		s.Code = model.CodeBranchMissing
-	case errors.As(err, &noLocks), errors.As(err, &unreadable):
+	case errors.As(err, &unreadable):
 		s.Code = model.CodeForbidden
 	case errors.As(err, &unclear):
 		s.Code = model.CodeRejected

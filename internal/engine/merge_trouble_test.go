@@ -354,7 +354,8 @@ func TestMergesOfTwoPullRequestsRace(t *testing.T) {
 		t.Run(fmt.Sprint(round), func(t *testing.T) {
 			t.Parallel()
 			w := newMerge(t)
-			first, second := w.number, w.second("agent/second", "second.txt")
+			first := w.number
+			second := w.second("agent/second", "second.txt")
 			w.approve("alice")
 			w.number, w.head = first, "agent/greet"
 			w.talk("carol", "/mergexo merge")
