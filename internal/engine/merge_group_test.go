@@ -1,0 +1,156 @@
+package engine_test
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// grouped is a world with a second repository, octo/client, whose pull request from the same branch lands together with that
+// of octo/widgets. The token is that of octo, who may write to both.
+type grouped struct {
+	*world
+	theirs int // number of the pull request there
+}
+
+const client = "/api/v3/repos/octo/client"
+
+func newGroup(t *testing.T, more ...string) *grouped {
+	t.Helper()
+	w := newMerge(t, append(more, "[[merge.group]]", `name = "both"`, `repositories = ["octo/widgets", "octo/client"]`)...)
+	g := &grouped{world: w}
+	w.api("octo", "POST", "/api/v3/user/repos", object{"name": "client", "auto_init": true})
+	for login, permission := range map[string]string{"alice": "write", "carol": "maintain"} {
+		w.put("/_sandbox/users/"+login, object{"type": "User", "repository": "octo/client", "permission": permission})
+	}
+	g.put("main", ".github/mergexo.toml", "[agent]\nadapter = \"suggestion\"\n[merge]\ntests = \"none\"\n")
+	g.put("main", "client.txt", "one\n")
+	w.api("octo", "POST", client+"/git/refs", object{"ref": "refs/heads/agent/greet", "sha": g.main()})
+	g.put("agent/greet", "client.txt", "one\ntwo\n")
+	g.put("main", "elsewhere.txt", "meanwhile\n")
+	w.write("octo", "main", "other.txt", "meanwhile\n")
+	pull := w.api("alice", "POST", client+"/pulls", object{"title": "Greet clients", "head": "agent/greet", "base": "main"})
+	g.theirs = int(pull["number"].(float64))
+	w.api("carol", "POST", fmt.Sprintf("%s/pulls/%d/reviews", client, g.theirs), object{"event": "APPROVE"})
+	return g
+}
+
+// put commits a file to the other repository.
+func (g *grouped) put(branch, path, text string) {
+	g.t.Helper()
+	g.api("octo", "PUT", client+"/contents/"+path, object{"message": "Write " + path, "branch": branch, "content": base64.StdEncoding.EncodeToString([]byte(text)), "sha": g.blob(branch, path)})
+}
+
+func (g *grouped) blob(branch, path string) any {
+	status, out := g.send("octo", "GET", client+"/contents/"+path+"?ref="+branch, nil)
+	if status != 200 {
+		return nil
+	}
+	_, rest, _ := strings.Cut(string(out), `"sha":"`)
+	return rest[:40]
+}
+
+func (g *grouped) main() string {
+	return g.api("octo", "GET", client+"/git/ref/heads/main", nil).at("object", "sha").(string)
+}
+
+// badges are how GitHub shows the two pull requests.
+func (g *grouped) badges() []string {
+	pull := g.api("octo", "GET", fmt.Sprintf("%s/pulls/%d", client, g.theirs), nil)
+	there := pull["state"].(string)
+	if pull["merged"].(bool) {
+		there = "merged"
+	}
+	return []string{g.badge(), there}
+}
+
+// request lets carol ask for the merge, and a process with octo's token take the event.
+func (g *grouped) request() (model.Event, model.Report) {
+	g.t.Helper()
+	g.talk("carol", "/mergexo merge")
+	ev := g.delivery("issue_comment")
+	return ev, g.take(ev)
+}
+
+func (g *grouped) take(ev model.Event) model.Report {
+	g.t.Helper()
+	rep, err := g.engineAs("sandbox-octo").Handle(context.Background(), ev)
+	require.NoError(g.t, err)
+	g.over(g.runs)
+	return rep
+}
+
+func TestMergeGroupLandsTogether(t *testing.T) {
+	t.Parallel()
+	g := newGroup(t)
+	_, rep := g.request()
+	assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.Equal(t, []string{"merged", "merged"}, g.badges())
+	assert.Equal(t, []string{"done"}, g.merges())
+	assert.Contains(t, g.marked("merge", "")[0]["body"], "octo/client")
+	said := g.list("octo", fmt.Sprintf("%s/issues/%d/comments", client, g.theirs))
+	require.Len(t, said, 1)
+	assert.Contains(t, said[0]["body"], "octo/widgets#1")
+	assert.Contains(t, said[0]["body"], `"state":"done"`)
+}
+
+func TestMergeGroupWaitsForAllOfIt(t *testing.T) {
+	t.Parallel()
+	g := newGroup(t)
+	here, there := g.at("main"), g.main()
+	g.put("agent/greet", "client.txt", "one\ntwo\nthree\n")
+	_, rep := g.request()
+	assert.Equal(t, model.ResultBlocked, rep.Result, rep.Reason)
+	assert.Equal(t, []string{"in_approval GROUP_MEMBER"}, g.merges())
+	assert.Contains(t, g.marked("merge", "")[0]["body"], fmt.Sprintf("octo/client#%d", g.theirs))
+	assert.Equal(t, []string{here, there}, []string{g.at("main"), g.main()})
+}
+
+func TestMergeGroupTouchesNothingWhenOneConflicts(t *testing.T) {
+	t.Parallel()
+	g := newGroup(t)
+	g.put("main", "client.txt", "another one\n")
+	here, there := g.at("main"), g.main()
+	_, rep := g.request()
+	assert.NotEqual(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.Equal(t, []string{here, there}, []string{g.at("main"), g.main()})
+	assert.Equal(t, []string{"open", "open"}, g.badges())
+	assert.Empty(t, g.stages())
+}
+
+func TestMergeGroupDeathAfterAnyWriteIsMadeGood(t *testing.T) {
+	t.Parallel()
+	g := newGroup(t)
+	_, rep := g.request()
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	writes := g.gate.writes
+	for n := 1; n <= writes; n++ {
+		t.Run(fmt.Sprintf("write %d of %d", n, writes), func(t *testing.T) {
+			t.Parallel()
+			g := newGroup(t)
+			g.gate.at = func(i int, _ *http.Request) fate {
+				if i == n {
+					return diesAfter
+				}
+				return passes
+			}
+			ev, _ := g.request()
+			require.True(t, g.gate.died())
+			g.gate.revive()
+			g.take(ev)
+			assert.Equal(t, []string{"merged", "merged"}, g.badges())
+			assert.Equal(t, []string{"done"}, g.merges())
+			assert.Equal(t, "hello\nworld\n", g.fileOf("main", "greeting.txt"))
+			assert.Empty(t, g.stages())
+			assert.Equal(t, model.ResultNothing, g.take(ev).Result)
+		})
+	}
+}

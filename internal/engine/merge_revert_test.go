@@ -1,0 +1,118 @@
+package engine_test
+
+import (
+	"fmt"
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// merged is a pull request that was merged, and a base that went on since.
+func merged(t *testing.T, more ...string) *world {
+	t.Helper()
+	w := newMerge(t, more...)
+	w.write("octo", "main", "other.txt", "meanwhile\n")
+	require.Equal(t, model.ResultDone, w.command("carol", "/mergexo merge").Result)
+	w.write("octo", "main", "later.txt", "since then\n")
+	return w
+}
+
+// opened are the open pull requests.
+func (w *world) opened() []object {
+	w.t.Helper()
+	return w.list("octo", w.path("/pulls?state=open"))
+}
+
+func TestRevertOpensAPullRequestThatTakesItBack(t *testing.T) {
+	t.Parallel()
+	w := merged(t, `tests = ["sh", "-c", "test \"$(cat greeting.txt)\" != \"\""]`)
+	before := w.at("main")
+	rep := w.command("carol", "/mergexo revert")
+	assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	open := w.opened()
+	require.Len(t, open, 1)
+	assert.Equal(t, before, w.at("main"), "nothing is reverted behind anybody's back")
+	branch := open[0].at("head", "ref").(string)
+	assert.Equal(t, "hello\n", w.fileOf(branch, "greeting.txt"))
+	assert.Equal(t, "since then\n", w.fileOf(branch, "later.txt"))
+	assert.Contains(t, open[0]["body"], fmt.Sprintf("#%d", w.number))
+	assert.Contains(t, open[0]["title"], "Greet people")
+}
+
+func TestRevertOfWhatGitHubMerged(t *testing.T) {
+	t.Parallel()
+	for _, method := range []string{"merge", "squash", "rebase"} {
+		t.Run(method, func(t *testing.T) {
+			t.Parallel()
+			w := newMerge(t)
+			w.write("octo", "main", "other.txt", "meanwhile\n")
+			w.write("octo", w.head, "second.txt", "a second commit\n")
+			w.api("octo", "PUT", w.pull("/merge"), object{"merge_method": method})
+			w.write("octo", "main", "later.txt", "since then\n")
+			rep := w.command("carol", "/mergexo revert")
+			require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+			require.Len(t, w.opened(), 1, "%s", w.comments()[len(w.comments())-1]["body"])
+			tree := w.bare("ls-tree", "--name-only", "mergexo/revert-1")
+			assert.NotContains(t, tree, "second.txt")
+			assert.Contains(t, tree, "later.txt")
+		})
+	}
+}
+
+func TestRevertThatCannotBeDone(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		more  []string
+		do    func(w *world)
+		says  string
+		state string
+	}{
+		"tests fail":     {[]string{`tests = ["sh", "-c", "grep world greeting.txt"]`}, func(*world) {}, "grep world", ""},
+		"conflicts":      {nil, func(w *world) { w.write("octo", "main", "greeting.txt", "hello\nall of you\n") }, "greeting.txt", ""},
+		"already undone": {nil, func(w *world) { w.write("octo", "main", "greeting.txt", "hello\n") }, "nothing", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := merged(t, c.more...)
+			c.do(w)
+			w.command("carol", "/mergexo revert")
+			assert.Empty(t, w.opened())
+			assert.Empty(t, w.at("mergexo/revert-1"))
+			said := w.comments()
+			assert.Contains(t, said[len(said)-1]["body"], c.says)
+		})
+	}
+}
+
+func TestRevertDeathAfterAnyWriteIsMadeGood(t *testing.T) {
+	t.Parallel()
+	w := merged(t)
+	w.gate.revive()
+	require.Equal(t, model.ResultDone, w.command("carol", "/mergexo revert").Result)
+	writes := w.gate.writes
+	for n := 1; n <= writes; n++ {
+		t.Run(fmt.Sprintf("write %d of %d", n, writes), func(t *testing.T) {
+			t.Parallel()
+			w := merged(t)
+			w.gate.revive()
+			w.gate.at = func(i int, _ *http.Request) fate {
+				if i == n {
+					return diesAfter
+				}
+				return passes
+			}
+			w.talk("carol", "/mergexo revert")
+			ev := w.delivery("issue_comment")
+			w.handle(ev)
+			w.gate.revive()
+			w.handle(ev)
+			assert.Len(t, w.opened(), 1)
+			assert.Len(t, w.marked("command", ""), 1)
+			assert.Empty(t, w.at("mergexo/revert-1-2"))
+		})
+	}
+}
