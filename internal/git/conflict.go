@@ -208,6 +208,9 @@ func (c *Checkout) describe(ctx context.Context, e *ErrConflict, ours, theirs st
 			ids = append(ids, at.id)
 		}
 	}
+	if err := c.fill(ctx, ids); err != nil {
+		return err
+	}
 	hunks := map[string][]string{}
 	err = c.contents(ctx, ids, func(id string, content io.Reader) error {
 		text, err := io.ReadAll(io.LimitReader(content, maxConflictBytes))

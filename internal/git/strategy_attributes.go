@@ -1,7 +1,6 @@
 package git
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -66,29 +65,23 @@ func (g *ground) look(ctx context.Context, paths []string) (bool, error) {
 		return false, nil
 	}
 	slices.Sort(names)
-	var ask bytes.Buffer
-	for _, name := range names {
-		ask.WriteString(g.Base + ":" + name + "\x00")
-	}
-	out, err := g.c.tell(ctx, ask.Bytes(), "cat-file", "-z", "--batch-check=%(objectname) %(objecttype)")
+	there, err := g.c.entries(ctx, g.Base, names)
 	if err != nil {
-		return false, fmt.Errorf("look for attributes: %w", err)
+		return false, err
 	}
-	// A name that is not there is repeated with whatever is in it, a newline as well, so each is looked up by its start.
 	var ids, at []string
-	rest := string(out)
 	for _, name := range names {
-		if missing := g.Base + ":" + name + " missing\n"; strings.HasPrefix(rest, missing) {
-			rest = rest[len(missing):]
-			continue
-		}
-		row, after, _ := strings.Cut(rest, "\n")
-		rest = after
-		if id, ok := strings.CutSuffix(row, " blob"); ok && isSHA(id) {
-			ids, at = append(ids, id), append(at, name)
+		if entry, ok := there[name]; ok && strings.HasPrefix(entry.mode, "100") {
+			ids, at = append(ids, entry.id), append(at, name)
 		}
 	}
-	return len(ids) > 0, g.writeAttributes(ctx, ids, at)
+	if len(ids) == 0 {
+		return false, nil
+	}
+	if err := g.c.fill(ctx, ids); err != nil {
+		return false, err
+	}
+	return true, g.writeAttributes(ctx, ids, at)
 }
 
 func (g *ground) writeAttributes(ctx context.Context, ids, names []string) error {

@@ -25,6 +25,9 @@ func (c *Checkout) changes(ctx context.Context, pairs [][2]string) ([]change, er
 	for _, pair := range pairs {
 		ask.WriteString(pair[0] + " " + pair[1] + "\n")
 	}
+	if err := c.fillChanges(ctx, ask.String()); err != nil {
+		return nil, err
+	}
 	var list []change
 	read := func(in *bufio.Reader) (err error) {
 		list, err = readChanges(in)
@@ -39,6 +42,47 @@ func (c *Checkout) changes(ctx context.Context, pairs [][2]string) ([]change, er
 		return nil, fmt.Errorf("compare what changed: %w", err)
 	}
 	return list, nil
+}
+
+// fillChanges gets, into a partial clone, the files that comparing these commits needs.
+func (c *Checkout) fillChanges(ctx context.Context, ask string) error {
+	if !c.promisor {
+		return nil
+	}
+	out, err := c.tell(ctx, []byte(ask), "diff-tree", "--stdin", "--always", "--root", "-r", "-z", "--raw", "--no-renames", "--no-abbrev")
+	if err != nil {
+		return fmt.Errorf("list changed files: %w", err)
+	}
+	var part []string
+	for list := fields(out); len(list) > 0; {
+		if isSHA(list[0]) { // of a commit; else two parts are a path
+			list = list[1:]
+			continue
+		}
+		n := min(2, len(list))
+		part, list = append(part, list[:n]...), list[n:]
+	}
+	all, err := alterations([]byte(strings.Join(part, "\x00")))
+	if err != nil {
+		return err
+	}
+	need := &needed{ids: map[string]bool{}}
+	for _, one := range all {
+		need.add(one.old, one.new)
+	}
+	return c.fill(ctx, need.sorted())
+}
+
+// fill gets those of the objects that a partial clone lacks, in one network operation; none for others.
+func (c *Checkout) fill(ctx context.Context, ids []string) error {
+	if !c.promisor {
+		return nil
+	}
+	lacking, err := c.absent(ctx, ids)
+	if err != nil {
+		return err
+	}
+	return c.fetchObjects(ctx, lacking)
 }
 
 // readChanges reads the patches of git diff-tree --stdin (https://git-scm.com/docs/diff-generate-patch).

@@ -22,9 +22,16 @@ import (
 
 // eachGit runs a test with the git on PATH, and with the one below MERGEXO_TEST_GIT, a directory, where that is set.
 func eachGit(t *testing.T, test func(t *testing.T, path string)) {
-	t.Run("git on PATH", func(t *testing.T) { test(t, os.Getenv("PATH")) })
+	t.Parallel()
+	paths := map[string]string{"git on PATH": gitPath()}
 	if other := os.Getenv("MERGEXO_TEST_GIT"); other != "" {
-		t.Run("MERGEXO_TEST_GIT", func(t *testing.T) { test(t, other+string(filepath.ListSeparator)+os.Getenv("PATH")) })
+		paths["MERGEXO_TEST_GIT"] = other + string(filepath.ListSeparator) + gitPath()
+	}
+	for name, path := range paths {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t, path)
+		})
 	}
 }
 

@@ -125,7 +125,7 @@ func (c *Checkout) graft(ctx context.Context, tree string, change []stage) (stri
 	if _, err := run(rows.String(), "update-index", "-z", "--index-info"); err != nil {
 		return "", fmt.Errorf("change tree %s: %w", tree, err)
 	}
-	out, err := run("", "write-tree")
+	out, err := run("", "write-tree", "--missing-ok")
 	if err != nil {
 		return "", fmt.Errorf("write tree: %w", err)
 	}

@@ -142,6 +142,9 @@ func (g *ground) unite(ctx context.Context, at stage, base, branch []byte) (stag
 // texts reads the contents of objects; one that is longer than limit bytes is an error.
 func (c *Checkout) texts(ctx context.Context, ids []string, limit int64) (map[string][]byte, error) {
 	list := slices.Compact(slices.Sorted(slices.Values(ids)))
+	if err := c.fill(ctx, list); err != nil {
+		return nil, err
+	}
 	texts := make(map[string][]byte, len(list))
 	err := c.contents(ctx, list, func(id string, content io.Reader) (err error) {
 		texts[id], err = io.ReadAll(io.LimitReader(content, limit+1))
