@@ -104,9 +104,13 @@ func TestADirtyBaseStaysAsItIs(t *testing.T) {
 		say   string
 		paths []string
 	}{
-		"a changed file":               {func(d *desk) { write(d.t, d.dir, map[string]string{"dir/b.txt": "changed\n"}) }, "files are changed", []string{"dir/b.txt"}},
-		"a deleted file":               {func(d *desk) { write(d.t, d.dir, map[string]string{"dir/b.txt": ""}) }, "files are changed", []string{"dir/b.txt"}},
-		"a staged file":                {func(d *desk) { write(d.t, d.dir, map[string]string{"s.txt": "s\n"}); d.git(d.dir, "add", "s.txt") }, "files are changed", []string{"s.txt"}},
+		"a changed file": {func(d *desk) { write(d.t, d.dir, map[string]string{"dir/b.txt": "changed\n"}) }, "files are changed", []string{"dir/b.txt"}},
+		"a deleted file": {func(d *desk) { write(d.t, d.dir, map[string]string{"dir/b.txt": ""}) }, "files are changed", []string{"dir/b.txt"}},
+		"a staged file":  {func(d *desk) { write(d.t, d.dir, map[string]string{"s.txt": "s\n"}); d.git(d.dir, "add", "s.txt") }, "files are changed", []string{"s.txt"}},
+		"a file that git was told not to look at": {func(d *desk) {
+			d.git(d.dir, "update-index", "--assume-unchanged", "a.txt")
+			write(d.t, d.dir, map[string]string{"a.txt": "changed\n"})
+		}, "files are changed", []string{"a.txt"}},
 		"an untracked file in the way": {func(d *desk) { write(d.t, d.dir, map[string]string{"new.txt": "mine\n"}) }, "git does not track", []string{"new.txt"}},
 		"an ignored file in the way": {func(d *desk) {
 			write(d.t, d.dir, map[string]string{".git/info/exclude": "new.txt\n", "new.txt": "mine\n"})

@@ -60,6 +60,7 @@ func TestATreeForTestsIsLikeAFreshClone(t *testing.T) {
 	_, err = h.try(tree, "symbolic-ref", "HEAD")
 	assert.Error(t, err, "HEAD is detached")
 	assert.NotContains(t, read(t, tree, ".git", "config"), "extraheader")
+	assert.Equal(t, "/dev/null", h.git(tree, "config", "core.hooksPath"))
 	assert.Zero(t, c.NetworkCalls())
 	require.NoError(t, remove())
 	assert.NoDirExists(t, tree)
@@ -98,7 +99,7 @@ func TestATreeForTestsOfAShallowOrPartialClone(t *testing.T) {
 	for _, how := range []string{"--depth=1", "--filter=blob:none", ""} {
 		t.Run(how, func(t *testing.T) {
 			h := newHub(t)
-			h.grow("main", 5)
+			h.grow("main", 70)
 			first := h.commit("main", "files", map[string]string{"a.txt": "a\n", "b.txt": "b\n"})
 			h.commit("main", "other files", map[string]string{"a.txt": "other\n", "b.txt": "other\n"})
 			dir, calls := "", 1
