@@ -1,6 +1,7 @@
 package git_test
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -321,4 +322,13 @@ func TestSettingsOfTheWorkspaceDoNotMatter(t *testing.T) {
 			assert.NoFileExists(t, r.dir+"/boom")
 		}
 	})
+}
+
+func TestAMergeThatIsCancelledEnds(t *testing.T) {
+	r := newRepo(t, gitPath())
+	base, head := likeGit["two sides of a file"](r)
+	over, cancel := context.WithCancel(ctx)
+	cancel()
+	_, err := r.c.Build(over, git.Merge{Strategy: model.StrategyRebase, Base: base, Head: head})
+	require.ErrorIs(t, err, context.Canceled)
 }

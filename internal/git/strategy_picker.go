@@ -19,6 +19,7 @@ type picker struct {
 	to    *io.PipeWriter
 	from  *bufio.Reader
 	ran   chan error
+	stop  func() bool
 
 	tip, tree string // what was put on top so far
 }
@@ -40,7 +41,8 @@ func (c *Checkout) pickerOn(ctx context.Context, files, onto, tree string) (*pic
 	}
 	in, to := io.Pipe()
 	from, out := io.Pipe()
-	p := &picker{c: c, files: files, dir: dir, to: to, from: bufio.NewReader(from), ran: make(chan error, 1), tip: onto, tree: tree}
+	stop := context.AfterFunc(ctx, func() { _ = to.CloseWithError(context.Cause(ctx)) }) // git would wait for more
+	p := &picker{stop: stop, c: c, files: files, dir: dir, to: to, from: bufio.NewReader(from), ran: make(chan error, 1), tip: onto, tree: tree}
 	go func() {
 		// --literally: an author line that is not quite right is kept as well. The answer to each path comes at once.
 		_, err := c.run(ctx, spec{
@@ -62,6 +64,7 @@ func errOr(err, other error) error {
 
 // close ends the process and removes its directory. What could not be written was told by write.
 func (p *picker) close() {
+	p.stop()
 	_ = p.to.Close()
 	<-p.ran
 	_ = os.RemoveAll(p.dir)

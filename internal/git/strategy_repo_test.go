@@ -42,6 +42,7 @@ type repo struct {
 	dir     string
 	path    string
 	home    string
+	temp    string
 	program string
 	c       *git.Checkout
 	n       int
@@ -59,8 +60,9 @@ func newRepo(t testing.TB, path string) *repo {
 	for name, text := range map[string]string{"dirty.txt": "somebody works here\n", ".gitattributes": "* merge=union\n"} {
 		require.NoError(t, os.WriteFile(filepath.Join(r.dir, name), []byte(text), 0o600))
 	}
+	r.temp = t.TempDir()
 	c, err := git.Open(ctx, git.Options{
-		URL: "https://git.example/octo/widgets", Workspace: r.dir, Temp: t.TempDir(), Path: path,
+		URL: "https://git.example/octo/widgets", Workspace: r.dir, Temp: r.temp, Path: path,
 		Identity: git.Identity{Name: "MergeXO", Email: "mergexo@example.com"},
 		Now:      func() time.Time { return time.Unix(1800000000, 0) },
 	})
@@ -207,6 +209,9 @@ func (r *repo) build(m git.Merge) (git.Merged, error) {
 		assert.Equal(r.t, made.Tip, made.Commits[len(made.Commits)-1].SHA)
 	}
 	assert.Equal(r.t, before, r.state(), "the workspace is not touched")
+	left, failed := filepath.Glob(filepath.Join(r.temp, "mergexo-[ap]*"))
+	require.NoError(r.t, failed)
+	assert.Empty(r.t, left, "directories of a merge are removed")
 	return made, err
 }
 
