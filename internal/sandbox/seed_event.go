@@ -41,6 +41,12 @@ func (s *Server) SeedFromEvent(name string, payload []byte, checkout string) err
 			review: part[eventReview](parts, "review"), run: part[eventRun](parts, "workflow_run"), sender: part[eventUser](parts, "sender"),
 			label: part[eventLabel](parts, "label"),
 		}
+		// Checks name their pull requests as runs do; they are no workflow run themselves.
+		for _, key := range []string{"check_suite", "check_run"} {
+			if c := part[eventRun](parts, key); c != nil && sc.run == nil {
+				c.ID, sc.run = 0, c
+			}
+		}
 		if sc.issue == nil {
 			sc.issue = part[eventIssue](parts, "issue")
 		} else {
