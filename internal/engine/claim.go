@@ -102,6 +102,9 @@ func (p *pass) next(pending []model.Comment, dead []model.Said[model.TurnMarker]
 	spent, _, _ := p.budget().Spend(p.state.Spent, p.serverNow())
 	m.Spent = &spent
 	mark := turn.Since(p.snap, later)
+	if open := p.state.Merge(); open != nil && open.Marker.Open() && open.UpdatedAt.Before(mark.At) {
+		mark = model.Mark{At: open.UpdatedAt} // a request that waits is read again, however much is said after it
+	}
 	m.Since, m.Seen = mark.At, mark.ID
 	m.Attempt = turn.Attempts(p.state, m.Key) + 1
 	return p.mine(m), now

@@ -77,6 +77,8 @@ type Stop struct {
 	Reason string
 	// Block fields, for a result that is blocked.
 	Block *model.BlockMarker
+	// Merge says that it is a merge that did not come about.
+	Merge bool
 }
 
 func (s *Stop) Error() string { return s.Reason }
@@ -105,6 +107,12 @@ func (e *Engine) handle(ctx context.Context, ev model.Event, rep *model.Report) 
 		return stop(model.ResultNothing, "the %s event names neither a pull request nor an issue", ev.Name)
 	}
 	err := e.rounds(ctx, ev, rep)
+	for _, number := range ev.Numbers[min(1, len(ev.Numbers)):] { // a commit that was checked can be the head of several
+		other := ev
+		other.Number, other.Numbers = number, nil
+		rep.Number = number
+		err = errors.Join(err, e.rounds(ctx, other, rep))
+	}
 	if g := (*github.Error)(nil); errors.As(err, &g) && g.Kind == github.NotFound && ev.Action != "" && !ev.IsPull && strings.Contains(g.Message, fmt.Sprintf("%s#%d ", ev.Repo, ev.Number)) {
 		// The event itself tells that it was there.
 		return stop(model.ResultNothing, "%s#%d is not there any more: it was deleted, transferred or converted since the event", ev.Repo, ev.Number)
@@ -150,6 +158,7 @@ func (e *Engine) Conclude(err error, rep *model.Report) error {
 	var s *Stop
 	if errors.As(err, &s) {
 		rep.Result = s.Result
+		rep.Merge = s.Merge
 		if s.Block != nil {
 			rep.BlockedReason, rep.Expected, rep.Observed = s.Block.Reason, s.Block.Expected, s.Block.Observed
 		}

@@ -27,7 +27,9 @@ func (p *pass) judge(ctx context.Context, c command.Case) (_ command.Answer, err
 	case "revert":
 		c.Found, err = p.findRevert(ctx, c)
 	case "why":
-		c.Standing, c.Gates, err = p.look(ctx)
+		if c.Standing, c.Gates, err = p.look(ctx); err == nil {
+			c.MergeGates, err = p.mergeGates(ctx)
+		}
 	case "status", "retry":
 		var pending []model.Comment
 		pending, err = p.pending(ctx)

@@ -85,7 +85,11 @@ func (p *pass) judgeMerge(ctx context.Context, m model.MergeMarker, sha string) 
 			return merge.Verdict{}, err
 		}
 	}
-	return merge.Judge(c), nil
+	v := merge.Judge(c)
+	if v.Wait && v.Code == model.CodeConflict { // nothing else is missing: building it shows people where
+		v.Go, v.Wait = true, false
+	}
+	return v, nil
 }
 
 func (p *pass) readMergeFacts(ctx context.Context) error {
@@ -115,6 +119,22 @@ func policyOfMerge(s config.Settings) merge.Policy {
 		policy.Rules = append(policy.Rules, merge.Rule(r))
 	}
 	return policy
+}
+
+// mergeGates are the conditions under which the pull request would be merged now; nil where that is out of the question.
+func (p *pass) mergeGates(ctx context.Context) ([]model.Gate, error) {
+	if p.snap.Pull.State != model.PullOpen {
+		return nil, nil
+	}
+	m := model.MergeMarker{Head: p.snap.Pull.HeadSHA, Base: p.snap.Pull.BaseRef}
+	if open := p.state.Merge(); open != nil && open.Marker.Open() {
+		m = open.Marker
+	}
+	v, err := p.judgeMerge(ctx, m, "")
+	if s := (*setback)(nil); errors.As(err, &s) { // the branches do not tell; the gates above do
+		return nil, nil
+	}
+	return v.Gates, err
 }
 
 // unchanged tells of older heads whether they were approved for the same change as that of the head now.

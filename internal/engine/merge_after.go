@@ -90,6 +90,9 @@ func (g *merger) finish(ctx context.Context) error {
 	if err := g.edit(ctx, merge.DoneText(g.snap.Pull, *k, g.landing(own))); err != nil {
 		return err
 	}
+	for _, m := range g.members {
+		m.draw(ctx)
+	}
 	g.report.Result, g.report.Reason, g.report.HeadSHA = model.ResultDone, "", k.Landed
 	g.Log.Info("merged", "pr_number", g.event.Number, "base", k.Base, "landed", k.Landed, "strategy", k.Strategy)
 	return stop(model.ResultNothing, "pull request %d is merged", g.event.Number)
@@ -166,4 +169,25 @@ func (g *merger) dropBranch(ctx context.Context, m *member) {
 		return
 	}
 	m.applied("delete", pull.HeadRef, journal.Token("drop", g.marker.Command, m.is.Repo), "applied")
+}
+
+// draw adds to the report what the merge did to the history. Without it nothing is wrong.
+func (m *member) draw(ctx context.Context) {
+	if m.met.MergeBase == "" || len(m.made.Commits) == 0 {
+		return
+	}
+	h := merge.History{Base: m.is.Base, Branch: m.snap.Pull.HeadRef, Strategy: m.way.Strategy, Fork: m.met.MergeBase}
+	var err error
+	if h.Before, err = m.list(ctx, m.met.MergeBase, m.is.BaseSHA); err == nil {
+		h.Commits, err = m.list(ctx, m.met.MergeBase, m.met.HeadSHA)
+	}
+	if err != nil {
+		m.Log.Debug("no_picture", "error", err)
+		return
+	}
+	h.Before = append([]model.Commit{{SHA: m.met.MergeBase}}, h.Before...)
+	for _, c := range m.made.Commits {
+		h.Landed = append(h.Landed, c.Commit)
+	}
+	m.report.Pictures = append(m.report.Pictures, merge.Picture(h))
 }

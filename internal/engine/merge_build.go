@@ -42,7 +42,7 @@ func (g *merger) prepare(ctx context.Context, m *member) error {
 	if err := m.grown(ctx, met.BaseSHA); err != nil {
 		return err
 	}
-	m.head, m.is.BaseSHA, m.made = met.HeadSHA, met.BaseSHA, git.Merged{}
+	m.met, m.head, m.is.BaseSHA, m.made = met, met.HeadSHA, met.BaseSHA, git.Merged{}
 	what := m.what()
 	if m.made, err = m.checkout.Build(ctx, what); err != nil {
 		return setbackOf(err, m.way.Strategy)

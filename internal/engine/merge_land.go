@@ -115,7 +115,7 @@ func (g *merger) moveBase(ctx context.Context, m *member) error {
 	case at == "":
 		return &setback{Failure: merge.Failure{Code: model.CodeBaseMissing, Detail: fmt.Sprintf("branch %s was deleted meanwhile", m.is.Base)}}
 	case at == m.is.BaseSHA:
-		return &setback{Failure: merge.Failure{Code: model.CodeRejected, Detail: markdown.Plain(err.Error())}}
+		return &setback{Failure: merge.Failure{Code: model.CodeRejected, Detail: err.Error()}}
 	}
 	if landed, err := m.relation(ctx, m.is.Tip, at); err != nil || lineage.Decide(landed) == lineage.Pass {
 		return err
@@ -141,7 +141,7 @@ func (g *merger) landByGitHub(ctx context.Context, m *member) error {
 			return lookErr
 		}
 		if now.State != model.PullMerged {
-			return &setback{Failure: merge.Failure{Code: model.CodeRejected, Detail: markdown.Plain(err.Error())}}
+			return &setback{Failure: merge.Failure{Code: model.CodeRejected, Detail: err.Error()}}
 		}
 		sha, err = now.MergeCommit, nil
 	}

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/mergexo/mergexo/internal/config"
@@ -19,9 +21,10 @@ import (
 // LocalMerge is a merge without GitHub: between a checkout and its origin, or of branches of the checkout itself.
 type LocalMerge struct {
 	Checkout     git.LocalOptions
-	Branch, Base string // without refs/heads/
+	Branch, Base string // without refs/heads/; no Base: what the clone took for the origin's default branch
 	Strategy     string // "": as the settings of the base branch say
 	DryRun       bool
+	Pause        func(context.Context, time.Duration) error // waits for the lock of the base
 }
 
 // localMerger is one such merge under way.
@@ -33,6 +36,9 @@ type localMerger struct {
 	way      merge.Way
 	met      git.Met
 	made     git.Merged
+	ran      merge.TestRun
+	was      string // what the branch of the origin was at before it was moved to the tip; "": it was not moved
+	kept     string // why the branch was not moved, as a note
 	rep      *model.Report
 }
 
@@ -51,11 +57,20 @@ func (e *Engine) mergeLocal(ctx context.Context, order LocalMerge, rep *model.Re
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrUsage, err)
 	}
+	if order.Base == "" {
+		order.Base, err = c.OriginHead(ctx)
+	}
+	if err == nil {
+		err = order.check()
+	}
+	if err != nil {
+		return errors.Join(err, c.Close())
+	}
 	l := &localMerger{Engine: e, order: order, checkout: c, rep: rep}
 	err = l.run(ctx)
 	rep.Calls.Git = c.NetworkCalls()
 	if s := (*setback)(nil); errors.As(err, &s) {
-		rep.Said = append(rep.Said, model.Saying{Where: "standard output", Text: l.explain(ctx, s)})
+		l.say(l.explain(ctx, s))
 		end := stop(merge.Settle(s.Code), "%s", s.Error())
 		if end.Result == model.ResultBlocked {
 			end.Block = &model.BlockMarker{Reason: string(s.Code), Observed: l.met.HeadSHA}
@@ -63,6 +78,25 @@ func (e *Engine) mergeLocal(ctx context.Context, order LocalMerge, rep *model.Re
 		err = end
 	}
 	return errors.Join(err, c.Close())
+}
+
+// check is ErrUsage for what cannot be merged whatever the branches are.
+func (o LocalMerge) check() error {
+	switch {
+	case o.Base == "":
+		return fmt.Errorf("%w: the checkout does not say what the origin's default branch is: name the branch to merge into with --base", ErrUsage)
+	case !git.IsBranch(o.Branch):
+		return fmt.Errorf("%w: --branch %q is no name of a branch", ErrUsage, o.Branch)
+	case !git.IsBranch(o.Base):
+		return fmt.Errorf("%w: --base %q is no name of a branch", ErrUsage, o.Base)
+	case o.Branch == o.Base:
+		return fmt.Errorf("%w: %s cannot be merged into itself", ErrUsage, o.Branch)
+	case o.Strategy == model.StrategyAPI:
+		return fmt.Errorf("%w: strategy %s is GitHub's own; name another one with --strategy", ErrUsage, o.Strategy)
+	case o.Strategy != "" && !slices.Contains(model.Strategies(), o.Strategy):
+		return fmt.Errorf("%w: strategy %q is unknown; there are %s", ErrUsage, o.Strategy, strings.Join(model.Strategies(), ", "))
+	}
+	return nil
 }
 
 // run builds, tests and lands, anew where the base moved meanwhile, as often as the settings allow.
@@ -82,9 +116,7 @@ func (l *localMerger) once(ctx context.Context) error {
 		return err
 	}
 	if l.order.DryRun {
-		l.rep.Effects = append(l.rep.Effects, model.Effect{Kind: "merge", Target: l.order.Base, Token: l.token(), Status: "planned"})
-		l.say("would be merged into", l.order.Base)
-		return stop(model.ResultNothing, "dry run: %s would be merged into %s as %s", l.order.Branch, l.order.Base, markdown.Short(l.made.Tip))
+		return l.foretell(ctx)
 	}
 	if l.order.Checkout.Local {
 		if err := l.tests(ctx); err != nil {
@@ -92,11 +124,9 @@ func (l *localMerger) once(ctx context.Context) error {
 		}
 		return l.landHere(ctx)
 	}
-	lock, err := l.checkout.Lock(ctx, l.order.Base, git.Lease{Holder: l.Random(), Until: l.Now().Add(l.settings.Merge.TestTimeout + claimMargin)})
-	if none := (*git.ErrNoLocks)(nil); errors.As(err, &none) { // the leases of the pushes hold without it
-		l.Log.Warn("no_lock", "error", err)
-	} else if err != nil {
-		return setbackOf(err, "")
+	lock, err := l.lock(ctx)
+	if err != nil {
+		return err
 	}
 	err = l.tests(ctx)
 	if err == nil {
@@ -108,6 +138,41 @@ func (l *localMerger) once(ctx context.Context) error {
 		}
 	}
 	return err
+}
+
+// lock waits for the lock of the base; nil where the origin keeps none: the leases of the pushes hold without it.
+func (l *localMerger) lock(ctx context.Context) (*git.Lock, error) {
+	limit := l.settings.Merge.LockTimeout
+	for pause := firstPause; ; pause = min(2*pause, longestPause) {
+		lock, err := l.checkout.Lock(ctx, l.order.Base, git.Lease{Holder: l.Random(), Until: l.Now().Add(l.settings.Merge.TestTimeout + claimMargin)})
+		locked, none := (*git.ErrLocked)(nil), (*git.ErrNoLocks)(nil)
+		switch {
+		case err == nil:
+			return lock, nil
+		case errors.As(err, &none):
+			l.Log.Warn("no_lock", "base", l.order.Base, "error", err)
+			return nil, nil
+		case !errors.As(err, &locked) || pause > limit:
+			return nil, setbackOf(err, "")
+		}
+		if err := l.order.Pause(ctx, pause); err != nil {
+			return nil, err
+		}
+		limit -= pause
+	}
+}
+
+// foretell tells what would land, and how it would be tested.
+func (l *localMerger) foretell(ctx context.Context) error {
+	run, err := testsOf(ctx, l.checkout, l.settings.Merge.Tests, l.met.BaseSHA)
+	if err != nil {
+		return err
+	}
+	l.rep.Effects = append(l.rep.Effects, model.Effect{Kind: "merge", Target: l.order.Base, Token: l.token(), Status: "planned"})
+	l.say(merge.DryRunText(l.pull(), l.marker(), merge.Verdict{Go: true, Way: l.way}, &merge.Plan{
+		Commits: l.made.Commits, More: l.made.Count - len(l.made.Commits), BaseSHA: l.met.BaseSHA, Tip: l.made.Tip, Tests: run, Notes: l.notes(),
+	}))
+	return stop(model.ResultNothing, "dry run: %s can be merged into %s", l.order.Branch, l.order.Base)
 }
 
 // token names the landing of this head on this base.
@@ -132,11 +197,18 @@ func (l *localMerger) prepare(ctx context.Context) (err error) {
 	case l.met.Unrelated:
 		return setbackOf(&git.ErrUnrelated{Base: l.met.BaseSHA, Head: l.met.HeadSHA}, "")
 	}
+	if l.met.MergeBase == l.met.HeadSHA {
+		return stop(model.ResultNothing, "%s is part of %s already", l.order.Branch, l.order.Base)
+	}
 	if err := l.configure(ctx); err != nil {
 		return err
 	}
 	what := l.what(was)
-	if l.made, err = l.checkout.Build(ctx, what); err != nil {
+	l.made, err = l.checkout.Build(ctx, what)
+	if empty := (*git.ErrEmpty)(nil); errors.As(err, &empty) && len(empty.Proof) > 0 {
+		return stop(model.ResultNothing, "what %s changes is part of %s already: %s", l.order.Branch, l.order.Base, strings.Join(empty.Proof, "; "))
+	}
+	if err != nil {
 		return setbackOf(err, l.way.Strategy)
 	}
 	return setbackOf(l.checkout.Verify(ctx, what, l.made), l.way.Strategy)
@@ -177,16 +249,14 @@ func (l *localMerger) what(was string) git.Merge {
 	return m
 }
 
-func (l *localMerger) tests(ctx context.Context) error {
-	run, err := l.testTip(ctx, l.checkout, l.settings, l.met.BaseSHA, l.made.Tip)
-	if err == nil {
-		l.Log.Info("tests_passed", "argv", run.Argv, "seconds", run.Seconds)
-	}
+func (l *localMerger) tests(ctx context.Context) (err error) {
+	l.ran, err = l.testTip(ctx, l.checkout, l.settings, l.met.BaseSHA, l.made.Tip)
 	return err
 }
 
 // landHere moves the branches of the checkout: the base first, since it may be in use, and that changes nothing.
 func (l *localMerger) landHere(ctx context.Context) error {
+	ctx = context.WithoutCancel(ctx)
 	err := l.checkout.LandLocal(ctx, l.order.Base, l.met.BaseSHA, l.made.Tip)
 	if rejected := (*git.ErrRejected)(nil); errors.As(err, &rejected) && rejected.Reason == git.Stale {
 		return &setback{Failure: merge.Failure{Code: model.CodeBaseMoved, Detail: err.Error()}}
@@ -194,38 +264,69 @@ func (l *localMerger) landHere(ctx context.Context) error {
 	if err != nil {
 		return setbackOf(err, l.way.Strategy)
 	}
-	if kept := l.checkout.MoveLocal(ctx, l.order.Branch, l.met.HeadSHA, l.made.Tip); kept != nil {
-		l.Log.Warn("branch_not_moved", "branch", l.order.Branch, "error", kept)
+	if err := l.carry(ctx, l.checkout.MoveLocal); err != nil {
+		l.kept = fmt.Sprintf("The branch %s was not moved to what landed: %s", l.order.Branch, markdown.Plain(err.Error()))
 	}
 	return l.landed()
+}
+
+// carry moves the branch to the tip, where it is not part of what lands.
+func (l *localMerger) carry(ctx context.Context, move func(ctx context.Context, branch, from, to string) error) error {
+	relation, err := l.checkout.Relation(ctx, l.met.HeadSHA, l.made.Tip)
+	if err != nil || lineage.Decide(relation) == lineage.Pass {
+		return err
+	}
+	return move(ctx, l.order.Branch, l.met.HeadSHA, l.made.Tip)
+}
+
+// moveHead moves the branch of the origin. Where the origin does not let a branch be moved like that, it stays.
+func (l *localMerger) moveHead(ctx context.Context) error {
+	err := l.carry(ctx, func(ctx context.Context, branch, from, to string) error {
+		err := l.checkout.Rewrite(ctx, branch, from, to)
+		if err == nil {
+			l.was = from
+		}
+		return err
+	})
+	rejected, unclear := (*git.ErrRejected)(nil), (*git.ErrUnclear)(nil)
+	if !errors.As(err, &rejected) && !errors.As(err, &unclear) {
+		return err
+	}
+	at, lookErr := l.checkout.Where(ctx, l.order.Branch)
+	switch {
+	case lookErr != nil:
+		return errors.Join(err, lookErr)
+	case at == l.made.Tip:
+		l.was = l.met.HeadSHA
+	case at != l.met.HeadSHA:
+		return &setback{Failure: merge.Failure{Code: model.CodeHeadMoved, Detail: err.Error()}}
+	case rejected == nil:
+		return setbackOf(err, l.way.Strategy)
+	default:
+		l.kept = fmt.Sprintf("The branch %s was not moved to what landed: %s", l.order.Branch, markdown.Plain(rejected.Message))
+	}
+	return nil
 }
 
 // landThere moves the branches of the origin: the head first where it is not part of what lands, as for a pull request.
 func (l *localMerger) landThere(ctx context.Context, lock *git.Lock) error {
 	ctx = context.WithoutCancel(ctx)
-	relation, err := l.checkout.Relation(ctx, l.met.HeadSHA, l.made.Tip)
-	if err != nil {
+	if err := l.moveHead(ctx); err != nil {
 		return err
-	}
-	if lineage.Decide(relation) != lineage.Pass {
-		err := l.checkout.Rewrite(ctx, l.order.Branch, l.met.HeadSHA, l.made.Tip)
-		if rejected := (*git.ErrRejected)(nil); errors.As(err, &rejected) && rejected.Reason == git.Stale {
-			return &setback{Failure: merge.Failure{Code: model.CodeHeadMoved, Detail: err.Error()}}
-		}
-		if err != nil {
-			return setbackOf(err, l.way.Strategy)
-		}
 	}
 	order := git.Publish{Branch: l.order.Base, Start: l.met.BaseSHA, SHA: l.made.Tip}
 	if lock != nil {
 		order.Drop = []git.Ref{lock.Ref()}
 	}
-	err = l.checkout.Publish(ctx, order)
+	err := l.checkout.Publish(ctx, order)
 	rejected, unclear := (*git.ErrRejected)(nil), (*git.ErrUnclear)(nil)
 	switch {
 	case err == nil:
 		return l.landed()
-	case !errors.As(err, &unclear) && (!errors.As(err, &rejected) || rejected.Reason != git.Stale):
+	case errors.As(err, &unclear):
+	case errors.As(err, &rejected) && strings.Contains(rejected.Message, "hook declined"): // a rule of the origin's own, which stays
+		return &setback{Failure: merge.Failure{Code: model.CodeProtected, Detail: err.Error()}}
+	case rejected == nil || rejected.Reason != git.Stale:
 		return setbackOf(err, l.way.Strategy)
 	}
 	at, lookErr := l.checkout.Where(ctx, l.order.Base)
@@ -243,19 +344,39 @@ func (l *localMerger) landThere(ctx context.Context, lock *git.Lock) error {
 func (l *localMerger) landed() error {
 	l.rep.Result, l.rep.HeadSHA = model.ResultDone, l.made.Tip
 	l.rep.Effects = append(l.rep.Effects, model.Effect{Kind: "merge", Target: l.order.Base, Token: l.token(), Status: "applied"})
-	l.rep.Reason = fmt.Sprintf("%s is merged into %s as %s", l.order.Branch, l.order.Base, markdown.Short(l.made.Tip))
-	l.say("is merged into", l.order.Base)
+	l.rep.Reason = fmt.Sprintf("%s is merged into %s, which is at %s", l.order.Branch, l.order.Base, markdown.Short(l.made.Tip))
+	m := l.marker()
+	m.Landed = l.made.Tip
+	l.say(merge.DoneText(l.pull(), m, merge.Landing{
+		Commits: l.made.Commits, More: l.made.Count - len(l.made.Commits), Tests: l.ran, Notes: l.notes(),
+	}))
 	return nil
 }
 
-// say tells what landed, or would.
-func (l *localMerger) say(what, base string) {
-	text := fmt.Sprintf("%s %s %s by %s: %s", l.order.Branch, what, base, l.made.Strategy, moved(l.met.BaseSHA, l.made.Tip, l.made.Commits))
-	m := &member{made: l.made}
-	for _, note := range m.told() {
-		text += "\n" + note
+// notes are what people should know of what lands.
+func (l *localMerger) notes() []string {
+	told := (&member{made: l.made}).told()
+	if l.kept != "" {
+		told = append(told, l.kept)
 	}
-	l.rep.Said = append(l.rep.Said, model.Saying{Where: "standard output", Text: text})
+	return told
+}
+
+func (l *localMerger) say(text string) {
+	l.rep.Said = append(l.rep.Said, model.Saying{Where: fmt.Sprintf("merge of %s into %s", l.order.Branch, l.order.Base), Text: text})
+}
+
+// pull and marker are the merge as the texts take it.
+func (l *localMerger) pull() model.Pull {
+	p := model.Pull{HeadRef: l.order.Branch, BaseRef: l.order.Base, HeadSHA: l.met.HeadSHA}
+	if l.was != "" {
+		p.HeadSHA = l.made.Tip
+	}
+	return p
+}
+
+func (l *localMerger) marker() model.MergeMarker {
+	return model.MergeMarker{Base: l.order.Base, Head: l.met.HeadSHA, BaseSHA: l.met.BaseSHA, Tip: l.made.Tip, Strategy: l.way.Strategy}
 }
 
 // explain is why nothing landed, at length.
@@ -268,6 +389,5 @@ func (l *localMerger) explain(ctx context.Context, s *setback) string {
 			}
 		}
 	}
-	marker := model.MergeMarker{Base: l.order.Base, Head: l.met.HeadSHA, BaseSHA: l.met.BaseSHA, Strategy: l.way.Strategy, At: l.Now().UTC().Truncate(time.Second)}
-	return merge.FailText(model.Pull{HeadRef: l.order.Branch, BaseRef: l.order.Base}, marker, s.Failure)
+	return merge.LocalText(l.pull(), l.marker(), s.Failure)
 }

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/mergexo/mergexo/internal/git"
-	"github.com/mergexo/mergexo/internal/markdown"
 	"github.com/mergexo/mergexo/internal/merge"
 	"github.com/mergexo/mergexo/internal/model"
 )
@@ -65,7 +64,7 @@ func (g *merger) lockBase(ctx context.Context, m *member) error {
 			}
 			return nil
 		case pause > limit:
-			return &setback{Failure: merge.Failure{Code: model.CodeLock, Detail: markdown.Plain(locked.Error())}}
+			return &setback{Failure: merge.Failure{Code: model.CodeLock, Detail: locked.Error()}}
 		}
 		if err := g.GitHub.Pause(ctx, pause); err != nil {
 			return err

@@ -38,6 +38,7 @@ type member struct {
 	is    model.MergeMember
 	head  string // what its branch is at: the approved head, or a tip of ours
 	known []string
+	met   git.Met
 	made  git.Merged
 	tests merge.TestRun
 	lock  *git.Lock
@@ -215,6 +216,7 @@ func (g *merger) wait(ctx context.Context, code model.MergeCode, detail, text st
 // stopped is how a run ends whose merge did not come about.
 func (g *merger) stopped(code model.MergeCode, detail string) *Stop {
 	s := stop(merge.Settle(code), "%s", merge.ShortLine(g.event.Number, code, detail))
+	s.Merge = true
 	if s.Result == model.ResultBlocked {
 		s.Block = &model.BlockMarker{Repo: g.event.Repo.String(), Number: g.event.Number, Reason: string(code), Observed: g.marker.Head}
 	}
@@ -394,13 +396,23 @@ func (g *merger) release(ctx context.Context) {
 // comment of its own, since nobody hears of an edit.
 func (g *merger) fail(ctx context.Context, s *setback) (*Stop, error) {
 	g.explain(ctx, s)
+	s.Detail = g.clean(ctx, s.Detail)
+	if s.Tests != nil {
+		s.Tests.Tail = g.clean(ctx, s.Tests.Tail)
+	}
 	g.marker.Reason, g.marker.Detail = s.Code, clip(s.Detail)
 	for _, m := range g.members {
 		if m.is.Landed != "" {
 			s.Landed = m.is.Landed
 		}
 	}
-	text := merge.FailText(g.snap.Pull, g.marker, s.Failure)
+	pull := g.snap.Pull
+	for _, m := range g.members {
+		if g.isSelf(m) && m.head != "" {
+			pull.HeadSHA = m.head // it may have moved in this run
+		}
+	}
+	text := merge.FailText(pull, g.marker, s.Failure)
 	if s.waits || s.Code.Retryable() && s.Code != model.CodeHeadMoved {
 		return g.wait(ctx, s.Code, s.Detail, text)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/mergexo/mergexo/internal/command"
+	"github.com/mergexo/mergexo/internal/flow"
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/github"
 	"github.com/mergexo/mergexo/internal/journal"
@@ -31,6 +32,10 @@ func (p *pass) findRevert(ctx context.Context, c command.Case) (*command.Found, 
 	s := (*setback)(nil)
 	switch {
 	case errors.As(err, &s):
+		s.Detail = p.clean(ctx, s.Detail)
+		if s.Tests != nil {
+			s.Tests.Tail = p.clean(ctx, s.Tests.Tail)
+		}
 		if s.conflict != nil {
 			s.Conflicts = conflictsOf(s.conflict)
 		}
@@ -65,7 +70,7 @@ func (p *pass) undo(ctx context.Context, u *merge.Undo) (git.Merged, error) {
 	if u.Commits, err = p.list(ctx, from, to); err != nil {
 		return git.Merged{}, err
 	}
-	made, err := p.checkout.Revert(ctx, from, to, onto, merge.RevertTitle(p.snap.Pull), fmt.Sprintf("This takes back %s, which came with #%d.", to, p.snap.Pull.Number))
+	made, err := p.checkout.Revert(ctx, from, to, onto, flow.Unlinked(merge.RevertTitle(p.snap.Pull)), fmt.Sprintf("This takes back %s, which came with #%d.", to, p.snap.Pull.Number))
 	if err != nil {
 		return made, setbackOf(err, "")
 	}
@@ -115,7 +120,7 @@ func (p *pass) openRevert(ctx context.Context, u merge.Undo, made git.Merged) (m
 			continue
 		}
 		token := journal.Token("revert", p.event.Repo.String(), branch)
-		pull, err := p.GitHub.CreatePull(ctx, p.event.Repo, model.PullDraft{Title: merge.RevertTitle(p.snap.Pull), Body: merge.RevertBody(p.snap.Pull, u), Head: branch, Base: u.Base})
+		pull, err := p.GitHub.CreatePull(ctx, p.event.Repo, model.PullDraft{Title: flow.Inert(merge.RevertTitle(p.snap.Pull)), Body: flow.InertMarkdown(merge.RevertBody(p.snap.Pull, u)), Head: branch, Base: u.Base})
 		if k := github.KindOf(err); k == github.PullExists || k == github.Unclear {
 			open, lookErr := p.GitHub.PullsFrom(ctx, p.event.Repo, branch)
 			if lookErr == nil && len(open) > 0 {

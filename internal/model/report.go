@@ -46,6 +46,10 @@ type Report struct {
 	// IsIssue says that Number is an issue's, and Opened is the pull request that this run opened for it, or found.
 	IsIssue bool    `json:"-"`
 	Opened  PullRef `json:"-"`
+	// Merge says that BlockedReason is that of a merge, and Pictures are drawings of what merges did to the history, as
+	// Markdown.
+	Merge    bool     `json:"-"`
+	Pictures []string `json:"-"`
 	// Mistaken is set when it is the caller who has to mend what went wrong.
 	Mistaken bool `json:"-"`
 	// Said holds the texts that were or would be posted, for people who watch a replay.

@@ -19,6 +19,7 @@ const (
 	sayings     = 50
 	cellLimit   = 300
 	rows        = 200
+	pictures    = 5
 )
 
 // Summary writes the job summary, markdown that tells a person what happened and why, with links into the repository
@@ -30,6 +31,8 @@ func Summary(w io.Writer, r model.Report, repoURL string) error {
 	switch {
 	case waits(r):
 		waiting(&b, r, repoURL)
+	case r.Result == model.ResultBlocked && r.Merge:
+		unmerged(&b, r)
 	case r.Result == model.ResultBlocked:
 		blocked(&b, r, repoURL)
 	case r.Result == model.ResultRetry:
@@ -46,6 +49,11 @@ func Summary(w io.Writer, r model.Report, repoURL string) error {
 			fmt.Fprintf(&b, "%s\n\n", d)
 		}
 		reason(&b, r.Reason)
+	}
+	for i, picture := range r.Pictures {
+		if i < pictures && len(picture) <= sayingLimit {
+			b.WriteString(picture + "\n\n")
+		}
 	}
 	effects(&b, r.Effects)
 	said(&b, r.Said)
@@ -116,6 +124,7 @@ func counts(effects []model.Effect) []string {
 	var parts []string
 	for _, k := range []struct{ kind, one, many string }{
 		{"pull_request", "pull request", "pull requests"},
+		{"merge", "merge", "merges"},
 		{"push", "push", "pushes"},
 		{"checkpoint", "checkpoint", "checkpoints"},
 		{"reply", "reply", "replies"},
@@ -149,6 +158,13 @@ func reason(b *strings.Builder, text string) {
 		return
 	}
 	fmt.Fprintf(b, "Reason:\n\n%s\n", block(text, reasonLimit))
+}
+
+// unmerged tells of a merge that needs a person.
+func unmerged(b *strings.Builder, r model.Report) {
+	fmt.Fprintf(b, "Not merged: %s\n\n", span(r.BlockedReason, cellLimit))
+	reason(b, r.Reason)
+	b.WriteString("Our newest comment on the pull request tells what is missing, and `/mergexo why` lists every condition.\n\n")
 }
 
 func blocked(b *strings.Builder, r model.Report, repoURL string) {
