@@ -55,7 +55,7 @@ func (e *Engine) MergeLocal(ctx context.Context, order LocalMerge) (model.Report
 func (e *Engine) mergeLocal(ctx context.Context, order LocalMerge, rep *model.Report) error {
 	c, err := git.OpenLocal(ctx, order.Checkout)
 	if err != nil {
-		return fmt.Errorf("%w: %w", ErrUsage, err)
+		return misuse("%w", err)
 	}
 	if order.Base == "" {
 		order.Base, err = c.OriginHead(ctx)
@@ -80,21 +80,29 @@ func (e *Engine) mergeLocal(ctx context.Context, order LocalMerge, rep *model.Re
 	return errors.Join(err, c.Close())
 }
 
+// mistake is an ErrUsage that says what is wrong, and no more.
+type mistake struct{ error }
+
+func (m mistake) Is(target error) bool { return target == ErrUsage }
+func (m mistake) Unwrap() error        { return m.error }
+
+func misuse(format string, args ...any) error { return mistake{fmt.Errorf(format, args...)} }
+
 // check is ErrUsage for what cannot be merged whatever the branches are.
 func (o LocalMerge) check() error {
 	switch {
 	case o.Base == "":
-		return fmt.Errorf("%w: the checkout does not say what the origin's default branch is: name the branch to merge into with --base", ErrUsage)
+		return misuse("the checkout does not say what the origin's default branch is: name the branch to merge into with --base")
 	case !git.IsBranch(o.Branch):
-		return fmt.Errorf("%w: --branch %q is no name of a branch", ErrUsage, o.Branch)
+		return misuse("--branch %q is no name of a branch", o.Branch)
 	case !git.IsBranch(o.Base):
-		return fmt.Errorf("%w: --base %q is no name of a branch", ErrUsage, o.Base)
+		return misuse("--base %q is no name of a branch", o.Base)
 	case o.Branch == o.Base:
-		return fmt.Errorf("%w: %s cannot be merged into itself", ErrUsage, o.Branch)
+		return misuse("%s cannot be merged into itself", o.Branch)
 	case o.Strategy == model.StrategyAPI:
-		return fmt.Errorf("%w: strategy %s is GitHub's own; name another one with --strategy", ErrUsage, o.Strategy)
+		return misuse("strategy %s is GitHub's own; name another one with --strategy", o.Strategy)
 	case o.Strategy != "" && !slices.Contains(model.Strategies(), o.Strategy):
-		return fmt.Errorf("%w: strategy %q is unknown; there are %s", ErrUsage, o.Strategy, strings.Join(model.Strategies(), ", "))
+		return misuse("strategy %q is unknown; there are %s", o.Strategy, strings.Join(model.Strategies(), ", "))
 	}
 	return nil
 }
@@ -188,8 +196,12 @@ func (l *localMerger) prepare(ctx context.Context) (err error) {
 	} else {
 		l.met, err = l.checkout.Meet(ctx, l.order.Base, "refs/heads/"+l.order.Branch)
 	}
-	if gone := (*git.ErrNoRef)(nil); errors.As(err, &gone) && gone.Ref == "refs/heads/"+l.order.Base {
-		return &setback{Failure: merge.Failure{Code: model.CodeBaseMissing, Detail: fmt.Sprintf("there is no branch %s", l.order.Base)}}
+	if gone := (*git.ErrNoRef)(nil); errors.As(err, &gone) {
+		code, name := model.CodeBranchMissing, strings.TrimPrefix(gone.Ref, "refs/heads/")
+		if name == l.order.Base {
+			code = model.CodeBaseMissing
+		}
+		return &setback{Failure: merge.Failure{Code: code, Detail: fmt.Sprintf("there is no branch %s", name)}}
 	}
 	switch {
 	case err != nil:
@@ -230,10 +242,10 @@ func (l *localMerger) configure(ctx context.Context) error {
 	pull := model.Pull{HeadRef: l.order.Branch, BaseRef: l.order.Base, HeadExists: true}
 	l.way, err = merge.Choose(policyOfMerge(l.settings), pull, model.MergeFacts{}, l.order.Strategy)
 	if refusal := (*merge.Refusal)(nil); errors.As(err, &refusal) {
-		return fmt.Errorf("%w: %s", ErrUsage, refusal.Text)
+		return misuse("%s", refusal.Text)
 	}
 	if err == nil && l.way.Strategy == model.StrategyAPI {
-		return fmt.Errorf("%w: strategy %s is GitHub's own; name another one with --strategy", ErrUsage, l.way.Strategy)
+		return misuse("strategy %s is GitHub's own; name another one with --strategy", l.way.Strategy)
 	}
 	return err
 }

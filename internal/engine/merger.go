@@ -302,8 +302,12 @@ func (g *merger) recheck(ctx context.Context) error {
 			continue
 		}
 		m.mergeFacts = nil
-		request := g.requestOf(m)
-		v, err := m.judgeMerge(ctx, request, "")
+		if err := m.readMergeFacts(ctx); err != nil {
+			return err
+		}
+		facts, pull := m.mergeFacts, &m.snap.Pull
+		pull.BaseRef, pull.State, pull.Draft, pull.Labels, pull.HeadSHA = facts.BaseRef, facts.State, facts.Draft, facts.Labels, facts.HeadSHA
+		v, err := m.judgeMerge(ctx, g.requestOf(m), "")
 		if err != nil {
 			return err
 		}

@@ -57,6 +57,7 @@ var ends = map[model.MergeCode]end{
 	model.CodeBaseMissing:   {"there is no branch `%s`", "Let the pull request go to a branch that exists. " + anew},
 	model.CodeBranchMissing: {"the head branch is gone", "Restore the branch. " + anew},
 	model.CodeFrontmatter:   {"the front matter of a file cannot be read", "Mend the file and push. " + anew},
+	model.CodeRetargeted:    {"the pull request goes to another branch now", "What was asked for, approved and tested was for another one. " + anew},
 	model.CodeMember:        {"another pull request of the group is not ready", "They land together or not at all. Once that one is ready, give the command again."},
 	model.CodeBaseMoved:     {"`%s` kept moving", bySelf},
 	model.CodeRejected:      {"the server did not take the push", bySelf},
@@ -77,7 +78,10 @@ func ending(code model.MergeCode, base string) end {
 
 // FailText tells why a merge did not come about, what that means, and what a person can do.
 func FailText(p model.Pull, m model.MergeMarker, f Failure) string {
-	e := ending(f.Code, m.Base)
+	return failed(p, m, f, ending(f.Code, m.Base))
+}
+
+func failed(p model.Pull, m model.MergeMarker, f Failure, e end) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "**Not merged: %s** (`%s`)%s\n\nIt was about %s%s.%s", e.headline, f.Code, runLink(m), what(p, m), tries(m), detail(f.Detail))
 	if f.Conflicts != nil {

@@ -14,6 +14,7 @@ import (
 const (
 	GateOpen     model.GateName = "open"
 	GateHead     model.GateName = "head_as_asked"
+	GateTarget   model.GateName = "base_as_asked"
 	GateBase     model.GateName = "base_exists"
 	GateStrategy model.GateName = "strategy_usable"
 	GateBranch   model.GateName = "branch_exists"
@@ -67,6 +68,7 @@ func hard(c Case, way Way, err error) []finding {
 	return []finding{
 		openGate(c.Snapshot),
 		headGate(c),
+		targetGate(c),
 		find(GateBase, model.CodeBaseMissing, facts.BaseSHA != "", "%s", base(p, facts)),
 		strategyGate(way, err),
 		branchGate(p, way),
@@ -125,6 +127,13 @@ func headGate(c Case) finding {
 		return find(GateHead, model.CodeHeadMoved, true, "the head is %s, which was made from %s for this merge", markdown.Short(head), markdown.Short(c.Request.Head))
 	}
 	return find(GateHead, model.CodeHeadMoved, false, "asked for when the head was %s, and now it is %s; give the command again for that one", c.Request.Head, head)
+}
+
+// targetGate holds the base to the one that was asked for.
+func targetGate(c Case) finding {
+	now, asked := c.Snapshot.Pull.BaseRef, c.Request.Base
+	return find(GateTarget, model.CodeRetargeted, asked == "" || asked == now, "%s", either(asked == "" || asked == now,
+		fmt.Sprintf("it goes to branch %q", now), fmt.Sprintf("asked for when it went to branch %q, and now it goes to %q", asked, now)))
 }
 
 func base(p model.Pull, facts model.MergeFacts) string {

@@ -46,6 +46,7 @@ const (
 	CodeBaseMissing   MergeCode = "BASE_MISSING"
 	CodeBranchMissing MergeCode = "BRANCH_MISSING"
 	CodeFrontmatter   MergeCode = "FRONTMATTER"
+	CodeRetargeted    MergeCode = "RETARGETED"   // the pull request goes to another base than when it was asked for
 	CodeMember        MergeCode = "GROUP_MEMBER" // another pull request of the group is not ready
 
 	CodeBaseMoved MergeCode = "BASE_MOVED"
@@ -167,8 +168,13 @@ const (
 type MergeFacts struct {
 	Reviews []Review // of people who may write, one each, the newest
 	Checks  []Check  // of the head, the newest of each name and source
-	// HeadSHA is the head that GitHub showed, which Checks are of.
+	// HeadSHA is the head that GitHub showed, which Checks are of; BaseRef, State, Draft and Labels are the pull request's at
+	// that time.
 	HeadSHA string
+	BaseRef string
+	State   PullState
+	Draft   bool
+	Labels  []string
 	// Partial says that something is Missing.
 	Partial bool
 	// Missing are the parts that this token was not given, or not all of: "reviews", "checks", "rule", "users".

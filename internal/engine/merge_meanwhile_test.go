@@ -1,0 +1,68 @@
+package engine_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// whileTested is a merge in the tests of which somebody does something on GitHub: a request with a method, a path and a body.
+func whileTested(t *testing.T, login string, call func(w *world) (method, path, body string)) *world {
+	t.Helper()
+	run := filepath.Join(t.TempDir(), "tests")
+	w := newMerge(t, fmt.Sprintf("tests = [%q]", run))
+	w.write("octo", "main", "other.txt", "meanwhile\n")
+	method, path, body := call(w)
+	text := fmt.Sprintf("#!/bin/sh\nexec curl -fsS -X %s -H 'Authorization: Bearer sandbox-%s' -d '%s' '%s%s'\n", method, login, body, w.people, path)
+	require.NoError(t, os.WriteFile(run, []byte(text), 0o755))
+	return w
+}
+
+func TestMergeLooksOnceMoreAfterItsTests(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		call func(w *world) (method, path, body string)
+		ends string
+	}{
+		"closed": {func(w *world) (string, string, string) { return "PATCH", w.pull(""), `{"state":"closed"}` }, "merge_failed CLOSED"},
+		"frozen": {func(w *world) (string, string, string) {
+			return "POST", w.path(fmt.Sprintf("/issues/%d/labels", w.number)), `{"labels":["mergexo:freeze"]}`
+		}, "in_approval FROZEN"},
+		"approval dismissed": {func(w *world) (string, string, string) {
+			review := w.list("octo", w.pull("/reviews"))[0].id()
+			return "PUT", w.pull(fmt.Sprintf("/reviews/%d/dismissals", review)), `{"message":"on second thought"}`
+		}, "in_approval APPROVAL_MISSING"},
+		"changes requested": {func(w *world) (string, string, string) {
+			return "POST", w.pull("/reviews"), `{"event":"REQUEST_CHANGES","body":"not like this"}`
+		}, "in_approval CHANGES_REQUESTED"},
+		"head moved": {func(w *world) (string, string, string) {
+			return "PUT", w.path("/contents/late.txt"), fmt.Sprintf(`{"branch":%q,"message":"late","content":"bGF0ZQo="}`, w.head)
+		}, "merge_failed HEAD_MOVED"},
+		"branch deleted": {func(w *world) (string, string, string) {
+			return "DELETE", w.path("/git/refs/heads/" + w.head), ""
+		}, "merge_failed CLOSED"},
+		"retargeted": {func(w *world) (string, string, string) {
+			w.api("octo", "POST", w.path("/git/refs"), object{"ref": "refs/heads/other", "sha": w.at("main")})
+			return "PATCH", w.pull(""), `{"base":"other"}`
+		}, "merge_failed RETARGETED"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			who := "octo"
+			if name == "changes requested" { // nobody requests changes of themselves
+				who = "bob"
+			}
+			w := whileTested(t, who, c.call)
+			before := w.at("main")
+			rep := w.command("carol", "/mergexo merge")
+			assert.Equal(t, []string{c.ends}, w.merges(), rep.Reason)
+			assert.Equal(t, before, w.at("main"))
+			assert.NotEqual(t, "merged", w.badge())
+			assert.Empty(t, w.stages())
+		})
+	}
+}
