@@ -201,3 +201,20 @@ func absolute(address, home string) string {
 	}
 	return filepath.Join(home, address)
 }
+
+// OriginHead is the branch that a clone took for the origin's default branch, "" where it does not say. The origin may
+// have another one by now. No network operation.
+func (c *Checkout) OriginHead(ctx context.Context) (string, error) {
+	out, err := c.inside(ctx, "symbolic-ref", "--quiet", "refs/remotes/origin/HEAD")
+	if exitCode(err) == 1 { // it is not there
+		return "", nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("read the default branch of the origin: %w", err)
+	}
+	branch, _ := strings.CutPrefix(line(out), "refs/remotes/origin/")
+	return branch, nil
+}
+
+// IsBranch tells whether a branch can have this name, which is without refs/heads/.
+func IsBranch(name string) bool { return validRef("refs/heads/" + name) }

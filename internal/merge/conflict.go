@@ -46,7 +46,10 @@ func ConflictText(p model.Pull, c Conflicts) string {
 	}
 	fmt.Fprintf(&b, "Conflicts in %s", markdown.Count(len(files)+more, "file"))
 	if c.Commit.SHA != "" {
-		fmt.Fprintf(&b, ", at commit %s %s", markdown.Commit(p.URL, c.Commit.SHA), markdown.Inline(c.Commit.Subject))
+		fmt.Fprintf(&b, ", at commit %s", markdown.Commit(p.URL, c.Commit.SHA))
+	}
+	if c.Commit.Subject != "" {
+		b.WriteString(" " + markdown.Inline(c.Commit.Subject))
 	}
 	b.WriteString(":\n")
 	for _, f := range files {

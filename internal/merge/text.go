@@ -134,7 +134,11 @@ func (plan *Plan) text(p model.Pull) string {
 
 // what is a request in words: what goes where, how and for whom.
 func what(p model.Pull, m model.MergeMarker) string {
-	text := fmt.Sprintf("%s into `%s`", markdown.Commit(p.URL, m.Head), markdown.Code(m.Base))
+	head := "`" + markdown.Code(p.HeadRef) + "`"
+	if m.Head != "" {
+		head = markdown.Commit(p.URL, m.Head)
+	}
+	text := fmt.Sprintf("%s into `%s`", head, markdown.Code(m.Base))
 	if m.Strategy != "" {
 		text += " by " + markdown.Code(m.Strategy)
 	}

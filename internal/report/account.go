@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"html"
 	"io"
 	"regexp"
 	"strings"
@@ -78,9 +79,12 @@ func decided(b *strings.Builder, r model.Report) {
 var (
 	link = regexp.MustCompile(`\[([^\]\[]*)\]\([^()\s]*\)`)
 	bold = regexp.MustCompile(`\*\*([^*\n]+)\*\*`)
+	fold = regexp.MustCompile(`(?m)^<details><summary>(?:<code>)?(.*?)(?:</code>)?</summary>$`)
 )
 
-// flat is Markdown of ours as a terminal shows it best: links without their addresses, no bold.
+// flat is Markdown of ours as a terminal shows it best: links without their addresses, no bold, nothing folded.
 func flat(s string) string {
+	s = fold.ReplaceAllStringFunc(s, func(line string) string { return plain(html.UnescapeString(fold.FindStringSubmatch(line)[1])) + ":" })
+	s = strings.ReplaceAll(s, "\n\n</details>", "")
 	return bold.ReplaceAllString(link.ReplaceAllString(s, "$1"), "$1")
 }

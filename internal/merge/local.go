@@ -1,0 +1,50 @@
+package merge
+
+import (
+	"strings"
+
+	"github.com/mergexo/mergexo/internal/markdown"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+const (
+	rerun = "Then run this again."
+	later = "Run this again later."
+)
+
+// atTerminal is what is said of a code where there is neither a pull request nor a comment; what is not here is said as there.
+var atTerminal = map[model.MergeCode]end{
+	model.CodeConflict:      {"", settleHere},
+	model.CodeSquash:        {"", settleHere},
+	model.CodeTests:         {"", "Mend what fails, on the branch or, where that is not to blame, on `%s`. " + rerun},
+	model.CodeNoTests:       {"", "In `.github/mergexo.toml` on `%s`, write the command into `[merge] tests`, or `tests = \"none\"` to merge without. " + rerun},
+	model.CodeProtected:     {"the origin refuses pushes to `%s`", "Let somebody run this who may push to `%s`, or merge in a way that the origin allows."},
+	model.CodeUnrelated:     {"", "Put its commits onto a branch that begins at `%s`. " + rerun},
+	model.CodeEmpty:         {"", "What the branch changes does not show on `%s` any more. Commit what is missing. " + rerun},
+	model.CodeRewound:       {"", "Put the branch's own commits onto `%s` as it is now. " + rerun},
+	model.CodeDiff:          {"what would land is not what the branch changes", "Put the branch onto `%s` and look at what it changes. " + rerun},
+	model.CodeForbidden:     {"that may not be done", "See what it says there. " + rerun},
+	model.CodeTooMany:       {"", "Use `--strategy squash`, or `--strategy no-ff`, which leaves the commits as they are."},
+	model.CodeBaseMissing:   {"", "Name one that is there with `--base`."},
+	model.CodeBranchMissing: {"there is no such branch to merge", "Name one that is there with `--branch`, without `origin/` before it. A branch of the checkout has to be pushed first, or merged with `--local`."},
+	model.CodeFrontmatter:   {"", "Mend the file. " + rerun},
+	model.CodeBaseMoved:     {"", later},
+	model.CodeRejected:      {"", later},
+	model.CodeLock:          {"", later},
+	model.CodeHeadMoved:     {"the branch has moved meanwhile", "Look at what is new there. " + rerun},
+	model.CodeDirtyBase:     {"", "Commit them or put them aside. " + rerun},
+}
+
+const settleHere = "Put the branch onto `%s` or merge `%s` into it, and settle the conflicts there. " + rerun
+
+// LocalText is FailText for a merge of branches that no pull request is about.
+func LocalText(p model.Pull, m model.MergeMarker, f Failure) string {
+	e := ending(f.Code, m.Base)
+	fill := func(s string) string { return strings.ReplaceAll(s, "%s", markdown.Code(m.Base)) }
+	if own, known := atTerminal[f.Code]; known {
+		if e.next = fill(own.next); own.headline != "" {
+			e.headline = fill(own.headline)
+		}
+	}
+	return failed(p, m, f, e)
+}
