@@ -130,7 +130,7 @@ func TestWhatPeopleReadOfAFailure(t *testing.T) {
 		model.CodeApproval, model.CodeStale, model.CodeChanges, model.CodeChecks, model.CodeChecksFailed, model.CodeDraft, model.CodeFrozen, model.CodeClosed,
 		model.CodeBlocked, model.CodeBusy, model.CodeStrategy, model.CodeCancelled, model.CodeReplaced, model.CodeConflict, model.CodeSquash, model.CodeTests,
 		model.CodeNoTests, model.CodeProtected, model.CodeUnrelated, model.CodeEmpty, model.CodeRewound, model.CodeDiff, model.CodeForbidden, model.CodeAttempts,
-		model.CodeTooMany, model.CodeBaseMissing, model.CodeBranchMissing, model.CodeFrontmatter, model.CodeMember, model.CodeBaseMoved, model.CodeRejected,
+		model.CodeTooMany, model.CodeBaseMissing, model.CodeBranchMissing, model.CodeFrontmatter, model.CodeRetargeted, model.CodeMember, model.CodeBaseMoved, model.CodeRejected,
 		model.CodeLock, model.CodeHeadMoved, model.CodeDirtyBase, "NEW",
 	} {
 		fmt.Fprintf(&all, "%s\n\n---\n\n", merge.FailText(pull(), asked(), merge.Failure{Code: code, Detail: details[code]}))
