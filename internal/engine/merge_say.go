@@ -1,0 +1,195 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/mergexo/mergexo/internal/github"
+	"github.com/mergexo/mergexo/internal/journal"
+	"github.com/mergexo/mergexo/internal/markdown"
+	"github.com/mergexo/mergexo/internal/merge"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// edit writes the comment of the request as its marker stands.
+func (g *merger) edit(ctx context.Context, text string) error {
+	if g.marker.Open() && g.marker.State == model.MergeRunning {
+		g.marker.Expires = g.mergeExpiry()
+	}
+	if err := g.write(ctx, g.body(text, commandToken(g.marker.Command))); err != nil {
+		return err
+	}
+	g.text = text
+	g.say(model.Saying{Where: fmt.Sprintf("comment on #%d", g.event.Number), Text: text, Passing: g.marker.Open()})
+	return nil
+}
+
+// write puts a body in the place of the comment. Sending the same one twice does no harm.
+func (g *merger) write(ctx context.Context, b journal.Body) error {
+	body, err := g.Codec.Encode(b)
+	if err != nil {
+		return err
+	}
+	for sends := 1; ; sends++ {
+		err := g.GitHub.EditComment(ctx, g.event.Repo, g.comment, body)
+		if err == nil {
+			break
+		}
+		if k := github.KindOf(err); k == github.NotFound || k == github.Gone {
+			g.forget(g.comment)
+			return stop(model.ResultRetry, "the request to merge pull request %d was deleted meanwhile", g.event.Number)
+		} else if k != github.Unclear || sends == maxSends {
+			return err
+		}
+	}
+	g.applied("edit", strconv.FormatInt(g.comment, 10), mergeToken(g.marker), "applied")
+	return nil
+}
+
+// body is the comment of the request.
+func (g *merger) body(text string, tokens ...string) journal.Body {
+	g.marker.Repo, g.marker.Number, g.marker.Detail = g.event.Repo.String(), g.event.Number, clip(g.marker.Detail)
+	return journal.Body{
+		Text: g.heading + "\n\n" + text, Tokens: tokens, Kind: journal.KindMerge, Marker: g.marker,
+	}
+}
+
+// wait says what the request waits for, where it does not say so already.
+func (g *merger) wait(ctx context.Context, code model.MergeCode, detail, text string) (*Stop, error) {
+	m := &g.marker
+	same := m.State == model.MergeWaiting && m.Reason == code && g.text == text
+	m.State, m.Reason, m.Detail, m.Expires, m.Claim = model.MergeWaiting, code, clip(detail), time.Time{}, ""
+	if !same {
+		if err := g.edit(ctx, text); err != nil {
+			return nil, err
+		}
+	}
+	return g.stopped(code, detail), nil
+}
+
+// stopped is how a run ends whose merge did not come about.
+func (g *merger) stopped(code model.MergeCode, detail string) *Stop {
+	s := stop(merge.Settle(code), "%s", merge.ShortLine(g.event.Number, code, detail))
+	s.Merge = true
+	if s.Result == model.ResultBlocked {
+		s.Block = &model.BlockMarker{Repo: g.event.Repo.String(), Number: g.event.Number, Reason: string(code), Observed: g.marker.Head}
+	}
+	return s
+}
+
+// record writes down what is about to land, before anything moves: from here on a head that moves there is our own doing.
+func (g *merger) record(ctx context.Context) error {
+	k := &g.marker
+	for _, m := range g.members {
+		m.is.Tip, m.is.Tree = m.made.Tip, m.made.Tree
+	}
+	own := g.members[slices.IndexFunc(g.members, g.isSelf)]
+	if k.Tip != "" && k.Tip != own.is.Tip && !slices.Contains(k.Was, k.Tip) {
+		k.Was = append(k.Was, k.Tip)
+	}
+	if own.is.BaseSHA != k.BaseSHA {
+		k.Attempt = merge.Attempts(g.state, k.Head, own.is.BaseSHA) + 1
+	}
+	k.BaseSHA, k.Tip, k.Tree = own.is.BaseSHA, own.is.Tip, own.is.Tree
+	g.listMembers()
+	if err := g.edit(ctx, merge.RunningText(g.snap.Pull, *k, g.settings.Merge.Attempts)); err != nil {
+		return err
+	}
+	for _, m := range g.members {
+		if m == own || m.is.Landed != "" {
+			continue
+		}
+		if err := g.announce(ctx, m, model.MergeRunning, "", merge.RunningText(m.snap.Pull, g.requestOf(m), g.settings.Merge.Attempts)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (g *merger) listMembers() {
+	if len(g.members) < 2 {
+		return
+	}
+	g.marker.Members = nil
+	for _, m := range g.members {
+		g.marker.Members = append(g.marker.Members, m.is)
+	}
+}
+
+// note records that a member of a group has landed, so that a run which goes on from here knows it.
+func (g *merger) note(ctx context.Context) error {
+	if len(g.members) < 2 {
+		return nil
+	}
+	g.listMembers()
+	return g.edit(ctx, merge.RunningText(g.snap.Pull, g.marker, g.settings.Merge.Attempts))
+}
+
+// release lets the next run go on at once where this one ends in order, and not at its goal.
+func (g *merger) release(ctx context.Context) {
+	if ctx.Err() != nil || g.marker.State != model.MergeRunning || g.marker.Claim != g.memory.mergeClaim {
+		return
+	}
+	g.marker.Expires = g.serverNow().Add(-time.Second).UTC().Truncate(time.Second)
+	body, err := g.Codec.Encode(g.body(g.text, commandToken(g.marker.Command)))
+	if err == nil {
+		err = g.GitHub.EditComment(ctx, g.event.Repo, g.comment, body)
+	}
+	if err != nil {
+		g.Log.Warn("merge_not_released", "pr_number", g.event.Number, "error", err)
+	}
+}
+
+// fail says why the request does not go on. What may come right by itself stays open; the end of a request is said in a
+// comment of its own, since nobody hears of an edit.
+func (g *merger) fail(ctx context.Context, s *setback) (*Stop, error) {
+	g.explain(ctx, s)
+	s.Detail = g.clean(ctx, s.Detail)
+	if s.Tests != nil {
+		s.Tests.Tail = g.clean(ctx, s.Tests.Tail)
+	}
+	g.marker.Reason, g.marker.Detail = s.Code, clip(s.Detail)
+	for _, m := range g.members {
+		if m.is.Landed != "" {
+			s.Landed = m.is.Landed
+		}
+	}
+	pull := g.snap.Pull
+	for _, m := range g.members {
+		if g.isSelf(m) && m.head != "" {
+			pull.HeadSHA = m.head // it may have moved in this run
+		}
+	}
+	text := merge.FailText(pull, g.marker, s.Failure)
+	if s.waits || s.Code.Retryable() && s.Code != model.CodeHeadMoved {
+		return g.wait(ctx, s.Code, s.Detail, text)
+	}
+	if g.partial() { // what has landed is not undone, and what has not can still land
+		g.marker.Expires = g.serverNow().Add(-time.Second).UTC().Truncate(time.Second)
+		return g.stopped(s.Code, s.Detail), g.edit(ctx, text)
+	}
+	for _, m := range g.members {
+		if !g.isSelf(m) && m.announced(g) != nil {
+			if err := g.announce(ctx, m, model.MergeFailed, model.CodeMember, "Nothing has landed: "+markdown.Plain(s.Detail)+"."); err != nil {
+				return nil, err
+			}
+		}
+	}
+	g.marker.State, g.marker.Expires, g.marker.Claim = model.MergeFailed, time.Time{}, ""
+	old := g.comment
+	token := journal.Token("merge_failed", g.marker.Command)
+	body := g.body(text)
+	id, err := g.pass.comment(ctx, token, body, func() int64 { return g.state.Tokens[token] })
+	if err != nil {
+		return nil, err
+	}
+	g.comment = id
+	if err := g.remove(ctx, old, mergeToken(g.marker)); err != nil {
+		return nil, err
+	}
+	g.Log.Info("merge_failed", "pr_number", g.event.Number, "reason", string(s.Code), "detail", markdown.Inline(clip(s.Detail)))
+	return g.stopped(s.Code, s.Detail), nil
+}
