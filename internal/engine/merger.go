@@ -264,4 +264,3 @@ func (g *merger) ended(ctx context.Context, err error) (*Stop, error) {
 	g.release(ctx)
 	return nil, err
 }
-
