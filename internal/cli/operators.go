@@ -57,14 +57,14 @@ func (p *program) whyCommand() *cli.Command {
 				return usagef("why needs --pr NUMBER")
 			}
 			return p.operate(c, func(ctx context.Context, e *engine.Engine, repo model.Repo) error {
-				standing, gates, err := e.Look(ctx, repo, c.Int("pr"))
+				standing, gates, merges, err := e.Why(ctx, repo, c.Int("pr"))
 				if err != nil {
 					return err
 				}
 				if c.Bool("json") {
-					return report.Object(p.Out, map[string]any{"pull_request": standing, "conditions": gates})
+					return report.Object(p.Out, map[string]any{"pull_request": standing, "conditions": gates, "merge_conditions": merges})
 				}
-				return report.Gates(p.Out, standing, gates)
+				return report.Gates(p.Out, standing, gates, merges)
 			})
 		},
 	}

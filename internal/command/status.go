@@ -26,6 +26,13 @@ func status(c Case) Answer {
 		row("last turn", fmt.Sprintf("[%s](%s), %s", t.Phase, t.URL, t.At.UTC().Format("2006-01-02 15:04 MST")))
 	}
 	row("pending feedback", markdown.Count(s.Pending, "comment"))
+	if m := s.Merge; m != nil {
+		how := fmt.Sprintf("[%s](%s)", strings.ReplaceAll(string(m.State), "_", " "), m.URL)
+		if m.Reason != "" {
+			how += fmt.Sprintf(" (`%s`)", markdown.Code(string(m.Reason)))
+		}
+		row("merge", how+", asked for by "+m.By)
+	}
 	if bl := s.Block; bl != nil {
 		row("blocked", fmt.Sprintf("[`%s`](%s)", markdown.Code(bl.Reason), bl.URL))
 	}

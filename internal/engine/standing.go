@@ -39,6 +39,22 @@ func (e *Engine) Look(ctx context.Context, repo model.Repo, number int) (model.S
 	return p.look(ctx)
 }
 
+// Why is Look with the conditions of a merge as well; none where the pull request is not open.
+func (e *Engine) Why(ctx context.Context, repo model.Repo, number int) (s model.Standing, turns, merges []model.Gate, err error) {
+	p := e.onlooker(repo, number, &model.Report{})
+	defer p.close()
+	if err := p.begin(ctx); err != nil {
+		return s, nil, nil, err
+	}
+	if !p.snap.IsPull {
+		return s, nil, nil, wrongNumber(number)
+	}
+	if s, turns, err = p.look(ctx); err == nil {
+		merges, err = p.mergeGates(ctx)
+	}
+	return s, turns, merges, err
+}
+
 // overlooked is what is kept of one pull request of many until everybody's rights are known.
 type overlooked struct {
 	standing   model.Standing
@@ -82,7 +98,7 @@ func (e *Engine) Standings(ctx context.Context, repo model.Repo) ([]model.Standi
 	out := []model.Standing{}
 	for _, o := range all {
 		o.standing.Pending = len(turn.Allowed(o.candidates, rights, o.policy))
-		if o.standing.State == model.StandIdle && o.standing.Pending > 0 {
+		if (o.standing.State == model.StandIdle || o.standing.State == model.StandQueued) && o.standing.Pending > 0 {
 			o.standing.State = model.StandPending
 		}
 		out = append(out, o.standing)

@@ -18,8 +18,10 @@ const (
 	StandTaken     StandingState = "taken_over"
 	StandPaused    StandingState = "paused"
 	StandClaimed   StandingState = "claimed"
+	StandMerging   StandingState = "merging"
 	StandFailed    StandingState = "failed"
 	StandPending   StandingState = "pending"
+	StandQueued    StandingState = "in_approval" // a request to merge waits
 	StandIdle      StandingState = "idle"
 )
 
@@ -40,6 +42,17 @@ type Standing struct {
 	Failed   int           `json:"failed"`   // attempts since the last success, unblock or retry
 	LastTurn *LastTurn     `json:"last_turn"`
 	Block    *Blocked      `json:"block"`
+	Merge    *MergeRequest `json:"merge"` // the newest one; nil for none
+}
+
+// MergeRequest is a request to merge in short.
+type MergeRequest struct {
+	State  MergeState `json:"state"`
+	Reason MergeCode  `json:"reason"` // "" where nothing is wrong
+	Head   string     `json:"head"`
+	By     string     `json:"by"`
+	Since  time.Time  `json:"since"`
+	URL    string     `json:"url"`
 }
 
 // LastTurn is the newest turn of a pull request in short.

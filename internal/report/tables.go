@@ -62,10 +62,20 @@ func Blocked(w io.Writer, all []model.Blocked) error {
 	return table(w, rows)
 }
 
-// Gates writes why something happens or does not: every condition with its evidence.
-func Gates(w io.Writer, s model.Standing, gates []model.Gate) error {
-	rows := [][]string{{fmt.Sprintf("pull request #%d is %s", s.Number, s.State.Words()), "MET", "EVIDENCE"}}
-	for _, g := range gates {
+// Gates writes why something happens or does not: every condition of a turn and of a merge with its evidence.
+func Gates(w io.Writer, s model.Standing, turns, merges []model.Gate) error {
+	if err := gates(w, fmt.Sprintf("pull request #%d is %s", s.Number, s.State.Words()), turns); err != nil || len(merges) == 0 {
+		return err
+	}
+	if err := text(w, "\n"); err != nil {
+		return err
+	}
+	return gates(w, "to be merged", merges)
+}
+
+func gates(w io.Writer, title string, list []model.Gate) error {
+	rows := [][]string{{title, "MET", "EVIDENCE"}}
+	for _, g := range list {
 		met := "yes"
 		if !g.Met {
 			met = "NO"

@@ -16,6 +16,7 @@ func TestTablesAsPeopleReadThem(t *testing.T) {
 	standings := []model.Standing{
 		{Number: 7, Title: "Greet people", URL: repoURL + "/pull/7", Issue: 3, Branch: "agent/greet", State: model.StandBlocked, Head: newHead, Accepted: oldHead, Pending: 2,
 			LastTurn: &model.LastTurn{Phase: model.PhaseDone, At: noon}, Block: &block},
+		{Number: 8, Title: "Wait", Branch: "agent/wait", State: model.StandQueued, Head: newHead, Merge: &model.MergeRequest{State: model.MergeWaiting, Reason: model.CodeApproval, Head: newHead, By: "carol", Since: noon, URL: "u"}},
 		{Number: 1200, Title: "::error::\x1b[31mred\n\u202etitle that goes on and on and on and on and on and on until it is cut", Branch: "agent/ünïcode", State: model.StandTaken, Head: oldHead},
 	}
 	gates := []model.Gate{{Name: "open", Met: true, Evidence: "pull request 7 is open"}, {Name: "not_blocked", Evidence: "blocked (history_rewrite), see " + block.URL}}
@@ -26,7 +27,10 @@ func TestTablesAsPeopleReadThem(t *testing.T) {
 			return Blocked(b, []model.Blocked{block, {Number: 12, Reason: "agent_blocked", Since: noon, URL: "u"}})
 		},
 		"blocked_none": func(b *bytes.Buffer) error { return Blocked(b, nil) },
-		"why":          func(b *bytes.Buffer) error { return Gates(b, standings[0], gates) },
+		"why":          func(b *bytes.Buffer) error { return Gates(b, standings[0], gates, nil) },
+		"why_merge": func(b *bytes.Buffer) error {
+			return Gates(b, standings[0], gates, []model.Gate{{Name: "approved", Evidence: "0 of 1 approval"}})
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var b bytes.Buffer

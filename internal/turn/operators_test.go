@@ -137,6 +137,14 @@ func TestStandingInOneWord(t *testing.T) {
 			st.Turns = append(st.Turns, attempt(model.PhaseStarted))
 			return 1
 		},
+		model.StandMerging: func(_ *model.Snapshot, st *model.State) int {
+			st.Merges = append(st.Merges, model.Said[model.MergeMarker]{Marker: model.MergeMarker{State: model.MergeRunning}})
+			return 1
+		},
+		model.StandQueued: func(_ *model.Snapshot, st *model.State) int {
+			st.Merges = append(st.Merges, model.Said[model.MergeMarker]{Marker: model.MergeMarker{State: model.MergeWaiting}})
+			return 0
+		},
 		model.StandFailed: func(_ *model.Snapshot, st *model.State) int {
 			st.Turns = append(st.Turns, attempt(model.PhaseDone), attempt(model.PhaseFailed))
 			return 1

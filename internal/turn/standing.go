@@ -27,6 +27,9 @@ func Stand(s model.Snapshot, st model.State, policy Policy, pending []model.Comm
 			Number: p.Number, Issue: out.Issue, Reason: b.Reason, Expected: b.Expected, Observed: b.Observed, Since: st.Block.At, URL: st.Block.URL,
 		}
 	}
+	if m := st.Merge(); m != nil {
+		out.Merge = &model.MergeRequest{State: m.Marker.State, Reason: m.Marker.Reason, Head: m.Marker.Head, By: m.Marker.By, Since: m.At, URL: m.URL}
+	}
 	out.State = state(p, st, policy, out)
 	return out
 }
@@ -49,10 +52,14 @@ func state(p model.Pull, st model.State, policy Policy, s model.Standing) model.
 		return model.StandPaused
 	case len(Open(st)) > 0:
 		return model.StandClaimed
+	case s.Merge != nil && s.Merge.State == model.MergeRunning:
+		return model.StandMerging
 	case s.Failed > 0:
 		return model.StandFailed
 	case s.Pending > 0:
 		return model.StandPending
+	case s.Merge != nil && s.Merge.State == model.MergeWaiting:
+		return model.StandQueued
 	}
 	return model.StandIdle
 }
