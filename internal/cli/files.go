@@ -51,7 +51,9 @@ func (s *scene) settings(ctx context.Context) (doctor.Settings, error) {
 		out.AdapterBad = err.Error()
 	}
 	out.Adapter, out.PassEnv, out.Timeout, out.CI = a.Adapter, a.PassEnv, a.Timeout, parsed.Feedback.CI
-	out.Strategies = strategies(parsed.Merge)
+	if out.Strategies = strategies(parsed.Merge); !parsed.Merge.Tests.None {
+		out.TestTime = parsed.Merge.TestTimeout
+	}
 	out.Programs = s.programs(ctx, parsed)
 	return out, nil
 }

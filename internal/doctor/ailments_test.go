@@ -46,7 +46,7 @@ const (
 	noBots   = "(github.event.sender.type != 'Bot' || (github.event.comment == null && github.event.review == null))"
 	ifMerged = "(github.event.action != 'closed' || (github.event.pull_request.merged && startsWith(github.event.pull_request.head.ref, 'agent/design/')))"
 	noForks  = "(github.event.pull_request == null || github.event.pull_request.head.repo.full_name == github.repository)"
-	rightsOf = "    permissions:\n      contents: write # push the agent's commits\n      pull-requests: write # open them, reply to review comments\n      issues: write # comment on issues and in conversations\n      actions: read # tell a claim of a living run from a dead one's\n"
+	rightsOf = "    permissions:\n      contents: write # push the agent's commits, and what is merged\n      pull-requests: write # open them, reply to review comments\n      issues: write # comment on issues and in conversations\n      actions: read # tell a claim of a living run from a dead one's\n      checks: read # merge what has passed its checks\n      statuses: read # the same, of those that are not GitHub's own kind\n"
 	limits   = "    concurrency:\n      " + group + "\n      cancel-in-progress: false\n"
 )
 
@@ -109,13 +109,15 @@ var ailments = map[string]map[string]ailment{
 		"a word":            edit("on:\n", "on: issue_comment\nelse:\n"),
 		"no conversation":   edit("  issue_comment:\n    types: [created, edited]\n", ""),
 		"no created":        edit("  issue_comment:\n    types: [created, edited]\n", "  issue_comment:\n    types: edited\n"),
-		"no edited":         edit("  pull_request_review:\n    types: [submitted, edited]\n", "  pull_request_review:\n    types: [submitted]\n"),
-		"default types":     edit("  pull_request:\n    types: [opened, reopened, labeled, synchronize, closed] #", "  pull_request: #"),
+		"no edited":         edit("types: [submitted, edited, dismissed]", "types: [submitted, dismissed]"),
+		"no dismissals":     edit("types: [submitted, edited, dismissed]", "types: [submitted, edited]"),
+		"no labels off":     edit("labeled, unlabeled, ready_for_review, synchronize", "labeled, synchronize"),
+		"default types":     edit("    types: [opened, reopened, labeled, unlabeled, ready_for_review, synchronize, closed]\n", ""),
 		"no labels":         edit("  issues:\n    types: [labeled, unlabeled, reopened] #", "  x-issues: #"),
 		"labels on only":    edit("[labeled, unlabeled, reopened]", "[labeled]"),
 		"no merges":         edit(", synchronize, closed]", ", synchronize]"),
 		"no schedule":       edit("  schedule:\n    - cron: \"17 * * * *\"\n", ""),
-		"no CI":             also(settingsOf(func(s *Settings) { s.CI = "first_fail" }), edit("  workflow_run:\n    workflows: [CI]\n    types: [completed]\n", "")),
+		"no CI":             also(settingsOf(func(s *Settings) { s.CI = "first_fail" }), edit("  workflow_run:\n    workflows: [CI] # yours by their names: for failures that the agent is to see, and checks that a merge waits for\n    types: [completed]\n", "")),
 		"CI of no workflow": settingsOf(func(s *Settings) { s.CI = "first_fail" }),
 	},
 	"target": {"used": edit("  schedule:\n", "  pull_request_target:\n  schedule:\n")},
@@ -173,6 +175,8 @@ var ailments = map[string]map[string]ailment{
 		"read-all":                         edit(rightsOf, "    permissions: read-all\n"),
 		"empty":                            edit(rightsOf, "    permissions:\n"),
 		"too little":                       also(edit("      issues: write # comment on issues and in conversations\n", ""), edit("actions: read #", "actions: none #")),
+		"no checks":                        edit("      checks: read # merge what has passed its checks\n      statuses: read # the same, of those that are not GitHub's own kind\n", ""),
+		"split no statuses":                inSplit(edit("      statuses: read # the same, of those that are not GitHub's own kind\n", "")),
 		"actions written":                  edit("actions: read #", "actions: write #"),
 		"split the agent writes":           inSplit(edit(agentRights, "      contents: write\n      issues: read\n      pull-requests: write\n      actions: read\n      id-token: write\n")),
 		"split the agent writes all":       inSplit(edit(agentRights, ""), edit("permissions: # nothing", "permissions: write-all # nothing")),
@@ -184,10 +188,11 @@ var ailments = map[string]map[string]ailment{
 		"too much":                         edit("      issues: write #", "      packages: write\n      id-token: write\n      issues: write #"),
 	},
 	"timeout": {
-		"none":        edit("    timeout-minutes: 60\n", ""),
-		"short":       edit("timeout-minutes: 60", "timeout-minutes: 30"),
-		"split short": inSplit(edit("timeout-minutes: 60", "timeout-minutes: 30")),
-		"computed":    edit("timeout-minutes: 60", "timeout-minutes: ${{ vars.MINUTES }}"),
+		"none":            edit("    timeout-minutes: 90 #", "    #"),
+		"short":           edit("timeout-minutes: 90", "timeout-minutes: 30"),
+		"short of a test": also(edit("timeout-minutes: 90", "timeout-minutes: 45"), settingsOf(func(s *Settings) { s.TestTime = 45 * minute })),
+		"split short":     inSplit(edit("timeout-minutes: 60\n", "timeout-minutes: 30\n"), edit("timeout-minutes: 60 #", "timeout-minutes: 15 #")),
+		"computed":        edit("timeout-minutes: 90", "timeout-minutes: ${{ vars.MINUTES }}"),
 	},
 	"pins": {
 		"a tag":    edit("actions/checkout@3d3c42e5aac5ba805825da76410c181273ba90b1 # v7.0.1", "actions/checkout@v7"),

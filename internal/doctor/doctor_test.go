@@ -25,7 +25,7 @@ func healthy() Facts {
 	return Facts{
 		Repository: "octo/widgets",
 		Settings: Settings{
-			File: File{Path: SettingsPath, Main: MainSame}, Found: true, Adapter: "command", Timeout: 30 * minute, CI: "never",
+			File: File{Path: SettingsPath, Main: MainSame}, Found: true, Adapter: "command", Timeout: 30 * minute, TestTime: 30 * minute, CI: "never",
 			Programs:   []Program{{"agent.command", "scripts/my-agent", ProgramFound}, {"repo.required_tests", "make", ProgramFound}},
 			PassEnv:    []string{"MODEL_API_KEY"},
 			Strategies: []Strategy{{"merge.strategy", "rebase"}},
@@ -121,13 +121,13 @@ func TestOtherWays(t *testing.T) {
 			"group: ${{ format('{0}-{1}', github.workflow, github.event.pull_request.number || github.event.issue.number) }}"),
 		"permissions of the workflow": func(t *testing.T, f *Facts) {
 			edit("    permissions:\n", "    x-permissions:\n")(t, f)
-			edit("permissions: {}", "permissions: {contents: write, issues: write, pull-requests: write, actions: read}")(t, f)
+			edit("permissions: {}", "permissions: {contents: write, issues: write, pull-requests: write, actions: read, checks: read, statuses: read}")(t, f)
 		},
 		"anchors": func(t *testing.T, f *Facts) {
 			edit("types: [created, edited]\n  issues", "types: &said [created, edited]\n  issues")(t, f)
 			edit("pull_request_review_comment:\n    types: [created, edited]", "pull_request_review_comment:\n    types: *said")(t, f)
 		},
-		"anchors of blocks":     also(edit("permissions: {}", "x-rights: &rights {contents: write, issues: write, pull-requests: write, actions: read}\npermissions: {}"), edit(rightsOf, "    permissions: *rights\n")),
+		"anchors of blocks":     also(edit("permissions: {}", "x-rights: &rights {contents: write, issues: write, pull-requests: write, actions: read, checks: read, statuses: read}\npermissions: {}"), edit(rightsOf, "    permissions: *rights\n")),
 		"a step that decides":   also(edit(noBots, "(github.event.sender.type != 'Bot' || vars.BOTS)"), edit("        id: mergexo\n", "        id: mergexo\n        if: github.event.sender.type != 'Bot'\n")),
 		"another token":         also(appToken, edit(rightsOf, "    permissions: {contents: read}\n"), beside("on: [push, pull_request]\n"), factsOf(func(r *model.RepositoryFacts) { r.Actions = model.ActionsRights{Known: true} })),
 		"CI that there is":      also(settingsOf(func(s *Settings) { s.CI = "all_complete" }), beside("name: CI\non: workflow_dispatch\n")),
@@ -172,7 +172,7 @@ func TestOtherWays(t *testing.T) {
 		"of the workflow, with bots apart": also(edit(limits, ""), edit("permissions: {}\n", "permissions: {}\nconcurrency: mergexo-${{ "+noBots+" && "+noForks+" && (github.event.pull_request.number || github.event.issue.number) || github.run_id }}\n")),
 		"env of the job": func(t *testing.T, f *Facts) {
 			edit("        env:\n          MODEL_API_KEY: ${{ secrets.MODEL_API_KEY }}\n", "")(t, f)
-			edit("    timeout-minutes: 60\n", "    timeout-minutes: 60\n    env: {MODEL_API_KEY: x}\n")(t, f)
+			edit("    timeout-minutes: 90", "    env: {MODEL_API_KEY: x}\n    timeout-minutes: 90")(t, f)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

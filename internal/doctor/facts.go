@@ -27,6 +27,7 @@ type Settings struct {
 	Programs   []Program
 	PassEnv    []string
 	Timeout    time.Duration // of the agent
+	TestTime   time.Duration // of the tests before a merge; 0 where there are to be none
 	CI         string
 	Strategies []Strategy // how pull requests land
 }

@@ -31,6 +31,10 @@ var writeRights = []right{
 	{"pull-requests", "write", Problem, "review comments cannot be answered"},
 	{"issues", "write", Problem, "nothing can be said in the conversation"},
 	{"actions", "read", Warning, "a dead run's claim is waited out, since nobody can see that it is dead"},
+	// What a merge asks of GraphQL's statusCheckRollup is refused part by part: check runs by the one, statuses by the other.
+	// https://docs.github.com/en/rest/authentication/permissions-required-for-github-apps
+	{"checks", "read", Warning, "a merge waits for ever for checks that it may not see"},
+	{"statuses", "read", Warning, "a merge waits for ever for statuses that it may not see"},
 }
 
 // needed is a block that gives a phase what it needs.

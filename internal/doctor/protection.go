@@ -14,16 +14,19 @@ var refusals = map[model.DemandKind]struct {
 	says    string
 	fix     string
 }{
-	model.DemandPull:       {pushes, "takes changes by pull request only", fixAPI},
-	model.DemandChecks:     {pushes, "takes commits only after their checks have passed", fixAPI},
+	model.DemandPull:       {pushes, "takes changes by pull request only", fixAPI + fixPass},
+	model.DemandChecks:     {pushes, "takes commits only after their checks have passed", fixAPI + fixPass},
 	model.DemandLinear:     {func(s string) bool { return s == "no-ff" }, "takes no merge commits", "choose rebase, squash or cherry-pick"},
-	model.DemandSignatures: {pushes, "takes signed commits only", fixAPI + ": GitHub signs what it merges"},
+	model.DemandSignatures: {pushes, "takes signed commits only", fixAPI + " and sign" + fixPass},
 	model.DemandPushers:    {all, "takes changes from some only", "give the action's token input the token of an App, and put that App on the list"},
 	model.DemandLocked:     {all, "is locked", "unlock it"},
 	model.DemandQueue:      {all, "takes changes from its merge queue only", "merge by hand, through the queue"},
 }
 
-const fixAPI = "set it to \"api\", which lets GitHub merge"
+const (
+	fixAPI  = "set it to \"api\", which lets GitHub merge"
+	fixPass = ", or give the action's token input the token of an App that the rule lets pass"
+)
 
 func pushes(strategy string) bool { return strategy != "api" }
 func all(string) bool             { return true }

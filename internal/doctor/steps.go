@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// timeout compares the job's time with the agent's. GitHub's own limit is 360 minutes.
+// timeout compares the job's time with the agent's, and with that of the tests before a merge, which run where it is made. GitHub's own limit is 360 minutes.
 // https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-syntax#jobsjob_idtimeout-minutes
 func timeout(e *exam) []Finding {
 	var out []Finding
@@ -18,12 +18,15 @@ func timeout(e *exam) []Finding {
 		span := time.Duration(minutes * float64(time.Minute))
 		switch {
 		case t.value == "":
-			out = append(out, warn("add timeout-minutes: 60 below the job", "%s: jobs.%s has no timeout-minutes: a run that hangs costs six hours", at, u.j.id))
+			out = append(out, warn("add timeout-minutes: 90 below the job", "%s: jobs.%s has no timeout-minutes: a run that hangs costs six hours", at, u.j.id))
 		case err != nil:
 			out = append(out, unchecked("%s: jobs.%s.timeout-minutes is %s, which is known only then", at, u.j.id, quote(t.value)))
 		case u.phase != applyPhase && e.readable() && e.Settings.Timeout > 0 && span <= e.Settings.Timeout:
 			out = append(out, warn("give the job more time than the agent, for tests and pushes", "%s: jobs.%s.timeout-minutes is %s, and agent.timeout in %s is %g minutes: the run ends before the agent does",
 				at, u.j.id, t.value, e.Settings.Path, e.Settings.Timeout.Minutes()))
+		case u.phase != agentPhase && e.readable() && e.Settings.TestTime > 0 && span <= e.Settings.TestTime:
+			out = append(out, warn("give the job more time than the tests before a merge", "%s: jobs.%s.timeout-minutes is %s, and merge.test_timeout in %s is %g minutes: the run ends before the tests do",
+				at, u.j.id, t.value, e.Settings.Path, e.Settings.TestTime.Minutes()))
 		default:
 			out = append(out, ok("%s: jobs.%s.timeout-minutes is %s", at, u.j.id, t.value))
 		}
