@@ -1,0 +1,99 @@
+package engine_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// check reports a check run of the head, as an App does.
+func (w *world) check(name, conclusion string) {
+	w.t.Helper()
+	w.later(time.Minute)
+	body := object{"name": name, "head_sha": w.tip()}
+	if conclusion == "" {
+		body["status"] = "in_progress"
+	} else {
+		body["conclusion"] = conclusion
+	}
+	w.api("actions", "POST", w.path("/check-runs"), body)
+}
+
+func TestMergeWaitsForItsChecks(t *testing.T) {
+	t.Parallel()
+	w := newMerge(t, `required_checks = ["ci", "lint@github-actions"]`)
+	before := w.at("main")
+	rep := w.command("carol", "/mergexo merge")
+	assert.Equal(t, model.ResultRetry, rep.Result, "it comes by itself: %s", rep.Reason)
+	assert.Equal(t, []string{"in_approval CHECKS_PENDING"}, w.merges())
+	w.check("ci", "")
+	w.handle(w.delivery("check_run"))
+	w.check("ci", "failure")
+	rep = w.handle(w.delivery("check_run"))
+	assert.Equal(t, []string{"in_approval CHECKS_FAILED"}, w.merges(), rep.Reason)
+	w.check("ci", "success")
+	w.handle(w.delivery("check_run"))
+	assert.Equal(t, []string{"in_approval CHECKS_PENDING"}, w.merges())
+	assert.Equal(t, before, w.at("main"))
+	// Whoever may write can set a status of any name; only the App's own check counts for the second one.
+	w.api("bob", "POST", w.path("/statuses/"+w.tip()), object{"state": "success", "context": "lint"})
+	w.handle(w.delivery("check_run"))
+	require.Equal(t, []string{"in_approval CHECKS_PENDING"}, w.merges())
+	w.check("lint", "success")
+	rep = w.handle(w.delivery("check_run"))
+	assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.Equal(t, "merged", w.badge())
+	assert.Len(t, w.marked("merge", ""), 1, "one request has one comment")
+}
+
+func TestMergeOfAStrategyThatTheSettingsChoose(t *testing.T) {
+	t.Parallel()
+	w := newMerge(t, "[[merge.rule]]", `branch = "agent/*"`, `strategy = "no-ff"`)
+	w.write("octo", "main", "other.txt", "meanwhile\n")
+	head := w.tip()
+	rep := w.command("carol", "/mergexo merge")
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.Equal(t, "merged", w.badge())
+	assert.Equal(t, head, w.bare("rev-parse", "main^2"), "the branch's commits are as they were")
+}
+
+func TestMergeByThoseWhoMayNot(t *testing.T) {
+	t.Parallel()
+	w := newMerge(t)
+	before := w.at("main")
+	for _, login := range []string{"alice", "eve"} { // may write, may only read
+		w.command(login, "/mergexo merge")
+		assert.Equal(t, before, w.at("main"), login)
+	}
+	assert.Empty(t, w.merges())
+}
+
+func TestMergeApprovalsThatDoNotCount(t *testing.T) {
+	t.Parallel()
+	for name, approve := range map[string]func(w *world){
+		"of a reader": func(w *world) {
+			w.put("/_sandbox/users/dora", object{"type": "User", "repository": repo.String(), "permission": "read"})
+			w.approve("dora")
+		},
+		"taken back": func(w *world) {
+			w.approve("bob")
+			w.opinion("bob", "REQUEST_CHANGES")
+		},
+		"only words": func(w *world) { w.opinion("bob", "COMMENT") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, "", "[merge]\ntests = \"none\"")
+			before := w.at("main")
+			approve(w)
+			w.command("carol", "/mergexo merge")
+			require.Len(t, w.merges(), 1)
+			assert.Contains(t, []string{"in_approval APPROVAL_MISSING", "in_approval CHANGES_REQUESTED", "merge_failed HEAD_MOVED"}, w.merges()[0], "words are answered, which moves the head")
+			assert.Equal(t, before, w.at("main"))
+		})
+	}
+}
