@@ -102,10 +102,10 @@ func TestDoctorAsksGitHub(t *testing.T) {
 	require.Equal(t, 0, got.exit, got.errout+got.out)
 	assert.Contains(t, got.out, "opening pull requests: whether workflows may was not checked: GitHub does not show it to this token")
 
+	h.write("main", ".github/workflows/ci.yml", "on: [push, pull_request]\njobs: {}\n")
 	h.api("octo", "PUT", "/api/v3/repos/octo/widgets/branches/main/protection", map[string]any{"enforce_admins": true, "required_pull_request_reviews": nil,
 		"required_status_checks": map[string]any{"strict": true, "contexts": []string{"test"}}, "restrictions": nil})
 	h.api("octo", "PUT", "/api/v3/repos/octo/widgets/actions/permissions/workflow", map[string]any{"can_approve_pull_request_reviews": false})
-	h.write("main", ".github/workflows/ci.yml", "on: [push, pull_request]\njobs: {}\n")
 	got = programIn(t, t.TempDir(), "", env, "doctor")
 	assert.Equal(t, 2, got.exit)
 	shows(t, "doctor/trouble.txt", "", withoutGit(got.out))
