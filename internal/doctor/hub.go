@@ -30,7 +30,7 @@ func token(e *exam) []Finding {
 			valid += ", " + h.Token
 		}
 		return []Finding{ok("%s", valid),
-			unchecked("the token: whether it may write contents, issues and pull requests, and read actions, was not checked: GitHub tells this of classic tokens only")}
+			unchecked("the token: whether it may write contents, issues and pull requests, and read actions, checks and statuses, was not checked: GitHub tells this of classic tokens only")}
 	}
 	if slices.Contains(f.Scopes, "repo") || !f.Private && slices.Contains(f.Scopes, "public_repo") {
 		return []Finding{ok("the token: valid, with the scopes %s", strings.Join(f.Scopes, ", "))}
@@ -44,7 +44,7 @@ func token(e *exam) []Finding {
 
 // weak is a token that cannot do the work: bad in a workflow, and in a terminal what its owner should know.
 func (e *exam) weak(format string, args ...any) Finding {
-	const fix = "use a token that may write contents, issues and pull requests, and read actions"
+	const fix = "use a token that may write contents, issues and pull requests, and read actions, checks and statuses"
 	if e.InActions {
 		return problem(fix, format, args...)
 	}
@@ -132,7 +132,7 @@ func startsCI(e *exam) []Finding {
 	case e.ownToken():
 		return []Finding{ok("CI: the agent's commits start %s, since they are pushed with another token than the workflow's", list(ci))}
 	}
-	return []Finding{warn("give the action's token input the token of an App that may write contents, issues and pull requests, and read actions",
+	return []Finding{warn("give the action's token input the token of an App that may write contents, issues and pull requests, and read actions, checks and statuses",
 		"CI: the agent's commits are pushed with the workflow's own token, which starts nothing on push, and on pull_request only after somebody's approval: %s", list(ci))}
 }
 
