@@ -31,7 +31,11 @@ func TestMain(m *testing.M) {
 	if os.Getenv("MERGEXO_TEST_MAIN") != "" {
 		os.Exit(cli.Main(os.Args, cli.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}))
 	}
-	os.Exit(m.Run())
+	exit := m.Run()
+	if err := os.RemoveAll(yards.dir); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+	}
+	os.Exit(exit)
 }
 
 // ran is how one invocation of the program ended.

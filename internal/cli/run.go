@@ -202,15 +202,7 @@ func (p *program) engine(c *cli.Context, w place, title string) (e *engine.Engin
 	if p.secrets.Token == "" {
 		return nil, nil, usagef("no token: set the action's token input, INPUT_TOKEN or GITHUB_TOKEN")
 	}
-	level := slog.LevelInfo
-	switch {
-	case w.debug || c.Bool("verbose"):
-		level = slog.LevelDebug
-	case !w.actions && !c.Bool("json"):
-		level = slog.LevelWarn
-	}
-	log := report.Logger(p.Err, level, w.actions)
-	console := report.NewConsole(p.Err, w.actions, random)
+	log, console := p.voice(c, w)
 	gh, err := github.New(github.Options{APIURL: w.api, GraphQLURL: w.graphql, Token: p.secrets.Token, UserAgent: "mergexo/" + version, Transport: transport(), Log: log})
 	if err != nil {
 		return nil, nil, usageError{err}
@@ -237,6 +229,18 @@ func (p *program) engine(c *cli.Context, w place, title string) (e *engine.Engin
 		Sessions: w.sessions, Transcripts: sealing, Wall: self, Secrets: []string{p.secrets.Token, p.secrets.SigningKey, p.secrets.TranscriptKey},
 		Phase: w.phase, Bundle: w.bundle,
 	}, func() error { return errors.Join(foreign.Close(), console.End()) }, nil
+}
+
+// voice is what a run logs to, and where it prints what others say.
+func (p *program) voice(c *cli.Context, w place) (*slog.Logger, *report.Console) {
+	level := slog.LevelInfo
+	switch {
+	case w.debug || c.Bool("verbose"):
+		level = slog.LevelDebug
+	case !w.actions && !c.Bool("json"):
+		level = slog.LevelWarn
+	}
+	return report.Logger(p.Err, level, w.actions), report.NewConsole(p.Err, w.actions, random)
 }
 
 // sealing is the key for transcripts of agents' sessions; the zero value when there is none.

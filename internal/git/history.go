@@ -236,7 +236,8 @@ func (c *Checkout) Files(ctx context.Context, rev, dir string) ([]string, error)
 	return names[:min(len(names), maxFiles)], nil
 }
 
-// Blob is the content of a file in a commit; fs.ErrNotExist when the commit has no file there.
+// Blob is the content of a file in a commit; fs.ErrNotExist when the commit has no file there. No network operation, but
+// one where a partial clone lacks the file.
 func (c *Checkout) Blob(ctx context.Context, rev, path string) ([]byte, error) {
 	if !isSHA(rev) {
 		return nil, fmt.Errorf("read %q of %q: not a commit id", path, rev)
@@ -249,6 +250,15 @@ func (c *Checkout) Blob(ctx context.Context, rev, path string) ([]byte, error) {
 	entry := strings.Fields(meta)
 	if len(entry) != 3 || entry[1] != "blob" || name != path {
 		return nil, fmt.Errorf("read %q of %s: %w", path, rev, fs.ErrNotExist)
+	}
+	if c.promisor {
+		absent, err := c.absent(ctx, entry[2:])
+		if err == nil {
+			err = c.fetchObjects(ctx, absent)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read %q of %s: %w", path, rev, err)
+		}
 	}
 	blob, err := c.ask(ctx, "cat-file", "blob", entry[2])
 	if err != nil {

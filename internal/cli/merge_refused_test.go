@@ -1,0 +1,200 @@
+package cli_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// TestWhatIsNotMergedSaysWhyAndChangesNothing: the same account for people, in one line and for programs.
+func TestWhatIsNotMergedSaysWhyAndChangesNothing(t *testing.T) {
+	t.Parallel()
+	settings := func(text string) map[string]string { return map[string]string{".github/mergexo.toml": text} }
+	tests := map[string]struct {
+		base    map[string]string // in its first commit
+		prepare func(y *yard)
+		args    []string
+		exit    int
+		reason  string
+		says    []string
+	}{
+		"no such base":   {args: []string{"--branch", "fix", "--base", "gone"}, exit: 3, reason: "BASE_MISSING: there is no branch gone", says: []string{"It was about `fix` into `gone`.", "with `--base`"}},
+		"no such branch": {args: []string{"--branch", "gone"}, exit: 3, reason: "BRANCH_MISSING: there is no branch gone", says: []string{"has to be pushed first, or merged with `--local`"}},
+		"another history": {
+			prepare: func(y *yard) { y.commit("fix", "", "Elsewhere", map[string]string{"x.txt": "x\n"}) },
+			exit:    3, reason: "NO_COMMON_ANCESTOR: ", says: []string{"no history in common with `main`"},
+		},
+		"a conflict": {
+			prepare: func(y *yard) {
+				y.commit("main", "main", "Rename the world", map[string]string{"greeting.txt": "hello\nearth\n", "my_notes.txt": "a\n"})
+				y.commit("fix", "fix", "Note", map[string]string{"my_notes.txt": "b\n"})
+			},
+			exit: 3, reason: "REBASE_CONFLICT: ",
+			says: []string{
+				"- `greeting.txt` (content)", "- `my_notes.txt` (add/add)", "\n  | my_notes.txt:\n", "<<<<<<< base\n  | earth\n  | =======\n  | world!\n  | >>>>>>> branch",
+				"`Rename the world` by `Ada`", "Neither `main` nor the branch was changed.", "settle the conflicts there. Then run this again.",
+			},
+		},
+		"a conflict by squash": {
+			prepare: func(y *yard) { y.commit("main", "main", "Rename", map[string]string{"greeting.txt": "hello\nearth\n"}) },
+			args:    []string{"--branch", "fix", "--strategy", "squash"}, exit: 3, reason: "SQUASH_CONFLICT: ", says: []string{"`greeting.txt`"},
+		},
+		"tests that fail": {
+			prepare: func(y *yard) { y.commit("fix", "fix", "Part", map[string]string{"greeting.txt": "bye\n"}) },
+			exit:    3, reason: "PRE_MERGE_FAILED: ", says: []string{"`grep -q hello greeting.txt` failed with exit code 1"},
+		},
+		"tests that are not there": {
+			base: settings("[merge]\ntests = [\"./nothing\"]\n"), exit: 3, reason: "PRE_MERGE_FAILED: ", says: []string{"`./nothing` failed with exit code 127"},
+		},
+		"tests that do not end": {
+			base: settings("[merge]\ntest_timeout = \"100ms\"\ntests = [\"sleep\", \"100\"]\n"), exit: 3, reason: "PRE_MERGE_FAILED: ", says: []string{"did not come to an end within 100ms"},
+		},
+		"no tests": {
+			base: settings("[merge]\nattempts = 1\n"), exit: 3, reason: "NO_TESTS: ", says: []string{"write the command into `[merge] tests`, or `tests = \"none\"`"},
+		},
+		"settings that do not hold": {base: settings("[merge]\nstrategies = 1\n"), exit: 2, reason: "main:.github/mergexo.toml:2"},
+		"a strategy of GitHub's":    {base: settings("[merge]\nstrategy = \"api\"\ntests = \"none\"\n"), exit: 2, reason: "strategy api is GitHub's own"},
+		"an origin that is gone":    {prepare: func(y *yard) { y.git(y.dir, "remote", "set-url", "origin", y.bare+"-gone") }, exit: 2, reason: "fetch for a merge: "},
+		"an origin that does not answer": {
+			prepare: func(y *yard) { y.git(y.dir, "remote", "set-url", "origin", "http://127.0.0.1:1/widgets") }, exit: 75, reason: "fetch for a merge: ",
+		},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			y := newYard(t, tt.base)
+			if tt.prepare != nil {
+				tt.prepare(y)
+			}
+			if tt.args == nil {
+				tt.args = []string{"--branch", "fix"}
+			}
+			was, refs := y.checkout(), y.refs()
+			got := y.merge(tt.args...)
+			assert.Equal(t, tt.exit, got.exit, got.errout)
+			assert.Contains(t, got.errout, "mergexo: "+tt.reason)
+			for _, s := range tt.says {
+				assert.Contains(t, got.out, s)
+			}
+			assert.NotContains(t, got.out, "<details>")
+			assert.Equal(t, []string{was, refs}, []string{y.checkout(), y.refs()})
+		})
+	}
+}
+
+func TestProgramsReadWhyNothingWasMerged(t *testing.T) {
+	t.Parallel()
+	y := newYard(t, nil)
+	y.commit("clash", "main~1", "Shout", map[string]string{"notes.txt": "ONE\n"})
+	for branch, want := range map[string][]any{
+		"clash": {"blocked", 3.0, "REBASE_CONFLICT"}, "gone": {"blocked", 3.0, "BRANCH_MISSING"}, "main": {"failed", 2.0, "main cannot be merged into itself"},
+	} {
+		got := y.merge("--branch", branch, "--json")
+		o := object(t, got)
+		code, _, _ := strings.Cut(o["reason"].(string), ":")
+		assert.Equal(t, want, []any{o["result"], o["exit"], code}, branch)
+		assert.Equal(t, []any{}, o["effects"])
+		assert.Contains(t, got.errout, fmt.Sprintf("mergexo: %s\n", o["reason"]))
+		assert.Equal(t, 1, strings.Count(got.out, "\n"))
+	}
+}
+
+// refuses has the origin refuse pushes to a branch, by a hook as self-hosted servers have them.
+func (y *yard) refuses(ref string) {
+	y.t.Helper()
+	hook := "#!/bin/sh\nwhile read -r old new ref; do [ \"$ref\" != " + ref + " ] || { echo 'ask the release team' >&2; exit 1; }; done\n"
+	require.NoError(y.t, os.MkdirAll(filepath.Join(y.bare, "hooks"), 0o755))
+	require.NoError(y.t, os.WriteFile(filepath.Join(y.bare, "hooks", "pre-receive"), []byte(hook), 0o755))
+}
+
+func TestAnOriginThatProtectsItsBase(t *testing.T) {
+	t.Parallel()
+	y := newYard(t, nil)
+	y.refuses("refs/heads/main")
+	head, base := y.origin("fix"), y.origin("main")
+	got := y.merge("--branch", "fix")
+	assert.Equal(t, 3, got.exit, got.errout)
+	assert.Regexp(t, `(?m)^mergexo: PROTECTED: `, got.errout)
+	assert.Contains(t, got.out, "Not merged: the origin refuses pushes to `main`")
+	assert.Equal(t, base, y.origin("main"))
+	// As for a pull request, the branch has gone first, and it is told.
+	tip := y.origin("fix")
+	assert.Contains(t, got.out, "`main` was not changed. The head branch is at `"+tip[:10]+"`, which was made from `"+head[:10]+"` to be tested.")
+	assert.Equal(t, base, y.origin("fix~2"))
+	assert.Empty(t, y.git(y.bare, "for-each-ref", "refs/mergexo"), "no lock is left")
+	require.NoError(t, os.Remove(filepath.Join(y.bare, "hooks", "pre-receive")))
+	require.Equal(t, 0, y.merge("--branch", "fix").exit, "it goes on from there")
+	assert.Equal(t, tip, y.origin("main"))
+}
+
+func TestAnOriginThatDoesNotLetABranchBeRewritten(t *testing.T) {
+	t.Parallel()
+	for name, prepare := range map[string]func(y *yard){
+		"by its settings": func(y *yard) { y.git(y.bare, "config", "receive.denyNonFastForwards", "true") },
+		"by a hook":       func(y *yard) { y.refuses("refs/heads/fix") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			y := newYard(t, nil)
+			head := y.origin("fix")
+			prepare(y)
+			got := y.merge("--branch", "fix")
+			require.Equal(t, 0, got.exit, got.errout)
+			assert.Contains(t, got.out, "The branch fix was not moved to what landed")
+			assert.Equal(t, head, y.origin("fix"))
+			assert.Equal(t, []string{"Say more", "Exclaim", "Meanwhile"}, y.subjects("main", 3))
+			got = y.merge("--branch", "fix")
+			assert.Equal(t, 0, got.exit)
+			assert.Contains(t, got.out, "result: nothing, what fix changes is part of main already: ")
+		})
+	}
+}
+
+func TestAnOriginWithoutLocks(t *testing.T) {
+	t.Parallel()
+	y := newYard(t, nil)
+	y.refuses("refs/mergexo/lock/main")
+	got := y.merge("--branch", "fix")
+	require.Equal(t, 0, got.exit, got.errout)
+	assert.Contains(t, got.errout, "no_lock")
+}
+
+// TestTheBaseSaysHowItIsTested: whatever a branch does to the settings or to what tests are found by, it is tested as its
+// base is.
+func TestTheBaseSaysHowItIsTested(t *testing.T) {
+	t.Parallel()
+	fails := "test:\n\tgrep -q hello greeting.txt\n"
+	for name, tt := range map[string]struct{ base, branch map[string]string }{
+		"the settings":  {nil, map[string]string{".github/mergexo.toml": "[merge]\ntests = \"none\"\n"}},
+		"none any more": {nil, map[string]string{".github/mergexo.toml": ""}},
+		"a way to find them": {
+			map[string]string{".github/mergexo.toml": "[merge]\nattempts = 1\n", "Makefile": fails},
+			map[string]string{"package.json": `{"scripts": {"test": "true"}}`},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			y := newYard(t, tt.base)
+			y.commit("fix", "fix", "Break it", map[string]string{"greeting.txt": "bye\n"})
+			y.commit("fix", "fix", "Hide it", tt.branch)
+			got := y.merge("--branch", "fix")
+			assert.Equal(t, 3, got.exit)
+			assert.Contains(t, got.errout, "mergexo: PRE_MERGE_FAILED: ")
+			command := "`grep -q hello greeting.txt` failed with exit code 1"
+			if tt.base != nil {
+				command = "`make test` failed with exit code 2 (found by Makefile)"
+			}
+			assert.Contains(t, got.out, command)
+		})
+	}
+	y := newYard(t, map[string]string{".github/mergexo.toml": "[merge]\ntests = \"none\"\n"})
+	y.commit("fix", "fix", "Break it", map[string]string{"greeting.txt": "bye\n"})
+	got := y.merge("--branch", "fix")
+	assert.Equal(t, 0, got.exit, got.errout)
+	assert.Contains(t, got.out, "No tests were run: the settings say `tests = \"none\"`.")
+}
