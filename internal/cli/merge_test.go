@@ -158,6 +158,19 @@ func TestMergeOfBranchesOfTheCheckout(t *testing.T) {
 		assert.Equal(t, 0, again.exit)
 		assert.Contains(t, again.out, "result: nothing, what fix changes is part of main already: ")
 	})
+	t.Run("in a clone that is not whole", func(t *testing.T) {
+		y := newYard(t, nil)
+		y.git(y.bare, "config", "uploadpack.allowFilter", "true")
+		for option, says := range map[string]string{"--filter=blob:none": "mergexo: the checkout is not whole: it is a partial clone", "--depth=1": "run git fetch --unshallow"} {
+			y.clone("clone", "-q", option, "--no-checkout", "--no-single-branch", "file://"+y.bare)
+			y.git(y.dir, "branch", "fix", "origin/fix")
+			was := y.checkout()
+			got := local(y)
+			assert.Equal(t, 2, got.exit)
+			assert.Contains(t, got.errout, says)
+			assert.Equal(t, was, y.checkout())
+		}
+	})
 	t.Run("without an origin", func(t *testing.T) {
 		y := begin(t)
 		y.git(y.dir, "remote", "remove", "origin")

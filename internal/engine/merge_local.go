@@ -69,6 +69,9 @@ func (e *Engine) mergeLocal(ctx context.Context, order LocalMerge, rep *model.Re
 	l := &localMerger{Engine: e, order: order, checkout: c, rep: rep}
 	err = l.run(ctx)
 	rep.Calls.Git = c.NetworkCalls()
+	if errors.Is(err, git.ErrPartial) {
+		err = misuse("%w", err)
+	}
 	if s := (*setback)(nil); errors.As(err, &s) {
 		l.say(l.explain(ctx, s))
 		end := stop(merge.Settle(s.Code), "%s", s.Error())

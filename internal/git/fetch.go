@@ -254,10 +254,16 @@ func (c *Checkout) fillTree(ctx context.Context, sha string) error {
 	return c.fetchObjects(ctx, absent)
 }
 
+// ErrPartial says that a shallow or partial clone lacks what is needed, and that its origin is not to be asked for it.
+var ErrPartial = errors.New("the checkout is not whole")
+
 // fetchObjects gets objects of a partial clone by their ids, in one network operation; none for no objects.
 func (c *Checkout) fetchObjects(ctx context.Context, ids []string) error {
 	if len(ids) == 0 {
 		return nil
+	}
+	if c.opt.URL == "" {
+		return fmt.Errorf("%w: it is a partial clone that lacks files, and with --local its origin is not asked for them; merge without it", ErrPartial)
 	}
 	args := []string{"-c", "fetch.negotiationAlgorithm=noop", "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--no-recurse-submodules", "--filter=blob:none", "--stdin", "origin"}
 	if _, err := c.networkTold(ctx, []byte(strings.Join(ids, "\n")+"\n"), args...); err != nil {

@@ -38,8 +38,8 @@ type seat struct{ top, gitDir string }
 func (c *Checkout) here() seat { return seat{top: c.top, gitDir: c.gitDir} }
 
 // MeetLocal is Meet for branches of the checkout itself, by their names without refs/heads/. *ErrNoRef names one that
-// is not there. A shallow checkout whose history does not reach to the merge base is an error that says so. No network
-// operation.
+// is not there. A shallow checkout whose history does not reach to the merge base is ErrPartial, and so is a partial one that
+// lacks files. No network operation.
 func (c *Checkout) MeetLocal(ctx context.Context, base, head string) (Met, error) {
 	var met Met
 	for _, one := range []struct {
@@ -66,10 +66,13 @@ func (c *Checkout) MeetLocal(ctx context.Context, base, head string) (Met, error
 		known, err = c.whole(ctx, met)
 	}
 	if err == nil && !known {
-		err = fmt.Errorf("the history of %s and %s is not all here: run git fetch --unshallow", base, head)
+		err = fmt.Errorf("%w: the history of %s and %s is not all here; run git fetch --unshallow", ErrPartial, base, head)
 	}
 	met.Unrelated = met.MergeBase == ""
-	return met, err
+	if err != nil {
+		return met, err
+	}
+	return met, c.fillMerge(ctx, met)
 }
 
 // tipOf is where a ref of the checkout is, "" when there is none.
