@@ -192,9 +192,13 @@ func TestTheBaseSaysHowItIsTested(t *testing.T) {
 			assert.Contains(t, got.out, command)
 		})
 	}
-	y := newYard(t, map[string]string{".github/mergexo.toml": "[merge]\ntests = \"none\"\n"})
-	y.commit("fix", "fix", "Break it", map[string]string{"greeting.txt": "bye\n"})
+	y := newYard(t, map[string]string{".github/mergexo.toml": "", "Makefile": fails})
 	got := y.merge("--branch", "fix")
+	assert.Equal(t, 0, got.exit, "without settings: %s", got.errout)
+	assert.Contains(t, got.out, "`make test` passed on exactly this commit (found by Makefile).")
+	y = newYard(t, map[string]string{".github/mergexo.toml": "[merge]\ntests = \"none\"\n"})
+	y.commit("fix", "fix", "Break it", map[string]string{"greeting.txt": "bye\n"})
+	got = y.merge("--branch", "fix")
 	assert.Equal(t, 0, got.exit, got.errout)
 	assert.Contains(t, got.out, "No tests were run: the settings say `tests = \"none\"`.")
 }

@@ -76,7 +76,7 @@ func TestADryRunOfAMergeChangesNothing(t *testing.T) {
 		assert.Contains(t, got.out, "It would be merged now")
 		assert.Contains(t, got.out, "Tested would be with `grep -q hello greeting.txt`.")
 		assert.Contains(t, got.out, "`Say more`, made from `"+y.origin("fix")[:10]+"`")
-		assert.Contains(t, got.out, "would merge main\n")
+		assert.Contains(t, got.out, "would merge main\n\nresult: nothing, dry run: fix can be merged into main\n")
 		assert.Equal(t, []string{was, refs}, []string{y.checkout(), y.refs()})
 	}
 	y := newYard(t, nil)
@@ -274,11 +274,12 @@ func TestTheBaseMovesWhileTheTestsRun(t *testing.T) {
 
 func TestTestsOfAMergeAreGivenNothing(t *testing.T) {
 	t.Parallel()
-	y := newYard(t, map[string]string{".github/mergexo.toml": "[merge]\ntests = [\"sh\", \"-c\", \"env; git config --list; git remote -v; exit 7\"]\n"})
+	y := newYard(t, map[string]string{".github/mergexo.toml": "[merge]\ntests = [\"sh\", \"-c\", \"[ -e /proc/self/status ] && ! grep -q NoNewPrivs:.1 /proc/self/status || echo walled; env; git config --list; git remote -v; exit 7\"]\n"})
 	got := program(t, y.env("DEPLOY_KEY=hush-hush", "GITHUB_TOKEN=hush-token", "GIT_SSH_COMMAND=hush-ssh"), "merge", "--checkout", y.dir, "--branch", "fix")
 	assert.Equal(t, 3, got.exit)
 	assert.Contains(t, got.out, "failed with exit code 7")
 	assert.Contains(t, got.out, "PATH=")
+	assert.Contains(t, got.out, "| walled\n")
 	assert.NotContains(t, got.out+got.errout, "hush")
 	assert.NotContains(t, got.out, y.bare, "nor where the origin is")
 }
