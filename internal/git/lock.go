@@ -40,6 +40,7 @@ func (l *Lock) Ref() Ref { return l.ref }
 type ErrLocked struct {
 	Base string
 	Ref  string
+	SHA  string // what Ref is at
 	Lease
 }
 
@@ -74,6 +75,20 @@ func (e *ErrNoLocks) Unwrap() error { return e.Err }
 // *ErrLockUnreadable, *ErrNoLocks, *ErrUnclear or *Error. One network operation as a rule, three where there is a lock to
 // be taken over.
 func (c *Checkout) Lock(ctx context.Context, base string, lease Lease) (*Lock, error) {
+	return c.lockFrom(ctx, base, "", lease)
+}
+
+// TakeLock is Lock where the holder that Lock told of is known to be dead: its lock is replaced by ours, if it is still the
+// same one. *ErrLocked again says who was faster. One network operation as a rule.
+func (c *Checkout) TakeLock(ctx context.Context, from *ErrLocked, lease Lease) (*Lock, error) {
+	if !isSHA(from.SHA) || from.Ref != lockRef(from.Base) {
+		return nil, fmt.Errorf("lock %q: %q at %q is no lock of it", from.Base, from.Ref, from.SHA)
+	}
+	return c.lockFrom(ctx, from.Base, from.SHA, lease)
+}
+
+// lockFrom takes a lock whose ref is at dead, or is not there when that is "".
+func (c *Checkout) lockFrom(ctx context.Context, base, dead string, lease Lease) (*Lock, error) {
 	now := c.opt.Now()
 	if !validRef("refs/heads/"+base) || lease.Holder == "" || !lease.Until.After(now) || lease.Until.After(now.Add(leaseLimit)) {
 		return nil, fmt.Errorf("lock %q: want a branch, a holder and a time within %s", base, leaseLimit)
@@ -84,7 +99,7 @@ func (c *Checkout) Lock(ctx context.Context, base string, lease Lease) (*Lock, e
 		if lock.ref.SHA, err = a.lockCommit(ctx, lease); err != nil {
 			return err
 		}
-		return a.lock(ctx, lock)
+		return a.lock(ctx, lock, dead)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("lock %s: %w", base, err)
@@ -129,8 +144,8 @@ func (c *Checkout) lockCommit(ctx context.Context, lease Lease) (string, error) 
 }
 
 // lock pushes the commit to where there is nothing, or to what may be taken over.
-func (c *Checkout) lock(ctx context.Context, lock *Lock) error {
-	was := ""
+func (c *Checkout) lock(ctx context.Context, lock *Lock, dead string) error {
+	was := dead
 	var err error
 	for range lockTries {
 		if err = c.pushLock(ctx, lock.ref, was); err == nil {
@@ -155,9 +170,9 @@ func (c *Checkout) lock(ctx context.Context, lock *Lock) error {
 		switch {
 		case was == lock.ref.SHA:
 			return nil
-		case was == "", held.Holder == lock.Holder, !held.Until.After(c.opt.Now()):
+		case was == "", was == dead, held.Holder == lock.Holder, !held.Until.After(c.opt.Now()):
 		default:
-			return &ErrLocked{Base: lock.Base, Ref: lock.ref.Name, Lease: held}
+			return &ErrLocked{Base: lock.Base, Ref: lock.ref.Name, SHA: was, Lease: held}
 		}
 		err = &ErrUnclear{Err: fmt.Errorf("%s does not stay as it is", lock.ref.Name)}
 	}

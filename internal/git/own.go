@@ -13,6 +13,17 @@ import (
 	"strings"
 )
 
+// Renew is to be called after others have run as our own user, before the next thing that matters: they can find our own git
+// directory, and what is written there could name another server or a program. It starts that directory anew, and puts
+// back the configuration of the checkout if an agent could have changed it. What was fetched and made stays. *ErrLedAstray
+// as from Head. No network operation.
+func (c *Checkout) Renew() error {
+	if err := c.putBack(); err != nil {
+		return err
+	}
+	return c.renew()
+}
+
 // renew writes our own git directory anew from what we hold in memory. It is called once more after the agent ran, under
 // a new name: what the agent could find and change is then no longer used.
 func (c *Checkout) renew() error {
