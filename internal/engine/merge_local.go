@@ -12,7 +12,6 @@ import (
 	"github.com/mergexo/mergexo/internal/config"
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/journal"
-	"github.com/mergexo/mergexo/internal/lineage"
 	"github.com/mergexo/mergexo/internal/markdown"
 	"github.com/mergexo/mergexo/internal/merge"
 	"github.com/mergexo/mergexo/internal/model"
@@ -267,93 +266,6 @@ func (l *localMerger) what(was string) git.Merge {
 func (l *localMerger) tests(ctx context.Context) (err error) {
 	l.ran, err = l.testTip(ctx, l.checkout, l.settings, l.met.BaseSHA, l.made.Tip)
 	return err
-}
-
-// landHere moves the branches of the checkout: the base first, since it may be in use, and that changes nothing.
-func (l *localMerger) landHere(ctx context.Context) error {
-	ctx = context.WithoutCancel(ctx)
-	err := l.checkout.LandLocal(ctx, l.order.Base, l.met.BaseSHA, l.made.Tip)
-	if rejected := (*git.ErrRejected)(nil); errors.As(err, &rejected) && rejected.Reason == git.Stale {
-		return &setback{Failure: merge.Failure{Code: model.CodeBaseMoved, Detail: err.Error()}}
-	}
-	if err != nil {
-		return setbackOf(err, l.way.Strategy)
-	}
-	if err := l.carry(ctx, l.checkout.MoveLocal); err != nil {
-		l.kept = fmt.Sprintf("The branch %s was not moved to what landed: %s", l.order.Branch, markdown.Plain(err.Error()))
-	}
-	return l.landed()
-}
-
-// carry moves the branch to the tip, where it is not part of what lands.
-func (l *localMerger) carry(ctx context.Context, move func(ctx context.Context, branch, from, to string) error) error {
-	relation, err := l.checkout.Relation(ctx, l.met.HeadSHA, l.made.Tip)
-	if err != nil || lineage.Decide(relation) == lineage.Pass {
-		return err
-	}
-	return move(ctx, l.order.Branch, l.met.HeadSHA, l.made.Tip)
-}
-
-// moveHead moves the branch of the origin. Where the origin does not let a branch be moved like that, it stays.
-func (l *localMerger) moveHead(ctx context.Context) error {
-	err := l.carry(ctx, func(ctx context.Context, branch, from, to string) error {
-		err := l.checkout.Rewrite(ctx, branch, from, to)
-		if err == nil {
-			l.was = from
-		}
-		return err
-	})
-	rejected, unclear := (*git.ErrRejected)(nil), (*git.ErrUnclear)(nil)
-	if !errors.As(err, &rejected) && !errors.As(err, &unclear) {
-		return err
-	}
-	at, lookErr := l.checkout.Where(ctx, l.order.Branch)
-	switch {
-	case lookErr != nil:
-		return errors.Join(err, lookErr)
-	case at == l.made.Tip:
-		l.was = l.met.HeadSHA
-	case at != l.met.HeadSHA:
-		return &setback{Failure: merge.Failure{Code: model.CodeHeadMoved, Detail: err.Error()}}
-	case rejected == nil:
-		return setbackOf(err, l.way.Strategy)
-	default:
-		l.kept = fmt.Sprintf("The branch %s was not moved to what landed: %s", l.order.Branch, markdown.Plain(rejected.Message))
-	}
-	return nil
-}
-
-// landThere moves the branches of the origin: the head first where it is not part of what lands, as for a pull request.
-func (l *localMerger) landThere(ctx context.Context, lock *git.Lock) error {
-	ctx = context.WithoutCancel(ctx)
-	if err := l.moveHead(ctx); err != nil {
-		return err
-	}
-	order := git.Publish{Branch: l.order.Base, Start: l.met.BaseSHA, SHA: l.made.Tip}
-	if lock != nil {
-		order.Drop = []git.Ref{lock.Ref()}
-	}
-	err := l.checkout.Publish(ctx, order)
-	rejected, unclear := (*git.ErrRejected)(nil), (*git.ErrUnclear)(nil)
-	switch {
-	case err == nil:
-		return l.landed()
-	case errors.As(err, &unclear):
-	case errors.As(err, &rejected) && strings.Contains(rejected.Message, "hook declined"): // a rule of the origin's own, which stays
-		return &setback{Failure: merge.Failure{Code: model.CodeProtected, Detail: err.Error()}}
-	case rejected == nil || rejected.Reason != git.Stale:
-		return setbackOf(err, l.way.Strategy)
-	}
-	at, lookErr := l.checkout.Where(ctx, l.order.Base)
-	switch {
-	case lookErr != nil:
-		return errors.Join(err, lookErr)
-	case at == l.made.Tip:
-		return l.landed()
-	case at == l.met.BaseSHA:
-		return &setback{Failure: merge.Failure{Code: model.CodeRejected, Detail: err.Error()}}
-	}
-	return &setback{Failure: merge.Failure{Code: model.CodeBaseMoved, Detail: fmt.Sprintf("%s was at %s and is at %s now", l.order.Base, markdown.Short(l.met.BaseSHA), markdown.Short(at))}}
 }
 
 func (l *localMerger) landed() error {
