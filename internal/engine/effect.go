@@ -77,7 +77,8 @@ func (p *pass) comment(ctx context.Context, token string, b journal.Body, found 
 	}, func() bool { id = found(); return id != 0 })
 	if err == nil {
 		attempt, _ := b.Marker.(model.IssueMarker)
-		passing := b.Kind == journal.KindTurn || openPhase(attempt.Status)
+		request, _ := b.Marker.(model.MergeMarker)
+		passing := b.Kind == journal.KindTurn || openPhase(attempt.Status) || request.State == model.MergeRunning
 		p.say(model.Saying{Where: fmt.Sprintf("comment on #%d", p.event.Number), Text: b.Text, Passing: passing})
 	}
 	return id, err

@@ -58,6 +58,8 @@ type Engine struct {
 	Bundle string
 	// number is that of the event at hand, which a handoff is about.
 	number int
+	// mergeClaims are the claims on merges that this process has made.
+	mergeClaims map[string]bool
 	// handed says that the agent's phase has written its handoff: one run has one.
 	handed bool
 }

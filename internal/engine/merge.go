@@ -4,11 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/mergexo/mergexo/internal/command"
 	"github.com/mergexo/mergexo/internal/config"
 	"github.com/mergexo/mergexo/internal/journal"
+	"github.com/mergexo/mergexo/internal/lineage"
+	"github.com/mergexo/mergexo/internal/markdown"
 	"github.com/mergexo/mergexo/internal/merge"
 	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/turn"
@@ -36,7 +40,7 @@ func (p *pass) findMerge(ctx context.Context, c command.Case) (*command.Found, e
 		p.refused = g.stopped(v.Code, v.Reason)
 		return &command.Found{Verdict: model.Rejected, Text: merge.RefuseText(p.snap.Pull, v)}, nil
 	}
-	m.Strategy = v.Way.Strategy
+	m.Strategy, p.asked = v.Way.Strategy, true
 	if v.Wait || p.Phase == AgentPhase {
 		m.State, m.Reason, m.Detail = model.MergeWaiting, v.Code, clip(v.Reason)
 		return &command.Found{Verdict: model.Applied, Text: merge.WaitText(p.snap.Pull, m, v), Marker: &m}, nil
@@ -52,13 +56,22 @@ func (p *pass) signMerge(m *model.MergeMarker) {
 	m.Attempt = merge.Attempts(p.state, m.Head, m.BaseSHA) + 1
 	m.Run, m.RunAttempt, m.RunURL, m.Claim = p.Run.ID, p.Run.Attempt, p.Run.URL, p.Random()
 	m.Expires = p.mergeExpiry()
-	p.memory.mergeClaim = m.Claim
+	if p.mergeClaims == nil {
+		p.mergeClaims = map[string]bool{}
+	}
+	p.mergeClaims[m.Claim] = true
 }
 
 // mergeExpiry is until when a merge may take from now: the tests of every member, as often as they may have to be run.
 func (p *pass) mergeExpiry() time.Time {
 	s := p.settings.Merge
-	limit := time.Duration(s.Attempts)*s.TestTimeout + s.LockTimeout + claimMargin
+	members := 1
+	for _, group := range s.Groups {
+		if slices.ContainsFunc(group.Repositories, func(r string) bool { return strings.EqualFold(r, p.event.Repo.String()) }) {
+			members = max(members, len(group.Repositories))
+		}
+	}
+	limit := time.Duration(members*s.Attempts)*s.TestTimeout + s.LockTimeout + claimMargin
 	return p.serverNow().Add(limit).UTC().Truncate(time.Second)
 }
 
@@ -68,13 +81,17 @@ func (p *pass) judgeMerge(ctx context.Context, m model.MergeMarker, sha string) 
 	if err := p.readMergeFacts(ctx); err != nil {
 		return merge.Verdict{}, err
 	}
-	c := merge.Case{Snapshot: p.snap, State: p.state, Facts: *p.mergeFacts, Policy: p.mergePolicy(), Request: m, SHA: sha, Begun: m.Claim != "" && m.Claim == p.memory.mergeClaim}
+	if err := p.readSource(ctx); err != nil { // where a person may have taken over
+		return merge.Verdict{}, err
+	}
+	c := merge.Case{Snapshot: p.snap, State: p.state, Facts: *p.mergeFacts, Policy: p.mergePolicy(), Request: m, SHA: sha, Begun: p.mergeClaims[m.Claim]}
 	for _, t := range turn.Open(p.state) {
 		live, err := p.live(ctx, t)
 		if err != nil {
 			return merge.Verdict{}, err
 		}
-		if live {
+		// What a run has planned that died is published by the next one before anything else.
+		if live || t.Marker.Phase == model.PhasePlanned && !p.answered(t.Marker) {
 			c.Busy = &t
 			break
 		}
@@ -89,7 +106,34 @@ func (p *pass) judgeMerge(ctx context.Context, m model.MergeMarker, sha string) 
 	if v.Wait && v.Code == model.CodeConflict { // nothing else is missing: building it shows people where
 		v.Go, v.Wait = true, false
 	}
-	return v, nil
+	if !v.Go {
+		return v, nil
+	}
+	why, err := p.untrusted(ctx)
+	if why != "" {
+		v.Go, v.Wait, v.Code, v.Reason = false, true, model.CodeBlocked, why
+		v.Gates = append(v.Gates, model.Gate{Name: turn.GateLineage, Evidence: why})
+	}
+	return v, err
+}
+
+// untrusted says why nobody can be sure of what was approved here: a comment of ours was edited, or the history rewritten.
+// "" is for neither.
+func (p *pass) untrusted(ctx context.Context) (string, error) {
+	for _, d := range p.state.Distrusted {
+		if d.Spoilt {
+			return fmt.Sprintf("a comment that holds our state was edited by %s, see %s", d.Editor, d.URL), nil
+		}
+	}
+	accepted, head := p.state.Accepted, p.snap.Pull.HeadSHA
+	if accepted == "" || accepted == head || slices.Contains(p.state.MergeTips, head) {
+		return "", nil
+	}
+	relation, err := p.sinceAccepted(ctx)
+	if err != nil || lineage.Decide(relation) == lineage.Pass {
+		return "", err
+	}
+	return fmt.Sprintf("the head %s does not descend from the last accepted one, %s", markdown.Short(head), markdown.Short(accepted)), nil
 }
 
 func (p *pass) readMergeFacts(ctx context.Context) error {
@@ -102,6 +146,7 @@ func (p *pass) readMergeFacts(ctx context.Context) error {
 	}
 	facts, err := p.GitHub.MergeFacts(ctx, p.event.Repo, p.event.Number, branch)
 	if err == nil {
+		facts.DefaultHead = branch != "" && branch == p.snap.DefaultBranch
 		p.mergeFacts = &facts
 	}
 	return err
@@ -154,7 +199,7 @@ func (p *pass) unchanged(ctx context.Context, heads []string) (map[string]bool, 
 			}
 			return nil, err
 		}
-		if same[sha], err = p.checkout.SameChange(ctx, met.BaseSHA, sha, met.BaseSHA, met.HeadSHA); err != nil {
+		if same[sha], err = p.checkout.SameMerge(ctx, met.BaseSHA, sha, met.HeadSHA); err != nil {
 			return nil, err
 		}
 	}
@@ -171,12 +216,22 @@ func (p *pass) headRef() string {
 
 // liveMerge says that the process behind a merge is at work.
 func (p *pass) liveMerge(ctx context.Context, m model.Said[model.MergeMarker]) (bool, error) {
-	if m.Marker.Claim != "" && m.Marker.Claim == p.memory.mergeClaim {
+	if p.mergeClaims[m.Marker.Claim] {
 		return false, nil // it is this one
 	}
-	return p.live(ctx, model.Said[model.TurnMarker]{CommentID: m.CommentID, Marker: model.TurnMarker{
-		Run: m.Marker.Run, RunAttempt: m.Marker.RunAttempt, Expires: m.Marker.Expires, Claim: m.Marker.Claim,
-	}})
+	claim := model.TurnMarker{Run: m.Marker.Run, RunAttempt: m.Marker.RunAttempt, Expires: m.Marker.Expires, Claim: m.Marker.Claim}
+	if m.Marker.Leader == "" {
+		return p.live(ctx, model.Said[model.TurnMarker]{CommentID: m.CommentID, Marker: claim})
+	}
+	leader, _, _ := strings.Cut(m.Marker.Leader, "#") // whose repository has the run
+	repo, err := model.ParseRepo(leader)
+	alive := turn.Alive(claim, p.Run.ID, p.Run.Attempt, p.snap.ReadAt)
+	if err == nil && alive == turn.AskRun {
+		var state model.RunState
+		state, err = p.GitHub.Run(ctx, repo, claim.Run)
+		alive = turn.AliveByRun(claim, state)
+	}
+	return alive == turn.Live, err
 }
 
 // mergeOn takes the newest request to merge as far as it goes. The Stop says how that ended where it is not merged: other
@@ -200,7 +255,8 @@ func (p *pass) mergeOn(ctx context.Context) (*Stop, error) {
 		if live, err := p.liveMerge(ctx, *said); err != nil || live {
 			return nil, errors.Join(err, stop(model.ResultRetry, "another run is merging pull request %d, see %s", p.event.Number, said.URL))
 		}
-	case m.Leader != "": // it is merged from there
+	}
+	if m.Leader != "" { // it is merged from there
 		return nil, nil
 	}
 	if p.Phase == AgentPhase { // the tests of a merge run where the merge does
@@ -210,7 +266,25 @@ func (p *pass) mergeOn(ctx context.Context) (*Stop, error) {
 		p.planned("merge", fmt.Sprint(p.event.Number), mergeToken(m))
 		return nil, nil
 	}
+	if p.snap.Pull.State == model.PullOpen {
+		if err := p.guardMerge(ctx); err != nil {
+			return nil, err
+		}
+	}
 	return newMerger(p, *said).advance(ctx)
+}
+
+// guardMerge blocks a pull request of which nobody can be sure what was approved.
+func (p *pass) guardMerge(ctx context.Context) error {
+	if p.state.Block != nil { // what waits says so
+		return nil
+	}
+	for _, g := range turn.Gates(p.snap, p.state, p.policy) {
+		if g.Name == turn.GateMarkers && !g.Met {
+			return p.block(ctx, model.BlockMarker{Reason: model.ReasonMarkerEdited, Expected: p.state.Accepted, Observed: p.snap.Pull.HeadSHA}, g.Evidence)
+		}
+	}
+	return p.guardCrossCycle(ctx, turn.Open(p.state))
 }
 
 // mergeToken names the end of a request to merge.

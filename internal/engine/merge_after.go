@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -14,9 +15,11 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// landedBefore recognises what a run landed that died before it could say so.
+// landedBefore recognises what is on the base already: a run landed it that died before it could say so, or somebody else
+// merged the pull request.
 func (g *merger) landedBefore(ctx context.Context) (bool, error) {
-	if g.marker.State != model.MergeRunning || g.marker.Tip == "" || len(g.marker.Members) > 0 {
+	merged := g.snap.Pull.State == model.PullMerged
+	if g.marker.State == model.MergeRunning && len(g.marker.Members) > 0 || g.marker.Tip == "" && !merged {
 		return false, nil
 	}
 	if err := g.readMergeFacts(ctx); err != nil {
@@ -26,7 +29,7 @@ func (g *merger) landedBefore(ctx context.Context) (bool, error) {
 		return false, nil
 	}
 	tip, err := g.landedTip(ctx)
-	if err != nil || tip == "" {
+	if err != nil || tip == "" && !merged {
 		return false, err
 	}
 	way, err := merge.Choose(g.mergePolicy(), g.snap.Pull, *g.mergeFacts, g.marker.Asked)
@@ -34,10 +37,14 @@ func (g *merger) landedBefore(ctx context.Context) (bool, error) {
 		way = merge.Way{Strategy: g.marker.Strategy}
 	}
 	m := g.self(way)
-	m.is.BaseSHA, m.is.Tip, m.is.Tree, m.is.Landed = g.marker.BaseSHA, tip, g.marker.Tree, tip
-	m.made.Tip = tip
 	g.members = []*member{m}
-	g.memory.mergeClaim = g.marker.Claim // nobody else is at it
+	if tip == "" {
+		m.foreign, m.is.BaseSHA = true, ""
+		m.is.Landed = cmp.Or(g.mergeFacts.MergeCommit, g.mergeFacts.BaseSHA)
+		m.notes = append(m.notes, "It was merged by other means than this request.")
+		return true, nil
+	}
+	m.is.BaseSHA, m.is.Tip, m.is.Tree, m.is.Landed, m.made.Tip = g.marker.BaseSHA, tip, g.marker.Tree, tip, tip
 	if way.Strategy == model.StrategyAPI {
 		return true, m.compare(ctx)
 	}
@@ -110,6 +117,9 @@ func (g *merger) settle(ctx context.Context, m *member) error {
 	case ok:
 		m.closed = true
 		return nil
+	case !slices.Contains(append(g.requestOf(m).Tips(), m.is.Head, m.is.Tip), now.HeadSHA):
+		m.notes = append(m.notes, fmt.Sprintf("The branch has more commits since, up to %s, which are not part of what landed: the pull request stays open for them.", markdown.Short(now.HeadSHA)))
+		return nil
 	}
 	if err := m.GitHub.ClosePull(ctx, m.event.Repo, m.event.Number); err != nil {
 		return err
@@ -152,8 +162,9 @@ func (m *member) told() []string {
 // dropBranch deletes the branch of a merged pull request, unless somebody uses it. That it stays is no failure.
 func (g *merger) dropBranch(ctx context.Context, m *member) {
 	pull := m.snap.Pull
-	if !m.settings.Merge.DeleteBranch || pull.State != model.PullMerged || pull.CrossRepo || !pull.HeadExists || pull.HeadRef == m.is.Base ||
-		pull.HeadRef == m.snap.DefaultBranch || m.mergeFacts == nil || len(m.mergeFacts.Users) > 0 {
+	if m.foreign || !m.settings.Merge.DeleteBranch || pull.State != model.PullMerged || pull.CrossRepo || !pull.HeadExists || pull.HeadRef == m.is.Base ||
+		pull.HeadRef == m.snap.DefaultBranch || m.mergeFacts == nil || len(m.mergeFacts.Users) > 0 ||
+		slices.Contains(m.mergeFacts.Missing, "users") {
 		return
 	}
 	at := m.is.Head

@@ -132,6 +132,9 @@ func (e *Engine) testTip(ctx context.Context, c *git.Checkout, s config.Settings
 		Wall: e.Wall, User: s.Agent.User, Temp: temp,
 	})
 	run.Seconds = int(e.Now().Sub(began).Round(time.Second).Seconds())
+	if err := c.Renew(); err != nil { // they could find our directory and leave a configuration in it
+		return run, errors.Join(err, remove(), os.RemoveAll(temp))
+	}
 	if err := errors.Join(remove(), os.RemoveAll(temp)); err != nil { // what tests leave behind is not worth a merge
 		e.Log.Warn("test_tree_not_removed", "error", err)
 	}
@@ -152,9 +155,16 @@ func (e *Engine) testTip(ctx context.Context, c *git.Checkout, s config.Settings
 		run.Problem = failed.Detail
 	default:
 		run.Exit = failed.Exit
+		if why, known := unstarted[run.Exit]; known {
+			run.Problem = why
+		}
 	}
-	return run, &setback{Failure: merge.Failure{Code: model.CodeTests, Detail: failed.Error(), Tests: &run}}
+	return run, &setback{Failure: merge.Failure{Code: model.CodeTests, Detail: strings.TrimPrefix(failed.Error(), "agent: "), Tests: &run}}
 }
+
+// unstarted are the exit codes by which a shell says that there was nothing to be run
+// (https://pubs.opengroup.org/onlinepubs/9799919799/utilities/V3_chap02.html#tag_19_08_02).
+var unstarted = map[int]string{126: "the command cannot be executed", 127: "the command is not there"}
 
 // testsOf finds the command of the tests.
 func testsOf(ctx context.Context, c *git.Checkout, t config.Tests, base string) (merge.TestRun, error) {

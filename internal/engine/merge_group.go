@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -9,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mergexo/mergexo/internal/command"
+	"github.com/mergexo/mergexo/internal/config"
 	"github.com/mergexo/mergexo/internal/github"
 	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/lineage"
@@ -34,6 +37,9 @@ func (g *merger) gather(ctx context.Context, way merge.Way) error {
 			var err error
 			if m, err = g.join(ctx, is); err != nil {
 				return err
+			}
+			if m == nil {
+				continue
 			}
 		} else if is.Head != "" {
 			m.is = is
@@ -126,13 +132,25 @@ func (g *merger) join(ctx context.Context, is model.MergeMember) (*member, error
 		g.others = map[int]*pass{}
 	}
 	g.others[-1-len(g.others)] = p // closed with the pass
-	if err := p.begin(ctx); github.KindOf(err) == github.NotFound {
+	switch err := p.begin(ctx); {
+	case github.KindOf(err) == github.NotFound, github.KindOf(err) == github.Forbidden:
 		return nil, refuse(model.CodeForbidden, false, "it is not there, or the token may not see it")
-	} else if err != nil {
+	case errors.Is(err, config.ErrInvalid):
+		return nil, refuse(model.CodeMember, true, err.Error())
+	case err != nil:
 		return nil, err
-	}
-	if !p.snap.IsPull {
+	case !p.snap.IsPull:
 		return nil, refuse(model.CodeMember, false, "it is no pull request")
+	case p.snap.Pull.State == model.PullMerged && is.Tip == "": // before the others
+		return nil, nil
+	}
+	if is.Tip == "" {
+		if err := p.ask(ctx, []string{strings.ToLower(g.marker.By)}); err != nil {
+			return nil, err
+		}
+		if p.operators.Stand(g.marker.By, p.rights[strings.ToLower(g.marker.By)]) != command.Operator {
+			return nil, refuse(model.CodeForbidden, false, g.marker.By+" may not give commands there")
+		}
 	}
 	pull := p.snap.Pull
 	m := &member{pass: p, head: pull.HeadSHA, is: is}

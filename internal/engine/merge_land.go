@@ -25,6 +25,9 @@ const (
 // land puts the tested tip on the base. Where that is no descendant of the head, the head moves there first and GitHub has
 // to show it: of a base and a head that move in one moment it may see only that there is nothing left to merge.
 func (g *merger) land(ctx context.Context, m *member) error {
+	if g.serverNow().After(g.marker.Expires) {
+		return g.expired()
+	}
 	if m.way.Strategy == model.StrategyAPI {
 		return g.landByGitHub(ctx, m)
 	}
@@ -41,7 +44,10 @@ func (g *merger) land(ctx context.Context, m *member) error {
 }
 
 // movable says that the branch of the pull request can be moved to what was tested.
-func (m *member) movable() bool { return !m.snap.Pull.CrossRepo && m.snap.Pull.HeadExists }
+func (m *member) movable() bool {
+	f := m.mergeFacts
+	return !m.snap.Pull.CrossRepo && m.snap.Pull.HeadExists && !f.DefaultHead && len(f.Users) == 0
+}
 
 // moveHead moves the branch of the pull request to the tested tip.
 func (g *merger) moveHead(ctx context.Context, m *member) error {
@@ -171,5 +177,10 @@ func (m *member) compare(ctx context.Context) error {
 		m.Log.Error("landed_untested", "pr_number", m.event.Number, "tested", tested, "landed", tree)
 	}
 	m.is.Tree = tree
+	// What it stands on may be later than what was tested; a revert has to know.
+	if m.is.BaseSHA, _, err = m.checkout.LandedRange(ctx, sha, m.is.BaseSHA, m.head, m.mergeFacts.Commits); err != nil {
+		m.Log.Warn("landed_range_unknown", "pr_number", m.event.Number, "error", err)
+		m.is.BaseSHA = ""
+	}
 	return nil
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/mergexo/mergexo/internal/git"
@@ -38,7 +37,7 @@ func (g *merger) lockBase(ctx context.Context, m *member) error {
 	if err := m.open(ctx); err != nil {
 		return err
 	}
-	lease := git.Lease{Holder: holder(g.marker), Until: g.marker.Expires, URL: g.marker.RunURL}
+	lease := git.Lease{Holder: fmt.Sprintf("%s %d/%d %s", g.event.Repo, g.Run.ID, g.Run.Attempt, g.Random()), Until: g.mergeExpiry(), URL: g.Run.URL}
 	limit := g.settings.Merge.LockTimeout
 	for pause := firstPause; ; pause = min(2*pause, longestPause) {
 		var err error
@@ -57,12 +56,9 @@ func (g *merger) lockBase(ctx context.Context, m *member) error {
 		switch {
 		case err != nil:
 			return err
-		case dead: // who has its name has its lock
-			lease.Holder = locked.Holder
-			if m.lock, err = m.checkout.Lock(ctx, m.is.Base, lease); err != nil {
-				return setbackOf(err, "")
-			}
-			return nil
+		case dead:
+			m.lock, err = m.checkout.TakeLock(ctx, locked, lease)
+			return setbackOf(err, "")
 		case pause > limit:
 			return &setback{Failure: merge.Failure{Code: model.CodeLock, Detail: locked.Error()}}
 		}
@@ -73,27 +69,25 @@ func (g *merger) lockBase(ctx context.Context, m *member) error {
 	}
 }
 
-// holder names the run that has a lock, so that others can ask whether it is over.
-func holder(m model.MergeMarker) string { return fmt.Sprintf("%d/%d/%s", m.Run, m.RunAttempt, m.Claim) }
-
-// gone says that the run that holds a lock is over: it is the one whose place this one takes, or GitHub says so.
+// gone says that the run that holds a lock is over, as GitHub tells. The name of a holder says which run it is.
 func (g *merger) gone(ctx context.Context, holder string) (bool, error) {
-	part := strings.SplitN(holder, "/", 3)
-	if len(part) != 3 {
+	var name, own string
+	var run int64
+	var attempt int
+	if n, err := fmt.Sscanf(holder, "%s %d/%d %s", &name, &run, &attempt, &own); n != 4 || err != nil {
+		return false, nil // somebody at a terminal
+	}
+	repo, err := model.ParseRepo(name)
+	if err != nil {
 		return false, nil
 	}
-	if g.earlier != "" && part[2] == g.earlier {
-		return true, nil
-	}
-	run, _ := strconv.ParseInt(part[0], 10, 64)
-	attempt, _ := strconv.Atoi(part[1])
 	switch {
 	case run == 0:
 		return false, nil
-	case run == g.Run.ID:
+	case run == g.Run.ID && repo == g.event.Repo:
 		return attempt < g.Run.Attempt, nil
 	}
-	state, err := g.GitHub.Run(ctx, g.event.Repo, run)
+	state, err := g.GitHub.Run(ctx, repo, run)
 	return err == nil && state.Known && (state.Completed || state.Attempt > attempt), err
 }
 

@@ -61,11 +61,18 @@ func (g *merger) body(text string, tokens ...string) journal.Body {
 func (g *merger) wait(ctx context.Context, code model.MergeCode, detail, text string) (*Stop, error) {
 	m := &g.marker
 	same := m.State == model.MergeWaiting && m.Reason == code && g.text == text
+	was := m.Claim
 	m.State, m.Reason, m.Detail, m.Expires, m.Claim = model.MergeWaiting, code, clip(detail), time.Time{}, ""
 	if !same {
+		if err := g.lookAgain(ctx, was); err != nil {
+			return nil, err
+		}
 		if err := g.edit(ctx, text); err != nil {
 			return nil, err
 		}
+	}
+	if !g.tried && !g.asked { // nobody waits for this run
+		return stop(model.ResultNothing, "%s", merge.ShortLine(g.event.Number, code, detail)), nil
 	}
 	return g.stopped(code, detail), nil
 }
@@ -83,6 +90,9 @@ func (g *merger) stopped(code model.MergeCode, detail string) *Stop {
 // record writes down what is about to land, before anything moves: from here on a head that moves there is our own doing.
 func (g *merger) record(ctx context.Context) error {
 	k := &g.marker
+	if g.serverNow().After(k.Expires) {
+		return g.expired()
+	}
 	for _, m := range g.members {
 		m.is.Tip, m.is.Tree = m.made.Tip, m.made.Tree
 	}
@@ -130,7 +140,7 @@ func (g *merger) note(ctx context.Context) error {
 
 // release lets the next run go on at once where this one ends in order, and not at its goal.
 func (g *merger) release(ctx context.Context) {
-	if ctx.Err() != nil || g.marker.State != model.MergeRunning || g.marker.Claim != g.memory.mergeClaim {
+	if ctx.Err() != nil || g.marker.State != model.MergeRunning || !g.mergeClaims[g.marker.Claim] {
 		return
 	}
 	g.marker.Expires = g.serverNow().Add(-time.Second).UTC().Truncate(time.Second)
@@ -164,12 +174,12 @@ func (g *merger) fail(ctx context.Context, s *setback) (*Stop, error) {
 		}
 	}
 	text := merge.FailText(pull, g.marker, s.Failure)
-	if s.waits || s.Code.Retryable() && s.Code != model.CodeHeadMoved {
-		return g.wait(ctx, s.Code, s.Detail, text)
-	}
 	if g.partial() { // what has landed is not undone, and what has not can still land
 		g.marker.Expires = g.serverNow().Add(-time.Second).UTC().Truncate(time.Second)
 		return g.stopped(s.Code, s.Detail), g.edit(ctx, text)
+	}
+	if s.waits || s.Code.Retryable() && s.Code != model.CodeHeadMoved {
+		return g.wait(ctx, s.Code, s.Detail, text)
 	}
 	for _, m := range g.members {
 		if !g.isSelf(m) && m.announced(g) != nil {
@@ -177,6 +187,9 @@ func (g *merger) fail(ctx context.Context, s *setback) (*Stop, error) {
 				return nil, err
 			}
 		}
+	}
+	if err := g.lookAgain(ctx, g.marker.Claim); err != nil {
+		return nil, err
 	}
 	g.marker.State, g.marker.Expires, g.marker.Claim = model.MergeFailed, time.Time{}, ""
 	old := g.comment
@@ -192,4 +205,9 @@ func (g *merger) fail(ctx context.Context, s *setback) (*Stop, error) {
 	}
 	g.Log.Info("merge_failed", "pr_number", g.event.Number, "reason", string(s.Code), "detail", markdown.Inline(clip(s.Detail)))
 	return g.stopped(s.Code, s.Detail), nil
+}
+
+// expired ends a run that took so long that another one may be at its merge.
+func (g *merger) expired() error {
+	return stop(model.ResultRetry, "the merge of pull request %d took longer than its claim holds, until %s", g.event.Number, g.marker.Expires.Format(time.RFC3339))
 }

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/journal"
+	"github.com/mergexo/mergexo/internal/markdown"
 	"github.com/mergexo/mergexo/internal/merge"
 	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/turn"
@@ -23,10 +25,9 @@ type merger struct {
 	heading string // the first paragraph of its comment: what was asked, and by whom
 	text    string // what the comment says below it
 	marker  model.MergeMarker
-	// earlier is the claim of the run whose place this one takes; "": none.
-	earlier string
 	members []*member // that land together, in their order
 	began   time.Time
+	tried   bool // this run has begun to merge
 }
 
 // member is one pull request that lands.
@@ -40,6 +41,8 @@ type member struct {
 	made  git.Merged
 	tests merge.TestRun
 	lock  *git.Lock
+	// foreign says that somebody else has merged it.
+	foreign bool
 	// closed says that GitHub did not show it as merged, and branchKept why its branch was not deleted.
 	closed bool
 	notes  []string
@@ -47,11 +50,7 @@ type member struct {
 
 func newMerger(p *pass, said model.Said[model.MergeMarker]) *merger {
 	heading, text, _ := strings.Cut(said.Text, "\n\n")
-	g := &merger{pass: p, comment: said.CommentID, heading: heading, text: text, marker: said.Marker, began: p.Now()}
-	if said.Marker.Claim != p.memory.mergeClaim {
-		g.earlier = said.Marker.Claim
-	}
-	return g
+	return &merger{pass: p, comment: said.CommentID, heading: heading, text: text, marker: said.Marker, began: p.Now()}
 }
 
 // advance takes the request as far as it goes now.
@@ -63,12 +62,6 @@ func (g *merger) advance(ctx context.Context) (*Stop, error) {
 		way, err := merge.Choose(g.mergePolicy(), g.snap.Pull, model.MergeFacts{}, g.marker.Asked)
 		if err != nil {
 			way = merge.Way{Strategy: g.marker.Strategy}
-		}
-		if err := g.readMergeFacts(ctx); err != nil {
-			return nil, err
-		}
-		if err := g.claim(ctx, way); err != nil {
-			return nil, err
 		}
 		return g.ended(ctx, g.run(ctx, way))
 	}
@@ -86,9 +79,6 @@ func (g *merger) advance(ctx context.Context) (*Stop, error) {
 		return g.wait(ctx, v.Code, v.Reason, merge.WaitText(g.snap.Pull, g.waiting(v), v))
 	case !v.Go:
 		return g.ended(ctx, &setback{Failure: merge.Failure{Code: v.Code, Detail: v.Reason}})
-	}
-	if err := g.claim(ctx, v.Way); err != nil {
-		return nil, err
 	}
 	return g.ended(ctx, g.run(ctx, v.Way))
 }
@@ -132,16 +122,26 @@ const (
 	longestPause = 5 * time.Second
 )
 
-// claim makes the request this run's. A command that begins at once was posted as such.
+// claim makes the request this run's, under the lock. A command that begins at once was posted as claimed. Between the look
+// and the edit somebody may have ended the request, so that it is looked at again behind it.
 func (g *merger) claim(ctx context.Context, way merge.Way) error {
-	if g.marker.State == model.MergeRunning && g.marker.Claim != "" && g.marker.Claim == g.memory.mergeClaim {
+	if g.mergeClaims[g.marker.Claim] {
 		return nil
+	}
+	if err := g.lookAgain(ctx, g.marker.Claim); err != nil {
+		return err
 	}
 	g.signMerge(&g.marker)
 	g.marker.State, g.marker.Strategy, g.marker.Reason, g.marker.Detail = model.MergeRunning, way.Strategy, "", ""
 	if err := g.edit(ctx, merge.RunningText(g.snap.Pull, g.marker, g.settings.Merge.Attempts)); err != nil {
 		return err
 	}
+	return g.lookAgain(ctx, g.marker.Claim)
+}
+
+// lookAgain reads the pull request anew, and ends the run where the request is not what it was: over, taken back, replaced,
+// or claimed by another run than the one with this claim.
+func (g *merger) lookAgain(ctx context.Context, claim string) error {
 	if err := g.read(ctx); err != nil {
 		return err
 	}
@@ -149,7 +149,13 @@ func (g *merger) claim(ctx context.Context, way merge.Way) error {
 	switch {
 	case now == nil || now.CommentID != g.comment:
 		return stop(model.ResultRetry, "the request to merge pull request %d was replaced or deleted meanwhile", g.event.Number)
-	case now.Marker.Claim != g.marker.Claim:
+	case !now.Marker.Open():
+		return stop(model.ResultNothing, "the request to merge pull request %d is over, see %s", g.event.Number, now.URL)
+	case now.Marker.Reason == model.CodeCancelled:
+		g.marker.State, g.marker.Reason = model.MergeFailed, model.CodeCancelled
+		return cmp.Or(g.edit(ctx, merge.CancelText(g.snap.Pull, g.marker, now.Marker.Detail)),
+			error(stop(model.ResultNothing, "the request to merge pull request %d was taken back", g.event.Number)))
+	case now.Marker.Claim != claim:
 		return stop(model.ResultRetry, "another run is merging pull request %d, see %s", g.event.Number, now.URL)
 	}
 	return nil
@@ -157,6 +163,10 @@ func (g *merger) claim(ctx context.Context, way merge.Way) error {
 
 // run prepares, tests and lands all members, anew where a base moved meanwhile, as often as the settings allow.
 func (g *merger) run(ctx context.Context, way merge.Way) (err error) {
+	g.tried = true
+	if err := g.readMergeFacts(ctx); err != nil {
+		return err
+	}
 	if err := g.gather(ctx, way); err != nil {
 		return err
 	}
@@ -164,10 +174,13 @@ func (g *merger) run(ctx context.Context, way merge.Way) (err error) {
 	if err := g.lock(ctx); err != nil {
 		return err
 	}
+	if err := g.claim(ctx, way); err != nil {
+		return err
+	}
 	for build := 1; ; build++ {
 		err := g.once(ctx)
 		s := (*setback)(nil)
-		if !errors.As(err, &s) || s.Code != model.CodeBaseMoved || build >= g.settings.Merge.Attempts || g.partial() {
+		if !errors.As(err, &s) || s.Code != model.CodeBaseMoved || build >= g.settings.Merge.Attempts {
 			return err
 		}
 		g.Log.Info("merge_base_moved", "pr_number", g.event.Number, "base", g.marker.Base, "build", build)
@@ -186,12 +199,15 @@ func (g *merger) once(ctx context.Context) error {
 			}
 		}
 	}
-	if err := g.recheck(ctx); err != nil {
+	// From here on nothing is left half-way because of a cancelled run.
+	if err := ctx.Err(); err != nil {
 		return err
 	}
-	// From here on nothing is begun anew because of a cancelled run: it would stop between two moves.
 	ctx = context.WithoutCancel(ctx)
 	if err := g.record(ctx); err != nil {
+		return err
+	}
+	if err := g.confirm(ctx); err != nil {
 		return err
 	}
 	for _, m := range g.members {
@@ -227,24 +243,30 @@ func (g *merger) partial() bool {
 	return slices.ContainsFunc(g.members, landed) && slices.ContainsFunc(g.members, func(m *member) bool { return !landed(m) })
 }
 
-// recheck looks once more at what may have changed while the tests ran.
-func (g *merger) recheck(ctx context.Context) error {
+// confirm looks once more at all that may have changed while the tests ran, and at who says that it is at this merge.
+func (g *merger) confirm(ctx context.Context) error {
+	if err := g.lookAgain(ctx, g.marker.Claim); err != nil {
+		return err
+	}
 	for _, m := range g.members {
 		if m.is.Landed != "" {
 			continue
 		}
-		m.mergeFacts = nil
-		if err := m.readMergeFacts(ctx); err != nil {
-			return err
+		if !g.isSelf(m) {
+			if err := m.read(ctx); err != nil {
+				return err
+			}
 		}
-		facts, pull := m.mergeFacts, &m.snap.Pull
-		pull.BaseRef, pull.State, pull.Draft, pull.Labels, pull.HeadSHA = facts.BaseRef, facts.State, facts.Draft, facts.Labels, facts.HeadSHA
+		m.mergeFacts = nil
 		v, err := m.judgeMerge(ctx, g.requestOf(m), "")
 		if err != nil {
 			return err
 		}
 		if !v.Go {
 			return g.of(m, &setback{Failure: merge.Failure{Code: v.Code, Detail: v.Reason}, waits: v.Wait})
+		}
+		if at := m.mergeFacts.BaseSHA; at != m.is.BaseSHA {
+			return g.of(m, &setback{Failure: merge.Failure{Code: model.CodeBaseMoved, Detail: fmt.Sprintf("%s was at %s and is at %s now", m.is.Base, markdown.Short(m.is.BaseSHA), markdown.Short(at))}})
 		}
 	}
 	return nil

@@ -63,6 +63,7 @@ type pass struct {
 	others      map[int]*pass     // further pull requests that commands are about
 	lastComment int64             // that was posted for a command
 	mergeFacts  *model.MergeFacts // nil: not asked
+	asked       bool              // for a merge, by a command
 	refused     *Stop             // why a merge that was asked for is out of the question
 	// elsewhereEnded is how the turns ended that commands set going on other pull requests.
 	elsewhereEnded error

@@ -88,11 +88,14 @@ func (p *pass) settledIssue(s model.Snapshot, read []model.Comment) (model.Mark,
 
 // readSource reads the issue that the pull request is for where GitHub does not know of it: a design closes none.
 func (p *pass) readSource(ctx context.Context) error {
-	t := p.state.Tracked
-	if p.snap.Pull.Issue != nil || t == nil || t.Marker.Issue == 0 {
+	number := flow.DesignOf(p.snap.Pull.HeadRef)
+	if t := p.state.Tracked; t != nil && t.Marker.Issue != 0 {
+		number = t.Marker.Issue
+	}
+	if p.snap.Pull.Issue != nil || number == 0 || p.snap.Pull.CrossRepo {
 		return nil
 	}
-	snap, err := p.GitHub.Snapshot(ctx, github.Query{Repo: p.event.Repo, Number: t.Marker.Issue, Settled: func(s model.Snapshot, _ []model.Comment) (model.Mark, bool) {
+	snap, err := p.GitHub.Snapshot(ctx, github.Query{Repo: p.event.Repo, Number: number, Settled: func(s model.Snapshot, _ []model.Comment) (model.Mark, bool) {
 		return model.Mark{At: s.ReadAt}, true
 	}})
 	if k := github.KindOf(err); k == github.NotFound || k == github.Gone {
@@ -129,8 +132,6 @@ type memory struct {
 	// temp is the directory of this run that its agents get; empty: none has been needed yet.
 	temp    string
 	scanner *leak.Scanner // nil until it is needed
-	// mergeClaim is the claim of the merge that this run is at.
-	mergeClaim string
 	// source is the issue that a design's pull request is for, once it was read: nothing on GitHub links the two.
 	source *model.Issue
 	// received is what an agent's phase handed over; used says that a turn was made of it.

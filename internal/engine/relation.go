@@ -16,17 +16,10 @@ import (
 func (p *pass) guardCrossCycle(ctx context.Context, dead []model.Said[model.TurnMarker]) error {
 	accepted, head := p.state.Accepted, p.snap.Pull.HeadSHA
 	ours := slices.ContainsFunc(dead, func(t model.Said[model.TurnMarker]) bool { return t.Marker.Planned == head })
-	tips := p.state.MergeTips()
-	if accepted == "" || accepted == head || ours || slices.Contains(tips, head) {
+	if accepted == "" || accepted == head || ours || slices.Contains(p.state.MergeTips, head) {
 		return nil
 	}
-	relation, err := p.relation(ctx, accepted, head)
-	for i := 0; err == nil && i < len(tips) && lineage.Decide(relation) != lineage.Pass; i++ { // it may have grown from what a merge made of it
-		var since model.Relation
-		if since, err = p.relation(ctx, tips[i], head); lineage.Decide(since) == lineage.Pass {
-			relation = since
-		}
-	}
+	relation, err := p.sinceAccepted(ctx)
 	if err != nil {
 		return err
 	}
@@ -37,6 +30,19 @@ func (p *pass) guardCrossCycle(ctx context.Context, dead []model.Said[model.Turn
 		return stop(model.ResultRetry, "the relation of %s to %s is not known yet", markdown.Short(head), markdown.Short(accepted))
 	}
 	return nil
+}
+
+// sinceAccepted is how the head stands to the last accepted one, or to what a merge has made of that since.
+func (p *pass) sinceAccepted(ctx context.Context) (model.Relation, error) {
+	head, tips := p.snap.Pull.HeadSHA, p.state.MergeTips
+	relation, err := p.relation(ctx, p.state.Accepted, head)
+	for i := 0; err == nil && i < len(tips) && lineage.Decide(relation) != lineage.Pass; i++ {
+		var since model.Relation
+		if since, err = p.relation(ctx, tips[i], head); lineage.Decide(since) == lineage.Pass {
+			relation = since
+		}
+	}
+	return relation, err
 }
 
 // relation asks GitHub first, since most heads that are compared are not here, and git when GitHub does not know.

@@ -36,9 +36,6 @@ type userNode struct {
 
 type mergeNode struct {
 	HeadRefOID          string `json:"headRefOid"`
-	BaseRefName, State  string
-	IsDraft             bool
-	Labels              connection[struct{ Name string }]
 	BaseRefOID          string `json:"baseRefOid"`
 	Mergeable           string
 	MaintainerCanModify bool
@@ -138,10 +135,6 @@ func (r *factsReading) refused(aliases []string) {
 func (r *factsReading) start(data *mergeFactsData, number int) {
 	f, n := &r.facts, data.Repository.PullRequest
 	f.HeadSHA, f.BaseRecorded, f.Conflicting, f.CanModify, f.Commits = n.HeadRefOID, n.BaseRefOID, n.Mergeable == "CONFLICTING", n.MaintainerCanModify, n.Commits.TotalCount
-	f.BaseRef, f.State, f.Draft = n.BaseRefName, model.PullState(n.State), n.IsDraft
-	for _, label := range n.Labels.Nodes {
-		f.Labels = append(f.Labels, label.Name)
-	}
 	if n.MergeCommit != nil {
 		f.MergeCommit = n.MergeCommit.OID
 	}

@@ -68,7 +68,7 @@ func TestMergeFacts(t *testing.T) {
 	}, f.Checks)
 	f.Reviews, f.Checks = nil, nil
 	assert.Equal(t, model.MergeFacts{
-		HeadSHA: head, BaseRef: "main", State: model.PullOpen, BaseSHA: w.tip("main"), BaseRecorded: opened, PushRefused: true, RuleKnown: true, RequiredApprovals: 2, LinearHistory: true,
+		HeadSHA: head, BaseSHA: w.tip("main"), BaseRecorded: opened, PushRefused: true, RuleKnown: true, RequiredApprovals: 2, LinearHistory: true,
 		RequiredChecks: []string{"ci"}, Methods: []string{"merge", "rebase"}, HeadRepo: "octo/widgets", Users: []int{n + 1, n + 2}, Commits: 1,
 	}, f)
 	assert.Empty(t, w.facts(c, n, "").Users)

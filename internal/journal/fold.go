@@ -197,9 +197,7 @@ func (f *fold) command(cm model.Comment, m *model.CommandMarker) {
 			st.Released = place(*m, cm)
 		}
 	case "merge cancel":
-		if w := st.Merge(); w != nil && w.Marker.State == model.MergeWaiting {
-			w.Marker.Reason, w.Marker.Detail = model.CodeCancelled, m.By
-		}
+		f.cancel(m)
 	case "retry":
 		st.Turns = withoutFailed(st.Turns)
 		f.retry(cm)
@@ -228,6 +226,7 @@ func (f *fold) accept() {
 			st.Settled = mark
 		}
 	}
+	f.tips(accepted)
 }
 
 // over says that a block has ended by itself at this time.

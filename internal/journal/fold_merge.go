@@ -2,6 +2,7 @@ package journal
 
 import (
 	"slices"
+	"time"
 
 	"github.com/mergexo/mergexo/internal/model"
 )
@@ -18,6 +19,27 @@ func (f *fold) merge(cm model.Comment, m *model.MergeMarker) {
 		st.Merges = append(st.Merges, said)
 		return
 	}
+	if !st.Merges[at].Marker.Open() { // answered by another run, which has come to its end
+		st.Surplus = append(st.Surplus, cm.ID)
+		return
+	}
 	st.Surplus = append(st.Surplus, st.Merges[at].CommentID)
 	st.Merges[at] = said
+}
+
+// cancel takes back the newest request, also one that a run has claimed that had not heard of it: that run looks again
+// before it does anything.
+func (f *fold) cancel(m *model.CommandMarker) {
+	if w := f.st.Merge(); w != nil && w.Marker.Open() {
+		w.Marker.Reason, w.Marker.Detail = model.CodeCancelled, m.By
+	}
+}
+
+// tips are the commits to which requests may have moved the head since it was accepted last.
+func (f *fold) tips(accepted time.Time) {
+	for _, m := range f.st.Merges {
+		if !m.UpdatedAt.Before(accepted) {
+			f.st.MergeTips = append(f.st.MergeTips, m.Marker.Tips()...)
+		}
+	}
 }

@@ -43,7 +43,7 @@ func TestARequestToMergeReadsBackAsItWasWritten(t *testing.T) {
 		assert.Equal(t, m, st.Merges[0].Marker)
 		assert.Equal(t, "Merged", st.Merges[0].Text)
 		assert.Equal(t, map[string]model.Verdict{"k": model.Applied}, st.Commands, "the request is the answer to its command")
-		assert.Equal(t, []string{strings.Repeat("5", 40), strings.Repeat("3", 40)}, st.MergeTips())
+		assert.Equal(t, []string{strings.Repeat("5", 40), strings.Repeat("3", 40)}, st.MergeTips)
 		assert.Empty(t, st.Accepted, "a merge accepts no head")
 		assert.Empty(t, st.Distrusted)
 	}

@@ -136,7 +136,7 @@ func checksGate(c Case) finding {
 	case made && !part:
 		return find(GateChecks, model.CodeChecks, true, "passed on %s; nothing fails on %s, which was made from it for this merge", markdown.Short(c.Request.Head), markdown.Short(of))
 	case len(pending) > 0:
-		return find(GateChecks, model.CodeChecks, false, "pending: %s%s", names("", pending), either(slices.Contains(c.State.MergeTips(), of),
+		return find(GateChecks, model.CodeChecks, false, "pending: %s%s", names("", pending), either(slices.Contains(c.State.MergeTips, of),
 			"; the head was made by an earlier merge, and a push with a workflow's own token starts no workflow: push to the branch, or use the token of a GitHub App", ""))
 	case part:
 		return find(GateChecks, model.CodeChecks, false, partly, "checks")

@@ -27,6 +27,8 @@ func Choose(p Policy, pull model.Pull, facts model.MergeFacts, asked string) (Wa
 	case at >= 0:
 		r := p.Rules[at]
 		way = Way{r.Strategy, fmt.Sprintf("the settings' rule for %q", r.Branch), r.BaseWins, r.UnionFields}
+	case held(facts) != "":
+		way = Way{Strategy: model.StrategyNoFF, Why: "the default where " + held(facts)}
 	case pull.CrossRepo:
 		way = Way{Strategy: model.StrategyNoFF, Why: "the default for a fork: its commits stay as they are"}
 	}
@@ -73,7 +75,7 @@ func matches(glob, branch string) bool {
 
 // movesHead says that a strategy moves the head branch to what it has made, so that GitHub shows the pull request as merged.
 func movesHead(strategy string) bool {
-	return strategy != model.StrategyNoFF && strategy != model.StrategyAPI
+	return strategy == model.StrategyRebase || strategy == model.StrategySquash || strategy == model.StrategyCherryPick
 }
 
 // unusable says why a strategy cannot be had for a pull request; "" where it can.
@@ -84,16 +86,26 @@ func unusable(way Way, pull model.Pull, facts model.MergeFacts) string {
 		return fmt.Sprintf("strategy %q is unknown; there are %s", s, strings.Join(model.Strategies(), ", "))
 	case s == model.StrategyUnion && len(way.UnionFields) == 0:
 		return fmt.Sprintf("strategy %s needs a rule for branch %q that names union_fields", s, pull.HeadRef)
-	case movesHead(s) && pull.CrossRepo && facts.HeadRepo == "":
-		return fmt.Sprintf("strategy %s moves the head branch, and the fork that it was in is gone; strategy=%s leaves it as it is", s, model.StrategyNoFF)
-	case movesHead(s) && pull.CrossRepo && !facts.CanModify:
-		return fmt.Sprintf("strategy %s moves the head branch, which is in the fork %s, and its owner does not let maintainers push to it; strategy=%s leaves it as it is",
-			s, facts.HeadRepo, model.StrategyNoFF)
+	case movesHead(s) && s != model.StrategyCherryPick && pull.CrossRepo: // whose pull request is closed with a link instead
+		return fmt.Sprintf("strategy %s moves the head branch, which is in a fork; strategy=%s leaves it as it is", s, model.StrategyNoFF)
+	case movesHead(s) && held(facts) != "":
+		return fmt.Sprintf("strategy %s moves the head branch, but %s; strategy=%s leaves it as it is", s, held(facts), model.StrategyNoFF)
 	case s == model.StrategyNoFF && facts.LinearHistory:
 		return fmt.Sprintf("strategy %s makes a merge commit, and the rules of branch %q demand a linear history; strategy=%s merges in a way that they allow",
 			s, pull.BaseRef, model.StrategyAPI)
 	case s == model.StrategyAPI && facts.LinearHistory && len(facts.Methods) > 0 && !slices.Contains(facts.Methods, "squash") && !slices.Contains(facts.Methods, "rebase"):
 		return fmt.Sprintf("the rules of branch %q demand a linear history, and the repository allows GitHub only to make merge commits", pull.BaseRef)
+	}
+	return ""
+}
+
+// held says why the head branch has to stay where it is; "" where it may be moved.
+func held(facts model.MergeFacts) string {
+	switch {
+	case facts.DefaultHead:
+		return "the head is the repository's default branch"
+	case len(facts.Users) > 0:
+		return fmt.Sprintf("the head branch is that of pull request %d as well", facts.Users[0])
 	}
 	return ""
 }

@@ -168,13 +168,10 @@ const (
 type MergeFacts struct {
 	Reviews []Review // of people who may write, one each, the newest
 	Checks  []Check  // of the head, the newest of each name and source
-	// HeadSHA is the head that GitHub showed, which Checks are of; BaseRef, State, Draft and Labels are the pull request's at
-	// that time.
+	// HeadSHA is the head that GitHub showed, which Checks are of.
 	HeadSHA string
-	BaseRef string
-	State   PullState
-	Draft   bool
-	Labels  []string
+	// DefaultHead says that the head is the default branch of its repository.
+	DefaultHead bool
 	// Partial says that something is Missing.
 	Partial bool
 	// Missing are the parts that this token was not given, or not all of: "reviews", "checks", "rule", "users".

@@ -275,6 +275,8 @@ type State struct {
 	Block   *Said[BlockMarker] // the first since the last unblock
 	// Merges are the requests to merge, each in its newest state, in the order of their comments.
 	Merges []Said[MergeMarker]
+	// MergeTips are the commits to which they may have moved the head since it was accepted last.
+	MergeTips []string
 	// Spent is what the newest turn says of its day; zero when an operator has ended a block for a spent budget since.
 	Spent Spent
 	// Paused is the pause that no resume has ended, Released the release that no adopt has.
@@ -312,13 +314,4 @@ func (s State) Merge() *Said[MergeMarker] {
 		return nil
 	}
 	return &s.Merges[len(s.Merges)-1]
-}
-
-// MergeTips are all commits that a request to merge may have moved the head to.
-func (s State) MergeTips() []string {
-	var tips []string
-	for _, m := range s.Merges {
-		tips = append(tips, m.Marker.Tips()...)
-	}
-	return tips
 }
