@@ -39,6 +39,7 @@ func TestALockIsTakenOnceAndGivenBack(t *testing.T) {
 	_, err = two.Lock(ctx, "main", lease("two", 60))
 	require.ErrorAs(t, err, &locked)
 	assert.Equal(t, lease("one", 60), locked.Lease)
+	assert.Equal(t, lock.Ref(), git.Ref{Name: locked.Ref, SHA: locked.SHA})
 	assert.ErrorContains(t, err, "branch main is locked by one until 2027-01-15T08:01:00Z")
 	assert.Equal(t, 2, two.NetworkCalls())
 
@@ -65,6 +66,86 @@ func TestALockThatHasExpiredOrIsOursIsTakenOver(t *testing.T) {
 			require.NoError(t, err)
 			assert.Equal(t, 3, c.NetworkCalls())
 			assert.NotEqual(t, old.Ref().SHA, lock.Ref().SHA)
+			assert.Equal(t, lock.Ref().SHA, h.tip("refs/mergexo/lock/main"))
+		})
+	}
+}
+
+// dead is what is told of a lock whose holder has died.
+func (h *hub) dead(c *git.Checkout) *git.ErrLocked {
+	h.t.Helper()
+	_, err := h.at(0).Lock(ctx, "main", lease("dead", 600))
+	require.NoError(h.t, err)
+	_, err = c.Lock(ctx, "main", lease("two", 600))
+	var locked *git.ErrLocked
+	require.ErrorAs(h.t, err, &locked)
+	return locked
+}
+
+func TestALockOfTheDeadIsTakenUnderTheTakersName(t *testing.T) {
+	t.Parallel()
+	h := newHub(t)
+	c := h.at(10)
+	from := h.dead(c)
+	calls := c.NetworkCalls()
+	lock, err := c.TakeLock(ctx, from, lease("two", 600))
+	require.NoError(t, err)
+	assert.Equal(t, calls+1, c.NetworkCalls())
+	assert.Equal(t, "two", lock.Holder)
+	assert.Equal(t, lock.Ref().SHA, h.tip("refs/mergexo/lock/main"))
+	_, err = h.at(20).Lock(ctx, "main", lease("dead", 600))
+	var locked *git.ErrLocked
+	require.ErrorAs(t, err, &locked, "the dead one's next run does not take it for its own")
+	assert.Equal(t, lock.Lease, locked.Lease)
+
+	_, err = c.TakeLock(ctx, &git.ErrLocked{Base: "main", Ref: "refs/heads/main", SHA: from.SHA}, lease("two", 600))
+	require.ErrorContains(t, err, "is no lock of it")
+	_, err = c.TakeLock(ctx, &git.ErrLocked{Base: "main", Ref: from.Ref}, lease("two", 600))
+	require.ErrorContains(t, err, "is no lock of it")
+}
+
+func TestWhoeverIsFasterHasTheLockOfTheDead(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		meanwhile string // who has it by now
+		mine      bool
+	}{"somebody else": {"three", false}, "we, by another run": {"two", true}, "nobody": {"", true}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := newHub(t)
+			c := h.at(10)
+			from := h.dead(c)
+			h.git(h.bare, "update-ref", "-d", "refs/mergexo/lock/main")
+			if test.meanwhile != "" {
+				_, err := h.at(5).Lock(ctx, "main", lease(test.meanwhile, 500))
+				require.NoError(t, err)
+			}
+			theirs := h.tip("refs/mergexo/lock/main")
+			lock, err := c.TakeLock(ctx, from, lease("two", 600))
+			if test.mine {
+				require.NoError(t, err)
+				assert.Equal(t, lock.Ref().SHA, h.tip("refs/mergexo/lock/main"))
+				return
+			}
+			var locked *git.ErrLocked
+			require.ErrorAs(t, err, &locked)
+			assert.Equal(t, git.ErrLocked{Base: "main", Ref: from.Ref, SHA: theirs, Lease: lease(test.meanwhile, 500)}, *locked)
+			assert.Equal(t, theirs, h.tip("refs/mergexo/lock/main"))
+		})
+	}
+}
+
+func TestAnUnclearTakeoverIsLookedAt(t *testing.T) {
+	t.Parallel()
+	for name, applied := range map[string]bool{"applied": true, "not applied": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := newHub(t)
+			c := h.at(10)
+			from := h.dead(c)
+			h.lose("/git-receive-pack", applied)
+			lock, err := c.TakeLock(ctx, from, lease("two", 600))
+			require.NoError(t, err)
 			assert.Equal(t, lock.Ref().SHA, h.tip("refs/mergexo/lock/main"))
 		})
 	}

@@ -15,8 +15,11 @@ import (
 
 // Renew is to be called after others have run as our own user, before the next thing that matters: they can find our own git
 // directory, and what is written there could name another server or a program. It starts that directory anew, and puts
-// back the configuration of the checkout if an agent could have changed it. What was fetched and made stays. *ErrLedAstray
-// as from Head. No network operation.
+// back the configuration of a checkout that is no person's. What was fetched and made stays. It fails with *ErrLedAstray where
+// they left links. No network operation.
+//
+// What they did to the objects themselves stays, too. A push sends none in the place of another: the server names each by
+// what is in it, and takes no commit without all that it needs.
 func (c *Checkout) Renew() error {
 	if err := c.putBack(); err != nil {
 		return err

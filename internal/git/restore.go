@@ -86,13 +86,26 @@ func (c *Checkout) prepare(ctx context.Context) error {
 	if err := c.forgetStates(); err != nil {
 		return err
 	}
+	if err := c.save("exclude", "attributes", "sparse-checkout"); err != nil {
+		return err
+	}
+	if err := c.carry(ctx); err != nil {
+		return err
+	}
+	return c.renew()
+}
+
+// save notes the files that decide what git runs, and where it looks for objects and refs, with some of the info directory.
+func (c *Checkout) save(info ...string) error {
+	paths := []string{
+		c.config, filepath.Join(c.gitDir, "config.worktree"), filepath.Join(c.gitDir, "commondir"),
+		filepath.Join(c.objects, "info", "alternates"), filepath.Join(c.objects, "info", "http-alternates"),
+	}
+	for _, name := range info {
+		paths = append(paths, filepath.Join(c.info, name))
+	}
 	saved := map[string][]byte{}
-	for _, path := range []string{
-		c.config, filepath.Join(c.gitDir, "config.worktree"),
-		filepath.Join(c.info, "exclude"), filepath.Join(c.info, "attributes"), filepath.Join(c.info, "sparse-checkout"),
-		// Where else git looks for objects and refs.
-		filepath.Join(c.objects, "info", "alternates"), filepath.Join(c.objects, "info", "http-alternates"), filepath.Join(c.gitDir, "commondir"),
-	} {
+	for _, path := range paths {
 		text, err := os.ReadFile(path)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("read %s: %w", filepath.Base(path), err)
@@ -100,10 +113,7 @@ func (c *Checkout) prepare(ctx context.Context) error {
 		saved[path] = text
 	}
 	c.saved, c.linked = saved, c.links()
-	if err := c.carry(ctx); err != nil {
-		return err
-	}
-	return c.renew()
+	return nil
 }
 
 // carry notes the settings that decide how files look in the working tree, so that our own commands write and read them

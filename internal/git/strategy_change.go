@@ -9,13 +9,12 @@ import (
 	"fmt"
 	"hash"
 	"io"
-	"maps"
-	"slices"
 	"strings"
 )
 
 // change is what differs between two commits: for each path a sum of its old and new mode and of the lines that go and
-// come, in their order, wherever they are in the file. The paths are as git quotes them in a patch.
+// come, in their order, with three lines around them, as git-patch-id(1) takes them: the same lines at another place are
+// another change, unless what is around them is the same there. The paths are as git quotes them in a patch.
 type change map[string][sha256.Size]byte
 
 // changes compares pairs of commits, newer first, in one process. Contents are compared line by line whatever attributes
@@ -33,7 +32,7 @@ func (c *Checkout) changes(ctx context.Context, pairs [][2]string) ([]change, er
 		list, err = readChanges(in)
 		return err
 	}
-	err := c.pour(ctx, []byte(ask.String()), read, "-c", "core.quotePath=true", "-c", "diff.indentHeuristic=false", "diff-tree", "--stdin", "--always", "--root", "-m", "-r", "-p", "-U0", "--inter-hunk-context=0",
+	err := c.pour(ctx, []byte(ask.String()), read, "-c", "core.quotePath=true", "-c", "diff.indentHeuristic=false", "diff-tree", "--stdin", "--always", "--root", "-m", "-r", "-p", "-U3", "--inter-hunk-context=0",
 		"--text", "--no-renames", "--full-index", "--no-ext-diff", "--no-textconv", "--no-color", "--diff-algorithm=myers", "--ignore-submodules=none", "--submodule=short", "--src-prefix=a/", "--dst-prefix=b/")
 	if err == nil && len(list) != len(pairs) {
 		err = errors.New("the answer breaks off")
@@ -166,20 +165,33 @@ func (r *patchReader) hunk(head []byte) error {
 	if len(part) < 4 {
 		return fmt.Errorf("unexpected line %q", head)
 	}
-	left := lineCount(part[1]) + lineCount(part[2])
-	if left < 0 {
-		return fmt.Errorf("unexpected line %q", head)
-	}
+	was, is := lineCount(part[1]), lineCount(part[2])
 	r.sum.Write([]byte("@\n"))
-	for ; left > 0; left-- {
+	for was > 0 || is > 0 {
+		next, err := r.in.Peek(1)
+		if err != nil {
+			return err
+		}
+		switch next[0] {
+		case '-':
+			was--
+		case '+':
+			is--
+		case ' ':
+			was, is = was-1, is-1
+		case '\\': // the line before it ends the file without a newline
+		default:
+			return fmt.Errorf("unexpected line after %q", head)
+		}
 		if err := r.line(); err != nil {
 			return err
 		}
-		if next, err := r.in.Peek(1); err == nil && next[0] == '\\' { // no newline at the end of the file
-			if err := r.line(); err != nil {
-				return err
-			}
+		if was < 0 || is < 0 {
+			return fmt.Errorf("unexpected line after %q", head)
 		}
+	}
+	if next, err := r.in.Peek(1); err == nil && next[0] == '\\' {
+		return r.line()
 	}
 	return nil
 }
@@ -218,38 +230,6 @@ func (r *patchReader) end() {
 	}
 	r.list[len(r.list)-1][r.path] = [sha256.Size]byte(r.sum.Sum(nil))
 	r.sum = nil
-}
-
-// differ lists the paths in which two changes are not the same, as git quotes them.
-func (a change) differ(b change) []string {
-	var paths []string
-	for _, key := range slices.Sorted(maps.Keys(a)) {
-		if b[key] != a[key] {
-			paths = append(paths, key)
-		}
-	}
-	for _, key := range slices.Sorted(maps.Keys(b)) {
-		if _, ok := a[key]; !ok {
-			paths = append(paths, key)
-		}
-	}
-	return paths
-}
-
-// SameChange tells whether what head1 changes since its merge base with base1 is what head2 changes since its own with
-// base2: the same bytes of the same lines, wherever they are in the files and whatever is around them. Where git cuts one
-// change in two ways, since something near it changed, the answer is no. *ErrUnrelated when there is no merge base.
-func (c *Checkout) SameChange(ctx context.Context, base1, head1, base2, head2 string) (bool, error) {
-	var pairs [][2]string
-	for _, side := range [][2]string{{base1, head1}, {base2, head2}} {
-		from, err := c.parting(ctx, side[0], side[1])
-		if err != nil {
-			return false, err
-		}
-		pairs = append(pairs, [2]string{side[1], from})
-	}
-	list, err := c.changes(ctx, pairs)
-	return err == nil && maps.Equal(list[0], list[1]), err
 }
 
 // parting is the merge base of a base and a head, which are here with the history between them.

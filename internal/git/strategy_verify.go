@@ -4,18 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
-	"strings"
 
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// Verify fails with *ErrChanged, which names paths, unless what would land is what was reviewed. One of these has to hold,
-// and all of the history that tells where the branch began has to be here:
-//   - the tree is what a merge of Base and Head comes to, made once more;
-//   - Base..Tip changes what the branch changes (as in SameChange);
-//   - the commits do so one by one, and the base has those that are left out.
+// Verify fails with *ErrChanged, which names paths, unless what would land is what was reviewed: the tree has to be what
+// a merge of Base and Head comes to, made once more. Only where that merge is a conflict it is enough that each new commit
+// is what picking the one that it was made from comes to, made once more, that all of the branch's own are among those, and
+// that the base has the changes of those that are left out. All of the history that tells where the branch began has to be
+// here.
 //
 // Paths whose conflicts the base won have to be as Base has them, and named in BaseWon.
 func (c *Checkout) Verify(ctx context.Context, m Merge, made Merged) (err error) {
@@ -38,24 +36,25 @@ func (c *Checkout) Verify(ctx context.Context, m Merge, made Merged) (err error)
 	if failed != nil && !errors.As(failed, &conflict) {
 		return fmt.Errorf("verify %s: %w", made.Tip, failed)
 	}
-	if failed == nil && tree == made.Tree && !slices.ContainsFunc(won, func(p string) bool { return !slices.Contains(made.BaseWon, p) }) {
-		return nil
-	}
-	both, err := c.changes(ctx, [][2]string{{made.Tip, m.Base}, {m.Head, g.start()}})
-	if err != nil || maps.Equal(both[0], both[1]) {
-		return err
+	if failed == nil {
+		return g.asExpected(ctx, made, tree, won)
 	}
 	if same, err := g.oneByOne(ctx, made); err != nil || same {
 		return err
 	}
-	if failed == nil && tree != made.Tree {
+	return &ErrChanged{Paths: conflict.Paths}
+}
+
+// asExpected compares what would land with what the merge comes to.
+func (g *ground) asExpected(ctx context.Context, made Merged, tree string, won []string) error {
+	if tree != made.Tree {
 		return g.changedFrom(ctx, tree, made.Tree)
 	}
-	changed := &ErrChanged{}
-	for _, key := range both[0].differ(both[1]) {
-		changed.Paths = append(changed.Paths, pathIn(key))
+	untold := slices.DeleteFunc(slices.Clone(won), func(p string) bool { return slices.Contains(made.BaseWon, p) })
+	if len(untold) > 0 {
+		return &ErrChanged{Paths: untold}
 	}
-	return changed
+	return nil
 }
 
 // standsOn checks that a tip has the tree that is told of it, and grows from the base.
@@ -110,8 +109,8 @@ func (g *ground) baseHas(ctx context.Context, made Merged) error {
 	return nil
 }
 
-// oneByOne tells whether each new commit changes what the one changes that it was made from, all of the branch's own are
-// among those, and the base has the changes of those that were dropped.
+// oneByOne tells whether each new commit is a pick of the one that it was made from, all of the branch's own are among
+// those, and the base has the changes of those that were dropped.
 func (g *ground) oneByOne(ctx context.Context, made Merged) (bool, error) {
 	if made.Count > len(made.Commits) || len(made.Dropped) >= maxListed || len(g.merges()) > 0 || len(made.BaseWon) > 0 {
 		return false, nil
@@ -124,23 +123,17 @@ func (g *ground) oneByOne(ctx context.Context, made Merged) (bool, error) {
 	if err != nil || len(now) != len(made.Commits) {
 		return false, err
 	}
-	var pairs [][2]string
+	picks := make([]twig, len(now))
 	for i, t := range now {
 		was, ok := own[made.Commits[i].Was]
 		if !ok || made.Commits[i].SHA != t.sha || len(was.parents) != 1 || len(t.parents) != 1 {
 			return false, nil
 		}
+		picks[i] = was
 		delete(own, was.sha)
-		pairs = append(pairs, [2]string{t.sha, t.parents[0]}, [2]string{was.sha, was.parents[0]})
 	}
-	sums, err := g.c.changes(ctx, pairs)
-	if err != nil {
+	if same, err := g.picked(ctx, picks, now); err != nil || !same {
 		return false, err
-	}
-	for i := 0; i < len(sums); i += 2 {
-		if !maps.Equal(sums[i], sums[i+1]) {
-			return false, nil
-		}
 	}
 	for _, dropped := range made.Dropped {
 		there, err := g.landed(ctx, own[dropped.SHA])
@@ -152,6 +145,30 @@ func (g *ground) oneByOne(ctx context.Context, made Merged) (bool, error) {
 	return len(own) == 0, nil
 }
 
+// picked tells whether each of the new commits has the tree that picking the one that it was made from comes to.
+func (g *ground) picked(ctx context.Context, picks, now []twig) (bool, error) {
+	raws, err := g.c.raws(ctx, slices.Concat(picks, now))
+	if err != nil {
+		return false, err
+	}
+	p, err := g.c.pickerOn(ctx, g.files, g.Base, g.baseTree)
+	if err != nil {
+		return false, err
+	}
+	defer p.close()
+	for i, t := range now {
+		p.tree = treeIn(raws[t.parents[0]])
+		tree, won, err := g.pickTree(ctx, p, picks[i], raws)
+		if conflict := (*ErrConflict)(nil); errors.As(err, &conflict) {
+			return false, nil
+		}
+		if err != nil || tree != treeIn(raws[t.sha]) || len(won) > 0 {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
 // changedFrom is *ErrChanged with the paths in which two trees differ.
 func (g *ground) changedFrom(ctx context.Context, want, got string) error {
 	out, err := g.c.ask(ctx, "diff-tree", "-r", "-z", "--name-only", "--no-renames", want, got)
@@ -159,10 +176,4 @@ func (g *ground) changedFrom(ctx context.Context, want, got string) error {
 		return fmt.Errorf("compare %s with %s: %w", got, want, err)
 	}
 	return &ErrChanged{Paths: fields(out)}
-}
-
-// pathIn is the path that the header of a patch names twice.
-func pathIn(header string) string {
-	half := header[:(len(header)-1)/2]
-	return strings.TrimPrefix(strings.TrimPrefix(strings.Trim(half, `"`), "a/"), "b/")
 }

@@ -69,40 +69,99 @@ func TestTheGuardSeesAWrongMergeBase(t *testing.T) {
 	require.ErrorContains(t, shallow.Verify(ctx, git.Merge{Strategy: model.StrategySquash, Base: base, Head: head}, git.Merged{Tip: good, Tree: r.tree(good), Count: 1}), "history is missing")
 }
 
-func TestSameChange(t *testing.T) {
+func TestTheGuardKnowsTheSameLinesAtAnotherPlace(t *testing.T) {
 	eachGit(t, func(t *testing.T, path string) {
 		r := newRepo(t, path)
-		a := r.commit("a", map[string]edit{"f": {"100644", numbers(20)}, "bin": {"100644", "\x00\x01\n\x02"}, "caf\xe9 \"x\"": {"100644", "1\n"}})
-		theirs := map[string]edit{"f": {"100644", numbers(20, "10", "ten")}, "bin": {"100644", "\x00\x01\n\x03"}, "caf\xe9 \"x\"": {"100644", "2\n"}, "run": {"100755", "#!\n"}, "e": {"100644", ""}}
-		head := r.commit("head", theirs, a)
-		b := r.commit("near and far", texts("f", numbers(20, "9", "nine", "11", "eleven", "1", "one\nmore"), "z", "z\n"), a)
-		on := map[string]edit{}
-		for path, e := range theirs {
-			on[path] = e
-		}
-		on["f"] = edit{"100644", numbers(20, "9", "nine", "11", "eleven", "1", "one\nmore", "10", "ten")}
-		same := func(head2 string) bool {
-			t.Helper()
-			ok, err := r.c.SameChange(ctx, a, head, b, head2)
-			require.NoError(t, err)
-			return ok
-		}
-		assert.True(t, same(r.commit("two", map[string]edit{"run": on["run"], "e": on["e"], "f": on["f"]}, r.commit("one", map[string]edit{"bin": on["bin"], "caf\xe9 \"x\"": on["caf\xe9 \"x\""]}, b))))
-		for name, other := range map[string]map[string]edit{
-			"white space": {"f": {"100644", strings.Replace(on["f"].text, "ten", "ten ", 1)}}, "a binary": {"bin": {"100644", "\x00\x01\n\x04"}}, "a mode": {"run": {"100644", "#!\n"}},
-			"left out": {"e": {}}, "more": {"more": {"100644", "-- x\n++ y\n"}}, "a line end": {"f": {"100644", strings.Replace(on["f"].text, "ten\n", "ten\r\n", 1)}},
-			"a link": {"e": {git.ModeSymlink, "f"}},
+		block := "{\n\tone\n\ttwo\n\tthree\n}\n"
+		a := r.commit("a", texts("f", block+block+block))
+		head := r.commit("head", texts("f", block+strings.Replace(block, "two", "two\n\tmore", 1)+block), a)
+		base := r.commit("base", texts("g", "g\n"), a)
+		wrong := r.commit("x", texts("f", strings.Replace(block, "two", "two\n\tmore", 1)+block+block), base)
+		made := git.Merged{Tip: wrong, Tree: r.tree(wrong), Count: 1, Commits: []model.Moved{{Commit: model.Commit{SHA: wrong}, Was: head}}}
+		var changed *git.ErrChanged
+		require.ErrorAs(t, r.c.Verify(ctx, git.Merge{Strategy: model.StrategyRebase, Base: base, Head: head}, made), &changed)
+		assert.Equal(t, []string{"f"}, changed.Paths)
+	})
+}
+
+// The base has the first commit already and has changed its line once more, so that only picks tell what is to land.
+func TestTheGuardMakesPicksOnceMoreWhereTheMergeIsAConflict(t *testing.T) {
+	eachGit(t, func(t *testing.T, path string) {
+		r := newRepo(t, path)
+		block := "{\n\tone\n\ttwo\n\tthree\n}\n"
+		a := r.commit("a", texts("f", numbers(20), "g", block+block))
+		h1 := r.commit("h1", texts("f", numbers(20, "5", "five")), a)
+		h2 := r.commit("h2", texts("g", block+strings.Replace(block, "two", "two\n\tmore", 1)), h1)
+		base := r.commit("again", texts("f", numbers(20, "5", "FIVE")), r.commit("picked", texts("f", numbers(20, "5", "five")), a))
+		m := git.Merge{Strategy: model.StrategyRebase, Base: base, Head: h2}
+		made := r.must(m)
+		require.Equal(t, []string{h1}, shas(made.Dropped))
+		for name, files := range map[string]map[string]edit{
+			"at another place": texts("g", strings.Replace(block, "two", "two\n\tmore", 1)+block),
+			"with the first":   texts("g", block+strings.Replace(block, "two", "two\n\tmore", 1), "f", numbers(20, "5", "five")),
 		} {
-			assert.False(t, same(r.commit(name, other, r.commit("all", on, b))), name)
+			wrong := made
+			wrong.Tip = r.commit("h2", files, base)
+			wrong.Tree, wrong.Commits = r.tree(wrong.Tip), []model.Moved{{Commit: model.Commit{SHA: wrong.Tip}, Was: h2}}
+			var changed *git.ErrChanged
+			require.ErrorAs(t, r.c.Verify(ctx, m, wrong), &changed, name)
+			assert.Equal(t, []string{"f"}, changed.Paths, name)
 		}
-		on["z"] = edit{"100644", "z\n"}
-		merged := r.commit("Merge branch 'main'", on, head, b)
-		ok, err := r.c.SameChange(ctx, a, head, b, merged)
-		require.NoError(t, err)
-		assert.True(t, ok, "the base merged in changes nothing")
-		_, err = r.c.SameChange(ctx, a, head, a, r.commit("root", texts("f", "f\n")))
-		var unrelated *git.ErrUnrelated
-		require.ErrorAs(t, err, &unrelated)
+		forgotten := made
+		forgotten.Dropped = nil
+		require.ErrorAs(t, r.c.Verify(ctx, m, forgotten), new(*git.ErrChanged))
+	})
+}
+
+func TestACommitIsNotDroppedForTheSameLinesAtAnotherPlace(t *testing.T) {
+	r := newRepo(t, gitPath())
+	a := r.commit("a", texts("f", "hello\n"))
+	head := r.commit("head", texts("f", "hello\nworld\n"), a)
+	base := r.commit("again", texts("f", "WORLD\nhello all\n"), r.commit("base", texts("f", "world\nhello\n"), a))
+	_, err := r.build(git.Merge{Strategy: model.StrategyRebase, Base: base, Head: head})
+	require.ErrorAs(t, err, new(*git.ErrConflict))
+}
+
+func TestSameMerge(t *testing.T) {
+	eachGit(t, func(t *testing.T, path string) {
+		r := newRepo(t, path)
+		start := texts("f", numbers(20), "hello", "hello\n", "bin", "\x00\x01\n\x02", "run", "#!\n", "LIST", "0\n", ".gitattributes", "LIST merge=union\n")
+		a := r.commit("a", start)
+		work := texts("f", numbers(20, "10", "ten"), "hello", "hello\nworld\n", "bin", "\x00\x01\n\x03", "LIST", "0\ntheirs\n")
+		head := r.commit("two", work, r.commit("one", texts("f", numbers(20, "10", "TEN")), a))
+		base := r.commit("base", texts("f", numbers(20, "1", "one"), "LIST", "0\nours\n"), a)
+		on := texts("f", numbers(20, "1", "one", "10", "ten"), "hello", "hello\nworld\n", "bin", "\x00\x01\n\x03", "LIST", "0\nours\ntheirs\n")
+		same := func(base, one, other string) bool {
+			t.Helper()
+			there, err := r.c.SameMerge(ctx, base, one, other)
+			require.NoError(t, err)
+			back, err := r.c.SameMerge(ctx, base, other, one)
+			require.NoError(t, err)
+			assert.Equal(t, there, back)
+			return there
+		}
+		before := r.state()
+		rebased := r.commit("rebased", on, base)
+		assert.True(t, same(base, head, rebased))
+		assert.True(t, same(base, head, r.commit("Merge branch 'main'", on, head, base)))
+		assert.True(t, same(base, head, r.commit("in one", work, a)))
+		assert.True(t, same(base, base, r.commit("nothing", nil, base)), "the base has one of them already")
+		for name, other := range map[string]map[string]edit{
+			"another place": texts("hello", "world\nhello\n"), "white space": texts("f", numbers(20, "1", "one", "10", "ten ")), "a binary": texts("bin", "\x00\x01\n\x04"),
+			"a mode": {"run": {"100755", "#!\n"}}, "left out": texts("hello", "hello\n"), "more": texts("more", "more\n"), "a line end": texts("hello", "hello\nworld\r\n"), "a link": {"run": {git.ModeSymlink, "f"}},
+			"what the base did": texts("f", numbers(20, "10", "ten")),
+		} {
+			assert.False(t, same(base, head, r.commit(name, other, rebased)), name)
+		}
+		conflicting := r.commit("conflicts", texts("f", numbers(20, "1", "eins")), a)
+		assert.False(t, same(base, head, conflicting))
+		assert.False(t, same(base, conflicting, conflicting), "nobody can say what either comes to")
+		assert.False(t, same(base, head, r.commit("root", on)), "nothing in common")
+		_, err := r.c.SameMerge(ctx, base, head, "main")
+		require.ErrorContains(t, err, "not commit ids")
+		_, err = r.c.SameMerge(ctx, base, head, strings.Repeat("1", 40))
+		require.Error(t, err)
+		assert.Equal(t, before, r.state())
 	})
 }
 

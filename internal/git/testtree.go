@@ -20,6 +20,9 @@ import (
 // checkout knows. The objects of the checkout are only seen from there: git never writes to an alternate
 // (https://git-scm.com/docs/gitrepository-layout#Documentation/gitrepository-layout.txt-objectsinfoalternates). There is no
 // credential and there are no hooks. It can be given to another user, who can then get at these objects as well.
+//
+// Tests that run as our own user can get at the checkout itself. What the workflow left there to reach the server with is
+// taken out of it, as Restore does, unless it is a person's; and Renew is to be called when they have ended.
 // At most one network operation, in a partial clone.
 func (c *Checkout) TestTree(ctx context.Context, sha string) (dir string, remove func() error, err error) {
 	if !isSHA(sha) {
@@ -27,6 +30,11 @@ func (c *Checkout) TestTree(ctx context.Context, sha string) (dir string, remove
 	}
 	if err := c.fillTree(ctx, sha); err != nil {
 		return "", nil, fmt.Errorf("make a tree for tests: %w", err)
+	}
+	if c.saved == nil && c.person == nil {
+		if err := errors.Join(c.strip(ctx), c.save()); err != nil {
+			return "", nil, fmt.Errorf("make a tree for tests: %w", err)
+		}
 	}
 	if dir, err = os.MkdirTemp(c.opt.Temp, "mergexo-tests-"); err != nil {
 		return "", nil, fmt.Errorf("make a tree for tests: %w", err)

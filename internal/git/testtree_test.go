@@ -70,13 +70,15 @@ func TestWhatTestsDoStaysInTheirTree(t *testing.T) {
 	h := newHub(t)
 	sha := h.commit("main", "files", map[string]string{"a.txt": "a\n"})
 	dir := h.workspace("main")
+	assert.Contains(t, read(t, dir, ".git", "config"), "extraheader")
 	c := h.open(dir)
 	count := func() string {
 		return h.git(dir, "count-objects", "-v") + h.git(dir, "for-each-ref") + h.git(dir, "status", "--porcelain") + read(t, dir, ".git", "config")
 	}
-	before := count()
 	tree, remove, err := c.TestTree(ctx, sha)
 	require.NoError(t, err)
+	assertNoCredential(t, dir)
+	before := count()
 	write(t, tree, map[string]string{"a.txt": "changed\n", "new.txt": "new\n"})
 	h.git(tree, "add", "-A")
 	h.git(tree, "commit", "-q", "-m", "by a test")
