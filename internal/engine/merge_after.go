@@ -82,7 +82,7 @@ func (g *merger) finish(ctx context.Context) error {
 		}
 		g.dropBranch(ctx, m)
 	}
-	own := g.members[slices.IndexFunc(g.members, g.isSelf)]
+	own := g.own()
 	k := &g.marker
 	k.State, k.Reason, k.Detail, k.Expires, k.Claim = model.MergeDone, "", "", time.Time{}, ""
 	k.BaseSHA, k.Tip, k.Tree, k.Landed, k.Strategy = own.is.BaseSHA, own.is.Tip, own.is.Tree, own.is.Landed, own.way.Strategy

@@ -96,7 +96,7 @@ func (g *merger) record(ctx context.Context) error {
 	for _, m := range g.members {
 		m.is.Tip, m.is.Tree = m.made.Tip, m.made.Tree
 	}
-	own := g.members[slices.IndexFunc(g.members, g.isSelf)]
+	own := g.own()
 	if k.Tip != "" && k.Tip != own.is.Tip && !slices.Contains(k.Was, k.Tip) {
 		k.Was = append(k.Was, k.Tip)
 	}

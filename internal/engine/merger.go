@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -239,8 +238,13 @@ func (g *merger) of(m *member, err error) error {
 
 // partial says that some member has landed and another one has not.
 func (g *merger) partial() bool {
-	landed := func(m *member) bool { return m.is.Landed != "" }
-	return slices.ContainsFunc(g.members, landed) && slices.ContainsFunc(g.members, func(m *member) bool { return !landed(m) })
+	landed := 0
+	for _, m := range g.members {
+		if m.is.Landed != "" {
+			landed++
+		}
+	}
+	return landed > 0 && landed < len(g.members)
 }
 
 // confirm looks once more at all that may have changed while the tests ran, and at who says that it is at this merge.
@@ -273,6 +277,16 @@ func (g *merger) confirm(ctx context.Context) error {
 }
 
 func (g *merger) isSelf(m *member) bool { return m.pass == g.pass }
+
+// own is the member that the request stands on.
+func (g *merger) own() *member {
+	for _, m := range g.members {
+		if g.isSelf(m) {
+			return m
+		}
+	}
+	return nil
+}
 
 // ended says how the request ended.
 func (g *merger) ended(ctx context.Context, err error) (*Stop, error) {
