@@ -79,6 +79,30 @@ func TestTwoRunsThatAnswerOneCommandMakeOneRequest(t *testing.T) {
 	assert.Len(t, st.Merges, 2, "what answers no command is never the same")
 }
 
+func TestWhatIsOverIsNotOpenedAnewByASecondReply(t *testing.T) {
+	t.Parallel()
+	over := mergeMarker("k")
+	over.State, over.Reason = model.MergeFailed, model.CodeConflict
+	st := journal.Codec{}.Fold([]model.Comment{mergeComment(t, 1, over, "the end"), mergeComment(t, 2, mergeMarker("k"), "k")}, scope)
+	require.Len(t, st.Merges, 1)
+	assert.Equal(t, model.MergeFailed, st.Merges[0].Marker.State)
+	assert.Equal(t, int64(1), st.Merges[0].CommentID)
+	assert.Equal(t, []int64{2}, st.Surplus)
+}
+
+func TestATipOfBeforeTheLastAcceptedHeadIsNotOursAnyMore(t *testing.T) {
+	t.Parallel()
+	moved := func(tip rune) model.MergeMarker {
+		m := mergeMarker(string(tip))
+		m.State, m.Reason, m.Tip = model.MergeFailed, model.CodeTests, strings.Repeat(string(tip), 40)
+		return m
+	}
+	accepted := ours(2, encode(t, journal.Codec{}, journal.Body{Text: "x", Kind: journal.KindUnblock, Marker: model.UnblockMarker{Repo: "octo/widgets", Number: 7, Head: strings.Repeat("3", 40)}}))
+	st := journal.Codec{}.Fold([]model.Comment{mergeComment(t, 1, moved('4'), "4"), accepted, mergeComment(t, 3, moved('5'), "5")}, scope)
+	require.Equal(t, strings.Repeat("3", 40), st.Accepted)
+	assert.Equal(t, []string{strings.Repeat("5", 40)}, st.MergeTips)
+}
+
 func TestACancelIsKnownByItsReceipt(t *testing.T) {
 	t.Parallel()
 	cancel := func(id int64, result model.Verdict) model.Comment {
@@ -95,7 +119,10 @@ func TestACancelIsKnownByItsReceipt(t *testing.T) {
 	assert.Empty(t, reason(mergeComment(t, 3, mergeMarker("k"), "k"), cancel(2, model.Applied)), "a later request is another one")
 	running := mergeMarker("k")
 	running.State = model.MergeRunning
-	assert.Empty(t, reason(mergeComment(t, 1, running, "k"), cancel(2, model.Applied)), "what has begun is not cancelled")
+	assert.Equal(t, model.CodeCancelled, reason(mergeComment(t, 1, running, "k"), cancel(2, model.Applied)), "also where a run has claimed it that had not heard of it")
+	over := mergeMarker("k")
+	over.State, over.Reason = model.MergeFailed, model.CodeConflict
+	assert.Equal(t, model.CodeConflict, reason(mergeComment(t, 1, over, "k"), cancel(2, model.Applied)), "what is over is not cancelled")
 }
 
 func TestMergeMarkersThatDoNotHold(t *testing.T) {

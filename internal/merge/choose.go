@@ -28,7 +28,7 @@ func Choose(p Policy, pull model.Pull, facts model.MergeFacts, asked string) (Wa
 		r := p.Rules[at]
 		way = Way{r.Strategy, fmt.Sprintf("the settings' rule for %q", r.Branch), r.BaseWins, r.UnionFields}
 	case held(facts) != "":
-		way = Way{Strategy: model.StrategyNoFF, Why: "the default where " + held(facts)}
+		way = Way{Strategy: model.StrategyNoFF, Why: "the default for this head branch: " + held(facts)}
 	case pull.CrossRepo:
 		way = Way{Strategy: model.StrategyNoFF, Why: "the default for a fork: its commits stay as they are"}
 	}
@@ -74,8 +74,9 @@ func matches(glob, branch string) bool {
 }
 
 // movesHead says that a strategy moves the head branch to what it has made, so that GitHub shows the pull request as merged.
-func movesHead(strategy string) bool {
-	return strategy == model.StrategyRebase || strategy == model.StrategySquash || strategy == model.StrategyCherryPick
+// The branch of a fork is never moved: a pull request whose commits were picked from there is closed with a link instead.
+func movesHead(strategy string, pull model.Pull) bool {
+	return !pull.CrossRepo && (strategy == model.StrategyRebase || strategy == model.StrategySquash || strategy == model.StrategyCherryPick)
 }
 
 // unusable says why a strategy cannot be had for a pull request; "" where it can.
@@ -86,9 +87,9 @@ func unusable(way Way, pull model.Pull, facts model.MergeFacts) string {
 		return fmt.Sprintf("strategy %q is unknown; there are %s", s, strings.Join(model.Strategies(), ", "))
 	case s == model.StrategyUnion && len(way.UnionFields) == 0:
 		return fmt.Sprintf("strategy %s needs a rule for branch %q that names union_fields", s, pull.HeadRef)
-	case movesHead(s) && s != model.StrategyCherryPick && pull.CrossRepo: // whose pull request is closed with a link instead
+	case pull.CrossRepo && (s == model.StrategyRebase || s == model.StrategySquash):
 		return fmt.Sprintf("strategy %s moves the head branch, which is in a fork; strategy=%s leaves it as it is", s, model.StrategyNoFF)
-	case movesHead(s) && held(facts) != "":
+	case movesHead(s, pull) && held(facts) != "":
 		return fmt.Sprintf("strategy %s moves the head branch, but %s; strategy=%s leaves it as it is", s, held(facts), model.StrategyNoFF)
 	case s == model.StrategyNoFF && facts.LinearHistory:
 		return fmt.Sprintf("strategy %s makes a merge commit, and the rules of branch %q demand a linear history; strategy=%s merges in a way that they allow",
@@ -103,9 +104,9 @@ func unusable(way Way, pull model.Pull, facts model.MergeFacts) string {
 func held(facts model.MergeFacts) string {
 	switch {
 	case facts.DefaultHead:
-		return "the head is the repository's default branch"
+		return "it is the default branch of its repository"
 	case len(facts.Users) > 0:
-		return fmt.Sprintf("the head branch is that of pull request %d as well", facts.Users[0])
+		return fmt.Sprintf("pull request %d comes from it or goes to it as well", facts.Users[0])
 	}
 	return ""
 }

@@ -158,8 +158,9 @@ func branchGate(p model.Pull, way Way) finding {
 	case way.Strategy == "":
 		return find(GateBranch, model.CodeBranchMissing, false, "the head branch %q was deleted", p.HeadRef)
 	}
-	return find(GateBranch, model.CodeBranchMissing, !movesHead(way.Strategy), "the head branch %q was deleted%s", p.HeadRef,
-		either(movesHead(way.Strategy), "; restore it to go on", ", and strategy "+way.Strategy+" does without"))
+	moves := movesHead(way.Strategy, p)
+	return find(GateBranch, model.CodeBranchMissing, !moves, "the head branch %q was deleted%s", p.HeadRef,
+		either(moves, "; restore it to go on", ", and strategy "+way.Strategy+" does without"))
 }
 
 // pushableGate: a push that the rules refuse is not tried. Where GitHub does not tell, the push itself finds out.

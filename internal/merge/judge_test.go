@@ -82,10 +82,16 @@ var stories = map[string]struct {
 	"no base":                 {func(c *merge.Case) { c.Facts.BaseSHA = "" }, merge.GateBase, model.CodeBaseMissing, false, `there is no branch "main"`},
 	"an unknown strategy":     {func(c *merge.Case) { c.Request.Asked = "yolo" }, merge.GateStrategy, model.CodeStrategy, false, "there are rebase, squash, no-ff"},
 	"the head branch is gone": {func(c *merge.Case) { c.Snapshot.Pull.HeadExists = false }, merge.GateBranch, model.CodeBranchMissing, false, "restore it"},
-	"gone, and not needed":    {func(c *merge.Case) { c.Snapshot.Pull.HeadExists, c.Request.Asked = false, "no-ff" }, "", "", false, ""},
-	"pushes are refused":      {func(c *merge.Case) { c.Facts.PushRefused = true }, merge.GatePushable, model.CodeProtected, false, "strategy=api has GitHub merge instead"},
-	"GitHub pushes itself":    {func(c *merge.Case) { c.Facts.PushRefused, c.Request.Asked = true, "api" }, "", "", false, ""},
-	"nobody tells the rules":  {func(c *merge.Case) { c.Facts.RuleKnown = false }, "", "", false, ""},
+	"gone, and picked from a fork": {func(c *merge.Case) {
+		c.Snapshot.Pull.HeadExists, c.Snapshot.Pull.CrossRepo, c.Request.Asked = false, true, "cherry-pick"
+	}, "", "", false, ""},
+	"gone, and picked from here": {func(c *merge.Case) {
+		c.Snapshot.Pull.HeadExists, c.Request.Asked = false, "cherry-pick"
+	}, merge.GateBranch, model.CodeBranchMissing, false, "restore it"},
+	"gone, and not needed":   {func(c *merge.Case) { c.Snapshot.Pull.HeadExists, c.Request.Asked = false, "no-ff" }, "", "", false, ""},
+	"pushes are refused":     {func(c *merge.Case) { c.Facts.PushRefused = true }, merge.GatePushable, model.CodeProtected, false, "strategy=api has GitHub merge instead"},
+	"GitHub pushes itself":   {func(c *merge.Case) { c.Facts.PushRefused, c.Request.Asked = true, "api" }, "", "", false, ""},
+	"nobody tells the rules": {func(c *merge.Case) { c.Facts.RuleKnown = false }, "", "", false, ""},
 	"a merge is under way": {func(c *merge.Case) {
 		c.State.Merges = append(c.State.Merges, request(model.MergeMarker{Command: "other", By: "oskar", State: model.MergeRunning}))
 	}, merge.GateAlone, model.CodeBusy, false, "asked for by oskar, see " + page},
@@ -203,8 +209,7 @@ var stories = map[string]struct {
 		c.Request.Tip, c.Facts.Checks = b, nil
 	}, merge.GateChecks, model.CodeChecks, true, "nothing has reported it yet"},
 	"no check on a tip of an earlier merge": {func(cs *merge.Case) {
-		cs.State.Merges = append(cs.State.Merges, request(model.MergeMarker{Command: "other", State: model.MergeFailed, Head: c, Tip: b}))
-		cs.Facts.Checks = nil
+		cs.State.MergeTips, cs.Facts.Checks = []string{b}, nil
 	}, merge.GateChecks, model.CodeChecks, true, "pending: ci (nothing has reported it yet); the head was made by an earlier merge"},
 	"no check has reported":    {func(c *merge.Case) { c.Facts.Checks = nil }, merge.GateChecks, model.CodeChecks, true, "pending: ci (nothing has reported it yet)"},
 	"no check is wanted":       {func(c *merge.Case) { c.Facts.Checks, c.Policy.RequiredChecks = nil, nil }, "", "", false, ""},

@@ -1,6 +1,7 @@
 package merge
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/mergexo/mergexo/internal/markdown"
@@ -39,12 +40,30 @@ const settleHere = "Put the branch onto `%s` or merge `%s` into it, and settle t
 
 // LocalText is FailText for a merge of branches that no pull request is about.
 func LocalText(p model.Pull, m model.MergeMarker, f Failure) string {
-	e := ending(f.Code, m.Base)
-	fill := func(s string) string { return strings.ReplaceAll(s, "%s", markdown.Code(m.Base)) }
-	if own, known := atTerminal[f.Code]; known {
+	return failed(p, m, f, endingHere(f.Code, m.Base))
+}
+
+// LocalDryRunText tells what is in the way of such a merge, as a dry run found out.
+func LocalDryRunText(p model.Pull, m model.MergeMarker, f Failure) string {
+	e := endingHere(f.Code, m.Base)
+	text := fmt.Sprintf("**It could not be merged: %s** (`%s`)\n\nIt is about %s.%s", e.headline, f.Code, what(p, m), detail(f.Detail))
+	if f.Conflicts != nil {
+		text += "\n\n" + ConflictText(p, *f.Conflicts)
+	}
+	if e.next != "" {
+		text += "\n\n" + e.next
+	}
+	return text + "\n\n" + dryRun
+}
+
+// endingHere is ending as it is said at a terminal.
+func endingHere(code model.MergeCode, base string) end {
+	e := ending(code, base)
+	fill := func(s string) string { return strings.ReplaceAll(s, "%s", markdown.Code(base)) }
+	if own, known := atTerminal[code]; known {
 		if e.next = fill(own.next); own.headline != "" {
 			e.headline = fill(own.headline)
 		}
 	}
-	return failed(p, m, f, e)
+	return e
 }

@@ -87,6 +87,8 @@ type Plan struct {
 	Detail string
 }
 
+const dryRun = "This was a dry run: nothing was changed, and no tests were run."
+
 // DryRunText tells what would happen. plan is nil where nothing was built.
 func DryRunText(p model.Pull, m model.MergeMarker, v Verdict, plan *Plan) string {
 	var b strings.Builder
@@ -106,7 +108,7 @@ func DryRunText(p model.Pull, m model.MergeMarker, v Verdict, plan *Plan) string
 	if plan != nil {
 		b.WriteString(plan.text(p))
 	}
-	return strings.TrimRight(b.String(), "\n") + "\n\nThis was a dry run: nothing was changed, and no tests were run."
+	return strings.TrimRight(b.String(), "\n") + "\n\n" + dryRun
 }
 
 func (plan *Plan) text(p model.Pull) string {
