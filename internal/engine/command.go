@@ -25,17 +25,7 @@ func effectToken(key string) string { return journal.Token("command_effect", key
 
 // commands answers every command of this conversation that has no answer yet, oldest first, whichever event it came with.
 func (p *pass) commands(ctx context.Context) error {
-	var open []command.Said
-	for _, c := range p.snap.Comments {
-		posted := c
-		posted.UpdatedAt = c.CreatedAt // an edit makes no old command new
-		if p.snap.SettledBelow(posted, p.state.Settled) || !p.operators.Audible(c, p.snap, p.event) {
-			continue
-		}
-		if said, ok := command.Read(c, p.event); ok && !p.closed(said) {
-			open = append(open, said)
-		}
-	}
+	open := p.openCommands()
 	if err := p.askCommanders(ctx, open); err != nil {
 		return err
 	}
@@ -50,6 +40,25 @@ func (p *pass) commands(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// openCommands are the comments with commands that have no answer yet, oldest first.
+func (p *pass) openCommands() []command.Said {
+	var open []command.Said
+	for _, c := range p.snap.Comments {
+		if c.Ours && !c.Author.Bot && !c.WasMarked && !journal.LooksMarked(c.Body) { // the person whose token this is
+			c.Ours = false
+		}
+		posted := c
+		posted.UpdatedAt = c.CreatedAt // an edit makes no old command new
+		if p.snap.SettledBelow(posted, p.state.Settled) || !p.operators.Audible(c, p.snap, p.event) {
+			continue
+		}
+		if said, ok := command.Read(c, p.event); ok && !p.closed(said) {
+			open = append(open, said)
+		}
+	}
+	return open
 }
 
 // closed says that a comment's commands were answered, whatever became of the replies: whoever deletes or spoils a reply of

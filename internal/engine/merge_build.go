@@ -63,7 +63,7 @@ func (m *member) grown(ctx context.Context, base string) error {
 			return err
 		}
 		if lineage.Decide(relation) != lineage.Pass {
-			return &setback{Failure: merge.Failure{Code: model.CodeRewound, Detail: fmt.Sprintf("%s was at %s and is at %s now, which does not have it", m.is.Base, markdown.Short(was), markdown.Short(base))}}
+			return rewound(m.is.Base, was, base)
 		}
 	}
 	// What GitHub compared the pull request with last may be older than all that we saw.
@@ -74,6 +74,11 @@ func (m *member) grown(ctx context.Context, base string) error {
 		m.known = append(m.known, was)
 	}
 	return nil
+}
+
+// rewound tells of a base branch that does not have any more what it had.
+func rewound(base, was, now string) *setback {
+	return &setback{Failure: merge.Failure{Code: model.CodeRewound, Detail: fmt.Sprintf("%s was at %s and is at %s now, which does not have it", base, markdown.Short(was), markdown.Short(now))}}
 }
 
 // what is the order to git.

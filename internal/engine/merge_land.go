@@ -70,6 +70,9 @@ func (g *merger) moveHead(ctx context.Context, m *member) error {
 		return setbackOf(err, m.way.Strategy)
 	}
 	m.head = m.is.Tip
+	if g.isSelf(m) {
+		g.report.HeadSHA = m.head
+	}
 	m.applied("push", branch, token, "applied")
 	m.say(model.Saying{Where: "push to " + branch, Text: moved(m.is.Head, m.is.Tip, m.made.Commits)})
 	now, shown, err := m.GitHub.Await(ctx, m.event.Repo, m.event.Number, headLimit, func(now model.PullNow) bool {
@@ -182,5 +185,14 @@ func (m *member) compare(ctx context.Context) error {
 		m.Log.Warn("landed_range_unknown", "pr_number", m.event.Number, "error", err)
 		m.is.BaseSHA = ""
 	}
+	m.made.Tip, m.made.Tree, m.made.Commits, m.made.Count = sha, tree, nil, 0
+	commits, err := m.list(ctx, m.is.BaseSHA, sha)
+	if err != nil {
+		m.Log.Debug("landed_commits_unknown", "error", err)
+	}
+	for _, c := range commits {
+		m.made.Commits = append(m.made.Commits, model.Moved{Commit: c})
+	}
+	m.made.Count = len(commits)
 	return nil
 }

@@ -1,10 +1,12 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/mergexo/mergexo/internal/github"
@@ -153,32 +155,19 @@ func (g *merger) release(ctx context.Context) {
 	}
 }
 
-// fail says why the request does not go on. What may come right by itself stays open; the end of a request is said in a
-// comment of its own, since nobody hears of an edit.
+// fail says why the request does not go on. What may come right by itself stays open, and so does what has landed in part:
+// that is not undone, and the rest can still land.
 func (g *merger) fail(ctx context.Context, s *setback) (*Stop, error) {
-	g.explain(ctx, s)
-	s.Detail = g.clean(ctx, s.Detail)
-	if s.Tests != nil {
-		s.Tests.Tail = g.clean(ctx, s.Tests.Tail)
-	}
-	g.marker.Reason, g.marker.Detail = s.Code, clip(s.Detail)
-	for _, m := range g.members {
-		if m.is.Landed != "" {
-			s.Landed = m.is.Landed
-		}
-	}
-	pull := g.snap.Pull
-	for _, m := range g.members {
-		if g.isSelf(m) && m.head != "" {
-			pull.HeadSHA = m.head // it may have moved in this run
-		}
-	}
-	text := merge.FailText(pull, g.marker, s.Failure)
-	if g.partial() { // what has landed is not undone, and what has not can still land
+	text := g.failure(ctx, s)
+	switch {
+	case g.partial():
 		g.marker.Expires = g.serverNow().Add(-time.Second).UTC().Truncate(time.Second)
 		return g.stopped(s.Code, s.Detail), g.edit(ctx, text)
-	}
-	if s.waits || s.Code.Retryable() && s.Code != model.CodeHeadMoved {
+	case s.waits:
+		gate := model.Gate{Name: model.GateName(strings.ToLower(string(s.Code))), Evidence: s.Detail}
+		v := merge.Verdict{Wait: true, Code: s.Code, Reason: s.Detail, Gates: []model.Gate{gate}}
+		return g.wait(ctx, s.Code, s.Detail, merge.WaitText(g.snap.Pull, g.waiting(v), v))
+	case s.Code.Retryable() && s.Code != model.CodeHeadMoved:
 		return g.wait(ctx, s.Code, s.Detail, text)
 	}
 	for _, m := range g.members {
@@ -191,20 +180,45 @@ func (g *merger) fail(ctx context.Context, s *setback) (*Stop, error) {
 	if err := g.lookAgain(ctx, g.marker.Claim); err != nil {
 		return nil, err
 	}
+	if g.snap.Pull.State == model.PullMerged { // another run was faster
+		if done, err := g.landedBefore(ctx); err != nil || done {
+			return nil, cmp.Or(err, g.finish(ctx))
+		}
+	}
+	return g.stopped(s.Code, s.Detail), g.bury(ctx, s, text)
+}
+
+// failure is the text of a setback, with what people need to know of it.
+func (g *merger) failure(ctx context.Context, s *setback) string {
+	g.explain(ctx, s)
+	s.Detail = g.clean(ctx, s.Detail)
+	if s.Tests != nil {
+		s.Tests.Tail = g.clean(ctx, s.Tests.Tail)
+	}
+	g.marker.Reason, g.marker.Detail = s.Code, clip(s.Detail)
+	pull := g.snap.Pull
+	for _, m := range g.members {
+		if m.is.Landed != "" {
+			s.Landed = m.is.Landed
+		}
+		if g.isSelf(m) && m.head != "" {
+			pull.HeadSHA = m.head // it may have moved in this run
+		}
+	}
+	return merge.FailText(pull, g.marker, s.Failure)
+}
+
+// bury ends the request in a comment of its own, since nobody hears of an edit, and takes the earlier one away.
+func (g *merger) bury(ctx context.Context, s *setback, text string) error {
 	g.marker.State, g.marker.Expires, g.marker.Claim = model.MergeFailed, time.Time{}, ""
-	old := g.comment
-	token := journal.Token("merge_failed", g.marker.Command)
-	body := g.body(text)
-	id, err := g.pass.comment(ctx, token, body, func() int64 { return g.state.Tokens[token] })
+	old, token := g.comment, journal.Token("merge_failed", g.marker.Command)
+	id, err := g.pass.comment(ctx, token, g.body(text), func() int64 { return g.state.Tokens[token] })
 	if err != nil {
-		return nil, err
+		return err
 	}
 	g.comment = id
-	if err := g.remove(ctx, old, mergeToken(g.marker)); err != nil {
-		return nil, err
-	}
 	g.Log.Info("merge_failed", "pr_number", g.event.Number, "reason", string(s.Code), "detail", markdown.Inline(clip(s.Detail)))
-	return g.stopped(s.Code, s.Detail), nil
+	return g.remove(ctx, old, mergeToken(g.marker))
 }
 
 // expired ends a run that took so long that another one may be at its merge.

@@ -5,10 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/mergexo/mergexo/internal/command"
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/markdown"
@@ -252,6 +254,9 @@ func (g *merger) confirm(ctx context.Context) error {
 	if err := g.lookAgain(ctx, g.marker.Claim); err != nil {
 		return err
 	}
+	if said, err := g.halted(ctx); err != nil || said != nil {
+		return cmp.Or(err, error(&setback{waits: true, Failure: merge.Failure{Code: model.CodeBlocked, Detail: fmt.Sprintf("%s asked for something else meanwhile, see %s", said.Author.Login, said.URL)}}))
+	}
 	for _, m := range g.members {
 		if m.is.Landed != "" {
 			continue
@@ -274,6 +279,32 @@ func (g *merger) confirm(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// halts are the commands that stop a merge which has not begun to land.
+var halts = []string{"pause", "release", "merge"}
+
+// halted is a comment by which an operator has asked to stop, and that no run has answered yet; nil for none.
+func (g *merger) halted(ctx context.Context) (*model.Comment, error) {
+	var open []command.Said
+	for _, said := range g.openCommands() {
+		stops := func(c command.Command) bool {
+			return c.Problem == "" && slices.Contains(halts, c.Name) && (c.Name != "merge" || c.Cancel)
+		}
+		if slices.ContainsFunc(said.Commands, stops) {
+			open = append(open, said)
+		}
+	}
+	if err := g.askCommanders(ctx, open); err != nil {
+		return nil, err
+	}
+	for _, said := range open {
+		login := said.Comment.Author.Login
+		if g.operators.Stand(login, g.rights[strings.ToLower(login)]) == command.Operator {
+			return &said.Comment, nil
+		}
+	}
+	return nil, nil
 }
 
 func (g *merger) isSelf(m *member) bool { return m.pass == g.pass }

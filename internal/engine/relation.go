@@ -77,11 +77,16 @@ func (p *pass) compare(ctx context.Context, earlier, later string) (model.Relati
 
 // localRelation asks git, fetching the history that the answer needs.
 func (p *pass) localRelation(ctx context.Context, earlier, later string) (model.Relation, error) {
-	r, err := p.checkout.Relation(ctx, earlier, later)
+	return relationIn(ctx, p.checkout, earlier, later)
+}
+
+// relationIn is how two commits of a checkout stand to each other, with the history that the answer needs.
+func relationIn(ctx context.Context, c *git.Checkout, earlier, later string) (model.Relation, error) {
+	r, err := c.Relation(ctx, earlier, later)
 	if err != nil || r != model.Unknown {
 		return r, err
 	}
-	err = p.checkout.Deepen(ctx, earlier, later)
+	err = c.Deepen(ctx, earlier, later)
 	var none *git.ErrNoRef
 	if errors.As(err, &none) && none.Ref == earlier {
 		// A server has every ancestor of what it has. What it does not have any more was rewritten away.
@@ -90,7 +95,7 @@ func (p *pass) localRelation(ctx context.Context, earlier, later string) (model.
 	if err != nil {
 		return model.Unknown, err
 	}
-	return p.checkout.Relation(ctx, earlier, later)
+	return c.Relation(ctx, earlier, later)
 }
 
 func rewrite(expected, observed string, guard string) model.BlockMarker {
