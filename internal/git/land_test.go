@@ -41,8 +41,10 @@ func TestRewriteMovesABranchFromWhereItIs(t *testing.T) {
 }
 
 func TestALostAnswerToARewriteIsUnclear(t *testing.T) {
+	t.Parallel()
 	for name, applied := range map[string]bool{"applied": true, "not applied": false} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			h := newHub(t)
 			old := h.commit("agent/x", "work", map[string]string{"a.txt": "a\n"})
 			c := h.open("")
@@ -113,8 +115,10 @@ func TestDeleteLetsGoOfWhatIsStillWhereItWas(t *testing.T) {
 }
 
 func TestAnUnclearDeletionIsLookedAt(t *testing.T) {
+	t.Parallel()
 	for name, applied := range map[string]bool{"applied": true, "not applied": false} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			h := newHub(t)
 			sha := h.commit("agent/x", "work", map[string]string{"a.txt": "a\n"})
 			c := h.open("")

@@ -68,6 +68,7 @@ func (d *desk) state() string {
 }
 
 func TestAPersonsCheckoutMeetsItsOrigin(t *testing.T) {
+	t.Parallel()
 	for name, adjust := range map[string]func(t *testing.T, d *desk){
 		"a working tree":   func(*testing.T, *desk) {},
 		"a path":           func(_ *testing.T, d *desk) { d.git(d.dir, "remote", "set-url", "origin", d.bare) },
@@ -99,6 +100,7 @@ func TestAPersonsCheckoutMeetsItsOrigin(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			d := newDesk(t)
 			adjust(t, d)
 			head := d.tip("agent/x")

