@@ -22,7 +22,8 @@ func (p *program) mergeCommand() *cli.Command {
 			"not asked. How to merge and what to test with is in .github/mergexo.toml of the base branch; without it, the tests are\n" +
 			"found. The origin is reached as git reaches it for you, but for tokens in GITHUB_TOKEN and INPUT_TOKEN, which no child\n" +
 			"is given.\n\n" +
-			"Exit code: 0 merged or nothing to merge, 2 bad usage or settings, 3 a person is needed, 75 try again later.",
+			"Exit code: 0 merged or nothing to merge, 2 bad usage or settings, 3 a person is needed, 75 try again later. A dry run\n" +
+			"ends with the code that the merge would end with as far as it can tell: 3 where there is a conflict, say.",
 		Flags: outFlags(
 			&cli.StringFlag{Name: "checkout", Usage: "`DIR` in a clone of the repository", Value: "."},
 			&cli.StringFlag{Name: "branch", Usage: "`NAME` of the branch to merge, as the origin has it"},
@@ -67,6 +68,7 @@ func (p *program) mergeLocal(c *cli.Context, w place) error {
 	}
 	rep, err := e.MergeLocal(c.Context, engine.LocalMerge{
 		Branch: c.String("branch"), Base: c.String("base"), Strategy: c.String("strategy"), DryRun: c.Bool("dry-run"), Pause: pause,
+		Holder: holder(), Gone: gone,
 		Checkout: git.LocalOptions{
 			Dir: c.String("checkout"), Temp: w.temp, Path: path, Now: w.now, Log: log, Env: withoutSecrets(os.Environ()), Local: c.Bool("local"),
 		},

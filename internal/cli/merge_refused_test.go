@@ -49,7 +49,7 @@ func TestWhatIsNotMergedSaysWhyAndChangesNothing(t *testing.T) {
 			exit:    3, reason: "PRE_MERGE_FAILED: ", says: []string{"`grep -q hello greeting.txt` failed with exit code 1"},
 		},
 		"tests that are not there": {
-			base: settings("[merge]\ntests = [\"./nothing\"]\n"), exit: 3, reason: "PRE_MERGE_FAILED: ", says: []string{"`./nothing` failed with exit code 127"},
+			base: settings("[merge]\ntests = [\"./nothing\"]\n"), exit: 3, reason: "PRE_MERGE_FAILED: ", says: []string{"`./nothing` could not be started: the command is not there. The end of the output:"},
 		},
 		"tests that do not end": {
 			base: settings("[merge]\ntest_timeout = \"100ms\"\ntests = [\"sleep\", \"100\"]\n"), exit: 3, reason: "PRE_MERGE_FAILED: ", says: []string{"did not come to an end within 100ms"},
@@ -82,6 +82,7 @@ func TestWhatIsNotMergedSaysWhyAndChangesNothing(t *testing.T) {
 				assert.Contains(t, got.out, s)
 			}
 			assert.NotContains(t, got.out, "<details>")
+			assert.NotContains(t, got.out+got.errout, "agent", "it is nobody else's than a person's")
 			assert.Equal(t, []string{was, refs}, []string{y.checkout(), y.refs()})
 		})
 	}

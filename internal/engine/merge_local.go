@@ -12,6 +12,7 @@ import (
 	"github.com/mergexo/mergexo/internal/config"
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/journal"
+	"github.com/mergexo/mergexo/internal/lineage"
 	"github.com/mergexo/mergexo/internal/markdown"
 	"github.com/mergexo/mergexo/internal/merge"
 	"github.com/mergexo/mergexo/internal/model"
@@ -24,6 +25,10 @@ type LocalMerge struct {
 	Strategy     string // "": as the settings of the base branch say
 	DryRun       bool
 	Pause        func(context.Context, time.Duration) error // waits for the lock of the base
+	// Holder names this process in the lock, so that Gone can tell whether the process of another name is over. Gone is
+	// false where that cannot be told, and may be nil.
+	Holder string
+	Gone   func(holder string) bool
 }
 
 // localMerger is one such merge under way.
@@ -36,8 +41,9 @@ type localMerger struct {
 	met      git.Met
 	made     git.Merged
 	ran      merge.TestRun
-	was      string // what the branch of the origin was at before it was moved to the tip; "": it was not moved
-	kept     string // why the branch was not moved, as a note
+	asked    string   // what the branch was at
+	tips     []string // where we have moved the branch of the origin since
+	kept     string   // why the branch was not moved, as a note
 	rep      *model.Report
 }
 
@@ -109,15 +115,24 @@ func (o LocalMerge) check() error {
 	return nil
 }
 
-// run builds, tests and lands, anew where the base moved meanwhile, as often as the settings allow.
+// run builds, tests and lands, anew where the base has grown meanwhile, as often as the settings allow.
 func (l *localMerger) run(ctx context.Context) error {
+	if err := l.meet(ctx); err != nil {
+		return err
+	}
 	for build := 1; ; build++ {
 		err := l.once(ctx)
 		s := (*setback)(nil)
-		if !errors.As(err, &s) || s.Code != model.CodeBaseMoved || build >= l.settings.Merge.Attempts {
+		if !errors.As(err, &s) || s.Code != model.CodeBaseMoved {
 			return err
 		}
 		l.Log.Info("merge_base_moved", "base", l.order.Base, "build", build)
+		if err := l.meet(ctx); err != nil {
+			return err
+		}
+		if build >= l.settings.Merge.Attempts {
+			return err
+		}
 	}
 }
 
@@ -154,8 +169,12 @@ func (l *localMerger) once(ctx context.Context) error {
 func (l *localMerger) lock(ctx context.Context) (*git.Lock, error) {
 	limit := l.settings.Merge.LockTimeout
 	for pause := firstPause; ; pause = min(2*pause, longestPause) {
-		lock, err := l.checkout.Lock(ctx, l.order.Base, git.Lease{Holder: l.Random(), Until: l.Now().Add(l.settings.Merge.TestTimeout + claimMargin)})
+		lease := git.Lease{Holder: strings.TrimSpace(l.order.Holder + " " + l.Random()), Until: l.Now().Add(l.settings.Merge.TestTimeout + claimMargin)}
+		lock, err := l.checkout.Lock(ctx, l.order.Base, lease)
 		locked, none := (*git.ErrLocked)(nil), (*git.ErrNoLocks)(nil)
+		if errors.As(err, &locked) && l.order.Gone != nil && l.order.Gone(locked.Holder) {
+			lock, err = l.checkout.TakeLock(ctx, locked, lease)
+		}
 		switch {
 		case err == nil:
 			return lock, nil
@@ -178,6 +197,11 @@ func (l *localMerger) foretell(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if l.order.Checkout.Local {
+		if err := l.checkout.CanLandLocal(ctx, l.order.Base, l.met.BaseSHA, l.made.Tip); err != nil {
+			return setbackOf(err, l.way.Strategy)
+		}
+	}
 	l.rep.Effects = append(l.rep.Effects, model.Effect{Kind: "merge", Target: l.order.Base, Token: l.token(), Status: "planned"})
 	l.say(merge.DryRunText(l.pull(), l.marker(), merge.Verdict{Go: true, Way: l.way}, &merge.Plan{
 		Commits: l.made.Commits, More: l.made.Count - len(l.made.Commits), BaseSHA: l.met.BaseSHA, Tip: l.made.Tip, Tests: run, Notes: l.notes(),
@@ -190,13 +214,14 @@ func (l *localMerger) token() string {
 	return journal.Token("merge_local", l.order.Base, l.met.BaseSHA, l.met.HeadSHA, l.way.Strategy)
 }
 
-// prepare gets both branches and makes the commits that would land.
-func (l *localMerger) prepare(ctx context.Context) (err error) {
-	was := l.met.BaseSHA
+// meet gets both branches. The base has to have what it had when they were got before.
+func (l *localMerger) meet(ctx context.Context) error {
+	var met git.Met
+	var err error
 	if l.order.Checkout.Local {
-		l.met, err = l.checkout.MeetLocal(ctx, l.order.Base, l.order.Branch)
+		met, err = l.checkout.MeetLocal(ctx, l.order.Base, l.order.Branch)
 	} else {
-		l.met, err = l.checkout.Meet(ctx, l.order.Base, "refs/heads/"+l.order.Branch)
+		met, err = l.checkout.Meet(ctx, l.order.Base, "refs/heads/"+l.order.Branch)
 	}
 	if gone := (*git.ErrNoRef)(nil); errors.As(err, &gone) {
 		code, name := model.CodeBranchMissing, strings.TrimPrefix(gone.Ref, "refs/heads/")
@@ -205,10 +230,40 @@ func (l *localMerger) prepare(ctx context.Context) (err error) {
 		}
 		return &setback{Failure: merge.Failure{Code: code, Detail: fmt.Sprintf("there is no branch %s", name)}}
 	}
-	switch {
-	case err != nil:
+	if err != nil {
 		return setbackOf(err, "")
-	case l.met.Unrelated:
+	}
+	if !slices.Contains(l.tips, met.HeadSHA) {
+		l.asked, l.tips = met.HeadSHA, nil
+	}
+	if err := l.grown(ctx, met.BaseSHA); err != nil {
+		return err
+	}
+	l.met = met
+	return nil
+}
+
+// grown refuses a base that does not have any more what it had: what was read and tested was for another one.
+func (l *localMerger) grown(ctx context.Context, base string) error {
+	was, ask := l.met.BaseSHA, relationIn
+	if was == "" || was == base {
+		return nil
+	}
+	if l.order.Checkout.Local { // where nobody can be asked for more history
+		ask = func(ctx context.Context, c *git.Checkout, earlier, later string) (model.Relation, error) {
+			return c.Relation(ctx, earlier, later)
+		}
+	}
+	relation, err := ask(ctx, l.checkout, was, base)
+	if err != nil || lineage.Decide(relation) == lineage.Pass {
+		return err
+	}
+	return rewound(l.order.Base, was, base)
+}
+
+// prepare makes the commits that would land.
+func (l *localMerger) prepare(ctx context.Context) error {
+	if l.met.Unrelated {
 		return setbackOf(&git.ErrUnrelated{Base: l.met.BaseSHA, Head: l.met.HeadSHA}, "")
 	}
 	if l.met.MergeBase == l.met.HeadSHA {
@@ -217,15 +272,16 @@ func (l *localMerger) prepare(ctx context.Context) (err error) {
 	if err := l.configure(ctx); err != nil {
 		return err
 	}
-	what := l.what(was)
-	l.made, err = l.checkout.Build(ctx, what)
+	what := l.what()
+	made, err := l.checkout.Build(ctx, what)
 	if empty := (*git.ErrEmpty)(nil); errors.As(err, &empty) && len(empty.Proof) > 0 {
 		return stop(model.ResultNothing, "what %s changes is part of %s already: %s", l.order.Branch, l.order.Base, strings.Join(empty.Proof, "; "))
 	}
 	if err != nil {
 		return setbackOf(err, l.way.Strategy)
 	}
-	return setbackOf(l.checkout.Verify(ctx, what, l.made), l.way.Strategy)
+	l.made = made
+	return setbackOf(l.checkout.Verify(ctx, what, made), l.way.Strategy)
 }
 
 // configure reads the settings off the base branch and chooses the strategy.
@@ -252,15 +308,15 @@ func (l *localMerger) configure(ctx context.Context) error {
 	return err
 }
 
-func (l *localMerger) what(was string) git.Merge {
-	m := git.Merge{
-		Strategy: l.way.Strategy, Base: l.met.BaseSHA, Head: l.met.HeadSHA, Title: fmt.Sprintf("Merge branch '%s'", l.order.Branch),
-		BaseWins: l.way.BaseWins, UnionFields: l.way.UnionFields,
+// what is the order to git. The one commit of a squash is named after the branch where it has several, since it is no merge.
+func (l *localMerger) what() git.Merge {
+	title := l.order.Branch
+	if l.way.Strategy == model.StrategyNoFF || l.way.Strategy == model.StrategyUnion {
+		title = fmt.Sprintf("Merge branch '%s'", l.order.Branch)
 	}
-	if was != "" && was != m.Base {
-		m.Known = []string{was}
+	return git.Merge{
+		Strategy: l.way.Strategy, Base: l.met.BaseSHA, Head: l.met.HeadSHA, Title: title, Own: true, BaseWins: l.way.BaseWins, UnionFields: l.way.UnionFields,
 	}
-	return m
 }
 
 func (l *localMerger) tests(ctx context.Context) (err error) {
@@ -295,15 +351,15 @@ func (l *localMerger) say(text string) {
 
 // pull and marker are the merge as the texts take it.
 func (l *localMerger) pull() model.Pull {
-	p := model.Pull{HeadRef: l.order.Branch, BaseRef: l.order.Base, HeadSHA: l.met.HeadSHA}
-	if l.was != "" {
-		p.HeadSHA = l.made.Tip
+	p := model.Pull{HeadRef: l.order.Branch, BaseRef: l.order.Base, HeadSHA: l.asked}
+	if len(l.tips) > 0 {
+		p.HeadSHA = l.tips[len(l.tips)-1]
 	}
 	return p
 }
 
 func (l *localMerger) marker() model.MergeMarker {
-	return model.MergeMarker{Base: l.order.Base, Head: l.met.HeadSHA, BaseSHA: l.met.BaseSHA, Tip: l.made.Tip, Strategy: l.way.Strategy}
+	return model.MergeMarker{Base: l.order.Base, Head: l.asked, BaseSHA: l.met.BaseSHA, Tip: l.made.Tip, Was: l.tips, Strategy: l.way.Strategy}
 }
 
 // explain is why nothing landed, at length.
@@ -315,6 +371,9 @@ func (l *localMerger) explain(ctx context.Context, s *setback) string {
 				s.Conflicts.Culprits = append(s.Conflicts.Culprits, merge.Culprit{Commit: c})
 			}
 		}
+	}
+	if l.order.DryRun {
+		return merge.LocalDryRunText(l.pull(), l.marker(), s.Failure)
 	}
 	return merge.LocalText(l.pull(), l.marker(), s.Failure)
 }

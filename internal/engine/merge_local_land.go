@@ -38,12 +38,20 @@ func (l *localMerger) carry(ctx context.Context, move func(ctx context.Context, 
 	return move(ctx, l.order.Branch, l.met.HeadSHA, l.made.Tip)
 }
 
-// moveHead moves the branch of the origin. Where the origin does not let a branch be moved like that, it stays.
+// moveHead moves the branch of the origin, while the base is where it was: onto a base that has gone back the branch would
+// bring what was taken away there. Where the origin does not let a branch be moved like that, it stays.
 func (l *localMerger) moveHead(ctx context.Context) error {
+	l.kept = ""
 	err := l.carry(ctx, func(ctx context.Context, branch, from, to string) error {
-		err := l.checkout.Rewrite(ctx, branch, from, to)
+		at, err := l.checkout.Where(ctx, l.order.Base)
+		if err == nil && at != l.met.BaseSHA {
+			err = l.baseMoved(at)
+		}
 		if err == nil {
-			l.was = from
+			err = l.checkout.Rewrite(ctx, branch, from, to)
+		}
+		if err == nil {
+			l.tips = append(l.tips, to)
 		}
 		return err
 	})
@@ -56,7 +64,7 @@ func (l *localMerger) moveHead(ctx context.Context) error {
 	case lookErr != nil:
 		return errors.Join(err, lookErr)
 	case at == l.made.Tip:
-		l.was = l.met.HeadSHA
+		l.tips = append(l.tips, at)
 	case at != l.met.HeadSHA:
 		return &setback{Failure: merge.Failure{Code: model.CodeHeadMoved, Detail: err.Error()}}
 	case rejected == nil:
@@ -97,5 +105,9 @@ func (l *localMerger) landThere(ctx context.Context, lock *git.Lock) error {
 	case at == l.met.BaseSHA:
 		return &setback{Failure: merge.Failure{Code: model.CodeRejected, Detail: err.Error()}}
 	}
+	return l.baseMoved(at)
+}
+
+func (l *localMerger) baseMoved(at string) error {
 	return &setback{Failure: merge.Failure{Code: model.CodeBaseMoved, Detail: fmt.Sprintf("%s was at %s and is at %s now", l.order.Base, markdown.Short(l.met.BaseSHA), markdown.Short(at))}}
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"os"
 	"path"
@@ -108,6 +109,31 @@ func (c *Checkout) forward(ctx context.Context, branch string, at seat, from, to
 		}
 	case lockLost(said):
 		return &ErrRejected{Ref: ref, Reason: Stale, Message: strings.TrimSpace(said)}
+	}
+	return err
+}
+
+// forwardable asks git whether forward could write all files. It works on a copy of the index.
+func (c *Checkout) forwardable(ctx context.Context, branch string, at seat, from, to string) (err error) {
+	dir, err := os.MkdirTemp(c.opt.Temp, "mergexo-index-")
+	if err != nil {
+		return fmt.Errorf("copy index: %w", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	at.index = filepath.Join(dir, "index")
+	text, err := os.ReadFile(filepath.Join(at.gitDir, "index"))
+	if err == nil {
+		err = os.WriteFile(at.index, text, 0o600)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("copy index: %w", err)
+	}
+	// A split index would get a further part in the git directory.
+	if _, err = c.desk(ctx, at, "-c", "core.splitIndex=false", "update-index", "-q", "--refresh"); err == nil {
+		_, err = c.desk(ctx, at, "read-tree", "-n", "-m", "-u", from, to)
+	}
+	if paths, why := standing(stderrOf(err)); why != "" {
+		return &ErrDirty{Branch: branch, Dir: at.top, Why: why, Paths: paths}
 	}
 	return err
 }

@@ -33,7 +33,10 @@ func (e *ErrCheckedOut) Error() string {
 }
 
 // seat is a working tree of the repository.
-type seat struct{ top, gitDir string }
+type seat struct {
+	top, gitDir string
+	index       string // one in place of its own; "": its own
+}
 
 func (c *Checkout) here() seat { return seat{top: c.top, gitDir: c.gitDir} }
 
@@ -109,26 +112,45 @@ func (c *Checkout) landLocal(ctx context.Context, base, from, to string) error {
 	if relation != model.Ahead && relation != model.Identical {
 		return &ErrRewind{Start: from, SHA: to, Relation: relation}
 	}
-	at, going, err := c.seats(ctx, base)
-	if err != nil {
+	at, free, err := c.clear(ctx, base, from, to)
+	switch {
+	case err != nil:
 		return err
-	}
-	if len(at) == 0 && len(going) == 0 {
+	case free:
 		return c.setBranch(ctx, base, from, to)
 	}
-	if len(at)+len(going) > 1 {
-		return &ErrDirty{Branch: base, Dir: append(at, going...)[0].top, Why: "it is not the only place"}
+	return c.forward(ctx, base, at, from, to)
+}
+
+// CanLandLocal asks what LandLocal asks before it changes anything: *ErrDirty says what is in the way. No network operation.
+func (c *Checkout) CanLandLocal(ctx context.Context, base, from, to string) error {
+	at, free, err := c.clear(ctx, base, from, to)
+	if err == nil && !free {
+		err = c.forwardable(ctx, base, at, from, to)
 	}
-	if len(going) > 0 {
-		return &ErrDirty{Branch: base, Dir: going[0].top, Why: "a rebase or a bisection of it is in progress"}
+	if err != nil {
+		return fmt.Errorf("land on %s: %w", base, err)
+	}
+	return nil
+}
+
+// clear finds the one place where a branch is checked out, free: there is none, and looks for what is in the way of its move.
+func (c *Checkout) clear(ctx context.Context, base, from, to string) (place seat, free bool, err error) {
+	at, going, err := c.seats(ctx, base)
+	switch {
+	case err != nil:
+		return seat{}, false, err
+	case len(at) == 0 && len(going) == 0:
+		return seat{}, true, nil
+	case len(at)+len(going) > 1:
+		return seat{}, false, &ErrDirty{Branch: base, Dir: append(at, going...)[0].top, Why: "it is not the only place"}
+	case len(going) > 0:
+		return seat{}, false, &ErrDirty{Branch: base, Dir: going[0].top, Why: "a rebase or a bisection of it is in progress"}
 	}
 	if err := c.undisturbed(ctx, base, at[0]); err != nil {
-		return err
+		return seat{}, false, err
 	}
-	if err := c.unobstructed(ctx, base, at[0], from, to); err != nil {
-		return err
-	}
-	return c.forward(ctx, base, at[0], from, to)
+	return at[0], false, c.unobstructed(ctx, base, at[0], from, to)
 }
 
 // MoveLocal moves a branch of the checkout, also where that is no fast-forward. Where it is checked out it stays:

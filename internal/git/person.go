@@ -75,5 +75,8 @@ func (c *Checkout) asPerson(ctx context.Context, stdin []byte, args ...string) (
 // desk runs a command in a working tree as the person would, with the hooks off and away from the network.
 func (c *Checkout) desk(ctx context.Context, at seat, args ...string) ([]byte, error) {
 	env := concat(c.person.env, []string{"GIT_DIR=" + at.gitDir, "GIT_WORK_TREE=" + at.top, "GIT_LITERAL_PATHSPECS=1", "GIT_OPTIONAL_LOCKS=0"}, settingsEnv(c.person.settings))
+	if at.index != "" {
+		env = append(env, "GIT_INDEX_FILE="+at.index)
+	}
 	return c.run(ctx, spec{dir: at.top, env: env, args: concat(shield, offline, args), alone: true})
 }

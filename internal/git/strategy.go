@@ -15,7 +15,10 @@ type Merge struct {
 	// Known are former tips of the base branch: what only they and Head have is not the branch's own, the base gave it up.
 	// Ids that are not here are ignored.
 	Known       []string
-	Title, Body string   // subject and body of the one commit that a strategy makes beside the branch's own
+	Title, Body string // subject and body of the one commit that a strategy makes beside the branch's own
+	// Own has one commit that stands for the branch's own say what these say: all of it where there is only one, else Title
+	// and a line about each.
+	Own         bool
 	BaseWins    []string // globs: conflicts that lie only in such paths take the base's version
 	UnionFields []string // the list fields that frontmatter-union merges
 }

@@ -25,6 +25,13 @@ func (g *ground) message(ctx context.Context, listed bool) (text, author string,
 	if err != nil {
 		return "", "", 0, err
 	}
+	title, said := g.Title, g.Body
+	if g.Own && len(wrote) == 1 {
+		if title, said, err = g.only(ctx, wrote[0].sha); err != nil {
+			return "", "", 0, err
+		}
+		listed = false
+	}
 	for t, raw := range bodies {
 		if isSigned(raw) {
 			signed++
@@ -41,7 +48,7 @@ func (g *ground) message(ctx context.Context, listed bool) (text, author string,
 		first = wrote[0].by
 	}
 	named[first.key()] = true
-	for _, found := range coAuthor.FindAllStringSubmatch(g.Body, -1) {
+	for _, found := range coAuthor.FindAllStringSubmatch(said, -1) {
 		named[writer{email: found[2]}.key()] = true
 	}
 	var trailers []string
@@ -57,8 +64,18 @@ func (g *ground) message(ctx context.Context, listed bool) (text, author string,
 	if listed {
 		list = strings.Join(subjects, "\n")
 	}
-	body, last := trailersOf(g.Body)
-	return paragraphs(g.title(ctx), body, list, strings.TrimSpace(last+"\n"+strings.Join(trailers, "\n"))), first.String() + " " + first.when, signed, nil
+	body, last := trailersOf(said)
+	return paragraphs(g.title(ctx, title), body, list, strings.TrimSpace(last+"\n"+strings.Join(trailers, "\n"))), first.String() + " " + first.when, signed, nil
+}
+
+// only is the message of the one commit that the branch has of its own.
+func (g *ground) only(ctx context.Context, sha string) (title, body string, err error) {
+	out, err := g.c.ask(ctx, "log", "-1", "--no-show-signature", "--encoding=UTF-8", "--format=%B", sha)
+	if err != nil {
+		return "", "", fmt.Errorf("read message of %s: %w", sha, err)
+	}
+	title, body, _ = strings.Cut(strings.TrimSpace(strings.ReplaceAll(strings.ToValidUTF8(string(out), "\uFFFD"), "\r\n", "\n")), "\n\n")
+	return title, body, nil
 }
 
 // trailersOf cuts the trailers off a text: they count only in the last paragraph of a message.
@@ -73,6 +90,7 @@ func trailersOf(body string) (text, trailers string) {
 
 // byline is who wrote a commit.
 type byline struct {
+	sha  string
 	by   writer
 	also []writer
 }
@@ -100,7 +118,7 @@ func (g *ground) authors(ctx context.Context) (wrote []byline, subjects []string
 		if len(part) != 5 {
 			return nil, nil, nil, fmt.Errorf("read authors: unexpected entry %q", entry)
 		}
-		wrote = append(wrote, byline{by: writer{part[1], part[2], part[3]}})
+		wrote = append(wrote, byline{sha: part[0], by: writer{part[1], part[2], part[3]}})
 		subjects = append(subjects, "* "+part[4]+" ("+part[0][:12]+")")
 		raws = append(raws, all[part[0]])
 	}
@@ -111,8 +129,8 @@ func (g *ground) authors(ctx context.Context) (wrote []byline, subjects []string
 }
 
 // title is the subject that was asked for, or else what the newest commit of the branch says.
-func (g *ground) title(ctx context.Context) string {
-	title := strings.TrimSpace(strings.ReplaceAll(g.Title, "\x00", ""))
+func (g *ground) title(ctx context.Context, asked string) string {
+	title := strings.TrimSpace(strings.ReplaceAll(asked, "\x00", ""))
 	if title == "" {
 		if list, err := g.c.named(ctx, []string{g.Head}); err == nil && len(list) == 1 {
 			title = strings.TrimSpace(list[0].Subject)

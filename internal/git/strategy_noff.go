@@ -19,7 +19,7 @@ func (g *ground) join(ctx context.Context, tree string, won []string) (Merged, e
 	if tree == g.baseTree {
 		return Merged{}, g.nothing(ctx)
 	}
-	tip, err := g.c.writeCommit(ctx, g.c.plain(tree, []string{g.Base, g.Head}, paragraphs(g.title(ctx), g.Body)))
+	tip, err := g.c.writeCommit(ctx, g.c.plain(tree, []string{g.Base, g.Head}, paragraphs(g.title(ctx, g.Title), g.Body)))
 	if err != nil {
 		return Merged{}, err
 	}

@@ -66,7 +66,7 @@ func (c *Checkout) Revert(ctx context.Context, from, to, onto, title, body strin
 	if tree == g.baseTree {
 		return Merged{}, &ErrEmpty{}
 	}
-	tip, err := c.writeCommit(ctx, c.plain(tree, []string{onto}, paragraphs(g.title(ctx), body)))
+	tip, err := c.writeCommit(ctx, c.plain(tree, []string{onto}, paragraphs(g.title(ctx, g.Title), body)))
 	if err != nil {
 		return Merged{}, err
 	}

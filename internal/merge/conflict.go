@@ -129,7 +129,7 @@ func TestsText(t TestRun) string {
 	var b strings.Builder
 	switch {
 	case t.Problem != "":
-		fmt.Fprintf(&b, "%s could not be started%s: %s", said(t.Argv), t.origin(), markdown.Plain(oneLine(t.Problem)))
+		fmt.Fprintf(&b, "%s could not be started%s: %s.", said(t.Argv), t.origin(), strings.TrimSuffix(markdown.Plain(oneLine(t.Problem)), "."))
 	case t.Timeout != "":
 		fmt.Fprintf(&b, "%s did not come to an end within %s%s (`[merge] test_timeout`).", said(t.Argv), t.Timeout, t.origin())
 	default:

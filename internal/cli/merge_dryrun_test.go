@@ -1,0 +1,103 @@
+package cli_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// TestADryRunTellsWhatIsInTheWay: with the exit code of the merge, in words that do not take it for one.
+func TestADryRunTellsWhatIsInTheWay(t *testing.T) {
+	t.Parallel()
+	write := func(y *yard, name, text string) {
+		require.NoError(y.t, os.WriteFile(filepath.Join(y.dir, name), []byte(text), 0o600))
+	}
+	for name, tt := range map[string]struct {
+		base    map[string]string
+		prepare func(y *yard)
+		exit    int
+		reason  string
+		says    []string
+	}{
+		"a conflict": {
+			prepare: func(y *yard) { y.commit("main", "main", "Rename", map[string]string{"greeting.txt": "hello\nearth\n"}) },
+			exit:    3, reason: "REBASE_CONFLICT: ",
+			says: []string{"It could not be merged: the branch conflicts with `main` (`REBASE_CONFLICT`)", "- `greeting.txt` (content)", "settle the conflicts there. Then run this again."},
+		},
+		"no tests": {
+			base: map[string]string{".github/mergexo.toml": "[merge]\nattempts = 1\n"},
+			exit: 3, reason: "NO_TESTS: ", says: []string{"It could not be merged: nobody knows how to test it (`NO_TESTS`)", "write the command into `[merge] tests`"},
+		},
+		"files that are changed": {
+			prepare: func(y *yard) { write(y, "notes.txt", "mine\n") }, exit: 75, reason: "DIRTY_BASE: ",
+			says: []string{"It could not be merged: `main` is checked out with changes (`DIRTY_BASE`)", "Commit them or put them aside."},
+		},
+		"a file in the way": {prepare: func(y *yard) { write(y, "more.txt", "mine\n") }, exit: 75, reason: "DIRTY_BASE: "},
+		"something under way": {
+			prepare: func(y *yard) { write(y, ".git/MERGE_HEAD", y.origin("main")+"\n") }, exit: 75, reason: "DIRTY_BASE: ",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			y := newYard(t, tt.base)
+			if tt.prepare != nil && tt.exit == 3 {
+				tt.prepare(y)
+			}
+			y.git(y.dir, "pull", "-q")
+			y.git(y.dir, "branch", "fix", "origin/fix")
+			if tt.exit == 75 {
+				tt.prepare(y)
+			}
+			modes := []string{"", "--local"}
+			if tt.exit == 75 {
+				modes = modes[1:] // with an origin, what is changed here is not in the way
+			}
+			for _, mode := range modes {
+				was, refs := y.checkout(), y.refs()
+				got := y.merge(strings.Fields("--branch fix --base main --dry-run " + mode)...)
+				assert.Equal(t, tt.exit, got.exit, got.errout)
+				assert.Contains(t, got.errout, "mergexo: "+tt.reason)
+				for _, s := range append(tt.says, "\n  | This was a dry run: nothing was changed, and no tests were run.\n") {
+					assert.Contains(t, got.out, s)
+				}
+				assert.NotContains(t, got.out, "Not merged")
+				assert.Equal(t, []string{was, refs}, []string{y.checkout(), y.refs()})
+			}
+			real := y.merge("--branch", "fix", "--base", "main", "--local")
+			assert.Equal(t, tt.exit, real.exit)
+			assert.Contains(t, real.errout, "mergexo: "+tt.reason)
+		})
+	}
+}
+
+// TestADryRunOfABaseWhoseFilesWereOnlyTouched: files that are as in their commit are not in the way.
+func TestADryRunOfABaseWhoseFilesWereOnlyTouched(t *testing.T) {
+	t.Parallel()
+	y := newYard(t, nil)
+	y.git(y.dir, "branch", "fix", "origin/fix")
+	text, err := os.ReadFile(filepath.Join(y.dir, "greeting.txt"))
+	require.NoError(t, err)
+	require.NoError(t, os.Remove(filepath.Join(y.dir, "greeting.txt")))
+	require.NoError(t, os.WriteFile(filepath.Join(y.dir, "greeting.txt"), text, 0o600))
+	was := y.checkout()
+	got := y.merge("--branch", "fix", "--base", "main", "--local", "--dry-run")
+	assert.Equal(t, 0, got.exit, got.errout)
+	assert.Equal(t, was, y.checkout())
+}
+
+// TestASquashSaysWhatItsCommitsSay: it is no merge, so it is not called one.
+func TestASquashSaysWhatItsCommitsSay(t *testing.T) {
+	t.Parallel()
+	y := newYard(t, nil)
+	message := "Greet\n\nWith more\nthan a word.\n\nCo-authored-by: Bo <bo@example.com>"
+	y.commit("one", "main~1", message, map[string]string{"one.txt": "one\n"})
+	require.Equal(t, 0, y.merge("--branch", "one", "--strategy", "squash").exit)
+	assert.Equal(t, message, y.git(y.bare, "log", "-1", "--format=%B", "main"))
+	head := y.origin("fix")
+	require.Equal(t, 0, y.merge("--branch", "fix", "--strategy", "squash").exit)
+	assert.Equal(t, "fix\n\n* Exclaim ("+y.git(y.bare, "rev-parse", head+"~1")[:12]+")\n* Say more ("+head[:12]+")", y.git(y.bare, "log", "-1", "--format=%B", "main"))
+}

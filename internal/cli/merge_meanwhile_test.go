@@ -1,0 +1,119 @@
+package cli_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// TestTheBaseIsRewoundWhileTheTestsRun: what somebody takes away from the base comes back neither as commits nor as settings.
+func TestTheBaseIsRewoundWhileTheTestsRun(t *testing.T) {
+	t.Parallel()
+	for _, mode := range []string{"", "--local"} {
+		for _, attempts := range []string{"3", "1"} {
+			t.Run(attempts+mode, func(t *testing.T) {
+				t.Parallel()
+				y := newYard(t, map[string]string{".github/mergexo.toml": "[merge]\ntests = \"none\"\n"})
+				repository := y.bare
+				if mode != "" {
+					repository = filepath.Join(y.dir, ".git")
+				}
+				hook := filepath.Join(t.TempDir(), "hook")
+				require.NoError(t, os.WriteFile(hook, []byte("git --git-dir="+repository+" update-ref refs/heads/main main~1\n"), 0o600))
+				y.commit("main", "main", "Test", map[string]string{".github/mergexo.toml": "[merge]\nattempts = " + attempts + "\ntests = [\"sh\", \"" + hook + "\"]\n"})
+				y.git(y.dir, "pull", "-q")
+				y.git(y.dir, "branch", "fix", "origin/fix")
+				head, before := y.origin("fix"), y.origin("main~1")
+				got := y.merge(strings.Fields("--branch fix --base main --json " + mode)...)
+				assert.Equal(t, 3, got.exit, got.errout)
+				assert.Regexp(t, `^BASE_REWOUND: main was at [0-9a-f]{10} and is at `+before[:10]+` now, which does not have it$`, object(t, got)["reason"])
+				at := func(ref string) string { return y.git(repository, "rev-parse", ref) }
+				assert.Equal(t, []string{before, head}, []string{at("main"), at("fix")})
+				assert.Empty(t, y.git(repository, "for-each-ref", "refs/mergexo"), "no lock is left")
+			})
+		}
+	}
+}
+
+// TestTheBranchHasMovedBeforeTheBaseDid: the account tells of both branches where the base moves in between.
+func TestTheBranchHasMovedBeforeTheBaseDid(t *testing.T) {
+	t.Parallel()
+	y := newYard(t, nil)
+	head := y.origin("fix")
+	y.commit("later", "main", "Bye", map[string]string{"greeting.txt": "bye\n"})
+	y.hooked("[ \"$ref\" != refs/heads/fix ] || git update-ref refs/heads/main refs/heads/later", 0)
+	got := y.merge("--branch", "fix")
+	assert.Equal(t, 3, got.exit, got.errout)
+	assert.Contains(t, got.errout, "mergexo: REBASE_CONFLICT: ")
+	assert.Contains(t, got.out, "`main` was not changed. The head branch is at `"+y.origin("fix")[:10]+"`, which was made from `"+head[:10]+"` to be tested.")
+	assert.NotEqual(t, head, y.origin("fix"))
+	assert.Equal(t, y.origin("later"), y.origin("main"))
+}
+
+// hooked has the origin run a line of shell for every ref of a push, as old, new and ref, and end with a code for those that
+// are the base.
+func (y *yard) hooked(line string, exit int) {
+	y.t.Helper()
+	hook := fmt.Sprintf("#!/bin/sh\nunset GIT_QUARANTINE_PATH\nwhile read -r old new ref; do %s; [ \"$ref\" != refs/heads/main ] || exit %d; done\n", line, exit)
+	require.NoError(y.t, os.MkdirAll(filepath.Join(y.bare, "hooks"), 0o755))
+	require.NoError(y.t, os.WriteFile(filepath.Join(y.bare, "hooks", "pre-receive"), []byte(hook), 0o755))
+}
+
+// TestAMergeThatDiesBeforeItsBaseLands: the branch is at what was tested then, and the same command goes on at once, whoever
+// holds the lock by name.
+func TestAMergeThatDiesBeforeItsBaseLands(t *testing.T) {
+	t.Parallel()
+	for strategy, want := range map[string][]string{
+		"rebase": {"Say more", "Exclaim", "Meanwhile"}, "cherry-pick": {"Say more", "Exclaim", "Meanwhile"},
+		"squash": {"fix", "Meanwhile", "Begin"}, "no-ff": {"Merge branch 'fix'", "Meanwhile", "Begin"},
+	} {
+		t.Run(strategy, func(t *testing.T) {
+			t.Parallel()
+			y := newYard(t, nil)
+			whom := filepath.Join(t.TempDir(), "whom")
+			require.NoError(t, syscall.Mkfifo(whom, 0o600))
+			y.hooked("[ \"$ref\" != refs/heads/main ] || { read -r pid < "+whom+"; kill -9 $pid; }", 1)
+			head, base := y.origin("fix"), y.origin("main")
+			p := start(t, y.env(), "merge", "--checkout", y.dir, "--branch", "fix", "--strategy", strategy)
+			require.NoError(t, os.WriteFile(whom, fmt.Appendln(nil, p.Process.Pid), 0o600)) // once the base is pushed
+			require.Equal(t, -1, p.ended().exit)
+			require.Equal(t, base, y.origin("main"))
+			assert.Equal(t, strategy == "no-ff", head == y.origin("fix"))
+			assert.NotEmpty(t, y.git(y.bare, "for-each-ref", "refs/mergexo/lock"))
+			require.NoError(t, os.Remove(filepath.Join(y.bare, "hooks", "pre-receive")))
+			tip := y.origin("fix")
+
+			got := y.merge("--branch", "fix", "--strategy", strategy)
+			require.Equal(t, 0, got.exit, got.errout)
+			assert.Equal(t, want, y.subjects("main", 3))
+			assert.Equal(t, "hello\nworld!", y.git(y.bare, "show", "main:greeting.txt"))
+			if strategy == "rebase" {
+				assert.Equal(t, tip, y.origin("main"), "what was tested lands")
+			}
+			if strategy == "squash" {
+				assert.Equal(t, []string{y.origin("fix"), "fix\n\n* Exclaim (" + y.git(y.bare, "rev-parse", head+"~1")[:12] + ")\n* Say more (" + head[:12] + ")"},
+					[]string{y.origin("main"), y.git(y.bare, "log", "-1", "--format=%B", "main")})
+			}
+			assert.Empty(t, y.git(y.bare, "for-each-ref", "refs/mergexo"), "no lock is left")
+		})
+	}
+}
+
+// TestABaseThatIsRefusedOnce: the push of the base fails, and the next run lands what is there.
+func TestABaseThatIsRefusedOnce(t *testing.T) {
+	t.Parallel()
+	y := newYard(t, nil)
+	y.hooked(":", 1)
+	require.Equal(t, 3, y.merge("--branch", "fix").exit)
+	tip := y.origin("fix")
+	require.NoError(t, os.Remove(filepath.Join(y.bare, "hooks", "pre-receive")))
+	got := y.merge("--branch", "fix")
+	require.Equal(t, 0, got.exit, got.errout)
+	assert.Equal(t, []string{tip, tip}, []string{y.origin("main"), y.origin("fix")})
+}
