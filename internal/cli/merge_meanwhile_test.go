@@ -44,16 +44,24 @@ func TestTheBaseIsRewoundWhileTheTestsRun(t *testing.T) {
 // TestTheBranchHasMovedBeforeTheBaseDid: the account tells of both branches where the base moves in between.
 func TestTheBranchHasMovedBeforeTheBaseDid(t *testing.T) {
 	t.Parallel()
-	y := newYard(t, nil)
-	head := y.origin("fix")
-	y.commit("later", "main", "Bye", map[string]string{"greeting.txt": "bye\n"})
-	y.hooked("[ \"$ref\" != refs/heads/fix ] || git update-ref refs/heads/main refs/heads/later", 0)
-	got := y.merge("--branch", "fix")
-	assert.Equal(t, 3, got.exit, got.errout)
-	assert.Contains(t, got.errout, "mergexo: REBASE_CONFLICT: ")
-	assert.Contains(t, got.out, "`main` was not changed. The head branch is at `"+y.origin("fix")[:10]+"`, which was made from `"+head[:10]+"` to be tested.")
-	assert.NotEqual(t, head, y.origin("fix"))
-	assert.Equal(t, y.origin("later"), y.origin("main"))
+	for code, later := range map[string]map[string]string{
+		"REBASE_CONFLICT":  {"greeting.txt": "bye\n"},
+		"PRE_MERGE_FAILED": {".github/mergexo.toml": "[merge]\ntests = [\"false\"]\n"},
+	} {
+		t.Run(code, func(t *testing.T) {
+			t.Parallel()
+			y := newYard(t, nil)
+			head := y.origin("fix")
+			y.commit("later", "main", "Later", later)
+			y.hooked("[ \"$ref\" != refs/heads/fix ] || git update-ref refs/heads/main refs/heads/later", 0)
+			got := y.merge("--branch", "fix")
+			assert.Equal(t, 3, got.exit, got.errout)
+			assert.Contains(t, got.errout, "mergexo: "+code+": ")
+			assert.Contains(t, got.out, "`main` was not changed. The head branch is at `"+y.origin("fix")[:10]+"`, which was made from `"+head[:10]+"` to be tested.")
+			assert.NotEqual(t, head, y.origin("fix"))
+			assert.Equal(t, y.origin("later"), y.origin("main"))
+		})
+	}
 }
 
 // hooked has the origin run a line of shell for every ref of a push, as old, new and ref, and end with a code for those that
