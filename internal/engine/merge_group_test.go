@@ -25,22 +25,28 @@ const client = "/api/v3/repos/octo/client"
 
 func newGroup(t *testing.T, more ...string) *grouped {
 	t.Helper()
-	w := newMerge(t, append(more, "[[merge.group]]", `name = "both"`, `repositories = ["octo/widgets", "octo/client"]`)...)
-	g := &grouped{world: w}
-	w.api("octo", "POST", "/api/v3/user/repos", object{"name": "client", "auto_init": true})
-	for login, permission := range map[string]string{"alice": "write", "carol": "maintain"} {
-		w.put("/_sandbox/users/"+login, object{"type": "User", "repository": "octo/client", "permission": permission})
-	}
-	g.put("main", ".github/mergexo.toml", "[agent]\nadapter = \"suggestion\"\n[merge]\ntests = \"none\"\n")
-	g.put("main", "client.txt", "one\n")
-	w.api("octo", "POST", client+"/git/refs", object{"ref": "refs/heads/agent/greet", "sha": g.main()})
-	g.put("agent/greet", "client.txt", "one\ntwo\n")
-	g.put("main", "elsewhere.txt", "meanwhile\n")
-	w.write("octo", "main", "other.txt", "meanwhile\n")
-	pull := w.api("alice", "POST", client+"/pulls", object{"title": "Greet clients", "head": "agent/greet", "base": "main"})
-	g.theirs = int(pull["number"].(float64))
-	w.api("carol", "POST", fmt.Sprintf("%s/pulls/%d/reviews", client, g.theirs), object{"event": "APPROVE"})
-	return g
+	w := begin(t, "group "+strings.Join(more, "\n"), func() *world {
+		g := &grouped{world: newMerge(t, append(more, "[[merge.group]]", `name = "both"`, `repositories = ["octo/widgets", "octo/client"]`)...)}
+		g.api("octo", "POST", "/api/v3/user/repos", object{"name": "client", "auto_init": true})
+		for login, permission := range map[string]string{"alice": "write", "carol": "maintain"} {
+			g.may(login, permission)
+		}
+		g.put("main", ".github/mergexo.toml", "[agent]\nadapter = \"suggestion\"\n[merge]\ntests = \"none\"\n")
+		g.put("main", "client.txt", "one\n")
+		g.api("octo", "POST", client+"/git/refs", object{"ref": "refs/heads/agent/greet", "sha": g.main()})
+		g.put("agent/greet", "client.txt", "one\ntwo\n")
+		g.put("main", "elsewhere.txt", "meanwhile\n")
+		g.write("octo", "main", "other.txt", "meanwhile\n")
+		g.api("alice", "POST", client+"/pulls", object{"title": "Greet clients", "head": "agent/greet", "base": "main"})
+		g.api("carol", "POST", client+"/pulls/1/reviews", object{"event": "APPROVE"})
+		return g.world
+	})
+	return &grouped{world: w, theirs: 1}
+}
+
+// may says what somebody may do in the other repository.
+func (g *grouped) may(login, permission string) {
+	g.world.put("/_sandbox/users/"+login, object{"type": "User", "repository": "octo/client", "permission": permission})
 }
 
 // put commits a file to the other repository.

@@ -3,6 +3,7 @@ package engine_test
 import (
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -14,11 +15,13 @@ import (
 // merged is a pull request that was merged, and a base that went on since.
 func merged(t *testing.T, more ...string) *world {
 	t.Helper()
-	w := newMerge(t, more...)
-	w.write("octo", "main", "other.txt", "meanwhile\n")
-	require.Equal(t, model.ResultDone, w.command("carol", "/mergexo merge").Result)
-	w.write("octo", "main", "later.txt", "since then\n")
-	return w
+	return begin(t, "merged "+strings.Join(more, "\n"), func() *world {
+		w := newMerge(t, more...)
+		w.write("octo", "main", "other.txt", "meanwhile\n")
+		require.Equal(t, model.ResultDone, w.command("carol", "/mergexo merge").Result)
+		w.write("octo", "main", "later.txt", "since then\n")
+		return w
+	})
 }
 
 // opened are the open pull requests.
@@ -115,4 +118,41 @@ func TestRevertDeathAfterAnyWriteIsMadeGood(t *testing.T) {
 			assert.Empty(t, w.at("mergexo/revert-1-2"))
 		})
 	}
+}
+
+// A revert of what GitHub merged onto a base that had moved meanwhile takes back nothing of others.
+func TestRevertOfWhatGitHubMergedOntoAMovedBase(t *testing.T) {
+	t.Parallel()
+	w := newMerge(t, `strategy = "api"`)
+	w.gate.at = func(_ int, r *http.Request) fate {
+		if strings.HasSuffix(r.URL.Path, "/merge") {
+			w.write("octo", "main", "theirs.txt", "theirs\n")
+		}
+		return passes
+	}
+	require.Equal(t, model.ResultDone, w.command("carol", "/mergexo merge").Result)
+	w.gate.revive()
+	require.Contains(t, w.bare("ls-tree", "--name-only", "main"), "theirs.txt")
+	w.command("carol", "/mergexo revert")
+	require.Len(t, w.opened(), 1)
+	assert.Contains(t, w.bare("ls-tree", "--name-only", "mergexo/revert-1"), "theirs.txt")
+	assert.Equal(t, "hello\n", w.fileOf("mergexo/revert-1", "greeting.txt"))
+}
+
+// What was reverted is brought back by reverting the revert.
+func TestRevertOfARevert(t *testing.T) {
+	t.Parallel()
+	w := merged(t)
+	require.Equal(t, model.ResultDone, w.command("carol", "/mergexo revert").Result)
+	open := w.opened()
+	require.Len(t, open, 1)
+	w.number, w.head = int(open[0]["number"].(float64)), "mergexo/revert-1"
+	w.approve("alice")
+	rep := w.command("carol", "/mergexo merge")
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	require.Equal(t, "hello\n", w.fileOf("main", "greeting.txt"))
+	w.command("carol", "/mergexo revert")
+	open = w.opened()
+	require.Len(t, open, 1)
+	assert.Equal(t, "hello\nworld\n", w.fileOf(open[0].at("head", "ref").(string), "greeting.txt"))
 }

@@ -9,6 +9,7 @@ import (
 )
 
 func TestMergeLandsWhatWasApproved(t *testing.T) {
+	t.Parallel()
 	w := newMerge(t)
 	head, before := w.tip(), w.at("main")
 	rep := w.command("carol", "/mergexo merge")
@@ -22,7 +23,8 @@ func TestMergeLandsWhatWasApproved(t *testing.T) {
 }
 
 func TestMergeRebasesOntoABaseThatWentOn(t *testing.T) {
-	w := newMerge(t)
+	t.Parallel()
+	w := newMerge(t, `tests = ["true"]`)
 	w.write("octo", "main", "other.txt", "meanwhile\n")
 	base, head := w.at("main"), w.tip()
 	rep := w.command("carol", "/mergexo merge")
@@ -34,11 +36,15 @@ func TestMergeRebasesOntoABaseThatWentOn(t *testing.T) {
 	assert.Equal(t, "hello\nworld\n", w.fileOf("main", "greeting.txt"))
 	assert.Equal(t, "meanwhile\n", w.fileOf("main", "other.txt"))
 	assert.Equal(t, []string{"done"}, w.merges())
-	api, _ := w.gate.counted()
-	assert.LessOrEqual(t, api, 12)
+	api, network := w.gate.counted()
+	t.Logf("budget: GitHub calls, merge onto a base that went on %d of 12", api)
+	t.Logf("budget: git network operations, merge onto a base that went on %d of 6", network)
+	assert.LessOrEqual(t, api, 12, "%v", w.gate.seen)
+	assert.LessOrEqual(t, network, 6, "%v", w.gate.seen)
 }
 
 func TestMergeWaitsForAnApproval(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, "", "[merge]\ntests = \"none\"")
 	before := w.at("main")
 	rep := w.command("carol", "/mergexo merge")

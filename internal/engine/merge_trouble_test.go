@@ -8,34 +8,12 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/model"
 )
-
-// during lets something happen in the middle of the tests of a merge: each time the head or the base is about to be pushed
-// for the first time, the gate calls it.
-func (w *world) beforePush(do func()) {
-	done := false
-	w.gate.at = func(_ int, r *http.Request) fate {
-		if !done && strings.Contains(r.URL.Path, "git-receive-pack") && len(w.at("main")) > 0 {
-			done = true
-			do()
-		}
-		return passes
-	}
-}
-
-// script is an executable file that the tests of a merge run.
-func script(t *testing.T, text string) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "script")
-	require.NoError(t, os.WriteFile(path, []byte("#!/bin/sh\n"+text), 0o755))
-	return path
-}
 
 // request is the text of the only request to merge.
 func (w *world) request() string {
@@ -86,66 +64,6 @@ func TestMergeOfAnotherHeadThanTheOneAskedFor(t *testing.T) {
 	assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
 }
 
-func TestMergeTestsRunOnTheVeryTipWithoutToken(t *testing.T) {
-	t.Parallel()
-	log := filepath.Join(t.TempDir(), "log")
-	run := script(t, fmt.Sprintf("git rev-parse HEAD >%s; env >>%s; git status --short >>%s; echo spoilt >greeting.txt; echo new >new.txt; git commit -qam spoilt\n", log, log, log))
-	w := newMerge(t, fmt.Sprintf("tests = [%q]", run))
-	w.write("octo", "main", "other.txt", "meanwhile\n")
-	rep := w.command("carol", "/mergexo merge")
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
-	text, err := os.ReadFile(log)
-	require.NoError(t, err)
-	tip, env, _ := strings.Cut(string(text), "\n")
-	assert.Equal(t, w.at("main"), tip)
-	assert.NotContains(t, env, "sandbox-actions")
-	assert.NotContains(t, env, "TOKEN=")
-	assert.NotContains(t, env, " M ", "a clean tree")
-	assert.Equal(t, "hello\nworld\n", w.fileOf("main", "greeting.txt"))
-}
-
-func TestMergeWhoseTestsFail(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct{ tests, says string }{
-		"fail":           {`["sh", "-c", "echo the end of it; exit 3"]`, "the end of it"},
-		"are missing":    {`["./no-such-script"]`, "no-such-script"},
-		"are no program": {`["./greeting.txt"]`, "greeting.txt"},
-		"never end":      {"[\"sh\", \"-c\", \"echo waiting; sleep 1000\"]\ntest_timeout = \"1s\"", "1s"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			w := newMerge(t, "tests = "+c.tests)
-			w.write("octo", "main", "other.txt", "meanwhile\n")
-			before, head := w.at("main"), w.tip()
-			rep := w.command("carol", "/mergexo merge")
-			assert.Equal(t, model.ResultBlocked, rep.Result, rep.Reason)
-			assert.Equal(t, "PRE_MERGE_FAILED", rep.BlockedReason)
-			assert.Equal(t, []string{"merge_failed PRE_MERGE_FAILED"}, w.merges())
-			assert.Contains(t, w.request(), c.says)
-			assert.Equal(t, before, w.at("main"))
-			assert.Equal(t, head, w.tip(), "nothing is touched")
-			assert.Empty(t, w.stages(), "the lock is given back")
-			assert.Equal(t, model.ResultNothing, w.handle(w.delivery("pull_request_review")).Result)
-			assert.Equal(t, []string{"merge_failed PRE_MERGE_FAILED"}, w.merges(), "it is over")
-		})
-	}
-}
-
-func TestMergeWithoutTests(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.approve("alice")
-	before := w.at("main")
-	w.command("carol", "/mergexo merge")
-	assert.Equal(t, []string{"merge_failed NO_TESTS"}, w.merges())
-	assert.Equal(t, before, w.at("main"))
-	w.write("octo", "main", "Makefile", "test:\n\ttrue\n")
-	w.approve("alice")
-	rep := w.command("carol", "/mergexo merge")
-	assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
-	assert.Contains(t, w.marked("merge", "")[1]["body"], "make test")
-}
-
 func TestMergeConflict(t *testing.T) {
 	t.Parallel()
 	w := newMerge(t)
@@ -164,10 +82,8 @@ func TestMergeWhileTheBaseMoves(t *testing.T) {
 	w := newMerge(t)
 	w.write("octo", "main", "other.txt", "meanwhile\n")
 	n := 0
-	pushes := 0
 	w.gate.at = func(_ int, r *http.Request) fate {
 		if strings.HasSuffix(r.URL.Path, "git-receive-pack") {
-			pushes++
 			n++
 			w.write("octo", "main", fmt.Sprintf("moving-%d.txt", n), "on\n")
 		}
@@ -205,7 +121,7 @@ func TestMergeOfAHeadThatMovesMeanwhile(t *testing.T) {
 	w := newMerge(t)
 	w.write("octo", "main", "other.txt", "meanwhile\n")
 	before := w.at("main")
-	w.beforePush(func() { w.write("alice", w.head, "late.txt", "not approved\n") })
+	w.beforeGitPush(1, func() { w.write("alice", w.head, "late.txt", "not approved\n") })
 	rep := w.command("carol", "/mergexo merge")
 	assert.Equal(t, []string{"merge_failed HEAD_MOVED"}, w.merges(), rep.Reason)
 	assert.Equal(t, before, w.at("main"))
@@ -328,15 +244,9 @@ func TestTurnGoesOnAfterAMergeThatFailedHalfWay(t *testing.T) {
 	w.handle(w.delivery("pull_request_review_comment")) // the history guard has its baseline
 	w.approve("alice")
 	w.write("octo", "main", "other.txt", "meanwhile\n")
-	pushes := 0
-	w.gate.at = func(_ int, r *http.Request) fate {
-		if strings.HasSuffix(r.URL.Path, "git-receive-pack") {
-			if pushes++; pushes == 3 { // lock, head, base
-				w.put("/_sandbox/protection", object{"repository": repo.String(), "branch": "main", "push": []string{"octo"}})
-			}
-		}
-		return passes
-	}
+	w.beforeGitPush(3, func() { // lock, head, base
+		w.put("/_sandbox/protection", object{"repository": repo.String(), "branch": "main", "push": []string{"octo"}})
+	})
 	before := w.tip()
 	w.command("carol", "/mergexo merge")
 	require.Equal(t, []string{"merge_failed PROTECTED"}, w.merges())
@@ -346,56 +256,4 @@ func TestTurnGoesOnAfterAMergeThatFailedHalfWay(t *testing.T) {
 	rep := w.handle(w.delivery("pull_request_review_comment"))
 	assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
 	assert.Empty(t, w.marked("block", ""))
-}
-
-func TestMergesOfTwoPullRequestsRace(t *testing.T) {
-	t.Parallel()
-	for round := range 20 {
-		t.Run(fmt.Sprint(round), func(t *testing.T) {
-			t.Parallel()
-			w := newMerge(t)
-			first := w.number
-			second := w.second("agent/second", "second.txt")
-			w.approve("alice")
-			w.number, w.head = first, "agent/greet"
-			w.talk("carol", "/mergexo merge")
-			one := w.delivery("issue_comment")
-			w.number = second
-			w.talk("carol", "/mergexo merge")
-			two := w.delivery("issue_comment")
-			began := false
-			w.gate.after = func(n int) {
-				if n == round%10+1 && !began {
-					began = true
-					_, err := w.engine().Handle(context.Background(), two)
-					require.NoError(w.t, err)
-					w.over(w.runs)
-				}
-			}
-			w.handle(one)
-			w.gate.revive()
-			for _, ev := range []model.Event{one, two, one, two} {
-				w.number = ev.Number
-				w.handle(ev)
-			}
-			assert.Equal(t, "hello\nworld\n", w.fileOf("main", "greeting.txt"))
-			assert.Equal(t, "second\n", w.fileOf("main", "second.txt"))
-			for _, w.number = range []int{first, second} {
-				assert.Equal(t, "merged", w.badge())
-				assert.Equal(t, []string{"done"}, w.merges())
-			}
-			assert.Empty(t, w.stages())
-		})
-	}
-}
-
-// second opens a second pull request, which the world is about from then on.
-func (w *world) second(branch, file string) int {
-	w.t.Helper()
-	w.api("octo", "POST", w.path("/git/refs"), object{"ref": "refs/heads/" + branch, "sha": w.at("main")})
-	w.write("octo", branch, file, "second\n")
-	w.head = branch
-	w.number = int(w.api("octo", "POST", w.path("/pulls"), object{"title": "Another", "head": branch, "base": "main"})["number"].(float64))
-	w.later(time.Minute)
-	return w.number
 }

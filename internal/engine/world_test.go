@@ -38,6 +38,7 @@ var repo = model.Repo{Owner: "octo", Name: "widgets"}
 type world struct {
 	t       *testing.T
 	sandbox *sandbox.Server
+	close   func() // ends the servers; what they hold stays in the directory
 	gate    *gate
 	state   string // the sandbox's directory
 	people  string // where people reach GitHub
@@ -90,21 +91,6 @@ pass_env = ["FAKE_AGENT", "FAKE_AGENT_LOG", "FAKE_AGENT_API", "GOCOVERDIR"]
 // newWorld has one open pull request from agent/greet to main. more goes into the settings' [repo] section and behind.
 func newWorld(t *testing.T, more ...string) *world {
 	t.Helper()
-	w := &world{t: t, now: time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC), head: "agent/greet", agent: "answer", log: filepath.Join(t.TempDir(), "calls")}
-	var err error
-	w.state = t.TempDir()
-	w.sandbox, err = sandbox.New(sandbox.Options{StateDir: w.state})
-	require.NoError(t, err)
-	w.sandbox.SetClock(w.now)
-	w.gate = &gate{next: w.sandbox}
-	gated, open := httptest.NewServer(w.gate), httptest.NewServer(w.sandbox)
-	w.origin, w.people = gated.URL, open.URL
-	w.sandbox.SetOrigin(w.origin)
-	t.Cleanup(func() {
-		gated.Close()
-		open.Close()
-		require.NoError(t, w.sandbox.Close())
-	})
 	self, err := os.Executable()
 	require.NoError(t, err)
 	section := func(i int) string {
@@ -113,15 +99,45 @@ func newWorld(t *testing.T, more ...string) *world {
 		}
 		return ""
 	}
-	for login, permission := range map[string]string{"alice": "write", "bob": "write", "carol": "maintain", "eve": "none"} {
-		w.put("/_sandbox/users/"+login, object{"type": "User", "repository": repo.String(), "permission": permission})
+	text := fmt.Sprintf(settings, section(0), self, section(1))
+	return begin(t, text, func() *world {
+		w := openWorld(t, t.TempDir(), "")
+		for login, permission := range map[string]string{"alice": "write", "bob": "write", "carol": "maintain", "eve": "none"} {
+			w.put("/_sandbox/users/"+login, object{"type": "User", "repository": repo.String(), "permission": permission})
+		}
+		w.write("octo", "main", ".github/mergexo.toml", text)
+		w.write("octo", "main", "greeting.txt", "hello\n")
+		main := w.api("octo", "GET", w.path("/git/ref/heads/main"), nil)
+		w.api("octo", "POST", w.path("/git/refs"), object{"ref": "refs/heads/" + w.head, "sha": main.at("object", "sha")})
+		w.write("octo", w.head, "greeting.txt", "hello\nworld\n")
+		w.number = int(w.api("octo", "POST", w.path("/pulls"), object{"title": "Greet people", "body": "It greets.", "head": w.head, "base": "main"})["number"].(float64))
+		return w
+	})
+}
+
+// openWorld serves the sandbox that a directory holds, or a new one. What it recorded under another origin is its own now.
+func openWorld(t *testing.T, dir, was string) *world {
+	t.Helper()
+	w := &world{t: t, state: dir, now: time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC), head: "agent/greet", agent: "answer", log: filepath.Join(t.TempDir(), "calls"), gate: &gate{}}
+	gated := httptest.NewServer(w.gate)
+	w.origin = gated.URL
+	if was != "" {
+		moveOrigin(t, dir, was, w.origin)
 	}
-	w.write("octo", "main", ".github/mergexo.toml", fmt.Sprintf(settings, section(0), self, section(1)))
-	w.write("octo", "main", "greeting.txt", "hello\n")
-	main := w.api("octo", "GET", w.path("/git/ref/heads/main"), nil)
-	w.api("octo", "POST", w.path("/git/refs"), object{"ref": "refs/heads/" + w.head, "sha": main.at("object", "sha")})
-	w.write("octo", w.head, "greeting.txt", "hello\nworld\n")
-	w.number = int(w.api("octo", "POST", w.path("/pulls"), object{"title": "Greet people", "body": "It greets.", "head": w.head, "base": "main"})["number"].(float64))
+	var err error
+	w.sandbox, err = sandbox.New(sandbox.Options{StateDir: dir})
+	require.NoError(t, err)
+	w.sandbox.SetClock(w.now)
+	w.sandbox.SetOrigin(w.origin)
+	w.gate.next = w.sandbox
+	open := httptest.NewServer(w.sandbox)
+	w.people = open.URL
+	w.close = sync.OnceFunc(func() {
+		gated.Close()
+		open.Close()
+		require.NoError(t, w.sandbox.Close())
+	})
+	t.Cleanup(w.close)
 	return w
 }
 

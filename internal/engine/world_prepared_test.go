@@ -1,0 +1,78 @@
+package engine_test
+
+import (
+	"bytes"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"testing/fstest"
+
+	"github.com/stretchr/testify/require"
+)
+
+// prepared are the worlds that stories begin with, by name. Hundreds of stories begin in the same place, and the way there
+// takes as much of git's and GitHub's time as some stories do.
+var prepared sync.Map // of func() estate
+
+// estate is a world at rest: what its sandbox has left behind, which one in another place takes up.
+type estate struct {
+	files fstest.MapFS
+	world *world // as it was
+}
+
+// begin is a world of its own, the same as the one that build makes. Equal names are for equal worlds.
+func begin(t *testing.T, name string, build func() *world) *world {
+	t.Helper()
+	made, _ := prepared.LoadOrStore(name, sync.OnceValue(func() estate {
+		w := build()
+		w.close()
+		return estate{filesOf(t, w.state), &world{origin: w.origin, now: w.now, number: w.number, head: w.head, runs: w.runs, random: w.random}}
+	}))
+	e := made.(func() estate)()
+	dir, was := t.TempDir(), e.world
+	require.NoError(t, os.CopyFS(dir, e.files))
+	w := openWorld(t, dir, was.origin)
+	w.number, w.head, w.runs, w.random = was.number, was.head, was.runs, was.random
+	w.later(was.now.Sub(w.now))
+	return w
+}
+
+// filesOf reads a directory, with the directories in it that hold nothing.
+func filesOf(t *testing.T, dir string) fstest.MapFS {
+	t.Helper()
+	files := fstest.MapFS{}
+	require.NoError(t, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || path == dir {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		f := &fstest.MapFile{Mode: info.Mode()}
+		if !d.IsDir() {
+			f.Data, err = os.ReadFile(path)
+		}
+		files[filepath.ToSlash(path[len(dir)+1:])] = f
+		return err
+	}))
+	return files
+}
+
+// moveOrigin puts the address of one server in the place of another one's, in all that a sandbox has written down.
+func moveOrigin(t *testing.T, dir, from, to string) {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	for _, e := range entries {
+		if !strings.Contains(e.Name(), ".json") {
+			continue
+		}
+		raw, err := os.ReadFile(filepath.Join(dir, e.Name()))
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(filepath.Join(dir, e.Name()), bytes.ReplaceAll(raw, []byte(from), []byte(to)), 0o644))
+	}
+}
