@@ -129,6 +129,11 @@ func TestRepliesAsPeopleReadThem(t *testing.T) {
 		{"why_merge", "/mergexo why", with(free(), func(c *command.Case) {
 			c.MergeGates = []model.Gate{{Name: "open", Met: true, Evidence: "pull request 7 is open"}, {Name: "checks_passed", Evidence: "pending: ci | <b>"}}
 		}), model.Applied},
+		{"why_untracked", "/mergexo why", with(free(), func(c *command.Case) {
+			c.State.Tracked, c.Standing.Pending = nil, 0
+			c.Gates = []model.Gate{{Name: "tracked", Evidence: "no marker of ours says that it is"}}
+			c.MergeGates = []model.Gate{{Name: "open", Met: true, Evidence: "pull request 7 is open"}}
+		}), model.Applied},
 		{"merge_unknown", "/mergexo merge", free(), model.Failed},
 		{"merge_rejected", "/mergexo merge sha=abcdef1", with(free(), func(c *command.Case) { c.Found = &command.Found{Verdict: model.Rejected, Text: "**Not merged.**"} }), model.Rejected},
 		{"merge_dry_run", "/mergexo merge dry-run", with(free(), func(c *command.Case) {
@@ -136,7 +141,9 @@ func TestRepliesAsPeopleReadThem(t *testing.T) {
 		}), model.Applied},
 		{"merge_closed", "/mergexo merge", with(free(), func(c *command.Case) { c.Target.Pull.State = model.PullMerged }), model.Rejected},
 		{"merge_taken_over", "/mergexo merge", with(free(), func(c *command.Case) { c.Away = true }), model.Rejected},
-		{"merge_cancel_nothing", "/mergexo merge cancel", with(free(), func(c *command.Case) { c.State.Merges = requested(model.MergeDone) }), model.Rejected},
+		{"merge_cancel_nothing", "/mergexo merge cancel", with(free(), func(c *command.Case) { c.State.Merges = requested(model.MergeFailed) }), model.Rejected},
+		{"merge_cancel_done", "/mergexo merge cancel", with(free(), func(c *command.Case) { c.State.Merges = requested(model.MergeDone) }), model.Rejected},
+		{"merge_cancel_merged", "/mergexo merge cancel", merged(), model.Rejected},
 		{"merge_cancel_running", "/mergexo merge cancel", with(free(), func(c *command.Case) { c.State.Merges = requested(model.MergeRunning) }), model.Rejected},
 		{"revert", "/mergexo revert", with(merged(), func(c *command.Case) { c.Found = &command.Found{Verdict: model.Applied, Text: "#9 takes it back."} }), model.Applied},
 		{"revert_unknown", "/mergexo revert", merged(), model.Failed},

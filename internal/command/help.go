@@ -27,6 +27,10 @@ func usage(name string) string {
 		line := Word + " " + v.name
 		var words []string
 		for _, k := range v.keys {
+			if k == wordBecause {
+				line += " [" + k + " TEXT]"
+				continue
+			}
 			if isWord(k) {
 				words = append(words, k)
 				continue

@@ -66,7 +66,12 @@ func (c Case) revertible() (Answer, bool) {
 // cancel takes back the request that waits. That is always possible: it only stops something.
 func (c Case) cancel() Answer {
 	m := c.State.Merge()
-	if m == nil || !m.Marker.Open() {
+	switch {
+	case m != nil && m.Marker.State == model.MergeDone:
+		return c.reject("Pull request %d is [merged](%s) already. `/mergexo revert` takes back what it put on its base.", c.Target.Pull.Number, m.URL)
+	case c.Target.Pull.State == model.PullMerged:
+		return c.reject("Pull request %d is merged already. `/mergexo revert` takes back what it put on its base.", c.Target.Pull.Number)
+	case m == nil || !m.Marker.Open():
 		return c.reject("No request to merge pull request %d is waiting.", c.Target.Pull.Number)
 	}
 	if m.Marker.State == model.MergeRunning {

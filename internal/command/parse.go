@@ -30,6 +30,7 @@ type Command struct {
 	// Strategy, DryRun and Cancel are a merge's.
 	Strategy       string
 	DryRun, Cancel bool
+	Reason         string // of a revert: what is behind `because`, in its author's words
 	Problem        string // what is wrong and where, for people
 }
 
@@ -53,7 +54,7 @@ func verbs() []verb {
 		{"pause", nil, pause, "do nothing until `resume`; what is said meanwhile waits"},
 		{"resume", nil, resume, "go on after `pause`"},
 		{"merge", []string{keyStrategy, keySHA, wordDryRun, wordCancel}, merge, "merge this pull request once it is approved and its checks have passed; `dry-run` only tells what would happen, `cancel` takes a waiting request back"},
-		{"revert", nil, revert, "open a pull request that takes back what this one has merged"},
+		{"revert", []string{wordBecause}, revert, "open a pull request that takes back what this one has merged"},
 		{"help", nil, help, "show this list"},
 	}
 }
@@ -66,10 +67,11 @@ const (
 	keySHA      = "sha"
 	wordDryRun  = "dry-run"
 	wordCancel  = "cancel"
+	wordBecause = "because" // all behind it is text
 )
 
 // isWord says that a key is given as it is, without a value.
-func isWord(key string) bool { return key == wordDryRun || key == wordCancel }
+func isWord(key string) bool { return key == wordDryRun || key == wordCancel || key == wordBecause }
 
 func names() []string {
 	var out []string
@@ -136,6 +138,10 @@ func parse(line markdown.Line) Command {
 		if c.Problem != "" {
 			return c
 		}
+		if key == wordBecause {
+			c.because(line, w)
+			break
+		}
 	}
 	if c.Cancel && (c.DryRun || c.Strategy != "" || c.Head != "") {
 		c.Problem = trouble(words[len(words)-1], "`%s` takes nothing else but `%s`", wordCancel, keyPR)
@@ -156,12 +162,21 @@ func (c *Command) set(w markdown.Line, key, value string) {
 		if !slices.Contains(model.Strategies(), c.Strategy) {
 			c.Problem = trouble(w, "unknown strategy %s%s", shown(value), suggest(value, model.Strategies()))
 		}
+	case wordBecause: // its text is no key
 	case wordDryRun:
 		c.DryRun = true
 	case wordCancel:
 		c.Cancel = true
 	default:
 		c.number(w, key, value)
+	}
+}
+
+// because takes all behind a word as the reason.
+func (c *Command) because(line, w markdown.Line) {
+	c.Reason = strings.TrimSpace(line.Text[w.Column-line.Column+len(w.Text):])
+	if c.Reason == "" {
+		c.Problem = trouble(w, "`%s` wants a reason behind it", wordBecause)
 	}
 }
 

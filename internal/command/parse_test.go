@@ -15,16 +15,18 @@ func TestCommandsAsPeopleGiveThem(t *testing.T) {
 	sha := strings.Repeat("a1", 20)
 	for body, want := range map[string]command.Command{
 		"/mergexo unblock": {Name: "unblock"},
-		"Fine.\n\n  /mergexo  Unblock\thead_sha=ABCDEF1 \r\n": {Name: "unblock", Head: "abcdef1"},
-		"/mergexo unblock pr=#12 head_sha=" + sha:             {Name: "unblock", PR: 12, Head: sha},
-		"/mergexo retry issue=3":                              {Name: "retry", Issue: 3},
-		"/mergexo":                                            {Name: "help"},
-		"/mergexo pause PR=4":                                 {Name: "pause", PR: 4},
-		"/mergexo merge":                                      {Name: "merge"},
-		"/mergexo merge strategy=No-FF sha=ABCDEF1 Dry-Run":   {Name: "merge", Strategy: "no-ff", Head: "abcdef1", DryRun: true},
-		"/mergexo merge dry-run strategy=squash pr=3":         {Name: "merge", Strategy: "squash", DryRun: true, PR: 3},
-		"/mergexo merge cancel pr=3":                          {Name: "merge", Cancel: true, PR: 3},
-		"/mergexo revert":                                     {Name: "revert"},
+		"Fine.\n\n  /mergexo  Unblock\thead_sha=ABCDEF1 \r\n":   {Name: "unblock", Head: "abcdef1"},
+		"/mergexo unblock pr=#12 head_sha=" + sha:               {Name: "unblock", PR: 12, Head: sha},
+		"/mergexo retry issue=3":                                {Name: "retry", Issue: 3},
+		"/mergexo":                                              {Name: "help"},
+		"/mergexo pause PR=4":                                   {Name: "pause", PR: 4},
+		"/mergexo merge":                                        {Name: "merge"},
+		"/mergexo merge strategy=No-FF sha=ABCDEF1 Dry-Run":     {Name: "merge", Strategy: "no-ff", Head: "abcdef1", DryRun: true},
+		"/mergexo merge dry-run strategy=squash pr=3":           {Name: "merge", Strategy: "squash", DryRun: true, PR: 3},
+		"/mergexo merge cancel pr=3":                            {Name: "merge", Cancel: true, PR: 3},
+		"/mergexo revert":                                       {Name: "revert"},
+		"/mergexo revert pr=7 Because  it=breaks `login`, pr=8": {Name: "revert", PR: 7, Reason: "it=breaks `login`, pr=8"},
+		"- x\n\nWell.\n/mergexo revert because of #12":          {Name: "revert", Reason: "of #12"},
 	} {
 		got := command.Parse(body)
 		require.Len(t, got, 1, "%q", body)
@@ -69,7 +71,8 @@ func TestWhatIsWrongWithACommandIsNamedWithItsPlace(t *testing.T) {
 		"/mergexo merge dry-run dry-run":                       "line 1, column 24: a second `dry-run`",
 		"/mergexo merge cancel dry-run":                        "line 1, column 23: `cancel` takes nothing else but `pr`",
 		"/mergexo merge sha=abcdef1 cancel":                    "line 1, column 28: `cancel` takes nothing else but `pr`",
-		"/mergexo revert cancel":                               "line 1, column 17: `cancel` is not key=value; `revert` takes `pr`",
+		"/mergexo revert cancel":                               "line 1, column 17: unknown word `cancel` of `revert`; there are `because`, `pr`",
+		"/mergexo revert because  ":                            "line 1, column 17: `because` wants a reason behind it",
 		"/mergexo mrege":                                       "line 1, column 10: unknown command `mrege`, did you mean `merge`?",
 		"/mergexo status pr=seven`@all`":                       "line 1, column 17: `pr` wants a number such as 7, got `seven'@all'`",
 	} {

@@ -41,7 +41,7 @@ func status(c Case) Answer {
 
 // why tells every gate, met or not, so that "nothing happens here" has an answer.
 func why(c Case) Answer {
-	text := because(c) + "\n\n" + table("condition", c.Gates)
+	text := because(c) + mergeable(c.MergeGates) + "\n\n" + table("condition", c.Gates)
 	if len(c.MergeGates) > 0 {
 		text += "\n\n" + table("to be merged", c.MergeGates)
 	}
@@ -70,10 +70,23 @@ func because(c Case) string {
 		case g.Name == "feedback_pending":
 			return "Nothing is to be done here: " + g.Evidence + "."
 		default:
-			return fmt.Sprintf("Nothing happens here since the condition *%s* is not met; %s.", words(g), waiting(c.Standing))
+			return fmt.Sprintf("No turn begins here since the condition *%s* is not met; %s.", words(g), waiting(c.Standing))
 		}
 	}
 	return "Every condition is met; " + waiting(c.Standing) + "."
+}
+
+// mergeable is the same of a merge, which needs other conditions than a turn.
+func mergeable(gates []model.Gate) string {
+	if len(gates) == 0 {
+		return ""
+	}
+	for _, g := range gates {
+		if !g.Met {
+			return fmt.Sprintf(" It cannot be merged as it is: the condition *%s* is not met.", words(g))
+		}
+	}
+	return " It can be merged: `/mergexo merge`."
 }
 
 func words(g model.Gate) string { return strings.ReplaceAll(string(g.Name), "_", " ") }

@@ -128,8 +128,8 @@ func TestsText(t TestRun) string {
 	}
 	var b strings.Builder
 	switch {
-	case t.Problem != "":
-		fmt.Fprintf(&b, "%s could not be started%s: %s.", said(t.Argv), t.origin(), strings.TrimSuffix(markdown.Plain(oneLine(t.Problem)), "."))
+	case t.unstarted() != "":
+		fmt.Fprintf(&b, "%s could not be started%s: %s.", said(t.Argv), t.origin(), markdown.Plain(strings.TrimSuffix(oneLine(t.unstarted()), ".")))
 	case t.Timeout != "":
 		fmt.Fprintf(&b, "%s did not come to an end within %s%s (`[merge] test_timeout`).", said(t.Argv), t.Timeout, t.origin())
 	default:
@@ -139,6 +139,20 @@ func TestsText(t TestRun) string {
 		b.WriteString(" The end of the output:\n\n" + fenced(t.Tail, maxTail, true))
 	}
 	return b.String()
+}
+
+// unstarted is why the tests did not come to run; "" where they did. Of what a shell was to run, its exit code tells:
+// https://pubs.opengroup.org/onlinepubs/9799919799/utilities/V3_chap02.html#tag_19_08_02
+func (t TestRun) unstarted() string {
+	switch {
+	case t.Problem != "" || t.Timeout != "":
+		return t.Problem
+	case t.Exit == 126:
+		return "exit code 126, what is to be run cannot be executed"
+	case t.Exit == 127:
+		return "exit code 127, what is to be run is not there"
+	}
+	return ""
 }
 
 // untested is why there are no tests.
@@ -166,7 +180,11 @@ func seconds(n int) string {
 // said is a command as people read it.
 func said(argv []string) string {
 	const most = 200
-	line := oneLine(strings.Join(argv, " "))
+	var words []string
+	for _, arg := range argv {
+		words = append(words, quote(arg))
+	}
+	line := oneLine(strings.Join(words, " "))
 	if r := []rune(line); len(r) > most {
 		line = string(r[:most]) + "…"
 	}
@@ -174,6 +192,14 @@ func said(argv []string) string {
 		return "The test command"
 	}
 	return "`" + markdown.Code(line) + "`"
+}
+
+// quote is one word of a command as a shell takes it.
+func quote(word string) string {
+	if word != "" && strings.Trim(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:=,@%+") == "" {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }

@@ -7,8 +7,12 @@ import (
 	"strings"
 )
 
-// Root is what DetectTests needs of the root of a tree: the text of a file by its name; ok is false where there is none.
+// Root is what DetectTests needs of the root of a tree: the text of a file by its name, and of a directory, whose name ends
+// in a slash, the names in it, a line each; "./" is the root itself. ok is false where there is none.
 type Root func(name string) (text string, ok bool)
+
+// lookedFor is what DetectTests goes by, for people.
+const lookedFor = "go.mod, a configuration of pytest or tox, a Python project with tests, a test script in package.json, and a target test or check in a Makefile"
 
 // tools are the ways to find tests, in the order in which one is preferred: what a language's own tool knows comes before
 // make, whose targets mean what their author wanted.
@@ -17,7 +21,8 @@ var tools = []struct {
 	sign func(Root) string // which file says so; "": none does
 }{
 	{[]string{"go", "test", "./..."}, func(r Root) string { return there(r, "go.mod") }},
-	{[]string{"python3", "-m", "pytest"}, python},
+	{[]string{"python3", "-m", "pytest"}, pytest},
+	{[]string{"python3", "-m", "tox"}, tox},
 	{[]string{"npm", "test"}, node},
 }
 
@@ -54,9 +59,56 @@ func there(root Root, name string) string {
 	return ""
 }
 
-// python looks for the configuration of pytest in the files that pytest itself looks in:
+// pytest looks for the configuration of pytest in the files that pytest itself looks in:
 // https://docs.pytest.org/en/stable/reference/customize.html
-func python(root Root) string {
+// Without one, and without tox, it is taken for what looks like a Python project that has tests: it runs those of unittest
+// as well, and fails where it finds none.
+func pytest(root Root) string {
+	if file := configured(root); file != "" || tox(root) != "" {
+		return file
+	}
+	for _, name := range []string{"pyproject.toml", "setup.py", "setup.cfg", "requirements.txt", "requirements-dev.txt", "Pipfile"} {
+		if there(root, name) == "" {
+			continue
+		}
+		if where := pythonTests(root); where != "" {
+			return name + " and " + where
+		}
+	}
+	return ""
+}
+
+// testFile is what pytest takes for a file with tests:
+// https://docs.pytest.org/en/stable/explanation/goodpractices.html#conventions-for-python-test-discovery
+var testFile = regexp.MustCompile(`(?m)^(test_.*|.*_test)\.py$`)
+
+// script is any file of Python: tests may be in directories below it.
+var script = regexp.MustCompile(`(?m)\.py$`)
+
+// pythonTests is where a Python project has its tests; "" where it has none.
+func pythonTests(root Root) string {
+	for _, dir := range []string{"tests/", "test/"} {
+		if names, ok := root(dir); ok && script.MatchString(names) {
+			return dir
+		}
+	}
+	names, _ := root("./")
+	return testFile.FindString(names)
+}
+
+// tox looks for what tox is configured by: https://tox.wiki/en/latest/config.html#discovery-and-file-types
+func tox(root Root) string {
+	for _, f := range []struct{ name, section string }{{"tox.ini", `\[(tox|testenv)\]`}, {"setup.cfg", `\[tox:tox\]`}, {"pyproject.toml", `\[tool\.tox(\.|\])`}, {"tox.toml", ""}} {
+		text, ok := root(f.name)
+		if ok && regexp.MustCompile(`(?m)^[ \t]*`+f.section).MatchString(text) && configured(root) == "" {
+			return f.name
+		}
+	}
+	return ""
+}
+
+// configured is the file that configures pytest; "": none does.
+func configured(root Root) string {
 	for _, f := range []struct{ name, section string }{
 		{"pytest.ini", ""}, {".pytest.ini", ""}, {"pyproject.toml", `\[tool\.pytest(\.|\])`}, {"tox.ini", `\[pytest\]`}, {"setup.cfg", `\[tool:pytest\]`}, {"conftest.py", ""},
 	} {

@@ -11,7 +11,7 @@ import (
 func TestTestsAreFoundByTheFilesOfAProject(t *testing.T) {
 	t.Parallel()
 	type root map[string]string
-	goTest, npm, pytest := []string{"go", "test", "./..."}, []string{"npm", "test"}, []string{"python3", "-m", "pytest"}
+	goTest, npm, pytest, tox := []string{"go", "test", "./..."}, []string{"npm", "test"}, []string{"python3", "-m", "pytest"}, []string{"python3", "-m", "tox"}
 	for name, tt := range map[string]struct {
 		files root
 		want  []string
@@ -29,9 +29,19 @@ func TestTestsAreFoundByTheFilesOfAProject(t *testing.T) {
 		"pytest.ini":            {root{"pytest.ini": ""}, pytest, "found by pytest.ini"},
 		"pyproject":             {root{"pyproject.toml": "[project]\nname = \"x\"\n[tool.pytest.ini_options]\n"}, pytest, "found by pyproject.toml"},
 		"pyproject of pytest 9": {root{"pyproject.toml": "[tool.pytest]\n"}, pytest, "found by pyproject.toml"},
-		"pyproject without":     {root{"pyproject.toml": "[tool.pytester]\n# [tool.pytest]\n", "tox.ini": "[tox]"}, nil, ""},
+		"pyproject without":     {root{"pyproject.toml": "[tool.pytester]\n# [tool.pytest]\n[tool.toxic]\n", "tox.ini": "[other]"}, nil, ""},
+		"tox":                   {root{"tox.ini": "[testenv:py312]\n[testenv]\n", "setup.py": "", "tests/": "a.py\n"}, tox, "found by tox.ini"},
+		"tox of pyproject":      {root{"pyproject.toml": "[tool.tox]\n"}, tox, "found by pyproject.toml"},
+		"tox with pytest":       {root{"tox.ini": "[tox]\n", "pytest.ini": ""}, pytest, "found by pytest.ini"},
+		"setup.py, tests":       {root{"setup.py": "", "tests/": "__init__.py\nunit\n"}, pytest, "found by setup.py and tests/"},
+		"pyproject, test":       {root{"pyproject.toml": "[project]\n", "test/": "test_x.py\n"}, pytest, "found by pyproject.toml and test/"},
+		"setup.cfg, a file":     {root{"setup.cfg": "[metadata]\n", "./": "README\nsetup.cfg\ntest_greet.py\n"}, pytest, "found by setup.cfg and test_greet.py"},
+		"requirements, a file":  {root{"requirements.txt": "requests\n", "./": "greet_test.py\n"}, pytest, "found by requirements.txt and greet_test.py"},
+		"tests of no Python":    {root{"pyproject.toml": "[tool.ruff]\n", "tests/": "a.spec.ts\n", "./": "test_x.pyc\nlatest.py\n"}, nil, ""},
+		"Python without tests":  {root{"setup.py": "", "./": "setup.py\n"}, nil, ""},
+		"tests without project": {root{"tests/": "test_x.py\n", "./": "test_x.py\n"}, nil, ""},
 		"setup.cfg":             {root{"setup.cfg": "[tool:pytest]\n"}, pytest, "found by setup.cfg"},
-		"tox.ini":               {root{"tox.ini": "[tox]\n[pytest]\n"}, pytest, "found by tox.ini"},
+		"tox.ini, pytest":       {root{"tox.ini": "[tox]\n[pytest]\n"}, pytest, "found by tox.ini"},
 		"conftest":              {root{"conftest.py": ""}, pytest, "found by conftest.py"},
 		"make":                  {root{"Makefile": ".PHONY: all test\nall test: build\n"}, []string{"make", "test"}, "found by Makefile"},
 		"make, double colon":    {root{"makefile": "test::\n\ttrue\n", "Makefile": "check:"}, []string{"make", "test"}, "found by makefile"},

@@ -17,6 +17,16 @@ type Failure struct {
 	Tests     *TestRun
 	Landed    string // a commit that is on the base all the same; "": nothing is
 	Notes     []string
+	// Pull is the pull request that stands in the way where it is another one of the group, with its Repo as owner/name; nil
+	// where it is the one that the request is on.
+	Pull *model.Pull
+	Repo string
+	// Proof is why there is nothing to merge: sentences with whole SHAs. None where that is not proven.
+	Proof []string
+	// Ref is what is in the way, with CodeLockBroken.
+	Ref string
+
+	own end // what is said instead of what the code tells
 }
 
 // end is what is said of a code: a headline and what a person can do, in both of which %s is the base branch.
@@ -27,6 +37,26 @@ const (
 	bySelf = "The next event here or the sweep tries again, and so does giving the command again."
 	settle = "Put the branch onto `%s` or merge `%s` into it, settle the conflicts there and push; where an agent follows the pull request, a comment that asks for it is enough. " + anew
 )
+
+// What a code asks people to do can differ. These stand in the tables only.
+const (
+	testsUnstarted model.MergeCode = model.CodeTests + ", not started"
+	protectedAPI   model.MergeCode = model.CodeProtected + ", by GitHub itself"
+	emptyProven    model.MergeCode = model.CodeEmpty + ", proven"
+)
+
+// kind is where the tables tell of a failure.
+func (f Failure) kind(m model.MergeMarker) model.MergeCode {
+	switch {
+	case f.Code == model.CodeTests && f.Tests != nil && f.Tests.unstarted() != "":
+		return testsUnstarted
+	case f.Code == model.CodeProtected && m.Strategy == model.StrategyAPI:
+		return protectedAPI
+	case f.Code == model.CodeEmpty && len(f.Proof) > 0:
+		return emptyProven
+	}
+	return f.Code
+}
 
 var ends = map[model.MergeCode]end{
 	model.CodeApproval:      {"an approval is missing", "Once people who may write have approved the head, give the command again."},
@@ -45,24 +75,29 @@ var ends = map[model.MergeCode]end{
 	model.CodeConflict:      {"the branch conflicts with `%s`", settle},
 	model.CodeSquash:        {"the branch conflicts with `%s`, also as one change", settle},
 	model.CodeTests:         {"the tests before the merge fail", "Push what mends them, and give the command again. Where the branch is not to blame, give the command again once the tests are mended."},
+	testsUnstarted:          {"the tests before the merge could not be started", "In `.github/mergexo.toml` on `%s`, mend `[merge] tests`: a command that is in the repository, with the right to be executed, or on the runner. " + anew},
 	model.CodeNoTests:       {"nobody knows how to test it", "In `.github/mergexo.toml` on `%s`, write the command into `[merge] tests`, or `tests = \"none\"` to merge without. " + anew},
 	model.CodeProtected:     {"the rules of `%s` refuse the push", "Either let MergeXO's token push to `%s`, or have GitHub merge: `/mergexo merge strategy=api`."},
+	protectedAPI:            {"GitHub refuses the merge into `%s`", "What GitHub says is missing has to come first. " + anew + " Somebody whom the rules of `%s` let pass can merge it on its page, and who administers the repository can change the rules."},
 	model.CodeUnrelated:     {"the branch has no history in common with `%s`", "Put its commits onto a branch that begins at `%s`."},
 	model.CodeEmpty:         {"there is nothing to merge", "Where all of it is on `%s` already, close the pull request; else push what is missing. " + anew},
-	model.CodeRewound:       {"commits that `%s` gave up would come back", "Put the branch's own commits onto `%s` as it is now and push. " + anew},
+	emptyProven:             {"`%s` has all of it already", "Close the pull request: there is nothing left to merge."},
+	model.CodeRewound:       {"commits that `%s` gave up would come back", "Given again, the command leaves them out with `strategy=rebase`, `squash` or `cherry-pick`, which take the branch's own commits only. To have them gone from the branch as well, put its own commits onto `%s` as it is now and push first."},
 	model.CodeDiff:          {"what would land is not what was reviewed", "Put the branch onto `%s` and push, so that the change can be reviewed as it lands. " + anew},
 	model.CodeForbidden:     {"MergeXO's token may not do that", "Give the token the right that is missing. A workflow's own token can never push changes of workflow files: those need the token of a GitHub App. " + anew},
+	model.CodeLockBroken:    {"the lock of `%s` holds something that MergeXO did not write", "Look at it, and delete it with the command below: no merge into `%s` begins while it is there. " + anew},
 	model.CodeAttempts:      {"it was tried as often as it may be", "Once the head or `%s` has moved, give the command again; `[merge] attempts` says how often."},
 	model.CodeTooMany:       {"the branch has too many commits to be put over one by one", "Give the command with `strategy=squash`, or with `strategy=no-ff`, which leaves them as they are."},
 	model.CodeBaseMissing:   {"there is no branch `%s`", "Let the pull request go to a branch that exists. " + anew},
 	model.CodeBranchMissing: {"the head branch is gone", "Restore the branch. " + anew},
 	model.CodeFrontmatter:   {"the front matter of a file cannot be read", "Mend the file and push. " + anew},
-	model.CodeRetargeted:    {"the pull request goes to another branch now", "What was asked for, approved and tested was for another one. " + anew},
+	model.CodeRetargeted:    {"the pull request goes to another branch now", "What was asked for, approved and tested was for the other one. To have it merged where it goes now, give the command again."},
 	model.CodeMember:        {"another pull request of the group is not ready", "They land together or not at all. Once that one is ready, give the command again."},
 	model.CodeBaseMoved:     {"`%s` kept moving", bySelf},
 	model.CodeRejected:      {"the server did not take the push", bySelf},
 	model.CodeLock:          {"another merge into `%s` is under way", bySelf},
 	model.CodeHeadMoved:     {"the head is not the one that was asked for", "A request and an approval are for one head. Look at what was pushed, and give the command again."},
+	model.CodeWrongHead:     {"the head is not the one that `sha=` names", "Look at the head, and name it with `sha=`, or leave that out for the head as it is."},
 	model.CodeDirtyBase:     {"`%s` is checked out with changes", "Commit them or put them aside. " + anew},
 }
 
@@ -70,7 +105,7 @@ var ends = map[model.MergeCode]end{
 func ending(code model.MergeCode, base string) end {
 	e, known := ends[code]
 	if !known {
-		return end{"it did not come about", anew}
+		return end{"it did not come about", "Give the command again."}
 	}
 	fill := func(s string) string { return strings.ReplaceAll(s, "%s", markdown.Code(base)) }
 	return end{fill(e.headline), fill(e.next)}
@@ -78,21 +113,28 @@ func ending(code model.MergeCode, base string) end {
 
 // FailText tells why a merge did not come about, what that means, and what a person can do.
 func FailText(p model.Pull, m model.MergeMarker, f Failure) string {
-	return failed(p, m, f, ending(f.Code, m.Base))
+	return failed(p, m, f, f.ending(m))
 }
 
 func failed(p model.Pull, m model.MergeMarker, f Failure, e end) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "**Not merged: %s** (`%s`)%s\n\nIt was about %s%s.%s", e.headline, f.Code, runLink(m), what(p, m), tries(m), detail(f.Detail))
+	at := p // what stands in the way
+	if f.Pull != nil {
+		at = *f.Pull
+	}
+	fmt.Fprintf(&b, "**Not merged: %s** (`%s`)%s\n\nIt was about %s%s.%s", e.headline, f.Code, runLink(m), what(p, m), tries(m), either(len(f.Proof) > 0, proof(at, f.Proof), detail(f.Detail)))
 	if f.Conflicts != nil {
-		b.WriteString("\n\n" + ConflictText(p, *f.Conflicts))
+		b.WriteString("\n\n" + ConflictText(at, *f.Conflicts))
 	}
 	if f.Tests != nil {
 		b.WriteString("\n\n" + TestsText(*f.Tests))
 	}
-	b.WriteString("\n\n" + untouched(p, m, f) + together(m) + notes(f.Notes))
+	b.WriteString("\n\n" + untouched(p, m, f) + either(len(landed(p, m)) > 0, "", together(p, m)) + notes(p, f.Notes))
 	if e.next != "" {
 		b.WriteString("\n\n" + e.next)
+	}
+	if f.Ref != "" {
+		b.WriteString("\n\n" + fenced("git push origin "+quote(":"+f.Ref), maxDetail, false))
 	}
 	return b.String()
 }
@@ -106,8 +148,14 @@ func tries(m model.MergeMarker) string {
 
 // untouched tells what the failure leaves behind.
 func untouched(p model.Pull, m model.MergeMarker, f Failure) string {
+	if list := landed(p, m); len(list) > 0 {
+		return fmt.Sprintf("Part of it has landed all the same, and stays: %s.", strings.Join(list, ", "))
+	}
 	if f.Landed != "" {
 		return fmt.Sprintf("Part of it is on `%s` all the same: %s.", markdown.Code(m.Base), markdown.Commit(p.URL, f.Landed))
+	}
+	if f.Pull != nil {
+		return "Nothing has landed, here or there."
 	}
 	if p.HeadSHA != m.Head && slices.Contains(m.Tips(), p.HeadSHA) {
 		return fmt.Sprintf("`%s` was not changed. The head branch is at %s, which was made from %s to be tested.", markdown.Code(m.Base), markdown.Commit(p.URL, p.HeadSHA), markdown.Commit(p.URL, m.Head))

@@ -120,7 +120,7 @@ func headGate(c Case) finding {
 	head := c.Snapshot.Pull.HeadSHA
 	switch {
 	case c.SHA != "" && !strings.HasPrefix(head, c.SHA) && !strings.HasPrefix(c.Request.Head, c.SHA):
-		return find(GateHead, model.CodeHeadMoved, false, "asked for head %s, and the head is %s", c.SHA, head)
+		return find(GateHead, model.CodeWrongHead, false, "asked for head %s, and the head is %s", c.SHA, head)
 	case c.Request.Head == "", c.Request.Head == head:
 		return find(GateHead, model.CodeHeadMoved, true, "the head is %s", markdown.Short(head))
 	case slices.Contains(c.Request.Tips(), head):

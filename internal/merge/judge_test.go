@@ -67,7 +67,7 @@ var stories = map[string]struct {
 	"merged":              {func(c *merge.Case) { c.Snapshot.Pull.State = model.PullMerged }, merge.GateOpen, model.CodeClosed, false, "pull request 7 is merged"},
 	"closed":              {func(c *merge.Case) { c.Snapshot.Pull.State = model.PullClosed }, merge.GateOpen, model.CodeClosed, false, "pull request 7 is closed"},
 	"an issue":            {func(c *merge.Case) { c.Snapshot.IsPull = false }, merge.GateOpen, model.CodeClosed, false, "not a pull request"},
-	"another commit asked for": {func(c *merge.Case) { c.SHA = "ccccccc" }, merge.GateHead, model.CodeHeadMoved, false,
+	"another commit asked for": {func(c *merge.Case) { c.SHA = "ccccccc" }, merge.GateHead, model.CodeWrongHead, false,
 		"asked for head ccccccc, and the head is " + b},
 	"its own commit asked for": {func(c *merge.Case) { c.SHA = "bbbbbbb" }, "", "", false, ""},
 	"the head moved meanwhile": {func(cs *merge.Case) { cs.Request.Head = c }, merge.GateHead, model.CodeHeadMoved, false, "asked for when the head was " + c + ", and now it is " + b},
@@ -316,7 +316,7 @@ func TestWhatARunEndsWith(t *testing.T) {
 		model.CodeBaseMoved: model.ResultRetry, model.CodeRejected: model.ResultRetry, model.CodeLock: model.ResultRetry, model.CodeHeadMoved: model.ResultRetry,
 		model.CodeChecks: model.ResultRetry, model.CodeBusy: model.ResultRetry, model.CodeDirtyBase: model.ResultRetry,
 		model.CodeApproval: model.ResultBlocked, model.CodeStale: model.ResultBlocked, model.CodeConflict: model.ResultBlocked, model.CodeTests: model.ResultBlocked,
-		model.CodeProtected: model.ResultBlocked, model.CodeAttempts: model.ResultBlocked,
+		model.CodeProtected: model.ResultBlocked, model.CodeAttempts: model.ResultBlocked, model.CodeWrongHead: model.ResultBlocked, model.CodeLockBroken: model.ResultBlocked,
 	} {
 		assert.Equal(t, want, merge.Settle(code), string(code))
 	}

@@ -18,10 +18,12 @@ var atTerminal = map[model.MergeCode]end{
 	model.CodeConflict:      {"", settleHere},
 	model.CodeSquash:        {"", settleHere},
 	model.CodeTests:         {"", "Mend what fails, on the branch or, where that is not to blame, on `%s`. " + rerun},
+	testsUnstarted:          {"", "In `.github/mergexo.toml` on `%s`, mend `[merge] tests`: a command that is in the repository, with the right to be executed, or on this machine. " + rerun},
 	model.CodeNoTests:       {"", "In `.github/mergexo.toml` on `%s`, write the command into `[merge] tests`, or `tests = \"none\"` to merge without. " + rerun},
 	model.CodeProtected:     {"the origin refuses pushes to `%s`", "Let somebody run this who may push to `%s`, or merge in a way that the origin allows."},
 	model.CodeUnrelated:     {"", "Put its commits onto a branch that begins at `%s`. " + rerun},
 	model.CodeEmpty:         {"", "What the branch changes does not show on `%s` any more. Commit what is missing. " + rerun},
+	emptyProven:             {"", "There is nothing left to merge."},
 	model.CodeRewound:       {"", "Put the branch's own commits onto `%s` as it is now. " + rerun},
 	model.CodeDiff:          {"what would land is not what the branch changes", "Put the branch onto `%s` and look at what it changes. " + rerun},
 	model.CodeForbidden:     {"that may not be done", "See what it says there. " + rerun},
@@ -32,6 +34,7 @@ var atTerminal = map[model.MergeCode]end{
 	model.CodeBaseMoved:     {"", later},
 	model.CodeRejected:      {"", later},
 	model.CodeLock:          {"", later},
+	model.CodeLockBroken:    {"", "Look at it, and delete it with the command below: no merge into `%s` begins while it is there. " + rerun},
 	model.CodeHeadMoved:     {"the branch has moved meanwhile", "Look at what is new there. " + rerun},
 	model.CodeDirtyBase:     {"", "Commit them or put them aside. " + rerun},
 }
@@ -40,12 +43,12 @@ const settleHere = "Put the branch onto `%s` or merge `%s` into it, and settle t
 
 // LocalText is FailText for a merge of branches that no pull request is about.
 func LocalText(p model.Pull, m model.MergeMarker, f Failure) string {
-	return failed(p, m, f, endingHere(f.Code, m.Base))
+	return failed(p, m, f, endingHere(m, f))
 }
 
 // LocalDryRunText tells what is in the way of such a merge, as a dry run found out.
 func LocalDryRunText(p model.Pull, m model.MergeMarker, f Failure) string {
-	e := endingHere(f.Code, m.Base)
+	e := endingHere(m, f)
 	text := fmt.Sprintf("**It could not be merged: %s** (`%s`)\n\nIt is about %s.%s", e.headline, f.Code, what(p, m), detail(f.Detail))
 	if f.Conflicts != nil {
 		text += "\n\n" + ConflictText(p, *f.Conflicts)
@@ -57,10 +60,10 @@ func LocalDryRunText(p model.Pull, m model.MergeMarker, f Failure) string {
 }
 
 // endingHere is ending as it is said at a terminal.
-func endingHere(code model.MergeCode, base string) end {
-	e := ending(code, base)
-	fill := func(s string) string { return strings.ReplaceAll(s, "%s", markdown.Code(base)) }
-	if own, known := atTerminal[code]; known {
+func endingHere(m model.MergeMarker, f Failure) end {
+	e := f.ending(m)
+	fill := func(s string) string { return strings.ReplaceAll(s, "%s", markdown.Code(m.Base)) }
+	if own, known := atTerminal[f.kind(m)]; known {
 		if e.next = fill(own.next); own.headline != "" {
 			e.headline = fill(own.headline)
 		}

@@ -40,6 +40,7 @@ func Picture(h History) string {
 		d.line(0, `%%%%{init: {"gitGraph": {"mainBranchName": "%s"}}}%%%%`, base)
 	}
 	d.line(0, "gitGraph")
+	h = h.apart()
 	fork := slices.IndexFunc(h.Before, func(c model.Commit) bool { return h.Fork != "" && c.SHA == h.Fork })
 	d.before(h.Before[:fork+1])
 	if len(h.Commits) > 0 {
@@ -55,6 +56,22 @@ func Picture(h History) string {
 	}
 	d.side(landed, "that landed", " type: HIGHLIGHT")
 	return "```mermaid\n" + d.String() + "```"
+}
+
+// apart is a history in which no commit is drawn twice. Commits of the branch that have landed as they are stand on the base
+// where nothing else did, and else beside the merge commit that brought them, whoever made it.
+func (h History) apart() History {
+	landed := slices.DeleteFunc(slices.Clone(h.Landed), func(c model.Commit) bool {
+		return c.SHA != "" && slices.ContainsFunc(h.Commits, func(own model.Commit) bool { return own.SHA == c.SHA })
+	})
+	switch {
+	case len(landed) == len(h.Landed):
+	case len(landed) == 0:
+		h.Commits = nil
+	default:
+		h.Landed, h.Strategy = landed, model.StrategyNoFF
+	}
+	return h
 }
 
 // drawing is a picture in the making.

@@ -30,9 +30,12 @@ func TestThePictureOfAMerge(t *testing.T) {
 		{Base: "main", Branch: "gh-pr-8/fix", Strategy: "no-ff", Before: before, Fork: before[3].SHA, Commits: line("b", 2), Landed: line("c", 1)},
 		{Base: "master", Branch: "main", Strategy: "squash", Before: before, Commits: line("b", 40), Landed: line("c", 1)},
 		{Base: "main", Branch: "x", Strategy: "cherry-pick", Before: line("a", 60), Fork: "gone", Commits: line("b", 15), Landed: line("c", 16)},
-		{Base: "ma\"in", Branch: "ma'in", Strategy: "no-ff", Commits: hostile, Landed: hostile[:1]},
+		{Base: "ma\"in", Branch: "ma'in", Strategy: "no-ff", Commits: hostile, Landed: []model.Commit{{SHA: c, Subject: hostile[0].Subject}}},
 		{Base: "main", Strategy: "no-ff", Before: before[:1], Fork: before[0].SHA, Landed: line("c", 1)},
 		{Base: "\"\"", Branch: "", Commits: []model.Commit{{}, {}, {}}},
+		{Base: "main", Branch: "forward", Strategy: "rebase", Before: before[:2], Fork: before[1].SHA, Commits: line("b", 2), Landed: line("b", 2)},
+		{Base: "main", Branch: "merged", Strategy: "api", Before: before, Fork: before[1].SHA, Commits: line("b", 2), Landed: append(line("b", 2), line("c", 1)...)},
+		{Base: "main", Branch: "squashed", Strategy: "api", Before: before, Fork: before[1].SHA, Commits: line("b", 2), Landed: line("c", 1)},
 	} {
 		all.WriteString(merge.Picture(h) + "\n\n")
 	}

@@ -11,6 +11,8 @@ import (
 // Undo is a revert of what a pull request landed.
 type Undo struct {
 	By      string
+	URL     string         // of the comment that asked for it; "" for none
+	Reason  string         // why, in words of others; "" where none was given
 	Landed  string         // the last commit that it put on the base
 	Base    string         // branch
 	Commits []model.Commit // that are taken back, newest first
@@ -34,8 +36,13 @@ func RevertTitle(p model.Pull) string {
 // RevertBody is the description of the pull request.
 func RevertBody(p model.Pull, u Undo) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "This takes back what #%d put on `%s` with %s. Asked for by %s.\n\n%s",
-		p.Number, markdown.Code(u.Base), markdown.Commit(p.URL, u.Landed), u.By, TestsText(u.Tests))
+	fmt.Fprintf(&b, "This takes back what #%d put on `%s` with %s. Asked for by %s%s",
+		p.Number, markdown.Code(u.Base), markdown.Commit(p.URL, u.Landed), u.By, either(u.URL == "", "", fmt.Sprintf(" [there](%s)", u.URL)))
+	if u.Reason != "" {
+		fmt.Fprintf(&b, ":\n\n> %s\n\n%s", markdown.Plain(oneLine(u.Reason)), TestsText(u.Tests))
+	} else {
+		fmt.Fprintf(&b, ", without a reason.\n\n%s", TestsText(u.Tests))
+	}
 	for i, c := range u.Commits {
 		if i == 0 {
 			b.WriteString("\n\nTaken back:\n")
@@ -52,24 +59,24 @@ func RevertBody(p model.Pull, u Undo) string {
 	if u.More > 0 {
 		fmt.Fprintf(&b, "\n- %s", markdown.Count(u.More, "older commit"))
 	}
-	return b.String() + notes(u.Notes)
+	return b.String() + notes(p, u.Notes)
 }
 
 // RevertText answers the command on the pull request that is taken back.
 func RevertText(u Undo) string {
 	return fmt.Sprintf("[#%d](%s) takes back what this pull request put on `%s`. %s Nothing is changed until that one is merged.%s",
-		u.Pull.Number, u.Pull.URL, markdown.Code(u.Base), TestsText(u.Tests), notes(u.Notes))
+		u.Pull.Number, u.Pull.URL, markdown.Code(u.Base), TestsText(u.Tests), notes(model.Pull{URL: u.Pull.URL}, u.Notes))
 }
 
 // RevertFailText answers a revert that could not be made.
 func RevertFailText(p model.Pull, u Undo, f Failure) string {
-	e := ending(f.Code, u.Base)
+	e := f.ending(model.MergeMarker{Base: u.Base})
 	headline := map[model.MergeCode]string{
 		model.CodeConflict: "what came later on `%s` is in the way",
 		model.CodeEmpty:    "it is taken back on `%s` already",
 		model.CodeTests:    "the tests fail without it",
 	}[f.Code]
-	if headline == "" {
+	if headline == "" || f.kind(model.MergeMarker{}) == testsUnstarted {
 		headline = e.headline
 	}
 	var b strings.Builder
@@ -80,5 +87,5 @@ func RevertFailText(p model.Pull, u Undo, f Failure) string {
 	if f.Tests != nil {
 		b.WriteString("\n\n" + TestsText(*f.Tests))
 	}
-	return b.String() + notes(f.Notes)
+	return b.String() + notes(p, f.Notes)
 }

@@ -2,6 +2,7 @@ package merge
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/mergexo/mergexo/internal/markdown"
@@ -13,8 +14,8 @@ import (
 
 // WaitText tells what a request waits for.
 func WaitText(p model.Pull, m model.MergeMarker, v Verdict) string {
-	return fmt.Sprintf("**Waiting to be merged**: %s%s\n\n%s\n\nThe merge begins by itself once that is there, as long as the head stays the same. `/mergexo merge cancel` takes the request back; `/mergexo why` lists every condition.%s",
-		what(p, m), runLink(m), unmet(v), together(m))
+	return fmt.Sprintf("**Waiting to be merged**: %s%s\n\n%s\n\nOnce nothing of that is in the way any more, the merge begins by itself, as long as the head stays the same. `/mergexo merge cancel` takes the request back; `/mergexo why` lists every condition.%s",
+		what(p, m), runLink(m), unmet(v), together(p, m))
 }
 
 // RefuseText tells why a request is not taken. It has no marker.
@@ -34,7 +35,7 @@ func RunningText(p model.Pull, m model.MergeMarker, most int) string {
 	if m.Tip != "" {
 		text += fmt.Sprintf("\n\nWhat is tested, and then lands, is %s.", markdown.Commit(p.URL, m.Tip))
 	}
-	return text + together(m)
+	return text + together(p, m)
 }
 
 // Landing is what a merge did.
@@ -42,9 +43,15 @@ type Landing struct {
 	Commits []model.Moved // that are on the base now, oldest first
 	More    int           // older ones that are not among them
 	Tests   TestRun
-	Notes   []string // what else people should know: short sentences, in words of others too
+	Notes   []string // what else people should know: short sentences, in words of others too; whole SHAs become links
 	Seconds int
 	Closed  bool // GitHub did not show the pull request as merged in time, so that it was closed
+	// Fields are the list fields that a frontmatter-union joined.
+	Fields []string
+	// GivenUp are commits of the branch that were left out since the base had them once and gave them up.
+	GivenUp []model.Commit
+	// Unanswered is how many comments of people who are heard have no answer.
+	Unanswered int
 }
 
 // DoneText tells what landed.
@@ -54,9 +61,16 @@ func DoneText(p model.Pull, m model.MergeMarker, l Landing) string {
 	if l.Closed {
 		fmt.Fprintf(&b, "\n\nGitHub did not come to show this pull request as merged, so it is closed. What it changes is on `%s` all the same: %s.", markdown.Code(m.Base), markdown.Commit(p.URL, m.Landed))
 	}
+	if m.Strategy == model.StrategyUnion {
+		fmt.Fprintf(&b, "\n\nOnly list fields%s were joined: the texts and all other fields are those of `%s`, whatever the pull request says there.", names(" ", quoted(l.Fields)), markdown.Code(m.Base))
+	}
 	b.WriteString(commits(p, "Commits", l.Commits, l.More))
-	b.WriteString(notes(l.Notes))
-	b.WriteString(together(m))
+	b.WriteString(commits(p, fmt.Sprintf("Left out, since `%s` had them once and gave them up", markdown.Code(m.Base)), unmoved(l.GivenUp), 0))
+	if l.Unanswered > 0 {
+		fmt.Fprintf(&b, "\n\n%s no answer; after the merge none comes by itself.", either(l.Unanswered == 1, "1 comment here has", fmt.Sprintf("%d comments here have", l.Unanswered)))
+	}
+	b.WriteString(notes(p, l.Notes))
+	b.WriteString(together(p, m))
 	if l.Seconds > 0 {
 		fmt.Fprintf(&b, "\n\n<sub>%d s</sub>", l.Seconds)
 	}
@@ -85,6 +99,7 @@ type Plan struct {
 	// Code and Detail say why nothing would land, where it is no conflict.
 	Code   model.MergeCode
 	Detail string
+	Proof  []string // as in Failure
 }
 
 const dryRun = "This was a dry run: nothing was changed, and no tests were run."
@@ -117,8 +132,8 @@ func (plan *Plan) text(p model.Pull) string {
 		return "\n\n" + ConflictText(p, *plan.Conflicts)
 	}
 	if plan.Code != "" {
-		e := ending(plan.Code, p.BaseRef)
-		fmt.Fprintf(&b, "\n\nThis is in the way: %s (`%s`).%s", e.headline, plan.Code, detail(plan.Detail))
+		e := Failure{Code: plan.Code, Proof: plan.Proof}.ending(model.MergeMarker{Base: p.BaseRef})
+		fmt.Fprintf(&b, "\n\nThis is in the way: %s (`%s`).%s", e.headline, plan.Code, either(len(plan.Proof) > 0, proof(p, plan.Proof), detail(plan.Detail)))
 		return b.String()
 	}
 	if plan.Tip != "" {
@@ -130,7 +145,7 @@ func (plan *Plan) text(p model.Pull) string {
 		fmt.Fprintf(&b, " Tested would be with %s%s.", said(plan.Tests.Argv), plan.Tests.origin())
 	}
 	b.WriteString(commits(p, "These commits would land", plan.Commits, plan.More))
-	b.WriteString(notes(plan.Notes))
+	b.WriteString(notes(p, plan.Notes))
 	return b.String()
 }
 
@@ -173,28 +188,6 @@ func runLink(m model.MergeMarker) string {
 	return fmt.Sprintf(" · [run](%s)", m.RunURL)
 }
 
-// together names the pull requests that land with this one.
-func together(m model.MergeMarker) string {
-	if m.Leader != "" {
-		return fmt.Sprintf("\n\nIt lands together with others, as %s says.", m.Leader)
-	}
-	var list []string
-	for _, other := range m.Members {
-		if other.Repo == m.Repo && other.Number == m.Number {
-			continue
-		}
-		text := fmt.Sprintf("%s#%d", other.Repo, other.Number)
-		if other.Landed != "" {
-			text += " (landed as `" + markdown.Short(other.Landed) + "`)"
-		}
-		list = append(list, text)
-	}
-	if len(list) == 0 {
-		return ""
-	}
-	return "\n\nTogether with " + strings.Join(list, ", ") + "."
-}
-
 // maxCommits is how many commits a comment lists.
 const maxCommits = 30
 
@@ -220,10 +213,53 @@ func commits(p model.Pull, heading string, list []model.Moved, more int) string 
 	return b.String()
 }
 
-func notes(list []string) string {
+// unmoved are commits as they are.
+func unmoved(list []model.Commit) []model.Moved {
+	var out []model.Moved
+	for _, c := range list {
+		out = append(out, model.Moved{Commit: c})
+	}
+	return out
+}
+
+// quoted are names as code.
+func quoted(list []string) []string {
+	var out []string
+	for _, name := range list {
+		out = append(out, "`"+markdown.Code(name)+"`")
+	}
+	return out
+}
+
+func notes(p model.Pull, list []string) string {
 	var b strings.Builder
 	for _, n := range list {
-		fmt.Fprintf(&b, "\n\n> %s", markdown.Plain(oneLine(n)))
+		b.WriteString("\n\n> " + linked(p, n))
+	}
+	return b.String()
+}
+
+var wholeSHA = regexp.MustCompile(`\b[0-9a-f]{40}\b`)
+
+// linked is one line of text with its commits linked.
+func linked(p model.Pull, s string) string {
+	s = markdown.Plain(oneLine(s))
+	if p.URL == "" { // nothing to link to
+		return wholeSHA.ReplaceAllStringFunc(s, markdown.Short)
+	}
+	return wholeSHA.ReplaceAllStringFunc(s, func(sha string) string { return markdown.Commit(p.URL, sha) })
+}
+
+// proof tells why there is nothing to merge.
+func proof(p model.Pull, sentences []string) string {
+	var b strings.Builder
+	b.WriteString("\n")
+	for i, s := range sentences {
+		if i == maxCommits {
+			fmt.Fprintf(&b, "\n- and %d more", len(sentences)-i)
+			break
+		}
+		b.WriteString("\n- " + linked(p, s))
 	}
 	return b.String()
 }

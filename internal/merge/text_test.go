@@ -65,6 +65,16 @@ func verdict(change func(*merge.Case)) merge.Verdict {
 	return merge.Judge(cs)
 }
 
+// member is a pull request of another repository that lands with pull.
+func member() model.Pull {
+	return model.Pull{Number: 3, URL: "https://github.com/octo/client/pull/3", BaseRef: "trunk", HeadRef: "agent/greet", HeadSHA: c}
+}
+
+// pair are both, with what of them has landed.
+func pair(own, others string) []model.MergeMember {
+	return []model.MergeMember{{Repo: "octo/widgets", Number: 7, Landed: own}, {Repo: "octo/client", Number: 3, Landed: others}}
+}
+
 // two are the things that the second waiting request lacks.
 func two(cs *merge.Case) {
 	cs.Facts.Reviews[0].SHA, cs.Facts.Reviews[0].Login = c, "b_o*b`@x<"
@@ -93,6 +103,12 @@ func TestWhatPeopleReadOfARequest(t *testing.T) {
 		"done_group": merge.DoneText(p, with(func(m *model.MergeMarker) {
 			m.Landed, m.Members = d, []model.MergeMember{{Repo: "octo/client", Number: 4, Landed: e}, {Repo: "octo/widgets", Number: 7, Landed: d}}
 		}), merge.Landing{Commits: moved[:1], Tests: passed}),
+		"done_member":    merge.DoneText(member(), with(func(m *model.MergeMarker) { m.Landed, m.Members = e, pair(d, e) }), merge.Landing{Tests: passed}),
+		"running_member": merge.RunningText(member(), with(func(m *model.MergeMarker) { m.Members = pair("", "") }), 3),
+		"done_union": merge.DoneText(p, with(func(m *model.MergeMarker) { m.Landed, m.Strategy = d, "frontmatter-union" }), merge.Landing{
+			Tests: merge.TestRun{}, Fields: []string{"tags", "a`b"}, Unanswered: 1}),
+		"done_given_up": merge.DoneText(p, with(func(m *model.MergeMarker) { m.Landed = d }), merge.Landing{Tests: passed, Commits: moved[:1], Unanswered: 2,
+			GivenUp: []model.Commit{{SHA: e, Subject: "A @mistake"}}, Notes: []string{"The merge commit " + c + " held changes of its own, which are part of what landed"}}),
 		"cancel":                merge.CancelText(p, asked(), "oskar"),
 		"superseded":            merge.SupersededText(p, asked(), page+"#issuecomment-60"),
 		"dry_run":               merge.DryRunText(p, asked(), verdict(func(*merge.Case) {}), &merge.Plan{Commits: moved, BaseSHA: a, Tip: d, Tests: passed, Notes: []string{"The base has moved since the branch began."}}),
@@ -100,13 +116,17 @@ func TestWhatPeopleReadOfARequest(t *testing.T) {
 		"dry_run_wait":          merge.DryRunText(p, asked(), verdict(two), &merge.Plan{Commits: moved[:1], BaseSHA: a, Tip: d, Tests: passed}),
 		"dry_run_refused":       merge.DryRunText(p, with(func(m *model.MergeMarker) { m.Strategy = "" }), verdict(func(c *merge.Case) { c.Request.Asked = "yolo" }), nil),
 		"dry_run_conflict":      merge.DryRunText(p, asked(), verdict(func(*merge.Case) {}), &merge.Plan{BaseSHA: a, Conflicts: &clashes}),
+		"dry_run_proof":         merge.DryRunText(p, asked(), verdict(func(*merge.Case) {}), &merge.Plan{BaseSHA: a, Code: model.CodeEmpty, Proof: []string{c + " is " + d + " on the base"}}),
 		"dry_run_empty":         merge.DryRunText(p, asked(), verdict(func(*merge.Case) {}), &merge.Plan{BaseSHA: a, Code: model.CodeEmpty, Detail: "commit ccc has it already"}),
 		"tests_passed":          merge.TestsText(passed),
 		"tests_failed":          merge.TestsText(broken),
 		"tests_endless":         merge.TestsText(merge.TestRun{Argv: []string{"make", "test"}, Timeout: "30m", Tail: "still here"}),
+		"tests_no_command":      merge.TestsText(merge.TestRun{Argv: []string{"sh", "-c", "it's `here` $X", ""}, Exit: 127, Tail: "sh: 1: nope: not found"}),
+		"tests_not_executable":  merge.TestsText(merge.TestRun{Argv: []string{"scripts/my test"}, Exit: 126}),
 		"tests_not_there":       merge.TestsText(merge.TestRun{Argv: []string{"scripts/test"}, Problem: "scripts/test: permission denied"}),
 		"conflict":              merge.ConflictText(p, clashes),
 		"revert_body":           merge.RevertBody(p, merge.Undo{By: "olga", Landed: d, Base: "main", Commits: []model.Commit{{SHA: d, Subject: "Say goodbye", Author: "alice"}, {SHA: c, Subject: "Greet @all"}}, More: 1, Tests: passed}),
+		"revert_body_why":       merge.RevertBody(p, merge.Undo{By: "olga", URL: page + "#issuecomment-70", Reason: "it breaks <b> @everyone's\n`login`", Landed: d, Base: "main", Tests: passed, Notes: []string{"It landed as " + d + "."}}),
 		"revert":                merge.RevertText(merge.Undo{Base: "main", Pull: model.PullRef{Number: 9, URL: "https://github.com/octo/widgets/pull/9"}, Tests: passed, Notes: []string{"Its checks have not run."}}),
 		"revert_fail_conflict":  merge.RevertFailText(p, merge.Undo{Base: "main"}, merge.Failure{Code: model.CodeConflict, Conflicts: &merge.Conflicts{Files: clashes.Files[:1]}}),
 		"revert_fail_tests":     merge.RevertFailText(p, merge.Undo{Base: "main"}, merge.Failure{Code: model.CodeTests, Tests: &broken}),
@@ -131,13 +151,38 @@ func TestWhatPeopleReadOfAFailure(t *testing.T) {
 		model.CodeBlocked, model.CodeBusy, model.CodeStrategy, model.CodeCancelled, model.CodeReplaced, model.CodeConflict, model.CodeSquash, model.CodeTests,
 		model.CodeNoTests, model.CodeProtected, model.CodeUnrelated, model.CodeEmpty, model.CodeRewound, model.CodeDiff, model.CodeForbidden, model.CodeAttempts,
 		model.CodeTooMany, model.CodeBaseMissing, model.CodeBranchMissing, model.CodeFrontmatter, model.CodeRetargeted, model.CodeMember, model.CodeBaseMoved, model.CodeRejected,
-		model.CodeLock, model.CodeHeadMoved, model.CodeDirtyBase, "NEW",
+		model.CodeLock, model.CodeHeadMoved, model.CodeDirtyBase, model.CodeWrongHead, model.CodeLockBroken, "NEW",
 	} {
 		fmt.Fprintf(&all, "%s\n\n---\n\n", merge.FailText(pull(), asked(), merge.Failure{Code: code, Detail: details[code]}))
 		fmt.Fprintf(&all, "    %s\n\n---\n\n", merge.ShortLine(7, code, details[code]))
 	}
 	golden(t, "failures.md", all.String())
 	golden(t, "failure_conflict.md", merge.FailText(pull(), asked(), merge.Failure{Code: model.CodeConflict, Conflicts: &clashes}))
+	var told strings.Builder
+	for _, f := range []merge.Failure{
+		{Code: model.CodeTests, Tests: &merge.TestRun{Argv: []string{"scripts/test"}, Problem: "scripts/test: permission denied"}},
+		{Code: model.CodeTests, Tests: &merge.TestRun{Argv: []string{"make", "test"}, Exit: 127}},
+		{Code: model.CodeEmpty, Proof: []string{b + " is " + d + " on the base", c + " is an ancestor of " + d}},
+		{Code: model.CodeLockBroken, Ref: "refs/mergexo/lock/it's", Detail: "it holds a file"},
+		merge.Untestable("main"), merge.Absent("octo/client#999"), merge.Unheard("octo/client#3", "olga"),
+	} {
+		fmt.Fprintf(&told, "%s\n\n---\n\n", merge.FailText(pull(), asked(), f))
+		fmt.Fprintf(&told, "%s\n\n---\n\n", merge.LocalText(model.Pull{BaseRef: "main", HeadRef: "x"}, asked(), f))
+	}
+	api := with(func(m *model.MergeMarker) { m.Strategy = model.StrategyAPI })
+	told.WriteString(merge.FailText(pull(), api, merge.Failure{Code: model.CodeProtected, Detail: "At least 1 approving review is required by reviewers with write access."}))
+	golden(t, "failures_told.md", told.String())
+	other := member()
+	var group strings.Builder
+	for _, f := range []merge.Failure{
+		{Code: model.CodeConflict, Conflicts: &clashes}, {Code: model.CodeSquash, Conflicts: &merge.Conflicts{Files: clashes.Files[1:]}}, {Code: model.CodeTests, Tests: &broken},
+		{Code: model.CodeBaseMoved}, {Code: model.CodeMember, Landed: d, Detail: "octo/client#3: it is a draft"},
+	} {
+		f.Pull, f.Repo = &other, "octo/client"
+		k := with(func(m *model.MergeMarker) { m.Members = pair(f.Landed, "") })
+		fmt.Fprintf(&group, "%s\n\n---\n\n", merge.FailText(pull(), k, f))
+	}
+	golden(t, "failures_group.md", group.String())
 	at := pull()
 	at.HeadSHA = d
 	again := with(func(m *model.MergeMarker) { m.Was, m.Tip, m.Attempt = []string{d}, e, 3 })

@@ -48,6 +48,8 @@ const (
 	CodeFrontmatter   MergeCode = "FRONTMATTER"
 	CodeRetargeted    MergeCode = "RETARGETED"   // the pull request goes to another base than when it was asked for
 	CodeMember        MergeCode = "GROUP_MEMBER" // another pull request of the group is not ready
+	CodeWrongHead     MergeCode = "WRONG_HEAD"   // the command names another commit than the head
+	CodeLockBroken    MergeCode = "LOCK_UNREADABLE"
 
 	CodeBaseMoved MergeCode = "BASE_MOVED"
 	CodeRejected  MergeCode = "PUSH_REJECTED"

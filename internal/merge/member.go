@@ -1,0 +1,131 @@
+package merge
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/mergexo/mergexo/internal/markdown"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// Absent is that something of a merge group cannot be read: a repository as owner/name, or a pull request of it as
+// owner/name#number.
+func Absent(name string) Failure {
+	return Failure{Code: model.CodeMember, Detail: name + " is not there, or the token may not see it", own: end{
+		"a part of the group is not there", "Mend the `Depends-on:` line or the `[[merge.group]]`, or let MergeXO's token read that repository. " + anew,
+	}}
+}
+
+// Unheard is that somebody asked for a group to be merged who may not give commands in the repository of this member,
+// owner/name#number.
+func Unheard(name, who string) Failure {
+	return Failure{Code: model.CodeMember, Detail: fmt.Sprintf("%s: %s may not give commands there", name, who), own: end{
+		who + " may not merge all of the group", "They land together or not at all. Somebody who may give commands in all of these repositories has to give this one.",
+	}}
+}
+
+// Untestable is that nothing tells how a project is to be tested whose settings, on the base branch, name no command.
+func Untestable(base string) Failure {
+	return Failure{Code: model.CodeNoTests, Detail: fmt.Sprintf("[merge] tests names no command on %s, and nothing there tells which one it is; looked for were %s", base, lookedFor)}
+}
+
+// ending is what is said of a failure.
+func (f Failure) ending(m model.MergeMarker) end {
+	if f.own.headline != "" {
+		return f.own
+	}
+	if f.Pull == nil {
+		return ending(f.kind(m), m.Base)
+	}
+	e, link := ending(f.kind(m), f.Pull.BaseRef), reference(f.Repo, f.Pull.Number, f.Pull.URL)
+	switch f.Code {
+	case model.CodeConflict:
+		e.headline = fmt.Sprintf("%s conflicts with its base `%s`", link, markdown.Code(f.Pull.BaseRef))
+	case model.CodeSquash:
+		e.headline = fmt.Sprintf("%s conflicts with its base `%s`, also as one change", link, markdown.Code(f.Pull.BaseRef))
+	case model.CodeMember:
+		e.headline = link + " is not ready"
+		return e
+	default:
+		e.headline = link + ": " + e.headline
+	}
+	if e.next != "" && e.next != bySelf {
+		e.next = fmt.Sprintf("In %s: %s", link, strings.ReplaceAll(e.next, anew, "Then give the command again here."))
+	}
+	return e
+}
+
+// reference links a pull request of any repository.
+func reference(repo string, number int, url string) string {
+	return fmt.Sprintf("[%s#%d](%s)", repo, number, url)
+}
+
+// page is where a pull request of another repository is shown on the same server as p.
+func page(p model.Pull, repo string, number int) string {
+	root := markdown.Repository(p.URL)
+	for range 2 { // owner and name
+		root = root[:max(0, strings.LastIndexByte(root, '/'))]
+	}
+	return fmt.Sprintf("%s/%s/pull/%d", root, repo, number)
+}
+
+// members names the pull requests of the group beside p, each with what of it has landed and whether it is the leader.
+func members(p model.Pull, m model.MergeMarker, leader string) []string {
+	var list []string
+	for _, other := range m.Members {
+		url := page(p, other.Repo, other.Number)
+		if strings.EqualFold(url, p.URL) {
+			continue
+		}
+		var how []string
+		if strings.EqualFold(leader, fmt.Sprintf("%s#%d", other.Repo, other.Number)) {
+			how = append(how, "where it was asked for")
+		}
+		if other.Landed != "" {
+			how = append(how, "landed as "+markdown.Commit(url, other.Landed))
+		}
+		text := reference(other.Repo, other.Number, url)
+		if len(how) > 0 {
+			text += " (" + strings.Join(how, "; ") + ")"
+		}
+		list = append(list, text)
+	}
+	return list
+}
+
+// landed names what of a group is on its base.
+func landed(p model.Pull, m model.MergeMarker) []string {
+	var list []string
+	for _, other := range m.Members {
+		if other.Landed != "" {
+			url := page(p, other.Repo, other.Number)
+			list = append(list, fmt.Sprintf("%s as %s", reference(other.Repo, other.Number, url), markdown.Commit(url, other.Landed)))
+		}
+	}
+	return list
+}
+
+var fullName = regexp.MustCompile(`^([A-Za-z0-9._-]+/[A-Za-z0-9._-]+)#([0-9]{1,9})$`)
+
+// together names the pull requests that land with this one. The one that the request was made on is known where the members
+// are not.
+func together(p model.Pull, m model.MergeMarker) string {
+	if p.URL == "" { // a merge without GitHub
+		return ""
+	}
+	leader := m.Leader
+	if leader == "" {
+		leader = fmt.Sprintf("%s#%d", m.Repo, m.Number)
+	}
+	if list := members(p, m, leader); len(list) > 0 {
+		return "\n\nTogether with " + strings.Join(list, ", ") + "."
+	}
+	at := fullName.FindStringSubmatch(m.Leader)
+	if at == nil {
+		return ""
+	}
+	number, _ := strconv.Atoi(at[2])
+	return fmt.Sprintf("\n\nIt lands together with others, asked for on %s.", reference(at[1], number, page(p, at[1], number)))
+}
