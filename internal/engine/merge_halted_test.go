@@ -3,6 +3,10 @@ package engine_test
 import (
 	"context"
 	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -42,4 +46,31 @@ func TestMergeCommandOfThePersonWhoseTokenItIs(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
 	assert.Equal(t, "merged", w.badge())
+}
+
+// What tests have seen once is not built upon again: they run as our own user and could have changed it.
+func TestMergeIsBuiltAnewElsewhere(t *testing.T) {
+	t.Parallel()
+	log := filepath.Join(t.TempDir(), "log")
+	run := script(t, fmt.Sprintf("cat .git/objects/info/alternates >>%s\n", log))
+	w := newMerge(t, fmt.Sprintf("tests = [%q]", run))
+	w.clone()
+	w.write("octo", "main", "other.txt", "meanwhile\n")
+	moved := false
+	w.gate.at = func(_ int, r *http.Request) fate {
+		if _, err := os.Stat(log); err == nil && !moved {
+			moved = true
+			w.write("octo", "main", "again.txt", "again\n")
+		}
+		return passes
+	}
+	rep := w.command("carol", "/mergexo merge")
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	text, err := os.ReadFile(log)
+	require.NoError(t, err)
+	places := strings.Fields(string(text))
+	require.Len(t, places, 2)
+	assert.Contains(t, places[0], w.workdir)
+	assert.NotContains(t, places[1], w.workdir)
+	assert.Equal(t, "again\n", w.fileOf("main", "again.txt"))
 }

@@ -185,6 +185,9 @@ func (g *merger) run(ctx context.Context, way merge.Way) (err error) {
 			return err
 		}
 		g.Log.Info("merge_base_moved", "pr_number", g.event.Number, "base", g.marker.Base, "build", build)
+		for _, m := range g.members { // tests of our own user could have put other content behind the names of objects there
+			m.moveOut()
+		}
 	}
 }
 

@@ -40,6 +40,7 @@ type pass struct {
 	marker   model.TurnMarker
 	feedback []model.Comment
 	checkout *git.Checkout
+	ownClone bool // and not the workspace
 	commits  []model.Commit
 	notes    []string   // what people should know of the agent's work
 	sessions string     // where the agent has its transcripts
@@ -74,12 +75,24 @@ func (p *pass) close() {
 	for _, other := range p.others {
 		other.close()
 	}
-	if p.checkout != nil {
-		p.report.Calls.Git += p.checkout.NetworkCalls()
-		if err := p.checkout.Close(); err != nil {
-			p.Log.Warn("checkout_not_closed", "error", err)
-		}
+	p.leaveCheckout()
+}
+
+func (p *pass) leaveCheckout() {
+	if p.checkout == nil {
+		return
 	}
+	p.report.Calls.Git += p.checkout.NetworkCalls()
+	if err := p.checkout.Close(); err != nil {
+		p.Log.Warn("checkout_not_closed", "error", err)
+	}
+	p.checkout = nil
+}
+
+// moveOut leaves a checkout whose objects others may have had their hands on, for a clone of our own.
+func (p *pass) moveOut() {
+	p.leaveCheckout()
+	p.ownClone = true
 }
 
 // once takes the pull request or issue as far as one turn goes. It says whether another look is due.
@@ -307,6 +320,9 @@ func (p *pass) open(ctx context.Context) error {
 	}
 	o := p.Git
 	o.URL = p.ServerURL + "/" + p.event.Repo.String()
+	if p.ownClone {
+		o.Workspace = ""
+	}
 	v := p.snap.Viewer
 	o.Identity = git.Identity{Name: v.Login, Email: strconv.FormatInt(v.ID, 10) + "+" + v.Login + "@users.noreply." + host(p.ServerURL)}
 	c, err := git.Open(ctx, o)
