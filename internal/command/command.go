@@ -102,6 +102,7 @@ type Case struct {
 	By      string    // login
 	Key     string    // the command's
 	At      time.Time // when it was given
+	URL     string    // of its comment; "" for none
 	Policy  Policy
 	// Thread is the number that the command was given on, and Away says that a person had taken over there at that time.
 	Thread int

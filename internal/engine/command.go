@@ -160,7 +160,7 @@ func (p *pass) answerOne(ctx context.Context, said command.Said, i int, standing
 
 // decide finds what a command is about and what comes of it; what it changes elsewhere is changed there.
 func (p *pass) decide(ctx context.Context, said command.Said, i int, standing command.Standing) (command.Answer, error) {
-	c := command.Case{By: said.Comment.Author.Login, Key: said.Key(p.event.Number, i), At: said.Comment.CreatedAt, Policy: p.operators, Thread: p.event.Number}
+	c := command.Case{By: said.Comment.Author.Login, Key: said.Key(p.event.Number, i), At: said.Comment.CreatedAt, URL: said.Comment.URL, Policy: p.operators, Thread: p.event.Number}
 	switch {
 	case standing == command.Refused:
 		c.Command = said.Commands[0]

@@ -13,6 +13,7 @@ import (
 	"github.com/mergexo/mergexo/internal/markdown"
 	"github.com/mergexo/mergexo/internal/merge"
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/turn"
 )
 
 // landedBefore recognises what is on the base already: a run landed it that died before it could say so, or somebody else
@@ -131,8 +132,13 @@ func (g *merger) settle(ctx context.Context, m *member) error {
 
 // landing is what is told of a member that has landed.
 func (g *merger) landing(m *member) merge.Landing {
+	var fields []string
+	if m.way.Strategy == model.StrategyUnion {
+		fields = m.way.UnionFields
+	}
+	unanswered := len(turn.Hopeful(turn.Candidates(m.snap, m.state, m.policy), m.policy))
 	return merge.Landing{
-		Commits: m.made.Commits, More: m.made.Count - len(m.made.Commits), Tests: m.tests, Notes: slices.Concat(m.told(), m.notes), Seconds: int(g.Now().Sub(g.began).Round(time.Second).Seconds()), Closed: m.closed,
+		Fields: fields, Unanswered: unanswered, Commits: m.made.Commits, More: m.made.Count - len(m.made.Commits), Tests: m.tests, Notes: slices.Concat(m.told(), m.notes), Seconds: int(g.Now().Sub(g.began).Round(time.Second).Seconds()), Closed: m.closed,
 	}
 }
 

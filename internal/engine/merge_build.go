@@ -91,8 +91,12 @@ func (m *member) what() git.Merge {
 	case m.way.Strategy == model.StrategySquash, m.way.Strategy == model.StrategyRebase:
 		title = fmt.Sprintf("%s (#%d)", oneLine(pull.Title), pull.Number)
 	}
+	strategy := m.way.Strategy
+	if strategy == model.StrategyCherryPick && m.head != m.is.Head { // an earlier attempt has picked them already
+		strategy = model.StrategyRebase
+	}
 	return git.Merge{
-		Strategy: m.way.Strategy, Base: m.is.BaseSHA, Head: m.head, Known: m.known, Title: title, BaseWins: m.way.BaseWins, UnionFields: m.way.UnionFields,
+		Strategy: strategy, Base: m.is.BaseSHA, Head: m.head, Known: m.known, Title: title, BaseWins: m.way.BaseWins, UnionFields: m.way.UnionFields,
 	}
 }
 
@@ -108,18 +112,15 @@ func oneLine(s string) string {
 
 // test runs the tests of the project on the very commit that would land.
 func (g *merger) test(ctx context.Context, m *member) error {
-	run, err := m.Engine.testTip(ctx, m.checkout, m.settings, m.is.BaseSHA, m.made.Tip)
+	run, err := m.Engine.testTip(ctx, m.checkout, m.settings, m.is.Base, m.is.BaseSHA, m.made.Tip)
 	m.tests = run
 	return err
 }
 
-// errNoTests says what to do about a project whose tests nobody knows.
-const errNoTests = "no tests are named and none were found: set [merge] tests in the settings, to a command or to \"none\""
-
-// testTip runs the tests on a commit, in a working tree of its own that nothing of comes back from. The command is that of
+// testTip runs the tests on a commit that would land on base, the tip of a branch, in a working tree of its own that nothing of comes back from. The command is that of
 // the settings, or what the base branch looks like. A *setback says that they fail, or that there are none.
-func (e *Engine) testTip(ctx context.Context, c *git.Checkout, s config.Settings, base, tip string) (merge.TestRun, error) {
-	run, err := testsOf(ctx, c, s.Merge.Tests, base)
+func (e *Engine) testTip(ctx context.Context, c *git.Checkout, s config.Settings, branch, base, tip string) (merge.TestRun, error) {
+	run, err := testsOf(ctx, c, s.Merge.Tests, branch, base)
 	if err != nil || run.Argv == nil {
 		return run, err
 	}
@@ -172,12 +173,17 @@ func (e *Engine) testTip(ctx context.Context, c *git.Checkout, s config.Settings
 var unstarted = map[int]string{126: "the command cannot be executed", 127: "the command is not there"}
 
 // testsOf finds the command of the tests.
-func testsOf(ctx context.Context, c *git.Checkout, t config.Tests, base string) (merge.TestRun, error) {
+func testsOf(ctx context.Context, c *git.Checkout, t config.Tests, branch, base string) (merge.TestRun, error) {
 	if t.None || len(t.Argv) > 0 {
 		return merge.TestRun{Argv: t.Argv}, nil
 	}
 	var unread error
 	argv, why, ok := merge.DetectTests(func(name string) (string, bool) {
+		if dir, isDir := strings.CutSuffix(name, "/"); isDir {
+			names, err := c.Names(ctx, base, strings.TrimPrefix(dir, "."))
+			unread = errors.Join(unread, err)
+			return strings.Join(names, "\n"), len(names) > 0
+		}
 		text, err := c.Blob(ctx, base, name)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			unread = err
@@ -190,5 +196,5 @@ func testsOf(ctx context.Context, c *git.Checkout, t config.Tests, base string) 
 	case ok:
 		return merge.TestRun{Argv: argv, Why: why}, nil
 	}
-	return merge.TestRun{}, &setback{Failure: merge.Failure{Code: model.CodeNoTests, Detail: errNoTests}}
+	return merge.TestRun{}, &setback{Failure: merge.Untestable(branch)}
 }

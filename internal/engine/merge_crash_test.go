@@ -29,7 +29,7 @@ func (w *world) ends() string {
 	w.t.Helper()
 	var b strings.Builder
 	fmt.Fprintf(&b, "pull request: %s, branch there: %t\n", w.badge(), w.at(w.head) != "")
-	fmt.Fprintf(&b, "main:\n%s\n%s\n", w.bare("log", "--format=%an: %s", "--topo-order", "main"), w.bare("ls-tree", "-r", "main"))
+	fmt.Fprintf(&b, "main:\n%s\n%s\n", w.bare("log", "--format=%an: %s%n%b", "--topo-order", "main"), w.bare("ls-tree", "-r", "main"))
 	for _, c := range w.comments() {
 		text, _, _ := strings.Cut(shown(c["body"]), "\n")
 		fmt.Fprintf(&b, "== %s says %s\n", c.at("user", "login"), text)

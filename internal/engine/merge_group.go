@@ -109,7 +109,7 @@ func (g *merger) inRepository(ctx context.Context, name string, named int) ([]mo
 	open, err := g.GitHub.PullsFrom(ctx, repo, g.snap.Pull.HeadRef)
 	switch {
 	case github.KindOf(err) == github.NotFound, github.KindOf(err) == github.Forbidden:
-		return nil, &setback{Failure: merge.Failure{Code: model.CodeForbidden, Detail: fmt.Sprintf("the token may not see %s, which is in the same merge group", name)}}
+		return nil, &setback{Failure: merge.Absent(name)}
 	case err != nil || len(open) == 0:
 		return nil, err
 	case len(open) > 1:
@@ -134,7 +134,7 @@ func (g *merger) join(ctx context.Context, is model.MergeMember) (*member, error
 	g.others[-1-len(g.others)] = p // closed with the pass
 	switch err := p.begin(ctx); {
 	case github.KindOf(err) == github.NotFound, github.KindOf(err) == github.Forbidden:
-		return nil, refuse(model.CodeForbidden, false, "it is not there, or the token may not see it")
+		return nil, &setback{Failure: merge.Absent(fmt.Sprintf("%s#%d", is.Repo, is.Number))}
 	case errors.Is(err, config.ErrInvalid):
 		return nil, refuse(model.CodeMember, true, err.Error())
 	case err != nil:
@@ -149,7 +149,7 @@ func (g *merger) join(ctx context.Context, is model.MergeMember) (*member, error
 			return nil, err
 		}
 		if p.operators.Stand(g.marker.By, p.rights[strings.ToLower(g.marker.By)]) != command.Operator {
-			return nil, refuse(model.CodeForbidden, false, g.marker.By+" may not give commands there")
+			return nil, &setback{Failure: merge.Unheard(fmt.Sprintf("%s#%d", is.Repo, is.Number), g.marker.By)}
 		}
 	}
 	pull := p.snap.Pull

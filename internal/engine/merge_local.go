@@ -193,7 +193,7 @@ func (l *localMerger) lock(ctx context.Context) (*git.Lock, error) {
 
 // foretell tells what would land, and how it would be tested.
 func (l *localMerger) foretell(ctx context.Context) error {
-	run, err := testsOf(ctx, l.checkout, l.settings.Merge.Tests, l.met.BaseSHA)
+	run, err := testsOf(ctx, l.checkout, l.settings.Merge.Tests, l.order.Base, l.met.BaseSHA)
 	if err != nil {
 		return err
 	}
@@ -320,7 +320,7 @@ func (l *localMerger) what() git.Merge {
 }
 
 func (l *localMerger) tests(ctx context.Context) (err error) {
-	l.ran, err = l.testTip(ctx, l.checkout, l.settings, l.met.BaseSHA, l.made.Tip)
+	l.ran, err = l.testTip(ctx, l.checkout, l.settings, l.order.Base, l.met.BaseSHA, l.made.Tip)
 	return err
 }
 

@@ -53,7 +53,7 @@ func setbackOf(err error, strategy string) error {
 		s.Code = model.CodeUnrelated
 	case errors.As(err, &empty):
 		s.Code = model.CodeEmpty
-		s.Detail = strings.Join(empty.Proof, "; ")
+		s.Proof = empty.Proof
 	case errors.As(err, &rewound), errors.As(err, &rewind):
 		s.Code = model.CodeRewound
 	case errors.As(err, &frontmatter):
@@ -69,7 +69,7 @@ func setbackOf(err error, strategy string) error {
 	case errors.As(err, &gone):
 		s.Code = model.CodeBranchMissing
 	case errors.As(err, &unreadable):
-		s.Code = model.CodeForbidden
+		s.Code, s.Ref = model.CodeLockBroken, unreadable.Ref
 	case errors.As(err, &unclear):
 		s.Code = model.CodeRejected
 	case errors.As(err, &rejected):

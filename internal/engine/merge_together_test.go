@@ -136,7 +136,7 @@ func TestMergeGroupNeedsTheRightInEachRepository(t *testing.T) {
 	g.may("carol", "none")
 	here, there := g.at("main"), g.main()
 	_, rep := g.request()
-	assert.Equal(t, "FORBIDDEN", rep.BlockedReason, rep.Reason)
+	assert.Equal(t, "GROUP_MEMBER", rep.BlockedReason, rep.Reason)
 	assert.Equal(t, []string{here, there}, []string{g.at("main"), g.main()}, "carol may nothing there")
 }
 

@@ -236,7 +236,9 @@ func (g *merger) once(ctx context.Context) error {
 func (g *merger) of(m *member, err error) error {
 	s := (*setback)(nil)
 	if len(g.members) > 1 && errors.As(err, &s) {
-		s.Detail = fmt.Sprintf("%s#%d: %s", m.is.Repo, m.is.Number, s.Detail)
+		if !g.isSelf(m) && s.Pull == nil {
+			s.Pull, s.Repo = &m.snap.Pull, m.is.Repo
+		}
 	}
 	return err
 }

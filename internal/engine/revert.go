@@ -24,7 +24,7 @@ func (p *pass) findRevert(ctx context.Context, c command.Case) (*command.Found, 
 	if p.DryRun {
 		return &command.Found{Verdict: model.Applied, Text: "A dry run opens no pull request."}, nil
 	}
-	u := merge.Undo{By: c.By, Base: p.snap.Pull.BaseRef}
+	u := merge.Undo{By: c.By, URL: c.URL, Reason: p.clean(ctx, c.Command.Reason), Base: p.snap.Pull.BaseRef}
 	made, err := p.undo(ctx, &u)
 	if err == nil {
 		u.Pull, err = p.openRevert(ctx, u, made)
@@ -74,7 +74,7 @@ func (p *pass) undo(ctx context.Context, u *merge.Undo) (git.Merged, error) {
 	if err != nil {
 		return made, setbackOf(err, "")
 	}
-	u.Tests, err = p.testTip(ctx, p.checkout, p.settings, onto, made.Tip)
+	u.Tests, err = p.testTip(ctx, p.checkout, p.settings, u.Base, onto, made.Tip)
 	return made, err
 }
 

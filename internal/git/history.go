@@ -236,6 +236,29 @@ func (c *Checkout) Files(ctx context.Context, rev, dir string) ([]string, error)
 	return names[:min(len(names), maxFiles)], nil
 }
 
+// Names lists what is in a directory of a commit, "" for the whole tree, by its names there: none where there is no such
+// directory, and at most a thousand.
+func (c *Checkout) Names(ctx context.Context, rev, dir string) ([]string, error) {
+	if !isSHA(rev) {
+		return nil, fmt.Errorf("list names of %q: not a commit id", rev)
+	}
+	args, prefix := []string{"ls-tree", "-z", "--name-only", "--full-tree", rev}, ""
+	if dir != "" {
+		prefix = strings.TrimSuffix(dir, "/") + "/"
+		args = append(args, "--", prefix)
+	}
+	out, err := c.ask(ctx, args...)
+	if err != nil {
+		return nil, fmt.Errorf("list names in %q of %s: %w", dir, rev, err)
+	}
+	names := fields(out)
+	names = names[:min(len(names), maxFiles)]
+	for i := range names {
+		names[i] = strings.TrimPrefix(names[i], prefix)
+	}
+	return names, nil
+}
+
 // Blob is the content of a file in a commit; fs.ErrNotExist when the commit has no file there. No network operation, but
 // one where a partial clone lacks the file.
 func (c *Checkout) Blob(ctx context.Context, rev, path string) ([]byte, error) {
