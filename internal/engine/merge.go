@@ -323,7 +323,7 @@ func (p *pass) foretellMerge(ctx context.Context, m model.MergeMarker, v merge.V
 	case errors.As(err, &s) && s.conflict != nil:
 		plan.Conflicts = one.conflicts(ctx, s.conflict)
 	case errors.As(err, &s):
-		plan.Code, plan.Detail = s.Code, s.Detail
+		plan.Code, plan.Detail, plan.Proof = s.Code, s.Detail, s.Proof
 	case err != nil:
 		return "", err
 	}

@@ -154,10 +154,10 @@ func (m *member) told() []string {
 		say("%s lost the signature that it had", markdown.Count(made.Signed, "commit"))
 	}
 	for _, c := range made.Evil {
-		say("The merge commit %s held changes of its own, which are part of what landed", markdown.Short(c.SHA))
+		say("The merge commit %s held changes of its own, which are part of what landed", c.SHA)
 	}
 	for _, c := range made.Dropped {
-		say("%s is left out, since the base had its changes already: %s", markdown.Short(c.SHA), c.Subject)
+		say("%s is left out, since the base had its changes already: %s", c.SHA, c.Subject)
 	}
 	for _, path := range made.BaseWon {
 		say("The base's version was taken of %s, which conflicted", path)

@@ -238,7 +238,9 @@ func (g *merger) announce(ctx context.Context, m *member, state model.MergeState
 
 // tellMember says on a pull request that landed with another one what happened there.
 func (g *merger) tellMember(ctx context.Context, m *member) error {
+	g.listMembers()
 	k := g.requestOf(m)
+	k.Members = g.marker.Members
 	k.Landed, k.Strategy, k.BaseSHA, k.Tip = m.is.Landed, m.way.Strategy, m.is.BaseSHA, m.is.Tip
 	return g.announce(ctx, m, model.MergeDone, "", merge.DoneText(m.snap.Pull, k, g.landing(m)))
 }

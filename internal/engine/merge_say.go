@@ -64,6 +64,7 @@ func (g *merger) wait(ctx context.Context, code model.MergeCode, detail, text st
 	m := &g.marker
 	same := m.State == model.MergeWaiting && m.Reason == code && g.text == text
 	was := m.Claim
+	m.Members = nil // who belongs to it is found out anew
 	m.State, m.Reason, m.Detail, m.Expires, m.Claim = model.MergeWaiting, code, clip(detail), time.Time{}, ""
 	if !same {
 		if err := g.lookAgain(ctx, was); err != nil {
@@ -196,6 +197,7 @@ func (g *merger) failure(ctx context.Context, s *setback) string {
 		s.Tests.Tail = g.clean(ctx, s.Tests.Tail)
 	}
 	g.marker.Reason, g.marker.Detail = s.Code, clip(s.Detail)
+	g.listMembers()
 	pull := g.snap.Pull
 	for _, m := range g.members {
 		if m.is.Landed != "" {
