@@ -44,9 +44,8 @@ type member struct {
 	lock  *git.Lock
 	// foreign says that somebody else has merged it.
 	foreign bool
-	// closed says that GitHub did not show it as merged, and branchKept why its branch was not deleted.
-	closed bool
-	notes  []string
+	closed  bool     // GitHub did not show it as merged
+	notes   []string // what else people should know
 }
 
 func newMerger(p *pass, said model.Said[model.MergeMarker]) *merger {
@@ -259,8 +258,12 @@ func (g *merger) confirm(ctx context.Context) error {
 	if err := g.lookAgain(ctx, g.marker.Claim); err != nil {
 		return err
 	}
-	if said, err := g.halted(ctx); err != nil || said != nil {
-		return cmp.Or(err, error(&setback{waits: true, Failure: merge.Failure{Code: model.CodeBlocked, Detail: fmt.Sprintf("%s asked for something else meanwhile, see %s", said.Author.Login, said.URL)}}))
+	said, err := g.halted(ctx)
+	if err != nil {
+		return err
+	}
+	if said != nil {
+		return &setback{waits: true, Failure: merge.Failure{Code: model.CodeBlocked, Detail: fmt.Sprintf("%s asked for something else meanwhile, see %s", said.Author.Login, said.URL)}}
 	}
 	for _, m := range g.members {
 		if m.is.Landed != "" {

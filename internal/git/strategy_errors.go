@@ -27,6 +27,9 @@ func (e *ErrEmpty) Error() string {
 type ErrRewound struct{ Commits []string }
 
 func (e *ErrRewound) Error() string {
+	if len(e.Commits) == 1 {
+		return fmt.Sprintf("a commit that the base branch gave up would come back: %s", e.Commits[0])
+	}
 	return fmt.Sprintf("%d commits that the base branch gave up would come back, %s among them", len(e.Commits), e.Commits[0])
 }
 
