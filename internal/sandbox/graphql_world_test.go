@@ -29,8 +29,9 @@ var gqlNoon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 func newGQLWorld(t *testing.T) *gqlWorld {
 	t.Helper()
 	w := &gqlWorld{t: t, now: gqlNoon}
-	s, err := New(Options{StateDir: t.TempDir(), Clock: func() time.Time { return w.now }})
+	s, err := open(Options{StateDir: t.TempDir(), Clock: func() time.Time { return w.now }})
 	require.NoError(t, err)
+	close(s.saved) // the stories change what it holds by themselves, which nothing may read meanwhile
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
 	w.Server, w.repo = s, s.repository("octo", "widgets")
 	for _, login := range []string{"ann", "bob", "eve"} {

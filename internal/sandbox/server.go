@@ -72,6 +72,15 @@ type Server struct {
 
 // New opens the sandbox that StateDir holds, or makes a new one there. Close it, or up to half a second of changes is lost.
 func New(o Options) (*Server, error) {
+	s, err := open(o)
+	if err == nil {
+		go s.saveLoop()
+	}
+	return s, err
+}
+
+// open is New without what saves while the server is used.
+func open(o Options) (*Server, error) {
 	if o.StateDir == "" {
 		return nil, errors.New("open sandbox: no state directory given")
 	}
@@ -96,7 +105,6 @@ func New(o Options) (*Server, error) {
 		return nil, fmt.Errorf("open sandbox: %w", err)
 	}
 	s.rest, s.graphql, s.control = s.restHandler(), s.graphqlHandler(), s.controlHandler()
-	go s.saveLoop()
 	return s, nil
 }
 
