@@ -138,8 +138,6 @@ func tagMain(t *testing.T, s *Server) string {
 	require.NoError(t, err)
 	_, err = s.git(r, "update-ref", "refs/tags/v1", strings.TrimSpace(string(sha)))
 	require.NoError(t, err)
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	require.NoError(t, s.syncRefs(r, s.user("octo")))
 	return strings.TrimSpace(string(sha))
 }
