@@ -250,16 +250,12 @@ func (p *pass) mergeOn(ctx context.Context) (*Stop, error) {
 		g.marker.State = model.MergeFailed
 		return nil, g.edit(ctx, merge.CancelText(p.snap.Pull, g.marker, m.Detail))
 	}
-	switch {
-	case m.State == model.MergeRunning:
+	if m.State == model.MergeRunning {
 		if live, err := p.liveMerge(ctx, *said); err != nil || live {
 			return nil, errors.Join(err, stop(model.ResultRetry, "another run is merging pull request %d, see %s", p.event.Number, said.URL))
 		}
 	}
-	if m.Leader != "" { // it is merged from there
-		return nil, nil
-	}
-	if p.Phase == AgentPhase { // the tests of a merge run where the merge does
+	if m.Leader != "" || p.Phase == AgentPhase { // it is merged from there, or where its tests run
 		return nil, nil
 	}
 	if p.DryRun {

@@ -97,7 +97,9 @@ func (g *merger) record(ctx context.Context) error {
 		return g.expired()
 	}
 	for _, m := range g.members {
-		m.is.Tip, m.is.Tree = m.made.Tip, m.made.Tree
+		if m.is.Landed == "" { // what has landed stays as it is recorded
+			m.is.Tip, m.is.Tree = m.made.Tip, m.made.Tree
+		}
 	}
 	own := g.own()
 	if k.Tip != "" && k.Tip != own.is.Tip && !slices.Contains(k.Was, k.Tip) {
@@ -162,8 +164,8 @@ func (g *merger) fail(ctx context.Context, s *setback) (*Stop, error) {
 	text := g.failure(ctx, s)
 	switch {
 	case g.partial():
-		g.marker.Expires = g.serverNow().Add(-time.Second).UTC().Truncate(time.Second)
-		return g.stopped(s.Code, s.Detail), g.edit(ctx, text)
+		g.marker.Expires = g.serverNow().Add(-time.Second).UTC().Truncate(time.Second) // which edit would put off
+		return g.stopped(s.Code, s.Detail), g.write(ctx, g.body(text, commandToken(g.marker.Command)))
 	case s.waits:
 		gate := model.Gate{Name: model.GateName(strings.ToLower(string(s.Code))), Evidence: s.Detail}
 		v := merge.Verdict{Wait: true, Code: s.Code, Reason: s.Detail, Gates: []model.Gate{gate}}

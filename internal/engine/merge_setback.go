@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/mergexo/mergexo/internal/git"
@@ -22,66 +23,51 @@ type setback struct {
 
 func (s *setback) Error() string { return fmt.Sprintf("%s: %s", s.Code, s.Detail) }
 
-// setbackOf finds the code of what git or GitHub said; any other error stays as it is. strategy is the one that was used.
+// is says that an error is of a type, or holds one.
+func is[E error](err error) bool {
+	var e E
+	return errors.As(err, &e)
+}
+
+// coded is a type of error with its code.
+type coded struct {
+	is   func(error) bool
+	code model.MergeCode
+}
+
+// setbacks are the codes of what git says, where its type tells all.
+var setbacks = []coded{
+	{is[*git.ErrConflict], model.CodeConflict}, {is[*git.ErrUnrelated], model.CodeUnrelated}, {is[*git.ErrEmpty], model.CodeEmpty},
+	{is[*git.ErrRewound], model.CodeRewound}, {is[*git.ErrRewind], model.CodeRewound}, {is[*git.ErrFrontmatter], model.CodeFrontmatter},
+	{is[*git.ErrTooMany], model.CodeTooMany}, {is[*git.ErrChanged], model.CodeDiff}, {is[*git.ErrLocked], model.CodeLock},
+	{is[*git.ErrDirty], model.CodeDirtyBase}, {is[*git.ErrNoRef], model.CodeBranchMissing}, {is[*git.ErrLockUnreadable], model.CodeLockBroken},
+	{is[*git.ErrUnclear], model.CodeRejected}, {is[*git.ErrRejected], model.CodeRejected},
+}
+
+// setbackOf finds the code of what git said; any other error stays as it is. strategy is the one that was used.
 func setbackOf(err error, strategy string) error {
-	var (
-		conflict    *git.ErrConflict
-		unrelated   *git.ErrUnrelated
-		empty       *git.ErrEmpty
-		rewound     *git.ErrRewound
-		frontmatter *git.ErrFrontmatter
-		tooMany     *git.ErrTooMany
-		changed     *git.ErrChanged
-		rewind      *git.ErrRewind
-		rejected    *git.ErrRejected
-		gone        *git.ErrNoRef
-		locked      *git.ErrLocked
-		dirty       *git.ErrDirty
-		unclear     *git.ErrUnclear
-		unreadable  *git.ErrLockUnreadable
-	)
-	s := &setback{}
+	at := slices.IndexFunc(setbacks, func(c coded) bool { return c.is(err) })
+	if at < 0 {
+		return err
+	}
+	s := &setback{Failure: merge.Failure{Code: setbacks[at].code, Detail: err.Error()}}
+	var empty *git.ErrEmpty
+	var unreadable *git.ErrLockUnreadable
+	var rejected *git.ErrRejected
 	switch {
-	case err == nil:
-		return nil
-	case errors.As(err, &conflict):
-		s.Code, s.conflict = model.CodeConflict, conflict
+	case errors.As(err, &s.conflict):
 		if strategy == model.StrategySquash {
 			s.Code = model.CodeSquash
 		}
-	case errors.As(err, &unrelated):
-		s.Code = model.CodeUnrelated
 	case errors.As(err, &empty):
-		s.Code = model.CodeEmpty
 		s.Proof = empty.Proof
-	case errors.As(err, &rewound), errors.As(err, &rewind):
-		s.Code = model.CodeRewound
-	case errors.As(err, &frontmatter):
-		s.Code = model.CodeFrontmatter
-	case errors.As(err, &tooMany):
-		s.Code = model.CodeTooMany
-	case errors.As(err, &changed):
-		s.Code = model.CodeDiff
-	case errors.As(err, &locked):
-		s.Code = model.CodeLock
-	case errors.As(err, &dirty):
-		s.Code = model.CodeDirtyBase
-	case errors.As(err, &gone):
-		s.Code = model.CodeBranchMissing
 	case errors.As(err, &unreadable):
-		s.Code, s.Ref = model.CodeLockBroken, unreadable.Ref
-	case errors.As(err, &unclear):
-		s.Code = model.CodeRejected
-	case errors.As(err, &rejected):
-		s.Code = map[git.Reason]model.MergeCode{git.Protected: model.CodeProtected, git.Workflow: model.CodeForbidden}[rejected.Reason]
-		if s.Code == "" {
-			s.Code = model.CodeRejected
-		}
-	default:
-		return err
-	}
-	if s.Detail == "" {
-		s.Detail = err.Error()
+		s.Ref = unreadable.Ref
+	case is[*git.ErrUnclear](err): // whatever else it was
+	case errors.As(err, &rejected) && rejected.Reason == git.Protected:
+		s.Code = model.CodeProtected
+	case errors.As(err, &rejected) && rejected.Reason == git.Workflow:
+		s.Code = model.CodeForbidden
 	}
 	return s
 }
@@ -103,8 +89,7 @@ func refusedMerge(err error) error {
 }
 
 func isNoRef(err error) bool {
-	none := (*git.ErrNoRef)(nil)
-	return errors.As(err, &none)
+	return is[*git.ErrNoRef](err)
 }
 
 // explain adds to a conflict what people need to resolve it: the files, and what on the base is in the way. What cannot be
