@@ -102,6 +102,10 @@ type MergeMarker struct {
 	Landed string    `json:"landed,omitempty"`
 	Reason MergeCode `json:"reason,omitempty"`
 	Detail string    `json:"detail,omitempty"`
+	// Mirror is the branch of this repository that lands in place of the head, and MirrorSHA its tip: the head of a fork's pull
+	// request that was let in, or commits of ours on top of it.
+	Mirror    string `json:"mirror,omitempty"`
+	MirrorSHA string `json:"mirror_sha,omitempty"`
 	// Members are the pull requests that land together with this one, in their order, this one among them; nil for it alone.
 	Members []MergeMember `json:"members,omitempty"`
 	// Leader is the pull request whose request this one is part of, as owner/name#number.

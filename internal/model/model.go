@@ -287,21 +287,28 @@ const (
 
 // Pull is a pull request.
 type Pull struct {
-	Number        int
-	Title         string
-	Body          string
-	URL           string
-	State         PullState
-	Draft         bool
-	Author        Actor
-	Labels        []string
-	LabelChanges  []LabelChange // the newest 100, oldest first
-	BaseRef       string
-	BaseSHA       string // tip of the base branch now
-	HeadRef       string
-	HeadSHA       string
-	HeadExists    bool // false once the branch is deleted
-	CrossRepo     bool // the head is in a fork
+	Number       int
+	Title        string
+	Body         string
+	URL          string
+	State        PullState
+	Draft        bool
+	Author       Actor
+	Labels       []string
+	LabelChanges []LabelChange // the newest 100, oldest first
+	BaseRef      string
+	BaseSHA      string // tip of the base branch now
+	HeadRef      string
+	HeadSHA      string
+	HeadExists   bool // false once the branch is deleted
+	CrossRepo    bool // the head is in a fork
+	// ForkPushedAt is when anything was pushed to the fork last; zero where it was deleted, or where GitHub does not tell.
+	ForkPushedAt time.Time
+	ForkDeleted  bool
+	CreatedAt    time.Time
+	UpdatedAt    time.Time
+	// Rollup is GitHub's sum of all checks of the head: SUCCESS, FAILURE, ERROR, PENDING or EXPECTED; "" for none.
+	Rollup        string
 	Files         []File
 	FilesComplete bool
 	Issue         *Issue
@@ -324,6 +331,8 @@ type Snapshot struct {
 	SettingsFound bool
 	// Comments are all kinds of comments that were read, oldest first by creation, then by id. Those of ours are among them.
 	Comments []Comment
+	// Failures are the failed workflow runs of the head as feedback, where they were asked for: KindActions, and the id is the run's.
+	Failures []Comment
 	// CommentsComplete is false when paging stopped at the newest receipt: what is older is settled.
 	CommentsComplete bool
 	// Floor is the oldest update among the conversation comments that paging reached; zero when all were read. Whatever

@@ -89,6 +89,8 @@ type TurnMarker struct {
 	// Checkpoint is the branch that keeps what an attempt did that ended without a result, and CheckpointSHA its tip.
 	Checkpoint    string `json:"checkpoint,omitempty"`
 	CheckpointSHA string `json:"checkpoint_sha,omitempty"`
+	// Flaky is what became of a failure that the agent held to be a test's own.
+	Flaky *FlakyMark `json:"flaky,omitempty"`
 	// Transcript is the SHA-256 of the sealed transcript of the session, where one is kept.
 	Transcript string `json:"transcript,omitempty"`
 }
@@ -143,6 +145,9 @@ type Outbox struct {
 	Threads map[int64]int64 `json:"threads,omitempty"`
 	// Draft is the pull request that is to be opened, of a turn on an issue.
 	Draft *PullDraft `json:"draft,omitempty"`
+	// Flaky is the report of a test's own failure that is to be filed, and Reruns what is to be run again then.
+	Flaky  *FlakyTest `json:"flaky,omitempty"`
+	Reruns []Rerun    `json:"reruns,omitempty"`
 }
 
 // Why a pull request is blocked. The values are part of block markers and step outputs.
@@ -160,6 +165,7 @@ const (
 	ReasonRefused      = "agent_refused"       // the agent's model will not do it
 	ReasonSession      = "session_missing"     // the agent's session is on no machine that can be reached
 	ReasonBudget       = "budget_spent"        // the day's turns or cost are used up
+	ReasonFlaky        = "flaky_test"          // a failure that the agent held to be a test's own came again
 )
 
 // Why an attempt on an issue waits for a person, beside the reasons that a pull request blocks for.
@@ -275,6 +281,10 @@ type State struct {
 	Block   *Said[BlockMarker] // the first since the last unblock
 	// Merges are the requests to merge, each in its newest state, in the order of their comments.
 	Merges []Said[MergeMarker]
+	// Externals are the times that the pull request of a fork was let in, in the order of their comments.
+	Externals []Said[ExternalMarker]
+	// Conflicts is the sticky comment on conflicts; nil for none.
+	Conflicts *Said[ConflictMarker]
 	// MergeTips are the commits to which they may have moved the head since it was accepted last.
 	MergeTips []string
 	// Spent is what the newest turn says of its day; zero when an operator has ended a block for a spent budget since.
@@ -314,4 +324,12 @@ func (s State) Merge() *Said[MergeMarker] {
 		return nil
 	}
 	return &s.Merges[len(s.Merges)-1]
+}
+
+// External is the newest letting in; nil for none.
+func (s State) External() *Said[ExternalMarker] {
+	if len(s.Externals) == 0 {
+		return nil
+	}
+	return &s.Externals[len(s.Externals)-1]
 }
