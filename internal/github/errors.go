@@ -32,6 +32,9 @@ const (
 	NoCommits    Kind = "no commits"    // 422 of CreatePull: the base has all that the head has
 	HeadMoved    Kind = "head moved"    // 409 of MergePull: the head is not the one that was named
 	BaseMoved    Kind = "base moved"    // 405 of MergePull: the base moved while GitHub merged
+	RefExists    Kind = "ref exists"    // 422 of CreateRef: there is one of that name
+	Running      Kind = "running"       // 403 of RerunFailed: the run is not completed, so that it may have begun again
+	NoRerun      Kind = "no rerun"      // 403 of RerunFailed: the run is too old, or nothing in it failed; Message has GitHub's words
 	NotMergeable Kind = "not mergeable" // 405 of MergePull: a conflict, a rule, a draft, a way that is off; Message has GitHub's words
 )
 

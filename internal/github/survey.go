@@ -12,6 +12,12 @@ import (
 // SurveyQuery says what a Survey is to be of.
 type SurveyQuery struct {
 	Repo model.Repo
+	// After is a cursor that Passed was given, to go on behind it; "" for the start. One that GitHub does not take any more
+	// begins from the start, too.
+	After string
+	// Passed is called when all pull requests of a page were yielded, with the cursor that a later survey can go on from: ""
+	// after the last page. Nil: not asked for.
+	Passed func(cursor string)
 	// Settled is Query's, for one of the pull requests.
 	Settled func(s model.Snapshot, read []model.Comment) (model.Mark, bool)
 }

@@ -86,9 +86,12 @@ type Event struct {
 	// Number is the first of them.
 	Numbers []int
 	// SHA is the commit that was checked; "" where the trigger is about no commit.
-	SHA    string
-	IsPull bool // known to be a pull request
-	Sender Actor
+	SHA string
+	// RunID is the workflow run that a workflow_run is about, and Conclusion how it ended; "" until it is completed.
+	RunID      int64
+	Conclusion string
+	IsPull     bool // known to be a pull request
+	Sender     Actor
 	// Author, CommentID, CommentNode and CommentBody describe the comment or review that the trigger carries, if any.
 	Author      Actor
 	CommentID   int64
