@@ -109,6 +109,8 @@ type External struct {
 // Sweep is [sweep].
 type Sweep struct {
 	MaxParallel int
+	MaxItems    int    // pull requests and issues that one sweep works at
+	Conflicts   string // tracked, all or never: which pull requests are told that they conflict
 }
 
 // Defaults are the settings of a file that says nothing. They are not valid by themselves: the adapter "command" wants a
@@ -122,7 +124,7 @@ func Defaults() Settings {
 			ForbidPaths: []string{".github/workflows/**"}, MaxFileMB: 50},
 		Merge:    Merge{Strategy: "rebase", Attempts: 3, Approvals: 1, TestTimeout: 30 * time.Minute, LockTimeout: 30 * time.Second, DeleteBranch: true},
 		External: External{Label: "external:accept"},
-		Sweep:    Sweep{MaxParallel: 20},
+		Sweep:    Sweep{MaxParallel: 20, MaxItems: 50, Conflicts: "tracked"},
 	}
 }
 

@@ -76,7 +76,7 @@ func TestEveryKey(t *testing.T) {
 			},
 			Groups: []Group{{Name: "api+client", Repositories: []string{"octo/api", "octo/client"}}}},
 		External: External{Enabled: true, Label: "ext", Evaluate: []string{"./evaluate"}, Fix: []string{"./fix"}},
-		Sweep:    Sweep{MaxParallel: 256},
+		Sweep:    Sweep{MaxParallel: 256, MaxItems: 10, Conflicts: "all"},
 	}, s)
 
 	var raw map[string]map[string]any

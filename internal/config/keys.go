@@ -99,4 +99,6 @@ var externalKeys = []key[External]{
 var sweepKeys = []key[Sweep]{
 	// A matrix makes at most 256 jobs: https://docs.github.com/actions/reference/limits
 	set("max_parallel", between(1, 256), func(s *Sweep) *int { return &s.MaxParallel }),
+	set("max_items", atLeast(1), func(s *Sweep) *int { return &s.MaxItems }),
+	set("conflicts", oneOf("tracked", "all", "never"), func(s *Sweep) *string { return &s.Conflicts }),
 }

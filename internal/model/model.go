@@ -147,6 +147,9 @@ type Comment struct {
 
 	// Review summaries only.
 	ReviewState string // APPROVED, CHANGES_REQUESTED, COMMENTED, DISMISSED
+
+	// Failed workflow runs only: the run, with its failed jobs.
+	Run *CIRun
 }
 
 // Key is the comment's event key on pull request number.
