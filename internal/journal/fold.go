@@ -104,6 +104,10 @@ func (f *fold) take(cm model.Comment, marker any) {
 		f.unblock(cm, m)
 	case *model.MergeMarker:
 		f.merge(cm, m)
+	case *model.ExternalMarker:
+		f.external(cm, m)
+	case *model.ConflictMarker:
+		f.conflicts(cm, m)
 	case *model.CommandMarker:
 		if mark := (model.Mark{At: m.At, ID: m.Seen}); m.Seen != 0 && !mark.At.Before(f.seen.At) {
 			f.seen = mark
@@ -301,6 +305,8 @@ func (c Codec) trusted(cm model.Comment, scope Scope, st *model.State) (believed
 		return distrust("written by "+cm.Author.Login+", not by us", false)
 	case !ours:
 		return believed{}, false
+	case cm.EditedByOther && sticky(cm):
+		return distrust("edited by "+cm.Editor, false)
 	case cm.EditedByOther && cm.Kind == model.KindIssue && (cm.WasMarked || strings.Contains(cm.Body, markerOpen) && !onlyTokens(t)):
 		return distrust("edited by "+cm.Editor, true)
 	case cm.EditedByOther && strings.Contains(cm.Body, markerOpen):

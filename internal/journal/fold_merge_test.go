@@ -36,6 +36,7 @@ func TestARequestToMergeReadsBackAsItWasWritten(t *testing.T) {
 	m.Was, m.Landed, m.Reason, m.Detail = []string{strings.Repeat("5", 40)}, strings.Repeat("3", 40), model.CodeBaseMoved, "-->"
 	m.Members = []model.MergeMember{{Repo: "octo/client", Number: 4, Head: "a", Base: "main", Landed: "b"}}
 	m.Run, m.RunAttempt, m.RunURL, m.Expires, m.Claim, m.Leader = 9, 1, "https://github.com/octo/widgets/actions/runs/9", noon.Add(time.Hour), "c", "octo/api#3"
+	m.Mirror, m.MirrorSHA = "gh-pr-7/a--b", strings.Repeat("6", 64)
 	for _, key := range []string{"", "secret"} {
 		c := journal.Codec{Key: []byte(key)}
 		st := c.Fold([]model.Comment{ours(1, encode(t, c, journal.Body{Text: "Merged", Kind: journal.KindMerge, Marker: m}))}, scope)
@@ -133,6 +134,9 @@ func TestMergeMarkersThatDoNotHold(t *testing.T) {
 		"state done without a landed commit":     func(m *model.MergeMarker) { m.State = model.MergeDone },
 		"it names no head or no base":            func(m *model.MergeMarker) { m.Head = "" },
 		"mergexo-merge marker: it names no head": func(m *model.MergeMarker) { m.Base = "" },
+		`mirror "gh-pr-7/x" with mirror_sha ""`:  func(m *model.MergeMarker) { m.Mirror = "gh-pr-7/x" },
+		`mirror "m" with mirror_sha "1"`:         func(m *model.MergeMarker) { m.Mirror, m.MirrorSHA = "m", "1" },
+		`mirror "" with mirror_sha "11`:          func(m *model.MergeMarker) { m.MirrorSHA = m.Head },
 		"it is about octo/widgets#8":             func(m *model.MergeMarker) { m.Number = 8 },
 		"it is about octo/gadgets#7":             func(m *model.MergeMarker) { m.Repo = "octo/gadgets" },
 	} {

@@ -15,13 +15,15 @@ import (
 
 // The kinds of JSON markers.
 const (
-	KindPR      = "pr"
-	KindTurn    = "turn"
-	KindBlock   = "block"
-	KindUnblock = "unblock"
-	KindCommand = "command"
-	KindIssue   = "issue"
-	KindMerge   = "merge"
+	KindPR        = "pr"
+	KindTurn      = "turn"
+	KindBlock     = "block"
+	KindUnblock   = "unblock"
+	KindCommand   = "command"
+	KindIssue     = "issue"
+	KindMerge     = "merge"
+	KindExternal  = "external"
+	KindConflicts = "conflicts"
 )
 
 const (

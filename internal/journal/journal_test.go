@@ -276,12 +276,16 @@ func FuzzForeign(f *testing.F) {
 	f.Add(body, true)
 	f.Add("<!-- mergexo-turn:{\"phase\":\"done\"", false)
 	f.Add("<!-- mergexo-merge:{\"repo\":\"octo/widgets\",\"number\":7,\"command\":\"k\",\"state\":\"done\",\"head\":\"a\",\"base\":\"main\",\"landed\":\"b\"} -->", true)
+	f.Add("<!-- mergexo-external:{\"repo\":\"octo/widgets\",\"number\":7,\"state\":\"void\",\"head\":\""+digits('1')+"\",\"at\":\"2026-01-02T12:00:00Z\",\"by\":\"m\",\"base\":\"main\"} -->", false)
+	f.Add("<!-- mergexo-conflicts:{\"repo\":\"octo/widgets\",\"number\":7,\"head\":\""+digits('1')+"\",\"base_sha\":\""+digits('2')+"\",\"base\":\"main\"} -->", true)
 	f.Fuzz(func(t *testing.T, body string, edited bool) {
 		cm := ours(1, body)
 		cm.Ours, cm.EditedByOther, cm.Editor = edited, edited, "mallory"
 		st := c.Fold([]model.Comment{cm}, scope)
 		require.Empty(t, st.Turns)
 		require.Empty(t, st.Merges)
+		require.Empty(t, st.Externals)
+		require.Nil(t, st.Conflicts)
 		require.Empty(t, st.Commands)
 		require.Empty(t, st.Tokens)
 		require.Empty(t, st.Accepted)
@@ -296,6 +300,9 @@ func FuzzMarker(f *testing.F) {
 	f.Add("<!-- mergexo-pr:{\"repo\":\"octo/widgets\",\"number\":7} -->")
 	f.Add("<!-- mergexo-unblock:null -->")
 	f.Add("<!-- mergexo-merge:{\"repo\":\"octo/widgets\",\"number\":7,\"state\":\"merging\",\"head\":\"a\",\"base\":\"main\",\"members\":[{}]} -->")
+	f.Add("<!-- mergexo-merge:{\"repo\":\"octo/widgets\",\"number\":7,\"state\":\"merging\",\"head\":\"a\",\"base\":\"main\",\"mirror\":\"gh-pr-7/x\",\"mirror_sha\":\"" + digits('1') + "\"} -->")
+	f.Add("<!-- mergexo-external:{\"repo\":\"octo/widgets\",\"number\":7,\"state\":\"void\",\"head\":\"" + digits('1') + "\",\"at\":\"2026-01-02T12:00:00Z\",\"by\":\"m\",\"base\":\"main\",\"landed\":[{}]} -->")
+	f.Add("<!-- mergexo-conflicts:{\"repo\":\"octo/widgets\",\"number\":7,\"head\":\"" + digits('1') + "\",\"base_sha\":\"" + digits('2') + "\",\"base\":\"main\",\"with\":[null]} -->")
 	f.Fuzz(func(t *testing.T, body string) {
 		st := journal.Codec{}.Fold([]model.Comment{ours(1, body)}, scope)
 		for _, turn := range st.Turns {
@@ -305,6 +312,16 @@ func FuzzMarker(f *testing.F) {
 			require.Equal(t, 7, m.Marker.Number)
 			require.NotEmpty(t, m.Marker.Head)
 			require.True(t, m.Marker.Open() || m.Marker.State == model.MergeFailed || m.Marker.Landed != "")
+			require.Equal(t, m.Marker.Mirror != "", len(m.Marker.MirrorSHA) >= 40)
+		}
+		for _, e := range st.Externals {
+			require.Equal(t, 7, e.Marker.Number)
+			require.False(t, e.Marker.At.IsZero())
+			require.GreaterOrEqual(t, len(e.Marker.Head), 40)
+		}
+		if st.Conflicts != nil {
+			require.Equal(t, 7, st.Conflicts.Marker.Number)
+			require.NotEmpty(t, st.Conflicts.Marker.Base)
 		}
 	})
 }

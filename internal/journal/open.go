@@ -7,45 +7,49 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// open decodes a marker and holds it to the repository and number that it names.
-func (c Codec) open(kind, text string, scope Scope) (any, error) {
-	var v any
+// empty makes a marker of a kind to be filled; nil for a kind that there is none of.
+func empty(kind string) any {
 	switch kind {
 	case KindPR:
-		v = &model.PRMarker{}
+		return &model.PRMarker{}
 	case KindTurn:
-		v = &model.TurnMarker{}
+		return &model.TurnMarker{}
 	case KindBlock:
-		v = &model.BlockMarker{}
+		return &model.BlockMarker{}
 	case KindUnblock:
-		v = &model.UnblockMarker{}
+		return &model.UnblockMarker{}
 	case KindCommand:
-		v = &model.CommandMarker{}
+		return &model.CommandMarker{}
 	case KindIssue:
-		v = &model.IssueMarker{}
+		return &model.IssueMarker{}
 	case KindMerge:
-		v = &model.MergeMarker{}
-	default:
+		return &model.MergeMarker{}
+	case KindExternal:
+		return &model.ExternalMarker{}
+	case KindConflicts:
+		return &model.ConflictMarker{}
+	}
+	return nil
+}
+
+// open decodes a marker and holds it to what its kind demands and to the repository and number that it names.
+func (c Codec) open(kind, text string, scope Scope) (any, error) {
+	v := empty(kind)
+	if v == nil {
 		return nil, fmt.Errorf("mergexo-%s marker: unknown kind", kind)
 	}
 	if err := c.decodeMarker(kind, text, v); err != nil {
 		return nil, err
 	}
-	repo, number := "", 0
+	repo, number, err := "", 0, error(nil)
 	switch m := v.(type) {
 	case *model.PRMarker:
 		repo, number = m.Repo, m.Number
 	case *model.TurnMarker:
-		repo, number = m.Repo, m.Number
-		if err := checkTurn(kind, m); err != nil {
-			return nil, err
-		}
+		repo, number, err = m.Repo, m.Number, checkTurn(kind, m)
 	case *model.IssueMarker:
-		repo, number = m.Repo, m.Number
 		m.TurnMarker.Phase = m.Status
-		if err := checkTurn(kind, &m.TurnMarker); err != nil {
-			return nil, err
-		}
+		repo, number, err = m.Repo, m.Number, checkTurn(kind, &m.TurnMarker)
 	case *model.BlockMarker:
 		repo, number = m.Repo, m.Number
 	case *model.UnblockMarker:
@@ -53,10 +57,14 @@ func (c Codec) open(kind, text string, scope Scope) (any, error) {
 	case *model.CommandMarker:
 		repo, number = m.Repo, m.Number
 	case *model.MergeMarker:
-		repo, number = m.Repo, m.Number
-		if err := checkMerge(m); err != nil {
-			return nil, err
-		}
+		repo, number, err = m.Repo, m.Number, checkMerge(m)
+	case *model.ExternalMarker:
+		repo, number, err = m.Repo, m.Number, checkExternal(m)
+	case *model.ConflictMarker:
+		repo, number, err = m.Repo, m.Number, checkConflicts(m)
+	}
+	if err != nil {
+		return nil, err
 	}
 	if !strings.EqualFold(repo, scope.Repo.String()) || number != scope.Number {
 		return nil, fmt.Errorf("mergexo-%s marker: it is about %s#%d", kind, repo, number)
@@ -96,5 +104,13 @@ func checkMerge(m *model.MergeMarker) error {
 	if m.Head == "" || m.Base == "" {
 		return fmt.Errorf("mergexo-merge marker: it names no head or no base")
 	}
+	if (m.Mirror != "" || m.MirrorSHA != "") && (m.Mirror == "" || !isSHA(m.MirrorSHA)) {
+		return fmt.Errorf("mergexo-merge marker: mirror %q with mirror_sha %q, which has to be a commit's", m.Mirror, m.MirrorSHA)
+	}
 	return nil
+}
+
+// isSHA says that s is the whole id of a commit, with SHA-1 or SHA-256.
+func isSHA(s string) bool {
+	return (len(s) == 40 || len(s) == 64) && strings.Trim(s, "0123456789abcdef") == ""
 }

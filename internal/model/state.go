@@ -281,7 +281,7 @@ type State struct {
 	Block   *Said[BlockMarker] // the first since the last unblock
 	// Merges are the requests to merge, each in its newest state, in the order of their comments.
 	Merges []Said[MergeMarker]
-	// Externals are the times that the pull request of a fork was let in, in the order of their comments.
+	// Externals are the times that the pull request of a fork was let in, in the order of their labels.
 	Externals []Said[ExternalMarker]
 	// Conflicts is the sticky comment on conflicts; nil for none.
 	Conflicts *Said[ConflictMarker]

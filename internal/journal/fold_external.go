@@ -1,0 +1,100 @@
+package journal
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+func checkExternal(m *model.ExternalMarker) error {
+	wrong := func(format string, args ...any) error { return fmt.Errorf("mergexo-external marker: "+format, args...) }
+	switch m.State {
+	case model.ExternalLetIn, model.ExternalFix, model.ExternalWanting, model.ExternalRejected, model.ExternalVoid, model.ExternalFailed:
+	case model.ExternalApproved:
+		if m.Mirror == "" || m.Tip == "" {
+			return wrong("state approved without a mirror or its tip")
+		}
+	case model.ExternalLanded:
+		if len(m.Landed) == 0 {
+			return wrong("state landed without commits")
+		}
+	default:
+		return wrong("state %q is unknown", m.State)
+	}
+	if !isSHA(m.Head) {
+		return wrong("head %q is no commit's id", m.Head)
+	}
+	if m.Tip != "" && !isSHA(m.Tip) {
+		return wrong("tip %q is no commit's id", m.Tip)
+	}
+	if m.Moved != "" && !isSHA(m.Moved) {
+		return wrong("moved %q is no commit's id", m.Moved)
+	}
+	for _, c := range m.Landed {
+		if !isSHA(c.SHA) {
+			return wrong("landed %q is no commit's id", c.SHA)
+		}
+	}
+	if m.At.IsZero() || m.By == "" || m.Base == "" {
+		return wrong("it does not say who put the label on, when or for which base")
+	}
+	return nil
+}
+
+func checkConflicts(m *model.ConflictMarker) error {
+	wrong := func(format string, args ...any) error {
+		return fmt.Errorf("mergexo-conflicts marker: "+format, args...)
+	}
+	for _, sha := range []string{m.Head, m.BaseSHA} {
+		if !isSHA(sha) {
+			return wrong("%q is no commit's id", sha)
+		}
+	}
+	if m.Base == "" {
+		return wrong("it names no base")
+	}
+	for _, w := range m.With {
+		if w.Number < 1 || !isSHA(w.Head) {
+			return wrong("pull request %d with head %q cannot be", w.Number, w.Head)
+		}
+	}
+	return nil
+}
+
+// external takes one state of one letting in. What people have to hear of is said in a comment of its own, which takes the
+// place of the one that was open; a second run's beginning or end does not. That the head has moved since is said beside a
+// decision, whose reasons stay. The newest is the one of the newest label, whenever its end was said.
+func (f *fold) external(cm model.Comment, m *model.ExternalMarker) {
+	st := &f.st
+	at := len(st.Externals) - 1
+	for at >= 0 && (st.Externals[at].Marker.Head != m.Head || !st.Externals[at].Marker.At.Equal(m.At)) {
+		at--
+	}
+	if at >= 0 {
+		switch earlier := st.Externals[at]; {
+		case earlier.Marker.Open() && m.State != model.ExternalLetIn:
+			st.Surplus = append(st.Surplus, earlier.CommentID)
+			st.Externals = slices.Delete(st.Externals, at, at+1)
+		case !earlier.Marker.Open() && earlier.Marker.State != model.ExternalVoid && m.State == model.ExternalVoid:
+		default:
+			st.Surplus = append(st.Surplus, cm.ID)
+			return
+		}
+	}
+	st.Externals = append(st.Externals, *place(*m, cm))
+	slices.SortStableFunc(st.Externals, func(a, b model.Said[model.ExternalMarker]) int { return a.Marker.At.Compare(b.Marker.At) })
+}
+
+// conflicts takes the sticky comment on conflicts: the first, so that two runs that post one end with the same.
+func (f *fold) conflicts(cm model.Comment, m *model.ConflictMarker) {
+	if f.st.Conflicts != nil {
+		f.st.Surplus = append(f.st.Surplus, cm.ID)
+		return
+	}
+	f.st.Conflicts = place(*m, cm)
+}
+
+// sticky says that a comment was posted as the one on conflicts. It is made anew from what is there, so that nothing is
+// lost with it. Where GitHub does not tell what it was posted as, it may have been anything.
+func sticky(cm model.Comment) bool { return parseTrailer(cm.Posted).kind == KindConflicts }
