@@ -1,26 +1,182 @@
 package github
 
 import (
+	"cmp"
 	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
 
 	"github.com/mergexo/mergexo/internal/model"
 )
 
+const (
+	// mostRunPages and mostJobPages are how many pages of a hundred are read at most: 300 runs on one commit, and 1,000 jobs
+	// of one run, of which a matrix alone may have 256.
+	mostRunPages = 3
+	mostJobPages = 10
+)
+
+// pagesOf gives the pages of a REST list, of a hundred entries each: all of them, or the first most.
+func pagesOf[P any](ctx context.Context, c *Client, path string, query url.Values, most int) ([]P, error) {
+	var pages []P
+	query.Set("per_page", "100")
+	for next := 1; next != 0 && len(pages) < most; {
+		query.Set("page", fmt.Sprint(next))
+		req, err := c.rest.NewRequest(http.MethodGet, path+"?"+query.Encode(), nil)
+		if err != nil {
+			return nil, err
+		}
+		var page P
+		resp, err := c.rest.Do(ctx, req, &page)
+		if err != nil {
+			return nil, err
+		}
+		pages, next = append(pages, page), resp.NextPage
+	}
+	return pages, nil
+}
+
+type runNode struct {
+	ID         int64     `json:"id"`
+	WorkflowID int64     `json:"workflow_id"`
+	Path       string    `json:"path"`
+	Name       string    `json:"name"`
+	Event      string    `json:"event"`
+	RunAttempt int       `json:"run_attempt"`
+	HeadSHA    string    `json:"head_sha"`
+	Status     string    `json:"status"`
+	Conclusion string    `json:"conclusion"`
+	CreatedAt  time.Time `json:"created_at"`
+	UpdatedAt  time.Time `json:"updated_at"`
+	HTMLURL    string    `json:"html_url"`
+}
+
+// run leaves out the branch that GitHub adds to some paths: ".github/workflows/ci.yml@main".
+func (n runNode) run() model.CIRun {
+	path, _, _ := strings.Cut(n.Path, "@")
+	r := model.CIRun{ID: n.ID, Workflow: n.WorkflowID, Path: path, Name: n.Name, Event: n.Event, Attempt: n.RunAttempt, HeadSHA: n.HeadSHA,
+		Completed: n.Status == "completed", CreatedAt: n.CreatedAt.UTC(), UpdatedAt: n.UpdatedAt.UTC(), URL: n.HTMLURL}
+	if r.Completed {
+		r.Conclusion = n.Conclusion
+	}
+	return r
+}
+
 // RunsOf gives the workflow runs on a commit, newest first and without their jobs: at most the newest 300.
 // https://docs.github.com/rest/actions/workflow-runs#list-workflow-runs-for-a-repository
 func (c *Client) RunsOf(ctx context.Context, repo model.Repo, sha string) ([]model.CIRun, error) {
-	return nil, errNotBuilt
+	op := fmt.Sprintf("read the workflow runs on %s of %s", short(sha), repo)
+	if err := checkRepo(repo); err != nil {
+		return nil, &Error{Kind: Invalid, Op: op, Message: c.line(err.Error())}
+	}
+	if sha == "" { // GitHub would give those of every commit
+		return nil, &Error{Kind: Invalid, Op: op, Message: "no commit is named"}
+	}
+	pages, err := pagesOf[struct {
+		Runs []runNode `json:"workflow_runs"`
+	}](ctx, c, fmt.Sprintf("repos/%s/actions/runs", repo), url.Values{"head_sha": {sha}, "exclude_pull_requests": {"true"}}, mostRunPages)
+	if err != nil {
+		return nil, c.fail(op, err)
+	}
+	var runs []model.CIRun
+	for _, page := range pages {
+		for _, n := range page.Runs {
+			runs = append(runs, n.run())
+		}
+	}
+	slices.SortFunc(runs, func(a, b model.CIRun) int { return cmp.Or(b.CreatedAt.Compare(a.CreatedAt), cmp.Compare(b.ID, a.ID)) })
+	// What began while the pages were read moves the entries on, so that one may be on two pages.
+	return slices.CompactFunc(runs, func(a, b model.CIRun) bool { return a.ID == b.ID }), nil
+}
+
+type jobNode struct {
+	ID         int64  `json:"id"`
+	Name       string `json:"name"`
+	Conclusion string `json:"conclusion"`
+	HTMLURL    string `json:"html_url"`
+	Steps      []struct {
+		Name       string `json:"name"`
+		Conclusion string `json:"conclusion"`
+	} `json:"steps"`
+}
+
+// isFailure leaves out what was cancelled: a job of a matrix is when another one failed.
+func isFailure(conclusion string) bool {
+	return conclusion == "failure" || conclusion == "timed_out" || conclusion == "startup_failure"
 }
 
 // FailedJobs gives the jobs of the newest attempt of a workflow run that failed, in GitHub's order and without their logs.
 // https://docs.github.com/rest/actions/workflow-jobs#list-jobs-for-a-workflow-run
 func (c *Client) FailedJobs(ctx context.Context, repo model.Repo, run int64) ([]model.CIJob, error) {
-	return nil, errNotBuilt
+	op := fmt.Sprintf("read the jobs of workflow run %d of %s", run, repo)
+	if err := checkRepo(repo); err != nil {
+		return nil, &Error{Kind: Invalid, Op: op, Message: c.line(err.Error())}
+	}
+	pages, err := pagesOf[struct{ Jobs []jobNode }](ctx, c, fmt.Sprintf("repos/%s/actions/runs/%d/jobs", repo, run), url.Values{"filter": {"latest"}}, mostJobPages)
+	if err != nil {
+		return nil, c.fail(op, err)
+	}
+	failed := []model.CIJob{}
+	for _, page := range pages {
+		for _, n := range page.Jobs {
+			if isFailure(n.Conclusion) {
+				failed = append(failed, n.job())
+			}
+		}
+	}
+	return failed, nil
+}
+
+func (n jobNode) job() model.CIJob {
+	j := model.CIJob{ID: n.ID, Name: n.Name, Conclusion: n.Conclusion, URL: n.HTMLURL}
+	for _, step := range n.Steps {
+		if isFailure(step.Conclusion) || step.Conclusion == "cancelled" { // the one at which a job timed out
+			j.Step = step.Name
+			break
+		}
+	}
+	return j
 }
 
 // RerunFailed runs the failed jobs of a workflow run again. Running means that the run is not completed, NoRerun that
 // GitHub will not run it again, Unclear that it may have begun.
 // https://docs.github.com/rest/actions/workflow-runs#re-run-failed-jobs-from-a-workflow-run
 func (c *Client) RerunFailed(ctx context.Context, repo model.Repo, run int64) error {
-	return errNotBuilt
+	op := fmt.Sprintf("run the failed jobs of workflow run %d of %s again", run, repo)
+	if err := c.mayWrite(ctx, op, repo); err != nil {
+		return err
+	}
+	if err := c.send(ctx, http.MethodPost, fmt.Sprintf("repos/%s/actions/runs/%d/rerun-failed-jobs", repo, run), nil, nil); err != nil {
+		return rerunRefusal(c.failWrite(op, err))
+	}
+	return nil
+}
+
+// send makes a write of a REST address, whose answer goes into into; nil: nobody wants to know.
+func (c *Client) send(ctx context.Context, method, path string, body, into any) error {
+	req, err := c.rest.NewRequest(method, path, body)
+	if err != nil {
+		return &Error{Kind: Invalid, Message: c.line(err.Error())}
+	}
+	_, err = c.rest.Do(ctx, req, into)
+	return err
+}
+
+// rerunRefusal tells apart what GitHub says in words only: "This workflow is already running", "Unable to retry this
+// workflow run because it was created over a month ago". https://github.com/cli/cli/issues/9221
+func rerunRefusal(e *Error) *Error {
+	says := func(words string) bool { return strings.Contains(strings.ToLower(e.Message), words) }
+	switch {
+	case e.Status == http.StatusConflict, e.Status == http.StatusForbidden && says("already running"):
+		e.Kind, e.Fix = Running, "wait until it is completed"
+	case e.Status == http.StatusForbidden && (says("unable to re") || says("cannot be re") || says("no failed jobs")):
+		e.Kind, e.Fix = NoRerun, "push a commit, so that a new run begins"
+	case e.Kind == Forbidden && e.Fix == fixRights:
+		e.Fix = "give the job `permissions: actions: write`, or use a token that has it"
+	}
+	return e
 }

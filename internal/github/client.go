@@ -57,6 +57,7 @@ type Client struct {
 	scrub   func(string) string
 	now     func() time.Time
 	sleep   func(context.Context, time.Duration) error
+	log     *slog.Logger
 
 	restCalls, graphqlCalls atomic.Int64
 }
@@ -81,7 +82,7 @@ func New(o Options) (*Client, error) {
 	if strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return nil, &Error{Kind: Unauthorized, Op: "open the connection", Message: "the token holds characters that no token has", Fix: fixToken}
 	}
-	c := &Client{graphql: graph.String(), scrub: scrubber(token), now: o.Now, sleep: o.Sleep}
+	c := &Client{graphql: graph.String(), scrub: scrubber(token), now: o.Now, sleep: o.Sleep, log: o.Log}
 	w := &wire{options: o, token: token, api: api, graph: graph, scrub: c.scrub, rest: &c.restCalls, graphql: &c.graphqlCalls}
 	c.http = &http.Client{Transport: w, CheckRedirect: w.redirect}
 	c.rest = gogithub.NewClient(c.http)

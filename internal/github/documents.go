@@ -20,6 +20,9 @@ var (
 	mergeMoreDocument  = document("mergemore")
 	pullNowDocument    = document("pullnow")
 	pullsFromDocument  = document("pullsfrom")
+
+	surveyIssuesDocument = document("surveyissues")
+	ourIssuesDocument    = document("ourissues")
 )
 
 var (
@@ -86,4 +89,14 @@ func pullsOfDocument(n int) string {
 		fmt.Fprintf(&fields, "    p%d: object(oid: $c%d) { ...PullsOfCommit }\n", i, i)
 	}
 	return withFragments(fmt.Sprintf("query PullsOf($owner: String!, $name: String!%s) {\n  repository(owner: $owner, name: $name) {\n%s  }\n}", heads.String(), fields.String()))
+}
+
+// statesDocument asks for the states of n issues or pull requests, $n0 to $n(n-1), as p0 to p(n-1).
+func statesDocument(n int) string {
+	var heads, fields strings.Builder
+	for i := range n {
+		fmt.Fprintf(&heads, ", $n%d: Int!", i)
+		fmt.Fprintf(&fields, "    p%d: issueOrPullRequest(number: $n%d) { ...StateOfPull ...StateOfIssue }\n", i, i)
+	}
+	return withFragments(fmt.Sprintf("query States($owner: String!, $name: String!%s) {\n  repository(owner: $owner, name: $name) {\n%s  }\n}", heads.String(), fields.String()))
 }

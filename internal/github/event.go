@@ -22,7 +22,7 @@ var readers = map[string]func(object, *model.Event){
 	"pull_request":                readPull,
 	"pull_request_review":         readReview,
 	"pull_request_review_comment": readReviewComment,
-	"workflow_run":                func(o object, e *model.Event) { readChecked(o.object("workflow_run"), e) },
+	"workflow_run":                readRun,
 	"check_suite":                 func(o object, e *model.Event) { readChecked(o.object("check_suite"), e) },
 	"check_run":                   func(o object, e *model.Event) { readChecked(o.object("check_run"), e) },
 	"status":                      func(o object, e *model.Event) { e.SHA = o.text("sha", true) },
@@ -134,6 +134,14 @@ func readChecked(o object, e *model.Event) {
 	if len(e.Numbers) > 0 {
 		e.Number, e.IsPull = e.Numbers[0], true
 	}
+}
+
+// readRun takes the run, too. How it ended is null until it is completed.
+// https://docs.github.com/webhooks/webhook-events-and-payloads#workflow_run
+func readRun(o object, e *model.Event) {
+	run := o.object("workflow_run")
+	readChecked(run, e)
+	e.RunID, e.Conclusion = run.id("id"), run.text("conclusion", false)
 }
 
 // readDispatch takes the number from whichever of the usual inputs is given; inputs are strings, whatever their type says.

@@ -1,6 +1,7 @@
 package github
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -36,7 +37,7 @@ func TestEveryTrigger(t *testing.T) {
 		{Name: "pull_request_review", Action: "submitted", Number: 2, IsPull: true, CommentID: 237895671, CommentNode: "MDE3OlB1bGxSZXF1ZXN0UmV2aWV3MjM3ODk1Njcx", Author: coder},
 		{Name: "pull_request_review_comment", Action: "created", Number: 2, IsPull: true, CommentID: 284312630,
 			CommentNode: "MDI0OlB1bGxSZXF1ZXN0UmV2aWV3Q29tbWVudDI4NDMxMjYzMA==", CommentBody: "Maybe you should use more emoji on this line.", Author: coder},
-		{Name: "workflow_run", Action: "completed", Repo: octo, Number: 2, Numbers: []int{2}, IsPull: true},
+		{Name: "workflow_run", Action: "completed", Repo: octo, Number: 2, Numbers: []int{2}, IsPull: true, RunID: 289782451},
 		{Name: "check_suite", Action: "completed", Number: 2, Numbers: []int{2}, IsPull: true, SHA: "ec26c3e57ca3a959ca5aad62de7213c562f8c821"},
 		{Name: "check_run", Action: "completed", Number: 2, Numbers: []int{2}, IsPull: true, SHA: "ec26c3e57ca3a959ca5aad62de7213c562f8c821"},
 		{Name: "status", SHA: "f95f852bd8fca8fcc58a9a2d6c842781e32a215e"},
@@ -166,6 +167,8 @@ func TestForeignPayloads(t *testing.T) {
 		{"workflow_run", edit(t, "workflow_run", "x", "workflow_run", "pull_requests"), `payload: workflow_run.pull_requests: want a list, got the string "x"`},
 		{"workflow_run", edit(t, "workflow_run", []any{nil}, "workflow_run", "pull_requests"), "payload: workflow_run.pull_requests[0]: want an object, got null"},
 		{"workflow_run", edit(t, "workflow_run", []any{map[string]any{}}, "workflow_run", "pull_requests"), "payload: workflow_run.pull_requests[0].number: missing"},
+		{"workflow_run", edit(t, "workflow_run", gone, "workflow_run", "id"), "payload: workflow_run.id: missing"},
+		{"workflow_run", edit(t, "workflow_run", 7, "workflow_run", "conclusion"), "payload: workflow_run.conclusion: want a string, got the number 7"},
 		{"check_run", edit(t, "check_run", 7, "check_run"), "payload: check_run: want an object, got the number 7"},
 		{"status", edit(t, "status", gone, "sha"), "payload: sha: missing"},
 		{"workflow_dispatch", edit(t, "workflow_dispatch", "seven", "inputs", "pr"), `payload: inputs.pr: want the number of a pull request, got the string "seven"`},
@@ -191,9 +194,11 @@ func TestWhatMayBeMissing(t *testing.T) {
 	require.NoError(t, err)
 	assert.True(t, e.IsPull)
 
-	e, err = ParseEvent("workflow_run", edit(t, "workflow_run", []any{}, "workflow_run", "pull_requests"))
+	// A run on a fork's pull request: GitHub connects none with it.
+	raw := edit(t, "workflow_run", []any{}, "workflow_run", "pull_requests")
+	e, err = ParseEvent("workflow_run", bytes.Replace(raw, []byte(`"id":289782451`), []byte(`"id":5,"head_sha":"abc","conclusion":"failure"`), 1))
 	require.NoError(t, err)
-	assert.Zero(t, e.Number)
+	assert.Equal(t, []any{0, "abc", int64(5), "failure"}, []any{e.Number, e.SHA, e.RunID, e.Conclusion})
 
 	e, err = ParseEvent("pull_request_review", edit(t, "pull_request_review", "dismissed", "action"))
 	require.NoError(t, err)

@@ -28,11 +28,14 @@ func (e graphError) kind() string {
 	return ""
 }
 
+// mayLack before the name of a field or alias tolerates that it is not found, and no other error there.
+const mayLack = "?"
+
 // at tells whether the error's path has one of these fields (or aliases) as a step.
 func (e graphError) at(fields []string) bool {
 	return slices.ContainsFunc(e.Path, func(step any) bool {
 		name, ok := step.(string)
-		return ok && slices.Contains(fields, name)
+		return ok && (slices.Contains(fields, name) || e.kind() == "NOT_FOUND" && slices.Contains(fields, mayLack+name))
 	})
 }
 
@@ -112,7 +115,7 @@ func (c *Client) graphFailure(op string, ge graphError) *Error {
 		if len(ge.Path) == 0 { // the document itself was refused
 			e.Kind, e.Fix = Invalid, ""
 		}
-	case "UNDEFINEDFIELD", "ARGUMENTLITERALSINCOMPATIBLE", "MAX_NODE_LIMIT_EXCEEDED", "RESOURCE_LIMITS_EXCEEDED":
+	case "UNDEFINEDFIELD", "INVALID_CURSOR_ARGUMENTS", "ARGUMENTLITERALSINCOMPATIBLE", "MAX_NODE_LIMIT_EXCEEDED", "RESOURCE_LIMITS_EXCEEDED":
 		e.Kind, e.Fix = Invalid, ""
 	}
 	return e

@@ -2,8 +2,17 @@ package github
 
 import (
 	"context"
+	"fmt"
+	"net/http"
+	"net/url"
 
 	"github.com/mergexo/mergexo/internal/model"
+)
+
+const (
+	// mostOurIssues are given at most, and mostIssuePages of a hundred issues are looked through for them.
+	mostOurIssues  = 30
+	mostIssuePages = 3
 )
 
 // OurIssue is an issue that the token opened.
@@ -16,17 +25,80 @@ type OurIssue struct {
 // OpenIssue opens an issue. Unclear means that it may be there; OurIssues tells. Gone is a repository without issues.
 // https://docs.github.com/rest/issues/issues#create-an-issue
 func (c *Client) OpenIssue(ctx context.Context, repo model.Repo, title, body string) (number int, url string, err error) {
-	return 0, "", errNotBuilt
+	op := fmt.Sprintf("open an issue in %s", repo)
+	if err := c.mayWrite(ctx, op, repo); err != nil {
+		return 0, "", err
+	}
+	var made struct {
+		Number  int    `json:"number"`
+		HTMLURL string `json:"html_url"`
+	}
+	if err := c.send(ctx, http.MethodPost, fmt.Sprintf("repos/%s/issues", repo), map[string]string{"title": title, "body": body}, &made); err != nil {
+		e := c.failWrite(op, err)
+		if e.Kind == Gone {
+			e.Fix = "turn on Issues in Settings > General > Features of the repository"
+		}
+		return 0, "", e
+	}
+	if made.Number == 0 {
+		return 0, "", unreadableWrite(op, "issue")
+	}
+	return made.Number, made.HTMLURL, nil
 }
 
 // OurIssues gives the newest issues that the token opened, in whatever state, newest first: at most 30, among the newest
-// 500 of the repository.
+// 300 of the repository. What GitHub's own filter calls an App is nowhere said, and viewerDidAuthor is never wrong.
 func (c *Client) OurIssues(ctx context.Context, repo model.Repo) ([]OurIssue, error) {
-	return nil, errNotBuilt
+	op := fmt.Sprintf("read our issues of %s", repo)
+	if err := checkRepo(repo); err != nil {
+		return nil, &Error{Kind: Invalid, Op: op, Message: c.line(err.Error())}
+	}
+	var out []OurIssue
+	after := cursor{more: true}
+	for page := 0; page < mostIssuePages && after.more; page++ {
+		var data struct {
+			Repository *struct {
+				Issues connection[struct {
+					Number          int
+					URL, Body       string
+					ViewerDidAuthor bool
+				}]
+			}
+		}
+		_, err := c.query(ctx, op, ourIssuesDocument, map[string]any{"owner": repo.Owner, "name": repo.Name, "after": orNull(after.at)}, &data)
+		if err == nil && data.Repository == nil {
+			err = &Error{Kind: NotFound, Op: op, Status: http.StatusNotFound, Message: "Repository", Fix: fixHidden}
+		}
+		if err != nil {
+			return nil, named(err, Query{Repo: repo})
+		}
+		for _, n := range data.Repository.Issues.Nodes {
+			if n.ViewerDidAuthor {
+				out = append(out, OurIssue{n.Number, n.URL, n.Body, true})
+			}
+			if len(out) == mostOurIssues {
+				return out, nil
+			}
+		}
+		after.step(data.Repository.Issues.PageInfo.HasNextPage, data.Repository.Issues.PageInfo.EndCursor)
+	}
+	return out, nil
 }
 
 // RemoveLabel takes a label off an issue or a pull request. One that is not on it is off.
 // https://docs.github.com/rest/issues/labels#remove-a-label-from-an-issue
 func (c *Client) RemoveLabel(ctx context.Context, repo model.Repo, number int, label string) error {
-	return errNotBuilt
+	op := fmt.Sprintf("take the label %q off %s#%d", oneLine(label), repo, number)
+	if err := c.mayWrite(ctx, op, repo); err != nil {
+		return err
+	}
+	if label == "" || label == "." || label == ".." { // the address would be that of all labels, or of something else
+		return &Error{Kind: Invalid, Op: op, Message: "that name cannot be part of an address", Fix: "rename the label"}
+	}
+	if err := c.send(ctx, http.MethodDelete, fmt.Sprintf("repos/%s/issues/%d/labels/%s", repo, number, url.PathEscape(label)), nil, nil); err != nil {
+		if e := c.failWrite(op, err); e.Kind != NotFound && e.Kind != Gone {
+			return e
+		}
+	}
+	return nil
 }

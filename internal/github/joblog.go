@@ -1,17 +1,84 @@
 package github
 
 import (
+	"bytes"
 	"context"
-	"errors"
+	"fmt"
+	"io"
+	"net/http"
 
 	"github.com/mergexo/mergexo/internal/model"
 )
-
-var errNotBuilt = errors.New("not built yet")
 
 // JobLog gives the last limit bytes of a job's log, whatever its size, and whether there was more. They may begin within a
 // character. A log that is not there, or not any more, is empty and no error.
 // https://docs.github.com/rest/actions/workflow-jobs#download-job-logs-for-a-workflow-run
 func (c *Client) JobLog(ctx context.Context, repo model.Repo, job int64, limit int64) (text []byte, cut bool, err error) {
-	return nil, false, errNotBuilt
+	op := fmt.Sprintf("read the log of job %d of %s", job, repo)
+	if err := checkRepo(repo); err != nil {
+		return nil, false, &Error{Kind: Invalid, Op: op, Message: c.line(err.Error())}
+	}
+	req, err := c.rest.NewRequest(http.MethodGet, fmt.Sprintf("repos/%s/actions/jobs/%d/logs", repo, job), nil)
+	if err != nil {
+		return nil, false, c.fail(op, err)
+	}
+	t := &tail{limit: int(max(0, min(limit, maxBody)))}
+	resp, err := c.http.Do(req.WithContext(context.WithValue(ctx, tailOnly{}, t)))
+	if err != nil {
+		if e := c.fail(op, err); e.Kind != NotFound && e.Kind != Gone {
+			return nil, false, e
+		}
+		return nil, false, nil
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		e := refusal(resp.StatusCode, nil, resp.Header, c.line)
+		e.Op = op
+		return nil, false, e
+	}
+	return t.kept, t.cut, nil
+}
+
+// tailOnly is the mark of a read of which only the end is kept, in its context: a *tail.
+type tailOnly struct{}
+
+// tail keeps the last bytes of what an attempt reads, and never more than twice as many.
+type tail struct {
+	limit int
+	kept  []byte
+	cut   bool
+}
+
+// read reads all of the body, beginning anew.
+func (t *tail) read(body io.Reader) error {
+	t.kept, t.cut = nil, false
+	_, err := io.Copy(t, body)
+	t.shorten()
+	return err
+}
+
+// Write implements io.Writer.
+func (t *tail) Write(p []byte) (int, error) {
+	t.kept = append(t.kept, p...)
+	if len(t.kept) > 2*t.limit+64<<10 {
+		t.shorten()
+	}
+	return len(p), nil
+}
+
+func (t *tail) shorten() {
+	if over := len(t.kept) - t.limit; over > 0 {
+		t.cut = true
+		t.kept = append(t.kept[:0], t.kept[over:]...)
+	}
+}
+
+// readTail is read for an answer of which only the end is kept, apart from it: nothing else is to be made of its text.
+func readTail(resp *http.Response, t *tail) (answer, error) {
+	defer resp.Body.Close()
+	if err := t.read(resp.Body); err != nil {
+		return answer{}, fmt.Errorf("read the answer: %w", err)
+	}
+	resp.Body = io.NopCloser(bytes.NewReader(nil))
+	return answer{resp, nil}, nil
 }

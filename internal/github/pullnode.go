@@ -27,6 +27,11 @@ type pullNode struct {
 	HeadRefName       string
 	HeadRefOID        string `json:"headRefOid"`
 	HeadRef           *struct{ Name string }
+	HeadRepository    *struct{ PushedAt *time.Time }
+	CreatedAt         time.Time
+	UpdatedAt         time.Time
+	// StatusCheckRollup is null where there are no checks, or where the token may not see them.
+	StatusCheckRollup *struct{ State string }
 	BaseRef           *branchNode
 	// LabelChanges are null where the token may not see them.
 	LabelChanges            connection[labelChangeNode]
@@ -110,6 +115,15 @@ func (n pullNode) pull() model.Pull {
 		Number: n.Number, Title: n.Title, Body: n.Body, URL: n.URL, State: model.PullState(n.State), Draft: n.IsDraft,
 		Author: n.Author.actor(), Labels: names(n.Labels), LabelChanges: changes(n.LabelChanges),
 		BaseRef: n.BaseRefName, HeadRef: n.HeadRefName, HeadSHA: n.HeadRefOID, HeadExists: n.HeadRef != nil, CrossRepo: n.IsCrossRepository,
+		CreatedAt: n.CreatedAt.UTC(), UpdatedAt: n.UpdatedAt.UTC(),
+	}
+	if n.StatusCheckRollup != nil {
+		p.Rollup = n.StatusCheckRollup.State
+	}
+	if fork := n.HeadRepository; n.IsCrossRepository && fork == nil {
+		p.ForkDeleted = true
+	} else if n.IsCrossRepository && fork.PushedAt != nil {
+		p.ForkPushedAt = fork.PushedAt.UTC()
 	}
 	if n.BaseRef != nil && n.BaseRef.Target != nil {
 		p.BaseSHA = n.BaseRef.Target.OID

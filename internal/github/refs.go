@@ -2,24 +2,106 @@ package github
 
 import (
 	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
 
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// Refs gives the refs whose full names begin with the prefix, such as "refs/mergexo/", in GitHub's order.
+// mostRefPages bounds a list of refs, which GitHub so far gives whole: 10,000 refs where it does not.
+const mostRefPages = 100
+
+type refNode struct {
+	Ref    string `json:"ref"`
+	Object struct {
+		SHA string `json:"sha"`
+	} `json:"object"`
+}
+
+// refAddress is the part of an address that names a ref, or the beginning of its name: without refs/, and escaped.
+func refAddress(name string) (string, error) {
+	rest, ok := strings.CutPrefix(name, "refs/")
+	segments := strings.Split(rest, "/")
+	for i, s := range segments {
+		// git allows no component that begins with a dot, and no two of them: https://git-scm.com/docs/git-check-ref-format
+		if strings.HasPrefix(s, ".") || strings.Contains(s, "..") || s == "" && i < len(segments)-1 {
+			ok = false
+		}
+		segments[i] = url.PathEscape(s)
+	}
+	if !ok {
+		return "", fmt.Errorf("ref %q: want refs/, and no part that is empty or begins with a dot", oneLine(name))
+	}
+	return strings.Join(segments, "/"), nil
+}
+
+// Refs gives the refs whose full names begin with the prefix, such as "refs/mergexo/", in GitHub's order. A repository
+// without any commit has none.
 // https://docs.github.com/rest/git/refs#list-matching-references
 func (c *Client) Refs(ctx context.Context, repo model.Repo, prefix string) ([]model.Ref, error) {
-	return nil, errNotBuilt
+	op := fmt.Sprintf("list the refs %s of %s", oneLine(prefix), repo)
+	address, err := refAddress(prefix)
+	if err == nil {
+		err = checkRepo(repo)
+	}
+	if err != nil {
+		return nil, &Error{Kind: Invalid, Op: op, Message: c.line(err.Error())}
+	}
+	pages, err := pagesOf[[]refNode](ctx, c, fmt.Sprintf("repos/%s/git/matching-refs/%s", repo, address), url.Values{}, mostRefPages)
+	if err != nil {
+		e := c.fail(op, err)
+		if e.Status == http.StatusConflict { // "Git Repository is empty."
+			return nil, nil
+		}
+		return nil, e
+	}
+	var out []model.Ref
+	for _, page := range pages {
+		for _, n := range page {
+			if strings.HasPrefix(n.Ref, prefix) {
+				out = append(out, model.Ref{Name: n.Ref, SHA: n.Object.SHA})
+			}
+		}
+	}
+	return out, nil
 }
 
 // CreateRef makes a ref, by its full name. RefExists means that there is one of that name already, wherever it points.
 // https://docs.github.com/rest/git/refs#create-a-reference
 func (c *Client) CreateRef(ctx context.Context, repo model.Repo, name, sha string) error {
-	return errNotBuilt
+	op := fmt.Sprintf("create %s at %s in %s", oneLine(name), short(sha), repo)
+	if err := c.mayWrite(ctx, op, repo); err != nil {
+		return err
+	}
+	if err := c.send(ctx, http.MethodPost, fmt.Sprintf("repos/%s/git/refs", repo), map[string]string{"ref": name, "sha": sha}, nil); err != nil {
+		e := c.failWrite(op, err)
+		if e.Status == http.StatusUnprocessableEntity && strings.Contains(e.Message, "already exists") {
+			e.Kind = RefExists
+		}
+		return e
+	}
+	return nil
 }
 
 // DeleteRef deletes a ref, by its full name, wherever it points. One that is not there is deleted.
 // https://docs.github.com/rest/git/refs#delete-a-reference
 func (c *Client) DeleteRef(ctx context.Context, repo model.Repo, name string) error {
-	return errNotBuilt
+	op := fmt.Sprintf("delete %s in %s", oneLine(name), repo)
+	if err := c.mayWrite(ctx, op, repo); err != nil {
+		return err
+	}
+	address, err := refAddress(name)
+	if err != nil {
+		return &Error{Kind: Invalid, Op: op, Message: c.line(err.Error())}
+	}
+	if err := c.send(ctx, http.MethodDelete, fmt.Sprintf("repos/%s/git/refs/%s", repo, address), nil, nil); err != nil {
+		e := c.failWrite(op, err)
+		if e.Status == http.StatusUnprocessableEntity && strings.Contains(e.Message, "does not exist") {
+			return nil
+		}
+		return e
+	}
+	return nil
 }

@@ -54,6 +54,8 @@ type snapshotData struct {
 	Viewer     actorNode
 	Repository *repositoryNode
 	Node       *foreignNode
+	// hides says that GitHub refused to show a fork.
+	hides bool
 }
 
 type repositoryNode struct {
@@ -67,12 +69,15 @@ type repositoryNode struct {
 
 // tolerated are the parts of an answer that may be missing, because the token may not see them or because somebody
 // deleted them: without them less is known, and nothing else is wrong.
-var tolerated = []string{"collaborators", "sender", "node", "closingIssuesReferences", "closedBy", "labelChanges", "posted"}
+var tolerated = []string{"collaborators", "sender", "node", "closingIssuesReferences", "closedBy", "labelChanges", "posted", "statusCheckRollup", headRepository}
+
+// headRepository is a fork that the token may not see, which is not to be taken for one that is not there.
+const headRepository = "headRepository"
 
 func (c *Client) snapshot(ctx context.Context, q Query, size pageSize) (model.Snapshot, error) {
 	op := fmt.Sprintf("read %s#%d", q.Repo, q.Number)
 	var data snapshotData
-	at, err := c.query(ctx, op, snapshotDocument, map[string]any{
+	at, missing, err := c.queryParts(ctx, op, snapshotDocument, map[string]any{
 		"owner": q.Repo.Owner, "name": q.Repo.Name, "number": q.Number, "page": size.page, "reviews": size.reviews, "posted": true,
 		"author": q.Author, "askAuthor": isPerson(q.Author), "sender": q.Sender, "askSender": q.asksSender(), "node": q.Node, "askNode": q.Node != "",
 		"branch": q.Branch, "branchRef": "refs/heads/" + q.Branch, "askBranch": q.Branch != "",
@@ -83,6 +88,7 @@ func (c *Client) snapshot(ctx context.Context, q Query, size pageSize) (model.Sn
 	if data.Repository == nil || data.Repository.IssueOrPullRequest == nil {
 		return model.Snapshot{}, named(&Error{Kind: NotFound, Op: op, Status: http.StatusNotFound, Fix: fixHidden}, q)
 	}
+	data.hides = slices.Contains(missing, headRepository)
 	snap, err := data.snapshot(op, q)
 	if err != nil {
 		return model.Snapshot{}, err
@@ -123,6 +129,7 @@ func (d *snapshotData) snapshot(op string, q Query) (model.Snapshot, error) {
 	branch, name := d.Repository.DefaultBranchRef, snap.DefaultBranch
 	if snap.IsPull {
 		snap.Pull = n.pull()
+		snap.Pull.ForkDeleted = snap.Pull.ForkDeleted && !d.hides
 		branch, name = n.BaseRef, n.BaseRefName
 	} else {
 		snap.Thread = n.thread(q.Repo)

@@ -2,12 +2,58 @@ package github
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/mergexo/mergexo/internal/model"
 )
 
+// statesAtOnce is how many numbers one request asks about.
+const statesAtOnce = 50
+
 // States says whether issues and pull requests are open, closed or merged, by number: 50 a request. A number that does not
 // exist is not in the map.
 func (c *Client) States(ctx context.Context, repo model.Repo, numbers []int) (map[int]model.PullState, error) {
-	return nil, errNotBuilt
+	op := fmt.Sprintf("read what is open of %s", repo)
+	if err := checkRepo(repo); err != nil {
+		return nil, &Error{Kind: Invalid, Op: op, Message: c.line(err.Error())}
+	}
+	out := map[int]model.PullState{}
+	for len(numbers) > 0 {
+		some := numbers[:min(len(numbers), statesAtOnce)]
+		numbers = numbers[len(some):]
+		if err := c.states(ctx, op, repo, some, out); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+func (c *Client) states(ctx context.Context, op string, repo model.Repo, numbers []int, out map[int]model.PullState) error {
+	variables := map[string]any{"owner": repo.Owner, "name": repo.Name}
+	lacking := aliases(len(numbers))
+	for i, number := range numbers {
+		variables[fmt.Sprintf("n%d", i)] = number
+		lacking[i] = mayLack + lacking[i]
+	}
+	var data struct {
+		Repository map[string]*struct {
+			State  string // of a pull request
+			Closed bool   // of an issue
+		}
+	}
+	if _, err := c.query(ctx, op, statesDocument(len(numbers)), variables, &data, lacking...); err != nil {
+		return named(err, Query{Repo: repo})
+	}
+	for i, number := range numbers {
+		switch n := data.Repository[fmt.Sprintf("p%d", i)]; {
+		case n == nil:
+		case n.State != "":
+			out[number] = model.PullState(n.State)
+		case n.Closed:
+			out[number] = model.PullClosed
+		default:
+			out[number] = model.PullOpen
+		}
+	}
+	return nil
 }

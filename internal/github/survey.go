@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/mergexo/mergexo/internal/model"
@@ -22,14 +23,9 @@ type SurveyQuery struct {
 	Settled func(s model.Snapshot, read []model.Comment) (model.Mark, bool)
 }
 
-// of is the query for one of the pull requests.
-func (q SurveyQuery) of(s model.Snapshot) Query {
-	return Query{Repo: q.Repo, Number: s.Pull.Number, Settled: q.Settled}
-}
-
-// surveySize is how many pull requests one request asks for, and how many of what was said on each; lines are the comments
-// of one review.
-type surveySize struct{ pulls, comments, reviews, lines int }
+// surveySize is how many pull requests or issues one request asks for, and how many of what was said on each; lines are the
+// comments of one review.
+type surveySize struct{ threads, comments, reviews, lines int }
 
 var (
 	fullSurvey = surveySize{50, 30, 10, 20}
@@ -50,33 +46,51 @@ func (c *Client) Survey(ctx context.Context, q SurveyQuery, yield func(model.Sna
 		return &Error{Kind: Invalid, Op: op, Message: c.line(err.Error())}
 	}
 	size := fullSurvey
-	var after cursor
+	after := cursor{at: q.After}
 	for {
-		data, err := c.surveyPage(ctx, op, q, size, after.at)
-		if gaveUp(err) && size != smallSurvey {
+		data, err := c.pullsPage(ctx, op, q, size, after.at)
+		switch {
+		case gaveUp(err) && size != smallSurvey:
 			size = smallSurvey
 			continue
-		}
-		if err != nil {
+		case KindOf(err) == Invalid && after.at != "" && after.at == q.After:
+			c.log.WarnContext(ctx, "survey_from_the_start", "repository", q.Repo.String(), "error", err.Error())
+			after.at, q.After = "", ""
+			continue
+		case err != nil:
 			return named(err, Query{Repo: q.Repo})
 		}
-		page := data.Repository.PullRequests
-		for _, n := range page.Nodes {
-			if n == nil {
-				continue
-			}
-			snap, err := c.surveyed(ctx, q, size, data, n)
-			if err != nil {
-				return err
-			}
-			if err := yield(snap); err != nil {
-				return err
-			}
+		if err := c.yieldPulls(ctx, q, size, data, yield); err != nil {
+			return err
 		}
-		if after.step(page.PageInfo.HasNextPage, page.PageInfo.EndCursor); !after.more {
+		page := data.Repository.PullRequests.PageInfo
+		if after.step(page.HasNextPage, page.EndCursor); !after.more {
+			after.at = ""
+		}
+		if q.Passed != nil {
+			q.Passed(after.at)
+		}
+		if !after.more {
 			return nil
 		}
 	}
+}
+
+func (c *Client) yieldPulls(ctx context.Context, q SurveyQuery, size surveySize, data *surveyData, yield func(model.Snapshot) error) error {
+	for _, n := range data.Repository.PullRequests.Nodes {
+		if n == nil {
+			continue
+		}
+		page := surveyPage{data.Viewer, data.Repository.DefaultBranchRef, data.hides, data.at}
+		snap, err := c.surveyed(ctx, Query{Repo: q.Repo, Settled: q.Settled}, size, page, n)
+		if err != nil {
+			return err
+		}
+		if err := yield(snap); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 type surveyData struct {
@@ -85,34 +99,45 @@ type surveyData struct {
 		DefaultBranchRef *branchNode
 		PullRequests     connection[*pullNode]
 	}
-	at time.Time
+	hides bool
+	at    time.Time
 }
 
-func (c *Client) surveyPage(ctx context.Context, op string, q SurveyQuery, size surveySize, after string) (data *surveyData, err error) {
+func (c *Client) pullsPage(ctx context.Context, op string, q SurveyQuery, size surveySize, after string) (data *surveyData, err error) {
 	data = new(surveyData)
-	data.at, err = c.query(ctx, op, surveyDocument, map[string]any{
-		"owner": q.Repo.Owner, "name": q.Repo.Name, "pulls": size.pulls, "after": orNull(after),
+	var missing []string
+	data.at, missing, err = c.queryParts(ctx, op, surveyDocument, map[string]any{
+		"owner": q.Repo.Owner, "name": q.Repo.Name, "pulls": size.threads, "after": orNull(after),
 		"comments": size.comments, "reviews": size.reviews, "page": size.lines, "posted": false,
 	}, data, tolerated...)
+	data.hides = slices.Contains(missing, headRepository)
 	if err == nil && data.Repository == nil {
 		err = &Error{Kind: NotFound, Op: op, Status: http.StatusNotFound, Message: "Repository", Fix: fixHidden}
 	}
 	return data, err
 }
 
-// surveyed is the snapshot of one pull request of a page.
-func (c *Client) surveyed(ctx context.Context, survey SurveyQuery, size surveySize, page *surveyData, n *pullNode) (model.Snapshot, error) {
+// surveyPage is what all threads of a page have in common.
+type surveyPage struct {
+	viewer actorNode
+	main   *branchNode
+	hides  bool
+	at     time.Time
+}
+
+// surveyed is the snapshot of one pull request or issue of a page, for a query without a number.
+func (c *Client) surveyed(ctx context.Context, q Query, size surveySize, page surveyPage, n *pullNode) (model.Snapshot, error) {
 	further := fullPage
 	if size == smallSurvey {
 		further = smallPage
 	}
-	op := fmt.Sprintf("read %s#%d", survey.Repo, n.Number)
-	answer := snapshotData{Viewer: page.Viewer, Repository: &repositoryNode{DefaultBranchRef: page.Repository.DefaultBranchRef, IssueOrPullRequest: n}}
-	snap, err := answer.snapshot(op, Query{Repo: survey.Repo, Number: n.Number})
+	q.Number = n.Number
+	op := fmt.Sprintf("read %s#%d", q.Repo, n.Number)
+	answer := snapshotData{Viewer: page.viewer, Repository: &repositoryNode{DefaultBranchRef: page.main, IssueOrPullRequest: n}, hides: page.hides}
+	snap, err := answer.snapshot(op, q)
 	if err != nil {
 		return model.Snapshot{}, err
 	}
-	q := survey.of(snap)
 	r := newReading(q, further, snap)
 	r.take(n, nil)
 	for _, one := range r.said {

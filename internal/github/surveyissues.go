@@ -2,6 +2,11 @@ package github
 
 import (
 	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
 
 	"github.com/mergexo/mergexo/internal/model"
 )
@@ -15,10 +20,117 @@ type IssueSurveyQuery struct {
 	Settled func(s model.Snapshot, read []model.Comment) (model.Mark, bool)
 }
 
+// The beginnings of the names of branches that SurveyIssues gives, as its query asks for them.
+const (
+	mirrorBranches = "refs/heads/gh-pr-"
+	ourBranches    = "refs/heads/mergexo/"
+)
+
 // SurveyIssues reads all open issues that have any of the labels, the oldest first and 50 a request, and gives each to
-// yield as Survey does with pull requests. The snapshots are Snapshot's for an issue, with no permissions, no Branch, and
-// no Posted for comments that were edited. Beside them it gives the refs of all branches that begin with gh-pr- or
-// mergexo/, by full name.
+// yield as Survey does with pull requests, once. The snapshots are Snapshot's for an issue, with no permissions, no Branch,
+// and no Posted for comments that were edited. Beside them it gives the refs of all branches that begin with gh-pr- or
+// mergexo/, by full name and in its order.
 func (c *Client) SurveyIssues(ctx context.Context, q IssueSurveyQuery, yield func(model.Snapshot) error) ([]model.Ref, error) {
-	return nil, errNotBuilt
+	op := fmt.Sprintf("read the open issues of %s", q.Repo)
+	if err := checkRepo(q.Repo); err != nil {
+		return nil, &Error{Kind: Invalid, Op: op, Message: c.line(err.Error())}
+	}
+	r := &issueReading{op: op, q: q, size: fullSurvey, issues: cursor{more: len(q.Labels) > 0}, mirrors: cursor{more: true}, ours: cursor{more: true},
+		seen: map[int]bool{}}
+	for r.issues.more || r.mirrors.more || r.ours.more {
+		data, err := c.issuesPage(ctx, r)
+		if gaveUp(err) && r.size != smallSurvey {
+			r.size = smallSurvey
+			continue
+		}
+		if err != nil {
+			return nil, named(err, Query{Repo: q.Repo})
+		}
+		if err := c.yieldIssues(ctx, r, data, yield); err != nil {
+			return nil, err
+		}
+		r.take(data.Repository)
+	}
+	slices.SortFunc(r.refs, func(a, b model.Ref) int { return strings.Compare(a.Name, b.Name) })
+	return r.refs, nil
+}
+
+// issueReading is how far a survey of issues has come.
+type issueReading struct {
+	op                    string
+	q                     IssueSurveyQuery
+	size                  surveySize
+	issues, mirrors, ours cursor
+	seen                  map[int]bool
+	refs                  []model.Ref
+}
+
+type issuesNode struct {
+	DefaultBranchRef *branchNode
+	Issues           connection[*pullNode]
+	Mirrors, Ours    connection[branchRefNode]
+}
+
+type branchRefNode struct {
+	Prefix, Name string
+	Target       *struct{ OID string }
+}
+
+type issuesData struct {
+	Viewer     actorNode
+	Repository *issuesNode
+	at         time.Time
+}
+
+func (c *Client) issuesPage(ctx context.Context, r *issueReading) (data *issuesData, err error) {
+	data = new(issuesData)
+	data.at, err = c.query(ctx, r.op, surveyIssuesDocument, map[string]any{
+		"owner": r.q.Repo.Owner, "name": r.q.Repo.Name, "labels": r.q.Labels, "issues": r.size.threads, "comments": r.size.comments, "posted": false,
+		"askIssues": r.issues.more, "after": orNull(r.issues.at),
+		"askMirrors": r.mirrors.more, "mirrorsAfter": orNull(r.mirrors.at),
+		"askOurs": r.ours.more, "oursAfter": orNull(r.ours.at),
+	}, data, tolerated...)
+	if err == nil && data.Repository == nil {
+		err = &Error{Kind: NotFound, Op: r.op, Status: http.StatusNotFound, Message: "Repository", Fix: fixHidden}
+	}
+	return data, err
+}
+
+func (c *Client) yieldIssues(ctx context.Context, r *issueReading, data *issuesData, yield func(model.Snapshot) error) error {
+	for _, n := range data.Repository.Issues.Nodes {
+		if n == nil || r.seen[n.Number] {
+			continue
+		}
+		r.seen[n.Number] = true
+		page := surveyPage{data.Viewer, data.Repository.DefaultBranchRef, false, data.at}
+		snap, err := c.surveyed(ctx, Query{Repo: r.q.Repo, Settled: r.q.Settled}, r.size, page, n)
+		if err != nil {
+			return err
+		}
+		if err := yield(snap); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// take notes the branches of a page, and where the next one begins.
+func (r *issueReading) take(n *issuesNode) {
+	if r.issues.more {
+		r.issues.step(n.Issues.PageInfo.HasNextPage, n.Issues.PageInfo.EndCursor)
+	}
+	for _, list := range []struct {
+		at     *cursor
+		prefix string
+		page   connection[branchRefNode]
+	}{{&r.mirrors, mirrorBranches, n.Mirrors}, {&r.ours, ourBranches, n.Ours}} {
+		if list.at.more {
+			list.at.step(list.page.PageInfo.HasNextPage, list.page.PageInfo.EndCursor)
+		}
+		for _, ref := range list.page.Nodes {
+			if name := ref.Prefix + ref.Name; ref.Target != nil && strings.HasPrefix(name, list.prefix) {
+				r.refs = append(r.refs, model.Ref{Name: name, SHA: ref.Target.OID})
+			}
+		}
+	}
 }

@@ -20,6 +20,8 @@ const (
 	tries = 4
 	// maxBody bounds an answer in bytes; GitHub's largest here are GraphQL pages of a few megabytes.
 	maxBody = 64 << 20
+	// longAnswer is how many times longer the answer may take of which only the end is kept.
+	longAnswer = 4
 )
 
 // wire carries every request of the gateway, REST and GraphQL alike: it adds the token, counts, retries reads, waits for
@@ -90,7 +92,12 @@ func (w *wire) attempt(req *http.Request, payload []byte, isGraph bool) (a answe
 	if err := req.Context().Err(); err != nil {
 		return answer{}, false, err
 	}
-	ctx, cancel := context.WithTimeout(req.Context(), w.options.Timeout)
+	timeout := w.options.Timeout
+	end, isTail := req.Context().Value(tailOnly{}).(*tail)
+	if isTail {
+		timeout *= longAnswer
+	}
+	ctx, cancel := context.WithTimeout(req.Context(), timeout)
 	defer cancel()
 	var asked, connected atomic.Bool
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
@@ -102,12 +109,18 @@ func (w *wire) attempt(req *http.Request, payload []byte, isGraph bool) (a answe
 		out.Body = io.NopCloser(bytes.NewReader(payload))
 		out.ContentLength = int64(len(payload))
 	}
-	// The token goes to the servers that were named and to no other, wherever a redirect points.
+	// The token goes to the APIs that were named and to nothing else, wherever a redirect points: not to the storage that a
+	// log is in either, which may be another part of the same server, and which refuses what brings one.
 	out.Header.Del("Authorization")
-	if w.is(w.api, req.URL) || w.is(w.graph, req.URL) {
+	if w.isAPI(req.URL) {
 		out.Header.Set("Authorization", "Bearer "+w.token)
 	}
-	a, err = read(w.options.Transport.RoundTrip(out))
+	resp, err := w.options.Transport.RoundTrip(out)
+	if isTail && err == nil && resp.StatusCode == http.StatusOK {
+		a, err = readTail(resp, end)
+	} else {
+		a, err = read(resp, err)
+	}
 	var dial *net.OpError
 	sent = err == nil || !(asked.Load() && !connected.Load() || errors.As(err, &dial) && dial.Op == "dial")
 	if sent && isGraph {
@@ -177,6 +190,11 @@ func (w *wire) line(s string) string { return oneLine(w.scrub(s)) }
 
 // is tells whether u is on the server of root: scheme, host and port.
 func (w *wire) is(root, u *url.URL) bool { return root.Scheme == u.Scheme && root.Host == u.Host }
+
+// isAPI tells whether u is within one of the two APIs.
+func (w *wire) isAPI(u *url.URL) bool {
+	return w.is(w.api, u) && strings.HasPrefix(u.Path, w.api.Path+"/") || w.is(w.graph, u) && u.Path == w.graph.Path
+}
 
 func (w *wire) logAttempt(req *http.Request, a answer, try int, err error) {
 	args := []any{"method", req.Method, "path", w.scrub(req.URL.Path), "try", try}
