@@ -81,6 +81,20 @@ var runSteps = []step{
 	{"", "GET", "~/actions/runs/$run/jobs", "", 200, ""},
 	{"ann", "POST", "~/actions/runs/$run/cancel", "", 202, ""},
 	{"ann", "POST", "~/actions/runs/$run/cancel", "", 409, ""},
+	{"", "GET", "~/actions/runs/$run/jobs?filter=newest", "", 422, ""},
+	{"", "GET", "~/actions/runs/$run/jobs?filter=all", "", 200, "job=jobs.0.id"},
+	{"", "GET", "~/actions/jobs/$job", "", 200, ""},
+	{"", "GET", "~/actions/jobs/1", "", 404, ""},
+	{"", "GET", "~/check-runs/$job", "", 200, ""},
+	{"ann", "GET", "~/actions/jobs/$job/logs", "", 302, ""},
+	{"", "GET", "~/actions/jobs/1/logs", "", 404, ""},
+	{"eve", "POST", "~/actions/runs/$run/rerun-failed-jobs", "", 403, ""},
+	{"actions", "POST", "~/actions/runs/$run/rerun-failed-jobs", "", 201, ""},
+	{"actions", "POST", "~/actions/runs/$run/rerun-failed-jobs", "", 403, ""},
+	{"", "GET", "~/actions/runs?head_sha=$commit", "", 200, ""},
+	{"", "GET", "~/actions/runs/$run", "", 200, ""},
+	{"", "GET", "~/actions/runs/$run/attempts/1/jobs", "", 200, ""},
+	{"", "GET", "~/actions/runs/$run/attempts/3/jobs", "", 404, ""},
 }
 
 var mergeSteps = []step{

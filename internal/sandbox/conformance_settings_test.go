@@ -16,4 +16,9 @@ var settingSteps = []step{
 	{"", "GET", "~/rules/branches/main", "", 200, ""},
 	{"", "GET", "~/rules/branches/not-there-yet", "", 200, ""},
 	{"", "GET", "/repos/octo/hidden/rules/branches/main", "", 404, ""},
+	{"ann", "DELETE", "/repos/octo/spare", "", 403, ""},
+	{"actions", "DELETE", "/repos/octo/spare", "", 403, ""},
+	{"octo", "DELETE", "/repos/octo/spare", "", 204, ""},
+	{"octo", "DELETE", "/repos/octo/spare", "", 404, ""},
+	{"octo", "GET", "/repos/octo/spare", "", 404, ""},
 }

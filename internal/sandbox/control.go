@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -113,9 +112,12 @@ func (s *Server) controlHandler() http.Handler {
 	handle("PUT /lag", setLag)
 	handle("PUT /issues", setIssue)
 	handle("PUT /runs/{id}", setRun)
+	handle("PUT /latency", setLatency)
+	handle("PUT /pulls", setPulls)
 	handle("PUT /faults", setFaults)
 	handle("PUT /clock", setClock)
 	handle("POST /repositories", controlRepository)
+	handle("DELETE /repositories/{owner}/{repo}", controlDrop)
 	mux.HandleFunc("GET /_sandbox/deliveries", func(w http.ResponseWriter, _ *http.Request) { s.deliveries.serve(w) })
 	mux.HandleFunc("GET /_sandbox/calls", func(w http.ResponseWriter, _ *http.Request) { s.calls.serve(w) })
 	mux.HandleFunc("DELETE /_sandbox/calls", func(w http.ResponseWriter, r *http.Request) { s.calls.clear(w) })
@@ -287,33 +289,4 @@ func controlRepository(q *request) (any, error) {
 		return nil, err
 	}
 	return &reply{http.StatusCreated, q.s.repositoryJSON(r)}, nil
-}
-
-// setRun makes or moves a workflow run.
-func setRun(q *request) (any, error) {
-	var in struct {
-		Status, Conclusion, Repository, Name, Event string
-		Attempt                                     int
-		HeadSHA                                     string `json:"head_sha"`
-		HeadBranch                                  string `json:"head_branch"`
-	}
-	if err := q.decode(&in); err != nil {
-		return nil, err
-	}
-	id, err := strconv.ParseInt(q.r.PathValue("id"), 10, 64)
-	if err != nil {
-		return nil, unprocessable("id: want a number")
-	}
-	r, err := q.s.named(in.Repository)
-	if err != nil {
-		return nil, err
-	}
-	if !slices.Contains([]string{"", "queued", "in_progress", "completed"}, in.Status) {
-		return nil, unprocessable("status: want queued, in_progress or completed")
-	}
-	run := q.s.putRun(r, &Run{
-		ID: id, Status: in.Status, Conclusion: in.Conclusion, Name: in.Name, Event: in.Event, Attempt: in.Attempt,
-		HeadSHA: in.HeadSHA, HeadBranch: in.HeadBranch,
-	})
-	return q.s.runJSON(r, run), nil
 }

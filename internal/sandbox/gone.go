@@ -103,10 +103,7 @@ func (s *Server) depart(i *Issue, d *Departure) {
 	}
 	i.repo.Departed[i.Number] = d
 	delete(i.repo.Issues, i.Number)
-	delete(s.issues, i.ID)
-	for _, c := range i.Comments {
-		delete(s.comments, c.ID)
-	}
+	s.forget(i)
 	s.changed()
 }
 

@@ -131,7 +131,7 @@ type look struct {
 
 // see counts as one reading of a pull request, however often the query comes by.
 func (l *look) see(i *Issue) {
-	if l.seen[i] {
+	if i.Pull == nil || i.Pull.NewHead == nil && i.Pull.NewMerge == nil || l.seen[i] {
 		return
 	}
 	l.seen[i] = true

@@ -1,7 +1,6 @@
 package sandbox
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/graph-gophers/graphql-go"
@@ -16,12 +15,7 @@ type gqlRollup struct {
 
 // rollup is null for a commit that nothing has checked.
 func (l *look) rollup(r *Repository, sha string) *gqlRollup {
-	for _, c := range r.CheckRuns {
-		if c.SHA == sha {
-			return &gqlRollup{l, r, sha}
-		}
-	}
-	if len(r.statusesOf(sha)) > 0 {
+	if len(r.checks(sha)) > 0 || len(r.statusesOf(sha)) > 0 {
 		return &gqlRollup{l, r, sha}
 	}
 	return nil
@@ -37,10 +31,8 @@ func (u *gqlRollup) Commit() *gqlCommit { return u.commit(u.r, u.sha) }
 // all are the check runs, oldest first, and then the newest status of each context.
 func (u *gqlRollup) all() []*gqlContext {
 	var found []*gqlContext
-	for _, c := range u.r.CheckRuns {
-		if c.SHA == u.sha {
-			found = append(found, &gqlContext{u, c, nil})
-		}
+	for _, c := range u.r.checks(u.sha) {
+		found = append(found, &gqlContext{u, c, nil})
 	}
 	for _, st := range u.r.newestStatuses(u.sha) {
 		found = append(found, &gqlContext{u, nil, st})
@@ -144,7 +136,7 @@ func (c *gqlCheckRun) IsRequired(args requiredArgs) (bool, error) { return c.req
 func (c *gqlCheckRun) Permalink() text                            { return c.URL() }
 func (c *gqlCheckRun) ResourcePath() text                         { return c.path(string(c.URL())) }
 func (c *gqlCheckRun) URL() text {
-	return text(fmt.Sprintf("%s/runs/%d", c.s.repositoryURL(c.r), c.c.ID))
+	return text(c.s.checkURL(c.r, c.c))
 }
 
 func (c *gqlCheckRun) DetailsURL() *text {
@@ -160,8 +152,8 @@ type gqlCheckSuite struct {
 	c *CheckRun
 }
 
-func (c *gqlCheckSuite) ID() graphql.ID     { return graphql.ID(nodeID(nodeCheckSuite, c.c.ID)) }
-func (c *gqlCheckSuite) DatabaseID() *int32 { return int32Of(c.c.ID) }
+func (c *gqlCheckSuite) ID() graphql.ID     { return graphql.ID(nodeID(nodeCheckSuite, c.c.suite())) }
+func (c *gqlCheckSuite) DatabaseID() *int32 { return int32Of(c.c.suite()) }
 func (c *gqlCheckSuite) App() *gqlApp {
 	return &gqlApp{c.s.author(c.c.App), c.c.slug()}
 }

@@ -3,6 +3,7 @@ package sandbox
 import (
 	"encoding/base64"
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 )
@@ -122,7 +123,13 @@ func pageOf[T, N any](args pageArgs, l listing[T, N]) (*connection[N], error) {
 		}
 		return a.less(b)
 	}
-	sort.SliceStable(entries, func(i, j int) bool { return before(entries[i].key, entries[j].key) })
+	inPlace := func(i, j int) bool { return before(entries[i].key, entries[j].key) }
+	if l.desc {
+		slices.Reverse(entries)
+	}
+	if !sort.SliceIsSorted(entries, inPlace) { // which most lists are from the start
+		sort.SliceStable(entries, inPlace)
+	}
 	from, to := 0, len(entries)
 	if args.After != nil && *args.After != "" {
 		k, err := readCursor(*args.After)

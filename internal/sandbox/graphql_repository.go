@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"sort"
 	"strings"
 
 	"github.com/graph-gophers/graphql-go"
@@ -76,28 +75,6 @@ func (r *gqlRepository) Ref(args struct{ QualifiedName string }) *gqlRef {
 	return nil
 }
 
-// Refs lists the refs below a prefix, in alphabetical order.
-func (r *gqlRepository) Refs(args struct {
-	pageArgs
-	RefPrefix string
-	OrderBy   *order
-	Direction *string
-	Query     *string
-}) (*connection[gqlRef], error) {
-	var names []string
-	for name := range r.r.Refs {
-		if strings.HasPrefix(name, args.RefPrefix) && (args.Query == nil || strings.Contains(name, *args.Query)) {
-			names = append(names, name)
-		}
-	}
-	sort.Strings(names)
-	if args.OrderBy.desc() || args.Direction != nil && *args.Direction == "DESC" {
-		slices.Reverse(names)
-	}
-	return pageOf(args.pageArgs, listing[string, gqlRef]{items: names, key: inOrder[string],
-		wrap: func(name string) *gqlRef { return r.ref(r.r, name) }})
-}
-
 func (r *gqlRepository) Issue(args struct{ Number int32 }) (*gqlIssue, error) {
 	if i := r.r.Issues[int(args.Number)]; i != nil && i.Pull == nil {
 		return r.issue(i), nil
@@ -129,68 +106,6 @@ type issueOrPull struct {
 
 func (u *issueOrPull) ToIssue() (*gqlIssue, bool)      { return u.issue(u.i), u.i.Pull == nil }
 func (u *issueOrPull) ToPullRequest() (*gqlPull, bool) { return u.pull(u.i), u.i.Pull != nil }
-
-// order is any of GitHub's inputs that order a connection.
-type order struct{ Field, Direction string }
-
-func (o *order) desc() bool { return o != nil && o.Direction == "DESC" }
-
-// issueKey is the sort key of issues and pull requests.
-func (o *order) issueKey(_ int, i *Issue) sortKey {
-	switch {
-	case o != nil && o.Field == "UPDATED_AT":
-		return sortKey{i.UpdatedAt.Unix(), int64(i.Number)}
-	case o != nil && o.Field == "COMMENTS":
-		return sortKey{int64(len(i.Comments)), int64(i.Number)}
-	}
-	return sortKey{i.CreatedAt.Unix(), int64(i.Number)}
-}
-
-// filtered are the issues that a filter lets through.
-func (r *gqlRepository) filtered(states, labels *[]string, keep func(*Issue) bool, stateOf func(*Issue) string) []*Issue {
-	var found []*Issue
-	for _, n := range r.r.numbers() {
-		i := r.r.Issues[n]
-		if !keep(i) {
-			continue
-		}
-		r.see(i)
-		if states != nil && !slices.Contains(*states, stateOf(i)) {
-			continue
-		}
-		if labels != nil && !slices.ContainsFunc(i.labels(), func(l *Label) bool { return slices.Contains(*labels, l.Name) }) {
-			continue
-		}
-		found = append(found, i)
-	}
-	return found
-}
-
-func (r *gqlRepository) Issues(args struct {
-	pageArgs
-	States, Labels *[]string
-	OrderBy        *order
-}) (*connection[gqlIssue], error) {
-	found := r.filtered(args.States, args.Labels, func(i *Issue) bool { return i.Pull == nil }, issueState)
-	return pageOf(args.pageArgs, listing[*Issue, gqlIssue]{items: found, key: args.OrderBy.issueKey, desc: args.OrderBy.desc(), wrap: r.issue})
-}
-
-// pullArgs are the arguments of every connection of pull requests that can be filtered.
-type pullArgs struct {
-	pageArgs
-	States, Labels           *[]string
-	BaseRefName, HeadRefName *string
-	OrderBy                  *order
-}
-
-func (r *gqlRepository) PullRequests(args pullArgs) (*connection[gqlPull], error) {
-	keep := func(i *Issue) bool {
-		return i.Pull != nil && (args.BaseRefName == nil || i.Pull.BaseRef == *args.BaseRefName) &&
-			(args.HeadRefName == nil || i.Pull.HeadRef == *args.HeadRefName)
-	}
-	found := r.filtered(args.States, args.Labels, keep, pullState)
-	return pageOf(args.pageArgs, listing[*Issue, gqlPull]{items: found, key: args.OrderBy.issueKey, desc: args.OrderBy.desc(), wrap: r.pull})
-}
 
 // labelArgs are the arguments of a connection of labels. GitHub orders them by creation unless told.
 type labelArgs struct {
@@ -310,12 +225,14 @@ type gqlRef struct {
 	r    *Repository
 	name string // full
 	sha  string
+
+	below string // the prefix that it was listed below; empty: refs/heads/ and the like
 }
 
 // ref finds a ref by its full name; nil when there is none.
 func (l *look) ref(r *Repository, name string) *gqlRef {
 	if sha := r.Refs[name]; sha != "" {
-		return &gqlRef{l, r, name, sha}
+		return &gqlRef{look: l, r: r, name: name, sha: sha}
 	}
 	return nil
 }
@@ -326,8 +243,19 @@ func (f *gqlRef) Repository() *gqlRepository { return &gqlRepository{f.look, f.r
 
 func (f *gqlRef) Target() (*gitObject, error) { return f.object(f.r, f.sha) }
 
+// branch is "" for what is no branch.
+func (f *gqlRef) branch() string {
+	if name, ok := strings.CutPrefix(f.name, "refs/heads/"); ok {
+		return name
+	}
+	return ""
+}
+
 // Prefix is "refs/heads/", "refs/tags/" or what else stands before the name.
 func (f *gqlRef) Prefix() string {
+	if f.below != "" {
+		return f.below
+	}
 	parts := strings.SplitN(f.name, "/", 3)
 	if len(parts) < 3 {
 		return "refs/"
@@ -337,11 +265,11 @@ func (f *gqlRef) Prefix() string {
 
 // AssociatedPullRequests are those whose head the ref is.
 func (f *gqlRef) AssociatedPullRequests(args pullArgs) (*connection[gqlPull], error) {
-	name := f.Name()
+	name := f.branch()
 	if args.HeadRefName == nil {
 		args.HeadRefName = &name
 	}
-	if *args.HeadRefName != name || f.Prefix() != "refs/heads/" {
+	if *args.HeadRefName != name || name == "" {
 		return pageOf(args.pageArgs, listing[*Issue, gqlPull]{})
 	}
 	return f.Repository().PullRequests(args)

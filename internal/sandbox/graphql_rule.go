@@ -11,13 +11,13 @@ type gqlRule struct {
 
 // RefUpdateRule is null for what is not protected.
 func (f *gqlRef) RefUpdateRule() *gqlRule {
-	if p := f.r.Protections[f.Name()]; p != nil && f.Prefix() == "refs/heads/" {
+	if p := f.r.Protections[f.branch()]; p != nil {
 		return &gqlRule{f, p}
 	}
 	return nil
 }
 
-func (u *gqlRule) Pattern() string             { return u.f.Name() }
+func (u *gqlRule) Pattern() string             { return u.f.branch() }
 func (u *gqlRule) AllowsDeletions() bool       { return false }
 func (u *gqlRule) AllowsForcePushes() bool     { return false }
 func (u *gqlRule) RequiresLinearHistory() bool { return u.p.Linear }

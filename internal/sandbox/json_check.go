@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -15,9 +16,11 @@ type Status struct {
 	CreatedAt                                   time.Time
 }
 
-// CheckRun is a check run of a commit. Each has a check suite of its own, with the same id.
+// CheckRun is a check run of a commit. Each has a check suite of its own, with the same id, but for those that are jobs.
 type CheckRun struct {
 	ID                     int64
+	Suite                  int64 `json:",omitempty"` // 0: ID
+	Run                    int64 `json:",omitempty"` // id of the workflow run that it is a job of
 	SHA, Name              string
 	App                    string // login of the App's bot
 	Status, Conclusion     string
@@ -102,9 +105,19 @@ func (s *Server) pullsAt(r *Repository, sha string) []obj {
 	return s.pullsWhere(r, func(i *Issue) bool { return s.headSHA(i) == sha })
 }
 
+func (c *CheckRun) suite() int64 { return cmp.Or(c.Suite, c.ID) }
+
+// checkURL is a check run's page: that of its job where it is one.
+func (s *Server) checkURL(r *Repository, c *CheckRun) string {
+	if c.Run != 0 {
+		return s.jobURL(r, c.Run, c.ID)
+	}
+	return fmt.Sprintf("%s/runs/%d", s.repositoryURL(r), c.ID)
+}
+
 func (s *Server) checkRunJSON(r *Repository, c *CheckRun) obj {
 	self := fmt.Sprintf("%s/check-runs/%d", s.repositoryAPI(r), c.ID)
-	html := fmt.Sprintf("%s/runs/%d", s.repositoryURL(r), c.ID)
+	html := s.checkURL(r, c)
 	details := c.DetailsURL
 	if details == "" {
 		details = html
@@ -117,7 +130,7 @@ func (s *Server) checkRunJSON(r *Repository, c *CheckRun) obj {
 			"title": textOrNil(c.Title), "summary": textOrNil(c.Summary), "text": textOrNil(c.Text), "annotations_count": 0,
 			"annotations_url": self + "/annotations",
 		},
-		"name": c.Name, "check_suite": obj{"id": c.ID}, "app": s.appJSON(c.App), "pull_requests": s.pullsAt(r, c.SHA),
+		"name": c.Name, "check_suite": obj{"id": c.suite()}, "app": s.appJSON(c.App), "pull_requests": s.pullsAt(r, c.SHA),
 	}
 }
 

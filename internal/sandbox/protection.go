@@ -150,8 +150,8 @@ func (r *Repository) checksMissing(p *Protection, sha string) string {
 func (r *Repository) checkWord(name, sha string) string {
 	word := "expected"
 	newest := map[string]*CheckRun{} // by App
-	for _, c := range r.CheckRuns {
-		if c.SHA == sha && c.Name == name {
+	for _, c := range r.checks(sha) {
+		if c.Name == name {
 			newest[c.App] = c
 		}
 	}

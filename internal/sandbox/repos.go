@@ -33,6 +33,7 @@ var repositoryRoutes = []route{
 	{"GET /repos/{owner}/{repo}", needRead, func(q *request) (any, error) { return q.s.fullRepositoryJSON(q.repo, q.user), nil }},
 	{"GET /repositories/{id}", needNothing, getRepositoryByID},
 	{"PATCH /repos/{owner}/{repo}", needAdmin, patchRepository},
+	{"DELETE /repos/{owner}/{repo}", needAdmin, deleteRepository},
 	{"POST /user/repos", needToken, createRepository},
 	{"GET /user/repos", needToken, listRepositories},
 	{"POST /repos/{owner}/{repo}/forks", needComment, forkRepository},

@@ -1,16 +1,23 @@
 package sandbox
 
 import (
+	"cmp"
 	"fmt"
+	"hash/crc32"
 	"net/http"
 	"slices"
+	"strings"
 )
 
 var runRoutes = []route{
 	{"GET /repos/{owner}/{repo}/actions/runs", needRead, listRuns},
 	{"GET /repos/{owner}/{repo}/actions/runs/{id}", needRead, withRun(func(q *request, run *Run) (any, error) { return q.s.runJSON(q.repo, run), nil })},
 	{"GET /repos/{owner}/{repo}/actions/runs/{id}/attempts/{attempt}", needRead, withRun(getAttempt)},
+	{"GET /repos/{owner}/{repo}/actions/runs/{id}/attempts/{attempt}/jobs", needRead, withRun(listAttemptJobs)},
 	{"GET /repos/{owner}/{repo}/actions/runs/{id}/jobs", needRead, withRun(listJobs)},
+	{"GET /repos/{owner}/{repo}/actions/jobs/{id}", needRead, withJob(getJob)},
+	{"GET /repos/{owner}/{repo}/actions/jobs/{id}/logs", needRead, withJob(redirectToLog)},
+	{"POST /repos/{owner}/{repo}/actions/runs/{id}/rerun-failed-jobs", needWrite, withRun(rerunFailed)},
 	{"POST /repos/{owner}/{repo}/actions/runs/{id}/cancel", needWrite, withRun(func(q *request, run *Run) (any, error) {
 		if run.Status == "completed" {
 			return nil, &failure{status: http.StatusConflict, message: "Cannot cancel a workflow run that is completed."}
@@ -34,7 +41,8 @@ func withRun(serve func(*request, *Run) (any, error)) func(*request) (any, error
 	}
 }
 
-// putRun makes a run, or moves it on: empty fields of in stay as they are. A run that is completed is told to webhooks.
+// putRun makes a run, or moves it on: empty fields of in stay as they are, and its jobs go along, but for those of in. What it
+// becomes is told to webhooks.
 func (s *Server) putRun(r *Repository, in *Run) *Run {
 	now := s.now()
 	at := slices.IndexFunc(r.Runs, func(run *Run) bool { return run.ID == in.ID })
@@ -51,7 +59,10 @@ func (s *Server) putRun(r *Repository, in *Run) *Run {
 	for _, f := range []struct {
 		to   *string
 		from string
-	}{{&run.Status, in.Status}, {&run.Name, in.Name}, {&run.Event, in.Event}, {&run.HeadSHA, in.HeadSHA}, {&run.HeadBranch, in.HeadBranch}} {
+	}{
+		{&run.Status, in.Status}, {&run.Name, in.Name}, {&run.Path, in.Path}, {&run.Event, in.Event}, {&run.HeadSHA, in.HeadSHA},
+		{&run.HeadBranch, in.HeadBranch}, {&run.HeadRepo, in.HeadRepo},
+	} {
 		if f.from != "" {
 			*f.to = f.from
 		}
@@ -61,24 +72,34 @@ func (s *Server) putRun(r *Repository, in *Run) *Run {
 	}
 	run.UpdatedAt, run.Conclusion = now, ""
 	if run.Status == "completed" {
-		run.Conclusion = "success"
-		if in.Conclusion != "" {
-			run.Conclusion = in.Conclusion
-		}
+		run.Conclusion = cmp.Or(in.Conclusion, concluded(in.Jobs))
 	}
+	s.putJobs(run, in.Jobs)
 	s.changed()
 	if fresh || run.Status != was || run.Attempt != attempt {
-		action := map[string]string{"queued": "requested", "in_progress": "in_progress", "completed": "completed"}[run.Status]
-		s.deliver("workflow_run", r, s.author(run.Actor), obj{"action": action, "workflow_run": s.runJSON(r, run), "workflow": s.workflowJSON(r, run)})
+		s.deliverRun(r, run)
 	}
 	return run
 }
 
-// workflowID is that of the one workflow that all runs of a repository belong to.
-func workflowID(r *Repository) int64 { return r.ID + 1_000_000_000 }
+func (s *Server) deliverRun(r *Repository, run *Run) {
+	action := map[string]string{"queued": "requested", "in_progress": "in_progress", "completed": "completed"}[run.Status]
+	s.deliver("workflow_run", r, s.author(cmp.Or(run.Trigger, run.Actor)), obj{"action": action, "workflow_run": s.runJSON(r, run), "workflow": s.workflowJSON(r, run)})
+}
+
+// workflow is the file of a run's workflow.
+func (run *Run) workflow() string { return cmp.Or(run.Path, ".github/workflows/mergexo.yml") }
+
+// workflowID is the same for all runs of one file.
+func workflowID(r *Repository, run *Run) int64 {
+	if run.Path == "" {
+		return r.ID + 1_000_000_000
+	}
+	return r.ID + 2_000_000_000 + int64(crc32.ChecksumIEEE([]byte(run.Path)))
+}
 
 func (s *Server) workflowJSON(r *Repository, run *Run) obj {
-	id, path := workflowID(r), ".github/workflows/mergexo.yml"
+	id, path := workflowID(r, run), run.workflow()
 	html := s.repositoryURL(r)
 	return obj{
 		"id": id, "node_id": nodeID("W", id), "name": run.Name, "path": path, "state": "active", "created_at": stamp(r.CreatedAt),
@@ -90,17 +111,30 @@ func (s *Server) workflowJSON(r *Repository, run *Run) obj {
 // runJSON is workflow-run.
 func (s *Server) runJSON(r *Repository, run *Run) obj {
 	self := fmt.Sprintf("%s/actions/runs/%d", s.repositoryAPI(r), run.ID)
+	started, head := run.CreatedAt, r
+	if run.StartedAt != nil {
+		started = *run.StartedAt
+	}
+	if owner, name, ok := strings.Cut(run.HeadRepo, "/"); ok {
+		head = s.repository(owner, name)
+	}
 	o := obj{
 		"id": run.ID, "name": run.Name, "node_id": nodeID(nodeRun, run.ID), "check_suite_id": run.ID, "check_suite_node_id": nodeID("CS", run.ID),
-		"head_branch": run.HeadBranch, "head_sha": run.HeadSHA, "path": ".github/workflows/mergexo.yml", "run_number": run.Number,
+		"head_branch": run.HeadBranch, "head_sha": run.HeadSHA, "path": run.workflow(), "run_number": run.Number,
 		"run_attempt": run.Attempt, "referenced_workflows": []obj{}, "event": run.Event, "status": run.Status, "conclusion": textOrNil(run.Conclusion),
-		"workflow_id": workflowID(r), "url": self, "html_url": fmt.Sprintf("%s/actions/runs/%d", s.repositoryURL(r), run.ID),
+		"workflow_id": workflowID(r, run), "url": self, "html_url": fmt.Sprintf("%s/actions/runs/%d", s.repositoryURL(r), run.ID),
 		"pull_requests": s.runPulls(r, run), "created_at": stamp(run.CreatedAt), "updated_at": stamp(run.UpdatedAt),
-		"actor": s.userJSON(s.author(run.Actor)), "triggering_actor": s.userJSON(s.author(run.Actor)), "run_started_at": stamp(run.CreatedAt),
+		"actor": s.userJSON(s.author(run.Actor)), "triggering_actor": s.userJSON(s.author(cmp.Or(run.Trigger, run.Actor))), "run_started_at": stamp(started),
 		"jobs_url": self + "/jobs", "logs_url": self + "/logs", "check_suite_url": fmt.Sprintf("%s/check-suites/%d", s.repositoryAPI(r), run.ID),
 		"artifacts_url": self + "/artifacts", "cancel_url": self + "/cancel", "rerun_url": self + "/rerun", "previous_attempt_url": nil,
-		"workflow_url": fmt.Sprintf("%s/actions/workflows/%d", s.repositoryAPI(r), workflowID(r)), "display_title": run.Name,
-		"repository": s.minimalRepositoryJSON(r), "head_repository": s.minimalRepositoryJSON(r), "head_commit": nil,
+		"workflow_url": fmt.Sprintf("%s/actions/workflows/%d", s.repositoryAPI(r), workflowID(r, run)), "display_title": run.Name,
+		"repository": s.minimalRepositoryJSON(r), "head_repository": nil, "head_commit": nil,
+	}
+	if head != nil { // of a fork that is deleted there is none
+		o["head_repository"] = s.minimalRepositoryJSON(head)
+	}
+	if run.Attempt > 1 {
+		o["previous_attempt_url"] = fmt.Sprintf("%s/attempts/%d", self, run.Attempt-1)
 	}
 	if c, err := s.commitOf(r, run.HeadSHA); run.HeadSHA != "" && err == nil {
 		o["head_commit"] = headCommitJSON(c)
@@ -110,6 +144,9 @@ func (s *Server) runJSON(r *Repository, run *Run) obj {
 
 // runPulls are the open pull requests of the run's branch, as pull-request-minimal.
 func (s *Server) runPulls(r *Repository, run *Run) []obj {
+	if run.HeadRepo != "" {
+		return []obj{}
+	}
 	return s.pullsWhere(r, func(i *Issue) bool { return i.Pull.HeadRef == run.HeadBranch })
 }
 
@@ -156,31 +193,10 @@ func getAttempt(q *request, run *Run) (any, error) {
 	o := q.s.runJSON(q.repo, run)
 	if int(n) < run.Attempt {
 		o["status"], o["conclusion"] = "completed", "cancelled"
+		if then := run.upTo(int(n)); run.Jobs != nil && len(then) > 0 {
+			o["conclusion"] = concluded(then)
+		}
 	}
 	o["run_attempt"] = n
 	return o, nil
-}
-
-// listJobs invents one job per run.
-func listJobs(q *request, run *Run) (any, error) {
-	job := q.s.jobJSON(q.repo, run)
-	return obj{"total_count": 1, "jobs": paginate(q, []obj{job}, func(o obj) obj { return o })}, nil
-}
-
-// jobJSON is job.
-func (s *Server) jobJSON(r *Repository, run *Run) obj {
-	id := run.ID + 1
-	self := fmt.Sprintf("%s/actions/jobs/%d", s.repositoryAPI(r), id)
-	o := obj{
-		"id": id, "run_id": run.ID, "run_url": fmt.Sprintf("%s/actions/runs/%d", s.repositoryAPI(r), run.ID), "run_attempt": run.Attempt,
-		"node_id": nodeID(nodeCheckRun, id), "head_sha": run.HeadSHA, "url": self,
-		"html_url": fmt.Sprintf("%s/actions/runs/%d/job/%d", s.repositoryURL(r), run.ID, id), "status": run.Status,
-		"conclusion": textOrNil(run.Conclusion), "created_at": stamp(run.CreatedAt), "started_at": stamp(run.CreatedAt), "completed_at": nil,
-		"name": "test", "steps": []obj{}, "check_run_url": fmt.Sprintf("%s/check-runs/%d", s.repositoryAPI(r), id), "labels": []string{"ubuntu-latest"},
-		"runner_id": nil, "runner_name": nil, "runner_group_id": nil, "runner_group_name": nil, "workflow_name": run.Name, "head_branch": run.HeadBranch,
-	}
-	if run.Status == "completed" {
-		o["completed_at"] = stamp(run.UpdatedAt)
-	}
-	return o
 }

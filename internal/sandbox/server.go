@@ -44,6 +44,7 @@ type URLs struct {
 type Server struct {
 	dir        string
 	clock      func() time.Time
+	after      func(time.Duration) <-chan time.Time // time.After, but for tests
 	rest       http.Handler
 	graphql    http.Handler
 	control    http.Handler
@@ -91,7 +92,7 @@ func open(o Options) (*Server, error) {
 	if err := os.MkdirAll(filepath.Join(dir, "repositories"), 0o755); err != nil {
 		return nil, fmt.Errorf("open sandbox: %w", err)
 	}
-	s := &Server{dir: dir, clock: o.Clock, origin: "http://sandbox.invalid", stop: make(chan struct{}), saved: make(chan struct{})}
+	s := &Server{dir: dir, clock: o.Clock, after: time.After, origin: "http://sandbox.invalid", stop: make(chan struct{}), saved: make(chan struct{})}
 	if s.clock == nil {
 		s.clock = time.Now
 	}
@@ -175,6 +176,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	user, _ := s.viewer(r)
 	s.standardHeaders(w.Header(), user)
 	fault := s.takeFault(r)
+	if kind == "rest" || kind == "graphql" {
+		next = s.late(s.st.LatencyMS, next)
+	}
 	s.mu.Unlock()
 	rec := &recorder{ResponseWriter: w, note: func(status int) {
 		c := Call{Method: r.Method, Path: r.URL.RequestURI(), Status: status, Kind: kind, Service: service, At: s.clock().UTC()}
@@ -198,6 +202,9 @@ func (s *Server) dispatch(r *http.Request) (kind string, next http.Handler, serv
 		return "graphql", s.graphql, ""
 	case strings.HasPrefix(r.URL.Path, restPrefix+"/"):
 		return "rest", s.rest, ""
+	}
+	if strings.HasPrefix(r.URL.Path, logPrefix) {
+		return "blob", http.HandlerFunc(s.serveLog), ""
 	}
 	g := parseGitPath(r)
 	if g == nil {

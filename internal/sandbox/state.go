@@ -26,6 +26,7 @@ type state struct {
 	LastID       int64
 	LastSmallID  int64
 	PinnedClock  *time.Time `json:",omitempty"`
+	LatencyMS    int64      `json:",omitempty"`
 	Users        []*User
 	Repositories []*Repository
 	Faults       []*Fault `json:",omitempty"`
@@ -66,6 +67,7 @@ type Repository struct {
 	NoMethods      map[string]bool `json:",omitempty"` // merge, squash and rebase, where they are switched off
 
 	contributors map[string]bool // by lower-case login
+	order        issueOrder
 }
 
 // FullName is "owner/name".
@@ -79,6 +81,27 @@ func (r *Repository) numbers() []int {
 	}
 	sort.Ints(ns)
 	return ns
+}
+
+// issueOrder is a list of all issues by their numbers, with what tells that it is still all of them: numbers are not given
+// twice, so that any issue that comes or goes changes one of the counts.
+type issueOrder struct {
+	list                        []*Issue
+	issues, highest, departures int
+}
+
+// inOrder are all issues and pull requests by their numbers, ascending. The list is not to be changed.
+func (r *Repository) inOrder() []*Issue {
+	now := issueOrder{issues: len(r.Issues), highest: r.LastNumber, departures: len(r.Departed)}
+	if o := r.order; o.list != nil && o.issues == now.issues && o.highest == now.highest && o.departures == now.departures {
+		return o.list
+	}
+	now.list = make([]*Issue, 0, len(r.Issues))
+	for _, n := range r.numbers() {
+		now.list = append(now.list, r.Issues[n])
+	}
+	r.order = now
+	return now.list
 }
 
 // label finds a label by name; case does not matter. Nil when there is none.
@@ -245,6 +268,11 @@ type Run struct {
 	HeadSHA, HeadBranch  string
 	Actor                string
 	CreatedAt, UpdatedAt time.Time
+	Path                 string     `json:",omitempty"` // of the workflow's file; empty: MergeXO's own
+	HeadRepo             string     `json:",omitempty"` // owner/name of the fork that has the head; empty: the repository itself
+	Trigger              string     `json:",omitempty"` // login of who began the newest attempt; empty: Actor
+	StartedAt            *time.Time `json:",omitempty"` // of the newest attempt; nil: CreatedAt
+	Jobs                 []*Job     `json:",omitempty"` // of all attempts, oldest first; see jobs
 }
 
 // Call is one request that was served.
@@ -253,7 +281,7 @@ type Call struct {
 	Path    string    `json:"path"`
 	Status  int       `json:"status"`
 	Login   string    `json:"login"`
-	Kind    string    `json:"kind"` // rest, graphql or git
+	Kind    string    `json:"kind"` // rest, graphql, git, or blob for logs of jobs
 	Service string    `json:"service,omitempty"`
 	At      time.Time `json:"at"`
 }

@@ -79,8 +79,8 @@ func (s *Server) firstBranch(r *Repository, was map[string]string, changes []ref
 // openPulls are the open pull requests of r, in order.
 func (r *Repository) openPulls() []*Issue {
 	var open []*Issue
-	for _, n := range r.numbers() {
-		if i := r.Issues[n]; i.Pull != nil && i.State == "open" {
+	for _, i := range r.inOrder() {
+		if i.Pull != nil && i.State == "open" {
 			open = append(open, i)
 		}
 	}

@@ -106,5 +106,8 @@ func (r *Repository) checkedCommits(p *Protection) []string {
 	for _, c := range r.CheckRuns {
 		add(c.SHA)
 	}
+	for _, run := range r.Runs {
+		add(run.HeadSHA)
+	}
 	return shas
 }

@@ -1,0 +1,3 @@
+package sandbox
+
+func setPulls(q *request) (any, error) { return nil, errNotFound }
