@@ -55,6 +55,8 @@ func onward(p model.Pull, m model.BlockMarker) string {
 			markdown.Restore(p.HeadRef, m.Observed, m.Expected), m.Observed)
 	case m.Reason == model.ReasonMarkerEdited && m.Expected == "":
 		return text + fmt.Sprintf("\nWhich head was accepted last is not known any more. To go on from what is there now, comment `/mergexo unblock head_sha=%s`.", m.Observed)
+	case m.Reason == model.ReasonFlaky:
+		return text + "\nTo let the agent look at the failure once more, comment `/mergexo unblock`."
 	case m.Reason == model.ReasonSession:
 		return text + "\nTo let the agent begin a new session, comment `/mergexo unblock`."
 	}
@@ -98,6 +100,7 @@ var headlines = map[string]string{
 	model.ReasonPush:         "the server refused the push to `%s`",
 	model.ReasonConflict:     "commits that were pushed meanwhile conflict with the turn's own",
 	model.ReasonBudget:       "the day's budget is spent",
+	model.ReasonFlaky:        "a test that was held to be flaky failed again",
 }
 
 func headline(m model.BlockMarker, p model.Pull) string {

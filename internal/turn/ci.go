@@ -1,8 +1,12 @@
 package turn
 
 import (
-	"errors"
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
 
+	"github.com/mergexo/mergexo/internal/markdown"
 	"github.com/mergexo/mergexo/internal/model"
 )
 
@@ -13,29 +17,144 @@ type CIPolicy struct {
 	OwnRun  int64  // id of the workflow run that this process is in; 0 in a terminal
 }
 
+const (
+	allLogs  = 60_000 // characters of the logs of all failures
+	maxJobs  = 30     // failed jobs of one run that are told
+	noName   = "GitHub Actions"
+	nameSize = 100
+)
+
 // Failures are the failed workflow runs on the head of pull request number as feedback, oldest first. Of each workflow and
-// event the newest run counts. Each has its run, with the failed jobs' logs cut to what a prompt takes.
+// event the newest run counts. Each has its run, with the ends of its jobs' logs, cut to what a prompt takes.
 func Failures(runs []model.CIRun, head string, number int, p CIPolicy) []model.Comment {
-	return nil
+	newest := newestRuns(runs, head, p)
+	waits := p.When == "all_complete" && slices.ContainsFunc(newest, func(r model.CIRun) bool { return !r.Completed })
+	if waits || p.When != "all_complete" && p.When != "first_fail" {
+		return nil
+	}
+	failed := slices.DeleteFunc(newest, func(r model.CIRun) bool {
+		return !r.Completed || r.Conclusion != "failure" && r.Conclusion != "timed_out" && r.Conclusion != "startup_failure"
+	})
+	shareLogs(failed)
+	out := make([]model.Comment, len(failed))
+	for i, r := range failed {
+		out[i] = model.Comment{
+			Kind: model.KindActions, ID: r.ID, Author: model.Actor{Login: cmp.Or(name(r.Name, nameSize), noName), Bot: true}, URL: r.URL,
+			CreatedAt: r.UpdatedAt, UpdatedAt: r.UpdatedAt, // its end is when it spoke
+			Body: runText(r, number), Run: &failed[i],
+		}
+	}
+	return out
 }
 
-// Carry gives a receipt what earlier ones say of failures that still stand on the same head: once reading stops at the new
-// one, it alone tells that they were answered.
+// newestRuns are the runs on a head that are not ours, the newest of each workflow and event, in the order in which they
+// came to where they are.
+func newestRuns(runs []model.CIRun, head string, p CIPolicy) []model.CIRun {
+	type source struct {
+		workflow int64
+		event    string
+	}
+	newest := map[source]model.CIRun{}
+	for _, r := range runs {
+		at := source{r.Workflow, r.Event}
+		before, known := newest[at]
+		switch {
+		case r.HeadSHA != head || r.ID == p.OwnRun || p.OwnPath != "" && workflowFile(r.Path) == workflowFile(p.OwnPath):
+		case !known, cmp.Or(r.CreatedAt.Compare(before.CreatedAt), cmp.Compare(r.ID, before.ID)) > 0:
+			newest[at] = r
+		}
+	}
+	list := make([]model.CIRun, 0, len(newest))
+	for _, r := range newest {
+		list = append(list, r)
+	}
+	slices.SortFunc(list, func(a, b model.CIRun) int { return cmp.Or(a.UpdatedAt.Compare(b.UpdatedAt), cmp.Compare(a.ID, b.ID)) })
+	return list
+}
+
+// workflowFile is the path of a workflow without the ref that GitHub puts behind some of them.
+func workflowFile(path string) string {
+	file, _, _ := strings.Cut(path, "@")
+	return file
+}
+
+// shareLogs cuts the logs of all jobs to what there is room for, the same for each.
+func shareLogs(failed []model.CIRun) {
+	n := 0
+	for i := range failed {
+		failed[i].Jobs = slices.Clone(failed[i].Jobs[:min(len(failed[i].Jobs), maxJobs)])
+		n += len(failed[i].Jobs)
+	}
+	for _, r := range failed {
+		for i, j := range r.Jobs {
+			if most := min(LogLimit, allLogs/n); most > len(cutLog) {
+				r.Jobs[i].Log = logEnd(j.Log, most, false)
+			} else {
+				r.Jobs[i].Log = ""
+			}
+			r.Jobs[i].Cut = j.Cut || r.Jobs[i].Log != j.Log
+		}
+	}
+}
+
+// runText tells what a run was and which of its jobs failed. Their logs are told beside it.
+func runText(r model.CIRun, number int) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Workflow %s failed on %s, the head of pull request #%d (event %s, attempt %d, %s): %s",
+		cmp.Or(name(r.Name, nameSize), name(r.Path, nameSize), "without a name"), markdown.Short(r.HeadSHA), number, name(r.Event, nameSize), r.Attempt, r.Conclusion, name(r.URL, 500))
+	for i, j := range r.Jobs {
+		if i == 0 {
+			b.WriteString("\n\nFailed jobs:\n")
+		}
+		fmt.Fprintf(&b, "\n- %s", name(j.Name, nameSize))
+		if j.Step != "" {
+			fmt.Fprintf(&b, ", at step %s", name(j.Step, nameSize))
+		}
+		fmt.Fprintf(&b, " (%s)", cmp.Or(name(j.Conclusion, nameSize), "failure"))
+		if j.URL != "" {
+			b.WriteString(": " + name(j.URL, 500))
+		}
+	}
+	return b.String()
+}
+
+// failedJobs are the failed jobs of the runs that the feedback is about, with their logs.
+func failedJobs(feedback []model.Comment) []model.CIFailure {
+	var out []model.CIFailure
+	for _, c := range feedback {
+		if c.Run == nil {
+			continue
+		}
+		for _, j := range c.Run.Jobs {
+			out = append(out, model.CIFailure{RunID: c.ID, Name: c.Author.Login + " / " + name(j.Name, nameSize), Log: j.Log})
+		}
+		if len(c.Run.Jobs) == 0 {
+			out = append(out, model.CIFailure{RunID: c.ID, Name: c.Author.Login})
+		}
+	}
+	return out
+}
+
+// anyRun says that a failed workflow run is among the feedback.
+func anyRun(feedback []model.Comment) bool {
+	return slices.ContainsFunc(feedback, func(c model.Comment) bool { return c.Kind == model.KindActions })
+}
+
+// Carry gives a receipt what earlier ones say of its head: which failures that still stand on it were answered, and which
+// were held to be a test's own. Once reading stops at the new receipt it alone tells that.
 func Carry(m model.TurnMarker, st model.State, failures []model.Comment) model.TurnMarker {
+	m.Events = slices.Clone(m.Events)
+	for _, c := range failures {
+		key := c.Key(m.Number)
+		if c.Run != nil && c.Run.HeadSHA == m.Head && st.Answered[key] && !slices.Contains(m.Events, key) {
+			m.Events = append(m.Events, key)
+		}
+	}
+	slices.Sort(m.Events)
+	for _, t := range slices.Backward(receipts(st)) {
+		if f := t.Marker.Flaky; m.Flaky == nil && f != nil && f.Head == m.Head {
+			m.Flaky = f
+		}
+	}
 	return m
-}
-
-// Flaky says that a run failed again whose failure was held to be a test's own, on the same head, and which receipt said so.
-func Flaky(st model.State, failures []model.Comment, head string) (mark model.FlakyMark, again bool) {
-	return mark, again
-}
-
-// FlakyIssue is the issue that reports a test as flaky. Its body is Markdown with words of the agent.
-func FlakyIssue(f model.FlakyTest, p model.Pull, failures []model.Comment) (title, body string) {
-	return "", ""
-}
-
-// FlakyBlock is what a block says of runs that failed again.
-func FlakyBlock(mark model.FlakyMark, failures []model.Comment) string {
-	return errors.New("not built yet").Error()
 }

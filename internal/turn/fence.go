@@ -74,7 +74,7 @@ func (c *cleaner) log(text string, most int) words {
 }
 
 // colours are the control sequences of a terminal (https://www.ecma-international.org/publications-and-standards/standards/ecma-48/).
-var colours = regexp.MustCompile("\x1b(\\[[0-9;:?]*[ -/]*[@-~]|\\][^\x07\x1b]*(\x07|\x1b\\\\))")
+var colours = regexp.MustCompile("\x1b(\\[[0-9;:?]*[ -/]*[@-~]|[ -/]+[0-~]|\\][^\x07\x1b]*(\x07|\x1b\\\\))")
 
 // unfence takes the boundary out of a text. What stands for it keeps what is left on both sides from making another one.
 func (c *cleaner) unfence(text string) string {

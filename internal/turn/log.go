@@ -1,8 +1,99 @@
 package turn
 
-// LogLimit is how many characters of a job's log are kept, its notices included.
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/mergexo/mergexo/internal/markdown"
+)
+
+// LogLimit is how many characters of a job's log are kept, notices included.
 const LogLimit = 20_000
+
+const (
+	// rawLog is how many bytes of a log's end are looked at.
+	rawLog = 50 * LogLimit
+	// afterError is how many lines are kept below the last error of a log that is too long: what follows it is the clean-up
+	// of a job that has failed.
+	afterError = 20
+	cutLog     = "[cut: the end is shown]\n"
+)
+
+var (
+	stamp = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z ?`)
+	// logMarker is how the log of a job shows a workflow command
+	// (https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-commands).
+	logMarker = regexp.MustCompile(`^##\[([a-z-]+)\]`)
+)
 
 // CleanLog makes the log of a job readable: its end, of at most LogLimit characters, without timestamps, colours, markers
 // of workflow commands, progress bars and characters that nobody sees. cut says that raw is the end of a longer one.
-func CleanLog(raw []byte, cut bool) string { return "" }
+func CleanLog(raw []byte, cut bool) string {
+	if len(raw) > rawLog {
+		raw, cut = raw[len(raw)-rawLog:], true
+	}
+	text := strings.TrimPrefix(strings.ToValidUTF8(string(raw), "\uFFFD"), "\uFEFF")
+	if _, rest, more := strings.Cut(text, "\n"); cut && more { // it begins within a line
+		text = rest
+	}
+	var lines []string
+	failed := -1
+	for line := range strings.SplitSeq(strings.TrimRight(colours.ReplaceAllString(text, ""), "\r\n"), "\n") {
+		line, marker := logLine(line)
+		if marker == "endgroup" {
+			continue
+		}
+		if marker == "error" {
+			failed = len(lines)
+		}
+		lines = append(lines, line)
+	}
+	if last := failed + 1 + afterError; failed >= 0 && len(lines) > last && size(lines) > LogLimit {
+		lines = append(lines[:last], fmt.Sprintf("[cut: %s after the last error]", markdown.Count(len(lines)-last, "line")))
+	}
+	return logEnd(strings.Trim(strings.Join(lines, "\n"), "\n"), LogLimit, cut)
+}
+
+// logLine is what people see of a line in the end, and the workflow command that it was; "" for none.
+func logLine(line string) (shown, marker string) {
+	line = strings.TrimRight(stamp.ReplaceAllString(line, ""), "\r")
+	line = line[strings.LastIndexByte(line, '\r')+1:]
+	if m := logMarker.FindStringSubmatch(line); m != nil {
+		line, marker = line[len(m[0]):], m[1]
+	}
+	if marker == "error" || marker == "warning" {
+		line = marker + ": " + line
+	}
+	return strings.TrimRight(strings.Map(func(r rune) rune {
+		if markdown.Invisible(r) {
+			return -1
+		}
+		return r
+	}, line), " \t"), marker
+}
+
+func size(lines []string) int {
+	n := 0
+	for _, l := range lines {
+		n += utf8.RuneCountInString(l) + 1
+	}
+	return n
+}
+
+// logEnd is the end of a log in at most so many characters, from the beginning of a line on where there is one, with a
+// notice where it is not all.
+func logEnd(text string, most int, cut bool) string {
+	runes := []rune(text)
+	if !cut && len(runes) <= most {
+		return text
+	}
+	if room := most - len(cutLog); len(runes) > room {
+		text = string(runes[len(runes)-room:])
+		if _, rest, more := strings.Cut(text, "\n"); more {
+			text = rest
+		}
+	}
+	return cutLog + text
+}

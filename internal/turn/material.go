@@ -24,21 +24,18 @@ func material(c *cleaner, s model.Snapshot, a Ask) (read []section, claims []cla
 		return news, newsClaims
 	}
 	feedback, hunks, threads := feedbackOf(c, s, a)
-	checks := section{title: "Failed checks"}
-	if a.Kind != model.AskRepair {
-		checks.items = checkItems(c, a.CI)
-	}
+	logs := logItems(c, a.Feedback, feedback)
 	pull, issue, past := pullOf(c, s.Pull), issueOf(c, s.Pull.Issue), pastOf(c, s, a)
 	files := filesOf(c, s.Pull)
 	diff := section{title: "Its diff so far", items: plain(c.code(a.Diff, textLimit*3), textLimit*3)}
 	claims = append(claims, claim{items: feedback.items, least: max(20_000/max(len(a.Feedback), 1), 1)})
 	claims = append(claims, newsClaims...)
 	claims = append(claims,
-		claim{items: hunks, share: 6000}, claim{items: checks.items, share: 8000}, claim{items: pull.items, share: 3000}, claim{items: issue.items, share: 3000},
+		claim{items: logs, share: 30_000}, claim{items: hunks, share: 6000}, claim{items: pull.items, share: 3000}, claim{items: issue.items, share: 3000},
 		claim{items: threads, share: 6000}, claim{items: past[0].items, share: 3000}, claim{items: past[1].items, share: 3000},
 		claim{items: files.items, share: 1000}, claim{items: diff.items},
 	)
-	return append(news, feedback, checks, pull, issue, past[0], past[1], files, diff), claims
+	return append(news, feedback, pull, issue, past[0], past[1], files, diff), claims
 }
 
 // plain is a section's only item, where it says anything.
@@ -89,12 +86,29 @@ func checkItems(c *cleaner, failed []model.CIFailure) []*item {
 	var items []*item
 	for _, f := range failed {
 		i := &item{names: []string{c.named("check", f.Name)}, body: c.log(f.Log, textLimit), most: textLimit, tail: true, head: "The end of what it printed:"}
-		if f.RunID != 0 {
-			i.head = fmt.Sprintf("Workflow run %d, the end of what it printed:", f.RunID)
-		}
 		items = append(items, i)
 	}
 	return items
+}
+
+// logItems are the logs of the failed runs, each under the item of its run. all has the feedback newest first.
+func logItems(c *cleaner, feedback []model.Comment, all section) []*item {
+	var logs []*item
+	for n, f := range feedback {
+		if f.Run == nil {
+			continue
+		}
+		of := all.items[len(feedback)-1-n]
+		for _, j := range f.Run.Jobs {
+			if j.Log != "" {
+				of.under = append(of.under, &item{
+					head: "The end of the log of a job that failed:", names: []string{c.named("job", j.Name)}, body: c.log(j.Log, LogLimit), most: LogLimit, tail: true,
+				})
+			}
+		}
+		logs = append(logs, of.under...)
+	}
+	return logs
 }
 
 // hunkLimit is how much of a hunk is shown: its end, which is where the comment stands.
@@ -107,8 +121,13 @@ func feedbackOf(c *cleaner, s model.Snapshot, a Ask) (all section, hunks, thread
 	told, path := map[int64]bool{}, min(max(30_000/max(len(a.Feedback), 1), 80), 400)
 	for _, f := range slices.Backward(a.Feedback) {
 		i := &item{
-			head: fmt.Sprintf("Feedback %d: %s.", f.ID, placed(f)), body: c.prose(f.Body), most: textLimit,
+			head: fmt.Sprintf("Feedback %d: %s.", f.ID, placed(f)), most: textLimit,
 			names: []string{c.named("author", head(f.Author.Login, 60)), "", ""},
+		}
+		if f.Kind == model.KindActions { // it is no Markdown
+			i.names[0], i.body = "", c.code(f.Body, textLimit)
+		} else {
+			i.body = c.prose(f.Body)
 		}
 		if f.EditedByOther {
 			i.names[1] = c.named("last edited by", head(f.Editor, 60))

@@ -33,6 +33,9 @@ func Validate(o model.Outcome, feedback []model.Comment, changed bool) error {
 		}
 		seen = append(seen, r.ReviewCommentID)
 	}
+	if err := checkFlaky(o, feedback, changed); err != nil {
+		return err
+	}
 	switch {
 	case strings.TrimSpace(o.CommitMessage) != "" && !changed:
 		return &Invalid{"commit_message", "given, but nothing was changed in the checkout"}
@@ -54,6 +57,9 @@ const maxListed = 20
 func Outbox(o model.Outcome, feedback []model.Comment, seconds int, commits []model.Commit, notes []string) model.Outbox {
 	out := model.Outbox{
 		Replies: o.ReviewReplies, Comment: o.GeneralComment, Commits: Listed(commits), Usage: o.Usage, Seconds: seconds, Notes: notes,
+	}
+	if o.FlakyTestReport != nil {
+		out.Flaky, out.Reruns = o.FlakyTestReport, reruns(feedback)
 	}
 	for _, c := range feedback {
 		if c.Thread() != c.ID {

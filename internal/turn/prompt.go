@@ -117,7 +117,7 @@ var forms = map[string]string{
 	"pr_summary":          `text in Markdown; what you changed, where and why`,
 	"commit_message":      `text; "" when there is nothing to commit`,
 	"git_ops":             `list of {"op": "` + model.OpFetch + `"} or {"op": "` + model.OpMergeDefault + `"}; [] for none`,
-	"flaky_test_report":   `{"title": text, "summary": text, "relevant_log_url": text} about a test that fails by chance and not because of this work; null for none`,
+	"flaky_test_report":   `{"title": text, one line, "summary": text in Markdown, "relevant_log_url": text} about a test that fails by chance and not because of this work; null for none`,
 	"blocked_reason":      `text, one precise question; "" when you can go on`,
 }
 
@@ -130,7 +130,11 @@ func answer(a Ask, fields []string) string {
 	var b strings.Builder
 	b.WriteString("When you are done, answer with one JSON object and nothing else. It has all of these fields and no others:\n\n")
 	for _, field := range fields {
-		fmt.Fprintf(&b, "- %q: %s\n", field, forms[field])
+		what := forms[field]
+		if field == "flaky_test_report" && !anyRun(a.Feedback) {
+			what = "null: there is no failed workflow run that it could be about"
+		}
+		fmt.Fprintf(&b, "- %q: %s\n", field, what)
 	}
 	return b.String() + "\n"
 }

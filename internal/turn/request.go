@@ -38,11 +38,20 @@ var Rules = []string{
 	"Do what the feedback asks for." + othersRule,
 }
 
+// runRules are for feedback with failed workflow runs.
+var runRules = []string{
+	"A failed workflow run is feedback too: find out what made it fail, and mend that.",
+	"When what failed is a test that fails by chance and not because of this work, change nothing, ask for no git operations and report it in flaky_test_report instead. " +
+		"An issue is opened for it, and the failed jobs are run once more.",
+}
+
 // rulesOf are the rules with those that the settings add.
 func rulesOf(a Ask) []string {
 	rules := slices.Clone(Rules)
 	if a.flow() != "" {
 		rules = beginningRules(a)
+	} else if anyRun(a.Feedback) {
+		rules = append(rules, runRules...)
 	}
 	if a.Guidelines != "" {
 		rules = append(rules, fmt.Sprintf("Follow the coding guidelines in %s.", name(a.Guidelines, 300)))
@@ -61,7 +70,7 @@ type Ask struct {
 	State      model.State
 	Guidelines string
 	Tests      []string
-	CI         []model.CIFailure
+	CI         []model.CIFailure // a repair: what has to be mended
 	Session    string
 	Fresh      bool              // the session is a new one in place of one that is lost
 	Diff       string            // of the pull request, for a session that begins anew
@@ -98,12 +107,10 @@ func (a Ask) flow() model.Flow {
 func Request(s model.Snapshot, a Ask) model.Request {
 	r := model.Request{
 		Version: RequestVersion, Kind: a.Kind, TurnKey: a.Key, Repository: s.Repo.String(), Session: a.Session,
-		Feedback: []model.Feedback{}, ChangedFiles: []string{}, History: historyOf(a), CI: a.CI, Rules: rulesOf(a), GitResults: a.GitResults,
+		Feedback: []model.Feedback{}, ChangedFiles: []string{}, History: historyOf(a), CI: append([]model.CIFailure{}, a.CI...), Rules: rulesOf(a), GitResults: a.GitResults,
 		Flow: a.flow(),
 	}
-	if r.CI == nil {
-		r.CI = []model.CIFailure{}
-	}
+	r.CI = append(r.CI, failedJobs(a.Feedback)...)
 	issue := s.Pull.Issue
 	if r.Flow == "" {
 		r.PullRequest = &model.RequestPull{

@@ -90,9 +90,9 @@ func Why(s model.Snapshot, st model.State, policy Policy, e Evidence) []model.Ga
 	case len(pending) == 0:
 		return append(gates, gate(GateFeedback, false, "nothing of people who are heard; not heard: %s", unheard))
 	case unheard != "":
-		return append(gates, gate(GateFeedback, true, "%s; not heard: %s", markdown.Count(len(pending), "comment"), unheard))
+		return append(gates, gate(GateFeedback, true, "%s; not heard: %s", counted(pending), unheard))
 	}
-	return append(gates, gate(GateFeedback, true, "%s", markdown.Count(len(pending), "comment")))
+	return append(gates, gate(GateFeedback, true, "%s", counted(pending)))
 }
 
 // unheard names the people whose comments wait for nobody, since they may not steer the agent.

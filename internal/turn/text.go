@@ -20,7 +20,7 @@ func TrackText(p model.Pull, adapter string) string {
 // ClaimText stands above a claim while the agent works.
 func ClaimText(p model.Pull, feedback []model.Comment, m model.TurnMarker) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "**Working on %s** from %s%s%s\n", markdown.Count(len(feedback), "comment"), commitLink(p, m.Start), attempt(m), runLink(m))
+	fmt.Fprintf(&b, "**Working on %s** from %s%s%s\n", counted(feedback), commitLink(p, m.Start), attempt(m), runLink(m))
 	for _, c := range feedback {
 		fmt.Fprintf(&b, "\n- %s", mention(c))
 	}
@@ -46,7 +46,7 @@ type Answer struct {
 func ReceiptText(p model.Pull, answers []Answer, o model.Outbox, m model.TurnMarker) string {
 	var b strings.Builder
 	commits := o.Commits
-	fmt.Fprintf(&b, "**Answered %s**", markdown.Count(max(len(answers), len(m.Events)), "comment"))
+	fmt.Fprintf(&b, "**Answered %s**", answered(answers, m.Events))
 	switch {
 	case m.Head == Base(m):
 		b.WriteString("; no commit was needed")
@@ -59,19 +59,13 @@ func ReceiptText(p model.Pull, answers []Answer, o model.Outbox, m model.TurnMar
 	if c := strings.TrimSpace(o.Comment); c != "" {
 		b.WriteString("\n" + c + "\n")
 	}
+	flaky := o.Flaky != nil && m.Flaky != nil
+	if flaky {
+		b.WriteString("\n" + reported(*m.Flaky) + "\n")
+	}
 	b.WriteString("\n| feedback | answer |\n| --- | --- |\n")
 	for _, a := range answers {
-		answer := "above"
-		if strings.TrimSpace(o.Comment) == "" {
-			answer = "read; the agent said nothing to it"
-		}
-		switch {
-		case a.Gone:
-			answer = "none: it was deleted meanwhile"
-		case a.ReplyURL != "":
-			answer = fmt.Sprintf("[reply](%s)", a.ReplyURL)
-		}
-		fmt.Fprintf(&b, "| %s | %s |\n", strings.ReplaceAll(mention(a.Feedback), "|", `\|`), answer)
+		fmt.Fprintf(&b, "| %s | %s |\n", strings.ReplaceAll(mention(a.Feedback), "|", `\|`), a.where(strings.TrimSpace(o.Comment) != "" || flaky && a.Feedback.Kind == model.KindActions))
 	}
 	for i, c := range commits {
 		if i == 0 {
@@ -88,6 +82,52 @@ func ReceiptText(p model.Pull, answers []Answer, o model.Outbox, m model.TurnMar
 	return b.String()
 }
 
+// where tells where the answer is. said tells that the receipt itself has one.
+func (a Answer) where(said bool) string {
+	switch {
+	case a.Gone:
+		return "none: it was deleted meanwhile"
+	case a.ReplyURL != "":
+		return fmt.Sprintf("[reply](%s)", a.ReplyURL)
+	case said:
+		return "above"
+	}
+	return "read; the agent said nothing to it"
+}
+
+// counted says in words how much feedback there is.
+func counted(feedback []model.Comment) string {
+	answers := make([]Answer, len(feedback))
+	for i, c := range feedback {
+		answers[i].Feedback = c
+	}
+	return answered(answers, nil)
+}
+
+// answered says in words how much a turn answers: events may name what is not there any more.
+func answered(answers []Answer, events []string) string {
+	var runs, gone int
+	for _, a := range answers {
+		if a.Feedback.Kind == model.KindActions {
+			runs++
+		}
+	}
+	for _, e := range events {
+		if strings.Contains(e, ":"+string(model.KindActions)+":") {
+			gone++
+		}
+	}
+	comments := max(len(answers)-runs, len(events)-gone)
+	runs = max(runs, gone)
+	switch {
+	case runs == 0:
+		return markdown.Count(comments, "comment")
+	case comments == 0:
+		return markdown.Count(runs, "failed workflow run")
+	}
+	return markdown.Count(comments, "comment") + " and " + markdown.Count(runs, "failed workflow run")
+}
+
 // Base is the head that the turn's commits sit on.
 func Base(m model.TurnMarker) string {
 	if m.Onto != "" {
@@ -99,7 +139,7 @@ func Base(m model.TurnMarker) string {
 // FailedText tells that an attempt of a turn ended without a result, and what happens next.
 func FailedText(p model.Pull, feedback []model.Comment, m model.TurnMarker, next string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "**No result yet** for %s%s%s\n\n", markdown.Count(len(feedback), "comment"), attempt(m), runLink(m))
+	fmt.Fprintf(&b, "**No result yet** for %s%s%s\n\n", counted(feedback), attempt(m), runLink(m))
 	if m.Reason != "" {
 		b.WriteString(markdown.Quote(m.Reason) + "\n\n")
 	}
@@ -136,6 +176,9 @@ func runLink(m model.TurnMarker) string {
 }
 
 func mention(c model.Comment) string {
+	if c.Kind == model.KindActions {
+		return fmt.Sprintf("[failed workflow run](%s) of %s", c.URL, markdown.Inline(c.Author.Login))
+	}
 	what := map[model.Kind]string{model.KindReviewSummary: "review", model.KindIssue: "comment"}[c.Kind]
 	if c.Kind == model.KindReview {
 		what = "`" + markdown.Code(c.Path) + "`"
@@ -164,15 +207,16 @@ func cost(o model.Outbox) string {
 	return strings.Join(parts, " · ")
 }
 
-// Find gives the feedback of these event keys among the comments of a snapshot, and the keys that are not there any more.
+// Find gives the feedback of these event keys in a snapshot, and the keys of what is not there any more.
 func Find(s model.Snapshot, keys []string) (found []model.Comment, missing []string) {
+	all := slices.Concat(s.Comments, s.Failures)
 	for _, k := range keys {
-		i := slices.IndexFunc(s.Comments, func(c model.Comment) bool { return c.Key(s.Pull.Number) == k })
+		i := slices.IndexFunc(all, func(c model.Comment) bool { return c.Key(s.Pull.Number) == k })
 		if i < 0 {
 			missing = append(missing, k)
 			continue
 		}
-		found = append(found, s.Comments[i])
+		found = append(found, all[i])
 	}
 	return found, missing
 }

@@ -103,8 +103,12 @@ func labelled(changes []model.LabelChange, label string) []model.Span {
 
 // Candidates is all feedback that no receipt answers, oldest first, before anybody's rights are looked at.
 func Candidates(s model.Snapshot, st model.State, policy Policy) []model.Comment {
-	away := Away(s.Pull, st, policy)
-	var out []model.Comment
+	spans := Away(s.Pull, st, policy)
+	away := func(c model.Comment) bool {
+		return slices.ContainsFunc(spans, func(a model.Span) bool { return a.Holds(c.UpdatedAt, policy.Trigger.Carries(c)) }) && !claimed(st, c.Key(s.Pull.Number))
+	}
+	// When a run failed says nothing of whether a conversation had come to it: only a receipt that names it settles it.
+	out := slices.DeleteFunc(slices.Clone(s.Failures), func(c model.Comment) bool { return st.Answered[c.Key(s.Pull.Number)] || away(c) })
 	for _, c := range s.Comments {
 		switch {
 		case c.Ours, c.Author.Bot, c.Author.Login == "":
@@ -112,7 +116,7 @@ func Candidates(s model.Snapshot, st model.State, policy Policy) []model.Comment
 		case strings.TrimSpace(c.Body) == "":
 		case st.Answered[c.Key(s.Pull.Number)]:
 		case s.SettledBelow(c, st.Settled):
-		case slices.ContainsFunc(away, func(a model.Span) bool { return a.Holds(c.UpdatedAt, policy.Trigger.Carries(c)) }) && !claimed(st, c.Key(s.Pull.Number)):
+		case away(c):
 		// Reading Markdown takes longer than linear in its length, and anybody can write much: so whoever is never heard is
 		// not read that closely, and all cheaper tests come first.
 		case (Insider(c) || len(policy.AllowedUsers) > 0) && policy.IsCommand != nil && policy.IsCommand(c.Body):
@@ -170,7 +174,7 @@ func Unasked(candidates []model.Comment, known map[string]model.Permission, sett
 	}
 	var ask []string
 	for _, c := range candidates {
-		if !Insider(c) || settled.Settles(c) {
+		if c.Kind == model.KindActions || !Insider(c) || settled.Settles(c) {
 			continue
 		}
 		for _, login := range speakers(c) {
@@ -190,6 +194,9 @@ func Insider(c model.Comment) bool {
 // Hopeful keeps the candidates who can have the right to steer the agent, before anybody was asked about it.
 func Hopeful(candidates []model.Comment, policy Policy) []model.Comment {
 	return slices.DeleteFunc(slices.Clone(candidates), func(c model.Comment) bool {
+		if c.Kind == model.KindActions {
+			return false
+		}
 		if len(policy.AllowedUsers) == 0 {
 			return !Insider(c)
 		}
@@ -207,15 +214,15 @@ func speakers(c model.Comment) []string {
 }
 
 // Allowed keeps the candidates whose authors have the right to steer the agent. Words that somebody else put into a
-// comment count only when that person has it too.
+// comment count only when that person has it too. A failed run needs nobody's right.
 func Allowed(candidates []model.Comment, known map[string]model.Permission, policy Policy) []model.Comment {
 	return slices.DeleteFunc(slices.Clone(candidates), func(c model.Comment) bool {
-		return !Insider(c) && len(policy.AllowedUsers) == 0 || slices.ContainsFunc(speakers(c), func(login string) bool {
+		return c.Kind != model.KindActions && (!Insider(c) && len(policy.AllowedUsers) == 0 || slices.ContainsFunc(speakers(c), func(login string) bool {
 			if len(policy.AllowedUsers) > 0 {
 				return !slices.ContainsFunc(policy.AllowedUsers, func(l string) bool { return strings.EqualFold(l, login) })
 			}
 			return known[login] < model.PermissionWrite
-		})
+		}))
 	})
 }
 
@@ -248,6 +255,9 @@ func Keys(number int, feedback []model.Comment) []string {
 func Since(s model.Snapshot, later []model.Comment) model.Mark {
 	mark := model.Mark{At: s.ReadAt, ID: Newest(s.Comments)}
 	for _, c := range later {
+		if c.Kind == model.KindActions { // no mark settles it
+			continue
+		}
 		mark.ID = 0
 		if c.UpdatedAt.Before(mark.At) {
 			mark.At = c.UpdatedAt

@@ -179,7 +179,7 @@ func TestGatesTellTheirEvidence(t *testing.T) {
 }
 
 func TestValidateNamesTheField(t *testing.T) {
-	feedback := []model.Comment{said(1, "alice", "OWNER", "x"), {Kind: model.KindIssue, ID: 2}}
+	feedback := []model.Comment{said(1, "alice", "OWNER", "x"), {Kind: model.KindIssue, ID: 2}, failed(ciRun(10))[0]}
 	tests := map[string]struct {
 		o       model.Outcome
 		changed bool
@@ -193,6 +193,15 @@ func TestValidateNamesTheField(t *testing.T) {
 		"empty reply":       {model.Outcome{ReviewReplies: []model.ReviewReply{answer(1, " ")}}, false, "review_replies[0].body: empty"},
 		"commit of nothing": {model.Outcome{CommitMessage: "Fix"}, false, "commit_message: given, but nothing was changed"},
 		"blank message":     {model.Outcome{CommitMessage: " "}, true, "commit_message: empty"},
+		"flaky":             {model.Outcome{FlakyTestReport: flaky("t", "s")}, false, ""},
+		"flaky, changed":    {model.Outcome{FlakyTestReport: flaky("t", "s"), CommitMessage: "Fix"}, true, "flaky_test_report: given together with changes"},
+		"flaky, a message":  {model.Outcome{FlakyTestReport: flaky("t", "s"), CommitMessage: "Fix"}, false, "flaky_test_report: given together with changes"},
+		"flaky, and git":    {model.Outcome{FlakyTestReport: flaky("t", "s"), GitOps: []model.GitOp{{Op: model.OpFetch}}}, false, "flaky_test_report: given together with changes or git_ops"},
+		"flaky, no title":   {model.Outcome{FlakyTestReport: flaky(" ", "s")}, false, "flaky_test_report.title: empty"},
+		"flaky, two lines":  {model.Outcome{FlakyTestReport: flaky("a\nb", "s")}, false, "flaky_test_report.title: more than one line"},
+		"flaky, long title": {model.Outcome{FlakyTestReport: flaky(strings.Repeat("ä", 201), "s")}, false, "flaky_test_report.title: 201 characters, at most 200"},
+		"flaky, no summary": {model.Outcome{FlakyTestReport: flaky("t", "")}, false, "flaky_test_report.summary: empty"},
+		"reply to a run":    {model.Outcome{ReviewReplies: []model.ReviewReply{answer(10, "x")}}, false, "review_replies[0].review_comment_id: 10 is not among"},
 		"git operations":    {model.Outcome{GitOps: []model.GitOp{{Op: model.OpFetch}}}, false, ""},
 	}
 	for name, tt := range tests {

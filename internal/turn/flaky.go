@@ -1,0 +1,122 @@
+package turn
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/mergexo/mergexo/internal/markdown"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// maxFlakyTitle is how many characters the title of a report may have: GitHub takes 256.
+const maxFlakyTitle = 200
+
+// checkFlaky holds the report of a test's own failure against the feedback.
+func checkFlaky(o model.Outcome, feedback []model.Comment, changed bool) error {
+	f := o.FlakyTestReport
+	switch {
+	case f == nil:
+		return nil
+	case !anyRun(feedback):
+		return &Invalid{"flaky_test_report", "given, but no failed workflow run is among the feedback of this turn"}
+	case changed || o.CommitMessage != "" || len(o.GitOps) > 0:
+		return &Invalid{"flaky_test_report", "given together with changes or git_ops: report a test that fails by chance and change nothing, or mend what failed and report nothing"}
+	case strings.TrimSpace(f.Title) == "":
+		return &Invalid{"flaky_test_report.title", "empty"}
+	case strings.ContainsAny(strings.TrimSpace(f.Title), "\r\n"):
+		return &Invalid{"flaky_test_report.title", "more than one line"}
+	case len([]rune(f.Title)) > maxFlakyTitle:
+		return &Invalid{"flaky_test_report.title", fmt.Sprintf("%d characters, at most %d", len([]rune(f.Title)), maxFlakyTitle)}
+	case strings.TrimSpace(f.Summary) == "":
+		return &Invalid{"flaky_test_report.summary", "empty"}
+	}
+	return nil
+}
+
+// reruns are the runs that the feedback is about, to be run again.
+func reruns(feedback []model.Comment) []model.Rerun {
+	var out []model.Rerun
+	for _, c := range feedback {
+		if c.Run != nil {
+			out = append(out, model.Rerun{Run: c.ID, Attempt: c.Run.Attempt})
+		}
+	}
+	return out
+}
+
+// Flaky says that a run failed again whose failure a receipt held to be a test's own, on this same head. What is
+// answered since does not count.
+func Flaky(st model.State, failures []model.Comment, head string) (mark model.FlakyMark, again bool) {
+	for _, t := range receipts(st) {
+		f := t.Marker.Flaky
+		if f == nil || f.Head != head {
+			continue
+		}
+		for _, r := range f.Runs {
+			if slices.ContainsFunc(failures, func(c model.Comment) bool { return failedAgain(c, r) && !st.Answered[c.Key(t.Marker.Number)] }) {
+				return *f, true
+			}
+		}
+	}
+	return mark, false
+}
+
+func failedAgain(c model.Comment, before model.Rerun) bool {
+	return c.Run != nil && c.ID == before.Run && c.Run.Attempt > before.Attempt
+}
+
+// FlakyIssue is the issue that reports a test as flaky, as seen in the failed runs among the feedback. Its body has words of
+// the agent in it.
+func FlakyIssue(f model.FlakyTest, p model.Pull, feedback []model.Comment) (title, body string) {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n\n---\n\nSeen on #%d: the agent that works there holds the failure to be the test's own, and not that of the pull request.\n", strings.TrimSpace(f.Summary), p.Number)
+	for _, c := range feedback {
+		if r := c.Run; r != nil {
+			fmt.Fprintf(&b, "\n- [workflow run %d, attempt %d](%s) of %s at %s", r.ID, r.Attempt, r.URL, markdown.Inline(c.Author.Login), commitLink(p, r.HeadSHA))
+		}
+	}
+	if u := strings.TrimSpace(f.RelevantLogURL); u != "" {
+		fmt.Fprintf(&b, "\n\nLog: %s", address(u))
+	}
+	b.WriteString("\n\nThe failed jobs are run again once. When they fail again, the automation of the pull request stops until an operator decides.")
+	return name(f.Title, maxFlakyTitle), b.String()
+}
+
+// address shows an address that others wrote: as a link where it is one for the web, else as what it is.
+func address(s string) string {
+	u, err := url.Parse(s)
+	if err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil || len(s) > 2000 || strings.ContainsAny(s, "<>\"`\\ ") {
+		return markdown.Inline(name(s, 500))
+	}
+	return "<" + u.String() + ">"
+}
+
+// reported tells what became of a report.
+func reported(mark model.FlakyMark) string {
+	text := "A test is held to be flaky"
+	if mark.Issue != 0 {
+		text += fmt.Sprintf(": reported as #%d", mark.Issue)
+	}
+	if len(mark.Runs) == 0 {
+		return text + "; the failed jobs could not be run again."
+	}
+	return text + "; the failed jobs run again."
+}
+
+// FlakyBlock is what a block says of runs that failed again. failures are those without an answer.
+func FlakyBlock(mark model.FlakyMark, failures []model.Comment) string {
+	var lines []string
+	for _, r := range mark.Runs {
+		for _, c := range failures {
+			if failedAgain(c, r) {
+				lines = append(lines, fmt.Sprintf("%s failed again (attempt %d), %s", c.Author.Login, c.Run.Attempt, c.URL))
+			}
+		}
+	}
+	if mark.Issue != 0 {
+		lines = append(lines, fmt.Sprintf("it was reported as #%d", mark.Issue))
+	}
+	return strings.Join(lines, "\n")
+}
