@@ -20,3 +20,17 @@ func RunTests(ctx context.Context, dir string, argv []string, opt Options) error
 	_, err = opt.execute(ctx, dir, merged, nil)
 	return leave(err)
 }
+
+// Filter runs argv in dir as RunTests does, with stdin on its standard input, and gives what it printed on its standard
+// output. One that fails is an *Error whose Stderr is the end of its standard error.
+func Filter(ctx context.Context, dir string, argv []string, stdin []byte, opt Options) ([]byte, error) {
+	if len(argv) == 0 || argv[0] == "" {
+		return nil, errors.New("the command is empty")
+	}
+	opt, leave, err := opt.defaults().enter(dir)
+	if err != nil {
+		return nil, err
+	}
+	out, err := opt.execute(ctx, dir, argv, stdin)
+	return out, leave(err)
+}

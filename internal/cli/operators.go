@@ -24,9 +24,16 @@ var repoFlag = &cli.StringFlag{Name: "repo", Usage: "`OWNER/NAME`; else GITHUB_R
 func (p *program) statusCommand() *cli.Command {
 	return &cli.Command{
 		Name: "status", Usage: "tell how every tracked pull request stands, or one",
-		Flags: outFlags(pullFlag("`NUMBER` of the one"), repoFlag),
+		Flags: outFlags(pullFlag("`NUMBER` of the one"), &cli.StringFlag{Name: "html", Usage: "write the dashboard to this `FILE`, and nothing else"}, repoFlag),
 		Action: func(c *cli.Context) error {
 			return p.operate(c, func(ctx context.Context, e *engine.Engine, repo model.Repo) error {
+				if file := c.String("html"); file != "" {
+					board, err := e.Board(ctx, repo)
+					if err != nil {
+						return err
+					}
+					return writePage(file, board)
+				}
 				var all []model.Standing
 				var err error
 				if c.IsSet("pr") {

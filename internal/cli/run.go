@@ -87,6 +87,7 @@ func (p *program) where() (place, error) {
 	if w.sessions = env("MERGEXO_SESSIONS"); w.sessions != "" && !filepath.IsAbs(w.sessions) {
 		return place{}, usagef("MERGEXO_SESSIONS: want the absolute path of a directory, got %q", w.sessions)
 	}
+	w.run.Workflow = workflowFile(env("GITHUB_WORKFLOW_REF"))
 	if w.run.ID != 0 {
 		w.run.URL = fmt.Sprintf("%s/%s/actions/runs/%d", w.server, w.repository, w.run.ID)
 		if w.run.Attempt > 1 {
@@ -94,6 +95,16 @@ func (p *program) where() (place, error) {
 		}
 	}
 	return w, nil
+}
+
+// workflowFile is the path of the workflow that this run is of: OWNER/NAME/PATH@REF
+// (https://docs.github.com/actions/reference/workflows-and-actions/variables).
+func workflowFile(ref string) string {
+	ref, _, _ = strings.Cut(ref, "@")
+	if parts := strings.SplitN(ref, "/", 3); len(parts) == 3 {
+		return parts[2]
+	}
+	return ""
 }
 
 // outFlags are the flags of every command that ends in a report.
@@ -130,6 +141,9 @@ func (p *program) runCommand() *cli.Command {
 			}
 			if err != nil {
 				return p.mistake(c, w, model.Report{Reason: err.Error()}, err)
+			}
+			if ev.Number == 0 && (ev.Name == "schedule" || ev.Name == "workflow_dispatch") {
+				return p.sweep(c.Context, c, w, ev.Repo, engine.SweepOptions{})
 			}
 			return p.handle(c.Context, c, w, ev, c.Bool("dry-run"))
 		},
@@ -319,7 +333,12 @@ func (p *program) finish(c *cli.Context, w place, repo model.Repo, rep model.Rep
 	if err := p.show(c, w, repo, rep); err != nil {
 		return err
 	}
-	if rep.Exit == ExitOK {
+	return p.verdict(w, rep)
+}
+
+// verdict says in one line why a run did not end well, where it did not.
+func (p *program) verdict(w place, rep model.Report) error {
+	if p.exit == ExitOK {
 		return nil
 	}
 	if !w.failOnSet || w.fails(rep.Result) {

@@ -24,6 +24,8 @@ type Run struct {
 	ID      int64
 	Attempt int
 	URL     string
+	// Workflow is the path of the workflow's file; "" where it is not known.
+	Workflow string
 }
 
 // Engine has everything that a run needs of the world.

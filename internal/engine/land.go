@@ -120,9 +120,12 @@ func (p *pass) publish(ctx context.Context) (bool, error) {
 	return false, p.block(ctx, model.BlockMarker{Reason: model.ReasonPush, Observed: p.base()}, rejected.Error())
 }
 
-func (p *pass) pushed() string {
-	text := fmt.Sprintf("%s..%s", markdown.Short(p.base()), markdown.Short(p.marker.Planned))
-	for _, c := range p.commits {
+func (p *pass) pushed() string { return pushedText(p.base(), p.marker.Planned, p.commits) }
+
+// pushedText tells a push in a few lines.
+func pushedText(from, to string, commits []model.Commit) string {
+	text := fmt.Sprintf("%s..%s", markdown.Short(from), markdown.Short(to))
+	for _, c := range commits {
 		text += fmt.Sprintf("\n%s %s", markdown.Short(c.SHA), c.Subject)
 	}
 	return text
@@ -276,6 +279,14 @@ func (p *pass) answer(ctx context.Context) error {
 	}
 	before, _ := p.sealedIn()
 	planned := p.marker
+	if o.Flaky != nil {
+		mark, err := p.incident(ctx, o)
+		if err != nil {
+			return err
+		}
+		p.marker.Flaky = mark
+	}
+	p.marker = turn.Carry(p.marker, p.state, p.snap.Failures)
 	p.marker.Phase, p.marker.Head, p.marker.Tokens = model.PhaseDone, p.marker.Planned, tokens
 	p.marker.Outbox = nil
 	if err := p.edit(ctx, turn.ReceiptText(p.snap.Pull, answers, o, p.marker)); err != nil {

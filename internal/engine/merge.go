@@ -10,6 +10,7 @@ import (
 
 	"github.com/mergexo/mergexo/internal/command"
 	"github.com/mergexo/mergexo/internal/config"
+	"github.com/mergexo/mergexo/internal/external"
 	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/lineage"
 	"github.com/mergexo/mergexo/internal/markdown"
@@ -56,10 +57,15 @@ func (p *pass) signMerge(m *model.MergeMarker) {
 	m.Attempt = merge.Attempts(p.state, m.Head, m.BaseSHA) + 1
 	m.Run, m.RunAttempt, m.RunURL, m.Claim = p.Run.ID, p.Run.Attempt, p.Run.URL, p.Random()
 	m.Expires = p.mergeExpiry()
-	if p.mergeClaims == nil {
-		p.mergeClaims = map[string]bool{}
+	p.claimed(m.Claim)
+}
+
+// claimed notes a claim of this process on something that takes longer than one pass.
+func (e *Engine) claimed(name string) {
+	if e.mergeClaims == nil {
+		e.mergeClaims = map[string]bool{}
 	}
-	p.mergeClaims[m.Claim] = true
+	e.mergeClaims[name] = true
 }
 
 // mergeExpiry is until when a merge may take from now: the tests of every member, as often as they may have to be run.
@@ -84,7 +90,7 @@ func (p *pass) judgeMerge(ctx context.Context, m model.MergeMarker, sha string) 
 	if err := p.readSource(ctx); err != nil { // where a person may have taken over
 		return merge.Verdict{}, err
 	}
-	c := merge.Case{Snapshot: p.snap, State: p.state, Facts: *p.mergeFacts, Policy: p.mergePolicy(), Request: m, SHA: sha, Begun: p.mergeClaims[m.Claim]}
+	c := merge.Case{Snapshot: p.snap, State: p.state, Facts: *p.mergeFacts, Policy: p.mergePolicy(), Request: m, SHA: sha, Begun: p.mergeClaims[m.Claim], LetIn: p.letIn(m)}
 	for _, t := range turn.Open(p.state) {
 		live, err := p.live(ctx, t)
 		if err != nil {
@@ -134,6 +140,16 @@ func (p *pass) untrusted(ctx context.Context) (string, error) {
 		return "", err
 	}
 	return fmt.Sprintf("the head %s does not descend from the last accepted one, %s", markdown.Short(head), markdown.Short(accepted)), nil
+}
+
+// letIn is what stands for the approvals of the settings, where the request is of a fork's pull request that was let in, and
+// of what then was found good; "" where it is not.
+func (p *pass) letIn(m model.MergeMarker) string {
+	e := p.state.External()
+	if m.Mirror == "" || e == nil || e.Marker.State != model.ExternalApproved || e.Marker.Head != m.Head || e.Marker.Tip != m.MirrorSHA || e.Marker.Mirror != m.Mirror {
+		return ""
+	}
+	return external.Evidence(e.Marker)
 }
 
 func (p *pass) readMergeFacts(ctx context.Context) error {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/mergexo/mergexo/internal/git"
@@ -168,6 +169,10 @@ func (m *member) told() []string {
 // dropBranch deletes the branch of a merged pull request, unless somebody uses it. That it stays is no failure.
 func (g *merger) dropBranch(ctx context.Context, m *member) {
 	pull := m.snap.Pull
+	if m.mirror.Name != "" && !m.foreign && m.settings.Merge.DeleteBranch {
+		m.drop(ctx, m.mirror, journal.Token("drop", g.marker.Command, m.is.Repo))
+		return
+	}
 	if m.foreign || !m.settings.Merge.DeleteBranch || pull.State != model.PullMerged || pull.CrossRepo || !pull.HeadExists || pull.HeadRef == m.is.Base ||
 		pull.HeadRef == m.snap.DefaultBranch || m.mergeFacts == nil || len(m.mergeFacts.Users) > 0 ||
 		slices.Contains(m.mergeFacts.Missing, "users") {
@@ -177,15 +182,21 @@ func (g *merger) dropBranch(ctx context.Context, m *member) {
 	if m.head != "" {
 		at = m.head
 	}
+	m.drop(ctx, git.Ref{Name: "refs/heads/" + pull.HeadRef, SHA: at}, journal.Token("drop", g.marker.Command, m.is.Repo))
+}
+
+// drop deletes a branch where it is still what landed.
+func (m *member) drop(ctx context.Context, ref git.Ref, token string) {
+	name := strings.TrimPrefix(ref.Name, "refs/heads/")
 	err := m.open(ctx)
 	if err == nil {
-		err = m.checkout.Delete(ctx, git.Ref{Name: "refs/heads/" + pull.HeadRef, SHA: at})
+		err = m.checkout.Delete(ctx, ref)
 	}
 	if err != nil {
-		m.Log.Warn("branch_kept", "pr_number", m.event.Number, "branch", pull.HeadRef, "error", err)
+		m.Log.Warn("branch_kept", "pr_number", m.event.Number, "branch", name, "error", err)
 		return
 	}
-	m.applied("delete", pull.HeadRef, journal.Token("drop", g.marker.Command, m.is.Repo), "applied")
+	m.applied("delete", name, token, "applied")
 }
 
 // draw adds to the report what the merge did to the history. Without it nothing is wrong.

@@ -26,7 +26,8 @@ func (g *merger) prepare(ctx context.Context, m *member) error {
 	if err := m.open(ctx); err != nil {
 		return err
 	}
-	met, err := m.checkout.Meet(ctx, m.is.Base, m.headRef())
+	head, ref := m.source()
+	met, err := m.checkout.Meet(ctx, m.is.Base, ref)
 	if gone := (*git.ErrNoRef)(nil); errors.As(err, &gone) && gone.Ref == "refs/heads/"+m.is.Base {
 		return &setback{Failure: merge.Failure{Code: model.CodeBaseMissing, Detail: fmt.Sprintf("there is no branch %s", m.is.Base)}}
 	}
@@ -36,8 +37,8 @@ func (g *merger) prepare(ctx context.Context, m *member) error {
 	if met.Unrelated {
 		return setbackOf(&git.ErrUnrelated{Base: met.BaseSHA, Head: met.HeadSHA}, "")
 	}
-	if tips := g.requestOf(m).Tips(); met.HeadSHA != m.is.Head && !slices.Contains(tips, met.HeadSHA) {
-		return &setback{Failure: merge.Failure{Code: model.CodeHeadMoved, Detail: fmt.Sprintf("the branch was at %s and is at %s now", markdown.Short(m.is.Head), markdown.Short(met.HeadSHA))}}
+	if tips := g.requestOf(m).Tips(); met.HeadSHA != head && !slices.Contains(tips, met.HeadSHA) {
+		return &setback{Failure: merge.Failure{Code: model.CodeHeadMoved, Detail: fmt.Sprintf("the branch was at %s and is at %s now", markdown.Short(head), markdown.Short(met.HeadSHA))}}
 	}
 	if err := m.grown(ctx, met.BaseSHA); err != nil {
 		return err
@@ -51,6 +52,14 @@ func (g *merger) prepare(ctx context.Context, m *member) error {
 		return setbackOf(err, m.way.Strategy)
 	}
 	return nil
+}
+
+// source is what lands, and the ref that the server has it at: the head of the pull request, or its mirror.
+func (m *member) source() (sha, ref string) {
+	if m.mirror.Name != "" {
+		return m.mirror.SHA, m.mirror.Name
+	}
+	return m.is.Head, m.headRef()
 }
 
 // grown refuses a base that does not have any more what it had: landing on it would bring back what somebody took away.

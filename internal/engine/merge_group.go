@@ -12,6 +12,7 @@ import (
 
 	"github.com/mergexo/mergexo/internal/command"
 	"github.com/mergexo/mergexo/internal/config"
+	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/github"
 	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/lineage"
@@ -24,7 +25,7 @@ import (
 func (g *merger) gather(ctx context.Context, way merge.Way) error {
 	own := g.self(way)
 	list := g.marker.Members
-	if len(list) == 0 {
+	if len(list) == 0 && own.mirror.Name == "" { // the text of a stranger brings nothing else along
 		var err error
 		if list, err = g.linked(ctx); err != nil {
 			return err
@@ -57,9 +58,13 @@ func (g *merger) gather(ctx context.Context, way merge.Way) error {
 
 // self is the pull request of the request itself.
 func (g *merger) self(way merge.Way) *member {
-	return &member{pass: g.pass, way: way, head: g.snap.Pull.HeadSHA, is: model.MergeMember{
+	m := &member{pass: g.pass, way: way, head: g.snap.Pull.HeadSHA, is: model.MergeMember{
 		Repo: g.event.Repo.String(), Number: g.event.Number, Head: g.marker.Head, Base: g.marker.Base, BaseSHA: g.marker.BaseSHA,
 	}}
+	if g.marker.Mirror != "" {
+		m.mirror = git.Ref{Name: "refs/heads/" + g.marker.Mirror, SHA: g.marker.MirrorSHA}
+	}
+	return m
 }
 
 // dependsOn is a line in the text of a pull request that names another one.

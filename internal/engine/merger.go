@@ -42,6 +42,8 @@ type member struct {
 	made  git.Merged
 	tests merge.TestRun
 	lock  *git.Lock
+	// mirror is the branch that lands in place of the head, by its full name; the zero value: the head itself does.
+	mirror git.Ref
 	// foreign says that somebody else has merged it.
 	foreign bool
 	closed  bool     // GitHub did not show it as merged

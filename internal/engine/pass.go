@@ -112,11 +112,15 @@ func (p *pass) once(ctx context.Context) (again bool, err error) {
 	if !p.snap.IsPull {
 		return p.onIssue(ctx)
 	}
+	turned, err := p.welcome(ctx)
+	if err != nil {
+		return false, err
+	}
 	waiting, err := p.mergeOn(ctx)
 	if err != nil {
 		return false, err
 	}
-	waiting = cmp.Or(waiting, p.refused)
+	waiting = cmp.Or(waiting, p.refused, turned)
 	if issue := p.designed(); issue != 0 {
 		return false, errors.Join(p.goOn(ctx, model.Event{Name: p.event.Name, Repo: p.event.Repo, Number: issue}), p.elsewhereEnded)
 	}
@@ -131,6 +135,17 @@ func (p *pass) once(ctx context.Context) (again bool, err error) {
 func (p *pass) onPull(ctx context.Context) (again bool, err error) {
 	if err := p.gates(ctx); err != nil {
 		return false, err
+	}
+	if err := p.readFailures(ctx); err != nil {
+		return false, err
+	}
+	if err := p.flaky(ctx); err != nil {
+		return false, err
+	}
+	if p.event.Name == "schedule" {
+		if err := p.tellLost(ctx); err != nil {
+			return false, err
+		}
 	}
 	dead, err := p.deadClaims(ctx)
 	if err != nil {
@@ -266,12 +281,16 @@ func (p *pass) pending(ctx context.Context) ([]model.Comment, error) {
 	if err := p.ask(ctx, turn.Unasked(candidates, p.rights, p.state.Settled, p.policy)); err != nil {
 		return nil, err
 	}
-	allowed := turn.Allowed(candidates, p.rights, p.policy)
-	if m := p.state.Merge(); m != nil && m.Marker.Open() {
-		// The words of an approval are for those who merge: a turn over them would take the approval away.
-		allowed = slices.DeleteFunc(allowed, func(c model.Comment) bool { return c.Kind == model.KindReviewSummary && c.ReviewState == "APPROVED" })
+	return p.unheard(turn.Allowed(candidates, p.rights, p.policy)), nil
+}
+
+// unheard are comments without the words of an approval while a merge is asked for. Those are for who merges: a turn over
+// them would take the approval away.
+func (p *pass) unheard(comments []model.Comment) []model.Comment {
+	if m := p.state.Merge(); m == nil || !m.Marker.Open() {
+		return comments
 	}
-	return allowed, nil
+	return slices.DeleteFunc(comments, func(c model.Comment) bool { return c.Kind == model.KindReviewSummary && c.ReviewState == "APPROVED" })
 }
 
 // ask finds out what these people may do, each asked about once a run.
@@ -307,6 +326,9 @@ func (p *pass) designed() int {
 // watched says that the event is about the pull request's head itself: then it is tracked and guarded even when nobody
 // has said anything.
 func (p *pass) watched() bool {
+	if p.event.Name == "schedule" {
+		return true
+	}
 	if p.event.Name != "pull_request" {
 		return false
 	}

@@ -54,6 +54,7 @@ func (p *pass) read(ctx context.Context) error {
 		return err
 	}
 	p.snap, p.readAt = recall(snap, known, p.memory.floor), p.Now()
+	p.recallFailures()
 	p.memory.comments, p.memory.readAt, p.memory.floor = p.snap.Comments, snap.ReadAt, p.snap.Floor
 	maps.Copy(p.rights, snap.Permissions)
 	p.report.HeadSHA, p.report.IsIssue = snap.Pull.HeadSHA, !snap.IsPull
@@ -132,6 +133,9 @@ type memory struct {
 	// temp is the directory of this run that its agents get; empty: none has been needed yet.
 	temp    string
 	scanner *leak.Scanner // nil until it is needed
+	// failures are the failed workflow runs on a head, as they were found once.
+	failures []model.Comment
+	failedOn string
 	// source is the issue that a design's pull request is for, once it was read: nothing on GitHub links the two.
 	source *model.Issue
 	// received is what an agent's phase handed over; used says that a turn was made of it.

@@ -13,6 +13,9 @@ import (
 // SurveyQuery says what a Survey is to be of.
 type SurveyQuery struct {
 	Repo model.Repo
+	// Began is called before the first pull request is yielded, also where there is none, with what is known of the repository
+	// itself: the viewer, the default branch, and the settings there. Nil: not asked for.
+	Began func(s model.Snapshot)
 	// After is a cursor that Passed was given, to go on behind it; "" for the start. One that GitHub does not take any more
 	// begins from the start, too.
 	After string
@@ -60,6 +63,12 @@ func (c *Client) Survey(ctx context.Context, q SurveyQuery, yield func(model.Sna
 		case err != nil:
 			return named(err, Query{Repo: q.Repo})
 		}
+		if q.Began != nil {
+			if err := began(op, q, data); err != nil {
+				return err
+			}
+			q.Began = nil
+		}
 		if err := c.yieldPulls(ctx, q, size, data, yield); err != nil {
 			return err
 		}
@@ -74,6 +83,20 @@ func (c *Client) Survey(ctx context.Context, q SurveyQuery, yield func(model.Sna
 			return nil
 		}
 	}
+}
+
+// began tells what the first page says of the repository itself.
+func began(op string, q SurveyQuery, data *surveyData) error {
+	snap := model.Snapshot{Repo: q.Repo, Viewer: data.Viewer.actor(), ReadAt: data.at}
+	var err error
+	if main := data.Repository.DefaultBranchRef; main != nil && main.Target != nil {
+		snap.DefaultBranch, snap.DefaultSHA = main.Name, main.Target.OID
+		snap.Settings, snap.SettingsFound, err = main.settings(op, main.Name)
+	}
+	if err == nil {
+		q.Began(snap)
+	}
+	return err
 }
 
 func (c *Client) yieldPulls(ctx context.Context, q SurveyQuery, size surveySize, data *surveyData, yield func(model.Snapshot) error) error {

@@ -39,6 +39,9 @@ type Case struct {
 	Unchanged map[string]bool
 	// Begun says that the newest attempt is this one.
 	Begun bool
+	// LetIn is what stands for the approvals that the settings want, in words: the pull request of a fork was let in and found
+	// good; "": nothing does.
+	LetIn string
 	// Busy is the claim of a turn that is at work; nil for none.
 	Busy *model.Said[model.TurnMarker]
 }

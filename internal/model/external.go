@@ -7,6 +7,7 @@ type ExternalState string
 
 // The states of an external pull request, as its marker says them.
 const (
+	ExternalLinked   ExternalState = "linked"   // it has a mirror, and nobody has let it in
 	ExternalLetIn    ExternalState = "let_in"   // mirrored, or about to be; a run is at work, or died at it
 	ExternalApproved ExternalState = "approved" // to be merged
 	ExternalFix      ExternalState = "fix"      // the evaluation wants commits on top; a run is at work, or died at it

@@ -48,9 +48,6 @@ func reached(r model.Report) string {
 //
 // https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-commands#setting-an-output-parameter
 func Outputs(path string, r model.Report) error {
-	if path == "" {
-		return nil
-	}
 	number := ""
 	if n := pull(r); n != 0 {
 		number = strconv.Itoa(n)
@@ -65,11 +62,19 @@ func Outputs(path string, r model.Report) error {
 	} {
 		fmt.Fprintf(&b, "%s=%s\n", o.name, cut(oneLine(o.value), outputValueLimit))
 	}
+	return appendTo(path, b.String())
+}
+
+// appendTo appends to the file of the step outputs; with an empty path it does nothing.
+func appendTo(path, text string) error {
+	if path == "" {
+		return nil
+	}
 	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
 	if err != nil {
 		return fmt.Errorf("open step outputs: %w", err)
 	}
-	if _, err := f.WriteString(b.String()); err != nil {
+	if _, err := f.WriteString(text); err != nil {
 		_ = f.Close()
 		return fmt.Errorf("write step outputs: %w", err)
 	}

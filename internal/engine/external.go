@@ -1,0 +1,279 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/mergexo/mergexo/internal/command"
+	"github.com/mergexo/mergexo/internal/external"
+	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/github"
+	"github.com/mergexo/mergexo/internal/journal"
+	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/turn"
+)
+
+// guest is the pull request of a fork on its way in: one label put on, for one head.
+type guest struct {
+	*pass
+	comment int64
+	marker  model.ExternalMarker
+}
+
+// externalFacts are what the next step with a fork's pull request hangs on.
+func (p *pass) externalFacts(operator func(login string) bool) external.Facts {
+	s := p.settings
+	return external.Facts{Pull: p.snap.Pull, State: p.state, Operator: operator, Policy: external.Policy{
+		Enabled: s.External.Enabled, Label: s.External.Label, Ignore: s.Labels.Ignore, Evaluate: len(s.External.Evaluate) > 0, Fix: len(s.External.Fix) > 0,
+		MaxRounds: s.Feedback.RepairRounds, MaxAttempts: turn.MaxAttempts,
+	}}
+}
+
+// host says that somebody may let a pull request in.
+func (p *pass) host(login string) bool {
+	return p.operators.Stand(login, p.rights[strings.ToLower(login)]) == command.Operator
+}
+
+// welcome takes the pull request of a fork as far as it goes without its merge, which then is a request like any other.
+// The Stop says why nothing is done.
+func (p *pass) welcome(ctx context.Context) (*Stop, error) {
+	if !p.snap.IsPull || !p.snap.Pull.CrossRepo || !p.settings.External.Enabled || p.Phase == AgentPhase {
+		return nil, nil
+	}
+	change, labelled := external.LabelledBy(p.snap.Pull, p.settings.External.Label)
+	if login := strings.ToLower(change.By.Login); labelled && login != "" && !change.By.Bot && !p.operators.Listed(login) {
+		if _, known := p.rights[login]; !known {
+			if err := p.ask(ctx, []string{login}); err != nil {
+				return nil, err
+			}
+		}
+	}
+	step := external.Next(p.externalFacts(p.host))
+	if step.Act == external.Nothing {
+		if p.event.Name == "schedule" {
+			if err := p.link(ctx); err != nil {
+				return nil, err
+			}
+		}
+		return stop(model.ResultNothing, "%s", step.Why), nil
+	}
+	p.Log.Info("external", "pr_number", p.event.Number, "act", string(step.Act), "why", step.Why)
+	if p.DryRun {
+		p.planned("external", strconv.Itoa(p.event.Number), journal.Token("external", strconv.Itoa(p.event.Number), string(step.Act)))
+		return stop(model.ResultNothing, "dry run: %s", step.Why), nil
+	}
+	return p.proceed(ctx, step)
+}
+
+// proceed does what the step says.
+func (p *pass) proceed(ctx context.Context, step external.Step) (*Stop, error) {
+	g := &guest{pass: p, marker: step.Marker}
+	if step.From != nil {
+		g.comment = step.From.CommentID
+	}
+	pull := p.snap.Pull
+	switch step.Act {
+	case external.Relabel:
+		return g.turnAway(ctx, external.RelabelText(pull, step.Marker), step.Why)
+	case external.Void:
+		return g.turnAway(ctx, external.VoidText(pull, step.Marker), step.Why)
+	case external.GiveUp:
+		return g.turnAway(ctx, external.FailedText(pull, step.Marker), step.Why)
+	case external.Finish:
+		g.marker = step.From.Marker
+		return nil, g.close(ctx)
+	case external.LetIn:
+		if err := g.letIn(ctx); err != nil {
+			return nil, err
+		}
+	case external.GoOn:
+		g.marker = step.From.Marker
+		if live, err := g.busy(ctx); err != nil || live {
+			return stop(model.ResultRetry, "another run is at work on pull request %d, see %s", p.event.Number, step.From.URL), err
+		}
+	}
+	return g.goOn(ctx)
+}
+
+// busy says that another process is at work on it.
+func (g *guest) busy(ctx context.Context) (bool, error) {
+	m := g.marker
+	if m.Claim == "" || m.State == model.ExternalApproved {
+		return false, nil
+	}
+	claim := model.TurnMarker{Run: m.Run, RunAttempt: m.RunAttempt, Expires: m.Expires, Claim: m.Claim}
+	return g.live(ctx, model.Said[model.TurnMarker]{CommentID: g.comment, Marker: claim})
+}
+
+// token names what is said once of one letting in, whatever it comes to.
+func (g *guest) token(what string) string {
+	m := g.marker
+	return journal.Token("external", what, strconv.Itoa(g.event.Number), m.Head, m.At.UTC().Format(time.RFC3339), m.Moved)
+}
+
+// sign claims what is to be done now for this process.
+func (g *guest) sign() {
+	m, s := &g.marker, g.settings
+	m.Repo, m.Number = g.event.Repo.String(), g.event.Number
+	m.Run, m.RunAttempt, m.RunURL, m.Claim = g.Run.ID, g.Run.Attempt, g.Run.URL, g.Random()
+	rounds := time.Duration(2 * (s.Feedback.RepairRounds + 1))
+	m.Expires = g.serverNow().Add(rounds*s.Agent.Timeout + claimMargin).UTC().Truncate(time.Second)
+	g.claimed(m.Claim)
+}
+
+// letIn says that the pull request is let in, and claims the work on it. Of two runs that say so the first comment counts.
+func (g *guest) letIn(ctx context.Context) error {
+	name, _, err := g.mirror(ctx)
+	if err != nil {
+		return err
+	}
+	g.marker.Mirror, g.marker.Tip, g.marker.Attempt = name, g.marker.Head, 1
+	g.sign()
+	text := external.LetInText(g.snap.Pull, g.marker, len(g.settings.External.Evaluate) > 0)
+	token := g.token("let_in")
+	body := journal.Body{Text: text, Kind: journal.KindExternal, Marker: g.marker}
+	if g.comment, err = g.pass.comment(ctx, token, body, func() int64 { return g.state.Tokens[token] }); err != nil {
+		return err
+	}
+	if err := g.read(ctx); err != nil {
+		return err
+	}
+	if err := g.tidy(ctx); err != nil {
+		return err
+	}
+	if now := g.state.External(); now == nil || now.Marker.Claim != g.marker.Claim {
+		return stop(model.ResultRetry, "another run is at work on pull request %d", g.event.Number)
+	}
+	return nil
+}
+
+// mirror is the name of the branch that has the head, or is to have it, and where it is now; "" for nowhere. A branch that
+// has something else is somebody's, and is left alone.
+func (g *guest) mirror(ctx context.Context) (name, at string, err error) {
+	number, head := g.event.Number, g.marker.Head
+	refs, err := g.GitHub.Refs(ctx, g.event.Repo, fmt.Sprintf("refs/heads/gh-pr-%d", number))
+	if err != nil {
+		return "", "", err
+	}
+	taken := map[string]string{}
+	for _, ref := range refs {
+		taken[strings.TrimPrefix(ref.Name, "refs/heads/")] = ref.SHA
+	}
+	name = git.MirrorName(number, g.snap.Pull.HeadRef, func(name string) bool { return taken[name] != "" && taken[name] != head })
+	return name, taken[name], nil
+}
+
+// put writes the comment as the marker stands.
+func (g *guest) put(ctx context.Context, text string) error {
+	body, err := g.Codec.Encode(journal.Body{Text: text, Tokens: []string{g.token("let_in")}, Kind: journal.KindExternal, Marker: g.marker})
+	if err != nil {
+		return err
+	}
+	for sends := 1; ; sends++ {
+		err := g.GitHub.EditComment(ctx, g.event.Repo, g.comment, body)
+		if err == nil {
+			break
+		}
+		if k := github.KindOf(err); k == github.NotFound || k == github.Gone {
+			g.forget(g.comment)
+			return stop(model.ResultRetry, "the comment on what becomes of pull request %d was deleted meanwhile", g.event.Number)
+		} else if k != github.Unclear || sends == maxSends {
+			return err
+		}
+	}
+	g.applied("edit", strconv.FormatInt(g.comment, 10), g.token("let_in"), "applied")
+	g.say(model.Saying{Where: fmt.Sprintf("comment on #%d", g.event.Number), Text: text, Passing: g.marker.Open()})
+	return nil
+}
+
+// end says what it came to in a comment of its own, since nobody hears of an edit, and takes the earlier one away.
+func (g *guest) end(ctx context.Context, text string) error {
+	g.marker.Repo, g.marker.Number = g.event.Repo.String(), g.event.Number
+	g.marker.Claim, g.marker.Expires = "", time.Time{}
+	g.marker.Reason = clip(g.marker.Reason)
+	token := g.token(string(g.marker.State))
+	if g.state.Tokens[token] != 0 {
+		return nil
+	}
+	old := g.comment
+	body := journal.Body{Text: text, Kind: journal.KindExternal, Marker: g.marker}
+	id, err := g.pass.comment(ctx, token, body, func() int64 { return g.state.Tokens[token] })
+	if err != nil || old == 0 {
+		return err
+	}
+	g.comment = id
+	if was := g.state.External(); was == nil || was.CommentID != old || was.Marker.At != g.marker.At || was.Marker.Head != g.marker.Head {
+		return nil // it is about another letting in, and stays
+	}
+	return g.remove(ctx, old, g.token("let_in"))
+}
+
+// turnAway says why the pull request is not gone on with, and takes the label off: to put it on again is to look again.
+func (g *guest) turnAway(ctx context.Context, text, why string) (*Stop, error) {
+	if err := g.end(ctx, text); err != nil {
+		return nil, err
+	}
+	return stop(model.ResultNothing, "%s", why), g.takeOff(ctx)
+}
+
+// takeOff takes the label off.
+func (g *guest) takeOff(ctx context.Context) error {
+	label := cmp.Or(g.marker.Label, g.settings.External.Label)
+	if !slices.ContainsFunc(g.snap.Pull.Labels, func(l string) bool { return strings.EqualFold(l, label) }) {
+		return nil
+	}
+	err := g.GitHub.RemoveLabel(ctx, g.event.Repo, g.event.Number, label)
+	if err == nil {
+		g.applied("label", label, g.token("label"), "applied")
+	}
+	return err
+}
+
+// close closes the pull request whose end is said.
+func (g *guest) close(ctx context.Context) error {
+	if err := g.GitHub.ClosePull(ctx, g.event.Repo, g.event.Number); err != nil {
+		return err
+	}
+	g.applied("close", strconv.Itoa(g.event.Number), g.token("close"), "applied")
+	return nil
+}
+
+// link gives a mirror that was made by other hands the comment that names it: by its own name, and only where it has
+// exactly the head.
+func (p *pass) link(ctx context.Context) error {
+	if p.state.External() != nil || p.snap.Pull.State != model.PullOpen {
+		return nil
+	}
+	refs, err := p.GitHub.Refs(ctx, p.event.Repo, fmt.Sprintf("refs/heads/gh-pr-%d", p.event.Number))
+	if err != nil {
+		return err
+	}
+	ref := p.unlinked(refs)
+	if ref == nil || p.DryRun {
+		return nil
+	}
+	pull := p.snap.Pull
+	g := &guest{pass: p, marker: model.ExternalMarker{
+		State: model.ExternalLinked, Head: pull.HeadSHA, Tip: ref.SHA, Mirror: strings.TrimPrefix(ref.Name, "refs/heads/"), Base: pull.BaseRef,
+		At: pull.CreatedAt.UTC(), Label: p.settings.External.Label,
+	}}
+	return g.end(ctx, external.LinkedText(pull, g.marker))
+}
+
+// unlinked is the mirror of the pull request's head that no comment names; nil for none.
+func (p *pass) unlinked(refs []model.Ref) *model.Ref {
+	if p.state.External() != nil || !p.settings.External.Enabled {
+		return nil
+	}
+	for _, ref := range refs {
+		if n, is := git.MirrorOf(strings.TrimPrefix(ref.Name, "refs/heads/")); is && n == p.event.Number && ref.SHA == p.snap.Pull.HeadSHA {
+			return &ref
+		}
+	}
+	return nil
+}

@@ -1,0 +1,388 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/mergexo/mergexo/internal/agent"
+	"github.com/mergexo/mergexo/internal/external"
+	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/journal"
+	"github.com/mergexo/mergexo/internal/lineage"
+	"github.com/mergexo/mergexo/internal/markdown"
+	"github.com/mergexo/mergexo/internal/merge"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// goOn takes what was let in from where it stands to a request to merge, or to its end.
+func (g *guest) goOn(ctx context.Context) (*Stop, error) {
+	if g.marker.State == model.ExternalApproved && g.asked() {
+		return nil, nil
+	}
+	if !g.mergeClaims[g.marker.Claim] {
+		g.sign()
+		g.marker.Attempt++
+		if err := g.put(ctx, g.text()); err != nil {
+			return nil, err
+		}
+	}
+	if err := g.reach(ctx); err != nil {
+		return g.stumble(ctx, err)
+	}
+	for g.marker.Open() {
+		var err error
+		switch g.marker.State {
+		case model.ExternalLetIn:
+			err = g.evaluate(ctx)
+		case model.ExternalFix:
+			err = g.repair(ctx)
+		default:
+			return g.request(ctx)
+		}
+		if err != nil {
+			return g.stumble(ctx, err)
+		}
+	}
+	return g.conclude(ctx)
+}
+
+// asked says that the merge of what was approved was asked for.
+func (g *guest) asked() bool {
+	_, asked := g.state.Commands[g.token("merge")]
+	return asked
+}
+
+// text is what the comment says while it is open.
+func (g *guest) text() string {
+	if g.marker.State == model.ExternalLetIn {
+		return external.LetInText(g.snap.Pull, g.marker, len(g.settings.External.Evaluate) > 0)
+	}
+	return external.GoingText(g.snap.Pull, g.marker)
+}
+
+// stumble is for an error on the way: what the commands did wrong counts as an attempt and is told, and all else is the
+// run's.
+func (g *guest) stumble(ctx context.Context, err error) (*Stop, error) {
+	var failed *agent.Error
+	var moved *git.ErrNoRef
+	switch {
+	case ctx.Err() != nil:
+		return nil, errors.Join(context.Canceled, err)
+	case errors.As(err, &moved):
+		return stop(model.ResultRetry, "the head of pull request %d moved meanwhile", g.event.Number), nil
+	case !errors.As(err, &failed) && !errors.As(err, new(*stray)):
+		return nil, err
+	}
+	g.marker.Reason = clip(g.clean(ctx, err.Error()))
+	if g.marker.Attempt < g.externalFacts(g.host).Policy.MaxAttempts {
+		g.marker.Expires = g.serverNow()
+		if err := g.put(ctx, g.text()); err != nil {
+			return nil, err
+		}
+		return stop(model.ResultFailed, "pull request %d, attempt %d: %s", g.event.Number, g.marker.Attempt, err), nil
+	}
+	g.marker.State = model.ExternalFailed
+	return g.conclude(ctx)
+}
+
+// stray is something that a command did wrong, in words.
+type stray struct{ text string }
+
+func (s *stray) Error() string { return s.text }
+
+// reach makes sure that the mirror has what is to be judged, and that it is not on the base already.
+func (g *guest) reach(ctx context.Context) error {
+	if err := g.open(ctx); err != nil {
+		return err
+	}
+	m := &g.marker
+	ref := fmt.Sprintf("refs/pull/%d/head", g.event.Number)
+	met, err := g.checkout.Meet(ctx, m.Base, ref)
+	if err != nil {
+		return err
+	}
+	if met.HeadSHA != m.Head {
+		return stop(model.ResultRetry, "the head of pull request %d moved meanwhile", g.event.Number)
+	}
+	landed, all, err := g.checkout.LandedElsewhere(ctx, met.BaseSHA, met.HeadSHA)
+	if err != nil {
+		return err
+	}
+	if all {
+		m.State, m.Landed = model.ExternalLanded, landed
+		return nil
+	}
+	at, err := g.checkout.Where(ctx, m.Mirror)
+	if err != nil {
+		return err
+	}
+	return g.follow(ctx, ref, at)
+}
+
+// follow puts the head on the mirror where it is not, and takes over what a run that died has put on top of it.
+func (g *guest) follow(ctx context.Context, ref, at string) error {
+	m := &g.marker
+	if at == m.Tip {
+		return g.checkout.Have(ctx, at)
+	}
+	if at == "" {
+		m.Tip = m.Head
+		if err := g.checkout.Mirror(ctx, ref, m.Head, m.Mirror, ""); err != nil {
+			return err
+		}
+		g.applied("push", m.Mirror, journal.Token("mirror", g.token("let_in")), "applied")
+		g.say(model.Saying{Where: "push to " + m.Mirror, Text: markdown.Short(m.Head)})
+		return nil
+	}
+	if err := g.checkout.Have(ctx, at); err != nil {
+		return err
+	}
+	relation, err := g.localRelation(ctx, m.Tip, at)
+	if err != nil {
+		return err
+	}
+	if lineage.Decide(relation) != lineage.Pass {
+		return &stray{fmt.Sprintf("branch %s was at %s and is at %s now, which does not descend from it: it is nobody's mirror any more", m.Mirror, markdown.Short(m.Tip), markdown.Short(at))}
+	}
+	m.Tip, m.State = at, model.ExternalLetIn // whoever put it there, it is judged before anything is done with it
+	return nil
+}
+
+// evaluate has the tip judged, by the command of the settings or else by the label.
+func (g *guest) evaluate(ctx context.Context) error {
+	s, m := g.settings.External, &g.marker
+	judged := model.Judgement{Verdict: model.VerdictApprove}
+	if len(s.Evaluate) > 0 {
+		out, err := g.run(ctx, "evaluate", s.Evaluate, "")
+		if err != nil {
+			return err
+		}
+		if judged, err = external.ParseJudgement(out); err != nil {
+			return &stray{"the evaluation's answer cannot be read: " + err.Error()}
+		}
+		m.Evaluated = true
+	}
+	judged.Reason = g.clean(ctx, judged.Reason)
+	*m = external.Decide(g.externalFacts(g.host).Policy, *m, judged)
+	m.Attempt = 1
+	if !m.Open() {
+		return nil
+	}
+	return g.put(ctx, g.text())
+}
+
+// run runs a command of the settings in the tree of the tip, without any secret, with what there is to know as JSON on its
+// standard input. Arguments that name a file of the base branch mean that file: no pull request decides how it is judged.
+func (g *guest) run(ctx context.Context, kind string, argv []string, dir string) ([]byte, error) {
+	m := g.marker
+	base, removeBase, err := g.checkout.TestTree(ctx, g.snap.Pull.BaseSHA)
+	if err != nil {
+		return nil, err
+	}
+	defer g.dispose(removeBase)
+	if dir == "" {
+		var removeTree func() error
+		if dir, removeTree, err = g.checkout.TestTree(ctx, m.Tip); err != nil {
+			return nil, err
+		}
+		defer g.dispose(removeTree)
+	}
+	stdin, err := g.evaluation(ctx, kind, base)
+	if err != nil {
+		return nil, err
+	}
+	temp, err := os.MkdirTemp(g.Git.Temp, "mergexo-external-")
+	if err != nil {
+		return nil, fmt.Errorf("make directory for the %s command: %w", kind, err)
+	}
+	defer g.dispose(func() error { return os.RemoveAll(temp) })
+	argv = slices.Clone(argv)
+	for i, arg := range argv {
+		if at := filepath.Join(base, filepath.FromSlash(arg)); filepath.IsLocal(arg) && isFile(at) {
+			argv[i] = at
+		}
+	}
+	s := g.settings
+	out, err := agent.Filter(ctx, dir, argv, stdin, agent.Options{
+		Env: agent.Environment(g.Lookup, nil, g.checkout.AgentEnv()), Timeout: s.Agent.Timeout, Grace: grace, Log: g.Foreign,
+		Wall: g.Wall, User: s.Agent.User, Temp: temp,
+	})
+	return out, errors.Join(err, g.checkout.Renew())
+}
+
+func (g *guest) dispose(remove func() error) {
+	if err := remove(); err != nil {
+		g.Log.Warn("tree_not_removed", "error", err)
+	}
+}
+
+func isFile(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && info.Mode().IsRegular()
+}
+
+// evaluation is what a command is told.
+func (g *guest) evaluation(ctx context.Context, kind, base string) ([]byte, error) {
+	m, pull := g.marker, g.snap.Pull
+	own, err := g.list(ctx, pull.BaseSHA, m.Tip)
+	if err != nil {
+		return nil, err
+	}
+	e := model.Evaluation{
+		Version: 1, Kind: kind, Repository: g.event.Repo.String(), Author: pull.Author.Login, BaseTree: base, SHA: m.Tip, BaseSHA: pull.BaseSHA,
+		PullRequest:  model.RequestPull{Number: pull.Number, Title: pull.Title, Body: pull.Body, Base: pull.BaseRef, Head: pull.HeadRef, HeadSHA: m.Tip},
+		ChangedFiles: []string{}, Commits: append([]model.Commit{}, own...), Reason: m.Reason,
+	}
+	fork, err := g.checkout.ForkPoint(ctx, pull.BaseSHA, m.Tip)
+	if err != nil {
+		return nil, err
+	}
+	changes, err := g.checkout.Changes(ctx, fork, m.Tip)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range changes {
+		e.ChangedFiles = append(e.ChangedFiles, c.Path)
+	}
+	return json.Marshal(e)
+}
+
+// repair has the command of the settings put commits on top of the tip, and the mirror with it. Nothing is rewritten.
+func (g *guest) repair(ctx context.Context) error {
+	m := &g.marker
+	if err := g.checkout.Restore(ctx, m.Mirror, m.Base, m.Tip); err != nil {
+		return err
+	}
+	if _, err := g.run(ctx, "fix", g.settings.External.Fix, g.checkout.Dir()); err != nil {
+		return err
+	}
+	head, err := g.repaired(ctx)
+	if err != nil {
+		return err
+	}
+	if head == m.Tip {
+		return &stray{"the fix changed nothing"}
+	}
+	output, err := g.requiredTests(ctx, m.Tip, head)
+	if err != nil {
+		return err
+	}
+	if output != "" {
+		return &stray{"the required tests fail after the fix; the end of their output:\n" + output}
+	}
+	ctx = context.WithoutCancel(ctx)
+	if err := g.checkout.Publish(ctx, git.Publish{Branch: m.Mirror, Start: m.Tip, SHA: head}); err != nil {
+		return err
+	}
+	commits, err := g.list(ctx, m.Tip, head)
+	if err != nil {
+		return err
+	}
+	g.applied("push", m.Mirror, journal.Token("fix", g.token("let_in"), head), "applied")
+	g.say(model.Saying{Where: "push to " + m.Mirror, Text: pushedText(m.Tip, head, commits)})
+	m.Tip, m.State, m.Attempt = head, model.ExternalLetIn, 1
+	return g.put(ctx, g.text())
+}
+
+// repaired is the head that the fix led to, held against the rules that hold for an agent.
+func (g *guest) repaired(ctx context.Context) (string, error) {
+	m := g.marker
+	dirty, err := g.checkout.Dirty(ctx)
+	if err != nil {
+		return "", err
+	}
+	if dirty {
+		if _, _, err := g.checkout.Commit(ctx, fmt.Sprintf("Fix #%d\n\n%s", g.event.Number, markdown.Plain(m.Reason))); err != nil {
+			return "", err
+		}
+	}
+	head, err := g.checkout.Head(ctx)
+	if err != nil {
+		return "", err
+	}
+	relation, err := g.checkout.Relation(ctx, m.Tip, head)
+	if err != nil {
+		return "", err
+	}
+	if lineage.Decide(relation) != lineage.Pass {
+		return "", &stray{fmt.Sprintf("the fix left a head, %s, that does not descend from %s", markdown.Short(head), markdown.Short(m.Tip))}
+	}
+	found, err := g.inspect(ctx, m.Tip, head)
+	if err == nil && found.reason != "" {
+		err = &stray{"the fix must not be pushed: " + found.detail}
+	}
+	return head, err
+}
+
+// conclude says what it came to that is not merged, and closes what is.
+func (g *guest) conclude(ctx context.Context) (*Stop, error) {
+	ctx = context.WithoutCancel(ctx)
+	m, pull := g.marker, g.snap.Pull
+	switch m.State {
+	case model.ExternalRejected:
+		if err := g.end(ctx, external.RejectedText(pull, m)); err != nil {
+			return nil, err
+		}
+		return stop(model.ResultDone, "pull request %d is rejected", pull.Number), g.close(ctx)
+	case model.ExternalLanded:
+		if err := g.end(ctx, external.LandedText(pull, m)); err != nil {
+			return nil, err
+		}
+		return stop(model.ResultDone, "the commits of pull request %d are on %s already", pull.Number, m.Base), g.close(ctx)
+	case model.ExternalWanting:
+		return g.turnAway(ctx, external.WantingText(pull, m), fmt.Sprintf("pull request %d wants changes", pull.Number))
+	}
+	blocked := stop(model.ResultFailed, "pull request %d: %s", pull.Number, m.Reason)
+	_, err := g.turnAway(ctx, external.FailedText(pull, m), m.Reason)
+	return blocked, err
+}
+
+// request asks for the merge of what was approved, once.
+func (g *guest) request(ctx context.Context) (*Stop, error) {
+	m := g.marker
+	key, pull := g.token("merge"), g.snap.Pull
+	r := model.MergeMarker{
+		Repo: m.Repo, Number: m.Number, Head: m.Head, Base: m.Base, By: m.By, Command: key, At: m.At, Mirror: m.Mirror, MirrorSHA: m.Tip,
+		State: model.MergeWaiting,
+	}
+	v, err := g.judgeMerge(ctx, r, "")
+	if s := (*setback)(nil); errors.As(err, &s) {
+		v, err = merge.Verdict{Wait: true, Code: s.Code, Reason: s.Detail}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if !v.Go && !v.Wait {
+		g.marker.State, g.marker.Reason = model.ExternalFailed, v.Reason
+		return g.conclude(ctx)
+	}
+	r.Strategy = v.Way.Strategy
+	text := merge.WaitText(pull, r, v)
+	if v.Go {
+		r.State = model.MergeRunning
+		g.signMerge(&r)
+		text = merge.RunningText(pull, r, g.settings.Merge.Attempts)
+	} else {
+		r.Reason, r.Detail = v.Code, clip(v.Reason)
+	}
+	token := commandToken(key)
+	body := journal.Body{Text: sentence(external.Evidence(m)) + "\n\n" + text, Kind: journal.KindMerge, Marker: r}
+	if _, err := g.pass.comment(ctx, token, body, func() int64 { return g.state.Tokens[token] }); err != nil {
+		return nil, err
+	}
+	return nil, g.read(ctx)
+}
+
+// sentence begins a text with a capital letter.
+func sentence(s string) string {
+	if s == "" {
+		return s
+	}
+	return strings.ToUpper(s[:1]) + s[1:]
+}

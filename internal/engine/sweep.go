@@ -1,0 +1,240 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/mergexo/mergexo/internal/config"
+	"github.com/mergexo/mergexo/internal/github"
+	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/sweep"
+)
+
+// SweepOptions say what of a repository is swept.
+type SweepOptions struct {
+	// Only are the numbers to be swept, and Repository what is the whole repository's. Neither: everything that is due.
+	Only       []int
+	Repository bool
+	// Plan finds out what is due, and does nothing about it.
+	Plan bool
+}
+
+func (o SweepOptions) all() bool { return len(o.Only) == 0 && !o.Repository }
+
+// Swept is what came of a sweep.
+type Swept struct {
+	// Results are the reports of what was worked at, in that order. The last one, with number 0, is the sweep's own: what was
+	// done about the repository as a whole, and all calls that belong to no other.
+	Results []model.Report
+	// Work is what was found to be done, in the order of work.
+	Work  []model.Work
+	Board model.Board
+}
+
+// Result is how the whole sweep ended: failed where anything did, retry where something is left for the next one, and
+// blocked pull requests are no failure of a sweep.
+func (s Swept) Result() model.Result {
+	result := model.ResultNothing
+	for _, r := range s.Results {
+		switch {
+		case r.Result == model.ResultFailed:
+			return model.ResultFailed
+		case r.Result == model.ResultDone && result == model.ResultNothing:
+			result = model.ResultDone
+		case r.Number == 0 && r.Result == model.ResultRetry:
+			result = model.ResultRetry
+		}
+	}
+	return result
+}
+
+// sweeper is one sweep over a repository.
+type sweeper struct {
+	*Engine
+	repo  model.Repo
+	opt   SweepOptions
+	found *scan
+	own   model.Report // with number 0
+	swept Swept
+	rest  [2]int // calls that are accounted for: REST, GraphQL
+	// onlooks says that the token need not be the one that the work is done with.
+	onlooks bool
+}
+
+// Sweep finds everything in a repository that a lost trigger or a dead run left behind, and takes it up in the order of
+// model.Reasons. It is the same way through as an event's, for every number that has something to be done; a number that
+// has nothing costs no call of its own. The error is for what the caller did wrong, as Handle's.
+func (e *Engine) Sweep(ctx context.Context, repo model.Repo, opt SweepOptions) (Swept, error) {
+	began := e.Now()
+	s := &sweeper{Engine: e, repo: repo, opt: opt, own: model.Report{Result: model.ResultNothing, Effects: []model.Effect{}}}
+	err := s.run(ctx)
+	s.own.Calls.REST, s.own.Calls.GraphQL = s.calls()
+	s.own.DurationMS = e.Now().Sub(began).Milliseconds()
+	err = e.Conclude(err, &s.own)
+	if s.own.Result == model.ResultNothing && len(s.own.Effects) > 0 {
+		s.own.Result = model.ResultDone
+	}
+	s.swept.Results = append(s.swept.Results, s.own)
+	return s.swept, err
+}
+
+// Board reads all that the dashboard shows, and changes nothing. Who conflicts with whom is what the last sweep has said.
+func (e *Engine) Board(ctx context.Context, repo model.Repo) (model.Board, error) {
+	s := &sweeper{Engine: e, repo: repo, opt: SweepOptions{Plan: true}, onlooks: true}
+	f, err := s.scan(ctx)
+	if err != nil {
+		return model.Board{}, err
+	}
+	f.board.Left = len(f.work)
+	return f.board, nil
+}
+
+// calls are those since the last asking.
+func (s *sweeper) calls() (rest, graphql int) {
+	r, g := s.GitHub.Calls()
+	rest, graphql = r-s.rest[0], g-s.rest[1]
+	s.rest = [2]int{r, g}
+	return rest, graphql
+}
+
+func (s *sweeper) run(ctx context.Context) error {
+	if !s.opt.all() && !s.opt.Repository {
+		return s.visitAll(ctx, named(s.opt.Only), len(s.opt.Only))
+	}
+	var err error
+	if s.found, err = s.scan(ctx); err != nil {
+		return errors.Join(err, s.remember(context.WithoutCancel(ctx)))
+	}
+	s.swept.Board = s.found.board
+	work := sweep.Order(s.found.work)
+	whole := slices.DeleteFunc(slices.Clone(work), func(w model.Work) bool { return w.Number != 0 })
+	s.swept.Work = work
+	if s.opt.Plan {
+		return nil
+	}
+	if s.opt.all() {
+		numbers := slices.DeleteFunc(work, func(w model.Work) bool { return w.Number == 0 })
+		if err := s.visitAll(ctx, numbers, s.found.maxItems); err != nil {
+			return err
+		}
+	} else if err := s.visitAll(ctx, named(s.opt.Only), len(s.opt.Only)); err != nil {
+		return err
+	}
+	if len(whole) > 0 {
+		return s.repository(ctx)
+	}
+	return nil
+}
+
+// named is the work of numbers that were asked for by name.
+func named(numbers []int) []model.Work {
+	work := make([]model.Work, len(numbers))
+	for i, n := range numbers {
+		work[i] = model.Work{Number: n}
+	}
+	return work
+}
+
+// visit is one number that is being worked at.
+type visit struct {
+	model.Work
+	known  *memory
+	report model.Report
+	rounds int
+}
+
+// visitAll works at numbers in their order, each for one turn, and then at those that have more to be done, until nothing is
+// left or max numbers were visited. What fails at one number is told in its report, and the others go on; only what would
+// stop them too ends the sweep.
+func (s *sweeper) visitAll(ctx context.Context, work []model.Work, most int) error {
+	left := max(0, len(work)-most)
+	queue := make([]*visit, 0, len(work)-left)
+	for _, w := range work[:len(work)-left] {
+		queue = append(queue, &visit{Work: w, known: &memory{rights: map[string]model.Permission{}},
+			report: model.Report{Result: model.ResultNothing, Number: w.Number, Effects: []model.Effect{}}})
+	}
+	all := slices.Clone(queue)
+	defer func() {
+		for _, v := range all {
+			s.leave(v.known)
+			if v.rounds > 0 {
+				s.swept.Results = append(s.swept.Results, v.report)
+			}
+		}
+	}()
+	for len(queue) > 0 {
+		v := queue[0]
+		queue = queue[1:]
+		again, err := s.visit(ctx, v)
+		if err != nil {
+			s.leaveTo(left+len(queue)+1, err.Error())
+			return err
+		}
+		if again {
+			queue = append(queue, v)
+		}
+	}
+	if left > 0 {
+		why := fmt.Sprintf("[sweep] max_items is %d", most)
+		s.leaveTo(left, why)
+		return stop(model.ResultRetry, "%d more have something to be done, left for the next sweep: %s", left, why)
+	}
+	return nil
+}
+
+func (s *sweeper) leaveTo(n int, why string) { s.swept.Board.Left, s.swept.Board.LeftWhy = n, why }
+
+// visit takes one number as far as one turn goes. The error is what ends the sweep.
+func (s *sweeper) visit(ctx context.Context, v *visit) (again bool, err error) {
+	s.own.Calls.REST, s.own.Calls.GraphQL = add(s.own.Calls, s.calls)
+	began := s.Now()
+	v.rounds++
+	s.number = v.Number
+	p := &pass{Engine: s.Engine, event: swept(s.repo, v.Number), report: &v.report, memory: v.known}
+	again, err = p.once(ctx)
+	p.close()
+	rest, graphql := s.calls()
+	v.report.Calls.REST, v.report.Calls.GraphQL = v.report.Calls.REST+rest, v.report.Calls.GraphQL+graphql
+	v.report.DurationMS += s.Now().Sub(began).Milliseconds()
+	fatal := ends(ctx, err)
+	if n := (*Stop)(nil); v.report.Result == model.ResultDone && errors.As(err, &n) && n.Result == model.ResultNothing {
+		err = nil // there was something to do, and there is nothing more
+	}
+	if mistake := s.Conclude(err, &v.report); mistake != nil && fatal == nil { // of this number: it may be gone, say
+		v.report.Result, v.report.Reason = model.ResultFailed, mistake.Error()
+		if github.KindOf(mistake) == github.NotFound {
+			v.report.Result = model.ResultNothing
+		}
+	}
+	if v.report.Result == model.ResultNothing && len(v.report.Effects) > 0 && !s.DryRun {
+		v.report.Result = model.ResultDone
+	}
+	return again && err == nil && v.rounds < maxRounds, fatal
+}
+
+// add is what was counted with what has come since.
+func add(c model.Calls, since func() (int, int)) (rest, graphql int) {
+	r, g := since()
+	return c.REST + r, c.GraphQL + g
+}
+
+// swept is the event that a sweep makes of a number.
+func swept(repo model.Repo, number int) model.Event {
+	return model.Event{Name: "schedule", Repo: repo, Number: number}
+}
+
+// ends is what would stop every other number, too: nil where it would not.
+func ends(ctx context.Context, err error) error {
+	switch k := github.KindOf(err); {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil, k == github.RateLimited, k == github.Unauthorized, errors.Is(err, ErrUsage):
+		return err
+	}
+	return nil
+}
+
+// outside says that a branch's settings are that branch's own affair in a sweep over all.
+func outside(err error) bool { return errors.Is(err, config.ErrInvalid) }

@@ -1,0 +1,262 @@
+package engine
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mergexo/mergexo/internal/command"
+	"github.com/mergexo/mergexo/internal/external"
+	"github.com/mergexo/mergexo/internal/flow"
+	"github.com/mergexo/mergexo/internal/journal"
+	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/sweep"
+	"github.com/mergexo/mergexo/internal/turn"
+)
+
+// glance is what a survey tells of one number: what is due, and what would be if somebody had the right to it.
+type glance struct {
+	number     int
+	isIssue    bool
+	why        []model.Reason
+	since      time.Time
+	candidates []model.Comment // without their texts
+	commanders []string        // who gave commands that nobody has answered
+	starters   []string        // who would set a flow going
+	hosts      []string        // who would let a fork's pull request in
+	failed     bool            // an attempt at the candidates did
+	pending    int
+	step       flow.Step
+	settled    model.Mark
+	policy     turn.Policy
+	operators  command.Policy
+}
+
+func (g *glance) due(why model.Reason, since time.Time) {
+	g.why = append(g.why, why)
+	if g.since.IsZero() || !since.IsZero() && since.Before(g.since) {
+		g.since = since
+	}
+}
+
+func (p *pass) glance() glance {
+	return glance{number: p.event.Number, isIssue: !p.snap.IsPull, settled: p.state.Settled, policy: p.policy, operators: p.operators}
+}
+
+// duePull finds what is due on a pull request, by what was read of it in a survey.
+func (p *pass) duePull() glance {
+	g, st := p.glance(), p.state
+	if len(st.Surplus) > 0 {
+		g.due(model.DueSurplus, time.Time{})
+	}
+	if since, due := p.mergeDue(); due {
+		g.due(model.DueMerge, since)
+	}
+	for _, said := range p.openCommands() {
+		g.commanders = append(g.commanders, strings.ToLower(said.Comment.Author.Login))
+	}
+	if p.snap.Pull.CrossRepo {
+		p.dueExternal(&g)
+		return g
+	}
+	gate, unmet := turn.Unmet(turn.Gates(p.snap, st, p.policy))
+	if unmet {
+		if gate.Name == turn.GateMarkers {
+			g.due(model.DueReplies, time.Time{})
+		}
+		return g
+	}
+	if st.Tracked == nil && len(st.Turns) == 0 {
+		g.due(model.DueLink, p.snap.Pull.CreatedAt)
+	}
+	for _, t := range turn.Open(st) {
+		g.due(model.DueTurn, t.At)
+	}
+	if p.failureDue() {
+		g.due(model.DueCI, time.Time{})
+	}
+	if p.repliesDue() {
+		g.due(model.DueReplies, time.Time{})
+	}
+	g.candidates = stubs(p.unheard(turn.Candidates(p.snap, st, p.policy)))
+	g.failed = slices.ContainsFunc(st.Turns, func(t model.Said[model.TurnMarker]) bool { return t.Marker.Phase == model.PhaseFailed })
+	return g
+}
+
+// stubs are comments without what takes memory.
+func stubs(comments []model.Comment) []model.Comment {
+	for i, c := range comments {
+		comments[i] = model.Comment{
+			Kind: c.Kind, ID: c.ID, Author: c.Author, Association: c.Association, EditedByOther: c.EditedByOther, Editor: c.Editor, CreatedAt: c.CreatedAt, UpdatedAt: c.UpdatedAt,
+		}
+	}
+	return comments
+}
+
+// mergeDue says whether the request to merge has anything to gain from another look, and since when. One that waits for
+// people is looked at again when something has changed on the pull request since it said so; one that waits for checks, when
+// GitHub's sum of them is another.
+func (p *pass) mergeDue() (since time.Time, due bool) {
+	newest := p.state.Merge()
+	if newest == nil {
+		return since, false
+	}
+	for _, m := range p.state.Merges[:len(p.state.Merges)-1] {
+		if m.Marker.Open() {
+			return m.At, true
+		}
+	}
+	m, rollup := newest.Marker, p.snap.Pull.Rollup
+	switch {
+	case !m.Open() || m.Leader != "":
+		return since, false
+	case m.State == model.MergeRunning:
+	case m.Reason == model.CodeChecks && (rollup == "PENDING" || rollup == "EXPECTED"), m.Reason == model.CodeChecksFailed && rollup != "SUCCESS":
+		return since, p.snap.Pull.UpdatedAt.After(newest.UpdatedAt)
+	case m.Reason.Retryable(), m.Reason == model.CodeChecksFailed, m.Reason == model.CodeCancelled, m.Reason == "":
+	default:
+		return newest.At, p.snap.Pull.UpdatedAt.After(newest.UpdatedAt)
+	}
+	return newest.At, true
+}
+
+// failureDue says that GitHub shows a failure of the head that no receipt is about.
+func (p *pass) failureDue() bool {
+	if !p.hearsFailures() || !p.failing() {
+		return false
+	}
+	head, prefix := p.snap.Pull.HeadSHA, ":"+string(model.KindActions)+":"
+	return !slices.ContainsFunc(p.state.Turns, func(t model.Said[model.TurnMarker]) bool {
+		m := t.Marker
+		return m.Phase == model.PhaseDone && (m.Start == head || m.Head == head) && slices.ContainsFunc(m.Events, func(e string) bool { return strings.Contains(e, prefix) })
+	})
+}
+
+// repliesDue says that answers of ours are not there any more, and that nobody was told.
+func (p *pass) repliesDue() bool { return len(p.lostReplies()) > 0 }
+
+// lostReplies are what receipts list and nobody can read any more.
+func (p *pass) lostReplies() []sweep.Lost {
+	return sweep.Missing(p.state, p.snap.CommentsComplete, func(token string) bool { return p.state.Tokens[driftToken(token)] != 0 })
+}
+
+// driftToken names the report that an effect is not there any more.
+func driftToken(token string) string { return journal.Token("drift", token) }
+
+// dueExternal finds what is due on the pull request of a fork.
+func (p *pass) dueExternal(g *glance) {
+	step := external.Next(p.externalFacts(everybody))
+	switch {
+	case step.Act != external.Nothing && step.Act != external.GoOn && step.Act != external.Finish:
+		g.hosts = append(g.hosts, strings.ToLower(step.By))
+		g.since = step.At
+	case step.Act != external.Nothing:
+		if m := p.state.Merge(); m == nil || !m.Marker.Open() { // else the request to merge tells whether anything is due
+			g.due(model.DueExternal, step.At)
+		}
+	}
+}
+
+// dueIssue finds what is due on an issue.
+func (p *pass) dueIssue() glance {
+	g, st := p.glance(), p.state
+	if len(st.Surplus) > 0 {
+		g.due(model.DueSurplus, time.Time{})
+	}
+	for _, said := range p.openCommands() {
+		g.commanders = append(g.commanders, strings.ToLower(said.Comment.Author.Login))
+	}
+	if slices.ContainsFunc(st.Distrusted, func(d model.Distrust) bool { return d.Spoilt }) {
+		g.due(model.DueReplies, time.Time{})
+		return g
+	}
+	candidates := turn.Hopeful(turn.Candidates(p.snap, st, p.policy), p.policy)
+	g.step = flow.Next(p.known(len(candidates), everybody))
+	if g.step.From != nil {
+		g.since = g.step.From.At
+	}
+	switch g.step.Act {
+	case flow.Nothing, flow.Wait:
+		return g
+	case flow.Finish:
+		g.due(model.DueFlow, g.since)
+	}
+	_, label, _ := flow.Of(p.snap.Thread.Labels, labelsOf(p.settings.Labels))
+	for _, login := range flow.Starters(*p.snap.Thread, label) {
+		g.starters = append(g.starters, strings.ToLower(login))
+	}
+	g.candidates = stubs(candidates)
+	return g
+}
+
+// unasked are the logins, in lower case, whose rights decide about what is due here and are not known yet.
+func (g glance) unasked(known map[string]model.Permission) []string {
+	ask := turn.Unasked(g.candidates, known, g.settled, g.policy)
+	more := func(logins []string, listed func(string) bool) {
+		for _, login := range logins {
+			if _, is := known[login]; !is && login != "" && !listed(login) && !slices.Contains(ask, login) {
+				ask = append(ask, login)
+			}
+		}
+	}
+	more(g.commanders, g.operators.Listed)
+	more(g.hosts, g.operators.Listed)
+	if len(g.policy.AllowedUsers) == 0 {
+		more(g.starters, func(string) bool { return false })
+	}
+	return ask
+}
+
+// judged is why there is something to be done, now that everybody's rights are known.
+func (g *glance) judged(rights map[string]model.Permission) []model.Reason {
+	allowed := turn.Allowed(g.candidates, rights, g.policy)
+	g.pending = len(allowed)
+	stands := func(login string) command.Standing { return g.operators.Stand(login, rights[login]) }
+	for _, login := range g.commanders {
+		if stands(login) != command.Stranger {
+			g.due(model.DueCommand, time.Time{})
+			break
+		}
+	}
+	if slices.ContainsFunc(g.hosts, func(login string) bool { return stands(login) == command.Operator }) {
+		g.due(model.DueExternal, g.since)
+	}
+	switch {
+	case g.isIssue && slices.Contains([]flow.Act{flow.Begin, flow.GoOn, flow.Redirect, flow.LookUp}, g.step.Act):
+		if g.mayGoOn(rights, len(allowed)) {
+			g.due(model.DueFlow, g.since)
+		}
+	case !g.isIssue && len(allowed) > 0 && g.failed:
+		g.due(model.DueRetry, allowed[0].UpdatedAt)
+	case !g.isIssue && len(allowed) > 0:
+		g.due(model.DueFeedback, allowed[0].UpdatedAt)
+	}
+	return g.why
+}
+
+// mayGoOn says that somebody who may has asked for the next step on an issue.
+func (g *glance) mayGoOn(rights map[string]model.Permission, allowed int) bool {
+	if g.step.Act == flow.Redirect {
+		return allowed > 0
+	}
+	return g.step.Act == flow.LookUp || slices.ContainsFunc(g.starters, func(login string) bool {
+		if len(g.policy.AllowedUsers) > 0 {
+			return slices.ContainsFunc(g.policy.AllowedUsers, func(l string) bool { return strings.EqualFold(l, login) })
+		}
+		return rights[login] >= model.PermissionWrite
+	})
+}
+
+// tellPending puts on the dashboard how much waits for an answer.
+func (f *scan) tellPending(number, pending int) {
+	for i := range f.board.Pulls {
+		row := &f.board.Pulls[i]
+		if row.Number != number || pending == 0 {
+			continue
+		}
+		row.Pending = pending
+		if row.State == model.StandIdle || row.State == model.StandQueued {
+			row.State = model.StandPending
+		}
+	}
+}

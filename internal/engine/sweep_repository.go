@@ -1,0 +1,367 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/github"
+	"github.com/mergexo/mergexo/internal/journal"
+	"github.com/mergexo/mergexo/internal/lineage"
+	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/sweep"
+)
+
+// radarRefs is where a sweep leaves word of the state that it has looked at last, as the name of a ref: the next one sees
+// by the list of refs alone that nothing has changed, and fetches nothing.
+const radarRefs = hiddenRefs + "radar/"
+
+// maxPairs is how many pairs of pull requests one sweep holds against each other.
+const maxPairs = 5000
+
+// wholeWork finds what is due for the whole repository.
+func (s *sweeper) wholeWork(ctx context.Context, f *scan) error {
+	var why []model.Reason
+	if len(f.heads) > 0 && !slices.ContainsFunc(f.refs, func(r model.Ref) bool { return r.Name == radarRefs+f.fingerprint() }) {
+		why = append(why, model.DueConflicts)
+	}
+	var err error
+	if f.leftovers, err = s.leftovers(ctx, f); err != nil {
+		return err
+	}
+	if len(f.leftovers) > 0 {
+		why = append(why, model.DueCleanUp)
+	}
+	if len(why) > 0 {
+		f.work = append(f.work, model.Work{Why: why})
+	}
+	return nil
+}
+
+// fingerprint is a name for all that the radar and the guard of histories look at.
+func (f *scan) fingerprint() string {
+	parts := []string{"radar", "1"}
+	for _, h := range f.heads {
+		parts = append(parts, strconv.Itoa(h.Number), h.SHA, h.Base, h.baseSHA, h.accepted, strconv.FormatBool(h.told))
+	}
+	return journal.Token(parts...)
+}
+
+// leftovers are the refs that nobody needs any more. How numbers stand that are not open is asked only where they have any.
+func (s *sweeper) leftovers(ctx context.Context, f *scan) ([]model.Ref, error) {
+	var ask []int
+	sweep.Leftovers(f.refs, func(number int) (model.PullState, bool) {
+		if !f.open[number] {
+			ask = append(ask, number)
+		}
+		return model.PullOpen, true
+	}, nil)
+	states, err := s.states(ctx, ask)
+	if err != nil {
+		return nil, err
+	}
+	gone := sweep.Leftovers(f.refs, func(number int) (model.PullState, bool) {
+		if f.open[number] {
+			return model.PullOpen, true
+		}
+		state, known := states[number]
+		return state, known
+	}, nil)
+	for _, ref := range f.refs {
+		if f.answered(ref) && !slices.Contains(gone, ref) {
+			gone = append(gone, ref)
+		}
+	}
+	return gone, nil
+}
+
+// answered says that the turn of a stage has its receipt: its ref was only left behind.
+func (f *scan) answered(ref model.Ref) bool {
+	at := strings.LastIndexByte(ref.Name, '/')
+	return strings.HasPrefix(ref.Name, hiddenRefs+"turn/") && f.done[ref.Name[at+1:]]
+}
+
+// repository does what is the whole repository's: heads that are not what was accepted, conflicts, refs that are left.
+func (s *sweeper) repository(ctx context.Context) error {
+	f := s.found
+	radar := slices.ContainsFunc(f.work, func(w model.Work) bool { return w.Number == 0 && slices.Contains(w.Why, model.DueConflicts) })
+	if s.DryRun {
+		s.own.Effects = append(s.own.Effects, planned(radar, f.leftovers)...)
+		return nil
+	}
+	p := s.somePass()
+	defer p.close()
+	if err := p.open(ctx); err != nil {
+		return err
+	}
+	if radar {
+		if err := s.radar(ctx, p); err != nil {
+			return err
+		}
+	}
+	return s.cleanUp(ctx, p)
+}
+
+func planned(radar bool, refs []model.Ref) []model.Effect {
+	var out []model.Effect
+	if radar {
+		out = append(out, model.Effect{Kind: "conflicts", Status: "planned"})
+	}
+	for _, ref := range refs {
+		out = append(out, model.Effect{Kind: "delete", Target: ref.Name, Status: "planned"})
+	}
+	return out
+}
+
+// somePass is a pass that is about no number, for its checkout.
+func (s *sweeper) somePass() *pass {
+	p := &pass{Engine: s.Engine, event: swept(s.repo, 0), report: &s.own, memory: &memory{rights: map[string]model.Permission{}}}
+	p.snap.Viewer = s.found.viewer
+	return p
+}
+
+// radar finds who conflicts with whom and whose history was rewritten, says so where it is news, and leaves word that this
+// state was looked at.
+func (s *sweeper) radar(ctx context.Context, p *pass) error {
+	f := s.found
+	heads := make([]git.RadarHead, len(f.heads))
+	for i, h := range f.heads {
+		heads[i] = h.RadarHead
+	}
+	found, err := p.checkout.Radar(ctx, heads, maxPairs)
+	if err != nil {
+		return err
+	}
+	if found.Unlooked > 0 {
+		s.Log.Warn("pairs_not_looked_at", "pairs", found.Unlooked)
+	}
+	f.board.Conflicts = nil
+	for _, c := range found.Clashes {
+		f.board.Conflicts = append(f.board.Conflicts, model.BoardConflict{Number: c.Number, With: c.With, Paths: c.Paths})
+	}
+	s.swept.Board.Conflicts = f.board.Conflicts
+	if err := s.guardHeads(ctx, p, found.Gone); err != nil {
+		return err
+	}
+	whole := len(found.Gone) == 0
+	for i, h := range f.heads {
+		if slices.Contains(found.Gone, h.Number) || found.Bases[h.Base] == "" || !h.told && h.sticky == nil {
+			continue
+		}
+		m := marker(s.repo, f.heads, i, found)
+		if !h.told {
+			m.Paths, m.With = nil, nil
+		}
+		if act := sweep.Sticky(h.sticky, m); act != sweep.None {
+			if err := s.stick(ctx, p, m, act); err != nil {
+				return err
+			}
+		}
+	}
+	if !whole { // somebody pushed meanwhile: the next sweep looks at what is there then
+		return nil
+	}
+	return s.leaveWord(ctx)
+}
+
+// marker is what conflicts with one of the heads.
+func marker(repo model.Repo, heads []seen, i int, found git.Radar) model.ConflictMarker {
+	h := heads[i]
+	m := model.ConflictMarker{Repo: repo.String(), Number: h.Number, Head: h.SHA, Base: h.Base, BaseSHA: found.Bases[h.Base]}
+	for _, c := range found.Clashes {
+		switch {
+		case c.Number == h.Number && c.With == 0:
+			m.Paths = c.Paths
+		case c.Number == h.Number:
+			m.With = append(m.With, model.ConflictWith{Number: c.With, Head: shaOf(heads, c.With), Paths: c.Paths})
+		case c.With == h.Number:
+			m.With = append(m.With, model.ConflictWith{Number: c.Number, Head: shaOf(heads, c.Number), Paths: c.Paths})
+		}
+	}
+	slices.SortFunc(m.With, func(a, b model.ConflictWith) int { return a.Number - b.Number })
+	return m
+}
+
+func shaOf(heads []seen, number int) string {
+	at := slices.IndexFunc(heads, func(h seen) bool { return h.Number == number })
+	return heads[at].SHA
+}
+
+// guardHeads takes every pull request in turn whose head may not descend from the last accepted one. Git tells without the
+// network for almost all of them; the pull request's own pass then makes sure.
+func (s *sweeper) guardHeads(ctx context.Context, p *pass, gone []int) error {
+	var work []model.Work
+	for _, h := range s.found.heads {
+		if h.accepted == "" || slices.Contains(gone, h.Number) {
+			continue
+		}
+		descends := false
+		for _, was := range append([]string{h.accepted}, h.tips...) {
+			relation, err := p.checkout.Relation(ctx, was, h.SHA)
+			descends = descends || err == nil && lineage.Decide(relation) == lineage.Pass
+		}
+		if !descends {
+			work = append(work, model.Work{Number: h.Number, Why: []model.Reason{model.DueHead}})
+		}
+	}
+	return s.visitAll(ctx, work, len(work))
+}
+
+// stick brings the comment on conflicts of one pull request up to date, by what is there now: somebody may have closed it
+// meanwhile, or another sweep may have said it.
+func (s *sweeper) stick(ctx context.Context, at *pass, m model.ConflictMarker, act sweep.Act) error {
+	rep := &model.Report{Result: model.ResultNothing, Number: m.Number, Effects: []model.Effect{}}
+	p := &pass{Engine: s.Engine, event: swept(s.repo, m.Number), report: rep, memory: &memory{rights: map[string]model.Permission{}}}
+	defer p.close()
+	if err := p.begin(ctx); err != nil {
+		return skipGone(err)
+	}
+	if p.snap.Pull.State != model.PullOpen && act != sweep.Delete || p.snap.Pull.HeadSHA != m.Head {
+		return nil
+	}
+	token := journal.Token("conflicts", strconv.Itoa(m.Number))
+	var err error
+	switch sweep.Sticky(p.state.Conflicts, m) {
+	case sweep.None:
+		return nil
+	case sweep.Delete:
+		err = p.remove(ctx, p.state.Conflicts.CommentID, token)
+	case sweep.Edit:
+		err = p.restick(ctx, m, sweep.ConflictText(p.snap.Pull.URL, m, s.culprits(ctx, at, m)), token)
+	case sweep.Post:
+		body := journal.Body{Text: sweep.ConflictText(p.snap.Pull.URL, m, s.culprits(ctx, at, m)), Kind: journal.KindConflicts, Marker: m}
+		if _, err = p.comment(ctx, token, body, func() int64 { return p.state.Tokens[token] }); err == nil {
+			if err = p.read(ctx); err == nil {
+				err = p.tidy(ctx)
+			}
+		}
+	}
+	rep.Result = model.ResultDone
+	s.swept.Results = append(s.swept.Results, *rep)
+	return skipGone(err)
+}
+
+// skipGone forgives that something was deleted meanwhile.
+func skipGone(err error) error {
+	if k := github.KindOf(err); k == github.NotFound || k == github.Gone {
+		return nil
+	}
+	return err
+}
+
+// restick edits the comment on conflicts.
+func (p *pass) restick(ctx context.Context, m model.ConflictMarker, text, token string) error {
+	body, err := p.Codec.Encode(journal.Body{Text: text, Tokens: []string{token}, Kind: journal.KindConflicts, Marker: m})
+	if err != nil {
+		return err
+	}
+	id := p.state.Conflicts.CommentID
+	if err := p.GitHub.EditComment(ctx, p.event.Repo, id, body); err != nil && github.KindOf(err) != github.Unclear { // the next sweep sees what came of it
+		return err
+	}
+	p.applied("edit", strconv.FormatInt(id, 10), token, "applied")
+	p.say(model.Saying{Where: fmt.Sprintf("comment on #%d", p.event.Number), Text: text})
+	return nil
+}
+
+// culprits are the commits on the base that are in the way, and the pull requests that they came with. What cannot be found
+// out is left out.
+func (s *sweeper) culprits(ctx context.Context, p *pass, m model.ConflictMarker) []sweep.Culprit {
+	var out []sweep.Culprit
+	var shas []string
+	for _, path := range m.Paths[:min(len(m.Paths), maxCulprits)] {
+		commits, err := p.checkout.Culprits(ctx, m.BaseSHA, m.Head, []string{path})
+		if err != nil || len(commits) == 0 {
+			s.Log.Debug("culprit_unknown", "pr_number", m.Number, "path", path, "error", err)
+			continue
+		}
+		out, shas = append(out, sweep.Culprit{Path: path, Commit: commits[0]}), append(shas, commits[0].SHA)
+	}
+	if len(shas) == 0 {
+		return nil
+	}
+	pulls, err := s.GitHub.PullsOf(ctx, s.repo, shas)
+	if err != nil {
+		s.Log.Debug("pulls_of_culprits_unknown", "error", err)
+	}
+	for i := range out {
+		if of := pulls[out[i].Commit.SHA]; len(of) > 0 {
+			out[i].Pull = of[0].Number
+		}
+	}
+	return out
+}
+
+// maxCulprits is for how many paths of a conflict a culprit is named.
+const maxCulprits = 5
+
+// leaveWord notes that the state of this sweep was looked at, in place of all earlier ones.
+func (s *sweeper) leaveWord(ctx context.Context) error {
+	f := s.found
+	name := radarRefs + f.fingerprint()
+	if err := s.GitHub.CreateRef(ctx, s.repo, name, f.tip); err != nil && github.KindOf(err) != github.RefExists {
+		return err
+	}
+	for _, ref := range f.refs {
+		if strings.HasPrefix(ref.Name, radarRefs) && ref.Name != name {
+			f.leftovers = append(f.leftovers, ref)
+		}
+	}
+	return nil
+}
+
+// cleanUp deletes what nobody needs.
+func (s *sweeper) cleanUp(ctx context.Context, p *pass) error {
+	f := s.found
+	refs := slices.Clone(f.leftovers)
+	if s.opt.all() {
+		for _, ref := range f.refs {
+			if strings.HasPrefix(ref.Name, resumeRefs) {
+				refs = append(refs, ref)
+			}
+		}
+	}
+	if len(refs) == 0 {
+		return nil
+	}
+	gone := make([]git.Ref, len(refs))
+	for i, ref := range refs {
+		gone[i] = git.Ref(ref)
+	}
+	left, err := p.checkout.DeleteAll(ctx, gone)
+	if err != nil {
+		return err
+	}
+	for _, ref := range gone {
+		if !slices.ContainsFunc(left, func(l git.Ref) bool { return l.Name == ref.Name }) {
+			p.applied("delete", ref.Name, journal.Token("delete", ref.Name, ref.SHA), "applied")
+		}
+	}
+	return nil
+}
+
+// tellLost reports, once, answers of ours that somebody has deleted or edited. They are not posted again: whoever took them
+// away may have had a reason.
+func (p *pass) tellLost(ctx context.Context) error {
+	lost := p.lostReplies()
+	if len(lost) == 0 || p.Phase == AgentPhase {
+		return nil
+	}
+	tokens := make([]string, 0, len(lost))
+	for _, l := range lost {
+		tokens = append(tokens, driftToken(l.Token))
+	}
+	if p.DryRun {
+		p.planned("comment", strconv.Itoa(p.event.Number), tokens[0])
+		return nil
+	}
+	body := journal.Body{Text: sweep.DriftText(lost, p.state.Distrusted), Tokens: tokens[1:]}
+	_, err := p.comment(ctx, tokens[0], body, func() int64 { return p.state.Tokens[tokens[0]] })
+	if err == nil {
+		err = p.read(ctx)
+	}
+	return err
+}

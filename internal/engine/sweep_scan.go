@@ -1,0 +1,310 @@
+package engine
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/mergexo/mergexo/internal/config"
+	"github.com/mergexo/mergexo/internal/flow"
+	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/github"
+	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/turn"
+)
+
+// scan is what a sweep knows of a repository: little of each number, since there may be thousands.
+type scan struct {
+	refs      []model.Ref    // hidden ones of ours, and branches that may be
+	unlinked  map[int]string // heads of forks' pull requests of which no comment says that there is a mirror
+	heads     []seen
+	open      map[int]bool // numbers of open pull requests and issues that were read
+	glances   []glance
+	work      []model.Work
+	board     model.Board
+	base      config.Settings // of the default branch
+	maxItems  int
+	viewer    model.Actor
+	tip       string          // of the default branch; "" in a repository without a commit
+	leftovers []model.Ref     // that nobody needs
+	cursor    string          // behind the last page that was read whole
+	done      map[string]bool // keys of turns with a receipt
+}
+
+// seen is what the radar and the guard of histories have to know of an open pull request.
+type seen struct {
+	git.RadarHead
+	baseSHA  string
+	accepted string // "" where nothing is
+	tips     []string
+	told     bool // conflicts are told on it
+	sticky   *model.Said[model.ConflictMarker]
+}
+
+// scan reads the hidden refs, all open pull requests and the issues that may concern us, and finds what is due.
+func (s *sweeper) scan(ctx context.Context) (*scan, error) {
+	f := &scan{unlinked: map[int]string{}, open: map[int]bool{}, done: map[string]bool{}, base: config.Defaults()}
+	s.found = f
+	f.board = model.Board{Repo: s.repo, URL: s.ServerURL + "/" + s.repo.String(), At: s.Now().UTC()}
+	var err error
+	if f.refs, err = s.GitHub.Refs(ctx, s.repo, hiddenRefs); err != nil {
+		return f, err
+	}
+	if err := s.readPulls(ctx, f); err != nil {
+		return f, err
+	}
+	if err := s.readIssues(ctx, f); err != nil {
+		return f, err
+	}
+	if err := s.judgeGlances(ctx, f); err != nil {
+		return f, err
+	}
+	return f, s.wholeWork(ctx, f)
+}
+
+// hiddenRefs is where all refs of ours are that are no branches.
+const hiddenRefs = "refs/mergexo/"
+
+// resumeRefs is where a sweep that had to stop early leaves the cursor that the next one goes on from.
+const resumeRefs = hiddenRefs + "sweep/after/"
+
+// readIssues reads the issues with a label of ours, and the branches that may be ours.
+func (s *sweeper) readIssues(ctx context.Context, f *scan) error {
+	l := f.base.Labels
+	q := github.IssueSurveyQuery{Repo: s.repo, Labels: []string{l.Design, l.Bugfix, l.SmallJob}, Settled: func(snap model.Snapshot, read []model.Comment) (model.Mark, bool) {
+		return s.sweptPass(snap).settledIssue(snap, read)
+	}}
+	branches, err := s.GitHub.SurveyIssues(ctx, q, func(snap model.Snapshot) error {
+		p := s.sweptPass(snap)
+		p.snap.Pull = p.prospect()
+		f.open[snap.Thread.Number] = true
+		return s.configured(p, func() error {
+			g := p.dueIssue()
+			f.glances = append(f.glances, g)
+			if row, ours := p.boardIssue(g.step); ours {
+				f.board.Issues = append(f.board.Issues, row)
+			}
+			return nil
+		})
+	})
+	f.refs = append(f.refs, branches...)
+	for _, ref := range branches {
+		if n, is := git.MirrorOf(strings.TrimPrefix(ref.Name, "refs/heads/")); is && f.unlinked[n] == ref.SHA {
+			f.work = append(f.work, model.Work{Number: n, Why: []model.Reason{model.DueLink}})
+			delete(f.unlinked, n)
+		}
+	}
+	return err
+}
+
+// sweptPass is the pass of a number that a survey has read.
+func (s *sweeper) sweptPass(snap model.Snapshot) *pass {
+	number := snap.Pull.Number
+	if snap.Thread != nil {
+		number = snap.Thread.Number
+	}
+	p := &pass{Engine: s.Engine, event: swept(s.repo, number), report: &model.Report{}, memory: &memory{rights: map[string]model.Permission{}}, onlooks: s.onlooks}
+	p.event.IsPull, p.snap, p.readAt = snap.IsPull, snap, s.Now()
+	p.fold()
+	return p
+}
+
+// configured looks at a number whose base branch has settings. What does not hold there is that branch's own affair.
+func (s *sweeper) configured(p *pass, look func() error) error {
+	if !p.snap.SettingsFound {
+		return nil
+	}
+	err := p.configure()
+	if errors.Is(err, config.ErrInvalid) {
+		s.Log.Warn("left_out", p.numberKey(), p.event.Number, "error", err)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return look()
+}
+
+// readPulls reads all open pull requests, from where the last sweep had to stop, and around.
+func (s *sweeper) readPulls(ctx context.Context, f *scan) error {
+	q := github.SurveyQuery{Repo: s.repo, Began: s.begun, After: f.resume(), Passed: func(cursor string) { f.cursor = cursor }, Settled: func(snap model.Snapshot, read []model.Comment) (model.Mark, bool) {
+		p := s.sweptPass(snap)
+		_ = p.configure() // for the bots that it names; settings that do not hold are told of below
+		return s.Codec.Settled(read, p.scope())
+	}}
+	read := func(snap model.Snapshot) error {
+		if f.open[snap.Pull.Number] {
+			return errAround
+		}
+		f.open[snap.Pull.Number] = true
+		return s.readPull(f, snap)
+	}
+	err := s.GitHub.Survey(ctx, q, read)
+	if err != nil || q.After == "" {
+		return err
+	}
+	q.After = ""
+	if err := s.GitHub.Survey(ctx, q, read); !errors.Is(err, errAround) {
+		return err
+	}
+	return nil
+}
+
+// begun takes what a survey tells of the repository itself: who we are there, and the settings of the default branch.
+func (s *sweeper) begun(snap model.Snapshot) {
+	f := s.found
+	f.viewer, f.tip = snap.Viewer, snap.DefaultSHA
+	settings, err := config.ParseWithoutAgent(snap.Settings, snap.DefaultBranch+":"+SettingsPath)
+	if snap.SettingsFound && err == nil {
+		f.base = settings
+	}
+}
+
+// errAround ends the reading of a sweep that began in the middle.
+var errAround = errors.New("this pull request was read already")
+
+// resume is the cursor that the last sweep has left; "" for none.
+func (f *scan) resume() string {
+	for _, ref := range f.refs {
+		if name, is := strings.CutPrefix(ref.Name, resumeRefs); is {
+			if cursor, err := base64.RawURLEncoding.DecodeString(name); err == nil {
+				return string(cursor)
+			}
+		}
+	}
+	return ""
+}
+
+// remember leaves the place that the reading got to, for the next sweep to go on from: else the last pull requests would
+// never have their turn where the limit of an hour is too low for all.
+func (s *sweeper) remember(ctx context.Context) error {
+	f := s.found
+	if f == nil || f.cursor == "" || s.DryRun || s.opt.Plan || f.cursor == f.resume() {
+		return nil
+	}
+	name, sha := resumeRefs+base64.RawURLEncoding.EncodeToString([]byte(f.cursor)), f.tip
+	if sha == "" {
+		return nil
+	}
+	if err := s.GitHub.CreateRef(ctx, s.repo, name, sha); err != nil {
+		s.Log.Warn("place_not_kept", "error", err)
+		return nil
+	}
+	s.own.Effects = append(s.own.Effects, model.Effect{Kind: "ref", Target: name, Status: "applied"})
+	return s.dropPlaces(ctx)
+}
+
+// dropPlaces takes the places away that earlier sweeps got to.
+func (s *sweeper) dropPlaces(ctx context.Context) error {
+	for _, ref := range s.found.refs {
+		if strings.HasPrefix(ref.Name, resumeRefs) {
+			if err := s.GitHub.DeleteRef(ctx, s.repo, ref.Name); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// readPull takes what a sweep has to know of one open pull request.
+func (s *sweeper) readPull(f *scan, snap model.Snapshot) error {
+	p := s.sweptPass(snap)
+	pull := snap.Pull
+	head := seen{RadarHead: git.RadarHead{Number: pull.Number, Ref: p.headRef(), SHA: pull.HeadSHA, Base: pull.BaseRef}, baseSHA: pull.BaseSHA, sticky: p.state.Conflicts}
+	for _, t := range p.state.Turns {
+		if t.Marker.Phase == model.PhaseDone {
+			f.done[t.Marker.Key] = true
+		}
+	}
+	tracked := false
+	err := s.configured(p, func() error {
+		tracked = turn.Tracked(pull, p.state, p.policy) || p.state.External() != nil
+		head.told = p.settings.Sweep.Conflicts == "all" || tracked && p.settings.Sweep.Conflicts == "tracked"
+		if tracked && p.state.Block == nil && !pull.CrossRepo && p.state.Accepted != pull.HeadSHA {
+			head.accepted, head.tips = p.state.Accepted, slices.Clone(p.state.MergeTips)
+		}
+		f.glances = append(f.glances, p.duePull())
+		if pull.CrossRepo && p.settings.External.Enabled && p.state.External() == nil {
+			f.unlinked[pull.Number] = pull.HeadSHA
+		}
+		return nil
+	})
+	if tracked {
+		f.board.Pulls = append(f.board.Pulls, p.boardPull())
+	} else {
+		f.board.Untracked++
+	}
+	f.heads = append(f.heads, head)
+	if c := p.state.Conflicts; c != nil { // what was said last; the radar may know better
+		f.board.Conflicts = append(f.board.Conflicts, saidConflicts(c.Marker)...)
+	}
+	return err
+}
+
+// judgeGlances asks for everybody's rights at once, and makes work of what then is due.
+func (s *sweeper) judgeGlances(ctx context.Context, f *scan) error {
+	f.maxItems = f.base.Sweep.MaxItems
+	rights, ask := map[string]model.Permission{}, []string{}
+	for _, g := range f.glances {
+		for _, login := range g.unasked(rights) {
+			rights[login] = model.PermissionNone
+			ask = append(ask, login)
+		}
+	}
+	if len(ask) > 0 {
+		got, err := s.GitHub.Permissions(ctx, s.repo, ask)
+		if err != nil {
+			return err
+		}
+		maps.Copy(rights, got)
+	}
+	var look []int
+	for _, g := range f.glances {
+		if g.step.Act == flow.LookUp && !f.open[g.step.From.Marker.Pull] {
+			look = append(look, g.step.From.Marker.Pull)
+		}
+	}
+	states, err := s.states(ctx, look)
+	if err != nil {
+		return err
+	}
+	for _, g := range f.glances {
+		if g.step.Act == flow.LookUp && len(g.candidates) == 0 && states[g.step.From.Marker.Pull] != model.PullMerged {
+			g.step.Act = flow.Nothing
+		}
+		why := g.judged(rights)
+		if len(why) > 0 {
+			f.work = append(f.work, model.Work{Number: g.number, IsIssue: g.isIssue, Why: why, Since: g.since})
+		}
+		f.tellPending(g.number, g.pending)
+	}
+	f.glances = nil
+	return nil
+}
+
+// states asks how numbers stand, and nothing where there are none.
+func (s *sweeper) states(ctx context.Context, numbers []int) (map[int]model.PullState, error) {
+	if len(numbers) == 0 {
+		return nil, nil
+	}
+	slices.Sort(numbers)
+	return s.GitHub.States(ctx, s.repo, slices.Compact(numbers))
+}
+
+// saidConflicts are what the comment of a pull request says that it conflicts with. Of two that conflict with each other the
+// later one says so.
+func saidConflicts(m model.ConflictMarker) []model.BoardConflict {
+	var out []model.BoardConflict
+	if len(m.Paths) > 0 {
+		out = append(out, model.BoardConflict{Number: m.Number, Paths: m.Paths})
+	}
+	for _, w := range m.With {
+		if w.Number < m.Number {
+			out = append(out, model.BoardConflict{Number: m.Number, With: w.Number, Paths: w.Paths})
+		}
+	}
+	return out
+}
