@@ -52,7 +52,7 @@ func (c *Client) Refs(ctx context.Context, repo model.Repo, prefix string) ([]mo
 	pages, err := pagesOf[[]refNode](ctx, c, fmt.Sprintf("repos/%s/git/matching-refs/%s", repo, address), url.Values{}, mostRefPages)
 	if err != nil {
 		e := c.fail(op, err)
-		if e.Status == http.StatusConflict { // "Git Repository is empty."
+		if e.Kind == NotFound || e.Status == http.StatusConflict { // "Git Repository is empty."
 			return nil, nil
 		}
 		return nil, e

@@ -1,0 +1,142 @@
+package github
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+func (w *world) surveyIssues(c *Client, q IssueSurveyQuery) (all []model.Snapshot, refs []model.Ref) {
+	w.t.Helper()
+	q.Repo = widgets
+	refs, err := c.SurveyIssues(w.t.Context(), q, func(s model.Snapshot) error { all = append(all, s); return nil })
+	require.NoError(w.t, err)
+	return all, refs
+}
+
+func threadsOf(all []model.Snapshot) (out []int) {
+	for _, s := range all {
+		out = append(out, s.Thread.Number)
+	}
+	return out
+}
+
+var flows = []string{"agent:design", "agent:small-job"}
+
+func TestASurveyOfIssues(t *testing.T) {
+	w := newWorld(t)
+	w.put("main", ".github/mergexo.toml", "[agent]\n")
+	var want []int
+	for i := range 55 {
+		n := w.issue(fmt.Sprint("Issue ", i))
+		w.label(n, true, flows[i%2])
+		want = append(want, n)
+	}
+	w.label(want[3], true, flows[0]) // has both
+	w.label(w.issue("Another label"), true, "bug")
+	w.issue("No label")
+	w.as("octo", "PATCH", fmt.Sprintf("issues/%d", want[7]), map[string]any{"state": "closed"})
+	w.label(want[9], false, flows[1])
+	w.label(w.pull(), true, flows[0])
+	want = append(want[:7:7], append([]int{want[8]}, want[10:]...)...)
+	n := want[3]
+	w.tick()
+	w.as("ada", "PATCH", fmt.Sprintf("issues/%d", n), map[string]any{"title": "Wanted", "body": "Please do"})
+	w.say("actions", n, "at work")
+	for i := range 40 {
+		w.say("ada", n, fmt.Sprint(i))
+	}
+
+	c := w.client("actions")
+	all, refs := w.surveyIssues(c, IssueSurveyQuery{Labels: flows})
+	assert.Equal(t, "0 REST, 3 GraphQL", calls(c), "two pages, and the older comments of one issue")
+	assert.Empty(t, refs)
+	assert.Equal(t, want, threadsOf(all), "the oldest first")
+	for _, got := range all[2:5] {
+		assert.Equal(t, w.snapshot(c, Query{Number: got.Thread.Number}), got)
+	}
+	got := all[3]
+	assert.Equal(t, []any{"Wanted", 1, 41, "main", true, flows[0]},
+		[]any{got.Thread.Title, len(got.Thread.TitleEdits), len(got.Comments), got.DefaultBranch, got.SettingsFound, got.Thread.LabelChanges[1].Label})
+
+	settled := func(model.Snapshot, []model.Comment) (model.Mark, bool) {
+		return model.Mark{At: w.now.Add(time.Hour)}, true
+	}
+	c = w.client("actions")
+	all, _ = w.surveyIssues(c, IssueSurveyQuery{Labels: flows[1:], Settled: settled})
+	assert.Equal(t, "0 REST, 1 GraphQL", calls(c))
+	assert.Len(t, all, 25)
+
+	enough := errors.New("enough")
+	_, err := c.SurveyIssues(t.Context(), IssueSurveyQuery{Repo: widgets, Labels: flows}, func(model.Snapshot) error { return enough })
+	assert.Equal(t, enough, err, "as it is")
+}
+
+// Branches that look like mirrors are told by how they begin; the others of a large repository are not even sent.
+func TestTheBranchesThatMayBeOurs(t *testing.T) {
+	w := newWorld(t)
+	sha := w.tip("main")
+	branch := func(name string) {
+		w.as("octo", "POST", "git/refs", map[string]any{"ref": "refs/heads/" + name, "sha": sha})
+	}
+	var want []model.Ref
+	for i := range 120 {
+		name := fmt.Sprintf("gh-pr-%03d/fix", i)
+		branch(name)
+		want = append(want, model.Ref{Name: "refs/heads/" + name, SHA: sha})
+	}
+	for _, name := range []string{"gh-pr-7", "mergexo/checkpoint/7/gh-pr-x", "mergexo/x"} {
+		branch(name)
+	}
+	for _, name := range []string{"a-gh-pr-1", "fix/gh-pr-2/x", "GH-PR-3", "mergexo", "other"} {
+		if name != "mergexo" { // git keeps mergexo/x there
+			branch(name)
+		}
+	}
+	for _, name := range []string{"gh-pr-7", "mergexo/checkpoint/7/gh-pr-x", "mergexo/x"} {
+		want = append(want, model.Ref{Name: "refs/heads/" + name, SHA: sha})
+	}
+	c := w.client("actions")
+	all, refs := w.surveyIssues(c, IssueSurveyQuery{})
+	assert.Equal(t, "0 REST, 2 GraphQL", calls(c))
+	assert.Empty(t, all, "without labels no issues")
+	assert.Equal(t, want, refs)
+}
+
+func TestASurveyOfIssuesThatEnds(t *testing.T) {
+	w := newWorld(t)
+	c := w.client("actions")
+	_, err := c.SurveyIssues(t.Context(), IssueSurveyQuery{Repo: model.Repo{Owner: "octo", Name: "nothing"}}, nil)
+	assert.Equal(t, "read the open issues of octo/nothing: repository octo/nothing does not exist, or the token may not see it", failure(t, err, NotFound).Error())
+	l := dial(t, Options{}, reply{200, `{"data": {"repository": null}}`, nil})
+	_, err = l.SurveyIssues(t.Context(), IssueSurveyQuery{Repo: widgets}, nil)
+	failure(t, err, NotFound)
+	_, err = l.SurveyIssues(t.Context(), IssueSurveyQuery{Repo: model.Repo{Owner: "a/b"}}, nil)
+	failure(t, err, Invalid)
+
+	// What GitHub shows twice is yielded once.
+	issue := `{"__typename": "Issue", "number": 7}`
+	l = dial(t, Options{}, reply{200, `{"data": {"repository": {"issues": {"nodes": [` + issue + `, null, ` + issue + `]}}}}`, nil})
+	var got []int
+	_, err = l.SurveyIssues(t.Context(), IssueSurveyQuery{Repo: widgets, Labels: flows}, func(s model.Snapshot) error {
+		got = append(got, s.Thread.Number)
+		return nil
+	})
+	require.NoError(t, err)
+	assert.Equal(t, []int{7}, got)
+
+	n := w.issue("One")
+	w.label(n, true, flows[0])
+	w.control("faults", map[string]any{"status": 502, "times": tries, "match": map[string]any{"method": "POST", "path": "/api/graphql"}})
+	c, err = New(Options{APIURL: w.urls.API, GraphQLURL: w.urls.GraphQL, Token: "sandbox-actions", Sleep: func(context.Context, time.Duration) error { return nil }})
+	require.NoError(t, err)
+	all, _ := w.surveyIssues(c, IssueSurveyQuery{Labels: flows})
+	assert.Equal(t, []int{n}, threadsOf(all), "of a server that gives up on the full page")
+}
