@@ -66,6 +66,9 @@ type SeedPull struct {
 	HeadRepo string // owner/name; empty: the same repository
 	Draft    bool
 	Merged   bool
+
+	Files    map[string]string // of the head's commit; only for Pulls
+	Comments []SeedComment     // oldest first; only for Pulls
 }
 
 // SeedComment is anything that somebody said.

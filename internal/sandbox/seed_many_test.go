@@ -43,3 +43,60 @@ func TestManyPullRequests(t *testing.T) {
 		assert.Empty(t, w.branchSHA(w.repo, "y"), name)
 	}
 }
+
+// Thousands are opened by one request: each with its marker, and some that cannot be merged beside each other.
+func TestPullRequestsInNumbers(t *testing.T) {
+	w := newTown(t)
+	w.as("octo", "POST", repoPath+"/issues", obj{"title": "One"}).want(201)
+	for field, bad := range map[string]obj{
+		"count:": {}, "branch:": {"count": 2, "branch": "same"}, "overlap:": {"count": 2, "overlap": -1}, "repository:": {"count": 2, "repository": "octo/nope"},
+		"base branch": {"count": 2, "base": "nope"}, "no name of a branch": {"count": 1, "branch": "a..b $NUMBER"},
+	} {
+		require.Contains(t, string(w.as("", "PUT", "/_sandbox/pulls", bad).want(422).body), field)
+	}
+	told := w.deliveries()
+	made := w.as("", "PUT", "/_sandbox/pulls", obj{"count": 30, "overlap": 10, "label": "agent:small-job", "branch": "agent/small/$NUMBER-é",
+		"body": "Fixes #1", "comment": "Of $NUMBER, $BRANCH at $HEAD."}).want(201).obj()
+	require.Equal(t, obj{"first": 2.0, "last": 31.0}, made)
+	require.Equal(t, told, w.deliveries())
+	p := w.as("", "GET", repoPath+"/pulls/12", nil).want(200).obj()
+	require.Equal(t, "agent/small/12-é", p["head"].(obj)["ref"])
+	head := p["head"].(obj)["sha"].(string)
+	said := w.as("", "GET", repoPath+"/issues/12/comments", nil).want(200).list()
+	require.Equal(t, "Of 12, agent/small/12-é at "+head+".", said[0]["body"])
+	require.Equal(t, actionsLogin, said[0]["user"].(obj)["login"])
+	require.Equal(t, "agent:small-job", p["labels"].([]any)[0].(obj)["name"])
+
+	c := w.clone("octo")
+	out, err := c.try("merge-tree", "--write-tree", "origin/agent/small/2-é", "origin/agent/small/12-é")
+	require.Error(t, err, "they change one line")
+	require.Contains(t, out, "changes/shared.txt")
+	c.git("merge-tree", "--write-tree", "origin/agent/small/2-é", "origin/agent/small/3-é")
+	c.git("checkout", "-q", "agent/small/12-é")
+	now := c.commit("more.txt", "more\n")
+	c.git("push", "-q", "origin", "HEAD")
+	require.Equal(t, now, w.as("", "GET", repoPath+"/pulls/12", nil).obj()["head"].(obj)["sha"])
+	c.git("push", "-q", "origin", ":agent/small/13-é")
+
+	require.NoError(t, w.s.Close())
+	w.start()
+	require.Equal(t, now, w.as("", "GET", repoPath+"/pulls/12", nil).obj()["head"].(obj)["sha"])
+	require.Equal(t, "closed", w.as("", "GET", repoPath+"/pulls/13", nil).obj()["state"])
+	w.as("", "PUT", "/_sandbox/pulls", obj{"count": 2}).want(201)
+	require.Equal(t, "open", w.as("", "GET", repoPath+"/pulls/33", nil).want(200).obj()["state"])
+}
+
+// A branch cannot lie below another one, and nothing is made of any when one cannot be.
+func TestManyPullRequestsAndOneThatCannotBe(t *testing.T) {
+	w := newGQLWorld(t)
+	before := len(w.repo.Refs)
+	for _, heads := range [][]string{{"x", "x/y"}, {"fine", "main/y"}, {"fine", "fine"}, {"fine", "bad..name"}, {"fine", "agent"}} {
+		var many []SeedPull
+		for n, head := range heads {
+			many = append(many, SeedPull{Base: "main", Head: head, SeedIssue: SeedIssue{Number: 50 + n, Title: "T", Author: "ann"}})
+		}
+		require.Error(t, w.Seed(func(d *Seeder) error { return d.Pulls("octo/widgets", many) }), "%v", heads)
+	}
+	require.Len(t, w.repo.Refs, before)
+	require.Nil(t, w.repo.Issues[50])
+}
