@@ -1,6 +1,13 @@
 package sweep
 
-import "github.com/mergexo/mergexo/internal/model"
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mergexo/mergexo/internal/markdown"
+	"github.com/mergexo/mergexo/internal/model"
+)
 
 // Act is what becomes of a sticky comment.
 type Act int
@@ -15,7 +22,28 @@ const (
 
 // Sticky says what becomes of the comment on conflicts; old is nil where there is none. Heads that move are no reason to
 // write.
-func Sticky(old *model.Said[model.ConflictMarker], now model.ConflictMarker) Act { return None }
+func Sticky(old *model.Said[model.ConflictMarker], now model.ConflictMarker) Act {
+	conflicts := len(now.Paths)+len(now.With) > 0
+	switch {
+	case old == nil && conflicts:
+		return Post
+	case old != nil && !conflicts:
+		return Delete
+	case old != nil && said(old.Marker) != said(now):
+		return Edit
+	}
+	return None
+}
+
+// said is what of a conflict a comment tells.
+func said(m model.ConflictMarker) string {
+	with := make([]string, len(m.With))
+	for i, w := range m.With {
+		with[i] = fmt.Sprintf("%d%q", w.Number, slices.Sorted(slices.Values(w.Paths)))
+	}
+	slices.Sort(with)
+	return fmt.Sprintf("%q%q%q", m.Base, slices.Sorted(slices.Values(m.Paths)), with)
+}
 
 // Culprit is the commit on the base that is in the way of a path.
 type Culprit struct {
@@ -24,5 +52,89 @@ type Culprit struct {
 	Pull   int // that it came with; 0 where that is not known
 }
 
-// ConflictText tells what conflicts, with what, since when, and what to do. page is the URL of the pull request.
-func ConflictText(page string, m model.ConflictMarker, culprits []Culprit) string { return "" }
+// How much a comment on conflicts lists.
+const (
+	maxPaths     = 30
+	maxPeers     = 20
+	maxPeerPaths = 5
+)
+
+// ConflictText tells what conflicts, with what, and what to do. page is the URL of the pull request.
+func ConflictText(page string, m model.ConflictMarker, culprits []Culprit) string {
+	var b strings.Builder
+	base := "`" + markdown.Code(m.Base) + "`"
+	switch {
+	case len(m.Paths) == 0:
+		b.WriteString("**This pull request conflicts with other open ones.**\n")
+	default:
+		fmt.Fprintf(&b, "**This pull request conflicts with %s.**\n\nIn %s:\n", base, markdown.Count(len(m.Paths), "file"))
+		for _, p := range m.Paths[:min(len(m.Paths), maxPaths)] {
+			fmt.Fprintf(&b, "\n- %s%s", file(p), inTheWay(page, p, culprits))
+		}
+		b.WriteString(further(len(m.Paths), maxPaths) + "\n")
+	}
+	for i, w := range m.With[:min(len(m.With), maxPeers)] {
+		if i == 0 {
+			b.WriteString("\nIt changes the same lines as other open pull requests: whichever is merged first stands in the way of the other.\n")
+		}
+		fmt.Fprintf(&b, "\n- #%d: %s", w.Number, files(w.Paths, maxPeerPaths))
+	}
+	if len(m.With) > 0 {
+		b.WriteString(further(len(m.With), maxPeers) + "\n")
+	}
+	if len(m.Paths) > 0 {
+		fmt.Fprintf(&b, "\nTo resolve it, merge %s into this branch, or ask the agent for that in a comment.", base)
+	} else {
+		fmt.Fprintf(&b, "\nNothing has to be done before one of them is merged; then merge %s into this branch, or ask the agent for that in a comment.", base)
+	}
+	b.WriteString(" This comment is kept up to date, and goes away with the last conflict.")
+	return b.String()
+}
+
+func inTheWay(page, path string, culprits []Culprit) string {
+	i := slices.IndexFunc(culprits, func(c Culprit) bool { return c.Path == path })
+	if i < 0 {
+		return ""
+	}
+	c := culprits[i]
+	text := fmt.Sprintf(", changed by %s", markdown.Commit(page, c.Commit.SHA))
+	if s := markdown.Inline(cut(c.Commit.Subject, 120)); s != "" {
+		text += " " + s
+	}
+	if c.Pull != 0 {
+		text += fmt.Sprintf(" (#%d)", c.Pull)
+	}
+	return text
+}
+
+// file is a path as a comment shows it.
+func file(path string) string { return markdown.Inline(cut(path, 200)) }
+
+// files are some paths in one line.
+func files(paths []string, most int) string {
+	list := make([]string, 0, most)
+	for _, p := range paths[:min(len(paths), most)] {
+		list = append(list, file(p))
+	}
+	text := strings.Join(list, ", ")
+	if n := len(paths) - most; n > 0 {
+		text += fmt.Sprintf(" and %d more", n)
+	}
+	return text
+}
+
+// further says how many of a list were left out.
+func further(all, most int) string {
+	if all <= most {
+		return ""
+	}
+	return fmt.Sprintf("\n- and %d more", all-most)
+}
+
+// cut is the beginning of a text that has more than so many characters.
+func cut(s string, most int) string {
+	if runes := []rune(s); len(runes) > most {
+		return string(runes[:most]) + "…"
+	}
+	return s
+}

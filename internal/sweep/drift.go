@@ -1,13 +1,71 @@
 package sweep
 
-import "github.com/mergexo/mergexo/internal/model"
+import (
+	"fmt"
+	"slices"
+	"strings"
 
-// Lost is an answer of ours that a receipt lists and that is not there any more.
+	"github.com/mergexo/mergexo/internal/markdown"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// Lost is an answer of ours that a receipt lists and that is not there any more. Turn is the key of the receipt's turn, and
+// Receipt its URL.
 type Lost struct{ Token, Turn, Receipt string }
 
 // Missing are the answers that a receipt lists and no trusted comment carries any more, unless they were reported. complete
 // says that every comment was read: else nothing can be said.
-func Missing(st model.State, complete bool, reported func(token string) bool) []Lost { return nil }
+func Missing(st model.State, complete bool, reported func(token string) bool) []Lost {
+	if !complete {
+		return nil
+	}
+	var lost []Lost
+	for _, t := range st.Turns {
+		if t.Marker.Phase != model.PhaseDone {
+			continue
+		}
+		for _, token := range t.Marker.Tokens {
+			_, there := st.Tokens[token]
+			twice := slices.ContainsFunc(lost, func(l Lost) bool { return l.Token == token })
+			if !there && !twice && !reported(token) {
+				lost = append(lost, Lost{Token: token, Turn: t.Marker.Key, Receipt: t.URL})
+			}
+		}
+	}
+	return lost
+}
 
-// DriftText reports, once, what became of our answers without us.
-func DriftText(lost []Lost, edited []model.Distrust) string { return "" }
+// maxLost is how much a report lists of each kind.
+const maxLost = 20
+
+// DriftText reports, once, what became of answers of ours without us. Of the comments that are not believed, those tell
+// something that somebody edited.
+func DriftText(lost []Lost, edited []model.Distrust) string {
+	var receipts []string
+	of := map[string]int{}
+	for _, l := range lost {
+		if of[l.Receipt]++; of[l.Receipt] == 1 {
+			receipts = append(receipts, l.Receipt)
+		}
+	}
+	was := "were"
+	if len(lost) == 1 {
+		was = "was"
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "**%s of MergeXO %s deleted or edited by somebody else.** Nothing is posted again: whoever did it may have had a reason.\n", markdown.Count(len(lost), "answer"), was)
+	for _, url := range receipts[:min(len(receipts), maxLost)] {
+		fmt.Fprintf(&b, "\n- %d of [this turn](%s)", of[url], url)
+	}
+	b.WriteString(further(len(receipts), maxLost))
+	edited = slices.DeleteFunc(slices.Clone(edited), func(d model.Distrust) bool { return d.Editor == "" })
+	for i, d := range edited[:min(len(edited), maxLost)] {
+		if i == 0 {
+			b.WriteString("\n\nEdited, and for that reason not counted any more:\n")
+		}
+		fmt.Fprintf(&b, "\n- [comment](%s), by %s", d.URL, markdown.Inline(d.Editor))
+	}
+	b.WriteString(further(len(edited), maxLost))
+	b.WriteString("\n\nTo have something answered anew, say it once more.")
+	return b.String()
+}
