@@ -4,8 +4,12 @@
 package external
 
 import (
+	"fmt"
+	"slices"
+	"strings"
 	"time"
 
+	"github.com/mergexo/mergexo/internal/markdown"
 	"github.com/mergexo/mergexo/internal/model"
 )
 
@@ -38,9 +42,11 @@ const (
 	LetIn   Act = "let_in"  // mirror the head and evaluate it
 	GoOn    Act = "go_on"   // with From: what a dead run left, or an approved one that is not merged yet
 	GiveUp  Act = "give_up" // From was tried as often as it may be
-	Void    Act = "void"    // the head moved since: say so
+	Void    Act = "void"    // the head or the base is another one since: say so
 	Relabel Act = "relabel" // nobody knows which head the label was for: ask for it again
-	Finish  Act = "finish"  // close what is decided and said
+	// Finish closes what is decided and said, as From tells. The label comes off with that: else it would be closed again
+	// whenever a person opens it.
+	Finish Act = "finish"
 )
 
 // Step is what is to be done next, and why.
@@ -51,24 +57,159 @@ type Step struct {
 	By   string
 	At   time.Time
 	From *model.Said[model.ExternalMarker] // the newest letting in; nil for none
-	// Marker is what the comment of LetIn, GiveUp, Void and Relabel says. Its Repo and what is the run's own are not filled in.
-	// A comment of Void or Relabel with it makes that they are said once.
+	// Marker is what the comment of LetIn, GiveUp, Void and Relabel is to hold, but for its Repo and what is the run's own. It
+	// is what makes that a Void and a Relabel are said once.
 	Marker model.ExternalMarker
 }
 
-// Next says what is to be done about a fork's pull request.
-func Next(f Facts) Step { return Step{Act: Nothing, Why: "not built yet"} }
-
-// Gates judges what lets a fork's pull request in.
-func Gates(f Facts) []model.Gate { return nil }
-
-// LabelledBy is the newest putting on of a label that is on.
+// LabelledBy is the newest putting on of a label, while it is on and GitHub tells of it.
 func LabelledBy(p model.Pull, label string) (model.LabelChange, bool) {
+	for _, c := range slices.Backward(p.LabelChanges) {
+		if strings.EqualFold(c.Label, label) {
+			return c, c.On && has(p.Labels, label)
+		}
+	}
 	return model.LabelChange{}, false
 }
 
-// Decide is what a letting in comes to by an answer about its tip.
-func Decide(p Policy, m model.ExternalMarker, j model.Judgement) model.ExternalMarker { return m }
+func has(labels []string, label string) bool {
+	return slices.ContainsFunc(labels, func(l string) bool { return strings.EqualFold(l, label) })
+}
 
-// Evidence is what stands for the approvals of the settings: for merge.Case.LetIn.
-func Evidence(m model.ExternalMarker) string { return "" }
+// Next says what is to be done about a fork's pull request. A label counts once: what came of it stands until it is put on
+// again.
+func Next(f Facts) Step {
+	label, _ := LabelledBy(f.Pull, f.Policy.Label)
+	s := Step{Act: Nothing, By: label.By.Login, At: label.At, From: f.State.External()}
+	for _, g := range admission(f) {
+		if !g.Met {
+			s.Why = g.Evidence
+			return s
+		}
+	}
+	return bound(f, s)
+}
+
+// bound goes by what the label was put on for.
+func bound(f Facts, s Step) Step {
+	switch {
+	case s.From == nil || s.From.Marker.State == model.ExternalLinked: // nobody has let it in
+	case s.From.Marker.At.Equal(s.At):
+		return again(f, s)
+	case s.From.Marker.At.After(s.At):
+		s.Why = "a later label than GitHub tells of was taken up already, see " + s.From.URL
+		return s
+	}
+	s.Marker = model.ExternalMarker{
+		Number: f.Pull.Number, State: model.ExternalLetIn, Head: f.Pull.HeadSHA, At: s.At, By: s.By, Label: f.Policy.Label, Base: f.Pull.BaseRef,
+	}
+	if why, reason := unsure(f, s.At); why != "" {
+		s.Act, s.Why, s.Marker.State, s.Marker.Reason = Relabel, why, model.ExternalVoid, reason
+		return s
+	}
+	s.Act, s.Why = LetIn, fmt.Sprintf("let in by %s with label %q, at %s", s.By, f.Policy.Label, markdown.Short(f.Pull.HeadSHA))
+	return s
+}
+
+// gone is the reason in the marker of a Relabel that was said when the fork could not be asked any more.
+const gone = "fork_gone"
+
+// unsure says why the head may be another one than when the label was put on, and what the marker says of that; "": it is
+// not. GitHub tells when the fork was pushed to, in whole seconds, so that what came in the same second may have come after
+// the label. A fork that is gone cannot be asked, and a push may have come just before it was deleted: then the head has to
+// be one that was let in before, or that the label was asked for by its name.
+func unsure(f Facts, at time.Time) (why, reason string) {
+	p := f.Pull
+	pushed := p.ForkPushedAt.Truncate(time.Second)
+	switch {
+	case p.ForkDeleted || pushed.IsZero():
+		for _, e := range f.State.Externals {
+			m := e.Marker
+			asked := m.State == model.ExternalVoid && m.Moved == ""
+			if m.Head == p.HeadSHA && m.State != model.ExternalLinked && (!asked || m.Reason == gone && e.At.Before(at)) {
+				return "", ""
+			}
+		}
+		return "GitHub does not tell any more when the fork was pushed to, so that nobody knows which head the label was put on for", gone
+	case !pushed.Before(at.Truncate(time.Second)):
+		return fmt.Sprintf("the fork was pushed to at %s and the label was put on at %s, so that nobody knows which head it was for", moment(pushed), moment(at)), ""
+	}
+	return "", ""
+}
+
+func moment(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 MST") }
+
+// again is what is left to be done of a label that was taken up already.
+func again(f Facts, s Step) Step {
+	p, m := f.Pull, s.From.Marker
+	request := merging(f.State, m)
+	renew := fmt.Sprintf("; label %q has to be put on again, see %s", f.Policy.Label, s.From.URL)
+	switch {
+	case m.State == model.ExternalVoid:
+		s.Why = "the head is not known to be the one that was labelled" + renew
+	case request != nil && request.Marker.State == model.MergeDone:
+		s.Why = "it is merged, see " + request.URL
+	case m.Head != p.HeadSHA:
+		s.Act, s.Why = Void, fmt.Sprintf("let in was %s, and the head is %s now", m.Head, p.HeadSHA)
+	case m.Open() && m.Base != p.BaseRef:
+		s.Act, s.Why = Void, fmt.Sprintf("let in for branch %q, and it goes to branch %q now", m.Base, p.BaseRef)
+	case request != nil && request.Marker.State == model.MergeFailed:
+		s.Why = fmt.Sprintf("its merge came to an end (%s), see %s; a merge command or the label, put on again, begins anew", request.Marker.Reason, request.URL)
+	case m.State == model.ExternalRejected || m.State == model.ExternalLanded:
+		s.Act, s.Why = Finish, "it is decided and not closed yet, see "+s.From.URL
+	case m.State != model.ExternalApproved && m.Open() && m.Attempt >= f.Policy.MaxAttempts:
+		s.Act, s.Why = GiveUp, fmt.Sprintf("%d of %d attempts made", m.Attempt, f.Policy.MaxAttempts)
+	case m.Open():
+		s.Act, s.Why = GoOn, fmt.Sprintf("%s since %s", strings.ReplaceAll(string(m.State), "_", " "), s.From.URL)
+	default:
+		s.Why = strings.ReplaceAll(string(m.State), "_", " ") + renew
+	}
+	if s.Act == Void || s.Act == GiveUp {
+		m.Run, m.RunAttempt, m.RunURL, m.Expires, m.Claim = 0, 0, "", time.Time{}, ""
+		s.Marker = m
+	}
+	switch s.Act {
+	case Void:
+		s.Marker.State, s.Marker.Moved = model.ExternalVoid, p.HeadSHA
+	case GiveUp:
+		s.Marker.State, s.Marker.Reason = model.ExternalFailed, "every run that began it ended in the middle"
+	}
+	return s
+}
+
+// merging is the newest request to merge what this letting in has made; nil for none. A request has a time at or after that
+// of the label that it is for.
+func merging(st model.State, m model.ExternalMarker) *model.Said[model.MergeMarker] {
+	r := st.Merge()
+	if r == nil || m.Mirror == "" || r.Marker.Mirror != m.Mirror || r.Marker.MirrorSHA != m.Tip || r.Marker.At.Before(m.At) {
+		return nil
+	}
+	return r
+}
+
+// Decide is what a letting in comes to by an answer about its tip, which is to approve where nothing but the label decides.
+// A fix begins the next round of repairs.
+func Decide(p Policy, m model.ExternalMarker, j model.Judgement) model.ExternalMarker {
+	m.Verdict, m.Reason = j.Verdict, j.Reason
+	switch {
+	case j.Verdict == model.VerdictApprove:
+		m.State = model.ExternalApproved
+	case j.Verdict == model.VerdictReject:
+		m.State = model.ExternalRejected
+	case j.Verdict == model.VerdictFix && p.Fix && m.Round < p.MaxRounds:
+		m.State, m.Round, m.Attempt = model.ExternalFix, m.Round+1, 1
+	case j.Verdict == model.VerdictFix:
+		m.State = model.ExternalWanting
+	default:
+		m.State, m.Reason = model.ExternalFailed, fmt.Sprintf("the verdict %q is unknown", j.Verdict)
+	}
+	return m
+}
+
+// Evidence is what stands for the approvals that the settings demand: the label, and what the evaluation said of the tip.
+func Evidence(m model.ExternalMarker) string {
+	if m.Evaluated {
+		return fmt.Sprintf("let in by %s with label %q, and the evaluation approved %s", m.By, m.Label, markdown.Short(m.Tip))
+	}
+	return fmt.Sprintf("let in by %s with label %q, which is for %s", m.By, m.Label, markdown.Short(m.Head))
+}

@@ -1,12 +1,46 @@
 package external
 
 import (
-	"errors"
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/strictjson"
 )
 
-// ParseJudgement reads what an evaluating command printed: one JSON object {"verdict", "reason"} and nothing else.
+const (
+	maxOutput = 64 << 10 // bytes that an evaluating command may print
+	maxReason = 4_000    // bytes of a reason that are kept
+)
+
+const wanted = `want one JSON object {"verdict": "approve", "reject" or "fix", "reason": "..."} and nothing else`
+
+// ParseJudgement reads what an evaluating command printed: one JSON object {"verdict", "reason"} in UTF-8 and nothing else.
+// A rejection and a fix need a reason; of a long one the beginning is kept. The error names the field, and shows a piece of
+// what came on one printable line.
 func ParseJudgement(out []byte) (model.Judgement, error) {
-	return model.Judgement{}, errors.New("not built yet")
+	out = bytes.TrimSpace(bytes.TrimPrefix(bytes.TrimSpace(out), []byte("\uFEFF")))
+	if len(out) > maxOutput {
+		return model.Judgement{}, fmt.Errorf("the answer has %d bytes, over %d; %s, got %s", len(out), maxOutput, wanted, piece(out))
+	}
+	var j model.Judgement
+	if err := strictjson.Decode(out, &j, strictjson.Rules{Name: "the answer", Required: map[string][]string{"": {"verdict"}}}); err != nil {
+		return model.Judgement{}, fmt.Errorf("%w; %s, got %s", err, wanted, piece(out))
+	}
+	if !slices.Contains([]string{model.VerdictApprove, model.VerdictReject, model.VerdictFix}, j.Verdict) {
+		return model.Judgement{}, fmt.Errorf("verdict: %s is unknown; %s", strictjson.Excerpt(j.Verdict, 40), wanted)
+	}
+	j.Reason = strings.TrimSpace(j.Reason)
+	if j.Reason == "" && j.Verdict != model.VerdictApprove {
+		return model.Judgement{}, fmt.Errorf("reason: a %s needs one; %s", j.Verdict, wanted)
+	}
+	if len(j.Reason) > maxReason {
+		j.Reason = strings.ToValidUTF8(j.Reason[:maxReason], "") + " [...]"
+	}
+	return j, nil
 }
+
+// piece is the beginning of what came, which may hold whatever somebody of outside has written.
+func piece(out []byte) string { return strictjson.Excerpt(string(out), 80) }

@@ -10,7 +10,7 @@ import (
 func checkExternal(m *model.ExternalMarker) error {
 	wrong := func(format string, args ...any) error { return fmt.Errorf("mergexo-external marker: "+format, args...) }
 	switch m.State {
-	case model.ExternalLetIn, model.ExternalFix, model.ExternalWanting, model.ExternalRejected, model.ExternalVoid, model.ExternalFailed:
+	case model.ExternalLinked, model.ExternalLetIn, model.ExternalFix, model.ExternalWanting, model.ExternalRejected, model.ExternalVoid, model.ExternalFailed:
 	case model.ExternalApproved:
 		if m.Mirror == "" || m.Tip == "" {
 			return wrong("state approved without a mirror or its tip")
@@ -36,7 +36,7 @@ func checkExternal(m *model.ExternalMarker) error {
 			return wrong("landed %q is no commit's id", c.SHA)
 		}
 	}
-	if m.At.IsZero() || m.By == "" || m.Base == "" {
+	if m.At.IsZero() || m.By == "" && m.State != model.ExternalLinked || m.Base == "" {
 		return wrong("it does not say who put the label on, when or for which base")
 	}
 	return nil
@@ -73,9 +73,10 @@ func (f *fold) external(cm model.Comment, m *model.ExternalMarker) {
 	}
 	if at >= 0 {
 		switch earlier := st.Externals[at]; {
-		case earlier.Marker.Open() && m.State != model.ExternalLetIn:
+		case earlier.Marker.Open() && m.State != model.ExternalLetIn && m.State != model.ExternalLinked:
 			st.Surplus = append(st.Surplus, earlier.CommentID)
 			st.Externals = slices.Delete(st.Externals, at, at+1)
+		case earlier.Marker.State == model.ExternalLinked && m.State != model.ExternalLinked:
 		case !earlier.Marker.Open() && earlier.Marker.State != model.ExternalVoid && m.State == model.ExternalVoid:
 		default:
 			st.Surplus = append(st.Surplus, cm.ID)

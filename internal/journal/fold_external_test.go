@@ -65,6 +65,9 @@ func TestWhatASweepRemembersReadsBackAsItWasWritten(t *testing.T) {
 		assert.Empty(t, st.Distrusted)
 		assert.Empty(t, st.Surplus)
 	}
+	linked := letIn('1', model.ExternalLinked)
+	linked.By = ""
+	assert.Len(t, journal.Codec{}.Fold([]model.Comment{externalComment(t, 1, linked)}, scope).Externals, 1, "nobody has let it in")
 	assert.Nil(t, journal.Codec{}.Fold(nil, scope).External())
 }
 
@@ -101,8 +104,10 @@ func TestOneLettingInHasOneState(t *testing.T) {
 		"it moved":                       {[]model.ExternalMarker{in(model.ExternalApproved), moved}, []model.ExternalState{model.ExternalVoid}, []int64{1}},
 		"it moved after the end":         {[]model.ExternalMarker{in(model.ExternalRejected), moved, moved}, []model.ExternalState{model.ExternalRejected, model.ExternalVoid}, []int64{3}},
 		"nothing comes after it is void": {[]model.ExternalMarker{moved, in(model.ExternalRejected)}, []model.ExternalState{model.ExternalVoid}, []int64{2}},
-		"another label":                  {[]model.ExternalMarker{in(model.ExternalLetIn), later}, []model.ExternalState{model.ExternalLetIn, model.ExternalLetIn}, nil},
-		"another head":                   {[]model.ExternalMarker{in(model.ExternalLetIn), letIn('2', model.ExternalVoid)}, []model.ExternalState{model.ExternalLetIn, model.ExternalVoid}, nil},
+		"linked twice, and let in": {[]model.ExternalMarker{in(model.ExternalLinked), in(model.ExternalLinked), in(model.ExternalLetIn), in(model.ExternalLinked)},
+			[]model.ExternalState{model.ExternalLinked, model.ExternalLetIn}, []int64{2, 4}},
+		"another label": {[]model.ExternalMarker{in(model.ExternalLetIn), later}, []model.ExternalState{model.ExternalLetIn, model.ExternalLetIn}, nil},
+		"another head":  {[]model.ExternalMarker{in(model.ExternalLetIn), letIn('2', model.ExternalVoid)}, []model.ExternalState{model.ExternalLetIn, model.ExternalVoid}, nil},
 		"the end of an earlier one": {[]model.ExternalMarker{in(model.ExternalLetIn), later, in(model.ExternalFailed)},
 			[]model.ExternalState{model.ExternalFailed, model.ExternalLetIn}, []int64{1}},
 	} {
@@ -219,7 +224,7 @@ func TestMarkersOfASweepThatDoNotHold(t *testing.T) {
 
 func TestTheOrderOfReadingLettingsInDoesNotMatter(t *testing.T) {
 	t.Parallel()
-	states := []model.ExternalState{model.ExternalLetIn, model.ExternalRejected, model.ExternalVoid, model.ExternalFix}
+	states := []model.ExternalState{model.ExternalLetIn, model.ExternalRejected, model.ExternalVoid, model.ExternalFix, model.ExternalLinked}
 	rng := rand.New(rand.NewPCG(3, 4))
 	for range 30 {
 		var comments []model.Comment

@@ -1,0 +1,97 @@
+package external
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// The gates of a fork's pull request, in the order in which they are asked.
+const (
+	GateFork     model.GateName = "from_a_fork"
+	GateOpen     model.GateName = "open"
+	GateEnabled  model.GateName = "external_enabled"
+	GateLabel    model.GateName = "let_in_by_label"
+	GateReleased model.GateName = "not_released"
+	GateBlock    model.GateName = "not_blocked"
+	GateMarkers  model.GateName = "markers_intact"
+	GatePaused   model.GateName = "not_paused"
+	GateTaken    model.GateName = "not_taken_over"
+	GateHead     model.GateName = "head_as_labelled"
+)
+
+// Gates judges what lets a fork's pull request in, and whether its head is the one that the label was put on for.
+func Gates(f Facts) []model.Gate {
+	gates := admission(f)
+	if !slices.ContainsFunc(gates, func(g model.Gate) bool { return !g.Met }) {
+		s := Next(f)
+		met := s.Act == LetIn || s.Act == GoOn || s.Act == GiveUp || s.Act == Finish
+		gates = append(gates, gate(GateHead, met, "%s", s.Why))
+	}
+	return gates
+}
+
+func gate(name model.GateName, met bool, evidence string, args ...any) model.Gate {
+	return model.Gate{Name: name, Met: met, Evidence: fmt.Sprintf(evidence, args...)}
+}
+
+// admission are the gates that hold whatever came of the label.
+func admission(f Facts) []model.Gate {
+	p := f.Pull
+	gates := []model.Gate{
+		gate(GateFork, p.CrossRepo, "%s", either(p.CrossRepo, "the head is in a fork", "the head is a branch of this repository")),
+		gate(GateOpen, p.State == model.PullOpen, "pull request %d is %s", p.Number, strings.ToLower(string(p.State))),
+		gate(GateEnabled, f.Policy.Enabled, "%s", either(f.Policy.Enabled, "the settings let forks in", "the settings let no fork in: [external] enabled is false")),
+		labelGate(f),
+	}
+	return append(gates, standing(f)...)
+}
+
+// standing are the gates that a person or a command of theirs opens and shuts.
+func standing(f Facts) []model.Gate {
+	st, p := f.State, f.Pull
+	gates := []model.Gate{gate(GateReleased, true, "not released"), gate(GateBlock, true, "not blocked"), gate(GateMarkers, true, "nobody edited what holds our state"),
+		gate(GatePaused, true, "not paused"), gate(GateTaken, true, "no person has taken over by a label")}
+	if st.Released != nil {
+		gates[0] = gate(GateReleased, false, "released by %s, see %s", st.Released.Marker.By, st.Released.URL)
+	}
+	if st.Block != nil {
+		gates[1] = gate(GateBlock, false, "blocked (%s), see %s", st.Block.Marker.Reason, st.Block.URL)
+	}
+	if i := slices.IndexFunc(st.Distrusted, func(d model.Distrust) bool { return d.Spoilt }); i >= 0 {
+		gates[2] = gate(GateMarkers, false, "%s was edited by %s", st.Distrusted[i].URL, st.Distrusted[i].Editor)
+	}
+	if st.Paused != nil {
+		gates[3] = gate(GatePaused, false, "paused by %s, see %s; /mergexo resume goes on", st.Paused.Marker.By, st.Paused.URL)
+	}
+	if f.Policy.Ignore != "" && has(p.Labels, f.Policy.Ignore) {
+		gates[4] = gate(GateTaken, false, "label %q is on the pull request: a person has taken over", f.Policy.Ignore)
+	}
+	return gates
+}
+
+// labelGate: the label is on, and the one who put it on last may.
+func labelGate(f Facts) model.Gate {
+	label, p := f.Policy.Label, f.Pull
+	c, told := LabelledBy(p, label)
+	switch {
+	case label == "" || !has(p.Labels, label):
+		return gate(GateLabel, false, "label %q is not on the pull request", label)
+	case !told || c.By.Login == "" || c.At.IsZero():
+		return gate(GateLabel, false, "GitHub does not tell who put label %q on; take it off and put it on again", label)
+	case c.By.Bot:
+		return gate(GateLabel, false, "label %q was put on by %s, which is no person", label, c.By.Login)
+	case f.Operator == nil || !f.Operator(c.By.Login):
+		return gate(GateLabel, false, "label %q was put on by %s, who may not let a pull request in", label, c.By.Login)
+	}
+	return gate(GateLabel, true, "label %q was put on by %s at %s", label, c.By.Login, moment(c.At))
+}
+
+func either(is bool, yes, no string) string {
+	if is {
+		return yes
+	}
+	return no
+}
