@@ -25,10 +25,14 @@ func (c *Client) JobLog(ctx context.Context, repo model.Repo, job int64, limit i
 	t := &tail{limit: int(max(0, min(limit, maxBody)))}
 	resp, err := c.http.Do(req.WithContext(context.WithValue(ctx, tailOnly{}, t)))
 	if err != nil {
-		if e := c.fail(op, err); e.Kind != NotFound && e.Kind != Gone {
-			return nil, false, e
+		e := c.fail(op, err)
+		switch {
+		case e.Kind == NotFound || e.Kind == Gone:
+			return nil, false, nil
+		case t.stored && (e.Kind == Forbidden || e.Kind == Unauthorized || e.Kind == Invalid): // the address is good for a minute
+			e.Kind, e.Message, e.Fix = Unavailable, "where GitHub keeps it: "+e.Message, fixLater
 		}
-		return nil, false, nil
+		return nil, false, e
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
@@ -44,9 +48,10 @@ type tailOnly struct{}
 
 // tail keeps the last bytes of what an attempt reads, and never more than twice as many.
 type tail struct {
-	limit int
-	kept  []byte
-	cut   bool
+	limit  int
+	stored bool // the newest attempt was outside the API, where a redirect led
+	kept   []byte
+	cut    bool
 }
 
 // read reads all of the body, beginning anew.

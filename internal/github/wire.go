@@ -96,6 +96,7 @@ func (w *wire) attempt(req *http.Request, payload []byte, isGraph bool) (a answe
 	end, isTail := req.Context().Value(tailOnly{}).(*tail)
 	if isTail {
 		timeout *= longAnswer
+		end.stored = !w.isAPI(req.URL)
 	}
 	ctx, cancel := context.WithTimeout(req.Context(), timeout)
 	defer cancel()
