@@ -48,10 +48,11 @@ var reserved = map[string][]string{
 	"go.yaml.in/yaml/v3":                     {"internal/doctor", "internal/flow", "internal/frontmatter"},
 	"filippo.io/age":                         {"internal/transcript"},
 	"golang.org/x/net":                       {"internal/git"},
+	"github.com/aclements/go-moremath":       {"internal/dashboard"},
 }
 
 // unlinked are modules that serve tests and scripts only and must not be in the binary.
-var unlinked = []string{"github.com/getkin/kin-openapi", "github.com/stretchr/testify"}
+var unlinked = []string{"github.com/getkin/kin-openapi", "github.com/stretchr/testify", "github.com/chromedp/chromedp", "github.com/chromedp/cdproto"}
 
 // listed is what go list says of a package.
 type listed struct {
