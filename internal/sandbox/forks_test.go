@@ -1,0 +1,144 @@
+package sandbox
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// fork makes a fork of octo/widgets with a branch that has one commit, and gives a clone of it.
+func (w *town) fork(login, branch string) (*clone, string) {
+	w.t.Helper()
+	w.as(login, "POST", repoPath+"/forks", nil).want(202)
+	c := w.clone(login)
+	c.git("remote", "set-url", "origin", w.url+"/"+login+"/widgets")
+	return c, c.branch(branch, branch+".txt", "by "+login+"\n")
+}
+
+// seen is what GraphQL shows of a pull request.
+func (w *town) seen(number int) obj {
+	w.t.Helper()
+	return w.ask(fmt.Sprintf(`{ repository(owner: "octo", name: "widgets") { pullRequest(number: %d) {
+		state isCrossRepository headRefOid headRef { name } createdAt updatedAt headRepository { nameWithOwner pushedAt } headRepositoryOwner { login } } } }`, number))["repository"].(obj)["pullRequest"].(obj)
+}
+
+func TestAPullRequestOfAFork(t *testing.T) {
+	w := newTown(t)
+	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	w.s.SetClock(noon)
+	c, first := w.fork("eve", "topic")
+	n := w.pull("eve", "eve:topic")
+	require.Equal(t, obj{"nameWithOwner": "eve/widgets", "pushedAt": "2026-03-01T12:00:00Z"}, w.seen(n)["headRepository"])
+
+	before := w.deliveries()
+	w.s.SetClock(noon.Add(time.Hour))
+	w.as("octo", "POST", fmt.Sprintf("%s/issues/%d/labels", repoPath, n), obj{"labels": []string{"question"}}).want(200)
+	c.git("commit", "-q", "--amend", "-m", "Another way")
+	second := c.git("rev-parse", "HEAD")
+	c.git("push", "-q", "-f", "origin", "topic")
+	require.Equal(t, []string{"pull_request.labeled", "push", "pull_request.synchronize"}, w.delivered(before))
+	moved := w.as("", "GET", "/_sandbox/deliveries", nil).list()[before+2]["payload"].(obj)
+	require.Equal(t, []any{first, second, "eve/widgets"}, []any{moved["before"], moved["after"], moved["pull_request"].(obj)["head"].(obj)["repo"].(obj)["full_name"]})
+	require.Equal(t, second, strings.Fields(w.clone("octo").git("ls-remote", "origin", fmt.Sprintf("refs/pull/%d/head", n)))[0])
+	seen := w.seen(n)
+	require.Equal(t, second, seen["headRefOid"])
+	require.Equal(t, "2026-03-01T13:00:00Z", seen["updatedAt"])
+	require.Equal(t, "2026-03-01T12:00:00Z", seen["createdAt"])
+	w.s.SetClock(noon.Add(2 * time.Hour))
+	c.git("push", "-q", "origin", "topic:unrelated")
+	seen = w.seen(n)
+	require.Equal(t, "2026-03-01T14:00:00Z", seen["headRepository"].(obj)["pushedAt"], "of any branch of the fork")
+	require.Equal(t, "2026-03-01T13:00:00Z", seen["updatedAt"])
+}
+
+func TestAForkIsDeleted(t *testing.T) {
+	for _, closes := range []bool{true, false} {
+		t.Run(fmt.Sprint("closes ", closes), func(t *testing.T) {
+			w := newTown(t)
+			c, head := w.fork("eve", "topic")
+			n := w.pull("eve", "eve:topic")
+			w.as("octo", "DELETE", "/repos/eve/widgets", nil).want(403)
+			before := w.deliveries()
+			want, told := "CLOSED", []string{"pull_request.closed"}
+			if closes {
+				w.as("eve", "DELETE", "/repos/eve/widgets", nil).want(204)
+			} else {
+				want, told = "OPEN", nil
+				w.as("", "DELETE", "/_sandbox/repositories/eve/widgets?leave_open=true", nil).want(204)
+			}
+			require.Equal(t, told, w.delivered(before))
+			for range 2 {
+				seen := w.seen(n)
+				require.Equal(t, want, seen["state"])
+				require.Equal(t, head, seen["headRefOid"])
+				require.Equal(t, true, seen["isCrossRepository"])
+				for _, gone := range []string{"headRef", "headRepository", "headRepositoryOwner"} {
+					require.Nil(t, seen[gone], gone)
+				}
+				p := w.as("", "GET", fmt.Sprintf("%s/pulls/%d", repoPath, n), nil).want(200).obj()
+				require.Nil(t, p["head"].(obj)["repo"])
+				require.Equal(t, head, p["head"].(obj)["sha"])
+				require.NoError(t, w.s.Close())
+				w.start()
+			}
+			_, err := c.try("ls-remote", "origin")
+			require.Error(t, err)
+			o := w.clone("octo")
+			o.git("fetch", "-q", "origin", fmt.Sprintf("refs/pull/%d/head", n))
+			if closes {
+				require.Contains(t, string(w.as("eve", "PATCH", fmt.Sprintf("%s/pulls/%d", repoPath, n), obj{"state": "open"}).want(422).body), "has been deleted")
+				return
+			}
+			o.git("push", "-q", "origin", "FETCH_HEAD:main")
+			require.Equal(t, "MERGED", w.seen(n)["state"])
+		})
+	}
+}
+
+func TestAnswersComeLate(t *testing.T) {
+	w := newTown(t)
+	hour, asked := make(chan time.Time), make(chan time.Duration, 9)
+	w.s.after = func(d time.Duration) <-chan time.Time { asked <- d; return hour }
+	w.as("", "PUT", "/_sandbox/latency", obj{"ms": -1}).want(422)
+	w.as("", "PUT", "/_sandbox/latency", obj{"ms": 3_600_000}).want(204)
+
+	answers := make(chan int, 2)
+	for _, path := range []string{"GET " + restPrefix + repoPath, "POST " + graphqlPath} {
+		method, path, _ := strings.Cut(path, " ")
+		go func() {
+			r, _ := http.NewRequest(method, w.url+path, strings.NewReader(`{"query": "{ viewer { login } }"}`))
+			r.Header.Set("Authorization", "Bearer sandbox-octo")
+			resp, err := http.DefaultClient.Do(r)
+			if err != nil {
+				answers <- 0
+				return
+			}
+			_ = resp.Body.Close()
+			answers <- resp.StatusCode
+		}()
+	}
+	for range 2 { // both wait, and neither for the other
+		require.Equal(t, time.Hour, <-asked)
+	}
+	w.as("", "GET", "/_sandbox/deliveries", nil).want(200)
+	w.clone("octo").git("ls-remote", "origin")
+	require.Empty(t, answers)
+	require.Empty(t, asked)
+	close(hour)
+	require.Equal(t, []int{200, 200}, []int{<-answers, <-answers})
+
+	require.NoError(t, w.s.Close())
+	w.start()
+	waited := false
+	w.s.after = func(d time.Duration) <-chan time.Time { waited = d == time.Hour; return hour }
+	w.as("octo", "GET", repoPath, nil).want(200)
+	require.True(t, waited, "it survives a restart")
+	w.as("", "PUT", "/_sandbox/latency", obj{"ms": 0}).want(204)
+	waited = false
+	w.as("octo", "GET", repoPath, nil).want(200)
+	require.False(t, waited)
+}
