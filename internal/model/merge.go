@@ -106,6 +106,8 @@ type MergeMarker struct {
 	// request that was let in, or commits of ours on top of it.
 	Mirror    string `json:"mirror,omitempty"`
 	MirrorSHA string `json:"mirror_sha,omitempty"`
+	// Label is the label that it was let in by, put on by By; "" where a command asks for the merge of a mirror.
+	Label string `json:"label,omitempty"`
 	// Members are the pull requests that land together with this one, in their order, this one among them; nil for it alone.
 	Members []MergeMember `json:"members,omitempty"`
 	// Leader is the pull request whose request this one is part of, as owner/name#number.
