@@ -184,14 +184,19 @@ func TestAReceiptCarriesWhatOnlyAnEarlierOneTold(t *testing.T) {
 		Answered: map[string]bool{failures[0].Key(7): true, "7:issue:1:x": true},
 		Turns:    []model.Said[model.TurnMarker]{{Marker: model.TurnMarker{Phase: model.PhaseDone, Flaky: mark}}},
 	}
-	m := model.TurnMarker{Number: 7, Head: head, Events: []string{"7:issue:9:y"}}
+	m := model.TurnMarker{Number: 7, Head: head, Events: []string{"7:issue:9:y", "7:issue:8:y"}}
 	got := turn.Carry(m, st, failures)
-	assert.Equal(t, []string{failures[0].Key(7), "7:issue:9:y"}, got.Events)
+	assert.Equal(t, []string{failures[0].Key(7), "7:issue:8:y", "7:issue:9:y"}, got.Events)
 	assert.Equal(t, mark, got.Flaky)
-	assert.Equal(t, []string{"7:issue:9:y"}, m.Events)
+	assert.Equal(t, []string{"7:issue:9:y", "7:issue:8:y"}, m.Events)
 	assert.Equal(t, got, turn.Carry(got, st, failures), "once")
-	m.Head = strings.Repeat("b", 40)
+	m.Head, m.Events = strings.Repeat("b", 40), m.Events[:1]
 	assert.Equal(t, m, turn.Carry(m, st, failures), "a new head has failures of its own")
+}
+
+func TestAReportNeedsAFailedRun(t *testing.T) {
+	err := turn.Validate(model.Outcome{FlakyTestReport: flaky("t", "s")}, []model.Comment{said(1, "alice", "OWNER", "x")}, false)
+	assert.EqualError(t, err, "flaky_test_report: given, but no failed workflow run is among the feedback of this turn")
 }
 
 func TestWhatIsReportedIsToBeRunAgain(t *testing.T) {

@@ -174,7 +174,7 @@ func Unasked(candidates []model.Comment, known map[string]model.Permission, sett
 	}
 	var ask []string
 	for _, c := range candidates {
-		if c.Kind == model.KindActions || !Insider(c) || settled.Settles(c) {
+		if !Insider(c) || settled.Settles(c) {
 			continue
 		}
 		for _, login := range speakers(c) {
