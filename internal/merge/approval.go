@@ -60,8 +60,13 @@ func same(c Case) map[string]bool {
 }
 
 // needed is how many approvals it takes: as many as the settings or the rules of the base branch demand, whichever is more,
-// also where the token could pass the latter by.
-func needed(c Case) int { return max(c.Policy.Approvals, c.Facts.RequiredApprovals) }
+// also where the token could pass the latter by. What was let in needs those of the rules only.
+func needed(c Case) int {
+	if c.LetIn != "" {
+		return c.Facts.RequiredApprovals
+	}
+	return max(c.Policy.Approvals, c.Facts.RequiredApprovals)
+}
 
 // fresh splits the approvals into those of the head as it is now and those of another one.
 func fresh(c Case) (fresh, stale []model.Review) {
@@ -103,7 +108,7 @@ func approvedGate(c Case) finding {
 	count := fmt.Sprintf("%d of %s", len(now), markdown.Count(n, "approval"))
 	switch {
 	case n == 0:
-		return find(GateApproved, model.CodeApproval, true, "%s", "no approval is needed"+names("; approved by ", who))
+		return find(GateApproved, model.CodeApproval, true, "%s", either(c.LetIn != "", c.LetIn, "no approval is needed")+names("; approved by ", who))
 	case lacks(c.Facts, "reviews"):
 		return find(GateApproved, model.CodeApproval, false, partly, "reviews")
 	case len(now) >= n:

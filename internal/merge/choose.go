@@ -44,6 +44,26 @@ func Choose(p Policy, pull model.Pull, facts model.MergeFacts, asked string) (Wa
 	return way, nil
 }
 
+// ChooseFor is Choose for a request. One that lands a mirror goes by the name of the mirror. What that has stays as it is,
+// since GitHub shows a pull request as merged only where its own commits are on the base.
+func ChooseFor(p Policy, pull model.Pull, facts model.MergeFacts, m model.MergeMarker) (Way, error) {
+	if m.Mirror == "" {
+		return Choose(p, pull, facts, m.Asked)
+	}
+	pull.HeadRef, pull.CrossRepo = m.Mirror, true
+	way, err := Choose(p, pull, facts, m.Asked)
+	switch {
+	case err != nil:
+		return Way{}, err
+	case way.Strategy == model.StrategyCherryPick:
+		return Way{}, refuse("strategy %s makes other commits of those of branch %q; strategy=%s leaves them as they are", way.Strategy, m.Mirror, model.StrategyNoFF)
+	case way.Strategy == model.StrategyAPI && m.MirrorSHA != m.Head:
+		return Way{}, refuse("strategy %s has GitHub merge the head alone, without the commits on top of it on branch %q; strategy=%s merges them all",
+			way.Strategy, m.Mirror, model.StrategyNoFF)
+	}
+	return way, nil
+}
+
 func refuse(format string, args ...any) *Refusal {
 	return &Refusal{model.CodeStrategy, fmt.Sprintf(format, args...)}
 }

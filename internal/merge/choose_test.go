@@ -100,3 +100,51 @@ func TestTheFirstRuleThatMatchesWins(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, "cherry-pick", way.Strategy)
 }
+
+func TestHowAMirrorIsMerged(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		rules         []merge.Rule
+		asked, tip    string
+		facts         model.MergeFacts
+		want, problem string
+	}{
+		"by default":               {want: "no-ff"},
+		"of a fork's main":         {facts: model.MergeFacts{DefaultHead: true, Users: []int{9}}, want: "no-ff"},
+		"past a rule for the head": {rules: []merge.Rule{{Branch: "fix", Strategy: "cherry-pick", Enabled: true}}, want: "no-ff"},
+		"past a rule that is off":  {rules: []merge.Rule{{Branch: "gh-pr-*", Strategy: "api"}}, want: "no-ff"},
+		"by a rule":                {rules: []merge.Rule{{Branch: "gh-pr-*", Strategy: "api", Enabled: true}}, want: "api"},
+		"by the command":           {asked: "api", want: "api"},
+		"by a rule that moves it": {rules: []merge.Rule{{Branch: "gh-pr-*", Strategy: "squash", Enabled: true}},
+			problem: "strategy squash moves the head branch, which is in a fork; strategy=no-ff leaves it as it is"},
+		"rebased":    {asked: "rebase", problem: "strategy rebase moves the head branch, which is in a fork; strategy=no-ff leaves it as it is"},
+		"picked":     {asked: "cherry-pick", problem: `strategy cherry-pick makes other commits of those of branch "gh-pr-7/fix"; strategy=no-ff leaves them as they are`},
+		"with fixes": {tip: c, want: "no-ff"},
+		"with fixes, by GitHub": {tip: c, asked: "api",
+			problem: `strategy api has GitHub merge the head alone, without the commits on top of it on branch "gh-pr-7/fix"; strategy=no-ff merges them all`},
+		"linear history": {facts: model.MergeFacts{LinearHistory: true},
+			problem: `strategy no-ff makes a merge commit, and the rules of branch "main" demand a linear history; strategy=api merges in a way that they allow`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cs := mirrored()
+			cs.Policy.Strategy, cs.Policy.Rules, cs.Request.Asked = "squash", tt.rules, tt.asked
+			if cs.Facts = tt.facts; tt.tip != "" {
+				cs.Request.MirrorSHA = tt.tip
+			}
+			way, err := merge.ChooseFor(cs.Policy, cs.Snapshot.Pull, cs.Facts, cs.Request)
+			v := merge.Judge(cs)
+			assert.Equal(t, way, v.Way)
+			if tt.problem == "" {
+				require.NoError(t, err)
+				assert.Equal(t, tt.want, way.Strategy)
+				return
+			}
+			require.EqualError(t, err, tt.problem)
+			assert.Zero(t, way)
+		})
+	}
+	way, err := merge.ChooseFor(ready().Policy, pull(), model.MergeFacts{}, model.MergeMarker{Asked: "squash"})
+	require.NoError(t, err)
+	assert.Equal(t, merge.Way{Strategy: "squash", Why: "the command"}, way, "without a mirror it is as ever")
+}

@@ -35,6 +35,7 @@ type end struct{ headline, next string }
 const (
 	anew   = "Then give the command again."
 	bySelf = "The next event here or the sweep tries again, and so does giving the command again."
+	byOwn  = "Given again, the command leaves them out with `strategy=rebase`, `squash` or `cherry-pick`, which take the branch's own commits only. "
 	settle = "Put the branch onto `%s` or merge `%s` into it, settle the conflicts there and push; where an agent follows the pull request, a comment that asks for it is enough. " + anew
 )
 
@@ -82,7 +83,7 @@ var ends = map[model.MergeCode]end{
 	model.CodeUnrelated:     {"the branch has no history in common with `%s`", "Put its commits onto a branch that begins at `%s`."},
 	model.CodeEmpty:         {"there is nothing to merge", "Where all of it is on `%s` already, close the pull request; else push what is missing. " + anew},
 	emptyProven:             {"`%s` has all of it already", "Close the pull request: there is nothing left to merge."},
-	model.CodeRewound:       {"commits that `%s` gave up would come back", "Given again, the command leaves them out with `strategy=rebase`, `squash` or `cherry-pick`, which take the branch's own commits only. To have them gone from the branch as well, put its own commits onto `%s` as it is now and push first."},
+	model.CodeRewound:       {"commits that `%s` gave up would come back", byOwn + "To have them gone from the branch as well, put its own commits onto `%s` as it is now and push first."},
 	model.CodeDiff:          {"what would land is not what was reviewed", "Put the branch onto `%s` and push, so that the change can be reviewed as it lands. " + anew},
 	model.CodeForbidden:     {"MergeXO's token may not do that", "Give the token the right that is missing. A workflow's own token can never push changes of workflow files: those need the token of a GitHub App. " + anew},
 	model.CodeLockBroken:    {"the lock of `%s` holds something that MergeXO did not write", "Look at it, and delete it with the command below: no merge into `%s` begins while it is there. " + anew},
@@ -113,7 +114,12 @@ func ending(code model.MergeCode, base string) end {
 
 // FailText tells why a merge did not come about, what that means, and what a person can do.
 func FailText(p model.Pull, m model.MergeMarker, f Failure) string {
-	return failed(p, m, f, f.ending(m))
+	e := f.ending(m)
+	if m.Label != "" { // nobody gave a command
+		label := "the label `" + markdown.Code(m.Label) + "` on again"
+		e.next = strings.NewReplacer(byOwn, "", "give the command again", "put "+label, "Give the command again", "Put "+label, "giving the command again", "putting "+label).Replace(e.next)
+	}
+	return failed(p, m, f, e)
 }
 
 func failed(p model.Pull, m model.MergeMarker, f Failure, e end) string {

@@ -51,7 +51,7 @@ func Gates(c Case) []model.Gate { return Judge(c).Gates }
 // Judge says what becomes of a request. What can never come to be met as things are refuses it; with everything met it
 // begins; else it waits.
 func Judge(c Case) Verdict {
-	way, err := Choose(c.Policy, c.Snapshot.Pull, c.Facts, c.Request.Asked)
+	way, err := ChooseFor(c.Policy, c.Snapshot.Pull, c.Facts, c.Request)
 	v := Verdict{Go: true, Way: way}
 	for _, f := range slices.Concat(hard(c, way, err), soft(c, way)) {
 		v.Gates = append(v.Gates, f.Gate)

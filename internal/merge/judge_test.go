@@ -51,6 +51,19 @@ func ready() merge.Case {
 	}
 }
 
+// letIn makes a case one of a fork's pull request that was let in and has no approval.
+func letIn(cs *merge.Case) {
+	cs.Facts.Reviews, cs.Snapshot.Pull.CrossRepo, cs.Snapshot.Pull.HeadRef = nil, true, "fix"
+	cs.LetIn = `let in by octo with label "x", and the evaluation approved bbbbbbbbbb`
+	cs.Request.Mirror, cs.Request.MirrorSHA, cs.Request.Label, cs.Request.By = "gh-pr-7/fix", b, "x", "octo"
+}
+
+func mirrored() merge.Case {
+	cs := ready()
+	letIn(&cs)
+	return cs
+}
+
 func request(m model.MergeMarker) model.Said[model.MergeMarker] {
 	return model.Said[model.MergeMarker]{Marker: m, CommentID: 50, URL: page + "#issuecomment-50"}
 }
@@ -143,11 +156,21 @@ var stories = map[string]struct {
 	"GitHub cannot settle it": {func(c *merge.Case) {
 		c.Facts.Conflicting, c.Snapshot.Pull.HeadRef, c.Request.Asked = true, "gh-pr-8/fix", "api"
 	}, merge.GateMergeable, model.CodeConflict, true, "conflicts with"},
-	"no approval":               {func(c *merge.Case) { c.Facts.Reviews = nil }, merge.GateApproved, model.CodeApproval, true, "0 of 1 approval;"},
-	"none is needed":            {func(c *merge.Case) { c.Facts.Reviews, c.Policy.Approvals = nil, 0 }, "", "", false, ""},
-	"the rules want more":       {func(c *merge.Case) { c.Facts.RequiredApprovals = 2 }, merge.GateApproved, model.CodeApproval, true, "1 of 2 approvals of bbbbbbbbbb by bob"},
-	"the author's own approval": {func(c *merge.Case) { c.Facts.Reviews[0].Login = "Alice" }, merge.GateApproved, model.CodeApproval, true, "the author does not"},
-	"a dismissed approval":      {func(c *merge.Case) { c.Facts.Reviews[0].State = "DISMISSED" }, merge.GateApproved, model.CodeApproval, true, "0 of 1 approval"},
+	"no approval":            {func(c *merge.Case) { c.Facts.Reviews = nil }, merge.GateApproved, model.CodeApproval, true, "0 of 1 approval;"},
+	"none is needed":         {func(c *merge.Case) { c.Facts.Reviews, c.Policy.Approvals = nil, 0 }, "", "", false, ""},
+	"let in":                 {letIn, "", "", false, ""},
+	"let in by nothing":      {func(c *merge.Case) { letIn(c); c.LetIn = "" }, merge.GateApproved, model.CodeApproval, true, "0 of 1 approval"},
+	"let in, and pushed to":  {func(cs *merge.Case) { letIn(cs); cs.Snapshot.Pull.HeadSHA = c }, merge.GateHead, model.CodeHeadMoved, false, "and now it is " + c},
+	"let in, and retargeted": {func(cs *merge.Case) { letIn(cs); cs.Snapshot.Pull.BaseRef = "x" }, merge.GateTarget, model.CodeRetargeted, false, `goes to "x"`},
+	"let in, and the rules":  {func(c *merge.Case) { letIn(c); c.Facts.RequiredApprovals = 1 }, merge.GateApproved, model.CodeApproval, true, "0 of 1 approval"},
+	"let in, and refused": {func(c *merge.Case) {
+		letIn(c)
+		c.Facts.Reviews = []model.Review{{Login: "bob", State: "CHANGES_REQUESTED"}}
+	}, merge.GateChanges, model.CodeChanges, true, "requested by bob"},
+	"let in, and the fork is gone": {func(c *merge.Case) { letIn(c); c.Snapshot.Pull.HeadExists = false }, "", "", false, ""},
+	"the rules want more":          {func(c *merge.Case) { c.Facts.RequiredApprovals = 2 }, merge.GateApproved, model.CodeApproval, true, "1 of 2 approvals of bbbbbbbbbb by bob"},
+	"the author's own approval":    {func(c *merge.Case) { c.Facts.Reviews[0].Login = "Alice" }, merge.GateApproved, model.CodeApproval, true, "the author does not"},
+	"a dismissed approval":         {func(c *merge.Case) { c.Facts.Reviews[0].State = "DISMISSED" }, merge.GateApproved, model.CodeApproval, true, "0 of 1 approval"},
 	"one person counts once": {func(c *merge.Case) {
 		c.Policy.Approvals, c.Facts.Reviews = 2, append(c.Facts.Reviews, model.Review{Login: "BOB", State: "APPROVED", SHA: b, At: noon})
 	}, merge.GateApproved, model.CodeApproval, true, "1 of 2"},
@@ -275,6 +298,19 @@ func TestWhatBecomesOfARequest(t *testing.T) {
 			assert.Contains(t, v.Reason, tt.says)
 		})
 	}
+}
+
+func TestWhyTellsWhatStandsForTheApprovals(t *testing.T) {
+	t.Parallel()
+	cs := mirrored()
+	cs.Facts.Reviews = []model.Review{{Login: "bob", State: "APPROVED", SHA: b}}
+	for _, g := range merge.Gates(cs) {
+		if g.Name == merge.GateApproved {
+			assert.Equal(t, cs.LetIn+"; approved by bob", g.Evidence)
+		}
+	}
+	cs.Facts.Reviews[0].SHA = c
+	assert.Empty(t, merge.Stale(cs), "an older approval is not needed")
 }
 
 func TestOnlyWhatHelpsIsAskedOfGit(t *testing.T) {

@@ -30,8 +30,8 @@ type Case struct {
 	State    model.State
 	Facts    model.MergeFacts
 	Policy   Policy
-	// Request is what is asked for: of its fields Command, By, Asked and Head count, and the tips that it has made. Without a
-	// Head it is about the head as it is now.
+	// Request is what is asked for: of its fields Command, By, Asked, Head and the mirror count, and the tips that it has made.
+	// Without a Head it is about the head as it is now.
 	Request model.MergeMarker
 	// SHA is the commit that the command names as the head, or its beginning, in lower case; "": none.
 	SHA string

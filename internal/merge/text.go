@@ -57,6 +57,9 @@ type Landing struct {
 // DoneText tells what landed.
 func DoneText(p model.Pull, m model.MergeMarker, l Landing) string {
 	var b strings.Builder
+	if m.Mirror != "" {
+		fmt.Fprintf(&b, "Thank you%s! What this pull request brings is on `%s`, with %s.\n\n", mention(p.Author), markdown.Code(m.Base), markdown.Commit(p.URL, m.Landed))
+	}
 	fmt.Fprintf(&b, "**Merged**: %s%s\n\n`%s` is at %s. %s", what(p, m), runLink(m), markdown.Code(m.Base), markdown.Commit(p.URL, m.Landed), TestsText(l.Tests))
 	if l.Closed {
 		fmt.Fprintf(&b, "\n\nGitHub did not come to show this pull request as merged, so it is closed. What it changes is on `%s` all the same: %s.", markdown.Code(m.Base), markdown.Commit(p.URL, m.Landed))
@@ -75,6 +78,16 @@ func DoneText(p model.Pull, m model.MergeMarker, l Landing) string {
 		fmt.Fprintf(&b, "\n\n<sub>%d s</sub>", l.Seconds)
 	}
 	return b.String()
+}
+
+var personal = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,38}$`)
+
+// mention names a person so that they hear of it; nobody does for a bot, whose login has brackets.
+func mention(a model.Actor) string {
+	if !personal.MatchString(a.Login) {
+		return ""
+	}
+	return ", @" + a.Login
 }
 
 // CancelText takes the place of a request that an operator has taken back.
@@ -155,11 +168,17 @@ func what(p model.Pull, m model.MergeMarker) string {
 	if m.Head != "" {
 		head = markdown.Commit(p.URL, m.Head)
 	}
+	if m.MirrorSHA != "" && m.MirrorSHA != m.Head {
+		head += fmt.Sprintf(", with commits on top up to %s,", markdown.Commit(p.URL, m.MirrorSHA))
+	}
 	text := fmt.Sprintf("%s into `%s`", head, markdown.Code(m.Base))
 	if m.Strategy != "" {
 		text += " by " + markdown.Code(m.Strategy)
 	}
-	if m.By != "" {
+	switch {
+	case m.Label != "":
+		text += fmt.Sprintf(", let in by %s with label `%s`", m.By, markdown.Code(m.Label))
+	case m.By != "":
 		text += ", asked for by " + m.By
 	}
 	return text

@@ -139,6 +139,35 @@ func TestWhatPeopleReadOfARequest(t *testing.T) {
 	assert.Len(t, []rune(merge.RevertTitle(p)), len("Revert #7: ")+201)
 }
 
+func TestWhatPeopleReadOfAForksPullRequest(t *testing.T) {
+	t.Parallel()
+	in := func(change func(*model.MergeMarker)) model.MergeMarker {
+		m := with(change)
+		m.By, m.Label, m.Mirror, m.Strategy = "octo", "external:accept", "gh-pr-7/fix", "no-ff"
+		if m.MirrorSHA == "" {
+			m.MirrorSHA = m.Head
+		}
+		return m
+	}
+	p := pull()
+	golden(t, "done_let_in.md", merge.DoneText(p, in(func(m *model.MergeMarker) { m.Landed = d }), merge.Landing{Commits: moved[1:], Tests: passed}))
+	golden(t, "wait_let_in.md", merge.WaitText(p, in(func(m *model.MergeMarker) { m.Label = "" }), verdict(two)))
+	repaired := in(func(m *model.MergeMarker) { m.Landed, m.MirrorSHA = d, e })
+	for _, author := range []model.Actor{{Login: "app[bot]", Bot: true}, {Login: "x](y) @all"}, {}} {
+		p.Author = author
+		golden(t, "done_let_in_repaired.md", merge.DoneText(p, repaired, merge.Landing{Tests: passed, Closed: true}))
+	}
+	repaired.Label = "" // by a command
+	assert.Contains(t, merge.DoneText(p, repaired, merge.Landing{}), "by no-ff, asked for by octo")
+
+	var all strings.Builder
+	for _, code := range []model.MergeCode{model.CodeTests, model.CodeRewound, model.CodeBaseMoved, model.CodeConflict, "NEW"} {
+		fmt.Fprintf(&all, "%s\n\n---\n\n", merge.FailText(pull(), in(func(*model.MergeMarker) {}), merge.Failure{Code: code}))
+	}
+	golden(t, "failures_let_in.md", all.String())
+	assert.NotContains(t, strings.ToLower(all.String()), "command")
+}
+
 func TestWhatPeopleReadOfAFailure(t *testing.T) {
 	t.Parallel()
 	details := map[model.MergeCode]string{
