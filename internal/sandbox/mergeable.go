@@ -1,9 +1,16 @@
 package sandbox
 
+import (
+	"bytes"
+	"fmt"
+	"strings"
+)
+
 // mergeTest is the pair of commits that GitHub tests, or has tested, for conflicts.
 type mergeTest struct {
 	Base, Head string
-	since      int64 // the request that began it
+	Result     string `json:",omitempty"` // MERGEABLE or CONFLICTING, once it was asked for
+	since      int64  // the request that began it
 }
 
 // testMerge begins the test of a pull request as it is now, unless it has begun. GitHub does it in the background and answers
@@ -16,13 +23,51 @@ func (s *Server) testMerge(i *Issue) {
 	}
 }
 
+// tested tells whether the test of a pull request as it is now began before this request.
+func (s *Server) tested(i *Issue) bool {
+	t := i.Pull.Test
+	return t.since != s.requests && t.Base == s.baseSHA(i) && t.Head == s.headSHA(i)
+}
+
 // shownMergeable is GraphQL's MergeableState as GitHub tells it: UNKNOWN until the request after the one that began the test.
 func (s *Server) shownMergeable(i *Issue) string {
-	t := i.Pull.Test
-	if t.since == s.requests || t.Base != s.baseSHA(i) || t.Head != s.headSHA(i) {
+	if !s.tested(i) {
 		return "UNKNOWN"
 	}
+	if i.Pull.Test.Result == "" && i.State == "open" {
+		s.finishTests(i.repo)
+	}
+	if i.Pull.Test.Result != "" && i.State == "open" {
+		return i.Pull.Test.Result
+	}
 	return s.mergeable(i)
+}
+
+// finishTests asks git once about all pull requests whose tests have begun. What git does not answer is asked for one by one.
+func (s *Server) finishTests(r *Repository) {
+	var waiting []*Issue
+	var in bytes.Buffer
+	for _, i := range r.openPulls() {
+		if i.Pull.Test.Result == "" && i.Pull.Test.Base != "" && s.tested(i) {
+			waiting = append(waiting, i)
+			fmt.Fprintf(&in, "%s %s\n", i.Pull.Test.Base, i.Pull.Test.Head)
+		}
+	}
+	if len(waiting) < 2 {
+		return
+	}
+	out, _ := runGit(s.gitDir(r), nil, in.Bytes(), "merge-tree", "--write-tree", "--allow-unrelated-histories", "--stdin", "--no-messages", "--name-only")
+	words := strings.Split(string(out), "\x00")
+	for _, i := range waiting { // status, tree, the files that conflict, and an empty word
+		if len(words) < 3 {
+			return
+		}
+		i.Pull.Test.Result = map[string]string{"1": "MERGEABLE", "0": "CONFLICTING"}[words[0]]
+		for words = words[2:]; len(words) > 0 && words[0] != ""; words = words[1:] {
+		}
+		words = words[min(1, len(words)):]
+	}
+	s.changed()
 }
 
 // mergeable is the result of the test: MERGEABLE, CONFLICTING or UNKNOWN (closed pull requests).

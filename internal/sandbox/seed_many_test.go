@@ -100,3 +100,29 @@ func TestManyPullRequestsAndOneThatCannotBe(t *testing.T) {
 	require.Len(t, w.repo.Refs, before)
 	require.Nil(t, w.repo.Issues[50])
 }
+
+// Whether they can be merged is asked of git at once for all whose test has begun.
+func TestManyAreTestedTogether(t *testing.T) {
+	w := newTown(t)
+	w.as("", "PUT", "/_sandbox/pulls", obj{"count": 20, "overlap": 4}).want(201)
+	c := w.clone("octo")
+	c.commit("changes/shared.txt", "As main has it.\n")
+	c.git("push", "-q", "origin", "main")
+	shown := func() map[string]int {
+		t.Helper()
+		count := map[string]int{}
+		for _, n := range w.ask(`{ repository(owner: "octo", name: "widgets") { pullRequests(first: 50) { nodes { mergeable } } } }`)["repository"].(obj)["pullRequests"].(obj)["nodes"].([]any) {
+			count[n.(obj)["mergeable"].(string)]++
+		}
+		return count
+	}
+	require.Equal(t, map[string]int{"UNKNOWN": 20}, shown())
+	require.Equal(t, map[string]int{"MERGEABLE": 15, "CONFLICTING": 5}, shown())
+	require.NotEmpty(t, w.s.repository("octo", "widgets").Issues[20].Pull.Test.Result)
+	c.git("push", "-q", "origin", "main^:refs/heads/elsewhere")
+	require.Equal(t, map[string]int{"MERGEABLE": 15, "CONFLICTING": 5}, shown())
+	c.commit("more.txt", "more\n")
+	c.git("push", "-q", "origin", "main")
+	require.Equal(t, map[string]int{"UNKNOWN": 20}, shown(), "the base moved")
+	require.Equal(t, map[string]int{"MERGEABLE": 15, "CONFLICTING": 5}, shown())
+}
