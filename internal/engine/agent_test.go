@@ -28,6 +28,14 @@ func TestMain(m *testing.M) {
 
 // tricks are what an agent can do, by name. Each may change the checkout and the outcome. Several are given as "a+b".
 var tricks = map[string]func(model.Request, *model.Outcome){
+	"flaky": func(_ model.Request, o *model.Outcome) {
+		o.FlakyTestReport = &model.FlakyTest{Title: "TestGreet fails now and then", Summary: "It waits for a port.", RelevantLogURL: "https://example.com/log"}
+	},
+	"logs": func(r model.Request, o *model.Outcome) {
+		for _, f := range r.CI {
+			o.GeneralComment += fmt.Sprintf("run %d, %s: %s\n", f.RunID, f.Name, f.Log)
+		}
+	},
 	// answer appends a line, replies to every review comment and asks for a commit. Its words differ at every call.
 	"answer": func(r model.Request, o *model.Outcome) {
 		appendLine("greeting.txt", "answered")

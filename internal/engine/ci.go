@@ -48,6 +48,7 @@ func (p *pass) readFailures(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	p.memory.runs = runs
 	policy := turn.CIPolicy{When: p.settings.Feedback.CI, OwnPath: p.Run.Workflow, OwnRun: p.Run.ID}
 	failures := turn.Failures(runs, p.snap.Pull.HeadSHA, p.event.Number, policy)
 	news := failures[:0:0]

@@ -78,8 +78,8 @@ func (p *pass) track(ctx context.Context) error {
 func (p *pass) next(pending []model.Comment, dead []model.Said[model.TurnMarker]) (model.TurnMarker, []model.Comment) {
 	for _, d := range dead {
 		if d.Marker.Phase == model.PhasePlanned && !p.answered(d.Marker) {
-			found, _ := turn.Find(p.snap, d.Marker.Events)
-			return p.mine(d.Marker), found
+			found, missing := turn.Find(p.snap, d.Marker.Events)
+			return p.mine(d.Marker), append(found, turn.Recall(p.event.Number, missing, p.memory.runs)...)
 		}
 	}
 	if len(pending) == 0 {

@@ -86,7 +86,10 @@ func (p *pass) proceed(ctx context.Context, step external.Step) (*Stop, error) {
 		return g.turnAway(ctx, external.FailedText(pull, step.Marker), step.Why)
 	case external.Finish:
 		g.marker = step.From.Marker
-		return nil, g.close(ctx)
+		if err := g.close(ctx); err != nil {
+			return nil, err
+		}
+		return stop(model.ResultDone, "%s", step.Why), nil
 	case external.LetIn:
 		if err := g.letIn(ctx); err != nil {
 			return nil, err
@@ -234,13 +237,15 @@ func (g *guest) takeOff(ctx context.Context) error {
 	return err
 }
 
-// close closes the pull request whose end is said.
+// close closes the pull request whose end is said. The label comes off with it: else it would be closed again whenever a
+// person opens it.
 func (g *guest) close(ctx context.Context) error {
 	if err := g.GitHub.ClosePull(ctx, g.event.Repo, g.event.Number); err != nil {
 		return err
 	}
+	g.snap.Pull.State = model.PullClosed
 	g.applied("close", strconv.Itoa(g.event.Number), g.token("close"), "applied")
-	return nil
+	return g.takeOff(ctx)
 }
 
 // link gives a mirror that was made by other hands the comment that names it: by its own name, and only where it has

@@ -136,6 +136,7 @@ type memory struct {
 	// failures are the failed workflow runs on a head, as they were found once.
 	failures []model.Comment
 	failedOn string
+	runs     []model.CIRun // on that head, whatever became of them
 	// source is the issue that a design's pull request is for, once it was read: nothing on GitHub links the two.
 	source *model.Issue
 	// received is what an agent's phase handed over; used says that a turn was made of it.

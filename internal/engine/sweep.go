@@ -195,6 +195,9 @@ func (s *sweeper) visit(ctx context.Context, v *visit) (again bool, err error) {
 	p := &pass{Engine: s.Engine, event: swept(s.repo, v.Number), report: &v.report, memory: v.known}
 	again, err = p.once(ctx)
 	p.close()
+	if s.found != nil {
+		s.found.refresh(p)
+	}
 	rest, graphql := s.calls()
 	v.report.Calls.REST, v.report.Calls.GraphQL = v.report.Calls.REST+rest, v.report.Calls.GraphQL+graphql
 	v.report.DurationMS += s.Now().Sub(began).Milliseconds()

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -45,7 +46,7 @@ func (s *sweeper) wholeWork(ctx context.Context, f *scan) error {
 func (f *scan) fingerprint() string {
 	parts := []string{"radar", "1"}
 	for _, h := range f.heads {
-		parts = append(parts, strconv.Itoa(h.Number), h.SHA, h.Base, h.baseSHA, h.accepted, strconv.FormatBool(h.told))
+		parts = append(parts, strconv.Itoa(h.Number), h.SHA, h.Base, h.baseSHA, strconv.FormatBool(h.told))
 	}
 	return journal.Token(parts...)
 }
@@ -145,6 +146,9 @@ func (s *sweeper) radar(ctx context.Context, p *pass) error {
 	s.swept.Board.Conflicts = f.board.Conflicts
 	if err := s.guardHeads(ctx, p, found.Gone); err != nil {
 		return err
+	}
+	for i := range f.heads {
+		f.heads[i].baseSHA = cmp.Or(found.Bases[f.heads[i].Base], f.heads[i].baseSHA)
 	}
 	whole := len(found.Gone) == 0
 	for i, h := range f.heads {

@@ -1,9 +1,11 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -242,6 +244,28 @@ func (s *sweeper) readPull(f *scan, snap model.Snapshot) error {
 		f.board.Conflicts = append(f.board.Conflicts, saidConflicts(c.Marker)...)
 	}
 	return err
+}
+
+// refresh brings what is known of a pull request up to where a visit has taken it.
+func (f *scan) refresh(p *pass) {
+	if made := p.report.Opened; made.Number != 0 && !f.open[made.Number] {
+		f.open[made.Number] = true
+		f.heads = append(f.heads, seen{RadarHead: git.RadarHead{Number: made.Number, Ref: fmt.Sprintf("refs/pull/%d/head", made.Number), SHA: made.HeadSHA, Base: made.BaseRef}, told: f.base.Sweep.Conflicts != "never"})
+	}
+	at := slices.IndexFunc(f.heads, func(h seen) bool { return h.Number == p.event.Number })
+	switch pull := p.snap.Pull; {
+	case at < 0 || !p.snap.IsPull:
+	case pull.State != model.PullOpen:
+		f.heads = slices.Delete(f.heads, at, at+1)
+		delete(f.open, pull.Number)
+	default:
+		h := &f.heads[at]
+		h.SHA = cmp.Or(p.report.HeadSHA, h.SHA)
+		h.told = h.told || p.state.External() != nil && p.settings.Sweep.Conflicts == "tracked"
+		if h.accepted = p.state.Accepted; p.state.Block != nil || pull.CrossRepo || h.accepted == pull.HeadSHA || h.SHA != pull.HeadSHA {
+			h.accepted = "" // it is what it should be, or somebody was told
+		}
+	}
 }
 
 // judgeGlances asks for everybody's rights at once, and makes work of what then is due.

@@ -317,7 +317,7 @@ func (w *world) engineAs(token string) *engine.Engine {
 	return &engine.Engine{
 		GitHub: gh, Codec: journal.Codec{Key: []byte(w.key)}, ServerURL: w.origin,
 		Git:    git.Options{Token: token, Workspace: w.workdir, Temp: w.t.TempDir(), Now: w.clock, Log: log, Path: os.Getenv("PATH")},
-		Run:    engine.Run{ID: w.runs, Attempt: 1, URL: fmt.Sprintf("%s/octo/widgets/actions/runs/%d", w.origin, w.runs)},
+		Run:    engine.Run{ID: w.runs, Attempt: 1, Workflow: ".github/workflows/mergexo.yml", URL: fmt.Sprintf("%s/octo/widgets/actions/runs/%d", w.origin, w.runs)},
 		Lookup: func(name string) (string, bool) { v, ok := env[name]; return v, ok }, Foreign: io.Discard, Log: log, Now: w.clock, Sessions: w.keeps, Transcripts: w.seals, Wall: self, Secrets: []string{token},
 		Random: func() string { w.random++; return fmt.Sprintf("random%d", w.random) },
 	}

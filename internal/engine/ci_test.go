@@ -1,0 +1,177 @@
+package engine_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// newCI is a world in which failures of CI are feedback.
+func newCI(t *testing.T, when string) *world {
+	t.Helper()
+	return newWorld(t, "", "[feedback]\nci = \""+when+"\"")
+}
+
+// ci is a workflow run on the head as it is now.
+func (w *world) ci(id int, name, status, conclusion string) {
+	w.t.Helper()
+	w.later(time.Minute)
+	job := object{"name": "build", "conclusion": conclusion, "step": "Run tests", "log": "2026-01-02T12:00:00.0000000Z \x1b[31mFAIL\x1b[0m TestGreet\n"}
+	w.put(fmt.Sprintf("/_sandbox/runs/%d", id), object{
+		"name": name, "path": ".github/workflows/" + name + ".yml", "event": "push", "status": status, "conclusion": conclusion, "head_sha": w.tip(), "head_branch": w.head, "jobs": []object{job},
+	})
+}
+
+func TestAFailureOfCIIsFeedback(t *testing.T) {
+	t.Parallel()
+	w := newCI(t, "first_fail")
+	w.agent = "logs"
+	w.ci(9001, "test", "completed", "failure")
+	rep := w.handle(w.delivery("workflow_run"))
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	receipts := w.marked("turn", "done")
+	require.Len(t, receipts, 1)
+	assert.Contains(t, receipts[0]["body"], "FAIL TestGreet")
+	assert.NotContains(t, receipts[0]["body"], "\x1b")
+	assert.Contains(t, receipts[0]["body"], fmt.Sprintf("%d:actions:9001:", w.number))
+	assert.Equal(t, model.ResultNothing, w.handle(w.delivery("workflow_run")).Result, "once")
+	w.sweep()
+	w.quiet()
+	assert.Equal(t, 1, w.calls())
+}
+
+func TestAFailureOfCIWhoseTriggerWasLostIsFoundByTheSweep(t *testing.T) {
+	t.Parallel()
+	w := newCI(t, "all_complete")
+	w.agent = "logs"
+	w.sweep()
+	w.ci(9001, "test", "completed", "failure")
+	assert.Equal(t, []string{"1 ci"}, w.due())
+	w.sweep()
+	assert.Len(t, w.marked("turn", "done"), 1)
+	w.quiet()
+}
+
+func TestFailuresOfCIThatAreNotFeedback(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		when string
+		do   func(w *world)
+	}{
+		"never": {"never", func(w *world) { w.ci(9001, "test", "completed", "failure") }},
+		"another head since": {"first_fail", func(w *world) {
+			w.ci(9001, "test", "completed", "failure")
+			w.write("alice", w.head, "more.txt", "more\n")
+		}},
+		"green by now":                       {"first_fail", func(w *world) { w.ci(9001, "test", "completed", "failure"); w.ci(9001, "test", "completed", "success") }},
+		"others are not complete":            {"all_complete", func(w *world) { w.ci(9002, "lint", "in_progress", ""); w.ci(9001, "test", "completed", "failure") }},
+		"the workflow that this is a run of": {"first_fail", func(w *world) { w.ci(9001, "mergexo", "completed", "failure") }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newCI(t, c.when)
+			c.do(w)
+			rep := w.handle(w.delivery("workflow_run"))
+			assert.Equal(t, model.ResultNothing, rep.Result, rep.Reason)
+			w.sweep()
+			assert.Zero(t, w.calls())
+		})
+	}
+}
+
+// flake is a failure that the agent holds to be a test's own.
+func flake(t *testing.T) (*world, model.Event) {
+	t.Helper()
+	w := newCI(t, "first_fail")
+	w.agent = "flaky"
+	w.ci(9001, "test", "completed", "failure")
+	return w, w.delivery("workflow_run")
+}
+
+// issues are the issues that were opened, as their titles.
+func (w *world) issues() []string {
+	w.t.Helper()
+	var out []string
+	for _, o := range w.list("octo", w.path("/issues?state=all")) {
+		if o["pull_request"] == nil {
+			out = append(out, o["title"].(string))
+		}
+	}
+	return out
+}
+
+// reruns is how often the run was begun.
+func (w *world) attempt(id int) int {
+	w.t.Helper()
+	return int(w.api("octo", "GET", w.path(fmt.Sprintf("/actions/runs/%d", id)), nil)["run_attempt"].(float64))
+}
+
+func TestAFlakyTestIsReportedRunAgainOnceAndThenBlocks(t *testing.T) {
+	t.Parallel()
+	w, ev := flake(t)
+	rep := w.handle(ev)
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.Equal(t, []string{"TestGreet fails now and then"}, w.issues())
+	assert.Equal(t, 2, w.attempt(9001))
+	receipts := w.marked("turn", "done")
+	require.Len(t, receipts, 1)
+	assert.Contains(t, receipts[0]["body"], "#2", "it links the issue")
+	w.ci(9001, "test", "completed", "failure")
+	rep = w.handle(w.delivery("workflow_run"))
+	assert.Equal(t, model.ResultBlocked, rep.Result, rep.Reason)
+	assert.Equal(t, model.ReasonFlaky, rep.BlockedReason)
+	assert.Len(t, w.marked("block", ""), 1)
+	assert.Equal(t, 1, w.calls())
+	assert.Len(t, w.issues(), 1)
+	assert.Equal(t, 2, w.attempt(9001))
+}
+
+func TestAFlakyTestThatPassesThenIsForgotten(t *testing.T) {
+	t.Parallel()
+	w, ev := flake(t)
+	w.handle(ev)
+	w.ci(9001, "test", "completed", "success")
+	assert.Equal(t, model.ResultNothing, w.handle(w.delivery("workflow_run")).Result)
+	w.sweep()
+	w.quiet()
+	assert.Equal(t, 1, w.calls())
+}
+
+func TestADeathAtAnyWriteOfAFlakeIncidentIsMadeGood(t *testing.T) {
+	t.Parallel()
+	w, ev := flake(t)
+	w.handle(ev)
+	want, writes := w.incidentShows(), w.gate.writes
+	for n := 1; n <= writes; n++ {
+		for name, f := range map[string]fate{"before": diesFirst, "after": diesAfter, "lost": lost, "unclear": unclear} {
+			t.Run(fmt.Sprintf("%s write %d", name, n), func(t *testing.T) {
+				t.Parallel()
+				w, ev := flake(t)
+				w.gate.at = func(i int, _ *http.Request) fate {
+					if i == n {
+						return f
+					}
+					return passes
+				}
+				w.handle(ev)
+				w.gate.revive()
+				w.sweep()
+				assert.Equal(t, want, w.incidentShows())
+				w.sweep()
+				assert.Equal(t, want, w.incidentShows(), "the whole incident exactly once")
+			})
+		}
+	}
+}
+
+func (w *world) incidentShows() string {
+	w.t.Helper()
+	return fmt.Sprintf("%s\n== issues: %s\n== attempt %d", w.said(), strings.Join(w.issues(), ", "), w.attempt(9001))
+}

@@ -1,0 +1,206 @@
+package engine_test
+
+import (
+	"fmt"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+func TestAForkGoesThroughToTheBadgeWithoutAPerson(t *testing.T) {
+	t.Parallel()
+	w := newGuest(t, "evaluate = "+judge("approve", "fine"))
+	head := w.theirs()
+	w.letIn("carol")
+	assert.Contains(t, w.due(), fmt.Sprintf("%d external", w.number))
+	swept := w.sweep()
+	rep := of(swept, w.number)
+	require.NotNil(t, rep)
+	assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.Equal(t, "merged", w.badge())
+	assert.Equal(t, head, w.bare("rev-parse", "main^2"), "the contributor's own commit")
+	assert.Equal(t, fmt.Sprintf("Merge external GitHub PR #%d: add-f", w.number), w.bare("log", "-1", "--format=%s", "main"))
+	merged := w.marked("merge", "")
+	require.Len(t, merged, 1)
+	assert.Contains(t, merged[0]["body"], "hank you, @mallory")
+	assert.Contains(t, merged[0]["body"], w.at("main"))
+	assert.Empty(t, w.at(fmt.Sprintf("gh-pr-%d/feature", w.number)), "the mirror has done its work")
+	assert.Equal(t, head, w.theirs(), "the fork is left alone")
+	w.quiet()
+}
+
+func TestAForkWithoutAnEvaluationIsJudgedByItsLabel(t *testing.T) {
+	t.Parallel()
+	w := newGuest(t)
+	w.letIn("octo")
+	w.sweep()
+	assert.Equal(t, "merged", w.badge())
+	w.quiet()
+}
+
+func TestAForkIsNotLetInByWhoMayNotMerge(t *testing.T) {
+	t.Parallel()
+	for _, login := range []string{"alice"} { // may write, and no more
+		w := newGuest(t)
+		w.letIn(login)
+		w.sweep()
+		assert.Equal(t, "open", w.badge())
+		assert.Empty(t, w.comments())
+		w.quiet()
+	}
+}
+
+func TestARejectedForkIsToldWhyAndClosed(t *testing.T) {
+	t.Parallel()
+	w := newGuest(t, "evaluate = "+judge("reject", "It is out of scope."))
+	w.letIn("carol")
+	w.sweep()
+	assert.Equal(t, "closed", w.badge())
+	said := w.comments()
+	require.Len(t, said, 1)
+	assert.Contains(t, said[0]["body"], "It is out of scope.")
+	assert.Equal(t, "meanwhile\n", w.fileOf("main", "other.txt"))
+	w.quiet()
+}
+
+func TestAForkIsMendedByCommitsOnTop(t *testing.T) {
+	t.Parallel()
+	w := newGuest(t,
+		`evaluate = ["sh", "-c", 'cat >/dev/null; if [ -f mended ]; then echo "{\"verdict\":\"approve\",\"reason\":\"good now\"}"; else echo "{\"verdict\":\"fix\",\"reason\":\"mend it\"}"; fi']`,
+		`fix = ["sh", "-c", "cat >/dev/null; echo yes >mended"]`)
+	head := w.theirs()
+	w.letIn("carol")
+	w.sweep()
+	assert.Equal(t, "merged", w.badge())
+	assert.Equal(t, "yes\n", w.fileOf("main", "mended"))
+	assert.Equal(t, head, w.bare("rev-parse", "main^2^"), "the contributor's commit is the parent of ours")
+	assert.Equal(t, head, w.theirs())
+	w.quiet()
+}
+
+func TestAForkThatWantsChangesNobodyMakesWaitsForItsContributor(t *testing.T) {
+	t.Parallel()
+	w := newGuest(t, "evaluate = "+judge("fix", "Please write a test."))
+	w.letIn("carol")
+	w.sweep()
+	assert.Equal(t, "open", w.badge())
+	require.Len(t, w.comments(), 1)
+	assert.Contains(t, w.comments()[0]["body"], "Please write a test.")
+	w.quiet()
+	w.contribute("feature", "f_test.txt", "test\n")
+	w.sweep()
+	assert.Equal(t, "open", w.badge(), "a later push needs the label again")
+	w.quiet()
+}
+
+func TestAPushAfterTheLabelNeedsTheLabelAgain(t *testing.T) {
+	t.Parallel()
+	w := newGuest(t)
+	w.letIn("carol")
+	w.contribute("feature", "f.txt", "something else\n")
+	w.sweep()
+	assert.Equal(t, "open", w.badge())
+	require.Len(t, w.comments(), 1)
+	assert.Contains(t, w.comments()[0]["body"], w.theirs())
+	w.quiet()
+	w.letIn("carol")
+	w.sweep()
+	assert.Equal(t, "merged", w.badge())
+	w.quiet()
+}
+
+func TestAForcePushVoidsTheEvaluation(t *testing.T) {
+	t.Parallel()
+	w := newGuest(t, "evaluate = "+judge("approve", "fine"))
+	w.put("/_sandbox/protection", object{"repository": repo.String(), "branch": "main", "checks": []string{"test"}})
+	before := w.theirs()
+	w.letIn("carol")
+	w.sweep()
+	require.Equal(t, "open", w.badge())
+	mirror := fmt.Sprintf("gh-pr-%d/feature", w.number)
+	require.Equal(t, before, w.at(mirror))
+	w.later(time.Minute)
+	w.forcePush()
+	after := w.theirs()
+	w.sweep()
+	said := ""
+	for _, c := range w.marked("external", "") {
+		said += c["body"].(string)
+	}
+	assert.Contains(t, said, before)
+	assert.Contains(t, said, after)
+	assert.Equal(t, before, w.at(mirror), "the mirror is never overwritten")
+	assert.Equal(t, "open", w.badge())
+	w.quiet()
+	w.letIn("carol")
+	w.sweep()
+	assert.Equal(t, before, w.at(mirror))
+	assert.Equal(t, after, w.at(mirror+"-2"))
+	w.quiet()
+}
+
+func TestAForkWhoseCommitsWerePickedIsToldWhichAndClosed(t *testing.T) {
+	t.Parallel()
+	w := newGuest(t)
+	w.write("octo", "main", "f.txt", "f\n")
+	picked := w.at("main")
+	w.write("octo", "main", "later.txt", "later\n")
+	w.letIn("carol")
+	w.sweep()
+	assert.Equal(t, "closed", w.badge())
+	require.Len(t, w.comments(), 1)
+	assert.Contains(t, w.comments()[0]["body"], picked)
+	w.quiet()
+}
+
+func TestAnEvaluationThatPrintsGarbageIsToldAfterThreeAttempts(t *testing.T) {
+	t.Parallel()
+	w := newGuest(t, `evaluate = ["sh", "-c", "cat >/dev/null; echo LGTM"]`)
+	w.letIn("carol")
+	for range 3 {
+		w.sweep()
+		w.later(time.Minute)
+	}
+	assert.Equal(t, "open", w.badge())
+	require.Len(t, w.comments(), 1)
+	assert.Contains(t, w.comments()[0]["body"], "LGTM")
+	w.quiet()
+}
+
+func TestADeathAtAnyWriteOnTheWayFromForkToBadgeIsMadeGoodByOneSweep(t *testing.T) {
+	t.Parallel()
+	start := func(t *testing.T) *world {
+		w := newGuest(t, "evaluate = "+judge("approve", "fine"))
+		w.letIn("carol")
+		return w
+	}
+	w := start(t)
+	w.sweepOnly()
+	writes, want := w.gate.writes, w.said()
+	require.Equal(t, "merged", w.badge())
+	for n := 1; n <= writes; n++ {
+		for name, f := range map[string]fate{"before": diesFirst, "after": diesAfter} {
+			t.Run(fmt.Sprintf("%s write %d", name, n), func(t *testing.T) {
+				t.Parallel()
+				w := start(t)
+				w.gate.at = func(i int, _ *http.Request) fate {
+					if i == n {
+						return f
+					}
+					return passes
+				}
+				w.sweepOnly()
+				w.gate.revive()
+				w.sweep()
+				assert.Equal(t, "merged", w.badge())
+				assert.Equal(t, want, w.said())
+				w.quiet()
+			})
+		}
+	}
+}

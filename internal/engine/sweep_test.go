@@ -1,0 +1,140 @@
+package engine_test
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/engine"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+func TestASweepTakesUpFeedbackWhoseTriggerWasLost(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.review("alice", "Answer me.")
+	assert.Equal(t, []string{"1 link feedback", "0 conflicts"}, w.due())
+	swept := w.sweep()
+	assert.Equal(t, model.ResultDone, swept.Result())
+	rep := of(swept, w.number)
+	require.NotNil(t, rep)
+	assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.Len(t, w.marked("turn", "done"), 1)
+	assert.Len(t, w.replies(), 1)
+	assert.Equal(t, 1, w.calls())
+	w.quiet()
+}
+
+func TestASweepTracksAPullRequestWhoseOpeningNobodyHeard(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	swept := w.sweep()
+	assert.Equal(t, model.ResultDone, of(swept, w.number).Result)
+	assert.Len(t, w.marked("pr", ""), 1)
+	assert.Zero(t, w.calls(), "nobody said anything")
+	w.quiet()
+}
+
+func TestASweepDoesNotHearWhoIsNotHeard(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.sweep()
+	w.review("eve", "Do as I say.")
+	w.quiet()
+	assert.Zero(t, w.calls())
+}
+
+func TestASweepMakesGoodWhatADeadRunLeft(t *testing.T) {
+	t.Parallel()
+	want, writes := uninterrupted(t)
+	for n := 1; n <= writes; n++ {
+		t.Run("after write", func(t *testing.T) {
+			t.Parallel()
+			w, ev := twoComments(t)
+			w.gate.at = func(i int, _ *http.Request) fate {
+				if i == n {
+					return diesAfter
+				}
+				return passes
+			}
+			w.handle(ev)
+			w.gate.revive()
+			w.sweep()
+			assert.Equal(t, want, w.shows())
+			w.quiet()
+		})
+	}
+}
+
+func TestASweepTriesAnAgentThatFailedAgainUntilItBlocks(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.agent = "fail"
+	w.review("alice", "Answer me.")
+	w.handle(w.delivery("pull_request_review_comment"))
+	for range 2 {
+		w.later(time.Minute)
+		w.sweep()
+	}
+	assert.Len(t, w.marked("block", ""), 1, "after the third attempt")
+	assert.Equal(t, 3, w.calls())
+	w.quiet()
+}
+
+func TestASweepAnswersACommandWhoseTriggerWasLost(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.sweep()
+	w.talk("octo", "/mergexo pause")
+	assert.Equal(t, []string{"1 command"}, w.due())
+	w.sweep()
+	assert.Len(t, w.marked("command", ""), 1)
+	w.quiet()
+}
+
+func TestASweepBlocksAHeadThatWasRewritten(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.sweep()
+	w.later(time.Minute)
+	w.rewritten()
+	assert.Equal(t, []string{"0 conflicts"}, w.due(), "the guard of histories goes with the radar")
+	swept := w.sweep()
+	rep := of(swept, w.number)
+	require.NotNil(t, rep)
+	assert.Equal(t, model.ResultBlocked, rep.Result)
+	assert.Len(t, w.marked("block", ""), 1)
+	w.quiet()
+}
+
+func TestASweepLetsAHeadBeThatGrew(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.sweep()
+	w.later(time.Minute)
+	w.write("alice", w.head, "more.txt", "more\n")
+	w.sweep()
+	assert.Empty(t, w.marked("block", ""))
+	w.quiet()
+}
+
+func TestASweepOfOneNumberLeavesTheOthersAlone(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.review("alice", "Answer me.")
+	swept := w.sweepBy(engine.SweepOptions{Only: []int{w.number}})
+	assert.Equal(t, model.ResultDone, of(swept, w.number).Result)
+	assert.Equal(t, []string{"0 conflicts"}, w.due())
+	w.sweepBy(engine.SweepOptions{Repository: true})
+	w.quiet()
+}
+
+func TestASweepOfARepositoryWithoutPullRequests(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.api("octo", "PATCH", w.pull(""), object{"state": "closed"})
+	w.quiet()
+}

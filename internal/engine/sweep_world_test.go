@@ -1,0 +1,60 @@
+package engine_test
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/engine"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// sweep lets a new process sweep the repository, and then tells GitHub that its run is over.
+func (w *world) sweep() engine.Swept { w.t.Helper(); return w.sweepBy(engine.SweepOptions{}) }
+
+func (w *world) sweepBy(opt engine.SweepOptions) engine.Swept {
+	w.t.Helper()
+	swept, err := w.engine().Sweep(context.Background(), repo, opt)
+	require.NoError(w.t, err)
+	w.over(w.runs)
+	return swept
+}
+
+// due is what a sweep would do, as "NUMBER reason reason", with 0 for the whole repository.
+func (w *world) due() []string {
+	w.t.Helper()
+	out := []string{}
+	for _, work := range w.sweepBy(engine.SweepOptions{Plan: true}).Work {
+		line := fmt.Sprint(work.Number)
+		for _, why := range work.Why {
+			line += " " + string(why)
+		}
+		out = append(out, line)
+	}
+	return out
+}
+
+// quiet sweeps until nothing is due, and then shows that a further sweep writes nothing and reads no more than it must.
+func (w *world) quiet() {
+	w.t.Helper()
+	require.Empty(w.t, w.due(), "after the sweep nothing is due")
+	w.gate.revive()
+	swept := w.sweep()
+	api, git := w.gate.counted()
+	require.Zero(w.t, w.gate.writes, "the next sweep makes no write")
+	require.LessOrEqual(w.t, api, 4, "calls over one page of pull requests: %v", w.gate.seen)
+	require.Zero(w.t, git, "git network operations")
+	require.Len(w.t, swept.Results, 1, "nothing was visited")
+	require.Equal(w.t, model.ResultNothing, swept.Result())
+}
+
+// of is the report about one number; nil where it was not visited.
+func of(swept engine.Swept, number int) *model.Report {
+	for i := range swept.Results {
+		if swept.Results[i].Number == number {
+			return &swept.Results[i]
+		}
+	}
+	return nil
+}
