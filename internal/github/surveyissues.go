@@ -114,19 +114,15 @@ func (c *Client) yieldIssues(ctx context.Context, r *issueReading, data *issuesD
 	return nil
 }
 
-// take notes the branches of a page, and where the next one begins.
+// take notes the branches of a page, and where the next one begins: of what was not asked for there is none.
 func (r *issueReading) take(n *issuesNode) {
-	if r.issues.more {
-		r.issues.step(n.Issues.PageInfo.HasNextPage, n.Issues.PageInfo.EndCursor)
-	}
+	r.issues.step(n.Issues.PageInfo.HasNextPage, n.Issues.PageInfo.EndCursor)
 	for _, list := range []struct {
 		at     *cursor
 		prefix string
 		page   connection[branchRefNode]
 	}{{&r.mirrors, mirrorBranches, n.Mirrors}, {&r.ours, ourBranches, n.Ours}} {
-		if list.at.more {
-			list.at.step(list.page.PageInfo.HasNextPage, list.page.PageInfo.EndCursor)
-		}
+		list.at.step(list.page.PageInfo.HasNextPage, list.page.PageInfo.EndCursor)
 		for _, ref := range list.page.Nodes {
 			if name := ref.Prefix + ref.Name; ref.Target != nil && strings.HasPrefix(name, list.prefix) {
 				r.refs = append(r.refs, model.Ref{Name: name, SHA: ref.Target.OID})

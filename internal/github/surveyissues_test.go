@@ -103,6 +103,7 @@ func TestTheBranchesThatMayBeOurs(t *testing.T) {
 	for _, name := range []string{"gh-pr-7", "mergexo/checkpoint/7/gh-pr-x", "mergexo/x"} {
 		want = append(want, model.Ref{Name: "refs/heads/" + name, SHA: sha})
 	}
+	w.issue("An issue")
 	c := w.client("actions")
 	all, refs := w.surveyIssues(c, IssueSurveyQuery{})
 	assert.Equal(t, "0 REST, 2 GraphQL", calls(c))
