@@ -1,6 +1,7 @@
 package git
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -127,16 +128,23 @@ func (c *Checkout) Remote(ctx context.Context, refs ...string) (map[string]strin
 			return nil, fmt.Errorf("read remote ref %q: not a full ref name", ref)
 		}
 	}
-	out, err := c.network(ctx, append([]string{"ls-remote", "--quiet", "--refs", "origin"}, refs...)...)
+	args := []string{"ls-remote", "--quiet", "--refs", "origin"}
+	if len(refs) < 100 { // the server sends all either way, and git compares each with each
+		args = append(args, refs...)
+	}
+	out, err := c.network(ctx, args...)
 	if err != nil {
 		return nil, fmt.Errorf("read remote refs: %w", err)
 	}
-	found := map[string]string{}
-	for row := range strings.Lines(string(out)) {
-		sha, ref, ok := strings.Cut(strings.TrimSuffix(row, "\n"), "\t")
+	asked, found := map[string]bool{}, map[string]string{}
+	for _, ref := range refs {
+		asked[ref] = true
+	}
+	for row := range bytes.Lines(out) {
+		sha, ref, ok := bytes.Cut(bytes.TrimSuffix(row, []byte("\n")), []byte("\t"))
 		// ls-remote matches the end of a name; only the whole name was asked for.
-		if ok && (len(refs) == 0 || slices.Contains(refs, ref)) {
-			found[ref] = sha
+		if ok && (len(refs) == 0 || asked[string(ref)]) {
+			found[string(ref)] = string(sha)
 		}
 	}
 	return found, nil

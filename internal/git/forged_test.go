@@ -136,7 +136,7 @@ func (f *forger) nest(deep, times int) []string {
 }
 
 // inflating is a pack of one commit of so many bytes, all of them zero.
-func inflating(t *testing.T, size int) string {
+func inflating(t testing.TB, size int) string {
 	t.Helper()
 	pack := bytes.NewBufferString("PACK\x00\x00\x00\x02\x00\x00\x00\x01")
 	// The type, 1, and the size in groups of bits: https://git-scm.com/docs/gitformat-pack

@@ -25,7 +25,7 @@ const token = "s3cret-token-of-the-run"
 
 // hub is a server with one repository, octo/widgets, over smart HTTP, and a person's clone of it.
 type hub struct {
-	t      *testing.T
+	t      testing.TB
 	bare   string
 	dev    string
 	url    string
@@ -34,7 +34,7 @@ type hub struct {
 	refuse func(http.ResponseWriter, *http.Request) bool
 }
 
-func newHub(t *testing.T) *hub {
+func newHub(t testing.TB) *hub {
 	t.Helper()
 	root := t.TempDir()
 	h := &hub{t: t, bare: filepath.Join(root, "octo", "widgets.git"), dev: filepath.Join(root, "dev")}
@@ -202,7 +202,7 @@ func (h *hub) agent(c *git.Checkout, args ...string) string {
 	return strings.TrimSpace(out)
 }
 
-func write(t *testing.T, dir string, files map[string]string) {
+func write(t testing.TB, dir string, files map[string]string) {
 	t.Helper()
 	for name, text := range files {
 		file := filepath.Join(dir, name)
@@ -215,7 +215,7 @@ func write(t *testing.T, dir string, files map[string]string) {
 	}
 }
 
-func read(t *testing.T, parts ...string) string {
+func read(t testing.TB, parts ...string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(parts...))
 	require.NoError(t, err)

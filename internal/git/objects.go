@@ -12,13 +12,17 @@ import (
 // pour runs a command in our own git directory and reads what it writes while it writes it. Where the command fails, so
 // does the reading.
 func (c *Checkout) pour(ctx context.Context, stdin []byte, read func(*bufio.Reader) error, args ...string) error {
+	env := c.env("GIT_DIR="+c.own, "GIT_OBJECT_DIRECTORY="+c.objects)
+	return c.stream(ctx, spec{dir: c.own, env: env, stdin: stdin, args: concat(shield, offline, args)}, read)
+}
+
+// stream runs any command in this way.
+func (c *Checkout) stream(ctx context.Context, s spec, read func(*bufio.Reader) error) error {
 	out, to := io.Pipe()
 	ran := make(chan error, 1)
+	s.output = to
 	go func() {
-		_, err := c.run(ctx, spec{
-			dir: c.own, env: c.env("GIT_DIR="+c.own, "GIT_OBJECT_DIRECTORY="+c.objects), stdin: stdin, output: to,
-			args: concat(shield, offline, args),
-		})
+		_, err := c.run(ctx, s)
 		to.CloseWithError(err) // nil is the end
 		ran <- err
 	}()

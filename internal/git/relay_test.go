@@ -34,7 +34,7 @@ func goroutines() string {
 type process struct{ argv, environ string }
 
 // below are the processes that this one has started, and those that they have.
-func below(t *testing.T) []process {
+func below(t testing.TB) []process {
 	t.Helper()
 	parent, list := map[int]int{}, []process(nil)
 	stats, err := filepath.Glob("/proc/[0-9]*/stat")

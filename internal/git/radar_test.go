@@ -1,0 +1,161 @@
+package git_test
+
+import (
+	"fmt"
+	"net/http"
+	"path/filepath"
+	"sort"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/git"
+)
+
+// field is a server with heads that were made beside one another, and what git itself makes of each merge.
+type field struct {
+	*hub
+	r     *repo
+	heads []git.RadarHead
+}
+
+func newField(t testing.TB, path string) *field {
+	return &field{hub: newHub(t), r: newRepo(t, path)}
+}
+
+// put puts a commit on the server.
+func (f *field) put(ref, sha string) {
+	f.r.git("push", "-q", "-f", f.bare, sha+":"+ref)
+}
+
+// pull opens a pull request of a fork.
+func (f *field) pull(number int, base, sha string) {
+	h := git.RadarHead{Number: number, Ref: fmt.Sprintf("refs/pull/%d/head", number), SHA: sha, Base: base}
+	f.put(h.Ref, sha)
+	f.heads = append(f.heads, h)
+}
+
+// merge is what git says of a single merge: the paths in conflict, none where it is clean.
+func (f *field) merge(ours, theirs string) []string {
+	dir := f.t.TempDir()
+	out, err := f.r.run(dir, "", "--git-dir="+filepath.Join(f.r.dir, ".git"), "--work-tree="+dir, "merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", ours, theirs)
+	if err == nil {
+		return nil
+	}
+	paths := strings.Split(strings.TrimRight(out, "\x00"), "\x00")[1:]
+	sort.Strings(paths)
+	return paths
+}
+
+// look is the radar in a clone of our own, or a workspace.
+func (f *field) look(workspace string, limit int) (*git.Checkout, git.Radar) {
+	f.t.Helper()
+	c := f.open(workspace, func(o *git.Options) { o.Path = f.r.path })
+	found, err := c.Radar(ctx, f.heads, limit)
+	require.NoError(f.t, err)
+	return c, found
+}
+
+func (f *field) silence(c *git.Checkout) {
+	f.behave(false, func(w http.ResponseWriter, _ *http.Request) bool {
+		http.Error(w, "nothing more", http.StatusForbidden)
+		return true
+	})
+}
+
+func TestTheRadarTellsWhoConflictsWithWhom(t *testing.T) {
+	eachGit(t, func(t *testing.T, path string) {
+		f := newField(t, path)
+		start := f.r.commit("start", texts("a", numbers(20), "b", numbers(20), "c", "c\n"))
+		old := f.r.commit("old", texts("a", numbers(20, "1", "old")), start)
+		base := f.r.commit("culprit", texts("a", numbers(20, "1", "base")), start)
+		f.put("refs/heads/main", base)
+		f.put("refs/heads/release", start)
+		f.pull(1, "main", old)
+		b := f.r.commit("b", texts("b", numbers(20, "5", "two")), start)
+		f.pull(2, "main", b)
+		f.pull(3, "main", f.r.commit("b, too", texts("b", numbers(20, "5", "three")), base))
+		f.pull(4, "main", f.r.commit("on 2", texts("b", numbers(20, "5", "four")), b)) // contains 2
+		f.pull(5, "main", f.r.commit("b elsewhere", texts("b", numbers(20, "18", "five")), start))
+		f.pull(6, "main", start) // merged
+		f.pull(7, "release", b)  // another base
+		f.pull(8, "nowhere", b)  // no base
+		f.pull(9, "main", b)     // will move
+		f.pull(10, "main", b)    // will go
+		f.pull(11, "main", f.r.commit("another history", texts("a", "x\n", "b", "y\n")))
+		f.pull(12, "main", f.r.commit("a directory", texts("d/x", "x\n"), start))
+		f.pull(13, "main", f.r.commit("a file", texts("d", "x\n"), start))
+		f.put("refs/pull/9/head", base)
+		f.git(f.bare, "update-ref", "-d", "refs/pull/10/head")
+		for _, workspace := range []string{"", f.workspace("main"), f.workspace("main", "--filter=blob:none", "--no-checkout"), f.workspace("main", "--depth=1")} {
+			c, found := f.look(workspace, 100)
+			assert.Equal(t, []git.Clash{
+				{Number: 1, Paths: []string{"a"}}, {Number: 3, With: 2, Paths: []string{"b"}}, {Number: 4, With: 3, Paths: []string{"b"}},
+				{Number: 13, With: 12, Paths: f.merge(f.heads[11].SHA, f.heads[12].SHA)},
+			}, found.Clashes)
+			assert.Equal(t, map[string]string{"main": base, "release": start}, found.Bases)
+			assert.Equal(t, []int{9, 10}, found.Gone)
+			assert.Zero(t, found.Unlooked)
+			assert.LessOrEqual(t, c.NetworkCalls(), 4)
+			calls := c.NetworkCalls()
+			culprits, err := c.Culprits(ctx, base, old, []string{"a"})
+			require.NoError(t, err)
+			assert.Equal(t, []string{base}, shas(culprits))
+			assert.Equal(t, calls, c.NetworkCalls())
+			left, err := filepath.Glob(filepath.Join(filepath.Dir(c.Dir()), "mergexo-radar-*"))
+			require.NoError(t, err)
+			assert.Empty(t, left)
+		}
+	})
+}
+
+func TestTheRadarSaysWhatGitSays(t *testing.T) {
+	eachGit(t, func(t *testing.T, path string) {
+		f := newField(t, path)
+		sub := func(n int) edit { return edit{git.ModeSubmodule, strings.Repeat(fmt.Sprint(n), 40)} }
+		binary := "\x00" + strings.Repeat("binary\n", 50)
+		start := f.r.commit("start", merged(texts("f", numbers(30), "gone", numbers(9), "x.bin", binary, "dir/1", numbers(31), "dir/2", numbers(32), "dir/3", numbers(33), "old", numbers(40),
+			"odd\nname \"\xff", numbers(10), "u", "0\n", ".gitattributes", "u merge=union\n", "deep/.gitattributes", "* merge=union\n", "deep/u", "0\n"), map[string]edit{"s": sub(1), "l": {git.ModeSymlink, "f"}}))
+		base := f.r.commit("base", merged(texts("f", numbers(30, "1", "base"), "gone", "", "x.bin", binary+"base", "new", "base\n", "old", "", "renamed", numbers(40), "odd\nname \"\xff", numbers(10, "1", "base"),
+			"dir/1", "", "dir/2", "", "dir/3", "", "moved/1", numbers(31), "moved/2", numbers(32), "moved/3", numbers(33), "u", "0\nbase\n", "deep/u", "0\nbase\n", "df", "file\n"),
+			map[string]edit{"s": sub(2), "l": {git.ModeSymlink, "base"}}), start)
+		f.put("refs/heads/main", base)
+		for i, edits := range []map[string]edit{
+			texts("f", numbers(30, "1", "head")), texts("f", numbers(30, "20", "head")), texts("gone", numbers(9, "1", "head")), texts("x.bin", binary+"head"),
+			texts("new", "head\n"), texts("old", "", "elsewhere", numbers(40)), texts("old", numbers(40, "3", "head")), texts("odd\nname \"\xff", numbers(10, "1", "head")),
+			texts("dir/4", "head\n"), texts("dir/1", numbers(31, "1", "head")), texts("u", "0\nhead\n"), texts("deep/u", "0\nhead\n"), texts("df/below", "head\n"),
+			{"s": sub(3)}, {"s": {"100644", "no submodule\n"}}, {"l": {git.ModeSymlink, "head"}}, {"f": {"100755", numbers(30, "1", "head")}},
+			merged(texts("f", numbers(30, "1", "all"), "x.bin", binary+"all", "new", "all\n"), map[string]edit{"s": sub(4)}), {},
+		} {
+			f.pull(i+1, "main", f.r.commit(fmt.Sprint("head ", i+1), edits, start))
+		}
+		var want []git.Clash
+		attributes := map[int]bool{11: true, 12: true} // of which git says that they conflict where it sees no attributes
+		for i, h := range f.heads {
+			if paths := f.merge(base, h.SHA); paths != nil && !attributes[h.Number] {
+				want = append(want, git.Clash{Number: h.Number, Paths: paths})
+			}
+			for _, older := range f.heads[:i] {
+				if paths := f.merge(older.SHA, h.SHA); paths != nil && !(attributes[h.Number] && attributes[older.Number]) {
+					want = append(want, git.Clash{Number: h.Number, With: older.Number, Paths: paths})
+				}
+			}
+		}
+		require.Greater(t, len(want), 15)
+		for _, workspace := range []string{"", f.workspace("main"), f.workspace("main", "--filter=blob:none", "--no-checkout")} {
+			_, found := f.look(workspace, 1000)
+			assert.Equal(t, want, found.Clashes)
+			assert.Zero(t, found.Unlooked)
+		}
+	})
+}
+
+// merged are edits of both.
+func merged(a, b map[string]edit) map[string]edit {
+	for name, e := range b {
+		a[name] = e
+	}
+	return a
+}
