@@ -2,13 +2,110 @@ package git
 
 import (
 	"context"
-	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
 
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// LandedElsewhere tells whether all own commits of head are on the base under other ids: the base's commits with the same
-// changes, in the base's order. No own commits are false: that is an ancestor.
+// LandedElsewhere tells whether the base has, since its merge base with head, a commit that changes the same for each of
+// the head's own commits, merges aside: then these commits of the base, oldest first. Each counts for one of the head's.
+// false where the head has none of its own, as when the base has it, or where 500 commits on either side do not tell. Both
+// commits have to be here; what is missing of their history and, in a partial clone, of their files is fetched.
 func (c *Checkout) LandedElsewhere(ctx context.Context, base, head string) ([]model.Commit, bool, error) {
-	return nil, false, errors.New("not built yet")
+	if !isSHA(base) || !isSHA(head) {
+		return nil, false, fmt.Errorf("look for %q on %q: not commit ids", head, base)
+	}
+	found, err := c.landedElsewhere(ctx, base, head)
+	if err != nil {
+		return nil, false, fmt.Errorf("look for %s on %s: %w", head, base, err)
+	}
+	list, err := c.named(ctx, found)
+	return list, len(list) > 0 && err == nil, err
+}
+
+func (c *Checkout) landedElsewhere(ctx context.Context, base, head string) ([]string, error) {
+	met, err := c.relate(ctx, base, head)
+	if err != nil || met.Unrelated || met.MergeBase == head {
+		return nil, err
+	}
+	own, err := c.plainCommits(ctx, head, "^"+base)
+	if err != nil || len(own) == 0 || len(own) > maxCandidates {
+		return nil, err
+	}
+	all, err := c.ownChanges(ctx, met)
+	if err != nil {
+		return nil, err
+	}
+	paths := map[string]bool{}
+	for _, change := range all {
+		paths[change.path] = true
+	}
+	args := []string{fmt.Sprintf("--max-count=%d", maxCandidates), base, "^" + head, "--"}
+	if len(paths) <= 200 {
+		args = append(args, slices.Sorted(maps.Keys(paths))...)
+	}
+	theirs, err := c.plainCommits(ctx, args...)
+	if err != nil || len(paths) == 0 || len(theirs) == 0 {
+		return nil, err
+	}
+	mine, err := c.changesOf(ctx, own)
+	if err != nil {
+		return nil, err
+	}
+	sums, err := c.changesOf(ctx, theirs)
+	if err != nil {
+		return nil, err
+	}
+	return matched(mine, theirs, sums), nil
+}
+
+// matched are the commits that change the same as each of mine, in their order; none where one has no other.
+func matched(mine []change, commits []string, sums []change) []string {
+	used := map[int]bool{}
+	for _, want := range mine {
+		if len(want) == 0 {
+			continue // an empty commit
+		}
+		at := -1
+		for i, sum := range sums {
+			if !used[i] && maps.Equal(want, sum) {
+				at = i
+				break
+			}
+		}
+		if at < 0 {
+			return nil
+		}
+		used[at] = true
+	}
+	var found []string
+	for i, sha := range commits {
+		if used[i] {
+			found = append(found, sha)
+		}
+	}
+	return found
+}
+
+// plainCommits lists commits that are no merges, oldest first.
+func (c *Checkout) plainCommits(ctx context.Context, args ...string) ([]string, error) {
+	out, err := c.ask(ctx, concat([]string{"rev-list", "--no-merges", "--topo-order"}, args)...)
+	if err != nil {
+		return nil, fmt.Errorf("list commits: %w", err)
+	}
+	list := strings.Fields(string(out))
+	slices.Reverse(list)
+	return list, nil
+}
+
+// changesOf is what each commit changes in its parent.
+func (c *Checkout) changesOf(ctx context.Context, commits []string) ([]change, error) {
+	var pairs [][2]string
+	for _, sha := range commits {
+		pairs = append(pairs, [2]string{sha, ""})
+	}
+	return c.changes(ctx, pairs)
 }

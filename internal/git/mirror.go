@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
+	"strings"
 )
 
 // ErrNameTaken says that a ref cannot be made since another one is in the way: x/y beside x, or x beside x/y.
@@ -13,10 +15,73 @@ type ErrNameTaken struct {
 }
 
 func (e *ErrNameTaken) Error() string {
+	if e.Other == "" {
+		return fmt.Sprintf("%s cannot be made beside a ref that is there", e.Ref)
+	}
 	return fmt.Sprintf("%s cannot be made beside %s", e.Ref, e.Other)
 }
 
-// Mirror puts a commit that the server has under from (refs/pull/7/head) on a new branch, or moves the branch ahead.
+// Mirror puts a commit that the server has under from (refs/pull/7/head) on a branch: a new one, or one that is at the
+// commit at, which it moves ahead. Nothing is ever overwritten. *ErrNoRef says that from is not there or not at sha any more,
+// *ErrNameTaken that there can be no branch of this name; other errors are those of Publish, *ErrRejected with Workflow
+// among them, where the commits have workflow files that the credential may not push. Two network operations, one more for
+// the files of a partial clone, and for histories that parted long ago as many as Deepen makes.
 func (c *Checkout) Mirror(ctx context.Context, from, sha, branch, at string) error {
-	return errors.New("not built yet")
+	p := Publish{Branch: branch, Start: at, SHA: sha}
+	if !validRef(from) || !p.valid() {
+		return fmt.Errorf("mirror %q at %q as %q at %q: not refs and commit ids", from, sha, branch, at)
+	}
+	if err := c.getMirrored(ctx, from, sha); err != nil {
+		return fmt.Errorf("mirror %s: %w", from, err)
+	}
+	err := c.Publish(ctx, p)
+	var rejected *ErrRejected
+	if errors.As(err, &rejected) {
+		if other, taken := inTheWay(rejected.Message); taken {
+			err = &ErrNameTaken{Ref: "refs/heads/" + branch, Other: other}
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("mirror %s: %w", from, err)
+	}
+	return nil
+}
+
+// getMirrored gets a commit with all that a server may not have on its branches.
+func (c *Checkout) getMirrored(ctx context.Context, from, sha string) error {
+	const to, tip = "refs/fetched/mirrored", "refs/fetched/tip"
+	if err := c.fetch(ctx, append(c.bounded(ctx, 0), c.filtered()...), [2]string{from, to}, [2]string{"HEAD", tip}); err != nil {
+		return err
+	}
+	if c.refs[to] != sha {
+		return &ErrNoRef{Ref: from + " at " + sha}
+	}
+	if _, err := c.relate(ctx, c.refs[tip], sha); err != nil {
+		return err
+	}
+	if !c.promisor {
+		return nil
+	}
+	out, err := c.ask(ctx, "rev-list", "--objects", "--missing=print", sha, "^"+c.refs[tip])
+	if err != nil {
+		return fmt.Errorf("list missing files: %w", err)
+	}
+	var absent []string
+	for row := range strings.Lines(string(out)) {
+		if id, ok := strings.CutPrefix(row, "?"); ok {
+			absent = append(absent, strings.TrimSpace(id))
+		}
+	}
+	return c.fetchObjects(ctx, absent)
+}
+
+var wayPattern = regexp.MustCompile(`'([^']+)' exists; cannot create '|there are still refs under '|directory.file conflict|blocking reference '`)
+
+// inTheWay reads git's and GitHub's words for a ref beside which another one cannot be, and its name where they have it.
+func inTheWay(said string) (ref string, ok bool) {
+	m := wayPattern.FindStringSubmatch(said)
+	if m == nil {
+		return "", false
+	}
+	return m[1], true
 }

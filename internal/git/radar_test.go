@@ -2,7 +2,6 @@ package git_test
 
 import (
 	"fmt"
-	"net/http"
 	"path/filepath"
 	"sort"
 	"strings"
@@ -56,13 +55,6 @@ func (f *field) look(workspace string, limit int) (*git.Checkout, git.Radar) {
 	found, err := c.Radar(ctx, f.heads, limit)
 	require.NoError(f.t, err)
 	return c, found
-}
-
-func (f *field) silence(c *git.Checkout) {
-	f.behave(false, func(w http.ResponseWriter, _ *http.Request) bool {
-		http.Error(w, "nothing more", http.StatusForbidden)
-		return true
-	})
 }
 
 func TestTheRadarTellsWhoConflictsWithWhom(t *testing.T) {
