@@ -83,6 +83,9 @@ func (p *pass) proceed(ctx context.Context, step external.Step) (*Stop, error) {
 	case external.Void:
 		return g.turnAway(ctx, external.VoidText(pull, step.Marker), step.Why)
 	case external.GiveUp:
+		if live, err := g.busyAt(ctx, step.From.Marker); err != nil || live {
+			return stop(model.ResultRetry, "another run is at work on pull request %d, see %s", p.event.Number, step.From.URL), err
+		}
 		return g.turnAway(ctx, external.FailedText(pull, step.Marker), step.Why)
 	case external.Finish:
 		g.marker = step.From.Marker
@@ -96,16 +99,15 @@ func (p *pass) proceed(ctx context.Context, step external.Step) (*Stop, error) {
 		}
 	case external.GoOn:
 		g.marker = step.From.Marker
-		if live, err := g.busy(ctx); err != nil || live {
+		if live, err := g.busyAt(ctx, g.marker); err != nil || live {
 			return stop(model.ResultRetry, "another run is at work on pull request %d, see %s", p.event.Number, step.From.URL), err
 		}
 	}
 	return g.goOn(ctx)
 }
 
-// busy says that another process is at work on it.
-func (g *guest) busy(ctx context.Context) (bool, error) {
-	m := g.marker
+// busyAt says that another process is at work on it.
+func (g *guest) busyAt(ctx context.Context, m model.ExternalMarker) (bool, error) {
 	if m.Claim == "" || m.State == model.ExternalApproved {
 		return false, nil
 	}
@@ -210,8 +212,8 @@ func (g *guest) end(ctx context.Context, text string) error {
 		return err
 	}
 	g.comment = id
-	if was := g.state.External(); was == nil || was.CommentID != old || was.Marker.At != g.marker.At || was.Marker.Head != g.marker.Head {
-		return nil // it is about another letting in, and stays
+	if was := g.state.External(); was == nil || was.CommentID != old || !was.Marker.Open() {
+		return nil // it says how something ended, and stays
 	}
 	return g.remove(ctx, old, g.token("let_in"))
 }
@@ -244,8 +246,26 @@ func (g *guest) close(ctx context.Context) error {
 		return err
 	}
 	g.snap.Pull.State = model.PullClosed
+	g.dropMirror(ctx)
 	g.applied("close", strconv.Itoa(g.event.Number), g.token("close"), "applied")
 	return g.takeOff(ctx)
+}
+
+// dropMirror deletes the mirror of what is closed. Commits of ours that are nowhere else keep it.
+func (g *guest) dropMirror(ctx context.Context) {
+	m := g.marker
+	if m.Mirror == "" || m.Tip != m.Head {
+		return
+	}
+	err := g.open(ctx)
+	if err == nil {
+		err = g.checkout.Delete(ctx, git.Ref{Name: "refs/heads/" + m.Mirror, SHA: m.Tip})
+	}
+	if err != nil {
+		g.Log.Warn("mirror_kept", "pr_number", g.event.Number, "branch", m.Mirror, "error", err)
+		return
+	}
+	g.applied("delete", m.Mirror, g.token("mirror"), "applied")
 }
 
 // link gives a mirror that was made by other hands the comment that names it: by its own name, and only where it has

@@ -348,7 +348,7 @@ func (g *guest) request(ctx context.Context) (*Stop, error) {
 	m := g.marker
 	key, pull := g.token("merge"), g.snap.Pull
 	r := model.MergeMarker{
-		Repo: m.Repo, Number: m.Number, Head: m.Head, Base: m.Base, By: m.By, Command: key, At: m.At, Mirror: m.Mirror, MirrorSHA: m.Tip,
+		Repo: m.Repo, Number: m.Number, Head: m.Head, Base: m.Base, By: m.By, Command: key, At: m.At, Mirror: m.Mirror, MirrorSHA: m.Tip, Label: m.Label,
 		State: model.MergeWaiting,
 	}
 	v, err := g.judgeMerge(ctx, r, "")

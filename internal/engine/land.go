@@ -286,10 +286,11 @@ func (p *pass) answer(ctx context.Context) error {
 		}
 		p.marker.Flaky = mark
 	}
-	p.marker = turn.Carry(p.marker, p.state, p.snap.Failures)
 	p.marker.Phase, p.marker.Head, p.marker.Tokens = model.PhaseDone, p.marker.Planned, tokens
 	p.marker.Outbox = nil
-	if err := p.edit(ctx, turn.ReceiptText(p.snap.Pull, answers, o, p.marker)); err != nil {
+	text := turn.ReceiptText(p.snap.Pull, answers, o, p.marker)
+	p.marker = turn.Carry(p.marker, p.state, p.snap.Failures) // behind the text, which is of this turn's own answers
+	if err := p.edit(ctx, text); err != nil {
 		p.marker = planned
 		return err
 	}

@@ -149,6 +149,9 @@ func (p *pass) letIn(m model.MergeMarker) string {
 	if m.Mirror == "" || e == nil || e.Marker.State != model.ExternalApproved || e.Marker.Head != m.Head || e.Marker.Tip != m.MirrorSHA || e.Marker.Mirror != m.Mirror {
 		return ""
 	}
+	if _, on := external.LabelledBy(p.snap.Pull, e.Marker.Label); !on { // who took it off has changed their mind
+		return ""
+	}
 	return external.Evidence(e.Marker)
 }
 

@@ -34,7 +34,7 @@ func (g *merger) landedBefore(ctx context.Context) (bool, error) {
 	if err != nil || tip == "" && !merged {
 		return false, err
 	}
-	way, err := merge.Choose(g.mergePolicy(), g.snap.Pull, *g.mergeFacts, g.marker.Asked)
+	way, err := merge.ChooseFor(g.mergePolicy(), g.snap.Pull, *g.mergeFacts, g.marker)
 	if err != nil { // it has landed, whatever the settings say by now
 		way = merge.Way{Strategy: g.marker.Strategy}
 	}

@@ -61,7 +61,7 @@ func (g *merger) advance(ctx context.Context) (*Stop, error) {
 		return g.ended(ctx, err)
 	}
 	if g.marker.State == model.MergeRunning && len(g.marker.Members) > 0 { // what has landed of a group is not asked about again
-		way, err := merge.Choose(g.mergePolicy(), g.snap.Pull, model.MergeFacts{}, g.marker.Asked)
+		way, err := merge.ChooseFor(g.mergePolicy(), g.snap.Pull, model.MergeFacts{}, g.marker)
 		if err != nil {
 			way = merge.Way{Strategy: g.marker.Strategy}
 		}

@@ -148,6 +148,10 @@ func (f *fold) unblock(cm model.Comment, m *model.UnblockMarker) {
 		f.pardon = model.Mark{At: cm.CreatedAt, ID: cm.ID}
 	case model.ReasonBudget:
 		st.Spent = model.Spent{}
+	case model.ReasonFlaky: // the operator has it looked at anew
+		for i := range st.Turns {
+			st.Turns[i].Marker.Flaky = nil
+		}
 	case model.ReasonSession:
 		for i := range st.Turns { // the operator lets a new one begin
 			st.Turns[i].Marker.Session = ""
