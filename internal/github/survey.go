@@ -58,7 +58,7 @@ func (c *Client) Survey(ctx context.Context, q SurveyQuery, yield func(model.Sna
 			continue
 		case KindOf(err) == Invalid && after.at != "" && after.at == q.After:
 			c.log.WarnContext(ctx, "survey_from_the_start", "repository", q.Repo.String(), "error", err.Error())
-			after.at, q.After = "", ""
+			after.at = ""
 			continue
 		case err != nil:
 			return named(err, Query{Repo: q.Repo})
