@@ -22,73 +22,102 @@ func (c *Checkout) Rewrite(ctx context.Context, branch, from, to string) error {
 
 // Delete deletes branches and hidden refs of the server, each only where it is at its commit still. One that is gone is no
 // error; of those that stayed the first one is an *ErrRejected, and the others are deleted nevertheless. One network
-// operation; one more where something is gone or has moved, or the answer is unclear: then the server is asked what it has.
+// operation; one more where something is gone, has moved or is kept, or the answer is unclear: then the server is asked what
+// it has.
 func (c *Checkout) Delete(ctx context.Context, refs ...Ref) error {
-	for _, ref := range refs {
-		ours := strings.HasPrefix(ref.Name, "refs/heads/") || hidden(ref.Name) == nil
-		if !ours || !validRef(ref.Name) || !isSHA(ref.SHA) {
-			return fmt.Errorf("delete %q at %q: not a branch or a hidden ref and a commit id", ref.Name, ref.SHA)
-		}
-	}
-	if err := c.delete(ctx, refs); err != nil {
+	_, moved, err := c.delete(ctx, refs)
+	if err = errors.Join(moved, err); err != nil {
 		return fmt.Errorf("delete: %w", err)
 	}
 	return nil
 }
 
-func (c *Checkout) delete(ctx context.Context, refs []Ref) error {
-	var stayed error
-	for try := 0; len(refs) > 0; try++ {
-		leases, deletions := deleting(refs)
-		err := c.push(ctx, concat(leases, deletions)...)
-		var lost *ErrUnclear
+// deletions is how many refs one push deletes: as many as fit an argument list.
+const deletions = 1000
+
+// DeleteAll is Delete for many refs, of which some may have moved: left are those that stayed, where somebody has moved
+// them, which is no error, or because the server keeps them, which is an *ErrRejected with the server's words about the
+// first. The others are deleted. After any other error nothing is known of those that are left.
+func (c *Checkout) DeleteAll(ctx context.Context, refs []Ref) (left []Ref, err error) {
+	for len(refs) > 0 {
+		some := refs[:min(len(refs), deletions)]
+		refs = refs[len(some):]
+		kept, _, failed := c.delete(ctx, some)
+		left = append(left, kept...)
+		if failed == nil {
+			continue
+		}
+		if err == nil {
+			err = fmt.Errorf("delete: %w", failed)
+		}
 		var rejected *ErrRejected
-		// Of one that is gone git says the same as of one that has moved.
-		look := errors.As(err, &lost) || errors.As(err, &rejected) && rejected.Reason == Stale
-		if err == nil || !look || try == 2 {
-			return errors.Join(stayed, err)
+		if !errors.As(failed, &rejected) { // the next ones would fail, too
+			return append(left, refs...), err
 		}
-		left, moved, err := c.still(ctx, refs)
-		if err != nil {
-			return errors.Join(stayed, err)
-		}
-		if moved != nil && stayed == nil {
-			stayed = moved
-		}
-		refs = left
 	}
-	return stayed
+	return left, err
 }
 
-// still are those of the refs that are where they were; moved says of one that it is elsewhere.
-func (c *Checkout) still(ctx context.Context, refs []Ref) (left []Ref, moved, err error) {
+// delete deletes refs in one push; left are those that stayed, and moved says of the first one that is elsewhere.
+func (c *Checkout) delete(ctx context.Context, refs []Ref) (left []Ref, moved, err error) {
+	for _, ref := range refs {
+		ours := strings.HasPrefix(ref.Name, "refs/heads/") || hidden(ref.Name) == nil
+		if !ours || !validRef(ref.Name) || !isSHA(ref.SHA) {
+			return refs, nil, fmt.Errorf("delete %q at %q: not a branch or a hidden ref and a commit id", ref.Name, ref.SHA)
+		}
+	}
+	for try := 0; len(refs) > 0; try++ {
+		leases, gone := deleting(refs)
+		err := c.push(ctx, concat(leases, gone)...)
+		if err == nil {
+			return left, moved, nil
+		}
+		var lost *ErrUnclear
+		var rejected *ErrRejected
+		if !errors.As(err, &lost) && !errors.As(err, &rejected) {
+			return append(left, refs...), moved, err
+		}
+		// Of one that is gone git says the same as of one that has moved.
+		there, elsewhere, first, asked := c.still(ctx, refs)
+		if asked != nil {
+			return append(left, refs...), moved, asked
+		}
+		left = append(left, elsewhere...)
+		if moved == nil {
+			moved = first
+		}
+		if refs = there; len(refs) > 0 && (lost == nil && rejected.Reason != Stale || try == 2) {
+			return append(left, refs...), moved, err
+		}
+	}
+	return left, moved, nil
+}
+
+// still are those of the refs that are where they were, and those that are elsewhere; moved says so of the first one.
+func (c *Checkout) still(ctx context.Context, refs []Ref) (there, elsewhere []Ref, moved, err error) {
 	names := make([]string, 0, len(refs))
 	for _, ref := range refs {
 		names = append(names, ref.Name)
 	}
 	now, err := c.Remote(ctx, names...)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	for _, ref := range refs {
 		switch at := now[ref.Name]; {
 		case at == ref.SHA:
-			left = append(left, ref)
-		case at != "" && moved == nil:
-			moved = &ErrRejected{Ref: ref.Name, Reason: Stale, Message: "it is at " + at + " by now"}
+			there = append(there, ref)
+		case at != "":
+			if elsewhere = append(elsewhere, ref); moved == nil {
+				moved = &ErrRejected{Ref: ref.Name, Reason: Stale, Message: "it is at " + at + " by now"}
+			}
 		}
 	}
-	return left, moved, nil
+	return there, elsewhere, moved, nil
 }
 
 // Where is the commit that a branch of the server is at now, "" when there is no such branch. One network operation.
 func (c *Checkout) Where(ctx context.Context, branch string) (sha string, err error) {
 	found, err := c.Remote(ctx, "refs/heads/"+branch)
 	return found["refs/heads/"+branch], err
-}
-
-// DeleteAll deletes refs that are still where they are said to be, all in one push; left are those that are not, or that
-// the server keeps.
-func (c *Checkout) DeleteAll(ctx context.Context, refs []Ref) (left []Ref, err error) {
-	return refs, errors.New("not built yet")
 }
