@@ -164,6 +164,11 @@ func standing(s model.StandingState) (badge, int) {
 func fold(rows []*row) list {
 	shown := rows[:min(len(rows), mostRows)]
 	cut := min(len(shown), openRows)
+	for _, r := range shown[cut:] {
+		for i := range r.Marks { // what they say stands in the label of the whole, too
+			r.Marks[i].Title = ""
+		}
+	}
 	return list{shown[:cut], shown[cut:], len(rows) - len(shown)}
 }
 
