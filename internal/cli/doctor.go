@@ -164,6 +164,9 @@ func (s *scene) facts(ctx context.Context) (doctor.Facts, error) {
 	if f.Settings, err = s.settings(ctx); err != nil {
 		return f, err
 	}
+	if label := f.Settings.External; label != "" && s.gh != nil {
+		f.Hub.Label.There, f.Hub.Label.Why = s.gh.HasLabel(ctx, s.repo(), label)
+	}
 	f.Workflows, err = s.workflows(ctx)
 	return f, err
 }

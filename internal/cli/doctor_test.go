@@ -86,6 +86,26 @@ func newClinic(t *testing.T) (*hub, []string) {
 		"GITHUB_SERVER_URL=" + h.url, "GITHUB_TOKEN=sandbox-octo"}
 }
 
+func TestDoctorKnowsWhatForksAndCINeed(t *testing.T) {
+	h := newHub(t, "[agent]\nadapter = \"suggestion\"\n[external]\nenabled = true\nevaluate = [\"scripts/evaluate\"]\n[feedback]\nci = \"first_fail\"\n")
+	h.write("main", doctor.WorkflowPath, strings.NewReplacer("  workflow_run:\n    workflows: [CI] #", "  x-none: #", "actions: write", "actions: read").Replace(doctor.Workflow()))
+	got := programIn(t, t.TempDir(), "", h.terminal("octo"), "doctor")
+	assert.Equal(t, 2, got.exit)
+	for _, line := range []string{
+		`fix   .github/mergexo.toml: external.evaluate: "scripts/evaluate" is not in the repository`,
+		"warn  .github/workflows/mergexo.yml: on: lacks workflow_run: failed CI runs start nothing",
+		"jobs.sweep.permissions lacks actions: write: jobs that failed by a test's own fault are not run again",
+		`warn  pull requests of forks: there is no label "external:accept", by which they are let in`,
+	} {
+		assert.Contains(t, got.out, line)
+	}
+	h.write("main", "scripts/evaluate", "#!/bin/sh\n")
+	h.api("octo", "POST", "/api/v3/repos/octo/widgets/labels", map[string]any{"name": "External:Accept", "color": "ededed"})
+	got = programIn(t, t.TempDir(), "", h.terminal("octo"), "doctor")
+	assert.Contains(t, got.out, `ok    .github/mergexo.toml: external.evaluate: "scripts/evaluate" is there`)
+	assert.Contains(t, got.out, `ok    pull requests of forks: let in by the label "external:accept"`)
+}
+
 func TestDoctorAsksGitHub(t *testing.T) {
 	h, env := newClinic(t)
 	got := programIn(t, t.TempDir(), "", env, "doctor")

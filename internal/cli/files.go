@@ -54,6 +54,9 @@ func (s *scene) settings(ctx context.Context) (doctor.Settings, error) {
 	if out.Strategies = strategies(parsed.Merge); !parsed.Merge.Tests.None {
 		out.TestTime = parsed.Merge.TestTimeout
 	}
+	if parsed.External.Enabled {
+		out.External = parsed.External.Label
+	}
 	out.Programs = s.programs(ctx, parsed)
 	return out, nil
 }

@@ -26,6 +26,12 @@ func (p *program) statusCommand() *cli.Command {
 		Name: "status", Usage: "tell how every tracked pull request stands, or one",
 		Flags: outFlags(pullFlag("`NUMBER` of the one"), &cli.StringFlag{Name: "html", Usage: "write the dashboard to this `FILE`, and nothing else"}, repoFlag),
 		Action: func(c *cli.Context) error {
+			if err := page(c.String("html")); err != nil {
+				return err
+			}
+			if c.IsSet("html") && c.IsSet("pr") {
+				return usagef("--html shows the whole repository: leave --pr out")
+			}
 			return p.operate(c, func(ctx context.Context, e *engine.Engine, repo model.Repo) error {
 				if file := c.String("html"); file != "" {
 					board, err := e.Board(ctx, repo)

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/mergexo/mergexo/internal/config"
 	"github.com/mergexo/mergexo/internal/dashboard"
 	"github.com/mergexo/mergexo/internal/engine"
 	"github.com/mergexo/mergexo/internal/model"
@@ -38,14 +38,9 @@ func (p *program) sweepCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			opt := engine.SweepOptions{Plan: c.Bool("matrix")}
-			if c.IsSet("only") {
-				if opt.Only, opt.Repository, err = sweep.ParseOnly(c.String("only")); err != nil {
-					return usagef("--only: %w", err)
-				}
-				if opt.Plan {
-					return usagef("--matrix finds out what there is to be done: leave --only out")
-				}
+			opt, err := sweepOptions(c)
+			if err != nil {
+				return err
 			}
 			repo, err := p.repository(c.Context, c.String("repo"), w)
 			if err != nil {
@@ -56,11 +51,33 @@ func (p *program) sweepCommand() *cli.Command {
 	}
 }
 
+// sweepOptions reads what is to be swept.
+func sweepOptions(c *cli.Context) (engine.SweepOptions, error) {
+	opt := engine.SweepOptions{Plan: c.Bool("matrix")}
+	if err := page(c.String("html")); err != nil {
+		return opt, err
+	}
+	if !c.IsSet("only") {
+		return opt, nil
+	}
+	var err error
+	opt.Only, opt.Repository, err = sweep.ParseOnly(c.String("only"))
+	switch {
+	case err != nil:
+		return opt, usagef("--only: %w", err)
+	case opt.Plan:
+		return opt, usagef("--matrix finds out what there is to be done: leave --only out")
+	case c.IsSet("html") && !opt.Repository:
+		return opt, usagef("--html shows the whole repository, of which --only sees nothing: use mergexo status --html FILE")
+	}
+	return opt, nil
+}
+
 // sweep wires an engine to this place and lets it sweep a repository.
 func (p *program) sweep(ctx context.Context, c *cli.Context, w place, repo model.Repo, opt engine.SweepOptions) error {
 	e, done, err := p.engine(c, w, fmt.Sprintf("mergexo sweep %s", repo))
 	if err != nil {
-		return p.mistake(c, w, model.Report{Reason: err.Error()}, err)
+		return p.unswept(c, w, engine.Swept{Results: []model.Report{{Reason: err.Error()}}}, err)
 	}
 	e.DryRun = c.Bool("dry-run")
 	swept, err := e.Sweep(ctx, repo, opt)
@@ -68,55 +85,109 @@ func (p *program) sweep(ctx context.Context, c *cli.Context, w place, repo model
 		return cerr
 	}
 	if err != nil {
-		return p.mistake(c, w, swept.Results[len(swept.Results)-1], p.atFault(err))
+		return p.unswept(c, w, swept, p.atFault(err))
 	}
-	if file := c.String("html"); file != "" {
-		if err := writePage(file, swept.Board); err != nil {
-			return err
-		}
+	if opt.Plan && swept.Result() == model.ResultNothing {
+		err = p.showMatrix(ctx, w, e, repo, swept.Work)
+	} else {
+		err = p.finishSweep(c, w, repo, swept)
 	}
-	if opt.Plan && swept.Result() != model.ResultRetry {
-		return p.showMatrix(w, swept.Work)
+	if file := c.String("html"); file != "" && err == nil && swept.Board.Repo != (model.Repo{}) {
+		return writePage(file, swept.Board)
 	}
-	return p.finishSweep(c, w, swept)
+	return err
 }
 
-// showMatrix prints the work as a matrix, and gives it to the jobs that come after this one.
-func (p *program) showMatrix(w place, work []model.Work) error {
+// unswept ends a sweep that the caller has to mend: exit code 2, with the reports for whoever reads those.
+func (p *program) unswept(c *cli.Context, w place, swept engine.Swept, err error) error {
+	own := &swept.Results[len(swept.Results)-1]
+	own.Result, own.Exit = model.ResultFailed, ExitUsage
+	told := report.Outputs(w.output, *own)
+	if c.Bool("json") {
+		told = errors.Join(told, report.Results(p.Out, swept.Results))
+	}
+	return errors.Join(err, told)
+}
+
+// showMatrix prints the work as a matrix, and gives it to the jobs that come after this one. How many of them may run at a
+// time is asked only where there are any.
+func (p *program) showMatrix(ctx context.Context, w place, e *engine.Engine, repo model.Repo, work []model.Work) error {
 	m := sweep.Matrix(work, maxMatrix)
-	return errors.Join(report.Object(p.Out, m), report.MatrixOutput(w.output, m))
+	parallel := config.Defaults().Sweep.MaxParallel
+	if len(m.Include) > 0 {
+		file, _, err := e.GitHub.File(ctx, repo, engine.SettingsPath)
+		if err != nil {
+			return p.atFault(err)
+		}
+		if settings, err := config.ParseWithoutAgent(file.Text, engine.SettingsPath); err == nil {
+			parallel = settings.Sweep.MaxParallel
+		}
+	}
+	return errors.Join(report.Object(p.Out, m), report.MatrixOutput(w.output, m, parallel))
 }
 
 // finishSweep shows what came of a sweep, and sets the exit code.
-func (p *program) finishSweep(c *cli.Context, w place, swept engine.Swept) error {
+func (p *program) finishSweep(c *cli.Context, w place, repo model.Repo, swept engine.Swept) error {
 	whole := sum(swept)
 	for i := range swept.Results {
 		swept.Results[i].Exit = exitCodes[swept.Results[i].Result]
 	}
 	p.exit = exitCodes[whole.Result]
-	if err := errors.Join(report.Outputs(w.output, whole), p.inSummary(w, sweep.SummaryText(swept.Board, swept.Results))); err != nil {
+	if err := errors.Join(report.Outputs(w.output, whole), p.summariseSweep(w, repo, swept)); err != nil {
 		return err
 	}
 	if c.Bool("json") {
 		if err := report.Results(p.Out, swept.Results); err != nil {
 			return err
 		}
-	} else if err := report.SweepAccount(p.Out, swept.Results); err != nil {
+	} else if err := report.SweepAccount(p.Out, swept.Board, swept.Results); err != nil {
 		return err
 	}
 	return p.verdict(w, whole)
 }
 
+// summariseSweep writes the job summary: of a sweep that has looked at the repository, or else of each number as of an event.
+func (p *program) summariseSweep(w place, repo model.Repo, swept engine.Swept) error {
+	if swept.Board.Repo != (model.Repo{}) {
+		return p.inSummary(w, sweep.SummaryText(swept.Board, swept.Results))
+	}
+	var err error
+	for _, r := range swept.Results {
+		if r.Number != 0 || r.Result != model.ResultNothing {
+			err = errors.Join(err, p.summarise(w, repo, r))
+		}
+	}
+	return err
+}
+
 // sum is a whole sweep as one report.
 func sum(swept engine.Swept) model.Report {
 	whole := swept.Results[len(swept.Results)-1]
+	if whole.Result == model.ResultFailed {
+		return whole
+	}
 	whole.Result = swept.Result()
 	for _, r := range swept.Results {
 		if r.Result == model.ResultFailed {
-			whole.Reason = cmp.Or(whole.Reason, r.Reason)
+			whole.Reason = fmt.Sprintf("#%d: %s", r.Number, r.Reason)
+			break
 		}
 	}
 	return whole
+}
+
+// page refuses a place for the dashboard that cannot be written to, before any work is done.
+func page(file string) error {
+	if file == "" {
+		return nil
+	}
+	if info, err := os.Stat(filepath.Dir(file)); err != nil || !info.IsDir() {
+		return usagef("--html: %s is not a directory", filepath.Dir(file))
+	}
+	if info, err := os.Stat(file); err == nil && !info.Mode().IsRegular() {
+		return usagef("--html: %s is not a file", file)
+	}
+	return nil
 }
 
 // writePage writes the dashboard beside its place and moves it there, so that nobody ever sees half of it.
@@ -137,7 +208,7 @@ func writePage(file string, b model.Board) error {
 
 // inSummary adds a text to the job summary, where there is one.
 func (p *program) inSummary(w place, text string) error {
-	if w.summary == "" || text == "" {
+	if w.summary == "" {
 		return nil
 	}
 	f, err := os.OpenFile(w.summary, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)

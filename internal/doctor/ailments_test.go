@@ -42,18 +42,26 @@ func demand(d ...model.Demand) ailment {
 }
 
 const (
-	group    = "group: mergexo-${{ github.event.pull_request.number || github.event.issue.number || github.event.workflow_run.pull_requests[0].number || 'sweep' }}"
+	group    = "group: mergexo-${{ github.event.pull_request.number || github.event.issue.number || github.event.inputs.number || github.event.workflow_run.pull_requests[0].number || github.run_id }}"
+	cron     = "  schedule:\n    - cron: \"17 * * * *\" # the sweep: what lost triggers and dead runs have left behind\n"
+	noSweep  = "(github.event_name != 'schedule' && (github.event_name != 'workflow_dispatch' || github.event.inputs.number))"
+	ifPlan   = "    if: github.event_name == 'schedule' || (github.event_name == 'workflow_dispatch' && !github.event.inputs.number)\n"
+	ifWork   = "    if: needs.plan.outputs.work == 'true'\n"
+	matrix   = "      matrix: ${{ fromJSON(needs.plan.outputs.matrix) }}\n"
+	share    = "command: sweep --only ${{ matrix.only }}"
 	noBots   = "(github.event.sender.type != 'Bot' || (github.event.comment == null && github.event.review == null))"
 	ifMerged = "(github.event.action != 'closed' || (github.event.pull_request.merged && startsWith(github.event.pull_request.head.ref, 'agent/design/')))"
 	noForks  = "(github.event.pull_request == null || github.event.pull_request.head.repo.full_name == github.repository)"
-	rightsOf = "    permissions:\n      contents: write # push the agent's commits, and what is merged\n      pull-requests: write # open them, reply to review comments\n      issues: write # comment on issues and in conversations\n      actions: read # tell a claim of a living run from a dead one's\n      checks: read # merge what has passed its checks\n      statuses: read # the same, of those that are not GitHub's own kind\n"
+	rightsOf = "    permissions:\n      contents: write # push the agent's commits, and what is merged\n      pull-requests: write # open them, reply to review comments\n      issues: write # comment on issues and in conversations\n      actions: write # tell a claim of a living run from a dead one's; run failed jobs again, for [feedback] ci\n      checks: read # merge what has passed its checks\n      statuses: read # the same, of those that are not GitHub's own kind\n"
 	limits   = "    concurrency:\n      " + group + "\n      cancel-in-progress: false\n"
 )
 
 var (
 	noCondition   = edit("    if: >-", "    x-if: >-")
 	noPermissions = also(edit(rightsOf, ""), edit("permissions: {}\n", ""))
-	appToken      = edit("          signing-key", "          token: ${{ steps.app.outputs.token }}\n          signing-key")
+	appToken      = func(_ *testing.T, f *Facts) {
+		f.Workflows[0].Text = strings.ReplaceAll(f.Workflows[0].Text, "          signing-key", "          token: ${{ steps.app.outputs.token }}\n          signing-key")
+	}
 )
 
 // inSplit breaks something of the workflow in which the agent has a job of its own.
@@ -116,7 +124,7 @@ var ailments = map[string]map[string]ailment{
 		"no labels":         edit("  issues:\n    types: [labeled, unlabeled, reopened] #", "  x-issues: #"),
 		"labels on only":    edit("[labeled, unlabeled, reopened]", "[labeled]"),
 		"no merges":         edit(", synchronize, closed]", ", synchronize]"),
-		"no schedule":       edit("  schedule:\n    - cron: \"17 * * * *\"\n", ""),
+		"no schedule":       edit(cron, ""),
 		"no CI":             also(settingsOf(func(s *Settings) { s.CI = "first_fail" }), edit("  workflow_run:\n    workflows: [CI] # yours by their names: for failures that the agent is to see, and checks that a merge waits for\n    types: [completed]\n", "")),
 		"CI of no workflow": settingsOf(func(s *Settings) { s.CI = "first_fail" }),
 	},
@@ -130,17 +138,33 @@ var ailments = map[string]map[string]ailment{
 		"a variable":                  edit(noBots, "vars.MERGEXO == 'on'"),
 		"broken":                      edit(noBots, "github.event.sender.type != \"Bot\""),
 		"a text":                      edit("    if: >-\n", "    if: >-\n      ${{ github.event.sender.type != 'Bot' }} &&\n"),
-		"no schedule":                 edit(noBots, "github.event_name != 'schedule' && "+noBots),
+		"no schedule":                 edit(ifPlan, "    if: github.event_name == 'workflow_dispatch'\n"),
+		"sweeps at every event":       edit(ifPlan, ""),
+		"sweeps for bots":             edit(ifPlan, "    if: github.event_name == 'schedule' || github.event.sender.type == 'Bot'\n"),
+		"split no schedule":           inSplit(edit("(github.event_name == 'schedule' || (", "((")),
 		"pull requests only":          edit(noBots, "(github.event.comment == null || github.event.issue.pull_request || github.event.pull_request) && "+noBots),
 		"merges dropped":              edit(ifMerged, "github.event.action != 'closed'"),
 		"labels dropped":              edit(noBots, "github.event_name != 'issues' && "+noBots),
 		"split only after a command":  inSplit(edit("      !cancelled()\n      && ", "      ")),
-		"split bots heard":            inSplit(edit("      !cancelled()\n      && "+noBots, "      !cancelled()")),
+		"split bots heard":            inSplit(edit(noSweep+"\n      && "+noBots, noSweep)),
 		"split applied for everybody": inSplit(edit(ifAgentRan, "    if: always()\n")),
 		"split never applied":         inSplit(edit(ifAgentRan, "    if: ${{ failure() }}\n")),
-		"split bots give commands":    inSplit(edit("'/mergexo')\n      && "+noBots, "'/mergexo')")),
+		"split bots give commands":    inSplit(edit("'/mergexo'))\n      && "+noBots, "'/mergexo'))")),
+	},
+	"sweep": {
+		"not mapped":      edit("      matrix: ${{ steps.plan.outputs.matrix }}\n", "      matrix: ${{ steps.run.outputs.matrix }}\n"),
+		"no id":           edit("        id: plan\n", ""),
+		"nobody works":    edit(share, "command: help"),
+		"everything each": edit(share, "command: sweep"),
+		"another matrix":  edit(matrix, "      matrix: {only: [1, 2]}\n"),
+		"another output":  edit(matrix, "      matrix: ${{ fromJSON(needs.plan.outputs.work) }}\n"),
+		"before the plan": edit("    needs: plan\n", ""),
+		"always":          edit(ifWork, ""),
+		"fail fast":       edit("      fail-fast: false\n", ""),
+		"twice":           edit(noSweep, "(github.event_name != 'workflow_dispatch' || github.event.inputs.number)"),
 	},
 	"phases": {
+		"sweeps whole":   inSplit(edit("          command: run --phase apply\n          signing-key", "          command: sweep\n          signing-key"), settingsOf(func(s *Settings) { s.PassEnv = nil })),
 		"no bundle":      inSplit(edit("          command: run --phase agent\n          bundle: ${{ runner.temp }}/mergexo-handoff\n", "          command: run --phase agent\n")),
 		"nobody applies": inSplit(edit("          command: run --phase apply\n          bundle:", "          command: help\n          bundle:")),
 		"before it":      inSplit(edit(afterAgent, "    needs: commands\n"), edit(ifAgentRan, "")),
@@ -158,6 +182,9 @@ var ailments = map[string]map[string]ailment{
 		"by ref":               edit(group, "group: mergexo-${{ github.ref }}"),
 		"by event":             edit(group, "group: ${{ github.event_name }}-${{ github.event.pull_request.number || github.event.issue.number }}"),
 		"broken":               edit(group, "group: ${{ github.ref"),
+		"sweep none":           edit("    concurrency:\n      group: mergexo-${{ matrix.group }}\n      cancel-in-progress: false\n", ""),
+		"sweep another group":  edit("group: mergexo-${{ matrix.group }}", "group: sweep-${{ matrix.group }}"),
+		"sweep cancelling":     edit("group: mergexo-${{ matrix.group }}\n      cancel-in-progress: false", "group: mergexo-${{ matrix.group }}\n      cancel-in-progress: true"),
 		"split none":           inSplit(edit(wholeLimits, "x-limits:\n  group: >-\n")),
 		"split of each job":    inSplit(edit(wholeLimits, "x-limits:\n  group: >-\n"), edit(afterAgent, afterAgent+"    concurrency: mergexo-${{ github.event.pull_request.number || github.event.issue.number }}\n")),
 		"split both":           inSplit(edit(afterAgent, afterAgent+"    concurrency: mergexo-${{ github.event.pull_request.number || github.event.issue.number }}\n")),
@@ -167,17 +194,20 @@ var ailments = map[string]map[string]ailment{
 		"split cancelling":     inSplit(edit("cancel-in-progress: false", "cancel-in-progress: true")),
 	},
 	"permissions": {
-		"none":                             noPermissions,
-		"none and unknown":                 also(noPermissions, factsOf(func(r *model.RepositoryFacts) { r.Actions.Known = false })),
-		"none and all":                     also(noPermissions, factsOf(func(r *model.RepositoryFacts) { r.Actions.DefaultWrite = true })),
-		"none and another token":           also(noPermissions, appToken),
-		"write-all":                        edit(rightsOf, "    permissions: write-all\n"),
-		"read-all":                         edit(rightsOf, "    permissions: read-all\n"),
-		"empty":                            edit(rightsOf, "    permissions:\n"),
-		"too little":                       also(edit("      issues: write # comment on issues and in conversations\n", ""), edit("actions: read #", "actions: none #")),
-		"no checks":                        edit("      checks: read # merge what has passed its checks\n      statuses: read # the same, of those that are not GitHub's own kind\n", ""),
-		"split no statuses":                inSplit(edit("      statuses: read # the same, of those that are not GitHub's own kind\n", "")),
-		"actions written":                  edit("actions: read #", "actions: write #"),
+		"none":                   noPermissions,
+		"none and unknown":       also(noPermissions, factsOf(func(r *model.RepositoryFacts) { r.Actions.Known = false })),
+		"none and all":           also(noPermissions, factsOf(func(r *model.RepositoryFacts) { r.Actions.DefaultWrite = true })),
+		"none and another token": also(noPermissions, appToken),
+		"write-all":              edit(rightsOf, "    permissions: write-all\n"),
+		"read-all":               edit(rightsOf, "    permissions: read-all\n"),
+		"empty":                  edit(rightsOf, "    permissions:\n"),
+		"too little":             also(edit("      issues: write # comment on issues and in conversations\n", ""), edit("actions: write #", "actions: none #")),
+		"no checks":              edit("      checks: read # merge what has passed its checks\n      statuses: read # the same, of those that are not GitHub's own kind\n", ""),
+		"split no statuses":      inSplit(edit("      statuses: read # the same, of those that are not GitHub's own kind\n", "")),
+		"no actions for CI": also(settingsOf(func(s *Settings) { s.CI = "first_fail" }), beside("name: CI\non: workflow_dispatch\n"),
+			edit("actions: write # tell", "actions: read # tell"), edit("      actions: write\n", "")),
+		"the plan writes":                  edit("    outputs:\n      work:", "      packages: read\n      deployments: write\n    outputs:\n      work:"),
+		"the plan reads too little":        edit("      contents: read\n      pull-requests: read\n      issues: read\n      actions: read\n      checks: read\n", "      contents: read\n"),
 		"split the agent writes":           inSplit(edit(agentRights, "      contents: write\n      issues: read\n      pull-requests: write\n      actions: read\n      id-token: write\n")),
 		"split the agent writes all":       inSplit(edit(agentRights, ""), edit("permissions: # nothing", "permissions: write-all # nothing")),
 		"split the agent reads too little": inSplit(edit(agentRights, "      contents: read\n      issues: none\n")),
@@ -192,6 +222,7 @@ var ailments = map[string]map[string]ailment{
 		"short":           edit("timeout-minutes: 90", "timeout-minutes: 30"),
 		"short of a test": also(edit("timeout-minutes: 90", "timeout-minutes: 45"), settingsOf(func(s *Settings) { s.TestTime = 45 * minute })),
 		"split short":     inSplit(edit("timeout-minutes: 60\n", "timeout-minutes: 30\n"), edit("timeout-minutes: 60 #", "timeout-minutes: 15 #")),
+		"sweep short":     edit("timeout-minutes: 90\n", "timeout-minutes: 20\n"),
 		"computed":        edit("timeout-minutes: 90", "timeout-minutes: ${{ vars.MINUTES }}"),
 	},
 	"pins": {
@@ -229,6 +260,11 @@ var ailments = map[string]map[string]ailment{
 		"not there": also(func(_ *testing.T, f *Facts) { f.Workflows[0].Main, f.Settings.Main = MainMissing, MainOther }, func(_ *testing.T, f *Facts) {
 			f.Workflows = append(f.Workflows, File{Path: ".github/workflows/other.yml", Text: "on: workflow_dispatch", Main: MainMissing})
 		}),
+	},
+	"external": {
+		"no label":     settingsOf(func(s *Settings) { s.External = "external:accept" }),
+		"nobody asked": also(settingsOf(func(s *Settings) { s.External = "external:accept" }), hubOf(func(h *Hub) { *h = Hub{} })),
+		"hidden":       also(settingsOf(func(s *Settings) { s.External = "external:accept" }), hubOf(func(h *Hub) { h.Label.Why = "no answer in time" })),
 	},
 	"pull_requests": {
 		"forbidden":                factsOf(func(r *model.RepositoryFacts) { r.Actions.PullRequests = false }),

@@ -20,6 +20,10 @@ func concurrent(e *exam) []Finding {
 	var out []Finding
 	seen := map[*workflow]bool{}
 	for _, u := range e.jobs() {
+		if u.sweeps() {
+			out = append(out, e.ofSweep(u)...)
+			continue
+		}
 		if e.split(u.w) {
 			out = append(out, u.apart(!seen[u.w])...)
 			seen[u.w] = true

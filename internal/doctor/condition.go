@@ -16,10 +16,11 @@ func condition(e *exam) []Finding {
 	for _, u := range e.uses {
 		bad := u.constant()
 		for _, o := range occasions {
-			if !slices.ContainsFunc(u.w.triggers, func(t trigger) bool { return t.event == o.event }) {
+			if !u.has(o.event) {
 				continue
 			}
-			if o.runs && u.early() || slices.ContainsFunc(bad, func(f Finding) bool { return f.Fix == o.fix }) {
+			o, matters := e.expected(u, o)
+			if !matters || slices.ContainsFunc(bad, func(f Finding) bool { return f.Fix == o.fix }) {
 				continue // one example is enough
 			}
 			f, found := u.try(o)
@@ -36,12 +37,59 @@ func condition(e *exam) []Finding {
 			line = u.j.line
 		}
 		said := "hears people, and leaves out bots and forks"
-		if u.early() {
+		switch {
+		case u.early():
 			said = "leaves out bots and forks"
+		case u.sweeps():
+			said = "lets the schedule through, and nothing else"
 		}
 		out = append(out, orOK(bad, "%s: jobs.%s.if %s", u.at(line), u.j.id, said)...)
 	}
 	return out
+}
+
+// expected says what has to become of an occasion at a job, and whether it matters there at all: one job for the schedule
+// is enough, a job of the sweep's is for nothing else, and what a plan is not made for its other jobs never see.
+func (e *exam) expected(u use, o occasion) (occasion, bool) {
+	scheduled, plan := o.event == "schedule", e.planOf(u)
+	switch {
+	case plan != nil:
+		return o, scheduled && plan.scheduled()
+	case u.sweeps() && !scheduled:
+		o.runs, o.level, o.since, o.fix = false, Warning, "a whole sweep for one event", fixSweep
+	case u.sweeps():
+	case scheduled:
+		first := slices.IndexFunc(e.uses, func(v use) bool { return v.phase != agentPhase })
+		return o, first >= 0 && e.uses[first].s == u.s && !slices.ContainsFunc(e.uses, func(v use) bool { return v.sweeps() || v.scheduled() })
+	case o.runs && u.early():
+		return o, false
+	}
+	return o, true
+}
+
+// planOf is the step whose findings a job of a sweep works at; nil for any other.
+func (e *exam) planOf(u use) *use {
+	i := slices.IndexFunc(e.uses, func(v use) bool {
+		return u.phase == sweepPhase && v.phase == planPhase && v.w == u.w && slices.Contains(u.j.needs, v.j.id)
+	})
+	if i < 0 {
+		return nil
+	}
+	return &e.uses[i]
+}
+
+// has tells whether an event starts the workflow.
+func (u use) has(event string) bool {
+	return slices.ContainsFunc(u.w.triggers, func(t trigger) bool { return t.event == event })
+}
+
+// scheduled tells whether a job sweeps when its time comes, as far as that is known.
+func (u use) scheduled() bool {
+	if !u.has("schedule") || u.phase == agentPhase {
+		return false
+	}
+	met, known, err := u.runs(occasion{event: "schedule"}, scheduled())
+	return err == nil && (met || !known)
 }
 
 // constant finds conditions that are text with expressions in it: such a text is never empty, and so always true.
@@ -166,7 +214,7 @@ func (g gates) admits(j *job) verdict {
 		if v.known {
 			result = map[bool]string{true: "success", false: "skipped"}[v.met]
 		}
-		needs[n.id] = expression.Object{"result": result, "outputs": expression.Unknown{}}
+		needs[n.id] = expression.Object{"result": result, "outputs": g.outputs(n)}
 		all = both(all, v)
 	}
 	ctx := maps.Clone(g.ctx)
@@ -178,6 +226,14 @@ func (g gates) admits(j *job) verdict {
 	}
 	g.done[j] = own
 	return own
+}
+
+// outputs are those of a job: of one that plans a sweep, that there is work.
+func (g gates) outputs(j *job) any {
+	if slices.ContainsFunc(usesOf(g.w), func(u use) bool { return u.j == j && u.phase == planPhase }) {
+		return expression.Object{"work": "true", "matrix": expression.Unknown{}, "max-parallel": expression.Unknown{}}
+	}
+	return expression.Unknown{}
 }
 
 // chain is the job with all those that have to run before it.

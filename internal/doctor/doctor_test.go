@@ -30,13 +30,20 @@ func healthy() Facts {
 			PassEnv:    []string{"MODEL_API_KEY"},
 			Strategies: []Strategy{{"merge.strategy", "rebase"}},
 		},
-		Workflows: []File{{Path: WorkflowPath, Text: strings.Replace(Workflow(), "        with:\n          signing-key", "        env:\n          MODEL_API_KEY: ${{ secrets.MODEL_API_KEY }}\n        with:\n          signing-key", 1), Main: MainSame}},
+		Workflows: []File{{Path: WorkflowPath, Text: workflowWithKeys(), Main: MainSame}},
 		Hub: Hub{State: HubRead, Token: "classic personal token", Facts: model.RepositoryFacts{
 			Repo: model.Repo{Owner: "octo", Name: "widgets"}, DefaultBranch: "main", Push: true, PushKnown: true, ScopesKnown: true, Scopes: []string{"repo"},
 			Actions: model.ActionsRights{Known: true, PullRequests: true}, Demands: model.BranchDemands{Known: true},
 		}, Branches: WorkBranches(func(string) model.BranchDemands { return model.BranchDemands{Known: true} })},
 		Git: "2.39.5",
 	}
+}
+
+// workflowWithKeys is the workflow with the agent's key given to the steps that run it.
+func workflowWithKeys() string {
+	const env = "        env:\n          MODEL_API_KEY: ${{ secrets.MODEL_API_KEY }}\n"
+	return strings.NewReplacer("        with:\n          signing-key", env+"        with:\n          signing-key",
+		"        with:\n          command: sweep --only", env+"        with:\n          command: sweep --only").Replace(Workflow())
 }
 
 func golden(t *testing.T, name, got string) {
@@ -110,15 +117,15 @@ func TestOtherWays(t *testing.T) {
 			"!endsWith(github.actor, '[bot]')"),
 		"a gate before it": func(t *testing.T, f *Facts) {
 			edit("    if: >-", "    needs: gate\n    x-if: >-")(t, f)
-			edit("jobs:\n", "jobs:\n  gate:\n    if: github.event.sender.type != 'Bot' && !github.event.pull_request.head.repo.fork\n    runs-on: x\n")(t, f)
+			edit("jobs:\n", "jobs:\n  gate:\n    if: github.event_name != 'schedule' && github.event.sender.type != 'Bot' && !github.event.pull_request.head.repo.fork\n    runs-on: x\n")(t, f)
 		},
 		"a condition on the step": func(t *testing.T, f *Facts) {
 			edit("    if: >-", "    x-if: >-")(t, f)
-			edit("        id: mergexo\n", "        id: mergexo\n        if: ${{ github.event.sender.type != 'Bot' && !github.event.pull_request.head.repo.fork }}\n")(t, f)
+			edit("        id: mergexo\n", "        id: mergexo\n        if: ${{ github.event_name != 'schedule' && github.event.sender.type != 'Bot' && !github.event.pull_request.head.repo.fork }}\n")(t, f)
 		},
 		"only people of the repository": edit("(github.event.sender.type != 'Bot' ||", "(github.event.comment == null || contains(fromJSON('[\"OWNER\"]'), github.event.comment.author_association)) && (github.event.sender.type != 'Bot' ||"),
-		"a group of words": edit("group: mergexo-${{ github.event.pull_request.number || github.event.issue.number || github.event.workflow_run.pull_requests[0].number || 'sweep' }}",
-			"group: ${{ format('{0}-{1}', github.workflow, github.event.pull_request.number || github.event.issue.number) }}"),
+		"a group of words": also(edit(group, "group: ${{ format('{0}-{1}', github.workflow, github.event.pull_request.number || github.event.issue.number) }}"),
+			edit("group: mergexo-${{ matrix.group }}", "group: MergeXO-${{ matrix.group }}")),
 		"permissions of the workflow": func(t *testing.T, f *Facts) {
 			edit("    permissions:\n", "    x-permissions:\n")(t, f)
 			edit("permissions: {}", "permissions: {contents: write, issues: write, pull-requests: write, actions: read, checks: read, statuses: read}")(t, f)
@@ -135,7 +142,7 @@ func TestOtherWays(t *testing.T) {
 		"the token written out": edit("          signing-key", "          token: ${{ secrets.GITHUB_TOKEN }}\n          signing-key"),
 		"a fork of the action":  edit("mergexo/mergexo@v1", "Octo/MergeXO@0123456789012345678901234567890123456789"),
 		"two workflows": func(t *testing.T, f *Facts) {
-			edit("  schedule:\n    - cron: \"17 * * * *\"\n", "")(t, f)
+			edit(cron, "")(t, f)
 			sweep := f.Workflows[0]
 			sweep.Path = ".github/workflows/sweep.yml"
 			sweep.Text = strings.Replace(sweep.Text, "on:\n", "on:\n  schedule: [{cron: \"3 * * * *\"}]\nelse:\n", 1)
@@ -155,18 +162,21 @@ func TestOtherWays(t *testing.T) {
 		"the workflow's bot may push": func(_ *testing.T, f *Facts) {
 			f.Hub.Facts.Demands.List = []model.Demand{{Kind: model.DemandPushers, Names: []string{"GitHub-Actions[bot]"}}}
 		},
-		"a public repository's token":   func(_ *testing.T, f *Facts) { f.Hub.Facts.Scopes = []string{"public_repo", "read:org"} },
-		"a newer git":                   func(_ *testing.T, f *Facts) { f.Git = "3.0.1" },
-		"an Apple git":                  func(_ *testing.T, f *Facts) { f.Git = "2.50.1" },
-		"no settings that ask for env":  func(_ *testing.T, f *Facts) { f.Settings.PassEnv = nil },
-		"the agent in a job of its own": inSplit(),
-		"the same, with flags":          inSplit(edit("run --phase agent\n          bundle: ${{ runner.temp }}/mergexo-handoff", "run --phase=agent -bundle /tmp/x")),
-		"the same, without early commands": inSplit(func(t *testing.T, f *Facts) {
-			before, after, ok := strings.Cut(f.Workflows[0].Text, "  commands:\n")
-			_, after, found := strings.Cut(after, "  agent:\n    needs: commands\n")
-			require.True(t, ok && found)
-			f.Workflows[0].Text = before + "  agent:\n" + after
-		}),
+		"a public repository's token":      func(_ *testing.T, f *Facts) { f.Hub.Facts.Scopes = []string{"public_repo", "read:org"} },
+		"a newer git":                      func(_ *testing.T, f *Facts) { f.Git = "3.0.1" },
+		"an Apple git":                     func(_ *testing.T, f *Facts) { f.Git = "2.50.1" },
+		"no settings that ask for env":     func(_ *testing.T, f *Facts) { f.Settings.PassEnv = nil },
+		"the agent in a job of its own":    inSplit(),
+		"the same, with flags":             inSplit(edit("run --phase agent\n          bundle: ${{ runner.temp }}/mergexo-handoff", "run --phase=agent -bundle /tmp/x")),
+		"the same, without early commands": inSplit(edit("\n      || contains(github.event.comment.body || github.event.review.body, '/mergexo'))", ")")),
+		"one job for all": func(t *testing.T, f *Facts) {
+			before, _, found := strings.Cut(f.Workflows[0].Text, "\n  # The sweep,")
+			require.True(t, found)
+			f.Workflows[0].Text = before
+			edit(noSweep+"\n      && ", "")(t, f)
+		},
+		"all swept in one job": also(edit(ifPlan, "    if: false\n"), edit(ifWork, "    if: github.event_name == 'schedule'\n"), edit("    needs: plan\n", ""), edit(share, "command: sweep"),
+			edit("    strategy:\n", "    x-strategy:\n"), edit("command: sweep --matrix", "command: help")),
 		"the same, asked again at the end": inSplit(edit(ifAgentRan, "    if: always() && "+noBots+" && "+noForks+"\n")),
 		"the same, applied by an App":      inSplit(edit("          signing-key: ${{ secrets.MERGEXO_SIGNING_KEY }} # signs", "          token: ${{ secrets.APP }}\n          signing-key: ${{ secrets.MERGEXO_SIGNING_KEY }} # signs")),
 		"of the workflow, with bots apart": also(edit(limits, ""), edit("permissions: {}\n", "permissions: {}\nconcurrency: mergexo-${{ "+noBots+" && "+noForks+" && (github.event.pull_request.number || github.event.issue.number) || github.run_id }}\n")),

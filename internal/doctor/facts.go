@@ -29,6 +29,8 @@ type Settings struct {
 	Timeout    time.Duration // of the agent
 	TestTime   time.Duration // of the tests before a merge; 0 where there are to be none
 	CI         string
+	// External is the label that lets a fork's pull request in; "" where none is let in.
+	External   string
 	Strategies []Strategy // how pull requests land
 }
 
@@ -79,8 +81,16 @@ type Hub struct {
 	Why   string // why nothing is known, for every state but HubRead
 	Fix   string
 	Facts model.RepositoryFacts
+	// Label says whether the label of Settings.External is there.
+	Label Label
 	// Branches are those that work for issues goes to, by their patterns, and what they are held to.
 	Branches []Branches
+}
+
+// Label says how a label stands.
+type Label struct {
+	There bool
+	Why   string // that is not known
 }
 
 // Branches are what the branches of one pattern are held to.

@@ -28,7 +28,7 @@ var occasions = []occasion{
 	{"a person's comment on an issue", "issue_comment", true, Problem, "an answer to the agent's question is never heard", fixHeard, onIssue},
 	{"the merge of a design", "pull_request", true, Warning, "it is not implemented", fixMerge, mergedDesign},
 	{"a label on an issue", "issues", true, Warning, "it starts nothing", fixHeard, label},
-	{"the schedule", "schedule", true, Warning, "it starts nothing", fixHeard, scheduled},
+	{"the schedule", "schedule", true, Warning, "nothing sweeps", fixSchedule, scheduled},
 	{"a bot's comment in the conversation", "issue_comment", false, Warning, "a run for nothing, and with an App's token one for each comment of its own", fixBots, func() expression.Object { return inConversation(7, app, "Bot") }},
 	{"a bot's comment on a line", "pull_request_review_comment", false, Warning, "a run for nothing, and with an App's token one for each reply of its own", fixBots, func() expression.Object { return onLine(7, here, app, "Bot") }},
 	{"a comment on the pull request of a fork", "pull_request_review_comment", false, Warning, "its token is read-only, so the run fails", fixForks, func() expression.Object { return onLine(7, fork, person, "User") }},
@@ -36,10 +36,12 @@ var occasions = []occasion{
 }
 
 const (
-	fixHeard = "ask in if: who sent the event and not what it says, as the workflow that mergexo init writes does"
-	fixMerge = "let `github.event.action == 'closed'` through for merged pull requests, as the workflow that mergexo init writes does"
-	fixBots  = "add to if: `github.event.sender.type != 'Bot'`"
-	fixForks = "add to if: `(github.event.pull_request == null || github.event.pull_request.head.repo.full_name == github.repository)`"
+	fixHeard    = "ask in if: who sent the event and not what it says, as the workflow that mergexo init writes does"
+	fixMerge    = "let `github.event.action == 'closed'` through for merged pull requests, as the workflow that mergexo init writes does"
+	fixBots     = "add to if: `github.event.sender.type != 'Bot'`"
+	fixSchedule = "let `github.event_name == 'schedule'` through, as the workflow that mergexo init writes does in a job of its own"
+	fixSweep    = "add to if: `github.event_name == 'schedule'`"
+	fixForks    = "add to if: `(github.event.pull_request == null || github.event.pull_request.head.repo.full_name == github.repository)`"
 )
 
 func user(login, kind string) expression.Object {

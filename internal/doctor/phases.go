@@ -12,6 +12,8 @@ func phases(e *exam) []Finding {
 			out = append(out, problem("give its step the bundle input, a directory below ${{ runner.temp }}", "%s: jobs.%s has nowhere to hand over what the agent did", u.at(u.s.line), u.j.id))
 		case u.phase == agentPhase && slices.ContainsFunc(e.uses, func(v use) bool { return v.j == u.j && v.phase != agentPhase }):
 			out = append(out, problem("give the apply phase a job of its own, with needs: "+u.j.id, "%s: jobs.%s does what the agent does and what needs a token that may write: the split protects nothing", u.at(u.j.line), u.j.id))
+		case u.phase == sweepPhase && e.split(u.w):
+			out = append(out, problem("have `command: run --phase apply` there, as the workflow that mergexo init --split writes has it", "%s: jobs.%s runs the agent where a token may write: the split protects nothing", u.at(u.s.line), u.j.id))
 		case u.phase == agentPhase && !slices.ContainsFunc(e.uses, u.handsOver):
 			out = append(out, problem("add a job with needs: "+u.j.id+" and `command: run --phase apply`, as the workflow that mergexo init --split writes has it", "%s: nothing applies what jobs.%s hands over", u.at(u.j.line), u.j.id))
 		case u.phase == agentPhase:

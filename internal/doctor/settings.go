@@ -67,7 +67,7 @@ func passEnv(e *exam) []Finding {
 			_, inStep := u.s.env[name]
 			_, inJob := u.j.env[name]
 			_, inFile := u.w.env[name]
-			if u.phase != applyPhase && !inStep && !inJob && !inFile && !strings.HasPrefix(name, "GITHUB_") && !strings.HasPrefix(name, "RUNNER_") {
+			if u.phase != applyPhase && u.phase != planPhase && !inStep && !inJob && !inFile && !strings.HasPrefix(name, "GITHUB_") && !strings.HasPrefix(name, "RUNNER_") {
 				out = append(out, warn("add it to the env of that step, or make sure that an earlier step or the runner sets it",
 					"%s: agent.pass_env names %s, which no env at %s sets", e.Settings.Path, quote(name), u.at(u.s.line)))
 			}

@@ -21,10 +21,10 @@ func timeout(e *exam) []Finding {
 			out = append(out, warn("add timeout-minutes: 90 below the job", "%s: jobs.%s has no timeout-minutes: a run that hangs costs six hours", at, u.j.id))
 		case err != nil:
 			out = append(out, unchecked("%s: jobs.%s.timeout-minutes is %s, which is known only then", at, u.j.id, quote(t.value)))
-		case u.phase != applyPhase && e.readable() && e.Settings.Timeout > 0 && span <= e.Settings.Timeout:
+		case u.phase != applyPhase && u.phase != planPhase && e.readable() && e.Settings.Timeout > 0 && span <= e.Settings.Timeout:
 			out = append(out, warn("give the job more time than the agent, for tests and pushes", "%s: jobs.%s.timeout-minutes is %s, and agent.timeout in %s is %g minutes: the run ends before the agent does",
 				at, u.j.id, t.value, e.Settings.Path, e.Settings.Timeout.Minutes()))
-		case u.phase != agentPhase && e.readable() && e.Settings.TestTime > 0 && span <= e.Settings.TestTime:
+		case u.phase != agentPhase && u.phase != planPhase && e.readable() && e.Settings.TestTime > 0 && span <= e.Settings.TestTime:
 			out = append(out, warn("give the job more time than the tests before a merge", "%s: jobs.%s.timeout-minutes is %s, and merge.test_timeout in %s is %g minutes: the run ends before the tests do",
 				at, u.j.id, t.value, e.Settings.Path, e.Settings.TestTime.Minutes()))
 		default:
@@ -68,6 +68,9 @@ func pins(e *exam) []Finding {
 func checkout(e *exam) []Finding {
 	var out []Finding
 	for _, u := range e.jobs() {
+		if u.phase == planPhase { // it looks at no file
+			continue
+		}
 		var found *step
 		for _, s := range u.j.steps {
 			if strings.HasPrefix(strings.ToLower(s.uses.value), "actions/checkout@") && s.with["repository"] == "" && s.with["path"] == "" {

@@ -173,11 +173,13 @@ func (e *exam) unknownRuns() []Finding {
 // https://securitylab.github.com/resources/github-actions-preventing-pwn-requests/
 func pullRequestTarget(e *exam) []Finding {
 	var out []Finding
-	for _, u := range e.jobs() {
+	seen := map[*workflow]bool{}
+	for _, u := range e.uses {
 		for _, t := range u.w.triggers {
-			if t.event == "pull_request_target" {
-				out = append(out, problem("take it out: pull_request does what is needed, for branches of this repository",
+			if t.event == "pull_request_target" && !seen[u.w] {
+				out = append(out, problem("take it out: pull_request does what is needed, for branches of this repository, and the sweep for forks",
 					"%s: on.pull_request_target gives this workflow's token and secrets to the events of strangers' forks", u.at(t.line)))
+				seen[u.w] = true
 			}
 		}
 	}

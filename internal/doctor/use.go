@@ -17,23 +17,33 @@ type use struct {
 	phase phase
 }
 
-// phase is the part of a run that a step does where a workflow has split it over jobs.
+// phase is the part of a run, or of a sweep, that a step does where a workflow has split it over jobs.
 type phase string
 
 const (
 	wholeRun   phase = ""
 	agentPhase phase = "agent" // runs the agent, and has to have nothing to write with
-	applyPhase phase = "apply" // does all the rest; without a bundle it answers commands only
+	applyPhase phase = "apply" // does all the rest; without a bundle it answers commands, and sweeps
+	planPhase  phase = "plan"  // finds out what a sweep has to do, and writes nothing
+	sweepPhase phase = "sweep" // sweeps, and hears no event
 )
 
 var (
 	phaseFlag  = regexp.MustCompile(`(?:^|\s)--?phase(?:=|\s+)(\S+)`)
 	bundleFlag = regexp.MustCompile(`(?:^|\s)--?bundle(?:=|\s)`)
+	matrixFlag = regexp.MustCompile(`\s--?matrix(?:\s|$)`)
 )
 
 // phaseOf reads the phase of a step from its command; what is computed is taken for a whole run.
 func phaseOf(s *step) phase {
-	if m := phaseFlag.FindStringSubmatch(s.with["command"]); m != nil {
+	command := s.with["command"]
+	switch first, _, _ := strings.Cut(strings.TrimSpace(command), " "); {
+	case first == "sweep" && matrixFlag.MatchString(command):
+		return planPhase
+	case first == "sweep":
+		return sweepPhase
+	}
+	if m := phaseFlag.FindStringSubmatch(command); m != nil {
 		switch p := phase(m[1]); p {
 		case agentPhase, applyPhase:
 			return p
@@ -47,9 +57,12 @@ func (u use) bundle() bool {
 	return u.s.with["bundle"] != "" || bundleFlag.MatchString(u.s.with["command"])
 }
 
-// early tells whether a step is only there to answer commands before the agent's job: it may be left out for any event,
-// since the apply phase at the end answers them as well.
+// early tells whether a step is only there to answer commands before the agent's job, and to sweep: it may be left out for
+// any other event, since the apply phase at the end answers them as well.
 func (u use) early() bool { return u.phase == applyPhase && !u.bundle() }
+
+// sweeps tells whether a step is of a sweep and hears no event.
+func (u use) sweeps() bool { return u.phase == planPhase || u.phase == sweepPhase }
 
 // split tells whether a workflow runs the agent in a job of its own.
 func (e *exam) split(w *workflow) bool {
@@ -119,7 +132,7 @@ func (e *exam) files() string {
 func (e *exam) ownToken() bool {
 	own := false
 	for _, u := range e.uses {
-		if u.phase == agentPhase {
+		if u.phase == agentPhase || u.phase == planPhase {
 			continue
 		}
 		if own = u.ownToken(); !own {

@@ -40,11 +40,15 @@ type job struct {
 	env         map[string]string
 	timeout     text
 	calls       string // a reusable workflow
+	outputs     map[string]string
+	matrix      text // where it is computed as a whole
+	failFast    string
 	steps       []*step
 }
 
 type step struct {
 	line      int
+	id        string
 	uses      text
 	condition text
 	with, env map[string]string
@@ -136,14 +140,17 @@ func readJob(p pair) *job {
 		id: p.key, line: p.line, condition: read(p.value, "if"), needs: words(child(p.value, "needs")),
 		permissions: readPermissions(child(p.value, "permissions")), concurrency: readConcurrency(child(p.value, "concurrency")),
 		env: mapping(child(p.value, "env")), timeout: read(p.value, "timeout-minutes"), calls: read(p.value, "uses").value,
+		outputs: mapping(child(p.value, "outputs")),
 	}
+	strategy := child(p.value, "strategy")
+	j.matrix, j.failFast = read(strategy, "matrix"), read(strategy, "fail-fast").value
 	steps := child(p.value, "steps")
 	if steps == nil || steps.Kind != yaml.SequenceNode {
 		return j
 	}
 	for _, n := range steps.Content {
 		n = follow(n)
-		j.steps = append(j.steps, &step{line: n.Line, uses: read(n, "uses"), condition: read(n, "if"),
+		j.steps = append(j.steps, &step{line: n.Line, id: read(n, "id").value, uses: read(n, "uses"), condition: read(n, "if"),
 			with: mapping(child(n, "with")), env: mapping(child(n, "env"))})
 	}
 	return j

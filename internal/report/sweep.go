@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/mergexo/mergexo/internal/model"
 )
@@ -21,17 +22,18 @@ func Results(w io.Writer, all []model.Report) error {
 	return Object(w, map[string]any{"results": all})
 }
 
-// SweepAccount writes what a sweep did as plain text for a terminal: the account of every number, the sweep's own last.
-func SweepAccount(w io.Writer, all []model.Report) error {
+// SweepAccount writes what a sweep did as plain text for a terminal: the account of every number at which there was something
+// to be done, the repository's own last, and then one line for all of it. Where there was nothing, that line is all.
+func SweepAccount(w io.Writer, b model.Board, all []model.Report) error {
+	count := map[model.Result]int{}
 	for _, r := range all {
-		what := "the repository"
-		switch {
-		case r.Number != 0 && r.IsIssue:
-			what = fmt.Sprintf("issue #%d", r.Number)
-		case r.Number != 0:
-			what = fmt.Sprintf("#%d", r.Number)
+		if r.Result == model.ResultNothing && len(r.Effects) == 0 && len(r.Said) == 0 {
+			continue
 		}
-		if _, err := fmt.Fprintf(w, "== %s\n\n", what); err != nil {
+		if r.Number != 0 {
+			count[r.Result]++
+		}
+		if _, err := fmt.Fprintf(w, "== %s\n\n", subject(r)); err != nil {
 			return fmt.Errorf("write account: %w", err)
 		}
 		if err := Account(w, r); err != nil {
@@ -41,15 +43,56 @@ func SweepAccount(w io.Writer, all []model.Report) error {
 			return fmt.Errorf("write account: %w", err)
 		}
 	}
+	if _, err := fmt.Fprintln(w, whole(b, count, all)); err != nil {
+		return fmt.Errorf("write account: %w", err)
+	}
 	return nil
 }
 
-// MatrixOutput appends the step outputs matrix and work to the file at path, as Outputs does: the job matrix as JSON on one
-// line, and whether there is any work, since Actions refuses a matrix without a job. Nothing in it is anybody's text.
-func MatrixOutput(path string, m model.Matrix) error {
+func subject(r model.Report) string {
+	switch {
+	case r.Number == 0:
+		return "the repository"
+	case r.IsIssue:
+		return fmt.Sprintf("issue #%d", r.Number)
+	}
+	return fmt.Sprintf("#%d", r.Number)
+}
+
+// whole is a sweep in one line: what came of it, what was looked at, what it took.
+func whole(b model.Board, count map[model.Result]int, all []model.Report) string {
+	var parts []string
+	for _, result := range []model.Result{model.ResultDone, model.ResultNothing, model.ResultBlocked, model.ResultRetry, model.ResultFailed} {
+		if n := count[result]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, result))
+		}
+	}
+	line := "nothing to do"
+	if own := all[len(all)-1]; len(parts) > 0 {
+		line = strings.Join(parts, ", ")
+	} else if own.Result != model.ResultNothing {
+		line = string(own.Result)
+	}
+	if looked := len(b.Pulls) + b.Untracked; looked > 0 || len(b.Issues) > 0 {
+		line += fmt.Sprintf("; looked at %s", plural(looked, "open pull request", "open pull requests"))
+		if len(b.Issues) > 0 {
+			line += fmt.Sprintf(" and %s", plural(len(b.Issues), "issue", "issues"))
+		}
+	}
+	calls := model.Calls{}
+	for _, r := range all {
+		calls.REST, calls.GraphQL, calls.Git = calls.REST+r.Calls.REST, calls.GraphQL+r.Calls.GraphQL, calls.Git+r.Calls.Git
+	}
+	return fmt.Sprintf("%s; %s and %s in all", line, plural(calls.REST+calls.GraphQL, "GitHub call", "GitHub calls"), plural(calls.Git, "git network operation", "git network operations"))
+}
+
+// MatrixOutput appends the step outputs matrix, work and max-parallel to the file at path, as Outputs does: the job matrix as
+// JSON on one line, whether there is any work, since Actions refuses a matrix without a job, and how many of its jobs may run
+// at a time. Nothing in it is anybody's text.
+func MatrixOutput(path string, m model.Matrix, parallel int) error {
 	raw, err := json.Marshal(m)
 	if err != nil {
 		return fmt.Errorf("encode the matrix: %w", err)
 	}
-	return appendTo(path, fmt.Sprintf("matrix=%s\nwork=%t\n", raw, len(m.Include) > 0))
+	return appendTo(path, fmt.Sprintf("matrix=%s\nwork=%t\nmax-parallel=%d\n", raw, len(m.Include) > 0, max(1, parallel)))
 }

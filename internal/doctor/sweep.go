@@ -1,0 +1,103 @@
+package doctor
+
+import (
+	"regexp"
+	"slices"
+
+	"github.com/mergexo/mergexo/internal/doctor/expression"
+)
+
+const asInit = ", as the workflow that mergexo init writes has it"
+
+// planned finds the job by whose output a matrix is made.
+var planned = regexp.MustCompile(`(?i)^\$\{\{\s*fromJSON\(\s*needs\.([\w-]+)\.outputs\.([\w-]+)\s*\)\s*\}\}$`)
+
+// sweepJobs looks at workflows in which one job finds out what a sweep has to do, and further jobs do it beside each other.
+func sweepJobs(e *exam) []Finding {
+	var out []Finding
+	swept := ""
+	for _, u := range e.uses {
+		switch {
+		case u.phase == planPhase:
+			out = append(out, e.plan(u)...)
+			swept = u.j.id
+		case u.phase == sweepPhase:
+			out = append(out, e.sweep(u)...)
+		}
+	}
+	for _, u := range e.uses {
+		if u.phase == wholeRun && swept != "" && u.scheduled() {
+			out = append(out, warn("add to if: `github.event_name != 'schedule'`", "%s: jobs.%s sweeps on the schedule too: all that jobs.%s finds is done by it alone first", u.at(u.j.line), u.j.id, swept))
+		}
+	}
+	if swept == "" {
+		return out
+	}
+	return orOK(out, "%s: jobs.%s finds out what there is to be done, and jobs beside each other do it", e.files(), swept)
+}
+
+// plan wants the outputs of a plan to reach the jobs that do the work.
+func (e *exam) plan(u use) []Finding {
+	var out []Finding
+	for _, name := range []string{"matrix", "work"} {
+		value := u.j.outputs[name]
+		if want := regexp.MustCompile(`\bsteps\.` + regexp.QuoteMeta(u.s.id) + `\.outputs\.` + name + `\b`); u.s.id == "" || !want.MatchString(value) {
+			out = append(out, problem("give the step an id: and the job `outputs: {"+name+": ${{ steps.ID.outputs."+name+" }}}`"+asInit, "%s: jobs.%s.outputs.%s is not the step's", u.at(u.j.line), u.j.id, name))
+		}
+	}
+	if !slices.ContainsFunc(e.uses, func(v use) bool { return v.phase == sweepPhase && v.w == u.w && slices.Contains(v.j.needs, u.j.id) }) {
+		out = append(out, problem("add a job with needs: "+u.j.id+" and `command: sweep --only ${{ matrix.only }}`"+asInit, "%s: nothing does what jobs.%s finds", u.at(u.j.line), u.j.id))
+	}
+	return out
+}
+
+var onlyMatrix = regexp.MustCompile(`\$\{\{\s*matrix\.only\s*\}\}`)
+
+// sweep wants a job that does a share of the work to get it.
+func (e *exam) sweep(u use) []Finding {
+	var out []Finding
+	if !onlyMatrix.MatchString(u.s.with["command"]) {
+		if u.j.matrix.value != "" {
+			out = append(out, problem("have `command: sweep --only ${{ matrix.only }}`", "%s: each job of jobs.%s sweeps everything", u.at(u.s.line), u.j.id))
+		}
+		return out
+	}
+	m := planned.FindStringSubmatch(u.j.matrix.value)
+	from := slices.IndexFunc(e.uses, func(v use) bool { return m != nil && v.phase == planPhase && v.w == u.w && v.j.id == m[1] })
+	if from < 0 || m[2] != "matrix" || !slices.Contains(u.j.needs, m[1]) {
+		return append(out, problem("have `matrix: ${{ fromJSON(needs.plan.outputs.matrix) }}`, and needs: plan"+asInit, "%s: jobs.%s.strategy.matrix is not what a job with `command: sweep --matrix` finds", u.at(max(u.j.matrix.line, u.j.line)), u.j.id))
+	}
+	if !regexp.MustCompile(`\bneeds\.` + regexp.QuoteMeta(m[1]) + `\.outputs\.work\b`).MatchString(u.j.condition.value) {
+		out = append(out, warn("add to if: `needs."+m[1]+".outputs.work == 'true'`", "%s: jobs.%s is red where there is nothing to do: Actions refuses a matrix without a job", u.at(max(u.j.condition.line, u.j.line)), u.j.id))
+	}
+	if u.j.failFast != "false" {
+		out = append(out, warn("set fail-fast: false below strategy:", "%s: one job of jobs.%s that fails ends all others in the middle of their work", u.at(max(u.j.matrix.line, u.j.line)), u.j.id))
+	}
+	return out
+}
+
+// ofSweep looks at the concurrency of a job of the sweep's: about a number, it has to wait for that number's events.
+func (e *exam) ofSweep(u use) []Finding {
+	const fix = "concurrency: {group: \"mergexo-${{ matrix.group }}\", cancel-in-progress: false}, below the job"
+	c := u.j.concurrency
+	var out []Finding
+	switch {
+	case c != nil && u.cancels(c):
+		return append(out, warn("set it to false", "%s: jobs.%s.concurrency.cancel-in-progress: one sweep stops another in the middle of its work", u.at(c.line), u.j.id))
+	case u.phase == planPhase || u.j.matrix.value == "":
+		return nil
+	case c == nil:
+		return append(out, warn("add "+fix, "%s: jobs.%s has no concurrency: its work and that of the same pull request's events get into each other's way", u.at(u.j.line), u.j.id))
+	}
+	own, err := expression.Text(c.group, expression.Object{"matrix": expression.Object{"group": "7"}})
+	for _, v := range e.uses {
+		if v.phase != wholeRun || v.j.concurrency == nil || err != nil {
+			continue
+		}
+		if its, err := expression.Text(v.j.concurrency.group, v.context("issue_comment", inConversation(7, person, "User"))); err == nil && its != own {
+			out = append(out, warn("have "+fix+", with what jobs."+v.j.id+" has before the number", "%s: jobs.%s.concurrency.group is not that of the same pull request's events: their runs get into each other's way", u.at(c.line), u.j.id))
+			break
+		}
+	}
+	return out
+}
