@@ -77,17 +77,11 @@ func (run *Run) upTo(attempt int) []*Job {
 
 // checks are the check runs of a commit, oldest first: those that Apps made, and of each workflow run the newest execution of each job.
 func (r *Repository) checks(sha string) []*CheckRun {
-	var found []*CheckRun
-	for _, c := range r.CheckRuns {
-		if c.SHA == sha {
-			found = append(found, c)
-		}
-	}
-	for _, run := range r.Runs {
-		if run.HeadSHA == sha {
-			for _, j := range run.latest() {
-				found = append(found, run.checkRun(j))
-			}
+	at := r.checked(sha)
+	found := slices.Clone(at.made)
+	for _, run := range at.runs {
+		for _, j := range run.latest() {
+			found = append(found, run.checkRun(j))
 		}
 	}
 	return found

@@ -39,12 +39,8 @@ func (c *CheckRun) slug() string { return strings.TrimSuffix(c.App, "[bot]") }
 
 // statusesOf are the statuses of a commit, newest first.
 func (r *Repository) statusesOf(sha string) []*Status {
-	var found []*Status
-	for _, st := range slices.Backward(r.Statuses) {
-		if st.SHA == sha {
-			found = append(found, st)
-		}
-	}
+	found := slices.Clone(r.checked(sha).statuses)
+	slices.Reverse(found)
 	return found
 }
 

@@ -70,6 +70,7 @@ func (s *Server) putRun(r *Repository, in *Run) *Run {
 	if in.Attempt != 0 {
 		run.Attempt = in.Attempt
 	}
+	r.index = checkIndex{}
 	run.UpdatedAt, run.Conclusion = now, ""
 	if run.Status == "completed" {
 		run.Conclusion = cmp.Or(in.Conclusion, concluded(in.Jobs))

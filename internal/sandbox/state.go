@@ -67,6 +67,7 @@ type Repository struct {
 
 	contributors map[string]bool // by lower-case login
 	order        issueOrder
+	index        checkIndex
 }
 
 // FullName is "owner/name".
