@@ -191,6 +191,9 @@ func (g *guest) put(ctx context.Context, text string) error {
 			return err
 		}
 	}
+	if said := g.state.External(); said != nil && said.CommentID == g.comment {
+		said.Marker = g.marker
+	}
 	g.applied("edit", strconv.FormatInt(g.comment, 10), g.token("let_in"), "applied")
 	g.say(model.Saying{Where: fmt.Sprintf("comment on #%d", g.event.Number), Text: text, Passing: g.marker.Open()})
 	return nil

@@ -18,6 +18,9 @@ func (w *world) sweepBy(opt engine.SweepOptions) engine.Swept {
 	swept, err := w.engine().Sweep(context.Background(), repo, opt)
 	require.NoError(w.t, err)
 	w.over(w.runs)
+	for _, r := range swept.Results {
+		w.t.Logf("#%d: %s %s", r.Number, r.Result, r.Reason)
+	}
 	return swept
 }
 
