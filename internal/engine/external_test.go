@@ -3,6 +3,7 @@ package engine_test
 import (
 	"fmt"
 	"net/http"
+	"regexp"
 	"testing"
 	"time"
 
@@ -172,6 +173,8 @@ func TestAnEvaluationThatPrintsGarbageIsToldAfterThreeAttempts(t *testing.T) {
 	w.quiet()
 }
 
+var landedList = regexp.MustCompile(`Commits:\n\n(?:- .*\n)+\n`)
+
 func TestADeathAtAnyWriteOnTheWayFromForkToBadgeIsMadeGoodByOneSweep(t *testing.T) {
 	t.Parallel()
 	start := func(t *testing.T) *world {
@@ -181,7 +184,9 @@ func TestADeathAtAnyWriteOnTheWayFromForkToBadgeIsMadeGoodByOneSweep(t *testing.
 	}
 	w := start(t)
 	w.sweepOnly()
-	writes, want := w.gate.writes, w.said()
+	// Which commits landed is told by the run that has made them; a later one has but their tip.
+	tells := func(w *world) string { return landedList.ReplaceAllString(w.said(), "") }
+	writes, want := w.gate.writes, tells(w)
 	require.Equal(t, "merged", w.badge())
 	for n := 1; n <= writes; n++ {
 		for name, f := range map[string]fate{"before": diesFirst, "after": diesAfter} {
@@ -198,7 +203,7 @@ func TestADeathAtAnyWriteOnTheWayFromForkToBadgeIsMadeGoodByOneSweep(t *testing.
 				w.gate.revive()
 				w.sweep()
 				assert.Equal(t, "merged", w.badge())
-				assert.Equal(t, want, w.said())
+				assert.Equal(t, want, tells(w))
 				w.quiet()
 			})
 		}

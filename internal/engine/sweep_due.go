@@ -83,6 +83,18 @@ func (p *pass) duePull() glance {
 	return g
 }
 
+// dueClosed finds what is due on a pull request that is not open any more: the end of what was begun before.
+func (p *pass) dueClosed() glance {
+	g := p.glance()
+	if m := p.state.Merge(); m != nil && m.Marker.Open() && m.Marker.Leader == "" {
+		g.due(model.DueMerge, m.At)
+	}
+	if p.owesAnswers() {
+		g.due(model.DueTurn, time.Time{})
+	}
+	return g
+}
+
 // stubs are comments without what takes memory.
 func stubs(comments []model.Comment) []model.Comment {
 	for i, c := range comments {

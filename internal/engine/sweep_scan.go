@@ -76,11 +76,19 @@ const resumeRefs = hiddenRefs + "sweep/after/"
 // readIssues reads the issues with a label of ours, and the branches that may be ours.
 func (s *sweeper) readIssues(ctx context.Context, f *scan) error {
 	l := f.base.Labels
-	q := github.IssueSurveyQuery{Repo: s.repo, Labels: []string{l.Design, l.Bugfix, l.SmallJob}, Settled: func(snap model.Snapshot, read []model.Comment) (model.Mark, bool) {
-		return s.sweptPass(snap).settledIssue(snap, read)
+	q := github.IssueSurveyQuery{Repo: s.repo, Labels: []string{l.Design, l.Bugfix, l.SmallJob}, Closed: recentlyClosed, Settled: func(snap model.Snapshot, read []model.Comment) (model.Mark, bool) {
+		p := s.sweptPass(snap)
+		if snap.Thread != nil {
+			return p.settledIssue(snap, read)
+		}
+		_ = p.configure()
+		return s.Codec.Settled(read, p.scope())
 	}}
 	branches, err := s.GitHub.SurveyIssues(ctx, q, func(snap model.Snapshot) error {
 		p := s.sweptPass(snap)
+		if snap.IsPull {
+			return s.configured(p, func() error { f.glances = append(f.glances, p.dueClosed()); return nil })
+		}
 		p.snap.Pull = p.prospect()
 		f.open[snap.Thread.Number] = true
 		return s.configured(p, func() error {
@@ -101,6 +109,10 @@ func (s *sweeper) readIssues(ctx context.Context, f *scan) error {
 	}
 	return err
 }
+
+// recentlyClosed is how many pull requests are looked at that are not open any more: a run may have died between its merge
+// and what it had to say of that.
+const recentlyClosed = 20
 
 // sweptPass is the pass of a number that a survey has read.
 func (s *sweeper) sweptPass(snap model.Snapshot) *pass {

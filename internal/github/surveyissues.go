@@ -16,7 +16,9 @@ type IssueSurveyQuery struct {
 	Repo model.Repo
 	// Labels are the names of which an issue has any; none: only the branches are read.
 	Labels []string
-	// Settled is Query's, for one of the issues.
+	// Closed asks for the pull requests as well that are not open any more and were changed last: Closed says how many.
+	Closed int
+	// Settled is Query's, for one of the issues or pull requests.
 	Settled func(s model.Snapshot, read []model.Comment) (model.Mark, bool)
 }
 
@@ -28,15 +30,15 @@ const (
 
 // SurveyIssues reads all open issues that have any of the labels, the oldest first and 50 a request, and gives each to
 // yield as Survey does with pull requests, once. The snapshots are Snapshot's for an issue, with no permissions, no Branch,
-// and no Posted for comments that were edited. Beside them it gives the refs of all branches that begin with gh-pr- or
-// mergexo/, by full name and in its order.
+// and no Posted for comments that were edited; those of closed pull requests are Survey's. Beside them it gives the refs of
+// all branches that begin with gh-pr- or mergexo/, by full name and in its order.
 func (c *Client) SurveyIssues(ctx context.Context, q IssueSurveyQuery, yield func(model.Snapshot) error) ([]model.Ref, error) {
 	op := fmt.Sprintf("read the open issues of %s", q.Repo)
 	if err := checkRepo(q.Repo); err != nil {
 		return nil, &Error{Kind: Invalid, Op: op, Message: c.line(err.Error())}
 	}
 	r := &issueReading{op: op, q: q, size: fullSurvey, issues: cursor{more: len(q.Labels) > 0}, mirrors: cursor{more: true}, ours: cursor{more: true},
-		seen: map[int]bool{}}
+		closed: q.Closed > 0, seen: map[int]bool{}}
 	for r.issues.more || r.mirrors.more || r.ours.more {
 		data, err := c.issuesPage(ctx, r)
 		if gaveUp(err) && r.size != smallSurvey {
@@ -61,13 +63,14 @@ type issueReading struct {
 	q                     IssueSurveyQuery
 	size                  surveySize
 	issues, mirrors, ours cursor
+	closed                bool // they are still to be read
 	seen                  map[int]bool
 	refs                  []model.Ref
 }
 
 type issuesNode struct {
 	DefaultBranchRef *branchNode
-	Issues           connection[*pullNode]
+	Issues, Closed   connection[*pullNode]
 	Mirrors, Ours    connection[branchRefNode]
 }
 
@@ -86,6 +89,7 @@ func (c *Client) issuesPage(ctx context.Context, r *issueReading) (data *issuesD
 	data = new(issuesData)
 	data.at, err = c.query(ctx, r.op, surveyIssuesDocument, map[string]any{
 		"owner": r.q.Repo.Owner, "name": r.q.Repo.Name, "labels": r.q.Labels, "issues": r.size.threads, "comments": r.size.comments, "posted": false,
+		"closed": r.q.Closed, "askClosed": r.closed, "reviews": r.size.reviews, "page": r.size.lines,
 		"askIssues": r.issues.more, "after": orNull(r.issues.at),
 		"askMirrors": r.mirrors.more, "mirrorsAfter": orNull(r.mirrors.at),
 		"askOurs": r.ours.more, "oursAfter": orNull(r.ours.at),
@@ -97,7 +101,7 @@ func (c *Client) issuesPage(ctx context.Context, r *issueReading) (data *issuesD
 }
 
 func (c *Client) yieldIssues(ctx context.Context, r *issueReading, data *issuesData, yield func(model.Snapshot) error) error {
-	for _, n := range data.Repository.Issues.Nodes {
+	for _, n := range slices.Concat(data.Repository.Issues.Nodes, data.Repository.Closed.Nodes) {
 		if n == nil || r.seen[n.Number] {
 			continue
 		}
@@ -116,6 +120,7 @@ func (c *Client) yieldIssues(ctx context.Context, r *issueReading, data *issuesD
 
 // take notes the branches of a page, and where the next one begins: of what was not asked for there is none.
 func (r *issueReading) take(n *issuesNode) {
+	r.closed = false
 	r.issues.step(n.Issues.PageInfo.HasNextPage, n.Issues.PageInfo.EndCursor)
 	for _, list := range []struct {
 		at     *cursor
