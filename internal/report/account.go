@@ -33,7 +33,7 @@ func planned(b *strings.Builder, all []model.Effect) {
 	wrote := false
 	for _, e := range all {
 		if e.Status == "planned" {
-			fmt.Fprintf(b, "would %s %s\n", verb(e.Kind), oneLine(e.Target))
+			fmt.Fprintln(b, strings.TrimRight("would "+verb(e.Kind)+" "+oneLine(e.Target), " "))
 			wrote = true
 		}
 	}
@@ -49,6 +49,8 @@ func verb(kind string) string {
 		return "open a pull request from"
 	case "checkpoint":
 		return "keep work on"
+	case "conflicts":
+		return "look who conflicts with whom"
 	}
 	return oneLine(kind)
 }

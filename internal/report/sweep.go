@@ -62,15 +62,18 @@ func subject(r model.Report) string {
 // whole is a sweep in one line: what came of it, what was looked at, what it took.
 func whole(b model.Board, count map[model.Result]int, all []model.Report) string {
 	var parts []string
-	for _, result := range []model.Result{model.ResultDone, model.ResultNothing, model.ResultBlocked, model.ResultRetry, model.ResultFailed} {
+	for _, result := range []model.Result{model.ResultDone, model.ResultBlocked, model.ResultRetry, model.ResultFailed} {
 		if n := count[result]; n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n, result))
 		}
 	}
 	line := "nothing to do"
-	if own := all[len(all)-1]; len(parts) > 0 {
+	switch own := all[len(all)-1]; {
+	case len(parts) > 0:
 		line = strings.Join(parts, ", ")
-	} else if own.Result != model.ResultNothing {
+	case count[model.ResultNothing] > 0:
+		line = "nothing done"
+	case own.Result != model.ResultNothing:
 		line = string(own.Result)
 	}
 	if looked := len(b.Pulls) + b.Untracked; looked > 0 || len(b.Issues) > 0 {
