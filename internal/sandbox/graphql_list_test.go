@@ -109,3 +109,23 @@ func TestManyNumbersAtOnce(t *testing.T) {
 	require.Len(t, seen, 48)
 	require.EqualValues(t, 1, a.at("rateLimit", "cost"))
 }
+
+// An issue that comes with a number between others is listed, and one that is deleted is not.
+func TestListsFollowWhatComesAndGoes(t *testing.T) {
+	w := newGQLWorld(t)
+	listed := func() []string {
+		t.Helper()
+		return names(w.ask("bob", `{ repository(owner: "octo", name: "widgets") { issues(first: 10) { nodes { number } } } }`, nil).fine(), "number", "repository", "issues")
+	}
+	seed := func(n int) {
+		t.Helper()
+		require.NoError(t, w.Seed(func(d *Seeder) error { return d.Issue("octo/widgets", SeedIssue{Number: n, Title: "T", Author: "ann"}) }))
+	}
+	seed(50)
+	require.Equal(t, []string{"1", "50"}, listed())
+	seed(7)
+	require.Equal(t, []string{"1", "7", "50"}, listed())
+	w.depart(w.repo.Issues[7], &Departure{Deleted: true})
+	seed(8)
+	require.Equal(t, []string{"1", "8", "50"}, listed())
+}
