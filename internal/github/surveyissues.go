@@ -82,18 +82,21 @@ type branchRefNode struct {
 type issuesData struct {
 	Viewer     actorNode
 	Repository *issuesNode
+	hides      bool
 	at         time.Time
 }
 
 func (c *Client) issuesPage(ctx context.Context, r *issueReading) (data *issuesData, err error) {
 	data = new(issuesData)
-	data.at, err = c.query(ctx, r.op, surveyIssuesDocument, map[string]any{
+	var missing []string
+	data.at, missing, err = c.queryParts(ctx, r.op, surveyIssuesDocument, map[string]any{
 		"owner": r.q.Repo.Owner, "name": r.q.Repo.Name, "labels": r.q.Labels, "issues": r.size.threads, "comments": r.size.comments, "posted": false,
-		"closed": r.q.Closed, "askClosed": r.closed, "reviews": r.size.reviews, "page": r.size.lines,
+		"closed": min(r.q.Closed, r.size.threads), "askClosed": r.closed, "reviews": r.size.reviews, "page": r.size.lines,
 		"askIssues": r.issues.more, "after": orNull(r.issues.at),
 		"askMirrors": r.mirrors.more, "mirrorsAfter": orNull(r.mirrors.at),
 		"askOurs": r.ours.more, "oursAfter": orNull(r.ours.at),
 	}, data, tolerated...)
+	data.hides = slices.Contains(missing, headRepository)
 	if err == nil && data.Repository == nil {
 		err = &Error{Kind: NotFound, Op: r.op, Status: http.StatusNotFound, Message: "Repository", Fix: fixHidden}
 	}
@@ -106,7 +109,7 @@ func (c *Client) yieldIssues(ctx context.Context, r *issueReading, data *issuesD
 			continue
 		}
 		r.seen[n.Number] = true
-		page := surveyPage{data.Viewer, data.Repository.DefaultBranchRef, false, data.at}
+		page := surveyPage{data.Viewer, data.Repository.DefaultBranchRef, data.hides, data.at}
 		snap, err := c.surveyed(ctx, Query{Repo: r.q.Repo, Settled: r.q.Settled}, r.size, page, n)
 		if err != nil {
 			return err

@@ -141,3 +141,22 @@ func TestASurveyOfIssuesThatEnds(t *testing.T) {
 	all, _ := w.surveyIssues(c, IssueSurveyQuery{Labels: flows})
 	assert.Equal(t, []int{n}, threadsOf(all), "of a server that gives up on the full page")
 }
+
+func TestPullRequestsThatAreNotOpenAnyMoreComeAlong(t *testing.T) {
+	w := newWorld(t)
+	w.put("main", ".github/mergexo.toml", "[agent]\n")
+	n := w.pull()
+	w.say("actions", n, "I am at it.")
+	c := w.client("actions")
+	all, _ := w.surveyIssues(c, IssueSurveyQuery{Labels: flows, Closed: 20})
+	assert.Empty(t, all, "it is open")
+	w.as("octo", "PATCH", fmt.Sprintf("pulls/%d", n), map[string]any{"state": "closed"})
+	all, _ = w.surveyIssues(c, IssueSurveyQuery{Labels: flows, Closed: 20})
+	require.Len(t, all, 1)
+	assert.True(t, all[0].IsPull)
+	assert.Equal(t, model.PullClosed, all[0].Pull.State)
+	assert.Len(t, all[0].Comments, 1)
+	all, _ = w.surveyIssues(c, IssueSurveyQuery{Labels: flows})
+	assert.Empty(t, all, "they were not asked for")
+	assert.Equal(t, "0 REST, 3 GraphQL", calls(c), "one a survey")
+}
