@@ -96,7 +96,7 @@ func TestASweepAsJobsBesideEachOther(t *testing.T) {
 	h := newHub(t, command(answers)+"[sweep]\nmax_parallel = 3\n")
 	h.api("octo", "PATCH", "/api/v3/repos/octo/widgets/pulls/1", map[string]any{"title": "x\nwork=false\nmatrix=[]\n::set-output name=matrix::[]"})
 	h.api("alice", "POST", "/api/v3/repos/octo/widgets/issues/1/comments", map[string]any{"body": "y\nmatrix<<EOF\n[]\nEOF"})
-	env, output, summary := h.atWork("schedule", `{"schedule": "17 * * * *"}`)
+	env, output, _ := h.atWork("schedule", `{"schedule": "17 * * * *"}`)
 	got := program(t, env, "sweep", "--matrix")
 	require.Equal(t, 0, got.exit, got.errout)
 	const matrix = `{"include":[{"group":"1","only":"1","why":"link, feedback"},{"group":"repository","only":"repository","why":"conflicts"}]}`
@@ -104,7 +104,7 @@ func TestASweepAsJobsBesideEachOther(t *testing.T) {
 	assert.Equal(t, "matrix="+matrix+"\nwork=true\nmax-parallel=3\n", text(t, output), "and no output that somebody else has thought of")
 	assert.NotContains(t, h.comments(), "MergeXO", "a plan writes nothing")
 
-	env, output, summary = h.atWork("schedule", `{"schedule": "17 * * * *"}`)
+	env, output, summary := h.atWork("schedule", `{"schedule": "17 * * * *"}`)
 	got = program(t, env, "sweep", "--json", "--only", "1")
 	require.Equal(t, 0, got.exit, got.errout)
 	assert.Equal(t, map[int]string{0: "nothing 0", 1: "done 0"}, swept(t, got))
