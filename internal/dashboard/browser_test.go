@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
@@ -85,13 +86,17 @@ func (p *tab) note(event any) {
 
 func (p *tab) do(t *testing.T, steps ...chromedp.Action[chromedp.Void]) {
 	t.Helper()
-	require.NoError(t, chromedp.Do(p, steps...))
+	ctx, cancel := context.WithTimeout(p, time.Minute)
+	defer cancel()
+	require.NoError(t, chromedp.Do(ctx, steps...))
 }
 
 // run runs an action that answers something.
 func run[T any](t *testing.T, p *tab, action chromedp.Action[T]) T {
 	t.Helper()
-	answer, err := chromedp.Run(p, action)
+	ctx, cancel := context.WithTimeout(p, time.Minute)
+	defer cancel()
+	answer, err := chromedp.Run(ctx, action)
 	require.NoError(t, err)
 	return answer
 }
