@@ -115,7 +115,7 @@ func TestPlotsStayWithinTheirFrame(t *testing.T) {
 	for _, usd := range []float64{0, -3, 1e-9, 0.07, 41, 999_999, 1e308} {
 		turns := []model.BoardTurn{
 			{Phase: "done", Began: now.Add(-time.Hour), Ended: now.Add(time.Duration(usd) * time.Second), CostUSD: usd},
-			{Phase: "failed", Began: now.Add(-5 * time.Hour), Ended: now.Add(-6 * time.Hour), CostUSD: usd},
+			{Phase: "failed", Began: now.Add(-50 * time.Minute), Ended: now.Add(-6 * time.Hour), CostUSD: usd},
 		}
 		buckets, _ := ledger(turns, now)
 		for _, p := range plots(buckets) {

@@ -41,7 +41,9 @@ func colours(p image.Image) map[color.Color]int {
 func small(t *testing.T, p image.Image) []byte {
 	t.Helper()
 	count := colours(p)
-	most := slices.SortedFunc(maps.Keys(count), func(a, b color.Color) int { return cmp.Or(count[b]-count[a], cmp.Compare(fmt.Sprint(a), fmt.Sprint(b))) })
+	most := slices.SortedFunc(maps.Keys(count), func(a, b color.Color) int {
+		return cmp.Or(count[b]-count[a], cmp.Compare(fmt.Sprint(a), fmt.Sprint(b)))
+	})
 	out := image.NewPaletted(p.Bounds(), most[:min(len(most), 256)])
 	for y := range p.Bounds().Dy() {
 		for x := range p.Bounds().Dx() {
