@@ -61,3 +61,17 @@ func of(swept engine.Swept, number int) *model.Report {
 	}
 	return nil
 }
+
+// sweepOrDie is a sweep by a process that may die.
+func (w *world) sweepOrDie() {
+	w.t.Helper()
+	_, _ = w.engine().Sweep(context.Background(), repo, engine.SweepOptions{})
+	w.over(w.runs)
+}
+
+// fail sets the faults of GitHub.
+func (w *world) fail(faults ...object) {
+	w.t.Helper()
+	status, out := w.send("octo", "PUT", "/_sandbox/faults", append([]object{}, faults...))
+	require.Equal(w.t, 200, status, "%s", out)
+}

@@ -1,0 +1,196 @@
+package engine_test
+
+import (
+	"fmt"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// openBeside opens another pull request, from a branch of this name, that changes the same line to another text.
+func (w *world) openBeside(branch, text string) int {
+	w.t.Helper()
+	w.later(time.Minute)
+	main := w.api("octo", "GET", w.path("/git/ref/heads/main"), nil)
+	w.api("octo", "POST", w.path("/git/refs"), object{"ref": "refs/heads/" + branch, "sha": main.at("object", "sha")})
+	w.write("octo", branch, "greeting.txt", text)
+	return int(w.api("octo", "POST", w.path("/pulls"), object{"title": "Beside", "head": branch, "base": "main"})["number"].(float64))
+}
+
+// conflictsOn are the texts of the comments on conflicts of a pull request.
+func (w *world) conflictsOn(number int) []string {
+	w.t.Helper()
+	at := w.number
+	w.number = number
+	defer func() { w.number = at }()
+	var out []string
+	for _, c := range w.marked("conflicts", "") {
+		out = append(out, c["body"].(string))
+	}
+	return out
+}
+
+func TestConflictsAreToldOnceAndTakenBack(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	other := w.openBeside("agent/other", "hello\nmoon\n")
+	w.sweep()
+	require.Len(t, w.conflictsOn(w.number), 1)
+	require.Len(t, w.conflictsOn(other), 1)
+	assert.Contains(t, w.conflictsOn(w.number)[0], fmt.Sprintf("#%d", other))
+	assert.Contains(t, w.conflictsOn(other)[0], fmt.Sprintf("#%d", w.number))
+	assert.Contains(t, w.conflictsOn(other)[0], "greeting.txt")
+	w.quiet()
+
+	w.write("octo", "main", "greeting.txt", "hello\nsun\n")
+	w.sweep()
+	require.Len(t, w.conflictsOn(w.number), 1, "the same comment is brought up to date")
+	assert.Contains(t, w.conflictsOn(w.number)[0], w.at("main")[:10], "it names the commit that is in the way")
+	w.quiet()
+
+	w.write("octo", "main", "greeting.txt", "hello\n")
+	w.api("octo", "PATCH", w.path(fmt.Sprintf("/pulls/%d", other)), object{"state": "closed"})
+	w.sweep()
+	assert.Empty(t, w.conflictsOn(w.number), "nothing is in the way any more")
+	w.quiet()
+}
+
+func TestConflictsAreNotToldWhereNobodyWantsToKnow(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "", "[sweep]\nconflicts = \"never\"")
+	other := w.openBeside("agent/other", "hello\nmoon\n")
+	w.sweep()
+	assert.Empty(t, w.conflictsOn(w.number))
+	assert.Empty(t, w.conflictsOn(other))
+	w.quiet()
+}
+
+func TestConflictsWithAPullRequestThatIsNotTrackedAreToldOnTheOtherOne(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	other := w.openBeside("feature/other", "hello\nmoon\n")
+	w.sweep()
+	assert.Len(t, w.conflictsOn(w.number), 1)
+	assert.Empty(t, w.conflictsOn(other), "nobody asked MergeXO to speak there")
+	w.quiet()
+}
+
+func TestADeathAtAnyWriteOfASweepIsMadeGoodByTheNext(t *testing.T) {
+	t.Parallel()
+	start := func(t *testing.T) (*world, int) {
+		w := newWorld(t)
+		other := w.openBeside("agent/other", "hello\nmoon\n")
+		w.review("alice", "Answer me.")
+		return w, other
+	}
+	shows := func(w *world, other int) string {
+		return fmt.Sprint(w.shows(), len(w.conflictsOn(w.number)), len(w.conflictsOn(other)))
+	}
+	w, other := start(t)
+	w.sweep()
+	want, writes := shows(w, other), w.gate.writes
+	w.quiet()
+	for n := 1; n <= writes; n++ {
+		for name, f := range map[string]fate{"before": diesFirst, "after": diesAfter} {
+			t.Run(fmt.Sprintf("%s write %d", name, n), func(t *testing.T) {
+				t.Parallel()
+				w, other := start(t)
+				w.gate.at = func(i int, _ *http.Request) fate {
+					if i == n {
+						return f
+					}
+					return passes
+				}
+				w.sweepOrDie()
+				w.gate.revive()
+				w.sweep()
+				assert.Equal(t, want, shows(w, other))
+				w.quiet()
+			})
+		}
+	}
+}
+
+func TestTwoSweepsAtOnceSayEverythingOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	other := w.openBeside("agent/other", "hello\nmoon\n")
+	w.review("alice", "Answer me.")
+	inner := true
+	w.gate.at = func(int, *http.Request) fate {
+		if inner { // while the first one makes its first write
+			inner = false
+			w.gate.at = nil
+			w.sweep()
+		}
+		return passes
+	}
+	w.sweep()
+	w.gate.revive()
+	w.sweep()
+	assert.Len(t, w.marked("turn", "done"), 1)
+	assert.Len(t, w.replies(), 1)
+	assert.Equal(t, 1, w.calls())
+	assert.Len(t, w.conflictsOn(other), 1)
+	w.quiet()
+}
+
+func TestAReplyThatWasDeletedIsReportedOnceAndNotPostedAgain(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.review("alice", "Answer me.")
+	w.sweep()
+	reply := w.replies()[0].id()
+	w.later(time.Minute)
+	status, _ := w.send("octo", "DELETE", w.path(fmt.Sprintf("/pulls/comments/%d", reply)), nil)
+	require.Equal(t, 204, status)
+	assert.Contains(t, w.due(), fmt.Sprintf("%d replies", w.number))
+	before := len(w.comments())
+	w.sweep()
+	assert.Len(t, w.comments(), before+1)
+	assert.Empty(t, w.replies())
+	w.quiet()
+	assert.Equal(t, 1, w.calls())
+}
+
+func TestASweepDeletesWhatIsLeftOfWhatIsOver(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.review("alice", "Answer me.")
+	writes := 0
+	w.gate.at = func(i int, r *http.Request) fate {
+		if r.URL.Path == "/octo/widgets.git/git-receive-pack" || r.URL.Path == "/octo/widgets/git-receive-pack" {
+			writes++
+		}
+		if writes == 2 { // the branch's push, which would have dropped the stage
+			return diesFirst
+		}
+		return passes
+	}
+	w.handle(w.delivery("pull_request_review_comment"))
+	w.gate.revive()
+	require.NotEmpty(t, w.stages())
+	w.api("octo", "PUT", w.pull("/merge"), object{})
+	w.sweep()
+	assert.Empty(t, w.stages())
+	w.quiet()
+}
+
+func TestARateLimitInTheMiddleLeavesTheRestToTheNextSweep(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.review("alice", "Answer me.")
+	w.fail(object{"match": object{"method": "POST", "path": "/api/v3/repos/octo/widgets/issues"}, "status": 403, "times": 1,
+		"headers": object{"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": fmt.Sprint(w.now.Add(time.Hour).Unix())}, "body": object{"message": "API rate limit exceeded"}})
+	swept := w.sweep()
+	assert.Equal(t, model.ResultRetry, swept.Result())
+	w.fail()
+	w.sweep()
+	assert.Len(t, w.marked("turn", "done"), 1)
+	w.quiet()
+}
