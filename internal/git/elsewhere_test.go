@@ -21,8 +21,8 @@ func TestWhatLandedUnderOtherIds(t *testing.T) {
 		p2 := r.commit("two, picked", texts("b", numbers(30, "10", "ten"), "x.bin", "\x00binary"), other)
 		p1 := r.commit("one, picked", texts("a", numbers(30, "10", "ten", "29", "base")), p2)
 		later := r.commit("later", texts("a", "rewritten\n"), p1)
-		undone := r.commit("back", texts("a", numbers(30), "b", numbers(30, "10", "ten")), two)
-		again := r.commit("again", texts("a", numbers(30, "10", "ten")), undone)
+		again := r.commit("again", texts("a", numbers(30, "10", "ten")), r.commit("back", texts("a", numbers(30)), one))
+		undone := r.commit("back, picked", texts("a", numbers(30, "29", "base")), r.commit("one, picked", texts("a", numbers(30, "10", "ten", "29", "base")), other))
 		empty := r.commit("empty", nil, two)
 		updated := r.commit("Merge main", texts("a", numbers(30, "10", "ten", "29", "base")), two, other)
 		for name, test := range map[string]struct {
@@ -35,7 +35,7 @@ func TestWhatLandedUnderOtherIds(t *testing.T) {
 			"only the second has":               {p2, two, nil},
 			"a merge of the base is no matter":  {p1, updated, []string{p2, p1}},
 			"an empty commit is no matter":      {later, empty, []string{p2, p1}},
-			"undone and done again is not done": {later, again, nil},
+			"undone and done again is not done": {undone, again, nil},
 			"nothing but empty commits":         {later, r.commit("empty", nil, start), nil},
 			"merged, that is":                   {later, other, nil},
 			"the same":                          {later, later, nil},
