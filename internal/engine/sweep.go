@@ -212,7 +212,7 @@ func (s *sweeper) visit(ctx context.Context, v *visit) (again bool, err error) {
 		}
 	}
 	if v.report.Result == model.ResultNothing && len(v.report.Effects) > 0 && !s.DryRun {
-		v.report.Result = model.ResultDone
+		v.report.Result, v.report.Reason = model.ResultDone, ""
 	}
 	return again && err == nil && v.rounds < maxRounds, fatal
 }

@@ -260,9 +260,14 @@ func (s *sweeper) readPull(f *scan, snap model.Snapshot) error {
 
 // refresh brings what is known of a pull request up to where a visit has taken it.
 func (f *scan) refresh(p *pass) {
-	if made := p.report.Opened; made.Number != 0 && !f.open[made.Number] {
-		f.open[made.Number] = true
-		f.heads = append(f.heads, seen{RadarHead: git.RadarHead{Number: made.Number, Ref: fmt.Sprintf("refs/pull/%d/head", made.Number), SHA: made.HeadSHA, Base: made.BaseRef}, told: f.base.Sweep.Conflicts != "never"})
+	if made := p.report.Opened; made.Number != 0 {
+		i := slices.IndexFunc(f.heads, func(h seen) bool { return h.Number == made.Number })
+		if i < 0 {
+			i = len(f.heads)
+			f.open[made.Number] = true
+			f.heads = append(f.heads, seen{RadarHead: git.RadarHead{Number: made.Number, Ref: fmt.Sprintf("refs/pull/%d/head", made.Number), SHA: made.HeadSHA, Base: made.BaseRef}})
+		}
+		f.heads[i].told = f.base.Sweep.Conflicts != "never"
 	}
 	at := slices.IndexFunc(f.heads, func(h seen) bool { return h.Number == p.event.Number })
 	switch pull := p.snap.Pull; {

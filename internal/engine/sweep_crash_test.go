@@ -1,0 +1,116 @@
+package engine_test
+
+import (
+	"fmt"
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// diesAt lets a process that handles an event die when its write n is applied.
+func (w *world) diesAt(ev model.Event, n int) {
+	w.t.Helper()
+	w.gate.at = func(i int, _ *http.Request) fate {
+		if i == n {
+			return diesAfter
+		}
+		return passes
+	}
+	w.handle(ev)
+	require.True(w.t, w.gate.died(), "write %d", n)
+	w.gate.revive()
+}
+
+func TestOneSweepRepairsEveryDeadEndOfAMerge(t *testing.T) {
+	t.Parallel()
+	w, ev := readyToMerge(t, model.StrategyRebase)
+	w.handle(ev)
+	want, writes := w.ends(), w.gate.writes
+	for n := 1; n <= writes; n++ {
+		t.Run(fmt.Sprintf("write %d of %d", n, writes), func(t *testing.T) {
+			t.Parallel()
+			w, ev := readyToMerge(t, model.StrategyRebase)
+			w.diesAt(ev, n)
+			w.sweep()
+			assert.Equal(t, want, w.ends())
+			w.quiet()
+		})
+	}
+}
+
+func TestOneSweepRepairsEveryDeadEndOfAFlow(t *testing.T) {
+	t.Parallel()
+	w := newIssue(t)
+	w.handle(w.label("alice", smallJob))
+	writes := w.gate.writes
+	w.sweep() // which tells of a conflict with the pull request that is there
+	want := w.showsIssue()
+	for n := 1; n <= writes; n++ {
+		t.Run(fmt.Sprintf("write %d of %d", n, writes), func(t *testing.T) {
+			t.Parallel()
+			w := newIssue(t)
+			w.diesAt(w.label("alice", smallJob), n)
+			w.sweep()
+			assert.Equal(t, want, w.showsIssue())
+			w.quiet()
+		})
+	}
+}
+
+func TestASweepBeginsWhatALabelAskedForWhoseTriggerWasLost(t *testing.T) {
+	t.Parallel()
+	for label, pulls := range map[string]int{smallJob: 1, "bug": 0} {
+		t.Run(label, func(t *testing.T) {
+			t.Parallel()
+			w := newIssue(t)
+			w.label("alice", label)
+			w.sweep()
+			assert.Len(t, w.pulls(), pulls)
+			w.quiet()
+		})
+	}
+}
+
+func TestASweepBeginsNothingForWhoMayNot(t *testing.T) {
+	t.Parallel()
+	w := newIssue(t)
+	w.open("eve", "Do this", "Please.")
+	w.put("/_sandbox/users/trent", object{"type": "User", "repository": repo.String(), "permission": "triage"})
+	w.label("trent", smallJob)
+	w.sweep()
+	assert.Empty(t, w.pulls())
+	assert.Zero(t, w.calls())
+	w.quiet()
+}
+
+func TestASweepGoesOnWithADesignThatWasMerged(t *testing.T) {
+	t.Parallel()
+	w := newIssue(t)
+	w.handle(w.label("alice", design))
+	require.Len(t, w.pulls(), 1)
+	number := int(w.pulls()[0]["number"].(float64))
+	w.sweep()
+	w.quiet() // an open design is waited for, and costs nothing
+	w.api("octo", "PUT", w.path(fmt.Sprintf("/pulls/%d/merge", number)), object{})
+	assert.Contains(t, w.due(), fmt.Sprintf("%d flow", w.number))
+	w.sweep()
+	assert.Len(t, w.pulls(), 2, "its implementation")
+	w.quiet()
+}
+
+func TestAMergeThatWaitsCostsNothingUntilSomethingChanges(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "", "[merge]\ntests = \"none\"")
+	w.command("carol", "/mergexo merge")
+	require.Equal(t, []string{"in_approval APPROVAL_MISSING"}, w.merges())
+	w.sweep()
+	w.quiet()
+	w.approve("alice") // and nobody hears of it
+	w.sweep()
+	assert.Equal(t, "merged", w.badge())
+	w.quiet()
+}
