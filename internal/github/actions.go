@@ -176,7 +176,7 @@ func rerunRefusal(e *Error) *Error {
 	case e.Status == http.StatusForbidden && (says("unable to re") || says("cannot be re") || says("no failed jobs")):
 		e.Kind, e.Fix = NoRerun, "push a commit, so that a new run begins"
 	case e.Kind == Forbidden && e.Fix == fixRights:
-		e.Fix = "give the job `permissions: actions: write`, or use a token that has it"
+		e.Fix = fixActions
 	}
 	return e
 }

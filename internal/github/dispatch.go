@@ -1,0 +1,59 @@
+package github
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// Dispatch starts a run of a workflow, by its file's name such as mergexo.yml, on a branch or tag. NotFound means that there
+// is no such file, Invalid that it takes no such start, Unclear that the run may have begun: GitHub starts a second one
+// for a second call.
+// https://docs.github.com/rest/actions/workflows#create-a-workflow-dispatch-event
+func (c *Client) Dispatch(ctx context.Context, repo model.Repo, workflow, ref string, inputs map[string]string) error {
+	op := fmt.Sprintf("start workflow %s of %s", c.line(workflow), repo)
+	if err := c.mayWrite(ctx, op, repo); err != nil {
+		return err
+	}
+	if workflow == "" || workflow == "." || workflow == ".." || strings.Contains(workflow, "/") || ref == "" {
+		return &Error{Kind: Invalid, Op: op, Message: "a workflow's file name and a branch are needed", Fix: "name the file without its directory, such as mergexo.yml"}
+	}
+	body := struct {
+		Ref    string            `json:"ref"`
+		Inputs map[string]string `json:"inputs,omitempty"`
+	}{ref, inputs}
+	// Answered with 204, by newer versions of the API with 200 and the run: what it is like is nobody's question here.
+	if err := c.send(ctx, http.MethodPost, fmt.Sprintf("repos/%s/actions/workflows/%s/dispatches", repo, url.PathEscape(workflow)), body, nil); err != nil {
+		return dispatchRefusal(c.failWrite(op, err), inputs)
+	}
+	return nil
+}
+
+// dispatchRefusal says what to do about "Resource not accessible by integration", "Workflow does not have
+// 'workflow_dispatch' trigger", `Unexpected inputs provided: ["number"]` and "No ref found for: main".
+func dispatchRefusal(e *Error, inputs map[string]string) *Error {
+	trigger := "on: workflow_dispatch"
+	if len(inputs) > 0 {
+		trigger += ": inputs: " + strings.Join(slices.Sorted(maps.Keys(inputs)), ", ")
+	}
+	switch says := strings.ToLower(e.Message); {
+	case e.Kind == Forbidden && e.Fix == fixRights:
+		e.Fix = fixActions
+	case e.Kind == NotFound:
+		e.Fix = "have the workflow's file in .github/workflows on the default branch, and check that the token may see the repository"
+	case e.Status != http.StatusUnprocessableEntity:
+	case strings.Contains(says, "disabled workflow"):
+		e.Fix = "enable the workflow on the repository's Actions page"
+	case strings.Contains(says, "no ref found"):
+		e.Fix = "name a branch that the repository has"
+	default:
+		e.Fix = "give the workflow, as it is on the default branch, `"+trigger+"`"
+	}
+	return e
+}
