@@ -83,6 +83,8 @@ type Stop struct {
 	Block *model.BlockMarker
 	// Merge says that it is a merge that did not come about.
 	Merge bool
+	// Agent says that an agent's phase is wanted, in a run without one.
+	Agent bool
 }
 
 func (s *Stop) Error() string { return s.Reason }

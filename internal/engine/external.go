@@ -39,19 +39,24 @@ func (p *pass) host(login string) bool {
 	return p.operators.Stand(login, p.rights[strings.ToLower(login)]) == command.Operator
 }
 
+// askHost asks for the rights of whoever put the label on.
+func (p *pass) askHost(ctx context.Context) error {
+	change, labelled := external.LabelledBy(p.snap.Pull, p.settings.External.Label)
+	login := strings.ToLower(change.By.Login)
+	if _, known := p.rights[login]; known || !labelled || login == "" || change.By.Bot || p.operators.Listed(login) {
+		return nil
+	}
+	return p.ask(ctx, []string{login})
+}
+
 // welcome takes the pull request of a fork as far as it goes without its merge, which then is a request like any other.
 // The Stop says why nothing is done.
 func (p *pass) welcome(ctx context.Context) (*Stop, error) {
 	if !p.snap.IsPull || !p.snap.Pull.CrossRepo || !p.settings.External.Enabled || p.Phase == AgentPhase {
 		return nil, nil
 	}
-	change, labelled := external.LabelledBy(p.snap.Pull, p.settings.External.Label)
-	if login := strings.ToLower(change.By.Login); labelled && login != "" && !change.By.Bot && !p.operators.Listed(login) {
-		if _, known := p.rights[login]; !known {
-			if err := p.ask(ctx, []string{login}); err != nil {
-				return nil, err
-			}
-		}
+	if err := p.askHost(ctx); err != nil {
+		return nil, err
 	}
 	step := external.Next(p.externalFacts(p.host))
 	if step.Act == external.Nothing {

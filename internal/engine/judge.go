@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/mergexo/mergexo/internal/command"
+	"github.com/mergexo/mergexo/internal/external"
 	"github.com/mergexo/mergexo/internal/flow"
 	"github.com/mergexo/mergexo/internal/github"
 	"github.com/mergexo/mergexo/internal/model"
@@ -92,7 +93,14 @@ func (p *pass) look(ctx context.Context) (model.Standing, []model.Gate, error) {
 			return model.Standing{}, nil, err
 		}
 	}
-	return turn.Stand(p.snap, p.state, p.policy, e.Pending), turn.Why(p.snap, p.state, p.policy, e), nil
+	standing := turn.Stand(p.snap, p.state, p.policy, e.Pending)
+	if p.snap.Pull.CrossRepo && p.settings.External.Enabled {
+		if err := p.askHost(ctx); err != nil {
+			return model.Standing{}, nil, err
+		}
+		return standing, external.Gates(p.externalFacts(p.host)), nil
+	}
+	return standing, turn.Why(p.snap, p.state, p.policy, e), nil
 }
 
 // maxLost is how many commits a reply lists that a rewrite took away.

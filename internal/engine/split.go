@@ -240,7 +240,9 @@ func (p *pass) unworked(what string, args ...any) error {
 	if p.Bundle == "" { // the agent's phase is still to come
 		result = model.ResultNothing
 	}
-	return stop(result, "%s for an agent phase; the next event or the sweep starts one", fmt.Sprintf(what, args...))
+	s := stop(result, "%s for an agent phase; the next event or the sweep starts one", fmt.Sprintf(what, args...))
+	s.Agent = p.Bundle == ""
+	return s
 }
 
 // fitting says why a turn cannot be taken up with what was handed over: somebody has moved the head, or has been faster.

@@ -4,10 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
 	"slices"
+	"strconv"
 
 	"github.com/mergexo/mergexo/internal/config"
 	"github.com/mergexo/mergexo/internal/github"
+	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/sweep"
 )
@@ -100,6 +103,9 @@ func (s *sweeper) calls() (rest, graphql int) {
 }
 
 func (s *sweeper) run(ctx context.Context) error {
+	if s.Phase == AgentPhase { // which is about one number
+		return stop(model.ResultNothing, "a sweep is not the agent phase's: it starts a run for each number that needs an agent")
+	}
 	if !s.opt.all() && !s.opt.Repository {
 		return s.visitAll(ctx, named(s.opt.Only), len(s.opt.Only))
 	}
@@ -202,6 +208,9 @@ func (s *sweeper) visit(ctx context.Context, v *visit) (again bool, err error) {
 	v.report.Calls.REST, v.report.Calls.GraphQL = v.report.Calls.REST+rest, v.report.Calls.GraphQL+graphql
 	v.report.DurationMS += s.Now().Sub(began).Milliseconds()
 	fatal := ends(ctx, err)
+	if n := (*Stop)(nil); errors.As(err, &n) && n.Agent && !s.DryRun {
+		fatal = s.summon(ctx, v, p.snap.DefaultBranch)
+	}
 	if n := (*Stop)(nil); v.report.Result == model.ResultDone && errors.As(err, &n) && n.Result == model.ResultNothing {
 		err = nil // there was something to do, and there is nothing more
 	}
@@ -215,6 +224,20 @@ func (s *sweeper) visit(ctx context.Context, v *visit) (again bool, err error) {
 		v.report.Result, v.report.Reason = model.ResultDone, ""
 	}
 	return again && err == nil && v.rounds < maxRounds, fatal
+}
+
+// summon starts a run for a number that needs an agent, where agents have a job of their own: this one has none.
+func (s *sweeper) summon(ctx context.Context, v *visit, branch string) error {
+	if s.Run.Workflow == "" {
+		return nil
+	}
+	err := s.GitHub.Dispatch(ctx, s.repo, path.Base(s.Run.Workflow), branch, map[string]string{"number": strconv.Itoa(v.Number)})
+	if err != nil {
+		s.Log.Warn("no_run_started", "number", v.Number, "error", err)
+		return ends(ctx, err)
+	}
+	v.report.Effects = append(v.report.Effects, model.Effect{Kind: "dispatch", Target: strconv.Itoa(v.Number), Token: journal.Token("dispatch", strconv.Itoa(v.Number), s.Run.URL), Status: "applied"})
+	return nil
 }
 
 // add is what was counted with what has come since.
