@@ -194,3 +194,21 @@ func TestARateLimitInTheMiddleLeavesTheRestToTheNextSweep(t *testing.T) {
 	assert.Len(t, w.marked("turn", "done"), 1)
 	w.quiet()
 }
+
+func TestASweepTakesAwayLeasesThatAreOver(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.sweep()
+	lease := func(base string, until time.Time) string {
+		message := fmt.Sprintf("{\"holder\": \"somebody\", \"until\": %q}", until.UTC().Format(time.RFC3339))
+		ref, tree := "refs/mergexo/lock/"+base, w.api("octo", "GET", w.path("/git/commits/"+w.at("main")), nil).at("tree", "sha")
+		sha := w.api("octo", "POST", w.path("/git/commits"), object{"message": message, "tree": tree, "parents": []string{}})["sha"]
+		w.api("octo", "POST", w.path("/git/refs"), object{"ref": ref, "sha": sha})
+		return ref
+	}
+	over, held := lease("main", w.now.Add(-time.Minute)), lease("next", w.now.Add(time.Minute))
+	w.sweep()
+	left := fmt.Sprint(w.stages())
+	assert.NotContains(t, left, over)
+	assert.Contains(t, left, held)
+}

@@ -33,7 +33,7 @@ func (s *sweeper) wholeWork(ctx context.Context, f *scan) error {
 	if f.leftovers, err = s.leftovers(ctx, f); err != nil {
 		return err
 	}
-	if len(f.leftovers) > 0 {
+	if len(f.leftovers)+len(f.locks()) > 0 {
 		why = append(why, model.DueCleanUp)
 	}
 	if len(why) > 0 {
@@ -77,6 +77,20 @@ func (s *sweeper) leftovers(ctx context.Context, f *scan) ([]model.Ref, error) {
 		}
 	}
 	return gone, nil
+}
+
+// lockRefs is where merges have their leases.
+const lockRefs = hiddenRefs + "lock/"
+
+// locks are the leases that there are. Whether one is over its own commit tells.
+func (f *scan) locks() []git.Ref {
+	var out []git.Ref
+	for _, ref := range f.refs {
+		if strings.HasPrefix(ref.Name, lockRefs) {
+			out = append(out, git.Ref(ref))
+		}
+	}
+	return out
 }
 
 // answered says that the turn of a stage has its receipt: its ref was only left behind.
@@ -328,12 +342,15 @@ func (s *sweeper) cleanUp(ctx context.Context, p *pass) error {
 			}
 		}
 	}
-	if len(refs) == 0 {
-		return nil
+	gone, err := p.checkout.Lapsed(ctx, f.locks())
+	if err != nil {
+		return err
 	}
-	gone := make([]git.Ref, len(refs))
-	for i, ref := range refs {
-		gone[i] = git.Ref(ref)
+	for _, ref := range refs {
+		gone = append(gone, git.Ref(ref))
+	}
+	if len(gone) == 0 {
+		return nil
 	}
 	left, err := p.checkout.DeleteAll(ctx, gone)
 	if err != nil {

@@ -233,6 +233,23 @@ func (c *Checkout) readLease(ctx context.Context, sha string) (held Lease, err e
 	return held, nil
 }
 
+// Lapsed are those of some locks' refs whose leases are over: nobody holds them. What is gone or is no lock of ours is not
+// among them. One network operation for each.
+func (c *Checkout) Lapsed(ctx context.Context, refs []Ref) (dead []Ref, err error) {
+	for _, ref := range refs {
+		sha, held, err := c.readLock(ctx, ref.Name)
+		unreadable := (*ErrLockUnreadable)(nil)
+		switch {
+		case errors.As(err, &unreadable) || err == nil && sha == "":
+		case err != nil:
+			return dead, err
+		case held.Until.Before(c.opt.Now()):
+			dead = append(dead, Ref{Name: ref.Name, SHA: sha})
+		}
+	}
+	return dead, nil
+}
+
 // Unlock gives a lock back. That it is gone, or somebody else's by now, is no error. One network operation as a rule.
 func (c *Checkout) Unlock(ctx context.Context, lock *Lock) error {
 	var rejected *ErrRejected
