@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -67,7 +68,8 @@ type hub struct {
 	url     string
 	payload string // file
 	mu      sync.Mutex
-	asked   []*request // what the workflow's token asked for
+	asked   []*request   // what the workflow's token asked for
+	behind  atomic.Int64 // how far its clock is behind, as a time.Duration
 }
 
 // request is one of an API, as it came.
@@ -93,9 +95,9 @@ func (h *hub) noting(next http.Handler) http.Handler {
 
 func newHub(t testing.TB, settings string) *hub {
 	t.Helper()
-	s, err := sandbox.New(sandbox.Options{StateDir: t.TempDir()})
-	require.NoError(t, err)
 	h := &hub{t: t}
+	s, err := sandbox.New(sandbox.Options{StateDir: t.TempDir(), Clock: func() time.Time { return time.Now().Add(-time.Duration(h.behind.Load())) }})
+	require.NoError(t, err)
 	server := httptest.NewServer(h.noting(s))
 	s.SetOrigin(server.URL)
 	t.Cleanup(func() { server.Close(); require.NoError(t, s.Close()) })
