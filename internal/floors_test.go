@@ -45,7 +45,7 @@ var reserved = map[string][]string{
 	"github.com/graph-gophers/graphql-go":    {"internal/sandbox"},
 	"github.com/urfave/cli/v2":               {"internal/cli"},
 	"github.com/yuin/goldmark":               {"internal/markdown"},
-	"go.yaml.in/yaml/v3":                     {"internal/doctor", "internal/flow", "internal/frontmatter"},
+	"go.yaml.in/yaml/v3":                     {"internal/doctor", "internal/flow", "internal/frontmatter", "internal/sandbox"},
 	"filippo.io/age":                         {"internal/transcript"},
 	"golang.org/x/net":                       {"internal/git"},
 	"github.com/aclements/go-moremath":       {"internal/dashboard"},

@@ -53,7 +53,7 @@ func dispatchRefusal(e *Error, inputs map[string]string) *Error {
 	case strings.Contains(says, "no ref found"):
 		e.Fix = "name a branch that the repository has"
 	default:
-		e.Fix = "give the workflow, as it is on the default branch, `"+trigger+"`"
+		e.Fix = "give the workflow, as it is on the default branch, `" + trigger + "`"
 	}
 	return e
 }

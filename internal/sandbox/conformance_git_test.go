@@ -95,6 +95,15 @@ var runSteps = []step{
 	{"", "GET", "~/actions/runs/$run", "", 200, ""},
 	{"", "GET", "~/actions/runs/$run/attempts/1/jobs", "", 200, ""},
 	{"", "GET", "~/actions/runs/$run/attempts/3/jobs", "", 404, ""},
+	{"ann", "PUT", "~/contents/.github/workflows/go.yml", `{"message": "Go", "branch": "side",
+		"content": "b246CiAgd29ya2Zsb3dfZGlzcGF0Y2g6CiAgICBpbnB1dHM6IHtudW1iZXI6IHt9fQo="}`, 201, ""},
+	{"actions", "POST", "~/actions/workflows/go.yml/dispatches", `{"ref": "side", "inputs": {"number": "7"}}`, 204, ""},
+	{"actions", "POST", "~/actions/workflows/go.yml/dispatches", `{"ref": "side", "return_run_details": true}`, 200, "started=workflow_run_id"},
+	{"", "GET", "~/actions/runs/$started", "", 200, ""},
+	{"actions", "POST", "~/actions/workflows/go.yml/dispatches", `{"ref": "side", "inputs": {"pr": "7"}}`, 422, ""},
+	{"actions", "POST", "~/actions/workflows/go.yml/dispatches", `{}`, 422, ""},
+	{"actions", "POST", "~/actions/workflows/no.yml/dispatches", `{"ref": "side"}`, 404, ""},
+	{"eve", "POST", "~/actions/workflows/go.yml/dispatches", `{"ref": "side"}`, 403, ""},
 }
 
 var mergeSteps = []step{

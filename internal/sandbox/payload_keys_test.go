@@ -34,6 +34,7 @@ var exampleKeys = map[string]string{
 	"pull_request_review_comment.edited":  "action changes comment pull_request repository sender",
 	"push":                                "after base_ref before commits compare created deleted forced head_commit pusher ref repository sender",
 	"status":                              "branches commit context created_at description id name repository sender sha state target_url updated_at",
+	"workflow_dispatch":                   "inputs ref repository sender workflow",
 	"workflow_run.completed":              "action repository sender workflow workflow_run",
 	"workflow_run.requested":              "action repository sender workflow workflow_run",
 }

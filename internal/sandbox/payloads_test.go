@@ -44,6 +44,8 @@ func story(w *town) {
 	w.as("octo", "PUT", fmt.Sprintf("%s/reviews/%d/dismissals", pull, int64(v["id"].(float64))), obj{"message": "no"}).want(200)
 	w.as("", "PUT", "/_sandbox/runs/42", obj{"status": "queued"}).want(200)
 	w.as("", "PUT", "/_sandbox/runs/42", obj{"status": "completed", "conclusion": "failure"}).want(200)
+	c.branch("flow", ".github/workflows/go.yml", "on: workflow_dispatch\n")
+	w.as("octo", "POST", repoPath+"/actions/workflows/go.yml/dispatches", obj{"ref": "flow"}).want(204)
 	run := w.as("actions", "POST", repoPath+"/check-runs", obj{"name": "ci", "head_sha": head}).want(201).obj()
 	w.as("actions", "PATCH", fmt.Sprintf("%s/check-runs/%d", repoPath, id(run)), obj{"conclusion": "success"}).want(200)
 	w.as("octo", "POST", repoPath+"/statuses/"+head, obj{"state": "success"}).want(201)
@@ -111,7 +113,9 @@ func TestGoGitHubDecodesEveryPayload(t *testing.T) {
 			require.NotEmpty(t, e.GetRef())
 			require.Equal(t, "octo", e.GetPusher().GetName())
 		case *github.WorkflowRunEvent:
-			require.EqualValues(t, 42, e.GetWorkflowRun().GetID())
+			require.True(t, e.GetWorkflowRun().GetID() == 42 || e.GetWorkflowRun().GetEvent() == "workflow_dispatch")
+		case *github.WorkflowDispatchEvent:
+			require.Equal(t, ".github/workflows/go.yml", e.GetWorkflow())
 		case *github.PullRequestReviewEvent:
 			require.Equal(t, strings.ToLower(e.GetReview().GetState()), e.GetReview().GetState())
 		}

@@ -81,7 +81,7 @@ func unprocessable(message string) error {
 func allRoutes() []route {
 	return slices.Concat(
 		userRoutes, repositoryRoutes, collaboratorRoutes, labelRoutes, issueRoutes, commentRoutes, reactionRoutes, pullRoutes,
-		mergeRoutes, reviewRoutes, reviewCommentRoutes, refRoutes, objectRoutes, contentRoutes, commitRoutes, checkRoutes, branchRoutes, runRoutes, settingRoutes,
+		mergeRoutes, reviewRoutes, reviewCommentRoutes, refRoutes, objectRoutes, contentRoutes, commitRoutes, checkRoutes, branchRoutes, runRoutes, dispatchRoutes, settingRoutes,
 	)
 }
 

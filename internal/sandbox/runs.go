@@ -50,7 +50,7 @@ func (s *Server) putRun(r *Repository, in *Run) *Run {
 	if fresh {
 		r.Runs = append(r.Runs, &Run{
 			ID: in.ID, Name: "MergeXO", Status: "queued", Attempt: 1, Number: len(r.Runs) + 1, Event: "pull_request_review_comment",
-			HeadBranch: r.DefaultBranch, HeadSHA: s.branchSHA(r, r.DefaultBranch), Actor: r.Owner, CreatedAt: now,
+			HeadBranch: r.DefaultBranch, HeadSHA: s.branchSHA(r, r.DefaultBranch), Actor: cmp.Or(in.Actor, r.Owner), CreatedAt: now,
 		})
 		at = len(r.Runs) - 1
 	}
@@ -88,12 +88,14 @@ func (s *Server) deliverRun(r *Repository, run *Run) {
 	s.deliver("workflow_run", r, s.author(cmp.Or(run.Trigger, run.Actor)), obj{"action": action, "workflow_run": s.runJSON(r, run), "workflow": s.workflowJSON(r, run)})
 }
 
+const ownWorkflow = ".github/workflows/mergexo.yml"
+
 // workflow is the file of a run's workflow.
-func (run *Run) workflow() string { return cmp.Or(run.Path, ".github/workflows/mergexo.yml") }
+func (run *Run) workflow() string { return cmp.Or(run.Path, ownWorkflow) }
 
 // workflowID is the same for all runs of one file.
 func workflowID(r *Repository, run *Run) int64 {
-	if run.Path == "" {
+	if run.workflow() == ownWorkflow {
 		return r.ID + 1_000_000_000
 	}
 	return r.ID + 2_000_000_000 + int64(crc32.ChecksumIEEE([]byte(run.Path)))
