@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/mergexo/mergexo/internal/config"
 	"github.com/mergexo/mergexo/internal/github"
 	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/model"
@@ -61,7 +60,8 @@ type sweeper struct {
 	found *scan
 	own   model.Report // with number 0
 	swept Swept
-	rest  [2]int // calls that are accounted for: REST, GraphQL
+	// counted are the calls that are in some report: REST and GraphQL.
+	counted [2]int
 	// onlooks says that the token need not be the one that the work is done with.
 	onlooks bool
 }
@@ -73,7 +73,7 @@ func (e *Engine) Sweep(ctx context.Context, repo model.Repo, opt SweepOptions) (
 	began := e.Now()
 	s := &sweeper{Engine: e, repo: repo, opt: opt, own: model.Report{Result: model.ResultNothing, Effects: []model.Effect{}}}
 	err := s.run(ctx)
-	s.own.Calls.REST, s.own.Calls.GraphQL = s.calls()
+	s.count(&s.own)
 	s.own.DurationMS = e.Now().Sub(began).Milliseconds()
 	err = e.Conclude(err, &s.own)
 	if s.own.Result == model.ResultNothing && len(s.own.Effects) > 0 {
@@ -94,42 +94,49 @@ func (e *Engine) Board(ctx context.Context, repo model.Repo) (model.Board, error
 	return f.board, nil
 }
 
-// calls are those since the last asking.
-func (s *sweeper) calls() (rest, graphql int) {
-	r, g := s.GitHub.Calls()
-	rest, graphql = r-s.rest[0], g-s.rest[1]
-	s.rest = [2]int{r, g}
-	return rest, graphql
+// count adds to a report the calls since the last counting.
+func (s *sweeper) count(rep *model.Report) {
+	rest, graphql := s.GitHub.Calls()
+	rep.Calls.REST += rest - s.counted[0]
+	rep.Calls.GraphQL += graphql - s.counted[1]
+	s.counted = [2]int{rest, graphql}
 }
 
 func (s *sweeper) run(ctx context.Context) error {
 	if s.Phase == AgentPhase { // which is about one number
 		return stop(model.ResultNothing, "a sweep is not the agent phase's: it starts a run for each number that needs an agent")
 	}
+	only := named(s.opt.Only)
 	if !s.opt.all() && !s.opt.Repository {
-		return s.visitAll(ctx, named(s.opt.Only), len(s.opt.Only))
+		_, err := s.visitAll(ctx, only, len(only))
+		return err
 	}
 	var err error
 	if s.found, err = s.scan(ctx); err != nil {
 		return errors.Join(err, s.remember(context.WithoutCancel(ctx)))
 	}
-	s.swept.Board = s.found.board
-	work := sweep.Order(s.found.work)
-	whole := slices.DeleteFunc(slices.Clone(work), func(w model.Work) bool { return w.Number != 0 })
-	s.swept.Work = work
+	s.swept.Board, s.swept.Work = s.found.board, sweep.Order(s.found.work)
 	if s.opt.Plan {
 		return nil
 	}
+	most := len(only)
 	if s.opt.all() {
-		numbers := slices.DeleteFunc(work, func(w model.Work) bool { return w.Number == 0 })
-		if err := s.visitAll(ctx, numbers, s.found.maxItems); err != nil {
-			return err
-		}
-	} else if err := s.visitAll(ctx, named(s.opt.Only), len(s.opt.Only)); err != nil {
+		only = slices.DeleteFunc(slices.Clone(s.swept.Work), func(w model.Work) bool { return w.Number == 0 })
+		most = s.found.maxItems
+	}
+	left, err := s.visitAll(ctx, only, most)
+	if err != nil {
 		return err
 	}
-	if len(whole) > 0 {
-		return s.repository(ctx)
+	if slices.ContainsFunc(s.swept.Work, func(w model.Work) bool { return w.Number == 0 }) {
+		if err := s.repository(ctx); err != nil {
+			return err
+		}
+	}
+	if left > 0 {
+		why := fmt.Sprintf("[sweep] max_items is %d", most)
+		s.leaveTo(left, why)
+		return stop(model.ResultRetry, "%d more have something to be done, left for the next sweep: %s", left, why)
 	}
 	return nil
 }
@@ -152,10 +159,10 @@ type visit struct {
 }
 
 // visitAll works at numbers in their order, each for one turn, and then at those that have more to be done, until nothing is
-// left or max numbers were visited. What fails at one number is told in its report, and the others go on; only what would
-// stop them too ends the sweep.
-func (s *sweeper) visitAll(ctx context.Context, work []model.Work, most int) error {
-	left := max(0, len(work)-most)
+// left or so many numbers were visited; it says how many were not. What fails at one number is told in its report, and the
+// others go on; only what would stop them too ends the sweep.
+func (s *sweeper) visitAll(ctx context.Context, work []model.Work, most int) (left int, err error) {
+	left = max(0, len(work)-most)
 	queue := make([]*visit, 0, len(work)-left)
 	for _, w := range work[:len(work)-left] {
 		queue = append(queue, &visit{Work: w, known: &memory{rights: map[string]model.Permission{}},
@@ -176,25 +183,20 @@ func (s *sweeper) visitAll(ctx context.Context, work []model.Work, most int) err
 		again, err := s.visit(ctx, v)
 		if err != nil {
 			s.leaveTo(left+len(queue)+1, err.Error())
-			return err
+			return left, err
 		}
 		if again {
 			queue = append(queue, v)
 		}
 	}
-	if left > 0 {
-		why := fmt.Sprintf("[sweep] max_items is %d", most)
-		s.leaveTo(left, why)
-		return stop(model.ResultRetry, "%d more have something to be done, left for the next sweep: %s", left, why)
-	}
-	return nil
+	return left, nil
 }
 
 func (s *sweeper) leaveTo(n int, why string) { s.swept.Board.Left, s.swept.Board.LeftWhy = n, why }
 
 // visit takes one number as far as one turn goes. The error is what ends the sweep.
 func (s *sweeper) visit(ctx context.Context, v *visit) (again bool, err error) {
-	s.own.Calls.REST, s.own.Calls.GraphQL = add(s.own.Calls, s.calls)
+	s.count(&s.own)
 	began := s.Now()
 	v.rounds++
 	s.number = v.Number
@@ -204,26 +206,29 @@ func (s *sweeper) visit(ctx context.Context, v *visit) (again bool, err error) {
 	if s.found != nil {
 		s.found.refresh(p)
 	}
-	rest, graphql := s.calls()
-	v.report.Calls.REST, v.report.Calls.GraphQL = v.report.Calls.REST+rest, v.report.Calls.GraphQL+graphql
+	s.count(&v.report)
 	v.report.DurationMS += s.Now().Sub(began).Milliseconds()
 	fatal := ends(ctx, err)
-	if n := (*Stop)(nil); errors.As(err, &n) && n.Agent && !s.DryRun {
+	n := (*Stop)(nil)
+	if errors.As(err, &n) && n.Agent && !s.DryRun {
 		fatal = s.summon(ctx, v, p.snap.DefaultBranch)
 	}
-	if n := (*Stop)(nil); v.report.Result == model.ResultDone && errors.As(err, &n) && n.Result == model.ResultNothing {
+	if n != nil && v.report.Result == model.ResultDone && n.Result == model.ResultNothing {
 		err = nil // there was something to do, and there is nothing more
 	}
-	if mistake := s.Conclude(err, &v.report); mistake != nil && fatal == nil { // of this number: it may be gone, say
-		v.report.Result, v.report.Reason = model.ResultFailed, mistake.Error()
-		if github.KindOf(mistake) == github.NotFound {
-			v.report.Result = model.ResultNothing
-		}
-	}
-	if v.report.Result == model.ResultNothing && len(v.report.Effects) > 0 && !s.DryRun {
-		v.report.Result, v.report.Reason = model.ResultDone, ""
-	}
+	s.conclude(v, err)
 	return again && err == nil && v.rounds < maxRounds, fatal
+}
+
+// conclude puts the end of a visit into its report.
+func (s *sweeper) conclude(v *visit, err error) {
+	rep := &v.report
+	if mistake := s.Conclude(err, rep); github.KindOf(mistake) == github.NotFound { // it was deleted or transferred meanwhile
+		rep.Result, rep.Reason = model.ResultNothing, mistake.Error()
+	}
+	if rep.Result == model.ResultNothing && len(rep.Effects) > 0 && !s.DryRun {
+		rep.Result, rep.Reason = model.ResultDone, ""
+	}
 }
 
 // summon starts a run for a number that needs an agent, where agents have a job of their own: this one has none.
@@ -238,12 +243,6 @@ func (s *sweeper) summon(ctx context.Context, v *visit, branch string) error {
 	}
 	v.report.Effects = append(v.report.Effects, model.Effect{Kind: "dispatch", Target: strconv.Itoa(v.Number), Token: journal.Token("dispatch", strconv.Itoa(v.Number), s.Run.URL), Status: "applied"})
 	return nil
-}
-
-// add is what was counted with what has come since.
-func add(c model.Calls, since func() (int, int)) (rest, graphql int) {
-	r, g := since()
-	return c.REST + r, c.GraphQL + g
 }
 
 // swept is the event that a sweep makes of a number.
@@ -261,6 +260,3 @@ func ends(ctx context.Context, err error) error {
 	}
 	return nil
 }
-
-// outside says that a branch's settings are that branch's own affair in a sweep over all.
-func outside(err error) bool { return errors.Is(err, config.ErrInvalid) }

@@ -225,7 +225,8 @@ func (s *sweeper) guardHeads(ctx context.Context, p *pass, gone []int) error {
 			work = append(work, model.Work{Number: h.Number, Why: []model.Reason{model.DueHead}})
 		}
 	}
-	return s.visitAll(ctx, work, len(work))
+	_, err := s.visitAll(ctx, work, len(work))
+	return err
 }
 
 // stick brings the comment on conflicts of one pull request up to date, by what is there now: somebody may have closed it

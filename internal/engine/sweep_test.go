@@ -138,3 +138,30 @@ func TestASweepOfARepositoryWithoutPullRequests(t *testing.T) {
 	w.api("octo", "PATCH", w.pull(""), object{"state": "closed"})
 	w.quiet()
 }
+
+func TestASweepIsBoundedAndLeavesTheRestToTheNextOne(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "", "[sweep]\nmax_items = 1")
+	w.openBeside("agent/other", "hello\nmoon\n")
+	first := w.sweep()
+	assert.Equal(t, model.ResultRetry, first.Result())
+	assert.Len(t, w.marked("pr", ""), 1, "the one that has waited longest")
+	assert.NotEmpty(t, w.conflictsOn(w.number), "what is the whole repository's does not wait for that")
+	second := w.sweep()
+	assert.Equal(t, model.ResultDone, second.Result())
+	w.quiet()
+}
+
+func TestTheCallsOfASweepAreInItsReports(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.review("alice", "Answer me.")
+	swept := w.sweep()
+	api, git := w.gate.counted()
+	sum := model.Calls{}
+	for _, r := range swept.Results {
+		sum.REST, sum.GraphQL, sum.Git = sum.REST+r.Calls.REST, sum.GraphQL+r.Calls.GraphQL, sum.Git+r.Calls.Git
+	}
+	assert.Equal(t, api, sum.REST+sum.GraphQL)
+	assert.Equal(t, git, sum.Git)
+}
