@@ -28,6 +28,7 @@ var occasions = []occasion{
 	{"a person's comment on an issue", "issue_comment", true, Problem, "an answer to the agent's question is never heard", fixHeard, onIssue},
 	{"the merge of a design", "pull_request", true, Warning, "it is not implemented", fixMerge, mergedDesign},
 	{"a label on an issue", "issues", true, Warning, "it starts nothing", fixHeard, label},
+	{"a run by hand for one number", "workflow_dispatch", true, Warning, "it does nothing, and where the agent has a job of its own no sweep starts it", fixNumber, dispatched},
 	{"the schedule", "schedule", true, Warning, "nothing sweeps", fixSchedule, scheduled},
 	{"a bot's comment in the conversation", "issue_comment", false, Warning, "a run for nothing, and with an App's token one for each comment of its own", fixBots, func() expression.Object { return inConversation(7, app, "Bot") }},
 	{"a bot's comment on a line", "pull_request_review_comment", false, Warning, "a run for nothing, and with an App's token one for each reply of its own", fixBots, func() expression.Object { return onLine(7, here, app, "Bot") }},
@@ -40,6 +41,7 @@ const (
 	fixMerge    = "let `github.event.action == 'closed'` through for merged pull requests, as the workflow that mergexo init writes does"
 	fixBots     = "add to if: `github.event.sender.type != 'Bot'`"
 	fixSchedule = "let `github.event_name == 'schedule'` through, as the workflow that mergexo init writes does in a job of its own"
+	fixNumber   = "let `github.event.inputs.number` through, as the workflow that mergexo init writes does"
 	fixSweep    = "add to if: `github.event_name == 'schedule'`"
 	fixForks    = "add to if: `(github.event.pull_request == null || github.event.pull_request.head.repo.full_name == github.repository)`"
 )
@@ -124,6 +126,13 @@ func label() expression.Object {
 // scheduled runs as whoever changed the schedule last.
 func scheduled() expression.Object {
 	return expression.Object{"event": expression.Object{"schedule": "17 * * * *"}, "actor": person, "triggering_actor": person, "ref": "refs/heads/main", "ref_name": "main"}
+}
+
+// dispatched is by hand, or by a sweep that has no agent at hand.
+func dispatched() expression.Object {
+	o := event("", person, "User", expression.Object{"inputs": expression.Object{"number": "7"}})
+	o["ref"], o["ref_name"] = "refs/heads/main", "main"
+	return o
 }
 
 // contexts are what a workflow can ask when an event comes.

@@ -12,8 +12,14 @@ type right struct {
 	name, access string
 	level        Level
 	follows      string // when it is not
-	ci           bool   // needed only where failures of CI are feedback
+	when         string // needed only then; "": always
 }
+
+// When a right is needed that others do without.
+const (
+	whenCI     = "ci"     // failures of CI are feedback
+	whenSummon = "summon" // a sweep has no agent at hand, and starts runs for what needs one
+)
 
 // rights are what each phase needs.
 var rights = map[phase][]right{
@@ -25,40 +31,49 @@ var rights = map[phase][]right{
 }
 
 var readRights = []right{
-	{"contents", "read", Problem, "nothing can be fetched", false},
-	{"pull-requests", "read", Problem, "review comments cannot be read", false},
-	{"issues", "read", Problem, "the conversation cannot be read", false},
-	{"actions", "read", Warning, "a dead run's claim is waited out, since nobody can see that it is dead", false},
+	{"contents", "read", Problem, "nothing can be fetched", ""},
+	{"pull-requests", "read", Problem, "review comments cannot be read", ""},
+	{"issues", "read", Problem, "the conversation cannot be read", ""},
+	{"actions", "read", Warning, "a dead run's claim is waited out, since nobody can see that it is dead", ""},
 }
 
 // What a merge asks of GraphQL's statusCheckRollup is refused part by part: check runs by the one, statuses by the other.
 // https://docs.github.com/en/rest/authentication/permissions-required-for-github-apps
 var checkRights = []right{
-	{"checks", "read", Warning, "a merge waits for ever for checks that it may not see", false},
-	{"statuses", "read", Warning, "a merge waits for ever for statuses that it may not see", false},
+	{"checks", "read", Warning, "a merge waits for ever for checks that it may not see", ""},
+	{"statuses", "read", Warning, "a merge waits for ever for statuses that it may not see", ""},
 }
 
 var writeRights = append([]right{
-	{"contents", "write", Problem, "nothing can be pushed", false},
-	{"pull-requests", "write", Problem, "review comments cannot be answered", false},
-	{"issues", "write", Problem, "nothing can be said in the conversation", false},
-	{"actions", "read", Warning, "a dead run's claim is waited out, since nobody can see that it is dead", false},
+	{"contents", "write", Problem, "nothing can be pushed", ""},
+	{"pull-requests", "write", Problem, "review comments cannot be answered", ""},
+	{"issues", "write", Problem, "nothing can be said in the conversation", ""},
+	{"actions", "read", Warning, "a dead run's claim is waited out, since nobody can see that it is dead", ""},
 	// https://docs.github.com/en/rest/actions/workflow-runs#re-run-failed-jobs-from-a-workflow-run
-	{"actions", "write", Warning, "jobs that failed by a test's own fault are not run again", true},
+	{"actions", "write", Warning, "jobs that failed by a test's own fault are not run again", whenCI},
+	// https://docs.github.com/en/rest/actions/workflows#create-a-workflow-dispatch-event
+	{"actions", "write", Warning, "a sweep cannot start the agent", whenSummon},
 }, checkRights...)
 
-// rights are what a phase needs under the settings at hand.
-func (e *exam) rights(p phase) []right {
-	ci := e.readable() && e.Settings.CI != "never"
-	return slices.DeleteFunc(slices.Clone(rights[p]), func(r right) bool {
-		return r.ci && !ci || ci && slices.ContainsFunc(rights[p], func(s right) bool { return s.ci && s.name == r.name && s.access != r.access })
+// rights are what a job needs under the settings at hand: of two for one name the greater.
+func (e *exam) rights(u use) []right {
+	when := ""
+	switch {
+	case u.summons():
+		when = whenSummon
+	case e.readable() && e.Settings.CI != "never":
+		when = whenCI
+	}
+	all := slices.DeleteFunc(slices.Clone(rights[u.phase]), func(r right) bool { return r.when != "" && r.when != when })
+	return slices.DeleteFunc(slices.Clone(all), func(r right) bool {
+		return r.when == "" && slices.ContainsFunc(all, func(s right) bool { return s.when != "" && s.name == r.name })
 	})
 }
 
-// needed is a block that gives a phase what it needs.
-func (e *exam) needed(p phase) string {
+// needed is a block that gives a job what it needs.
+func (e *exam) needed(u use) string {
 	var each []string
-	for _, r := range e.rights(p) {
+	for _, r := range e.rights(u) {
 		each = append(each, r.name+": "+r.access)
 	}
 	return "permissions: {" + strings.Join(each, ", ") + "}, below the job"
@@ -84,13 +99,13 @@ func (u use) permitted(e *exam) []Finding {
 	at := u.at(p.line) + ": " + where
 	switch {
 	case p.all == "write-all" && u.phase == agentPhase:
-		return []Finding{problem("have "+e.needed(u.phase), "%s: with write-all, %s", at, unprotected)}
+		return []Finding{problem("have "+e.needed(u), "%s: with write-all, %s", at, unprotected)}
 	case p.all == "write-all":
-		return []Finding{warn("name what is needed: "+e.needed(u.phase), "%s: write-all gives the job more than it needs", at)}
+		return []Finding{warn("name what is needed: "+e.needed(u), "%s: write-all gives the job more than it needs", at)}
 	case u.ownToken() && u.phase != agentPhase:
 		return []Finding{ok("%s: the action is given another token, so these are for the other steps only", at)}
 	}
-	out := append(p.less(e, at, u.phase), p.more(e, at, u.phase)...)
+	out := append(p.less(e, u, at), p.more(e, u, at)...)
 	if u.ownToken() { // an agent's
 		out = append(out, warn("leave the token input out in this job", "%s: the action is given another token in jobs.%s: what that one may write, the agent's job may", u.at(u.s.line), u.j.id))
 	}
@@ -101,10 +116,10 @@ func (u use) permitted(e *exam) []Finding {
 const unprotected = "the agent's job may write: the split protects nothing"
 
 // less finds what is missing: as bad as the worst of it.
-func (p *permissions) less(e *exam, at string, part phase) []Finding {
+func (p *permissions) less(e *exam, u use, at string) []Finding {
 	var names, follows []string
 	level := Warning
-	for _, r := range e.rights(part) {
+	for _, r := range e.rights(u) {
 		if has := p.access(r.name); has == r.access || has == "write" {
 			continue
 		}
@@ -116,7 +131,7 @@ func (p *permissions) less(e *exam, at string, part phase) []Finding {
 	if len(names) == 0 {
 		return nil
 	}
-	return []Finding{{Level: level, Text: fmt.Sprintf("%s lacks %s: %s", at, list(names), strings.Join(follows, "; ")), Fix: "have " + e.needed(part)}}
+	return []Finding{{Level: level, Text: fmt.Sprintf("%s lacks %s: %s", at, list(names), strings.Join(follows, "; ")), Fix: "have " + e.needed(u)}}
 }
 
 // access is what the block gives for one name: what it does not name is none.
@@ -129,13 +144,13 @@ func (p *permissions) access(name string) string {
 
 // more finds what an agent's job should not have. In a split workflow the agent's job may write nothing on GitHub; a token
 // for another service (id-token) is worth a look there as elsewhere, since some agents reach their model by it.
-func (p *permissions) more(e *exam, at string, part phase) []Finding {
+func (p *permissions) more(e *exam, u use, at string) []Finding {
 	var extra, writes []string
 	for _, name := range slices.Sorted(maps.Keys(p.each)) {
-		needed := slices.ContainsFunc(rights[part], func(r right) bool { return r.name == name && r.access == "write" })
+		needed := slices.ContainsFunc(rights[u.phase], func(r right) bool { return r.name == name && r.access == "write" })
 		switch {
 		case p.each[name] != "write" || needed:
-		case part == agentPhase && name != "id-token":
+		case u.phase == agentPhase && name != "id-token":
 			writes = append(writes, name)
 		default:
 			extra = append(extra, name)
@@ -143,7 +158,7 @@ func (p *permissions) more(e *exam, at string, part phase) []Finding {
 	}
 	var out []Finding
 	if len(writes) > 0 {
-		out = append(out, problem("have "+e.needed(part), "%s: with %s: write, %s", at, list(writes), unprotected))
+		out = append(out, problem("have "+e.needed(u), "%s: with %s: write, %s", at, list(writes), unprotected))
 	}
 	if len(extra) > 0 {
 		out = append(out, warn("take it out, unless a step of this job needs it", "%s: %s: write is more than the action needs", at, list(extra)))
@@ -159,15 +174,15 @@ func (u use) byDefault(e *exam) []Finding {
 	case u.ownToken() && u.phase != agentPhase:
 		return []Finding{warn("add `permissions: {}` below the job, with what its other steps need", "%s: the workflow's own token, which the action does not use, has what the repository's settings give", at)}
 	case u.phase == agentPhase && actions.DefaultWrite:
-		return []Finding{problem("add "+e.needed(u.phase), "%s: as the repository's settings say, %s", at, unprotected)}
+		return []Finding{problem("add "+e.needed(u), "%s: as the repository's settings say, %s", at, unprotected)}
 	case u.phase == planPhase && actions.Known && !actions.DefaultWrite:
 		return []Finding{ok("%s: its token may only read, which is enough", at)}
 	case u.phase == agentPhase:
-		return []Finding{warn("add "+e.needed(u.phase), "%s: its token has what the repository's settings give, now and later", at)}
+		return []Finding{warn("add "+e.needed(u), "%s: its token has what the repository's settings give, now and later", at)}
 	case !actions.Known:
-		return []Finding{warn("add "+e.needed(u.phase), "%s: its token has what the repository's settings give, for new repositories to read only", at)}
+		return []Finding{warn("add "+e.needed(u), "%s: its token has what the repository's settings give, for new repositories to read only", at)}
 	case actions.DefaultWrite:
-		return []Finding{warn("add "+e.needed(u.phase), "%s: its token may write everything, as the repository's settings say", at)}
+		return []Finding{warn("add "+e.needed(u), "%s: its token may write everything, as the repository's settings say", at)}
 	}
-	return []Finding{problem("add "+e.needed(u.phase), "%s: its token may only read, as the repository's settings say", at)}
+	return []Finding{problem("add "+e.needed(u), "%s: its token may only read, as the repository's settings say", at)}
 }

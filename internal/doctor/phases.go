@@ -20,6 +20,8 @@ func phases(e *exam) []Finding {
 			well = append(well, ok("%s: jobs.%s runs the agent, and another job applies what came of it", u.at(u.j.line), u.j.id))
 		case u.phase == applyPhase && !u.early() && !slices.ContainsFunc(e.uses, func(v use) bool { return v.handsOver(u) }):
 			out = append(out, problem("add to needs: the job with `command: run --phase agent`, as the workflow that mergexo init --split writes has it", "%s: jobs.%s applies what no job before it hands over", u.at(u.j.line), u.j.id))
+		case u.summons() && e.split(u.w) && !slices.ContainsFunc(u.w.triggers, func(t trigger) bool { return t.event == "workflow_dispatch" && slices.Contains(t.filters, "inputs") }):
+			out = append(out, warn("add `workflow_dispatch: {inputs: {number: {}}}` below on:", "%s: on: lacks workflow_dispatch with the input number: the sweep in jobs.%s starts no agent", u.w.path, u.j.id))
 		case u.early() && !e.split(u.w):
 			out = append(out, problem("take `--phase apply` out, or have the jobs of the workflow that mergexo init --split writes", "%s: jobs.%s answers commands only, and no job runs the agent", u.at(u.s.line), u.j.id))
 		}

@@ -64,6 +64,9 @@ func (u use) early() bool { return u.phase == applyPhase && !u.bundle() }
 // sweeps tells whether a step is of a sweep and hears no event.
 func (u use) sweeps() bool { return u.phase == planPhase || u.phase == sweepPhase }
 
+// summons tells whether a step sweeps without an agent at hand: it starts runs for what needs one.
+func (u use) summons() bool { return u.early() && u.scheduled() }
+
 // split tells whether a workflow runs the agent in a job of its own.
 func (e *exam) split(w *workflow) bool {
 	return slices.ContainsFunc(e.uses, func(u use) bool { return u.w == w && u.phase == agentPhase })
