@@ -45,7 +45,7 @@ func TestARunThatCannotBeStarted(t *testing.T) {
 	for name, text := range map[string]string{
 		"word": "on: workflow_dispatch", "list": "on: [push, workflow_dispatch]", "bare": "on: {workflow_dispatch: null}", "push": "on: push",
 		"pushes": "on: [push]", "pull": "on: {pull_request: {}}", "odd": "on: {workflow_dispatch: {inputs: [number]}}", "broken": "on: [",
-		"must": "on: {workflow_dispatch: {inputs: {number: {required: true}}}}",
+		"deep/er": "on: workflow_dispatch", "must": "on: {workflow_dispatch: {inputs: {number: {required: true}}}}",
 	} {
 		c.commit(".github/workflows/"+name+".yml", text+"\n")
 	}
@@ -75,7 +75,7 @@ func TestARunThatCannotBeStarted(t *testing.T) {
 		{"octo", "numbered.yml", "main", nil, 404, "Not Found"}, // it is on x only
 		{"octo", "none.yml", "x", nil, 404, "Not Found"},
 		{"octo", "notes.txt", "x", nil, 404, "Not Found"},
-		{"octo", "..%2Fworkflows%2Fword.yml", "x", nil, 404, "Not Found"},
+		{"octo", "deep%2Fer.yml", "x", nil, 404, "Not Found"},
 		{"octo", "12345", "x", nil, 404, "Not Found"},
 		{"rita", "numbered.yml", "x", nil, 403, "push access"},
 		{"", "numbered.yml", "x", nil, 401, "authentication"},
