@@ -20,6 +20,8 @@ type OurIssue struct {
 	Number    int
 	URL, Body string
 	Ours      bool // always: the others are left out
+	Title     string
+	Open      bool
 }
 
 // OpenIssue opens an issue. Unclear means that it may be there; OurIssues tells. Gone is a repository without issues.
@@ -74,7 +76,7 @@ func (c *Client) OurIssues(ctx context.Context, repo model.Repo) ([]OurIssue, er
 		}
 		for _, n := range data.Repository.Issues.Nodes {
 			if n.ViewerDidAuthor {
-				out = append(out, OurIssue{n.Number, n.URL, n.Body, true})
+				out = append(out, OurIssue{Number: n.Number, URL: n.URL, Body: n.Body, Ours: true})
 			}
 			if len(out) == mostOurIssues {
 				return out, nil

@@ -24,6 +24,9 @@ type SurveyQuery struct {
 	Passed func(cursor string)
 	// Settled is Query's, for one of the pull requests.
 	Settled func(s model.Snapshot, read []model.Comment) (model.Mark, bool)
+	// Reserve is how many of the hour's points of GraphQL are kept for the work: where fewer are left after a page and there
+	// are more pages, the survey ends behind Passed with an Error of Kind RateLimited. 0: none.
+	Reserve int
 }
 
 // surveySize is how many pull requests or issues one request asks for, and how many of what was said on each; lines are the

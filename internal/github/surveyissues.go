@@ -18,6 +18,12 @@ type IssueSurveyQuery struct {
 	Labels []string
 	// Closed asks for the pull requests as well that are not open any more and were changed last: Closed says how many.
 	Closed int
+	// ClosedSince has those read on, a page of Closed a request and at most 10 pages, while the oldest one that was read was
+	// updated at or after it. Zero: one page.
+	ClosedSince time.Time
+	// Also are the numbers of further issues and pull requests, at most 50, that the first request reads, too: issues that are
+	// open whatever their labels, and pull requests that are not. The others of them are not yielded.
+	Also []int
 	// Settled is Query's, for one of the issues or pull requests.
 	Settled func(s model.Snapshot, read []model.Comment) (model.Mark, bool)
 }

@@ -221,6 +221,8 @@ type LabelChange struct {
 	On    bool
 	At    time.Time
 	By    Actor // without a login where GitHub does not tell
+	// LabelAt is when the label itself was changed last, for example renamed; zero where GitHub does not tell.
+	LabelAt time.Time
 }
 
 // Edit is a change of a text: by whom and when.
