@@ -110,6 +110,10 @@ func (g *guest) reach(ctx context.Context) error {
 	if met.HeadSHA != m.Head {
 		return stop(model.ResultRetry, "the head of pull request %d moved meanwhile", g.event.Number)
 	}
+	if met.Unrelated {
+		m.State, m.Reason = model.ExternalWanting, fmt.Sprintf("The head has no history in common with %s.", m.Base)
+		return nil
+	}
 	landed, all, err := g.checkout.LandedElsewhere(ctx, met.BaseSHA, met.HeadSHA)
 	if err != nil {
 		return err
@@ -122,36 +126,42 @@ func (g *guest) reach(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if at == "" { // what an agent may not push, a stranger's commits may not bring onto a branch either: workflows run from there
+		found, err := g.inspect(ctx, met.MergeBase, met.HeadSHA)
+		if err != nil {
+			return err
+		}
+		if found.reason != "" {
+			m.State, m.Reason = model.ExternalWanting, "This must not be on a branch of this repository: "+found.detail
+			return nil
+		}
+	}
 	return g.follow(ctx, ref, at)
 }
 
-// follow puts the head on the mirror where it is not, and takes over what a run that died has put on top of it.
+// follow puts the head on the mirror where it is not, and takes over the repair that a run which died has put on top of it.
+// Anything else there is somebody's, and nobody has let it in.
 func (g *guest) follow(ctx context.Context, ref, at string) error {
 	m := &g.marker
-	if at == m.Tip {
+	switch at {
+	case m.Tip:
 		return g.checkout.Have(ctx, at)
-	}
-	if at == "" {
-		m.Tip = m.Head
+	case "":
+		m.Tip, m.Next = m.Head, ""
 		if err := g.checkout.Mirror(ctx, ref, m.Head, m.Mirror, ""); err != nil {
 			return err
 		}
 		g.applied("push", m.Mirror, journal.Token("mirror", g.token("let_in")), "applied")
 		g.say(model.Saying{Where: "push to " + m.Mirror, Text: markdown.Short(m.Head)})
 		return nil
+	case m.Next:
+		if err := g.checkout.Have(ctx, at); err != nil {
+			return err
+		}
+		m.Tip, m.Next, m.State = at, "", model.ExternalLetIn
+		return nil
 	}
-	if err := g.checkout.Have(ctx, at); err != nil {
-		return err
-	}
-	relation, err := g.localRelation(ctx, m.Tip, at)
-	if err != nil {
-		return err
-	}
-	if lineage.Decide(relation) != lineage.Pass {
-		return &stray{fmt.Sprintf("branch %s was at %s and is at %s now, which does not descend from it: it is nobody's mirror any more", m.Mirror, markdown.Short(m.Tip), markdown.Short(at))}
-	}
-	m.Tip, m.State = at, model.ExternalLetIn // whoever put it there, it is judged before anything is done with it
-	return nil
+	return &stray{fmt.Sprintf("branch %s was at %s and is at %s now: somebody else has pushed there, and nobody has let that in", m.Mirror, markdown.Short(m.Tip), markdown.Short(at))}
 }
 
 // evaluate has the tip judged, by the command of the settings or else by the label.
@@ -202,11 +212,8 @@ func (g *guest) run(ctx context.Context, kind string, argv []string, dir string)
 		return nil, fmt.Errorf("make directory for the %s command: %w", kind, err)
 	}
 	defer g.dispose(func() error { return os.RemoveAll(temp) })
-	argv = slices.Clone(argv)
-	for i, arg := range argv {
-		if at := filepath.Join(base, filepath.FromSlash(arg)); filepath.IsLocal(arg) && isFile(at) {
-			argv[i] = at
-		}
+	if argv, err = ofBase(argv, base, dir); err != nil {
+		return nil, err
 	}
 	s := g.settings
 	out, err := agent.Filter(ctx, dir, argv, stdin, agent.Options{
@@ -222,9 +229,24 @@ func (g *guest) dispose(remove func() error) {
 	}
 }
 
-func isFile(path string) bool {
-	info, err := os.Lstat(path)
-	return err == nil && info.Mode().IsRegular()
+// ofBase puts the files of the base branch in the place of the arguments that name them. An argument that names anything else
+// of the pull request is refused: it would decide how it is judged.
+func ofBase(argv []string, base, tree string) ([]string, error) {
+	argv = slices.Clone(argv)
+	for i, arg := range argv {
+		if !filepath.IsLocal(arg) {
+			continue
+		}
+		at := filepath.Join(base, filepath.FromSlash(arg))
+		if info, err := os.Lstat(at); err == nil && info.Mode().IsRegular() {
+			argv[i] = at
+			continue
+		}
+		if _, err := os.Lstat(filepath.Join(tree, filepath.FromSlash(arg))); err == nil {
+			return nil, &stray{fmt.Sprintf("[external] argument %d, %q: it is no regular file on the base branch, and the pull request has something of that name, which must not decide how it is judged; name a file of the base branch, or an absolute path", i+1, arg)}
+		}
+	}
+	return argv, nil
 }
 
 // evaluation is what a command is told.
@@ -277,6 +299,10 @@ func (g *guest) repair(ctx context.Context) error {
 		return &stray{"the required tests fail after the fix; the end of their output:\n" + output}
 	}
 	ctx = context.WithoutCancel(ctx)
+	m.Next = head // before it is there: what else turns up on the mirror is nobody's repair
+	if err := g.put(ctx, g.text()); err != nil {
+		return err
+	}
 	if err := g.checkout.Publish(ctx, git.Publish{Branch: m.Mirror, Start: m.Tip, SHA: head}); err != nil {
 		return err
 	}
@@ -286,7 +312,7 @@ func (g *guest) repair(ctx context.Context) error {
 	}
 	g.applied("push", m.Mirror, journal.Token("fix", g.token("let_in"), head), "applied")
 	g.say(model.Saying{Where: "push to " + m.Mirror, Text: pushedText(m.Tip, head, commits)})
-	m.Tip, m.State, m.Attempt = head, model.ExternalLetIn, 1
+	m.Tip, m.Next, m.State, m.Attempt = head, "", model.ExternalLetIn, 1
 	return g.put(ctx, g.text())
 }
 
@@ -369,7 +395,7 @@ func (g *guest) request(ctx context.Context) (*Stop, error) {
 		g.signMerge(&r)
 		text = merge.RunningText(pull, r, g.settings.Merge.Attempts)
 	} else {
-		r.Reason, r.Detail = v.Code, clip(v.Reason)
+		r.Reason, r.Detail, r.Looked = v.Code, clip(v.Reason), g.looks()
 	}
 	token := commandToken(key)
 	body := journal.Body{Text: sentence(external.Evidence(m)) + "\n\n" + text, Kind: journal.KindMerge, Marker: r}

@@ -43,7 +43,7 @@ func (p *pass) findMerge(ctx context.Context, c command.Case) (*command.Found, e
 	}
 	m.Strategy, p.asked = v.Way.Strategy, true
 	if v.Wait || p.Phase == AgentPhase {
-		m.State, m.Reason, m.Detail = model.MergeWaiting, v.Code, clip(v.Reason)
+		m.State, m.Reason, m.Detail, m.Looked = model.MergeWaiting, v.Code, clip(v.Reason), p.looks()
 		return &command.Found{Verdict: model.Applied, Text: merge.WaitText(p.snap.Pull, m, v), Marker: &m}, nil
 	}
 	m.State = model.MergeRunning
@@ -109,6 +109,10 @@ func (p *pass) judgeMerge(ctx context.Context, m model.MergeMarker, sha string) 
 		}
 	}
 	v := merge.Judge(c)
+	if m.Mirror != "" && c.LetIn == "" {
+		why := "it is not let in any more: the label is off, or what was let in is something else by now"
+		return merge.Verdict{Code: model.CodeStale, Reason: why, Way: v.Way, Gates: append(v.Gates, model.Gate{Name: external.GateLabel, Evidence: why})}, nil
+	}
 	if v.Wait && v.Code == model.CodeConflict { // nothing else is missing: building it shows people where
 		v.Go, v.Wait = true, false
 	}

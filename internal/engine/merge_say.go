@@ -62,8 +62,10 @@ func (g *merger) body(text string, tokens ...string) journal.Body {
 // wait says what the request waits for, where it does not say so already.
 func (g *merger) wait(ctx context.Context, code model.MergeCode, detail, text string) (*Stop, error) {
 	m := &g.marker
-	same := m.State == model.MergeWaiting && m.Reason == code && g.text == text
+	looked := g.looks()
+	same := m.State == model.MergeWaiting && m.Reason == code && g.text == text && m.Looked == looked
 	was := m.Claim
+	m.Looked = looked
 	m.Members = nil // who belongs to it is found out anew
 	m.State, m.Reason, m.Detail, m.Expires, m.Claim = model.MergeWaiting, code, clip(detail), time.Time{}, ""
 	if !same {

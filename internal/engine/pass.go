@@ -196,6 +196,9 @@ func (p *pass) configure() error {
 	if p.snap.DefaultBranch == "" {
 		return fmt.Errorf("%w: repository %s has no commit yet: push one to its default branch, with %s in it", config.ErrInvalid, p.event.Repo, SettingsPath)
 	}
+	if _, mirror := git.MirrorOf(branch); mirror { // whose settings a stranger has written
+		return stop(model.ResultNothing, "nothing is done for pull requests into %s: it may be the mirror of a fork", branch)
+	}
 	source := fmt.Sprintf("%s:%s", branch, SettingsPath)
 	if !p.snap.SettingsFound {
 		return config.Missing(source)
@@ -208,6 +211,9 @@ func (p *pass) configure() error {
 		return fmt.Errorf("%s: %w", source, err)
 	}
 	p.settings, p.operators = s, command.Policy{Operators: s.Repo.Operators, Bots: s.Repo.Bots, OperationsIssue: s.Repo.OperationsIssue}
+	if p.snap.IsPull && branch != p.snap.DefaultBranch { // other pull requests are no affair of this branch's settings
+		p.operators.OperationsIssue = 0
+	}
 	p.policy = policyOf(s)
 	p.policy.Trigger = p.event
 	if len(p.policy.Bots) > 0 {

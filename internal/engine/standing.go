@@ -136,6 +136,8 @@ func (e *Engine) survey(ctx context.Context, repo model.Repo, look func(*pass) e
 		if err := p.configure(); errors.Is(err, config.ErrInvalid) { // that base branch's own affair
 			e.Log.Warn("pull_request_left_out", "pr_number", s.Pull.Number, "error", err)
 			return nil
+		} else if leaves := (*Stop)(nil); errors.As(err, &leaves) {
+			return nil
 		} else if err != nil {
 			return err
 		}

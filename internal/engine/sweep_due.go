@@ -2,6 +2,7 @@ package engine
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -105,9 +106,8 @@ func stubs(comments []model.Comment) []model.Comment {
 	return comments
 }
 
-// mergeDue says whether the request to merge has anything to gain from another look, and since when. One that waits for
-// people is looked at again when something has changed on the pull request since it said so; one that waits for checks, when
-// GitHub's sum of them is another.
+// mergeDue says whether the request to merge has anything to gain from another look, and since when. What only time can mend
+// is tried again; what waits for people or checks, when something of that is not what it was at the last look.
 func (p *pass) mergeDue() (since time.Time, due bool) {
 	newest := p.state.Merge()
 	if newest == nil {
@@ -118,18 +118,37 @@ func (p *pass) mergeDue() (since time.Time, due bool) {
 			return m.At, true
 		}
 	}
-	m, rollup := newest.Marker, p.snap.Pull.Rollup
+	m := newest.Marker
 	switch {
 	case !m.Open() || m.Leader != "":
 		return since, false
-	case m.State == model.MergeRunning:
-	case m.Reason == model.CodeChecks && (rollup == "PENDING" || rollup == "EXPECTED"), m.Reason == model.CodeChecksFailed && rollup != "SUCCESS":
-		return since, p.snap.Pull.UpdatedAt.After(newest.UpdatedAt)
-	case m.Reason.Retryable(), m.Reason == model.CodeChecksFailed, m.Reason == model.CodeCancelled, m.Reason == "":
-	default:
-		return newest.At, p.snap.Pull.UpdatedAt.After(newest.UpdatedAt)
+	case m.State == model.MergeRunning, m.Reason == model.CodeCancelled, m.Reason == model.CodeMember:
+		return newest.At, true
+	case m.Reason.Retryable() && m.Reason != model.CodeChecks:
+		return newest.At, true
 	}
-	return newest.At, true
+	return newest.At, m.Looked != p.looks()
+}
+
+// surveyedReviews is how many reviews a survey reads for sure.
+const surveyedReviews = 10
+
+// looks stands for all that a survey tells of a pull request which may end the waiting of a request to merge.
+func (p *pass) looks() string {
+	pull, reviewed := p.snap.Pull, time.Time{}
+	reviews := slices.DeleteFunc(slices.Clone(p.snap.Comments), func(c model.Comment) bool { return c.Kind != model.KindReviewSummary })
+	for _, c := range reviews[max(0, len(reviews)-surveyedReviews):] {
+		if c.ReviewState != "COMMENTED" && c.UpdatedAt.After(reviewed) {
+			reviewed = c.UpdatedAt
+		}
+	}
+	labels := slices.Clone(pull.Labels)
+	slices.Sort(labels)
+	st := p.state
+	return journal.Token(append([]string{
+		string(pull.State), pull.HeadSHA, pull.BaseRef, pull.Rollup, strconv.FormatBool(pull.Draft), reviewed.UTC().Format(time.RFC3339), strconv.FormatBool(st.Block != nil),
+		strconv.FormatBool(st.Paused != nil), st.Accepted,
+	}, labels...)...)[:16]
 }
 
 // failureDue says that GitHub shows a failure of the head that no receipt is about.
@@ -179,7 +198,9 @@ func (p *pass) dueIssue() glance {
 		g.commanders = append(g.commanders, strings.ToLower(said.Comment.Author.Login))
 	}
 	if slices.ContainsFunc(st.Distrusted, func(d model.Distrust) bool { return d.Spoilt }) {
-		g.due(model.DueReplies, time.Time{})
+		if n := len(st.Flows); n == 0 || st.Flows[n-1].Marker.Waiting != model.ReasonMarkerEdited { // nobody was told yet
+			g.due(model.DueReplies, time.Time{})
+		}
 		return g
 	}
 	candidates := turn.Hopeful(turn.Candidates(p.snap, st, p.policy), p.policy)

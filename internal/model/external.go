@@ -37,8 +37,10 @@ type ExternalMarker struct {
 	Base   string        `json:"base"`  // branch
 	// Mirror is the branch of this repository that has the head, and Tip what is evaluated and merged: the head, or commits
 	// of ours on top of it. A verdict is about Tip and nothing else.
-	Mirror  string `json:"mirror,omitempty"`
-	Tip     string `json:"tip,omitempty"`
+	Mirror string `json:"mirror,omitempty"`
+	Tip    string `json:"tip,omitempty"`
+	// Next is the commit of a repair that is about to be put on the mirror.
+	Next    string `json:"next,omitempty"`
 	Verdict string `json:"verdict,omitempty"`
 	Reason  string `json:"reason,omitempty"` // that the evaluation gave, or why there is none
 	// Evaluated says that a command judged it; else the label did.

@@ -102,6 +102,9 @@ type MergeMarker struct {
 	Landed string    `json:"landed,omitempty"`
 	Reason MergeCode `json:"reason,omitempty"`
 	Detail string    `json:"detail,omitempty"`
+	// Looked stands for all that may end the waiting, as it was when this request was looked at last: a sweep looks again when
+	// that is something else.
+	Looked string `json:"looked,omitempty"`
 	// Mirror is the branch of this repository that lands in place of the head, and MirrorSHA its tip: the head of a fork's pull
 	// request that was let in, or commits of ours on top of it.
 	Mirror    string `json:"mirror,omitempty"`
