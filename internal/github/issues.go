@@ -61,9 +61,10 @@ func (c *Client) OurIssues(ctx context.Context, repo model.Repo) ([]OurIssue, er
 		var data struct {
 			Repository *struct {
 				Issues connection[struct {
-					Number          int
-					URL, Body       string
-					ViewerDidAuthor bool
+					Number           int
+					Title, URL, Body string
+					Closed           bool
+					ViewerDidAuthor  bool
 				}]
 			}
 		}
@@ -76,7 +77,7 @@ func (c *Client) OurIssues(ctx context.Context, repo model.Repo) ([]OurIssue, er
 		}
 		for _, n := range data.Repository.Issues.Nodes {
 			if n.ViewerDidAuthor {
-				out = append(out, OurIssue{Number: n.Number, URL: n.URL, Body: n.Body, Ours: true})
+				out = append(out, OurIssue{Number: n.Number, URL: n.URL, Body: n.Body, Ours: true, Title: n.Title, Open: !n.Closed})
 			}
 			if len(out) == mostOurIssues {
 				return out, nil

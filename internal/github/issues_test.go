@@ -31,7 +31,8 @@ func TestOurIssues(t *testing.T) {
 	got, err := c.OurIssues(t.Context(), widgets)
 	require.NoError(t, err)
 	require.Len(t, got, 2)
-	assert.Equal(t, OurIssue{n, url, "body one", true}, got[1])
+	assert.True(t, got[0].Open)
+	assert.Equal(t, OurIssue{Number: n, URL: url, Body: "body one", Ours: true, Title: "Flaky: <b>"}, got[1])
 	assert.Equal(t, "body two", got[0].Body)
 
 	for _, s := range []struct{ others, ours int }{{250, 2}, {60, 0}} {

@@ -45,7 +45,8 @@ var (
 //
 // The snapshots are Snapshot's, with less in them: no files, no resolution of threads, no permissions, and no Posted for
 // comments that were edited. Further pages of one pull request are read where Settled wants them. Where somebody edited
-// another's comment the whole snapshot is read, since only then WasMarked is known.
+// a comment of ours or of a bot, which may have been ours, the whole snapshot is read, since only then WasMarked is known: people's
+// comments have no markers of ours.
 func (c *Client) Survey(ctx context.Context, q SurveyQuery, yield func(model.Snapshot) error) error {
 	op := fmt.Sprintf("read the open pull requests of %s", q.Repo)
 	if err := checkRepo(q.Repo); err != nil {
@@ -85,6 +86,10 @@ func (c *Client) Survey(ctx context.Context, q SurveyQuery, yield func(model.Sna
 		if !after.more {
 			return nil
 		}
+		if left := data.RateLimit; left != nil && left.Remaining < q.Reserve {
+			return &Error{Kind: RateLimited, Op: op, Status: http.StatusOK, Until: left.ResetAt.UTC(), Fix: fixLater,
+				Message: fmt.Sprintf("GraphQL has %d points left for this hour, which are kept for the work", left.Remaining)}
+		}
 	}
 }
 
@@ -120,7 +125,12 @@ func (c *Client) yieldPulls(ctx context.Context, q SurveyQuery, size surveySize,
 }
 
 type surveyData struct {
-	Viewer     actorNode
+	Viewer actorNode
+	// RateLimit is null on a server without limits.
+	RateLimit *struct {
+		Remaining int
+		ResetAt   time.Time
+	}
 	Repository *struct {
 		DefaultBranchRef *branchNode
 		PullRequests     connection[*pullNode]
@@ -167,7 +177,7 @@ func (c *Client) surveyed(ctx context.Context, q Query, size surveySize, page su
 	r := newReading(q, further, snap)
 	r.take(n, nil)
 	for _, one := range r.said {
-		if one.Kind == model.KindIssue && one.EditedByOther {
+		if one.Kind == model.KindIssue && one.EditedByOther && (one.Ours || one.Author.Bot) {
 			return c.Snapshot(ctx, q)
 		}
 	}

@@ -138,6 +138,7 @@ func TestASurveyKnowsWhatWasMarked(t *testing.T) {
 	said := w.say("actions", 102, "receipt\n<!-- mergexo-turn:{} -->")
 	own := w.say("ada", 103, "mine")
 	w.edit("ada", own, "mine, edited")
+	w.edit("octo", w.say("ada", 101, "a person's"), "costs nothing")
 	w.edit("octo", said, "thanks")
 	c := w.client("actions")
 	all := w.survey(c, SurveyQuery{})
@@ -166,6 +167,41 @@ func TestASurveyThatEnds(t *testing.T) {
 		return nil
 	}), "as it is")
 	assert.Equal(t, []any{2, "0 REST, 1 GraphQL"}, []any{seen, calls(c)})
+}
+
+// Points that the work needs are not spent on looking.
+func TestASurveyKeepsPoints(t *testing.T) {
+	w := newWorld(t)
+	w.pulls(120)
+	read := func(reserve int, after string) (numbers []int, passed string, err error) {
+		err = w.client("actions").Survey(t.Context(), SurveyQuery{Repo: widgets, Reserve: reserve, After: after, Passed: func(at string) { passed = at }}, func(s model.Snapshot) error {
+			numbers = append(numbers, s.Pull.Number)
+			return nil
+		})
+		return numbers, passed, err
+	}
+	const left = 5000 - 9 // of the sandbox, after each page of any survey
+	numbers, passed, err := read(left, "")
+	require.NoError(t, err)
+	assert.Len(t, numbers, 120)
+	assert.Empty(t, passed)
+	numbers, passed, err = read(left+1, "")
+	e := failure(t, err, RateLimited)
+	assert.Equal(t, "read the open pull requests of octo/widgets: GraphQL has 4991 points left for this hour, which are kept for the work", e.Error())
+	assert.False(t, e.Until.IsZero())
+	assert.Len(t, numbers, 50)
+	require.NotEmpty(t, passed)
+	numbers, passed, err = read(left+1, passed)
+	failure(t, err, RateLimited)
+	assert.Equal(t, 151, numbers[0])
+	numbers, passed, err = read(left+1, passed)
+	require.NoError(t, err, "nothing is left to be read")
+	assert.Len(t, numbers, 20)
+	assert.Empty(t, passed)
+
+	l := dial(t, Options{}, reply{200, `{"data": {"rateLimit": null, "repository": {"pullRequests": {"pageInfo": {"hasNextPage": true, "endCursor": "x"}}}}}`, nil},
+		reply{200, `{"data": {"repository": {"pullRequests": {"nodes": []}}}}`, nil})
+	require.NoError(t, l.Survey(t.Context(), SurveyQuery{Repo: widgets, Reserve: 9}, nil), "a server without limits")
 }
 
 // A server that gives up on a page of fifty is asked for ten at a time from there on.

@@ -202,6 +202,25 @@ func TestAWorkflowTokenCannotPushWorkflows(t *testing.T) {
 	c.git("push", "-q", "origin", "HEAD:refs/heads/x")
 }
 
+// What a pull request brought from a fork is on no branch yet.
+func TestAWorkflowTokenCannotPushWorkflowsOfAFork(t *testing.T) {
+	w := newTown(t)
+	f, _ := w.fork("eve", "topic")
+	head := f.commit(".github/workflows/ci.yml", "on: push\n")
+	f.git("push", "-q", "origin", "topic")
+	n := w.pull("eve", "eve:topic")
+	c := w.clone("actions")
+	c.git("fetch", "-q", "origin", fmt.Sprintf("refs/pull/%d/head", n))
+	out, err := c.try("push", "origin", head+":refs/heads/x")
+	require.Error(t, err)
+	require.Contains(t, out, "refusing to allow a GitHub App to create or update workflow")
+	c.git("push", "-q", "origin", head+"~1:refs/heads/x")
+	c.login = "octo"
+	c.git("push", "-q", "origin", head+":refs/heads/theirs")
+	c.login = "actions"
+	c.git("push", "-q", "origin", head+":refs/heads/x")
+}
+
 func TestABigPushIsChunkedAndALargeOneIsZipped(t *testing.T) {
 	w := newTown(t)
 	c := w.clone("octo")

@@ -44,7 +44,7 @@ while read -r branch linear who; do
 	[ -z "$why" ] || refuse "$why"
 done <"$GIT_DIR/sandbox-protection"
 if [ -n "$SANDBOX_NO_WORKFLOWS" ] && [ "$new" != "$zero" ]; then
-	path=$(git log --format= --name-only "$new" --not --all -- .github/workflows | head -n 1)
+	path=$(git log --format= --name-only "$new" --not --branches -- .github/workflows | head -n 1)
 	if [ -n "$path" ]; then
 		echo "error: refusing to allow a GitHub App to create or update workflow \` + "`$path\\`" + ` without \` + "`workflows\\`" + ` permission" >&2
 		exit 1
