@@ -43,7 +43,7 @@ const (
 	GoOn    Act = "go_on"   // with From: what a dead run left, or an approved one that is not merged yet
 	GiveUp  Act = "give_up" // From was tried as often as it may be
 	Void    Act = "void"    // the head or the base is another one since: say so
-	Relabel Act = "relabel" // nobody knows which head the label was for: ask for it again
+	Relabel Act = "relabel" // nobody knows which head the label was for, or whether it meant this: ask for it again
 	// Finish closes what is decided and said, as From tells. The label comes off with that: else it would be closed again
 	// whenever a person opens it.
 	Finish Act = "finish"
@@ -87,11 +87,11 @@ func Next(f Facts) Step {
 			return s
 		}
 	}
-	return bound(f, s)
+	return bound(f, s, label)
 }
 
 // bound goes by what the label was put on for.
-func bound(f Facts, s Step) Step {
+func bound(f Facts, s Step, label model.LabelChange) Step {
 	switch {
 	case s.From == nil || s.From.Marker.State == model.ExternalLinked: // nobody has let it in
 	case s.From.Marker.At.Equal(s.At):
@@ -103,7 +103,7 @@ func bound(f Facts, s Step) Step {
 	s.Marker = model.ExternalMarker{
 		Number: f.Pull.Number, State: model.ExternalLetIn, Head: f.Pull.HeadSHA, At: s.At, By: s.By, Label: f.Policy.Label, Base: f.Pull.BaseRef,
 	}
-	if why, reason := unsure(f, s.At); why != "" {
+	if why, reason := unsure(f, label); why != "" {
 		s.Act, s.Why, s.Marker.State, s.Marker.Reason = Relabel, why, model.ExternalVoid, reason
 		return s
 	}
@@ -111,30 +111,38 @@ func bound(f Facts, s Step) Step {
 	return s
 }
 
-// gone is the reason in the marker of a Relabel that was said when the fork could not be asked any more.
-const gone = "fork_gone"
+// Reasons in the marker of a Relabel.
+const (
+	gone    = "fork_gone"     // the fork could not be asked any more
+	changed = "label_changed" // the label itself is another one since
+)
 
-// unsure says why the head may be another one than when the label was put on, and what the marker says of that; "": it is
-// not. GitHub tells when the fork was pushed to, in whole seconds, so that what came in the same second may have come after
-// the label. A fork that is gone cannot be asked, and a push may have come just before it was deleted: then the head has to
-// be one that was let in before, or that the label was asked for by its name.
-func unsure(f Facts, at time.Time) (why, reason string) {
-	p := f.Pull
-	pushed := p.ForkPushedAt.Truncate(time.Second)
+// unsure says why the label may not have been for this head, and what the marker says of that; "": it was. GitHub tells when
+// the fork was pushed to, in whole seconds, so that what came in the same second may have come after the label. A label
+// that was renamed is shown as if it had been put on by its new name, and who may rename it need not be one who may let in; it
+// may be made in the second in which it is put on.
+func unsure(f Facts, label model.LabelChange) (why, reason string) {
+	at, pushed, edited := label.At.Truncate(time.Second), f.Pull.ForkPushedAt.Truncate(time.Second), label.LabelAt.Truncate(time.Second)
+	unknown := f.Pull.ForkDeleted || pushed.IsZero()
 	switch {
-	case p.ForkDeleted || pushed.IsZero():
-		for _, e := range f.State.Externals {
-			m := e.Marker
-			asked := m.State == model.ExternalVoid && m.Moved == ""
-			if m.Head == p.HeadSHA && m.State != model.ExternalLinked && (!asked || m.Reason == gone && e.At.Before(at)) {
-				return "", ""
-			}
-		}
+	case unknown && !seen(f, label.At):
 		return "GitHub does not tell any more when the fork was pushed to, so that nobody knows which head the label was put on for", gone
-	case !pushed.Before(at.Truncate(time.Second)):
+	case edited.After(at):
+		return fmt.Sprintf("the label itself was changed at %s and it was put on at %s, so that nobody knows whether it meant this then", moment(edited), moment(at)), changed
+	case !unknown && !pushed.Before(at):
 		return fmt.Sprintf("the fork was pushed to at %s and the label was put on at %s, so that nobody knows which head it was for", moment(pushed), moment(at)), ""
 	}
 	return "", ""
+}
+
+// seen says that the head of a fork that is gone is one that was let in before, or that the label was asked for by its name: a
+// push may have come just before the fork was deleted.
+func seen(f Facts, at time.Time) bool {
+	return slices.ContainsFunc(f.State.Externals, func(e model.Said[model.ExternalMarker]) bool {
+		m := e.Marker
+		asked := m.State == model.ExternalVoid && m.Moved == ""
+		return m.Head == f.Pull.HeadSHA && m.State != model.ExternalLinked && (!asked || m.Reason == gone && e.At.Before(at))
+	})
 }
 
 func moment(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 MST") }
@@ -175,6 +183,26 @@ func again(f Facts, s Step) Step {
 		s.Marker.State, s.Marker.Reason = model.ExternalFailed, "every run that began it ended in the middle"
 	}
 	return s
+}
+
+// Stray says that the label is on although what it was put on for has come to the end that takes it off: a run died before
+// it did. Where a person is at work, it stays.
+func Stray(f Facts) bool {
+	label, on := LabelledBy(f.Pull, f.Policy.Label)
+	from := f.State.External()
+	if !on || from == nil || !from.Marker.At.Equal(label.At) || !f.Policy.Enabled || !f.Pull.CrossRepo {
+		return false
+	}
+	if slices.ContainsFunc(standing(f), func(g model.Gate) bool { return !g.Met }) {
+		return false
+	}
+	switch from.Marker.State {
+	case model.ExternalVoid, model.ExternalWanting, model.ExternalFailed:
+		return true
+	case model.ExternalRejected, model.ExternalLanded: // an open one is closed first, see Finish
+		return f.Pull.State != model.PullOpen
+	}
+	return false
 }
 
 // merging is the newest request to merge what this letting in has made; nil for none. A request has a time at or after that

@@ -151,6 +151,20 @@ var stories = map[string]struct {
 		relabel(f)
 	}, external.LetIn, ""},
 
+	"the label was renamed since":   {func(f *external.Facts) { changedAt(f, time.Minute) }, external.Relabel, "the label itself was changed at 2026-01-02 12:01:00 UTC and it was put on at 2026-01-02 12:00:00 UTC"},
+	"the label was made for it":     {func(f *external.Facts) { changedAt(f, time.Second-1) }, external.LetIn, ""},
+	"the label was renamed before":  {func(f *external.Facts) { changedAt(f, -time.Hour) }, external.LetIn, ""},
+	"renamed, and said so":          {func(f *external.Facts) { changedAt(f, time.Minute); was(f, in(model.ExternalVoid)) }, external.Nothing, "has to be put on again"},
+	"renamed, and put on again":     {func(f *external.Facts) { changedAt(f, time.Second); was(f, in(model.ExternalVoid)); relabel(f) }, external.LetIn, ""},
+	"renamed after it was let in":   {func(f *external.Facts) { changedAt(f, time.Minute); was(f) }, external.GoOn, ""},
+	"renamed, and the fork is gone": {func(f *external.Facts) { changedAt(f, time.Minute); f.Pull.ForkDeleted = true }, external.Relabel, "GitHub does not tell any more"},
+	"renamed, gone, and asked for again": {func(f *external.Facts) {
+		f.Pull.ForkDeleted = true
+		goneBefore(f)
+		relabel(f)
+		f.Pull.LabelChanges[2].LabelAt = noon.Add(time.Hour)
+	}, external.Relabel, "the label itself was changed"},
+
 	"linked only":                  {func(f *external.Facts) { was(f, linked) }, external.LetIn, ""},
 	"linked later than labelled":   {func(f *external.Facts) { was(f, linked, func(m *model.ExternalMarker) { m.At = noon.Add(time.Hour) }) }, external.LetIn, ""},
 	"linked, and the fork is gone": {func(f *external.Facts) { f.Pull.ForkDeleted = true; was(f, linked) }, external.Relabel, ""},
@@ -205,6 +219,11 @@ var stories = map[string]struct {
 		was(f, func(m *model.ExternalMarker) { m.Mirror, m.Tip = "", "" })
 		merging(f, model.MergeFailed, func(m *model.MergeMarker) { m.Mirror, m.MirrorSHA = "", "" })
 	}, external.GoOn, ""},
+}
+
+// changedAt changes the label itself so long after it was put on.
+func changedAt(f *external.Facts, after time.Duration) {
+	f.Pull.LabelChanges[0].LabelAt = noon.Add(after)
 }
 
 // goneBefore adds what a Relabel says when the fork is gone.

@@ -45,11 +45,23 @@ func VoidText(p model.Pull, m model.ExternalMarker) string {
 // RelabelText asks for the label again: nobody knows which head it was put on for.
 func RelabelText(p model.Pull, m model.ExternalMarker) string {
 	cause := fmt.Sprintf("the fork was pushed to at %s", moment(p.ForkPushedAt))
-	if m.Reason == gone {
+	switch m.Reason {
+	case gone:
 		cause = "GitHub does not tell any more when the fork was pushed to"
+	case changed:
+		return fmt.Sprintf("**Not let in yet**: the head is %s. The label `%s` was put on by %s at %s, and the label itself was changed since, so that nobody knows whether it meant this then.\n\n%s",
+			markdown.Commit(p.URL, m.Head), markdown.Code(m.Label), m.By, moment(m.At), relabel(m, "A maintainer who has looked at that head lets it in"))
 	}
 	return fmt.Sprintf("**Not let in yet**: the head is %s, and it may be another one than %s has looked at. The label `%s` was put on at %s, and %s.\n\n%s",
 		markdown.Commit(p.URL, m.Head), m.By, markdown.Code(m.Label), moment(m.At), cause, relabel(m, "A maintainer who has looked at that head lets it in"))
+}
+
+// OverText tells that somebody merged or closed the pull request before this letting in came to an end.
+func OverText(p model.Pull, m model.ExternalMarker) string {
+	if p.State == model.PullMerged {
+		return fmt.Sprintf("**Nothing more to do**, it was merged meanwhile: %s", what(p, m))
+	}
+	return fmt.Sprintf("**Nothing more to do**, it was closed meanwhile: %s\n\n%s", what(p, m), relabel(m, "Where it is opened again, a maintainer who has looked at it lets it in"))
 }
 
 // RejectedText tells why it is not wanted.

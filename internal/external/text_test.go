@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -43,6 +44,9 @@ func TestWhatPeopleRead(t *testing.T) {
 	p.ForkPushedAt = noon
 	elsewhere := p
 	elsewhere.BaseRef = "release"
+	merged, closed, renamed := p, p, labelled()
+	merged.State, closed.State = model.PullMerged, model.PullClosed
+	renamed.Pull.LabelChanges[0].LabelAt = noon.Add(time.Minute)
 	landed := []model.Commit{{SHA: c, Subject: "Greet `all` @everyone"}, {SHA: d, Subject: "Say | goodbye"}}
 	for name, got := range map[string]string{
 		"let_in":            external.LetInText(p, with(), true),
@@ -56,6 +60,9 @@ func TestWhatPeopleRead(t *testing.T) {
 		"void_no_mirror":    external.VoidText(p, with(moved, func(m *model.ExternalMarker) { m.Mirror = "" })),
 		"void_base":         external.VoidText(elsewhere, with(func(m *model.ExternalMarker) { m.Moved = b })),
 		"relabel":           external.RelabelText(p, external.Next(external.Facts{Pull: p, Policy: f.Policy, Operator: f.Operator}).Marker),
+		"relabel_changed":   external.RelabelText(p, external.Next(renamed).Marker),
+		"over_merged":       external.OverText(merged, with(repaired)),
+		"over_closed":       external.OverText(closed, with(odd)),
 		"rejected":          external.RejectedText(p, with(in(model.ExternalRejected), because(evil))),
 		"landed":            external.LandedText(p, with(func(m *model.ExternalMarker) { m.Landed = landed })),
 		"wanting":           external.WantingText(p, with(in(model.ExternalWanting), because("Please use tabs."))),

@@ -28,6 +28,9 @@ func checkExternal(m *model.ExternalMarker) error {
 	if m.Tip != "" && !isSHA(m.Tip) {
 		return wrong("tip %q is no commit's id", m.Tip)
 	}
+	if m.Next != "" && !isSHA(m.Next) {
+		return wrong("next %q is no commit's id", m.Next)
+	}
 	if m.Moved != "" && !isSHA(m.Moved) {
 		return wrong("moved %q is no commit's id", m.Moved)
 	}

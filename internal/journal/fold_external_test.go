@@ -48,6 +48,7 @@ func TestWhatASweepRemembersReadsBackAsItWasWritten(t *testing.T) {
 	t.Parallel()
 	m := letIn('1', model.ExternalLanded)
 	m.Verdict, m.Reason, m.Evaluated, m.Round, m.Attempt, m.Moved = model.VerdictFix, "--> no", true, 2, 3, digits('5')
+	m.Next = digits('6')
 	m.Landed = []model.Commit{{SHA: digits('4'), Subject: "Greet", Author: "alice"}}
 	m.Run, m.RunAttempt, m.RunURL, m.Expires, m.Claim = 9, 1, "https://github.com/octo/widgets/actions/runs/9", noon.Add(time.Hour), "c"
 	for _, key := range []string{"", "secret"} {
@@ -193,6 +194,7 @@ func TestMarkersOfASweepThatDoNotHold(t *testing.T) {
 		`head "" is no commit's id`:                           func(m *model.ExternalMarker) { m.Head = "" },
 		`head "HEAD" is no commit's id`:                       func(m *model.ExternalMarker) { m.Head = "HEAD" },
 		`tip "12" is no commit's id`:                          func(m *model.ExternalMarker) { m.Tip = "12" },
+		`next "12" is no commit's id`:                         func(m *model.ExternalMarker) { m.Next = "12" },
 		`moved "main" is no commit's id`:                      func(m *model.ExternalMarker) { m.Moved = "main" },
 		`landed "x" is no commit's id`:                        func(m *model.ExternalMarker) { m.State, m.Landed = model.ExternalLanded, []model.Commit{{SHA: "x"}} },
 		"state landed without commits":                        func(m *model.ExternalMarker) { m.State = model.ExternalLanded },
