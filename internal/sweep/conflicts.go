@@ -35,6 +35,22 @@ func Sticky(old *model.Said[model.ConflictMarker], now model.ConflictMarker) Act
 	return None
 }
 
+// Kept is now with the conflicts that were told before, for when not all pairs could be looked at: one that is not seen is not
+// gone while the other one is open. What is seen of a pair counts.
+func Kept(old *model.Said[model.ConflictMarker], now model.ConflictMarker, open func(number int) bool) model.ConflictMarker {
+	if old == nil || old.Marker.Base != now.Base {
+		return now
+	}
+	now.With = slices.Clone(now.With)
+	for _, w := range old.Marker.With {
+		if open(w.Number) && !slices.ContainsFunc(now.With, func(is model.ConflictWith) bool { return is.Number == w.Number }) {
+			now.With = append(now.With, w)
+		}
+	}
+	slices.SortFunc(now.With, func(a, b model.ConflictWith) int { return a.Number - b.Number })
+	return now
+}
+
 // said is what of a conflict a comment tells.
 func said(m model.ConflictMarker) string {
 	with := make([]string, len(m.With))

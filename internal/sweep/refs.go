@@ -13,20 +13,19 @@ import (
 // closed without that, whoever opens it again needs all of it, and comments there link it.
 //
 //	ref                                    number open  closed, not merged  merged  not known
-//	refs/mergexo/turn/N/KEY                stays        stays               goes    stays       commits that were not published
 //	refs/mergexo/kept/N/SHA                stays        stays               goes    stays       a bundle that a comment links
 //	refs/mergexo/session/N/KEY             stays        goes                goes    stays       a transcript; a new session begins without it
 //	refs/heads/mergexo/checkpoint/N/SHA    stays        stays               goes    stays       linked, and where somebody went on with it, it stays
 //	refs/heads/mergexo/checkpoint/N/wip-X  stays        stays               goes    stays       what an agent had done when it was last looked at
 //
-// Everything else stays. A lock is taken over by whoever needs it, and the notes of a sweep are its own. A branch such as
-// gh-pr-N/fix may be anybody's, whatever its name: its marker tells, and whoever merges deletes it. A stage whose turn has a
-// receipt goes whatever else is so: that too is for those who read receipts.
+// Everything else stays. A stage, refs/mergexo/turn/N/KEY, may be the only copy of what an agent has finished, however its
+// number stands: only the receipt of its turn says that it may go, and those who read receipts see to it. A lock is taken over
+// by whoever needs it, and the notes of a sweep are its own. A branch such as gh-pr-N/fix may be anybody's, whatever its name:
+// its marker tells, and whoever merges deletes it.
 var kinds = []struct {
 	ref    *regexp.Regexp
 	closed bool // goes where nothing was merged, too
 }{
-	{regexp.MustCompile(`^refs/mergexo/turn/(\d+)/[^/]+$`), false},
 	{regexp.MustCompile(`^refs/mergexo/kept/(\d+)/[^/]+$`), false},
 	{regexp.MustCompile(`^refs/mergexo/session/(\d+)/[^/]+$`), true},
 	{regexp.MustCompile(`^refs/heads/mergexo/checkpoint/(\d+)/(?:wip-[0-9a-f]{12}|([0-9a-f]{12}))$`), false},

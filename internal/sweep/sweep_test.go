@@ -166,6 +166,28 @@ func TestWhenACommentOnConflictsIsWritten(t *testing.T) {
 	}
 }
 
+func TestAConflictThatIsNotLookedAtIsNotGone(t *testing.T) {
+	t.Parallel()
+	with := func(n int, path string) model.ConflictWith {
+		return model.ConflictWith{Number: n, Head: "h", Paths: []string{path}}
+	}
+	old := &model.Said[model.ConflictMarker]{Marker: model.ConflictMarker{Base: "main", Head: "a", With: []model.ConflictWith{with(5, "was"), with(8, "was"), with(9, "was")}}}
+	none, all := func(int) bool { return false }, func(int) bool { return true }
+	but9 := func(n int) bool { return n != 9 }
+	now := model.ConflictMarker{Base: "main", Head: "b", Paths: []string{"x"}, With: []model.ConflictWith{with(8, "is")}}
+	want := now
+	want.With = []model.ConflictWith{with(5, "was"), with(8, "is")}
+	assert.Equal(t, want, sweep.Kept(old, now, but9))
+	assert.Len(t, now.With, 1, "what is given stays as it is")
+	now.Paths, now.With = nil, nil
+	assert.Equal(t, sweep.None, sweep.Sticky(old, sweep.Kept(old, now, all)))
+	assert.Equal(t, sweep.Edit, sweep.Sticky(old, sweep.Kept(old, now, but9)), "the other one is closed")
+	assert.Equal(t, sweep.Delete, sweep.Sticky(old, sweep.Kept(old, now, none)))
+	assert.Equal(t, now, sweep.Kept(nil, now, all))
+	now.Base = "next"
+	assert.Equal(t, now, sweep.Kept(old, now, all), "those of another base are other ones")
+}
+
 func TestConflictsAsPeopleReadThem(t *testing.T) {
 	c := strings.Repeat("c", 40)
 	m := model.ConflictMarker{Number: 7, Base: "ma`in", Paths: []string{"a.go", "we`ird | @octo\n.txt", strings.Repeat("d/", 200)}}
