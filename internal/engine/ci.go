@@ -30,6 +30,11 @@ func (p *pass) hearsFailures() bool {
 	return p.settings.Feedback.CI != "never" && p.snap.IsPull && !p.snap.Pull.CrossRepo
 }
 
+// ciPolicy says which workflow runs count.
+func (p *pass) ciPolicy() turn.CIPolicy {
+	return turn.CIPolicy{When: p.settings.Feedback.CI, OwnPath: p.Run.Workflow, OwnRun: p.Run.ID}
+}
+
 // aboutFailures says that a turn that has not come to its end is about a workflow run.
 func (p *pass) aboutFailures() bool {
 	kind := ":" + string(model.KindActions) + ":"
@@ -49,7 +54,7 @@ func (p *pass) readFailures(ctx context.Context) error {
 		return err
 	}
 	p.memory.runs = runs
-	policy := turn.CIPolicy{When: p.settings.Feedback.CI, OwnPath: p.Run.Workflow, OwnRun: p.Run.ID}
+	policy := p.ciPolicy()
 	failures := turn.Failures(runs, p.snap.Pull.HeadSHA, p.event.Number, policy)
 	news := failures[:0:0]
 	for _, f := range failures {
@@ -139,8 +144,8 @@ func (p *pass) fileFlaky(ctx context.Context, o model.Outbox) (int, error) {
 		if err != nil {
 			return 0, err
 		}
-		for _, issue := range ours {
-			if p.Codec.HasToken(issue.Body, token) {
+		for _, issue := range ours { // on another head the same test is the same incident
+			if p.Codec.HasToken(issue.Body, token) || issue.Open && issue.Title == title {
 				p.applied("issue", target, token, "present")
 				return issue.Number, nil
 			}

@@ -55,10 +55,18 @@ func (p *pass) welcome(ctx context.Context) (*Stop, error) {
 	if !p.snap.IsPull || !p.snap.Pull.CrossRepo || !p.settings.External.Enabled || p.Phase == AgentPhase {
 		return nil, nil
 	}
+	if err := p.guardMarkers(ctx); err != nil {
+		return nil, err
+	}
 	if err := p.askHost(ctx); err != nil {
 		return nil, err
 	}
-	step := external.Next(p.externalFacts(p.host))
+	facts := p.externalFacts(p.host)
+	step := external.Next(facts)
+	if external.Stray(facts) && !p.DryRun && p.snap.Pull.State == model.PullOpen {
+		g := &guest{pass: p, marker: p.state.External().Marker}
+		return stop(model.ResultNothing, "%s", step.Why), g.takeOff(ctx)
+	}
 	if step.Act == external.Nothing {
 		if p.event.Name == "schedule" {
 			if err := p.link(ctx); err != nil {
@@ -216,11 +224,16 @@ func (g *guest) end(ctx context.Context, text string) error {
 	old := g.comment
 	body := journal.Body{Text: text, Kind: journal.KindExternal, Marker: g.marker}
 	id, err := g.pass.comment(ctx, token, body, func() int64 { return g.state.Tokens[token] })
-	if err != nil || old == 0 {
+	if err != nil {
 		return err
 	}
+	was := g.state.External()
+	g.state.Externals = append(slices.Clone(g.state.Externals), model.Said[model.ExternalMarker]{Marker: g.marker, CommentID: id})
+	if old == 0 {
+		return nil
+	}
 	g.comment = id
-	if was := g.state.External(); was == nil || was.CommentID != old || !was.Marker.Open() {
+	if was == nil || was.CommentID != old || !was.Marker.Open() {
 		return nil // it says how something ended, and stays
 	}
 	return g.remove(ctx, old, g.token("let_in"))

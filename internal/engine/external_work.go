@@ -127,7 +127,7 @@ func (g *guest) reach(ctx context.Context) error {
 		return err
 	}
 	if at == "" { // what an agent may not push, a stranger's commits may not bring onto a branch either: workflows run from there
-		found, err := g.inspect(ctx, met.MergeBase, met.HeadSHA)
+		found, err := g.inspectBeyond(ctx, met.MergeBase, met.HeadSHA, []string{met.BaseSHA})
 		if err != nil {
 			return err
 		}

@@ -24,10 +24,14 @@ const maxFindings = 10
 // inspect looks at all that a push of head would publish: at every commit, since what one adds and the next removes is
 // published too, and not at what the server has on its branches already.
 func (p *pass) inspect(ctx context.Context, base, head string) (finding, error) {
+	return p.inspectBeyond(ctx, base, head, p.checkout.Tips())
+}
+
+// inspectBeyond is inspect for what is not part of some known commits.
+func (p *pass) inspectBeyond(ctx context.Context, base, head string, known []string) (finding, error) {
 	if head == base {
 		return finding{}, nil
 	}
-	known := p.checkout.Tips()
 	err := p.checkout.Countable(ctx, head, append(known, base)...)
 	if sprawl := (*git.ErrSprawl)(nil); errors.As(err, &sprawl) {
 		return finding{model.ReasonForbidden, sprawl.Error(), true}, nil

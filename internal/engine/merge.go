@@ -298,12 +298,23 @@ func (p *pass) guardMerge(ctx context.Context) error {
 	if p.state.Block != nil { // what waits says so
 		return nil
 	}
+	if err := p.guardMarkers(ctx); err != nil {
+		return err
+	}
+	return p.guardCrossCycle(ctx, turn.Open(p.state))
+}
+
+// guardMarkers blocks a pull request on which somebody has edited what holds our state.
+func (p *pass) guardMarkers(ctx context.Context) error {
+	if p.state.Block != nil {
+		return nil
+	}
 	for _, g := range turn.Gates(p.snap, p.state, p.policy) {
 		if g.Name == turn.GateMarkers && !g.Met {
 			return p.block(ctx, model.BlockMarker{Reason: model.ReasonMarkerEdited, Expected: p.state.Accepted, Observed: p.snap.Pull.HeadSHA}, g.Evidence)
 		}
 	}
-	return p.guardCrossCycle(ctx, turn.Open(p.state))
+	return nil
 }
 
 // mergeToken names the end of a request to merge.

@@ -112,6 +112,9 @@ func (p *pass) once(ctx context.Context) (again bool, err error) {
 	if !p.snap.IsPull {
 		return p.onIssue(ctx)
 	}
+	if err := p.wrapUp(ctx); err != nil {
+		return false, err
+	}
 	turned, err := p.welcome(ctx)
 	if err != nil {
 		return false, err

@@ -113,7 +113,7 @@ func (s *sweeper) run(ctx context.Context) error {
 	}
 	var err error
 	if s.found, err = s.scan(ctx); err != nil {
-		return errors.Join(err, s.remember(context.WithoutCancel(ctx)))
+		return err
 	}
 	s.swept.Board, s.swept.Work = s.found.board, sweep.Order(s.found.work)
 	if s.opt.Plan {
@@ -132,6 +132,9 @@ func (s *sweeper) run(ctx context.Context) error {
 		if err := s.repository(ctx); err != nil {
 			return err
 		}
+	}
+	if s.found.cut != nil {
+		return s.found.cut
 	}
 	if left > 0 {
 		why := fmt.Sprintf("[sweep] max_items is %d", most)
@@ -159,12 +162,11 @@ type visit struct {
 }
 
 // visitAll works at numbers in their order, each for one turn, and then at those that have more to be done, until nothing is
-// left or so many numbers were visited; it says how many were not. What fails at one number is told in its report, and the
+// left or so many numbers were moved on; it says how many have more to be done. What fails at one number is told in its report, and the
 // others go on; only what would stop them too ends the sweep.
 func (s *sweeper) visitAll(ctx context.Context, work []model.Work, most int) (left int, err error) {
-	left = max(0, len(work)-most)
-	queue := make([]*visit, 0, len(work)-left)
-	for _, w := range work[:len(work)-left] {
+	queue := make([]*visit, 0, len(work))
+	for _, w := range work {
 		queue = append(queue, &visit{Work: w, known: &memory{rights: map[string]model.Permission{}},
 			report: model.Report{Result: model.ResultNothing, Number: w.Number, Effects: []model.Effect{}}})
 	}
@@ -177,19 +179,23 @@ func (s *sweeper) visitAll(ctx context.Context, work []model.Work, most int) (le
 			}
 		}
 	}()
-	for len(queue) > 0 {
+	for moved := 0; len(queue) > 0 && moved < most; {
 		v := queue[0]
 		queue = queue[1:]
+		before := len(v.report.Effects)
 		again, err := s.visit(ctx, v)
 		if err != nil {
-			s.leaveTo(left+len(queue)+1, err.Error())
-			return left, err
+			s.leaveTo(len(queue)+1, err.Error())
+			return 0, err
+		}
+		if len(v.report.Effects) > before && v.rounds == 1 { // what cannot be moved keeps nobody from their turn
+			moved++
 		}
 		if again {
 			queue = append(queue, v)
 		}
 	}
-	return left, nil
+	return len(queue), nil
 }
 
 func (s *sweeper) leaveTo(n int, why string) { s.swept.Board.Left, s.swept.Board.LeftWhy = n, why }

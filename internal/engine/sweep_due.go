@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,6 +28,7 @@ type glance struct {
 	hosts      []string        // who would let a fork's pull request in
 	failed     bool            // an attempt at the candidates did
 	pending    int
+	fails      *failingHead // nil: nothing does
 	step       flow.Step
 	settled    model.Mark
 	policy     turn.Policy
@@ -73,26 +75,12 @@ func (p *pass) duePull() glance {
 	for _, t := range turn.Open(st) {
 		g.due(model.DueTurn, t.At)
 	}
-	if p.failureDue() {
-		g.due(model.DueCI, time.Time{})
-	}
+	g.fails = p.failingHead()
 	if p.repliesDue() {
 		g.due(model.DueReplies, time.Time{})
 	}
 	g.candidates = stubs(p.unheard(turn.Candidates(p.snap, st, p.policy)))
 	g.failed = slices.ContainsFunc(st.Turns, func(t model.Said[model.TurnMarker]) bool { return t.Marker.Phase == model.PhaseFailed })
-	return g
-}
-
-// dueClosed finds what is due on a pull request that is not open any more: the end of what was begun before.
-func (p *pass) dueClosed() glance {
-	g := p.glance()
-	if m := p.state.Merge(); m != nil && m.Marker.Open() && m.Marker.Leader == "" {
-		g.due(model.DueMerge, m.At)
-	}
-	if p.owesAnswers() {
-		g.due(model.DueTurn, time.Time{})
-	}
 	return g
 }
 
@@ -147,20 +135,59 @@ func (p *pass) looks() string {
 	st := p.state
 	return journal.Token(append([]string{
 		string(pull.State), pull.HeadSHA, pull.BaseRef, pull.Rollup, strconv.FormatBool(pull.Draft), reviewed.UTC().Format(time.RFC3339), strconv.FormatBool(st.Block != nil),
-		strconv.FormatBool(st.Paused != nil), st.Accepted,
+		strconv.FormatBool(st.Paused != nil), strconv.FormatBool(st.Accepted != "" && st.Accepted != pull.HeadSHA),
 	}, labels...)...)[:16]
 }
 
-// failureDue says that GitHub shows a failure of the head that no receipt is about.
-func (p *pass) failureDue() bool {
+// failingHead is a head of which GitHub shows that checks fail, and the keys of the failures there that are answered.
+type failingHead struct {
+	sha      string
+	policy   turn.CIPolicy
+	answered map[string]bool
+}
+
+// failingHead is that of the pull request where its failures are feedback; nil where nothing fails.
+func (p *pass) failingHead() *failingHead {
 	if !p.hearsFailures() || !p.failing() {
-		return false
+		return nil
 	}
-	head, prefix := p.snap.Pull.HeadSHA, ":"+string(model.KindActions)+":"
-	return !slices.ContainsFunc(p.state.Turns, func(t model.Said[model.TurnMarker]) bool {
-		m := t.Marker
-		return m.Phase == model.PhaseDone && (m.Start == head || m.Head == head) && slices.ContainsFunc(m.Events, func(e string) bool { return strings.Contains(e, prefix) })
-	})
+	f := &failingHead{sha: p.snap.Pull.HeadSHA, policy: p.ciPolicy(), answered: map[string]bool{}}
+	for key := range p.state.Answered {
+		if strings.Contains(key, ":"+string(model.KindActions)+":") {
+			f.answered[key] = true
+		}
+	}
+	return f
+}
+
+// dueFailures says of which glances a failure has no answer yet, by the workflow runs of all failing heads at once.
+func (s *sweeper) dueFailures(ctx context.Context, glances []glance) error {
+	var shas []string
+	for _, g := range glances {
+		if g.fails != nil {
+			shas = append(shas, g.fails.sha)
+		}
+	}
+	if len(shas) == 0 {
+		return nil
+	}
+	runs, err := s.GitHub.RunsOn(ctx, s.repo, shas)
+	if err != nil {
+		return err
+	}
+	for i := range glances {
+		g := &glances[i]
+		if g.fails == nil {
+			continue
+		}
+		for _, c := range turn.Failures(runs[g.fails.sha], g.fails.sha, g.number, g.fails.policy) {
+			if !g.fails.answered[c.Key(g.number)] {
+				g.due(model.DueCI, c.UpdatedAt)
+				break
+			}
+		}
+	}
+	return nil
 }
 
 // repliesDue says that answers of ours are not there any more, and that nobody was told.
@@ -176,8 +203,14 @@ func driftToken(token string) string { return journal.Token("drift", token) }
 
 // dueExternal finds what is due on the pull request of a fork.
 func (p *pass) dueExternal(g *glance) {
-	step := external.Next(p.externalFacts(everybody))
+	facts := p.externalFacts(everybody)
+	step := external.Next(facts)
+	spoilt := slices.ContainsFunc(p.state.Distrusted, func(d model.Distrust) bool { return d.Spoilt })
 	switch {
+	case spoilt && p.state.Block == nil && p.settings.External.Enabled:
+		g.due(model.DueReplies, time.Time{})
+	case external.Stray(facts):
+		g.due(model.DueExternal, step.At)
 	case step.Act != external.Nothing && step.Act != external.GoOn && step.Act != external.Finish:
 		g.hosts = append(g.hosts, strings.ToLower(step.By))
 		g.since = step.At

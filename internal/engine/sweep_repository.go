@@ -33,7 +33,7 @@ func (s *sweeper) wholeWork(ctx context.Context, f *scan) error {
 	if f.leftovers, err = s.leftovers(ctx, f); err != nil {
 		return err
 	}
-	if len(f.leftovers)+len(f.locks()) > 0 {
+	if len(f.leftovers) > 0 {
 		why = append(why, model.DueCleanUp)
 	}
 	if len(why) > 0 {
@@ -45,7 +45,8 @@ func (s *sweeper) wholeWork(ctx context.Context, f *scan) error {
 // fingerprint is a name for all that the radar and the guard of histories look at.
 func (f *scan) fingerprint() string {
 	parts := []string{"radar", "1"}
-	for _, h := range f.heads {
+	heads := slices.SortedFunc(slices.Values(f.heads), func(a, b seen) int { return a.Number - b.Number }) // a sweep may begin in the middle
+	for _, h := range heads {
 		parts = append(parts, strconv.Itoa(h.Number), h.SHA, h.Base, h.baseSHA, strconv.FormatBool(h.told))
 	}
 	return journal.Token(parts...)
@@ -170,6 +171,9 @@ func (s *sweeper) radar(ctx context.Context, p *pass) error {
 			continue
 		}
 		m := marker(s.repo, f.heads, i, found)
+		if found.Unlooked > 0 { // what was not looked at is not gone
+			m = sweep.Kept(h.sticky, m, func(number int) bool { return f.open[number] })
+		}
 		if !h.told {
 			m.Paths, m.With = nil, nil
 		}
@@ -335,19 +339,11 @@ func (s *sweeper) leaveWord(ctx context.Context) error {
 // cleanUp deletes what nobody needs.
 func (s *sweeper) cleanUp(ctx context.Context, p *pass) error {
 	f := s.found
-	refs := slices.Clone(f.leftovers)
-	if s.opt.all() {
-		for _, ref := range f.refs {
-			if strings.HasPrefix(ref.Name, resumeRefs) {
-				refs = append(refs, ref)
-			}
-		}
-	}
 	gone, err := p.checkout.Lapsed(ctx, f.locks())
 	if err != nil {
 		return err
 	}
-	for _, ref := range refs {
+	for _, ref := range f.leftovers {
 		gone = append(gone, git.Ref(ref))
 	}
 	if len(gone) == 0 {

@@ -8,7 +8,9 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/mergexo/mergexo/internal/config"
 	"github.com/mergexo/mergexo/internal/flow"
@@ -32,6 +34,8 @@ type scan struct {
 	viewer    model.Actor
 	tip       string          // of the default branch; "" in a repository without a commit
 	leftovers []model.Ref     // that nobody needs
+	cut       error           // why not all pull requests were read
+	invalid   error           // of the settings of the default branch
 	cursor    string          // behind the last page that was read whole
 	done      map[string]bool // keys of turns with a receipt
 }
@@ -55,8 +59,13 @@ func (s *sweeper) scan(ctx context.Context) (*scan, error) {
 	if f.refs, err = s.GitHub.Refs(ctx, s.repo, hiddenRefs); err != nil {
 		return f, err
 	}
-	if err := s.readPulls(ctx, f); err != nil {
+	if err := s.readPulls(ctx, f); github.KindOf(err) == github.RateLimited && len(f.open) > 0 {
+		f.cut = err // what was read is worked at all the same
+	} else if err != nil {
 		return f, err
+	}
+	if f.invalid != nil {
+		return f, f.invalid
 	}
 	if err := s.readIssues(ctx, f); err != nil {
 		return f, err
@@ -64,7 +73,10 @@ func (s *sweeper) scan(ctx context.Context) (*scan, error) {
 	if err := s.judgeGlances(ctx, f); err != nil {
 		return f, err
 	}
-	return f, s.wholeWork(ctx, f)
+	if f.cut != nil {
+		return f, s.remember(ctx)
+	}
+	return f, errors.Join(s.wholeWork(ctx, f), s.dropPlaces(ctx))
 }
 
 // hiddenRefs is where all refs of ours are that are no branches.
@@ -76,7 +88,7 @@ const resumeRefs = hiddenRefs + "sweep/after/"
 // readIssues reads the issues with a label of ours, and the branches that may be ours.
 func (s *sweeper) readIssues(ctx context.Context, f *scan) error {
 	l := f.base.Labels
-	q := github.IssueSurveyQuery{Repo: s.repo, Labels: []string{l.Design, l.Bugfix, l.SmallJob}, Closed: recentlyClosed, Settled: func(snap model.Snapshot, read []model.Comment) (model.Mark, bool) {
+	q := github.IssueSurveyQuery{Repo: s.repo, Labels: []string{l.Design, l.Bugfix, l.SmallJob}, Closed: recentlyClosed, ClosedSince: s.Now().Add(-recently), Also: f.also(), Settled: func(snap model.Snapshot, read []model.Comment) (model.Mark, bool) {
 		p := s.sweptPass(snap)
 		if snap.Thread != nil {
 			return p.settledIssue(snap, read)
@@ -86,6 +98,7 @@ func (s *sweeper) readIssues(ctx context.Context, f *scan) error {
 	}}
 	branches, err := s.GitHub.SurveyIssues(ctx, q, func(snap model.Snapshot) error {
 		p := s.sweptPass(snap)
+		f.noteDone(p.state)
 		if snap.IsPull {
 			return s.configured(p, func() error { f.glances = append(f.glances, p.dueClosed()); return nil })
 		}
@@ -110,9 +123,35 @@ func (s *sweeper) readIssues(ctx context.Context, f *scan) error {
 	return err
 }
 
-// recentlyClosed is how many pull requests are looked at that are not open any more: a run may have died between its merge
-// and what it had to say of that.
-const recentlyClosed = 20
+// recentlyClosed is how many pull requests are looked at that are not open any more, and more where more were closed recently:
+// a run may have died between its merge and what it had to say of that.
+const (
+	recentlyClosed = 20
+	recently       = 6 * time.Hour
+)
+
+// reservedPoints of the hour's GraphQL points are left by the reading for the work.
+const reservedPoints = 200
+
+// also are numbers that are looked at without a label: the issue for commands, and whatever has recorded work of ours.
+func (f *scan) also() []int {
+	var out []int
+	if n := f.base.Repo.OperationsIssue; n != 0 {
+		out = append(out, n)
+	}
+	for _, ref := range f.refs {
+		rest, is := strings.CutPrefix(ref.Name, hiddenRefs+"turn/")
+		number, _, _ := strings.Cut(rest, "/")
+		n, err := strconv.Atoi(number)
+		if is && err == nil && n > 0 && !f.open[n] && !slices.Contains(out, n) && len(out) < maxAlso {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+// maxAlso is how many such numbers one request takes.
+const maxAlso = 50
 
 // sweptPass is the pass of a number that a survey has read.
 func (s *sweeper) sweptPass(snap model.Snapshot) *pass {
@@ -132,7 +171,7 @@ func (s *sweeper) configured(p *pass, look func() error) error {
 		return nil
 	}
 	err := p.configure()
-	if errors.Is(err, config.ErrInvalid) {
+	if leaves := (*Stop)(nil); errors.Is(err, config.ErrInvalid) || errors.As(err, &leaves) {
 		s.Log.Warn("left_out", p.numberKey(), p.event.Number, "error", err)
 		return nil
 	}
@@ -144,10 +183,14 @@ func (s *sweeper) configured(p *pass, look func() error) error {
 
 // readPulls reads all open pull requests, from where the last sweep had to stop, and around.
 func (s *sweeper) readPulls(ctx context.Context, f *scan) error {
-	q := github.SurveyQuery{Repo: s.repo, Began: s.begun, After: f.resume(), Passed: func(cursor string) { f.cursor = cursor }, Settled: func(snap model.Snapshot, read []model.Comment) (model.Mark, bool) {
+	q := github.SurveyQuery{Repo: s.repo, Began: s.begun, Reserve: reservedPoints, After: f.resume(), Passed: func(cursor string) { f.cursor = cursor }, Settled: func(snap model.Snapshot, read []model.Comment) (model.Mark, bool) {
 		p := s.sweptPass(snap)
 		_ = p.configure() // for the bots that it names; settings that do not hold are told of below
-		return s.Codec.Settled(read, p.scope())
+		mark, settled := s.Codec.Settled(read, p.scope())
+		if ours := func(c model.Comment) bool { return c.Ours }; !settled && !turn.Tracked(snap.Pull, p.state, p.policy) && !slices.ContainsFunc(read, ours) {
+			return model.Mark{At: s.Now().Add(recently)}, true // what people say among each other is not read to its end
+		}
+		return mark, settled
 	}}
 	read := func(snap model.Snapshot) error {
 		if f.open[snap.Pull.Number] {
@@ -172,7 +215,10 @@ func (s *sweeper) begun(snap model.Snapshot) {
 	f := s.found
 	f.viewer, f.tip = snap.Viewer, snap.DefaultSHA
 	settings, err := config.ParseWithoutAgent(snap.Settings, snap.DefaultBranch+":"+SettingsPath)
-	if snap.SettingsFound && err == nil {
+	switch {
+	case snap.SettingsFound && err != nil:
+		f.invalid = err
+	case snap.SettingsFound:
 		f.base = settings
 	}
 }
@@ -196,7 +242,7 @@ func (f *scan) resume() string {
 // never have their turn where the limit of an hour is too low for all.
 func (s *sweeper) remember(ctx context.Context) error {
 	f := s.found
-	if f == nil || f.cursor == "" || s.DryRun || s.opt.Plan || f.cursor == f.resume() {
+	if f.cursor == "" || s.DryRun || s.onlooks || f.cursor == f.resume() {
 		return nil
 	}
 	name, sha := resumeRefs+base64.RawURLEncoding.EncodeToString([]byte(f.cursor)), f.tip
@@ -213,10 +259,13 @@ func (s *sweeper) remember(ctx context.Context) error {
 
 // dropPlaces takes the places away that earlier sweeps got to.
 func (s *sweeper) dropPlaces(ctx context.Context) error {
+	if s.DryRun || s.onlooks {
+		return nil
+	}
 	for _, ref := range s.found.refs {
 		if strings.HasPrefix(ref.Name, resumeRefs) {
 			if err := s.GitHub.DeleteRef(ctx, s.repo, ref.Name); err != nil {
-				return err
+				s.Log.Warn("place_not_dropped", "ref", ref.Name, "error", err) // the next sweep begins there, and reads around
 			}
 		}
 	}
@@ -228,11 +277,7 @@ func (s *sweeper) readPull(f *scan, snap model.Snapshot) error {
 	p := s.sweptPass(snap)
 	pull := snap.Pull
 	head := seen{RadarHead: git.RadarHead{Number: pull.Number, Ref: p.headRef(), SHA: pull.HeadSHA, Base: pull.BaseRef}, baseSHA: pull.BaseSHA, sticky: p.state.Conflicts}
-	for _, t := range p.state.Turns {
-		if t.Marker.Phase == model.PhaseDone {
-			f.done[t.Marker.Key] = true
-		}
-	}
+	f.noteDone(p.state)
 	tracked := false
 	err := s.configured(p, func() error {
 		tracked = turn.Tracked(pull, p.state, p.policy) || p.state.External() != nil
@@ -256,6 +301,15 @@ func (s *sweeper) readPull(f *scan, snap model.Snapshot) error {
 		f.board.Conflicts = append(f.board.Conflicts, saidConflicts(c.Marker)...)
 	}
 	return err
+}
+
+// noteDone notes the turns that have their receipts.
+func (f *scan) noteDone(st model.State) {
+	for _, t := range st.Turns {
+		if t.Marker.Phase == model.PhaseDone {
+			f.done[t.Marker.Key] = true
+		}
+	}
 }
 
 // refresh brings what is known of a pull request up to where a visit has taken it.
@@ -301,6 +355,9 @@ func (s *sweeper) judgeGlances(ctx context.Context, f *scan) error {
 			return err
 		}
 		maps.Copy(rights, got)
+	}
+	if err := s.dueFailures(ctx, f.glances); err != nil {
+		return err
 	}
 	var look []int
 	for _, g := range f.glances {

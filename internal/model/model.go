@@ -221,7 +221,7 @@ type LabelChange struct {
 	On    bool
 	At    time.Time
 	By    Actor // without a login where GitHub does not tell
-	// LabelAt is when the label itself was changed last, for example renamed; zero where GitHub does not tell.
+	// LabelAt is when the label itself was changed last, for example renamed; zero where it was taken off, or where GitHub does not tell.
 	LabelAt time.Time
 }
 

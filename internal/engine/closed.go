@@ -1,0 +1,103 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"github.com/mergexo/mergexo/internal/external"
+	"github.com/mergexo/mergexo/internal/journal"
+	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/turn"
+)
+
+// dueClosed finds what is due on a pull request that is not open any more: the end of what was begun before.
+func (p *pass) dueClosed() glance {
+	g := p.glance()
+	if m := p.state.Merge(); m != nil && m.Marker.Open() && m.Marker.Leader == "" {
+		g.due(model.DueMerge, m.At)
+	}
+	if p.owesAnswers() || len(p.overtakenTurns()) > 0 {
+		g.due(model.DueTurn, g.since)
+	}
+	if p.state.Conflicts != nil {
+		g.due(model.DueSurplus, g.since)
+	}
+	if e := p.state.External(); e != nil && (e.Marker.Open() || external.Stray(p.externalFacts(p.host))) {
+		g.due(model.DueExternal, e.At)
+	}
+	return g
+}
+
+// overtakenTurns are the turns that have not come to their end before their pull request was merged. One that was only closed
+// may be opened again, and then they go on.
+func (p *pass) overtakenTurns() []model.Said[model.TurnMarker] {
+	if p.snap.Pull.State != model.PullMerged || p.owesAnswers() {
+		return nil
+	}
+	return turn.Open(p.state)
+}
+
+// wrapUp ends what was begun on a pull request that somebody has merged or closed meanwhile, when a sweep comes by.
+func (p *pass) wrapUp(ctx context.Context) error {
+	if p.event.Name != "schedule" || !p.snap.IsPull || p.snap.Pull.State == model.PullOpen || p.DryRun || p.Phase == AgentPhase {
+		return nil
+	}
+	if c := p.state.Conflicts; c != nil {
+		if err := p.remove(ctx, c.CommentID, journal.Token("conflicts", strconv.Itoa(p.event.Number))); err != nil {
+			return err
+		}
+	}
+	for _, t := range p.overtakenTurns() {
+		live, err := p.live(ctx, t)
+		if err != nil || live {
+			return err
+		}
+		if err := p.overtake(ctx, t); err != nil {
+			return err
+		}
+	}
+	return p.farewell(ctx)
+}
+
+// overtake says that a turn comes to nothing, and where its commits are: the ref of those that are recorded stays.
+func (p *pass) overtake(ctx context.Context, t model.Said[model.TurnMarker]) error {
+	next := "The pull request was merged before this came to its end."
+	if t.Marker.Phase == model.PhasePlanned && t.Marker.Planned != turn.Base(t.Marker) {
+		next = fmt.Sprintf("The pull request was merged before this was published. Its commits are kept: `git fetch origin %s`.", stageRef(p.event.Number, t.Marker.Key))
+	}
+	p.claimID, p.marker = t.CommentID, t.Marker
+	p.feedback, _ = turn.Find(p.snap, t.Marker.Events)
+	p.marker.Phase, p.marker.Outbox, p.marker.Expires, p.marker.Reason = model.PhaseFailed, nil, p.expiry(), "the pull request was merged meanwhile"
+	err := p.edit(ctx, p.failedText(next))
+	p.claimID, p.marker, p.feedback = 0, model.TurnMarker{}, nil
+	return err
+}
+
+// farewell ends a letting in whose pull request is over by other hands, and takes off what a run left that died.
+func (p *pass) farewell(ctx context.Context) error {
+	said := p.state.External()
+	if said == nil {
+		return nil
+	}
+	g := &guest{pass: p, comment: said.CommentID, marker: said.Marker}
+	if m := p.state.Merge(); said.Marker.Open() && (m == nil || !m.Marker.Open()) {
+		if done := m != nil && m.Marker.State == model.MergeDone; done && m.Marker.Mirror != "" {
+			return nil // it is what was let in that was merged
+		}
+		g.marker.State, g.marker.Claim = model.ExternalVoid, ""
+		g.marker.Reason = "closed meanwhile"
+		if p.snap.Pull.State == model.PullMerged {
+			g.marker.Reason = "merged meanwhile"
+		}
+		if err := g.put(ctx, external.OverText(p.snap.Pull, g.marker)); err != nil {
+			return err
+		}
+		g.dropMirror(ctx)
+	}
+	if external.Stray(p.externalFacts(p.host)) {
+		g.dropMirror(ctx)
+		return g.takeOff(ctx)
+	}
+	return nil
+}
