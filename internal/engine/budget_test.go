@@ -11,6 +11,17 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
+// aTurnIsDone is a world in which a turn is done.
+func aTurnIsDone(t *testing.T) *world {
+	t.Helper()
+	return begin(t, "a turn is done", func() *world {
+		w := newWorld(t)
+		w.review("alice", "Answer me.")
+		require.Equal(t, model.ResultDone, w.handle(w.delivery("pull_request_review_comment")).Result)
+		return w
+	})
+}
+
 // TestBudgets counts, at the door of GitHub, what a run costs. The lines that it logs are what scripts/bench prints.
 func TestBudgets(t *testing.T) {
 	t.Parallel()
@@ -83,9 +94,7 @@ func TestBudgets(t *testing.T) {
 	for _, line := range []string{"status", "why", "help", "pause", "resume", "retry", "unblock", "release", "adopt", "unblok"} {
 		t.Run("command "+line, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
-			w.review("alice", "Answer me.")
-			require.Equal(t, model.ResultDone, w.handle(w.delivery("pull_request_review_comment")).Result)
+			w := aTurnIsDone(t)
 			w.write("bob", w.head, "more.txt", "a person's commit\n")
 			switch line {
 			case "resume":
@@ -108,9 +117,7 @@ func TestBudgets(t *testing.T) {
 	} {
 		t.Run("unblock "+name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
-			w.review("alice", "Answer me.")
-			require.Equal(t, model.ResultDone, w.handle(w.delivery("pull_request_review_comment")).Result)
+			w := aTurnIsDone(t)
 			now := w.rewritten()
 			w.talk("bob", "And me.") // bob's rights are not this command's affair
 			ev := w.pullEvent()

@@ -67,11 +67,20 @@ func uninterrupted(t *testing.T) (string, int) {
 	return w.shows(), w.gate.writes
 }
 
+// deathsAt are the deaths at write n that leave something of their own: a process that dies before a write leaves what one
+// leaves that dies after the write before.
+func deathsAt(n int) map[string]fate {
+	if n > 1 {
+		return map[string]fate{"after": diesAfter}
+	}
+	return map[string]fate{"before": diesFirst, "after": diesAfter}
+}
+
 func TestADeathAtAnyWriteIsMadeGoodByTheNextRun(t *testing.T) {
 	t.Parallel()
 	want, writes := uninterrupted(t)
 	for n := 1; n <= writes; n++ {
-		for name, f := range map[string]fate{"before": diesFirst, "after": diesAfter} {
+		for name, f := range deathsAt(n) {
 			t.Run(fmt.Sprintf("%s write %d", name, n), func(t *testing.T) {
 				t.Parallel()
 				w, ev := twoComments(t)
@@ -121,26 +130,23 @@ func TestALostAnswerIsReadBeforeAnythingIsSentAgain(t *testing.T) {
 	}
 }
 
+// From its second write on, a recovery leaves what one leaves that has a later death to make good: of that, the recovery from
+// the first of these deaths dies everywhere.
 func TestADeathDuringTheRecoveryIsMadeGoodToo(t *testing.T) {
 	t.Parallel()
 	want, writes := uninterrupted(t)
+	_, ev := twoComments(t)
 	for first := 2; first <= writes; first++ {
 		t.Run(fmt.Sprintf("death at write %d", first), func(t *testing.T) {
 			t.Parallel()
-			for second, died := 1, true; died; second++ {
-				w, ev := twoComments(t)
-				die := func(at int) func(int, *http.Request) fate {
-					return func(i int, _ *http.Request) fate {
-						if i == at {
-							return diesAfter
-						}
-						return passes
-					}
-				}
-				w.gate.at = die(first)
-				w.handle(ev)
-				w.gate.revive()
-				w.gate.at = die(second)
+			for second, died := 1, true; died && (first == 2 || second <= 2); second++ {
+				w := begin(t, fmt.Sprintf("a turn that died at write %d", first), func() *world {
+					w, ev := twoComments(t)
+					w.diesAfterWrite(first)
+					w.handle(ev)
+					return w
+				})
+				w.diesAfterWrite(second)
 				w.handle(ev)
 				died = w.gate.died()
 				w.gate.revive()

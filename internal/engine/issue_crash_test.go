@@ -48,8 +48,6 @@ func (w *world) afterDeath(ev model.Event, n int, f fate) model.Report {
 	return w.handle(ev)
 }
 
-var deaths = map[string]fate{"before": diesFirst, "after": diesAfter}
-
 func TestADeathAtAnyWriteOnTheWayToAPullRequestIsMadeGood(t *testing.T) {
 	t.Parallel()
 	for _, label := range []string{smallJob, design} {
@@ -59,7 +57,7 @@ func TestADeathAtAnyWriteOnTheWayToAPullRequestIsMadeGood(t *testing.T) {
 		require.Equal(t, 7, w.gate.writes, "claim, stage, plan, push, pull request, its marker, receipt")
 		want := w.showsIssue()
 		for n := 1; n <= 7; n++ {
-			for name, f := range deaths {
+			for name, f := range deathsAt(n) {
 				t.Run(fmt.Sprintf("%s %s write %d", label, name, n), func(t *testing.T) {
 					t.Parallel()
 					w := newIssue(t)
@@ -90,13 +88,13 @@ func TestADeathAtAnyWriteOfAStopIsMadeGood(t *testing.T) {
 	require.Equal(t, 4, w.gate.writes, "claim, checkpoint, stop, the claim taken away")
 	want := w.showsIssue()
 	for n := 1; n <= 4; n++ {
-		for name, f := range deaths {
+		for name, f := range deathsAt(n) {
 			t.Run(fmt.Sprintf("%s write %d", name, n), func(t *testing.T) {
 				t.Parallel()
 				w, ev := stuck(t)
 				rep := w.afterDeath(ev, n, f)
 				assert.Equal(t, model.ResultBlocked, rep.Result, rep.Reason)
-				if n == 2 && f == diesAfter || n == 3 && f == diesFirst { // the checkpoint is there and is gone on from
+				if n == 2 { // the checkpoint is there and is gone on from
 					assert.Len(t, w.marked("issue", "awaiting_issue_followup"), 1)
 					assert.Len(t, w.comments(), 1)
 					return

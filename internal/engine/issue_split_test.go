@@ -176,13 +176,15 @@ func TestACancelledAgentsJobHandsOverWhatWasDone(t *testing.T) {
 	assert.Equal(t, "hello\nquiet\nbonjour\n", w.fileOf(branch, "greeting.txt"))
 }
 
+// Every write has its turn in one job, and what both kinds of handoff do in TestADeathInTheApplyPhaseIsMadeGood.
 func TestADeathWhileAnIssuesHandoffIsAppliedIsMadeGood(t *testing.T) {
 	t.Parallel()
-	for n := 1; ; n++ {
-		w := newIssue(t)
-		ev := w.label("alice", smallJob)
-		dir := w.prepared(ev)
-		w.gate.revive()
+	for n := 1; ; n += 2 { // claim, plan, pull request, receipt
+		w, ev, dir := handedOver(t, "a job that is handed over", "issues", func() *world {
+			w := newIssue(t)
+			w.label("alice", smallJob)
+			return w
+		})
 		w.gate.at = func(i int, _ *http.Request) fate {
 			if i == n {
 				return diesAfter
@@ -191,7 +193,7 @@ func TestADeathWhileAnIssuesHandoffIsAppliedIsMadeGood(t *testing.T) {
 		}
 		w.phase(engine.ApplyPhase, ev, dir)
 		if !w.gate.died() {
-			require.Equal(t, 8, n, "claim, stage, plan, push, pull request, its marker, receipt")
+			require.Equal(t, 7, w.gate.writes, "claim, stage, plan, push, pull request, its marker, receipt")
 			return
 		}
 		w.gate.revive()
@@ -200,7 +202,7 @@ func TestADeathWhileAnIssuesHandoffIsAppliedIsMadeGood(t *testing.T) {
 		assert.Len(t, w.pulls(), 1)
 		assert.Len(t, w.comments(), 1)
 		assert.Len(t, w.branches(), 1)
-		assert.Equal(t, 1, w.calls())
+		assert.Zero(t, w.calls())
 	}
 }
 

@@ -3,6 +3,7 @@ package engine_test
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net/http"
 	"strings"
 	"testing"
@@ -523,23 +524,21 @@ func rewrittenEarly(t *testing.T) (w *world, head string) {
 	return w, head
 }
 
-// A run may die at every write of a command, before and after it, and the next run of the same event makes it good. Of the
+// A run may die at every write of a command, and its answer may get lost, and the next run of the same event makes it good. Of the
 // turn that follows on the same pull request that is shown elsewhere.
 func TestADeathAtAnyWriteOfACommandIsMadeGood(t *testing.T) {
 	t.Parallel()
-	type fates map[string]fate
-	dies := fates{"before": diesFirst, "after": diesAfter}
-	all := fates{"before": diesFirst, "after": diesAfter, "unclear after": unclear, "lost before": lost}
+	answers := map[string]fate{"unclear after": unclear, "lost before": lost}
 	scenes := map[string]struct {
 		set    func(t *testing.T) *world
 		writes int // of the command itself; 0: all there are
-		fates  fates
+		loses  map[string]fate
 	}{
 		"unblock": {func(t *testing.T) *world {
 			w, head := rewrittenEarly(t)
 			w.talk("carol", "/mergexo unblock head_sha="+head)
 			return w
-		}, 3, all},
+		}, 3, answers},
 		"retry": {func(t *testing.T) *world {
 			w := newWorld(t)
 			w.agent = "exit"
@@ -548,7 +547,7 @@ func TestADeathAtAnyWriteOfACommandIsMadeGood(t *testing.T) {
 			w.agent = "answer"
 			w.talk("carol", "/mergexo retry")
 			return w
-		}, 3, all},
+		}, 3, answers},
 		"elsewhere": {func(t *testing.T) *world {
 			w, head := rewrittenEarly(t)
 			issue := int(w.api("octo", "POST", w.path("/issues"), object{"title": "Operations", "body": ""})["number"].(float64))
@@ -556,7 +555,7 @@ func TestADeathAtAnyWriteOfACommandIsMadeGood(t *testing.T) {
 			w.later(time.Minute)
 			w.api("carol", "POST", w.path(fmt.Sprintf("/issues/%d/comments", issue)), object{"body": "/mergexo unblock pr=1 head_sha=" + head})
 			return w
-		}, 0, dies},
+		}, 0, nil},
 	}
 	for name, scene := range scenes {
 		w := scene.set(t)
@@ -565,7 +564,9 @@ func TestADeathAtAnyWriteOfACommandIsMadeGood(t *testing.T) {
 		require.Equal(t, model.ResultDone, w.handle(ev).Result)
 		want, writes := w.shows()+w.operations(ev)+w.signs(ev), w.gate.writes
 		for n := 1; n <= writes && (scene.writes == 0 || n <= scene.writes); n++ {
-			for when, f := range scene.fates {
+			fates := deathsAt(n)
+			maps.Copy(fates, scene.loses)
+			for when, f := range fates {
 				t.Run(fmt.Sprintf("%s, %s write %d of %d", name, when, n, writes), func(t *testing.T) {
 					t.Parallel()
 					w := scene.set(t)

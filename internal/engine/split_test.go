@@ -41,6 +41,27 @@ func (w *world) prepared(ev model.Event) string {
 	return dir
 }
 
+// handedOver is what build makes with an event of that name, and what an agent's job made of it. The agent's calls are not counted.
+func handedOver(t *testing.T, name, event string, build func() *world) (*world, model.Event, string) {
+	t.Helper()
+	w := begin(t, name, func() *world {
+		w := build()
+		require.NoError(t, os.CopyFS(filepath.Join(w.state, "handoff"), os.DirFS(w.prepared(w.delivery(event)))))
+		return w
+	})
+	return w, w.delivery(event), filepath.Join(w.state, "handoff")
+}
+
+// answerOver is a turn that is handed over.
+func answerOver(t *testing.T) (*world, model.Event, string) {
+	t.Helper()
+	return handedOver(t, "a turn that is handed over", "pull_request_review_comment", func() *world {
+		w := newWorld(t)
+		w.review("alice", "Answer me.")
+		return w
+	})
+}
+
 func TestAnAgentsPartIsHandedOverAndApplied(t *testing.T) {
 	t.Parallel()
 	for how, c := range map[string]struct {
@@ -81,14 +102,12 @@ func TestAnAgentsPartIsHandedOverAndApplied(t *testing.T) {
 	}
 }
 
+// Where a turn's apply phase dies at every second write, an issue's does at the others; see
+// TestADeathWhileAnIssuesHandoffIsAppliedIsMadeGood. Every write has its turn in one job.
 func TestADeathInTheApplyPhaseIsMadeGood(t *testing.T) {
 	t.Parallel()
-	for n := 1; ; n++ {
-		w := newWorld(t)
-		w.review("alice", "Answer me.")
-		ev := w.delivery("pull_request_review_comment")
-		dir := w.prepared(ev)
-		w.gate.revive()
+	for n := 1; ; n += 2 { // marker, stage, push, receipt
+		w, ev, dir := answerOver(t)
 		w.diesAfterWrite(n)
 		e := w.engine()
 		e.Phase, e.Bundle = engine.ApplyPhase, dir
@@ -102,7 +121,7 @@ func TestADeathInTheApplyPhaseIsMadeGood(t *testing.T) {
 		rep := w.phase(engine.ApplyPhase, ev, dir)
 		require.Contains(t, []model.Result{model.ResultDone, model.ResultNothing}, rep.Result, "died at write %d: %s", n, rep.Reason)
 		w.settled(1, 1, 1)
-		assert.Equal(t, 1, w.calls())
+		assert.Zero(t, w.calls())
 	}
 }
 
@@ -248,11 +267,8 @@ func TestATamperedHandoffIsRefusedByName(t *testing.T) {
 	for name, c := range tampering {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
+			w, ev, dir := answerOver(t)
 			before := w.tip()
-			w.review("alice", "Answer me.")
-			ev := w.delivery("pull_request_review_comment")
-			dir := w.prepared(ev)
 			c.with(t, w, dir)
 			rep := w.phase(engine.ApplyPhase, ev, dir)
 			assert.Equal(t, c.result, rep.Result, rep.Reason)
