@@ -82,12 +82,18 @@ func (n issueNode) issue() model.Issue {
 type labelChangeNode struct {
 	Typename  string `json:"__typename"`
 	CreatedAt time.Time
-	Label     struct{ Name string }
-	Actor     *actorNode // asked for with threads only
+	Label     struct {
+		Name      string
+		UpdatedAt *time.Time // asked for where it was put on
+	}
+	Actor *actorNode // asked for with threads only
 }
 
 func (n labelChangeNode) change() model.LabelChange {
 	c := model.LabelChange{Label: n.Label.Name, On: n.Typename == "LabeledEvent", At: n.CreatedAt.UTC()}
+	if n.Label.UpdatedAt != nil {
+		c.LabelAt = n.Label.UpdatedAt.UTC()
+	}
 	if n.Actor != nil {
 		c.By = n.Actor.actor()
 	}

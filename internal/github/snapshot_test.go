@@ -37,7 +37,13 @@ func (w *world) label(number int, on bool, name string) model.LabelChange {
 	} else {
 		w.as("ada", "DELETE", fmt.Sprintf("issues/%d/labels/%s", number, name), nil)
 	}
-	return model.LabelChange{Label: name, On: on, At: at}
+	if w.made[name].IsZero() {
+		w.made[name] = at
+	}
+	if on {
+		return model.LabelChange{Label: name, On: on, At: at, LabelAt: w.made[name]}
+	}
+	return model.LabelChange{Label: name, At: at}
 }
 
 func TestLabelChanges(t *testing.T) {
@@ -228,7 +234,15 @@ func TestWhoChangedAnIssue(t *testing.T) {
 	assert.Equal(t, &model.Edit{By: octo, At: again}, thread.BodyEdit, "the newest")
 	assert.Equal(t, []model.Edit{{By: ada, At: renamed}, {By: octo, At: again}}, thread.TitleEdits)
 	bot := w.snapshot(c, Query{Number: issue}).Viewer
-	assert.Equal(t, []model.LabelChange{{Label: "agent:bugfix", On: true, At: on, By: octo}, {Label: "agent:bugfix", At: on, By: bot}}, thread.LabelChanges)
+	assert.Equal(t, []model.LabelChange{{Label: "agent:bugfix", On: true, At: on, By: octo, LabelAt: on}, {Label: "agent:bugfix", At: on, By: bot}}, thread.LabelChanges)
+
+	w.label(issue, true, "harmless")
+	changed := w.tick()
+	w.as("octo", "PATCH", "labels/harmless", map[string]any{"new_name": "agent:accept"})
+	w.tick()
+	w.as("octo", "PATCH", "labels/agent:accept", map[string]any{"new_name": "agent:accept"})
+	late := w.snapshot(c, Query{Number: issue}).Thread.LabelChanges[2]
+	assert.Equal(t, []any{"agent:accept", changed}, []any{late.Label, late.LabelAt}, "it was called otherwise when it was put on")
 }
 
 // Accounts that are gone leave their edits behind; nobody may take such an edit for none.

@@ -23,6 +23,7 @@ type world struct {
 	s    *sandbox.Server
 	urls sandbox.URLs
 	now  time.Time
+	made map[string]time.Time // labels
 }
 
 func newWorld(t *testing.T) *world {
@@ -32,7 +33,7 @@ func newWorld(t *testing.T) *world {
 	t.Cleanup(func() { assert.NoError(t, s.Close()) })
 	urls, err := s.Start("127.0.0.1:0")
 	require.NoError(t, err)
-	w := &world{t: t, s: s, urls: urls, now: noon}
+	w := &world{t: t, s: s, urls: urls, now: noon, made: map[string]time.Time{}}
 	w.tick()
 	for login, right := range map[string]string{"ada": "write", "grace": "maintain", "tri": "triage", "mallory": "none"} {
 		w.control("users/"+login, map[string]any{"permission": right})

@@ -160,8 +160,8 @@ func (l *gqlLabel) Name() string               { return l.label.Name }
 func (l *gqlLabel) Color() string              { return l.label.Color }
 func (l *gqlLabel) Description() *string       { return some(l.label.Description) }
 func (l *gqlLabel) IsDefault() bool            { return false }
-func (l *gqlLabel) CreatedAt() *text           { return maybeTime(&l.r.CreatedAt) }
-func (l *gqlLabel) UpdatedAt() *text           { return maybeTime(&l.r.CreatedAt) }
+func (l *gqlLabel) CreatedAt() *text           { return maybeTime(some(l.label.CreatedAt)) }
+func (l *gqlLabel) UpdatedAt() *text           { return maybeTime(some(l.label.updatedAt())) }
 func (l *gqlLabel) Repository() *gqlRepository { return &gqlRepository{l.look, l.r} }
 func (l *gqlLabel) ResourcePath() text {
 	return text("/" + l.r.FullName() + "/labels/" + l.label.Name)

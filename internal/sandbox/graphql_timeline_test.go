@@ -60,6 +60,11 @@ func TestGraphQLTheTimelineHasEveryLabelling(t *testing.T) {
 	w.rest("ann", "POST", "issues/2/labels", `["mine"]`) // 12:07
 	w.rest("ann", "PATCH", "labels/mine", `{"new_name": "hands-off"}`)
 	assert.Equal(t, []string{"2026-03-01T12:07:00Z LabeledEvent hands-off by ann"}, w.labelHistory(2), "as it is called today")
+	times := func(label string) any {
+		return w.ask("eve", fmt.Sprintf(`{ repository(owner: "octo", name: "widgets") { label(name: %q) { createdAt updatedAt } } }`, label), nil).fine().at("repository", "label")
+	}
+	assert.Equal(t, map[string]any{"createdAt": "2026-03-01T12:07:00Z", "updatedAt": "2026-03-01T12:08:00Z"}, times("hands-off"))
+	assert.Equal(t, map[string]any{"createdAt": "2026-03-01T12:00:00Z", "updatedAt": "2026-03-01T12:00:00Z"}, times("question"))
 	w.rest("ann", "DELETE", "labels/hands-off", ``)
 	assert.Equal(t, []string{"2026-03-01T12:07:00Z LabeledEvent mine by ann", "2026-03-01T12:09:00Z UnlabeledEvent hands-off by ann"}, w.labelHistory(2))
 

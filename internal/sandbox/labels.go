@@ -61,7 +61,7 @@ func createLabel(q *request) (any, error) {
 }
 
 func (s *Server) addLabel(r *Repository, name, color, description string, actor *User) *Label {
-	l := &Label{ID: s.nextID(), Name: name, Color: strings.ToLower(color), Description: description}
+	l := &Label{ID: s.nextID(), Name: name, Color: strings.ToLower(color), Description: description, CreatedAt: s.now()}
 	r.Labels = append(r.Labels, l)
 	s.changed()
 	s.deliverLabel(r, l, "created", actor, nil)
@@ -98,6 +98,10 @@ func patchLabel(q *request) (any, error) {
 	if in.Description != nil && *in.Description != l.Description {
 		changes["description"] = obj{"from": l.Description}
 		l.Description = *in.Description
+	}
+	if len(changes) > 0 {
+		now := q.s.now()
+		l.EditedAt = &now
 	}
 	q.s.changed()
 	q.s.deliverLabel(q.repo, l, "edited", q.user, obj{"changes": changes})
@@ -218,7 +222,10 @@ func (q *request) tellLabels(i *Issue, before []*Label) {
 	}
 }
 
-// noteLabel adds to an issue's timeline that a label was put on it or taken off.
+// noteLabel adds to an issue's timeline that a label was put on it or taken off. A seed tells of the past, when the label was there.
 func (s *Server) noteLabel(i *Issue, l *Label, on bool, actor string, at time.Time) {
+	if at.Before(l.CreatedAt) {
+		l.CreatedAt = at
+	}
 	i.LabelEvents = append(i.LabelEvents, &LabelEvent{ID: s.nextID(), On: on, Label: *l, Actor: actor, At: at})
 }

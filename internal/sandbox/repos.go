@@ -138,6 +138,7 @@ func (s *Server) addRepository(owner, name, branch string, private bool) (*Repos
 	}
 	for _, l := range defaultLabels {
 		l.ID = s.nextID()
+		l.CreatedAt = r.CreatedAt
 		r.Labels = append(r.Labels, &l)
 	}
 	s.st.Repositories = append(s.st.Repositories, r)

@@ -203,7 +203,7 @@ func (d *Seeder) issue(repository string, in SeedIssue) (*Issue, error) {
 	for _, name := range in.Labels {
 		l := r.label(name)
 		if l == nil {
-			l = &Label{ID: d.s.nextID(), Name: name, Color: "ededed"}
+			l = &Label{ID: d.s.nextID(), Name: name, Color: "ededed", CreatedAt: created}
 			r.Labels = append(r.Labels, l)
 		}
 		i.LabelIDs = append(i.LabelIDs, l.ID)

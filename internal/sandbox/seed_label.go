@@ -24,7 +24,7 @@ func (sc *scene) labelling() error {
 	r, by := i.repo, sc.login(*sc.sender)
 	l := r.label(sc.label.Name)
 	if l == nil {
-		l = &Label{ID: sc.s.nextID(), Name: sc.label.Name, Color: "ededed"}
+		l = &Label{ID: sc.s.nextID(), Name: sc.label.Name, Color: "ededed", CreatedAt: i.CreatedAt}
 		r.Labels = append(r.Labels, l)
 	}
 	on := sc.action == "labeled"

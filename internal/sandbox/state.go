@@ -87,6 +87,16 @@ func (r *Repository) label(name string) *Label {
 type Label struct {
 	ID                       int64
 	Name, Color, Description string
+	CreatedAt                time.Time
+	EditedAt                 *time.Time `json:",omitempty"` // when its name, colour or description was changed last; nil: never
+}
+
+// updatedAt is when the label itself was changed last.
+func (l *Label) updatedAt() time.Time {
+	if l.EditedAt != nil {
+		return *l.EditedAt
+	}
+	return l.CreatedAt
 }
 
 // Post is what everything that somebody said has in common.
