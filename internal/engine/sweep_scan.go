@@ -67,7 +67,9 @@ func (s *sweeper) scan(ctx context.Context) (*scan, error) {
 	if f.invalid != nil {
 		return f, f.invalid
 	}
-	if err := s.readIssues(ctx, f); err != nil {
+	if err := s.readIssues(ctx, f); github.KindOf(err) == github.RateLimited && len(f.open) > 0 {
+		f.cut = cmp.Or(f.cut, err)
+	} else if err != nil {
 		return f, err
 	}
 	if err := s.judgeGlances(ctx, f); err != nil {
