@@ -11,8 +11,10 @@ import (
 )
 
 // LandedElsewhere tells whether the base has, since its merge base with head, a commit that changes the same for each of
-// the head's own commits, merges aside: then these commits of the base, oldest first. Each counts for one of the head's.
-// false where the head has none of its own, as when the base has it, or where 500 commits on either side do not tell. Both
+// the head's own commits: then these commits of the base, oldest first. Each counts for one of the head's. Merges of two are
+// passed over where they are what git makes of their parents. Nothing of the head may be missing on the base: merging them
+// would change nothing, but where the base went on over the same lines. false where the head has no commits of its own, as
+// when the base has it, where a merge of it has changes of its own, or where 500 commits on either side do not tell. Both
 // commits have to be here; what is missing of their history and, in a partial clone, of their files is fetched.
 func (c *Checkout) LandedElsewhere(ctx context.Context, base, head string) ([]model.Commit, bool, error) {
 	if !isSHA(base) || !isSHA(head) {
@@ -59,7 +61,43 @@ func (c *Checkout) landedElsewhere(ctx context.Context, base, head string) ([]st
 	if err != nil {
 		return nil, err
 	}
-	return matched(mine, theirs, sums), nil
+	found := matched(mine, theirs, sums)
+	if len(found) == 0 {
+		return nil, nil
+	}
+	if lacks, err := c.lacks(ctx, met); err != nil || lacks {
+		return nil, err
+	}
+	return found, nil
+}
+
+// lacks tells whether the head has more than its plain commits tell, in a merge, or the base gave up something of it since.
+// Attributes of files are not heeded: a merge that only they make clean counts as one with changes of its own.
+func (c *Checkout) lacks(ctx context.Context, met Met) (bool, error) {
+	if err := c.fillMerge(ctx, met); err != nil {
+		return false, err
+	}
+	own, err := c.twigs(ctx, met.HeadSHA, "^"+met.BaseSHA)
+	if err != nil {
+		return false, err
+	}
+	merges := slices.DeleteFunc(own, func(t twig) bool { return !t.isMerge() })
+	if len(merges) > maxCandidates || slices.ContainsFunc(merges, func(t twig) bool { return len(t.parents) > 2 }) {
+		return true, nil
+	}
+	if evil, err := c.evil(ctx, c.own, merges); err != nil || len(evil) > 0 {
+		return true, err
+	}
+	both, _, err := c.mergeTrees(ctx, c.own, met.BaseSHA, met.HeadSHA)
+	if err != nil {
+		return false, fmt.Errorf("merge: %w", err)
+	}
+	changed, err := c.ask(ctx, "diff-tree", "-r", "-z", "--name-only", "--no-renames", met.BaseSHA, both.tree)
+	if err != nil {
+		return false, fmt.Errorf("compare what a merge changes: %w", err)
+	}
+	open := both.paths()
+	return slices.ContainsFunc(fields(changed), func(path string) bool { return !slices.Contains(open, path) }), nil
 }
 
 // matched are the commits that change the same as each of mine, in their order; none where one has no other.

@@ -56,16 +56,59 @@ func TestWhatLandedUnderOtherIds(t *testing.T) {
 	})
 }
 
+// Whatever a head has beside its plain commits keeps it from having landed.
+func TestWhatIsMissingHasNotLanded(t *testing.T) {
+	oneGit(t, func(t *testing.T, path string) {
+		r := newRepo(t, path)
+		start := r.commit("start", texts("a", numbers(30), "b", numbers(30)))
+		one := r.commit("one", texts("a", numbers(30, "10", "ten")), start)
+		side := r.commit("side", texts("b", numbers(30, "20", "twenty")), start)
+		other := r.commit("other", texts("a", numbers(30, "29", "base")), start)
+		same := r.commit("same lines", texts("a", numbers(30, "10", "zehn")), start)
+		p1 := r.commit("one, picked", texts("a", numbers(30, "10", "ten", "29", "base")), other)
+		p2 := r.commit("side, picked", texts("b", numbers(30, "20", "twenty")), p1)
+		on := r.commit("on over it", texts("a", numbers(30, "10", "TEN", "29", "base")), p2)
+		clean := r.commit("Merge side", texts("b", numbers(30, "20", "twenty")), one, side)
+		for name, test := range map[string]struct {
+			base, head string
+			want       []string
+		}{
+			"a clean merge of own commits":       {p2, clean, []string{p1, p2}},
+			"and the base went on":               {on, clean, []string{p1, p2}},
+			"one side of it only":                {p1, clean, nil},
+			"a merge with a file of its own":     {p2, r.commit("Merge", texts("a", numbers(30, "10", "ten", "29", "base"), "extra", "x\n"), one, other), nil},
+			"a merge of what it has already":     {p2, r.commit("Merge", texts("extra", "x\n"), one, start), nil},
+			"a merge that leaves a side out":     {p2, r.commit("Merge", texts("a", numbers(30, "10", "ten"), "b", numbers(30)), one, side), nil},
+			"a resolved conflict":                {r.commit("one, picked", texts("a", numbers(30, "10", "ten")), r.commit("back", texts("a", numbers(30)), same)), r.commit("Merge", texts("a", numbers(30, "10", "both")), one, same), nil},
+			"behind a merge that is not its own": {p2, r.commit("empty", nil, r.commit("Merge", texts("extra", "x\n"), one, start)), nil},
+			"more, where the base went on":       {on, r.commit("Merge", texts("a", numbers(30, "10", "more", "29", "base")), one, other), nil},
+			"three at once":                      {on, r.commit("Merge", texts("a", numbers(30, "10", "more", "29", "base"), "b", numbers(30, "20", "twenty")), one, side, other), nil},
+			"undone on the base":                 {r.commit("back", texts("a", numbers(30, "29", "base")), p1), one, nil},
+			"undone beside what it went over":    {r.commit("back", texts("b", numbers(30)), on), clean, nil},
+		} {
+			list, ok, err := r.c.LandedElsewhere(ctx, test.base, test.head)
+			require.NoError(t, err, name)
+			assert.Equal(t, test.want, shas(list), name)
+			assert.Equal(t, test.want != nil, ok, name)
+		}
+	})
+}
+
 func TestWhatLandedIsFoundInAShallowOrPartialClone(t *testing.T) {
 	t.Parallel()
 	for _, how := range []string{"--depth=1", "--filter=blob:none"} {
 		h := newHub(t)
 		h.commit("main", "file", map[string]string{"a.txt": numbers(30)})
-		head := h.commit("theirs", "work", map[string]string{"a.txt": numbers(30, "3", "three")})
+		work := h.commit("theirs", "work", map[string]string{"a.txt": numbers(30, "3", "three")})
+		side := h.commit("side", "side", map[string]string{"a.txt": numbers(30, "25", "side")})
+		h.git(h.dev, "checkout", "-q", "theirs")
+		h.git(h.dev, "merge", "-q", "-m", "with the side", side)
+		head := h.git(h.dev, "rev-parse", "HEAD")
 		h.git(h.dev, "checkout", "-q", "main")
-		h.git(h.dev, "cherry-pick", "-x", head)
-		h.git(h.dev, "push", "-q", "origin", "main")
-		picked := h.tip("refs/heads/main")
+		h.git(h.dev, "cherry-pick", "-x", work)
+		picked := h.git(h.dev, "rev-parse", "HEAD")
+		h.git(h.dev, "merge", "-q", "--no-ff", "-m", "the side", side)
+		h.git(h.dev, "push", "-q", "origin", "main", "theirs")
 		base := h.grow("main", 80)
 		c := h.open(h.workspace("main", how, "--no-checkout"))
 		_, err := c.FetchRef(ctx, "refs/heads/theirs")

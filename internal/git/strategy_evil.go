@@ -13,13 +13,20 @@ import (
 // them, or changed more. Of very many the newest are looked at.
 func (g *ground) evil(ctx context.Context) ([]model.Commit, error) {
 	merges := g.merges()
-	merges = merges[max(0, len(merges)-maxListed):]
-	raws, err := g.c.raws(ctx, merges)
+	found, err := g.c.evil(ctx, g.files, merges[max(0, len(merges)-maxListed):])
+	if err != nil {
+		return nil, err
+	}
+	return g.c.named(ctx, found)
+}
+
+// evil are those of the merge commits that are not what git makes of their two parents, with the attributes below files.
+func (c *Checkout) evil(ctx context.Context, files string, merges []twig) (found []string, err error) {
+	raws, err := c.raws(ctx, merges)
 	if err != nil || len(merges) == 0 {
 		return nil, err
 	}
 	var ask strings.Builder
-	var found []string
 	var asked []twig
 	for _, t := range merges {
 		if len(t.parents) > 2 { // git merges so many at once only where nothing is to be resolved
@@ -29,8 +36,8 @@ func (g *ground) evil(ctx context.Context) ([]model.Commit, error) {
 		fmt.Fprintf(&ask, "%s %s\n", t.parents[0], t.parents[1])
 	}
 	args := concat(shield, offline, mergeAsAlways, []string{"merge-tree", "--write-tree", "--stdin", "-z", "--no-messages", "--name-only", "--allow-unrelated-histories"})
-	env := g.c.env("GIT_DIR="+g.c.own, "GIT_OBJECT_DIRECTORY="+g.c.objects, "GIT_WORK_TREE="+g.files)
-	out, err := g.c.run(ctx, spec{dir: g.files, env: env, args: args, stdin: []byte(ask.String())})
+	env := c.env("GIT_DIR="+c.own, "GIT_OBJECT_DIRECTORY="+c.objects, "GIT_WORK_TREE="+files)
+	out, err := c.run(ctx, spec{dir: files, env: env, args: args, stdin: []byte(ask.String())})
 	if err != nil {
 		return nil, fmt.Errorf("look into merge commits: %w", err)
 	}
@@ -43,7 +50,7 @@ func (g *ground) evil(ctx context.Context) ([]model.Commit, error) {
 			found = append(found, t.sha)
 		}
 	}
-	return g.c.named(ctx, found)
+	return found, nil
 }
 
 // cleanTrees reads git merge-tree --stdin: for each merge 1 and a tree, or 0, a tree and what is in conflict, and an empty
