@@ -93,12 +93,6 @@ func (c *Client) RunsOf(ctx context.Context, repo model.Repo, sha string) ([]mod
 	return slices.CompactFunc(runs, func(a, b model.CIRun) bool { return a.ID == b.ID }), nil
 }
 
-// RunsOn gives the workflow runs on each of the commits as RunsOf does, one request for 50 commits: without their attempts, and
-// at most those of the newest 50 check suites of a commit. A commit that is not there is not in the map.
-func (c *Client) RunsOn(ctx context.Context, repo model.Repo, shas []string) (map[string][]model.CIRun, error) {
-	return nil, &Error{Kind: Unavailable, Op: "read workflow runs", Message: "not built yet"}
-}
-
 type jobNode struct {
 	ID         int64  `json:"id"`
 	Name       string `json:"name"`

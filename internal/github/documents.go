@@ -91,6 +91,16 @@ func pullsOfDocument(n int) string {
 	return withFragments(fmt.Sprintf("query PullsOf($owner: String!, $name: String!%s) {\n  repository(owner: $owner, name: $name) {\n%s  }\n}", heads.String(), fields.String()))
 }
 
+// runsOnDocument asks for the check suites of n commits, $c0 to $c(n-1), as p0 to p(n-1).
+func runsOnDocument(n int) string {
+	var heads, fields strings.Builder
+	for i := range n {
+		fmt.Fprintf(&heads, ", $c%d: GitObjectID!", i)
+		fmt.Fprintf(&fields, "    p%d: object(oid: $c%d) { ...RunsOnCommit }\n", i, i)
+	}
+	return withFragments(fmt.Sprintf("query RunsOn($owner: String!, $name: String!%s) {\n  repository(owner: $owner, name: $name) {\n%s  }\n}", heads.String(), fields.String()))
+}
+
 // statesDocument asks for the states of n issues or pull requests, $n0 to $n(n-1), as p0 to p(n-1).
 func statesDocument(n int) string {
 	var heads, fields strings.Builder

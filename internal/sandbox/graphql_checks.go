@@ -131,7 +131,7 @@ func (c *gqlCheckRun) Conclusion() *string                        { return some(
 func (c *gqlCheckRun) StartedAt() *text                           { return maybeTime(c.c.StartedAt) }
 func (c *gqlCheckRun) CompletedAt() *text                         { return maybeTime(c.c.CompletedAt) }
 func (c *gqlCheckRun) Repository() *gqlRepository                 { return &gqlRepository{c.look, c.r} }
-func (c *gqlCheckRun) CheckSuite() *gqlCheckSuite                 { return &gqlCheckSuite{c.gqlRollup, c.c} }
+func (c *gqlCheckRun) CheckSuite() *gqlCheckSuite                 { return c.suite(c.r, c.c) }
 func (c *gqlCheckRun) IsRequired(args requiredArgs) (bool, error) { return c.required(c.c.Name, args) }
 func (c *gqlCheckRun) Permalink() text                            { return c.URL() }
 func (c *gqlCheckRun) ResourcePath() text                         { return c.path(string(c.URL())) }
@@ -144,18 +144,6 @@ func (c *gqlCheckRun) DetailsURL() *text {
 		return some(c.URL())
 	}
 	return some(text(c.c.DetailsURL))
-}
-
-// gqlCheckSuite is https://docs.github.com/en/graphql/reference/objects#checksuite.
-type gqlCheckSuite struct {
-	*gqlRollup
-	c *CheckRun
-}
-
-func (c *gqlCheckSuite) ID() graphql.ID     { return graphql.ID(nodeID(nodeCheckSuite, c.c.suite())) }
-func (c *gqlCheckSuite) DatabaseID() *int32 { return int32Of(c.c.suite()) }
-func (c *gqlCheckSuite) App() *gqlApp {
-	return &gqlApp{c.s.author(c.c.App), c.c.slug()}
 }
 
 // gqlApp is https://docs.github.com/en/graphql/reference/objects#app.

@@ -172,5 +172,8 @@ func (n *gqlNode) ToTag() (*gqlTag, bool)                        { return as[gql
 func (n *gqlNode) ToStatusCheckRollup() (*gqlRollup, bool)       { return as[gqlRollup](n) }
 func (n *gqlNode) ToCheckRun() (*gqlCheckRun, bool)              { return as[gqlCheckRun](n) }
 func (n *gqlNode) ToCheckSuite() (*gqlCheckSuite, bool)          { return as[gqlCheckSuite](n) }
+func (n *gqlNode) ToWorkflowRun() (*gqlRun, bool)                { return as[gqlRun](n) }
+func (n *gqlNode) ToWorkflowRunFile() (*gqlRunFile, bool)        { return as[gqlRunFile](n) }
+func (n *gqlNode) ToWorkflow() (*gqlWorkflow, bool)              { return as[gqlWorkflow](n) }
 func (n *gqlNode) ToStatusContext() (*gqlStatus, bool)           { return as[gqlStatus](n) }
 func (n *gqlNode) ToApp() (*gqlApp, bool)                        { return as[gqlApp](n) }

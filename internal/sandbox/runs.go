@@ -93,12 +93,12 @@ const ownWorkflow = ".github/workflows/mergexo.yml"
 // workflow is the file of a run's workflow.
 func (run *Run) workflow() string { return cmp.Or(run.Path, ownWorkflow) }
 
-// workflowID is the same for all runs of one file.
+// workflowID is the same for all runs of one file, and no more than GraphQL's Int holds.
 func workflowID(r *Repository, run *Run) int64 {
 	if run.workflow() == ownWorkflow {
 		return r.ID + 1_000_000_000
 	}
-	return r.ID + 2_000_000_000 + int64(crc32.ChecksumIEEE([]byte(run.Path)))
+	return r.ID + 1_100_000_000 + int64(crc32.ChecksumIEEE([]byte(run.Path)))%1_000_000_000
 }
 
 func (s *Server) workflowJSON(r *Repository, run *Run) obj {
