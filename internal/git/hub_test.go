@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/http"
 	"net/http/cgi"
 	"net/http/httptest"
@@ -14,6 +15,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -34,21 +36,62 @@ type hub struct {
 	refuse func(http.ResponseWriter, *http.Request) bool
 }
 
+// newHub gives a copy of the first one that was made.
 func newHub(t testing.TB) *hub {
 	t.Helper()
 	root := t.TempDir()
 	h := &hub{t: t, bare: filepath.Join(root, "octo", "widgets.git"), dev: filepath.Join(root, "dev")}
-	h.git(root, "init", "-q", "--bare", "--initial-branch=main", h.bare)
-	for _, name := range []string{"http.receivepack", "uploadpack.allowAnySHA1InWant", "uploadpack.allowFilter", "core.logAllRefUpdates"} {
-		h.git(h.bare, "config", name, "true")
-	}
+	require.NoError(t, os.CopyFS(root, firstHub(t)))
 	server := httptest.NewServer(h)
 	t.Cleanup(server.Close)
 	h.url = server.URL + "/octo/widgets"
-	h.git(root, "init", "-q", "--initial-branch=main", h.dev)
-	h.git(h.dev, "remote", "add", "origin", h.bare)
-	h.commit("main", "start", map[string]string{"README.md": "widgets\n", ".gitignore": "*.log\n"})
 	return h
+}
+
+var hubs struct {
+	sync.Once
+	files fstest.MapFS
+}
+
+// firstHub is what the directory of a hub holds at first. The clone's origin is at a relative path.
+func firstHub(t testing.TB) fs.FS {
+	t.Helper()
+	hubs.Do(func() {
+		root := t.TempDir()
+		h := &hub{t: t, bare: filepath.Join(root, "octo", "widgets.git"), dev: filepath.Join(root, "dev")}
+		h.git(root, "init", "-q", "--bare", "--template=", "--initial-branch=main", h.bare)
+		for _, name := range []string{"http.receivepack", "uploadpack.allowAnySHA1InWant", "uploadpack.allowFilter", "core.logAllRefUpdates"} {
+			h.git(h.bare, "config", name, "true")
+		}
+		require.NoError(t, os.Mkdir(filepath.Join(h.bare, "hooks"), 0o755))
+		h.git(root, "init", "-q", "--template=", "--initial-branch=main", h.dev)
+		h.git(h.dev, "remote", "add", "origin", "../octo/widgets.git")
+		h.commit("main", "start", map[string]string{"README.md": "widgets\n", ".gitignore": "*.log\n"})
+		hubs.files = filesOf(t, root)
+	})
+	return hubs.files
+}
+
+// filesOf reads a directory, with the directories in it that hold nothing.
+func filesOf(t testing.TB, dir string) fstest.MapFS {
+	t.Helper()
+	files := fstest.MapFS{}
+	require.NoError(t, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || path == dir {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		f := &fstest.MapFile{Mode: info.Mode()}
+		if !d.IsDir() {
+			f.Data, err = os.ReadFile(path)
+		}
+		files[filepath.ToSlash(path[len(dir)+1:])] = f
+		return err
+	}))
+	return files
 }
 
 // behave changes how the server answers: whether reading needs no credential, and a function that may answer a request

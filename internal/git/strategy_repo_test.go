@@ -62,7 +62,7 @@ func newRepo(t testing.TB, path string) *repo {
 		r.program = other
 	}
 	require.NoError(t, os.Mkdir(r.dir, 0o755))
-	r.git("init", "-q", "--initial-branch=main", ".")
+	r.git("init", "-q", "--template=", "--initial-branch=main", ".")
 	r.git("remote", "add", "origin", "https://git.example/octo/widgets")
 	for name, text := range map[string]string{"dirty.txt": "somebody works here\n", ".gitattributes": "* merge=union\n"} {
 		require.NoError(t, os.WriteFile(filepath.Join(r.dir, name), []byte(text), 0o600))
@@ -156,12 +156,11 @@ func (r *repo) commitBy(author, message string, edits map[string]edit, parents .
 func (r *repo) merge(base, head string, settings ...string) (string, bool) {
 	r.t.Helper()
 	dir := r.t.TempDir()
-	for _, args := range [][]string{{"init", "-q", "."}, {"config", "core.autocrlf", "false"}, {"config", "protocol.file.allow", "always"}} {
-		_, err := r.run(dir, "", args...)
-		require.NoError(r.t, err)
-	}
+	out, err := r.run(dir, "", "init", "-q", "--template=", ".")
+	require.NoError(r.t, err, out)
 	require.NoError(r.t, os.WriteFile(filepath.Join(dir, ".git", "objects", "info", "alternates"), []byte(filepath.Join(r.dir, ".git", "objects")+"\n"), 0o600))
-	out, err := r.run(dir, "", "-c", "advice.detachedHead=false", "checkout", "-q", "--detach", base)
+	settings = append([]string{"-c", "core.autocrlf=false", "-c", "protocol.file.allow=always"}, settings...)
+	out, err = r.run(dir, "", append(settings, "-c", "advice.detachedHead=false", "checkout", "-q", "--detach", base)...)
 	require.NoError(r.t, err, out)
 	if out, err = r.run(dir, "", append(settings, "merge", "-q", "--no-ff", "-m", "git's own", head)...); err != nil {
 		require.Contains(r.t, out, "CONFLICT")
