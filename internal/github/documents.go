@@ -21,8 +21,7 @@ var (
 	pullNowDocument    = document("pullnow")
 	pullsFromDocument  = document("pullsfrom")
 
-	surveyIssuesDocument = document("surveyissues")
-	ourIssuesDocument    = document("ourissues")
+	ourIssuesDocument = document("ourissues")
 )
 
 var (
@@ -99,6 +98,15 @@ func runsOnDocument(n int) string {
 		fmt.Fprintf(&fields, "    p%d: object(oid: $c%d) { ...RunsOnCommit }\n", i, i)
 	}
 	return withFragments(fmt.Sprintf("query RunsOn($owner: String!, $name: String!%s) {\n  repository(owner: $owner, name: $name) {\n%s  }\n}", heads.String(), fields.String()))
+}
+
+// surveyIssuesDocument asks for the issues or pull requests of these numbers, too, as p0 and so on.
+func surveyIssuesDocument(also []int) string {
+	var fields strings.Builder
+	for i, number := range also {
+		fmt.Fprintf(&fields, "p%d: issueOrPullRequest(number: %d) { __typename ...SurveyedIssue ...SurveyedPull }\n    ", i, number)
+	}
+	return withFragments(strings.Replace(queryText("surveyissues"), "...Also", fields.String(), 1))
 }
 
 // statesDocument asks for the states of n issues or pull requests, $n0 to $n(n-1), as p0 to p(n-1).

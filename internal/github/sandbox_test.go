@@ -22,7 +22,7 @@ func TestDocuments(t *testing.T) {
 	require.NoError(t, err)
 	for name, document := range map[string]string{"snapshot": snapshotDocument, "page": pageDocument, "survey": surveyDocument, "rights": rightsDocument(3),
 		"mergefacts": mergeFactsDocument, "mergemore": mergeMoreDocument, "pullnow": pullNowDocument, "pullsfrom": pullsFromDocument, "pullsof": pullsOfDocument(3),
-		"surveyissues": surveyIssuesDocument, "ourissues": ourIssuesDocument, "states": statesDocument(3), "runson": runsOnDocument(3)} {
+		"surveyissues": surveyIssuesDocument([]int{7, 8}), "surveyissues alone": surveyIssuesDocument(nil), "ourissues": ourIssuesDocument, "states": statesDocument(3), "runson": runsOnDocument(3)} {
 		_, errs := gqlparser.LoadQueryWithRules(schema, document, rules.NewDefaultRules())
 		assert.Empty(t, errs, "%s:\n%s", name, document)
 	}

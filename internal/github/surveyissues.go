@@ -2,6 +2,7 @@ package github
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
@@ -21,12 +22,15 @@ type IssueSurveyQuery struct {
 	// ClosedSince has those read on, a page of Closed a request and at most 10 pages, while the oldest one that was read was
 	// updated at or after it. Zero: one page.
 	ClosedSince time.Time
-	// Also are the numbers of further issues and pull requests, at most 50, that the first request reads, too: issues that are
-	// open whatever their labels, and pull requests that are not. The others of them are not yielded.
+	// Also are the numbers of further issues and pull requests that are read, too, 50 with each request from the first one on:
+	// issues that are open whatever their labels, and pull requests that are not. The others of them are not yielded.
 	Also []int
 	// Settled is Query's, for one of the issues or pull requests.
 	Settled func(s model.Snapshot, read []model.Comment) (model.Mark, bool)
 }
+
+// mostClosedPages are read at most.
+const mostClosedPages = 10
 
 // The beginnings of the names of branches that SurveyIssues gives, as its query asks for them.
 const (
@@ -44,8 +48,8 @@ func (c *Client) SurveyIssues(ctx context.Context, q IssueSurveyQuery, yield fun
 		return nil, &Error{Kind: Invalid, Op: op, Message: c.line(err.Error())}
 	}
 	r := &issueReading{op: op, q: q, size: fullSurvey, issues: cursor{more: len(q.Labels) > 0}, mirrors: cursor{more: true}, ours: cursor{more: true},
-		closed: q.Closed > 0, seen: map[int]bool{}}
-	for r.issues.more || r.mirrors.more || r.ours.more {
+		closed: cursor{more: q.Closed > 0}, also: q.Also, seen: map[int]bool{}}
+	for r.issues.more || r.mirrors.more || r.ours.more || r.closed.more || len(r.also) > 0 {
 		data, err := c.issuesPage(ctx, r)
 		if gaveUp(err) && r.size != smallSurvey {
 			r.size = smallSurvey
@@ -69,7 +73,9 @@ type issueReading struct {
 	q                     IssueSurveyQuery
 	size                  surveySize
 	issues, mirrors, ours cursor
-	closed                bool // they are still to be read
+	closed                cursor
+	closedPages           int   // that were read
+	also                  []int // that are still to be read
 	seen                  map[int]bool
 	refs                  []model.Ref
 }
@@ -78,6 +84,37 @@ type issuesNode struct {
 	DefaultBranchRef *branchNode
 	Issues, Closed   connection[*pullNode]
 	Mirrors, Ours    connection[branchRefNode]
+	also             []*pullNode
+}
+
+// UnmarshalJSON reads p0 and so on into also, null for a number that is not there.
+func (n *issuesNode) UnmarshalJSON(b []byte) error {
+	type plain issuesNode
+	if err := json.Unmarshal(b, (*plain)(n)); err != nil {
+		return err
+	}
+	var all map[string]json.RawMessage
+	if err := json.Unmarshal(b, &all); err != nil {
+		return err
+	}
+	for {
+		raw, found := all[fmt.Sprintf("p%d", len(n.also))]
+		if !found {
+			return nil
+		}
+		var one *pullNode
+		if err := json.Unmarshal(raw, &one); err != nil {
+			return err
+		}
+		n.also = append(n.also, one)
+	}
+}
+
+// further are those of the numbers that were asked for that are to be yielded.
+func (n *issuesNode) further() []*pullNode {
+	return slices.DeleteFunc(slices.Clone(n.also), func(one *pullNode) bool {
+		return one == nil || one.State == string(model.PullOpen) || one.Closed // a pull request has the one and an issue the other
+	})
 }
 
 type branchRefNode struct {
@@ -95,13 +132,18 @@ type issuesData struct {
 func (c *Client) issuesPage(ctx context.Context, r *issueReading) (data *issuesData, err error) {
 	data = new(issuesData)
 	var missing []string
-	data.at, missing, err = c.queryParts(ctx, r.op, surveyIssuesDocument, map[string]any{
+	some := r.further()
+	lacking := slices.Clone(tolerated)
+	for _, alias := range aliases(len(some)) {
+		lacking = append(lacking, mayLack+alias)
+	}
+	data.at, missing, err = c.queryParts(ctx, r.op, surveyIssuesDocument(some), map[string]any{
 		"owner": r.q.Repo.Owner, "name": r.q.Repo.Name, "labels": r.q.Labels, "issues": r.size.threads, "comments": r.size.comments, "posted": false,
-		"closed": min(r.q.Closed, r.size.threads), "askClosed": r.closed, "reviews": r.size.reviews, "page": r.size.lines,
+		"closed": min(r.q.Closed, r.size.threads), "askClosed": r.closed.more, "closedAfter": orNull(r.closed.at), "reviews": r.size.reviews, "page": r.size.lines,
 		"askIssues": r.issues.more, "after": orNull(r.issues.at),
 		"askMirrors": r.mirrors.more, "mirrorsAfter": orNull(r.mirrors.at),
 		"askOurs": r.ours.more, "oursAfter": orNull(r.ours.at),
-	}, data, tolerated...)
+	}, data, lacking...)
 	data.hides = slices.Contains(missing, headRepository)
 	if err == nil && data.Repository == nil {
 		err = &Error{Kind: NotFound, Op: r.op, Status: http.StatusNotFound, Message: "Repository", Fix: fixHidden}
@@ -109,8 +151,11 @@ func (c *Client) issuesPage(ctx context.Context, r *issueReading) (data *issuesD
 	return data, err
 }
 
+// further are the numbers that the next request asks for.
+func (r *issueReading) further() []int { return r.also[:min(len(r.also), r.size.threads)] }
+
 func (c *Client) yieldIssues(ctx context.Context, r *issueReading, data *issuesData, yield func(model.Snapshot) error) error {
-	for _, n := range slices.Concat(data.Repository.Issues.Nodes, data.Repository.Closed.Nodes) {
+	for _, n := range slices.Concat(data.Repository.Issues.Nodes, data.Repository.Closed.Nodes, data.Repository.further()) {
 		if n == nil || r.seen[n.Number] {
 			continue
 		}
@@ -129,7 +174,8 @@ func (c *Client) yieldIssues(ctx context.Context, r *issueReading, data *issuesD
 
 // take notes the branches of a page, and where the next one begins: of what was not asked for there is none.
 func (r *issueReading) take(n *issuesNode) {
-	r.closed = false
+	r.also = r.also[len(r.further()):]
+	r.takeClosed(n.Closed)
 	r.issues.step(n.Issues.PageInfo.HasNextPage, n.Issues.PageInfo.EndCursor)
 	for _, list := range []struct {
 		at     *cursor
@@ -142,5 +188,19 @@ func (r *issueReading) take(n *issuesNode) {
 				r.refs = append(r.refs, model.Ref{Name: name, SHA: ref.Target.OID})
 			}
 		}
+	}
+}
+
+// takeClosed goes on behind a page of closed pull requests while they are new enough.
+func (r *issueReading) takeClosed(page connection[*pullNode]) {
+	r.closedPages++
+	r.closed.step(page.PageInfo.HasNextPage, page.PageInfo.EndCursor)
+	since := r.q.ClosedSince
+	if since.IsZero() || r.closedPages == mostClosedPages || len(page.Nodes) == 0 {
+		r.closed.more = false
+		return
+	}
+	if last := page.Nodes[len(page.Nodes)-1]; last != nil && last.UpdatedAt.Before(since) {
+		r.closed.more = false
 	}
 }

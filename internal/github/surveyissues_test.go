@@ -160,3 +160,75 @@ func TestPullRequestsThatAreNotOpenAnyMoreComeAlong(t *testing.T) {
 	assert.Empty(t, all, "they were not asked for")
 	assert.Equal(t, "0 REST, 3 GraphQL", calls(c), "one a survey")
 }
+
+// What a sweep knows of by other ways comes with the first request.
+func TestFurtherNumbersComeAlong(t *testing.T) {
+	w := newWorld(t)
+	w.put("main", ".github/mergexo.toml", "[agent]\n")
+	labelled, plain, done := w.issue("Labelled"), w.issue("No label"), w.issue("Closed")
+	w.label(labelled, true, flows[0])
+	w.as("octo", "PATCH", fmt.Sprintf("issues/%d", done), map[string]any{"state": "closed"})
+	w.say("ada", plain, "please")
+	w.pulls(3)
+	w.tick()
+	w.as("octo", "PATCH", "pulls/102", map[string]any{"state": "closed"})
+	w.say("ada", 102, "why?")
+	also := []int{labelled, plain, done, 101, 102, 9999, plain, 102}
+	c := w.client("actions")
+	all, _ := w.surveyIssues(c, IssueSurveyQuery{Labels: flows, Also: also})
+	assert.Equal(t, "0 REST, 1 GraphQL", calls(c))
+	require.Len(t, all, 3)
+	assert.Equal(t, []any{labelled, plain, 102}, []any{all[0].Thread.Number, all[1].Thread.Number, all[2].Pull.Number}, "each once")
+	assert.Equal(t, w.snapshot(c, Query{Number: plain}), all[1])
+	want := w.snapshot(c, Query{Number: 102})
+	want.Pull.Files, want.Pull.FilesComplete = nil, false
+	assert.Equal(t, want, all[2])
+
+	for i := range 100 {
+		also = append([]int{5000 + i}, also...)
+	}
+	c = w.client("actions")
+	all, _ = w.surveyIssues(c, IssueSurveyQuery{Also: also, Closed: 20})
+	assert.Equal(t, "0 REST, 3 GraphQL", calls(c), "fifty a request")
+	assert.Len(t, all, 3)
+
+	w.control("faults", map[string]any{"status": 502, "times": tries, "match": map[string]any{"method": "POST", "path": "/api/graphql"}})
+	c, err := New(Options{APIURL: w.urls.API, GraphQLURL: w.urls.GraphQL, Token: "sandbox-actions", Sleep: func(context.Context, time.Duration) error { return nil }})
+	require.NoError(t, err)
+	all, _ = w.surveyIssues(c, IssueSurveyQuery{Also: also})
+	assert.Len(t, all, 3, "of a server that gives up on the full page, ten a request")
+}
+
+func TestClosedPullRequestsAreReadBackToATime(t *testing.T) {
+	w := newWorld(t)
+	numbers := w.pulls(25)
+	var at []time.Time
+	for _, n := range numbers {
+		at = append(at, w.tick())
+		w.as("octo", "PATCH", fmt.Sprint("pulls/", n), map[string]any{"state": "closed"})
+	}
+	for name, want := range map[string]struct {
+		since time.Time
+		each  int
+		read  int
+		calls string
+	}{
+		"one page":                   {time.Time{}, 5, 5, "0 REST, 1 GraphQL"},
+		"all is older":               {at[24].Add(time.Second), 5, 5, "0 REST, 1 GraphQL"},
+		"the oldest of a page is as": {at[20], 5, 10, "0 REST, 2 GraphQL"},
+		"within a page":              {at[17], 5, 10, "0 REST, 2 GraphQL"},
+		"since ever":                 {noon.Add(-time.Hour), 5, 25, "0 REST, 5 GraphQL"},
+		"ten pages":                  {noon.Add(-time.Hour), 2, 20, "0 REST, 10 GraphQL"},
+		"not asked for":              {noon.Add(-time.Hour), 0, 0, "0 REST, 1 GraphQL"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := w.client("actions")
+			all, _ := w.surveyIssues(c, IssueSurveyQuery{Closed: want.each, ClosedSince: want.since})
+			assert.Equal(t, want.calls, calls(c))
+			require.Len(t, all, want.read)
+			for i, s := range all {
+				assert.Equal(t, numbers[24-i], s.Pull.Number)
+			}
+		})
+	}
+}
