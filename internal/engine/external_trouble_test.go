@@ -1,0 +1,267 @@
+package engine_test
+
+import (
+	"fmt"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// mirror is the branch of this repository that the fork's commits are put on.
+func (w *world) mirror() string { return fmt.Sprintf("gh-pr-%d/feature", w.number) }
+
+// diesAfterPush lets the process die as soon as its first push is through.
+func diesAfterPush(_ int, r *http.Request) fate {
+	if strings.HasSuffix(r.URL.Path, "/git-receive-pack") {
+		return diesAfter
+	}
+	return passes
+}
+
+// mirrored is a guest who is let in, whose mirror is there, and whose run died then.
+func mirrored(t *testing.T, more ...string) *world {
+	t.Helper()
+	w := newGuest(t, more...)
+	w.letIn("carol")
+	w.gate.at = diesAfterPush
+	w.sweepOnly()
+	w.gate.revive()
+	require.Equal(t, w.theirs(), w.at(w.mirror()))
+	w.later(time.Minute)
+	return w
+}
+
+// onMirror brings a settings file to the mirror, and opens a further pull request of the guest's whose base the mirror is.
+func onMirror(t *testing.T, w *world, settings string) {
+	t.Helper()
+	w.contribute("feature", ".github/mergexo.toml", settings)
+	w.letIn("carol")
+	w.sweep()
+	base := w.mirror()
+	require.NotEmpty(t, w.at(base))
+	w.contribute("feature", "more.txt", "more\n")
+	w.number = int(w.api("mallory", "POST", w.path("/pulls"), object{"title": "More", "head": "mallory:feature", "base": base})["number"].(float64))
+}
+
+func TestAMirrorIsNoBaseForASettingsFileOfAStranger(t *testing.T) {
+	t.Parallel()
+	w := newGuest(t, "evaluate = "+judge("fix", "Please write a test."))
+	mark, base := filepath.Join(t.TempDir(), "run"), w.mirror()
+	onMirror(t, w, fmt.Sprintf("[repo]\noperators = [\"mallory\"]\nallowed_users = [\"mallory\"]\n[agent]\nadapter = \"suggestion\"\n[merge]\napprovals = 0\n"+
+		"tests = [\"sh\", \"-c\", \"id >%s\"]\n[[merge.rule]]\nbranch = \"*\"\nstrategy = \"no-ff\"\n", mark))
+	before := w.at(base)
+	w.command("mallory", "/mergexo merge")
+	assert.Equal(t, before, w.at(base), "no push for a stranger")
+	assert.NoFileExists(t, mark, "no command of a stranger's")
+	assert.Empty(t, w.marked("merge", ""))
+}
+
+func TestTheOperationsIssueIsTheDefaultBranchs(t *testing.T) {
+	t.Parallel()
+	w := newGuest(t, "evaluate = "+judge("fix", "Please write a test."))
+	guest := w.number
+	victim := w.second("agent/victim", "victim.txt")
+	w.handle(w.delivery("pull_request"))
+	w.number, w.head = guest, "feature"
+	onMirror(t, w, fmt.Sprintf("[repo]\noperators = [\"mallory\"]\noperations_issue = %d\n[agent]\nadapter = \"suggestion\"\n[merge]\ntests = \"none\"\n", victim+1))
+	require.Equal(t, victim+1, w.number)
+	w.command("mallory", fmt.Sprintf("/mergexo pause pr=%d", victim))
+	w.number = victim
+	assert.NotContains(t, w.said(), "mallory")
+}
+
+func TestAForksWorkflowIsOnNoBranchBeforeItIsJudged(t *testing.T) {
+	t.Parallel()
+	w := newGuest(t, "evaluate = "+judge("fix", "No workflows, please."))
+	w.contribute("feature", ".github/workflows/x.yml", "on: push\njobs: {}\n")
+	w.letIn("carol")
+	w.sweep()
+	status, _ := w.send("octo", "GET", w.path("/contents/.github/workflows/x.yml?ref="+w.mirror()), nil)
+	assert.Equal(t, 404, status)
+	assert.Contains(t, strings.ToLower(w.said()), "workflow", "why it came to nothing")
+	w.quiet()
+}
+
+func TestWhatSomebodyElsePushesOnTheMirrorIsNotLanded(t *testing.T) {
+	t.Parallel()
+	w := mirrored(t)
+	w.write("alice", w.mirror(), "backdoor.txt", "nobody has looked at this\n")
+	w.sweep()
+	status, _ := w.send("octo", "GET", w.path("/contents/backdoor.txt?ref=main"), nil)
+	assert.Equal(t, 404, status, w.badge())
+}
+
+// link commits a symbolic link to main.
+func (w *world) link(path, to string) {
+	w.t.Helper()
+	tip := w.at("main")
+	base := w.api("octo", "GET", w.path("/git/commits/"+tip), nil)
+	tree := w.api("octo", "POST", w.path("/git/trees"), object{"base_tree": base.at("tree", "sha"), "tree": []object{{"path": path, "mode": "120000", "type": "blob", "content": to}}})
+	commit := w.api("octo", "POST", w.path("/git/commits"), object{"message": "Link", "tree": tree["sha"], "parents": []string{tip}})
+	w.api("octo", "PATCH", w.path("/git/refs/heads/main"), object{"sha": commit["sha"]})
+}
+
+func TestAForkIsNotJudgedByAFileOfItsOwn(t *testing.T) {
+	t.Parallel()
+	const no, yes = "echo '{\"verdict\":\"reject\",\"reason\":\"no\"}'\n", "cat >/dev/null; echo '{\"verdict\":\"approve\",\"reason\":\"mine\"}'\n"
+	for name, c := range map[string]struct {
+		command, path string
+		base          func(w *world)
+	}{
+		"a symbolic link on the base": {`["sh", "scripts/judge"]`, "scripts/judge", func(w *world) {
+			w.write("octo", "main", "tools/judge", no)
+			w.link("scripts/judge", "../tools/judge")
+		}},
+		"not on the base": {`["sh", "scripts/judge"]`, "scripts/judge", func(*world) {}},
+		"a directory of the base": {`["sh", "-c", ". $0/judge.sh", "./tools/judge"]`, "tools/judge/judge.sh", func(w *world) {
+			w.write("octo", "main", "tools/judge/judge.sh", no)
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newGuest(t, "evaluate = "+c.command)
+			c.base(w)
+			w.contribute("feature", c.path, yes)
+			w.letIn("carol")
+			w.sweep()
+			assert.NotEqual(t, "merged", w.badge())
+			assert.NotContains(t, w.said(), "the evaluation approved")
+		})
+	}
+}
+
+func TestALabelTakenOffStopsTheMergeItAskedFor(t *testing.T) {
+	t.Parallel()
+	w := newGuest(t, "evaluate = "+judge("approve", "fine"), "[[merge.rule]]\nbranch = \"none-of-these\"\nstrategy = \"no-ff\"")
+	raw := w.fileOf("main", ".github/mergexo.toml")
+	w.write("octo", "main", ".github/mergexo.toml", strings.Replace(raw, "[merge]\n", "[merge]\napprovals = 0\nrequired_checks = [\"test\"]\n", 1))
+	w.letIn("carol")
+	w.sweep()
+	require.Equal(t, "open", w.badge())
+	require.NotEmpty(t, w.marked("merge", ""))
+	w.later(time.Minute)
+	status, out := w.send("carol", "DELETE", w.path(fmt.Sprintf("/issues/%d/labels/external:accept", w.number)), nil)
+	require.Equal(t, 200, status, "%s", out)
+	w.api("octo", "POST", w.path("/statuses/"+w.theirs()), object{"state": "success", "context": "test"})
+	w.later(time.Minute)
+	w.sweep()
+	assert.Equal(t, "open", w.badge())
+}
+
+func TestALabelThatWasRenamedLetsNobodyIn(t *testing.T) {
+	t.Parallel()
+	w := newGuest(t)
+	w.later(time.Minute)
+	status, out := w.send("carol", "POST", w.path(fmt.Sprintf("/issues/%d/labels", w.number)), object{"labels": []string{"needs-work"}})
+	require.Equal(t, 200, status, "%s", out)
+	w.later(time.Minute)
+	status, out = w.send("alice", "PATCH", w.path("/labels/needs-work"), object{"new_name": "external:accept"})
+	require.Equal(t, 200, status, "%s", out)
+	w.sweep()
+	assert.Equal(t, "open", w.badge())
+}
+
+func TestAMergeWithChangesOfItsOwnHasNotLanded(t *testing.T) {
+	t.Parallel()
+	w := newGuest(t)
+	w.write("octo", "main", "f.txt", "f\n") // the same as the contributor's commit
+	w.later(time.Minute)
+	fork := "/api/v3/repos/mallory/widgets"
+	tip := w.api("mallory", "GET", fork+"/git/commits/"+w.theirs(), nil)
+	old := tip["parents"].([]any)[0].(map[string]any)["sha"]
+	tree := w.api("mallory", "POST", fork+"/git/trees", object{"base_tree": tip.at("tree", "sha"), "tree": []object{{"path": "extra.txt", "mode": "100644", "type": "blob", "content": "extra\n"}}})
+	evil := w.api("mallory", "POST", fork+"/git/commits", object{"message": "Merge", "tree": tree["sha"], "parents": []any{w.theirs(), old}})
+	w.api("mallory", "PATCH", fork+"/git/refs/heads/"+w.head, object{"sha": evil["sha"], "force": false})
+	w.letIn("carol")
+	w.sweep()
+	assert.NotEqual(t, "closed", w.badge(), "extra.txt is not on main")
+}
+
+func TestAForkWithAnUnrelatedHistoryIsToldOnce(t *testing.T) {
+	t.Parallel()
+	w := newGuest(t, "evaluate = "+judge("approve", "fine"))
+	fork := "/api/v3/repos/mallory/widgets"
+	tip := w.api("mallory", "GET", fork+"/git/commits/"+w.theirs(), nil)
+	root := w.api("mallory", "POST", fork+"/git/commits", object{"message": "Root", "tree": tip.at("tree", "sha"), "parents": []any{}})
+	w.later(time.Minute)
+	w.api("mallory", "PATCH", fork+"/git/refs/heads/"+w.head, object{"sha": root["sha"], "force": true})
+	w.letIn("carol")
+	for range 4 {
+		w.sweep()
+		w.later(time.Hour)
+	}
+	assert.Len(t, w.comments(), 1)
+	assert.NotContains(t, w.said(), "ended in the middle")
+	w.quiet()
+}
+
+func TestARejectionThatDiedIsMadeGoodAndClosesOnce(t *testing.T) {
+	t.Parallel()
+	w := newGuest(t, "evaluate = "+judge("reject", "Out of scope."))
+	w.letIn("carol")
+	w.gate.at = func(_ int, r *http.Request) fate {
+		if r.Method == http.MethodPatch && strings.HasSuffix(r.URL.Path, fmt.Sprintf("/%d", w.number)) {
+			return diesAfter
+		}
+		return passes
+	}
+	w.sweepOnly()
+	require.True(t, w.gate.died())
+	w.gate.revive()
+	w.sweep()
+	assert.Equal(t, "closed", w.badge())
+	assert.Empty(t, w.at(w.mirror()))
+	assert.Empty(t, w.api("octo", "GET", w.pull(""), nil)["labels"])
+	w.later(time.Minute)
+	w.api("octo", "PATCH", w.pull(""), object{"state": "open"})
+	w.sweep()
+	assert.Equal(t, "open", w.badge(), "who opened it again means it")
+}
+
+func TestTheLabelComesOffThoughTheRunDied(t *testing.T) {
+	t.Parallel()
+	w := newGuest(t, "evaluate = "+judge("fix", "Please write a test."))
+	w.letIn("carol")
+	w.gate.at = func(_ int, r *http.Request) fate {
+		if r.Method == http.MethodDelete && strings.Contains(r.URL.Path, "/labels/") {
+			return diesFirst
+		}
+		return passes
+	}
+	w.sweepOnly()
+	require.True(t, w.gate.died())
+	w.gate.revive()
+	w.sweep()
+	assert.Empty(t, w.api("octo", "GET", w.pull(""), nil)["labels"])
+}
+
+func TestAnEditedCommentOnAForkBlocksUntilAnOperatorUnblocks(t *testing.T) {
+	t.Parallel()
+	w := mirrored(t, "evaluate = "+judge("approve", "fine"))
+	said := w.comments()
+	require.Len(t, said, 1)
+	w.api("octo", "PATCH", w.path(fmt.Sprintf("/issues/comments/%d", said[0].id())), object{"body": "Typo.\n\n" + said[0]["body"].(string)})
+	w.sweep()
+	assert.Equal(t, "open", w.badge())
+	assert.Len(t, w.marked("block", ""), 1)
+	w.quiet()
+	w.talk("octo", "/mergexo unblock head_sha="+w.theirs())
+	w.sweep()
+	w.sweep()
+	assert.Equal(t, "merged", w.badge())
+}
+
+func TestAMirrorGoesWhenAPersonHasMerged(t *testing.T) {
+	t.Parallel()
+	w := mirrored(t, "evaluate = "+judge("approve", "fine"))
+	w.api("octo", "PUT", w.pull("/merge"), object{})
+	w.sweep()
+	assert.Empty(t, w.at(w.mirror()))
+	assert.NotContains(t, w.said(), "evaluates it now")
+	w.quiet()
+}

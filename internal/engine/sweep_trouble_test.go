@@ -1,0 +1,267 @@
+package engine_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/engine"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// limited refuses the second request to GraphQL, which is for the second page, and all behind the thirty after it.
+type limited struct {
+	next  http.Handler
+	asked atomic.Int64
+}
+
+func (l *limited) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if strings.HasSuffix(r.URL.Path, "/graphql") {
+		if n := l.asked.Add(1); n == 2 || n > 32 {
+			w.Header().Set("X-RateLimit-Remaining", "0")
+			w.Header().Set("X-RateLimit-Reset", "4102444800")
+			http.Error(w, `{"message":"API rate limit exceeded for installation"}`, http.StatusForbidden)
+			return
+		}
+	}
+	l.next.ServeHTTP(w, r)
+}
+
+// newLimited has two pages of pull requests, feedback on the first one, and a limit that lets but one page be read.
+func newLimited(t *testing.T) *world {
+	t.Helper()
+	w := newWorld(t)
+	w.review("alice", "Answer me.")
+	w.grow(50)
+	w.gate.next = &limited{next: w.gate.next}
+	return w
+}
+
+func TestWhatWasReadBeforeARateLimitIsWorkedAt(t *testing.T) {
+	t.Parallel()
+	w := newLimited(t)
+	swept := w.sweep()
+	assert.Equal(t, model.ResultRetry, swept.Result(), "the rest is left")
+	assert.Len(t, w.marked("turn", "done"), 1)
+}
+
+func TestAPlanThatIsLimitedNamesWhatItHasFound(t *testing.T) {
+	t.Parallel()
+	w := newLimited(t)
+	swept, _ := w.engine().Sweep(context.Background(), repo, engine.SweepOptions{Plan: true})
+	require.NotEmpty(t, swept.Work)
+	assert.Equal(t, w.number, swept.Work[0].Number)
+}
+
+func TestAMergeThatDiedIsFinishedBehindTwentyClosings(t *testing.T) {
+	t.Parallel()
+	w := newMerge(t)
+	w.talk("carol", "/mergexo merge")
+	ev := w.delivery("issue_comment")
+	pushes := 0
+	w.gate.at = func(_ int, r *http.Request) fate {
+		if strings.HasSuffix(r.URL.Path, "/git-receive-pack") {
+			if pushes++; pushes == 2 {
+				return diesAfter
+			}
+		}
+		return passes
+	}
+	w.handle(ev)
+	w.gate.revive()
+	require.Equal(t, "merged", w.badge())
+	w.grow(21)
+	w.later(time.Minute)
+	for _, other := range w.list("octo", w.path("/pulls?per_page=100")) {
+		w.api("octo", "PATCH", w.path(fmt.Sprintf("/pulls/%v", other["number"])), object{"state": "closed"})
+	}
+	w.sweep()
+	assert.Equal(t, []string{"done"}, w.merges())
+	w.quiet()
+}
+
+func TestAMergeThatWaitsIsNotDueForEver(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		check bool
+		do    func(w *world)
+	}{
+		"for an approval, and somebody talks": {false, func(w *world) { w.talk("eve", "nice") }},
+		"for a check that nobody reports":     {true, func(*world) {}},
+		"for a check, and another is green": {true, func(w *world) {
+			w.api("octo", "POST", w.path("/statuses/"+w.tip()), object{"state": "success", "context": "lint"})
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, "", "[merge]\ntests = \"none\"")
+			if c.check {
+				w.approve("alice")
+				w.put("/_sandbox/protection", object{"repository": repo.String(), "branch": "main", "checks": []string{"test"}})
+			}
+			w.command("carol", "/mergexo merge")
+			require.Len(t, w.marked("merge", ""), 1)
+			w.sweep()
+			c.do(w)
+			w.sweep()
+			w.quiet()
+		})
+	}
+}
+
+func TestMergesThatWaitTakeNobodysPlace(t *testing.T) {
+	t.Parallel()
+	w := newMerge(t, "[sweep]\nmax_items = 1")
+	w.put("/_sandbox/protection", object{"repository": repo.String(), "branch": "main", "checks": []string{"test"}})
+	w.command("carol", "/mergexo merge")
+	w.second("agent/other", "other.txt")
+	w.handle(w.delivery("pull_request"))
+	w.talk("alice", "Answer me.")
+	for range 3 {
+		w.later(time.Hour)
+		w.sweep()
+	}
+	assert.Len(t, w.marked("turn", "done"), 1)
+}
+
+func TestWhatNeedsAnAgentTakesNobodysPlaceInASweepWithoutOne(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "", "[sweep]\nmax_items = 1")
+	w.sweep()
+	w.review("alice", "Answer me.")
+	ev := w.delivery("pull_request_review_comment")
+	w.gate.at = func(_ int, r *http.Request) fate {
+		if r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/comments") {
+			return diesAfter
+		}
+		return passes
+	}
+	w.handle(ev)
+	w.gate.revive()
+	w.second("agent/other", "other.txt")
+	w.handle(w.delivery("pull_request"))
+	w.talk("octo", "/mergexo pause")
+	for range 3 {
+		w.later(time.Hour)
+		e := w.engine()
+		e.Phase = engine.ApplyPhase
+		_, err := e.Sweep(context.Background(), repo, engine.SweepOptions{})
+		require.NoError(t, err)
+		w.over(w.runs)
+	}
+	assert.Len(t, w.marked("command", ""), 1)
+}
+
+func TestAnEditedCommentOnAnIssueIsNotDueForEver(t *testing.T) {
+	t.Parallel()
+	w := newIssue(t)
+	w.handle(w.label("alice", smallJob))
+	require.NotEmpty(t, w.pulls())
+	said := w.comments()
+	last := said[len(said)-1]
+	w.later(time.Minute)
+	w.api("octo", "PATCH", w.path(fmt.Sprintf("/issues/comments/%d", last.id())), object{"body": "Typo.\n\n" + last["body"].(string)})
+	w.sweep()
+	w.sweep()
+	w.quiet()
+}
+
+func TestAFlowThatIsRecordedIsFinishedThoughItsLabelIsOff(t *testing.T) {
+	t.Parallel()
+	w := newIssue(t)
+	ev := w.label("alice", smallJob)
+	w.gate.at = func(_ int, r *http.Request) fate {
+		if r.Method == http.MethodPatch && strings.Contains(r.URL.Path, "/issues/comments/") {
+			return diesAfter
+		}
+		return passes
+	}
+	w.handle(ev)
+	require.True(t, w.gate.died())
+	w.gate.revive()
+	require.Empty(t, w.pulls())
+	w.unlabel("alice", smallJob)
+	w.sweep()
+	assert.Len(t, w.pulls(), 1)
+}
+
+func TestACommandOnTheOperationsIssueWhoseTriggerWasLost(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.sweep()
+	pull := w.number
+	w.open("octo", "Operations", "")
+	w.setting(fmt.Sprintf("operations_issue = %d", w.number))
+	w.sweep()
+	w.talk("octo", fmt.Sprintf("/mergexo pause pr=%d", pull))
+	w.sweep()
+	assert.Len(t, w.marked("command", ""), 1)
+	w.quiet()
+}
+
+func TestTheWorkOfATurnIsKeptWhenAPersonMergesMeanwhile(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.review("alice", "Answer me.")
+	ev := w.delivery("pull_request_review_comment")
+	w.gate.at = func(_ int, r *http.Request) fate {
+		if r.Method == http.MethodPatch && strings.Contains(r.URL.Path, "/issues/comments/") { // the turn is planned
+			return diesAfter
+		}
+		return passes
+	}
+	w.handle(ev)
+	w.gate.revive()
+	require.NotEmpty(t, w.stages())
+	w.later(time.Minute)
+	w.api("octo", "PUT", w.pull("/merge"), object{})
+	w.sweep()
+	assert.NotEmpty(t, w.stages(), "the only copy of what the agent has made")
+}
+
+func TestASweepSaysThatTheSettingsDoNotHold(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("octo", "main", ".github/mergexo.toml", "[repo\n")
+	swept, err := w.engine().Sweep(context.Background(), repo, engine.SweepOptions{})
+	assert.True(t, err != nil || swept.Result() != model.ResultNothing && swept.Result() != model.ResultDone, "%v", swept.Results)
+}
+
+func TestTheConflictsOfAClosedPullRequestAreTakenAway(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.sweep()
+	w.write("octo", "main", "greeting.txt", "hello\nmain\n")
+	w.later(time.Minute)
+	w.sweep()
+	require.Len(t, w.marked("conflicts", ""), 1)
+	w.api("octo", "PATCH", w.pull(""), object{"state": "closed"})
+	w.later(time.Minute)
+	w.sweep()
+	assert.Empty(t, w.marked("conflicts", ""))
+	w.quiet()
+}
+
+func TestWhatPeopleSayOnOtherPullRequestsCostsNoCalls(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.sweep()
+	for i := range 3 {
+		w.second(fmt.Sprintf("human/b%d", i), fmt.Sprintf("b%d.txt", i))
+		for range 31 { // more than one page of a survey
+			w.talk("eve", "hello")
+		}
+		id := w.talk("alice", "helo")
+		w.later(time.Minute)
+		w.api("octo", "PATCH", w.path(fmt.Sprintf("/issues/comments/%d", id)), object{"body": "hello"})
+	}
+	w.sweep()
+	w.quiet()
+}
