@@ -150,7 +150,9 @@ func TestADeathAtAnyWriteOfAFlakeIncidentIsMadeGood(t *testing.T) {
 	w.handle(ev)
 	want, writes := w.incidentShows(), w.gate.writes
 	for n := 1; n <= writes; n++ {
-		for name, f := range map[string]fate{"before": diesFirst, "after": diesAfter, "lost": lost, "unclear": unclear} {
+		fates := deathsAt(n)
+		fates["lost"], fates["unclear"] = lost, unclear
+		for name, f := range fates {
 			t.Run(fmt.Sprintf("%s write %d", name, n), func(t *testing.T) {
 				t.Parallel()
 				w, ev := flake(t)

@@ -23,10 +23,19 @@ func (p *pass) dueClosed() glance {
 	if p.state.Conflicts != nil {
 		g.due(model.DueSurplus, g.since)
 	}
-	if e := p.state.External(); e != nil && (e.Marker.Open() || external.Stray(p.externalFacts(p.host))) {
-		g.due(model.DueExternal, e.At)
+	if p.overtakenGuest() || external.Stray(p.externalFacts(p.host)) {
+		g.due(model.DueExternal, g.since)
 	}
 	return g
+}
+
+// overtakenGuest says that what a label had let in was merged or closed by other hands.
+func (p *pass) overtakenGuest() bool {
+	e, m := p.state.External(), p.state.Merge()
+	if e == nil || !e.Marker.Open() {
+		return false
+	}
+	return m == nil || !m.Marker.Open() && (m.Marker.State != model.MergeDone || m.Marker.Mirror == "")
 }
 
 // overtakenTurns are the turns that have not come to their end before their pull request was merged. One that was only closed
@@ -81,10 +90,7 @@ func (p *pass) farewell(ctx context.Context) error {
 		return nil
 	}
 	g := &guest{pass: p, comment: said.CommentID, marker: said.Marker}
-	if m := p.state.Merge(); said.Marker.Open() && (m == nil || !m.Marker.Open()) {
-		if done := m != nil && m.Marker.State == model.MergeDone; done && m.Marker.Mirror != "" {
-			return nil // it is what was let in that was merged
-		}
+	if p.overtakenGuest() {
 		g.marker.State, g.marker.Claim = model.ExternalVoid, ""
 		g.marker.Reason = "closed meanwhile"
 		if p.snap.Pull.State == model.PullMerged {

@@ -14,6 +14,7 @@ import (
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/github"
 	"github.com/mergexo/mergexo/internal/journal"
+	"github.com/mergexo/mergexo/internal/merge"
 	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/turn"
 )
@@ -94,7 +95,11 @@ func (p *pass) proceed(ctx context.Context, step external.Step) (*Stop, error) {
 	case external.Relabel:
 		return g.turnAway(ctx, external.RelabelText(pull, step.Marker), step.Why)
 	case external.Void:
-		return g.turnAway(ctx, external.VoidText(pull, step.Marker), step.Why)
+		away, err := g.turnAway(ctx, external.VoidText(pull, step.Marker), step.Why)
+		if err != nil {
+			return nil, err
+		}
+		return away, g.takeBack(ctx, step.From.Marker)
 	case external.GiveUp:
 		if live, err := g.busyAt(ctx, step.From.Marker); err != nil || live {
 			return stop(model.ResultRetry, "another run is at work on pull request %d, see %s", p.event.Number, step.From.URL), err
@@ -245,6 +250,20 @@ func (g *guest) turnAway(ctx context.Context, text, why string) (*Stop, error) {
 		return nil, err
 	}
 	return stop(model.ResultNothing, "%s", why), g.takeOff(ctx)
+}
+
+// takeBack ends the request to merge what is void now. The comment that says so is that of the letting in.
+func (g *guest) takeBack(ctx context.Context, was model.ExternalMarker) error {
+	said := g.state.Merge()
+	if said == nil || !said.Marker.Open() || said.Marker.Mirror != was.Mirror {
+		return nil
+	}
+	m := newMerger(g.pass, *said)
+	m.marker.State, m.marker.Reason = model.MergeFailed, model.CodeReplaced
+	if err := m.edit(ctx, merge.SupersededText(g.snap.Pull, m.marker, g.snap.Pull.URL)); err != nil {
+		return err
+	}
+	return g.read(ctx)
 }
 
 // takeOff takes the label off.

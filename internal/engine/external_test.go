@@ -189,7 +189,7 @@ func TestADeathAtAnyWriteOnTheWayFromForkToBadgeIsMadeGoodByOneSweep(t *testing.
 	writes, want := w.gate.writes, tells(w)
 	require.Equal(t, "merged", w.badge())
 	for n := 1; n <= writes; n++ {
-		for name, f := range map[string]fate{"before": diesFirst, "after": diesAfter} {
+		for name, f := range deathsAt(n) {
 			t.Run(fmt.Sprintf("%s write %d", name, n), func(t *testing.T) {
 				t.Parallel()
 				w := start(t)

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/mergexo/mergexo/internal/agent"
 	"github.com/mergexo/mergexo/internal/external"
@@ -398,17 +397,9 @@ func (g *guest) request(ctx context.Context) (*Stop, error) {
 		r.Reason, r.Detail, r.Looked = v.Code, clip(v.Reason), g.looks()
 	}
 	token := commandToken(key)
-	body := journal.Body{Text: sentence(external.Evidence(m)) + "\n\n" + text, Kind: journal.KindMerge, Marker: r}
+	body := journal.Body{Text: "Contribution by " + markdown.Plain(pull.Author.Login) + "\n\n" + text, Kind: journal.KindMerge, Marker: r}
 	if _, err := g.pass.comment(ctx, token, body, func() int64 { return g.state.Tokens[token] }); err != nil {
 		return nil, err
 	}
 	return nil, g.read(ctx)
-}
-
-// sentence begins a text with a capital letter.
-func sentence(s string) string {
-	if s == "" {
-		return s
-	}
-	return strings.ToUpper(s[:1]) + s[1:]
 }

@@ -84,9 +84,7 @@ func TestADeathAtAnyWriteOfASweepIsMadeGoodByTheNext(t *testing.T) {
 	t.Parallel()
 	start := func(t *testing.T) (*world, int) {
 		w := newWorld(t)
-		other := w.openBeside("agent/other", "hello\nmoon\n")
-		w.review("alice", "Answer me.")
-		return w, other
+		return w, w.openBeside("agent/other", "hello\nmoon\n")
 	}
 	shows := func(w *world, other int) string {
 		return fmt.Sprint(w.shows(), len(w.conflictsOn(w.number)), len(w.conflictsOn(other)))
@@ -96,7 +94,7 @@ func TestADeathAtAnyWriteOfASweepIsMadeGoodByTheNext(t *testing.T) {
 	want, writes := shows(w, other), w.gate.writes
 	w.quiet()
 	for n := 1; n <= writes; n++ {
-		for name, f := range map[string]fate{"before": diesFirst, "after": diesAfter} {
+		for name, f := range deathsAt(n) {
 			t.Run(fmt.Sprintf("%s write %d", name, n), func(t *testing.T) {
 				t.Parallel()
 				w, other := start(t)
@@ -158,7 +156,7 @@ func TestAReplyThatWasDeletedIsReportedOnceAndNotPostedAgain(t *testing.T) {
 	assert.Equal(t, 1, w.calls())
 }
 
-func TestASweepDeletesWhatIsLeftOfWhatIsOver(t *testing.T) {
+func TestASweepTellsWhereTheWorkIsThatAMergeOvertook(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.review("alice", "Answer me.")
@@ -177,7 +175,8 @@ func TestASweepDeletesWhatIsLeftOfWhatIsOver(t *testing.T) {
 	require.NotEmpty(t, w.stages())
 	w.api("octo", "PUT", w.pull("/merge"), object{})
 	w.sweep()
-	assert.Empty(t, w.stages())
+	assert.NotEmpty(t, w.stages(), "it is the only copy of the agent's work")
+	assert.Contains(t, w.marked("turn", "failed")[0]["body"], "git fetch origin refs/mergexo/turn/")
 	w.quiet()
 }
 
@@ -206,6 +205,7 @@ func TestASweepTakesAwayLeasesThatAreOver(t *testing.T) {
 		w.api("octo", "POST", w.path("/git/refs"), object{"ref": ref, "sha": sha})
 		return ref
 	}
+	w.openBeside("agent/other", "hello\nmoon\n") // leases alone are no reason to fetch anything
 	over, held := lease("main", w.now.Add(-time.Minute)), lease("next", w.now.Add(time.Minute))
 	w.sweep()
 	left := fmt.Sprint(w.stages())

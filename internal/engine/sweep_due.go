@@ -10,6 +10,7 @@ import (
 	"github.com/mergexo/mergexo/internal/command"
 	"github.com/mergexo/mergexo/internal/external"
 	"github.com/mergexo/mergexo/internal/flow"
+	"github.com/mergexo/mergexo/internal/github"
 	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/sweep"
@@ -118,23 +119,14 @@ func (p *pass) mergeDue() (since time.Time, due bool) {
 	return newest.At, m.Looked != p.looks()
 }
 
-// surveyedReviews is how many reviews a survey reads for sure.
-const surveyedReviews = 10
-
 // looks stands for all that a survey tells of a pull request which may end the waiting of a request to merge.
 func (p *pass) looks() string {
-	pull, reviewed := p.snap.Pull, time.Time{}
-	reviews := slices.DeleteFunc(slices.Clone(p.snap.Comments), func(c model.Comment) bool { return c.Kind != model.KindReviewSummary })
-	for _, c := range reviews[max(0, len(reviews)-surveyedReviews):] {
-		if c.ReviewState != "COMMENTED" && c.UpdatedAt.After(reviewed) {
-			reviewed = c.UpdatedAt
-		}
-	}
+	pull := p.snap.Pull
 	labels := slices.Clone(pull.Labels)
 	slices.Sort(labels)
 	st := p.state
 	return journal.Token(append([]string{
-		string(pull.State), pull.HeadSHA, pull.BaseRef, pull.Rollup, strconv.FormatBool(pull.Draft), reviewed.UTC().Format(time.RFC3339), strconv.FormatBool(st.Block != nil),
+		string(pull.State), pull.HeadSHA, pull.BaseRef, pull.Rollup, strconv.FormatBool(pull.Draft), pull.Opinions, strconv.FormatBool(st.Block != nil),
 		strconv.FormatBool(st.Paused != nil), strconv.FormatBool(st.Accepted != "" && st.Accepted != pull.HeadSHA),
 	}, labels...)...)[:16]
 }
@@ -172,6 +164,9 @@ func (s *sweeper) dueFailures(ctx context.Context, glances []glance) error {
 		return nil
 	}
 	runs, err := s.GitHub.RunsOn(ctx, s.repo, shas)
+	if github.KindOf(err) == github.Forbidden { // checks are not the token's to read: one by one, then
+		runs, err = s.runsOf(ctx, shas)
+	}
 	if err != nil {
 		return err
 	}
@@ -188,6 +183,18 @@ func (s *sweeper) dueFailures(ctx context.Context, glances []glance) error {
 		}
 	}
 	return nil
+}
+
+// runsOf asks about each head by itself.
+func (s *sweeper) runsOf(ctx context.Context, shas []string) (map[string][]model.CIRun, error) {
+	runs := map[string][]model.CIRun{}
+	for _, sha := range shas {
+		var err error
+		if runs[sha], err = s.GitHub.RunsOf(ctx, s.repo, sha); err != nil {
+			return nil, err
+		}
+	}
+	return runs, nil
 }
 
 // repliesDue says that answers of ours are not there any more, and that nobody was told.

@@ -22,7 +22,7 @@ func LetInText(p model.Pull, m model.ExternalMarker, evaluates bool) string {
 func GoingText(p model.Pull, m model.ExternalMarker) string {
 	switch m.State {
 	case model.ExternalApproved:
-		return fmt.Sprintf("**Approved**: %s%s%s\n\nIt is merged once nothing is in the way any more; `/mergexo why` lists every condition.", what(p, m), mirrored(p, m), said(m.Reason))
+		return fmt.Sprintf("**Approved**: %s%s\n\nHow its merge goes is told in a comment of its own; `/mergexo why` lists every condition.", what(p, m), said(m.Reason))
 	case model.ExternalFix:
 		return fmt.Sprintf("**Being repaired**%s: %s%s%s\n\nCommits of MergeXO go on top of the contributor's, which stay as they are.", count(", round %d", m.Round), what(p, m), mirrored(p, m), said(m.Reason))
 	}

@@ -129,6 +129,7 @@ func (d *snapshotData) snapshot(op string, q Query) (model.Snapshot, error) {
 	branch, name := d.Repository.DefaultBranchRef, snap.DefaultBranch
 	if snap.IsPull {
 		snap.Pull = n.pull()
+		snap.Pull.Opinions = opinions(n.Reviews.Nodes)
 		snap.Pull.ForkDeleted = snap.Pull.ForkDeleted && !d.hides
 		branch, name = n.BaseRef, n.BaseRefName
 	} else {
@@ -182,4 +183,15 @@ func sortComments(comments []model.Comment) {
 	slices.SortFunc(comments, func(a, b model.Comment) int {
 		return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID), cmp.Compare(a.Kind, b.Kind))
 	})
+}
+
+// opinions stand for the newest ten reviews, as far as they are opinions: as many as a survey reads.
+func opinions(reviews []reviewNode) string {
+	var b strings.Builder
+	for _, r := range reviews[max(0, len(reviews)-fullSurvey.reviews):] {
+		if r.ReviewState != "COMMENTED" && r.ReviewState != "PENDING" {
+			fmt.Fprintf(&b, "%d %s\n", int64(r.FullDatabaseID), r.ReviewState)
+		}
+	}
+	return b.String()
 }

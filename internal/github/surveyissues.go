@@ -17,6 +17,8 @@ type IssueSurveyQuery struct {
 	Repo model.Repo
 	// Labels are the names of which an issue has any; none: only the branches are read.
 	Labels []string
+	// NoMirrors leaves out the branches that begin with gh-pr-.
+	NoMirrors bool
 	// Closed asks for the pull requests as well that are not open any more and were changed last: Closed says how many.
 	Closed int
 	// ClosedSince has those read on, a page of Closed a request and at most 10 pages, while the oldest one that was read was
@@ -47,7 +49,7 @@ func (c *Client) SurveyIssues(ctx context.Context, q IssueSurveyQuery, yield fun
 	if err := checkRepo(q.Repo); err != nil {
 		return nil, &Error{Kind: Invalid, Op: op, Message: c.line(err.Error())}
 	}
-	r := &issueReading{op: op, q: q, size: fullSurvey, issues: cursor{more: len(q.Labels) > 0}, mirrors: cursor{more: true}, ours: cursor{more: true},
+	r := &issueReading{op: op, q: q, size: fullSurvey, issues: cursor{more: len(q.Labels) > 0}, mirrors: cursor{more: !q.NoMirrors}, ours: cursor{more: true},
 		closed: cursor{more: q.Closed > 0}, also: q.Also, seen: map[int]bool{}}
 	for r.issues.more || r.mirrors.more || r.ours.more || r.closed.more || len(r.also) > 0 {
 		data, err := c.issuesPage(ctx, r)

@@ -316,7 +316,10 @@ type Pull struct {
 	CreatedAt    time.Time
 	UpdatedAt    time.Time
 	// Rollup is GitHub's sum of all checks of the head: SUCCESS, FAILURE, ERROR, PENDING or EXPECTED; "" for none.
-	Rollup        string
+	Rollup string
+	// Opinions stand for those of the newest ten reviews that approve or ask for changes, or did so: ids and states in one text
+	// that says nothing but whether anything of that has changed.
+	Opinions      string
 	Files         []File
 	FilesComplete bool
 	Issue         *Issue
