@@ -254,6 +254,7 @@ func TestAnEditedCommentOnAForkBlocksUntilAnOperatorUnblocks(t *testing.T) {
 	w.sweep()
 	w.sweep()
 	assert.Equal(t, "merged", w.badge())
+	w.quiet()
 }
 
 func TestAMirrorGoesWhenAPersonHasMerged(t *testing.T) {
