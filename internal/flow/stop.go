@@ -42,6 +42,7 @@ var pauses = map[string]pause{
 	model.ReasonRefused:   {"the agent's model refused", "%s, say it in other words in a comment here."},
 	model.ReasonSession:   {"the agent's session is not to be had", "%s with a new session, have an operator comment `/mergexo retry`."},
 	model.ReasonBudget:    {"the day's budget is spent", "The next day begins at 00:00 UTC. " + retry},
+	model.ReasonFlaky:     {"a test that was held to be flaky failed again", retry},
 	model.ReasonPush:      {"the server refused the push to `%s`", "Let MergeXO's token create branches `agent/**` and push to them. " + retry},
 	model.ReasonAttempts:  {"the agent failed again and again", again},
 	model.ReasonClosed:    {"the issue was closed while the agent was at work", "Reopen it first. " + retry},

@@ -70,7 +70,7 @@ func TestWhatCameOfItAsPeopleReadIt(t *testing.T) {
 // reasons are all that an attempt can wait for a person for.
 var reasons = []string{
 	model.ReasonAgent, model.ReasonTests, model.ReasonNoTest, model.ReasonTimeout, model.ReasonCancelled, model.ReasonNoChange, model.ReasonOutcome,
-	model.ReasonForbidden, model.ReasonSecret, model.ReasonRefused, model.ReasonSession, model.ReasonBudget, model.ReasonPush, model.ReasonAttempts,
+	model.ReasonForbidden, model.ReasonSecret, model.ReasonRefused, model.ReasonSession, model.ReasonBudget, model.ReasonFlaky, model.ReasonPush, model.ReasonAttempts,
 	model.ReasonClosed, model.ReasonNoPull, model.ReasonBranch, model.ReasonConflict,
 	model.ReasonRewrite, model.ReasonMarkerEdited, model.ReasonNoDesign,
 }
