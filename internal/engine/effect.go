@@ -113,26 +113,37 @@ func (p *pass) put(ctx context.Context, text string) error {
 	if err != nil {
 		return err
 	}
-	for sends := 1; ; sends++ {
-		err := p.GitHub.EditComment(ctx, p.event.Repo, p.claimID, body)
-		if err == nil {
-			break
+	err = p.rewrite(ctx, p.claimID, body, func() error {
+		p.claimID = 0
+		if p.issue != nil {
+			return p.unclaimed(ctx)
 		}
-		if k := github.KindOf(err); k == github.NotFound || k == github.Gone {
-			p.forget(p.claimID)
-			p.claimID = 0
-			if p.issue != nil {
-				return p.unclaimed(ctx)
-			}
-			return stop(model.ResultRetry, "the claim of this run on %s was deleted meanwhile", p.subject())
-		} else if k != github.Unclear || sends == maxSends {
-			return err
-		}
+		return stop(model.ResultRetry, "the claim of this run on %s was deleted meanwhile", p.subject())
+	})
+	if err != nil {
+		return err
 	}
 	p.applied("edit", strconv.FormatInt(p.claimID, 10), turnToken(p.marker.Key), "applied")
 	passing := openPhase(p.marker.Phase)
 	p.say(model.Saying{Where: fmt.Sprintf("comment on #%d", p.event.Number), Text: text, Passing: passing})
 	return nil
+}
+
+// rewrite puts a body in the place of a comment of ours. Sending the same one twice does no harm. gone says what it means that
+// the comment was deleted meanwhile.
+func (p *pass) rewrite(ctx context.Context, id int64, body string, gone func() error) error {
+	for sends := 1; ; sends++ {
+		err := p.GitHub.EditComment(ctx, p.event.Repo, id, body)
+		switch k := github.KindOf(err); {
+		case err == nil:
+			return nil
+		case k == github.NotFound || k == github.Gone:
+			p.forget(id)
+			return gone()
+		case k != github.Unclear || sends == maxSends:
+			return err
+		}
+	}
 }
 
 // encode is the comment of a turn as a marker stands.

@@ -12,7 +12,6 @@ import (
 	"github.com/mergexo/mergexo/internal/command"
 	"github.com/mergexo/mergexo/internal/external"
 	"github.com/mergexo/mergexo/internal/git"
-	"github.com/mergexo/mergexo/internal/github"
 	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/merge"
 	"github.com/mergexo/mergexo/internal/model"
@@ -197,17 +196,11 @@ func (g *guest) put(ctx context.Context, text string) error {
 	if err != nil {
 		return err
 	}
-	for sends := 1; ; sends++ {
-		err := g.GitHub.EditComment(ctx, g.event.Repo, g.comment, body)
-		if err == nil {
-			break
-		}
-		if k := github.KindOf(err); k == github.NotFound || k == github.Gone {
-			g.forget(g.comment)
-			return stop(model.ResultRetry, "the comment on what becomes of pull request %d was deleted meanwhile", g.event.Number)
-		} else if k != github.Unclear || sends == maxSends {
-			return err
-		}
+	err = g.rewrite(ctx, g.comment, body, func() error {
+		return stop(model.ResultRetry, "the comment on what becomes of pull request %d was deleted meanwhile", g.event.Number)
+	})
+	if err != nil {
+		return err
 	}
 	if said := g.state.External(); said != nil && said.CommentID == g.comment {
 		said.Marker = g.marker

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mergexo/mergexo/internal/github"
 	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/markdown"
 	"github.com/mergexo/mergexo/internal/merge"
@@ -35,17 +34,11 @@ func (g *merger) write(ctx context.Context, b journal.Body) error {
 	if err != nil {
 		return err
 	}
-	for sends := 1; ; sends++ {
-		err := g.GitHub.EditComment(ctx, g.event.Repo, g.comment, body)
-		if err == nil {
-			break
-		}
-		if k := github.KindOf(err); k == github.NotFound || k == github.Gone {
-			g.forget(g.comment)
-			return stop(model.ResultRetry, "the request to merge pull request %d was deleted meanwhile", g.event.Number)
-		} else if k != github.Unclear || sends == maxSends {
-			return err
-		}
+	err = g.rewrite(ctx, g.comment, body, func() error {
+		return stop(model.ResultRetry, "the request to merge pull request %d was deleted meanwhile", g.event.Number)
+	})
+	if err != nil {
+		return err
 	}
 	g.applied("edit", strconv.FormatInt(g.comment, 10), mergeToken(g.marker), "applied")
 	return nil

@@ -282,7 +282,7 @@ func (p *pass) restick(ctx context.Context, m model.ConflictMarker, text, token 
 		return err
 	}
 	id := p.state.Conflicts.CommentID
-	if err := p.GitHub.EditComment(ctx, p.event.Repo, id, body); err != nil && github.KindOf(err) != github.Unclear { // the next sweep sees what came of it
+	if err := p.rewrite(ctx, id, body, func() error { return nil }); err != nil { // one that is gone was taken away on purpose
 		return err
 	}
 	p.applied("edit", strconv.FormatInt(id, 10), token, "applied")
