@@ -2,12 +2,8 @@ package engine
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
-	"slices"
 
 	"github.com/mergexo/mergexo/internal/agent"
 	"github.com/mergexo/mergexo/internal/external"
@@ -184,94 +180,6 @@ func (g *guest) evaluate(ctx context.Context) error {
 		return nil
 	}
 	return g.put(ctx, g.text())
-}
-
-// run runs a command of the settings in the tree of the tip, without any secret, with what there is to know as JSON on its
-// standard input. Arguments that name a file of the base branch mean that file: no pull request decides how it is judged.
-func (g *guest) run(ctx context.Context, kind string, argv []string, dir string) ([]byte, error) {
-	m := g.marker
-	base, removeBase, err := g.checkout.TestTree(ctx, g.snap.Pull.BaseSHA)
-	if err != nil {
-		return nil, err
-	}
-	defer g.dispose(removeBase)
-	if dir == "" {
-		var removeTree func() error
-		if dir, removeTree, err = g.checkout.TestTree(ctx, m.Tip); err != nil {
-			return nil, err
-		}
-		defer g.dispose(removeTree)
-	}
-	stdin, err := g.evaluation(ctx, kind, base)
-	if err != nil {
-		return nil, err
-	}
-	temp, err := os.MkdirTemp(g.Git.Temp, "mergexo-external-")
-	if err != nil {
-		return nil, fmt.Errorf("make directory for the %s command: %w", kind, err)
-	}
-	defer g.dispose(func() error { return os.RemoveAll(temp) })
-	if argv, err = ofBase(argv, base, dir); err != nil {
-		return nil, err
-	}
-	s := g.settings
-	out, err := agent.Filter(ctx, dir, argv, stdin, agent.Options{
-		Env: agent.Environment(g.Lookup, nil, g.checkout.AgentEnv()), Timeout: s.Agent.Timeout, Grace: grace, Log: g.Foreign,
-		Wall: g.Wall, User: s.Agent.User, Temp: temp,
-	})
-	return out, errors.Join(err, g.checkout.Renew())
-}
-
-func (g *guest) dispose(remove func() error) {
-	if err := remove(); err != nil {
-		g.Log.Warn("tree_not_removed", "error", err)
-	}
-}
-
-// ofBase puts the files of the base branch in the place of the arguments that name them. An argument that names anything else
-// of the pull request is refused: it would decide how it is judged.
-func ofBase(argv []string, base, tree string) ([]string, error) {
-	argv = slices.Clone(argv)
-	for i, arg := range argv {
-		if !filepath.IsLocal(arg) {
-			continue
-		}
-		at := filepath.Join(base, filepath.FromSlash(arg))
-		if info, err := os.Lstat(at); err == nil && info.Mode().IsRegular() {
-			argv[i] = at
-			continue
-		}
-		if _, err := os.Lstat(filepath.Join(tree, filepath.FromSlash(arg))); err == nil {
-			return nil, &stray{fmt.Sprintf("[external] argument %d, %q: it is no regular file on the base branch, and the pull request has something of that name, which must not decide how it is judged; name a file of the base branch, or an absolute path", i+1, arg)}
-		}
-	}
-	return argv, nil
-}
-
-// evaluation is what a command is told.
-func (g *guest) evaluation(ctx context.Context, kind, base string) ([]byte, error) {
-	m, pull := g.marker, g.snap.Pull
-	own, err := g.list(ctx, pull.BaseSHA, m.Tip)
-	if err != nil {
-		return nil, err
-	}
-	e := model.Evaluation{
-		Version: 1, Kind: kind, Repository: g.event.Repo.String(), Author: pull.Author.Login, BaseTree: base, SHA: m.Tip, BaseSHA: pull.BaseSHA,
-		PullRequest:  model.RequestPull{Number: pull.Number, Title: pull.Title, Body: pull.Body, Base: pull.BaseRef, Head: pull.HeadRef, HeadSHA: m.Tip},
-		ChangedFiles: []string{}, Commits: append([]model.Commit{}, own...), Reason: m.Reason,
-	}
-	fork, err := g.checkout.ForkPoint(ctx, pull.BaseSHA, m.Tip)
-	if err != nil {
-		return nil, err
-	}
-	changes, err := g.checkout.Changes(ctx, fork, m.Tip)
-	if err != nil {
-		return nil, err
-	}
-	for _, c := range changes {
-		e.ChangedFiles = append(e.ChangedFiles, c.Path)
-	}
-	return json.Marshal(e)
 }
 
 // repair has the command of the settings put commits on top of the tip, and the mirror with it. Nothing is rewritten.

@@ -3,7 +3,6 @@ package engine
 import (
 	"cmp"
 	"context"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"maps"
@@ -76,9 +75,11 @@ func (s *sweeper) scan(ctx context.Context) (*scan, error) {
 		return f, err
 	}
 	if f.cut != nil {
-		return f, s.remember(ctx)
+		s.remember(ctx)
+		return f, nil
 	}
-	return f, errors.Join(s.wholeWork(ctx, f), s.dropPlaces(ctx))
+	s.dropPlaces(ctx)
+	return f, s.wholeWork(ctx, f)
 }
 
 // hiddenRefs is where all refs of ours are that are no branches.
@@ -227,52 +228,6 @@ func (s *sweeper) begun(snap model.Snapshot) {
 
 // errAround ends the reading of a sweep that began in the middle.
 var errAround = errors.New("this pull request was read already")
-
-// resume is the cursor that the last sweep has left; "" for none.
-func (f *scan) resume() string {
-	for _, ref := range f.refs {
-		if name, is := strings.CutPrefix(ref.Name, resumeRefs); is {
-			if cursor, err := base64.RawURLEncoding.DecodeString(name); err == nil {
-				return string(cursor)
-			}
-		}
-	}
-	return ""
-}
-
-// remember leaves the place that the reading got to, for the next sweep to go on from: else the last pull requests would
-// never have their turn where the limit of an hour is too low for all.
-func (s *sweeper) remember(ctx context.Context) error {
-	f := s.found
-	if f.cursor == "" || s.DryRun || s.onlooks || f.cursor == f.resume() {
-		return nil
-	}
-	name, sha := resumeRefs+base64.RawURLEncoding.EncodeToString([]byte(f.cursor)), f.tip
-	if sha == "" {
-		return nil
-	}
-	if err := s.GitHub.CreateRef(ctx, s.repo, name, sha); err != nil {
-		s.Log.Warn("place_not_kept", "error", err)
-		return nil
-	}
-	s.own.Effects = append(s.own.Effects, model.Effect{Kind: "ref", Target: name, Status: "applied"})
-	return s.dropPlaces(ctx)
-}
-
-// dropPlaces takes the places away that earlier sweeps got to.
-func (s *sweeper) dropPlaces(ctx context.Context) error {
-	if s.DryRun || s.onlooks {
-		return nil
-	}
-	for _, ref := range s.found.refs {
-		if strings.HasPrefix(ref.Name, resumeRefs) {
-			if err := s.GitHub.DeleteRef(ctx, s.repo, ref.Name); err != nil {
-				s.Log.Warn("place_not_dropped", "ref", ref.Name, "error", err) // the next sweep begins there, and reads around
-			}
-		}
-	}
-	return nil
-}
 
 // readPull takes what a sweep has to know of one open pull request.
 func (s *sweeper) readPull(f *scan, snap model.Snapshot) error {
