@@ -69,16 +69,61 @@ func checkManners(path string, file *ast.File) []string {
 	return wrong
 }
 
-// checkTest lists what a test may not do: a test that is skipped shows nothing.
+// hasty are what lets the machine's speed decide how a test ends: a span of time that is waited for or measured.
+var hasty = map[string][]string{
+	"time":    {"Sleep", "After", "AfterFunc", "NewTimer", "NewTicker", "Tick", "Since", "Until", "Millisecond", "Microsecond"},
+	"context": {"WithTimeout", "WithTimeoutCause", "WithDeadline", "WithDeadlineCause"},
+	"assert":  {"Eventually", "Eventuallyf", "EventuallyWithT", "EventuallyWithTf", "Never", "Neverf"},
+	"require": {"Eventually", "Eventuallyf", "EventuallyWithT", "EventuallyWithTf", "Never", "Neverf"},
+}
+
+// checkTest lists what a test may not do: a test that is skipped shows nothing, and one that goes by the time shows how fast
+// a machine is. Benchmarks may measure it; clocktest.Hang is the only limit, and durations are compared where they are values.
 func checkTest(path string, file *ast.File) []string {
 	var wrong []string
-	ast.Inspect(file, func(n ast.Node) bool {
-		if sel, ok := n.(*ast.SelectorExpr); ok && slices.Contains([]string{"Skip", "Skipf", "SkipNow"}, sel.Sel.Name) {
-			wrong = append(wrong, path+" skips a test")
-		}
-		return true
-	})
+	for _, decl := range file.Decls {
+		f, isFunc := decl.(*ast.FuncDecl)
+		measures := strings.HasSuffix(path, "bench_test.go") || isFunc && takesB(f)
+		ast.Inspect(decl, func(n ast.Node) bool {
+			switch x := n.(type) {
+			case *ast.CallExpr: // a limit that nothing but a hang reaches
+				if slices.ContainsFunc(x.Args, func(a ast.Expr) bool { return selected(a) == "clocktest.Hang" }) {
+					return false
+				}
+			case *ast.CompositeLit: // a list of durations is a value
+				if t, ok := x.Type.(*ast.ArrayType); ok && selected(t.Elt) == "time.Duration" {
+					return false
+				}
+			case *ast.SelectorExpr:
+				if slices.Contains([]string{"Skip", "Skipf", "SkipNow"}, x.Sel.Name) {
+					wrong = append(wrong, path+" skips a test")
+				}
+				if id, ok := x.X.(*ast.Ident); ok && !measures && slices.Contains(hasty[id.Name], x.Sel.Name) {
+					wrong = append(wrong, fmt.Sprintf("%s goes by the time with %s: wait for what happens, with package clocktest", path, selected(x)))
+				}
+			}
+			return true
+		})
+	}
 	return wrong
+}
+
+// takesB says whether a function is a benchmark or serves one.
+func takesB(f *ast.FuncDecl) bool {
+	return slices.ContainsFunc(f.Type.Params.List, func(p *ast.Field) bool {
+		star, ok := p.Type.(*ast.StarExpr)
+		return ok && selected(star.X) == "testing.B"
+	})
+}
+
+// selected is x.y as text; "" for what is no such thing.
+func selected(e ast.Expr) string {
+	if sel, ok := e.(*ast.SelectorExpr); ok {
+		if id, ok := sel.X.(*ast.Ident); ok {
+			return id.Name + "." + sel.Sel.Name
+		}
+	}
+	return ""
 }
 
 func parse(t *testing.T, path string, source any) *ast.File {
@@ -124,6 +169,19 @@ func f(o t) {
 	assert.Len(t, checkManners("internal/cli/x.go", file), 4)
 	assert.Len(t, checkManners("cmd/mergexo/main.go", file), 6)
 	assert.Len(t, checkTest("x_test.go", parse(t, "x_test.go", "package x\nfunc f(t T) { t.Skip(); t.Run() }")), 1)
+	hurried := parse(t, "x_test.go", `package x
+func f(t T) {
+	<-time.After(1); require.Eventually(t, f, 5 * time.Second, 20 * time.Millisecond); g := context.WithTimeout
+	context.WithTimeout(ctx, clocktest.Hang); eq([]time.Duration{time.Millisecond})
+}
+func g(b *testing.B) { time.Since(x) }`)
+	assert.Equal(t, []string{
+		"x_test.go goes by the time with time.After: wait for what happens, with package clocktest",
+		"x_test.go goes by the time with require.Eventually: wait for what happens, with package clocktest",
+		"x_test.go goes by the time with time.Millisecond: wait for what happens, with package clocktest",
+		"x_test.go goes by the time with context.WithTimeout: wait for what happens, with package clocktest",
+	}, checkTest("x_test.go", hurried))
+	assert.Empty(t, checkTest("x_bench_test.go", hurried))
 }
 
 // topLevel is what may lie at the top of the repository.

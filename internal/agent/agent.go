@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mergexo/mergexo/internal/clock"
 	"github.com/mergexo/mergexo/internal/model"
 )
 
@@ -41,6 +42,8 @@ type Options struct {
 	Log io.Writer
 	// Grace is what the agent has between SIGTERM and SIGKILL; 0: 5 seconds.
 	Grace time.Duration
+	// Clock measures Timeout and Grace; nil: the machine's own does.
+	Clock clock.Clock
 	// Wall is this program, as Self gives it: every agent is then started through package wall. "": without one.
 	Wall string
 	// User is whom the agent runs as, behind the wall, by name or number; "": ourselves. It is to be the agent's alone: the
@@ -103,6 +106,7 @@ func (opt Options) defaults() Options {
 	if opt.Log == nil {
 		opt.Log = io.Discard
 	}
+	opt.Clock = clock.Or(opt.Clock)
 	return opt
 }
 

@@ -17,10 +17,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jonboulle/clockwork"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/agent"
+	"github.com/mergexo/mergexo/internal/clock/clocktest"
 	"github.com/mergexo/mergexo/internal/model"
 )
 
@@ -96,13 +98,35 @@ func child(how string, leave bool) int {
 	return 0
 }
 
+// grace is what agents have here to end by themselves. On an impatient clock that is no time at all.
+const grace = 5 * time.Second
+
+// impatient is a clock that only a test moves, on which whoever is told to end has to end at once.
+type impatient struct{ *clockwork.FakeClock }
+
+func (i impatient) NewTimer(d time.Duration) clockwork.Timer {
+	if d == grace {
+		d = 0
+	}
+	return i.FakeClock.NewTimer(d)
+}
+
+// upAt gives opt a clock by which its time is up when the program has said the word.
+func upAt(opt agent.Options, word string) agent.Options {
+	c := clockwork.NewFakeClock()
+	words := &clocktest.Words{To: opt.Log}
+	words.At(word, func() { c.Advance(opt.Timeout) })
+	opt.Log, opt.Clock = words, impatient{c}
+	return opt
+}
+
 // options make this program the agent named fake.
 func options(t *testing.T, fake string, log io.Writer) agent.Options {
 	t.Helper()
 	self, err := os.Executable()
 	require.NoError(t, err)
 	return agent.Options{
-		Adapter: "command", Command: []string{self, "arg"}, Log: log, Grace: 50 * time.Millisecond,
+		Adapter: "command", Command: []string{self, "arg"}, Log: log, Timeout: time.Minute, Grace: grace, Clock: impatient{clockwork.NewFakeClock()},
 		Env: []string{"PATH=" + os.Getenv("PATH"), "TMPDIR=" + t.TempDir(), "FAKE_AGENT=" + fake},
 	}
 }
@@ -169,13 +193,13 @@ func TestEveryWayToFailHasOneClearLine(t *testing.T) {
 		{"signal", agent.Exit, -1, "agent: ended by signal: killed"},
 		{"garbage", agent.Output, 0, `agent: its output is not JSON (invalid character 'S' looking for beginning of value): it begins with "Sure! Here is\x1b[0m the JSON you asked for"`},
 		{"flood", agent.Flood, -1, "agent: it wrote more than 1000000 bytes on stdout"},
-		{"hang", agent.Timeout, -1, "agent: stopped after 50ms; it said last: hanging"},
+		{"hang", agent.Timeout, -1, "agent: stopped after 1m; it said last: hanging"},
 	} {
 		t.Run(test.fake, func(t *testing.T) {
 			opt := options(t, test.fake, nil)
 			opt.OutputLimit = 1e6
 			if test.kind == agent.Timeout {
-				opt = waitFor(t, opt, "hanging") // a timeout says more when the agent had the time to speak
+				opt = upAt(opt, "hanging")
 			}
 			_, err := run(t, context.Background(), opt, model.Request{})
 			failed := failure(t, err)
@@ -183,20 +207,6 @@ func TestEveryWayToFailHasOneClearLine(t *testing.T) {
 			assert.Equal(t, test.exit, failed.Exit)
 			assert.Equal(t, test.text, err.Error())
 		})
-	}
-}
-
-// waitFor gives the agent so short a timeout that it is over, unless the word was not yet seen: then it is tried again.
-func waitFor(t *testing.T, opt agent.Options, word string) agent.Options {
-	t.Helper()
-	for opt.Timeout = 50 * time.Millisecond; ; {
-		var log bytes.Buffer
-		opt.Log = &log
-		_, err := run(t, context.Background(), opt, model.Request{})
-		require.Error(t, err)
-		if strings.Contains(log.String(), word) {
-			return opt
-		}
 	}
 }
 
@@ -253,7 +263,6 @@ func TestWhatAnAgentLeavesBehindEndsWithIt(t *testing.T) {
 		t.Run(fake, func(t *testing.T) {
 			opt := options(t, fake, nil)
 			fifos(t, opt)
-			opt.Grace = time.Minute // a child that holds the pipes would cost all of it
 			result := make(chan model.Outcome, 1)
 			go func() {
 				out, err := run(t, context.Background(), opt, model.Request{Prompt: strings.Repeat("x", 1<<20)})
@@ -294,7 +303,7 @@ func childOf(t *testing.T, opt agent.Options) *os.File {
 // assertGone reads the pipe to its end, which is where the child's is.
 func assertGone(t *testing.T, pipe *os.File) {
 	t.Helper()
-	require.NoError(t, pipe.SetReadDeadline(time.Now().Add(20*time.Second)))
+	require.NoError(t, pipe.SetReadDeadline(time.Now().Add(clocktest.Hang)))
 	_, err := io.ReadAll(pipe)
 	assert.NoError(t, err, "the child is still there")
 }

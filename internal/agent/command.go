@@ -15,6 +15,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/mergexo/mergexo/internal/clock"
 	"github.com/mergexo/mergexo/internal/model"
 )
 
@@ -89,7 +90,7 @@ func (opt Options) executeKeeping(ctx context.Context, dir string, argv []string
 	if err != nil {
 		return nil, &Error{Kind: Start, Exit: -1, Detail: err.Error(), Err: err}
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, opt.Timeout, errTimeout)
+	ctx, cancel := clock.WithTimeoutCause(ctx, opt.Clock, opt.Timeout, errTimeout)
 	defer cancel()
 	ctx, flood := context.WithCancelCause(ctx)
 	defer flood(nil)
@@ -108,7 +109,7 @@ func (opt Options) executeKeeping(ctx context.Context, dir string, argv []string
 	}
 	stopped, state, err := opt.await(ctx, child.cmd, ended)
 	opt.clear(child.cmd.Process.Pid, mark)
-	pipes.finish(opt.Grace)
+	pipes.finish(opt.Clock, opt.Grace)
 	child.gate.flush()
 	log.flush()
 	sift.flush()
@@ -137,7 +138,7 @@ func (c child) start(stdout io.Writer, stderr *lines) (ended <-chan error, p *pi
 	ended, err = begin(c.cmd)
 	p.started()
 	if err != nil {
-		p.finish(0)
+		p.abandon()
 	}
 	return ended, p, err
 }
@@ -194,24 +195,24 @@ func (opt Options) await(ctx context.Context, cmd *exec.Cmd, ended <-chan error)
 	}
 	stopped = context.Cause(ctx)
 	opt.kill(cmd.Process.Pid, syscall.SIGTERM)
-	grace := time.NewTimer(opt.Grace)
+	grace := opt.Clock.NewTimer(opt.Grace)
 	defer grace.Stop()
 	select {
 	case err = <-ended:
 		return stopped, cmd.ProcessState, err
-	case <-grace.C:
+	case <-grace.Chan():
 	}
 	opt.kill(cmd.Process.Pid, syscall.SIGKILL)
 	if opt.tenant.hired() == "" {
 		err = <-ended
 		return stopped, cmd.ProcessState, err
 	}
-	last := time.NewTimer(sudoPatience)
+	last := opt.Clock.NewTimer(sudoPatience)
 	defer last.Stop()
 	select {
 	case err = <-ended:
 		return stopped, cmd.ProcessState, err
-	case <-last.C:
+	case <-last.Chan():
 		return stopped, nil, errSudo
 	}
 }

@@ -12,6 +12,8 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"github.com/mergexo/mergexo/internal/clock"
 )
 
 const (
@@ -34,8 +36,7 @@ func openPipes(stdin []byte, stdout, stderr io.Writer) (*pipes, error) {
 	for i := range p.child {
 		r, w, err := os.Pipe()
 		if err != nil {
-			p.started()
-			p.finish(0)
+			p.abandon()
 			return nil, err
 		}
 		if i == 0 {
@@ -55,9 +56,6 @@ func (p *pipes) started() {
 		}
 	}
 	for i, file := range p.ours {
-		if file == nil {
-			continue
-		}
 		p.wg.Go(func() {
 			if i == 0 {
 				_, _ = file.Write(p.stdin) // a program need not read what it is given
@@ -70,19 +68,31 @@ func (p *pipes) started() {
 }
 
 // finish waits until all that was written has been read. Somebody who still holds a pipe has until the patience ends.
-func (p *pipes) finish(patience time.Duration) {
-	end := time.Now().Add(patience)
-	for i, file := range p.ours {
-		if file == nil {
-			continue
+func (p *pipes) finish(c clock.Clock, patience time.Duration) {
+	now := time.Now()
+	_ = p.ours[0].SetWriteDeadline(now) // nobody is left who ought to read
+	end := c.AfterFunc(patience, func() {
+		for _, file := range p.ours[1:] {
+			_ = file.SetReadDeadline(now)
 		}
-		if i == 0 {
-			_ = file.SetWriteDeadline(time.Now()) // nobody is left who ought to read
-			continue
+	})
+	p.wg.Wait()
+	end.Stop()
+	p.close()
+}
+
+// abandon closes what was opened for a process that was not started.
+func (p *pipes) abandon() {
+	for _, file := range p.child {
+		if file != nil {
+			_ = file.Close()
 		}
-		_ = file.SetReadDeadline(end)
 	}
 	p.wg.Wait()
+	p.close()
+}
+
+func (p *pipes) close() {
 	for _, file := range p.ours {
 		if file != nil {
 			_ = file.Close()

@@ -11,12 +11,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/agent"
+	"github.com/mergexo/mergexo/internal/clock/clocktest"
 	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/sandbox/modelstub"
 )
@@ -61,7 +61,7 @@ func rigged(t *testing.T, r modelstub.Rig, s *modelstub.Stub) agent.Options {
 	pass := slices.AppendSeq(agent.Needs(r.Adapter), maps.Keys(r.Variables))
 	return agent.Options{
 		Adapter: r.Adapter, ExtraArgs: r.Args, Env: agent.Environment(lookup, pass, []string{"GIT_CONFIG_GLOBAL=/dev/null"}),
-		Temp: t.TempDir(), Timeout: time.Minute, Grace: time.Second,
+		Temp: t.TempDir(), Clock: clocktest.Unlimited(),
 	}
 }
 

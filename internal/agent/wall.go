@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/mergexo/mergexo/internal/agent/wall"
+	"github.com/mergexo/mergexo/internal/clock"
 )
 
 // Self is this program, for Options.Wall; "" where there is no wall, which is everywhere but on Linux.
@@ -101,12 +102,12 @@ func (opt Options) call(as *tenant, letter wall.Letter) (string, error) {
 	if err != nil {
 		return "", &noEntry{err: err}
 	}
-	timer := time.NewTimer(callTimeout)
+	timer := clock.Or(opt.Clock).NewTimer(callTimeout)
 	defer timer.Stop()
 	select {
 	case err = <-ended:
 		bury(cmd.Process.Pid)
-	case <-timer.C:
+	case <-timer.Chan():
 		go func() { <-ended; bury(cmd.Process.Pid) }() // it is sudo's, and not ours to end
 		return "", errors.New("it takes longer than " + span(callTimeout))
 	}

@@ -16,11 +16,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jonboulle/clockwork"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/agent"
 	"github.com/mergexo/mergexo/internal/agent/wall"
+	"github.com/mergexo/mergexo/internal/clock/clocktest"
 	"github.com/mergexo/mergexo/internal/model"
 )
 
@@ -32,7 +34,7 @@ func walled(t *testing.T) (agent.Options, *bytes.Buffer) {
 	require.NoError(t, err)
 	log := &bytes.Buffer{}
 	return agent.Options{
-		Wall: self, Log: log, Grace: 50 * time.Millisecond, Timeout: time.Minute, Temp: filepath.Join(ground(t), "temp"),
+		Wall: self, Log: log, Grace: grace, Timeout: time.Minute, Clock: impatient{clockwork.NewFakeClock()}, Temp: filepath.Join(ground(t), "temp"),
 		Env: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"), "KEY=sk-kept", "GIT_CONFIG_COUNT=0"},
 	}, log
 }
@@ -209,7 +211,7 @@ func held(t *testing.T, run func(pipe string), script func() error) {
 		require.NoError(t, script())
 	}
 	<-done
-	require.NoError(t, r.SetReadDeadline(time.Now().Add(20*time.Second)))
+	require.NoError(t, r.SetReadDeadline(time.Now().Add(clocktest.Hang)))
 	_, err = io.ReadAll(r)
 	assert.NoError(t, err, "it is still there")
 }
@@ -225,12 +227,10 @@ func TestNothingOutlivesItsAgent(t *testing.T) {
 		held(t, func(pipe string) {
 			assert.NoError(t, agent.RunTests(context.Background(), clone(t), []string{"/bin/sh", "-c", hold, pipe}, opt))
 		}, nil)
-		opt.Timeout = 300 * time.Millisecond
 		held(t, func(pipe string) {
-			err := agent.RunTests(context.Background(), clone(t), []string{"/bin/sh", "-c", `trap "" TERM; ` + hold + "; while :; do sleep 1000; done", pipe}, opt)
+			err := agent.RunTests(context.Background(), clone(t), []string{"/bin/sh", "-c", `trap "" TERM; ` + hold + "; echo held; while :; do sleep 1000; done", pipe}, upAt(opt, "held"))
 			assert.Equal(t, agent.Timeout, failure(t, err).Kind)
 		}, nil)
-		opt.Timeout = time.Minute
 	}
 }
 
@@ -240,6 +240,7 @@ type job struct {
 	Dir     string
 	Argv    []string
 	Secrets []string
+	UpAt    string // the word at which the time is up
 }
 
 type told struct {
@@ -254,7 +255,10 @@ func init() {
 		}
 		var log bytes.Buffer
 		var said told
-		j.Options.Log = &log
+		j.Options.Log, j.Options.Clock = &log, clocktest.Unlimited()
+		if j.UpAt != "" {
+			j.Options = upAt(j.Options, j.UpAt)
+		}
 		var err error
 		if len(j.Secrets) > 0 {
 			said.Exposed, err = j.Options.Exposed(j.Secrets...)
@@ -278,6 +282,7 @@ func init() {
 // play runs this program as MergeXO, as another user where cred says so.
 func play(t *testing.T, program string, j job, cred *syscall.Credential) (*exec.Cmd, *bytes.Buffer) {
 	t.Helper()
+	j.Options.Clock = nil
 	text, err := json.Marshal(j)
 	require.NoError(t, err)
 	var out bytes.Buffer

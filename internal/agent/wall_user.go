@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/mergexo/mergexo/internal/agent/wall"
+	"github.com/mergexo/mergexo/internal/clock"
 )
 
 // tenant is the user that agents run as. A nil one is ourselves.
@@ -298,7 +299,7 @@ func (opt Options) settle(e wall.Estate, dirs []string) (shared []wall.File, err
 
 // vacate ends every process of the user, and waits for their end.
 func (opt Options) vacate() error {
-	end := time.NewTimer(vacateTimeout)
+	end := clock.Or(opt.Clock).NewTimer(vacateTimeout)
 	defer end.Stop()
 	look := time.NewTicker(10 * time.Millisecond)
 	defer look.Stop()
@@ -312,7 +313,7 @@ func (opt Options) vacate() error {
 			}
 			select { // a process may have ended the one that was to end it; all of them together then still cannot
 			case <-look.C:
-			case <-end.C:
+			case <-end.Chan():
 				return opt.tenant.wrong("its processes do not end: no other program may use that user")
 			}
 		}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/mergexo/mergexo/internal/clock"
 	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/report"
 )
@@ -33,10 +34,12 @@ var exitCodes = map[model.Result]int{
 	model.ResultBlocked: ExitBlocked, model.ResultRetry: ExitRetry,
 }
 
-// Streams are the three standard streams.
+// Streams are the three standard streams, and the clock by which whatever is limited is limited.
 type Streams struct {
 	In       io.Reader
 	Out, Err io.Writer
+	// Clock measures how long anything may take; nil: the machine's own does.
+	Clock clock.Clock
 }
 
 // version is set when a release is built.

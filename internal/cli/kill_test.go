@@ -16,12 +16,12 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/cli"
+	"github.com/mergexo/mergexo/internal/clock/clocktest"
 )
 
 // running is a mergexo that is under way.
@@ -151,13 +151,13 @@ func longJob(t testing.TB, answer, every string, more ...string) (h *hub, dir st
 // atWork waits until the agent of a longJob is at work, and gives its process.
 func atWork(t testing.TB, dir string) (pid int) {
 	t.Helper()
-	require.Eventually(t, func() bool {
+	clocktest.Until(t, func() bool {
 		raw, err := os.ReadFile(filepath.Join(dir, "agent"))
 		if err == nil {
 			pid, err = strconv.Atoi(strings.TrimSpace(string(raw)))
 		}
 		return err == nil
-	}, 5*time.Minute, 5*time.Millisecond)
+	}, "the agent is at work")
 	return pid
 }
 
@@ -169,7 +169,7 @@ func (h *hub) killAll(number int, env []string, dir string) string {
 	saved := regexp.MustCompile(fmt.Sprintf(`^mergexo/checkpoint/%d/wip-[0-9a-f]{12}$`, number))
 	var found []string
 	agent := atWork(h.t, dir)
-	require.Eventually(h.t, func() bool { found = h.branches(); return len(found) > 0 }, time.Minute, 10*time.Millisecond)
+	clocktest.Until(h.t, func() bool { found = h.branches(); return len(found) > 0 }, "its work is on the remote")
 	require.NotEqual(h.t, syscall.Getpgrp(), agent, "it leads a group of its own")
 	for _, group := range []int{p.Process.Pid, agent} {
 		require.NoError(h.t, syscall.Kill(-group, syscall.SIGKILL))

@@ -63,7 +63,7 @@ func (p *program) mergeLocal(c *cli.Context, w place) error {
 	foreign := console.Foreign()
 	path, _ := p.lookup("PATH")
 	e := &engine.Engine{
-		Git: git.Options{Temp: w.temp}, Lookup: p.lookup, Foreign: foreign, Log: log, Now: w.now, Random: random, Wall: self,
+		Git: git.Options{Temp: w.temp}, Lookup: p.lookup, Foreign: foreign, Log: log, Now: w.now, Clock: p.Clock, Random: random, Wall: self,
 		Secrets: []string{p.secrets.Token, p.secrets.SigningKey, p.secrets.TranscriptKey},
 	}
 	rep, err := e.MergeLocal(c.Context, engine.LocalMerge{

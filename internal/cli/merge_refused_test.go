@@ -22,6 +22,7 @@ func TestWhatIsNotMergedSaysWhyAndChangesNothing(t *testing.T) {
 		exit    int
 		reason  string
 		says    []string
+		limits  bool // the machine's clock ends what takes too long
 	}{
 		"no such base":   {args: []string{"--branch", "fix", "--base", "gone"}, exit: 3, reason: "BASE_MISSING: there is no branch gone", says: []string{"It was about `fix` into `gone`.", "with `--base`"}},
 		"no such branch": {args: []string{"--branch", "gone"}, exit: 3, reason: "BRANCH_MISSING: there is no branch gone", says: []string{"has to be pushed first, or merged with `--local`"}},
@@ -52,7 +53,7 @@ func TestWhatIsNotMergedSaysWhyAndChangesNothing(t *testing.T) {
 			base: settings("[merge]\ntests = [\"./nothing\"]\n"), exit: 3, reason: "PRE_MERGE_FAILED: ", says: []string{"`./nothing` could not be started: the command is not there. The end of the output:"},
 		},
 		"tests that do not end": {
-			base: settings("[merge]\ntest_timeout = \"100ms\"\ntests = [\"sleep\", \"100\"]\n"), exit: 3, reason: "PRE_MERGE_FAILED: ", says: []string{"did not come to an end within 100ms"},
+			base: settings("[merge]\ntest_timeout = \"100ms\"\ntests = [\"sleep\", \"100000\"]\n"), limits: true, exit: 3, reason: "PRE_MERGE_FAILED: ", says: []string{"did not come to an end within 100ms"},
 		},
 		"no tests": {
 			base: settings("[merge]\nattempts = 1\n"), exit: 3, reason: "NO_TESTS: ", says: []string{"write the command into `[merge] tests`, or `tests = \"none\"`"},
@@ -68,6 +69,7 @@ func TestWhatIsNotMergedSaysWhyAndChangesNothing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			y := newYard(t, tt.base)
+			y.limits = tt.limits
 			if tt.prepare != nil {
 				tt.prepare(y)
 			}

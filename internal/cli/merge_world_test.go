@@ -23,6 +23,7 @@ const tested = "[merge]\nlock_timeout = \"1s\"\ntests = [\"grep\", \"-q\", \"hel
 type yard struct {
 	t                       testing.TB
 	home, bare, writer, dir string
+	limits                  bool // its programs go by the machine's clock
 }
 
 // newYard gives a copy of the first one that was made; each origin is at a relative path. more is a further commit of the base.
@@ -105,7 +106,11 @@ func (y *yard) commit(branch, start, subject string, files map[string]string) {
 
 // env is what a terminal of this person has.
 func (y *yard) env(more ...string) []string {
-	return append([]string{"HOME=" + y.home, "GIT_CONFIG_NOSYSTEM=1"}, more...)
+	env := append([]string{"HOME=" + y.home, "GIT_CONFIG_NOSYSTEM=1"}, more...)
+	if y.limits {
+		env = append(env, limited)
+	}
+	return env
 }
 
 // merge runs mergexo merge in the clone.

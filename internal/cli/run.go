@@ -217,7 +217,7 @@ func (p *program) engine(c *cli.Context, w place, title string) (e *engine.Engin
 		return nil, nil, usagef("no token: set the action's token input, INPUT_TOKEN or GITHUB_TOKEN")
 	}
 	log, console := p.voice(c, w)
-	gh, err := github.New(github.Options{APIURL: w.api, GraphQLURL: w.graphql, Token: p.secrets.Token, UserAgent: "mergexo/" + version, Transport: transport(), Log: log})
+	gh, err := github.New(github.Options{APIURL: w.api, GraphQLURL: w.graphql, Token: p.secrets.Token, UserAgent: "mergexo/" + version, Transport: transport(), Clock: p.Clock, Log: log})
 	if err != nil {
 		return nil, nil, usageError{err}
 	}
@@ -239,7 +239,7 @@ func (p *program) engine(c *cli.Context, w place, title string) (e *engine.Engin
 	return &engine.Engine{
 		GitHub: gh, Codec: journal.Codec{Key: []byte(p.secrets.SigningKey)}, ServerURL: w.server, Run: w.run,
 		Git:    git.Options{Token: p.secrets.Token, Workspace: w.workspace, Temp: w.temp, Now: w.now, Log: log, Path: path, Network: p.network()},
-		Lookup: p.lookup, Foreign: foreign, Log: log, Now: w.now, Random: random,
+		Lookup: p.lookup, Foreign: foreign, Log: log, Now: w.now, Clock: p.Clock, Random: random,
 		Sessions: w.sessions, Transcripts: sealing, Wall: self, Secrets: []string{p.secrets.Token, p.secrets.SigningKey, p.secrets.TranscriptKey},
 		Phase: w.phase, Bundle: w.bundle,
 	}, func() error { return errors.Join(foreign.Close(), console.End()) }, nil

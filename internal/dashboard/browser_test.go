@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
@@ -19,6 +18,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/mergexo/mergexo/internal/clock/clocktest"
 	"github.com/mergexo/mergexo/internal/model"
 )
 
@@ -86,7 +86,7 @@ func (p *tab) note(event any) {
 
 func (p *tab) do(t *testing.T, steps ...chromedp.Action[chromedp.Void]) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(p, time.Minute)
+	ctx, cancel := context.WithTimeout(p, clocktest.Hang)
 	defer cancel()
 	require.NoError(t, chromedp.Do(ctx, steps...))
 }
@@ -94,7 +94,7 @@ func (p *tab) do(t *testing.T, steps ...chromedp.Action[chromedp.Void]) {
 // run runs an action that answers something.
 func run[T any](t *testing.T, p *tab, action chromedp.Action[T]) T {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(p, time.Minute)
+	ctx, cancel := context.WithTimeout(p, clocktest.Hang)
 	defer cancel()
 	answer, err := chromedp.Run(ctx, action)
 	require.NoError(t, err)

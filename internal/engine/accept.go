@@ -123,10 +123,8 @@ func (p *pass) requiredTests(ctx context.Context, base, head string) (string, er
 	if len(p.settings.Repo.RequiredTests) == 0 || untouched {
 		return "", nil
 	}
-	err := agent.RunTests(ctx, p.checkout.Dir(), p.settings.Repo.RequiredTests, agent.Options{
-		Env: agent.Environment(p.Lookup, nil, p.checkout.AgentEnv()), Timeout: p.settings.Agent.Timeout, Grace: grace, Log: p.Foreign,
-		Wall: p.Wall, User: p.settings.Agent.User, Temp: p.memory.temp,
-	})
+	err := agent.RunTests(ctx, p.checkout.Dir(), p.settings.Repo.RequiredTests,
+		p.testOptions(p.settings, p.settings.Agent.Timeout, p.memory.temp, p.checkout.AgentEnv()))
 	if err := p.checkout.Reset(context.WithoutCancel(ctx), head); err != nil { // what tests leave is nobody's work
 		return "", err
 	}

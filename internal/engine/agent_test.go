@@ -264,9 +264,13 @@ func errands(r model.Request, o *model.Outcome, ops ...string) {
 	}
 }
 
+// atWork is what an agent says that waits for something: whoever waits for that goes on.
+const atWork = "at work"
+
 func neverEnds() io.Reader {
 	r, _, err := os.Pipe()
 	must(err)
+	fmt.Fprintln(os.Stderr, atWork)
 	return r
 }
 

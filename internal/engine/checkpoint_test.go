@@ -8,11 +8,11 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/mergexo/mergexo/internal/clock/clocktest"
 	"github.com/mergexo/mergexo/internal/model"
 )
 
@@ -133,7 +133,7 @@ func TestACancelledRunBringsItsWorkToSafety(t *testing.T) {
 		rep, _ := e.Handle(ctx, ev)
 		done <- rep
 	}()
-	require.Eventually(t, func() bool { return w.calls() == 2 }, time.Minute, time.Millisecond)
+	clocktest.Until(t, func() bool { return w.calls() == 2 }, "the agent is at work")
 	cancel()
 	assert.Equal(t, model.ResultRetry, (<-done).Result)
 	branch, subjects := w.kept()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/mergexo/mergexo/internal/clock"
 	"github.com/mergexo/mergexo/internal/flow"
 	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/turn"
@@ -115,7 +116,7 @@ func (p *pass) giveUp(ctx context.Context, next string) error {
 // where it links the work it is given up, so that nobody has to wait until GitHub says that this run is over.
 func (p *pass) cancelled(ctx context.Context, cause error) error {
 	ended := errors.Join(context.Canceled, cause)
-	ctx, done := context.WithTimeout(context.WithoutCancel(ctx), lastWords)
+	ctx, done := clock.WithTimeout(context.WithoutCancel(ctx), p.Clock, lastWords)
 	defer done()
 	k := p.keep(ctx)
 	if k.Branch == "" {

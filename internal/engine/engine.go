@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mergexo/mergexo/internal/clock"
 	"github.com/mergexo/mergexo/internal/config"
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/github"
@@ -51,6 +52,8 @@ type Engine struct {
 	Foreign io.Writer
 	Log     *slog.Logger
 	Now     func() time.Time
+	// Clock measures how long something may take; nil: the machine's own does.
+	Clock clock.Clock
 	// Random gives a fresh unguessable name.
 	Random func() string
 	// DryRun stops before the first effect.

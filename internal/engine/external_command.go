@@ -42,10 +42,7 @@ func (g *guest) run(ctx context.Context, kind string, argv []string, dir string)
 		return nil, err
 	}
 	s := g.settings
-	out, err := agent.Filter(ctx, dir, argv, stdin, agent.Options{
-		Env: agent.Environment(g.Lookup, nil, g.checkout.AgentEnv()), Timeout: s.Agent.Timeout, Grace: grace, Log: g.Foreign,
-		Wall: g.Wall, User: s.Agent.User, Temp: temp,
-	})
+	out, err := agent.Filter(ctx, dir, argv, stdin, g.testOptions(s, s.Agent.Timeout, temp, g.checkout.AgentEnv()))
 	return out, errors.Join(err, g.checkout.Renew())
 }
 

@@ -21,7 +21,15 @@ func (e *Engine) agentOptions(s config.Settings, gitEnv ...string) agent.Options
 	return agent.Options{
 		Adapter: s.Agent.Adapter, Command: s.Agent.Command, Model: s.Agent.Model, ExtraArgs: s.Agent.ExtraArgs,
 		Env:     agent.Environment(e.Lookup, append(agent.Needs(s.Agent.Adapter), s.Agent.PassEnv...), gitEnv),
-		Timeout: s.Agent.Timeout, Grace: grace, Log: e.Foreign, Wall: e.Wall, User: s.Agent.User,
+		Timeout: s.Agent.Timeout, Grace: grace, Log: e.Foreign, Wall: e.Wall, User: s.Agent.User, Clock: e.Clock,
+	}
+}
+
+// testOptions are how a program of the settings runs that is no agent: tests, an evaluation. It gets no variable but git's.
+func (e *Engine) testOptions(s config.Settings, timeout time.Duration, temp string, gitEnv []string) agent.Options {
+	return agent.Options{
+		Env: agent.Environment(e.Lookup, nil, gitEnv), Timeout: timeout, Grace: grace, Log: e.Foreign,
+		Wall: e.Wall, User: s.Agent.User, Temp: temp, Clock: e.Clock,
 	}
 }
 

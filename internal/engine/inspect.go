@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/mergexo/mergexo/internal/clock"
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/leak"
 	"github.com/mergexo/mergexo/internal/model"
@@ -55,7 +56,7 @@ func (p *pass) inspectBeyond(ctx context.Context, base, head string, known []str
 
 // secrets looks for secrets in the text that a push of head would publish. Nothing of what it finds is in what it says.
 func (p *pass) secrets(ctx context.Context, base, head string, known []string) (finding, error) {
-	looking, done := context.WithTimeout(ctx, leak.Limit)
+	looking, done := clock.WithTimeout(ctx, p.Clock, leak.Limit)
 	defer done()
 	scanner, err := p.scanner()
 	if err != nil {

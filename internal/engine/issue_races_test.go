@@ -194,7 +194,7 @@ func TestADesignThatIsTrackedBeforeItsRunComesBackIsImplemented(t *testing.T) {
 func TestADeathBetweenPlanAndPushLeavesNoSavedWorkBehind(t *testing.T) {
 	t.Parallel()
 	w := newIssue(t)
-	w.agentSetting(`timeout = "1m"`, "timeout = \"1m\"\ncheckpoint_every = \"10ms\"")
+	w.saves()
 	w.agent = "quiet+waits+job"
 	ev := w.label("alice", smallJob)
 	w.diesPushing(func(r *http.Request) bool { return r.Method == http.MethodPatch }) // the plan

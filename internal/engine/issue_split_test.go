@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/mergexo/mergexo/internal/clock/clocktest"
 	"github.com/mergexo/mergexo/internal/engine"
 	"github.com/mergexo/mergexo/internal/model"
 )
@@ -140,8 +141,8 @@ func TestADesignThatIsStoppedKeepsItsDocument(t *testing.T) {
 func TestAnAgentThatTakesTooLongInItsOwnJob(t *testing.T) {
 	t.Parallel()
 	w := newIssue(t)
-	w.agentSetting(`timeout = "1m"`, `timeout = "3s"`)
 	w.agent = "quiet+hangs"
+	w.passing(time.Minute, atWork)
 	rep := w.inTwo(w.label("alice", smallJob))
 	assert.Equal(t, model.ResultBlocked, rep.Result, rep.Reason)
 	assert.Equal(t, model.ReasonTimeout, rep.BlockedReason)
@@ -162,7 +163,7 @@ func TestACancelledAgentsJobHandsOverWhatWasDone(t *testing.T) {
 		rep, _ := e.Handle(ctx, ev)
 		done <- rep
 	}()
-	require.Eventually(t, func() bool { return w.calls() == 2 }, time.Minute, time.Millisecond)
+	clocktest.Until(t, func() bool { return w.calls() == 2 }, "the agent is at work")
 	cancel()
 	rep := <-done
 	assert.Equal(t, model.ResultRetry, rep.Result, rep.Reason)

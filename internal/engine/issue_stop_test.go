@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/mergexo/mergexo/internal/clock/clocktest"
 	"github.com/mergexo/mergexo/internal/model"
 )
 
@@ -169,8 +170,8 @@ func TestAnAgentThatFailsOnAnIssueIsTriedThreeTimes(t *testing.T) {
 func TestAnAgentThatTakesTooLongOnAnIssueStops(t *testing.T) {
 	t.Parallel()
 	w := newIssue(t)
-	w.agentSetting(`timeout = "1m"`, `timeout = "3s"`)
 	w.agent = "quiet+hangs"
+	w.passing(time.Minute, atWork)
 	rep := w.handle(w.label("alice", smallJob))
 	assert.Equal(t, model.ResultBlocked, rep.Result, rep.Reason)
 	assert.Equal(t, model.ReasonTimeout, rep.BlockedReason)
@@ -188,7 +189,7 @@ func TestACancelledRunKeepsItsWorkAndSaysSo(t *testing.T) {
 		rep, _ := e.Handle(ctx, ev)
 		done <- rep
 	}()
-	require.Eventually(t, func() bool { return w.calls() == 2 }, time.Minute, time.Millisecond)
+	clocktest.Until(t, func() bool { return w.calls() == 2 }, "the agent is at work")
 	cancel()
 	rep := <-done
 	assert.Equal(t, model.ResultRetry, rep.Result, rep.Reason)

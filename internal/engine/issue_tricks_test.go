@@ -3,6 +3,7 @@ package engine_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"maps"
 	"net/http"
@@ -78,6 +79,7 @@ var issueTricks = map[string]func(model.Request, *model.Outcome){
 	"stray":    func(_ model.Request, o *model.Outcome) { o.GeneralComment = "not a field of this kind" },
 	// waits is at work until what it has done was saved.
 	"waits": func(model.Request, *model.Outcome) {
+		fmt.Fprintln(os.Stderr, atWork)
 		for saved := false; !saved; {
 			resp, err := http.Get(os.Getenv("FAKE_AGENT_API") + "/api/v3/repos/" + repo.String() + "/git/matching-refs/heads/mergexo/checkpoint")
 			must(err)

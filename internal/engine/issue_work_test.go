@@ -176,7 +176,7 @@ func TestWorkThatWasSavedBeforeSeveralDeathsIsToldOfInTheBlock(t *testing.T) {
 	w.review("alice", "Answer me.")
 	ev := w.delivery("pull_request_review_comment")
 	saved := w.killed(ev)
-	w.agentSetting(`checkpoint_every = "10ms"`, "")
+	w.agentSetting(`checkpoint_every = "10s"`, "")
 	w.agent = "answer"
 	w.gate.at = func(_ int, r *http.Request) fate {
 		if strings.HasSuffix(r.URL.Path, "/git-receive-pack") {

@@ -142,10 +142,7 @@ func (e *Engine) testTip(ctx context.Context, c *git.Checkout, s config.Settings
 		return run, errors.Join(fmt.Errorf("make directory for the tests: %w", err), remove())
 	}
 	began := e.Now()
-	failure := agent.RunTests(ctx, dir, run.Argv, agent.Options{
-		Env: agent.Environment(e.Lookup, nil, c.AgentEnv()), Timeout: s.Merge.TestTimeout, Grace: grace, Log: e.Foreign,
-		Wall: e.Wall, User: s.Agent.User, Temp: temp,
-	})
+	failure := agent.RunTests(ctx, dir, run.Argv, e.testOptions(s, s.Merge.TestTimeout, temp, c.AgentEnv()))
 	run.Seconds = int(e.Now().Sub(began).Round(time.Second).Seconds())
 	if err := c.Renew(); err != nil { // they could find our directory and leave a configuration in it
 		return run, errors.Join(err, remove(), os.RemoveAll(temp))

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -48,13 +49,14 @@ func TestMergeWhoseTestsFail(t *testing.T) {
 		"fail":           {`["sh", "-c", "echo the end of it; exit 3"]`, "the end of it"},
 		"are missing":    {`["./no-such-script"]`, "no-such-script"},
 		"are no program": {`["./greeting.txt"]`, "greeting.txt"},
-		"never end":      {"[\"sh\", \"-c\", \"echo waiting; sleep 1000\"]\ntest_timeout = \"1s\"", "1s"},
+		"never end":      {"[\"sh\", \"-c\", \"echo waiting; sleep 1000\"]\ntest_timeout = \"7s\"", "7s"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newMerge(t, "tests = "+c.tests)
 			w.write("octo", "main", "other.txt", "meanwhile\n")
 			before, head := w.at("main"), w.tip()
+			w.passing(7*time.Second, "waiting")
 			rep := w.command("carol", "/mergexo merge")
 			assert.Equal(t, model.ResultBlocked, rep.Result, rep.Reason)
 			assert.Equal(t, "PRE_MERGE_FAILED", rep.BlockedReason)

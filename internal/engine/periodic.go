@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mergexo/mergexo/internal/clock"
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/model"
@@ -46,15 +47,15 @@ func (p *pass) save(ctx context.Context) (end func()) {
 	}
 	ctx, over := context.WithCancel(ctx)
 	ended := make(chan struct{})
+	tick := clock.Or(p.Clock).NewTicker(p.settings.Agent.CheckpointEvery)
 	go func() {
 		defer close(ended)
-		tick := time.NewTicker(p.settings.Agent.CheckpointEvery)
 		defer tick.Stop()
 		for {
 			select {
 			case <-ctx.Done():
 				return
-			case <-tick.C:
+			case <-tick.Chan():
 				if err := p.saveOnce(ctx, branch); err != nil && ctx.Err() == nil {
 					p.Log.Warn("work_not_saved", p.numberKey(), p.event.Number, "turn_key", p.marker.Key, "branch", branch, "error", err)
 				}
@@ -70,7 +71,7 @@ func (p *pass) save(ctx context.Context) (end func()) {
 // saveOnce pushes what is in the checkout right now, unless it was pushed before or must not be.
 func (p *pass) saveOnce(ctx context.Context, branch string) error {
 	// An agent can put something in the way that keeps git waiting.
-	ctx, done := context.WithTimeout(ctx, saveTime)
+	ctx, done := clock.WithTimeout(ctx, p.Clock, saveTime)
 	defer done()
 	head, err := p.checkout.Snapshot(ctx, p.wip.tip, "Work in progress on "+p.subject())
 	if err != nil || head == "" || head == p.wip.tip {

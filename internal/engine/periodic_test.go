@@ -9,26 +9,34 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/mergexo/mergexo/internal/clock/clocktest"
 	"github.com/mergexo/mergexo/internal/model"
 )
+
+// saves has work saved every ten seconds, and lets these pass once when the agent is at work.
+func (w *world) saves() {
+	w.t.Helper()
+	w.agentSetting(`timeout = "1m"`, "timeout = \"1m\"\ncheckpoint_every = \"10s\"")
+	w.passing(10*time.Second, atWork)
+}
 
 // killed handles an event with an agent that works for ever, and kills the run once its work is on the remote.
 func (w *world) killed(ev model.Event) (saved string) {
 	w.t.Helper()
-	w.agentSetting(`timeout = "1m"`, "timeout = \"1m\"\ncheckpoint_every = \"10ms\"")
+	w.saves()
 	ctx, cancel := context.WithCancel(context.Background())
 	e, ended := w.engine(), make(chan struct{})
 	go func() {
 		_, _ = e.Handle(ctx, ev)
 		close(ended)
 	}()
-	require.Eventually(w.t, func() bool {
+	clocktest.Until(w.t, func() bool {
 		all := w.checkpoints()
 		if len(all) > 0 {
 			saved = all[0]
 		}
 		return saved != ""
-	}, time.Minute, time.Millisecond)
+	}, "work is saved")
 	w.gate.bury(diesFirst)
 	cancel()
 	<-ended
@@ -79,7 +87,7 @@ func TestWhatIsSavedMeanwhileIsTakenAwayAtTheEnd(t *testing.T) {
 	t.Parallel()
 	for _, how := range []string{"quiet+waits+job", "quiet+waits+ask"} {
 		w := newIssue(t)
-		w.agentSetting(`timeout = "1m"`, "timeout = \"1m\"\ncheckpoint_every = \"10ms\"")
+		w.saves()
 		w.agent = how
 		w.handle(w.label("alice", smallJob))
 		assert.Equal(t, []string{branch}, keys(w.branches()), how)
@@ -90,7 +98,7 @@ func TestWhatIsSavedMeanwhileIsTakenAwayAtTheEnd(t *testing.T) {
 func TestASecretIsNotSavedMeanwhile(t *testing.T) {
 	t.Parallel()
 	w := newIssue(t)
-	w.agentSetting(`timeout = "1m"`, "timeout = \"1m\"\ncheckpoint_every = \"10ms\"")
+	w.saves()
 	w.agent = "secret+hangs"
 	ctx, cancel := context.WithCancel(context.Background())
 	ev, e, ended := w.label("alice", smallJob), w.engine(), make(chan struct{})
@@ -98,7 +106,7 @@ func TestASecretIsNotSavedMeanwhile(t *testing.T) {
 		_, _ = e.Handle(ctx, ev)
 		close(ended)
 	}()
-	require.Eventually(t, func() bool { return strings.Contains(w.logged.String(), "work_not_saved") }, time.Minute, time.Millisecond)
+	clocktest.Until(t, func() bool { return strings.Contains(w.logged.String(), "work_not_saved") }, "the work was to be saved")
 	cancel()
 	<-ended
 	assert.Empty(t, w.branches())

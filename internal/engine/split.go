@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 
+	"github.com/mergexo/mergexo/internal/clock"
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/handoff"
 	"github.com/mergexo/mergexo/internal/journal"
@@ -58,7 +59,7 @@ func (p *pass) deliver(ctx context.Context) error {
 	cut := ctx.Err() != nil
 	ctx = context.WithoutCancel(ctx)
 	if cut {
-		last, end := context.WithTimeout(ctx, lastWords)
+		last, end := clock.WithTimeout(ctx, p.Clock, lastWords)
 		defer end()
 		ctx = last
 	}

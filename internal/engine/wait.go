@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/mergexo/mergexo/internal/agent"
+	"github.com/mergexo/mergexo/internal/clock"
 	"github.com/mergexo/mergexo/internal/flow"
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/journal"
@@ -138,10 +139,10 @@ const lastLine = 2 * time.Second
 // cutShort brings the work to safety in the moment that a cancelled run has left, and says where it is.
 func (p *pass) cutShort(ctx context.Context) error {
 	whole := context.WithoutCancel(ctx)
-	saving, saved := context.WithTimeout(whole, lastWords)
+	saving, saved := clock.WithTimeout(whole, p.Clock, lastWords)
 	p.kept = p.keep(saving)
 	saved()
-	ctx, done := context.WithTimeout(whole, lastLine) // whatever became of the work is said
+	ctx, done := clock.WithTimeout(whole, p.Clock, lastLine) // whatever became of the work is said
 	defer done()
 	err := p.wait(ctx, model.ReasonCancelled, "")
 	if s := (*Stop)(nil); errors.As(err, &s) && s.Result == model.ResultBlocked {

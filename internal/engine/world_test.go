@@ -20,9 +20,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jonboulle/clockwork"
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/agent"
+	"github.com/mergexo/mergexo/internal/clock/clocktest"
 	"github.com/mergexo/mergexo/internal/engine"
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/github"
@@ -56,6 +58,8 @@ type world struct {
 	runs    int64
 	random  int
 	logged  record
+	clock   *clockwork.FakeClock // what limits go by; only passing moves it
+	printed clocktest.Words      // what agents and tests print
 }
 
 // record is a log that can be read while it is written.
@@ -118,7 +122,7 @@ func newWorld(t *testing.T, more ...string) *world {
 // openWorld serves the sandbox that a directory holds, or a new one. What it recorded under another origin is its own now.
 func openWorld(t *testing.T, dir, was string) *world {
 	t.Helper()
-	w := &world{t: t, state: dir, now: time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC), head: "agent/greet", agent: "answer", log: filepath.Join(t.TempDir(), "calls"), gate: &gate{}}
+	w := &world{t: t, state: dir, clock: clockwork.NewFakeClock(), now: time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC), head: "agent/greet", agent: "answer", log: filepath.Join(t.TempDir(), "calls"), gate: &gate{}}
 	gated := httptest.NewServer(w.gate)
 	w.origin = gated.URL
 	if was != "" {
@@ -302,7 +306,7 @@ func (w *world) engineAs(token string) *engine.Engine {
 	log := slog.New(slog.NewTextHandler(&w.logged, nil))
 	gh, err := github.New(github.Options{
 		APIURL: w.origin + "/api/v3", GraphQLURL: w.origin + "/api/graphql", Token: token, Log: log,
-		Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
+		Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }, Clock: w.clock,
 	})
 	require.NoError(w.t, err)
 	env := map[string]string{"FAKE_AGENT": w.agent, "FAKE_AGENT_LOG": w.log, "FAKE_AGENT_API": w.people, "PATH": os.Getenv("PATH")}
@@ -316,14 +320,19 @@ func (w *world) engineAs(token string) *engine.Engine {
 	require.NoError(w.t, err)
 	return &engine.Engine{
 		GitHub: gh, Codec: journal.Codec{Key: []byte(w.key)}, ServerURL: w.origin,
-		Git:    git.Options{Token: token, Workspace: w.workdir, Temp: w.t.TempDir(), Now: w.clock, Log: log, Path: os.Getenv("PATH")},
+		Git:    git.Options{Token: token, Workspace: w.workdir, Temp: w.t.TempDir(), Now: w.time, Log: log, Path: os.Getenv("PATH")},
 		Run:    engine.Run{ID: w.runs, Attempt: 1, Workflow: ".github/workflows/mergexo.yml", URL: fmt.Sprintf("%s/octo/widgets/actions/runs/%d", w.origin, w.runs)},
-		Lookup: func(name string) (string, bool) { v, ok := env[name]; return v, ok }, Foreign: io.Discard, Log: log, Now: w.clock, Sessions: w.keeps, Transcripts: w.seals, Wall: self, Secrets: []string{token},
+		Lookup: func(name string) (string, bool) { v, ok := env[name]; return v, ok }, Foreign: &w.printed, Log: log, Now: w.time, Clock: w.clock, Sessions: w.keeps, Transcripts: w.seals, Wall: self, Secrets: []string{token},
 		Random: func() string { w.random++; return fmt.Sprintf("random%d", w.random) },
 	}
 }
 
-func (w *world) clock() time.Time { return w.now }
+func (w *world) time() time.Time { return w.now }
+
+// passing lets as much time pass for what is limited as soon as the agent, or whatever else prints it, has said the word.
+func (w *world) passing(d time.Duration, word string) {
+	w.printed.At(word, func() { w.clock.Advance(d) })
+}
 
 // handle lets a new process take an event, and then tells GitHub that its run is over.
 func (w *world) handle(ev model.Event) model.Report {

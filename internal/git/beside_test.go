@@ -12,11 +12,11 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/mergexo/mergexo/internal/clock/clocktest"
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/model"
 )
@@ -261,8 +261,8 @@ func TestPublishBesideEndsWithItsContext(t *testing.T) {
 // stays sees to it that nothing of a relay is left: what ends by itself when its connection is closed may take a moment.
 func stays(t *testing.T) {
 	t.Helper()
-	assert.Eventually(t, func() bool { return !strings.Contains(goroutines(), "internal/git.(*relay)") }, 5*time.Second, 10*time.Millisecond, "a goroutine of the relay")
-	assert.Eventually(t, func() bool { return !strings.Contains(goroutines(), "net/http.(*persistConn)") }, 5*time.Second, 10*time.Millisecond, "a connection to the server")
+	clocktest.Until(t, func() bool { return !strings.Contains(goroutines(), "internal/git.(*relay)") }, "no goroutine of the relay is left")
+	clocktest.Until(t, func() bool { return !strings.Contains(goroutines(), "net/http.(*persistConn)") }, "no connection to the server is left")
 }
 
 func TestPublishBesideIsSentOnWithinOneServerOnly(t *testing.T) {

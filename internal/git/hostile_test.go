@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/mergexo/mergexo/internal/clock/clocktest"
 	"github.com/mergexo/mergexo/internal/git"
 )
 
@@ -204,7 +205,7 @@ case "$*" in *" fetch "*) (trap '' TERM; exec 3>` + alive + `; echo here >&3; ex
 	assert.Equal(t, "here\n", said)
 	cancel()
 	require.ErrorIs(t, <-done, context.Canceled)
-	require.NoError(t, pipe.SetReadDeadline(time.Now().Add(time.Minute)))
+	require.NoError(t, pipe.SetReadDeadline(time.Now().Add(clocktest.Hang)))
 	_, err = io.ReadAll(pipe)
 	require.NoError(t, err, "the child still holds its pipe")
 	_, err = c.Head(ctx)

@@ -17,6 +17,7 @@ import (
 
 	gogithub "github.com/google/go-github/v60/github"
 
+	"github.com/mergexo/mergexo/internal/clock"
 	"github.com/mergexo/mergexo/internal/model"
 )
 
@@ -46,7 +47,9 @@ type Options struct {
 	MaxWait time.Duration
 	// Timeout bounds one attempt of one request, its answer's body included.
 	Timeout time.Duration
-	Log     *slog.Logger
+	// Clock measures Timeout; nil: the machine's own does.
+	Clock clock.Clock
+	Log   *slog.Logger
 }
 
 // Client speaks to one GitHub server with one token. It is safe for concurrent use.

@@ -90,7 +90,7 @@ func TestAwait(t *testing.T) {
 	}
 	ms := func(pauses ...int) (out []time.Duration) {
 		for _, p := range pauses {
-			out = append(out, time.Duration(p)*time.Millisecond)
+			out = append(out, time.Duration(p)*1e6)
 		}
 		return out
 	}

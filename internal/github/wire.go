@@ -13,6 +13,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"github.com/mergexo/mergexo/internal/clock"
 )
 
 const (
@@ -98,7 +100,7 @@ func (w *wire) attempt(req *http.Request, payload []byte, isGraph bool) (a answe
 		timeout *= longAnswer
 		end.stored = !w.isAPI(req.URL)
 	}
-	ctx, cancel := context.WithTimeout(req.Context(), timeout)
+	ctx, cancel := clock.WithTimeout(req.Context(), w.options.Clock, timeout)
 	defer cancel()
 	var asked, connected atomic.Bool
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{

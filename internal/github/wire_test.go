@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jonboulle/clockwork"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -186,8 +187,9 @@ func TestNobodyListens(t *testing.T) {
 }
 
 func TestASilentServer(t *testing.T) {
-	release := make(chan struct{})
+	release, c := make(chan struct{}), clockwork.NewFakeClock()
 	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		c.Advance(DefaultTimeout)
 		select {
 		case <-release:
 		case <-r.Context().Done():
@@ -196,7 +198,7 @@ func TestASilentServer(t *testing.T) {
 	defer server.Close()
 	defer close(release)
 	l := &line{url: server.URL}
-	l.open(t, Options{Timeout: 20 * time.Millisecond})
+	l.open(t, Options{Clock: c})
 	failure(t, l.comment(t), Unclear)
 	e := failure(t, l.compare(t), Unavailable)
 	assert.Contains(t, e.Message, "no answer in time")
@@ -345,7 +347,7 @@ type roundTrip func(*http.Request) (*http.Response, error)
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
 func TestSleep(t *testing.T) {
-	require.NoError(t, sleep(t.Context(), time.Millisecond))
+	require.NoError(t, sleep(t.Context(), 1))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	require.ErrorIs(t, sleep(ctx, time.Hour), context.Canceled)

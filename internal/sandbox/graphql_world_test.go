@@ -17,7 +17,7 @@ import (
 // times can be chosen and 5,000 comments cost nothing.
 type gqlWorld struct {
 	*Server
-	t     *testing.T
+	t     testing.TB
 	repo  *Repository
 	issue *Issue // number 1
 	pull  *Issue // number 2
@@ -118,7 +118,7 @@ func (w *gqlWorld) reviewBy(author, state, body string, comments ...*ReviewComme
 
 // gqlAnswer is a response as a test reads it.
 type gqlAnswer struct {
-	t      *testing.T
+	t      testing.TB
 	status int
 	raw    string
 	Data   map[string]any

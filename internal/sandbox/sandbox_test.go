@@ -18,13 +18,13 @@ import (
 
 // town is a sandbox that listens, with all that a story needs to go on in it.
 type town struct {
-	t   *testing.T
+	t   testing.TB
 	s   *Server
 	dir string
 	url string
 }
 
-func newTown(t *testing.T) *town {
+func newTown(t testing.TB) *town {
 	w := &town{t: t, dir: t.TempDir()}
 	w.start()
 	t.Cleanup(func() { require.NoError(t, w.s.Close()) })
@@ -41,7 +41,7 @@ func (w *town) start() {
 
 // answer is what came back.
 type answer struct {
-	t      *testing.T
+	t      testing.TB
 	status int
 	header http.Header
 	body   []byte

@@ -166,9 +166,7 @@ func TestTheLongestPromptThereCanBe(t *testing.T) {
 		ask.State.Turns = append(ask.State.Turns, model.Said[model.TurnMarker]{Marker: model.TurnMarker{Phase: model.PhaseDone}, Text: long})
 	}
 	ask.CI = []model.CIFailure{{Name: long, Log: strings.Repeat(long, 30) + "the last line"}}
-	start := time.Now()
 	text := turn.Request(s, ask).Prompt
-	t.Logf("%d characters in %v", utf8.RuneCountInString(text), time.Since(start))
 	holds(t, text, ask)
 	assert.Greater(t, utf8.RuneCountInString(text), 190_000, "what there is room for is used")
 	assert.Less(t, strings.Index(text, "Feedback 5000000199:"), strings.Index(text, "Feedback 5000000000:"), "the newest comes first")
