@@ -1,13 +1,10 @@
 package git_test
 
 import (
-	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"io/fs"
 	"net/http"
-	"net/http/cgi"
 	"net/http/httptest"
 	"os"
 	"os/exec"
@@ -21,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/sandbox/smarthttp"
 )
 
 const token = "s3cret-token-of-the-run"
@@ -115,27 +113,13 @@ func (h *hub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "who are you", http.StatusUnauthorized)
 		return
 	}
-	r.URL.Path = strings.Replace(r.URL.Path, "/octo/widgets/", "/octo/widgets.git/", 1)
-	if r.ContentLength < 0 { // git http-backend needs a length
-		body, err := io.ReadAll(r.Body)
-		if err != nil {
-			http.Error(w, err.Error(), http.StatusBadRequest)
-			return
-		}
-		r.Body, r.ContentLength, r.TransferEncoding = io.NopCloser(bytes.NewReader(body)), int64(len(body)), nil
+	service := strings.TrimPrefix(filepath.Base(r.URL.Path), "git-")
+	if service == "refs" {
+		service = strings.TrimPrefix(r.URL.Query().Get("service"), "git-")
 	}
-	program, err := exec.LookPath("git")
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusInternalServerError)
-		return
-	}
-	(&cgi.Handler{
-		Path: program, Args: []string{"http-backend"}, Stderr: io.Discard,
-		Env: []string{
-			"GIT_PROJECT_ROOT=" + filepath.Dir(filepath.Dir(h.bare)), "GIT_HTTP_EXPORT_ALL=1", "REMOTE_USER=bot",
-			"GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1", "GIT_PROTOCOL=" + r.Header.Get("Git-Protocol"),
-		},
-	}).ServeHTTP(w, r)
+	smarthttp.Serve(w, r, service, h.bare, []string{
+		"PATH=" + os.Getenv("PATH"), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1",
+	})
 }
 
 // git runs git as the people and the server do.

@@ -26,7 +26,7 @@ func gitEnv(extra ...string) []string {
 	return append(env, extra...)
 }
 
-// searchPath is where git's own children (http-backend, hooks) find programs: beside git, then where systems have them.
+// searchPath is where git's own children (hooks, what packs objects) find programs: beside git, then where systems have them.
 var searchPath = sync.OnceValue(func() string {
 	path := "/usr/local/bin:/usr/bin:/bin"
 	if git, err := exec.LookPath("git"); err == nil {

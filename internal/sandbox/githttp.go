@@ -3,20 +3,13 @@ package sandbox
 import (
 	"bytes"
 	"fmt"
-	"io"
-	"log"
 	"net/http"
-	"net/http/cgi"
-	"net/url"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"regexp"
-	"strconv"
 	"strings"
 	"sync"
 
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/sandbox/smarthttp"
 )
 
 // gitRequest is a smart HTTP request: https://git-scm.com/docs/http-protocol
@@ -41,7 +34,7 @@ func parseGitPath(r *http.Request) *gitRequest {
 	return g
 }
 
-// serveGit answers git clients with git http-backend, and acts on what a push changed before the client hears of it.
+// serveGit answers git clients, and acts on what a push changed before the client hears of it.
 func (s *Server) serveGit(w http.ResponseWriter, r *http.Request, g *gitRequest) {
 	user, repo, f := s.admitGit(r, g)
 	if f != nil {
@@ -51,29 +44,18 @@ func (s *Server) serveGit(w http.ResponseWriter, r *http.Request, g *gitRequest)
 		http.Error(w, f.message, f.status)
 		return
 	}
-	if err := spool(r); err != nil {
-		http.Error(w, err.Error(), http.StatusBadRequest)
-		return
-	}
-	defer r.Body.Close()
-	backend, err := s.backend(repo, user, r)
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusInternalServerError)
-		return
-	}
-	inner := r.Clone(r.Context())
-	inner.URL = &url.URL{Path: "/" + filepath.Base(s.gitDir(repo)) + "/" + g.rest, RawQuery: r.URL.RawQuery}
+	env := pusherEnv(user)
 	if g.rest != "git-receive-pack" {
-		backend.ServeHTTP(w, inner)
+		smarthttp.Serve(w, r, g.service, s.gitDir(repo), env)
 		return
 	}
 	lock, _ := s.receiving.LoadOrStore(repo.ID, &sync.Mutex{})
 	lock.(*sync.Mutex).Lock()
 	defer lock.(*sync.Mutex).Unlock()
 	answer := &held{header: http.Header{}, status: http.StatusOK}
-	backend.ServeHTTP(answer, inner)
+	smarthttp.Serve(answer, r, g.service, s.gitDir(repo), env)
 	s.mu.Lock()
-	err = s.syncRefs(repo, user)
+	err := s.syncRefs(repo, user)
 	s.mu.Unlock()
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
@@ -114,47 +96,16 @@ func (s *Server) admitGit(r *http.Request, g *gitRequest) (*User, *Repository, *
 	return user, repo, nil
 }
 
-// backend is git http-backend for one request: https://git-scm.com/docs/git-http-backend
-func (s *Server) backend(repo *Repository, user *User, r *http.Request) (*cgi.Handler, error) {
-	git, err := exec.LookPath("git")
-	if err != nil {
-		return nil, fmt.Errorf("find git: %w", err)
-	}
-	env := gitEnv("GIT_PROJECT_ROOT="+filepath.Dir(s.gitDir(repo)), "GIT_HTTP_EXPORT_ALL=1", "GIT_PROTOCOL="+r.Header.Get("Git-Protocol"))
+// pusherEnv is git's environment for what a user asks for. The hooks read in it who that is.
+func pusherEnv(user *User) []string {
+	env := gitEnv()
 	if user != nil {
-		env = append(env, "REMOTE_USER="+user.Login, "SANDBOX_LOGIN="+strings.ToLower(user.Login))
+		env = append(env, "SANDBOX_LOGIN="+strings.ToLower(user.Login))
 		if user.Login == actionsLogin {
 			env = append(env, "SANDBOX_NO_WORKFLOWS=1")
 		}
 	}
-	return &cgi.Handler{
-		Path: git, Args: []string{"http-backend"}, Env: env, Dir: s.dir,
-		Logger: log.New(io.Discard, "", 0), Stderr: io.Discard,
-	}, nil
-}
-
-// spool gives a chunked body the length that CGI needs.
-func spool(r *http.Request) error {
-	if r.ContentLength >= 0 {
-		return nil
-	}
-	f, err := os.CreateTemp("", "sandbox-body-")
-	if err != nil {
-		return fmt.Errorf("keep request body: %w", err)
-	}
-	if err := os.Remove(f.Name()); err != nil { // it lives as long as it is open
-		return fmt.Errorf("keep request body: %w", err)
-	}
-	n, err := io.Copy(f, r.Body)
-	if err != nil {
-		return fmt.Errorf("keep request body: %w", err)
-	}
-	if _, err := f.Seek(0, io.SeekStart); err != nil {
-		return fmt.Errorf("keep request body: %w", err)
-	}
-	r.Body, r.ContentLength, r.TransferEncoding = f, n, nil
-	r.Header.Set("Content-Length", strconv.FormatInt(n, 10))
-	return nil
+	return env
 }
 
 // held keeps an answer back until the sandbox has acted on the push.

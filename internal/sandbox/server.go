@@ -1,4 +1,4 @@
-// Package sandbox is an in-process GitHub: a state machine over real bare repositories that git's own http-backend serves.
+// Package sandbox is an in-process GitHub: a state machine over real bare repositories that git itself serves.
 // What a pull request shows (heads, files, hunks, mergeability, merges) is asked of git at the moment somebody looks, so
 // that a test cannot agree with the code about something that git and GitHub see differently.
 package sandbox
