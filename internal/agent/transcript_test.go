@@ -4,11 +4,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
-	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -45,67 +42,6 @@ func runner(t *testing.T, r modelstub.Rig, sessions, handle, prompt string, scri
 	return out.Session, s
 }
 
-func TestASessionIsGoneOnWithOnAnotherRunner(t *testing.T) {
-	each(t, func(t *testing.T, r modelstub.Rig) {
-		a := t.TempDir()
-		first, _ := runner(t, r, a, "", "first question", r.Run("echo an output; seq 1 60000"), r.Done(greeted))
-		files, err := agent.ReadTranscript(a, r.Adapter, first, roomy)
-		require.NoError(t, err)
-		require.Len(t, files, 1)
-		require.NoError(t, os.RemoveAll(a))
-
-		b := filepath.Join(t.TempDir(), "not", "there", "yet")
-		require.NoError(t, agent.WriteTranscript(b, r.Adapter, first, files))
-		second, s := runner(t, r, b, first, "second question", r.Done(greeted))
-		for _, known := range []string{"first question", "an output", "Greet louder", "second question"} {
-			assert.Contains(t, s.Asked(0), known)
-		}
-		assert.Equal(t, first[:36], second[:36])
-		longer, err := agent.ReadTranscript(b, r.Adapter, second, roomy)
-		require.NoError(t, err)
-		assert.Equal(t, slices.Collect(maps.Keys(files)), slices.Collect(maps.Keys(longer)))
-
-		// A runner that was there at the first turn and not at the second.
-		require.NoError(t, agent.WriteTranscript(a, r.Adapter, first, files))
-		require.NoError(t, agent.WriteTranscript(a, r.Adapter, second, longer))
-		third, s := runner(t, r, a, second, "third question", r.Done(greeted))
-		for _, known := range []string{"first question", "second question", "third question"} {
-			assert.Contains(t, s.Asked(0), known)
-		}
-		assert.Equal(t, first[:36], third[:36])
-	})
-}
-
-func TestWhatIsPutBackIsWhatClaudeGoesOnWith(t *testing.T) {
-	t.Parallel()
-	r, sessions, s := modelstub.Claude(), t.TempDir(), modelstub.New(t)
-	s.Play(r.Done(greeted))
-	opt, dir := rigged(t, r, s), checkout(t)
-	opt.Sessions = sessions
-	out, err := ask(t, opt, dir, feedback("first question"))
-	require.NoError(t, err)
-	files, err := agent.ReadTranscript(sessions, "claude", out.Session, roomy)
-	require.NoError(t, err)
-	found, err := filepath.Glob(filepath.Join(sessions, "claude", "*", out.Session[:36]+".jsonl"))
-	require.NoError(t, err)
-	require.Len(t, found, 1)
-
-	// It has filed the old state by the path of this very checkout, where it looks first.
-	assert.Equal(t, regexp.MustCompile(`[^a-zA-Z0-9]`).ReplaceAllString(dir, "-"), filepath.Base(filepath.Dir(found[0])))
-	for at, text := range files {
-		files[at] = []byte(strings.ReplaceAll(string(text), "first question", "newer question"))
-	}
-	require.NoError(t, agent.WriteTranscript(sessions, "claude", out.Session, files))
-	assert.NoFileExists(t, found[0])
-	req := feedback("second question")
-	req.Session = out.Session
-	s.Play(r.Done(greeted))
-	_, err = ask(t, opt, dir, req)
-	require.NoError(t, err)
-	assert.Contains(t, s.Asked(0), "newer question")
-	assert.NotContains(t, s.Asked(0), "first question")
-}
-
 // zst is a zstd frame of raw blocks (RFC 8878, 3.1.1).
 func zst(text []byte) []byte {
 	out := binary.LittleEndian.AppendUint32([]byte{0x28, 0xb5, 0x2f, 0xfd, 0xa0}, uint32(len(text)))
@@ -120,23 +56,6 @@ func zst(text []byte) []byte {
 			return out
 		}
 	}
-}
-
-func TestCodexGoesOnWithWhatItHasPackedItself(t *testing.T) {
-	t.Parallel()
-	r, a, b := modelstub.Codex(), t.TempDir(), t.TempDir()
-	handle, _ := runner(t, r, a, "", "first question", r.Done(greeted))
-	files, err := agent.ReadTranscript(a, "codex", handle, roomy)
-	require.NoError(t, err)
-	for at, text := range files { // as it does with old sessions
-		plain := filepath.Join(a, "codex", at)
-		require.NoError(t, errors.Join(os.WriteFile(plain+".zst", zst(text), 0o600), os.Remove(plain)))
-	}
-	files, err = agent.ReadTranscript(a, "codex", handle, roomy)
-	require.NoError(t, err)
-	require.NoError(t, agent.WriteTranscript(b, "codex", handle, files))
-	_, s := runner(t, r, b, handle, "second question", r.Done(greeted))
-	assert.Contains(t, s.Asked(0), "first question")
 }
 
 // lay writes files below the directory of sessions.

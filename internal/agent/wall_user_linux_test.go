@@ -19,7 +19,6 @@ import (
 
 	"github.com/mergexo/mergexo/internal/agent"
 	"github.com/mergexo/mergexo/internal/model"
-	"github.com/mergexo/mergexo/internal/sandbox/modelstub"
 )
 
 func as(err error, target **agent.Error) bool { return errors.As(err, target) }
@@ -211,42 +210,6 @@ func TestAUserThatCannotBeTheAgents(t *testing.T) {
 	opt.User, opt.Wall = "nobody", ""
 	_, err = sh(t, opt, linked, "true")
 	assert.EqualError(t, err, `agent: [agent] user = "nobody": agents can run as another user only behind the wall`)
-}
-
-// The programs may lie where nobody else gets to, as in root's home; then that is said.
-func TestTheRealProgramsAsAnotherUser(t *testing.T) {
-	if !rooted(t) {
-		return
-	}
-	each(t, func(t *testing.T, r modelstub.Rig) {
-		dir := clone(t)
-		s := modelstub.New(t)
-		opt := rigged(t, r, s)
-		behind, _ := walled(t)
-		opt.Wall, opt.Temp, opt.User = behind.Wall, behind.Temp, strconv.Itoa(tenant())
-		opt.Sessions = filepath.Join(ground(t), "sessions")
-		if place := private(t, modelstub.Programs(t)); place != "" {
-			_, err := ask(t, opt, dir, feedback("please"))
-			assert.ErrorContains(t, err, "may not execute it, or not reach it", place)
-			return
-		}
-		s.Play(append(r.Edit(filepath.Join(dir, "greet.txt"), "hello", "HELLO"), r.Run("id -u > who; git add -A"), r.Done(greeted))...)
-		out, err := ask(t, opt, dir, feedback("please"))
-		require.NoError(t, err)
-		for file, want := range map[string]string{"who": opt.User, "greet.txt": "HELLO"} {
-			text, err := os.ReadFile(filepath.Join(dir, file))
-			require.NoError(t, err)
-			assert.Equal(t, want+"\n", string(text))
-		}
-		for _, place := range []string{dir, opt.Temp, opt.Sessions} {
-			allOurs(t, place)
-		}
-		s.Play(r.Done(greeted))
-		req := feedback("once more")
-		req.Session = out.Session
-		_, err = ask(t, opt, dir, req)
-		require.NoError(t, err, "a session goes on after its files were taken back and given once more")
-	})
 }
 
 // private is the first directory on the way to the programs that others may not pass, or "".

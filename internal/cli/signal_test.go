@@ -201,22 +201,6 @@ func toldToStop(t *testing.T, agent string, exit int, moments map[string]moment)
 	}
 }
 
-func TestARunThatIsToldToStopOnTheWayToAPullRequest(t *testing.T) {
-	t.Parallel()
-	toldToStop(t, sings, cli.ExitOK, map[string]moment{
-		"the first look":    {at: `^POST .*/graphql$`, nth: 1, reads: true},
-		"the claim":         {at: `^POST .*/issues/2/comments$`, nth: 1},
-		"the look after it": {at: `^POST .*/graphql$`, nth: 3, reads: true},
-		"the fetch":         {at: `^POST .*/git-upload-pack$`, nth: 2, reads: true},
-		"the stage":         {at: `^POST .*/git-receive-pack$`, nth: 1},
-		"the plan":          {at: `^PATCH .*/issues/comments/`, nth: 1},
-		"the branch":        {at: `^POST .*/git-receive-pack$`, nth: 2},
-		"the pull request":  {at: `^POST .*/pulls$`, nth: 1},
-		"its first comment": {at: `^POST .*/issues/3/comments$`, nth: 1},
-		"the receipt":       {at: `^PATCH .*/issues/comments/`, nth: 2},
-	})
-}
-
 func TestARunThatIsToldToStopWhenItWaitsForAPerson(t *testing.T) {
 	t.Parallel()
 	toldToStop(t, asks, cli.ExitBlocked, map[string]moment{

@@ -52,64 +52,6 @@ func happens(t *testing.T, place string, troubles []trouble) {
 	}
 }
 
-func TestACheckoutLeftInTheMiddleOfSomething(t *testing.T) {
-	happens(t, workspace, []trouble{
-		{how: "on main", blocked: "history_rewrite", says: "the agent rewrote history in its checkout"},
-		{how: "on main, with work", blocked: "history_rewrite", says: "the agent rewrote history in its checkout", kept: []string{"On main"}},
-		{how: "merging", says: `unresolved merge conflicts in "greeting.txt"`},
-		{how: "picking", says: `unresolved merge conflicts in "greeting.txt"`},
-	})
-}
-
-func TestACheckoutLeftInAStateThatCanBeTaken(t *testing.T) {
-	t.Parallel()
-	for how, subjects := range map[string][]string{
-		"branched": {"Other", "Change"},
-		"merged":   {"Side", "Merged"},
-		"picked":   {"Picked"},
-	} {
-		t.Run(how, func(t *testing.T) {
-			t.Parallel()
-			w := newWorld(t)
-			w.clone()
-			w.agent = "talk+" + how
-			w.review("alice", "Answer me.")
-			rep := w.handle(w.delivery("pull_request_review_comment"))
-			require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
-			assert.Equal(t, append([]string{"Write greeting.txt"}, subjects...), w.commits())
-			last := w.api("octo", "GET", w.path("/commits/"+w.tip()), nil)
-			assert.Equal(t, last.at("commit", "committer", "name"), last.at("commit", "author", "name"), "it is nobody else's commit")
-			w.settled(1, 1, len(subjects))
-
-			w.agent = "answer"
-			w.review("alice", "And again.")
-			require.Equal(t, model.ResultDone, w.handle(w.delivery("pull_request_review_comment")).Result)
-			w.settled(2, 2, len(subjects)+1)
-		})
-	}
-}
-
-func TestWhatIsUnderWayWithoutACommitMessageIsDropped(t *testing.T) {
-	t.Parallel()
-	for _, how := range []string{"merged", "picked", "merging", "picking"} {
-		t.Run(how, func(t *testing.T) {
-			t.Parallel()
-			w := newWorld(t)
-			w.clone()
-			w.agent = "talk+" + how + "+silent"
-			w.review("alice", "Answer me.")
-			rep := w.handle(w.delivery("pull_request_review_comment"))
-			require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
-			w.settled(1, 1, 0)
-			assert.Contains(t, w.marked("turn", "done")[0]["body"], "left changes in its checkout without a commit message")
-			w.agent = "answer"
-			w.review("alice", "And again.")
-			require.Equal(t, model.ResultDone, w.handle(w.delivery("pull_request_review_comment")).Result)
-			w.settled(2, 2, 1)
-		})
-	}
-}
-
 // neighbour is a repository beside the checkout, with a merge under way; files are all that it has.
 func (w *world) neighbour() (files func() map[string]string) {
 	w.t.Helper()
@@ -140,25 +82,6 @@ func (w *world) neighbour() (files func() map[string]string) {
 	}
 }
 
-func TestADamagedGitDirectory(t *testing.T) {
-	happens(t, workspace, []trouble{
-		{how: "HEAD is garbage", says: "HEAD"},
-		{how: "HEAD names nothing", says: "HEAD"},
-		{how: "no objects", says: "objects"},
-		{how: "no object is left", says: "read HEAD of the checkout"},
-		{how: "no .git", says: ".git"},
-		{how: "no checkout", says: "checkout"},
-	})
-}
-
-func TestADamagedGitDirectoryOfAnOwnClone(t *testing.T) {
-	happens(t, ownClone, []trouble{
-		{how: "the index is garbage", says: "index file smaller than expected"},
-		{how: "no trees", says: "tree"},
-		{how: "no .git", says: ".git"},
-	})
-}
-
 func TestADamagedConfigurationIsPutBack(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -173,22 +96,6 @@ func TestADamagedConfigurationIsPutBack(t *testing.T) {
 	now, err := os.ReadFile(filepath.Join(w.workdir, ".git/config"))
 	require.NoError(t, err)
 	assert.Equal(t, string(was), string(now))
-}
-
-func TestWorkThatIsNotOnHEADIsKeptToo(t *testing.T) {
-	happens(t, workspace, []trouble{
-		{how: "rebasing", blocked: "history_rewrite", says: "the agent rewrote history in its checkout", kept: []string{"Mine"}},
-		{how: "reordering", says: "the agent left HEAD at", kept: []string{"Mine one", "Mine two"}},
-		{how: "detach", says: "the agent left HEAD at", kept: []string{"Mine"}},
-	})
-}
-
-func TestAGitDirectoryThatLeadsElsewhereIsNotFollowed(t *testing.T) {
-	happens(t, workspace, []trouble{
-		{how: "a link in place of .git", says: ".git"},
-		{how: "a file in place of .git", says: ".git"},
-		{how: "links in the place of what is in .git", says: ".git"},
-	})
 }
 
 func TestAWorkspaceThatStaysDamagedIsGotOver(t *testing.T) {

@@ -1,11 +1,8 @@
 package engine_test
 
 import (
-	"bytes"
-	"context"
 	"fmt"
 	"os"
-	"path/filepath"
 	"runtime"
 	"syscall"
 	"testing"
@@ -15,7 +12,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/model"
-	"github.com/mergexo/mergexo/internal/sandbox/modelstub"
 )
 
 // trouble is how an agent goes wrong, and what GitHub then shows.
@@ -77,30 +73,6 @@ func (w *world) recovers(ev model.Event, blocked bool) {
 	assert.Equal(w.t, "hello\nworld\nanswered\n", w.file("greeting.txt"))
 	assert.Contains(w.t, w.handle(ev).Reason, "nothing is pending")
 	w.settled(1, 1, 1)
-}
-
-func TestWordsThatAreNoAnswer(t *testing.T) {
-	t.Parallel()
-	for _, c := range []trouble{
-		{how: "prose", says: `its output is not JSON (invalid character 'I' looking for beginning of value): it begins with "I have looked at it.`},
-		{how: "after", says: `its output goes on after the JSON object: "Anything else?"`},
-		{how: "twice", says: `its output goes on after the JSON object: "{\"general_comment\": \"Done.\"}"`},
-		{how: "fences", says: "its output is not JSON (invalid character '`' looking for beginning of value)"},
-		{how: "half", says: "its output is not JSON (it ends in the middle)"},
-		{how: "binary", says: `it begins with "\xff\xfe\x00\x1b[2J::stop::\n"`},
-	} {
-		t.Run(c.how, func(t *testing.T) {
-			t.Parallel()
-			w := newWorld(t)
-			w.agent = c.how
-			before := w.tip()
-			w.review("alice", "Answer me.")
-			ev := w.delivery("pull_request_review_comment")
-			c.result = model.ResultFailed
-			w.shown(c, w.handle(ev), before)
-			w.recovers(ev, false)
-		})
-	}
 }
 
 func TestWordsInAnotherEncodingAreStillAnAnswer(t *testing.T) {
@@ -231,67 +203,5 @@ func TestAProcessThatIsLeftBehindIsGone(t *testing.T) {
 	defer f.Close()
 	n, _ := f.Read(make([]byte, 1)) // as long as anybody has the other end open, this does not return
 	assert.Zero(t, n)
-	w.settled(1, 1, 1)
-}
-
-func TestARealProgramThatIsNotThereOrNotLoggedInAndThenIs(t *testing.T) {
-	programs(t, func(t *testing.T, r modelstub.Rig) {
-		w, s := played(t, r, "")
-		comment, before := w.review("alice", "Greet the moon."), w.tip()
-		ev := w.delivery("pull_request_review_comment")
-		path, key := w.env["PATH"], w.env[r.KeyName]
-
-		w.env["PATH"] = t.TempDir()
-		missing := fmt.Sprintf("%s does not start (start %[1]s: not found in PATH): install it with npm install -g ", r.Adapter)
-		w.shown(trouble{result: model.ResultFailed, says: missing}, w.handle(ev), before)
-		w.env["PATH"] = path
-		delete(w.env, r.KeyName)
-		w.shown(trouble{result: model.ResultFailed, says: r.Adapter + " has no valid key"}, w.handle(ev), before)
-
-		w.env[r.KeyName] = key
-		s.Play(w.answering(r, comment, "world", "moon")...)
-		rep := w.handle(ev)
-		require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
-		w.settled(1, 1, 1)
-		assert.Equal(t, "hello\nmoon\n", w.file("greeting.txt"))
-	})
-}
-
-func TestARealProgramOfAnotherVersionIsOnlyWorthANote(t *testing.T) {
-	programs(t, func(t *testing.T, r modelstub.Rig) {
-		w, s := played(t, r, "")
-		dir := t.TempDir()
-		script := fmt.Sprintf("#!/bin/sh\n[ \"$1\" != --version ] || { echo '%s 9.9.9'; exit; }\nexec %s/%[1]s \"$@\"\n", r.Adapter, modelstub.Programs(t))
-		require.NoError(t, os.WriteFile(filepath.Join(dir, r.Adapter), []byte(script), 0o755))
-		w.env["PATH"] = dir + ":" + w.env["PATH"]
-		s.Play(w.answering(r, w.review("alice", "Greet the moon."), "world", "moon")...)
-		var said bytes.Buffer
-		e := w.engine()
-		e.Foreign = &said
-		rep, err := e.Handle(context.Background(), w.delivery("pull_request_review_comment"))
-		require.NoError(t, err)
-		require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
-		w.settled(1, 1, 1)
-		assert.Contains(t, said.String(), fmt.Sprintf("%s says it is \"%[1]s 9.9.9\"; version ", r.Adapter))
-	})
-}
-
-func TestARealProgramWhoseLastWordsAreNotJustTheOutcome(t *testing.T) {
-	t.Parallel()
-	r := modelstub.Codex()
-	w, s := played(t, r, "")
-	comment, before := w.review("alice", "Greet the moon."), w.tip()
-	ev := w.delivery("pull_request_review_comment")
-	script := w.answering(r, comment, "world", "moon")
-	good := fmt.Sprintf(`{"review_replies": [{"review_comment_id": %d, "body": "Done."}], "commit_message": "Say moon"}`, comment)
-
-	script[1] = modelstub.Say(good + "\nor rather\n" + good)
-	s.Play(script...)
-	w.shown(trouble{result: model.ResultFailed, says: "its answer has 2 JSON objects: want one", kept: []string{"Checkpoint of work on pull request 1"}}, w.handle(ev), before)
-
-	script[1] = modelstub.Say("I have greeted it:\n\n```json\n" + good + "\n```\n\nAnything else?")
-	s.Play(script...)
-	rep := w.handle(ev)
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
 	w.settled(1, 1, 1)
 }

@@ -2,7 +2,6 @@ package engine_test
 
 import (
 	"context"
-	"net/http"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -145,33 +144,4 @@ func TestACancelledRunBringsItsWorkToSafety(t *testing.T) {
 	w.agent = "answer"
 	require.Equal(t, model.ResultDone, w.handle(ev).Result, "the claim was given up: nobody has to wait for GitHub to say that the run is over")
 	w.settled(1, 1, 1)
-}
-
-func TestADeathWhileWorkIsKeptIsMadeGood(t *testing.T) {
-	t.Parallel()
-	for n := 1; ; n++ {
-		w := newWorld(t)
-		w.agent = "commits+fail"
-		w.review("alice", "Answer me.")
-		ev := w.delivery("pull_request_review_comment")
-		for _, f := range []fate{diesFirst, diesAfter} {
-			w.gate.at = func(i int, _ *http.Request) fate {
-				if i == n {
-					return f
-				}
-				return passes
-			}
-			_, _ = w.engine().Handle(context.Background(), ev)
-			w.over(w.runs)
-			if !w.gate.died() {
-				require.Greater(t, n, 3, "the claim, the checkpoint and what is said of it")
-				return
-			}
-			w.gate.revive()
-		}
-		w.agent = "answer"
-		require.Equal(t, model.ResultDone, w.handle(ev).Result, "died twice at write %d", n)
-		w.settled(1, 1, 1)
-		assert.LessOrEqual(t, len(w.checkpoints()), 2)
-	}
 }

@@ -2,7 +2,6 @@ package engine_test
 
 import (
 	"fmt"
-	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -142,35 +141,6 @@ func TestAFlakyTestThatPassesThenIsForgotten(t *testing.T) {
 	w.sweep()
 	w.quiet()
 	assert.Equal(t, 1, w.calls())
-}
-
-func TestADeathAtAnyWriteOfAFlakeIncidentIsMadeGood(t *testing.T) {
-	t.Parallel()
-	w, ev := flake(t)
-	w.handle(ev)
-	want, writes := w.incidentShows(), w.gate.writes
-	for n := 1; n <= writes; n++ {
-		fates := deathsAt(n)
-		fates["lost"], fates["unclear"] = lost, unclear
-		for name, f := range fates {
-			t.Run(fmt.Sprintf("%s write %d", name, n), func(t *testing.T) {
-				t.Parallel()
-				w, ev := flake(t)
-				w.gate.at = func(i int, _ *http.Request) fate {
-					if i == n {
-						return f
-					}
-					return passes
-				}
-				w.handle(ev)
-				w.gate.revive()
-				w.sweep()
-				assert.Equal(t, want, w.incidentShows())
-				w.sweep()
-				assert.Equal(t, want, w.incidentShows(), "the whole incident exactly once")
-			})
-		}
-	}
 }
 
 func (w *world) incidentShows() string {

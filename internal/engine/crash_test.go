@@ -105,58 +105,6 @@ func TestADeathAtAnyWriteIsMadeGoodByTheNextRun(t *testing.T) {
 	}
 }
 
-func TestALostAnswerIsReadBeforeAnythingIsSentAgain(t *testing.T) {
-	t.Parallel()
-	want, writes := uninterrupted(t)
-	for n := 1; n <= writes; n++ {
-		for name, f := range map[string]fate{"applied": unclear, "not applied": lost} {
-			t.Run(fmt.Sprintf("write %d %s", n, name), func(t *testing.T) {
-				t.Parallel()
-				w, ev := twoComments(t)
-				w.gate.at = func(i int, _ *http.Request) fate {
-					if i == n {
-						return f
-					}
-					return passes
-				}
-				rep := w.handle(ev)
-				if rep.Result != model.ResultDone { // the stage's push may be left to the next run
-					rep = w.handle(ev)
-				}
-				assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
-				assert.Equal(t, want, w.shows())
-			})
-		}
-	}
-}
-
-// From its second write on, a recovery leaves what one leaves that has a later death to make good: of that, the recovery from
-// the first of these deaths dies everywhere.
-func TestADeathDuringTheRecoveryIsMadeGoodToo(t *testing.T) {
-	t.Parallel()
-	want, writes := uninterrupted(t)
-	_, ev := twoComments(t)
-	for first := 2; first <= writes; first++ {
-		t.Run(fmt.Sprintf("death at write %d", first), func(t *testing.T) {
-			t.Parallel()
-			for second, died := 1, true; died && (first == 2 || second <= 2); second++ {
-				w := begin(t, fmt.Sprintf("a turn that died at write %d", first), func() *world {
-					w, ev := twoComments(t)
-					w.diesAfterWrite(first)
-					w.handle(ev)
-					return w
-				})
-				w.diesAfterWrite(second)
-				w.handle(ev)
-				died = w.gate.died()
-				w.gate.revive()
-				w.handle(ev)
-				require.Equal(t, want, w.shows(), "and then at write %d", second)
-			}
-		})
-	}
-}
-
 func TestTwoRunsAtOnceDoOneTurn(t *testing.T) {
 	t.Parallel()
 	want, writes := uninterrupted(t)

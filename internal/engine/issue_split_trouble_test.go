@@ -1,11 +1,9 @@
 package engine_test
 
 import (
-	"fmt"
 	"os"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -14,146 +12,6 @@ import (
 	"github.com/mergexo/mergexo/internal/handoff"
 	"github.com/mergexo/mergexo/internal/model"
 )
-
-func TestWhatChangesBetweenTheJobsOfAnIssue(t *testing.T) {
-	t.Parallel()
-	t.Run("somebody says more", func(t *testing.T) {
-		t.Parallel()
-		w := newIssue(t)
-		w.agent = "record+told"
-		ev := w.label("alice", smallJob)
-		dir := w.prepared(ev)
-		later := w.say("bob", "Louder")
-		rep := w.phase(engine.ApplyPhase, ev, dir)
-		assert.Equal(t, model.ResultRetry, rep.Result, rep.Reason)
-		assert.Contains(t, rep.Reason, "1 comment on issue 2 wait for an agent phase")
-		assert.Equal(t, "hello\ndone 1\n", w.fileOf(branch, "greeting.txt"), "the agent's work is not thrown away")
-		assert.Empty(t, w.pulls(), "and bob is heard before the pull request is opened")
-		assert.Len(t, w.comments(), 2, "one of ours")
-		assert.Contains(t, w.attemptBody(), "what was said here meanwhile is taken up")
-
-		rep = w.phase(engine.ApplyPhase, later, "")
-		assert.Equal(t, model.ResultNothing, rep.Result, rep.Reason)
-		rep = w.inTwo(later)
-		require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
-		assert.Equal(t, []string{"Louder"}, words(w.requests()[1]))
-		assert.Equal(t, "hello\ndone 1\nLouder\ndone 2\n", w.fileOf(branch, "greeting.txt"))
-		assert.Len(t, w.pulls(), 1)
-		assert.Len(t, w.comments(), 2)
-		assert.Len(t, w.branches(), 1)
-		assert.Empty(t, w.stages())
-		assert.Equal(t, model.ResultNothing, w.phase(engine.ApplyPhase, later, "").Result, "bob is not sent elsewhere")
-	})
-	t.Run("somebody edits what was taken up", func(t *testing.T) {
-		t.Parallel()
-		w := newIssue(t)
-		w.agent = "record+told"
-		id := w.talk("bob", "Louder")
-		ev := w.label("alice", smallJob)
-		dir := w.prepared(ev)
-		w.later(time.Minute)
-		w.api("bob", "PATCH", w.path(fmt.Sprintf("/issues/comments/%d", id)), object{"body": "Softer"})
-		rep := w.phase(engine.ApplyPhase, ev, dir)
-		assert.Equal(t, model.ResultRetry, rep.Result, rep.Reason)
-		assert.Contains(t, rep.Reason, "is not pending")
-		assert.Empty(t, w.branches())
-		require.Equal(t, model.ResultDone, w.inTwo(ev).Result)
-		assert.Equal(t, "hello\nSofter\ndone 2\n", w.fileOf(branch, "greeting.txt"))
-	})
-	t.Run("the base branch moves", func(t *testing.T) {
-		t.Parallel()
-		w := newIssue(t)
-		ev := w.label("alice", smallJob)
-		dir, began := w.prepared(ev), w.sha("main")
-		w.write("octo", "main", "other.txt", "other\n")
-		rep := w.phase(engine.ApplyPhase, ev, dir)
-		require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
-		assert.Equal(t, began, w.attemptMarker(model.PhaseDone).Start)
-		files := w.list("octo", w.path("/pulls/3/files"))
-		require.Len(t, files, 1)
-		assert.Equal(t, "greeting.txt", files[0]["filename"])
-	})
-	t.Run("the base branch is rewritten", func(t *testing.T) {
-		t.Parallel()
-		w := newIssue(t)
-		before := w.sha("main")
-		w.write("octo", "main", "other.txt", "other\n")
-		ev := w.label("alice", smallJob)
-		dir := w.prepared(ev)
-		w.api("octo", "PATCH", w.path("/git/refs/heads/main"), object{"sha": before, "force": true})
-		rep := w.phase(engine.ApplyPhase, ev, dir)
-		assert.Equal(t, model.ResultRetry, rep.Result, rep.Reason)
-		assert.Contains(t, rep.Reason, "handoff refused: start")
-		assert.Empty(t, w.branches())
-		assert.Empty(t, w.comments())
-	})
-	t.Run("the name of the branch is taken", func(t *testing.T) {
-		t.Parallel()
-		w := newIssue(t)
-		ev := w.label("alice", smallJob)
-		dir := w.prepared(ev)
-		w.api("octo", "POST", w.path("/git/refs"), object{"ref": "refs/heads/" + branch, "sha": w.sha("main")})
-		require.Equal(t, model.ResultDone, w.phase(engine.ApplyPhase, ev, dir).Result)
-		assert.Equal(t, w.sha("main"), w.branches()[branch])
-		assert.Equal(t, branch+"-2", w.pulls()[0].at("head", "ref"))
-	})
-	t.Run("another label asks for another flow", func(t *testing.T) {
-		t.Parallel()
-		w := newIssue(t)
-		ev := w.label("alice", smallJob)
-		dir := w.prepared(ev)
-		w.label("alice", bugfix)
-		rep := w.phase(engine.ApplyPhase, ev, dir)
-		assert.Equal(t, model.ResultRetry, rep.Result, rep.Reason)
-		assert.Contains(t, rep.Reason, "handoff refused: flow: it is of small_job, this run wants one of bugfix")
-		assert.Empty(t, w.branches())
-	})
-	t.Run("the issue is renamed", func(t *testing.T) {
-		t.Parallel()
-		w := newIssue(t)
-		ev := w.label("alice", design)
-		dir := w.prepared(ev)
-		w.later(time.Minute)
-		w.api("alice", "PATCH", w.thread(""), object{"title": "Greet in Breton"})
-		rep := w.phase(engine.ApplyPhase, ev, dir)
-		require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
-		assert.Contains(t, w.fileOf("agent/design/2-greet-in-breton", "docs/design/2-greet-in-french.md"), "Say bonjour.")
-	})
-}
-
-func TestPeopleWorkOnTheCheckpointBetweenTheJobs(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
-		tests string
-		want  model.Result
-	}{
-		"no tests": {"", model.ResultDone},
-		"tests":    {`required_tests = ["true"]`, model.ResultRetry}, // they do not run in the second job
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			w := newIssue(t, c.tests)
-			w.agent = "ask"
-			require.Equal(t, model.ResultBlocked, w.inTwo(w.label("alice", smallJob)).Result)
-			ev := w.say("bob", "Formal")
-			dir := w.prepared(ev)
-			w.write("bob", branch, "bob.txt", "bob\n")
-			rep := w.phase(engine.ApplyPhase, ev, dir)
-			assert.Equal(t, c.want, rep.Result, rep.Reason)
-			if c.want == model.ResultRetry {
-				assert.Contains(t, rep.Reason, "issue 2 waits for an agent phase")
-				assert.Equal(t, "hello\nsalut?\n", w.fileOf(branch, "greeting.txt"))
-				require.Len(t, w.checkpoints(), 1, "nothing is lost")
-				assert.Contains(t, w.attemptBody(), w.checkpoints()[0])
-				require.Equal(t, model.ResultDone, w.inTwo(ev).Result)
-			}
-			assert.Equal(t, "bob\n", w.fileOf(branch, "bob.txt"))
-			assert.Equal(t, "hello\nsalut?\nFormal\n", w.fileOf(branch, "greeting.txt"))
-			assert.Len(t, w.pulls(), 1)
-			assert.Empty(t, w.stages())
-		})
-	}
-}
 
 func TestWhatAnAgentLeavesBesideIsNotPushedByItsJob(t *testing.T) {
 	t.Parallel()
@@ -195,48 +53,6 @@ func linked(path string) func(*testing.T, *world, string) {
 		made := w.api("octo", "POST", w.path("/git/commits"), object{"message": "Link", "tree": tree, "parents": []any{w.sha("forged")}})["sha"]
 		w.api("octo", "PATCH", w.path("/git/refs/heads/forged"), object{"sha": made})
 	})
-}
-
-func TestADesignIsItsDocumentAndNothingElse(t *testing.T) {
-	t.Parallel()
-	const doc = "docs/design/2-greet-in-french.md"
-	for name, c := range map[string]struct {
-		with func(*testing.T, *world, string)
-		says string
-	}{
-		"another file beside it":       {smuggled(doc, document, "beside.txt", "beside\n"), "beside.txt is changed, which is not its document"},
-		"a file that comes and goes":   {smuggled(doc, document, "beside.txt", "beside\n", "beside.txt", ""), "3 commits, where a document is one"},
-		"another text":                 {smuggled(doc, document+"Run this.\n"), "is not the document that the outcome has"},
-		"other front matter":           {smuggled(doc, strings.Replace(document, "issue: 2", "issue: 9", 1)), "is not the document that the outcome has"},
-		"elsewhere":                    {smuggled("docs/2-greet-in-french.md", document), "docs/2-greet-in-french.md is changed"},
-		"below":                        {smuggled("docs/design/deep/2-greet-in-french.md", document), "2-greet-in-french.md is changed"},
-		"another issue's":              {smuggled("docs/design/3-greet-in-french.md", document), "3-greet-in-french.md is changed"},
-		"a link":                       {linked(doc), doc + " is no plain file (mode 120000)"},
-		"over a file":                  {smuggled("greeting.txt", document), "greeting.txt is changed"},
-		"another text in the outcome":  {inOutcome("design_doc_markdown", "# Greeting\n\nSay hello.\n"), "is not the document that the outcome has"},
-		"paths that leave the outcome": {inOutcome("touch_paths", []any{"../x"}), "touch_paths[0]: it leaves the repository"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			w := newIssue(t)
-			ev := w.label("alice", design)
-			dir := w.prepared(ev)
-			c.with(t, w, dir)
-			rep := w.phase(engine.ApplyPhase, ev, dir)
-			assert.Equal(t, model.ResultBlocked, rep.Result, rep.Reason)
-			assert.Equal(t, model.ReasonOutcome, rep.BlockedReason)
-			assert.Contains(t, rep.Reason, c.says)
-			assert.Empty(t, w.pulls())
-			assert.Empty(t, w.stages())
-			if !strings.HasPrefix(name, "paths") {
-				assert.Len(t, w.branches(), 1)
-				assert.Len(t, w.checkpoints(), 1, "a person can look at it, and no attempt goes on from it")
-			}
-			rep = w.inTwo(w.say("alice", "Once more"))
-			require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
-			assert.Len(t, w.list("octo", w.path("/pulls/3/files")), 1)
-		})
-	}
 }
 
 // forging is what somebody who has the agent's job can do to the handoff of an issue, and how it is refused.
@@ -291,36 +107,6 @@ var forging = map[string]struct {
 		w.api("octo", "POST", w.path("/git/refs"), object{"ref": "refs/heads/forged", "sha": root})
 		rebundle(t, w, dir, "^"+w.sha("main"))
 	}, model.ResultFailed, "bundle refused (rewrite)"},
-}
-
-func TestAForgedHandoffOfAnIssueIsRefusedByName(t *testing.T) {
-	t.Parallel()
-	for name, c := range forging {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			w := newIssue(t)
-			ev := w.label("alice", smallJob)
-			dir := w.prepared(ev)
-			c.with(t, w, dir)
-			rep := w.phase(engine.ApplyPhase, ev, dir)
-			assert.Equal(t, c.result, rep.Result, rep.Reason)
-			assert.Contains(t, rep.Reason, c.says)
-			if c.result == model.ResultDone {
-				return
-			}
-			assert.Empty(t, w.pulls())
-			assert.Empty(t, w.stages())
-			if name != "no test" { // there the work is sound as far as it goes
-				assert.Empty(t, w.branches())
-			}
-			if c.result == model.ResultBlocked {
-				ev = w.say("alice", "Once more")
-			}
-			rep = w.inTwo(ev)
-			require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
-			assert.Len(t, w.pulls(), 1)
-		})
-	}
 }
 
 func TestAHandoffIsOfATurnOrOfAnIssue(t *testing.T) {

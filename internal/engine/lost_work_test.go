@@ -14,7 +14,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/model"
-	"github.com/mergexo/mergexo/internal/sandbox/modelstub"
 )
 
 // push is a commit that somebody adds to the branch while the agent is at work.
@@ -183,39 +182,4 @@ func TestACheckpointInTheMiddleOfAMergeSaysSo(t *testing.T) {
 	tip := w.api("octo", "GET", w.path("/git/ref/heads/"+branch), nil).at("object", "sha").(string)
 	message := w.api("octo", "GET", w.path("/commits/"+tip), nil).at("commit", "message").(string)
 	assert.Contains(t, said[0]["body"].(string)+message, "conflict markers", "who goes on from there has to know")
-}
-
-func TestADeathAfterTheStageKeepsTheSession(t *testing.T) {
-	t.Parallel()
-	r := modelstub.Codex()
-	w, s := played(t, r, "[feedback]\non_missing_session = \"block\"\n")
-	w.seals, w.keeps = newKey(t), "" // a runner of its own for every run
-	s.Play(w.answering(r, w.review("alice", "Greet the moon."), "world", "moon")...)
-	require.Equal(t, model.ResultDone, w.handle(w.delivery("pull_request_review_comment")).Result)
-
-	w.clone("--branch", w.head)
-	second := w.review("bob", "And now the sun.")
-	ev := w.delivery("pull_request_review_comment")
-	s.Play(w.answering(r, second, "moon", "sun")...)
-	staged := false
-	w.gate.at = func(_ int, r *http.Request) fate {
-		if staged {
-			return diesFirst
-		}
-		staged = strings.HasSuffix(r.URL.Path, "/git-receive-pack")
-		return passes
-	}
-	_, _ = w.engine().Handle(context.Background(), ev)
-	w.over(w.runs)
-	require.True(t, w.gate.died())
-	w.gate.revive()
-
-	w.clone("--branch", w.head)
-	s.Play(w.answering(r, second, "moon", "sun")...)
-	rep := w.handle(ev)
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
-	assert.Contains(t, s.Asked(0), "Greet the moon.", "the session knows the first turn")
-	assert.Len(t, w.replies(), 2)
-	assert.Len(t, w.marked("turn", "done"), 2)
-	assert.Equal(t, "hello\nsun\n", w.file("greeting.txt"))
 }

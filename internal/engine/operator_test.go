@@ -3,7 +3,6 @@ package engine_test
 import (
 	"context"
 	"fmt"
-	"maps"
 	"net/http"
 	"strings"
 	"testing"
@@ -522,70 +521,6 @@ func rewrittenEarly(t *testing.T) (w *world, head string) {
 	w.talk("alice", "Answer me.")
 	require.Equal(t, model.ResultBlocked, w.handle(w.delivery("issue_comment")).Result)
 	return w, head
-}
-
-// A run may die at every write of a command, and its answer may get lost, and the next run of the same event makes it good. Of the
-// turn that follows on the same pull request that is shown elsewhere.
-func TestADeathAtAnyWriteOfACommandIsMadeGood(t *testing.T) {
-	t.Parallel()
-	answers := map[string]fate{"unclear after": unclear, "lost before": lost}
-	scenes := map[string]struct {
-		set    func(t *testing.T) *world
-		writes int // of the command itself; 0: all there are
-		loses  map[string]fate
-	}{
-		"unblock": {func(t *testing.T) *world {
-			w, head := rewrittenEarly(t)
-			w.talk("carol", "/mergexo unblock head_sha="+head)
-			return w
-		}, 3, answers},
-		"retry": {func(t *testing.T) *world {
-			w := newWorld(t)
-			w.agent = "exit"
-			w.review("alice", "Answer me.")
-			w.handle(w.delivery("pull_request_review_comment"))
-			w.agent = "answer"
-			w.talk("carol", "/mergexo retry")
-			return w
-		}, 3, answers},
-		"elsewhere": {func(t *testing.T) *world {
-			w, head := rewrittenEarly(t)
-			issue := int(w.api("octo", "POST", w.path("/issues"), object{"title": "Operations", "body": ""})["number"].(float64))
-			w.setting(fmt.Sprintf("operations_issue = %d", issue))
-			w.later(time.Minute)
-			w.api("carol", "POST", w.path(fmt.Sprintf("/issues/%d/comments", issue)), object{"body": "/mergexo unblock pr=1 head_sha=" + head})
-			return w
-		}, 0, nil},
-	}
-	for name, scene := range scenes {
-		w := scene.set(t)
-		w.gate.revive()
-		ev := w.delivery("issue_comment")
-		require.Equal(t, model.ResultDone, w.handle(ev).Result)
-		want, writes := w.shows()+w.operations(ev)+w.signs(ev), w.gate.writes
-		for n := 1; n <= writes && (scene.writes == 0 || n <= scene.writes); n++ {
-			fates := deathsAt(n)
-			maps.Copy(fates, scene.loses)
-			for when, f := range fates {
-				t.Run(fmt.Sprintf("%s, %s write %d of %d", name, when, n, writes), func(t *testing.T) {
-					t.Parallel()
-					w := scene.set(t)
-					w.gate.revive()
-					w.gate.at = func(i int, _ *http.Request) fate {
-						if i == n {
-							return f
-						}
-						return passes
-					}
-					ev := w.delivery("issue_comment")
-					w.handle(ev)
-					w.gate.revive()
-					w.handle(ev)
-					assert.Equal(t, want, w.shows()+w.operations(ev)+w.signs(ev))
-				})
-			}
-		}
-	}
 }
 
 // signs are our reactions under the newest command in the conversation of an event.

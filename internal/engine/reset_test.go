@@ -3,8 +3,6 @@ package engine_test
 import (
 	"context"
 	"fmt"
-	"maps"
-	"net/http"
 	"testing"
 	"time"
 
@@ -107,49 +105,6 @@ func TestBlockedResetOfWhatIsNotThere(t *testing.T) {
 	require.ErrorIs(t, err, engine.ErrNumber)
 	assert.True(t, reports[0].Mistaken)
 	assert.Contains(t, reports[0].Reason, "is an issue; name the pull request that closes it")
-}
-
-func TestADeathAtAnyWriteOfBlockedResetIsMadeGood(t *testing.T) {
-	t.Parallel()
-	scene := func(t *testing.T) *world {
-		w, old, _ := rewrittenPull(t)
-		second := w.another("agent/second") // at the rewritten head, and then moved away from it
-		ev := model.Event{Name: "pull_request", Action: "opened", Repo: repo, Number: second, IsPull: true}
-		w.handle(ev)
-		w.api("octo", "PATCH", w.path("/git/refs/heads/agent/second"), object{"sha": old, "force": true})
-		require.Equal(t, model.ResultBlocked, w.handle(ev).Result)
-		w.api("octo", "PATCH", w.path("/git/refs/heads/agent/second"), object{"sha": w.tip(), "force": true})
-		w.move(old) // both lineages are restored
-		w.gate.revive()
-		return w
-	}
-	w := scene(t)
-	require.Len(t, w.reset("sandbox-actions", engine.Reset{}), 2)
-	want, writes := w.shows(), w.gate.writes
-	require.Equal(t, 2, writes)
-	for n := 1; n <= writes; n++ {
-		fates := deathsAt(n)
-		maps.Copy(fates, map[string]fate{"unclear after": unclear, "lost before": lost})
-		for when, f := range fates {
-			t.Run(fmt.Sprintf("%s write %d", when, n), func(t *testing.T) {
-				t.Parallel()
-				w := scene(t)
-				w.gate.at = func(i int, _ *http.Request) fate {
-					if i == n {
-						return f
-					}
-					return passes
-				}
-				w.reset("sandbox-actions", engine.Reset{})
-				w.gate.revive()
-				w.reset("sandbox-actions", engine.Reset{})
-				assert.Equal(t, want, w.shows())
-				blocked, err := w.engine().Blocked(context.Background(), repo)
-				require.NoError(t, err)
-				assert.Empty(t, blocked)
-			})
-		}
-	}
 }
 
 func TestHowThingsStand(t *testing.T) {

@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/model"
-	"github.com/mergexo/mergexo/internal/sandbox/modelstub"
 )
 
 func TestAMergeSurvivesAReplay(t *testing.T) {
@@ -115,22 +114,4 @@ func TestADryRunKnowsTheBudget(t *testing.T) {
 	assert.Equal(t, "budget_spent", rep.BlockedReason)
 	assert.Zero(t, w.gate.writes)
 	assert.Equal(t, 1, w.calls())
-}
-
-func TestAProvidersLimitIsNoTurnOfTheDay(t *testing.T) {
-	t.Parallel()
-	r := modelstub.Codex()
-	w, s := played(t, r, "[feedback]\nturns_per_day = 2\n")
-	comment := w.review("alice", "Greet the moon.")
-	ev := w.delivery("pull_request_review_comment")
-	for range 4 {
-		s.Play(r.RateLimit())
-		rep := w.handle(ev)
-		assert.Equal(t, model.ResultRetry, rep.Result, rep.Reason)
-		s.Forget()
-	}
-	s.Play(w.answering(r, comment, "world", "moon")...)
-	rep := w.handle(ev)
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
-	w.settled(1, 1, 1)
 }

@@ -25,42 +25,6 @@ func (w *world) diesAt(ev model.Event, n int) {
 	w.gate.revive()
 }
 
-func TestOneSweepRepairsEveryDeadEndOfAMerge(t *testing.T) {
-	t.Parallel()
-	w, ev := readyToMerge(t, model.StrategyRebase)
-	w.handle(ev)
-	want, writes := w.ends(), w.gate.writes
-	for n := 1; n <= writes; n++ {
-		t.Run(fmt.Sprintf("write %d of %d", n, writes), func(t *testing.T) {
-			t.Parallel()
-			w, ev := readyToMerge(t, model.StrategyRebase)
-			w.diesAt(ev, n)
-			w.sweep()
-			assert.Equal(t, want, w.ends())
-			w.quiet()
-		})
-	}
-}
-
-func TestOneSweepRepairsEveryDeadEndOfAFlow(t *testing.T) {
-	t.Parallel()
-	w := newIssue(t)
-	w.handle(w.label("alice", smallJob))
-	writes := w.gate.writes
-	w.sweep() // which tells of a conflict with the pull request that is there
-	want := w.showsIssue()
-	for n := 1; n <= writes; n++ {
-		t.Run(fmt.Sprintf("write %d of %d", n, writes), func(t *testing.T) {
-			t.Parallel()
-			w := newIssue(t)
-			w.diesAt(w.label("alice", smallJob), n)
-			w.sweep()
-			assert.Equal(t, want, w.showsIssue())
-			w.quiet()
-		})
-	}
-}
-
 func TestASweepBeginsWhatALabelAskedForWhoseTriggerWasLost(t *testing.T) {
 	t.Parallel()
 	for label, pulls := range map[string]int{smallJob: 1, "bug": 0} {

@@ -104,31 +104,6 @@ func TestAPublishedTurnThatIsRewoundBlocksAndAsksNoAgent(t *testing.T) {
 	}
 }
 
-func TestAnOwnerWhoseClaimExpiredStopsBeforeItsNextEffect(t *testing.T) {
-	t.Parallel()
-	want, writes := uninterrupted(t)
-	for n := writeClaim + 1; n < writes; n++ {
-		t.Run(fmt.Sprintf("after write %d", n), func(t *testing.T) {
-			t.Parallel()
-			w, ev := twoComments(t)
-			entered := false
-			w.gate.after = func(i int) {
-				if i == n && !entered {
-					entered = true
-					w.later(10 * time.Hour)
-					rep, err := w.engine().Handle(context.Background(), ev)
-					assert.NoError(t, err)
-					assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
-				}
-			}
-			rep, err := w.engine().Handle(context.Background(), ev)
-			require.NoError(t, err)
-			assert.Equal(t, model.ResultRetry, rep.Result, rep.Reason)
-			assert.Equal(t, want, w.shows())
-		})
-	}
-}
-
 func TestTwoRunsThatMeetTheSameRewriteBlockOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -221,18 +196,6 @@ func TestASessionTooLongForAReceiptIsRefused(t *testing.T) {
 	assert.Equal(t, "outcome_invalid", rep.BlockedReason, rep.Reason)
 	assert.Contains(t, w.marked("block", "")[0]["body"], "session: 80000 bytes")
 	assert.Empty(t, w.marked("turn", "started"))
-}
-
-func TestARewriteIsSeenWhereTheCloneIsShallow(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	for i := range 60 {
-		w.write("octo", w.head, "long.txt", fmt.Sprint(i))
-	}
-	w.agent = "rebase"
-	w.review("alice", "Answer me.")
-	rep := w.handle(w.delivery("pull_request_review_comment"))
-	assert.Equal(t, "history_rewrite", rep.BlockedReason, rep.Reason)
 }
 
 func TestATurnOfManyCommitsIsRecovered(t *testing.T) {
@@ -454,53 +417,6 @@ func TestAWishWithdrawnBeforeTheSecondLookIsForgotten(t *testing.T) {
 	assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
 	assert.Equal(t, calls+1, w.calls())
 	assert.Len(t, w.marked("turn", "done"), 2)
-}
-
-func TestADeathWhileATurnIsReplayedIsMadeGoodToo(t *testing.T) {
-	t.Parallel()
-	scene := func(t *testing.T) (*world, model.Event) {
-		w, ev := twoComments(t)
-		w.meanwhile(w.push("bob"))
-		return w, ev
-	}
-	w, ev := scene(t)
-	require.Equal(t, model.ResultDone, w.handle(ev).Result)
-	want, writes := w.shows(), w.gate.writes
-	require.Equal(t, 10, writes, "two more: the replayed stage and its plan")
-	for n := writeClaim; n <= writes; n++ {
-		fates := map[string]fate{"after": diesAfter}
-		if n == writeClaim+1 { // unlike after the claim, Bob has pushed
-			fates["before"] = diesFirst
-		}
-		for name, f := range fates {
-			t.Run(fmt.Sprintf("%s write %d", name, n), func(t *testing.T) {
-				t.Parallel()
-				w, ev := scene(t)
-				w.gate.at = func(i int, _ *http.Request) fate {
-					if i == n {
-						return f
-					}
-					return passes
-				}
-				w.handle(ev)
-				recorded := len(w.marked("turn", "planned"))+len(w.marked("turn", "done")) > 0
-				w.gate.revive()
-				rep := w.handle(ev)
-				assert.Contains(t, []model.Result{model.ResultDone, model.ResultNothing}, rep.Result, rep.Reason)
-				if recorded {
-					assert.Equal(t, 1, w.calls(), "no second call once the plan is recorded")
-				}
-				if n == writeClaim { // before the agent is called, Bob has not pushed
-					return
-				}
-				shows := w.shows()
-				if !recorded { // the branch has moved, so it is another turn: the stage of the one that died is a checkpoint
-					shows = strings.Replace(shows, "== 1 stages", "== 0 stages", 1)
-				}
-				assert.Equal(t, want, shows)
-			})
-		}
-	}
 }
 
 func TestAReplyFindsItsThreadWithoutTheFirstComment(t *testing.T) {

@@ -1,3 +1,5 @@
+//go:build browser
+
 package dashboard
 
 import (
@@ -31,15 +33,11 @@ type tab struct {
 	asked    []string
 }
 
-// open shows a board. Where MERGEXO_TEST_BROWSER names no browser there is nothing to test with, and ok is false:
-// scripts/test sees to it that it does.
-func open(t *testing.T, b model.Board, before ...func(*testing.T, *tab)) (p *tab, ok bool) {
+// open shows a board in the browser that MERGEXO_TEST_BROWSER names.
+func open(t *testing.T, b model.Board, before ...func(*testing.T, *tab)) *tab {
 	t.Helper()
 	program := os.Getenv("MERGEXO_TEST_BROWSER")
-	if program == "" {
-		t.Log("MERGEXO_TEST_BROWSER names no browser, so the page is not looked at: scripts/tools chromium gives one")
-		return nil, false
-	}
+	require.NotEmpty(t, program, "MERGEXO_TEST_BROWSER: scripts/tools chromium gives one")
 	file := filepath.Join(t.TempDir(), "page.html")
 	require.NoError(t, os.WriteFile(file, []byte(written(t, b)), 0o644))
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program), chromedp.ProxyServer("127.0.0.1:9"),
@@ -54,7 +52,7 @@ func open(t *testing.T, b model.Board, before ...func(*testing.T, *tab)) (p *tab
 		assert.NoError(t, chromedp.Cancel(ctx))
 		cancel()
 	})
-	p = &tab{Context: ctx}
+	p := &tab{Context: ctx}
 	require.NoError(t, chromedp.Listen(ctx, p.note))
 	tell(t, p, network.Enable, network.EnableParams{})
 	tell(t, p, log.Enable, cdp.Empty{})
@@ -63,7 +61,7 @@ func open(t *testing.T, b model.Board, before ...func(*testing.T, *tab)) (p *tab
 		f(t, p)
 	}
 	p.do(t, chromedp.Navigate((&url.URL{Scheme: "file", Path: file}).String()))
-	return p, true
+	return p
 }
 
 // note keeps what the browser says.
@@ -150,10 +148,7 @@ const pale = `(() => {
 })()`
 
 func TestThePageIsQuietAndReadableInABrowser(t *testing.T) {
-	p, ok := open(t, sample())
-	if !ok {
-		return
-	}
+	p := open(t, sample())
 	assert.Equal(t, "octo/widgets · MergeXO", ask[string](t, p, `document.title`))
 	ask[chromedp.Void](t, p, openAll)
 	backs := map[string]string{}
@@ -174,10 +169,7 @@ func TestThePageIsQuietAndReadableInABrowser(t *testing.T) {
 
 func TestAPhoneScrollsThePageInOneDirection(t *testing.T) {
 	for name, b := range map[string]model.Board{"sample": sample(), "many": many(60)} {
-		p, ok := open(t, b, phone)
-		if !ok {
-			return
-		}
+		p := open(t, b, phone)
 		for _, state := range []string{"0", openAll} {
 			ask[chromedp.Void](t, p, state)
 			assert.Equal(t, 360, ask[int](t, p, `document.documentElement.scrollWidth`), name)
@@ -188,12 +180,9 @@ func TestAPhoneScrollsThePageInOneDirection(t *testing.T) {
 }
 
 func TestNoScriptIsNeeded(t *testing.T) {
-	p, ok := open(t, sample(), func(t *testing.T, p *tab) {
+	p := open(t, sample(), func(t *testing.T, p *tab) {
 		tell(t, p, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
 	})
-	if !ok {
-		return
-	}
 	text := run(t, p, chromedp.Text(chromedp.CSS("body")))
 	for _, want := range []string{
 		"Somebody rewrote the branch.", "Fix a typo in retries <script>alert(1)</script> & more", "Log the version at the start", "$20.41",
@@ -208,10 +197,7 @@ func TestNoScriptIsNeeded(t *testing.T) {
 }
 
 func TestTheMatrixLeadsToWhatConflicts(t *testing.T) {
-	p, ok := open(t, sample(), phone)
-	if !ok {
-		return
-	}
+	p := open(t, sample(), phone)
 	assert.Equal(t, "#41 conflicts with #52: 1 file", ask[string](t, p, `document.querySelector('.grid a[href="#conflict-41-52"]').ariaLabel`))
 	ask[chromedp.Void](t, p, `document.querySelectorAll('.grid a[href="#conflict-58-66"]')[0].focus()`)
 	p.do(t, chromedp.KeyEvent("\r"), chromedp.WaitReady(chromedp.CSS("#conflict-58-66:target")))

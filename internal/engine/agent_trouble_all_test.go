@@ -1,0 +1,33 @@
+//go:build all
+
+package engine_test
+
+import (
+	"testing"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+func TestWordsThatAreNoAnswer(t *testing.T) {
+	t.Parallel()
+	for _, c := range []trouble{
+		{how: "prose", says: `its output is not JSON (invalid character 'I' looking for beginning of value): it begins with "I have looked at it.`},
+		{how: "after", says: `its output goes on after the JSON object: "Anything else?"`},
+		{how: "twice", says: `its output goes on after the JSON object: "{\"general_comment\": \"Done.\"}"`},
+		{how: "fences", says: "its output is not JSON (invalid character '`' looking for beginning of value)"},
+		{how: "half", says: "its output is not JSON (it ends in the middle)"},
+		{how: "binary", says: `it begins with "\xff\xfe\x00\x1b[2J::stop::\n"`},
+	} {
+		t.Run(c.how, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.agent = c.how
+			before := w.tip()
+			w.review("alice", "Answer me.")
+			ev := w.delivery("pull_request_review_comment")
+			c.result = model.ResultFailed
+			w.shown(c, w.handle(ev), before)
+			w.recovers(ev, false)
+		})
+	}
+}

@@ -1,0 +1,43 @@
+//go:build all
+
+package engine_test
+
+import (
+	"context"
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+func TestADeathWhileWorkIsKeptIsMadeGood(t *testing.T) {
+	t.Parallel()
+	for n := 1; ; n++ {
+		w := newWorld(t)
+		w.agent = "commits+fail"
+		w.review("alice", "Answer me.")
+		ev := w.delivery("pull_request_review_comment")
+		for _, f := range []fate{diesFirst, diesAfter} {
+			w.gate.at = func(i int, _ *http.Request) fate {
+				if i == n {
+					return f
+				}
+				return passes
+			}
+			_, _ = w.engine().Handle(context.Background(), ev)
+			w.over(w.runs)
+			if !w.gate.died() {
+				require.Greater(t, n, 3, "the claim, the checkpoint and what is said of it")
+				return
+			}
+			w.gate.revive()
+		}
+		w.agent = "answer"
+		require.Equal(t, model.ResultDone, w.handle(ev).Result, "died twice at write %d", n)
+		w.settled(1, 1, 1)
+		assert.LessOrEqual(t, len(w.checkpoints()), 2)
+	}
+}

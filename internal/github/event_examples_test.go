@@ -1,0 +1,36 @@
+//go:build examples
+
+package github
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// GitHub's own examples of every event, from npm's @octokit/webhooks-examples, in the directory MERGEXO_WEBHOOK_EXAMPLES.
+func TestGitHubsOwnExamples(t *testing.T) {
+	indexes, err := filepath.Glob(filepath.Join(os.Getenv("MERGEXO_WEBHOOK_EXAMPLES"), "*", "index.json"))
+	require.NoError(t, err)
+	seen := 0
+	for _, file := range indexes {
+		raw, err := os.ReadFile(file)
+		require.NoError(t, err)
+		var events []struct {
+			Name     string
+			Examples []json.RawMessage
+		}
+		require.NoError(t, json.Unmarshal(raw, &events), file)
+		for _, event := range events {
+			for _, example := range event.Examples {
+				understood(t, event.Name, example)
+				seen++
+			}
+		}
+	}
+	assert.Greater(t, seen, 100)
+}
