@@ -406,10 +406,8 @@ func (w *world) calls() int {
 // stages are the hidden refs that MergeXO left, but for the word of a sweep that it has looked around.
 func (w *world) stages() []string {
 	w.t.Helper()
-	out, err := exec.CommandContext(context.Background(), "git", "ls-remote", w.people+"/"+repo.String(), "refs/mergexo/*").Output()
-	require.NoError(w.t, err)
 	var left []string
-	for line := range strings.Lines(string(out)) {
+	for line := range strings.Lines(w.bare("for-each-ref", "--format=%(objectname) %(refname)", "refs/mergexo")) {
 		if !strings.Contains(line, "refs/mergexo/radar/") {
 			left = append(left, strings.Fields(line)...)
 		}

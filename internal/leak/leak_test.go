@@ -11,7 +11,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"unicode/utf16"
 
@@ -24,11 +23,10 @@ import (
 var ctx = context.Background()
 
 // scanner is compiled once for all tests.
-var scanner = sync.OnceValues(leak.New)
 
 func scan(t testing.TB, p leak.Piece) []leak.Finding {
 	t.Helper()
-	s, err := scanner()
+	s, err := leak.New()
 	require.NoError(t, err)
 	found, err := s.Scan(ctx, p)
 	require.NoError(t, err)
@@ -311,7 +309,7 @@ func TestASecretIsFoundWhereverALongTextIsCut(t *testing.T) {
 
 func TestWhatIsNotLookedAtToTheEndIsAnError(t *testing.T) {
 	again()
-	s, err := scanner()
+	s, err := leak.New()
 	require.NoError(t, err)
 	token := "ghp" + "_" + some(36, alnum)
 	over, cancel := context.WithCancel(ctx)

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	ahocorasick "github.com/BobuSumisu/aho-corasick"
 	"github.com/BurntSushi/toml"
@@ -94,8 +95,9 @@ type Scanner struct {
 	always []int             // rules without a keyword
 }
 
-// New compiles the rules, which takes some 30 ms and 15 MB: to be called when there is something to scan.
-func New() (*Scanner, error) { return compile(config.DefaultConfig + ours) }
+// New gives the scanner. The first call compiles the rules, which takes some 30 ms and 15 MB: to be called when there is
+// something to scan.
+var New = sync.OnceValues(func() (*Scanner, error) { return compile(config.DefaultConfig + ours) })
 
 // compile makes a scanner of a configuration of gitleaks.
 func compile(text string) (*Scanner, error) {

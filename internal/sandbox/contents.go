@@ -104,7 +104,7 @@ func (s *Server) entryJSON(r *Repository, e contentEntry, ref string) obj {
 }
 
 func (q *request) file(e contentEntry, ref string) (any, error) {
-	data, err := runGit(q.s.gitDir(q.repo), nil, nil, "cat-file", "blob", e.sha)
+	_, data, err := q.s.objects(q.repo).read(e.sha)
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", e.path, err)
 	}

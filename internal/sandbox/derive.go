@@ -228,13 +228,18 @@ func (s *Server) blob(r *Repository, rev, path string) (sha string, data []byte,
 		return "", nil, false
 	}
 	sha, err := memo(s, fmt.Sprint("path ", r.ID, rev, ":", path), func() (string, error) {
-		return s.git(r, "rev-parse", "--verify", "-q", "--end-of-options", rev+":"+path)
+		found, err := s.objects(r).find(rev + ":" + path)
+		return found.sha, err
 	})
 	if err != nil {
 		return "", nil, false
 	}
 	data, err = memo(s, fmt.Sprint("blob ", r.ID, sha), func() ([]byte, error) {
-		return runGit(s.gitDir(r), nil, nil, "cat-file", "blob", sha)
+		found, data, err := s.objects(r).read(sha)
+		if err == nil && found.kind != "blob" {
+			err = errNoObject
+		}
+		return data, err
 	})
 	return sha, data, err == nil
 }

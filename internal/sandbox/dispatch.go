@@ -36,7 +36,7 @@ func (q *request) readWorkflow(sha string) (*workflowFile, error) {
 		name = path.Base(q.repo.Runs[at].workflow())
 	}
 	f := &workflowFile{path: ".github/workflows/" + name, name: ".github/workflows/" + name}
-	text, err := q.s.git(q.repo, "cat-file", "blob", sha+":"+f.path)
+	_, text, err := q.s.objects(q.repo).read(sha + ":" + f.path)
 	if ext := path.Ext(name); err != nil || ext != ".yml" && ext != ".yaml" || strings.Contains(name, "/") {
 		return nil, errNotFound
 	}
@@ -44,7 +44,7 @@ func (q *request) readWorkflow(sha string) (*workflowFile, error) {
 		Name string
 		On   yaml.Node
 	}
-	if err := yaml.Unmarshal([]byte(text), &in); err != nil {
+	if err := yaml.Unmarshal(text, &in); err != nil {
 		return nil, unprocessable("failed to parse workflow: " + err.Error())
 	}
 	if in.Name != "" {

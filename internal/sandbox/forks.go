@@ -45,6 +45,7 @@ func (s *Server) dropRepository(r *Repository, actor *User, closes bool) error {
 	}
 	s.st.Repositories = slices.DeleteFunc(s.st.Repositories, func(o *Repository) bool { return o == r })
 	s.changed()
+	s.objects(r).close()
 	if err := os.RemoveAll(s.gitDir(r)); err != nil {
 		return fmt.Errorf("delete repository %s: %w", r.FullName(), err)
 	}

@@ -120,21 +120,6 @@ func (s *Server) initGit(r *Repository) error {
 	return s.writeHook(r)
 }
 
-// readRefs asks git for all refs of a repository, by full name.
-func (s *Server) readRefs(r *Repository) (map[string]string, error) {
-	out, err := s.git(r, "for-each-ref", "--format=%(objectname) %(refname)")
-	if err != nil {
-		return nil, fmt.Errorf("read refs of %s: %w", r.FullName(), err)
-	}
-	refs := map[string]string{}
-	for line := range strings.Lines(out) {
-		if sha, ref, ok := strings.Cut(strings.TrimSuffix(line, "\n"), " "); ok {
-			refs[ref] = sha
-		}
-	}
-	return refs, nil
-}
-
 // branchSHA is the tip of a branch, or "" when there is no such branch.
 func (s *Server) branchSHA(r *Repository, branch string) string { return r.Refs["refs/heads/"+branch] }
 
@@ -197,7 +182,8 @@ func (s *Server) resolve(r *Repository, rev string) string {
 // changes as objects come, so only whole names are remembered.
 func (s *Server) peel(r *Repository, sha string) string {
 	ask := func() (string, error) {
-		return s.git(r, "rev-parse", "--verify", "-q", "--end-of-options", sha+"^{commit}")
+		found, err := s.objects(r).find(sha + "^{commit}")
+		return found.sha, err
 	}
 	if len(sha) == len(zeroSHA) {
 		whole := ask

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"errors"
 	"fmt"
 	"path"
 	"strings"
@@ -147,11 +148,11 @@ func (c *gqlCommit) File(args struct{ Path string }) (*gqlTreeEntry, error) {
 		parent += dir
 	}
 	oid, err := memo(c.s, fmt.Sprint("tree ", c.r.ID, parent), func() (string, error) {
-		oid, err := c.s.git(c.r, "rev-parse", "--verify", "-q", "--end-of-options", parent)
-		if exitCode(err) > 0 { // there is none, and never will be
+		found, err := c.s.objects(c.r).find(parent)
+		if errors.Is(err, errNoObject) { // and there never will be one
 			return "", nil
 		}
-		return oid, err
+		return found.sha, err
 	})
 	if err != nil || oid == "" {
 		return nil, err

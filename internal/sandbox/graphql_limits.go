@@ -49,12 +49,9 @@ func studyQuery(ask graphqlRequest) (*survey, []graphqlError, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	doc, err := parser.ParseQuery(&ast.Source{Input: *ask.Query})
-	if err != nil {
-		return nil, refusals(err), nil
-	}
-	if errs := validator.ValidateWithRules(schema, doc, rules.NewDefaultRules()); len(errs) > 0 {
-		return nil, refusals(errs), nil
+	doc, refused := validQuery(schema, *ask.Query)
+	if refused != nil {
+		return nil, refused, nil
 	}
 	op := doc.Operations.ForName(ask.OperationName)
 	if op == nil {
@@ -71,6 +68,27 @@ func studyQuery(ask graphqlRequest) (*survey, []graphqlError, error) {
 			"This query requests up to %s possible nodes which exceeds the maximum limit of %s.", thousands(v.nodes), thousands(maxNodes))})
 	}
 	return v, v.errors, nil
+}
+
+// validQueries are those that were asked before, by their text: clients ask the same few.
+var validQueries sync.Map // of *ast.QueryDocument
+
+func validQuery(schema *ast.Schema, text string) (*ast.QueryDocument, []graphqlError) {
+	if doc, ok := validQueries.Load(text); ok {
+		return doc.(*ast.QueryDocument), nil
+	}
+	doc, err := parser.ParseQuery(&ast.Source{Input: text})
+	if err != nil {
+		return nil, refusals(err)
+	}
+	if errs := validator.ValidateWithRules(schema, doc, rules.NewDefaultRules()); len(errs) > 0 {
+		return nil, refusals(errs)
+	}
+	const most = 8 << 10 // bytes; what is longer names numbers, and does not come again
+	if len(text) < most {
+		validQueries.Store(text, doc)
+	}
+	return doc, nil
 }
 
 // walk counts a selection that may occur up to times times.

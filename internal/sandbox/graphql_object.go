@@ -25,10 +25,12 @@ type gitObject struct {
 
 // object finds a git object by its full name; nil when there is none.
 func (l *look) object(r *Repository, oid string) (*gitObject, error) {
-	kind, err := memo(l.s, fmt.Sprint("kind ", r.ID, oid), func() (string, error) { return l.s.git(r, "cat-file", "-t", oid) })
+	kind, err := memo(l.s, fmt.Sprint("kind ", r.ID, oid), func() (string, error) {
+		found, err := l.s.objects(r).find(oid)
+		return found.kind, err
+	})
 	if err != nil {
-		var ended *gitError
-		if errors.As(err, &ended) { // there is no such object
+		if errors.Is(err, errNoObject) {
 			return nil, nil
 		}
 		return nil, err
@@ -54,10 +56,11 @@ func (r *gqlRepository) Object(args struct {
 	case args.OID != nil:
 		oid = string(*args.OID)
 	case args.Expression != nil:
-		var err error
-		if oid, err = r.s.git(r.r, "rev-parse", "--verify", "-q", "--end-of-options", *args.Expression); err != nil {
+		found, err := r.s.objects(r.r).find(*args.Expression)
+		if err != nil {
 			return nil, nil // GitHub answers null and no error
 		}
+		oid = found.sha
 	default:
 		return nil, &refusal{"", "Field 'object' requires an argument: expression or oid"}
 	}

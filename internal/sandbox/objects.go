@@ -45,7 +45,7 @@ func createGitCommit(q *request) (any, error) {
 	if in.Message == "" || in.Tree == "" {
 		return nil, unprocessable("Invalid request.\n\n\"message\", \"tree\" weren't supplied.")
 	}
-	if kind, err := q.s.git(q.repo, "cat-file", "-t", in.Tree); err != nil || kind != "tree" {
+	if found, err := q.s.objects(q.repo).find(in.Tree); err != nil || found.kind != "tree" {
 		return nil, unprocessable("Tree SHA does not exist")
 	}
 	for _, p := range in.Parents {
@@ -154,7 +154,7 @@ func createTree(q *request) (any, error) {
 			e.SHA = &sha
 		}
 		if e.SHA != nil && e.Mode != "160000" {
-			if _, err := q.s.git(q.repo, "cat-file", "-e", *e.SHA); err != nil {
+			if _, err := q.s.objects(q.repo).find(*e.SHA); err != nil {
 				return nil, unprocessable("tree.sha " + *e.SHA + " is not a valid blob")
 			}
 		}
@@ -177,11 +177,11 @@ func getTree(q *request) (any, error) {
 	} else if !isHex(rev) {
 		return nil, errNotFound
 	}
-	tree, err := q.s.git(q.repo, "rev-parse", "--verify", "-q", "--end-of-options", rev+"^{tree}")
+	tree, err := q.s.objects(q.repo).find(rev + "^{tree}")
 	if err != nil {
 		return nil, errNotFound
 	}
-	return q.s.treeJSON(q.repo, tree, q.query("recursive") != "")
+	return q.s.treeJSON(q.repo, tree.sha, q.query("recursive") != "")
 }
 
 // treeJSON is git-tree.
@@ -215,8 +215,8 @@ func getBlob(q *request) (any, error) {
 	if !isHex(sha) {
 		return nil, errNotFound
 	}
-	data, err := runGit(q.s.gitDir(q.repo), nil, nil, "cat-file", "blob", sha)
-	if err != nil {
+	found, data, err := q.s.objects(q.repo).read(sha)
+	if err != nil || found.kind != "blob" {
 		return nil, errNotFound
 	}
 	if strings.Contains(q.r.Header.Get("Accept"), "raw") {

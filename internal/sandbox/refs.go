@@ -19,8 +19,8 @@ func (s *Server) refJSON(r *Repository, ref string) obj {
 	sha, api := r.Refs[ref], s.repositoryAPI(r)
 	kind := "commit"
 	if strings.HasPrefix(ref, "refs/tags/") {
-		if k, err := s.git(r, "cat-file", "-t", sha); err == nil {
-			kind = k
+		if found, err := s.objects(r).find(sha); err == nil {
+			kind = found.kind
 		}
 	}
 	return obj{

@@ -54,6 +54,7 @@ type Server struct {
 	stop       chan struct{}
 	saved      chan struct{}
 
+	readers   sync.Map // of *objectReader by repository id
 	receiving sync.Map // of *sync.Mutex by repository id: pushes to one repository come one after the other
 
 	mu             sync.Mutex // guards all below
@@ -160,6 +161,7 @@ func (s *Server) Close() error {
 	}
 	close(s.stop)
 	<-s.saved
+	s.stopReaders()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return errors.Join(err, s.saveErr, s.deliveries.close(), s.calls.close())
