@@ -161,7 +161,7 @@ func checkDocs(pkgs []listed) []string {
 // goList runs go list at the top of the repository. Code that does not build is for the compiler to tell: -e goes on.
 func goList(t *testing.T, args ...string) []byte {
 	t.Helper()
-	cmd := exec.Command("go", append([]string{"list", "-e"}, args...)...)
+	cmd := exec.Command("go", append([]string{"list", "-e", "-tags=" + strings.Join(circles, ",")}, args...)...)
 	cmd.Dir = ".."
 	out, err := cmd.Output()
 	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {

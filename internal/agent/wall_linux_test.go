@@ -39,10 +39,10 @@ func walled(t *testing.T) (agent.Options, *bytes.Buffer) {
 	}, log
 }
 
-// ground is a directory that every user can get to, with nothing in it.
+// ground is a directory that every user can get to, with nothing in it: the temporary one must be such.
 func ground(t *testing.T) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("/tmp", "mergexo-wall-")
+	dir, err := os.MkdirTemp("", "mergexo-wall-")
 	require.NoError(t, err)
 	require.NoError(t, os.Chmod(dir, 0o755)) //nolint:gosec // that is the point
 	t.Cleanup(func() { assert.NoError(t, os.RemoveAll(dir)) })

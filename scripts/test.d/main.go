@@ -1,0 +1,105 @@
+// The command test.d is what scripts/test runs: the tests of the circles that were asked for, beside each other where that
+// saves time, and one line at the end that says how many there were, how long they took and what was left out. It is Go and
+// not a script because it reads what go test tells, and ends everything that it started.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+)
+
+const usage = `usage: scripts/test [--all] [--complete] [PACKAGE...] [FLAG of go test...]
+       scripts/test --stress [--all] [PACKAGE...] [FLAG of go test...]
+
+  (nothing)    what a change needs: formatting, go vet, and a story for each rule
+  --all        every circle: each row of the tables, the race detector, the real agents, a browser, a second git, GitHub's
+               own examples and descriptions, the linters, and the Action under a workflow runner
+  --complete   what cannot be run on this machine is a failure, and not only counted
+  --stress     five times, shuffled, on one thread, beside busy loops and on a busy disk
+  PACKAGE      the tests of these packages only, such as ./internal/git`
+
+// options are what the caller asked for.
+type options struct {
+	all, complete, stress, help bool
+	packages                    []string // empty: all of them
+	flags                       []string // for go test
+}
+
+func parse(args []string) (options, error) {
+	var o options
+	for _, arg := range args {
+		switch {
+		case arg == "--all":
+			o.all = true
+		case arg == "--complete":
+			o.complete = true
+		case arg == "--stress":
+			o.stress = true
+		case arg == "--help" || arg == "-h":
+			o.help = true
+		case strings.HasPrefix(arg, "--"):
+			return o, fmt.Errorf("%s: there is no such flag\n%s", arg, usage)
+		case strings.HasPrefix(arg, "./") || strings.HasPrefix(arg, "github.com/"):
+			o.packages = append(o.packages, arg)
+		default:
+			o.flags = append(o.flags, arg)
+		}
+	}
+	return o, nil
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := run(ctx, os.Args[1:], os.Stdout)
+	interrupted := ctx.Err() != nil
+	stop()
+	switch {
+	case interrupted:
+		fmt.Fprintln(os.Stderr, "scripts/test: interrupted; nothing is left half-made, run it again")
+		os.Exit(130)
+	case errors.Is(err, errFailed): // it has been told
+		os.Exit(1)
+	case err != nil:
+		fmt.Fprintln(os.Stderr, "scripts/test:", err)
+		os.Exit(2)
+	}
+}
+
+// errFailed is a check that found something. What it found has been printed.
+var errFailed = errors.New("a check failed")
+
+func run(ctx context.Context, args []string, out *os.File) error {
+	o, err := parse(args)
+	if err != nil {
+		return err
+	}
+	if o.help {
+		fmt.Fprintln(out, usage)
+		return nil
+	}
+	began := time.Now()
+	m, err := newMachine(ctx, o, out)
+	if err != nil {
+		return err
+	}
+	defer m.close()
+	switch {
+	case o.stress:
+		err = m.stress(ctx, o)
+	case o.all && len(o.packages) == 0:
+		err = m.everything(ctx, o)
+	default:
+		err = m.change(ctx, o)
+	}
+	m.tally.tell(out, time.Since(began), o, m.missing)
+	if err == nil && (m.tally.failed() || o.complete && len(m.missing) > 0) {
+		err = errFailed
+	}
+	return err
+}

@@ -1,0 +1,67 @@
+package main
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestArguments(t *testing.T) {
+	o, err := parse([]string{"--all", "./internal/git", "-run", "TestX", "-v"})
+	require.NoError(t, err)
+	assert.Equal(t, options{all: true, packages: []string{"./internal/git"}, flags: []string{"-run", "TestX", "-v"}}, o)
+	_, err = parse([]string{"--fast"})
+	assert.ErrorContains(t, err, "--fast: there is no such flag\nusage: ")
+}
+
+// told is what comes of what go test tells, on the screen and at the end.
+func told(o options, events ...string) (screen, end string) {
+	var out, last bytes.Buffer
+	m := &machine{out: &console{to: &out}, seed: 7}
+	f := &folding{m: m, o: o, packages: map[string]*result{}}
+	f.read(strings.NewReader(strings.Join(events, "\n") + "\n"))
+	m.tally.tell(&last, 61*time.Second, o, m.missing)
+	return out.String(), last.String()
+}
+
+const pkg = `"Package":"github.com/mergexo/mergexo/internal/engine"`
+
+func TestWhatFailedIsShownAndCanBeRunAgain(t *testing.T) {
+	screen, end := told(options{all: true},
+		`{"Action":"output",`+pkg+`,"Test":"TestGood","Output":"noise\n"}`, `{"Action":"pass",`+pkg+`,"Test":"TestGood"}`,
+		`{"Action":"output",`+pkg+`,"Test":"TestBad/it's_(so)","Output":"it is 3\n"}`, `{"Action":"fail",`+pkg+`,"Test":"TestBad/it's_(so)"}`,
+		`{"Action":"fail",`+pkg+`,"Test":"TestBad"}`, `{"Action":"fail",`+pkg+`,"Elapsed":1.5}`)
+	assert.Equal(t, "it is 3\nFAIL\tgithub.com/mergexo/mergexo/internal/engine\t1.500s\n", screen)
+	assert.Equal(t, "again: scripts/test --all ./internal/engine -run '^TestBad$/^it.s_\\(so\\)$' -shuffle=7\n"+
+		"scripts/test: 1 tests passed, 1 failed, in 1m1s; nothing left out\n", end)
+}
+
+func TestAPanicShowsWhatWasRunning(t *testing.T) {
+	screen, end := told(options{},
+		`{"Action":"output",`+pkg+`,"Test":"TestA","Output":"panic: at the disco\n"}`, `{"Action":"output",`+pkg+`,"Output":"exit status 2\n"}`, `{"Action":"fail",`+pkg+`,"Elapsed":2}`)
+	assert.Contains(t, screen, "panic: at the disco\nexit status 2\nFAIL\t")
+	assert.Contains(t, end, "again: scripts/test ./internal/engine -shuffle=7\n")
+	assert.Contains(t, end, "0 tests passed, 1 failed")
+}
+
+func TestWhatTheCompilerSaysIsShown(t *testing.T) {
+	screen, end := told(options{}, `{"ImportPath":"x [x.test]","Action":"build-output","Output":"x.go:1: undefined: y\n"}`, `{"Action":"fail",`+pkg+`,"Elapsed":0}`)
+	assert.Contains(t, screen, "x.go:1: undefined: y\n")
+	assert.Contains(t, end, "again: scripts/test ./internal/engine -shuffle=7\n")
+}
+
+func TestQuietTestsAreCounted(t *testing.T) {
+	screen, end := told(options{}, `{"Action":"pass",`+pkg+`,"Test":"TestA"}`, `{"Action":"pass",`+pkg+`,"Test":"TestA/b"}`, `{"Action":"pass",`+pkg+`,"Elapsed":0.25}`)
+	assert.Equal(t, "ok  \tgithub.com/mergexo/mergexo/internal/engine\t0.250s\t2 tests\n", screen)
+	assert.Equal(t, "scripts/test: 2 tests passed, 0 failed, in 1m1s; nothing left out\n", end)
+}
+
+func TestVersions(t *testing.T) {
+	for found, want := range map[string]bool{"2.38": true, "2.38.0": true, "2.39.5": true, "3.0": true, "2.37.9": false, "2.4": false, "2": false} {
+		assert.Equal(t, want, atLeast("2.38", found), found)
+	}
+}
