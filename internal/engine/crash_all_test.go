@@ -3,6 +3,7 @@
 package engine_test
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"testing"
@@ -62,5 +63,45 @@ func TestADeathDuringTheRecoveryIsMadeGoodToo(t *testing.T) {
 				require.Equal(t, want, w.shows(), "and then at write %d", second)
 			}
 		})
+	}
+}
+
+func TestTwoRunsAtOnceDoOneTurn(t *testing.T) {
+	t.Parallel()
+	want, writes := uninterrupted(t)
+	for n := 1; n <= writes; n++ {
+		for _, when := range []string{"before", "after"} {
+			t.Run(fmt.Sprintf("the second runs %s write %d of the first", when, n), func(t *testing.T) {
+				t.Parallel()
+				w, ev := twoComments(t)
+				second := func() {
+					rep, err := w.engine().Handle(context.Background(), ev)
+					assert.NoError(t, err)
+					assert.Contains(t, []model.Result{model.ResultDone, model.ResultNothing, model.ResultRetry}, rep.Result, rep.Reason)
+				}
+				entered := false
+				enter := func(i int) {
+					if i == n && !entered {
+						entered = true
+						second()
+					}
+				}
+				if when == "before" {
+					w.gate.at = func(i int, _ *http.Request) fate { enter(i); return passes }
+				} else {
+					w.gate.after = enter
+				}
+				rep, err := w.engine().Handle(context.Background(), ev)
+				require.NoError(t, err)
+				assert.Contains(t, []model.Result{model.ResultDone, model.ResultNothing, model.ResultRetry}, rep.Result, rep.Reason)
+				require.True(t, entered)
+				w.over(1)
+				w.over(2)
+				w.gate.revive()
+				w.handle(ev)
+				assert.Equal(t, want, w.shows())
+				assert.Equal(t, 1, w.calls())
+			})
+		}
 	}
 }

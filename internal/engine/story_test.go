@@ -42,6 +42,11 @@ func (w *world) meanwhile(deeds ...deed) {
 	require.NoError(w.t, os.WriteFile(w.log+".meanwhile", raw, 0o600))
 }
 
+// push is a commit that somebody adds to the branch while the agent is at work.
+func (w *world) push(login string) deed {
+	return deed{login, "PUT", w.path("/contents/other.txt"), fmt.Sprintf(`{"message": "Somebody's", "branch": %q, "content": "Ym9iCg=="}`, w.head)}
+}
+
 func TestAReviewCommentBecomesACommitAReplyAndAReceipt(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

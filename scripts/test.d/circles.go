@@ -20,10 +20,10 @@ type circle struct {
 // circles are those with a build tag. What has none is for every change.
 func circles(cache string) []circle {
 	return []circle{
-		{tag: "all", what: "every row of the tables"},
-		{tag: "agents", what: "the real agent programs", tools: []string{"codex", "claude"}},
-		{tag: "browser", what: "the dashboard in a browser", tools: []string{"chromium"}, env: map[string]string{"MERGEXO_TEST_BROWSER": cache + "/tools/chromium"}},
-		{tag: "examples", what: "GitHub's own payload examples", tools: []string{"webhooks-examples"}, env: map[string]string{"MERGEXO_WEBHOOK_EXAMPLES": cache + "/npm/webhooks-examples"}},
+		{tag: "all", what: "exhaustive tests"},
+		{tag: "agents", what: "tests with the real agent programs", tools: []string{"codex", "claude"}},
+		{tag: "browser", what: "tests of the dashboard in a browser", tools: []string{"chromium"}, env: map[string]string{"MERGEXO_TEST_BROWSER": cache + "/tools/chromium"}},
+		{tag: "examples", what: "tests on GitHub's own payloads", tools: []string{"webhooks-examples"}, env: map[string]string{"MERGEXO_WEBHOOK_EXAMPLES": cache + "/npm/webhooks-examples"}},
 	}
 }
 

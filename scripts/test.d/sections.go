@@ -30,10 +30,10 @@ func (m *machine) change(ctx context.Context, o options) error {
 			if n, err := tests(c.tag); err != nil {
 				return err
 			} else if !o.all {
-				m.leave("%d of %s", n, c.what)
+				m.leave("%d %s", n, c.what)
 			}
 		}
-		m.leave("the race detector, linters and the Action, which --all and CI run")
+		m.leave("the race detector, the linters and the Action: --all and CI run them")
 	}
 	if o.all {
 		tags, env = m.tagged(ctx)
@@ -47,7 +47,7 @@ func (m *machine) tagged(ctx context.Context) (tags, env []string) {
 	for _, c := range circles(m.cache) {
 		if why := m.fetch(ctx, c.tools...); why != "" {
 			n, _ := tests(c.tag)
-			m.leave("%d of %s: %s", n, c.what, why)
+			m.leave("%d %s (%s)", n, c.what, why)
 			continue
 		}
 		tags = append(tags, c.tag)
@@ -56,7 +56,7 @@ func (m *machine) tagged(ctx context.Context) (tags, env []string) {
 		}
 	}
 	if why := m.fetch(ctx, "git-next"); why != "" {
-		m.leave("merges with a second git: %s", why)
+		m.leave("merges with a second git (%s)", why)
 	} else if dir := m.cache + "/tools/git-next/bin"; exists(dir) {
 		env = append(env, "MERGEXO_TEST_GIT="+dir)
 	}
@@ -190,7 +190,7 @@ func (m *machine) raceable(ctx context.Context) bool {
 		err = m.command(ctx, nil, strings.Fields(string(cc))[0], "--version").Run()
 	}
 	if err != nil {
-		m.leave("the race detector: there is no C compiler, install gcc or clang")
+		m.leave("the race detector (there is no C compiler: install gcc or clang)")
 	}
 	return err == nil
 }
@@ -201,7 +201,7 @@ func (m *machine) check(ctx context.Context, what string, tools []string, argv .
 		return
 	}
 	if why := m.fetch(ctx, tools...); why != "" {
-		m.leave("%s: %s", what, why)
+		m.leave("%s (%s)", what, why)
 		return
 	}
 	began := time.Now()

@@ -1,3 +1,5 @@
+//go:build all
+
 package engine_test
 
 import (
@@ -15,11 +17,6 @@ import (
 
 	"github.com/mergexo/mergexo/internal/model"
 )
-
-// push is a commit that somebody adds to the branch while the agent is at work.
-func (w *world) push(login string) deed {
-	return deed{login, "PUT", w.path("/contents/other.txt"), fmt.Sprintf(`{"message": "Somebody's", "branch": %q, "content": "Ym9iCg=="}`, w.head)}
-}
 
 // outage has GitHub refuse requests of git as one that is overloaded does, once the first so many have passed.
 func (w *world) outage(method, service string, skip, times int) deed {
