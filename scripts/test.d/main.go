@@ -98,8 +98,11 @@ func run(ctx context.Context, args []string, out *os.File) error {
 		err = m.change(ctx, o)
 	}
 	m.tally.tell(out, time.Since(began), o, m.missing)
-	if err == nil && (m.tally.failed() || o.complete && len(m.missing) > 0) {
-		err = errFailed
+	if err == nil && o.complete && len(m.missing) > 0 {
+		return fmt.Errorf("--complete was asked for, and something is left out")
+	}
+	if err == nil && m.tally.failed() {
+		return errFailed
 	}
 	return err
 }

@@ -73,9 +73,11 @@ func (m *machine) fetch(ctx context.Context, tools ...string) string {
 	if len(tools) == 0 {
 		return ""
 	}
-	out, err := m.command(ctx, nil, append([]string{"scripts/tools"}, tools...)...).CombinedOutput()
-	last := strings.TrimSpace(string(out))
-	last = last[strings.LastIndexByte(last, '\n')+1:]
+	cmd := m.command(ctx, nil, append([]string{"scripts/tools"}, tools...)...)
+	said := &progress{to: m.out}
+	cmd.Stdout, cmd.Stderr = said, said
+	err := cmd.Run()
+	last := said.last
 	if err != nil {
 		return strings.TrimPrefix(last, "scripts/tools: ")
 	}
@@ -219,5 +221,5 @@ func (m *machine) linters(ctx context.Context) {
 	m.check(ctx, "the published descriptions", nil, "scripts/schemas", "--check")
 	m.check(ctx, "the Action under a workflow runner", []string{"act"}, "scripts/act")
 	m.check(ctx, "shellcheck and actionlint", []string{"shellcheck", "actionlint"}, "scripts/lint")
-	m.check(ctx, "staticcheck", []string{"staticcheck"}, "staticcheck", "-tags="+strings.Join(allTags(), ","), "./...")
+	m.check(ctx, "staticcheck", []string{"staticcheck"}, m.cache+"/tools/staticcheck", "-tags="+strings.Join(allTags(), ","), "./...")
 }
