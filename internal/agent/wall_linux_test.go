@@ -200,11 +200,21 @@ func held(t *testing.T, run func(pipe string), script func() error) {
 	require.NoError(t, os.Chmod(pipe, 0o666)) //nolint:gosec // also for another user
 	done := make(chan struct{})
 	go func() { defer close(done); run(pipe) }()
-	r, err := os.Open(pipe)
-	require.NoError(t, err)
+	opened := make(chan *os.File, 1)
+	go func() { // until the script has opened it, too
+		r, err := os.Open(pipe)
+		assert.NoError(t, err)
+		opened <- r
+	}()
+	var r *os.File
+	select {
+	case r = <-opened:
+	case <-done:
+		t.Fatal("it has ended and said nothing")
+	}
 	defer r.Close()
 	here := make([]byte, 5)
-	_, err = io.ReadFull(r, here)
+	_, err := io.ReadFull(r, here)
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(pipe+".seen", nil, 0o644)) //nolint:gosec // also for another user
 	if script != nil {

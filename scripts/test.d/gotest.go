@@ -19,7 +19,6 @@ type tally struct {
 	mu     sync.Mutex
 	passed int
 	broken []string // a line for each thing that failed: what runs it again
-	checks int      // that are no tests of Go's: linters, the workflow runner
 }
 
 func (t *tally) add(passed int, broken ...string) {
