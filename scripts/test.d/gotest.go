@@ -47,6 +47,9 @@ func (t *tally) tell(out io.Writer, took time.Duration, o options, missing []str
 	left := "nothing left out"
 	if len(missing) > 0 {
 		left = "left out: " + strings.Join(missing, "; ")
+		if o.all {
+			left += "; CI runs these too"
+		}
 	}
 	fmt.Fprintf(out, "scripts/test: %d tests passed, %d failed, in %s; %s\n", t.passed, len(t.broken), took.Round(time.Second), left)
 }
