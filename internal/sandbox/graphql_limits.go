@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	gqlerrors "github.com/graph-gophers/graphql-go/errors"
 	"github.com/vektah/gqlparser/v2"
@@ -70,8 +71,12 @@ func studyQuery(ask graphqlRequest) (*survey, []graphqlError, error) {
 	return v, v.errors, nil
 }
 
-// validQueries are those that were asked before, by their text: clients ask the same few.
-var validQueries sync.Map // of *ast.QueryDocument
+// validQueries are those that were asked before, by their text: clients ask the same few. When there are too many, all are
+// forgotten.
+var (
+	validQueries sync.Map // of *ast.QueryDocument
+	validCount   atomic.Int64
+)
 
 func validQuery(schema *ast.Schema, text string) (*ast.QueryDocument, []graphqlError) {
 	if doc, ok := validQueries.Load(text); ok {
@@ -86,6 +91,9 @@ func validQuery(schema *ast.Schema, text string) (*ast.QueryDocument, []graphqlE
 	}
 	const most = 8 << 10 // bytes; what is longer names numbers, and does not come again
 	if len(text) < most {
+		if validCount.Add(1)%512 == 0 {
+			validQueries.Clear()
+		}
 		validQueries.Store(text, doc)
 	}
 	return doc, nil

@@ -1,0 +1,85 @@
+package sandbox
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestObjectsAreFoundAsGitFindsThem(t *testing.T) {
+	w := newTown(t)
+	r := w.s.st.Repositories[0]
+	git := func(stdin string, args ...string) string {
+		t.Helper()
+		out, err := runGit(w.s.gitDir(r), identity("Ada", "ada@example.com", inventedAt), []byte(stdin), args...)
+		require.NoError(t, err)
+		return strings.TrimSpace(string(out))
+	}
+	o := w.s.objects(r)
+	head, err := o.find("main")
+	require.NoError(t, err)
+	assert.Equal(t, "commit", head.kind)
+	assert.Equal(t, git("", "rev-parse", "main"), head.sha)
+
+	// What another process adds is seen, in files of its own and in packs.
+	text := "one\n\x00two"
+	blob := git(text, "hash-object", "-w", "--stdin")
+	for range 2 {
+		found, data, err := o.read(blob)
+		require.NoError(t, err)
+		assert.Equal(t, foundObject{blob, "blob", len(text)}, found)
+		assert.Equal(t, text, string(data))
+		git("100644 blob "+blob+"\todd name\n", "mktree")
+		git("", "repack", "-adkq")
+	}
+	tree := git("100644 blob "+blob+"\todd name\n", "mktree")
+	found, err := o.find(tree + ":odd name")
+	require.NoError(t, err)
+	assert.Equal(t, blob, found.sha)
+
+	for _, none := range []string{"", "gone", "main:gone", strings.Repeat("0", 40), blob + "^{commit}", "main\ninfo main", "-x", "--batch"} {
+		_, err := o.find(none)
+		require.ErrorIs(t, err, errNoObject, none)
+		_, _, err = o.read(none)
+		require.ErrorIs(t, err, errNoObject, none)
+	}
+	require.NoError(t, o.cmd.Process.Kill())
+	_, err = o.find("main")
+	require.Error(t, err, "the process is gone")
+	_, err = o.find("main")
+	require.NoError(t, err, "and the next one answers")
+}
+
+func TestRefsAreReadAsGitReadsThem(t *testing.T) {
+	w := newTown(t)
+	r := w.s.st.Repositories[0]
+	git := func(args ...string) string {
+		t.Helper()
+		out, err := runGit(w.s.gitDir(r), identity("Ada", "ada@example.com", inventedAt), nil, args...)
+		require.NoError(t, err)
+		return strings.TrimSpace(string(out))
+	}
+	same := func() {
+		t.Helper()
+		refs, err := w.s.readRefs(r)
+		require.NoError(t, err)
+		want := map[string]string{}
+		for line := range strings.Lines(git("for-each-ref", "--format=%(refname) %(objectname)")) {
+			name, sha, _ := strings.Cut(strings.TrimSpace(line), " ")
+			want[name] = sha
+		}
+		assert.Equal(t, want, refs)
+	}
+	same()
+	for _, name := range []string{"refs/heads/a/b", "refs/mergexo/turn/1/x", "refs/tags/v1"} {
+		git("update-ref", name, "main")
+	}
+	same()
+	git("pack-refs", "--all")
+	same()
+	git("update-ref", "refs/heads/a/b", git("commit-tree", "-m", "next", "-p", "main", "main^{tree}"))
+	git("update-ref", "-d", "refs/tags/v1")
+	same()
+}
