@@ -291,8 +291,20 @@ func fifos(t *testing.T, opt agent.Options) {
 // childOf waits for the child, and returns a pipe that the child holds for as long as it lives.
 func childOf(t *testing.T, opt agent.Options) *os.File {
 	t.Helper()
-	pipe, err := os.Open(gate(opt) + ".alive")
-	require.NoError(t, err)
+	opened := make(chan *os.File, 1)
+	go func() { // until the child has opened it, too
+		pipe, err := os.Open(gate(opt) + ".alive")
+		assert.NoError(t, err)
+		opened <- pipe
+	}()
+	ctx, cancel := context.WithTimeout(t.Context(), clocktest.Hang)
+	defer cancel()
+	var pipe *os.File
+	select {
+	case pipe = <-opened:
+	case <-ctx.Done():
+		t.Fatal("there is no child")
+	}
 	t.Cleanup(func() { _ = pipe.Close() })
 	said, err := bufio.NewReader(pipe).ReadString('\n')
 	require.NoError(t, err)
