@@ -95,9 +95,11 @@ type Scanner struct {
 	always []int             // rules without a keyword
 }
 
+var compiled = sync.OnceValues(func() (*Scanner, error) { return compile(config.DefaultConfig + ours) })
+
 // New gives the scanner. The first call compiles the rules, which takes some 30 ms and 15 MB: to be called when there is
 // something to scan.
-var New = sync.OnceValues(func() (*Scanner, error) { return compile(config.DefaultConfig + ours) })
+func New() (*Scanner, error) { return compiled() }
 
 // compile makes a scanner of a configuration of gitleaks.
 func compile(text string) (*Scanner, error) {
