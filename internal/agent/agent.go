@@ -49,6 +49,8 @@ type Options struct {
 	// User is whom the agent runs as, behind the wall, by name or number; "": ourselves. It is to be the agent's alone: the
 	// checkout, Temp and Sessions are its for as long as the agent runs, and when that ends so does every process of its.
 	User string
+	// Isolation keeps the agent apart, as Isolate has found it can be; nil: as User says.
+	Isolation *Isolation
 
 	tenant *tenant // who User is, while the agent runs
 }

@@ -164,7 +164,7 @@ func TestCommandGetsTheRequestAndOnlyItsEnvironment(t *testing.T) {
 		name, _, _ := strings.Cut(line, "=")
 		names = append(names, name)
 	}
-	assert.ElementsMatch(t, []string{"PATH", "TMPDIR", "FAKE_AGENT", "PWD", "MERGEXO_AGENT_OF"}, names)
+	assert.ElementsMatch(t, []string{"PATH", "TMPDIR", "FAKE_AGENT", "PWD"}, names)
 }
 
 func TestRequestHasListsAndAVersion(t *testing.T) {

@@ -30,8 +30,8 @@ func newCommand(opt Options) (Agent, error) {
 	return command{opt}, nil
 }
 
-// Run runs the program once. When it returns, every process of the program's group has ended, and every other one that
-// kept its environment.
+// Run runs the program once. When it returns, every process that the program started has ended, or the error says that one
+// has not.
 func (a command) Run(ctx context.Context, dir string, req model.Request) (out model.Outcome, err error) {
 	stdin, err := encode(req)
 	if err != nil {
@@ -98,8 +98,7 @@ func (opt Options) executeKeeping(ctx context.Context, dir string, argv []string
 	log := &lines{to: opt.Log}
 	out := &capped{limit: opt.OutputLimit, over: func() { flood(errFlood) }}
 	sift := &sieve{to: out, keep: keep}
-	mark := marker()
-	child, err := opt.child(program, argv, dir, mark, stdin, log)
+	child, err := opt.child(program, argv, dir, stdin, log)
 	if err != nil {
 		return nil, &Error{Kind: Start, Exit: -1, Detail: err.Error(), Err: err}
 	}
@@ -108,11 +107,14 @@ func (opt Options) executeKeeping(ctx context.Context, dir string, argv []string
 		return nil, &Error{Kind: Start, Exit: -1, Detail: fmt.Sprintf("start %s: %v", excerpt(argv[0], 200), err), Err: err}
 	}
 	stopped, state, err := opt.await(ctx, child.cmd, ended)
-	opt.clear(child.cmd.Process.Pid, mark)
+	alive := opt.clear(child.cmd.Process.Pid)
 	pipes.finish(opt.Clock, opt.Grace)
 	child.gate.flush()
 	log.flush()
 	sift.flush()
+	if alive != nil {
+		return nil, alive
+	}
 	if out.flooded() {
 		stopped = errFlood
 	}
@@ -146,7 +148,10 @@ func (c child) start(stdout io.Writer, stderr *lines) (ended <-chan error, p *pi
 // begin starts a process that leads a session, also away from our terminal, into which it could type. Whoever has seen it
 // end has to bury it.
 func begin(cmd *exec.Cmd) (<-chan error, error) {
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if cmd.SysProcAttr == nil {
+		cmd.SysProcAttr = &syscall.SysProcAttr{}
+	}
+	cmd.SysProcAttr.Setsid = true
 	started, ended := make(chan error, 1), make(chan error, 1)
 	go func() {
 		// The wall has the agent end with the thread that started it, which is all that the kernel offers.
@@ -154,7 +159,7 @@ func begin(cmd *exec.Cmd) (<-chan error, error) {
 		defer runtime.UnlockOSThread()
 		expect()
 		if err := cmd.Start(); err != nil {
-			bury(0)
+			disown()
 			started <- err
 			return
 		}
@@ -165,15 +170,22 @@ func begin(cmd *exec.Cmd) (<-chan error, error) {
 	return ended, <-started
 }
 
-// clear ends what the program left behind: its process group, whatever has its environment, its session and its orphans,
-// and everything of its user's.
-func (opt Options) clear(pid int, mark string) {
+// clear ends what the program left behind: its process group, its session and its orphans, and everything of its user's. It
+// fails where something goes on running; of another user, leave looks.
+func (opt Options) clear(pid int) error {
 	opt.kill(pid, syscall.SIGKILL)
-	killMarked(mark)
 	if opt.tenant != nil && opt.tenant.sudo == "" {
-		_ = opt.signal(syscall.SIGKILL) // leave looks whether it has done it
+		_ = opt.signal(syscall.SIGKILL)
 	}
-	bury(pid)
+	return bury(pid, opt.Clock)
+}
+
+// endLimit is how long foreign code may take to end once it was told to.
+const endLimit = 10 * time.Second
+
+// alive says that foreign code goes on running.
+func alive(format string, args ...any) *Error {
+	return &Error{Kind: Alive, Exit: -1, Detail: fmt.Sprintf(format, args...)}
 }
 
 var (
@@ -183,7 +195,7 @@ var (
 )
 
 // sudoPatience is what sudo has to notice that what it ran was killed.
-const sudoPatience = 30 * time.Second
+const sudoPatience = 5 * time.Second
 
 // await waits for the program; when ctx ends first, it gets SIGTERM, and SIGKILL after the grace. stopped is why the
 // program was ended, nil when it ended by itself. A program that did not end at all has no state.

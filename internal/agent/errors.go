@@ -21,6 +21,8 @@ const (
 	Flood    Kind = "flood"    // it wrote more on stdout than is accepted
 	Output   Kind = "output"   // what it wrote is not an outcome
 
+	Alive Kind = "alive" // something that it started goes on running: nothing more is safe to do
+
 	NotInstalled Kind = "not_installed" // the program is not there, or does not run at all
 	Login        Kind = "login"         // no key, or one that the provider does not take
 	Limit        Kind = "limit"         // the provider's rate limit, quota or capacity: later it may work

@@ -2,15 +2,10 @@ package agent
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
-	"strconv"
 	"sync"
-	"sync/atomic"
-	"syscall"
 	"time"
 
 	"github.com/mergexo/mergexo/internal/clock"
@@ -226,33 +221,4 @@ func (l *lines) flush() {
 
 func (l *lines) tail() string {
 	return string(l.kept[max(0, len(l.kept)-tailLimit):])
-}
-
-var runs atomic.Int64
-
-// marker is a variable that all processes of one run inherit. It finds those that left the process group (setsid).
-func marker() string {
-	return fmt.Sprintf("MERGEXO_AGENT_OF=%d.%d", os.Getpid(), runs.Add(1))
-}
-
-// killMarked ends the processes that have the marker in their environment, where the system shows it (Linux, proc(5)).
-// A process may start another one while we look, so it looks again until there is none, a few times.
-func killMarked(mark string) {
-	for range 5 {
-		found := false
-		files, _ := filepath.Glob("/proc/[0-9]*/environ")
-		for _, file := range files {
-			env, err := os.ReadFile(file)
-			if err != nil || !bytes.Contains(append([]byte{0}, env...), []byte("\x00"+mark+"\x00")) {
-				continue
-			}
-			pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file)))
-			if err == nil && pid != os.Getpid() {
-				found = !errors.Is(syscall.Kill(pid, syscall.SIGKILL), syscall.ESRCH) || found
-			}
-		}
-		if !found {
-			return
-		}
-	}
 }

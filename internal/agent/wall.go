@@ -45,15 +45,15 @@ type child struct {
 }
 
 // child makes the process. Without a wall it is the program; else it is this one, which is told to become it.
-func (opt Options) child(program string, argv []string, dir, mark string, stdin []byte, log *lines) (child, error) {
-	env := append(append([]string{}, opt.Env...), "PWD="+dir, mark)
+func (opt Options) child(program string, argv []string, dir string, stdin []byte, log *lines) (child, error) {
+	env := append(append([]string{}, opt.Env...), "PWD="+dir)
 	if opt.Wall == "" {
 		return child{cmd: &exec.Cmd{Path: program, Args: argv, Dir: dir, Env: env}, stdin: stdin}, nil
 	}
 	letter := wall.Letter{
 		Task: wall.Run, Sign: sign(), As: opt.tenant.user(), Path: program, Argv: wall.Bytes(argv), Env: wall.Bytes(env),
 	}
-	if opt.tenant.hired() == "" {
+	if letter.Namespace = opt.view(dir, program); letter.Namespace == nil && opt.tenant.hired() == "" {
 		letter.Parent = os.Getpid()
 	}
 	text, err := wall.Seal(letter)
@@ -69,7 +69,10 @@ func (opt Options) child(program string, argv []string, dir, mark string, stdin 
 func (opt Options) through(as *tenant) *exec.Cmd {
 	if sudo := as.hired(); sudo != "" {
 		who := as.name
-		if as.known == "" {
+		switch {
+		case as.made: // root becomes it: the way to this program may be barred to everybody else
+			who = "root"
+		case as.known == "":
 			who = fmt.Sprintf("#%d", as.uid)
 		}
 		return &exec.Cmd{
@@ -77,7 +80,11 @@ func (opt Options) through(as *tenant) *exec.Cmd {
 			Env: []string{"PATH=" + value(opt.Env, "PATH"), "LC_ALL=C"},
 		}
 	}
-	return &exec.Cmd{Path: running, Args: []string{opt.Wall, wall.Word}, Env: []string{}}
+	cmd := &exec.Cmd{Path: running, Args: []string{opt.Wall, wall.Word}, Env: []string{}}
+	if as == nil && opt.level() == LevelNamespace {
+		cmd.SysProcAttr = namespaces()
+	}
+	return cmd
 }
 
 // sign is a name that nobody can guess.
@@ -106,9 +113,11 @@ func (opt Options) call(as *tenant, letter wall.Letter) (string, error) {
 	defer timer.Stop()
 	select {
 	case err = <-ended:
-		bury(cmd.Process.Pid)
+		if alive := bury(cmd.Process.Pid, opt.Clock); alive != nil {
+			return "", alive
+		}
 	case <-timer.Chan():
-		go func() { <-ended; bury(cmd.Process.Pid) }() // it is sudo's, and not ours to end
+		go func() { <-ended; _ = bury(cmd.Process.Pid, opt.Clock) }() // it is sudo's, and not ours to end
 		return "", errors.New("it takes longer than " + span(callTimeout))
 	}
 	if err == nil {
@@ -207,7 +216,7 @@ func (g *gate) refusal(opt Options, program string, exit int) *Error {
 // Exposed names a process above us in whose environment one of the secrets stands where an agent could read it, or gives
 // "". Our own process gives nothing away; but a shell that was handed the token and runs us does.
 func (opt Options) Exposed(secrets ...string) (string, error) {
-	if opt.Wall == "" {
+	if opt.Wall == "" || opt.level() == LevelNamespace { // there, no process above us is to be seen
 		return "", nil
 	}
 	var err error

@@ -5,10 +5,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"syscall"
+
+	"github.com/mergexo/mergexo/internal/clock"
 )
 
 // family is the agents of this process that are running.
@@ -41,41 +44,82 @@ func born(pid int) {
 	}
 }
 
-// bury ends what is left of an agent whose own process, 0 if there never was one, has ended: all that is in its session,
-// and every orphan since then in a session of its own, since nobody else here starts such processes; older ones are
-// children that we had before we became this program. While another agent runs beside it those may be its, and wait for
-// its end.
-func bury(head int) {
+// disown is for a process that was expected and never was.
+func disown() {
 	family.Lock()
 	defer family.Unlock()
 	family.alive--
-	if head == 0 {
-		return
-	}
+}
+
+// bury ends what is left of an agent whose own process has ended, and shows that nothing is: all that is in its session,
+// and every orphan since then in a session of its own, since nobody else here starts such processes; older ones are
+// children that we had before we became this program. While another agent runs beside it those may be its, and wait for
+// its end.
+//
+// Whatever an agent started is below a child of ours: an orphan becomes one before the process that it was orphaned by can
+// be waited for. So when no such child is left, nothing is, however fast it started one process from another.
+func bury(head int, c clock.Clock) error {
+	family.Lock()
+	defer family.Unlock()
+	family.alive--
 	self, _ := readProcess(os.Getpid())
 	last := family.alive == 0
-	for range 1000 {
-		found := false
-		for _, p := range processes() {
-			orphan := last && p.parent == self.pid && p.session != self.session && p.started >= family.since
-			if p.session != head && !orphan {
-				continue
-			}
-			if err := syscall.Kill(p.pid, syscall.SIGKILL); err != nil {
-				continue
-			}
-			found = found || p.state != 'Z'
-			if p.parent == self.pid {
-				_, _ = syscall.Wait4(p.pid, nil, 0, nil)
+	end := clock.Or(c).NewTimer(endLimit)
+	defer end.Stop()
+	for {
+		found := 0
+		for _, p := range children() {
+			if p.session == head || last && p.session != self.session && p.started >= family.since {
+				found += p.bury()
 			}
 		}
-		if !found {
+		if found == 0 {
 			break
+		}
+		select {
+		case <-end.Chan():
+			return alive("%d processes that it left behind do not end within %s", found, span(endLimit))
+		default:
 		}
 	}
 	if last {
 		family.since = 0
 	}
+	return nil
+}
+
+// bury ends a process that is our child, and gives how many that are: one we may not end is another user's, who is asked.
+func (p process) bury() int {
+	if err := syscall.Kill(p.pid, syscall.SIGKILL); err != nil {
+		return 0
+	}
+	_, _ = syscall.Wait4(p.pid, nil, syscall.WNOHANG, nil)
+	return 1
+}
+
+// children are the processes whose parent we are, those too that have ended and wait for us. Where the kernel does not list
+// them (CONFIG_PROC_CHILDREN), all processes are looked at.
+func children() []process {
+	lists, _ := filepath.Glob("/proc/self/task/*/children")
+	if len(lists) == 0 {
+		self := os.Getpid()
+		return slices.DeleteFunc(processes(), func(p process) bool { return p.parent != self })
+	}
+	var all []process
+	for _, file := range lists {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			continue // the thread has ended, and left its children to another one
+		}
+		for pid := range strings.FieldsSeq(string(text)) {
+			if n, err := strconv.Atoi(pid); err == nil {
+				if p, ok := readProcess(n); ok {
+					all = append(all, p)
+				}
+			}
+		}
+	}
+	return all
 }
 
 // process is a line of proc_pid_stat(5).

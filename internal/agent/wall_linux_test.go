@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -251,10 +253,13 @@ type job struct {
 	Argv    []string
 	Secrets []string
 	UpAt    string // the word at which the time is up
+	Isolate *agent.IsolationOptions
 }
 
 type told struct {
 	Log, Error, Kind, Exposed string
+	Level                     agent.Level
+	Why                       []string
 }
 
 func init() {
@@ -270,11 +275,20 @@ func init() {
 			j.Options = upAt(j.Options, j.UpAt)
 		}
 		var err error
-		if len(j.Secrets) > 0 {
+		if j.Isolate != nil {
+			j.Isolate.Log = slog.New(slog.NewTextHandler(&log, nil))
+			if j.Options.Isolation, err = agent.Isolate(context.Background(), *j.Isolate); err == nil {
+				said.Level, said.Why = j.Options.Isolation.Level, j.Options.Isolation.Why
+			}
+		}
+		if err != nil {
+			said.Kind = fmt.Sprintf("%T", err)
+		} else if len(j.Secrets) > 0 {
 			said.Exposed, err = j.Options.Exposed(j.Secrets...)
 		} else {
 			err = agent.RunTests(context.Background(), j.Dir, j.Argv, j.Options)
 		}
+		err = errors.Join(err, j.Options.Isolation.Close())
 		said.Log = log.String()
 		if err != nil {
 			said.Error = err.Error()

@@ -2,8 +2,30 @@
 
 package agent
 
-func expect()               {}
-func born(int)              {}
-func bury(int)              {}
-func processesOf(int) []int { return nil }
-func ancestors() []int      { return nil }
+import (
+	"errors"
+	"syscall"
+
+	"github.com/mergexo/mergexo/internal/agent/wall"
+	"github.com/mergexo/mergexo/internal/clock"
+)
+
+func expect()                     {}
+func born(int)                    {}
+func bury(int, clock.Clock) error { return nil }
+func disown()                     {}
+func processesOf(int) []int       { return nil }
+func ancestors() []int            { return nil }
+
+type process struct {
+	pid     int
+	started uint64
+}
+
+func readProcess(int) (process, bool) { return process{}, false }
+
+func namespaces() *syscall.SysProcAttr { return nil }
+
+func (opt Options) view(string, string) *wall.Namespace { return nil }
+
+func (opt Options) tryNamespaces() error { return errors.ErrUnsupported }

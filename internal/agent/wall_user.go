@@ -27,6 +27,7 @@ type tenant struct {
 	groups   []int
 	home     string
 	sudo     string // by which we become it; "": we are root
+	made     bool   // for this run
 }
 
 // hired is the sudo that takes us there, "" when none is needed.
@@ -42,7 +43,7 @@ func (t *tenant) user() wall.User {
 	if t == nil {
 		return wall.User{UID: os.Geteuid()}
 	}
-	return wall.User{UID: t.uid, GID: t.gid, Groups: t.groups, Become: t.sudo == "", Alone: t.uid != 0}
+	return wall.User{UID: t.uid, GID: t.gid, Groups: t.groups, Become: t.sudo == "" || t.made, Alone: t.uid != 0}
 }
 
 // root is who may change owners.
@@ -63,6 +64,9 @@ func (t *tenant) barred(self string) string {
 
 // wrong is an error about the setting.
 func (t *tenant) wrong(format string, args ...any) error {
+	if t.made {
+		return fmt.Errorf("user %s, which was made for this run: %w", t.name, fmt.Errorf(format, args...))
+	}
 	return fmt.Errorf("[agent] user = %q: %w", t.name, fmt.Errorf(format, args...))
 }
 
@@ -71,7 +75,10 @@ var powerful = []string{"root", "docker", "podman", "lxd", "incus", "incus-admin
 
 // hire finds the user of the settings, nil when they name none, and holds that it is fit to be shut in.
 func (opt Options) hire() (*tenant, error) {
-	if opt.User == "" {
+	switch {
+	case opt.Isolation != nil:
+		return opt.Isolation.tenant, nil
+	case opt.User == "":
 		return nil, nil
 	}
 	t := &tenant{name: opt.User}
@@ -152,6 +159,12 @@ func (opt Options) enter(dir string) (inside Options, leave func(error) error, e
 		return opt, nil, &Error{Kind: Start, Exit: -1, Detail: err.Error(), Err: err}
 	}
 	if opt.tenant == nil {
+		if opt.level() == LevelNamespace {
+			if err := opt.ownDirs(); err != nil {
+				return opt, nil, &Error{Kind: Start, Exit: -1, Detail: err.Error(), Err: err}
+			}
+			opt = opt.lodged()
+		}
 		return opt, func(err error) error { return err }, nil
 	}
 	takeBack, err := opt.handOver(dir)
@@ -160,7 +173,10 @@ func (opt Options) enter(dir string) (inside Options, leave func(error) error, e
 	}
 	return opt.lodged(), func(err error) error {
 		back := takeBack()
+		var living *Error
 		switch {
+		case errors.As(back, &living) && living.Kind == Alive:
+			return living
 		case back == nil:
 			return err
 		case err == nil:
@@ -172,7 +188,10 @@ func (opt Options) enter(dir string) (inside Options, leave func(error) error, e
 
 // lodged is the environment as it has to be for another user: a HOME, a place for temporary files and a name of its own.
 func (opt Options) lodged() Options {
-	set := map[string]string{"TMPDIR": "", "USER": opt.tenant.known, "LOGNAME": opt.tenant.known}
+	set := map[string]string{"TMPDIR": ""}
+	if opt.tenant != nil {
+		set["USER"], set["LOGNAME"] = opt.tenant.known, opt.tenant.known
+	}
 	temp, err := filepath.Abs(opt.Temp)
 	if err == nil && opt.Temp != "" {
 		set["TMPDIR"] = filepath.Join(temp, "user-tmp")
@@ -186,9 +205,11 @@ func (opt Options) lodged() Options {
 
 // home is the user's own when it has one, else one below Temp.
 func (opt Options) home() string {
-	if info, err := os.Stat(opt.tenant.home); err == nil && info.IsDir() {
-		if stat, ok := info.Sys().(*syscall.Stat_t); ok && int(stat.Uid) == opt.tenant.uid {
-			return opt.tenant.home
+	if opt.tenant != nil && !opt.tenant.made {
+		if info, err := os.Stat(opt.tenant.home); err == nil && info.IsDir() {
+			if stat, ok := info.Sys().(*syscall.Stat_t); ok && int(stat.Uid) == opt.tenant.uid {
+				return opt.tenant.home
+			}
 		}
 	}
 	temp, err := filepath.Abs(opt.Temp)
@@ -205,18 +226,15 @@ func (opt Options) handOver(dir string) (takeBack func() error, err error) {
 	if err != nil {
 		return nil, err
 	}
-	first, err := opt.call(opt.tenant, wall.Letter{Task: wall.Reach, Dirs: dirs})
+	closeWay, err := opt.way(dirs)
 	if no := (*noEntry)(nil); errors.As(err, &no) {
-		return nil, fmt.Errorf("%s (%s)", opt.tenant.barred(opt.Wall), excerpt(no.Error(), 200))
+		err = fmt.Errorf("%s (%s)", opt.tenant.barred(opt.Wall), excerpt(no.Error(), 200))
+	}
+	if err == nil {
+		err = opt.vacate()
 	}
 	if err != nil {
-		return nil, opt.tenant.wrong("look what it can reach: %w", err)
-	}
-	if first != "" {
-		return nil, opt.tenant.wrong("it cannot get to the checkout and the run's directories through %s: run sudo chmod o+x %s before MergeXO", first, first)
-	}
-	if err := opt.vacate(); err != nil {
-		return nil, err
+		return nil, errors.Join(err, closeWay())
 	}
 	us := wall.Estate{From: os.Geteuid(), FromGroup: os.Getegid(), To: opt.tenant.uid, ToGroup: opt.tenant.gid}
 	shared, err := opt.settle(us, dirs)
@@ -224,7 +242,7 @@ func (opt Options) handOver(dir string) (takeBack func() error, err error) {
 		if err := opt.vacate(); err != nil {
 			return err
 		}
-		return opt.takeBack(shared, dirs)
+		return errors.Join(opt.takeBack(shared, dirs), closeWay())
 	}
 	if err != nil {
 		return nil, errors.Join(opt.tenant.wrong("hand over: %w", err), takeBack())
@@ -237,10 +255,8 @@ func (opt Options) estate(dir string) ([]string, error) {
 	if info, err := os.Lstat(filepath.Join(dir, ".git")); err == nil && !info.IsDir() {
 		return nil, opt.tenant.wrong("the git directory of %s is somewhere else, and would stay ours: use a clone, not a linked worktree", dir)
 	}
-	if opt.Temp != "" {
-		if err := makeDirs(opt.Temp, "user-home", "user-tmp"); err != nil {
-			return nil, fmt.Errorf("make home of user %s: %w", opt.tenant.name, err)
-		}
+	if err := opt.ownDirs(); err != nil {
+		return nil, err
 	}
 	var dirs []string
 	for _, one := range []string{dir, opt.Temp, opt.Sessions} {
@@ -257,6 +273,17 @@ func (opt Options) estate(dir string) ([]string, error) {
 		dirs = append(dirs, real)
 	}
 	return dirs, nil
+}
+
+// ownDirs makes what stands for the home and the temporary directory.
+func (opt Options) ownDirs() error {
+	if opt.Temp == "" {
+		return nil
+	}
+	if err := makeDirs(opt.Temp, "user-home", "user-tmp"); err != nil {
+		return fmt.Errorf("make a home below %s: %w", opt.Temp, err)
+	}
+	return nil
 }
 
 // TakeBack takes back what an earlier run handed over and could not take back itself, because it was killed. It costs a
@@ -297,30 +324,30 @@ func (opt Options) settle(e wall.Estate, dirs []string) (shared []wall.File, err
 	return shared, nil
 }
 
-// vacate ends every process of the user, and waits for their end.
+// vacate ends every process of the user, and waits for their end. The signal reaches all of them at once, so that none can
+// start another one; but it is sent by one of them, which they can end first: then it is sent again.
 func (opt Options) vacate() error {
-	end := clock.Or(opt.Clock).NewTimer(vacateTimeout)
+	end := clock.Or(opt.Clock).NewTimer(endLimit)
 	defer end.Stop()
-	look := time.NewTicker(10 * time.Millisecond)
+	look := time.NewTicker(5 * time.Millisecond)
 	defer look.Stop()
-	for {
-		if err := opt.signal(syscall.SIGKILL); err != nil {
-			return opt.tenant.wrong("end its processes: %w", err)
+	for sent := false; ; {
+		err := opt.signal(syscall.SIGKILL)
+		sent = sent || err == nil
+		left := processesOf(opt.tenant.uid)
+		if sent && len(left) == 0 {
+			return nil
 		}
-		for range 10 {
-			if len(processesOf(opt.tenant.uid)) == 0 {
-				return nil
+		select {
+		case <-look.C:
+		case <-end.Chan():
+			if err == nil {
+				err = errors.New("no other program may use that user")
 			}
-			select { // a process may have ended the one that was to end it; all of them together then still cannot
-			case <-look.C:
-			case <-end.Chan():
-				return opt.tenant.wrong("its processes do not end: no other program may use that user")
-			}
+			return alive("%v", opt.tenant.wrong("%d of its processes do not end within %s: %w", len(left), span(endLimit), err))
 		}
 	}
 }
-
-const vacateTimeout = 20 * time.Second
 
 // signal sends a signal to all processes of the user.
 func (opt Options) signal(sig syscall.Signal) error {

@@ -45,7 +45,7 @@ func TestAProgramSeesOnlyWhatIsNamed(t *testing.T) {
 			"claude": {"ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "CLAUDE_CODE_MAX_RETRIES",
 				"CLAUDE_CODE_SHELL_PREFIX", "CLAUDE_CODE_TMPDIR", "CLAUDE_CONFIG_DIR", "DISABLE_AUTOUPDATER"},
 		}
-		assert.ElementsMatch(t, append(want[r.Adapter], "PATH", "HOME", "LANG", "PWD", "GIT_CONFIG_GLOBAL", "MERGEXO_AGENT_OF"), names(string(own)))
+		assert.ElementsMatch(t, append(want[r.Adapter], "PATH", "HOME", "LANG", "PWD", "GIT_CONFIG_GLOBAL"), names(string(own)))
 
 		inside, err := os.ReadFile(filepath.Join(dir, "env.txt"))
 		require.NoError(t, err)

@@ -34,6 +34,7 @@ const (
 	Reach Task = "reach" // print the first of some directories that this user cannot get to, or nothing
 	Look  Task = "look"  // print which of some processes this user can read the environment of
 	Own   Task = "own"   // give files to another owner
+	Pass  Task = "pass"  // let a user pass through a directory, or no more
 )
 
 // Letter says what to do.
@@ -45,6 +46,9 @@ type Letter struct {
 	As   User
 	// Parent is the process that has to be the parent, for as long as the agent lives; 0: not known.
 	Parent int
+	// Namespace: the process was started in user, PID and mount namespaces of its own, and stays their first process; the
+	// program runs below it. nil: it was not.
+	Namespace *Namespace
 
 	// What to become. Bytes, because not every argument is UTF-8.
 	Path string
@@ -55,6 +59,25 @@ type Letter struct {
 	Dirs      []string
 	Processes []int
 	Estate    Estate
+	Way       Way
+}
+
+// Namespace is what a program in namespaces of its own finds of the file system. All of it is read-only but Write. Paths
+// are absolute.
+type Namespace struct {
+	Write []string // directories as they are
+	Hide  []string // directories that are empty, and gone afterwards
+	Show  []string // directories and files inside hidden ones, read-only
+}
+
+// Way is a directory that a user may pass through, and what it was before. The entry in its access control list names that
+// user alone.
+type Way struct {
+	Dir  string
+	UID  int
+	Mode uint32 // permissions before
+	ACL  []byte // access control list before; nil: it had none
+	Back bool   // make it what it was before
 }
 
 // User is whom to be.

@@ -51,6 +51,11 @@ func stand() (sign string, err error) {
 	if err := shut(); err != nil {
 		return l.Sign, err
 	}
+	if l.Namespace != nil {
+		if err := l.Namespace.build(); err != nil {
+			return l.Sign, fmt.Errorf("build namespaces: %w", err)
+		}
+	}
 	if l.Task == Run {
 		if err := limit(l.As); err != nil {
 			return l.Sign, err
@@ -70,6 +75,8 @@ func stand() (sign string, err error) {
 		err = l.look()
 	case Own:
 		err = l.own()
+	case Pass:
+		err = l.pass()
 	default:
 		err = fmt.Errorf("there is no task %q", l.Task)
 	}
@@ -189,6 +196,17 @@ const kept = 1<<0 | // CAP_CHOWN
 	1<<29 | // CAP_AUDIT_WRITE
 	1<<31 // CAP_SETFCAP, without which root cannot make a user namespace with itself in it, which Codex shuts its commands in
 
+// renounce takes all capabilities, now and from what will be executed.
+func renounce() error {
+	for c := range uintptr(64) {
+		_ = prctl(syscall.PR_CAPBSET_DROP, c) // the kernel has fewer than 64
+	}
+	if err := dropCapabilities(); err != nil {
+		return fmt.Errorf("drop capabilities: %w", err)
+	}
+	return nil
+}
+
 // confine takes all other capabilities from root: now, and from what it will execute. Where that is not allowed there is
 // not much to take.
 func confine() error {
@@ -221,7 +239,12 @@ func prctl(option, value uintptr) error {
 
 // run becomes the program. Package initialisation runs on the process's first thread, to which what is set here belongs.
 func (l Letter) run() error {
-	if l.As.UID == 0 {
+	switch {
+	case l.Namespace != nil: // what it has here was for building
+		if err := renounce(); err != nil {
+			return err
+		}
+	case l.As.UID == 0:
 		if err := confine(); err != nil {
 			return err
 		}
@@ -237,6 +260,9 @@ func (l Letter) run() error {
 	}
 	if _, err := os.Stderr.WriteString(l.Sign + "\n"); err != nil {
 		return err
+	}
+	if l.Namespace != nil {
+		return l.lead()
 	}
 	return syscall.Exec(l.Path, texts(l.Argv), texts(l.Env))
 }

@@ -1,0 +1,124 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"runtime"
+	"strings"
+
+	"github.com/mergexo/mergexo/internal/clock"
+)
+
+// Level is how far foreign code is kept from everything else while it runs.
+type Level string
+
+// The levels, the safest first.
+const (
+	LevelUser      Level = "user"      // as a user of its own
+	LevelNamespace Level = "namespace" // as our user, in user, PID and mount namespaces
+	LevelNone      Level = "none"      // as our user
+)
+
+// The values of the setting.
+const (
+	IsolationAuto = "auto"
+	IsolationNone = string(LevelNone)
+)
+
+// Isolation is how the foreign code of one run is kept apart: agents, tests, evaluations. Nil is LevelNone.
+type Isolation struct {
+	Level  Level
+	Why    []string // why it is not a safer level, one reason for each
+	tenant *tenant  // of LevelUser
+	opt    Options
+	log    *slog.Logger
+}
+
+// IsolationOptions say what is wanted, and what there is to do it with.
+type IsolationOptions struct {
+	Setting string // auto or none; "" is auto
+	User    string // an existing user, by name or number; "": one is made
+	Wall    string // this program, as Self gives it
+	Path    string // where sudo and useradd are looked for
+	Clock   clock.Clock
+	Log     *slog.Logger
+}
+
+// ErrNoIsolation says that foreign code cannot be isolated on this machine, and what to do about it.
+type ErrNoIsolation struct{ Why []string }
+
+func (e *ErrNoIsolation) Error() string {
+	return fmt.Sprintf("isolation = \"auto\": this machine cannot isolate agents and tests (%s): allow user namespaces or sudo without a password, "+
+		"split the workflow into two jobs, or set isolation = \"none\" under [agent] to run them without isolation", strings.Join(e.Why, "; "))
+}
+
+// Isolate picks the safest level that this machine has, and makes what it needs, which Close removes. An error is about the
+// settings, or is *ErrNoIsolation.
+func Isolate(ctx context.Context, want IsolationOptions) (*Isolation, error) {
+	i := &Isolation{
+		Level: LevelNone, log: want.Log,
+		opt: Options{Wall: want.Wall, User: want.User, Env: []string{"PATH=" + want.Path}, Clock: want.Clock},
+	}
+	if want.User != "" { // whoever names a user wants that user, and nothing else
+		var err error
+		i.Level = LevelUser
+		i.tenant, err = i.opt.hire()
+		return i, err
+	}
+	if want.Setting == IsolationNone {
+		return i, nil
+	}
+	if runtime.GOOS != "linux" || want.Wall == "" {
+		return nil, &ErrNoIsolation{[]string{"isolation needs Linux"}}
+	}
+	for _, level := range []struct {
+		Level
+		try func(context.Context) error
+	}{{LevelUser, i.makeUser}, {LevelNamespace, i.tryNamespaces}} {
+		err := level.try(ctx)
+		if err == nil {
+			i.Level = level.Level
+			return i, nil
+		}
+		i.Why = append(i.Why, err.Error())
+	}
+	return nil, &ErrNoIsolation{i.Why}
+}
+
+// Close removes what Isolate made. An error names what is left.
+func (i *Isolation) Close() error {
+	if i == nil || i.tenant == nil || !i.tenant.made {
+		return nil
+	}
+	return i.removeUser()
+}
+
+// level is that of foreign code.
+func (opt Options) level() Level {
+	if opt.Isolation == nil {
+		if opt.User != "" {
+			return LevelUser
+		}
+		return LevelNone
+	}
+	return opt.Isolation.Level
+}
+
+// tryNamespaces makes namespaces once, to see whether this machine lets us.
+func (i *Isolation) tryNamespaces(context.Context) error {
+	opt := i.opt
+	opt.Isolation = &Isolation{Level: LevelNamespace}
+	if err := opt.tryNamespaces(); err != nil {
+		return fmt.Errorf("no user namespaces: %w", err)
+	}
+	return nil
+}
+
+// errNoSudo says why there is no way to become root.
+var errNoSudo = errors.New("this is not root, and sudo is not installed")
+
+// us is our user's number, and whether that is root.
+func us() (uid int, root bool) { return os.Geteuid(), os.Geteuid() == 0 }

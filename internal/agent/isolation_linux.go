@@ -1,0 +1,109 @@
+package agent
+
+import (
+	"cmp"
+	"os"
+	"os/user"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/mergexo/mergexo/internal/agent/wall"
+)
+
+// From <linux/capability.h>.
+const (
+	capSetpcap  = 8
+	capSysAdmin = 21
+)
+
+// namespaces start a process as the first one of its own namespaces, in which it has our number.
+func namespaces() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{
+		Cloneflags:  syscall.CLONE_NEWUSER | syscall.CLONE_NEWPID | syscall.CLONE_NEWNS | syscall.CLONE_NEWIPC,
+		UidMappings: []syscall.SysProcIDMap{{ContainerID: os.Geteuid(), HostID: os.Geteuid(), Size: 1}},
+		GidMappings: []syscall.SysProcIDMap{{ContainerID: os.Getegid(), HostID: os.Getegid(), Size: 1}},
+		AmbientCaps: []uintptr{capSetpcap, capSysAdmin}, // who is not root keeps no others through execve
+	}
+}
+
+// hidden are directories in which a user keeps credentials and services have their sockets.
+var hidden = []string{"/tmp", "/var/tmp", "/run", "/var/run", "/root", "/var/lib/docker", "/var/lib/lxd", "/var/lib/incus", "/var/snap/lxd"}
+
+// view is what a program in namespaces finds of the file system; nil at other levels.
+func (opt Options) view(dir, program string) *wall.Namespace {
+	if opt.level() != LevelNamespace {
+		return nil
+	}
+	n := &wall.Namespace{}
+	for _, one := range []string{dir, opt.Temp, opt.Sessions} {
+		if path, ok := existing(one); ok {
+			n.Write = append(n.Write, path)
+		}
+	}
+	hide := slices.Clone(hidden)
+	if u, err := user.Current(); err == nil {
+		hide = append(hide, u.HomeDir)
+	}
+	if opt.Temp != "" { // beside ours, the runner keeps the files by which a step speaks to it, and other steps their keys
+		hide = append(hide, filepath.Dir(opt.Temp))
+	}
+	if runner, _, ok := strings.Cut(dir, "/_work/"); ok { // with the runner's own credentials
+		hide = append(hide, runner)
+	}
+	n.Hide = outermost(hide)
+	for _, one := range append(filepath.SplitList(value(opt.Env, "PATH")), filepath.Dir(program)) {
+		if path, ok := existing(one); ok && below(path, n.Hide) {
+			n.Show = append(n.Show, path)
+			if lib := filepath.Join(filepath.Dir(path), "lib"); filepath.Base(path) == "bin" { // what programs are made of often is beside them
+				n.Show = append(n.Show, lib)
+			}
+		}
+	}
+	if real, err := filepath.EvalSymlinks("/etc/resolv.conf"); err == nil && below(real, n.Hide) {
+		n.Show = append(n.Show, real)
+	}
+	slices.SortFunc(n.Show, shortest)
+	slices.SortFunc(n.Write, shortest)
+	return n
+}
+
+func shortest(a, b string) int { return cmp.Or(len(a)-len(b), strings.Compare(a, b)) }
+
+// existing is a directory by its real name.
+func existing(dir string) (string, bool) {
+	if !filepath.IsAbs(dir) {
+		return "", false
+	}
+	path, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return "", false
+	}
+	info, err := os.Stat(path)
+	return path, err == nil && info.IsDir()
+}
+
+// below tells whether a path is inside one of some directories, and is none of them.
+func below(path string, dirs []string) bool {
+	return slices.ContainsFunc(dirs, func(dir string) bool { return strings.HasPrefix(path, dir+"/") })
+}
+
+// outermost are those of the directories that exist, by their real names, and are in no other one of them.
+func outermost(dirs []string) []string {
+	var all []string
+	for _, dir := range dirs {
+		if path, ok := existing(dir); ok && path != "/" {
+			all = append(all, path)
+		}
+	}
+	slices.Sort(all)
+	all = slices.Compact(all)
+	return slices.DeleteFunc(slices.Clone(all), func(path string) bool { return below(path, all) })
+}
+
+// tryNamespaces builds namespaces as an agent's would be, and ends them.
+func (opt Options) tryNamespaces() error {
+	_, err := opt.call(nil, wall.Letter{Task: wall.Reach, Namespace: opt.view("", running)})
+	return err
+}

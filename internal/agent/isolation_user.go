@@ -1,0 +1,254 @@
+package agent
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/mergexo/mergexo/internal/agent/wall"
+	"github.com/mergexo/mergexo/internal/clock"
+)
+
+// userPrefix begins the name of every user that we make.
+const userPrefix = "mergexo-"
+
+// accounts make and remove a user, in the order in which they are looked for: shadow's programs, and BusyBox's.
+var accounts = []struct {
+	add, remove []string
+}{
+	{
+		[]string{"useradd", "--system", "--no-create-home", "--home-dir", "/nonexistent", "--shell", "/bin/sh", "--user-group", "--comment"},
+		[]string{"userdel"},
+	},
+	{[]string{"adduser", "-D", "-H", "-h", "/nonexistent", "-s", "/bin/sh", "-g"}, []string{"deluser"}},
+}
+
+// accountTries is how often an account is made or removed: two at once are in each other's way, since one program locks
+// /etc/passwd for all.
+const accountTries = 20
+
+// makeUser makes a user for this run, and removes those of runs that were killed.
+func (i *Isolation) makeUser(ctx context.Context) error {
+	sudo := ""
+	if _, root := us(); !root {
+		var err error
+		if sudo, err = resolve("sudo", "/", i.opt.Env); err != nil {
+			return errNoSudo
+		}
+	}
+	t := &tenant{made: true, sudo: sudo}
+	if err := i.mayBecome(t); err != nil {
+		return err
+	}
+	i.tenant = t
+	i.removeStale(ctx)
+	if err := i.addUser(ctx); err != nil {
+		i.tenant = nil
+		return err
+	}
+	if _, err := i.opt.call(t, wall.Letter{Task: wall.Reach}); err != nil {
+		err = errors.Join(fmt.Errorf("become user %s: %w", t.name, err), i.removeUser())
+		i.tenant = nil
+		return err
+	}
+	return nil
+}
+
+// mayBecome says why we cannot become root, from where every user can be reached.
+func (i *Isolation) mayBecome(t *tenant) error {
+	_, err := i.opt.call(t.root(), wall.Letter{Task: wall.Reach})
+	if err != nil && t.sudo != "" {
+		return fmt.Errorf("sudo does not work without a password: %w", err)
+	}
+	return err
+}
+
+// addUser makes the account. Where there is no program for it, root takes a number that nobody has.
+func (i *Isolation) addUser(ctx context.Context) error {
+	var random [4]byte
+	_, _ = rand.Read(random[:]) // never fails (https://pkg.go.dev/crypto/rand#Read)
+	t := i.tenant
+	t.name = userPrefix + hex.EncodeToString(random[:])
+	self, _ := readProcess(os.Getpid())
+	comment := fmt.Sprintf("MergeXO run %d.%d", self.pid, self.started)
+	for _, with := range accounts {
+		err := i.account(ctx, append(append([]string{}, with.add...), comment, t.name))
+		switch {
+		case errors.Is(err, errNoProgram):
+			continue
+		case err != nil:
+			return fmt.Errorf("make a user: %w", err)
+		}
+		return t.find()
+	}
+	uid, err := freeUID(random)
+	if err != nil {
+		return err
+	}
+	t.name, t.uid, t.gid = strconv.Itoa(uid), uid, uid
+	return nil
+}
+
+// freeUID is a number that no account and no process has, of those that systemd keeps for services that come and go
+// (https://systemd.io/UIDS-GIDS/).
+func freeUID(random [4]byte) (int, error) {
+	const first, count = 61184, 4336
+	start := int(random[0])<<8 | int(random[1])
+	for n := range count {
+		uid := first + (start+n)%count
+		if _, err := user.LookupId(strconv.Itoa(uid)); err == nil {
+			continue
+		}
+		if len(processesOf(uid)) == 0 {
+			return uid, nil
+		}
+	}
+	return 0, errors.New("make a user: no number between 61184 and 65519 is free")
+}
+
+// removeUser removes the account, if there is one.
+func (i *Isolation) removeUser() error {
+	return i.removeAccount(context.Background(), i.tenant.name)
+}
+
+func (i *Isolation) removeAccount(ctx context.Context, name string) error {
+	if !strings.HasPrefix(name, userPrefix) {
+		return nil
+	}
+	err := error(errNoProgram)
+	for _, with := range accounts {
+		if err = i.account(ctx, append(append([]string{}, with.remove...), name)); !errors.Is(err, errNoProgram) {
+			break
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("remove user %s, which was made for this run: %w: remove it with sudo userdel %s", name, err, name)
+	}
+	return nil
+}
+
+var errNoProgram = errors.New("no such program")
+
+// account runs a program that changes accounts, again where another one has locked them.
+func (i *Isolation) account(ctx context.Context, argv []string) error {
+	env := []string{"PATH=" + value(i.opt.Env, "PATH") + ":/usr/sbin:/sbin:/usr/local/sbin"}
+	program, err := resolve(argv[0], "/", env)
+	if err != nil {
+		return errNoProgram
+	}
+	// BusyBox's useradd is no program of its own: its adduser takes other options than Debian's, which is a script.
+	args := append([]string{program}, argv[1:]...)
+	if sudo := i.tenant.sudo; sudo != "" {
+		args = append([]string{sudo, "-n", "--"}, args...)
+	}
+	var said []byte
+	for try := range accountTries {
+		if try > 0 {
+			pause(ctx, i.opt.Clock)
+		}
+		cmd := exec.CommandContext(ctx, args[0], args[1:]...)
+		cmd.Env, cmd.Dir = append(env, "LC_ALL=C"), "/"
+		if said, err = cmd.CombinedOutput(); err == nil {
+			return nil
+		}
+		if !bytes.Contains(said, []byte("lock")) {
+			break
+		}
+	}
+	if last := lastLine(string(said)); last != "" {
+		err = errors.New(last)
+	}
+	return fmt.Errorf("%s: %w", filepath.Base(program), err)
+}
+
+// pause waits for somebody else, who has it done in a moment.
+func pause(ctx context.Context, c clock.Clock) {
+	timer := clock.Or(c).NewTimer(50 * time.Millisecond)
+	defer timer.Stop()
+	select {
+	case <-timer.Chan():
+	case <-ctx.Done():
+	}
+}
+
+// removeStale removes the users of runs that were killed on this machine: their account says which process made them.
+func (i *Isolation) removeStale(ctx context.Context) {
+	text, err := os.ReadFile("/etc/passwd")
+	if err != nil {
+		return
+	}
+	for line := range strings.Lines(string(text)) {
+		field := strings.Split(line, ":")
+		if len(field) < 5 || !strings.HasPrefix(field[0], userPrefix) {
+			continue
+		}
+		var pid int
+		var started uint64
+		if n, _ := fmt.Sscanf(field[4], "MergeXO run %d.%d", &pid, &started); n != 2 {
+			continue
+		}
+		if p, ok := readProcess(pid); ok && p.started == started {
+			continue
+		}
+		if err := i.removeAccount(ctx, field[0]); err != nil {
+			i.log.Warn("user_left", "user", field[0], "error", err)
+		}
+	}
+}
+
+// way lets the user of the run reach some directories: each one above them that bars it gets an entry for that user alone in
+// its access control list. back makes them what they were.
+func (opt Options) way(dirs []string) (back func() error, err error) {
+	var open []wall.Way
+	back = func() error {
+		var all error
+		for _, w := range open {
+			w.Back = true
+			_, err := opt.call(opt.tenant.root(), wall.Letter{Task: wall.Pass, Way: w})
+			all = errors.Join(all, err)
+		}
+		return all
+	}
+	barred := ""
+	for {
+		first, err := opt.call(opt.tenant, wall.Letter{Task: wall.Reach, Dirs: dirs})
+		if err != nil && !errors.As(err, new(*noEntry)) {
+			err = opt.tenant.wrong("look what it can reach: %w", err)
+		}
+		if err != nil || first == "" {
+			return back, err
+		}
+		if first == barred || !opt.tenant.made {
+			return back, opt.tenant.wrong("it cannot get to the checkout and the run's directories through %s: run sudo chmod o+x %s before MergeXO", first, first)
+		}
+		barred = first
+		w, err := opt.open(first)
+		if err != nil {
+			return back, opt.tenant.wrong("it cannot get to the checkout and the run's directories through %s: %w: run sudo chmod o+x %s before MergeXO", first, err, first)
+		}
+		open = append(open, w)
+	}
+}
+
+// open lets the user pass through a directory.
+func (opt Options) open(dir string) (w wall.Way, err error) {
+	out, err := opt.call(opt.tenant.root(), wall.Letter{Task: wall.Pass, Way: wall.Way{Dir: dir, UID: opt.tenant.uid}})
+	if err != nil {
+		return w, err
+	}
+	if err := json.Unmarshal([]byte(out), &w); err != nil {
+		return w, fmt.Errorf("read what the wall found: %w", err)
+	}
+	return w, nil
+}
