@@ -49,6 +49,8 @@ type Options struct {
 	// User is whom the agent runs as, behind the wall, by name or number; "": ourselves. It is to be the agent's alone: the
 	// checkout, Temp and Sessions are its for as long as the agent runs, and when that ends so does every process of its.
 	User string
+	// Also are directories beside the checkout that the agent needs.
+	Also []string
 	// Isolation keeps the agent apart, as Isolate has found it can be; nil: as User says.
 	Isolation *Isolation
 
@@ -77,6 +79,9 @@ var adapters = map[string]adapter{
 
 // Needs names the variables that an adapter gets beside those of pass_env: its model's keys and address.
 func Needs(name string) []string { return slices.Clone(adapters[name].needs) }
+
+// BuiltIn tells whether an adapter runs no program.
+func BuiltIn(name string) bool { return name == "suggestion" }
 
 // New makes the agent that the settings name. Its errors are about settings.
 func New(opt Options) (Agent, error) {

@@ -34,6 +34,7 @@ type Isolation struct {
 	Why    []string // why it is not a safer level, one reason for each
 	tenant *tenant  // of LevelUser
 	opt    Options
+	dirs   []string
 	log    *slog.Logger
 }
 
@@ -43,8 +44,10 @@ type IsolationOptions struct {
 	User    string // an existing user, by name or number; "": one is made
 	Wall    string // this program, as Self gives it
 	Path    string // where sudo and useradd are looked for
-	Clock   clock.Clock
-	Log     *slog.Logger
+	// Dirs may belong to the user of a run that was killed; they are taken back.
+	Dirs  []string
+	Clock clock.Clock
+	Log   *slog.Logger
 }
 
 // ErrNoIsolation says that foreign code cannot be isolated on this machine, and what to do about it.
@@ -59,7 +62,7 @@ func (e *ErrNoIsolation) Error() string {
 // settings, or is *ErrNoIsolation.
 func Isolate(ctx context.Context, want IsolationOptions) (*Isolation, error) {
 	i := &Isolation{
-		Level: LevelNone, log: want.Log,
+		Level: LevelNone, log: want.Log, dirs: want.Dirs,
 		opt: Options{Wall: want.Wall, User: want.User, Env: []string{"PATH=" + want.Path}, Clock: want.Clock},
 	}
 	if want.User != "" { // whoever names a user wants that user, and nothing else

@@ -37,7 +37,7 @@ func (opt Options) view(dir, program string) *wall.Namespace {
 		return nil
 	}
 	n := &wall.Namespace{}
-	for _, one := range []string{dir, opt.Temp, opt.Sessions} {
+	for _, one := range append([]string{dir, opt.Temp, opt.Sessions}, opt.Also...) {
 		if path, ok := existing(one); ok {
 			n.Write = append(n.Write, path)
 		}

@@ -201,10 +201,21 @@ func (i *Isolation) removeStale(ctx context.Context) {
 		if p, ok := readProcess(pid); ok && p.started == started {
 			continue
 		}
-		if err := i.removeAccount(ctx, field[0]); err != nil {
+		if err := errors.Join(i.takeBack(field[0]), i.removeAccount(ctx, field[0])); err != nil {
 			i.log.Warn("user_left", "user", field[0], "error", err)
 		}
 	}
+}
+
+// takeBack ends what a user of a killed run left, and takes back its files.
+func (i *Isolation) takeBack(name string) error {
+	stale := &tenant{name: name, made: true, sudo: i.tenant.sudo}
+	if err := stale.find(); err != nil {
+		return err
+	}
+	opt := i.opt
+	opt.Isolation = &Isolation{Level: LevelUser, tenant: stale}
+	return opt.TakeBack(i.dirs...)
 }
 
 // way lets the user of the run reach some directories: each one above them that bars it gets an entry for that user alone in

@@ -259,7 +259,7 @@ func (opt Options) estate(dir string) ([]string, error) {
 		return nil, err
 	}
 	var dirs []string
-	for _, one := range []string{dir, opt.Temp, opt.Sessions} {
+	for _, one := range append([]string{dir, opt.Temp, opt.Sessions}, opt.Also...) {
 		if _, err := os.Stat(one); one == "" || errors.Is(err, fs.ErrNotExist) {
 			continue
 		}

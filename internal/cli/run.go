@@ -236,13 +236,14 @@ func (p *program) engine(c *cli.Context, w place, title string) (e *engine.Engin
 	}
 	foreign := console.Foreign()
 	path, _ := p.lookup("PATH")
-	return &engine.Engine{
+	e = &engine.Engine{
 		GitHub: gh, Codec: journal.Codec{Key: []byte(p.secrets.SigningKey)}, ServerURL: w.server, Run: w.run,
 		Git:    git.Options{Token: p.secrets.Token, Workspace: w.workspace, Temp: w.temp, Now: w.now, Log: log, Path: path, Network: p.network()},
 		Lookup: p.lookup, Foreign: foreign, Log: log, Now: w.now, Clock: p.Clock, Random: random,
 		Sessions: w.sessions, Transcripts: sealing, Wall: self, Secrets: []string{p.secrets.Token, p.secrets.SigningKey, p.secrets.TranscriptKey},
 		Phase: w.phase, Bundle: w.bundle,
-	}, func() error { return errors.Join(foreign.Close(), console.End()) }, nil
+	}
+	return e, func() error { return errors.Join(e.Close(), foreign.Close(), console.End()) }, nil
 }
 
 // voice is what a run logs to, and where it prints what others say.

@@ -43,7 +43,8 @@ type Agent struct {
 	ExtraArgs []string
 	PassEnv   []string
 	Timeout   time.Duration
-	User      string // unprivileged user to run as; "": our own
+	Isolation string // auto or none: how what it runs is kept from everything else
+	User      string // existing unprivileged user to run as; "": one is made for the run
 	// CheckpointEvery is how often what an agent has done so far is pushed while it is at work.
 	CheckpointEvery time.Duration
 }
@@ -119,7 +120,7 @@ func Defaults() Settings {
 	return Settings{
 		Repo:   Repo{CodingGuidelines: "docs/style.md", DesignDir: "docs/design", Track: []string{"agent/*"}},
 		Labels: Labels{Design: "agent:design", Bugfix: "agent:bugfix", SmallJob: "agent:small-job", Ignore: "agent:ignore", Freeze: "mergexo:freeze"},
-		Agent:  Agent{Adapter: adapterCommand, Timeout: 30 * time.Minute, CheckpointEvery: 5 * time.Minute},
+		Agent:  Agent{Adapter: adapterCommand, Isolation: "auto", Timeout: 30 * time.Minute, CheckpointEvery: 5 * time.Minute},
 		Feedback: Feedback{CI: "never", MaxPerTurn: 50, RepairRounds: 3, TurnsPerDay: 50, OnMissingSession: "rehydrate",
 			ForbidPaths: []string{".github/workflows/**"}, MaxFileMB: 50},
 		Merge:    Merge{Strategy: "rebase", Attempts: 3, Approvals: 1, TestTimeout: 30 * time.Minute, LockTimeout: 30 * time.Second, DeleteBranch: true},

@@ -123,8 +123,10 @@ func (p *pass) requiredTests(ctx context.Context, base, head string) (string, er
 	if len(p.settings.Repo.RequiredTests) == 0 || untouched {
 		return "", nil
 	}
-	err := agent.RunTests(ctx, p.checkout.Dir(), p.settings.Repo.RequiredTests,
-		p.testOptions(p.settings, p.settings.Agent.Timeout, p.memory.temp, p.checkout.AgentEnv()))
+	err := p.runTests(ctx, p.checkout.Dir(), p.settings.Repo.RequiredTests, p.settings, p.settings.Agent.Timeout, p.memory.temp, p.checkout.AgentEnv())
+	if alive := p.outlived(ctx, err); alive != nil {
+		return "", alive
+	}
 	if err := p.checkout.Reset(context.WithoutCancel(ctx), head); err != nil { // what tests leave is nobody's work
 		return "", err
 	}

@@ -214,6 +214,9 @@ func (p *pass) answered(m model.TurnMarker) bool {
 // claim posts the claim and looks at all claims once: the live one with the lowest comment id goes on. When it is not
 // ours, or what it was made for has changed meanwhile, ours is taken back.
 func (p *pass) claim(ctx context.Context) (err error) {
+	if err := p.isolateTurn(ctx); err != nil {
+		return err
+	}
 	p.claimID, err = p.comment(ctx, turnToken(p.marker.Key), p.bodyOf(p.claimText(), p.marker),
 		func() int64 {
 			for _, t := range p.state.Turns {

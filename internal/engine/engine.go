@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mergexo/mergexo/internal/agent"
 	"github.com/mergexo/mergexo/internal/clock"
 	"github.com/mergexo/mergexo/internal/config"
 	"github.com/mergexo/mergexo/internal/git"
@@ -65,6 +66,8 @@ type Engine struct {
 	number int
 	// mergeClaims are the claims on merges that this process has made.
 	mergeClaims map[string]bool
+	// isolated is how foreign code runs, by what the settings want.
+	isolated map[isolationSettings]*agent.Isolation
 	// handed says that the agent's phase has written its handoff: one run has one.
 	handed bool
 }
@@ -88,6 +91,8 @@ type Stop struct {
 	Merge bool
 	// Agent says that an agent's phase is wanted, in a run without one.
 	Agent bool
+	// alive says that foreign code goes on running.
+	alive bool
 }
 
 func (s *Stop) Error() string { return s.Reason }

@@ -42,7 +42,15 @@ func (g *guest) run(ctx context.Context, kind string, argv []string, dir string)
 		return nil, err
 	}
 	s := g.settings
-	out, err := agent.Filter(ctx, dir, argv, stdin, g.testOptions(s, s.Agent.Timeout, temp, g.checkout.AgentEnv()))
+	opt, err := g.testOptions(ctx, s, s.Agent.Timeout, temp, g.checkout.AgentEnv())
+	if err != nil {
+		return nil, err
+	}
+	opt.Also = []string{base}
+	out, err := agent.Filter(ctx, dir, argv, stdin, opt)
+	if alive := outlived(err, ""); alive != nil {
+		return nil, alive
+	}
 	return out, errors.Join(err, g.checkout.Renew())
 }
 

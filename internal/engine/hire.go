@@ -21,16 +21,28 @@ func (e *Engine) agentOptions(s config.Settings, gitEnv ...string) agent.Options
 	return agent.Options{
 		Adapter: s.Agent.Adapter, Command: s.Agent.Command, Model: s.Agent.Model, ExtraArgs: s.Agent.ExtraArgs,
 		Env:     agent.Environment(e.Lookup, append(agent.Needs(s.Agent.Adapter), s.Agent.PassEnv...), gitEnv),
-		Timeout: s.Agent.Timeout, Grace: grace, Log: e.Foreign, Wall: e.Wall, User: s.Agent.User, Clock: e.Clock,
+		Timeout: s.Agent.Timeout, Grace: grace, Log: e.Foreign, Wall: e.Wall, User: s.Agent.User, Isolation: e.isolated[wanted(s)], Clock: e.Clock,
 	}
 }
 
-// testOptions are how a program of the settings runs that is no agent: tests, an evaluation. It gets no variable but git's.
-func (e *Engine) testOptions(s config.Settings, timeout time.Duration, temp string, gitEnv []string) agent.Options {
+// runTests runs tests of the settings in dir; runCommand another program of theirs that is no agent. Neither gets a variable
+// but git's.
+func (e *Engine) runTests(ctx context.Context, dir string, argv []string, s config.Settings, timeout time.Duration, temp string, gitEnv []string) error {
+	opt, err := e.testOptions(ctx, s, timeout, temp, gitEnv)
+	if err != nil {
+		return err
+	}
+	return agent.RunTests(ctx, dir, argv, opt)
+}
+
+func (e *Engine) testOptions(ctx context.Context, s config.Settings, timeout time.Duration, temp string, gitEnv []string) (agent.Options, error) {
+	if err := e.isolate(ctx, s); err != nil {
+		return agent.Options{}, err
+	}
 	return agent.Options{
 		Env: agent.Environment(e.Lookup, nil, gitEnv), Timeout: timeout, Grace: grace, Log: e.Foreign,
-		Wall: e.Wall, User: s.Agent.User, Temp: temp, Clock: e.Clock,
-	}
+		Wall: e.Wall, User: s.Agent.User, Isolation: e.isolated[wanted(s)], Temp: temp, Clock: e.Clock,
+	}, nil
 }
 
 // checkAgent finds mistakes in the settings of the agent before anything is said.

@@ -142,7 +142,10 @@ func (e *Engine) testTip(ctx context.Context, c *git.Checkout, s config.Settings
 		return run, errors.Join(fmt.Errorf("make directory for the tests: %w", err), remove())
 	}
 	began := e.Now()
-	failure := agent.RunTests(ctx, dir, run.Argv, e.testOptions(s, s.Merge.TestTimeout, temp, c.AgentEnv()))
+	failure := e.runTests(ctx, dir, run.Argv, s, s.Merge.TestTimeout, temp, c.AgentEnv())
+	if alive := outlived(failure, ""); alive != nil {
+		return run, alive
+	}
 	run.Seconds = int(e.Now().Sub(began).Round(time.Second).Seconds())
 	if err := c.Renew(); err != nil { // they could find our directory and leave a configuration in it
 		return run, errors.Join(err, remove(), os.RemoveAll(temp))

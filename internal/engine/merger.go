@@ -172,6 +172,11 @@ func (g *merger) run(ctx context.Context, way merge.Way) (err error) {
 	if err := g.gather(ctx, way); err != nil {
 		return err
 	}
+	if !g.settings.Merge.Tests.None {
+		if err := g.isolate(ctx, g.settings); err != nil {
+			return err
+		}
+	}
 	defer func() { g.unlock(context.WithoutCancel(ctx)) }()
 	if err := g.lock(ctx); err != nil {
 		return err

@@ -72,6 +72,9 @@ func (d *dialogue) consult(ctx context.Context) (model.Outcome, error) {
 	if !errors.As(err, &failed) {
 		return out, failing(err)
 	}
+	if alive := d.outlived(ctx, err); alive != nil {
+		return out, alive
+	}
 	d.charge(failed.Usage.CostUSD)
 	switch {
 	case failed.Kind == agent.NoSession && d.ask.Session == "":

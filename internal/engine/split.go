@@ -46,6 +46,9 @@ func (p *pass) needless() error {
 
 // deliver has the agent work on the turn at hand, and hands over what comes of it.
 func (p *pass) deliver(ctx context.Context) error {
+	if err := p.isolateTurn(ctx); err != nil {
+		return err
+	}
 	if err := p.open(ctx); err != nil {
 		return err
 	}

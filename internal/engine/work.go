@@ -107,6 +107,9 @@ func (p *pass) produce(ctx context.Context) (done product, err error) {
 	began := p.Now()
 	done.out, done.head, err = p.agentRounds(ctx)
 	done.seconds = int(p.Now().Sub(began).Round(time.Second).Seconds())
+	if s := (*Stop)(nil); errors.As(err, &s) && s.alive {
+		return done, err
+	}
 	p.findAstray(ctx)
 	if broken := (*git.Error)(nil); errors.As(err, &broken) && broken.Failure == "" { // the agent left a checkout that git cannot work with
 		err = failing(err)

@@ -88,6 +88,7 @@ track = ["agent/*"]
 adapter = "command"
 command = [%q]
 timeout = "1m"
+isolation = "none"
 pass_env = ["FAKE_AGENT", "FAKE_AGENT_LOG", "FAKE_AGENT_API", "GOCOVERDIR"]
 %s
 `

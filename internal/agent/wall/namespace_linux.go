@@ -219,9 +219,9 @@ func (l Letter) lead() error {
 		case err != nil:
 			return fmt.Errorf("wait for the program: %w", err)
 		case ended == pid && status.Signaled():
-			os.Exit(128 + int(status.Signal()))
+			exit(128 + int(status.Signal()))
 		case ended == pid:
-			os.Exit(status.ExitStatus())
+			exit(status.ExitStatus())
 		}
 	}
 }

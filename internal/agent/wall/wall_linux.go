@@ -19,6 +19,11 @@ func init() {
 		_, _ = os.Stderr.WriteString(strings.TrimSpace(sign+" "+strings.ReplaceAll(err.Error(), "\n", "; ")) + "\n")
 		code = Refused
 	}
+	exit(code)
+}
+
+// exit ends the process, whatever else runs in it.
+func exit(code int) {
 	for {
 		_, _, _ = syscall.RawSyscall(syscall.SYS_EXIT_GROUP, uintptr(code), 0, 0)
 	}

@@ -1,0 +1,153 @@
+package engine_test
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/jonboulle/clockwork"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/clock/clocktest"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// isolated has the settings isolate a shell script as the agent: no other user gets to the test program.
+func (w *world) isolated(script string) {
+	w.t.Helper()
+	text := strings.Replace(w.fileOf("main", ".github/mergexo.toml"), `isolation = "none"`, `isolation = "auto"`, 1)
+	line := `command = ["sh", "-c", ` + strconv.Quote("cat > /dev/null; "+script) + "]"
+	w.write("octo", "main", ".github/mergexo.toml", regexp.MustCompile(`(?m)^command = .*$`).ReplaceAllLiteralString(text, line))
+}
+
+func rooted(t *testing.T) {
+	t.Helper()
+	if os.Getuid() != 0 {
+		t.Skip("only root can make a user for foreign code")
+	}
+}
+
+const whoAmI = `id -un > who; echo '{"commit_message": "Who", "general_comment": "'$(id -un)'"}'`
+
+func TestForeignCodeOfATurnHasAUserOfItsOwn(t *testing.T) {
+	t.Parallel()
+	rooted(t)
+	w := newWorld(t, `required_tests = ["sh", "-c", "test -w who && id -un >&2 && exit 1"]`)
+	w.isolated(whoAmI)
+	w.talk("alice", "Who are you?")
+	e := w.engine()
+	rep, err := e.Handle(context.Background(), w.delivery("issue_comment"))
+	require.NoError(t, err)
+	assert.Equal(t, model.ResultBlocked, rep.Result, "the tests fail")
+	name := regexp.MustCompile(`mergexo-[0-9a-f]{8}\b`).FindString(rep.Reason)
+	require.NotEmpty(t, name, rep.Reason)
+	passwd, err := os.ReadFile("/etc/passwd")
+	require.NoError(t, err)
+	assert.Contains(t, string(passwd), name, "one user serves the run")
+	require.NoError(t, e.Close())
+	passwd, err = os.ReadFile("/etc/passwd")
+	require.NoError(t, err)
+	assert.NotContains(t, string(passwd), name)
+}
+
+func TestAMachineThatCannotIsolateSaysSoFirst(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.isolated(whoAmI)
+	w.talk("alice", "Who are you?")
+	e := w.engine()
+	e.Wall = ""
+	_, err := e.Handle(context.Background(), w.delivery("issue_comment"))
+	require.Error(t, err)
+	for _, way := range []string{`isolation = "auto"`, "user namespaces", "sudo without a password", "two jobs", `isolation = "none" under [agent]`} {
+		assert.ErrorContains(t, err, way)
+	}
+	assert.Empty(t, w.marked("turn", ""), "nothing is said")
+}
+
+func TestAJobWithoutATokenGoesOnWithoutIsolation(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.isolated(whoAmI)
+	w.talk("alice", "Who are you?")
+	ev, e := w.delivery("issue_comment"), w.engine()
+	e.Wall, e.Phase, e.Bundle = "", "agent", filepath.Join(t.TempDir(), "handoff")
+	rep, err := e.Handle(context.Background(), ev)
+	require.NoError(t, err)
+	assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.Contains(t, w.logged.String(), "level=none")
+}
+
+// A process whose files are another user's counts as that user's, but that user cannot end it: what outlives its step is
+// like this, whatever kept it.
+func init() {
+	if os.Getenv("OUTLIVING") == "" {
+		return
+	}
+	uid, _ := strconv.Atoi(os.Getenv("OUTLIVING"))
+	runtime.LockOSThread() // it is the main thread, whose users are those of the process
+	_ = syscall.Setfsuid(uid)
+	_, _ = os.Stdout.WriteString("here\n")
+	_, _ = os.Stdin.Read(make([]byte, 1))
+	os.Exit(0)
+}
+
+// overdue is a clock by which what foreign code has to end is over at once, and nothing else ever is.
+type overdue struct{ clockwork.Clock }
+
+func (o overdue) NewTimer(d time.Duration) clockwork.Timer {
+	if d == 10*time.Second {
+		return clockwork.NewRealClock().NewTimer(0)
+	}
+	return o.Clock.NewTimer(d)
+}
+
+func TestWhatOutlivesItsStepEndsTheRun(t *testing.T) {
+	t.Parallel()
+	rooted(t)
+	w := newWorld(t)
+	w.isolated(`echo work > work; echo "uid=$(id -u)." >&2; echo ` + atWork + ` >&2; echo '{"commit_message": "Work"}'`)
+	outliving := exec.Command("/proc/self/exe")
+	stop, err := outliving.StdinPipe()
+	require.NoError(t, err)
+	said, err := outliving.StdoutPipe()
+	require.NoError(t, err)
+	var printed bytes.Buffer
+	w.printed.To = &printed
+	w.printed.At(atWork, func() {
+		outliving.Env = []string{"OUTLIVING=" + regexp.MustCompile(`uid=(\d+)`).FindStringSubmatch(printed.String())[1]}
+		assert.NoError(t, outliving.Start())
+		_, err := said.Read(make([]byte, 8))
+		assert.NoError(t, err)
+	})
+	w.talk("alice", "Work.")
+	before := w.tip()
+	e := w.engine()
+	e.Clock = overdue{clocktest.Unlimited()}
+	temp := e.Git.Temp
+	rep, err := e.Handle(context.Background(), w.delivery("issue_comment"))
+	require.NotNil(t, outliving.Process, "%v %v", rep, err)
+	require.NoError(t, stop.Close())
+	require.NoError(t, outliving.Wait())
+	require.NoError(t, err)
+	assert.Equal(t, model.ResultFailed, rep.Result)
+	assert.Contains(t, rep.Reason, "1 of its processes do not end within 10s")
+	bundle := regexp.MustCompile(temp + `/mergexo-kept-\S+\.bundle`).FindString(rep.Reason)
+	require.NotEmpty(t, bundle, rep.Reason)
+	heads, err := exec.Command("git", "bundle", "list-heads", bundle).CombinedOutput()
+	require.NoError(t, err, "%s", heads)
+	assert.Equal(t, before, w.tip())
+	assert.Empty(t, w.checkpoints())
+	assert.Empty(t, w.stages())
+	assert.Empty(t, w.marked("turn", "failed"))
+}
