@@ -3,7 +3,11 @@
 // each with its line, what is wanted, what is there, and the nearest thing that would have been right.
 package config
 
-import "time"
+import (
+	"time"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
 
 // Settings are the contents of mergexo.toml with the defaults filled in.
 type Settings struct {
@@ -44,6 +48,7 @@ type Agent struct {
 	PassEnv   []string
 	Timeout   time.Duration
 	User      string // unprivileged user to run as; "": our own
+	Network   model.Network
 	// CheckpointEvery is how often what an agent has done so far is pushed while it is at work.
 	CheckpointEvery time.Duration
 }

@@ -47,6 +47,7 @@ var agentKeys = []key[Agent]{
 	set("pass_env", passEnv, func(a *Agent) *[]string { return &a.PassEnv }),
 	set("timeout", duration, func(a *Agent) *timeout { return &a.Timeout }),
 	set("checkpoint_every", duration, func(a *Agent) *timeout { return &a.CheckpointEvery }),
+	set("network", network, func(a *Agent) *model.Network { return &a.Network }),
 	set("user", userName, func(a *Agent) *string { return &a.User }),
 }
 
