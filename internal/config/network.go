@@ -47,7 +47,7 @@ func host(v any) (string, error) {
 	case name == "localhost" || strings.HasSuffix(name, ".localhost"):
 		return "", fmt.Errorf("%q is this machine, which is never opened to an agent", cut(s))
 	case len(name) > 253 || !hostShape.MatchString(name):
-		return "", wrong("the name of a host, without scheme, port and path,", v)
+		return "", wrong("the name of a host, without scheme, port and path", v)
 	}
 	return name, nil
 }
