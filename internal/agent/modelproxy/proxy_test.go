@@ -338,13 +338,16 @@ func TestARequestThatIsTooLargeIsNotPassedOn(t *testing.T) {
 	defer conn.Close()
 	_, err = fmt.Fprintf(conn, "POST /responses HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Length: %d\r\n\r\n", p.Secret, most+1)
 	require.NoError(t, err)
+	require.NoError(t, conn.(*net.TCPConn).CloseWrite())
 	line, err := bufio.NewReader(conn).ReadString('\n')
 	require.NoError(t, err)
 	assert.Equal(t, "HTTP/1.1 413 Request Entity Too Large\r\n", line)
 	assert.Empty(t, s.all(), "one that says its size is not begun")
 
-	reader := struct{ io.Reader }{io.LimitReader(zeros{}, most)} // of a length that nobody knows beforehand
-	assert.Equal(t, 200, post(t, p, "POST", "/responses", p.Secret, reader).StatusCode)
+	for size, status := range map[int64]int{most: 200, most + 1: 413} {
+		reader := struct{ io.Reader }{io.LimitReader(zeros{}, size)} // of a length that nobody knows beforehand
+		assert.Equal(t, status, post(t, p, "POST", "/responses", p.Secret, reader).StatusCode)
+	}
 }
 
 func TestAHugeAnswerIsPassedOnWhole(t *testing.T) {
