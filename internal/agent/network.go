@@ -8,17 +8,9 @@ import (
 
 // networkHeld says why agents at this level of isolation cannot be kept to a network; nil when they can. It is an error
 // in the settings: a limit that does not hold is none.
-func networkHeld(level string, network model.Network) error {
+func networkHeld(level Level, network model.Network) error {
 	if network.Open() {
 		return nil
 	}
 	return fmt.Errorf("network = %s: the isolation of agents on this runner (%s) cannot keep them from the network: set network = \"open\"", network, level)
-}
-
-// level is how agents are kept apart from us.
-func (opt Options) level() string {
-	if opt.User != "" {
-		return "user"
-	}
-	return "none"
 }
