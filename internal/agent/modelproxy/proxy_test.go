@@ -64,6 +64,12 @@ func start(t *testing.T, of modelproxy.Provider, base string) (*modelproxy.Proxy
 	return p, log
 }
 
+// client keeps no connection: the next proxy may get the port of one that has ended.
+var client = &http.Client{
+	Transport:     &http.Transport{DisableKeepAlives: true},
+	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+}
+
 // post asks as an agent's program does.
 func post(t *testing.T, p *modelproxy.Proxy, method, path, secret string, body io.Reader, more ...string) *http.Response {
 	t.Helper()
@@ -73,7 +79,7 @@ func post(t *testing.T, p *modelproxy.Proxy, method, path, secret string, body i
 	for i := 0; i < len(more); i += 2 {
 		r.Header.Set(more[i], more[i+1])
 	}
-	answer, err := (&http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}).Do(r)
+	answer, err := client.Do(r)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = answer.Body.Close() })
 	return answer
@@ -399,9 +405,8 @@ func TestManyAtOnceAreAnsweredOneAfterTheOther(t *testing.T) {
 			if !assert.NoError(t, err) {
 				return
 			}
-			r.Close = true
 			r.Header.Set("X-Api-Key", p.Secret)
-			answer, err := http.DefaultClient.Do(r)
+			answer, err := client.Do(r)
 			if assert.NoError(t, err) {
 				_, _ = io.Copy(io.Discard, answer.Body)
 				assert.NoError(t, answer.Body.Close())
