@@ -5,27 +5,18 @@ package hostproxy
 
 import (
 	"context"
-	"crypto/rand"
 	"crypto/subtle"
 	"encoding/base64"
-	"encoding/hex"
-	"fmt"
 	"io"
 	"log/slog"
 	"net"
 	"net/http"
 	"net/netip"
 	"slices"
-	"strconv"
 	"strings"
-	"sync"
 	"time"
-)
 
-const (
-	maxRefusals = 20 // that are logged
-	maxTunnels  = 64 // at once
-	patience    = 30 * time.Second
+	"github.com/mergexo/mergexo/internal/agent/loopback"
 )
 
 // httpsPort is the only one that is passed on: by what is spoken on others, a host could be made a way to another one.
@@ -45,24 +36,12 @@ type Proxy struct {
 	URL  string // with the run's secret, for HTTPS_PROXY
 	Port int
 
-	opt     Options
-	secret  string
-	server  *http.Server
-	ctx     context.Context //nolint:containedctx // of the run: what is under way ends with it
-	end     context.CancelFunc
-	serving sync.WaitGroup // the accepting of connections and every connection
-	slots   chan struct{}
-
-	mu      sync.Mutex
-	refused int
+	opt    Options
+	server *loopback.Server
 }
 
 // Start serves until End is called.
 func Start(opt Options) (*Proxy, error) {
-	listener, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp4", "127.0.0.1:0")
-	if err != nil {
-		return nil, fmt.Errorf("listen for connections to hosts: %w", err)
-	}
 	if opt.Lookup == nil {
 		opt.Lookup = func(ctx context.Context, host string) ([]netip.Addr, error) {
 			return net.DefaultResolver.LookupNetIP(ctx, "ip", host)
@@ -70,43 +49,23 @@ func Start(opt Options) (*Proxy, error) {
 	}
 	if opt.Dial == nil {
 		opt.Dial = func(ctx context.Context, address string) (net.Conn, error) {
-			return (&net.Dialer{Timeout: patience}).DialContext(ctx, "tcp", address)
+			return (&net.Dialer{Timeout: 30 * time.Second}).DialContext(ctx, "tcp", address)
 		}
 	}
 	if opt.Log == nil {
 		opt.Log = slog.New(slog.DiscardHandler)
 	}
-	var random [24]byte
-	_, _ = rand.Read(random[:]) // never fails (https://pkg.go.dev/crypto/rand#Read)
-	p := &Proxy{opt: opt, secret: hex.EncodeToString(random[:]), slots: make(chan struct{}, maxTunnels)}
-	p.Port = listener.Addr().(*net.TCPAddr).Port //nolint:forcetypeassert // of a TCP listener
-	p.URL = "http://agent:" + p.secret + "@" + listener.Addr().String()
-	p.ctx, p.end = context.WithCancel(context.Background())
-	p.server = &http.Server{
-		Handler: p, BaseContext: func(net.Listener) context.Context { return p.ctx }, ConnState: p.account,
-		ReadHeaderTimeout: patience, MaxHeaderBytes: 16 << 10, ErrorLog: slog.NewLogLogger(opt.Log.Handler(), slog.LevelDebug),
+	server, listener, err := loopback.Listen(opt.Log)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // it says what it is about
 	}
-	p.serving.Go(func() { _ = p.server.Serve(listener) }) // it always ends with an error
+	p := &Proxy{URL: "http://agent:" + server.Secret + "@" + server.Address, Port: server.Port, opt: opt, server: server}
+	server.Serve(listener, p)
 	return p, nil
 }
 
-// account knows the connections: http.Server.Close does not wait for those who serve them. Tunnels end by themselves.
-func (p *Proxy) account(_ net.Conn, state http.ConnState) {
-	switch state {
-	case http.StateNew:
-		p.serving.Add(1)
-	case http.StateClosed:
-		p.serving.Done()
-	default:
-	}
-}
-
 // End ends the proxy and every connection through it.
-func (p *Proxy) End() {
-	p.end()
-	_ = p.server.Close()
-	p.serving.Wait()
-}
+func (p *Proxy) End() { p.server.End() }
 
 func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	host, port, err := net.SplitHostPort(r.Host)
@@ -120,33 +79,19 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case port != httpsPort || !slices.Contains(p.opt.Hosts, host):
 		p.refuse(w, r, http.StatusForbidden, "[agent] network does not name it")
 	default:
-		select {
-		case p.slots <- struct{}{}:
-			defer func() { <-p.slots }()
-			p.tunnel(w, r, host)
-		default:
-			p.refuse(w, r, http.StatusServiceUnavailable, "there are too many connections already")
-		}
+		p.tunnel(w, r, host)
 	}
 }
 
 // admitted tells whether the request has the secret of the run.
 func (p *Proxy) admitted(r *http.Request) bool {
 	given, _ := strings.CutPrefix(r.Header.Get("Proxy-Authorization"), "Basic ")
-	want := base64.StdEncoding.EncodeToString([]byte("agent:" + p.secret))
+	want := base64.StdEncoding.EncodeToString([]byte("agent:" + p.server.Secret))
 	return subtle.ConstantTimeCompare([]byte(given), []byte(want)) == 1
 }
 
 func (p *Proxy) refuse(w http.ResponseWriter, r *http.Request, status int, why string) {
-	p.mu.Lock()
-	p.refused++
-	n := p.refused
-	p.mu.Unlock()
-	if n <= maxRefusals {
-		p.opt.Log.Warn("network_refused", "host", strconv.QuoteToASCII(r.Host[:min(len(r.Host), 100)]), "why", why)
-	} else if n == maxRefusals+1 {
-		p.opt.Log.Warn("network_refused", "why", "further ones are not logged")
-	}
+	p.server.Refused("network_refused", "host", loopback.Clean(r.Host, 100), "why", why)
 	w.Header().Set("Connection", "close")
 	http.Error(w, "MergeXO does not connect to this host: "+why, status)
 }
@@ -184,9 +129,9 @@ func (p *Proxy) tunnel(w http.ResponseWriter, r *http.Request, host string) {
 	if err != nil {
 		return // the agent is gone
 	}
-	defer p.serving.Done()
+	defer p.server.Release()
 	defer here.Close()
-	stop := context.AfterFunc(p.ctx, func() { _, _ = here.Close(), there.Close() })
+	stop := context.AfterFunc(r.Context(), func() { _, _ = here.Close(), there.Close() })
 	defer stop()
 	if _, err := io.WriteString(here, "HTTP/1.1 200 Connection established\r\n\r\n"); err != nil {
 		return

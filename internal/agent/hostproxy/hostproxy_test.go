@@ -133,7 +133,7 @@ func TestOtherHostsAreRefused(t *testing.T) {
 	}
 	assert.Equal(t, []string{"192.0.2.9:443"}, w.dialed)
 	w.proxy.End()
-	assert.Contains(t, w.log.String(), `msg=network_refused host="\"evil.example.com:443\"" why="[agent] network does not name it"`)
+	assert.Contains(t, w.log.String(), `msg=network_refused host=evil.example.com:443 why="[agent] network does not name it"`)
 	assert.Equal(t, 21, strings.Count(w.log.String(), "network_refused"))
 }
 

@@ -6,16 +6,12 @@ package modelproxy
 
 import (
 	"bytes"
-	"context"
-	"crypto/rand"
 	"crypto/subtle"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"net/http"
 	"net/http/httputil"
 	"net/url"
@@ -23,17 +19,14 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"time"
 
+	"github.com/mergexo/mergexo/internal/agent/loopback"
 	"github.com/mergexo/mergexo/internal/model"
 )
 
 const (
-	maxRequest     = 64 << 20 // bytes; Anthropic takes 32 MB: https://docs.claude.com/en/api/overview#request-size-limits
-	maxFailure     = 1 << 20  // bytes of an answer that is an error
-	maxConnections = 128      // at once; who comes then has to wait
-	maxRefusals    = 20       // that are logged
-	patience       = time.Minute
+	maxRequest = 64 << 20 // bytes; Anthropic takes 32 MB: https://docs.claude.com/en/api/overview#request-size-limits
+	maxFailure = 1 << 20  // bytes of an answer that is an error
 )
 
 // Options say which models are asked, and how.
@@ -56,14 +49,10 @@ type Proxy struct {
 	base      *url.URL
 	forward   *httputil.ReverseProxy
 	transport *http.Transport // nil: not ours
-	server    *http.Server
-	end       context.CancelFunc
-	serving   sync.WaitGroup // the accepting of connections and every connection
-	slots     chan struct{}
+	server    *loopback.Server
 
-	mu      sync.Mutex
-	refused int
-	used    model.Usage
+	mu   sync.Mutex
+	used model.Usage
 }
 
 // Start serves until End is called.
@@ -75,15 +64,12 @@ func Start(opt Options) (*Proxy, error) {
 	if err != nil {
 		return nil, fmt.Errorf("address of the model: %w", err)
 	}
-	listener, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp4", "127.0.0.1:0")
+	server, listener, err := loopback.Listen(opt.Log)
 	if err != nil {
-		return nil, fmt.Errorf("listen for requests to the model: %w", err)
+		return nil, err //nolint:wrapcheck // it says what it is about
 	}
-	var random [24]byte
-	_, _ = rand.Read(random[:]) // never fails (https://pkg.go.dev/crypto/rand#Read)
 	p := &Proxy{
-		URL: "http://" + listener.Addr().String(), Secret: "mergexo-" + hex.EncodeToString(random[:]), Site: base.String(),
-		opt: opt, base: base, slots: make(chan struct{}, maxConnections),
+		URL: "http://" + server.Address, Secret: "mergexo-" + server.Secret, Site: base.String(), opt: opt, base: base, server: server,
 	}
 	if p.opt.Log == nil {
 		p.opt.Log = slog.New(slog.DiscardHandler)
@@ -93,39 +79,16 @@ func Start(opt Options) (*Proxy, error) {
 		p.transport.DisableCompression = true                         // what was used can only be read in plain text
 		p.opt.Transport = p.transport
 	}
-	quiet := slog.NewLogLogger(p.opt.Log.Handler(), slog.LevelDebug)
 	p.forward = &httputil.ReverseProxy{
-		Rewrite: p.rewrite, Transport: p.opt.Transport, FlushInterval: -1, ErrorLog: quiet, ModifyResponse: p.answer, ErrorHandler: p.broken,
+		Rewrite: p.rewrite, Transport: p.opt.Transport, FlushInterval: -1, ErrorLog: server.Quiet(), ModifyResponse: p.answer, ErrorHandler: p.broken,
 	}
-	ctx, end := context.WithCancel(context.Background())
-	p.end = end
-	p.server = &http.Server{
-		Handler: p, BaseContext: func(net.Listener) context.Context { return ctx }, ConnState: p.account,
-		ReadHeaderTimeout: patience, MaxHeaderBytes: 64 << 10, ErrorLog: quiet,
-	}
-	p.serving.Go(func() { _ = p.server.Serve(listener) }) // it always ends with an error
+	server.Serve(listener, p)
 	return p, nil
-}
-
-// account knows the connections: http.Server.Close does not wait for those who serve them. It is called before the next
-// one is accepted.
-func (p *Proxy) account(_ net.Conn, state http.ConnState) {
-	switch state {
-	case http.StateNew:
-		p.serving.Add(1)
-		p.slots <- struct{}{}
-	case http.StateClosed:
-		<-p.slots
-		p.serving.Done()
-	default:
-	}
 }
 
 // End ends the proxy and all that is under way, and gives what Used gives.
 func (p *Proxy) End() model.Usage {
-	p.end()
-	_ = p.server.Close() // its connections are of no more use
-	p.serving.Wait()
+	p.server.End()
 	if p.transport != nil {
 		p.transport.CloseIdleConnections()
 	}
@@ -172,28 +135,9 @@ func (p *Proxy) admitted(r *http.Request) bool {
 	return false
 }
 
-// refuse logs what is not passed on, up to a limit: who is refused may ask for ever.
+// refuse logs what is not passed on.
 func (p *Proxy) refuse(r *http.Request, why string) {
-	p.mu.Lock()
-	p.refused++
-	n := p.refused
-	p.mu.Unlock()
-	switch {
-	case n <= maxRefusals:
-		p.opt.Log.Warn("model_request_refused", "method", clean(r.Method, 10), "path", clean(r.URL.Path, 100), "why", why)
-	case n == maxRefusals+1:
-		p.opt.Log.Warn("model_request_refused", "why", "further ones are not logged")
-	}
-}
-
-// clean is the beginning of something that is not ours, in printable ASCII.
-func clean(text string, limit int) string {
-	more := ""
-	if len(text) > limit {
-		text, more = text[:limit], "..."
-	}
-	quoted := strconv.QuoteToASCII(text)
-	return quoted[1:len(quoted)-1] + more
+	p.server.Refused("model_request_refused", "method", loopback.Clean(r.Method, 10), "path", loopback.Clean(r.URL.Path, 100), "why", why)
 }
 
 // credentials are the headers by which somebody says who they are. The agent's are not the ones.
@@ -277,7 +221,7 @@ func (p *Proxy) broken(w http.ResponseWriter, r *http.Request, err error) {
 		fail(w, http.StatusRequestEntityTooLarge, "MergeXO does not pass on this request: "+why)
 		return
 	}
-	why := p.redact(clean(err.Error(), 300))
+	why := p.redact(loopback.Clean(err.Error(), 300))
 	if r.Context().Err() == nil {
 		p.opt.Log.Warn("model_not_reached", "host", p.base.Host, "error", why)
 	}
