@@ -14,7 +14,7 @@ type Provider struct {
 }
 
 // OpenAI serves Codex: https://platform.openai.com/docs/api-reference/responses
-var OpenAI = Provider{Base: "https://api.openai.com/v1", Calls: []string{"/responses", "/responses/compact"}}
+var OpenAI = Provider{Base: "https://api.openai.com/v1", Calls: []string{"/responses"}}
 
 // Anthropic serves Claude Code: https://docs.claude.com/en/api/messages
 var Anthropic = Provider{Base: "https://api.anthropic.com", Calls: []string{"/v1/messages", "/v1/messages/count_tokens"}}

@@ -49,7 +49,7 @@ func TestWhatWasUsedIsCounted(t *testing.T) {
 		"without the last line":   {modelproxy.OpenAI, "/responses", sse, 200, strings.TrimSpace(openAIStream), 100, 20},
 		"carriage returns":        {modelproxy.OpenAI, "/responses", sse, 200, strings.ReplaceAll(openAIStream, "\n", "\r\n"), 100, 20},
 		"one that was cut short":  {modelproxy.OpenAI, "/responses", sse, 200, strings.ReplaceAll(openAIStream, "completed", "incomplete"), 100, 20},
-		"OpenAI's text":           {modelproxy.OpenAI, "/responses/compact", whole, 200, `{"usage": {"input_tokens": 7, "output_tokens": 3}}`, 7, 3},
+		"OpenAI's text":           {modelproxy.OpenAI, "/responses", whole, 200, `{"usage": {"input_tokens": 7, "output_tokens": 3}}`, 7, 3},
 		"Anthropic's stream":      {modelproxy.Anthropic, "/v1/messages", sse, 200, anthropicStream, 100, 20},
 		"its beginning":           {modelproxy.Anthropic, "/v1/messages", sse, 200, anthropicStream[:200], 100, 1},
 		"Anthropic's text":        {modelproxy.Anthropic, "/v1/messages", whole, 200, `{"content": [{"text": "\"usage\""}], "usage": {"input_tokens": 1, "cache_read_input_tokens": 6, "output_tokens": 3}}`, 7, 3},
