@@ -8,6 +8,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"log/slog"
 	"maps"
 	"slices"
 	"strings"
@@ -29,7 +30,12 @@ type Options struct {
 	Command   []string // argv of the command adapter; a path with a slash is relative to the checkout
 	Model     string
 	ExtraArgs []string
-	Env       []string // the child's complete environment, as Environment makes it with what Needs names
+	Env       []string // the child's complete environment, as Environment makes it
+	// Access is how codex and claude get to their models, as Access gives it. They never see it: the key stays with a proxy
+	// in this process, for as long as they run.
+	Access []string
+	// Network is what the agent may reach beside that proxy. New refuses what cannot be held.
+	Network model.Network
 	// Temp is a directory of this run, where codex and claude get a HOME of their own. Whoever made it removes it.
 	Temp string
 	// Sessions is a directory where codex and claude keep the transcripts that they resume from, from one run to the next
@@ -40,6 +46,8 @@ type Options struct {
 	OutputLimit int64
 	// Log gets what the agent prints on stderr, in whole lines; nil: nobody does.
 	Log io.Writer
+	// Events gets what we have to say ourselves, an event a line; nil: nobody does.
+	Events *slog.Logger
 	// Grace is what the agent has between SIGTERM and SIGKILL; 0: 5 seconds.
 	Grace time.Duration
 	// Clock measures Timeout and Grace; nil: the machine's own does.
@@ -63,22 +71,19 @@ const (
 	defaultGrace   = 5 * time.Second
 )
 
-// adapter is one kind of agent: how it is made, and the variables that it cannot do without.
+// adapter is one kind of agent: how it is made, and how it gets to its model.
 type adapter struct {
 	build func(Options) (Agent, error)
-	needs []string
+	model *access // nil: that is no affair of ours
 }
 
 // adapters is every agent there is.
 var adapters = map[string]adapter{
-	"claude":     {newClaude, []string{"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL"}},
-	"codex":      {newCodex, []string{"CODEX_API_KEY", "OPENAI_API_KEY", "OPENAI_BASE_URL"}},
+	"claude":     {newClaude, &anthropic},
+	"codex":      {newCodex, &openAI},
 	"command":    {newCommand, nil},
 	"suggestion": {newSuggestion, nil},
 }
-
-// Needs names the variables that an adapter gets beside those of pass_env: its model's keys and address.
-func Needs(name string) []string { return slices.Clone(adapters[name].needs) }
 
 // BuiltIn tells whether an adapter runs no program.
 func BuiltIn(name string) bool { return name == "suggestion" }
@@ -92,9 +97,15 @@ func New(opt Options) (Agent, error) {
 	}
 	opt = opt.defaults()
 	for _, entry := range opt.Env {
-		if name, _, _ := strings.Cut(entry, "="); secret(name) {
+		if name, _, _ := strings.Cut(entry, "="); secret(name) || kind.model != nil && slices.Contains(modelKeys(), name) {
 			return nil, fmt.Errorf("environment of the agent: %s must not be in it", name)
 		}
+	}
+	if err := kind.model.verify(opt.Access); err != nil {
+		return nil, err
+	}
+	if err := networkHeld(opt.level(), opt.Network); err != nil {
+		return nil, err
 	}
 	return kind.build(opt)
 }
@@ -112,6 +123,9 @@ func (opt Options) defaults() Options {
 	}
 	if opt.Log == nil {
 		opt.Log = io.Discard
+	}
+	if opt.Events == nil {
+		opt.Events = slog.New(slog.DiscardHandler)
 	}
 	opt.Clock = clock.Or(opt.Clock)
 	return opt
@@ -134,11 +148,14 @@ func Environment(lookup func(string) (string, bool), pass []string, git []string
 	return append(env, git...)
 }
 
-// CheckPass says which name in pass_env can not be passed, and why. It is an error in the settings.
-func CheckPass(pass []string) error {
+// CheckPass says which name in pass_env can not be passed to an adapter's agent, and why. It is an error in the settings.
+func CheckPass(adapter string, pass []string) error {
 	for _, name := range pass {
 		if why := refused(name); why != "" {
 			return fmt.Errorf("pass_env: %q cannot be passed to an agent: %s", name, why)
+		}
+		if adapters[adapter].model != nil && slices.Contains(modelKeys(), strings.ToUpper(name)) {
+			return fmt.Errorf("pass_env: %q cannot be passed to %s: the model's key stays with MergeXO, which adds it to what the agent asks: leave the name out, its value in the env of MergeXO's step is enough", name, adapter)
 		}
 	}
 	return nil

@@ -336,8 +336,8 @@ func TestEnvironmentIsBuiltFromNothing(t *testing.T) {
 	lookup := func(name string) (string, bool) { value, ok := world[name]; return value, ok }
 	pass := []string{"KEY", "KEY", "ABSENT", "GITHUB_TOKEN", "INPUT_TOKEN", "MERGEXO_SIGNING_KEY", "GIT_DIR"}
 	assert.Equal(t, []string{"PATH=/bin", "HOME=/root", "LANG=C", "KEY=k", "GIT_TERMINAL_PROMPT=0"}, agent.Environment(lookup, pass, []string{"GIT_TERMINAL_PROMPT=0"}))
-	assert.NoError(t, agent.CheckPass([]string{"ANTHROPIC_API_KEY", "GITHUB_REPOSITORY"}))
+	assert.NoError(t, agent.CheckPass("command", []string{"ANTHROPIC_API_KEY", "GITHUB_REPOSITORY"}))
 	for _, name := range []string{"GITHUB_TOKEN", "gh_token", "INPUT_TOKEN", "INPUT_SIGNING-KEY", "MERGEXO_X", "ACTIONS_ID_TOKEN_REQUEST_TOKEN", "GITHUB_ENV", "GIT_CONFIG_COUNT", "A=B", ""} {
-		assert.ErrorContains(t, agent.CheckPass([]string{"OK", name}), strconv.Quote(name))
+		assert.ErrorContains(t, agent.CheckPass("command", []string{"OK", name}), strconv.Quote(name))
 	}
 }

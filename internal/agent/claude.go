@@ -66,8 +66,13 @@ func (a *claude) Run(ctx context.Context, dir string, req model.Request) (out mo
 	if err != nil {
 		return model.Outcome{}, err
 	}
+	to, err := a.link()
+	if err != nil {
+		return model.Outcome{}, err
+	}
+	defer to.End()
 	opt := a.opt
-	if opt.Env, err = a.environment(at); err != nil {
+	if opt.Env, err = a.environment(at, to); err != nil {
 		return model.Outcome{}, err
 	}
 	opt, leave, err := opt.enter(dir)
@@ -79,13 +84,14 @@ func (a *claude) Run(ctx context.Context, dir string, req model.Request) (out mo
 		return model.Outcome{}, err
 	}
 	stdout, err := opt.execute(ctx, dir, a.argv(schema, before.id), []byte(req.Prompt))
-	said := readClaude(stdout)
+	said, seen := readClaude(stdout), to.End()
+	said.Result = to.reword(said.Result)
 	out, err = a.outcome(req, said, before, err)
 	used := said.Usage
 	out.Session = session{id: said.ID, used: model.Usage{CostUSD: said.Cost}}.String()
-	out.Usage = model.Usage{
+	out.Usage = atLeast(model.Usage{
 		InputTokens: used.Input + used.Written + used.Cached, OutputTokens: used.Output, CostUSD: since(said.Cost, before.used.CostUSD),
-	}
+	}, seen)
 	return settled(out, err, said.ID)
 }
 
@@ -105,13 +111,18 @@ func (a *claude) argv(schema, resume string) []string {
 
 // environment is what Claude Code gets. Its commands are run by a small script that takes the keys out again: the tests
 // that an agent runs may print their environment.
-func (a *claude) environment(at place) ([]string, error) {
+func (a *claude) environment(at place, to *link) ([]string, error) {
 	script, temp := filepath.Join(at.home, "without-keys"), filepath.Join(at.home, "tmp")
-	text := "#!/bin/sh\nunset " + strings.Join(keys(a.opt.Adapter), " ") + "\nexec bash -c \"$1\"\n"
+	text := "#!/bin/sh\nunset " + strings.Join(anthropic.keys, " ") + "\nexec bash -c \"$1\"\n"
 	if err := writeNew(script, text, 0o700); err != nil {
 		return nil, fmt.Errorf("write shell of claude: %w", err)
 	}
-	return with(a.opt.Env, map[string]string{
+	base := to.base
+	if to.proxy == nil {
+		base = value(a.opt.Access, anthropic.base)
+	}
+	return to.environment(a.opt.Env, map[string]string{
+		"ANTHROPIC_API_KEY": to.key, "ANTHROPIC_AUTH_TOKEN": "", "ANTHROPIC_BASE_URL": base,
 		"HOME": at.home, "CLAUDE_CONFIG_DIR": at.state, "CLAUDE_CODE_TMPDIR": temp, "CLAUDE_CODE_SHELL_PREFIX": script,
 		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1", "DISABLE_AUTOUPDATER": "1",
 	}), nil

@@ -20,10 +20,6 @@ import (
 // the checkout to set itself up is shut out: .codex, AGENTS.md, skills; what should guide it stands in the prompt.
 type codex struct{ program }
 
-// openAI is where Codex asks when OPENAI_BASE_URL does not say. It is asked by the same transport as any other endpoint,
-// not by the WebSockets of Codex's built-in provider, which nothing else speaks and falls back from only after seconds.
-const openAI = "https://api.openai.com/v1"
-
 func newCodex(opt Options) (Agent, error) {
 	if err := codexFlags.verify(opt.ExtraArgs); err != nil {
 		return nil, err
@@ -86,12 +82,17 @@ func (a *codex) Run(ctx context.Context, dir string, req model.Request) (out mod
 	if err != nil {
 		return model.Outcome{}, err
 	}
-	argv, err := a.argv(dir, schema, at, before.id)
+	to, err := a.link()
+	if err != nil {
+		return model.Outcome{}, err
+	}
+	defer to.End()
+	argv, err := a.argv(dir, schema, at, to, before.id)
 	if err != nil {
 		return model.Outcome{}, err
 	}
 	opt := a.opt
-	opt.Env = a.environment(at)
+	opt.Env = a.environment(at, to)
 	opt, leave, err := opt.enter(dir)
 	if err != nil {
 		return model.Outcome{}, err
@@ -101,36 +102,34 @@ func (a *codex) Run(ctx context.Context, dir string, req model.Request) (out mod
 		return model.Outcome{}, err
 	}
 	stdout, err := opt.executeKeeping(ctx, dir, argv, []byte(codexPrompt(req, schema)), codexKeeps)
-	said := readCodex(stdout)
+	said, seen := readCodex(stdout), to.End()
+	said.failure = to.reword(said.failure)
 	for _, warning := range said.warnings {
 		fmt.Fprintf(opt.Log, "codex: %s\n", excerpt(warning, 500))
 	}
 	now := session{id: said.id, used: said.used}
 	if now.used == (model.Usage{}) {
-		now.used = before.used // it did not come to count: the next turn's count has this one in it
+		// It did not come to count. The next turn's count has this one in it.
+		now.used = model.Usage{InputTokens: before.used.InputTokens + seen.InputTokens, OutputTokens: before.used.OutputTokens + seen.OutputTokens}
 	}
 	out, err = a.outcome(req, said, before, err)
-	out.Session, out.Usage = now.String(), model.Usage{
+	out.Session, out.Usage = now.String(), atLeast(model.Usage{
 		InputTokens:  since(now.used.InputTokens, before.used.InputTokens),
 		OutputTokens: since(now.used.OutputTokens, before.used.OutputTokens),
-	}
+	}, seen)
 	return settled(out, err, said.id)
 }
 
 // environment is what Codex itself gets. The variables that it needs are kept from what its model runs.
-func (a *codex) environment(at place) []string {
-	key := value(a.opt.Env, "CODEX_API_KEY")
-	if key == "" {
-		key = value(a.opt.Env, "OPENAI_API_KEY")
-	}
-	return with(a.opt.Env, map[string]string{
-		"HOME": at.home, "CODEX_HOME": at.state, "CODEX_API_KEY": key, "OPENAI_API_KEY": "", "OPENAI_BASE_URL": "",
+func (a *codex) environment(at place, to *link) []string {
+	return to.environment(a.opt.Env, map[string]string{
+		"HOME": at.home, "CODEX_HOME": at.state, "CODEX_API_KEY": to.key, "OPENAI_API_KEY": "", "OPENAI_BASE_URL": "",
 	})
 }
 
 // argv is the command line. What a user may set comes before extra_args, what stays as it is behind it: the last word
-// counts.
-func (a *codex) argv(dir, schema string, at place, resume string) ([]string, error) {
+// counts. The provider is one that Codex does not know, so that it does not try the WebSockets of its built-in one.
+func (a *codex) argv(dir, schema string, at place, to *link, resume string) ([]string, error) {
 	file := filepath.Join(at.state, "outcome.schema.json")
 	if err := writeNew(file, schema, 0o600); err != nil {
 		return nil, fmt.Errorf("write outcome schema: %w", err)
@@ -139,13 +138,9 @@ func (a *codex) argv(dir, schema string, at place, resume string) ([]string, err
 	if err != nil {
 		return nil, err
 	}
-	base := value(a.opt.Env, "OPENAI_BASE_URL")
-	if base == "" {
-		base = openAI
-	}
 	argv := []string{"codex", "exec", "--json", "--skip-git-repo-check", "--output-schema=" + file}
 	argv = append(argv, settings(
-		`model_provider="mergexo"`, `model_providers.mergexo={name="mergexo",base_url=`+toml(base)+`,env_key="CODEX_API_KEY",wire_api="responses"}`,
+		`model_provider="mergexo"`, `model_providers.mergexo={name="mergexo",base_url=`+toml(to.base)+`,env_key="CODEX_API_KEY",wire_api="responses"}`,
 		`web_search="disabled"`, `sandbox_workspace_write.network_access=false`,
 	)...)
 	argv = append(argv, a.opt.ExtraArgs...)

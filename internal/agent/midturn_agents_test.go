@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/agent"
+	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/sandbox/modelstub"
 )
 
@@ -102,7 +103,9 @@ func TestATurnThatIsStoppedInItsMiddle(t *testing.T) {
 		opt := rigged(t, r, s)
 		opt.Timeout, opt.Clock = 7*time.Minute, c
 		_, err := ask(t, opt, dir, feedback("please"))
-		assert.Equal(t, agent.Timeout, failure(t, err).Kind)
+		failed := failure(t, err)
+		assert.Equal(t, agent.Timeout, failed.Kind)
+		assert.Equal(t, model.Usage{InputTokens: modelstub.InputTokens, OutputTokens: modelstub.OutputTokens}, failed.Usage, "the one answer that came was paid for")
 		assert.ErrorContains(t, err, "agent: stopped after 7m")
 		assert.FileExists(t, filepath.Join(dir, "ran.txt"), "what was done stays done")
 	})

@@ -182,14 +182,9 @@ func (p *program) failed(kind Kind, said string, exit int) *Error {
 	}
 	args := []any{p.name, excerpt(strings.TrimRight(strings.Join(strings.Fields(said), " "), "."), 300)}
 	if kind == Login {
-		args = append(args, strings.Join(keys(p.opt.Adapter), " or "))
+		args = append(args, strings.Join(adapters[p.opt.Adapter].model.keys, " or "))
 	}
 	return &Error{Kind: kind, Exit: exit, Detail: fmt.Sprintf(words[kind], args...)}
-}
-
-// keys are the variables of an adapter that hold a key.
-func keys(adapter string) []string {
-	return slices.DeleteFunc(Needs(adapter), func(name string) bool { return strings.HasSuffix(name, "_BASE_URL") })
 }
 
 // settled gives what a run came to: an outcome, or an error that knows what the run used and by what session it could be
@@ -199,8 +194,11 @@ func settled(out model.Outcome, err error, id string) (model.Outcome, error) {
 		return out, nil
 	}
 	var failed *Error
-	if errors.As(err, &failed) && id != "" && failed.Kind != NoSession {
-		failed.Session, failed.Usage = out.Session, out.Usage
+	if errors.As(err, &failed) && failed.Kind != NoSession {
+		failed.Usage = out.Usage
+		if id != "" {
+			failed.Session = out.Session
+		}
 	}
 	return model.Outcome{}, err
 }

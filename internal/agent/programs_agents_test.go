@@ -192,20 +192,20 @@ func TestAKeyThatIsNotValidOrNotThere(t *testing.T) {
 	each(t, func(t *testing.T, r modelstub.Rig) {
 		s := modelstub.New(t)
 		opt := rigged(t, r, s)
-		for i, entry := range opt.Env {
-			opt.Env[i] = strings.ReplaceAll(entry, modelstub.Key, "sk-wrong")
+		for i, entry := range opt.Access {
+			opt.Access[i] = strings.ReplaceAll(entry, modelstub.Key, "sk-wrong")
 		}
 		_, err := ask(t, opt, checkout(t), feedback("please"))
 		assert.Equal(t, agent.Login, failure(t, err).Kind)
 		golden(t, r.Adapter+"_key_wrong.txt", steady(err, s))
 
 		var without []string
-		for _, entry := range opt.Env {
+		for _, entry := range opt.Access {
 			if !strings.HasPrefix(entry, r.KeyName+"=") {
 				without = append(without, entry)
 			}
 		}
-		opt.Env = without
+		opt.Access = without
 		_, err = ask(t, opt, checkout(t), feedback("please"))
 		assert.Equal(t, agent.Login, failure(t, err).Kind)
 		golden(t, r.Adapter+"_key_missing.txt", steady(err, s))

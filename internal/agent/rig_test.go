@@ -58,10 +58,11 @@ func rigged(t *testing.T, r modelstub.Rig, s *modelstub.Stub) agent.Options {
 		maps.Copy(world, r.Point(s.URL))
 	}
 	lookup := func(name string) (string, bool) { v, ok := world[name]; return v, ok }
-	pass := slices.AppendSeq(agent.Needs(r.Adapter), maps.Keys(r.Variables))
+	pass := slices.Collect(maps.Keys(r.Variables))
 	return agent.Options{
 		Adapter: r.Adapter, ExtraArgs: r.Args, Env: agent.Environment(lookup, pass, []string{"GIT_CONFIG_GLOBAL=/dev/null"}),
-		Temp: t.TempDir(), Clock: clocktest.Unlimited(),
+		Access: agent.Access(lookup, r.Adapter),
+		Temp:   t.TempDir(), Clock: clocktest.Unlimited(),
 	}
 }
 

@@ -155,7 +155,10 @@ func (t *tenant) find() error {
 // which everything runs that comes before leave is called. leave ends all that is left of that user, takes everything
 // back, and passes on the error that the run came to.
 func (opt Options) enter(dir string) (inside Options, leave func(error) error, err error) {
-	if opt.tenant, err = opt.hire(); err != nil {
+	if err = networkHeld(opt.level(), opt.Network); err == nil {
+		opt.tenant, err = opt.hire()
+	}
+	if err != nil {
 		return opt, nil, &Error{Kind: Start, Exit: -1, Detail: err.Error(), Err: err}
 	}
 	if opt.tenant == nil {

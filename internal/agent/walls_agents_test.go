@@ -50,8 +50,11 @@ func TestAProgramSeesOnlyWhatIsNamed(t *testing.T) {
 		inside, err := os.ReadFile(filepath.Join(dir, "env.txt"))
 		require.NoError(t, err)
 		assert.NotEmpty(t, names(string(inside)))
+		placeholder := regexp.MustCompile(`mergexo-[0-9a-f]{48}`).FindString(string(own))
+		require.NotEmpty(t, placeholder)
 		for _, text := range []string{string(inside), s.Asked(1)} {
 			assert.NotContains(t, text, modelstub.Key, "what a model runs gets no key")
+			assert.NotContains(t, text, placeholder, "nor what stands for it")
 			assert.NotContains(t, text, "leak")
 		}
 		assert.Contains(t, string(inside), modelstub.Programs(t)+":"+os.Getenv("PATH")+"\n", "PATH is the one of the workflow's steps")
@@ -132,7 +135,7 @@ func TestWhatCodexRunsIsShutIn(t *testing.T) {
 		"try network 'exec 3<>/dev/tcp/" + host + "/" + port + "'",
 		"try home 'echo x > $HOME/kept'",
 		"try sessions 'echo x > $HOME/../codex/planted'",
-		"try key 'cat /proc/[0-9]*/environ | tr \"\\0\" \"\\n\" | grep -q " + modelstub.Key + "'",
+		"try key 'cat /proc/[0-9]*/environ | tr \"\\0\" \"\\n\" | grep -q ^CODEX_API_KEY='",
 	}, "\n")
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "tries"), []byte(tries), 0o644))
 	s.Play(codex.Run("bash tries"), codex.Done(greeted), codex.Run("bash tries"), codex.Done(greeted))

@@ -42,12 +42,12 @@ func (s *scene) settings(ctx context.Context) (doctor.Settings, error) {
 		out.Problems = strings.Split(err.Error(), "\n")
 		return out, nil
 	}
-	if err := agent.CheckPass(parsed.Agent.PassEnv); err != nil {
+	if err := agent.CheckPass(parsed.Agent.Adapter, parsed.Agent.PassEnv); err != nil {
 		out.Problems = []string{file.Path + ": agent." + err.Error()}
 		return out, nil
 	}
 	a := parsed.Agent
-	if _, err := agent.New(agent.Options{Adapter: a.Adapter, Command: a.Command, Model: a.Model, ExtraArgs: a.ExtraArgs}); err != nil {
+	if _, err := agent.New(agent.Options{Adapter: a.Adapter, Command: a.Command, Model: a.Model, ExtraArgs: a.ExtraArgs, User: a.User, Network: a.Network}); err != nil {
 		out.AdapterBad = err.Error()
 	}
 	out.Adapter, out.PassEnv, out.Timeout, out.CI = a.Adapter, a.PassEnv, a.Timeout, parsed.Feedback.CI

@@ -3,7 +3,11 @@
 // each with its line, what is wanted, what is there, and the nearest thing that would have been right.
 package config
 
-import "time"
+import (
+	"time"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
 
 // Settings are the contents of mergexo.toml with the defaults filled in.
 type Settings struct {
@@ -45,6 +49,7 @@ type Agent struct {
 	Timeout   time.Duration
 	Isolation string // auto or none: how what it runs is kept from everything else
 	User      string // existing unprivileged user to run as; "": one is made for the run
+	Network   model.Network
 	// CheckpointEvery is how often what an agent has done so far is pushed while it is at work.
 	CheckpointEvery time.Duration
 }

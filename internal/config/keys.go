@@ -48,6 +48,7 @@ var agentKeys = []key[Agent]{
 	set("timeout", duration, func(a *Agent) *timeout { return &a.Timeout }),
 	set("checkpoint_every", duration, func(a *Agent) *timeout { return &a.CheckpointEvery }),
 	set("isolation", oneOf("auto", "none"), func(a *Agent) *string { return &a.Isolation }),
+	set("network", network, func(a *Agent) *model.Network { return &a.Network }),
 	set("user", userName, func(a *Agent) *string { return &a.User }),
 }
 

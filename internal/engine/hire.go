@@ -20,8 +20,8 @@ const grace = 2 * time.Second
 func (e *Engine) agentOptions(s config.Settings, gitEnv ...string) agent.Options {
 	return agent.Options{
 		Adapter: s.Agent.Adapter, Command: s.Agent.Command, Model: s.Agent.Model, ExtraArgs: s.Agent.ExtraArgs,
-		Env:     agent.Environment(e.Lookup, append(agent.Needs(s.Agent.Adapter), s.Agent.PassEnv...), gitEnv),
-		Timeout: s.Agent.Timeout, Grace: grace, Log: e.Foreign, Wall: e.Wall, User: s.Agent.User, Isolation: e.isolated[wanted(s)], Clock: e.Clock,
+		Env: agent.Environment(e.Lookup, s.Agent.PassEnv, gitEnv), Access: agent.Access(e.Lookup, s.Agent.Adapter), Network: s.Agent.Network,
+		Timeout: s.Agent.Timeout, Grace: grace, Log: e.Foreign, Events: e.Log, Wall: e.Wall, User: s.Agent.User, Isolation: e.isolated[wanted(s)], Clock: e.Clock,
 	}
 }
 
@@ -41,21 +41,30 @@ func (e *Engine) testOptions(ctx context.Context, s config.Settings, timeout tim
 	}
 	return agent.Options{
 		Env: agent.Environment(e.Lookup, nil, gitEnv), Timeout: timeout, Grace: grace, Log: e.Foreign,
-		Wall: e.Wall, User: s.Agent.User, Isolation: e.isolated[wanted(s)], Temp: temp, Clock: e.Clock,
+		Wall: e.Wall, User: s.Agent.User, Isolation: e.isolated[wanted(s)], Temp: temp, Network: s.Agent.Network, Clock: e.Clock,
 	}, nil
+}
+
+// modelKeys are the keys of the agent's model, where they are kept from it.
+func (e *Engine) modelKeys(s config.Settings) []string {
+	return agent.Keys(agent.Access(e.Lookup, s.Agent.Adapter))
 }
 
 // checkAgent finds mistakes in the settings of the agent before anything is said.
 func (e *Engine) checkAgent(s config.Settings) error {
-	err := agent.CheckPass(s.Agent.PassEnv)
+	err := agent.CheckPass(s.Agent.Adapter, s.Agent.PassEnv)
 	if err == nil {
 		_, err = agent.New(e.agentOptions(s))
 	}
 	if err == nil && s.Agent.User != "" {
 		_, err = e.agentOptions(s).Exposed()
 	}
+	keys := e.modelKeys(s)
 	for _, name := range s.Agent.PassEnv {
 		value, _ := e.Lookup(name)
+		if err == nil && slices.Contains(keys, strings.TrimSpace(value)) {
+			err = fmt.Errorf("pass_env: %s holds the model's key, which stays with MergeXO: leave it out", name)
+		}
 		if err == nil && value != "" && slices.ContainsFunc(e.Secrets, func(secret string) bool { return secret != "" && strings.TrimSpace(value) == secret }) {
 			err = fmt.Errorf("pass_env: %s holds a secret of MergeXO's own, which no agent may see: give the agent another one, or none", name)
 		}
@@ -80,12 +89,12 @@ func (p *pass) hire(ctx context.Context) (agent.Agent, error) {
 	if p.Sessions != "" { // one pull request's agent does not read another one's
 		opt.Sessions = filepath.Join(p.Sessions, p.event.Repo.Owner, p.event.Repo.Name, fmt.Sprint(p.event.Number))
 	}
-	where, err := opt.Exposed(p.Secrets...)
+	where, err := opt.Exposed(slices.Concat(p.Secrets, p.modelKeys(p.settings))...)
 	if err != nil {
 		return nil, err
 	}
 	if where != "" {
-		p.Log.Warn("token_exposed", "process", where, "fix", "start MergeXO by the action, or with exec, so that no process above it keeps the token in its environment")
+		p.Log.Warn("token_exposed", "process", where, "fix", "start MergeXO by the action, or with exec, so that no process above it keeps the token or the model's key in its environment")
 	}
 	p.sessions = opt.Sessions
 	p.unseal(ctx, opt.Sessions)

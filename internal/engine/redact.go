@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mergexo/mergexo/internal/agent"
 	"github.com/mergexo/mergexo/internal/leak"
 	"github.com/mergexo/mergexo/internal/model"
 )
@@ -17,10 +16,10 @@ const shortest = 8
 // keyish are names of variables whose values are nobody's to read.
 var keyish = regexp.MustCompile(`(?i)key|token|secret|passw|auth|cred|private|(^|_)pat$`)
 
-// private are the keys that an agent was given by name. It may say them, as its program does when a key is not taken.
+// private are the keys that an agent was given by name: it may say them. So are its model's, which it should not know.
 func (p *pass) private() []string {
-	var values []string
-	for _, name := range append(agent.Needs(p.settings.Agent.Adapter), p.settings.Agent.PassEnv...) {
+	values := slices.DeleteFunc(p.modelKeys(p.settings), func(v string) bool { return len(v) < shortest })
+	for _, name := range p.settings.Agent.PassEnv {
 		if v, _ := p.Lookup(name); len(v) >= shortest && keyish.MatchString(name) {
 			values = append(values, v)
 		}

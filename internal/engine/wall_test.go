@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/mergexo/mergexo/internal/config"
 	"github.com/mergexo/mergexo/internal/engine"
 	"github.com/mergexo/mergexo/internal/model"
 )
@@ -76,6 +77,35 @@ func TestAnAgentThatIsPassedOurTokenIsAMistake(t *testing.T) {
 	w.talk("alice", "Answer me.")
 	_, err := w.engine().Handle(context.Background(), w.delivery("issue_comment"))
 	assert.ErrorContains(t, err, "pass_env: MY_PAT holds a secret of MergeXO's own")
+	assert.Empty(t, w.marked("turn", ""))
+}
+
+func TestAModelsKeyThatIsPassedOnIsAMistake(t *testing.T) {
+	t.Parallel()
+	for pass, says := range map[string]string{
+		"OPENAI_API_KEY": `[agent] pass_env: "OPENAI_API_KEY" cannot be passed to codex: the model's key stays with MergeXO`,
+		"MY_KEY":         "[agent] pass_env: MY_KEY holds the model's key, which stays with MergeXO: leave it out",
+	} {
+		w := newWorld(t)
+		w.agentSetting(`adapter = "command"`, `adapter = "codex"`)
+		w.agentSetting(`pass_env = [`, `pass_env = ["`+pass+`", `)
+		w.env = map[string]string{"OPENAI_API_KEY": "sk-0123456789", "MY_KEY": "sk-0123456789"}
+		w.talk("alice", "Answer me.")
+		_, err := w.engine().Handle(context.Background(), w.delivery("issue_comment"))
+		assert.ErrorIs(t, err, config.ErrInvalid)
+		assert.ErrorContains(t, err, says)
+		assert.Empty(t, w.marked("turn", ""))
+	}
+}
+
+func TestANetworkThatCannotBeHeldIsAMistakeBeforeAnythingIsSaid(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.agentSetting(`adapter = "command"`, "adapter = \"command\"\nnetwork = [\"proxy.golang.org\"]")
+	w.talk("alice", "Answer me.")
+	_, err := w.engine().Handle(context.Background(), w.delivery("issue_comment"))
+	assert.ErrorIs(t, err, config.ErrInvalid)
+	assert.ErrorContains(t, err, `[agent] network = ["proxy.golang.org"]: the isolation of agents on this runner (none) cannot keep them from the network`)
 	assert.Empty(t, w.marked("turn", ""))
 }
 

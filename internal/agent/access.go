@@ -1,0 +1,160 @@
+package agent
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/mergexo/mergexo/internal/agent/modelproxy"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// access is how the programs of one provider get to its models: the variables in which a user has the key and, where it
+// is not the provider's own, the address.
+type access struct {
+	provider modelproxy.Provider
+	base     string
+	keys     []string
+	header   func(env []string) http.Header // what the provider wants to see; empty without a key
+}
+
+var openAI = access{
+	provider: modelproxy.OpenAI, base: "OPENAI_BASE_URL", keys: []string{"CODEX_API_KEY", "OPENAI_API_KEY"},
+	header: func(env []string) http.Header {
+		out := http.Header{}
+		if key := cmp.Or(value(env, "CODEX_API_KEY"), value(env, "OPENAI_API_KEY")); key != "" {
+			out.Set("Authorization", "Bearer "+key)
+		}
+		return out
+	},
+}
+
+// anthropic takes both at once, as Claude Code sends them: a gateway may want the one and what is behind it the other.
+var anthropic = access{
+	provider: modelproxy.Anthropic, base: "ANTHROPIC_BASE_URL", keys: []string{"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"},
+	header: func(env []string) http.Header {
+		out := http.Header{}
+		if key := value(env, "ANTHROPIC_API_KEY"); key != "" {
+			out.Set("X-Api-Key", key)
+		}
+		if token := value(env, "ANTHROPIC_AUTH_TOKEN"); token != "" {
+			out.Set("Authorization", "Bearer "+token)
+		}
+		return out
+	},
+}
+
+// modelKeys are the variables that no program of a provider gets, its own or another one's.
+func modelKeys() []string { return slices.Concat(openAI.keys, anthropic.keys) }
+
+// Access gives, for Options.Access, what lookup knows of the key and the address of an adapter's models.
+func Access(lookup func(string) (string, bool), adapter string) []string {
+	a := adapters[adapter].model
+	if a == nil {
+		return nil
+	}
+	var out []string
+	for _, name := range append([]string{a.base}, a.keys...) {
+		if text, ok := lookup(name); ok && strings.TrimSpace(text) != "" {
+			out = append(out, name+"="+strings.TrimSpace(text))
+		}
+	}
+	return out
+}
+
+// Keys are the keys in what Access gave.
+func Keys(list []string) []string {
+	var out []string
+	for _, name := range modelKeys() {
+		if key := value(list, name); key != "" {
+			out = append(out, key)
+		}
+	}
+	return out
+}
+
+// verify says what in the variables cannot be used.
+func (a *access) verify(env []string) error {
+	if a == nil {
+		return nil
+	}
+	if base := value(env, a.base); base != "" {
+		if _, err := modelproxy.ParseBase(base); err != nil {
+			return fmt.Errorf("%s: %w", a.base, err)
+		}
+	}
+	for _, name := range a.keys {
+		if strings.ContainsFunc(value(env, name), func(r rune) bool { return r <= ' ' || r > '~' }) {
+			return fmt.Errorf("%s: it is not one word of ASCII, as a key is: look for a line break in it", name)
+		}
+	}
+	return nil
+}
+
+// link is one run's way to its model.
+type link struct {
+	proxy *modelproxy.Proxy // nil: there is no key that it could keep, and the program says so itself
+	base  string            // what the program is told
+	key   string            // what it takes for its key
+}
+
+// link begins a run's way to its model. It ends with End.
+func (p *program) link() (*link, error) {
+	a := adapters[p.opt.Adapter].model
+	base, header := cmp.Or(value(p.opt.Access, a.base), a.provider.Base), a.header(p.opt.Access)
+	if len(header) == 0 {
+		return &link{base: base}, nil
+	}
+	proxy, err := modelproxy.Start(modelproxy.Options{Provider: a.provider, Base: base, Header: header, Log: p.opt.Events})
+	if err != nil {
+		return nil, err //nolint:wrapcheck // it says what it is about
+	}
+	return &link{proxy: proxy, base: proxy.URL, key: proxy.Secret}, nil
+}
+
+// End ends it and gives what it has seen being used. It may be called again.
+func (l *link) End() model.Usage {
+	if l.proxy == nil {
+		return model.Usage{}
+	}
+	return l.proxy.End()
+}
+
+// environment adds to a program's environment that the loopback device is reached directly: the programs do not know it
+// by themselves where a proxy of the machine was passed to them.
+func (l *link) environment(env []string, set map[string]string) []string {
+	set = maps.Clone(set)
+	if l.proxy != nil && slices.ContainsFunc(env, func(e string) bool { return isProxy(e) }) {
+		around := strings.Trim(cmp.Or(value(env, "no_proxy"), value(env, "NO_PROXY"))+",127.0.0.1", ",")
+		set["no_proxy"], set["NO_PROXY"] = around, around
+	}
+	return with(env, set)
+}
+
+// isProxy tells whether it is one of the variables that name a proxy.
+func isProxy(entry string) bool {
+	name, _, _ := strings.Cut(strings.ToUpper(entry), "=")
+	return slices.Contains([]string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"}, name)
+}
+
+// reword makes what a program says about the proxy the words about its provider.
+func (l *link) reword(said string) string {
+	if l.proxy == nil {
+		return said
+	}
+	host := func(url string) string { _, rest, _ := strings.Cut(url, "://"); return rest }
+	site := l.proxy.Site
+	name, _, _ := strings.Cut(host(site), "/")
+	return strings.NewReplacer(l.proxy.URL, site, host(l.proxy.URL), name, l.proxy.Secret, "the key").Replace(said)
+}
+
+// atLeast is an account of a run that has at least the tokens of another one: what a program did not come to tell, or did
+// not know of, the provider has told the proxy.
+func atLeast(said, seen model.Usage) model.Usage {
+	said.InputTokens = max(said.InputTokens, seen.InputTokens)
+	said.OutputTokens = max(said.OutputTokens, seen.OutputTokens)
+	return said
+}

@@ -1,0 +1,80 @@
+package agent_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/mergexo/mergexo/internal/agent"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+func TestAModelsKeyIsForTheProxyAlone(t *testing.T) {
+	t.Parallel()
+	world := map[string]string{
+		"CODEX_API_KEY": "sk-c\n", "OPENAI_API_KEY": "sk-o", "OPENAI_BASE_URL": "https://o.example.com/v1", "ANTHROPIC_API_KEY": "sk-a", "ANTHROPIC_AUTH_TOKEN": "t",
+		"ANTHROPIC_BASE_URL": " ",
+	}
+	lookup := func(name string) (string, bool) { v, ok := world[name]; return v, ok }
+	codex, claude := agent.Access(lookup, "codex"), agent.Access(lookup, "claude")
+	assert.Equal(t, []string{"OPENAI_BASE_URL=https://o.example.com/v1", "CODEX_API_KEY=sk-c", "OPENAI_API_KEY=sk-o"}, codex)
+	assert.Equal(t, []string{"ANTHROPIC_API_KEY=sk-a", "ANTHROPIC_AUTH_TOKEN=t"}, claude)
+	assert.Equal(t, []string{"sk-c", "sk-o"}, agent.Keys(codex))
+	assert.Equal(t, []string{"sk-a", "t"}, agent.Keys(claude))
+	for _, other := range []string{"command", "suggestion", "unknown"} {
+		assert.Empty(t, agent.Access(lookup, other))
+	}
+}
+
+func TestAModelsKeyDoesNotGetInByTheBackDoor(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"CODEX_API_KEY", "OPENAI_API_KEY", "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "anthropic_api_key"} {
+		for _, adapter := range []string{"codex", "claude"} {
+			assert.EqualError(t, agent.CheckPass(adapter, []string{"OK", name}), `pass_env: "`+name+`" cannot be passed to `+adapter+
+				": the model's key stays with MergeXO, which adds it to what the agent asks: leave the name out, its value in the env of MergeXO's step is enough")
+		}
+		assert.NoError(t, agent.CheckPass("command", []string{name}))
+	}
+	_, err := agent.New(agent.Options{Adapter: "codex", Env: []string{"PATH=/bin", "OPENAI_API_KEY=x"}})
+	assert.EqualError(t, err, "environment of the agent: OPENAI_API_KEY must not be in it")
+	_, err = agent.New(agent.Options{Adapter: "command", Command: []string{"x"}, Env: []string{"OPENAI_API_KEY=x"}})
+	assert.NoError(t, err)
+}
+
+func TestAccessThatCannotBeUsedIsAMistake(t *testing.T) {
+	t.Parallel()
+	for want, opt := range map[string]agent.Options{
+		"OPENAI_BASE_URL: it has more than a host and a path: leave out name, password, query and fragment, as in https://x.test/v1": {
+			Adapter: "codex", Access: []string{"OPENAI_BASE_URL=https://me:hidden@x.test/v1"},
+		},
+		"ANTHROPIC_BASE_URL: it is not the address of a server: want one such as https://gateway.example.com/v1": {
+			Adapter: "claude", Access: []string{"ANTHROPIC_BASE_URL=x.test"},
+		},
+		"ANTHROPIC_API_KEY: it is not one word of ASCII, as a key is: look for a line break in it": {
+			Adapter: "claude", Access: []string{"ANTHROPIC_API_KEY=sk-one\r\nX-Other: sk-two"},
+		},
+	} {
+		_, err := agent.New(opt)
+		assert.EqualError(t, err, want)
+	}
+}
+
+func TestANetworkThatCannotBeHeldIsAMistake(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		network model.Network
+		user    string
+		want    string
+	}{
+		{model.Network{Model: true}, "", `network = "model": the isolation of agents on this runner (none) cannot keep them from the network: set network = "open"`},
+		{model.Network{Model: true, Hosts: []string{"a.example.com", "b.example.com"}}, "agent",
+			`network = ["a.example.com", "b.example.com"]: the isolation of agents on this runner (user) cannot keep them from the network: set network = "open"`},
+	} {
+		_, err := agent.New(agent.Options{Adapter: "codex", Network: c.network, User: c.user})
+		assert.EqualError(t, err, c.want)
+		err = agent.RunTests(t.Context(), t.TempDir(), []string{"true"}, agent.Options{Env: []string{"PATH=/bin:/usr/bin"}, Network: c.network, User: c.user})
+		assert.EqualError(t, err, "agent: "+c.want, "tests are kept to it as well")
+	}
+	_, err := agent.New(agent.Options{Adapter: "codex"})
+	assert.NoError(t, err)
+}

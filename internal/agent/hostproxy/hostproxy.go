@@ -1,0 +1,151 @@
+// Package hostproxy lets an agent that is kept from the network get to the hosts that the settings name, and to nothing
+// else: an HTTP proxy on the loopback device, which looks the names up itself and passes on encrypted connections by
+// CONNECT. The agent needs no name server, by which it could say things to anybody.
+package hostproxy
+
+import (
+	"context"
+	"crypto/subtle"
+	"encoding/base64"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mergexo/mergexo/internal/agent/loopback"
+)
+
+// httpsPort is the only one that is passed on: by what is spoken on others, a host could be made a way to another one.
+const httpsPort = "443"
+
+// Options say which hosts, and how they are reached.
+type Options struct {
+	Hosts []string // names, in lower case
+	Log   *slog.Logger
+	// Lookup gives the addresses of a host, Dial connects to one; nil: as the machine does.
+	Lookup func(ctx context.Context, host string) ([]netip.Addr, error)
+	Dial   func(ctx context.Context, address string) (net.Conn, error)
+}
+
+// Proxy serves one run.
+type Proxy struct {
+	URL  string // with the run's secret, for HTTPS_PROXY
+	Port int
+
+	opt    Options
+	server *loopback.Server
+}
+
+// Start serves until End is called.
+func Start(opt Options) (*Proxy, error) {
+	if opt.Lookup == nil {
+		opt.Lookup = func(ctx context.Context, host string) ([]netip.Addr, error) {
+			return net.DefaultResolver.LookupNetIP(ctx, "ip", host)
+		}
+	}
+	if opt.Dial == nil {
+		opt.Dial = func(ctx context.Context, address string) (net.Conn, error) {
+			return (&net.Dialer{Timeout: 30 * time.Second}).DialContext(ctx, "tcp", address)
+		}
+	}
+	if opt.Log == nil {
+		opt.Log = slog.New(slog.DiscardHandler)
+	}
+	server, listener, err := loopback.Listen(opt.Log)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // it says what it is about
+	}
+	p := &Proxy{URL: "http://agent:" + server.Secret + "@" + server.Address, Port: server.Port, opt: opt, server: server}
+	server.Serve(listener, p)
+	return p, nil
+}
+
+// End ends the proxy and every connection through it.
+func (p *Proxy) End() { p.server.End() }
+
+func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	host, port, err := net.SplitHostPort(r.Host)
+	host = strings.ToLower(host)
+	switch {
+	case !p.admitted(r):
+		w.Header().Set("Proxy-Authenticate", `Basic realm="mergexo"`)
+		p.refuse(w, r, http.StatusProxyAuthRequired, "it has not the secret of this run")
+	case r.Method != http.MethodConnect || err != nil:
+		p.refuse(w, r, http.StatusMethodNotAllowed, "only CONNECT is passed on, as for https")
+	case port != httpsPort || !slices.Contains(p.opt.Hosts, host):
+		p.refuse(w, r, http.StatusForbidden, "[agent] network does not name it")
+	default:
+		p.tunnel(w, r, host)
+	}
+}
+
+// admitted tells whether the request has the secret of the run.
+func (p *Proxy) admitted(r *http.Request) bool {
+	given, _ := strings.CutPrefix(r.Header.Get("Proxy-Authorization"), "Basic ")
+	want := base64.StdEncoding.EncodeToString([]byte("agent:" + p.server.Secret))
+	return subtle.ConstantTimeCompare([]byte(given), []byte(want)) == 1
+}
+
+func (p *Proxy) refuse(w http.ResponseWriter, r *http.Request, status int, why string) {
+	p.server.Refused("network_refused", "host", loopback.Clean(r.Host, 100), "why", why)
+	w.Header().Set("Connection", "close")
+	http.Error(w, "MergeXO does not connect to this host: "+why, status)
+}
+
+// public tells whether an address is somebody else's machine. A host's name server could give it ours, or the one by which
+// a cloud tells its machines their credentials.
+func public(a netip.Addr) bool {
+	a = a.Unmap()
+	return a.IsValid() && !a.IsLoopback() && !a.IsLinkLocalUnicast() && !a.IsUnspecified() && !a.IsMulticast() && !a.IsInterfaceLocalMulticast()
+}
+
+// tunnel connects the agent with a host, until either has said all.
+func (p *Proxy) tunnel(w http.ResponseWriter, r *http.Request, host string) {
+	all, err := p.opt.Lookup(r.Context(), host)
+	if err == nil && !slices.ContainsFunc(all, public) {
+		p.refuse(w, r, http.StatusForbidden, "its address is this machine's or its neighbourhood's")
+		return
+	}
+	var there net.Conn
+	for _, a := range all {
+		if !public(a) {
+			continue
+		}
+		if there, err = p.opt.Dial(r.Context(), net.JoinHostPort(a.String(), httpsPort)); err == nil {
+			break
+		}
+	}
+	if err != nil {
+		p.opt.Log.Warn("host_not_reached", "host", host, "error", err)
+		http.Error(w, "MergeXO cannot connect to "+host, http.StatusBadGateway)
+		return
+	}
+	defer there.Close()
+	here, early, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		return // the agent is gone
+	}
+	defer p.server.Release()
+	defer here.Close()
+	stop := context.AfterFunc(r.Context(), func() { _, _ = here.Close(), there.Close() })
+	defer stop()
+	if _, err := io.WriteString(here, "HTTP/1.1 200 Connection established\r\n\r\n"); err != nil {
+		return
+	}
+	done := make(chan struct{}, 2)
+	pass := func(to net.Conn, from io.Reader) {
+		_, _ = io.Copy(to, from) // an end that is gone ends both
+		if half, ok := to.(interface{ CloseWrite() error }); ok {
+			_ = half.CloseWrite()
+		}
+		done <- struct{}{}
+	}
+	go pass(there, early)
+	go pass(here, there)
+	<-done
+	<-done
+}

@@ -1,0 +1,120 @@
+// Package loopback serves the processes of one run on the loopback device, where every user of the machine can come by:
+// with a secret of the run's own, a limit on connections, a limit on what is logged of those who are turned away, and an
+// end that leaves nothing under way.
+package loopback
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"log"
+	"log/slog"
+	"net"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+)
+
+const (
+	maxConnections = 128 // at once; who comes then has to wait
+	maxRefusals    = 20  // that are logged
+	patience       = time.Minute
+)
+
+// Server serves until End is called.
+type Server struct {
+	Address string // host and port
+	Port    int
+	Secret  string // that nobody can guess; whoever serves asks for it
+
+	events  *slog.Logger
+	server  *http.Server
+	end     context.CancelFunc
+	serving sync.WaitGroup // the accepting of connections and every connection
+	slots   chan struct{}
+
+	mu      sync.Mutex
+	refused int
+}
+
+// Listen finds a port, and a secret. Nobody is served before Serve. events may be nil.
+func Listen(events *slog.Logger) (*Server, net.Listener, error) {
+	listener, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp4", "127.0.0.1:0")
+	if err != nil {
+		return nil, nil, fmt.Errorf("listen on the loopback device: %w", err)
+	}
+	if events == nil {
+		events = slog.New(slog.DiscardHandler)
+	}
+	var random [24]byte
+	_, _ = rand.Read(random[:]) // never fails (https://pkg.go.dev/crypto/rand#Read)
+	s := &Server{Address: listener.Addr().String(), Secret: hex.EncodeToString(random[:]), events: events, slots: make(chan struct{}, maxConnections)}
+	s.Port = listener.Addr().(*net.TCPAddr).Port //nolint:forcetypeassert // of a TCP listener
+	return s, listener, nil
+}
+
+// Serve begins to serve. The context of every request ends with the server.
+func (s *Server) Serve(listener net.Listener, handler http.Handler) {
+	ctx, end := context.WithCancel(context.Background())
+	s.end = end
+	s.server = &http.Server{
+		Handler: handler, BaseContext: func(net.Listener) context.Context { return ctx }, ConnState: s.account,
+		ReadHeaderTimeout: patience, MaxHeaderBytes: 64 << 10, ErrorLog: s.Quiet(),
+	}
+	s.serving.Go(func() { _ = s.server.Serve(listener) }) // it always ends with an error
+}
+
+// account knows the connections: http.Server.Close does not wait for those who serve them. It is called before the next
+// one is accepted.
+func (s *Server) account(_ net.Conn, state http.ConnState) {
+	switch state {
+	case http.StateNew:
+		s.serving.Add(1)
+		s.slots <- struct{}{}
+	case http.StateClosed:
+		s.Release()
+	default:
+	}
+}
+
+// Release is for whoever has hijacked a connection, and is done with it.
+func (s *Server) Release() {
+	<-s.slots
+	s.serving.Done()
+}
+
+// End ends the server and all that is under way.
+func (s *Server) End() {
+	s.end()
+	_ = s.server.Close() // its connections are of no more use
+	s.serving.Wait()
+}
+
+// Refused logs one who was turned away, up to a limit: that one may come for ever.
+func (s *Server) Refused(event string, args ...any) {
+	s.mu.Lock()
+	s.refused++
+	n := s.refused
+	s.mu.Unlock()
+	switch {
+	case n <= maxRefusals:
+		s.events.Warn(event, args...)
+	case n == maxRefusals+1:
+		s.events.Warn(event, "why", "further ones are not logged")
+	}
+}
+
+// Quiet is a log for what net/http has to say.
+func (s *Server) Quiet() *log.Logger { return slog.NewLogLogger(s.events.Handler(), slog.LevelDebug) }
+
+// Clean is the beginning of something that is not ours, in printable ASCII.
+func Clean(text string, limit int) string {
+	more := ""
+	if len(text) > limit {
+		text, more = text[:limit], "..."
+	}
+	quoted := strconv.QuoteToASCII(text)
+	return quoted[1:len(quoted)-1] + more
+}

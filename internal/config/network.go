@@ -1,0 +1,53 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// network reads what an agent may reach: a word, or a list of hosts.
+func network(v any) (model.Network, error) {
+	const want = `"open", "model", or a list of hosts such as ["proxy.golang.org"]`
+	items, isList := v.([]any)
+	switch {
+	case v == "open":
+		return model.Network{}, nil
+	case v == "model":
+		return model.Network{Model: true}, nil
+	case !isList:
+		return model.Network{}, wrong(want, v)
+	case len(items) == 0:
+		return model.Network{}, errors.New(`an empty list: write "model" for nothing beside the model`)
+	}
+	hosts, err := list(host, want)(v)
+	slices.Sort(hosts)
+	return model.Network{Model: true, Hosts: slices.Compact(hosts)}, err
+}
+
+// hostShape is a name as RFC 1123 has it (https://www.rfc-editor.org/rfc/rfc1123#page-13), whose last part has a letter
+// in front, since no top-level domain begins with a digit and an IP address does.
+var hostShape = regexp.MustCompile(`^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z]([a-z0-9-]{0,61}[a-z0-9])?$`)
+
+// host reads one host. What a name stands for is asked when it is reached, so that there are no addresses; and what is on
+// the machine itself is nobody's to name.
+func host(v any) (string, error) {
+	s, err := nonEmpty(v)
+	if err != nil {
+		return "", err
+	}
+	name := strings.ToLower(s)
+	switch {
+	case strings.Contains(s, "*"):
+		return "", fmt.Errorf("%q: a host is named whole, without *", cut(s))
+	case name == "localhost" || strings.HasSuffix(name, ".localhost"):
+		return "", fmt.Errorf("%q is this machine, which is never opened to an agent", cut(s))
+	case len(name) > 253 || !hostShape.MatchString(name):
+		return "", wrong("the name of a host, without scheme, port and path", v)
+	}
+	return name, nil
+}
