@@ -28,8 +28,12 @@ func (e *Engine) isolate(ctx context.Context, s config.Settings) error {
 		return nil
 	}
 	path, _ := e.Lookup("PATH")
+	setting := s.Agent.Isolation
+	if e.GitHub == nil { // a person merges a branch in a checkout of their own, where there is no credential of ours
+		setting = agent.IsolationNone
+	}
 	i, err := agent.Isolate(ctx, agent.IsolationOptions{
-		Setting: s.Agent.Isolation, User: s.Agent.User, Wall: e.Wall, Path: path, Dirs: existing(e.Git.Workspace), Clock: e.Clock, Log: e.Log,
+		Setting: setting, User: s.Agent.User, Wall: e.Wall, Path: path, Dirs: existing(e.Git.Workspace), Clock: e.Clock, Log: e.Log,
 	})
 	if none := (*agent.ErrNoIsolation)(nil); e.Phase == AgentPhase && errors.As(err, &none) { // that job has no credential
 		i, err = &agent.Isolation{Level: agent.LevelNone, Why: none.Why}, nil
