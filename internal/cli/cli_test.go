@@ -263,8 +263,8 @@ func TestMistakesAreOneClearLineAndExitTwo(t *testing.T) {
 func TestSettingsThatAreWrongNameTheFileAndTheKey(t *testing.T) {
 	for name, tt := range map[string]struct{ settings, says string }{
 		"missing":     {"", "main:.github/mergexo.toml"},
-		"unknown key": {"[agent]\nadapter = \"suggestion\"\n[repo]\ntracks = [\"agent/*\"]\n", "main:.github/mergexo.toml:4"},
-		"wrong type":  {"[agent]\nadapter = \"suggestion\"\n[repo]\ntrack = \"agent/*\"\n", "main:.github/mergexo.toml:4"},
+		"unknown key": {"[agent]\nadapter = \"suggestion\"\n[repo]\ntracks = [\"agent/*\"]\n", "main:.github/mergexo.toml:5"},
+		"wrong type":  {"[agent]\nadapter = \"suggestion\"\n[repo]\ntrack = \"agent/*\"\n", "main:.github/mergexo.toml:5"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := newHub(t, tt.settings)

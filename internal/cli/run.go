@@ -43,6 +43,7 @@ type place struct {
 	bundle               string
 	// sessions is where transcripts stay on a runner that keeps its disk; empty: nowhere.
 	sessions string
+	files    report.CommandFiles
 }
 
 // where reads the environment of the runner. Each variable may be missing in a terminal.
@@ -86,6 +87,9 @@ func (p *program) where() (place, error) {
 	}
 	if w.sessions = env("MERGEXO_SESSIONS"); w.sessions != "" && !filepath.IsAbs(w.sessions) {
 		return place{}, usagef("MERGEXO_SESSIONS: want the absolute path of a directory, got %q", w.sessions)
+	}
+	if w.files, err = report.ReadCommandFiles(p.lookup); err != nil {
+		return place{}, usageError{err}
 	}
 	w.run.Workflow = workflowFile(env("GITHUB_WORKFLOW_REF"))
 	if w.run.ID != 0 {
@@ -202,9 +206,7 @@ func (p *program) handle(ctx context.Context, c *cli.Context, w place, ev model.
 	}
 	e.DryRun = dry
 	rep, err := e.Handle(ctx, ev)
-	if cerr := done(); err == nil && cerr != nil {
-		return cerr
-	}
+	p.leave(w, &rep, done)
 	if err != nil {
 		return p.mistake(c, w, rep, p.atFault(err))
 	}
@@ -295,6 +297,23 @@ func (p *program) mistake(c *cli.Context, w place, rep model.Report, err error) 
 		rep.Effects = []model.Effect{}
 	}
 	return errors.Join(err, p.show(c, w, model.Repo{}, rep))
+}
+
+// leave ends what a run had on this machine, and makes the runner's files what they were before it ran anything foreign. What
+// is wrong with either makes the run a failed one.
+func (p *program) leave(w place, rep *model.Report, done func() error) {
+	found, err := w.files.Restore()
+	err = errors.Join(err, done())
+	if len(found) > 0 {
+		err = errors.Join(fmt.Errorf("what an agent or a test wrote to the runner's files was taken out again: %s", strings.Join(found, "; ")), err)
+	}
+	if err == nil {
+		return
+	}
+	if rep.Reason != "" {
+		err = fmt.Errorf("%w; the run itself: %s", err, rep.Reason)
+	}
+	rep.Result, rep.Reason = model.ResultFailed, strings.ReplaceAll(err.Error(), "\n", "; ")
 }
 
 // atFault tells what the caller has to mend.

@@ -81,9 +81,7 @@ func (p *program) sweep(ctx context.Context, c *cli.Context, w place, repo model
 	}
 	e.DryRun = c.Bool("dry-run")
 	swept, err := e.Sweep(ctx, repo, opt)
-	if cerr := done(); err == nil && cerr != nil {
-		return cerr
-	}
+	p.leave(w, &swept.Results[len(swept.Results)-1], done)
 	if err != nil {
 		return p.unswept(c, w, swept, p.atFault(err))
 	}

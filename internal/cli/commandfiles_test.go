@@ -1,0 +1,50 @@
+package cli_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestWhatAnAgentTellsTheRunnerIsTakenBack(t *testing.T) {
+	dir := t.TempDir()
+	// It finds the files as anybody does who looks for them, and speaks to the steps behind it.
+	h := newHub(t, command(`for f in `+dir+`/*_*; do printf 'LD_PRELOAD=/tmp/x.so\nBASH_ENV<<E\n/tmp/x\n' >> $f; done
+		rm `+dir+`/removed_state; rm `+dir+`/linked_path; ln -s /etc/passwd `+dir+`/linked_path; `+answers))
+	env := h.env("GITHUB_ACTIONS=true", "GITHUB_RUN_ID=12")
+	before := map[string]string{
+		"set_env": "KEPT=1\n", "linked_path": "/opt/bin\n", "file_output": "earlier=1\n", "removed_state": "s=1\n", "file_summary": "# Before\n",
+	}
+	for name, text := range before {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o640))
+	}
+	for variable, name := range map[string]string{
+		"GITHUB_ENV": "set_env", "GITHUB_PATH": "linked_path", "GITHUB_OUTPUT": "file_output", "GITHUB_STATE": "removed_state", "GITHUB_STEP_SUMMARY": "file_summary",
+	} {
+		env = append(env, variable+"="+filepath.Join(dir, name))
+	}
+	got := program(t, env, "run")
+	assert.Equal(t, 1, got.exit, got.errout)
+	for _, said := range []string{"GITHUB_ENV (LD_PRELOAD, BASH_ENV)", "GITHUB_PATH (it was replaced by something that is no file)", "GITHUB_OUTPUT (LD_PRELOAD, BASH_ENV)", "GITHUB_STATE (it was removed)", "GITHUB_STEP_SUMMARY (40 bytes)"} {
+		assert.Contains(t, got.errout, said)
+	}
+	for name, text := range before {
+		now, err := os.ReadFile(filepath.Join(dir, name))
+		require.NoError(t, err)
+		info, err := os.Lstat(filepath.Join(dir, name))
+		require.NoError(t, err)
+		assert.Equal(t, os.FileMode(0o640), info.Mode(), name)
+		assert.NotContains(t, string(now), "BASH_ENV<<", name)
+		switch name {
+		case "file_output":
+			assert.Regexp(t, `^earlier=1\nresult=failed\n`, string(now))
+		case "file_summary":
+			assert.Regexp(t, `^# Before\n`, string(now))
+		default:
+			assert.Equal(t, text, string(now), name)
+		}
+	}
+}
