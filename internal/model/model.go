@@ -325,6 +325,15 @@ type Pull struct {
 	Issue         *Issue
 }
 
+// Paths are those of its files that were read.
+func (p Pull) Paths() []string {
+	paths := make([]string, len(p.Files))
+	for i, f := range p.Files {
+		paths[i] = f.Path
+	}
+	return paths
+}
+
 // Snapshot is all that a run reads about one pull request, read once.
 type Snapshot struct {
 	Repo          Repo
