@@ -119,7 +119,8 @@ type Comment struct {
 	UpdatedAt   time.Time
 	// Ours is GraphQL's viewerDidAuthor.
 	Ours bool
-	// EditedByOther is set when the last editor is known and is not the author.
+	// EditedByOther is set when the last edit is not known to be the author's own: Editor is somebody else, or "" where that
+	// account was deleted.
 	EditedByOther bool
 	Editor        string
 	// Edited is set when anybody edited the text since it was posted.

@@ -105,6 +105,11 @@ func TestRightsAreAskedOncePerPersonAndOnlyOfInsiders(t *testing.T) {
 	named := policy
 	named.AllowedUsers = []string{"EVE"}
 	assert.Empty(t, turn.Unasked(all, nil, model.Mark{}, named), "names in the settings need no asking")
+	gone := all[0]
+	gone.EditedByOther, gone.Editor, gone.Association = true, "", "OWNER"
+	rights := map[string]model.Permission{"alice": model.PermissionAdmin, "": model.PermissionAdmin}
+	assert.Empty(t, turn.Unasked([]model.Comment{gone}, rights, model.Mark{}, policy), "nobody can be asked about a deleted account")
+	assert.Empty(t, turn.Allowed([]model.Comment{gone}, rights, policy), "nor heard")
 	assert.Equal(t, []int64{4}, ids(turn.Allowed(all, nil, named)))
 }
 
