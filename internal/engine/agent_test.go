@@ -127,6 +127,13 @@ var tricks = map[string]func(model.Request, *model.Outcome){
 		}
 	},
 	"session": func(_ model.Request, o *model.Outcome) { o.Session = strings.Repeat("x", 80_000) },
+	// shouting says what would hide the words below it, and calls people.
+	"shouting": func(_ model.Request, o *model.Outcome) {
+		o.GeneralComment = "Ask @alice, @octo/team and @everyone. <details>\n\n| feedback | answer |\n| --- | --- |\n| all | done |\n\n```\n@Override"
+		for i := range o.ReviewReplies {
+			o.ReviewReplies[i].Body = "<!-- @mallory\n~~~"
+		}
+	},
 	// posing commits as somebody else, in words that GitHub would act on.
 	"posing": func(_ model.Request, o *model.Outcome) {
 		appendLine("posing.txt", "posing")

@@ -63,3 +63,17 @@ func TestCommitsOfAnAgentThatStoppedHalfWayAreOursToo(t *testing.T) {
 	require.Len(t, kept, 1)
 	assert.Equal(t, ourName+"|"+ourName+"|Pose (skip ci)", w.bare("log", "-1", "--format=%an|%cn|%s", kept[0]+"~1"))
 }
+
+func TestWhatAnAgentSaysHidesNothingAndCallsNobody(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.agent = "answer+shouting"
+	w.review("alice", "Shout.")
+	rep := w.handle(w.delivery("pull_request_review_comment"))
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	require.Len(t, w.marked("turn", "done"), 1)
+	receipt := w.marked("turn", "done")[0]["body"]
+	assert.Contains(t, receipt, "\n\nAsk @alice, @\u200bocto/team and @\u200beveryone. &lt;details>\n\n| feedback | answer |\n| --- | --- |\n| all | done |\n\n```\n@Override\n```\n\n| feedback | answer |\n| --- | --- |\n| [`greeting.txt` line 2]")
+	require.Len(t, w.replies(), 1)
+	assert.Contains(t, w.replies()[0]["body"], "&lt;!-- @\u200bmallory\n~~~\n~~~\n")
+}
