@@ -81,6 +81,7 @@ type scene struct {
 	gh     *github.Client // nil: nobody to ask
 	hub    doctor.Hub
 	token  string
+	signed bool                              // there is a signing key
 	main   map[string][]model.RepositoryFile // files of the default branch, by directory
 }
 
@@ -100,7 +101,7 @@ func (s *scene) close() {
 
 // scene finds the checkout and the repository's name.
 func (p *program) scene(ctx context.Context, w place, dir string) (*scene, error) {
-	s := &scene{place: w, name: w.repository, token: p.secrets.Token}
+	s := &scene{place: w, name: w.repository, token: p.secrets.Token, signed: p.secrets.SigningKey != ""}
 	s.path, _ = p.lookup("PATH")
 	top, err := s.find(ctx, dir)
 	if err != nil {
@@ -159,7 +160,7 @@ func (s *scene) facts(ctx context.Context) (doctor.Facts, error) {
 	if err := s.ask(ctx); err != nil && s.root == nil {
 		return doctor.Facts{}, err
 	}
-	f := doctor.Facts{Repository: s.name, Hub: s.hub, Git: s.git, InActions: s.actions}
+	f := doctor.Facts{Repository: s.name, Hub: s.hub, Git: s.git, InActions: s.actions, Signed: s.signed}
 	var err error
 	if f.Settings, err = s.settings(ctx); err != nil {
 		return f, err

@@ -118,7 +118,7 @@ func TestDoctorAsksGitHub(t *testing.T) {
 	shows(t, "doctor/github.json", "", indented(t, withoutGit(got.out)))
 
 	// What a workflow's token is not shown is not guessed.
-	got = programIn(t, t.TempDir(), "", append(env, "GITHUB_TOKEN=sandbox-actions", "GITHUB_ACTIONS=true"), "doctor")
+	got = programIn(t, t.TempDir(), "", append(env, "GITHUB_TOKEN=sandbox-actions", "GITHUB_ACTIONS=true", "MERGEXO_SIGNING_KEY=k"), "doctor")
 	require.Equal(t, 0, got.exit, got.errout+got.out)
 	assert.Contains(t, got.out, "opening pull requests: whether workflows may was not checked: GitHub does not show it to this token")
 

@@ -88,8 +88,10 @@ func (p *program) install(root *os.Root, split, force bool) error {
 	_, err := fmt.Fprintf(p.Out, "\nnext:\n"+
 		"  1. choose the agent in %s\n"+
 		"  2. in %s, install what the agent and your tests need, and give the agent's keys to %s\n"+
-		"  3. commit both to the default branch\n"+
-		"  4. mergexo doctor\n", doctor.SettingsPath, doctor.WorkflowPath, step)
+		"  3. make a signing key, so that no other workflow can pass for MergeXO: put what `openssl rand -hex 32` prints\n"+
+		"     into the repository's secret MERGEXO_SIGNING_KEY, before the first run\n"+
+		"  4. commit both to the default branch\n"+
+		"  5. mergexo doctor\n", doctor.SettingsPath, doctor.WorkflowPath, step)
 	return err
 }
 

@@ -88,6 +88,30 @@ func TestADryRunOfAMergeChangesNothing(t *testing.T) {
 	assert.Equal(t, refs, y.refs())
 }
 
+func TestMergeOfSettingsThatCannotBeReadIsRefusedHereAndThere(t *testing.T) {
+	t.Parallel()
+	for _, more := range [][]string{nil, {"--local"}} {
+		y := newYard(t, nil)
+		y.commit("bad", "main", "Break", map[string]string{".github/mergexo.toml": "[merge]\nstrategie = \"squash\"\n"})
+		y.git(y.dir, "fetch", "-q")
+		y.git(y.dir, "branch", "bad", "origin/bad")
+		refs := y.refs()
+		got := y.merge(append([]string{"--branch", "bad", "--base", "main"}, more...)...)
+		assert.Equal(t, 3, got.exit, got.errout)
+		assert.Contains(t, got.out, "the settings that would land are not valid")
+		assert.Contains(t, got.out, ".github/mergexo.toml:2: merge.strategie: unknown key; the nearest is merge.strategy")
+		assert.Equal(t, refs, y.refs())
+
+		y.git(y.dir, "branch", "-q", "owners", "main")
+		y.commit("owners", "main", "Own", map[string]string{"docs/CODEOWNERS": "* @ada\n"})
+		y.git(y.dir, "fetch", "-q")
+		y.git(y.dir, "branch", "-qf", "owners", "origin/owners")
+		got = y.merge(append([]string{"--branch", "owners", "--base", "main"}, more...)...)
+		assert.Equal(t, 0, got.exit, got.errout)
+		assert.Contains(t, got.out, "It changes files that decide over this repository: code owners (docs/CODEOWNERS)")
+	}
+}
+
 // TestMergeDoesNotTouchADirtyCheckout: with an origin, what a person has in their checkout is none of a merge's business.
 func TestMergeDoesNotTouchADirtyCheckout(t *testing.T) {
 	t.Parallel()

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/treepath"
 )
 
 // Settings are the contents of mergexo.toml with the defaults filled in.
@@ -62,7 +63,8 @@ type Feedback struct {
 	TurnsPerDay      int     // 0: no limit
 	CostPerDayUSD    float64 // 0: no limit
 	OnMissingSession string  // rehydrate or block
-	ForbidPaths      []string
+	// ForbidPaths are globs of what an agent must not change, compared without case; CODEOWNERS stands for its three places.
+	ForbidPaths []string
 	// AllowSecrets are globs of files in which what looks like a secret is none: fixtures of tests. The name of a file and
 	// a commit's message are never among them.
 	AllowSecrets []string
@@ -127,7 +129,7 @@ func Defaults() Settings {
 		Labels: Labels{Design: "agent:design", Bugfix: "agent:bugfix", SmallJob: "agent:small-job", Ignore: "agent:ignore", Freeze: "mergexo:freeze"},
 		Agent:  Agent{Adapter: adapterCommand, Isolation: "auto", Timeout: 30 * time.Minute, CheckpointEvery: 5 * time.Minute},
 		Feedback: Feedback{CI: "never", MaxPerTurn: 50, RepairRounds: 3, TurnsPerDay: 50, OnMissingSession: "rehydrate",
-			ForbidPaths: []string{".github/workflows/**"}, MaxFileMB: 50},
+			ForbidPaths: treepath.Forbidden(), MaxFileMB: 50},
 		Merge:    Merge{Strategy: "rebase", Attempts: 3, Approvals: 1, TestTimeout: 30 * time.Minute, LockTimeout: 30 * time.Second, DeleteBranch: true},
 		External: External{Label: "external:accept"},
 		Sweep:    Sweep{MaxParallel: 20, MaxItems: 50, Conflicts: "tracked"},

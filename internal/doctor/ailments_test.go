@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 
@@ -59,7 +60,10 @@ const (
 var (
 	noCondition   = edit("    if: >-", "    x-if: >-")
 	noPermissions = also(edit(rightsOf, ""), edit("permissions: {}\n", ""))
-	appToken      = func(_ *testing.T, f *Facts) {
+	unsigned      = func(_ *testing.T, f *Facts) {
+		f.Workflows[0].Text = regexp.MustCompile(`(?m)^ *signing-key:.*\n`).ReplaceAllString(f.Workflows[0].Text, "")
+	}
+	appToken = func(_ *testing.T, f *Facts) {
 		f.Workflows[0].Text = strings.ReplaceAll(f.Workflows[0].Text, "          signing-key", "          token: ${{ steps.app.outputs.token }}\n          signing-key")
 	}
 )
@@ -220,6 +224,11 @@ var ailments = map[string]map[string]ailment{
 		"split the agent has a token":      inSplit(edit("          # No signing-key", "          token: ${{ secrets.APP }}\n          # No signing-key")),
 		"split applying may only read":     inSplit(edit("      contents: write # push", "      contents: read # push")),
 		"too much":                         edit("      issues: write #", "      packages: write\n      id-token: write\n      issues: write #"),
+	},
+	"signing": {
+		"none":                  unsigned,
+		"split none":            inSplit(unsigned),
+		"empty in the workflow": func(_ *testing.T, f *Facts) { f.InActions, f.Signed = true, false },
 	},
 	"timeout": {
 		"none":            edit("    timeout-minutes: 90 #", "    #"),

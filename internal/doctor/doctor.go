@@ -48,6 +48,7 @@ var checks = []check{
 	{"workflows", "sweep", sweepJobs},
 	{"workflows", "concurrency", concurrent},
 	{"workflows", "permissions", permitted},
+	{"workflows", "signing", signing},
 	{"workflows", "timeout", timeout},
 	{"workflows", "pins", pins},
 	{"workflows", "checkout", checkout},

@@ -35,7 +35,7 @@ func healthy() Facts {
 			Repo: model.Repo{Owner: "octo", Name: "widgets"}, DefaultBranch: "main", Push: true, PushKnown: true, ScopesKnown: true, Scopes: []string{"repo"},
 			Actions: model.ActionsRights{Known: true, PullRequests: true}, Demands: model.BranchDemands{Known: true},
 		}, Branches: WorkBranches(func(string) model.BranchDemands { return model.BranchDemands{Known: true} })},
-		Git: "2.39.5",
+		Git: "2.39.5", Signed: true,
 	}
 }
 
@@ -64,6 +64,21 @@ func TestHealthy(t *testing.T) {
 	var out bytes.Buffer
 	require.NoError(t, Write(&out, findings))
 	golden(t, "healthy", out.String())
+}
+
+func TestNobodyIsAskedForASigningKeyWhoNeedsNone(t *testing.T) {
+	for says, well := range map[string]ailment{
+		"no other workflow posts with the same token":               also(appToken, unsigned),
+		"markers are signed, once the secret of signing-key is set": also(edit("permissions: {}\n", "permissions: {}\nenv:\n  MERGEXO_SIGNING_KEY: ${{ secrets.X }}\n"), unsigned),
+		"markers are signed": func(_ *testing.T, f *Facts) { f.InActions = true },
+	} {
+		f := healthy()
+		well(t, &f)
+		findings := signing(newExam(f))
+		require.Len(t, findings, 1, says)
+		assert.Equal(t, OK, findings[0].Level)
+		assert.Equal(t, ".github/workflows/mergexo.yml: "+says, findings[0].Text)
+	}
 }
 
 // Each case breaks one thing of a healthy repository, and the golden file shows what is then not well.

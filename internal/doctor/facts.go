@@ -14,6 +14,7 @@ type Facts struct {
 	Hub        Hub
 	Git        string // version of git; "" where there is none
 	InActions  bool   // this is a workflow's run, and its token the workflow's
+	Signed     bool   // this process has a signing key
 }
 
 // Settings are the settings file and what was made of it.

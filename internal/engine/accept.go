@@ -42,6 +42,9 @@ func (p *pass) accept(ctx context.Context, out model.Outcome) (string, error) {
 			return "", err
 		}
 	}
+	if head, err = p.ownHere(ctx, p.base(), head); err != nil {
+		return "", err
+	}
 	found, err := p.inspect(ctx, p.base(), head)
 	if err == nil && found.reason != "" {
 		err = p.blocked(found.reason, found.detail)

@@ -127,6 +127,21 @@ var tricks = map[string]func(model.Request, *model.Outcome){
 		}
 	},
 	"session": func(_ model.Request, o *model.Outcome) { o.Session = strings.Repeat("x", 80_000) },
+	// shouting says what would hide the words below it, and calls people.
+	"shouting": func(_ model.Request, o *model.Outcome) {
+		o.GeneralComment = "Ask @alice, @octo/team and @everyone. <details>\n\n| feedback | answer |\n| --- | --- |\n| all | done |\n\n```\n@Override"
+		for i := range o.ReviewReplies {
+			o.ReviewReplies[i].Body = "<!-- @mallory\n~~~"
+		}
+	},
+	// posing commits as somebody else, in words that GitHub would act on.
+	"posing": func(_ model.Request, o *model.Outcome) {
+		appendLine("posing.txt", "posing")
+		run("git", "add", "-A")
+		run("git", "-c", "user.name=x", "commit", "-q", "--author=Ada <ada@example.com>", "-m", "Pose [skip ci]\x1b[31m\n\nFixes #1, thanks to @octo/team\n\nCo-authored-by: Ada <ada@example.com>")
+		appendLine("posing.txt", "more")
+		o.CommitMessage = "Go on\n\nSigned-off-by: Ada <ada@example.com>\nskip-checks: true"
+	},
 	// conflict leaves a merge with conflicts that nobody resolved.
 	"conflict": func(_ model.Request, o *model.Outcome) {
 		run("git", "checkout", "-q", "-b", "side", "HEAD~1")

@@ -205,6 +205,11 @@ func (p *pass) fit(ctx context.Context, work held, err error) (held, error) {
 	if err != nil {
 		return held{}, err
 	}
+	done, err := p.own(ctx, p.base(), work.head)
+	if err != nil {
+		return held{}, err
+	}
+	work.head = done.Head
 	found, err := p.inspect(ctx, p.base(), work.head)
 	if err == nil && found.reason == model.ReasonForbidden && !found.nowhere {
 		var secret finding

@@ -246,6 +246,9 @@ func (g *guest) repaired(ctx context.Context) (string, error) {
 	if lineage.Decide(relation) != lineage.Pass {
 		return "", &stray{fmt.Sprintf("the fix left a head, %s, that does not descend from %s", markdown.Short(head), markdown.Short(m.Tip))}
 	}
+	if head, err = g.ownHere(ctx, m.Tip, head); err != nil {
+		return "", err
+	}
 	found, err := g.inspect(ctx, m.Tip, head)
 	if err == nil && found.reason != "" {
 		err = &stray{"the fix must not be pushed: " + found.detail}

@@ -120,12 +120,15 @@ func (p *pass) acceptIssue(ctx context.Context, out model.Outcome) (string, erro
 	case design:
 		head, err = p.document(ctx, out, dirty || head != p.base())
 	case dirty && out.CommitMessage != "":
-		head, _, err = p.checkout.Commit(ctx, flow.Unlinked(out.CommitMessage))
+		head, _, err = p.checkout.Commit(ctx, out.CommitMessage)
 		if unmerged := (*git.ErrUnmerged)(nil); errors.As(err, &unmerged) {
 			err = failing(err)
 		}
 	case !there && head == p.base():
 		err = p.blocked(model.ReasonOutcome, "commit_message: empty, so that what was changed is not ready to be pushed")
+	}
+	if err == nil {
+		head, err = p.ownHere(ctx, p.base(), head)
 	}
 	if err != nil {
 		return "", err
@@ -169,7 +172,7 @@ func (p *pass) document(ctx context.Context, out model.Outcome, more bool) (stri
 	if err != nil {
 		return "", p.blocked(model.ReasonOutcome, fmt.Sprintf("%s: the design document cannot be written there: %v; [repo] design_dir names another place", w.Doc, err))
 	}
-	head, made, err := p.checkout.Commit(ctx, fmt.Sprintf("Design: %s\n\nRefs #%d", flow.Unlinked(strings.Join(strings.Fields(out.Title), " ")), p.event.Number))
+	head, made, err := p.checkout.Commit(ctx, fmt.Sprintf("Design: %s\n\nRefs #%d", strings.Join(strings.Fields(out.Title), " "), p.event.Number))
 	if err == nil && !made && p.issue.tip == "" {
 		err = p.blocked(model.ReasonOutcome, fmt.Sprintf("%s: git ignores files there; [repo] design_dir names another place", w.Doc))
 	}

@@ -344,7 +344,7 @@ func (p *pass) foretellMerge(ctx context.Context, m model.MergeMarker, v merge.V
 	g := &merger{pass: p, marker: m}
 	one := g.self(v.Way)
 	err := g.prepare(ctx, one)
-	plan := merge.Plan{Commits: one.made.Commits, More: one.made.Count - len(one.made.Commits), BaseSHA: one.is.BaseSHA, Tip: one.made.Tip, Notes: one.told()}
+	plan := merge.Plan{Commits: one.made.Commits, More: one.made.Count - len(one.made.Commits), BaseSHA: one.is.BaseSHA, Tip: one.made.Tip, Notes: slices.Concat(one.steers, one.told())}
 	if err == nil {
 		plan.Tests, err = testsOf(ctx, one.checkout, one.settings.Merge.Tests, one.is.Base, one.is.BaseSHA)
 	}

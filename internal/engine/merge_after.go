@@ -139,8 +139,17 @@ func (g *merger) landing(m *member) merge.Landing {
 	}
 	unanswered := len(turn.Hopeful(turn.Candidates(m.snap, m.state, m.policy), m.policy))
 	return merge.Landing{
-		Fields: fields, Unanswered: unanswered, Commits: m.made.Commits, More: m.made.Count - len(m.made.Commits), Tests: m.tests, Notes: slices.Concat(m.told(), m.notes), Seconds: int(g.Now().Sub(g.began).Round(time.Second).Seconds()), Closed: m.closed,
+		Fields: fields, Unanswered: unanswered, Commits: m.made.Commits, More: m.made.Count - len(m.made.Commits), Tests: m.tests, Notes: slices.Concat(m.steered(), m.told(), m.notes), Seconds: int(g.Now().Sub(g.began).Round(time.Second).Seconds()), Closed: m.closed,
 	}
+}
+
+// steered is what people are told of the files that decide over the repository. Where an earlier run built what landed, it
+// is told by what GitHub lists.
+func (m *member) steered() []string {
+	if m.made.Tree != "" && m.met.BaseSHA != "" {
+		return m.steers
+	}
+	return merge.SteeringNotes(m.snap.Pull.Paths())
 }
 
 // told is what people should know of how the commits were made.

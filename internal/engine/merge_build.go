@@ -51,7 +51,8 @@ func (g *merger) prepare(ctx context.Context, m *member) error {
 	if err := m.checkout.Verify(ctx, what, m.made); err != nil {
 		return setbackOf(err, m.way.Strategy)
 	}
-	return nil
+	m.steers, err = steering(ctx, m.checkout, m.is.BaseSHA, m.made.Tip)
+	return err
 }
 
 // source is what lands, and the ref that the server has it at: the head of the pull request, or its mirror.

@@ -44,6 +44,7 @@ type localMerger struct {
 	asked    string   // what the branch was at
 	tips     []string // where we have moved the branch of the origin since
 	kept     string   // why the branch was not moved, as a note
+	steers   []string // what lands of the files that decide over the repository
 	rep      *model.Report
 }
 
@@ -281,7 +282,11 @@ func (l *localMerger) prepare(ctx context.Context) error {
 		return setbackOf(err, l.way.Strategy)
 	}
 	l.made = made
-	return setbackOf(l.checkout.Verify(ctx, what, made), l.way.Strategy)
+	if err := l.checkout.Verify(ctx, what, made); err != nil {
+		return setbackOf(err, l.way.Strategy)
+	}
+	l.steers, err = steering(ctx, l.checkout, l.met.BaseSHA, made.Tip)
+	return err
 }
 
 // configure reads the settings off the base branch and chooses the strategy.
@@ -338,7 +343,7 @@ func (l *localMerger) landed() error {
 
 // notes are what people should know of what lands.
 func (l *localMerger) notes() []string {
-	told := (&member{made: l.made}).told()
+	told := slices.Concat(l.steers, (&member{made: l.made}).told())
 	if l.kept != "" {
 		told = append(told, l.kept)
 	}

@@ -48,6 +48,7 @@ type member struct {
 	foreign bool
 	closed  bool     // GitHub did not show it as merged
 	notes   []string // what else people should know
+	steers  []string // what lands of the files that decide over the repository
 }
 
 func newMerger(p *pass, said model.Said[model.MergeMarker]) *merger {

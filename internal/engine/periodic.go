@@ -17,6 +17,7 @@ import (
 // wip is what is known of the branch that the work in progress is saved on.
 type wip struct {
 	tip    string // "": nothing was saved
+	raw    string // the snapshot that tip was made of
 	pushed bool   // there may be such a branch
 	sure   bool   // it is at tip
 }
@@ -73,10 +74,15 @@ func (p *pass) saveOnce(ctx context.Context, branch string) error {
 	// An agent can put something in the way that keeps git waiting.
 	ctx, done := clock.WithTimeout(ctx, p.Clock, saveTime)
 	defer done()
-	head, err := p.checkout.Snapshot(ctx, p.wip.tip, "Work in progress on "+p.subject())
-	if err != nil || head == "" || head == p.wip.tip {
+	raw, err := p.checkout.Snapshot(ctx, p.wip.raw, "Work in progress on "+p.subject())
+	if err != nil || raw == "" || raw == p.wip.raw {
 		return err
 	}
+	ours, _, err := p.recommit(ctx, p.base(), raw) // the agent goes on from its own commits
+	if err != nil {
+		return err
+	}
+	head := ours.Head
 	found, err := p.inspect(ctx, p.base(), head)
 	if err != nil {
 		return err
@@ -89,7 +95,7 @@ func (p *pass) saveOnce(ctx context.Context, branch string) error {
 	if err := p.checkout.PublishBeside(ctx, git.Publish{Branch: branch, Start: before, SHA: head}); err != nil {
 		return err
 	}
-	p.wip.tip, p.wip.sure = head, true
+	p.wip.tip, p.wip.raw, p.wip.sure = head, raw, true
 	p.Log.Info("work_saved", p.numberKey(), p.event.Number, "turn_key", p.marker.Key, "branch", branch, "head", head)
 	return nil
 }

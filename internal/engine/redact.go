@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/mergexo/mergexo/internal/leak"
+	"github.com/mergexo/mergexo/internal/markdown"
 	"github.com/mergexo/mergexo/internal/model"
 )
 
@@ -55,16 +56,27 @@ func (p *pass) clean(ctx context.Context, text string) string {
 	return strings.Join(slices.CompactFunc(lines, func(a, b string) bool { return a == leftOut && b == leftOut }), "\n")
 }
 
-// cleaned is an outcome whose words can be shown.
+// cleaned is an outcome whose words can be shown: those that are posted as Markdown are whole in themselves, and notify
+// nobody who has not taken part.
 func (p *pass) cleaned(ctx context.Context, o model.Outcome) model.Outcome {
 	o.ReviewReplies = slices.Clone(o.ReviewReplies)
 	for i := range o.ReviewReplies {
-		o.ReviewReplies[i].Body = p.clean(ctx, o.ReviewReplies[i].Body)
+		o.ReviewReplies[i].Body = markdown.Contain(p.clean(ctx, o.ReviewReplies[i].Body), p.takesPart)
 	}
 	for _, text := range []*string{&o.GeneralComment, &o.BlockedReason, &o.Title, &o.Summary, &o.PRTitle, &o.PRSummary} {
 		*text = p.clean(ctx, *text)
 	}
+	o.GeneralComment = markdown.Contain(o.GeneralComment, p.takesPart)
 	return o
+}
+
+// takesPart says that somebody has taken part in the conversation, as far as it was read.
+func (p *pass) takesPart(login string) bool {
+	is := func(a model.Actor) bool { return !a.Bot && strings.EqualFold(a.Login, login) }
+	if is(p.snap.Pull.Author) || p.snap.Thread != nil && is(p.snap.Thread.Author) {
+		return true
+	}
+	return slices.ContainsFunc(p.snap.Comments, func(c model.Comment) bool { return is(c.Author) })
 }
 
 // scanner finds secrets; it is made when it is needed first, which is long after the first call.

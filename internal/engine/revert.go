@@ -74,6 +74,9 @@ func (p *pass) undo(ctx context.Context, u *merge.Undo) (git.Merged, error) {
 	if err != nil {
 		return made, setbackOf(err, "")
 	}
+	if u.Notes, err = steering(ctx, p.checkout, onto, made.Tip); err != nil {
+		return made, err
+	}
 	u.Tests, err = p.testTip(ctx, p.checkout, p.settings, u.Base, onto, made.Tip)
 	return made, err
 }

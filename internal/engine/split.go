@@ -308,7 +308,8 @@ func (p *pass) takeIn(ctx context.Context, h handoff.Handoff) (product, error) {
 	}
 	done := product{out: h.Outcome, head: h.Base(), seconds: h.Seconds}
 	if h.Commits() {
-		if err := p.admit(ctx, h); err != nil {
+		var err error
+		if h.Head, err = p.admit(ctx, h); err != nil {
 			return done, err
 		}
 		done.head, p.admitted = h.Head, h.Head
@@ -334,32 +335,36 @@ func (p *pass) valid(ctx context.Context, h handoff.Handoff) error {
 }
 
 // admit takes the commits of a handoff in and holds them against the rules. They are not checked out: their files are
-// nobody's business here.
-func (p *pass) admit(ctx context.Context, h handoff.Handoff) error {
+// nobody's business here. It gives the head that they lead to once they are ours.
+func (p *pass) admit(ctx context.Context, h handoff.Handoff) (string, error) {
 	if main := p.snap.DefaultBranch; main != p.snap.Pull.BaseRef { // the agent may have had it merged
 		if _, err := p.checkout.FetchOrigin(ctx, main); err != nil {
-			return err
+			return "", err
 		}
 	}
 	err := p.checkout.ReadBundle(ctx, handoff.BundlePath(p.Bundle), h.Base(), h.Head)
 	if refused := (*git.ErrBundle)(nil); errors.As(err, &refused) {
-		return failing(err)
+		return "", failing(err)
 	}
 	if err != nil {
-		return err
+		return "", err
 	}
 	relation, err := p.localRelation(ctx, h.Base(), h.Head)
 	if err != nil {
-		return err
+		return "", err
 	}
 	if lineage.Decide(relation) != lineage.Pass {
-		return &ending{block: rewrite(h.Base(), h.Head, model.GuardLocal)}
+		return "", &ending{block: rewrite(h.Base(), h.Head, model.GuardLocal)}
 	}
-	found, err := p.inspect(ctx, h.Base(), h.Head)
+	done, err := p.own(ctx, h.Base(), h.Head)
+	if err != nil {
+		return "", err
+	}
+	found, err := p.inspect(ctx, h.Base(), done.Head)
 	if err == nil && found.reason != "" {
-		return p.blocked(found.reason, found.detail)
+		return "", p.blocked(found.reason, found.detail)
 	}
-	return err
+	return done.Head, err
 }
 
 // endingOf is how the agent's part ended that came to no result.

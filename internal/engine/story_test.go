@@ -154,6 +154,25 @@ func TestAMarkerThatSomebodyElseEditedBlocksOnce(t *testing.T) {
 	assert.Equal(t, 1, w.calls(), "what the spoilt receipt had answered is not redone")
 }
 
+// GitHub tells no editor once the account is gone; that somebody edited it is still to be seen.
+func TestAMarkerThatSomebodyEditedWhoIsGoneBlocksToo(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id := w.review("alice", "Answer me.")
+	w.handle(w.delivery("pull_request_review_comment"))
+	receipt := w.marked("turn", "done")[0]
+	w.later(time.Minute)
+	w.api("carol", "PATCH", w.path(fmt.Sprintf("/issues/comments/%d", receipt.id())), object{"body": "edited\n" + receipt["body"].(string)})
+	w.api("", "DELETE", "/_sandbox/users/carol", nil)
+	w.api("alice", "PATCH", w.path(fmt.Sprintf("/pulls/comments/%d", id)), object{"body": "Answer me again."})
+	rep := w.handle(w.delivery("pull_request_review_comment"))
+	assert.Equal(t, model.ResultBlocked, rep.Result, rep.Reason)
+	assert.Equal(t, "marker_edited", rep.BlockedReason)
+	require.Len(t, w.marked("block", ""), 1)
+	assert.Contains(t, w.marked("block", "")[0]["body"], "was edited by an account that was deleted")
+	assert.Equal(t, 1, w.calls())
+}
+
 func TestADeletedReceiptAsksForItsTurnAgainAndRepeatsNoReply(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -131,5 +131,7 @@ func above(text, ours string) string {
 	return part + cutNotice + ours
 }
 
-// closed ends a code block that would take in what follows.
-func closed(text string) string { return strings.TrimRight(markdown.CloseFence(text), " \t\n") }
+// closed is text that takes in nothing of what follows.
+func closed(text string) string {
+	return strings.TrimRight(markdown.Contain(text, func(string) bool { return false }), " \t\n")
+}

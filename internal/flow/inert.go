@@ -37,7 +37,13 @@ func Inert(text string) string {
 // Unlinked is text of others that closes no issue, for what is kept in a history for ever.
 func Unlinked(text string) string {
 	text = closesNumber.ReplaceAllString(text, "${1}${2}"+gap+"${3}${4}"+gap+"${5}")
-	return closesPage.ReplaceAllString(text, "${1}${2}"+gap+"${3}${4}")
+	return closesPage.ReplaceAllStringFunc(text, func(found string) string {
+		m := closesPage.FindStringSubmatch(found)
+		if strings.HasPrefix(m[3], gap) { // it was done before
+			return found
+		}
+		return m[1] + m[2] + gap + m[3] + m[4]
+	})
 }
 
 // InertMarkdown is the same for Markdown, in which nothing is hidden or swallows what we write below it.

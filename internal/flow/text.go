@@ -79,11 +79,14 @@ func Again(attempt, most int) string {
 // Later is the sentence under an attempt that does not count, since nothing but time was missing.
 const Later = "The next event here tries again; this attempt does not count."
 
+// maxSaid is how many bytes of an agent's words a receipt shows, so that there is room for what we say below them.
+const maxSaid = 30_000
+
 // ReceiptText tells which pull request came of the issue.
 func ReceiptText(i model.Issue, m model.IssueMarker, pull model.PullRef, o model.Outbox) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "**Opened [#%d](%s)** %s\n", pull.Number, pull.URL, markdown.Inline(oneLine(pull.Title)))
-	if c := strings.TrimSpace(o.Comment); c != "" {
+	if c := markdown.Part(strings.TrimSpace(o.Comment), maxSaid); c != "" {
 		b.WriteString("\n" + c + "\n")
 	}
 	if m.Flow == model.FlowDesign {

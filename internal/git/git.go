@@ -63,6 +63,7 @@ type Checkout struct {
 	boundary []byte            // content of our own shallow file
 	carried  []setting         // settings of the checkout that decide how files look, taken before the agent ran
 	promisor bool              // the workspace is a partial clone
+	theirs   []string          // commits and tags that the workspace had of the server when it was opened
 	branch   string            // local branch of the last Restore or Begin, a full name; "" when it had to detach HEAD
 	started  string            // commit of the last Restore or Begin
 	branches map[string]string // local branches of the checkout and their tips at that time
@@ -117,6 +118,11 @@ func (c *Checkout) occupy(ctx context.Context) error {
 	}
 	if !ok {
 		if err := c.start(ctx); err != nil {
+			return err
+		}
+	}
+	if ok {
+		if c.theirs, err = c.tracked(ctx); err != nil {
 			return err
 		}
 	}

@@ -183,6 +183,18 @@ func (c *Checkout) Changes(ctx context.Context, from, to string) ([]Change, erro
 	return list, nil
 }
 
+// ChangedPaths lists the paths that differ between the trees of two commits, as git has them. No network operation.
+func (c *Checkout) ChangedPaths(ctx context.Context, from, to string) ([]string, error) {
+	if !isSHA(from) || !isSHA(to) {
+		return nil, fmt.Errorf("compare %q with %q: not commit ids", from, to)
+	}
+	out, err := c.ask(ctx, "diff-tree", "-r", "-z", "--name-only", "--no-renames", from, to)
+	if err != nil {
+		return nil, fmt.Errorf("compare %s with %s: %w", from, to, err)
+	}
+	return fields(out), nil
+}
+
 // measure fills in sizes and the targets of symbolic links.
 func (c *Checkout) measure(ctx context.Context, list []Change) error {
 	var ids bytes.Buffer

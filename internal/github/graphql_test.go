@@ -185,6 +185,8 @@ func TestWhoSaidIt(t *testing.T) {
 		other          bool
 	}{
 		{`{"login": "ada"}`, `null`, false},
+		{`{"login": "ada"}`, `null, "lastEditedAt": "2026-01-01T00:00:00Z"`, true},
+		{`{"login": "ada"}`, `{"login": "ada"}, "lastEditedAt": "2026-01-01T00:00:00Z"`, false},
 		{`{"login": "ada"}`, `{"login": "Ada"}`, false},
 		{`{"login": "ada"}`, `{"login": "eve"}`, true},
 		{`{"__typename": "Bot", "login": "x"}`, `{"__typename": "Bot", "login": "x"}`, false},

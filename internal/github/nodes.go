@@ -95,8 +95,9 @@ func (n saidNode) comment(kind model.Kind) model.Comment {
 	}
 	if n.Editor != nil {
 		c.Editor = n.Editor.actor().Login
-		c.EditedByOther = n.Author == nil || !strings.EqualFold(c.Editor, c.Author.Login)
 	}
+	// An edit without an editor is by an account that was deleted since.
+	c.EditedByOther = (c.Edited || n.Editor != nil) && (n.Editor == nil || n.Author == nil || !strings.EqualFold(c.Editor, c.Author.Login))
 	for _, group := range n.ReactionGroups {
 		switch content := strings.ToLower(group.Content); {
 		case !group.ViewerHasReacted:

@@ -299,7 +299,7 @@ func (c Codec) trusted(cm model.Comment, scope Scope, st *model.State) (believed
 	marked := t.kind != "" || len(t.tokens) > 0
 	distrust := func(reason string, spoilt bool) (believed, bool) {
 		st.Distrusted = append(st.Distrusted, model.Distrust{
-			CommentID: cm.ID, URL: cm.URL, Editor: cm.Editor, Reason: reason, Spoilt: spoilt, At: cm.UpdatedAt,
+			CommentID: cm.ID, URL: cm.URL, Editor: editorOf(cm), Reason: reason, Spoilt: spoilt, At: cm.UpdatedAt,
 		})
 		return believed{}, false
 	}
@@ -310,11 +310,11 @@ func (c Codec) trusted(cm model.Comment, scope Scope, st *model.State) (believed
 	case !ours:
 		return believed{}, false
 	case cm.EditedByOther && sticky(cm):
-		return distrust("edited by "+cm.Editor, false)
+		return distrust("edited by "+editorOf(cm), false)
 	case cm.EditedByOther && cm.Kind == model.KindIssue && (cm.WasMarked || strings.Contains(cm.Body, markerOpen) && !onlyTokens(t)):
-		return distrust("edited by "+cm.Editor, true)
+		return distrust("edited by "+editorOf(cm), true)
 	case cm.EditedByOther && strings.Contains(cm.Body, markerOpen):
-		return distrust("edited by "+cm.Editor, false)
+		return distrust("edited by "+editorOf(cm), false)
 	case !marked:
 		return believed{}, false
 	}
@@ -338,4 +338,12 @@ func (c Codec) trusted(cm model.Comment, scope Scope, st *model.State) (believed
 // onlyTokens says that a comment ends as a plain reply of ours does: nothing is lost with it but its tokens.
 func onlyTokens(t trailer) bool {
 	return t.kind == "" && len(t.tokens) > 0 && !strings.Contains(t.text, markerOpen)
+}
+
+// editorOf names who edited a comment last, in words where the account was deleted; "" where nobody did.
+func editorOf(cm model.Comment) string {
+	if cm.EditedByOther && cm.Editor == "" {
+		return "an account that was deleted"
+	}
+	return cm.Editor
 }

@@ -92,6 +92,11 @@ func TestTrust(t *testing.T) {
 			c.EditedByOther, c.Editor = true, "mallory"
 			return c
 		}, false, true},
+		{"ours, edited by an account that was deleted", plain, func() model.Comment {
+			c := ours(1, good)
+			c.EditedByOther = true
+			return c
+		}, false, true},
 		{"ours, edited so that the marker is not at the end", plain, func() model.Comment {
 			c := ours(1, good+"\nthanks!")
 			c.EditedByOther, c.Editor = true, "mallory"

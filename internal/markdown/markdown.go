@@ -67,10 +67,19 @@ func Quote(s string) string {
 	if len(s) > quoteLimit {
 		s = "[...]" + strings.ToValidUTF8(s[len(s)-quoteLimit:], "")
 	}
-	fence := "```"
-	for strings.Contains(s, fence) {
-		fence += "`"
+	return fenced(s)
+}
+
+// fenced is a text as a code block.
+func fenced(s string) string {
+	longest, run := 2, 0
+	for i := range len(s) {
+		if run++; s[i] != '`' {
+			run = 0
+		}
+		longest = max(longest, run)
 	}
+	fence := strings.Repeat("`", longest+1)
 	return fence + "text\n" + strings.TrimRight(s, "\n") + "\n" + fence
 }
 

@@ -31,7 +31,8 @@ const (
 	GateDraft     model.GateName = "not_draft"
 	GateFrozen    model.GateName = "not_frozen"
 	GateIdle      model.GateName = "no_turn_at_work"
-	GateMergeable model.GateName = "mergeable" // the last: what else is missing is said before a conflict
+	GateMergeable model.GateName = "mergeable" // the last to be missed: what else is missing is said before a conflict
+	GateSteering  model.GateName = "steering_files"
 )
 
 // finding is a gate with what comes of it where it is not met.
@@ -92,6 +93,9 @@ func soft(c Case, way Way) []finding {
 		frozenGate(p, c.Policy),
 		idleGate(c.Busy),
 		mergeableGate(p, c.Facts, way),
+	}
+	if f, tells := steeringGate(p); tells {
+		out = append(out, f)
 	}
 	for i := range out {
 		out[i].soft = true

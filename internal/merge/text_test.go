@@ -172,6 +172,7 @@ func TestWhatPeopleReadOfAFailure(t *testing.T) {
 	t.Parallel()
 	details := map[model.MergeCode]string{
 		model.CodeEmpty: "commit " + c + " of the base has the same change", model.CodeProtected: "protected branch hook declined: \"main\" needs 2 reviews",
+		model.CodeSettings: ".github/mergexo.toml:2: agent.adaptor: unknown key; the nearest is agent.adapter",
 		model.CodeRejected: "remote: line one\nremote: ```\nremote: line three", model.CodeHeadMoved: "it was bbbbbbbbbb and is cccccccccc now",
 	}
 	var all strings.Builder
@@ -180,7 +181,7 @@ func TestWhatPeopleReadOfAFailure(t *testing.T) {
 		model.CodeBlocked, model.CodeBusy, model.CodeStrategy, model.CodeCancelled, model.CodeReplaced, model.CodeConflict, model.CodeSquash, model.CodeTests,
 		model.CodeNoTests, model.CodeProtected, model.CodeUnrelated, model.CodeEmpty, model.CodeRewound, model.CodeDiff, model.CodeForbidden, model.CodeAttempts,
 		model.CodeTooMany, model.CodeBaseMissing, model.CodeBranchMissing, model.CodeFrontmatter, model.CodeRetargeted, model.CodeMember, model.CodeBaseMoved, model.CodeRejected,
-		model.CodeLock, model.CodeHeadMoved, model.CodeDirtyBase, model.CodeWrongHead, model.CodeLockBroken, "NEW",
+		model.CodeLock, model.CodeHeadMoved, model.CodeDirtyBase, model.CodeWrongHead, model.CodeLockBroken, model.CodeSettings, "NEW",
 	} {
 		fmt.Fprintf(&all, "%s\n\n---\n\n", merge.FailText(pull(), asked(), merge.Failure{Code: code, Detail: details[code]}))
 		fmt.Fprintf(&all, "    %s\n\n---\n\n", merge.ShortLine(7, code, details[code]))

@@ -50,6 +50,7 @@ const (
 	CodeMember        MergeCode = "GROUP_MEMBER" // another pull request of the group is not ready
 	CodeWrongHead     MergeCode = "WRONG_HEAD"   // the command names another commit than the head
 	CodeLockBroken    MergeCode = "LOCK_UNREADABLE"
+	CodeSettings      MergeCode = "SETTINGS_INVALID" // what would land has settings that cannot be read
 
 	CodeBaseMoved MergeCode = "BASE_MOVED"
 	CodeRejected  MergeCode = "PUSH_REJECTED"

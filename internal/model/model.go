@@ -119,7 +119,8 @@ type Comment struct {
 	UpdatedAt   time.Time
 	// Ours is GraphQL's viewerDidAuthor.
 	Ours bool
-	// EditedByOther is set when the last editor is known and is not the author.
+	// EditedByOther is set when the last edit is not known to be the author's own: Editor is somebody else, or "" where that
+	// account was deleted.
 	EditedByOther bool
 	Editor        string
 	// Edited is set when anybody edited the text since it was posted.
@@ -323,6 +324,15 @@ type Pull struct {
 	Files         []File
 	FilesComplete bool
 	Issue         *Issue
+}
+
+// Paths are those of its files that were read.
+func (p Pull) Paths() []string {
+	paths := make([]string, len(p.Files))
+	for i, f := range p.Files {
+		paths[i] = f.Path
+	}
+	return paths
 }
 
 // Snapshot is all that a run reads about one pull request, read once.

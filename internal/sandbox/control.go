@@ -108,6 +108,7 @@ func (s *Server) controlHandler() http.Handler {
 		})
 	}
 	handle("PUT /users/{login}", setUser)
+	handle("DELETE /users/{login}", deleteUser)
 	handle("PUT /protection", setProtection)
 	handle("PUT /lag", setLag)
 	handle("PUT /issues", setIssue)
@@ -180,6 +181,23 @@ func setUser(q *request) (any, error) {
 	}
 	q.s.changed()
 	return q.s.userJSON(u), nil
+}
+
+// deleteUser is an account that is deleted: what it said and edited stays, and GitHub tells no more who that was.
+// https://docs.github.com/account-and-profile/setting-up-and-managing-your-personal-account-on-github/managing-your-personal-account/deleting-your-personal-account
+func deleteUser(q *request) (any, error) {
+	login := q.r.PathValue("login")
+	u := q.s.user(login)
+	if u == nil || u.Type != "User" {
+		return nil, errNotFound
+	}
+	q.s.st.Users = slices.DeleteFunc(q.s.st.Users, func(other *User) bool { return other == u })
+	delete(q.s.users, strings.ToLower(login))
+	for _, r := range q.s.st.Repositories {
+		delete(r.Permissions, strings.ToLower(login))
+	}
+	q.s.changed()
+	return obj{}, nil
 }
 
 // named finds a repository by "owner/name"; an empty name is the first one.

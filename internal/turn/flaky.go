@@ -71,7 +71,7 @@ func failedAgain(c model.Comment, before model.Rerun) bool {
 // the agent in it.
 func FlakyIssue(f model.FlakyTest, p model.Pull, feedback []model.Comment) (title, body string) {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n\n---\n\nSeen on #%d: the agent that works there holds the failure to be the test's own, and not that of the pull request.\n", strings.ReplaceAll(strings.TrimSpace(f.Summary), "@", "@\u200b"), p.Number)
+	fmt.Fprintf(&b, "%s\n\n---\n\nSeen on #%d: the agent that works there holds the failure to be the test's own, and not that of the pull request.\n", markdown.Contain(strings.TrimSpace(f.Summary), func(string) bool { return false }), p.Number)
 	for _, c := range feedback {
 		if r := c.Run; r != nil {
 			fmt.Fprintf(&b, "\n- [workflow run %d, attempt %d](%s) of %s at %s", r.ID, r.Attempt, r.URL, markdown.Inline(c.Author.Login), commitLink(p, r.HeadSHA))

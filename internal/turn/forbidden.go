@@ -2,25 +2,29 @@ package turn
 
 import (
 	"fmt"
-	"path"
-	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
 
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/treepath"
 )
 
-// Forbidden gives the first rule that a change breaks, and the path, or "".
+// Forbidden gives the first rule that a change breaks, and the path, or "". Paths are compared as any file system would on
+// which the commit is checked out.
 func Forbidden(changes []model.Change, globs []string, maxFile int64) (file, rule string) {
 	for _, c := range changes {
-		if g := Matched(c.Path, globs); g != "" {
+		if g := treepath.Matched(c.Path, globs); g != "" {
 			return c.Path, "forbid_paths " + g
 		}
 		switch {
+		case treepath.InGit(c.Path):
+			return c.Path, "a file in what git takes for its own directory"
 		case c.Mode == "160000" && c.OldMode != "160000":
 			return c.Path, "a new submodule"
-		case c.Mode == "120000" && leaves(c.Path, c.Target):
+		case c.Mode == "120000" && treepath.Leaves(c.Path, c.Target):
 			return c.Path, "a symbolic link that leaves the tree"
+		case c.Mode == "120000" && treepath.Above(c.Path, globs) != "":
+			return c.Path, "a symbolic link in place of a directory of forbid_paths " + treepath.Above(c.Path, globs)
 		case c.Size > maxFile:
 			return c.Path, fmt.Sprintf("a file over %d MB (max_file_mb)", maxFile>>20)
 		}
@@ -28,7 +32,7 @@ func Forbidden(changes []model.Change, globs []string, maxFile int64) (file, rul
 	return "", ""
 }
 
-// Matched is the first of the globs that a path matches, or "".
+// Matched is the first of the globs that a path matches exactly as it is written, or "": for lists of what is allowed.
 func Matched(path string, globs []string) string {
 	for _, g := range globs {
 		if ok, _ := doublestar.Match(g, path); ok { // the settings were checked: the pattern is well-formed
@@ -36,13 +40,4 @@ func Matched(path string, globs []string) string {
 		}
 	}
 	return ""
-}
-
-func leaves(link, target string) bool {
-	if path.IsAbs(target) {
-		return true
-	}
-	p := path.Join(path.Dir(link), target)
-	first, _, _ := strings.Cut(p, "/")
-	return first == ".." || strings.EqualFold(first, ".git")
 }

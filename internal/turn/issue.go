@@ -1,6 +1,7 @@
 package turn
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -67,7 +68,7 @@ func wordsOf(c *cleaner, title string, list []model.Comment, most int) section {
 	for _, w := range slices.Backward(list) {
 		i := &item{names: []string{c.named("author", head(w.Author.Login, 60)), ""}, body: c.prose(w.Body), most: most}
 		if w.EditedByOther {
-			i.names[1] = c.named("last edited by", head(w.Editor, 60))
+			i.names[1] = c.named("last edited by", head(cmp.Or(w.Editor, nobody), 60))
 		}
 		all.items = append(all.items, i)
 	}

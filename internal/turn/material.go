@@ -9,6 +9,9 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
+// nobody is who edited something whose account was deleted.
+const nobody = "(a deleted account)"
+
 // material is what an agent is given to revise a pull request: sections in the order in which they are read, and
 // their claims in the order in which they matter.
 func material(c *cleaner, s model.Snapshot, a Ask) (read []section, claims []claim) {
@@ -130,7 +133,7 @@ func feedbackOf(c *cleaner, s model.Snapshot, a Ask) (all section, hunks, thread
 			i.body = c.prose(f.Body)
 		}
 		if f.EditedByOther {
-			i.names[1] = c.named("last edited by", head(f.Editor, 60))
+			i.names[1] = c.named("last edited by", head(cmp.Or(f.Editor, nobody), 60))
 		}
 		if f.Path != "" {
 			i.names[2] = "file: " + c.unfence(name(f.Path, path))

@@ -42,6 +42,9 @@ type Answer struct {
 	Gone     bool   // the comment was deleted before it could be answered
 }
 
+// maxSaid is how many bytes of an agent's words a receipt shows, so that there is room for what we say below them.
+const maxSaid = 30_000
+
 // ReceiptText tells what a turn changed and said.
 func ReceiptText(p model.Pull, answers []Answer, o model.Outbox, m model.TurnMarker) string {
 	var b strings.Builder
@@ -56,7 +59,7 @@ func ReceiptText(p model.Pull, answers []Answer, o model.Outbox, m model.TurnMar
 		fmt.Fprintf(&b, " with [commits](%s/files/%s..%s) up to %s", p.URL, Base(m), m.Head, commitLink(p, m.Head))
 	}
 	b.WriteString("\n")
-	if c := strings.TrimSpace(o.Comment); c != "" {
+	if c := markdown.Part(strings.TrimSpace(o.Comment), maxSaid); c != "" {
 		b.WriteString("\n" + c + "\n")
 	}
 	flaky := o.Flaky != nil && m.Flaky != nil

@@ -178,7 +178,7 @@ func Unasked(candidates []model.Comment, known map[string]model.Permission, sett
 			continue
 		}
 		for _, login := range speakers(c) {
-			if _, ok := known[login]; !ok && !slices.Contains(ask, login) {
+			if _, ok := known[login]; !ok && login != "" && !slices.Contains(ask, login) {
 				ask = append(ask, login)
 			}
 		}
@@ -204,7 +204,8 @@ func Hopeful(candidates []model.Comment, policy Policy) []model.Comment {
 	})
 }
 
-// speakers are the logins, in lower case, that speak in a comment: its author, and whoever else wrote its text last.
+// speakers are the logins, in lower case, that speak in a comment: its author, and whoever else wrote its text last; "" is
+// an account that was deleted, which has no right.
 func speakers(c model.Comment) []string {
 	out := []string{strings.ToLower(c.Author.Login)}
 	if c.EditedByOther {
@@ -221,7 +222,7 @@ func Allowed(candidates []model.Comment, known map[string]model.Permission, poli
 			if len(policy.AllowedUsers) > 0 {
 				return !slices.ContainsFunc(policy.AllowedUsers, func(l string) bool { return strings.EqualFold(l, login) })
 			}
-			return known[login] < model.PermissionWrite
+			return login == "" || known[login] < model.PermissionWrite
 		}))
 	})
 }

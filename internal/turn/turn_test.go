@@ -105,6 +105,11 @@ func TestRightsAreAskedOncePerPersonAndOnlyOfInsiders(t *testing.T) {
 	named := policy
 	named.AllowedUsers = []string{"EVE"}
 	assert.Empty(t, turn.Unasked(all, nil, model.Mark{}, named), "names in the settings need no asking")
+	gone := all[0]
+	gone.EditedByOther, gone.Editor, gone.Association = true, "", "OWNER"
+	rights := map[string]model.Permission{"alice": model.PermissionAdmin, "": model.PermissionAdmin}
+	assert.Empty(t, turn.Unasked([]model.Comment{gone}, rights, model.Mark{}, policy), "nobody can be asked about a deleted account")
+	assert.Empty(t, turn.Allowed([]model.Comment{gone}, rights, policy), "nor heard")
 	assert.Equal(t, []int64{4}, ids(turn.Allowed(all, nil, named)))
 }
 
@@ -241,6 +246,10 @@ func TestForbiddenChanges(t *testing.T) {
 		"a link out":                    {model.Change{Path: "a/b", Mode: "120000", Target: "../../c"}, "a symbolic link that leaves the tree"},
 		"an absolute link":              {model.Change{Path: "b", Mode: "120000", Target: "/etc/passwd"}, "a symbolic link that leaves the tree"},
 		"a link into the git directory": {model.Change{Path: "b", Mode: "120000", Target: ".git/config"}, "a symbolic link that leaves the tree"},
+		"a workflow by another name":    {model.Change{Path: ".GITHUB/workflows/x.yml", Mode: "100644"}, "forbid_paths .github/workflows/**"},
+		"a link in place of .github":    {model.Change{Path: ".GitHub", Mode: "120000", Target: "src"}, "a symbolic link in place of a directory of forbid_paths .github/workflows/**"},
+		"a link out by two links":       {model.Change{Path: "a/b/c", Mode: "120000", Target: "top/../c"}, "a symbolic link that leaves the tree"},
+		"a file of git's":               {model.Change{Path: "a/.Git./config", Mode: "100644"}, "a file in what git takes for its own directory"},
 		"too large":                     {model.Change{Path: "b", Mode: "100644", Size: 100<<20 + 1}, "a file over 100 MB"},
 	}
 	for name, tt := range tests {

@@ -1,0 +1,40 @@
+package doctor
+
+// signingName is the variable in which a step finds the signing key, beside its input.
+const signingName = "MERGEXO_SIGNING_KEY"
+
+// makeKey is how people make a signing key.
+const makeKey = "put what `openssl rand -hex 32` prints into the repository's secret " + signingName
+
+// signing looks whether our markers can be told from what other workflows of the repository post: with the workflow's own
+// token, all of them are github-actions[bot].
+func signing(e *exam) []Finding {
+	var out []Finding
+	asked := 0
+	for _, u := range e.uses {
+		if u.phase == agentPhase || u.ownToken() {
+			continue
+		}
+		asked++
+		_, inStep := u.s.env[signingName]
+		_, inJob := u.j.env[signingName]
+		_, inFile := u.w.env[signingName]
+		if u.s.with["signing-key"] == "" && !inStep && !inJob && !inFile {
+			out = append(out, warn("give it the input signing-key: ${{ secrets."+signingName+" }}, and "+makeKey,
+				"%s: jobs.%s uses the workflow's own token without a signing key: any other workflow of the repository that posts what strangers write can pass for MergeXO", u.at(u.s.line), u.j.id))
+		}
+	}
+	switch {
+	case len(e.uses) == 0:
+		return nil
+	case asked == 0:
+		return []Finding{ok("%s: no other workflow posts with the same token", e.files())}
+	case len(out) > 0:
+		return out
+	case e.InActions && !e.Signed:
+		return []Finding{warn(makeKey, "%s: the signing key that the workflow names is empty", e.files())}
+	case e.InActions:
+		return []Finding{ok("%s: markers are signed", e.files())}
+	}
+	return []Finding{ok("%s: markers are signed, once the secret of signing-key is set", e.files())}
+}

@@ -1,0 +1,110 @@
+package engine_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// settings is the text of the settings of a branch.
+func (w *world) settings(branch string) string {
+	w.t.Helper()
+	return w.fileOf(branch, ".github/mergexo.toml")
+}
+
+func TestMergeOfWhatSteersARepositoryIsTold(t *testing.T) {
+	t.Parallel()
+	w := newMerge(t)
+	w.write("alice", w.head, ".github/mergexo.toml", strings.Replace(w.settings("main"), "[repo]\n", "[repo]\nallowed_users = [\"mallory\"]\n", 1))
+	w.write("alice", w.head, ".github/CODEOWNERS", "* @mallory\n")
+	w.approve("alice")
+
+	w.command("carol", "/mergexo why")
+	all := w.comments()
+	assert.Contains(t, all[len(all)-1]["body"], "| steering files | yes | it changes files that decide over this repository: MergeXO's settings (.github/mergexo.toml), code owners (.github/CODEOWNERS); look at them before you approve |")
+
+	rep := w.command("carol", "/mergexo merge")
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.Contains(t, w.request(), "> It changes files that decide over this repository: MergeXO's settings (.github/mergexo.toml), code owners (.github/CODEOWNERS)")
+}
+
+func TestMergeThatTakesTheSettingsAwayIsTold(t *testing.T) {
+	t.Parallel()
+	w := newMerge(t)
+	sha := w.api("octo", "GET", w.path("/contents/.github/mergexo.toml?ref="+w.head), nil)["sha"]
+	w.api("alice", "DELETE", w.path("/contents/.github/mergexo.toml"), object{"message": "Go", "branch": w.head, "sha": sha})
+	w.approve("alice")
+	rep := w.command("carol", "/mergexo merge")
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.Contains(t, w.request(), "> It takes away .github/mergexo.toml: without that file, MergeXO does nothing there any more")
+}
+
+// What lands is looked at, and not what the pull request says alone: here each side is valid, and both together are not.
+func TestMergeOfSettingsThatCannotBeReadIsRefused(t *testing.T) {
+	t.Parallel()
+	for name, twice := range map[string]bool{"of the pull request": false, "of both sides together": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newMerge(t)
+			text := w.settings("main")
+			want := "In detail: .github/mergexo.toml:"
+			if twice {
+				w.write("alice", w.head, ".github/mergexo.toml", text+"[sweep]\nmax_items = 3\n")
+				w.write("octo", "main", ".github/mergexo.toml", "[sweep]\nmax_parallel = 2\n"+text)
+			} else {
+				w.write("alice", w.head, ".github/mergexo.toml", text+"\n[agent.adaptor]\n")
+				want += fmt.Sprintf("%d: agent.adaptor: unknown key; the nearest is agent.adapter", strings.Count(text, "\n")+2)
+			}
+			w.approve("alice")
+			before := w.at("main")
+			for _, order := range []string{"/mergexo merge dry-run", "/mergexo merge", "/mergexo merge strategy=squash"} {
+				rep := w.command("carol", order)
+				if order != "/mergexo merge dry-run" {
+					assert.Equal(t, model.ResultBlocked, rep.Result, rep.Reason)
+					assert.Equal(t, "SETTINGS_INVALID", rep.BlockedReason, rep.Reason)
+				}
+				all := w.comments()
+				assert.Contains(t, all[len(all)-1]["body"], "`SETTINGS_INVALID`")
+				assert.Contains(t, all[len(all)-1]["body"], want)
+			}
+			assert.Equal(t, before, w.at("main"))
+			assert.Equal(t, "merge_failed SETTINGS_INVALID", w.merges()[0])
+		})
+	}
+}
+
+// The pull request has put settings right; to take that back brings the error back.
+func TestRevertThatBringsBackSettingsThatCannotBeReadIsRefused(t *testing.T) {
+	t.Parallel()
+	w := newMerge(t)
+	good := w.settings("main")
+	w.write("octo", "main", ".github/mergexo.toml", strings.Replace(good, "[repo]", "[repo]\nunknown = 1", 1))
+	w.head = "fix"
+	w.api("octo", "POST", w.path("/git/refs"), object{"ref": "refs/heads/fix", "sha": w.at("main")})
+	w.write("octo", "fix", ".github/mergexo.toml", good)
+	w.number = int(w.api("octo", "POST", w.path("/pulls"), object{"title": "Fix", "head": "fix", "base": "main"})["number"].(float64))
+	w.api("octo", "PUT", w.pull("/merge"), object{"merge_method": "merge"})
+	rep := w.command("carol", "/mergexo revert")
+	assert.NotEqual(t, model.ResultRetry, rep.Result, rep.Reason)
+	assert.Empty(t, w.list("octo", w.path("/pulls?state=open&head=octo:mergexo/revert-2")))
+	all := w.comments()
+	assert.Contains(t, all[len(all)-1]["body"], "**Not reverted: the settings that would land are not valid** (`SETTINGS_INVALID`)")
+	assert.Contains(t, all[len(all)-1]["body"], "repo.unknown: unknown key")
+}
+
+func TestRevertOfWhatSteersARepositoryIsTold(t *testing.T) {
+	t.Parallel()
+	w := newMerge(t)
+	w.write("alice", w.head, ".github/CODEOWNERS", "* @alice\n")
+	w.api("octo", "PUT", w.pull("/merge"), object{"merge_method": "merge"})
+	rep := w.command("carol", "/mergexo revert")
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	open := w.opened()
+	require.Len(t, open, 1)
+	assert.Contains(t, open[0]["body"], "It changes files that decide over this repository: code owners (.github/CODEOWNERS)")
+}

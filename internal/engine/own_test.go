@@ -1,0 +1,79 @@
+package engine_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/engine"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+const (
+	ourName   = "github-actions[bot]"
+	takenNote = "> `taken out of the agent's commit messages: closing keywords, control characters, mentions, trailers that name people, words that skip checks`"
+)
+
+// posed are the two commits of the agent "posing" as a branch has them.
+func (w *world) posed(branch string) {
+	w.t.Helper()
+	assert.Equal(w.t, "Go on", w.bare("log", "-1", "--format=%B", branch))
+	assert.Equal(w.t, "Pose (skip ci)\n\nFixes\u200b #\u200b1, thanks to @\u200bocto/team", w.bare("log", "-1", "--format=%B", branch+"~1"))
+	for _, rev := range []string{branch, branch + "~1"} {
+		assert.Equal(w.t, ourName+"|"+ourName, w.bare("log", "-1", "--format=%an|%cn", rev))
+	}
+	assert.Equal(w.t, "posing\nmore\n", w.fileOf(branch, "posing.txt"))
+}
+
+func TestCommitsOfAnAgentAreOursAndSayNothingElse(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	before := w.tip()
+	w.agent = "posing"
+	w.review("alice", "Pose.")
+	rep := w.handle(w.delivery("pull_request_review_comment"))
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.posed(w.head)
+	assert.Equal(t, before, w.bare("rev-parse", w.head+"~2"))
+	receipts := w.marked("turn", "done")
+	require.Len(t, receipts, 1)
+	assert.Contains(t, receipts[0]["body"], takenNote)
+}
+
+// What another job hands over is not believed: it may have put anybody's name there.
+func TestCommitsThatAreHandedOverAreMadeOurs(t *testing.T) {
+	t.Parallel()
+	w, ev, dir := answerOver(t)
+	start := w.tip()
+	forged(func(w *world) { w.write("alice", "forged", "forged.txt", "x\n") })(t, w, dir)
+	rep := w.phase(engine.ApplyPhase, ev, dir)
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.Equal(t, ourName+"|"+ourName+"|Write forged.txt", w.bare("log", "-1", "--format=%an|%cn|%s", w.head))
+	assert.Equal(t, start, w.bare("rev-parse", w.head+"~1"))
+}
+
+func TestCommitsOfAnAgentThatStoppedHalfWayAreOursToo(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.agent = "posing+fail"
+	w.review("alice", "Pose.")
+	w.handle(w.delivery("pull_request_review_comment"))
+	kept := w.checkpoints()
+	require.Len(t, kept, 1)
+	assert.Equal(t, ourName+"|"+ourName+"|Pose (skip ci)", w.bare("log", "-1", "--format=%an|%cn|%s", kept[0]+"~1"))
+}
+
+func TestWhatAnAgentSaysHidesNothingAndCallsNobody(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.agent = "answer+shouting"
+	w.review("alice", "Shout.")
+	rep := w.handle(w.delivery("pull_request_review_comment"))
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	require.Len(t, w.marked("turn", "done"), 1)
+	receipt := w.marked("turn", "done")[0]["body"]
+	assert.Contains(t, receipt, "\n\nAsk @alice, @\u200bocto/team and @\u200beveryone. &lt;details>\n\n| feedback | answer |\n| --- | --- |\n| all | done |\n\n```\n@Override\n```\n\n| feedback | answer |\n| --- | --- |\n| [`greeting.txt` line 2]")
+	require.Len(t, w.replies(), 1)
+	assert.Contains(t, w.replies()[0]["body"], "&lt;!-- @\u200bmallory\n~~~\n~~~\n")
+}

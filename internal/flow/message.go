@@ -1,0 +1,81 @@
+package flow
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// Message is a commit's message as an agent may leave it in a history, and what was taken out of it, in words: nobody else
+// is named as its author, no workflow is skipped, no terminal is controlled, nobody is notified, and no issue is closed but
+// this one; 0: none at all.
+func Message(text string, issue int) (message string, taken []string) {
+	take := func(what, now string) {
+		if now != text {
+			taken, text = append(taken, what), now
+		}
+	}
+	text = strings.TrimSpace(lines(strings.ToValidUTF8(text, "\uFFFD")))
+	take("control characters", uncontrolled(text))
+	take("trailers that name people", strings.TrimSpace(withoutTrailers(text, people)))
+	take("words that skip checks", strings.TrimSpace(skips.ReplaceAllString(withoutTrailers(text, skipTrailer), "($1)")))
+	take("closing keywords", unlinked(text, issue))
+	take("mentions", mentions.ReplaceAllString(text, "${1}@"+gap+"${2}"))
+	if blank(text) {
+		text = "Change files"
+	}
+	return text, taken
+}
+
+// escapes are what terminals act on: control sequences, and strings up to their end
+// (https://ecma-international.org/publications-and-standards/standards/ecma-48/, 5.4 and 8.3).
+var escapes = regexp.MustCompile(`(?s)(?:\x1b\[|\x{9b})[0-?]*[ -/]*[@-~]|(?:\x1b[\]PX^_]|[\x{90}\x{98}\x{9d}\x{9e}\x{9f}])[^\x07\n]*?(?:\x07|\x1b\\|\x{9c})|\x1b[ -/]*[0-~]`)
+
+// uncontrolled is text without what controls a terminal or turns the direction in which it is read.
+func uncontrolled(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) && r != '\n' && r != '\t' || turns(r) {
+			return -1
+		}
+		return r
+	}, escapes.ReplaceAllString(text, ""))
+}
+
+var (
+	// people are the trailers by which a commit names somebody; GitHub shows co-authors, and on whose behalf it was made.
+	// https://docs.github.com/pull-requests/committing-changes-to-your-project/creating-and-editing-commits/creating-a-commit-with-multiple-authors
+	people = regexp.MustCompile(`(?i)^[ \t]*(?:[\pL\pN_-]+[-\x{2010}-\x{2015}]by|on-behalf-of|cc|author|committer)[ \t]*:`)
+	// skips and skipTrailer are what keeps a push from starting workflows.
+	// https://docs.github.com/actions/how-tos/manage-workflow-runs/skip-workflow-runs
+	skips       = regexp.MustCompile(`(?i)\[[ \t]*((?:skip|no)[ \t_-]*(?:ci|actions?|checks?)|(?:ci|actions?)[ \t_-]*skip)[ \t]*\]`)
+	skipTrailer = regexp.MustCompile(`(?i)^[ \t]*skip-checks[ \t]*:`)
+)
+
+// withoutTrailers leaves out the lines that a trailer begins, and those that go on with it.
+func withoutTrailers(text string, trailer *regexp.Regexp) string {
+	var kept []string
+	inside := false
+	for line := range strings.SplitSeq(text, "\n") {
+		folded := strings.HasPrefix(line, " ") || strings.HasPrefix(line, "\t")
+		if inside = trailer.MatchString(line) || inside && folded && strings.TrimSpace(line) != ""; !inside {
+			kept = append(kept, line)
+		}
+	}
+	return strings.Join(kept, "\n")
+}
+
+// unlinked is Unlinked but for one issue.
+func unlinked(text string, issue int) string {
+	if issue == 0 {
+		return Unlinked(text)
+	}
+	own := regexp.MustCompile(keyword + `(#|GH-)` + strconv.Itoa(issue) + `\b`)
+	var b strings.Builder
+	at := 0
+	for _, m := range own.FindAllStringIndex(text, -1) {
+		b.WriteString(Unlinked(text[at:m[0]]) + text[m[0]:m[1]])
+		at = m[1]
+	}
+	return b.String() + Unlinked(text[at:])
+}

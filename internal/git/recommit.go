@@ -1,0 +1,188 @@
+package git
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"regexp"
+	"strings"
+)
+
+// How much an agent may commit: bytes of one commit, headers and message, and commits in all.
+const (
+	maxOwnCommit  = 1 << 20
+	maxOwnCommits = 10_000
+)
+
+// Recommitted is what commits became that were made ours.
+type Recommitted struct {
+	Head  string            // where they lead now
+	moved map[string]string // from what a commit was to what it is
+}
+
+// Recommit makes the commits that lead to head commits of ours, but for what from and the known commits have, and what the
+// workspace had of the server before anything ran in it: we are author and committer, the message is what clean makes of
+// it, and signatures and other headers are left out. Trees, order, parents and dates stay. A commit that is so already
+// stays itself where its parents do: doing it again changes nothing. Nothing is moved in the checkout (Follow); no network
+// operation.
+//
+// *ErrSprawl names a commit that is too large to be one, or says that there are too many.
+func (c *Checkout) Recommit(ctx context.Context, from, head string, known []string, clean func(message string) string) (Recommitted, error) {
+	done := Recommitted{Head: head, moved: map[string]string{}}
+	there, err := c.commitsHere(ctx, c.theirs)
+	if err != nil {
+		return done, err
+	}
+	commits, err := c.span(ctx, from, head, concat(known, there))
+	if err != nil || len(commits) == 0 {
+		return done, err
+	}
+	if len(commits) > maxOwnCommits {
+		return done, &ErrSprawl{head, fmt.Sprintf("has over %d commits that are not on the server", maxOwnCommits)}
+	}
+	p, err := c.pickerOn(ctx, c.top, "", "")
+	if err != nil {
+		return done, err
+	}
+	defer p.close()
+	err = c.contents(ctx, commits, func(id string, content io.Reader) error {
+		raw, err := io.ReadAll(io.LimitReader(content, maxOwnCommit+1))
+		if err != nil {
+			return fmt.Errorf("read commit %s: %w", id, err)
+		}
+		if len(raw) > maxOwnCommit {
+			return &ErrSprawl{id, fmt.Sprintf("is a commit of over %d bytes", maxOwnCommit)}
+		}
+		ours, changed := c.ownCommit(raw, done.moved, clean)
+		if changed {
+			done.moved[id], err = p.write(ours)
+		}
+		return err
+	})
+	if now := done.moved[head]; now != "" {
+		done.Head = now
+	}
+	return done, err
+}
+
+// ownCommit is a commit object as it is where we make it. changed says that it is another one then.
+func (c *Checkout) ownCommit(raw []byte, moved map[string]string, clean func(string) string) (ours []byte, changed bool) {
+	head, message, _ := bytes.Cut(raw, []byte("\n\n"))
+	var tree string
+	var parents, author, committer, rest []string
+	for row := range strings.SplitSeq(string(head), "\n") {
+		name, value, _ := strings.Cut(row, " ")
+		switch name {
+		case "tree":
+			tree = value
+		case "parent":
+			if now := moved[value]; now != "" {
+				changed, value = true, now
+			}
+			parents = append(parents, value)
+		case "author":
+			author = append(author, value)
+		case "committer":
+			committer = append(committer, value)
+		default:
+			rest = append(rest, row)
+		}
+	}
+	text := strings.TrimSpace(clean(string(message)))
+	who := c.opt.Identity.String()
+	ownLine := func(lines []string) bool {
+		return len(lines) == 1 && strings.HasPrefix(lines[0], who+" ") && stamp.FindString(lines[0]) == strings.TrimPrefix(lines[0], who)
+	}
+	changed = changed || len(rest) > 0 || !ownLine(author) || !ownLine(committer) || text != strings.TrimSpace(string(message))
+	var out bytes.Buffer
+	fmt.Fprintf(&out, "tree %s\n", tree)
+	for _, parent := range parents {
+		fmt.Fprintf(&out, "parent %s\n", parent)
+	}
+	fmt.Fprintf(&out, "author %s%s\ncommitter %s%s\n\n%s\n", who, c.stamped(author), who, c.stamped(committer), text)
+	return out.Bytes(), changed
+}
+
+// stamp is the date at the end of a line of a commit's author (https://git-scm.com/docs/git-fast-import#_date_formats).
+var stamp = regexp.MustCompile(` [0-9]{1,10} [+-][0-9]{4}$`)
+
+// stamped is the date of an author as it stands in a commit, or now where there is none that can be read.
+func (c *Checkout) stamped(lines []string) string {
+	if len(lines) == 1 {
+		if s := stamp.FindString(lines[0]); s != "" {
+			return s
+		}
+	}
+	return fmt.Sprintf(" %d +0000", c.opt.Now().Unix())
+}
+
+// Follow moves HEAD and the local branches of the checkout from what commits were to what Recommit made of them. Files and
+// index are the same before and after.
+func (c *Checkout) Follow(ctx context.Context, r Recommitted) error {
+	if len(r.moved) == 0 {
+		return nil
+	}
+	head, err := c.Head(ctx)
+	if err != nil {
+		return err
+	}
+	tips, err := c.localBranches(ctx)
+	if err != nil {
+		return err
+	}
+	var orders bytes.Buffer
+	for name, tip := range tips {
+		if now := r.moved[tip]; now != "" {
+			fmt.Fprintf(&orders, "update %s %s %s\n", name, now, tip)
+		}
+	}
+	if orders.Len() > 0 {
+		if _, err := c.insideTold(ctx, orders.Bytes(), "update-ref", "--no-deref", "--stdin"); err != nil {
+			return fmt.Errorf("move branches to commits of ours: %w", err)
+		}
+	}
+	now := r.moved[head]
+	if now == "" {
+		return nil
+	}
+	at, err := c.inside(ctx, "rev-parse", "--verify", "HEAD^{commit}")
+	if err != nil {
+		return fmt.Errorf("read HEAD of the checkout: %w", err)
+	}
+	if line(at) == head { // on no branch
+		return c.moveHead(ctx, now, head)
+	}
+	c.refs[haveHead] = now
+	return nil
+}
+
+// tracked are the commits that the workspace knows of branches and tags of the server.
+func (c *Checkout) tracked(ctx context.Context) ([]string, error) {
+	out, err := c.inside(ctx, "for-each-ref", fmt.Sprintf("--count=%d", maxTracked), "--format=%(objectname)", "refs/remotes/origin", "refs/tags")
+	if err != nil {
+		return nil, fmt.Errorf("list what the workspace has of the server: %w", err)
+	}
+	return strings.Fields(string(out)), nil
+}
+
+// maxTracked is how many of them are looked at.
+const maxTracked = 5_000
+
+// commitsHere are those of some objects that are here and lead to a commit.
+func (c *Checkout) commitsHere(ctx context.Context, ids []string) ([]string, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	out, err := c.tell(ctx, []byte(strings.Join(ids, "^{commit}\n")+"^{commit}\n"), "cat-file", "--batch-check=%(objectname)")
+	if err != nil {
+		return nil, fmt.Errorf("look for commits: %w", err)
+	}
+	var here []string
+	for row := range strings.Lines(string(out)) {
+		if id := strings.TrimSuffix(row, "\n"); isSHA(id) {
+			here = append(here, id)
+		}
+	}
+	return here, nil
+}

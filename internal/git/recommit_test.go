@@ -1,0 +1,92 @@
+package git_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/git"
+)
+
+func TestCommitsOfAnAgentBecomeOursAndNobodyElsesDo(t *testing.T) {
+	h := newHub(t)
+	h.commit("feature", "by a person, elsewhere", map[string]string{"feature.txt": "x\n"})
+	start := h.commit("agent/x", "by a person", map[string]string{"a.txt": "1\n"})
+	c := h.open(h.workspace("agent/x"))
+	h.git(c.Dir(), "fetch", "-q", h.bare, "+refs/heads/*:refs/remotes/origin/*") // as fetch-depth: 0 has it, before anything runs
+	c = h.open(c.Dir())
+	require.NoError(t, c.Restore(ctx, "agent/x", "main", start))
+	write(t, c.Dir(), map[string]string{"b.txt": "b\n"})
+	h.agent(c, "add", "-A")
+	h.agent(c, "commit", "-q", "-m", "As somebody else [skip ci]", "--author=Ada <ada@example.com>", "--date=1600000000 +0530")
+	h.agent(c, "branch", "beside")
+	h.agent(c, "merge", "-q", "--no-ff", "-m", "Merge", "origin/feature")
+	write(t, c.Dir(), map[string]string{"c.txt": "c\n"})
+	h.agent(c, "add", "-A")
+	h.agent(c, "commit", "-q", "-m", "As us")
+	head, tree := h.git(c.Dir(), "rev-parse", "HEAD"), h.git(c.Dir(), "rev-parse", "HEAD^{tree}")
+
+	clean := func(message string) string { return strings.ReplaceAll(message, "[skip ci]", "(skip ci)") }
+	done, err := c.Recommit(ctx, start, head, c.Tips(), clean)
+	require.NoError(t, err)
+	assert.Equal(t, head, h.git(c.Dir(), "rev-parse", "HEAD"), "nothing is moved yet")
+	require.NoError(t, c.Follow(ctx, done))
+	assert.Equal(t, done.Head, h.git(c.Dir(), "rev-parse", "HEAD"))
+	assert.Equal(t, "agent/x", h.git(c.Dir(), "symbolic-ref", "--short", "HEAD"))
+	assert.Empty(t, h.git(c.Dir(), "status", "--porcelain"))
+	assert.Equal(t, tree, h.git(c.Dir(), "rev-parse", "HEAD^{tree}"))
+	assert.Equal(t, h.git(c.Dir(), "rev-parse", "HEAD~2"), h.git(c.Dir(), "rev-parse", "beside"), "its other branches move along")
+	assert.Equal(t, start, h.git(c.Dir(), "rev-parse", "HEAD~3"), "the head that the turn began at stays")
+	assert.Equal(t, h.tip("feature"), h.git(c.Dir(), "rev-parse", "HEAD~1^2"), "what a person pushed stays theirs")
+	assert.Equal(t, "MergeXO|MergeXO|1600000000 +0530|As somebody else (skip ci)", h.git(c.Dir(), "log", "-1", "--format=%an|%cn|%ad|%s", "--date=raw", "HEAD~2"))
+
+	again, err := c.Recommit(ctx, start, done.Head, c.Tips(), clean)
+	require.NoError(t, err)
+	assert.Equal(t, done.Head, again.Head)
+	astray, err := c.Astray(ctx, start)
+	require.NoError(t, err)
+	assert.Empty(t, astray)
+	require.NoError(t, c.Publish(ctx, git.Publish{Branch: "agent/x", Start: start, SHA: done.Head}))
+}
+
+func TestACommitIsOursWhateverItsHeadersSay(t *testing.T) {
+	h := newHub(t)
+	start := h.commit("agent/x", "work", map[string]string{"a.txt": "1\n"})
+	c := h.open(h.workspace("agent/x"))
+	require.NoError(t, c.Restore(ctx, "agent/x", "main", start))
+	tree := h.git(c.Dir(), "rev-parse", start+"^{tree}")
+	for name, headers := range map[string]string{
+		"signed":      "author MergeXO <mergexo@example.com> 1 +0000\ncommitter MergeXO <mergexo@example.com> 1 +0000\ngpgsig -----BEGIN PGP SIGNATURE-----\n x\n -----END PGP SIGNATURE-----\n",
+		"two authors": "author MergeXO <mergexo@example.com> 1 +0000\nauthor Ada <ada@example.com> 1 +0000\ncommitter MergeXO <mergexo@example.com> 1 +0000\n",
+		"no date":     "author MergeXO <mergexo@example.com>\ncommitter MergeXO <mergexo@example.com> 99999999999999999999 +0000\n",
+		"another":     "author MergeXO <mergexo@example.com> > 1 +0000\ncommitter MergeXO <mergexo@example.com> 1 +0000\n",
+		"encoded":     "author MergeXO <mergexo@example.com> 1 +0000\ncommitter MergeXO <mergexo@example.com> 1 +0000\nencoding UTF-16\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			raw := "tree " + tree + "\nparent " + start + "\n" + headers + "\nWork\n"
+			file := t.TempDir() + "/commit"
+			require.NoError(t, os.WriteFile(file, []byte(raw), 0o600))
+			head := h.git(c.Dir(), "hash-object", "-t", "commit", "-w", "--literally", file)
+			done, err := c.Recommit(ctx, start, head, nil, func(s string) string { return s })
+			require.NoError(t, err)
+			now := h.git(c.Dir(), "cat-file", "commit", done.Head)
+			assert.Regexp(t, `\Atree [0-9a-f]{40}\nparent [0-9a-f]{40}\nauthor MergeXO <mergexo@example.com> [0-9]{1,10} \+0000\ncommitter MergeXO <mergexo@example.com> [0-9]{1,10} \+0000\n\nWork\z`, now)
+			assert.NotEqual(t, head, done.Head)
+		})
+	}
+	large := h.git(c.Dir(), "commit-tree", tree, "-p", start, "-F", largeFile(t))
+	sprawl := (*git.ErrSprawl)(nil)
+	_, err := c.Recommit(ctx, start, large, nil, func(s string) string { return s })
+	require.ErrorAs(t, err, &sprawl)
+	assert.Contains(t, err.Error(), "is a commit of over 1048576 bytes")
+}
+
+func largeFile(t *testing.T) string {
+	t.Helper()
+	file := t.TempDir() + "/large"
+	require.NoError(t, os.WriteFile(file, []byte(strings.Repeat("words ", 200_000)), 0o600))
+	return file
+}

@@ -1,0 +1,210 @@
+package markdown
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/extension"
+	table "github.com/yuin/goldmark/extension/ast"
+	"github.com/yuin/goldmark/text"
+)
+
+// gap is a zero-width space. Behind an @ it keeps GitHub from notifying anybody, also in what comes back by mail, where a
+// backslash and entities do not (https://github.com/github/cmark-gfm/issues/389, https://github.com/dependabot/dependabot-core/pull/3157).
+const gap = "\u200b"
+
+// Contain makes Markdown of others whole in itself, so that what stands below it, after an empty line, reads as we wrote
+// it: code blocks that it opens are closed, HTML is text but for simple tags that it closes itself, and it defines no link
+// and no footnote. Outside of code it notifies nobody but the people that known tells of by their logins. It reads as it
+// was written otherwise; what is longer than 32 KiB becomes one code block.
+func Contain(said string, known func(login string) bool) string {
+	said = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) && r != '\n' && r != '\t' || unicode.Is(unicode.Bidi_Control, r) {
+			return -1
+		}
+		return r
+	}, strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(strings.ToValidUTF8(said, "\uFFFD")))
+	if len(said) > maxContained { // parsing Markdown takes longer than linear in its length
+		return fenced(said)
+	}
+	if opening.MatchString(said) {
+		said = withoutHTML(said)
+	}
+	if strings.Contains(said, "]:") {
+		said = outsideCode(said, func(prose, _ string) string { return strings.ReplaceAll(prose, "]:", "]"+gap+":") })
+	}
+	if at.MatchString(said) {
+		said = outsideCode(said, func(prose, before string) string { return unmentioned(prose, before, known) })
+	}
+	said = CloseFence(said)
+	if !contained(said) {
+		return fenced(said)
+	}
+	return said
+}
+
+// maxContained is how many bytes are looked at as Markdown. A comment holds twice as many characters.
+const maxContained = 32_768
+
+// contained asks the parser whether a table below a text is a table of the page itself.
+func contained(said string) bool {
+	source := []byte(said + "\n\n| a | b |\n| --- | --- |\n| c | d |\n")
+	last := goldmark.New(goldmark.WithExtensions(extension.GFM)).Parser().Parse(text.NewReader(source)).LastChild()
+	return last != nil && last.Kind() == table.KindTable && last.ChildCount() == 2
+}
+
+// outsideCode changes what is no code. The change gets what stands before its part as well.
+func outsideCode(said string, change func(prose, before string) string) string {
+	var b strings.Builder
+	at := 0
+	for _, code := range read(said).code {
+		start, stop := max(at, code.start), max(at, code.stop)
+		b.WriteString(change(said[at:start], said[:at]))
+		b.WriteString(said[start:stop])
+		at = stop
+	}
+	b.WriteString(change(said[at:], said[:at]))
+	return b.String()
+}
+
+// opening is what may begin a tag or a declaration, and what makes a link of an address instead.
+var (
+	opening  = regexp.MustCompile(`<[A-Za-z/!?]`)
+	autolink = regexp.MustCompile(`^<(?:(?i:https?|mailto):[^\s<>]*|[A-Za-z0-9.+_-]+@[A-Za-z0-9.-]+)>`)
+	// simple are tags that may stay where every one is closed in its turn.
+	simple = regexp.MustCompile(`^<(/?)(details|summary|kbd|sub|sup|del|ins|b|i|em|strong)( open)?>`)
+	breaks = regexp.MustCompile(`^<br ?/?>`)
+)
+
+// withoutHTML shows tags as they were typed, but for simple ones where all of them are closed.
+func withoutHTML(said string) string {
+	if kept, ok := settled(said, true); ok && balanced(kept) {
+		return kept
+	}
+	if bare, ok := settled(said, false); ok {
+		return bare
+	}
+	return strings.ReplaceAll(said, "<", "&lt;") // in code too
+}
+
+// settled escapes tags until there is nothing left to escape: what stops being one can be something else to the parser, and
+// so can what follows it. ok is false where that takes too long.
+func settled(said string, keep bool) (now string, ok bool) {
+	for range 10 {
+		tagged := false
+		outsideCode(said, func(prose, _ string) string {
+			for _, m := range opening.FindAllStringIndex(prose, -1) {
+				tagged = tagged || stays(prose[m[0]:], keep)
+			}
+			return prose
+		})
+		now = outsideCode(said, func(prose, _ string) string { return escaped(prose, keep, tagged) })
+		if now == said {
+			return now, true
+		}
+		said = now
+	}
+	return said, false
+}
+
+// stays says that a text begins with a tag that may be kept.
+func stays(tag string, keep bool) bool {
+	return breaks.MatchString(tag) || keep && simple.MatchString(tag)
+}
+
+// escaped shows the tags of a part as text, but for those that are to be kept, and addresses: below a tag, on the next line,
+// these are tags as well, so that they lose their brackets where the text is tagged.
+// https://spec.commonmark.org/0.31.2/#html-blocks
+func escaped(prose string, keep, tagged bool) string {
+	var b strings.Builder
+	at := 0
+	for _, m := range opening.FindAllStringIndex(prose, -1) {
+		rest := prose[m[0]:]
+		link := autolink.FindString(rest)
+		switch {
+		case m[0] < at || stays(rest, keep) || link != "" && !tagged:
+		case link != "":
+			b.WriteString(prose[at:m[0]] + " " + link[1:len(link)-1] + " ")
+			at = m[0] + len(link)
+		default:
+			b.WriteString(prose[at:m[0]] + "&lt;")
+			at = m[0] + 1
+		}
+	}
+	return b.String() + prose[at:]
+}
+
+// balanced says that each of its simple tags is closed, the last one first.
+func balanced(said string) bool {
+	var open []string
+	whole := true
+	outsideCode(said, func(prose, _ string) string {
+		for _, m := range opening.FindAllStringIndex(prose, -1) {
+			tag := simple.FindStringSubmatch(prose[m[0]:])
+			switch {
+			case tag == nil:
+			case tag[1] == "":
+				open = append(open, tag[2])
+			case len(open) == 0 || open[len(open)-1] != tag[2] || tag[3] != "":
+				whole = false
+			default:
+				open = open[:len(open)-1]
+			}
+		}
+		return prose
+	})
+	return whole && len(open) == 0
+}
+
+var (
+	// at is what shows as an @.
+	at = regexp.MustCompile(`@|&(?:#0*64|#[xX]0*40|commat);`)
+	// named is a login and nothing that would make another one of it, or a team.
+	// https://docs.github.com/get-started/writing-on-github/getting-started-with-writing-and-formatting-on-github/basic-writing-and-formatting-syntax#mentioning-people-and-teams
+	named = regexp.MustCompile(`^([A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?)(?:$|[\s.,;:!?)'"])`)
+	link  = regexp.MustCompile(`https?://[^\s<>()]*/$`)
+)
+
+// unmentioned keeps the names of others from notifying them.
+func unmentioned(prose, before string, known func(string) bool) string {
+	var b strings.Builder
+	done := 0
+	for _, m := range at.FindAllStringIndex(prose, -1) {
+		b.WriteString(prose[done:m[0]])
+		done = m[1]
+		was, next := prose[m[0]:m[1]], prose[m[1]:]
+		left := before + prose[:m[0]]
+		if n := len(left); was == "@" && n > 0 && isWord(left[n-1]) {
+			b.WriteString(was) // of an address, or name@version
+			continue
+		}
+		login := named.FindStringSubmatch(next)
+		switch {
+		case was == "@" && (strings.HasPrefix(next, gap) || login != nil && known(login[1])):
+			b.WriteString(was)
+		case was == "@" && link.MatchString(left[max(0, len(left)-2000):]):
+			b.WriteString("%40")
+		default:
+			b.WriteString("@" + gap)
+		}
+	}
+	return b.String() + prose[done:]
+}
+
+func isWord(c byte) bool {
+	return c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z'
+}
+
+// Part is Contain's text as far as it fits into that many bytes, with a notice where it does not, still whole in itself.
+func Part(said string, limit int) string {
+	if len(said) <= limit {
+		return said
+	}
+	part := strings.ToValidUTF8(said[:limit], "")
+	if i := strings.LastIndexByte(part, '\n'); i > limit/2 {
+		part = part[:i]
+	}
+	return Contain(part, func(string) bool { return true }) + "\n\n*(cut here: what the agent says is longer)*"
+}

@@ -1,0 +1,179 @@
+// Package treepath compares paths of a tree as the file systems would on which somebody checks it out: to one that folds
+// case, .GITHUB/Workflows is .github/workflows.
+package treepath
+
+import (
+	"path"
+	"regexp"
+	"strings"
+	"unicode"
+
+	"github.com/bmatcuk/doublestar/v4"
+	"golang.org/x/text/unicode/norm"
+)
+
+// Fold gives all paths the same form that some file system takes for one: letters without case and in compatibility
+// decomposition, without what HFS+ ignores, without the dots, spaces and streams at the end of a name that NTFS drops, and
+// with short names of NTFS for what Steers knows. It is what git does for .git itself, and more.
+// https://github.com/git/git/blob/v2.47.0/utf8.c (next_hfs_char), https://github.com/git/git/blob/v2.47.0/path.c (is_ntfs_dotgit)
+func Fold(p string) string {
+	p = strings.ReplaceAll(fold(p), `\`, "/")
+	var names []string
+	for name := range strings.SplitSeq(p, "/") {
+		if i := strings.IndexByte(name, ':'); i > 0 {
+			name = name[:i]
+		}
+		if name != "." && name != ".." {
+			name = strings.TrimRight(name, ". ")
+		}
+		if name != "" {
+			names = append(names, long(name))
+		}
+	}
+	return strings.Join(names, "/")
+}
+
+// fold takes the case out of letters, and what is not to be seen.
+func fold(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if unicode.In(r, unicode.Cf, unicode.Variation_Selector) {
+			return -1
+		}
+		least := r
+		for next := unicode.SimpleFold(r); next != r; next = unicode.SimpleFold(next) {
+			least = min(least, next)
+		}
+		return unicode.ToLower(least)
+	}, norm.NFKD.String(strings.ToValidUTF8(s, "\uFFFD")))
+	return strings.ReplaceAll(s, "ß", "ss") // the only one of https://unicode.org/Public/UNIDATA/CaseFolding.txt, status F, that NFKD leaves and file names have
+}
+
+// shortName is a name that NTFS makes for programs which know names of eight and three letters only.
+// https://learn.microsoft.com/windows/win32/fileio/naming-a-file#short-vs-long-names
+var shortName = regexp.MustCompile(`^([^~.]{2,6})~[0-9]+(\.[^.]{0,3})?$`)
+
+// shorts are the beginnings of the short names of what Steers knows; gi7eba is what NTFS hashes .gitmodules to
+// (is_ntfs_dotgitmodules in git's path.c).
+var shorts = map[string]string{
+	"git": ".git", "github": ".github", "workfl": "workflows", "codeow": "codeowners", "mergex": "mergexo.toml", "gitmod": ".gitmodules", "gi7eba": ".gitmodules",
+}
+
+func long(name string) string {
+	if m := shortName.FindStringSubmatch(name); m != nil {
+		if l, known := shorts[m[1]]; known {
+			return l
+		}
+	}
+	return name
+}
+
+// Owners is how a list of globs names the file of code owners in each of the places in which GitHub looks for it.
+// https://docs.github.com/repositories/managing-your-repositorys-settings-and-features/customizing-your-repository/about-code-owners#codeowners-file-location
+const Owners = "CODEOWNERS"
+
+// places are the globs that one entry of a list stands for.
+func places(glob string) []string {
+	if glob == Owners {
+		return []string{Owners, ".github/" + Owners, "docs/" + Owners}
+	}
+	return []string{glob}
+}
+
+// Matched is the first of the globs that a path matches, as it is or folded, or "". Owners stands for its three places.
+func Matched(p string, globs []string) string {
+	folded := Fold(p)
+	for _, entry := range globs {
+		for _, g := range places(entry) {
+			// The settings were checked: the glob is well-formed. Folded it may not be, and then matches nothing.
+			if ok, _ := doublestar.Match(g, p); ok {
+				return entry
+			}
+			if ok, _ := doublestar.Match(fold(g), folded); ok {
+				return entry
+			}
+		}
+	}
+	return ""
+}
+
+// Above is the first of the globs that can only match something below a path, or "": who puts a link in the place of that
+// directory decides what is there.
+func Above(p string, globs []string) string {
+	folded := Fold(p)
+	for _, entry := range globs {
+		for _, g := range places(entry) {
+			if dir, _ := doublestar.SplitPattern(fold(g)); dir == folded || strings.HasPrefix(dir, folded+"/") {
+				return entry
+			}
+		}
+	}
+	return ""
+}
+
+// InGit says that a path leads into a directory which git takes for its own somewhere.
+func InGit(p string) bool {
+	for name := range strings.SplitSeq(Fold(p), "/") {
+		if name == ".git" {
+			return true
+		}
+	}
+	return false
+}
+
+// Leaves says that a symbolic link of a tree leads out of it, or may: to an absolute path, above the top, into the git
+// directory, or up again behind a name, which can be a link as well.
+func Leaves(link, target string) bool {
+	target = strings.ReplaceAll(target, `\`, "/")
+	if path.IsAbs(target) || drive.MatchString(target) || InGit(target) {
+		return true
+	}
+	depth, named := strings.Count(path.Clean(link), "/"), false
+	for name := range strings.SplitSeq(target, "/") {
+		switch name {
+		case "", ".":
+		case "..":
+			if depth--; named || depth < 0 {
+				return true
+			}
+		default:
+			named = true
+		}
+	}
+	return false
+}
+
+// drive is a path of Windows that begins with a drive.
+var drive = regexp.MustCompile(`^[A-Za-z]:`)
+
+// steering are the files that decide over code, people and runs of a repository.
+var steering = []struct{ glob, what string }{
+	{".github/mergexo.toml", "MergeXO's settings"}, {".github/workflows/**", "workflows"}, {".github/actions/**", "actions"}, {Owners, "code owners"}, {".gitmodules", "submodules"},
+}
+
+// Forbidden are the globs of the files that an agent must not change where the settings say nothing else.
+func Forbidden() []string {
+	return []string{".github/workflows/**", ".github/actions/**", ".github/mergexo.toml", Owners, ".gitmodules"}
+}
+
+// Steered are the paths among some that decide over code, people and runs of a repository, by what they are.
+type Steered struct {
+	What  string // in words
+	Paths []string
+}
+
+// Steers gives what of some paths steers a repository; none where nothing does.
+func Steers(paths []string) []Steered {
+	var out []Steered
+	for _, s := range steering {
+		one := Steered{What: s.what}
+		for _, p := range paths {
+			if Matched(p, []string{s.glob}) != "" {
+				one.Paths = append(one.Paths, p)
+			}
+		}
+		if len(one.Paths) > 0 {
+			out = append(out, one)
+		}
+	}
+	return out
+}
