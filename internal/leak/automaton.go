@@ -24,8 +24,8 @@ type automaton struct {
 	sample   []int      // a byte for each column; the last one is the end of the text
 	looks    bool       // it has instructions that look at what is before and behind
 
-	table  []int32 // state*columns+column: the next state, doubled, odd where a match ends before that byte; -1: not made yet
-	states []nfa
+	table  []int32 // state+column: the next state, doubled, odd where a match ends before that byte; -1: not made yet
+	states []nfa   // a state's number is its place here times the columns, which is where its row of the table begins
 	ids    map[string]int32
 	first  [4]int32 // by what is before
 	set    set
@@ -139,7 +139,7 @@ func (a *automaton) id(n nfa) int32 {
 	if id, ok := a.ids[string(key)]; ok {
 		return id
 	}
-	id := int32(len(a.states))
+	id := int32(len(a.table))
 	a.ids[string(key)] = id
 	a.states = append(a.states, n)
 	for range a.sample {
@@ -164,9 +164,8 @@ func (a *automaton) start(text string, at int) int32 {
 // step makes the entry of the table for a state and a column.
 func (a *automaton) step(state int32, column int) int32 {
 	b := a.sample[column]
-	from := a.states[state]
-	after := rune(b)
-	flags := syntax.EmptyOpContext(beforeRune[from.before], after)
+	from := a.states[int(state)/len(a.sample)]
+	flags := syntax.EmptyOpContext(beforeRune[from.before], rune(b))
 	a.set.clear()
 	a.stack = append(a.stack[:0], from.pcs...)
 	if a.floating {
@@ -212,7 +211,7 @@ func (a *automaton) step(state int32, column int) int32 {
 		return 2*a.id(n) + matched
 	}
 	to := 2*a.id(n) + matched
-	a.table[int(state)*len(a.sample)+column] = to
+	a.table[int(state)+column] = to
 	return to
 }
 
@@ -229,31 +228,29 @@ func beyondASCII(in *syntax.Inst) bool {
 // run goes on from a state at an offset. It stops where a match has ended for the first time (matched), with all else
 // impossible (state is dead), or before the offset limit; end is where that is.
 func (a *automaton) run(state int32, text string, at, limit int) (matched bool, after int32, end int) {
-	width := len(a.sample)
 	begin := at
-	defer func() { a.steps += end - begin + 1 }()
-	for ; at < limit; at++ {
-		c := a.column[text[at]]
-		to := a.table[int(state)*width+int(c)]
+	for part := text[:limit]; at < len(part); at++ {
+		c := int(a.column[part[at]])
+		to := a.table[int(state)+c]
 		if to < 0 {
-			to = a.step(state, int(c))
+			to = a.step(state, c)
 		}
 		state = to >> 1
-		if to&1 != 0 {
-			return true, state, at
-		}
-		if state == dead && !a.floating {
-			return false, dead, at
+		if to&1 != 0 || state == dead && !a.floating {
+			a.steps += at - begin + 1
+			return to&1 != 0, state, at
 		}
 	}
-	if limit == len(text) {
-		to := a.table[int(state)*width+width-1]
-		if to < 0 {
-			to = a.step(state, width-1)
-		}
-		return to&1 != 0, state, limit
+	a.steps += at - begin + 1
+	if limit < len(text) {
+		return false, state, limit
 	}
-	return false, state, limit
+	c := len(a.sample) - 1
+	to := a.table[int(state)+c]
+	if to < 0 {
+		to = a.step(state, c)
+	}
+	return to&1 != 0, state, limit
 }
 
 // death is the offset up to which a match that begins here may reach at most, when one has been seen.

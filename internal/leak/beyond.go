@@ -133,7 +133,7 @@ func netrcPassword(text string, at int, _ string) (from, to int) {
 		case "login", "account":
 			t.next()
 		case "password":
-			if p := t.next(); len(p) >= 6 && telltale(p, 5) {
+			if p := t.next(); len(p) >= 8 && telltale(p, 5) {
 				return t.from, t.at
 			}
 			return 0, 0
@@ -168,13 +168,13 @@ const (
 	keyID       = 20  // characters of the id of an AWS key
 	awsLength   = 40  // characters of the secret of one
 	besideLines = 3   // lines before and behind an id in which its secret is looked for,
-	besideBytes = 300 // of as many bytes together
+	besideBytes = 200 // of as many bytes together
 )
 
 // awsSecret finds a secret of AWS by the id of its key: it is only a random word of 40 letters.
 func awsSecret(text string, at int, _ string) (from, to int) {
 	end := at + keyID
-	if at > 0 && inWord(text[at-1]) || end > len(text) || end < len(text) && inWord(text[end]) || strings.Trim(text[at:end], capitals+"0123456789") != "" {
+	if at > 0 && inWord(text[at-1]) || end > len(text) || end < len(text) && inWord(text[end]) || !isKeyID(text[at:end]) {
 		return 0, 0
 	}
 	limit := end
@@ -195,6 +195,16 @@ func awsSecret(text string, at int, _ string) (from, to int) {
 	return randomWord(text, limit, at)
 }
 
+// isKeyID says that twenty characters are the id of a key of AWS, once their beginning is known to be that of one.
+func isKeyID(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; c < '0' || c > '9' && c < 'A' || c > 'Z' {
+			return false
+		}
+	}
+	return true
+}
+
 // randomWord finds a word that can be a secret of AWS. What is cut off at the bounds is looked at whole.
 func randomWord(text string, from, to int) (int, int) {
 	for i := from; i < to; {
@@ -207,8 +217,10 @@ func randomWord(text string, from, to int) (int, int) {
 			i++
 		}
 		word := text[begin:i]
-		lower, upper := strings.ToUpper(word) != word, strings.ToLower(word) != word
-		if len(word) == awsLength && lower && upper && strings.ContainsAny(word, "0123456789") && entropy(word) > 4 &&
+		if len(word) == keyID && isKeyID(word) {
+			return 0, 0 // what is behind it is for another key
+		}
+		if len(word) == awsLength && kinds(strings.Trim(word, "/+")) >= 3 && entropy(word) > 4 &&
 			strings.Count(word, "/") < 5 && !strings.Contains(word, "EXAMPLE") && (begin == 0 || !inWord(text[begin-1])) && (i == len(text) || !isCode[text[i]]) {
 			return begin, i
 		}

@@ -23,7 +23,7 @@ func (t *task) joined(r *rule, a *automaton, from, end int) (span, bool) {
 		if matched {
 			m := span{rule: r, from: from, to: at, secret: whole.String()}
 			digit := strings.ContainsAny(m.secret[leastPart-4:], "0123456789")
-			return m, parts > 1 && digit && entropy(m.secret) > leastMixed && t.s.secret(m, m.secret, m.secret, t.file)
+			return m, parts > 1 && digit && entropy(m.secret) > leastMixed && t.secret(m, m.secret, t.text, t.file)
 		}
 		if next != dead {
 			whole.WriteByte(t.text[at])

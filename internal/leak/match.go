@@ -72,7 +72,7 @@ func (w *worker) match(r *rule, text, file string, groups []int) (span, bool) {
 	if at := r.group(groups); at[1] > at[0] {
 		m.from, m.to, m.secret = at[0], at[1], text[at[0]:at[1]]
 	}
-	return m, w.s.secret(m, whole, lineAround(text, m.from, m.to), file)
+	return m, w.secret(m, whole, text, file)
 }
 
 // group is where the secret is: in the group that the rule names, else in the first that is not empty.
@@ -86,9 +86,9 @@ func (r *rule) group(groups []int) [2]int {
 }
 
 // secret asks what a pattern cannot say: the entropy, a check of ours, and the allow lists.
-func (s *Scanner) secret(m span, match, line, file string) bool {
+func (w *worker) secret(m span, match, text, file string) bool {
 	r := m.rule
-	return (r.Entropy == 0 || entropy(m.secret) > r.Entropy) && (r.check == nil || r.check(m.secret)) && !s.allowed(m, match, line, file)
+	return (r.Entropy == 0 || entropy(m.secret) > r.Entropy) && (r.check == nil || r.check(m.secret)) && !w.allowed(m, match, text, file)
 }
 
 // inName is the class [\w.-].
@@ -98,22 +98,51 @@ func inName(c byte) bool {
 
 // allowed asks the allow lists, the rule's and the global one. A secret that tells whose it is is no placeholder, so of
 // the global list only the words count for it; the patterns there are not all anchored.
-func (s *Scanner) allowed(m span, match, line, file string) bool {
-	for _, a := range s.global {
-		if a.word(m.secret) || a.regex(m.secret) && !m.rule.certain(m.secret) {
+func (w *worker) allowed(m span, match, text, file string) bool {
+	for _, a := range w.s.global {
+		if a.word(m.secret) || !m.rule.certain(m.secret) && w.matches(a, m.secret) {
 			return true
 		}
 	}
-	return slices.ContainsFunc(m.rule.Allowlists, func(a *allowlist) bool {
-		target := map[string]string{"match": match, "line": line}[a.RegexTarget]
-		if a.RegexTarget == "" || a.RegexTarget == "secret" {
-			target = m.secret
+	lists := m.rule.Allowlists
+	if slices.ContainsFunc(lists, func(a *allowlist) bool { return !a.all() && a.word(m.secret) }) { // most do, and it takes least
+		return true
+	}
+	return slices.ContainsFunc(lists, func(a *allowlist) bool {
+		target := m.secret
+		switch a.RegexTarget {
+		case "match":
+			target = match
+		case "line":
+			target = lineAround(text, m.from, m.to)
 		}
 		if a.all() {
-			return (len(a.Paths) == 0 || a.path(file)) && (len(a.Regexes) == 0 || a.regex(target)) && (len(a.StopWords) == 0 || a.word(m.secret))
+			return (len(a.Paths) == 0 || a.path(file)) && (len(a.StopWords) == 0 || a.word(m.secret)) && (len(a.Regexes) == 0 || w.matches(a, target))
 		}
-		return a.path(file) || a.word(m.secret) || a.regex(target)
+		return a.path(file) || w.matches(a, target)
 	})
+}
+
+// matches says that a pattern of a list is in a text. The automaton is exact for ASCII.
+func (w *worker) matches(a *allowlist, text string) bool {
+	if len(a.Regexes) == 0 {
+		return false
+	}
+	for i := range len(text) {
+		if text[i] >= high {
+			return a.regex(text)
+		}
+	}
+	m := w.lists[a]
+	if m == nil {
+		var err error
+		if m, err = newAutomaton(anyOf(a.Regexes), true); err != nil {
+			return a.regex(text)
+		}
+		w.lists[a] = m
+	}
+	matched, _, _ := m.run(m.start(text, 0), text, 0, len(text))
+	return matched
 }
 
 // lineAround is the line, or lines, that a match is in, cut where they are long.

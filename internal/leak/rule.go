@@ -22,6 +22,7 @@ type rule struct {
 	SkipReport      bool
 
 	more
+	after string // a word that stands before a match, in the lines before it
 	index int
 	once  sync.Once
 	err   error
@@ -48,6 +49,33 @@ var prefixes = []struct {
 }{
 	{`(?i)[\w.-]{0,50}?`, `(?i)`, 50},
 	{`[\w.-]{0,50}?(?i:[\w.-]{0,50}?`, `(?i:`, 100},
+}
+
+// How gitleaks says that a command comes before its argument, in the same line or one of the five behind it. Going from
+// every command over all that may follow is not linear; so the argument is looked for, and the command backwards.
+var commands = []struct {
+	text, word string
+	keywords   []string
+}{
+	{`\bcurl\b(?:.*?|.*?(?:[\r\n]{1,2}.*?){1,5})`, "curl", []string{"-h", "--header"}},
+	{`\bcurl\b(?:.*|.*(?:[\r\n]{1,2}.*){1,5})`, "curl", []string{"-u", "--user"}},
+}
+
+const (
+	commandLines = 6
+	commandBytes = 2 << 10
+)
+
+// follows says that the command that the rule is about stands before a match.
+func (r *rule) follows(text string, at int) bool {
+	if r.after == "" {
+		return true
+	}
+	from := at
+	for range commandLines {
+		from = max(0, at-commandBytes, strings.LastIndexByte(text[max(0, at-commandBytes):from], '\n')+max(0, at-commandBytes))
+	}
+	return strings.Contains(text[from:at], r.after)
 }
 
 const (
@@ -253,7 +281,12 @@ func (a *allowlist) valid() error {
 // ready compiles the list.
 func (a *allowlist) ready() *allowlist {
 	a.once.Do(func() {
-		a.paths, a.regexes = anyOf(a.Paths), anyOf(a.Regexes)
+		if len(a.Paths) > 0 {
+			a.paths = regexp.MustCompile(anyOf(a.Paths))
+		}
+		if len(a.Regexes) > 0 {
+			a.regexes = regexp.MustCompile(anyOf(a.Regexes))
+		}
 		if len(a.StopWords) > 0 {
 			list := make([]string, len(a.StopWords))
 			for i, w := range a.StopWords {
@@ -266,17 +299,8 @@ func (a *allowlist) ready() *allowlist {
 	return a
 }
 
-// anyOf matches what one of the patterns does; nil for none.
-func anyOf(patterns []string) *regexp.Regexp {
-	if len(patterns) == 0 {
-		return nil
-	}
-	parts := make([]string, len(patterns))
-	for i, p := range patterns {
-		parts[i] = "(?:" + p + ")"
-	}
-	return regexp.MustCompile(strings.Join(parts, "|"))
-}
+// anyOf is a pattern for what one of several matches.
+func anyOf(patterns []string) string { return "(?:" + strings.Join(patterns, ")|(?:") + ")" }
 
 func (a *allowlist) all() bool {
 	return slices.Contains([]string{"AND", "&&"}, strings.ToUpper(a.Condition))

@@ -240,6 +240,11 @@ func (r *rule) complete() error {
 	if r.Regex == "" && r.Path == "" && r.find == nil {
 		return fmt.Errorf("rule %s has no pattern", r.ID)
 	}
+	for _, c := range commands {
+		if rest, ok := strings.CutPrefix(r.Regex, c.text); ok {
+			r.Regex, r.after, r.Keywords = rest, c.word, c.keywords
+		}
+	}
 	r.Allowlists = both(r.Allowlists, r.AllowList)
 	for i, w := range r.Keywords {
 		r.Keywords[i] = strings.ToLower(w)

@@ -73,7 +73,7 @@ func TestTheShortWayFindsTheSame(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	byKeyword, everywhere := 0, 0
 	for _, r := range s.rules {
-		if r.Regex == "" {
+		if r.Regex == "" || r.after != "" { // what comes after a command is looked for from its end
 			continue
 		}
 		require.NoError(t, r.ready())
@@ -85,7 +85,7 @@ func TestTheShortWayFindsTheSame(t *testing.T) {
 		tree, err := syntax.Parse(r.Regex, syntax.Perl)
 		require.NoError(t, err)
 		var text strings.Builder
-		for range 40 {
+		for range 15 {
 			one := example(random, tree)
 			switch random.IntN(6) {
 			case 0:

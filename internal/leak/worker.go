@@ -2,6 +2,7 @@ package leak
 
 import (
 	"context"
+	"maps"
 	"slices"
 )
 
@@ -14,6 +15,7 @@ type worker struct {
 	anywhere []int         // rules that look at all of the text
 	over     *bool         // gitleaks passes over this file by its name
 	given    int           // bytes given to package regexp
+	lists    map[*allowlist]*automaton
 }
 
 // application says how a rule is applied to the text at hand.
@@ -27,7 +29,7 @@ const (
 
 func newWorker(s *Scanner) *worker {
 	n := len(s.rules)
-	return &worker{s: s, made: make([]*automaton, n), done: make([]int, n), use: make([]application, n)}
+	return &worker{s: s, made: make([]*automaton, n), done: make([]int, n), use: make([]application, n), lists: map[*allowlist]*automaton{}}
 }
 
 // worker takes an idle worker, or makes one.
@@ -50,7 +52,7 @@ func (s *Scanner) rest(w *worker) {
 
 // work is how many bytes automata and patterns have looked at: that is what time goes into.
 func (w *worker) work() (automata, patterns int) {
-	for _, a := range w.made {
+	for _, a := range slices.AppendSeq(slices.Clone(w.made), maps.Values(w.lists)) {
 		if a != nil {
 			automata += a.steps
 		}
@@ -207,6 +209,9 @@ func (t *task) at(r *rule, a *automaton, from int, tells bool) {
 		if tells && r.name == 0 && end-from >= leastPart && end < limit {
 			t.add(t.joined(r, a, from, end))
 		}
+		return
+	}
+	if !r.follows(t.text, from) {
 		return
 	}
 	end = min(a.death(state, t.text, end, limit)+1, len(t.text))
