@@ -2,6 +2,7 @@ package leak
 
 import (
 	"encoding/base64"
+	"net/url"
 	"slices"
 	"strings"
 )
@@ -98,10 +99,18 @@ scan:
 	if instructive(file) || nowhere(host) {
 		least = 8
 	}
-	if host == "" || len(password) < 6 || password == user || kinds(strings.Trim(password, "!")) < 2 || !telltale(password, least) {
+	if plain, err := url.PathUnescape(password); err == nil && plain != "" {
+		password = plain
+	}
+	if host == "" || len(password) < 6 || password == user || user == "" && strings.Contains(password, ":") || !mixed(strings.Trim(password, "!")) || !telltale(password, least) {
 		return 0, 0
 	}
 	return scheme, i
+}
+
+// mixed says that a value is more than words with something between them.
+func mixed(value string) bool {
+	return kinds(value) >= 3 || kinds(value) == 2 && strings.ContainsAny(value, "0123456789")
 }
 
 // nowhere says that a host is an example, or one that only some network knows.
@@ -133,7 +142,7 @@ func netrcPassword(text string, at int, _ string) (from, to int) {
 		case "login", "account":
 			t.next()
 		case "password":
-			if p := t.next(); len(p) >= 8 && telltale(p, 5) {
+			if p := t.next(); len(p) >= 8 && mixed(p) && !strings.Contains(p, "@") && telltale(p, 5) {
 				return t.from, t.at
 			}
 			return 0, 0

@@ -136,6 +136,7 @@ var innocent = []string{
 	`postgres://$USER:$PASSWORD@host/db`, `postgres://app:{password}@{host}/app`, `https://<user>:<token>@github.com/x/y`, `https://user:TOKEN@github.com/x/y.git`, `https://x-access-token:${TOKEN}@github.com/octo/x`,
 	`https://user:p4ssw0rd@example.com`, `mysql://scott:tiger@prod.acme.io/orcl`, `fmt.Sprintf("postgres://%s:%s@%s/%s", user, pass, host, db)`, `http://[::1]:8080/a@b`, `https://acme.io:8443/path@v1.2.3`,
 	`https://github.com/actions/checkout@v4`, `https://www.npmjs.com/package/@scope/name`, `ssh://git@github.com:22/x`, `https://acme.io/a:b@c`, `git+ssh://git@host.io:me/x`, `redis://redis:6379/0`,
+	`cvs://:pserver:anoncvs1@sources.acme.io:/cvs/src`, `http://user:pa%2Fssword@dummy.faketld/`, `machine m login u password gopher1@golang.org`,
 	`http://alice:secret1@localhost:3000`, `ftp://anonymous:anonymous1@ftp.acme.io`, `jdbc:postgresql://localhost:5432/db?user=a&password=b`, `https://user:xxxx1234@host.io`,
 	`machine github.com login octocat password ${GITHUB_TOKEN}`, `machine api.github.com login USER password TOKEN`, `machine example.com login me password secret123`,
 	`machine learning login page password reset2`, `the machine is down, login with your password`, `default login anonymous password user@site`, `state machine: login -> password -> done1`,
@@ -143,7 +144,8 @@ var innocent = []string{
 	`DISCORD_TOKEN=your-bot-token`, `https://discord.com/api/webhooks/{id}/{token}`, `https://discord.com/api/webhooks/123456789012345678/TOKEN`, `TELEGRAM_TOKEN=123456:ABC-DEF`,
 	`https://api.telegram.org/bot<token>/getMe`, `const id = "MTk4NjIyNDgzNDcxOTI1MjQ4"`, `mtn.abcdef.ghi`, `ratio 12345678:AAbb`, `a.b.c.d.e.f`, `Note.js.map.min.something`,
 	"the cat\u200bs pass\u00adword", `"\u0070assword: \u0022none\u0022"`, `curl -H "Authorization: Bearer $TOKEN" https://api.acme.io`, `curl -u "$USER:$PASS" https://acme.io`, `curl -u user:password https://acme.io`,
-	`"ghp_" + strings.Repeat("a", 36)`, `"prefix ghp_" \`, `-----BEGIN PRIVATE KEY-----`, `npm_config_registry=https://registry.acme.io`, `sha256:3f9c1b7e5d2a8064f1e7c3b95a0d86e24b7f190c3f9c1b7e5d2a8064f1e7c3b9`,
+	`"ghp_" + strings.Repeat("a", 36)`, `"prefix ghp_" \`, `npm_config_registry=https://registry.acme.io`, `sha256:3f9c1b7e5d2a8064f1e7c3b95a0d86e24b7f190c3f9c1b7e5d2a8064f1e7c3b9`,
+	`-----BEGIN PRIVATE KEY-----`,
 }
 
 func TestInnocentLinesAreLeftAlone(t *testing.T) {
