@@ -200,3 +200,25 @@ func TestSecretsOverSeveralLines(t *testing.T) {
 	commit := id + "\n" + some(40, digits+"abcdef") + "\n"
 	assert.Len(t, scan(t, leak.Piece{Path: "a.txt", Line: 1, Text: []byte(commit)}), 1, "a commit is no secret")
 }
+
+func TestAnArgumentOfCurlIsOneOnlyBehindCurl(t *testing.T) {
+	again()
+	header := "-H \"Authorization: Bearer " + some(32, alnum) + "\""
+	for _, c := range []struct {
+		name, text string
+		want       int
+	}{
+		{"in the same line", "curl " + header, 1},
+		{"five lines below", "curl -s \\\n\\\n\\\n\\\n\\\n " + header, 1},
+		{"too far below", "curl -s \\\n\\\n\\\n\\\n\\\n\\\n\\\n " + header, 0},
+		{"of another command", "wget " + header, 0},
+	} {
+		assert.Len(t, scan(t, leak.Piece{Path: "a.sh", Line: 1, Text: []byte(c.text + "\n")}), c.want, c.name)
+	}
+}
+
+func TestAPasswordInAFileThatShowsSomethingHasToLookLikeOne(t *testing.T) {
+	text := []byte("password = \"" + "Kx9!q2" + "Zt\"\n")
+	assert.Len(t, scan(t, leak.Piece{Path: "settings.py", Line: 1, Text: text}), 1)
+	assert.Empty(t, scan(t, leak.Piece{Path: "tests/settings.py", Line: 1, Text: text}))
+}

@@ -181,12 +181,27 @@ func entropy(s string) float64 {
 	for i := range len(s) {
 		count[s[i]]++
 	}
-	bits := 0.0
-	for _, n := range count {
-		if n > 0 {
-			share := float64(n) / float64(len(s))
-			bits -= share * math.Log2(share)
+	sum := 0.0
+	for i := range len(s) {
+		if n := count[s[i]]; n > 0 {
+			sum += weighted(n)
+			count[s[i]] = 0
 		}
 	}
-	return bits
+	return (weighted(len(s)) - sum) / float64(max(1, len(s)))
 }
+
+// weighted is n times the bits of n; most secrets are short.
+func weighted(n int) float64 {
+	if n < len(weights) {
+		return weights[n]
+	}
+	return float64(n) * math.Log2(float64(n))
+}
+
+var weights = func() (w [128]float64) {
+	for n := 1; n < len(w); n++ {
+		w[n] = float64(n) * math.Log2(float64(n))
+	}
+	return w
+}()

@@ -71,11 +71,9 @@ func (r *rule) follows(text string, at int) bool {
 	if r.after == "" {
 		return true
 	}
-	from := at
-	for range commandLines {
-		from = max(0, at-commandBytes, strings.LastIndexByte(text[max(0, at-commandBytes):from], '\n')+max(0, at-commandBytes))
-	}
-	return strings.Contains(text[from:at], r.after)
+	before := text[max(0, at-commandBytes):at]
+	i := strings.LastIndex(before, r.after)
+	return i >= 0 && strings.Count(before[i:], "\n") < commandLines
 }
 
 const (
