@@ -57,6 +57,10 @@ func TestTheRestOfAPieceIsLeftWhenEnoughWasFound(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, found, enough)
 	assert.Equal(t, 1, found[0].Line)
+	sparse := fill("ghp_"+"x7Kq9vT2mZ4bN8cR1dF6gH3jL5pS0wY9aE2u"+strings.Repeat(".", 8<<10)+"\n", 4<<20)
+	some, err := s.Scan(context.Background(), Piece{Path: "a", Line: 1, Text: sparse})
+	require.NoError(t, err)
+	require.Len(t, some, enough, "few in each chunk")
 	assert.Equal(t, enough, found[enough-1].Line, "the first ones, in order, however many looked")
 }
 

@@ -13,6 +13,7 @@ import (
 // leaked is one kind of secret, or one way to hide one, in the text in which an agent would leave it.
 type leaked struct {
 	kind, path, text, secret string
+	rule                     string // by which it is found; "": any
 	missed                   string // why it is not found; "": it is
 }
 
@@ -39,17 +40,17 @@ func hidden() []leaked {
 		return string(b)
 	}
 	a, b, c, d, e, f, g, h, i := token(), token(), token(), token(), token(), token(), token(), token(), token()
-	long := coded("# settings of the deployment, do not lose\nurl = https://github.com\ntoken = " + d + "\nuser = octo\n")
+	long := coded("# settings of deployment one\nurl = https://github.com\ntoken = " + d)
 	return []leaked{
-		{"base64", "a.yaml", "token: " + coded(a) + "\n", a, ""},
-		{"base64 twice", "a.yaml", "blob: " + coded(coded("export TOKEN="+b)) + "\n", b, ""},
-		{"hexadecimal", "a.txt", "67" + "68705f" + hexadecimal(c[4:]) + "\n", c, ""},
-		{"base64 in lines", "a.pem", long[:64] + "\n" + long[64:128] + "\n" + long[128:] + "\n", d, ""},
-		{"split over strings", "a.go", "token := \"" + e[:20] + "\" + \"" + e[20:] + "\"\n", e, ""},
-		{"split over lines", "a.sh", "TOKEN=" + f[:22] + "\\\n  " + f[22:] + "\n", f, ""},
-		{"zero-width characters in it", "a.md", g[:9] + "\u200b" + g[9:20] + "\u2060\u00ad" + g[20:30] + "\ufe0f\U000E0061" + g[30:] + "\n", g, ""},
-		{"backwards", "a.txt", backwards(h) + "\n", h, "nobody leaks that by mistake"},
-		{"every letter moved on", "a.txt", caesar(i) + "\n", i, "nobody leaks that by mistake"},
+		{"base64", "a.yaml", "token: " + coded(a) + "\n", a, "", ""},
+		{"base64 twice", "a.yaml", "blob: " + coded(coded("export TOKEN="+b)) + "\n", b, "", ""},
+		{"hexadecimal", "a.txt", "67" + "68705f" + hexadecimal(c[4:]) + "\n", c, "", ""},
+		{"base64 in lines", "a.pem", long[:64] + "\n" + long[64:128] + "\n" + long[128:] + "\n", d, "", ""},
+		{"split over strings", "a.go", "token := \"" + e[:20] + "\" + \"" + e[20:] + "\"\n", e, "", ""},
+		{"split over lines", "a.sh", "TOKEN=" + f[:22] + "\\\n  " + f[22:] + "\n", f, "", ""},
+		{"zero-width characters in it", "a.md", g[:9] + "\u200b" + g[9:20] + "\u2060\u00ad" + g[20:30] + "\ufe0f\U000E0061" + g[30:] + "\n", g, "", ""},
+		{"backwards", "a.txt", backwards(h) + "\n", h, "", "nobody leaks that by mistake"},
+		{"every letter moved on", "a.txt", caesar(i) + "\n", i, "", "nobody leaks that by mistake"},
 	}
 }
 
@@ -65,11 +66,12 @@ func hexadecimal(s string) string {
 // kinds are the secrets themselves.
 func kinds() []leaked {
 	var out []leaked
-	found := func(kind, path, before, secret, after string) {
-		out = append(out, leaked{kind: kind, path: path, text: "# settings\n" + before + secret + after + "\n", secret: secret})
+	by := func(rule, kind, path, before, secret, after string) {
+		out = append(out, leaked{kind: kind, path: path, text: "# settings\n" + before + secret + after + "\n", secret: secret, rule: rule})
 	}
+	found := func(kind, path, before, secret, after string) { by("", kind, path, before, secret, after) }
 	for _, s := range secrets() {
-		found(s.name, "deploy/settings.txt", "value = \"", s.text, "\"")
+		by(s.rule, s.name, "deploy/settings.txt", "value = \"", s.text, "\"")
 	}
 	hexes := digits + "abcdef"
 	strong := func() string { return "v" + some(4, alnum) + "!" + some(3, digits) + "kQ" + some(3, lower) + "#7" }
@@ -86,17 +88,17 @@ func kinds() []leaked {
 	found("a Postman key", "api.json", "\"k\": \"", "PM"+"AK-"+some(24, hexes)+"-"+some(34, hexes), "\"")
 	found("a Slack user token", "bot.py", "t = '", "xo"+"xp-"+some(12, digits)+"-"+some(12, digits)+"-"+some(12, digits)+"-"+some(32, hexes), "'")
 	found("a random value under a telling name", "settings.py", "api_key = \"", "8f"+some(30, alnum), "\"")
-	found("a header of curl", "deploy.sh", "curl -s https://api.acme.io \\\n  -H \"Authorization: Bearer ", some(32, alnum), "\"")
-	found("a login of curl", "deploy.sh", "curl -u \"", "deploy:"+strong(), "\" https://api.acme.io")
-	found("a password", "settings.py", "DB_PASSWORD = \"", strong(), "\"")
-	found("a password in YAML", "values.yaml", "  adminPassword: ", strong(), "")
-	found("the address of a database", "app.env", "DATABASE_URL=", "postgres://app:"+some(14, alnum)+"3x", "@db.acme.io:5432/app")
-	found("an address with a login", "setup.cfg", "index = ", "https://deploy:"+some(14, alnum)+"3x", "@pypi.acme.io/simple")
-	found("a line of .netrc", ".netrc", "machine api.acme.io login deploy password ", some(14, alnum)+"3x", "")
-	found("an AWS secret beside its id", "creds.csv", "AK"+"IA"+some(16, upper+"234567")+",", some(20, alnum)+"/x9Z"+some(16, alnum+"+"), "")
-	found("a token of a Discord bot", "bot.py", "run('", "MTk4NjIyNDgzNDcxOTI1"+"MjQ4.G"+some(5, alnum)+"."+some(38, alnum), "')")
-	found("a webhook of Discord", "notify.sh", "curl -d @- https://", "discord"+".com/api/webhooks/"+some(18, "123456789")+"/"+some(68, alnum), "")
-	found("a token of a Telegram bot", "bot.py", "Bot('", some(10, "123456789")+":A"+"A"+some(33, alnum), "')")
+	by("curl-auth-header", "a header of curl", "deploy.sh", "curl -s https://api.acme.io \\\n  -H \"Authorization: Bearer ", some(32, alnum), "\"")
+	by("curl-auth-user", "a login of curl", "deploy.sh", "curl -u \"", "deploy:"+strong(), "\" https://api.acme.io")
+	by("password-literal", "a password", "settings.py", "DB_PASSWORD = \"", strong(), "\"")
+	by("password-literal", "a password in YAML", "values.yaml", "  adminPassword: ", strong(), "")
+	by("url-password", "the address of a database", "app.env", "DATABASE_URL=", "postgres://app:"+some(14, alnum)+"3x", "@db.acme.io:5432/app")
+	by("url-password", "an address with a login", "setup.cfg", "index = ", "https://deploy:"+some(14, alnum)+"3x", "@pypi.acme.io/simple")
+	by("netrc-password", "a line of .netrc", ".netrc", "machine api.acme.io login deploy password ", some(14, alnum)+"3x", "")
+	by("aws-secret-access-key", "an AWS secret beside its id", "creds.csv", "AK"+"IA"+some(16, upper+"234567")+",", some(20, alnum)+"/x9Z"+some(16, alnum+"+"), "")
+	by("discord-bot-token", "a token of a Discord bot", "bot.py", "run('", "MTk4NjIyNDgzNDcxOTI1"+"MjQ4.G"+some(5, alnum)+"."+some(38, alnum), "')")
+	by("discord-webhook-url", "a webhook of Discord", "notify.sh", "curl -d @- https://", "discord"+".com/api/webhooks/"+some(18, "123456789")+"/"+some(68, alnum), "")
+	by("telegram-token", "a token of a Telegram bot", "bot.py", "Bot('", some(10, "123456789")+":A"+"A"+some(33, alnum), "')")
 	return append(out, hidden()...)
 }
 
@@ -112,7 +114,9 @@ func TestTheCorpusIsFound(t *testing.T) {
 			}
 			found++
 			if assert.NotEmpty(t, got, k.text) {
-				assertRedacted(t, k.secret, got[len(got)-1])
+				last := got[len(got)-1]
+				assertRedacted(t, k.secret, last)
+				assert.True(t, k.rule == "" || k.rule == last.Rule, "%s, not %s", last.Rule, k.rule)
 			}
 		})
 	}
@@ -142,7 +146,7 @@ var innocent = []string{
 	`machine learning login page password reset2`, `the machine is down, login with your password`, `default login anonymous password user@site`, `state machine: login -> password -> done1`,
 	`export AWS_SECRET_ACCESS_KEY=<secret>`, `aws_secret_access_key = wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY`, `AWS_SECRET_ACCESS_KEY: ${{ secrets.AWS_SECRET_ACCESS_KEY }}`,
 	`DISCORD_TOKEN=your-bot-token`, `https://discord.com/api/webhooks/{id}/{token}`, `https://discord.com/api/webhooks/123456789012345678/TOKEN`, `TELEGRAM_TOKEN=123456:ABC-DEF`,
-	`https://api.telegram.org/bot<token>/getMe`, `const id = "MTk4NjIyNDgzNDcxOTI1MjQ4"`, `mtn.abcdef.ghi`, `ratio 12345678:AAbb`, `a.b.c.d.e.f`, `Note.js.map.min.something`,
+	`https://api.telegram.org/bot<token>/getMe`, `const id = "MTk4NjIyNDgzNDcxOTI1MjQ4"`, `mtn.abcdef.ghi`, `MTabcdeFghijk1mnopqrst2v` + `.Cl2FMQ.` + `ZnCjm1XVW7vRze4b7Cq4se7kKWs`, `ratio 12345678:AAbb`, `a.b.c.d.e.f`, `Note.js.map.min.something`,
 	"the cat\u200bs pass\u00adword", `"\u0070assword: \u0022none\u0022"`, `curl -H "Authorization: Bearer $TOKEN" https://api.acme.io`, `curl -u "$USER:$PASS" https://acme.io`, `curl -u user:password https://acme.io`,
 	`"ghp_" + strings.Repeat("a", 36)`, `"prefix ghp_" \`, `npm_config_registry=https://registry.acme.io`, `sha256:3f9c1b7e5d2a8064f1e7c3b95a0d86e24b7f190c3f9c1b7e5d2a8064f1e7c3b9`,
 	`-----BEGIN PRIVATE KEY-----`,

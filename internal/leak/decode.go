@@ -25,8 +25,9 @@ type code struct {
 
 // view is a text in which codes are decoded.
 type view struct {
-	text  strings.Builder
-	parts []part
+	text   strings.Builder
+	parts  []part
+	looked int // bytes that were taken for a code and decoded
 }
 
 // part says where a stretch of a view comes from.
@@ -40,6 +41,7 @@ type part struct {
 // they are.
 func (w *worker) decoded(text, file string, depth int) ([]span, error) {
 	v := decode(text)
+	w.given += v.looked
 	if len(v.parts) == 0 {
 		return nil, nil
 	}
@@ -68,7 +70,8 @@ func decode(text string) *view {
 	v := &view{}
 	shown := 0 // up to where the original is in the view
 	last := 0  // where the last code ends
-	codes(text, func(c code) {
+	r := &reader{text: text}
+	r.all(func(c code) {
 		from := max(shown, c.from-aroundCode)
 		if len(v.parts) > 0 && from > last+aroundCode {
 			v.add(text, last, last+aroundCode, "", false)
@@ -84,6 +87,7 @@ func decode(text string) *view {
 	if len(v.parts) > 0 {
 		v.add(text, last, min(len(text), last+aroundCode), "", false)
 	}
+	v.looked = r.looked
 	return v
 }
 
@@ -120,15 +124,21 @@ func (v *view) origin(from, to int) (start, end int, coded bool) {
 	return start, end, coded
 }
 
-// codes calls found with every code in a text, in order.
-func codes(text string, found func(code)) {
-	unwrapped := 0
-	for i := 0; i < len(text); {
-		switch c := text[i]; {
+// reader finds codes in a text.
+type reader struct {
+	text      string
+	unwrapped int // lines before that are not joined: they were
+	looked    int
+}
+
+// all calls found with every code, in order.
+func (r *reader) all(found func(code)) {
+	for i := 0; i < len(r.text); {
+		switch c := r.text[i]; {
 		case isCode[c]:
-			i = run(text, i, &unwrapped, found)
+			i = r.run(i, found)
 		case c == '%' || c == '\\':
-			means, to := escape(text, i)
+			means, to := escape(r.text, i)
 			if to > i {
 				found(code{i, to, means})
 				i = to
@@ -158,8 +168,9 @@ func endOf(text string, at int) int {
 	return at
 }
 
-// run looks at a stretch of the alphabet and gives where to go on. Lines before unwrapped are not joined: they were.
-func run(text string, from int, unwrapped *int, found func(code)) int {
+// run looks at a stretch of the alphabet and gives where to go on.
+func (r *reader) run(from int, found func(code)) int {
+	text := r.text
 	to := endOf(text, from)
 	if text[from] == 'U' && strings.HasPrefix(text[from:to], "U+") && to-from == len("U+0000") {
 		if n, err := strconv.ParseUint(text[from+2:to], 16, 32); err == nil {
@@ -174,10 +185,10 @@ func run(text string, from int, unwrapped *int, found func(code)) int {
 	if to-from < leastCode {
 		return to
 	}
-	if from >= *unwrapped {
+	if from >= r.unwrapped {
 		lines, end := unwrap(text, from, to)
-		*unwrapped = end
-		if means := plainText(lines); means != "" {
+		r.unwrapped = end
+		if means := r.plain(lines); means != "" {
 			found(code{from, end, means})
 			return end
 		}
@@ -186,7 +197,7 @@ func run(text string, from int, unwrapped *int, found func(code)) int {
 	for end < len(text) && end < to+2 && text[end] == '=' {
 		end++
 	}
-	if means := plainText(text[from:end]); means != "" {
+	if means := r.plain(text[from:end]); means != "" {
 		found(code{from, end, means})
 		return end
 	}
@@ -221,8 +232,9 @@ func unwrap(text string, from, to int) (string, int) {
 	}
 }
 
-// plainText is what a code says, "" when that is no text.
-func plainText(s string) string {
+// plain is what a code says, "" when that is no text.
+func (r *reader) plain(s string) string {
+	r.looked += len(s)
 	s = strings.TrimRight(s, "=")
 	if h := strings.TrimPrefix(s, "0x"); len(h) >= leastHex {
 		if b, err := hex.DecodeString(h); err == nil && printable(b) {
