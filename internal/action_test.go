@@ -2,6 +2,7 @@ package internal_test
 
 import (
 	"bytes"
+	"compress/gzip"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -81,6 +82,17 @@ func asset(version string) string {
 	return fmt.Sprintf("mergexo_%s_%s_%s", version, runtime.GOOS, runtime.GOARCH)
 }
 
+// packed is a program as it is published.
+func packed(t *testing.T, content string) string {
+	t.Helper()
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	_, err := w.Write([]byte(content))
+	require.NoError(t, err)
+	require.NoError(t, w.Close())
+	return b.String()
+}
+
 func sum(content string) string {
 	s := sha256.Sum256([]byte(content))
 	return hex.EncodeToString(s[:])
@@ -90,7 +102,7 @@ const program = "#!/bin/sh\necho pinned\n"
 
 func TestTheActionTakesAPinnedBinary(t *testing.T) {
 	s := newStep(t)
-	s.assets["/org/mergexo/releases/download/v1.2.0/"+asset("v1.2.0")] = program
+	s.assets["/org/mergexo/releases/download/v1.2.0/"+asset("v1.2.0")+".gz"] = packed(t, program)
 	s.pin(sum("other")+"  mergexo_v1.2.0_plan9_mips", sum(program)+"  "+asset("v1.2.0"), sum("old")+"  "+asset("v1.1.0"))
 
 	outputs, out, err := s.fetch()
@@ -113,13 +125,27 @@ func TestTheActionTakesAPinnedBinary(t *testing.T) {
 }
 
 func TestTheActionRefusesABinaryThatIsNotThePinnedOne(t *testing.T) {
-	s := newStep(t)
-	s.assets["/org/mergexo/releases/download/v1.2.0/"+asset("v1.2.0")] = program + "# changed"
-	s.pin(sum(program) + "  " + asset("v1.2.0"))
-	outputs, out, err := s.fetch()
-	require.Error(t, err)
-	assert.Contains(t, out, "mergexo: "+asset("v1.2.0")+" has SHA-256 "+sum(program+"# changed")+", but this action pins "+sum(program))
-	assert.Empty(t, outputs, "nothing is built quietly instead")
+	for name, c := range map[string]struct{ sent, unpacked string }{
+		"another program":       {packed(t, program+"# changed"), program + "# changed"},
+		"something behind it":   {packed(t, program) + packed(t, "# changed"), program + "# changed"},
+		"not compressed":        {program, ""},
+		"cut off":               {packed(t, program)[:20], ""},
+		"more than can be true": {packed(t, strings.Repeat("\x00", 210_000_000)), strings.Repeat("\x00", 200_000_000)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStep(t)
+			s.assets["/org/mergexo/releases/download/v1.2.0/"+asset("v1.2.0")+".gz"] = c.sent
+			s.pin(sum(program) + "  " + asset("v1.2.0"))
+			outputs, out, err := s.fetch()
+			require.Error(t, err)
+			assert.Contains(t, out, "mergexo: "+asset("v1.2.0")+".gz unpacks to a file with SHA-256 ")
+			if name != "cut off" { // how much of it comes out is for gzip to say
+				assert.Contains(t, out, sum(c.unpacked)+", but this action pins "+sum(program))
+			}
+			assert.Empty(t, outputs, "nothing is built quietly instead")
+			assert.NoFileExists(t, filepath.Join(s.temp, "mergexo-action", asset("v1.2.0")))
+		})
+	}
 }
 
 func TestTheActionBuildsWhatItCannotHave(t *testing.T) {

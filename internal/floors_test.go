@@ -40,7 +40,6 @@ var reserved = map[string][]string{
 	"github.com/google/go-github/v60/github": {"internal/github"},
 	"github.com/BurntSushi/toml":             {"internal/config", "internal/leak"},
 	"github.com/zricethezav/gitleaks":        {"internal/leak"},
-	"github.com/BobuSumisu/aho-corasick":     {"internal/leak"},
 	"os/exec":                                {"internal/git", "internal/agent", "internal/sandbox"},
 	"github.com/graph-gophers/graphql-go":    {"internal/sandbox"},
 	"github.com/urfave/cli/v2":               {"internal/cli"},

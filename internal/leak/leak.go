@@ -1,26 +1,31 @@
 // Package leak looks for secrets in what is about to be published. The rules are those of gitleaks
-// (https://github.com/gitleaks/gitleaks), compiled into this program; the loop that applies them is our own.
+// (https://github.com/gitleaks/gitleaks) and some of ours; what applies them is our own.
 //
-// gitleaks' own loop comes with readers of archives, templates of reports and more: 60 modules and 6 MB, which is more than
-// the whole program may still grow. It also runs its rules in the random order of a map, and logs here and there what it
-// has found. So what is used of gitleaks is its configuration, with what that means, and its decoders.
+// gitleaks' own loop gives every pattern all of a text in which one of its keywords is, at some megabytes a second. Here one
+// pass finds all keywords, and a pattern is tried where its keyword stands, by an automaton that needs one step a byte; so
+// the time grows with the text, whatever is in it. Nothing is compiled before its keyword is met.
 //
 // The text comes from an agent, so nothing in it can speak for itself: a gitleaks:allow comment is a comment, and a
 // .gitleaks.toml or .gitleaksignore is a file like any other. Nor does the name of a file exempt it: in lock files,
 // vendored code, pictures and other files that gitleaks passes over by their names, a secret that tells by its own
 // beginning whose it is (ghp_..., AKIA..., -----BEGIN ... PRIVATE KEY-----) is found all the same.
 //
-// A scanner finds what was leaked by mistake. Whoever wants to smuggle a secret out can always write it in another way.
+// A scanner finds what was leaked by mistake. Whoever wants to smuggle a secret out can always write it in another way:
+// backwards, say, or every letter moved on by one.
 package leak
 
 import (
+	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 	"unicode"
 )
@@ -70,16 +75,9 @@ func (f Finding) String() string {
 	return fmt.Sprintf("%.12s %s: %s (%s)", f.Commit, where, f.Rule, f.Excerpt)
 }
 
-// span is a match: where in a text, by which rule.
-type span struct {
-	rule     *rule
-	from, to int // of the secret
-	secret   string
-}
-
 // Scan gives the secrets of which at least a part is new, in the order of the text. An error means that the piece was not
 // looked at to its end, so that nothing is known about it; it never holds any of the text or of the path. ctx is what
-// bounds the time: it is asked between rules and every 128 KiB.
+// bounds the time: it is asked every 128 KiB.
 func (s *Scanner) Scan(ctx context.Context, p Piece) (found []Finding, err error) {
 	defer func() {
 		if broken := recover(); broken != nil {
@@ -87,62 +85,92 @@ func (s *Scanner) Scan(ctx context.Context, p Piece) (found []Finding, err error
 		}
 	}()
 	name := Piece{Commit: p.Commit, Path: p.Path, Text: []byte(p.Path)}
-	inName, err := s.spans(ctx, name)
+	text := plain(name)
+	inName, err := s.spans(ctx, text, name)
 	if err != nil {
 		return nil, err
 	}
-	p.Path = redact(p.Path, inName)
+	if len(inName) > 0 {
+		p.Path = redact(string(text), inName)
+	}
 	if p.isName() {
-		return append(s.byName(name, p.Path), report(p, inName)...), nil
+		stores, err := s.byName(name, p.Path)
+		return append(stores, report(text, p, inName)...), err
 	}
 	in := p
 	in.Path = name.Path
-	spans, err := s.spans(ctx, in)
+	text = plain(p)
+	spans, err := s.spans(ctx, text, in)
 	if err != nil {
 		return nil, err
 	}
-	return report(p, spans), nil
+	return report(text, p, spans), nil
 }
 
-// spans are all matches in a piece, none twice, in order.
-func (s *Scanner) spans(ctx context.Context, p Piece) ([]span, error) {
-	var all []span
-	for _, c := range chunks(plain(p)) {
-		some, err := s.match(ctx, c, p)
-		if err != nil {
-			return nil, fmt.Errorf("scan commit %.12s for secrets: %w", p.Commit, err)
+// spans are all matches in a text that is plain, none twice, in order. More than enough of them are cut off.
+func (s *Scanner) spans(ctx context.Context, text []byte, p Piece) ([]span, error) {
+	at := bounds(text)
+	found := make([][]span, len(at))
+	var next, stop atomic.Int64
+	stop.Store(int64(len(at)))
+	errs := make([]error, min(runtime.GOMAXPROCS(0), len(at)))
+	var all sync.WaitGroup
+	look := func(err *error) {
+		w := s.worker()
+		defer func() {
+			if broken := recover(); broken != nil {
+				*err = fmt.Errorf("the scanner broke down: %s", nameless(broken))
+				return
+			}
+			s.rest(w)
+		}()
+		certain := 0
+		for i := next.Add(1) - 1; *err == nil && i < stop.Load(); i = next.Add(1) - 1 {
+			found[i], *err = w.chunk(ctx, cut(text, at[i]), p)
+			// What one worker has found until here is in a part of the text that all have begun with.
+			found[i] = distinct(found[i])
+			if certain += len(found[i]); p.Fresh == nil && certain > 2*enough {
+				stop.Store(min(stop.Load(), i+1))
+			}
 		}
-		all = append(all, some...)
 	}
-	return distinct(all), nil
+	for i := range errs[1:] {
+		all.Go(func() { look(&errs[i+1]) })
+	}
+	look(&errs[0])
+	all.Wait()
+	if err := errors.Join(errs...); err != nil {
+		return nil, fmt.Errorf("scan commit %.12s for secrets: %w", p.Commit, err)
+	}
+	return distinct(slices.Concat(found...)), nil
 }
 
 // report describes the matches that reach into a new line.
-func report(p Piece, spans []span) []Finding {
-	if len(spans) == 0 {
-		return nil
-	}
+func report(text []byte, p Piece, spans []span) []Finding {
 	var out []Finding
-	lines := starts(plain(p))
+	line, counted := 0, 0
 	for _, m := range spans {
 		if len(out) == enough {
 			break
 		}
-		first, last := lineOf(lines, m.from), lineOf(lines, max(m.from, m.to-1))
-		if !fresh(p.Fresh, first, last) {
+		line += bytes.Count(text[counted:m.from], newline)
+		counted = m.from
+		if !fresh(p.Fresh, line, line+bytes.Count(text[m.from:max(m.from, m.to-1)], newline)) {
 			continue
 		}
-		line := p.Line + first
+		at := p.Line + line
 		if p.isName() {
-			line = 0
+			at = 0
 		}
 		out = append(out, Finding{
-			Commit: p.Commit, Path: p.Path, Line: line, Rule: m.rule.RuleID, Description: m.rule.Description,
-			Excerpt: excerpt(m.secret), Certain: m.rule.tells(m.secret),
+			Commit: p.Commit, Path: p.Path, Line: at, Rule: m.rule.ID, Description: m.rule.Description,
+			Excerpt: excerpt(m.secret), Certain: m.rule.certain(m.secret),
 		})
 	}
 	return out
 }
+
+var newline = []byte("\n")
 
 // redact takes secrets out of a name.
 func redact(name string, spans []span) string {
@@ -163,11 +191,13 @@ func nameless(broken any) string {
 // distinct sorts, and keeps one match where several rules found the same: of two that overlap the one whose rule knows
 // more than "this looks like some key".
 func distinct(spans []span) []span {
-	slices.SortStableFunc(spans, func(a, b span) int { return cmp.Compare(a.from, b.from) })
+	slices.SortStableFunc(spans, func(a, b span) int {
+		return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.rule.index, b.rule.index))
+	})
 	var out []span
 	for _, m := range spans {
 		if i := len(out) - 1; i >= 0 && m.from < out[i].to {
-			if out[i].rule.generic && !m.rule.generic {
+			if out[i].rule.vague && !m.rule.vague {
 				out[i] = m
 			}
 			continue
@@ -193,24 +223,4 @@ func excerpt(secret string) string {
 		head = secret[:shown]
 	}
 	return fmt.Sprintf("%s…, %d characters", head, len(secret))
-}
-
-// starts are the offsets at which lines begin.
-func starts(text string) []int {
-	at := []int{0}
-	for i := range len(text) {
-		if text[i] == '\n' {
-			at = append(at, i+1)
-		}
-	}
-	return at
-}
-
-// lineOf is the index of the line that an offset is in.
-func lineOf(lines []int, offset int) int {
-	i, exact := slices.BinarySearch(lines, offset)
-	if !exact {
-		i--
-	}
-	return i
 }

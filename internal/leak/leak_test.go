@@ -8,8 +8,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"unicode/utf16"
@@ -21,8 +19,6 @@ import (
 )
 
 var ctx = context.Background()
-
-// scanner is compiled once for all tests.
 
 func scan(t testing.TB, p leak.Piece) []leak.Finding {
 	t.Helper()
@@ -345,29 +341,4 @@ func FuzzScan(f *testing.F) {
 			assert.Equal(t, "by its name", f.Excerpt, "nothing else counts when nothing is new")
 		}
 	})
-}
-
-func BenchmarkNew(b *testing.B) {
-	b.ReportAllocs()
-	for b.Loop() {
-		_, err := leak.New()
-		require.NoError(b, err)
-	}
-}
-
-// BenchmarkScan looks at 1 MB of our own code.
-func BenchmarkScan(b *testing.B) {
-	files, err := filepath.Glob("../*/*.go")
-	require.NoError(b, err)
-	var text []byte
-	for i := 0; len(text) < 1<<20; i++ {
-		more, err := os.ReadFile(files[i%len(files)])
-		require.NoError(b, err)
-		text = append(text, more...)
-	}
-	b.SetBytes(1 << 20)
-	b.ReportAllocs()
-	for b.Loop() {
-		scan(b, leak.Piece{Path: "a.go", Line: 1, Text: text[:1<<20]})
-	}
 }

@@ -1,19 +1,18 @@
 package leak
 
 import (
+	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
 
-	ahocorasick "github.com/BobuSumisu/aho-corasick"
 	"github.com/BurntSushi/toml"
 	"github.com/zricethezav/gitleaks/v8/config"
 )
 
-// ours are rules that stand in for gitleaks' of the same name, since the later one counts, and such as it lacks. Those it
-// lacks are what an agent in a workflow has at hand: the workflow's token, its model's key, the key of its transcripts.
+// ours are rules that stand in for gitleaks' of the same name, since the later one counts, and such as it lacks. Those of
+// which more than a pattern is asked have a second half in the table beyond.
 //
 // github-app-token: since April 2026 an installation token, the GITHUB_TOKEN of a workflow included, is ghs_ and three
 // parts with dots between them
@@ -22,11 +21,12 @@ import (
 //
 // anthropic-token: next to sk-ant-api03- and sk-ant-admin01- there are the tokens of a subscription, oat01 and ort01.
 //
-// age-secret-key: age 1.3 has identities after quantum computers, AGE-SECRET-KEY-PQ-1.
+// age-secret-key: age 1.3 has post-quantum identities, AGE-SECRET-KEY-PQ-1.
 //
-// private-key: gitleaks takes everything from a line that begins a key to one that ends it, so it finds one in any code
-// that reads keys, and none where the end is missing. A key is what has a beginning and then key material, to the end of
-// which it goes: a new key in place of an old one has its first lines in common with it.
+// discord-bot-token: the first part is the number of the bot, in base64
+// (https://docs.discord.com/developers/reference#authentication). Its keywords are how one to nine and any digit begin there.
+//
+// telegram-token: https://core.telegram.org/bots/api#authorizing-your-bot
 const ours = `
 [[rules]]
 id = "github-app-token"
@@ -51,54 +51,103 @@ regex = '''AGE-SECRET-KEY-(?:PQ-)?1[QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L]{58}'''
 keywords = ["age-secret-key-"]
 
 [[rules]]
+id = "discord-bot-token"
+description = "Found the token of a Discord bot, which acts in every server that the bot is in."
+regex = '''\b(?:M[Tjz]|N[DTjz]|O[DT])[A-Za-z0-9_-]{21,26}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,45}\b'''
+entropy = 4
+keywords = ["mt", "mj", "mz", "nd", "nt", "nj", "nz", "od", "ot"]
+
+[[rules]]
+id = "discord-webhook-url"
+description = "Found the address of a Discord webhook, which lets anybody post to its channel."
+regex = '''(?i)discord(?:app)?\.com/api/(?:v[0-9]{1,2}/)?webhooks/[0-9]{17,20}/[0-9a-z_-]{60,80}'''
+entropy = 4
+keywords = ["discord.com/", "discordapp.com/"]
+
+[[rules]]
+id = "telegram-token"
+description = "Found the token of a Telegram bot, which reads and writes in the bot's name."
+regex = '''\b[0-9]{8,10}:AA[0-9A-Za-z_-]{32,33}\b'''
+entropy = 4
+keywords = [":aa"]
+
+[[rules]]
 id = "private-key"
 description = "Found a private key, which compromises what it encrypts or signs."
-regex = '''(?i)-----BEGIN[ A-Z0-9_-]{0,100}PRIVATE KEY(?: BLOCK)?-----[\s\S]{0,400}?[a-z0-9]{12}[a-z0-9+/]{36}[a-z0-9+/=\s\\"',]*'''
 keywords = ["-----begin"]
+
+[[rules]]
+id = "url-password"
+description = "Found an address with a password in it, of a database or another service."
+keywords = ["://"]
+
+[[rules]]
+id = "netrc-password"
+description = "Found a password in a line of a .netrc file."
+keywords = ["machine", "default"]
+
+[[rules]]
+id = "aws-secret-access-key"
+description = "Found an AWS secret beside the id of an access key: together they are a login."
+keywords = ["akia", "asia", "abia", "acca"]
+
+[[rules]]
+id = "password-literal"
+description = "Found a password that stands in the text."
+keywords = ["passw", "passphrase", "pwd"]
 `
+
+// more is what a rule of ours asks beyond a pattern, or instead of one.
+type more struct {
+	find  func(text string, at int, file string) (from, to int) // bounds of a secret by the keyword at an offset; to is 0 for none
+	check func(secret string) bool
+	vague bool // only what stands beside a secret tells that it is one
+}
+
+var beyond = map[string]more{
+	"private-key":           {find: privateKey},
+	"url-password":          {find: urlPassword},
+	"netrc-password":        {find: netrcPassword},
+	"aws-secret-access-key": {find: awsSecret},
+	"password-literal":      {find: passwordLiteral, vague: true},
+	"discord-bot-token":     {check: numbered},
+}
 
 // generic is the rule for whatever is assigned to a name like "key" or "token" and looks random.
 const generic = "generic-api-key"
 
 // ids are values of the generic rule that are no secrets, beyond the 1,500 words that gitleaks has for it. An alphabet has
 // a high entropy, and where tokens are handled there is often one near; so has what names a thing that anybody may know.
-func ids() []*config.Allowlist {
-	return []*config.Allowlist{{
+func ids() []*allowlist {
+	return []*allowlist{{
 		StopWords: []string{"0123456789", "1234567890", "abcdefgh"},
-		Regexes:   []*regexp.Regexp{regexp.MustCompile(`(?i)^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$`)},
+		Regexes:   []string{`(?i)^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$`},
 	}, {
 		RegexTarget: "match",
-		Regexes:     []*regexp.Regexp{regexp.MustCompile(`(?i)(?:commit|revision|sha-?(?:1|256|512)?|digest|checksum|hash|fingerprint)(?:_?id|s)?\W{1,6}(?:[0-9a-f]{40}|[0-9a-f]{64})\b`)},
+		Regexes:     []string{`(?i)(?:commit|revision|sha-?(?:1|256|512)?|digest|checksum|hash|fingerprint)(?:_?id|s)?\W{1,6}(?:[0-9a-f]{40}|[0-9a-f]{64})\b`},
 	}}
 }
 
-// rule is one of gitleaks' with what we need to know beyond it.
-type rule struct {
-	config.Rule
-	brief   *regexp.Regexp // the pattern without prefix, where it begins with that
-	generic bool
-	own     []string // keywords that are a part of the secret itself
+// Scanner holds the rules. It may be used by many at once.
+type Scanner struct {
+	rules  []*rule
+	global []*allowlist
+	words  *words  // all keywords
+	about  [][]use // for each of them, the rules that it stands for
+	always []*rule // rules without a keyword
+	idle   chan *worker
 }
 
-// prefix is how gitleaks begins the patterns of values whose kind only the name beside them tells.
-const (
-	prefix   = `(?i)[\w.-]{0,50}?`
-	nameRest = 50
-)
-
-// Scanner holds the compiled rules. It may be used by many at once.
-type Scanner struct {
-	rules  []rule
-	global []*config.Allowlist
-	words  *ahocorasick.Trie // all keywords
-	about  [][]int           // for each of them, the rules that it stands for
-	always []int             // rules without a keyword
+// use is a keyword of a rule.
+type use struct {
+	rule           *rule
+	number, length int // which of the rule's keywords
 }
 
 var compiled = sync.OnceValues(func() (*Scanner, error) { return compile(config.DefaultConfig + ours) })
 
-// New gives the scanner. The first call compiles the rules, which takes some 30 ms and 15 MB: to be called when there is
-// something to scan.
+// New gives the scanner. The first call reads the rules, which takes some 10 ms and 2 MB: to be called when there is
+// something to scan. A rule's pattern is compiled when one of its keywords is met.
 func New() (*Scanner, error) { return compiled() }
 
 // compile makes a scanner of a configuration of gitleaks.
@@ -107,80 +156,109 @@ func compile(text string) (*Scanner, error) {
 	if err != nil {
 		return nil, fmt.Errorf("load the rules of gitleaks: %w", err)
 	}
-	s := &Scanner{global: all.Allowlists}
-	words := map[string][]int{}
-	slices.Sort(all.OrderedRules)
-	for i, id := range slices.Compact(all.OrderedRules) {
-		r := rule{Rule: all.Rules[id], generic: id == generic}
-		if r.generic {
-			r.Allowlists = append(r.Allowlists, ids()...)
-		}
-		if rest, ok := strings.CutPrefix(pattern(r), prefix); ok {
-			r.brief = regexp.MustCompile(`(?i)` + rest)
-		}
-		r.own = telling(r)
+	s := &Scanner{global: all.lists(), idle: make(chan *worker, 16)}
+	number := map[string]int{}
+	var list []string
+	for i, r := range all.Rules {
+		r.index = i
 		s.rules = append(s.rules, r)
 		if len(r.Keywords) == 0 {
-			s.always = append(s.always, i)
+			s.always = append(s.always, r)
 		}
-		for _, w := range r.Keywords {
-			words[w] = append(words[w], i)
+		for k, w := range r.Keywords {
+			n, ok := number[w]
+			if !ok {
+				n = len(list)
+				number[w] = n
+				list = append(list, w)
+				s.about = append(s.about, nil)
+			}
+			s.about[n] = append(s.about[n], use{r, k, len(w)})
 		}
 	}
-	builder := ahocorasick.NewTrieBuilder()
-	for w, about := range words {
-		builder.AddString(w)
-		s.about = append(s.about, about)
-	}
-	s.words = builder.Build()
+	s.words = newWords(list)
 	return s, nil
 }
 
-func pattern(r rule) string {
-	if r.Regex == nil {
-		return ""
-	}
-	return r.Regex.String()
+// settings are the configuration of gitleaks, as far as it has a meaning here.
+type settings struct {
+	Title, Description, MinVersion string
+	Rules                          []*rule
+	AllowList                      *allowlist
+	Allowlists                     []*allowlist
 }
 
-// load reads a configuration as gitleaks does. What this loop would not follow is refused, so that a new gitleaks cannot
-// bring a rule that is quietly not applied.
-func load(text string) (c config.Config, err error) {
-	defer func() {
-		if broken := recover(); broken != nil { // a pattern that does not compile
-			err = fmt.Errorf("%v", broken)
-		}
-	}()
-	var raw config.ViperConfig
-	meta, err := toml.Decode(text, &raw)
+func (c *settings) lists() []*allowlist { return both(c.Allowlists, c.AllowList) }
+
+// both are the lists of a newer and an older way to write them.
+func both(lists []*allowlist, old *allowlist) []*allowlist {
+	if old != nil {
+		lists = append(lists, old)
+	}
+	return lists
+}
+
+// load reads a configuration as gitleaks does, with the rules in the order of their names. What would not be followed here
+// is refused, so that a new gitleaks cannot bring a rule that is quietly not applied.
+func load(text string) (*settings, error) {
+	c := &settings{}
+	meta, err := toml.Decode(text, c)
 	if err != nil {
-		return c, err
+		return nil, err
 	}
 	if rest := meta.Undecoded(); len(rest) > 0 {
-		return c, fmt.Errorf("unknown setting %s", rest[0])
+		return nil, fmt.Errorf("unknown setting %s", rest[0])
 	}
-	if c, err = raw.Translate(); err != nil {
-		return c, err
-	}
-	for id, r := range c.Rules {
-		if len(r.RequiredRules) > 0 || r.SkipReport {
-			return c, fmt.Errorf("rule %s depends on another one, which is not followed here", id)
+	for _, a := range c.lists() {
+		if len(a.TargetRules) > 0 {
+			return nil, fmt.Errorf("an allow list is for the rule %s only, which is not followed here", a.TargetRules[0])
 		}
 	}
+	byID := map[string]*rule{}
+	for _, r := range c.Rules {
+		if err := r.complete(); err != nil {
+			return nil, err
+		}
+		byID[r.ID] = r // of two of a name, the later one counts
+	}
+	c.Rules = slices.SortedFunc(func(yield func(*rule) bool) {
+		for _, r := range byID {
+			if !yield(r) {
+				return
+			}
+		}
+	}, func(a, b *rule) int { return cmp.Compare(a.ID, b.ID) })
 	return c, nil
 }
 
-// telling are the keywords that can be a part of the secret itself rather than of a name beside it. Very short ones tell
-// nothing: "s." or "ey" are anywhere.
-func telling(r rule) []string {
-	if r.generic {
-		return nil
+// complete adds what follows from a rule's settings.
+func (r *rule) complete() error {
+	if len(r.Required) > 0 || r.SkipReport {
+		return fmt.Errorf("rule %s depends on another one, which is not followed here", r.ID)
 	}
-	return slices.DeleteFunc(slices.Clone(r.Keywords), func(w string) bool { return len(w) < 3 })
-}
-
-// tells says that a secret found by the rule names its issuer, so that it is one wherever it stands.
-func (r *rule) tells(secret string) bool {
-	secret = strings.ToLower(secret)
-	return slices.ContainsFunc(r.own, func(w string) bool { return strings.Contains(secret, w) })
+	r.more = beyond[r.ID]
+	if r.Regex == "" && r.Path == "" && r.find == nil {
+		return fmt.Errorf("rule %s has no pattern", r.ID)
+	}
+	for _, c := range commands {
+		if rest, ok := strings.CutPrefix(r.Regex, c.text); ok {
+			r.Regex, r.after, r.Keywords = rest, c.word, c.keywords
+		}
+	}
+	r.Allowlists = both(r.Allowlists, r.AllowList)
+	for i, w := range r.Keywords {
+		r.Keywords[i] = strings.ToLower(w)
+	}
+	slices.Sort(r.Keywords)
+	r.Keywords = slices.Compact(r.Keywords)
+	if r.ID == generic {
+		r.vague = true
+		r.Allowlists = append(r.Allowlists, ids()...)
+	}
+	for _, a := range r.Allowlists {
+		if err := a.valid(); err != nil {
+			return fmt.Errorf("rule %s: %w", r.ID, err)
+		}
+	}
+	return nil
 }

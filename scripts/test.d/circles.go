@@ -31,7 +31,7 @@ func circles(cache string) []circle {
 // watches the packages whose values goroutines share, and of those that wait for git and for agents the stories in which
 // goroutines of ours are beside each other: what is saved beside an agent, runs at once, relays, pipes to and from git.
 var (
-	shared  = []string{"./internal/agent/...", "./internal/clock/...", "./internal/report", "./internal/sandbox/..."}
+	shared  = []string{"./internal/agent/...", "./internal/clock/...", "./internal/leak", "./internal/report", "./internal/sandbox/..."}
 	waiting = []string{"./internal/engine", "./internal/git"}
 )
 
