@@ -1,0 +1,13 @@
+//go:build all
+
+package agent_test
+
+import "testing"
+
+// It got away in four of six runs once.
+func TestNothingOfTwentySwarmsIsLeft(t *testing.T) {
+	if !rooted(t) {
+		return
+	}
+	swarms(t, 20)
+}
