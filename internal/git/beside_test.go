@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -261,7 +262,9 @@ func TestPublishBesideEndsWithItsContext(t *testing.T) {
 // stays sees to it that nothing of a relay is left: what ends by itself when its connection is closed may take a moment.
 func stays(t *testing.T) {
 	t.Helper()
-	clocktest.Until(t, func() bool { return !strings.Contains(goroutines(), "internal/git.(*relay)") }, "no goroutine of the relay is left")
+	clocktest.Until(t, func() bool {
+		return !regexp.MustCompile(`internal/git\.\(\*relay\)|internal/loopback`).MatchString(goroutines())
+	}, "no goroutine of the relay is left")
 	clocktest.Until(t, func() bool { return !strings.Contains(goroutines(), "net/http.(*persistConn)") }, "no connection to the server is left")
 }
 

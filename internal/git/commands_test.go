@@ -87,12 +87,15 @@ func FuzzHear(f *testing.F) {
 	})
 }
 
-// relayOf is a relay for the one move, once the server has said where refs are.
-func relayOf(server string, limit int64) *relay {
-	return &relay{
-		log: slog.New(slog.DiscardHandler), secret: "s", base: server, transport: &http.Transport{}, allowed: pushing(one), limit: limit,
-		at: map[string]string{"refs/heads/x": here},
-	}
+// relayOf is a relay to a server which has said where refs are.
+func relayOf(t testing.TB, server string, allowed operation, limit int64) *relay {
+	t.Helper()
+	c := &Checkout{opt: Options{URL: server, Log: slog.New(slog.DiscardHandler)}, site: server + "/"}
+	r, err := c.relay(allowed)
+	require.NoError(t, err)
+	t.Cleanup(r.close)
+	r.limit, r.at = limit, map[string]string{"refs/heads/x": here}
+	return r
 }
 
 func TestAPackHasALimit(t *testing.T) {
@@ -104,8 +107,7 @@ func TestAPackHasALimit(t *testing.T) {
 	}))
 	const size = 2 << 20
 	opening := pkt(rightMove) + "0000"
-	r := relayOf(server.URL, int64(len(opening))+size)
-	front := httptest.NewServer(r)
+	r := relayOf(t, server.URL, pushing(one), int64(len(opening))+size)
 	for _, test := range []struct {
 		text string
 		want int
@@ -113,13 +115,12 @@ func TestAPackHasALimit(t *testing.T) {
 		{opening + strings.Repeat("p", size), http.StatusOK}, {opening + strings.Repeat("p", size+1), http.StatusRequestEntityTooLarge},
 		{"0000", http.StatusOK}, {"0000x", http.StatusBadRequest},
 	} {
-		answer, err := http.Post(front.URL+"/s/git-receive-pack", "", struct{ io.Reader }{strings.NewReader(test.text)}) // of no known length
+		answer, err := http.Post(r.address+"/git-receive-pack", "", struct{ io.Reader }{strings.NewReader(test.text)}) // of no known length
 		require.NoError(t, err)
 		require.NoError(t, answer.Body.Close())
 		assert.Equal(t, test.want, answer.StatusCode)
 	}
-	front.Close()
-	r.transport.CloseIdleConnections()
+	r.close()
 	server.Close()
 	close(asked)
 	var whole []string
@@ -143,12 +144,9 @@ func TestAnAnswerMayComeBeforeThePackIsThrough(t *testing.T) {
 		got <- len(all)
 	}))
 	defer server.Close()
-	r := relayOf(server.URL, packLimit)
-	front := httptest.NewServer(r)
-	defer front.Close()
-	defer r.transport.CloseIdleConnections()
+	r := relayOf(t, server.URL, pushing(one), packLimit)
 	said := pkt(rightMove) + "0000" + strings.Repeat("p", 8<<20)
-	answer, err := http.Post(front.URL+"/s/git-receive-pack", "", struct{ io.Reader }{strings.NewReader(said)})
+	answer, err := http.Post(r.address+"/git-receive-pack", "", struct{ io.Reader }{strings.NewReader(said)})
 	require.NoError(t, err)
 	defer func() { assert.NoError(t, answer.Body.Close()) }()
 	_, err = io.Copy(io.Discard, answer.Body)

@@ -155,11 +155,7 @@ func TestARequestGoesOnUncompressedAndWithItsLength(t *testing.T) {
 		seen = append(seen, fmt.Sprintf("%s %q %q %d of %d", r.URL.Path, r.Header.Get("Git-Protocol"), r.Header.Get("Content-Encoding"), r.ContentLength, len(body)))
 	}))
 	defer server.Close()
-	r := relayOf(server.URL, packLimit)
-	r.allowed = fetching
-	front := httptest.NewServer(r)
-	defer front.Close()
-	defer r.transport.CloseIdleConnections()
+	r := relayOf(t, server.URL, fetching, packLimit)
 	long := pkt("command=fetch") + strings.Repeat(pkt("have "+here), 40000)
 	for _, body := range []string{pkt("command=fetch") + "0000", long} {
 		for _, encoding := range []string{"", "gzip"} {
@@ -172,7 +168,7 @@ func TestARequestGoesOnUncompressedAndWithItsLength(t *testing.T) {
 				require.NoError(t, z.Close())
 				sent = &small
 			}
-			q, err := http.NewRequestWithContext(t.Context(), http.MethodPost, front.URL+"/s/git-upload-pack", struct{ io.Reader }{sent})
+			q, err := http.NewRequestWithContext(t.Context(), http.MethodPost, r.address+"/git-upload-pack", struct{ io.Reader }{sent})
 			require.NoError(t, err)
 			q.Header.Set("Git-Protocol", "version=2")
 			q.Header.Set("Content-Encoding", encoding)
@@ -207,17 +203,14 @@ func through(t testing.TB, size int64, push bool) {
 		assert.NoError(t, err)
 	}))
 	defer server.Close()
-	r := relayOf(server.URL, packLimit)
-	said, sent := pkt(rightMove)+"0000", size
+	allowed, said, sent := pushing(one), pkt(rightMove)+"0000", size
 	if !push {
-		r.allowed, said = fetching, pkt("want "+here+"\n")+"0000"
+		allowed, said = fetching, pkt("want "+here+"\n")+"0000"
 		sent = int64(len(said))
 	}
-	front := httptest.NewServer(r)
-	defer front.Close()
-	defer r.transport.CloseIdleConnections()
+	r := relayOf(t, server.URL, allowed, packLimit)
 	body := io.MultiReader(strings.NewReader(said), io.LimitReader(zeros{}, sent-int64(len(said))))
-	answer, err := http.Post(front.URL+"/s/"+r.allowed.service, "", struct{ io.Reader }{body})
+	answer, err := http.Post(r.address+"/"+allowed.service, "", struct{ io.Reader }{body})
 	require.NoError(t, err)
 	defer func() { assert.NoError(t, answer.Body.Close()) }()
 	require.Equal(t, http.StatusOK, answer.StatusCode)

@@ -88,7 +88,6 @@ func TestAnOutsiderCanReadNothingElseAndPushNothing(t *testing.T) {
 				test.forbidden(a, address)
 			}))
 			assert.Regexp(t, `level=WARN msg=relay_refused operation="?`+name+`"? status=404 error="POST`, logged.String())
-			assert.Equal(t, 1, strings.Count(logged.String(), "relay_refused"), "whoever asks does not fill the log")
 			assert.NotContains(t, logged.String(), encoded)
 		})
 	}

@@ -4,24 +4,20 @@ import (
 	"bufio"
 	"bytes"
 	"compress/gzip"
-	"context"
-	"crypto/rand"
 	"crypto/subtle"
 	"crypto/tls"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
-	"log"
 	"log/slog"
-	"net"
 	"net/http"
 	"net/http/httputil"
 	"net/url"
 	"regexp"
 	"strings"
 	"sync"
-	"time"
+
+	"github.com/mergexo/mergexo/internal/loopback"
 )
 
 const (
@@ -43,14 +39,10 @@ type relay struct {
 	boundary []byte // of the history here
 	limit    int64  // bytes of what git may send
 
-	secret    string
 	address   string // the repository's URL, as git is told
 	transport *http.Transport
-	server    *http.Server
-	end       context.CancelFunc
-	serving   sync.WaitGroup // the accepting of connections and every connection
+	server    *loopback.Server
 
-	refused  sync.Once
 	mu       sync.Mutex
 	base     string            // URL of the repository; another one after a redirect
 	at       map[string]string // where the server has last said that the refs of a push are; nil: it has not
@@ -58,59 +50,38 @@ type relay struct {
 	cause    error // why the real server was not reached
 }
 
-// relay starts a relay for one operation. It ends with close, and serves nobody any more when ctx ends.
-func (c *Checkout) relay(ctx context.Context, allowed operation) (*relay, error) {
+// relay starts a relay for one operation. It ends with close.
+func (c *Checkout) relay(allowed operation) (*relay, error) {
 	transport, err := c.transport()
 	if err != nil {
 		return nil, err
 	}
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp4", "127.0.0.1:0")
+	server, listener, err := loopback.Listen(c.opt.Log)
 	if err != nil {
-		return nil, fmt.Errorf("listen for git: %w", err)
+		return nil, fmt.Errorf("wait for git: %w", err)
 	}
-	var random [16]byte
-	_, _ = rand.Read(random[:]) // never fails (https://pkg.go.dev/crypto/rand#Read)
 	r := &relay{
 		log: c.opt.Log, site: c.site, basic: c.basic, allowed: allowed, boundary: c.boundary, limit: packLimit, transport: transport,
-		secret: hex.EncodeToString(random[:]), base: strings.TrimSuffix(c.opt.URL, "/"),
+		server: server, address: "http://" + server.Address + "/" + server.Secret, base: strings.TrimSuffix(c.opt.URL, "/"),
 	}
-	r.address = "http://" + listener.Addr().String() + "/" + r.secret
-	ctx, r.end = context.WithCancel(ctx)
-	r.server = &http.Server{
-		Handler: r, BaseContext: func(net.Listener) context.Context { return ctx }, ConnState: r.count,
-		ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 16 << 10, ErrorLog: r.errors(),
-	}
-	r.serving.Go(func() { _ = r.server.Serve(listener) }) // it always ends with an error
+	server.Serve(listener, r)
 	return r, nil
-}
-
-// count keeps account of the connections: http.Server.Close does not wait for those who serve them.
-func (r *relay) count(_ net.Conn, state http.ConnState) {
-	switch state {
-	case http.StateNew:
-		r.serving.Add(1)
-	case http.StateClosed:
-		r.serving.Done()
-	default:
-	}
 }
 
 // close ends the relay and all that it has under way.
 func (r *relay) close() {
-	r.end()
-	_ = r.server.Close() // its connections are of no more use
-	r.serving.Wait()
+	r.server.End()
 	r.transport.CloseIdleConnections()
 }
 
 func (r *relay) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	asked := func(method, path string) bool {
-		return q.Method == method && subtle.ConstantTimeCompare([]byte(q.RequestURI), []byte("/"+r.secret+path)) == 1
+		return q.Method == method && subtle.ConstantTimeCompare([]byte(q.RequestURI), []byte("/"+r.server.Secret+path)) == 1
 	}
 	pack := asked(http.MethodPost, "/"+r.allowed.service)
 	switch {
 	case !pack && !asked(http.MethodGet, r.allowed.refs()):
-		r.refuse(w, http.StatusNotFound, fmt.Errorf("%s %.100q", q.Method, strings.TrimPrefix(q.RequestURI, "/"+r.secret)))
+		r.refuse(w, http.StatusNotFound, fmt.Errorf("%s %.100q", q.Method, strings.TrimPrefix(q.RequestURI, "/"+r.server.Secret)))
 		return
 	case !r.admit():
 		r.refuse(w, http.StatusTooManyRequests, errors.New("more requests than it needs"))
@@ -127,14 +98,11 @@ func (r *relay) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	}
 	w.Header()["Content-Type"] = nil // none is made up
 	proxy := httputil.ReverseProxy{
-		Rewrite: r.ask, Transport: r, ModifyResponse: r.reply, ErrorHandler: r.broken, ErrorLog: r.errors(),
+		Rewrite: r.ask, Transport: r, ModifyResponse: r.reply, ErrorHandler: r.broken, ErrorLog: r.server.Quiet(),
 		FlushInterval: -1, // what the server says goes on at once
 	}
 	proxy.ServeHTTP(w, q)
 }
-
-// errors is the log for what net/http has to say.
-func (r *relay) errors() *log.Logger { return slog.NewLogLogger(r.log.Handler(), slog.LevelDebug) }
 
 // admit counts the requests, which cost the credential's owner something at the real server.
 func (r *relay) admit() bool {
@@ -144,11 +112,9 @@ func (r *relay) admit() bool {
 	return r.requests <= r.allowed.requests()
 }
 
-// refuse answers who asks for something else than the operation, which git itself never does. The log has the first one.
+// refuse answers who asks for something else than the operation, which git itself never does.
 func (r *relay) refuse(w http.ResponseWriter, status int, err error) {
-	r.refused.Do(func() {
-		r.log.Warn("relay_refused", "operation", r.allowed.String(), "status", status, "error", clean(err.Error()))
-	})
+	r.server.Refused("relay_refused", "operation", r.allowed.String(), "status", status, "error", clean(err.Error()))
 	http.Error(w, fmt.Sprintf("refused, since this is a %s: %s", r.allowed, clean(err.Error())), status)
 }
 

@@ -35,7 +35,7 @@ func BenchmarkRelayOfAListing(b *testing.B) {
 	b.Run("relay", func(b *testing.B) {
 		c := &Checkout{opt: Options{URL: server.URL, Log: slog.New(slog.DiscardHandler)}, site: server.URL + "/"}
 		for b.Loop() {
-			r, err := c.relay(b.Context(), listing)
+			r, err := c.relay(listing)
 			require.NoError(b, err)
 			list(r.address)
 			r.close()

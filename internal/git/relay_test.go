@@ -66,7 +66,7 @@ func below(t testing.TB) []process {
 	return list
 }
 
-var relayAddress = regexp.MustCompile(`http://127\.0\.0\.1:\d+/[0-9a-f]{32}`)
+var relayAddress = regexp.MustCompile(`http://127\.0\.0\.1:\d+/[0-9a-f]{48}`)
 
 // during lets a push wait in the server and gives an outsider the time to look at it. The address is what git was told to
 // push to.
@@ -167,7 +167,7 @@ func TestAnOutsiderCanMakeNothingButThisPush(t *testing.T) {
 			answer, _ := asking(t, method, address+path, "0000")
 			assert.Equal(t, http.StatusNotFound, answer.StatusCode, target)
 		}
-		for _, secret := range []string{"", "/", "/" + strings.Repeat("0", 32), "/octo/widgets", address[len(host) : len(address)-1], address[len(host):] + "0"} {
+		for _, secret := range []string{"", "/", "/" + strings.Repeat("0", 48), "/octo/widgets", address[len(host) : len(address)-1], address[len(host):] + "0"} {
 			answer, _ := asking(t, "GET", host+secret+"/info/refs?service=git-receive-pack", "")
 			assert.Equal(t, http.StatusNotFound, answer.StatusCode, secret)
 		}

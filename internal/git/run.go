@@ -140,7 +140,7 @@ func (c *Checkout) network(ctx context.Context, allowed operation, stdin []byte,
 	if c.person != nil {
 		return c.asPerson(ctx, stdin, args...)
 	}
-	relay, err := c.relay(ctx, allowed)
+	relay, err := c.relay(allowed)
 	if err != nil {
 		return nil, err
 	}
