@@ -272,7 +272,7 @@ func (p *program) sealing() (transcript.Key, error) {
 	return key, nil
 }
 
-// network is what git's network child needs to know of proxies and certificates; Go's HTTP client reads the same names.
+// network is what the way to git's server needs to know of proxies and certificates; Go's HTTP client reads the same names.
 func (p *program) network() []string {
 	var env []string
 	for _, name := range []string{"HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "NO_PROXY", "no_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR", "GIT_SSL_CAINFO"} {

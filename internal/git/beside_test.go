@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -261,12 +262,21 @@ func TestPublishBesideEndsWithItsContext(t *testing.T) {
 // stays sees to it that nothing of a relay is left: what ends by itself when its connection is closed may take a moment.
 func stays(t *testing.T) {
 	t.Helper()
-	clocktest.Until(t, func() bool { return !strings.Contains(goroutines(), "internal/git.(*relay)") }, "no goroutine of the relay is left")
+	clocktest.Until(t, func() bool {
+		return !regexp.MustCompile(`internal/git\.\(\*relay\)|internal/loopback`).MatchString(goroutines())
+	}, "no goroutine of the relay is left")
 	clocktest.Until(t, func() bool { return !strings.Contains(goroutines(), "net/http.(*persistConn)") }, "no connection to the server is left")
 }
 
-func TestPublishBesideIsSentOnWithinOneServerOnly(t *testing.T) {
-	for name, elsewhere := range map[string]bool{"renamed": false, "another host": true} {
+func TestARenamedRepositoryIsFoundOnTheSameServerOnly(t *testing.T) {
+	for name, do := range map[string]func(c *git.Checkout, start, sha string) error{
+		"beside": func(c *git.Checkout, start, sha string) error {
+			return c.PublishBeside(ctx, git.Publish{Branch: "agent/x", Start: start, SHA: sha})
+		},
+		"push":    func(c *git.Checkout, _, sha string) error { return c.Stage(ctx, stage, sha) },
+		"listing": func(c *git.Checkout, _, _ string) error { _, err := c.Remote(ctx); return err },
+		"fetch":   func(c *git.Checkout, _, _ string) error { _, err := c.FetchRef(ctx, "refs/heads/main"); return err },
+	} {
 		t.Run(name, func(t *testing.T) {
 			h, c, start, sha := turn(t)
 			var seen []string
@@ -275,27 +285,72 @@ func TestPublishBesideIsSentOnWithinOneServerOnly(t *testing.T) {
 				http.Error(w, "no", http.StatusUnauthorized)
 			}))
 			defer other.Close()
-			h.behave(false, func(w http.ResponseWriter, r *http.Request) bool {
-				if strings.HasPrefix(r.URL.Path, "/new/") {
-					r.URL.Path = strings.Replace(r.URL.Path, "/new/name/", "/octo/widgets/", 1)
-					return false
+			for _, elsewhere := range []string{other.URL, ""} {
+				h.behave(false, func(w http.ResponseWriter, r *http.Request) bool {
+					if strings.HasPrefix(r.URL.Path, "/new/") {
+						r.URL.Path = strings.Replace(r.URL.Path, "/new/name/", "/octo/widgets/", 1)
+						return false
+					}
+					http.Redirect(w, r, elsewhere+"/new/name/info/refs?"+r.URL.RawQuery, http.StatusMovedPermanently)
+					return true
+				})
+				err := do(c, start, sha)
+				if elsewhere == "" {
+					require.NoError(t, err)
+					break
 				}
-				to := "/new/name/info/refs?service=git-receive-pack"
-				if elsewhere {
-					to = other.URL + to
-				}
-				http.Redirect(w, r, to, http.StatusMovedPermanently)
-				return true
-			})
-			err := c.PublishBeside(ctx, git.Publish{Branch: "agent/x", Start: start, SHA: sha})
-			if elsewhere {
-				require.Error(t, err)
+				require.ErrorContains(t, err, "returned error: 301")
 				assert.Empty(t, seen, "not even asked")
 				assert.Equal(t, start, h.tip("refs/heads/agent/x"))
-				return
+				assert.Empty(t, h.tip(stage))
 			}
-			require.NoError(t, err)
-			assert.Equal(t, sha, h.tip("refs/heads/agent/x"))
+			switch name {
+			case "beside":
+				assert.Equal(t, sha, h.tip("refs/heads/agent/x"))
+			case "push":
+				assert.Equal(t, sha, h.tip(stage))
+			}
 		})
+	}
+}
+
+// TestReadingFailsAsTheServerDoes: what a git that asked the server itself would have said of it.
+func TestReadingFailsAsTheServerDoes(t *testing.T) {
+	h := newHub(t)
+	for name, test := range map[string]struct {
+		trouble func(*hub, *git.Options)
+		want    git.Failure
+		said    string
+	}{
+		"wrong token":  {func(_ *hub, o *git.Options) { o.Token = "another-token-than-that" }, git.Denied, "terminal prompts disabled"},
+		"no token":     {func(_ *hub, o *git.Options) { o.Token = "" }, git.Denied, "terminal prompts disabled"},
+		"forbidden":    {answering("GET", 403), git.Denied, "returned error: 403"},
+		"no such":      {answering("GET", 404), git.NotFound, "not found"},
+		"teapot":       {answering("GET", 418), "", "returned error: 418"},
+		"too many":     {answering("GET", 429), git.Unreachable, "returned error: 429"},
+		"server error": {answering("GET", 500), git.Unreachable, "returned error: 500"},
+		"unavailable":  {answering("GET", 503), git.Unreachable, "returned error: 503"},
+		"gone":         {func(_ *hub, o *git.Options) { o.URL = "http://127.0.0.1:1/octo/widgets" }, git.Unreachable, "connection refused"},
+		"no such host": {func(_ *hub, o *git.Options) { o.URL = "http://widgets.invalid/octo/widgets" }, git.Unreachable, "widgets.invalid"},
+		"denied late":  {answering("POST", 403), git.Denied, "HTTP 403"},
+		"error late":   {answering("POST", 502), git.Unreachable, "HTTP 502"},
+		"no answer":    {breaking(""), git.Unreachable, ""},
+		"half answer":  {breaking("0030x"), "", "transfer closed"},
+	} {
+		for way, read := range map[string]func(*git.Checkout) error{
+			"listing": func(c *git.Checkout) error { _, err := c.Remote(ctx, "refs/heads/main"); return err },
+			"fetch":   func(c *git.Checkout) error { _, err := c.FetchRef(ctx, "refs/heads/main"); return err },
+		} {
+			t.Run(name+"/"+way, func(t *testing.T) {
+				h.behave(false, nil)
+				c := h.open("", func(o *git.Options) { test.trouble(h, o) })
+				err := read(c)
+				require.Error(t, err)
+				assert.Equal(t, outcome{Failure: test.want}, outcomeOf(err), err)
+				assert.Contains(t, err.Error(), test.said)
+				assert.Equal(t, 1, c.NetworkCalls())
+				assert.NotRegexp(t, relayAddress, err.Error(), "people read the server's address")
+			})
+		}
 	}
 }

@@ -1,6 +1,7 @@
 package git
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -8,12 +9,6 @@ import (
 	"strconv"
 	"strings"
 )
-
-// move is one command of a push: a ref goes from one commit to another.
-type move struct{ from, to, ref string }
-
-// nowhere is the commit of a ref that is not there.
-const nowhere = "0000000000000000000000000000000000000000"
 
 // opening is what a client says ahead of the pack, as git-receive-pack reads it
 // (https://git-scm.com/docs/pack-protocol#_reference_update_request_and_packfile_transfer).
@@ -25,23 +20,29 @@ type opening struct {
 }
 
 const (
-	saidLimit   = 1 << 20 // bytes of what is said; 20,000 shallow commits are less
+	saidLimit   = 4 << 20 // bytes of what is said; 80,000 shallow commits are less
 	packetLimit = 65520   // bytes of one pkt-line
+	flush       = "0000"
 )
+
+var errTooMuch = fmt.Errorf("over %d bytes ahead of the pack", saidLimit)
 
 // hear reads what is said ahead of the pack, and not a byte more. What git does not send is an error, also where servers
 // put up with it: they might read something else in it.
 func hear(r io.Reader) (opening, error) {
 	var o opening
 	for {
-		text, flush, err := o.packet(r)
+		raw, err := packet(r)
 		if err != nil {
 			return opening{}, err
 		}
-		if flush {
+		if o.raw = append(o.raw, raw...); len(o.raw) > saidLimit {
+			return opening{}, errTooMuch
+		}
+		if string(raw) == flush {
 			return o, nil
 		}
-		text, able, more := strings.Cut(text, "\x00")
+		text, able, more := strings.Cut(string(raw[4:]), "\x00")
 		if more {
 			o.able = append(o.able, strings.Fields(able)...)
 		}
@@ -58,42 +59,40 @@ func hear(r io.Reader) (opening, error) {
 	}
 }
 
-// packet reads one pkt-line (https://git-scm.com/docs/protocol-common#_pkt_line_format) and keeps its bytes.
-func (o *opening) packet(r io.Reader) (text string, flush bool, err error) {
-	var size [4]byte
-	if _, err := io.ReadFull(r, size[:]); err != nil {
-		return "", false, fmt.Errorf("read length of pkt-line: %w", err)
+// packet reads one pkt-line, its length included (https://git-scm.com/docs/protocol-common#_pkt_line_format). Of a flush
+// and a delimiter that is all. At the end it is io.EOF.
+func packet(r io.Reader) ([]byte, error) {
+	raw := make([]byte, 4, 64)
+	if _, err := io.ReadFull(r, raw); err != nil {
+		return nil, fmt.Errorf("read length of pkt-line: %w", err)
 	}
-	n, err := strconv.ParseUint(string(size[:]), 16, 16)
+	n, err := strconv.ParseUint(string(raw), 16, 16)
 	switch {
-	case err != nil, n > 0 && n <= 4, n > packetLimit:
-		return "", false, fmt.Errorf("not the length of a pkt-line: %q", size)
-	case len(o.raw)+4+int(n) > saidLimit:
-		return "", false, fmt.Errorf("over %d bytes ahead of the pack", saidLimit)
+	case err != nil, n > 1 && n <= 4, n > packetLimit:
+		return nil, fmt.Errorf("not the length of a pkt-line: %q", raw)
+	case n <= 1:
+		return raw, nil
 	}
-	o.raw = append(o.raw, size[:]...)
-	if n == 0 {
-		return "", true, nil
+	raw = append(raw, make([]byte, n-4)...)
+	if _, err := io.ReadFull(r, raw[4:]); errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("read pkt-line: %w", io.ErrUnexpectedEOF)
+	} else if err != nil {
+		return nil, fmt.Errorf("read pkt-line: %w", err)
 	}
-	rest := make([]byte, n-4)
-	if _, err := io.ReadFull(r, rest); err != nil {
-		return "", false, fmt.Errorf("read pkt-line: %w", err)
-	}
-	o.raw = append(o.raw, rest...)
-	return string(rest), false, nil
+	return raw, nil
 }
 
 // probe tells whether nothing is said at all: so git asks, before a large pack, whether it would be let in.
-func (o opening) probe() bool { return string(o.raw) == "0000" }
+func (o opening) probe() bool { return string(o.raw) == flush }
 
-// only is an error unless all that is said is this one move, with nothing that changes what the server does with it: so no
-// push options and no certificate. The shallow commits have to be ours.
-func (o opening) only(one move, boundary []byte) error {
-	if !slices.Equal(o.moves, []move{one}) {
-		return fmt.Errorf("not the move that is to be made: %.200q", o.moves)
+// plain is an error where a capability is said that git does not need, or a shallow commit that is not part of the boundary.
+func (o opening) plain(boundary []byte) error {
+	ours := map[string]bool{}
+	for sha := range strings.FieldsSeq(string(boundary)) {
+		ours[sha] = true
 	}
 	for _, sha := range o.shallow {
-		if !slices.Contains(strings.Fields(string(boundary)), sha) {
+		if !ours[sha] {
 			return fmt.Errorf("a shallow commit that is none of ours: %s", sha)
 		}
 	}
@@ -114,6 +113,54 @@ func ends(r io.Reader) error {
 		return errors.New("something follows the end")
 	case !errors.Is(err, io.EOF):
 		return fmt.Errorf("read the end: %w", err)
+	}
+	return nil
+}
+
+// advertisement passes on what a server says where its refs are, and notes it once all is said
+// (https://git-scm.com/docs/gitprotocol-http#_smart_server_response): first the name of the service and a flush, then a
+// line for each ref and a flush.
+type advertisement struct {
+	io.Closer
+	in      *bufio.Reader
+	left    []byte // of the last pkt-line
+	flushes int
+	at      map[string]string // of the refs that it has as keys
+	note    func(at map[string]string)
+}
+
+func (a *advertisement) Read(p []byte) (n int, err error) {
+	for n < len(p) {
+		if len(a.left) == 0 {
+			if err := a.next(); err != nil {
+				return n, err
+			}
+		}
+		some := copy(p[n:], a.left)
+		a.left, n = a.left[some:], n+some
+	}
+	return n, nil
+}
+
+func (a *advertisement) next() error {
+	raw, err := packet(a.in)
+	if errors.Is(err, io.EOF) {
+		return io.EOF
+	}
+	if err != nil {
+		return fmt.Errorf("read refs of the server: %w", err)
+	}
+	if a.left = raw; string(raw) == flush {
+		if a.flushes++; a.flushes == 2 {
+			a.note(a.at)
+		}
+		return nil
+	}
+	text, _, _ := strings.Cut(string(raw[4:]), "\x00")
+	if sha, ref, ok := strings.Cut(strings.TrimSuffix(text, "\n"), " "); ok && isSHA(sha) {
+		if _, asked := a.at[ref]; asked {
+			a.at[ref] = sha
+		}
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 
@@ -39,7 +40,7 @@ func TestWhatIsSaidAheadOfThePackIsReadAndNoMore(t *testing.T) {
 }
 
 func TestOnlyTheOneMoveIsRight(t *testing.T) {
-	boundary := []byte(here + "\n")
+	boundary, at := []byte(here+"\n"), map[string]string{"refs/heads/x": here}
 	for said, right := range map[string]bool{
 		pkt(rightMove): true, pkt("shallow "+here) + pkt(rightMove+"\x00agent=x session-id=y"): true, pkt(rightMove + "\n"): true,
 		pkt("shallow "+there) + pkt(rightMove): false, pkt("shallow " + here): false, "": false, pkt(rightMove) + pkt(rightMove): false,
@@ -47,10 +48,8 @@ func TestOnlyTheOneMoveIsRight(t *testing.T) {
 		pkt(nowhere + " " + there + " refs/heads/x"): false, pkt(here + " " + here + " refs/heads/x"): false, pkt(here + " " + there + " refs/heads/y"): false,
 		pkt(rightMove+"\x00quiet") + pkt(here+" "+nowhere+" refs/heads/main"): false,
 	} {
-		heard, err := hear(strings.NewReader(said + "0000"))
-		require.NoError(t, err, said)
-		assert.Equal(t, right, heard.only(one, boundary) == nil, "%q", said)
-		assert.Equal(t, said == "", heard.probe())
+		_, err := pushing(one).vetPush(strings.NewReader(said+"0000PACK"), at, boundary)
+		assert.Equal(t, right, err == nil, "%q: %v", said, err)
 	}
 }
 
@@ -58,7 +57,7 @@ func TestPktLinesThatGitDoesNotSendAreRefused(t *testing.T) {
 	for _, said := range []string{
 		"", "000", "0001", "0002", "0003", "0004", "00040000", "xxxx", "+001", "-001", "0x10", " 010", "00a0short", pkt(rightMove), "fff1" + strings.Repeat("x", 70000),
 		pkt("push-cert\x00") + "0000", pkt(here+" "+there) + "0000", pkt(strings.ToUpper(there)+" "+here+" refs/heads/x") + "0000", pkt(here+" "+there+" x") + "0000",
-		pkt(rightMove+"\r") + "0000", pkt("shallow "+here+"\x00quiet") + "0000", pkt("shallow x") + "0000", strings.Repeat(pkt("shallow "+here), 20200) + "0000",
+		pkt(rightMove+"\r") + "0000", pkt("shallow "+here+"\x00quiet") + "0000", pkt("shallow x") + "0000", strings.Repeat(pkt("shallow "+here), 80700) + "0000",
 	} {
 		_, err := hear(strings.NewReader(said))
 		require.Error(t, err, "%.60q", said)
@@ -82,10 +81,21 @@ func FuzzHear(f *testing.F) {
 		again, err := hear(bytes.NewReader(heard.raw))
 		require.NoError(t, err)
 		assert.Equal(t, heard, again)
-		if heard.only(one, nil) == nil && !bytes.Contains(heard.raw, []byte(rightMove)) {
+		if slices.Equal(heard.moves, []move{one}) && !bytes.Contains(heard.raw, []byte(rightMove)) {
 			t.Fatalf("%q is not the right move", heard.raw)
 		}
 	})
+}
+
+// relayOf is a relay to a server which has said where refs are.
+func relayOf(t testing.TB, server string, allowed operation, limit int64) *relay {
+	t.Helper()
+	c := &Checkout{opt: Options{URL: server, Log: slog.New(slog.DiscardHandler)}, site: server + "/"}
+	r, err := c.relay(allowed)
+	require.NoError(t, err)
+	t.Cleanup(r.close)
+	r.limit, r.at = limit, map[string]string{"refs/heads/x": here}
+	return r
 }
 
 func TestAPackHasALimit(t *testing.T) {
@@ -95,30 +105,29 @@ func TestAPackHasALimit(t *testing.T) {
 			asked <- string(got)
 		}
 	}))
+	const size = 2 << 20
 	opening := pkt(rightMove) + "0000"
-	r := &relay{log: slog.New(slog.DiscardHandler), secret: "s", base: server.URL, transport: &http.Transport{}, one: one, limit: int64(len(opening)) + 100}
-	front := httptest.NewServer(r)
+	r := relayOf(t, server.URL, pushing(one), int64(len(opening))+size)
 	for _, test := range []struct {
 		text string
 		want int
 	}{
-		{opening + strings.Repeat("p", 100), http.StatusOK}, {opening + strings.Repeat("p", 101), http.StatusRequestEntityTooLarge},
+		{opening + strings.Repeat("p", size), http.StatusOK}, {opening + strings.Repeat("p", size+1), http.StatusRequestEntityTooLarge},
 		{"0000", http.StatusOK}, {"0000x", http.StatusBadRequest},
 	} {
-		answer, err := http.Post(front.URL+"/s/git-receive-pack", "", struct{ io.Reader }{strings.NewReader(test.text)}) // of no known length
+		answer, err := http.Post(r.address+"/git-receive-pack", "", struct{ io.Reader }{strings.NewReader(test.text)}) // of no known length
 		require.NoError(t, err)
 		require.NoError(t, answer.Body.Close())
 		assert.Equal(t, test.want, answer.StatusCode)
 	}
-	front.Close()
-	r.transport.CloseIdleConnections()
+	r.close()
 	server.Close()
 	close(asked)
 	var whole []string
 	for text := range asked {
 		whole = append(whole, text)
 	}
-	assert.Equal(t, []string{opening + strings.Repeat("p", 100), "0000"}, whole, "and nothing else came in whole")
+	assert.True(t, slices.Equal([]string{opening + strings.Repeat("p", size), "0000"}, whole), "and nothing else came in whole: %d", len(whole))
 	assert.ErrorContains(t, ends(io.MultiReader(strings.NewReader(""), broken{})), "broken", "an end that cannot be read is none")
 }
 
@@ -135,12 +144,9 @@ func TestAnAnswerMayComeBeforeThePackIsThrough(t *testing.T) {
 		got <- len(all)
 	}))
 	defer server.Close()
-	r := &relay{log: slog.New(slog.DiscardHandler), secret: "s", base: server.URL, transport: &http.Transport{}, one: one, limit: packLimit}
-	front := httptest.NewServer(r)
-	defer front.Close()
-	defer r.transport.CloseIdleConnections()
+	r := relayOf(t, server.URL, pushing(one), packLimit)
 	said := pkt(rightMove) + "0000" + strings.Repeat("p", 8<<20)
-	answer, err := http.Post(front.URL+"/s/git-receive-pack", "", struct{ io.Reader }{strings.NewReader(said)})
+	answer, err := http.Post(r.address+"/git-receive-pack", "", struct{ io.Reader }{strings.NewReader(said)})
 	require.NoError(t, err)
 	defer func() { assert.NoError(t, answer.Body.Close()) }()
 	_, err = io.Copy(io.Discard, answer.Body)

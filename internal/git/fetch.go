@@ -37,7 +37,7 @@ func (c *Checkout) fetch(ctx context.Context, options []string, wants ...[2]stri
 	for _, want := range wants {
 		args = append(args, "+"+want[0]+":"+want[1])
 	}
-	_, err := c.network(ctx, args...)
+	_, err := c.network(ctx, fetching, nil, args...)
 	if err := errors.Join(c.missing(err, wants), c.takeShallow()); err != nil {
 		return err
 	}
@@ -132,7 +132,7 @@ func (c *Checkout) Remote(ctx context.Context, refs ...string) (map[string]strin
 	if len(refs) < 100 { // the server sends all either way, and git compares each with each
 		args = append(args, refs...)
 	}
-	out, err := c.network(ctx, args...)
+	out, err := c.network(ctx, listing, nil, args...)
 	if err != nil {
 		return nil, fmt.Errorf("read remote refs: %w", err)
 	}
@@ -274,7 +274,7 @@ func (c *Checkout) fetchObjects(ctx context.Context, ids []string) error {
 		return fmt.Errorf("%w: it is a partial clone that lacks files, and with --local its origin is not asked for them; merge without it", ErrPartial)
 	}
 	args := []string{"-c", "fetch.negotiationAlgorithm=noop", "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--no-recurse-submodules", "--filter=blob:none", "--stdin", "origin"}
-	if _, err := c.networkTold(ctx, []byte(strings.Join(ids, "\n")+"\n"), args...); err != nil {
+	if _, err := c.network(ctx, fetching, []byte(strings.Join(ids, "\n")+"\n"), args...); err != nil {
 		return fmt.Errorf("fetch missing files: %w", err)
 	}
 	return nil

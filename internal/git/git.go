@@ -1,7 +1,8 @@
 // Package git is the only place that runs git. After an agent has worked in a checkout nothing in that checkout's .git
 // can be trusted: its configuration names programs that git would run. So everything that matters happens in a bare git
 // directory of our own, with a configuration that we wrote, which shares only the objects, the index and the files with
-// the checkout; and the credential exists only in the environment of the one child that talks to the server.
+// the checkout. No git has the credential: what talks to the server talks to a relay in our own process, which adds it and
+// lets through only the operation at hand.
 //
 // An own clone is a bounded shallow one and not a partial one (--filter=blob:none): a partial clone fetches what it
 // lacks at the moment something looks at it, which would be a network operation that nobody counted, made by an agent
@@ -37,8 +38,8 @@ type Options struct {
 	Now       func() time.Time
 	Log       *slog.Logger // nil: nothing is logged
 	Path      string       // PATH of the git child
-	// Network is added to the environment of the child that talks to the server and to no other, as NAME=value: proxy and
-	// certificate settings of the machine.
+	// Network is how the server is reached from this machine, as NAME=value: proxy and certificate settings. No child gets
+	// them.
 	Network []string
 }
 

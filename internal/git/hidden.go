@@ -2,6 +2,7 @@ package git
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -57,9 +58,9 @@ func (c *Checkout) Keep(ctx context.Context, h Hidden) error {
 		return fmt.Errorf("keep: %w", err)
 	}
 	return c.aside(false, func(a *Checkout) error {
-		spec, err := a.wrap(ctx, h)
+		kept, err := a.wrap(ctx, h)
 		if err == nil {
-			err = a.push(ctx, spec)
+			err = a.push(ctx, pushing(kept))
 		}
 		if err != nil {
 			return fmt.Errorf("keep %s: %w", h.Ref, err)
@@ -83,15 +84,15 @@ func (c *Checkout) StageWith(ctx context.Context, ref, sha string, more ...Hidde
 		seen = append(seen, h.Ref)
 	}
 	err := c.aside(true, func(a *Checkout) error {
-		specs := []string{"+" + sha + ":" + ref}
+		moves := []move{{from: anywhere, to: sha, ref: ref}}
 		for _, h := range more {
-			spec, err := a.wrap(ctx, h)
+			kept, err := a.wrap(ctx, h)
 			if err != nil {
 				return err
 			}
-			specs = append(specs, spec)
+			moves = append(moves, kept)
 		}
-		return a.push(ctx, specs...)
+		return a.push(ctx, pushing(moves...))
 	})
 	if err == nil {
 		return nil
@@ -123,7 +124,7 @@ func (c *Checkout) Forget(ctx context.Context, ref string) error {
 	if err := hidden(ref); err != nil && !(validRef(ref) && strings.HasPrefix(ref, checkpoints)) {
 		return fmt.Errorf("forget: %w", err)
 	}
-	err := c.push(ctx, ":"+ref)
+	err := c.push(ctx, pushing(move{from: anywhere, to: nowhere, ref: ref}))
 	// Only some ways of deleting it make git say so; see publish.
 	if strings.Contains(stderrOf(err), "remote ref does not exist") {
 		return nil
@@ -152,7 +153,7 @@ func (c *Checkout) aside(joined bool, do func(*Checkout) error) error {
 	if err := a.renew(); err != nil {
 		return err
 	}
-	a.objects = filepath.Join(a.own, "objects")
+	a.objects, a.shallow = filepath.Join(a.own, "objects"), filepath.Join(a.own, "shallow")
 	err := joinObjects(a.objects, c.objects, joined)
 	if err == nil {
 		err = do(a)
@@ -179,8 +180,8 @@ func joinObjects(dir, other string, joined bool) error {
 	return nil
 }
 
-// wrap makes the commit for a hidden ref and gives the refspec that pushes it.
-func (c *Checkout) wrap(ctx context.Context, h Hidden) (string, error) {
+// wrap makes the commit for a hidden ref and gives the move that puts it there.
+func (c *Checkout) wrap(ctx context.Context, h Hidden) (move, error) {
 	blob, err := c.tell(ctx, h.Content, "hash-object", "-w", "--stdin")
 	var tree, commit []byte
 	if err == nil {
@@ -190,9 +191,9 @@ func (c *Checkout) wrap(ctx context.Context, h Hidden) (string, error) {
 		commit, err = c.tell(ctx, []byte(hiddenAbout), "commit-tree", line(tree), "-F", "-")
 	}
 	if err != nil {
-		return "", fmt.Errorf("write what is kept: %w", err)
+		return move{}, fmt.Errorf("write what is kept: %w", err)
 	}
-	return "+" + line(commit) + ":" + h.Ref, nil
+	return move{from: anywhere, to: line(commit), ref: h.Ref}, nil
 }
 
 // fetchKept gets the newest commit of a hidden ref, without files over the limit. That makes a partial clone of the git
@@ -200,8 +201,8 @@ func (c *Checkout) wrap(ctx context.Context, h Hidden) (string, error) {
 func (c *Checkout) fetchKept(ctx context.Context, ref string, limit int64) error {
 	fetch := func(filter ...string) error {
 		args := []string{"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--no-recurse-submodules", "--depth=1"}
-		_, err := c.network(ctx, concat(args, filter, []string{"origin", "+" + ref + ":" + fetchedKept})...)
-		return c.missing(err, [][2]string{{ref, fetchedKept}})
+		_, err := c.network(ctx, fetching, nil, concat(args, filter, []string{"origin", "+" + ref + ":" + fetchedKept})...)
+		return errors.Join(c.missing(err, [][2]string{{ref, fetchedKept}}), c.takeShallow())
 	}
 	err := fetch("--filter=blob:limit=" + strconv.FormatInt(limit+1, 10)) // those of that size and more are left out
 	if said := stderrOf(err); strings.Contains(said, "filter") && strings.Contains(said, "not supported") {

@@ -14,7 +14,7 @@ func (c *Checkout) Rewrite(ctx context.Context, branch, from, to string) error {
 	if !validRef(ref) || !isSHA(from) || !isSHA(to) {
 		return fmt.Errorf("rewrite %q from %q to %q: not a branch and commit ids", branch, from, to)
 	}
-	if err := c.push(ctx, "--force-with-lease="+ref+":"+from, to+":"+ref); err != nil {
+	if err := c.push(ctx, pushing(move{from: from, to: to, ref: ref})); err != nil {
 		return fmt.Errorf("rewrite %s: %w", branch, err)
 	}
 	return nil
@@ -67,8 +67,7 @@ func (c *Checkout) delete(ctx context.Context, refs []Ref) (left []Ref, moved, e
 		}
 	}
 	for try := 0; len(refs) > 0; try++ {
-		leases, gone := deleting(refs)
-		err := c.push(ctx, concat(leases, gone)...)
+		err := c.push(ctx, pushing(deleting(refs)...))
 		if err == nil {
 			return left, moved, nil
 		}

@@ -1,6 +1,7 @@
 package git
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -180,7 +181,7 @@ func (c *Checkout) lock(ctx context.Context, lock *Lock, dead string) error {
 }
 
 func (c *Checkout) pushLock(ctx context.Context, ref Ref, was string) error {
-	return c.push(ctx, "--force-with-lease="+ref.Name+":"+was, ref.SHA+":"+ref.Name)
+	return c.push(ctx, pushing(move{from: cmp.Or(was, nowhere), to: ref.SHA, ref: ref.Name}))
 }
 
 // readLock says what is at a lock's ref; "" when there is nothing.

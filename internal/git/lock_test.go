@@ -340,3 +340,14 @@ func TestOnlyAnErrorOfTheLockIsTyped(t *testing.T) {
 	assert.Equal(t, git.Unreachable, failed.Failure)
 	assert.False(t, errors.As(err, new(*git.ErrLocked)))
 }
+
+func TestAPushComesThroughAfterLocksWereLookedAt(t *testing.T) {
+	h, c, start, sha := turn(t)
+	lock, err := h.at(-100).Lock(ctx, "main", lease("one", -50))
+	require.NoError(t, err)
+	dead, err := c.Lapsed(ctx, []git.Ref{lock.Ref()})
+	require.NoError(t, err)
+	assert.Equal(t, []git.Ref{lock.Ref()}, dead)
+	require.NoError(t, c.Publish(ctx, git.Publish{Branch: "agent/x", Start: start, SHA: sha, Drop: dead}))
+	assert.Equal(t, sha, h.tip("refs/heads/agent/x"))
+}

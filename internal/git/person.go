@@ -67,9 +67,7 @@ func reaches(s setting) bool {
 func (c *Checkout) asPerson(ctx context.Context, stdin []byte, args ...string) ([]byte, error) {
 	settings := append(slices.Clone(c.person.settings), setting{"remote.origin.url", c.opt.URL})
 	env := concat(c.person.env, []string{"GIT_DIR=" + c.own, "GIT_OBJECT_DIRECTORY=" + c.objects, "TMPDIR=" + c.opt.Temp})
-	c.calls++
-	c.opt.Log.Debug("git_network", "operation", bare(args)[0], "count", c.calls)
-	return c.talkFrom(ctx, spec{dir: c.own, args: args, stdin: stdin, alone: true}, env, settings)
+	return c.talk(ctx, spec{dir: c.own, args: args, stdin: stdin, alone: true}, env, settings)
 }
 
 // desk runs a command in a working tree as the person would, with the hooks off and away from the network.

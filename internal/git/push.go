@@ -1,6 +1,7 @@
 package git
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,7 +17,7 @@ func (c *Checkout) Stage(ctx context.Context, ref, sha string) error {
 	if !validRef(ref) || !isSHA(sha) || strings.HasPrefix(ref, "refs/heads/") || strings.HasPrefix(ref, "refs/tags/") {
 		return fmt.Errorf("stage %q at %q: not a hidden ref and a commit id", sha, ref)
 	}
-	if err := c.push(ctx, "+"+sha+":"+ref); err != nil {
+	if err := c.push(ctx, pushing(move{from: anywhere, to: sha, ref: ref})); err != nil {
 		return fmt.Errorf("stage: %w", err)
 	}
 	return nil
@@ -96,13 +97,12 @@ func (c *Checkout) descends(ctx context.Context, start, sha string) error {
 
 // publish makes the move along with the deletions that are left to be made.
 func (c *Checkout) publish(ctx context.Context, p Publish, drop []Ref) error {
-	branch := "refs/heads/" + p.Branch
-	move := []string{"--force-with-lease=" + branch + ":" + p.Start, p.SHA + ":" + branch}
+	branch := p.move()
 	if len(drop) == 0 {
-		return c.push(ctx, move...)
+		return c.push(ctx, pushing(branch))
 	}
-	leases, deletions := deleting(drop)
-	err := c.push(ctx, concat([]string{"--atomic"}, leases, move, deletions)...)
+	all := operation{service: receivePack, moves: append([]move{branch}, deleting(drop)...), atomic: true}
+	err := c.push(ctx, all)
 	left := drop
 	switch said := stderrOf(err); {
 	case strings.Contains(said, "remote ref does not exist"): // git found it absent and sent nothing
@@ -110,10 +110,10 @@ func (c *Checkout) publish(ctx context.Context, p Publish, drop []Ref) error {
 			return strings.Contains(said, "unable to delete '"+r.Name+"': remote ref does not exist")
 		})
 	case strings.Contains(said, "does not support --atomic"):
-		if err := c.push(ctx, move...); err != nil {
+		if err := c.push(ctx, pushing(branch)); err != nil {
 			return err
 		}
-		return c.kept(c.push(ctx, concat(leases, deletions)...), p)
+		return c.kept(c.push(ctx, pushing(deleting(drop)...)), p)
 	case c.kept(err, p) == nil:
 		left = slices.DeleteFunc(slices.Clone(drop), func(r Ref) bool { return r.Name != p.Stage })
 	}
@@ -139,30 +139,28 @@ func (c *Checkout) kept(err error, p Publish) error {
 	return nil
 }
 
-// deleting spells out how refs are deleted.
-func deleting(refs []Ref) (leases, deletions []string) {
+// deleting are the moves that delete refs.
+func deleting(refs []Ref) (moves []move) {
 	for _, ref := range refs {
-		if ref.SHA != "" {
-			leases = append(leases, "--force-with-lease="+ref.Name+":"+ref.SHA)
-		}
-		deletions = append(deletions, ":"+ref.Name)
+		moves = append(moves, move{from: ref.SHA, to: nowhere, ref: ref.Name})
 	}
-	return leases, deletions
+	return moves
 }
 
-// push sends refspecs, preceded by options, and reads git's account of every ref
+// move is that of the branch.
+func (p Publish) move() move {
+	return move{from: cmp.Or(p.Start, nowhere), to: p.SHA, ref: "refs/heads/" + p.Branch}
+}
+
+// push makes the moves of an operation and reads git's account of every ref
 // (https://git-scm.com/docs/git-push#_output, --porcelain).
-func (c *Checkout) push(ctx context.Context, specs ...string) error {
-	return c.pushBy(ctx, c.network, specs...)
-}
-
-// pushBy is push by a way to the server.
-func (c *Checkout) pushBy(ctx context.Context, way func(context.Context, ...string) ([]byte, error), specs ...string) error {
+func (c *Checkout) push(ctx context.Context, allowed operation) error {
 	args := []string{"push", "--porcelain", "--no-verify", "--no-signed", "--no-follow-tags", "--recurse-submodules=no"}
-	for len(specs) > 0 && strings.HasPrefix(specs[0], "--") {
-		args, specs = append(args, specs[0]), specs[1:]
+	if allowed.atomic {
+		args = append(args, "--atomic")
 	}
-	out, err := way(ctx, append(append(args, "origin"), specs...)...)
+	leases, specs := allowed.refspecs()
+	out, err := c.network(ctx, allowed, nil, concat(args, leases, []string{"origin"}, specs)...)
 	if err == nil {
 		return nil
 	}

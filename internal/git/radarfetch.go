@@ -89,7 +89,7 @@ func (c *Checkout) gatherBy(ctx context.Context, options, shas []string) error {
 		return nil
 	}
 	args := []string{"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--no-recurse-submodules"}
-	_, err := c.networkTold(ctx, []byte(strings.Join(shas, "\n")+"\n"), concat(args, options, c.filtered(), []string{"--stdin", "origin"})...)
+	_, err := c.network(ctx, fetching, []byte(strings.Join(shas, "\n")+"\n"), concat(args, options, c.filtered(), []string{"--stdin", "origin"})...)
 	wants := make([][2]string, 0, len(shas))
 	for _, sha := range shas {
 		wants = append(wants, [2]string{sha})

@@ -1,121 +1,107 @@
 package git
 
 import (
+	"bufio"
 	"bytes"
 	"compress/gzip"
-	"context"
-	"crypto/rand"
 	"crypto/subtle"
 	"crypto/tls"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"net/http"
+	"net/http/httputil"
 	"net/url"
 	"regexp"
-	"strconv"
 	"strings"
 	"sync"
-	"time"
+
+	"github.com/mergexo/mergexo/internal/loopback"
 )
 
 const (
-	packLimit     = 4 << 30 // bytes of one push; GitHub takes 2 GiB (https://docs.github.com/en/get-started/using-git/troubleshooting-the-2-gb-push-limit)
-	relayRequests = 16      // git makes two or three
-	redirects     = 5       // that are followed
-	saysWhich     = "/info/refs?service=git-receive-pack"
-	takesPack     = "/git-receive-pack"
+	packLimit  = 4 << 30 // bytes of one push; GitHub takes 2 GiB (https://docs.github.com/en/get-started/using-git/troubleshooting-the-2-gb-push-limit)
+	wholeLimit = 1 << 20 // bytes of a request that has a length; git streams what is more (git-config(1), http.postBuffer)
+	redirects  = 5       // that are followed
 	// The status of a server whose certificate is not good (nginx has it): unlike 502 it does not ask for another try.
 	statusBadCertificate = 495
 )
 
-// relay is an HTTP server on the loopback device which passes one push on to the real server and adds the credential. Its
-// address has a random path; but who runs as our user can read that from git's arguments. So it passes on nothing but
-// the question where refs are and the one move that is to be made.
+// relay is an HTTP server on the loopback device which passes one operation on to the real server and adds the credential.
+// Its address has a random path; but who runs as our user can read that from git's arguments. So it passes on nothing but
+// what the operation needs.
 type relay struct {
 	log      *slog.Logger
 	site     string // scheme and host of the real server with a final slash
 	basic    string // credential for it
-	one      move
-	boundary []byte
-	limit    int64 // bytes of what git may send
+	allowed  operation
+	boundary []byte // of the history here
+	limit    int64  // bytes of what git may send
 
-	secret    string
-	address   string // what git is told to push to
+	address   string // the repository's URL, as git is told
 	transport *http.Transport
-	server    *http.Server
-	end       context.CancelFunc
-	serving   sync.WaitGroup // the accepting of connections and every connection
+	server    *loopback.Server
 
 	mu       sync.Mutex
-	base     string // URL of the repository; another one after a redirect
+	base     string            // URL of the repository; another one after a redirect
+	at       map[string]string // where the server has last said that the refs of a push are; nil: it has not
 	requests int
 	cause    error // why the real server was not reached
 }
 
-// relay starts a relay for one move. It ends with close, and serves nobody any more when ctx ends.
-func (c *Checkout) relay(ctx context.Context, one move) (*relay, error) {
+// relay starts a relay for one operation. It ends with close.
+func (c *Checkout) relay(allowed operation) (*relay, error) {
 	transport, err := c.transport()
 	if err != nil {
 		return nil, err
 	}
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp4", "127.0.0.1:0")
+	server, listener, err := loopback.Listen(c.opt.Log)
 	if err != nil {
-		return nil, fmt.Errorf("listen for git: %w", err)
+		return nil, fmt.Errorf("wait for git: %w", err)
 	}
-	var random [16]byte
-	_, _ = rand.Read(random[:]) // never fails (https://pkg.go.dev/crypto/rand#Read)
 	r := &relay{
-		log: c.opt.Log, site: c.site, basic: c.basic, one: one, boundary: c.boundary, limit: packLimit, transport: transport,
-		secret: hex.EncodeToString(random[:]), base: strings.TrimSuffix(c.opt.URL, "/"),
+		log: c.opt.Log, site: c.site, basic: c.basic, allowed: allowed, boundary: c.boundary, limit: packLimit, transport: transport,
+		server: server, address: "http://" + server.Address + "/" + server.Secret, base: strings.TrimSuffix(c.opt.URL, "/"),
 	}
-	r.address = "http://" + listener.Addr().String() + "/" + r.secret
-	ctx, r.end = context.WithCancel(ctx)
-	r.server = &http.Server{
-		Handler: r, BaseContext: func(net.Listener) context.Context { return ctx }, ConnState: r.count,
-		ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 16 << 10, ErrorLog: slog.NewLogLogger(r.log.Handler(), slog.LevelDebug),
-	}
-	r.serving.Go(func() { _ = r.server.Serve(listener) }) // it always ends with an error
+	server.Serve(listener, r)
 	return r, nil
-}
-
-// count keeps account of the connections: http.Server.Close does not wait for those who serve them.
-func (r *relay) count(_ net.Conn, state http.ConnState) {
-	switch state {
-	case http.StateNew:
-		r.serving.Add(1)
-	case http.StateClosed:
-		r.serving.Done()
-	default:
-	}
 }
 
 // close ends the relay and all that it has under way.
 func (r *relay) close() {
-	r.end()
-	_ = r.server.Close() // its connections are of no more use
-	r.serving.Wait()
+	r.server.End()
 	r.transport.CloseIdleConnections()
 }
 
 func (r *relay) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	asked := func(method, path string) bool {
-		return q.Method == method && subtle.ConstantTimeCompare([]byte(q.RequestURI), []byte("/"+r.secret+path)) == 1
+		return q.Method == method && subtle.ConstantTimeCompare([]byte(q.RequestURI), []byte("/"+r.server.Secret+path)) == 1
 	}
-	refs, pack := asked(http.MethodGet, saysWhich), asked(http.MethodPost, takesPack)
+	pack := asked(http.MethodPost, "/"+r.allowed.service)
 	switch {
-	case !refs && !pack:
-		r.refuse(w, http.StatusNotFound, errors.New("nothing that a push needs"))
+	case !pack && !asked(http.MethodGet, r.allowed.refs()):
+		r.refuse(w, http.StatusNotFound, fmt.Errorf("%s %.100q", q.Method, strings.TrimPrefix(q.RequestURI, "/"+r.server.Secret)))
+		return
 	case !r.admit():
-		r.refuse(w, http.StatusTooManyRequests, errors.New("more requests than a push needs"))
-	case refs:
-		r.passRefs(w, q)
-	default:
-		r.passPack(w, q)
+		r.refuse(w, http.StatusTooManyRequests, errors.New("more requests than it needs"))
+		return
 	}
+	if pack {
+		if err := r.vet(q); err != nil {
+			r.refuse(w, http.StatusBadRequest, err)
+			return
+		}
+		// A server may answer before it has read all. With this, net/http does not swallow what is still to come when the answer
+		// begins (https://pkg.go.dev/net/http#ResponseWriter, under Write), as it does for a connection that goes on.
+		w.Header().Set("Connection", "close")
+	}
+	w.Header()["Content-Type"] = nil // none is made up
+	proxy := httputil.ReverseProxy{
+		Rewrite: r.ask, Transport: r, ModifyResponse: r.reply, ErrorHandler: r.broken, ErrorLog: r.server.Quiet(),
+		FlushInterval: -1, // what the server says goes on at once
+	}
+	proxy.ServeHTTP(w, q)
 }
 
 // admit counts the requests, which cost the credential's owner something at the real server.
@@ -123,49 +109,124 @@ func (r *relay) admit() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.requests++
-	return r.requests <= relayRequests
+	return r.requests <= r.allowed.requests()
 }
 
+// refuse answers who asks for something else than the operation, which git itself never does.
 func (r *relay) refuse(w http.ResponseWriter, status int, err error) {
-	r.log.Debug("relay_refused", "status", status, "error", err)
-	http.Error(w, "refused: "+clean(err.Error()), status)
+	r.server.Refused("relay_refused", "operation", r.allowed.String(), "status", status, "error", clean(err.Error()))
+	http.Error(w, fmt.Sprintf("refused, since this is a %s: %s", r.allowed, clean(err.Error())), status)
 }
 
-// passRefs asks the real server where its refs are. A repository that was renamed is somewhere else on the same server;
-// git is never sent there, since it has no credential for it.
-func (r *relay) passRefs(w http.ResponseWriter, q *http.Request) {
-	target := r.repository() + saysWhich
-	for hop := 0; ; hop++ {
-		answer, err := r.send(q, http.MethodGet, target, nil, 0)
+// vet reads what a request asks for. It is an error unless that is part of the operation. The request's body is then as it
+// was, uncompressed.
+func (r *relay) vet(q *http.Request) error {
+	body := io.Reader(q.Body)
+	switch q.Header.Get("Content-Encoding") {
+	case "":
+	case "gzip":
+		plain, err := gzip.NewReader(q.Body)
 		if err != nil {
-			r.broken(w, err)
-			return
+			return fmt.Errorf("read compressed request: %w", err)
+		}
+		body, q.ContentLength = plain, -1
+	default:
+		return errors.New("an unknown encoding")
+	}
+	body = http.MaxBytesReader(nil, io.NopCloser(body), r.limit)
+	var read []byte
+	var err error
+	if r.allowed.service == receivePack {
+		r.mu.Lock()
+		at := r.at
+		r.mu.Unlock()
+		read, err = r.allowed.vetPush(body, at, r.boundary)
+	} else {
+		read, err = r.allowed.vetRead(body, q.Header.Get("Git-Protocol") == secondVersion)
+	}
+	if err != nil {
+		return err
+	}
+	body = io.MultiReader(bytes.NewReader(read), body)
+	if q.ContentLength < 0 { // some servers want to know the length, and git tells it of what is short
+		head, err := io.ReadAll(io.LimitReader(body, wholeLimit))
+		if err != nil {
+			return fmt.Errorf("read request: %w", err)
+		}
+		if body = io.MultiReader(bytes.NewReader(head), body); len(head) < wholeLimit {
+			q.ContentLength = int64(len(head))
+		}
+	}
+	q.Body = struct { // reading fails once it is closed, which a transport may not have noticed yet
+		io.Reader
+		io.Closer
+	}{body, q.Body}
+	return nil
+}
+
+// called is how git calls itself.
+var called = regexp.MustCompile(`^git/[0-9A-Za-z.() -]{1,64}$`)
+
+const secondVersion = "version=2"
+
+// ask makes the request to the real server: with the credential, and no more of what git has sent than is needed.
+func (r *relay) ask(p *httputil.ProxyRequest) {
+	header := http.Header{"Accept": {"*/*"}, "User-Agent": {"git/2"}} // GitHub knows git by it
+	if name := p.In.UserAgent(); called.MatchString(name) {
+		header.Set("User-Agent", name)
+	}
+	if r.allowed.service == uploadPack && p.In.Header.Get("Git-Protocol") == secondVersion {
+		header.Set("Git-Protocol", secondVersion)
+	}
+	if r.basic != "" {
+		header.Set("Authorization", "basic "+r.basic)
+	}
+	out, path := &http.Request{Method: p.In.Method, Header: header}, r.allowed.refs()
+	if p.In.Method == http.MethodPost {
+		out.Body, out.ContentLength, path = p.In.Body, p.In.ContentLength, "/"+r.allowed.service
+		header.Set("Content-Type", "application/x-"+r.allowed.service+"-request")
+		header.Set("Accept", "application/x-"+r.allowed.service+"-result")
+	}
+	out.URL, _ = url.Parse(r.repository() + path) // it has been a URL before
+	p.Out = out.WithContext(p.Out.Context())
+}
+
+// RoundTrip asks the real server. A repository that was renamed is somewhere else on the same server; git is never sent
+// there, since it has no credential for it.
+func (r *relay) RoundTrip(q *http.Request) (*http.Response, error) {
+	for hop := 0; ; hop++ {
+		answer, err := r.transport.RoundTrip(q)
+		if err != nil {
+			return nil, fmt.Errorf("ask the server: %w", err)
+		}
+		if q.Method == http.MethodPost {
+			return answer, nil
 		}
 		next := r.moved(answer)
-		if next == "" || hop == redirects {
+		if next == nil || hop == redirects {
 			if answer.StatusCode == http.StatusOK {
 				r.mu.Lock()
-				r.base = strings.TrimSuffix(target, saysWhich)
+				r.base = strings.TrimSuffix(q.URL.String(), r.allowed.refs())
 				r.mu.Unlock()
 			}
-			r.reply(w, answer)
-			return
+			return answer, nil
 		}
 		_ = answer.Body.Close() // of a redirect nobody reads it
-		target = next
+		q = q.Clone(q.Context())
+		q.URL = next
 	}
 }
 
-// moved is where the server says that its refs are, "" unless that is a repository of the same server.
-func (r *relay) moved(answer *http.Response) string {
+// moved is where the server says that its refs are, nil unless that is a repository of the same server.
+func (r *relay) moved(answer *http.Response) *url.URL {
 	if answer.StatusCode < 300 || answer.StatusCode > 399 {
-		return ""
+		return nil
 	}
 	next, err := answer.Location()
-	if err != nil || next.User != nil || next.Fragment != "" || !strings.EqualFold(next.Scheme+"://"+next.Host+"/", r.site) || !strings.HasSuffix(next.String(), saysWhich) {
-		return ""
+	if err != nil || next.User != nil || next.Fragment != "" || !strings.EqualFold(next.Scheme+"://"+next.Host+"/", r.site) || !strings.HasSuffix(next.String(), r.allowed.refs()) {
+		return nil
 	}
-	return next.String()
+	return next
 }
 
 func (r *relay) repository() string {
@@ -174,103 +235,39 @@ func (r *relay) repository() string {
 	return r.base
 }
 
-// passPack reads which moves are to be made and, if these are right, passes the pack on as it comes in.
-func (r *relay) passPack(w http.ResponseWriter, q *http.Request) {
-	body, length := io.Reader(q.Body), q.ContentLength
-	switch q.Header.Get("Content-Encoding") {
-	case "":
-	case "gzip":
-		plain, err := gzip.NewReader(q.Body)
-		if err != nil {
-			r.refuse(w, http.StatusBadRequest, err)
-			return
+// reply takes out of an answer what git does not need: WWW-Authenticate would make it ask for a password.
+func (r *relay) reply(answer *http.Response) error {
+	if answer.StatusCode < 200 {
+		return fmt.Errorf("the server answers with status %d", answer.StatusCode)
+	}
+	kept := http.Header{}
+	for _, name := range []string{"Content-Type", "Content-Length"} {
+		if values := answer.Header[name]; values != nil {
+			kept[name] = values
 		}
-		body, length = plain, -1
-	default:
-		r.refuse(w, http.StatusUnsupportedMediaType, errors.New("an unknown encoding"))
-		return
 	}
-	body = http.MaxBytesReader(nil, io.NopCloser(body), r.limit)
-	heard, err := hear(body)
-	switch {
-	case err != nil:
-	case heard.probe():
-		err, length = ends(body), int64(len(heard.raw))
-	default:
-		err = heard.only(r.one, r.boundary)
+	answer.Header = kept
+	if kept.Get("Content-Type") != "application/x-"+receivePack+"-advertisement" {
+		return nil
 	}
-	if err != nil {
-		r.refuse(w, http.StatusBadRequest, err)
-		return
+	at := map[string]string{}
+	for _, m := range r.allowed.moves {
+		at[m.ref] = ""
 	}
-	// A server may answer before it has read all. With this, net/http does not swallow what is still to come when the answer
-	// begins (https://pkg.go.dev/net/http#ResponseWriter, under Write), as it does for a connection that goes on.
-	w.Header().Set("Connection", "close")
-	sent := &held{r: io.MultiReader(bytes.NewReader(heard.raw), body)}
-	defer sent.letGo()
-	answer, err := r.send(q, http.MethodPost, r.repository()+takesPack, sent, length)
-	if err != nil {
-		r.broken(w, err)
-		return
-	}
-	r.reply(w, answer)
+	answer.Body = &advertisement{Closer: answer.Body, in: bufio.NewReader(answer.Body), at: at, note: r.note}
+	return nil
 }
 
-// held is a body that nobody reads any more once it is let go of. A transport may still be at it when the answer is
-// there, and would then meet the server, which reads the next request from the same connection.
-type held struct {
-	mu   sync.Mutex
-	r    io.Reader
-	over bool
-}
-
-func (h *held) Read(p []byte) (int, error) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.over {
-		return 0, http.ErrBodyReadAfterClose
-	}
-	return h.r.Read(p)
-}
-
-func (h *held) letGo() {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.over = true
-}
-
-// called is how git calls itself.
-var called = regexp.MustCompile(`^git/[0-9A-Za-z.() -]{1,64}$`)
-
-// send asks the real server, with the credential and no more of what git has sent than is needed. It follows no redirect.
-func (r *relay) send(q *http.Request, method, target string, body io.Reader, length int64) (*http.Response, error) {
-	request, err := http.NewRequestWithContext(q.Context(), method, target, body)
-	if err != nil {
-		return nil, fmt.Errorf("ask the server: %w", err)
-	}
-	request.ContentLength = length
-	request.Header.Set("Accept", "*/*")
-	if method == http.MethodPost {
-		request.Header.Set("Content-Type", "application/x-git-receive-pack-request")
-		request.Header.Set("Accept", "application/x-git-receive-pack-result")
-	}
-	request.Header.Set("User-Agent", "git/2") // GitHub knows git by it
-	if name := q.UserAgent(); called.MatchString(name) {
-		request.Header.Set("User-Agent", name)
-	}
-	if r.basic != "" {
-		request.Header.Set("Authorization", "basic "+r.basic)
-	}
-	answer, err := r.transport.RoundTrip(request)
-	if err != nil {
-		return nil, fmt.Errorf("ask the server: %w", err)
-	}
-	return answer, nil
+// note is what the server has said about the refs of a push.
+func (r *relay) note(at map[string]string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.at = at
 }
 
 // broken answers when the real server does not: by a status that git's words about are read as its words about that
 // would be.
-func (r *relay) broken(w http.ResponseWriter, err error) {
+func (r *relay) broken(w http.ResponseWriter, _ *http.Request, err error) {
 	r.mu.Lock()
 	r.cause = err
 	r.mu.Unlock()
@@ -283,39 +280,6 @@ func (r *relay) broken(w http.ResponseWriter, err error) {
 	}
 	r.log.Debug("relay_broken", "status", status, "error", err)
 	w.WriteHeader(status)
-}
-
-// reply passes an answer on as it comes in. Of its headers only those that git needs: WWW-Authenticate would make it ask
-// for a password.
-func (r *relay) reply(w http.ResponseWriter, answer *http.Response) {
-	defer func() { _ = answer.Body.Close() }() // it was read to its end, or is of no more use
-	w.Header()["Content-Type"] = nil           // none is made up
-	if kind := answer.Header.Get("Content-Type"); kind != "" {
-		w.Header().Set("Content-Type", kind)
-	}
-	if answer.ContentLength >= 0 {
-		w.Header().Set("Content-Length", strconv.FormatInt(answer.ContentLength, 10))
-	}
-	status := answer.StatusCode
-	if status < 200 {
-		status = http.StatusBadGateway
-	}
-	w.WriteHeader(status)
-	if _, err := io.Copy(flushed{w}, answer.Body); err != nil {
-		// An answer that breaks off must not look whole: nothing more can be written, so the connection is closed.
-		_ = http.NewResponseController(w).SetWriteDeadline(time.Unix(1, 0))
-	}
-}
-
-// flushed passes on at once what is written to it.
-type flushed struct{ w http.ResponseWriter }
-
-func (f flushed) Write(p []byte) (int, error) {
-	n, err := f.w.Write(p)
-	if err != nil {
-		return n, fmt.Errorf("pass on an answer: %w", err)
-	}
-	return n, http.NewResponseController(f.w).Flush()
 }
 
 // reword makes what git says about the relay the words about the real server.

@@ -131,32 +131,34 @@ func (c *Checkout) insideTold(ctx context.Context, stdin []byte, args ...string)
 	return c.run(ctx, spec{dir: c.top, env: env, args: concat(shield, offline, args), stdin: stdin})
 }
 
-// network runs a command that talks to the server, in our own git directory; it alone has the credential.
-func (c *Checkout) network(ctx context.Context, args ...string) ([]byte, error) {
-	return c.networkTold(ctx, nil, args...)
-}
-
-func (c *Checkout) networkTold(ctx context.Context, stdin []byte, args ...string) ([]byte, error) {
+// network runs a command that talks to the server, in our own git directory. The server that git sees is a relay in our own
+// process, which has the credential and lets through what is allowed and nothing else. So git gets nothing of
+// Options.Network either: a proxy is for the real server, and its URL may have a password.
+func (c *Checkout) network(ctx context.Context, allowed operation, stdin []byte, args ...string) ([]byte, error) {
+	c.calls++
+	c.opt.Log.Debug("git_network", "operation", bare(args)[0], "count", c.calls)
 	if c.person != nil {
 		return c.asPerson(ctx, stdin, args...)
 	}
-	settings := []setting{{"remote.origin.url", c.opt.URL}}
-	if c.basic != "" {
-		settings = append(settings, setting{"http." + c.site + ".extraheader", "Authorization: basic " + c.basic})
+	relay, err := c.relay(allowed)
+	if err != nil {
+		return nil, err
 	}
-	return c.talk(ctx, stdin, c.opt.Network, settings, args...)
+	defer relay.close()
+	settings := []setting{
+		{"remote.origin.url", relay.address}, {"http.proxy", ""}, {"http.followRedirects", "false"}, {"core.askPass", ""}, {"credential.helper", ""},
+	}
+	env := c.env("GIT_DIR="+c.own, "GIT_OBJECT_DIRECTORY="+c.objects)
+	out, err := c.talk(ctx, spec{dir: c.own, args: args, stdin: stdin}, env, settings)
+	var failed *Error
+	if errors.As(err, &failed) {
+		failed.Stderr = c.redact(relay.reword(failed.Stderr))
+	}
+	return out, err
 }
 
-// talk runs a command that talks to what these settings say, with more environment.
-func (c *Checkout) talk(ctx context.Context, stdin []byte, more []string, settings []setting, args ...string) ([]byte, error) {
-	c.calls++
-	c.opt.Log.Debug("git_network", "operation", bare(args)[0], "count", c.calls)
-	env := concat(c.env("GIT_DIR="+c.own, "GIT_OBJECT_DIRECTORY="+c.objects), more)
-	return c.talkFrom(ctx, spec{dir: c.own, args: args, stdin: stdin}, env, settings)
-}
-
-// talkFrom is talk in an environment that is given whole.
-func (c *Checkout) talkFrom(ctx context.Context, s spec, env []string, settings []setting) ([]byte, error) {
+// talk runs a command that talks to what these settings say.
+func (c *Checkout) talk(ctx context.Context, s spec, env []string, settings []setting) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, networkLimit)
 	defer cancel()
 	if c.promisor {

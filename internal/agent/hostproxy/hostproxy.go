@@ -16,7 +16,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mergexo/mergexo/internal/agent/loopback"
+	"github.com/mergexo/mergexo/internal/loopback"
 )
 
 // httpsPort is the only one that is passed on: by what is spoken on others, a host could be made a way to another one.

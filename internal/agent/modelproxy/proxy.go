@@ -20,7 +20,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/mergexo/mergexo/internal/agent/loopback"
+	"github.com/mergexo/mergexo/internal/loopback"
 	"github.com/mergexo/mergexo/internal/model"
 )
 
