@@ -171,6 +171,7 @@ func ahead(prog *syntax.Prog, keywords []string) [][]int {
 	return f.found
 }
 
+// finder follows a pattern from its beginning.
 type finder struct {
 	prog     *syntax.Prog
 	keywords []string
