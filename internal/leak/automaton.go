@@ -163,16 +163,30 @@ func (a *automaton) start(text string, at int) int32 {
 
 // step makes the entry of the table for a state and a column.
 func (a *automaton) step(state int32, column int) int32 {
-	b := a.sample[column]
-	from := a.states[int(state)/len(a.sample)]
+	next, matched := a.follow(a.states[int(state)/len(a.sample)], a.sample[column])
+	n := nfa{pcs: next}
+	if a.looks {
+		n.before = kind(a.sample[column])
+	}
+	if len(next) == 0 && (!a.floating || a.sample[column] == textEnd) {
+		n.before = 0 // dead
+	} else if len(a.states) >= mostStates {
+		a.reset()
+		return 2*a.id(n) + matched
+	}
+	to := 2*a.id(n) + matched
+	a.table[int(state)+column] = to
+	return to
+}
+
+// follow gives the instructions behind a byte, and 1 where a match ends before it.
+func (a *automaton) follow(from nfa, b int) (next []uint32, matched int32) {
 	flags := syntax.EmptyOpContext(beforeRune[from.before], rune(b))
 	a.set.clear()
 	a.stack = append(a.stack[:0], from.pcs...)
 	if a.floating {
 		a.stack = append(a.stack, uint32(a.prog.Start))
 	}
-	var next []uint32
-	matched := int32(0)
 	for len(a.stack) > 0 {
 		pc := a.stack[len(a.stack)-1]
 		a.stack = a.stack[:len(a.stack)-1]
@@ -200,19 +214,7 @@ func (a *automaton) step(state int32, column int) int32 {
 		}
 	}
 	slices.Sort(next)
-	n := nfa{pcs: slices.Compact(next)}
-	if a.looks {
-		n.before = kind(b)
-	}
-	if len(n.pcs) == 0 && (!a.floating || b == textEnd) {
-		n.before = 0 // dead
-	} else if len(a.states) >= mostStates {
-		a.reset()
-		return 2*a.id(n) + matched
-	}
-	to := 2*a.id(n) + matched
-	a.table[int(state)+column] = to
-	return to
+	return slices.Compact(next), matched
 }
 
 // beyondASCII says that an instruction matches something that is not ASCII.

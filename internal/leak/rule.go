@@ -36,6 +36,7 @@ type pattern struct {
 	name   int            // how long that rest may be
 	ahead  [][]int        // how far before each keyword matches begin, most first; nil: keywords do not say where
 	most   int            // how long a match may be
+	closed bool           // a match ends with what closes a value
 	inside *regexp.Regexp // the match behind one character
 	begins *regexp.Regexp // the match at the beginning of a text
 	whole  *regexp.Regexp // the match anywhere
@@ -76,6 +77,16 @@ func (r *rule) follows(text string, at int) bool {
 	return i >= 0 && strings.Count(before[i:], "\n") < commandLines
 }
 
+// closing is how gitleaks ends the patterns of values: with one of closers, or the end of the text.
+const closing = `(?:[\x60'"\s;]|\\[nr]|$)`
+
+var closers = func() (set [256]bool) {
+	for _, c := range []byte("`'\"\t\n\f\r ;\\") {
+		set[c] = true
+	}
+	return set
+}()
+
 const (
 	longest  = 8 << 10 // of what has no other limit, only this much of a match is looked at
 	farAhead = 12      // a keyword that may be farther behind the beginning of a match does not say where that is
@@ -114,7 +125,7 @@ func newPattern(text string, keywords []string) (*pattern, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.most = min(atMost(tree), longest)
+	p.most, p.closed = min(atMost(tree), longest), strings.HasSuffix(text, closing)
 	p.ahead = ahead(prog, keywords)
 	if p.ahead == nil {
 		p.whole, err = regexp.Compile(p.text)
@@ -171,6 +182,7 @@ func ahead(prog *syntax.Prog, keywords []string) [][]int {
 	return f.found
 }
 
+// finder follows a pattern from its beginning.
 type finder struct {
 	prog     *syntax.Prog
 	keywords []string

@@ -60,18 +60,18 @@ func (w *words) link() {
 		queue = queue[1:]
 		for c := range w.width {
 			at := state*w.width + c
-			to, else_ := int(w.next[at]), uint16(0)
+			to, other := int(w.next[at]), uint16(0)
 			if state != 0 {
-				else_ = w.next[int(fail[state])*w.width+c]
+				other = w.next[int(fail[state])*w.width+c]
 			}
 			if to == 0 {
-				w.next[at] = else_
+				w.next[at] = other
 				continue
 			}
-			fail[to] = else_
-			w.suffix[to] = else_
-			if w.word[else_] < 0 {
-				w.suffix[to] = w.suffix[else_]
+			fail[to] = other
+			w.suffix[to] = other
+			if w.word[other] < 0 {
+				w.suffix[to] = w.suffix[other]
 			}
 			queue = append(queue, to)
 		}

@@ -134,6 +134,29 @@ type task struct {
 	text, file string
 	strict     bool
 	found      []span
+	asked      int // the first of what closes a value from there on is at closer
+	closer     int
+}
+
+// open says that nothing closes a value within a distance. Then nothing has to be read, and for the next keyword it is
+// known already.
+func (t *task) open(from, most int) bool {
+	next := func(at, limit int) int {
+		for at < limit && !closers[t.text[at]] {
+			at++
+		}
+		return at
+	}
+	switch {
+	case t.closer < from:
+		t.closer = next(from, len(t.text))
+	case from < t.asked:
+		if at := next(from, t.asked); at < t.asked {
+			t.closer = at
+		}
+	}
+	t.asked = from
+	return t.closer-from > most
 }
 
 func (t *task) add(m span, ok bool) {
@@ -203,6 +226,9 @@ func (t *task) keyword(r *rule, number, at int) error {
 
 // at looks for a match that begins at an offset.
 func (t *task) at(r *rule, a *automaton, from int, tells bool) {
+	if r.closed && t.open(from, r.most) {
+		return
+	}
 	limit := min(len(t.text), from+longest)
 	matched, state, end := a.run(a.start(t.text, from), t.text, from, limit)
 	if !matched {
