@@ -61,7 +61,9 @@ func TestForeignCodeOfATurnHasAUserOfItsOwn(t *testing.T) {
 
 func TestForeignCodeOfATurnHasANetworkOfItsOwn(t *testing.T) {
 	t.Parallel()
-	rooted(t)
+	if !rooted() {
+		return
+	}
 	w := newWorld(t, `required_tests = ["sh", "-c", "test $(wc -l < /proc/net/dev) = 3"]`)
 	w.isolated(`wc -l < /proc/net/dev > devices; echo '{"commit_message": "Count", "general_comment": "counted"}'`)
 	w.agentSetting(`adapter = "command"`, "adapter = \"command\"\nnetwork = \"model\"")
