@@ -115,6 +115,14 @@ func (p *program) link() (*link, error) {
 	return &link{proxy: proxy, base: proxy.URL, key: proxy.Secret}, nil
 }
 
+// doors are how it is reached from where there is no other network.
+func (l *link) doors() []door {
+	if l.proxy == nil {
+		return nil
+	}
+	return []door{{l.proxy.Port, l.proxy.Serve}}
+}
+
 // End ends it and gives what it has seen being used. It may be called again.
 func (l *link) End() model.Usage {
 	if l.proxy == nil {

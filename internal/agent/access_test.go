@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/agent"
 	"github.com/mergexo/mergexo/internal/model"
@@ -63,18 +64,17 @@ func TestANetworkThatCannotBeHeldIsAMistake(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		network model.Network
-		user    string
 		want    string
 	}{
-		{model.Network{Model: true}, "", `network = "model": the isolation of agents on this runner (none) cannot keep them from the network: set network = "open"`},
-		{model.Network{Model: true, Hosts: []string{"a.example.com", "b.example.com"}}, "agent",
-			`network = ["a.example.com", "b.example.com"]: the isolation of agents on this runner (user) cannot keep them from the network: set network = "open"`},
+		{model.Network{Model: true}, `network = "model": this runner cannot keep agents and tests from the network (isolation is none: `},
+		{model.Network{Model: true, Hosts: []string{"a.example.com", "b.example.com"}}, `network = ["a.example.com", "b.example.com"]: this runner cannot keep `},
 	} {
-		_, err := agent.New(agent.Options{Adapter: "codex", Network: c.network, User: c.user})
-		assert.EqualError(t, err, c.want)
-		err = agent.RunTests(t.Context(), t.TempDir(), []string{"true"}, agent.Options{Env: []string{"PATH=/bin:/usr/bin"}, Network: c.network, User: c.user})
-		assert.EqualError(t, err, "agent: "+c.want, "tests are kept to it as well")
+		for _, i := range []*agent.Isolation{nil, {Level: agent.LevelNone}} {
+			err := i.Holds(c.network)
+			require.ErrorContains(t, err, c.want)
+			opt := agent.Options{Env: []string{"PATH=/bin:/usr/bin"}, Network: c.network, Isolation: i}
+			assert.EqualError(t, agent.RunTests(t.Context(), t.TempDir(), []string{"true"}, opt), "agent: "+err.Error(), "nothing runs")
+			assert.NoError(t, i.Holds(model.Network{}))
+		}
 	}
-	_, err := agent.New(agent.Options{Adapter: "codex"})
-	assert.NoError(t, err)
 }

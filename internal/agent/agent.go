@@ -34,7 +34,7 @@ type Options struct {
 	// Access is how codex and claude get to their models, as Access gives it. They never see it: the key stays with a proxy
 	// in this process, for as long as they run.
 	Access []string
-	// Network is what the agent may reach beside that proxy. New refuses what cannot be held.
+	// Network is what the agent may reach beside that proxy. Nothing runs where that cannot be held, as Isolation.Holds tells.
 	Network model.Network
 	// Temp is a directory of this run, where codex and claude get a HOME of their own. Whoever made it removes it.
 	Temp string
@@ -63,6 +63,7 @@ type Options struct {
 	Isolation *Isolation
 
 	tenant *tenant // who User is, while the agent runs
+	doors  []door  // the proxies that it reaches, where it is kept from the network
 }
 
 const (
@@ -102,9 +103,6 @@ func New(opt Options) (Agent, error) {
 		}
 	}
 	if err := kind.model.verify(opt.Access); err != nil {
-		return nil, err
-	}
-	if err := networkHeld(opt.level(), opt.Network); err != nil {
 		return nil, err
 	}
 	return kind.build(opt)

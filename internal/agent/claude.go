@@ -75,6 +75,7 @@ func (a *claude) Run(ctx context.Context, dir string, req model.Request) (out mo
 	if opt.Env, err = a.environment(at, to); err != nil {
 		return model.Outcome{}, err
 	}
+	opt.doors = to.doors()
 	opt, leave, err := opt.enter(dir)
 	if err != nil {
 		return model.Outcome{}, err

@@ -93,6 +93,7 @@ func (a *codex) Run(ctx context.Context, dir string, req model.Request) (out mod
 	}
 	opt := a.opt
 	opt.Env = a.environment(at, to)
+	opt.doors = to.doors()
 	opt, leave, err := opt.enter(dir)
 	if err != nil {
 		return model.Outcome{}, err

@@ -104,10 +104,12 @@ func (opt Options) executeKeeping(ctx context.Context, dir string, argv []string
 	}
 	ended, pipes, err := child.start(sift, log)
 	if err != nil {
+		_, _ = child.network.end() // nobody will come
 		return nil, &Error{Kind: Start, Exit: -1, Detail: fmt.Sprintf("start %s: %v", excerpt(argv[0], 200), err), Err: err}
 	}
 	stopped, state, err := opt.await(ctx, child.cmd, ended)
 	alive := opt.clear(child.cmd.Process.Pid)
+	opt.tellRefused(child.network)
 	pipes.finish(opt.Clock, opt.Grace)
 	child.gate.flush()
 	log.flush()

@@ -8,6 +8,7 @@ import (
 	"os"
 	"runtime"
 	"strings"
+	"sync"
 
 	"github.com/mergexo/mergexo/internal/clock"
 )
@@ -36,6 +37,9 @@ type Isolation struct {
 	opt    Options
 	dirs   []string
 	log    *slog.Logger
+
+	network   sync.Once
+	noNetwork error // why foreign code cannot have a network of its own
 }
 
 // IsolationOptions say what is wanted, and what there is to do it with.

@@ -15,6 +15,7 @@ import (
 // From <linux/capability.h>.
 const (
 	capSetpcap  = 8
+	capNetAdmin = 12
 	capSysAdmin = 21
 )
 
@@ -24,7 +25,7 @@ func namespaces() *syscall.SysProcAttr {
 		Cloneflags:  syscall.CLONE_NEWUSER | syscall.CLONE_NEWPID | syscall.CLONE_NEWNS | syscall.CLONE_NEWIPC,
 		UidMappings: []syscall.SysProcIDMap{{ContainerID: os.Geteuid(), HostID: os.Geteuid(), Size: 1}},
 		GidMappings: []syscall.SysProcIDMap{{ContainerID: os.Getegid(), HostID: os.Getegid(), Size: 1}},
-		AmbientCaps: []uintptr{capSetpcap, capSysAdmin}, // who is not root keeps no others through execve
+		AmbientCaps: []uintptr{capSetpcap, capNetAdmin, capSysAdmin}, // who is not root keeps no others through execve
 	}
 }
 
@@ -36,12 +37,6 @@ func (opt Options) view(dir, program string) *wall.Namespace {
 	if opt.level() != LevelNamespace {
 		return nil
 	}
-	n := &wall.Namespace{}
-	for _, one := range append([]string{dir, opt.Temp, opt.Sessions}, opt.Also...) {
-		if path, ok := existing(one); ok {
-			n.Write = append(n.Write, path)
-		}
-	}
 	hide := slices.Clone(hidden)
 	if u, err := user.Current(); err == nil {
 		hide = append(hide, u.HomeDir)
@@ -52,7 +47,28 @@ func (opt Options) view(dir, program string) *wall.Namespace {
 	if runner, _, ok := strings.Cut(dir, "/_work/"); ok { // with the runner's own credentials
 		hide = append(hide, runner)
 	}
-	n.Hide = outermost(hide)
+	return opt.over(dir, program, hide)
+}
+
+// services hides the sockets of the machine's services from a user that is kept from the network.
+func (opt Options) services(dir, program string) *wall.Namespace {
+	if opt.tenant == nil {
+		return nil
+	}
+	n := opt.over(dir, program, sharedSockets)
+	n.Bare = true
+	n.Write = slices.DeleteFunc(n.Write, func(path string) bool { return !below(path, n.Hide) })
+	return n
+}
+
+// over is what a program finds where some directories are hidden: what it needs of them is not.
+func (opt Options) over(dir, program string, hide []string) *wall.Namespace {
+	n := &wall.Namespace{Hide: outermost(hide)}
+	for _, one := range append([]string{dir, opt.Temp, opt.Sessions}, opt.Also...) {
+		if path, ok := existing(one); ok {
+			n.Write = append(n.Write, path)
+		}
+	}
 	for _, one := range append(filepath.SplitList(value(opt.Env, "PATH")), filepath.Dir(program)) {
 		if path, ok := existing(one); ok && below(path, n.Hide) {
 			n.Show = append(n.Show, path)

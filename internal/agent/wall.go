@@ -42,6 +42,8 @@ type child struct {
 	cmd   *exec.Cmd
 	stdin []byte
 	gate  *gate // nil: without a wall
+	// network is how the agent's own network is come by; nil: it has the machine's.
+	network *meeting
 }
 
 // child makes the process. Without a wall it is the program; else it is this one, which is told to become it.
@@ -56,13 +58,26 @@ func (opt Options) child(program string, argv []string, dir string, stdin []byte
 	if letter.Namespace = opt.view(dir, program); letter.Namespace == nil && opt.tenant.hired() == "" {
 		letter.Parent = os.Getpid()
 	}
+	as := opt.tenant
+	var network *meeting
+	if !opt.Network.Open() {
+		var err error
+		if network, err = opt.meet(letter.Sign); err != nil {
+			return child{}, err
+		}
+		letter.Network = network.network(opt.services(dir, program))
+		if as != nil { // only root can make it, and then becomes the user
+			as, letter.As.Become = as.root(), true
+		}
+	}
 	text, err := wall.Seal(letter)
 	if err != nil {
+		_, _ = network.end() // nobody will come
 		return child{}, err
 	}
-	cmd := opt.through(opt.tenant)
+	cmd := opt.through(as)
 	cmd.Dir = dir
-	return child{cmd: cmd, stdin: append(text, stdin...), gate: &gate{to: log, sign: letter.Sign}}, nil
+	return child{cmd: cmd, stdin: append(text, stdin...), gate: &gate{to: log, sign: letter.Sign}, network: network}, nil
 }
 
 // through is the wall as a process of somebody, nil: of us. Through sudo nothing is said but who; a Letter says the rest.

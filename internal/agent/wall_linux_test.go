@@ -254,10 +254,13 @@ type job struct {
 	Secrets []string
 	UpAt    string // the word at which the time is up
 	Isolate *agent.IsolationOptions
+	Request *model.Request // for the agent; nil: Argv are tests
 }
 
 type told struct {
 	Log, Error, Kind, Exposed string
+	Events                    string
+	Outcome                   model.Outcome
 	Level                     agent.Level
 	Why                       []string
 }
@@ -268,8 +271,9 @@ func init() {
 		if err := json.NewDecoder(os.Stdin).Decode(&j); err != nil {
 			return 9
 		}
-		var log bytes.Buffer
+		var log, events bytes.Buffer
 		var said told
+		j.Options.Events = slog.New(slog.NewTextHandler(&events, nil))
 		j.Options.Log, j.Options.Clock = &log, clocktest.Unlimited()
 		if j.UpAt != "" {
 			j.Options = upAt(j.Options, j.UpAt)
@@ -279,17 +283,20 @@ func init() {
 			j.Isolate.Log = slog.New(slog.NewTextHandler(&log, nil))
 			if j.Options.Isolation, err = agent.Isolate(context.Background(), *j.Isolate); err == nil {
 				said.Level, said.Why = j.Options.Isolation.Level, j.Options.Isolation.Why
+				err = j.Options.Isolation.Holds(j.Options.Network)
 			}
 		}
 		if err != nil {
 			said.Kind = fmt.Sprintf("%T", err)
 		} else if len(j.Secrets) > 0 {
 			said.Exposed, err = j.Options.Exposed(j.Secrets...)
+		} else if j.Request != nil {
+			said.Outcome, err = j.answer()
 		} else {
 			err = agent.RunTests(context.Background(), j.Dir, j.Argv, j.Options)
 		}
 		err = errors.Join(err, j.Options.Isolation.Close())
-		said.Log = log.String()
+		said.Log, said.Events = log.String(), events.String()
 		if err != nil {
 			said.Error = err.Error()
 		}
@@ -301,6 +308,14 @@ func init() {
 		}
 		return 0
 	}
+}
+
+func (j job) answer() (model.Outcome, error) {
+	a, err := agent.New(j.Options)
+	if err != nil {
+		return model.Outcome{}, err
+	}
+	return a.Run(context.Background(), j.Dir, *j.Request)
 }
 
 // play runs this program as MergeXO, as another user where cred says so.

@@ -28,4 +28,14 @@ func namespaces() *syscall.SysProcAttr { return nil }
 
 func (opt Options) view(string, string) *wall.Namespace { return nil }
 
+func (opt Options) services(string, string) *wall.Namespace { return nil }
+
+type meeting struct{}
+
+func (opt Options) meet(string) (*meeting, error) { return nil, errors.ErrUnsupported }
+
+func (*meeting) network(*wall.Namespace) *wall.Network { return nil }
+
+func (*meeting) end() (int64, error) { return 0, nil }
+
 func (opt Options) tryNamespaces() error { return errors.ErrUnsupported }

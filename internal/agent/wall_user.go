@@ -155,10 +155,24 @@ func (t *tenant) find() error {
 // which everything runs that comes before leave is called. leave ends all that is left of that user, takes everything
 // back, and passes on the error that the run came to.
 func (opt Options) enter(dir string) (inside Options, leave func(error) error, err error) {
-	if err = networkHeld(opt.level(), opt.Network); err == nil {
-		opt.tenant, err = opt.hire()
-	}
+	opt, disconnect, err := opt.connected()
 	if err != nil {
+		return opt, nil, &Error{Kind: Start, Exit: -1, Detail: err.Error(), Err: err}
+	}
+	inside, back, err := opt.moveIn(dir)
+	if err != nil {
+		disconnect()
+		return opt, nil, err
+	}
+	return inside, func(err error) error {
+		defer disconnect()
+		return back(err)
+	}, nil
+}
+
+// moveIn is enter without the network.
+func (opt Options) moveIn(dir string) (inside Options, leave func(error) error, err error) {
+	if opt.tenant, err = opt.hire(); err != nil {
 		return opt, nil, &Error{Kind: Start, Exit: -1, Detail: err.Error(), Err: err}
 	}
 	if opt.tenant == nil {

@@ -47,10 +47,14 @@ func (s *scene) settings(ctx context.Context) (doctor.Settings, error) {
 		return out, nil
 	}
 	a := parsed.Agent
-	if _, err := agent.New(agent.Options{Adapter: a.Adapter, Command: a.Command, Model: a.Model, ExtraArgs: a.ExtraArgs, User: a.User, Network: a.Network}); err != nil {
+	if _, err := agent.New(agent.Options{Adapter: a.Adapter, Command: a.Command, Model: a.Model, ExtraArgs: a.ExtraArgs, User: a.User}); err != nil {
 		out.AdapterBad = err.Error()
 	}
 	out.Adapter, out.PassEnv, out.Timeout, out.CI = a.Adapter, a.PassEnv, a.Timeout, parsed.Feedback.CI
+	out.Isolation, out.User = a.Isolation, a.User
+	if !a.Network.Open() {
+		out.Network = a.Network.String()
+	}
 	if out.Strategies = strategies(parsed.Merge); !parsed.Merge.Tests.None {
 		out.TestTime = parsed.Merge.TestTimeout
 	}

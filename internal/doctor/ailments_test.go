@@ -180,6 +180,17 @@ var ailments = map[string]map[string]ailment{
 		"commands only":  edit("          signing-key", "          command: run --phase apply\n          signing-key"),
 		"nothing handed": edit("          signing-key", "          command: run --phase=apply --bundle=x\n          signing-key"),
 	},
+	"isolation": {
+		"none":                         settingsOf(func(s *Settings) { s.Isolation = "none" }),
+		"none and a network":           settingsOf(func(s *Settings) { s.Isolation, s.Network = "none", `"model"` }),
+		"macos":                        edit("runs-on: ubuntu-latest", "runs-on: macos-15"),
+		"windows in a group":           edit("runs-on: ubuntu-latest", "runs-on: {group: all, labels: windows-2025}"),
+		"own runner":                   edit("runs-on: ubuntu-latest", "runs-on: [self-hosted, linux]"),
+		"computed":                     edit("runs-on: ubuntu-latest", "runs-on: ${{ vars.RUNNER }}"),
+		"nowhere":                      edit("runs-on: ubuntu-latest", "x-none: 1"),
+		"a container and a network":    also(edit("runs-on: ubuntu-latest", "runs-on: ubuntu-latest\n    container: node:24"), settingsOf(func(s *Settings) { s.Network = `["proxy.golang.org"]` })),
+		"split on macos and a network": inSplit(edit("    runs-on: ubuntu-latest\n    timeout-minutes: 60\n    permissions: # nothing", "    runs-on: macos-15\n    timeout-minutes: 60\n    permissions: # nothing"), settingsOf(func(s *Settings) { s.Network = `"model"` })),
+	},
 	"concurrency": {
 		"none":                 edit(limits, ""),
 		"of the workflow":      also(edit(limits, ""), edit("permissions: {}\n", "concurrency: mergexo-${{ github.event.pull_request.number || github.event.issue.number }}\npermissions: {}\n")),

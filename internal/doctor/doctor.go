@@ -50,6 +50,7 @@ var checks = []check{
 	{"workflows", "permissions", permitted},
 	{"workflows", "signing", signing},
 	{"workflows", "timeout", timeout},
+	{"workflows", "isolation", isolation},
 	{"workflows", "pins", pins},
 	{"workflows", "checkout", checkout},
 	{"github", "token", token},

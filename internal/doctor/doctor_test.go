@@ -177,7 +177,14 @@ func TestOtherWays(t *testing.T) {
 		"the workflow's bot may push": func(_ *testing.T, f *Facts) {
 			f.Hub.Facts.Demands.List = []model.Demand{{Kind: model.DemandPushers, Names: []string{"GitHub-Actions[bot]"}}}
 		},
-		"a public repository's token":      func(_ *testing.T, f *Facts) { f.Hub.Facts.Scopes = []string{"public_repo", "read:org"} },
+		"a public repository's token":              func(_ *testing.T, f *Facts) { f.Hub.Facts.Scopes = []string{"public_repo", "read:org"} },
+		"a split workflow whose agent is on macos": inSplit(edit("    runs-on: ubuntu-latest\n    timeout-minutes: 60\n    permissions: # nothing", "    runs-on: macos-15\n    timeout-minutes: 60\n    permissions: # nothing")),
+		"a container": edit("runs-on: ubuntu-latest", "runs-on: ubuntu-latest\n    container: node:24"),
+		"a container that holds a network": also(edit("runs-on: ubuntu-latest", "runs-on: [self-hosted, big]\n    container: {image: node:24, options: --privileged}"),
+			settingsOf(func(s *Settings) { s.Network = `"model"` })),
+		"a network on hosted runners":      settingsOf(func(s *Settings) { s.Network = `"model"` }),
+		"a user of the settings":           settingsOf(func(s *Settings) { s.Isolation, s.User = "none", "agent" }),
+		"nothing to isolate":               also(edit("runs-on: ubuntu-latest", "runs-on: macos-15"), settingsOf(func(s *Settings) { s.Adapter, s.Programs, s.TestTime = "suggestion", nil, 0 })),
 		"a newer git":                      func(_ *testing.T, f *Facts) { f.Git = "3.0.1" },
 		"an Apple git":                     func(_ *testing.T, f *Facts) { f.Git = "2.50.1" },
 		"no settings that ask for env":     func(_ *testing.T, f *Facts) { f.Settings.PassEnv = nil },

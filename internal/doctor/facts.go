@@ -27,6 +27,9 @@ type Settings struct {
 	AdapterBad string // why there is no such agent
 	Programs   []Program
 	PassEnv    []string
+	Isolation  string        // auto or none
+	User       string        // that agents run as; "": the settings name none
+	Network    string        // what agents may reach, as the settings have it; "" where that is everything
 	Timeout    time.Duration // of the agent
 	TestTime   time.Duration // of the tests before a merge; 0 where there are to be none
 	CI         string

@@ -50,6 +50,8 @@ adapter = "suggestion"        # applies suggestion and diff blocks as they are; 
 # command = ["scripts/my-agent"]
 # pass_env = ["MODEL_API_KEY"]  # it sees nothing else but PATH, HOME, LANG and TMPDIR
 # timeout = "30m"
+# isolation = "auto"          # it and the tests run as a user made for the run, else in namespaces; "none" turns that off
+# network = "open"            # what they reach: "model" is nothing but the model, a list adds hosts
 # checkpoint_every = "5m"     # how often what it has done so far is saved on a branch, where it works for an issue
 
 [merge]

@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -43,8 +44,13 @@ type job struct {
 	outputs     map[string]string
 	matrix      text // where it is computed as a whole
 	failFast    string
+	runsOn      []string
+	container   container
 	steps       []*step
 }
+
+// container is what a job runs in; without an image, in none.
+type container struct{ image, options string }
 
 type step struct {
 	line      int
@@ -144,6 +150,12 @@ func readJob(p pair) *job {
 	}
 	strategy := child(p.value, "strategy")
 	j.matrix, j.failFast = read(strategy, "matrix"), read(strategy, "fail-fast").value
+	j.runsOn = words(child(p.value, "runs-on"))
+	if labels := child(child(p.value, "runs-on"), "labels"); labels != nil {
+		j.runsOn = words(labels)
+	}
+	in := child(p.value, "container")
+	j.container = container{cmp.Or(read(p.value, "container").value, read(in, "image").value), read(in, "options").value}
 	steps := child(p.value, "steps")
 	if steps == nil || steps.Kind != yaml.SequenceNode {
 		return j

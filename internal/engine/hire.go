@@ -41,7 +41,7 @@ func (e *Engine) testOptions(ctx context.Context, s config.Settings, timeout tim
 	}
 	return agent.Options{
 		Env: agent.Environment(e.Lookup, nil, gitEnv), Timeout: timeout, Grace: grace, Log: e.Foreign,
-		Wall: e.Wall, User: s.Agent.User, Isolation: e.isolated[wanted(s)], Temp: temp, Network: s.Agent.Network, Clock: e.Clock,
+		Wall: e.Wall, User: s.Agent.User, Isolation: e.isolated[wanted(s)], Temp: temp, Network: s.Agent.Network, Events: e.Log, Clock: e.Clock,
 	}, nil
 }
 

@@ -24,9 +24,20 @@ func wanted(s config.Settings) isolationSettings {
 // isolate makes sure that foreign code can run as the settings want it. It is asked before anything is said of a turn or a
 // merge, so that a machine that cannot isolate costs nothing.
 func (e *Engine) isolate(ctx context.Context, s config.Settings) error {
-	if e.isolated[wanted(s)] != nil {
-		return nil
+	i := e.isolated[wanted(s)]
+	if i == nil {
+		var err error
+		if i, err = e.makeIsolation(ctx, s); err != nil {
+			return fmt.Errorf("%w: [agent] %w", config.ErrInvalid, err)
+		}
 	}
+	if err := i.Holds(s.Agent.Network); err != nil {
+		return fmt.Errorf("%w: [agent] %w", config.ErrInvalid, err)
+	}
+	return nil
+}
+
+func (e *Engine) makeIsolation(ctx context.Context, s config.Settings) (*agent.Isolation, error) {
 	path, _ := e.Lookup("PATH")
 	setting := s.Agent.Isolation
 	if e.GitHub == nil { // a person merges a branch in a checkout of their own, where there is no credential of ours
@@ -39,14 +50,14 @@ func (e *Engine) isolate(ctx context.Context, s config.Settings) error {
 		i, err = &agent.Isolation{Level: agent.LevelNone, Why: none.Why}, nil
 	}
 	if err != nil {
-		return fmt.Errorf("%w: [agent] %w", config.ErrInvalid, err)
+		return nil, err
 	}
 	if e.isolated == nil {
 		e.isolated = map[isolationSettings]*agent.Isolation{}
 	}
 	e.isolated[wanted(s)] = i
 	e.Log.Info("isolation", "level", i.Level, "why", i.Why)
-	return nil
+	return i, nil
 }
 
 // existing is a directory as a list, which is empty where there is none.

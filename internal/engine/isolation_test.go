@@ -3,6 +3,7 @@ package engine_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -56,6 +57,34 @@ func TestForeignCodeOfATurnHasAUserOfItsOwn(t *testing.T) {
 	passwd, err = os.ReadFile("/etc/passwd")
 	require.NoError(t, err)
 	assert.NotContains(t, string(passwd), name)
+}
+
+func TestForeignCodeOfATurnHasANetworkOfItsOwn(t *testing.T) {
+	t.Parallel()
+	if !rooted() {
+		return
+	}
+	w := newWorld(t, `required_tests = ["sh", "-c", "test $(wc -l < /proc/net/dev) = 3"]`)
+	w.isolated(`wc -l < /proc/net/dev > devices; echo '{"commit_message": "Count", "general_comment": "counted"}'`)
+	w.agentSetting(`adapter = "command"`, "adapter = \"command\"\nnetwork = \"model\"")
+	w.talk("alice", "Which networks are there?")
+	e := w.engine()
+	rep, err := e.Handle(context.Background(), w.delivery("issue_comment"))
+	require.NoError(t, errors.Join(err, e.Close()))
+	assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.Equal(t, "3\n", w.fileOf("agent/greet", "devices"), "two lines of titles, and the loopback device")
+}
+
+func TestAJobWithoutATokenHoldsTheNetworkToo(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.isolated(whoAmI)
+	w.agentSetting(`adapter = "command"`, "adapter = \"command\"\nnetwork = \"model\"")
+	w.talk("alice", "Who are you?")
+	ev, e := w.delivery("issue_comment"), w.engine()
+	e.Wall, e.Phase, e.Bundle = "", "agent", filepath.Join(t.TempDir(), "handoff")
+	_, err := e.Handle(context.Background(), ev)
+	assert.ErrorContains(t, err, `[agent] network = "model": this runner cannot keep agents and tests from the network (isolation is none`)
 }
 
 func TestAMachineThatCannotIsolateSaysSoFirst(t *testing.T) {

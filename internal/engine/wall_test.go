@@ -105,7 +105,7 @@ func TestANetworkThatCannotBeHeldIsAMistakeBeforeAnythingIsSaid(t *testing.T) {
 	w.talk("alice", "Answer me.")
 	_, err := w.engine().Handle(context.Background(), w.delivery("issue_comment"))
 	assert.ErrorIs(t, err, config.ErrInvalid)
-	assert.ErrorContains(t, err, `[agent] network = ["proxy.golang.org"]: the isolation of agents on this runner (none) cannot keep them from the network`)
+	assert.ErrorContains(t, err, `[agent] network = ["proxy.golang.org"]: this runner cannot keep agents and tests from the network (isolation is none`)
 	assert.Empty(t, w.marked("turn", ""))
 }
 

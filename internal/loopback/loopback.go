@@ -66,6 +66,11 @@ func (s *Server) Serve(listener net.Listener, handler http.Handler) {
 	s.serving.Go(func() { _ = s.server.Serve(listener) }) // it always ends with an error
 }
 
+// Also serves another listener, until that is closed or the server ends.
+func (s *Server) Also(listener net.Listener) {
+	s.serving.Go(func() { _ = s.server.Serve(listener) }) // as above
+}
+
 // account knows the connections: http.Server.Close does not wait for those who serve them. It is called before the next
 // one is accepted.
 func (s *Server) account(_ net.Conn, state http.ConnState) {

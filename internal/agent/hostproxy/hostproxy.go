@@ -64,6 +64,9 @@ func Start(opt Options) (*Proxy, error) {
 	return p, nil
 }
 
+// Serve serves another listener too, until that is closed.
+func (p *Proxy) Serve(listener net.Listener) { p.server.Also(listener) }
+
 // End ends the proxy and every connection through it.
 func (p *Proxy) End() { p.server.End() }
 

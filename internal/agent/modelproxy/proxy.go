@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httputil"
 	"net/url"
@@ -44,6 +45,7 @@ type Proxy struct {
 	URL    string // for the agent; without a final slash
 	Secret string // the placeholder, instead of the key
 	Site   string // what URL stands for
+	Port   int    // of URL
 
 	opt       Options
 	base      *url.URL
@@ -69,7 +71,7 @@ func Start(opt Options) (*Proxy, error) {
 		return nil, err //nolint:wrapcheck // it says what it is about
 	}
 	p := &Proxy{
-		URL: "http://" + server.Address, Secret: "mergexo-" + server.Secret, Site: base.String(), opt: opt, base: base, server: server,
+		URL: "http://" + server.Address, Secret: "mergexo-" + server.Secret, Site: base.String(), Port: server.Port, opt: opt, base: base, server: server,
 	}
 	if p.opt.Log == nil {
 		p.opt.Log = slog.New(slog.DiscardHandler)
@@ -85,6 +87,9 @@ func Start(opt Options) (*Proxy, error) {
 	server.Serve(listener, p)
 	return p, nil
 }
+
+// Serve serves another listener too, until that is closed.
+func (p *Proxy) Serve(listener net.Listener) { p.server.Also(listener) }
 
 // End ends the proxy and all that is under way, and gives what Used gives.
 func (p *Proxy) End() model.Usage {

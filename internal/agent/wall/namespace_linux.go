@@ -113,16 +113,20 @@ func (n Namespace) build() error {
 	if err != nil {
 		return err
 	}
-	if err := readOnly(^uintptr(99), "/", 0); err != nil {
-		return fmt.Errorf("make the file system read-only: %w", err)
+	if !n.Bare {
+		if err := readOnly(^uintptr(99), "/", 0); err != nil {
+			return fmt.Errorf("make the file system read-only: %w", err)
+		}
 	}
 	for _, dir := range n.Hide {
 		if err := syscall.Mount("tmpfs", dir, "tmpfs", syscall.MS_NOSUID|syscall.MS_NODEV, "mode=1777"); err != nil {
 			return fmt.Errorf("hide %s: %w", dir, err)
 		}
 	}
-	if err := machine(); err != nil {
-		return err
+	if !n.Bare {
+		if err := machine(); err != nil {
+			return err
+		}
 	}
 	for _, t := range trees {
 		if err := t.put(); err != nil {

@@ -49,6 +49,8 @@ type Letter struct {
 	// Namespace: the process was started in user, PID and mount namespaces of its own, and stays their first process; the
 	// program runs below it. nil: it was not.
 	Namespace *Namespace
+	// Network: the program has a network of its own. nil: it has the machine's. Making it takes root, or Namespace.
+	Network *Network
 
 	// What to become. Bytes, because not every argument is UTF-8.
 	Path string
@@ -68,6 +70,17 @@ type Namespace struct {
 	Write []string // directories as they are
 	Hide  []string // directories that are empty, and gone afterwards
 	Show  []string // directories and files inside hidden ones, read-only
+	// Bare: all that is not hidden stays as it is, /proc and /dev too.
+	Bare bool
+}
+
+// Network is a network with nothing in it but the loopback device.
+type Network struct {
+	// Meet is the name of an abstract socket of the machine's network at which somebody waits for the new one's listeners,
+	// in the order of Ports, and for its counters, open files of /proc/net. "": nobody does.
+	Meet  string
+	Ports []int      // TCP, on 127.0.0.1
+	View  *Namespace // what else of the file system is hidden, where there is no Letter.Namespace that does it; or nil
 }
 
 // Way is a directory that a user may pass through, and what it was before. The entry in its access control list names that

@@ -56,6 +56,11 @@ func stand() (sign string, err error) {
 	if err := shut(); err != nil {
 		return l.Sign, err
 	}
+	if l.Network != nil {
+		if err := l.Network.part(l.Sign); err != nil {
+			return l.Sign, fmt.Errorf("keep it from the network: %w", err)
+		}
+	}
 	if l.Namespace != nil {
 		if err := l.Namespace.build(); err != nil {
 			return l.Sign, fmt.Errorf("build namespaces: %w", err)

@@ -1,0 +1,122 @@
+package doctor
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// ground is what is known of the machine that a job runs on.
+type ground string
+
+const (
+	groundHosted    ground = "hosted"    // by GitHub, with Linux
+	groundContainer ground = "container" // the job's own
+	groundForeign   ground = "foreign"   // a system on which nothing can be isolated
+	groundUnknown   ground = "unknown"
+)
+
+// hostedLinux are GitHub's own runners, where sudo asks for no password:
+// https://docs.github.com/en/actions/reference/runners/github-hosted-runners#administrative-privileges
+var (
+	hostedLinux   = regexp.MustCompile(`^ubuntu-(latest|\d\d\.\d\d)(-arm)?$`)
+	hostedForeign = regexp.MustCompile(`^(macos|windows)-`)
+)
+
+// ground finds out where a job runs.
+func (j *job) ground() ground {
+	of := func(shape *regexp.Regexp) bool { return len(j.runsOn) == 1 && shape.MatchString(j.runsOn[0]) }
+	switch {
+	case of(hostedForeign):
+		return groundForeign
+	case j.container.image != "":
+		return groundContainer
+	case of(hostedLinux):
+		return groundHosted
+	}
+	return groundUnknown
+}
+
+// isolation tells how agents and tests are kept apart where the workflows run them, and what the settings say about it.
+func isolation(e *exam) []Finding {
+	if !e.readable() || len(e.uses) == 0 {
+		return nil
+	}
+	s := e.Settings
+	if s.runsNothing() {
+		return []Finding{ok("%s: no agent and no test runs that would need isolation", s.Path)}
+	}
+	if s.Isolation == "none" && s.User == "" {
+		out := []Finding{warn("take it out, or have the workflow in two jobs, as mergexo init --split writes it",
+			`%s: agent.isolation is "none": agents and tests run as MergeXO's own user: they read what it may read, and what they start may outlive them`, s.Path)}
+		if s.Network != "" {
+			out = append(out, problem(`set isolation = "auto", or network = "open"`, `%s: agent.network is %s, which isolation = "none" cannot hold: every run that needs an agent fails`, s.Path, s.Network))
+		}
+		return out
+	}
+	type kind struct {
+		path   string
+		ground ground
+		on     string
+		split  bool
+	}
+	jobs := map[kind][]use{}
+	for _, u := range e.jobs() {
+		if u.phase == planPhase {
+			continue
+		}
+		k := kind{u.w.path, u.j.ground(), strings.Join(u.j.runsOn, ", "), u.phase == agentPhase}
+		if k.ground != groundForeign {
+			k.split = false
+		}
+		jobs[k] = append(jobs[k], u)
+	}
+	var out []Finding
+	for _, k := range slices.SortedFunc(maps.Keys(jobs), func(a, b kind) int {
+		return cmp.Or(strings.Compare(a.path, b.path), jobs[a][0].j.line-jobs[b][0].j.line)
+	}) {
+		out = append(out, s.isolated(jobs[k], k.ground, k.on, k.split))
+	}
+	return out
+}
+
+// runsNothing tells whether there is no foreign code to run.
+func (s Settings) runsNothing() bool {
+	return s.Adapter == "suggestion" && len(s.Programs) == 0 && s.TestTime == 0
+}
+
+// isolated is what some jobs get, all of one workflow and on one kind of machine.
+func (s Settings) isolated(jobs []use, on ground, labels string, split bool) Finding {
+	var names []string
+	privileged := true
+	for _, u := range jobs {
+		names = append(names, "jobs."+u.j.id)
+		privileged = privileged && strings.Contains(u.j.container.options, "--privileged")
+	}
+	at := fmt.Sprintf("%s: in %s", jobs[0].at(0), list(names))
+	held := ""
+	if s.Network != "" {
+		held = ", and reach what network = " + s.Network + " names"
+	}
+	who := "a user made for the run"
+	if s.User != "" {
+		who = "user " + quote(s.User)
+	}
+	const ways = `have runs-on: ubuntu-latest, or the workflow in two jobs, as mergexo init --split writes it, or set isolation = "none" under [agent]`
+	switch {
+	case on == groundForeign && split && s.Network == "" && s.User == "":
+		return ok("%s agents and tests run without isolation on %s: that job has no token that may write", at, quote(labels))
+	case on == groundForeign:
+		return problem(ways, "%s agents and tests cannot be isolated on %s: every run that needs one fails", at, quote(labels))
+	case on == groundContainer && s.Network != "" && !privileged:
+		return problem(`add options: --privileged below container:, or set network = "open"`, "%s the container cannot keep agents from the network, as network = %s wants it: every run that needs one fails", at, s.Network)
+	case on == groundContainer:
+		return ok("%s agents and tests run as %s%s (level user: MergeXO is root in the container, unless its image says otherwise)", at, who, held)
+	case on == groundHosted:
+		return ok("%s agents and tests run as %s%s (level user: on %s sudo asks for no password)", at, who, held, labels)
+	}
+	return unchecked(`%s how agents and tests are isolated on %s was not checked: a run's log tells, in the line "isolation"`, at, quote(cmp.Or(labels, "no runner")))
+}
