@@ -131,3 +131,20 @@ func FuzzAutomaton(f *testing.F) {
 		}
 	})
 }
+
+func TestWhetherSomethingClosesAValueIsRightInAnyOrder(t *testing.T) {
+	random := rand.New(rand.NewPCG(5, 6))
+	text := make([]byte, 400)
+	for i := range text {
+		text[i] = 'a'
+		if random.IntN(15) == 0 {
+			text[i] = ';'
+		}
+	}
+	asked := &task{text: string(text)}
+	for range 2000 {
+		from, most := random.IntN(len(text)), random.IntN(30)
+		until := strings.IndexByte(string(text[from:])+";", ';')
+		assert.Equal(t, until > most, asked.open(from, most), "%d %d", from, most)
+	}
+}
