@@ -64,20 +64,21 @@ func (opt Options) services(dir, program string) *wall.Namespace {
 // over is what a program finds where some directories are hidden: what it needs of them is not.
 func (opt Options) over(dir, program string, hide []string) *wall.Namespace {
 	n := &wall.Namespace{Hide: outermost(hide)}
+	covered := append(slices.Clone(n.Hide), "/dev") // that by one of its own
 	for _, one := range append([]string{dir, opt.Temp, opt.Sessions}, opt.Also...) {
 		if path, ok := existing(one); ok {
 			n.Write = append(n.Write, path)
 		}
 	}
 	for _, one := range append(filepath.SplitList(value(opt.Env, "PATH")), filepath.Dir(program)) {
-		if path, ok := existing(one); ok && below(path, n.Hide) {
+		if path, ok := existing(one); ok && below(path, covered) {
 			n.Show = append(n.Show, path)
 			if lib := filepath.Join(filepath.Dir(path), "lib"); filepath.Base(path) == "bin" { // what programs are made of often is beside them
 				n.Show = append(n.Show, lib)
 			}
 		}
 	}
-	if real, err := filepath.EvalSymlinks("/etc/resolv.conf"); err == nil && below(real, n.Hide) {
+	if real, err := filepath.EvalSymlinks("/etc/resolv.conf"); err == nil && below(real, covered) {
 		n.Show = append(n.Show, real)
 	}
 	slices.SortFunc(n.Show, shortest)
