@@ -80,7 +80,8 @@ func shows(t *testing.T, name, dir, got string) {
 // newClinic is a hub with everything in place, and what doctor needs to ask about it as octo.
 func newClinic(t *testing.T) (*hub, []string) {
 	t.Helper()
-	h := newHub(t, "[agent]\nadapter = \"suggestion\"\n")
+	h := newHub(t, "")
+	h.write("main", engine.SettingsPath, "[agent]\nadapter = \"suggestion\"\n")
 	h.write("main", doctor.WorkflowPath, doctor.Workflow())
 	return h, []string{"GITHUB_REPOSITORY=octo/widgets", "GITHUB_API_URL=" + h.url + "/api/v3", "GITHUB_GRAPHQL_URL=" + h.url + "/api/graphql",
 		"GITHUB_SERVER_URL=" + h.url, "GITHUB_TOKEN=sandbox-octo"}
