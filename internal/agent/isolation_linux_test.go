@@ -82,13 +82,38 @@ func TestForeignCodeInNamespaces(t *testing.T) {
 		return
 	}
 	m := machineOf(t, tenant())
-	secret := filepath.Join(filepath.Dir(m.opt.Temp), "_runner_file_commands")
-	require.NoError(t, os.WriteFile(secret, []byte("x"), 0o666))
-	said := m.run(`id -u; ls /proc | grep -c '^[0-9]'; ls -A /tmp "$1"; echo "$HOME"; echo $$; ls -A /dev | tr '\n' ' '; echo
-		echo work > work; echo x > "$HOME/x"; echo x > "$TMPDIR/x"; echo x > /tmp/x && echo tmp
-		echo x > /etc/x; echo x > "$2" || echo shut; grep -E 'Cap(Prm|Eff|Bnd)|NoNewPrivs' /proc/self/status
-		(setsid sleep 100000 &) ; exit 3`, filepath.Dir(m.opt.Temp), secret)
-	t.Logf("%s", said.Log)
+	runner := filepath.Dir(m.opt.Temp)
+	commands := filepath.Join(runner, "_runner_file_commands")
+	require.NoError(t, os.WriteFile(commands, []byte("x"), 0o666)) //nolint:gosec // that the agent may write to it is the point
+	said := m.run(`id -u; ls -A "$1"; echo "$HOME"; ls -A /dev | tr '\n' ' '; echo; ls -d /proc/[0-9]* | wc -l
+		echo work > work && echo x > "$HOME/x" && echo x > "$TMPDIR/x" && echo x > /tmp/x && echo writes
+		echo x > /etc/x || echo shut; echo y > "$2"; ls /run | grep -v -e systemd -e resolvconf -e NetworkManager
+		grep -E 'Cap(Prm|Eff|Bnd)|NoNewPrivs' /proc/self/status | tr -s '\t' ' '; grep 'Max processes' /proc/self/limits
+		(setsid sleep 100000 &) ; exit 3`, runner, commands)
 	assert.Equal(t, agent.LevelNamespace, said.Level)
-	assert.Equal(t, "exit", said.Kind, said.Error)
+	require.Equal(t, "exit", said.Kind, said.Error)
+	me := strconv.Itoa(int(m.cred.Uid))
+	assert.Regexp(t, "^"+strings.Join([]string{
+		me, "temp", m.opt.Temp + "/user-home", "fd full null ptmx pts random shm stderr stdin stdout tty urandom zero ", "[3-9]", "writes",
+		"sh: 3: cannot create /etc/x: Read-only file system", "shut",
+		"CapPrm: 0000000000000000", "CapEff: 0000000000000000", "CapBnd: 0000000000000000", "NoNewPrivs: 1", `Max processes +\d{4,5} +\d{4,5} +processes `,
+	}, "\n")+"\n$", said.Log, "nothing else is to be seen in the runner's directory or in /run")
+	text, err := os.ReadFile(commands)
+	require.NoError(t, err)
+	assert.Equal(t, "x", string(text), "it is another file there")
+	text, err = os.ReadFile(filepath.Join(m.dir, "work"))
+	require.NoError(t, err)
+	assert.Equal(t, "work\n", string(text))
+	assert.NoFileExists(t, "/tmp/x")
+}
+
+func TestProcessesAreLimitedWithoutIsolation(t *testing.T) {
+	if !rooted(t) {
+		return
+	}
+	m := machineOf(t, tenant())
+	m.want.Setting = agent.IsolationNone
+	said := m.run(`grep 'Max processes' /proc/self/limits | tr -s ' '`)
+	assert.Equal(t, agent.LevelNone, said.Level)
+	assert.Regexp(t, `^Max processes 41\d\d 41\d\d processes \n$`, said.Log)
 }

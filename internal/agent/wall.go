@@ -55,6 +55,9 @@ func (opt Options) child(program string, argv []string, dir string, stdin []byte
 	letter := wall.Letter{
 		Task: wall.Run, Sign: sign(), As: opt.tenant.user(), Path: program, Argv: wall.Bytes(argv), Env: wall.Bytes(env),
 	}
+	if opt.tenant == nil { // the limit counts what our user has already
+		letter.As.Tasks = tasksOf(letter.As.UID) + maxTasks
+	}
 	if letter.Namespace = opt.view(dir, program); letter.Namespace == nil && opt.tenant.hired() == "" {
 		letter.Parent = os.Getpid()
 	}
@@ -101,6 +104,9 @@ func (opt Options) through(as *tenant) *exec.Cmd {
 	}
 	return cmd
 }
+
+// maxTasks is how many processes and threads an agent may have.
+const maxTasks = 1 << 12
 
 // sign is a name that nobody can guess.
 func sign() string {

@@ -180,6 +180,16 @@ func processesOf(uid int) []int {
 	return list
 }
 
+// tasksOf is how many threads a user has.
+func tasksOf(uid int) uint64 {
+	var n uint64
+	for _, pid := range processesOf(uid) {
+		threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*", pid))
+		n += uint64(len(threads))
+	}
+	return n
+}
+
 // ancestors are the processes above us, the nearest first.
 func ancestors() []int {
 	var list []int

@@ -43,7 +43,7 @@ func (t *tenant) user() wall.User {
 	if t == nil {
 		return wall.User{UID: os.Geteuid()}
 	}
-	return wall.User{UID: t.uid, GID: t.gid, Groups: t.groups, Become: t.sudo == "" || t.made, Alone: t.uid != 0}
+	return wall.User{UID: t.uid, GID: t.gid, Groups: t.groups, Become: t.sudo == "" || t.made, Tasks: maxTasks}
 }
 
 // root is who may change owners.

@@ -99,8 +99,8 @@ type User struct {
 	Groups   []int
 	// Become: change to it. Else sudo has done so, and it is only looked whether it has.
 	Become bool
-	// Alone: the user has no other processes than those that we start, so that they can be counted.
-	Alone bool
+	// Tasks is how many processes and threads the user may have in all; 0: any number. For root the kernel does not count.
+	Tasks uint64
 }
 
 // Estate is who gives what to whom. Only what belongs to From is touched.

@@ -32,9 +32,8 @@ func exit(code int) {
 // What the agent may have. There is no limit of the address space: V8, which most agents run on, reserves terabytes of it
 // (https://v8.dev/blog/sandbox), and none of the CPU time, since the agent's timeout bounds that.
 const (
-	maxFile  = 4 << 30 // bytes of one file: what runs away ends before the disk does
-	maxOpen  = 1 << 16 // descriptors; what a hosted runner gives
-	maxTasks = 1 << 12 // processes and threads of the user, where it is the agent's alone; the limit counts all of a user's
+	maxFile = 4 << 30 // bytes of one file: what runs away ends before the disk does
+	maxOpen = 1 << 16 // descriptors; what a hosted runner gives
 )
 
 // From <linux/prctl.h>, <linux/capability.h>, <asm-generic/resource.h> and <linux/close_range.h>; package syscall has not
@@ -126,10 +125,10 @@ func limit(as User) error {
 		{"core", syscall.RLIMIT_CORE, 0}, // a core dump has the model's key in it, and would lie in the checkout
 		{"fsize", syscall.RLIMIT_FSIZE, maxFile},
 		{"nofile", syscall.RLIMIT_NOFILE, maxOpen}, // the soft one too: the Go runtime has raised ours, and Exec must not undo this
-		{"nproc", rlimitNproc, maxTasks},
+		{"nproc", rlimitNproc, as.Tasks},
 	}
 	for _, one := range limits {
-		if one.what == rlimitNproc && !as.Alone {
+		if one.what == rlimitNproc && as.Tasks == 0 {
 			continue
 		}
 		var now syscall.Rlimit
