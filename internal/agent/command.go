@@ -108,14 +108,17 @@ func (opt Options) executeKeeping(ctx context.Context, dir string, argv []string
 		return nil, &Error{Kind: Start, Exit: -1, Detail: fmt.Sprintf("start %s: %v", excerpt(argv[0], 200), err), Err: err}
 	}
 	stopped, state, err := opt.await(ctx, child.cmd, ended)
-	alive := opt.clear(child.cmd.Process.Pid)
+	living := opt.clear(child.cmd.Process.Pid)
 	opt.tellRefused(child.network)
 	pipes.finish(opt.Clock, opt.Grace)
 	child.gate.flush()
 	log.flush()
 	sift.flush()
-	if alive != nil {
-		return nil, alive
+	if errors.Is(err, errSudo) { // what it has not started yet it may still start
+		living = alive("%v", errSudo)
+	}
+	if living != nil {
+		return nil, living
 	}
 	if out.flooded() {
 		stopped = errFlood
@@ -197,7 +200,7 @@ var (
 )
 
 // sudoPatience is what sudo has to notice that what it ran was killed.
-const sudoPatience = 5 * time.Second
+const sudoPatience = 4 * time.Second
 
 // await waits for the program; when ctx ends first, it gets SIGTERM, and SIGKILL after the grace. stopped is why the
 // program was ended, nil when it ended by itself. A program that did not end at all has no state.

@@ -65,6 +65,9 @@ func (e *ErrNoIsolation) Error() string {
 // Isolate picks the safest level that this machine has, and makes what it needs, which Close removes. An error is about the
 // settings, or is *ErrNoIsolation.
 func Isolate(ctx context.Context, want IsolationOptions) (*Isolation, error) {
+	if want.Log == nil {
+		want.Log = slog.New(slog.DiscardHandler)
+	}
 	i := &Isolation{
 		Level: LevelNone, log: want.Log, dirs: want.Dirs,
 		opt: Options{Wall: want.Wall, User: want.User, Env: []string{"PATH=" + want.Path}, Clock: want.Clock},
@@ -86,6 +89,9 @@ func Isolate(ctx context.Context, want IsolationOptions) (*Isolation, error) {
 		try func(context.Context) error
 	}{{LevelUser, i.makeUser}, {LevelNamespace, i.tryNamespaces}} {
 		err := level.try(ctx)
+		if ctx.Err() != nil {
+			return nil, errors.Join(context.Cause(ctx), i.Close())
+		}
 		if err == nil {
 			i.Level = level.Level
 			return i, nil

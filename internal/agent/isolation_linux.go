@@ -7,27 +7,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 
 	"github.com/mergexo/mergexo/internal/agent/wall"
 )
-
-// From <linux/capability.h>.
-const (
-	capSetpcap  = 8
-	capNetAdmin = 12
-	capSysAdmin = 21
-)
-
-// namespaces start a process as the first one of its own namespaces, in which it has our number.
-func namespaces() *syscall.SysProcAttr {
-	return &syscall.SysProcAttr{
-		Cloneflags:  syscall.CLONE_NEWUSER | syscall.CLONE_NEWPID | syscall.CLONE_NEWNS | syscall.CLONE_NEWIPC,
-		UidMappings: []syscall.SysProcIDMap{{ContainerID: os.Geteuid(), HostID: os.Geteuid(), Size: 1}},
-		GidMappings: []syscall.SysProcIDMap{{ContainerID: os.Getegid(), HostID: os.Getegid(), Size: 1}},
-		AmbientCaps: []uintptr{capSetpcap, capNetAdmin, capSysAdmin}, // who is not root keeps no others through execve
-	}
-}
 
 // hidden are directories in which a user keeps credentials and services have their sockets.
 var hidden = []string{"/tmp", "/var/tmp", "/run", "/var/run", "/root", "/var/lib/docker", "/var/lib/lxd", "/var/lib/incus", "/var/snap/lxd"}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -87,10 +86,14 @@ func (i *Isolation) addUser(ctx context.Context) error {
 		switch {
 		case errors.Is(err, errNoProgram):
 			continue
-		case err != nil:
-			return fmt.Errorf("make a user: %w", err)
+		case err == nil:
+			if err = t.find(); err == nil {
+				return nil
+			}
+			err = errors.Join(err, i.removeUser())
 		}
-		return t.find()
+		i.log.Warn("user_not_made", "user", t.name, "error", err, "instead", "a number that nobody has")
+		break
 	}
 	uid, err := freeUID(random)
 	if err != nil {
@@ -157,7 +160,7 @@ func (i *Isolation) account(ctx context.Context, argv []string) error {
 		if try > 0 {
 			pause(ctx, i.opt.Clock)
 		}
-		cmd := exec.CommandContext(ctx, args[0], args[1:]...)
+		cmd := exec.CommandContext(context.WithoutCancel(ctx), args[0], args[1:]...) // half of it would be worse
 		cmd.Env, cmd.Dir = append(env, "LC_ALL=C"), "/"
 		if said, err = cmd.CombinedOutput(); err == nil {
 			return nil
@@ -244,22 +247,10 @@ func (opt Options) way(dirs []string) (back func() error, err error) {
 			return back, opt.tenant.wrong("it cannot get to the checkout and the run's directories through %s: run sudo chmod o+x %s before MergeXO", first, first)
 		}
 		barred = first
-		w, err := opt.open(first)
-		if err != nil {
+		w := wall.Way{Dir: first, UID: opt.tenant.uid}
+		if _, err := opt.call(opt.tenant.root(), wall.Letter{Task: wall.Pass, Way: w}); err != nil {
 			return back, opt.tenant.wrong("it cannot get to the checkout and the run's directories through %s: %w: run sudo chmod o+x %s before MergeXO", first, err, first)
 		}
 		open = append(open, w)
 	}
-}
-
-// open lets the user pass through a directory.
-func (opt Options) open(dir string) (w wall.Way, err error) {
-	out, err := opt.call(opt.tenant.root(), wall.Letter{Task: wall.Pass, Way: wall.Way{Dir: dir, UID: opt.tenant.uid}})
-	if err != nil {
-		return w, err
-	}
-	if err := json.Unmarshal([]byte(out), &w); err != nil {
-		return w, fmt.Errorf("read what the wall found: %w", err)
-	}
-	return w, nil
 }

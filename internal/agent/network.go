@@ -63,7 +63,7 @@ func (i *Isolation) makeNetwork() error {
 	if as != nil {
 		as = as.root()
 	}
-	_, err := opt.call(as, wall.Letter{Task: wall.Reach, Network: &wall.Network{}})
+	_, err := opt.call(as, wall.Letter{Task: wall.Reach, Network: &wall.Network{}, Namespace: opt.view("", running)})
 	return err
 }
 

@@ -58,7 +58,7 @@ func (opt Options) child(program string, argv []string, dir string, stdin []byte
 	if opt.tenant == nil { // the limit counts what our user has already
 		letter.As.Tasks = tasksOf(letter.As.UID) + maxTasks
 	}
-	if letter.Namespace = opt.view(dir, program); letter.Namespace == nil && opt.tenant.hired() == "" {
+	if letter.Namespace = opt.view(dir, program); opt.tenant.hired() == "" {
 		letter.Parent = os.Getpid()
 	}
 	as := opt.tenant
@@ -98,11 +98,7 @@ func (opt Options) through(as *tenant) *exec.Cmd {
 			Env: []string{"PATH=" + value(opt.Env, "PATH"), "LC_ALL=C"},
 		}
 	}
-	cmd := &exec.Cmd{Path: running, Args: []string{opt.Wall, wall.Word}, Env: []string{}}
-	if as == nil && opt.level() == LevelNamespace {
-		cmd.SysProcAttr = namespaces()
-	}
-	return cmd
+	return &exec.Cmd{Path: running, Args: []string{opt.Wall, wall.Word}, Env: []string{}}
 }
 
 // maxTasks is how many processes and threads an agent may have.
@@ -130,7 +126,11 @@ func (opt Options) call(as *tenant, letter wall.Letter) (string, error) {
 	if err != nil {
 		return "", &noEntry{err: err}
 	}
-	timer := clock.Or(opt.Clock).NewTimer(callTimeout)
+	limit := callTimeout
+	if letter.Task == wall.End { // what it is to end can stop it
+		limit = endLimit / 5
+	}
+	timer := clock.Or(opt.Clock).NewTimer(limit)
 	defer timer.Stop()
 	select {
 	case err = <-ended:
@@ -138,8 +138,12 @@ func (opt Options) call(as *tenant, letter wall.Letter) (string, error) {
 			return "", alive
 		}
 	case <-timer.Chan():
-		go func() { <-ended; _ = bury(cmd.Process.Pid, opt.Clock) }() // it is sudo's, and not ours to end
-		return "", errors.New("it takes longer than " + span(callTimeout))
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // if it is sudo's, it is not ours to end
+		go func() { <-ended; _ = bury(cmd.Process.Pid, opt.Clock) }()
+		if letter.Task != wall.End {
+			return "", alive("%s takes longer than %s", letter.Task, span(limit))
+		}
+		return "", errors.New("it takes longer than " + span(limit))
 	}
 	if err == nil {
 		return out.String(), nil

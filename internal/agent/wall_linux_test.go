@@ -273,6 +273,10 @@ func init() {
 		}
 		var log, events bytes.Buffer
 		var said told
+		const setDumpable = 4 // as MergeXO is: nobody of its user may look into it
+		if _, _, errno := syscall.RawSyscall(syscall.SYS_PRCTL, setDumpable, 0, 0); errno != 0 {
+			return 7
+		}
 		j.Options.Events = slog.New(slog.NewTextHandler(&events, nil))
 		j.Options.Log, j.Options.Clock = &log, clocktest.Unlimited()
 		if j.UpAt != "" {

@@ -4,7 +4,6 @@ package agent
 
 import (
 	"errors"
-	"syscall"
 
 	"github.com/mergexo/mergexo/internal/agent/wall"
 	"github.com/mergexo/mergexo/internal/clock"
@@ -24,8 +23,6 @@ type process struct {
 }
 
 func readProcess(int) (process, bool) { return process{}, false }
-
-func namespaces() *syscall.SysProcAttr { return nil }
 
 func (opt Options) view(string, string) *wall.Namespace { return nil }
 

@@ -185,12 +185,15 @@ func (opt Options) moveIn(dir string) (inside Options, leave func(error) error, 
 		return opt, func(err error) error { return err }, nil
 	}
 	takeBack, err := opt.handOver(dir)
-	if err != nil {
+	var living *Error
+	switch {
+	case errors.As(err, &living) && living.Kind == Alive:
+		return opt, nil, living
+	case err != nil:
 		return opt, nil, &Error{Kind: Start, Exit: -1, Detail: err.Error(), Err: err}
 	}
 	return opt.lodged(), func(err error) error {
 		back := takeBack()
-		var living *Error
 		switch {
 		case errors.As(back, &living) && living.Kind == Alive:
 			return living

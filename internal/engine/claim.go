@@ -309,7 +309,7 @@ func (p *pass) withdraw(ctx context.Context, result model.Result, format string,
 // courtesy: without it the claim is dead as soon as GitHub says that the workflow run is over. A cancelled run has no time
 // for it.
 func (p *pass) release(ctx context.Context, cause error) {
-	if p.claimID == 0 || !openPhase(p.marker.Phase) || ctx.Err() != nil {
+	if p.claimID == 0 || !openPhase(p.marker.Phase) || ctx.Err() != nil || outlives(cause) {
 		return
 	}
 	if err := p.park(ctx, "This run ended before its goal; the next one goes on from here."); err != nil {

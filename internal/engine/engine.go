@@ -122,6 +122,9 @@ func (e *Engine) handle(ctx context.Context, ev model.Event, rep *model.Report) 
 	}
 	err := e.rounds(ctx, ev, rep)
 	for _, number := range ev.Numbers[min(1, len(ev.Numbers)):] { // a commit that was checked can be the head of several
+		if outlives(err) {
+			return err
+		}
 		other := ev
 		other.Number, other.Numbers = number, nil
 		rep.Number = number

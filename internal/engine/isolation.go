@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/mergexo/mergexo/internal/agent"
@@ -44,7 +45,7 @@ func (e *Engine) makeIsolation(ctx context.Context, s config.Settings) (*agent.I
 		setting = agent.IsolationNone
 	}
 	i, err := agent.Isolate(ctx, agent.IsolationOptions{
-		Setting: setting, User: s.Agent.User, Wall: e.Wall, Path: path, Dirs: existing(e.Git.Workspace), Clock: e.Clock, Log: e.Log,
+		Setting: setting, User: s.Agent.User, Wall: e.Wall, Path: path, Dirs: existing(e.Git.Workspace, e.Sessions), Clock: e.Clock, Log: e.Log,
 	})
 	if none := (*agent.ErrNoIsolation)(nil); e.Phase == AgentPhase && errors.As(err, &none) { // that job has no credential
 		i, err = &agent.Isolation{Level: agent.LevelNone, Why: none.Why}, nil
@@ -60,12 +61,12 @@ func (e *Engine) makeIsolation(ctx context.Context, s config.Settings) (*agent.I
 	return i, nil
 }
 
-// existing is a directory as a list, which is empty where there is none.
-func existing(dir string) []string {
-	if _, err := os.Stat(dir); err != nil {
-		return nil
-	}
-	return []string{dir}
+// existing are those directories that are there.
+func existing(dirs ...string) []string {
+	return slices.DeleteFunc(dirs, func(dir string) bool {
+		_, err := os.Stat(dir)
+		return err != nil
+	})
 }
 
 // isolateTurn is isolate for a turn, where it runs anything that is not ours.
@@ -115,6 +116,12 @@ func (p *pass) outlived(ctx context.Context, err error) error {
 		}
 	}
 	return outlived(err, "; its work could not be kept: "+gerr.Error())
+}
+
+// outlives tells whether a run ended because of that.
+func outlives(err error) bool {
+	s := (*Stop)(nil)
+	return errors.As(err, &s) && s.alive
 }
 
 func isAlive(err error) bool {

@@ -139,7 +139,10 @@ func (g *merger) note(ctx context.Context) error {
 }
 
 // release lets the next run go on at once where this one ends in order, and not at its goal.
-func (g *merger) release(ctx context.Context) {
+func (g *merger) release(ctx context.Context, cause error) {
+	if outlives(cause) {
+		return
+	}
 	if ctx.Err() != nil || g.marker.State != model.MergeRunning || !g.mergeClaims[g.marker.Claim] {
 		return
 	}

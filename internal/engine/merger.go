@@ -344,6 +344,6 @@ func (g *merger) ended(ctx context.Context, err error) (*Stop, error) {
 	case errors.As(err, &s) && ctx.Err() == nil:
 		return g.fail(ctx, s)
 	}
-	g.release(ctx)
+	g.release(ctx, err)
 	return nil, err
 }

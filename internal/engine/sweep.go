@@ -261,7 +261,7 @@ func ends(ctx context.Context, err error) error {
 	switch k := github.KindOf(err); {
 	case err == nil:
 		return nil
-	case ctx.Err() != nil, k == github.RateLimited, k == github.Unauthorized, errors.Is(err, ErrUsage):
+	case ctx.Err() != nil, outlives(err), k == github.RateLimited, k == github.Unauthorized, errors.Is(err, ErrUsage):
 		return err
 	}
 	return nil

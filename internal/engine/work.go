@@ -107,7 +107,7 @@ func (p *pass) produce(ctx context.Context) (done product, err error) {
 	began := p.Now()
 	done.out, done.head, err = p.agentRounds(ctx)
 	done.seconds = int(p.Now().Sub(began).Round(time.Second).Seconds())
-	if s := (*Stop)(nil); errors.As(err, &s) && s.alive {
+	if outlives(err) {
 		return done, err
 	}
 	p.findAstray(ctx)

@@ -198,6 +198,78 @@ func machine() error {
 	return nil
 }
 
+// inside is in place of Word the argument of the first process of namespaces, which finds its Letter in a file of its own.
+const (
+	inside     = "__wall_inside"
+	letterFile = 3
+)
+
+// From <linux/capability.h>.
+const (
+	capSetpcap  = 8
+	capNetAdmin = 12
+	capSysAdmin = 21
+)
+
+// enclose starts this program once more as the first process of namespaces in which it has our number, and ends as it does.
+// MergeXO itself cannot start that one: whoever is shut to others may not say which users there are in namespaces of theirs.
+// It returns only an error.
+func (l Letter) enclose() error {
+	if err := prctl(syscall.PR_SET_PDEATHSIG, uintptr(syscall.SIGKILL)); err != nil {
+		return err
+	}
+	if l.Parent != 0 && os.Getppid() != l.Parent {
+		return errors.New("mergexo has ended")
+	}
+	text, err := Seal(l)
+	if err != nil {
+		return err
+	}
+	var pipe [2]int
+	if err := syscall.Pipe2(pipe[:], syscall.O_CLOEXEC); err != nil {
+		return err
+	}
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP) // which the other one gets as well
+	pid, err := syscall.ForkExec("/proc/self/exe", []string{os.Args[0], inside}, &syscall.ProcAttr{
+		Env: []string{}, Files: []uintptr{0, 1, 2, uintptr(pipe[0])}, Sys: &syscall.SysProcAttr{
+			Cloneflags:  syscall.CLONE_NEWUSER | syscall.CLONE_NEWPID | syscall.CLONE_NEWNS | syscall.CLONE_NEWIPC,
+			UidMappings: []syscall.SysProcIDMap{{ContainerID: os.Geteuid(), HostID: os.Geteuid(), Size: 1}},
+			GidMappings: []syscall.SysProcIDMap{{ContainerID: os.Getegid(), HostID: os.Getegid(), Size: 1}},
+			AmbientCaps: []uintptr{capSetpcap, capNetAdmin, capSysAdmin}, // who is not root keeps no others through execve
+		},
+	})
+	if err != nil {
+		return err
+	}
+	_ = syscall.Close(pipe[0])
+	for len(text) > 0 {
+		n, err := syscall.Write(pipe[1], text)
+		if err != nil {
+			break // it has ended, and says why
+		}
+		text = text[n:]
+	}
+	_ = syscall.Close(pipe[1])
+	return follow(pid)
+}
+
+// follow waits for a process, reaping all others, and ends as it does.
+func follow(pid int) error {
+	for {
+		var status syscall.WaitStatus
+		ended, err := syscall.Wait4(-1, &status, 0, nil)
+		switch {
+		case errors.Is(err, syscall.EINTR):
+		case err != nil:
+			return fmt.Errorf("wait for the program: %w", err)
+		case ended == pid && status.Signaled():
+			exit(128 + int(status.Signal()))
+		case ended == pid:
+			exit(status.ExitStatus())
+		}
+	}
+}
+
 // lead starts the program and stays the first process of its namespaces until that has ended: with the first process the
 // kernel ends all others, before it says that the first one has ended
 // (https://man7.org/linux/man-pages/man7/pid_namespaces.7.html). It passes SIGTERM on. It returns only an error.
@@ -215,17 +287,5 @@ func (l Letter) lead() error {
 			}
 		}
 	}()
-	for {
-		var status syscall.WaitStatus
-		ended, err := syscall.Wait4(-1, &status, 0, nil)
-		switch {
-		case errors.Is(err, syscall.EINTR):
-		case err != nil:
-			return fmt.Errorf("wait for the program: %w", err)
-		case ended == pid && status.Signaled():
-			exit(128 + int(status.Signal()))
-		case ended == pid:
-			exit(status.ExitStatus())
-		}
-	}
+	return follow(pid)
 }

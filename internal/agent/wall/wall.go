@@ -83,14 +83,11 @@ type Network struct {
 	View  *Namespace // what else of the file system is hidden, where there is no Letter.Namespace that does it; or nil
 }
 
-// Way is a directory that a user may pass through, and what it was before. The entry in its access control list names that
-// user alone.
+// Way is a directory that a user may pass through, by an entry of that user's in its access control list.
 type Way struct {
 	Dir  string
 	UID  int
-	Mode uint32 // permissions before
-	ACL  []byte // access control list before; nil: it had none
-	Back bool   // make it what it was before
+	Back bool // no more
 }
 
 // User is whom to be.

@@ -11,7 +11,7 @@ import (
 
 // The process that is the wall never is anything else: neither main nor a test runs in it, whatever goes wrong.
 func init() {
-	if len(os.Args) != 2 || os.Args[1] != Word {
+	if len(os.Args) != 2 || os.Args[1] != Word && os.Args[1] != inside {
 		return
 	}
 	code := 0
@@ -48,12 +48,21 @@ const (
 
 // stand does what the Letter says. It returns when it has not become another program.
 func stand() (sign string, err error) {
-	l, err := open(os.Stdin)
+	from := os.Stdin
+	if os.Args[1] == inside {
+		from = os.NewFile(letterFile, "letter")
+	}
+	l, err := open(from)
 	if err != nil {
 		return "mergexo:", err
 	}
 	if err := shut(); err != nil {
 		return l.Sign, err
+	}
+	if l.Namespace != nil && from == os.Stdin {
+		if err := l.enclose(); err != nil {
+			return l.Sign, fmt.Errorf("make namespaces: %w", err)
+		}
 	}
 	if l.Network != nil {
 		if err := l.Network.part(l.Sign); err != nil {
@@ -264,13 +273,17 @@ func (l Letter) run() error {
 	if err := prctl(syscall.PR_SET_PDEATHSIG, uintptr(syscall.SIGKILL)); err != nil { // after become, which would unset it
 		return fmt.Errorf("set the signal of our end: %w", err)
 	}
-	if l.Parent != 0 && os.Getppid() != l.Parent {
+	if l.Namespace == nil && l.Parent != 0 && os.Getppid() != l.Parent {
 		return errors.New("mergexo has ended")
 	}
 	if _, err := os.Stderr.WriteString(l.Sign + "\n"); err != nil {
 		return err
 	}
 	if l.Namespace != nil {
+		// Other threads of this process keep what it had for building: the program must not get to their memory.
+		if err := prctl(syscall.PR_SET_DUMPABLE, 0); err != nil {
+			return fmt.Errorf("close the first process: %w", err)
+		}
 		return l.lead()
 	}
 	return syscall.Exec(l.Path, texts(l.Argv), texts(l.Env))

@@ -2,7 +2,6 @@ package wall
 
 import (
 	"encoding/binary"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -32,51 +31,72 @@ type aclLine struct {
 	id               uint32
 }
 
-// pass opens a directory to its user, and prints what it was; or closes it again.
+// pass opens a directory to its user, or closes it again.
 func (l Letter) pass() error {
 	if l.Way.Back {
 		return l.Way.close()
 	}
-	before, err := l.Way.open()
-	if err != nil {
+	if err := l.Way.open(); err != nil {
 		return fmt.Errorf("let user %d pass through %s: %w", l.Way.UID, l.Way.Dir, err)
 	}
-	return json.NewEncoder(os.Stdout).Encode(before)
+	return nil
 }
 
-func (w Way) open() (Way, error) {
-	info, err := os.Stat(w.Dir)
+func (w Way) open() error {
+	lines, _, err := w.now()
 	if err != nil {
-		return w, unwrap(err)
+		return err
 	}
-	w.Mode = status(info).Mode & 0o7777
-	if w.ACL, err = getACL(w.Dir); err != nil {
-		return w, err
-	}
-	lines, err := readACL(w.ACL, w.Mode)
-	if err != nil {
-		return w, err
-	}
-	return w, syscall.Setxattr(w.Dir, aclName, writeACL(passable(lines, uint32(w.UID))), 0) //nolint:gosec // a user id
+	return syscall.Setxattr(w.Dir, aclName, writeACL(passable(lines, uint32(w.UID))), 0) //nolint:gosec // a user id
 }
 
+// close takes the entry of the user away, and of the list no more: another run may have one in it.
 func (w Way) close() error {
-	var err error
-	if w.ACL == nil {
-		err = syscall.Removexattr(w.Dir, aclName)
-	} else {
-		err = syscall.Setxattr(w.Dir, aclName, w.ACL, 0)
-	}
-	if errors.Is(err, syscall.ENOENT) || errors.Is(err, syscall.ENODATA) {
-		return nil
-	}
-	if err == nil {
-		err = syscall.Chmod(w.Dir, w.Mode) // the mask was in the place of the group's permissions
-	}
-	if err != nil {
+	err := w.closeNow()
+	if err != nil && !errors.Is(err, syscall.ENOENT) {
 		return fmt.Errorf("close %s to user %d again: %w", w.Dir, w.UID, err)
 	}
 	return nil
+}
+
+func (w Way) closeNow() error {
+	lines, mode, err := w.now()
+	if err != nil {
+		return err
+	}
+	lines = slices.DeleteFunc(lines, func(l aclLine) bool { return l.tag == aclUser && l.id == uint32(w.UID) }) //nolint:gosec // a user id
+	if slices.ContainsFunc(lines, named) {
+		return syscall.Setxattr(w.Dir, aclName, writeACL(lines), 0)
+	}
+	if err := syscall.Removexattr(w.Dir, aclName); err != nil && !errors.Is(err, syscall.ENODATA) {
+		return err
+	}
+	for _, l := range lines { // the mask was in the place of the group's permissions
+		if l.tag == aclGroupObj {
+			mode = mode&^0o070 | uint32(l.permissions)<<3
+		}
+	}
+	return syscall.Chmod(w.Dir, mode)
+}
+
+// now is the list of the directory, and its permissions.
+func (w Way) now() ([]aclLine, uint32, error) {
+	info, err := os.Stat(w.Dir)
+	if err != nil {
+		return nil, 0, unwrap(err)
+	}
+	mode := status(info).Mode & 0o7777
+	raw, err := getACL(w.Dir)
+	if err != nil {
+		return nil, 0, err
+	}
+	lines, err := readACL(raw, mode)
+	return lines, mode, err
+}
+
+// named says that an entry is that of a user or group by its number.
+func named(l aclLine) bool {
+	return l.tag != aclUserObj && l.tag != aclGroupObj && l.tag != aclOther && l.tag != aclMask
 }
 
 func getACL(dir string) ([]byte, error) {
@@ -132,7 +152,7 @@ func passable(lines []aclLine, uid uint32) []aclLine {
 		}
 		return false
 	})
-	if !slices.ContainsFunc(lines, func(l aclLine) bool { return l.tag != aclUserObj && l.tag != aclGroupObj && l.tag != aclOther }) {
+	if !slices.ContainsFunc(lines, named) {
 		for _, l := range lines {
 			if l.tag == aclGroupObj {
 				mask |= l.permissions
