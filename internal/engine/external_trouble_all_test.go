@@ -38,6 +38,9 @@ func mirrored(t *testing.T, more ...string) *world {
 	return w
 }
 
+// anyPath are settings by which a stranger's settings file gets onto a mirror.
+const anyPath = "\n[feedback]\nforbid_paths = []\n"
+
 // onMirror brings a settings file to the mirror, and opens a further pull request of the guest's whose base the mirror is.
 func onMirror(t *testing.T, w *world, settings string) {
 	t.Helper()
@@ -52,7 +55,7 @@ func onMirror(t *testing.T, w *world, settings string) {
 
 func TestAMirrorIsNoBaseForASettingsFileOfAStranger(t *testing.T) {
 	t.Parallel()
-	w := newGuest(t, "evaluate = "+judge("fix", "Please write a test."))
+	w := newGuest(t, "evaluate = "+judge("fix", "Please write a test.")+anyPath)
 	mark, base := filepath.Join(t.TempDir(), "run"), w.mirror()
 	onMirror(t, w, fmt.Sprintf("[repo]\noperators = [\"mallory\"]\nallowed_users = [\"mallory\"]\n[agent]\nadapter = \"suggestion\"\n[merge]\napprovals = 0\n"+
 		"tests = [\"sh\", \"-c\", \"id >%s\"]\n[[merge.rule]]\nbranch = \"*\"\nstrategy = \"no-ff\"\n", mark))
@@ -65,7 +68,7 @@ func TestAMirrorIsNoBaseForASettingsFileOfAStranger(t *testing.T) {
 
 func TestTheOperationsIssueIsTheDefaultBranchs(t *testing.T) {
 	t.Parallel()
-	w := newGuest(t, "evaluate = "+judge("fix", "Please write a test."))
+	w := newGuest(t, "evaluate = "+judge("fix", "Please write a test.")+anyPath)
 	guest := w.number
 	victim := w.second("agent/victim", "victim.txt")
 	w.handle(w.delivery("pull_request"))
