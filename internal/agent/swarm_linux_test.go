@@ -14,10 +14,11 @@ import (
 )
 
 // A swarm is what got away from its end once: processes that each start one more, in a session of its own, and end without
-// a pause. It is bounded by its generations, some tens of seconds in all.
+// a pause. It is bounded by its generations: each is a process that waits to be reaped, and the machine has some tens of
+// thousands of numbers for all.
 const (
 	swarmLines       = 8
-	swarmGenerations = 200_000
+	swarmGenerations = 1_000
 )
 
 func init() {
