@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
 	"runtime"
 	"strings"
 	"sync"
@@ -132,6 +131,3 @@ func (i *Isolation) tryNamespaces(context.Context) error {
 
 // errNoSudo says why there is no way to become root.
 var errNoSudo = errors.New("this is not root, and sudo is not installed")
-
-// us is our user's number, and whether that is root.
-func us() (uid int, root bool) { return os.Geteuid(), os.Geteuid() == 0 }

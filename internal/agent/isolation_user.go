@@ -40,7 +40,7 @@ const accountTries = 20
 // makeUser makes a user for this run, and removes those of runs that were killed.
 func (i *Isolation) makeUser(ctx context.Context) error {
 	sudo := ""
-	if _, root := us(); !root {
+	if os.Geteuid() != 0 {
 		var err error
 		if sudo, err = resolve("sudo", "/", i.opt.Env); err != nil {
 			return errNoSudo
@@ -79,7 +79,10 @@ func (i *Isolation) addUser(ctx context.Context) error {
 	_, _ = rand.Read(random[:]) // never fails (https://pkg.go.dev/crypto/rand#Read)
 	t := i.tenant
 	t.name = userPrefix + hex.EncodeToString(random[:])
-	self, _ := readProcess(os.Getpid())
+	self, ok := readProcess(os.Getpid())
+	if !ok { // a later run would take the user for one that is left
+		return errors.New("make a user: /proc does not show this process")
+	}
 	comment := fmt.Sprintf("MergeXO run %d.%d", self.pid, self.started)
 	for _, with := range accounts {
 		err := i.account(ctx, append(append([]string{}, with.add...), comment, t.name))
@@ -150,7 +153,6 @@ func (i *Isolation) account(ctx context.Context, argv []string) error {
 	if err != nil {
 		return errNoProgram
 	}
-	// BusyBox's useradd is no program of its own: its adduser takes other options than Debian's, which is a script.
 	args := append([]string{program}, argv[1:]...)
 	if sudo := i.tenant.sudo; sudo != "" {
 		args = append([]string{sudo, "-n", "--"}, args...)

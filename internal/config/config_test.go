@@ -69,7 +69,7 @@ func TestEveryKey(t *testing.T) {
 			TestFileRegex: []string{`_test\.go$`}, Track: []string{"agent/*", "bot/**"}},
 		Labels: Labels{Design: "d", Bugfix: "b", SmallJob: "s", Ignore: "i", Freeze: "f"},
 		Agent: Agent{Adapter: "codex", Command: []string{"./agent", "arg"}, Model: "m", ExtraArgs: []string{"--x"},
-			PassEnv: []string{"CODEX_HOME"}, Timeout: 90 * time.Second, Isolation: "none", User: "nobody", Network: model.Network{Model: true, Hosts: []string{"proxy.golang.org", "registry.npmjs.org"}}, CheckpointEvery: 2 * time.Minute},
+			PassEnv: []string{"CODEX_HOME"}, Timeout: 90 * time.Second, Isolation: "none", User: "nobody", Network: model.Network{Model: true, Hosts: []string{"api.example.com", "docs.example.com"}}, CheckpointEvery: 2 * time.Minute},
 		Feedback: Feedback{CI: "first_fail", MaxPerTurn: 5, TurnsPerDay: 7, CostPerDayUSD: 2, OnMissingSession: "block", ForbidPaths: []string{"secrets/**"}, AllowSecrets: []string{"testdata/**"}, MaxFileMB: 3},
 		Merge: Merge{Strategy: "squash", Attempts: 1, RequiredChecks: []string{"ci"}, Tests: Tests{Argv: []string{"make", "test"}}, TestTimeout: 5 * time.Minute, LockTimeout: 10 * time.Second,
 			Rules: []Rule{

@@ -12,7 +12,7 @@ import (
 
 // network reads what an agent may reach: a word, or a list of hosts.
 func network(v any) (model.Network, error) {
-	const want = `"open", "model", or a list of hosts such as ["proxy.golang.org"]`
+	const want = `"open", "model", or a list of hosts such as ["api.example.com"]`
 	items, isList := v.([]any)
 	switch {
 	case v == "open":

@@ -26,9 +26,9 @@ func TestNetwork(t *testing.T) {
 		assert.Equal(t, want, got, value)
 	}
 	for value, want := range map[string]string{
-		`"modle"`:                                `agent.network: want "open", "model", or a list of hosts such as ["proxy.golang.org"], got "modle"`,
-		`"none"`:                                 `agent.network: want "open", "model", or a list of hosts such as ["proxy.golang.org"], got "none"`,
-		`true`:                                   `agent.network: want "open", "model", or a list of hosts such as ["proxy.golang.org"], got true`,
+		`"modle"`:                                `agent.network: want "open", "model", or a list of hosts such as ["api.example.com"], got "modle"`,
+		`"none"`:                                 `agent.network: want "open", "model", or a list of hosts such as ["api.example.com"], got "none"`,
+		`true`:                                   `agent.network: want "open", "model", or a list of hosts such as ["api.example.com"], got true`,
 		`[]`:                                     `agent.network: an empty list: write "model" for nothing beside the model`,
 		`["` + strings.Repeat("a.", 130) + `a"]`: "agent.network: item 1: want the name of a host",
 	} {

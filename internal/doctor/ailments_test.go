@@ -188,7 +188,7 @@ var ailments = map[string]map[string]ailment{
 		"own runner":                   edit("runs-on: ubuntu-latest", "runs-on: [self-hosted, linux]"),
 		"computed":                     edit("runs-on: ubuntu-latest", "runs-on: ${{ vars.RUNNER }}"),
 		"nowhere":                      edit("runs-on: ubuntu-latest", "x-none: 1"),
-		"a container and a network":    also(edit("runs-on: ubuntu-latest", "runs-on: ubuntu-latest\n    container: node:24"), settingsOf(func(s *Settings) { s.Network = `["proxy.golang.org"]` })),
+		"a container and a network":    also(edit("runs-on: ubuntu-latest", "runs-on: ubuntu-latest\n    container: node:24"), settingsOf(func(s *Settings) { s.Network = `["api.example.com"]` })),
 		"split on macos and a network": inSplit(edit("    runs-on: ubuntu-latest\n    timeout-minutes: 60\n    permissions: # nothing", "    runs-on: macos-15\n    timeout-minutes: 60\n    permissions: # nothing"), settingsOf(func(s *Settings) { s.Network = `"model"` })),
 	},
 	"concurrency": {

@@ -101,11 +101,11 @@ func TestAModelsKeyThatIsPassedOnIsAMistake(t *testing.T) {
 func TestANetworkThatCannotBeHeldIsAMistakeBeforeAnythingIsSaid(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.agentSetting(`adapter = "command"`, "adapter = \"command\"\nnetwork = [\"proxy.golang.org\"]")
+	w.agentSetting(`adapter = "command"`, "adapter = \"command\"\nnetwork = [\"api.example.com\"]")
 	w.talk("alice", "Answer me.")
 	_, err := w.engine().Handle(context.Background(), w.delivery("issue_comment"))
 	assert.ErrorIs(t, err, config.ErrInvalid)
-	assert.ErrorContains(t, err, `[agent] network = ["proxy.golang.org"]: this runner cannot keep agents and tests from the network (isolation is none`)
+	assert.ErrorContains(t, err, `[agent] network = ["api.example.com"]: this runner cannot keep agents and tests from the network (isolation is none`)
 	assert.Empty(t, w.marked("turn", ""))
 }
 
