@@ -51,7 +51,7 @@ func (s *scene) settings(ctx context.Context) (doctor.Settings, error) {
 		out.AdapterBad = err.Error()
 	}
 	out.Adapter, out.PassEnv, out.Timeout, out.CI = a.Adapter, a.PassEnv, a.Timeout, parsed.Feedback.CI
-	out.Isolation, out.User = a.Isolation, a.User
+	out.Isolation, out.User, out.Bots = a.Isolation, a.User, parsed.Repo.Bots
 	if !a.Network.Open() {
 		out.Network = a.Network.String()
 	}

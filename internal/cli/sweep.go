@@ -127,10 +127,13 @@ func (p *program) showMatrix(ctx context.Context, w place, e *engine.Engine, rep
 // finishSweep shows what came of a sweep, and sets the exit code.
 func (p *program) finishSweep(c *cli.Context, w place, repo model.Repo, swept engine.Swept) error {
 	whole := sum(swept)
-	for i := range swept.Results {
-		swept.Results[i].Exit = exitCodes[swept.Results[i].Result]
-	}
 	p.exit = exitCodes[whole.Result]
+	for i := range swept.Results {
+		r := &swept.Results[i]
+		if r.Exit = exitCodes[r.Result]; r.Mistaken {
+			r.Exit, p.exit = ExitUsage, ExitUsage
+		}
+	}
 	if err := errors.Join(report.Outputs(w.output, whole), p.summariseSweep(w, repo, swept)); err != nil {
 		return err
 	}

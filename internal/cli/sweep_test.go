@@ -69,6 +69,22 @@ func TestASweepAtATerminal(t *testing.T) {
 	assert.Equal(t, map[int]string{0: "nothing 0"}, swept(t, program(t, h.terminal("actions"), "sweep", "--json")))
 }
 
+func TestASweepWithAnotherToken(t *testing.T) {
+	h := newHub(t, command(answers))
+	require.Equal(t, 0, program(t, h.terminal("actions"), "sweep").exit)
+	before := h.comments()
+	got := program(t, h.terminal("octo"), "sweep", "--json")
+	assert.Equal(t, 2, got.exit)
+	assert.Equal(t, map[int]string{1: "failed 2", 0: "nothing 0"}, swept(t, got))
+	assert.Contains(t, got.errout, "mergexo: #1: MergeXO has worked here with another account: github-actions[bot] speaks as MergeXO at ")
+	assert.Contains(t, got.errout, `and this token is that of octo: nothing is written. If both are yours, set bots = ["github-actions[bot]", "octo"]`)
+	assert.Equal(t, before, h.comments())
+
+	got = program(t, h.terminal("octo"), "sweep", "--only", "1")
+	assert.Equal(t, 2, got.exit)
+	assert.Equal(t, before, h.comments())
+}
+
 func TestASweepOnTheSchedule(t *testing.T) {
 	for event, payload := range map[string]string{
 		"schedule": `{"schedule": "17 * * * *"}`, "workflow_dispatch": `{"inputs": null, "ref": "refs/heads/main", "workflow": "x", "repository": {"full_name": "octo/widgets"}}`,

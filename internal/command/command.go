@@ -39,7 +39,7 @@ const maxAge = 24 * time.Hour
 // not too long ago. Anybody can write much that takes long to read.
 func (p Policy) Audible(c model.Comment, s model.Snapshot, ev model.Event) bool {
 	switch {
-	case c.Ours, c.Author.Bot, c.Author.Login == "", p.names(p.Bots, c.Author.Login):
+	case c.Ours, c.Marked, c.Author.Bot, c.Author.Login == "":
 		return false
 	case ev.Carries(c):
 		return true
@@ -70,7 +70,6 @@ const (
 // Policy is what the settings say about commands.
 type Policy struct {
 	Operators       []string // logins; empty: people who may maintain or administer
-	Bots            []string // further logins of ours
 	OperationsIssue int      // 0: none
 }
 

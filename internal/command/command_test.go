@@ -261,7 +261,7 @@ func TestCommandsAreReadAsTheyWerePosted(t *testing.T) {
 }
 
 func TestWhoseCommentsAreLookedThrough(t *testing.T) {
-	policy := command.Policy{Operators: []string{"Olga"}, Bots: []string{"old-bot"}}
+	policy := command.Policy{Operators: []string{"Olga"}}
 	s := model.Snapshot{ReadAt: noon.Add(time.Hour)}
 	tests := map[string]struct {
 		change func(*model.Comment, *model.Event)
@@ -276,7 +276,7 @@ func TestWhoseCommentsAreLookedThrough(t *testing.T) {
 		}, true},
 		"ours":                     {func(c *model.Comment, _ *model.Event) { c.Ours = true }, false},
 		"a bot":                    {func(c *model.Comment, _ *model.Event) { c.Author.Bot = true }, false},
-		"a further login of ours":  {func(c *model.Comment, _ *model.Event) { c.Author.Login, c.Association = "Old-Bot", "OWNER" }, false},
+		"one with our tokens":      {func(c *model.Comment, _ *model.Event) { c.Marked = true }, false},
 		"nobody":                   {func(c *model.Comment, _ *model.Event) { c.Author.Login = "" }, false},
 		"long ago":                 {func(c *model.Comment, _ *model.Event) { c.CreatedAt = noon.Add(-48 * time.Hour) }, false},
 		"long ago, and begun with": {func(c *model.Comment, _ *model.Event) { c.CreatedAt, c.Seen = noon.Add(-48*time.Hour), true }, true},

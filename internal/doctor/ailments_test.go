@@ -241,6 +241,9 @@ var ailments = map[string]map[string]ailment{
 		"split none":            inSplit(unsigned),
 		"empty in the workflow": func(_ *testing.T, f *Facts) { f.InActions, f.Signed = true, false },
 	},
+	"identity": {
+		"two tokens": inSplit(edit("          signing-key: ${{ secrets.MERGEXO_SIGNING_KEY }} # signs", "          token: ${{ secrets.APP }}\n          signing-key: ${{ secrets.MERGEXO_SIGNING_KEY }} # signs")),
+	},
 	"timeout": {
 		"none":            edit("    timeout-minutes: 90 #", "    #"),
 		"short":           edit("timeout-minutes: 90", "timeout-minutes: 30"),

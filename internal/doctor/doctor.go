@@ -49,6 +49,7 @@ var checks = []check{
 	{"workflows", "concurrency", concurrent},
 	{"workflows", "permissions", permitted},
 	{"workflows", "signing", signing},
+	{"workflows", "identity", identity},
 	{"workflows", "timeout", timeout},
 	{"workflows", "isolation", isolation},
 	{"workflows", "pins", pins},

@@ -200,7 +200,8 @@ func TestOtherWays(t *testing.T) {
 		"all swept in one job": also(edit(ifPlan, "    if: false\n"), edit(ifWork, "    if: github.event_name == 'schedule'\n"), edit("    needs: plan\n", ""), edit(share, "command: sweep"),
 			edit("    strategy:\n", "    x-strategy:\n"), edit("command: sweep --matrix", "command: help")),
 		"the same, asked again at the end": inSplit(edit(ifAgentRan, "    if: always() && "+noBots+" && "+noForks+"\n")),
-		"the same, applied by an App":      inSplit(edit("          signing-key: ${{ secrets.MERGEXO_SIGNING_KEY }} # signs", "          token: ${{ secrets.APP }}\n          signing-key: ${{ secrets.MERGEXO_SIGNING_KEY }} # signs")),
+		"the same, applied by an App": inSplit(edit("          signing-key: ${{ secrets.MERGEXO_SIGNING_KEY }} # signs", "          token: ${{ secrets.APP }}\n          signing-key: ${{ secrets.MERGEXO_SIGNING_KEY }} # signs"),
+			settingsOf(func(s *Settings) { s.Bots = []string{"github-actions[bot]", "my-app[bot]"} })),
 		"of the workflow, with bots apart": also(edit(limits, ""), edit("permissions: {}\n", "permissions: {}\nconcurrency: mergexo-${{ "+noBots+" && "+noForks+" && (github.event.pull_request.number || github.event.issue.number) || github.run_id }}\n")),
 		"env of the job": func(t *testing.T, f *Facts) {
 			edit("        env:\n          MODEL_API_KEY: ${{ secrets.MODEL_API_KEY }}\n", "")(t, f)

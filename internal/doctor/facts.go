@@ -27,6 +27,7 @@ type Settings struct {
 	AdapterBad string // why there is no such agent
 	Programs   []Program
 	PassEnv    []string
+	Bots       []string      // further accounts whose markers are ours
 	Isolation  string        // auto or none
 	User       string        // that agents run as; "": the settings name none
 	Network    string        // what agents may reach, as the settings have it; "" where that is everything

@@ -73,6 +73,7 @@ func (e *exam) refused(d model.Demand) (Finding, bool) {
 	return f, true
 }
 
+// workflowBot is the account of the workflow's own token.
 const workflowBot = "github-actions[bot]"
 
 func sourceOf(d model.Demand) string {

@@ -35,6 +35,7 @@ track = ["agent/*"]           # pull requests from these branches of this reposi
 %s
 # test_file_regex = ['_test\.']  # a bug fix without a file that matches is no bug fix yet
 # design_dir = "docs/design"  # where design documents go
+# bots = ["github-actions[bot]", "my-app[bot]"]  # accounts that are all MergeXO here, after a change of its token
 
 [labels]                      # on an issue, by somebody with write access
 design = "agent:design"       # a design document as a pull request; when that is merged, another one that implements it

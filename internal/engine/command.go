@@ -46,9 +46,6 @@ func (p *pass) commands(ctx context.Context) error {
 func (p *pass) openCommands() []command.Said {
 	var open []command.Said
 	for _, c := range p.snap.Comments {
-		if c.Ours && !c.Author.Bot && !c.WasMarked && !journal.LooksMarked(c.Body) { // the person whose token this is
-			c.Ours = false
-		}
 		posted := c
 		posted.UpdatedAt = c.CreatedAt // an edit makes no old command new
 		if p.snap.SettledBelow(posted, p.state.Settled) || !p.operators.Audible(c, p.snap, p.event) {
@@ -214,8 +211,8 @@ func (p *pass) target(ctx context.Context, t command.Target) (*pass, string, err
 	switch err := other.begin(ctx); {
 	case github.KindOf(err) == github.NotFound:
 		return nil, fmt.Sprintf("There is no issue or pull request %d in this repository.", number), nil
-	case errors.Is(err, config.ErrInvalid): // that pull request's own affair: other commands are not kept waiting by it
-		return nil, fmt.Sprintf("Pull request %d cannot be worked on: its settings do not hold.\n\n%s", number, markdown.Quote(err.Error())), nil
+	case errors.Is(err, config.ErrInvalid), errors.Is(err, ErrIdentity): // other commands do not wait for that
+		return nil, fmt.Sprintf("Pull request %d cannot be worked on.\n\n%s", number, markdown.Quote(err.Error())), nil
 	case err != nil:
 		return nil, "", err
 	}

@@ -188,7 +188,7 @@ func (e *Engine) Conclude(err error, rep *model.Report) error {
 	case errors.Is(err, context.Canceled):
 		rep.Result = model.ResultRetry
 		rep.Reason = "cancelled; the next run goes on where this one stopped"
-	case errors.Is(err, config.ErrInvalid), errors.Is(err, ErrNumber), errors.Is(err, ErrUsage):
+	case errors.Is(err, config.ErrInvalid), errors.Is(err, ErrNumber), errors.Is(err, ErrUsage), errors.Is(err, ErrIdentity):
 		return err
 	case errors.As(err, &gh):
 		return concludeGitHub(gh, rep)

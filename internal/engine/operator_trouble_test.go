@@ -320,10 +320,10 @@ func TestAFreshCommentInTheLastSecondOfATakeoverSurvivesADeath(t *testing.T) {
 	w.settled(0, 1, 1)
 }
 
-func TestOurFurtherLoginsCommandNothing(t *testing.T) {
+func TestABotThatTheSettingsNameCommandsNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, `bots = ["robo"]`)
-	w.put("/_sandbox/users/robo", object{"type": "User", "repository": repo.String(), "permission": "admin"})
+	w.put("/_sandbox/users/robo", object{"type": "Bot", "repository": repo.String(), "permission": "admin"})
 	w.orders("robo", "/mergexo pause")
 	assert.Empty(t, w.answers())
 }

@@ -190,10 +190,7 @@ func (p *pass) onPull(ctx context.Context) (again bool, err error) {
 
 // configure reads the settings off the base branch.
 func (p *pass) configure() error {
-	branch := p.snap.Pull.BaseRef
-	if !p.snap.IsPull {
-		branch = p.snap.DefaultBranch
-	}
+	branch := p.settingsBranch()
 	if p.snap.DefaultBranch == "" {
 		return fmt.Errorf("%w: repository %s has no commit yet: push one to its default branch, with %s in it", config.ErrInvalid, p.event.Repo, SettingsPath)
 	}
@@ -211,22 +208,30 @@ func (p *pass) configure() error {
 	if err := p.checkAgent(s); err != nil {
 		return fmt.Errorf("%s: %w", source, err)
 	}
-	p.settings, p.operators = s, command.Policy{Operators: s.Repo.Operators, Bots: s.Repo.Bots, OperationsIssue: s.Repo.OperationsIssue}
+	p.settings, p.operators = s, command.Policy{Operators: s.Repo.Operators, OperationsIssue: s.Repo.OperationsIssue}
 	if p.snap.IsPull && branch != p.snap.DefaultBranch { // other pull requests are no affair of this branch's settings
 		p.operators.OperationsIssue = 0
 	}
 	p.policy = policyOf(s)
 	p.policy.Trigger = p.event
-	if len(p.policy.Bots) > 0 {
+	if len(p.settings.Repo.Bots) > 0 {
 		p.fold() // more comments count as ours than were known when the state was folded first
 	}
 	return nil
 }
 
+// settingsBranch is the branch whose settings count.
+func (p *pass) settingsBranch() string {
+	if p.snap.IsPull {
+		return p.snap.Pull.BaseRef
+	}
+	return p.snap.DefaultBranch
+}
+
 // policyOf is what the settings say about whose words count.
 func policyOf(s config.Settings) turn.Policy {
 	return turn.Policy{
-		AllowedUsers: s.Repo.AllowedUsers, Bots: s.Repo.Bots, Track: s.Repo.Track, IgnoreLabel: s.Labels.Ignore,
+		AllowedUsers: s.Repo.AllowedUsers, Track: s.Repo.Track, IgnoreLabel: s.Labels.Ignore,
 		MaxPerTurn: s.Feedback.MaxPerTurn, IsCommand: command.Is,
 	}
 }

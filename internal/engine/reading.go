@@ -24,6 +24,9 @@ func (p *pass) begin(ctx context.Context) error {
 	if err := p.configure(); err != nil {
 		return err
 	}
+	if err := p.checkIdentity(ctx); err != nil {
+		return err
+	}
 	if p.DryRun || p.Phase == AgentPhase {
 		return nil
 	}
@@ -64,7 +67,7 @@ func (p *pass) read(ctx context.Context) error {
 		p.snap.Pull.Issue = p.memory.source
 	}
 	p.fold()
-	return nil
+	return p.checkIdentity(ctx)
 }
 
 // settledIssue is how far back the conversation of an issue has to be read. Our markers are no older than the label that set
@@ -172,9 +175,7 @@ func recall(snap model.Snapshot, known []model.Comment, floor time.Time) model.S
 }
 
 func (p *pass) fold() {
-	if p.onlooks {
-		p.snap.Comments = asPerson(p.snap.Comments)
-	}
+	p.snap.Comments = journal.Attribute(p.snap.Comments, p.scope())
 	p.state = p.Codec.Fold(p.snap.Comments, p.scope())
 	p.snap.Comments = turn.AsSent(p.snap, p.state, p.event, command.Is)
 	if p.reported == nil {
@@ -189,5 +190,5 @@ func (p *pass) fold() {
 }
 
 func (p *pass) scope() journal.Scope {
-	return journal.Scope{Repo: p.event.Repo, Number: p.event.Number, Bots: p.trusted(), Now: p.snap.ReadAt}
+	return journal.Scope{Repo: p.event.Repo, Number: p.event.Number, Viewer: p.snap.Viewer.Login, Bots: p.trusted(), Now: p.snap.ReadAt}
 }

@@ -106,7 +106,7 @@ func (p *pass) reset(ctx context.Context, head string) error {
 // works says that the token is the one that the work is done with: the block was said with it, or the settings name it.
 func (p *pass) works() bool {
 	login := p.snap.Viewer.Login
-	if slices.ContainsFunc(p.policy.Bots, func(l string) bool { return strings.EqualFold(l, login) }) {
+	if slices.ContainsFunc(p.settings.Repo.Bots, func(l string) bool { return strings.EqualFold(l, login) }) {
 		return true
 	}
 	return slices.ContainsFunc(p.snap.Comments, func(c model.Comment) bool {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/mergexo/mergexo/internal/config"
 	"github.com/mergexo/mergexo/internal/github"
@@ -17,8 +16,7 @@ import (
 // actionsBot writes the markers where the workflow's own token does the work.
 const actionsBot = "github-actions[bot]"
 
-// onlooker is a pass that looks at what the runs with another token have written: for a person, the markers count that
-// the workflow's own bot wrote, and those of the bots that the settings name.
+// onlooker is a pass that looks at what the runs with another token have written.
 func (e *Engine) onlooker(repo model.Repo, number int, rep *model.Report) *pass {
 	return &pass{
 		Engine: e, event: model.Event{Repo: repo, Number: number, IsPull: true}, report: rep, onlooks: true,
@@ -145,20 +143,18 @@ func (e *Engine) survey(ctx context.Context, repo model.Repo, look func(*pass) e
 	})
 }
 
-// asPerson takes what the owner of the token said without a marker for what it is: a person's words.
-func asPerson(comments []model.Comment) []model.Comment {
-	out := slices.Clone(comments)
-	for i, c := range out {
-		out[i].Ours = c.Ours && (c.Author.Bot || journal.LooksMarked(c.Body))
-	}
-	return out
-}
-
-// trusted are the logins beside our own whose markers count.
+// trusted are the logins beside our own whose markers count. A person who only looks sees what any bot has said as MergeXO:
+// nothing is written by it.
 func (p *pass) trusted() []string {
-	bots := p.policy.Bots
-	if p.onlooks && !p.snap.Viewer.Bot && !slices.ContainsFunc(bots, func(l string) bool { return strings.EqualFold(l, actionsBot) }) {
-		return append(slices.Clone(bots), actionsBot)
+	bots := p.settings.Repo.Bots
+	if !p.onlooks || p.snap.Viewer.Bot {
+		return bots
+	}
+	bots = append(slices.Clone(bots), actionsBot)
+	for _, c := range p.snap.Comments {
+		if c.Author.Bot && journal.LooksMarked(c.Body) && !slices.Contains(bots, c.Author.Login) {
+			bots = append(bots, c.Author.Login)
+		}
 	}
 	return bots
 }

@@ -229,8 +229,10 @@ func (s *sweeper) visit(ctx context.Context, v *visit) (again bool, err error) {
 // conclude puts the end of a visit into its report.
 func (s *sweeper) conclude(v *visit, err error) {
 	rep := &v.report
-	if mistake := s.Conclude(err, rep); github.KindOf(mistake) == github.NotFound { // it was deleted or transferred meanwhile
-		rep.Result, rep.Reason = model.ResultNothing, mistake.Error()
+	mistake := s.Conclude(err, rep)
+	rep.Mistaken = mistake != nil
+	if github.KindOf(mistake) == github.NotFound { // it was deleted or transferred meanwhile
+		rep.Result, rep.Reason, rep.Mistaken = model.ResultNothing, mistake.Error(), false
 	}
 	if rep.Result == model.ResultNothing && len(rep.Effects) > 0 && !s.DryRun {
 		rep.Result, rep.Reason = model.ResultDone, ""

@@ -27,6 +27,7 @@ type glance struct {
 	commanders []string        // who gave commands that nobody has answered
 	starters   []string        // who would set a flow going
 	hosts      []string        // who would let a fork's pull request in
+	foreign    []string        // who speaks as MergeXO under another account
 	failed     bool            // an attempt at the candidates did
 	pending    int
 	fails      *failingHead // nil: nothing does
@@ -47,9 +48,18 @@ func (p *pass) glance() glance {
 	return glance{number: p.event.Number, isIssue: !p.snap.IsPull, settled: p.state.Settled, policy: p.policy, operators: p.operators}
 }
 
+// dueIdentity finds whether MergeXO has worked on an open number with another account.
+func (g *glance) dueIdentity(st model.State) {
+	g.foreign = foreignPeople(st)
+	if slices.ContainsFunc(st.Foreign, func(f model.Foreign) bool { return f.Author.Bot }) {
+		g.due(model.DueIdentity, time.Time{})
+	}
+}
+
 // duePull finds what is due on a pull request, by what was read of it in a survey.
 func (p *pass) duePull() glance {
 	g, st := p.glance(), p.state
+	g.dueIdentity(st)
 	if len(st.Surplus) > 0 {
 		g.due(model.DueSurplus, time.Time{})
 	}
@@ -231,6 +241,7 @@ func (p *pass) dueExternal(g *glance) {
 // dueIssue finds what is due on an issue.
 func (p *pass) dueIssue() glance {
 	g, st := p.glance(), p.state
+	g.dueIdentity(st)
 	if len(st.Surplus) > 0 {
 		g.due(model.DueSurplus, time.Time{})
 	}
@@ -272,6 +283,7 @@ func (g glance) unasked(known map[string]model.Permission) []string {
 			}
 		}
 	}
+	more(g.foreign, func(string) bool { return false })
 	more(g.commanders, g.operators.Listed)
 	more(g.hosts, g.operators.Listed)
 	if len(g.policy.AllowedUsers) == 0 {
@@ -285,6 +297,9 @@ func (g *glance) judged(rights map[string]model.Permission) []model.Reason {
 	allowed := turn.Allowed(g.candidates, rights, g.policy)
 	g.pending = len(allowed)
 	stands := func(login string) command.Standing { return g.operators.Stand(login, rights[login]) }
+	if slices.ContainsFunc(g.foreign, func(login string) bool { return rights[login] >= model.PermissionWrite }) {
+		g.due(model.DueIdentity, time.Time{})
+	}
 	for _, login := range g.commanders {
 		if stands(login) != command.Stranger {
 			g.due(model.DueCommand, time.Time{})

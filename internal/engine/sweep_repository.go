@@ -3,6 +3,7 @@ package engine
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -239,7 +240,9 @@ func (s *sweeper) stick(ctx context.Context, at *pass, m model.ConflictMarker, a
 	rep := &model.Report{Result: model.ResultNothing, Number: m.Number, Effects: []model.Effect{}}
 	p := &pass{Engine: s.Engine, event: swept(s.repo, m.Number), report: rep, memory: &memory{rights: map[string]model.Permission{}}}
 	defer p.close()
-	if err := p.begin(ctx); err != nil {
+	if err := p.begin(ctx); errors.Is(err, ErrIdentity) { // which the visit of this number tells
+		return nil
+	} else if err != nil {
 		return skipGone(err)
 	}
 	if p.snap.Pull.State != model.PullOpen && act != sweep.Delete || p.snap.Pull.HeadSHA != m.Head {

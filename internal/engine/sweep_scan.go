@@ -74,6 +74,10 @@ func (s *sweeper) scan(ctx context.Context) (*scan, error) {
 	if err := s.judgeGlances(ctx, f); err != nil {
 		return f, err
 	}
+	if wrong := misidentified(f.work); len(wrong) > 0 { // this token is not the one that the repository is worked at with
+		f.work = wrong
+		return f, nil
+	}
 	if f.cut != nil {
 		s.remember(ctx)
 		return f, nil

@@ -12,6 +12,8 @@ import (
 type Scope struct {
 	Repo   model.Repo
 	Number int
+	// Viewer is the login of the token's own account.
+	Viewer string
 	// Bots are further logins of ours that the settings name.
 	Bots []string
 	// Now is when the comments were read, on GitHub's clock: a block whose time is over does not count. Zero: all do.
@@ -22,7 +24,7 @@ type Scope struct {
 // order give the same state.
 func (c Codec) Fold(comments []model.Comment, scope Scope) model.State {
 	f := fold{st: model.State{Answered: map[string]bool{}, Tokens: map[string]int64{}, Commands: map[string]model.Verdict{}}}
-	for _, cm := range inOrder(comments) {
+	for _, cm := range inOrder(Attribute(comments, scope)) {
 		said, ok := c.trusted(cm, scope, &f.st)
 		if ok && !f.again(cm, said) {
 			f.take(cm, said.marker)
@@ -303,11 +305,13 @@ func (c Codec) trusted(cm model.Comment, scope Scope, st *model.State) (believed
 		})
 		return believed{}, false
 	}
-	ours := cm.Ours || slices.ContainsFunc(scope.Bots, func(l string) bool { return strings.EqualFold(l, cm.Author.Login) })
 	switch {
-	case !ours && marked:
+	case !cm.Ours && marked:
+		if c.foreign(cm, t, scope) {
+			st.Foreign = append(st.Foreign, model.Foreign{Author: cm.Author, Association: cm.Association, URL: cm.URL})
+		}
 		return distrust("written by "+cm.Author.Login+", not by us", false)
-	case !ours:
+	case !cm.Ours:
 		return believed{}, false
 	case cm.EditedByOther && sticky(cm):
 		return distrust("edited by "+editorOf(cm), false)

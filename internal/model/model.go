@@ -117,8 +117,11 @@ type Comment struct {
 	URL         string
 	CreatedAt   time.Time
 	UpdatedAt   time.Time
-	// Ours is GraphQL's viewerDidAuthor.
+	// Ours is GraphQL's viewerDidAuthor as it is read; journal.Attribute makes of it that MergeXO said this, and not the
+	// person whose account it uses.
 	Ours bool
+	// Marked is set by journal.Attribute: the comment ends in, or was posted with, a token or marker of MergeXO's shape.
+	Marked bool
 	// EditedByOther is set when the last edit is not known to be the author's own: Editor is somebody else, or "" where that
 	// account was deleted.
 	EditedByOther bool

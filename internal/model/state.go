@@ -266,6 +266,14 @@ type Distrust struct {
 	At     time.Time // the edit
 }
 
+// Foreign is a comment with a well-formed marker by an account that is not ours: MergeXO under another token, where that
+// account may write here or is a bot.
+type Foreign struct {
+	Author      Actor
+	Association string
+	URL         string
+}
+
 // State is the fold of all trusted markers of one pull request.
 type State struct {
 	Tracked *Said[PRMarker]
@@ -305,6 +313,8 @@ type State struct {
 	Tokens map[string]int64
 	// Distrusted comments, for the log and the guard.
 	Distrusted []Distrust
+	// Foreign are comments that speak as MergeXO under another account, oldest first.
+	Foreign []Foreign
 }
 
 // Receipt is the comment of the newest finished turn; 0 for none.

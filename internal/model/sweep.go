@@ -40,6 +40,7 @@ type Reason string
 
 // The reasons, in the order of work.
 const (
+	DueIdentity  Reason = "identity" // another account has worked there as MergeXO
 	DueLink      Reason = "link"     // a pull request or a mirror without the marker that makes it known
 	DueTurn      Reason = "turn"     // a turn that was begun or planned
 	DueFlow      Reason = "flow"     // an issue with something to be done
@@ -59,7 +60,7 @@ const (
 // Reasons are all reasons in the order of work.
 func Reasons() []Reason {
 	return []Reason{
-		DueLink, DueTurn, DueFlow, DueMerge, DueExternal, DueRetry, DueCommand, DueFeedback, DueCI, DueHead, DueReplies, DueSurplus,
+		DueIdentity, DueLink, DueTurn, DueFlow, DueMerge, DueExternal, DueRetry, DueCommand, DueFeedback, DueCI, DueHead, DueReplies, DueSurplus,
 		DueConflicts, DueCleanUp,
 	}
 }

@@ -20,7 +20,6 @@ const MaxAttempts = 3
 // Policy is what the settings say about whose words count.
 type Policy struct {
 	AllowedUsers []string // empty: people with write permission
-	Bots         []string // further logins of ours
 	Track        []string // globs of head branches
 	IgnoreLabel  string
 	MaxPerTurn   int
@@ -111,8 +110,7 @@ func Candidates(s model.Snapshot, st model.State, policy Policy) []model.Comment
 	out := slices.DeleteFunc(slices.Clone(s.Failures), func(c model.Comment) bool { return st.Answered[c.Key(s.Pull.Number)] || away(c) })
 	for _, c := range s.Comments {
 		switch {
-		case c.Ours, c.Author.Bot, c.Author.Login == "":
-		case slices.ContainsFunc(policy.Bots, func(l string) bool { return strings.EqualFold(l, c.Author.Login) }):
+		case c.Ours, c.Marked, c.Author.Bot, c.Author.Login == "":
 		case strings.TrimSpace(c.Body) == "":
 		case st.Answered[c.Key(s.Pull.Number)]:
 		case s.SettledBelow(c, st.Settled):

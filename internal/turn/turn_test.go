@@ -54,13 +54,14 @@ func TestWhatIsFeedbackAndWhatIsNot(t *testing.T) {
 	bot.Author.Bot = true
 	own := said(3, "mergexo[bot]", "NONE", "done")
 	own.Ours = true
+	copied := said(7, "alice", "OWNER", "what MergeXO said with another token")
+	copied.Marked = true
 	answered := said(6, "alice", "OWNER", "old")
 	s := snapshot(
 		said(9, "alice", "OWNER", "newest"), said(1, "alice", "OWNER", "first"), bot, own,
-		said(4, "alice", "OWNER", "please\n/mergexo unblock"), said(5, "alice", "OWNER", " \n"), answered, said(7, "old-bot", "OWNER", "x"),
+		said(4, "alice", "OWNER", "please\n/mergexo unblock"), said(5, "alice", "OWNER", " \n"), answered, copied,
 	)
 	p := policy
-	p.Bots = []string{"Old-Bot"}
 	p.IsCommand = func(body string) bool { return strings.Contains(body, "/mergexo") }
 	got := turn.Candidates(s, model.State{Answered: map[string]bool{answered.Key(7): true}}, p)
 	assert.Equal(t, []int64{1, 9}, ids(got), "oldest first")

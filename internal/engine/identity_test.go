@@ -1,0 +1,223 @@
+package engine_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/engine"
+	"github.com/mergexo/mergexo/internal/journal"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+const appToken = "sandbox-mergexo-app[bot]"
+
+// newApp lets an App's bot work in the repository.
+func (w *world) newApp() {
+	w.t.Helper()
+	w.put("/_sandbox/users/mergexo-app[bot]", object{"type": "Bot", "repository": repo.String(), "permission": "write"})
+}
+
+// refusesAs lets somebody else's token sweep, and shows that nothing is written on the number of the story, and why.
+func (w *world) refusesAs(token, login string) {
+	w.t.Helper()
+	w.gate.revive()
+	was := w.calls()
+	swept, err := w.engineAs(token).Sweep(context.Background(), repo, engine.SweepOptions{})
+	require.NoError(w.t, err)
+	w.over(w.runs)
+	rep := of(swept, w.number)
+	require.NotNil(w.t, rep, "%v", swept.Work)
+	assert.Equal(w.t, model.ResultFailed, rep.Result)
+	assert.True(w.t, rep.Mistaken, "which is exit code 2")
+	assert.Contains(w.t, rep.Reason, "github-actions[bot] speaks as MergeXO at ")
+	assert.Contains(w.t, rep.Reason, "this token is that of "+login)
+	assert.Contains(w.t, rep.Reason, fmt.Sprintf(`set bots = ["github-actions[bot]", %q] under [repo] in main:.github/mergexo.toml`, login))
+	assert.Empty(w.t, rep.Effects)
+	assert.Zero(w.t, w.gate.writes, "%v", w.gate.seen)
+	assert.Equal(w.t, was, w.calls(), "no agent was called")
+}
+
+func TestAnotherTokenWritesNothingWhereTheBotHasBlocked(t *testing.T) {
+	t.Parallel()
+	w, _, head := rewrittenPull(t)
+	w.newApp()
+	said := len(w.comments())
+	w.refusesAs("sandbox-octo", "octo")
+	w.refusesAs(appToken, "mergexo-app[bot]")
+	assert.Equal(t, head, w.tip())
+	assert.Len(t, w.comments(), said)
+	w.talk("alice", "And again.")
+	_, err := w.engineAs(appToken).Handle(context.Background(), w.delivery("issue_comment"))
+	require.ErrorIs(t, err, engine.ErrIdentity)
+	assert.Equal(t, model.ResultBlocked, w.handle(w.delivery("issue_comment")).Result, "for the bot nothing has changed")
+}
+
+func TestAnotherTokenDoesNoAnsweredCommentAgain(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.newApp()
+	w.review("alice", "Answer me.")
+	w.talk("alice", "And me.")
+	require.Equal(t, model.ResultDone, w.handle(w.delivery("issue_comment")).Result)
+	for range 2 {
+		w.refusesAs("sandbox-octo", "octo")
+		w.refusesAs(appToken, "mergexo-app[bot]")
+	}
+	w.settled(1, 1, 1)
+	w.sweep()
+	w.quiet()
+}
+
+func TestAnotherTokenMakesNoSecondBranchForAnIssue(t *testing.T) {
+	t.Parallel()
+	w := newIssue(t)
+	w.agent = "ask"
+	w.handle(w.label("alice", smallJob))
+	was := w.branches()
+	w.refusesAs("sandbox-octo", "octo")
+	assert.Equal(t, was, w.branches())
+	assert.Len(t, w.comments(), 1)
+}
+
+// What somebody's run of MergeXO said is nobody's feedback, and the bot does not go on beside it.
+func TestTheBotStopsWhereAPersonsTokenHasWorked(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.review("alice", "Answer me.")
+	_, err := w.engineAs("sandbox-octo").Handle(context.Background(), w.delivery("pull_request_review_comment"))
+	require.NoError(t, err)
+	w.over(w.runs)
+	w.settled(1, 1, 1)
+	said := len(w.comments())
+	_, err = w.engine().Handle(context.Background(), w.delivery("issue_comment"))
+	require.ErrorIs(t, err, engine.ErrIdentity)
+	assert.ErrorContains(t, err, "octo speaks as MergeXO at ")
+	assert.Len(t, w.comments(), said)
+
+	t.Run("and goes on once the settings name both", func(t *testing.T) {
+		w.setting(`bots = ["octo", "github-actions[bot]"]`)
+		w.sweep()
+		w.quiet()
+		w.talk("alice", "One more.")
+		rep := w.handle(w.delivery("issue_comment"))
+		require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+		w.settled(1, 2, 2)
+		w.later(time.Minute)
+		w.talk("octo", "And one of mine.")
+		require.Equal(t, model.ResultDone, w.handle(w.delivery("issue_comment")).Result, "what octo says without a token is octo's own")
+		w.settled(1, 3, 3)
+	})
+}
+
+// A run that dies is gone on with under another account, and its comment is edited, which spoils nothing.
+func TestAnAccountThatTheSettingsNameGoesOnWhereAnotherDied(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, `bots = ["octo", "github-actions[bot]"]`)
+	id := w.review("alice", "Answer me.")
+	ev := w.delivery("pull_request_review_comment")
+	for _, last := range []int{2, 3} {
+		w.gate.at = func(n int, _ *http.Request) fate { return map[bool]fate{n == last: diesAfter}[true] }
+		_, _ = w.engine().Handle(context.Background(), ev)
+		w.over(w.runs)
+		w.gate.revive()
+	}
+	_, err := w.engineAs("sandbox-octo").Handle(context.Background(), ev)
+	require.NoError(t, err)
+	w.over(w.runs)
+	w.settled(1, 1, 1)
+	assert.NotZero(t, id)
+	assert.Equal(t, model.ResultNothing, w.handle(ev).Result)
+	assert.Empty(t, w.marked("block", ""))
+}
+
+// Who only looks needs no setting to see what the App does.
+func TestAPersonSeesWhatAnAppSays(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.newApp()
+	w.review("alice", "Answer me.")
+	_, err := w.engineAs(appToken).Handle(context.Background(), w.delivery("pull_request_review_comment"))
+	require.NoError(t, err)
+	one, _, err := w.engineAs("sandbox-carol").Look(context.Background(), repo, w.number)
+	require.NoError(t, err)
+	assert.Equal(t, model.PhaseDone, one.LastTurn.Phase)
+	all, err := w.engineAs("sandbox-carol").Standings(context.Background(), repo)
+	require.NoError(t, err)
+	require.Len(t, all, 1)
+	assert.Equal(t, model.PhaseDone, all[0].LastTurn.Phase)
+}
+
+// A marker stops a run only where whoever wrote it could have let MergeXO work here.
+func TestWhoseMarkerStopsARun(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		login, kind, permission string
+		stops                   bool
+	}{
+		{"alice", "User", "write", true},
+		{"reader", "User", "read", false},
+		{"eve", "User", "none", false},
+		{"robot", "Bot", "none", true},
+	} {
+		t.Run(c.login, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.put("/_sandbox/users/"+c.login, object{"type": c.kind, "repository": repo.String(), "permission": c.permission})
+			body, err := journal.Codec{}.Encode(journal.Body{Text: "hi", Kind: journal.KindTurn, Marker: model.TurnMarker{Repo: repo.String(), Number: w.number, Key: "k", Phase: model.PhaseDone}})
+			require.NoError(t, err)
+			w.talk(c.login, body)
+			w.review("bob", "Answer me.")
+			_, err = w.engine().Handle(context.Background(), w.delivery("pull_request_review_comment"))
+			if c.stops {
+				require.ErrorIs(t, err, engine.ErrIdentity)
+				assert.Zero(t, w.calls())
+				return
+			}
+			require.NoError(t, err)
+			assert.Equal(t, 1, w.calls())
+		})
+	}
+}
+
+// Whose token it is may review like anybody, and be answered.
+func TestAPersonIsHeardByARunWithTheirToken(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.review("octo", "Answer me.")
+	as := func(name string) model.Report {
+		rep, err := w.engineAs("sandbox-octo").Handle(context.Background(), w.delivery(name))
+		require.NoError(t, err)
+		w.over(w.runs)
+		return rep
+	}
+	require.Equal(t, model.ResultDone, as("pull_request_review_comment").Result)
+	w.settled(1, 1, 1)
+	w.talk("octo", "And me.")
+	require.Equal(t, model.ResultDone, as("issue_comment").Result)
+	w.settled(1, 2, 2)
+	assert.Equal(t, model.ResultNothing, as("issue_comment").Result, "its own answers are no feedback")
+	assert.Equal(t, 2, w.calls())
+}
+
+func TestAPersonsAnswerOnAnIssueIsHeardByARunWithTheirToken(t *testing.T) {
+	t.Parallel()
+	w := newIssue(t)
+	w.agent = "ask"
+	as := func(ev model.Event) model.Report {
+		rep, err := w.engineAs("sandbox-octo").Handle(context.Background(), ev)
+		require.NoError(t, err)
+		w.over(w.runs)
+		return rep
+	}
+	require.Equal(t, model.ResultBlocked, as(w.label("octo", smallJob)).Result)
+	w.agent = "job"
+	rep := as(w.say("octo", "Take the second way."))
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.Len(t, w.pulls(), 1)
+}
