@@ -40,63 +40,78 @@ func (p *program) statusCommand() *cli.Command {
 					}
 					return writePage(file, board)
 				}
-				var all []model.Standing
-				var err error
-				if c.IsSet("pr") {
-					var one model.Standing
-					one, _, err = e.Look(ctx, repo, c.Int("pr"))
-					all = []model.Standing{one}
-				} else {
-					all, err = e.Standings(ctx, repo)
-				}
+				all, waiting, err := standings(ctx, e, repo, c.Int("pr"))
 				if err != nil {
 					return err
 				}
 				if c.Bool("json") {
-					return report.Object(p.Out, map[string]any{"pull_requests": all})
+					return report.Object(p.Out, map[string]any{"pull_requests": all, "needs": waiting})
 				}
-				return report.Standings(p.Out, all)
+				return report.Standings(p.Out, all, waiting)
 			})
 		},
 	}
 }
 
+// standings tells how one pull request stands, or for 0 all of them, and what of that waits for a person.
+func standings(ctx context.Context, e *engine.Engine, repo model.Repo, pr int) ([]model.Standing, []model.Need, error) {
+	if pr == 0 {
+		return e.Standings(ctx, repo)
+	}
+	one, _, err := e.Look(ctx, repo, pr)
+	waiting := []model.Need{}
+	if one.Need != nil {
+		waiting = append(waiting, *one.Need)
+	}
+	return []model.Standing{one}, waiting, err
+}
+
 func (p *program) whyCommand() *cli.Command {
 	return &cli.Command{
-		Name: "why", Usage: "tell why nothing happens on a pull request: every condition, met or not, with its evidence",
-		Flags: outFlags(pullFlag("`NUMBER` of the pull request"), repoFlag),
+		Name: "why", Usage: "tell why nothing happens on a pull request or an issue: every condition, met or not, with its evidence",
+		Flags: outFlags(pullFlag("`NUMBER` of the pull request or issue"), repoFlag),
 		Action: func(c *cli.Context) error {
 			if !c.IsSet("pr") {
 				return usagef("why needs --pr NUMBER")
 			}
 			return p.operate(c, func(ctx context.Context, e *engine.Engine, repo model.Repo) error {
-				standing, gates, merges, err := e.Why(ctx, repo, c.Int("pr"))
+				why, err := e.Why(ctx, repo, c.Int("pr"))
 				if err != nil {
 					return err
 				}
-				if c.Bool("json") {
-					return report.Object(p.Out, map[string]any{"pull_request": standing, "conditions": gates, "merge_conditions": merges})
+				switch {
+				case why.Issue != nil && c.Bool("json"):
+					return report.Object(p.Out, map[string]any{"issue": asJSON(*why.Issue), "next": why.Step})
+				case why.Issue != nil:
+					return report.Issue(p.Out, *why.Issue, why.Step)
+				case c.Bool("json"):
+					return report.Object(p.Out, map[string]any{"pull_request": why.Pull, "conditions": why.Turns, "merge_conditions": why.Merges})
 				}
-				return report.Gates(p.Out, standing, gates, merges)
+				return report.Gates(p.Out, why.Pull, why.Turns, why.Merges)
 			})
 		},
 	}
 }
 
+// asJSON is an issue as programs read it.
+func asJSON(i model.BoardIssue) map[string]any {
+	return map[string]any{"number": i.Number, "title": i.Title, "url": i.URL, "flow": i.Flow, "status": i.Status, "pull_request": i.Pull, "need": i.Need}
+}
+
 func (p *program) blockedCommand() *cli.Command {
 	list := &cli.Command{
-		Name: "list", Usage: "list the pull requests that wait for a person's decision",
+		Name: "list", Usage: "list what waits for a person: blocked pull requests, issues with a question, merges that were refused",
 		Flags: outFlags(repoFlag),
 		Action: func(c *cli.Context) error {
 			return p.operate(c, func(ctx context.Context, e *engine.Engine, repo model.Repo) error {
-				all, err := e.Blocked(ctx, repo)
+				_, waiting, err := e.Standings(ctx, repo)
 				if err != nil {
 					return err
 				}
 				if c.Bool("json") {
-					return report.Object(p.Out, map[string]any{"blocked": all})
+					return report.Object(p.Out, map[string]any{"blocked": waiting})
 				}
-				return report.Blocked(p.Out, all)
+				return report.Needs(p.Out, waiting)
 			})
 		},
 	}

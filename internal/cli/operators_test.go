@@ -53,7 +53,7 @@ func TestOperatorsAtATerminal(t *testing.T) {
 	}
 	got := program(t, h.terminal("carol"), "blocked", "list")
 	assert.Equal(t, 0, got.exit)
-	assert.Regexp(t, `(?m)^#1 +history_rewrite +`+old[:10]+` +`+head[:10], got.out)
+	assert.Regexp(t, `(?m)^#1 +restore the old history, or accept the new one +an operator +/mergexo unblock, or .* +history_rewrite +`+old[:10]+` +`+head[:10], got.out)
 	got = program(t, h.terminal("carol"), "status")
 	assert.Regexp(t, `(?m)^#1 +- +blocked \(history_rewrite\) +1 +done `, got.out)
 	one := object(t, program(t, h.terminal("carol"), "status", "--pr", "1", "--json"))["pull_requests"].([]any)[0].(map[string]any)
@@ -77,7 +77,7 @@ func TestOperatorsAtATerminal(t *testing.T) {
 	assert.Len(t, done["results"], 1)
 	assert.Len(t, done["effects"], 1)
 	got = program(t, h.terminal("actions"), "blocked", "list")
-	assert.Equal(t, "no open pull request is blocked\n", got.out)
+	assert.Equal(t, "nothing waits for a person\n", got.out)
 	missing := program(t, h.terminal("actions"), "blocked", "reset", "--pr", "99", "--json")
 	assert.Equal(t, 2, missing.exit)
 	assert.Contains(t, missing.errout, "mergexo: ")
@@ -93,7 +93,7 @@ func TestAPersonsResetIsACommandOfThatPerson(t *testing.T) {
 	assert.Contains(t, got.out, "carol gave the command on pull request 1: /mergexo unblock head_sha="+head)
 	run := program(t, h.env(), "run")
 	require.Equal(t, 0, run.exit, run.out+run.errout)
-	assert.Equal(t, "no open pull request is blocked\n", program(t, h.terminal("carol"), "blocked", "list").out)
+	assert.Equal(t, "nothing waits for a person\n", program(t, h.terminal("carol"), "blocked", "list").out)
 }
 
 func TestWhatOperatorsGetWrong(t *testing.T) {
@@ -123,12 +123,15 @@ func TestWhatOperatorsGetWrong(t *testing.T) {
 		})
 	}
 	issue := int(h.api("octo", "POST", "/api/v3/repos/octo/widgets/issues", map[string]any{"title": "An issue"})["number"].(float64))
-	for _, args := range [][]string{{"status", "--pr"}, {"why", "--pr"}, {"blocked", "reset", "--pr"}} {
+	for _, args := range [][]string{{"status", "--pr"}, {"blocked", "reset", "--pr"}} {
 		got := program(t, h.terminal("octo"), append(args, fmt.Sprint(issue))...)
 		assert.Equal(t, 2, got.exit, args)
 		assert.Contains(t, got.errout, "is an issue; name the pull request that closes it")
 	}
-	got := program(t, append(h.terminal("octo"), "GITHUB_TOKEN=nonsense"), "blocked", "list", "--json")
+	got := program(t, h.terminal("octo"), "why", "--pr", fmt.Sprint(issue))
+	assert.Equal(t, 0, got.exit, got.errout)
+	assert.Equal(t, fmt.Sprintf("issue #%d: has not begun; issue %d has no label that sets an agent to work\n", issue, issue), got.out)
+	got = program(t, append(h.terminal("octo"), "GITHUB_TOKEN=nonsense"), "blocked", "list", "--json")
 	assert.Equal(t, 2, got.exit)
 	assert.Equal(t, "failed", object(t, got)["result"])
 	got = program(t, append(h.terminal("octo"), "GITHUB_TOKEN="), "status")

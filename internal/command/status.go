@@ -36,12 +36,24 @@ func status(c Case) Answer {
 	if bl := s.Block; bl != nil {
 		row("blocked", fmt.Sprintf("[`%s`](%s)", markdown.Code(bl.Reason), bl.URL))
 	}
+	if n := s.Need; n != nil {
+		row("waits for a person", need(*n))
+	}
 	return c.apply("%s", b.String())
+}
+
+// need is what waits for a person, with the comment that says so.
+func need(n model.Need) string {
+	return fmt.Sprintf("[%s](%s) (%s): %s", n.Headline, n.URL, n.Who, markdown.Inline(n.Next))
 }
 
 // why tells every gate, met or not, so that "nothing happens here" has an answer.
 func why(c Case) Answer {
-	text := because(c) + mergeable(c.MergeGates) + "\n\n" + table("condition", c.Gates)
+	text := because(c) + mergeable(c.MergeGates) + "\n\n"
+	if n := c.Standing.Need; n != nil {
+		text += "Waits for a person: " + need(*n) + "\n\n"
+	}
+	text += table("condition", c.Gates)
 	if len(c.MergeGates) > 0 {
 		text += "\n\n" + table("to be merged", c.MergeGates)
 	}
@@ -67,6 +79,8 @@ func because(c Case) string {
 	for _, g := range c.Gates {
 		switch {
 		case g.Met:
+		case g.Name == "last_turn":
+			return "The last turn failed; the next event or sweep tries again, or `/mergexo retry` does."
 		case g.Name == "feedback_pending":
 			return "Nothing is to be done here: " + g.Evidence + "."
 		default:

@@ -69,7 +69,10 @@ type fact struct {
 type need struct {
 	Row  *row
 	Text string
+	URL  string // of the comment that says so
 }
+
+func (d drawer) need(r *row) need { return need{r, clean(r.Need.Todo()), d.link(r.Need.URL)} }
 
 // Write writes the page for b to w. The same board gives the same bytes: times are UTC, and the only clock is b.At. Texts of
 // b are shown as they are and never obeyed; links that do not lead to the server of b.URL are left out.
@@ -104,8 +107,8 @@ func newPage(b model.Board) page {
 	}
 	for _, rows := range [][]*row{pulls, issues} {
 		for _, r := range rows {
-			if r.Needs != "" {
-				p.Needs = append(p.Needs, need{r, r.Needs})
+			if r.Need != nil {
+				p.Needs = append(p.Needs, d.need(r))
 			}
 		}
 	}
@@ -168,13 +171,16 @@ func facts(b model.Board, needs int, turns []model.BoardTurn) []fact {
 
 // work is what is still to be done.
 func work(b model.Board) []fact {
-	states, pending := countStates(b.Pulls), 0
+	states, pending, queued := countStates(b.Pulls), 0, 0
 	for _, p := range b.Pulls {
 		pending += p.Pending
+		if p.Merge != nil && p.Merge.State == model.MergeWaiting {
+			queued++
+		}
 	}
 	return []fact{
 		{Name: "comments without an answer", Value: fmt.Sprint(pending)},
-		{Name: "waiting to be merged", Value: fmt.Sprint(states[model.StandQueued])},
+		{Name: "waiting to be merged", Value: fmt.Sprint(queued)},
 		{Name: "failed, to be tried again", Value: fmt.Sprint(states[model.StandFailed])},
 		{Name: "left by the sweep for the next one", Value: fmt.Sprint(b.Left)},
 		{Name: "open pull requests that are not tracked", Value: fmt.Sprint(b.Untracked)},

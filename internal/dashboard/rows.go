@@ -20,7 +20,7 @@ type row struct {
 	State  badge
 	CI     badge // without a word: nothing is known
 	About  string
-	Needs  string
+	Need   *model.Need // nil: nothing waits for a person
 	Notes  []string
 	Lineage
 	Sums    string // of its turns; "" for none
@@ -96,7 +96,7 @@ func (d drawer) pulls(pulls []model.BoardPull) []*row {
 	for i, p := range pulls {
 		r := &row{
 			ID: fmt.Sprintf("pull-%d", p.Number), Number: p.Number, Title: clean(p.Title), URL: d.link(p.URL),
-			CI: checks[p.CI], Needs: clean(p.Needs), Notes: d.notes(p), Lineage: d.lineage(p),
+			CI: checks[p.CI], Need: p.Need, Notes: d.notes(p), Lineage: d.lineage(p),
 			Opened: d.stamp(p.Opened), Updated: d.stamp(p.Updated),
 		}
 		r.State, r.rank = standing(p.State)
@@ -119,7 +119,7 @@ func (d drawer) issues(issues []model.BoardIssue) []*row {
 	for i, s := range issues {
 		r := &row{
 			ID: fmt.Sprintf("issue-%d", s.Number), Number: s.Number, Title: clean(s.Title), URL: d.link(s.URL),
-			Needs: clean(s.Needs), State: badge{"not begun", "quiet", "grey"}, rank: len(states),
+			Need: s.Need, State: badge{"not begun", "quiet", "grey"}, rank: len(states),
 			Lineage: d.walk(s.Turns).drawn(),
 		}
 		if b, ok := phases[string(s.Status)]; ok {
@@ -143,8 +143,8 @@ func (d drawer) issues(issues []model.BoardIssue) []*row {
 // pressing puts first what a person has to do something about, then what is most pressing, then the oldest.
 func pressing(rows []*row) []*row {
 	slices.SortStableFunc(rows, func(a, b *row) int {
-		if (a.Needs == "") != (b.Needs == "") {
-			return cmp.Compare(len(b.Needs), len(a.Needs)) // one of them is 0
+		if (a.Need == nil) != (b.Need == nil) {
+			return map[bool]int{true: 1, false: -1}[a.Need == nil]
 		}
 		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.Number, b.Number))
 	})

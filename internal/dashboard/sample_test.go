@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/needs"
 )
 
 const repoURL = "https://github.com/octo/widgets"
@@ -58,7 +59,7 @@ func sample() model.Board {
 		},
 		Untracked: 7, Left: 3, LeftWhy: "the rate limit comes back at 17:02 UTC",
 	}
-	return b
+	return withNeeds(b)
 }
 
 func samplePressing() []model.BoardPull {
@@ -67,13 +68,11 @@ func samplePressing() []model.BoardPull {
 		took("turn", model.PhaseFailed, "41b", "", ago(4, 2), 30, 0.92))
 	blocked.Turns[2].Reason = "agent_timeout"
 	blocked.Issue, blocked.CI, blocked.Failed = 38, "FAILURE", 1
-	blocked.Block = &model.Blocked{Number: 41, Issue: 38, Reason: model.ReasonRewrite, Expected: sha("41b"), Observed: sha("41x"), Since: ago(3, 4)}
-	blocked.Needs = "Somebody rewrote the branch. Restore the accepted head, or accept the new one with /mergexo unblock head_sha=…"
+	blocked.Block = &model.Blocked{Number: 41, Issue: 38, Reason: model.ReasonRewrite, Expected: sha("41b"), Observed: sha("41x"), Since: ago(3, 4), URL: blocked.URL + "#issuecomment-41"}
 	secret := pull(44, "Read the licence key from the settings", "agent/small/43-licence", model.StandBlocked, "44a", "44a",
 		took("flow", model.PhaseDone, "m1", "44a", ago(6, 1), 12, 0.40), took("turn", model.PhaseFailed, "44a", "", ago(5, 20), 4, 0.11))
 	secret.Turns[1].Reason = model.ReasonSecret
-	secret.Block = &model.Blocked{Number: 44, Reason: model.ReasonSecret, Since: ago(5, 20)}
-	secret.Needs = "The agent's commits hold what looks like a secret. Look at the checkpoint, then /mergexo unblock"
+	secret.Block = &model.Blocked{Number: 44, Reason: model.ReasonSecret, Since: ago(5, 20), URL: secret.URL + "#issuecomment-44"}
 	failed := pull(47, "Keep the order of headers", "agent/bugfix/45-headers", model.StandFailed, "47a", "47a",
 		took("flow", model.PhaseDone, "m2", "47a", ago(5, 2), 15, 0.55), took("turn", model.PhaseFailed, "47a", "", ago(1, 3), 2, 0.05),
 		took("turn", model.PhaseFailed, "47a", "", ago(0, 9), 2, 0.06))
@@ -99,8 +98,7 @@ func sampleCalm() []model.BoardPull {
 	queued.Merge = &model.MergeRequest{State: model.MergeWaiting, Reason: model.CodeChecks, Head: sha("61b"), By: "hubot", Since: ago(0, 3)}
 	fork := pull(66, "Fix a typo in retries <script>alert(1)</script> & more", "patch-1", model.StandIdle, "66a", "66a")
 	fork.Author, fork.CI = "newcomer", ""
-	fork.External = &model.ExternalMarker{State: model.ExternalWanting, By: "mona", Reason: "the test does not fail without the change", Evaluated: true}
-	fork.Needs = "The evaluation wants changes that the contributor has to make."
+	fork.External = &model.ExternalMarker{State: model.ExternalWanting, Head: sha("66a"), By: "mona", Reason: "the test does not fail without the change", Evaluated: true}
 	idle := pull(67, "A very long title that says in great detail what this pull request is about, why it came to be, and which of the many ways to do it was taken", "agent/small/64-a-long-branch-name-without-any-place-to-break-it-apart", model.StandIdle, "67b", "67b",
 		took("flow", model.PhaseDone, "m4", "67a", ago(2, 4), 10, 0.37), took("turn", model.PhaseDone, "67a", "67b", ago(1, 7), 4, 0.12))
 	paused := pull(68, "Speak IPv6", "agent/impl/55-ipv6", model.StandPaused, "68a", "68a", took("flow", model.PhaseDone, "m4", "68a", ago(2, 9), 48, 2.71))
@@ -122,7 +120,7 @@ func sampleIssues() []model.BoardIssue {
 	}
 	waiting := issue(39, "Timeouts are not told apart", model.FlowBugfix, model.PhaseWaiting,
 		took("flow", model.PhaseFailed, "m1", "", ago(9, 9), 30, 1.1), took("flow", model.PhaseWaiting, "m2", "i39", ago(4, 9), 21, 0.77))
-	waiting.Waiting, waiting.Needs = model.ReasonTests, "The tests fail after three repairs. Say in a comment what to do."
+	waiting.Waiting = model.ReasonTests
 	done := issue(50, "Metrics for the cache", model.FlowDesign, model.PhaseDone, took("flow", model.PhaseDone, "m2", "52a", ago(9, 1), 35, 1.62))
 	done.Pull = 52
 	done.Turns[0] = samplePressing()[3].Turns[0] // as the pull request tells it: it counts once
@@ -141,10 +139,32 @@ func many(n int) model.Board {
 			p.Turns = append(p.Turns, took("turn", model.PhaseDone, fmt.Sprint(i, string(step[0]-1)), fmt.Sprint(i, step), ago(i%28, i%20), 1+i%30, float64(i%7)/4))
 		}
 		if i%10 == 0 {
-			p.Needs = "Somebody has to look at it."
+			p.State, p.Block = model.StandBlocked, &model.Blocked{Number: i + 1, Reason: model.ReasonAttempts, Since: ago(1, i%20), URL: p.URL + "#issuecomment-1"}
 			b.Conflicts = append(b.Conflicts, model.BoardConflict{Number: i + 1, With: i + 2, Paths: []string{"go.mod", "go.sum"}})
 		}
 		b.Pulls = append(b.Pulls, p)
+	}
+	return withNeeds(b)
+}
+
+// withNeeds adds what waits for a person, by the one function that tells it everywhere.
+func withNeeds(b model.Board) model.Board {
+	for i := range b.Pulls {
+		p := &b.Pulls[i]
+		var fork *model.Said[model.ExternalMarker]
+		if p.External != nil {
+			fork = &model.Said[model.ExternalMarker]{Marker: *p.External, UpdatedAt: p.Updated, URL: p.URL + "#issuecomment-2"}
+		}
+		if p.State != model.StandMerged {
+			p.Need = needs.OfPull(p.Standing, fork)
+		}
+	}
+	for i := range b.Issues {
+		if s := &b.Issues[i]; s.Status == model.PhaseWaiting {
+			m := model.Said[model.IssueMarker]{URL: s.Turns[len(s.Turns)-1].URL, UpdatedAt: s.Turns[len(s.Turns)-1].Ended}
+			m.Marker.Number, m.Marker.Waiting = s.Number, s.Waiting
+			s.Need = needs.OfIssue(s.Title, m)
+		}
 	}
 	return b
 }

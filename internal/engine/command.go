@@ -211,8 +211,10 @@ func (p *pass) target(ctx context.Context, t command.Target) (*pass, string, err
 	switch err := other.begin(ctx); {
 	case github.KindOf(err) == github.NotFound:
 		return nil, fmt.Sprintf("There is no issue or pull request %d in this repository.", number), nil
-	case errors.Is(err, config.ErrInvalid), errors.Is(err, ErrIdentity): // other commands do not wait for that
-		return nil, fmt.Sprintf("Pull request %d cannot be worked on.\n\n%s", number, markdown.Quote(err.Error())), nil
+	case errors.Is(err, config.ErrInvalid): // other commands do not wait for that
+		return nil, fmt.Sprintf("Pull request %d cannot be worked on: its settings do not hold.\n\n%s", number, markdown.Quote(err.Error())), nil
+	case errors.Is(err, ErrIdentity):
+		return nil, fmt.Sprintf("Pull request %d cannot be worked on by this account.\n\n%s", number, markdown.Quote(err.Error())), nil
 	case err != nil:
 		return nil, "", err
 	}

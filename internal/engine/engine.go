@@ -147,6 +147,7 @@ func (e *Engine) rounds(ctx context.Context, ev model.Event, rep *model.Report) 
 	for range maxRounds {
 		p := &pass{Engine: e, event: ev, report: rep, memory: known}
 		again, err := p.once(ctx)
+		p.tellNeed(err)
 		p.close()
 		if s := (*Stop)(nil); rep.Result == model.ResultDone && errors.As(err, &s) && s.Result == model.ResultNothing {
 			return nil // there was something to do, and there is nothing more

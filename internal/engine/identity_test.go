@@ -147,7 +147,7 @@ func TestAPersonSeesWhatAnAppSays(t *testing.T) {
 	one, _, err := w.engineAs("sandbox-carol").Look(context.Background(), repo, w.number)
 	require.NoError(t, err)
 	assert.Equal(t, model.PhaseDone, one.LastTurn.Phase)
-	all, err := w.engineAs("sandbox-carol").Standings(context.Background(), repo)
+	all, _, err := w.engineAs("sandbox-carol").Standings(context.Background(), repo)
 	require.NoError(t, err)
 	require.Len(t, all, 1)
 	assert.Equal(t, model.PhaseDone, all[0].LastTurn.Phase)

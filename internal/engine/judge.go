@@ -34,7 +34,7 @@ func (p *pass) judge(ctx context.Context, c command.Case) (_ command.Answer, err
 	case "status", "retry":
 		var pending []model.Comment
 		pending, err = p.pending(ctx)
-		c.Standing = turn.Stand(p.snap, p.state, p.policy, pending)
+		c.Standing = p.stand(pending)
 	}
 	if err != nil {
 		return command.Answer{}, err
@@ -93,7 +93,7 @@ func (p *pass) look(ctx context.Context) (model.Standing, []model.Gate, error) {
 			return model.Standing{}, nil, err
 		}
 	}
-	standing := turn.Stand(p.snap, p.state, p.policy, e.Pending)
+	standing := p.stand(e.Pending)
 	if p.snap.Pull.CrossRepo && p.settings.External.Enabled {
 		if err := p.askHost(ctx); err != nil {
 			return model.Standing{}, nil, err

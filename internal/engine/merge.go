@@ -202,7 +202,10 @@ func (p *pass) mergeGates(ctx context.Context) ([]model.Gate, error) {
 	if s := (*setback)(nil); errors.As(err, &s) { // the branches do not tell; the gates above do
 		return nil, nil
 	}
-	return v.Gates, err
+	if err != nil {
+		return nil, err
+	}
+	return append(v.Gates, merge.LastGate(p.state, p.snap.Pull.HeadSHA)...), nil
 }
 
 // unchanged tells of older heads whether they were approved for the same change as that of the head now.

@@ -13,6 +13,7 @@ import (
 	"github.com/mergexo/mergexo/internal/markdown"
 	"github.com/mergexo/mergexo/internal/merge"
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/needs"
 )
 
 // edit writes the comment of the request as its marker stands.
@@ -81,6 +82,11 @@ func (g *merger) stopped(code model.MergeCode, detail string) *Stop {
 	s.Merge = true
 	if s.Result == model.ResultBlocked {
 		s.Block = &model.BlockMarker{Repo: g.event.Repo.String(), Number: g.event.Number, Reason: string(code), Observed: g.marker.Head}
+		now := g.stand(nil)
+		now.Merge = &model.MergeRequest{
+			State: g.marker.State, Reason: code, Head: g.marker.Head, By: g.marker.By, Since: g.serverNow(), Tip: g.marker.Tip, URL: fmt.Sprintf("%s#issuecomment-%d", g.snap.Pull.URL, g.comment),
+		}
+		g.report.Need = needs.OfPull(now, g.state.External())
 	}
 	return s
 }
@@ -186,7 +192,10 @@ func (g *merger) fail(ctx context.Context, s *setback) (*Stop, error) {
 			return nil, cmp.Or(err, g.finish(ctx))
 		}
 	}
-	return g.stopped(s.Code, s.Detail), g.bury(ctx, s, text)
+	if err := g.bury(ctx, s, text); err != nil {
+		return nil, err
+	}
+	return g.stopped(s.Code, s.Detail), nil
 }
 
 // failure is the text of a setback, with what people need to know of it.

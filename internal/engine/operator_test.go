@@ -215,7 +215,7 @@ func TestForgedEditedAndQuotedCommandsAreWithoutEffect(t *testing.T) {
 
 	// Somebody's copy of our reply answers nothing, and undoes nothing.
 	copied := w.marked("command", "")[0]["body"].(string)
-	w.talk("alice", strings.ReplaceAll(copied, `"command":"pause"`, `"command":"resume"`))
+	w.talk("eve", strings.ReplaceAll(copied, `"command":"pause"`, `"command":"resume"`))
 	assert.Equal(t, model.ResultNothing, w.handle(w.delivery("issue_comment")).Result)
 	w.review("alice", "Answer me.")
 	rep := w.handle(w.delivery("pull_request_review_comment"))

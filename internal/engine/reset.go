@@ -29,12 +29,14 @@ type Reset struct {
 func (e *Engine) Reset(ctx context.Context, r Reset) ([]model.Report, error) {
 	numbers := r.Numbers
 	if len(numbers) == 0 {
-		blocked, err := e.Blocked(ctx, r.Repo)
+		_, waiting, err := e.Standings(ctx, r.Repo)
 		if err != nil {
 			return nil, err
 		}
-		for _, b := range blocked {
-			numbers = append(numbers, b.Number)
+		for _, n := range waiting {
+			if n.Kind == model.NeedBlock {
+				numbers = append(numbers, n.Number)
+			}
 		}
 	}
 	reports, wrong := []model.Report{}, error(nil)

@@ -51,7 +51,7 @@ func TestADeathAtAnyWriteOfBlockedResetIsMadeGood(t *testing.T) {
 				w.gate.revive()
 				w.reset("sandbox-actions", engine.Reset{})
 				assert.Equal(t, want, w.shows())
-				blocked, err := w.engine().Blocked(context.Background(), repo)
+				_, blocked, err := w.engine().Standings(context.Background(), repo)
 				require.NoError(t, err)
 				assert.Empty(t, blocked)
 			})

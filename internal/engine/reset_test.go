@@ -34,7 +34,7 @@ func TestBlockedPullRequestsAreListed(t *testing.T) {
 	w, old, head := rewrittenPull(t)
 	w.another("agent/second")
 	for _, token := range []string{"sandbox-actions", "sandbox-carol"} {
-		blocked, err := w.engineAs(token).Blocked(context.Background(), repo)
+		_, blocked, err := w.engineAs(token).Standings(context.Background(), repo)
 		require.NoError(t, err)
 		require.Len(t, blocked, 1, token)
 		b := blocked[0]
@@ -116,7 +116,7 @@ func TestHowThingsStand(t *testing.T) {
 	w.api("alice", "POST", w.path("/issues/2/comments"), object{"body": "Answer me."})
 	w.api("eve", "POST", w.path("/issues/2/comments"), object{"body": "And me."})
 	for _, token := range []string{"sandbox-actions", "sandbox-carol", "sandbox-alice"} {
-		all, err := w.engineAs(token).Standings(context.Background(), repo)
+		all, _, err := w.engineAs(token).Standings(context.Background(), repo)
 		require.NoError(t, err)
 		require.Len(t, all, 2, token)
 		assert.Equal(t, []any{1, model.StandBlocked, old, head, 1, model.PhaseDone}, []any{all[0].Number, all[0].State, all[0].Accepted, all[0].Head, all[0].Pending, all[0].LastTurn.Phase}, token)
@@ -150,7 +150,7 @@ func TestAThousandPullRequestsStandInTwentyThreeCalls(t *testing.T) {
 		return nil
 	}))
 	w.gate.revive()
-	all, err := w.engine().Standings(context.Background(), repo)
+	all, _, err := w.engine().Standings(context.Background(), repo)
 	require.NoError(t, err)
 	require.Len(t, all, 1000)
 	api, _ := w.gate.counted()

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -83,11 +84,12 @@ func (e *Engine) Sweep(ctx context.Context, repo model.Repo, opt SweepOptions) (
 	return s.swept, err
 }
 
-// Board reads all that the dashboard shows, and changes nothing. Who conflicts with whom is what the last sweep has said.
+// Board reads all that status, blocked list and the dashboard show, and changes nothing. Who conflicts with whom is what the
+// last sweep has said. What could be read of a repository only in part is an error.
 func (e *Engine) Board(ctx context.Context, repo model.Repo) (model.Board, error) {
 	s := &sweeper{Engine: e, repo: repo, opt: SweepOptions{Plan: true}, onlooks: true}
 	f, err := s.scan(ctx)
-	if err != nil {
+	if err = cmp.Or(err, f.cut); err != nil {
 		return model.Board{}, err
 	}
 	f.board.Left = len(f.work)
@@ -208,6 +210,7 @@ func (s *sweeper) visit(ctx context.Context, v *visit) (again bool, err error) {
 	s.number = v.Number
 	p := &pass{Engine: s.Engine, event: swept(s.repo, v.Number), report: &v.report, memory: v.known}
 	again, err = p.once(ctx)
+	p.tellNeed(err)
 	p.close()
 	if s.found != nil {
 		s.found.refresh(p)

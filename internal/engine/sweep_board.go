@@ -1,9 +1,11 @@
 package engine
 
 import (
+	"errors"
+
 	"github.com/mergexo/mergexo/internal/flow"
 	"github.com/mergexo/mergexo/internal/model"
-	"github.com/mergexo/mergexo/internal/sweep"
+	"github.com/mergexo/mergexo/internal/needs"
 	"github.com/mergexo/mergexo/internal/turn"
 )
 
@@ -11,7 +13,7 @@ import (
 func (p *pass) boardPull() model.BoardPull {
 	pull := p.snap.Pull
 	row := model.BoardPull{
-		Standing: turn.Stand(p.snap, p.state, p.policy, nil), Author: pull.Author.Login, Base: pull.BaseRef, Opened: pull.CreatedAt, Updated: pull.UpdatedAt, CI: pull.Rollup,
+		Standing: p.stand(nil), Author: pull.Author.Login, Base: pull.BaseRef, Opened: pull.CreatedAt, Updated: pull.UpdatedAt, CI: pull.Rollup,
 	}
 	if e := p.state.External(); e != nil {
 		row.External = &e.Marker
@@ -26,8 +28,29 @@ func (p *pass) boardPull() model.BoardPull {
 		}
 		row.Turns = append(row.Turns, one)
 	}
-	row.Needs = sweep.Needs(row)
 	return row
+}
+
+// stand is how the pull request stands, with what waits for a person; pending is the feedback of people who are heard.
+func (p *pass) stand(pending []model.Comment) model.Standing {
+	s := turn.Stand(p.snap, p.state, p.policy, pending)
+	if p.snap.Pull.State == model.PullOpen {
+		s.Need = needs.OfPull(s, p.state.External())
+	}
+	return s
+}
+
+// tellNeed puts what waits for a person into the report of a run that could not go on without one.
+func (p *pass) tellNeed(ended error) {
+	s := (*Stop)(nil)
+	if !errors.As(ended, &s) || s.Result != model.ResultBlocked || s.Merge { // a merge has told it
+		return
+	}
+	if p.snap.IsPull {
+		p.report.Need = p.stand(nil).Need
+	} else if n := len(p.state.Flows); n > 0 && p.state.Flows[n-1].Marker.Status == model.PhaseWaiting {
+		p.report.Need = needs.OfIssue(p.snap.Thread.Title, p.state.Flows[n-1])
+	}
 }
 
 // dayBefore is what the day of a turn had cost before it, as far as earlier ones tell.
@@ -72,7 +95,7 @@ func (p *pass) boardIssue(step flow.Step) (model.BoardIssue, bool) {
 		row.Flow, row.Status, row.Waiting, row.Pull = f.Marker.Flow, f.Marker.Status, f.Marker.Waiting, f.Marker.Pull
 	}
 	if step.Act == flow.Wait {
-		row.Needs = step.Why
+		row.Need = needs.OfIssue(t.Title, *step.From)
 	}
 	return row, labelled || len(p.state.Flows) > 0
 }

@@ -24,6 +24,7 @@ type glance struct {
 	why        []model.Reason
 	since      time.Time
 	candidates []model.Comment // without their texts
+	unanswered []model.Comment // the same, where nothing is done about them before somebody decides
 	commanders []string        // who gave commands that nobody has answered
 	starters   []string        // who would set a flow going
 	hosts      []string        // who would let a fork's pull request in
@@ -78,6 +79,7 @@ func (p *pass) duePull() glance {
 		if gate.Name == turn.GateMarkers {
 			g.due(model.DueReplies, time.Time{})
 		}
+		g.unanswered = stubs(p.unheard(turn.Candidates(p.snap, st, p.policy)))
 		return g
 	}
 	if st.Tracked == nil && len(st.Turns) == 0 {
@@ -275,7 +277,7 @@ func (p *pass) dueIssue() glance {
 
 // unasked are the logins, in lower case, whose rights decide about what is due here and are not known yet.
 func (g glance) unasked(known map[string]model.Permission) []string {
-	ask := turn.Unasked(g.candidates, known, g.settled, g.policy)
+	ask := turn.Unasked(slices.Concat(g.candidates, g.unanswered), known, g.settled, g.policy)
 	more := func(logins []string, listed func(string) bool) {
 		for _, login := range logins {
 			if _, is := known[login]; !is && login != "" && !listed(login) && !slices.Contains(ask, login) {
@@ -295,7 +297,7 @@ func (g glance) unasked(known map[string]model.Permission) []string {
 // judged is why there is something to be done, now that everybody's rights are known.
 func (g *glance) judged(rights map[string]model.Permission) []model.Reason {
 	allowed := turn.Allowed(g.candidates, rights, g.policy)
-	g.pending = len(allowed)
+	g.pending = len(allowed) + len(turn.Allowed(g.unanswered, rights, g.policy))
 	stands := func(login string) command.Standing { return g.operators.Stand(login, rights[login]) }
 	if slices.ContainsFunc(g.foreign, func(login string) bool { return rights[login] >= model.PermissionWrite }) {
 		g.due(model.DueIdentity, time.Time{})

@@ -33,6 +33,7 @@ const (
 	GateIdle      model.GateName = "no_turn_at_work"
 	GateMergeable model.GateName = "mergeable" // the last to be missed: what else is missing is said before a conflict
 	GateSteering  model.GateName = "steering_files"
+	GateLast      model.GateName = "last_request"
 )
 
 // finding is a gate with what comes of it where it is not met.
@@ -202,6 +203,19 @@ func attemptsGate(c Case) finding {
 	met := n < c.Policy.Attempts
 	return find(GateAttempts, model.CodeAttempts, met, "%d of %d attempts made on this head and this tip of branch %q%s", n, c.Policy.Attempts, c.Snapshot.Pull.BaseRef,
 		either(met, "", "; another one can be made once either has moved"))
+}
+
+// LastGate is how the newest request about this head ended, where that was without a merge and it was not taken back: what
+// refused it may be none of the other gates, such as its tests. None for any other.
+func LastGate(st model.State, head string) []model.Gate {
+	newest := st.Merge()
+	if newest == nil || newest.Marker.State != model.MergeFailed || newest.Marker.Reason == model.CodeCancelled {
+		return nil
+	}
+	if m := newest.Marker; m.Head != head && !slices.Contains(m.Tips(), head) {
+		return nil
+	}
+	return []model.Gate{find(GateLast, newest.Marker.Reason, false, "refused (%s), see %s; once that is settled, /mergexo merge asks again", newest.Marker.Reason, newest.URL).Gate}
 }
 
 // Attempts is the highest attempt that was made on this head and this tip of the base. The head may be a tip that an

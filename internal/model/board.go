@@ -1,6 +1,10 @@
 package model
 
-import "time"
+import (
+	"cmp"
+	"slices"
+	"time"
+)
 
 // Board is all that the dashboard shows of a repository.
 type Board struct {
@@ -17,6 +21,23 @@ type Board struct {
 	LeftWhy string
 }
 
+// Needs are all that waits for a person, in the order of their numbers.
+func (b Board) Needs() []Need {
+	out := []Need{}
+	for _, p := range b.Pulls {
+		if p.Need != nil {
+			out = append(out, *p.Need)
+		}
+	}
+	for _, i := range b.Issues {
+		if i.Need != nil {
+			out = append(out, *i.Need)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Need) int { return cmp.Compare(a.Number, b.Number) })
+	return out
+}
+
 // BoardPull is a pull request.
 type BoardPull struct {
 	Standing
@@ -28,8 +49,6 @@ type BoardPull struct {
 	External *ExternalMarker
 	// Turns are the newest that were read, oldest first.
 	Turns []BoardTurn
-	// Needs is what a person has to do; "": nothing.
-	Needs string
 }
 
 // BoardTurn is one attempt of an agent, or one merge.
@@ -55,7 +74,7 @@ type BoardIssue struct {
 	Status  Phase  // of the newest attempt; "" before the first
 	Waiting string // why a person has to say something
 	Pull    int    // that was opened for it
-	Needs   string
+	Need    *Need  // what waits for a person; nil for nothing
 	Turns   []BoardTurn
 }
 

@@ -52,6 +52,8 @@ type Report struct {
 	Pictures []string `json:"-"`
 	// Mistaken is set when it is the caller who has to mend what went wrong.
 	Mistaken bool `json:"-"`
+	// Need is what waits for a person at the end; nil for nothing.
+	Need *Need `json:"-"`
 	// Said holds the texts that were or would be posted, for people who watch a replay.
 	Said []Saying `json:"-"`
 }

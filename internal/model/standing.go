@@ -43,6 +43,7 @@ type Standing struct {
 	LastTurn *LastTurn     `json:"last_turn"`
 	Block    *Blocked      `json:"block"`
 	Merge    *MergeRequest `json:"merge"` // the newest one; nil for none
+	Need     *Need         `json:"need"`  // what waits for a person; nil for nothing
 }
 
 // MergeRequest is a request to merge in short.
@@ -53,6 +54,7 @@ type MergeRequest struct {
 	By     string     `json:"by"`
 	Since  time.Time  `json:"since"`
 	URL    string     `json:"url"`
+	Tip    string     `json:"-"` // that the head was moved to, to land; "" before that
 }
 
 // LastTurn is the newest turn of a pull request in short.

@@ -50,6 +50,9 @@ func Summary(w io.Writer, r model.Report, repoURL string) error {
 		}
 		reason(&b, r.Reason)
 	}
+	if n := r.Need; n != nil {
+		fmt.Fprintf(&b, "**Waits for a person:** [%s](%s) (%s): %s\n\n", n.Headline, n.URL, n.Who, span(n.Next, cellLimit))
+	}
 	for i, picture := range r.Pictures {
 		if i < pictures && len(picture) <= sayingLimit {
 			b.WriteString(picture + "\n\n")

@@ -28,8 +28,18 @@ func Object(w io.Writer, v any) error {
 // titleLimit is how many characters of a title or a branch a row shows.
 const titleLimit = 60
 
-// Standings writes how pull requests stand as a table, one a line, and what blocks them.
-func Standings(w io.Writer, all []model.Standing) error {
+// Standings writes how pull requests stand as a table, one a line, and what waits for a person.
+func Standings(w io.Writer, all []model.Standing, waiting []model.Need) error {
+	if err := standings(w, all); err != nil || len(waiting) == 0 {
+		return err
+	}
+	if err := text(w, "\n"); err != nil {
+		return err
+	}
+	return Needs(w, waiting)
+}
+
+func standings(w io.Writer, all []model.Standing) error {
 	if len(all) == 0 {
 		return text(w, "no open pull request is tracked\n")
 	}
@@ -50,20 +60,42 @@ func Standings(w io.Writer, all []model.Standing) error {
 	return table(w, rows)
 }
 
-// Blocked writes the blocked pull requests as a table, one a line.
-func Blocked(w io.Writer, all []model.Blocked) error {
+// Needs writes what waits for a person as a table, one a line.
+func Needs(w io.Writer, all []model.Need) error {
 	if len(all) == 0 {
-		return text(w, "no open pull request is blocked\n")
+		return text(w, "nothing waits for a person\n")
 	}
-	rows := [][]string{{"PR", "REASON", "EXPECTED", "OBSERVED", "SINCE", "COMMENT"}}
-	for _, b := range all {
-		rows = append(rows, []string{fmt.Sprintf("#%d", b.Number), oneLine(b.Reason), dash(short(b.Expected)), dash(short(b.Observed)), b.Since.UTC().Format("2006-01-02 15:04"), oneLine(b.URL)})
+	rows := [][]string{{"NUMBER", "WHAT TO DO", "WHO", "NEXT", "REASON", "EXPECTED", "OBSERVED", "SINCE", "COMMENT"}}
+	for _, n := range all {
+		rows = append(rows, []string{fmt.Sprintf("#%d", n.Number), n.Headline, n.Who, oneLine(n.Next), oneLine(n.Reason), dash(short(n.Expected)), dash(short(n.Observed)),
+			n.Since.UTC().Format("2006-01-02 15:04"), oneLine(n.URL)})
 	}
 	return table(w, rows)
 }
 
-// Gates writes why something happens or does not: every condition of a turn and of a merge with its evidence.
+// Issue writes how the work for an issue stands, and what it waits for.
+func Issue(w io.Writer, i model.BoardIssue, step string) error {
+	state := map[bool]string{true: "has not begun", false: strings.ReplaceAll(string(i.Status), "_", " ")}[i.Status == ""]
+	if err := text(w, fmt.Sprintf("issue #%d: %s; %s\n", i.Number, state, oneLine(step))); err != nil || i.Need == nil {
+		return err
+	}
+	if err := text(w, "\n"); err != nil {
+		return err
+	}
+	return Needs(w, []model.Need{*i.Need})
+}
+
+// Gates writes why something happens or does not: what waits for a person, and every condition of a turn and of a merge with
+// its evidence.
 func Gates(w io.Writer, s model.Standing, turns, merges []model.Gate) error {
+	if s.Need != nil {
+		if err := Needs(w, []model.Need{*s.Need}); err != nil {
+			return err
+		}
+		if err := text(w, "\n"); err != nil {
+			return err
+		}
+	}
 	if err := gates(w, fmt.Sprintf("pull request #%d is %s", s.Number, s.State.Words()), turns); err != nil || len(merges) == 0 {
 		return err
 	}

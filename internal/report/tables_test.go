@@ -19,15 +19,24 @@ func TestTablesAsPeopleReadThem(t *testing.T) {
 		{Number: 8, Title: "Wait", Branch: "agent/wait", State: model.StandQueued, Head: newHead, Merge: &model.MergeRequest{State: model.MergeWaiting, Reason: model.CodeApproval, Head: newHead, By: "carol", Since: noon, URL: "u"}},
 		{Number: 1200, Title: "::error::\x1b[31mred\n\u202etitle that goes on and on and on and on and on and on until it is cut", Branch: "agent/ünïcode", State: model.StandTaken, Head: oldHead},
 	}
+	waiting := []model.Need{
+		{Kind: model.NeedBlock, Number: 7, Issue: 3, Title: "Greet people", Headline: "restore the old history, or accept the new one", Who: "an operator", Next: "/mergexo unblock", Reason: block.Reason, Expected: oldHead, Observed: newHead, Since: noon, URL: block.URL},
+		{Kind: model.NeedIssue, Number: 12, Issue: 12, Headline: "answer the agent's question", Who: "anybody with write access", Next: "a comment with the answer", Reason: "agent_blocked", Since: noon, URL: "u"},
+	}
+	standings[0].Need = &waiting[0]
 	gates := []model.Gate{{Name: "open", Met: true, Evidence: "pull request 7 is open"}, {Name: "not_blocked", Evidence: "blocked (history_rewrite), see " + block.URL}}
 	for name, write := range map[string]func(*bytes.Buffer) error{
-		"standings":      func(b *bytes.Buffer) error { return Standings(b, standings) },
-		"standings_none": func(b *bytes.Buffer) error { return Standings(b, nil) },
-		"blocked": func(b *bytes.Buffer) error {
-			return Blocked(b, []model.Blocked{block, {Number: 12, Reason: "agent_blocked", Since: noon, URL: "u"}})
+		"standings":      func(b *bytes.Buffer) error { return Standings(b, standings, waiting) },
+		"standings_none": func(b *bytes.Buffer) error { return Standings(b, nil, nil) },
+		"blocked":        func(b *bytes.Buffer) error { return Needs(b, waiting) },
+		"blocked_none":   func(b *bytes.Buffer) error { return Needs(b, nil) },
+		"issue": func(b *bytes.Buffer) error {
+			return Issue(b, model.BoardIssue{Number: 12, Status: model.PhaseWaiting, Need: &waiting[1]}, "issue 12 waits for a person (agent_blocked), see u; a comment there goes on, or /mergexo retry")
 		},
-		"blocked_none": func(b *bytes.Buffer) error { return Blocked(b, nil) },
-		"why":          func(b *bytes.Buffer) error { return Gates(b, standings[0], gates, nil) },
+		"issue_fresh": func(b *bytes.Buffer) error {
+			return Issue(b, model.BoardIssue{Number: 12}, "nobody has put a label on")
+		},
+		"why": func(b *bytes.Buffer) error { return Gates(b, standings[0], gates, nil) },
 		"why_merge": func(b *bytes.Buffer) error {
 			return Gates(b, standings[0], gates, []model.Gate{{Name: "approved", Evidence: "0 of 1 approval"}})
 		},

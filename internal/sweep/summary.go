@@ -67,16 +67,9 @@ func list(out *strings.Builder, head string, lines []string) {
 // needs are what people have to do.
 func needs(b model.Board, at func(int) string) []string {
 	var lines []string
-	say := func(number int, title, needs string) {
-		if needs != "" {
-			lines = append(lines, strings.TrimRight(fmt.Sprintf("- %s: %s %s", at(number), markdown.Inline(cut(needs, summaryCell)), markdown.Inline(cut(title, 100))), " "))
-		}
-	}
-	for _, p := range b.Pulls {
-		say(p.Number, p.Title, p.Needs)
-	}
-	for _, i := range b.Issues {
-		say(i.Number, i.Title, i.Needs)
+	for _, n := range b.Needs() {
+		lines = append(lines, fmt.Sprintf("- %s: [%s](%s) (%s): %s; %s %s", at(n.Number), n.Headline, n.URL, n.Who, markdown.Inline(cut(n.Next, 100)),
+			markdown.Inline(cut(n.Reason, 100)), markdown.Inline(cut(n.Title, 100))))
 	}
 	return lines
 }

@@ -79,13 +79,13 @@ func TestAnswersThatAreNotThereAnyMore(t *testing.T) {
 }
 
 func TestASweepAsTheJobSummaryTellsIt(t *testing.T) {
-	pull := func(n int, title, needs string) model.BoardPull {
-		return model.BoardPull{Standing: model.Standing{Number: n, Title: title}, Needs: needs}
+	pull := func(n int, title string, need *model.Need) model.BoardPull {
+		return model.BoardPull{Standing: model.Standing{Number: n, Title: title, Need: need}}
 	}
 	b := model.Board{
 		Repo: model.Repo{Owner: "octo", Name: "widgets"}, URL: "https://github.com/octo/widgets", Untracked: 4, Left: 3, LeftWhy: "the rate limit\nwas near | @octo",
-		Pulls:     []model.BoardPull{pull(7, "Greet `people` | <b> @octo\nnow", "decide about the block (history_rewrite)"), pull(8, "Fine", "")},
-		Issues:    []model.BoardIssue{{Number: 3, Title: "Which one?", Needs: "answer the question"}},
+		Pulls:     []model.BoardPull{pull(7, "Greet", &model.Need{Number: 7, Title: "Greet `people` | <b> @octo\nnow", Headline: "accept the new history", Who: "an operator", Next: "/mergexo unblock", Reason: "history_rewrite", URL: "https://github.com/octo/widgets/pull/7#issuecomment-1"}), pull(8, "Fine", nil)},
+		Issues:    []model.BoardIssue{{Number: 3, Title: "Which one?", Need: &model.Need{Number: 3, Title: "Which one?", Headline: "answer the question", Who: "anybody", Next: "a comment", Reason: "agent_blocked", URL: "https://github.com/octo/widgets/issues/3#issuecomment-2"}}},
 		Conflicts: []model.BoardConflict{{Number: 7, Paths: []string{"a", "b"}}, {Number: 9, With: 7, Paths: []string{"a"}}, {Number: 9, With: 8}},
 	}
 	reports := []model.Report{
@@ -109,8 +109,8 @@ func TestASweepAsTheJobSummaryTellsIt(t *testing.T) {
 		if i > 300 {
 			long = "x"
 		}
-		b.Pulls = append(b.Pulls, pull(i, long, long))
-		b.Issues = append(b.Issues, model.BoardIssue{Number: i, Title: long, Needs: long})
+		b.Pulls = append(b.Pulls, pull(i, long, &model.Need{Number: i, Title: long, Headline: "decide", Who: "an operator", Next: long, Reason: long, URL: "u"}))
+		b.Issues = append(b.Issues, model.BoardIssue{Number: i, Title: long, Need: &model.Need{Number: i, Title: long, Headline: "decide", Who: "an operator", Next: long, Reason: long, URL: "u"}})
 		b.Conflicts = append(b.Conflicts, model.BoardConflict{Number: i, With: i + 1, Paths: []string{long, long, long, long, long, long}})
 		reports = append(reports, model.Report{Number: i, Result: model.ResultFailed, Reason: long})
 	}

@@ -28,7 +28,7 @@ func Stand(s model.Snapshot, st model.State, policy Policy, pending []model.Comm
 		}
 	}
 	if m := st.Merge(); m != nil {
-		out.Merge = &model.MergeRequest{State: m.Marker.State, Reason: m.Marker.Reason, Head: m.Marker.Head, By: m.Marker.By, Since: m.At, URL: m.URL}
+		out.Merge = &model.MergeRequest{State: m.Marker.State, Reason: m.Marker.Reason, Head: m.Marker.Head, By: m.Marker.By, Since: m.At, URL: m.URL, Tip: m.Marker.Tip}
 	}
 	out.State = state(p, st, policy, out)
 	return out
@@ -69,6 +69,7 @@ const (
 	GateLineage  model.GateName = "history_only_grew"
 	GateIdle     model.GateName = "no_other_run"
 	GateAttempts model.GateName = "attempts_left"
+	GateLast     model.GateName = "last_turn"
 	GateFeedback model.GateName = "feedback_pending"
 )
 
@@ -82,7 +83,7 @@ type Evidence struct {
 // Why judges all that a turn needs: the gates, and what is asked behind them.
 func Why(s model.Snapshot, st model.State, policy Policy, e Evidence) []model.Gate {
 	pending := e.Pending
-	gates := append(Gates(s, st, policy), lineageGate(s.Pull, st, e.Relation), idleGate(e.Live), attemptsGate(st))
+	gates := append(Gates(s, st, policy), lineageGate(s.Pull, st, e.Relation), idleGate(e.Live), attemptsGate(st), lastGate(st))
 	unheard := unheard(s, st, policy, pending)
 	switch {
 	case len(pending) == 0 && unheard == "":
@@ -140,6 +141,17 @@ func idleGate(live *model.Said[model.TurnMarker]) model.Gate {
 func attemptsGate(st model.State) model.Gate {
 	n := failures(st)
 	return gate(GateAttempts, n < MaxAttempts, "%d of %d attempts failed", n, MaxAttempts)
+}
+
+// lastGate tells of the newest turn where it came to nothing, with its comment.
+func lastGate(st model.State) model.Gate {
+	n := len(st.Turns)
+	if n == 0 || st.Turns[n-1].Marker.Phase != model.PhaseFailed {
+		return gate(GateLast, true, "no turn has failed since")
+	}
+	last := st.Turns[n-1]
+	reason, _, _ := strings.Cut(last.Marker.Reason, "\n")
+	return gate(GateLast, false, "it failed (%s), see %s; it is tried again with the next event or sweep, or by /mergexo retry", reason, last.URL)
 }
 
 // failures is how many attempts failed since the last success. Each claim replaces the failure before it and counts on.

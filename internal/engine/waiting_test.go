@@ -1,0 +1,78 @@
+package engine_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// waiting is all that waits for a person, as "NUMBER kind reason"; every entry links a comment.
+func (w *world) waiting(token string) []string {
+	w.t.Helper()
+	_, all, err := w.engineAs(token).Standings(context.Background(), repo)
+	require.NoError(w.t, err)
+	out := []string{}
+	for _, n := range all {
+		out = append(out, fmt.Sprint(n.Number, " ", n.Kind, " ", n.Reason))
+		assert.Contains(w.t, n.URL, "#issuecomment-", n.Headline)
+	}
+	return out
+}
+
+func TestWhatWaitsForAPersonIsOneList(t *testing.T) {
+	t.Parallel()
+	w := newIssue(t)
+	w.agent = "ask"
+	require.Equal(t, model.ResultBlocked, w.handle(w.label("alice", smallJob)).Result)
+	issue := w.number
+	w.number, w.agent = 1, "answer"
+	w.approve("alice")
+	rep := w.command("carol", "/mergexo merge")
+	require.Equal(t, "NO_TESTS", rep.BlockedReason, rep.Reason)
+	require.NotNil(t, rep.Need, "the job summary shows it")
+	assert.Equal(t, "say in [merge] tests how to test, or that there are none", rep.Need.Headline)
+	want := []string{"1 merge NO_TESTS", fmt.Sprint(issue, " issue agent_blocked")}
+	for _, token := range []string{"sandbox-actions", "sandbox-carol"} {
+		assert.Equal(t, want, w.waiting(token), token)
+	}
+	board, err := w.engine().Board(context.Background(), repo)
+	require.NoError(t, err)
+	assert.Len(t, board.Needs(), 2, "the dashboard shows the same")
+
+	why, err := w.engineAs("sandbox-carol").Why(context.Background(), repo, issue)
+	require.NoError(t, err)
+	assert.Contains(t, why.Step, "waits for a person (agent_blocked)")
+	assert.Equal(t, "answer the agent's question", why.Issue.Need.Headline)
+
+	why, err = w.engineAs("sandbox-carol").Why(context.Background(), repo, 1)
+	require.NoError(t, err)
+	last := why.Merges[len(why.Merges)-1]
+	assert.Equal(t, model.GateName("last_request"), last.Name)
+	assert.False(t, last.Met)
+	assert.Contains(t, last.Evidence, "refused (NO_TESTS), see http")
+	w.orders("carol", "/mergexo why")
+	answers := w.answers()
+	assert.Contains(t, answers[len(answers)-1], "It cannot be merged as it is: the condition *last request* is not met.")
+	assert.Contains(t, answers[len(answers)-1], "Waits for a person: [say in [merge] tests how to test")
+}
+
+func TestAFailedTurnIsToldByWhy(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.agent = "exit"
+	w.review("alice", "Answer me.")
+	w.handle(w.delivery("pull_request_review_comment"))
+	why, err := w.engineAs("sandbox-carol").Why(context.Background(), repo, 1)
+	require.NoError(t, err)
+	for _, g := range why.Turns {
+		assert.Equal(t, g.Name != "last_turn", g.Met, "%s: %s", g.Name, g.Evidence)
+	}
+	w.orders("carol", "/mergexo why")
+	answers := w.answers()
+	assert.Contains(t, answers[len(answers)-1], "The last turn failed; the next event or sweep tries again, or `/mergexo retry` does.")
+}

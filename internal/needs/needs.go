@@ -1,0 +1,161 @@
+// Package needs is the one list of what waits for a person: made of how pull requests and issues stand, and nothing else, so
+// that whoever shows it shows the same.
+package needs
+
+import (
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// task is what somebody has to do.
+type task struct{ headline, who, next string }
+
+const (
+	operator    = "an operator"
+	author      = "the author"
+	writer      = "anybody with write access"
+	maintainer  = "a maintainer"
+	contributor = "the contributor"
+
+	unblock = "/mergexo unblock"
+	retry   = "/mergexo retry"
+	again   = "/mergexo merge"
+)
+
+// blocks are the tasks of blocked pull requests.
+var blocks = map[string]task{
+	model.ReasonRewrite:      {"restore the old history, or accept the new one", operator, unblock},
+	model.ReasonMarkerEdited: {"look at the comment that somebody edited", operator, unblock},
+	model.ReasonAttempts:     {"find out why the agent keeps failing", operator, unblock},
+	model.ReasonAgent:        {"answer the agent's question", writer, "a comment with the answer"},
+	model.ReasonRefused:      {"say it in other words, since the model refused", operator, unblock},
+	model.ReasonSession:      {"let the agent begin a new session", operator, unblock},
+	model.ReasonOutcome:      {"find out why the agent's answer does not hold", operator, unblock},
+	model.ReasonForbidden:    {"look at what the agent changed and must not", operator, unblock},
+	model.ReasonSecret:       {"look for a secret in the agent's commits", operator, unblock},
+	model.ReasonTests:        {"fix the required tests, or say how", operator, unblock},
+	model.ReasonPush:         {"let the token push to the branch", operator, unblock},
+	model.ReasonConflict:     {"resolve the conflict with what was pushed meanwhile", operator, unblock},
+	model.ReasonBudget:       {"allow more than the day's budget, or wait", operator, unblock},
+	model.ReasonFlaky:        {"fix the test that fails by chance", operator, unblock},
+}
+
+// issues are the tasks of issues that wait; any other reason is answered by a comment.
+var issues = map[string]task{
+	model.ReasonMarkerEdited: {"look at the comment that somebody edited", operator, retry},
+	model.ReasonAgent:        {"answer the agent's question", writer, "a comment with the answer"},
+	model.ReasonTests:        {"say how the failing tests are to be fixed", writer, "a comment, or " + retry},
+	model.ReasonNoTest:       {"say how the bug is to be tested", writer, "a comment, or " + retry},
+	model.ReasonNoPull:       {"let workflows open pull requests", maintainer, retry},
+	model.ReasonTimeout:      {"allow the agent more time, or ask for less", writer, "a comment, or " + retry},
+}
+
+// merges are the tasks of requests to merge, refused and waiting ones.
+var merges = map[model.MergeCode]task{
+	model.CodeApproval:      {"approve it", maintainer, "an approving review"},
+	model.CodeStale:         {"approve the new head", maintainer, "an approving review"},
+	model.CodeChanges:       {"settle the review that asks for changes", author, "a commit, or another review"},
+	model.CodeChecksFailed:  {"fix the failed checks", author, "a commit, or a rerun"},
+	model.CodeDraft:         {"mark it as ready for review", author, "the button \"Ready for review\""},
+	model.CodeFrozen:        {"take the freezing label off", maintainer, "the label"},
+	model.CodeBlocked:       {"decide about the block", operator, unblock},
+	model.CodeMember:        {"get the rest of its group ready", author, again},
+	model.CodeConflict:      {"resolve the conflict with the base", author, again},
+	model.CodeSquash:        {"resolve the conflict with the base", author, again},
+	model.CodeTests:         {"fix the tests that fail on what would land", author, again},
+	model.CodeNoTests:       {"say in [merge] tests how to test, or that there are none", maintainer, again},
+	model.CodeProtected:     {"let the token push to the base, or merge it by hand", maintainer, again},
+	model.CodeForbidden:     {"give the token the right to merge", maintainer, again},
+	model.CodeAttempts:      {"find out why every attempt failed", operator, again},
+	model.CodeStrategy:      {"choose another strategy", operator, again + " strategy=NAME"},
+	model.CodeSettings:      {"fix the settings that it would bring", author, again},
+	model.CodeDiff:          {"look at what would land, which is not what was reviewed", author, again},
+	model.CodeFrontmatter:   {"fix the front matter", author, again},
+	model.CodeLockBroken:    {"remove the lock that cannot be read", operator, again},
+	model.CodeUnrelated:     {"rebase it onto its base, with which it shares no history", author, again},
+	model.CodeTooMany:       {"squash its commits", author, again},
+	model.CodeBaseMissing:   {"choose another base", author, again},
+	model.CodeBranchMissing: {"restore the branch", author, again},
+}
+
+// forks are the tasks of the pull requests of forks.
+var forks = map[model.ExternalState]task{
+	model.ExternalFailed:  {"find out why the evaluation came to no result", maintainer, "the label again"},
+	model.ExternalWanting: {"change what the evaluation asks for", contributor, "a push to the fork"},
+}
+
+// settled are ends of a request to merge that leave nothing to do.
+var settled = map[model.MergeCode]bool{
+	model.CodeCancelled: true, model.CodeReplaced: true, model.CodeClosed: true, model.CodeEmpty: true, model.CodeWrongHead: true,
+	model.CodeRetargeted: true, model.CodeHeadMoved: true,
+}
+
+// OfPull is what a pull request waits for; nil where that is no person. fork is the newest marker of a fork's pull request.
+func OfPull(s model.Standing, fork *model.Said[model.ExternalMarker]) *model.Need {
+	n := model.Need{Number: s.Number, Issue: s.Issue, Title: s.Title}
+	switch {
+	case s.Block != nil:
+		b := s.Block
+		n.Kind, n.Reason, n.Expected, n.Observed, n.Since, n.URL = model.NeedBlock, b.Reason, b.Expected, b.Observed, b.Since, b.URL
+		return todo(n, ofBlock(*b))
+	case s.State == model.StandTaken, s.State == model.StandPaused, s.State == model.StandReleased:
+		return nil
+	}
+	if m := s.Merge; m != nil {
+		if t, waits := ofMerge(*m, s.Head); waits {
+			n.Kind, n.Reason, n.Observed, n.Since, n.URL = model.NeedMerge, string(m.Reason), m.Head, m.Since, m.URL
+			return todo(n, t)
+		}
+	}
+	if fork != nil && fork.Marker.Head == s.Head {
+		if t, waits := forks[fork.Marker.State]; waits {
+			n.Kind, n.Reason, n.Observed, n.Since, n.URL = model.NeedFork, string(fork.Marker.State), fork.Marker.Head, fork.UpdatedAt, fork.URL
+			return todo(n, t)
+		}
+	}
+	return nil
+}
+
+func todo(n model.Need, t task) *model.Need {
+	n.Headline, n.Who, n.Next = t.headline, t.who, t.next
+	return &n
+}
+
+// ofBlock is what to do about a block.
+func ofBlock(b model.Blocked) task {
+	t, known := blocks[b.Reason]
+	if !known {
+		t = task{"decide about the block", operator, unblock}
+	}
+	if b.Reason == model.ReasonRewrite && b.Observed != "" {
+		t.next = unblock + ", or " + unblock + " head_sha=" + b.Observed
+	}
+	return t
+}
+
+// ofMerge is what to do about the newest request to merge; false where nobody has to do anything: what only time can bring
+// about comes by itself, and a head that was pushed since has not been asked for yet.
+func ofMerge(m model.MergeRequest, head string) (task, bool) {
+	t, known := merges[m.Reason]
+	switch {
+	case m.State == model.MergeWaiting:
+		return t, known
+	case m.State != model.MergeFailed || m.Head != head && m.Tip != head || settled[m.Reason]:
+		return task{}, false
+	case !known:
+		t = task{"find out why it was not merged", operator, again}
+	}
+	return t, true
+}
+
+// OfIssue is what an issue waits for; nil where that is no person. m is the newest attempt.
+func OfIssue(title string, m model.Said[model.IssueMarker]) *model.Need {
+	why := m.Marker.Waiting
+	t, known := issues[why]
+	if !known {
+		t = task{"say how to go on", writer, "a comment, or " + retry}
+	}
+	n := model.Need{
+		Kind: model.NeedIssue, Number: m.Marker.Number, Issue: m.Marker.Number, Title: title, Reason: why, Observed: m.Marker.LastCheckpoint, Since: m.UpdatedAt, URL: m.URL,
+	}
+	return todo(n, t)
+}
