@@ -185,7 +185,7 @@ func TestNoScriptIsNeeded(t *testing.T) {
 	})
 	text := run(t, p, chromedp.Text(chromedp.CSS("body")))
 	for _, want := range []string{
-		"Somebody rewrote the branch.", "Fix a typo in retries <script>alert(1)</script> & more", "Log the version at the start", "$20.41",
+		"restore the old history, or accept the new one (an operator): /mergexo unblock", "Fix a typo in retries <script>alert(1)</script> & more", "Log the version at the start", "$20.41",
 		"internal/client/retry_test.go", "the rate limit comes back at 17:02 UTC",
 	} {
 		assert.Contains(t, text, want)
