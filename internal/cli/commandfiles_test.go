@@ -1,6 +1,7 @@
 package cli_test
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"testing"
@@ -47,4 +48,19 @@ func TestWhatAnAgentTellsTheRunnerIsTakenBack(t *testing.T) {
 			assert.Equal(t, text, string(now), name)
 		}
 	}
+}
+
+// A run that ends by what its caller has to mend says so all the same.
+func TestWhatAnAgentTellsTheRunnerIsNamedBesideAMistake(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "set_env")
+	require.NoError(t, os.WriteFile(file, nil, 0o600))
+	h := newHub(t, command(`echo LD_PRELOAD=/tmp/x.so >> `+file+`; `+answers))
+	h.raw("", "PUT", "/_sandbox/faults", json.RawMessage(`[{"match": {"method": "PATCH"}, "status": 401, "times": 9}]`))
+	got := program(t, h.env("GITHUB_ACTIONS=true", "GITHUB_RUN_ID=12", "GITHUB_ENV="+file), "run")
+	assert.Equal(t, 2, got.exit, got.errout)
+	assert.Regexp(t, `(?m)^mergexo: .*401`, got.errout)
+	assert.Contains(t, got.errout, "was taken out again: GITHUB_ENV (LD_PRELOAD)")
+	now, err := os.ReadFile(file)
+	require.NoError(t, err)
+	assert.Empty(t, now)
 }

@@ -206,9 +206,9 @@ func (p *program) handle(ctx context.Context, c *cli.Context, w place, ev model.
 	}
 	e.DryRun = dry
 	rep, err := e.Handle(ctx, ev)
-	p.leave(w, &rep, done)
+	left := p.leave(w, &rep, done)
 	if err != nil {
-		return p.mistake(c, w, rep, p.atFault(err))
+		return p.mistake(c, w, rep, errors.Join(p.atFault(err), left))
 	}
 	return p.finish(c, w, ev.Repo, rep)
 }
@@ -300,20 +300,22 @@ func (p *program) mistake(c *cli.Context, w place, rep model.Report, err error) 
 }
 
 // leave ends what a run had on this machine, and makes the runner's files what they were before it ran anything foreign. What
-// is wrong with either makes the run a failed one.
-func (p *program) leave(w place, rep *model.Report, done func() error) {
+// is wrong with either makes the run a failed one, and is given back for a run that tells another reason.
+func (p *program) leave(w place, rep *model.Report, done func() error) error {
 	found, err := w.files.Restore()
 	err = errors.Join(err, done())
 	if len(found) > 0 {
 		err = errors.Join(fmt.Errorf("what an agent or a test wrote to the runner's files was taken out again: %s", strings.Join(found, "; ")), err)
 	}
 	if err == nil {
-		return
+		return nil
 	}
+	whole := err.Error()
 	if rep.Reason != "" {
-		err = fmt.Errorf("%w; the run itself: %s", err, rep.Reason)
+		whole = fmt.Sprintf("%s; the run itself: %s", whole, rep.Reason)
 	}
-	rep.Result, rep.Reason = model.ResultFailed, strings.ReplaceAll(err.Error(), "\n", "; ")
+	rep.Result, rep.Reason = model.ResultFailed, strings.ReplaceAll(whole, "\n", "; ")
+	return err
 }
 
 // atFault tells what the caller has to mend.

@@ -81,9 +81,9 @@ func (p *program) sweep(ctx context.Context, c *cli.Context, w place, repo model
 	}
 	e.DryRun = c.Bool("dry-run")
 	swept, err := e.Sweep(ctx, repo, opt)
-	p.leave(w, &swept.Results[len(swept.Results)-1], done)
+	left := p.leave(w, &swept.Results[len(swept.Results)-1], done)
 	if err != nil {
-		return p.unswept(c, w, swept, p.atFault(err))
+		return p.unswept(c, w, swept, errors.Join(p.atFault(err), left))
 	}
 	if opt.Plan && swept.Result() == model.ResultNothing {
 		err = p.showMatrix(ctx, w, e, repo, swept.Work)
