@@ -77,6 +77,25 @@ func TestForeignCodeHasAUserOfItsOwn(t *testing.T) {
 	assert.NotContains(t, string(acl), "acl", err)
 }
 
+// Root in a container may be without the right to give files away.
+func TestRootThatMayGiveNothingAwayTakesNamespaces(t *testing.T) {
+	if !rooted(t) {
+		return
+	}
+	m := machineOf(t, 0)
+	cmd, out := play(t, m.wall, job{Options: m.opt, Isolate: &m.want, Dir: m.dir, Argv: []string{"/bin/sh", "-c", "id -u"}}, m.cred)
+	cmd.Args = append([]string{"setpriv", "--bounding-set", "-chown", cmd.Path}, cmd.Args[1:]...)
+	cmd.Path = "/usr/bin/setpriv"
+	require.NoError(t, cmd.Run())
+	said := answered(t, out)
+	assert.Equal(t, agent.LevelNamespace, said.Level)
+	assert.Empty(t, said.Error)
+	assert.Contains(t, strings.Join(said.Why, "\n"), "give a directory away and take it back: ")
+	passwd, err := os.ReadFile("/etc/passwd")
+	require.NoError(t, err)
+	assert.NotRegexp(t, "(?m)^mergexo-.*MergeXO run "+strconv.Itoa(cmd.Process.Pid)+`\.`, string(passwd), "no user is made that could not be removed")
+}
+
 func TestForeignCodeInNamespaces(t *testing.T) {
 	if !rooted(t) {
 		return

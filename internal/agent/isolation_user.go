@@ -50,6 +50,9 @@ func (i *Isolation) makeUser(ctx context.Context) error {
 	if err := i.mayBecome(t); err != nil {
 		return err
 	}
+	if err := i.givesAway(t); err != nil {
+		return err
+	}
 	i.tenant = t
 	i.removeStale(ctx)
 	if err := i.addUser(ctx); err != nil {
@@ -60,6 +63,30 @@ func (i *Isolation) makeUser(ctx context.Context) error {
 		err = errors.Join(fmt.Errorf("become user %s: %w", t.name, err), i.removeUser())
 		i.tenant = nil
 		return err
+	}
+	return nil
+}
+
+// givesAway shows that a directory can be given to another user and taken back, before an account is made: root in a
+// container may be without the right, and then could not remove the account either.
+func (i *Isolation) givesAway(t *tenant) error {
+	dir, err := os.MkdirTemp("", "mergexo-user-*")
+	if err != nil {
+		return fmt.Errorf("make a directory to give away: %w", err)
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	nobody, err := freeUID([4]byte{})
+	if err != nil {
+		return err
+	}
+	opt := i.opt
+	opt.tenant = t
+	there := wall.Estate{From: os.Geteuid(), FromGroup: os.Getegid(), To: nobody, ToGroup: nobody}
+	back := wall.Estate{From: nobody, FromGroup: nobody, To: there.From, ToGroup: there.FromGroup, Back: true}
+	for _, e := range []wall.Estate{there, back} {
+		if _, err := opt.settle(e, []string{dir}); err != nil {
+			return fmt.Errorf("give a directory away and take it back: %w", err)
+		}
 	}
 	return nil
 }
