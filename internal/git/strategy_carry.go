@@ -27,53 +27,53 @@ type carried struct {
 	won       []string
 }
 
-// carry picks the branch's own commits one by one, without its merge commits. A commit whose parent is the tip already
-// stays what it is, unless message changes what it says. What changes nothing any more is dropped, and so is a commit that
-// does not apply any more because the base has it already, word for word. *ErrConflict names the commit; *ErrTooMany.
-func (g *ground) carry(ctx context.Context, message func(sha string, raw []byte) []byte) (carried, error) {
+// order is how commits are picked.
+type order struct {
+	// message is the new message of a commit that is put over, with the rest of its object; nil: commits keep what they say, and
+	// one that need not be put over stays what it is.
+	message func(sha string, raw []byte) []byte
+	// without are commits to leave out, as git rebase leaves out what the base has already.
+	without map[string]bool
+}
+
+// carry picks the branch's own commits one by one, without its merge commits, parents before children. A commit whose parent
+// is the tip already stays what it is, unless it gets another message. What changes nothing any more is dropped, and so is a
+// commit that does not apply any more because the base has it already, word for word. *ErrConflict names the commit;
+// *ErrTooMany.
+func (g *ground) carry(ctx context.Context, o order) (carried, error) {
 	done := carried{tip: g.Base, tree: g.baseTree, made: map[string]string{}}
-	var picks []twig
-	for _, t := range g.own {
-		if message == nil && len(picks) == 0 && !t.isMerge() && slices.Equal(t.parents, []string{done.tip}) {
-			done.tip, done.made[t.sha] = t.sha, t.sha
+	own := g.singles()
+	if o.message == nil {
+		for len(own) > 0 && slices.Equal(own[0].parents, []string{done.tip}) && !o.without[own[0].sha] {
+			done.tip, done.made[own[0].sha] = own[0].sha, own[0].sha
 			done.kept++
-			continue
-		}
-		if !t.isMerge() {
-			picks = append(picks, t)
+			own = own[1:]
 		}
 	}
-	if len(picks) == 0 {
-		if done.tip == g.Head {
-			done.tree = g.headTree
-			return done, nil
-		}
-		return g.settled(ctx, done)
+	if len(own) == 0 && done.tip == g.Head {
+		done.tree = g.headTree
+		return done, nil
 	}
-	if len(picks) > maxPicks {
-		return carried{}, &ErrTooMany{Count: len(picks), Most: maxPicks}
+	if len(own) > maxPicks {
+		return carried{}, &ErrTooMany{Count: len(own), Most: maxPicks}
 	}
-	err := g.pickAll(ctx, &done, picks, message)
-	return done, err
+	return done, g.pickAll(ctx, &done, own, o)
 }
 
-// settled fills in the tree of a tip that is one of the branch's own commits.
-func (g *ground) settled(ctx context.Context, done carried) (carried, error) {
-	out, err := g.c.ask(ctx, "rev-parse", "--verify", done.tip+"^{tree}")
-	if err != nil {
-		return carried{}, fmt.Errorf("read tree of %s: %w", done.tip, err)
-	}
-	done.tree = line(out)
-	return done, nil
+// singles are the branch's own commits that are no merges.
+func (g *ground) singles() []twig {
+	return slices.DeleteFunc(slices.Clone(g.own), twig.isMerge)
 }
 
-func (g *ground) pickAll(ctx context.Context, done *carried, picks []twig, message func(string, []byte) []byte) error {
-	raws, err := g.c.raws(ctx, picks)
+// pickAll puts commits on top of those that stayed what they are. Side branches of the branch come one after the other then,
+// so that the first that is picked need not begin where the last of those ends.
+func (g *ground) pickAll(ctx context.Context, done *carried, picks []twig, o order) error {
+	raws, err := g.c.raws(ctx, append(picks, twig{sha: done.tip}))
 	if err != nil {
 		return err
 	}
-	if done.tip != g.Base {
-		done.tree = treeIn(raws[done.tip])
+	if done.tree = treeIn(raws[done.tip]); len(picks) == 0 {
+		return nil
 	}
 	p, err := g.c.pickerOn(ctx, g.files, done.tip, done.tree)
 	if err != nil {
@@ -81,7 +81,11 @@ func (g *ground) pickAll(ctx context.Context, done *carried, picks []twig, messa
 	}
 	defer p.close()
 	for _, t := range picks {
-		if err := g.pickOne(ctx, p, done, t, raws, message); err != nil {
+		if o.without[t.sha] {
+			done.dropped = append(done.dropped, t.sha)
+			continue
+		}
+		if err := g.pickOne(ctx, p, done, t, raws, o.message); err != nil {
 			return err
 		}
 	}
@@ -92,20 +96,12 @@ func (g *ground) pickAll(ctx context.Context, done *carried, picks []twig, messa
 // pickOne puts one commit on top.
 func (g *ground) pickOne(ctx context.Context, p *picker, done *carried, t twig, raws map[string][]byte, message func(string, []byte) []byte) error {
 	raw := raws[t.sha]
-	tree, won, err := g.pickTree(ctx, p, t, raws)
-	var conflict *ErrConflict
-	if errors.As(err, &conflict) {
-		if there, failed := g.landed(ctx, t); failed != nil || !there {
-			return errOr(failed, err)
-		}
-		tree, err = p.tree, nil
-	}
+	tree, won, err := g.step(ctx, p, t, raws)
 	if err != nil {
 		return err
 	}
 	done.won = append(done.won, won...)
-	empty := len(t.parents) == 1 && treeIn(raw) == treeIn(raws[t.parents[0]])
-	if tree == p.tree && !empty {
+	if tree == "" {
 		done.dropped = append(done.dropped, t.sha)
 		return nil
 	}
@@ -123,10 +119,31 @@ func (g *ground) pickOne(ctx context.Context, p *picker, done *carried, t twig, 
 			return err
 		}
 	}
-	if done.made[p.tip] = t.sha; !empty {
+	if done.made[p.tip] = t.sha; !isEmpty(t, raws) {
 		done.kept++
 	}
 	return nil
+}
+
+// step is the tree of the tip with what a commit changed; "" where the commit is to be dropped.
+func (g *ground) step(ctx context.Context, p *picker, t twig, raws map[string][]byte) (tree string, won []string, err error) {
+	tree, won, err = g.pickTree(ctx, p, t, raws)
+	if conflict := (*ErrConflict)(nil); errors.As(err, &conflict) {
+		twins, failed := g.twinsOfBase(ctx)
+		if failed != nil || !twins[t.sha] {
+			return "", nil, errOr(failed, err)
+		}
+		return "", nil, nil
+	}
+	if err == nil && tree == p.tree && !isEmpty(t, raws) {
+		tree = ""
+	}
+	return tree, won, err
+}
+
+// isEmpty says that somebody made a commit that changes nothing.
+func isEmpty(t twig, raws map[string][]byte) bool {
+	return len(t.parents) == 1 && treeIn(raws[t.sha]) == treeIn(raws[t.parents[0]])
 }
 
 // pickTree is the tree of the tip with what a commit changed.

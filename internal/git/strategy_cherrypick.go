@@ -3,29 +3,29 @@ package git
 import (
 	"bytes"
 	"context"
+	"errors"
 	"regexp"
 )
 
 // cherryPick puts the branch's own commits on top of Base one by one, each with the id of the one it was made from, and
 // never makes anything else of them. *ErrChanged when that is not what a merge of the branch comes to.
 func cherryPick(ctx context.Context, g *ground) (Merged, error) {
-	done, err := g.carry(ctx, pickedFrom)
+	done, err := g.carry(ctx, order{message: pickedFrom})
 	if err != nil {
 		return Merged{}, g.explain(ctx, err)
 	}
 	tree, won, err := g.target(ctx)
-	if err == nil && tree != done.tree {
-		steps, err := g.c.Changes(ctx, tree, done.tree)
-		if err != nil {
+	conflict := (*ErrConflict)(nil)
+	switch {
+	case errors.As(err, &conflict):
+		if err := g.tellsAll(ctx, done, err); err != nil {
 			return Merged{}, err
 		}
-		changed := &ErrChanged{}
-		for _, s := range steps {
-			changed.Paths = append(changed.Paths, s.Path)
-		}
-		return Merged{}, changed
-	}
-	if err == nil {
+	case err != nil:
+		return Merged{}, err
+	case tree != done.tree:
+		return Merged{}, g.changedFrom(ctx, tree, done.tree)
+	default:
 		done.won = won
 	}
 	return g.lands(ctx, done)

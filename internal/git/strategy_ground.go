@@ -23,7 +23,8 @@ type ground struct {
 	// start too far back.
 	since string
 
-	aim    string // memo of target
+	twins  map[string]bool // memo of twinsOfBase
+	aim    string          // memo of target
 	won    []string
 	failed error
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 )
 
@@ -66,15 +67,21 @@ func (g *ground) candidates(ctx context.Context, from, to string) ([]string, []c
 	if err != nil {
 		return nil, nil, fmt.Errorf("list changed files: %w", err)
 	}
-	paths := fields(out)
+	return g.changing(ctx, fields(out))
+}
+
+// changing are the commits that only the base has and that changed one of these paths, newest first, with what they changed.
+func (g *ground) changing(ctx context.Context, paths []string) ([]string, []change, error) {
 	if len(paths) == 0 {
 		return nil, nil, nil
 	}
-	args := []string{"rev-list", "--no-merges", fmt.Sprintf("--max-count=%d", maxCandidates), g.Base, "^" + g.fork[0], "--"}
+	// Without --full-history git would pass over a side branch of the base whose change came to nothing later.
+	args := []string{"rev-list", "--no-merges", "--full-history", fmt.Sprintf("--max-count=%d", maxCandidates), g.Base, "^" + g.Head, "--"}
 	if len(paths) <= 200 {
 		args = append(args, paths...)
 	}
-	if out, err = g.c.ask(ctx, args...); err != nil {
+	out, err := g.c.ask(ctx, args...)
+	if err != nil {
 		return nil, nil, fmt.Errorf("list commits of the base: %w", err)
 	}
 	commits := strings.Fields(string(out))
@@ -89,15 +96,44 @@ func (g *ground) candidates(ctx context.Context, from, to string) ([]string, []c
 	return commits, sums, err
 }
 
-// landed tells whether the base has a commit that changes what this one does, word for word.
-func (g *ground) landed(ctx context.Context, t twig) (bool, error) {
-	if len(t.parents) != 1 {
-		return false, nil
+// twinsOfBase are the branch's own commits that change what a commit of the base changes, word for word: git rebase leaves
+// them out. Where a branch has very many, those are not looked for.
+func (g *ground) twinsOfBase(ctx context.Context) (map[string]bool, error) {
+	if g.twins != nil {
+		return g.twins, nil
 	}
-	commits, sums, err := g.candidates(ctx, t.parents[0], t.sha)
-	if err != nil {
-		return false, err
+	var ask strings.Builder
+	var pairs [][2]string
+	for _, t := range g.singles() {
+		pair := [2]string{t.sha, ""}
+		if len(t.parents) > 0 {
+			pair[1] = t.parents[0]
+		}
+		pairs = append(pairs, pair)
+		ask.WriteString(strings.TrimSpace(pair[0]+" "+pair[1]) + "\n")
 	}
-	mine, err := g.c.changes(ctx, [][2]string{{t.sha, t.parents[0]}})
-	return err == nil && same(mine[0], commits, sums) != "", err
+	twins := map[string]bool{}
+	if len(pairs) > 0 && len(pairs) <= maxPicks {
+		out, err := g.c.tell(ctx, []byte(ask.String()), "diff-tree", "--stdin", "--root", "--no-commit-id", "-r", "-z", "--name-only", "--no-renames")
+		if err != nil {
+			return nil, fmt.Errorf("list changed files: %w", err)
+		}
+		commits, sums, err := g.changing(ctx, slices.Compact(slices.Sorted(slices.Values(fields(out)))))
+		if err != nil {
+			return nil, err
+		}
+		var mine []change
+		if len(commits) > 0 {
+			if mine, err = g.c.changes(ctx, pairs); err != nil {
+				return nil, err
+			}
+		}
+		for i, change := range mine {
+			if same(change, commits, sums) != "" {
+				twins[pairs[i][0]] = true
+			}
+		}
+	}
+	g.twins = twins
+	return twins, nil
 }

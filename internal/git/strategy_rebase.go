@@ -9,9 +9,9 @@ import (
 
 // rebase puts the branch's own commits on top of Base one by one; its merge commits are left out. Where that does not work,
 // or does not come to what a merge of the branch comes to (somebody changed something in a merge commit, say), the merge's
-// tree becomes one commit.
+// tree becomes one commit. Where the merge conflicts and git rebase does not, what git rebase makes lands.
 func rebase(ctx context.Context, g *ground) (Merged, error) {
-	done, err := g.carry(ctx, nil)
+	done, err := g.carry(ctx, order{})
 	var conflict *ErrConflict
 	if err != nil && !errors.As(err, &conflict) {
 		return Merged{}, err
@@ -25,10 +25,49 @@ func rebase(ctx context.Context, g *ground) (Merged, error) {
 		return g.reapply(ctx, tree, won)
 	case failed == nil:
 		done.won = won
-	case !errors.As(failed, &conflict) || err != nil:
+		return g.lands(ctx, done)
+	case !errors.As(failed, &conflict):
 		return Merged{}, failed
 	}
+	return g.alone(ctx, done, err, failed)
+}
+
+// alone lands the commits one by one where their merge is a conflict: failed. done and err are what carry made of them.
+func (g *ground) alone(ctx context.Context, done carried, err, failed error) (Merged, error) {
+	twins, lost := g.twinsOfBase(ctx)
+	if lost != nil {
+		return Merged{}, lost
+	}
+	if len(twins) > 0 {
+		done, err = g.carry(ctx, order{without: twins})
+	}
+	if conflict := (*ErrConflict)(nil); errors.As(err, &conflict) {
+		return Merged{}, failed
+	}
+	if err == nil {
+		err = g.tellsAll(ctx, done, failed)
+	}
+	if err != nil {
+		return Merged{}, err
+	}
 	return g.lands(ctx, done)
+}
+
+// tellsAll is the conflict of the merge unless the commits that were put over hold all that the branch has: no merge commit
+// has changes of its own, and what the base won is the base's.
+func (g *ground) tellsAll(ctx context.Context, done carried, conflict error) error {
+	evil, err := g.evil(ctx)
+	if err != nil {
+		return err
+	}
+	if len(evil) > 0 {
+		return conflict
+	}
+	err = g.baseHas(ctx, Merged{Tip: done.tip, BaseWon: done.won})
+	if changed := (*ErrChanged)(nil); errors.As(err, &changed) {
+		return conflict
+	}
+	return err
 }
 
 // lands is what came of commits that were put over one by one.

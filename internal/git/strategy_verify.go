@@ -10,9 +10,9 @@ import (
 )
 
 // Verify fails with *ErrChanged, which names paths, unless what would land is what was reviewed: the tree has to be what
-// a merge of Base and Head comes to, made once more. Only where that merge is a conflict it is enough that each new commit
-// is what picking the one that it was made from comes to, made once more, that all of the branch's own are among those, and
-// that the base has the changes of those that are left out. All of the history that tells where the branch began has to be
+// a merge of Base and Head comes to, made once more. Only where that merge is a conflict it is enough that the new commits
+// are what picking the branch's own ones comes to, made once more, that those which the base has already are named, and that
+// no merge commit of the branch has changes of its own. All of the history that tells where the branch began has to be
 // here.
 //
 // Paths whose conflicts the base won have to be as Base has them, and named in BaseWon.
@@ -109,64 +109,69 @@ func (g *ground) baseHas(ctx context.Context, made Merged) error {
 	return nil
 }
 
-// oneByOne tells whether each new commit is a pick of the one that it was made from, all of the branch's own are among
-// those, and the base has the changes of those that were dropped.
+// oneByOne tells whether the new commits are what picking the branch's own ones comes to, each of them made once more, and no
+// merge commit has changes of its own that would be lost.
 func (g *ground) oneByOne(ctx context.Context, made Merged) (bool, error) {
-	if made.Count > len(made.Commits) || len(made.Dropped) >= maxListed || len(g.merges()) > 0 || len(made.BaseWon) > 0 {
-		return false, nil
-	}
-	own := map[string]twig{}
-	for _, t := range g.own {
-		own[t.sha] = t
-	}
-	now, err := g.c.twigs(ctx, made.Tip, "^"+g.Base)
-	if err != nil || len(now) != len(made.Commits) {
+	if evil, err := g.evil(ctx); err != nil || len(evil) > 0 {
 		return false, err
 	}
-	picks := make([]twig, len(now))
-	for i, t := range now {
-		was, ok := own[made.Commits[i].Was]
-		if !ok || made.Commits[i].SHA != t.sha || len(was.parents) != 1 || len(t.parents) != 1 {
-			return false, nil
-		}
-		picks[i] = was
-		delete(own, was.sha)
-	}
-	if same, err := g.picked(ctx, picks, now); err != nil || !same {
-		return false, err
-	}
-	for _, dropped := range made.Dropped {
-		there, err := g.landed(ctx, own[dropped.SHA])
-		if err != nil || !there {
+	var without map[string]bool
+	if g.Strategy == model.StrategyRebase {
+		twins, err := g.twinsOfBase(ctx)
+		if err != nil {
 			return false, err
 		}
-		delete(own, dropped.SHA)
+		without = twins
 	}
-	return len(own) == 0, nil
-}
-
-// picked tells whether each of the new commits has the tree that picking the one that it was made from comes to.
-func (g *ground) picked(ctx context.Context, picks, now []twig) (bool, error) {
-	raws, err := g.c.raws(ctx, slices.Concat(picks, now))
+	now, err := g.c.twigs(ctx, made.Tip, "^"+g.Base)
 	if err != nil {
 		return false, err
 	}
+	raws, err := g.c.raws(ctx, slices.Concat(g.singles(), now))
+	if err != nil {
+		return false, err
+	}
+	return g.replayed(ctx, made, without, now, raws)
+}
+
+// replayed picks the branch's own commits without some of them, and tells whether that comes to the commits of now.
+func (g *ground) replayed(ctx context.Context, made Merged, without map[string]bool, now []twig, raws map[string][]byte) (bool, error) {
 	p, err := g.c.pickerOn(ctx, g.files, g.Base, g.baseTree)
 	if err != nil {
 		return false, err
 	}
 	defer p.close()
-	for i, t := range now {
-		p.tree = treeIn(raws[t.parents[0]])
-		tree, won, err := g.pickTree(ctx, p, picks[i], raws)
+	var dropped []string
+	for _, t := range g.singles() {
+		var tree string
+		var won []string
+		if !without[t.sha] {
+			tree, won, err = g.step(ctx, p, t, raws)
+		}
 		if conflict := (*ErrConflict)(nil); errors.As(err, &conflict) {
 			return false, nil
 		}
-		if err != nil || tree != treeIn(raws[t.sha]) || len(won) > 0 {
+		if err != nil || slices.ContainsFunc(won, func(path string) bool { return !slices.Contains(made.BaseWon, path) }) {
 			return false, err
 		}
+		if tree == "" {
+			dropped = append(dropped, t.sha)
+			continue
+		}
+		if len(now) == 0 || len(now[0].parents) != 1 || treeIn(raws[now[0].sha]) != tree || !told(made, len(now), now[0], t) {
+			return false, nil
+		}
+		p.tree, now = tree, now[1:]
 	}
-	return true, nil
+	said := slices.EqualFunc(made.Dropped, dropped[max(0, len(dropped)-maxListed):], func(c model.Commit, sha string) bool { return c.SHA == sha })
+	return said && len(now) == 0, nil
+}
+
+// told says that a merge names a commit as made from the one that it was made from, or does not list it: only the newest are.
+// left is how many come from it on.
+func told(made Merged, left int, now, was twig) bool {
+	at := len(made.Commits) - left
+	return at < 0 || made.Commits[at].SHA == now.sha && made.Commits[at].Was == was.sha
 }
 
 // changedFrom is *ErrChanged with the paths in which two trees differ.
