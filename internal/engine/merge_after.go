@@ -86,7 +86,7 @@ func (g *merger) finish(ctx context.Context) error {
 	}
 	own := g.own()
 	k := &g.marker
-	k.State, k.Reason, k.Detail, k.Expires, k.Claim = model.MergeDone, "", "", time.Time{}, ""
+	k.State, k.Reason, k.Detail, k.Cause, k.Expires, k.Claim = model.MergeDone, "", "", "", time.Time{}, ""
 	k.BaseSHA, k.Tip, k.Tree, k.Landed, k.Strategy = own.is.BaseSHA, own.is.Tip, own.is.Tree, own.is.Landed, own.way.Strategy
 	for _, m := range g.members {
 		if m != own {

@@ -146,14 +146,15 @@ func (g *merger) note(ctx context.Context) error {
 
 // release lets the next run go on at once where this one ends in order, and not at its goal.
 func (g *merger) release(ctx context.Context, cause error) {
-	if outlives(cause) {
+	if outlives(cause) || g.lost {
 		return
 	}
 	if ctx.Err() != nil || g.marker.State != model.MergeRunning || !g.mergeClaims[g.marker.Claim] {
 		return
 	}
 	g.marker.Expires = g.serverNow().Add(-time.Second).UTC().Truncate(time.Second)
-	body, err := g.Codec.Encode(g.body(g.text, commandToken(g.marker.Command)))
+	g.marker.Cause = merge.Cause("", g.clean(ctx, cause.Error()))
+	body, err := g.Codec.Encode(g.body(merge.HaltedText(g.snap.Pull, g.marker, g.settings.Merge.Attempts), commandToken(g.marker.Command)))
 	if err == nil {
 		err = g.GitHub.EditComment(ctx, g.event.Repo, g.comment, body)
 	}
@@ -206,6 +207,9 @@ func (g *merger) failure(ctx context.Context, s *setback) string {
 		s.Tests.Tail = g.clean(ctx, s.Tests.Tail)
 	}
 	g.marker.Reason, g.marker.Detail = s.Code, clip(s.Detail)
+	if g.tried {
+		g.marker.Cause = merge.Cause(s.Code, s.Detail)
+	}
 	g.listMembers()
 	pull := g.snap.Pull
 	for _, m := range g.members {

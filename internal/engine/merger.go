@@ -29,6 +29,7 @@ type merger struct {
 	members []*member // that land together, in their order
 	began   time.Time
 	tried   bool // this run has begun to merge
+	lost    bool // the request is another run's by now, or nobody's
 }
 
 // member is one pull request that lands.
@@ -135,7 +136,7 @@ func (g *merger) claim(ctx context.Context, way merge.Way) error {
 		return err
 	}
 	g.signMerge(&g.marker)
-	g.marker.State, g.marker.Strategy, g.marker.Reason, g.marker.Detail = model.MergeRunning, way.Strategy, "", ""
+	g.marker.State, g.marker.Strategy, g.marker.Reason, g.marker.Detail, g.marker.Cause = model.MergeRunning, way.Strategy, "", "", ""
 	if err := g.edit(ctx, merge.RunningText(g.snap.Pull, g.marker, g.settings.Merge.Attempts)); err != nil {
 		return err
 	}
@@ -149,6 +150,7 @@ func (g *merger) lookAgain(ctx context.Context, claim string) error {
 		return err
 	}
 	now := g.state.Merge()
+	g.lost = now == nil || now.CommentID != g.comment || !now.Marker.Open() || now.Marker.Claim != claim
 	switch {
 	case now == nil || now.CommentID != g.comment:
 		return stop(model.ResultRetry, "the request to merge pull request %d was replaced or deleted meanwhile", g.event.Number)

@@ -202,7 +202,43 @@ func attemptsGate(c Case) finding {
 	}
 	met := n < c.Policy.Attempts
 	return find(GateAttempts, model.CodeAttempts, met, "%d of %d attempts made on this head and this tip of branch %q%s", n, c.Policy.Attempts, c.Snapshot.Pull.BaseRef,
-		either(met, "", "; another one can be made once either has moved"))
+		either(met, "", lastCause(c.State, c.Snapshot.Pull.HeadSHA, c.Facts.BaseSHA)+"; another one can be made once either has moved"))
+}
+
+// lastCause tells how the last attempt on this head and this tip of the base ended.
+func lastCause(st model.State, head, base string) string {
+	var last model.Said[model.MergeMarker]
+	for _, s := range st.Merges {
+		if isOf(s.Marker, head, base) && s.Marker.Attempt >= last.Marker.Attempt {
+			last = s
+		}
+	}
+	m := last.Marker
+	why := m.Cause
+	if why == "" && m.State == model.MergeFailed && m.Reason != "" {
+		why = Cause(m.Reason, m.Detail)
+	}
+	at := either(m.State == model.MergeRunning && m.RunURL != "", m.RunURL, last.URL) // which tells the rest
+	return fmt.Sprintf(". The last one: %s, see %s", either(why != "", why, "its run was cancelled, killed, or timed out"), at)
+}
+
+// maxCause is how much of a cause is told, in bytes.
+const maxCause = 500
+
+// Cause is how an attempt ended, as one line.
+func Cause(code model.MergeCode, detail string) string {
+	first, _, _ := strings.Cut(strings.TrimSpace(detail), "\n")
+	first = strings.TrimSuffix(oneLine(first), ".")
+	if len(first) > maxCause {
+		first = strings.ToValidUTF8(first[:maxCause], "") + " […]"
+	}
+	switch {
+	case code == "":
+		return first
+	case first == "":
+		return string(code)
+	}
+	return string(code) + ": " + first
 }
 
 // LastGate is how the newest request about this head ended, where that was without a merge and it was not taken back: what
@@ -223,11 +259,16 @@ func LastGate(st model.State, head string) []model.Gate {
 func Attempts(st model.State, head, base string) int {
 	n := 0
 	for _, s := range st.Merges {
-		if m := s.Marker; m.BaseSHA == base && (m.Head == head || slices.Contains(m.Tips(), head)) {
-			n = max(n, m.Attempt)
+		if isOf(s.Marker, head, base) {
+			n = max(n, s.Marker.Attempt)
 		}
 	}
 	return n
+}
+
+// isOf says that a request was tried last on this head, or a tip that it has made of it, and this tip of the base.
+func isOf(m model.MergeMarker, head, base string) bool {
+	return m.BaseSHA == base && (m.Head == head || slices.Contains(m.Tips(), head))
 }
 
 func blockGate(st model.State) finding {

@@ -125,7 +125,15 @@ var stories = map[string]struct {
 	}, merge.GateAlone, model.CodeBusy, false, "asked for by oskar"},
 	"no attempt is left": {func(c *merge.Case) {
 		c.State.Merges = append(c.State.Merges, request(model.MergeMarker{Command: "other", State: model.MergeFailed, Head: b, BaseSHA: a, Attempt: 3}))
-	}, merge.GateAttempts, model.CodeAttempts, false, "3 of 3 attempts"},
+	}, merge.GateAttempts, model.CodeAttempts, false, "3 of 3 attempts made on this head and this tip of branch \"main\". The last one: its run was cancelled, killed, or timed out, see " + page},
+	"the last attempt told why": {func(c *merge.Case) {
+		c.State.Merges = append(c.State.Merges,
+			request(model.MergeMarker{Command: "old", State: model.MergeFailed, Head: b, BaseSHA: a, Attempt: 2, Cause: "not this"}),
+			request(model.MergeMarker{Command: "k", State: model.MergeWaiting, Reason: model.CodeChecks, Head: b, BaseSHA: a, Attempt: 3, Cause: merge.Cause(model.CodeRejected, "the hook says no.\nand more")}))
+	}, merge.GateAttempts, model.CodeAttempts, false, "The last one: PUSH_REJECTED: the hook says no, see " + page},
+	"the last attempt told why in another way": {func(c *merge.Case) {
+		c.State.Merges = append(c.State.Merges, request(model.MergeMarker{Command: "k", State: model.MergeFailed, Reason: model.CodeTests, Head: b, BaseSHA: a, Attempt: 3}))
+	}, merge.GateAttempts, model.CodeAttempts, false, "The last one: PRE_MERGE_FAILED, see " + page},
 	"the last attempt is this one": {func(c *merge.Case) {
 		c.State.Merges = append(c.State.Merges, request(model.MergeMarker{Command: "k", State: model.MergeRunning, Head: b, BaseSHA: a, Attempt: 3}))
 		c.Begun = true

@@ -38,6 +38,11 @@ func RunningText(p model.Pull, m model.MergeMarker, most int) string {
 	return text + together(p, m)
 }
 
+// HaltedText tells of an attempt that its run could not bring to an end: the next one goes on.
+func HaltedText(p model.Pull, m model.MergeMarker, most int) string {
+	return fmt.Sprintf("%s\n\nThis attempt has stopped: %s. %s", RunningText(p, m, most), markdown.Plain(m.Cause), bySelf)
+}
+
 // Landing is what a merge did.
 type Landing struct {
 	Commits []model.Moved // that are on the base now, oldest first

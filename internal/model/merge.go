@@ -103,6 +103,8 @@ type MergeMarker struct {
 	Landed string    `json:"landed,omitempty"`
 	Reason MergeCode `json:"reason,omitempty"`
 	Detail string    `json:"detail,omitempty"`
+	// Cause is how the attempt ended that Attempt counts, for people; "": it is under way, or its run ended without a word.
+	Cause string `json:"cause,omitempty"`
 	// Looked stands for all that may end the waiting, as it was when this request was looked at last: a sweep looks again when
 	// that is something else.
 	Looked string `json:"looked,omitempty"`
