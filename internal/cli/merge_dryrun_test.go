@@ -97,5 +97,11 @@ func TestASquashSaysWhatItsCommitsSay(t *testing.T) {
 	assert.Equal(t, message, y.git(y.bare, "log", "-1", "--format=%B", "main"))
 	head := y.origin("fix")
 	require.Equal(t, 0, y.merge("--branch", "fix", "--strategy", "squash").exit)
-	assert.Equal(t, "fix\n\n* Exclaim ("+y.git(y.bare, "rev-parse", head+"~1")[:12]+")\n* Say more ("+head[:12]+")", y.git(y.bare, "log", "-1", "--format=%B", "main"))
+	assert.Equal(t, y.squashed(head), y.git(y.bare, "log", "-1", "--format=%B", "main"))
+}
+
+// squashed is the message of the branch's two commits in one.
+func (y *yard) squashed(head string) string {
+	y.t.Helper()
+	return "fix\n\nSquashed commit of the following:\n\n" + y.git(y.bare, "log", "-2", "--format=commit %H%nAuthor: %an <%ae>%nDate:   %ad%n%n    %s%n", head)
 }

@@ -75,7 +75,7 @@ func TestAMergeThatDiesBeforeItsBaseLands(t *testing.T) {
 				assert.Equal(t, tip, y.origin("main"), "what was tested lands")
 			}
 			if strategy == "squash" {
-				assert.Equal(t, []string{y.origin("fix"), "fix\n\n* Exclaim (" + y.git(y.bare, "rev-parse", head+"~1")[:12] + ")\n* Say more (" + head[:12] + ")"},
+				assert.Equal(t, []string{y.origin("fix"), y.squashed(head)},
 					[]string{y.origin("main"), y.git(y.bare, "log", "-1", "--format=%B", "main")})
 			}
 			assert.Empty(t, y.git(y.bare, "for-each-ref", "refs/mergexo"), "no lock is left")

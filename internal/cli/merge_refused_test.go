@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -130,6 +131,13 @@ func TestAnOriginThatProtectsItsBase(t *testing.T) {
 	assert.Contains(t, got.out, "`main` was not changed. The head branch is at `"+tip[:10]+"`, which was made from `"+head[:10]+"` to be tested.")
 	assert.Equal(t, base, y.origin("fix~2"))
 	assert.Empty(t, y.git(y.bare, "for-each-ref", "refs/mergexo"), "no lock is left")
+
+	back := regexp.MustCompile(`(?m)^.*(git push .*)$`).FindStringSubmatch(got.out)
+	require.NotNil(t, back, got.out)
+	y.git(y.dir, "-c", "alias.back=!"+back[1], "back")
+	assert.Equal(t, head, y.origin("fix"), "one command puts the branch back")
+	y.git(y.dir, "push", "-q", "--force", "origin", tip+":refs/heads/fix")
+
 	require.NoError(t, os.Remove(filepath.Join(y.bare, "hooks", "pre-receive")))
 	require.Equal(t, 0, y.merge("--branch", "fix").exit, "it goes on from there")
 	assert.Equal(t, tip, y.origin("main"))

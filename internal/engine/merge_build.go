@@ -107,6 +107,7 @@ func (m *member) what() git.Merge {
 	}
 	return git.Merge{
 		Strategy: strategy, Base: m.is.BaseSHA, Head: m.head, Known: m.known, Title: title, BaseWins: m.way.BaseWins, UnionFields: m.way.UnionFields,
+		Own: m.head != m.is.Head, // an earlier attempt has squashed them already
 	}
 }
 

@@ -275,8 +275,8 @@ func (l *localMerger) prepare(ctx context.Context) error {
 	}
 	what := l.what()
 	made, err := l.checkout.Build(ctx, what)
-	if empty := (*git.ErrEmpty)(nil); errors.As(err, &empty) && len(empty.Proof) > 0 {
-		return stop(model.ResultNothing, "what %s changes is part of %s already: %s", l.order.Branch, l.order.Base, strings.Join(empty.Proof, "; "))
+	if empty := (*git.ErrEmpty)(nil); errors.As(err, &empty) {
+		return stop(model.ResultNothing, "%s", merge.EmptyLine(l.order.Branch, l.order.Base, empty.Cancelled, empty.Proof))
 	}
 	if err != nil {
 		return setbackOf(err, l.way.Strategy)

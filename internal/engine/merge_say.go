@@ -78,7 +78,11 @@ func (g *merger) wait(ctx context.Context, code model.MergeCode, detail, text st
 
 // stopped is how a run ends whose merge did not come about.
 func (g *merger) stopped(code model.MergeCode, detail string) *Stop {
-	s := stop(merge.Settle(code), "%s", merge.ShortLine(g.event.Number, code, detail))
+	result := merge.Settle(code)
+	if code == model.CodeEmpty {
+		result = model.ResultNothing
+	}
+	s := stop(result, "%s", merge.ShortLine(g.event.Number, code, detail))
 	s.Merge = true
 	if s.Result == model.ResultBlocked {
 		s.Block = &model.BlockMarker{Repo: g.event.Repo.String(), Number: g.event.Number, Reason: string(code), Observed: g.marker.Head}

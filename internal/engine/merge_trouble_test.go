@@ -77,6 +77,19 @@ func TestMergeConflict(t *testing.T) {
 	assert.Empty(t, w.stages())
 }
 
+func TestMergeOfABranchWithoutANetChange(t *testing.T) {
+	t.Parallel()
+	w := newMerge(t)
+	w.write("alice", w.head, "greeting.txt", w.fileOf("main", "greeting.txt"))
+	w.approve("alice")
+	before := w.at("main")
+	rep := w.command("carol", "/mergexo merge strategy=squash")
+	assert.Equal(t, 0, rep.Exit, rep.Reason)
+	assert.Equal(t, []string{"merge_failed NOTHING_TO_MERGE"}, w.merges())
+	assert.Contains(t, w.request(), "the branch has no net change")
+	assert.Equal(t, before, w.at("main"))
+}
+
 func TestMergeWhileTheBaseMoves(t *testing.T) {
 	t.Parallel()
 	w := newMerge(t)
@@ -252,6 +265,27 @@ func TestTurnGoesOnAfterAMergeThatFailedHalfWay(t *testing.T) {
 	require.Equal(t, []string{"merge_failed PROTECTED"}, w.merges())
 	require.NotEqual(t, before, w.tip(), "the head has moved")
 	w.gate.revive()
+	w.review("alice", "Say it louder.")
+	rep := w.handle(w.delivery("pull_request_review_comment"))
+	assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.Empty(t, w.marked("block", ""))
+}
+
+// The author's branch has moved when the base refuses: one command puts it back, and nobody takes that for a rewrite.
+func TestMergeThatTheBaseRefusesTellsHowToHaveTheBranchBack(t *testing.T) {
+	t.Parallel()
+	w := newMerge(t)
+	w.write("octo", "main", "other.txt", "meanwhile\n")
+	w.beforeGitPush(3, func() { // lock, head, base
+		w.put("/_sandbox/protection", object{"repository": repo.String(), "branch": "main", "push": []string{"octo"}})
+	})
+	before := w.tip()
+	w.command("carol", "/mergexo merge")
+	require.Equal(t, []string{"merge_failed PROTECTED"}, w.merges())
+	require.NotEqual(t, before, w.tip())
+	assert.Contains(t, w.request(), fmt.Sprintf("\ngit push --force-with-lease=%[1]s:%[2]s origin %[3]s:refs/heads/%[1]s\n", w.head, w.tip(), before))
+	w.gate.revive()
+	w.move(before)
 	w.review("alice", "Say it louder.")
 	rep := w.handle(w.delivery("pull_request_review_comment"))
 	assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)

@@ -16,8 +16,8 @@ type Merge struct {
 	// Ids that are not here are ignored.
 	Known       []string
 	Title, Body string // subject and body of the one commit that a strategy makes beside the branch's own
-	// Own has one commit that stands for the branch's own say what these say: all of it where there is only one, else Title
-	// and a line about each.
+	// Own has one commit that stands for the branch's own say what that says, in place of Title and Body, where it is the only
+	// one. Of several it says Title, Body and what git merge --squash offers.
 	Own         bool
 	BaseWins    []string // globs: conflicts that lie only in such paths take the base's version
 	UnionFields []string // the list fields that frontmatter-union merges

@@ -14,9 +14,14 @@ type ErrEmpty struct {
 	// Proof says which commits of the base have what would land, a sentence each; none when that is not proven: then the
 	// branch changes nothing, or the base has come to the same files in another way.
 	Proof []string
+	// Cancelled says that the branch has no change of its own: its files are what they were where it began.
+	Cancelled bool
 }
 
 func (e *ErrEmpty) Error() string {
+	if e.Cancelled {
+		return "nothing would land: the branch has no net change"
+	}
 	if len(e.Proof) == 0 {
 		return "nothing would land"
 	}

@@ -4,7 +4,10 @@ import (
 	"context"
 	"fmt"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
+	"time"
 )
 
 // writer is somebody who wrote a commit.
@@ -20,17 +23,15 @@ var coAuthor = regexp.MustCompile(`(?im)^co-authored-by:[ \t]*([^<\n]*?)[ \t]*<(
 
 // message is what the one commit says that is made of the branch's own, and who its author is with the time, as a commit
 // object has it. The other authors are named once each, and those that the commits name themselves; we are not.
-func (g *ground) message(ctx context.Context, listed bool) (text, author string, signed int, err error) {
-	wrote, subjects, bodies, err := g.authors(ctx)
+func (g *ground) message(ctx context.Context) (text, author string, signed int, err error) {
+	wrote, bodies, err := g.authors(ctx)
 	if err != nil {
 		return "", "", 0, err
 	}
-	title, said := g.Title, g.Body
+	title, said, list := g.Title, g.Body, squashed(wrote)
 	if g.Own && len(wrote) == 1 {
-		if title, said, err = g.only(ctx, wrote[0].sha); err != nil {
-			return "", "", 0, err
-		}
-		listed = false
+		title, said, _ = strings.Cut(wrote[0].text, "\n\n")
+		list = ""
 	}
 	for t, raw := range bodies {
 		if isSigned(raw) {
@@ -60,22 +61,50 @@ func (g *ground) message(ctx context.Context, listed bool) (text, author string,
 			}
 		}
 	}
-	list := ""
-	if listed {
-		list = strings.Join(subjects, "\n")
-	}
 	body, last := trailersOf(said)
 	return paragraphs(g.title(ctx, title), body, list, strings.TrimSpace(last+"\n"+strings.Join(trailers, "\n"))), first.String() + " " + first.when, signed, nil
 }
 
-// only is the message of the one commit that the branch has of its own.
-func (g *ground) only(ctx context.Context, sha string) (title, body string, err error) {
-	out, err := g.c.ask(ctx, "log", "-1", "--no-show-signature", "--encoding=UTF-8", "--format=%B", sha)
-	if err != nil {
-		return "", "", fmt.Errorf("read message of %s: %w", sha, err)
+// maxSquashed is how much of the commits' messages one message takes, in bytes.
+const maxSquashed = 60_000
+
+// squashed are the messages of commits, newest first, as git merge --squash offers them
+// (https://git-scm.com/docs/git-merge#Documentation/git-merge.txt---squash).
+func squashed(wrote []byline) string {
+	if len(wrote) == 0 {
+		return ""
 	}
-	title, body, _ = strings.Cut(strings.TrimSpace(strings.ReplaceAll(strings.ToValidUTF8(string(out), "\uFFFD"), "\r\n", "\n")), "\n\n")
-	return title, body, nil
+	var b strings.Builder
+	b.WriteString("Squashed commit of the following:\n")
+	left := len(wrote)
+	for _, w := range slices.Backward(wrote[max(0, len(wrote)-maxListed):]) {
+		var one strings.Builder
+		fmt.Fprintf(&one, "\ncommit %s\nAuthor: %s\nDate:   %s\n\n", w.sha, w.by, w.by.date())
+		for row := range strings.SplitSeq(w.text, "\n") {
+			one.WriteString(strings.TrimRight("    "+row, " \t\r") + "\n")
+		}
+		if b.Len()+one.Len() > maxSquashed {
+			break
+		}
+		b.WriteString(one.String())
+		left--
+	}
+	if left > 0 {
+		fmt.Fprintf(&b, "\n... and %d earlier ones\n", left)
+	}
+	return b.String()
+}
+
+// date is when it was, as git log shows it.
+func (p writer) date() string {
+	seconds, zone, _ := strings.Cut(p.when, " ")
+	n, err := strconv.ParseInt(seconds, 10, 64)
+	at, zoneErr := time.Parse("-0700", zone)
+	if err != nil || zoneErr != nil {
+		return p.when
+	}
+	_, offset := at.Zone()
+	return time.Unix(n, 0).In(time.FixedZone("", offset)).Format("Mon Jan 2 15:04:05 2006 -0700")
 }
 
 // trailersOf cuts the trailers off a text: they count only in the last paragraph of a message.
@@ -88,16 +117,17 @@ func trailersOf(body string) (text, trailers string) {
 	return body[:at], body[at+2:]
 }
 
-// byline is who wrote a commit.
+// byline is who wrote a commit, and what it says.
 type byline struct {
 	sha  string
 	by   writer
 	also []writer
+	text string
 }
 
-// authors reads who wrote the branch's own commits, with a line about each of the newest, and the commits themselves. The
-// merge commits are not among them unless there is nothing else.
-func (g *ground) authors(ctx context.Context) (wrote []byline, subjects []string, raws [][]byte, err error) {
+// authors reads who wrote the branch's own commits and what they say, and the commits themselves. The merge commits are not
+// among them unless there is nothing else.
+func (g *ground) authors(ctx context.Context) (wrote []byline, raws [][]byte, err error) {
 	var shas []string
 	var own []twig
 	for _, t := range g.own {
@@ -107,25 +137,22 @@ func (g *ground) authors(ctx context.Context) (wrote []byline, subjects []string
 	}
 	all, err := g.c.raws(ctx, own)
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, nil, err
 	}
-	out, err := g.c.tell(ctx, []byte(strings.Join(shas, "\n")+"\n"), "log", "-z", "--no-walk=unsorted", "--stdin", "--no-show-signature", "--encoding=UTF-8", "--date=raw", "--format=%H%n%an%n%ae%n%ad%n%s")
+	out, err := g.c.tell(ctx, []byte(strings.Join(shas, "\n")+"\n"), "log", "-z", "--no-walk=unsorted", "--stdin", "--no-show-signature", "--encoding=UTF-8", "--date=raw", "--format=%H%n%an%n%ae%n%ad%n%B")
 	if err != nil {
-		return nil, nil, nil, fmt.Errorf("read authors: %w", err)
+		return nil, nil, fmt.Errorf("read authors: %w", err)
 	}
 	for _, entry := range fields(out) {
 		part := strings.SplitN(strings.ToValidUTF8(entry, "\uFFFD"), "\n", 5)
 		if len(part) != 5 {
-			return nil, nil, nil, fmt.Errorf("read authors: unexpected entry %q", entry)
+			return nil, nil, fmt.Errorf("read authors: unexpected entry %q", entry)
 		}
-		wrote = append(wrote, byline{sha: part[0], by: writer{part[1], part[2], part[3]}})
-		subjects = append(subjects, "* "+part[4]+" ("+part[0][:12]+")")
+		text := strings.TrimSpace(strings.ReplaceAll(part[4], "\r\n", "\n"))
+		wrote = append(wrote, byline{sha: part[0], by: writer{part[1], part[2], part[3]}, text: text})
 		raws = append(raws, all[part[0]])
 	}
-	if more := len(subjects) - maxListed; more > 0 {
-		subjects = append([]string{fmt.Sprintf("* ... %d earlier commits ...", more)}, subjects[more:]...)
-	}
-	return wrote, subjects, raws, nil
+	return wrote, raws, nil
 }
 
 // title is the subject that was asked for, or else what the newest commit of the branch says.

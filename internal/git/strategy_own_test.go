@@ -25,6 +25,6 @@ func TestASquashThatSaysWhatTheBranchSays(t *testing.T) {
 		updated := r.commit("Merge main", texts("b", "b\n"), only, base)
 		assert.Equal(t, said(only), said(updated))
 		second := r.commitBy("Bob <bob@example.com> 1600000001 +0100", "second\n\nMore.", texts("h", "h\n"), only)
-		assert.Equal(t, "Ann|agent/x\n\n* café and cake ("+only[:12]+")\n* second ("+second[:12]+")\n\nCo-authored-by: Cy <cy@example.com>\nCo-authored-by: Bob <bob@example.com>", said(second))
+		assert.Equal(t, "Ann|agent/x\n\n"+r.offered(base, second)+"\n\nCo-authored-by: Cy <cy@example.com>\nCo-authored-by: Bob <bob@example.com>", said(second))
 	})
 }

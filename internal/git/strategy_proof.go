@@ -14,6 +14,13 @@ const maxCandidates = 500
 // nothing is *ErrEmpty with what proves it: for each commit of the branch one of the base that changes the same, or one of
 // the base for all of them.
 func (g *ground) nothing(ctx context.Context) error {
+	began, err := g.c.ask(ctx, "rev-parse", "--verify", g.start()+"^{tree}")
+	if err != nil {
+		return fmt.Errorf("read tree of %s: %w", g.start(), err)
+	}
+	if line(began) == g.headTree {
+		return &ErrEmpty{Cancelled: true}
+	}
 	theirs, sums, err := g.candidates(ctx, g.start(), g.Head)
 	if err != nil || len(theirs) == 0 {
 		return errOr(err, &ErrEmpty{})

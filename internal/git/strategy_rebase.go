@@ -79,6 +79,9 @@ func (g *ground) lands(ctx context.Context, done carried) (Merged, error) {
 	if err != nil {
 		return Merged{}, err
 	}
+	if done.tree == g.baseTree {
+		m.Notes = append(m.Notes, "The commits cancel each other out: no file is another one than before.")
+	}
 	m.Signed = done.signed
 	slices.Sort(done.won)
 	m.BaseWon = slices.Compact(done.won)
@@ -89,17 +92,17 @@ func (g *ground) lands(ctx context.Context, done carried) (Merged, error) {
 // reapply makes one commit of the merge's tree, by the author of the branch's first own commit, with a list of what it is
 // made of.
 func (g *ground) reapply(ctx context.Context, tree string, won []string) (Merged, error) {
-	m, err := g.single(ctx, tree, true)
+	m, err := g.single(ctx, tree)
 	m.Strategy, m.BaseWon = SquashReapply, won
 	return m, err
 }
 
 // single makes one commit of all that the branch changes.
-func (g *ground) single(ctx context.Context, tree string, listed bool) (Merged, error) {
+func (g *ground) single(ctx context.Context, tree string) (Merged, error) {
 	if tree == g.baseTree {
 		return Merged{}, g.nothing(ctx)
 	}
-	text, author, signed, err := g.message(ctx, listed)
+	text, author, signed, err := g.message(ctx)
 	if err != nil {
 		return Merged{}, err
 	}

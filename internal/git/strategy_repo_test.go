@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -173,6 +174,19 @@ func (r *repo) merge(base, head string, settings ...string) (string, bool) {
 	require.NoError(r.t, err)
 	r.git("update-ref", "-d", "refs/oracle/"+out)
 	return out, true
+}
+
+// offered is the message that git merge --squash offers, without spaces at the end of lines.
+func (r *repo) offered(base, head string) string {
+	r.t.Helper()
+	dir := r.t.TempDir()
+	for _, args := range [][]string{{"clone", "-q", "--shared", "--no-checkout", r.dir, "."}, {"checkout", "-q", "--detach", base}, {"merge", "--squash", "-q", head}} {
+		out, err := r.run(dir, "", args...)
+		require.NoError(r.t, err, out)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, ".git", "SQUASH_MSG"))
+	require.NoError(r.t, err)
+	return strings.TrimSpace(regexp.MustCompile(`(?m)[ \t]+$`).ReplaceAllString(string(text), ""))
 }
 
 func (r *repo) tree(rev string) string {

@@ -8,7 +8,7 @@ func squash(ctx context.Context, g *ground) (Merged, error) {
 	if err != nil {
 		return Merged{}, err
 	}
-	m, err := g.single(ctx, tree, g.Own)
+	m, err := g.single(ctx, tree)
 	m.BaseWon = won
 	return m, err
 }

@@ -166,7 +166,7 @@ func TestRebaseFallsBackToOneCommit(t *testing.T) {
 		made := r.must(git.Merge{Strategy: model.StrategyRebase, Base: base, Head: h2, Body: "Why.\n\nReviewed-by: Dee <dee@example.com>"})
 		assert.Equal(t, git.SquashReapply, made.Strategy)
 		assert.Equal(t, 1, made.Count)
-		assert.Equal(t, "Ann <ann@example.com> 1600000000 +0100\nTitle (#7)\n\nWhy.\n\n* first ("+h1[:12]+")\n* second ("+h2[:12]+")\n\nReviewed-by: Dee <dee@example.com>\nCo-authored-by: Cy <cy@example.com>\nCo-authored-by: Bob <bob@example.com>",
+		assert.Equal(t, "Ann <ann@example.com> 1600000000 +0100\nTitle (#7)\n\nWhy.\n\n"+r.offered(base, h2)+"\n\nReviewed-by: Dee <dee@example.com>\nCo-authored-by: Cy <cy@example.com>\nCo-authored-by: Bob <bob@example.com>",
 			strings.TrimSpace(r.git("log", "-1", "--date=raw", "--format=%an <%ae> %ad%n%B", made.Tip)))
 		assert.Equal(t, base, r.git("rev-parse", made.Tip+"^"))
 
@@ -196,10 +196,10 @@ func TestSquashNamesEverybodyOnce(t *testing.T) {
 		h3 := r.commitBy("Zo\xeb <zoe@example.com> 1600000001 +0100", "caf\xe9", texts("i", "i\n"), h2)
 		h4 := r.commitBy("MergeXO <mergexo@example.com> 1600000002 +0100", "ours\n\nCo-authored-by: Bob <BOB@example.com>", texts("j", "j\n"), h3)
 		made := r.must(git.Merge{Strategy: model.StrategySquash, Base: base, Head: h4})
-		assert.Equal(t, "Ann <ann@example.com> 1600000000 +0100|MergeXO 1800000000 +0000|Title (#7)\n\nCo-authored-by: Cy <cy@example.com>\nCo-authored-by: Bob <bob@example.com>\nCo-authored-by: Zoë <zoe@example.com>",
+		assert.Equal(t, "Ann <ann@example.com> 1600000000 +0100|MergeXO 1800000000 +0000|Title (#7)\n\n"+r.offered(base, h4)+"\n\nCo-authored-by: Cy <cy@example.com>\nCo-authored-by: Bob <bob@example.com>\nCo-authored-by: Zoë <zoe@example.com>",
 			strings.TrimSpace(r.git("log", "-1", "--date=raw", "--format=%an <%ae> %ad|%cn %cd|%B", made.Tip)))
 		made = r.must(git.Merge{Strategy: model.StrategySquash, Base: base, Head: h1, Body: "Co-authored-by: Cy <cy@example.com>"})
-		assert.Equal(t, "Ann Title (#7)\n\nCo-authored-by: Cy <cy@example.com>", strings.TrimSpace(r.git("log", "-1", "--format=%an %B", made.Tip)))
+		assert.Equal(t, "Ann Title (#7)\n\n"+r.offered(base, h1)+"\n\nCo-authored-by: Cy <cy@example.com>", strings.TrimSpace(r.git("log", "-1", "--format=%an %B", made.Tip)))
 	})
 }
 

@@ -137,6 +137,10 @@ func failed(p model.Pull, m model.MergeMarker, f Failure, e end) string {
 		b.WriteString("\n\n" + TestsText(*f.Tests))
 	}
 	b.WriteString("\n\n" + untouched(p, m, f) + either(len(landed(p, m)) > 0, "", together(p, m)) + notes(p, f.Notes))
+	if movedOnly(p, m, f) {
+		back := fmt.Sprintf("git push %s origin %s", quote("--force-with-lease="+p.HeadRef+":"+p.HeadSHA), quote(m.Head+":refs/heads/"+p.HeadRef))
+		b.WriteString("\n\nTo have the branch back as it was, run this where its commits are:\n\n" + fenced(back, maxDetail, false))
+	}
 	if e.next != "" {
 		b.WriteString("\n\n" + e.next)
 	}
@@ -164,10 +168,15 @@ func untouched(p model.Pull, m model.MergeMarker, f Failure) string {
 	if f.Pull != nil {
 		return "Nothing has landed, here or there."
 	}
-	if p.HeadSHA != m.Head && slices.Contains(m.Tips(), p.HeadSHA) {
+	if movedOnly(p, m, f) {
 		return fmt.Sprintf("`%s` was not changed. The head branch is at %s, which was made from %s to be tested.", markdown.Code(m.Base), markdown.Commit(p.URL, p.HeadSHA), markdown.Commit(p.URL, m.Head))
 	}
 	return fmt.Sprintf("Neither `%s` nor the branch was changed.", markdown.Code(m.Base))
+}
+
+// movedOnly says that nothing has landed, and that the branch of the pull request is at what would have.
+func movedOnly(p model.Pull, m model.MergeMarker, f Failure) bool {
+	return len(landed(p, m)) == 0 && f.Landed == "" && f.Pull == nil && p.HeadSHA != m.Head && slices.Contains(m.Tips(), p.HeadSHA)
 }
 
 // maxDetail is how much of a detail is told, in bytes.

@@ -47,6 +47,18 @@ func LocalText(p model.Pull, m model.MergeMarker, f Failure) string {
 	return failed(p, m, f, endingHere(m, f))
 }
 
+// EmptyLine tells in one line why there is nothing to merge: the branch has no net change, or the base has its changes
+// already, which proof says in sentences where it can be proven.
+func EmptyLine(branch, base string, cancelled bool, proof []string) string {
+	switch {
+	case cancelled:
+		return fmt.Sprintf("%s has no net change, so there is nothing to merge into %s", branch, base)
+	case len(proof) == 0:
+		return fmt.Sprintf("merging %s would change no file of %s", branch, base)
+	}
+	return fmt.Sprintf("what %s changes is part of %s already: %s", branch, base, strings.Join(proof, "; "))
+}
+
 // LocalDryRunText tells what is in the way of such a merge, as a dry run found out.
 func LocalDryRunText(p model.Pull, m model.MergeMarker, f Failure) string {
 	e := endingHere(m, f)

@@ -96,8 +96,10 @@ func TestWhatPeopleReadOfARequest(t *testing.T) {
 		"refuse_pushes":   merge.RefuseText(p, verdict(func(c *merge.Case) { c.Facts.PushRefused, c.Snapshot.Pull.Draft = true, true })),
 		"running":         merge.RunningText(p, asked(), 3),
 		"running_tip":     merge.RunningText(p, with(func(m *model.MergeMarker) { m.Tip, m.Attempt = d, 2 }), 3),
-		"halted":          merge.HaltedText(p, with(func(m *model.MergeMarker) { m.Attempt, m.Cause = 2, "read octo/widgets#7: GitHub answered 500 <b>@everyone" }), 3),
-		"running_led":     merge.RunningText(p, with(func(m *model.MergeMarker) { m.Leader = "octo/api#3" }), 3),
+		"halted": merge.HaltedText(p, with(func(m *model.MergeMarker) {
+			m.Attempt, m.Cause = 2, "read octo/widgets#7: GitHub answered 500 <b>@everyone"
+		}), 3),
+		"running_led": merge.RunningText(p, with(func(m *model.MergeMarker) { m.Leader = "octo/api#3" }), 3),
 		"done": merge.DoneText(p, with(func(m *model.MergeMarker) { m.Landed = d }), merge.Landing{Commits: moved, Tests: passed, Seconds: 31,
 			Notes: []string{"1 commit was signed, and its signature is lost.", "`x` @everyone\n# <b>"}}),
 		"done_closed": merge.DoneText(p, with(func(m *model.MergeMarker) { m.Landed, m.Strategy = d, "cherry-pick" }), merge.Landing{Closed: true, Tests: merge.TestRun{Why: "GitHub itself made the commit"}}),
