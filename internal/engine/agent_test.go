@@ -69,6 +69,23 @@ var tricks = map[string]func(model.Request, *model.Outcome){
 		}
 		o.PRTitle, o.PRSummary, o.CommitMessage = "Greet in French", "It greets.", "Greet as told"
 	},
+	// doubts asks before it does what it is told.
+	"doubts": func(r model.Request, o *model.Outcome) {
+		for _, f := range r.Feedback {
+			if strings.Contains(f.Body, "Formal") {
+				o.GeneralComment = "You said: " + f.Body
+				for _, h := range r.History {
+					if strings.Contains(h.Summary, "Formal or not?") {
+						o.GeneralComment += "\n\nI had asked: Formal or not?"
+					}
+				}
+				return
+			}
+		}
+		if !slices.ContainsFunc(r.History, func(h model.HistoryEntry) bool { return strings.Contains(h.Summary, "You said: ") }) {
+			o.BlockedReason = "Formal or not?"
+		}
+	},
 	// talk only replies.
 	"talk": func(r model.Request, o *model.Outcome) {
 		for _, f := range r.Feedback {

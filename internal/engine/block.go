@@ -16,6 +16,7 @@ func (p *pass) block(ctx context.Context, m model.BlockMarker, detail string) er
 		return p.wait(ctx, m.Reason, detail)
 	}
 	m.Repo, m.Number, m.Key = p.event.Repo.String(), p.event.Number, p.marker.Key
+	m.Detail = clip(detail)
 	blocked := &Stop{Result: model.ResultBlocked, Reason: turn.BlockReason(p.snap.Pull, m, detail), Block: &m}
 	if m.Reason == model.ReasonRewrite {
 		p.logRewrite(m)

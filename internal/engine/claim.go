@@ -85,7 +85,7 @@ func (p *pass) next(pending []model.Comment, dead []model.Said[model.TurnMarker]
 	if len(pending) == 0 {
 		return model.TurnMarker{}, nil
 	}
-	now, later := turn.Batch(pending, p.policy)
+	now, later := turn.TakeUp(pending, p.state, p.event.Number, p.policy)
 	head := p.snap.Pull.HeadSHA
 	for _, d := range p.wanted(dead) {
 		fits := d.Start == head || p.earlier != "" && d.Start == p.earlier
@@ -98,6 +98,7 @@ func (p *pass) next(pending []model.Comment, dead []model.Said[model.TurnMarker]
 	m := model.TurnMarker{
 		Repo: p.event.Repo.String(), Number: p.snap.Pull.Number, Key: journal.TurnKey(p.snap.Pull.Number, head, events),
 		Phase: model.PhaseStarted, Events: events, Start: head, Session: p.session(),
+		Lifts: p.state.Lifted,
 	}
 	spent, _, _ := p.budget().Spend(p.state.Spent, p.serverNow())
 	m.Spent = &spent

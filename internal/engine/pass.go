@@ -66,7 +66,8 @@ type pass struct {
 	refused     *Stop             // why a merge that was asked for is out of the question
 	// elsewhereEnded is how the turns ended that commands set going on other pull requests.
 	elsewhereEnded error
-	onlooks        bool // the token need not be the one that the work is done with
+	lifted         int64 // the comment of the agent's question that somebody has answered; 0: none
+	onlooks        bool  // the token need not be the one that the work is done with
 }
 
 func (p *pass) close() {
@@ -134,6 +135,9 @@ func (p *pass) once(ctx context.Context) (again bool, err error) {
 
 // onPull takes the pull request as far as one turn goes.
 func (p *pass) onPull(ctx context.Context) (again bool, err error) {
+	if err := p.hearAnswer(ctx); err != nil {
+		return false, err
+	}
 	if err := p.gates(ctx); err != nil {
 		return false, err
 	}
@@ -285,6 +289,21 @@ func (p *pass) owesAnswers() bool {
 		m := t.Marker
 		return m.Phase == model.PhasePlanned && m.Planned == p.snap.Pull.HeadSHA && m.Planned != turn.Base(m)
 	})
+}
+
+// hearAnswer lifts a question of the agent where somebody who is heard has said something since: that is feedback of the
+// next turn, whose claim records it.
+func (p *pass) hearAnswer(ctx context.Context) error {
+	question := turn.Question(p.state)
+	if question == nil {
+		return nil
+	}
+	pending, err := p.pending(ctx)
+	if err == nil && len(turn.Answers(*question, p.state, p.event.Number, pending)) > 0 {
+		p.lifted = question.CommentID
+		p.state.Lift(p.lifted)
+	}
+	return err
 }
 
 // pending is the feedback that this run may act on, asking for the rights of people it does not know yet.

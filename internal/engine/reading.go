@@ -177,6 +177,7 @@ func recall(snap model.Snapshot, known []model.Comment, floor time.Time) model.S
 func (p *pass) fold() {
 	p.snap.Comments = journal.Attribute(p.snap.Comments, p.scope())
 	p.state = p.Codec.Fold(p.snap.Comments, p.scope())
+	p.state.Lift(p.lifted)
 	p.snap.Comments = turn.AsSent(p.snap, p.state, p.event, command.Is)
 	if p.reported == nil {
 		p.reported = map[int64]bool{}

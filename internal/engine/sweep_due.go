@@ -74,7 +74,15 @@ func (p *pass) duePull() glance {
 		p.dueExternal(&g)
 		return g
 	}
+	question := turn.Question(st)
+	if question != nil { // whoever answers it lifts it
+		st.Block = nil
+	}
 	gate, unmet := turn.Unmet(turn.Gates(p.snap, st, p.policy))
+	if question != nil && !unmet {
+		g.candidates = stubs(turn.Answers(*question, st, g.number, p.unheard(turn.Candidates(p.snap, st, p.policy))))
+		return g
+	}
 	if unmet {
 		if gate.Name == turn.GateMarkers {
 			g.due(model.DueReplies, time.Time{})

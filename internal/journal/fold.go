@@ -97,7 +97,8 @@ func (f *fold) take(cm model.Comment, marker any) {
 	case *model.IssueMarker:
 		f.issue(cm, m)
 	case *model.BlockMarker:
-		if st.Block == nil || over(st.Block, cm.CreatedAt) {
+		question := st.Block != nil && st.Block.Marker.Reason == model.ReasonAgent && m.Reason != model.ReasonAgent
+		if st.Block == nil || question || over(st.Block, cm.CreatedAt) {
 			st.Block = place(*m, cm)
 		} else {
 			st.Surplus = append(st.Surplus, cm.ID)
@@ -124,6 +125,9 @@ func (f *fold) take(cm model.Comment, marker any) {
 func (f *fold) turn(cm model.Comment, m *model.TurnMarker) {
 	st := &f.st
 	st.Turns = append(st.Turns, *place(*m, cm))
+	if st.Lift(m.Lifts); m.Phase == model.PhaseDone {
+		st.Question = nil
+	}
 	if m.Spent != nil {
 		st.Spent = *m.Spent
 	}
@@ -148,6 +152,8 @@ func (f *fold) unblock(cm model.Comment, m *model.UnblockMarker) {
 	switch reason {
 	case model.ReasonMarkerEdited:
 		f.pardon = model.Mark{At: cm.CreatedAt, ID: cm.ID}
+	case model.ReasonAgent: // who asked is to know what it was
+		st.Question = st.Block
 	case model.ReasonBudget:
 		st.Spent = model.Spent{}
 	case model.ReasonFlaky: // the operator has it looked at anew

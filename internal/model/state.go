@@ -91,6 +91,8 @@ type TurnMarker struct {
 	CheckpointSHA string `json:"checkpoint_sha,omitempty"`
 	// Flaky is what became of a failure that the agent held to be a test's own.
 	Flaky *FlakyMark `json:"flaky,omitempty"`
+	// Lifts is the comment of the newest question of the agent that an answer has lifted by the time of this claim.
+	Lifts int64 `json:"lifts,omitempty"`
 	// Transcript is the SHA-256 of the sealed transcript of the session, where one is kept.
 	Transcript string `json:"transcript,omitempty"`
 }
@@ -196,6 +198,8 @@ type BlockMarker struct {
 	Observed string `json:"observed,omitempty"` // head
 	Phase    string `json:"phase"`
 	Key      string `json:"key,omitempty"` // turn key, where one was running
+	// Detail is the beginning of what the block says more: the agent's question, the end of an error.
+	Detail string `json:"detail,omitempty"`
 	// Until is when the block ends by itself; zero: an operator ends it.
 	Until time.Time `json:"until,omitzero"`
 }
@@ -286,7 +290,12 @@ type State struct {
 	Flows []Said[IssueMarker]
 	// Retried says that an operator gave a retry after the newest of them.
 	Retried bool
-	Block   *Said[BlockMarker] // the first since the last unblock
+	// Block is the first since the last unblock. A question of the agent gives way to any other.
+	Block *Said[BlockMarker]
+	// Question is the question of the agent that was lifted since the newest receipt, by an answer or an operator; nil for
+	// none. Lifted is the comment of the newest one that an answer ever lifted.
+	Question *Said[BlockMarker]
+	Lifted   int64
 	// Merges are the requests to merge, each in its newest state, in the order of their comments.
 	Merges []Said[MergeMarker]
 	// Externals are the times that the pull request of a fork was let in, in the order of their labels.
@@ -315,6 +324,14 @@ type State struct {
 	Distrusted []Distrust
 	// Foreign are comments that speak as MergeXO under another account, oldest first.
 	Foreign []Foreign
+}
+
+// Lift ends the block where it is a question of the agent in this comment or an earlier one: somebody has answered.
+func (s *State) Lift(upTo int64) {
+	s.Lifted = max(s.Lifted, upTo)
+	if b := s.Block; b != nil && b.Marker.Reason == ReasonAgent && b.CommentID <= s.Lifted {
+		s.Block, s.Question = nil, b
+	}
 }
 
 // Receipt is the comment of the newest finished turn; 0 for none.

@@ -48,7 +48,13 @@ func onward(p model.Pull, m model.BlockMarker) string {
 	if !m.Until.IsZero() {
 		return fmt.Sprintf("\nIt opens again by itself at %s; feedback stays pending until then.\n\nTo go on earlier, an operator comments `/mergexo unblock`: the day's count then begins anew.", moment(m.Until))
 	}
-	text := "\nNothing more happens here until an operator decides; feedback stays pending.\n"
+	if m.Reason == model.ReasonAgent {
+		return "\nNothing more happens here until somebody answers; feedback stays pending.\n\n" +
+			"To go on, answer in a comment here or in a review. An answer counts by people with write access, or by those in `[repo] allowed_users` where it names any; " +
+			"the agent then goes on with it. An operator can also comment `/mergexo unblock`, and the agent is asked again without an answer."
+	}
+	text := "\nNothing more happens here until an operator decides; feedback stays pending. " +
+		"Only an operator can lift this block: people with maintain or admin access, or those in `[repo] operators` where it names any.\n"
 	switch {
 	case m.Reason == model.ReasonRewrite && m.Phase != model.GuardLocal:
 		return text + fmt.Sprintf("\n- To go back, restore the old head and comment `/mergexo unblock`:\n  `%s`\n- To go on from what is there now, comment `/mergexo unblock head_sha=%s`.",
@@ -78,7 +84,11 @@ func BlockReason(p model.Pull, m model.BlockMarker, detail string) string {
 	if !m.Until.IsZero() {
 		reason += "; it opens again at " + moment(m.Until)
 	}
-	reason += "; an operator goes on with /mergexo unblock"
+	if m.Reason == model.ReasonAgent {
+		reason += "; an answer there goes on, or an operator's /mergexo unblock"
+	} else {
+		reason += "; an operator goes on with /mergexo unblock"
+	}
 	if rest != "" {
 		reason += "\n" + rest
 	}

@@ -95,6 +95,9 @@ func pausedGate(st model.State) model.Gate {
 }
 
 func blockGate(st model.State) model.Gate {
+	if Question(st) != nil {
+		return gate(GateBlock, false, "blocked (%s), see %s; an answer there goes on", st.Block.Marker.Reason, st.Block.URL)
+	}
 	if st.Block != nil {
 		return gate(GateBlock, false, "blocked (%s), see %s", st.Block.Marker.Reason, st.Block.URL)
 	}

@@ -26,6 +26,10 @@ func material(c *cleaner, s model.Snapshot, a Ask) (read []section, claims []cla
 	if a.briefly() {
 		return news, newsClaims
 	}
+	var asked section
+	if q := a.State.Question; q != nil {
+		asked = section{title: "The question that you stopped with; the feedback since then may answer it", items: []*item{{body: c.prose(question(*q)), most: 4000}}}
+	}
 	feedback, hunks, threads := feedbackOf(c, s, a)
 	logs := logItems(c, a.Feedback, feedback)
 	pull, issue, past := pullOf(c, s.Pull), issueOf(c, s.Pull.Issue), pastOf(c, s, a)
@@ -33,12 +37,13 @@ func material(c *cleaner, s model.Snapshot, a Ask) (read []section, claims []cla
 	diff := section{title: "Its diff so far", items: plain(c.code(a.Diff, textLimit*3), textLimit*3)}
 	claims = append(claims, claim{items: feedback.items, least: max(20_000/max(len(a.Feedback), 1), 1)})
 	claims = append(claims, newsClaims...)
+	claims = append(claims, claim{items: asked.items, least: 1000, share: 4000})
 	claims = append(claims,
 		claim{items: logs, share: 30_000}, claim{items: hunks, share: 6000}, claim{items: pull.items, share: 3000}, claim{items: issue.items, share: 3000},
 		claim{items: threads, share: 6000}, claim{items: past[0].items, share: 3000}, claim{items: past[1].items, share: 3000},
 		claim{items: files.items, share: 1000}, claim{items: diff.items},
 	)
-	return append(news, feedback, pull, issue, past[0], past[1], files, diff), claims
+	return append(news, asked, feedback, pull, issue, past[0], past[1], files, diff), claims
 }
 
 // plain is a section's only item, where it says anything.

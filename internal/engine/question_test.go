@@ -1,0 +1,168 @@
+package engine_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/engine"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// asked is a pull request whose agent has asked a question.
+func asked(t *testing.T, more ...string) *world {
+	t.Helper()
+	w := newWorld(t, more...)
+	w.agent = "doubts"
+	w.review("alice", "Greet.")
+	rep := w.handle(w.delivery("pull_request_review_comment"))
+	require.Equal(t, "agent_blocked", rep.BlockedReason, rep.Reason)
+	return w
+}
+
+func TestAnAnswerToTheAgentsQuestionGoesOn(t *testing.T) {
+	t.Parallel()
+	ways := map[string]func(*world) model.Event{
+		"in the conversation": func(w *world) model.Event {
+			w.talk("bob", "Formal, please.")
+			return w.delivery("issue_comment")
+		},
+		"in the thread": func(w *world) model.Event {
+			id := w.list("octo", w.pull("/comments"))[0].id()
+			w.later(time.Minute)
+			w.api("bob", "POST", w.pull(fmt.Sprintf("/comments/%d/replies", id)), object{"body": "Formal, please."})
+			return w.delivery("pull_request_review_comment")
+		},
+		"in the comment that it is about": func(w *world) model.Event {
+			id := w.list("octo", w.pull("/comments"))[0].id()
+			w.later(time.Minute)
+			w.api("alice", "PATCH", w.path(fmt.Sprintf("/pulls/comments/%d", id)), object{"body": "Greet. Formal, please."})
+			return w.delivery("pull_request_review_comment")
+		},
+	}
+	for name, answer := range ways {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := asked(t)
+			block := w.marked("block", "")[0]["body"].(string)
+			assert.Contains(t, block, "Formal or not?")
+			assert.Contains(t, block, "answer", "who may lift it")
+			rep := w.handle(answer(w))
+			require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+			assert.Equal(t, 2, w.calls())
+			done := w.marked("turn", "done")
+			require.Len(t, done, 1)
+			assert.Contains(t, done[0]["body"], "You said: ")
+			assert.Contains(t, done[0]["body"], "I had asked: Formal or not?")
+			assert.Empty(t, w.stages())
+
+			w.later(time.Minute)
+			assert.Equal(t, model.ResultNothing, w.handle(w.delivery("pull_request")).Result, "the question is over")
+		})
+	}
+}
+
+func TestWhoDoesNotAnswerTheAgentsQuestion(t *testing.T) {
+	t.Parallel()
+	w := asked(t)
+	for _, login := range []string{"eve", "alice"} {
+		text := map[string]string{"eve": "Formal, please.", "alice": "/mergexo status"}[login]
+		w.talk(login, text)
+		rep := w.handle(w.delivery("issue_comment"))
+		assert.Equal(t, 1, w.calls(), login)
+		assert.Contains(t, []model.Result{model.ResultBlocked, model.ResultDone}, rep.Result, login)
+	}
+	assert.Equal(t, "agent_blocked", w.handle(w.delivery("pull_request")).BlockedReason)
+	assert.Len(t, w.marked("block", ""), 1)
+}
+
+func TestAnAnswerWhoseTriggerWasLostIsFoundByTheSweep(t *testing.T) {
+	t.Parallel()
+	w := asked(t)
+	w.talk("bob", "Formal, please.")
+	w.sweep()
+	assert.Len(t, w.marked("turn", "done"), 1)
+	assert.Equal(t, 2, w.calls())
+}
+
+func TestAnAnswerIsHeardHoweverMuchElseWaits(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "", "[feedback]\nmax_per_turn = 2")
+	w.agent = "doubts"
+	for i := range 4 {
+		w.review("alice", fmt.Sprintf("Wish %d.", i))
+	}
+	require.Equal(t, "agent_blocked", w.handle(w.delivery("pull_request_review_comment")).BlockedReason)
+	w.talk("bob", "Formal, please.")
+	rep := w.handle(w.delivery("issue_comment"))
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.Contains(t, w.marked("turn", "done")[0]["body"], "You said: Formal, please.")
+	assert.Len(t, w.marked("block", ""), 1, "what waited longest is not asked about again")
+}
+
+func TestAnAnswerDoesNotLiftWhatAnOperatorHasToDecide(t *testing.T) {
+	t.Parallel()
+	w := asked(t)
+	w.later(time.Minute)
+	w.rewritten()
+	w.talk("bob", "Formal, please.")
+	ev := w.delivery("issue_comment")
+	rep := w.handle(ev)
+	assert.Equal(t, "history_rewrite", rep.BlockedReason, rep.Reason)
+	blocks := w.marked("block", "")
+	require.Len(t, blocks, 2, "the question stands, and so does the rewrite")
+	assert.Contains(t, blocks[1]["body"], "Only an operator")
+	w.talk("bob", "Go on.")
+	assert.Equal(t, "history_rewrite", w.handle(w.delivery("issue_comment")).BlockedReason)
+	assert.Len(t, w.marked("block", ""), 2)
+	assert.Equal(t, 1, w.calls())
+}
+
+func TestADeathAfterAnAnswerAsksNobodyAgain(t *testing.T) {
+	t.Parallel()
+	w := asked(t)
+	w.talk("bob", "Formal, please.")
+	ev := w.delivery("issue_comment")
+	w.gate.revive()
+	w.diesAfterWrite(1) // the claim
+	w.handle(ev)
+	require.True(t, w.gate.died())
+	w.gate.revive()
+	rep := w.handle(w.delivery("pull_request"))
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.Contains(t, w.marked("turn", "done")[0]["body"], "I had asked: Formal or not?")
+}
+
+func TestAQuestionAfterAnAnswerIsAQuestionOfItsOwn(t *testing.T) {
+	t.Parallel()
+	w := asked(t)
+	w.agent = "stuck"
+	w.talk("bob", "Whatever you think.")
+	ev := w.delivery("issue_comment")
+	rep := w.handle(ev)
+	require.Equal(t, "agent_blocked", rep.BlockedReason, rep.Reason)
+	require.Len(t, w.marked("block", ""), 2)
+	rep = w.handle(ev)
+	assert.Equal(t, "agent_blocked", rep.BlockedReason, "%s: and the first answer does not answer it", rep.Reason)
+	assert.Equal(t, 2, w.calls())
+	w.agent = "doubts"
+	w.talk("bob", "Formal, please.")
+	rep = w.handle(w.delivery("issue_comment"))
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	require.Len(t, w.marked("block", ""), 2)
+}
+
+func TestAnAnswerIsHandedOverBetweenTwoJobs(t *testing.T) {
+	t.Parallel()
+	w := asked(t)
+	w.talk("bob", "Formal, please.")
+	ev := w.delivery("issue_comment")
+	dir := w.prepared(ev)
+	rep := w.phase(engine.ApplyPhase, ev, dir)
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.Len(t, w.marked("turn", "done"), 1)
+	assert.Equal(t, 2, w.calls())
+}
