@@ -43,7 +43,11 @@ func (p *pass) keep(ctx context.Context) model.Kept {
 	case work.hidden:
 		return p.hide(ctx, work.head)
 	case work.head != "" && (p.issue == nil || design || work.aside):
-		return p.keepAside(ctx, work.head, p.droppable()...)
+		k := p.keepAside(ctx, work.head, p.droppable()...)
+		if k.Branch == "" && p.Phase != AgentPhase {
+			p.leaveOnRunner(ctx, work.head)
+		}
+		return k
 	case work.head != "":
 		return p.keepOnBranch(ctx, work.head)
 	case p.issue != nil && p.issue.tip != "": // nothing new, but what earlier attempts did
@@ -123,8 +127,7 @@ func checkpointMessage(about string) string {
 func (p *pass) push(ctx context.Context, branch, start, head string, drop ...git.Ref) error {
 	move := git.Publish{Branch: branch, Start: start, SHA: head, Drop: drop}
 	err := p.checkout.Publish(ctx, move)
-	unclear, failed := (*git.ErrUnclear)(nil), (*git.Error)(nil)
-	if errors.As(err, &unclear) || errors.As(err, &failed) && failed.Failure == git.Unreachable {
+	if unanswered(err) {
 		err = p.checkout.Publish(ctx, move)
 	}
 	if err == nil && len(drop) > 0 {
@@ -154,6 +157,24 @@ func (p *pass) keepAside(ctx context.Context, head string, drop ...git.Ref) mode
 	}
 	p.applied("checkpoint", k.Branch, journal.Token("checkpoint", p.marker.Key, head), "applied")
 	return k
+}
+
+// leaveOnRunner writes work that no push got through to a file, which people can get at while the runner is there, or where
+// the workflow uploads it.
+func (p *pass) leaveOnRunner(ctx context.Context, head string) {
+	file := p.bundle(head)
+	if err := p.checkout.Rescue(ctx, file, markdown.Unbundled, p.base(), head); err != nil {
+		p.Log.Error("checkpoint_lost", p.numberKey(), p.event.Number, "error", err)
+		p.note("it could not be left on the runner either: " + err.Error())
+		return
+	}
+	p.note(fmt.Sprintf("it is on the runner, in the git bundle %s, and among the run's artifacts where the workflow uploads that; with the file at hand, git fetch %s %s gets it",
+		file, filepath.Base(file), markdown.Unbundled))
+}
+
+// bundle is the file for work that cannot be pushed. The workflow knows it by this name.
+func (p *pass) bundle(head string) string {
+	return filepath.Join(p.Git.Temp, fmt.Sprintf("mergexo-checkpoint-%d-%.12s.bundle", p.event.Number, head))
 }
 
 // gather commits what is in the checkout and finds where it may go.

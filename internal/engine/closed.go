@@ -73,7 +73,7 @@ func (p *pass) wrapUp(ctx context.Context) error {
 func (p *pass) overtake(ctx context.Context, t model.Said[model.TurnMarker]) error {
 	next := "The pull request was merged before this came to its end."
 	if t.Marker.Phase == model.PhasePlanned && t.Marker.Planned != turn.Base(t.Marker) {
-		next = fmt.Sprintf("The pull request was merged before this was published. Its commits are kept: `git fetch origin %s`.", stageRef(p.event.Number, t.Marker.Key))
+		next = fmt.Sprintf("The pull request was merged before this was published. Its commits are kept: `git fetch origin %s`.", stagedAt(p.event.Number, t.Marker))
 	}
 	p.claimID, p.marker = t.CommentID, t.Marker
 	p.feedback, _ = turn.Find(p.snap, t.Marker.Events)

@@ -22,11 +22,6 @@ func replyToken(key string, id int64) string {
 	return journal.Token("reply", key, strconv.FormatInt(id, 10))
 }
 
-// stageRef is the hidden ref that holds a turn's commits before the branch does.
-func stageRef(number int, key string) string {
-	return fmt.Sprintf("refs/mergexo/turn/%d/%s", number, key)
-}
-
 // maxSends bounds how often an effect is sent whose first sending got an unclear answer.
 const maxSends = 3
 

@@ -82,7 +82,7 @@ func (p *pass) failed(ctx context.Context, cause error) error {
 	if last {
 		return p.block(ctx, model.BlockMarker{Reason: model.ReasonAttempts, Observed: p.base()}, cause.Error())
 	}
-	return stop(model.ResultFailed, "turn on %s, attempt %d of %d: %s", p.subject(), p.marker.Attempt, turn.MaxAttempts, cause)
+	return stop(model.ResultFailed, "turn on %s, attempt %d of %d: %s", p.subject(), p.marker.Attempt, turn.MaxAttempts, p.marker.Reason)
 }
 
 // postpone ends an attempt that only lacked time: the agent's provider is at a limit. It does not count.

@@ -164,7 +164,7 @@ func (p *pass) fetched(ctx context.Context) (bool, error) {
 	if err := p.restore(ctx, p.base()); err != nil {
 		return false, err
 	}
-	return p.unstage(ctx, stageRef(p.event.Number, p.marker.Key))
+	return p.unstage(ctx, stagedAt(p.event.Number, p.marker))
 }
 
 // publishIssue moves the branch to the planned head and deletes what the work was kept under until then.
@@ -179,9 +179,7 @@ func (p *pass) publishIssue(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	w := p.issue
-	err := p.checkout.Publish(ctx, git.Publish{
-		Branch: w.marker.Branch, Start: w.tip, SHA: p.marker.Planned, Stage: stageRef(p.event.Number, p.marker.Key), Drop: p.droppable(),
-	})
+	err := p.checkout.Publish(ctx, p.publication(w.marker.Branch, w.tip))
 	rejected, unclear := (*git.ErrRejected)(nil), (*git.ErrUnclear)(nil)
 	switch {
 	case err == nil:
@@ -311,7 +309,7 @@ func (p *pass) unstaged(ctx context.Context) error {
 	if err := p.open(ctx); err != nil {
 		return err
 	}
-	if err := p.checkout.Forget(ctx, stageRef(p.event.Number, p.marker.Key)); err != nil {
+	if err := p.checkout.Forget(ctx, stagedAt(p.event.Number, p.marker)); err != nil {
 		p.Log.Warn("stage_not_removed", "issue_number", p.event.Number, "turn_key", p.marker.Key, "error", err)
 	}
 	return nil

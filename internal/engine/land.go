@@ -91,16 +91,16 @@ func (p *pass) publish(ctx context.Context) (bool, error) {
 	if err := p.open(ctx); err != nil {
 		return false, err
 	}
-	stage, branch := stageRef(p.event.Number, p.marker.Key), p.snap.Pull.HeadRef
+	branch := p.snap.Pull.HeadRef
 	if len(p.commits) == 0 { // recorded by a run that died: the commits are on the stage only
-		if here, err := p.unstage(ctx, stage); err != nil || !here {
+		if here, err := p.unstage(ctx, stagedAt(p.event.Number, p.marker)); err != nil || !here {
 			return err == nil, err
 		}
 	}
 	if err := p.alive(); err != nil {
 		return false, err
 	}
-	err := p.checkout.Publish(ctx, git.Publish{Branch: branch, Start: p.base(), SHA: p.marker.Planned, Stage: stage, Drop: p.droppable()})
+	err := p.checkout.Publish(ctx, p.publication(branch, p.base()))
 	var rejected *git.ErrRejected
 	var unclear *git.ErrUnclear
 	switch {
@@ -199,7 +199,7 @@ func (p *pass) rebase(ctx context.Context, head string) error {
 		return err
 	}
 	if len(p.commits) == 0 {
-		if here, err := p.unstage(ctx, stageRef(p.event.Number, p.marker.Key)); err != nil || !here {
+		if here, err := p.unstage(ctx, stagedAt(p.event.Number, p.marker)); err != nil || !here {
 			return err
 		}
 	}

@@ -39,7 +39,7 @@ func (w *world) conversation() string {
 func TestAStageThatDoesNotGetThroughIsNotSaidToBeThere(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.meanwhile(w.outage("GET", "info/refs", 0, 2))
+	w.meanwhile(w.outage("GET", "info/refs", 0, 6))
 	w.review("alice", "Answer me.")
 	ev := w.delivery("pull_request_review_comment")
 	rep := w.handle(ev)
@@ -61,7 +61,7 @@ func TestAReplayThatCannotBeStagedKeepsWhatIsRecorded(t *testing.T) {
 	w.gate.at = func(_ int, r *http.Request) fate {
 		if strings.HasSuffix(r.URL.Path, "/git-receive-pack") {
 			if pushes++; pushes == 1 { // the first stage gets through; the next push finds the server down
-				o := w.outage("POST", "git-receive-pack", 1, 2)
+				o := w.outage("POST", "git-receive-pack", 1, 4)
 				w.send(o.Login, o.Method, o.Path, json.RawMessage(o.Body))
 			}
 		}

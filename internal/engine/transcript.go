@@ -2,15 +2,12 @@ package engine
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/mergexo/mergexo/internal/agent"
-	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/transcript"
-	"github.com/mergexo/mergexo/internal/turn"
 )
 
 // sessionRef is the hidden ref that keeps the sealed transcript of a turn's session. Each turn has one of its own: a run
@@ -86,36 +83,4 @@ func (p *pass) seal(m *model.TurnMarker) {
 		return
 	}
 	p.sealed, m.Transcript = sealed, transcript.Digest(sealed)
-}
-
-// stage pushes the planned commits to the stage, and the sealed transcript along with them. Both refs are ours alone, so
-// a push whose answer is lost does no harm when it is made again.
-func (p *pass) stage(ctx context.Context, ref string, m *model.TurnMarker) error {
-	var more []git.Hidden
-	if p.sealed != nil {
-		more = append(more, git.Hidden{Ref: sessionRef(p.event.Number, m.Key), Content: p.sealed})
-	}
-	push := func() error {
-		if m.Planned == turn.Base(*m) { // nothing but talk
-			if len(more) == 0 {
-				return nil
-			}
-			if err := p.checkout.Keep(ctx, more[0]); err != nil {
-				return &git.ErrNotKept{Err: err}
-			}
-			return nil
-		}
-		return p.checkout.StageWith(ctx, ref, m.Planned, more...)
-	}
-	err := push()
-	unclear, failed := (*git.ErrUnclear)(nil), (*git.Error)(nil)
-	if errors.As(err, &unclear) || errors.As(err, &failed) && failed.Failure == git.Unreachable {
-		err = push()
-	}
-	if kept := (*git.ErrNotKept)(nil); errors.As(err, &kept) {
-		p.Log.Warn("transcript_not_kept", p.numberKey(), p.event.Number, "turn_key", p.marker.Key, "error", err)
-		m.Transcript = ""
-		return nil
-	}
-	return err
 }

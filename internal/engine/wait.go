@@ -3,8 +3,6 @@ package engine
 import (
 	"context"
 	"errors"
-	"fmt"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"time"
@@ -179,7 +177,7 @@ func (p *pass) keepOnBranch(ctx context.Context, head string) model.Kept {
 		}
 	}
 	p.spare()
-	file := filepath.Join(p.Git.Temp, fmt.Sprintf("mergexo-checkpoint-%d-%.12s.bundle", p.event.Number, head))
+	file := p.bundle(head)
 	if err := p.checkout.Rescue(ctx, file, w.marker.Branch, p.base(), head); err != nil {
 		p.Log.Error("checkpoint_lost", "issue_number", p.event.Number, "error", err)
 		p.note("it could not be left on the runner either: " + err.Error())

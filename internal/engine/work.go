@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/mergexo/mergexo/internal/git"
@@ -156,13 +157,16 @@ func (p *pass) record(ctx context.Context, m model.TurnMarker, o model.Outbox) e
 		p.salvage(ctx, err)
 		return err
 	}
-	ref := stageRef(p.event.Number, m.Key)
-	if err := p.stage(ctx, ref, &m); err != nil {
-		p.salvage(ctx, err)
+	if err := p.stage(ctx, &m); err != nil && p.marker.Phase == model.PhasePlanned { // what is recorded still holds
 		return err
+	} else if err != nil {
+		e := failing(fmt.Errorf("what was done could not be pushed: %w", err))
+		e.waits = unanswered(err)
+		return p.end(ctx, e)
 	}
+	text = p.plannedText(m) // which says where it is
 	if m.Planned != turn.Base(m) {
-		p.applied("stage", ref, journal.Token("stage", m.Key), "applied")
+		p.applied("stage", stagedAt(p.event.Number, m), journal.Token("stage", m.Key), "applied")
 	}
 	p.marker = m
 	return p.edit(ctx, text)

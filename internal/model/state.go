@@ -79,6 +79,8 @@ type TurnMarker struct {
 	Claim string `json:"claim,omitempty"`
 	// Onto is the head that the planned commits sit on, where somebody's fast-forward moved it away from Start.
 	Onto string `json:"onto,omitempty"`
+	// Stage is the full ref that holds the planned commits, where the server takes no hidden one; "": the turn's own.
+	Stage string `json:"stage,omitempty"`
 	// Since is the reading time of the snapshot that the turn took its feedback from: what was said earlier is settled.
 	Since time.Time `json:"since,omitzero"`
 	// Seen is the highest id of a conversation comment in that snapshot; 0 where the turn left some of them for later.

@@ -32,7 +32,15 @@ func PlannedText(p model.Pull, feedback []model.Comment, m model.TurnMarker) str
 	if m.Planned == Base(m) {
 		return ClaimText(p, feedback, m) + "\n\nThe answers are ready and about to be posted."
 	}
-	return ClaimText(p, feedback, m) + fmt.Sprintf("\n\nThe work is done and kept as %s; it is about to be published.", commitLink(p, m.Planned))
+	return ClaimText(p, feedback, m) + fmt.Sprintf("\n\nThe work is done and kept as %s; it is about to be published.", plannedAt(p, m))
+}
+
+// plannedAt is the planned commit, with the branch that holds it where people can see that.
+func plannedAt(p model.Pull, m model.TurnMarker) string {
+	if branch, is := strings.CutPrefix(m.Stage, "refs/heads/"); is {
+		return fmt.Sprintf("%s on branch [`%s`](%s/tree/%s)", commitLink(p, m.Planned), markdown.Code(branch), markdown.Repository(p.URL), branch)
+	}
+	return commitLink(p, m.Planned)
 }
 
 // Answer is one reply as the receipt links it.
@@ -151,7 +159,7 @@ func FailedText(p model.Pull, feedback []model.Comment, m model.TurnMarker, next
 	case m.Checkpoint != "":
 		b.WriteString("\n\n" + kept(p, Base(m), model.Kept{Branch: m.Checkpoint, SHA: m.CheckpointSHA}))
 	case m.Planned != "" && m.Planned != Base(m):
-		fmt.Fprintf(&b, "\n\nWhat was done is kept as %s.", commitLink(p, m.Planned))
+		fmt.Fprintf(&b, "\n\nWhat was done is kept as %s.", plannedAt(p, m))
 	}
 	return b.String()
 }

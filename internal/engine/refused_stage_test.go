@@ -1,0 +1,109 @@
+package engine_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// denies has the server take no push to refs of these patterns, as a ruleset of an organization can.
+func (w *world) denies(patterns ...string) {
+	w.t.Helper()
+	hook := "#!/bin/sh\nexit 0\n"
+	if len(patterns) > 0 {
+		hook = fmt.Sprintf("#!/bin/sh\nwhile read -r old new ref; do\n\tcase $ref in %s) echo \"$ref is not to be made\" >&2; exit 1 ;; esac\ndone\nexit 0\n", strings.Join(patterns, "|"))
+	}
+	dir := w.bare("rev-parse", "--absolute-git-dir")
+	require.NoError(w.t, os.MkdirAll(filepath.Join(dir, "hooks"), 0o755))
+	require.NoError(w.t, os.WriteFile(filepath.Join(dir, "hooks", "pre-receive"), []byte(hook), 0o755)) //nolint:gosec // git runs it
+}
+
+func TestWorkThatNoHiddenRefTakesIsKeptOnABranch(t *testing.T) {
+	t.Parallel()
+	t.Run("and published in the same run", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t)
+		w.denies("refs/mergexo/*")
+		w.review("alice", "Answer me.")
+		rep := w.handle(w.delivery("pull_request_review_comment"))
+		require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+		w.settled(1, 1, 1)
+		assert.Empty(t, w.checkpoints(), "what is published is not kept twice")
+		assert.Equal(t, 1, w.calls())
+	})
+	t.Run("and published by the next run", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t)
+		w.denies("refs/mergexo/*", "refs/heads/agent/*")
+		w.review("alice", "Answer me.")
+		ev := w.delivery("pull_request_review_comment")
+		rep := w.handle(ev)
+		require.Equal(t, "push_refused", rep.BlockedReason, rep.Reason)
+		branch, subjects := w.kept()
+		assert.Equal(t, []string{"Answer, in words of call 1"}, subjects)
+		planned := w.marked("turn", "planned")
+		require.Len(t, planned, 1)
+		assert.Contains(t, planned[0]["body"], branch, "the comment says where the work is")
+
+		w.denies("refs/mergexo/*")
+		w.talk("carol", "/mergexo unblock")
+		rep = w.handle(w.delivery("issue_comment"))
+		require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+		w.settled(1, 1, 1)
+		assert.Empty(t, w.checkpoints())
+		assert.Equal(t, 1, w.calls(), "the work was found again")
+	})
+	t.Run("and replayed where the head moved", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t)
+		w.denies("refs/mergexo/*")
+		w.meanwhile(w.push("bob"))
+		w.review("alice", "Answer me.")
+		rep := w.handle(w.delivery("pull_request_review_comment"))
+		require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+		w.settled(1, 1, 2)
+		assert.Empty(t, w.checkpoints())
+		assert.Equal(t, 1, w.calls())
+	})
+	t.Run("for an issue too", func(t *testing.T) {
+		t.Parallel()
+		w := newIssue(t)
+		w.denies("refs/mergexo/*")
+		w.agent = "job"
+		rep := w.handle(w.label("alice", smallJob))
+		require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+		assert.Empty(t, w.checkpoints())
+		assert.Equal(t, 1, w.calls())
+	})
+}
+
+func TestWorkThatNoRefTakesIsLeftOnTheRunnerAndSaidSo(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.denies("refs/*")
+	w.review("alice", "Answer me.")
+	e := w.engine()
+	rep, err := e.Handle(context.Background(), w.delivery("pull_request_review_comment"))
+	require.NoError(t, err)
+	assert.Equal(t, model.ResultFailed, rep.Result, rep.Reason)
+	files, err := filepath.Glob(filepath.Join(e.Git.Temp, "mergexo-checkpoint-1-*.bundle"))
+	require.NoError(t, err)
+	require.Len(t, files, 1)
+	assert.Contains(t, rep.Reason, files[0])
+	failed := w.marked("turn", "failed")
+	require.Len(t, failed, 1)
+	body := failed[0]["body"].(string)
+	assert.Contains(t, body, filepath.Base(files[0]))
+	assert.Contains(t, body, "is not to be made", "why it could not be pushed")
+	assert.NotContains(t, body, "goes on from here")
+	w.bare("fetch", files[0], "work:refs/heads/rescued")
+	assert.Equal(t, "Answer, in words of call 1", w.bare("log", "-1", "--format=%s", "rescued"))
+}
