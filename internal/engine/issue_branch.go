@@ -52,6 +52,31 @@ func (p *pass) place(ctx context.Context, dead []model.Said[model.TurnMarker]) e
 	return p.takeOver(ctx, dead)
 }
 
+// earlierWork is the checkpoint of earlier attempts: where it is kept, or, where its branch does not have it any more, what is
+// lost and what stands there instead.
+func (p *pass) earlierWork(ctx context.Context) (k model.Kept, lost, now string) {
+	w := p.issue
+	last := w.marker.LastCheckpoint
+	if last == "" {
+		return k, "", ""
+	}
+	k = model.Kept{Branch: w.marker.Branch, SHA: last}
+	if p.snap.Branch == nil || p.snap.Branch.Name != k.Branch {
+		if err := p.readBranch(ctx, k.Branch); err != nil || p.snap.Branch == nil {
+			p.Log.Warn("branch_not_read", "issue_number", p.event.Number, "branch", k.Branch, "error", err)
+			return k, "", ""
+		}
+	}
+	now = p.snap.Branch.SHA
+	if now == "" {
+		return model.Kept{}, last, ""
+	}
+	if relation, err := p.relation(ctx, last, now); err != nil || lineage.Decide(relation) != lineage.Block {
+		return k, "", ""
+	}
+	return model.Kept{}, last, now
+}
+
 // guardCheckpoint compares the last checkpoint with what the branch holds now. Where somebody has rewritten it, an operator
 // says that what is there now is right.
 func (p *pass) guardCheckpoint(ctx context.Context, last string) error {
@@ -70,6 +95,8 @@ func (p *pass) guardCheckpoint(ctx context.Context, last string) error {
 		p.note(fmt.Sprintf("branch %s was rewritten since the checkpoint at %s; an operator had the work go on from %s", w.marker.Branch, markdown.Short(last), markdown.Short(w.tip)))
 		return nil
 	}
+	// What was said is taken up by the attempt that an operator asks for.
+	p.marker.Events, p.marker.Since, p.marker.Seen = nil, p.state.Settled.At, p.state.Settled.ID
 	return p.wait(ctx, model.ReasonRewrite, fmt.Sprintf("branch %s was at %s and is at %s now, which does not descend from it", w.marker.Branch, last, w.tip))
 }
 

@@ -21,10 +21,11 @@ import (
 // of the claim would notify nobody, and says where the work is.
 func (p *pass) wait(ctx context.Context, reason, detail string) error {
 	w := p.issue
-	if p.kept.Branch == "" && w.lost == nil && w.marker.LastCheckpoint != "" { // what earlier attempts did
-		p.kept = model.Kept{Branch: w.marker.Branch, SHA: w.marker.LastCheckpoint}
+	said := flow.Stop{Reason: reason, Detail: detail, Empty: p.empty(detail), Notes: p.notes, Rescue: w.rescue}
+	if p.kept.Branch == "" && w.lost == nil { // what earlier attempts did
+		p.kept, said.Lost, said.Now = p.earlierWork(ctx)
 	}
-	said := flow.Stop{Reason: reason, Detail: detail, Kept: p.kept, Empty: p.empty(detail), Notes: p.notes, Rescue: w.rescue}
+	said.Kept = p.kept
 	ended := &Stop{Result: model.ResultBlocked, Reason: flow.Reason(p.event.Number, w.marker, said), Block: &model.BlockMarker{
 		Repo: p.event.Repo.String(), Number: p.event.Number, Reason: reason, Observed: p.kept.SHA,
 	}}

@@ -91,8 +91,8 @@ func (f Facts) unfinished(s Step, flow model.Flow) Step {
 		s.Flow = model.FlowImplementation
 	}
 	switch {
-	case m.Waiting == model.ReasonMarkerEdited && !f.State.Retried:
-		return s.as(Wait, "issue %d waits for an operator (%s), see %s", f.Issue.Number, m.Waiting, s.From.URL)
+	case ForOperators(m.Waiting) && !f.State.Retried:
+		return s.as(Wait, "issue %d waits for an operator (%s), see %s; /mergexo retry goes on", f.Issue.Number, m.Waiting, s.From.URL)
 	case m.Status != model.PhaseWaiting:
 		return s.as(GoOn, "the last attempt came to no result")
 	case m.Outbox != nil && (f.State.Retried || f.Queued > 0): // what people said since is taken up before the pull request

@@ -16,6 +16,9 @@ type Stop struct {
 	Kept   model.Kept
 	Empty  string // why nothing is kept, as a sentence; "": there was nothing to keep
 	Notes  []string
+	// Lost is the newest checkpoint where its branch does not have it any more, and Now where the branch is instead; "": it
+	// was deleted.
+	Lost, Now string
 	// Rescue is the path of a git bundle on the runner that holds the work as the attempt's branch, where it could not be pushed.
 	Rescue string
 }
@@ -51,7 +54,7 @@ var pauses = map[string]pause{
 	model.ReasonMarkerEdited: {"a comment that holds MergeXO's state was edited by somebody else",
 		"What it said is neither obeyed nor done again. To go on from what the other comments say, or to begin anew where they say nothing, an operator comments `/mergexo retry`."},
 	model.ReasonBranch:   {"every name for the branch is taken", "Delete or rename branches of this issue below `agent/` that are not needed. " + retry},
-	model.ReasonRewrite:  {"history was rewritten", "Where what is there now is right, or the agent shall try again, an operator comments `/mergexo retry`."},
+	model.ReasonRewrite:  {"history was rewritten", "Only an operator can go on here; comments wait until then. Where what is there now is right, or the agent shall try again, an operator comments `/mergexo retry`."},
 	model.ReasonNoDesign: {"the merged design is not to be found", "%s, put it back or merge another one, and comment here."},
 	model.ReasonConflict: {"commits that were pushed to `%s` meanwhile conflict with the attempt's own", again},
 }
@@ -100,6 +103,9 @@ func whereabouts(i model.Issue, m model.IssueMarker, s Stop) string {
 		parts = append(parts, fmt.Sprintf("**%s could not be pushed.** It is on the runner, in the git bundle %s; where the workflow uploads that, it is among the run's artifacts. "+
 			"With the file at hand:\n\n    git fetch %s %s:mergexo-rescue && git switch mergexo-rescue", what, markdown.Inline(s.Rescue), word(path.Base(s.Rescue)), word(m.Branch)))
 	}
+	if s.Lost != "" {
+		parts = append(parts, lost(i, m.Branch, s))
+	}
 	switch {
 	case len(parts) > 0:
 		return strings.Join(parts, "\n\n")
@@ -107,6 +113,16 @@ func whereabouts(i model.Issue, m model.IssueMarker, s Stop) string {
 		return s.Empty
 	}
 	return "There was nothing to keep."
+}
+
+// lost tells that a checkpoint is not on its branch any more, and how to get it back as long as the server has it.
+func lost(i model.Issue, branch string, s Stop) string {
+	where := "that branch was deleted since"
+	if s.Now != "" {
+		where = fmt.Sprintf("%s is at %s now, without it", branchLink(i, branch), markdown.Commit(i.URL, s.Now))
+	}
+	return fmt.Sprintf("What was done was kept on branch `%s` at %s; %s. To put it back, as long as it is to be had:\n\n    git fetch origin %s && %s",
+		markdown.Code(branch), markdown.Commit(i.URL, s.Lost), where, s.Lost, markdown.Restore(branch, s.Now, s.Lost))
 }
 
 // kept tells where a checkpoint is, and what it adds to the base branch.
@@ -127,7 +143,7 @@ func help(m model.IssueMarker, s Stop) string {
 	switch {
 	case s.Kept.Branch != "" && s.Kept.Branch == m.Branch:
 		return strings.ReplaceAll(p.help, "%s", "To go on from that branch")
-	case m.LastCheckpoint != "":
+	case m.LastCheckpoint != "" && (s.Lost == "" || s.Now != ""):
 		return strings.ReplaceAll(p.help, "%s", fmt.Sprintf("To go on from branch `%s`", markdown.Code(m.Branch)))
 	}
 	return strings.ReplaceAll(p.help, "%s", "To begin anew")
@@ -144,6 +160,19 @@ func word(s string) string {
 	return "'" + s + "'"
 }
 
+// ForOperators says that an attempt that waits for this reason goes on only when an operator says so.
+func ForOperators(reason string) bool {
+	return reason == model.ReasonMarkerEdited || reason == model.ReasonRewrite
+}
+
+// goesOn tells a terminal who can go on.
+func goesOn(reason string) string {
+	if ForOperators(reason) {
+		return "an operator goes on with /mergexo retry"
+	}
+	return "a comment on the issue goes on, or /mergexo retry"
+}
+
 // Reason is the same for a terminal: what and why in the first line, with the way on.
 func Reason(number int, m model.IssueMarker, s Stop) string {
 	first, rest, _ := strings.Cut(strings.TrimSpace(s.Detail), "\n")
@@ -157,7 +186,7 @@ func Reason(number int, m model.IssueMarker, s Stop) string {
 	case s.Kept.Branch != "":
 		reason += fmt.Sprintf("; the work is kept on branch %s at %s", s.Kept.Branch, s.Kept.SHA)
 	}
-	reason += "; a comment on the issue goes on, or /mergexo retry"
+	reason += "; " + goesOn(s.Reason)
 	if rest != "" {
 		reason += "\n" + rest
 	}

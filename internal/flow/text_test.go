@@ -87,6 +87,8 @@ func TestStopsAsPeopleReadThem(t *testing.T) {
 	golden(t, "stop_hostile.md", flow.StopText(asked, m, flow.Stop{
 		Reason: model.ReasonTests, Detail: "FAIL\n```\n" + hostile, Kept: work, Notes: []string{"an unresolved merge was left out: `" + hostile},
 	}))
+	golden(t, "stop_lost.md", flow.StopText(asked, m, flow.Stop{Reason: model.ReasonRewrite, Lost: done, Now: strings.Repeat("1", 40)}))
+	golden(t, "stop_deleted.md", flow.StopText(asked, m, flow.Stop{Reason: model.ReasonBudget, Lost: done}))
 	golden(t, "stop_nothing_kept.md", flow.StopText(asked, m, flow.Stop{Reason: model.ReasonTimeout}))
 	golden(t, "stop_secret.md", flow.StopText(asked, m, flow.Stop{Reason: model.ReasonSecret, Detail: "config.go:3: aws-access-token", Empty: "The work was pushed nowhere."}))
 	golden(t, "stop_rescue.md", flow.StopText(asked, m, flow.Stop{

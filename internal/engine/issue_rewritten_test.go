@@ -1,0 +1,68 @@
+package engine_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// stuckIssue is an issue whose agent has asked a question, with a checkpoint on its branch.
+func stuckIssue(t *testing.T, more ...string) (w *world, checkpoint string) {
+	t.Helper()
+	w = newIssue(t, more...)
+	w.agent = "ask"
+	require.Equal(t, model.ReasonAgent, w.handle(w.label("alice", smallJob)).BlockedReason)
+	return w, w.branches()[branch]
+}
+
+func TestACheckpointThatAPersonRewroteWaitsForAnOperator(t *testing.T) {
+	t.Parallel()
+	w, old := stuckIssue(t)
+	w.head = branch
+	now := w.rewritten()
+	rep := w.handle(w.say("bob", "Formal"))
+	require.Equal(t, model.ReasonRewrite, rep.BlockedReason, rep.Reason)
+	assert.NotContains(t, rep.Reason, "a comment on the issue goes on")
+	assert.NotContains(t, rep.Reason, "kept on branch "+branch+" at "+old)
+	said := w.lastWords()
+	assert.NotContains(t, said, "What was done is kept on")
+	assert.Contains(t, said, "is at [`"+now[:10])
+	assert.Contains(t, said, old, "and what was kept can be had back")
+	assert.Contains(t, said, "Only an operator")
+	count := len(w.comments())
+
+	rep = w.handle(w.say("bob", "Go on, please"))
+	assert.Equal(t, model.ResultBlocked, rep.Result)
+	assert.Contains(t, rep.Reason, "waits for an operator")
+	assert.Len(t, w.comments(), count+1, "nothing is said again")
+	assert.Equal(t, 1, w.calls())
+
+	rep = w.handle(w.say("carol", "/mergexo retry"))
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.Equal(t, now, w.bare("rev-parse", branch+"~1"), "from what is there now")
+}
+
+func TestACheckpointThatIsGoneIsNotSaidToBeKept(t *testing.T) {
+	t.Parallel()
+	w, old := stuckIssue(t, "", "[feedback]\nturns_per_day = 1")
+	w.api("octo", "DELETE", w.path("/git/refs/heads/"+branch), nil)
+	rep := w.handle(w.say("bob", "Formal"))
+	require.Equal(t, model.ReasonBudget, rep.BlockedReason, rep.Reason)
+	assert.NotContains(t, w.lastWords(), "What was done is kept")
+	assert.Contains(t, w.lastWords(), "was deleted since")
+	assert.Contains(t, w.lastWords(), old)
+}
+
+func TestACheckpointThatAPersonWentOnFromIsStillKept(t *testing.T) {
+	t.Parallel()
+	w, old := stuckIssue(t)
+	w.write("bob", branch, "bob.txt", "bob\n")
+	w.agent = "stuck"
+	rep := w.handle(w.say("bob", "Formal"))
+	require.Equal(t, model.ResultBlocked, rep.Result, rep.Reason)
+	assert.Contains(t, w.lastWords(), "What was done is kept on branch [`"+branch+"`]")
+	assert.NotContains(t, w.lastWords(), "is kept on branch [`"+branch+"`] at [`"+old[:10], "the branch is further")
+}
