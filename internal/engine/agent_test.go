@@ -233,8 +233,11 @@ var tricks = map[string]func(model.Request, *model.Outcome){
 		note()
 		_, _ = io.Copy(io.Discard, neverEnds())
 	},
-	"costs": func(_ model.Request, o *model.Outcome) { o.Usage.CostUSD = 0.75 },
-	"dirty": func(model.Request, *model.Outcome) { appendLine("left.txt", "left") },
+	// line does what answer does to the file, counts something else at every call.
+	"line":   func(model.Request, *model.Outcome) { appendLine("greeting.txt", "answered") },
+	"counts": func(model.Request, *model.Outcome) { appendLine("greeting.txt", "call "+nth()) },
+	"costs":  func(_ model.Request, o *model.Outcome) { o.Usage.CostUSD = 0.75 },
+	"dirty":  func(model.Request, *model.Outcome) { appendLine("left.txt", "left") },
 	"repair": func(r model.Request, o *model.Outcome) {
 		if r.Kind == "repair" {
 			appendLine("fixed.txt", r.CI[0].Log)

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/mergexo/mergexo/internal/journal"
@@ -46,7 +47,11 @@ func (p *pass) block(ctx context.Context, m model.BlockMarker, detail string) er
 
 // postBlock says it, and looks whether another run has said it first.
 func (p *pass) postBlock(ctx context.Context, token string, m model.BlockMarker, detail string) error {
-	body := journal.Body{Text: turn.BlockText(p.snap.Pull, m, detail, p.kept, p.notes...), Kind: journal.KindBlock, Marker: m}
+	tries := p.marker.Tries
+	if m.Reason == model.ReasonAttempts {
+		tries = append(slices.Clone(tries), turn.TryOf(p.marker))
+	}
+	body := journal.Body{Text: turn.BlockText(p.snap.Pull, m, detail, p.kept, tries, p.notes...), Kind: journal.KindBlock, Marker: m}
 	_, err := p.comment(ctx, token, body, func() int64 {
 		if p.state.Block == nil {
 			return 0

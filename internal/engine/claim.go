@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -166,9 +165,7 @@ func (p *pass) take(ctx context.Context, pending []model.Comment, dead []model.S
 		return true, p.clear(ctx, dead)
 	}
 	if m.Attempt > turn.MaxAttempts {
-		p.marker = m
-		blocked := p.block(ctx, model.BlockMarker{Reason: model.ReasonAttempts, Observed: m.Start}, "")
-		return false, cmp.Or(p.clear(ctx, dead), blocked)
+		return false, p.exhausted(ctx, m)
 	}
 	if _, why, opens := p.budget().Spend(p.state.Spent, p.serverNow()); why != "" && m.Phase == model.PhaseStarted {
 		return false, p.block(ctx, model.BlockMarker{Reason: model.ReasonBudget, Observed: p.snap.Pull.HeadSHA, Until: opens}, why)
@@ -179,6 +176,7 @@ func (p *pass) take(ctx context.Context, pending []model.Comment, dead []model.S
 		}
 	}
 	p.report.TurnKey, p.marker, p.feedback = m.Key, m, feedback
+	p.marker.Tries = turn.Past(m.Tries, p.replaced())
 	if err := p.carry(ctx); err != nil {
 		p.release(ctx, err)
 		return false, err
@@ -192,11 +190,7 @@ func (p *pass) carry(ctx context.Context) error {
 	if err := p.claim(ctx); err != nil {
 		return err
 	}
-	superseded := slices.DeleteFunc(slices.Clone(p.state.Turns), func(t model.Said[model.TurnMarker]) bool {
-		m := t.Marker
-		same := m.Key == p.marker.Key && m.Phase != model.PhaseDone
-		return t.CommentID == p.claimID || !same && m.Phase != model.PhaseStarted && !(m.Phase == model.PhasePlanned && p.answered(m))
-	})
+	superseded := p.replaced()
 	p.inherit(superseded)
 	if err := p.tellSaved(ctx, superseded); err != nil {
 		return err
@@ -205,6 +199,15 @@ func (p *pass) carry(ctx context.Context) error {
 		return err
 	}
 	return p.finish(ctx)
+}
+
+// replaced are the claims whose place the turn at hand takes.
+func (p *pass) replaced() []model.Said[model.TurnMarker] {
+	return slices.DeleteFunc(slices.Clone(p.state.Turns), func(t model.Said[model.TurnMarker]) bool {
+		m := t.Marker
+		same := m.Key == p.marker.Key && m.Phase != model.PhaseDone
+		return t.CommentID == p.claimID || !same && m.Phase != model.PhaseStarted && !(m.Phase == model.PhasePlanned && p.answered(m))
+	})
 }
 
 // answered says that a receipt answers some of what a turn is about: then the turn must not be finished any more.

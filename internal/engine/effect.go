@@ -186,7 +186,7 @@ func (p *pass) claimText() string {
 	if p.issue == nil {
 		return turn.ClaimText(p.snap.Pull, p.feedback, p.marker)
 	}
-	return flow.ClaimText(*p.snap.Thread, p.markerOf(p.marker), p.feedback, p.saves())
+	return flow.ClaimText(*p.snap.Thread, p.markerOf(p.marker), p.feedback, p.saves()) + turn.Earlier(p.snap.Thread.URL, p.marker.Tries)
 }
 
 func (p *pass) plannedText(m model.TurnMarker) string {
@@ -200,7 +200,7 @@ func (p *pass) failedText(next string) string {
 	if p.issue == nil {
 		return turn.FailedText(p.snap.Pull, p.feedback, p.marker, next)
 	}
-	return flow.FailedText(*p.snap.Thread, p.markerOf(p.marker), next, p.kept)
+	return flow.FailedText(*p.snap.Thread, p.markerOf(p.marker), next, p.kept) + turn.Earlier(p.snap.Thread.URL, p.marker.Tries)
 }
 
 // openPhase says that a turn in this phase has not come to an end.

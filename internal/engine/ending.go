@@ -56,6 +56,7 @@ func (p *pass) end(ctx context.Context, e *ending) error {
 	ctx = context.WithoutCancel(ctx)
 	p.kept = p.keep(ctx)
 	p.unsave(ctx)
+	p.dropDoubles(ctx, p.kept.SHA)
 	switch {
 	case e.block.Reason != "":
 		return p.block(ctx, e.block, e.detail)
@@ -112,18 +113,22 @@ func (p *pass) giveUp(ctx context.Context, next string) error {
 	return p.edit(ctx, p.failedText(next))
 }
 
-// cancelled brings the agent's work to safety in the moment that is left. The claim stays, by which the next run recovers;
-// where it links the work it is given up, so that nobody has to wait until GitHub says that this run is over.
+// cutOff is why a run that was told to stop came to no result.
+const cutOff = "the workflow run was cancelled, or its job ran out of time"
+
+// cancelled brings the agent's work to safety in the moment that is left, and says so. The claim stays, by which the next run
+// recovers; where it links the work it is given up, so that nobody has to wait until GitHub says that this run is over.
 func (p *pass) cancelled(ctx context.Context, cause error) error {
 	ended := errors.Join(context.Canceled, cause)
 	ctx, done := clock.WithTimeout(context.WithoutCancel(ctx), p.Clock, lastWords)
 	defer done()
 	k := p.keep(ctx)
+	p.marker.Checkpoint, p.marker.CheckpointSHA, p.marker.Reason = k.Branch, k.SHA, cutOff
+	say := p.park
 	if k.Branch == "" {
-		return ended
+		say = func(ctx context.Context, next string) error { return p.edit(ctx, p.failedText(next)) }
 	}
-	p.marker.Checkpoint, p.marker.CheckpointSHA = k.Branch, k.SHA
-	if err := p.park(ctx, "The run was cancelled; the next one goes on from here."); err != nil {
+	if err := say(ctx, "Nothing was pushed to the branch and the feedback stays pending. The next event or the sweep tries again."); err != nil {
 		p.Log.Warn("checkpoint_not_linked", "branch", k.Branch, "error", err)
 	}
 	return ended

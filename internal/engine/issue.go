@@ -216,6 +216,19 @@ func (p *pass) undertake(step flow.Step) {
 		Repo: p.event.Repo.String(), Number: w.number, Key: key, Phase: model.PhaseStarted, Events: events, Start: start, Session: session,
 		Attempt: turn.Attempts(p.state, key) + 1, Spent: &spent, Since: mark.At, Seen: mark.ID,
 	})
+	p.marker.Tries = turn.Past(nil, p.replacedFlows())
+}
+
+// replacedFlows are the claims whose place the attempt at hand takes.
+func (p *pass) replacedFlows() []model.Said[model.TurnMarker] {
+	var replaced []model.Said[model.TurnMarker]
+	for _, f := range p.state.Flows {
+		m := f.Marker.TurnMarker
+		if f.CommentID != p.claimID && (openPhase(m.Phase) || m.Key == p.marker.Key && m.Phase == model.PhaseFailed) {
+			replaced = append(replaced, model.Said[model.TurnMarker]{Marker: m, CommentID: f.CommentID})
+		}
+	}
+	return replaced
 }
 
 // origin decides where an attempt begins: on a fresh branch from the base, or where the last attempt got to.
@@ -273,19 +286,16 @@ func (p *pass) carryIssue(ctx context.Context, step flow.Step, dead []model.Said
 		}
 	}
 	p.inherit(dead)
-	var replaced []model.Said[model.TurnMarker]
-	for _, f := range p.state.Flows {
-		m := f.Marker.TurnMarker
-		if f.CommentID != p.claimID && (openPhase(m.Phase) || m.Key == p.marker.Key && m.Phase == model.PhaseFailed) {
-			replaced = append(replaced, model.Said[model.TurnMarker]{Marker: m, CommentID: f.CommentID})
-		}
-	}
-	if err := p.clear(ctx, replaced); err != nil {
+	if err := p.clear(ctx, p.replacedFlows()); err != nil {
 		return err
 	}
 	if p.marker.Attempt > turn.MaxAttempts {
 		p.marker.Attempt = turn.MaxAttempts
-		return p.wait(ctx, model.ReasonAttempts, fmt.Sprintf("the runs of %d attempts died before they came to an end; their logs may tell why", turn.MaxAttempts))
+		cause := "its run ended without a word; the run's log may tell why"
+		if n := len(p.marker.Tries); n > 0 {
+			cause = cmp.Or(p.marker.Tries[n-1].Reason, cause)
+		}
+		return p.wait(ctx, model.ReasonAttempts, fmt.Sprintf("%d attempts came to no result; the last one: %s", turn.MaxAttempts, cause))
 	}
 	return p.finishIssue(ctx)
 }

@@ -292,7 +292,9 @@ func (p *pass) openPull(ctx context.Context) error {
 	p.marker.Phase, p.marker.Head, p.marker.Outbox = model.PhaseDone, p.marker.Planned, nil
 	p.marker.Tokens = []string{turnToken(p.marker.Key), pullToken(p.marker.Key)}
 	w.marker.Pull, w.marker.Waiting = pull.Number, ""
-	if err := p.edit(ctx, flow.ReceiptText(*p.snap.Thread, p.markerOf(p.marker), pull, o)); err != nil {
+	text := flow.ReceiptText(*p.snap.Thread, p.markerOf(p.marker), pull, o) + turn.Earlier(p.snap.Thread.URL, turn.WorthTelling(planned.Tries))
+	p.marker.Tries = nil // the text tells
+	if err := p.edit(ctx, text); err != nil {
 		p.marker = planned
 		return err
 	}

@@ -286,9 +286,11 @@ func (p *pass) answer(ctx context.Context) error {
 		}
 		p.marker.Flaky = mark
 	}
+	p.dropDoubles(ctx, p.marker.Planned)
 	p.marker.Phase, p.marker.Head, p.marker.Tokens = model.PhaseDone, p.marker.Planned, tokens
 	p.marker.Outbox = nil
 	text := turn.ReceiptText(p.snap.Pull, answers, o, p.marker)
+	p.marker.Tries = nil                                      // the text tells
 	p.marker = turn.Carry(p.marker, p.state, p.snap.Failures) // behind the text, which is of this turn's own answers
 	if err := p.edit(ctx, text); err != nil {
 		p.marker = planned

@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -150,9 +149,6 @@ func (p *pass) orphans(ctx context.Context, dead []model.Said[model.TurnMarker])
 	for _, d := range dead {
 		if d.Marker.Phase == model.PhaseStarted && d.Marker.Claim != "" {
 			refs = append(refs, "refs/heads/"+wipBranch(p.event.Number, d.Marker.Claim))
-			if strings.Contains(d.Marker.Checkpoint, "/wip-") { // that it had found itself
-				refs = append(refs, "refs/heads/"+d.Marker.Checkpoint)
-			}
 		}
 	}
 	if len(refs) == 0 || p.Phase != WholeRun {
@@ -166,17 +162,26 @@ func (p *pass) orphans(ctx context.Context, dead []model.Said[model.TurnMarker])
 
 // tellSaved says where the work is that runs had saved before they died, since their claims are about to go.
 func (p *pass) tellSaved(ctx context.Context, dead []model.Said[model.TurnMarker]) error {
-	left, err := p.orphans(ctx, dead)
-	for _, ref := range slices.Sorted(maps.Keys(left)) {
-		if left[ref] != "" {
-			p.marker.Checkpoint, p.marker.CheckpointSHA = strings.TrimPrefix(ref, "refs/heads/"), left[ref]
-			p.note("work that a run had saved before it died is on branch " + p.marker.Checkpoint)
-		}
-	}
-	if err != nil || p.marker.Checkpoint == "" {
+	found, err := p.findSaved(ctx, dead)
+	if err != nil || !found {
 		return err
 	}
 	return p.edit(ctx, p.claimText()) // before the claims go that name them
+}
+
+// findSaved notes with the attempts of dead claims the branches that their runs had saved work on.
+func (p *pass) findSaved(ctx context.Context, dead []model.Said[model.TurnMarker]) (found bool, err error) {
+	left, err := p.orphans(ctx, dead)
+	for _, d := range dead {
+		branch := wipBranch(p.event.Number, d.Marker.Claim)
+		tip := left["refs/heads/"+branch]
+		at := slices.IndexFunc(p.marker.Tries, func(t model.Try) bool { return t.RunURL == d.Marker.RunURL && t.Attempt == d.Marker.Attempt })
+		if tip != "" && at >= 0 && p.marker.Tries[at].Checkpoint == "" {
+			p.marker.Tries[at].Checkpoint, p.marker.Tries[at].CheckpointSHA = branch, tip
+			found = true
+		}
+	}
+	return found, err
 }
 
 // takeOver brings the work that a run had saved before it died to the branch of its flow, so that the next attempt goes on

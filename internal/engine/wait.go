@@ -58,7 +58,8 @@ func (p *pass) wait(ctx context.Context, reason, detail string) error {
 		p.planned("comment", strconv.Itoa(p.event.Number), token)
 		return ended
 	}
-	if err := p.sayStop(ctx, token, flow.StopText(*p.snap.Thread, m, said), m); err != nil {
+	text := flow.StopText(*p.snap.Thread, m, said) + turn.Earlier(p.snap.Thread.URL, m.Tries)
+	if err := p.sayStop(ctx, token, text, m); err != nil {
 		return err
 	}
 	return ended

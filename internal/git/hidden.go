@@ -135,6 +135,23 @@ func (c *Checkout) Forget(ctx context.Context, ref string) error {
 	return nil
 }
 
+// Drop deletes a checkpoint's branch where it is at its commit still: what somebody added there stays, without an error. One
+// network operation.
+func (c *Checkout) Drop(ctx context.Context, ref Ref) error {
+	if !validRef(ref.Name) || !strings.HasPrefix(ref.Name, checkpoints) || !isSHA(ref.SHA) {
+		return fmt.Errorf("drop %q at %q: not a checkpoint's branch and a commit id", ref.Name, ref.SHA)
+	}
+	err := c.push(ctx, pushing(deleting([]Ref{ref})...))
+	var rejected *ErrRejected
+	if errors.As(err, &rejected) && rejected.Reason == Stale || strings.Contains(stderrOf(err), "remote ref does not exist") {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("drop %s: %w", ref.Name, err)
+	}
+	return nil
+}
+
 // hidden is an error for anything but a ref that is ours to force.
 func hidden(ref string) error {
 	if !validRef(ref) || !strings.HasPrefix(ref, hiddenPrefix) || strings.Contains(ref, "//") {

@@ -91,6 +91,8 @@ type TurnMarker struct {
 	// Checkpoint is the branch that keeps what an attempt did that ended without a result, and CheckpointSHA its tip.
 	Checkpoint    string `json:"checkpoint,omitempty"`
 	CheckpointSHA string `json:"checkpoint_sha,omitempty"`
+	// Tries are earlier attempts that came to no result, the newest last.
+	Tries []Try `json:"tries,omitempty"`
 	// Flaky is what became of a failure that the agent held to be a test's own.
 	Flaky *FlakyMark `json:"flaky,omitempty"`
 	// Lifts is the comment of the newest question of the agent that an answer has lifted by the time of this claim.

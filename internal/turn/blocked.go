@@ -19,8 +19,9 @@ func kept(p model.Pull, base string, k model.Kept) string {
 		markdown.Code(k.Branch), repository, k.Branch, commitLink(p, k.SHA), repository, base, k.SHA)
 }
 
-// BlockText tells why the automation stopped, with both heads, and how a person lets it go on.
-func BlockText(p model.Pull, m model.BlockMarker, detail string, k model.Kept, notes ...string) string {
+// BlockText tells why the automation stopped, with both heads, what became of the attempts before, and how a person lets it go
+// on.
+func BlockText(p model.Pull, m model.BlockMarker, detail string, k model.Kept, tries []model.Try, notes ...string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "**Blocked: %s**\n", headline(m, p))
 	if detail != "" {
@@ -33,11 +34,18 @@ func BlockText(p model.Pull, m model.BlockMarker, detail string, k model.Kept, n
 		}
 		fmt.Fprintf(&b, "\n| | head |\n| --- | --- |\n| expected (last accepted) | %s |\n| observed | %s |\n", commitLink(p, m.Expected), observed)
 	}
+	if m.Reason == model.ReasonAttempts && len(tries) > 0 { // the last one's work is told of there
+		b.WriteString(strings.TrimPrefix(listed("The attempts", p.URL, tries), "\n") + "\n")
+		k, tries = model.Kept{}, nil
+	}
 	if k.Branch != "" {
 		b.WriteString("\n" + kept(p, m.Observed, k) + "\n")
 	}
 	for _, n := range notes {
 		fmt.Fprintf(&b, "\n> %s\n", markdown.Inline(n))
+	}
+	if text := Earlier(p.URL, tries); text != "" {
+		b.WriteString(strings.TrimPrefix(text, "\n") + "\n")
 	}
 	b.WriteString(onward(p, m))
 	return b.String()
@@ -99,7 +107,7 @@ func BlockReason(p model.Pull, m model.BlockMarker, detail string) string {
 var headlines = map[string]string{
 	model.ReasonRewrite:      "the history of `%s` was rewritten",
 	model.ReasonMarkerEdited: "a comment that holds MergeXO's state was edited by somebody else",
-	model.ReasonAttempts:     fmt.Sprintf("the agent failed %d times on the same feedback", MaxAttempts),
+	model.ReasonAttempts:     fmt.Sprintf("%d attempts on the same feedback came to no result", MaxAttempts),
 	model.ReasonAgent:        "the agent needs a decision",
 	model.ReasonRefused:      "the agent's model refused",
 	model.ReasonSession:      "the agent's session is not to be had",

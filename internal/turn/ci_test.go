@@ -224,7 +224,7 @@ func TestFlakyTestsAsPeopleReadOfThem(t *testing.T) {
 	gone := m
 	gone.Flaky, gone.Events = nil, []string{"7:actions:5:x", "7:issue:5:x"}
 	assert.Contains(t, turn.ReceiptText(s.Pull, nil, model.Outbox{}, gone), "**Answered 1 comment and 1 failed workflow run**")
-	golden(t, "block_flaky.md", turn.BlockText(s.Pull, model.BlockMarker{Reason: model.ReasonFlaky, Observed: head}, turn.FlakyBlock(*m.Flaky, failed(ciRun(5, func(r *model.CIRun) { r.Attempt = 2 }))), model.Kept{}))
+	golden(t, "block_flaky.md", turn.BlockText(s.Pull, model.BlockMarker{Reason: model.ReasonFlaky, Observed: head}, turn.FlakyBlock(*m.Flaky, failed(ciRun(5, func(r *model.CIRun) { r.Attempt = 2 }))), model.Kept{}, nil))
 }
 
 func TestALogAsPeopleReadIt(t *testing.T) {

@@ -69,10 +69,10 @@ func TestCommentsAsPeopleReadThem(t *testing.T) {
 		"block_attempts.md":      {Reason: model.ReasonAttempts, Observed: a},
 		"block_marker.md":        {Reason: model.ReasonMarkerEdited, Expected: a, Observed: a},
 	} {
-		golden(t, name, turn.BlockText(s.Pull, block, "", model.Kept{}))
+		golden(t, name, turn.BlockText(s.Pull, block, "", model.Kept{}, nil))
 	}
-	golden(t, "block_agent.md", turn.BlockText(s.Pull, model.BlockMarker{Reason: model.ReasonAgent, Observed: a}, "Which greeting:\nformal or not?", model.Kept{}))
+	golden(t, "block_agent.md", turn.BlockText(s.Pull, model.BlockMarker{Reason: model.ReasonAgent, Observed: a}, "Which greeting:\nformal or not?", model.Kept{}, nil))
 	until := model.BlockMarker{Reason: model.ReasonBudget, Observed: a, Until: time.Date(2026, 1, 3, 0, 0, 0, 0, time.UTC)}
-	golden(t, "block_budget.md", turn.BlockText(s.Pull, until, "50 turns today, and turns_per_day is 50", model.Kept{}))
-	golden(t, "block_kept.md", turn.BlockText(s.Pull, model.BlockMarker{Reason: model.ReasonTests, Observed: a}, "FAIL", model.Kept{Branch: "mergexo/checkpoint/7/bbbb", SHA: b}))
+	golden(t, "block_budget.md", turn.BlockText(s.Pull, until, "50 turns today, and turns_per_day is 50", model.Kept{}, nil))
+	golden(t, "block_kept.md", turn.BlockText(s.Pull, model.BlockMarker{Reason: model.ReasonTests, Observed: a}, "FAIL", model.Kept{Branch: "mergexo/checkpoint/7/bbbb", SHA: b}, nil))
 }

@@ -24,6 +24,7 @@ func ClaimText(p model.Pull, feedback []model.Comment, m model.TurnMarker) strin
 	for _, c := range feedback {
 		fmt.Fprintf(&b, "\n- %s", mention(c))
 	}
+	b.WriteString(Earlier(p.URL, m.Tries))
 	return b.String()
 }
 
@@ -87,6 +88,7 @@ func ReceiptText(p model.Pull, answers []Answer, o model.Outbox, m model.TurnMar
 	for _, n := range o.Notes {
 		fmt.Fprintf(&b, "\n\n> %s", markdown.Inline(n))
 	}
+	b.WriteString(Earlier(p.URL, WorthTelling(m.Tries)))
 	if s := cost(o); s != "" {
 		fmt.Fprintf(&b, "\n\n<sub>%s%s</sub>", s, runLink(m))
 	}
@@ -161,6 +163,7 @@ func FailedText(p model.Pull, feedback []model.Comment, m model.TurnMarker, next
 	case m.Planned != "" && m.Planned != Base(m):
 		fmt.Fprintf(&b, "\n\nWhat was done is kept as %s.", plannedAt(p, m))
 	}
+	b.WriteString(Earlier(p.URL, m.Tries))
 	return b.String()
 }
 

@@ -1,0 +1,150 @@
+package engine_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/clock/clocktest"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// cancels lets a run take an event and is told to stop as soon as the agent has done what it does before it hangs.
+func (w *world) cancels(ev model.Event) model.Report {
+	w.t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	e, before := w.engine(), w.calls()
+	done := make(chan model.Report)
+	go func() {
+		rep, _ := e.Handle(ctx, ev)
+		done <- rep
+	}()
+	clocktest.Until(w.t, func() bool { return w.calls() >= before+2 }, "the agent is at work")
+	cancel()
+	rep := <-done
+	w.over(w.runs)
+	return rep
+}
+
+func (w *world) runURL(n int64) string { return fmt.Sprintf("/octo/widgets/actions/runs/%d)", n) }
+
+func TestEveryCancelledAttemptLeavesItsCauseItsRunAndItsBranch(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.agent = "counts+hangs" // something else each time
+	w.review("alice", "Answer me.")
+	ev := w.delivery("pull_request_review_comment")
+	for range 3 {
+		require.Equal(t, model.ResultRetry, w.cancels(ev).Result)
+	}
+	branches := w.checkpoints()
+	require.Len(t, branches, 3)
+	rep := w.handle(ev)
+	assert.Equal(t, "agent_failed", rep.BlockedReason, rep.Reason)
+	assert.Contains(t, rep.Reason, "cancelled", "the last error")
+	for name, said := range map[string][]object{"block": w.marked("block", ""), "attempt": w.marked("turn", "failed")} {
+		require.Len(t, said, 1, name)
+		body := said[0]["body"].(string)
+		assert.GreaterOrEqual(t, strings.Count(body, "the workflow run was cancelled"), 3, name)
+		for i, branch := range branches {
+			assert.Contains(t, body, "/tree/"+branch+")", name)
+			assert.Contains(t, body, w.runURL(int64(i+1)), name)
+		}
+	}
+	assert.Empty(t, w.marked("turn", "started"))
+	assert.ElementsMatch(t, branches, w.checkpoints())
+}
+
+func TestTheSameWorkIsKeptOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.agent = "commits+dirty+fail"
+	w.review("alice", "Answer me.")
+	ev := w.delivery("pull_request_review_comment")
+	for range 2 {
+		assert.Equal(t, model.ResultFailed, w.handle(ev).Result)
+	}
+	assert.Equal(t, "agent_failed", w.handle(ev).BlockedReason)
+	all := w.checkpoints()
+	require.Len(t, all, 1)
+	body := w.marked("block", "")[0]["body"].(string)
+	assert.Contains(t, body, "/tree/"+all[0]+")")
+	assert.Contains(t, body, "no model today", "the last error")
+	for n := int64(1); n <= 3; n++ {
+		assert.Contains(t, body, w.runURL(n))
+	}
+}
+
+func TestWorkOfAnEarlierAttemptIsLinkedByTheReceiptOrGone(t *testing.T) {
+	t.Parallel()
+	for how, gone := range map[string]bool{"commits+hangs": false, "line+hangs": true} {
+		t.Run(how, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.agent = how
+			w.review("alice", "Answer me.")
+			ev := w.delivery("pull_request_review_comment")
+			w.cancels(ev)
+			claim := w.marked("turn", "started")
+			require.Len(t, claim, 1)
+			assert.Contains(t, claim[0]["body"], "cancelled")
+			branches := w.checkpoints()
+			require.Len(t, branches, 1)
+
+			w.agent = "answer"
+			require.Equal(t, model.ResultDone, w.handle(ev).Result)
+			w.settled(1, 1, 1)
+			assert.Contains(t, w.receipt(), w.runURL(1))
+			if gone {
+				assert.Empty(t, w.checkpoints(), "the branch of the pull request holds the same")
+				return
+			}
+			assert.Contains(t, w.receipt(), "/tree/"+branches[0]+")")
+			assert.Equal(t, branches, w.checkpoints())
+		})
+	}
+}
+
+func TestARunThatIsCancelledBeforeThereIsAnyWorkSaysSo(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.agent = "hangs"
+	w.review("alice", "Answer me.")
+	ev := w.delivery("pull_request_review_comment")
+	w.cancels(ev)
+	require.Len(t, w.marked("turn", "started"), 1)
+	assert.Contains(t, w.marked("turn", "started")[0]["body"], "cancelled")
+	w.agent = "answer"
+	require.Equal(t, model.ResultDone, w.handle(ev).Result)
+	w.settled(1, 1, 1)
+}
+
+func TestEveryFailedAttemptOnAnIssueLeavesItsCauseAndItsRun(t *testing.T) {
+	t.Parallel()
+	w := newIssue(t)
+	w.agent = "quiet+fail"
+	ev := w.label("alice", smallJob)
+	for range 2 {
+		w.handle(ev)
+	}
+	body := w.marked("issue", "failed")[0]["body"].(string)
+	assert.Contains(t, body, w.runURL(1))
+	assert.Equal(t, 2, strings.Count(body[:strings.Index(body, "<!--")], "no model today"))
+	w.gate.revive()
+	w.diesAfterWrite(1) // the claim
+	w.handle(ev)
+	w.gate.revive()
+	rep := w.handle(ev)
+	assert.Equal(t, model.ReasonAttempts, rep.BlockedReason, rep.Reason)
+	assert.Contains(t, rep.Reason, "without a word")
+	body = w.lastWords()
+	for n := int64(1); n <= 3; n++ {
+		assert.Contains(t, body, w.runURL(n))
+	}
+	assert.Contains(t, body, "no model today")
+}
