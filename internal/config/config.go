@@ -48,6 +48,9 @@ type Agent struct {
 	ExtraArgs []string
 	PassEnv   []string
 	Timeout   time.Duration
+	// TestTimeout is how long required tests may take, and RunTimeout the whole run: then its work is saved and said.
+	TestTimeout, RunTimeout time.Duration
+
 	Isolation string // auto or none: how what it runs is kept from everything else
 	User      string // existing unprivileged user to run as; "": one is made for the run
 	Network   model.Network
@@ -127,7 +130,7 @@ func Defaults() Settings {
 	return Settings{
 		Repo:   Repo{CodingGuidelines: "docs/style.md", DesignDir: "docs/design", Track: []string{"agent/*"}},
 		Labels: Labels{Design: "agent:design", Bugfix: "agent:bugfix", SmallJob: "agent:small-job", Ignore: "agent:ignore", Freeze: "mergexo:freeze"},
-		Agent:  Agent{Adapter: adapterCommand, Isolation: "auto", Timeout: 30 * time.Minute, CheckpointEvery: 5 * time.Minute},
+		Agent:  Agent{Adapter: adapterCommand, Isolation: "auto", Timeout: 30 * time.Minute, TestTimeout: 10 * time.Minute, RunTimeout: 80 * time.Minute, CheckpointEvery: 5 * time.Minute},
 		Feedback: Feedback{CI: "never", MaxPerTurn: 50, RepairRounds: 3, TurnsPerDay: 50, OnMissingSession: "rehydrate",
 			ForbidPaths: treepath.Forbidden(), MaxFileMB: 50},
 		Merge:    Merge{Strategy: "rebase", Attempts: 3, Approvals: 1, TestTimeout: 30 * time.Minute, LockTimeout: 30 * time.Second, DeleteBranch: true},

@@ -69,7 +69,7 @@ func TestEveryKey(t *testing.T) {
 			TestFileRegex: []string{`_test\.go$`}, Track: []string{"agent/*", "bot/**"}},
 		Labels: Labels{Design: "d", Bugfix: "b", SmallJob: "s", Ignore: "i", Freeze: "f"},
 		Agent: Agent{Adapter: "codex", Command: []string{"./agent", "arg"}, Model: "m", ExtraArgs: []string{"--x"},
-			PassEnv: []string{"CODEX_HOME"}, Timeout: 90 * time.Second, Isolation: "none", User: "nobody", Network: model.Network{Model: true, Hosts: []string{"api.example.com", "docs.example.com"}}, CheckpointEvery: 2 * time.Minute},
+			PassEnv: []string{"CODEX_HOME"}, Timeout: 90 * time.Second, TestTimeout: 45 * time.Second, RunTimeout: 20 * time.Minute, Isolation: "none", User: "nobody", Network: model.Network{Model: true, Hosts: []string{"api.example.com", "docs.example.com"}}, CheckpointEvery: 2 * time.Minute},
 		Feedback: Feedback{CI: "first_fail", MaxPerTurn: 5, TurnsPerDay: 7, CostPerDayUSD: 2, OnMissingSession: "block", ForbidPaths: []string{"secrets/**"}, AllowSecrets: []string{"testdata/**"}, MaxFileMB: 3},
 		Merge: Merge{Strategy: "squash", Attempts: 1, RequiredChecks: []string{"ci"}, Tests: Tests{Argv: []string{"make", "test"}}, TestTimeout: 5 * time.Minute, LockTimeout: 10 * time.Second,
 			Rules: []Rule{
@@ -100,6 +100,8 @@ func TestDefaults(t *testing.T) {
 	want.Agent.Adapter = "suggestion"
 	assert.Equal(t, want, s)
 	assert.Equal(t, 30*time.Minute, s.Agent.Timeout)
+	assert.Equal(t, 10*time.Minute, s.Agent.TestTimeout)
+	assert.Equal(t, 80*time.Minute, s.Agent.RunTimeout)
 	assert.Equal(t, 30*time.Second, s.Merge.LockTimeout)
 	assert.Equal(t, 30*time.Minute, s.Merge.TestTimeout)
 	assert.Equal(t, "mergexo:freeze", s.Labels.Freeze)

@@ -46,6 +46,8 @@ var agentKeys = []key[Agent]{
 	set("extra_args", arguments, func(a *Agent) *[]string { return &a.ExtraArgs }),
 	set("pass_env", passEnv, func(a *Agent) *[]string { return &a.PassEnv }),
 	set("timeout", duration, func(a *Agent) *timeout { return &a.Timeout }),
+	set("test_timeout", duration, func(a *Agent) *timeout { return &a.TestTimeout }),
+	set("run_timeout", duration, func(a *Agent) *timeout { return &a.RunTimeout }),
 	set("checkpoint_every", duration, func(a *Agent) *timeout { return &a.CheckpointEvery }),
 	set("isolation", oneOf("auto", "none"), func(a *Agent) *string { return &a.Isolation }),
 	set("network", network, func(a *Agent) *model.Network { return &a.Network }),

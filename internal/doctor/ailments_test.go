@@ -189,7 +189,7 @@ var ailments = map[string]map[string]ailment{
 		"computed":                     edit("runs-on: ubuntu-latest", "runs-on: ${{ vars.RUNNER }}"),
 		"nowhere":                      edit("runs-on: ubuntu-latest", "x-none: 1"),
 		"a container and a network":    also(edit("runs-on: ubuntu-latest", "runs-on: ubuntu-latest\n    container: node:24"), settingsOf(func(s *Settings) { s.Network = `["api.example.com"]` })),
-		"split on macos and a network": inSplit(edit("    runs-on: ubuntu-latest\n    timeout-minutes: 60\n    permissions: # nothing", "    runs-on: macos-15\n    timeout-minutes: 60\n    permissions: # nothing"), settingsOf(func(s *Settings) { s.Network = `"model"` })),
+		"split on macos and a network": inSplit(edit("    runs-on: ubuntu-latest\n    timeout-minutes: 90\n    permissions: # nothing", "    runs-on: macos-15\n    timeout-minutes: 90\n    permissions: # nothing"), settingsOf(func(s *Settings) { s.Network = `"model"` })),
 	},
 	"concurrency": {
 		"none":                 edit(limits, ""),
@@ -247,8 +247,9 @@ var ailments = map[string]map[string]ailment{
 	"timeout": {
 		"none":            edit("    timeout-minutes: 90 #", "    #"),
 		"short":           edit("timeout-minutes: 90", "timeout-minutes: 30"),
-		"short of a test": also(edit("timeout-minutes: 90", "timeout-minutes: 45"), settingsOf(func(s *Settings) { s.TestTime = 45 * minute })),
-		"split short":     inSplit(edit("timeout-minutes: 60\n", "timeout-minutes: 30\n"), edit("timeout-minutes: 60 #", "timeout-minutes: 15 #")),
+		"short of a run":  edit("timeout-minutes: 90", "timeout-minutes: 80"),
+		"short of a test": also(edit("timeout-minutes: 90", "timeout-minutes: 45"), settingsOf(func(s *Settings) { s.TestTime, s.RunTime = 45*minute, 40*minute })),
+		"split short":     inSplit(edit("timeout-minutes: 90\n", "timeout-minutes: 30\n"), edit("timeout-minutes: 60 #", "timeout-minutes: 15 #")),
 		"sweep short":     edit("timeout-minutes: 90\n", "timeout-minutes: 20\n"),
 		"computed":        edit("timeout-minutes: 90", "timeout-minutes: ${{ vars.MINUTES }}"),
 	},

@@ -25,7 +25,7 @@ func healthy() Facts {
 	return Facts{
 		Repository: "octo/widgets",
 		Settings: Settings{
-			File: File{Path: SettingsPath, Main: MainSame}, Found: true, Adapter: "command", Timeout: 30 * minute, TestTime: 30 * minute, CI: "never",
+			File: File{Path: SettingsPath, Main: MainSame}, Found: true, Adapter: "command", Timeout: 30 * minute, RunTime: 80 * minute, TestTime: 30 * minute, CI: "never",
 			Programs:   []Program{{"agent.command", "scripts/my-agent", ProgramFound}, {"repo.required_tests", "make", ProgramFound}},
 			PassEnv:    []string{"MODEL_API_KEY"},
 			Strategies: []Strategy{{"merge.strategy", "rebase"}},
@@ -178,7 +178,7 @@ func TestOtherWays(t *testing.T) {
 			f.Hub.Facts.Demands.List = []model.Demand{{Kind: model.DemandPushers, Names: []string{"GitHub-Actions[bot]"}}}
 		},
 		"a public repository's token":              func(_ *testing.T, f *Facts) { f.Hub.Facts.Scopes = []string{"public_repo", "read:org"} },
-		"a split workflow whose agent is on macos": inSplit(edit("    runs-on: ubuntu-latest\n    timeout-minutes: 60\n    permissions: # nothing", "    runs-on: macos-15\n    timeout-minutes: 60\n    permissions: # nothing")),
+		"a split workflow whose agent is on macos": inSplit(edit("    runs-on: ubuntu-latest\n    timeout-minutes: 90\n    permissions: # nothing", "    runs-on: macos-15\n    timeout-minutes: 90\n    permissions: # nothing")),
 		"a container": edit("runs-on: ubuntu-latest", "runs-on: ubuntu-latest\n    container: node:24"),
 		"a container that holds a network": also(edit("runs-on: ubuntu-latest", "runs-on: [self-hosted, big]\n    container: {image: node:24, options: --privileged}"),
 			settingsOf(func(s *Settings) { s.Network = `"model"` })),

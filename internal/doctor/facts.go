@@ -32,6 +32,7 @@ type Settings struct {
 	User       string        // that agents run as; "": the settings name none
 	Network    string        // what agents may reach, as the settings have it; "" where that is everything
 	Timeout    time.Duration // of the agent
+	RunTime    time.Duration // of a whole run with an agent
 	TestTime   time.Duration // of the tests before a merge; 0 where there are to be none
 	CI         string
 	// External is the label that lets a fork's pull request in; "" where none is let in.

@@ -24,6 +24,9 @@ func timeout(e *exam) []Finding {
 		case u.phase != applyPhase && u.phase != planPhase && e.readable() && e.Settings.Timeout > 0 && span <= e.Settings.Timeout:
 			out = append(out, warn("give the job more time than the agent, for tests and pushes", "%s: jobs.%s.timeout-minutes is %s, and agent.timeout in %s is %g minutes: the run ends before the agent does",
 				at, u.j.id, t.value, e.Settings.Path, e.Settings.Timeout.Minutes()))
+		case u.phase != applyPhase && u.phase != planPhase && e.readable() && e.Settings.RunTime > 0 && span <= e.Settings.RunTime:
+			out = append(out, warn("give the job some minutes more than agent.run_timeout, or lower that", "%s: jobs.%s.timeout-minutes is %s, and agent.run_timeout in %s is %g minutes: the job ends before the run can save its work",
+				at, u.j.id, t.value, e.Settings.Path, e.Settings.RunTime.Minutes()))
 		case u.phase != agentPhase && u.phase != planPhase && e.readable() && e.Settings.TestTime > 0 && span <= e.Settings.TestTime:
 			out = append(out, warn("give the job more time than the tests before a merge", "%s: jobs.%s.timeout-minutes is %s, and merge.test_timeout in %s is %g minutes: the run ends before the tests do",
 				at, u.j.id, t.value, e.Settings.Path, e.Settings.TestTime.Minutes()))

@@ -117,30 +117,34 @@ func (p *pass) nothingLeftBehind(ctx context.Context, head string) error {
 	return failing(fmt.Errorf("the agent left HEAD at %s, without its own commits up to %s on the branch", markdown.Short(head), markdown.Short(tip)))
 }
 
-// requiredTests gives the end of the output of tests that fail, or "".
-func (p *pass) requiredTests(ctx context.Context, base, head string) (string, error) {
+// requiredTests gives the end of the output of tests that fail, or "". slow says that they were stopped because of their time.
+func (p *pass) requiredTests(ctx context.Context, base, head string) (output string, slow bool, err error) {
 	untouched := head == base
 	if p.issue != nil { // what earlier attempts left on the branch may not have passed
 		untouched = head == p.checkout.BaseTip()
 	}
 	if len(p.settings.Repo.RequiredTests) == 0 || untouched {
-		return "", nil
+		return "", false, nil
 	}
-	err := p.runTests(ctx, p.checkout.Dir(), p.settings.Repo.RequiredTests, p.settings, p.settings.Agent.Timeout, p.memory.temp, p.checkout.AgentEnv())
+	err = p.runTests(ctx, p.checkout.Dir(), p.settings.Repo.RequiredTests, p.settings, p.settings.Agent.TestTimeout, p.memory.temp, p.checkout.AgentEnv())
 	if alive := p.outlived(ctx, err); alive != nil {
-		return "", alive
+		return "", false, alive
 	}
 	if err := p.checkout.Reset(context.WithoutCancel(ctx), head); err != nil { // what tests leave is nobody's work
-		return "", err
+		return "", false, err
 	}
 	var failed *agent.Error
 	switch {
 	case err == nil:
-		return "", nil
+		return "", false, nil
 	case ctx.Err() != nil:
-		return "", errors.Join(context.Canceled, err)
+		return "", false, errors.Join(context.Canceled, err)
 	case !errors.As(err, &failed):
-		return "", err
+		return "", false, err
 	}
-	return strings.TrimSpace(failed.Stderr + "\n" + failed.Detail), nil
+	output = strings.TrimSpace(failed.Stderr + "\n" + failed.Detail)
+	if slow = failed.Kind == agent.Timeout; slow {
+		output += fmt.Sprintf(" ([agent] test_timeout = %q)", span(p.settings.Agent.TestTimeout))
+	}
+	return output, slow, nil
 }

@@ -117,12 +117,13 @@ func (p *pass) mine(m model.TurnMarker) model.TurnMarker {
 	return m
 }
 
-// expiry is until when one landing may take from now: each round the agent's time and the required tests', each errand
+// expiry is until when one landing may take from now: each round the agent's time and that of the required tests, each errand
 // and a session that begins anew the agent's. It is renewed with every edit of the claim.
 func (p *pass) expiry() time.Time {
 	tests := p.settings.Feedback.RepairRounds + 1
 	agents := tests + maxErrands + 1
-	return p.serverNow().Add(time.Duration(agents+tests)*p.settings.Agent.Timeout + claimMargin).UTC().Truncate(time.Second)
+	work := time.Duration(agents)*p.settings.Agent.Timeout + time.Duration(tests)*p.settings.Agent.TestTimeout
+	return p.serverNow().Add(work + claimMargin).UTC().Truncate(time.Second)
 }
 
 // serverNow is the time on GitHub's clock, by which claims expire.
@@ -169,6 +170,11 @@ func (p *pass) take(ctx context.Context, pending []model.Comment, dead []model.S
 	}
 	if _, why, opens := p.budget().Spend(p.state.Spent, p.serverNow()); why != "" && m.Phase == model.PhaseStarted {
 		return false, p.block(ctx, model.BlockMarker{Reason: model.ReasonBudget, Observed: p.snap.Pull.HeadSHA, Until: opens}, why)
+	}
+	if m.Phase == model.PhaseStarted {
+		if err := p.overtime(); err != nil {
+			return false, err
+		}
 	}
 	if p.Phase == ApplyPhase && m.Phase == model.PhaseStarted {
 		if err := p.fitting(m, pending); err != nil {

@@ -62,6 +62,8 @@ type Engine struct {
 	// Phase is the part of the run that this process does, and Bundle the directory in which the parts meet.
 	Phase  Phase
 	Bundle string
+	// began is when this process set to work, on Clock.
+	began time.Time
 	// number is that of the event at hand, which a handoff is about.
 	number int
 	// mergeClaims are the claims on merges that this process has made.
@@ -104,6 +106,7 @@ func stop(result model.Result, format string, args ...any) *Stop {
 // Handle takes one event to its end. The error is for what the caller did wrong (settings, token, repository); all else
 // is in the report.
 func (e *Engine) Handle(ctx context.Context, ev model.Event) (model.Report, error) {
+	e.begins()
 	began := e.Now()
 	rep := model.Report{Result: model.ResultNothing, Number: ev.Number, Effects: []model.Effect{}}
 	err := e.handle(ctx, ev, &rep)

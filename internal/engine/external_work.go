@@ -198,7 +198,7 @@ func (g *guest) repair(ctx context.Context) error {
 	if head == m.Tip {
 		return &stray{"the fix changed nothing"}
 	}
-	output, err := g.requiredTests(ctx, m.Tip, head)
+	output, _, err := g.requiredTests(ctx, m.Tip, head)
 	if err != nil {
 		return err
 	}

@@ -166,6 +166,9 @@ func (p *pass) attempt(ctx context.Context, step flow.Step, dead []model.Said[mo
 	if _, why, opens := p.budget().Spend(p.state.Spent, p.serverNow()); why != "" && p.marker.Phase == model.PhaseStarted {
 		return false, p.overBudget(ctx, why, opens)
 	}
+	if err := p.overtime(); err != nil && p.marker.Phase == model.PhaseStarted {
+		return false, err
+	}
 	if p.issue.fresh {
 		if err := p.choose(ctx); err != nil {
 			return false, err

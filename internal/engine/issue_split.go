@@ -38,7 +38,7 @@ func (p *pass) handOverIssue(ctx context.Context) error {
 // timedOut says that an agent did not come to an end in its time.
 func timedOut(e *ending) bool {
 	failed := (*agent.Error)(nil)
-	return errors.As(e.cause, &failed) && failed.Kind == agent.Timeout
+	return errors.As(e.cause, &failed) && failed.Kind == agent.Timeout || errors.Is(e.cause, errRunTime)
 }
 
 // batch is what an attempt takes up of what waits on its issue: what an agent has worked on already, as long as all of it

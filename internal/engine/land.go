@@ -245,7 +245,7 @@ func (p *pass) bring(ctx context.Context, head string) (string, error) {
 	if err != nil || found.reason != "" {
 		return "", err
 	}
-	output, err := p.requiredTests(ctx, head, replayed)
+	output, _, err := p.requiredTests(ctx, head, replayed)
 	switch {
 	case errors.As(err, &broken) && broken.Failure == "": // the tests left a checkout that git cannot work with
 		return "", nil

@@ -27,6 +27,7 @@ type dialogue struct {
 	kind           string            // of request, but for repairs
 	all            model.Outcome     // of all rounds so far, as one
 	fixes, errands int               // rounds for failing tests, and for git operations
+	slow           bool              // the tests took too long in a round before
 	conflicts      []string          // paths that a merge of ours left with markers
 	reached        string            // the head of the last round
 	merging        string            // the head that the merge began at
@@ -137,7 +138,7 @@ func (d *dialogue) weigh(ctx context.Context, out model.Outcome) (head string, a
 	if again, err := d.regression(kept, head); err != nil || again {
 		return "", again, err
 	}
-	output, err := d.requiredTests(ctx, d.base(), head)
+	output, slow, err := d.requiredTests(ctx, d.base(), head)
 	if err != nil && ctx.Err() != nil { // the work is whole, only not tested
 		err = failing(err)
 	}
@@ -145,6 +146,10 @@ func (d *dialogue) weigh(ctx context.Context, out model.Outcome) (head string, a
 		return head, false, err
 	}
 	name := strings.Join(d.settings.Repo.RequiredTests, " ")
+	if slow && d.slow { // another round would take as long again
+		return "", false, d.blocked(model.ReasonTests, fmt.Sprintf("%s took too long again after a round to repair that; the end of its output:\n%s", name, output))
+	}
+	d.slow = d.slow || slow
 	return "", true, d.repair(model.CIFailure{Name: name, Log: output}, model.ReasonTests,
 		fmt.Sprintf("%s fails after %d repair rounds; the end of its output:\n%s", name, d.fixes, output))
 }

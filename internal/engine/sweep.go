@@ -71,6 +71,7 @@ type sweeper struct {
 // model.Reasons. It is the same way through as an event's, for every number that has something to be done; a number that
 // has nothing costs no call of its own. The error is for what the caller did wrong, as Handle's.
 func (e *Engine) Sweep(ctx context.Context, repo model.Repo, opt SweepOptions) (Swept, error) {
+	e.begins()
 	began := e.Now()
 	s := &sweeper{Engine: e, repo: repo, opt: opt, own: model.Report{Result: model.ResultNothing, Effects: []model.Effect{}}}
 	err := s.run(ctx)

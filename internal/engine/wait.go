@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/mergexo/mergexo/internal/agent"
 	"github.com/mergexo/mergexo/internal/clock"
 	"github.com/mergexo/mergexo/internal/flow"
 	"github.com/mergexo/mergexo/internal/git"
@@ -110,8 +109,6 @@ func (p *pass) overBudget(ctx context.Context, why string, opens time.Time) erro
 
 // endIssue keeps what the agent has done for an issue so far, and says why there is no pull request yet.
 func (p *pass) endIssue(ctx context.Context, e *ending) error {
-	failed := (*agent.Error)(nil)
-	timeout := errors.As(e.cause, &failed) && failed.Kind == agent.Timeout
 	if ctx.Err() != nil && e.block.Reason == "" {
 		return p.cutShort(ctx)
 	}
@@ -121,12 +118,12 @@ func (p *pass) endIssue(ctx context.Context, e *ending) error {
 	switch {
 	case e.block.Reason != "":
 		return p.wait(ctx, e.block.Reason, e.detail)
-	case timeout:
-		return p.wait(ctx, model.ReasonTimeout, e.cause.Error())
 	case p.issue.lost != nil && p.kept.Branch == "":
 		return p.wait(ctx, model.ReasonAttempts, e.cause.Error())
 	case e.waits:
 		return p.postpone(ctx, e.cause)
+	case timedOut(e):
+		return p.wait(ctx, model.ReasonTimeout, e.cause.Error())
 	case p.marker.Attempt >= turn.MaxAttempts:
 		return p.wait(ctx, model.ReasonAttempts, e.cause.Error())
 	}

@@ -106,7 +106,11 @@ func (p *pass) produce(ctx context.Context) (done product, err error) {
 		return done, err
 	}
 	began := p.Now()
-	done.out, done.head, err = p.agentRounds(ctx)
+	err = p.inTime(ctx, func(ctx context.Context) error {
+		var err error
+		done.out, done.head, err = p.agentRounds(ctx)
+		return err
+	})
 	done.seconds = int(p.Now().Sub(began).Round(time.Second).Seconds())
 	if outlives(err) {
 		return done, err

@@ -36,7 +36,7 @@ var pauses = map[string]pause{
 	model.ReasonAgent:     {"the agent needs a decision", "%s, answer in a comment here."},
 	model.ReasonTests:     {"required tests fail", again},
 	model.ReasonNoTest:    {"no test comes with the bug fix", "Files that match `[repo] test_file_regex` count as tests. " + again},
-	model.ReasonTimeout:   {"the agent did not come to an end in its time", "`[agent] timeout` says how long that is. " + again},
+	model.ReasonTimeout:   {"the agent did not come to an end in its time", "`[agent] timeout` says how long that is, and `run_timeout` how long the whole run may take. " + again},
 	model.ReasonCancelled: {"the workflow run was cancelled", again},
 	model.ReasonNoChange:  {"the agent changed nothing", "%s, say in a comment here what is to be changed."},
 	model.ReasonOutcome:   {"the agent's answer does not hold", again},

@@ -1,0 +1,144 @@
+package engine_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// hangingTests are required tests that say so and never end.
+const hangingTests = `required_tests = ["sh", "-c", "echo tests are running; exec tail -f /dev/null"]`
+
+// everyTime lets as much time pass each time that the word is printed.
+func (w *world) everyTime(d time.Duration, word string) {
+	w.printed.At(word, func() {
+		w.everyTime(d, word)
+		w.clock.Advance(d)
+	})
+}
+
+func TestARequiredTestThatHangsGetsOneRepairRound(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, hangingTests, "test_timeout = \"20s\"\n[feedback]\nrepair_rounds = 3")
+	w.everyTime(20*time.Second, "tests are running")
+	w.review("alice", "Answer me.")
+	rep := w.handle(w.delivery("pull_request_review_comment"))
+	require.Equal(t, "tests_failed", rep.BlockedReason, rep.Reason)
+	assert.Equal(t, 2, w.calls(), "the first answer, and one round to repair it")
+	assert.Contains(t, w.marked("block", "")[0]["body"], "test_timeout")
+	assert.Contains(t, w.marked("block", "")[0]["body"], "20s")
+	w.kept()
+}
+
+func TestATestThatIsRepairedAfterATimeoutIsPushed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, `required_tests = ["sh", "-c", "test -f fixed.txt || { echo tests are running; exec tail -f /dev/null; }"]`, `test_timeout = "20s"`)
+	w.agent = "answer+repair"
+	w.everyTime(20*time.Second, "tests are running")
+	w.review("alice", "Answer me.")
+	require.Equal(t, model.ResultDone, w.handle(w.delivery("pull_request_review_comment")).Result)
+	assert.Contains(t, w.file("fixed.txt"), "test_timeout", "the agent was told")
+}
+
+func TestARunWhoseTimeIsOverSavesItsWorkAndSaysSo(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ agent, tests, word string }{
+		"in the middle of the agent's work": {"commits+dirty+hangs", "", atWork},
+		"in the middle of the tests":        {"commits", hangingTests, "tests are running"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, c.tests, `run_timeout = "30s"`)
+			w.agent = c.agent
+			w.passing(30*time.Second, c.word)
+			w.review("alice", "Answer me.")
+			ev := w.delivery("pull_request_review_comment")
+			rep := w.handle(ev)
+			assert.Equal(t, model.ResultFailed, rep.Result, rep.Reason)
+			assert.Contains(t, rep.Reason, "run_timeout")
+			branch, subjects := w.kept()
+			assert.Contains(t, subjects, "Agent's two")
+			said := w.marked("turn", "failed")
+			require.Len(t, said, 1)
+			assert.Contains(t, said[0]["body"], "run_timeout")
+			assert.Contains(t, said[0]["body"], "/tree/"+branch+")")
+			if c.tests == "" {
+				w.recovers(ev, false)
+			}
+		})
+	}
+}
+
+func TestARunOnAnIssueWhoseTimeIsOverWaitsForAPerson(t *testing.T) {
+	t.Parallel()
+	w := newIssue(t, "", `run_timeout = "30s"`)
+	w.agent = "quiet+hangs"
+	w.passing(30*time.Second, atWork)
+	rep := w.handle(w.label("alice", smallJob))
+	assert.Equal(t, model.ReasonTimeout, rep.BlockedReason, rep.Reason)
+	assert.Contains(t, w.lastWords(), "run_timeout")
+	assert.Equal(t, "hello\nquiet\n", w.fileOf(branch, "greeting.txt"))
+}
+
+func TestNoTurnBeginsOnceTheTimeIsOver(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "", `run_timeout = "2m"`)
+	w.review("alice", "Answer me.")
+	ev := w.delivery("pull_request_review_comment")
+	said := false
+	w.gate.after = func(int) {
+		if !said && w.calls() == 1 {
+			said = true
+			w.talk("bob", "And me.")
+			w.clock.Advance(2 * time.Minute)
+		}
+	}
+	rep, err := w.engine().Handle(context.Background(), ev)
+	require.NoError(t, err)
+	w.over(w.runs)
+	assert.Equal(t, model.ResultRetry, rep.Result, rep.Reason)
+	assert.Contains(t, rep.Reason, "run_timeout")
+	assert.Equal(t, 1, w.calls())
+	assert.Len(t, w.marked("turn", "done"), 1, "what was finished is published all the same")
+	assert.Empty(t, w.marked("turn", "started"))
+	w.gate.revive()
+	require.Equal(t, model.ResultDone, w.handle(ev).Result)
+	assert.Len(t, w.marked("turn", "done"), 2)
+}
+
+func TestAnAttemptThatBeganLateDoesNotCount(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "", `run_timeout = "90s"`)
+	w.review("alice", "Answer me.")
+	ev := w.delivery("pull_request_review_comment")
+	said := false
+	w.gate.after = func(int) {
+		if !said && w.calls() == 1 {
+			said = true
+			w.talk("bob", "And me.")
+			w.clock.Advance(60 * time.Second)
+			w.agent = "hangs"
+		}
+	}
+	e := w.engine()
+	lookup := e.Lookup
+	e.Lookup = func(name string) (string, bool) {
+		if name == "FAKE_AGENT" {
+			return w.agent, true
+		}
+		return lookup(name)
+	}
+	w.passing(30*time.Second, atWork)
+	rep, err := e.Handle(context.Background(), ev)
+	require.NoError(t, err)
+	w.over(w.runs)
+	assert.Equal(t, model.ResultRetry, rep.Result, rep.Reason)
+	failed := w.marked("turn", "failed")
+	require.Len(t, failed, 1)
+	assert.Contains(t, failed[0]["body"], "does not count")
+}
