@@ -322,6 +322,9 @@ func (p *pass) release(ctx context.Context, cause error) {
 	if p.claimID == 0 || !openPhase(p.marker.Phase) || ctx.Err() != nil || outlives(cause) {
 		return
 	}
+	if p.marker.Reason == "" && p.marker.Phase == model.PhaseStarted { // an attempt without a result says why
+		p.marker.Reason = p.clean(ctx, cause.Error())
+	}
 	if err := p.park(ctx, "This run ended before its goal; the next one goes on from here."); err != nil {
 		p.Log.Warn("claim_not_released", p.numberKey(), p.event.Number, "turn_key", p.marker.Key, "error", err, "cause", cause)
 	}

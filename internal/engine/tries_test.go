@@ -3,6 +3,7 @@ package engine_test
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -147,4 +148,27 @@ func TestEveryFailedAttemptOnAnIssueLeavesItsCauseAndItsRun(t *testing.T) {
 		assert.Contains(t, body, w.runURL(n))
 	}
 	assert.Contains(t, body, "no model today")
+}
+
+func TestARunThatEndsBeforeItsAgentBeginsSaysWhy(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.review("alice", "Answer me.")
+	ev := w.delivery("pull_request_review_comment")
+	next := w.gate.next
+	w.gate.next = http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/info/refs") {
+			http.Error(rw, "no", http.StatusServiceUnavailable)
+			return
+		}
+		next.ServeHTTP(rw, r)
+	})
+	require.Equal(t, model.ResultRetry, w.handle(ev).Result)
+	claim := w.marked("turn", "started")
+	require.Len(t, claim, 1)
+	assert.Contains(t, claim[0]["body"], "503")
+	w.gate.next = next
+	require.Equal(t, model.ResultDone, w.handle(ev).Result)
+	w.settled(1, 1, 1)
+	assert.Contains(t, w.receipt(), w.runURL(1))
 }
