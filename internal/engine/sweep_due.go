@@ -80,7 +80,12 @@ func (p *pass) duePull() glance {
 	}
 	gate, unmet := turn.Unmet(turn.Gates(p.snap, st, p.policy))
 	if question != nil && !unmet {
-		g.candidates = stubs(turn.Answers(*question, st, g.number, p.unheard(turn.Candidates(p.snap, st, p.policy))))
+		all := p.unheard(turn.Candidates(p.snap, st, p.policy))
+		answers := turn.Answers(*question, st, g.number, all)
+		g.unanswered = stubs(slices.DeleteFunc(all, func(c model.Comment) bool {
+			return slices.ContainsFunc(answers, func(a model.Comment) bool { return a.Kind == c.Kind && a.ID == c.ID })
+		}))
+		g.candidates = stubs(answers)
 		return g
 	}
 	if unmet {

@@ -41,6 +41,7 @@ var blocks = map[string]task{
 
 // issues are the tasks of issues that wait; any other reason is answered by a comment.
 var issues = map[string]task{
+	model.ReasonRewrite:      {"accept what the branch holds now, or put the work back", operator, retry},
 	model.ReasonMarkerEdited: {"look at the comment that somebody edited", operator, retry},
 	model.ReasonAgent:        {"answer the agent's question", writer, "a comment with the answer"},
 	model.ReasonTests:        {"say how the failing tests are to be fixed", writer, "a comment, or " + retry},
