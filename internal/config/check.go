@@ -23,7 +23,7 @@ func (w *walk) check(s Settings, withAgent bool) {
 	for i, r := range s.Merge.Rules {
 		place := fmt.Sprintf("merge.rule[%d]", i)
 		w.require(place, "branch", r.Branch != "")
-		w.require(place, "strategy", r.Strategy != "")
+		w.require(place, "strategy", r.Strategy != "" || !r.Enabled)
 		w.require(place, "union_fields", r.Strategy != model.StrategyUnion || len(r.UnionFields) > 0)
 	}
 	if s.Merge.Strategy == model.StrategyUnion {

@@ -96,9 +96,9 @@ type Tests struct {
 
 // Rule is a [[merge.rule]]: the first one that is enabled and matches the branch chooses the strategy.
 type Rule struct {
-	Branch      string // glob
-	Strategy    string
-	Enabled     bool
+	Branch      string   // glob
+	Strategy    string   // "" only where it is not enabled
+	Enabled     bool     // a rule for gh-pr-* that is not: the commits of forks are picked
 	BaseWins    []string // globs of paths whose conflicts the base wins
 	UnionFields []string
 }

@@ -117,6 +117,13 @@ func TestTestsBeforeAMerge(t *testing.T) {
 	}
 }
 
+// A rule that is off names no strategy: one line brings back what there was without it.
+func TestARuleThatIsOff(t *testing.T) {
+	s, err := Parse("agent = {adapter = \"suggestion\"}\n[[merge.rule]]\nbranch = \"gh-pr-*\"\nenabled = false\n", source)
+	require.NoError(t, err)
+	assert.Equal(t, []Rule{{Branch: "gh-pr-*"}}, s.Merge.Rules)
+}
+
 // Lines are right whatever way of writing TOML people choose.
 func TestLines(t *testing.T) {
 	text := "\ufeff# a comment = 1\n" +

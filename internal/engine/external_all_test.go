@@ -13,17 +13,26 @@ import (
 
 func TestADeathAtAnyWriteOnTheWayFromForkToBadgeIsMadeGoodByOneSweep(t *testing.T) {
 	t.Parallel()
-	start := func(t *testing.T) *world {
-		w := newGuest(t, "evaluate = "+judge("approve", "fine"))
-		w.letIn("carol")
-		return w
+	for badge, rule := range map[string]string{"merged": "", "closed": "[[merge.rule]]\nbranch = \"gh-pr-*\"\nenabled = false"} {
+		t.Run(badge, func(t *testing.T) {
+			t.Parallel()
+			diesFromForkTo(t, badge, func(t *testing.T) *world {
+				w := newGuest(t, "evaluate = "+judge("approve", "fine"), rule)
+				w.letIn("carol")
+				return w
+			})
+		})
 	}
+}
+
+// diesFromForkTo dies at every write on the way to what the pull request is shown as in the end.
+func diesFromForkTo(t *testing.T, badge string, start func(t *testing.T) *world) {
 	w := start(t)
 	w.sweepOnly()
 	// Which commits landed is told by the run that has made them; a later one has but their tip.
 	tells := func(w *world) string { return landedList.ReplaceAllString(w.said(), "") }
 	writes, want := w.gate.writes, tells(w)
-	require.Equal(t, "merged", w.badge())
+	require.Equal(t, badge, w.badge())
 	for n := 1; n <= writes; n++ {
 		for name, f := range deathsAt(n) {
 			t.Run(fmt.Sprintf("%s write %d", name, n), func(t *testing.T) {
@@ -38,7 +47,7 @@ func TestADeathAtAnyWriteOnTheWayFromForkToBadgeIsMadeGoodByOneSweep(t *testing.
 				w.sweepOnly()
 				w.gate.revive()
 				w.sweep()
-				assert.Equal(t, "merged", w.badge())
+				assert.Equal(t, badge, w.badge())
 				assert.Equal(t, want, tells(w))
 				w.quiet()
 			})

@@ -43,6 +43,74 @@ func TestAForkWithoutAnEvaluationIsJudgedByItsLabel(t *testing.T) {
 	w.quiet()
 }
 
+// What one line of the settings has to bring back: the commits of a fork are picked, and its pull request is closed.
+func TestAForkIsPickedWhereTheSettingsBackOut(t *testing.T) {
+	t.Parallel()
+	for name, rule := range map[string]string{
+		"off":              "[[merge.rule]]\nbranch = \"gh-pr-*\"\nenabled = false",
+		"off, with no-ff":  "[[merge.rule]]\nbranch = \"gh-pr-*\"\nstrategy = \"no-ff\"\nenabled = false",
+		"on, with picking": "[[merge.rule]]\nbranch = \"gh-pr-*\"\nstrategy = \"cherry-pick\"",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newGuest(t, rule)
+			head, base := w.theirs(), w.at("main")
+			w.letIn("carol")
+			swept := w.sweep()
+			rep := of(swept, w.number)
+			require.NotNil(t, rep)
+			assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+			landed := w.at("main")
+			assert.Equal(t, base, w.bare("rev-parse", landed+"^"), "no merge commit")
+			assert.Equal(t, w.bare("log", "-1", "--format=%an <%ae> %at", head), w.bare("log", "-1", "--format=%an <%ae> %at", landed))
+			assert.Contains(t, w.bare("log", "-1", "--format=%B", landed), "(cherry picked from commit "+head+")")
+			assert.Equal(t, "closed", w.badge())
+			merged := w.marked("merge", "")
+			require.Len(t, merged, 1)
+			assert.Contains(t, merged[0]["body"], "Thank you, @mallory!")
+			assert.Contains(t, merged[0]["body"], "/commit/"+landed)
+			assert.Equal(t, []string{"done"}, w.merges())
+			assert.Empty(t, w.at(w.mirrorName()), "the mirror has done its work")
+			assert.Equal(t, head, w.theirs(), "the fork is left alone")
+			w.quiet()
+		})
+	}
+}
+
+func TestAForkIsPickedWithTheRepairsOnTopOfIt(t *testing.T) {
+	t.Parallel()
+	w := newGuest(t,
+		`evaluate = ["sh", "-c", 'cat >/dev/null; if [ -f mended ]; then echo "{\"verdict\":\"approve\"}"; else echo "{\"verdict\":\"fix\",\"reason\":\"mend it\"}"; fi']`,
+		`fix = ["sh", "-c", "cat >/dev/null; echo yes >mended"]`,
+		"[[merge.rule]]\nbranch = \"gh-pr-*\"\nenabled = false")
+	head, base := w.theirs(), w.at("main")
+	w.letIn("carol")
+	w.sweep()
+	assert.Equal(t, "closed", w.badge())
+	assert.Equal(t, "yes\n", w.fileOf("main", "mended"))
+	assert.Equal(t, base, w.bare("rev-parse", "main^^"))
+	assert.Contains(t, w.bare("log", "-1", "--format=%B", "main^"), "(cherry picked from commit "+head+")")
+	assert.Contains(t, w.bare("log", "-1", "--format=%B", "main"), "(cherry picked from commit ")
+	w.quiet()
+}
+
+// The command goes by the same line of the settings as the label.
+func TestACommandPicksAForkWhereTheSettingsBackOut(t *testing.T) {
+	t.Parallel()
+	w := newGuest(t, "[[merge.rule]]\nbranch = \"gh-pr-*\"\nenabled = false")
+	base := w.at("main")
+	w.later(time.Minute)
+	w.api("alice", "POST", w.pull("/reviews"), object{"event": "APPROVE"})
+	refused := w.command("carol", "/mergexo merge strategy=no-ff")
+	assert.Equal(t, "STRATEGY_UNUSABLE", refused.BlockedReason, refused.Reason)
+	rep := w.command("carol", "/mergexo merge")
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.Equal(t, "closed", w.badge())
+	assert.Equal(t, base, w.bare("rev-parse", "main^"))
+	assert.Contains(t, w.request(), "Thank you, @mallory!")
+	w.quiet()
+}
+
 func TestAForkIsNotLetInByWhoMayNotMerge(t *testing.T) {
 	t.Parallel()
 	for _, login := range []string{"alice"} { // may write, and no more

@@ -67,6 +67,9 @@ func (w *world) letIn(login string) {
 	require.Equal(w.t, 200, status, "%s", out)
 }
 
+// mirrorName is the branch that mirrors the pull request.
+func (w *world) mirrorName() string { return fmt.Sprintf("gh-pr-%d/%s", w.number, w.head) }
+
 // sweepOnly is a sweep of the pull request alone, by a process that may die.
 func (w *world) sweepOnly() {
 	w.t.Helper()

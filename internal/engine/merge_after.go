@@ -109,7 +109,11 @@ func (g *merger) finish(ctx context.Context) error {
 
 // settle waits for GitHub to show a pull request as merged, and closes it where it does not: ancestry in git is the truth.
 func (g *merger) settle(ctx context.Context, m *member) error {
-	now, ok, err := m.GitHub.Await(ctx, m.event.Repo, m.event.Number, badgeLimit, func(now model.PullNow) bool { return now.State != model.PullOpen })
+	limit := badgeLimit
+	if merge.Unshown(m.way.Strategy, m.snap.Pull) {
+		limit = 0
+	}
+	now, ok, err := m.GitHub.Await(ctx, m.event.Repo, m.event.Number, limit, func(now model.PullNow) bool { return now.State != model.PullOpen })
 	switch {
 	case err != nil:
 		return err

@@ -102,7 +102,7 @@ func (m *member) what() git.Merge {
 		title = fmt.Sprintf("%s (#%d)", oneLine(pull.Title), pull.Number)
 	}
 	strategy := m.way.Strategy
-	if strategy == model.StrategyCherryPick && m.head != m.is.Head { // an earlier attempt has picked them already
+	if own, _ := m.source(); strategy == model.StrategyCherryPick && m.head != own { // an earlier attempt has picked them already
 		strategy = model.StrategyRebase
 	}
 	return git.Merge{

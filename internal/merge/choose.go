@@ -18,11 +18,12 @@ type Way struct {
 }
 
 // Choose picks the way of a pull request: what was asked for, else the first enabled rule that matches the head branch,
-// else no-ff for a fork and the default for the rest. What a rule says of conflicts and fields holds whatever was asked
-// for. The error is a *Refusal.
+// else what is the default for a fork, and the default of the settings for the rest. A fork goes by the name of its mirror
+// too. What a rule says of conflicts and fields holds whatever was asked for. The error is a *Refusal.
 func Choose(p Policy, pull model.Pull, facts model.MergeFacts, asked string) (Way, error) {
 	way := Way{Strategy: p.Strategy, Why: "the default of the settings"}
-	at := slices.IndexFunc(p.Rules, func(r Rule) bool { return r.Enabled && matches(r.Branch, pull.HeadRef) })
+	names := namesOf(pull)
+	at := slices.IndexFunc(p.Rules, func(r Rule) bool { return r.Enabled && r.names(names) })
 	switch {
 	case at >= 0:
 		r := p.Rules[at]
@@ -30,7 +31,7 @@ func Choose(p Policy, pull model.Pull, facts model.MergeFacts, asked string) (Wa
 	case held(facts) != "":
 		way = Way{Strategy: model.StrategyNoFF, Why: "the default for this head branch: " + held(facts)}
 	case pull.CrossRepo:
-		way = Way{Strategy: model.StrategyNoFF, Why: "the default for a fork: its commits stay as they are"}
+		way = forkWay(p, pull)
 	}
 	if asked != "" {
 		if off := switchedOff(p, pull, asked, way); off != "" {
@@ -44,8 +45,43 @@ func Choose(p Policy, pull model.Pull, facts model.MergeFacts, asked string) (Wa
 	return way, nil
 }
 
-// ChooseFor is Choose for a request. One that lands a mirror goes by the name of the mirror. What that has stays as it is,
-// since GitHub shows a pull request as merged only where its own commits are on the base.
+// forkWay is how a fork's pull request is merged where no rule says so. Its own commits land, so that GitHub shows it as
+// merged. A rule for mirrors that is not enabled backs out of that: its commits are picked, and it is closed with a link.
+func forkWay(p Policy, pull model.Pull) Way {
+	for _, r := range p.Rules {
+		if !r.Enabled && strings.HasPrefix(r.Branch, mirrorRoot) && r.Strategy != model.StrategyCherryPick && r.names(mirrorNames(pull)) {
+			return Way{Strategy: model.StrategyCherryPick, Why: fmt.Sprintf("the settings' rule for %q: it is not enabled, so a fork's commits are picked", r.Branch)}
+		}
+	}
+	return Way{Strategy: model.StrategyNoFF, Why: "the default for a fork: its commits stay as they are"}
+}
+
+// mirrorRoot is how the branches begin that mirror the pull requests of forks.
+const mirrorRoot = "gh-pr-"
+
+// mirrorNames are the names by which rules know the mirror that a fork's pull request has or would have.
+func mirrorNames(pull model.Pull) []string {
+	root := fmt.Sprintf("%s%d", mirrorRoot, pull.Number)
+	if strings.HasPrefix(pull.HeadRef, mirrorRoot) {
+		return []string{pull.HeadRef, root}
+	}
+	return []string{root + "/" + pull.HeadRef, root}
+}
+
+// namesOf are the branches by which rules know a pull request: its head, and the mirror of a fork's.
+func namesOf(pull model.Pull) []string {
+	if !pull.CrossRepo {
+		return []string{pull.HeadRef}
+	}
+	return append([]string{pull.HeadRef}, mirrorNames(pull)...)
+}
+
+// names says that a rule is about one of these branches.
+func (r Rule) names(branches []string) bool {
+	return slices.ContainsFunc(branches, func(b string) bool { return matches(r.Branch, b) })
+}
+
+// ChooseFor is Choose for a request. One that lands a mirror goes by the name of the mirror.
 func ChooseFor(p Policy, pull model.Pull, facts model.MergeFacts, m model.MergeMarker) (Way, error) {
 	if m.Mirror == "" {
 		return Choose(p, pull, facts, m.Asked)
@@ -55,8 +91,6 @@ func ChooseFor(p Policy, pull model.Pull, facts model.MergeFacts, m model.MergeM
 	switch {
 	case err != nil:
 		return Way{}, err
-	case way.Strategy == model.StrategyCherryPick:
-		return Way{}, refuse("strategy %s makes other commits of those of branch %q; strategy=%s leaves them as they are", way.Strategy, m.Mirror, model.StrategyNoFF)
 	case way.Strategy == model.StrategyAPI && m.MirrorSHA != m.Head:
 		return Way{}, refuse("strategy %s has GitHub merge the head alone, without the commits on top of it on branch %q; strategy=%s merges them all",
 			way.Strategy, m.Mirror, model.StrategyNoFF)
@@ -74,7 +108,8 @@ func switchedOff(p Policy, pull model.Pull, asked string, way Way) string {
 		return ""
 	}
 	for _, r := range p.Rules {
-		if !r.Enabled && r.Strategy == asked && matches(r.Branch, pull.HeadRef) {
+		means := r.Strategy == asked || r.Strategy == "" && pull.CrossRepo && asked == model.StrategyNoFF
+		if !r.Enabled && means && r.names(namesOf(pull)) {
 			return r.Branch
 		}
 	}
@@ -97,6 +132,12 @@ func matches(glob, branch string) bool {
 // The branch of a fork is never moved: a pull request whose commits were picked from there is closed with a link instead.
 func movesHead(strategy string, pull model.Pull) bool {
 	return !pull.CrossRepo && (strategy == model.StrategyRebase || strategy == model.StrategySquash || strategy == model.StrategyCherryPick)
+}
+
+// Unshown says that GitHub never comes to show a pull request as merged, although what it changes has landed: other commits
+// are on the base than those of its head, which stays where it is.
+func Unshown(strategy string, pull model.Pull) bool {
+	return pull.CrossRepo && strategy == model.StrategyCherryPick
 }
 
 // unusable says why a strategy cannot be had for a pull request; "" where it can.

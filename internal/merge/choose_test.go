@@ -31,14 +31,14 @@ func TestHowAPullRequestIsMerged(t *testing.T) {
 		"what is off by the command": {branch: "old/x", asked: "squash", problem: `strategy "squash" is switched off for branch "old/x": the settings' rule for "old/*" is not enabled`},
 		"what is off elsewhere":      {branch: "agent/x", asked: "squash", want: merge.Way{Strategy: "squash", Why: "the command"}},
 		"the default by the command": {branch: "old/x", asked: "rebase", want: merge.Way{Strategy: "rebase", Why: "the command"}},
-		"of a fork":                  {branch: "x", fork: true, want: merge.Way{Strategy: "no-ff", Why: "the default for a fork: its commits stay as they are"}},
+		"of a fork":                  {branch: "x", fork: true, want: merge.Way{Strategy: "no-ff", Why: `the settings' rule for "gh-pr-*"`, BaseWins: entities}},
 		"of a fork by a rule":        {branch: "gh-pr-8", fork: true, want: merge.Way{Strategy: "no-ff", Why: `the settings' rule for "gh-pr-*"`, BaseWins: entities}},
 		"rebase of a fork": {branch: "x", fork: true, asked: "rebase", facts: model.MergeFacts{HeadRepo: "eve/widgets"},
 			problem: "strategy rebase moves the head branch, which is in a fork; strategy=no-ff leaves it as it is"},
 		"squash of a fork that maintainers may push to": {branch: "x", fork: true, asked: "squash", facts: model.MergeFacts{HeadRepo: "eve/widgets", CanModify: true},
 			problem: "strategy squash moves the head branch, which is in a fork; strategy=no-ff leaves it as it is"},
-		"cherry-pick of a fork that is gone":     {branch: "x", fork: true, asked: "cherry-pick", want: merge.Way{Strategy: "cherry-pick", Why: "the command"}},
-		"cherry-pick of a fork's default branch": {branch: "main", fork: true, asked: "cherry-pick", facts: model.MergeFacts{DefaultHead: true}, want: merge.Way{Strategy: "cherry-pick", Why: "the command"}},
+		"cherry-pick of a fork that is gone":     {branch: "x", fork: true, asked: "cherry-pick", want: merge.Way{Strategy: "cherry-pick", Why: "the command", BaseWins: entities}},
+		"cherry-pick of a fork's default branch": {branch: "main", fork: true, asked: "cherry-pick", facts: model.MergeFacts{DefaultHead: true}, want: merge.Way{Strategy: "cherry-pick", Why: "the command", BaseWins: entities}},
 		"of a default branch":                    {branch: "x", facts: model.MergeFacts{DefaultHead: true}, want: merge.Way{Strategy: "no-ff", Why: "the default for this head branch: it is the default branch of its repository"}},
 		"of a branch with another pull request":  {branch: "x", facts: model.MergeFacts{Users: []int{9, 8}}, want: merge.Way{Strategy: "no-ff", Why: "the default for this head branch: pull request 9 comes from it or goes to it as well"}},
 		"union with another pull request":        {branch: "reweave/x", facts: model.MergeFacts{Users: []int{9}}, want: merge.Way{Strategy: "frontmatter-union", Why: `the settings' rule for "reweave/*"`, UnionFields: []string{"tags"}}},
@@ -46,7 +46,7 @@ func TestHowAPullRequestIsMerged(t *testing.T) {
 			problem: "strategy cherry-pick moves the head branch, but it is the default branch of its repository; strategy=no-ff leaves it as it is"},
 		"rebase with another pull request": {branch: "x", asked: "rebase", facts: model.MergeFacts{Users: []int{9}},
 			problem: "strategy rebase moves the head branch, but pull request 9 comes from it or goes to it as well; strategy=no-ff leaves it as it is"},
-		"api of a fork": {branch: "x", fork: true, asked: "api", want: merge.Way{Strategy: "api", Why: "the command"}},
+		"api of a fork": {branch: "x", fork: true, asked: "api", want: merge.Way{Strategy: "api", Why: "the command", BaseWins: entities}},
 		"unknown":       {branch: "x", asked: "yolo", problem: `strategy "yolo" is unknown; there are rebase, squash, no-ff, cherry-pick, frontmatter-union, api`},
 		"union":         {branch: "reweave/x", want: merge.Way{Strategy: "frontmatter-union", Why: `the settings' rule for "reweave/*"`, UnionFields: []string{"tags"}}},
 		"union without fields": {branch: "x", asked: "frontmatter-union",
@@ -73,6 +73,43 @@ func TestHowAPullRequestIsMerged(t *testing.T) {
 			assert.Equal(t, tt.problem, refusal.Text)
 			assert.Zero(t, way)
 		})
+	}
+}
+
+// One line of the settings brings back what there was before forks were merged: their commits are picked.
+func TestARuleForMirrorsThatIsOffPicksTheCommitsOfForks(t *testing.T) {
+	t.Parallel()
+	picked := merge.Way{Strategy: "cherry-pick", Why: `the settings' rule for "gh-pr-*": it is not enabled, so a fork's commits are picked`}
+	merged := merge.Way{Strategy: "no-ff", Why: "the default for a fork: its commits stay as they are"}
+	for name, tt := range map[string]struct {
+		rules  []merge.Rule
+		branch string
+		ours   bool
+		want   merge.Way
+	}{
+		"no rule":                       {branch: "x", want: merged},
+		"off":                           {[]merge.Rule{{Branch: "gh-pr-*", Strategy: "no-ff"}}, "x", false, picked},
+		"off without a strategy":        {[]merge.Rule{{Branch: "gh-pr-*"}}, "x", false, picked},
+		"off, of a branch with slashes": {[]merge.Rule{{Branch: "gh-pr-*"}}, "a/b/c", false, picked},
+		"off, the mirror":               {[]merge.Rule{{Branch: "gh-pr-*"}}, "gh-pr-7/x", false, picked},
+		"another one is on":             {[]merge.Rule{{Branch: "gh-pr-*"}, {Branch: "gh-pr-7", Strategy: "api", Enabled: true}}, "x", false, merge.Way{Strategy: "api", Why: `the settings' rule for "gh-pr-7"`}},
+		"off for another number":        {[]merge.Rule{{Branch: "gh-pr-8"}}, "x", false, merged},
+		"off for all branches":          {[]merge.Rule{{Branch: "**", Strategy: "no-ff"}}, "x", false, merged},
+		"picking is what is off":        {[]merge.Rule{{Branch: "gh-pr-*", Strategy: "cherry-pick"}}, "x", false, merged},
+		"a branch of ours":              {[]merge.Rule{{Branch: "gh-pr-*"}}, "gh-pr-7/x", true, merge.Way{Strategy: "rebase", Why: "the default of the settings"}},
+		"on, and picking":               {[]merge.Rule{{Branch: "gh-pr-*", Strategy: "cherry-pick", Enabled: true}}, "x", false, merge.Way{Strategy: "cherry-pick", Why: `the settings' rule for "gh-pr-*"`}},
+	} {
+		p := pull()
+		p.HeadRef, p.CrossRepo = tt.branch, !tt.ours
+		way, err := merge.Choose(merge.Policy{Strategy: "rebase", Rules: tt.rules}, p, model.MergeFacts{}, "")
+		require.NoError(t, err, name)
+		assert.Equal(t, tt.want, way, name)
+	}
+	for _, off := range []merge.Rule{{Branch: "gh-pr-*"}, {Branch: "gh-pr-*", Strategy: "no-ff"}} {
+		p := pull()
+		p.CrossRepo = true
+		_, err := merge.Choose(merge.Policy{Strategy: "rebase", Rules: []merge.Rule{off}}, p, model.MergeFacts{}, "no-ff")
+		require.ErrorContains(t, err, "switched off", "a command does not undo it")
 	}
 }
 
@@ -112,13 +149,13 @@ func TestHowAMirrorIsMerged(t *testing.T) {
 		"by default":               {want: "no-ff"},
 		"of a fork's main":         {facts: model.MergeFacts{DefaultHead: true, Users: []int{9}}, want: "no-ff"},
 		"past a rule for the head": {rules: []merge.Rule{{Branch: "fix", Strategy: "cherry-pick", Enabled: true}}, want: "no-ff"},
-		"past a rule that is off":  {rules: []merge.Rule{{Branch: "gh-pr-*", Strategy: "api"}}, want: "no-ff"},
+		"past a rule that is off":  {rules: []merge.Rule{{Branch: "gh-pr-*", Strategy: "api"}}, want: "cherry-pick"},
 		"by a rule":                {rules: []merge.Rule{{Branch: "gh-pr-*", Strategy: "api", Enabled: true}}, want: "api"},
 		"by the command":           {asked: "api", want: "api"},
 		"by a rule that moves it": {rules: []merge.Rule{{Branch: "gh-pr-*", Strategy: "squash", Enabled: true}},
 			problem: "strategy squash moves the head branch, which is in a fork; strategy=no-ff leaves it as it is"},
 		"rebased":    {asked: "rebase", problem: "strategy rebase moves the head branch, which is in a fork; strategy=no-ff leaves it as it is"},
-		"picked":     {asked: "cherry-pick", problem: `strategy cherry-pick makes other commits of those of branch "gh-pr-7/fix"; strategy=no-ff leaves them as they are`},
+		"picked":     {asked: "cherry-pick", want: "cherry-pick"},
 		"with fixes": {tip: c, want: "no-ff"},
 		"with fixes, by GitHub": {tip: c, asked: "api",
 			problem: `strategy api has GitHub merge the head alone, without the commits on top of it on branch "gh-pr-7/fix"; strategy=no-ff merges them all`},

@@ -62,11 +62,15 @@ type Landing struct {
 // DoneText tells what landed.
 func DoneText(p model.Pull, m model.MergeMarker, l Landing) string {
 	var b strings.Builder
-	if m.Mirror != "" {
+	picked := l.Closed && Unshown(m.Strategy, p)
+	if m.Mirror != "" || picked {
 		fmt.Fprintf(&b, "Thank you%s! What this pull request brings is on `%s`, with %s.\n\n", mention(p.Author), markdown.Code(m.Base), markdown.Commit(p.URL, m.Landed))
 	}
 	fmt.Fprintf(&b, "**Merged**: %s%s\n\n`%s` is at %s. %s", what(p, m), runLink(m), markdown.Code(m.Base), markdown.Commit(p.URL, m.Landed), TestsText(l.Tests))
-	if l.Closed {
+	switch {
+	case picked:
+		b.WriteString("\n\nThe commits were picked, so GitHub cannot show this pull request as merged: it is closed.")
+	case l.Closed:
 		fmt.Fprintf(&b, "\n\nGitHub did not come to show this pull request as merged, so it is closed. What it changes is on `%s` all the same: %s.", markdown.Code(m.Base), markdown.Commit(p.URL, m.Landed))
 	}
 	if m.Strategy == model.StrategyUnion {
