@@ -24,7 +24,7 @@ func TestAForkGoesThroughToTheBadgeWithoutAPerson(t *testing.T) {
 	assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
 	assert.Equal(t, "merged", w.badge())
 	assert.Equal(t, head, w.bare("rev-parse", "main^2"), "the contributor's own commit")
-	assert.Equal(t, fmt.Sprintf("Merge external GitHub PR #%d: add-f", w.number), w.bare("log", "-1", "--format=%s", "main"))
+	assert.Equal(t, fmt.Sprintf("Merge external GitHub PR #%d: feature\n\nAdd f", w.number), w.bare("log", "-1", "--format=%B", "main"))
 	merged := w.marked("merge", "")
 	require.Len(t, merged, 1)
 	assert.Contains(t, merged[0]["body"], "hank you, @mallory")

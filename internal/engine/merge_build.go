@@ -94,20 +94,21 @@ func rewound(base, was, now string) *setback {
 // what is the order to git.
 func (m *member) what() git.Merge {
 	pull := m.snap.Pull
-	title := fmt.Sprintf("Merge pull request #%d: %s", pull.Number, oneLine(pull.Title))
+	title, body := fmt.Sprintf("Merge pull request #%d: %s", pull.Number, oneLine(pull.Title)), ""
 	switch {
 	case m.way.Strategy == model.StrategyNoFF && (pull.CrossRepo || strings.HasPrefix(pull.HeadRef, "gh-pr-")):
-		title = fmt.Sprintf("Merge external GitHub PR #%d: %s", pull.Number, flow.Slug(pull.Title))
+		title, body = flow.ExternalMerge(pull)
 	case m.way.Strategy == model.StrategySquash, m.way.Strategy == model.StrategyRebase:
 		title = fmt.Sprintf("%s (#%d)", oneLine(pull.Title), pull.Number)
 	}
 	strategy := m.way.Strategy
-	if own, _ := m.source(); strategy == model.StrategyCherryPick && m.head != own { // an earlier attempt has picked them already
+	own, _ := m.source()
+	if strategy == model.StrategyCherryPick && m.head != own { // an earlier attempt has picked them already
 		strategy = model.StrategyRebase
 	}
 	return git.Merge{
-		Strategy: strategy, Base: m.is.BaseSHA, Head: m.head, Known: m.known, Title: title, BaseWins: m.way.BaseWins, UnionFields: m.way.UnionFields,
-		Own: m.head != m.is.Head, // an earlier attempt has squashed them already
+Strategy: strategy, Base: m.is.BaseSHA, Head: m.head, Known: m.known, Title: title, Body: body, BaseWins: m.way.BaseWins, UnionFields: m.way.UnionFields,
+		Own: m.head != own, // an earlier attempt has squashed them already
 	}
 }
 

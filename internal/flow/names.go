@@ -21,15 +21,7 @@ var letters = strings.NewReplacer("ß", "ss", "æ", "ae", "œ", "oe", "ø", "o",
 // Slug is a title as part of a name: words of a-z and 0-9 with single dashes between them, cut at a word where possible.
 // A title without any such letter, of another script or of emoji, is "issue".
 func Slug(title string) string {
-	bare := strings.Map(func(r rune) rune {
-		if unicode.Is(unicode.Mn, r) { // the accents, once they stand by themselves
-			return -1
-		}
-		return r
-	}, norm.NFKD.String(strings.ToLower(strings.ToValidUTF8(title, " "))))
-	words := strings.FieldsFunc(letters.Replace(strings.ToLower(bare)), func(r rune) bool {
-		return (r < 'a' || r > 'z') && (r < '0' || r > '9')
-	})
+	words := words(title)
 	if len(words) == 0 {
 		return "issue"
 	}
@@ -41,6 +33,33 @@ func Slug(title string) string {
 		slug += "-" + w
 	}
 	return slug
+}
+
+// words are the words of a text, in a-z and 0-9.
+func words(text string) []string {
+	bare := strings.Map(func(r rune) rune {
+		if unicode.Is(unicode.Mn, r) { // the accents, once they stand by themselves
+			return -1
+		}
+		return r
+	}, norm.NFKD.String(strings.ToLower(strings.ToValidUTF8(text, " "))))
+	return strings.FieldsFunc(letters.Replace(strings.ToLower(bare)), func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < '0' || r > '9')
+	})
+}
+
+// ExternalMerge is the message of the commit that merges a fork's pull request: the subject has the branch as a slug, or
+// as it is where a slug would lose letters of it, and the body is the title. A title is a stranger's text: it skips no
+// workflow, closes no issue and notifies nobody.
+func ExternalMerge(p model.Pull) (subject, body string) {
+	branch := strings.TrimPrefix(p.HeadRef, fmt.Sprintf("gh-pr-%d/", p.Number)) // a mirror's name
+	slug := strings.Join(words(branch), "-")
+	foreign := func(r rune) bool { return r > unicode.MaxASCII && !unicode.Is(unicode.Latin, r) }
+	if slug == "" || strings.ContainsFunc(branch, foreign) {
+		slug, _ = Message(branch, 0)
+	}
+	body, _ = Message(strings.Join(strings.Fields(p.Title), " "), 0)
+	return fmt.Sprintf("Merge external GitHub PR #%d: %s", p.Number, slug), body
 }
 
 // kinds are the flows as the names of branches have them.

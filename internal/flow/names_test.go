@@ -36,6 +36,30 @@ func TestATitleBecomesPartOfAName(t *testing.T) {
 	}
 }
 
+func TestTheMergeOfAForkNamesItsBranchAndSaysItsTitle(t *testing.T) {
+	long := strings.Repeat("one-two-", 20) + "three"
+	for branch, want := range map[string]string{
+		"contributor/arcium": "contributor-arcium",
+		"feature":            "feature",
+		"gh-pr-7/fix_It.2":   "fix-it-2",
+		"gh-pr-7":            "gh-pr-7",
+		"Größe/ändern":       "grosse-andern",
+		"исправление":        "исправление",
+		"修正/login":           "修正/login",
+		"🎉":                  "🎉",
+		long:                 long,
+	} {
+		subject, body := flow.ExternalMerge(model.Pull{Number: 7, HeadRef: branch, Title: "Привет, Some other title"})
+		assert.Equal(t, "Merge external GitHub PR #7: "+want, subject)
+		assert.Equal(t, "Привет, Some other title", body)
+	}
+	_, body := flow.ExternalMerge(model.Pull{Number: 7, HeadRef: "x", Title: "Fix it\n[skip ci] closes #3 @octo"})
+	assert.NotContains(t, body, "\n")
+	assert.NotContains(t, body, "[skip ci]", "a stranger's title skips no workflow")
+	assert.NotContains(t, body, "closes #3", "and closes no issue")
+	assert.NotContains(t, body, "@octo", "and notifies nobody")
+}
+
 func TestBranchesAndDocumentsAreNamed(t *testing.T) {
 	for f, want := range map[model.Flow]string{
 		model.FlowDesign: "agent/design/7-say-hello", model.FlowBugfix: "agent/bugfix/7-say-hello",
