@@ -47,7 +47,9 @@ func (s *scene) settings(ctx context.Context) (doctor.Settings, error) {
 		return out, nil
 	}
 	a := parsed.Agent
-	if _, err := agent.New(agent.Options{Adapter: a.Adapter, Command: a.Command, Model: a.Model, ExtraArgs: a.ExtraArgs, User: a.User}); err != nil {
+	if a.None() {
+		a.Adapter = ""
+	} else if _, err := agent.New(agent.Options{Adapter: a.Adapter, Command: a.Command, Model: a.Model, ExtraArgs: a.ExtraArgs, User: a.User}); err != nil {
 		out.AdapterBad = err.Error()
 	}
 	out.Adapter, out.PassEnv, out.Timeout, out.RunTime, out.CI = a.Adapter, a.PassEnv, a.Timeout, a.RunTimeout, parsed.Feedback.CI

@@ -12,12 +12,11 @@ import (
 // check finds what no single value shows. Values that are wrong by themselves have been reported and kept their default.
 func (w *walk) check(s Settings, withAgent bool) {
 	// A key that is misspelt may be the reason: what is written wrong comes before what is missing.
-	if withAgent && s.Agent.Adapter == adapterCommand && len(s.Agent.Command) == 0 && len(w.problems) == 0 {
-		place := "agent.command"
-		if w.lines[place] == 0 && w.lines["agent.adapter"] != 0 {
-			w.lines[place] = w.lines["agent.adapter"]
+	if withAgent && s.Agent.None() && w.wantsAgent() && len(w.problems) == 0 {
+		if w.lines[agentCommand] == 0 && w.lines["agent.adapter"] != 0 {
+			w.lines[agentCommand] = w.lines["agent.adapter"]
 		}
-		w.add(place, errors.New(`the adapter "command" needs a program, such as command = ["./agent"]`))
+		w.add(agentCommand, errors.New(needsProgram))
 	}
 	w.checkLabels(s.Labels)
 	for i, r := range s.Merge.Rules {
@@ -39,6 +38,21 @@ func (w *walk) check(s Settings, withAgent bool) {
 		}
 		seen = append(seen, g.Name)
 	}
+}
+
+const (
+	agentCommand = "agent.command"
+	needsProgram = `the adapter "command" needs a program, such as command = ["./agent"]`
+)
+
+// wantsAgent says that the settings are about an agent, and not only about how tests run or about nothing of the kind.
+func (w *walk) wantsAgent() bool {
+	return slices.ContainsFunc([]string{"adapter", "command", "model", "extra_args", "pass_env"}, func(key string) bool { return w.lines["agent."+key] != 0 })
+}
+
+// NoAgent is the error for something that needs an agent where the settings name none; what is that, as part of a sentence.
+func NoAgent(source, what string) error {
+	return &Error{Source: source, Problems: []Problem{{Key: agentCommand, Text: fmt.Sprintf("no agent is set, and %s needs one: %s", what, needsProgram)}}}
 }
 
 // checkLabels wants five different labels: GitHub does not tell them apart by case.

@@ -58,6 +58,9 @@ type Agent struct {
 	CheckpointEvery time.Duration
 }
 
+// None says that no agent is set: then pull requests are merged, and nothing is answered or built.
+func (a Agent) None() bool { return a.Adapter == adapterCommand && len(a.Command) == 0 }
+
 // Feedback is [feedback].
 type Feedback struct {
 	CI               string // never, first_fail or all_complete
@@ -124,8 +127,8 @@ type Sweep struct {
 	Conflicts   string // tracked, all or never: which pull requests are told that they conflict
 }
 
-// Defaults are the settings of a file that says nothing. They are not valid by themselves: the adapter "command" wants a
-// command, which nobody can guess. Nor are required tests: a repository without the guessed script could never push.
+// Defaults are the settings of a file that says nothing. No agent is set by them: the adapter "command" wants a command,
+// which nobody can guess. Nor are required tests: a repository without the guessed script could never push.
 func Defaults() Settings {
 	return Settings{
 		Repo:   Repo{CodingGuidelines: "docs/style.md", DesignDir: "docs/design", Track: []string{"agent/*"}},

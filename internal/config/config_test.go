@@ -109,6 +109,27 @@ func TestDefaults(t *testing.T) {
 	assert.Empty(t, s.Repo.RequiredTests)
 }
 
+// Who only merges names no agent, and may all the same say how tests run.
+func TestNoAgent(t *testing.T) {
+	for _, text := range []string{"", "[merge]\nstrategy = \"squash\"\n", "[agent]\n", "[agent]\nisolation = \"none\"\nnetwork = \"model\"\n"} {
+		s, err := Parse(text, source)
+		require.NoError(t, err, text)
+		assert.True(t, s.Agent.None(), text)
+	}
+	for _, text := range []string{"adapter = \"command\"", "command = []", "model = \"m\"", "extra_args = [\"-x\"]", "pass_env = [\"KEY\"]"} {
+		_, err := Parse("[agent]\n"+text+"\n", source)
+		require.ErrorContains(t, err, `agent.command: the adapter "command" needs a program`, text)
+	}
+	for _, text := range []string{"adapter = \"codex\"", "command = [\"./agent\"]"} {
+		s, err := Parse("[agent]\n"+text+"\n", source)
+		require.NoError(t, err, text)
+		assert.False(t, s.Agent.None(), text)
+	}
+	err := NoAgent(source, "pull request 7")
+	require.ErrorIs(t, err, ErrInvalid)
+	assert.EqualError(t, err, `.github/mergexo.toml: agent.command: no agent is set, and pull request 7 needs one: the adapter "command" needs a program, such as command = ["./agent"]`)
+}
+
 func TestTestsBeforeAMerge(t *testing.T) {
 	for text, want := range map[string]Tests{`"none"`: {None: true}, `[]`: {}, `["go", "test"]`: {Argv: []string{"go", "test"}}} {
 		s, err := Parse("agent = {adapter = \"suggestion\"}\nmerge = {tests = "+text+"}\n", source)

@@ -81,6 +81,17 @@ func TestNobodyIsAskedForASigningKeyWhoNeedsNone(t *testing.T) {
 	}
 }
 
+func TestWhoOnlyMergesNeedsNoAgent(t *testing.T) {
+	f := healthy()
+	f.Settings.Adapter, f.Settings.Programs, f.Settings.PassEnv = "", nil, nil
+	findings := settings(newExam(f))
+	require.Len(t, findings, 1)
+	assert.Equal(t, OK, findings[0].Level)
+	assert.Equal(t, ".github/mergexo.toml: no agent is set: pull requests are merged, and no comment or label gets an answer", findings[0].Text)
+	f.Settings.TestTime = 0
+	assert.Equal(t, ".github/mergexo.toml: no agent and no test runs that would need isolation", isolation(newExam(f))[0].Text)
+}
+
 // Each case breaks one thing of a healthy repository, and the golden file shows what is then not well.
 func TestEveryCheck(t *testing.T) {
 	used := map[string]bool{}

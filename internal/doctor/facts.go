@@ -23,7 +23,7 @@ type Settings struct {
 	Found    bool
 	Problems []string // what is wrong with it, a line each, with file, line and key
 	// The rest is worth something only without problems.
-	Adapter    string
+	Adapter    string // "": no agent is set
 	AdapterBad string // why there is no such agent
 	Programs   []Program
 	PassEnv    []string

@@ -85,7 +85,7 @@ func isolation(e *exam) []Finding {
 
 // runsNothing tells whether there is no foreign code to run.
 func (s Settings) runsNothing() bool {
-	return s.Adapter == "suggestion" && len(s.Programs) == 0 && s.TestTime == 0
+	return (s.Adapter == "suggestion" || s.Adapter == "") && len(s.Programs) == 0 && s.TestTime == 0
 }
 
 // isolated is what some jobs get, all of one workflow and on one kind of machine.

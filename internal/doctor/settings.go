@@ -19,6 +19,8 @@ func settings(e *exam) []Finding {
 		return out
 	case s.AdapterBad != "":
 		return []Finding{problem("name one of the adapters that there are", "%s: agent.adapter: %s", s.Path, s.AdapterBad)}
+	case s.Adapter == "":
+		return []Finding{ok("%s: no agent is set: pull requests are merged, and no comment or label gets an answer", s.Path)}
 	}
 	return []Finding{ok("%s: agent.adapter is %s", s.Path, quote(s.Adapter))}
 }

@@ -35,6 +35,12 @@ func newGuest(t *testing.T, more ...string) *world {
 	return w
 }
 
+// withoutAgent has the settings name no agent: only merges are wanted here.
+func (w *world) withoutAgent(more string) {
+	w.t.Helper()
+	w.write("octo", "main", ".github/mergexo.toml", "[agent]\nisolation = \"none\"\n"+more)
+}
+
 // contribute commits a file to a branch of the fork.
 func (w *world) contribute(branch, path, text string) {
 	w.t.Helper()

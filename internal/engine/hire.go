@@ -53,7 +53,7 @@ func (e *Engine) modelKeys(s config.Settings) []string {
 // checkAgent finds mistakes in the settings of the agent before anything is said.
 func (e *Engine) checkAgent(s config.Settings) error {
 	err := agent.CheckPass(s.Agent.Adapter, s.Agent.PassEnv)
-	if err == nil {
+	if err == nil && !s.Agent.None() {
 		_, err = agent.New(e.agentOptions(s))
 	}
 	if err == nil && s.Agent.User != "" {
@@ -73,6 +73,14 @@ func (e *Engine) checkAgent(s config.Settings) error {
 		return fmt.Errorf("%w: [agent] %w", config.ErrInvalid, err)
 	}
 	return nil
+}
+
+// needAgent is nil where there is an agent for the work at hand.
+func (p *pass) needAgent() error {
+	if !p.settings.Agent.None() {
+		return nil
+	}
+	return config.NoAgent(p.settingsSource(), p.subject())
 }
 
 // hire makes the agent of the turn at hand and the places where it keeps its things: nothing of them is in the checkout.

@@ -72,7 +72,13 @@ func existing(dirs ...string) []string {
 // isolateTurn is isolate for a turn, where it runs anything that is not ours.
 func (p *pass) isolateTurn(ctx context.Context) error {
 	agentRuns := p.Phase != ApplyPhase && p.marker.Phase == model.PhaseStarted
-	if !agentRuns || agent.BuiltIn(p.settings.Agent.Adapter) && len(p.settings.Repo.RequiredTests) == 0 {
+	if !agentRuns {
+		return nil
+	}
+	if err := p.needAgent(); err != nil {
+		return err
+	}
+	if agent.BuiltIn(p.settings.Agent.Adapter) && len(p.settings.Repo.RequiredTests) == 0 {
 		return nil
 	}
 	return p.isolate(ctx, p.settings)

@@ -159,6 +159,9 @@ func (p *pass) may(login string) bool {
 func (p *pass) attempt(ctx context.Context, step flow.Step, dead []model.Said[model.TurnMarker]) (again bool, err error) {
 	p.undertake(step)
 	p.report.TurnKey = p.marker.Key
+	if err := p.needAgent(); err != nil && p.marker.Phase == model.PhaseStarted {
+		return false, err
+	}
 	if p.DryRun {
 		return false, p.foretellIssue(step)
 	}

@@ -107,7 +107,7 @@ func (m *member) what() git.Merge {
 		strategy = model.StrategyRebase
 	}
 	return git.Merge{
-Strategy: strategy, Base: m.is.BaseSHA, Head: m.head, Known: m.known, Title: title, Body: body, BaseWins: m.way.BaseWins, UnionFields: m.way.UnionFields,
+		Strategy: strategy, Base: m.is.BaseSHA, Head: m.head, Known: m.known, Title: title, Body: body, BaseWins: m.way.BaseWins, UnionFields: m.way.UnionFields,
 		Own: m.head != own, // an earlier attempt has squashed them already
 	}
 }

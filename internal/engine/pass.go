@@ -127,6 +127,10 @@ func (p *pass) once(ctx context.Context) (again bool, err error) {
 		return false, errors.Join(p.goOn(ctx, model.Event{Name: p.event.Name, Repo: p.event.Repo, Number: issue}), p.elsewhereEnded)
 	}
 	again, err = p.onPull(ctx)
+	if waiting != nil && p.settings.Agent.None() && errors.Is(err, config.ErrInvalid) { // what this run was for has its end
+		p.Log.Warn("left_out", p.numberKey(), p.event.Number, "error", err)
+		return false, waiting
+	}
 	if s := (*Stop)(nil); waiting != nil && !again && (err == nil || errors.As(err, &s) && s.Result == model.ResultNothing) {
 		return false, waiting // there is nothing else to be said of this run
 	}
@@ -171,8 +175,11 @@ func (p *pass) onPull(ctx context.Context) (again bool, err error) {
 	if err := p.catchUp(ctx); err != nil {
 		return false, err
 	}
-	if len(pending) == 0 && len(dead) == 0 && !p.watched() {
+	if len(pending) == 0 && len(dead) == 0 && (!p.watched() || p.settings.Agent.None()) {
 		return false, stop(model.ResultNothing, "nothing is pending on pull request %d", p.snap.Pull.Number)
+	}
+	if err := p.needAgent(); err != nil && len(dead) == 0 { // a plan of a dead run may be published without one
+		return false, err
 	}
 	if err := p.guardCrossCycle(ctx, dead); err != nil {
 		return false, err
@@ -201,7 +208,7 @@ func (p *pass) configure() error {
 	if _, mirror := git.MirrorOf(branch); mirror { // whose settings a stranger has written
 		return stop(model.ResultNothing, "nothing is done for pull requests into %s: it may be the mirror of a fork", branch)
 	}
-	source := fmt.Sprintf("%s:%s", branch, SettingsPath)
+	source := p.settingsSource()
 	if !p.snap.SettingsFound {
 		return config.Missing(source)
 	}
@@ -231,6 +238,9 @@ func (p *pass) settingsBranch() string {
 	}
 	return p.snap.DefaultBranch
 }
+
+// settingsSource is what people know the settings by.
+func (p *pass) settingsSource() string { return p.settingsBranch() + ":" + SettingsPath }
 
 // policyOf is what the settings say about whose words count.
 func policyOf(s config.Settings) turn.Policy {

@@ -36,6 +36,8 @@ type glance struct {
 	settled    model.Mark
 	policy     turn.Policy
 	operators  command.Policy
+	needs      error // why nothing is done that takes an agent; nil: there is one
+	left       bool  // there is something of that kind
 }
 
 func (g *glance) due(why model.Reason, since time.Time) {
@@ -45,8 +47,16 @@ func (g *glance) due(why model.Reason, since time.Time) {
 	}
 }
 
+// numberKey is what the log calls the number that the glance is at.
+func (g glance) numberKey() string {
+	if g.isIssue {
+		return "issue_number"
+	}
+	return "pr_number"
+}
+
 func (p *pass) glance() glance {
-	return glance{number: p.event.Number, isIssue: !p.snap.IsPull, settled: p.state.Settled, policy: p.policy, operators: p.operators}
+	return glance{number: p.event.Number, isIssue: !p.snap.IsPull, settled: p.state.Settled, policy: p.policy, operators: p.operators, needs: p.needAgent()}
 }
 
 // dueIdentity finds whether MergeXO has worked on an open number with another account.
@@ -95,13 +105,15 @@ func (p *pass) duePull() glance {
 		g.unanswered = stubs(p.unheard(turn.Candidates(p.snap, st, p.policy)))
 		return g
 	}
-	if st.Tracked == nil && len(st.Turns) == 0 {
+	if st.Tracked == nil && len(st.Turns) == 0 && g.needs == nil {
 		g.due(model.DueLink, p.snap.Pull.CreatedAt)
 	}
 	for _, t := range turn.Open(st) {
 		g.due(model.DueTurn, t.At)
 	}
-	g.fails = p.failingHead()
+	if g.needs == nil {
+		g.fails = p.failingHead()
+	}
 	if p.repliesDue() {
 		g.due(model.DueReplies, time.Time{})
 	}
@@ -324,17 +336,26 @@ func (g *glance) judged(rights map[string]model.Permission) []model.Reason {
 	if slices.ContainsFunc(g.hosts, func(login string) bool { return stands(login) == command.Operator }) {
 		g.due(model.DueExternal, g.since)
 	}
+	why, since := g.work(rights, allowed)
+	if g.left = why != "" && g.needs != nil && g.step.Act != flow.Redirect; why != "" && !g.left {
+		g.due(why, since)
+	}
+	return g.why
+}
+
+// work is what there is to be done by an agent, or to be said in its place; "" for nothing.
+func (g *glance) work(rights map[string]model.Permission, allowed []model.Comment) (why model.Reason, since time.Time) {
 	switch {
 	case g.isIssue && slices.Contains([]flow.Act{flow.Begin, flow.GoOn, flow.Redirect, flow.LookUp}, g.step.Act):
 		if g.mayGoOn(rights, len(allowed)) {
-			g.due(model.DueFlow, g.since)
+			return model.DueFlow, g.since
 		}
 	case !g.isIssue && len(allowed) > 0 && g.failed:
-		g.due(model.DueRetry, allowed[0].UpdatedAt)
+		return model.DueRetry, allowed[0].UpdatedAt
 	case !g.isIssue && len(allowed) > 0:
-		g.due(model.DueFeedback, allowed[0].UpdatedAt)
+		return model.DueFeedback, allowed[0].UpdatedAt
 	}
-	return g.why
+	return "", since
 }
 
 // mayGoOn says that somebody who may has asked for the next step on an issue.

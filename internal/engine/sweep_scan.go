@@ -335,6 +335,9 @@ func (s *sweeper) judgeGlances(ctx context.Context, f *scan) error {
 			g.step.Act = flow.Nothing
 		}
 		why := g.judged(rights)
+		if g.left {
+			s.Log.Warn("left_out", g.numberKey(), g.number, "error", g.needs)
+		}
 		if len(why) > 0 {
 			f.work = append(f.work, model.Work{Number: g.number, IsIssue: g.isIssue, Why: why, Since: g.since})
 		}
