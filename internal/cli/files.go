@@ -87,6 +87,7 @@ func (s *scene) programs(ctx context.Context, c config.Settings) []doctor.Progra
 	}
 	add("agent.command", c.Agent.Command)
 	add("repo.required_tests", c.Repo.RequiredTests)
+	add("merge.setup", c.Merge.Setup.Argv)
 	add("merge.tests", c.Merge.Tests.Argv)
 	if c.External.Enabled {
 		add("external.evaluate", c.External.Evaluate)

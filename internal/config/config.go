@@ -83,15 +83,16 @@ type Merge struct {
 	Attempts       int
 	Approvals      int
 	RequiredChecks []string
+	Setup          Tests // what makes a fresh tree ready for the tests
 	Tests          Tests
-	TestTimeout    time.Duration
+	TestTimeout    time.Duration // of both together
 	LockTimeout    time.Duration
 	DeleteBranch   bool
 	Rules          []Rule
 	Groups         []Group
 }
 
-// Tests are the tests before a merge: an argv, or none on purpose. Neither means to find them out.
+// Tests are the tests before a merge, or what sets them up: an argv, or none on purpose. Neither means to find it out.
 type Tests struct {
 	None bool
 	Argv []string

@@ -71,7 +71,7 @@ func TestEveryKey(t *testing.T) {
 		Agent: Agent{Adapter: "codex", Command: []string{"./agent", "arg"}, Model: "m", ExtraArgs: []string{"--x"},
 			PassEnv: []string{"CODEX_HOME"}, Timeout: 90 * time.Second, TestTimeout: 45 * time.Second, RunTimeout: 20 * time.Minute, Isolation: "none", User: "nobody", Network: model.Network{Model: true, Hosts: []string{"api.example.com", "docs.example.com"}}, CheckpointEvery: 2 * time.Minute},
 		Feedback: Feedback{CI: "first_fail", MaxPerTurn: 5, TurnsPerDay: 7, CostPerDayUSD: 2, OnMissingSession: "block", ForbidPaths: []string{"secrets/**"}, AllowSecrets: []string{"testdata/**"}, MaxFileMB: 3},
-		Merge: Merge{Strategy: "squash", Attempts: 1, RequiredChecks: []string{"ci"}, Tests: Tests{Argv: []string{"make", "test"}}, TestTimeout: 5 * time.Minute, LockTimeout: 10 * time.Second,
+		Merge: Merge{Strategy: "squash", Attempts: 1, RequiredChecks: []string{"ci"}, Setup: Tests{Argv: []string{"npm", "ci"}}, Tests: Tests{Argv: []string{"make", "test"}}, TestTimeout: 5 * time.Minute, LockTimeout: 10 * time.Second,
 			Rules: []Rule{
 				{Branch: "gh-pr-*", Strategy: "no-ff", Enabled: true, BaseWins: []string{"entities/**"}},
 				{Branch: "reweave/*", Strategy: "frontmatter-union", UnionFields: []string{"tags"}},
@@ -135,6 +135,9 @@ func TestTestsBeforeAMerge(t *testing.T) {
 		s, err := Parse("agent = {adapter = \"suggestion\"}\nmerge = {tests = "+text+"}\n", source)
 		require.NoError(t, err)
 		assert.Equal(t, want, s.Merge.Tests)
+		s, err = Parse("agent = {adapter = \"suggestion\"}\nmerge = {setup = "+text+"}\n", source)
+		require.NoError(t, err)
+		assert.Equal(t, want, s.Merge.Setup)
 	}
 }
 

@@ -149,15 +149,18 @@ func argv(v any) ([]string, error) {
 	return args, err
 }
 
-func tests(v any) (Tests, error) {
-	if v == "none" {
-		return Tests{None: true}, nil
+// argvOrNone reads a command that can be none on purpose; example is one.
+func argvOrNone(example string) func(any) (Tests, error) {
+	return func(v any) (Tests, error) {
+		if v == "none" {
+			return Tests{None: true}, nil
+		}
+		if _, ok := v.([]any); !ok {
+			return Tests{}, wrong("a list of arguments such as "+example+`, or "none"`, v)
+		}
+		args, err := argv(v)
+		return Tests{Argv: args}, err
 	}
-	if _, ok := v.([]any); !ok {
-		return Tests{}, wrong(`a list of arguments such as ["make", "test"], or "none"`, v)
-	}
-	args, err := argv(v)
-	return Tests{Argv: args}, err
 }
 
 func glob(v any) (string, error) {

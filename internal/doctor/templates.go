@@ -60,7 +60,8 @@ adapter = "suggestion"        # applies suggestion and diff blocks as they are; 
 [merge]
 strategy = "rebase"           # "api" where the branch is protected against pushes
 # tests = ["scripts/test"]    # on just what is to land; else those of Go, Python, Node or make if it looks so; or "none"
-# test_timeout = "30m"        # the workflow's timeout-minutes have to be more
+# setup = ["npm", "ci"]       # before them; else what a lockfile tells; or "none"
+# test_timeout = "30m"        # of both; the workflow's timeout-minutes have to be more
 # required_checks = ["test"]  # that have to pass, beside those that the branch demands
 `
 

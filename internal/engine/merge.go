@@ -349,7 +349,7 @@ func (p *pass) foretellMerge(ctx context.Context, m model.MergeMarker, v merge.V
 	err := g.prepare(ctx, one)
 	plan := merge.Plan{Commits: one.made.Commits, More: one.made.Count - len(one.made.Commits), BaseSHA: one.is.BaseSHA, Tip: one.made.Tip, Notes: slices.Concat(one.steers, one.told())}
 	if err == nil {
-		plan.Tests, err = testsOf(ctx, one.checkout, one.settings.Merge.Tests, one.is.Base, one.is.BaseSHA)
+		plan.Tests, err = p.testsOf(ctx, one.checkout, one.settings.Merge, one.is.Base, one.is.BaseSHA, one.made.Tip)
 	}
 	s := (*setback)(nil)
 	switch {

@@ -4,14 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"slices"
 	"strings"
-	"time"
 
-	"github.com/mergexo/mergexo/internal/agent"
-	"github.com/mergexo/mergexo/internal/config"
 	"github.com/mergexo/mergexo/internal/flow"
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/lineage"
@@ -127,86 +122,4 @@ func (g *merger) test(ctx context.Context, m *member) error {
 	run, err := m.Engine.testTip(ctx, m.checkout, m.settings, m.is.Base, m.is.BaseSHA, m.made.Tip)
 	m.tests = run
 	return err
-}
-
-// testTip runs the tests on a commit that would land on base, the tip of a branch, in a working tree of its own that nothing of comes back from. The command is that of
-// the settings, or what the base branch looks like. A *setback says that they fail, or that there are none.
-func (e *Engine) testTip(ctx context.Context, c *git.Checkout, s config.Settings, branch, base, tip string) (merge.TestRun, error) {
-	run, err := testsOf(ctx, c, s.Merge.Tests, branch, base)
-	if err != nil || run.Argv == nil {
-		return run, err
-	}
-	dir, remove, err := c.TestTree(ctx, tip)
-	if err != nil {
-		return run, err
-	}
-	temp, err := os.MkdirTemp(e.Git.Temp, "mergexo-tests-")
-	if err != nil {
-		return run, errors.Join(fmt.Errorf("make directory for the tests: %w", err), remove())
-	}
-	began := e.Now()
-	failure := e.runTests(ctx, dir, run.Argv, s, s.Merge.TestTimeout, temp, c.AgentEnv())
-	if alive := outlived(failure, ""); alive != nil {
-		return run, alive
-	}
-	run.Seconds = int(e.Now().Sub(began).Round(time.Second).Seconds())
-	if err := c.Renew(); err != nil { // they could find our directory and leave a configuration in it
-		return run, errors.Join(err, remove(), os.RemoveAll(temp))
-	}
-	if err := errors.Join(remove(), os.RemoveAll(temp)); err != nil { // what tests leave behind is not worth a merge
-		e.Log.Warn("test_tree_not_removed", "error", err)
-	}
-	failed := (*agent.Error)(nil)
-	switch {
-	case failure == nil:
-		return run, nil
-	case ctx.Err() != nil:
-		return run, errors.Join(context.Canceled, failure)
-	case !errors.As(failure, &failed):
-		return run, failure
-	}
-	run.Tail = strings.TrimSpace(failed.Stderr)
-	switch failed.Kind {
-	case agent.Timeout:
-		run.Timeout = s.Merge.TestTimeout.String()
-	case agent.Start, agent.NotInstalled:
-		run.Problem = failed.Detail
-	default:
-		run.Exit = failed.Exit
-		if why, known := unstarted[run.Exit]; known {
-			run.Problem = why
-		}
-	}
-	return run, &setback{Failure: merge.Failure{Code: model.CodeTests, Detail: strings.TrimPrefix(failed.Error(), "agent: "), Tests: &run}}
-}
-
-// unstarted are the exit codes by which a shell says that there was nothing to be run
-// (https://pubs.opengroup.org/onlinepubs/9799919799/utilities/V3_chap02.html#tag_19_08_02).
-var unstarted = map[int]string{126: "the command cannot be executed", 127: "the command is not there"}
-
-// testsOf finds the command of the tests.
-func testsOf(ctx context.Context, c *git.Checkout, t config.Tests, branch, base string) (merge.TestRun, error) {
-	if t.None || len(t.Argv) > 0 {
-		return merge.TestRun{Argv: t.Argv}, nil
-	}
-	var unread error
-	argv, why, ok := merge.DetectTests(func(name string) (string, bool) {
-		if dir, isDir := strings.CutSuffix(name, "/"); isDir {
-			names, err := c.Names(ctx, base, strings.TrimPrefix(dir, "."))
-			unread = errors.Join(unread, err)
-			return strings.Join(names, "\n"), len(names) > 0
-		}
-		text, err := c.Blob(ctx, base, name)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			unread = err
-		}
-		return string(text), err == nil
-	})
-	switch {
-	case unread != nil:
-		return merge.TestRun{}, unread
-	case ok:
-		return merge.TestRun{Argv: argv, Why: why}, nil
-	}
-	return merge.TestRun{}, &setback{Failure: merge.Untestable(branch)}
 }

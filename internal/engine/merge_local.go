@@ -194,7 +194,7 @@ func (l *localMerger) lock(ctx context.Context) (*git.Lock, error) {
 
 // foretell tells what would land, and how it would be tested.
 func (l *localMerger) foretell(ctx context.Context) error {
-	run, err := testsOf(ctx, l.checkout, l.settings.Merge.Tests, l.order.Base, l.met.BaseSHA)
+	run, err := l.testsOf(ctx, l.checkout, l.settings.Merge, l.order.Base, l.met.BaseSHA, l.made.Tip)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package merge
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -110,6 +111,9 @@ type TestRun struct {
 	Problem string // why they could not be started, in words of others too
 	Tail    string // the end of what they printed
 	Seconds int
+	// Setup is what was run before them in the same tree, in its order. What was found there and not set can have failed: the
+	// tests tell whether it was needed.
+	Setup []TestRun
 }
 
 // Passed says that what was to be run has passed.
@@ -124,9 +128,14 @@ func TestsText(t TestRun) string {
 	case t.Argv == nil && t.Passed():
 		return fmt.Sprintf("No tests were run: %s.", t.untested())
 	case t.Passed():
-		return fmt.Sprintf("%s passed on exactly this commit%s%s.", said(t.Argv), seconds(t.Seconds), t.origin())
+		return fmt.Sprintf("%s passed on exactly this commit%s%s%s.", said(t.Argv), seconds(t.Seconds), t.origin(), t.after()) + t.needless()
 	}
 	var b strings.Builder
+	for _, s := range t.Setup {
+		if !s.Passed() {
+			b.WriteString(TestsText(s) + "\n\n")
+		}
+	}
 	switch {
 	case t.unstarted() != "":
 		fmt.Fprintf(&b, "%s could not be started%s: %s.", said(t.Argv), t.origin(), markdown.Plain(strings.TrimSuffix(oneLine(t.unstarted()), ".")))
@@ -137,6 +146,29 @@ func TestsText(t TestRun) string {
 	}
 	if strings.TrimSpace(t.Tail) != "" {
 		b.WriteString(" The end of the output:\n\n" + fenced(t.Tail, maxTail, true))
+	}
+	return b.String()
+}
+
+// after names what was run before the tests.
+func (t TestRun) after() string {
+	var list []string
+	for _, s := range t.Setup {
+		if s.Passed() {
+			list = append(list, said(s.Argv)+seconds(s.Seconds)+s.origin())
+		}
+	}
+	return names(", after ", list)
+}
+
+// needless tells what failed before tests that passed all the same.
+func (t TestRun) needless() string {
+	var b strings.Builder
+	for _, s := range t.Setup {
+		if !s.Passed() {
+			why := cmp.Or(s.unstarted(), either(s.Timeout != "", "it did not come to an end", fmt.Sprintf("exit code %d", s.Exit)))
+			fmt.Fprintf(&b, " They passed without %s%s, which failed before them: %s.", said(s.Argv), s.origin(), markdown.Plain(strings.TrimSuffix(oneLine(why), ".")))
+		}
 	}
 	return b.String()
 }

@@ -34,7 +34,7 @@ func DetectTests(root Root) (argv []string, said string, ok bool) {
 	for _, tool := range tools {
 		if sign := tool.sign(root); sign != "" {
 			if signs = append(signs, sign); argv == nil {
-				argv = slices.Clone(tool.argv)
+				argv = testerOf(root, slices.Clone(tool.argv))
 			}
 		}
 	}

@@ -19,6 +19,7 @@ var atTerminal = map[model.MergeCode]end{
 	model.CodeSquash:        {"", settleHere},
 	model.CodeTests:         {"", "Mend what fails, on the branch or, where that is not to blame, on `%s`. " + rerun},
 	testsUnstarted:          {"", "In `.github/mergexo.toml` on `%s`, mend `[merge] tests`: a command that is in the repository, with the right to be executed, or on this machine. " + rerun},
+	model.CodeSetup:         {"", "In `.github/mergexo.toml` on `%s`, write what makes a fresh tree ready into `[merge] setup`, or `setup = \"none\"` where nothing has to. " + rerun},
 	model.CodeNoTests:       {"", "In `.github/mergexo.toml` on `%s`, write the command into `[merge] tests`, or `tests = \"none\"` to merge without. " + rerun},
 	model.CodeProtected:     {"the origin refuses pushes to `%s`", "Let somebody run this who may push to `%s`, or merge in a way that the origin allows."},
 	model.CodeUnrelated:     {"", "Put its commits onto a branch that begins at `%s`. " + rerun},

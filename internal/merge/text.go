@@ -164,7 +164,7 @@ func (plan *Plan) text(p model.Pull) string {
 	if plan.Tests.Argv == nil {
 		fmt.Fprintf(&b, " No tests would be run: %s.", plan.Tests.untested())
 	} else {
-		fmt.Fprintf(&b, " Tested would be with %s%s.", said(plan.Tests.Argv), plan.Tests.origin())
+		fmt.Fprintf(&b, " Tested would be with %s%s%s.", said(plan.Tests.Argv), plan.Tests.origin(), plan.Tests.after())
 	}
 	b.WriteString(commits(p, "These commits would land", plan.Commits, plan.More))
 	b.WriteString(notes(p, plan.Notes))

@@ -82,6 +82,20 @@ func two(cs *merge.Case) {
 	cs.Facts.Checks[0].State = model.CheckFailed
 }
 
+// prepared are tests that pass after a setup with this exit code.
+func prepared(exit int) merge.TestRun {
+	run := passed
+	run.Setup = []merge.TestRun{{Argv: []string{"npm", "ci"}, Why: "found by package-lock.json", Exit: exit, Tail: "npm error E404", Seconds: 4}, {Argv: []string{"bundle", "install"}, Why: "found by Gemfile.lock"}}
+	return run
+}
+
+// failing are tests that fail after a setup that did.
+var failing = func() merge.TestRun {
+	run := prepared(1)
+	run.Exit, run.Tail = 1, "jest: not found"
+	return run
+}()
+
 // fork is a pull request of somebody else's repository.
 func fork() model.Pull {
 	p := pull()
@@ -130,6 +144,10 @@ func TestWhatPeopleReadOfARequest(t *testing.T) {
 		"dry_run_proof":         merge.DryRunText(p, asked(), verdict(func(*merge.Case) {}), &merge.Plan{BaseSHA: a, Code: model.CodeEmpty, Proof: []string{c + " is " + d + " on the base"}}),
 		"dry_run_empty":         merge.DryRunText(p, asked(), verdict(func(*merge.Case) {}), &merge.Plan{BaseSHA: a, Code: model.CodeEmpty, Detail: "commit ccc has it already"}),
 		"tests_passed":          merge.TestsText(passed),
+		"tests_after_setup":     merge.TestsText(prepared(0)),
+		"tests_without_setup":   merge.TestsText(prepared(1)),
+		"tests_of_no_setup":     merge.TestsText(failing),
+		"dry_run_setup":         merge.DryRunText(p, asked(), verdict(func(*merge.Case) {}), &merge.Plan{Commits: moved[:1], BaseSHA: a, Tip: d, Tests: prepared(0)}),
 		"tests_failed":          merge.TestsText(broken),
 		"tests_endless":         merge.TestsText(merge.TestRun{Argv: []string{"make", "test"}, Timeout: "30m", Tail: "still here"}),
 		"tests_no_command":      merge.TestsText(merge.TestRun{Argv: []string{"sh", "-c", "it's `here` $X", ""}, Exit: 127, Tail: "sh: 1: nope: not found"}),
@@ -190,7 +208,7 @@ func TestWhatPeopleReadOfAFailure(t *testing.T) {
 	for _, code := range []model.MergeCode{
 		model.CodeApproval, model.CodeStale, model.CodeChanges, model.CodeChecks, model.CodeChecksFailed, model.CodeDraft, model.CodeFrozen, model.CodeClosed,
 		model.CodeBlocked, model.CodeBusy, model.CodeStrategy, model.CodeCancelled, model.CodeReplaced, model.CodeConflict, model.CodeSquash, model.CodeTests,
-		model.CodeNoTests, model.CodeProtected, model.CodeUnrelated, model.CodeEmpty, model.CodeRewound, model.CodeDiff, model.CodeForbidden, model.CodeAttempts,
+		model.CodeNoTests, model.CodeSetup, model.CodeProtected, model.CodeUnrelated, model.CodeEmpty, model.CodeRewound, model.CodeDiff, model.CodeForbidden, model.CodeAttempts,
 		model.CodeTooMany, model.CodeBaseMissing, model.CodeBranchMissing, model.CodeFrontmatter, model.CodeRetargeted, model.CodeMember, model.CodeBaseMoved, model.CodeRejected,
 		model.CodeLock, model.CodeHeadMoved, model.CodeDirtyBase, model.CodeWrongHead, model.CodeLockBroken, model.CodeSettings, "NEW",
 	} {

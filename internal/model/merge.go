@@ -35,6 +35,7 @@ const (
 	CodeSquash        MergeCode = "SQUASH_CONFLICT"
 	CodeTests         MergeCode = "PRE_MERGE_FAILED"
 	CodeNoTests       MergeCode = "NO_TESTS"
+	CodeSetup         MergeCode = "SETUP_FAILED" // what has to come before the tests
 	CodeProtected     MergeCode = "PROTECTED"
 	CodeUnrelated     MergeCode = "NO_COMMON_ANCESTOR"
 	CodeEmpty         MergeCode = "NOTHING_TO_MERGE"

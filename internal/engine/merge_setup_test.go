@@ -1,0 +1,131 @@
+package engine_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+func TestMergeSetsAFreshTreeUpBeforeTheTests(t *testing.T) {
+	t.Parallel()
+	w := newMerge(t, `setup = ["sh", "-c", "echo ready > made"]`, `tests = ["grep", "-q", "ready", "made"]`)
+	w.write("octo", "main", "other.txt", "meanwhile\n")
+	rep := w.command("carol", "/mergexo merge")
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.Equal(t, "merged", w.badge())
+	assert.Contains(t, w.request(), "`grep -q ready made` passed on exactly this commit, after `sh -c 'echo ready > made'`.")
+	assert.NotContains(t, w.bare("ls-tree", "-r", "--name-only", "main"), "made", "what a setup makes lands nowhere")
+}
+
+func TestMergeWhoseSetupFailsSaysSo(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ setup, says string }{
+		"fails":      {`["sh", "-c", "echo no such package; exit 3"]`, "no such package"},
+		"is missing": {`["./no-such-script"]`, "no-such-script"},
+		"never ends": {"[\"sh\", \"-c\", \"echo waiting; sleep 1000\"]\ntest_timeout = \"7s\"", "7s"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			log := filepath.Join(t.TempDir(), "log")
+			w := newMerge(t, "setup = "+c.setup, fmt.Sprintf(`tests = ["touch", %q]`, log))
+			w.write("octo", "main", "other.txt", "meanwhile\n")
+			before := w.at("main")
+			w.passing(7*time.Second, "waiting")
+			rep := w.command("carol", "/mergexo merge")
+			assert.Equal(t, model.ResultBlocked, rep.Result, rep.Reason)
+			assert.Equal(t, []string{"merge_failed SETUP_FAILED"}, w.merges())
+			assert.Contains(t, w.request(), c.says)
+			assert.Contains(t, w.request(), "`[merge] setup`")
+			assert.NoFileExists(t, log, "without it there is nothing to test")
+			assert.Equal(t, before, w.at("main"))
+			assert.Empty(t, w.stages())
+		})
+	}
+}
+
+// npm is a program of that name, which a project's lockfile asks for: what it installs is in the tree.
+func (w *world) npm(ci string) {
+	w.t.Helper()
+	dir := w.t.TempDir()
+	text := "#!/bin/sh\ncase \"$1\" in ci) " + ci + " ;; test) exec test -f node_modules/left-pad/index.js ;; esac\n"
+	require.NoError(w.t, os.WriteFile(filepath.Join(dir, "npm"), []byte(text), 0o755))
+	w.env = map[string]string{"PATH": dir + string(filepath.ListSeparator) + os.Getenv("PATH")}
+}
+
+const installs = "mkdir -p node_modules/left-pad && echo pad > node_modules/left-pad/index.js"
+
+func TestMergeSetsUpWhatALockfileTells(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.npm(installs)
+	w.write("octo", "main", "package.json", `{"scripts": {"test": "jest"}}`)
+	w.write("octo", w.head, "package-lock.json", "{}\n") // the branch brings the first dependency
+	w.approve("alice")
+	foretold := w.command("carol", "/mergexo merge dry-run")
+	require.Equal(t, model.ResultDone, foretold.Result, foretold.Reason)
+	assert.Contains(t, w.lastWords(), "Tested would be with `npm test` (found by package.json), after `npm ci --no-audit --no-fund` (found by package-lock.json).")
+	rep := w.command("carol", "/mergexo merge")
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.Equal(t, "merged", w.badge())
+	assert.Contains(t, w.request(), "`npm test` passed on exactly this commit (found by package.json), after `npm ci --no-audit --no-fund` (found by package-lock.json).")
+	assert.Contains(t, w.logged.String(), `msg=setup command="npm ci --no-audit --no-fund" why="found by package-lock.json"`)
+}
+
+// What nobody has asked for never is in the way of tests that pass, and is named where they fail.
+func TestMergeByTestsThatDoWithoutWhatALockfileTells(t *testing.T) {
+	t.Parallel()
+	for tests, badge := range map[string]string{`["true"]`: "merged", `["npm", "test"]`: "open"} {
+		t.Run(badge, func(t *testing.T) {
+			t.Parallel()
+			w := newMerge(t, "tests = "+tests)
+			w.npm("echo registry is down; exit 4")
+			w.write("octo", "main", "package-lock.json", "{}\n")
+			w.command("carol", "/mergexo merge")
+			assert.Equal(t, badge, w.badge())
+			if badge == "open" {
+				assert.Equal(t, []string{"merge_failed SETUP_FAILED"}, w.merges())
+				assert.Contains(t, w.request(), "registry is down")
+				assert.Contains(t, w.request(), "`npm test` failed with exit code 1")
+				return
+			}
+			assert.Contains(t, w.request(), "They passed without `npm ci --no-audit --no-fund` (found by package-lock.json), which failed before them: exit code 4.")
+		})
+	}
+}
+
+// A setup of its own has the time of the tests, and not another time as much.
+func TestMergeSetupAndTestsHaveOneTime(t *testing.T) {
+	t.Parallel()
+	w := newMerge(t, `setup = ["sh", "-c", "echo waiting; read line < fifo || true"]`, `tests = ["sh", "-c", "echo testing; sleep 1000"]`, `test_timeout = "7s"`)
+	fifo := filepath.Join(t.TempDir(), "go")
+	require.NoError(t, exec.Command("mkfifo", fifo).Run())
+	w.write("octo", "main", ".github/mergexo.toml", strings.ReplaceAll(w.fileOf("main", ".github/mergexo.toml"), "< fifo", "< "+fifo))
+	w.approve("alice")
+	w.printed.At("waiting", func() { // most of the time is gone, then
+		w.clock.Advance(6 * time.Second)
+		go func() { _ = os.WriteFile(fifo, []byte("go\n"), 0o600) }()
+	})
+	w.passing(time.Second, "testing")
+	rep := w.command("carol", "/mergexo merge")
+	assert.Equal(t, "PRE_MERGE_FAILED", rep.BlockedReason, rep.Reason)
+	assert.Contains(t, w.request(), "did not come to an end within 7s")
+}
+
+func TestMergeWithoutASetup(t *testing.T) {
+	t.Parallel()
+	w := newMerge(t, `setup = "none"`, `tests = ["test", "!", "-e", "node_modules"]`)
+	w.npm(installs)
+	w.write("octo", "main", "package-lock.json", "{}\n")
+	rep := w.command("carol", "/mergexo merge")
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.Equal(t, "merged", w.badge())
+}
