@@ -332,6 +332,13 @@ func TestWhatGitHubRefusesHasItsExitCodeAndSaysSo(t *testing.T) {
 		"5xx":              {`{"match": {"method": "POST", "path": "/api/graphql"}, "status": 502, "times": 99}`, 75, "502"},
 		"a long limit":     {`{"match": {"method": "POST", "path": "/api/graphql"}, "status": 429, "headers": {"Retry-After": "7200"}, "times": 9}`, 75, "until "},
 		"a missing number": {"", 2, "404"},
+		"403 of git":       {`{"match": {"method": "GET", "path": "/octo/widgets*info/refs"}, "status": 403, "body": "Write access to repository not granted.", "times": 9}`, 2, "give the job `permissions: contents: write`"},
+		"401 of git":       {`{"match": {"method": "GET", "path": "/octo/widgets*info/refs"}, "status": 401, "times": 9}`, 2, "set GITHUB_TOKEN, or the action's token input"},
+		"a limit of git":   {`{"match": {"method": "GET", "path": "/octo/widgets*info/refs"}, "status": 403, "headers": {"Retry-After": "60"}, "times": 9}`, 75, "429"},
+		"git, too often":   {`{"match": {"method": "GET", "path": "/octo/widgets*info/refs"}, "status": 403, "body": "You have exceeded a secondary rate limit.", "times": 9}`, 75, "429"},
+		"git, spent":       {`{"match": {"method": "GET", "path": "/octo/widgets*info/refs"}, "status": 403, "headers": {"X-Ratelimit-Remaining": "0"}, "times": 9}`, 75, "429"},
+		"git, 429 late":    {`{"match": {"method": "POST", "path": "/octo/widgets*git-receive-pack"}, "status": 429, "times": 9}`, 75, "429"},
+		"git, 403 late":    {`{"match": {"method": "POST", "path": "/octo/widgets*git-receive-pack"}, "status": 403, "times": 9}`, 2, "give the job `permissions: contents: write`"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -464,4 +471,20 @@ func TestACancelledRunLeavesItsClaim(t *testing.T) {
 	assert.Equal(t, 75, exit.ExitCode())
 	assert.Contains(t, out.String(), `"result":"retry"`)
 	assert.Contains(t, h.comments(), `\"phase\":\"started\"`)
+}
+
+// A URL that is none is named by its variable, with what it should be; not its text, which could hold a password.
+func TestAnAddressThatIsNoneIsNamed(t *testing.T) {
+	for _, name := range []string{"GITHUB_API_URL", "GITHUB_GRAPHQL_URL", "GITHUB_SERVER_URL"} {
+		for _, value := range []string{"::", "ftp://h", "https://me:secret@api.example.com"} {
+			for _, verb := range []string{"run", "sweep", "status"} {
+				h := newHub(t, command(answers))
+				got := program(t, h.env(name+"="+value), verb)
+				assert.Equal(t, 2, got.exit, "%s %s=%s: %s", verb, name, value, got.errout)
+				first, _, _ := strings.Cut(got.errout, "\n")
+				assert.Regexp(t, "^mergexo: "+name+": .+: set it to ", first, verb)
+				assert.NotContains(t, got.errout, "secret")
+			}
+		}
+	}
 }

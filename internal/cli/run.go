@@ -76,6 +76,9 @@ func (p *program) where() (place, error) {
 		run: engine.Run{ID: ctx.RunID, Attempt: int(max(1, ctx.RunAttempt))}, actions: ctx.Actions, debug: env("RUNNER_DEBUG") == "1",
 	}
 	w.now = time.Now
+	if err := github.CheckServer(w.server); err != nil {
+		return place{}, usageError{err}
+	}
 	if w.temp != "" {
 		if info, err := os.Stat(w.temp); err != nil || !info.IsDir() {
 			return place{}, usagef("RUNNER_TEMP: %s is not a directory", w.temp)

@@ -198,6 +198,8 @@ func (e *Engine) Conclude(err error, rep *model.Report) error {
 		return concludeGitHub(gh, rep)
 	case errors.As(err, &g) && g.Failure == git.Unreachable:
 		rep.Result = model.ResultRetry
+	case errors.As(err, &g) && g.Failure == git.Denied && e.GitHub != nil:
+		return fmt.Errorf("%w; %s", err, g.Fix())
 	case errors.As(err, &g) && (g.Failure == git.Denied || g.Failure == git.NotFound):
 		return err
 	}

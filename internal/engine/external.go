@@ -132,6 +132,19 @@ func (g *guest) busyAt(ctx context.Context, m model.ExternalMarker) (bool, error
 	return g.live(ctx, model.Said[model.TurnMarker]{CommentID: g.comment, Marker: claim})
 }
 
+// voided reads the pull request again, and says that what was let in is void where that is so by now. The Stop is nil where it
+// is not.
+func (p *pass) voided(ctx context.Context) (*Stop, error) {
+	if err := p.read(ctx); err != nil {
+		return nil, err
+	}
+	step := external.Next(p.externalFacts(p.host))
+	if step.Act != external.Void {
+		return nil, nil
+	}
+	return p.proceed(ctx, step)
+}
+
 // token names what is said once of one letting in, whatever it comes to.
 func (g *guest) token(what string) string {
 	m := g.marker

@@ -2,7 +2,9 @@ package engine_test
 
 import (
 	"fmt"
+	"net/http"
 	"regexp"
+	"strings"
 	"testing"
 	"time"
 
@@ -210,6 +212,53 @@ func TestAForcePushVoidsTheEvaluation(t *testing.T) {
 	assert.Equal(t, before, w.at(mirror))
 	assert.Equal(t, after, w.at(mirror+"-2"))
 	w.quiet()
+}
+
+// Whenever that happens, the contributor hears of it once, with both heads.
+func TestAForcePushInTheMiddleIsToldOnce(t *testing.T) {
+	t.Parallel()
+	start := func(t *testing.T) *world {
+		w := newGuest(t, "evaluate = "+judge("approve", "fine"))
+		w.letIn("carol")
+		return w
+	}
+	w := start(t)
+	w.sweepOnly()
+	require.Equal(t, "merged", w.badge())
+	for n := 1; n <= w.gate.writes; n++ {
+		t.Run(fmt.Sprint("before write ", n), func(t *testing.T) {
+			t.Parallel()
+			w := start(t)
+			before, after := w.theirs(), ""
+			w.gate.at = func(i int, _ *http.Request) fate {
+				if i == n {
+					w.forcePush()
+					after = w.theirs()
+				}
+				return passes
+			}
+			w.sweepOnly()
+			w.gate.revive()
+			for range 2 {
+				w.later(time.Minute)
+				w.sweep()
+			}
+			w.quiet()
+			if strings.Contains(w.bare("log", "--format=%H", "main"), before) { // it had landed already, and the comment says so
+				assert.Contains(t, w.request(), "Thank you, @mallory!")
+				return
+			}
+			told := 0
+			for _, c := range w.comments() {
+				if body := c["body"].(string); strings.Contains(body, after) || strings.Contains(body, "HEAD_MOVED") {
+					told++
+					assert.Contains(t, body, before)
+				}
+			}
+			assert.Equal(t, 1, told, w.said())
+			assert.Equal(t, "open", w.badge())
+		})
+	}
 }
 
 func TestAForkWhoseCommitsWerePickedIsToldWhichAndClosed(t *testing.T) {

@@ -281,6 +281,9 @@ func (g *guest) conclude(ctx context.Context) (*Stop, error) {
 
 // request asks for the merge of what was approved, once.
 func (g *guest) request(ctx context.Context) (*Stop, error) {
+	if away, err := g.voided(ctx); away != nil || err != nil {
+		return away, err
+	}
 	m := g.marker
 	key, pull := g.token("merge"), g.snap.Pull
 	r := model.MergeMarker{

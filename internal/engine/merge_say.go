@@ -170,6 +170,11 @@ func (g *merger) release(ctx context.Context, cause error) {
 // fail says why the request does not go on. What may come right by itself stays open, and so does what has landed in part:
 // that is not undone, and the rest can still land.
 func (g *merger) fail(ctx context.Context, s *setback) (*Stop, error) {
+	if s.Code == model.CodeHeadMoved && g.marker.Label != "" { // the label was for another head, which is said of the label
+		if away, err := g.voided(ctx); away != nil || err != nil {
+			return away, err
+		}
+	}
 	text := g.failure(ctx, s)
 	switch {
 	case g.partial():

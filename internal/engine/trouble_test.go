@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -232,6 +233,32 @@ func TestLostPushesAreTriedLaterAndNotTakenForConflicts(t *testing.T) {
 	require.Equal(t, model.ResultDone, w.handle(ev).Result)
 	assert.Equal(t, want, w.shows())
 	assert.Equal(t, 1, w.calls())
+}
+
+// Where the server takes a checkpoint, it takes the stage as well: the turn goes on, and leaves nothing of that.
+func TestAStageThatGoesThroughInTheEndLeavesNoCheckpoint(t *testing.T) {
+	t.Parallel()
+	for _, fails := range []int{1, 2, 3} { // of the first pushes
+		t.Run(strconv.Itoa(fails), func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.review("alice", "Answer me.")
+			pushes := 0
+			w.gate.at = func(_ int, r *http.Request) fate {
+				if pushed := strings.HasSuffix(r.URL.Path, "/git-receive-pack"); pushed && pushes < fails {
+					pushes++
+					return lost
+				}
+				return passes
+			}
+			rep := w.handle(w.delivery("pull_request_review_comment"))
+			require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+			w.settled(1, 1, 1)
+			assert.Equal(t, 1, w.calls())
+			assert.Empty(t, w.checkpoints())
+			assert.Empty(t, w.stages())
+		})
+	}
 }
 
 func TestAnUnblockToANewHeadStartsAPlannedTurnOver(t *testing.T) {

@@ -246,6 +246,9 @@ func (r *relay) reply(answer *http.Response) error {
 			kept[name] = values
 		}
 	}
+	if answer.StatusCode == http.StatusForbidden && limited(answer) {
+		answer.StatusCode, answer.Status = http.StatusTooManyRequests, ""
+	}
 	answer.Header = kept
 	if kept.Get("Content-Type") != "application/x-"+receivePack+"-advertisement" {
 		return nil
@@ -256,6 +259,22 @@ func (r *relay) reply(answer *http.Response) error {
 	}
 	answer.Body = &advertisement{Closer: answer.Body, in: bufio.NewReader(answer.Body), at: at, note: r.note}
 	return nil
+}
+
+// limited tells whether a server refuses something because there was too much of it, which it need not say by status 429.
+// https://docs.github.com/rest/using-the-rest-api/troubleshooting-the-rest-api#rate-limit-errors
+func limited(answer *http.Response) bool {
+	if answer.Header.Get("Retry-After") != "" || answer.Header.Get("X-Ratelimit-Remaining") == "0" {
+		return true
+	}
+	said := make([]byte, 4096)
+	n, _ := io.ReadFull(answer.Body, said) // what there is of it
+	answer.Body = struct {
+		io.Reader
+		io.Closer
+	}{io.MultiReader(bytes.NewReader(said[:n]), answer.Body), answer.Body}
+	text := strings.ToLower(string(said[:n]))
+	return strings.Contains(text, "rate limit") || strings.Contains(text, "rate-limit") || strings.Contains(text, "abuse")
 }
 
 // note is what the server has said about the refs of a push.

@@ -54,6 +54,17 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
+// Fix is what can be done about what a server has denied a run's token; "" where nobody can tell.
+func (e *Error) Fix() string {
+	switch said := strings.ToLower(e.Stderr); {
+	case e.Failure != Denied:
+		return ""
+	case strings.Contains(said, "returned error: 403"), strings.Contains(said, "http 403"):
+		return "give the job `permissions: contents: write`, or use a token that may push there"
+	}
+	return "set GITHUB_TOKEN, or the action's token input, to a token that is valid for this server"
+}
+
 // setting is one configuration value.
 type setting struct{ key, value string }
 
@@ -190,7 +201,7 @@ func classify(stderr string) Failure {
 		{NotFound, []string{"' not found", "returned error: 404", "http 404", "does not appear to be a git repository"}},
 		{Unreachable, []string{
 			"could not resolve", "failed to connect", "couldn't connect", "connection refused", "connection reset", "timed out", "returned error: 5",
-			"http 5", "returned error: 429", "empty reply", "hung up unexpectedly", "unexpected disconnect", "early eof", "tls connection", "ssl_",
+			"http 5", "returned error: 429", "http 429", "empty reply", "hung up unexpectedly", "unexpected disconnect", "early eof", "tls connection", "ssl_",
 		}},
 	} {
 		for _, word := range rule.words {

@@ -68,13 +68,13 @@ type Client struct {
 // New makes a client. It sends nothing. Bad URLs are Invalid, an empty token is Unauthorized.
 func New(o Options) (*Client, error) {
 	o = o.withDefaults()
-	api, err := parseRoot("api url", o.APIURL)
+	api, err := parseRoot("GITHUB_API_URL", o.APIURL)
 	if err != nil {
 		return nil, err
 	}
 	graph := graphqlRoot(api)
 	if o.GraphQLURL != "" {
-		if graph, err = parseRoot("graphql url", o.GraphQLURL); err != nil {
+		if graph, err = parseRoot("GITHUB_GRAPHQL_URL", o.GraphQLURL); err != nil {
 			return nil, err
 		}
 	}
@@ -142,11 +142,25 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// parseRoot reads the URL of an API. The text itself is not repeated in errors: it could hold a password.
-func parseRoot(what, text string) (*url.URL, error) {
+// CheckServer holds GITHUB_SERVER_URL to be a URL. The error is as that of New.
+func CheckServer(text string) error {
+	_, err := parseRoot("GITHUB_SERVER_URL", text)
+	return err
+}
+
+// roots are what the variables are set to that name a server.
+var roots = map[string]string{
+	"GITHUB_API_URL":     "https://api.github.com or https://HOST/api/v3",
+	"GITHUB_GRAPHQL_URL": "https://api.github.com/graphql or https://HOST/api/graphql",
+	"GITHUB_SERVER_URL":  "https://github.com or https://HOST",
+}
+
+// parseRoot reads the URL that a variable names a server by. The text itself is not repeated in errors: it could hold a
+// password.
+func parseRoot(name, text string) (*url.URL, error) {
 	invalid := func(problem string) error {
-		return &Error{Kind: Invalid, Op: "open the connection", Message: what + ": " + problem,
-			Fix: "set GITHUB_API_URL and GITHUB_GRAPHQL_URL to URLs such as https://api.github.com or https://HOST/api/v3"}
+		fix := "set it to one such as " + roots[name]
+		return &Error{Kind: Invalid, Op: name, Message: problem + ": " + fix, Fix: fix}
 	}
 	u, err := url.Parse(strings.TrimSpace(text))
 	switch {
