@@ -58,7 +58,7 @@ func (s *scene) settings(ctx context.Context) (doctor.Settings, error) {
 		out.Network = a.Network.String()
 	}
 	if out.Strategies = strategies(parsed.Merge); !parsed.Merge.Tests.None {
-		out.TestTime = parsed.Merge.TestTimeout
+		out.TestTime, out.TestsInCheckout = parsed.Merge.TestTimeout, parsed.Merge.InCheckout()
 	}
 	if parsed.External.Enabled {
 		out.External = parsed.External.Label

@@ -61,6 +61,9 @@ type Agent struct {
 // None says that no agent is set: then pull requests are merged, and nothing is answered or built.
 func (a Agent) None() bool { return a.Adapter == adapterCommand && len(a.Command) == 0 }
 
+// InCheckout says that the tests run in the runner's workspace.
+func (m Merge) InCheckout() bool { return m.TestsIn == "checkout" }
+
 // Feedback is [feedback].
 type Feedback struct {
 	CI               string // never, first_fail or all_complete
@@ -85,7 +88,8 @@ type Merge struct {
 	RequiredChecks []string
 	Setup          Tests // what makes a fresh tree ready for the tests
 	Tests          Tests
-	TestTimeout    time.Duration // of both together
+	TestsIn        string        // fresh, a tree of its own; or checkout, the runner's workspace
+	TestTimeout    time.Duration // of setup and tests together
 	LockTimeout    time.Duration
 	DeleteBranch   bool
 	Rules          []Rule
@@ -137,7 +141,7 @@ func Defaults() Settings {
 		Agent:  Agent{Adapter: adapterCommand, Isolation: "auto", Timeout: 30 * time.Minute, TestTimeout: 10 * time.Minute, RunTimeout: 80 * time.Minute, CheckpointEvery: 5 * time.Minute},
 		Feedback: Feedback{CI: "never", MaxPerTurn: 50, RepairRounds: 3, TurnsPerDay: 50, OnMissingSession: "rehydrate",
 			ForbidPaths: treepath.Forbidden(), MaxFileMB: 50},
-		Merge:    Merge{Strategy: "rebase", Attempts: 3, Approvals: 1, TestTimeout: 30 * time.Minute, LockTimeout: 30 * time.Second, DeleteBranch: true},
+		Merge:    Merge{Strategy: "rebase", Attempts: 3, Approvals: 1, TestsIn: "fresh", TestTimeout: 30 * time.Minute, LockTimeout: 30 * time.Second, DeleteBranch: true},
 		External: External{Label: "external:accept"},
 		Sweep:    Sweep{MaxParallel: 20, MaxItems: 50, Conflicts: "tracked"},
 	}

@@ -71,7 +71,7 @@ func TestEveryKey(t *testing.T) {
 		Agent: Agent{Adapter: "codex", Command: []string{"./agent", "arg"}, Model: "m", ExtraArgs: []string{"--x"},
 			PassEnv: []string{"CODEX_HOME"}, Timeout: 90 * time.Second, TestTimeout: 45 * time.Second, RunTimeout: 20 * time.Minute, Isolation: "none", User: "nobody", Network: model.Network{Model: true, Hosts: []string{"api.example.com", "docs.example.com"}}, CheckpointEvery: 2 * time.Minute},
 		Feedback: Feedback{CI: "first_fail", MaxPerTurn: 5, TurnsPerDay: 7, CostPerDayUSD: 2, OnMissingSession: "block", ForbidPaths: []string{"secrets/**"}, AllowSecrets: []string{"testdata/**"}, MaxFileMB: 3},
-		Merge: Merge{Strategy: "squash", Attempts: 1, RequiredChecks: []string{"ci"}, Setup: Tests{Argv: []string{"npm", "ci"}}, Tests: Tests{Argv: []string{"make", "test"}}, TestTimeout: 5 * time.Minute, LockTimeout: 10 * time.Second,
+		Merge: Merge{Strategy: "squash", Attempts: 1, RequiredChecks: []string{"ci"}, Setup: Tests{Argv: []string{"npm", "ci"}}, Tests: Tests{Argv: []string{"make", "test"}}, TestsIn: "checkout", TestTimeout: 5 * time.Minute, LockTimeout: 10 * time.Second,
 			Rules: []Rule{
 				{Branch: "gh-pr-*", Strategy: "no-ff", Enabled: true, BaseWins: []string{"entities/**"}},
 				{Branch: "reweave/*", Strategy: "frontmatter-union", UnionFields: []string{"tags"}},
@@ -105,6 +105,7 @@ func TestDefaults(t *testing.T) {
 	assert.Equal(t, 30*time.Second, s.Merge.LockTimeout)
 	assert.Equal(t, 30*time.Minute, s.Merge.TestTimeout)
 	assert.Equal(t, "mergexo:freeze", s.Labels.Freeze)
+	assert.False(t, s.Merge.InCheckout())
 	assert.Equal(t, []string{"agent/*"}, s.Repo.Track)
 	assert.Empty(t, s.Repo.RequiredTests)
 }

@@ -76,6 +76,7 @@ var mergeKeys = []key[Merge]{
 	set("required_checks", texts, func(m *Merge) *[]string { return &m.RequiredChecks }),
 	set("setup", argvOrNone(`["npm", "ci"]`), func(m *Merge) *Tests { return &m.Setup }),
 	set("tests", argvOrNone(`["make", "test"]`), func(m *Merge) *Tests { return &m.Tests }),
+	set("tests_in", oneOf("fresh", "checkout"), func(m *Merge) *string { return &m.TestsIn }),
 	set("test_timeout", duration, func(m *Merge) *timeout { return &m.TestTimeout }),
 	set("lock_timeout", duration, func(m *Merge) *timeout { return &m.LockTimeout }),
 	set("delete_branch", boolean, func(m *Merge) *bool { return &m.DeleteBranch }),

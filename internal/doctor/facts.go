@@ -34,7 +34,9 @@ type Settings struct {
 	Timeout    time.Duration // of the agent
 	RunTime    time.Duration // of a whole run with an agent
 	TestTime   time.Duration // of the tests before a merge; 0 where there are to be none
-	CI         string
+	// TestsInCheckout says that those run in the checkout of the workflow.
+	TestsInCheckout bool
+	CI              string
 	// External is the label that lets a fork's pull request in; "" where none is let in.
 	External   string
 	Strategies []Strategy // how pull requests land

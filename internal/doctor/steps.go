@@ -83,6 +83,11 @@ func checkout(e *exam) []Finding {
 				break
 			}
 		}
+		if found == nil && e.Settings.TestsInCheckout && u.phase != agentPhase {
+			out = append(out, problem("add actions/checkout before it, and after that what your tests need, or set tests_in = \"fresh\"",
+				`%s: no checkout of the repository before the action, and merge.tests_in is "checkout": no merge can be tested`, u.at(u.s.line)))
+			continue
+		}
 		if found == nil {
 			out = append(out, warn("add actions/checkout before it, with fetch-depth: 0 and persist-credentials: false", "%s: no checkout of the repository before the action: it makes a clone of its own, without what your steps install there", u.at(u.s.line)))
 			continue

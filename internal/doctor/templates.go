@@ -61,6 +61,7 @@ adapter = "suggestion"        # applies suggestion and diff blocks as they are; 
 strategy = "rebase"           # "api" where the branch is protected against pushes
 # tests = ["scripts/test"]    # on just what is to land; else those of Go, Python, Node or make if it looks so; or "none"
 # setup = ["npm", "ci"]       # before them; else what a lockfile tells; or "none"
+# tests_in = "fresh"          # "checkout": where the workflow has checked out and installed; setup is not run there
 # test_timeout = "30m"        # of both; the workflow's timeout-minutes have to be more
 # required_checks = ["test"]  # that have to pass, beside those that the branch demands
 `

@@ -212,9 +212,7 @@ func (g *merger) fail(ctx context.Context, s *setback) (*Stop, error) {
 func (g *merger) failure(ctx context.Context, s *setback) string {
 	g.explain(ctx, s)
 	s.Detail = g.clean(ctx, s.Detail)
-	if s.Tests != nil {
-		s.Tests.Tail = g.clean(ctx, s.Tests.Tail)
-	}
+	g.cleanRun(ctx, s.Tests)
 	g.marker.Reason, g.marker.Detail = s.Code, clip(s.Detail)
 	if g.tried {
 		g.marker.Cause = merge.Cause(s.Code, s.Detail)
@@ -230,6 +228,17 @@ func (g *merger) failure(ctx context.Context, s *setback) string {
 		}
 	}
 	return merge.FailText(pull, g.marker, s.Failure)
+}
+
+// cleanRun takes secrets out of what a run of tests, and what came before it, has printed; nil for none.
+func (p *pass) cleanRun(ctx context.Context, t *merge.TestRun) {
+	if t == nil {
+		return
+	}
+	t.Tail = p.clean(ctx, t.Tail)
+	for i := range t.Setup {
+		t.Setup[i].Tail = p.clean(ctx, t.Setup[i].Tail)
+	}
 }
 
 // bury ends the request in a comment of its own, since nobody hears of an edit, and takes the earlier one away.

@@ -27,7 +27,7 @@ func (e *Engine) testTip(ctx context.Context, c *git.Checkout, s config.Settings
 		return run, err
 	}
 	t := &trial{Engine: e, checkout: c, settings: s, began: clock.Or(e.Clock).Now()}
-	if t.dir, t.remove, err = c.TestTree(ctx, tip); err != nil {
+	if err := t.occupy(ctx, &run, tip); err != nil {
 		return run, err
 	}
 	if t.temp, err = os.MkdirTemp(e.Git.Temp, "mergexo-tests-"); err != nil {
@@ -49,8 +49,33 @@ type trial struct {
 	checkout  *git.Checkout
 	settings  config.Settings
 	dir, temp string
-	remove    func() error
+	env       []string
+	remove    func() error // whatever happens there
 	began     time.Time
+}
+
+// occupy gets the tree to test in: one of its own, or the workspace of the runner with what the workflow has installed. That
+// is what it was when remove has been called.
+func (t *trial) occupy(ctx context.Context, run *merge.TestRun, tip string) (err error) {
+	t.env = t.checkout.AgentEnv()
+	if !run.InCheckout {
+		t.dir, t.remove, err = t.checkout.TestTree(ctx, tip)
+		return err
+	}
+	place, err := t.checkout.TestIn(ctx, t.Git.Workspace, tip)
+	if none := (*git.ErrNoWorkspace)(nil); errors.As(err, &none) {
+		return &setback{Failure: merge.Failure{Code: model.CodeNoCheckout, Detail: none.Why}}
+	}
+	if err != nil {
+		return err
+	}
+	t.dir, t.env = place.Dir(), place.Env()
+	t.Log.Info("tests_in_checkout", "dir", t.dir, "commit", tip)
+	t.remove = func() (err error) {
+		run.Changed, err = place.Back(context.WithoutCancel(ctx))
+		return err
+	}
+	return nil
 }
 
 // whole sets the tree up and tests it. What was found and not set decides nothing where it fails: the tests do.
@@ -84,7 +109,7 @@ func (t *trial) one(ctx context.Context, run *merge.TestRun) (*agent.Error, erro
 	limit := t.settings.Merge.TestTimeout
 	left := max(limit-clock.Or(t.Clock).Since(t.began), time.Nanosecond)
 	began := t.Now()
-	err := t.runTests(ctx, t.dir, run.Argv, t.settings, left, t.temp, t.checkout.AgentEnv())
+	err := t.runTests(ctx, t.dir, run.Argv, t.settings, left, t.temp, t.env)
 	if alive := outlived(err, ""); alive != nil {
 		return nil, alive
 	}
@@ -135,8 +160,9 @@ func (e *Engine) testsOf(ctx context.Context, c *git.Checkout, m config.Merge, b
 		}
 		run.Argv, run.Why = argv, why
 	}
+	run.InCheckout = m.InCheckout() && run.Argv != nil && e.GitHub != nil // a person's own checkout is left alone
 	switch {
-	case run.Argv == nil || m.Setup.None:
+	case run.Argv == nil || m.Setup.None || run.InCheckout:
 	case len(m.Setup.Argv) > 0:
 		run.Setup = []merge.TestRun{{Argv: m.Setup.Argv}}
 	default:

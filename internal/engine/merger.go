@@ -187,6 +187,9 @@ func (g *merger) run(ctx context.Context, way merge.Way) (err error) {
 	if err := g.claim(ctx, way); err != nil {
 		return err
 	}
+	for _, m := range g.members {
+		m.clearWorkspace()
+	}
 	for build := 1; ; build++ {
 		err := g.once(ctx)
 		s := (*setback)(nil)

@@ -39,6 +39,7 @@ type pass struct {
 	feedback []model.Comment
 	checkout *git.Checkout
 	ownClone bool // and not the workspace
+	cleared  bool // since tests of merges run there
 	commits  []model.Commit
 	notes    []string   // what people should know of the agent's work
 	sessions string     // where the agent has its transcripts
@@ -92,6 +93,21 @@ func (p *pass) leaveCheckout() {
 func (p *pass) moveOut() {
 	p.leaveCheckout()
 	p.ownClone = true
+}
+
+// clearWorkspace goes on in a clone of our own where the tests of merges run in the workspace; backToWorkspace ends that.
+func (p *pass) clearWorkspace() {
+	if p.settings.Merge.InCheckout() && !p.ownClone {
+		p.moveOut()
+		p.cleared = true
+	}
+}
+
+func (p *pass) backToWorkspace() {
+	if p.cleared {
+		p.leaveCheckout()
+		p.ownClone, p.cleared = false, false
+	}
 }
 
 // once takes the pull request or issue as far as one turn goes. It says whether another look is due.
@@ -196,6 +212,7 @@ func (p *pass) onPull(ctx context.Context) (again bool, err error) {
 	if len(pending) == 0 && len(dead) == 0 {
 		return false, stop(model.ResultNothing, "nothing is pending on pull request %d", p.snap.Pull.Number)
 	}
+	p.backToWorkspace()
 	return p.take(ctx, pending, dead)
 }
 

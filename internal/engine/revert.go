@@ -33,9 +33,7 @@ func (p *pass) findRevert(ctx context.Context, c command.Case) (*command.Found, 
 	switch {
 	case errors.As(err, &s):
 		s.Detail = p.clean(ctx, s.Detail)
-		if s.Tests != nil {
-			s.Tests.Tail = p.clean(ctx, s.Tests.Tail)
-		}
+		p.cleanRun(ctx, s.Tests)
 		if s.conflict != nil {
 			s.Conflicts = conflictsOf(s.conflict)
 		}
@@ -48,6 +46,7 @@ func (p *pass) findRevert(ctx context.Context, c command.Case) (*command.Found, 
 
 // undo makes and tests the commit that takes back what the pull request has landed.
 func (p *pass) undo(ctx context.Context, u *merge.Undo) (git.Merged, error) {
+	p.clearWorkspace()
 	if err := p.open(ctx); err != nil {
 		return git.Merged{}, err
 	}

@@ -114,6 +114,9 @@ type TestRun struct {
 	// Setup is what was run before them in the same tree, in its order. What was found there and not set can have failed: the
 	// tests tell whether it was needed.
 	Setup []TestRun
+	// InCheckout says that they run in the checkout of the workflow, and Changed which tracked files they changed there.
+	InCheckout bool
+	Changed    []string
 }
 
 // Passed says that what was to be run has passed.
@@ -128,7 +131,7 @@ func TestsText(t TestRun) string {
 	case t.Argv == nil && t.Passed():
 		return fmt.Sprintf("No tests were run: %s.", t.untested())
 	case t.Passed():
-		return fmt.Sprintf("%s passed on exactly this commit%s%s%s.", said(t.Argv), seconds(t.Seconds), t.origin(), t.after()) + t.needless()
+		return fmt.Sprintf("%s passed on exactly this commit%s%s%s.", said(t.Argv), seconds(t.Seconds), t.origin(), t.after()) + t.needless() + t.changes()
 	}
 	var b strings.Builder
 	for _, s := range t.Setup {
@@ -140,10 +143,11 @@ func TestsText(t TestRun) string {
 	case t.unstarted() != "":
 		fmt.Fprintf(&b, "%s could not be started%s: %s.", said(t.Argv), t.origin(), markdown.Plain(strings.TrimSuffix(oneLine(t.unstarted()), ".")))
 	case t.Timeout != "":
-		fmt.Fprintf(&b, "%s did not come to an end within %s%s (`[merge] test_timeout`).", said(t.Argv), t.Timeout, t.origin())
+		fmt.Fprintf(&b, "%s did not come to an end within %s%s%s (`[merge] test_timeout`).", said(t.Argv), t.Timeout, t.origin(), t.where())
 	default:
-		fmt.Fprintf(&b, "%s failed with exit code %d%s%s.", said(t.Argv), t.Exit, seconds(t.Seconds), t.origin())
+		fmt.Fprintf(&b, "%s failed with exit code %d%s%s%s.", said(t.Argv), t.Exit, seconds(t.Seconds), t.origin(), t.where())
 	}
+	b.WriteString(t.changes())
 	if strings.TrimSpace(t.Tail) != "" {
 		b.WriteString(" The end of the output:\n\n" + fenced(t.Tail, maxTail, true))
 	}
@@ -158,7 +162,19 @@ func (t TestRun) after() string {
 			list = append(list, said(s.Argv)+seconds(s.Seconds)+s.origin())
 		}
 	}
-	return names(", after ", list)
+	return names(", after ", list) + t.where()
+}
+
+// where is the place of the tests, if it is no tree of their own.
+func (t TestRun) where() string { return either(t.InCheckout, ", in the checkout of the workflow", "") }
+
+// changes names the tracked files that the tests changed where others use them as well.
+func (t TestRun) changes() string {
+	var list []string
+	for _, path := range t.Changed {
+		list = append(list, escape(path))
+	}
+	return names(" They changed files there, which were put back: ", list) + either(len(list) > 0, ".", "")
 }
 
 // needless tells what failed before tests that passed all the same.

@@ -78,6 +78,7 @@ var ends = map[model.MergeCode]end{
 	model.CodeTests:         {"the tests before the merge fail", "Push what mends them, and give the command again. Where the branch is not to blame, give the command again once the tests are mended."},
 	testsUnstarted:          {"the tests before the merge could not be started", "In `.github/mergexo.toml` on `%s`, mend `[merge] tests`: a command that is in the repository, with the right to be executed, or on the runner. " + anew},
 	model.CodeSetup:         {"what comes before the tests fails", "In `.github/mergexo.toml` on `%s`, write what makes a fresh tree ready into `[merge] setup`, or `setup = \"none\"` where nothing has to. " + anew},
+	model.CodeNoCheckout:    {"the workflow has no checkout to test in", "Have the workflow check the repository out before MergeXO (`actions/checkout`), or in `.github/mergexo.toml` on `%s`, set `[merge] tests_in = \"fresh\"`. " + anew},
 	model.CodeNoTests:       {"nobody knows how to test it", "In `.github/mergexo.toml` on `%s`, write the command into `[merge] tests`, or `tests = \"none\"` to merge without. " + anew},
 	model.CodeProtected:     {"the rules of `%s` refuse the push", "Either let MergeXO's token push to `%s`, or have GitHub merge: `/mergexo merge strategy=api`."},
 	protectedAPI:            {"GitHub refuses the merge into `%s`", "What GitHub says is missing has to come first. " + anew + " Somebody whom the rules of `%s` let pass can merge it on its page, and who administers the repository can change the rules."},

@@ -89,6 +89,13 @@ func prepared(exit int) merge.TestRun {
 	return run
 }
 
+// inCheckout are tests in the workflow's checkout, with this exit code, that changed files.
+func inCheckout(exit int, changed ...string) merge.TestRun {
+	run := passed
+	run.InCheckout, run.Changed, run.Exit = true, changed, exit
+	return run
+}
+
 // failing are tests that fail after a setup that did.
 var failing = func() merge.TestRun {
 	run := prepared(1)
@@ -144,6 +151,8 @@ func TestWhatPeopleReadOfARequest(t *testing.T) {
 		"dry_run_proof":         merge.DryRunText(p, asked(), verdict(func(*merge.Case) {}), &merge.Plan{BaseSHA: a, Code: model.CodeEmpty, Proof: []string{c + " is " + d + " on the base"}}),
 		"dry_run_empty":         merge.DryRunText(p, asked(), verdict(func(*merge.Case) {}), &merge.Plan{BaseSHA: a, Code: model.CodeEmpty, Detail: "commit ccc has it already"}),
 		"tests_passed":          merge.TestsText(passed),
+		"tests_in_checkout":     merge.TestsText(inCheckout(0, "b.txt", "docs/*x*.md")),
+		"tests_fail_there":      merge.TestsText(inCheckout(1)),
 		"tests_after_setup":     merge.TestsText(prepared(0)),
 		"tests_without_setup":   merge.TestsText(prepared(1)),
 		"tests_of_no_setup":     merge.TestsText(failing),
@@ -208,7 +217,7 @@ func TestWhatPeopleReadOfAFailure(t *testing.T) {
 	for _, code := range []model.MergeCode{
 		model.CodeApproval, model.CodeStale, model.CodeChanges, model.CodeChecks, model.CodeChecksFailed, model.CodeDraft, model.CodeFrozen, model.CodeClosed,
 		model.CodeBlocked, model.CodeBusy, model.CodeStrategy, model.CodeCancelled, model.CodeReplaced, model.CodeConflict, model.CodeSquash, model.CodeTests,
-		model.CodeNoTests, model.CodeSetup, model.CodeProtected, model.CodeUnrelated, model.CodeEmpty, model.CodeRewound, model.CodeDiff, model.CodeForbidden, model.CodeAttempts,
+		model.CodeNoTests, model.CodeSetup, model.CodeNoCheckout, model.CodeProtected, model.CodeUnrelated, model.CodeEmpty, model.CodeRewound, model.CodeDiff, model.CodeForbidden, model.CodeAttempts,
 		model.CodeTooMany, model.CodeBaseMissing, model.CodeBranchMissing, model.CodeFrontmatter, model.CodeRetargeted, model.CodeMember, model.CodeBaseMoved, model.CodeRejected,
 		model.CodeLock, model.CodeHeadMoved, model.CodeDirtyBase, model.CodeWrongHead, model.CodeLockBroken, model.CodeSettings, "NEW",
 	} {

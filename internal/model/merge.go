@@ -36,6 +36,7 @@ const (
 	CodeTests         MergeCode = "PRE_MERGE_FAILED"
 	CodeNoTests       MergeCode = "NO_TESTS"
 	CodeSetup         MergeCode = "SETUP_FAILED" // what has to come before the tests
+	CodeNoCheckout    MergeCode = "NO_CHECKOUT"  // to test in
 	CodeProtected     MergeCode = "PROTECTED"
 	CodeUnrelated     MergeCode = "NO_COMMON_ANCESTOR"
 	CodeEmpty         MergeCode = "NOTHING_TO_MERGE"

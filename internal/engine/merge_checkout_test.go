@@ -1,0 +1,137 @@
+package engine_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// inCheckout is a world whose workflow has checked the repository out, installed something, and changed a file. These are
+// its tests.
+func inCheckout(t *testing.T, tests ...string) *world {
+	t.Helper()
+	w := newMerge(t, `tests_in = "checkout"`, fmt.Sprintf("tests = [%s]", quotedList(tests)))
+	w.write("octo", "main", ".gitignore", "node_modules/\n")
+	w.write("octo", "main", "other.txt", "meanwhile\n")
+	w.clone()
+	w.install("node_modules/dep.js", "dep\n")
+	w.install("greeting.txt", "changed by a step\n")
+	w.install("step.txt", "of a step\n")
+	return w
+}
+
+func quotedList(words []string) string {
+	var list []string
+	for _, word := range words {
+		list = append(list, fmt.Sprintf("%q", word))
+	}
+	return strings.Join(list, ", ")
+}
+
+// install writes a file of the workspace.
+func (w *world) install(name, text string) {
+	w.t.Helper()
+	file := filepath.Join(w.workdir, name)
+	require.NoError(w.t, os.MkdirAll(filepath.Dir(file), 0o755))
+	require.NoError(w.t, os.WriteFile(file, []byte(text), 0o644))
+}
+
+// inGit asks the git of the workspace.
+func (w *world) inGit(args ...string) string {
+	w.t.Helper()
+	out, err := exec.Command("git", append([]string{"-C", w.workdir}, args...)...).CombinedOutput()
+	require.NoError(w.t, err, "%s", out)
+	return string(out)
+}
+
+// standing is what is to be seen of the workspace.
+func (w *world) standing() string {
+	w.t.Helper()
+	said := w.inGit("status", "--porcelain", "--ignored") + w.inGit("rev-parse", "HEAD", "--abbrev-ref", "HEAD")
+	for _, name := range []string{"node_modules/dep.js", "greeting.txt", "step.txt"} {
+		text, err := os.ReadFile(filepath.Join(w.workdir, name))
+		require.NoError(w.t, err)
+		said += string(text)
+	}
+	return said
+}
+
+func TestMergeTestsInTheCheckoutOfTheWorkflow(t *testing.T) {
+	t.Parallel()
+	log := filepath.Join(t.TempDir(), "log")
+	w := inCheckout(t, "sh", "-c", "set -e; cat node_modules/dep.js greeting.txt other.txt; test ! -e step.txt; (git rev-parse HEAD; git status --porcelain; env) > "+log+"; echo spoilt > greeting.txt; echo junk > junk.txt")
+	w.write("octo", "main", "package-lock.json", "{}\n") // the workflow has installed what it says
+	before := w.standing()
+	rep := w.command("carol", "/mergexo merge")
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.Equal(t, "merged", w.badge())
+	text, err := os.ReadFile(log)
+	require.NoError(t, err)
+	tip, rest, _ := strings.Cut(string(text), "\n")
+	assert.Equal(t, w.at("main"), tip, "on the very commit")
+	assert.NotContains(t, rest, " M ", "a clean tree")
+	assert.NotContains(t, rest, "sandbox-actions")
+	assert.Equal(t, before, w.standing(), "it is as the workflow left it")
+	assert.Equal(t, "hello\nworld\n", w.fileOf("main", "greeting.txt"))
+	assert.Contains(t, w.request(), "passed on exactly this commit, in the checkout of the workflow. They changed files there, which were put back: <code>greeting.txt</code>.")
+	assert.NotContains(t, w.request(), "npm")
+}
+
+func TestMergeTestsAgainInTheCheckoutOntoABaseThatMoves(t *testing.T) {
+	t.Parallel()
+	log := filepath.Join(t.TempDir(), "log")
+	run := filepath.Join(t.TempDir(), "tests")
+	w := inCheckout(t, run)
+	text := fmt.Sprintf("#!/bin/sh\nset -e\ntest -f node_modules/dep.js\ngit rev-parse HEAD >>%s\nif [ $(wc -l <%s) = 1 ]; then exec curl -fsS -X PUT -H 'Authorization: Bearer sandbox-octo' -d '{\"branch\":\"main\",\"message\":\"late\",\"content\":\"bGF0ZQo=\"}' '%s%s'; fi\n", log, log, w.people, w.path("/contents/late.txt"))
+	require.NoError(t, os.WriteFile(run, []byte(text), 0o755))
+	before := w.standing()
+	rep := w.command("carol", "/mergexo merge")
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	raw, err := os.ReadFile(log)
+	require.NoError(t, err)
+	tested := strings.Fields(string(raw))
+	require.Len(t, tested, 2, "it was tested again")
+	assert.Equal(t, w.at("main"), tested[1])
+	assert.Equal(t, before, w.standing())
+}
+
+func TestMergeWhoseTestsFailLeavesTheCheckoutAsItWas(t *testing.T) {
+	t.Parallel()
+	w := inCheckout(t, "sh", "-c", "rm -rf .gitignore greeting.txt; git checkout -q --orphan other; echo broken; exit 3")
+	before, base := w.standing(), w.at("main")
+	w.command("carol", "/mergexo merge")
+	assert.Equal(t, []string{"merge_failed PRE_MERGE_FAILED"}, w.merges())
+	assert.Contains(t, w.request(), "failed with exit code 3, in the checkout of the workflow.")
+	assert.Equal(t, before, w.standing())
+	assert.Equal(t, base, w.at("main"))
+}
+
+func TestMergeInACheckoutThatIsNotThere(t *testing.T) {
+	t.Parallel()
+	w := newMerge(t, `tests_in = "checkout"`, `tests = ["true"]`)
+	before := w.at("main")
+	w.command("carol", "/mergexo merge")
+	assert.Equal(t, []string{"merge_failed NO_CHECKOUT"}, w.merges())
+	assert.Contains(t, w.request(), "`actions/checkout`")
+	assert.Equal(t, before, w.at("main"))
+}
+
+// What takes a merge back is tested as the merge was.
+func TestRevertIsTestedInTheCheckout(t *testing.T) {
+	t.Parallel()
+	w := inCheckout(t, "test", "-f", "node_modules/dep.js")
+	require.Equal(t, model.ResultDone, w.command("carol", "/mergexo merge").Result)
+	before := w.standing()
+	rep := w.command("carol", "/mergexo revert because it breaks")
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.Contains(t, w.lastWords(), "in the checkout of the workflow")
+	assert.Equal(t, before, w.standing())
+}
