@@ -59,6 +59,8 @@ type Options struct {
 	User string
 	// Also are directories beside the checkout that the agent needs.
 	Also []string
+	// Reads are directories that it only reads, where others of their kind are hidden from it.
+	Reads []string
 	// Isolation keeps the agent apart, as Isolate has found it can be; nil: as User says.
 	Isolation *Isolation
 

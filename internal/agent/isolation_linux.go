@@ -60,6 +60,11 @@ func (opt Options) over(dir, program string, hide []string) *wall.Namespace {
 			}
 		}
 	}
+	for _, one := range opt.Reads {
+		if path, ok := existing(one); ok && below(path, covered) {
+			n.Show = append(n.Show, path)
+		}
+	}
 	if real, err := filepath.EvalSymlinks("/etc/resolv.conf"); err == nil && below(real, covered) {
 		n.Show = append(n.Show, real)
 	}

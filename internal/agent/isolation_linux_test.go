@@ -126,6 +126,22 @@ func TestForeignCodeInNamespaces(t *testing.T) {
 	assert.NoFileExists(t, "/tmp/x")
 }
 
+// The objects of a commit under test lie beside what is hidden.
+func TestForeignCodeInNamespacesReadsWhatItNeeds(t *testing.T) {
+	if !rooted(t) {
+		return
+	}
+	m := machineOf(t, tenant())
+	objects := filepath.Join(filepath.Dir(m.opt.Temp), "clone", ".git", "objects")
+	require.NoError(t, os.MkdirAll(objects, 0o755))                                                        //nolint:gosec // a clone is as open
+	require.NoError(t, os.WriteFile(filepath.Join(objects, "pack"), []byte("packed\n"), 0o666))            //nolint:gosec // that it cannot be written all the same is the point
+	require.NoError(t, os.WriteFile(filepath.Join(filepath.Dir(objects), "config"), []byte("x\n"), 0o644)) //nolint:gosec // that it is hidden is the point
+	m.opt.Reads = []string{objects, filepath.Join(m.top, "nowhere")}
+	said := m.run(`cat "$1/pack"; ls "$1/.."; echo spoilt > "$1/pack" || echo shut`, objects)
+	assert.Equal(t, agent.LevelNamespace, said.Level)
+	assert.Equal(t, "packed\nobjects\nshut\n", strings.ReplaceAll(said.Log, "sh: 1: cannot create "+objects+"/pack: Read-only file system\n", ""), said.Error)
+}
+
 func TestProcessesAreLimitedWithoutIsolation(t *testing.T) {
 	if !rooted(t) {
 		return

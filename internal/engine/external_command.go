@@ -46,7 +46,7 @@ func (g *guest) run(ctx context.Context, kind string, argv []string, dir string)
 	if err != nil {
 		return nil, err
 	}
-	opt.Also = []string{base}
+	opt.Also, opt.Reads = []string{base}, []string{g.checkout.Objects()}
 	out, err := agent.Filter(ctx, dir, argv, stdin, opt)
 	if alive := outlived(err, ""); alive != nil {
 		return nil, alive

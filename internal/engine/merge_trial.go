@@ -109,7 +109,12 @@ func (t *trial) one(ctx context.Context, run *merge.TestRun) (*agent.Error, erro
 	limit := t.settings.Merge.TestTimeout
 	left := max(limit-clock.Or(t.Clock).Since(t.began), time.Nanosecond)
 	began := t.Now()
-	err := t.runTests(ctx, t.dir, run.Argv, t.settings, left, t.temp, t.env)
+	opt, err := t.testOptions(ctx, t.settings, left, t.temp, t.env)
+	if err != nil {
+		return nil, err
+	}
+	opt.Reads = []string{t.checkout.Objects()}
+	err = agent.RunTests(ctx, t.dir, run.Argv, opt)
 	if alive := outlived(err, ""); alive != nil {
 		return nil, alive
 	}

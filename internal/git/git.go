@@ -213,6 +213,9 @@ func (c *Checkout) locate(ctx context.Context) error {
 // Dir is the working tree: an absolute path.
 func (c *Checkout) Dir() string { return c.top }
 
+// Objects is the directory of the checkout's objects, which trees for tests only see from there.
+func (c *Checkout) Objects() string { return c.objects }
+
 // NetworkCalls counts the fetches, pushes and ls-remotes so far, whether they succeeded or not.
 func (c *Checkout) NetworkCalls() int { return c.calls }
 
