@@ -60,7 +60,7 @@ func TestInitAndDoctor(t *testing.T) {
 	settings, err := config.Parse(files[engine.SettingsPath], engine.SettingsPath)
 	require.NoError(t, err)
 	assert.Equal(t, "suggestion", settings.Agent.Adapter)
-	assert.Equal(t, []string{"agent/*"}, settings.Repo.Track)
+	assert.Equal(t, []string{"agent/**"}, settings.Repo.Track)
 	info, err := os.Stat(filepath.Join(dir, engine.SettingsPath))
 	require.NoError(t, err)
 	assert.Equal(t, fs.FileMode(0o644), info.Mode().Perm())

@@ -31,7 +31,7 @@ type Repo struct {
 	DesignDir        string   // path in the repository
 	RequiredTests    []string // argv, before every push; empty: none
 	TestFileRegex    []string // bugfix: at least one staged file must match one of them
-	Track            []string // globs of head branches
+	Track            []string // patterns of head branches, as branchfilter has them
 }
 
 // Labels is [labels]: the label that starts each flow, the one that pauses them all, and the one that keeps a pull request
@@ -104,7 +104,7 @@ type Tests struct {
 
 // Rule is a [[merge.rule]]: the first one that is enabled and matches the branch chooses the strategy.
 type Rule struct {
-	Branch      string   // glob
+	Branch      string   // a pattern, as branchfilter has it, without !
 	Strategy    string   // "" only where it is not enabled
 	Enabled     bool     // a rule for gh-pr-* that is not: the commits of forks are picked
 	BaseWins    []string // globs of paths whose conflicts the base wins
@@ -136,7 +136,7 @@ type Sweep struct {
 // which nobody can guess. Nor are required tests: a repository without the guessed script could never push.
 func Defaults() Settings {
 	return Settings{
-		Repo:   Repo{CodingGuidelines: "docs/style.md", DesignDir: "docs/design", Track: []string{"agent/*"}},
+		Repo:   Repo{CodingGuidelines: "docs/style.md", DesignDir: "docs/design", Track: []string{"agent/**"}},
 		Labels: Labels{Design: "agent:design", Bugfix: "agent:bugfix", SmallJob: "agent:small-job", Ignore: "agent:ignore", Freeze: "mergexo:freeze"},
 		Agent:  Agent{Adapter: adapterCommand, Isolation: "auto", Timeout: 30 * time.Minute, TestTimeout: 10 * time.Minute, RunTimeout: 80 * time.Minute, CheckpointEvery: 5 * time.Minute},
 		Feedback: Feedback{CI: "never", MaxPerTurn: 50, RepairRounds: 3, TurnsPerDay: 50, OnMissingSession: "rehydrate",

@@ -106,7 +106,7 @@ func TestDefaults(t *testing.T) {
 	assert.Equal(t, 30*time.Minute, s.Merge.TestTimeout)
 	assert.Equal(t, "mergexo:freeze", s.Labels.Freeze)
 	assert.False(t, s.Merge.InCheckout())
-	assert.Equal(t, []string{"agent/*"}, s.Repo.Track)
+	assert.Equal(t, []string{"agent/**"}, s.Repo.Track)
 	assert.Empty(t, s.Repo.RequiredTests)
 }
 

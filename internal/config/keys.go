@@ -28,7 +28,7 @@ var repoKeys = []key[Repo]{
 	set("design_dir", path, func(r *Repo) *string { return &r.DesignDir }),
 	set("required_tests", argv, func(r *Repo) *[]string { return &r.RequiredTests }),
 	set("test_file_regex", regexes, func(r *Repo) *[]string { return &r.TestFileRegex }),
-	set("track", globs, func(r *Repo) *[]string { return &r.Track }),
+	set("track", branchFilters, func(r *Repo) *[]string { return &r.Track }),
 }
 
 var labelKeys = []key[Labels]{
@@ -83,7 +83,7 @@ var mergeKeys = []key[Merge]{
 }
 
 var ruleKeys = []key[Rule]{
-	set("branch", glob, func(r *Rule) *string { return &r.Branch }),
+	set("branch", branchFilter, func(r *Rule) *string { return &r.Branch }),
 	set("strategy", strategy, func(r *Rule) *string { return &r.Strategy }),
 	set("enabled", boolean, func(r *Rule) *bool { return &r.Enabled }),
 	set("base_wins", globs, func(r *Rule) *[]string { return &r.BaseWins }),

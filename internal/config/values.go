@@ -11,6 +11,7 @@ import (
 
 	"github.com/bmatcuk/doublestar/v4"
 
+	"github.com/mergexo/mergexo/internal/branchfilter"
 	"github.com/mergexo/mergexo/internal/model"
 )
 
@@ -169,6 +170,36 @@ func glob(v any) (string, error) {
 		err = fmt.Errorf("not a glob: %q", cut(s))
 	}
 	return s, err
+}
+
+// branchPattern reads a pattern of a branch filter.
+func branchPattern(v any) (string, error) {
+	s, err := nonEmpty(v)
+	if err != nil {
+		return "", err
+	}
+	if err := branchfilter.Check(s); err != nil {
+		return "", fmt.Errorf("not a branch filter of GitHub's: %q: %w", cut(s), err)
+	}
+	return s, nil
+}
+
+// branchFilter reads the one pattern of a rule.
+func branchFilter(v any) (string, error) {
+	s, err := branchPattern(v)
+	if err == nil && branchfilter.Negative(s) {
+		err = fmt.Errorf("%q only takes back what other patterns name, and a rule has one: name what it is about", cut(s))
+	}
+	return s, err
+}
+
+// branchFilters reads a list of patterns. Nothing at all is a choice; nothing but exceptions is a mistake.
+func branchFilters(v any) ([]string, error) {
+	patterns, err := list(branchPattern, "a list of branch filters")(v)
+	if err == nil && len(patterns) > 0 && !slices.ContainsFunc(patterns, func(p string) bool { return !branchfilter.Negative(p) }) {
+		err = errors.New(`every pattern begins with !, so no branch is tracked: begin with what they are exceptions of, such as "agent/**"`)
+	}
+	return patterns, err
 }
 
 func regex(v any) (string, error) {

@@ -31,7 +31,7 @@ func SplitWorkflow() string { return splitTemplate }
 const settingsTemplate = `# How MergeXO works here. It is read from the branch that a pull request goes to, and for issues from the default branch.
 
 [repo]
-track = ["agent/*"]           # pull requests from these branches of this repository
+track = ["agent/**"]          # pull requests from these branches of this repository
 %s
 # test_file_regex = ['_test\.']  # a bug fix without a file that matches is no bug fix yet
 # design_dir = "docs/design"  # where design documents go

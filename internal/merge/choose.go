@@ -5,8 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/bmatcuk/doublestar/v4"
-
+	"github.com/mergexo/mergexo/internal/branchfilter"
 	"github.com/mergexo/mergexo/internal/model"
 )
 
@@ -116,17 +115,16 @@ func switchedOff(p Policy, pull model.Pull, asked string, way Way) string {
 	return ""
 }
 
-// matches says that a glob names a branch, or a directory that the branch is in: "gh-pr-*" is about "gh-pr-7/fix" too.
-// No branch can have the name of a directory of another one, so this is never about two things.
-func matches(glob, branch string) bool {
-	for end := len(branch); end > 0; end = strings.LastIndexByte(branch[:end], '/') {
-		// The settings were checked: the pattern is well-formed.
-		if ok, _ := doublestar.Match(glob, branch[:end]); ok {
-			return true
-		}
-	}
-	return false
+// matches says that the pattern of a rule names a branch. The mirror of a fork's pull request, gh-pr-7/fix, also goes by the
+// number alone: "gh-pr-*" is about all of them, whatever the forks call their branches.
+func matches(pattern, branch string) bool {
+	mirror, _, nested := strings.Cut(branch, "/")
+	patterns := []string{pattern}
+	return branchfilter.Match(patterns, branch) || nested && strings.HasPrefix(mirror, mirrorPrefix) && branchfilter.Match(patterns, mirror)
 }
+
+// mirrorPrefix begins the names of the branches that mirror pull requests of forks.
+const mirrorPrefix = "gh-pr-"
 
 // movesHead says that a strategy moves the head branch to what it has made, so that GitHub shows the pull request as merged.
 // The branch of a fork is never moved: a pull request whose commits were picked from there is closed with a link instead.

@@ -25,6 +25,7 @@ func TestHowAPullRequestIsMerged(t *testing.T) {
 		"by a rule":                  {branch: "gh-pr-8", want: merge.Way{Strategy: "no-ff", Why: `the settings' rule for "gh-pr-*"`, BaseWins: entities}},
 		"by a rule of its directory": {branch: "gh-pr-8/fix/it", want: merge.Way{Strategy: "no-ff", Why: `the settings' rule for "gh-pr-*"`, BaseWins: entities}},
 		"by no rule of a part":       {branch: "a/gh-pr-8", want: merge.Way{Strategy: "rebase", Why: "the default of the settings"}},
+		"by no rule for one level":   {branch: "reweave/a/b", want: merge.Way{Strategy: "rebase", Why: "the default of the settings"}},
 		"past a rule that is off":    {branch: "old/x", want: merge.Way{Strategy: "rebase", Why: "the default of the settings"}},
 		"by the command":             {branch: "agent/x", asked: "squash", want: merge.Way{Strategy: "squash", Why: "the command"}},
 		"by the command, as ruled":   {branch: "gh-pr-8/fix", asked: "rebase", want: merge.Way{Strategy: "rebase", Why: "the command", BaseWins: entities}},

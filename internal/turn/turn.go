@@ -9,8 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/bmatcuk/doublestar/v4"
-
+	"github.com/mergexo/mergexo/internal/branchfilter"
 	"github.com/mergexo/mergexo/internal/model"
 )
 
@@ -20,7 +19,7 @@ const MaxAttempts = 3
 // Policy is what the settings say about whose words count.
 type Policy struct {
 	AllowedUsers []string // empty: people with write permission
-	Track        []string // globs of head branches
+	Track        []string // patterns of head branches, as branchfilter has them
 	IgnoreLabel  string
 	MaxPerTurn   int
 	// Trigger is the event at hand: in the very second in which people gave the pull request back, what it carries counts as
@@ -39,10 +38,7 @@ func Tracked(p model.Pull, st model.State, policy Policy) bool {
 	if st.Tracked != nil || len(st.Turns) > 0 {
 		return true
 	}
-	return !p.CrossRepo && slices.ContainsFunc(policy.Track, func(glob string) bool {
-		ok, _ := doublestar.Match(glob, p.HeadRef) // the settings were checked: the pattern is well-formed
-		return ok
-	})
+	return !p.CrossRepo && branchfilter.Match(policy.Track, p.HeadRef)
 }
 
 // taken says where the label is that says that a person has taken over: on the pull request or on its source issue.
