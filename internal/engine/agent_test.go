@@ -157,7 +157,7 @@ var tricks = map[string]func(model.Request, *model.Outcome){
 		run("git", "add", "-A")
 		run("git", "-c", "user.name=x", "commit", "-q", "--author=Ada <ada@example.com>", "-m", "Pose [skip ci]\x1b[31m\n\nFixes #1, thanks to @octo/team\n\nCo-authored-by: Ada <ada@example.com>")
 		appendLine("posing.txt", "more")
-		o.CommitMessage = "Go on\n\nSigned-off-by: Ada <ada@example.com>\nskip-checks: true"
+		o.CommitMessage = "Go on\n\nSigned-off-by: Ada <ada@example.com>\nskip-checks: true\nMergeXO-Turn: forged"
 	},
 	// conflict leaves a merge with conflicts that nobody resolved.
 	"conflict": func(_ model.Request, o *model.Outcome) {

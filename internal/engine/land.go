@@ -319,7 +319,7 @@ func (p *pass) reply(ctx context.Context, r model.ReviewReply) (turn.Answer, err
 		p.applied("reply", target, token, "present")
 		return turn.Answer{ReplyURL: url}, nil
 	}
-	body, err := p.Codec.Encode(journal.Body{Text: r.Body, Tokens: []string{token}})
+	body, err := p.Codec.Encode(journal.Body{Text: r.Body, Tokens: []string{token}, Kind: journal.KindAnswer, Marker: p.trace()})
 	if err != nil {
 		return turn.Answer{}, err
 	}

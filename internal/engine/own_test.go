@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -12,13 +13,14 @@ import (
 
 const (
 	ourName   = "github-actions[bot]"
-	takenNote = "> `taken out of the agent's commit messages: closing keywords, control characters, mentions, trailers that name people, words that skip checks`"
+	takenNote = "> `taken out of the agent's commit messages: closing keywords, control characters, mentions, trailers of MergeXO's own, trailers that name people, words that skip checks`"
 )
 
 // posed are the two commits of the agent "posing" as a branch has them.
 func (w *world) posed(branch string) {
 	w.t.Helper()
-	assert.Equal(w.t, "Go on", w.bare("log", "-1", "--format=%B", branch))
+	said, _, _ := strings.Cut(w.bare("log", "-1", "--format=%B", branch), "\n\nMergeXO-Turn: ") // on a pull request it says which turn it is of
+	assert.Equal(w.t, "Go on", said)
 	assert.Equal(w.t, "Pose (skip ci)\n\nFixes\u200b #\u200b1, thanks to @\u200bocto/team", w.bare("log", "-1", "--format=%B", branch+"~1"))
 	for _, rev := range []string{branch, branch + "~1"} {
 		assert.Equal(w.t, ourName+"|"+ourName, w.bare("log", "-1", "--format=%an|%cn", rev))

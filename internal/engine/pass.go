@@ -56,6 +56,7 @@ type pass struct {
 	source *issueWork      // that a pull request which is new comes from
 	branch string          // that is read along with the issue
 	queue  []model.Comment // what waits on the issue to be taken up
+	lost   []model.Trace   // what is left of turns whose receipts were deleted
 	pulls  []model.PullRef // from the branch of the newest receipt; nil: not asked
 
 	// The commands at hand.
@@ -178,6 +179,9 @@ func (p *pass) onPull(ctx context.Context) (again bool, err error) {
 	}
 	pending, err := p.pending(ctx)
 	if err != nil {
+		return false, err
+	}
+	if err := p.restoreReceipts(ctx); err != nil {
 		return false, err
 	}
 	if len(pending) > 0 && p.snap.Pull.Issue == nil {
@@ -336,6 +340,11 @@ func (p *pass) hearAnswer(ctx context.Context) error {
 // pending is the feedback that this run may act on, asking for the rights of people it does not know yet.
 func (p *pass) pending(ctx context.Context) ([]model.Comment, error) {
 	candidates := turn.Candidates(p.snap, p.state, p.policy)
+	if err := p.attest(ctx, candidates); err != nil {
+		return nil, err
+	}
+	p.findLost()
+	candidates = turn.Candidates(p.snap, p.state, p.policy)
 	if err := p.ask(ctx, turn.Unasked(candidates, p.rights, p.state.Settled, p.policy)); err != nil {
 		return nil, err
 	}

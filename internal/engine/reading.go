@@ -140,6 +140,9 @@ type memory struct {
 	failures []model.Comment
 	failedOn string
 	runs     []model.CIRun // on that head, whatever became of them
+	// pushes are those to the head branch, as GitHub tells who made them, where that was asked.
+	pushes      []model.Push
+	pushesAsked bool
 	// source is the issue that a design's pull request is for, once it was read: nothing on GitHub links the two.
 	source *model.Issue
 	// received is what an agent's phase handed over; used says that a turn was made of it.
@@ -176,8 +179,11 @@ func recall(snap model.Snapshot, known []model.Comment, floor time.Time) model.S
 
 func (p *pass) fold() {
 	p.snap.Comments = journal.Attribute(p.snap.Comments, p.scope())
-	p.state = p.Codec.Fold(p.snap.Comments, p.scope())
+	p.state, p.lost = p.Codec.Fold(p.snap.Comments, p.scope()), nil
 	p.state.Lift(p.lifted)
+	if p.snap.IsPull {
+		p.findLost()
+	}
 	p.snap.Comments = turn.AsSent(p.snap, p.state, p.event, command.Is)
 	if p.reported == nil {
 		p.reported = map[int64]bool{}

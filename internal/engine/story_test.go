@@ -173,20 +173,6 @@ func TestAMarkerThatSomebodyEditedWhoIsGoneBlocksToo(t *testing.T) {
 	assert.Equal(t, 1, w.calls())
 }
 
-func TestADeletedReceiptAsksForItsTurnAgainAndRepeatsNoReply(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.agent = "talk"
-	w.review("alice", "Is this right?")
-	ev := w.delivery("pull_request_review_comment")
-	w.handle(ev)
-	w.api("carol", "DELETE", w.path(fmt.Sprintf("/issues/comments/%d", w.marked("turn", "done")[0].id())), nil)
-	rep := w.handle(ev)
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
-	w.settled(1, 1, 0)
-	assert.Equal(t, 2, w.calls())
-}
-
 func TestAgentOutputThatCarriesAMarkerIsJustText(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -114,7 +114,7 @@ func (p *pass) duePull() glance {
 	if g.needs == nil {
 		g.fails = p.failingHead()
 	}
-	if p.repliesDue() {
+	if p.repliesDue() || len(p.lost) > 0 {
 		g.due(model.DueReplies, time.Time{})
 	}
 	g.candidates = stubs(p.unheard(turn.Candidates(p.snap, st, p.policy)))

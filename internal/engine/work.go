@@ -74,6 +74,10 @@ func (p *pass) work(ctx context.Context) error {
 	done.out = p.cleaned(context.WithoutCancel(ctx), done.out)
 	// Finished work is kept even when the run was cancelled while it was being finished.
 	ctx = context.WithoutCancel(ctx)
+	if done.head, err = p.trail(ctx, done.head); err != nil {
+		p.salvage(ctx, err)
+		return err
+	}
 	if p.commits, err = p.list(ctx, p.base(), done.head); err != nil {
 		p.salvage(ctx, err)
 		return err

@@ -19,6 +19,7 @@ func Message(text string, issue int) (message string, taken []string) {
 	text = strings.TrimSpace(lines(strings.ToValidUTF8(text, "\uFFFD")))
 	take("control characters", uncontrolled(text))
 	take("trailers that name people", strings.TrimSpace(withoutTrailers(text, people)))
+	take("trailers of MergeXO's own", strings.TrimSpace(withoutTrailers(text, ourTrailer)))
 	take("words that skip checks", strings.TrimSpace(skips.ReplaceAllString(withoutTrailers(text, skipTrailer), "($1)")))
 	take("closing keywords", unlinked(text, issue))
 	take("mentions", mentions.ReplaceAllString(text, "${1}@"+gap+"${2}"))
@@ -51,6 +52,9 @@ var (
 	skips       = regexp.MustCompile(`(?i)\[[ \t]*((?:skip|no)[ \t_-]*(?:ci|actions?|checks?)|(?:ci|actions?)[ \t_-]*skip)[ \t]*\]`)
 	skipTrailer = regexp.MustCompile(`(?i)^[ \t]*skip-checks[ \t]*:`)
 )
+
+// ourTrailer is what a turn's last commit says of the turn, which is not for an agent to say.
+var ourTrailer = regexp.MustCompile(`(?i)^[ \t]*mergexo-[a-z]+[ \t]*:`)
 
 // withoutTrailers leaves out the lines that a trailer begins, and those that go on with it.
 func withoutTrailers(text string, trailer *regexp.Regexp) string {

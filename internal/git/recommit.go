@@ -66,6 +66,37 @@ func (c *Checkout) Recommit(ctx context.Context, from, head string, known []stri
 	return done, err
 }
 
+// Reword gives head another message where it is a commit of ours: one that neither from, nor the known commits, nor what the
+// workspace had of the server has. Nothing is moved in the checkout (Follow); no network operation.
+func (c *Checkout) Reword(ctx context.Context, from, head string, known []string, message func(string) string) (Recommitted, error) {
+	done := Recommitted{Head: head, moved: map[string]string{}}
+	there, err := c.commitsHere(ctx, c.theirs)
+	if err != nil {
+		return done, err
+	}
+	commits, err := c.span(ctx, from, head, concat(known, there))
+	if err != nil || len(commits) == 0 {
+		return done, err
+	}
+	p, err := c.pickerOn(ctx, c.top, "", "")
+	if err != nil {
+		return done, err
+	}
+	defer p.close()
+	err = c.contents(ctx, []string{head}, func(_ string, content io.Reader) error {
+		raw, err := io.ReadAll(io.LimitReader(content, maxOwnCommit))
+		if err != nil {
+			return fmt.Errorf("read commit %s: %w", head, err)
+		}
+		if ours, changed := c.ownCommit(raw, nil, message); changed {
+			done.Head, err = p.write(ours)
+			done.moved[head] = done.Head
+		}
+		return err
+	})
+	return done, err
+}
+
 // ownCommit is a commit object as it is where we make it. changed says that it is another one then.
 func (c *Checkout) ownCommit(raw []byte, moved map[string]string, clean func(string) string) (ours []byte, changed bool) {
 	head, message, _ := bytes.Cut(raw, []byte("\n\n"))

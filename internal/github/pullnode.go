@@ -37,6 +37,7 @@ type pullNode struct {
 	LabelChanges            connection[labelChangeNode]
 	ClosingIssuesReferences connection[issueNode]
 	Files                   *connection[fileNode]
+	Commits                 connection[struct{ Commit commitTextNode }]
 
 	threadFacts
 
@@ -116,6 +117,12 @@ type fileNode struct {
 	Additions, Deletions int
 }
 
+type commitTextNode struct {
+	OID           string
+	Message       string
+	CommittedDate time.Time
+}
+
 func (n pullNode) pull() model.Pull {
 	p := model.Pull{
 		Number: n.Number, Title: n.Title, Body: n.Body, URL: n.URL, State: model.PullState(n.State), Draft: n.IsDraft,
@@ -138,6 +145,11 @@ func (n pullNode) pull() model.Pull {
 		p.FilesComplete = !n.Files.PageInfo.HasNextPage
 		for _, f := range n.Files.Nodes {
 			p.Files = append(p.Files, model.File{Path: f.Path, Change: f.ChangeType, Additions: f.Additions, Deletions: f.Deletions})
+		}
+	}
+	for _, c := range n.Commits.Nodes {
+		if c.Commit.OID != "" {
+			p.Commits = append(p.Commits, model.CommitText{SHA: c.Commit.OID, Message: c.Commit.Message, At: c.Commit.CommittedDate.UTC()})
 		}
 	}
 	if len(n.ClosingIssuesReferences.Nodes) > 0 {

@@ -181,7 +181,7 @@ func TestFurtherNumbersComeAlong(t *testing.T) {
 	assert.Equal(t, []any{labelled, plain, 102}, []any{all[0].Thread.Number, all[1].Thread.Number, all[2].Pull.Number}, "each once")
 	assert.Equal(t, w.snapshot(c, Query{Number: plain}), all[1])
 	want := w.snapshot(c, Query{Number: 102})
-	want.Pull.Files, want.Pull.FilesComplete = nil, false
+	want.Pull.Files, want.Pull.FilesComplete, want.Pull.Commits = nil, false, nil
 	assert.Equal(t, want, all[2])
 
 	for i := range 100 {

@@ -23,7 +23,7 @@ type Scope struct {
 // Fold reads the state of one pull request out of its comments. It is a pure function of them: the same comments in any
 // order give the same state.
 func (c Codec) Fold(comments []model.Comment, scope Scope) model.State {
-	f := fold{st: model.State{Answered: map[string]bool{}, Tokens: map[string]int64{}, Commands: map[string]model.Verdict{}}}
+	f := fold{st: model.State{Answered: map[string]bool{}, Tokens: map[string]int64{}, Commands: map[string]model.Verdict{}, Keys: map[string]bool{}}}
 	for _, cm := range inOrder(Attribute(comments, scope)) {
 		said, ok := c.trusted(cm, scope, &f.st)
 		if ok && !f.again(cm, said) {
@@ -70,6 +70,8 @@ func (f *fold) again(cm model.Comment, said believed) bool {
 		key = m.Command
 	case *model.IssueMarker: // one that is no claim's is said once, too
 		reply = m.Claim == ""
+	case *model.TurnMarker: // what stands in for a receipt has its token
+		reply = m.Restored
 	default:
 		reply = false
 	}
@@ -94,6 +96,10 @@ func (f *fold) take(cm model.Comment, marker any) {
 		f.track(cm, m)
 	case *model.TurnMarker:
 		f.turn(cm, m)
+	case *model.AnswerMarker:
+		if cm.Kind == model.KindReview {
+			st.Traces = append(st.Traces, model.Trace{Marker: *m, At: cm.CreatedAt, Attested: true})
+		}
 	case *model.IssueMarker:
 		f.issue(cm, m)
 	case *model.BlockMarker:
@@ -124,7 +130,7 @@ func (f *fold) take(cm model.Comment, marker any) {
 // turn takes one state of a turn.
 func (f *fold) turn(cm model.Comment, m *model.TurnMarker) {
 	st := &f.st
-	st.Turns = append(st.Turns, *place(*m, cm))
+	st.Turns, st.Keys[m.Key] = append(st.Turns, *place(*m, cm)), true
 	if st.Lift(m.Lifts); m.Phase == model.PhaseDone {
 		st.Question = nil
 	}
@@ -226,6 +232,9 @@ func (f *fold) accept() {
 	st := &f.st
 	// What a spoilt receipt had answered is pending again once an operator accepts that, however old it is.
 	forgiven := slices.ContainsFunc(st.Distrusted, f.pardons)
+	if forgiven {
+		st.Forgiven = f.pardon.At
+	}
 	accepted := time.Time{}
 	if len(st.Flows) == 0 { // else what is queued between two commands is not settled by them
 		st.Settled = f.seen
@@ -242,6 +251,7 @@ func (f *fold) accept() {
 			st.Settled = mark
 		}
 	}
+	st.AcceptedAt = accepted
 	f.tips(accepted)
 }
 

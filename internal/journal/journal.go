@@ -24,6 +24,7 @@ const (
 	KindMerge     = "merge"
 	KindExternal  = "external"
 	KindConflicts = "conflicts"
+	KindAnswer    = "answer"
 )
 
 const (

@@ -28,6 +28,8 @@ func empty(kind string) any {
 		return &model.ExternalMarker{}
 	case KindConflicts:
 		return &model.ConflictMarker{}
+	case KindAnswer:
+		return &model.AnswerMarker{}
 	}
 	return nil
 }
@@ -62,6 +64,8 @@ func (c Codec) open(kind, text string, scope Scope) (any, error) {
 		repo, number, err = m.Repo, m.Number, checkExternal(m)
 	case *model.ConflictMarker:
 		repo, number, err = m.Repo, m.Number, checkConflicts(m)
+	case *model.AnswerMarker:
+		repo, number, err = m.Repo, m.Number, checkAnswer(m)
 	}
 	if err != nil {
 		return nil, err

@@ -326,6 +326,7 @@ type Pull struct {
 	Opinions      string
 	Files         []File
 	FilesComplete bool
+	Commits       []CommitText // the newest, oldest first
 	Issue         *Issue
 }
 

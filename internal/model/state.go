@@ -97,6 +97,8 @@ type TurnMarker struct {
 	Flaky *FlakyMark `json:"flaky,omitempty"`
 	// Lifts is the comment of the newest question of the agent that an answer has lifted by the time of this claim.
 	Lifts int64 `json:"lifts,omitempty"`
+	// Restored says that this receipt stands in for one that was deleted.
+	Restored bool `json:"restored,omitempty"`
 	// Transcript is the SHA-256 of the sealed transcript of the session, where one is kept.
 	Transcript string `json:"transcript,omitempty"`
 }
@@ -316,8 +318,15 @@ type State struct {
 	Resumed, Adopted time.Time
 	// Away are the spans between a release and the next adopt.
 	Away []Span
-	// Accepted is the last accepted head; empty when nothing is tracked yet.
-	Accepted string
+	// Accepted is the last accepted head; empty when nothing is tracked yet. AcceptedAt is when a receipt or an operator
+	// accepted it; zero where it is the head that tracking began with.
+	Accepted   string
+	AcceptedAt time.Time
+	// Keys are those of all turns of which there is a comment, whatever became of them, and Traces what turns left in replies.
+	Keys   map[string]bool
+	Traces []Trace
+	// Forgiven is when an operator accepted that a spoilt receipt is no more; traces that are older do not count.
+	Forgiven time.Time
 	// Answered holds the event keys of all done receipts.
 	Answered map[string]bool
 	// Commands holds the verdicts of all commands that were answered, by their keys.

@@ -54,6 +54,7 @@ var gitSteps = []step{
 	{"", "GET", "~/compare/main...nope", "", 404, ""},
 	{"", "GET", "~/compare/topic...main?per_page=1", "", 200, ""},
 	{"", "GET", "~/branches", "", 200, ""},
+	{"", "GET", "~/activity?ref=main&activity_type=push&actor=octo", "", 200, ""},
 	{"", "GET", "~/branches/topic", "", 200, ""},
 	{"", "GET", "~/branches/nope", "", 404, ""},
 }

@@ -77,6 +77,7 @@ func (s *Server) deliverPush(r *Repository, c refChange, actor *User) error {
 	if err != nil {
 		return err
 	}
+	s.remember(r, c, actor, payload["forced"] == true)
 	s.deliver("push", r, actor, payload)
 	if c.now == "" {
 		s.deliver("delete", r, actor, with(obj{}, named))

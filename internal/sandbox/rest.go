@@ -80,7 +80,7 @@ func unprocessable(message string) error {
 // allRoutes is the whole REST API of the sandbox.
 func allRoutes() []route {
 	return slices.Concat(
-		userRoutes, repositoryRoutes, collaboratorRoutes, labelRoutes, issueRoutes, commentRoutes, reactionRoutes, pullRoutes,
+		userRoutes, repositoryRoutes, activityRoutes, collaboratorRoutes, labelRoutes, issueRoutes, commentRoutes, reactionRoutes, pullRoutes,
 		mergeRoutes, reviewRoutes, reviewCommentRoutes, refRoutes, objectRoutes, contentRoutes, commitRoutes, checkRoutes, branchRoutes, runRoutes, dispatchRoutes, settingRoutes,
 	)
 }

@@ -57,6 +57,7 @@ type Repository struct {
 	Runs        []*Run      `json:",omitempty"`
 	Statuses    []*Status   `json:",omitempty"`
 	CheckRuns   []*CheckRun `json:",omitempty"`
+	Pushes      []*Push     `json:",omitempty"`
 	// Refs as they were when ref changes were last acted on; what git says now is compared with it.
 	Refs                           map[string]string
 	CreatedAt, UpdatedAt, PushedAt time.Time

@@ -56,6 +56,8 @@ func TestCommentsAsPeopleReadThem(t *testing.T) {
 	unchanged.Planned, unchanged.Head = a, a
 	golden(t, "receipt_no_commit.md", turn.ReceiptText(s.Pull, answers[:1], model.Outbox{Comment: "It is right as it is."}, unchanged))
 
+	golden(t, "receipt_restored.md", turn.RestoredText(s.Pull, []turn.Answer{answers[0], {Feedback: talk}}, model.Trace{Marker: model.AnswerMarker{Start: a, Head: b, Events: []string{"1", "2"}}}))
+
 	failed := m
 	failed.Planned, failed.Reason = "", "the agent ended with exit code 3\n```\nlast words\n```"
 	golden(t, "failed.md", turn.FailedText(s.Pull, feedback, failed, turn.Retry(failed)))

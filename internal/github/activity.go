@@ -1,0 +1,42 @@
+package github
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"time"
+
+	gogithub "github.com/google/go-github/v60/github"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// Pushes are the newest hundred changes of a branch, newest first, each with who made it: GitHub itself says so, and no
+// commit does. https://docs.github.com/rest/repos/repos#list-repository-activities
+func (c *Client) Pushes(ctx context.Context, repo model.Repo, branch string) ([]model.Push, error) {
+	op := fmt.Sprintf("read who pushed to %s of %s", branch, repo)
+	if err := checkRepo(repo); err != nil {
+		return nil, &Error{Kind: Invalid, Op: op, Message: c.line(err.Error())}
+	}
+	path := fmt.Sprintf("repos/%s/%s/activity?per_page=100&ref=%s", repo.Owner, repo.Name, url.QueryEscape("refs/heads/"+branch))
+	req, err := c.rest.NewRequest(http.MethodGet, path, nil)
+	if err != nil {
+		return nil, &Error{Kind: Invalid, Op: op, Message: c.line(err.Error()), Err: err}
+	}
+	var answer []struct {
+		Before, After, Ref string
+		Timestamp          time.Time
+		Actor              *gogithub.User
+	}
+	if _, err := c.rest.Do(ctx, req, &answer); err != nil {
+		return nil, c.fail(op, err)
+	}
+	pushes := make([]model.Push, 0, len(answer))
+	for _, a := range answer {
+		if a.Ref == "refs/heads/"+branch {
+			pushes = append(pushes, model.Push{Before: a.Before, After: a.After, By: restActor(a.Actor), At: a.Timestamp.UTC()})
+		}
+	}
+	return pushes, nil
+}

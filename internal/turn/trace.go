@@ -1,0 +1,76 @@
+package turn
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// Lost are the turns that have no comment any more, by what is left of them: one trace for each, a reply's rather than a
+// commit's, the oldest turn first. Where a receipt is merely too old to have been read, nothing of its turn waits.
+func Lost(s model.Snapshot, st model.State, traces []model.Trace) []model.Trace {
+	var waiting []string
+	for _, c := range slices.Concat(s.Comments, s.Failures) {
+		if !s.SettledBelow(c, st.Settled) {
+			waiting = append(waiting, c.Key(s.Pull.Number))
+		}
+	}
+	taken := func(event string) bool { return st.Answered[event] || claimed(st, event) }
+	var lost []model.Trace
+	for _, t := range traces {
+		read := !t.Commit && (s.Floor.IsZero() || t.At.After(s.Floor)) // then its receipt was, too
+		switch {
+		case st.Keys[t.Marker.Key], !t.At.After(st.Forgiven) && !st.Forgiven.IsZero():
+		case slices.ContainsFunc(t.Marker.Events, taken):
+		case slices.ContainsFunc(lost, func(l model.Trace) bool { return l.Marker.Key == t.Marker.Key }):
+		case read || slices.ContainsFunc(t.Marker.Events, func(e string) bool { return slices.Contains(waiting, e) }):
+			lost = append(lost, t)
+		}
+	}
+	slices.SortStableFunc(lost, func(a, b model.Trace) int { return a.At.Compare(b.At) })
+	return lost
+}
+
+// Pushed says that a trail in a commit is ours because we pushed the commit as the last one of just that turn. Who has
+// written it proves nothing, and neither does a push of ours that brought others' commits along.
+func Pushed(t model.Trace, pushes []model.Push, ours func(model.Actor) bool, key func(start string) string) (model.Push, bool) {
+	i := slices.IndexFunc(pushes, func(p model.Push) bool {
+		return p.After == t.Marker.Head && ours(p.By) && key(p.Before) == t.Marker.Key
+	})
+	if i < 0 {
+		return model.Push{}, false
+	}
+	return pushes[i], true
+}
+
+// Restored is the marker of a receipt that stands in for a lost one.
+func Restored(t model.Trace, st model.State) model.TurnMarker {
+	m := model.TurnMarker{
+		Repo: t.Marker.Repo, Number: t.Marker.Number, Key: t.Marker.Key, Phase: model.PhaseDone, Events: t.Marker.Events, Start: t.Marker.Start,
+		Since: t.Marker.Since, Seen: t.Marker.Seen, Session: t.Marker.Session, Attempt: 1, Restored: true,
+	}
+	if t.At.After(st.AcceptedAt) { // else what was accepted since is newer
+		m.Head = t.Marker.Head
+	}
+	return m
+}
+
+// RestoredText tells of a receipt that stands in for a lost one.
+func RestoredText(p model.Pull, answers []Answer, t model.Trace) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "**Receipt restored** of a turn that answered %s: its comment was deleted", answered(answers, t.Marker.Events))
+	if t.Marker.Head != t.Marker.Start {
+		fmt.Fprintf(&b, "; its commits are on the branch up to %s", commitLink(p, t.Marker.Head))
+	}
+	b.WriteString(".\n\nThe agent is not asked again: to have something done anew, say so in a new comment.\n\n| feedback | answer |\n| --- | --- |\n")
+	for _, a := range answers {
+		where := "not there any more"
+		if a.ReplyURL != "" {
+			where = fmt.Sprintf("[reply](%s)", a.ReplyURL)
+		}
+		fmt.Fprintf(&b, "| %s | %s |\n", strings.ReplaceAll(mention(a.Feedback), "|", `\|`), where)
+	}
+	return b.String()
+}
