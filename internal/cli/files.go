@@ -64,6 +64,11 @@ func (s *scene) settings(ctx context.Context) (doctor.Settings, error) {
 		out.External = parsed.External.Label
 	}
 	out.Programs = s.programs(ctx, parsed)
+	if file := parsed.Repo.CodingGuidelines; file != config.Defaults().Repo.CodingGuidelines { // the default is for whoever has it
+		if _, found, err := s.read(ctx, path.Clean(file)); err == nil && !found {
+			out.Guidelines = file
+		}
+	}
 	return out, nil
 }
 

@@ -64,7 +64,7 @@ func acceptHead(c Case) Answer {
 // lift is the answer that ends the block.
 func (c Case) lift(head string, restored bool, text string) Answer {
 	block := c.State.Block
-	text += fmt.Sprintf("\n\nThe [block](%s) (`%s`) is over. %s", block.URL, markdown.Code(block.Marker.Reason), c.goesOn("not_blocked", "markers_intact"))
+	text += fmt.Sprintf("\n\nThe [block](%s) is over. %s", block.URL, c.goesOn("not_blocked", "markers_intact"))
 	return Answer{model.Applied, text, model.UnblockMarker{
 		Head: head, By: c.By, Command: c.Key, Receipt: c.State.Receipt(), Block: block.CommentID, Restored: restored,
 	}}

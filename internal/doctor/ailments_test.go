@@ -103,7 +103,8 @@ var ailments = map[string]map[string]ailment{
 		"not on PATH":    settingsOf(func(s *Settings) { s.Programs[1].State = ProgramMissing }),
 		"not on runner":  func(_ *testing.T, f *Facts) { f.InActions, f.Settings.Programs[1].State = true, ProgramMissing },
 	},
-	"pass_env": {"split unset": inSplit(edit("          MODEL_API_KEY: ${{", "          MODEL_KEY: ${{")), "unset": settingsOf(func(s *Settings) { s.PassEnv = append(s.PassEnv, "OTHER_KEY", "GITHUB_RUN_ID") })},
+	"guidelines": {"missing": settingsOf(func(s *Settings) { s.Guidelines = "docs/rules.md" })},
+	"pass_env":   {"split unset": inSplit(edit("          MODEL_API_KEY: ${{", "          MODEL_KEY: ${{")), "unset": settingsOf(func(s *Settings) { s.PassEnv = append(s.PassEnv, "OTHER_KEY", "GITHUB_RUN_ID") })},
 	"files": {
 		"none":      func(_ *testing.T, f *Facts) { f.Workflows = nil },
 		"no action": workflowIs("on: push\njobs: {test: {runs-on: x, steps: [{uses: actions/checkout@v4}]}}\n"),

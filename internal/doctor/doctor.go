@@ -40,6 +40,7 @@ var checks = []check{
 	{"settings", "settings", settings},
 	{"settings", "programs", programs},
 	{"settings", "pass_env", passEnv},
+	{"settings", "guidelines", guidelines},
 	{"workflows", "files", workflowFiles},
 	{"workflows", "triggers", triggers},
 	{"workflows", "target", pullRequestTarget},

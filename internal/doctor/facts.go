@@ -28,6 +28,7 @@ type Settings struct {
 	Programs   []Program
 	PassEnv    []string
 	Bots       []string      // further accounts whose markers are ours
+	Guidelines string        // the coding guidelines that the settings name and nobody has written; "" for none
 	Isolation  string        // auto or none
 	User       string        // that agents run as; "": the settings name none
 	Network    string        // what agents may reach, as the settings have it; "" where that is everything

@@ -78,6 +78,14 @@ func passEnv(e *exam) []Finding {
 	return orOK(out, "%s: agent.pass_env: %s set for the action", e.Settings.Path, isAre(e.Settings.PassEnv))
 }
 
+// guidelines says when the settings name guidelines that are not there: no agent is told of them.
+func guidelines(e *exam) []Finding {
+	if !e.readable() || e.Settings.Guidelines == "" {
+		return nil
+	}
+	return []Finding{warn("write it, or take the setting out", "%s: repo.coding_guidelines: %s is not in the repository, so agents are told of no guidelines", e.Settings.Path, quote(e.Settings.Guidelines))}
+}
+
 func isAre(names []string) string {
 	quoted := make([]string, len(names))
 	for i, n := range names {

@@ -174,6 +174,16 @@ var tricks = map[string]func(model.Request, *model.Outcome){
 		appendLine("greeting.txt", "elsewhere")
 		o.CommitMessage = "On another branch"
 	},
+	// rules says what it was told to hold to.
+	"rules": func(r model.Request, o *model.Outcome) { o.GeneralComment = strings.Join(r.Rules, "\n\n") },
+	// windows writes lines as they are written there, in a commit of its own and in what it asks for.
+	"windows": func(_ model.Request, o *model.Outcome) {
+		appendLine("own.txt", "own")
+		run("git", "add", "-A")
+		run("git", "commit", "-q", "--cleanup=verbatim", "-m", "Own\r\n\r\nMore\rand more\r\n")
+		appendLine("asked.txt", "asked")
+		o.CommitMessage = "Asked\r\n\r\nMore\rand more\r\n"
+	},
 	"empty": func(_ model.Request, o *model.Outcome) { o.CommitMessage = "Nothing" },
 	"unknown": func(_ model.Request, o *model.Outcome) {
 		o.ReviewReplies = []model.ReviewReply{{ReviewCommentID: 4242, Body: "x"}}

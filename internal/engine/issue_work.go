@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/mergexo/mergexo/internal/flow"
@@ -38,8 +39,12 @@ func (p *pass) branchOff(ctx context.Context) error {
 
 // question is what the agent is asked first.
 func (p *pass) question(ctx context.Context, head string) (turn.Ask, error) {
+	guidelines, err := p.guidelines(ctx, head)
+	if err != nil {
+		return turn.Ask{}, err
+	}
 	a := turn.Ask{
-		Kind: model.AskFeedback, Key: p.marker.Key, Feedback: p.feedback, State: p.state, Guidelines: p.settings.Repo.CodingGuidelines,
+		Kind: model.AskFeedback, Key: p.marker.Key, Feedback: p.feedback, State: p.state, Guidelines: guidelines,
 		Tests: p.settings.Repo.RequiredTests, Session: p.marker.Session, Boundary: p.Random(),
 	}
 	if p.issue == nil {
@@ -61,6 +66,21 @@ func (p *pass) question(ctx context.Context, head string) (turn.Ask, error) {
 		a.Doc = doc
 	}
 	return a, nil
+}
+
+// guidelines is the path of the coding guidelines where the head has them: a file that is not there is no rule.
+func (p *pass) guidelines(ctx context.Context, head string) (string, error) {
+	file := path.Clean(p.settings.Repo.CodingGuidelines)
+	dir := path.Dir(file)
+	if dir == "." {
+		dir = ""
+	}
+	names, err := p.checkout.Names(ctx, head, dir)
+	if err != nil || slices.Contains(names, path.Base(file)) {
+		return p.settings.Repo.CodingGuidelines, err
+	}
+	p.Log.Info("guidelines_missing", p.numberKey(), p.event.Number, "turn_key", p.marker.Key, "path", file, "head", head)
+	return "", nil
 }
 
 // designDocument is the merged design, wherever in its directory people have put it.

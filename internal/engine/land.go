@@ -67,20 +67,22 @@ func (p *pass) stillOurs(ctx context.Context) error {
 	case unmet && g.Name == turn.GateOpen && p.snap.Pull.HeadSHA == p.marker.Planned && p.marker.Planned != p.base():
 		return nil // it was published before it was merged or closed: only the answers are missing
 	case unmet && g.Name == turn.GateOpen:
-		return p.abandon(ctx, g.Evidence)
-	case unmet:
+		return p.abandon(ctx, g.Evidence, "When the pull request is open again")
+	case unmet && (g.Name == turn.GateBlock || g.Name == turn.GateMarkers):
 		return p.gates(ctx)
+	case unmet:
+		return p.abandon(ctx, g.Evidence, "When that has changed")
 	case !mine:
 		return stop(model.ResultRetry, "the claim of this run on pull request %d was deleted meanwhile; nothing was pushed", p.event.Number)
 	}
 	return nil
 }
 
-// abandon leaves a turn whose pull request was closed or merged while the agent was at work. The work stays recorded: when
-// the pull request is open again, it is published.
-func (p *pass) abandon(ctx context.Context, why string) error {
+// abandon leaves a turn whose pull request was closed, merged, or taken over by a person while the agent was at work, and
+// says so. The work stays recorded: once that is over, it is published.
+func (p *pass) abandon(ctx context.Context, why, until string) error {
 	p.marker.Reason = why
-	if err := p.park(ctx, "Nothing was pushed. When the pull request is open again, the next event goes on from here."); err != nil {
+	if err := p.park(ctx, "Nothing was pushed. "+until+", the next event goes on from here."); err != nil {
 		return err
 	}
 	return stop(model.ResultNothing, "%s", why)

@@ -79,3 +79,17 @@ func TestWhatAnAgentSaysHidesNothingAndCallsNobody(t *testing.T) {
 	require.Len(t, w.replies(), 1)
 	assert.Contains(t, w.replies()[0]["body"], "&lt;!-- @\u200bmallory\n~~~\n~~~\n")
 }
+
+func TestLinesOfACommitMessageEndAsGitEndsThem(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.agent = "windows"
+	w.review("alice", "Write.")
+	rep := w.handle(w.delivery("pull_request_review_comment"))
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	log := w.bare("log", "--format=%B", "main.."+w.head)
+	assert.NotContains(t, log, "\r")
+	for _, subject := range []string{"Own", "Asked"} {
+		assert.Contains(t, log, subject+"\n\nMore\nand more\n")
+	}
+}

@@ -22,7 +22,7 @@ func (p *pass) begin(ctx context.Context) error {
 		return err
 	}
 	if err := p.configure(); err != nil {
-		return err
+		return p.tellSettings(ctx, err)
 	}
 	if err := p.checkIdentity(ctx); err != nil {
 		return err

@@ -371,12 +371,13 @@ func (w *world) marked(kind, phase string) []object {
 	})
 }
 
-// commits are the subjects on the branch since main, oldest first.
+// commits are the messages on the branch since main, oldest first, without what they say of their turn.
 func (w *world) commits() []string {
 	w.t.Helper()
 	var out []string
 	for _, c := range w.list("octo", w.pull("/commits")) {
-		out = append(out, c.at("commit", "message").(string))
+		message, _, _ := strings.Cut(c.at("commit", "message").(string), "\n\nMergeXO-Turn: ")
+		out = append(out, message)
 	}
 	return out
 }

@@ -36,7 +36,7 @@ func (c *Checkout) Dirty(ctx context.Context) (bool, error) {
 // nothing to commit, and sha is HEAD then. A merge that was resolved but not concluded becomes a merge commit; one with
 // conflicts left is ErrUnmerged. No hook runs and nothing is signed.
 func (c *Checkout) Commit(ctx context.Context, message string) (sha string, made bool, err error) {
-	message = strings.TrimSpace(strings.ReplaceAll(message, "\x00", ""))
+	message = strings.TrimSpace(strings.NewReplacer("\x00", "", "\r\n", "\n", "\r", "\n").Replace(message))
 	if message == "" {
 		return "", false, errors.New("commit: the message is empty")
 	}

@@ -29,7 +29,7 @@ func TestCommitTakesEverythingThatIsNotIgnored(t *testing.T) {
 	dirty, err = c.Dirty(ctx)
 	require.NoError(t, err)
 	assert.True(t, dirty)
-	sha, made, err = c.Commit(ctx, "  Say two\n\n# not a comment\n")
+	sha, made, err = c.Commit(ctx, "  Say two\r\n\r\n# not a comment\r\n")
 	require.NoError(t, err)
 	assert.True(t, made)
 	assert.Equal(t, sha, h.git(c.Dir(), "rev-parse", "refs/heads/agent/x"))

@@ -72,6 +72,7 @@ func (f *fold) again(cm model.Comment, said believed) bool {
 		reply = m.Claim == ""
 	case *model.TurnMarker: // what stands in for a receipt has its token
 		reply = m.Restored
+	case *model.SettingsMarker:
 	default:
 		reply = false
 	}

@@ -25,6 +25,7 @@ const (
 	KindExternal  = "external"
 	KindConflicts = "conflicts"
 	KindAnswer    = "answer"
+	KindSettings  = "settings"
 )
 
 const (

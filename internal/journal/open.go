@@ -28,6 +28,8 @@ func empty(kind string) any {
 		return &model.ExternalMarker{}
 	case KindConflicts:
 		return &model.ConflictMarker{}
+	case KindSettings:
+		return &model.SettingsMarker{}
 	case KindAnswer:
 		return &model.AnswerMarker{}
 	}
@@ -64,6 +66,8 @@ func (c Codec) open(kind, text string, scope Scope) (any, error) {
 		repo, number, err = m.Repo, m.Number, checkExternal(m)
 	case *model.ConflictMarker:
 		repo, number, err = m.Repo, m.Number, checkConflicts(m)
+	case *model.SettingsMarker:
+		repo, number = m.Repo, m.Number
 	case *model.AnswerMarker:
 		repo, number, err = m.Repo, m.Number, checkAnswer(m)
 	}

@@ -18,6 +18,12 @@ type AnswerMarker struct {
 	Session string `json:"session,omitempty"`
 }
 
+// SettingsMarker marks the word that the settings cannot be used. Its token names what is wrong with them.
+type SettingsMarker struct {
+	Repo   string `json:"repo"`
+	Number int    `json:"number"`
+}
+
 // Trace is what is left of a turn.
 type Trace struct {
 	Marker AnswerMarker

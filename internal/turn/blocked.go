@@ -77,6 +77,12 @@ func onward(p model.Pull, m model.BlockMarker) string {
 	return text + "\nTo go on, comment `/mergexo unblock`."
 }
 
+// SettingsText tells that a pull request waits for settings that can be used. problems are those of one file, a line each.
+func SettingsText(p model.Pull, file, problems string) string {
+	return fmt.Sprintf("**Nothing happens here: the settings cannot be used**\n\n%s\n\nCorrect [`%s`](%s/blob/%s/%s) on branch `%s`, which takes write access there; the next comment or the sweep goes on. "+
+		"This is not said again while the same is wrong.", markdown.Quote(problems), file, markdown.Repository(p.URL), p.BaseRef, file, markdown.Code(p.BaseRef))
+}
+
 func moment(t time.Time) string { return t.UTC().Format("2006-01-02 15:04 UTC") }
 
 // BlockReason is the same for a terminal: what and why in the first line, with the way on.
@@ -119,6 +125,19 @@ var headlines = map[string]string{
 	model.ReasonConflict:     "commits that were pushed meanwhile conflict with the turn's own",
 	model.ReasonBudget:       "the day's budget is spent",
 	model.ReasonFlaky:        "a test that was held to be flaky failed again",
+}
+
+// inWords is the reason of a marker without its code: "CODE" alone, or before what happened.
+func inWords(reason string, p model.Pull) string {
+	code, rest, _ := strings.Cut(reason, ": ")
+	if _, known := headlines[code]; !known {
+		return reason
+	}
+	words := strings.ReplaceAll(headline(model.BlockMarker{Reason: code}, p), "`", "")
+	if rest != "" {
+		words += ": " + rest
+	}
+	return words
 }
 
 func headline(m model.BlockMarker, p model.Pull) string {

@@ -65,6 +65,11 @@ func TestCommentsAsPeopleReadThem(t *testing.T) {
 	failed.Checkpoint, failed.CheckpointSHA = "mergexo/checkpoint/7/bbbb", b
 	golden(t, "failed_kept.md", turn.FailedText(s.Pull, feedback[:1], failed, turn.Later))
 
+	golden(t, "settings.md", turn.SettingsText(s.Pull, ".github/mergexo.toml", "main:.github/mergexo.toml:2: repo.tracks: unknown key"))
+	blocked := failed
+	blocked.Reason = model.ReasonRewrite + ": bob pushed by force"
+	golden(t, "failed_blocked.md", turn.FailedText(s.Pull, feedback[:1], blocked, "The pull request is blocked; see the comment below."))
+
 	for name, block := range map[string]model.BlockMarker{
 		"block_rewrite.md":       {Reason: model.ReasonRewrite, Expected: a, Observed: b, Phase: model.GuardCrossCycle},
 		"block_rewrite_agent.md": {Reason: model.ReasonRewrite, Expected: a, Observed: b, Phase: model.GuardLocal},

@@ -154,7 +154,7 @@ func FailedText(p model.Pull, feedback []model.Comment, m model.TurnMarker, next
 	var b strings.Builder
 	fmt.Fprintf(&b, "**No result yet** for %s%s%s\n\n", counted(feedback), attempt(m), runLink(m))
 	if m.Reason != "" {
-		b.WriteString(markdown.Quote(m.Reason) + "\n\n")
+		b.WriteString(markdown.Quote(inWords(m.Reason, p)) + "\n\n")
 	}
 	b.WriteString(next)
 	switch {

@@ -1,0 +1,184 @@
+package engine_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/config"
+	"github.com/mergexo/mergexo/internal/journal"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// What people read where something stands still says why, in words.
+
+func TestATurnThatAPersonTakesOverSaysSoAndWaits(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		deed func(*world) deed
+		back func(*world)
+		why  string
+	}{
+		"by the label": {
+			deed: func(w *world) deed {
+				return deed{"carol", "POST", w.path(fmt.Sprintf("/issues/%d/labels", w.number)), `{"labels": ["agent:ignore"]}`}
+			},
+			back: func(w *world) {
+				status, _ := w.send("carol", "DELETE", w.path(fmt.Sprintf("/issues/%d/labels/agent:ignore", w.number)), nil)
+				require.Equal(w.t, 200, status)
+			},
+			why: "label \"agent:ignore\" is on the pull request: a person has taken over",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.review("alice", "Answer me.")
+			ev := w.delivery("pull_request_review_comment")
+			w.meanwhile(tt.deed(w))
+			rep := w.handle(ev)
+			assert.Equal(t, model.ResultNothing, rep.Result, rep.Reason)
+			parked := w.marked("turn", "planned")
+			require.Len(t, parked, 1)
+			assert.Contains(t, parked[0]["body"], tt.why)
+			assert.Contains(t, parked[0]["body"], "Nothing was pushed. When that has changed, the next event goes on from here.")
+			w.later(time.Minute)
+			tt.back(w)
+			require.Equal(t, model.ResultDone, w.handle(ev).Result)
+			w.settled(1, 1, 1)
+			assert.Equal(t, 1, w.calls(), "its work was recorded")
+		})
+	}
+}
+
+func TestATurnThatEndsBlockedSaysWhyInWords(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.review("alice", "Answer me.")
+	ev := w.delivery("pull_request_review_comment")
+	main := w.api("octo", "GET", w.path("/git/ref/heads/main"), nil).at("object", "sha")
+	tree := w.api("octo", "GET", w.path("/git/commits/"+w.tip()), nil).at("tree", "sha")
+	other := w.api("octo", "POST", w.path("/git/commits"), object{"message": "Rewritten", "tree": tree, "parents": []any{main}})["sha"]
+	w.meanwhile(deed{"octo", "PATCH", w.path("/git/refs/heads/" + w.head), fmt.Sprintf(`{"sha": %q, "force": true}`, other)})
+	require.Equal(t, "history_rewrite", w.handle(ev).BlockedReason)
+	for _, c := range w.comments() {
+		assert.NotContains(t, journal.Text(c["body"].(string)), "history_rewrite")
+	}
+	ended := w.marked("turn", "failed")
+	require.Len(t, ended, 1)
+	assert.Contains(t, ended[0]["body"], "the history of agent/greet was rewritten")
+}
+
+func TestAnAgentIsToldOfGuidelinesThatThereAre(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, `coding_guidelines = "docs/rules.md"`)
+	w.agent = "rules"
+	w.talk("alice", "Say your rules.")
+	require.Equal(t, model.ResultDone, w.handle(w.delivery("issue_comment")).Result)
+	assert.NotContains(t, w.marked("turn", "done")[0]["body"], "coding guidelines")
+	assert.Contains(t, w.logged.String(), "guidelines_missing")
+
+	w.write("alice", w.head, "docs/rules.md", "Be kind.\n")
+	w.talk("alice", "Say your rules again.")
+	require.Equal(t, model.ResultDone, w.handle(w.delivery("issue_comment")).Result)
+	assert.Contains(t, w.marked("turn", "done")[1]["body"], "Follow the coding guidelines in docs/rules.md.")
+}
+
+// told are the comments that say that the settings cannot be used.
+func (w *world) told() []object { w.t.Helper(); return w.marked("settings", "") }
+
+// refused lets a new process take an event that ends with wrong settings.
+func (w *world) refused(ev model.Event) {
+	w.t.Helper()
+	_, err := w.engine().Handle(context.Background(), ev)
+	w.over(w.runs)
+	require.ErrorIs(w.t, err, config.ErrInvalid)
+}
+
+func TestSettingsThatDoNotHoldAreSaidOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	good := w.fileOf("main", ".github/mergexo.toml")
+	w.write("octo", "main", ".github/mergexo.toml", strings.Replace(good, "[repo]\n", "[repo]\ntracks = 1\n", 1))
+	w.talk("eve", "Hello.")
+	w.refused(w.delivery("issue_comment"))
+	assert.Empty(t, w.told(), "a stranger cannot mend them")
+
+	w.review("alice", "Answer me.")
+	ev := w.delivery("pull_request_review_comment")
+	for range 2 {
+		w.refused(ev)
+		require.Len(t, w.told(), 1)
+	}
+	assert.Contains(t, w.told()[0]["body"], "main:.github/mergexo.toml:2: repo.tracks: ")
+
+	w.write("octo", "main", ".github/mergexo.toml", "[repo]\ntrack = 1\n")
+	w.refused(ev)
+	require.Len(t, w.told(), 2, "something else is wrong now")
+
+	w.write("octo", "main", ".github/mergexo.toml", good)
+	require.Equal(t, model.ResultDone, w.handle(ev).Result)
+	w.settled(1, 1, 1)
+	assert.Equal(t, 1, w.calls())
+}
+
+func TestSettingsAreSaidOnceWhateverHappensMeanwhile(t *testing.T) {
+	t.Parallel()
+	broken := func(t *testing.T) (*world, model.Event) {
+		w := newWorld(t)
+		w.review("alice", "Answer me.")
+		ev := w.delivery("pull_request_review_comment")
+		w.write("octo", "main", ".github/mergexo.toml", "[")
+		return w, ev
+	}
+	for name, f := range map[string]fate{"before": diesFirst, "after": diesAfter, "unclear": unclear, "lost": lost} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w, ev := broken(t)
+			w.gate.at = func(n int, _ *http.Request) fate {
+				if n == 1 {
+					return f
+				}
+				return passes
+			}
+			_, _ = w.engine().Handle(context.Background(), ev)
+			w.gate.revive()
+			w.refused(ev)
+			assert.Len(t, w.told(), 1)
+		})
+	}
+	t.Run("two at once", func(t *testing.T) {
+		t.Parallel()
+		w, ev := broken(t)
+		entered := false
+		w.gate.at = func(int, *http.Request) fate {
+			if !entered {
+				entered = true
+				w.refused(ev)
+			}
+			return passes
+		}
+		w.refused(ev)
+		assert.Len(t, w.told(), 1)
+	})
+	t.Run("on a branch that is nobody's", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t)
+		w.api("octo", "POST", w.path("/git/refs"), object{"ref": "refs/heads/feature", "sha": w.tip()})
+		w.head = "feature"
+		w.number = int(w.api("alice", "POST", w.path("/pulls"), object{"title": "Feature", "head": w.head, "base": "main"})["number"].(float64))
+		w.write("octo", "main", ".github/mergexo.toml", "[")
+		w.talk("alice", "Nice.")
+		w.refused(w.delivery("issue_comment"))
+		assert.Empty(t, w.told())
+		w.talk("alice", "/mergexo status")
+		w.refused(w.delivery("issue_comment"))
+		assert.Len(t, w.told(), 1, "whoever gives a command waits for an answer")
+	})
+}
