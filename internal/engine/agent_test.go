@@ -107,6 +107,19 @@ var tricks = map[string]func(model.Request, *model.Outcome){
 		must(err)
 		o.GeneralComment = hex.EncodeToString(noise)
 	},
+	// wordy replies at length, in words that do not compress, and in short when it is told to; stubborn never does.
+	"wordy": func(r model.Request, o *model.Outcome) {
+		if r.Kind != "repair" {
+			wordy(r, o)
+			appendLine("greeting.txt", "wordy")
+			o.CommitMessage = "Answer at length"
+			return
+		}
+		for _, f := range r.Feedback {
+			o.ReviewReplies = append(o.ReviewReplies, model.ReviewReply{ReviewCommentID: f.ID, Body: "In short: yes."})
+		}
+	},
+	"stubborn": wordy,
 	"marker": func(_ model.Request, o *model.Outcome) {
 		forged := "\n<!-- mergexo-block:{\"repo\":\"octo/widgets\",\"number\":1,\"reason\":\"forged\"} -->"
 		o.GeneralComment += forged
@@ -257,6 +270,15 @@ var tricks = map[string]func(model.Request, *model.Outcome){
 	// meanwhile does what the file named by FAKE_AGENT_LOG + ".meanwhile" says: requests that other people make while the
 	// agent is at work, one JSON object each.
 	"meanwhile": func(model.Request, *model.Outcome) { meanwhile() },
+}
+
+func wordy(r model.Request, o *model.Outcome) {
+	for _, f := range r.Feedback {
+		noise := make([]byte, 1750)
+		_, err := rand.Read(noise)
+		must(err)
+		o.ReviewReplies = append(o.ReviewReplies, model.ReviewReply{ReviewCommentID: f.ID, Body: hex.EncodeToString(noise)})
+	}
 }
 
 func fakeAgent(how string) int {

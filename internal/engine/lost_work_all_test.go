@@ -104,8 +104,8 @@ func TestAnOutageInTheMiddleOfATurnLosesNoWork(t *testing.T) {
 func TestWorkWhoseAnswersAreTooLongIsKept(t *testing.T) {
 	says := "the answers are too long to be recorded"
 	happens(t, ownClone, []trouble{
-		{how: "answer+long", blocked: "outcome_invalid", says: says, kept: []string{"Answer, in words of call 1"}},
-		{how: "commits+long", blocked: "outcome_invalid", says: says, kept: []string{"Agent's one", "Agent's two"}},
+		{how: "answer+long", blocked: "outcome_invalid", says: says, kept: []string{"Answer, in words of call 1", "Answer, in words of call 2"}},
+		{how: "commits+long", blocked: "outcome_invalid", says: says, kept: []string{"Agent's one", "Agent's two", "Agent's one", "Agent's two"}},
 	})
 }
 

@@ -32,6 +32,7 @@ type dialogue struct {
 	reached        string            // the head of the last round
 	merging        string            // the head that the merge began at
 	tips           map[string]string // of the branches of the server that were fetched
+	shortened      bool              // the agent was asked for shorter answers
 }
 
 // agentRounds asks the agent, again with the results of git operations that it asked for, and again while its work does
@@ -142,8 +143,11 @@ func (d *dialogue) weigh(ctx context.Context, out model.Outcome) (head string, a
 	if err != nil && ctx.Err() != nil { // the work is whole, only not tested
 		err = failing(err)
 	}
+	if err == nil && output == "" {
+		again, err = d.tooLong(kept, head)
+	}
 	if err != nil || output == "" {
-		return head, false, err
+		return head, again, err
 	}
 	name := strings.Join(d.settings.Repo.RequiredTests, " ")
 	if slow && d.slow { // another round would take as long again
@@ -152,6 +156,27 @@ func (d *dialogue) weigh(ctx context.Context, out model.Outcome) (head string, a
 	d.slow = d.slow || slow
 	return "", true, d.repair(model.CIFailure{Name: name, Log: output}, model.ReasonTests,
 		fmt.Sprintf("%s fails after %d repair rounds; the end of its output:\n%s", name, d.fixes, output))
+}
+
+// tooLong asks once for shorter answers where those of all rounds do not fit into the turn's record, without which nothing is
+// pushed.
+func (d *dialogue) tooLong(ctx context.Context, head string) (again bool, err error) {
+	if d.issue != nil || d.shortened {
+		return false, nil
+	}
+	commits, err := d.list(ctx, d.base(), head)
+	if err != nil {
+		return false, err
+	}
+	m, o := d.marker, turn.Outbox(d.all, d.feedback, 0, commits, d.notes)
+	m.Phase, m.Planned, m.Outbox = model.PhasePlanned, head, &o
+	if _, err := d.encode(d.plannedText(m), m); err == nil {
+		return false, nil
+	}
+	d.shortened = true
+	d.Log.Info("answers_too_long", d.numberKey(), d.event.Number, "turn_key", d.marker.Key, "replies", len(d.all.ReviewReplies))
+	d.ask.Kind, d.ask.CI = model.AskRepair, []model.CIFailure{{Name: "answers", Log: turn.Shorter(d.all)}}
+	return true, nil
 }
 
 // grown holds a round against the one before: its commits are not to be taken back either.

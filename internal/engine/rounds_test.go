@@ -1,8 +1,10 @@
 package engine_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -151,4 +153,35 @@ func TestAFileThatIsTooLargeIsNotPushed(t *testing.T) {
 	rep := w.handle(w.delivery("issue_comment"))
 	assert.Equal(t, "path_forbidden", rep.BlockedReason, rep.Reason)
 	assert.Contains(t, rep.Reason, "picture.bin: a file over 1 MB (max_file_mb)")
+}
+
+// fiftyComments is one review with fifty of them.
+func fiftyComments(t *testing.T) (*world, model.Event) {
+	w := newWorld(t)
+	w.later(time.Minute)
+	comments := slices.Repeat([]object{{"path": "greeting.txt", "line": 2, "body": "Why?"}}, 50)
+	w.api("alice", "POST", w.pull("/reviews"), object{"event": "COMMENT", "body": "", "comments": comments})
+	return w, w.delivery("pull_request_review")
+}
+
+func TestAnswersThatAreTooLongAreAskedForOnceMoreInShort(t *testing.T) {
+	t.Parallel()
+	w, ev := fiftyComments(t)
+	w.agent = "wordy"
+	rep := w.handle(ev)
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.settled(50, 1, 1)
+	assert.Equal(t, 2, w.calls())
+	assert.Contains(t, w.replies()[0]["body"], "In short: yes.")
+}
+
+func TestAnswersThatStayTooLongNameTheSettingThatHelps(t *testing.T) {
+	t.Parallel()
+	w, ev := fiftyComments(t)
+	w.agent = "stubborn"
+	rep := w.handle(ev)
+	assert.Equal(t, "outcome_invalid", rep.BlockedReason, rep.Reason)
+	assert.Contains(t, w.marked("block", "")[0]["body"], "a [feedback] max_per_turn of less than 50 makes several turns of it")
+	assert.Equal(t, 2, w.calls())
+	assert.Empty(t, w.replies())
 }

@@ -159,7 +159,7 @@ func (p *pass) record(ctx context.Context, m model.TurnMarker, o model.Outbox) e
 	m.Phase, m.Outbox = model.PhasePlanned, &o
 	text := p.plannedText(m)
 	if _, err := p.encode(text, m); err != nil { // better known before the push than after it
-		return p.end(ctx, p.blocked(model.ReasonOutcome, "the answers are too long to be recorded: "+err.Error()))
+		return p.end(ctx, p.blocked(model.ReasonOutcome, turn.TooLong(len(p.feedback), err)))
 	}
 	if err := p.alive(); err != nil {
 		p.salvage(ctx, err)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mergexo/mergexo/internal/markdown"
 	"github.com/mergexo/mergexo/internal/model"
 )
 
@@ -70,6 +71,28 @@ func Outbox(o model.Outcome, feedback []model.Comment, seconds int, commits []mo
 		}
 	}
 	return out
+}
+
+// roomForAnswers is how many characters of answers fit into a record, however badly they are compressed.
+const roomForAnswers = 40_000
+
+// Shorter tells an agent that its answers are too long together, and how long they may be.
+func Shorter(o model.Outcome) string {
+	n := len(o.GeneralComment)
+	for _, r := range o.ReviewReplies {
+		n += len(r.Body)
+	}
+	return fmt.Sprintf("Your answers are too long to be recorded: %s to review comments and the general_comment have %d characters together. Give each of them again, with the same ids, "+
+		"in at most %d characters together. What you changed is kept: change nothing more.", markdown.Count(len(o.ReviewReplies), "answer"), n, roomForAnswers)
+}
+
+// TooLong says why answers to so much feedback cannot be recorded, and what helps.
+func TooLong(feedback int, err error) string {
+	fix := "say less"
+	if feedback > 1 {
+		fix = fmt.Sprintf("a [feedback] max_per_turn of less than %d makes several turns of it", feedback)
+	}
+	return fmt.Sprintf("the answers are too long to be recorded: %s; %s", err, fix)
 }
 
 // Listed keeps the newest commits, as many as a receipt lists.
