@@ -97,7 +97,29 @@ func Parse(body string) []Command {
 			out = append(out, parse(line))
 		}
 	}
+	if len(out) == 0 {
+		return misplaced(body)
+	}
 	return out
+}
+
+// misplaced is what would be a command if it began its line: "lgtm /mergexo merge". It is not obeyed, since whoever writes
+// about commands gives none, and it is not passed over in silence: its author waits for what will not happen. What only
+// begins like a command and goes on in prose is no business of ours.
+func misplaced(body string) []Command {
+	for _, line := range markdown.SpokenWithin(body, Word) {
+		given := line
+		given.Text = strings.TrimRight(line.Text, ".,;:!) ")
+		if rest, ok := strings.CutPrefix(given.Text, Word+" "); !ok || strings.TrimSpace(rest) == "" {
+			continue
+		}
+		if c := parse(given); c.Problem == "" {
+			c.Problem = trouble(split(given)[0], "a command begins its line, and this one stands behind other words, so nothing was done. "+
+				"Give it again in a new comment, on a line of its own. The agent does not read this comment: what it should do, say in another one")
+			return []Command{c}
+		}
+	}
+	return nil
 }
 
 func parse(line markdown.Line) Command {

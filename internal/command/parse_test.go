@@ -38,7 +38,6 @@ func TestCommandsAsPeopleGiveThem(t *testing.T) {
 	}
 	assert.Empty(t, command.Parse(strings.Repeat("x ", 10_000)+"\n/mergexo pause"), "what is too long is not read to its end")
 	assert.Empty(t, command.Parse("/mergexoo status\n> /mergexo status\n"))
-	assert.Empty(t, command.Parse("Say /mergexo status"))
 	several := command.Parse("/mergexo pause\ntext\n/mergexo status")
 	require.Len(t, several, 2)
 	assert.Equal(t, "status", several[1].Name)
@@ -84,9 +83,33 @@ func TestWhatIsWrongWithACommandIsNamedWithItsPlace(t *testing.T) {
 	assert.Less(t, len(long[0].Problem), 300)
 }
 
+func TestACommandBehindOtherWordsIsAHintAndNoCommand(t *testing.T) {
+	t.Parallel()
+	for body, want := range map[string]string{
+		"lgtm /mergexo merge": "line 1, column 6: ",
+		"lgtm, thanks!\r\nSo /mergexo merge strategy=squash.": "line 2, column 4: ",
+		"  Please /mergexo retry":                             "line 1, column 10: ",
+		"Then /mergexo revert because it broke":               "line 1, column 6: ",
+	} {
+		got := command.Parse(body)
+		require.Len(t, got, 1, "%q", body)
+		assert.Equal(t, want, got[0].Problem[:len(want)], "%q", body)
+		assert.Contains(t, got[0].Problem, "a command begins its line, and this one stands behind other words, so nothing was done. ")
+	}
+	for _, body := range []string{
+		"What does `x /mergexo merge` do?", "> lgtm /mergexo merge", "lgtm <!-- /mergexo merge -->", "    code /mergexo merge", "- lgtm /mergexo merge",
+		"I will /mergexo merge it tomorrow", "Does /mergexo why say so?", "I like /mergexo", "see docs/mergexo merge", "lgtm /mergexomerge", "[x /mergexo merge](https://docs.example.com)",
+	} {
+		assert.Empty(t, command.Parse(body), "%q", body)
+	}
+	one := command.Parse("lgtm /mergexo status\n\n/mergexo why")
+	require.Len(t, one, 1)
+	assert.Equal(t, []string{"why", ""}, []string{one[0].Name, one[0].Problem}, "who knows how to give one needs no hint")
+}
+
 func FuzzParse(f *testing.F) {
 	for _, seed := range []string{"/mergexo unblock head_sha=abcdef1 pr=7", "> /mergexo status\n/mergexo why", "/mergexo retry issue=#3 issue=", "```\n/mergexo help", "/mergexo \u00a0status",
-		"/mergexo merge strategy=no-ff sha=abcdef1 dry-run", "/mergexo merge cancel=1 cancel", "/mergexo revert pr=7"} {
+		"/mergexo merge strategy=no-ff sha=abcdef1 dry-run", "/mergexo merge cancel=1 cancel", "/mergexo revert pr=7", "lgtm /mergexo merge"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, body string) {

@@ -345,3 +345,18 @@ func TestStatusReadsNoMoreForAPersonThanForTheBotThatWorks(t *testing.T) {
 		assert.LessOrEqual(t, api, 4, "%s: %v", token, w.gate.seen)
 	}
 }
+
+func TestACommandBehindOtherWordsGetsAHintOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.talk("carol", "lgtm /mergexo merge")
+	ev := w.delivery("issue_comment")
+	for range 2 {
+		w.handle(ev)
+	}
+	said := w.marked("command", "")
+	require.Len(t, said, 1)
+	assert.Contains(t, said[0]["body"], "Line 1, column 6: a command begins its line")
+	assert.Empty(t, w.marked("merge", ""))
+	assert.Zero(t, w.calls(), "no agent is asked what an approval means")
+}

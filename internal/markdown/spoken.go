@@ -20,6 +20,26 @@ type Line struct {
 // seen from the line alone: code and comments reach over lines, and a line below a quote may still belong to it.
 // https://spec.commonmark.org/0.31.2/#paragraph-continuation-text
 func Spoken(body, word string) []Line {
+	return spoken(body, word, func(said string) int {
+		if strings.HasPrefix(said, word) {
+			return 0
+		}
+		return -1
+	})
+}
+
+// SpokenWithin are the ends of such lines from where word stands in them behind other words of their author.
+func SpokenWithin(body, word string) []Line {
+	return spoken(body, word, func(said string) int {
+		if at := strings.Index(said, " "+word); at >= 0 {
+			return at + 1
+		}
+		return -1
+	})
+}
+
+// spoken are lines from where find says that what is looked for begins; -1: nowhere.
+func spoken(body, word string, find func(said string) int) []Line {
 	if !strings.Contains(body, word) { // parsing takes longer than linear in the length
 		return nil
 	}
@@ -32,11 +52,16 @@ func Spoken(body, word string) []Line {
 		}
 		for i := range block.Lines().Len() {
 			segment := block.Lines().At(i)
-			said := strings.Trim(string(segment.Value(source)), " \t\n")
-			if strings.HasPrefix(said, word) && plainAt(block, segment.Start) && startsLine(source, segment.Start) {
-				before := source[:segment.Start]
-				column := segment.Start - strings.LastIndexByte(string(before), '\n')
-				lines = append(lines, Line{strings.Count(string(before), "\n") + 1, column, said})
+			whole := strings.TrimLeft(string(segment.Value(source)), " \t\n")
+			said := strings.TrimRight(whole, " \t\n")
+			at := find(said)
+			if at < 0 || !startsLine(source, segment.Start) {
+				continue
+			}
+			if start := segment.Stop - len(whole) + at; plainAt(block, start) {
+				before := source[:start]
+				column := start - strings.LastIndexByte(string(before), '\n')
+				lines = append(lines, Line{strings.Count(string(before), "\n") + 1, column, said[at:]})
 			}
 		}
 	}
