@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -48,5 +49,7 @@ func (p *pass) mends() bool {
 	pull, st := p.snap.Pull, p.state
 	may := p.rights[strings.ToLower(p.event.Author.Login)] >= model.PermissionWrite
 	followed := st.Tracked != nil || len(st.Turns) > 0 || !pull.CrossRepo && branchfilter.Match(config.Defaults().Repo.Track, pull.HeadRef)
-	return p.snap.IsPull && pull.State == model.PullOpen && st.Released == nil && may && (followed || command.Is(p.event.CommentBody))
+	// Whose markers are ours they do not tell either: beside another MergeXO nothing is written.
+	foreign := len(foreignPeople(st)) > 0 || slices.ContainsFunc(st.Foreign, func(f model.Foreign) bool { return f.Author.Bot })
+	return !foreign && p.snap.IsPull && pull.State == model.PullOpen && st.Released == nil && may && (followed || command.Is(p.event.CommentBody))
 }

@@ -167,6 +167,16 @@ func TestSettingsAreSaidOnceWhateverHappensMeanwhile(t *testing.T) {
 		w.refused(ev)
 		assert.Len(t, w.told(), 1)
 	})
+	t.Run("under another token", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t)
+		w.handle(w.delivery("pull_request"))
+		w.review("alice", "Answer me.")
+		w.write("octo", "main", ".github/mergexo.toml", "[")
+		_, err := w.engineAs("sandbox-octo").Handle(context.Background(), w.delivery("pull_request_review_comment"))
+		require.ErrorIs(t, err, config.ErrInvalid)
+		assert.Empty(t, w.told())
+	})
 	t.Run("on a branch that is nobody's", func(t *testing.T) {
 		t.Parallel()
 		w := newWorld(t)
