@@ -47,9 +47,9 @@ func (p *pass) block(ctx context.Context, m model.BlockMarker, detail string) er
 
 // postBlock says it, and looks whether another run has said it first.
 func (p *pass) postBlock(ctx context.Context, token string, m model.BlockMarker, detail string) error {
-	tries := p.marker.Tries
+	tries := turn.WorthTelling(p.marker.Tries)
 	if m.Reason == model.ReasonAttempts {
-		tries = append(slices.Clone(tries), turn.TryOf(p.marker))
+		tries = append(slices.Clone(p.marker.Tries), turn.TryOf(p.marker))
 	}
 	body := journal.Body{Text: turn.BlockText(p.snap.Pull, m, detail, p.kept, tries, p.notes...), Kind: journal.KindBlock, Marker: m}
 	_, err := p.comment(ctx, token, body, func() int64 {

@@ -193,5 +193,5 @@ func TestWorkThatWasSavedBeforeSeveralDeathsIsToldOfInTheBlock(t *testing.T) {
 	assert.Equal(t, []string{saved}, w.checkpoints())
 	blocks := w.marked("block", "")
 	require.Len(t, blocks, 1)
-	assert.Contains(t, blocks[0]["body"], "work that a run had saved before it died is on branch "+saved)
+	assert.Contains(t, blocks[0]["body"], "/tree/"+saved+")", "where a run that died had saved its work")
 }

@@ -57,7 +57,11 @@ func (p *pass) wait(ctx context.Context, reason, detail string) error {
 		p.planned("comment", strconv.Itoa(p.event.Number), token)
 		return ended
 	}
-	text := flow.StopText(*p.snap.Thread, m, said) + turn.Earlier(p.snap.Thread.URL, m.Tries)
+	tries := m.Tries
+	if reason != model.ReasonAttempts {
+		tries = turn.WorthTelling(tries)
+	}
+	text := flow.StopText(*p.snap.Thread, m, said) + turn.Earlier(p.snap.Thread.URL, tries)
 	if err := p.sayStop(ctx, token, text, m); err != nil {
 		return err
 	}
