@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 // TestABranchWithoutANetChange: a rebase keeps the commits that people wrote, and says what they come to.
@@ -24,4 +25,44 @@ func TestABranchWithoutANetChange(t *testing.T) {
 		assert.Equal(t, "result: nothing, undone has no net change, so there is nothing to merge into main\n", got.out)
 		assert.Equal(t, refs, y.refs())
 	}
+}
+
+// TestProgramsReadAMerge: with whole SHAs, at every end.
+func TestProgramsReadAMerge(t *testing.T) {
+	t.Parallel()
+	y := newYard(t, nil)
+	head, base := y.origin("fix"), y.origin("main")
+	planned := object(t, y.merge("--branch", "fix", "--base", "main", "--dry-run", "--json"))
+	o := object(t, y.merge("--branch", "fix", "--base", "main", "--json"))
+	tip := y.origin("main")
+	require.NotEqual(t, base, tip)
+	assert.Equal(t, []any{"done", "fix", "main", "rebase", head, base, tip, tip, y.origin("main^{tree}"), 2.0},
+		[]any{o["result"], o["branch"], o["into"], o["strategy"], o["head"], o["base"], o["tip"], o["landed"], o["tree"], o["count"]})
+	assert.Equal(t, []any{
+		map[string]any{"sha": y.origin("main~1"), "subject": "Exclaim", "author": "Ada", "was": y.git(y.writer, "rev-parse", head+"~1")},
+		map[string]any{"sha": tip, "subject": "Say more", "author": "Ada", "was": head},
+	}, o["commits"])
+	assert.Equal(t, []any{[]any{}, []any{}, []any{}}, []any{o["conflicts"], o["left_out"], o["notes"]})
+	tests := o["tests"].(map[string]any)
+	assert.Equal(t, []any{[]any{"grep", "-q", "hello", "greeting.txt"}, "passed", 0.0, ""}, []any{tests["command"], tests["result"], tests["exit"], tests["output"]})
+	assert.Equal(t, []any{"nothing", base, "", "planned"}, []any{planned["result"], planned["base"], planned["landed"], planned["tests"].(map[string]any)["result"]})
+	assert.Len(t, planned["tip"], 40)
+
+	again := object(t, y.merge("--branch", "fix", "--base", "main", "--json"))
+	assert.Equal(t, []any{"nothing", tip, tip, "", "", []any{}, nil}, []any{again["result"], again["head"], again["base"], again["tip"], again["landed"], again["commits"], again["tests"]})
+
+	y.git(y.writer, "pull", "-q", "--rebase", "origin", "main")
+	y.commit("clash", "main", "Clash", map[string]string{"greeting.txt": "one\n"})
+	y.commit("main", "main", "Other", map[string]string{"greeting.txt": "hello\n"})
+	o = object(t, y.merge("--branch", "clash", "--base", "main", "--json"))
+	assert.Equal(t, []any{"blocked", y.origin("clash"), y.origin("main"), "", "", nil}, []any{o["result"], o["head"], o["base"], o["tip"], o["landed"], o["tests"]})
+	conflict := o["conflicts"].([]any)[0].(map[string]any)
+	assert.Equal(t, []any{"greeting.txt", "content"}, []any{conflict["path"], conflict["kind"]})
+	assert.Contains(t, conflict["hunks"], "=======")
+
+	y.commit("bad", "main", "Bad", map[string]string{"greeting.txt": "bye\n"})
+	o = object(t, y.merge("--branch", "bad", "--base", "main", "--json"))
+	tests = o["tests"].(map[string]any)
+	assert.Equal(t, []any{"blocked", "", "failed", 1.0}, []any{o["result"], o["landed"], tests["result"], tests["exit"]})
+	assert.Len(t, o["tip"], 40, "what was tested")
 }

@@ -45,6 +45,7 @@ type localMerger struct {
 	tips     []string // where we have moved the branch of the origin since
 	kept     string   // why the branch was not moved, as a note
 	steers   []string // what lands of the files that decide over the repository
+	ended    string   // what the base branch has since
 	rep      *model.Report
 }
 
@@ -75,11 +76,14 @@ func (e *Engine) mergeLocal(ctx context.Context, order LocalMerge, rep *model.Re
 	l := &localMerger{Engine: e, order: order, checkout: c, rep: rep}
 	err = l.run(ctx)
 	rep.Calls.Git = c.NetworkCalls()
+	told := l.told()
+	rep.Merging = &told
 	if errors.Is(err, git.ErrPartial) {
 		err = misuse("%w", err)
 	}
 	if s := (*setback)(nil); errors.As(err, &s) {
 		l.say(l.explain(ctx, s))
+		tellFailure(&told, s.Failure)
 		end := stop(merge.Settle(s.Code), "%s", s.Error())
 		if end.Result == model.ResultBlocked {
 			end.Block = &model.BlockMarker{Reason: string(s.Code), Observed: l.met.HeadSHA}
@@ -198,6 +202,7 @@ func (l *localMerger) foretell(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	l.ran = run
 	if l.order.Checkout.Local {
 		if err := l.checkout.CanLandLocal(ctx, l.order.Base, l.met.BaseSHA, l.made.Tip); err != nil {
 			return setbackOf(err, l.way.Strategy)
@@ -330,7 +335,7 @@ func (l *localMerger) tests(ctx context.Context) (err error) {
 }
 
 func (l *localMerger) landed() error {
-	l.rep.Result, l.rep.HeadSHA = model.ResultDone, l.made.Tip
+	l.rep.Result, l.rep.HeadSHA, l.ended = model.ResultDone, l.made.Tip, l.made.Tip
 	l.rep.Effects = append(l.rep.Effects, model.Effect{Kind: "merge", Target: l.order.Base, Token: l.token(), Status: "applied"})
 	l.rep.Reason = fmt.Sprintf("%s is merged into %s, which is at %s", l.order.Branch, l.order.Base, markdown.Short(l.made.Tip))
 	m := l.marker()

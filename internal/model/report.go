@@ -37,6 +37,7 @@ type Report struct {
 	Calls      Calls    `json:"calls"`
 	DurationMS int64    `json:"duration_ms"`
 	Reason     string   `json:"reason"`
+	*Merging            // of mergexo merge; nil elsewhere
 
 	// HeadSHA, BlockedReason, Expected and Observed feed the step outputs and the job summary.
 	HeadSHA       string `json:"-"`
