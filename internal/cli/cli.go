@@ -18,6 +18,7 @@ import (
 	"github.com/mergexo/mergexo/internal/clock"
 	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/report"
+	"github.com/mergexo/mergexo/internal/scratch"
 )
 
 // Exit codes, from the project's contract with scripts and the Action.
@@ -51,6 +52,7 @@ type program struct {
 	secrets secrets
 	lookup  func(string) (string, bool)
 	exit    int
+	scratch *scratch.Space
 }
 
 // usageError is a mistake of whoever called us: exit code 2.
@@ -70,7 +72,8 @@ func Main(args []string, s Streams) int {
 	}
 	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer cancel()
-	p := &program{Streams: s, secrets: secrets, lookup: os.LookupEnv}
+	p := &program{Streams: s, secrets: secrets, lookup: os.LookupEnv, scratch: &scratch.Space{}}
+	defer p.scratch.Close()
 	if err := p.app().RunContext(ctx, args); err != nil {
 		return p.complain(err)
 	}

@@ -63,14 +63,14 @@ func (p *program) mergeLocal(c *cli.Context, w place) error {
 	foreign := console.Foreign()
 	path, _ := p.lookup("PATH")
 	e := &engine.Engine{
-		Git: git.Options{Temp: w.temp}, Lookup: p.lookup, Foreign: foreign, Log: log, Now: w.now, Clock: p.Clock, Random: random, Wall: self,
+		Git: git.Options{Temp: w.temp, Scratch: p.scratch}, Lookup: p.lookup, Foreign: foreign, Log: log, Now: w.now, Clock: p.Clock, Random: random, Wall: self,
 		Secrets: []string{p.secrets.Token, p.secrets.SigningKey, p.secrets.TranscriptKey},
 	}
 	rep, err := e.MergeLocal(c.Context, engine.LocalMerge{
 		Branch: c.String("branch"), Base: c.String("base"), Strategy: c.String("strategy"), DryRun: c.Bool("dry-run"), Pause: pause,
 		Holder: holder(), Gone: gone,
 		Checkout: git.LocalOptions{
-			Dir: c.String("checkout"), Temp: w.temp, Path: path, Now: w.now, Log: log, Env: withoutSecrets(os.Environ()), Local: c.Bool("local"),
+			Dir: c.String("checkout"), Temp: w.temp, Scratch: p.scratch, Path: path, Now: w.now, Log: log, Env: withoutSecrets(os.Environ()), Local: c.Bool("local"),
 		},
 	})
 	if cerr := errors.Join(foreign.Close(), console.End()); err == nil && cerr != nil {

@@ -83,6 +83,41 @@ func TestAMergeThatDiesBeforeItsBaseLands(t *testing.T) {
 	}
 }
 
+// TestWhatAKilledMergeLeavesIsRemovedByTheNext: neither by one beside it, nor what is another's.
+func TestWhatAKilledMergeLeavesIsRemovedByTheNext(t *testing.T) {
+	t.Parallel()
+	began, hold, temp := filepath.Join(t.TempDir(), "began"), filepath.Join(t.TempDir(), "hold"), t.TempDir()
+	require.NoError(t, syscall.Mkfifo(began, 0o600))
+	require.NoError(t, syscall.Mkfifo(hold, 0o600))
+	y := newYard(t, map[string]string{".github/mergexo.toml": "[merge]\ntests = [\"sh\", \"-c\", \"echo > '" + began + "'; read x < '" + hold + "'\"]\n"})
+	y.commit("quick", "main", "Quick", map[string]string{".github/mergexo.toml": "[merge]\ntests = \"none\"\n"})
+	left := func(kind string) []string {
+		names, err := filepath.Glob(filepath.Join(temp, "mergexo-"+kind+"*"))
+		require.NoError(t, err)
+		return names
+	}
+	foreign := filepath.Join(temp, "mergexo-git-1234567")
+	require.NoError(t, os.Mkdir(foreign, 0o700))
+	other := func() ran {
+		return program(t, y.env("TMPDIR="+temp), "merge", "--checkout", y.dir, "--branch", "fix", "--base", "quick", "--dry-run")
+	}
+	p := start(t, y.env("TMPDIR="+temp), "merge", "--checkout", y.dir, "--branch", "fix")
+	_, err := os.ReadFile(began) // until the tests have written to it
+	require.NoError(t, err)
+	was := left("")
+	require.Greater(t, len(was), 3, "%v", was)
+	require.Equal(t, 0, other().exit)
+	assert.Equal(t, was, left(""), "it is still at work")
+	require.NoError(t, p.Process.Kill())
+	require.Equal(t, -1, p.ended().exit)
+	require.Equal(t, was, left(""))
+	require.Equal(t, 0, other().exit)
+	assert.Equal(t, []string{foreign}, left(""))
+	if f, err := os.OpenFile(hold, os.O_WRONLY|syscall.O_NONBLOCK, 0); err == nil { // whoever outlived the kill
+		require.NoError(t, f.Close())
+	}
+}
+
 // TestABaseThatIsRefusedOnce: the push of the base fails, and the next run lands what is there.
 func TestABaseThatIsRefusedOnce(t *testing.T) {
 	t.Parallel()

@@ -68,7 +68,7 @@ func (p *program) offline(c *cli.Context, w place, ev model.Event) error {
 	if err != nil {
 		return usagef("read the payload: %w", err)
 	}
-	dir, err := os.MkdirTemp(w.temp, "mergexo-replay-")
+	dir, err := p.scratch.Make(w.temp, "replay", nil)
 	if err != nil {
 		return fmt.Errorf("make a place for the sandbox: %w", err)
 	}

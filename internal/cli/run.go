@@ -243,7 +243,7 @@ func (p *program) engine(c *cli.Context, w place, title string) (e *engine.Engin
 	path, _ := p.lookup("PATH")
 	e = &engine.Engine{
 		GitHub: gh, Codec: journal.Codec{Key: []byte(p.secrets.SigningKey)}, ServerURL: w.server, Run: w.run,
-		Git:    git.Options{Token: p.secrets.Token, Workspace: w.workspace, Temp: w.temp, Now: w.now, Log: log, Path: path, Network: p.network()},
+		Git:    git.Options{Token: p.secrets.Token, Workspace: w.workspace, Temp: w.temp, Scratch: p.scratch, Now: w.now, Log: log, Path: path, Network: p.network()},
 		Lookup: p.lookup, Foreign: foreign, Log: log, Now: w.now, Clock: p.Clock, Random: random,
 		Sessions: w.sessions, Transcripts: sealing, Wall: self, Secrets: []string{p.secrets.Token, p.secrets.SigningKey, p.secrets.TranscriptKey},
 		Phase: w.phase, Bundle: w.bundle,

@@ -33,7 +33,7 @@ func (g *guest) run(ctx context.Context, kind string, argv []string, dir string)
 	if err != nil {
 		return nil, err
 	}
-	temp, err := os.MkdirTemp(g.Git.Temp, "mergexo-external-")
+	temp, err := g.Git.Scratch.Make(g.Git.Temp, "external", g.Log)
 	if err != nil {
 		return nil, fmt.Errorf("make directory for the %s command: %w", kind, err)
 	}

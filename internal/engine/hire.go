@@ -87,7 +87,7 @@ func (p *pass) needAgent() error {
 func (p *pass) hire(ctx context.Context) (agent.Agent, error) {
 	opt := p.agentOptions(p.settings, p.checkout.AgentEnv()...)
 	if p.memory.temp == "" {
-		temp, err := os.MkdirTemp(p.Git.Temp, "mergexo-agent-")
+		temp, err := p.Git.Scratch.Make(p.Git.Temp, "agent", p.Log)
 		if err != nil {
 			return nil, fmt.Errorf("make directory of the agent: %w", err)
 		}

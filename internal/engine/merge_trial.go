@@ -30,7 +30,7 @@ func (e *Engine) testTip(ctx context.Context, c *git.Checkout, s config.Settings
 	if err := t.occupy(ctx, &run, tip); err != nil {
 		return run, err
 	}
-	if t.temp, err = os.MkdirTemp(e.Git.Temp, "mergexo-tests-"); err != nil {
+	if t.temp, err = e.Git.Scratch.Make(e.Git.Temp, "tests", e.Log); err != nil {
 		return run, errors.Join(fmt.Errorf("make directory for the tests: %w", err), t.remove())
 	}
 	err = t.whole(ctx, &run)

@@ -21,6 +21,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/mergexo/mergexo/internal/scratch"
 )
 
 // Identity is the committer and author of what we commit.
@@ -30,10 +32,11 @@ func (i Identity) String() string { return i.Name + " <" + i.Email + ">" }
 
 // Options say where the repository is and what may be used to work on it.
 type Options struct {
-	URL       string // https URL of the repository on its server (SERVER_URL/owner/repo)
-	Token     string // credential for URL; "" is anonymous
-	Workspace string // GITHUB_WORKSPACE or ""
-	Temp      string // RUNNER_TEMP or the system's temporary directory
+	URL       string         // https URL of the repository on its server (SERVER_URL/owner/repo)
+	Token     string         // credential for URL; "" is anonymous
+	Workspace string         // GITHUB_WORKSPACE or ""
+	Temp      string         // RUNNER_TEMP or the system's temporary directory
+	Scratch   *scratch.Space // of this process; nil: nobody removes what is left in Temp when it is killed
 	Identity  Identity
 	Now       func() time.Time
 	Log       *slog.Logger // nil: nothing is logged
@@ -171,7 +174,7 @@ func (c *Checkout) adopt(ctx context.Context) (bool, error) {
 
 // start makes an empty clone of our own.
 func (c *Checkout) start(ctx context.Context) error {
-	top, err := os.MkdirTemp(c.opt.Temp, "mergexo-checkout-")
+	top, err := c.temporary("checkout")
 	if err != nil {
 		return fmt.Errorf("make directory for an own clone: %w", err)
 	}
@@ -256,4 +259,9 @@ func (c *Checkout) AgentEnv() []string {
 		{"commit.gpgSign", "false"}, {"tag.gpgSign", "false"}, {"gc.auto", "0"}, {"maintenance.auto", "false"},
 		{"safe.directory", c.top}, {"advice.detachedHead", "false"},
 	})...)
+}
+
+// temporary makes a directory below Temp for a purpose, which is one word.
+func (c *Checkout) temporary(purpose string) (string, error) {
+	return c.opt.Scratch.Make(c.opt.Temp, purpose, c.opt.Log)
 }

@@ -9,15 +9,18 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/mergexo/mergexo/internal/scratch"
 )
 
 // LocalOptions say which checkout of a person is worked with.
 type LocalOptions struct {
-	Dir  string // in a working tree, or a bare repository
-	Temp string
-	Path string // PATH of the git child
-	Now  func() time.Time
-	Log  *slog.Logger // nil: nothing is logged
+	Dir     string // in a working tree, or a bare repository
+	Temp    string
+	Scratch *scratch.Space // of this process; nil: nobody removes what is left in Temp when it is killed
+	Path    string         // PATH of the git child
+	Now     func() time.Time
+	Log     *slog.Logger // nil: nothing is logged
 	// Env is the person's environment, as NAME=value: HOME, SSH_AUTH_SOCK, GIT_SSH_COMMAND, proxies. Only the children that talk
 	// to the origin get it, and those that look at files of the checkout and write them; of the names that begin with GIT_
 	// only those that say how a server is reached.
@@ -50,7 +53,7 @@ func OpenLocal(ctx context.Context, opt LocalOptions) (*Checkout, error) {
 	if opt.Log == nil {
 		opt.Log = slog.New(slog.DiscardHandler)
 	}
-	c := &Checkout{opt: Options{Temp: opt.Temp, Now: opt.Now, Log: opt.Log, Path: opt.Path}, refs: map[string]string{}}
+	c := &Checkout{opt: Options{Temp: opt.Temp, Scratch: opt.Scratch, Now: opt.Now, Log: opt.Log, Path: opt.Path}, refs: map[string]string{}}
 	var err error
 	if c.program, err = find("git", opt.Path); err != nil {
 		return nil, err
@@ -115,7 +118,7 @@ func (c *Checkout) enter(ctx context.Context, dir string) error {
 		return fmt.Errorf("%s: %w", dir, ErrNoRepository)
 	}
 	if bare == "true" {
-		if c.top, err = os.MkdirTemp(c.opt.Temp, "mergexo-empty-"); err != nil {
+		if c.top, err = c.temporary("empty"); err != nil {
 			return fmt.Errorf("make an empty directory: %w", err)
 		}
 		c.person.bare = c.top

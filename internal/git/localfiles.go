@@ -115,7 +115,7 @@ func (c *Checkout) forward(ctx context.Context, branch string, at seat, from, to
 
 // forwardable asks git whether forward could write all files. It works on a copy of the index.
 func (c *Checkout) forwardable(ctx context.Context, branch string, at seat, from, to string) (err error) {
-	dir, err := os.MkdirTemp(c.opt.Temp, "mergexo-index-")
+	dir, err := c.temporary("index")
 	if err != nil {
 		return fmt.Errorf("copy index: %w", err)
 	}

@@ -30,7 +30,7 @@ func (c *Checkout) Renew() error {
 // renew writes our own git directory anew from what we hold in memory. It is called once more after the agent ran, under
 // a new name: what the agent could find and change is then no longer used.
 func (c *Checkout) renew() error {
-	dir, err := os.MkdirTemp(c.opt.Temp, "mergexo-git-")
+	dir, err := c.temporary("git")
 	if err != nil {
 		return fmt.Errorf("make git directory: %w", err)
 	}

@@ -36,7 +36,7 @@ func (r *radar) mergeAll(ctx context.Context, list []encounter) (err error) {
 	if len(list) == 0 {
 		return nil
 	}
-	dir, err := os.MkdirTemp(r.c.opt.Temp, "mergexo-radar-")
+	dir, err := r.c.temporary("radar")
 	if err != nil {
 		return fmt.Errorf("make directory for merges: %w", err)
 	}

@@ -16,7 +16,7 @@ import (
 // ours has nothing to do with Base. They decide about merge drivers that git has itself and about what is binary; programs
 // that they name are not configured here and do not run.
 func (g *ground) attributes(ctx context.Context) error {
-	dir, err := os.MkdirTemp(g.c.opt.Temp, "mergexo-attributes-")
+	dir, err := g.c.temporary("attributes")
 	if err != nil {
 		return fmt.Errorf("make directory for attributes: %w", err)
 	}

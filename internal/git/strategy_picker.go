@@ -35,7 +35,7 @@ func (c *Checkout) picker(ctx context.Context, files, onto string) (*picker, err
 
 // pickerOn starts at a commit whose tree is known.
 func (c *Checkout) pickerOn(ctx context.Context, files, onto, tree string) (*picker, error) {
-	dir, err := os.MkdirTemp(c.opt.Temp, "mergexo-pick-")
+	dir, err := c.temporary("pick")
 	if err != nil {
 		return nil, fmt.Errorf("make directory for commits: %w", err)
 	}

@@ -5,11 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/mergexo/mergexo/internal/scratch"
 )
 
 // TestTree makes a working tree of exactly this commit below Options.Temp, for tests to run in, and remove deletes it with
@@ -36,10 +37,10 @@ func (c *Checkout) TestTree(ctx context.Context, sha string) (dir string, remove
 			return "", nil, fmt.Errorf("make a tree for tests: %w", err)
 		}
 	}
-	if dir, err = os.MkdirTemp(c.opt.Temp, "mergexo-tests-"); err != nil {
+	if dir, err = c.temporary("tests"); err != nil {
 		return "", nil, fmt.Errorf("make a tree for tests: %w", err)
 	}
-	remove = func() error { return removeAll(dir) }
+	remove = func() error { return scratch.RemoveAll(dir) }
 	if err := c.testTree(ctx, dir, sha); err != nil {
 		return "", nil, fmt.Errorf("make a tree for tests of %s: %w", sha, errors.Join(err, remove()))
 	}
@@ -127,21 +128,4 @@ func (c *Checkout) tags(ctx context.Context) ([]byte, error) {
 		i++
 	}
 	return found.Bytes(), nil
-}
-
-// removeAll deletes a directory in which others have worked, who may have left directories that cannot be written to.
-func removeAll(dir string) error {
-	if os.RemoveAll(dir) == nil {
-		return nil
-	}
-	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
-		if err == nil && entry.IsDir() {
-			err = os.Chmod(path, 0o700)
-		}
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil
-		}
-		return err
-	})
-	return errors.Join(err, os.RemoveAll(dir))
 }
