@@ -1,6 +1,8 @@
 package cli_test
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -65,4 +67,24 @@ func TestProgramsReadAMerge(t *testing.T) {
 	tests = o["tests"].(map[string]any)
 	assert.Equal(t, []any{"blocked", "", "failed", 1.0}, []any{o["result"], o["landed"], tests["result"], tests["exit"]})
 	assert.Len(t, o["tip"], 40, "what was tested")
+}
+
+// TestAGitThatCannotBeStartedForNow: it is being replaced, and nobody has to mend anything.
+func TestAGitThatCannotBeStartedForNow(t *testing.T) {
+	t.Parallel()
+	y := newYard(t, nil)
+	bin := t.TempDir()
+	f, err := os.OpenFile(filepath.Join(bin, "git"), os.O_CREATE|os.O_WRONLY, 0o755)
+	require.NoError(t, err)
+	_, err = f.WriteString("#!/bin/sh\nPATH=" + os.Getenv("PATH") + "\nexec git \"$@\"\n")
+	require.NoError(t, err)
+	merge := func() ran {
+		return program(t, y.env("PATH="+bin+":"+os.Getenv("PATH")), "merge", "--checkout", y.dir, "--branch", "fix", "--base", "main")
+	}
+	got := merge()
+	assert.Equal(t, 75, got.exit, got.errout)
+	assert.Contains(t, got.errout, "text file busy")
+	require.NoError(t, f.Close())
+	got = merge()
+	assert.Equal(t, 0, got.exit, got.errout)
 }

@@ -8,7 +8,9 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/mergexo/mergexo/internal/agent"
@@ -196,7 +198,7 @@ func (e *Engine) Conclude(err error, rep *model.Report) error {
 		return err
 	case errors.As(err, &gh):
 		return concludeGitHub(gh, rep)
-	case errors.As(err, &g) && g.Failure == git.Unreachable:
+	case errors.As(err, &g) && (g.Failure == git.Unreachable || g.Failure == git.Exhausted), starved(err):
 		rep.Result = model.ResultRetry
 	case errors.As(err, &g) && g.Failure == git.Denied && e.GitHub != nil:
 		return fmt.Errorf("%w; %s", err, g.Fix())
@@ -204,6 +206,11 @@ func (e *Engine) Conclude(err error, rep *model.Report) error {
 		return err
 	}
 	return nil
+}
+
+// starved says that the machine had no process, memory or descriptor left for what was to be started.
+func starved(err error) bool {
+	return slices.ContainsFunc([]error{syscall.EAGAIN, syscall.ENOMEM, syscall.EMFILE, syscall.ENFILE}, func(one error) bool { return errors.Is(err, one) })
 }
 
 func concludeGitHub(gh *github.Error, rep *model.Report) error {

@@ -61,6 +61,9 @@ func (e *Engine) MergeLocal(ctx context.Context, order LocalMerge) (model.Report
 
 func (e *Engine) mergeLocal(ctx context.Context, order LocalMerge, rep *model.Report) error {
 	c, err := git.OpenLocal(ctx, order.Checkout)
+	if git.Exhausts(err) {
+		return err
+	}
 	if err != nil {
 		return misuse("%w", err)
 	}

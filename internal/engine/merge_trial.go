@@ -128,7 +128,7 @@ func (t *trial) one(ctx context.Context, run *merge.TestRun) (*agent.Error, erro
 		return nil, nil
 	case ctx.Err() != nil:
 		return nil, errors.Join(context.Canceled, err)
-	case !errors.As(err, &failed):
+	case !errors.As(err, &failed), starved(err):
 		return nil, err
 	}
 	run.Tail = strings.TrimSpace(failed.Stderr)

@@ -25,7 +25,7 @@ const (
 	killGrace    = 5 * time.Second  // between SIGTERM and SIGKILL of a cancelled child
 )
 
-// Failure classifies why a network operation did not work, as far as git's words tell.
+// Failure classifies why a command did not work, as far as the system's and git's words tell.
 type Failure string
 
 // The failures that callers treat differently; anything else is "".
@@ -33,6 +33,7 @@ const (
 	Denied      Failure = "denied"      // 401 or 403: the credential is missing, wrong or too weak
 	NotFound    Failure = "not found"   // no such repository, or none that the credential may see
 	Unreachable Failure = "unreachable" // no connection, or 5xx: worth another try later
+	Exhausted   Failure = "exhausted"   // the machine lacks processes, memory or descriptors: worth another try later
 )
 
 // Error is a git command that did not succeed. It never holds the credential.
@@ -183,7 +184,7 @@ func (c *Checkout) talk(ctx context.Context, s spec, env []string, settings []se
 		}
 	}
 	var failed *Error
-	if errors.As(err, &failed) {
+	if errors.As(err, &failed) && failed.Failure == "" {
 		failed.Failure = classify(failed.Stderr)
 	}
 	return out, err
@@ -247,6 +248,7 @@ func (c *Checkout) run(ctx context.Context, s spec) ([]byte, error) {
 	if cmd.ProcessState != nil {
 		failed.Exit = cmd.ProcessState.ExitCode()
 	}
+	failed.Failure = lacks(cmd.Process != nil, err, failed.Stderr)
 	return stdout.kept, failed
 }
 

@@ -54,11 +54,14 @@ func TestRandomHistoriesByHand(t *testing.T) {
 func landHistories(t *testing.T, path string, from, n uint64) map[string]int {
 	all := map[string]int{}
 	for seed := from; seed < from+n; seed++ {
-		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
+		ok := t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
 			for _, kind := range landHistory(t, newHistory(t, path, seed)) {
 				all[kind]++
 			}
 		})
+		if !ok {
+			fmt.Fprintf(os.Stderr, "seed %d fails\n", seed)
+		}
 	}
 	return all
 }

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/mergexo/mergexo/internal/scratch"
 )
 
 // ErrNoWorkspace says why there is no workspace to test in.
@@ -352,7 +354,7 @@ func (p *TestPlace) in(path string) error {
 		}
 	}
 	to := filepath.Join(p.w.top, filepath.FromSlash(path))
-	if err := removeAll(to); err != nil {
+	if err := scratch.RemoveAll(to); err != nil {
 		return err
 	}
 	return os.Rename(filepath.Join(p.aside, p.moved[path]), to)
