@@ -35,6 +35,22 @@ func TestABranchThatMergesASideBranchLands(t *testing.T) {
 	})
 }
 
+// The base has made the file executable before it took the change over: that is the same change.
+func TestATakenChangeOfAFileWithAnotherModeIsTheSame(t *testing.T) {
+	oneGit(t, func(t *testing.T, path string) {
+		r := newRepo(t, path)
+		root := r.commit("root", texts("f", numbers(20)))
+		h1 := r.commit("h1", texts("f", numbers(20, "5", "five")), root)
+		head := r.commit("h2", texts("g", "g\n"), h1)
+		base := r.commit("executable", map[string]edit{"f": {"100755", numbers(20)}}, root)
+		base = r.commit("h1, taken", map[string]edit{"f": {"100755", numbers(20, "5", "five")}}, base)
+		base = r.commit("again", map[string]edit{"f": {"100755", numbers(20, "5", "FIVE")}}, base)
+		made := r.must(git.Merge{Strategy: model.StrategyRebase, Base: base, Head: head})
+		assert.Equal(t, "h2", r.log("%s", base, made.Tip))
+		assert.Equal(t, []string{h1}, shas(made.Dropped))
+	})
+}
+
 // Where a merge conflicts and a rebase does not, what git rebase makes lands; not where something would be lost.
 func TestARebaseLandsWhereTheMergeConflicts(t *testing.T) {
 	oneGit(t, func(t *testing.T, path string) {

@@ -143,8 +143,8 @@ func (r *patchReader) take(row []byte) error {
 		return r.hunk(row)
 	case bytes.HasPrefix(row, []byte("index ")):
 		r.index = bytes.Clone(row)
-		if fields := bytes.Fields(row); len(fields) == 3 { // a mode that stays
-			r.add(fields[2])
+		if fields := bytes.Fields(row); len(fields) == 3 { // a mode that stays; a file may be executable on one side alone
+			r.add(bytes.Replace(fields[2], []byte("100755"), []byte("100644"), 1))
 		}
 	case bytes.HasPrefix(row, []byte("--- ")), bytes.HasPrefix(row, []byte("+++ ")):
 	default: // old mode, new mode, new file mode, deleted file mode, Binary files ... differ
