@@ -88,3 +88,23 @@ func TestAGitThatCannotBeStartedForNow(t *testing.T) {
 	got = merge()
 	assert.Equal(t, 0, got.exit, got.errout)
 }
+
+// TestAShallowCloneStaysShallow: what a merge has to fetch is nothing that its person asked for.
+func TestAShallowCloneStaysShallow(t *testing.T) {
+	t.Parallel()
+	for _, strategy := range []string{"rebase", "no-ff"} {
+		y := newYard(t, nil)
+		y.clone("clone", "-q", "--depth=1", "--no-single-branch", "file://"+y.bare)
+		was, err := os.ReadFile(filepath.Join(y.dir, ".git", "shallow"))
+		require.NoError(t, err)
+		got := y.merge("--branch", "fix", "--base", "main", "--strategy", strategy)
+		require.Equal(t, 0, got.exit, got.errout)
+		is, err := os.ReadFile(filepath.Join(y.dir, ".git", "shallow"))
+		require.NoError(t, err)
+		assert.Equal(t, string(was), string(is))
+		assert.Equal(t, "1", y.git(y.dir, "rev-list", "--count", "HEAD"))
+		y.git(y.dir, "pull", "-q", "--ff-only")
+		assert.Equal(t, y.origin("main"), y.here("HEAD"))
+		y.git(y.dir, "fsck", "--connectivity-only")
+	}
+}

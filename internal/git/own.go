@@ -105,7 +105,8 @@ func quoteConfig(s string) string {
 	return strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\t", `\t`).Replace(s)
 }
 
-// takeShallow reads our own shallow file after a fetch and hands it to the checkout, whose objects have just changed.
+// takeShallow reads our own shallow file after a fetch and hands it to the checkout, whose objects have just changed. A person's
+// stays as shallow as it is: none of its refs leads to what was fetched.
 func (c *Checkout) takeShallow() error {
 	now, err := os.ReadFile(filepath.Join(c.own, "shallow"))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -114,7 +115,9 @@ func (c *Checkout) takeShallow() error {
 	if bytes.Equal(now, c.boundary) {
 		return nil
 	}
-	c.boundary = now
+	if c.boundary = now; c.person != nil {
+		return nil
+	}
 	return replaceFile(c.shallow, now)
 }
 
