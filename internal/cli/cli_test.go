@@ -271,7 +271,10 @@ func TestSettingsThatAreWrongNameTheFileAndTheKey(t *testing.T) {
 			got := program(t, h.env(), "run")
 			assert.Equal(t, 2, got.exit, got.errout)
 			assert.Contains(t, got.errout, "mergexo: "+tt.says)
-			assert.Equal(t, 1, strings.Count(h.comments(), `"body":`), "nothing was said")
+			assert.Equal(t, 2, strings.Count(h.comments(), `"body":`), "it is said once, to whoever asked")
+			assert.Contains(t, h.comments(), tt.says)
+			assert.Equal(t, 2, program(t, h.env(), "run").exit)
+			assert.Equal(t, 2, strings.Count(h.comments(), `"body":`))
 		})
 	}
 }

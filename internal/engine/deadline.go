@@ -24,6 +24,7 @@ func (e *Engine) begins() {
 
 // runLeft is how much of the run's time is left.
 func (e *Engine) runLeft(s config.Settings) time.Duration {
+	e.begins()
 	return s.Agent.RunTimeout - clock.Or(e.Clock).Now().Sub(e.began)
 }
 
@@ -32,6 +33,11 @@ func (p *pass) overtime() error {
 	if p.Phase == ApplyPhase || p.runLeft(p.settings) > 0 {
 		return nil
 	}
+	return p.outOfTime()
+}
+
+// outOfTime is how a run ends whose time is over.
+func (p *pass) outOfTime() *Stop {
 	return stop(model.ResultRetry, "%s ([agent] run_timeout = %q); the next event or the sweep takes up what is pending on %s", errRunTime, span(p.settings.Agent.RunTimeout), p.subject())
 }
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mergexo/mergexo/internal/clock"
 	"github.com/mergexo/mergexo/internal/flow"
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/lineage"
@@ -117,9 +118,15 @@ func oneLine(s string) string {
 	}, s)), " ")
 }
 
-// test runs the tests of the project on the very commit that would land.
+// test runs the tests of the project on the very commit that would land, within the time of the run. What that ends is left
+// to the next run, which has more of it.
 func (g *merger) test(ctx context.Context, m *member) error {
-	run, err := m.Engine.testTip(ctx, m.checkout, m.settings, m.is.Base, m.is.BaseSHA, m.made.Tip)
+	limited, done := clock.WithTimeoutCause(ctx, g.Clock, g.runLeft(g.settings), errRunTime)
+	defer done()
+	run, err := m.Engine.testTip(limited, m.checkout, m.settings, m.is.Base, m.is.BaseSHA, m.made.Tip)
 	m.tests = run
+	if err != nil && !outlives(err) && ctx.Err() == nil && errors.Is(context.Cause(limited), errRunTime) {
+		return g.outOfTime()
+	}
 	return err
 }

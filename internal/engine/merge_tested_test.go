@@ -99,3 +99,21 @@ func TestMergeByGitHubOntoABaseThatMovesWhileTested(t *testing.T) {
 	assert.Len(t, strings.Fields(string(raw)), 2, "it was tested again")
 	assert.Contains(t, string(raw), w.bare("rev-parse", "main^{tree}"), "what landed was tested")
 }
+
+// The workflow's own limit would end the run in the middle of the tests, with nobody told.
+func TestMergeTestsEndWithTheRun(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "", "run_timeout = \"30s\"\n[merge]\ntests = [\"sh\", \"-c\", \"echo waiting; exec tail -f /dev/null\"]")
+	w.approve("alice")
+	base := w.at("main")
+	w.passing(30*time.Second, "waiting")
+	rep := w.command("carol", "/mergexo merge")
+	assert.Equal(t, model.ResultRetry, rep.Result)
+	assert.Contains(t, rep.Reason, `run_timeout = "30s"`)
+	assert.Equal(t, base, w.at("main"))
+	assert.Equal(t, []string{"merging"}, w.merges(), "the request is still there")
+
+	w.write("octo", "main", ".github/mergexo.toml", strings.Replace(w.fileOf("main", ".github/mergexo.toml"), "echo waiting; exec tail -f /dev/null", "true", 1))
+	w.sweep()
+	assert.Equal(t, []string{"done"}, w.merges(), "and the next run merges")
+}

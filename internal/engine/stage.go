@@ -77,7 +77,13 @@ func (p *pass) stageHidden(ctx context.Context, ref string, m *model.TurnMarker)
 // unanswered says that git's server could not be asked, or did not say what became of a push.
 func unanswered(err error) bool {
 	unclear, failed := (*git.ErrUnclear)(nil), (*git.Error)(nil)
-	return errors.As(err, &unclear) || errors.As(err, &failed) && failed.Failure == git.Unreachable
+	return errors.As(err, &unclear) && !denied(err) || errors.As(err, &failed) && failed.Failure == git.Unreachable
+}
+
+// denied says that git's server did not take the token for this.
+func denied(err error) bool {
+	failed := (*git.Error)(nil)
+	return errors.As(err, &failed) && failed.Failure == git.Denied
 }
 
 // publication is the move of a branch to the planned commits, which deletes what held them until then.

@@ -169,8 +169,12 @@ func (p *pass) record(ctx context.Context, m model.TurnMarker, o model.Outbox) e
 		return err
 	} else if err != nil {
 		e := failing(fmt.Errorf("what was done could not be pushed: %w", err))
-		e.waits = unanswered(err)
-		return p.end(ctx, e)
+		e.waits = unanswered(err) || denied(err)
+		ended := p.end(ctx, e)
+		if s := (*Stop)(nil); denied(err) && errors.As(ended, &s) { // which only whoever runs this can change
+			return err
+		}
+		return ended
 	}
 	text = p.plannedText(m) // which says where it is
 	if m.Planned != turn.Base(m) {
