@@ -38,7 +38,7 @@ func Negative(pattern string) bool { return strings.HasPrefix(pattern, "!") }
 // compile translates a pattern without its ! into a regular expression over the whole name.
 func compile(pattern string) (*regexp.Regexp, error) {
 	if pattern == "" {
-		return nil, errors.New("nothing follows the !")
+		return nil, errors.New("the pattern is empty")
 	}
 	t := translation{rest: pattern}
 	for t.rest != "" {

@@ -61,8 +61,8 @@ func TestTheLastPatternThatMatchesDecides(t *testing.T) {
 func TestWhatIsNoPattern(t *testing.T) {
 	t.Parallel()
 	for pattern, want := range map[string]string{
-		"":         "nothing follows the !",
-		"!":        "nothing follows the !",
+		"":         "the pattern is empty",
+		"!":        "the pattern is empty",
 		`a\`:       `nothing follows the \`,
 		"+a":       "+ stands for a repetition of the character before it, and there is none",
 		"a/*?":     "? stands for a repetition of the character before it, and there is none",

@@ -27,7 +27,7 @@ func TestRandomHistoriesLandAsGitMergesThem(t *testing.T) {
 	eachGit(t, func(t *testing.T, path string) {
 		from := uint64(0)
 		if path != gitPath() { // others than the one on PATH gets
-			from = 100
+			from = 300
 		}
 		all := landHistories(t, path, from, 24)
 		assert.Greater(t, all["clean"], 10, "histories that say something: %v", all)
