@@ -143,8 +143,11 @@ func (d drawer) issues(issues []model.BoardIssue) []*row {
 // pressing puts first what a person has to do something about, then what is most pressing, then the oldest.
 func pressing(rows []*row) []*row {
 	slices.SortStableFunc(rows, func(a, b *row) int {
-		if (a.Need == nil) != (b.Need == nil) {
-			return map[bool]int{true: 1, false: -1}[a.Need == nil]
+		switch {
+		case a.Need != nil && b.Need == nil:
+			return -1
+		case a.Need == nil && b.Need != nil:
+			return 1
 		}
 		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.Number, b.Number))
 	})

@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/mergexo/mergexo/internal/command"
@@ -79,38 +77,6 @@ func (p *pass) close() {
 	p.leaveCheckout()
 }
 
-func (p *pass) leaveCheckout() {
-	if p.checkout == nil {
-		return
-	}
-	p.report.Calls.Git += p.checkout.NetworkCalls()
-	if err := p.checkout.Close(); err != nil {
-		p.Log.Warn("checkout_not_closed", "error", err)
-	}
-	p.checkout = nil
-}
-
-// moveOut leaves a checkout whose objects others may have had their hands on, for a clone of our own.
-func (p *pass) moveOut() {
-	p.leaveCheckout()
-	p.ownClone = true
-}
-
-// clearWorkspace goes on in a clone of our own where the tests of merges run in the workspace; backToWorkspace ends that.
-func (p *pass) clearWorkspace() {
-	if p.settings.Merge.InCheckout() && !p.ownClone {
-		p.moveOut()
-		p.cleared = true
-	}
-}
-
-func (p *pass) backToWorkspace() {
-	if p.cleared {
-		p.leaveCheckout()
-		p.ownClone, p.cleared = false, false
-	}
-}
-
 // once takes the pull request or issue as far as one turn goes. It says whether another look is due.
 func (p *pass) once(ctx context.Context) (again bool, err error) {
 	if err := p.begin(ctx); err != nil {
@@ -154,45 +120,42 @@ func (p *pass) once(ctx context.Context) (again bool, err error) {
 	return again, err
 }
 
-// onPull takes the pull request as far as one turn goes.
-func (p *pass) onPull(ctx context.Context) (again bool, err error) {
-	if err := p.hearAnswer(ctx); err != nil {
-		return false, err
-	}
-	if err := p.gates(ctx); err != nil {
-		return false, err
-	}
-	if err := p.readFailures(ctx); err != nil {
-		return false, err
-	}
-	if err := p.flaky(ctx); err != nil {
-		return false, err
+// beforeTurn does what comes before any turn, and gives what a turn would be about.
+func (p *pass) beforeTurn(ctx context.Context) (pending []model.Comment, dead []model.Said[model.TurnMarker], err error) {
+	for _, step := range []func(context.Context) error{p.hearAnswer, p.gates, p.readFailures, p.flaky} {
+		if err := step(ctx); err != nil {
+			return nil, nil, err
+		}
 	}
 	if p.event.Name == "schedule" {
 		if err := p.tellLost(ctx); err != nil {
-			return false, err
+			return nil, nil, err
 		}
 	}
-	dead, err := p.deadClaims(ctx)
-	if err != nil {
-		return false, err
+	if dead, err = p.deadClaims(ctx); err != nil {
+		return nil, nil, err
 	}
-	pending, err := p.pending(ctx)
-	if err != nil {
-		return false, err
+	if pending, err = p.pending(ctx); err != nil {
+		return nil, nil, err
 	}
 	if err := p.restoreReceipts(ctx); err != nil {
-		return false, err
+		return nil, nil, err
 	}
 	if len(pending) > 0 && p.snap.Pull.Issue == nil {
 		if err := p.readSource(ctx); err != nil {
-			return false, err
+			return nil, nil, err
 		}
 		if err := p.gates(ctx); err != nil { // its issue may say that a person has taken over
-			return false, err
+			return nil, nil, err
 		}
 	}
-	if err := p.catchUp(ctx); err != nil {
+	return pending, dead, p.catchUp(ctx)
+}
+
+// onPull takes the pull request as far as one turn goes.
+func (p *pass) onPull(ctx context.Context) (again bool, err error) {
+	pending, dead, err := p.beforeTurn(ctx)
+	if err != nil {
 		return false, err
 	}
 	if len(pending) == 0 && len(dead) == 0 && (!p.watched() || p.settings.Agent.None()) {
@@ -400,31 +363,4 @@ func (p *pass) watched() bool {
 		return false
 	}
 	return slices.Contains([]string{"opened", "reopened", "ready_for_review", "synchronize"}, p.event.Action)
-}
-
-// open gets a checkout, once.
-func (p *pass) open(ctx context.Context) error {
-	if p.checkout != nil {
-		return nil
-	}
-	o := p.Git
-	o.URL = p.ServerURL + "/" + p.event.Repo.String()
-	if p.ownClone {
-		o.Workspace = ""
-	}
-	v := p.snap.Viewer
-	o.Identity = git.Identity{Name: v.Login, Email: strconv.FormatInt(v.ID, 10) + "+" + v.Login + "@users.noreply." + host(p.ServerURL)}
-	c, err := git.Open(ctx, o)
-	if err != nil {
-		return err
-	}
-	p.checkout = c
-	return nil
-}
-
-func host(url string) string {
-	_, h, _ := strings.Cut(url, "://")
-	h, _, _ = strings.Cut(h, "/")
-	h, _, _ = strings.Cut(h, ":")
-	return h
 }

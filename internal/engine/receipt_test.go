@@ -242,3 +242,28 @@ func TestARewriteBehindALostReceiptBlocks(t *testing.T) {
 	assert.Equal(t, "history_rewrite", rep.BlockedReason)
 	assert.Equal(t, 1, w.calls())
 }
+
+// A signature tells of which turn a commit says it is, and not who has put the commit there: anybody can copy its message.
+func TestACopiedTrailAcceptsNoRewrite(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.key = "secret"
+	start := w.tip()
+	w.talk("alice", "Say more.")
+	ev := w.delivery("issue_comment")
+	w.handle(ev)
+	message := w.api("octo", "GET", w.path("/commits/"+w.tip()), nil).at("commit", "message").(string)
+	require.Contains(t, message, "MergeXO-Turn: ")
+	w.unreceipted()
+	w.later(time.Minute)
+	tree := w.api("octo", "GET", w.path("/commits/main"), nil).at("commit", "tree", "sha")
+	copied := w.api("octo", "POST", w.path("/git/commits"), object{"message": message, "tree": tree, "parents": []any{w.api("octo", "GET", w.path("/git/ref/heads/main"), nil).at("object", "sha")}})
+	require.NotEqual(t, start, copied["sha"])
+	w.move(copied["sha"].(string))
+	w.handle(ev)
+	w.talk("alice", "And now?")
+	rep := w.handle(w.delivery("issue_comment"))
+	assert.Equal(t, model.ResultBlocked, rep.Result, rep.Reason)
+	assert.Equal(t, "history_rewrite", rep.BlockedReason)
+	assert.Equal(t, 1, w.calls())
+}

@@ -169,9 +169,9 @@ func (p *pass) record(ctx context.Context, m model.TurnMarker, o model.Outbox) e
 		return err
 	} else if err != nil {
 		e := failing(fmt.Errorf("what was done could not be pushed: %w", err))
-		e.waits = unanswered(err) || denied(err)
+		e.waits = unanswered(err)
 		ended := p.end(ctx, e)
-		if s := (*Stop)(nil); denied(err) && errors.As(ended, &s) { // which only whoever runs this can change
+		if s := (*Stop)(nil); denied(err) && errors.As(ended, &s) && s.Result != model.ResultBlocked { // only whoever runs this can change that
 			return err
 		}
 		return ended

@@ -75,7 +75,10 @@ func Needs(w io.Writer, all []model.Need) error {
 
 // Issue writes how the work for an issue stands, and what it waits for.
 func Issue(w io.Writer, i model.BoardIssue, step string) error {
-	state := map[bool]string{true: "has not begun", false: strings.ReplaceAll(string(i.Status), "_", " ")}[i.Status == ""]
+	state := "has not begun"
+	if i.Status != "" {
+		state = strings.ReplaceAll(string(i.Status), "_", " ")
+	}
 	if err := text(w, fmt.Sprintf("issue #%d: %s; %s\n", i.Number, state, oneLine(step))); err != nil || i.Need == nil {
 		return err
 	}

@@ -45,13 +45,14 @@ func Pushed(t model.Trace, pushes []model.Push, ours func(model.Actor) bool, key
 	return pushes[i], true
 }
 
-// Restored is the marker of a receipt that stands in for a lost one.
+// Restored is the marker of a receipt that stands in for a lost one. It accepts no head on the word of a signed commit alone:
+// anybody who may push can copy its message onto a rewritten branch.
 func Restored(t model.Trace, st model.State) model.TurnMarker {
 	m := model.TurnMarker{
 		Repo: t.Marker.Repo, Number: t.Marker.Number, Key: t.Marker.Key, Phase: model.PhaseDone, Events: t.Marker.Events, Start: t.Marker.Start,
 		Since: t.Marker.Since, Seen: t.Marker.Seen, Session: t.Marker.Session, Attempt: 1, Restored: true,
 	}
-	if t.At.After(st.AcceptedAt) { // else what was accepted since is newer
+	if copied := t.Commit && t.Attested; !copied && t.At.After(st.AcceptedAt) { // else what was accepted since is newer
 		m.Head = t.Marker.Head
 	}
 	return m
