@@ -25,6 +25,8 @@ const module = "github.com/mergexo/mergexo"
 var floors = map[string]int{
 	"internal/model": 0, "internal/clock": 0, "internal/markdown": 0, "internal/strictjson": 0, "internal/frontmatter": 0, "internal/treepath": 0, "internal/loopback": 0, "internal/branchfilter": 0, "internal/scratch": 0,
 
+	"internal/golden": 0, // tests
+
 	"internal/turn": 1, "internal/flow": 1, "internal/journal": 1, "internal/lineage": 1, "internal/merge": 1, "internal/command": 1, "internal/doctor": 1, "internal/leak": 1, "internal/external": 1, "internal/sweep": 1, "internal/needs": 1, // pure
 	"internal/github": 1, "internal/git": 1, "internal/agent": 1, "internal/config": 1, "internal/report": 1, "internal/handoff": 1, "internal/dashboard": 1, // I/O
 	"internal/transcript": 1, // pure but for the randomness of what it encrypts
@@ -33,6 +35,50 @@ var floors = map[string]int{
 	"internal/engine": 2,
 	"internal/cli":    3,
 	"cmd/mergexo":     4,
+}
+
+// rooms says how high each room of a house stands in it. A room imports only lower ones; rooms of one height are siblings, and
+// what two of them need goes down. Tests from outside of a room may use all rooms of their house to set a scene.
+var rooms = map[string]int{
+	"internal/engine/effect": 0, "internal/engine/thread": 1, "internal/engine": 2,
+
+	"internal/git/syntax": 0,                          // names and answers
+	"internal/git/guard":  1, "internal/git/relay": 1, // know no repository
+	"internal/git":       2, // the handle
+	"internal/git/fetch": 3,
+	// what several topics need
+	"internal/git/history": 4, "internal/git/worktree": 4,
+	"internal/git/mergetree": 5,
+	// topics
+	"internal/git/checkpoint": 6, "internal/git/commits": 6, "internal/git/conflicts": 6, "internal/git/merging": 6, "internal/git/testtree": 6, "internal/git/transport": 6,
+	// for tests only
+	"internal/git/gittest": 7,
+}
+
+// checkRooms lists the imports that go up or sideways within a house.
+func checkRooms(pkgs []listed) []string {
+	var wrong []string
+	for _, p := range pkgs {
+		own, _ := house(p.name())
+		at, split := rooms[p.name()]
+		if _, isSplit := rooms[own]; isSplit && !split {
+			wrong = append(wrong, p.name()+" is not in the rooms table")
+			continue
+		}
+		for _, i := range slices.Concat(p.Imports, p.TestImports) {
+			target := strings.TrimPrefix(i, module+"/")
+			other, isRoom := rooms[target]
+			elsewhere, _ := house(target)
+			switch {
+			case !isRoom:
+			case elsewhere == own && other >= at:
+				wrong = append(wrong, fmt.Sprintf("%s (room %d) imports %s (room %d)", p.name(), at, target, other))
+			case strings.HasSuffix(target, "/gittest") && slices.Contains(p.Imports, i):
+				wrong = append(wrong, p.name()+" imports "+target+", which is for tests")
+			}
+		}
+	}
+	return wrong
 }
 
 // reserved are imports that only some packages may have, so that a library stops at one place.
@@ -107,7 +153,7 @@ func checkFloors(pkgs []listed) []string {
 				wrong = append(wrong, fmt.Sprintf("%s (floor %d) imports %s (floor %d)", p.name(), floors[own], target, floors[at]))
 			}
 		}
-		check(p.Imports, false)
+		check(p.Imports, strings.HasSuffix(p.name(), "/gittest"))
 		check(p.TestImports, true)
 		check(p.XTestImports, true)
 	}
@@ -191,6 +237,7 @@ func packages(t *testing.T) []listed {
 func TestImportsGoDown(t *testing.T) {
 	pkgs := packages(t)
 	assert.Empty(t, checkFloors(pkgs))
+	assert.Empty(t, checkRooms(pkgs))
 	assert.Empty(t, checkReserved(pkgs))
 	assert.Empty(t, checkDocs(pkgs))
 }
@@ -225,6 +272,28 @@ func TestCheckFloorsSeesWhatIsWrong(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			assert.Equal(t, c.want, strings.Join(checkFloors([]listed{c.pkg}), "\n"))
+		})
+	}
+}
+
+func TestCheckRoomsSeesWhatIsWrong(t *testing.T) {
+	const git = module + "/internal/git"
+	for _, c := range []struct {
+		name string
+		pkg  listed
+		want string
+	}{
+		{"down", listed{ImportPath: git + "/merging", Imports: []string{git, git + "/mergetree"}}, ""},
+		{"a sibling", listed{ImportPath: git + "/merging", Imports: []string{git + "/transport"}}, "internal/git/merging (room 6) imports internal/git/transport (room 6)"},
+		{"a sibling in a test of the same package", listed{ImportPath: git + "/merging", TestImports: []string{git + "/transport"}}, "internal/git/merging (room 6) imports internal/git/transport (room 6)"},
+		{"a sibling in a test from outside", listed{ImportPath: git + "/merging", XTestImports: []string{git + "/transport"}}, ""},
+		{"up", listed{ImportPath: git, Imports: []string{git + "/fetch"}}, "internal/git (room 2) imports internal/git/fetch (room 3)"},
+		{"from another house", listed{ImportPath: module + "/internal/engine", Imports: []string{git, git + "/transport"}}, ""},
+		{"what is for tests", listed{ImportPath: module + "/internal/engine", Imports: []string{git + "/gittest"}}, "internal/engine imports internal/git/gittest, which is for tests"},
+		{"no room", listed{ImportPath: git + "/attic"}, "internal/git/attic is not in the rooms table"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			assert.Equal(t, c.want, strings.Join(checkRooms([]listed{c.pkg}), "\n"))
 		})
 	}
 }

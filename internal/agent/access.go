@@ -12,13 +12,13 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// access is how the programs of one provider get to its models: the variables in which a user has the key and, where it
-// is not the provider's own, the address.
+// access says how the programs of one provider reach its models: the variables that hold the user's key and, if it is not the
+// provider's own, the address.
 type access struct {
 	provider modelproxy.Provider
 	base     string
 	keys     []string
-	header   func(env []string) http.Header // what the provider wants to see; empty without a key
+	header   func(env []string) http.Header // what the provider authenticates; empty without a key
 }
 
 var openAI = access{
@@ -32,7 +32,7 @@ var openAI = access{
 	},
 }
 
-// anthropic takes both at once, as Claude Code sends them: a gateway may want the one and what is behind it the other.
+// anthropic sends both headers, as Claude Code does: a gateway may want one and the server behind it the other.
 var anthropic = access{
 	provider: modelproxy.Anthropic, base: "ANTHROPIC_BASE_URL", keys: []string{"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"},
 	header: func(env []string) http.Header {
@@ -47,10 +47,10 @@ var anthropic = access{
 	},
 }
 
-// modelKeys are the variables that no program of a provider gets, its own or another one's.
+// modelKeys are the variables that are kept from the programs of every provider.
 func modelKeys() []string { return slices.Concat(openAI.keys, anthropic.keys) }
 
-// Access gives, for Options.Access, what lookup knows of the key and the address of an adapter's models.
+// Access looks up the key and the address of an adapter's models, for Options.Access.
 func Access(lookup func(string) (string, bool), adapter string) []string {
 	a := adapters[adapter].model
 	if a == nil {
@@ -76,7 +76,7 @@ func Keys(list []string) []string {
 	return out
 }
 
-// verify says what in the variables cannot be used.
+// verify reports variables that cannot be used.
 func (a *access) verify(env []string) error {
 	if a == nil {
 		return nil
@@ -123,7 +123,7 @@ func (l *link) doors() []door {
 	return []door{{l.proxy.Port, l.proxy.Serve}}
 }
 
-// End ends it and gives what it has seen being used. It may be called again.
+// End closes the link and returns the usage that it saw. It may be called again.
 func (l *link) End() model.Usage {
 	if l.proxy == nil {
 		return model.Usage{}
@@ -131,8 +131,8 @@ func (l *link) End() model.Usage {
 	return l.proxy.End()
 }
 
-// environment adds to a program's environment that the loopback device is reached directly: the programs do not know it
-// by themselves where a proxy of the machine was passed to them.
+// environment adds to a program's environment that it reaches the loopback device directly. Without that, a program that was
+// given the machine's proxy would send such requests there.
 func (l *link) environment(env []string, set map[string]string) []string {
 	set = maps.Clone(set)
 	if l.proxy != nil && slices.ContainsFunc(env, func(e string) bool { return isProxy(e) }) {
@@ -148,7 +148,7 @@ func isProxy(entry string) bool {
 	return slices.Contains([]string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"}, name)
 }
 
-// reword makes what a program says about the proxy the words about its provider.
+// reword replaces the proxy's name by the provider's in what a program says.
 func (l *link) reword(said string) string {
 	if l.proxy == nil {
 		return said
@@ -159,8 +159,8 @@ func (l *link) reword(said string) string {
 	return strings.NewReplacer(l.proxy.URL, site, host(l.proxy.URL), name, l.proxy.Secret, "the key").Replace(said)
 }
 
-// atLeast is an account of a run that has at least the tokens of another one: what a program did not come to tell, or did
-// not know of, the provider has told the proxy.
+// atLeast raises a usage to at least the tokens of another one: the proxy learns from the provider what the program did not
+// report.
 func atLeast(said, seen model.Usage) model.Usage {
 	said.InputTokens = max(said.InputTokens, seen.InputTokens)
 	said.OutputTokens = max(said.OutputTokens, seen.OutputTokens)

@@ -1,7 +1,7 @@
-// Package agent runs whatever answers feedback: Codex, Claude Code, a program of the user's, or a built-in that has no
-// model behind it. All of them are given the same request and give the same outcome, so that the rest of MergeXO never
-// knows which one it was; and all of them are strangers: their environment is built from nothing, nothing in the checkout
-// sets them up, their output is checked field by field, and whatever they started is gone when Run returns.
+// Package agent runs what answers feedback: Codex, Claude Code, a program of the user's, or a built-in without a model. All of
+// them get the same request and return the same outcome, so that the rest of MergeXO does not depend on which one ran. None of
+// them is trusted: the environment is built from nothing, no file of the checkout configures them, the output is checked field
+// by field, and every process that they started has ended when Run returns.
 package agent
 
 import (
@@ -18,8 +18,7 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// Agent answers one request in a checkout. What Run returns as an error is an *Error, or something that kept the
-// request from being made at all.
+// Agent answers one request in a checkout. An error of Run is an *Error, or says why the request could not be made at all.
 type Agent interface {
 	Run(ctx context.Context, dir string, req model.Request) (model.Outcome, error)
 }
@@ -52,9 +51,9 @@ type Options struct {
 	Grace time.Duration
 	// Clock measures Timeout and Grace; nil: the machine's own does.
 	Clock clock.Clock
-	// Wall is this program, as Self gives it: every agent is then started through package wall. "": without one.
-	Wall string
-	// User is whom the agent runs as, behind the wall, by name or number; "": ourselves. It is to be the agent's alone: the
+	// Isolator is this program, as Self gives it: every agent is then started through package isolate. "": without one.
+	Isolator string
+	// User is whom the agent runs as, behind the isolator, by name or number; "": ourselves. It is to be the agent's alone: the
 	// checkout, Temp and Sessions are its for as long as the agent runs, and when that ends so does every process of its.
 	User string
 	// Also are directories beside the checkout that the agent needs.
@@ -74,10 +73,10 @@ const (
 	defaultGrace   = 5 * time.Second
 )
 
-// adapter is one kind of agent: how it is made, and how it gets to its model.
+// adapter is one kind of agent: its constructor, and how it reaches its model.
 type adapter struct {
 	build func(Options) (Agent, error)
-	model *access // nil: that is no affair of ours
+	model *access // nil: the program finds its model itself
 }
 
 // adapters is every agent there is.
@@ -131,8 +130,8 @@ func (opt Options) defaults() Options {
 	return opt
 }
 
-// Environment builds an agent's environment from nothing: PATH, HOME, LANG, TMPDIR, the names in pass as far as lookup
-// knows them, and git's part. What CheckPass refuses is left out.
+// Environment builds an agent's environment from nothing: PATH, HOME, LANG, TMPDIR, the names in pass that lookup knows, and
+// git's part. It leaves out what CheckPass refuses.
 func Environment(lookup func(string) (string, bool), pass []string, git []string) []string {
 	var env []string
 	names := append([]string{"PATH", "HOME", "LANG", "TMPDIR"}, pass...)

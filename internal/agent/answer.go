@@ -61,16 +61,16 @@ func onlyObject(text string) ([]byte, error) {
 	return nil, wrong("its answer has no JSON object: it begins with \"%s\"", excerpt(strings.TrimSpace(text), 80))
 }
 
-// session is how a session is named in a receipt: by the program's own id, and with what it had used when it was last
-// heard of. The programs count from a session's beginning, over all its turns, and a receipt wants one turn's part; that
-// it stands in the name makes it hold on another runner too.
+// session names a session in a receipt: the program's own id, and the usage that it last reported. The programs count from the
+// start of a session, over all its turns, but a receipt shows the usage of one turn. The name carries the earlier usage so that
+// another runner can subtract it too.
 type session struct {
 	id   string
 	used model.Usage
 }
 
-// uuid is what the ids of both programs look like. Nothing else is given to them: to Codex it would name a new session,
-// and something with a dash in front would be a flag.
+// uuid matches the ids of both programs. Nothing else is passed to them: Codex would start a new session of that name, and an
+// id with a leading dash would be a flag.
 var uuid = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
 
 func (s session) String() string {
@@ -98,7 +98,7 @@ func readSession(name string) (session, error) {
 	return out, nil
 }
 
-// since is how much more now is than before. What counts from the beginning and is less has been begun anew.
+// since returns how much now exceeds before. A total that is smaller has been reset.
 func since[N int64 | float64](now, before N) N {
 	if now < before {
 		return now

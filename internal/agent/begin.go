@@ -44,7 +44,7 @@ func beginPull(dir string, req model.Request) (model.Outcome, error) {
 	return pullOf(req, paths, how), nil
 }
 
-// broken is the checkout's fault, not the request's.
+// broken is an error of the checkout, not of the request.
 func broken(err error) error { return &Error{Kind: Exit, Exit: -1, Detail: err.Error(), Err: err} }
 
 // pullOf tells what was changed.
@@ -63,10 +63,10 @@ func pullOf(req model.Request, paths []string, how map[string]string) model.Outc
 	return out
 }
 
-// shown is a text as people read it.
+// shown is the text that people see.
 type shown struct{ name, text string }
 
-// maxShown is how many bytes of a text are read: that takes longer than linear in its length.
+// maxShown bounds the bytes of a text that are rendered: rendering takes more than linear time.
 const maxShown = 100_000
 
 // shownOf are the texts of a request, in order: the design document, the issue, and what was said about it.
@@ -89,9 +89,8 @@ func shownOf(req model.Request) (texts []shown, why string) {
 	return texts, ""
 }
 
-// applied is the checkout with all diff blocks applied, nothing of it written; why says, for a person, why that cannot be.
-// The diffs of a design document stand for those of its issue. After an earlier attempt, the comments may well be in place
-// of what the issue says.
+// applied applies all diff blocks to the checkout without writing anything; why tells a person why they do not apply. The diffs
+// of a design document replace those of its issue, and after an earlier attempt the comments may replace those of the issue.
 func applied(root *os.Root, req model.Request, texts []shown) (t *tree, why string, err error) {
 	var first, comments []diff
 	for _, one := range texts {
@@ -181,7 +180,7 @@ func design(req model.Request, texts []shown) model.Outcome {
 	return out
 }
 
-// paragraph is the first one of a text that is neither a heading nor code, or what there is.
+// paragraph returns the first paragraph that is neither a heading nor code; without one, the text.
 func paragraph(text string) string {
 	inside := false
 	for part := range strings.SplitSeq(text, "\n\n") {

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/agent"
+	"github.com/mergexo/mergexo/internal/golden"
 	"github.com/mergexo/mergexo/internal/model"
 )
 
@@ -197,7 +198,7 @@ func TestADesignIsMadeOfWhatAnIssueSays(t *testing.T) {
 	assert.Equal(t, "Greet people", out.Title)
 	assert.Equal(t, "People want\nto be greeted.", out.Summary)
 	assert.Equal(t, []string{"greet.txt", "docs/a.md"}, out.TouchPaths)
-	golden(t, "suggestion_design.md", out.DesignDoc)
+	golden.Text(t, "suggestion_design.md", out.DesignDoc)
 	assert.Equal(t, map[string]string{"greet.txt": letter}, grown(t, dir), "a design changes nothing")
 
 	work := issue(model.AskImplementation, diffBlock("--- a/gone.txt", "+++ b/gone.txt", "@@ -1 +1 @@", "-a", "+b"))

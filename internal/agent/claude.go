@@ -13,9 +13,9 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// claude is Anthropic's Claude Code, `claude --print --bare`. It edits and runs what it likes, as the user that MergeXO
-// runs it as, and asks nobody. Nothing in the checkout sets it up: --bare leaves out CLAUDE.md, hooks and plugins, but
-// not .claude/settings.json, which could send the key to another address; so no settings are read at all.
+// claude is Anthropic's Claude Code, `claude --print --bare`. It edits and runs what it likes, as the user that MergeXO runs it
+// as, without asking. No file of the checkout configures it: --bare skips CLAUDE.md, hooks and plugins, but not
+// .claude/settings.json, which could send the key to another address, so it reads no settings at all.
 type claude struct{ program }
 
 func newClaude(opt Options) (Agent, error) {
@@ -52,27 +52,16 @@ var claudeFlags = flags{
 	},
 }
 
-// Run asks Claude Code once, in a session of its own or one that is gone on with.
+// Run asks Claude Code once, in a new session or a resumed one.
 func (a *claude) Run(ctx context.Context, dir string, req model.Request) (out model.Outcome, err error) {
-	before, err := readSession(req.Session)
+	from, err := a.open(req, "projects")
 	if err != nil {
 		return model.Outcome{}, err
 	}
-	schema, err := outcomeSchema(req)
-	if err != nil {
-		return model.Outcome{}, err
-	}
-	at, err := a.place("projects")
-	if err != nil {
-		return model.Outcome{}, err
-	}
-	to, err := a.link()
-	if err != nil {
-		return model.Outcome{}, err
-	}
+	before, to := from.session, from.link
 	defer to.End()
 	opt := a.opt
-	if opt.Env, err = a.environment(at, to); err != nil {
+	if opt.Env, err = a.environment(from.place, to); err != nil {
 		return model.Outcome{}, err
 	}
 	opt.doors = to.doors()
@@ -84,7 +73,7 @@ func (a *claude) Run(ctx context.Context, dir string, req model.Request) (out mo
 	if err := a.check(ctx, opt, dir, func() error { return nil }); err != nil {
 		return model.Outcome{}, err
 	}
-	stdout, err := opt.execute(ctx, dir, a.argv(schema, before.id), []byte(req.Prompt))
+	stdout, err := opt.execute(ctx, dir, a.argv(from.schema, before.id), []byte(req.Prompt))
 	said, seen := readClaude(stdout), to.End()
 	said.Result = to.reword(said.Result)
 	out, err = a.outcome(req, said, before, err)
@@ -96,7 +85,7 @@ func (a *claude) Run(ctx context.Context, dir string, req model.Request) (out mo
 	return settled(out, err, said.ID)
 }
 
-// argv is the command line. What stays as it is comes behind extra_args: the last word counts.
+// argv is the command line. Fixed flags follow extra_args, because the last one wins.
 func (a *claude) argv(schema, resume string) []string {
 	argv := append([]string{"claude", "--print"}, a.opt.ExtraArgs...)
 	if a.opt.Model != "" {
@@ -110,8 +99,8 @@ func (a *claude) argv(schema, resume string) []string {
 	return argv
 }
 
-// environment is what Claude Code gets. Its commands are run by a small script that takes the keys out again: the tests
-// that an agent runs may print their environment.
+// environment is Claude Code's. A small script runs its commands and removes the keys first, because the tests that an agent
+// runs may print their environment.
 func (a *claude) environment(at place, to *link) ([]string, error) {
 	script, temp := filepath.Join(at.home, "without-keys"), filepath.Join(at.home, "tmp")
 	text := "#!/bin/sh\nunset " + strings.Join(anthropic.keys, " ") + "\nexec bash -c \"$1\"\n"
@@ -149,7 +138,7 @@ type claudeSaid struct {
 	} `json:"usage"` // of this turn
 }
 
-// readClaude reads the result; one without a type is none.
+// readClaude parses the result; a result without a type counts as none.
 func readClaude(stdout []byte) claudeSaid {
 	var said claudeSaid
 	if err := json.Unmarshal(bytes.TrimSpace(stdout), &said); err != nil || said.Type != "result" {
@@ -158,7 +147,7 @@ func readClaude(stdout []byte) claudeSaid {
 	return said
 }
 
-// outcome makes of what Claude Code told an outcome or an error; err is how its process ended.
+// outcome turns Claude Code's result into an outcome or an error; err is how its process ended.
 func (a *claude) outcome(req model.Request, said claudeSaid, before session, err error) (model.Outcome, error) {
 	var failed *Error
 	switch {
@@ -178,7 +167,7 @@ func (a *claude) outcome(req model.Request, said claudeSaid, before session, err
 	return decodeMessage(said.Result, req)
 }
 
-// What Anthropic gives no status of its own for (https://docs.claude.com/en/api/errors).
+// Failures for which Anthropic has no status of their own (https://docs.claude.com/en/api/errors).
 var (
 	claudeLimits   = []string{"Credit balance is too low", "reached your specified API usage limits"}
 	claudeRefusals = []string{"blocked by content filtering policy"}
@@ -188,7 +177,7 @@ func contains(text string, words []string) bool {
 	return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(text, w) })
 }
 
-// failure says why Claude Code gave an error as its result.
+// failure explains a result that is an error.
 func (a *claude) failure(said claudeSaid, failed *Error) error {
 	text, exit := said.Result, 0
 	if text == "" {

@@ -15,9 +15,9 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// codex is OpenAI's Codex, `codex exec`. What its model runs is shut in by Codex's own sandbox: it writes to the
-// checkout, its HOME and temporary directories, not to .git, and has no network. Everything that Codex would read from
-// the checkout to set itself up is shut out: .codex, AGENTS.md, skills; what should guide it stands in the prompt.
+// codex is OpenAI's Codex, `codex exec`. Codex's own sandbox confines the commands of its model: they write to the checkout, its
+// HOME and temporary directories, not to .git, and have no network. Codex reads no configuration from the checkout: .codex,
+// AGENTS.md and skills are disabled, and all instructions are in the prompt.
 type codex struct{ program }
 
 func newCodex(opt Options) (Agent, error) {
@@ -68,31 +68,20 @@ func checkCodexKey(flag, setting string) error {
 		key, didYouMean(key, codexKeys), strings.ReplaceAll(strings.Join(codexKeys, ", ")+",", ".,", ".*,")+" and nothing else")
 }
 
-// Run asks Codex once, in a session of its own or one that is gone on with.
+// Run asks Codex once, in a new session or a resumed one.
 func (a *codex) Run(ctx context.Context, dir string, req model.Request) (out model.Outcome, err error) {
-	before, err := readSession(req.Session)
+	from, err := a.open(req, "sessions")
 	if err != nil {
 		return model.Outcome{}, err
 	}
-	schema, err := outcomeSchema(req)
-	if err != nil {
-		return model.Outcome{}, err
-	}
-	at, err := a.place("sessions")
-	if err != nil {
-		return model.Outcome{}, err
-	}
-	to, err := a.link()
-	if err != nil {
-		return model.Outcome{}, err
-	}
+	before, to := from.session, from.link
 	defer to.End()
-	argv, err := a.argv(dir, schema, at, to, before.id)
+	argv, err := a.argv(dir, from.schema, from.place, to, before.id)
 	if err != nil {
 		return model.Outcome{}, err
 	}
 	opt := a.opt
-	opt.Env = a.environment(at, to)
+	opt.Env = a.environment(from.place, to)
 	opt.doors = to.doors()
 	opt, leave, err := opt.enter(dir)
 	if err != nil {
@@ -102,7 +91,7 @@ func (a *codex) Run(ctx context.Context, dir string, req model.Request) (out mod
 	if err := a.check(ctx, opt, dir, func() error { return a.checkSandbox(ctx, opt, dir) }); err != nil {
 		return model.Outcome{}, err
 	}
-	stdout, err := opt.executeKeeping(ctx, dir, argv, []byte(codexPrompt(req, schema)), codexKeeps)
+	stdout, err := opt.executeKeeping(ctx, dir, argv, []byte(codexPrompt(req, from.schema)), codexKeeps)
 	said, seen := readCodex(stdout), to.End()
 	said.failure = to.reword(said.failure)
 	for _, warning := range said.warnings {
@@ -110,7 +99,7 @@ func (a *codex) Run(ctx context.Context, dir string, req model.Request) (out mod
 	}
 	now := session{id: said.id, used: said.used}
 	if now.used == (model.Usage{}) {
-		// It did not come to count. The next turn's count has this one in it.
+		// It ended before it reported its usage. The next turn's total includes this one.
 		now.used = model.Usage{InputTokens: before.used.InputTokens + seen.InputTokens, OutputTokens: before.used.OutputTokens + seen.OutputTokens}
 	}
 	out, err = a.outcome(req, said, before, err)
@@ -121,15 +110,15 @@ func (a *codex) Run(ctx context.Context, dir string, req model.Request) (out mod
 	return settled(out, err, said.id)
 }
 
-// environment is what Codex itself gets. The variables that it needs are kept from what its model runs.
+// environment is Codex's own. Codex does not pass on the variables that it needs to the commands of its model.
 func (a *codex) environment(at place, to *link) []string {
 	return to.environment(a.opt.Env, map[string]string{
 		"HOME": at.home, "CODEX_HOME": at.state, "CODEX_API_KEY": to.key, "OPENAI_API_KEY": "", "OPENAI_BASE_URL": "",
 	})
 }
 
-// argv is the command line. What a user may set comes before extra_args, what stays as it is behind it: the last word
-// counts. The provider is one that Codex does not know, so that it does not try the WebSockets of its built-in one.
+// argv is the command line. Settings that a user may change precede extra_args and fixed ones follow, because the last one wins.
+// The provider is one that Codex does not know, so that Codex does not try the WebSockets of its built-in one.
 func (a *codex) argv(dir, schema string, at place, to *link, resume string) ([]string, error) {
 	file := filepath.Join(at.state, "outcome.schema.json")
 	if err := writeNew(file, schema, 0o600); err != nil {
@@ -162,7 +151,7 @@ func (a *codex) argv(dir, schema string, at place, to *link, resume string) ([]s
 	return append(argv, "-"), nil
 }
 
-// settings gives each one its -c.
+// settings puts -c before each one.
 func settings(list ...string) []string {
 	var out []string
 	for _, one := range list {
@@ -171,13 +160,13 @@ func settings(list ...string) []string {
 	return out
 }
 
-// toml writes a string as TOML does; what JSON escapes, TOML's basic strings escape alike.
+// toml quotes a string for TOML, whose basic strings have the same escapes as JSON.
 func toml(text string) string {
 	quoted, _ := json.Marshal(text) // a string can always be encoded
 	return string(quoted)
 }
 
-// shut is the setting that disables skills by their files.
+// shut returns the setting that disables skills by their files.
 func shut(files []string) string {
 	list := make([]string, len(files))
 	for i, file := range files {
@@ -186,15 +175,14 @@ func shut(files []string) string {
 	return "[" + strings.Join(list, ",") + "]"
 }
 
-// maxSkills bounds what is looked at for skills, and how many there may be: each one is a part of the command line.
+// maxSkills and maxLooks bound the skills, since each is part of the command line, and the files that are searched for them.
 const (
 	maxSkills = 500
 	maxLooks  = 20_000
 )
 
-// skillFiles finds the skills in a checkout, by each name that Codex could know them by. Codex offers them even where
-// the checkout is not trusted, and reads one into the conversation when a comment has its name with a dollar sign; only
-// one by one can they be disabled.
+// skillFiles finds the skills in a checkout, under each name that Codex could know them by. Codex offers them even if the
+// checkout is not trusted, and loads one when a comment contains its name after a dollar sign. Each has to be disabled by name.
 func skillFiles(dir string) ([]string, error) {
 	var found []string
 	looks := 0
@@ -232,13 +220,13 @@ func skillFiles(dir string) ([]string, error) {
 	return slices.Compact(found), nil
 }
 
-// codexPrompt ends with the form of the answer: an endpoint that is not OpenAI's may not hold its model to a schema.
+// codexPrompt appends the schema of the answer, because an endpoint other than OpenAI's may not enforce it.
 func codexPrompt(req model.Request, schema string) string {
 	return req.Prompt + "\n\nWhen you are done, answer with one JSON object and nothing else, as this JSON Schema says:\n" + schema + "\n"
 }
 
-// checkSandbox finds out, before any model is asked, whether Codex can shut its commands in on this machine. Ubuntu
-// forbids programs the namespaces for it (https://github.com/openai/codex/issues/17337), and then every command fails.
+// checkSandbox finds out, before any model is asked, whether Codex's sandbox works on this machine. Ubuntu forbids programs the
+// namespaces that it needs (https://github.com/openai/codex/issues/17337), and then every command fails.
 func (a *codex) checkSandbox(ctx context.Context, opt Options, dir string) error {
 	opt.Log, opt.Timeout = io.Discard, min(opt.Timeout, checkTimeout)
 	_, err := opt.execute(ctx, dir, []string{"codex", "sandbox", "-c", `sandbox_mode="workspace-write"`, "--", "true"}, nil)
@@ -246,7 +234,7 @@ func (a *codex) checkSandbox(ctx context.Context, opt Options, dir string) error
 	if errors.As(err, &failed) && failed.Kind == Exit {
 		said := lastLine(failed.Stderr)
 		if !strings.Contains(said, "bwrap") && !strings.Contains(said, "namespace") {
-			return nil // another version, in which this command is another
+			return nil // another version, in which this command means something else
 		}
 		return &Error{Kind: Start, Exit: failed.Exit, Err: err, Detail: "codex cannot shut in its commands on this runner (" + said +
 			"): allow unprivileged user namespaces; on GitHub's Ubuntu runners: sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0"}
@@ -273,7 +261,7 @@ type codexEvent struct {
 	} `json:"usage"`
 }
 
-// codexKeeps leaves out the lines that only tell what Codex is doing, commands with all their output among them.
+// codexKeeps drops the lines about progress, which include the full output of commands.
 func codexKeeps(line []byte) bool {
 	var e codexEvent
 	if json.Unmarshal(line, &e) != nil {
@@ -301,14 +289,14 @@ func readCodex(stdout []byte) codexSaid {
 		case "thread.started":
 			said.id = e.ThreadID
 		case "item.completed":
-			if e.Item.Type == "error" { // so Codex calls them
+			if e.Item.Type == "error" { // Codex reports warnings as errors
 				said.warnings = append(said.warnings, e.Item.Message)
 				continue
 			}
 			said.answer = e.Item.Text
 		case "turn.completed":
 			said.used = model.Usage{InputTokens: e.Usage.Input, OutputTokens: e.Usage.Output}
-			said.failure = "" // an error that was got over
+			said.failure = "" // the turn recovered from an earlier error
 		case "turn.failed":
 			said.failure = e.Error.Message
 		case "error":
@@ -318,7 +306,7 @@ func readCodex(stdout []byte) codexSaid {
 	return said
 }
 
-// outcome makes of what Codex told an outcome or an error; err is how its process ended.
+// outcome turns what Codex reported into an outcome or an error; err is how its process ended.
 func (a *codex) outcome(req model.Request, said codexSaid, before session, err error) (model.Outcome, error) {
 	var failed *Error
 	switch {
@@ -332,7 +320,7 @@ func (a *codex) outcome(req model.Request, said codexSaid, before session, err e
 	return decodeMessage(said.answer, req)
 }
 
-// codexWords tell failures apart, since Codex gives them only as text for people.
+// codexWords tell failures apart, because Codex reports them only as text.
 var codexWords = []struct {
 	kind  Kind
 	words []string
@@ -353,7 +341,7 @@ func (a *codex) failure(said codexSaid, before session, failed *Error) error {
 	}
 	var body struct{ Error struct{ Message string } }
 	if json.Unmarshal([]byte(text), &body) == nil && body.Error.Message != "" {
-		text = body.Error.Message // a refused request is shown as it came
+		text = body.Error.Message // Codex passes the body of a refused request on
 	}
 	kind := Model
 	for _, one := range codexWords {

@@ -159,7 +159,7 @@ func begin(cmd *exec.Cmd) (<-chan error, error) {
 	cmd.SysProcAttr.Setsid = true
 	started, ended := make(chan error, 1), make(chan error, 1)
 	go func() {
-		// The wall has the agent end with the thread that started it, which is all that the kernel offers.
+		// The isolator has the agent end with the thread that started it, which is all that the kernel offers.
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 		expect()
@@ -220,7 +220,7 @@ func (opt Options) await(ctx context.Context, cmd *exec.Cmd, ended <-chan error)
 	case <-grace.Chan():
 	}
 	opt.kill(cmd.Process.Pid, syscall.SIGKILL)
-	if opt.tenant.hired() == "" {
+	if opt.tenant.sudoPath() == "" {
 		err = <-ended
 		return stopped, cmd.ProcessState, err
 	}
@@ -238,7 +238,7 @@ func (opt Options) await(ctx context.Context, cmd *exec.Cmd, ended <-chan error)
 // to signal, nor is sudo itself; but sudo ends with what it runs.
 func (opt Options) kill(group int, sig syscall.Signal) {
 	_ = syscall.Kill(-group, sig)
-	if opt.tenant.hired() != "" {
+	if opt.tenant.sudoPath() != "" {
 		_ = opt.signal(sig)
 	}
 }

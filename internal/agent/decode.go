@@ -28,7 +28,7 @@ func rules(req model.Request) strictjson.Rules {
 		Hint: func(field string, known []string) string {
 			near := didYouMean(field, known)
 			if near == "" && slices.Equal(known, allowed) {
-				return fmt.Sprintf(": an answer to %s has %s", errand(req), strings.Join(known, ", "))
+				return fmt.Sprintf(": an answer to %s has %s", requestName(req), strings.Join(known, ", "))
 			}
 			return near
 		},

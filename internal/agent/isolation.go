@@ -43,10 +43,10 @@ type Isolation struct {
 
 // IsolationOptions say what is wanted, and what there is to do it with.
 type IsolationOptions struct {
-	Setting string // auto or none; "" is auto
-	User    string // an existing user, by name or number; "": one is made
-	Wall    string // this program, as Self gives it
-	Path    string // where sudo and useradd are looked for
+	Setting  string // auto or none; "" is auto
+	User     string // an existing user, by name or number; "": one is made
+	Isolator string // this program, as Self gives it
+	Path     string // where sudo and useradd are looked for
 	// Dirs may belong to the user of a run that was killed; they are taken back.
 	Dirs  []string
 	Clock clock.Clock
@@ -69,18 +69,18 @@ func Isolate(ctx context.Context, want IsolationOptions) (*Isolation, error) {
 	}
 	i := &Isolation{
 		Level: LevelNone, log: want.Log, dirs: want.Dirs,
-		opt: Options{Wall: want.Wall, User: want.User, Env: []string{"PATH=" + want.Path}, Clock: want.Clock},
+		opt: Options{Isolator: want.Isolator, User: want.User, Env: []string{"PATH=" + want.Path}, Clock: want.Clock},
 	}
 	if want.User != "" { // whoever names a user wants that user, and nothing else
 		var err error
 		i.Level = LevelUser
-		i.tenant, err = i.opt.hire()
+		i.tenant, err = i.opt.findTenant()
 		return i, err
 	}
 	if want.Setting == IsolationNone {
 		return i, nil
 	}
-	if runtime.GOOS != "linux" || want.Wall == "" {
+	if runtime.GOOS != "linux" || want.Isolator == "" {
 		return nil, &ErrNoIsolation{[]string{"isolation needs Linux"}}
 	}
 	for _, level := range []struct {

@@ -18,8 +18,8 @@ func BenchmarkIsolation(b *testing.B) {
 		b.Run(setting, func(b *testing.B) {
 			dir, temp := b.TempDir(), b.TempDir()
 			for b.Loop() {
-				opt := agent.Options{Wall: self, Temp: temp, Env: []string{"PATH=" + os.Getenv("PATH")}}
-				opt.Isolation, err = agent.Isolate(context.Background(), agent.IsolationOptions{Setting: setting, Wall: self, Path: os.Getenv("PATH")})
+				opt := agent.Options{Isolator: self, Temp: temp, Env: []string{"PATH=" + os.Getenv("PATH")}}
+				opt.Isolation, err = agent.Isolate(context.Background(), agent.IsolationOptions{Setting: setting, Isolator: self, Path: os.Getenv("PATH")})
 				require.NoError(b, err)
 				require.NoError(b, agent.RunTests(context.Background(), dir, []string{"true"}, opt))
 				require.NoError(b, opt.Isolation.Close())

@@ -8,14 +8,14 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mergexo/mergexo/internal/agent/wall"
+	"github.com/mergexo/mergexo/internal/agent/isolate"
 )
 
 // hidden are directories in which a user keeps credentials and services have their sockets.
 var hidden = []string{"/tmp", "/var/tmp", "/run", "/var/run", "/root", "/var/lib/docker", "/var/lib/lxd", "/var/lib/incus", "/var/snap/lxd"}
 
 // view is what a program in namespaces finds of the file system; nil at other levels.
-func (opt Options) view(dir, program string) *wall.Namespace {
+func (opt Options) view(dir, program string) *isolate.Namespace {
 	if opt.level() != LevelNamespace {
 		return nil
 	}
@@ -23,7 +23,7 @@ func (opt Options) view(dir, program string) *wall.Namespace {
 	if u, err := user.Current(); err == nil {
 		hide = append(hide, u.HomeDir)
 	}
-	if opt.Temp != "" { // beside ours, the runner keeps the files by which a step speaks to it, and other steps their keys
+	if opt.Temp != "" { // next to ours, the runner keeps its command files and other steps their keys
 		hide = append(hide, filepath.Dir(opt.Temp))
 	}
 	if runner, _, ok := strings.Cut(dir, "/_work/"); ok { // with the runner's own credentials
@@ -33,7 +33,7 @@ func (opt Options) view(dir, program string) *wall.Namespace {
 }
 
 // services hides the sockets of the machine's services from a user that is kept from the network.
-func (opt Options) services(dir, program string) *wall.Namespace {
+func (opt Options) services(dir, program string) *isolate.Namespace {
 	if opt.tenant == nil {
 		return nil
 	}
@@ -44,8 +44,8 @@ func (opt Options) services(dir, program string) *wall.Namespace {
 }
 
 // over is what a program finds where some directories are hidden: what it needs of them is not.
-func (opt Options) over(dir, program string, hide []string) *wall.Namespace {
-	n := &wall.Namespace{Hide: outermost(hide)}
+func (opt Options) over(dir, program string, hide []string) *isolate.Namespace {
+	n := &isolate.Namespace{Hide: outermost(hide)}
 	covered := append(slices.Clone(n.Hide), "/dev") // that by one of its own
 	for _, one := range append([]string{dir, opt.Temp, opt.Sessions}, opt.Also...) {
 		if path, ok := existing(one); ok {
@@ -55,7 +55,7 @@ func (opt Options) over(dir, program string, hide []string) *wall.Namespace {
 	for _, one := range append(filepath.SplitList(value(opt.Env, "PATH")), filepath.Dir(program)) {
 		if path, ok := existing(one); ok && below(path, covered) {
 			n.Show = append(n.Show, path)
-			if lib := filepath.Join(filepath.Dir(path), "lib"); filepath.Base(path) == "bin" { // what programs are made of often is beside them
+			if lib := filepath.Join(filepath.Dir(path), "lib"); filepath.Base(path) == "bin" { // libraries of programs are often next to them
 				n.Show = append(n.Show, lib)
 			}
 		}
@@ -108,6 +108,6 @@ func outermost(dirs []string) []string {
 
 // tryNamespaces builds namespaces as an agent's would be, and ends them.
 func (opt Options) tryNamespaces() error {
-	_, err := opt.call(nil, wall.Letter{Task: wall.Reach, Namespace: opt.view("", running)})
+	_, err := opt.call(nil, isolate.Spec{Task: isolate.Reach, Namespace: opt.view("", running)})
 	return err
 }

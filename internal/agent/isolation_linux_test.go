@@ -36,10 +36,10 @@ func machineOf(t *testing.T, uid int) machine {
 	self, err := agent.Self()
 	require.NoError(t, err)
 	replica(t, self, m.wall, 0o755)
-	m.opt.Log, m.opt.Wall, m.opt.Temp = nil, m.wall, filepath.Join(m.top, "runner-temp", "temp")
+	m.opt.Log, m.opt.Isolator, m.opt.Temp = nil, m.wall, filepath.Join(m.top, "runner-temp", "temp")
 	require.NoError(t, os.MkdirAll(m.opt.Temp, 0o755)) //nolint:gosec // the runner's is as open
 	m.opt.Env = []string{"PATH=/usr/bin:/bin", "KEY=sk-kept"}
-	m.want = agent.IsolationOptions{Setting: agent.IsolationAuto, Wall: m.wall, Path: "/usr/bin:/bin"}
+	m.want = agent.IsolationOptions{Setting: agent.IsolationAuto, Isolator: m.wall, Path: "/usr/bin:/bin"}
 	require.NoError(t, exec.Command("chown", "-R", "-h", strconv.Itoa(uid)+":"+strconv.Itoa(uid), m.dir, filepath.Dir(m.opt.Temp)).Run())
 	return m
 }

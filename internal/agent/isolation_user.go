@@ -15,7 +15,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mergexo/mergexo/internal/agent/wall"
+	"github.com/mergexo/mergexo/internal/agent/isolate"
 	"github.com/mergexo/mergexo/internal/clock"
 )
 
@@ -59,7 +59,7 @@ func (i *Isolation) makeUser(ctx context.Context) error {
 		i.tenant = nil
 		return err
 	}
-	if _, err := i.opt.call(t, wall.Letter{Task: wall.Reach}); err != nil {
+	if _, err := i.opt.call(t, isolate.Spec{Task: isolate.Reach}); err != nil {
 		err = errors.Join(fmt.Errorf("become user %s: %w", t.name, err), i.removeUser())
 		i.tenant = nil
 		return err
@@ -81,10 +81,10 @@ func (i *Isolation) givesAway(t *tenant) error {
 	}
 	opt := i.opt
 	opt.tenant = t
-	there := wall.Estate{From: os.Geteuid(), FromGroup: os.Getegid(), To: nobody, ToGroup: nobody}
-	back := wall.Estate{From: nobody, FromGroup: nobody, To: there.From, ToGroup: there.FromGroup, Back: true}
-	for _, e := range []wall.Estate{there, back} {
-		if _, err := opt.settle(e, []string{dir}); err != nil {
+	there := isolate.Owners{From: os.Geteuid(), FromGroup: os.Getegid(), To: nobody, ToGroup: nobody}
+	back := isolate.Owners{From: nobody, FromGroup: nobody, To: there.From, ToGroup: there.FromGroup, Back: true}
+	for _, e := range []isolate.Owners{there, back} {
+		if _, err := opt.chown(e, []string{dir}); err != nil {
 			return fmt.Errorf("give a directory away and take it back: %w", err)
 		}
 	}
@@ -93,7 +93,7 @@ func (i *Isolation) givesAway(t *tenant) error {
 
 // mayBecome says why we cannot become root, from where every user can be reached.
 func (i *Isolation) mayBecome(t *tenant) error {
-	_, err := i.opt.call(t.root(), wall.Letter{Task: wall.Reach})
+	_, err := i.opt.call(t.root(), isolate.Spec{Task: isolate.Reach})
 	if err != nil && t.sudo != "" {
 		return fmt.Errorf("sudo does not work without a password: %w", err)
 	}
@@ -253,19 +253,19 @@ func (i *Isolation) takeBack(name string) error {
 // way lets the user of the run reach some directories: each one above them that bars it gets an entry for that user alone in
 // its access control list. back makes them what they were.
 func (opt Options) way(dirs []string) (back func() error, err error) {
-	var open []wall.Way
+	var open []isolate.Way
 	back = func() error {
 		var all error
 		for _, w := range open {
 			w.Back = true
-			_, err := opt.call(opt.tenant.root(), wall.Letter{Task: wall.Pass, Way: w})
+			_, err := opt.call(opt.tenant.root(), isolate.Spec{Task: isolate.Pass, Way: w})
 			all = errors.Join(all, err)
 		}
 		return all
 	}
 	barred := ""
 	for {
-		first, err := opt.call(opt.tenant, wall.Letter{Task: wall.Reach, Dirs: dirs})
+		first, err := opt.call(opt.tenant, isolate.Spec{Task: isolate.Reach, Dirs: dirs})
 		if err != nil && !errors.As(err, new(*noEntry)) {
 			err = opt.tenant.wrong("look what it can reach: %w", err)
 		}
@@ -276,8 +276,8 @@ func (opt Options) way(dirs []string) (back func() error, err error) {
 			return back, opt.tenant.wrong("it cannot get to the checkout and the run's directories through %s: run sudo chmod o+x %s before MergeXO", first, first)
 		}
 		barred = first
-		w := wall.Way{Dir: first, UID: opt.tenant.uid}
-		if _, err := opt.call(opt.tenant.root(), wall.Letter{Task: wall.Pass, Way: w}); err != nil {
+		w := isolate.Way{Dir: first, UID: opt.tenant.uid}
+		if _, err := opt.call(opt.tenant.root(), isolate.Spec{Task: isolate.Pass, Way: w}); err != nil {
 			return back, opt.tenant.wrong("it cannot get to the checkout and the run's directories through %s: %w: run sudo chmod o+x %s before MergeXO", first, err, first)
 		}
 		open = append(open, w)

@@ -19,10 +19,10 @@ var fields = map[string][]string{
 // ours are the fields of every answer that no model can know: the adapter fills them in, and a command may give them.
 var ours = []string{"session", "usage"}
 
-// begins says that a request is for a pull request that is not there yet.
+// begins says that a request is for a new pull request.
 func begins(req model.Request) bool { return shape(req) != model.AskFeedback }
 
-// shape is the kind whose answer is wanted: that of a repair is what is repaired.
+// shape is the kind of answer that is wanted; a repair wants that of the request that it repairs.
 func shape(req model.Request) string {
 	kind := req.Kind
 	if kind == model.AskRepair && req.PullRequest == nil {
@@ -37,8 +37,7 @@ func shape(req model.Request) string {
 // wants are the fields that a model is asked for.
 func wants(req model.Request) []string { return slices.Clone(fields[shape(req)]) }
 
-// takes are the fields that may be there. To a repair of what is no pull request yet, an agent may answer as to any other
-// repair.
+// takes are the fields that may be present. To a repair before there is a pull request, an agent may answer as to any other repair.
 func takes(req model.Request) []string {
 	names := wants(req)
 	if req.Kind == model.AskRepair && begins(req) {
@@ -51,8 +50,8 @@ func takes(req model.Request) []string {
 	return names
 }
 
-// errand names a request in an error.
-func errand(req model.Request) string {
+// requestName names a request in an error.
+func requestName(req model.Request) string {
 	if req.Kind == model.AskRepair && begins(req) {
 		return "the repair of a " + strings.ReplaceAll(shape(req), "_", " ")
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/agent"
+	"github.com/mergexo/mergexo/internal/golden"
 	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/sandbox/modelstub"
 )
@@ -60,7 +61,7 @@ func TestAnAnswerThatBreaksOffIsNone(t *testing.T) {
 		s := modelstub.New(t, script...)
 		_, err := ask(t, rigged(t, r, s), checkout(t), feedback("please"))
 		assert.Equal(t, agent.Model, failure(t, err).Kind)
-		golden(t, r.Adapter+"_broke_off.txt", steady(err, s))
+		golden.Text(t, r.Adapter+"_broke_off.txt", steady(err, s))
 	})
 }
 

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/mergexo/mergexo/internal/agent/hostproxy"
-	"github.com/mergexo/mergexo/internal/agent/wall"
+	"github.com/mergexo/mergexo/internal/agent/isolate"
 	"github.com/mergexo/mergexo/internal/model"
 )
 
@@ -63,7 +63,7 @@ func (i *Isolation) makeNetwork() error {
 	if as != nil {
 		as = as.root()
 	}
-	_, err := opt.call(as, wall.Letter{Task: wall.Reach, Network: &wall.Network{}, Namespace: opt.view("", running)})
+	_, err := opt.call(as, isolate.Spec{Task: isolate.Reach, Network: &isolate.Network{}, Namespace: opt.view("", running)})
 	return err
 }
 

@@ -27,7 +27,7 @@ func TestAProgramAsksItsModelFromANetworkOfItsOwn(t *testing.T) {
 		s := modelstub.New(t)
 		opt := rigged(t, r, s)
 		behind, _ := walled(t)
-		opt.Wall, opt.Temp, opt.User = behind.Wall, behind.Temp, strconv.Itoa(tenant())
+		opt.Isolator, opt.Temp, opt.User = behind.Isolator, behind.Temp, strconv.Itoa(tenant())
 		opt.Network, opt.Events = model.Network{Model: true}, slog.New(slog.NewTextHandler(&events, nil))
 		if place := private(t, modelstub.Programs(t)); place != "" {
 			t.Logf("left out: no other user gets to the programs through %s", place)

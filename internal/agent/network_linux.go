@@ -12,13 +12,13 @@ import (
 	"sync"
 	"syscall"
 
-	"github.com/mergexo/mergexo/internal/agent/wall"
+	"github.com/mergexo/mergexo/internal/agent/isolate"
 )
 
-// meeting is where the wall, in a network that it has just made, hands over that network's listeners. nil: there is none.
+// meeting is where the isolator, in a network that it has just made, hands over that network's listeners. nil: there is none.
 type meeting struct {
 	name, sign string
-	from       uint32 // the user that the wall then is
+	from       uint32 // the user that the isolator then is
 	doors      []door
 	done       chan struct{} // closed when nobody else is expected
 
@@ -34,7 +34,7 @@ type meeting struct {
 // sharedSockets are directories with the sockets of services that look up names, or do more, for everybody who asks.
 var sharedSockets = []string{"/run", "/var/run"}
 
-// meet begins to wait for the wall.
+// meet begins to wait for the isolator.
 func (opt Options) meet(sign string) (*meeting, error) {
 	m := &meeting{name: "@" + sign + "-network", sign: sign, doors: opt.doors, done: make(chan struct{})}
 	if opt.tenant == nil {
@@ -56,16 +56,16 @@ func (opt Options) meet(sign string) (*meeting, error) {
 	return m, nil
 }
 
-// network is what the wall is to make.
-func (m *meeting) network(view *wall.Namespace) *wall.Network {
-	n := &wall.Network{Meet: m.name, View: view}
+// network is what the isolator is to make.
+func (m *meeting) network(view *isolate.Namespace) *isolate.Network {
+	n := &isolate.Network{Meet: m.name, View: view}
 	for _, d := range m.doors {
 		n.Ports = append(n.Ports, d.port)
 	}
 	return n
 }
 
-// taken tells whether it was the wall that came, with all there is. Everybody on the machine can come.
+// taken tells whether it was the isolator that came, with all there is. Everybody on the machine can come.
 func (m *meeting) taken(conn *net.UnixConn) bool {
 	defer conn.Close()
 	m.mu.Lock()

@@ -23,6 +23,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/agent"
+	"github.com/mergexo/mergexo/internal/golden"
 	"github.com/mergexo/mergexo/internal/model"
 )
 
@@ -345,5 +346,5 @@ func TestANetworkThatCannotBeMadeIsAMistake(t *testing.T) {
 	require.NoError(t, cmd.Run())
 	said := answered(t, out)
 	assert.Equal(t, agent.LevelNamespace, said.Level)
-	golden(t, "network_not_held.txt", said.Error)
+	golden.Text(t, "network_not_held.txt", said.Error)
 }

@@ -28,6 +28,29 @@ type program struct {
 
 const checkTimeout = time.Minute
 
+// opening is what a run of a program begins with.
+type opening struct {
+	session session // to go on with; zero for a new one
+	schema  string  // the form of the answer
+	place   place
+	link    *link
+}
+
+// open reads and makes what a run begins with; transcripts is as place has it. Whoever calls it ends the link.
+func (p *program) open(req model.Request, transcripts string) (o opening, err error) {
+	if o.session, err = readSession(req.Session); err != nil {
+		return o, err
+	}
+	if o.schema, err = outcomeSchema(req); err != nil {
+		return o, err
+	}
+	if o.place, err = p.place(transcripts); err != nil {
+		return o, err
+	}
+	o.link, err = p.link()
+	return o, err
+}
+
 // place is where a program keeps its things. All of it is new for every run, so that what an agent leaves there, for its
 // shells or for itself, reaches no other pull request; only the transcripts of its sessions may outlive the run.
 type place struct{ home, state string }

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/agent"
+	"github.com/mergexo/mergexo/internal/golden"
 	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/sandbox/modelstub"
 )
@@ -110,14 +111,14 @@ func TestASessionThatIsNotHere(t *testing.T) {
 		req.Session = "01a1fea8-0000-7000-8000-000000000000/200/40/0"
 		_, err := ask(t, opt, checkout(t), req)
 		assert.Equal(t, agent.NoSession, failure(t, err).Kind)
-		golden(t, r.Adapter+"_no_session.txt", err.Error())
+		golden.Text(t, r.Adapter+"_no_session.txt", err.Error())
 
 		for _, foreign := range []string{"--last", "01a1fea8-0000-7000-8000-000000000000/1", "01a1fea8-0000-7000-8000-000000000000/x/1/0", "thread-7"} {
 			req.Session = foreign
 			_, err = ask(t, opt, checkout(t), req)
 			assert.Equal(t, agent.NoSession, failure(t, err).Kind, foreign)
 		}
-		golden(t, "foreign_session.txt", err.Error())
+		golden.Text(t, "foreign_session.txt", err.Error())
 	})
 }
 
@@ -183,7 +184,7 @@ func TestWhatAProviderOrItsModelCanRefuse(t *testing.T) {
 			s.Play(script...)
 			_, err := a.Run(context.Background(), dir, feedback("please"))
 			assert.Equal(t, c.kind, failure(t, err).Kind, c.name)
-			golden(t, r.Adapter+"_"+c.name+".txt", steady(err, s))
+			golden.Text(t, r.Adapter+"_"+c.name+".txt", steady(err, s))
 		}
 	})
 }
@@ -197,7 +198,7 @@ func TestAKeyThatIsNotValidOrNotThere(t *testing.T) {
 		}
 		_, err := ask(t, opt, checkout(t), feedback("please"))
 		assert.Equal(t, agent.Login, failure(t, err).Kind)
-		golden(t, r.Adapter+"_key_wrong.txt", steady(err, s))
+		golden.Text(t, r.Adapter+"_key_wrong.txt", steady(err, s))
 
 		var without []string
 		for _, entry := range opt.Access {
@@ -208,7 +209,7 @@ func TestAKeyThatIsNotValidOrNotThere(t *testing.T) {
 		opt.Access = without
 		_, err = ask(t, opt, checkout(t), feedback("please"))
 		assert.Equal(t, agent.Login, failure(t, err).Kind)
-		golden(t, r.Adapter+"_key_missing.txt", steady(err, s))
+		golden.Text(t, r.Adapter+"_key_missing.txt", steady(err, s))
 	})
 }
 
@@ -219,7 +220,7 @@ func TestAProviderThatCannotBeReached(t *testing.T) {
 		s.Close()
 		_, err := ask(t, opt, checkout(t), feedback("please"))
 		assert.Equal(t, agent.Model, failure(t, err).Kind)
-		golden(t, r.Adapter+"_unreachable.txt", steady(err, s))
+		golden.Text(t, r.Adapter+"_unreachable.txt", steady(err, s))
 	})
 }
 
@@ -251,7 +252,7 @@ func TestAnAnswerThatIsNotJustTheOutcome(t *testing.T) {
 			assert.Equal(t, agent.Output, failed.Kind)
 			assert.Regexp(t, `^[0-9a-f-]{36}/`, failed.Session, "it could be asked again")
 			assert.Positive(t, failed.Usage.InputTokens, "and has been paid for")
-			golden(t, name+".txt", err.Error())
+			golden.Text(t, name+".txt", err.Error())
 		}
 	})
 }
@@ -269,7 +270,7 @@ func TestClaudeIsHeldToTheSchemaByItself(t *testing.T) {
 	s.Play(bad, bad, bad, bad, bad)
 	_, err = ask(t, opt, dir, feedback("please"))
 	assert.Equal(t, agent.Output, failure(t, err).Kind)
-	golden(t, "claude_schema.txt", err.Error())
+	golden.Text(t, "claude_schema.txt", err.Error())
 }
 
 func TestAModelAndFurtherArgumentsArePassed(t *testing.T) {
@@ -302,7 +303,7 @@ func TestAnotherVersionIsOnlyAWarning(t *testing.T) {
 		_, err := ask(t, opt, checkout(t), feedback("please"))
 		require.NoError(t, err)
 		line, _, _ := strings.Cut(log.String(), "\n")
-		golden(t, r.Adapter+"_version.txt", line)
+		golden.Text(t, r.Adapter+"_version.txt", line)
 	})
 }
 
@@ -316,12 +317,12 @@ func TestAProgramThatIsNotInstalled(t *testing.T) {
 		}
 		_, err := ask(t, opt, checkout(t), feedback("please"))
 		assert.Equal(t, agent.NotInstalled, failure(t, err).Kind)
-		golden(t, r.Adapter+"_not_installed.txt", err.Error())
+		golden.Text(t, r.Adapter+"_not_installed.txt", err.Error())
 
 		opt = wrapped(t, rigged(t, r, nil), r.Adapter, "echo 'env: node: No such file or directory' >&2; exit 127")
 		_, err = ask(t, opt, checkout(t), feedback("please"))
 		assert.Equal(t, agent.NotInstalled, failure(t, err).Kind)
-		golden(t, r.Adapter+"_not_running.txt", err.Error())
+		golden.Text(t, r.Adapter+"_not_running.txt", err.Error())
 	})
 }
 

@@ -2,7 +2,6 @@ package agent_test
 
 import (
 	"context"
-	"flag"
 	"maps"
 	"os"
 	"os/exec"
@@ -12,7 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/agent"
@@ -20,20 +18,6 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/sandbox/modelstub"
 )
-
-var update = flag.Bool("update", false, "write the golden files anew")
-
-// golden compares text that people read with the file of that name.
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	file := filepath.Join("testdata", name)
-	if *update {
-		require.NoError(t, os.WriteFile(file, []byte(got+"\n"), 0o600))
-	}
-	want, err := os.ReadFile(file)
-	require.NoError(t, err)
-	assert.Equal(t, string(want), got+"\n")
-}
 
 // each tells a story once with each of the programs, at the same time.
 func each(t *testing.T, story func(t *testing.T, r modelstub.Rig)) {

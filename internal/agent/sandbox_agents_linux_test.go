@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/mergexo/mergexo/internal/agent"
+	"github.com/mergexo/mergexo/internal/golden"
 	"github.com/mergexo/mergexo/internal/sandbox/modelstub"
 )
 
@@ -18,5 +19,5 @@ func TestAMachineOnWhichCodexCannotShutItsCommandsIn(t *testing.T) {
 		`[ "$1" != sandbox ] || exec unshare --user --map-root-user sh -c 'echo 0 > /proc/sys/user/max_user_namespaces; exec "$0" "$@"' `+modelstub.Programs(t)+`/codex "$@"`)
 	_, err := ask(t, opt, checkout(t), feedback("please"))
 	assert.Equal(t, agent.Start, failure(t, err).Kind)
-	golden(t, "codex_sandbox.txt", err.Error())
+	golden.Text(t, "codex_sandbox.txt", err.Error())
 }

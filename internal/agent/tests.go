@@ -5,7 +5,7 @@ import (
 	"errors"
 )
 
-// RunTests runs argv in dir behind the same wall as an agent: an environment of its own, limits, a user, a process group
+// RunTests runs argv in dir behind the same isolator as an agent: an environment of its own, limits, a user, a process group
 // that is gone afterwards, a timeout. Tests that fail are an *Error whose Stderr is the end of all that they printed.
 func RunTests(ctx context.Context, dir string, argv []string, opt Options) error {
 	if len(argv) == 0 || argv[0] == "" {

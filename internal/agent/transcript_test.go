@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/agent"
+	"github.com/mergexo/mergexo/internal/golden"
 	"github.com/mergexo/mergexo/internal/sandbox/modelstub"
 )
 
@@ -235,7 +236,7 @@ func TestWhatIsNotPutBackOrRead(t *testing.T) {
 	require.NoError(t, os.Symlink(elsewhere, filepath.Join(sessions, "codex", "2026")))
 	refused(agent.WriteTranscript(sessions, "codex", thread, map[string][]byte{rollout: nil}))
 	assert.Equal(t, map[string]string{"codex": "?"}, laid(t, elsewhere))
-	golden(t, "transcript.txt", strings.Join(lines, "\n"))
+	golden.Text(t, "transcript.txt", strings.Join(lines, "\n"))
 }
 
 func TestAFullDirectoryIsNotSearchedForEver(t *testing.T) {

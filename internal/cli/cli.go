@@ -55,7 +55,7 @@ type program struct {
 	scratch *scratch.Space
 }
 
-// usageError is a mistake of whoever called us: exit code 2.
+// usageError is a mistake of the caller: exit code 2.
 type usageError struct{ err error }
 
 func (e usageError) Error() string { return e.err.Error() }
@@ -115,7 +115,7 @@ func (p *program) app() *cli.App {
 	return app
 }
 
-// strict lets no command overlook an argument or a flag that it does not know.
+// strict makes every command refuse arguments and flags that it does not know.
 func strict(commands []*cli.Command, usage cli.OnUsageErrorFunc) {
 	for _, c := range commands {
 		c.OnUsageError = usage

@@ -166,7 +166,7 @@ func (s *scene) facts(ctx context.Context) (doctor.Facts, error) {
 		return f, err
 	}
 	if label := f.Settings.External; label != "" && s.gh != nil {
-		f.Hub.Label.There, f.Hub.Label.Why = s.gh.HasLabel(ctx, s.repo(), label)
+		f.Hub.Label.There, f.Hub.Label.Why = s.gh.Repositories.HasLabel(ctx, s.repo(), label)
 	}
 	f.Workflows, err = s.workflows(ctx)
 	return f, err
@@ -187,11 +187,11 @@ func (s *scene) ask(ctx context.Context) error {
 		s.gh, err = github.New(github.Options{APIURL: s.api, GraphQLURL: s.graphql, Token: s.token, UserAgent: "mergexo/" + version, Transport: transport()})
 	}
 	if err == nil {
-		s.hub.Facts, err = s.gh.RepositoryFacts(ctx, repo)
+		s.hub.Facts, err = s.gh.Repositories.Facts(ctx, repo)
 	}
 	if err == nil {
 		s.hub.State = doctor.HubRead
-		s.hub.Branches = doctor.WorkBranches(func(branch string) model.BranchDemands { return s.gh.NewBranchDemands(ctx, repo, branch) })
+		s.hub.Branches = doctor.WorkBranches(func(branch string) model.BranchDemands { return s.gh.Repositories.NewBranchDemands(ctx, repo, branch) })
 		f := &s.hub.Facts
 		f.PushKnown = f.PushKnown && (f.ScopesKnown || github.HasPerson(s.token)) // only people's tokens have scopes
 		return nil

@@ -18,7 +18,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/doctor"
-	"github.com/mergexo/mergexo/internal/engine"
+	"github.com/mergexo/mergexo/internal/engine/thread"
+	"github.com/mergexo/mergexo/internal/golden"
 )
 
 // programIn runs mergexo in a directory, with somebody who types.
@@ -67,21 +68,14 @@ func shows(t *testing.T, name, dir, got string) {
 	if dir != "" {
 		got = strings.ReplaceAll(got, dir, "DIR")
 	}
-	file := filepath.Join("testdata", name)
-	if *update {
-		require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o755))
-		require.NoError(t, os.WriteFile(file, []byte(got), 0o644))
-	}
-	want, err := os.ReadFile(file)
-	require.NoError(t, err)
-	assert.Equal(t, string(want), got)
+	golden.File(t, name, got)
 }
 
 // newClinic is a hub with everything in place, and what doctor needs to ask about it as octo.
 func newClinic(t *testing.T) (*hub, []string) {
 	t.Helper()
 	h := newHub(t, "")
-	h.write("main", engine.SettingsPath, "[agent]\nadapter = \"suggestion\"\n")
+	h.write("main", thread.SettingsPath, "[agent]\nadapter = \"suggestion\"\n")
 	h.write("main", doctor.WorkflowPath, doctor.Workflow())
 	return h, []string{"GITHUB_REPOSITORY=octo/widgets", "GITHUB_API_URL=" + h.url + "/api/v3", "GITHUB_GRAPHQL_URL=" + h.url + "/api/graphql",
 		"GITHUB_SERVER_URL=" + h.url, "GITHUB_TOKEN=sandbox-octo"}
@@ -162,7 +156,7 @@ func TestDoctorLooksAtTheCheckout(t *testing.T) {
 	got = programIn(t, dir, "", named, "doctor")
 	assert.Equal(t, 0, got.exit, "a checkout with other line ends is the same: %s", got.out)
 
-	put(t, dir, engine.SettingsPath, "[agent]\nadapter = \"command\"\ncommand = [\"scripts/agent\"]\npass_env = [\"KEY\"]\n[repo]\nrequired_tests = [\"sh\"]\n")
+	put(t, dir, thread.SettingsPath, "[agent]\nadapter = \"command\"\ncommand = [\"scripts/agent\"]\npass_env = [\"KEY\"]\n[repo]\nrequired_tests = [\"sh\"]\n")
 	require.NoError(t, os.Rename(filepath.Join(dir, doctor.WorkflowPath), filepath.Join(dir, ".github/workflows/agent.yaml")))
 	got = programIn(t, t.TempDir(), "", named, "doctor", "--checkout", dir)
 	assert.Equal(t, 2, got.exit)
@@ -273,20 +267,20 @@ func TestDoctorOnBadFiles(t *testing.T) {
 		"a way out": {func(dir string) {
 			require.NoError(t, os.Symlink(outside+"/mergexo.yml", filepath.Join(dir, ".github/workflows/x.yml")))
 		}, []string{"warn  .github/workflows/x.yml: cannot be read: path escapes from parent"}},
-		"invalid TOML":    {func(dir string) { put(t, dir, engine.SettingsPath, "\n[agent]]\n") }, []string{"fix   .github/mergexo.toml:2: not TOML: "}},
-		"an unknown key":  {func(dir string) { put(t, dir, engine.SettingsPath, "[agent]\nadaptr = 1\n") }, []string{"fix   .github/mergexo.toml:2: agent.adaptr: unknown"}},
-		"no such adapter": {func(dir string) { put(t, dir, engine.SettingsPath, "[agent]\nadapter = \"suggestions\"\n") }, []string{"fix   .github/mergexo.toml: agent.adapter: unknown agent adapter \"suggestions\", did you mean \"suggestion\"?"}},
+		"invalid TOML":    {func(dir string) { put(t, dir, thread.SettingsPath, "\n[agent]]\n") }, []string{"fix   .github/mergexo.toml:2: not TOML: "}},
+		"an unknown key":  {func(dir string) { put(t, dir, thread.SettingsPath, "[agent]\nadaptr = 1\n") }, []string{"fix   .github/mergexo.toml:2: agent.adaptr: unknown"}},
+		"no such adapter": {func(dir string) { put(t, dir, thread.SettingsPath, "[agent]\nadapter = \"suggestions\"\n") }, []string{"fix   .github/mergexo.toml: agent.adapter: unknown agent adapter \"suggestions\", did you mean \"suggestion\"?"}},
 		"a secret passed": {func(dir string) {
-			put(t, dir, engine.SettingsPath, "[agent]\nadapter = \"suggestion\"\npass_env = [\"GIT_DIR\"]\n")
+			put(t, dir, thread.SettingsPath, "[agent]\nadapter = \"suggestion\"\npass_env = [\"GIT_DIR\"]\n")
 		}, []string{"fix   .github/mergexo.toml: agent.pass_env: \"GIT_DIR\" cannot be passed"}},
-		"binary settings": {func(dir string) { put(t, dir, engine.SettingsPath, "\x00\x01") }, []string{"fix   .github/mergexo.toml: not text"}},
+		"binary settings": {func(dir string) { put(t, dir, thread.SettingsPath, "\x00\x01") }, []string{"fix   .github/mergexo.toml: not text"}},
 		"a directory": {func(dir string) {
-			require.NoError(t, os.Remove(filepath.Join(dir, engine.SettingsPath)))
-			put(t, dir, engine.SettingsPath+"/x", "")
+			require.NoError(t, os.Remove(filepath.Join(dir, thread.SettingsPath)))
+			put(t, dir, thread.SettingsPath+"/x", "")
 		}, []string{"fix   .github/mergexo.toml: a directory, not a file"}},
-		"no settings": {func(dir string) { require.NoError(t, os.Remove(filepath.Join(dir, engine.SettingsPath))) }, []string{"fix   .github/mergexo.toml: not there"}},
+		"no settings": {func(dir string) { require.NoError(t, os.Remove(filepath.Join(dir, thread.SettingsPath))) }, []string{"fix   .github/mergexo.toml: not there"}},
 		"a program outside": {func(dir string) {
-			put(t, dir, engine.SettingsPath, "[agent]\nadapter = \"command\"\ncommand = [\"../agent\"]\n[repo]\nrequired_tests = [\"/opt/nothing\"]\n[merge]\ntests = [\"no-such-program\"]\n")
+			put(t, dir, thread.SettingsPath, "[agent]\nadapter = \"command\"\ncommand = [\"../agent\"]\n[repo]\nrequired_tests = [\"/opt/nothing\"]\n[merge]\ntests = [\"no-such-program\"]\n")
 		},
 			[]string{`fix   .github/mergexo.toml: agent.command: "../agent" is not in the repository`, `-     .github/mergexo.toml: repo.required_tests: whether "/opt/nothing" is there on the runner cannot be told`, `warn  .github/mergexo.toml: merge.tests: "no-such-program" is not on the PATH`}},
 	} {

@@ -19,7 +19,7 @@ import (
 	"github.com/mergexo/mergexo/internal/agent"
 	"github.com/mergexo/mergexo/internal/config"
 	"github.com/mergexo/mergexo/internal/doctor"
-	"github.com/mergexo/mergexo/internal/engine"
+	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/github"
 	"github.com/mergexo/mergexo/internal/model"
 )
@@ -31,7 +31,7 @@ func (s *scene) repo() model.Repo { return s.hub.Facts.Repo }
 
 // settings reads the settings file and makes of it what a run would.
 func (s *scene) settings(ctx context.Context) (doctor.Settings, error) {
-	file, found, err := s.read(ctx, engine.SettingsPath)
+	file, found, err := s.read(ctx, thread.SettingsPath)
 	out := doctor.Settings{File: file, Found: found}
 	if err != nil || !found || file.Bad != "" {
 		return out, err
@@ -118,7 +118,7 @@ func (s *scene) program(ctx context.Context, name string) doctor.ProgramState {
 	case s.root != nil:
 		return executable(s.root.Stat(filepath.Clean(name)))
 	}
-	_, found, err := s.gh.File(ctx, s.repo(), path.Clean(name))
+	_, found, err := s.gh.Repositories.File(ctx, s.repo(), path.Clean(name))
 	switch {
 	case err != nil:
 		return doctor.ProgramElsewhere
@@ -166,7 +166,7 @@ func (s *scene) workflows(ctx context.Context) ([]doctor.File, error) {
 func (s *scene) list(ctx context.Context) ([]string, error) {
 	var names []string
 	if s.root == nil {
-		files, err := s.gh.Files(ctx, s.repo(), workflowDir)
+		files, err := s.gh.Repositories.Files(ctx, s.repo(), workflowDir)
 		for _, f := range files {
 			names = append(names, path.Base(f.Path))
 		}
@@ -189,7 +189,7 @@ func (s *scene) read(ctx context.Context, name string) (file doctor.File, found 
 		found = readLocal(s.root, &file)
 		return file, found, nil
 	}
-	got, found, err := s.gh.File(ctx, s.repo(), name)
+	got, found, err := s.gh.Repositories.File(ctx, s.repo(), name)
 	if err != nil || !found {
 		return file, found, s.trouble(err)
 	}
@@ -275,7 +275,7 @@ func (s *scene) onMain(ctx context.Context, file doctor.File) doctor.Main {
 	files, asked := s.main[dir]
 	if !asked {
 		var err error
-		if files, err = s.gh.Files(ctx, s.repo(), dir); err != nil {
+		if files, err = s.gh.Repositories.Files(ctx, s.repo(), dir); err != nil {
 			return doctor.MainUnknown
 		}
 		s.main[dir] = files

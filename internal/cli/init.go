@@ -38,9 +38,16 @@ func (p *program) initCommand() *cli.Command {
 			if err != nil {
 				return usagef("open the repository: %w", err)
 			}
-			return errors.Join(p.install(root, c.Bool("split"), c.Bool("force")), root.Close())
+			return errors.Join(setup{p.Streams, root, c.Bool("force")}.install(c.Bool("split")), root.Close())
 		},
 	}
+}
+
+// setup is one run of init in a repository.
+type setup struct {
+	Streams
+	root  *os.Root
+	force bool // overwrite without asking
 }
 
 // draft is a file that init is about to write.
@@ -59,7 +66,7 @@ const (
 )
 
 // install writes both files, or nothing where a question was left without an answer.
-func (p *program) install(root *os.Root, split, force bool) error {
+func (s setup) install(split bool) error {
 	workflow, step := doctor.Workflow(), "its step"
 	if split {
 		workflow, step = doctor.SplitWorkflow(), "its step in the job agent"
@@ -67,25 +74,25 @@ func (p *program) install(root *os.Root, split, force bool) error {
 	drafts := []*draft{
 		{path: doctor.SettingsPath, text: doctor.SettingsFile(func(name string) (string, bool) {
 			file := doctor.File{Path: name}
-			found := readLocal(root, &file)
+			found := readLocal(s.root, &file)
 			return file.Text, found && file.Bad == ""
 		})},
 		{path: doctor.WorkflowPath, text: workflow},
 	}
 	for _, d := range drafts {
-		if err := d.look(root); err != nil {
+		if err := d.look(s.root); err != nil {
 			return err
 		}
 	}
-	if err := p.askAll(drafts, force); err != nil {
+	if err := s.askAll(drafts); err != nil {
 		return err
 	}
 	for _, d := range drafts {
-		if err := p.write(root, d); err != nil {
+		if err := s.write(d); err != nil {
 			return err
 		}
 	}
-	_, err := fmt.Fprintf(p.Out, "\nnext:\n"+
+	_, err := fmt.Fprintf(s.Out, "\nnext:\n"+
 		"  1. choose the agent in %s\n"+
 		"  2. in %s, install what the agent and your tests need, and give the agent's keys to %s\n"+
 		"  3. make a signing key, so that no other workflow can pass for MergeXO: put what `openssl rand -hex 32` prints\n"+
@@ -119,16 +126,16 @@ func (d *draft) look(root *os.Root) error {
 }
 
 // askAll asks about every file that would be overwritten before any is.
-func (p *program) askAll(drafts []*draft, force bool) error {
+func (s setup) askAll(drafts []*draft) error {
 	var in *bufio.Reader
 	for _, d := range drafts {
-		if d.state != draftOther || force {
+		if d.state != draftOther || s.force {
 			continue
 		}
-		if in == nil && p.In != nil {
-			in = bufio.NewReader(io.LimitReader(p.In, 1<<10))
+		if in == nil && s.In != nil {
+			in = bufio.NewReader(io.LimitReader(s.In, 1<<10))
 		}
-		if _, err := fmt.Fprintf(p.Err, "%s is there, with another text. Overwrite it? [y/N] ", d.path); err != nil {
+		if _, err := fmt.Fprintf(s.Err, "%s is there, with another text. Overwrite it? [y/N] ", d.path); err != nil {
 			return err
 		}
 		answer := ""
@@ -136,7 +143,7 @@ func (p *program) askAll(drafts []*draft, force bool) error {
 			answer, _ = in.ReadString('\n') // an end without an answer is an empty one
 		}
 		if answer == "" {
-			fmt.Fprintln(p.Err)
+			fmt.Fprintln(s.Err)
 			return usagef("%s is there and nobody answered, so nothing was written; give --force to overwrite it", d.path)
 		}
 		if answer = strings.ToLower(strings.TrimSpace(answer)); answer != "y" && answer != "yes" {
@@ -146,8 +153,8 @@ func (p *program) askAll(drafts []*draft, force bool) error {
 	return nil
 }
 
-// write brings a draft to its place, whole or not at all, and never out of the repository.
-func (p *program) write(root *os.Root, d *draft) error {
+// write writes a draft, whole or not at all, and never outside the repository.
+func (s setup) write(d *draft) error {
 	said := "wrote " + d.path
 	switch d.state {
 	case draftSame:
@@ -155,15 +162,15 @@ func (p *program) write(root *os.Root, d *draft) error {
 	case draftKept:
 		said = "kept  " + d.path
 	default:
-		if err := replace(root, d.path, d.text); err != nil {
+		if err := replace(s.root, d.path, d.text); err != nil {
 			return usagef("write %s: %s", d.path, reason(err))
 		}
 	}
-	_, err := fmt.Fprintln(p.Out, said)
+	_, err := fmt.Fprintln(s.Out, said)
 	return err
 }
 
-// replace writes a file beside its place and moves it there.
+// replace writes a temporary file and renames it.
 func replace(root *os.Root, name, text string) error {
 	if err := root.MkdirAll(path.Dir(name), 0o755); err != nil {
 		return err

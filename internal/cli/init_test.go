@@ -12,7 +12,7 @@ import (
 
 	"github.com/mergexo/mergexo/internal/config"
 	"github.com/mergexo/mergexo/internal/doctor"
-	"github.com/mergexo/mergexo/internal/engine"
+	"github.com/mergexo/mergexo/internal/engine/thread"
 )
 
 // What init writes, people begin with: this repository begins with it too, and actionlint reads that copy.
@@ -20,7 +20,7 @@ func TestTheHouseHasTheWorkflowThatInitWrites(t *testing.T) {
 	house, err := os.ReadFile("../../" + doctor.WorkflowPath)
 	require.NoError(t, err)
 	assert.Equal(t, string(house), doctor.Workflow(), "copy one of the two over the other: %s, internal/doctor/templates/mergexo.yml", doctor.WorkflowPath)
-	assert.Equal(t, engine.SettingsPath, doctor.SettingsPath)
+	assert.Equal(t, thread.SettingsPath, doctor.SettingsPath)
 }
 
 // files are all files of a repository but git's own, by path.
@@ -56,12 +56,12 @@ func TestInitAndDoctor(t *testing.T) {
 	files := filesIn(t, dir)
 	assert.Len(t, files, 3, "nothing is left lying about")
 	assert.Equal(t, doctor.Workflow(), files[doctor.WorkflowPath])
-	shows(t, "init/mergexo.toml", "", files[engine.SettingsPath])
-	settings, err := config.Parse(files[engine.SettingsPath], engine.SettingsPath)
+	shows(t, "init/mergexo.toml", "", files[thread.SettingsPath])
+	settings, err := config.Parse(files[thread.SettingsPath], thread.SettingsPath)
 	require.NoError(t, err)
 	assert.Equal(t, "suggestion", settings.Agent.Adapter)
 	assert.Equal(t, []string{"agent/**"}, settings.Repo.Track)
-	info, err := os.Stat(filepath.Join(dir, engine.SettingsPath))
+	info, err := os.Stat(filepath.Join(dir, thread.SettingsPath))
 	require.NoError(t, err)
 	assert.Equal(t, fs.FileMode(0o644), info.Mode().Perm())
 
@@ -71,10 +71,10 @@ func TestInitAndDoctor(t *testing.T) {
 
 	// What is suggested works when it is taken.
 	for _, comment := range []string{"# required_tests", "# adapter", "# command", "# pass_env"} {
-		require.Contains(t, files[engine.SettingsPath], "\n"+comment)
+		require.Contains(t, files[thread.SettingsPath], "\n"+comment)
 	}
-	taken := strings.NewReplacer("\nadapter = \"suggestion\"", "\n#", "\n# required_tests", "\nrequired_tests", "\n# adapter", "\nadapter", "\n# command", "\ncommand", "\n# pass_env", "\npass_env").Replace(files[engine.SettingsPath])
-	settings, err = config.Parse(taken, engine.SettingsPath)
+	taken := strings.NewReplacer("\nadapter = \"suggestion\"", "\n#", "\n# required_tests", "\nrequired_tests", "\n# adapter", "\nadapter", "\n# command", "\ncommand", "\n# pass_env", "\npass_env").Replace(files[thread.SettingsPath])
+	settings, err = config.Parse(taken, thread.SettingsPath)
 	require.NoError(t, err, taken)
 	assert.Equal(t, []string{"make", "test"}, settings.Repo.RequiredTests)
 	assert.Equal(t, []string{"scripts/my-agent"}, settings.Agent.Command)
@@ -124,7 +124,7 @@ func TestInitAsksBeforeItOverwrites(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := newRepository(t)
-			put(t, dir, engine.SettingsPath, mine)
+			put(t, dir, thread.SettingsPath, mine)
 			put(t, dir, doctor.WorkflowPath, theirs)
 			args := []string{"init", "--dir", dir}
 			if c.flag != "" {
@@ -136,7 +136,7 @@ func TestInitAsksBeforeItOverwrites(t *testing.T) {
 			assert.Contains(t, got.errout, c.errout)
 			files := filesIn(t, dir)
 			assert.Len(t, files, 2)
-			assert.Equal(t, c.toml, files[engine.SettingsPath] != mine)
+			assert.Equal(t, c.toml, files[thread.SettingsPath] != mine)
 			assert.Equal(t, c.yml, files[doctor.WorkflowPath] != theirs)
 			if c.exit == 0 && c.flag == "" {
 				assert.Contains(t, got.errout, ".github/mergexo.toml is there, with another text. Overwrite it? [y/N] ")
@@ -158,7 +158,7 @@ func TestInitStaysInTheRepository(t *testing.T) {
 	}{
 		"a directory that leads out": {func(t *testing.T, dir string) { link(t, outside, dir, ".github") }, "path escapes from parent"},
 		"a file that leads out":      {func(t *testing.T, dir string) { link(t, outside+"/x", dir, doctor.WorkflowPath) }, "path escapes from parent"},
-		"a directory in its place":   {func(t *testing.T, dir string) { put(t, dir, engine.SettingsPath+"/x", "") }, ".github/mergexo.toml is not a file: move it away"},
+		"a directory in its place":   {func(t *testing.T, dir string) { put(t, dir, thread.SettingsPath+"/x", "") }, ".github/mergexo.toml is not a file: move it away"},
 		"a file in the way":          {func(t *testing.T, dir string) { put(t, dir, ".github", "") }, "not a directory"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -183,7 +183,7 @@ func TestInitStaysInTheRepository(t *testing.T) {
 	t.Run("a link within is followed by nobody", func(t *testing.T) {
 		dir := newRepository(t)
 		put(t, dir, "elsewhere.toml", "# mine\n")
-		link(t, "../elsewhere.toml", dir, engine.SettingsPath)
+		link(t, "../elsewhere.toml", dir, thread.SettingsPath)
 		got := programIn(t, dir, "", nil, "init", "--force")
 		require.Equal(t, 0, got.exit, got.errout)
 		assert.Equal(t, "# mine\n", filesIn(t, dir)["elsewhere.toml"], "the link is replaced, and not what it leads to")

@@ -197,7 +197,14 @@ func TestAStepWhoseIssueWaitsForAPerson(t *testing.T) {
 		assert.Contains(t, output, "\nblocked-reason=agent_blocked\n")
 		assert.Contains(t, summary, fmt.Sprintf("issue [#%d](%s/octo/widgets/issues/%d) waits for a person\n", number, h.url, number))
 		assert.Contains(t, summary, "The work is kept at [`")
+		assert.Contains(t, summary, "**Waits for a person:** [answer the agent's question](", again)
 	}
+	list := object(t, program(t, h.terminal("actions"), "blocked", "list", "--json"))["blocked"].([]any)
+	require.Len(t, list, 1)
+	assert.Equal(t, list, object(t, program(t, h.terminal("actions"), "status", "--json"))["needs"], "the same list")
+	why := object(t, program(t, h.terminal("actions"), "why", "--pr", fmt.Sprint(number), "--json"))
+	assert.Equal(t, list[0], why["issue"].(map[string]any)["need"])
+	assert.Contains(t, why["next"], "waits for a person (agent_blocked)")
 	for i, d := range h.deliveries() {
 		if d.Event != "issues" && d.Event != "issue_comment" {
 			continue

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mergexo/mergexo/internal/agent"
 	"github.com/mergexo/mergexo/internal/engine"
+	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/model"
 )
@@ -48,7 +49,7 @@ func (p *program) mergeCommand() *cli.Command {
 	}
 }
 
-// mergeLocal wires an engine that knows no GitHub, and lets it merge.
+// mergeLocal merges with an engine that does not use GitHub.
 func (p *program) mergeLocal(c *cli.Context, w place) error {
 	log, console := p.voice(c, w)
 	self, err := agent.Self()
@@ -62,10 +63,10 @@ func (p *program) mergeLocal(c *cli.Context, w place) error {
 	}
 	foreign := console.Foreign()
 	path, _ := p.lookup("PATH")
-	e := &engine.Engine{
+	e := &engine.Engine{World: thread.World{
 		Git: git.Options{Temp: w.temp, Scratch: p.scratch}, Lookup: p.lookup, Foreign: foreign, Log: log, Now: w.now, Clock: p.Clock, Random: random, Wall: self,
 		Secrets: []string{p.secrets.Token, p.secrets.SigningKey, p.secrets.TranscriptKey},
-	}
+	}}
 	rep, err := e.MergeLocal(c.Context, engine.LocalMerge{
 		Branch: c.String("branch"), Base: c.String("base"), Strategy: c.String("strategy"), DryRun: c.Bool("dry-run"), Pause: pause,
 		Holder: holder(), Gone: gone,

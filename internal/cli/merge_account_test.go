@@ -1,6 +1,7 @@
 package cli_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -69,6 +70,49 @@ func TestProgramsReadAMerge(t *testing.T) {
 	assert.Len(t, o["tip"], 40, "what was tested")
 }
 
+// TestProgramsReadHowAMergeCameAbout: what was left out, what people should know, and how it was tested.
+func TestProgramsReadHowAMergeCameAbout(t *testing.T) {
+	t.Parallel()
+	settings := func(text string) map[string]string {
+		return map[string]string{".github/mergexo.toml": "[merge]\n" + text}
+	}
+	for name, tt := range map[string]struct {
+		base  map[string]string
+		tests []any // command, result, exit, why and output
+	}{
+		"no tests are wanted": {settings("tests = \"none\"\n"), []any{[]any{}, "none", 0.0, "", ""}},
+		"tests are found": {
+			map[string]string{".github/mergexo.toml": "", "Makefile": "test:\n\t@true\n"}, []any{[]any{"make", "test"}, "passed", 0.0, "found by Makefile", ""},
+		},
+		"tests fail":        {settings("tests = [\"sh\", \"-c\", \"echo the end of it; exit 3\"]\n"), []any{[]any{"sh", "-c", "echo the end of it; exit 3"}, "failed", 3.0, "", "the end of it"}},
+		"tests are missing": {settings("tests = [\"sh\", \"-c\", \"exit 127\"]\n"), []any{[]any{"sh", "-c", "exit 127"}, "failed", 127.0, "the command is not there", ""}},
+		"tests do not end": {
+			settings("test_timeout = \"100ms\"\ntests = [\"sleep\", \"100000\"]\n"), []any{[]any{"sleep", "100000"}, "failed", 0.0, "they did not come to an end within 100ms", ""},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			y := newYard(t, tt.base)
+			y.limits = name == "tests do not end"
+			tests := object(t, y.merge("--branch", "fix", "--json"))["tests"].(map[string]any)
+			assert.Equal(t, tt.tests, []any{tests["command"], tests["result"], tests["exit"], tests["why"], tests["output"]})
+		})
+	}
+	y := newYard(t, nil)
+	y.git(y.writer, "checkout", "-q", "main")
+	y.git(y.writer, "cherry-pick", "fix~1")
+	y.git(y.writer, "push", "-q", "origin", "main")
+	y.commit("fix", "fix", "Publish", map[string]string{".github/workflows/publish.yml": "on: push\n"})
+	o := object(t, y.merge("--branch", "fix", "--json"))
+	require.Equal(t, "done", o["result"])
+	left := o["left_out"].([]any)
+	require.Len(t, left, 1)
+	assert.Equal(t, []any{y.git(y.writer, "rev-parse", "fix~2"), "Exclaim"}, []any{left[0].(map[string]any)["sha"], left[0].(map[string]any)["subject"]})
+	notes := fmt.Sprint(o["notes"])
+	assert.Contains(t, notes, ".github/workflows/publish.yml")
+	assert.Contains(t, notes, "is left out, since the base had its changes already: Exclaim")
+}
+
 // TestAGitThatCannotBeStartedForNow: it is being replaced, and nobody has to mend anything.
 func TestAGitThatCannotBeStartedForNow(t *testing.T) {
 	t.Parallel()
@@ -107,4 +151,23 @@ func TestAShallowCloneStaysShallow(t *testing.T) {
 		assert.Equal(t, y.origin("main"), y.here("HEAD"))
 		y.git(y.dir, "fsck", "--connectivity-only")
 	}
+}
+
+// TestAPersonsMachineIsLeftAsItIs: tests run in a tree of their own, and what installs things for the whole machine does not.
+func TestAPersonsMachineIsLeftAsItIs(t *testing.T) {
+	t.Parallel()
+	y := newYard(t, map[string]string{
+		".github/mergexo.toml": "[merge]\ntests_in = \"checkout\"\ntests = [\"sh\", \"-c\", \"test ! -e mine.txt\"]\n", "package-lock.json": "{}\n", "requirements.txt": "six\n",
+	})
+	require.NoError(t, os.WriteFile(filepath.Join(y.dir, "mine.txt"), []byte("mine\n"), 0o600))
+	bin, log := t.TempDir(), filepath.Join(t.TempDir(), "log")
+	for _, name := range []string{"npm", "python3"} {
+		require.NoError(t, os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\necho "+name+" $1 >> "+log+"\n"), 0o755))
+	}
+	got := program(t, y.env("PATH="+bin+":"+os.Getenv("PATH")), "merge", "--checkout", y.dir, "--branch", "fix", "--strategy", "squash")
+	require.Equal(t, 0, got.exit, got.out+got.errout)
+	ran, err := os.ReadFile(log)
+	require.NoError(t, err)
+	assert.Equal(t, "npm ci\n", string(ran), "pip would install for everybody")
+	assert.FileExists(t, filepath.Join(y.dir, "mine.txt"))
 }

@@ -47,14 +47,14 @@ func (p *program) statusCommand() *cli.Command {
 				if c.Bool("json") {
 					return report.Object(p.Out, map[string]any{"pull_requests": all, "needs": waiting})
 				}
-				return report.Standings(p.Out, all, waiting)
+				return report.Statuses(p.Out, all, waiting)
 			})
 		},
 	}
 }
 
 // standings tells how one pull request stands, or for 0 all of them, and what of that waits for a person.
-func standings(ctx context.Context, e *engine.Engine, repo model.Repo, pr int) ([]model.Standing, []model.Need, error) {
+func standings(ctx context.Context, e *engine.Engine, repo model.Repo, pr int) ([]model.Status, []model.Need, error) {
 	if pr == 0 {
 		return e.Standings(ctx, repo)
 	}
@@ -63,7 +63,7 @@ func standings(ctx context.Context, e *engine.Engine, repo model.Repo, pr int) (
 	if one.Need != nil {
 		waiting = append(waiting, *one.Need)
 	}
-	return []model.Standing{one}, waiting, err
+	return []model.Status{one}, waiting, err
 }
 
 func (p *program) whyCommand() *cli.Command {
@@ -133,7 +133,7 @@ func (p *program) blockedCommand() *cli.Command {
 				return err
 			}
 			return p.operate(c, func(ctx context.Context, e *engine.Engine, repo model.Repo) error {
-				r.Repo, e.DryRun = repo, c.Bool("dry-run")
+				r.Repo, e.Effects = repo, engine.Applier(c.Bool("dry-run"))
 				reports, err := e.Reset(ctx, r)
 				if len(reports) == 0 && err != nil {
 					return err
@@ -222,7 +222,7 @@ func graver(a, b model.Result) bool {
 	return order[a] > order[b]
 }
 
-// operate lets an operator's command work on the repository at hand.
+// operate runs an operator's command on the current repository.
 func (p *program) operate(c *cli.Context, do func(context.Context, *engine.Engine, model.Repo) error) error {
 	if c.IsSet("pr") && len(c.IntSlice("pr")) == 0 && c.Int("pr") <= 0 {
 		return usagef("--pr: want the number of a pull request, got %d", c.Int("pr"))
@@ -261,7 +261,7 @@ func (p *program) trouble(c *cli.Context, e *engine.Engine, err error) error {
 		}
 	}
 	if wrong != nil {
-		return p.atFault(wrong)
+		return atFault(wrong)
 	}
 	return report.Complaint(p.Err, rep.Reason)
 }

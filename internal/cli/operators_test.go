@@ -43,8 +43,9 @@ func object(t *testing.T, got ran) map[string]any {
 
 func TestOperatorsAtATerminal(t *testing.T) {
 	h, old, head := blockedHub(t)
+	var list []any
 	for _, login := range []string{"actions", "carol"} {
-		list := object(t, program(t, h.terminal(login), "blocked", "list", "--json"))["blocked"].([]any)
+		list = object(t, program(t, h.terminal(login), "blocked", "list", "--json"))["blocked"].([]any)
 		require.Len(t, list, 1, login)
 		b := list[0].(map[string]any)
 		assert.Equal(t, []any{1.0, 0.0, "history_rewrite", old, head}, []any{b["number"], b["issue"], b["reason"], b["expected"], b["observed"]})
@@ -56,11 +57,19 @@ func TestOperatorsAtATerminal(t *testing.T) {
 	assert.Regexp(t, `(?m)^#1 +restore the old history, or accept the new one +an operator +/mergexo unblock, or .* +history_rewrite +`+old[:10]+` +`+head[:10], got.out)
 	got = program(t, h.terminal("carol"), "status")
 	assert.Regexp(t, `(?m)^#1 +- +blocked \(history_rewrite\) +1 +done `, got.out)
-	one := object(t, program(t, h.terminal("carol"), "status", "--pr", "1", "--json"))["pull_requests"].([]any)[0].(map[string]any)
+	assert.Regexp(t, `(?m)^#1 +restore the old history, or accept the new one +an operator `, got.out, "the same list")
+	assert.Equal(t, list, object(t, program(t, h.terminal("carol"), "status", "--json"))["needs"])
+	status := object(t, program(t, h.terminal("carol"), "status", "--pr", "1", "--json"))
+	assert.Equal(t, list, status["needs"])
+	one := status["pull_requests"].([]any)[0].(map[string]any)
 	assert.Equal(t, []any{"blocked", old, head}, []any{one["state"], one["accepted"], one["head"]})
 	got = program(t, h.terminal("carol"), "why", "--pr", "1")
 	assert.Regexp(t, `(?m)^not blocked +NO +blocked \(history_rewrite\), see http`, got.out)
-	assert.NotEmpty(t, object(t, program(t, h.terminal("carol"), "why", "--pr", "1", "--json"))["conditions"])
+	assert.Regexp(t, `(?m)^to be merged +MET +EVIDENCE`, got.out)
+	why := object(t, program(t, h.terminal("carol"), "why", "--pr", "1", "--json"))
+	assert.Equal(t, list[0], why["pull_request"].(map[string]any)["need"])
+	assert.NotEmpty(t, why["conditions"])
+	assert.NotEmpty(t, why["merge_conditions"])
 
 	got = program(t, h.terminal("actions"), "blocked", "reset", "--pr", "1")
 	assert.Equal(t, 3, got.exit, got.errout)

@@ -10,6 +10,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/golden"
 )
 
 // keepsTrue compares what the README shows below a line with what was said, or writes it there.
@@ -22,7 +24,7 @@ func keepsTrue(t *testing.T, below, said string) {
 	require.True(t, ok, below)
 	shown, after, ok := strings.Cut("\n"+rest, "\n```\n")
 	require.True(t, ok)
-	if *update {
+	if golden.Update() {
 		require.NoError(t, os.WriteFile(readme, []byte(before+below+"\n\n```text\n"+said+"```\n"+after), 0o600))
 		return
 	}

@@ -2,7 +2,6 @@ package cli_test
 
 import (
 	"bytes"
-	"flag"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,11 +14,10 @@ import (
 
 	"github.com/mergexo/mergexo/internal/cli"
 	"github.com/mergexo/mergexo/internal/flow"
+	"github.com/mergexo/mergexo/internal/golden"
 	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/report"
 )
-
-var update = flag.Bool("update", false, "write what README.md shows anew")
 
 // shown is a replay that the README shows: the file of its event, and every byte of the output.
 var shown = regexp.MustCompile("(?m)^    go run \\./cmd/mergexo replay --event (\\S+)$(?s:.*?)```text\n((?s:.*?))```\n")
@@ -36,13 +34,13 @@ func TestTheReadmeShowsWhatReallyHappens(t *testing.T) {
 		got := program(t, nil, "replay", "--event", "../../"+one[1])
 		require.Equal(t, 0, got.exit, got.errout)
 		assert.Empty(t, got.errout)
-		if *update {
+		if golden.Update() {
 			text = strings.Replace(text, one[0], strings.TrimSuffix(one[0], one[2]+"```\n")+got.out+"```\n", 1)
 		} else {
 			assert.Equal(t, one[2], got.out, one[1])
 		}
 	}
-	if *update {
+	if golden.Update() {
 		require.NoError(t, os.WriteFile(readme, []byte(text), 0o600))
 	}
 }
@@ -66,7 +64,7 @@ func TestTheReadmeShowsTheCommentOfAnAgentThatIsStuck(t *testing.T) {
 	shows, _, ok := strings.Cut(said.String(), "\n\nresult:")
 	require.True(t, ok)
 	shows += "\n"
-	if *update {
+	if golden.Update() {
 		require.NoError(t, os.WriteFile(readme, []byte(stuck.ReplaceAllString(string(raw), "${1}"+strings.ReplaceAll(shows, "$", "$$")+"${3}")), 0o600))
 		return
 	}
@@ -96,7 +94,7 @@ func TestTheReadmeShowsWhatTheDoctorSays(t *testing.T) {
 	said = regexp.MustCompile(`(?m)^.+$`).ReplaceAllString(said, "   $0")
 	version := regexp.MustCompile(`version [0-9.]+`)
 	said = version.ReplaceAllString(said, "version 2.39.5")
-	if *update {
+	if golden.Update() {
 		require.NoError(t, os.WriteFile(readme, []byte(diagnosis.ReplaceAllString(string(raw), "${1}"+said+"${3}")), 0o600))
 		return
 	}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/mergexo/mergexo/internal/engine"
+	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/github"
 	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/sandbox"
@@ -85,7 +85,7 @@ func (p *program) offline(c *cli.Context, w place, ev model.Event) error {
 	if err != nil {
 		return fmt.Errorf("start the sandbox: %w", err)
 	}
-	w.api, w.graphql, w.server, w.run = urls.API, urls.GraphQL, urls.Server, engine.Run{}
+	w.api, w.graphql, w.server, w.run = urls.API, urls.GraphQL, urls.Server, thread.Run{}
 	p.secrets = secrets{Token: "sandbox-actions"}
 	return p.handle(c.Context, c, w, ev, false)
 }

@@ -19,6 +19,7 @@ import (
 
 	"github.com/mergexo/mergexo/internal/agent"
 	"github.com/mergexo/mergexo/internal/engine"
+	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/github"
 	"github.com/mergexo/mergexo/internal/journal"
@@ -34,12 +35,12 @@ type place struct {
 	api, graphql, server string
 	workspace, temp      string
 	output, summary      string
-	run                  engine.Run
+	run                  thread.Run
 	actions, debug       bool
 	now                  func() time.Time
 	failOn               string
 	failOnSet            bool
-	phase                engine.Phase
+	phase                thread.Phase
 	bundle               string
 	// sessions is where transcripts stay on a runner that keeps its disk; empty: nowhere.
 	sessions string
@@ -73,7 +74,7 @@ func (p *program) where() (place, error) {
 		// would send the token there. The gateway derives it from the API's address instead.
 		api: strings.TrimRight(ctx.APIURL, "/"), graphql: env("GITHUB_GRAPHQL_URL"), server: strings.TrimRight(ctx.ServerURL, "/"),
 		workspace: ctx.Workspace, temp: env("RUNNER_TEMP"), output: env("GITHUB_OUTPUT"), summary: ctx.StepSummary,
-		run: engine.Run{ID: ctx.RunID, Attempt: int(max(1, ctx.RunAttempt))}, actions: ctx.Actions, debug: env("RUNNER_DEBUG") == "1",
+		run: thread.Run{ID: ctx.RunID, Attempt: int(max(1, ctx.RunAttempt))}, actions: ctx.Actions, debug: env("RUNNER_DEBUG") == "1",
 	}
 	w.now = time.Now
 	if err := github.CheckServer(w.server); err != nil {
@@ -158,15 +159,15 @@ func (p *program) runCommand() *cli.Command {
 }
 
 // parts reads which part of a run is to be done.
-func parts(phase, bundle string) (engine.Phase, string, error) {
-	switch part := engine.Phase(phase); {
-	case part == engine.WholeRun && bundle == "", part == engine.ApplyPhase:
+func parts(phase, bundle string) (thread.Phase, string, error) {
+	switch part := thread.Phase(phase); {
+	case part == thread.WholeRun && bundle == "", part == thread.ApplyPhase:
 		return part, bundle, nil
-	case part == engine.WholeRun:
+	case part == thread.WholeRun:
 		return part, "", usagef("--bundle is for a run in two parts: add --phase agent or --phase apply")
-	case part == engine.AgentPhase && bundle == "":
+	case part == thread.AgentPhase && bundle == "":
 		return part, "", usagef("--phase agent needs a directory to hand its work over in: add --bundle DIR")
-	case part == engine.AgentPhase:
+	case part == thread.AgentPhase:
 		return part, bundle, nil
 	}
 	return "", "", usagef("--phase %q: want agent or apply", phase)
@@ -201,22 +202,22 @@ func readEvent(name, path, repository string) (model.Event, error) {
 	return ev, nil
 }
 
-// handle wires an engine to this place and lets it handle the event.
+// handle makes an engine for this place and runs it on the event.
 func (p *program) handle(ctx context.Context, c *cli.Context, w place, ev model.Event, dry bool) error {
 	e, done, err := p.engine(c, w, fmt.Sprintf("mergexo %s #%d", ev.Name, ev.Number))
 	if err != nil {
 		return p.mistake(c, w, model.Report{Number: ev.Number, Reason: err.Error()}, err)
 	}
-	e.DryRun = dry
+	e.Effects = engine.Applier(dry)
 	rep, err := e.Handle(ctx, ev)
 	left := p.leave(w, &rep, done)
 	if err != nil {
-		return p.mistake(c, w, rep, errors.Join(p.atFault(err), left))
+		return p.mistake(c, w, rep, errors.Join(atFault(err), left))
 	}
 	return p.finish(c, w, ev.Repo, rep)
 }
 
-// engine wires an engine to this place. done ends what it prints, which title heads in Actions.
+// engine makes an engine for this place. In Actions its output is a group with this title; done ends it.
 func (p *program) engine(c *cli.Context, w place, title string) (e *engine.Engine, done func() error, err error) {
 	if p.secrets.Token == "" {
 		return nil, nil, usagef("no token: set the action's token input, INPUT_TOKEN or GITHUB_TOKEN")
@@ -241,17 +242,17 @@ func (p *program) engine(c *cli.Context, w place, title string) (e *engine.Engin
 	}
 	foreign := console.Foreign()
 	path, _ := p.lookup("PATH")
-	e = &engine.Engine{
+	e = &engine.Engine{World: thread.World{
 		GitHub: gh, Codec: journal.Codec{Key: []byte(p.secrets.SigningKey)}, ServerURL: w.server, Run: w.run,
 		Git:    git.Options{Token: p.secrets.Token, Workspace: w.workspace, Temp: w.temp, Scratch: p.scratch, Now: w.now, Log: log, Path: path, Network: p.network()},
 		Lookup: p.lookup, Foreign: foreign, Log: log, Now: w.now, Clock: p.Clock, Random: random,
 		Sessions: w.sessions, Transcripts: sealing, Wall: self, Secrets: []string{p.secrets.Token, p.secrets.SigningKey, p.secrets.TranscriptKey},
 		Phase: w.phase, Bundle: w.bundle,
-	}
+	}}
 	return e, func() error { return errors.Join(e.Close(), foreign.Close(), console.End()) }, nil
 }
 
-// voice is what a run logs to, and where it prints what others say.
+// voice returns the run's logger, and the console for the output of other programs.
 func (p *program) voice(c *cli.Context, w place) (*slog.Logger, *report.Console) {
 	level := slog.LevelInfo
 	switch {
@@ -275,7 +276,7 @@ func (p *program) sealing() (transcript.Key, error) {
 	return key, nil
 }
 
-// network is what the way to git's server needs to know of proxies and certificates; Go's HTTP client reads the same names.
+// network returns the variables about proxies and certificates for git; Go's HTTP client reads the same names.
 func (p *program) network() []string {
 	var env []string
 	for _, name := range []string{"HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "NO_PROXY", "no_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR", "GIT_SSL_CAINFO"} {
@@ -286,48 +287,11 @@ func (p *program) network() []string {
 	return env
 }
 
-// transport keeps connections small and short-lived as the process is.
+// transport keeps few idle connections, because the process is short-lived.
 func transport() http.RoundTripper {
 	t := http.DefaultTransport.(*http.Transport).Clone() //nolint:forcetypeassert // the standard library's own value
 	t.MaxIdleConnsPerHost = 2
 	return t
-}
-
-// mistake ends a run that the caller has to mend: exit code 2, with the report for whoever reads that.
-func (p *program) mistake(c *cli.Context, w place, rep model.Report, err error) error {
-	rep.Result, rep.Exit = model.ResultFailed, ExitUsage
-	if rep.Effects == nil {
-		rep.Effects = []model.Effect{}
-	}
-	return errors.Join(err, p.show(c, w, model.Repo{}, rep))
-}
-
-// leave ends what a run had on this machine, and makes the runner's files what they were before it ran anything foreign. What
-// is wrong with either makes the run a failed one, and is given back for a run that tells another reason.
-func (p *program) leave(w place, rep *model.Report, done func() error) error {
-	found, err := w.files.Restore()
-	err = errors.Join(err, done())
-	if len(found) > 0 {
-		err = errors.Join(fmt.Errorf("what an agent or a test wrote to the runner's files was taken out again: %s", strings.Join(found, "; ")), err)
-	}
-	if err == nil {
-		return nil
-	}
-	whole := err.Error()
-	if rep.Reason != "" {
-		whole = fmt.Sprintf("%s; the run itself: %s", whole, rep.Reason)
-	}
-	rep.Result, rep.Reason = model.ResultFailed, strings.ReplaceAll(whole, "\n", "; ")
-	return err
-}
-
-// atFault tells what the caller has to mend.
-func (p *program) atFault(err error) error {
-	var gh *github.Error
-	if errors.As(err, &gh) && gh.Fix != "" {
-		return usagef("%w; %s", err, gh.Fix)
-	}
-	return usageError{err}
 }
 
 // random is a fresh name that nobody can guess.
@@ -335,66 +299,4 @@ func random() string {
 	var b [16]byte
 	_, _ = rand.Read(b[:]) // never fails (https://pkg.go.dev/crypto/rand#Read)
 	return hex.EncodeToString(b[:])
-}
-
-// show writes a report to wherever programs and people read it.
-func (p *program) show(c *cli.Context, w place, repo model.Repo, rep model.Report) error {
-	if err := errors.Join(report.Outputs(w.output, rep), p.summarise(w, repo, rep)); err != nil {
-		return err
-	}
-	if c.Bool("json") {
-		return report.JSON(p.Out, rep)
-	}
-	if rep.Exit == ExitUsage { // the line on standard error says it all
-		return nil
-	}
-	return report.Account(p.Out, rep)
-}
-
-// finish shows a report to everybody who reads it, and sets the exit code.
-func (p *program) finish(c *cli.Context, w place, repo model.Repo, rep model.Report) error {
-	rep.Exit = exitCodes[rep.Result]
-	p.exit = rep.Exit
-	if err := p.show(c, w, repo, rep); err != nil {
-		return err
-	}
-	return p.verdict(w, rep)
-}
-
-// verdict says in one line why a run did not end well, where it did not.
-func (p *program) verdict(w place, rep model.Report) error {
-	if p.exit == ExitOK {
-		return nil
-	}
-	if !w.failOnSet || w.fails(rep.Result) {
-		return report.Complaint(p.Err, rep.Reason)
-	}
-	p.exit = ExitOK
-	first, _, _ := strings.Cut(rep.Reason, "\n")
-	return report.Annotate(p.Err, "warning", fmt.Sprintf("mergexo: %s (%s)", first, rep.Result))
-}
-
-// fails says whether the Action's user wants this result to be a red step.
-func (w place) fails(r model.Result) bool {
-	for _, word := range strings.FieldsFunc(w.failOn, func(c rune) bool { return c == ',' || c == ' ' }) {
-		if strings.EqualFold(word, string(r)) {
-			return true
-		}
-	}
-	return false
-}
-
-func (p *program) summarise(w place, repo model.Repo, rep model.Report) error {
-	if w.summary == "" {
-		return nil
-	}
-	f, err := os.OpenFile(w.summary, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
-	if err != nil {
-		return fmt.Errorf("open the job summary: %w", err)
-	}
-	url := ""
-	if repo != (model.Repo{}) {
-		url = w.server + "/" + repo.String()
-	}
-	return errors.Join(report.Summary(f, rep, url), f.Close())
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/mergexo/mergexo/internal/config"
 	"github.com/mergexo/mergexo/internal/dashboard"
 	"github.com/mergexo/mergexo/internal/engine"
+	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/report"
 	"github.com/mergexo/mergexo/internal/sweep"
@@ -73,17 +74,17 @@ func sweepOptions(c *cli.Context) (engine.SweepOptions, error) {
 	return opt, nil
 }
 
-// sweep wires an engine to this place and lets it sweep a repository.
+// sweep makes an engine for this place and sweeps a repository.
 func (p *program) sweep(ctx context.Context, c *cli.Context, w place, repo model.Repo, opt engine.SweepOptions) error {
 	e, done, err := p.engine(c, w, fmt.Sprintf("mergexo sweep %s", repo))
 	if err != nil {
 		return p.unswept(c, w, engine.Swept{Results: []model.Report{{Reason: err.Error()}}}, err)
 	}
-	e.DryRun = c.Bool("dry-run")
+	e.Effects = engine.Applier(c.Bool("dry-run"))
 	swept, err := e.Sweep(ctx, repo, opt)
 	left := p.leave(w, &swept.Results[len(swept.Results)-1], done)
 	if err != nil {
-		return p.unswept(c, w, swept, errors.Join(p.atFault(err), left))
+		return p.unswept(c, w, swept, errors.Join(atFault(err), left))
 	}
 	if opt.Plan && swept.Result() == model.ResultNothing {
 		err = p.showMatrix(ctx, w, e, repo, swept.Work)
@@ -96,7 +97,7 @@ func (p *program) sweep(ctx context.Context, c *cli.Context, w place, repo model
 	return err
 }
 
-// unswept ends a sweep that the caller has to mend: exit code 2, with the reports for whoever reads those.
+// unswept ends a sweep because of an error that the caller has to fix: exit code 2, and the reports are still written.
 func (p *program) unswept(c *cli.Context, w place, swept engine.Swept, err error) error {
 	own := &swept.Results[len(swept.Results)-1]
 	own.Result, own.Exit = model.ResultFailed, ExitUsage
@@ -113,18 +114,18 @@ func (p *program) showMatrix(ctx context.Context, w place, e *engine.Engine, rep
 	m := sweep.Matrix(work, maxMatrix)
 	parallel := config.Defaults().Sweep.MaxParallel
 	if len(m.Include) > 0 {
-		file, _, err := e.GitHub.File(ctx, repo, engine.SettingsPath)
+		file, _, err := e.GitHub.Repositories.File(ctx, repo, thread.SettingsPath)
 		if err != nil {
-			return p.atFault(err)
+			return atFault(err)
 		}
-		if settings, err := config.ParseWithoutAgent(file.Text, engine.SettingsPath); err == nil {
+		if settings, err := config.ParseWithoutAgent(file.Text, thread.SettingsPath); err == nil {
 			parallel = settings.Sweep.MaxParallel
 		}
 	}
 	return errors.Join(report.Object(p.Out, m), report.MatrixOutput(w.output, m, parallel))
 }
 
-// finishSweep shows what came of a sweep, and sets the exit code.
+// finishSweep shows the results of a sweep and sets the exit code.
 func (p *program) finishSweep(c *cli.Context, w place, repo model.Repo, swept engine.Swept) error {
 	whole := sum(swept)
 	p.exit = exitCodes[whole.Result]
@@ -134,7 +135,7 @@ func (p *program) finishSweep(c *cli.Context, w place, repo model.Repo, swept en
 			r.Exit, p.exit = ExitUsage, ExitUsage
 		}
 	}
-	if err := errors.Join(report.Outputs(w.output, whole), p.summariseSweep(w, repo, swept)); err != nil {
+	if err := errors.Join(report.Outputs(w.output, whole), w.summariseSweep(repo, swept)); err != nil {
 		return err
 	}
 	if c.Bool("json") {
@@ -148,14 +149,17 @@ func (p *program) finishSweep(c *cli.Context, w place, repo model.Repo, swept en
 }
 
 // summariseSweep writes the job summary: of a sweep that has looked at the repository, or else of each number as of an event.
-func (p *program) summariseSweep(w place, repo model.Repo, swept engine.Swept) error {
+func (w place) summariseSweep(repo model.Repo, swept engine.Swept) error {
 	if swept.Board.Repo != (model.Repo{}) {
-		return p.inSummary(w, sweep.SummaryText(swept.Board, swept.Results))
+		return w.inSummary(func(out io.Writer) error {
+			_, err := io.WriteString(out, sweep.SummaryText(swept.Board, swept.Results)+"\n")
+			return err
+		})
 	}
 	var err error
 	for _, r := range swept.Results {
 		if r.Number != 0 || r.Result != model.ResultNothing {
-			err = errors.Join(err, p.summarise(w, repo, r))
+			err = errors.Join(err, w.summarise(repo, r))
 		}
 	}
 	return err
@@ -177,7 +181,7 @@ func sum(swept engine.Swept) model.Report {
 	return whole
 }
 
-// page refuses a place for the dashboard that cannot be written to, before any work is done.
+// page refuses a path for the dashboard that cannot be written to, before any work is done.
 func page(file string) error {
 	if file == "" {
 		return nil
@@ -191,7 +195,7 @@ func page(file string) error {
 	return nil
 }
 
-// writePage writes the dashboard beside its place and moves it there, so that nobody ever sees half of it.
+// writePage writes the dashboard to a temporary file and renames it, so that nobody ever sees half of it.
 func writePage(file string, b model.Board) error {
 	f, err := os.CreateTemp(filepath.Dir(file), ".mergexo-*.html")
 	if err != nil {
@@ -205,17 +209,4 @@ func writePage(file string, b model.Board) error {
 		return fmt.Errorf("write the dashboard: %w", errors.Join(err, os.Remove(f.Name())))
 	}
 	return nil
-}
-
-// inSummary adds a text to the job summary, where there is one.
-func (p *program) inSummary(w place, text string) error {
-	if w.summary == "" {
-		return nil
-	}
-	f, err := os.OpenFile(w.summary, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
-	if err != nil {
-		return fmt.Errorf("open the job summary: %w", err)
-	}
-	_, err = io.WriteString(f, text+"\n")
-	return errors.Join(err, f.Close())
 }

@@ -57,13 +57,13 @@ func (s Said) Key(number, i int) string {
 	return key
 }
 
-// Standing is what somebody who gives a command is to us.
-type Standing int
+// Role is what the author of a command may do.
+type Role int
 
-// The standings.
+// The roles.
 const (
-	Stranger Standing = iota // not answered: whoever may read could make us talk
-	Refused                  // works here, and is told that this is not theirs to say
+	Stranger Role = iota // not answered: whoever may read could make us talk
+	Refused              // works here, and is told that this is not theirs to say
 	Operator
 )
 
@@ -73,8 +73,8 @@ type Policy struct {
 	OperationsIssue int      // 0: none
 }
 
-// Stand judges a person by the settings and by what GitHub says that they may do.
-func (p Policy) Stand(login string, permission model.Permission) Standing {
+// Role derives a person's role from the settings and from the permission that GitHub reports.
+func (p Policy) Role(login string, permission model.Permission) Role {
 	operator := permission >= model.PermissionMaintain
 	if len(p.Operators) > 0 {
 		operator = p.Listed(login)
@@ -118,8 +118,8 @@ type Case struct {
 	MergeGates []model.Gate
 	// Found is what came of looking further, for merge and revert; nil before that.
 	Found *Found
-	// Standing is the pull request in short.
-	Standing model.Standing
+	// Role is the pull request in short.
+	Status model.Status
 }
 
 // Facts are what had to be asked for one command.

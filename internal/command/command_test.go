@@ -1,21 +1,16 @@
 package command_test
 
 import (
-	"flag"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/command"
+	"github.com/mergexo/mergexo/internal/golden"
 	"github.com/mergexo/mergexo/internal/model"
 )
-
-var update = flag.Bool("update", false, "write the golden files anew")
 
 var (
 	noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
@@ -33,12 +28,12 @@ func posted(text string) model.Comment {
 // blocked is a pull request whose history was rewritten: head b, last accepted a.
 func blocked() command.Case {
 	c := free()
-	c.State.Block = &model.Said[model.BlockMarker]{
+	c.State.Block = &model.Posted[model.BlockMarker]{
 		Marker: model.BlockMarker{Reason: "history_rewrite", Expected: a, Observed: b}, CommentID: 40, URL: "https://github.com/octo/widgets/pull/7#issuecomment-40", At: noon,
 	}
 	c.Gates = []model.Gate{{Name: "tracked", Met: true}, {Name: "not_blocked", Evidence: "blocked (history_rewrite), see https://github.com/octo/widgets/pull/7#issuecomment-40"}}
-	c.Standing.Block = &model.Blocked{Reason: "history_rewrite", URL: c.State.Block.URL}
-	c.Standing.State = model.StandBlocked
+	c.Status.Block = &model.Blocked{Reason: "history_rewrite", URL: c.State.Block.URL}
+	c.Status.State = model.StatusBlocked
 	c.Facts = command.Facts{Relation: model.Diverged, Lost: []model.Commit{{SHA: a, Subject: "Greet `all` @everyone", Author: "alice"}}, More: true}
 	return c
 }
@@ -51,17 +46,17 @@ func free() command.Case {
 			Number: 7, State: model.PullOpen, URL: "https://github.com/octo/widgets/pull/7", HeadRef: "agent/greet", BaseRef: "main", HeadSHA: b,
 			Issue: &model.Issue{Number: 3},
 		}},
-		State: model.State{Accepted: a, Tracked: &model.Said[model.PRMarker]{URL: "https://github.com/octo/widgets/pull/7#issuecomment-39"}},
+		State: model.State{Accepted: a, Tracked: &model.Posted[model.PRMarker]{URL: "https://github.com/octo/widgets/pull/7#issuecomment-39"}},
 		Gates: []model.Gate{{Name: "tracked", Met: true, Evidence: "tracked since https://github.com/octo/widgets/pull/7#issuecomment-39"}, {Name: "not_blocked", Met: true, Evidence: "not blocked"}},
-		Standing: model.Standing{
-			Number: 7, Issue: 3, Branch: "agent/greet", State: model.StandPending, Head: b, Accepted: a, Pending: 2,
+		Status: model.Status{
+			Number: 7, Issue: 3, Branch: "agent/greet", State: model.StatusPending, Head: b, Accepted: a, Pending: 2,
 			LastTurn: &model.LastTurn{Phase: model.PhaseDone, At: noon, URL: "https://github.com/octo/widgets/pull/7#issuecomment-38"},
 		},
 	}
 }
 
 func paused(c command.Case) command.Case {
-	c.State.Paused = &model.Said[model.CommandMarker]{Marker: model.CommandMarker{By: "olga"}, URL: "https://github.com/octo/widgets/pull/7#issuecomment-37"}
+	c.State.Paused = &model.Posted[model.CommandMarker]{Marker: model.CommandMarker{By: "olga"}, URL: "https://github.com/octo/widgets/pull/7#issuecomment-37"}
 	c.Gates = append(c.Gates, model.Gate{Name: "not_paused", Evidence: "paused by olga, see https://github.com/octo/widgets/pull/7#issuecomment-37; /mergexo resume goes on"})
 	return c
 }
@@ -73,7 +68,7 @@ func with(c command.Case, change func(*command.Case)) command.Case {
 
 func TestRepliesAsPeopleReadThem(t *testing.T) {
 	released := func(c *command.Case) {
-		c.State.Released = &model.Said[model.CommandMarker]{}
+		c.State.Released = &model.Posted[model.CommandMarker]{}
 		c.Gates[0] = model.Gate{Name: "tracked", Evidence: "released by olga, see https://u; /mergexo adopt takes it up again"}
 	}
 	tests := []struct {
@@ -101,8 +96,8 @@ func TestRepliesAsPeopleReadThem(t *testing.T) {
 		{"unblock_closed", "/mergexo unblock", with(blocked(), func(c *command.Case) { c.Target.Pull.State = model.PullMerged }), model.Rejected},
 		{"unblock_taken_over", "/mergexo unblock", with(blocked(), func(c *command.Case) { c.Away = true }), model.Rejected},
 		{"retry", "/mergexo retry", free(), model.Applied},
-		{"retry_one", "/mergexo retry", with(free(), func(c *command.Case) { c.Standing.Pending = 1 }), model.Applied},
-		{"retry_nothing", "/mergexo retry", with(free(), func(c *command.Case) { c.Standing.Pending = 0 }), model.Rejected},
+		{"retry_one", "/mergexo retry", with(free(), func(c *command.Case) { c.Status.Pending = 1 }), model.Applied},
+		{"retry_nothing", "/mergexo retry", with(free(), func(c *command.Case) { c.Status.Pending = 0 }), model.Rejected},
 		{"retry_blocked", "/mergexo retry", blocked(), model.Rejected},
 		{"retry_paused", "/mergexo retry", paused(free()), model.Rejected},
 		{"retry_untracked", "/mergexo retry", with(free(), released), model.Rejected},
@@ -110,7 +105,7 @@ func TestRepliesAsPeopleReadThem(t *testing.T) {
 		{"status_blocked", "/mergexo status", blocked(), model.Applied},
 		{"why_blocked", "/mergexo why", blocked(), model.Applied},
 		{"why_nothing", "/mergexo why", with(free(), func(c *command.Case) {
-			c.Standing.Pending = 0
+			c.Status.Pending = 0
 			c.Gates = append(c.Gates, model.Gate{Name: "feedback_pending", Evidence: "everything that was said is answered"})
 		}), model.Applied},
 		{"adopt", "/mergexo adopt", with(free(), func(c *command.Case) { c.State.Tracked = nil }), model.Applied},
@@ -130,7 +125,7 @@ func TestRepliesAsPeopleReadThem(t *testing.T) {
 			c.MergeGates = []model.Gate{{Name: "open", Met: true, Evidence: "pull request 7 is open"}, {Name: "checks_passed", Evidence: "pending: ci | <b>"}}
 		}), model.Applied},
 		{"why_untracked", "/mergexo why", with(free(), func(c *command.Case) {
-			c.State.Tracked, c.Standing.Pending = nil, 0
+			c.State.Tracked, c.Status.Pending = nil, 0
 			c.Gates = []model.Gate{{Name: "tracked", Evidence: "no marker of ours says that it is"}}
 			c.MergeGates = []model.Gate{{Name: "open", Met: true, Evidence: "pull request 7 is open"}}
 		}), model.Applied},
@@ -159,7 +154,7 @@ func TestRepliesAsPeopleReadThem(t *testing.T) {
 			tt.c.Command = said.Commands[0]
 			got := command.Decide(tt.c)
 			assert.Equal(t, tt.want, got.Verdict)
-			golden(t, tt.name+".md", command.Text(said, 0, got))
+			golden.Text(t, tt.name+".md", command.Text(said, 0, got))
 			if m, ok := got.Marker.(model.CommandMarker); ok {
 				assert.Equal(t, model.CommandMarker{Key: tt.c.Key, Command: said.Commands[0].Name, Result: tt.want, By: "olga", At: noon}, m)
 			}
@@ -167,22 +162,10 @@ func TestRepliesAsPeopleReadThem(t *testing.T) {
 	}
 	many := strings.Repeat("/mergexo status\n", 500)
 	said := command.Said{Comment: posted(many), Commands: command.Parse(many)}
-	golden(t, "too_many.md", command.Text(said, command.MaxPerComment, command.TooMany(free())))
+	golden.Text(t, "too_many.md", command.Text(said, command.MaxPerComment, command.TooMany(free())))
 	said = command.Said{Comment: posted("/mergexo pause"), Commands: command.Parse("/mergexo pause")}
-	golden(t, "refused.md", command.Text(said, 0, command.Refuse(free())))
-	golden(t, "refused_named.md", command.Text(said, 0, command.Refuse(with(free(), func(c *command.Case) { c.Policy.Operators = []string{"root"} }))))
-}
-
-// golden compares text that people read with the file of that name.
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	file := filepath.Join("testdata", name)
-	if *update {
-		require.NoError(t, os.WriteFile(file, []byte(got+"\n"), 0o600))
-	}
-	want, err := os.ReadFile(file)
-	require.NoError(t, err)
-	assert.Equal(t, string(want), got+"\n")
+	golden.Text(t, "refused.md", command.Text(said, 0, command.Refuse(free())))
+	golden.Text(t, "refused_named.md", command.Text(said, 0, command.Refuse(with(free(), func(c *command.Case) { c.Policy.Operators = []string{"root"} }))))
 }
 
 func TestWhatAnUnblockAccepts(t *testing.T) {
@@ -207,7 +190,7 @@ func TestAnAdoptedPullRequestIsFollowedFromItsHead(t *testing.T) {
 	c.State.Tracked = nil
 	c.Command = command.Command{Name: "adopt"}
 	assert.Equal(t, model.PRMarker{Issue: 3, Branch: "agent/greet", Agent: "codex", Base: "main", Head: b, Command: c.Key, By: "olga", At: noon}, command.Decide(c).Marker)
-	c.State.Released = &model.Said[model.CommandMarker]{Marker: model.CommandMarker{At: noon.Add(-time.Hour)}}
+	c.State.Released = &model.Posted[model.CommandMarker]{Marker: model.CommandMarker{At: noon.Add(-time.Hour)}}
 	assert.Equal(t, noon.Add(-time.Hour), command.Decide(c).Marker.(model.PRMarker).AwayFrom)
 }
 
@@ -215,7 +198,7 @@ func TestWhoMayCommand(t *testing.T) {
 	tests := []struct {
 		operators  []string
 		permission model.Permission
-		want       command.Standing
+		want       command.Role
 	}{
 		{nil, model.PermissionAdmin, command.Operator},
 		{nil, model.PermissionMaintain, command.Operator},
@@ -227,7 +210,7 @@ func TestWhoMayCommand(t *testing.T) {
 		{[]string{"root"}, model.PermissionRead, command.Stranger},
 	}
 	for _, tt := range tests {
-		assert.Equal(t, tt.want, command.Policy{Operators: tt.operators}.Stand("olga", tt.permission), "%v", tt)
+		assert.Equal(t, tt.want, command.Policy{Operators: tt.operators}.Role("olga", tt.permission), "%v", tt)
 	}
 }
 

@@ -12,8 +12,8 @@ import (
 // Work is how the work on an issue stands that is to lead to a pull request.
 type Work struct {
 	Number int
-	Newest *model.Said[model.IssueMarker] // attempt; nil before the first
-	Next   string                         // what happens next, and why
+	Newest *model.Posted[model.IssueMarker] // attempt; nil before the first
+	Next   string                           // what happens next, and why
 	// GoesOn says that a retry makes something happen, and Instead why it does not.
 	GoesOn  bool
 	Instead string

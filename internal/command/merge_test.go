@@ -6,12 +6,13 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/mergexo/mergexo/internal/command"
+	"github.com/mergexo/mergexo/internal/golden"
 	"github.com/mergexo/mergexo/internal/model"
 )
 
 // requested is a request to merge, by somebody else.
-func requested(state model.MergeState) []model.Said[model.MergeMarker] {
-	return []model.Said[model.MergeMarker]{{Marker: model.MergeMarker{State: state, By: "oskar", Landed: a}, CommentID: 42, URL: "https://github.com/octo/widgets/pull/7#issuecomment-42"}}
+func requested(state model.MergeState) []model.Posted[model.MergeMarker] {
+	return []model.Posted[model.MergeMarker]{{Marker: model.MergeMarker{State: state, By: "oskar", Landed: a}, CommentID: 42, URL: "https://github.com/octo/widgets/pull/7#issuecomment-42"}}
 }
 
 // merged is a pull request that is on its base.
@@ -45,7 +46,7 @@ func TestACancelEndsWhatWaits(t *testing.T) {
 	assert.Equal(t, want, got.Marker)
 	assert.True(t, got.Changes())
 	said := command.Said{Comment: posted("/mergexo merge cancel"), Commands: []command.Command{c.Command}}
-	golden(t, "merge_cancel.md", command.Text(said, 0, got))
+	golden.Text(t, "merge_cancel.md", command.Text(said, 0, got))
 
 	c.Away = true
 	assert.Equal(t, want, command.Decide(c).Marker, "whoever has taken over may be stopped by it as well")

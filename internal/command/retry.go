@@ -16,10 +16,10 @@ func retry(c Case) Answer {
 		}
 		return c.reject("Nothing can be tried: %s.", g.Evidence)
 	}
-	if c.Standing.Pending == 0 && c.Standing.Failed == 0 {
+	if c.Status.Pending == 0 && c.Status.Failed == 0 {
 		return c.reject("There is nothing to try again: no feedback is pending on pull request %d.", c.Target.Pull.Number)
 	}
-	return c.apply("Failed attempts are forgiven; %s taken up now.", pending(c.Standing.Pending))
+	return c.apply("Failed attempts are forgiven; %s taken up now.", pending(c.Status.Pending))
 }
 
 func pending(n int) string {

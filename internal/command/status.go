@@ -10,7 +10,7 @@ import (
 
 // status tells how a pull request stands.
 func status(c Case) Answer {
-	s, url := c.Standing, c.Target.Pull.URL
+	s, url := c.Status, c.Target.Pull.URL
 	var b strings.Builder
 	row := func(what, how string) { fmt.Fprintf(&b, "\n| %s | %s |", what, markdown.Cell(how)) }
 	fmt.Fprintf(&b, "| pull request %d | |\n| --- | --- |", s.Number)
@@ -50,7 +50,7 @@ func need(n model.Need) string {
 // why tells every gate, met or not, so that "nothing happens here" has an answer.
 func why(c Case) Answer {
 	text := because(c) + mergeable(c.MergeGates) + "\n\n"
-	if n := c.Standing.Need; n != nil {
+	if n := c.Status.Need; n != nil {
 		text += "Waits for a person: " + need(*n) + "\n\n"
 	}
 	text += table("condition", c.Gates)
@@ -84,10 +84,10 @@ func because(c Case) string {
 		case g.Name == "feedback_pending":
 			return "Nothing is to be done here: " + g.Evidence + "."
 		default:
-			return fmt.Sprintf("No turn begins here since the condition *%s* is not met; %s.", words(g), waiting(c.Standing))
+			return fmt.Sprintf("No turn begins here since the condition *%s* is not met; %s.", words(g), waiting(c.Status))
 		}
 	}
-	return "Every condition is met; " + waiting(c.Standing) + "."
+	return "Every condition is met; " + waiting(c.Status) + "."
 }
 
 // mergeable is the same of a merge, which needs other conditions than a turn.
@@ -105,7 +105,7 @@ func mergeable(gates []model.Gate) string {
 
 func words(g model.Gate) string { return strings.ReplaceAll(string(g.Name), "_", " ") }
 
-func waiting(s model.Standing) string {
+func waiting(s model.Status) string {
 	if s.Pending == 0 {
 		return "no feedback is pending"
 	}

@@ -23,10 +23,11 @@ func (w *walk) check(s Settings, withAgent bool) {
 		place := fmt.Sprintf("merge.rule[%d]", i)
 		w.require(place, "branch", r.Branch != "")
 		w.require(place, "strategy", r.Strategy != "" || !r.Enabled)
-		w.require(place, "union_fields", r.Strategy != model.StrategyUnion || len(r.UnionFields) > 0)
+		way, _ := model.StrategyNamed(r.Strategy)
+		w.require(place, "union_fields", !way.NeedsFields || len(r.UnionFields) > 0)
 	}
-	if s.Merge.Strategy == model.StrategyUnion {
-		w.add("merge.strategy", errors.New("frontmatter-union is for a [[merge.rule]], which names its union_fields"))
+	if way, _ := model.StrategyNamed(s.Merge.Strategy); way.NeedsFields {
+		w.add("merge.strategy", errors.New(way.Name+" is for a [[merge.rule]], which names its union_fields"))
 	}
 	var seen []string
 	for i, g := range s.Merge.Groups {

@@ -2,7 +2,6 @@ package config
 
 import (
 	"errors"
-	"flag"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,22 +12,11 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/mergexo/mergexo/internal/golden"
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-var update = flag.Bool("update", false, "write the golden files")
-
 const source = ".github/mergexo.toml"
-
-func golden(t *testing.T, file, got string) {
-	t.Helper()
-	if *update {
-		require.NoError(t, os.WriteFile(file, []byte(got), 0o644))
-	}
-	want, err := os.ReadFile(file)
-	require.NoError(t, err)
-	assert.Equal(t, string(want), got)
-}
 
 // What people read when their settings are wrong.
 func TestMessages(t *testing.T) {
@@ -41,7 +29,7 @@ func TestMessages(t *testing.T) {
 			require.NoError(t, err)
 			_, err = Parse(string(text), source)
 			require.ErrorIs(t, err, ErrInvalid)
-			golden(t, strings.TrimSuffix(file, ".toml")+".out", err.Error()+"\n")
+			golden.File(t, "bad/"+strings.TrimSuffix(filepath.Base(file), ".toml")+".out", err.Error()+"\n")
 		})
 	}
 }
@@ -51,7 +39,7 @@ func TestMissingFile(t *testing.T) {
 	require.ErrorIs(t, err, ErrInvalid)
 	var usage interface{ Usage() bool }
 	require.True(t, errors.As(err, &usage) && usage.Usage())
-	golden(t, "testdata/missing.out", err.Error()+"\n")
+	golden.File(t, "missing.out", err.Error()+"\n")
 
 	s, err := Parse(Minimal, source)
 	require.NoError(t, err, "what is suggested has to work")

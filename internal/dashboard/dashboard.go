@@ -1,5 +1,5 @@
 // Package dashboard draws a repository's board as one HTML file that needs nothing else: no network, no script, no font.
-// It is apart from report, since what is drawn here is read in a browser and every text in it is somebody else's.
+// It is separate from package report because its output is HTML for a browser, and almost all text in it was written by others.
 package dashboard
 
 import (
@@ -25,7 +25,7 @@ var style string
 
 // How much of a list is shown. What is left out is counted on the page.
 const (
-	openRows    = 50   // with all that is known, and not folded away
+	openRows    = 50   // with full details, and expanded
 	mostRows    = 2000 // of one list; those after openRows in short
 	mostNeeds   = 20   // not folded away
 	mostTurns   = 20   // the newest of one row
@@ -36,7 +36,7 @@ const (
 	mostBuckets = 45   // columns of a plot
 )
 
-// page is what the template is filled with. Every text of it is as it came but for clean, and the template escapes it.
+// page is the template's data. Texts only went through clean; the template escapes them.
 type page struct {
 	Style template.CSS
 	Hash  string // of Style, for the page's policy
@@ -61,7 +61,7 @@ type page struct {
 // fact is one number of the whole repository.
 type fact struct {
 	Name, Value string
-	Class       string // of its colour; "" where there is nothing to see to
+	Class       string // of its colour; "" if nothing needs attention
 	To          string // id of the section that has more
 }
 
@@ -113,7 +113,7 @@ func newPage(b model.Board) page {
 		}
 	}
 	turns := allTurns(b)
-	p.Facts, p.Work = facts(b, len(p.Needs), turns), work(b)
+	p.Facts, p.Work = facts(b, len(p.Needs), len(p.Grid.Pairs)+p.Grid.More, turns), work(b)
 	p.Ledger, p.PlotNote = ledger(turns, b.At)
 	p.Plots = plots(p.Ledger)
 	if len(p.Needs) > mostNeeds {
@@ -122,7 +122,7 @@ func newPage(b model.Board) page {
 	return p
 }
 
-// allTurns are those of all pull requests and issues, in their order. A turn that both tell of counts once.
+// allTurns returns the turns of all pull requests and issues, in order. A turn that appears in both counts once.
 func allTurns(b model.Board) []model.BoardTurn {
 	var all []model.BoardTurn
 	seen := map[string]bool{}
@@ -145,7 +145,7 @@ func allTurns(b model.Board) []model.BoardTurn {
 }
 
 // facts are the numbers at the head of the page.
-func facts(b model.Board, needs int, turns []model.BoardTurn) []fact {
+func facts(b model.Board, needs, conflicts int, turns []model.BoardTurn) []fact {
 	states := countStates(b.Pulls)
 	paid, spent := 0.0, time.Duration(0)
 	for _, t := range turns {
@@ -160,9 +160,9 @@ func facts(b model.Board, needs int, turns []model.BoardTurn) []fact {
 	}
 	return []fact{
 		seeTo(fact{Name: "need a person", To: "needs"}, needs, "amber"),
-		seeTo(fact{Name: "blocked", To: "pulls"}, states[model.StandBlocked], "red"),
-		seeTo(fact{Name: "at work", To: "pulls"}, states[model.StandClaimed]+states[model.StandMerging], "blue"),
-		seeTo(fact{Name: "conflicts", To: "conflicts"}, len(b.Conflicts), "red"),
+		seeTo(fact{Name: "blocked", To: "pulls"}, states[model.StatusBlocked], "red"),
+		seeTo(fact{Name: "at work", To: "pulls"}, states[model.StatusClaimed]+states[model.StatusMerging], "blue"),
+		seeTo(fact{Name: "conflicts", To: "conflicts"}, conflicts, "red"),
 		{Name: "turns", Value: fmt.Sprint(len(turns)), To: "plots"},
 		{Name: "cost", Value: money(paid), To: "plots"},
 		{Name: "agent time", Value: fmt.Sprintf("%.1f\u00a0h", spent.Hours()), To: "plots"},
@@ -181,21 +181,21 @@ func work(b model.Board) []fact {
 	return []fact{
 		{Name: "comments without an answer", Value: fmt.Sprint(pending)},
 		{Name: "waiting to be merged", Value: fmt.Sprint(queued)},
-		{Name: "failed, to be tried again", Value: fmt.Sprint(states[model.StandFailed])},
+		{Name: "failed, to be tried again", Value: fmt.Sprint(states[model.StatusFailed])},
 		{Name: "left by the sweep for the next one", Value: fmt.Sprint(b.Left)},
 		{Name: "open pull requests that are not tracked", Value: fmt.Sprint(b.Untracked)},
 	}
 }
 
-func countStates(pulls []model.BoardPull) map[model.StandingState]int {
-	states := map[model.StandingState]int{}
+func countStates(pulls []model.BoardPull) map[model.StatusState]int {
+	states := map[model.StatusState]int{}
 	for _, p := range pulls {
 		states[p.State]++
 	}
 	return states
 }
 
-// drawer knows what links and ages are made from.
+// drawer holds what links and ages are made from.
 type drawer struct {
 	server *url.URL // nil: no link is safe
 	repo   string   // page of the repository, without a slash at its end

@@ -37,28 +37,28 @@ func TestLineages(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name  string
-		pull  model.Standing
+		pull  model.Status
 		turns []model.BoardTurn
 		want  string
 	}{
-		{"nothing is known", model.Standing{}, nil, ""},
-		{"tracked", model.Standing{Accepted: "a", Head: "a"}, nil, "start*"},
-		{"somebody pushed", model.Standing{Accepted: "a", Head: "b"}, nil, "start* other"},
-		{"two turns", model.Standing{Accepted: "c", Head: "c"}, []model.BoardTurn{done("a", "b"), done("b", "c")}, "start head head*"},
-		{"a push between", model.Standing{Accepted: "d", Head: "d"}, []model.BoardTurn{done("a", "b"), done("c", "d")}, "start head other head*"},
-		{"an answer alone", model.Standing{Accepted: "b", Head: "b"}, []model.BoardTurn{done("a", "b"), done("b", "b"), done("b", "")}, "start head* same same"},
-		{"failed twice", model.Standing{Accepted: "b", Head: "b"}, []model.BoardTurn{done("a", "b"), ended("turn", "failed", "b"), ended("turn", "failed", "b")}, "start head* fail fail"},
-		{"at work", model.Standing{Accepted: "a", Head: "a"}, []model.BoardTurn{ended("turn", "started", "a")}, "start* run"},
-		{"merged", model.Standing{Accepted: "c", Head: "c"}, []model.BoardTurn{done("a", "b"), {Kind: "merge", Phase: "done", From: "b", To: "c"}}, "start head merge*"},
-		{"a merge waits", model.Standing{Accepted: "b", Head: "b"}, []model.BoardTurn{done("a", "b"), ended("merge", "merge_failed", "b"), ended("merge", "in_approval", "b")}, "start head* fail wait"},
-		{"rewritten", model.Standing{Accepted: "b", Head: "x", Block: &model.Blocked{Expected: "b", Observed: "x"}}, []model.BoardTurn{done("a", "b")}, "start head* /block"},
-		{"rewritten to what it was", model.Standing{Accepted: "b", Head: "a", Block: &model.Blocked{Expected: "b", Observed: "a"}}, []model.BoardTurn{done("a", "b")}, "start head* /block"},
-		{"blocked on its head", model.Standing{Accepted: "b", Head: "b", Block: &model.Blocked{}}, []model.BoardTurn{done("a", "b")}, "start head* block"},
-		{"begun anew", model.Standing{Accepted: "b", Head: "b"}, []model.BoardTurn{ended("flow", "failed", "m1"), {Kind: "flow", Phase: "done", From: "m2", To: "b"}}, "start fail head*"},
-		{"a phase of later", model.Standing{}, []model.BoardTurn{ended("turn", "resting", "a")}, "start quiet"},
+		{"nothing is known", model.Status{}, nil, ""},
+		{"tracked", model.Status{Accepted: "a", Head: "a"}, nil, "start*"},
+		{"somebody pushed", model.Status{Accepted: "a", Head: "b"}, nil, "start* other"},
+		{"two turns", model.Status{Accepted: "c", Head: "c"}, []model.BoardTurn{done("a", "b"), done("b", "c")}, "start head head*"},
+		{"a push between", model.Status{Accepted: "d", Head: "d"}, []model.BoardTurn{done("a", "b"), done("c", "d")}, "start head other head*"},
+		{"an answer alone", model.Status{Accepted: "b", Head: "b"}, []model.BoardTurn{done("a", "b"), done("b", "b"), done("b", "")}, "start head* same same"},
+		{"failed twice", model.Status{Accepted: "b", Head: "b"}, []model.BoardTurn{done("a", "b"), ended("turn", "failed", "b"), ended("turn", "failed", "b")}, "start head* fail fail"},
+		{"at work", model.Status{Accepted: "a", Head: "a"}, []model.BoardTurn{ended("turn", "started", "a")}, "start* run"},
+		{"merged", model.Status{Accepted: "c", Head: "c"}, []model.BoardTurn{done("a", "b"), {Kind: "merge", Phase: "done", From: "b", To: "c"}}, "start head merge*"},
+		{"a merge waits", model.Status{Accepted: "b", Head: "b"}, []model.BoardTurn{done("a", "b"), ended("merge", "merge_failed", "b"), ended("merge", "in_approval", "b")}, "start head* fail wait"},
+		{"rewritten", model.Status{Accepted: "b", Head: "x", Block: &model.Blocked{Expected: "b", Observed: "x"}}, []model.BoardTurn{done("a", "b")}, "start head* /block"},
+		{"rewritten to what it was", model.Status{Accepted: "b", Head: "a", Block: &model.Blocked{Expected: "b", Observed: "a"}}, []model.BoardTurn{done("a", "b")}, "start head* /block"},
+		{"blocked on its head", model.Status{Accepted: "b", Head: "b", Block: &model.Blocked{}}, []model.BoardTurn{done("a", "b")}, "start head* block"},
+		{"begun anew", model.Status{Accepted: "b", Head: "b"}, []model.BoardTurn{ended("flow", "failed", "m1"), {Kind: "flow", Phase: "done", From: "m2", To: "b"}}, "start fail head*"},
+		{"a phase of later", model.Status{}, []model.BoardTurn{ended("turn", "resting", "a")}, "start quiet"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			l := drawer{now: now}.lineage(model.BoardPull{Standing: c.pull, Turns: c.turns})
+			l := drawer{now: now}.lineage(model.BoardPull{Status: c.pull, Turns: c.turns})
 			assert.Equal(t, c.want, marked(l))
 			assert.Equal(t, len(l.Marks) > 0, l.Said != "", "what is drawn is said")
 		})
@@ -70,7 +70,7 @@ func TestALongLineageShowsItsEnd(t *testing.T) {
 	for i := range 40 {
 		turns = append(turns, model.BoardTurn{Kind: "turn", Phase: "done", From: fmt.Sprint(i), To: fmt.Sprint(i + 1)})
 	}
-	l := drawer{now: now}.lineage(model.BoardPull{Standing: model.Standing{Accepted: "40", Head: "40"}, Turns: turns})
+	l := drawer{now: now}.lineage(model.BoardPull{Status: model.Status{Accepted: "40", Head: "40"}, Turns: turns})
 	assert.Len(t, l.Marks, mostMarks)
 	assert.True(t, l.Marks[mostMarks-1].Accepted)
 	assert.True(t, strings.HasPrefix(l.Said, "29 older marks left out; "), l.Said)

@@ -53,7 +53,7 @@ type couple [2]int
 
 func (d drawer) grid(b model.Board) grid {
 	paths := map[couple][]string{}
-	for _, c := range b.Conflicts { // both of a couple may tell of it
+	for _, c := range b.Conflicts { // both pull requests may list the conflict
 		if key := (couple{min(c.Number, c.With), max(c.Number, c.With)}); c.Number != c.With {
 			paths[key] = append(paths[key], c.Paths...)
 		}
@@ -81,7 +81,7 @@ func (d drawer) grid(b model.Board) grid {
 			if conflict {
 				files := len(paths[key])
 				c.Files, c.Said = fmt.Sprint(files), fmt.Sprintf("%s conflicts with %s: %s", names[n].Name(), names[m].Name(), markdown.Count(files, "file"))
-				if files == 0 { // nobody says which
+				if files == 0 { // the paths are not known
 					c.Files = "?"
 				}
 			}
@@ -130,7 +130,7 @@ func newPair(c couple, names map[int]pullName, paths []string) pair {
 	return p
 }
 
-// most are the pull requests with the most conflicts, as many as the matrix shows, in the order of their numbers.
+// most returns the pull requests with the most conflicts, as many as the matrix shows, ordered by number.
 func most(couples []couple) []int {
 	count := map[int]int{}
 	for _, c := range couples {

@@ -14,7 +14,7 @@ type Lineage struct {
 	Width  int
 	Height int
 	Line   string // path of what is on the branch
-	Aside  string // path to what is not: a head that was found in its place
+	Aside  string // path to a head that was found there and is not on the branch
 	Said   string // the same in words
 }
 
@@ -67,7 +67,7 @@ func (d drawer) walk(turns []model.BoardTurn) *trail {
 		case turn.From == "" || turn.From == t.at:
 		case t.at == "":
 			t.add("start", turn.From, "began at")
-		case turn.Kind == "flow": // it began anew, where the base was by then
+		case turn.Kind == "flow": // it started over from the base at that time
 			t.at = turn.From
 		default:
 			t.add("other", turn.From, "somebody pushed")

@@ -54,24 +54,24 @@ type turn struct {
 	RunURL   string
 }
 
-// states are how a standing looks, the one to see to first at the top.
+// states says how each state is drawn, the most urgent first.
 var states = []struct {
-	state       model.StandingState
+	state       model.StatusState
 	mark, class string
 }{
-	{model.StandBlocked, "block", "red"},
-	{model.StandFailed, "fail", "red"},
-	{model.StandClaimed, "run", "blue"},
-	{model.StandMerging, "run", "violet"},
-	{model.StandPending, "wait", "amber"},
-	{model.StandQueued, "wait", "violet"},
-	{model.StandTaken, "quiet", "grey"},
-	{model.StandPaused, "quiet", "grey"},
-	{model.StandIdle, "head", "green"},
-	{model.StandReleased, "quiet", "grey"},
-	{model.StandUntracked, "quiet", "grey"},
-	{model.StandMerged, "merge", "violet"},
-	{model.StandClosed, "quiet", "grey"},
+	{model.StatusBlocked, "block", "red"},
+	{model.StatusFailed, "fail", "red"},
+	{model.StatusClaimed, "run", "blue"},
+	{model.StatusMerging, "run", "violet"},
+	{model.StatusPending, "wait", "amber"},
+	{model.StatusQueued, "wait", "violet"},
+	{model.StatusTaken, "quiet", "grey"},
+	{model.StatusPaused, "quiet", "grey"},
+	{model.StatusIdle, "head", "green"},
+	{model.StatusReleased, "quiet", "grey"},
+	{model.StatusUntracked, "quiet", "grey"},
+	{model.StatusMerged, "merge", "violet"},
+	{model.StatusClosed, "quiet", "grey"},
 }
 
 var checks = map[string]badge{
@@ -140,7 +140,7 @@ func (d drawer) issues(issues []model.BoardIssue) []*row {
 	return pressing(rows)
 }
 
-// pressing puts first what a person has to do something about, then what is most pressing, then the oldest.
+// pressing sorts rows: first those that need a person, then the most urgent, then the oldest.
 func pressing(rows []*row) []*row {
 	slices.SortStableFunc(rows, func(a, b *row) int {
 		switch {
@@ -154,8 +154,8 @@ func pressing(rows []*row) []*row {
 	return rows
 }
 
-// standing is a state's look and how pressing it is.
-func standing(s model.StandingState) (badge, int) {
+// standing returns how a state is drawn and how urgent it is.
+func standing(s model.StatusState) (badge, int) {
 	for i, look := range states {
 		if look.state == s {
 			return badge{s.Words(), look.mark, look.class}, i
@@ -168,14 +168,14 @@ func fold(rows []*row) list {
 	shown := rows[:min(len(rows), mostRows)]
 	cut := min(len(shown), openRows)
 	for _, r := range shown[cut:] {
-		for i := range r.Marks { // what they say stands in the label of the whole, too
+		for i := range r.Marks { // the label of the drawing repeats what they say
 			r.Marks[i].Title = ""
 		}
 	}
 	return list{shown[:cut], shown[cut:], len(rows) - len(shown)}
 }
 
-// notes say what the state does not.
+// notes add what the state does not show.
 func (d drawer) notes(p model.BoardPull) []string {
 	var notes []string
 	if b := p.Block; b != nil {
@@ -257,7 +257,7 @@ func lasted(t model.BoardTurn) time.Duration {
 	return t.Ended.Sub(t.Began)
 }
 
-// cost is what a turn has cost, in US dollars. A marker may hold any number: one that cannot be meant counts as none.
+// cost returns what a turn cost, in US dollars. A marker can contain any number: an impossible one counts as none.
 func cost(t model.BoardTurn) float64 {
 	if t.CostUSD > 0 && t.CostUSD < 1e6 {
 		return t.CostUSD

@@ -37,9 +37,9 @@ func took(kind string, phase model.Phase, from, to string, began time.Time, minu
 	return t
 }
 
-func pull(n int, title, branch string, state model.StandingState, accepted, head string, turns ...model.BoardTurn) model.BoardPull {
+func pull(n int, title, branch string, state model.StatusState, accepted, head string, turns ...model.BoardTurn) model.BoardPull {
 	p := model.BoardPull{
-		Standing: model.Standing{
+		Status: model.Status{
 			Number: n, Title: title, URL: fmt.Sprintf("%s/pull/%d", repoURL, n), Branch: branch, State: state, Head: sha(head), Accepted: sha(accepted),
 		},
 		Author: "mergexo[bot]", Base: "main", Opened: ago(14-n%9, n%7), Updated: ago(n%4, n%11), CI: "SUCCESS", Turns: turns,
@@ -63,26 +63,26 @@ func sample() model.Board {
 }
 
 func samplePressing() []model.BoardPull {
-	blocked := pull(41, "Evict by weight and not by count", "agent/bugfix/38-evict", model.StandBlocked, "41b", "41x",
+	blocked := pull(41, "Evict by weight and not by count", "agent/bugfix/38-evict", model.StatusBlocked, "41b", "41x",
 		took("flow", model.PhaseDone, "m1", "41a", ago(12, 3), 22, 0.84), took("turn", model.PhaseDone, "41a", "41b", ago(10, 5), 9, 0.31),
 		took("turn", model.PhaseFailed, "41b", "", ago(4, 2), 30, 0.92))
 	blocked.Turns[2].Reason = "agent_timeout"
 	blocked.Issue, blocked.CI, blocked.Failed = 38, "FAILURE", 1
 	blocked.Block = &model.Blocked{Number: 41, Issue: 38, Reason: model.ReasonRewrite, Expected: sha("41b"), Observed: sha("41x"), Since: ago(3, 4), URL: blocked.URL + "#issuecomment-41"}
-	secret := pull(44, "Read the licence key from the settings", "agent/small/43-licence", model.StandBlocked, "44a", "44a",
+	secret := pull(44, "Read the licence key from the settings", "agent/small/43-licence", model.StatusBlocked, "44a", "44a",
 		took("flow", model.PhaseDone, "m1", "44a", ago(6, 1), 12, 0.40), took("turn", model.PhaseFailed, "44a", "", ago(5, 20), 4, 0.11))
 	secret.Turns[1].Reason = model.ReasonSecret
 	secret.Block = &model.Blocked{Number: 44, Reason: model.ReasonSecret, Since: ago(5, 20), URL: secret.URL + "#issuecomment-44"}
-	failed := pull(47, "Keep the order of headers", "agent/bugfix/45-headers", model.StandFailed, "47a", "47a",
+	failed := pull(47, "Keep the order of headers", "agent/bugfix/45-headers", model.StatusFailed, "47a", "47a",
 		took("flow", model.PhaseDone, "m2", "47a", ago(5, 2), 15, 0.55), took("turn", model.PhaseFailed, "47a", "", ago(1, 3), 2, 0.05),
 		took("turn", model.PhaseFailed, "47a", "", ago(0, 9), 2, 0.06))
 	failed.Turns[1].Reason, failed.Turns[2].Reason, failed.Failed, failed.CI = "tests_failed", "tests_failed", 2, "ERROR"
-	claimed := pull(52, "Count what the cache holds", "agent/design/50-cache-metrics", model.StandClaimed, "52c", "52d",
+	claimed := pull(52, "Count what the cache holds", "agent/design/50-cache-metrics", model.StatusClaimed, "52c", "52d",
 		took("flow", model.PhaseDone, "m2", "52a", ago(9, 1), 35, 1.62), took("turn", model.PhaseDone, "52a", "52b", ago(8, 7), 11, 0.44),
 		took("turn", model.PhaseDone, "52b", "52b", ago(7, 2), 3, 0.07), took("turn", model.PhaseDone, "52b", "52c", ago(2, 6), 14, 0.61),
 		took("turn", model.PhaseStarted, "52d", "", now.Add(-7*time.Minute), 0, 0))
 	claimed.CI, claimed.Pending, claimed.Issue = "PENDING", 3, 50
-	merging := pull(58, "Retry with jitter", "agent/impl/49-retries", model.StandMerging, "58c", "58c",
+	merging := pull(58, "Retry with jitter", "agent/impl/49-retries", model.StatusMerging, "58c", "58c",
 		took("flow", model.PhaseDone, "m3", "58a", ago(7, 4), 41, 2.05), took("turn", model.PhaseDone, "58a", "58b", ago(5, 8), 16, 0.73),
 		took("turn", model.PhaseDone, "58b", "58c", ago(1, 1), 8, 0.29), took("merge", model.Phase(model.MergeRunning), "58c", "", now.Add(-2*time.Minute), 0, 0))
 	merging.Merge = &model.MergeRequest{State: model.MergeRunning, Head: sha("58c"), By: "mona", Since: ago(0, 1)}
@@ -90,27 +90,27 @@ func samplePressing() []model.BoardPull {
 }
 
 func sampleCalm() []model.BoardPull {
-	pending := pull(60, "Say which file is missing", "agent/small/59-missing", model.StandPending, "60a", "60a", took("flow", model.PhaseDone, "m3", "60a", ago(3, 5), 6, 0.18))
+	pending := pull(60, "Say which file is missing", "agent/small/59-missing", model.StatusPending, "60a", "60a", took("flow", model.PhaseDone, "m3", "60a", ago(3, 5), 6, 0.18))
 	pending.Pending = 1
-	queued := pull(61, "Drop Go 1.23", "agent/small/57-go", model.StandQueued, "61b", "61b",
+	queued := pull(61, "Drop Go 1.23", "agent/small/57-go", model.StatusQueued, "61b", "61b",
 		took("flow", model.PhaseDone, "m3", "61a", ago(3, 1), 7, 0.22), took("turn", model.PhaseDone, "61a", "61b", ago(2, 1), 5, 0.15),
 		took("merge", model.Phase(model.MergeFailed), "61b", "", ago(1, 0), 12, 0), took("merge", model.Phase(model.MergeWaiting), "61b", "", ago(0, 3), 0, 0))
 	queued.Merge = &model.MergeRequest{State: model.MergeWaiting, Reason: model.CodeChecks, Head: sha("61b"), By: "hubot", Since: ago(0, 3)}
-	fork := pull(66, "Fix a typo in retries <script>alert(1)</script> & more", "patch-1", model.StandIdle, "66a", "66a")
+	fork := pull(66, "Fix a typo in retries <script>alert(1)</script> & more", "patch-1", model.StatusIdle, "66a", "66a")
 	fork.Author, fork.CI = "newcomer", ""
 	fork.External = &model.ExternalMarker{State: model.ExternalWanting, Head: sha("66a"), By: "mona", Reason: "the test does not fail without the change", Evaluated: true}
-	idle := pull(67, "A very long title that says in great detail what this pull request is about, why it came to be, and which of the many ways to do it was taken", "agent/small/64-a-long-branch-name-without-any-place-to-break-it-apart", model.StandIdle, "67b", "67b",
+	idle := pull(67, "A very long title that says in great detail what this pull request is about, why it came to be, and which of the many ways to do it was taken", "agent/small/64-a-long-branch-name-without-any-place-to-break-it-apart", model.StatusIdle, "67b", "67b",
 		took("flow", model.PhaseDone, "m4", "67a", ago(2, 4), 10, 0.37), took("turn", model.PhaseDone, "67a", "67b", ago(1, 7), 4, 0.12))
-	paused := pull(68, "Speak IPv6", "agent/impl/55-ipv6", model.StandPaused, "68a", "68a", took("flow", model.PhaseDone, "m4", "68a", ago(2, 9), 48, 2.71))
-	taken := pull(69, "Rename the flag", "agent/small/65-flag", model.StandTaken, "69a", "69b", took("flow", model.PhaseDone, "m4", "69a", ago(1, 15), 5, 0.14))
+	paused := pull(68, "Speak IPv6", "agent/impl/55-ipv6", model.StatusPaused, "68a", "68a", took("flow", model.PhaseDone, "m4", "68a", ago(2, 9), 48, 2.71))
+	taken := pull(69, "Rename the flag", "agent/small/65-flag", model.StatusTaken, "69a", "69b", took("flow", model.PhaseDone, "m4", "69a", ago(1, 15), 5, 0.14))
 	var turns []model.BoardTurn
 	for i := range 15 {
 		turns = append(turns, took("turn", model.PhaseDone, fmt.Sprint("70-", i), fmt.Sprint("70-", i+1), ago(13-i%13, i), 3+i*2%11, 0.1+float64(i%5)/10))
 	}
-	busy := pull(70, "Port the parser", "agent/impl/33-parser", model.StandIdle, "70-15", "70-15", turns...)
-	merged := pull(71, "Name the unit of the timeout", "agent/small/70-unit", model.StandMerged, "71b", "71b",
+	busy := pull(70, "Port the parser", "agent/impl/33-parser", model.StatusIdle, "70-15", "70-15", turns...)
+	merged := pull(71, "Name the unit of the timeout", "agent/small/70-unit", model.StatusMerged, "71b", "71b",
 		took("flow", model.PhaseDone, "m4", "71a", ago(1, 12), 6, 0.2), took("merge", model.PhaseDone, "71a", "71b", ago(0, 5), 3, 0))
-	released := pull(72, "Try another allocator", "agent/design/40-alloc", model.StandReleased, "72a", "72a", took("flow", model.PhaseDone, "m4", "72a", ago(11, 12), 19, 0.9))
+	released := pull(72, "Try another allocator", "agent/design/40-alloc", model.StatusReleased, "72a", "72a", took("flow", model.PhaseDone, "m4", "72a", ago(11, 12), 19, 0.9))
 	return []model.BoardPull{pending, queued, fork, idle, paused, taken, busy, merged, released}
 }
 
@@ -139,7 +139,7 @@ func many(n int) model.Board {
 			p.Turns = append(p.Turns, took("turn", model.PhaseDone, fmt.Sprint(i, string(step[0]-1)), fmt.Sprint(i, step), ago(i%28, i%20), 1+i%30, float64(i%7)/4))
 		}
 		if i%10 == 0 {
-			p.State, p.Block = model.StandBlocked, &model.Blocked{Number: i + 1, Reason: model.ReasonAttempts, Since: ago(1, i%20), URL: p.URL + "#issuecomment-1"}
+			p.State, p.Block = model.StatusBlocked, &model.Blocked{Number: i + 1, Reason: model.ReasonAttempts, Since: ago(1, i%20), URL: p.URL + "#issuecomment-1"}
 			b.Conflicts = append(b.Conflicts, model.BoardConflict{Number: i + 1, With: i + 2, Paths: []string{"go.mod", "go.sum"}})
 		}
 		b.Pulls = append(b.Pulls, p)
@@ -151,17 +151,17 @@ func many(n int) model.Board {
 func withNeeds(b model.Board) model.Board {
 	for i := range b.Pulls {
 		p := &b.Pulls[i]
-		var fork *model.Said[model.ExternalMarker]
+		var fork *model.Posted[model.ExternalMarker]
 		if p.External != nil {
-			fork = &model.Said[model.ExternalMarker]{Marker: *p.External, UpdatedAt: p.Updated, URL: p.URL + "#issuecomment-2"}
+			fork = &model.Posted[model.ExternalMarker]{Marker: *p.External, UpdatedAt: p.Updated, URL: p.URL + "#issuecomment-2"}
 		}
-		if p.State != model.StandMerged {
-			p.Need = needs.OfPull(p.Standing, fork)
+		if p.State != model.StatusMerged {
+			p.Need = needs.OfPull(p.Status, fork)
 		}
 	}
 	for i := range b.Issues {
 		if s := &b.Issues[i]; s.Status == model.PhaseWaiting {
-			m := model.Said[model.IssueMarker]{URL: s.Turns[len(s.Turns)-1].URL, UpdatedAt: s.Turns[len(s.Turns)-1].Ended}
+			m := model.Posted[model.IssueMarker]{URL: s.Turns[len(s.Turns)-1].URL, UpdatedAt: s.Turns[len(s.Turns)-1].Ended}
 			m.Marker.Number, m.Marker.Waiting = s.Number, s.Waiting
 			s.Need = needs.OfIssue(s.Title, m)
 		}

@@ -13,8 +13,8 @@ import (
 // textLimit is how much of a text of others is shown, in characters.
 const textLimit = 200
 
-// clean makes one line of a text of others: what cannot be seen or reorders the text around it is left out, and what is
-// too long is cut. Markup is for the template to escape.
+// clean makes one line of a text that others wrote: it removes characters that are invisible or reorder the text around them,
+// and cuts what is too long. The template escapes markup.
 func clean(s string) string {
 	s = strings.Map(func(r rune) rune {
 		switch {
@@ -80,5 +80,5 @@ func short(sha string) string {
 // money is a cost in US dollars.
 func money(usd float64) string { return fmt.Sprintf("$%.2f", usd) }
 
-// words is a name of ours as people read it.
+// words makes one of our names readable.
 func words(name string) string { return strings.ReplaceAll(clean(name), "_", " ") }

@@ -68,6 +68,9 @@ var (
 	}
 )
 
+// twoTokens gives the job that applies another token than the agent's reads with.
+var twoTokens = edit("          signing-key: ${{ secrets.MERGEXO_SIGNING_KEY }} # signs", "          token: ${{ secrets.APP }}\n          signing-key: ${{ secrets.MERGEXO_SIGNING_KEY }} # signs")
+
 // inSplit breaks something of the workflow in which the agent has a job of its own.
 func inSplit(ails ...ailment) ailment {
 	return also(append([]ailment{func(_ *testing.T, f *Facts) { f.Workflows[0].Text = splitWithKeys() }}, ails...)...)
@@ -243,7 +246,8 @@ var ailments = map[string]map[string]ailment{
 		"empty in the workflow": func(_ *testing.T, f *Facts) { f.InActions, f.Signed = true, false },
 	},
 	"identity": {
-		"two tokens": inSplit(edit("          signing-key: ${{ secrets.MERGEXO_SIGNING_KEY }} # signs", "          token: ${{ secrets.APP }}\n          signing-key: ${{ secrets.MERGEXO_SIGNING_KEY }} # signs")),
+		"two tokens":       inSplit(twoTokens),
+		"one of two named": inSplit(twoTokens, settingsOf(func(s *Settings) { s.Bots = []string{"my-app[bot]"} })),
 	},
 	"timeout": {
 		"none":            edit("    timeout-minutes: 90 #", "    #"),

@@ -72,9 +72,9 @@ func (u use) apart(first bool) []Finding {
 
 // sortsOut tells whether events that are left out have another group than a person's comment.
 func (u use) sortsOut(c *concurrency) bool {
-	name := func(o occasion) (string, error) { return expression.Text(c.group, u.context(o.event, o.make())) }
+	name := func(o sampleEvent) (string, error) { return expression.Text(c.group, u.context(o.event, o.make())) }
 	heard, err := expression.Text(c.group, u.context("issue_comment", inConversation(7, person, "User")))
-	for _, o := range occasions {
+	for _, o := range sampleEvents {
 		if o.runs || err != nil || !slices.ContainsFunc(u.w.triggers, func(t trigger) bool { return t.event == o.event }) {
 			continue
 		}

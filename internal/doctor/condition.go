@@ -15,7 +15,7 @@ func condition(e *exam) []Finding {
 	var out []Finding
 	for _, u := range e.uses {
 		bad := u.constant()
-		for _, o := range occasions {
+		for _, o := range sampleEvents {
 			if !u.has(o.event) {
 				continue
 			}
@@ -48,9 +48,9 @@ func condition(e *exam) []Finding {
 	return out
 }
 
-// expected says what has to become of an occasion at a job, and whether it matters there at all: one job for the schedule
+// expected says what a job has to do with a sample event, and whether the event matters to it at all: one job for the schedule
 // is enough, a job of the sweep's is for nothing else, and what a plan is not made for its other jobs never see.
-func (e *exam) expected(u use, o occasion) (occasion, bool) {
+func (e *exam) expected(u use, o sampleEvent) (sampleEvent, bool) {
 	scheduled, plan := o.event == "schedule", e.planOf(u)
 	switch {
 	case plan != nil:
@@ -88,7 +88,7 @@ func (u use) scheduled() bool {
 	if !u.has("schedule") || u.phase == agentPhase {
 		return false
 	}
-	met, known, err := u.runs(occasion{event: "schedule"}, scheduled())
+	met, known, err := u.runs(sampleEvent{event: "schedule"}, scheduled())
 	return err == nil && (met || !known)
 }
 
@@ -115,7 +115,7 @@ func (u use) conditions() []text {
 }
 
 // try evaluates the conditions for one event.
-func (u use) try(o occasion) (f Finding, found bool) {
+func (u use) try(o sampleEvent) (f Finding, found bool) {
 	met, known, err := u.runs(o, o.make())
 	at := fmt.Sprintf("%s: jobs.%s.if", u.at(u.j.condition.line), u.j.id)
 	if u.j.condition.line == 0 {
@@ -140,10 +140,10 @@ func (u use) try(o occasion) (f Finding, found bool) {
 	return Finding{}, false
 }
 
-func (o occasion) named() bool { return o.make()["actor"] == app }
+func (o sampleEvent) named() bool { return o.make()["actor"] == app }
 
-// nameless is the occasion with somebody whose name nobody knows.
-func (o occasion) nameless() expression.Object {
+// nameless is the context of a sample event whose actor has an unknown name.
+func (o sampleEvent) nameless() expression.Object {
 	own := o.make()
 	own["actor"], own["triggering_actor"] = expression.Unknown{}, expression.Unknown{}
 	hide := func(v any) {
@@ -161,7 +161,7 @@ func (o occasion) nameless() expression.Object {
 }
 
 // runs evaluates what stands before the step: its own condition, and what its job waits for.
-func (u use) runs(o occasion, own expression.Object) (met, known bool, err error) {
+func (u use) runs(o sampleEvent, own expression.Object) (met, known bool, err error) {
 	var v verdict
 	ctx := contexts(u.w, o.event, own)
 	v.met, v.known, v.err = expression.Condition(u.s.condition.value, ctx)

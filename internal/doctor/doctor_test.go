@@ -2,9 +2,7 @@ package doctor
 
 import (
 	"bytes"
-	"flag"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -13,10 +11,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/mergexo/mergexo/internal/golden"
 	"github.com/mergexo/mergexo/internal/model"
 )
-
-var update = flag.Bool("update", false, "write the golden files")
 
 const minute = time.Minute
 
@@ -46,24 +43,12 @@ func workflowWithKeys() string {
 		"        with:\n          command: sweep --only", env+"        with:\n          command: sweep --only").Replace(Workflow())
 }
 
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	file := filepath.Join("testdata", name+".out")
-	if *update {
-		require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o755))
-		require.NoError(t, os.WriteFile(file, []byte(got), 0o644))
-	}
-	want, err := os.ReadFile(file)
-	require.NoError(t, err)
-	assert.Equal(t, string(want), got)
-}
-
 func TestHealthy(t *testing.T) {
 	findings := Diagnose(healthy())
 	assert.Equal(t, 0, Exit(findings))
 	var out bytes.Buffer
 	require.NoError(t, Write(&out, findings))
-	golden(t, "healthy", out.String())
+	golden.File(t, "healthy.out", out.String())
 }
 
 func TestNobodyIsAskedForASigningKeyWhoNeedsNone(t *testing.T) {
@@ -112,7 +97,7 @@ func TestEveryCheck(t *testing.T) {
 				require.NotEmpty(t, bad, "nothing was found")
 				var out bytes.Buffer
 				require.NoError(t, Write(&out, bad))
-				golden(t, file, fmt.Sprintf("%sexit %d\n", out.String(), Exit(findings)))
+				golden.File(t, file+".out", fmt.Sprintf("%sexit %d\n", out.String(), Exit(findings)))
 				found := false
 				for _, b := range bad {
 					assert.NotContains(t, b.Text, "\n")

@@ -7,7 +7,12 @@ import (
 	"strings"
 
 	"github.com/mergexo/mergexo/internal/agent"
+	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/git/checkpoint"
+	"github.com/mergexo/mergexo/internal/git/commits"
+	"github.com/mergexo/mergexo/internal/git/fetch"
+	"github.com/mergexo/mergexo/internal/git/history"
 	"github.com/mergexo/mergexo/internal/lineage"
 	"github.com/mergexo/mergexo/internal/markdown"
 	"github.com/mergexo/mergexo/internal/model"
@@ -26,7 +31,7 @@ func (p *pass) accept(ctx context.Context, out model.Outcome) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	dirty, err := p.checkout.Dirty(ctx)
+	dirty, err := commits.Dirty(ctx, p.Checkout)
 	if err != nil {
 		return "", err
 	}
@@ -34,7 +39,7 @@ func (p *pass) accept(ctx context.Context, out model.Outcome) (string, error) {
 		return "", p.blocked(model.ReasonOutcome, err.Error())
 	}
 	if dirty && out.CommitMessage != "" {
-		head, _, err = p.checkout.Commit(ctx, out.CommitMessage)
+		head, _, err = commits.Commit(ctx, p.Checkout, out.CommitMessage)
 		if unmerged := (*git.ErrUnmerged)(nil); errors.As(err, &unmerged) {
 			return "", failing(err)
 		}
@@ -54,7 +59,7 @@ func (p *pass) accept(ctx context.Context, out model.Outcome) (string, error) {
 
 // settle leaves in the checkout what is committed and nothing else, so that what is tested is what is pushed.
 func (p *pass) settle(ctx context.Context, head string) error {
-	dirty, err := p.checkout.Dirty(ctx)
+	dirty, err := commits.Dirty(ctx, p.Checkout)
 	if err != nil {
 		return err
 	}
@@ -66,15 +71,15 @@ func (p *pass) settle(ctx context.Context, head string) error {
 		p.note("the agent left changes in its checkout without a commit message; they were not pushed" + where)
 	}
 	// Where tests run, an index that is not dirty says nothing: it can be told to overlook a file.
-	if dirty || len(p.settings.Repo.RequiredTests) > 0 {
-		return p.checkout.Reset(ctx, head)
+	if dirty || len(p.Settings.Repo.RequiredTests) > 0 {
+		return checkpoint.Reset(ctx, p.Checkout, head)
 	}
 	return nil
 }
 
 // list gives the commits between two heads as plain values.
 func (p *pass) list(ctx context.Context, from, to string) ([]model.Commit, error) {
-	commits, err := p.checkout.Commits(ctx, from, to)
+	commits, err := history.Commits(ctx, p.Checkout, from, to)
 	if err != nil {
 		return nil, err
 	}
@@ -87,17 +92,17 @@ func (p *pass) list(ctx context.Context, from, to string) ([]model.Commit, error
 
 // guardLocal holds the history in the checkout against the head that the agent was given.
 func (p *pass) guardLocal(ctx context.Context) (string, error) {
-	head, err := p.checkout.Head(ctx)
+	head, err := p.Checkout.Head(ctx)
 	if err != nil {
 		return "", failing(err)
 	}
-	relation, err := p.localRelation(ctx, p.base(), head)
+	relation, err := p.LocalRelation(ctx, p.base(), head)
 	if err != nil {
 		return "", err
 	}
 	switch lineage.Decide(relation) {
 	case lineage.Block:
-		return "", &ending{block: rewrite(p.base(), head, model.GuardLocal)}
+		return "", &ending{block: thread.Rewritten(p.base(), head, model.GuardLocal)}
 	case lineage.Resolve:
 		return "", failing(fmt.Errorf("the history between %s and %s could not be read", markdown.Short(p.base()), markdown.Short(head)))
 	}
@@ -106,11 +111,11 @@ func (p *pass) guardLocal(ctx context.Context) (string, error) {
 
 // nothingLeftBehind refuses a checkout whose HEAD lacks commits that the agent made on the branch it was given.
 func (p *pass) nothingLeftBehind(ctx context.Context, head string) error {
-	tip, err := p.checkout.Tip(ctx)
+	tip, err := checkpoint.Tip(ctx, p.Checkout)
 	if err != nil || tip == "" || tip == head {
 		return err
 	}
-	relation, err := p.checkout.Relation(ctx, tip, head)
+	relation, err := history.Relation(ctx, p.Checkout, tip, head)
 	if err != nil || lineage.Decide(relation) == lineage.Pass {
 		return err
 	}
@@ -121,16 +126,16 @@ func (p *pass) nothingLeftBehind(ctx context.Context, head string) error {
 func (p *pass) requiredTests(ctx context.Context, base, head string) (output string, slow bool, err error) {
 	untouched := head == base
 	if p.issue != nil { // what earlier attempts left on the branch may not have passed
-		untouched = head == p.checkout.BaseTip()
+		untouched = head == fetch.BaseTip(p.Checkout)
 	}
-	if len(p.settings.Repo.RequiredTests) == 0 || untouched {
+	if len(p.Settings.Repo.RequiredTests) == 0 || untouched {
 		return "", false, nil
 	}
-	err = p.runTests(ctx, p.checkout.Dir(), p.settings.Repo.RequiredTests, p.settings, p.settings.Agent.TestTimeout, p.memory.temp, p.checkout.AgentEnv())
+	err = p.RunTests(ctx, p.Checkout.Dir(), p.Settings.Repo.RequiredTests, p.Settings, p.Settings.Agent.TestTimeout, p.Memory.Temp, p.Checkout.AgentEnv())
 	if alive := p.outlived(ctx, err); alive != nil {
 		return "", false, alive
 	}
-	if err := p.checkout.Reset(context.WithoutCancel(ctx), head); err != nil { // what tests leave is nobody's work
+	if err := checkpoint.Reset(context.WithoutCancel(ctx), p.Checkout, head); err != nil { // what tests leave is nobody's work
 		return "", false, err
 	}
 	var failed *agent.Error
@@ -144,7 +149,7 @@ func (p *pass) requiredTests(ctx context.Context, base, head string) (output str
 	}
 	output = strings.TrimSpace(failed.Stderr + "\n" + failed.Detail)
 	if slow = failed.Kind == agent.Timeout; slow {
-		output += fmt.Sprintf(" ([agent] test_timeout = %q)", span(p.settings.Agent.TestTimeout))
+		output += fmt.Sprintf(" ([agent] test_timeout = %q)", thread.Span(p.Settings.Agent.TestTimeout))
 	}
 	return output, slow, nil
 }

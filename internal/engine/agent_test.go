@@ -109,7 +109,7 @@ var tricks = map[string]func(model.Request, *model.Outcome){
 	},
 	// wordy replies at length, in words that do not compress, and in short when it is told to; stubborn never does.
 	"wordy": func(r model.Request, o *model.Outcome) {
-		if r.Kind != "repair" {
+		if r.Kind != "repair" || !strings.Contains(r.CI[0].Log, "too long to be recorded") {
 			wordy(r, o)
 			appendLine("greeting.txt", "wordy")
 			o.CommitMessage = "Answer at length"

@@ -8,7 +8,14 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/mergexo/mergexo/internal/engine/effect"
+	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/git/checkpoint"
+	"github.com/mergexo/mergexo/internal/git/commits"
+	"github.com/mergexo/mergexo/internal/git/fetch"
+	"github.com/mergexo/mergexo/internal/git/history"
+	"github.com/mergexo/mergexo/internal/git/transport"
 	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/lineage"
 	"github.com/mergexo/mergexo/internal/markdown"
@@ -34,7 +41,7 @@ type held struct {
 // everything in the checkout, as commits on top of the head. A branch of its own is named after its tip, so that doing it
 // again is the same. Without any work there is nothing to keep, and secrets are kept nowhere.
 func (p *pass) keep(ctx context.Context) model.Kept {
-	if p.checkout == nil || p.marker.Phase == model.PhasePlanned {
+	if p.Checkout == nil || p.Marker.Phase == model.PhasePlanned {
 		return model.Kept{}
 	}
 	work := p.gathered(ctx)
@@ -44,7 +51,7 @@ func (p *pass) keep(ctx context.Context) model.Kept {
 		return p.hide(ctx, work.head)
 	case work.head != "" && (p.issue == nil || design || work.aside):
 		k := p.keepAside(ctx, work.head, p.droppable()...)
-		if k.Branch == "" && p.Phase != AgentPhase {
+		if k.Branch == "" && p.Phase != thread.AgentPhase {
 			p.leaveOnRunner(ctx, work.head)
 		}
 		return k
@@ -58,7 +65,7 @@ func (p *pass) keep(ctx context.Context) model.Kept {
 
 // setAside brings what is in the checkout to a branch of its own.
 func (p *pass) setAside(ctx context.Context) model.Kept {
-	if p.Phase == AgentPhase { // it may not push, and what it hands over is the work itself
+	if p.Phase == thread.AgentPhase { // it may not push, and what it hands over is the work itself
 		return model.Kept{}
 	}
 	work := p.gathered(ctx)
@@ -74,21 +81,22 @@ func (p *pass) setAside(ctx context.Context) model.Kept {
 // hide pushes work to a hidden ref, as a bundle: commits with workflows in them GitHub takes from no workflow's token, on
 // whatever ref.
 func (p *pass) hide(ctx context.Context, head string) model.Kept {
-	k := model.Kept{Branch: fmt.Sprintf("refs/mergexo/kept/%d/%.12s", p.event.Number, head), SHA: head}
-	file := filepath.Join(p.Git.Temp, fmt.Sprintf("mergexo-kept-%d-%.12s.bundle", p.event.Number, head))
-	err := p.checkout.Rescue(ctx, file, markdown.Unbundled, p.base(), head)
+	k := model.Kept{Branch: fmt.Sprintf("refs/mergexo/kept/%d/%.12s", p.Event.Number, head), SHA: head}
+	file := filepath.Join(p.Git.Temp, fmt.Sprintf("mergexo-kept-%d-%.12s.bundle", p.Event.Number, head))
+	err := transport.WriteBundleForPerson(ctx, p.Checkout, file, markdown.Unbundled, p.base(), head)
 	var content []byte
 	if err == nil {
 		content, err = os.ReadFile(file)
 	}
 	if err == nil {
-		err = errors.Join(p.checkout.Keep(ctx, git.Hidden{Ref: k.Branch, Content: content}), os.Remove(file))
+		_, kerr := p.Apply(ctx, effect.Keep{PrivateRef: transport.PrivateRef{Ref: k.Branch, Content: content}})
+		err = errors.Join(kerr, os.Remove(file))
 	}
 	if err != nil {
 		p.unkept(err)
 		return model.Kept{}
 	}
-	p.applied("checkpoint", k.Branch, journal.Token("checkpoint", p.marker.Key, head), "applied")
+	p.checkpointed(k.Branch, head)
 	return k
 }
 
@@ -104,7 +112,7 @@ func (p *pass) gathered(ctx context.Context) held {
 
 // unkept says that what was done is kept nowhere.
 func (p *pass) unkept(err error) {
-	p.Log.Warn("checkpoint_failed", p.numberKey(), p.event.Number, "turn_key", p.marker.Key, "error", err)
+	p.Log.Warn("checkpoint_failed", p.NumberKey(), p.Event.Number, "turn_key", p.Marker.Key, "error", err)
 	p.spare()
 	if p.issue != nil {
 		p.issue.unkept = err.Error()
@@ -125,15 +133,20 @@ func checkpointMessage(about string) string {
 
 // push moves a branch, once more where the answer was unclear or did not come.
 func (p *pass) push(ctx context.Context, branch, start, head string, drop ...git.Ref) error {
-	move := git.Publish{Branch: branch, Start: start, SHA: head, Drop: drop}
-	err := p.checkout.Publish(ctx, move)
+	move := effect.Push{Update: transport.Update{Branch: branch, Start: start, SHA: head, Drop: drop}}
+	_, err := p.Apply(ctx, move)
 	if unanswered(err) {
-		err = p.checkout.Publish(ctx, move)
+		_, err = p.Apply(ctx, move)
 	}
 	if err == nil && len(drop) > 0 {
 		p.wip = wip{}
 	}
 	return err
+}
+
+// checkpointed tells that work which stopped half-way is on a branch or a private ref.
+func (p *pass) checkpointed(where, head string) {
+	p.Applied("checkpoint", where, journal.Token("checkpoint", p.Marker.Key, head), effect.Applied)
 }
 
 // stale says that a branch is not where it was when a push was prepared.
@@ -144,18 +157,18 @@ func stale(err error) bool {
 
 // keepAside pushes work to a branch of its own, and deletes in the same push what is then kept twice.
 func (p *pass) keepAside(ctx context.Context, head string, drop ...git.Ref) model.Kept {
-	k := model.Kept{Branch: checkpointBranch(p.event.Number, head), SHA: head}
+	k := model.Kept{Branch: checkpointBranch(p.Event.Number, head), SHA: head}
 	err := p.push(ctx, k.Branch, "", head, drop...)
 	if stale(err) {
 		err = nil // it is there: the name says which commit it is
 	}
 	if err != nil {
-		p.Log.Warn("checkpoint_failed", p.numberKey(), p.event.Number, "turn_key", p.marker.Key, "error", err)
+		p.Log.Warn("checkpoint_failed", p.NumberKey(), p.Event.Number, "turn_key", p.Marker.Key, "error", err)
 		p.note("what the agent had done could not be pushed to a checkpoint: " + err.Error())
 		p.spare()
 		return model.Kept{}
 	}
-	p.applied("checkpoint", k.Branch, journal.Token("checkpoint", p.marker.Key, head), "applied")
+	p.checkpointed(k.Branch, head)
 	return k
 }
 
@@ -163,8 +176,8 @@ func (p *pass) keepAside(ctx context.Context, head string, drop ...git.Ref) mode
 // the workflow uploads it.
 func (p *pass) leaveOnRunner(ctx context.Context, head string) {
 	file := p.bundle(head)
-	if err := p.checkout.Rescue(ctx, file, markdown.Unbundled, p.base(), head); err != nil {
-		p.Log.Error("checkpoint_lost", p.numberKey(), p.event.Number, "error", err)
+	if err := transport.WriteBundleForPerson(ctx, p.Checkout, file, markdown.Unbundled, p.base(), head); err != nil {
+		p.Log.Error("checkpoint_lost", p.NumberKey(), p.Event.Number, "error", err)
 		p.note("it could not be left on the runner either: " + err.Error())
 		return
 	}
@@ -174,15 +187,15 @@ func (p *pass) leaveOnRunner(ctx context.Context, head string) {
 
 // bundle is the file for work that cannot be pushed. The workflow knows it by this name.
 func (p *pass) bundle(head string) string {
-	return filepath.Join(p.Git.Temp, fmt.Sprintf("mergexo-checkpoint-%d-%.12s.bundle", p.event.Number, head))
+	return filepath.Join(p.Git.Temp, fmt.Sprintf("mergexo-checkpoint-%d-%.12s.bundle", p.Event.Number, head))
 }
 
 // gather commits what is in the checkout and finds where it may go.
 func (p *pass) gather(ctx context.Context) (held, error) {
-	if p.Phase == ApplyPhase {
+	if p.Phase == thread.ApplyPhase {
 		return held{head: p.admitted}, nil
 	}
-	head, err := p.checkout.Head(ctx)
+	head, err := p.Checkout.Head(ctx)
 	if err != nil {
 		return held{}, err
 	}
@@ -192,20 +205,20 @@ func (p *pass) gather(ctx context.Context) (held, error) {
 		}
 		return p.fit(ctx, held{head: tip}, err)
 	}
-	relation, err := p.localRelation(ctx, p.base(), head)
+	relation, err := p.LocalRelation(ctx, p.base(), head)
 	if err != nil {
 		return held{}, err
 	}
 	work := held{head: head, aside: lineage.Decide(relation) != lineage.Pass}
-	if work.aside && p.Phase != WholeRun {
+	if work.aside && p.Phase != thread.WholeRun {
 		return held{}, errors.New("it does not descend from the head that it began at")
 	}
-	dirty, err := p.checkout.Dirty(ctx)
+	dirty, err := commits.Dirty(ctx, p.Checkout)
 	if err != nil {
 		return held{}, err
 	}
 	if dirty {
-		made, _, err := p.checkout.Commit(ctx, checkpointMessage(p.subject()))
+		made, _, err := commits.Commit(ctx, p.Checkout, checkpointMessage(p.About()))
 		switch {
 		case err == nil:
 			work.head = made
@@ -234,7 +247,7 @@ func (p *pass) fit(ctx context.Context, work held, err error) (held, error) {
 	found, err := p.inspect(ctx, p.base(), work.head)
 	if err == nil && found.reason == model.ReasonForbidden && !found.nowhere {
 		var secret finding
-		if secret, err = p.secrets(ctx, p.base(), work.head, p.checkout.Tips()); err == nil && secret.reason == "" {
+		if secret, err = p.secrets(ctx, p.base(), work.head, fetch.Tips(p.Checkout)); err == nil && secret.reason == "" {
 			work.hidden = true
 			return work, nil
 		}
@@ -253,14 +266,14 @@ func (p *pass) findAstray(ctx context.Context) {
 	if ctx.Err() != nil { // there is only time for what the agent was given
 		return
 	}
-	refs, err := p.checkout.Astray(ctx, p.base())
+	refs, err := checkpoint.LeftBranches(ctx, p.Checkout, p.base())
 	if err != nil { // what is wrong with the checkout is said elsewhere
-		p.Log.Warn("branches_not_looked_at", p.numberKey(), p.event.Number, "turn_key", p.marker.Key, "error", err)
+		p.Log.Warn("branches_not_looked_at", p.NumberKey(), p.Event.Number, "turn_key", p.Marker.Key, "error", err)
 		return
 	}
 	for _, ref := range refs {
 		left := fmt.Sprintf("the agent left commits on branch %q that it was not given; they were not pushed", ref.Name)
-		if p.Phase != WholeRun {
+		if p.Phase != thread.WholeRun {
 			p.note(left)
 			continue
 		}
@@ -284,15 +297,15 @@ func (p *pass) findAstray(ctx context.Context) {
 // further is the tip of the branch that the agent was given, where it has work that HEAD has not: a rebase that stopped
 // half-way leaves it there. "" when HEAD has it all.
 func (p *pass) further(ctx context.Context, head string) (string, error) {
-	tip, err := p.checkout.Tip(ctx)
+	tip, err := checkpoint.Tip(ctx, p.Checkout)
 	if err != nil || tip == "" || tip == head || tip == p.base() {
 		return "", err
 	}
-	grown, err := p.localRelation(ctx, p.base(), tip)
+	grown, err := p.LocalRelation(ctx, p.base(), tip)
 	if err != nil || lineage.Decide(grown) != lineage.Pass {
 		return "", err
 	}
-	held, err := p.checkout.Relation(ctx, tip, head)
+	held, err := history.Relation(ctx, p.Checkout, tip, head)
 	if err != nil || lineage.Decide(held) == lineage.Pass {
 		return "", err
 	}

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/mergexo/mergexo/internal/engine/effect"
+	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/github"
 	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/model"
@@ -22,23 +24,23 @@ const (
 
 // failing says that GitHub's sum of all checks of the head is a failure.
 func (p *pass) failing() bool {
-	return slices.Contains([]string{"FAILURE", "ERROR"}, p.snap.Pull.Rollup)
+	return slices.Contains([]string{"FAILURE", "ERROR"}, p.Snap.Pull.Rollup)
 }
 
 // hearsFailures says that failures of CI are feedback here.
 func (p *pass) hearsFailures() bool {
-	return p.settings.Feedback.CI != "never" && p.snap.IsPull && !p.snap.Pull.CrossRepo
+	return p.Settings.Feedback.CI != "never" && p.Snap.IsPull && !p.Snap.Pull.CrossRepo
 }
 
 // ciPolicy says which workflow runs count.
 func (p *pass) ciPolicy() turn.CIPolicy {
-	return turn.CIPolicy{When: p.settings.Feedback.CI, OwnPath: p.Run.Workflow, OwnRun: p.Run.ID}
+	return turn.CIPolicy{When: p.Settings.Feedback.CI, OwnPath: p.Run.Workflow, OwnRun: p.Run.ID}
 }
 
 // aboutFailures says that a turn that has not come to its end is about a workflow run.
 func (p *pass) aboutFailures() bool {
 	kind := ":" + string(model.KindActions) + ":"
-	return slices.ContainsFunc(turn.Open(p.state), func(t model.Said[model.TurnMarker]) bool {
+	return slices.ContainsFunc(turn.Open(p.State), func(t model.Posted[model.TurnMarker]) bool {
 		return slices.ContainsFunc(t.Marker.Events, func(e string) bool { return strings.Contains(e, kind) })
 	})
 }
@@ -46,19 +48,19 @@ func (p *pass) aboutFailures() bool {
 // readFailures reads the workflow runs of the head where there is something to be known of them, and the logs of those that
 // nobody has answered. Runs on other heads, and those that are green by now, are no feedback any more.
 func (p *pass) readFailures(ctx context.Context) error {
-	if !p.hearsFailures() || !p.failing() && !p.aboutFailures() || !turn.Tracked(p.snap.Pull, p.state, p.policy) {
+	if !p.hearsFailures() || !p.failing() && !p.aboutFailures() || !turn.Tracked(p.Snap.Pull, p.State, p.Policy) {
 		return nil
 	}
-	runs, err := p.GitHub.RunsOf(ctx, p.event.Repo, p.snap.Pull.HeadSHA)
+	runs, err := p.GitHub.Actions.RunsOf(ctx, p.Event.Repo, p.Snap.Pull.HeadSHA)
 	if err != nil {
 		return err
 	}
-	p.memory.runs = runs
+	p.Memory.Runs = runs
 	policy := p.ciPolicy()
-	failures := turn.Failures(runs, p.snap.Pull.HeadSHA, p.event.Number, policy)
+	failures := turn.Failures(runs, p.Snap.Pull.HeadSHA, p.Event.Number, policy)
 	news := failures[:0:0]
 	for _, f := range failures {
-		if !p.state.Answered[f.Key(p.event.Number)] {
+		if !p.State.Answered[f.Key(p.Event.Number)] {
 			news = append(news, f)
 		}
 	}
@@ -68,25 +70,25 @@ func (p *pass) readFailures(ctx context.Context) error {
 			return err
 		}
 	}
-	p.memory.failedOn = p.snap.Pull.HeadSHA
-	p.memory.failures = turn.Failures(runs, p.snap.Pull.HeadSHA, p.event.Number, policy)
-	p.recallFailures()
+	p.Memory.FailedOn = p.Snap.Pull.HeadSHA
+	p.Memory.Failures = turn.Failures(runs, p.Snap.Pull.HeadSHA, p.Event.Number, policy)
+	p.RecallFailures()
 	return nil
 }
 
 // readJobs reads the failed jobs of a workflow run with the end of their logs.
 func (p *pass) readJobs(ctx context.Context, run int64) ([]model.CIJob, error) {
-	jobs, err := p.GitHub.FailedJobs(ctx, p.event.Repo, run)
+	jobs, err := p.GitHub.Actions.FailedJobs(ctx, p.Event.Repo, run)
 	if err != nil {
 		return nil, err
 	}
 	for i := range jobs[:min(len(jobs), maxJobs)] {
-		raw, cut, err := p.GitHub.JobLog(ctx, p.event.Repo, jobs[i].ID, maxLog)
+		raw, cut, err := p.GitHub.Actions.JobLog(ctx, p.Event.Repo, jobs[i].ID, maxLog)
 		if k := github.KindOf(err); k == github.RateLimited || ctx.Err() != nil {
 			return nil, err
 		}
 		if err != nil { // without it the name of the job and its step say something still
-			p.Log.Warn("log_unknown", "pr_number", p.event.Number, "job", jobs[i].ID, "error", err)
+			p.Log.Warn("log_unknown", "pr_number", p.Event.Number, "job", jobs[i].ID, "error", err)
 			continue
 		}
 		jobs[i].Log, jobs[i].Cut = p.clean(ctx, turn.CleanLog(raw, cut)), cut
@@ -94,25 +96,18 @@ func (p *pass) readJobs(ctx context.Context, run int64) ([]model.CIJob, error) {
 	return jobs, nil
 }
 
-// recallFailures puts into a fresh reading what was found out about the workflow runs of its head.
-func (p *pass) recallFailures() {
-	if p.memory.failedOn == p.snap.Pull.HeadSHA {
-		p.snap.Failures = p.memory.failures
-	}
-}
-
 // flaky blocks where a failure came again that the agent held to be a test's own.
 func (p *pass) flaky(ctx context.Context) error {
-	mark, again := turn.Flaky(p.state, p.snap.Failures, p.snap.Pull.HeadSHA)
-	if !again || p.state.Block != nil {
+	mark, again := turn.Flaky(p.State, p.Snap.Failures, p.Snap.Pull.HeadSHA)
+	if !again || p.State.Block != nil {
 		return nil
 	}
-	return p.block(ctx, model.BlockMarker{Reason: model.ReasonFlaky, Observed: p.snap.Pull.HeadSHA}, turn.FlakyBlock(mark, p.snap.Failures))
+	return p.block(ctx, model.BlockMarker{Reason: model.ReasonFlaky, Observed: p.Snap.Pull.HeadSHA}, turn.FlakyBlock(mark, p.Snap.Failures))
 }
 
 // incident files the report of a test that fails by itself and has what failed run again: each once, whatever died before.
 func (p *pass) incident(ctx context.Context, o model.Outbox) (*model.FlakyMark, error) {
-	mark := &model.FlakyMark{Head: p.marker.Start}
+	mark := &model.FlakyMark{Head: p.Marker.Start}
 	var err error
 	if mark.Issue, err = p.fileFlaky(ctx, o); err != nil {
 		return nil, err
@@ -132,76 +127,55 @@ func (p *pass) incident(ctx context.Context, o model.Outbox) (*model.FlakyMark, 
 // fileFlaky opens the issue, unless a run that died has opened it. GitHub has no way to open one only once, so what we
 // opened lately is read before, and after an answer that got lost.
 func (p *pass) fileFlaky(ctx context.Context, o model.Outbox) (int, error) {
-	token := journal.Token("flaky", p.marker.Key)
-	title, text := turn.FlakyIssue(*o.Flaky, p.snap.Pull, p.feedback)
+	token := journal.Token("flaky", p.Marker.Key)
+	title, text := turn.FlakyIssue(*o.Flaky, p.Snap.Pull, p.feedback)
 	body, err := p.Codec.Encode(journal.Body{Text: text, Tokens: []string{token}})
 	if err != nil {
 		return 0, err
 	}
-	target := strconv.Itoa(p.event.Number)
-	for sends := 1; ; sends++ {
-		ours, err := p.GitHub.OurIssues(ctx, p.event.Repo)
-		if err != nil {
-			return 0, err
-		}
-		for _, issue := range ours { // on another head the same test is the same incident
-			if p.Codec.HasToken(issue.Body, token) || issue.Open && issue.Title == title {
-				p.applied("issue", target, token, "present")
-				return issue.Number, nil
-			}
-		}
-		if err := p.alive(); err != nil {
-			return 0, err
-		}
-		number, _, err := p.GitHub.OpenIssue(ctx, p.event.Repo, title, body)
-		if err == nil {
-			p.applied("issue", target, token, "applied")
-			p.say(model.Saying{Where: fmt.Sprintf("issue #%d", number), Text: title + "\n\n" + text})
-			return number, nil
-		}
-		if k := github.KindOf(err); k == github.Gone || k == github.Forbidden { // issues are off, or not the token's to open
-			p.Log.Warn("flaky_not_filed", "pr_number", p.event.Number, "error", err)
-			return 0, nil
-		} else if k != github.Unclear || sends == maxSends {
-			return 0, err
-		}
+	opening := effect.OpenIssue{Number: p.Event.Number, Token: token, Title: title, Body: body}
+	made, there, err := p.Sought(ctx, opening)
+	if there {
+		entry := opening.Entry()
+		p.Applied(entry.Kind, entry.Target, token, effect.Present)
 	}
+	if err != nil || there {
+		return made.Number, err
+	}
+	made, err = p.Apply(ctx, opening)
+	switch k := github.KindOf(err); {
+	case err == nil && !made.Present:
+		p.Say(model.Saying{Where: fmt.Sprintf("issue #%d", made.Number), Text: title + "\n\n" + text})
+	case k == github.Gone || k == github.Forbidden: // issues are off, or not the token's to open
+		p.Log.Warn("flaky_not_filed", "pr_number", p.Event.Number, "error", err)
+		return 0, nil
+	}
+	return made.Number, err
 }
 
 // runAgain has the failed jobs of a workflow run run once more, unless that was done, or the run is not about the head any
 // more.
 func (p *pass) runAgain(ctx context.Context, r model.Rerun) (bool, error) {
-	token, target := journal.Token("rerun", p.marker.Key, strconv.FormatInt(r.Run, 10)), strconv.FormatInt(r.Run, 10)
-	if p.snap.Pull.HeadSHA != p.marker.Start {
+	if p.Snap.Pull.HeadSHA != p.Marker.Start {
 		return false, nil
 	}
-	for sends := 1; ; sends++ {
-		now, err := p.GitHub.Run(ctx, p.event.Repo, r.Run)
-		if err != nil {
-			return false, err
-		}
-		if !now.Known {
-			return false, nil
-		}
-		if now.Attempt > r.Attempt || !now.Completed {
-			p.applied("rerun", target, token, "present")
-			return true, nil
-		}
-		if err := p.alive(); err != nil {
-			return false, err
-		}
-		err = p.GitHub.RerunFailed(ctx, p.event.Repo, r.Run)
-		switch k := github.KindOf(err); {
-		case err == nil:
-			p.applied("rerun", target, token, "applied")
-			return true, nil
-		case k == github.Running:
-			return true, nil
-		case k == github.NoRerun, k == github.Forbidden:
-			p.Log.Warn("not_run_again", "pr_number", p.event.Number, "run", r.Run, "error", err)
-			return false, nil
-		case k != github.Unclear || sends == maxSends:
-			return false, err
-		}
+	again := effect.Rerun{Run: r, Token: journal.Token("rerun", p.Marker.Key, strconv.FormatInt(r.Run, 10))}
+	now, err := p.GitHub.Actions.Run(ctx, p.Event.Repo, r.Run)
+	if err != nil || !now.Known {
+		return false, err
 	}
+	if thread.Rerun(r, now) {
+		entry := again.Entry()
+		p.Applied(entry.Kind, entry.Target, entry.Token, effect.Present)
+		return true, nil
+	}
+	_, err = p.Apply(ctx, again)
+	switch k := github.KindOf(err); {
+	case k == github.Running:
+		return true, nil
+	case k == github.NoRerun, k == github.Forbidden:
+		p.Log.Warn("not_run_again", "pr_number", p.Event.Number, "run", r.Run, "error", err)
+		return false, nil
+	}
+	return err == nil, err
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/external"
 	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/model"
@@ -14,13 +15,13 @@ import (
 // dueClosed finds what is due on a pull request that is not open any more: the end of what was begun before.
 func (p *pass) dueClosed() glance {
 	g := p.glance()
-	if m := p.state.Merge(); m != nil && m.Marker.Open() && m.Marker.Leader == "" {
+	if m := p.State.Merge(); m != nil && m.Marker.Open() && m.Marker.Leader == "" {
 		g.due(model.DueMerge, m.At)
 	}
-	if p.owesAnswers() || len(p.overtakenTurns()) > 0 {
+	if p.OwesAnswers() || len(p.overtakenTurns()) > 0 {
 		g.due(model.DueTurn, g.since)
 	}
-	if p.state.Conflicts != nil {
+	if p.State.Conflicts != nil {
 		g.due(model.DueSurplus, g.since)
 	}
 	if p.overtakenGuest() || external.Stray(p.externalFacts(p.host)) {
@@ -31,7 +32,7 @@ func (p *pass) dueClosed() glance {
 
 // overtakenGuest says that what a label had let in was merged or closed by other hands.
 func (p *pass) overtakenGuest() bool {
-	e, m := p.state.External(), p.state.Merge()
+	e, m := p.State.External(), p.State.Merge()
 	if e == nil || !e.Marker.Open() {
 		return false
 	}
@@ -40,25 +41,25 @@ func (p *pass) overtakenGuest() bool {
 
 // overtakenTurns are the turns that have not come to their end before their pull request was merged. One that was only closed
 // may be opened again, and then they go on.
-func (p *pass) overtakenTurns() []model.Said[model.TurnMarker] {
-	if p.snap.Pull.State != model.PullMerged || p.owesAnswers() {
+func (p *pass) overtakenTurns() []model.Posted[model.TurnMarker] {
+	if p.Snap.Pull.State != model.PullMerged || p.OwesAnswers() {
 		return nil
 	}
-	return turn.Open(p.state)
+	return turn.Open(p.State)
 }
 
 // wrapUp ends what was begun on a pull request that somebody has merged or closed meanwhile, when a sweep comes by.
 func (p *pass) wrapUp(ctx context.Context) error {
-	if p.event.Name != "schedule" || !p.snap.IsPull || p.snap.Pull.State == model.PullOpen || p.DryRun || p.Phase == AgentPhase {
+	if p.Event.Name != "schedule" || !p.Snap.IsPull || p.Snap.Pull.State == model.PullOpen || p.Phase == thread.AgentPhase {
 		return nil
 	}
-	if c := p.state.Conflicts; c != nil {
-		if err := p.remove(ctx, c.CommentID, journal.Token("conflicts", strconv.Itoa(p.event.Number))); err != nil {
+	if c := p.State.Conflicts; c != nil {
+		if err := p.Remove(ctx, c.CommentID, journal.Token("conflicts", strconv.Itoa(p.Event.Number))); err != nil {
 			return err
 		}
 	}
 	for _, t := range p.overtakenTurns() {
-		live, err := p.live(ctx, t)
+		live, err := p.Live(ctx, t)
 		if err != nil || live {
 			return err
 		}
@@ -70,22 +71,22 @@ func (p *pass) wrapUp(ctx context.Context) error {
 }
 
 // overtake says that a turn comes to nothing, and where its commits are: the ref of those that are recorded stays.
-func (p *pass) overtake(ctx context.Context, t model.Said[model.TurnMarker]) error {
+func (p *pass) overtake(ctx context.Context, t model.Posted[model.TurnMarker]) error {
 	next := "The pull request was merged before this came to its end."
 	if t.Marker.Phase == model.PhasePlanned && t.Marker.Planned != turn.Base(t.Marker) {
-		next = fmt.Sprintf("The pull request was merged before this was published. Its commits are kept: `git fetch origin %s`.", stagedAt(p.event.Number, t.Marker))
+		next = fmt.Sprintf("The pull request was merged before this was published. Its commits are kept: `git fetch origin %s`.", stagedAt(p.Event.Number, t.Marker))
 	}
-	p.claimID, p.marker = t.CommentID, t.Marker
-	p.feedback, _ = turn.Find(p.snap, t.Marker.Events)
-	p.marker.Phase, p.marker.Outbox, p.marker.Expires, p.marker.Reason = model.PhaseFailed, nil, p.expiry(), "the pull request was merged meanwhile"
+	p.ClaimID, p.Marker = t.CommentID, t.Marker
+	p.feedback, _ = turn.Find(p.Snap, t.Marker.Events)
+	p.Marker.Phase, p.Marker.Outbox, p.Marker.Expires, p.Marker.Reason = model.PhaseFailed, nil, p.Expiry(), "the pull request was merged meanwhile"
 	err := p.edit(ctx, p.failedText(next))
-	p.claimID, p.marker, p.feedback = 0, model.TurnMarker{}, nil
+	p.ClaimID, p.Marker, p.feedback = 0, model.TurnMarker{}, nil
 	return err
 }
 
 // farewell ends a letting in whose pull request is over by other hands, and takes off what a run left that died.
 func (p *pass) farewell(ctx context.Context) error {
-	said := p.state.External()
+	said := p.State.External()
 	if said == nil {
 		return nil
 	}
@@ -93,10 +94,10 @@ func (p *pass) farewell(ctx context.Context) error {
 	if p.overtakenGuest() {
 		g.marker.State, g.marker.Claim = model.ExternalVoid, ""
 		g.marker.Reason = "closed meanwhile"
-		if p.snap.Pull.State == model.PullMerged {
+		if p.Snap.Pull.State == model.PullMerged {
 			g.marker.Reason = "merged meanwhile"
 		}
-		if err := g.put(ctx, external.OverText(p.snap.Pull, g.marker)); err != nil {
+		if err := g.put(ctx, external.OverText(p.Snap.Pull, g.marker)); err != nil {
 			return err
 		}
 		g.dropMirror(ctx)

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/mergexo/mergexo/internal/clock"
+	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/flow"
 	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/turn"
@@ -68,11 +69,11 @@ func (p *pass) end(ctx context.Context, e *ending) error {
 
 // failed ends this attempt of the turn.
 func (p *pass) failed(ctx context.Context, cause error) error {
-	p.marker.Reason = cause.Error()
-	last := p.marker.Attempt >= turn.MaxAttempts
-	next := turn.Retry(p.marker)
+	p.Marker.Reason = cause.Error()
+	last := p.Marker.Attempt >= turn.MaxAttempts
+	next := turn.Retry(p.Marker)
 	if p.issue != nil {
-		next = flow.Again(p.marker.Attempt, turn.MaxAttempts)
+		next = flow.Again(p.Marker.Attempt, turn.MaxAttempts)
 	}
 	if last {
 		next = "Nothing was pushed to the branch and the feedback stays pending."
@@ -83,15 +84,15 @@ func (p *pass) failed(ctx context.Context, cause error) error {
 	if last {
 		return p.block(ctx, model.BlockMarker{Reason: model.ReasonAttempts, Observed: p.base()}, cause.Error())
 	}
-	return stop(model.ResultFailed, "turn on %s, attempt %d of %d: %s", p.subject(), p.marker.Attempt, turn.MaxAttempts, p.marker.Reason)
+	return thread.End(model.ResultFailed, "turn on %s, attempt %d of %d: %s", p.About(), p.Marker.Attempt, turn.MaxAttempts, p.Marker.Reason)
 }
 
 // postpone ends an attempt that only lacked time: the agent's provider is at a limit. It does not count.
 func (p *pass) postpone(ctx context.Context, cause error) error {
-	p.marker.Reason = cause.Error()
-	p.marker.Attempt--
-	if p.marker.Spent != nil {
-		p.marker.Spent.Turns--
+	p.Marker.Reason = cause.Error()
+	p.Marker.Attempt--
+	if p.Marker.Spent != nil {
+		p.Marker.Spent.Turns--
 	}
 	next := turn.Later
 	if p.issue != nil {
@@ -100,15 +101,15 @@ func (p *pass) postpone(ctx context.Context, cause error) error {
 	if err := p.giveUp(ctx, next); err != nil {
 		return err
 	}
-	return stop(model.ResultRetry, "turn on %s waits: %s; the feedback stays pending", p.subject(), cause)
+	return thread.End(model.ResultRetry, "turn on %s waits: %s; the feedback stays pending", p.About(), cause)
 }
 
 // giveUp says that this attempt has no result, and where its work is.
 func (p *pass) giveUp(ctx context.Context, next string) error {
-	p.marker.Phase, p.marker.Outbox = model.PhaseFailed, nil
-	p.marker.Checkpoint, p.marker.CheckpointSHA = p.kept.Branch, p.kept.SHA
+	p.Marker.Phase, p.Marker.Outbox = model.PhaseFailed, nil
+	p.Marker.Checkpoint, p.Marker.CheckpointSHA = p.kept.Branch, p.kept.SHA
 	for _, n := range p.notes {
-		p.marker.Reason += "\n" + n
+		p.Marker.Reason += "\n" + n
 	}
 	return p.edit(ctx, p.failedText(next))
 }
@@ -123,7 +124,7 @@ func (p *pass) cancelled(ctx context.Context, cause error) error {
 	ctx, done := clock.WithTimeout(context.WithoutCancel(ctx), p.Clock, lastWords)
 	defer done()
 	k := p.keep(ctx)
-	p.marker.Checkpoint, p.marker.CheckpointSHA, p.marker.Reason = k.Branch, k.SHA, cutOff
+	p.Marker.Checkpoint, p.Marker.CheckpointSHA, p.Marker.Reason = k.Branch, k.SHA, cutOff
 	say := p.park
 	if k.Branch == "" {
 		say = func(ctx context.Context, next string) error { return p.edit(ctx, p.failedText(next)) }

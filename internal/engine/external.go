@@ -10,8 +10,11 @@ import (
 	"time"
 
 	"github.com/mergexo/mergexo/internal/command"
+	"github.com/mergexo/mergexo/internal/engine/effect"
+	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/external"
 	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/git/transport"
 	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/merge"
 	"github.com/mergexo/mergexo/internal/model"
@@ -27,8 +30,8 @@ type guest struct {
 
 // externalFacts are what the next step with a fork's pull request hangs on.
 func (p *pass) externalFacts(operator func(login string) bool) external.Facts {
-	s := p.settings
-	return external.Facts{Pull: p.snap.Pull, State: p.state, Operator: operator, Policy: external.Policy{
+	s := p.Settings
+	return external.Facts{Pull: p.Snap.Pull, State: p.State, Operator: operator, Policy: external.Policy{
 		Enabled: s.External.Enabled, Label: s.External.Label, Ignore: s.Labels.Ignore, Evaluate: len(s.External.Evaluate) > 0, Fix: len(s.External.Fix) > 0,
 		MaxRounds: s.Feedback.RepairRounds, MaxAttempts: turn.MaxAttempts,
 	}}
@@ -36,23 +39,23 @@ func (p *pass) externalFacts(operator func(login string) bool) external.Facts {
 
 // host says that somebody may let a pull request in.
 func (p *pass) host(login string) bool {
-	return p.operators.Stand(login, p.rights[strings.ToLower(login)]) == command.Operator
+	return p.Operators.Role(login, p.Memory.Rights[strings.ToLower(login)]) == command.Operator
 }
 
 // askHost asks for the rights of whoever put the label on.
 func (p *pass) askHost(ctx context.Context) error {
-	change, labelled := external.LabelledBy(p.snap.Pull, p.settings.External.Label)
+	change, labelled := external.LabelledBy(p.Snap.Pull, p.Settings.External.Label)
 	login := strings.ToLower(change.By.Login)
-	if _, known := p.rights[login]; known || !labelled || login == "" || change.By.Bot || p.operators.Listed(login) {
+	if _, known := p.Memory.Rights[login]; known || !labelled || login == "" || change.By.Bot || p.Operators.Listed(login) {
 		return nil
 	}
-	return p.ask(ctx, []string{login})
+	return p.Ask(ctx, []string{login})
 }
 
 // welcome takes the pull request of a fork as far as it goes without its merge, which then is a request like any other.
 // The Stop says why nothing is done.
-func (p *pass) welcome(ctx context.Context) (*Stop, error) {
-	if !p.snap.IsPull || !p.snap.Pull.CrossRepo || !p.settings.External.Enabled || p.Phase == AgentPhase {
+func (p *pass) welcome(ctx context.Context) (*thread.Stop, error) {
+	if !p.Snap.IsPull || !p.Snap.Pull.CrossRepo || !p.Settings.External.Enabled || p.Phase == thread.AgentPhase {
 		return nil, nil
 	}
 	if err := p.guardMarkers(ctx); err != nil {
@@ -63,33 +66,29 @@ func (p *pass) welcome(ctx context.Context) (*Stop, error) {
 	}
 	facts := p.externalFacts(p.host)
 	step := external.Next(facts)
-	if external.Stray(facts) && !p.DryRun && p.snap.Pull.State == model.PullOpen {
-		g := &guest{pass: p, marker: p.state.External().Marker}
-		return stop(model.ResultNothing, "%s", step.Why), g.takeOff(ctx)
+	if external.Stray(facts) && p.Snap.Pull.State == model.PullOpen {
+		g := &guest{pass: p, marker: p.State.External().Marker}
+		return thread.End(model.ResultNothing, "%s", step.Why), g.takeOff(ctx)
 	}
 	if step.Act == external.Nothing {
-		if p.event.Name == "schedule" {
+		if p.Event.Name == "schedule" {
 			if err := p.link(ctx); err != nil {
 				return nil, err
 			}
 		}
-		return stop(model.ResultNothing, "%s", step.Why), nil
+		return thread.End(model.ResultNothing, "%s", step.Why), nil
 	}
-	p.Log.Info("external", "pr_number", p.event.Number, "act", string(step.Act), "why", step.Why)
-	if p.DryRun {
-		p.planned("external", strconv.Itoa(p.event.Number), journal.Token("external", strconv.Itoa(p.event.Number), string(step.Act)))
-		return stop(model.ResultNothing, "dry run: %s", step.Why), nil
-	}
+	p.Log.Info("external", "pr_number", p.Event.Number, "act", string(step.Act), "why", step.Why)
 	return p.proceed(ctx, step)
 }
 
 // proceed does what the step says.
-func (p *pass) proceed(ctx context.Context, step external.Step) (*Stop, error) {
+func (p *pass) proceed(ctx context.Context, step external.Step) (*thread.Stop, error) {
 	g := &guest{pass: p, marker: step.Marker}
 	if step.From != nil {
 		g.comment = step.From.CommentID
 	}
-	pull := p.snap.Pull
+	pull := p.Snap.Pull
 	switch step.Act {
 	case external.Relabel:
 		return g.turnAway(ctx, external.RelabelText(pull, step.Marker), step.Why)
@@ -101,7 +100,7 @@ func (p *pass) proceed(ctx context.Context, step external.Step) (*Stop, error) {
 		return away, g.takeBack(ctx, step.From.Marker)
 	case external.GiveUp:
 		if live, err := g.busyAt(ctx, step.From.Marker); err != nil || live {
-			return stop(model.ResultRetry, "another run is at work on pull request %d, see %s", p.event.Number, step.From.URL), err
+			return thread.End(model.ResultRetry, "another run is at work on pull request %d, see %s", p.Event.Number, step.From.URL), err
 		}
 		return g.turnAway(ctx, external.FailedText(pull, step.Marker), step.Why)
 	case external.Finish:
@@ -109,7 +108,7 @@ func (p *pass) proceed(ctx context.Context, step external.Step) (*Stop, error) {
 		if err := g.close(ctx); err != nil {
 			return nil, err
 		}
-		return stop(model.ResultDone, "%s", step.Why), nil
+		return thread.End(model.ResultDone, "%s", step.Why), nil
 	case external.LetIn:
 		if err := g.letIn(ctx); err != nil {
 			return nil, err
@@ -117,7 +116,7 @@ func (p *pass) proceed(ctx context.Context, step external.Step) (*Stop, error) {
 	case external.GoOn:
 		g.marker = step.From.Marker
 		if live, err := g.busyAt(ctx, g.marker); err != nil || live {
-			return stop(model.ResultRetry, "another run is at work on pull request %d, see %s", p.event.Number, step.From.URL), err
+			return thread.End(model.ResultRetry, "another run is at work on pull request %d, see %s", p.Event.Number, step.From.URL), err
 		}
 	}
 	return g.goOn(ctx)
@@ -129,13 +128,13 @@ func (g *guest) busyAt(ctx context.Context, m model.ExternalMarker) (bool, error
 		return false, nil
 	}
 	claim := model.TurnMarker{Run: m.Run, RunAttempt: m.RunAttempt, Expires: m.Expires, Claim: m.Claim}
-	return g.live(ctx, model.Said[model.TurnMarker]{CommentID: g.comment, Marker: claim})
+	return g.Live(ctx, model.Posted[model.TurnMarker]{CommentID: g.comment, Marker: claim})
 }
 
 // voided reads the pull request again, and says that what was let in is void where that is so by now. The Stop is nil where it
 // is not.
-func (p *pass) voided(ctx context.Context) (*Stop, error) {
-	if err := p.read(ctx); err != nil {
+func (p *pass) voided(ctx context.Context) (*thread.Stop, error) {
+	if err := p.Read(ctx); err != nil {
 		return nil, err
 	}
 	step := external.Next(p.externalFacts(p.host))
@@ -148,17 +147,17 @@ func (p *pass) voided(ctx context.Context) (*Stop, error) {
 // token names what is said once of one letting in, whatever it comes to.
 func (g *guest) token(what string) string {
 	m := g.marker
-	return journal.Token("external", what, strconv.Itoa(g.event.Number), m.Head, m.At.UTC().Format(time.RFC3339), m.Moved)
+	return journal.Token("external", what, strconv.Itoa(g.Event.Number), m.Head, m.At.UTC().Format(time.RFC3339), m.Moved)
 }
 
 // sign claims what is to be done now for this process.
 func (g *guest) sign() {
-	m, s := &g.marker, g.settings
-	m.Repo, m.Number = g.event.Repo.String(), g.event.Number
+	m, s := &g.marker, g.Settings
+	m.Repo, m.Number = g.Event.Repo.String(), g.Event.Number
 	m.Run, m.RunAttempt, m.RunURL, m.Claim = g.Run.ID, g.Run.Attempt, g.Run.URL, g.Random()
 	rounds := time.Duration(2 * (s.Feedback.RepairRounds + 1))
-	m.Expires = g.serverNow().Add(rounds*s.Agent.Timeout + claimMargin).UTC().Truncate(time.Second)
-	g.claimed(m.Claim)
+	m.Expires = g.ServerNow().Add(rounds*s.Agent.Timeout + thread.ClaimMargin).UTC().Truncate(time.Second)
+	g.Claimed(m.Claim)
 }
 
 // letIn says that the pull request is let in, and claims the work on it. Of two runs that say so the first comment counts.
@@ -169,20 +168,20 @@ func (g *guest) letIn(ctx context.Context) error {
 	}
 	g.marker.Mirror, g.marker.Tip, g.marker.Attempt = name, g.marker.Head, 1
 	g.sign()
-	text := external.LetInText(g.snap.Pull, g.marker, len(g.settings.External.Evaluate) > 0)
+	text := external.LetInText(g.Snap.Pull, g.marker, len(g.Settings.External.Evaluate) > 0)
 	token := g.token("let_in")
 	body := journal.Body{Text: text, Kind: journal.KindExternal, Marker: g.marker}
-	if g.comment, err = g.pass.comment(ctx, token, body, func() int64 { return g.state.Tokens[token] }); err != nil {
+	if g.comment, err = g.pass.Comment(ctx, token, body, effect.Mark{}); err != nil {
 		return err
 	}
-	if err := g.read(ctx); err != nil {
+	if err := g.Read(ctx); err != nil {
 		return err
 	}
-	if err := g.tidy(ctx); err != nil {
+	if err := g.Tidy(ctx); err != nil {
 		return err
 	}
-	if now := g.state.External(); now == nil || now.Marker.Claim != g.marker.Claim {
-		return stop(model.ResultRetry, "another run is at work on pull request %d", g.event.Number)
+	if now := g.State.External(); now == nil || now.Marker.Claim != g.marker.Claim {
+		return thread.End(model.ResultRetry, "another run is at work on pull request %d", g.Event.Number)
 	}
 	return nil
 }
@@ -190,8 +189,8 @@ func (g *guest) letIn(ctx context.Context) error {
 // mirror is the name of the branch that has the head, or is to have it, and where it is now; "" for nowhere. A branch that
 // has something else is somebody's, and is left alone.
 func (g *guest) mirror(ctx context.Context) (name, at string, err error) {
-	number, head := g.event.Number, g.marker.Head
-	refs, err := g.GitHub.Refs(ctx, g.event.Repo, fmt.Sprintf("refs/heads/gh-pr-%d", number))
+	number, head := g.Event.Number, g.marker.Head
+	refs, err := g.GitHub.Refs.List(ctx, g.Event.Repo, fmt.Sprintf("refs/heads/gh-pr-%d", number))
 	if err != nil {
 		return "", "", err
 	}
@@ -199,7 +198,7 @@ func (g *guest) mirror(ctx context.Context) (name, at string, err error) {
 	for _, ref := range refs {
 		taken[strings.TrimPrefix(ref.Name, "refs/heads/")] = ref.SHA
 	}
-	name = git.MirrorName(number, g.snap.Pull.HeadRef, func(name string) bool { return taken[name] != "" && taken[name] != head })
+	name = transport.MirrorName(number, g.Snap.Pull.HeadRef, func(name string) bool { return taken[name] != "" && taken[name] != head })
 	return name, taken[name], nil
 }
 
@@ -209,37 +208,36 @@ func (g *guest) put(ctx context.Context, text string) error {
 	if err != nil {
 		return err
 	}
-	err = g.rewrite(ctx, g.comment, body, func() error {
-		return stop(model.ResultRetry, "the comment on what becomes of pull request %d was deleted meanwhile", g.event.Number)
+	err = g.Rewrite(ctx, g.comment, g.token("let_in"), body, func() error {
+		return thread.End(model.ResultRetry, "the comment on what becomes of pull request %d was deleted meanwhile", g.Event.Number)
 	})
 	if err != nil {
 		return err
 	}
-	if said := g.state.External(); said != nil && said.CommentID == g.comment {
+	if said := g.State.External(); said != nil && said.CommentID == g.comment {
 		said.Marker = g.marker
 	}
-	g.applied("edit", strconv.FormatInt(g.comment, 10), g.token("let_in"), "applied")
-	g.say(model.Saying{Where: fmt.Sprintf("comment on #%d", g.event.Number), Text: text, Passing: g.marker.Open()})
+	g.Say(model.Saying{Where: fmt.Sprintf("comment on #%d", g.Event.Number), Text: text, Passing: g.marker.Open()})
 	return nil
 }
 
 // end says what it came to in a comment of its own, since nobody hears of an edit, and takes the earlier one away.
 func (g *guest) end(ctx context.Context, text string) error {
-	g.marker.Repo, g.marker.Number = g.event.Repo.String(), g.event.Number
+	g.marker.Repo, g.marker.Number = g.Event.Repo.String(), g.Event.Number
 	g.marker.Claim, g.marker.Expires = "", time.Time{}
-	g.marker.Reason = clip(g.marker.Reason)
+	g.marker.Reason = thread.Clip(g.marker.Reason)
 	token := g.token(string(g.marker.State))
-	if g.state.Tokens[token] != 0 {
+	if g.State.Tokens[token] != 0 {
 		return nil
 	}
 	old := g.comment
 	body := journal.Body{Text: text, Kind: journal.KindExternal, Marker: g.marker}
-	id, err := g.pass.comment(ctx, token, body, func() int64 { return g.state.Tokens[token] })
+	id, err := g.pass.Comment(ctx, token, body, effect.Mark{})
 	if err != nil {
 		return err
 	}
-	was := g.state.External()
-	g.state.Externals = append(slices.Clone(g.state.Externals), model.Said[model.ExternalMarker]{Marker: g.marker, CommentID: id})
+	was := g.State.External()
+	g.State.Externals = append(slices.Clone(g.State.Externals), model.Posted[model.ExternalMarker]{Marker: g.marker, CommentID: id})
 	if old == 0 {
 		return nil
 	}
@@ -247,53 +245,49 @@ func (g *guest) end(ctx context.Context, text string) error {
 	if was == nil || was.CommentID != old || !was.Marker.Open() {
 		return nil // it says how something ended, and stays
 	}
-	return g.remove(ctx, old, g.token("let_in"))
+	return g.Remove(ctx, old, g.token("let_in"))
 }
 
 // turnAway says why the pull request is not gone on with, and takes the label off: to put it on again is to look again.
-func (g *guest) turnAway(ctx context.Context, text, why string) (*Stop, error) {
+func (g *guest) turnAway(ctx context.Context, text, why string) (*thread.Stop, error) {
 	if err := g.end(ctx, text); err != nil {
 		return nil, err
 	}
-	return stop(model.ResultNothing, "%s", why), g.takeOff(ctx)
+	return thread.End(model.ResultNothing, "%s", why), g.takeOff(ctx)
 }
 
 // takeBack ends the request to merge what is void now. The comment that says so is that of the letting in.
 func (g *guest) takeBack(ctx context.Context, was model.ExternalMarker) error {
-	said := g.state.Merge()
+	said := g.State.Merge()
 	if said == nil || !said.Marker.Open() || said.Marker.Mirror != was.Mirror {
 		return nil
 	}
 	m := newMerger(g.pass, *said)
 	m.marker.State, m.marker.Reason = model.MergeFailed, model.CodeReplaced
-	if err := m.edit(ctx, merge.SupersededText(g.snap.Pull, m.marker, g.snap.Pull.URL)); err != nil {
+	if err := m.edit(ctx, merge.SupersededText(g.Snap.Pull, m.marker, g.Snap.Pull.URL)); err != nil {
 		return err
 	}
-	return g.read(ctx)
+	return g.Read(ctx)
 }
 
 // takeOff takes the label off.
 func (g *guest) takeOff(ctx context.Context) error {
-	label := cmp.Or(g.marker.Label, g.settings.External.Label)
-	if !slices.ContainsFunc(g.snap.Pull.Labels, func(l string) bool { return strings.EqualFold(l, label) }) {
+	label := cmp.Or(g.marker.Label, g.Settings.External.Label)
+	if !slices.ContainsFunc(g.Snap.Pull.Labels, func(l string) bool { return strings.EqualFold(l, label) }) {
 		return nil
 	}
-	err := g.GitHub.RemoveLabel(ctx, g.event.Repo, g.event.Number, label)
-	if err == nil {
-		g.applied("label", label, g.token("label"), "applied")
-	}
+	_, err := g.Apply(ctx, effect.Unlabel{Number: g.Event.Number, Label: label, Token: g.token("label")})
 	return err
 }
 
 // close closes the pull request whose end is said. The label comes off with it: else it would be closed again whenever a
 // person opens it.
 func (g *guest) close(ctx context.Context) error {
-	if err := g.GitHub.ClosePull(ctx, g.event.Repo, g.event.Number); err != nil {
+	if _, err := g.Apply(ctx, effect.Close{Number: g.Event.Number, Token: g.token("close")}); err != nil {
 		return err
 	}
-	g.snap.Pull.State = model.PullClosed
+	g.Snap.Pull.State = model.PullClosed
 	g.dropMirror(ctx)
-	g.applied("close", strconv.Itoa(g.event.Number), g.token("close"), "applied")
 	return g.takeOff(ctx)
 }
 
@@ -303,46 +297,44 @@ func (g *guest) dropMirror(ctx context.Context) {
 	if m.Mirror == "" || m.Tip != m.Head {
 		return
 	}
-	err := g.open(ctx)
+	err := g.Open(ctx)
 	if err == nil {
-		err = g.checkout.Delete(ctx, git.Ref{Name: "refs/heads/" + m.Mirror, SHA: m.Tip})
+		_, err = g.Apply(ctx, effect.DeleteBranch{Ref: git.Ref{Name: "refs/heads/" + m.Mirror, SHA: m.Tip}, Name: m.Mirror, Token: g.token("mirror")})
 	}
 	if err != nil {
-		g.Log.Warn("mirror_kept", "pr_number", g.event.Number, "branch", m.Mirror, "error", err)
-		return
+		g.Log.Warn("mirror_kept", "pr_number", g.Event.Number, "branch", m.Mirror, "error", err)
 	}
-	g.applied("delete", m.Mirror, g.token("mirror"), "applied")
 }
 
 // link gives a mirror that was made by other hands the comment that names it: by its own name, and only where it has
 // exactly the head.
 func (p *pass) link(ctx context.Context) error {
-	if p.state.External() != nil || p.snap.Pull.State != model.PullOpen {
+	if p.State.External() != nil || p.Snap.Pull.State != model.PullOpen {
 		return nil
 	}
-	refs, err := p.GitHub.Refs(ctx, p.event.Repo, fmt.Sprintf("refs/heads/gh-pr-%d", p.event.Number))
+	refs, err := p.GitHub.Refs.List(ctx, p.Event.Repo, fmt.Sprintf("refs/heads/gh-pr-%d", p.Event.Number))
 	if err != nil {
 		return err
 	}
 	ref := p.unlinked(refs)
-	if ref == nil || p.DryRun {
+	if ref == nil {
 		return nil
 	}
-	pull := p.snap.Pull
+	pull := p.Snap.Pull
 	g := &guest{pass: p, marker: model.ExternalMarker{
 		State: model.ExternalLinked, Head: pull.HeadSHA, Tip: ref.SHA, Mirror: strings.TrimPrefix(ref.Name, "refs/heads/"), Base: pull.BaseRef,
-		At: pull.CreatedAt.UTC(), Label: p.settings.External.Label,
+		At: pull.CreatedAt.UTC(), Label: p.Settings.External.Label,
 	}}
 	return g.end(ctx, external.LinkedText(pull, g.marker))
 }
 
 // unlinked is the mirror of the pull request's head that no comment names; nil for none.
 func (p *pass) unlinked(refs []model.Ref) *model.Ref {
-	if p.state.External() != nil || !p.settings.External.Enabled {
+	if p.State.External() != nil || !p.Settings.External.Enabled {
 		return nil
 	}
 	for _, ref := range refs {
-		if n, is := git.MirrorOf(strings.TrimPrefix(ref.Name, "refs/heads/")); is && n == p.event.Number && ref.SHA == p.snap.Pull.HeadSHA {
+		if n, is := transport.MirrorOf(strings.TrimPrefix(ref.Name, "refs/heads/")); is && n == p.Event.Number && ref.SHA == p.Snap.Pull.HeadSHA {
 			return &ref
 		}
 	}

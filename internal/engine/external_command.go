@@ -10,21 +10,27 @@ import (
 	"slices"
 
 	"github.com/mergexo/mergexo/internal/agent"
+	"github.com/mergexo/mergexo/internal/engine/thread"
+	"github.com/mergexo/mergexo/internal/git/history"
+	"github.com/mergexo/mergexo/internal/git/testtree"
 	"github.com/mergexo/mergexo/internal/model"
 )
 
 // run runs a command of the settings in the tree of the tip, without any secret, with what there is to know as JSON on its
 // standard input. Arguments that name a file of the base branch mean that file: no pull request decides how it is judged.
 func (g *guest) run(ctx context.Context, kind string, argv []string, dir string) ([]byte, error) {
+	if err := g.Outside(ctx, fmt.Sprintf("the %s command of [external] comes next", kind)); err != nil {
+		return nil, err
+	}
 	m := g.marker
-	base, removeBase, err := g.checkout.TestTree(ctx, g.snap.Pull.BaseSHA)
+	base, removeBase, err := testtree.Make(ctx, g.Checkout, g.Snap.Pull.BaseSHA)
 	if err != nil {
 		return nil, err
 	}
 	defer g.dispose(removeBase)
 	if dir == "" {
 		var removeTree func() error
-		if dir, removeTree, err = g.checkout.TestTree(ctx, m.Tip); err != nil {
+		if dir, removeTree, err = testtree.Make(ctx, g.Checkout, m.Tip); err != nil {
 			return nil, err
 		}
 		defer g.dispose(removeTree)
@@ -41,17 +47,24 @@ func (g *guest) run(ctx context.Context, kind string, argv []string, dir string)
 	if argv, err = ofBase(argv, base, dir); err != nil {
 		return nil, err
 	}
-	s := g.settings
-	opt, err := g.testOptions(ctx, s, s.Agent.Timeout, temp, g.checkout.AgentEnv())
+	s := g.Settings
+	opt, err := g.TestOptions(ctx, s, s.Agent.Timeout, temp, g.Checkout.AgentEnv())
 	if err != nil {
 		return nil, err
 	}
-	opt.Also, opt.Reads = []string{base}, []string{g.checkout.Objects()}
-	out, err := agent.Filter(ctx, dir, argv, stdin, opt)
-	if alive := outlived(err, ""); alive != nil {
-		return nil, alive
+	opt.Also, opt.Reads = []string{base}, []string{g.Checkout.Objects}
+	var out []byte
+	err = g.inTime(ctx, func(ctx context.Context) error {
+		out, err = agent.Filter(ctx, dir, argv, stdin, opt)
+		if alive := thread.StillAlive(err, ""); alive != nil {
+			return alive
+		}
+		return err
+	})
+	if thread.Outlives(err) {
+		return nil, err
 	}
-	return out, errors.Join(err, g.checkout.Renew())
+	return out, errors.Join(err, g.Checkout.Recreate())
 }
 
 func (g *guest) dispose(remove func() error) {
@@ -82,21 +95,21 @@ func ofBase(argv []string, base, tree string) ([]string, error) {
 
 // evaluation is what a command is told.
 func (g *guest) evaluation(ctx context.Context, kind, base string) ([]byte, error) {
-	m, pull := g.marker, g.snap.Pull
+	m, pull := g.marker, g.Snap.Pull
 	own, err := g.list(ctx, pull.BaseSHA, m.Tip)
 	if err != nil {
 		return nil, err
 	}
 	e := model.Evaluation{
-		Version: 1, Kind: kind, Repository: g.event.Repo.String(), Author: pull.Author.Login, BaseTree: base, SHA: m.Tip, BaseSHA: pull.BaseSHA,
+		Version: 1, Kind: kind, Repository: g.Event.Repo.String(), Author: pull.Author.Login, BaseTree: base, SHA: m.Tip, BaseSHA: pull.BaseSHA,
 		PullRequest:  model.RequestPull{Number: pull.Number, Title: pull.Title, Body: pull.Body, Base: pull.BaseRef, Head: pull.HeadRef, HeadSHA: m.Tip},
 		ChangedFiles: []string{}, Commits: append([]model.Commit{}, own...), Reason: m.Reason,
 	}
-	fork, err := g.checkout.ForkPoint(ctx, pull.BaseSHA, m.Tip)
+	fork, err := history.ForkPoint(ctx, g.Checkout, pull.BaseSHA, m.Tip)
 	if err != nil {
 		return nil, err
 	}
-	changes, err := g.checkout.Changes(ctx, fork, m.Tip)
+	changes, err := history.Changes(ctx, g.Checkout, fork, m.Tip)
 	if err != nil {
 		return nil, err
 	}

@@ -161,6 +161,7 @@ func TestAForkThatWantsChangesNobodyMakesWaitsForItsContributor(t *testing.T) {
 	assert.Equal(t, "open", w.badge())
 	require.Len(t, w.comments(), 1)
 	assert.Contains(t, w.comments()[0]["body"], "Please write a test.")
+	assert.Equal(t, []string{fmt.Sprint(w.number, " fork ", model.ExternalWanting)}, w.waiting("sandbox-actions"))
 	w.quiet()
 	w.contribute("feature", "f_test.txt", "test\n")
 	w.sweep()

@@ -6,8 +6,16 @@ import (
 	"fmt"
 
 	"github.com/mergexo/mergexo/internal/agent"
+	"github.com/mergexo/mergexo/internal/engine/effect"
+	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/external"
 	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/git/checkpoint"
+	"github.com/mergexo/mergexo/internal/git/commits"
+	"github.com/mergexo/mergexo/internal/git/fetch"
+	"github.com/mergexo/mergexo/internal/git/history"
+	"github.com/mergexo/mergexo/internal/git/merging"
+	"github.com/mergexo/mergexo/internal/git/transport"
 	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/lineage"
 	"github.com/mergexo/mergexo/internal/markdown"
@@ -16,11 +24,11 @@ import (
 )
 
 // goOn takes what was let in from where it stands to a request to merge, or to its end.
-func (g *guest) goOn(ctx context.Context) (*Stop, error) {
+func (g *guest) goOn(ctx context.Context) (*thread.Stop, error) {
 	if g.marker.State == model.ExternalApproved && g.asked() {
 		return nil, nil
 	}
-	if !g.mergeClaims[g.marker.Claim] {
+	if !g.MergeClaims[g.marker.Claim] {
 		g.sign()
 		g.marker.Attempt++
 		if err := g.put(ctx, g.text()); err != nil {
@@ -49,38 +57,47 @@ func (g *guest) goOn(ctx context.Context) (*Stop, error) {
 
 // asked says that the merge of what was approved was asked for.
 func (g *guest) asked() bool {
-	_, asked := g.state.Commands[g.token("merge")]
+	_, asked := g.State.Commands[g.token("merge")]
 	return asked
 }
 
 // text is what the comment says while it is open.
 func (g *guest) text() string {
 	if g.marker.State == model.ExternalLetIn {
-		return external.LetInText(g.snap.Pull, g.marker, len(g.settings.External.Evaluate) > 0)
+		return external.LetInText(g.Snap.Pull, g.marker, len(g.Settings.External.Evaluate) > 0)
 	}
-	return external.GoingText(g.snap.Pull, g.marker)
+	return external.GoingText(g.Snap.Pull, g.marker)
 }
 
 // stumble is for an error on the way: what the commands did wrong counts as an attempt and is told, and all else is the
 // run's.
-func (g *guest) stumble(ctx context.Context, err error) (*Stop, error) {
+func (g *guest) stumble(ctx context.Context, err error) (*thread.Stop, error) {
 	var failed *agent.Error
 	var moved *git.ErrNoRef
+	var late *ending // the time of the run is over
 	switch {
-	case ctx.Err() != nil:
-		return nil, errors.Join(context.Canceled, err)
-	case errors.As(err, &moved):
-		return stop(model.ResultRetry, "the head of pull request %d moved meanwhile", g.event.Number), nil
-	case !errors.As(err, &failed) && !errors.As(err, new(*stray)):
-		return nil, err
-	}
-	g.marker.Reason = clip(g.clean(ctx, err.Error()))
-	if g.marker.Attempt < g.externalFacts(g.host).Policy.MaxAttempts {
-		g.marker.Expires = g.serverNow()
+	case errors.As(err, &late) && late.waits:
+		g.marker.Attempt--
+		g.marker.Expires = g.ServerNow()
 		if err := g.put(ctx, g.text()); err != nil {
 			return nil, err
 		}
-		return stop(model.ResultFailed, "pull request %d, attempt %d: %s", g.event.Number, g.marker.Attempt, err), nil
+		return g.outOfTime(), nil
+	case late != nil:
+	case ctx.Err() != nil:
+		return nil, errors.Join(context.Canceled, err)
+	case errors.As(err, &moved):
+		return thread.End(model.ResultRetry, "the head of pull request %d moved meanwhile", g.Event.Number), nil
+	case !errors.As(err, &failed) && !errors.As(err, new(*stray)):
+		return nil, err
+	}
+	g.marker.Reason = thread.Clip(g.clean(ctx, err.Error()))
+	if g.marker.Attempt < g.externalFacts(g.host).Policy.MaxAttempts {
+		g.marker.Expires = g.ServerNow()
+		if err := g.put(ctx, g.text()); err != nil {
+			return nil, err
+		}
+		return thread.End(model.ResultFailed, "pull request %d, attempt %d: %s", g.Event.Number, g.marker.Attempt, err), nil
 	}
 	g.marker.State = model.ExternalFailed
 	return g.conclude(ctx)
@@ -93,23 +110,23 @@ func (s *stray) Error() string { return s.text }
 
 // reach makes sure that the mirror has what is to be judged, and that it is not on the base already.
 func (g *guest) reach(ctx context.Context) error {
-	if err := g.open(ctx); err != nil {
+	if err := g.Open(ctx); err != nil {
 		return err
 	}
 	m := &g.marker
-	ref := fmt.Sprintf("refs/pull/%d/head", g.event.Number)
-	met, err := g.checkout.Meet(ctx, m.Base, ref)
+	ref := fmt.Sprintf("refs/pull/%d/head", g.Event.Number)
+	met, err := history.FetchMergeBase(ctx, g.Checkout, m.Base, ref)
 	if err != nil {
 		return err
 	}
 	if met.HeadSHA != m.Head {
-		return stop(model.ResultRetry, "the head of pull request %d moved meanwhile", g.event.Number)
+		return thread.End(model.ResultRetry, "the head of pull request %d moved meanwhile", g.Event.Number)
 	}
 	if met.Unrelated {
 		m.State, m.Reason = model.ExternalWanting, fmt.Sprintf("The head has no history in common with %s.", m.Base)
 		return nil
 	}
-	landed, all, err := g.checkout.LandedElsewhere(ctx, met.BaseSHA, met.HeadSHA)
+	landed, all, err := merging.AlreadyApplied(ctx, g.Checkout, met.BaseSHA, met.HeadSHA)
 	if err != nil {
 		return err
 	}
@@ -117,7 +134,7 @@ func (g *guest) reach(ctx context.Context) error {
 		m.State, m.Landed = model.ExternalLanded, landed
 		return nil
 	}
-	at, err := g.checkout.Where(ctx, m.Mirror)
+	at, err := transport.BranchTip(ctx, g.Checkout, m.Mirror)
 	if err != nil {
 		return err
 	}
@@ -140,17 +157,16 @@ func (g *guest) follow(ctx context.Context, ref, at string) error {
 	m := &g.marker
 	switch at {
 	case m.Tip:
-		return g.checkout.Have(ctx, at)
+		return fetch.Commits(ctx, g.Checkout, at)
 	case "":
 		m.Tip, m.Next = m.Head, ""
-		if err := g.checkout.Mirror(ctx, ref, m.Head, m.Mirror, ""); err != nil {
+		if _, err := g.Apply(ctx, effect.Mirror{From: ref, SHA: m.Head, Branch: m.Mirror, Token: journal.Token("mirror", g.token("let_in"))}); err != nil {
 			return err
 		}
-		g.applied("push", m.Mirror, journal.Token("mirror", g.token("let_in")), "applied")
-		g.say(model.Saying{Where: "push to " + m.Mirror, Text: markdown.Short(m.Head)})
+		g.Say(model.Saying{Where: "push to " + m.Mirror, Text: markdown.Short(m.Head)})
 		return nil
 	case m.Next:
-		if err := g.checkout.Have(ctx, at); err != nil {
+		if err := fetch.Commits(ctx, g.Checkout, at); err != nil {
 			return err
 		}
 		m.Tip, m.Next, m.State = at, "", model.ExternalLetIn
@@ -161,7 +177,7 @@ func (g *guest) follow(ctx context.Context, ref, at string) error {
 
 // evaluate has the tip judged, by the command of the settings or else by the label.
 func (g *guest) evaluate(ctx context.Context) error {
-	s, m := g.settings.External, &g.marker
+	s, m := g.Settings.External, &g.marker
 	judged := model.Judgement{Verdict: model.VerdictApprove}
 	if len(s.Evaluate) > 0 {
 		out, err := g.run(ctx, "evaluate", s.Evaluate, "")
@@ -185,10 +201,10 @@ func (g *guest) evaluate(ctx context.Context) error {
 // repair has the command of the settings put commits on top of the tip, and the mirror with it. Nothing is rewritten.
 func (g *guest) repair(ctx context.Context) error {
 	m := &g.marker
-	if err := g.checkout.Restore(ctx, m.Mirror, m.Base, m.Tip); err != nil {
+	if err := checkpoint.Restore(ctx, g.Checkout, m.Mirror, m.Base, m.Tip); err != nil {
 		return err
 	}
-	if _, err := g.run(ctx, "fix", g.settings.External.Fix, g.checkout.Dir()); err != nil {
+	if _, err := g.run(ctx, "fix", g.Settings.External.Fix, g.Checkout.Dir()); err != nil {
 		return err
 	}
 	head, err := g.repaired(ctx)
@@ -198,7 +214,11 @@ func (g *guest) repair(ctx context.Context) error {
 	if head == m.Tip {
 		return &stray{"the fix changed nothing"}
 	}
-	output, _, err := g.requiredTests(ctx, m.Tip, head)
+	var output string
+	err = g.inTime(ctx, func(ctx context.Context) (err error) {
+		output, _, err = g.requiredTests(ctx, m.Tip, head)
+		return err
+	})
 	if err != nil {
 		return err
 	}
@@ -210,15 +230,15 @@ func (g *guest) repair(ctx context.Context) error {
 	if err := g.put(ctx, g.text()); err != nil {
 		return err
 	}
-	if err := g.checkout.Publish(ctx, git.Publish{Branch: m.Mirror, Start: m.Tip, SHA: head}); err != nil {
+	pushed := model.Effect{Kind: "push", Target: m.Mirror, Token: journal.Token("fix", g.token("let_in"), head)}
+	if _, err := g.Apply(ctx, effect.Push{Update: transport.Update{Branch: m.Mirror, Start: m.Tip, SHA: head}, As: pushed}); err != nil {
 		return err
 	}
 	commits, err := g.list(ctx, m.Tip, head)
 	if err != nil {
 		return err
 	}
-	g.applied("push", m.Mirror, journal.Token("fix", g.token("let_in"), head), "applied")
-	g.say(model.Saying{Where: "push to " + m.Mirror, Text: pushedText(m.Tip, head, commits)})
+	g.Say(model.Saying{Where: "push to " + m.Mirror, Text: pushedText(m.Tip, head, commits)})
 	m.Tip, m.Next, m.State, m.Attempt = head, "", model.ExternalLetIn, 1
 	return g.put(ctx, g.text())
 }
@@ -226,20 +246,20 @@ func (g *guest) repair(ctx context.Context) error {
 // repaired is the head that the fix led to, held against the rules that hold for an agent.
 func (g *guest) repaired(ctx context.Context) (string, error) {
 	m := g.marker
-	dirty, err := g.checkout.Dirty(ctx)
+	dirty, err := commits.Dirty(ctx, g.Checkout)
 	if err != nil {
 		return "", err
 	}
 	if dirty {
-		if _, _, err := g.checkout.Commit(ctx, fmt.Sprintf("Fix #%d\n\n%s", g.event.Number, markdown.Plain(m.Reason))); err != nil {
+		if _, _, err := commits.Commit(ctx, g.Checkout, fmt.Sprintf("Fix #%d\n\n%s", g.Event.Number, markdown.Plain(m.Reason))); err != nil {
 			return "", err
 		}
 	}
-	head, err := g.checkout.Head(ctx)
+	head, err := g.Checkout.Head(ctx)
 	if err != nil {
 		return "", err
 	}
-	relation, err := g.checkout.Relation(ctx, m.Tip, head)
+	relation, err := history.Relation(ctx, g.Checkout, m.Tip, head)
 	if err != nil {
 		return "", err
 	}
@@ -257,35 +277,35 @@ func (g *guest) repaired(ctx context.Context) (string, error) {
 }
 
 // conclude says what it came to that is not merged, and closes what is.
-func (g *guest) conclude(ctx context.Context) (*Stop, error) {
+func (g *guest) conclude(ctx context.Context) (*thread.Stop, error) {
 	ctx = context.WithoutCancel(ctx)
-	m, pull := g.marker, g.snap.Pull
+	m, pull := g.marker, g.Snap.Pull
 	switch m.State {
 	case model.ExternalRejected:
 		if err := g.end(ctx, external.RejectedText(pull, m)); err != nil {
 			return nil, err
 		}
-		return stop(model.ResultDone, "pull request %d is rejected", pull.Number), g.close(ctx)
+		return thread.End(model.ResultDone, "pull request %d is rejected", pull.Number), g.close(ctx)
 	case model.ExternalLanded:
 		if err := g.end(ctx, external.LandedText(pull, m)); err != nil {
 			return nil, err
 		}
-		return stop(model.ResultDone, "the commits of pull request %d are on %s already", pull.Number, m.Base), g.close(ctx)
+		return thread.End(model.ResultDone, "the commits of pull request %d are on %s already", pull.Number, m.Base), g.close(ctx)
 	case model.ExternalWanting:
 		return g.turnAway(ctx, external.WantingText(pull, m), fmt.Sprintf("pull request %d wants changes", pull.Number))
 	}
-	blocked := stop(model.ResultFailed, "pull request %d: %s", pull.Number, m.Reason)
+	blocked := thread.End(model.ResultFailed, "pull request %d: %s", pull.Number, m.Reason)
 	_, err := g.turnAway(ctx, external.FailedText(pull, m), m.Reason)
 	return blocked, err
 }
 
 // request asks for the merge of what was approved, once.
-func (g *guest) request(ctx context.Context) (*Stop, error) {
+func (g *guest) request(ctx context.Context) (*thread.Stop, error) {
 	if away, err := g.voided(ctx); away != nil || err != nil {
 		return away, err
 	}
 	m := g.marker
-	key, pull := g.token("merge"), g.snap.Pull
+	key, pull := g.token("merge"), g.Snap.Pull
 	r := model.MergeMarker{
 		Repo: m.Repo, Number: m.Number, Head: m.Head, Base: m.Base, By: m.By, Command: key, At: m.At, Mirror: m.Mirror, MirrorSHA: m.Tip, Label: m.Label,
 		State: model.MergeWaiting,
@@ -306,14 +326,14 @@ func (g *guest) request(ctx context.Context) (*Stop, error) {
 	if v.Go {
 		r.State = model.MergeRunning
 		g.signMerge(&r)
-		text = merge.RunningText(pull, r, g.settings.Merge.Attempts)
+		text = merge.RunningText(pull, r, g.Settings.Merge.Attempts)
 	} else {
-		r.Reason, r.Detail, r.Looked = v.Code, clip(v.Reason), g.looks()
+		r.Reason, r.Detail, r.Looked = v.Code, thread.Clip(v.Reason), g.looks()
 	}
 	token := commandToken(key)
 	body := journal.Body{Text: "Contribution by " + markdown.Plain(pull.Author.Login) + "\n\n" + text, Kind: journal.KindMerge, Marker: r}
-	if _, err := g.pass.comment(ctx, token, body, func() int64 { return g.state.Tokens[token] }); err != nil {
+	if _, err := g.pass.Comment(ctx, token, body, effect.Mark{}); err != nil {
 		return nil, err
 	}
-	return nil, g.read(ctx)
+	return nil, g.Read(ctx)
 }

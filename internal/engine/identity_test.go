@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/engine"
+	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/model"
 )
@@ -54,7 +56,7 @@ func TestAnotherTokenWritesNothingWhereTheBotHasBlocked(t *testing.T) {
 	assert.Len(t, w.comments(), said)
 	w.talk("alice", "And again.")
 	_, err := w.engineAs(appToken).Handle(context.Background(), w.delivery("issue_comment"))
-	require.ErrorIs(t, err, engine.ErrIdentity)
+	require.ErrorIs(t, err, thread.ErrIdentity)
 	assert.Equal(t, model.ResultBlocked, w.handle(w.delivery("issue_comment")).Result, "for the bot nothing has changed")
 }
 
@@ -85,6 +87,65 @@ func TestAnotherTokenMakesNoSecondBranchForAnIssue(t *testing.T) {
 	assert.Len(t, w.comments(), 1)
 }
 
+// What was opened with the token before this one is ours as long as the settings name that account.
+func TestWhatAnEarlierTokenOpenedIsNotOpenedAgain(t *testing.T) {
+	t.Parallel()
+	const both = `bots = ["github-actions[bot]"]`
+	as := func(w *world, ev model.Event) model.Report {
+		rep, err := w.engineAs(appToken).Handle(context.Background(), ev)
+		require.NoError(t, err)
+		w.over(w.runs)
+		return rep
+	}
+	t.Run("a pull request whose issue lost its receipt", func(t *testing.T) {
+		t.Parallel()
+		w := newIssue(t, both)
+		w.newApp()
+		ev := w.label("alice", smallJob)
+		require.Equal(t, model.ResultDone, w.handle(ev).Result)
+		for _, c := range w.comments() {
+			w.api("octo", "DELETE", w.path(fmt.Sprintf("/issues/comments/%d", c.id())), nil)
+		}
+		rep := as(w, ev)
+		assert.Equal(t, model.ResultNothing, rep.Result, rep.Reason)
+		assert.Contains(t, rep.Reason, "its receipt on issue ")
+		assert.Len(t, w.pulls(), 1)
+		assert.Equal(t, 1, w.calls())
+	})
+	t.Run("a pull request that was closed before the run that opened it died", func(t *testing.T) {
+		t.Parallel()
+		w := newIssue(t, both)
+		w.newApp()
+		ev := w.label("alice", smallJob)
+		w.gate.at = func(_ int, r *http.Request) fate {
+			return map[bool]fate{true: diesAfter}[r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/pulls")]
+		}
+		_, _ = w.engine().Handle(context.Background(), ev)
+		w.over(w.runs)
+		require.True(t, w.gate.died())
+		w.gate.revive()
+		require.Len(t, w.pulls(), 1)
+		w.api("octo", "PATCH", w.path(fmt.Sprintf("/pulls/%d", int(w.pulls()[0]["number"].(float64)))), object{"state": "closed"})
+		as(w, ev)
+		assert.Len(t, w.pulls(), 1)
+	})
+	t.Run("an issue about a flaky test", func(t *testing.T) {
+		t.Parallel()
+		w, ev := flake(t)
+		w.setting(both)
+		w.newApp()
+		w.gate.at = func(_ int, r *http.Request) fate {
+			return map[bool]fate{true: diesAfter}[r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/issues")]
+		}
+		_, _ = w.engine().Handle(context.Background(), ev)
+		w.over(w.runs)
+		require.True(t, w.gate.died())
+		w.gate.revive()
+		as(w, ev)
+		assert.Len(t, w.issues(), 1)
+	})
+}
+
 // What somebody's run of MergeXO said is nobody's feedback, and the bot does not go on beside it.
 func TestTheBotStopsWhereAPersonsTokenHasWorked(t *testing.T) {
 	t.Parallel()
@@ -96,7 +157,7 @@ func TestTheBotStopsWhereAPersonsTokenHasWorked(t *testing.T) {
 	w.settled(1, 1, 1)
 	said := len(w.comments())
 	_, err = w.engine().Handle(context.Background(), w.delivery("issue_comment"))
-	require.ErrorIs(t, err, engine.ErrIdentity)
+	require.ErrorIs(t, err, thread.ErrIdentity)
 	assert.ErrorContains(t, err, "octo speaks as MergeXO at ")
 	assert.Len(t, w.comments(), said)
 
@@ -136,21 +197,43 @@ func TestAnAccountThatTheSettingsNameGoesOnWhereAnotherDied(t *testing.T) {
 	assert.Empty(t, w.marked("block", ""))
 }
 
-// Who only looks needs no setting to see what the App does.
-func TestAPersonSeesWhatAnAppSays(t *testing.T) {
+// Who only looks needs no setting to see what runs with other tokens have done.
+func TestWhoLooksSeesWhatRunsWithOtherTokensSay(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t)
+	for _, worker := range []string{appToken, "sandbox-octo", "sandbox-actions"} {
+		t.Run(worker, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.newApp()
+			w.review("alice", "Answer me.")
+			_, err := w.engineAs(worker).Handle(context.Background(), w.delivery("pull_request_review_comment"))
+			require.NoError(t, err)
+			for _, onlooker := range []string{"sandbox-carol", "sandbox-octo", appToken, "sandbox-actions"} {
+				one, _, err := w.engineAs(onlooker).Look(context.Background(), repo, w.number)
+				require.NoError(t, err, onlooker)
+				assert.Equal(t, model.PhaseDone, one.LastTurn.Phase, onlooker)
+				all, _, err := w.engineAs(onlooker).Standings(context.Background(), repo)
+				require.NoError(t, err)
+				require.Len(t, all, 1, onlooker)
+				require.NotNil(t, all[0].LastTurn, onlooker)
+				assert.Equal(t, model.PhaseDone, all[0].LastTurn.Phase, onlooker)
+				assert.Zero(t, all[0].Pending, onlooker)
+			}
+		})
+	}
+}
+
+// No run hears a bot that gives a command.
+func TestABotLiftsNoBlockOfAnother(t *testing.T) {
+	t.Parallel()
+	w, _, head := rewrittenPull(t)
 	w.newApp()
-	w.review("alice", "Answer me.")
-	_, err := w.engineAs(appToken).Handle(context.Background(), w.delivery("pull_request_review_comment"))
-	require.NoError(t, err)
-	one, _, err := w.engineAs("sandbox-carol").Look(context.Background(), repo, w.number)
-	require.NoError(t, err)
-	assert.Equal(t, model.PhaseDone, one.LastTurn.Phase)
-	all, _, err := w.engineAs("sandbox-carol").Standings(context.Background(), repo)
-	require.NoError(t, err)
-	require.Len(t, all, 1)
-	assert.Equal(t, model.PhaseDone, all[0].LastTurn.Phase)
+	said := len(w.comments())
+	reports, err := w.engineAs(appToken).Reset(context.Background(), engine.Reset{Repo: repo, Numbers: []int{w.number}, Head: head})
+	require.ErrorIs(t, err, thread.ErrIdentity)
+	require.Len(t, reports, 1)
+	assert.ErrorContains(t, err, "github-actions[bot] speaks as MergeXO at ")
+	assert.Len(t, w.comments(), said)
 }
 
 // A marker stops a run only where whoever wrote it could have let MergeXO work here.
@@ -175,7 +258,7 @@ func TestWhoseMarkerStopsARun(t *testing.T) {
 			w.review("bob", "Answer me.")
 			_, err = w.engine().Handle(context.Background(), w.delivery("pull_request_review_comment"))
 			if c.stops {
-				require.ErrorIs(t, err, engine.ErrIdentity)
+				require.ErrorIs(t, err, thread.ErrIdentity)
 				assert.Zero(t, w.calls())
 				return
 			}
@@ -203,6 +286,30 @@ func TestAPersonIsHeardByARunWithTheirToken(t *testing.T) {
 	w.settled(1, 2, 2)
 	assert.Equal(t, model.ResultNothing, as("issue_comment").Result, "its own answers are no feedback")
 	assert.Equal(t, 2, w.calls())
+}
+
+// A person's token sets workflows going by its own comments too, also by those that it has edited since.
+func TestTheEventsOfARunWithAPersonsTokenSayNothingTwice(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, `bots = ["mergexo-app[bot]"]`)
+	w.talk("alice", "Say more.")
+	ev := w.delivery("issue_comment")
+	w.gate.after = func(int) { w.later(time.Minute) } // so that an edit is later than what it edits
+	as := func(ev model.Event) model.Report {
+		rep, err := w.engineAs("sandbox-octo").Handle(context.Background(), ev)
+		require.NoError(t, err)
+		w.over(w.runs)
+		return rep
+	}
+	require.Equal(t, model.ResultDone, as(ev).Result)
+	own := w.deliveries("issue_comment")[1:]
+	require.Len(t, own, 4, "two comments, and two edits of one")
+	for _, ev := range own {
+		w.gate.revive()
+		assert.Equal(t, model.ResultNothing, as(ev).Result, ev.Action)
+		assert.Zero(t, w.gate.writes, "%v", w.gate.seen)
+	}
+	assert.Equal(t, 1, w.calls())
 }
 
 func TestAPersonsAnswerOnAnIssueIsHeardByARunWithTheirToken(t *testing.T) {

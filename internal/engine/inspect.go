@@ -7,7 +7,9 @@ import (
 	"strings"
 
 	"github.com/mergexo/mergexo/internal/clock"
-	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/git/fetch"
+	"github.com/mergexo/mergexo/internal/git/guard"
+	"github.com/mergexo/mergexo/internal/git/history"
 	"github.com/mergexo/mergexo/internal/leak"
 	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/turn"
@@ -25,7 +27,7 @@ const maxFindings = 10
 // inspect looks at all that a push of head would publish: at every commit, since what one adds and the next removes is
 // published too, and not at what the server has on its branches already.
 func (p *pass) inspect(ctx context.Context, base, head string) (finding, error) {
-	return p.inspectBeyond(ctx, base, head, p.checkout.Tips())
+	return p.inspectBeyond(ctx, base, head, fetch.Tips(p.Checkout))
 }
 
 // inspectBeyond is inspect for what is not part of some known commits.
@@ -33,14 +35,14 @@ func (p *pass) inspectBeyond(ctx context.Context, base, head string, known []str
 	if head == base {
 		return finding{}, nil
 	}
-	err := p.checkout.Countable(ctx, head, append(known, base)...)
-	if sprawl := (*git.ErrSprawl)(nil); errors.As(err, &sprawl) {
+	err := guard.CheckTreeLimits(ctx, p.Checkout, head, append(known, base)...)
+	if sprawl := (*guard.ErrTreeLimits)(nil); errors.As(err, &sprawl) {
 		return finding{model.ReasonForbidden, sprawl.Error(), true}, nil
 	}
 	if err != nil {
 		return finding{}, err
 	}
-	steps, err := p.checkout.EveryChange(ctx, base, head, known...)
+	steps, err := history.EveryChange(ctx, p.Checkout, base, head, known...)
 	if err != nil {
 		return finding{}, err
 	}
@@ -48,7 +50,7 @@ func (p *pass) inspectBeyond(ctx context.Context, base, head string, known []str
 	for i, c := range steps {
 		changes[i] = model.Change{Path: c.Path, Status: c.Status, OldMode: c.OldMode, Mode: c.NewMode, Size: c.Size, Target: c.Target}
 	}
-	if file, rule := turn.Forbidden(changes, p.settings.Feedback.ForbidPaths, int64(p.settings.Feedback.MaxFileMB)<<20); file != "" {
+	if file, rule := turn.Forbidden(changes, p.Settings.Feedback.ForbidPaths, int64(p.Settings.Feedback.MaxFileMB)<<20); file != "" {
 		return finding{reason: model.ReasonForbidden, detail: file + ": " + rule}, nil
 	}
 	return p.secrets(ctx, base, head, known)
@@ -63,8 +65,8 @@ func (p *pass) secrets(ctx context.Context, base, head string, known []string) (
 		return finding{}, err
 	}
 	var found []string
-	unseen, err := p.checkout.Patches(looking, base, head, known, git.Scope{}, func(a git.Addition) error {
-		if a.Line > 0 && a.Path != "" && turn.Matched(a.Path, p.settings.Feedback.AllowSecrets) != "" {
+	unseen, err := history.Patches(looking, p.Checkout, base, head, known, history.Scope{}, func(a history.Addition) error {
+		if a.Line > 0 && a.Path != "" && turn.Matched(a.Path, p.Settings.Feedback.AllowSecrets) != "" {
 			return nil
 		}
 		secrets, err := scanner.Scan(looking, leak.Piece(a))
@@ -87,7 +89,7 @@ func (p *pass) secrets(ctx context.Context, base, head string, known []string) (
 		return finding{model.ReasonSecret, strings.Join(found, "\n"), true}, nil
 	}
 	for _, u := range unseen {
-		if !u.Binary && turn.Matched(u.Path, p.settings.Feedback.AllowSecrets) == "" {
+		if !u.Binary && turn.Matched(u.Path, p.Settings.Feedback.AllowSecrets) == "" {
 			return finding{model.ReasonSecret, fmt.Sprintf("%s: not looked at for secrets: %s (%d bytes); allow_secrets takes files out of that", u.Path, u.Why, u.Size), true}, nil
 		}
 	}

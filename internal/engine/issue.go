@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/flow"
 	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/model"
@@ -34,14 +35,20 @@ type issueWork struct {
 	lost   error
 }
 
+// undertakes makes an attempt the one at hand, whose branch the pull request to come is from.
+func (p *pass) undertakes(w *issueWork) {
+	p.issue = w
+	p.Prospect = func(pull *model.Pull) { pull.HeadRef, pull.HeadSHA = w.marker.Branch, p.Marker.Start }
+}
+
 // onIssue takes an issue as far as one attempt goes. It says whether another look is due.
 func (p *pass) onIssue(ctx context.Context) (again bool, err error) {
-	dead, err := p.deadClaims(ctx)
+	dead, err := p.DeadClaims(ctx)
 	if err != nil {
 		return false, err
 	}
-	if i := slices.IndexFunc(p.state.Distrusted, func(d model.Distrust) bool { return d.Spoilt }); i >= 0 {
-		return false, p.spoilt(ctx, p.state.Distrusted[i])
+	if i := slices.IndexFunc(p.State.Distrusted, func(d model.Distrust) bool { return d.Spoilt }); i >= 0 {
+		return false, p.spoilt(ctx, p.State.Distrusted[i])
 	}
 	step, err := p.step(ctx)
 	if err != nil {
@@ -49,11 +56,11 @@ func (p *pass) onIssue(ctx context.Context) (again bool, err error) {
 	}
 	switch step.Act {
 	case flow.Nothing:
-		return false, stop(model.ResultNothing, "%s", step.Why)
+		return false, thread.End(model.ResultNothing, "%s", step.Why)
 	case flow.Wait:
 		return false, p.waits(step)
 	case flow.Redirect:
-		if p.Phase == AgentPhase {
+		if p.Phase == thread.AgentPhase {
 			return false, p.needless()
 		}
 		return false, p.redirect(ctx, step)
@@ -63,22 +70,22 @@ func (p *pass) onIssue(ctx context.Context) (again bool, err error) {
 
 // spoilt stops everything on an issue where somebody edited a comment of ours: what it said is neither obeyed nor done again.
 func (p *pass) spoilt(ctx context.Context, d model.Distrust) error {
-	w := &issueWork{number: p.event.Number, marker: model.IssueMarker{Base: p.snap.DefaultBranch}}
-	if n := len(p.state.Flows); n > 0 && p.state.Flows[n-1].Marker.Status != model.PhaseDone {
-		w.marker = p.state.Flows[n-1].Marker // the branch holds what it held
+	w := &issueWork{number: p.Event.Number, marker: model.IssueMarker{Base: p.Snap.DefaultBranch}}
+	if n := len(p.State.Flows); n > 0 && p.State.Flows[n-1].Marker.Status != model.PhaseDone {
+		w.marker = p.State.Flows[n-1].Marker // the branch holds what it held
 	}
-	p.issue = w
-	p.marker = model.TurnMarker{
-		Repo: p.event.Repo.String(), Number: p.event.Number, Key: journal.Token("spoilt", strconv.FormatInt(d.CommentID, 10), d.At.String()),
-		Since: p.state.Settled.At, Seen: p.state.Settled.ID,
+	p.undertakes(w)
+	p.Marker = model.TurnMarker{
+		Repo: p.Event.Repo.String(), Number: p.Event.Number, Key: journal.Token("spoilt", strconv.FormatInt(d.CommentID, 10), d.At.String()),
+		Since: p.State.Settled.At, Seen: p.State.Settled.ID,
 	}
 	return p.wait(ctx, model.ReasonMarkerEdited, d.URL+": "+d.Reason)
 }
 
 // waits ends a run on an issue that has said already what it waits for.
 func (p *pass) waits(step flow.Step) error {
-	return &Stop{Result: model.ResultBlocked, Reason: step.Why, Block: &model.BlockMarker{
-		Repo: p.event.Repo.String(), Number: p.event.Number, Reason: step.From.Marker.Waiting, Observed: step.From.Marker.LastCheckpoint,
+	return &thread.Stop{Result: model.ResultBlocked, Reason: step.Why, Block: &model.BlockMarker{
+		Repo: p.Event.Repo.String(), Number: p.Event.Number, Reason: step.From.Marker.Waiting, Observed: step.From.Marker.LastCheckpoint,
 	}}
 }
 
@@ -87,20 +94,20 @@ func everybody(string) bool { return true }
 
 // known is what the last reading tells of the issue, as far as the next step hangs on it.
 func (p *pass) known(queued int, may func(string) bool) flow.Facts {
-	return flow.Facts{Issue: *p.snap.Thread, State: p.state, Labels: labelsOf(p.settings.Labels), Queued: queued, May: may, Pulls: p.pulls}
+	return flow.Facts{Issue: *p.Snap.Thread, State: p.State, Labels: thread.LabelsOf(p.Settings.Labels), Queued: queued, May: may, Pulls: p.pulls}
 }
 
 // step decides what is to be done about the issue next, asking GitHub for as little as that takes: nobody's rights, where
 // nothing would come of it even if everybody had them.
 func (p *pass) step(ctx context.Context) (flow.Step, error) {
-	candidates := turn.Hopeful(turn.Candidates(p.snap, p.state, p.policy), p.policy)
+	candidates := turn.Hopeful(turn.Candidates(p.Snap, p.State, p.Policy), p.Policy)
 	s := flow.Next(p.known(len(candidates), everybody))
 	if s.Act == flow.LookUp {
 		if err := p.readBranch(ctx, s.From.Marker.Branch); err != nil {
 			return flow.Step{}, err
 		}
-		p.pulls = append([]model.PullRef{}, p.snap.Branch.Pulls...)
-		candidates = turn.Hopeful(turn.Candidates(p.snap, p.state, p.policy), p.policy)
+		p.pulls = append([]model.PullRef{}, p.Snap.Branch.Pulls...)
+		candidates = turn.Hopeful(turn.Candidates(p.Snap, p.State, p.Policy), p.Policy)
 		s = flow.Next(p.known(len(candidates), everybody))
 	}
 	if s.Act == flow.Nothing || s.Act == flow.Wait || s.Act == flow.Finish && s.From.Marker.Status == model.PhasePlanned {
@@ -109,34 +116,34 @@ func (p *pass) step(ctx context.Context) (flow.Step, error) {
 	if err := p.askStarters(ctx, candidates); err != nil {
 		return flow.Step{}, err
 	}
-	p.queue = turn.Allowed(candidates, p.rights, p.policy)
+	p.queue = turn.Allowed(candidates, p.Memory.Rights, p.Policy)
 	return flow.Next(p.known(len(p.queue), p.may)), nil
 }
 
 // askStarters asks for the rights of those who speak on the issue, and of those who set the agent to work on it.
 func (p *pass) askStarters(ctx context.Context, candidates []model.Comment) error {
-	settled := p.state.Settled
-	if len(p.state.Flows) == 0 { // a command's reply settles nothing that an agent has to hear
+	settled := p.State.Settled
+	if len(p.State.Flows) == 0 { // a command's reply settles nothing that an agent has to hear
 		settled = model.Mark{}
 	}
-	unasked := turn.Unasked(candidates, p.rights, settled, p.policy)
-	if len(p.policy.AllowedUsers) == 0 {
-		_, label, _ := flow.Of(p.snap.Thread.Labels, labelsOf(p.settings.Labels))
-		for _, login := range flow.Starters(*p.snap.Thread, label) {
-			if _, known := p.rights[login]; !known && !slices.Contains(unasked, login) {
+	unasked := turn.Unasked(candidates, p.Memory.Rights, settled, p.Policy)
+	if len(p.Policy.AllowedUsers) == 0 {
+		_, label, _ := flow.Of(p.Snap.Thread.Labels, thread.LabelsOf(p.Settings.Labels))
+		for _, login := range flow.Starters(*p.Snap.Thread, label) {
+			if _, known := p.Memory.Rights[login]; !known && !slices.Contains(unasked, login) {
 				unasked = append(unasked, login)
 			}
 		}
 	}
-	return p.ask(ctx, unasked)
+	return p.Ask(ctx, unasked)
 }
 
 // outdated says why the step that an attempt was claimed for is not the next one any more, by what was read since: other
 // runs have gone on, or the issue or its labels are not what they were. The attempt's own claim is left out.
 func (p *pass) outdated(step flow.Step) (now flow.Step, is bool) {
-	others := slices.DeleteFunc(slices.Clone(p.snap.Comments), func(c model.Comment) bool { return c.Kind == model.KindIssue && c.ID == p.claimID })
+	others := slices.DeleteFunc(slices.Clone(p.Snap.Comments), func(c model.Comment) bool { return c.Kind == model.KindIssue && c.ID == p.ClaimID })
 	f := p.known(len(p.queue), p.may)
-	f.State = p.Codec.Fold(others, p.scope())
+	f.State = p.Codec.Fold(others, p.Scope())
 	now = flow.Next(f)
 	id := func(s flow.Step) int64 {
 		if s.From == nil {
@@ -149,27 +156,24 @@ func (p *pass) outdated(step flow.Step) (now flow.Step, is bool) {
 
 // may says that somebody has the right to set an agent to work.
 func (p *pass) may(login string) bool {
-	if allowed := p.policy.AllowedUsers; len(allowed) > 0 {
+	if allowed := p.Policy.AllowedUsers; len(allowed) > 0 {
 		return slices.ContainsFunc(allowed, func(l string) bool { return strings.EqualFold(l, login) })
 	}
-	return p.rights[strings.ToLower(login)] >= model.PermissionWrite
+	return p.Memory.Rights[strings.ToLower(login)] >= model.PermissionWrite
 }
 
 // attempt claims the next attempt and brings it to its end.
-func (p *pass) attempt(ctx context.Context, step flow.Step, dead []model.Said[model.TurnMarker]) (again bool, err error) {
+func (p *pass) attempt(ctx context.Context, step flow.Step, dead []model.Posted[model.TurnMarker]) (again bool, err error) {
 	p.undertake(step)
-	p.report.TurnKey = p.marker.Key
-	if err := p.needAgent(); err != nil && p.marker.Phase == model.PhaseStarted {
+	p.Report.TurnKey = p.Marker.Key
+	if err := p.needAgent(); err != nil && p.Marker.Phase == model.PhaseStarted {
 		return false, err
 	}
-	if p.DryRun {
-		return false, p.foretellIssue(step)
-	}
-	spent := p.marker.Attempt > turn.MaxAttempts // the last one died without a word
-	if _, why, opens := p.budget().Spend(p.state.Spent, p.serverNow()); why != "" && p.marker.Phase == model.PhaseStarted {
+	spent := p.Marker.Attempt > turn.MaxAttempts // the last one died without a word
+	if _, why, opens := p.Budget().Spend(p.State.Spent, p.ServerNow()); why != "" && p.Marker.Phase == model.PhaseStarted {
 		return false, p.overBudget(ctx, why, opens)
 	}
-	if err := p.overtime(); err != nil && p.marker.Phase == model.PhaseStarted {
+	if err := p.overtime(); err != nil && p.Marker.Phase == model.PhaseStarted {
 		return false, err
 	}
 	if p.issue.fresh {
@@ -177,13 +181,13 @@ func (p *pass) attempt(ctx context.Context, step flow.Step, dead []model.Said[mo
 			return false, err
 		}
 	}
-	p.branch = p.issue.marker.Branch
+	p.Branch = p.issue.marker.Branch
 	switch {
-	case p.Phase == AgentPhase && spent:
+	case p.Phase == thread.AgentPhase && spent:
 		return false, p.needless()
-	case p.Phase == AgentPhase:
+	case p.Phase == thread.AgentPhase:
 		return false, p.handOverIssue(ctx)
-	case p.Phase == ApplyPhase && !spent && p.marker.Phase == model.PhaseStarted:
+	case p.Phase == thread.ApplyPhase && !spent && p.Marker.Phase == model.PhaseStarted:
 		if err := p.fittingIssue(ctx); err != nil {
 			return false, err
 		}
@@ -192,46 +196,46 @@ func (p *pass) attempt(ctx context.Context, step flow.Step, dead []model.Said[mo
 		p.release(ctx, err)
 		return p.lookAgain(ctx, err)
 	}
-	p.report.Result, p.report.Reason = model.ResultDone, ""
+	p.Report.Result, p.Report.Reason = model.ResultDone, ""
 	return true, nil
 }
 
 // undertake makes the marker of the next attempt.
 func (p *pass) undertake(step flow.Step) {
-	w := &issueWork{number: p.event.Number, retried: p.state.Retried}
-	p.issue = w
+	w := &issueWork{number: p.Event.Number, retried: p.State.Retried}
+	p.undertakes(w)
 	var last model.IssueMarker
 	if step.From != nil {
 		last = step.From.Marker
 	}
 	if step.Act == flow.Finish {
 		w.marker, w.staged = last, last.Status == model.PhaseWaiting
-		p.feedback, _ = turn.Find(p.snap, last.Events)
-		p.marker = p.mine(last.TurnMarker)
-		p.marker.Phase = model.PhasePlanned
+		p.feedback, _ = turn.Find(p.Snap, last.Events)
+		p.Marker = p.Mine(last.TurnMarker)
+		p.Marker.Phase = model.PhasePlanned
 		return
 	}
-	start, session := w.origin(step, last, p.snap)
+	start, session := w.origin(step, last, p.Snap)
 	now, later := p.batch()
 	p.feedback = now
 	events := turn.Keys(w.number, now)
-	key := journal.Token(append([]string{"flow", strconv.Itoa(w.number), string(step.Flow), strconv.FormatInt(round(p.state), 10)}, events...)...)
-	spent, _, _ := p.budget().Spend(p.state.Spent, p.serverNow())
-	mark := turn.Since(p.snap, later)
-	p.marker = p.mine(model.TurnMarker{
-		Repo: p.event.Repo.String(), Number: w.number, Key: key, Phase: model.PhaseStarted, Events: events, Start: start, Session: session,
-		Attempt: turn.Attempts(p.state, key) + 1, Spent: &spent, Since: mark.At, Seen: mark.ID,
+	key := journal.Token(append([]string{"flow", strconv.Itoa(w.number), string(step.Flow), strconv.FormatInt(round(p.State), 10)}, events...)...)
+	spent, _, _ := p.Budget().Spend(p.State.Spent, p.ServerNow())
+	mark := turn.Since(p.Snap, later)
+	p.Marker = p.Mine(model.TurnMarker{
+		Repo: p.Event.Repo.String(), Number: w.number, Key: key, Phase: model.PhaseStarted, Events: events, Start: start, Session: session,
+		Attempt: turn.Attempts(p.State, key) + 1, Spent: &spent, Since: mark.At, Seen: mark.ID,
 	})
-	p.marker.Tries = turn.Past(nil, p.replacedFlows())
+	p.Marker.Tries = turn.Past(nil, p.replacedFlows())
 }
 
 // replacedFlows are the claims whose place the attempt at hand takes.
-func (p *pass) replacedFlows() []model.Said[model.TurnMarker] {
-	var replaced []model.Said[model.TurnMarker]
-	for _, f := range p.state.Flows {
+func (p *pass) replacedFlows() []model.Posted[model.TurnMarker] {
+	var replaced []model.Posted[model.TurnMarker]
+	for _, f := range p.State.Flows {
 		m := f.Marker.TurnMarker
-		if f.CommentID != p.claimID && (openPhase(m.Phase) || m.Key == p.marker.Key && m.Phase == model.PhaseFailed) {
-			replaced = append(replaced, model.Said[model.TurnMarker]{Marker: m, CommentID: f.CommentID})
+		if f.CommentID != p.ClaimID && (thread.OpenPhase(m.Phase) || m.Key == p.Marker.Key && m.Phase == model.PhaseFailed) {
+			replaced = append(replaced, model.Posted[model.TurnMarker]{Marker: m, CommentID: f.CommentID})
 		}
 	}
 	return replaced
@@ -265,28 +269,17 @@ func round(st model.State) int64 {
 	return id
 }
 
-// foretellIssue puts into the report what would be done, for a dry run.
-func (p *pass) foretellIssue(step flow.Step) error {
-	number, key, branch := strconv.Itoa(p.event.Number), p.marker.Key, p.issue.marker.Branch
-	p.planned("comment", number, turnToken(key))
-	p.planned("stage", stageRef(p.event.Number, key), journal.Token("stage", key))
-	p.planned("push", branch, journal.Token("push", key))
-	p.planned("pull_request", branch, pullToken(key))
-	p.planned("edit", number, turnToken(key))
-	return stop(model.ResultNothing, "dry run: %s for issue %d would begin: %s", step.Flow, p.event.Number, step.Why)
-}
-
 // carryIssue claims the attempt at hand and brings it to its receipt.
-func (p *pass) carryIssue(ctx context.Context, step flow.Step, dead []model.Said[model.TurnMarker]) error {
+func (p *pass) carryIssue(ctx context.Context, step flow.Step, dead []model.Posted[model.TurnMarker]) error {
 	if err := p.claim(ctx); err != nil {
 		return err
 	}
 	if now, is := p.outdated(step); is && now.Act == flow.Nothing {
 		return p.withdraw(ctx, model.ResultNothing, "%s", now.Why)
 	} else if is {
-		return p.withdraw(ctx, model.ResultRetry, "issue %d changed while it was being claimed: %s", p.event.Number, now.Why)
+		return p.withdraw(ctx, model.ResultRetry, "issue %d changed while it was being claimed: %s", p.Event.Number, now.Why)
 	}
-	if p.marker.Phase == model.PhaseStarted {
+	if p.Marker.Phase == model.PhaseStarted {
 		if err := p.place(ctx, dead); err != nil {
 			return err
 		}
@@ -295,11 +288,11 @@ func (p *pass) carryIssue(ctx context.Context, step flow.Step, dead []model.Said
 	if err := p.clear(ctx, p.replacedFlows()); err != nil {
 		return err
 	}
-	if p.marker.Attempt > turn.MaxAttempts {
-		p.marker.Attempt = turn.MaxAttempts
+	if p.Marker.Attempt > turn.MaxAttempts {
+		p.Marker.Attempt = turn.MaxAttempts
 		cause := "its run ended without a word; the run's log may tell why"
-		if n := len(p.marker.Tries); n > 0 {
-			cause = cmp.Or(p.marker.Tries[n-1].Reason, cause)
+		if n := len(p.Marker.Tries); n > 0 {
+			cause = cmp.Or(p.Marker.Tries[n-1].Reason, cause)
 		}
 		return p.wait(ctx, model.ReasonAttempts, fmt.Sprintf("%d attempts came to no result; the last one: %s", turn.MaxAttempts, cause))
 	}
@@ -309,12 +302,12 @@ func (p *pass) carryIssue(ctx context.Context, step flow.Step, dead []model.Said
 // lookAgain ends an attempt that waits for a person, unless somebody has said something while its agent was at work: the
 // run of that comment left it to this one.
 func (p *pass) lookAgain(ctx context.Context, ended error) (again bool, err error) {
-	s := (*Stop)(nil)
-	if !errors.As(ended, &s) || s.Result != model.ResultBlocked || ctx.Err() != nil || p.Phase != WholeRun {
+	s := (*thread.Stop)(nil)
+	if !errors.As(ended, &s) || s.Result != model.ResultBlocked || ctx.Err() != nil || p.Phase != thread.WholeRun {
 		return false, ended
 	}
-	if err := p.read(ctx); err != nil {
-		p.Log.Warn("not_looked_again", "issue_number", p.event.Number, "error", err)
+	if err := p.Read(ctx); err != nil {
+		p.Log.Warn("not_looked_again", "issue_number", p.Event.Number, "error", err)
 		return false, ended
 	}
 	more, err := p.arrived(ctx)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/flow"
 	"github.com/mergexo/mergexo/internal/lineage"
 	"github.com/mergexo/mergexo/internal/markdown"
@@ -19,16 +20,16 @@ const maxNames = 20
 func (p *pass) choose(ctx context.Context) error {
 	w := p.issue
 	for nth := 1; nth <= maxNames; nth++ {
-		w.marker.Branch = flow.Branch(w.marker.Flow, p.event.Number, p.snap.Thread.Title, nth)
+		w.marker.Branch = flow.Branch(w.marker.Flow, p.Event.Number, p.Snap.Thread.Title, nth)
 		if err := p.readBranch(ctx, w.marker.Branch); err != nil || !p.taken() {
 			return err
 		}
-		if p.snap.Branch.SHA != "" {
+		if p.Snap.Branch.SHA != "" {
 			p.note(fmt.Sprintf("branch %s was there already and was left alone", w.marker.Branch))
 		}
-		if i := slices.IndexFunc(p.snap.Branch.Pulls, func(r model.PullRef) bool { return r.Ours && r.State == model.PullOpen }); i >= 0 {
-			return stop(model.ResultNothing, "pull request %d from branch %s is open, though its receipt on issue %d is gone; close it to begin anew",
-				p.snap.Branch.Pulls[i].Number, w.marker.Branch, p.event.Number)
+		if i := slices.IndexFunc(p.Snap.Branch.Pulls, func(r model.PullRef) bool { return p.Opened(r) && r.State == model.PullOpen }); i >= 0 {
+			return thread.End(model.ResultNothing, "pull request %d from branch %s is open, though its receipt on issue %d is gone; close it to begin anew",
+				p.Snap.Branch.Pulls[i].Number, w.marker.Branch, p.Event.Number)
 		}
 	}
 	last := w.marker.Branch
@@ -37,17 +38,17 @@ func (p *pass) choose(ctx context.Context) error {
 }
 
 // place looks how the branch stands that the claim names.
-func (p *pass) place(ctx context.Context, dead []model.Said[model.TurnMarker]) error {
+func (p *pass) place(ctx context.Context, dead []model.Posted[model.TurnMarker]) error {
 	w := p.issue
 	if w.fresh && p.taken() {
 		return p.withdraw(ctx, model.ResultRetry, "branch %s was made by somebody else in the same moment", w.marker.Branch)
 	}
 	last := w.marker.LastCheckpoint
-	if w.tip = p.snap.Branch.SHA; w.tip != "" {
+	if w.tip = p.Snap.Branch.SHA; w.tip != "" {
 		if err := p.guardCheckpoint(ctx, last); err != nil {
 			return err
 		}
-		p.marker.Start, w.marker.LastCheckpoint = w.tip, w.tip
+		p.Marker.Start, w.marker.LastCheckpoint = w.tip, w.tip
 	}
 	return p.takeOver(ctx, dead)
 }
@@ -61,17 +62,17 @@ func (p *pass) earlierWork(ctx context.Context) (k model.Kept, lost, now string)
 		return k, "", ""
 	}
 	k = model.Kept{Branch: w.marker.Branch, SHA: last}
-	if p.snap.Branch == nil || p.snap.Branch.Name != k.Branch {
-		if err := p.readBranch(ctx, k.Branch); err != nil || p.snap.Branch == nil {
-			p.Log.Warn("branch_not_read", "issue_number", p.event.Number, "branch", k.Branch, "error", err)
+	if p.Snap.Branch == nil || p.Snap.Branch.Name != k.Branch {
+		if err := p.readBranch(ctx, k.Branch); err != nil || p.Snap.Branch == nil {
+			p.Log.Warn("branch_not_read", "issue_number", p.Event.Number, "branch", k.Branch, "error", err)
 			return k, "", ""
 		}
 	}
-	now = p.snap.Branch.SHA
+	now = p.Snap.Branch.SHA
 	if now == "" {
 		return model.Kept{}, last, ""
 	}
-	if relation, err := p.relation(ctx, last, now); err != nil || lineage.Decide(relation) != lineage.Block {
+	if relation, err := p.Relation(ctx, last, now); err != nil || lineage.Decide(relation) != lineage.Block {
 		return k, "", ""
 	}
 	return model.Kept{}, last, now
@@ -84,7 +85,7 @@ func (p *pass) guardCheckpoint(ctx context.Context, last string) error {
 	if last == "" || last == w.tip {
 		return nil
 	}
-	relation, err := p.relation(ctx, last, w.tip)
+	relation, err := p.Relation(ctx, last, w.tip)
 	if err != nil {
 		return err
 	}
@@ -96,15 +97,15 @@ func (p *pass) guardCheckpoint(ctx context.Context, last string) error {
 		return nil
 	}
 	// What was said is taken up by the attempt that an operator asks for.
-	p.marker.Events, p.marker.Since, p.marker.Seen = nil, p.state.Settled.At, p.state.Settled.ID
+	p.Marker.Events, p.Marker.Since, p.Marker.Seen = nil, p.State.Settled.At, p.State.Settled.ID
 	return p.wait(ctx, model.ReasonRewrite, fmt.Sprintf("branch %s was at %s and is at %s now, which does not descend from it", w.marker.Branch, last, w.tip))
 }
 
 // taken says that a name is somebody else's: there is such a branch, or there was a pull request from one.
-func (p *pass) taken() bool { return p.snap.Branch.SHA != "" || len(p.snap.Branch.Pulls) > 0 }
+func (p *pass) taken() bool { return p.Snap.Branch.SHA != "" || len(p.Snap.Branch.Pulls) > 0 }
 
 // readBranch reads the issue again, together with what there is under the name of a branch.
 func (p *pass) readBranch(ctx context.Context, name string) error {
-	p.branch = name
-	return p.read(ctx)
+	p.Branch = name
+	return p.Read(ctx)
 }

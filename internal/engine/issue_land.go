@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/mergexo/mergexo/internal/engine/effect"
+	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/flow"
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/github"
@@ -24,7 +26,7 @@ func pullToken(key string) string { return journal.Token("pull_request", key) }
 // work are taken up before the pull request is opened, in so many rounds; later ones are redirected to it.
 func (p *pass) finishIssue(ctx context.Context) error {
 	for round := 1; ; round++ {
-		if p.marker.Phase == model.PhaseStarted {
+		if p.Marker.Phase == model.PhaseStarted {
 			if err := p.work(ctx); err != nil {
 				return err
 			}
@@ -35,7 +37,7 @@ func (p *pass) finishIssue(ctx context.Context) error {
 		}
 		if !there {
 			if round >= maxLandings {
-				return stop(model.ResultRetry, "branch %s moves all the time; the work for issue %d is recorded and the next run publishes it", p.issue.marker.Branch, p.event.Number)
+				return thread.End(model.ResultRetry, "branch %s moves all the time; the work for issue %d is recorded and the next run publishes it", p.issue.marker.Branch, p.Event.Number)
 			}
 			continue
 		}
@@ -46,7 +48,7 @@ func (p *pass) finishIssue(ctx context.Context) error {
 		if len(more) == 0 || round >= maxLandings {
 			return p.openPull(ctx)
 		}
-		if p.Phase == ApplyPhase {
+		if p.Phase == thread.ApplyPhase {
 			return p.leaveToAgent(ctx, more)
 		}
 		if err := p.takeUp(ctx, more); err != nil {
@@ -58,21 +60,21 @@ func (p *pass) finishIssue(ctx context.Context) error {
 // landIssue brings the planned commits onto the branch. It says false when they have to be looked at again first; the
 // marker then says how far they are.
 func (p *pass) landIssue(ctx context.Context) (there bool, err error) {
-	if err := p.read(ctx); err != nil {
+	if err := p.Read(ctx); err != nil {
 		return false, p.gone(ctx, err)
 	}
 	if err := p.stillWanted(ctx); err != nil {
 		return false, err
 	}
-	w, planned := p.issue, p.marker.Planned
-	w.tip = p.snap.Branch.SHA
+	w, planned := p.issue, p.Marker.Planned
+	w.tip = p.Snap.Branch.SHA
 	if w.tip == planned {
 		return true, nil
 	}
 	if w.tip == "" || w.tip == p.base() && w.marker.LastCheckpoint != "" {
 		return p.publishIssue(ctx)
 	}
-	relation, err := p.relation(ctx, w.tip, planned)
+	relation, err := p.Relation(ctx, w.tip, planned)
 	if err != nil {
 		return false, err
 	}
@@ -80,7 +82,7 @@ func (p *pass) landIssue(ctx context.Context) (there bool, err error) {
 	case relation == model.Behind: // published by a run that died, and somebody went on from there
 		return true, nil
 	case relation == model.Unknown:
-		return false, stop(model.ResultRetry, "the relation of %s to %s is not known yet", markdown.Short(planned), markdown.Short(w.tip))
+		return false, thread.End(model.ResultRetry, "the relation of %s to %s is not known yet", markdown.Short(planned), markdown.Short(w.tip))
 	case w.marker.LastCheckpoint == "": // nothing of ours was ever there
 		return false, p.rename(ctx)
 	case relation == model.Ahead:
@@ -91,7 +93,7 @@ func (p *pass) landIssue(ctx context.Context) (there bool, err error) {
 
 // unclaimed is for a claim on an issue that somebody deleted, or that went with its issue.
 func (p *pass) unclaimed(ctx context.Context) error {
-	if err := p.read(ctx); err != nil {
+	if err := p.Read(ctx); err != nil {
 		return p.gone(ctx, err)
 	}
 	return p.disowned(ctx)
@@ -100,44 +102,44 @@ func (p *pass) unclaimed(ctx context.Context) error {
 // disowned ends a run whose claim somebody deleted: nothing but the report can say where the work is.
 func (p *pass) disowned(ctx context.Context) error {
 	where := ""
-	if p.checkout != nil && p.marker.Planned != "" {
-		if k := p.keepAside(context.WithoutCancel(ctx), p.marker.Planned); k.Branch != "" {
+	if p.Checkout != nil && p.Marker.Planned != "" {
+		if k := p.keepAside(context.WithoutCancel(ctx), p.Marker.Planned); k.Branch != "" {
 			where = "; its work is kept on branch " + k.Branch
 		}
 	}
-	return stop(model.ResultRetry, "the claim of this run on %s was deleted meanwhile%s", p.subject(), where)
+	return thread.End(model.ResultRetry, "the claim of this run on %s was deleted meanwhile%s", p.About(), where)
 }
 
 // gone is for an issue that was transferred, deleted or converted while the agent was at work: the branch keeps the work,
 // since no comment can.
 func (p *pass) gone(ctx context.Context, cause error) error {
-	if k := github.KindOf(cause); k != github.NotFound && k != github.Gone || p.checkout == nil {
+	if k := github.KindOf(cause); k != github.NotFound && k != github.Gone || p.Checkout == nil {
 		return cause
 	}
 	ctx = context.WithoutCancel(ctx)
-	p.claimID, p.kept = 0, p.keepOnBranch(ctx, p.marker.Planned)
+	p.ClaimID, p.kept = 0, p.keepOnBranch(ctx, p.Marker.Planned)
 	where := "what was done for it is in the git bundle " + p.issue.rescue
 	if p.kept.Branch != "" {
 		where = "what was done for it is kept on branch " + p.kept.Branch + " at " + p.kept.SHA
 	}
-	return stop(model.ResultFailed, "issue %d is not there any more: %s; %s", p.event.Number, cause, where)
+	return thread.End(model.ResultFailed, "issue %d is not there any more: %s; %s", p.Event.Number, cause, where)
 }
 
 // stillWanted holds a fresh snapshot against all that may have changed while the agent was at work.
 func (p *pass) stillWanted(ctx context.Context) error {
-	mine := slices.ContainsFunc(p.state.Turns, func(t model.Said[model.TurnMarker]) bool { return t.CommentID == p.claimID })
+	mine := slices.ContainsFunc(p.State.Turns, func(t model.Posted[model.TurnMarker]) bool { return t.CommentID == p.ClaimID })
 	s := flow.Next(p.known(0, everybody))
 	switch {
 	case !mine:
 		return p.disowned(ctx)
-	case p.snap.Thread.Closed:
+	case p.Snap.Thread.Closed:
 		return p.issueClosed(ctx)
 	case s.Act == flow.Nothing:
-		p.marker.Reason = s.Why
+		p.Marker.Reason = s.Why
 		if err := p.park(ctx, "The work is recorded. When the label is off again, the next event goes on from here."); err != nil {
 			return err
 		}
-		return stop(model.ResultNothing, "%s", s.Why)
+		return thread.End(model.ResultNothing, "%s", s.Why)
 	}
 	return nil
 }
@@ -145,14 +147,14 @@ func (p *pass) stillWanted(ctx context.Context) error {
 // issueClosed is for an issue that was closed while the agent was at work: the work goes to its branch, and no pull request is
 // opened that nobody wants.
 func (p *pass) issueClosed(ctx context.Context) error {
-	if err := p.open(ctx); err != nil {
+	if err := p.Open(ctx); err != nil {
 		return err
 	}
 	if here, err := p.fetched(ctx); err != nil || !here {
 		return err
 	}
-	p.issue.tip = p.snap.Branch.SHA
-	p.kept = p.keepOnBranch(ctx, p.marker.Planned)
+	p.issue.tip = p.Snap.Branch.SHA
+	p.kept = p.keepOnBranch(ctx, p.Marker.Planned)
 	return p.wait(ctx, model.ReasonClosed, "")
 }
 
@@ -164,28 +166,27 @@ func (p *pass) fetched(ctx context.Context) (bool, error) {
 	if err := p.restore(ctx, p.base()); err != nil {
 		return false, err
 	}
-	return p.unstage(ctx, stagedAt(p.event.Number, p.marker))
+	return p.unstage(ctx, stagedAt(p.Event.Number, p.Marker))
 }
 
 // publishIssue moves the branch to the planned head and deletes what the work was kept under until then.
 func (p *pass) publishIssue(ctx context.Context) (bool, error) {
-	if err := p.open(ctx); err != nil {
+	if err := p.Open(ctx); err != nil {
 		return false, err
 	}
 	if here, err := p.fetched(ctx); err != nil || !here {
 		return false, err
 	}
-	if err := p.alive(); err != nil {
+	if err := p.Alive(); err != nil {
 		return false, err
 	}
 	w := p.issue
-	err := p.checkout.Publish(ctx, p.publication(w.marker.Branch, w.tip))
+	_, err := p.Apply(ctx, p.publication(w.marker.Branch, w.tip))
 	rejected, unclear := (*git.ErrRejected)(nil), (*git.ErrUnclear)(nil)
 	switch {
 	case err == nil:
-		w.tip, p.wip = p.marker.Planned, wip{}
-		p.applied("push", w.marker.Branch, journal.Token("push", p.marker.Key), "applied")
-		p.say(model.Saying{Where: "push to " + w.marker.Branch, Text: p.pushed()})
+		w.tip, p.wip = p.Marker.Planned, wip{}
+		p.Say(model.Saying{Where: "push to " + w.marker.Branch, Text: p.pushed()})
 		return true, nil
 	case errors.As(err, &unclear):
 		p.Log.Warn("answer_unclear", "kind", "push", "target", w.marker.Branch, "error", err)
@@ -195,7 +196,7 @@ func (p *pass) publishIssue(ctx context.Context) (bool, error) {
 	case rejected.Reason == git.Stale:
 		return false, nil
 	}
-	p.kept = p.keepOnBranch(ctx, p.marker.Planned)
+	p.kept = p.keepOnBranch(ctx, p.Marker.Planned)
 	return false, p.wait(ctx, model.ReasonPush, rejected.Error())
 }
 
@@ -205,20 +206,20 @@ func (p *pass) rename(ctx context.Context) error {
 	if err := p.choose(ctx); err != nil {
 		return err
 	}
-	o := *p.marker.Outbox
+	o := *p.Marker.Outbox
 	o.Notes = append(slices.Clone(o.Notes), fmt.Sprintf("branch %s was made by somebody else meanwhile and was left alone", taken))
-	p.marker.Outbox = &o
-	return p.edit(ctx, flow.PlannedText(*p.snap.Thread, p.markerOf(p.marker)))
+	p.Marker.Outbox = &o
+	return p.edit(ctx, flow.PlannedText(*p.Snap.Thread, p.markerOf(p.Marker)))
 }
 
 // rebaseIssue replays the planned commits on what somebody pushed to the branch meanwhile.
 func (p *pass) rebaseIssue(ctx context.Context) error {
 	head := p.issue.tip
-	relation, err := p.relation(ctx, p.base(), head)
+	relation, err := p.Relation(ctx, p.base(), head)
 	if err != nil {
 		return err
 	}
-	if err := p.open(ctx); err != nil {
+	if err := p.Open(ctx); err != nil {
 		return err
 	}
 	if here, err := p.fetched(ctx); err != nil || !here {
@@ -226,7 +227,7 @@ func (p *pass) rebaseIssue(ctx context.Context) error {
 	}
 	replayed := ""
 	if lineage.Decide(relation) == lineage.Pass {
-		if p.Phase == ApplyPhase && len(p.settings.Repo.RequiredTests) > 0 {
+		if p.Phase == thread.ApplyPhase && len(p.Settings.Repo.RequiredTests) > 0 {
 			return p.untried(ctx, head)
 		}
 		if err := p.restore(ctx, head); err != nil {
@@ -237,40 +238,40 @@ func (p *pass) rebaseIssue(ctx context.Context) error {
 		}
 	}
 	if replayed == "" {
-		p.kept = p.keepOnBranch(ctx, p.marker.Planned)
+		p.kept = p.keepOnBranch(ctx, p.Marker.Planned)
 		return p.wait(ctx, model.ReasonConflict, "")
 	}
 	if p.commits, err = p.list(ctx, head, replayed); err != nil {
 		return err
 	}
-	m, o := p.marker, *p.marker.Outbox
+	m, o := p.Marker, *p.Marker.Outbox
 	m.Onto, m.Planned, o.Commits = head, replayed, turn.Listed(p.commits)
 	return p.record(ctx, m, o)
 }
 
 // arrived are the comments that came while the agent was at work. Whose right is not known is asked about.
 func (p *pass) arrived(ctx context.Context) ([]model.Comment, error) {
-	candidates := slices.DeleteFunc(turn.Candidates(p.snap, p.state, p.policy), func(c model.Comment) bool {
-		return slices.Contains(p.marker.Events, c.Key(p.event.Number))
+	candidates := slices.DeleteFunc(turn.Candidates(p.Snap, p.State, p.Policy), func(c model.Comment) bool {
+		return slices.Contains(p.Marker.Events, c.Key(p.Event.Number))
 	})
-	if err := p.ask(ctx, turn.Unasked(candidates, p.rights, p.state.Settled, p.policy)); err != nil {
+	if err := p.Ask(ctx, turn.Unasked(candidates, p.Memory.Rights, p.State.Settled, p.Policy)); err != nil {
 		return nil, err
 	}
-	_, label, _ := flow.Of(p.snap.Thread.Labels, labelsOf(p.settings.Labels))
-	if ok, why := flow.MayStart(*p.snap.Thread, label, p.may); !ok { // no agent is to read what stands there now
-		p.Log.Warn("comments_not_taken_up", "issue_number", p.event.Number, "reason", why)
+	_, label, _ := flow.Of(p.Snap.Thread.Labels, thread.LabelsOf(p.Settings.Labels))
+	if ok, why := flow.MayStart(*p.Snap.Thread, label, p.may); !ok { // no agent is to read what stands there now
+		p.Log.Warn("comments_not_taken_up", "issue_number", p.Event.Number, "reason", why)
 		return nil, nil
 	}
-	return turn.Allowed(candidates, p.rights, p.policy), nil
+	return turn.Allowed(candidates, p.Memory.Rights, p.Policy), nil
 }
 
 // takeUp sends the attempt back to the agent with the comments that arrived meanwhile, from the branch as it is now.
 func (p *pass) takeUp(ctx context.Context, more []model.Comment) error {
-	now, later := turn.Batch(more, p.policy)
-	m := &p.marker
+	now, later := turn.Batch(more, p.Policy)
+	m := &p.Marker
 	m.Phase, m.Start, m.Onto, m.Planned, m.Outbox = model.PhaseStarted, p.issue.tip, "", "", nil
-	m.Events = append(m.Events, turn.Keys(p.event.Number, now)...)
-	mark := turn.Since(p.snap, later)
+	m.Events = append(m.Events, turn.Keys(p.Event.Number, now)...)
+	mark := turn.Since(p.Snap, later)
 	m.Since, m.Seen = mark.At, mark.ID
 	p.feedback, p.commits = now, nil
 	p.issue.marker.LastCheckpoint = m.Start
@@ -283,22 +284,22 @@ func (p *pass) openPull(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	p.report.Opened = pull
+	p.Report.Opened = pull
 	if err := p.introduce(ctx, pull, made); err != nil {
 		return err
 	}
 	w := p.issue
-	planned, o := p.marker, *p.marker.Outbox
-	p.marker.Phase, p.marker.Head, p.marker.Outbox = model.PhaseDone, p.marker.Planned, nil
-	p.marker.Tokens = []string{turnToken(p.marker.Key), pullToken(p.marker.Key)}
+	planned, o := p.Marker, *p.Marker.Outbox
+	p.Marker.Phase, p.Marker.Head, p.Marker.Outbox = model.PhaseDone, p.Marker.Planned, nil
+	p.Marker.Tokens = []string{turnToken(p.Marker.Key), pullToken(p.Marker.Key)}
 	w.marker.Pull, w.marker.Waiting = pull.Number, ""
-	text := flow.ReceiptText(*p.snap.Thread, p.markerOf(p.marker), pull, o) + turn.Earlier(p.snap.Thread.URL, turn.WorthTelling(planned.Tries))
-	p.marker.Tries = nil // the text tells
+	text := flow.ReceiptText(*p.Snap.Thread, p.markerOf(p.Marker), pull, o) + turn.Earlier(p.Snap.Thread.URL, turn.WorthTelling(planned.Tries))
+	p.Marker.Tries = nil // the text tells
 	if err := p.edit(ctx, text); err != nil {
-		p.marker = planned
+		p.Marker = planned
 		return err
 	}
-	p.report.HeadSHA = p.marker.Head
+	p.Report.HeadSHA = p.Marker.Head
 	p.unsave(ctx)
 	return p.unstaged(ctx)
 }
@@ -308,55 +309,42 @@ func (p *pass) unstaged(ctx context.Context) error {
 	if !p.issue.staged {
 		return nil
 	}
-	if err := p.open(ctx); err != nil {
+	if err := p.Open(ctx); err != nil {
 		return err
 	}
-	if err := p.checkout.Forget(ctx, stagedAt(p.event.Number, p.marker)); err != nil {
-		p.Log.Warn("stage_not_removed", "issue_number", p.event.Number, "turn_key", p.marker.Key, "error", err)
+	if _, err := p.Apply(ctx, effect.Forget{Ref: git.Ref{Name: stagedAt(p.Event.Number, p.Marker)}}); err != nil {
+		p.Log.Warn("stage_not_removed", "issue_number", p.Event.Number, "turn_key", p.Marker.Key, "error", err)
 	}
 	return nil
 }
 
 // findPull is the pull request of the branch; made says that it was opened just now.
 func (p *pass) findPull(ctx context.Context) (pull model.PullRef, made bool, err error) {
-	w, token := p.issue, pullToken(p.marker.Key)
-	found := func() bool {
-		at := slices.IndexFunc(p.snap.Branch.Pulls, func(r model.PullRef) bool { return r.State == model.PullOpen })
-		if at < 0 {
-			at = slices.IndexFunc(p.snap.Branch.Pulls, func(r model.PullRef) bool { return r.Ours })
-		}
-		if at >= 0 {
-			pull = p.snap.Branch.Pulls[at]
-		}
-		return at >= 0
-	}
-	if found() {
-		p.applied("pull_request", strconv.Itoa(pull.Number), token, "present")
+	w, token := p.issue, pullToken(p.Marker.Key)
+	if pull, found := p.PullOfBranch(); found {
+		p.Applied("pull_request", strconv.Itoa(pull.Number), token, effect.Present)
 		return pull, false, nil
 	}
-	draft := *p.marker.Outbox.Draft
+	draft := *p.Marker.Outbox.Draft
 	draft.Head, draft.Base = w.marker.Branch, w.marker.Base
-	err = p.create(ctx, "pull_request", w.marker.Branch, token, func() error {
-		pull, err = p.GitHub.CreatePull(ctx, p.event.Repo, draft)
-		made = err == nil
-		return err
-	}, found)
+	opened, err := p.Apply(ctx, effect.OpenPull{Draft: draft, Token: token})
+	pull, made = opened.Pull, err == nil && !opened.Present
 	switch k := github.KindOf(err); {
 	case err == nil:
-		p.say(model.Saying{Where: fmt.Sprintf("pull request #%d", pull.Number), Text: draft.Title + "\n\n" + draft.Body})
+		p.Say(model.Saying{Where: fmt.Sprintf("pull request #%d", pull.Number), Text: draft.Title + "\n\n" + draft.Body})
 		return pull, made, nil
 	case k == github.PullExists:
-		if rerr := p.read(ctx); rerr != nil {
+		if rerr := p.Read(ctx); rerr != nil {
 			return pull, false, rerr
 		}
-		if found() {
+		if pull, found := p.PullOfBranch(); found {
 			return pull, false, nil
 		}
 	case k == github.NoCommits:
-		p.marker.Outbox = nil
+		p.Marker.Outbox = nil
 		return pull, false, p.wait(ctx, model.ReasonNoChange, "")
 	case k == github.Forbidden, k == github.Invalid:
-		p.kept = model.Kept{Branch: w.marker.Branch, SHA: p.marker.Planned}
+		p.kept = model.Kept{Branch: w.marker.Branch, SHA: p.Marker.Planned}
 		return pull, false, p.wait(ctx, model.ReasonNoPull, told(err))
 	}
 	return pull, false, err
@@ -373,19 +361,17 @@ func told(err error) string {
 
 // introduce posts the first comment of the pull request, whose marker makes it tracked.
 func (p *pass) introduce(ctx context.Context, ref model.PullRef, made bool) error {
-	other := &pass{
-		Engine: p.Engine, event: model.Event{Name: p.event.Name, Repo: p.event.Repo, Number: ref.Number, IsPull: true}, report: p.report,
-		memory: &memory{rights: p.rights}, settings: p.settings, policy: p.policy, source: p.issue,
-	}
+	other := newPass(p.World, model.Event{Name: p.Event.Name, Repo: p.Event.Repo, Number: ref.Number, IsPull: true}, p.Report, thread.NewMemory(p.Memory.Rights))
+	other.Settings, other.Policy, other.source = p.Settings, p.Policy, p.issue
 	defer other.close()
 	if !made {
-		if err := other.begin(ctx); err != nil {
+		if err := other.Begin(ctx); err != nil {
 			return err
 		}
 		return other.track(ctx)
 	}
-	other.snap, other.readAt = p.snap, p.readAt
-	other.snap.IsPull, other.snap.Pull = true, model.Pull{
+	other.Snap, other.ReadAt = p.Snap, p.ReadAt
+	other.Snap.IsPull, other.Snap.Pull = true, model.Pull{
 		Number: ref.Number, Title: ref.Title, URL: ref.URL, State: ref.State, BaseRef: ref.BaseRef, HeadRef: p.issue.marker.Branch, HeadSHA: ref.HeadSHA, HeadExists: true,
 	}
 	return other.track(ctx)

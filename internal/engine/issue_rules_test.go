@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/mergexo/mergexo/internal/engine"
 	"github.com/mergexo/mergexo/internal/model"
 )
 
@@ -376,7 +377,7 @@ func TestADryRunOfAnIssueWritesNothing(t *testing.T) {
 	t.Parallel()
 	w := newIssue(t)
 	e := w.engine()
-	e.DryRun = true
+	e.Effects = engine.Applier(true)
 	rep, err := e.Handle(t.Context(), w.label("alice", smallJob))
 	require.NoError(t, err)
 	assert.Zero(t, w.gate.writes)
@@ -385,7 +386,7 @@ func TestADryRunOfAnIssueWritesNothing(t *testing.T) {
 		assert.Equal(t, "planned", eff.Status)
 		kinds = append(kinds, eff.Kind)
 	}
-	assert.Equal(t, []string{"comment", "stage", "push", "pull_request", "edit"}, kinds)
+	assert.Equal(t, []string{"comment"}, kinds, "what follows depends on the agent")
 }
 
 // attemptBody is what the newest status comment says.

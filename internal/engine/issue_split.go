@@ -10,8 +10,10 @@ import (
 	"strings"
 
 	"github.com/mergexo/mergexo/internal/agent"
+	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/flow"
-	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/git/fetch"
+	"github.com/mergexo/mergexo/internal/git/history"
 	"github.com/mergexo/mergexo/internal/handoff"
 	"github.com/mergexo/mergexo/internal/lineage"
 	"github.com/mergexo/mergexo/internal/markdown"
@@ -21,7 +23,7 @@ import (
 
 // handOverIssue is the agent's phase of an attempt on an issue, from where its claim would be.
 func (p *pass) handOverIssue(ctx context.Context) error {
-	if p.marker.Phase != model.PhaseStarted {
+	if p.Marker.Phase != model.PhaseStarted {
 		return p.needless()
 	}
 	if !p.issue.fresh {
@@ -38,25 +40,25 @@ func (p *pass) handOverIssue(ctx context.Context) error {
 // timedOut says that an agent did not come to an end in its time.
 func timedOut(e *ending) bool {
 	failed := (*agent.Error)(nil)
-	return errors.As(e.cause, &failed) && failed.Kind == agent.Timeout || errors.Is(e.cause, errRunTime)
+	return errors.As(e.cause, &failed) && failed.Kind == agent.Timeout || errors.Is(e.cause, thread.ErrRunTime)
 }
 
 // batch is what an attempt takes up of what waits on its issue: what an agent has worked on already, as long as all of it
 // still waits. What came later is for a later attempt.
 func (p *pass) batch() (now, later []model.Comment) {
-	r := p.memory.received
-	if !p.offered() || r.err != nil || r.Flow == "" || r.Number != p.event.Number {
-		return turn.Batch(p.queue, p.policy)
+	r := p.Memory.Received
+	if !p.offered() || r.Err != nil || r.Flow == "" || r.Number != p.Event.Number {
+		return turn.Batch(p.queue, p.Policy)
 	}
 	for _, c := range p.queue {
-		if slices.Contains(r.Events, c.Key(p.event.Number)) {
+		if slices.Contains(r.Events, c.Key(p.Event.Number)) {
 			now = append(now, c)
 		} else {
 			later = append(later, c)
 		}
 	}
 	if len(now) != len(r.Events) {
-		return turn.Batch(p.queue, p.policy)
+		return turn.Batch(p.queue, p.Policy)
 	}
 	return now, later
 }
@@ -64,10 +66,10 @@ func (p *pass) batch() (now, later []model.Comment) {
 // fittingIssue says why an attempt cannot be made with what was handed over. Then nothing is claimed, as in fitting.
 func (p *pass) fittingIssue(ctx context.Context) error {
 	if !p.owed() {
-		return p.unworked("%s waits", p.subject())
+		return p.unworked("%s waits", p.About())
 	}
-	r, w := p.memory.received, p.issue
-	if r.err != nil {
+	r, w := p.Memory.Received, p.issue
+	if r.Err != nil {
 		return nil // the attempt says so
 	}
 	if !w.fresh {
@@ -75,12 +77,12 @@ func (p *pass) fittingIssue(ctx context.Context) error {
 			return err
 		}
 	}
-	start := p.snap.DefaultSHA
-	if !w.fresh && p.snap.Branch.SHA != "" {
-		start = p.snap.Branch.SHA
+	start := p.Snap.DefaultSHA
+	if !w.fresh && p.Snap.Branch.SHA != "" {
+		start = p.Snap.Branch.SHA
 	}
-	if r.Number == p.event.Number && r.Ended != handoff.Nothing {
-		relation, err := p.relation(ctx, r.Start, start)
+	if r.Number == p.Event.Number && r.Ended != handoff.Nothing {
+		relation, err := p.Relation(ctx, r.Start, start)
 		if err != nil {
 			return err
 		}
@@ -89,10 +91,10 @@ func (p *pass) fittingIssue(ctx context.Context) error {
 		}
 	}
 	err := handoff.Check(r.Handoff, handoff.Expected{
-		Repo: p.event.Repo, Number: p.event.Number, Flow: w.marker.Flow, Start: start, Pending: turn.Keys(p.event.Number, p.queue), TurnKey: p.marker.Key,
+		Repo: p.Event.Repo, Number: p.Event.Number, Flow: w.marker.Flow, Start: start, Pending: turn.Keys(p.Event.Number, p.queue), TurnKey: p.Marker.Key,
 	})
 	if err != nil {
-		return stop(model.ResultRetry, "%s; the next event's agent phase takes it up", err)
+		return thread.End(model.ResultRetry, "%s; the next event's agent phase takes it up", err)
 	}
 	return nil
 }
@@ -110,16 +112,16 @@ func (p *pass) beginAt(ctx context.Context, start string) error {
 	w := p.issue
 	name, tip := w.marker.Branch, w.tip
 	if tip == "" {
-		name, tip = w.marker.Base, p.checkout.BaseTip()
+		name, tip = w.marker.Base, fetch.BaseTip(p.Checkout)
 	}
-	relation, err := p.localRelation(ctx, start, tip)
+	relation, err := p.LocalRelation(ctx, start, tip)
 	if err != nil {
 		return err
 	}
 	if lineage.Decide(relation) != lineage.Pass {
 		return p.withdraw(ctx, model.ResultRetry, "the agent began at %s, which branch %s has no more; the next event's agent phase begins anew", markdown.Short(start), name)
 	}
-	p.marker.Start = start // what was pushed there since is for the landing to meet
+	p.Marker.Start = start // what was pushed there since is for the landing to meet
 	return nil
 }
 
@@ -155,7 +157,7 @@ func (p *pass) validIssue(ctx context.Context, h handoff.Handoff) error {
 
 // undesigned says what keeps the commits of a design from being one: its document, as the outcome says it, and nothing else.
 func (p *pass) undesigned(ctx context.Context, h handoff.Handoff) (wrong string, err error) {
-	changes, err := p.checkout.Changes(ctx, h.Base(), h.Head)
+	changes, err := history.Changes(ctx, p.Checkout, h.Base(), h.Head)
 	if err != nil {
 		return "", err
 	}
@@ -164,7 +166,7 @@ func (p *pass) undesigned(ctx context.Context, h handoff.Handoff) (wrong string,
 		return "", err
 	}
 	doc := p.issue.marker.Doc
-	stray := slices.IndexFunc(changes, func(c git.Change) bool { return c.Path != doc })
+	stray := slices.IndexFunc(changes, func(c history.Change) bool { return c.Path != doc })
 	switch {
 	case stray >= 0:
 		return changes[stray].Path + " is changed, which is not its document", nil
@@ -173,11 +175,11 @@ func (p *pass) undesigned(ctx context.Context, h handoff.Handoff) (wrong string,
 	case len(changes) > 0 && changes[0].NewMode != "100644":
 		return fmt.Sprintf("%s is no plain file (mode %s)", doc, changes[0].NewMode), nil
 	}
-	text, err := p.checkout.Blob(ctx, h.Head, doc)
+	text, err := history.Blob(ctx, p.Checkout, h.Head, doc)
 	switch {
 	case doc == "" || errors.Is(err, fs.ErrNotExist):
 		return "there is no document", nil
-	case err == nil && string(text) != string(flow.Document(*p.snap.Thread, h.Outcome)):
+	case err == nil && string(text) != string(flow.Document(*p.Snap.Thread, h.Outcome)):
 		return doc + " is not the document that the outcome has", nil
 	}
 	return "", err
@@ -189,12 +191,12 @@ func (p *pass) findDocument(ctx context.Context, h handoff.Handoff) error {
 	if p.issue == nil || p.issue.marker.Flow != model.FlowDesign || p.issue.marker.Doc != "" {
 		return nil
 	}
-	changes, err := p.checkout.Changes(ctx, h.Base(), h.Head)
+	changes, err := history.Changes(ctx, p.Checkout, h.Base(), h.Head)
 	if err != nil {
 		return err
 	}
-	dir := path.Dir(flow.DocPath(p.settings.Repo.DesignDir, p.event.Number, p.snap.Thread.Title, 1))
-	begins := fmt.Sprintf("%d-", p.event.Number)
+	dir := path.Dir(flow.DocPath(p.Settings.Repo.DesignDir, p.Event.Number, p.Snap.Thread.Title, 1))
+	begins := fmt.Sprintf("%d-", p.Event.Number)
 	for _, c := range changes {
 		if c.Status == "A" && path.Dir(c.Path) == dir && path.Ext(c.Path) == ".md" && strings.HasPrefix(path.Base(c.Path), begins) {
 			p.issue.marker.Doc = c.Path
@@ -213,12 +215,12 @@ func (p *pass) leaveToAgent(ctx context.Context, more []model.Comment) error {
 	if err := p.park(ctx, "Before the pull request is opened, what was said here meanwhile is taken up; the next event goes on from here."); err != nil {
 		return err
 	}
-	return p.unworked("%s on %s wait", markdown.Count(len(more), "comment"), p.subject())
+	return p.unworked("%s on %s wait", markdown.Count(len(more), "comment"), p.About())
 }
 
 // again makes an attempt that is planned one that begins at the tip of its branch.
 func (p *pass) again(tip string) {
-	m := &p.marker
+	m := &p.Marker
 	m.Phase, m.Start, m.Onto, m.Planned, m.Outbox = model.PhaseStarted, tip, "", "", nil
 	p.issue.marker.LastCheckpoint = tip
 }
@@ -226,10 +228,10 @@ func (p *pass) again(tip string) {
 // untried keeps commits aside whose tests would have to run again on what somebody pushed to their branch: they run where the
 // agent does, and nowhere else.
 func (p *pass) untried(ctx context.Context, head string) error {
-	p.kept = p.keepAside(ctx, p.marker.Planned)
+	p.kept = p.keepAside(ctx, p.Marker.Planned)
 	p.again(head)
 	if err := p.park(ctx, "Somebody pushed to its branch meanwhile; the next event goes on from there."); err != nil {
 		return err
 	}
-	return p.unworked("branch %s moved to %s meanwhile; %s waits", p.issue.marker.Branch, markdown.Short(head), p.subject())
+	return p.unworked("branch %s moved to %s meanwhile; %s waits", p.issue.marker.Branch, markdown.Short(head), p.About())
 }

@@ -13,13 +13,14 @@ import (
 
 	"github.com/mergexo/mergexo/internal/clock/clocktest"
 	"github.com/mergexo/mergexo/internal/engine"
+	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/model"
 )
 
 // inTwo handles an event in two jobs, the first of which writes nothing.
 func (w *world) inTwo(ev model.Event) model.Report {
 	w.t.Helper()
-	return w.phase(engine.ApplyPhase, ev, w.prepared(ev))
+	return w.phase(thread.ApplyPhase, ev, w.prepared(ev))
 }
 
 func TestEachFlowGoesThroughTwoJobs(t *testing.T) {
@@ -34,12 +35,12 @@ func TestEachFlowGoesThroughTwoJobs(t *testing.T) {
 			ev := w.label("alice", label)
 			dir := w.prepared(ev)
 			assert.Empty(t, w.comments())
-			rep := w.phase(engine.ApplyPhase, ev, dir)
+			rep := w.phase(thread.ApplyPhase, ev, dir)
 			require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
 			assert.Equal(t, whole.showsIssue(), w.showsIssue(), "as a whole run leaves it")
 			assert.Equal(t, from, w.pulls()[0].at("head", "ref"))
 			assert.Equal(t, 1, w.calls(), "the apply phase runs no agent")
-			assert.Equal(t, model.ResultNothing, w.phase(engine.ApplyPhase, ev, dir).Result, "the same handoff again")
+			assert.Equal(t, model.ResultNothing, w.phase(thread.ApplyPhase, ev, dir).Result, "the same handoff again")
 			assert.Len(t, w.pulls(), 1)
 		})
 	}
@@ -116,7 +117,7 @@ func TestACancelledAgentsJobHandsOverWhatWasDone(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan model.Report)
 	e := w.engine()
-	e.Phase, e.Bundle = engine.AgentPhase, dir
+	e.Phase, e.Bundle = thread.AgentPhase, dir
 	go func() {
 		rep, _ := e.Handle(ctx, ev)
 		done <- rep
@@ -126,7 +127,7 @@ func TestACancelledAgentsJobHandsOverWhatWasDone(t *testing.T) {
 	rep := <-done
 	assert.Equal(t, model.ResultRetry, rep.Result, rep.Reason)
 	assert.Zero(t, w.gate.writes)
-	rep = w.phase(engine.ApplyPhase, ev, dir)
+	rep = w.phase(thread.ApplyPhase, ev, dir)
 	assert.Equal(t, model.ResultBlocked, rep.Result, rep.Reason)
 	assert.Equal(t, model.ReasonCancelled, rep.BlockedReason)
 	assert.Equal(t, "hello\nquiet\n", w.fileOf(branch, "greeting.txt"))
@@ -150,13 +151,13 @@ func TestADeathWhileAnIssuesHandoffIsAppliedIsMadeGood(t *testing.T) {
 			}
 			return passes
 		}
-		w.phase(engine.ApplyPhase, ev, dir)
+		w.phase(thread.ApplyPhase, ev, dir)
 		if !w.gate.died() {
 			require.Equal(t, 7, w.gate.writes, "claim, stage, plan, push, pull request, its marker, receipt")
 			return
 		}
 		w.gate.revive()
-		rep := w.phase(engine.ApplyPhase, ev, dir)
+		rep := w.phase(thread.ApplyPhase, ev, dir)
 		require.Contains(t, []model.Result{model.ResultDone, model.ResultNothing}, rep.Result, "died at write %d: %s", n, rep.Reason)
 		assert.Len(t, w.pulls(), 1)
 		assert.Len(t, w.comments(), 1)
@@ -172,7 +173,7 @@ func TestWhatNeedsNoAgentIsLeftToTheSecondJob(t *testing.T) {
 		t.Helper()
 		w.gate.revive()
 		calls := w.calls()
-		rep := w.phase(engine.AgentPhase, ev, filepath.Join(t.TempDir(), "handoff"))
+		rep := w.phase(thread.AgentPhase, ev, filepath.Join(t.TempDir(), "handoff"))
 		assert.Contains(t, []model.Result{model.ResultNothing, model.ResultBlocked}, rep.Result, rep.Reason)
 		assert.NotContains(t, rep.Reason, "pull request 2")
 		assert.Zero(t, w.gate.writes, "%v", w.gate.seen)
@@ -185,12 +186,12 @@ func TestWhatNeedsNoAgentIsLeftToTheSecondJob(t *testing.T) {
 	idle(ev) // it waits
 	ev = w.say("carol", "/mergexo retry")
 	idle(ev)
-	require.Equal(t, model.ResultDone, w.phase(engine.ApplyPhase, ev, "").Result, "a first job answers the command")
+	require.Equal(t, model.ResultDone, w.phase(thread.ApplyPhase, ev, "").Result, "a first job answers the command")
 	w.agent = "told"
 	require.Equal(t, model.ResultDone, w.inTwo(ev).Result, "and then the agent works")
 	ev = w.say("bob", "And in German?")
 	idle(ev) // it is redirected
-	require.Equal(t, model.ResultDone, w.phase(engine.ApplyPhase, ev, "").Result)
+	require.Equal(t, model.ResultDone, w.phase(thread.ApplyPhase, ev, "").Result)
 	assert.Contains(t, w.attemptBody(), "goes on in [#3]")
 }
 
@@ -206,14 +207,14 @@ func TestWhatIsPlannedNeedsNoAgent(t *testing.T) {
 		}
 		return passes
 	}
-	w.phase(engine.ApplyPhase, ev, dir)
+	w.phase(thread.ApplyPhase, ev, dir)
 	require.True(t, w.gate.died())
 	w.gate.revive()
-	rep := w.phase(engine.AgentPhase, ev, filepath.Join(t.TempDir(), "handoff"))
+	rep := w.phase(thread.AgentPhase, ev, filepath.Join(t.TempDir(), "handoff"))
 	assert.Equal(t, model.ResultNothing, rep.Result, rep.Reason)
 	assert.Contains(t, rep.Reason, "issue 2 needs no agent now")
 	assert.Zero(t, w.gate.writes)
-	require.Equal(t, model.ResultDone, w.phase(engine.ApplyPhase, ev, "").Result)
+	require.Equal(t, model.ResultDone, w.phase(thread.ApplyPhase, ev, "").Result)
 	assert.Len(t, w.pulls(), 1)
 	assert.Equal(t, 1, w.calls())
 }
@@ -223,17 +224,17 @@ func TestAnApplyPhaseWithoutAnAgentPhase(t *testing.T) {
 	w := newIssue(t)
 	ev := w.label("alice", smallJob)
 	w.gate.revive()
-	rep := w.phase(engine.ApplyPhase, ev, "")
+	rep := w.phase(thread.ApplyPhase, ev, "")
 	assert.Equal(t, model.ResultNothing, rep.Result, rep.Reason)
 	assert.Contains(t, rep.Reason, "issue 2 waits for an agent phase")
 	assert.Zero(t, w.gate.writes)
 	for i := 1; i <= 2; i++ {
-		rep = w.phase(engine.ApplyPhase, ev, filepath.Join(t.TempDir(), "none"))
+		rep = w.phase(thread.ApplyPhase, ev, filepath.Join(t.TempDir(), "none"))
 		assert.Equal(t, model.ResultFailed, rep.Result, rep.Reason)
 		assert.Contains(t, rep.Reason, "turn on issue 2, attempt")
 		assert.Contains(t, rep.Reason, "the agent's job handed nothing over")
 	}
-	rep = w.phase(engine.ApplyPhase, ev, filepath.Join(t.TempDir(), "none"))
+	rep = w.phase(thread.ApplyPhase, ev, filepath.Join(t.TempDir(), "none"))
 	assert.Equal(t, model.ReasonAttempts, rep.BlockedReason, rep.Reason)
 	assert.Empty(t, w.branches())
 	assert.Empty(t, w.pulls())
@@ -248,7 +249,7 @@ func TestADryRunOfAnIssuesAgentPhaseLeavesNothing(t *testing.T) {
 	ev, dir := w.label("alice", smallJob), filepath.Join(t.TempDir(), "handoff")
 	w.gate.revive()
 	e := w.engine()
-	e.Phase, e.Bundle, e.DryRun = engine.AgentPhase, dir, true
+	e.Phase, e.Bundle, e.Effects = thread.AgentPhase, dir, engine.Applier(true)
 	rep, err := e.Handle(context.Background(), ev)
 	require.NoError(t, err)
 	assert.Equal(t, model.ResultNothing, rep.Result, rep.Reason)

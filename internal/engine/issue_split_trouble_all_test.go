@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/mergexo/mergexo/internal/engine"
+	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/model"
 )
 
@@ -24,7 +24,7 @@ func TestWhatChangesBetweenTheJobsOfAnIssue(t *testing.T) {
 		ev := w.label("alice", smallJob)
 		dir := w.prepared(ev)
 		later := w.say("bob", "Louder")
-		rep := w.phase(engine.ApplyPhase, ev, dir)
+		rep := w.phase(thread.ApplyPhase, ev, dir)
 		assert.Equal(t, model.ResultRetry, rep.Result, rep.Reason)
 		assert.Contains(t, rep.Reason, "1 comment on issue 2 wait for an agent phase")
 		assert.Equal(t, "hello\ndone 1\n", w.fileOf(branch, "greeting.txt"), "the agent's work is not thrown away")
@@ -32,7 +32,7 @@ func TestWhatChangesBetweenTheJobsOfAnIssue(t *testing.T) {
 		assert.Len(t, w.comments(), 2, "one of ours")
 		assert.Contains(t, w.attemptBody(), "what was said here meanwhile is taken up")
 
-		rep = w.phase(engine.ApplyPhase, later, "")
+		rep = w.phase(thread.ApplyPhase, later, "")
 		assert.Equal(t, model.ResultNothing, rep.Result, rep.Reason)
 		rep = w.inTwo(later)
 		require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
@@ -42,7 +42,7 @@ func TestWhatChangesBetweenTheJobsOfAnIssue(t *testing.T) {
 		assert.Len(t, w.comments(), 2)
 		assert.Len(t, w.branches(), 1)
 		assert.Empty(t, w.stages())
-		assert.Equal(t, model.ResultNothing, w.phase(engine.ApplyPhase, later, "").Result, "bob is not sent elsewhere")
+		assert.Equal(t, model.ResultNothing, w.phase(thread.ApplyPhase, later, "").Result, "bob is not sent elsewhere")
 	})
 	t.Run("somebody edits what was taken up", func(t *testing.T) {
 		t.Parallel()
@@ -53,7 +53,7 @@ func TestWhatChangesBetweenTheJobsOfAnIssue(t *testing.T) {
 		dir := w.prepared(ev)
 		w.later(time.Minute)
 		w.api("bob", "PATCH", w.path(fmt.Sprintf("/issues/comments/%d", id)), object{"body": "Softer"})
-		rep := w.phase(engine.ApplyPhase, ev, dir)
+		rep := w.phase(thread.ApplyPhase, ev, dir)
 		assert.Equal(t, model.ResultRetry, rep.Result, rep.Reason)
 		assert.Contains(t, rep.Reason, "is not pending")
 		assert.Empty(t, w.branches())
@@ -66,7 +66,7 @@ func TestWhatChangesBetweenTheJobsOfAnIssue(t *testing.T) {
 		ev := w.label("alice", smallJob)
 		dir, began := w.prepared(ev), w.sha("main")
 		w.write("octo", "main", "other.txt", "other\n")
-		rep := w.phase(engine.ApplyPhase, ev, dir)
+		rep := w.phase(thread.ApplyPhase, ev, dir)
 		require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
 		assert.Equal(t, began, w.attemptMarker(model.PhaseDone).Start)
 		files := w.list("octo", w.path("/pulls/3/files"))
@@ -81,7 +81,7 @@ func TestWhatChangesBetweenTheJobsOfAnIssue(t *testing.T) {
 		ev := w.label("alice", smallJob)
 		dir := w.prepared(ev)
 		w.api("octo", "PATCH", w.path("/git/refs/heads/main"), object{"sha": before, "force": true})
-		rep := w.phase(engine.ApplyPhase, ev, dir)
+		rep := w.phase(thread.ApplyPhase, ev, dir)
 		assert.Equal(t, model.ResultRetry, rep.Result, rep.Reason)
 		assert.Contains(t, rep.Reason, "handoff refused: start")
 		assert.Empty(t, w.branches())
@@ -93,7 +93,7 @@ func TestWhatChangesBetweenTheJobsOfAnIssue(t *testing.T) {
 		ev := w.label("alice", smallJob)
 		dir := w.prepared(ev)
 		w.api("octo", "POST", w.path("/git/refs"), object{"ref": "refs/heads/" + branch, "sha": w.sha("main")})
-		require.Equal(t, model.ResultDone, w.phase(engine.ApplyPhase, ev, dir).Result)
+		require.Equal(t, model.ResultDone, w.phase(thread.ApplyPhase, ev, dir).Result)
 		assert.Equal(t, w.sha("main"), w.branches()[branch])
 		assert.Equal(t, branch+"-2", w.pulls()[0].at("head", "ref"))
 	})
@@ -103,7 +103,7 @@ func TestWhatChangesBetweenTheJobsOfAnIssue(t *testing.T) {
 		ev := w.label("alice", smallJob)
 		dir := w.prepared(ev)
 		w.label("alice", bugfix)
-		rep := w.phase(engine.ApplyPhase, ev, dir)
+		rep := w.phase(thread.ApplyPhase, ev, dir)
 		assert.Equal(t, model.ResultRetry, rep.Result, rep.Reason)
 		assert.Contains(t, rep.Reason, "handoff refused: flow: it is of small_job, this run wants one of bugfix")
 		assert.Empty(t, w.branches())
@@ -115,7 +115,7 @@ func TestWhatChangesBetweenTheJobsOfAnIssue(t *testing.T) {
 		dir := w.prepared(ev)
 		w.later(time.Minute)
 		w.api("alice", "PATCH", w.thread(""), object{"title": "Greet in Breton"})
-		rep := w.phase(engine.ApplyPhase, ev, dir)
+		rep := w.phase(thread.ApplyPhase, ev, dir)
 		require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
 		assert.Contains(t, w.fileOf("agent/design/2-greet-in-breton", "docs/design/2-greet-in-french.md"), "Say bonjour.")
 	})
@@ -138,7 +138,7 @@ func TestPeopleWorkOnTheCheckpointBetweenTheJobs(t *testing.T) {
 			ev := w.say("bob", "Formal")
 			dir := w.prepared(ev)
 			w.write("bob", branch, "bob.txt", "bob\n")
-			rep := w.phase(engine.ApplyPhase, ev, dir)
+			rep := w.phase(thread.ApplyPhase, ev, dir)
 			assert.Equal(t, c.want, rep.Result, rep.Reason)
 			if c.want == model.ResultRetry {
 				assert.Contains(t, rep.Reason, "issue 2 waits for an agent phase")
@@ -180,7 +180,7 @@ func TestADesignIsItsDocumentAndNothingElse(t *testing.T) {
 			ev := w.label("alice", design)
 			dir := w.prepared(ev)
 			c.with(t, w, dir)
-			rep := w.phase(engine.ApplyPhase, ev, dir)
+			rep := w.phase(thread.ApplyPhase, ev, dir)
 			assert.Equal(t, model.ResultBlocked, rep.Result, rep.Reason)
 			assert.Equal(t, model.ReasonOutcome, rep.BlockedReason)
 			assert.Contains(t, rep.Reason, c.says)
@@ -206,7 +206,7 @@ func TestAForgedHandoffOfAnIssueIsRefusedByName(t *testing.T) {
 			ev := w.label("alice", smallJob)
 			dir := w.prepared(ev)
 			c.with(t, w, dir)
-			rep := w.phase(engine.ApplyPhase, ev, dir)
+			rep := w.phase(thread.ApplyPhase, ev, dir)
 			assert.Equal(t, c.result, rep.Result, rep.Reason)
 			assert.Contains(t, rep.Reason, c.says)
 			if c.result == model.ResultDone {

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/mergexo/mergexo/internal/engine"
+	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/handoff"
 	"github.com/mergexo/mergexo/internal/model"
 )
@@ -119,15 +119,15 @@ func TestAHandoffIsOfATurnOrOfAnIssue(t *testing.T) {
 	w.open("alice", "Greet in French", "")
 	ev := w.label("alice", smallJob)
 	ofIssue := w.prepared(ev)
-	rep := w.phase(engine.ApplyPhase, ev, ofTurn)
+	rep := w.phase(thread.ApplyPhase, ev, ofTurn)
 	assert.Equal(t, model.ResultRetry, rep.Result, rep.Reason)
 	assert.Contains(t, rep.Reason, "handoff refused: number")
-	rep = w.phase(engine.ApplyPhase, turn, ofIssue)
+	rep = w.phase(thread.ApplyPhase, turn, ofIssue)
 	assert.Equal(t, model.ResultRetry, rep.Result, rep.Reason)
 	assert.Contains(t, rep.Reason, "handoff refused: number")
 	changed("number", w.number)(t, w, ofTurn)
 	changed("number", pull)(t, w, ofIssue)
-	rep = w.phase(engine.ApplyPhase, turn, ofIssue)
+	rep = w.phase(thread.ApplyPhase, turn, ofIssue)
 	assert.Equal(t, model.ResultRetry, rep.Result, rep.Reason)
 	assert.Contains(t, rep.Reason, "handoff refused: flow")
 	assert.Empty(t, w.comments())

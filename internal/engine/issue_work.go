@@ -12,6 +12,10 @@ import (
 
 	"github.com/mergexo/mergexo/internal/flow"
 	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/git/checkpoint"
+	"github.com/mergexo/mergexo/internal/git/commits"
+	"github.com/mergexo/mergexo/internal/git/fetch"
+	"github.com/mergexo/mergexo/internal/git/history"
 	"github.com/mergexo/mergexo/internal/markdown"
 	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/turn"
@@ -20,19 +24,19 @@ import (
 // branchOff makes the checkout a clean one of the base branch, on a branch of its own that the server does not have.
 func (p *pass) branchOff(ctx context.Context) error {
 	w := p.issue
-	head, err := p.checkout.Begin(ctx, w.marker.Branch, w.marker.Base)
+	head, err := checkpoint.Begin(ctx, p.Checkout, w.marker.Branch, w.marker.Base)
 	if none := (*git.ErrNoRef)(nil); errors.As(err, &none) {
 		return p.withdraw(ctx, model.ResultRetry, "%s; the base branch was deleted meanwhile", err)
 	}
 	if err != nil {
 		return err
 	}
-	if p.marker.Phase == model.PhaseStarted {
+	if p.Marker.Phase == model.PhaseStarted {
 		if w.marker.LastCheckpoint != "" {
 			p.note(fmt.Sprintf("branch %s was deleted since the checkpoint at %s; this attempt begins at %s", w.marker.Branch, markdown.Short(w.marker.LastCheckpoint), w.marker.Base))
 			w.marker.LastCheckpoint = ""
 		}
-		p.marker.Start = head
+		p.Marker.Start = head
 	}
 	return nil
 }
@@ -44,8 +48,8 @@ func (p *pass) question(ctx context.Context, head string) (turn.Ask, error) {
 		return turn.Ask{}, err
 	}
 	a := turn.Ask{
-		Kind: model.AskFeedback, Key: p.marker.Key, Feedback: p.feedback, State: p.state, Guidelines: guidelines,
-		Tests: p.settings.Repo.RequiredTests, Session: p.marker.Session, Boundary: p.Random(),
+		Kind: model.AskFeedback, Key: p.Marker.Key, Feedback: p.feedback, State: p.State, Guidelines: guidelines,
+		Tests: p.Settings.Repo.RequiredTests, Session: p.Marker.Session, Boundary: p.Random(),
 	}
 	if p.issue == nil {
 		return a, nil
@@ -55,9 +59,9 @@ func (p *pass) question(ctx context.Context, head string) (turn.Ask, error) {
 	a.Earlier = p.said()
 	switch w.Flow {
 	case model.FlowDesign:
-		a.DocDir = p.settings.Repo.DesignDir
+		a.DocDir = p.Settings.Repo.DesignDir
 	case model.FlowBugfix:
-		a.TestFiles = p.settings.Repo.TestFileRegex
+		a.TestFiles = p.Settings.Repo.TestFileRegex
 	case model.FlowImplementation:
 		doc, err := p.designDocument(ctx, head)
 		if err != nil {
@@ -70,47 +74,47 @@ func (p *pass) question(ctx context.Context, head string) (turn.Ask, error) {
 
 // guidelines is the path of the coding guidelines where the head has them: a file that is not there is no rule.
 func (p *pass) guidelines(ctx context.Context, head string) (string, error) {
-	file := path.Clean(p.settings.Repo.CodingGuidelines)
+	file := path.Clean(p.Settings.Repo.CodingGuidelines)
 	dir := path.Dir(file)
 	if dir == "." {
 		dir = ""
 	}
-	names, err := p.checkout.Names(ctx, head, dir)
+	names, err := history.Names(ctx, p.Checkout, head, dir)
 	if err != nil || slices.Contains(names, path.Base(file)) {
-		return p.settings.Repo.CodingGuidelines, err
+		return p.Settings.Repo.CodingGuidelines, err
 	}
-	p.Log.Info("guidelines_missing", p.numberKey(), p.event.Number, "turn_key", p.marker.Key, "path", file, "head", head)
+	p.Log.Info("guidelines_missing", p.NumberKey(), p.Event.Number, "turn_key", p.Marker.Key, "path", file, "head", head)
 	return "", nil
 }
 
 // designDocument is the merged design, wherever in its directory people have put it.
 func (p *pass) designDocument(ctx context.Context, head string) (*model.Document, error) {
 	w := &p.issue.marker
-	text, err := p.checkout.Blob(ctx, head, w.Doc)
+	text, err := history.Blob(ctx, p.Checkout, head, w.Doc)
 	if err == nil {
 		return &model.Document{Path: w.Doc, Text: string(text)}, nil
 	}
 	if !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	names, err := p.checkout.Files(ctx, head, p.settings.Repo.DesignDir)
+	names, err := history.Files(ctx, p.Checkout, head, p.Settings.Repo.DesignDir)
 	if err != nil {
 		return nil, err
 	}
 	for _, name := range names {
-		if text, err := p.checkout.Blob(ctx, head, name); err == nil && flow.IsDesign(text, p.event.Number) {
+		if text, err := history.Blob(ctx, p.Checkout, head, name); err == nil && flow.IsDesign(text, p.Event.Number) {
 			w.Doc = name
 			return &model.Document{Path: name, Text: string(text)}, nil
 		}
 	}
-	return nil, p.blocked(model.ReasonNoDesign, fmt.Sprintf("%s: the design document is not on branch %s any more, and none in %s names issue %d in its front matter", w.Doc, w.Base, p.settings.Repo.DesignDir, p.event.Number))
+	return nil, p.blocked(model.ReasonNoDesign, fmt.Sprintf("%s: the design document is not on branch %s any more, and none in %s names issue %d in its front matter", w.Doc, w.Base, p.Settings.Repo.DesignDir, p.Event.Number))
 }
 
 // said are the words of people who are heard that were taken up before.
 func (p *pass) said() []model.Comment {
 	var earlier []model.Comment
-	for _, c := range p.snap.Comments {
-		if !c.Ours && !c.Author.Bot && p.state.Answered[c.Key(p.event.Number)] {
+	for _, c := range p.Snap.Comments {
+		if !c.Ours && !c.Author.Bot && p.State.Answered[c.Key(p.Event.Number)] {
 			earlier = append(earlier, c)
 		}
 	}
@@ -123,7 +127,7 @@ func (p *pass) acceptIssue(ctx context.Context, out model.Outcome) (string, erro
 	if err != nil {
 		return "", err
 	}
-	dirty, err := p.checkout.Dirty(ctx)
+	dirty, err := commits.Dirty(ctx, p.Checkout)
 	if err != nil {
 		return "", err
 	}
@@ -140,7 +144,7 @@ func (p *pass) acceptIssue(ctx context.Context, out model.Outcome) (string, erro
 	case design:
 		head, err = p.document(ctx, out, dirty || head != p.base())
 	case dirty && out.CommitMessage != "":
-		head, _, err = p.checkout.Commit(ctx, out.CommitMessage)
+		head, _, err = commits.Commit(ctx, p.Checkout, out.CommitMessage)
 		if unmerged := (*git.ErrUnmerged)(nil); errors.As(err, &unmerged) {
 			err = failing(err)
 		}
@@ -168,7 +172,7 @@ func (p *pass) document(ctx context.Context, out model.Outcome, more bool) (stri
 			where = ", but kept on " + k.Named()
 		}
 		p.note("the agent changed files beside its design document; they are not part of the pull request" + where)
-		if err := p.checkout.Reset(ctx, p.base()); err != nil {
+		if err := checkpoint.Reset(ctx, p.Checkout, p.base()); err != nil {
 			return "", err
 		}
 	}
@@ -180,19 +184,19 @@ func (p *pass) document(ctx context.Context, out model.Outcome, more bool) (stri
 		}
 		w.Doc = name
 	}
-	root, err := os.OpenRoot(p.checkout.Dir()) // a link in there may lead anywhere
+	root, err := os.OpenRoot(p.Checkout.Dir()) // a link in there may lead anywhere
 	if err != nil {
 		return "", fmt.Errorf("open checkout: %w", err)
 	}
 	defer root.Close()
 	err = root.MkdirAll(path.Dir(w.Doc), 0o755)
 	if err == nil {
-		err = root.WriteFile(w.Doc, flow.Document(*p.snap.Thread, out), 0o644)
+		err = root.WriteFile(w.Doc, flow.Document(*p.Snap.Thread, out), 0o644)
 	}
 	if err != nil {
 		return "", p.blocked(model.ReasonOutcome, fmt.Sprintf("%s: the design document cannot be written there: %v; [repo] design_dir names another place", w.Doc, err))
 	}
-	head, made, err := p.checkout.Commit(ctx, fmt.Sprintf("Design: %s\n\nRefs #%d", strings.Join(strings.Fields(out.Title), " "), p.event.Number))
+	head, made, err := commits.Commit(ctx, p.Checkout, fmt.Sprintf("Design: %s\n\nRefs #%d", strings.Join(strings.Fields(out.Title), " "), p.Event.Number))
 	if err == nil && !made && p.issue.tip == "" {
 		err = p.blocked(model.ReasonOutcome, fmt.Sprintf("%s: git ignores files there; [repo] design_dir names another place", w.Doc))
 	}
@@ -202,23 +206,23 @@ func (p *pass) document(ctx context.Context, out model.Outcome, more bool) (stri
 // unused is a path for the design document that no file is at.
 func (p *pass) unused(ctx context.Context) (string, error) {
 	for nth := 1; nth <= maxNames; nth++ {
-		name := flow.DocPath(p.settings.Repo.DesignDir, p.event.Number, p.snap.Thread.Title, nth)
-		if _, err := p.checkout.Blob(ctx, p.base(), name); errors.Is(err, fs.ErrNotExist) {
+		name := flow.DocPath(p.Settings.Repo.DesignDir, p.Event.Number, p.Snap.Thread.Title, nth)
+		if _, err := history.Blob(ctx, p.Checkout, p.base(), name); errors.Is(err, fs.ErrNotExist) {
 			return name, nil
 		} else if err != nil {
 			return "", err
 		}
 	}
-	return "", p.blocked(model.ReasonOutcome, fmt.Sprintf("%d names for the design document are taken in %s", maxNames, p.settings.Repo.DesignDir))
+	return "", p.blocked(model.ReasonOutcome, fmt.Sprintf("%d names for the design document are taken in %s", maxNames, p.Settings.Repo.DesignDir))
 }
 
 // changed are the paths in which the branch differs from where it left its base.
 func (p *pass) changed(ctx context.Context, head string) ([]string, error) {
-	from, err := p.checkout.ForkPoint(ctx, p.checkout.BaseTip(), head)
+	from, err := history.ForkPoint(ctx, p.Checkout, fetch.BaseTip(p.Checkout), head)
 	if err != nil {
 		return nil, err
 	}
-	changes, err := p.checkout.Changes(ctx, from, head)
+	changes, err := history.Changes(ctx, p.Checkout, from, head)
 	if err != nil {
 		return nil, err
 	}
@@ -242,7 +246,7 @@ func (d *dialogue) regression(ctx context.Context, head string) (again bool, err
 
 // untested says that a bug fix comes without a test.
 func (p *pass) untested(ctx context.Context, head string) (said string, err error) {
-	patterns := p.settings.Repo.TestFileRegex
+	patterns := p.Settings.Repo.TestFileRegex
 	if p.issue == nil || p.issue.marker.Flow != model.FlowBugfix || len(patterns) == 0 {
 		return "", nil
 	}
@@ -258,7 +262,7 @@ func (p *pass) draft(ctx context.Context, out model.Outcome, head string) (*mode
 	w := p.issue.marker
 	extra := flow.Extra{Notes: p.notes, Design: w.Design}
 	if w.Flow == model.FlowImplementation {
-		text, err := p.checkout.Blob(ctx, p.base(), w.Doc)
+		text, err := history.Blob(ctx, p.Checkout, p.base(), w.Doc)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
 		}
@@ -270,6 +274,6 @@ func (p *pass) draft(ctx context.Context, out model.Outcome, head string) (*mode
 			extra.Outside = flow.Outside(paths, touch)
 		}
 	}
-	d := flow.Draft(w.Flow, *p.snap.Thread, out, w.Base, w.Branch, extra)
+	d := flow.Draft(w.Flow, *p.Snap.Thread, out, w.Base, w.Branch, extra)
 	return &d, nil
 }

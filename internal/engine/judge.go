@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/mergexo/mergexo/internal/command"
+	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/external"
 	"github.com/mergexo/mergexo/internal/flow"
 	"github.com/mergexo/mergexo/internal/github"
@@ -17,8 +18,8 @@ import (
 
 // judge gathers what the decision needs and decides.
 func (p *pass) judge(ctx context.Context, c command.Case) (_ command.Answer, err error) {
-	c.Target, c.State, c.Agent = p.snap, p.state, p.settings.Agent.Adapter
-	c.Gates = turn.Gates(p.snap, p.state, p.policy)
+	c.Target, c.State, c.Agent = p.Snap, p.State, p.Settings.Agent.Adapter
+	c.Gates = turn.Gates(p.Snap, p.State, p.Policy)
 	if answer, early := command.Early(c); early && (c.Command.Name == "merge" || c.Command.Name == "revert") {
 		return p.placed(answer), nil
 	}
@@ -28,13 +29,13 @@ func (p *pass) judge(ctx context.Context, c command.Case) (_ command.Answer, err
 	case "revert":
 		c.Found, err = p.findRevert(ctx, c)
 	case "why":
-		if c.Standing, c.Gates, err = p.look(ctx); err == nil {
+		if c.Status, c.Gates, err = p.look(ctx); err == nil {
 			c.MergeGates, err = p.mergeGates(ctx)
 		}
 	case "status", "retry":
 		var pending []model.Comment
-		pending, err = p.pending(ctx)
-		c.Standing = p.stand(pending)
+		pending, err = p.Pending(ctx)
+		c.Status = p.Stand(pending)
 	}
 	if err != nil {
 		return command.Answer{}, err
@@ -47,21 +48,21 @@ func (p *pass) judge(ctx context.Context, c command.Case) (_ command.Answer, err
 
 // judgeIssue decides a command about the work on the issue that it was given on.
 func (p *pass) judgeIssue(ctx context.Context, c command.Case, said command.Said) (command.Answer, error) {
-	c.Away = p.takenAt(said.Comment)
-	w := command.Work{Number: p.event.Number}
+	c.Away = p.TakenAt(said.Comment)
+	w := command.Work{Number: p.Event.Number}
 	s, err := p.step(ctx)
 	if err != nil {
 		return command.Answer{}, err
 	}
 	w.Newest, w.Next = s.From, s.Why
-	live := (*Stop)(nil)
-	if _, err := p.deadClaims(ctx); errors.As(err, &live) {
+	live := (*thread.Stop)(nil)
+	if _, err := p.DeadClaims(ctx); errors.As(err, &live) {
 		w.Next, w.Instead = live.Reason, live.Reason
 	} else if err != nil {
 		return command.Answer{}, err
 	}
 	if c.Command.Name == "retry" && live == nil {
-		p.state.Retried = len(p.state.Flows) > 0
+		p.State.Retried = len(p.State.Flows) > 0
 		if s, err = p.step(ctx); err != nil {
 			return command.Answer{}, err
 		}
@@ -72,35 +73,35 @@ func (p *pass) judgeIssue(ctx context.Context, c command.Case, said command.Said
 
 // look gathers all that tells why something happens here or does not. How the head stands to the last accepted one is asked
 // only where a turn would ask it now.
-func (p *pass) look(ctx context.Context) (model.Standing, []model.Gate, error) {
+func (p *pass) look(ctx context.Context) (model.Status, []model.Gate, error) {
 	e := turn.Evidence{Relation: model.Unknown}
 	var err error
-	if e.Pending, err = p.pending(ctx); err != nil {
-		return model.Standing{}, nil, err
+	if e.Pending, err = p.Pending(ctx); err != nil {
+		return model.Status{}, nil, err
 	}
-	for _, claim := range turn.Open(p.state) {
-		live, err := p.live(ctx, claim)
+	for _, claim := range turn.Open(p.State) {
+		live, err := p.Live(ctx, claim)
 		if err != nil {
-			return model.Standing{}, nil, err
+			return model.Status{}, nil, err
 		}
 		if live {
 			e.Live = &claim
 			break
 		}
 	}
-	if len(e.Pending) > 0 && e.Live == nil && p.state.Block == nil && p.state.Accepted != "" && p.state.Accepted != p.snap.Pull.HeadSHA {
-		if e.Relation, err = p.compare(ctx, p.state.Accepted, p.snap.Pull.HeadSHA); err != nil {
-			return model.Standing{}, nil, err
+	if len(e.Pending) > 0 && e.Live == nil && p.State.Block == nil && p.State.Accepted != "" && p.State.Accepted != p.Snap.Pull.HeadSHA {
+		if e.Relation, err = p.Compare(ctx, p.State.Accepted, p.Snap.Pull.HeadSHA); err != nil {
+			return model.Status{}, nil, err
 		}
 	}
-	standing := p.stand(e.Pending)
-	if p.snap.Pull.CrossRepo && p.settings.External.Enabled {
+	standing := p.Stand(e.Pending)
+	if p.Snap.Pull.CrossRepo && p.Settings.External.Enabled {
 		if err := p.askHost(ctx); err != nil {
-			return model.Standing{}, nil, err
+			return model.Status{}, nil, err
 		}
 		return standing, external.Gates(p.externalFacts(p.host)), nil
 	}
-	return standing, turn.Why(p.snap, p.state, p.policy, e), nil
+	return standing, turn.Why(p.Snap, p.State, p.Policy, e), nil
 }
 
 // maxLost is how many commits a reply lists that a rewrite took away.
@@ -108,10 +109,10 @@ const maxLost = 20
 
 // facts asks what an unblock depends on: how the heads stand to each other, and what a rewrite took away.
 func (p *pass) facts(ctx context.Context, c command.Command) (f command.Facts, err error) {
-	accepted, head := p.state.Accepted, p.snap.Pull.HeadSHA
+	accepted, head := p.State.Accepted, p.Snap.Pull.HeadSHA
 	named := c.Head != "" && len(c.Head) < len(head) && strings.HasPrefix(head, c.Head)
 	switch {
-	case c.Name != "unblock" || p.state.Block == nil || p.snap.Pull.State != model.PullOpen:
+	case c.Name != "unblock" || p.State.Block == nil || p.Snap.Pull.State != model.PullOpen:
 		return f, nil
 	case c.Head != "" && !strings.HasPrefix(head, c.Head):
 		f.Missing, err = p.unresolved(ctx, c.Head)
@@ -125,23 +126,23 @@ func (p *pass) facts(ctx context.Context, c command.Command) (f command.Facts, e
 	}
 	// The head is asked about by the name that was given: GitHub knows no commit by an abbreviation that means several.
 	name := cmp.Or(c.Head, head)
-	f.Relation, f.Lost, f.More, err = p.GitHub.Lost(ctx, p.event.Repo, accepted, name, maxLost)
+	f.Relation, f.Lost, f.More, err = p.GitHub.Commits.Lost(ctx, p.Event.Repo, accepted, name, maxLost)
 	switch {
 	case github.KindOf(err) == github.Unavailable && c.Head != head:
 		f.Problem = "GitHub did not tell how the head stands to the last accepted one"
 		return f, nil
 	case github.KindOf(err) == github.Unavailable: // the head is named in full: only what is lost cannot be told
-		p.Log.Warn("lost_commits_unknown", p.numberKey(), p.event.Number, "error", err)
+		p.Log.Warn("lost_commits_unknown", p.NumberKey(), p.Event.Number, "error", err)
 		return f, nil
 	case err != nil || f.Relation != model.Unknown:
 		return f, err
 	case named: // one of the two names means none or several, and the old head's is whole
 		f.Ambiguous = true
 	case c.Head == "":
-		if err = p.open(ctx); err != nil {
+		if err = p.Open(ctx); err != nil {
 			return f, err
 		}
-		if f.Relation, err = p.localRelation(ctx, accepted, head); f.Relation == model.Unknown && err == nil {
+		if f.Relation, err = p.LocalRelation(ctx, accepted, head); f.Relation == model.Unknown && err == nil {
 			f.Problem = "How the head stands to the last accepted one is not known yet"
 		}
 	}
@@ -150,7 +151,7 @@ func (p *pass) facts(ctx context.Context, c command.Command) (f command.Facts, e
 
 // unresolved says that a name of a commit means none, or several.
 func (p *pass) unresolved(ctx context.Context, name string) (bool, error) {
-	_, err := p.GitHub.ResolveCommit(ctx, p.event.Repo, name)
+	_, err := p.GitHub.Commits.Resolve(ctx, p.Event.Repo, name)
 	if k := github.KindOf(err); k == github.NotFound || k == github.Invalid {
 		return true, nil
 	}

@@ -10,7 +10,11 @@ import (
 
 	"github.com/mergexo/mergexo/internal/command"
 	"github.com/mergexo/mergexo/internal/config"
+	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/external"
+	"github.com/mergexo/mergexo/internal/git/fetch"
+	"github.com/mergexo/mergexo/internal/git/history"
+	"github.com/mergexo/mergexo/internal/git/merging"
 	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/lineage"
 	"github.com/mergexo/mergexo/internal/markdown"
@@ -22,8 +26,8 @@ import (
 // findMerge judges a command that asks for a merge, and makes the request of it. A dry run goes as far as it can without
 // changing anything, and tells what it found.
 func (p *pass) findMerge(ctx context.Context, c command.Case) (*command.Found, error) {
-	m := model.MergeMarker{Head: p.snap.Pull.HeadSHA, Base: p.snap.Pull.BaseRef, By: c.By, Command: c.Key, At: c.At, Asked: c.Command.Strategy}
-	if earlier := p.state.Merge(); earlier != nil && earlier.Marker.State == model.MergeRunning && !c.Command.DryRun {
+	m := model.MergeMarker{Head: p.Snap.Pull.HeadSHA, Base: p.Snap.Pull.BaseRef, By: c.By, Command: c.Key, At: c.At, Asked: c.Command.Strategy}
+	if earlier := p.State.Merge(); earlier != nil && earlier.Marker.State == model.MergeRunning && !c.Command.DryRun {
 		if live, err := p.liveMerge(ctx, *earlier); err != nil || live {
 			return &command.Found{Verdict: model.Rejected, Text: fmt.Sprintf("A merge is under way already, see [there](%s).", earlier.URL)}, err
 		}
@@ -39,65 +43,57 @@ func (p *pass) findMerge(ctx context.Context, c command.Case) (*command.Found, e
 	case !v.Go && !v.Wait:
 		g := &merger{pass: p, marker: m}
 		p.refused = g.stopped(v.Code, v.Reason)
-		return &command.Found{Verdict: model.Rejected, Text: merge.RefuseText(p.snap.Pull, v)}, nil
+		return &command.Found{Verdict: model.Rejected, Text: merge.RefuseText(p.Snap.Pull, v)}, nil
 	}
 	m.Strategy, p.asked = v.Way.Strategy, true
-	if v.Wait || p.Phase == AgentPhase {
-		m.State, m.Reason, m.Detail, m.Looked = model.MergeWaiting, v.Code, clip(v.Reason), p.looks()
-		return &command.Found{Verdict: model.Applied, Text: merge.WaitText(p.snap.Pull, m, v), Marker: &m}, nil
+	if v.Wait || p.Phase == thread.AgentPhase {
+		m.State, m.Reason, m.Detail, m.Looked = model.MergeWaiting, v.Code, thread.Clip(v.Reason), p.looks()
+		return &command.Found{Verdict: model.Applied, Text: merge.WaitText(p.Snap.Pull, m, v), Marker: &m}, nil
 	}
 	m.State = model.MergeRunning
 	p.signMerge(&m)
-	return &command.Found{Verdict: model.Applied, Text: merge.RunningText(p.snap.Pull, m, p.settings.Merge.Attempts), Marker: &m}, nil
+	return &command.Found{Verdict: model.Applied, Text: merge.RunningText(p.Snap.Pull, m, p.Settings.Merge.Attempts), Marker: &m}, nil
 }
 
 // signMerge claims a request for this process, as another attempt on the head and the base as they are now.
 func (p *pass) signMerge(m *model.MergeMarker) {
-	m.BaseSHA = p.mergeFacts.BaseSHA
-	m.Attempt = merge.Attempts(p.state, m.Head, m.BaseSHA) + 1
+	m.BaseSHA = p.MergeFacts.BaseSHA
+	m.Attempt = merge.Attempts(p.State, m.Head, m.BaseSHA) + 1
 	m.Run, m.RunAttempt, m.RunURL, m.Claim = p.Run.ID, p.Run.Attempt, p.Run.URL, p.Random()
 	m.Expires = p.mergeExpiry()
-	p.claimed(m.Claim)
-}
-
-// claimed notes a claim of this process on something that takes longer than one pass.
-func (e *Engine) claimed(name string) {
-	if e.mergeClaims == nil {
-		e.mergeClaims = map[string]bool{}
-	}
-	e.mergeClaims[name] = true
+	p.Claimed(m.Claim)
 }
 
 // mergeExpiry is until when a merge may take from now: the tests of every member, as often as they may have to be run.
 func (p *pass) mergeExpiry() time.Time {
-	s := p.settings.Merge
+	s := p.Settings.Merge
 	members := 1
 	for _, group := range s.Groups {
-		if slices.ContainsFunc(group.Repositories, func(r string) bool { return strings.EqualFold(r, p.event.Repo.String()) }) {
+		if slices.ContainsFunc(group.Repositories, func(r string) bool { return strings.EqualFold(r, p.Event.Repo.String()) }) {
 			members = max(members, len(group.Repositories))
 		}
 	}
-	limit := time.Duration(members*s.Attempts)*s.TestTimeout + s.LockTimeout + claimMargin
-	return p.serverNow().Add(limit).UTC().Truncate(time.Second)
+	limit := time.Duration(members*s.Attempts)*s.TestTimeout + s.LockTimeout + thread.ClaimMargin
+	return p.ServerNow().Add(limit).UTC().Truncate(time.Second)
 }
 
 // judgeMerge says what becomes of a request. What GitHub tells is asked once a pass; git is asked only where an approval of
 // an older head may still hold.
 func (p *pass) judgeMerge(ctx context.Context, m model.MergeMarker, sha string) (merge.Verdict, error) {
-	if err := p.readMergeFacts(ctx); err != nil {
+	if err := p.ReadMergeFacts(ctx); err != nil {
 		return merge.Verdict{}, err
 	}
-	if err := p.readSource(ctx); err != nil { // where a person may have taken over
+	if err := p.ReadSource(ctx); err != nil { // where a person may have taken over
 		return merge.Verdict{}, err
 	}
-	c := merge.Case{Snapshot: p.snap, State: p.state, Facts: *p.mergeFacts, Policy: p.mergePolicy(), Request: m, SHA: sha, Begun: p.mergeClaims[m.Claim], LetIn: p.letIn(m)}
-	for _, t := range turn.Open(p.state) {
-		live, err := p.live(ctx, t)
+	c := merge.Case{Snapshot: p.Snap, State: p.State, Facts: *p.MergeFacts, Policy: p.mergePolicy(), Request: m, SHA: sha, Begun: p.MergeClaims[m.Claim], LetIn: p.letIn(m)}
+	for _, t := range turn.Open(p.State) {
+		live, err := p.Live(ctx, t)
 		if err != nil {
 			return merge.Verdict{}, err
 		}
 		// What a run has planned that died is published by the next one before anything else.
-		if live || t.Marker.Phase == model.PhasePlanned && !p.answered(t.Marker) {
+		if live || t.Marker.Phase == model.PhasePlanned && !p.Answered(t.Marker) {
 			c.Busy = &t
 			break
 		}
@@ -108,7 +104,7 @@ func (p *pass) judgeMerge(ctx context.Context, m model.MergeMarker, sha string) 
 			return merge.Verdict{}, err
 		}
 	}
-	v := merge.Judge(c)
+	v := merge.Evaluate(c)
 	if m.Mirror != "" && c.LetIn == "" {
 		why := "it is not let in any more: the label is off, or what was let in is something else by now"
 		return merge.Verdict{Code: model.CodeStale, Reason: why, Way: v.Way, Gates: append(v.Gates, model.Gate{Name: external.GateLabel, Evidence: why})}, nil
@@ -130,16 +126,16 @@ func (p *pass) judgeMerge(ctx context.Context, m model.MergeMarker, sha string) 
 // untrusted says why nobody can be sure of what was approved here: a comment of ours was edited, or the history rewritten.
 // "" is for neither.
 func (p *pass) untrusted(ctx context.Context) (string, error) {
-	for _, d := range p.state.Distrusted {
+	for _, d := range p.State.Distrusted {
 		if d.Spoilt {
 			return fmt.Sprintf("a comment that holds our state was edited by %s, see %s", d.Editor, d.URL), nil
 		}
 	}
-	accepted, head := p.state.Accepted, p.snap.Pull.HeadSHA
-	if accepted == "" || accepted == head || slices.Contains(p.state.MergeTips, head) {
+	accepted, head := p.State.Accepted, p.Snap.Pull.HeadSHA
+	if accepted == "" || accepted == head || slices.Contains(p.State.MergeTips, head) {
 		return "", nil
 	}
-	relation, err := p.sinceAccepted(ctx)
+	relation, err := p.SinceAccepted(ctx)
 	if err != nil || lineage.Decide(relation) == lineage.Pass {
 		return "", err
 	}
@@ -149,34 +145,18 @@ func (p *pass) untrusted(ctx context.Context) (string, error) {
 // letIn is what stands for the approvals of the settings, where the request is of a fork's pull request that was let in, and
 // of what then was found good; "" where it is not.
 func (p *pass) letIn(m model.MergeMarker) string {
-	e := p.state.External()
+	e := p.State.External()
 	if m.Mirror == "" || e == nil || e.Marker.State != model.ExternalApproved || e.Marker.Head != m.Head || e.Marker.Tip != m.MirrorSHA || e.Marker.Mirror != m.Mirror {
 		return ""
 	}
-	if _, on := external.LabelledBy(p.snap.Pull, e.Marker.Label); !on { // who took it off has changed their mind
+	if _, on := external.LabelledBy(p.Snap.Pull, e.Marker.Label); !on { // who took it off has changed their mind
 		return ""
 	}
 	return external.Evidence(e.Marker)
 }
 
-func (p *pass) readMergeFacts(ctx context.Context) error {
-	if p.mergeFacts != nil {
-		return nil
-	}
-	branch := p.snap.Pull.HeadRef
-	if p.snap.Pull.CrossRepo {
-		branch = ""
-	}
-	facts, err := p.GitHub.MergeFacts(ctx, p.event.Repo, p.event.Number, branch)
-	if err == nil {
-		facts.DefaultHead = branch != "" && branch == p.snap.DefaultBranch
-		p.mergeFacts = &facts
-	}
-	return err
-}
-
 // mergePolicy is what the settings say about merging.
-func (p *pass) mergePolicy() merge.Policy { return policyOfMerge(p.settings) }
+func (p *pass) mergePolicy() merge.Policy { return policyOfMerge(p.Settings) }
 
 func policyOfMerge(s config.Settings) merge.Policy {
 	policy := merge.Policy{
@@ -191,11 +171,11 @@ func policyOfMerge(s config.Settings) merge.Policy {
 
 // mergeGates are the conditions under which the pull request would be merged now; nil where that is out of the question.
 func (p *pass) mergeGates(ctx context.Context) ([]model.Gate, error) {
-	if p.snap.Pull.State != model.PullOpen {
+	if p.Snap.Pull.State != model.PullOpen {
 		return nil, nil
 	}
-	m := model.MergeMarker{Head: p.snap.Pull.HeadSHA, Base: p.snap.Pull.BaseRef}
-	if open := p.state.Merge(); open != nil && open.Marker.Open() {
+	m := model.MergeMarker{Head: p.Snap.Pull.HeadSHA, Base: p.Snap.Pull.BaseRef}
+	if open := p.State.Merge(); open != nil && open.Marker.Open() {
 		m = open.Marker
 	}
 	v, err := p.judgeMerge(ctx, m, "")
@@ -205,56 +185,48 @@ func (p *pass) mergeGates(ctx context.Context) ([]model.Gate, error) {
 	if err != nil {
 		return nil, err
 	}
-	return append(v.Gates, merge.LastGate(p.state, p.snap.Pull.HeadSHA)...), nil
+	return append(v.Gates, merge.LastGate(p.State, p.Snap.Pull.HeadSHA)...), nil
 }
 
 // unchanged tells of older heads whether they were approved for the same change as that of the head now.
 func (p *pass) unchanged(ctx context.Context, heads []string) (map[string]bool, error) {
-	if err := p.open(ctx); err != nil {
+	if err := p.Open(ctx); err != nil {
 		return nil, err
 	}
-	met, err := p.checkout.Meet(ctx, p.snap.Pull.BaseRef, p.headRef())
+	met, err := history.FetchMergeBase(ctx, p.Checkout, p.Snap.Pull.BaseRef, p.HeadRef())
 	if err != nil {
 		return nil, setbackOf(err, "")
 	}
 	same := map[string]bool{}
 	for _, sha := range heads {
-		if err := p.checkout.Have(ctx, sha); err != nil {
+		if err := fetch.Commits(ctx, p.Checkout, sha); err != nil {
 			if isNoRef(err) { // nobody can say any more what was approved
 				continue
 			}
 			return nil, err
 		}
-		if same[sha], err = p.checkout.SameMerge(ctx, met.BaseSHA, sha, met.HeadSHA); err != nil {
+		if same[sha], err = merging.SameMerge(ctx, p.Checkout, met.BaseSHA, sha, met.HeadSHA); err != nil {
 			return nil, err
 		}
 	}
 	return same, nil
 }
 
-// headRef is where the server has the head of the pull request.
-func (p *pass) headRef() string {
-	if p.snap.Pull.CrossRepo {
-		return fmt.Sprintf("refs/pull/%d/head", p.event.Number)
-	}
-	return "refs/heads/" + p.snap.Pull.HeadRef
-}
-
 // liveMerge says that the process behind a merge is at work.
-func (p *pass) liveMerge(ctx context.Context, m model.Said[model.MergeMarker]) (bool, error) {
-	if p.mergeClaims[m.Marker.Claim] {
+func (p *pass) liveMerge(ctx context.Context, m model.Posted[model.MergeMarker]) (bool, error) {
+	if p.MergeClaims[m.Marker.Claim] {
 		return false, nil // it is this one
 	}
 	claim := model.TurnMarker{Run: m.Marker.Run, RunAttempt: m.Marker.RunAttempt, Expires: m.Marker.Expires, Claim: m.Marker.Claim}
 	if m.Marker.Leader == "" {
-		return p.live(ctx, model.Said[model.TurnMarker]{CommentID: m.CommentID, Marker: claim})
+		return p.Live(ctx, model.Posted[model.TurnMarker]{CommentID: m.CommentID, Marker: claim})
 	}
 	leader, _, _ := strings.Cut(m.Marker.Leader, "#") // whose repository has the run
 	repo, err := model.ParseRepo(leader)
-	alive := turn.Alive(claim, p.Run.ID, p.Run.Attempt, p.snap.ReadAt)
+	alive := turn.Alive(claim, p.Run.ID, p.Run.Attempt, p.Snap.ReadAt)
 	if err == nil && alive == turn.AskRun {
 		var state model.RunState
-		state, err = p.GitHub.Run(ctx, repo, claim.Run)
+		state, err = p.GitHub.Actions.Run(ctx, repo, claim.Run)
 		alive = turn.AliveByRun(claim, state)
 	}
 	return alive == turn.Live, err
@@ -262,33 +234,29 @@ func (p *pass) liveMerge(ctx context.Context, m model.Said[model.MergeMarker]) (
 
 // mergeOn takes the newest request to merge as far as it goes. The Stop says how that ended where it is not merged: other
 // things may still be done in this run, and else it is how the run ends.
-func (p *pass) mergeOn(ctx context.Context) (*Stop, error) {
+func (p *pass) mergeOn(ctx context.Context) (*thread.Stop, error) {
 	if err := p.endOthers(ctx); err != nil {
 		return nil, err
 	}
-	said := p.state.Merge()
+	said := p.State.Merge()
 	if said == nil || !said.Marker.Open() {
 		return nil, nil
 	}
 	m := said.Marker
-	if m.State == model.MergeWaiting && m.Reason == model.CodeCancelled && !p.DryRun && p.Phase != AgentPhase {
+	if m.State == model.MergeWaiting && m.Reason == model.CodeCancelled && p.Phase != thread.AgentPhase {
 		g := newMerger(p, *said)
 		g.marker.State = model.MergeFailed
-		return nil, g.edit(ctx, merge.CancelText(p.snap.Pull, g.marker, m.Detail))
+		return nil, g.edit(ctx, merge.CancelText(p.Snap.Pull, g.marker, m.Detail))
 	}
 	if m.State == model.MergeRunning {
 		if live, err := p.liveMerge(ctx, *said); err != nil || live {
-			return nil, errors.Join(err, stop(model.ResultRetry, "another run is merging pull request %d, see %s", p.event.Number, said.URL))
+			return nil, errors.Join(err, thread.End(model.ResultRetry, "another run is merging pull request %d, see %s", p.Event.Number, said.URL))
 		}
 	}
-	if m.Leader != "" || p.Phase == AgentPhase { // it is merged from there, or where its tests run
+	if m.Leader != "" || p.Phase == thread.AgentPhase { // it is merged from there, or where its tests run
 		return nil, nil
 	}
-	if p.DryRun {
-		p.planned("merge", fmt.Sprint(p.event.Number), mergeToken(m))
-		return nil, nil
-	}
-	if p.snap.Pull.State == model.PullOpen {
+	if p.Snap.Pull.State == model.PullOpen {
 		if err := p.guardMerge(ctx); err != nil {
 			return nil, err
 		}
@@ -298,23 +266,23 @@ func (p *pass) mergeOn(ctx context.Context) (*Stop, error) {
 
 // guardMerge blocks a pull request of which nobody can be sure what was approved.
 func (p *pass) guardMerge(ctx context.Context) error {
-	if p.state.Block != nil { // what waits says so
+	if p.State.Block != nil { // what waits says so
 		return nil
 	}
 	if err := p.guardMarkers(ctx); err != nil {
 		return err
 	}
-	return p.guardCrossCycle(ctx, turn.Open(p.state))
+	return p.guardCrossCycle(ctx, turn.Open(p.State))
 }
 
 // guardMarkers blocks a pull request on which somebody has edited what holds our state.
 func (p *pass) guardMarkers(ctx context.Context) error {
-	if p.state.Block != nil {
+	if p.State.Block != nil {
 		return nil
 	}
-	for _, g := range turn.Gates(p.snap, p.state, p.policy) {
+	for _, g := range turn.Gates(p.Snap, p.State, p.Policy) {
 		if g.Name == turn.GateMarkers && !g.Met {
-			return p.block(ctx, model.BlockMarker{Reason: model.ReasonMarkerEdited, Expected: p.state.Accepted, Observed: p.snap.Pull.HeadSHA}, g.Evidence)
+			return p.block(ctx, model.BlockMarker{Reason: model.ReasonMarkerEdited, Expected: p.State.Accepted, Observed: p.Snap.Pull.HeadSHA}, g.Evidence)
 		}
 	}
 	return nil
@@ -325,14 +293,14 @@ func mergeToken(m model.MergeMarker) string { return journal.Token("merge", m.Co
 
 // endOthers ends the requests that a newer one took the place of, which would else say for ever that they wait.
 func (p *pass) endOthers(ctx context.Context) error {
-	newest := p.state.Merge()
-	for _, said := range p.state.Merges {
-		if newest == nil || said.CommentID == newest.CommentID || !said.Marker.Open() || p.DryRun || p.Phase == AgentPhase {
+	newest := p.State.Merge()
+	for _, said := range p.State.Merges {
+		if newest == nil || said.CommentID == newest.CommentID || !said.Marker.Open() || p.Phase == thread.AgentPhase {
 			continue
 		}
 		g := newMerger(p, said)
 		g.marker.State, g.marker.Reason = model.MergeFailed, model.CodeReplaced
-		if err := g.edit(ctx, merge.SupersededText(p.snap.Pull, g.marker, newest.URL)); err != nil {
+		if err := g.edit(ctx, merge.SupersededText(p.Snap.Pull, g.marker, newest.URL)); err != nil {
 			return err
 		}
 	}
@@ -342,14 +310,14 @@ func (p *pass) endOthers(ctx context.Context) error {
 // foretellMerge goes as far as a merge can without changing anything, and tells what it found.
 func (p *pass) foretellMerge(ctx context.Context, m model.MergeMarker, v merge.Verdict) (string, error) {
 	if v.Way.Strategy == "" {
-		return merge.DryRunText(p.snap.Pull, m, v, nil), nil
+		return merge.DryRunText(p.Snap.Pull, m, v, nil), nil
 	}
 	g := &merger{pass: p, marker: m}
 	one := g.self(v.Way)
 	err := g.prepare(ctx, one)
 	plan := merge.Plan{Commits: one.made.Commits, More: one.made.Count - len(one.made.Commits), BaseSHA: one.is.BaseSHA, Tip: one.made.Tip, Notes: slices.Concat(one.steers, one.told())}
 	if err == nil {
-		plan.Tests, err = p.testsOf(ctx, one.checkout, one.settings.Merge, one.is.Base, one.is.BaseSHA, one.made.Tip)
+		plan.Tests, err = testsOf(ctx, p.World, one.Checkout, one.Settings.Merge, one.is.Base, one.is.BaseSHA, one.made.Tip)
 	}
 	s := (*setback)(nil)
 	switch {
@@ -360,5 +328,5 @@ func (p *pass) foretellMerge(ctx context.Context, m model.MergeMarker, v merge.V
 	case err != nil:
 		return "", err
 	}
-	return merge.DryRunText(p.snap.Pull, m, v, &plan), nil
+	return merge.DryRunText(p.Snap.Pull, m, v, &plan), nil
 }

@@ -8,7 +8,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mergexo/mergexo/internal/engine/effect"
+	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/git/merging"
 	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/lineage"
 	"github.com/mergexo/mergexo/internal/markdown"
@@ -20,21 +23,21 @@ import (
 // landedBefore recognises what is on the base already: a run landed it that died before it could say so, or somebody else
 // merged the pull request.
 func (g *merger) landedBefore(ctx context.Context) (bool, error) {
-	merged := g.snap.Pull.State == model.PullMerged
+	merged := g.Snap.Pull.State == model.PullMerged
 	if g.marker.State == model.MergeRunning && len(g.marker.Members) > 0 || g.marker.Tip == "" && !merged {
 		return false, nil
 	}
-	if err := g.readMergeFacts(ctx); err != nil {
+	if err := g.ReadMergeFacts(ctx); err != nil {
 		return false, err
 	}
-	if g.mergeFacts.BaseSHA == "" {
+	if g.MergeFacts.BaseSHA == "" {
 		return false, nil
 	}
 	tip, err := g.landedTip(ctx)
 	if err != nil || tip == "" && !merged {
 		return false, err
 	}
-	way, err := merge.ChooseFor(g.mergePolicy(), g.snap.Pull, *g.mergeFacts, g.marker)
+	way, err := merge.ChooseFor(g.mergePolicy(), g.Snap.Pull, *g.MergeFacts, g.marker)
 	if err != nil { // it has landed, whatever the settings say by now
 		way = merge.Way{Strategy: g.marker.Strategy}
 	}
@@ -42,7 +45,7 @@ func (g *merger) landedBefore(ctx context.Context) (bool, error) {
 	g.members = []*member{m}
 	if tip == "" {
 		m.foreign, m.is.BaseSHA = true, ""
-		m.is.Landed = cmp.Or(g.mergeFacts.MergeCommit, g.mergeFacts.BaseSHA)
+		m.is.Landed = cmp.Or(g.MergeFacts.MergeCommit, g.MergeFacts.BaseSHA)
 		m.notes = append(m.notes, "It was merged by other means than this request.")
 		return true, nil
 	}
@@ -56,15 +59,15 @@ func (g *merger) landedBefore(ctx context.Context) (bool, error) {
 // landedTip is what the base has of this request: a tip of ours, or the commit that GitHub made of the approved head; "":
 // nothing.
 func (g *merger) landedTip(ctx context.Context) (string, error) {
-	facts := g.mergeFacts
+	facts := g.MergeFacts
 	if g.marker.Strategy == model.StrategyAPI {
-		if g.snap.Pull.State != model.PullMerged || facts.HeadSHA != g.marker.Head {
+		if g.Snap.Pull.State != model.PullMerged || facts.HeadSHA != g.marker.Head {
 			return "", nil
 		}
 		return facts.MergeCommit, nil
 	}
 	for _, tip := range g.marker.Tips() {
-		relation, err := g.relation(ctx, tip, facts.BaseSHA)
+		relation, err := g.Relation(ctx, tip, facts.BaseSHA)
 		if err != nil {
 			return "", err
 		}
@@ -96,29 +99,29 @@ func (g *merger) finish(ctx context.Context) error {
 		}
 	}
 	g.listMembers()
-	if err := g.edit(ctx, merge.DoneText(g.snap.Pull, *k, g.landing(own))); err != nil {
+	if err := g.edit(ctx, merge.DoneText(g.Snap.Pull, *k, g.landing(own))); err != nil {
 		return err
 	}
 	for _, m := range g.members {
 		m.draw(ctx)
 	}
-	g.report.Result, g.report.Reason, g.report.HeadSHA = model.ResultDone, "", k.Landed
-	g.Log.Info("merged", "pr_number", g.event.Number, "base", k.Base, "landed", k.Landed, "strategy", k.Strategy)
-	return stop(model.ResultNothing, "pull request %d is merged", g.event.Number)
+	g.Report.Result, g.Report.Reason, g.Report.HeadSHA = model.ResultDone, "", k.Landed
+	g.Log.Info("merged", "pr_number", g.Event.Number, "base", k.Base, "landed", k.Landed, "strategy", k.Strategy)
+	return thread.End(model.ResultNothing, "pull request %d is merged", g.Event.Number)
 }
 
 // settle waits for GitHub to show a pull request as merged, and closes it where it does not: ancestry in git is the truth.
 func (g *merger) settle(ctx context.Context, m *member) error {
 	limit := badgeLimit
-	if merge.Unshown(m.way.Strategy, m.snap.Pull) {
+	if merge.Unshown(m.way.Strategy, m.Snap.Pull) {
 		limit = 0
 	}
-	now, ok, err := m.GitHub.Await(ctx, m.event.Repo, m.event.Number, limit, func(now model.PullNow) bool { return now.State != model.PullOpen })
+	now, ok, err := m.GitHub.Pulls.Await(ctx, m.Event.Repo, m.Event.Number, limit, func(now model.PullNow) bool { return now.State != model.PullOpen })
 	switch {
 	case err != nil:
 		return err
 	case ok && now.State == model.PullMerged:
-		m.snap.Pull.State = model.PullMerged
+		m.Snap.Pull.State = model.PullMerged
 		return nil
 	case ok:
 		m.closed = true
@@ -127,12 +130,9 @@ func (g *merger) settle(ctx context.Context, m *member) error {
 		m.notes = append(m.notes, fmt.Sprintf("The branch has more commits since, up to %s, which are not part of what landed: the pull request stays open for them.", markdown.Short(now.HeadSHA)))
 		return nil
 	}
-	if err := m.GitHub.ClosePull(ctx, m.event.Repo, m.event.Number); err != nil {
-		return err
-	}
-	m.closed = true
-	m.applied("close", fmt.Sprint(m.event.Number), journal.Token("close", g.marker.Command, m.is.Repo), "applied")
-	return nil
+	_, err = m.Apply(ctx, effect.Close{Number: m.Event.Number, Token: journal.Token("close", g.marker.Command, m.is.Repo)})
+	m.closed = err == nil
+	return err
 }
 
 // landing is what is told of a member that has landed.
@@ -141,7 +141,7 @@ func (g *merger) landing(m *member) merge.Landing {
 	if m.way.Strategy == model.StrategyUnion {
 		fields = m.way.UnionFields
 	}
-	unanswered := len(turn.Hopeful(turn.Candidates(m.snap, m.state, m.policy), m.policy))
+	unanswered := len(turn.Hopeful(turn.Candidates(m.Snap, m.State, m.Policy), m.Policy))
 	return merge.Landing{
 		Fields: fields, Unanswered: unanswered, Commits: m.made.Commits, More: m.made.Count - len(m.made.Commits), Tests: m.tests, Notes: slices.Concat(m.steered(), m.told(), m.notes), Seconds: int(g.Now().Sub(g.began).Round(time.Second).Seconds()), Closed: m.closed,
 	}
@@ -153,7 +153,7 @@ func (m *member) steered() []string {
 	if m.made.Tree != "" && m.met.BaseSHA != "" {
 		return m.steers
 	}
-	return merge.SteeringNotes(m.snap.Pull.Paths())
+	return merge.SteeringNotes(m.Snap.Pull.Paths())
 }
 
 // told is what people should know of how the commits were made.
@@ -161,7 +161,7 @@ func (m *member) told() []string {
 	made := m.made
 	notes := slices.Clone(made.Notes)
 	say := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
-	if made.Strategy == git.SquashReapply {
+	if made.Strategy == merging.SquashReapply {
 		say("The commits did not go over one by one, so the whole change landed as one commit")
 	}
 	if made.Signed > 0 {
@@ -181,14 +181,14 @@ func (m *member) told() []string {
 
 // dropBranch deletes the branch of a merged pull request, unless somebody uses it. That it stays is no failure.
 func (g *merger) dropBranch(ctx context.Context, m *member) {
-	pull := m.snap.Pull
-	if m.mirror.Name != "" && !m.foreign && m.settings.Merge.DeleteBranch {
+	pull := m.Snap.Pull
+	if m.mirror.Name != "" && !m.foreign && m.Settings.Merge.DeleteBranch {
 		m.drop(ctx, m.mirror, journal.Token("drop", g.marker.Command, m.is.Repo))
 		return
 	}
-	if m.foreign || !m.settings.Merge.DeleteBranch || pull.State != model.PullMerged || pull.CrossRepo || !pull.HeadExists || pull.HeadRef == m.is.Base ||
-		pull.HeadRef == m.snap.DefaultBranch || m.mergeFacts == nil || len(m.mergeFacts.Users) > 0 ||
-		slices.Contains(m.mergeFacts.Missing, "users") {
+	if m.foreign || !m.Settings.Merge.DeleteBranch || pull.State != model.PullMerged || pull.CrossRepo || !pull.HeadExists || pull.HeadRef == m.is.Base ||
+		pull.HeadRef == m.Snap.DefaultBranch || m.MergeFacts == nil || len(m.MergeFacts.Users) > 0 ||
+		slices.Contains(m.MergeFacts.Missing, "users") {
 		return
 	}
 	at := m.is.Head
@@ -201,15 +201,13 @@ func (g *merger) dropBranch(ctx context.Context, m *member) {
 // drop deletes a branch where it is still what landed.
 func (m *member) drop(ctx context.Context, ref git.Ref, token string) {
 	name := strings.TrimPrefix(ref.Name, "refs/heads/")
-	err := m.open(ctx)
+	err := m.Open(ctx)
 	if err == nil {
-		err = m.checkout.Delete(ctx, ref)
+		_, err = m.Apply(ctx, effect.DeleteBranch{Ref: ref, Name: name, Token: token})
 	}
 	if err != nil {
-		m.Log.Warn("branch_kept", "pr_number", m.event.Number, "branch", name, "error", err)
-		return
+		m.Log.Warn("branch_kept", "pr_number", m.Event.Number, "branch", name, "error", err)
 	}
-	m.applied("delete", name, token, "applied")
 }
 
 // draw adds to the report what the merge did to the history. Without it nothing is wrong.
@@ -217,7 +215,7 @@ func (m *member) draw(ctx context.Context) {
 	if m.met.MergeBase == "" || len(m.made.Commits) == 0 {
 		return
 	}
-	h := merge.History{Base: m.is.Base, Branch: m.snap.Pull.HeadRef, Strategy: m.way.Strategy, Fork: m.met.MergeBase}
+	h := merge.History{Base: m.is.Base, Branch: m.Snap.Pull.HeadRef, Strategy: m.way.Strategy, Fork: m.met.MergeBase}
 	var err error
 	if h.Before, err = m.list(ctx, m.met.MergeBase, m.is.BaseSHA); err == nil {
 		h.Commits, err = m.list(ctx, m.met.MergeBase, m.met.HeadSHA)
@@ -230,5 +228,5 @@ func (m *member) draw(ctx context.Context) {
 	for _, c := range m.made.Commits {
 		h.Landed = append(h.Landed, c.Commit)
 	}
-	m.report.Pictures = append(m.report.Pictures, merge.Picture(h))
+	m.Report.Pictures = append(m.Report.Pictures, merge.Picture(h))
 }

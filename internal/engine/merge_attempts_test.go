@@ -2,6 +2,10 @@ package engine_test
 
 import (
 	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -10,7 +14,7 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// outOfAttempts asks to merge until no attempt is left, and is what people then read.
+// outOfAttempts asks to merge until no attempt is left, and is what people then read: the comment without its marker.
 func (w *world) outOfAttempts(again func(n int) model.Report) string {
 	w.t.Helper()
 	for n := range 3 {
@@ -24,15 +28,20 @@ func (w *world) outOfAttempts(again func(n int) model.Report) string {
 		require.Equal(w.t, "ATTEMPTS", rep.BlockedReason, rep.Reason)
 	}
 	said := w.comments()
-	return said[len(said)-1]["body"].(string)
+	text, _, _ := strings.Cut(said[len(said)-1]["body"].(string), "<!--")
+	return text
 }
 
 func TestMergeOutOfAttemptsNamesWhatPeopleWereTold(t *testing.T) {
 	t.Parallel()
-	w := newMerge(t, `tests = ["sh", "-c", "echo the end of it; exit 3"]`, "attempts = 2")
-	text := w.outOfAttempts(func(int) model.Report { return w.command("carol", "/mergexo merge") })
+	tests := filepath.Join(t.TempDir(), "tests")
+	w := newMerge(t, fmt.Sprintf(`tests = ["sh", %q]`, tests), "attempts = 2")
+	text := w.outOfAttempts(func(n int) model.Report {
+		require.NoError(t, os.WriteFile(tests, fmt.Appendf(nil, "echo the end of attempt %d; exit 3\n", n+1), 0o600))
+		return w.command("carol", "/mergexo merge")
+	})
 	assert.Contains(t, text, "2 of 2 attempts")
-	assert.Contains(t, text, "PRE_MERGE_FAILED: exit code 3; it said last: the end of it, see http")
+	assert.Contains(t, text, "PRE_MERGE_FAILED: exit code 3; it said last: the end of attempt 2, see http")
 }
 
 func TestMergeOutOfAttemptsNamesTheErrorOfItsLastRun(t *testing.T) {
@@ -50,7 +59,25 @@ func TestMergeOutOfAttemptsNamesTheErrorOfItsLastRun(t *testing.T) {
 		}
 		return w.handle(ev)
 	})
+	assert.Contains(t, text, "The last one: ")
 	assert.Contains(t, text, "GitHub answered 500")
+}
+
+func TestMergeOutOfAttemptsForgetsTheErrorOfAnEarlierRun(t *testing.T) {
+	t.Parallel()
+	faults, once := `[{"match": {"method": "POST", "path": "/api/graphql"}, "status": 500, "times": 1000}]`, filepath.Join(t.TempDir(), "once")
+	w := newMerge(t, "attempts = 2", `tests = ["sh", "tests.sh"]`)
+	w.write("octo", "main", "tests.sh", fmt.Sprintf("test -e %[1]s && exit; touch %[1]s; curl -fsS -X PUT -d '%[2]s' %[3]s/_sandbox/faults\n", once, faults, w.people))
+	w.talk("carol", "/mergexo merge")
+	ev := w.delivery("issue_comment")
+	text := w.outOfAttempts(func(n int) model.Report {
+		w.fail()
+		if n == 1 {
+			w.diesAfterWrite(2)
+		}
+		return w.handle(ev)
+	})
+	assert.Contains(t, text, "The last one: its run was cancelled, killed, or timed out, see "+w.origin+"/octo/widgets/actions/runs/2;")
 }
 
 func TestMergeOutOfAttemptsByDeaths(t *testing.T) {
@@ -64,5 +91,27 @@ func TestMergeOutOfAttemptsByDeaths(t *testing.T) {
 		}
 		return w.handle(ev)
 	})
-	assert.Contains(t, text, "its run was cancelled, killed, or timed out, see http")
+	assert.Contains(t, text, "its run was cancelled, killed, or timed out, see "+w.origin+"/octo/widgets/actions/runs/2;")
+}
+
+// An attempt that leaves its request waiting has a cause as well, though nothing has failed for good.
+func TestMergeOutOfAttemptsWhosePushesWereNotAnswered(t *testing.T) {
+	t.Parallel()
+	w := newMerge(t, "attempts = 2")
+	w.write("octo", "main", "other.txt", "meanwhile\n")
+	w.talk("carol", "/mergexo merge")
+	ev := w.delivery("issue_comment")
+	text := w.outOfAttempts(func(int) model.Report {
+		pushes := 0
+		w.gate.at = func(_ int, r *http.Request) fate {
+			if strings.HasSuffix(r.URL.Path, "/git-receive-pack") {
+				if pushes++; pushes > 1 { // behind the lock
+					return lost
+				}
+			}
+			return passes
+		}
+		return w.handle(ev)
+	})
+	assert.Contains(t, text, "The last one: PUSH_REJECTED: ")
 }

@@ -8,8 +8,12 @@ import (
 	"strings"
 
 	"github.com/mergexo/mergexo/internal/clock"
+	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/flow"
 	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/git/fetch"
+	"github.com/mergexo/mergexo/internal/git/history"
+	"github.com/mergexo/mergexo/internal/git/merging"
 	"github.com/mergexo/mergexo/internal/lineage"
 	"github.com/mergexo/mergexo/internal/markdown"
 	"github.com/mergexo/mergexo/internal/merge"
@@ -19,11 +23,11 @@ import (
 // prepare gets the two branches and makes the commits that would land. The branch has to be where it was approved, or
 // where an earlier attempt of ours left it.
 func (g *merger) prepare(ctx context.Context, m *member) error {
-	if err := m.open(ctx); err != nil {
+	if err := m.Open(ctx); err != nil {
 		return err
 	}
 	head, ref := m.source()
-	met, err := m.checkout.Meet(ctx, m.is.Base, ref)
+	met, err := history.FetchMergeBase(ctx, m.Checkout, m.is.Base, ref)
 	if gone := (*git.ErrNoRef)(nil); errors.As(err, &gone) && gone.Ref == "refs/heads/"+m.is.Base {
 		return &setback{Failure: merge.Failure{Code: model.CodeBaseMissing, Detail: fmt.Sprintf("there is no branch %s", m.is.Base)}}
 	}
@@ -31,7 +35,7 @@ func (g *merger) prepare(ctx context.Context, m *member) error {
 		return setbackOf(err, "")
 	}
 	if met.Unrelated {
-		return setbackOf(&git.ErrUnrelated{Base: met.BaseSHA, Head: met.HeadSHA}, "")
+		return setbackOf(&history.ErrUnrelated{Base: met.BaseSHA, Head: met.HeadSHA}, "")
 	}
 	if tips := g.requestOf(m).Tips(); met.HeadSHA != head && !slices.Contains(tips, met.HeadSHA) {
 		return &setback{Failure: merge.Failure{Code: model.CodeHeadMoved, Detail: fmt.Sprintf("the branch was at %s and is at %s now", markdown.Short(head), markdown.Short(met.HeadSHA))}}
@@ -39,15 +43,15 @@ func (g *merger) prepare(ctx context.Context, m *member) error {
 	if err := m.grown(ctx, met.BaseSHA); err != nil {
 		return err
 	}
-	m.met, m.head, m.is.BaseSHA, m.made = met, met.HeadSHA, met.BaseSHA, git.Merged{}
+	m.met, m.head, m.is.BaseSHA, m.made = met, met.HeadSHA, met.BaseSHA, merging.Merged{}
 	what := m.what()
-	if m.made, err = m.checkout.Build(ctx, what); err != nil {
+	if m.made, err = merging.Build(ctx, m.Checkout, what); err != nil {
 		return setbackOf(err, m.way.Strategy)
 	}
-	if err := m.checkout.Verify(ctx, what, m.made); err != nil {
+	if err := merging.Verify(ctx, m.Checkout, what, m.made); err != nil {
 		return setbackOf(err, m.way.Strategy)
 	}
-	m.steers, err = steering(ctx, m.checkout, m.is.BaseSHA, m.made.Tip)
+	m.steers, err = steering(ctx, m.Checkout, m.is.BaseSHA, m.made.Tip)
 	return err
 }
 
@@ -56,15 +60,15 @@ func (m *member) source() (sha, ref string) {
 	if m.mirror.Name != "" {
 		return m.mirror.SHA, m.mirror.Name
 	}
-	return m.is.Head, m.headRef()
+	return m.is.Head, m.HeadRef()
 }
 
 // grown refuses a base that does not have any more what it had: landing on it would bring back what somebody took away.
 func (m *member) grown(ctx context.Context, base string) error {
-	m.known = slices.Compact(append(m.known, m.snap.Pull.BaseSHA, m.is.BaseSHA))
+	m.known = slices.Compact(append(m.known, m.Snap.Pull.BaseSHA, m.is.BaseSHA))
 	m.known = slices.DeleteFunc(m.known, func(sha string) bool { return sha == "" || sha == base })
 	for _, was := range m.known {
-		relation, err := m.relation(ctx, was, base)
+		relation, err := m.Relation(ctx, was, base)
 		if err != nil {
 			return err
 		}
@@ -73,8 +77,8 @@ func (m *member) grown(ctx context.Context, base string) error {
 		}
 	}
 	// What GitHub compared the pull request with last may be older than all that we saw.
-	if was := m.mergeFacts.BaseRecorded; was != "" && was != base && !slices.Contains(m.known, was) {
-		if err := m.checkout.Have(ctx, was); err != nil && !isNoRef(err) {
+	if was := m.MergeFacts.BaseRecorded; was != "" && was != base && !slices.Contains(m.known, was) {
+		if err := fetch.Commits(ctx, m.Checkout, was); err != nil && !isNoRef(err) {
 			return err
 		}
 		m.known = append(m.known, was)
@@ -88,8 +92,8 @@ func rewound(base, was, now string) *setback {
 }
 
 // what is the order to git.
-func (m *member) what() git.Merge {
-	pull := m.snap.Pull
+func (m *member) what() merging.Request {
+	pull := m.Snap.Pull
 	title, body := fmt.Sprintf("Merge pull request #%d: %s", pull.Number, oneLine(pull.Title)), ""
 	switch {
 	case m.way.Strategy == model.StrategyNoFF && (pull.CrossRepo || strings.HasPrefix(pull.HeadRef, "gh-pr-")):
@@ -102,7 +106,7 @@ func (m *member) what() git.Merge {
 	if strategy == model.StrategyCherryPick && m.head != own { // an earlier attempt has picked them already
 		strategy = model.StrategyRebase
 	}
-	return git.Merge{
+	return merging.Request{
 		Strategy: strategy, Base: m.is.BaseSHA, Head: m.head, Known: m.known, Title: title, Body: body, BaseWins: m.way.BaseWins, UnionFields: m.way.UnionFields,
 		Own: m.head != own, // an earlier attempt has squashed them already
 	}
@@ -121,11 +125,16 @@ func oneLine(s string) string {
 // test runs the tests of the project on the very commit that would land, within the time of the run. What that ends is left
 // to the next run, which has more of it.
 func (g *merger) test(ctx context.Context, m *member) error {
-	limited, done := clock.WithTimeoutCause(ctx, g.Clock, g.runLeft(g.settings), errRunTime)
+	if !m.Settings.Merge.Tests.None {
+		if err := m.Outside(ctx, "the tests of what would land on "+m.is.Base+" come next"); err != nil {
+			return err
+		}
+	}
+	limited, done := clock.WithTimeoutCause(ctx, g.Clock, g.RunLeft(g.Settings), thread.ErrRunTime)
 	defer done()
-	run, err := m.Engine.testTip(limited, m.checkout, m.settings, m.is.Base, m.is.BaseSHA, m.made.Tip)
+	run, err := testTip(limited, m.World, m.Checkout, m.Settings, m.is.Base, m.is.BaseSHA, m.made.Tip)
 	m.tests = run
-	if err != nil && !outlives(err) && ctx.Err() == nil && errors.Is(context.Cause(limited), errRunTime) {
+	if err != nil && !thread.Outlives(err) && ctx.Err() == nil && errors.Is(context.Cause(limited), thread.ErrRunTime) {
 		return g.outOfTime()
 	}
 	return err

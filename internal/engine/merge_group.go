@@ -12,6 +12,7 @@ import (
 
 	"github.com/mergexo/mergexo/internal/command"
 	"github.com/mergexo/mergexo/internal/config"
+	"github.com/mergexo/mergexo/internal/engine/effect"
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/github"
 	"github.com/mergexo/mergexo/internal/journal"
@@ -58,8 +59,8 @@ func (g *merger) gather(ctx context.Context, way merge.Way) error {
 
 // self is the pull request of the request itself.
 func (g *merger) self(way merge.Way) *member {
-	m := &member{pass: g.pass, way: way, head: g.snap.Pull.HeadSHA, is: model.MergeMember{
-		Repo: g.event.Repo.String(), Number: g.event.Number, Head: g.marker.Head, Base: g.marker.Base, BaseSHA: g.marker.BaseSHA,
+	m := &member{pass: g.pass, way: way, head: g.Snap.Pull.HeadSHA, is: model.MergeMember{
+		Repo: g.Event.Repo.String(), Number: g.Event.Number, Head: g.marker.Head, Base: g.marker.Base, BaseSHA: g.marker.BaseSHA,
 	}}
 	if g.marker.Mirror != "" {
 		m.mirror = git.Ref{Name: "refs/heads/" + g.marker.Mirror, SHA: g.marker.MirrorSHA}
@@ -73,14 +74,14 @@ var dependsOn = regexp.MustCompile(`(?im)^[ \t]*depends-on:[ \t]*([a-z0-9._-]+/[
 // linked lists the pull requests of the group that this one is part of, in the order of the group's repositories: those
 // from a branch of the same name, and those that its text names. A text can name none outside of the group.
 func (g *merger) linked(ctx context.Context) ([]model.MergeMember, error) {
-	repo := g.event.Repo.String()
-	for _, group := range g.settings.Merge.Groups {
+	repo := g.Event.Repo.String()
+	for _, group := range g.Settings.Merge.Groups {
 		same := func(name string) func(string) bool { return func(r string) bool { return strings.EqualFold(r, name) } }
 		if !slices.ContainsFunc(group.Repositories, same(repo)) {
 			continue
 		}
 		named := map[string]int{}
-		for _, found := range dependsOn.FindAllStringSubmatch(g.snap.Pull.Body, -1) {
+		for _, found := range dependsOn.FindAllStringSubmatch(g.Snap.Pull.Body, -1) {
 			if slices.ContainsFunc(group.Repositories, same(found[1])) {
 				named[strings.ToLower(found[1])], _ = strconv.Atoi(found[2])
 			}
@@ -106,19 +107,19 @@ func (g *merger) inRepository(ctx context.Context, name string, named int) ([]mo
 	switch {
 	case err != nil:
 		return nil, err
-	case strings.EqualFold(name, g.event.Repo.String()):
-		return []model.MergeMember{{Repo: g.event.Repo.String(), Number: g.event.Number}}, nil
+	case strings.EqualFold(name, g.Event.Repo.String()):
+		return []model.MergeMember{{Repo: g.Event.Repo.String(), Number: g.Event.Number}}, nil
 	case named != 0:
 		return []model.MergeMember{{Repo: name, Number: named}}, nil
 	}
-	open, err := g.GitHub.PullsFrom(ctx, repo, g.snap.Pull.HeadRef)
+	open, err := g.GitHub.Pulls.FromBranch(ctx, repo, g.Snap.Pull.HeadRef)
 	switch {
 	case github.KindOf(err) == github.NotFound, github.KindOf(err) == github.Forbidden:
 		return nil, &setback{Failure: merge.Absent(name)}
 	case err != nil || len(open) == 0:
 		return nil, err
 	case len(open) > 1:
-		return nil, &setback{waits: true, Failure: merge.Failure{Code: model.CodeMember, Detail: fmt.Sprintf("%s has several open pull requests from %s: name one with a line Depends-on: %s#NUMBER", name, g.snap.Pull.HeadRef, name)}}
+		return nil, &setback{waits: true, Failure: merge.Failure{Code: model.CodeMember, Detail: fmt.Sprintf("%s has several open pull requests from %s: name one with a line Depends-on: %s#NUMBER", name, g.Snap.Pull.HeadRef, name)}}
 	}
 	return []model.MergeMember{{Repo: name, Number: open[0].Number}}, nil
 }
@@ -132,32 +133,32 @@ func (g *merger) join(ctx context.Context, is model.MergeMember) (*member, error
 	refuse := func(code model.MergeCode, waits bool, why string) error {
 		return &setback{waits: waits, Failure: merge.Failure{Code: code, Detail: fmt.Sprintf("%s#%d: %s", is.Repo, is.Number, why)}}
 	}
-	p := &pass{Engine: g.Engine, event: model.Event{Name: g.event.Name, Repo: repo, Number: is.Number, IsPull: true}, report: g.report, memory: &memory{rights: map[string]model.Permission{}}}
+	p := newPass(g.World, model.Event{Name: g.Event.Name, Repo: repo, Number: is.Number, IsPull: true}, g.Report, nil)
 	if g.others == nil {
 		g.others = map[int]*pass{}
 	}
 	g.others[-1-len(g.others)] = p // closed with the pass
-	switch err := p.begin(ctx); {
+	switch err := p.Begin(ctx); {
 	case github.KindOf(err) == github.NotFound, github.KindOf(err) == github.Forbidden:
 		return nil, &setback{Failure: merge.Absent(fmt.Sprintf("%s#%d", is.Repo, is.Number))}
 	case errors.Is(err, config.ErrInvalid):
 		return nil, refuse(model.CodeMember, true, err.Error())
 	case err != nil:
 		return nil, err
-	case !p.snap.IsPull:
+	case !p.Snap.IsPull:
 		return nil, refuse(model.CodeMember, false, "it is no pull request")
-	case p.snap.Pull.State == model.PullMerged && is.Tip == "": // before the others
+	case p.Snap.Pull.State == model.PullMerged && is.Tip == "": // before the others
 		return nil, nil
 	}
 	if is.Tip == "" {
-		if err := p.ask(ctx, []string{strings.ToLower(g.marker.By)}); err != nil {
+		if err := p.Ask(ctx, []string{strings.ToLower(g.marker.By)}); err != nil {
 			return nil, err
 		}
-		if p.operators.Stand(g.marker.By, p.rights[strings.ToLower(g.marker.By)]) != command.Operator {
+		if p.Operators.Role(g.marker.By, p.Memory.Rights[strings.ToLower(g.marker.By)]) != command.Operator {
 			return nil, &setback{Failure: merge.Unheard(fmt.Sprintf("%s#%d", is.Repo, is.Number), g.marker.By)}
 		}
 	}
-	pull := p.snap.Pull
+	pull := p.Snap.Pull
 	m := &member{pass: p, head: pull.HeadSHA, is: is}
 	if is.Head == "" {
 		m.is.Head, m.is.Base = pull.HeadSHA, pull.BaseRef
@@ -181,10 +182,10 @@ func (m *member) landedSince(ctx context.Context) error {
 	if m.is.Landed != "" || m.is.Tip == "" {
 		return nil
 	}
-	if err := m.readMergeFacts(ctx); err != nil || m.mergeFacts.BaseSHA == "" {
+	if err := m.ReadMergeFacts(ctx); err != nil || m.MergeFacts.BaseSHA == "" {
 		return err
 	}
-	relation, err := m.relation(ctx, m.is.Tip, m.mergeFacts.BaseSHA)
+	relation, err := m.Relation(ctx, m.is.Tip, m.MergeFacts.BaseSHA)
 	if err == nil && lineage.Decide(relation) == lineage.Pass {
 		m.is.Landed, m.made.Tip = m.is.Tip, m.is.Tip
 	}
@@ -204,13 +205,13 @@ func (g *merger) requestOf(m *member) model.MergeMarker {
 }
 
 // leader names the request that the members of a group belong to.
-func (g *merger) leader() string { return fmt.Sprintf("%s#%d", g.event.Repo, g.event.Number) }
+func (g *merger) leader() string { return fmt.Sprintf("%s#%d", g.Event.Repo, g.Event.Number) }
 
 // announced is what was said of this merge on the pull request of a member; nil for nothing.
-func (m *member) announced(g *merger) *model.Said[model.MergeMarker] {
-	for i := range m.state.Merges {
-		if k := m.state.Merges[i].Marker; k.Leader == g.leader() && k.Command == g.marker.Command {
-			return &m.state.Merges[i]
+func (m *member) announced(g *merger) *model.Posted[model.MergeMarker] {
+	for i := range m.State.Merges {
+		if k := m.State.Merges[i].Marker; k.Leader == g.leader() && k.Command == g.marker.Command {
+			return &m.State.Merges[i]
 		}
 	}
 	return nil
@@ -230,10 +231,10 @@ func (g *merger) announce(ctx context.Context, m *member, state model.MergeState
 	body := journal.Body{Text: heading + "\n\n" + text, Kind: journal.KindMerge, Marker: k}
 	said := m.announced(g)
 	if said == nil {
-		if _, err := m.comment(ctx, token, body, func() int64 { return m.state.Tokens[token] }); err != nil {
+		if _, err := m.Comment(ctx, token, body, effect.Mark{}); err != nil {
 			return err
 		}
-		return m.read(ctx)
+		return m.Read(ctx)
 	}
 	one := newMerger(m.pass, *said)
 	one.heading, one.marker = heading, k
@@ -247,5 +248,5 @@ func (g *merger) tellMember(ctx context.Context, m *member) error {
 	k := g.requestOf(m)
 	k.Members = g.marker.Members
 	k.Landed, k.Strategy, k.BaseSHA, k.Tip = m.is.Landed, m.way.Strategy, m.is.BaseSHA, m.is.Tip
-	return g.announce(ctx, m, model.MergeDone, "", merge.DoneText(m.snap.Pull, k, g.landing(m)))
+	return g.announce(ctx, m, model.MergeDone, "", merge.DoneText(m.Snap.Pull, k, g.landing(m)))
 }

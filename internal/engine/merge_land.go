@@ -5,9 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
+	"github.com/mergexo/mergexo/internal/engine/effect"
 	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/git/fetch"
+	"github.com/mergexo/mergexo/internal/git/history"
+	"github.com/mergexo/mergexo/internal/git/merging"
+	"github.com/mergexo/mergexo/internal/git/transport"
 	"github.com/mergexo/mergexo/internal/github"
 	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/lineage"
@@ -25,13 +31,13 @@ const (
 // land puts the tested tip on the base. Where that is no descendant of the head, the head moves there first and GitHub has
 // to show it: of a base and a head that move in one moment it may see only that there is nothing left to merge.
 func (g *merger) land(ctx context.Context, m *member) error {
-	if g.serverNow().After(g.marker.Expires) {
+	if g.ServerNow().After(g.marker.Expires) {
 		return g.expired()
 	}
 	if m.way.Strategy == model.StrategyAPI {
 		return g.landByGitHub(ctx, m)
 	}
-	relation, err := m.checkout.Relation(ctx, m.head, m.is.Tip)
+	relation, err := history.Relation(ctx, m.Checkout, m.head, m.is.Tip)
 	if err != nil {
 		return err
 	}
@@ -45,22 +51,24 @@ func (g *merger) land(ctx context.Context, m *member) error {
 
 // movable says that the branch of the pull request can be moved to what was tested.
 func (m *member) movable() bool {
-	f := m.mergeFacts
-	return !m.snap.Pull.CrossRepo && m.snap.Pull.HeadExists && !f.DefaultHead && len(f.Users) == 0
+	f := m.MergeFacts
+	return !m.Snap.Pull.CrossRepo && m.Snap.Pull.HeadExists && !f.DefaultHead && len(f.Users) == 0
 }
 
 // moveHead moves the branch of the pull request to the tested tip.
 func (g *merger) moveHead(ctx context.Context, m *member) error {
-	branch, token := m.snap.Pull.HeadRef, journal.Token("head", g.marker.Command, m.is.Tip)
-	err := m.checkout.Rewrite(ctx, branch, m.head, m.is.Tip)
+	branch := m.Snap.Pull.HeadRef
+	move := effect.Rewrite{Branch: branch, From: m.head, To: m.is.Tip, Token: journal.Token("head", g.marker.Command, m.is.Tip)}
+	_, err := m.Apply(ctx, move)
 	unclear, rejected := (*git.ErrUnclear)(nil), (*git.ErrRejected)(nil)
 	switch {
 	case errors.As(err, &unclear), errors.As(err, &rejected) && rejected.Reason == git.Stale:
-		at, lookErr := m.checkout.Where(ctx, branch)
+		at, lookErr := transport.BranchTip(ctx, m.Checkout, branch)
 		switch {
 		case lookErr != nil:
 			return lookErr
 		case at == m.is.Tip:
+			m.Applied("push", branch, move.Token, effect.Applied)
 		case at == m.head:
 			return setbackOf(err, m.way.Strategy)
 		default:
@@ -71,11 +79,10 @@ func (g *merger) moveHead(ctx context.Context, m *member) error {
 	}
 	m.head = m.is.Tip
 	if g.isSelf(m) {
-		g.report.HeadSHA = m.head
+		g.Report.HeadSHA = m.head
 	}
-	m.applied("push", branch, token, "applied")
-	m.say(model.Saying{Where: "push to " + branch, Text: moved(m.is.Head, m.is.Tip, m.made.Commits)})
-	now, shown, err := m.GitHub.Await(ctx, m.event.Repo, m.event.Number, headLimit, func(now model.PullNow) bool {
+	m.Say(model.Saying{Where: "push to " + branch, Text: moved(m.is.Head, m.is.Tip, m.made.Commits)})
+	now, shown, err := m.GitHub.Pulls.Await(ctx, m.Event.Repo, m.Event.Number, headLimit, func(now model.PullNow) bool {
 		return now.HeadSHA == m.is.Tip || now.State != model.PullOpen
 	})
 	switch {
@@ -101,88 +108,98 @@ func moved(from, to string, commits []model.Moved) string {
 // moveBase fast-forwards the base to the tested tip, only from where the tip was made on, and gives the lock back with it.
 // After an unclear answer the base itself tells what happened; the push is not sent again.
 func (g *merger) moveBase(ctx context.Context, m *member) error {
-	order := git.Publish{Branch: m.is.Base, Start: m.is.BaseSHA, SHA: m.is.Tip}
+	order := transport.Update{Branch: m.is.Base, Start: m.is.BaseSHA, SHA: m.is.Tip}
 	if m.lock != nil {
 		order.Drop = []git.Ref{m.lock.Ref()}
 	}
-	err := m.checkout.Publish(ctx, order)
+	_, err := m.Apply(ctx, effect.Push{Update: order, As: g.landingOf(m)})
 	unclear, rejected := (*git.ErrUnclear)(nil), (*git.ErrRejected)(nil)
 	switch {
 	case err == nil:
 		m.lock = nil
-		m.say(model.Saying{Where: "push to " + m.is.Base, Text: moved(m.is.BaseSHA, m.is.Tip, m.made.Commits)})
+		m.Say(model.Saying{Where: "push to " + m.is.Base, Text: moved(m.is.BaseSHA, m.is.Tip, m.made.Commits)})
 		return nil
 	case !errors.As(err, &unclear) && (!errors.As(err, &rejected) || rejected.Reason != git.Stale):
 		return setbackOf(err, m.way.Strategy)
 	}
-	at, lookErr := m.checkout.Where(ctx, m.is.Base)
+	at, lookErr := transport.BranchTip(ctx, m.Checkout, m.is.Base)
 	switch {
 	case lookErr != nil:
 		return errors.Join(err, lookErr)
 	case at == m.is.Tip:
+		m.Noted(g.landingOf(m))
 		return nil
 	case at == "":
 		return &setback{Failure: merge.Failure{Code: model.CodeBaseMissing, Detail: fmt.Sprintf("branch %s was deleted meanwhile", m.is.Base)}}
 	case at == m.is.BaseSHA:
 		return &setback{Failure: merge.Failure{Code: model.CodeRejected, Detail: err.Error()}}
 	}
-	if landed, err := m.relation(ctx, m.is.Tip, at); err != nil || lineage.Decide(landed) == lineage.Pass {
+	if landed, err := m.Relation(ctx, m.is.Tip, at); err != nil {
 		return err
+	} else if lineage.Decide(landed) == lineage.Pass {
+		m.Noted(g.landingOf(m))
+		return nil
 	}
 	return &setback{Failure: merge.Failure{Code: model.CodeBaseMoved, Detail: fmt.Sprintf("%s was at %s and is at %s now", m.is.Base, markdown.Short(m.is.BaseSHA), markdown.Short(at))}}
+}
+
+// landingOf is how reports name the landing of a member.
+func (g *merger) landingOf(m *member) model.Effect {
+	return model.Effect{Kind: "merge", Target: m.is.Base, Token: journal.Token("land", g.marker.Command, m.is.Repo, strconv.Itoa(m.is.Number)), Status: effect.Applied}
 }
 
 // landByGitHub has GitHub merge the approved head. It makes the commit itself, so what it made is compared with what was
 // tested afterwards.
 func (g *merger) landByGitHub(ctx context.Context, m *member) error {
 	method := "merge"
-	if methods := m.mergeFacts.Methods; len(methods) > 0 && !slices.Contains(methods, method) || m.mergeFacts.LinearHistory {
+	if methods := m.MergeFacts.Methods; len(methods) > 0 && !slices.Contains(methods, method) || m.MergeFacts.LinearHistory {
 		at := slices.IndexFunc(methods, func(s string) bool { return s != "merge" })
 		if at < 0 {
 			return &setback{Failure: merge.Failure{Code: model.CodeStrategy, Detail: "the repository allows no way to merge that keeps its history linear"}}
 		}
 		method = methods[at]
 	}
-	sha, err := m.GitHub.MergePull(ctx, m.event.Repo, m.event.Number, github.MergeInput{SHA: m.head, Method: method})
+	as := g.landingOf(m)
+	made, err := m.Apply(ctx, effect.MergePull{Number: m.Event.Number, Input: github.MergeInput{SHA: m.head, Method: method}, Base: as.Target, Token: as.Token})
 	if github.KindOf(err) == github.Unclear {
-		now, lookErr := m.GitHub.PullNow(ctx, m.event.Repo, m.event.Number)
+		now, lookErr := m.GitHub.Pulls.Now(ctx, m.Event.Repo, m.Event.Number)
 		if lookErr != nil {
 			return lookErr
 		}
 		if now.State != model.PullMerged {
 			return &setback{Failure: merge.Failure{Code: model.CodeRejected, Detail: err.Error()}}
 		}
-		sha, err = now.MergeCommit, nil
+		made.SHA, err = now.MergeCommit, nil
+		m.Noted(as)
 	}
 	if err != nil {
 		return refusedMerge(err)
 	}
-	m.is.Tip = sha
-	m.applied("merge", m.is.Base, journal.Token("land", g.marker.Command, m.is.Repo, fmt.Sprint(m.is.Number)), "applied")
+	m.is.Tip = made.SHA
 	return m.compare(ctx)
 }
 
 // compare holds what GitHub has made against what was tested.
 func (m *member) compare(ctx context.Context) error {
 	tested, sha := m.is.Tree, m.is.Tip
-	if err := m.open(ctx); err != nil {
+	if err := m.Open(ctx); err != nil {
 		return err
 	}
-	if err := m.checkout.Have(ctx, sha); err != nil {
+	if err := fetch.Commits(ctx, m.Checkout, sha); err != nil {
 		return err
 	}
-	tree, err := m.checkout.TreeOf(ctx, sha)
+	tree, err := history.TreeOf(ctx, m.Checkout, sha)
 	if err != nil {
 		return err
 	}
 	if tree != tested {
 		m.notes = append(m.notes, fmt.Sprintf("What GitHub merged is not what was tested: the base had moved. Tested was the tree %s, landed %s", markdown.Short(tested), markdown.Short(tree)))
-		m.Log.Error("landed_untested", "pr_number", m.event.Number, "tested", tested, "landed", tree)
+		m.Log.Error("landed_untested", "pr_number", m.Event.Number, "tested", tested, "landed", tree)
 	}
 	m.is.Tree = tree
 	// What it stands on may be later than what was tested; a revert has to know.
-	if m.is.BaseSHA, _, err = m.checkout.LandedRange(ctx, sha, m.is.BaseSHA, m.head, m.mergeFacts.Commits); err != nil {
-		m.Log.Warn("landed_range_unknown", "pr_number", m.event.Number, "error", err)
+	if m.is.BaseSHA, _, err = merging.LandedRange(ctx, m.Checkout, sha, m.is.BaseSHA, m.head, m.MergeFacts.Commits); err != nil {
+		m.Log.Warn("landed_range_unknown", "pr_number", m.Event.Number, "error", err)
 		m.is.BaseSHA = ""
 	}
 	m.made.Tip, m.made.Tree, m.made.Commits, m.made.Count = sha, tree, nil, 0

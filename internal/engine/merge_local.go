@@ -10,7 +10,14 @@ import (
 	"time"
 
 	"github.com/mergexo/mergexo/internal/config"
+	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/git/conflicts"
+	"github.com/mergexo/mergexo/internal/git/fetch"
+	"github.com/mergexo/mergexo/internal/git/history"
+	"github.com/mergexo/mergexo/internal/git/merging"
+	"github.com/mergexo/mergexo/internal/git/syntax"
+	"github.com/mergexo/mergexo/internal/git/transport"
 	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/lineage"
 	"github.com/mergexo/mergexo/internal/markdown"
@@ -38,8 +45,8 @@ type localMerger struct {
 	checkout *git.Checkout
 	settings config.Settings
 	way      merge.Way
-	met      git.Met
-	made     git.Merged
+	met      history.Divergence
+	made     merging.Merged
 	ran      merge.TestRun
 	asked    string   // what the branch was at
 	tips     []string // where we have moved the branch of the origin since
@@ -68,7 +75,7 @@ func (e *Engine) mergeLocal(ctx context.Context, order LocalMerge, rep *model.Re
 		return misuse("%w", err)
 	}
 	if order.Base == "" {
-		order.Base, err = c.OriginHead(ctx)
+		order.Base, err = fetch.OriginHead(ctx, c)
 	}
 	if err == nil {
 		err = order.check()
@@ -81,13 +88,13 @@ func (e *Engine) mergeLocal(ctx context.Context, order LocalMerge, rep *model.Re
 	rep.Calls.Git = c.NetworkCalls()
 	told := l.told()
 	rep.Merging = &told
-	if errors.Is(err, git.ErrPartial) {
+	if errors.Is(err, fetch.ErrPartial) {
 		err = misuse("%w", err)
 	}
 	if s := (*setback)(nil); errors.As(err, &s) {
 		l.say(l.explain(ctx, s))
 		tellFailure(&told, s.Failure)
-		end := stop(merge.Settle(s.Code), "%s", s.Error())
+		end := thread.End(merge.Settle(s.Code), "%s", s.Error())
 		if end.Result == model.ResultBlocked {
 			end.Block = &model.BlockMarker{Reason: string(s.Code), Observed: l.met.HeadSHA}
 		}
@@ -99,7 +106,7 @@ func (e *Engine) mergeLocal(ctx context.Context, order LocalMerge, rep *model.Re
 // mistake is an ErrUsage that says what is wrong, and no more.
 type mistake struct{ error }
 
-func (m mistake) Is(target error) bool { return target == ErrUsage }
+func (m mistake) Is(target error) bool { return target == thread.ErrUsage }
 func (m mistake) Unwrap() error        { return m.error }
 
 func misuse(format string, args ...any) error { return mistake{fmt.Errorf(format, args...)} }
@@ -109,9 +116,9 @@ func (o LocalMerge) check() error {
 	switch {
 	case o.Base == "":
 		return misuse("the checkout does not say what the origin's default branch is: name the branch to merge into with --base")
-	case !git.IsBranch(o.Branch):
+	case !syntax.IsBranch(o.Branch):
 		return misuse("--branch %q is no name of a branch", o.Branch)
-	case !git.IsBranch(o.Base):
+	case !syntax.IsBranch(o.Base):
 		return misuse("--base %q is no name of a branch", o.Base)
 	case o.Branch == o.Base:
 		return misuse("%s cannot be merged into itself", o.Branch)
@@ -166,7 +173,7 @@ func (l *localMerger) once(ctx context.Context) error {
 		err = l.landThere(ctx, lock)
 	}
 	if err != nil && lock != nil {
-		if err := l.checkout.Unlock(context.WithoutCancel(ctx), lock); err != nil {
+		if err := transport.Unlock(context.WithoutCancel(ctx), l.checkout, lock); err != nil {
 			l.Log.Warn("lock_left", "base", l.order.Base, "error", err)
 		}
 	}
@@ -174,14 +181,14 @@ func (l *localMerger) once(ctx context.Context) error {
 }
 
 // lock waits for the lock of the base; nil where the origin keeps none: the leases of the pushes hold without it.
-func (l *localMerger) lock(ctx context.Context) (*git.Lock, error) {
+func (l *localMerger) lock(ctx context.Context) (*transport.Lock, error) {
 	limit := l.settings.Merge.LockTimeout
 	for pause := firstPause; ; pause = min(2*pause, longestPause) {
-		lease := git.Lease{Holder: strings.TrimSpace(l.order.Holder + " " + l.Random()), Until: l.Now().Add(l.settings.Merge.TestTimeout + claimMargin)}
-		lock, err := l.checkout.Lock(ctx, l.order.Base, lease)
-		locked, none := (*git.ErrLocked)(nil), (*git.ErrNoLocks)(nil)
+		lease := transport.Lease{Holder: strings.TrimSpace(l.order.Holder + " " + l.Random()), Until: l.Now().Add(l.settings.Merge.TestTimeout + thread.ClaimMargin)}
+		lock, err := transport.AcquireLock(ctx, l.checkout, l.order.Base, lease)
+		locked, none := (*transport.ErrLocked)(nil), (*transport.ErrNoLocks)(nil)
 		if errors.As(err, &locked) && l.order.Gone != nil && l.order.Gone(locked.Holder) {
-			lock, err = l.checkout.TakeLock(ctx, locked, lease)
+			lock, err = transport.TakeOverLock(ctx, l.checkout, locked, lease)
 		}
 		switch {
 		case err == nil:
@@ -201,13 +208,13 @@ func (l *localMerger) lock(ctx context.Context) (*git.Lock, error) {
 
 // foretell tells what would land, and how it would be tested.
 func (l *localMerger) foretell(ctx context.Context) error {
-	run, err := l.testsOf(ctx, l.checkout, l.settings.Merge, l.order.Base, l.met.BaseSHA, l.made.Tip)
+	run, err := testsOf(ctx, &l.World, l.checkout, l.settings.Merge, l.order.Base, l.met.BaseSHA, l.made.Tip)
 	if err != nil {
 		return err
 	}
 	l.ran = run
 	if l.order.Checkout.Local {
-		if err := l.checkout.CanLandLocal(ctx, l.order.Base, l.met.BaseSHA, l.made.Tip); err != nil {
+		if err := merging.CanLandLocal(ctx, l.checkout, l.order.Base, l.met.BaseSHA, l.made.Tip); err != nil {
 			return setbackOf(err, l.way.Strategy)
 		}
 	}
@@ -215,7 +222,7 @@ func (l *localMerger) foretell(ctx context.Context) error {
 	l.say(merge.DryRunText(l.pull(), l.marker(), merge.Verdict{Go: true, Way: l.way}, &merge.Plan{
 		Commits: l.made.Commits, More: l.made.Count - len(l.made.Commits), BaseSHA: l.met.BaseSHA, Tip: l.made.Tip, Tests: run, Notes: l.notes(),
 	}))
-	return stop(model.ResultNothing, "dry run: %s can be merged into %s", l.order.Branch, l.order.Base)
+	return thread.End(model.ResultNothing, "dry run: %s can be merged into %s", l.order.Branch, l.order.Base)
 }
 
 // token names the landing of this head on this base.
@@ -225,12 +232,12 @@ func (l *localMerger) token() string {
 
 // meet gets both branches. The base has to have what it had when they were got before.
 func (l *localMerger) meet(ctx context.Context) error {
-	var met git.Met
+	var met history.Divergence
 	var err error
 	if l.order.Checkout.Local {
-		met, err = l.checkout.MeetLocal(ctx, l.order.Base, l.order.Branch)
+		met, err = merging.LocalMergeBase(ctx, l.checkout, l.order.Base, l.order.Branch)
 	} else {
-		met, err = l.checkout.Meet(ctx, l.order.Base, "refs/heads/"+l.order.Branch)
+		met, err = history.FetchMergeBase(ctx, l.checkout, l.order.Base, "refs/heads/"+l.order.Branch)
 	}
 	if gone := (*git.ErrNoRef)(nil); errors.As(err, &gone) {
 		code, name := model.CodeBranchMissing, strings.TrimPrefix(gone.Ref, "refs/heads/")
@@ -254,13 +261,13 @@ func (l *localMerger) meet(ctx context.Context) error {
 
 // grown refuses a base that does not have any more what it had: what was read and tested was for another one.
 func (l *localMerger) grown(ctx context.Context, base string) error {
-	was, ask := l.met.BaseSHA, relationIn
+	was, ask := l.met.BaseSHA, thread.RelationIn
 	if was == "" || was == base {
 		return nil
 	}
 	if l.order.Checkout.Local { // where nobody can be asked for more history
 		ask = func(ctx context.Context, c *git.Checkout, earlier, later string) (model.Relation, error) {
-			return c.Relation(ctx, earlier, later)
+			return history.Relation(ctx, c, earlier, later)
 		}
 	}
 	relation, err := ask(ctx, l.checkout, was, base)
@@ -273,24 +280,24 @@ func (l *localMerger) grown(ctx context.Context, base string) error {
 // prepare makes the commits that would land.
 func (l *localMerger) prepare(ctx context.Context) error {
 	if l.met.Unrelated {
-		return setbackOf(&git.ErrUnrelated{Base: l.met.BaseSHA, Head: l.met.HeadSHA}, "")
+		return setbackOf(&history.ErrUnrelated{Base: l.met.BaseSHA, Head: l.met.HeadSHA}, "")
 	}
 	if l.met.MergeBase == l.met.HeadSHA {
-		return stop(model.ResultNothing, "%s is part of %s already", l.order.Branch, l.order.Base)
+		return thread.End(model.ResultNothing, "%s is part of %s already", l.order.Branch, l.order.Base)
 	}
 	if err := l.configure(ctx); err != nil {
 		return err
 	}
 	what := l.what()
-	made, err := l.checkout.Build(ctx, what)
-	if empty := (*git.ErrEmpty)(nil); errors.As(err, &empty) {
-		return stop(model.ResultNothing, "%s", merge.EmptyLine(l.order.Branch, l.order.Base, empty.Cancelled, empty.Proof))
+	made, err := merging.Build(ctx, l.checkout, what)
+	if empty := (*merging.ErrEmpty)(nil); errors.As(err, &empty) {
+		return thread.End(model.ResultNothing, "%s", merge.EmptyLine(l.order.Branch, l.order.Base, empty.Cancelled, empty.Proof))
 	}
 	if err != nil {
 		return setbackOf(err, l.way.Strategy)
 	}
 	l.made = made
-	if err := l.checkout.Verify(ctx, what, made); err != nil {
+	if err := merging.Verify(ctx, l.checkout, what, made); err != nil {
 		return setbackOf(err, l.way.Strategy)
 	}
 	l.steers, err = steering(ctx, l.checkout, l.met.BaseSHA, made.Tip)
@@ -299,14 +306,14 @@ func (l *localMerger) prepare(ctx context.Context) error {
 
 // configure reads the settings off the base branch and chooses the strategy.
 func (l *localMerger) configure(ctx context.Context) error {
-	text, err := l.checkout.Blob(ctx, l.met.BaseSHA, SettingsPath)
+	text, err := history.Blob(ctx, l.checkout, l.met.BaseSHA, thread.SettingsPath)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		l.settings = config.Defaults()
 	case err != nil:
 		return err
 	default:
-		if l.settings, err = config.ParseWithoutAgent(string(text), l.order.Base+":"+SettingsPath); err != nil {
+		if l.settings, err = config.ParseWithoutAgent(string(text), l.order.Base+":"+thread.SettingsPath); err != nil {
 			return err
 		}
 	}
@@ -322,18 +329,18 @@ func (l *localMerger) configure(ctx context.Context) error {
 }
 
 // what is the order to git. The one commit of a squash is named after the branch where it has several, since it is no merge.
-func (l *localMerger) what() git.Merge {
+func (l *localMerger) what() merging.Request {
 	title := l.order.Branch
 	if l.way.Strategy == model.StrategyNoFF || l.way.Strategy == model.StrategyUnion {
 		title = fmt.Sprintf("Merge branch '%s'", l.order.Branch)
 	}
-	return git.Merge{
+	return merging.Request{
 		Strategy: l.way.Strategy, Base: l.met.BaseSHA, Head: l.met.HeadSHA, Title: title, Own: true, BaseWins: l.way.BaseWins, UnionFields: l.way.UnionFields,
 	}
 }
 
 func (l *localMerger) tests(ctx context.Context) (err error) {
-	l.ran, err = l.testTip(ctx, l.checkout, l.settings, l.order.Base, l.met.BaseSHA, l.made.Tip)
+	l.ran, err = testTip(ctx, &l.World, l.checkout, l.settings, l.order.Base, l.met.BaseSHA, l.made.Tip)
 	return err
 }
 
@@ -379,7 +386,7 @@ func (l *localMerger) marker() model.MergeMarker {
 func (l *localMerger) explain(ctx context.Context, s *setback) string {
 	if s.conflict != nil {
 		s.Conflicts = conflictsOf(s.conflict)
-		if culprits, err := l.checkout.Culprits(ctx, l.met.BaseSHA, l.met.HeadSHA, s.conflict.Paths); err == nil {
+		if culprits, err := conflicts.Culprits(ctx, l.checkout, l.met.BaseSHA, l.met.HeadSHA, s.conflict.Paths); err == nil {
 			for _, c := range culprits {
 				s.Conflicts.Culprits = append(s.Conflicts.Culprits, merge.Culprit{Commit: c})
 			}

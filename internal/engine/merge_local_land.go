@@ -7,6 +7,9 @@ import (
 	"strings"
 
 	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/git/history"
+	"github.com/mergexo/mergexo/internal/git/merging"
+	"github.com/mergexo/mergexo/internal/git/transport"
 	"github.com/mergexo/mergexo/internal/lineage"
 	"github.com/mergexo/mergexo/internal/markdown"
 	"github.com/mergexo/mergexo/internal/merge"
@@ -16,14 +19,17 @@ import (
 // landHere moves the branches of the checkout: the base first, since it may be in use, and that changes nothing.
 func (l *localMerger) landHere(ctx context.Context) error {
 	ctx = context.WithoutCancel(ctx)
-	err := l.checkout.LandLocal(ctx, l.order.Base, l.met.BaseSHA, l.made.Tip)
+	err := merging.LandLocal(ctx, l.checkout, l.order.Base, l.met.BaseSHA, l.made.Tip)
 	if rejected := (*git.ErrRejected)(nil); errors.As(err, &rejected) && rejected.Reason == git.Stale {
 		return &setback{Failure: merge.Failure{Code: model.CodeBaseMoved, Detail: err.Error()}}
 	}
 	if err != nil {
 		return setbackOf(err, l.way.Strategy)
 	}
-	if err := l.carry(ctx, l.checkout.MoveLocal); err != nil {
+	move := func(ctx context.Context, branch, from, to string) error {
+		return merging.MoveLocal(ctx, l.checkout, branch, from, to)
+	}
+	if err := l.carry(ctx, move); err != nil {
 		l.kept = fmt.Sprintf("The branch %s was not moved to what landed: %s", l.order.Branch, markdown.Plain(err.Error()))
 	}
 	return l.landed()
@@ -31,7 +37,7 @@ func (l *localMerger) landHere(ctx context.Context) error {
 
 // carry moves the branch to the tip, where it is not part of what lands.
 func (l *localMerger) carry(ctx context.Context, move func(ctx context.Context, branch, from, to string) error) error {
-	relation, err := l.checkout.Relation(ctx, l.met.HeadSHA, l.made.Tip)
+	relation, err := history.Relation(ctx, l.checkout, l.met.HeadSHA, l.made.Tip)
 	if err != nil || lineage.Decide(relation) == lineage.Pass {
 		return err
 	}
@@ -43,12 +49,12 @@ func (l *localMerger) carry(ctx context.Context, move func(ctx context.Context, 
 func (l *localMerger) moveHead(ctx context.Context) error {
 	l.kept = ""
 	err := l.carry(ctx, func(ctx context.Context, branch, from, to string) error {
-		at, err := l.checkout.Where(ctx, l.order.Base)
+		at, err := transport.BranchTip(ctx, l.checkout, l.order.Base)
 		if err == nil && at != l.met.BaseSHA {
 			err = l.baseMoved(at)
 		}
 		if err == nil {
-			err = l.checkout.Rewrite(ctx, branch, from, to)
+			err = transport.Rewrite(ctx, l.checkout, branch, from, to)
 		}
 		if err == nil {
 			l.tips = append(l.tips, to)
@@ -59,7 +65,7 @@ func (l *localMerger) moveHead(ctx context.Context) error {
 	if !errors.As(err, &rejected) && !errors.As(err, &unclear) {
 		return err
 	}
-	at, lookErr := l.checkout.Where(ctx, l.order.Branch)
+	at, lookErr := transport.BranchTip(ctx, l.checkout, l.order.Branch)
 	switch {
 	case lookErr != nil:
 		return errors.Join(err, lookErr)
@@ -76,16 +82,16 @@ func (l *localMerger) moveHead(ctx context.Context) error {
 }
 
 // landThere moves the branches of the origin: the head first where it is not part of what lands, as for a pull request.
-func (l *localMerger) landThere(ctx context.Context, lock *git.Lock) error {
+func (l *localMerger) landThere(ctx context.Context, lock *transport.Lock) error {
 	ctx = context.WithoutCancel(ctx)
 	if err := l.moveHead(ctx); err != nil {
 		return err
 	}
-	order := git.Publish{Branch: l.order.Base, Start: l.met.BaseSHA, SHA: l.made.Tip}
+	order := transport.Update{Branch: l.order.Base, Start: l.met.BaseSHA, SHA: l.made.Tip}
 	if lock != nil {
 		order.Drop = []git.Ref{lock.Ref()}
 	}
-	err := l.checkout.Publish(ctx, order)
+	err := transport.Publish(ctx, l.checkout, order)
 	rejected, unclear := (*git.ErrRejected)(nil), (*git.ErrUnclear)(nil)
 	switch {
 	case err == nil:
@@ -96,7 +102,7 @@ func (l *localMerger) landThere(ctx context.Context, lock *git.Lock) error {
 	case rejected == nil || rejected.Reason != git.Stale:
 		return setbackOf(err, l.way.Strategy)
 	}
-	at, lookErr := l.checkout.Where(ctx, l.order.Base)
+	at, lookErr := transport.BranchTip(ctx, l.checkout, l.order.Base)
 	switch {
 	case lookErr != nil:
 		return errors.Join(err, lookErr)

@@ -6,7 +6,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/engine/effect"
+	"github.com/mergexo/mergexo/internal/git/transport"
 	"github.com/mergexo/mergexo/internal/merge"
 	"github.com/mergexo/mergexo/internal/model"
 )
@@ -33,19 +34,19 @@ func (g *merger) lock(ctx context.Context) error {
 
 // lockBase waits for the lock of one base, and takes it from a run that is over.
 func (g *merger) lockBase(ctx context.Context, m *member) error {
-	if err := m.open(ctx); err != nil {
+	if err := m.Open(ctx); err != nil {
 		return err
 	}
-	lease := git.Lease{Holder: fmt.Sprintf("%s %d/%d %s", g.event.Repo, g.Run.ID, g.Run.Attempt, g.Random()), Until: g.mergeExpiry(), URL: g.Run.URL}
-	limit := g.settings.Merge.LockTimeout
+	lease := transport.Lease{Holder: fmt.Sprintf("%s %d/%d %s", g.Event.Repo, g.Run.ID, g.Run.Attempt, g.Random()), Until: g.mergeExpiry(), URL: g.Run.URL}
+	limit := g.Settings.Merge.LockTimeout
 	for pause := firstPause; ; pause = min(2*pause, longestPause) {
-		var err error
-		if m.lock, err = m.checkout.Lock(ctx, m.is.Base, lease); err == nil {
+		taken, err := m.Apply(ctx, effect.Lock{Base: m.is.Base, Lease: lease})
+		if m.lock = taken.Lock; err == nil {
 			return nil
 		}
-		locked, none := (*git.ErrLocked)(nil), (*git.ErrNoLocks)(nil)
+		locked, none := (*transport.ErrLocked)(nil), (*transport.ErrNoLocks)(nil)
 		if errors.As(err, &none) { // the leases of the pushes hold without it: two merges only do some work for nothing
-			g.Log.Warn("no_lock", "pr_number", g.event.Number, "base", m.is.Base, "error", err)
+			g.Log.Warn("no_lock", "pr_number", g.Event.Number, "base", m.is.Base, "error", err)
 			return nil
 		}
 		if !errors.As(err, &locked) {
@@ -56,7 +57,8 @@ func (g *merger) lockBase(ctx context.Context, m *member) error {
 		case err != nil:
 			return err
 		case dead:
-			m.lock, err = m.checkout.TakeLock(ctx, locked, lease)
+			taken, err = m.Apply(ctx, effect.Lock{Base: m.is.Base, Lease: lease, From: locked})
+			m.lock = taken.Lock
 			return setbackOf(err, "")
 		case pause > limit:
 			return &setback{Failure: merge.Failure{Code: model.CodeLock, Detail: locked.Error()}}
@@ -83,10 +85,10 @@ func (g *merger) gone(ctx context.Context, holder string) (bool, error) {
 	switch {
 	case run == 0:
 		return false, nil
-	case run == g.Run.ID && repo == g.event.Repo:
+	case run == g.Run.ID && repo == g.Event.Repo:
 		return attempt < g.Run.Attempt, nil
 	}
-	state, err := g.GitHub.Run(ctx, repo, run)
+	state, err := g.GitHub.Actions.Run(ctx, repo, run)
 	return err == nil && state.Known && (state.Completed || state.Attempt > attempt), err
 }
 
@@ -96,8 +98,8 @@ func (g *merger) unlock(ctx context.Context) {
 		if m.lock == nil {
 			continue
 		}
-		if err := m.checkout.Unlock(ctx, m.lock); err != nil {
-			g.Log.Warn("lock_left", "pr_number", g.event.Number, "base", m.is.Base, "error", err)
+		if _, err := m.Apply(ctx, effect.Unlock{Lock: m.lock}); err != nil {
+			g.Log.Warn("lock_left", "pr_number", g.Event.Number, "base", m.is.Base, "error", err)
 		}
 		m.lock = nil
 	}

@@ -5,10 +5,11 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
+	"github.com/mergexo/mergexo/internal/engine/effect"
+	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/markdown"
 	"github.com/mergexo/mergexo/internal/merge"
@@ -25,7 +26,7 @@ func (g *merger) edit(ctx context.Context, text string) error {
 		return err
 	}
 	g.text = text
-	g.say(model.Saying{Where: fmt.Sprintf("comment on #%d", g.event.Number), Text: text, Passing: g.marker.Open()})
+	g.Say(model.Saying{Where: fmt.Sprintf("comment on #%d", g.Event.Number), Text: text, Passing: g.marker.Open()})
 	return nil
 }
 
@@ -35,33 +36,28 @@ func (g *merger) write(ctx context.Context, b journal.Body) error {
 	if err != nil {
 		return err
 	}
-	err = g.rewrite(ctx, g.comment, body, func() error {
-		return stop(model.ResultRetry, "the request to merge pull request %d was deleted meanwhile", g.event.Number)
+	return g.Rewrite(ctx, g.comment, mergeToken(g.marker), body, func() error {
+		return thread.End(model.ResultRetry, "the request to merge pull request %d was deleted meanwhile", g.Event.Number)
 	})
-	if err != nil {
-		return err
-	}
-	g.applied("edit", strconv.FormatInt(g.comment, 10), mergeToken(g.marker), "applied")
-	return nil
 }
 
 // body is the comment of the request.
 func (g *merger) body(text string, tokens ...string) journal.Body {
-	g.marker.Repo, g.marker.Number, g.marker.Detail = g.event.Repo.String(), g.event.Number, clip(g.marker.Detail)
+	g.marker.Repo, g.marker.Number, g.marker.Detail = g.Event.Repo.String(), g.Event.Number, thread.Clip(g.marker.Detail)
 	return journal.Body{
 		Text: g.heading + "\n\n" + text, Tokens: tokens, Kind: journal.KindMerge, Marker: g.marker,
 	}
 }
 
 // wait says what the request waits for, where it does not say so already.
-func (g *merger) wait(ctx context.Context, code model.MergeCode, detail, text string) (*Stop, error) {
+func (g *merger) wait(ctx context.Context, code model.MergeCode, detail, text string) (*thread.Stop, error) {
 	m := &g.marker
 	looked := g.looks()
 	same := m.State == model.MergeWaiting && m.Reason == code && g.text == text && m.Looked == looked
 	was := m.Claim
 	m.Looked = looked
 	m.Members = nil // who belongs to it is found out anew
-	m.State, m.Reason, m.Detail, m.Expires, m.Claim = model.MergeWaiting, code, clip(detail), time.Time{}, ""
+	m.State, m.Reason, m.Detail, m.Expires, m.Claim = model.MergeWaiting, code, thread.Clip(detail), time.Time{}, ""
 	if !same {
 		if err := g.lookAgain(ctx, was); err != nil {
 			return nil, err
@@ -71,26 +67,26 @@ func (g *merger) wait(ctx context.Context, code model.MergeCode, detail, text st
 		}
 	}
 	if !g.tried && !g.asked { // nobody waits for this run
-		return stop(model.ResultNothing, "%s", merge.ShortLine(g.event.Number, code, detail)), nil
+		return thread.End(model.ResultNothing, "%s", merge.ShortLine(g.Event.Number, code, detail)), nil
 	}
 	return g.stopped(code, detail), nil
 }
 
 // stopped is how a run ends whose merge did not come about.
-func (g *merger) stopped(code model.MergeCode, detail string) *Stop {
+func (g *merger) stopped(code model.MergeCode, detail string) *thread.Stop {
 	result := merge.Settle(code)
 	if code == model.CodeEmpty {
 		result = model.ResultNothing
 	}
-	s := stop(result, "%s", merge.ShortLine(g.event.Number, code, detail))
+	s := thread.End(result, "%s", merge.ShortLine(g.Event.Number, code, detail))
 	s.Merge = true
 	if s.Result == model.ResultBlocked {
-		s.Block = &model.BlockMarker{Repo: g.event.Repo.String(), Number: g.event.Number, Reason: string(code), Observed: g.marker.Head}
-		now := g.stand(nil)
+		s.Block = &model.BlockMarker{Repo: g.Event.Repo.String(), Number: g.Event.Number, Reason: string(code), Observed: g.marker.Head}
+		now := g.Stand(nil)
 		now.Merge = &model.MergeRequest{
-			State: g.marker.State, Reason: code, Head: g.marker.Head, By: g.marker.By, Since: g.serverNow(), Tip: g.marker.Tip, URL: fmt.Sprintf("%s#issuecomment-%d", g.snap.Pull.URL, g.comment),
+			State: g.marker.State, Reason: code, Head: g.marker.Head, By: g.marker.By, Since: g.ServerNow(), Tip: g.marker.Tip, URL: fmt.Sprintf("%s#issuecomment-%d", g.Snap.Pull.URL, g.comment),
 		}
-		g.report.Need = needs.OfPull(now, g.state.External())
+		g.Report.Need = needs.OfPull(now, g.State.External())
 	}
 	return s
 }
@@ -98,7 +94,7 @@ func (g *merger) stopped(code model.MergeCode, detail string) *Stop {
 // record writes down what is about to land, before anything moves: from here on a head that moves there is our own doing.
 func (g *merger) record(ctx context.Context) error {
 	k := &g.marker
-	if g.serverNow().After(k.Expires) {
+	if g.ServerNow().After(k.Expires) {
 		return g.expired()
 	}
 	for _, m := range g.members {
@@ -111,18 +107,18 @@ func (g *merger) record(ctx context.Context) error {
 		k.Was = append(k.Was, k.Tip)
 	}
 	if own.is.BaseSHA != k.BaseSHA {
-		k.Attempt = merge.Attempts(g.state, k.Head, own.is.BaseSHA) + 1
+		k.Attempt = merge.Attempts(g.State, k.Head, own.is.BaseSHA) + 1
 	}
 	k.BaseSHA, k.Tip, k.Tree = own.is.BaseSHA, own.is.Tip, own.is.Tree
 	g.listMembers()
-	if err := g.edit(ctx, merge.RunningText(g.snap.Pull, *k, g.settings.Merge.Attempts)); err != nil {
+	if err := g.edit(ctx, merge.RunningText(g.Snap.Pull, *k, g.Settings.Merge.Attempts)); err != nil {
 		return err
 	}
 	for _, m := range g.members {
 		if m == own || m.is.Landed != "" {
 			continue
 		}
-		if err := g.announce(ctx, m, model.MergeRunning, "", merge.RunningText(m.snap.Pull, g.requestOf(m), g.settings.Merge.Attempts)); err != nil {
+		if err := g.announce(ctx, m, model.MergeRunning, "", merge.RunningText(m.Snap.Pull, g.requestOf(m), g.Settings.Merge.Attempts)); err != nil {
 			return err
 		}
 	}
@@ -145,31 +141,31 @@ func (g *merger) note(ctx context.Context) error {
 		return nil
 	}
 	g.listMembers()
-	return g.edit(ctx, merge.RunningText(g.snap.Pull, g.marker, g.settings.Merge.Attempts))
+	return g.edit(ctx, merge.RunningText(g.Snap.Pull, g.marker, g.Settings.Merge.Attempts))
 }
 
 // release lets the next run go on at once where this one ends in order, and not at its goal.
 func (g *merger) release(ctx context.Context, cause error) {
-	if outlives(cause) || g.lost {
+	if thread.Outlives(cause) || g.lost {
 		return
 	}
-	if ctx.Err() != nil || g.marker.State != model.MergeRunning || !g.mergeClaims[g.marker.Claim] {
+	if ctx.Err() != nil || g.marker.State != model.MergeRunning || !g.MergeClaims[g.marker.Claim] {
 		return
 	}
-	g.marker.Expires = g.serverNow().Add(-time.Second).UTC().Truncate(time.Second)
+	g.marker.Expires = g.ServerNow().Add(-time.Second).UTC().Truncate(time.Second)
 	g.marker.Cause = merge.Cause("", g.clean(ctx, cause.Error()))
-	body, err := g.Codec.Encode(g.body(merge.HaltedText(g.snap.Pull, g.marker, g.settings.Merge.Attempts), commandToken(g.marker.Command)))
+	body, err := g.Codec.Encode(g.body(merge.HaltedText(g.Snap.Pull, g.marker, g.Settings.Merge.Attempts), commandToken(g.marker.Command)))
 	if err == nil {
-		err = g.GitHub.EditComment(ctx, g.event.Repo, g.comment, body)
+		_, err = g.Apply(ctx, effect.Edit{ID: g.comment, Token: mergeToken(g.marker), Body: body})
 	}
 	if err != nil {
-		g.Log.Warn("merge_not_released", "pr_number", g.event.Number, "error", err)
+		g.Log.Warn("merge_not_released", "pr_number", g.Event.Number, "error", err)
 	}
 }
 
 // fail says why the request does not go on. What may come right by itself stays open, and so does what has landed in part:
 // that is not undone, and the rest can still land.
-func (g *merger) fail(ctx context.Context, s *setback) (*Stop, error) {
+func (g *merger) fail(ctx context.Context, s *setback) (*thread.Stop, error) {
 	if s.Code == model.CodeHeadMoved && g.marker.Label != "" { // the label was for another head, which is said of the label
 		if away, err := g.voided(ctx); away != nil || err != nil {
 			return away, err
@@ -178,12 +174,12 @@ func (g *merger) fail(ctx context.Context, s *setback) (*Stop, error) {
 	text := g.failure(ctx, s)
 	switch {
 	case g.partial():
-		g.marker.Expires = g.serverNow().Add(-time.Second).UTC().Truncate(time.Second) // which edit would put off
+		g.marker.Expires = g.ServerNow().Add(-time.Second).UTC().Truncate(time.Second) // which edit would put off
 		return g.stopped(s.Code, s.Detail), g.write(ctx, g.body(text, commandToken(g.marker.Command)))
 	case s.waits:
 		gate := model.Gate{Name: model.GateName(strings.ToLower(string(s.Code))), Evidence: s.Detail}
 		v := merge.Verdict{Wait: true, Code: s.Code, Reason: s.Detail, Gates: []model.Gate{gate}}
-		return g.wait(ctx, s.Code, s.Detail, merge.WaitText(g.snap.Pull, g.waiting(v), v))
+		return g.wait(ctx, s.Code, s.Detail, merge.WaitText(g.Snap.Pull, g.waiting(v), v))
 	case s.Code.Retryable() && s.Code != model.CodeHeadMoved:
 		return g.wait(ctx, s.Code, s.Detail, text)
 	}
@@ -197,7 +193,7 @@ func (g *merger) fail(ctx context.Context, s *setback) (*Stop, error) {
 	if err := g.lookAgain(ctx, g.marker.Claim); err != nil {
 		return nil, err
 	}
-	if g.snap.Pull.State == model.PullMerged { // another run was faster
+	if g.Snap.Pull.State == model.PullMerged { // another run was faster
 		if done, err := g.landedBefore(ctx); err != nil || done {
 			return nil, cmp.Or(err, g.finish(ctx))
 		}
@@ -213,12 +209,12 @@ func (g *merger) failure(ctx context.Context, s *setback) string {
 	g.explain(ctx, s)
 	s.Detail = g.clean(ctx, s.Detail)
 	g.cleanRun(ctx, s.Tests)
-	g.marker.Reason, g.marker.Detail = s.Code, clip(s.Detail)
+	g.marker.Reason, g.marker.Detail = s.Code, thread.Clip(s.Detail)
 	if g.tried {
 		g.marker.Cause = merge.Cause(s.Code, s.Detail)
 	}
 	g.listMembers()
-	pull := g.snap.Pull
+	pull := g.Snap.Pull
 	for _, m := range g.members {
 		if m.is.Landed != "" {
 			s.Landed = m.is.Landed
@@ -245,16 +241,16 @@ func (p *pass) cleanRun(ctx context.Context, t *merge.TestRun) {
 func (g *merger) bury(ctx context.Context, s *setback, text string) error {
 	g.marker.State, g.marker.Expires, g.marker.Claim = model.MergeFailed, time.Time{}, ""
 	old, token := g.comment, journal.Token("merge_failed", g.marker.Command)
-	id, err := g.pass.comment(ctx, token, g.body(text), func() int64 { return g.state.Tokens[token] })
+	id, err := g.pass.Comment(ctx, token, g.body(text), effect.Mark{})
 	if err != nil {
 		return err
 	}
 	g.comment = id
-	g.Log.Info("merge_failed", "pr_number", g.event.Number, "reason", string(s.Code), "detail", markdown.Inline(clip(s.Detail)))
-	return g.remove(ctx, old, mergeToken(g.marker))
+	g.Log.Info("merge_failed", "pr_number", g.Event.Number, "reason", string(s.Code), "detail", markdown.Inline(thread.Clip(s.Detail)))
+	return g.Remove(ctx, old, mergeToken(g.marker))
 }
 
 // expired ends a run that took so long that another one may be at its merge.
 func (g *merger) expired() error {
-	return stop(model.ResultRetry, "the merge of pull request %d took longer than its claim holds, until %s", g.event.Number, g.marker.Expires.Format(time.RFC3339))
+	return thread.End(model.ResultRetry, "the merge of pull request %d took longer than its claim holds, until %s", g.Event.Number, g.marker.Expires.Format(time.RFC3339))
 }

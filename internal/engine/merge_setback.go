@@ -8,6 +8,11 @@ import (
 	"strings"
 
 	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/git/conflicts"
+	"github.com/mergexo/mergexo/internal/git/history"
+	"github.com/mergexo/mergexo/internal/git/mergetree"
+	"github.com/mergexo/mergexo/internal/git/merging"
+	"github.com/mergexo/mergexo/internal/git/transport"
 	"github.com/mergexo/mergexo/internal/github"
 	"github.com/mergexo/mergexo/internal/merge"
 	"github.com/mergexo/mergexo/internal/model"
@@ -18,7 +23,7 @@ type setback struct {
 	merge.Failure
 	// waits says that what is missing can come without another request.
 	waits    bool
-	conflict *git.ErrConflict
+	conflict *mergetree.ErrConflict
 }
 
 func (s *setback) Error() string { return fmt.Sprintf("%s: %s", s.Code, s.Detail) }
@@ -37,10 +42,10 @@ type coded struct {
 
 // setbacks are the codes of what git says, where its type tells all.
 var setbacks = []coded{
-	{is[*git.ErrConflict], model.CodeConflict}, {is[*git.ErrUnrelated], model.CodeUnrelated}, {is[*git.ErrEmpty], model.CodeEmpty},
-	{is[*git.ErrRewound], model.CodeRewound}, {is[*git.ErrRewind], model.CodeRewound}, {is[*git.ErrFrontmatter], model.CodeFrontmatter},
-	{is[*git.ErrTooMany], model.CodeTooMany}, {is[*git.ErrChanged], model.CodeDiff}, {is[*git.ErrLocked], model.CodeLock},
-	{is[*git.ErrDirty], model.CodeDirtyBase}, {is[*git.ErrNoRef], model.CodeBranchMissing}, {is[*git.ErrLockUnreadable], model.CodeLockBroken},
+	{is[*mergetree.ErrConflict], model.CodeConflict}, {is[*history.ErrUnrelated], model.CodeUnrelated}, {is[*merging.ErrEmpty], model.CodeEmpty},
+	{is[*merging.ErrRewound], model.CodeRewound}, {is[*git.ErrRewind], model.CodeRewound}, {is[*merging.ErrFrontmatter], model.CodeFrontmatter},
+	{is[*merging.ErrTooMany], model.CodeTooMany}, {is[*merging.ErrChanged], model.CodeDiff}, {is[*transport.ErrLocked], model.CodeLock},
+	{is[*merging.ErrDirty], model.CodeDirtyBase}, {is[*git.ErrNoRef], model.CodeBranchMissing}, {is[*transport.ErrLockUnreadable], model.CodeLockBroken},
 	{is[*git.ErrUnclear], model.CodeRejected}, {is[*git.ErrRejected], model.CodeRejected},
 }
 
@@ -51,8 +56,8 @@ func setbackOf(err error, strategy string) error {
 		return err
 	}
 	s := &setback{Failure: merge.Failure{Code: setbacks[at].code, Detail: err.Error()}}
-	var empty *git.ErrEmpty
-	var unreadable *git.ErrLockUnreadable
+	var empty *merging.ErrEmpty
+	var unreadable *transport.ErrLockUnreadable
 	var rejected *git.ErrRejected
 	switch {
 	case errors.As(err, &s.conflict):
@@ -109,9 +114,9 @@ func (g *merger) explain(ctx context.Context, s *setback) {
 }
 
 // conflicts is a conflict with its culprits.
-func (m *member) conflicts(ctx context.Context, e *git.ErrConflict) *merge.Conflicts {
+func (m *member) conflicts(ctx context.Context, e *mergetree.ErrConflict) *merge.Conflicts {
 	c := conflictsOf(e)
-	culprits, err := m.checkout.Culprits(ctx, m.is.BaseSHA, m.head, e.Paths)
+	culprits, err := conflicts.Culprits(ctx, m.Checkout, m.is.BaseSHA, m.head, e.Paths)
 	if err != nil || len(culprits) == 0 {
 		m.Log.Debug("culprits_unknown", "error", err)
 		return c
@@ -120,7 +125,7 @@ func (m *member) conflicts(ctx context.Context, e *git.ErrConflict) *merge.Confl
 	for i, k := range culprits {
 		shas[i] = k.SHA
 	}
-	pulls, err := m.GitHub.PullsOf(ctx, m.event.Repo, shas)
+	pulls, err := m.GitHub.Pulls.OfCommits(ctx, m.Event.Repo, shas)
 	if err != nil {
 		m.Log.Debug("pulls_of_culprits_unknown", "error", err)
 	}
@@ -135,7 +140,7 @@ func (m *member) conflicts(ctx context.Context, e *git.ErrConflict) *merge.Confl
 }
 
 // conflictsOf is a conflict as the texts tell it.
-func conflictsOf(e *git.ErrConflict) *merge.Conflicts {
+func conflictsOf(e *mergetree.ErrConflict) *merge.Conflicts {
 	c := &merge.Conflicts{Commit: model.Commit{SHA: e.Commit}}
 	for _, f := range e.Files {
 		c.Files = append(c.Files, merge.Conflict{Path: f.Path, Kind: f.Kind, Hunks: strings.Join(f.Hunks, "\n")})

@@ -8,7 +8,9 @@ import (
 	"slices"
 
 	"github.com/mergexo/mergexo/internal/config"
+	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/git/history"
 	"github.com/mergexo/mergexo/internal/merge"
 	"github.com/mergexo/mergexo/internal/model"
 )
@@ -16,22 +18,22 @@ import (
 // steering tells people what a commit that would land on base changes of the files that decide over the repository: notes,
 // none for none. It is a *setback where MergeXO could not read the settings that would land.
 func steering(ctx context.Context, c *git.Checkout, base, tip string) ([]string, error) {
-	paths, err := c.ChangedPaths(ctx, base, tip)
+	paths, err := history.ChangedPaths(ctx, c, base, tip)
 	if err != nil {
 		return nil, err
 	}
 	told := merge.SteeringNotes(paths)
-	if !slices.Contains(paths, SettingsPath) {
+	if !slices.Contains(paths, thread.SettingsPath) {
 		return told, nil
 	}
-	text, err := c.Blob(ctx, tip, SettingsPath)
+	text, err := history.Blob(ctx, c, tip, thread.SettingsPath)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return append(told, fmt.Sprintf("It takes away %s: without that file, MergeXO does nothing there any more", SettingsPath)), nil
+		return append(told, fmt.Sprintf("It takes away %s: without that file, MergeXO does nothing there any more", thread.SettingsPath)), nil
 	case err != nil:
 		return nil, err
 	}
-	before, err := c.Blob(ctx, base, SettingsPath)
+	before, err := history.Blob(ctx, c, base, thread.SettingsPath)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
@@ -44,9 +46,9 @@ func steering(ctx context.Context, c *git.Checkout, base, tip string) ([]string,
 // settingsAsGood reads settings as far as those before them could be read: where no agent works, theirs may be missing.
 func settingsAsGood(before, now string) error {
 	parse := config.Parse
-	if _, err := parse(before, SettingsPath); err != nil {
+	if _, err := parse(before, thread.SettingsPath); err != nil {
 		parse = config.ParseWithoutAgent
 	}
-	_, err := parse(now, SettingsPath)
+	_, err := parse(now, thread.SettingsPath)
 	return err
 }

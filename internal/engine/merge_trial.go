@@ -13,7 +13,10 @@ import (
 	"github.com/mergexo/mergexo/internal/agent"
 	"github.com/mergexo/mergexo/internal/clock"
 	"github.com/mergexo/mergexo/internal/config"
+	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/git/history"
+	"github.com/mergexo/mergexo/internal/git/testtree"
 	"github.com/mergexo/mergexo/internal/merge"
 	"github.com/mergexo/mergexo/internal/model"
 )
@@ -21,12 +24,12 @@ import (
 // testTip runs the tests on a commit that would land on base, the tip of a branch, in a working tree of its own that nothing
 // of comes back from. The command is that of the settings, or what the base branch looks like; what the tree needs before it
 // is set or found likewise. A *setback says that they fail, or that there are none.
-func (e *Engine) testTip(ctx context.Context, c *git.Checkout, s config.Settings, branch, base, tip string) (merge.TestRun, error) {
-	run, err := e.testsOf(ctx, c, s.Merge, branch, base, tip)
+func testTip(ctx context.Context, e *thread.World, c *git.Checkout, s config.Settings, branch, base, tip string) (merge.TestRun, error) {
+	run, err := testsOf(ctx, e, c, s.Merge, branch, base, tip)
 	if err != nil || run.Argv == nil {
 		return run, err
 	}
-	t := &trial{Engine: e, checkout: c, settings: s, began: clock.Or(e.Clock).Now()}
+	t := &trial{World: e, checkout: c, settings: s, began: clock.Or(e.Clock).Now()}
 	if err := t.occupy(ctx, &run, tip); err != nil {
 		return run, err
 	}
@@ -34,7 +37,7 @@ func (e *Engine) testTip(ctx context.Context, c *git.Checkout, s config.Settings
 		return run, errors.Join(fmt.Errorf("make directory for the tests: %w", err), t.remove())
 	}
 	err = t.whole(ctx, &run)
-	if outlives(err) { // nothing is touched that somebody is at work in
+	if thread.Outlives(err) { // nothing is touched that somebody is at work in
 		return run, err
 	}
 	if err := errors.Join(t.remove(), os.RemoveAll(t.temp)); err != nil { // what tests leave behind is not worth a merge
@@ -45,7 +48,7 @@ func (e *Engine) testTip(ctx context.Context, c *git.Checkout, s config.Settings
 
 // trial is one tree in which tests run, with what they need before them.
 type trial struct {
-	*Engine
+	*thread.World
 	checkout  *git.Checkout
 	settings  config.Settings
 	dir, temp string
@@ -59,11 +62,11 @@ type trial struct {
 func (t *trial) occupy(ctx context.Context, run *merge.TestRun, tip string) (err error) {
 	t.env = t.checkout.AgentEnv()
 	if !run.InCheckout {
-		t.dir, t.remove, err = t.checkout.TestTree(ctx, tip)
+		t.dir, t.remove, err = testtree.Make(ctx, t.checkout, tip)
 		return err
 	}
-	place, err := t.checkout.TestIn(ctx, t.Git.Workspace, tip)
-	if none := (*git.ErrNoWorkspace)(nil); errors.As(err, &none) {
+	place, err := testtree.InWorkspace(ctx, t.checkout, t.Git.Workspace, tip)
+	if none := (*testtree.ErrNoWorkspace)(nil); errors.As(err, &none) {
 		return &setback{Failure: merge.Failure{Code: model.CodeNoCheckout, Detail: none.Why}}
 	}
 	if err != nil {
@@ -109,17 +112,17 @@ func (t *trial) one(ctx context.Context, run *merge.TestRun) (*agent.Error, erro
 	limit := t.settings.Merge.TestTimeout
 	left := max(limit-clock.Or(t.Clock).Since(t.began), time.Nanosecond)
 	began := t.Now()
-	opt, err := t.testOptions(ctx, t.settings, left, t.temp, t.env)
+	opt, err := t.TestOptions(ctx, t.settings, left, t.temp, t.env)
 	if err != nil {
 		return nil, err
 	}
-	opt.Reads = []string{t.checkout.Objects()}
+	opt.Reads = []string{t.checkout.Objects}
 	err = agent.RunTests(ctx, t.dir, run.Argv, opt)
-	if alive := outlived(err, ""); alive != nil {
+	if alive := thread.StillAlive(err, ""); alive != nil {
 		return nil, alive
 	}
 	run.Seconds = int(t.Now().Sub(began).Round(time.Second).Seconds())
-	if err := t.checkout.Renew(); err != nil { // they could find our directory and leave a configuration in it
+	if err := t.checkout.Recreate(); err != nil { // they could find our directory and leave a configuration in it
 		return nil, err
 	}
 	failed := (*agent.Error)(nil)
@@ -152,7 +155,7 @@ var unstarted = map[int]string{126: "the command cannot be executed", 127: "the 
 
 // testsOf finds the command of the tests, by the base, and what comes before it, by the tip: a lockfile there lists what it
 // needs, and decides nothing but that.
-func (e *Engine) testsOf(ctx context.Context, c *git.Checkout, m config.Merge, branch, base, tip string) (merge.TestRun, error) {
+func testsOf(ctx context.Context, e *thread.World, c *git.Checkout, m config.Merge, branch, base, tip string) (merge.TestRun, error) {
 	var unread error
 	run := merge.TestRun{Argv: m.Tests.Argv}
 	if !m.Tests.None && len(m.Tests.Argv) == 0 {
@@ -184,11 +187,11 @@ func (e *Engine) testsOf(ctx context.Context, c *git.Checkout, m config.Merge, b
 func rootOf(ctx context.Context, c *git.Checkout, sha string, unread *error) merge.Root {
 	return func(name string) (string, bool) {
 		if dir, isDir := strings.CutSuffix(name, "/"); isDir {
-			names, err := c.Names(ctx, sha, strings.TrimPrefix(dir, "."))
+			names, err := history.Names(ctx, c, sha, strings.TrimPrefix(dir, "."))
 			*unread = errors.Join(*unread, err)
 			return strings.Join(names, "\n"), len(names) > 0
 		}
-		text, err := c.Blob(ctx, sha, name)
+		text, err := history.Blob(ctx, c, sha, name)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			*unread = errors.Join(*unread, err)
 		}

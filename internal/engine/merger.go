@@ -6,13 +6,15 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/mergexo/mergexo/internal/command"
+	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/git"
-	"github.com/mergexo/mergexo/internal/journal"
+	"github.com/mergexo/mergexo/internal/git/history"
+	"github.com/mergexo/mergexo/internal/git/merging"
+	"github.com/mergexo/mergexo/internal/git/transport"
 	"github.com/mergexo/mergexo/internal/markdown"
 	"github.com/mergexo/mergexo/internal/merge"
 	"github.com/mergexo/mergexo/internal/model"
@@ -39,10 +41,10 @@ type member struct {
 	is    model.MergeMember
 	head  string // what its branch is at: the approved head, or a tip of ours
 	known []string
-	met   git.Met
-	made  git.Merged
+	met   history.Divergence
+	made  merging.Merged
 	tests merge.TestRun
-	lock  *git.Lock
+	lock  *transport.Lock
 	// mirror is the branch that lands in place of the head, by its full name; the zero value: the head itself does.
 	mirror git.Ref
 	// foreign says that somebody else has merged it.
@@ -52,18 +54,18 @@ type member struct {
 	steers  []string // what lands of the files that decide over the repository
 }
 
-func newMerger(p *pass, said model.Said[model.MergeMarker]) *merger {
+func newMerger(p *pass, said model.Posted[model.MergeMarker]) *merger {
 	heading, text, _ := strings.Cut(said.Text, "\n\n")
 	return &merger{pass: p, comment: said.CommentID, heading: heading, text: text, marker: said.Marker, began: p.Now()}
 }
 
 // advance takes the request as far as it goes now.
-func (g *merger) advance(ctx context.Context) (*Stop, error) {
+func (g *merger) advance(ctx context.Context) (*thread.Stop, error) {
 	if done, err := g.landedBefore(ctx); done || err != nil {
 		return g.ended(ctx, err)
 	}
 	if g.marker.State == model.MergeRunning && len(g.marker.Members) > 0 { // what has landed of a group is not asked about again
-		way, err := merge.ChooseFor(g.mergePolicy(), g.snap.Pull, model.MergeFacts{}, g.marker)
+		way, err := merge.ChooseFor(g.mergePolicy(), g.Snap.Pull, model.MergeFacts{}, g.marker)
 		if err != nil {
 			way = merge.Way{Strategy: g.marker.Strategy}
 		}
@@ -80,7 +82,7 @@ func (g *merger) advance(ctx context.Context) (*Stop, error) {
 	case err != nil:
 		return nil, err
 	case v.Wait:
-		return g.wait(ctx, v.Code, v.Reason, merge.WaitText(g.snap.Pull, g.waiting(v), v))
+		return g.wait(ctx, v.Code, v.Reason, merge.WaitText(g.Snap.Pull, g.waiting(v), v))
 	case !v.Go:
 		return g.ended(ctx, &setback{Failure: merge.Failure{Code: v.Code, Detail: v.Reason}})
 	}
@@ -90,17 +92,17 @@ func (g *merger) advance(ctx context.Context) (*Stop, error) {
 // waiting is the marker with what it waits for.
 func (g *merger) waiting(v merge.Verdict) model.MergeMarker {
 	m := g.marker
-	m.Reason, m.Detail = v.Code, clip(v.Reason)
+	m.Reason, m.Detail = v.Code, thread.Clip(v.Reason)
 	return m
 }
 
 // untilIdle waits for a turn that is at work on the same pull request, as long as a lock is waited for.
 func (g *merger) untilIdle(ctx context.Context) error {
-	limit := g.settings.Merge.LockTimeout
+	limit := g.Settings.Merge.LockTimeout
 	for pause := firstPause; ; pause = min(2*pause, longestPause) {
 		busy := false
-		for _, t := range turn.Open(g.state) {
-			live, err := g.live(ctx, t)
+		for _, t := range turn.Open(g.State) {
+			live, err := g.Live(ctx, t)
 			if err != nil {
 				return err
 			}
@@ -113,8 +115,8 @@ func (g *merger) untilIdle(ctx context.Context) error {
 			return err
 		}
 		limit -= pause
-		g.liveness = nil
-		if err := g.read(ctx); err != nil {
+		g.Liveness = nil
+		if err := g.Read(ctx); err != nil {
 			return err
 		}
 	}
@@ -129,7 +131,7 @@ const (
 // claim makes the request this run's, under the lock. A command that begins at once was posted as claimed. Between the look
 // and the edit somebody may have ended the request, so that it is looked at again behind it.
 func (g *merger) claim(ctx context.Context, way merge.Way) error {
-	if g.mergeClaims[g.marker.Claim] {
+	if g.MergeClaims[g.marker.Claim] {
 		return nil
 	}
 	if err := g.lookAgain(ctx, g.marker.Claim); err != nil {
@@ -137,7 +139,7 @@ func (g *merger) claim(ctx context.Context, way merge.Way) error {
 	}
 	g.signMerge(&g.marker)
 	g.marker.State, g.marker.Strategy, g.marker.Reason, g.marker.Detail, g.marker.Cause = model.MergeRunning, way.Strategy, "", "", ""
-	if err := g.edit(ctx, merge.RunningText(g.snap.Pull, g.marker, g.settings.Merge.Attempts)); err != nil {
+	if err := g.edit(ctx, merge.RunningText(g.Snap.Pull, g.marker, g.Settings.Merge.Attempts)); err != nil {
 		return err
 	}
 	return g.lookAgain(ctx, g.marker.Claim)
@@ -146,22 +148,22 @@ func (g *merger) claim(ctx context.Context, way merge.Way) error {
 // lookAgain reads the pull request anew, and ends the run where the request is not what it was: over, taken back, replaced,
 // or claimed by another run than the one with this claim.
 func (g *merger) lookAgain(ctx context.Context, claim string) error {
-	if err := g.read(ctx); err != nil {
+	if err := g.Read(ctx); err != nil {
 		return err
 	}
-	now := g.state.Merge()
+	now := g.State.Merge()
 	g.lost = now == nil || now.CommentID != g.comment || !now.Marker.Open() || now.Marker.Claim != claim
 	switch {
 	case now == nil || now.CommentID != g.comment:
-		return stop(model.ResultRetry, "the request to merge pull request %d was replaced or deleted meanwhile", g.event.Number)
+		return thread.End(model.ResultRetry, "the request to merge pull request %d was replaced or deleted meanwhile", g.Event.Number)
 	case !now.Marker.Open():
-		return stop(model.ResultNothing, "the request to merge pull request %d is over, see %s", g.event.Number, now.URL)
+		return thread.End(model.ResultNothing, "the request to merge pull request %d is over, see %s", g.Event.Number, now.URL)
 	case now.Marker.Reason == model.CodeCancelled:
 		g.marker.State, g.marker.Reason = model.MergeFailed, model.CodeCancelled
-		return cmp.Or(g.edit(ctx, merge.CancelText(g.snap.Pull, g.marker, now.Marker.Detail)),
-			error(stop(model.ResultNothing, "the request to merge pull request %d was taken back", g.event.Number)))
+		return cmp.Or(g.edit(ctx, merge.CancelText(g.Snap.Pull, g.marker, now.Marker.Detail)),
+			error(thread.End(model.ResultNothing, "the request to merge pull request %d was taken back", g.Event.Number)))
 	case now.Marker.Claim != claim:
-		return stop(model.ResultRetry, "another run is merging pull request %d, see %s", g.event.Number, now.URL)
+		return thread.End(model.ResultRetry, "another run is merging pull request %d, see %s", g.Event.Number, now.URL)
 	}
 	return nil
 }
@@ -169,14 +171,14 @@ func (g *merger) lookAgain(ctx context.Context, claim string) error {
 // run prepares, tests and lands all members, anew where a base moved meanwhile, as often as the settings allow.
 func (g *merger) run(ctx context.Context, way merge.Way) (err error) {
 	g.tried = true
-	if err := g.readMergeFacts(ctx); err != nil {
+	if err := g.ReadMergeFacts(ctx); err != nil {
 		return err
 	}
 	if err := g.gather(ctx, way); err != nil {
 		return err
 	}
-	if !g.settings.Merge.Tests.None {
-		if err := g.isolate(ctx, g.settings); err != nil {
+	if !g.Settings.Merge.Tests.None {
+		if err := g.Isolate(ctx, g.Settings); err != nil {
 			return err
 		}
 	}
@@ -188,17 +190,17 @@ func (g *merger) run(ctx context.Context, way merge.Way) (err error) {
 		return err
 	}
 	for _, m := range g.members {
-		m.clearWorkspace()
+		m.ClearWorkspace()
 	}
 	for build := 1; ; build++ {
 		err := g.once(ctx)
 		s := (*setback)(nil)
-		if !errors.As(err, &s) || s.Code != model.CodeBaseMoved || build >= g.settings.Merge.Attempts {
+		if !errors.As(err, &s) || s.Code != model.CodeBaseMoved || build >= g.Settings.Merge.Attempts {
 			return err
 		}
-		g.Log.Info("merge_base_moved", "pr_number", g.event.Number, "base", g.marker.Base, "build", build)
+		g.Log.Info("merge_base_moved", "pr_number", g.Event.Number, "base", g.marker.Base, "build", build)
 		for _, m := range g.members { // tests of our own user could have put other content behind the names of objects there
-			m.moveOut()
+			m.MoveOut()
 		}
 	}
 }
@@ -234,9 +236,6 @@ func (g *merger) once(ctx context.Context) error {
 			return g.of(m, err)
 		}
 		m.is.Landed = m.is.Tip
-		if m.way.Strategy != model.StrategyAPI {
-			m.applied("merge", m.is.Base, journal.Token("land", g.marker.Command, m.is.Repo, strconv.Itoa(m.is.Number)), "applied")
-		}
 		if err := g.note(ctx); err != nil {
 			return err
 		}
@@ -249,7 +248,7 @@ func (g *merger) of(m *member, err error) error {
 	s := (*setback)(nil)
 	if len(g.members) > 1 && errors.As(err, &s) {
 		if !g.isSelf(m) && s.Pull == nil {
-			s.Pull, s.Repo = &m.snap.Pull, m.is.Repo
+			s.Pull, s.Repo = &m.Snap.Pull, m.is.Repo
 		}
 	}
 	return err
@@ -283,11 +282,11 @@ func (g *merger) confirm(ctx context.Context) error {
 			continue
 		}
 		if !g.isSelf(m) {
-			if err := m.read(ctx); err != nil {
+			if err := m.Read(ctx); err != nil {
 				return err
 			}
 		}
-		m.mergeFacts = nil
+		m.MergeFacts = nil
 		v, err := m.judgeMerge(ctx, g.requestOf(m), "")
 		if err != nil {
 			return err
@@ -295,7 +294,7 @@ func (g *merger) confirm(ctx context.Context) error {
 		if !v.Go {
 			return g.of(m, &setback{Failure: merge.Failure{Code: v.Code, Detail: v.Reason}, waits: v.Wait})
 		}
-		if at := m.mergeFacts.BaseSHA; at != m.is.BaseSHA {
+		if at := m.MergeFacts.BaseSHA; at != m.is.BaseSHA {
 			return g.of(m, &setback{Failure: merge.Failure{Code: model.CodeBaseMoved, Detail: fmt.Sprintf("%s was at %s and is at %s now", m.is.Base, markdown.Short(m.is.BaseSHA), markdown.Short(at))}})
 		}
 	}
@@ -321,7 +320,7 @@ func (g *merger) halted(ctx context.Context) (*model.Comment, error) {
 	}
 	for _, said := range open {
 		login := said.Comment.Author.Login
-		if g.operators.Stand(login, g.rights[strings.ToLower(login)]) == command.Operator {
+		if g.Operators.Role(login, g.Memory.Rights[strings.ToLower(login)]) == command.Operator {
 			return &said.Comment, nil
 		}
 	}
@@ -341,7 +340,7 @@ func (g *merger) own() *member {
 }
 
 // ended says how the request ended.
-func (g *merger) ended(ctx context.Context, err error) (*Stop, error) {
+func (g *merger) ended(ctx context.Context, err error) (*thread.Stop, error) {
 	s := (*setback)(nil)
 	switch {
 	case err == nil:

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/mergexo/mergexo/internal/engine"
 	"github.com/mergexo/mergexo/internal/model"
 )
 
@@ -503,12 +504,14 @@ func TestADryRunOfACommandWritesNothing(t *testing.T) {
 	w := newWorld(t)
 	w.talk("carol", "/mergexo pause")
 	e := w.engine()
-	e.DryRun = true
+	e.Effects = engine.Applier(true)
 	rep, err := e.Handle(context.Background(), w.delivery("issue_comment"))
 	require.NoError(t, err)
 	assert.Zero(t, w.gate.writes)
-	require.Len(t, rep.Effects, 1)
-	assert.Equal(t, "planned", rep.Effects[0].Status)
+	require.Len(t, rep.Effects, 3, "a sign, the reply, another sign")
+	for _, e := range rep.Effects {
+		assert.Equal(t, "planned", e.Status)
+	}
 }
 
 // rewrittenEarly is a pull request that was tracked and then rewritten, with a comment that ran into the block.

@@ -242,7 +242,7 @@ func TestAResetEndsNoBlockThatItHasNotSeen(t *testing.T) {
 	w.reset("sandbox-actions", engine.Reset{Numbers: []int{1}})
 	one, _, err := w.engine().Look(context.Background(), repo, 1)
 	require.NoError(t, err)
-	assert.Equal(t, model.StandBlocked, one.State)
+	assert.Equal(t, model.StatusBlocked, one.State)
 	assert.Equal(t, "path_forbidden", one.Block.Reason)
 }
 

@@ -7,13 +7,15 @@ import (
 	"strings"
 
 	"github.com/mergexo/mergexo/internal/flow"
-	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/git/commits"
+	"github.com/mergexo/mergexo/internal/git/fetch"
+	"github.com/mergexo/mergexo/internal/git/guard"
 	"github.com/mergexo/mergexo/internal/model"
 )
 
 // own makes the commits between base and head ours, whoever their agent said made them: those that the server does not have
 // on a branch that was fetched. What was taken out of their messages is said.
-func (p *pass) own(ctx context.Context, base, head string) (git.Recommitted, error) {
+func (p *pass) own(ctx context.Context, base, head string) (commits.Recommitted, error) {
 	done, taken, err := p.recommit(ctx, base, head)
 	if err == nil {
 		p.tellTaken(taken)
@@ -22,19 +24,19 @@ func (p *pass) own(ctx context.Context, base, head string) (git.Recommitted, err
 }
 
 // recommit is own that tells people nothing.
-func (p *pass) recommit(ctx context.Context, base, head string) (done git.Recommitted, taken []string, err error) {
-	done, err = p.checkout.Recommit(ctx, base, head, p.checkout.Tips(), func(message string) string {
+func (p *pass) recommit(ctx context.Context, base, head string) (done commits.Recommitted, taken []string, err error) {
+	done, err = commits.Recommit(ctx, p.Checkout, base, head, fetch.Tips(p.Checkout), func(message string) string {
 		text, out := flow.Message(message, p.closes())
 		taken = append(taken, out...)
 		return text
 	})
-	if sprawl := (*git.ErrSprawl)(nil); errors.As(err, &sprawl) {
+	if sprawl := (*guard.ErrTreeLimits)(nil); errors.As(err, &sprawl) {
 		return done, nil, p.blocked(model.ReasonForbidden, sprawl.Error())
 	}
 	if err == nil && done.Head != head {
 		slices.Sort(taken)
 		taken = slices.Compact(taken)
-		p.Log.Info("commits_made_ours", p.numberKey(), p.event.Number, "turn_key", p.marker.Key, "was", head, "head", done.Head, "taken_out", strings.Join(taken, ", "))
+		p.Log.Info("commits_made_ours", p.NumberKey(), p.Event.Number, "turn_key", p.Marker.Key, "was", head, "head", done.Head, "taken_out", strings.Join(taken, ", "))
 	}
 	return done, taken, err
 }
@@ -43,7 +45,7 @@ func (p *pass) recommit(ctx context.Context, base, head string) (done git.Recomm
 func (p *pass) ownHere(ctx context.Context, base, head string) (string, error) {
 	done, err := p.own(ctx, base, head)
 	if err == nil {
-		err = p.checkout.Follow(ctx, done)
+		err = commits.Follow(ctx, p.Checkout, done)
 	}
 	return done.Head, err
 }
@@ -68,8 +70,8 @@ func (p *pass) tellTaken(taken []string) {
 // closes is the number that commits may close: what they are for, unless they only design what is to be done.
 func (p *pass) closes() int {
 	switch {
-	case p.issue != nil && p.issue.marker.Flow != model.FlowDesign, p.issue == nil && p.snap.Pull.CrossRepo:
-		return p.event.Number
+	case p.issue != nil && p.issue.marker.Flow != model.FlowDesign, p.issue == nil && p.Snap.Pull.CrossRepo:
+		return p.Event.Number
 	}
 	return 0
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/mergexo/mergexo/internal/engine"
+	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/model"
 )
 
@@ -49,7 +49,7 @@ func TestCommitsThatAreHandedOverAreMadeOurs(t *testing.T) {
 	w, ev, dir := answerOver(t)
 	start := w.tip()
 	forged(func(w *world) { w.write("alice", "forged", "forged.txt", "x\n") })(t, w, dir)
-	rep := w.phase(engine.ApplyPhase, ev, dir)
+	rep := w.phase(thread.ApplyPhase, ev, dir)
 	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
 	assert.Equal(t, ourName+"|"+ourName+"|Write forged.txt", w.bare("log", "-1", "--format=%an|%cn|%s", w.head))
 	assert.Equal(t, start, w.bare("rev-parse", w.head+"~1"))

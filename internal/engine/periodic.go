@@ -8,7 +8,13 @@ import (
 	"time"
 
 	"github.com/mergexo/mergexo/internal/clock"
+	"github.com/mergexo/mergexo/internal/engine/effect"
+	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/git/checkpoint"
+	"github.com/mergexo/mergexo/internal/git/fetch"
+	"github.com/mergexo/mergexo/internal/git/history"
+	"github.com/mergexo/mergexo/internal/git/transport"
 	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/model"
 )
@@ -32,10 +38,10 @@ const saveTime = 2 * time.Minute
 
 // saves is the branch that work in progress is saved on; "" where it is not.
 func (p *pass) saves() string {
-	if p.Phase != WholeRun || p.settings.Agent.CheckpointEvery <= 0 {
+	if p.Phase != thread.WholeRun || p.Settings.Agent.CheckpointEvery <= 0 {
 		return ""
 	}
-	return wipBranch(p.event.Number, p.marker.Claim)
+	return wipBranch(p.Event.Number, p.Marker.Claim)
 }
 
 // save pushes what the agent has done so far, again and again until the returned function is called, so that a runner
@@ -47,7 +53,7 @@ func (p *pass) save(ctx context.Context) (end func()) {
 	}
 	ctx, over := context.WithCancel(ctx)
 	ended := make(chan struct{})
-	tick := clock.Or(p.Clock).NewTicker(p.settings.Agent.CheckpointEvery)
+	tick := clock.Or(p.Clock).NewTicker(p.Settings.Agent.CheckpointEvery)
 	go func() {
 		defer close(ended)
 		defer tick.Stop()
@@ -57,7 +63,7 @@ func (p *pass) save(ctx context.Context) (end func()) {
 				return
 			case <-tick.Chan():
 				if err := p.saveOnce(ctx, branch); err != nil && ctx.Err() == nil {
-					p.Log.Warn("work_not_saved", p.numberKey(), p.event.Number, "turn_key", p.marker.Key, "branch", branch, "error", err)
+					p.Log.Warn("work_not_saved", p.NumberKey(), p.Event.Number, "turn_key", p.Marker.Key, "branch", branch, "error", err)
 				}
 			}
 		}
@@ -73,7 +79,7 @@ func (p *pass) saveOnce(ctx context.Context, branch string) error {
 	// An agent can put something in the way that keeps git waiting.
 	ctx, done := clock.WithTimeout(ctx, p.Clock, saveTime)
 	defer done()
-	raw, err := p.checkout.Snapshot(ctx, p.wip.raw, "Work in progress on "+p.subject())
+	raw, err := checkpoint.Snapshot(ctx, p.Checkout, p.wip.raw, "Work in progress on "+p.About())
 	if err != nil || raw == "" || raw == p.wip.raw {
 		return err
 	}
@@ -91,11 +97,11 @@ func (p *pass) saveOnce(ctx context.Context, branch string) error {
 	}
 	before := p.wip.tip
 	p.wip.pushed, p.wip.sure = true, false
-	if err := p.checkout.PublishBeside(ctx, git.Publish{Branch: branch, Start: before, SHA: head}); err != nil {
+	if _, err := p.Apply(ctx, effect.SaveWork{Update: transport.Update{Branch: branch, Start: before, SHA: head}}); err != nil {
 		return err
 	}
 	p.wip.tip, p.wip.raw, p.wip.sure = head, raw, true
-	p.Log.Info("work_saved", p.numberKey(), p.event.Number, "turn_key", p.marker.Key, "branch", branch, "head", head)
+	p.Log.Info("work_saved", p.NumberKey(), p.Event.Number, "turn_key", p.Marker.Key, "branch", branch, "head", head)
 	return nil
 }
 
@@ -104,7 +110,7 @@ func (p *pass) droppable() []git.Ref {
 	if !p.wip.pushed {
 		return p.inherited
 	}
-	ref := git.Ref{Name: "refs/heads/" + wipBranch(p.event.Number, p.marker.Claim)}
+	ref := git.Ref{Name: "refs/heads/" + wipBranch(p.Event.Number, p.Marker.Claim)}
 	if p.wip.sure { // what somebody else added there stays
 		ref.SHA = p.wip.tip
 	}
@@ -112,10 +118,10 @@ func (p *pass) droppable() []git.Ref {
 }
 
 // inherit notes the branches with saved work of claims whose work was recorded before their runs died.
-func (p *pass) inherit(dead []model.Said[model.TurnMarker]) {
+func (p *pass) inherit(dead []model.Posted[model.TurnMarker]) {
 	for _, d := range dead {
 		if d.Marker.Phase == model.PhasePlanned && d.Marker.Claim != "" && p.saves() != "" {
-			p.inherited = append(p.inherited, git.Ref{Name: "refs/heads/" + wipBranch(p.event.Number, d.Marker.Claim)})
+			p.inherited = append(p.inherited, git.Ref{Name: "refs/heads/" + wipBranch(p.Event.Number, d.Marker.Claim)})
 		}
 	}
 }
@@ -124,12 +130,12 @@ func (p *pass) inherit(dead []model.Said[model.TurnMarker]) {
 // only takes up room.
 func (p *pass) unsave(ctx context.Context) {
 	for _, ref := range p.droppable() {
-		if err := p.open(ctx); err != nil {
-			p.Log.Warn("saved_work_not_removed", p.numberKey(), p.event.Number, "ref", ref.Name, "error", err)
+		if err := p.Open(ctx); err != nil {
+			p.Log.Warn("saved_work_not_removed", p.NumberKey(), p.Event.Number, "ref", ref.Name, "error", err)
 			break
 		}
-		if err := p.checkout.Forget(ctx, ref.Name); err != nil {
-			p.Log.Warn("saved_work_not_removed", p.numberKey(), p.event.Number, "ref", ref.Name, "error", err)
+		if _, err := p.Apply(ctx, effect.Forget{Ref: git.Ref{Name: ref.Name}}); err != nil {
+			p.Log.Warn("saved_work_not_removed", p.NumberKey(), p.Event.Number, "ref", ref.Name, "error", err)
 		}
 	}
 	p.wip, p.inherited = wip{}, nil
@@ -138,30 +144,30 @@ func (p *pass) unsave(ctx context.Context) {
 // spare leaves what was saved meanwhile where it is: the work as it is now cannot be kept, so that this is the best there is.
 func (p *pass) spare() {
 	if p.wip.tip != "" {
-		p.note("an earlier state of it is on branch " + wipBranch(p.event.Number, p.marker.Claim))
+		p.note("an earlier state of it is on branch " + wipBranch(p.Event.Number, p.Marker.Claim))
 	}
 	p.wip = wip{}
 }
 
 // orphans are the branches with saved work of claims whose runs died.
-func (p *pass) orphans(ctx context.Context, dead []model.Said[model.TurnMarker]) (map[string]string, error) {
+func (p *pass) orphans(ctx context.Context, dead []model.Posted[model.TurnMarker]) (map[string]string, error) {
 	var refs []string
 	for _, d := range dead {
 		if d.Marker.Phase == model.PhaseStarted && d.Marker.Claim != "" {
-			refs = append(refs, "refs/heads/"+wipBranch(p.event.Number, d.Marker.Claim))
+			refs = append(refs, "refs/heads/"+wipBranch(p.Event.Number, d.Marker.Claim))
 		}
 	}
-	if len(refs) == 0 || p.Phase != WholeRun {
+	if len(refs) == 0 || p.Phase != thread.WholeRun {
 		return nil, nil
 	}
-	if err := p.open(ctx); err != nil {
+	if err := p.Open(ctx); err != nil {
 		return nil, err
 	}
-	return p.checkout.Remote(ctx, refs...)
+	return fetch.Remote(ctx, p.Checkout, refs...)
 }
 
 // tellSaved says where the work is that runs had saved before they died, since their claims are about to go.
-func (p *pass) tellSaved(ctx context.Context, dead []model.Said[model.TurnMarker]) error {
+func (p *pass) tellSaved(ctx context.Context, dead []model.Posted[model.TurnMarker]) error {
 	found, err := p.findSaved(ctx, dead)
 	if err != nil || !found {
 		return err
@@ -170,14 +176,14 @@ func (p *pass) tellSaved(ctx context.Context, dead []model.Said[model.TurnMarker
 }
 
 // findSaved notes with the attempts of dead claims the branches that their runs had saved work on.
-func (p *pass) findSaved(ctx context.Context, dead []model.Said[model.TurnMarker]) (found bool, err error) {
+func (p *pass) findSaved(ctx context.Context, dead []model.Posted[model.TurnMarker]) (found bool, err error) {
 	left, err := p.orphans(ctx, dead)
 	for _, d := range dead {
-		branch := wipBranch(p.event.Number, d.Marker.Claim)
+		branch := wipBranch(p.Event.Number, d.Marker.Claim)
 		tip := left["refs/heads/"+branch]
-		at := slices.IndexFunc(p.marker.Tries, func(t model.Try) bool { return t.RunURL == d.Marker.RunURL && t.Attempt == d.Marker.Attempt })
-		if tip != "" && at >= 0 && p.marker.Tries[at].Checkpoint == "" {
-			p.marker.Tries[at].Checkpoint, p.marker.Tries[at].CheckpointSHA = branch, tip
+		at := slices.IndexFunc(p.Marker.Tries, func(t model.Try) bool { return t.RunURL == d.Marker.RunURL && t.Attempt == d.Marker.Attempt })
+		if tip != "" && at >= 0 && p.Marker.Tries[at].Checkpoint == "" {
+			p.Marker.Tries[at].Checkpoint, p.Marker.Tries[at].CheckpointSHA = branch, tip
 			found = true
 		}
 	}
@@ -186,7 +192,7 @@ func (p *pass) findSaved(ctx context.Context, dead []model.Said[model.TurnMarker
 
 // takeOver brings the work that a run had saved before it died to the branch of its flow, so that the next attempt goes on
 // from there.
-func (p *pass) takeOver(ctx context.Context, dead []model.Said[model.TurnMarker]) error {
+func (p *pass) takeOver(ctx context.Context, dead []model.Posted[model.TurnMarker]) error {
 	left, err := p.orphans(ctx, dead)
 	if err != nil || len(left) == 0 {
 		return err
@@ -196,12 +202,12 @@ func (p *pass) takeOver(ctx context.Context, dead []model.Said[model.TurnMarker]
 		return err
 	}
 	for _, d := range slices.Backward(dead) {
-		ref := "refs/heads/" + wipBranch(p.event.Number, d.Marker.Claim)
+		ref := "refs/heads/" + wipBranch(p.Event.Number, d.Marker.Claim)
 		if left[ref] == "" {
 			continue
 		}
 		if err := p.adopt(ctx, ref); err != nil {
-			p.Log.Warn("saved_work_not_taken_over", "issue_number", p.event.Number, "ref", ref, "error", err)
+			p.Log.Warn("saved_work_not_taken_over", "issue_number", p.Event.Number, "ref", ref, "error", err)
 			p.note("work that a run had saved before it died could not be gone on with; it is on branch " + strings.TrimPrefix(ref, "refs/heads/"))
 		}
 	}
@@ -211,24 +217,24 @@ func (p *pass) takeOver(ctx context.Context, dead []model.Said[model.TurnMarker]
 // adopt makes one commit of what was saved and moves the flow's branch to it.
 func (p *pass) adopt(ctx context.Context, ref string) error {
 	w := p.issue
-	saved, err := p.checkout.FetchRef(ctx, ref)
+	saved, err := fetch.Ref(ctx, p.Checkout, ref)
 	if err != nil {
 		return err
 	}
-	if err := p.checkout.Deepen(ctx, p.base(), saved); err != nil {
+	if err := history.Deepen(ctx, p.Checkout, p.base(), saved); err != nil {
 		return err
 	}
-	head, err := p.checkout.Flat(ctx, saved, checkpointMessage(p.subject()))
+	head, err := checkpoint.Flatten(ctx, p.Checkout, saved, checkpointMessage(p.About()))
 	if err != nil {
 		return err
 	}
 	if head != w.tip && head != p.base() {
-		err = p.checkout.Publish(ctx, git.Publish{Branch: w.marker.Branch, Start: w.tip, SHA: head, Drop: []git.Ref{{Name: ref, SHA: saved}}})
-		if err != nil {
+		move := transport.Update{Branch: w.marker.Branch, Start: w.tip, SHA: head, Drop: []git.Ref{{Name: ref, SHA: saved}}}
+		if _, err := p.Apply(ctx, effect.Push{Update: move}); err != nil {
 			return err
 		}
-		w.tip, w.marker.LastCheckpoint, p.marker.Start = head, head, head
-		p.applied("checkpoint", w.marker.Branch, journal.Token("checkpoint", p.marker.Key, head), "applied")
+		w.tip, w.marker.LastCheckpoint, p.Marker.Start = head, head, head
+		p.checkpointed(w.marker.Branch, head)
 	}
 	return nil
 }

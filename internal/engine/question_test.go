@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/mergexo/mergexo/internal/engine"
+	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/model"
 )
 
@@ -20,6 +20,8 @@ func asked(t *testing.T, more ...string) *world {
 	w.review("alice", "Greet.")
 	rep := w.handle(w.delivery("pull_request_review_comment"))
 	require.Equal(t, "agent_blocked", rep.BlockedReason, rep.Reason)
+	require.NotNil(t, rep.Need, "the job summary shows it")
+	assert.Equal(t, "answer the agent's question", rep.Need.Headline)
 	return w
 }
 
@@ -63,6 +65,20 @@ func TestAnAnswerToTheAgentsQuestionGoesOn(t *testing.T) {
 			assert.Equal(t, model.ResultNothing, w.handle(w.delivery("pull_request")).Result, "the question is over")
 		})
 	}
+}
+
+// The words of an approval are for who merges, and an answer is for the agent: without it nothing is merged.
+func TestAnAnswerInAnApprovalIsHeardWhileAMergeWaits(t *testing.T) {
+	t.Parallel()
+	w := asked(t, "", "[merge]\ntests = \"none\"")
+	w.command("carol", "/mergexo merge")
+	require.Equal(t, []string{"in_approval BLOCKED"}, w.merges())
+	w.later(time.Minute)
+	w.api("bob", "POST", w.pull("/reviews"), object{"event": "APPROVE", "body": "Formal, please."})
+	w.handle(w.delivery("pull_request_review"))
+	done := w.marked("turn", "done")
+	require.Len(t, done, 1)
+	assert.Contains(t, done[0]["body"], "You said: Formal, please.")
 }
 
 func TestWhoDoesNotAnswerTheAgentsQuestion(t *testing.T) {
@@ -121,6 +137,20 @@ func TestAnAnswerDoesNotLiftWhatAnOperatorHasToDecide(t *testing.T) {
 	assert.Equal(t, 1, w.calls())
 }
 
+func TestAQuestionIsToldBesideItsAnswerOnceWhatCameOverItIsLifted(t *testing.T) {
+	t.Parallel()
+	w := asked(t)
+	w.later(time.Minute)
+	head := w.rewritten()
+	w.talk("bob", "Formal, please.")
+	require.Equal(t, "history_rewrite", w.handle(w.delivery("issue_comment")).BlockedReason)
+	rep := w.command("carol", "/mergexo unblock head_sha="+head)
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	done := w.marked("turn", "done")
+	require.Len(t, done, 1)
+	assert.Contains(t, done[0]["body"], "I had asked: Formal or not?")
+}
+
 func TestADeathAfterAnAnswerAsksNobodyAgain(t *testing.T) {
 	t.Parallel()
 	w := asked(t)
@@ -161,7 +191,7 @@ func TestAnAnswerIsHandedOverBetweenTwoJobs(t *testing.T) {
 	w.talk("bob", "Formal, please.")
 	ev := w.delivery("issue_comment")
 	dir := w.prepared(ev)
-	rep := w.phase(engine.ApplyPhase, ev, dir)
+	rep := w.phase(thread.ApplyPhase, ev, dir)
 	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
 	assert.Len(t, w.marked("turn", "done"), 1)
 	assert.Equal(t, 2, w.calls())

@@ -19,8 +19,8 @@ var keyish = regexp.MustCompile(`(?i)key|token|secret|passw|auth|cred|private|(^
 
 // private are the keys that an agent was given by name: it may say them. So are its model's, which it should not know.
 func (p *pass) private() []string {
-	values := slices.DeleteFunc(p.modelKeys(p.settings), func(v string) bool { return len(v) < shortest })
-	for _, name := range p.settings.Agent.PassEnv {
+	values := slices.DeleteFunc(p.ModelKeys(p.Settings), func(v string) bool { return len(v) < shortest })
+	for _, name := range p.Settings.Agent.PassEnv {
 		if v, _ := p.Lookup(name); len(v) >= shortest && keyish.MatchString(name) {
 			values = append(values, v)
 		}
@@ -73,20 +73,20 @@ func (p *pass) cleaned(ctx context.Context, o model.Outcome) model.Outcome {
 // takesPart says that somebody has taken part in the conversation, as far as it was read.
 func (p *pass) takesPart(login string) bool {
 	is := func(a model.Actor) bool { return !a.Bot && strings.EqualFold(a.Login, login) }
-	if is(p.snap.Pull.Author) || p.snap.Thread != nil && is(p.snap.Thread.Author) {
+	if is(p.Snap.Pull.Author) || p.Snap.Thread != nil && is(p.Snap.Thread.Author) {
 		return true
 	}
-	return slices.ContainsFunc(p.snap.Comments, func(c model.Comment) bool { return is(c.Author) })
+	return slices.ContainsFunc(p.Snap.Comments, func(c model.Comment) bool { return is(c.Author) })
 }
 
 // scanner finds secrets; it is made when it is needed first, which is long after the first call.
 func (p *pass) scanner() (*leak.Scanner, error) {
-	if p.memory.scanner == nil {
+	if p.Memory.Scanner == nil {
 		scanner, err := leak.New()
 		if err != nil {
 			return nil, err
 		}
-		p.memory.scanner = scanner
+		p.Memory.Scanner = scanner
 	}
-	return p.memory.scanner, nil
+	return p.Memory.Scanner, nil
 }

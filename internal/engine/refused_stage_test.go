@@ -3,6 +3,7 @@ package engine_test
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -106,4 +107,45 @@ func TestWorkThatNoRefTakesIsLeftOnTheRunnerAndSaidSo(t *testing.T) {
 	assert.NotContains(t, body, "goes on from here")
 	w.bare("fetch", files[0], "work:refs/heads/rescued")
 	assert.Equal(t, "Answer, in words of call 1", w.bare("log", "-1", "--format=%s", "rescued"))
+}
+
+// A token may read and not write: the agent asked again at every event would cost as much each time, and help as little.
+func TestAPushThatTheTokenMayNotMakeCountsAsAnAttempt(t *testing.T) {
+	t.Parallel()
+	for name, refused := range map[string]func(r *http.Request) bool{
+		"said before the push": func(r *http.Request) bool { return r.URL.Query().Get("service") == "git-receive-pack" },
+		"said of the push":     func(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, "/git-receive-pack") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			next := w.gate.next
+			w.gate.next = http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+				if refused(r) {
+					http.Error(rw, "Write access to repository not granted.", http.StatusForbidden)
+					return
+				}
+				next.ServeHTTP(rw, r)
+			})
+			w.review("alice", "Answer me.")
+			ev := w.delivery("pull_request_review_comment")
+			for n := range 2 {
+				_, err := w.engine().Handle(context.Background(), ev)
+				w.over(w.runs)
+				require.ErrorContains(t, err, "permissions: contents: write", "whoever runs it reads what is missing")
+				assert.Equal(t, n+1, w.calls())
+			}
+			rep := w.handle(ev)
+			assert.Equal(t, "agent_failed", rep.BlockedReason, rep.Reason)
+			assert.Contains(t, w.marked("block", "")[0]["body"], "403")
+			w.handle(ev)
+			assert.Equal(t, 3, w.calls(), "it is not asked again")
+			assert.Equal(t, []string{"Write greeting.txt"}, w.commits())
+
+			w.gate.next = next
+			w.talk("carol", "/mergexo unblock")
+			require.Equal(t, model.ResultDone, w.handle(w.delivery("issue_comment")).Result)
+			w.settled(1, 1, 1)
+		})
+	}
 }

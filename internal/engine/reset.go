@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/mergexo/mergexo/internal/command"
+	"github.com/mergexo/mergexo/internal/engine/effect"
+	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/turn"
@@ -45,7 +47,7 @@ func (e *Engine) Reset(ctx context.Context, r Reset) ([]model.Report, error) {
 		restBefore, graphqlBefore := e.GitHub.Calls()
 		began := e.Now()
 		p := e.onlooker(r.Repo, n, &rep)
-		err := p.reset(ctx, r.Head)
+		err := p.EndedBy(p.reset(ctx, r.Head))
 		p.close()
 		rest, graphql := e.GitHub.Calls()
 		rep.Calls.REST, rep.Calls.GraphQL = rest-restBefore, graphql-graphqlBefore
@@ -59,21 +61,21 @@ func (e *Engine) Reset(ctx context.Context, r Reset) ([]model.Report, error) {
 
 // reset unblocks one pull request.
 func (p *pass) reset(ctx context.Context, head string) error {
-	if err := p.begin(ctx); err != nil {
+	if err := p.Begin(ctx); err != nil {
 		return err
 	}
-	number := p.event.Number
+	number := p.Event.Number
 	switch {
-	case !p.snap.IsPull:
-		return wrongNumber(number)
-	case p.state.Block == nil:
-		return stop(model.ResultNothing, "pull request %d is not blocked", number)
+	case !p.Snap.IsPull:
+		return thread.WrongNumber(number)
+	case p.State.Block == nil:
+		return thread.End(model.ResultNothing, "pull request %d is not blocked", number)
 	}
-	who := p.snap.Viewer.Login
-	gates := turn.Gates(p.snap, p.state, p.policy)
+	who := p.Snap.Viewer.Login
+	gates := turn.Gates(p.Snap, p.State, p.Policy)
 	c := command.Case{
 		Command: command.Command{Name: "unblock", Head: strings.ToLower(head)}, By: who, Thread: number, Terminal: true,
-		Target: p.snap, State: p.state, Gates: gates,
+		Target: p.Snap, State: p.State, Gates: gates,
 		Away: slices.ContainsFunc(gates, func(g model.Gate) bool { return g.Name == turn.GateTaken && !g.Met }),
 	}
 	var err error
@@ -83,37 +85,45 @@ func (p *pass) reset(ctx context.Context, head string) error {
 	answer := command.Decide(c)
 	m, ok := answer.Marker.(model.UnblockMarker)
 	if !ok {
-		return &Stop{Result: model.ResultBlocked, Reason: fmt.Sprintf("pull request %d stays blocked: %s", number, answer.Text), Block: &p.state.Block.Marker}
+		return &thread.Stop{Result: model.ResultBlocked, Reason: fmt.Sprintf("pull request %d stays blocked: %s", number, answer.Text), Block: &p.State.Block.Marker}
 	}
 	if !p.works() {
+		if p.Snap.Viewer.Bot { // whom no run hears
+			return thread.OtherIdentity(p.blocker(), who, p.SettingsBranch())
+		}
 		return p.orders(ctx, head)
 	}
 	// The block and the head that is accepted make the token: whoever says the same again says it once.
-	token := journal.Token("reset", strconv.FormatInt(p.state.Block.CommentID, 10), m.Head)
-	if p.DryRun {
-		p.planned("comment", strconv.Itoa(number), token)
-		return stop(model.ResultNothing, "dry run: pull request %d would be unblocked at %s", number, m.Head)
-	}
+	token := journal.Token("reset", strconv.FormatInt(p.State.Block.CommentID, 10), m.Head)
 	text := fmt.Sprintf("**Unblocked** by %s, from a terminal\n\n%s", who, answer.Text)
 	if err := p.respond(ctx, token, text, m); err != nil {
 		return err
 	}
-	if err := p.begin(ctx); err != nil {
+	if err := p.Begin(ctx); err != nil {
 		return err
 	}
-	p.report.Result, p.report.Reason = model.ResultDone, fmt.Sprintf("pull request %d is unblocked at %s", number, m.Head)
+	p.Report.Result, p.Report.Reason = model.ResultDone, fmt.Sprintf("pull request %d is unblocked at %s", number, m.Head)
 	return nil
 }
 
 // works says that the token is the one that the work is done with: the block was said with it, or the settings name it.
 func (p *pass) works() bool {
-	login := p.snap.Viewer.Login
-	if slices.ContainsFunc(p.settings.Repo.Bots, func(l string) bool { return strings.EqualFold(l, login) }) {
+	login := p.Snap.Viewer.Login
+	if slices.ContainsFunc(p.Settings.Repo.Bots, func(l string) bool { return strings.EqualFold(l, login) }) {
 		return true
 	}
-	return slices.ContainsFunc(p.snap.Comments, func(c model.Comment) bool {
-		return c.Kind == model.KindIssue && c.ID == p.state.Block.CommentID && strings.EqualFold(c.Author.Login, login)
-	})
+	return strings.EqualFold(p.blocker().Author.Login, login)
+}
+
+// blocker is who has said the block.
+func (p *pass) blocker() model.Foreign {
+	f := model.Foreign{URL: p.State.Block.URL}
+	for _, c := range p.Snap.Comments {
+		if c.Kind == model.KindIssue && c.ID == p.State.Block.CommentID {
+			f.Author = c.Author
+		}
+	}
+	return f
 }
 
 // orders gives the unblock command as the person whose token this is, unless that has been done and is not answered yet.
@@ -122,59 +132,37 @@ func (p *pass) orders(ctx context.Context, head string) error {
 	if head != "" {
 		line += " head_sha=" + head
 	}
-	number := p.event.Number
-	token := journal.Token("reset_command", strconv.FormatInt(p.state.Block.CommentID, 10), line)
-	since := p.state.Block.At
-	said := func() (ids []int64) {
-		for _, c := range p.snap.Comments {
-			mine := strings.EqualFold(c.Author.Login, p.snap.Viewer.Login) && strings.TrimSpace(c.Posted) == line
-			_, answered := p.state.Commands[command.Said{Comment: c}.Key(number, 0)]
-			if mine && !answered && !c.CreatedAt.Before(since) {
-				ids = append(ids, c.ID)
-			}
-		}
-		return ids
-	}
-	reason := fmt.Sprintf("%s gave the command on pull request %d: %s; the next run decides", p.snap.Viewer.Login, number, line)
+	number := p.Event.Number
+	token := journal.Token("reset_command", strconv.FormatInt(p.State.Block.CommentID, 10), line)
+	reason := fmt.Sprintf("%s gave the command on pull request %d: %s; the next run decides", p.Snap.Viewer.Login, number, line)
 	switch {
-	case len(said()) > 0:
-		p.applied("comment", strconv.Itoa(number), token, "present")
-		return stop(model.ResultNothing, "%s", reason)
-	case p.DryRun:
-		p.planned("comment", strconv.Itoa(number), token)
-		return stop(model.ResultNothing, "dry run: %s would comment on pull request %d: %s", p.snap.Viewer.Login, number, line)
+	case len(p.Given(line)) > 0:
+		p.Applied("comment", strconv.Itoa(number), token, effect.Present)
+		return thread.End(model.ResultNothing, "%s", reason)
 	}
-	err := p.create(ctx, "comment", strconv.Itoa(number), token, func() error {
-		_, err := p.GitHub.CreateComment(ctx, p.event.Repo, number, line)
-		return err
-	}, func() bool { return len(said()) > 0 })
+	_, err := p.Apply(ctx, effect.Comment{Number: number, Token: token, Body: line, Find: effect.Mark{Line: line}})
 	if err != nil {
 		return err
 	}
-	p.say(model.Saying{Where: fmt.Sprintf("comment on #%d", number), Text: line})
-	if err := p.onlyFirst(ctx, said); err != nil {
+	p.Say(model.Saying{Where: fmt.Sprintf("comment on #%d", number), Text: line})
+	if err := p.onlyFirst(ctx, line); err != nil {
 		return err
 	}
-	p.report.Result, p.report.Reason = model.ResultDone, reason
+	p.Report.Result, p.Report.Reason = model.ResultDone, reason
 	return nil
 }
 
 // onlyFirst takes back all but the first of the same command that several processes gave in one moment.
-func (p *pass) onlyFirst(ctx context.Context, said func() []int64) error {
-	if err := p.read(ctx); err != nil {
+func (p *pass) onlyFirst(ctx context.Context, line string) error {
+	if err := p.Read(ctx); err != nil {
 		return err
 	}
-	if ids := said(); len(ids) > 1 {
+	if ids := p.Given(line); len(ids) > 1 {
 		for _, id := range ids[1:] {
-			if err := p.remove(ctx, id, ""); err != nil {
+			if err := p.Remove(ctx, id, ""); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
-}
-
-// wrongNumber is the mistake of whoever named an issue where a pull request is wanted.
-func wrongNumber(number int) error {
-	return fmt.Errorf("%w: number %d is an issue; name the pull request that closes it", ErrNumber, number)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/engine"
+	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/sandbox"
 )
@@ -57,11 +58,11 @@ func TestBlockedResetTakesTheRulesOfUnblock(t *testing.T) {
 	assert.Empty(t, w.marked("unblock", ""))
 
 	e := w.engine()
-	e.DryRun = true
+	e.Effects = engine.Applier(true)
 	w.gate.revive()
 	reports, err := e.Reset(context.Background(), engine.Reset{Repo: repo, Head: head})
 	require.NoError(t, err)
-	assert.Contains(t, reports[0].Reason, "dry run: pull request 1 would be unblocked at "+head)
+	assert.Contains(t, reports[0].Reason, "dry run: a live run would do this: pull request 1 is unblocked at "+head)
 	assert.Equal(t, "planned", reports[0].Effects[0].Status)
 	assert.Zero(t, w.gate.writes)
 
@@ -102,7 +103,7 @@ func TestBlockedResetOfWhatIsNotThere(t *testing.T) {
 	require.ErrorContains(t, err, "octo/widgets#99 does not exist, or the token may not see it")
 	issue := int(w.api("octo", "POST", w.path("/issues"), object{"title": "Not a pull request"})["number"].(float64))
 	reports, err := w.engine().Reset(context.Background(), engine.Reset{Repo: repo, Numbers: []int{issue}})
-	require.ErrorIs(t, err, engine.ErrNumber)
+	require.ErrorIs(t, err, thread.ErrNumber)
 	assert.True(t, reports[0].Mistaken)
 	assert.Contains(t, reports[0].Reason, "is an issue; name the pull request that closes it")
 }
@@ -119,12 +120,12 @@ func TestHowThingsStand(t *testing.T) {
 		all, _, err := w.engineAs(token).Standings(context.Background(), repo)
 		require.NoError(t, err)
 		require.Len(t, all, 2, token)
-		assert.Equal(t, []any{1, model.StandBlocked, old, head, 1, model.PhaseDone}, []any{all[0].Number, all[0].State, all[0].Accepted, all[0].Head, all[0].Pending, all[0].LastTurn.Phase}, token)
-		assert.Equal(t, []any{2, model.StandPending, "agent/second", 1}, []any{all[1].Number, all[1].State, all[1].Branch, all[1].Pending}, token)
+		assert.Equal(t, []any{1, model.StatusBlocked, old, head, 1, model.PhaseDone}, []any{all[0].Number, all[0].State, all[0].Accepted, all[0].Head, all[0].Pending, all[0].LastTurn.Phase}, token)
+		assert.Equal(t, []any{2, model.StatusPending, "agent/second", 1}, []any{all[1].Number, all[1].State, all[1].Branch, all[1].Pending}, token)
 	}
 	one, gates, err := w.engineAs("sandbox-carol").Look(context.Background(), repo, 1)
 	require.NoError(t, err)
-	assert.Equal(t, model.StandBlocked, one.State)
+	assert.Equal(t, model.StatusBlocked, one.State)
 	assert.Contains(t, fmt.Sprint(gates), "blocked (history_rewrite), see http")
 	_, _, err = w.engine().Look(context.Background(), repo, 99)
 	require.ErrorContains(t, err, "octo/widgets#99 does not exist")

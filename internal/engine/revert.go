@@ -6,8 +6,13 @@ import (
 	"fmt"
 
 	"github.com/mergexo/mergexo/internal/command"
+	"github.com/mergexo/mergexo/internal/engine/effect"
 	"github.com/mergexo/mergexo/internal/flow"
 	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/git/fetch"
+	"github.com/mergexo/mergexo/internal/git/history"
+	"github.com/mergexo/mergexo/internal/git/merging"
+	"github.com/mergexo/mergexo/internal/git/transport"
 	"github.com/mergexo/mergexo/internal/github"
 	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/markdown"
@@ -21,10 +26,7 @@ const maxReverts = 20
 // findRevert opens a pull request that takes back what this one has landed, once that is tested. Its branch is named after
 // the pull request, so that a run which goes on for one that died finds it.
 func (p *pass) findRevert(ctx context.Context, c command.Case) (*command.Found, error) {
-	if p.DryRun {
-		return &command.Found{Verdict: model.Applied, Text: "A dry run opens no pull request."}, nil
-	}
-	u := merge.Undo{By: c.By, URL: c.URL, Reason: p.clean(ctx, c.Command.Reason), Base: p.snap.Pull.BaseRef}
+	u := merge.Undo{By: c.By, URL: c.URL, Reason: p.clean(ctx, c.Command.Reason), Base: p.Snap.Pull.BaseRef}
 	made, err := p.undo(ctx, &u)
 	if err == nil {
 		u.Pull, err = p.openRevert(ctx, u, made)
@@ -37,7 +39,7 @@ func (p *pass) findRevert(ctx context.Context, c command.Case) (*command.Found, 
 		if s.conflict != nil {
 			s.Conflicts = conflictsOf(s.conflict)
 		}
-		return &command.Found{Verdict: model.Failed, Text: merge.RevertFailText(p.snap.Pull, u, s.Failure)}, nil
+		return &command.Found{Verdict: model.Failed, Text: merge.RevertFailText(p.Snap.Pull, u, s.Failure)}, nil
 	case err != nil:
 		return nil, err
 	}
@@ -45,62 +47,65 @@ func (p *pass) findRevert(ctx context.Context, c command.Case) (*command.Found, 
 }
 
 // undo makes and tests the commit that takes back what the pull request has landed.
-func (p *pass) undo(ctx context.Context, u *merge.Undo) (git.Merged, error) {
-	p.clearWorkspace()
-	if err := p.open(ctx); err != nil {
-		return git.Merged{}, err
+func (p *pass) undo(ctx context.Context, u *merge.Undo) (merging.Merged, error) {
+	p.ClearWorkspace()
+	if err := p.Open(ctx); err != nil {
+		return merging.Merged{}, err
 	}
-	onto, err := p.checkout.FetchRef(ctx, "refs/heads/"+u.Base)
+	onto, err := fetch.Ref(ctx, p.Checkout, "refs/heads/"+u.Base)
 	if err != nil {
-		return git.Merged{}, setbackOf(err, "")
+		return merging.Merged{}, setbackOf(err, "")
 	}
 	from, to, err := p.landedRange(ctx, onto)
 	if err != nil {
-		return git.Merged{}, err
+		return merging.Merged{}, err
 	}
-	relation, err := p.relation(ctx, to, onto)
+	relation, err := p.Relation(ctx, to, onto)
 	if err != nil {
-		return git.Merged{}, err
+		return merging.Merged{}, err
 	}
 	if relation != model.Identical && relation != model.Ahead {
-		return git.Merged{}, &setback{Failure: merge.Failure{Code: model.CodeEmpty, Detail: fmt.Sprintf("%s does not have %s any more", u.Base, markdown.Short(to))}}
+		return merging.Merged{}, &setback{Failure: merge.Failure{Code: model.CodeEmpty, Detail: fmt.Sprintf("%s does not have %s any more", u.Base, markdown.Short(to))}}
 	}
 	u.Landed = to
 	if u.Commits, err = p.list(ctx, from, to); err != nil {
-		return git.Merged{}, err
+		return merging.Merged{}, err
 	}
-	made, err := p.checkout.Revert(ctx, from, to, onto, flow.Unlinked(merge.RevertTitle(p.snap.Pull)), fmt.Sprintf("This takes back %s, which came with #%d.", to, p.snap.Pull.Number))
+	made, err := merging.Revert(ctx, p.Checkout, from, to, onto, flow.Unlinked(merge.RevertTitle(p.Snap.Pull)), fmt.Sprintf("This takes back %s, which came with #%d.", to, p.Snap.Pull.Number))
 	if err != nil {
 		return made, setbackOf(err, "")
 	}
-	if u.Notes, err = steering(ctx, p.checkout, onto, made.Tip); err != nil {
+	if u.Notes, err = steering(ctx, p.Checkout, onto, made.Tip); err != nil {
 		return made, err
 	}
-	u.Tests, err = p.testTip(ctx, p.checkout, p.settings, u.Base, onto, made.Tip)
+	if err := p.Outside(ctx, "the tests of the revert come next"); err != nil {
+		return made, err
+	}
+	u.Tests, err = testTip(ctx, p.World, p.Checkout, p.Settings, u.Base, onto, made.Tip)
 	return made, err
 }
 
 // landedRange tells what the pull request has put on its base: as our own record says, or else as its merge commit shows.
 func (p *pass) landedRange(ctx context.Context, base string) (from, to string, err error) {
-	if m := p.state.Merge(); m != nil && m.Marker.State == model.MergeDone && m.Marker.BaseSHA != "" {
+	if m := p.State.Merge(); m != nil && m.Marker.State == model.MergeDone && m.Marker.BaseSHA != "" {
 		from, to = m.Marker.BaseSHA, m.Marker.Landed
-		return from, to, p.checkout.Have(ctx, from, to)
+		return from, to, fetch.Commits(ctx, p.Checkout, from, to)
 	}
-	if err := p.readMergeFacts(ctx); err != nil {
+	if err := p.ReadMergeFacts(ctx); err != nil {
 		return "", "", err
 	}
-	commit := p.mergeFacts.MergeCommit
+	commit := p.MergeFacts.MergeCommit
 	if commit == "" {
 		return "", "", &setback{Failure: merge.Failure{Code: model.CodeEmpty, Detail: "GitHub does not tell which commit merged it"}}
 	}
-	head := p.snap.Pull.HeadSHA
-	if err := p.checkout.Have(ctx, commit, head); err != nil {
+	head := p.Snap.Pull.HeadSHA
+	if err := fetch.Commits(ctx, p.Checkout, commit, head); err != nil {
 		return "", "", setbackOf(err, "")
 	}
-	if err := p.checkout.Deepen(ctx, commit, head); err != nil && !isNoRef(err) {
+	if err := history.Deepen(ctx, p.Checkout, commit, head); err != nil && !isNoRef(err) {
 		return "", "", err
 	}
-	from, to, err = p.checkout.LandedRange(ctx, commit, base, head, p.mergeFacts.Commits)
+	from, to, err = merging.LandedRange(ctx, p.Checkout, commit, base, head, p.MergeFacts.Commits)
 	if err != nil {
 		return "", "", &setback{Failure: merge.Failure{Code: model.CodeEmpty, Detail: err.Error()}}
 	}
@@ -108,9 +113,9 @@ func (p *pass) landedRange(ctx context.Context, base string) (from, to string, e
 }
 
 // openRevert pushes the branch of a revert and opens its pull request.
-func (p *pass) openRevert(ctx context.Context, u merge.Undo, made git.Merged) (model.PullRef, error) {
+func (p *pass) openRevert(ctx context.Context, u merge.Undo, made merging.Merged) (model.PullRef, error) {
 	for nth := 1; nth <= maxReverts; nth++ {
-		branch := fmt.Sprintf("mergexo/revert-%d", p.snap.Pull.Number)
+		branch := fmt.Sprintf("mergexo/revert-%d", p.Snap.Pull.Number)
 		if nth > 1 {
 			branch += fmt.Sprintf("-%d", nth)
 		}
@@ -121,39 +126,37 @@ func (p *pass) openRevert(ctx context.Context, u merge.Undo, made git.Merged) (m
 		if !ours {
 			continue
 		}
-		token := journal.Token("revert", p.event.Repo.String(), branch)
-		pull, err := p.GitHub.CreatePull(ctx, p.event.Repo, model.PullDraft{Title: flow.Inert(merge.RevertTitle(p.snap.Pull)), Body: flow.InertMarkdown(merge.RevertBody(p.snap.Pull, u)), Head: branch, Base: u.Base})
+		token := journal.Token("revert", p.Event.Repo.String(), branch)
+		draft := model.PullDraft{Title: flow.Inert(merge.RevertTitle(p.Snap.Pull)), Body: flow.InertMarkdown(merge.RevertBody(p.Snap.Pull, u)), Head: branch, Base: u.Base}
+		made, err := p.Apply(ctx, effect.OpenRevert{Draft: draft, Token: token})
 		if k := github.KindOf(err); k == github.PullExists || k == github.Unclear {
-			open, lookErr := p.GitHub.PullsFrom(ctx, p.event.Repo, branch)
+			open, lookErr := p.GitHub.Pulls.FromBranch(ctx, p.Event.Repo, branch)
 			if lookErr == nil && len(open) > 0 {
-				p.applied("pull", branch, token, "present")
+				p.Applied("pull", branch, token, effect.Present)
 				return open[0], nil
 			}
-			return pull, errors.Join(err, lookErr)
+			return made.Pull, errors.Join(err, lookErr)
 		}
-		if err == nil {
-			p.applied("pull", branch, token, "applied")
-		}
-		return pull, err
+		return made.Pull, err
 	}
 	return model.PullRef{}, &setback{Failure: merge.Failure{Code: model.CodeRejected, Detail: fmt.Sprintf("there are %d branches for reverts of this pull request already; delete those that are done", maxReverts)}}
 }
 
 // pushRevert pushes the commit to a new branch; false where there is one of that name with something else in it.
-func (p *pass) pushRevert(ctx context.Context, branch string, made git.Merged) (bool, error) {
-	err := p.checkout.Publish(ctx, git.Publish{Branch: branch, SHA: made.Tip})
+func (p *pass) pushRevert(ctx context.Context, branch string, made merging.Merged) (bool, error) {
+	as := model.Effect{Kind: "push", Target: branch, Token: journal.Token("push", branch, made.Tree)}
+	_, err := p.Apply(ctx, effect.Push{Update: transport.Update{Branch: branch, SHA: made.Tip}, As: as})
 	rejected, unclear := (*git.ErrRejected)(nil), (*git.ErrUnclear)(nil)
 	switch {
 	case err == nil:
-		p.applied("push", branch, journal.Token("push", branch, made.Tree), "applied")
 		return true, nil
 	case !errors.As(err, &unclear) && (!errors.As(err, &rejected) || rejected.Reason != git.Stale):
 		return false, setbackOf(err, "")
 	}
-	sha, err := p.checkout.FetchRef(ctx, "refs/heads/"+branch)
+	sha, err := fetch.Ref(ctx, p.Checkout, "refs/heads/"+branch)
 	if err != nil {
 		return false, setbackOf(err, "")
 	}
-	tree, err := p.checkout.TreeOf(ctx, sha)
+	tree, err := history.TreeOf(ctx, p.Checkout, sha)
 	return tree == made.Tree, err
 }

@@ -9,15 +9,18 @@ import (
 	"strings"
 
 	"github.com/mergexo/mergexo/internal/agent"
+	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/git/commits"
+	"github.com/mergexo/mergexo/internal/git/fetch"
+	"github.com/mergexo/mergexo/internal/git/history"
+	"github.com/mergexo/mergexo/internal/git/mergetree"
+	"github.com/mergexo/mergexo/internal/git/syntax"
 	"github.com/mergexo/mergexo/internal/lineage"
 	"github.com/mergexo/mergexo/internal/markdown"
 	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/turn"
 )
-
-// maxErrands is in how many rounds of one turn an agent may ask for git operations.
-const maxErrands = 3
 
 // dialogue is what passes between the agent and us in one attempt of a turn.
 type dialogue struct {
@@ -62,9 +65,9 @@ func (p *pass) agentRounds(ctx context.Context) (model.Outcome, string, error) {
 // consult asks the agent once. Where its session is not to be had, it begins a new one from what GitHub holds, or stops,
 // as the settings say.
 func (d *dialogue) consult(ctx context.Context) (model.Outcome, error) {
-	d.Log.Info("agent_started", d.numberKey(), d.event.Number, "turn_key", d.marker.Key, "kind", d.ask.Kind, "repairs", d.fixes, "errands", d.errands)
+	d.Log.Info("agent_started", d.NumberKey(), d.Event.Number, "turn_key", d.Marker.Key, "kind", d.ask.Kind, "repairs", d.fixes, "errands", d.errands)
 	saved := d.save(ctx)
-	out, err := d.agent.Run(ctx, d.checkout.Dir(), turn.Request(d.snap, d.ask))
+	out, err := d.agent.Run(ctx, d.Checkout.Dir(), turn.Request(d.Snap, d.ask))
 	saved()
 	if err == nil {
 		d.charge(out.Usage.CostUSD)
@@ -80,10 +83,10 @@ func (d *dialogue) consult(ctx context.Context) (model.Outcome, error) {
 	d.charge(failed.Usage.CostUSD)
 	switch {
 	case failed.Kind == agent.NoSession && d.ask.Session == "":
-	case failed.Kind == agent.NoSession && d.settings.Feedback.OnMissingSession == "block":
+	case failed.Kind == agent.NoSession && d.Settings.Feedback.OnMissingSession == "block":
 		return out, d.blocked(model.ReasonSession, err.Error())
 	case failed.Kind == agent.NoSession:
-		d.Log.Warn("session_lost", d.numberKey(), d.event.Number, "turn_key", d.marker.Key, "error", err)
+		d.Log.Warn("session_lost", d.NumberKey(), d.Event.Number, "turn_key", d.Marker.Key, "error", err)
 		return d.anew(ctx)
 	case failed.Kind == agent.Limit:
 		return out, &ending{cause: err, waits: true}
@@ -98,8 +101,8 @@ func (d *dialogue) anew(ctx context.Context) (model.Outcome, error) {
 	var diff string
 	if d.issue == nil {
 		var err error
-		if diff, err = d.GitHub.Diff(ctx, d.event.Repo, d.event.Number); err != nil {
-			d.Log.Warn("diff_unknown", d.numberKey(), d.event.Number, "error", err) // the agent has the checkout
+		if diff, err = d.GitHub.Pulls.Diff(ctx, d.Event.Repo, d.Event.Number); err != nil {
+			d.Log.Warn("diff_unknown", d.NumberKey(), d.Event.Number, "error", err) // the agent has the checkout
 		}
 	}
 	d.ask.Session, d.ask.Fresh, d.ask.Diff = "", true, diff
@@ -149,7 +152,7 @@ func (d *dialogue) weigh(ctx context.Context, out model.Outcome) (head string, a
 	if err != nil || output == "" {
 		return head, again, err
 	}
-	name := strings.Join(d.settings.Repo.RequiredTests, " ")
+	name := strings.Join(d.Settings.Repo.RequiredTests, " ")
 	if slow && d.slow { // another round would take as long again
 		return "", false, d.blocked(model.ReasonTests, fmt.Sprintf("%s took too long again after a round to repair that; the end of its output:\n%s", name, output))
 	}
@@ -168,13 +171,13 @@ func (d *dialogue) tooLong(ctx context.Context, head string) (again bool, err er
 	if err != nil {
 		return false, err
 	}
-	m, o := d.marker, turn.Outbox(d.all, d.feedback, 0, commits, d.notes)
+	m, o := d.Marker, turn.Outbox(d.all, d.feedback, 0, commits, d.notes)
 	m.Phase, m.Planned, m.Outbox = model.PhasePlanned, head, &o
 	if _, err := d.encode(d.plannedText(m), m); err == nil {
 		return false, nil
 	}
 	d.shortened = true
-	d.Log.Info("answers_too_long", d.numberKey(), d.event.Number, "turn_key", d.marker.Key, "replies", len(d.all.ReviewReplies))
+	d.Log.Info("answers_too_long", d.NumberKey(), d.Event.Number, "turn_key", d.Marker.Key, "replies", len(d.all.ReviewReplies))
 	d.ask.Kind, d.ask.CI = model.AskRepair, []model.CIFailure{{Name: "answers", Log: turn.Shorter(d.all)}}
 	return true, nil
 }
@@ -183,16 +186,16 @@ func (d *dialogue) tooLong(ctx context.Context, head string) (again bool, err er
 func (d *dialogue) grown(ctx context.Context, head string) error {
 	before := cmp.Or(d.reached, head)
 	d.reached = head
-	relation, err := d.checkout.Relation(ctx, before, head)
+	relation, err := history.Relation(ctx, d.Checkout, before, head)
 	if err == nil && lineage.Decide(relation) == lineage.Block {
-		err = &ending{block: rewrite(before, head, model.GuardLocal)}
+		err = &ending{block: thread.Rewritten(before, head, model.GuardLocal)}
 	}
 	return err
 }
 
 // repair asks for another round about something that is wrong, as often as the settings allow.
 func (d *dialogue) repair(what model.CIFailure, reason, otherwise string) error {
-	if d.fixes >= d.settings.Feedback.RepairRounds {
+	if d.fixes >= d.Settings.Feedback.RepairRounds {
 		return d.blocked(reason, otherwise)
 	}
 	d.fixes++
@@ -205,7 +208,7 @@ func (d *dialogue) unresolved(out model.Outcome) (again bool, err error) {
 	if len(d.conflicts) == 0 || out.CommitMessage == "" || out.BlockedReason != "" {
 		return false, nil
 	}
-	marked, err := d.checkout.MarkedPaths(d.conflicts)
+	marked, err := commits.MarkedPaths(d.Checkout, d.conflicts)
 	if err != nil || len(marked) == 0 {
 		return false, err
 	}
@@ -215,18 +218,18 @@ func (d *dialogue) unresolved(out model.Outcome) (again bool, err error) {
 
 // committedMarkers looks for them in what the agent has committed itself, wherever it has moved the files.
 func (d *dialogue) committedMarkers(ctx context.Context, head string) (again bool, err error) {
-	from, known := cmp.Or(d.merging, d.base()), d.checkout.Tips()
+	from, known := cmp.Or(d.merging, d.base()), fetch.Tips(d.Checkout)
 	if d.issue != nil && d.issue.tip != "" && d.merging == "" { // a checkpoint may hold some
-		if from, err = d.checkout.ForkPoint(ctx, d.checkout.BaseTip(), head); err != nil {
+		if from, err = history.ForkPoint(ctx, d.Checkout, fetch.BaseTip(d.Checkout), head); err != nil {
 			return false, err
 		}
-		known = []string{d.checkout.BaseTip()}
+		known = []string{fetch.BaseTip(d.Checkout)}
 	}
 	if head == from {
 		return false, nil
 	}
 	var marked []string
-	_, err = d.checkout.Patches(ctx, from, head, known, git.Scope{}, func(a git.Addition) error {
+	_, err = history.Patches(ctx, d.Checkout, from, head, known, history.Scope{}, func(a history.Addition) error {
 		if a.Path != "" && a.Line > 0 && a.HasMarkers() && !slices.Contains(marked, a.Path) {
 			marked = append(marked, a.Path)
 		}
@@ -236,8 +239,8 @@ func (d *dialogue) committedMarkers(ctx context.Context, head string) (again boo
 		return false, err
 	}
 	marked = slices.DeleteFunc(marked, func(path string) bool { // a later commit may have put it right
-		now, err := d.checkout.Blob(ctx, head, path)
-		return err != nil || !git.HasMarkers(now)
+		now, err := history.Blob(ctx, d.Checkout, head, path)
+		return err != nil || !syntax.HasMarkers(now)
 	})
 	if len(marked) == 0 {
 		return false, nil
@@ -248,8 +251,8 @@ func (d *dialogue) committedMarkers(ctx context.Context, head string) (again boo
 
 // runErrands carries out git operations that the agent asked for, since it has no credential of its own.
 func (d *dialogue) runErrands(ctx context.Context, ops []model.GitOp) error {
-	if d.errands == maxErrands {
-		return failing(fmt.Errorf("the agent asked for git operations in more than %d rounds", maxErrands))
+	if d.errands == thread.MaxErrands {
+		return failing(fmt.Errorf("the agent asked for git operations in more than %d rounds", thread.MaxErrands))
 	}
 	d.errands++
 	for i, op := range ops[:min(len(ops), turn.MaxGitOps+1)] {
@@ -259,7 +262,7 @@ func (d *dialogue) runErrands(ctx context.Context, ops []model.GitOp) error {
 		} else if err := d.errand(ctx, &r); err != nil {
 			return err
 		}
-		d.Log.Info("git_operation", d.numberKey(), d.event.Number, "turn_key", d.marker.Key, "operation", r.Op, "result", r.Result)
+		d.Log.Info("git_operation", d.NumberKey(), d.Event.Number, "turn_key", d.Marker.Key, "operation", r.Op, "result", r.Result)
 		d.ask.GitResults = append(d.ask.GitResults, r)
 	}
 	return nil
@@ -268,9 +271,9 @@ func (d *dialogue) runErrands(ctx context.Context, ops []model.GitOp) error {
 // errand carries out one operation. What goes wrong with the repository is the agent's to know; what goes wrong with the
 // run ends it.
 func (d *dialogue) errand(ctx context.Context, r *model.GitResult) error {
-	branches := slices.Compact(slices.Sorted(slices.Values([]string{d.snap.DefaultBranch, d.snap.Pull.BaseRef, d.snap.Pull.HeadRef})))
+	branches := slices.Compact(slices.Sorted(slices.Values([]string{d.Snap.DefaultBranch, d.Snap.Pull.BaseRef, d.Snap.Pull.HeadRef})))
 	if r.Op == model.OpFetch || d.tips == nil {
-		tips, err := d.checkout.FetchOrigin(ctx, branches...)
+		tips, err := commits.FetchOrigin(ctx, d.Checkout, branches...)
 		if none := (*git.ErrNoRef)(nil); errors.As(err, &none) {
 			r.Result, r.Detail = model.GitFailed, err.Error()
 			return nil
@@ -291,7 +294,7 @@ func (d *dialogue) errand(ctx context.Context, r *model.GitResult) error {
 }
 
 func (d *dialogue) mergeDefault(ctx context.Context, r *model.GitResult) error {
-	dirty, err := d.checkout.Dirty(ctx)
+	dirty, err := commits.Dirty(ctx, d.Checkout)
 	if err != nil {
 		return err
 	}
@@ -299,13 +302,13 @@ func (d *dialogue) mergeDefault(ctx context.Context, r *model.GitResult) error {
 		r.Result, r.Detail = model.GitFailed, "the checkout has changes that are not committed: give a commit_message along with the operation, or undo them"
 		return nil
 	}
-	before, err := d.checkout.Head(ctx)
+	before, err := d.Checkout.Head(ctx)
 	if err != nil {
 		return err
 	}
-	branch := d.snap.DefaultBranch
-	head, err := d.checkout.MergeOrigin(ctx, d.tips[branch], fmt.Sprintf("Merge branch '%s' into %s", branch, d.snap.Pull.HeadRef))
-	var conflict *git.ErrConflict
+	branch := d.Snap.DefaultBranch
+	head, err := commits.MergeOrigin(ctx, d.Checkout, d.tips[branch], fmt.Sprintf("Merge branch '%s' into %s", branch, d.Snap.Pull.HeadRef))
+	var conflict *mergetree.ErrConflict
 	switch {
 	case errors.As(err, &conflict):
 		d.conflicts, d.merging = conflict.Paths, before

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/mergexo/mergexo/internal/engine"
 	"github.com/mergexo/mergexo/internal/model"
 )
 
@@ -109,7 +110,7 @@ func TestADryRunKnowsTheBudget(t *testing.T) {
 	w.review("alice", "Two.")
 	w.gate.revive()
 	e := w.engine()
-	e.DryRun = true
+	e.Effects = engine.Applier(true)
 	rep, err := e.Handle(context.Background(), w.delivery("pull_request_review_comment"))
 	require.NoError(t, err)
 	assert.Equal(t, model.ResultBlocked, rep.Result, rep.Reason)

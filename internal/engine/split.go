@@ -8,7 +8,11 @@ import (
 	"slices"
 
 	"github.com/mergexo/mergexo/internal/clock"
+	"github.com/mergexo/mergexo/internal/engine/effect"
+	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/git/commits"
+	"github.com/mergexo/mergexo/internal/git/transport"
 	"github.com/mergexo/mergexo/internal/handoff"
 	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/lineage"
@@ -17,31 +21,21 @@ import (
 	"github.com/mergexo/mergexo/internal/turn"
 )
 
-// Phase is the part of a run that a process does, where a workflow has split it over two jobs.
-type Phase string
-
-// The phases.
-const (
-	WholeRun   Phase = ""
-	AgentPhase Phase = "agent" // works out the turn and runs the agent; it writes nothing to GitHub and hands over what came of it
-	ApplyPhase Phase = "apply" // does all the rest; it runs nothing that an agent touched
-)
-
 // handOver is the agent's phase of a turn: what comes of it goes into the handoff's directory. What needs no agent is left
 // to the other phase, which finds it by itself.
-func (p *pass) handOver(ctx context.Context, pending []model.Comment, dead []model.Said[model.TurnMarker]) error {
+func (p *pass) handOver(ctx context.Context, pending []model.Comment, dead []model.Posted[model.TurnMarker]) error {
 	m, feedback := p.next(pending, dead)
-	_, spent, _ := p.budget().Spend(p.state.Spent, p.serverNow())
+	_, spent, _ := p.Budget().Spend(p.State.Spent, p.ServerNow())
 	if m.Key == "" || m.Phase != model.PhaseStarted || m.Attempt > turn.MaxAttempts || spent != "" {
 		return p.needless()
 	}
-	p.report.TurnKey, p.marker, p.feedback = m.Key, m, feedback
+	p.Report.TurnKey, p.Marker, p.feedback = m.Key, m, feedback
 	return p.deliver(ctx)
 }
 
 // needless ends an agent's phase that has nothing to do.
 func (p *pass) needless() error {
-	return stop(model.ResultNothing, "%s needs no agent now; the apply phase goes on from here", p.subject())
+	return thread.End(model.ResultNothing, "%s needs no agent now; the apply phase goes on from here", p.About())
 }
 
 // deliver has the agent work on the turn at hand, and hands over what comes of it.
@@ -49,11 +43,14 @@ func (p *pass) deliver(ctx context.Context) error {
 	if err := p.isolateTurn(ctx); err != nil {
 		return err
 	}
-	if err := p.open(ctx); err != nil {
+	if err := p.Outside(ctx, p.agentNext()); err != nil {
+		return err
+	}
+	if err := p.Open(ctx); err != nil {
 		return err
 	}
 	done, failed := p.produce(ctx)
-	if s := (*Stop)(nil); errors.As(failed, &s) {
+	if s := (*thread.Stop)(nil); errors.As(failed, &s) {
 		return failed
 	}
 	if failed != nil { // not the agent's fault: the attempt does not count
@@ -74,16 +71,16 @@ func (p *pass) deliver(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	p.handed = true
+	p.Handed = true
 	if failed != nil {
 		return failed
 	}
-	p.applied("handoff", p.Bundle, journal.Token("handoff", p.marker.Key), "applied")
-	p.report.Result = model.ResultDone
+	p.Applied("handoff", p.Bundle, journal.Token("handoff", p.Marker.Key), effect.Applied)
+	p.Report.Result = model.ResultDone
 	if cut {
-		return stop(model.ResultRetry, "cancelled; what was done is handed over")
+		return thread.End(model.ResultRetry, "cancelled; what was done is handed over")
 	}
-	return stop(model.ResultDone, "the turn on %s ended %s and is handed over in %s", p.subject(), h.Ended, p.Bundle)
+	return thread.End(model.ResultDone, "the turn on %s ended %s and is handed over in %s", p.About(), h.Ended, p.Bundle)
 }
 
 // cutOff is what is handed over of a run that was cancelled. Of a turn the next event makes another attempt; about an issue
@@ -105,7 +102,7 @@ func (p *pass) write(ctx context.Context, h handoff.Handoff) (handoff.Handoff, e
 	if err := os.RemoveAll(p.Bundle); err != nil {
 		return h, fmt.Errorf("make directory of the handoff: %w", err)
 	}
-	err := handoff.Write(p.Bundle, h, func(file string) error { return p.checkout.WriteBundle(ctx, file, h.Base(), h.Head) })
+	err := handoff.Write(p.Bundle, h, func(file string) error { return transport.WriteBundle(ctx, p.Checkout, file, h.Base(), h.Head) })
 	if cannotBe(err) {
 		h = handoff.Handoff{
 			Repository: h.Repository, Number: h.Number, Flow: h.Flow, TurnKey: h.TurnKey, Start: h.Start, Onto: h.Onto, Events: h.Events,
@@ -119,39 +116,16 @@ func (p *pass) write(ctx context.Context, h handoff.Handoff) (handoff.Handoff, e
 // cannotBe says that what the agent left is nothing that can be handed over: that is its failure and not the run's.
 func cannotBe(err error) bool {
 	var refused *handoff.Refusal
-	var bundle *git.ErrBundle
+	var bundle *transport.ErrBundle
 	var rewind *git.ErrRewind
 	return errors.As(err, &refused) || errors.As(err, &bundle) || errors.As(err, &rewind)
 }
 
-// prepare is a run that is the agent's phase. It always hands something over, so that nothing in the directory means that
-// the job died.
-func (e *Engine) prepare(ctx context.Context, ev model.Event, rep *model.Report, known *memory) error {
-	if err := handoff.Fresh(e.Bundle); err != nil {
-		return fmt.Errorf("%w: --bundle: %w", ErrUsage, err)
-	}
-	p := &pass{Engine: e, event: ev, report: rep, memory: known}
-	defer p.close()
-	_, err := p.once(ctx)
-	if e.handed || err == nil {
-		return err
-	}
-	e.handed = true
-	nothing := handoff.Handoff{Repository: ev.Repo.String(), Number: ev.Number, Ended: handoff.Nothing, Detail: err.Error()}
-	if rerr := os.RemoveAll(e.Bundle); rerr != nil {
-		return errors.Join(err, rerr)
-	}
-	if werr := handoff.Write(e.Bundle, nothing, nil); werr != nil {
-		return errors.Join(err, werr)
-	}
-	return err
-}
-
 // handoff is what came of the agent's part, for the other phase.
 func (p *pass) handoff(ctx context.Context, done product) handoff.Handoff {
-	m := p.marker
+	m := p.Marker
 	h := handoff.Handoff{
-		Repository: p.event.Repo.String(), Number: p.event.Number, Ended: handoff.Planned, TurnKey: m.Key, Start: m.Start, Onto: m.Onto,
+		Repository: p.Event.Repo.String(), Number: p.Event.Number, Ended: handoff.Planned, TurnKey: m.Key, Start: m.Start, Onto: m.Onto,
 		Events: m.Events, Head: done.head, Outcome: done.out, Seconds: done.seconds,
 	}
 	h.Outcome = p.cleaned(ctx, h.Outcome)               // only this phase knows the keys that the agent was given
@@ -198,35 +172,29 @@ func (p *pass) worth(ctx context.Context, e *ending) string {
 	return work.head
 }
 
-// received is a handoff as it was found.
-type received struct {
-	handoff.Handoff
-	err error // it was refused
-}
-
 // collect reads the handoff, once a run. What cannot be read is for the turn to say, once it is claimed.
 func (p *pass) collect() {
-	if p.Phase != ApplyPhase || p.Bundle == "" || p.memory.received != nil {
+	if p.Phase != thread.ApplyPhase || p.Bundle == "" || p.Memory.Received != nil {
 		return
 	}
 	h, err := handoff.Read(p.Bundle)
-	p.memory.received = &received{h, err}
+	p.Memory.Received = &thread.Received{Handoff: h, Err: err}
 }
 
 // offered says that a handoff may hold the agent's part of a turn that has not been taken up yet.
 func (p *pass) offered() bool {
-	r := p.memory.received
-	return r != nil && !p.memory.used && (r.err != nil || r.Ended != handoff.Nothing)
+	r := p.Memory.Received
+	return r != nil && !p.Memory.Used && (r.Err != nil || r.Ended != handoff.Nothing)
 }
 
 // catchUp looks whether the branch has grown since the agent's part began: then what was handed over is brought onto the
 // new head like any other turn.
 func (p *pass) catchUp(ctx context.Context) error {
-	r := p.memory.received
-	if !p.offered() || r.err != nil || r.Number != p.event.Number || r.Start == p.snap.Pull.HeadSHA {
+	r := p.Memory.Received
+	if !p.offered() || r.Err != nil || r.Number != p.Event.Number || r.Start == p.Snap.Pull.HeadSHA {
 		return nil
 	}
-	relation, err := p.relation(ctx, r.Start, p.snap.Pull.HeadSHA)
+	relation, err := p.Relation(ctx, r.Start, p.Snap.Pull.HeadSHA)
 	if err == nil && relation == model.Ahead {
 		p.earlier = r.Start
 	}
@@ -235,7 +203,7 @@ func (p *pass) catchUp(ctx context.Context) error {
 
 // owed says that something was handed over, or should have been, for what this run is about.
 func (p *pass) owed() bool {
-	return p.offered() && (p.memory.received.err == nil || p.event.Number == p.number)
+	return p.offered() && (p.Memory.Received.Err == nil || p.Event.Number == p.Number)
 }
 
 // unworked ends an apply phase that would need an agent to go on.
@@ -244,7 +212,7 @@ func (p *pass) unworked(what string, args ...any) error {
 	if p.Bundle == "" { // the agent's phase is still to come
 		result = model.ResultNothing
 	}
-	s := stop(result, "%s for an agent phase; the next event or the sweep starts one", fmt.Sprintf(what, args...))
+	s := thread.End(result, "%s for an agent phase; the next event or the sweep starts one", fmt.Sprintf(what, args...))
 	s.Agent = p.Bundle == ""
 	return s
 }
@@ -253,16 +221,16 @@ func (p *pass) unworked(what string, args ...any) error {
 // Then nothing is claimed; the event that moved it has a run of its own.
 func (p *pass) fitting(m model.TurnMarker, pending []model.Comment) error {
 	if !p.owed() {
-		return p.unworked("%s on %s wait", markdown.Count(len(pending), "comment"), p.subject())
+		return p.unworked("%s on %s wait", markdown.Count(len(pending), "comment"), p.About())
 	}
-	if p.memory.received.err != nil {
+	if p.Memory.Received.Err != nil {
 		return nil // the turn says so
 	}
-	err := handoff.Check(p.memory.received.Handoff, handoff.Expected{
-		Repo: p.event.Repo, Number: p.event.Number, Start: m.Start, Onto: m.Onto, Pending: turn.Keys(p.event.Number, pending), TurnKey: m.Key,
+	err := handoff.Check(p.Memory.Received.Handoff, handoff.Expected{
+		Repo: p.Event.Repo, Number: p.Event.Number, Start: m.Start, Onto: m.Onto, Pending: turn.Keys(p.Event.Number, pending), TurnKey: m.Key,
 	})
 	if err != nil {
-		return stop(model.ResultRetry, "%s; the next event's agent phase takes it up", err)
+		return thread.End(model.ResultRetry, "%s; the next event's agent phase takes it up", err)
 	}
 	return nil
 }
@@ -270,20 +238,20 @@ func (p *pass) fitting(m model.TurnMarker, pending []model.Comment) error {
 // receive is the agent's part of a turn in the apply phase: what was handed over, none of it believed. Whatever does not
 // hold is an attempt that failed, and says by name what it was.
 func (p *pass) receive(ctx context.Context) (product, error) {
-	r := p.memory.received
-	p.memory.used = true
+	r := p.Memory.Received
+	p.Memory.Used = true
 	at := p.base()
 	switch {
 	case p.issue != nil:
 		at = p.issue.tip
 	case p.earlier != "":
-		at = p.snap.Pull.HeadSHA
+		at = p.Snap.Pull.HeadSHA
 	}
 	if err := p.restore(ctx, at); err != nil {
 		return product{}, err
 	}
-	if r.err != nil {
-		return product{ending: failing(r.err)}, nil
+	if r.Err != nil {
+		return product{ending: failing(r.Err)}, nil
 	}
 	if p.issue != nil {
 		if err := p.beginAt(ctx, r.Start); err != nil {
@@ -337,24 +305,24 @@ func (p *pass) valid(ctx context.Context, h handoff.Handoff) error {
 // admit takes the commits of a handoff in and holds them against the rules. They are not checked out: their files are
 // nobody's business here. It gives the head that they lead to once they are ours.
 func (p *pass) admit(ctx context.Context, h handoff.Handoff) (string, error) {
-	if main := p.snap.DefaultBranch; main != p.snap.Pull.BaseRef { // the agent may have had it merged
-		if _, err := p.checkout.FetchOrigin(ctx, main); err != nil {
+	if main := p.Snap.DefaultBranch; main != p.Snap.Pull.BaseRef { // the agent may have had it merged
+		if _, err := commits.FetchOrigin(ctx, p.Checkout, main); err != nil {
 			return "", err
 		}
 	}
-	err := p.checkout.ReadBundle(ctx, handoff.BundlePath(p.Bundle), h.Base(), h.Head)
-	if refused := (*git.ErrBundle)(nil); errors.As(err, &refused) {
+	err := transport.ReadBundle(ctx, p.Checkout, handoff.BundlePath(p.Bundle), h.Base(), h.Head)
+	if refused := (*transport.ErrBundle)(nil); errors.As(err, &refused) {
 		return "", failing(err)
 	}
 	if err != nil {
 		return "", err
 	}
-	relation, err := p.localRelation(ctx, h.Base(), h.Head)
+	relation, err := p.LocalRelation(ctx, h.Base(), h.Head)
 	if err != nil {
 		return "", err
 	}
 	if lineage.Decide(relation) != lineage.Pass {
-		return "", &ending{block: rewrite(h.Base(), h.Head, model.GuardLocal)}
+		return "", &ending{block: thread.Rewritten(h.Base(), h.Head, model.GuardLocal)}
 	}
 	done, err := p.own(ctx, h.Base(), h.Head)
 	if err != nil {
@@ -372,7 +340,7 @@ func (p *pass) endingOf(h handoff.Handoff) *ending {
 	switch h.Ended {
 	case handoff.Blocked:
 		if h.Reason == model.ReasonRewrite {
-			return &ending{block: rewrite(p.base(), h.Observed, model.GuardLocal)}
+			return &ending{block: thread.Rewritten(p.base(), h.Observed, model.GuardLocal)}
 		}
 		return p.blocked(h.Reason, h.Detail)
 	case handoff.Failed:
@@ -385,13 +353,13 @@ func (p *pass) endingOf(h handoff.Handoff) *ending {
 
 // wanted are the sets of event keys, with the head that each began at, that a turn is taken up with in preference to all
 // that is pending: those of claims that died before their agent came to an end, and what was handed over.
-func (p *pass) wanted(dead []model.Said[model.TurnMarker]) []model.TurnMarker {
+func (p *pass) wanted(dead []model.Posted[model.TurnMarker]) []model.TurnMarker {
 	var list []model.TurnMarker
 	for _, d := range dead {
 		list = append(list, d.Marker)
 	}
-	if p.offered() && p.memory.received.err == nil {
-		list = append(list, model.TurnMarker{Start: p.memory.received.Start, Events: p.memory.received.Events})
+	if p.offered() && p.Memory.Received.Err == nil {
+		list = append(list, model.TurnMarker{Start: p.Memory.Received.Start, Events: p.Memory.Received.Events})
 	}
 	return slices.Clip(list)
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/mergexo/mergexo/internal/engine"
+	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/model"
 )
 
@@ -23,7 +23,7 @@ func TestWhatChangesBetweenThePhases(t *testing.T) {
 		ev := w.delivery("pull_request_review_comment")
 		dir := w.prepared(ev)
 		w.write("bob", w.head, "by-bob.txt", "bob\n")
-		rep := w.phase(engine.ApplyPhase, ev, dir)
+		rep := w.phase(thread.ApplyPhase, ev, dir)
 		require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
 		w.settled(1, 1, 2)
 		assert.Equal(t, 1, w.calls())
@@ -35,7 +35,7 @@ func TestWhatChangesBetweenThePhases(t *testing.T) {
 		ev := w.delivery("pull_request_review_comment")
 		dir := w.prepared(ev)
 		w.review("bob", "And me.")
-		rep := w.phase(engine.ApplyPhase, ev, dir)
+		rep := w.phase(thread.ApplyPhase, ev, dir)
 		assert.Equal(t, model.ResultRetry, rep.Result, rep.Reason)
 		assert.Contains(t, rep.Reason, "wait for an agent phase")
 		w.settled(1, 1, 1)
@@ -47,7 +47,7 @@ func TestWhatChangesBetweenThePhases(t *testing.T) {
 		ev := w.delivery("pull_request_review_comment")
 		dir := w.prepared(ev)
 		w.talk("carol", "/mergexo pause")
-		w.phase(engine.ApplyPhase, ev, dir)
+		w.phase(thread.ApplyPhase, ev, dir)
 		assert.Len(t, w.marked("command", ""), 1)
 		w.settled(0, 0, 0)
 	})
@@ -56,10 +56,10 @@ func TestWhatChangesBetweenThePhases(t *testing.T) {
 		w := newWorld(t)
 		w.review("alice", "Answer me.")
 		ev := w.delivery("pull_request_review_comment")
-		rep := w.phase(engine.ApplyPhase, ev, filepath.Join(t.TempDir(), "none"))
+		rep := w.phase(thread.ApplyPhase, ev, filepath.Join(t.TempDir(), "none"))
 		assert.Equal(t, model.ResultFailed, rep.Result, rep.Reason)
 		assert.Contains(t, rep.Reason, "attempt 1 of 3: the agent's job handed nothing over")
-		require.Equal(t, model.ResultDone, w.phase(engine.ApplyPhase, ev, w.prepared(ev)).Result)
+		require.Equal(t, model.ResultDone, w.phase(thread.ApplyPhase, ev, w.prepared(ev)).Result)
 		w.settled(1, 1, 1)
 	})
 	t.Run("no agent was needed, and then one is", func(t *testing.T) {
@@ -68,9 +68,9 @@ func TestWhatChangesBetweenThePhases(t *testing.T) {
 		w.talk("eve", "Nobody hears me.")
 		ev := w.delivery("issue_comment")
 		dir := filepath.Join(t.TempDir(), "handoff")
-		assert.Equal(t, model.ResultNothing, w.phase(engine.AgentPhase, ev, dir).Result)
+		assert.Equal(t, model.ResultNothing, w.phase(thread.AgentPhase, ev, dir).Result)
 		w.review("alice", "Answer me.")
-		rep := w.phase(engine.ApplyPhase, ev, dir)
+		rep := w.phase(thread.ApplyPhase, ev, dir)
 		assert.Equal(t, model.ResultRetry, rep.Result, rep.Reason)
 		w.settled(0, 0, 0)
 	})
@@ -80,7 +80,7 @@ func TestWhatChangesBetweenThePhases(t *testing.T) {
 		w.agent = "answer+session"
 		w.review("alice", "Answer me.")
 		ev := w.delivery("pull_request_review_comment")
-		rep := w.phase(engine.ApplyPhase, ev, w.prepared(ev))
+		rep := w.phase(thread.ApplyPhase, ev, w.prepared(ev))
 		assert.Equal(t, model.ResultFailed, rep.Result, rep.Reason)
 		assert.Contains(t, rep.Reason, "attempt 1 of 3: handoff refused: outcome.session: 80000 bytes")
 	})
@@ -97,11 +97,11 @@ func TestWhatChangesBetweenThePhases(t *testing.T) {
 			}
 			return passes
 		}
-		rep := w.phase(engine.ApplyPhase, ev, dir)
+		rep := w.phase(thread.ApplyPhase, ev, dir)
 		assert.Equal(t, model.ResultRetry, rep.Result, rep.Reason)
 		assert.Contains(t, rep.Reason, "agent phase takes the turn up there")
 		w.gate.revive()
-		require.Equal(t, model.ResultDone, w.phase(engine.ApplyPhase, ev, w.prepared(ev)).Result)
+		require.Equal(t, model.ResultDone, w.phase(thread.ApplyPhase, ev, w.prepared(ev)).Result)
 		assert.Len(t, w.replies(), 1)
 		assert.Equal(t, 2, w.calls(), "what was tested on another head is not pushed untested")
 	})
@@ -115,7 +115,7 @@ func TestATamperedHandoffIsRefusedByName(t *testing.T) {
 			w, ev, dir := answerOver(t)
 			before := w.tip()
 			c.with(t, w, dir)
-			rep := w.phase(engine.ApplyPhase, ev, dir)
+			rep := w.phase(thread.ApplyPhase, ev, dir)
 			assert.Equal(t, c.result, rep.Result, rep.Reason)
 			assert.Contains(t, rep.Reason, c.says)
 			assert.Equal(t, before, w.tip())
@@ -128,9 +128,9 @@ func TestATamperedHandoffIsRefusedByName(t *testing.T) {
 			if c.result == model.ResultBlocked {
 				w.talk("carol", "/mergexo unblock")
 				ev = w.delivery("issue_comment")
-				assert.Equal(t, model.ResultDone, w.phase(engine.ApplyPhase, ev, "").Result, "a first job answers the command, and another one works")
+				assert.Equal(t, model.ResultDone, w.phase(thread.ApplyPhase, ev, "").Result, "a first job answers the command, and another one works")
 			}
-			require.Equal(t, model.ResultDone, w.phase(engine.ApplyPhase, ev, w.prepared(ev)).Result)
+			require.Equal(t, model.ResultDone, w.phase(thread.ApplyPhase, ev, w.prepared(ev)).Result)
 			w.settled(1, 1, 1)
 		})
 	}

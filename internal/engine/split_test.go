@@ -13,13 +13,13 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/mergexo/mergexo/internal/engine"
+	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/handoff"
 	"github.com/mergexo/mergexo/internal/model"
 )
 
 // phase lets a process do one part of a run, with a workspace of its own.
-func (w *world) phase(part engine.Phase, ev model.Event, dir string) model.Report {
+func (w *world) phase(part thread.Phase, ev model.Event, dir string) model.Report {
 	w.t.Helper()
 	e := w.engine()
 	e.Phase, e.Bundle = part, dir
@@ -34,7 +34,7 @@ func (w *world) prepared(ev model.Event) string {
 	w.t.Helper()
 	dir := filepath.Join(w.t.TempDir(), "handoff")
 	w.gate.revive()
-	rep := w.phase(engine.AgentPhase, ev, dir)
+	rep := w.phase(thread.AgentPhase, ev, dir)
 	assert.Equal(w.t, model.ResultDone, rep.Result, rep.Reason)
 	assert.Zero(w.t, w.gate.writes, "an agent's phase writes nothing: %v", w.gate.seen)
 	return dir
@@ -84,14 +84,14 @@ func TestAnAgentsPartIsHandedOverAndApplied(t *testing.T) {
 			w.review("alice", "Answer me.")
 			ev := w.delivery("pull_request_review_comment")
 			dir := w.prepared(ev)
-			rep := w.phase(engine.ApplyPhase, ev, dir)
+			rep := w.phase(thread.ApplyPhase, ev, dir)
 			assert.Equal(t, c.result, rep.Result, rep.Reason)
 			assert.Equal(t, c.blocked, rep.BlockedReason)
 			assert.Equal(t, 1, w.calls(), "the apply phase runs no agent")
 			assert.Len(t, w.checkpoints(), c.kept)
 			if c.result == model.ResultDone {
 				w.settled(1, 1, c.commits)
-				assert.Equal(t, model.ResultNothing, w.phase(engine.ApplyPhase, ev, dir).Result, "the same handoff again")
+				assert.Equal(t, model.ResultNothing, w.phase(thread.ApplyPhase, ev, dir).Result, "the same handoff again")
 				w.settled(1, 1, c.commits)
 			} else {
 				assert.Len(t, w.commits(), 1)
@@ -109,7 +109,7 @@ func TestADeathInTheApplyPhaseIsMadeGood(t *testing.T) {
 		w, ev, dir := answerOver(t)
 		w.diesAfterWrite(n)
 		e := w.engine()
-		e.Phase, e.Bundle = engine.ApplyPhase, dir
+		e.Phase, e.Bundle = thread.ApplyPhase, dir
 		_, _ = e.Handle(context.Background(), ev)
 		w.over(w.runs)
 		if !w.gate.died() {
@@ -117,7 +117,7 @@ func TestADeathInTheApplyPhaseIsMadeGood(t *testing.T) {
 			return
 		}
 		w.gate.revive()
-		rep := w.phase(engine.ApplyPhase, ev, dir)
+		rep := w.phase(thread.ApplyPhase, ev, dir)
 		require.Contains(t, []model.Result{model.ResultDone, model.ResultNothing}, rep.Result, "died at write %d: %s", n, rep.Reason)
 		w.settled(1, 1, 1)
 		assert.Zero(t, w.calls())

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/engine"
+	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/model"
 )
 
@@ -35,7 +36,7 @@ func TestACommandForAnotherPullRequestLosesNoHandoff(t *testing.T) {
 	ev := w.delivery("pull_request_review_comment")
 	dir := w.prepared(ev)
 	w.talk("carol", fmt.Sprintf("/mergexo unblock pr=%d", other))
-	rep := w.phase(engine.ApplyPhase, ev, dir)
+	rep := w.phase(thread.ApplyPhase, ev, dir)
 	assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
 	w.settled(1, 1, 1)
 	assert.Equal(t, 2, w.calls(), "one on each pull request")
@@ -47,7 +48,7 @@ func TestAJobThatDiedIsChargedToItsOwnPullRequest(t *testing.T) {
 	w.review("alice", "Answer me.")
 	ev := w.delivery("pull_request_review_comment")
 	w.talk("carol", fmt.Sprintf("/mergexo unblock pr=%d", other))
-	rep := w.phase(engine.ApplyPhase, ev, filepath.Join(t.TempDir(), "none"))
+	rep := w.phase(thread.ApplyPhase, ev, filepath.Join(t.TempDir(), "none"))
 	assert.Equal(t, model.ResultFailed, rep.Result, rep.Reason)
 	assert.Contains(t, rep.Reason, "turn on pull request 1, attempt 1 of 3: the agent's job handed nothing over")
 	assert.Contains(t, w.conversation(), "handed nothing over")
@@ -65,7 +66,7 @@ func TestAJobThatDiedOverTheOperationsIssueIsChargedToNobody(t *testing.T) {
 	w.setting(fmt.Sprintf("operations_issue = %d", issue))
 	w.api("carol", "POST", w.path(fmt.Sprintf("/issues/%d/comments", issue)), object{"body": "/mergexo unblock pr=1"})
 	ev := w.delivery("issue_comment")
-	rep := w.phase(engine.ApplyPhase, ev, filepath.Join(t.TempDir(), "none"))
+	rep := w.phase(thread.ApplyPhase, ev, filepath.Join(t.TempDir(), "none"))
 	assert.Equal(t, model.ResultRetry, rep.Result, rep.Reason)
 	assert.Contains(t, rep.Reason, "1 comment on pull request 1 wait for an agent phase")
 	assert.NotContains(t, w.conversation(), "handed nothing over")
@@ -78,13 +79,13 @@ func TestAnOutageInTheAgentsPhaseIsNoAttempt(t *testing.T) {
 	ev := w.delivery("pull_request_review_comment")
 	dir := filepath.Join(t.TempDir(), "handoff")
 	w.gate.bury(diesFirst)
-	rep := w.phase(engine.AgentPhase, ev, dir)
+	rep := w.phase(thread.AgentPhase, ev, dir)
 	assert.Equal(t, model.ResultRetry, rep.Result, rep.Reason)
 	w.gate.revive()
-	rep = w.phase(engine.ApplyPhase, ev, dir)
+	rep = w.phase(thread.ApplyPhase, ev, dir)
 	assert.Equal(t, model.ResultRetry, rep.Result, rep.Reason)
 	assert.Empty(t, w.marked("turn", ""))
-	require.Equal(t, model.ResultDone, w.phase(engine.ApplyPhase, ev, w.prepared(ev)).Result)
+	require.Equal(t, model.ResultDone, w.phase(thread.ApplyPhase, ev, w.prepared(ev)).Result)
 	w.settled(1, 1, 1)
 }
 
@@ -96,9 +97,9 @@ func TestAHandoffThatTheAgentPlantsIsNotTaken(t *testing.T) {
 	planted, dir := w.prepared(ev), filepath.Join(t.TempDir(), "handoff")
 	require.NoError(t, os.WriteFile(w.log+".plants", []byte(planted+" "+dir), 0o600))
 	w.agent = "plants"
-	rep := w.phase(engine.AgentPhase, ev, dir)
+	rep := w.phase(thread.AgentPhase, ev, dir)
 	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
-	rep = w.phase(engine.ApplyPhase, ev, dir)
+	rep = w.phase(thread.ApplyPhase, ev, dir)
 	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
 	w.settled(0, 1, 0) // this agent itself says and does nothing
 }
@@ -110,7 +111,7 @@ func TestAFastForwardBetweenThePhasesLosesNoWork(t *testing.T) {
 	ev := w.delivery("pull_request_review_comment")
 	dir := w.prepared(ev)
 	w.write("bob", w.head, "by-bob.txt", "bob\n")
-	rep := w.phase(engine.ApplyPhase, ev, dir)
+	rep := w.phase(thread.ApplyPhase, ev, dir)
 	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
 	w.settled(1, 1, 2)
 	assert.Equal(t, []string{"Write greeting.txt", "Write by-bob.txt", "Answer, in words of call 1"}, w.commits())
@@ -125,7 +126,7 @@ func TestADryRunOfTheAgentsPhaseLeavesNothing(t *testing.T) {
 	w.review("alice", "Answer me.")
 	dir := filepath.Join(t.TempDir(), "handoff")
 	e := w.engine()
-	e.Phase, e.Bundle, e.DryRun = engine.AgentPhase, dir, true
+	e.Phase, e.Bundle, e.Effects = thread.AgentPhase, dir, engine.Applier(true)
 	_, err := e.Handle(context.Background(), w.delivery("pull_request_review_comment"))
 	require.NoError(t, err)
 	assert.NoFileExists(t, filepath.Join(dir, "outcome.json"))

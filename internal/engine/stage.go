@@ -6,7 +6,10 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/mergexo/mergexo/internal/engine/effect"
 	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/git/transport"
+	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/turn"
 )
@@ -25,16 +28,16 @@ func (p *pass) stage(ctx context.Context, m *model.TurnMarker) error {
 	earlier := m.Stage
 	err := error(nil)
 	if earlier == "" {
-		if err = p.stageHidden(ctx, stageRef(p.event.Number, m.Key), m); err == nil {
+		if err = p.stageHidden(ctx, stageRef(p.Event.Number, m.Key), m); err == nil {
 			return nil
 		}
-		p.Log.Warn("stage_refused", p.numberKey(), p.event.Number, "turn_key", m.Key, "error", err)
+		p.Log.Warn("stage_refused", p.NumberKey(), p.Event.Number, "turn_key", m.Key, "error", err)
 	}
 	said := len(p.notes)
 	k := p.keepAside(ctx, m.Planned)
 	p.notes = p.notes[:said]
 	if k.Branch == "" {
-		return cmp.Or(err, fmt.Errorf("branch %s was refused", checkpointBranch(p.event.Number, m.Planned)))
+		return cmp.Or(err, fmt.Errorf("branch %s was refused", checkpointBranch(p.Event.Number, m.Planned)))
 	}
 	m.Stage, m.Transcript = "refs/heads/"+k.Branch, ""
 	if earlier != "" && earlier != m.Stage { // until the new one is recorded, the old one is what is
@@ -46,28 +49,22 @@ func (p *pass) stage(ctx context.Context, m *model.TurnMarker) error {
 // stageHidden pushes the planned commits to the stage, and the sealed transcript along with them. Both refs are ours alone,
 // so a push whose answer is lost does no harm when it is made again.
 func (p *pass) stageHidden(ctx context.Context, ref string, m *model.TurnMarker) error {
-	var more []git.Hidden
+	var more []transport.PrivateRef
 	if p.sealed != nil {
-		more = append(more, git.Hidden{Ref: sessionRef(p.event.Number, m.Key), Content: p.sealed})
+		more = append(more, transport.PrivateRef{Ref: sessionRef(p.Event.Number, m.Key), Content: p.sealed})
 	}
-	push := func() error {
-		if m.Planned == turn.Base(*m) { // nothing but talk
-			if len(more) == 0 {
-				return nil
-			}
-			if err := p.checkout.Keep(ctx, more[0]); err != nil {
-				return &git.ErrNotKept{Err: err}
-			}
+	work := effect.Stage{Ref: ref, SHA: m.Planned, More: more}
+	if m.Planned == turn.Base(*m) { // nothing but talk
+		if work.SHA = ""; len(more) == 0 {
 			return nil
 		}
-		return p.checkout.StageWith(ctx, ref, m.Planned, more...)
 	}
-	err := push()
+	_, err := p.Apply(ctx, work)
 	if unanswered(err) {
-		err = push()
+		_, err = p.Apply(ctx, work)
 	}
-	if kept := (*git.ErrNotKept)(nil); errors.As(err, &kept) {
-		p.Log.Warn("transcript_not_kept", p.numberKey(), p.event.Number, "turn_key", p.marker.Key, "error", err)
+	if kept := (*transport.ErrNotKept)(nil); errors.As(err, &kept) {
+		p.Log.Warn("transcript_not_kept", p.NumberKey(), p.Event.Number, "turn_key", p.Marker.Key, "error", err)
 		m.Transcript = ""
 		return nil
 	}
@@ -87,10 +84,10 @@ func denied(err error) bool {
 }
 
 // publication is the move of a branch to the planned commits, which deletes what held them until then.
-func (p *pass) publication(branch, start string) git.Publish {
-	move := git.Publish{Branch: branch, Start: start, SHA: p.marker.Planned, Stage: stageRef(p.event.Number, p.marker.Key), Drop: p.droppable()}
-	if at := p.marker.Stage; at != "" {
-		move.Stage, move.Drop = "", append(move.Drop, git.Ref{Name: at, SHA: p.marker.Planned}) // what somebody else added there stays
+func (p *pass) publication(branch, start string) effect.Push {
+	move := transport.Update{Branch: branch, Start: start, SHA: p.Marker.Planned, Stage: stageRef(p.Event.Number, p.Marker.Key), Drop: p.droppable()}
+	if at := p.Marker.Stage; at != "" {
+		move.Stage, move.Drop = "", append(move.Drop, git.Ref{Name: at, SHA: p.Marker.Planned}) // what somebody else added there stays
 	}
-	return move
+	return effect.Push{Update: move, As: model.Effect{Kind: "push", Target: branch, Token: journal.Token("push", p.Marker.Key)}}
 }

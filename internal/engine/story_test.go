@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/clock/clocktest"
+	"github.com/mergexo/mergexo/internal/engine"
 	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/model"
 )
@@ -642,7 +643,7 @@ func TestADryRunWritesNothing(t *testing.T) {
 	w := newWorld(t)
 	w.review("alice", "Answer me.")
 	e := w.engine()
-	e.DryRun = true
+	e.Effects = engine.Applier(true)
 	rep, err := e.Handle(context.Background(), w.delivery("pull_request_review_comment"))
 	require.NoError(t, err)
 	assert.Zero(t, w.gate.writes)
@@ -651,7 +652,7 @@ func TestADryRunWritesNothing(t *testing.T) {
 		assert.Equal(t, "planned", eff.Status)
 		kinds = append(kinds, eff.Kind)
 	}
-	assert.Equal(t, []string{"comment", "comment", "stage", "push", "reply"}, kinds)
+	assert.Equal(t, []string{"comment", "comment"}, kinds, "what follows depends on the agent")
 }
 
 func TestAReceiptWhoseMarkerWasEditedAwayBlocksToo(t *testing.T) {

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/mergexo/mergexo/internal/engine/effect"
+	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/github"
 	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/model"
@@ -65,20 +67,21 @@ type sweeper struct {
 	counted [2]int
 	// onlooks says that the token need not be the one that the work is done with.
 	onlooks bool
+	beside  []string // accounts with which MergeXO has worked here, found by who only looks
 }
 
 // Sweep finds everything in a repository that a lost trigger or a dead run left behind, and takes it up in the order of
 // model.Reasons. It is the same way through as an event's, for every number that has something to be done; a number that
 // has nothing costs no call of its own. The error is for what the caller did wrong, as Handle's.
 func (e *Engine) Sweep(ctx context.Context, repo model.Repo, opt SweepOptions) (Swept, error) {
-	e.begins()
+	e.Begins()
 	began := e.Now()
 	s := &sweeper{Engine: e, repo: repo, opt: opt, own: model.Report{Result: model.ResultNothing, Effects: []model.Effect{}}}
 	err := s.run(ctx)
 	s.count(&s.own)
 	s.own.DurationMS = e.Now().Sub(began).Milliseconds()
 	err = e.Conclude(err, &s.own)
-	if s.own.Result == model.ResultNothing && len(s.own.Effects) > 0 {
+	if s.own.Result == model.ResultNothing && thread.Changed(s.own.Effects) {
 		s.own.Result = model.ResultDone
 	}
 	s.swept.Results = append(s.swept.Results, s.own)
@@ -90,6 +93,10 @@ func (e *Engine) Sweep(ctx context.Context, repo model.Repo, opt SweepOptions) (
 func (e *Engine) Board(ctx context.Context, repo model.Repo) (model.Board, error) {
 	s := &sweeper{Engine: e, repo: repo, opt: SweepOptions{Plan: true}, onlooks: true}
 	f, err := s.scan(ctx)
+	if err == nil && len(f.people) > 0 { // what they did with their own tokens counts, now that their rights are known
+		s.beside = f.people
+		f, err = s.scan(ctx)
+	}
 	if err = cmp.Or(err, f.cut); err != nil {
 		return model.Board{}, err
 	}
@@ -106,8 +113,8 @@ func (s *sweeper) count(rep *model.Report) {
 }
 
 func (s *sweeper) run(ctx context.Context) error {
-	if s.Phase == AgentPhase { // which is about one number
-		return stop(model.ResultNothing, "a sweep is not the agent phase's: it starts a run for each number that needs an agent")
+	if s.Phase == thread.AgentPhase { // which is about one number
+		return thread.End(model.ResultNothing, "a sweep is not the agent phase's: it starts a run for each number that needs an agent")
 	}
 	only := named(s.opt.Only)
 	if !s.opt.all() && !s.opt.Repository {
@@ -142,7 +149,7 @@ func (s *sweeper) run(ctx context.Context) error {
 	if left > 0 {
 		why := fmt.Sprintf("[sweep] max_items is %d", most)
 		s.leaveTo(left, why)
-		return stop(model.ResultRetry, "%d more have something to be done, left for the next sweep: %s", left, why)
+		return thread.End(model.ResultRetry, "%d more have something to be done, left for the next sweep: %s", left, why)
 	}
 	return nil
 }
@@ -159,9 +166,8 @@ func named(numbers []int) []model.Work {
 // visit is one number that is being worked at.
 type visit struct {
 	model.Work
-	known  *memory
+	*task
 	report model.Report
-	rounds int
 }
 
 // visitAll works at numbers in their order, each for one turn, and then at those that have more to be done, until nothing is
@@ -170,13 +176,13 @@ type visit struct {
 func (s *sweeper) visitAll(ctx context.Context, work []model.Work, most int) (left int, err error) {
 	queue := make([]*visit, 0, len(work))
 	for _, w := range work {
-		queue = append(queue, &visit{Work: w, known: &memory{rights: map[string]model.Permission{}},
+		queue = append(queue, &visit{Work: w, task: newTask(swept(s.repo, w.Number)),
 			report: model.Report{Result: model.ResultNothing, Number: w.Number, Effects: []model.Effect{}}})
 	}
 	all := slices.Clone(queue)
 	defer func() {
 		for _, v := range all {
-			s.leave(v.known)
+			v.known.Leave(s.Log)
 			if v.rounds > 0 {
 				s.swept.Results = append(s.swept.Results, v.report)
 			}
@@ -207,27 +213,41 @@ func (s *sweeper) leaveTo(n int, why string) { s.swept.Board.Left, s.swept.Board
 func (s *sweeper) visit(ctx context.Context, v *visit) (again bool, err error) {
 	s.count(&s.own)
 	began := s.Now()
-	v.rounds++
-	s.number = v.Number
-	p := &pass{Engine: s.Engine, event: swept(s.repo, v.Number), report: &v.report, memory: v.known}
-	again, err = p.once(ctx)
-	p.tellNeed(err)
-	p.close()
+	s.Number = v.Number
+	again, p, err := s.turnOn(ctx, v)
 	if s.found != nil {
 		s.found.refresh(p)
 	}
 	s.count(&v.report)
 	v.report.DurationMS += s.Now().Sub(began).Milliseconds()
 	fatal := ends(ctx, err)
-	n := (*Stop)(nil)
-	if errors.As(err, &n) && n.Agent && !s.DryRun {
-		fatal = s.summon(ctx, v, p.snap.DefaultBranch)
+	n := (*thread.Stop)(nil)
+	if errors.As(err, &n) && n.Agent {
+		fatal = s.summon(ctx, p)
 	}
 	if n != nil && v.report.Result == model.ResultDone && n.Result == model.ResultNothing {
 		err = nil // there was something to do, and there is nothing more
 	}
 	s.conclude(v, err)
 	return again && err == nil && v.rounds < maxRounds, fatal
+}
+
+// turnOn takes one number as far as one turn goes, behind what its steps want to be done first.
+func (s *sweeper) turnOn(ctx context.Context, v *visit) (again bool, p *pass, err error) {
+	for {
+		var next *FollowUp
+		p, again, next, err = s.step(ctx, v.task, &v.report)
+		if next == nil {
+			return again, p, err
+		}
+		v.rounds-- // the same turn goes on
+		err = s.drain(ctx, next.task(), &v.report)
+		v.report.Number = next.event.Number
+		if next.instead || ctx.Err() != nil {
+			return false, p, err
+		}
+		v.followed = append(v.followed, followed{next.cause, err})
+	}
 }
 
 // conclude puts the end of a visit into its report.
@@ -238,23 +258,24 @@ func (s *sweeper) conclude(v *visit, err error) {
 	if github.KindOf(mistake) == github.NotFound { // it was deleted or transferred meanwhile
 		rep.Result, rep.Reason, rep.Mistaken = model.ResultNothing, mistake.Error(), false
 	}
-	if rep.Result == model.ResultNothing && len(rep.Effects) > 0 && !s.DryRun {
+	if rep.Result == model.ResultNothing && thread.Changed(rep.Effects) {
 		rep.Result, rep.Reason = model.ResultDone, ""
 	}
 }
 
 // summon starts a run for a number that needs an agent, where agents have a job of their own: this one has none.
-func (s *sweeper) summon(ctx context.Context, v *visit, branch string) error {
+func (s *sweeper) summon(ctx context.Context, p *pass) error {
 	if s.Run.Workflow == "" {
 		return nil
 	}
-	err := s.GitHub.Dispatch(ctx, s.repo, path.Base(s.Run.Workflow), branch, map[string]string{"number": strconv.Itoa(v.Number)})
+	number := p.Event.Number
+	_, err := p.Apply(ctx, effect.Dispatch{
+		Workflow: path.Base(s.Run.Workflow), Branch: p.Snap.DefaultBranch, Number: number, Token: journal.Token("dispatch", strconv.Itoa(number), s.Run.URL),
+	})
 	if err != nil {
-		s.Log.Warn("no_run_started", "number", v.Number, "error", err)
-		return ends(ctx, err)
+		s.Log.Warn("no_run_started", "number", number, "error", err)
 	}
-	v.report.Effects = append(v.report.Effects, model.Effect{Kind: "dispatch", Target: strconv.Itoa(v.Number), Token: journal.Token("dispatch", strconv.Itoa(v.Number), s.Run.URL), Status: "applied"})
-	return nil
+	return ends(ctx, err)
 }
 
 // swept is the event that a sweep makes of a number.
@@ -267,7 +288,7 @@ func ends(ctx context.Context, err error) error {
 	switch k := github.KindOf(err); {
 	case err == nil:
 		return nil
-	case ctx.Err() != nil, outlives(err), k == github.RateLimited, k == github.Unauthorized, errors.Is(err, ErrUsage):
+	case ctx.Err() != nil, thread.Outlives(err), k == github.RateLimited, k == github.Unauthorized, errors.Is(err, thread.ErrUsage):
 		return err
 	}
 	return nil

@@ -3,25 +3,25 @@ package engine
 import (
 	"errors"
 
+	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/flow"
 	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/needs"
-	"github.com/mergexo/mergexo/internal/turn"
 )
 
 // boardPull is the row of a pull request on the dashboard. How much waits for an answer is known later.
 func (p *pass) boardPull() model.BoardPull {
-	pull := p.snap.Pull
+	pull := p.Snap.Pull
 	row := model.BoardPull{
-		Standing: p.stand(nil), Author: pull.Author.Login, Base: pull.BaseRef, Opened: pull.CreatedAt, Updated: pull.UpdatedAt, CI: pull.Rollup,
+		Status: p.Stand(nil), Author: pull.Author.Login, Base: pull.BaseRef, Opened: pull.CreatedAt, Updated: pull.UpdatedAt, CI: pull.Rollup,
 	}
-	if e := p.state.External(); e != nil {
+	if e := p.State.External(); e != nil {
 		row.External = &e.Marker
 	}
-	for i, t := range p.state.Turns {
-		row.Turns = append(row.Turns, boardTurn("turn", t, dayBefore(p.state.Turns[:i], t)))
+	for i, t := range p.State.Turns {
+		row.Turns = append(row.Turns, boardTurn("turn", t, dayBefore(p.State.Turns[:i], t)))
 	}
-	for _, m := range p.state.Merges {
+	for _, m := range p.State.Merges {
 		one := model.BoardTurn{Kind: "merge", Phase: string(m.Marker.State), From: m.Marker.Head, To: m.Marker.Landed, Began: m.At, URL: m.URL, RunURL: m.Marker.RunURL, Reason: string(m.Marker.Reason)}
 		if !m.Marker.Open() {
 			one.Ended = m.UpdatedAt
@@ -31,30 +31,21 @@ func (p *pass) boardPull() model.BoardPull {
 	return row
 }
 
-// stand is how the pull request stands, with what waits for a person; pending is the feedback of people who are heard.
-func (p *pass) stand(pending []model.Comment) model.Standing {
-	s := turn.Stand(p.snap, p.state, p.policy, pending)
-	if p.snap.Pull.State == model.PullOpen {
-		s.Need = needs.OfPull(s, p.state.External())
-	}
-	return s
-}
-
 // tellNeed puts what waits for a person into the report of a run that could not go on without one.
 func (p *pass) tellNeed(ended error) {
-	s := (*Stop)(nil)
+	s := (*thread.Stop)(nil)
 	if !errors.As(ended, &s) || s.Result != model.ResultBlocked || s.Merge { // a merge has told it
 		return
 	}
-	if p.snap.IsPull {
-		p.report.Need = p.stand(nil).Need
-	} else if n := len(p.state.Flows); n > 0 && p.state.Flows[n-1].Marker.Status == model.PhaseWaiting {
-		p.report.Need = needs.OfIssue(p.snap.Thread.Title, p.state.Flows[n-1])
+	if p.Snap.IsPull {
+		p.Report.Need = p.Stand(nil).Need
+	} else if n := len(p.State.Flows); n > 0 && p.State.Flows[n-1].Marker.Status == model.PhaseWaiting {
+		p.Report.Need = needs.OfIssue(p.Snap.Thread.Title, p.State.Flows[n-1])
 	}
 }
 
 // dayBefore is what the day of a turn had cost before it, as far as earlier ones tell.
-func dayBefore(earlier []model.Said[model.TurnMarker], t model.Said[model.TurnMarker]) float64 {
+func dayBefore(earlier []model.Posted[model.TurnMarker], t model.Posted[model.TurnMarker]) float64 {
 	cost := 0.0
 	for _, e := range earlier {
 		if a, b := e.Marker.Spent, t.Marker.Spent; a != nil && b != nil && a.Day == b.Day {
@@ -65,13 +56,13 @@ func dayBefore(earlier []model.Said[model.TurnMarker], t model.Said[model.TurnMa
 }
 
 // boardTurn is one attempt of an agent on the dashboard.
-func boardTurn(kind string, t model.Said[model.TurnMarker], before float64) model.BoardTurn {
+func boardTurn(kind string, t model.Posted[model.TurnMarker], before float64) model.BoardTurn {
 	m := t.Marker
 	out := model.BoardTurn{Kind: kind, Phase: string(m.Phase), From: m.Start, To: m.Head, Began: t.At, CostUSD: m.CostUSD, URL: t.URL, RunURL: m.RunURL, Reason: m.Reason}
 	if out.CostUSD == 0 && m.Spent != nil {
 		out.CostUSD = max(0, m.Spent.CostUSD-before)
 	}
-	if !openPhase(m.Phase) {
+	if !thread.OpenPhase(m.Phase) {
 		out.Ended = t.UpdatedAt
 	}
 	return out
@@ -79,13 +70,13 @@ func boardTurn(kind string, t model.Said[model.TurnMarker], before float64) mode
 
 // boardIssue is the row of an issue on the dashboard; false where it is none of ours.
 func (p *pass) boardIssue(step flow.Step) (model.BoardIssue, bool) {
-	t := p.snap.Thread
+	t := p.Snap.Thread
 	row := model.BoardIssue{Number: t.Number, Title: t.Title, URL: t.URL}
 	var labelled bool
-	row.Flow, _, labelled = flow.Of(t.Labels, labelsOf(p.settings.Labels))
-	for i, f := range p.state.Flows {
-		var earlier []model.Said[model.TurnMarker]
-		for _, e := range p.state.Flows[:i] {
+	row.Flow, _, labelled = flow.Of(t.Labels, thread.LabelsOf(p.Settings.Labels))
+	for i, f := range p.State.Flows {
+		var earlier []model.Posted[model.TurnMarker]
+		for _, e := range p.State.Flows[:i] {
 			earlier = append(earlier, asTurn(e))
 		}
 		said := asTurn(f)
@@ -97,12 +88,12 @@ func (p *pass) boardIssue(step flow.Step) (model.BoardIssue, bool) {
 	if step.Act == flow.Wait {
 		row.Need = needs.OfIssue(t.Title, *step.From)
 	}
-	return row, labelled || len(p.state.Flows) > 0
+	return row, labelled || len(p.State.Flows) > 0
 }
 
 // asTurn is an attempt on an issue as the turn that it is.
-func asTurn(f model.Said[model.IssueMarker]) model.Said[model.TurnMarker] {
+func asTurn(f model.Posted[model.IssueMarker]) model.Posted[model.TurnMarker] {
 	m := f.Marker.TurnMarker
 	m.Phase = f.Marker.Status
-	return model.Said[model.TurnMarker]{Marker: m, CommentID: f.CommentID, At: f.At, UpdatedAt: f.UpdatedAt, URL: f.URL, Text: f.Text}
+	return model.Posted[model.TurnMarker]{Marker: m, CommentID: f.CommentID, At: f.At, UpdatedAt: f.UpdatedAt, URL: f.URL, Text: f.Text}
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/mergexo/mergexo/internal/command"
+	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/external"
 	"github.com/mergexo/mergexo/internal/flow"
 	"github.com/mergexo/mergexo/internal/github"
@@ -56,12 +57,12 @@ func (g glance) numberKey() string {
 }
 
 func (p *pass) glance() glance {
-	return glance{number: p.event.Number, isIssue: !p.snap.IsPull, settled: p.state.Settled, policy: p.policy, operators: p.operators, needs: p.needAgent()}
+	return glance{number: p.Event.Number, isIssue: !p.Snap.IsPull, settled: p.State.Settled, policy: p.Policy, operators: p.Operators, needs: p.needAgent()}
 }
 
 // dueIdentity finds whether MergeXO has worked on an open number with another account.
 func (g *glance) dueIdentity(st model.State) {
-	g.foreign = foreignPeople(st)
+	g.foreign = thread.ForeignPeople(st)
 	if slices.ContainsFunc(st.Foreign, func(f model.Foreign) bool { return f.Author.Bot }) {
 		g.due(model.DueIdentity, time.Time{})
 	}
@@ -69,7 +70,7 @@ func (g *glance) dueIdentity(st model.State) {
 
 // duePull finds what is due on a pull request, by what was read of it in a survey.
 func (p *pass) duePull() glance {
-	g, st := p.glance(), p.state
+	g, st := p.glance(), p.State
 	g.dueIdentity(st)
 	if len(st.Surplus) > 0 {
 		g.due(model.DueSurplus, time.Time{})
@@ -80,7 +81,7 @@ func (p *pass) duePull() glance {
 	for _, said := range p.openCommands() {
 		g.commanders = append(g.commanders, strings.ToLower(said.Comment.Author.Login))
 	}
-	if p.snap.Pull.CrossRepo {
+	if p.Snap.Pull.CrossRepo {
 		p.dueExternal(&g)
 		return g
 	}
@@ -88,9 +89,9 @@ func (p *pass) duePull() glance {
 	if question != nil { // whoever answers it lifts it
 		st.Block = nil
 	}
-	gate, unmet := turn.Unmet(turn.Gates(p.snap, st, p.policy))
+	gate, unmet := turn.Unmet(turn.Gates(p.Snap, st, p.Policy))
 	if question != nil && !unmet {
-		all := p.unheard(turn.Candidates(p.snap, st, p.policy))
+		all := p.Unheard(turn.Candidates(p.Snap, st, p.Policy))
 		answers := turn.Answers(*question, st, g.number, all)
 		g.unanswered = stubs(slices.DeleteFunc(all, func(c model.Comment) bool {
 			return slices.ContainsFunc(answers, func(a model.Comment) bool { return a.Kind == c.Kind && a.ID == c.ID })
@@ -102,11 +103,13 @@ func (p *pass) duePull() glance {
 		if gate.Name == turn.GateMarkers {
 			g.due(model.DueReplies, time.Time{})
 		}
-		g.unanswered = stubs(p.unheard(turn.Candidates(p.snap, st, p.policy)))
+		if gate.Name != turn.GateTracked { // else people talk to each other
+			g.unanswered = stubs(p.Unheard(turn.Candidates(p.Snap, st, p.Policy)))
+		}
 		return g
 	}
 	if st.Tracked == nil && len(st.Turns) == 0 && g.needs == nil {
-		g.due(model.DueLink, p.snap.Pull.CreatedAt)
+		g.due(model.DueLink, p.Snap.Pull.CreatedAt)
 	}
 	for _, t := range turn.Open(st) {
 		g.due(model.DueTurn, t.At)
@@ -114,11 +117,11 @@ func (p *pass) duePull() glance {
 	if g.needs == nil {
 		g.fails = p.failingHead()
 	}
-	if p.repliesDue() || len(p.lost) > 0 {
+	if p.repliesDue() || len(p.Lost) > 0 {
 		g.due(model.DueReplies, time.Time{})
 	}
-	g.candidates = stubs(p.unheard(turn.Candidates(p.snap, st, p.policy)))
-	g.failed = slices.ContainsFunc(st.Turns, func(t model.Said[model.TurnMarker]) bool { return t.Marker.Phase == model.PhaseFailed })
+	g.candidates = stubs(p.Unheard(turn.Candidates(p.Snap, st, p.Policy)))
+	g.failed = slices.ContainsFunc(st.Turns, func(t model.Posted[model.TurnMarker]) bool { return t.Marker.Phase == model.PhaseFailed })
 	return g
 }
 
@@ -135,11 +138,11 @@ func stubs(comments []model.Comment) []model.Comment {
 // mergeDue says whether the request to merge has anything to gain from another look, and since when. What only time can mend
 // is tried again; what waits for people or checks, when something of that is not what it was at the last look.
 func (p *pass) mergeDue() (since time.Time, due bool) {
-	newest := p.state.Merge()
+	newest := p.State.Merge()
 	if newest == nil {
 		return since, false
 	}
-	for _, m := range p.state.Merges[:len(p.state.Merges)-1] {
+	for _, m := range p.State.Merges[:len(p.State.Merges)-1] {
 		if m.Marker.Open() {
 			return m.At, true
 		}
@@ -158,10 +161,10 @@ func (p *pass) mergeDue() (since time.Time, due bool) {
 
 // looks stands for all that a survey tells of a pull request which may end the waiting of a request to merge.
 func (p *pass) looks() string {
-	pull := p.snap.Pull
+	pull := p.Snap.Pull
 	labels := slices.Clone(pull.Labels)
 	slices.Sort(labels)
-	st := p.state
+	st := p.State
 	return journal.Token(append([]string{
 		string(pull.State), pull.HeadSHA, pull.BaseRef, pull.Rollup, strconv.FormatBool(pull.Draft), pull.Opinions, strconv.FormatBool(st.Block != nil),
 		strconv.FormatBool(st.Paused != nil), strconv.FormatBool(st.Accepted != "" && st.Accepted != pull.HeadSHA),
@@ -180,8 +183,8 @@ func (p *pass) failingHead() *failingHead {
 	if !p.hearsFailures() || !p.failing() {
 		return nil
 	}
-	f := &failingHead{sha: p.snap.Pull.HeadSHA, policy: p.ciPolicy(), answered: map[string]bool{}}
-	for key := range p.state.Answered {
+	f := &failingHead{sha: p.Snap.Pull.HeadSHA, policy: p.ciPolicy(), answered: map[string]bool{}}
+	for key := range p.State.Answered {
 		if strings.Contains(key, ":"+string(model.KindActions)+":") {
 			f.answered[key] = true
 		}
@@ -200,7 +203,7 @@ func (s *sweeper) dueFailures(ctx context.Context, glances []glance) error {
 	if len(shas) == 0 {
 		return nil
 	}
-	runs, err := s.GitHub.RunsOn(ctx, s.repo, shas)
+	runs, err := s.GitHub.Actions.RunsOn(ctx, s.repo, shas)
 	if github.KindOf(err) == github.Forbidden { // checks are not the token's to read: one by one, then
 		runs, err = s.runsOf(ctx, shas)
 	}
@@ -227,7 +230,7 @@ func (s *sweeper) runsOf(ctx context.Context, shas []string) (map[string][]model
 	runs := map[string][]model.CIRun{}
 	for _, sha := range shas {
 		var err error
-		if runs[sha], err = s.GitHub.RunsOf(ctx, s.repo, sha); err != nil {
+		if runs[sha], err = s.GitHub.Actions.RunsOf(ctx, s.repo, sha); err != nil {
 			return nil, err
 		}
 	}
@@ -239,7 +242,7 @@ func (p *pass) repliesDue() bool { return len(p.lostReplies()) > 0 }
 
 // lostReplies are what receipts list and nobody can read any more.
 func (p *pass) lostReplies() []sweep.Lost {
-	return sweep.Missing(p.state, p.snap.CommentsComplete, func(token string) bool { return p.state.Tokens[driftToken(token)] != 0 })
+	return sweep.Missing(p.State, p.Snap.CommentsComplete, func(token string) bool { return p.State.Tokens[driftToken(token)] != 0 })
 }
 
 // driftToken names the report that an effect is not there any more.
@@ -249,9 +252,9 @@ func driftToken(token string) string { return journal.Token("drift", token) }
 func (p *pass) dueExternal(g *glance) {
 	facts := p.externalFacts(everybody)
 	step := external.Next(facts)
-	spoilt := slices.ContainsFunc(p.state.Distrusted, func(d model.Distrust) bool { return d.Spoilt })
+	spoilt := slices.ContainsFunc(p.State.Distrusted, func(d model.Distrust) bool { return d.Spoilt })
 	switch {
-	case spoilt && p.state.Block == nil && p.settings.External.Enabled:
+	case spoilt && p.State.Block == nil && p.Settings.External.Enabled:
 		g.due(model.DueReplies, time.Time{})
 	case external.Stray(facts):
 		g.due(model.DueExternal, step.At)
@@ -259,7 +262,7 @@ func (p *pass) dueExternal(g *glance) {
 		g.hosts = append(g.hosts, strings.ToLower(step.By))
 		g.since = step.At
 	case step.Act != external.Nothing:
-		if m := p.state.Merge(); m == nil || !m.Marker.Open() { // else the request to merge tells whether anything is due
+		if m := p.State.Merge(); m == nil || !m.Marker.Open() { // else the request to merge tells whether anything is due
 			g.due(model.DueExternal, step.At)
 		}
 	}
@@ -267,7 +270,7 @@ func (p *pass) dueExternal(g *glance) {
 
 // dueIssue finds what is due on an issue.
 func (p *pass) dueIssue() glance {
-	g, st := p.glance(), p.state
+	g, st := p.glance(), p.State
 	g.dueIdentity(st)
 	if len(st.Surplus) > 0 {
 		g.due(model.DueSurplus, time.Time{})
@@ -281,7 +284,7 @@ func (p *pass) dueIssue() glance {
 		}
 		return g
 	}
-	candidates := turn.Hopeful(turn.Candidates(p.snap, st, p.policy), p.policy)
+	candidates := turn.Hopeful(turn.Candidates(p.Snap, st, p.Policy), p.Policy)
 	g.step = flow.Next(p.known(len(candidates), everybody))
 	if g.step.From != nil {
 		g.since = g.step.From.At
@@ -292,8 +295,8 @@ func (p *pass) dueIssue() glance {
 	case flow.Finish:
 		g.due(model.DueFlow, g.since)
 	}
-	_, label, _ := flow.Of(p.snap.Thread.Labels, labelsOf(p.settings.Labels))
-	for _, login := range flow.Starters(*p.snap.Thread, label) {
+	_, label, _ := flow.Of(p.Snap.Thread.Labels, thread.LabelsOf(p.Settings.Labels))
+	for _, login := range flow.Starters(*p.Snap.Thread, label) {
 		g.starters = append(g.starters, strings.ToLower(login))
 	}
 	g.candidates = stubs(candidates)
@@ -323,7 +326,7 @@ func (g glance) unasked(known map[string]model.Permission) []string {
 func (g *glance) judged(rights map[string]model.Permission) []model.Reason {
 	allowed := turn.Allowed(g.candidates, rights, g.policy)
 	g.pending = len(allowed) + len(turn.Allowed(g.unanswered, rights, g.policy))
-	stands := func(login string) command.Standing { return g.operators.Stand(login, rights[login]) }
+	stands := func(login string) command.Role { return g.operators.Role(login, rights[login]) }
 	if slices.ContainsFunc(g.foreign, func(login string) bool { return rights[login] >= model.PermissionWrite }) {
 		g.due(model.DueIdentity, time.Time{})
 	}
@@ -379,8 +382,8 @@ func (f *scan) tellPending(number, pending int) {
 			continue
 		}
 		row.Pending = pending
-		if row.State == model.StandIdle || row.State == model.StandQueued {
-			row.State = model.StandPending
+		if row.State == model.StatusIdle || row.State == model.StatusQueued {
+			row.State = model.StatusPending
 		}
 	}
 }

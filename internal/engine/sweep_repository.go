@@ -9,7 +9,12 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/mergexo/mergexo/internal/engine/effect"
+	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/git/conflicts"
+	"github.com/mergexo/mergexo/internal/git/history"
+	"github.com/mergexo/mergexo/internal/git/transport"
 	"github.com/mergexo/mergexo/internal/github"
 	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/lineage"
@@ -105,13 +110,9 @@ func (f *scan) answered(ref model.Ref) bool {
 func (s *sweeper) repository(ctx context.Context) error {
 	f := s.found
 	radar := slices.ContainsFunc(f.work, func(w model.Work) bool { return w.Number == 0 && slices.Contains(w.Why, model.DueConflicts) })
-	if s.DryRun {
-		s.own.Effects = append(s.own.Effects, planned(radar, f.leftovers)...)
-		return nil
-	}
 	p := s.somePass()
 	defer p.close()
-	if err := p.open(ctx); err != nil {
+	if err := p.Open(ctx); err != nil {
 		return err
 	}
 	if radar {
@@ -122,21 +123,10 @@ func (s *sweeper) repository(ctx context.Context) error {
 	return s.cleanUp(ctx, p)
 }
 
-func planned(radar bool, refs []model.Ref) []model.Effect {
-	var out []model.Effect
-	if radar {
-		out = append(out, model.Effect{Kind: "conflicts", Status: "planned"})
-	}
-	for _, ref := range refs {
-		out = append(out, model.Effect{Kind: "delete", Target: ref.Name, Status: "planned"})
-	}
-	return out
-}
-
 // somePass is a pass that is about no number, for its checkout.
 func (s *sweeper) somePass() *pass {
-	p := &pass{Engine: s.Engine, event: swept(s.repo, 0), report: &s.own, memory: &memory{rights: map[string]model.Permission{}}}
-	p.snap.Viewer = s.found.viewer
+	p := newPass(&s.World, swept(s.repo, 0), &s.own, nil)
+	p.Snap.Viewer = s.found.viewer
 	return p
 }
 
@@ -144,11 +134,11 @@ func (s *sweeper) somePass() *pass {
 // state was looked at.
 func (s *sweeper) radar(ctx context.Context, p *pass) error {
 	f := s.found
-	heads := make([]git.RadarHead, len(f.heads))
+	heads := make([]conflicts.PullHead, len(f.heads))
 	for i, h := range f.heads {
-		heads[i] = h.RadarHead
+		heads[i] = h.PullHead
 	}
-	found, err := p.checkout.Radar(ctx, heads, maxPairs)
+	found, err := conflicts.Find(ctx, p.Checkout, heads, maxPairs)
 	if err != nil {
 		return err
 	}
@@ -156,7 +146,7 @@ func (s *sweeper) radar(ctx context.Context, p *pass) error {
 		s.Log.Warn("pairs_not_looked_at", "pairs", found.Unlooked)
 	}
 	f.board.Conflicts = nil
-	for _, c := range found.Clashes {
+	for _, c := range found.Conflicts {
 		f.board.Conflicts = append(f.board.Conflicts, model.BoardConflict{Number: c.Number, With: c.With, Paths: c.Paths})
 	}
 	s.swept.Board.Conflicts = f.board.Conflicts
@@ -187,14 +177,14 @@ func (s *sweeper) radar(ctx context.Context, p *pass) error {
 	if !whole { // somebody pushed meanwhile: the next sweep looks at what is there then
 		return nil
 	}
-	return s.leaveWord(ctx)
+	return s.leaveWord(ctx, p)
 }
 
 // marker is what conflicts with one of the heads.
-func marker(repo model.Repo, heads []seen, i int, found git.Radar) model.ConflictMarker {
+func marker(repo model.Repo, heads []seen, i int, found conflicts.Matrix) model.ConflictMarker {
 	h := heads[i]
 	m := model.ConflictMarker{Repo: repo.String(), Number: h.Number, Head: h.SHA, Base: h.Base, BaseSHA: found.Bases[h.Base]}
-	for _, c := range found.Clashes {
+	for _, c := range found.Conflicts {
 		switch {
 		case c.Number == h.Number && c.With == 0:
 			m.Paths = c.Paths
@@ -223,7 +213,7 @@ func (s *sweeper) guardHeads(ctx context.Context, p *pass, gone []int) error {
 		}
 		descends := false
 		for _, was := range append([]string{h.accepted}, h.tips...) {
-			relation, err := p.checkout.Relation(ctx, was, h.SHA)
+			relation, err := history.Relation(ctx, p.Checkout, was, h.SHA)
 			descends = descends || err == nil && lineage.Decide(relation) == lineage.Pass
 		}
 		if !descends {
@@ -238,30 +228,30 @@ func (s *sweeper) guardHeads(ctx context.Context, p *pass, gone []int) error {
 // meanwhile, or another sweep may have said it.
 func (s *sweeper) stick(ctx context.Context, at *pass, m model.ConflictMarker, act sweep.Act) error {
 	rep := &model.Report{Result: model.ResultNothing, Number: m.Number, Effects: []model.Effect{}}
-	p := &pass{Engine: s.Engine, event: swept(s.repo, m.Number), report: rep, memory: &memory{rights: map[string]model.Permission{}}}
+	p := newPass(&s.World, swept(s.repo, m.Number), rep, nil)
 	defer p.close()
-	if err := p.begin(ctx); errors.Is(err, ErrIdentity) { // which the visit of this number tells
+	if err := p.Begin(ctx); errors.Is(err, thread.ErrIdentity) { // which the visit of this number tells
 		return nil
 	} else if err != nil {
 		return skipGone(err)
 	}
-	if p.snap.Pull.State != model.PullOpen && act != sweep.Delete || p.snap.Pull.HeadSHA != m.Head {
+	if p.Snap.Pull.State != model.PullOpen && act != sweep.Delete || p.Snap.Pull.HeadSHA != m.Head {
 		return nil
 	}
 	token := journal.Token("conflicts", strconv.Itoa(m.Number))
 	var err error
-	switch sweep.Sticky(p.state.Conflicts, m) {
+	switch sweep.Sticky(p.State.Conflicts, m) {
 	case sweep.None:
 		return nil
 	case sweep.Delete:
-		err = p.remove(ctx, p.state.Conflicts.CommentID, token)
+		err = p.Remove(ctx, p.State.Conflicts.CommentID, token)
 	case sweep.Edit:
-		err = p.restick(ctx, m, sweep.ConflictText(p.snap.Pull.URL, m, s.culprits(ctx, at, m)), token)
+		err = p.restick(ctx, m, sweep.ConflictText(p.Snap.Pull.URL, m, s.culprits(ctx, at, m)), token)
 	case sweep.Post:
-		body := journal.Body{Text: sweep.ConflictText(p.snap.Pull.URL, m, s.culprits(ctx, at, m)), Kind: journal.KindConflicts, Marker: m}
-		if _, err = p.comment(ctx, token, body, func() int64 { return p.state.Tokens[token] }); err == nil {
-			if err = p.read(ctx); err == nil {
-				err = p.tidy(ctx)
+		body := journal.Body{Text: sweep.ConflictText(p.Snap.Pull.URL, m, s.culprits(ctx, at, m)), Kind: journal.KindConflicts, Marker: m}
+		if _, err = p.Comment(ctx, token, body, effect.Mark{}); err == nil {
+			if err = p.Read(ctx); err == nil {
+				err = p.Tidy(ctx)
 			}
 		}
 	}
@@ -284,12 +274,11 @@ func (p *pass) restick(ctx context.Context, m model.ConflictMarker, text, token 
 	if err != nil {
 		return err
 	}
-	id := p.state.Conflicts.CommentID
-	if err := p.rewrite(ctx, id, body, func() error { return nil }); err != nil { // one that is gone was taken away on purpose
+	id := p.State.Conflicts.CommentID
+	if err := p.Rewrite(ctx, id, token, body, func() error { return nil }); err != nil { // one that is gone was taken away on purpose
 		return err
 	}
-	p.applied("edit", strconv.FormatInt(id, 10), token, "applied")
-	p.say(model.Saying{Where: fmt.Sprintf("comment on #%d", p.event.Number), Text: text})
+	p.Say(model.Saying{Where: fmt.Sprintf("comment on #%d", p.Event.Number), Text: text})
 	return nil
 }
 
@@ -299,7 +288,7 @@ func (s *sweeper) culprits(ctx context.Context, p *pass, m model.ConflictMarker)
 	var out []sweep.Culprit
 	var shas []string
 	for _, path := range m.Paths[:min(len(m.Paths), maxCulprits)] {
-		commits, err := p.checkout.Culprits(ctx, m.BaseSHA, m.Head, []string{path})
+		commits, err := conflicts.Culprits(ctx, p.Checkout, m.BaseSHA, m.Head, []string{path})
 		if err != nil || len(commits) == 0 {
 			s.Log.Debug("culprit_unknown", "pr_number", m.Number, "path", path, "error", err)
 			continue
@@ -309,7 +298,7 @@ func (s *sweeper) culprits(ctx context.Context, p *pass, m model.ConflictMarker)
 	if len(shas) == 0 {
 		return nil
 	}
-	pulls, err := s.GitHub.PullsOf(ctx, s.repo, shas)
+	pulls, err := s.GitHub.Pulls.OfCommits(ctx, s.repo, shas)
 	if err != nil {
 		s.Log.Debug("pulls_of_culprits_unknown", "error", err)
 	}
@@ -325,10 +314,10 @@ func (s *sweeper) culprits(ctx context.Context, p *pass, m model.ConflictMarker)
 const maxCulprits = 5
 
 // leaveWord notes that the state of this sweep was looked at, in place of all earlier ones.
-func (s *sweeper) leaveWord(ctx context.Context) error {
+func (s *sweeper) leaveWord(ctx context.Context, p *pass) error {
 	f := s.found
 	name := radarRefs + f.fingerprint()
-	if err := s.GitHub.CreateRef(ctx, s.repo, name, f.tip); err != nil && github.KindOf(err) != github.RefExists {
+	if _, err := p.Apply(ctx, effect.PlaceRef{Name: name, SHA: f.tip}); err != nil && github.KindOf(err) != github.RefExists {
 		return err
 	}
 	for _, ref := range f.refs {
@@ -342,7 +331,7 @@ func (s *sweeper) leaveWord(ctx context.Context) error {
 // cleanUp deletes what nobody needs.
 func (s *sweeper) cleanUp(ctx context.Context, p *pass) error {
 	f := s.found
-	gone, err := p.checkout.Lapsed(ctx, f.locks())
+	gone, err := transport.LapsedLocks(ctx, p.Checkout, f.locks())
 	if err != nil {
 		return err
 	}
@@ -352,37 +341,25 @@ func (s *sweeper) cleanUp(ctx context.Context, p *pass) error {
 	if len(gone) == 0 {
 		return nil
 	}
-	left, err := p.checkout.DeleteAll(ctx, gone)
-	if err != nil {
-		return err
-	}
-	for _, ref := range gone {
-		if !slices.ContainsFunc(left, func(l git.Ref) bool { return l.Name == ref.Name }) {
-			p.applied("delete", ref.Name, journal.Token("delete", ref.Name, ref.SHA), "applied")
-		}
-	}
-	return nil
+	_, err = p.Apply(ctx, effect.CleanUp{Refs: gone})
+	return err
 }
 
 // tellLost reports, once, answers of ours that somebody has deleted or edited. They are not posted again: whoever took them
 // away may have had a reason.
 func (p *pass) tellLost(ctx context.Context) error {
 	lost := p.lostReplies()
-	if len(lost) == 0 || p.Phase == AgentPhase {
+	if len(lost) == 0 || p.Phase == thread.AgentPhase {
 		return nil
 	}
 	tokens := make([]string, 0, len(lost))
 	for _, l := range lost {
 		tokens = append(tokens, driftToken(l.Token))
 	}
-	if p.DryRun {
-		p.planned("comment", strconv.Itoa(p.event.Number), tokens[0])
-		return nil
-	}
-	body := journal.Body{Text: sweep.DriftText(lost, p.state.Distrusted), Tokens: tokens[1:]}
-	_, err := p.comment(ctx, tokens[0], body, func() int64 { return p.state.Tokens[tokens[0]] })
+	body := journal.Body{Text: sweep.DriftText(lost, p.State.Distrusted), Tokens: tokens[1:]}
+	_, err := p.Comment(ctx, tokens[0], body, effect.Mark{})
 	if err == nil {
-		err = p.read(ctx)
+		err = p.Read(ctx)
 	}
 	return err
 }

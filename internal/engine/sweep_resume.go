@@ -5,7 +5,7 @@ import (
 	"encoding/base64"
 	"strings"
 
-	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/engine/effect"
 )
 
 // resume is the cursor that the last sweep has left; "" for none.
@@ -24,29 +24,28 @@ func (f *scan) resume() string {
 // never have their turn where the limit of an hour is too low for all.
 func (s *sweeper) remember(ctx context.Context) {
 	f := s.found
-	if f.cursor == "" || s.DryRun || s.onlooks || f.cursor == f.resume() {
+	if f.cursor == "" || s.onlooks || f.cursor == f.resume() {
 		return
 	}
 	name, sha := resumeRefs+base64.RawURLEncoding.EncodeToString([]byte(f.cursor)), f.tip
 	if sha == "" {
 		return
 	}
-	if err := s.GitHub.CreateRef(ctx, s.repo, name, sha); err != nil {
+	if _, err := s.somePass().Apply(ctx, effect.PlaceRef{Name: name, SHA: sha, Told: true}); err != nil {
 		s.Log.Warn("place_not_kept", "error", err)
 		return
 	}
-	s.own.Effects = append(s.own.Effects, model.Effect{Kind: "ref", Target: name, Status: "applied"})
 	s.dropPlaces(ctx)
 }
 
 // dropPlaces takes the places away that earlier sweeps got to.
 func (s *sweeper) dropPlaces(ctx context.Context) {
-	if s.DryRun || s.onlooks {
+	if s.onlooks {
 		return
 	}
 	for _, ref := range s.found.refs {
 		if strings.HasPrefix(ref.Name, resumeRefs) {
-			if err := s.GitHub.DeleteRef(ctx, s.repo, ref.Name); err != nil {
+			if _, err := s.somePass().Apply(ctx, effect.RemoveRef{Name: ref.Name}); err != nil {
 				s.Log.Warn("place_not_dropped", "ref", ref.Name, "error", err) // the next sweep begins there, and reads around
 			}
 		}

@@ -12,8 +12,10 @@ import (
 	"time"
 
 	"github.com/mergexo/mergexo/internal/config"
+	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/flow"
-	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/git/conflicts"
+	"github.com/mergexo/mergexo/internal/git/transport"
 	"github.com/mergexo/mergexo/internal/github"
 	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/turn"
@@ -37,16 +39,17 @@ type scan struct {
 	invalid   error           // of the settings of the default branch
 	cursor    string          // behind the last page that was read whole
 	done      map[string]bool // keys of turns with a receipt
+	people    []string        // who may write and speaks as MergeXO under another account
 }
 
 // seen is what the radar and the guard of histories have to know of an open pull request.
 type seen struct {
-	git.RadarHead
+	conflicts.PullHead
 	baseSHA  string
 	accepted string // "" where nothing is
 	tips     []string
 	told     bool // conflicts are told on it
-	sticky   *model.Said[model.ConflictMarker]
+	sticky   *model.Posted[model.ConflictMarker]
 }
 
 // scan reads the hidden refs, all open pull requests and the issues that may concern us, and finds what is due.
@@ -55,7 +58,7 @@ func (s *sweeper) scan(ctx context.Context) (*scan, error) {
 	s.found = f
 	f.board = model.Board{Repo: s.repo, URL: s.ServerURL + "/" + s.repo.String(), At: s.Now().UTC()}
 	var err error
-	if f.refs, err = s.GitHub.Refs(ctx, s.repo, hiddenRefs); err != nil {
+	if f.refs, err = s.GitHub.Refs.List(ctx, s.repo, hiddenRefs); err != nil {
 		return f, err
 	}
 	if err := s.readPulls(ctx, f); github.KindOf(err) == github.RateLimited && len(f.open) > 0 {
@@ -74,7 +77,7 @@ func (s *sweeper) scan(ctx context.Context) (*scan, error) {
 	if err := s.judgeGlances(ctx, f); err != nil {
 		return f, err
 	}
-	if wrong := misidentified(f.work); len(wrong) > 0 { // this token is not the one that the repository is worked at with
+	if wrong := thread.Misidentified(f.work); len(wrong) > 0 { // this token is not the one that the repository is worked at with
 		f.work = wrong
 		return f, nil
 	}
@@ -98,18 +101,18 @@ func (s *sweeper) readIssues(ctx context.Context, f *scan) error {
 	q := github.IssueSurveyQuery{Repo: s.repo, Labels: []string{l.Design, l.Bugfix, l.SmallJob}, Closed: recentlyClosed, ClosedSince: s.Now().Add(-recently), Also: f.also(), NoMirrors: len(f.unlinked) == 0, Settled: func(snap model.Snapshot, read []model.Comment) (model.Mark, bool) {
 		p := s.sweptPass(snap)
 		if snap.Thread != nil {
-			return p.settledIssue(snap, read)
+			return p.SettledIssue(snap, read)
 		}
-		_ = p.configure()
-		return s.Codec.Settled(read, p.scope())
+		_ = p.Configure()
+		return s.Codec.Settled(read, p.Scope())
 	}}
-	branches, err := s.GitHub.SurveyIssues(ctx, q, func(snap model.Snapshot) error {
+	branches, err := s.GitHub.Threads.SurveyIssues(ctx, q, func(snap model.Snapshot) error {
 		p := s.sweptPass(snap)
-		f.noteDone(p.state)
+		f.noteDone(p.State)
 		if snap.IsPull {
 			return s.configured(p, func() error { f.glances = append(f.glances, p.dueClosed()); return nil })
 		}
-		p.snap.Pull = p.prospect()
+		p.Snap.Pull = p.Prospective()
 		f.open[snap.Thread.Number] = true
 		return s.configured(p, func() error {
 			g := p.dueIssue()
@@ -122,7 +125,7 @@ func (s *sweeper) readIssues(ctx context.Context, f *scan) error {
 	})
 	f.refs = append(f.refs, branches...)
 	for _, ref := range branches {
-		if n, is := git.MirrorOf(strings.TrimPrefix(ref.Name, "refs/heads/")); is && f.unlinked[n] == ref.SHA {
+		if n, is := transport.MirrorOf(strings.TrimPrefix(ref.Name, "refs/heads/")); is && f.unlinked[n] == ref.SHA {
 			f.work = append(f.work, model.Work{Number: n, Why: []model.Reason{model.DueLink}})
 			delete(f.unlinked, n)
 		}
@@ -166,20 +169,21 @@ func (s *sweeper) sweptPass(snap model.Snapshot) *pass {
 	if snap.Thread != nil {
 		number = snap.Thread.Number
 	}
-	p := &pass{Engine: s.Engine, event: swept(s.repo, number), report: &model.Report{}, memory: &memory{rights: map[string]model.Permission{}}, onlooks: s.onlooks}
-	p.event.IsPull, p.snap, p.readAt = snap.IsPull, snap, s.Now()
-	p.fold()
+	p := newPass(&s.World, swept(s.repo, number), &model.Report{}, nil)
+	p.Onlooks, p.Beside = s.onlooks, s.beside
+	p.Event.IsPull, p.Snap, p.ReadAt = snap.IsPull, snap, s.Now()
+	p.Fold()
 	return p
 }
 
 // configured looks at a number whose base branch has settings. What does not hold there is that branch's own affair.
 func (s *sweeper) configured(p *pass, look func() error) error {
-	if !p.snap.SettingsFound {
+	if !p.Snap.SettingsFound {
 		return nil
 	}
-	err := p.configure()
-	if leaves := (*Stop)(nil); errors.Is(err, config.ErrInvalid) || errors.As(err, &leaves) {
-		s.Log.Warn("left_out", p.numberKey(), p.event.Number, "error", err)
+	err := p.Configure()
+	if leaves := (*thread.Stop)(nil); errors.Is(err, config.ErrInvalid) || errors.As(err, &leaves) {
+		s.Log.Warn("left_out", p.NumberKey(), p.Event.Number, "error", err)
 		return nil
 	}
 	if err != nil {
@@ -192,9 +196,9 @@ func (s *sweeper) configured(p *pass, look func() error) error {
 func (s *sweeper) readPulls(ctx context.Context, f *scan) error {
 	q := github.SurveyQuery{Repo: s.repo, Began: s.begun, Reserve: reservedPoints, After: f.resume(), Passed: func(cursor string) { f.cursor = cursor }, Settled: func(snap model.Snapshot, read []model.Comment) (model.Mark, bool) {
 		p := s.sweptPass(snap)
-		_ = p.configure() // for the bots that it names; settings that do not hold are told of below
-		mark, settled := s.Codec.Settled(read, p.scope())
-		if ours := func(c model.Comment) bool { return c.Ours }; !settled && !turn.Tracked(snap.Pull, p.state, p.policy) && !slices.ContainsFunc(read, ours) {
+		_ = p.Configure() // for the bots that it names; settings that do not hold are told of below
+		mark, settled := s.Codec.Settled(read, p.Scope())
+		if ours := func(c model.Comment) bool { return c.Ours }; !settled && !turn.Tracked(snap.Pull, p.State, p.Policy) && !slices.ContainsFunc(read, ours) {
 			return model.Mark{At: s.Now().Add(recently)}, true // what people say among each other is not read to its end
 		}
 		return mark, settled
@@ -206,12 +210,12 @@ func (s *sweeper) readPulls(ctx context.Context, f *scan) error {
 		f.open[snap.Pull.Number] = true
 		return s.readPull(f, snap)
 	}
-	err := s.GitHub.Survey(ctx, q, read)
+	err := s.GitHub.Threads.Survey(ctx, q, read)
 	if err != nil || q.After == "" {
 		return err
 	}
 	q.After = ""
-	if err := s.GitHub.Survey(ctx, q, read); !errors.Is(err, errAround) {
+	if err := s.GitHub.Threads.Survey(ctx, q, read); !errors.Is(err, errAround) {
 		return err
 	}
 	return nil
@@ -221,7 +225,7 @@ func (s *sweeper) readPulls(ctx context.Context, f *scan) error {
 func (s *sweeper) begun(snap model.Snapshot) {
 	f := s.found
 	f.viewer, f.tip = snap.Viewer, snap.DefaultSHA
-	settings, err := config.ParseWithoutAgent(snap.Settings, snap.DefaultBranch+":"+SettingsPath)
+	settings, err := config.ParseWithoutAgent(snap.Settings, snap.DefaultBranch+":"+thread.SettingsPath)
 	switch {
 	case snap.SettingsFound && err != nil:
 		f.invalid = err
@@ -237,28 +241,28 @@ var errAround = errors.New("this pull request was read already")
 func (s *sweeper) readPull(f *scan, snap model.Snapshot) error {
 	p := s.sweptPass(snap)
 	pull := snap.Pull
-	head := seen{RadarHead: git.RadarHead{Number: pull.Number, Ref: p.headRef(), SHA: pull.HeadSHA, Base: pull.BaseRef}, baseSHA: pull.BaseSHA, sticky: p.state.Conflicts}
-	f.noteDone(p.state)
+	head := seen{PullHead: conflicts.PullHead{Number: pull.Number, Ref: p.HeadRef(), SHA: pull.HeadSHA, Base: pull.BaseRef}, baseSHA: pull.BaseSHA, sticky: p.State.Conflicts}
+	f.noteDone(p.State)
 	tracked := false
 	err := s.configured(p, func() error {
-		tracked = turn.Tracked(pull, p.state, p.policy) || p.state.External() != nil
-		head.told = p.settings.Sweep.Conflicts == "all" || tracked && p.settings.Sweep.Conflicts == "tracked"
-		if tracked && p.state.Block == nil && !pull.CrossRepo && p.state.Accepted != pull.HeadSHA {
-			head.accepted, head.tips = p.state.Accepted, slices.Clone(p.state.MergeTips)
+		tracked = turn.Tracked(pull, p.State, p.Policy) || p.State.External() != nil
+		head.told = p.Settings.Sweep.Conflicts == "all" || tracked && p.Settings.Sweep.Conflicts == "tracked"
+		if tracked && p.State.Block == nil && !pull.CrossRepo && p.State.Accepted != pull.HeadSHA {
+			head.accepted, head.tips = p.State.Accepted, slices.Clone(p.State.MergeTips)
 		}
 		f.glances = append(f.glances, p.duePull())
-		if pull.CrossRepo && p.settings.External.Enabled && p.state.External() == nil {
+		if pull.CrossRepo && p.Settings.External.Enabled && p.State.External() == nil {
 			f.unlinked[pull.Number] = pull.HeadSHA
 		}
 		return nil
 	})
-	if tracked {
-		f.board.Pulls = append(f.board.Pulls, p.boardPull())
+	if row := p.boardPull(); tracked || row.Need != nil || row.Merge != nil && row.Merge.Open() {
+		f.board.Pulls = append(f.board.Pulls, row)
 	} else {
 		f.board.Untracked++
 	}
 	f.heads = append(f.heads, head)
-	if c := p.state.Conflicts; c != nil { // what was said last; the radar may know better
+	if c := p.State.Conflicts; c != nil { // what was said last; the radar may know better
 		f.board.Conflicts = append(f.board.Conflicts, saidConflicts(c.Marker)...)
 	}
 	return err
@@ -275,26 +279,26 @@ func (f *scan) noteDone(st model.State) {
 
 // refresh brings what is known of a pull request up to where a visit has taken it.
 func (f *scan) refresh(p *pass) {
-	if made := p.report.Opened; made.Number != 0 {
+	if made := p.Report.Opened; made.Number != 0 {
 		i := slices.IndexFunc(f.heads, func(h seen) bool { return h.Number == made.Number })
 		if i < 0 {
 			i = len(f.heads)
 			f.open[made.Number] = true
-			f.heads = append(f.heads, seen{RadarHead: git.RadarHead{Number: made.Number, Ref: fmt.Sprintf("refs/pull/%d/head", made.Number), SHA: made.HeadSHA, Base: made.BaseRef}})
+			f.heads = append(f.heads, seen{PullHead: conflicts.PullHead{Number: made.Number, Ref: fmt.Sprintf("refs/pull/%d/head", made.Number), SHA: made.HeadSHA, Base: made.BaseRef}})
 		}
 		f.heads[i].told = f.base.Sweep.Conflicts != "never"
 	}
-	at := slices.IndexFunc(f.heads, func(h seen) bool { return h.Number == p.event.Number })
-	switch pull := p.snap.Pull; {
-	case at < 0 || !p.snap.IsPull:
+	at := slices.IndexFunc(f.heads, func(h seen) bool { return h.Number == p.Event.Number })
+	switch pull := p.Snap.Pull; {
+	case at < 0 || !p.Snap.IsPull:
 	case pull.State != model.PullOpen:
 		f.heads = slices.Delete(f.heads, at, at+1)
 		delete(f.open, pull.Number)
 	default:
 		h := &f.heads[at]
-		h.SHA = cmp.Or(p.report.HeadSHA, h.SHA)
-		h.told = h.told || p.state.External() != nil && p.settings.Sweep.Conflicts == "tracked"
-		if h.accepted = p.state.Accepted; p.state.Block != nil || pull.CrossRepo || h.accepted == pull.HeadSHA || h.SHA != pull.HeadSHA {
+		h.SHA = cmp.Or(p.Report.HeadSHA, h.SHA)
+		h.told = h.told || p.State.External() != nil && p.Settings.Sweep.Conflicts == "tracked"
+		if h.accepted = p.State.Accepted; p.State.Block != nil || pull.CrossRepo || h.accepted == pull.HeadSHA || h.SHA != pull.HeadSHA {
 			h.accepted = "" // it is what it should be, or somebody was told
 		}
 	}
@@ -311,7 +315,7 @@ func (s *sweeper) judgeGlances(ctx context.Context, f *scan) error {
 		}
 	}
 	if len(ask) > 0 {
-		got, err := s.GitHub.Permissions(ctx, s.repo, ask)
+		got, err := s.GitHub.Repositories.Permissions(ctx, s.repo, ask)
 		if err != nil {
 			return err
 		}
@@ -334,6 +338,7 @@ func (s *sweeper) judgeGlances(ctx context.Context, f *scan) error {
 		if g.step.Act == flow.LookUp && len(g.candidates) == 0 && states[g.step.From.Marker.Pull] != model.PullMerged {
 			g.step.Act = flow.Nothing
 		}
+		f.people = append(f.people, slices.DeleteFunc(slices.Clone(g.foreign), func(login string) bool { return rights[login] < model.PermissionWrite })...)
 		why := g.judged(rights)
 		if g.left {
 			s.Log.Warn("left_out", g.numberKey(), g.number, "error", g.needs)
@@ -353,7 +358,7 @@ func (s *sweeper) states(ctx context.Context, numbers []int) (map[int]model.Pull
 		return nil, nil
 	}
 	slices.Sort(numbers)
-	return s.GitHub.States(ctx, s.repo, slices.Compact(numbers))
+	return s.GitHub.Threads.States(ctx, s.repo, slices.Compact(numbers))
 }
 
 // saidConflicts are what the comment of a pull request says that it conflicts with. Of two that conflict with each other the

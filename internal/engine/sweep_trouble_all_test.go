@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/engine"
+	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/model"
 )
 
@@ -153,7 +154,7 @@ func TestWhatNeedsAnAgentTakesNobodysPlaceInASweepWithoutOne(t *testing.T) {
 	for range 3 {
 		w.later(time.Hour)
 		e := w.engine()
-		e.Phase = engine.ApplyPhase
+		e.Phase = thread.ApplyPhase
 		_, err := e.Sweep(context.Background(), repo, engine.SweepOptions{})
 		require.NoError(t, err)
 		w.over(w.runs)

@@ -2,12 +2,15 @@ package engine_test
 
 import (
 	"context"
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/mergexo/mergexo/internal/engine"
 	"github.com/mergexo/mergexo/internal/model"
 )
 
@@ -106,6 +109,7 @@ func TestNoTurnBeginsOnceTheTimeIsOver(t *testing.T) {
 	assert.Equal(t, 1, w.calls())
 	assert.Len(t, w.marked("turn", "done"), 1, "what was finished is published all the same")
 	assert.Empty(t, w.marked("turn", "started"))
+	assert.Empty(t, w.marked("turn", "failed"), "no attempt was made")
 	w.gate.revive()
 	require.Equal(t, model.ResultDone, w.handle(ev).Result)
 	assert.Len(t, w.marked("turn", "done"), 2)
@@ -141,4 +145,47 @@ func TestAnAttemptThatBeganLateDoesNotCount(t *testing.T) {
 	failed := w.marked("turn", "failed")
 	require.Len(t, failed, 1)
 	assert.Contains(t, failed[0]["body"], "does not count")
+}
+
+// What a turn has made is brought onto a head that moved meanwhile, and tested there; its plan outlives the run.
+func TestTestsOnAHeadThatMovedEndWithTheRun(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, `required_tests = ["sh", "-c", "test ! -f other.txt || { echo tests are running; exec tail -f /dev/null; }"]`, `run_timeout = "30s"`)
+	w.meanwhile(w.push("bob"))
+	w.passing(30*time.Second, "tests are running")
+	w.review("alice", "Answer me.")
+	ev := w.delivery("pull_request_review_comment")
+	rep := w.handle(ev)
+	assert.Equal(t, model.ResultRetry, rep.Result, rep.Reason)
+	assert.Contains(t, rep.Reason, "run_timeout")
+	assert.Len(t, w.marked("turn", "planned"), 1)
+	w.write("octo", "main", ".github/mergexo.toml", strings.Replace(w.fileOf("main", ".github/mergexo.toml"), "required_tests", "# required_tests", 1))
+	require.Equal(t, model.ResultDone, w.handle(ev).Result)
+	assert.Equal(t, 1, w.calls())
+	w.settled(1, 1, 2)
+}
+
+func TestAnEvaluationEndsWithTheRun(t *testing.T) {
+	t.Parallel()
+	const hangs = `["sh", "-c", "cat >/dev/null; echo evaluating >&2; exec tail -f /dev/null"]`
+	w := newGuest(t, "evaluate = "+hangs)
+	w.write("octo", "main", ".github/mergexo.toml", strings.Replace(w.fileOf("main", ".github/mergexo.toml"), `timeout = "1m"`, "timeout = \"1m\"\nrun_timeout = \"30s\"", 1))
+	w.letIn("carol")
+	w.gate.after = func(n int) {
+		if n == 1 { // this one begins late, and does not count
+			w.clock.Advance(20 * time.Second)
+		}
+	}
+	w.passing(10*time.Second, "evaluating")
+	swept, err := w.engine().Sweep(context.Background(), repo, engine.SweepOptions{Only: []int{w.number}})
+	require.NoError(t, err)
+	w.over(w.runs)
+	assert.Equal(t, model.ResultRetry, of(swept, w.number).Result)
+	w.gate.revive()
+	for n := range 3 {
+		w.passing(30*time.Second, "evaluating")
+		w.sweepOnly()
+		assert.Equal(t, n == 2, strings.Contains(w.said(), "run_timeout"), w.said())
+	}
+	assert.Equal(t, []string{fmt.Sprint(w.number, " fork failed")}, w.waiting("sandbox-carol"))
 }

@@ -6,6 +6,9 @@ import (
 	"slices"
 
 	"github.com/mergexo/mergexo/internal/agent"
+	"github.com/mergexo/mergexo/internal/engine/effect"
+	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/git/transport"
 	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/transcript"
 )
@@ -18,35 +21,35 @@ func sessionRef(number int, key string) string {
 
 // carriesSessions says that transcripts travel from runner to runner with the repository.
 func (p *pass) carriesSessions() bool {
-	return p.Transcripts != (transcript.Key{}) && agent.HasTranscripts(p.settings.Agent.Adapter)
+	return p.Transcripts != (transcript.Key{}) && agent.HasTranscripts(p.Settings.Agent.Adapter)
 }
 
 func (p *pass) about(session string) transcript.About {
-	return transcript.About{Repository: p.event.Repo.String(), PullRequest: p.event.Number, Adapter: p.settings.Agent.Adapter, Session: session}
+	return transcript.About{Repository: p.Event.Repo.String(), PullRequest: p.Event.Number, Adapter: p.Settings.Agent.Adapter, Session: session}
 }
 
 // unseal brings the transcript of the session that is to be gone on with to where the agent looks for it. Where that
 // cannot be, the agent will miss it and say so: what stood in the way is only logged.
 func (p *pass) unseal(ctx context.Context, sessions string) {
 	key, digest := p.sealedIn()
-	if digest == "" || p.marker.Session == "" || !p.carriesSessions() {
+	if digest == "" || p.Marker.Session == "" || !p.carriesSessions() {
 		return
 	}
-	sealed, err := p.checkout.Kept(ctx, sessionRef(p.event.Number, key), transcript.MaxSealed)
+	sealed, err := transport.ReadPrivate(ctx, p.Checkout, sessionRef(p.Event.Number, key), transcript.MaxSealed)
 	if err == nil {
 		var files map[string][]byte
-		if files, err = p.Transcripts.Open(p.about(p.marker.Session), digest, sealed); err == nil {
-			err = agent.WriteTranscript(sessions, p.settings.Agent.Adapter, p.marker.Session, files)
+		if files, err = p.Transcripts.Open(p.about(p.Marker.Session), digest, sealed); err == nil {
+			err = agent.WriteTranscript(sessions, p.Settings.Agent.Adapter, p.Marker.Session, files)
 		}
 	}
 	if err != nil {
-		p.Log.Warn("transcript_not_restored", p.numberKey(), p.event.Number, "turn_key", p.marker.Key, "error", err)
+		p.Log.Warn("transcript_not_restored", p.NumberKey(), p.Event.Number, "turn_key", p.Marker.Key, "error", err)
 	}
 }
 
 // sealedIn names the turn of the newest receipt with a session, and the digest of the transcript that goes with it.
 func (p *pass) sealedIn() (key, digest string) {
-	for _, t := range slices.Backward(p.state.Turns) {
+	for _, t := range slices.Backward(p.State.Turns) {
 		if t.Marker.Phase == model.PhaseDone && t.Marker.Session != "" {
 			return t.Marker.Key, t.Marker.Transcript
 		}
@@ -57,11 +60,11 @@ func (p *pass) sealedIn() (key, digest string) {
 // outlive removes the transcript that the one of this turn takes the place of, once a receipt names that. It is a courtesy:
 // what stays only takes up room.
 func (p *pass) outlive(ctx context.Context, key string) {
-	if p.sealed == nil || key == "" || key == p.marker.Key || p.marker.Transcript == "" {
+	if p.sealed == nil || key == "" || key == p.Marker.Key || p.Marker.Transcript == "" {
 		return
 	}
-	if err := p.checkout.Forget(ctx, sessionRef(p.event.Number, key)); err != nil {
-		p.Log.Warn("transcript_not_removed", p.numberKey(), p.event.Number, "error", err)
+	if _, err := p.Apply(ctx, effect.Forget{Ref: git.Ref{Name: sessionRef(p.Event.Number, key)}}); err != nil {
+		p.Log.Warn("transcript_not_removed", p.NumberKey(), p.Event.Number, "error", err)
 	}
 }
 
@@ -72,13 +75,13 @@ func (p *pass) seal(m *model.TurnMarker) {
 	if m.Session == "" || p.sessions == "" || !p.carriesSessions() {
 		return
 	}
-	files, err := agent.ReadTranscript(p.sessions, p.settings.Agent.Adapter, m.Session, transcript.MaxPlain)
+	files, err := agent.ReadTranscript(p.sessions, p.Settings.Agent.Adapter, m.Session, transcript.MaxPlain)
 	var sealed []byte
 	if err == nil {
 		sealed, err = p.Transcripts.Seal(p.about(m.Session), files)
 	}
 	if err != nil {
-		p.Log.Warn("transcript_not_kept", p.numberKey(), p.event.Number, "turn_key", p.marker.Key, "error", err)
+		p.Log.Warn("transcript_not_kept", p.NumberKey(), p.Event.Number, "turn_key", p.Marker.Key, "error", err)
 		p.note("the transcript of the agent's session is not kept: " + err.Error())
 		return
 	}

@@ -111,6 +111,37 @@ func TestWorkOfAnEarlierAttemptIsLinkedByTheReceiptOrGone(t *testing.T) {
 	}
 }
 
+// A run that dies once it has removed a branch has not said so yet.
+func TestAReceiptLinksNoBranchThatIsGone(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.agent = "line+hangs"
+	w.review("alice", "Answer me.")
+	ev := w.delivery("pull_request_review_comment")
+	w.cancels(ev)
+	branches := w.checkpoints()
+	require.Len(t, branches, 1)
+	w.agent = "answer"
+	w.gate.revive()
+	pushes := 0
+	w.gate.at = func(_ int, r *http.Request) fate {
+		if strings.HasSuffix(r.URL.Path, "/git-receive-pack") {
+			if pushes++; pushes == 3 { // the stage, the branch, and then what is kept twice
+				return diesAfter
+			}
+		}
+		return passes
+	}
+	w.handle(ev)
+	require.True(t, w.gate.died())
+	w.gate.revive()
+	require.Empty(t, w.checkpoints())
+	require.Equal(t, model.ResultDone, w.handle(ev).Result)
+	w.settled(1, 1, 1)
+	assert.Contains(t, w.receipt(), w.runURL(1))
+	assert.NotContains(t, w.receipt(), "/tree/"+branches[0])
+}
+
 func TestARunThatIsCancelledBeforeThereIsAnyWorkSaysSo(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -8,8 +8,11 @@ import (
 	"time"
 
 	"github.com/mergexo/mergexo/internal/clock"
+	"github.com/mergexo/mergexo/internal/engine/effect"
+	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/flow"
 	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/git/transport"
 	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/markdown"
 	"github.com/mergexo/mergexo/internal/model"
@@ -25,23 +28,23 @@ func (p *pass) wait(ctx context.Context, reason, detail string) error {
 		p.kept, said.Lost, said.Now = p.earlierWork(ctx)
 	}
 	said.Kept = p.kept
-	ended := &Stop{Result: model.ResultBlocked, Reason: flow.Reason(p.event.Number, w.marker, said), Block: &model.BlockMarker{
-		Repo: p.event.Repo.String(), Number: p.event.Number, Reason: reason, Observed: p.kept.SHA,
+	ended := &thread.Stop{Result: model.ResultBlocked, Reason: flow.Reason(p.Event.Number, w.marker, said), Block: &model.BlockMarker{
+		Repo: p.Event.Repo.String(), Number: p.Event.Number, Reason: reason, Observed: p.kept.SHA,
 	}}
 	if w.lost != nil && p.kept.Branch == "" {
-		ended = stop(model.ResultFailed, "%s; it could not be pushed: %s", ended.Reason, w.lost)
+		ended = thread.End(model.ResultFailed, "%s; it could not be pushed: %s", ended.Reason, w.lost)
 	}
-	if p.Phase == AgentPhase { // the apply phase finds the same, and says so
-		return stop(model.ResultNothing, "%s", ended.Reason)
+	if p.Phase == thread.AgentPhase { // the apply phase finds the same, and says so
+		return thread.End(model.ResultNothing, "%s", ended.Reason)
 	}
 	m := w.marker
-	m.TurnMarker, m.Status, m.Waiting = p.marker, model.PhaseWaiting, reason
-	m.Expires, m.TurnMarker.Reason = time.Time{}, clip(detail)
+	m.TurnMarker, m.Status, m.Waiting = p.Marker, model.PhaseWaiting, reason
+	m.Expires, m.TurnMarker.Reason = time.Time{}, thread.Clip(detail)
 	if p.kept.Branch == m.Branch && p.kept.SHA != "" {
 		m.LastCheckpoint = p.kept.SHA
 	}
 	if m.TurnMarker.Phase == model.PhasePlanned { // whoever asked to try again was heard
-		m.Events = slices.Concat(m.Events, turn.Keys(p.event.Number, p.queue))
+		m.Events = slices.Concat(m.Events, turn.Keys(p.Event.Number, p.queue))
 		slices.Sort(m.Events)
 		m.Events = slices.Compact(m.Events)
 	}
@@ -49,19 +52,15 @@ func (p *pass) wait(ctx context.Context, reason, detail string) error {
 		m.Planned, m.Outbox = "", nil
 	}
 	m.Checkpoint, m.CheckpointSHA = p.kept.Branch, p.kept.SHA
-	if p.claimID == 0 { // then nothing but what is said tells whether it was said before
+	if p.ClaimID == 0 { // then nothing but what is said tells whether it was said before
 		m.Claim = ""
 	}
-	token := journal.Token("wait", strconv.Itoa(p.event.Number), p.kept.SHA, reason, m.Key, m.Claim)
-	if p.DryRun {
-		p.planned("comment", strconv.Itoa(p.event.Number), token)
-		return ended
-	}
+	token := journal.Token("wait", strconv.Itoa(p.Event.Number), p.kept.SHA, reason, m.Key, m.Claim)
 	tries := m.Tries
 	if reason != model.ReasonAttempts {
 		tries = turn.WorthTelling(tries)
 	}
-	text := flow.StopText(*p.snap.Thread, m, said) + turn.Earlier(p.snap.Thread.URL, tries)
+	text := flow.StopText(*p.Snap.Thread, m, said) + turn.Earlier(p.Snap.Thread.URL, tries)
 	if err := p.sayStop(ctx, token, text, m); err != nil {
 		return err
 	}
@@ -83,26 +82,26 @@ func (p *pass) empty(detail string) string {
 
 // sayStop posts a stop once, and then takes the claim away whose place it takes.
 func (p *pass) sayStop(ctx context.Context, token, text string, m model.IssueMarker) error {
-	if p.state.Tokens[token] == 0 {
+	if p.State.Tokens[token] == 0 {
 		body := journal.Body{Text: text, Kind: journal.KindIssue, Marker: packed(m)}
-		if _, err := p.comment(ctx, token, body, func() int64 { return p.state.Tokens[token] }); err != nil {
+		if _, err := p.Comment(ctx, token, body, effect.Mark{}); err != nil {
 			return err
 		}
 	}
-	if p.claimID == 0 { // another run may have said the same in this moment
-		if err := p.read(ctx); err != nil {
+	if p.ClaimID == 0 { // another run may have said the same in this moment
+		if err := p.Read(ctx); err != nil {
 			return err
 		}
-		return p.tidy(ctx)
+		return p.Tidy(ctx)
 	}
-	claim := p.claimID
-	p.claimID = 0
-	return p.remove(ctx, claim, turnToken(p.marker.Key))
+	claim := p.ClaimID
+	p.ClaimID = 0
+	return p.Remove(ctx, claim, turnToken(p.Marker.Key))
 }
 
 // overBudget says once a day that the day's budget is spent. Nothing is taken up by it.
 func (p *pass) overBudget(ctx context.Context, why string, opens time.Time) error {
-	m, mark, spent := &p.marker, p.state.Settled, p.state.Spent
+	m, mark, spent := &p.Marker, p.State.Settled, p.State.Spent
 	m.Events, m.Since, m.Seen, m.Spent = nil, mark.At, mark.ID, &spent
 	m.Key = journal.Token("budget", strconv.Itoa(m.Number), opens.Format(time.DateOnly))
 	if p.issue.fresh { // no branch was chosen
@@ -128,7 +127,7 @@ func (p *pass) endIssue(ctx context.Context, e *ending) error {
 		return p.postpone(ctx, e.cause)
 	case timedOut(e):
 		return p.wait(ctx, model.ReasonTimeout, e.cause.Error())
-	case p.marker.Attempt >= turn.MaxAttempts:
+	case p.Marker.Attempt >= turn.MaxAttempts:
 		return p.wait(ctx, model.ReasonAttempts, e.cause.Error())
 	}
 	return p.failed(ctx, e.cause)
@@ -146,7 +145,7 @@ func (p *pass) cutShort(ctx context.Context) error {
 	ctx, done := clock.WithTimeout(whole, p.Clock, lastLine) // whatever became of the work is said
 	defer done()
 	err := p.wait(ctx, model.ReasonCancelled, "")
-	if s := (*Stop)(nil); errors.As(err, &s) && s.Result == model.ResultBlocked {
+	if s := (*thread.Stop)(nil); errors.As(err, &s) && s.Result == model.ResultBlocked {
 		s.Result = model.ResultRetry
 	}
 	return err
@@ -160,16 +159,16 @@ func (p *pass) keepOnBranch(ctx context.Context, head string) model.Kept {
 	names := []string{w.marker.Branch}
 	if w.tip == "" && w.marker.LastCheckpoint == "" {
 		for nth := 2; nth <= 5; nth++ {
-			names = append(names, flow.Branch(w.marker.Flow, p.event.Number, p.snap.Thread.Title, nth))
+			names = append(names, flow.Branch(w.marker.Flow, p.Event.Number, p.Snap.Thread.Title, nth))
 		}
 	}
 	for _, name := range names {
 		if w.lost = p.push(ctx, name, w.tip, head, p.droppable()...); w.lost == nil {
 			w.tip, w.marker.Branch, w.marker.LastCheckpoint = head, name, head
-			p.applied("checkpoint", name, journal.Token("checkpoint", p.marker.Key, head), "applied")
+			p.checkpointed(name, head)
 			return model.Kept{Branch: name, SHA: head}
 		}
-		p.Log.Warn("checkpoint_failed", "issue_number", p.event.Number, "branch", name, "turn_key", p.marker.Key, "error", w.lost)
+		p.Log.Warn("checkpoint_failed", "issue_number", p.Event.Number, "branch", name, "turn_key", p.Marker.Key, "error", w.lost)
 		if !stale(w.lost) {
 			break
 		}
@@ -181,8 +180,8 @@ func (p *pass) keepOnBranch(ctx context.Context, head string) model.Kept {
 	}
 	p.spare()
 	file := p.bundle(head)
-	if err := p.checkout.Rescue(ctx, file, w.marker.Branch, p.base(), head); err != nil {
-		p.Log.Error("checkpoint_lost", "issue_number", p.event.Number, "error", err)
+	if err := transport.WriteBundleForPerson(ctx, p.Checkout, file, w.marker.Branch, p.base(), head); err != nil {
+		p.Log.Error("checkpoint_lost", "issue_number", p.Event.Number, "error", err)
 		p.note("it could not be left on the runner either: " + err.Error())
 		return model.Kept{}
 	}

@@ -28,11 +28,14 @@ func TestWhatWaitsForAPersonIsOneList(t *testing.T) {
 	t.Parallel()
 	w := newIssue(t)
 	w.agent = "ask"
-	require.Equal(t, model.ResultBlocked, w.handle(w.label("alice", smallJob)).Result)
+	rep := w.handle(w.label("alice", smallJob))
+	require.Equal(t, model.ResultBlocked, rep.Result)
+	require.NotNil(t, rep.Need, "the job summary shows it")
+	assert.Equal(t, "answer the agent's question", rep.Need.Headline)
 	issue := w.number
 	w.number, w.agent = 1, "answer"
 	w.approve("alice")
-	rep := w.command("carol", "/mergexo merge")
+	rep = w.command("carol", "/mergexo merge")
 	require.Equal(t, "NO_TESTS", rep.BlockedReason, rep.Reason)
 	require.NotNil(t, rep.Need, "the job summary shows it")
 	assert.Equal(t, "say in [merge] tests how to test, or that there are none", rep.Need.Headline)
@@ -75,4 +78,35 @@ func TestAFailedTurnIsToldByWhy(t *testing.T) {
 	w.orders("carol", "/mergexo why")
 	answers := w.answers()
 	assert.Contains(t, answers[len(answers)-1], "The last turn failed; the next event or sweep tries again, or `/mergexo retry` does.")
+}
+
+// People may have branches merged that are no business of the agent's.
+func TestAMergeThatWaitsIsListedThoughItsBranchIsNotTracked(t *testing.T) {
+	t.Parallel()
+	w := newMerge(t)
+	settings := "[repo]\ntrack = []\n[merge]\n"
+	w.write("octo", "main", ".github/mergexo.toml", settings+"approvals = 2\ntests = \"none\"\n")
+	w.talk("alice", "What do you think?")
+	stands := func(want model.StatusState) {
+		t.Helper()
+		all, _, err := w.engine().Standings(context.Background(), repo)
+		require.NoError(t, err)
+		require.Len(t, all, 1)
+		assert.Equal(t, want, all[0].State)
+		assert.Zero(t, all[0].Pending, "people talk to each other")
+	}
+	assert.Empty(t, w.waiting("sandbox-carol"))
+	w.command("carol", "/mergexo merge")
+	require.Equal(t, []string{"in_approval APPROVAL_MISSING"}, w.merges())
+	assert.Equal(t, []string{"1 merge APPROVAL_MISSING"}, w.waiting("sandbox-carol"))
+	stands(model.StatusQueued)
+
+	w.write("octo", "main", ".github/mergexo.toml", settings)
+	w.approve("bob")
+	w.command("carol", "/mergexo merge")
+	assert.Equal(t, []string{"1 merge NO_TESTS"}, w.waiting("sandbox-carol"))
+	stands(model.StatusUntracked)
+	board, err := w.engine().Board(context.Background(), repo)
+	require.NoError(t, err)
+	assert.Zero(t, board.Untracked)
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/config"
-	"github.com/mergexo/mergexo/internal/engine"
+	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/model"
 )
 
@@ -65,7 +65,7 @@ func TestKeysStayInTheJobThatHasThem(t *testing.T) {
 		require.NoError(t, err)
 		assert.NotContains(t, string(text), "sk-live-0123456789")
 		w.env = nil // the other job does not have it, and could not tell
-		assert.NotContains(t, w.readable(w.phase(engine.ApplyPhase, ev, dir)), "sk-live-0123456789")
+		assert.NotContains(t, w.readable(w.phase(thread.ApplyPhase, ev, dir)), "sk-live-0123456789")
 	}
 }
 

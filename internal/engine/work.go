@@ -7,8 +7,11 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/git/checkpoint"
 	"github.com/mergexo/mergexo/internal/journal"
+	"github.com/mergexo/mergexo/internal/markdown"
 	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/turn"
 )
@@ -19,7 +22,7 @@ const maxLandings = 3
 // finish brings a claimed turn to its receipt, from wherever it stands.
 func (p *pass) finish(ctx context.Context) error {
 	for range maxLandings {
-		if p.marker.Phase == model.PhaseStarted {
+		if p.Marker.Phase == model.PhaseStarted {
 			if err := p.work(ctx); err != nil {
 				return err
 			}
@@ -32,14 +35,14 @@ func (p *pass) finish(ctx context.Context) error {
 			return p.answer(ctx)
 		}
 	}
-	if p.snap.Pull.HeadSHA == p.base() {
-		return stop(model.ResultRetry, "the push to %s did not get through; its work is recorded and the next run publishes it", p.snap.Pull.HeadRef)
+	if p.Snap.Pull.HeadSHA == p.base() {
+		return thread.End(model.ResultRetry, "the push to %s did not get through; its work is recorded and the next run publishes it", p.Snap.Pull.HeadRef)
 	}
-	return p.block(ctx, model.BlockMarker{Reason: model.ReasonConflict, Expected: p.base(), Observed: p.snap.Pull.HeadSHA}, "")
+	return p.block(ctx, model.BlockMarker{Reason: model.ReasonConflict, Expected: p.base(), Observed: p.Snap.Pull.HeadSHA}, "")
 }
 
 // base is the head that the turn's commits sit on.
-func (p *pass) base() string { return turn.Base(p.marker) }
+func (p *pass) base() string { return turn.Base(p.Marker) }
 
 // product is what came of the agent's part of a turn.
 type product struct {
@@ -51,15 +54,20 @@ type product struct {
 
 // work brings the turn to what can be published: the agent's part, then its record on GitHub.
 func (p *pass) work(ctx context.Context) error {
-	if err := p.open(ctx); err != nil {
+	if p.Phase != thread.ApplyPhase {
+		if err := p.Outside(ctx, p.agentNext()); err != nil {
+			return err
+		}
+	}
+	if err := p.Open(ctx); err != nil {
 		return err
 	}
 	part := p.produce
-	if p.Phase == ApplyPhase {
+	if p.Phase == thread.ApplyPhase {
 		part = p.receive
 	}
 	done, err := part(ctx)
-	if s := (*Stop)(nil); err != nil && !errors.As(err, &s) {
+	if s := (*thread.Stop)(nil); err != nil && !errors.As(err, &s) {
 		p.salvage(context.WithoutCancel(ctx), err)
 	}
 	if err != nil {
@@ -67,7 +75,7 @@ func (p *pass) work(ctx context.Context) error {
 	}
 	if done.ending != nil {
 		if p.issue != nil { // the next attempt goes on in this session
-			p.marker.Session = cmp.Or(done.out.Session, p.marker.Session)
+			p.Marker.Session = cmp.Or(done.out.Session, p.Marker.Session)
 		}
 		return p.end(ctx, done.ending)
 	}
@@ -82,7 +90,7 @@ func (p *pass) work(ctx context.Context) error {
 		p.salvage(ctx, err)
 		return err
 	}
-	m := p.marker
+	m := p.Marker
 	m.Planned = done.head
 	if done.out.Session != "" {
 		m.Session = done.out.Session
@@ -98,10 +106,18 @@ func (p *pass) work(ctx context.Context) error {
 	return p.record(ctx, m, o)
 }
 
+// agentNext is what the agent would do next, for a dry run.
+func (p *pass) agentNext() string {
+	if p.issue != nil {
+		return fmt.Sprintf("%s for issue %d would begin at %s", p.issue.marker.Flow, p.Event.Number, markdown.Short(p.Marker.Start))
+	}
+	return fmt.Sprintf("a turn over %s on pull request %d would start at %s", markdown.Count(len(p.feedback), "comment"), p.Event.Number, markdown.Short(p.base()))
+}
+
 // salvage keeps what an agent has done in a run that cannot go on, and has the claim say so when the run gives it up.
 func (p *pass) salvage(ctx context.Context, cause error) {
 	k := p.keep(ctx)
-	p.marker.Checkpoint, p.marker.CheckpointSHA, p.marker.Reason = k.Branch, k.SHA, cause.Error()
+	p.Marker.Checkpoint, p.Marker.CheckpointSHA, p.Marker.Reason = k.Branch, k.SHA, cause.Error()
 }
 
 // produce runs the agent in a clean checkout of the head and holds what it did against the rules.
@@ -116,7 +132,7 @@ func (p *pass) produce(ctx context.Context) (done product, err error) {
 		return err
 	})
 	done.seconds = int(p.Now().Sub(began).Round(time.Second).Seconds())
-	if outlives(err) {
+	if thread.Outlives(err) {
 		return done, err
 	}
 	p.findAstray(ctx)
@@ -134,8 +150,8 @@ func (p *pass) restore(ctx context.Context, head string) error {
 	if p.issue != nil && p.issue.tip == "" {
 		return p.branchOff(ctx)
 	}
-	pull := p.snap.Pull
-	err := p.checkout.Restore(ctx, pull.HeadRef, pull.BaseRef, head)
+	pull := p.Snap.Pull
+	err := checkpoint.Restore(ctx, p.Checkout, pull.HeadRef, pull.BaseRef, head)
 	if moved := (*git.ErrHeadMoved)(nil); errors.As(err, &moved) {
 		return p.withdraw(ctx, model.ResultRetry, "%s", err)
 	}
@@ -147,9 +163,9 @@ func (p *pass) restore(ctx context.Context, head string) error {
 
 // charge counts what the agent has cost.
 func (p *pass) charge(cost float64) {
-	p.marker.CostUSD += cost
-	if p.marker.Spent != nil {
-		p.marker.Spent.CostUSD += cost
+	p.Marker.CostUSD += cost
+	if p.Marker.Spent != nil {
+		p.Marker.Spent.CostUSD += cost
 	}
 }
 
@@ -161,25 +177,25 @@ func (p *pass) record(ctx context.Context, m model.TurnMarker, o model.Outbox) e
 	if _, err := p.encode(text, m); err != nil { // better known before the push than after it
 		return p.end(ctx, p.blocked(model.ReasonOutcome, turn.TooLong(len(p.feedback), err)))
 	}
-	if err := p.alive(); err != nil {
+	if err := p.Alive(); err != nil {
 		p.salvage(ctx, err)
 		return err
 	}
-	if err := p.stage(ctx, &m); err != nil && p.marker.Phase == model.PhasePlanned { // what is recorded still holds
+	if err := p.stage(ctx, &m); err != nil && p.Marker.Phase == model.PhasePlanned { // what is recorded still holds
 		return err
 	} else if err != nil {
 		e := failing(fmt.Errorf("what was done could not be pushed: %w", err))
 		e.waits = unanswered(err)
 		ended := p.end(ctx, e)
-		if s := (*Stop)(nil); denied(err) && errors.As(ended, &s) && s.Result != model.ResultBlocked { // only whoever runs this can change that
+		if s := (*thread.Stop)(nil); denied(err) && errors.As(ended, &s) && s.Result != model.ResultBlocked { // only whoever runs this can change that
 			return err
 		}
 		return ended
 	}
 	text = p.plannedText(m) // which says where it is
 	if m.Planned != turn.Base(m) {
-		p.applied("stage", stagedAt(p.event.Number, m), journal.Token("stage", m.Key), "applied")
+		p.Applied("stage", stagedAt(p.Event.Number, m), journal.Token("stage", m.Key), "applied")
 	}
-	p.marker = m
+	p.Marker = m
 	return p.edit(ctx, text)
 }

@@ -26,6 +26,7 @@ import (
 	"github.com/mergexo/mergexo/internal/agent"
 	"github.com/mergexo/mergexo/internal/clock/clocktest"
 	"github.com/mergexo/mergexo/internal/engine"
+	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/github"
 	"github.com/mergexo/mergexo/internal/journal"
@@ -280,21 +281,29 @@ func (w *world) rewritten() string {
 // delivery is the newest webhook payload of this name.
 func (w *world) delivery(name string) model.Event {
 	w.t.Helper()
+	all := w.deliveries(name)
+	require.NotEmpty(w.t, all, name)
+	return all[len(all)-1]
+}
+
+// deliveries are the webhook payloads of this name, oldest first.
+func (w *world) deliveries(name string) []model.Event {
+	w.t.Helper()
 	_, out := w.send("", "GET", "/_sandbox/deliveries", nil)
 	var all []struct {
 		Event   string          `json:"event"`
 		Payload json.RawMessage `json:"payload"`
 	}
 	require.NoError(w.t, json.Unmarshal(out, &all))
-	for _, d := range slices.Backward(all) {
+	var events []model.Event
+	for _, d := range all {
 		if d.Event == name {
 			ev, err := github.ParseEvent(name, d.Payload)
 			require.NoError(w.t, err)
-			return ev
+			events = append(events, ev)
 		}
 	}
-	w.t.Fatalf("no delivery of %s", name)
-	return model.Event{}
+	return events
 }
 
 // engine is a new process: it knows nothing but what GitHub holds.
@@ -319,13 +328,13 @@ func (w *world) engineAs(token string) *engine.Engine {
 	maps.Copy(env, w.env)
 	self, err := agent.Self()
 	require.NoError(w.t, err)
-	return &engine.Engine{
+	return &engine.Engine{World: thread.World{
 		GitHub: gh, Codec: journal.Codec{Key: []byte(w.key)}, ServerURL: w.origin,
 		Git:    git.Options{Token: token, Workspace: w.workdir, Temp: w.t.TempDir(), Now: w.time, Log: log, Path: os.Getenv("PATH")},
-		Run:    engine.Run{ID: w.runs, Attempt: 1, Workflow: ".github/workflows/mergexo.yml", URL: fmt.Sprintf("%s/octo/widgets/actions/runs/%d", w.origin, w.runs)},
+		Run:    thread.Run{ID: w.runs, Attempt: 1, Workflow: ".github/workflows/mergexo.yml", URL: fmt.Sprintf("%s/octo/widgets/actions/runs/%d", w.origin, w.runs)},
 		Lookup: func(name string) (string, bool) { v, ok := env[name]; return v, ok }, Foreign: &w.printed, Log: log, Now: w.time, Clock: w.clock, Sessions: w.keeps, Transcripts: w.seals, Wall: self, Secrets: []string{token},
 		Random: func() string { w.random++; return fmt.Sprintf("random%d", w.random) },
-	}
+	}}
 }
 
 func (w *world) time() time.Time { return w.now }

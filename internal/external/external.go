@@ -56,7 +56,7 @@ type Step struct {
 	// By and At are of the label.
 	By   string
 	At   time.Time
-	From *model.Said[model.ExternalMarker] // the newest letting in; nil for none
+	From *model.Posted[model.ExternalMarker] // the newest letting in; nil for none
 	// Marker is what the comment of LetIn, GiveUp, Void and Relabel is to hold, but for its Repo and what is the run's own. It
 	// is what makes that a Void and a Relabel are said once.
 	Marker model.ExternalMarker
@@ -138,7 +138,7 @@ func unsure(f Facts, label model.LabelChange) (why, reason string) {
 // seen says that the head of a fork that is gone is one that was let in before, or that the label was asked for by its name: a
 // push may have come just before the fork was deleted.
 func seen(f Facts, at time.Time) bool {
-	return slices.ContainsFunc(f.State.Externals, func(e model.Said[model.ExternalMarker]) bool {
+	return slices.ContainsFunc(f.State.Externals, func(e model.Posted[model.ExternalMarker]) bool {
 		m := e.Marker
 		asked := m.State == model.ExternalVoid && m.Moved == ""
 		return m.Head == f.Pull.HeadSHA && m.State != model.ExternalLinked && (!asked || m.Reason == gone && e.At.Before(at))
@@ -207,7 +207,7 @@ func Stray(f Facts) bool {
 
 // merging is the newest request to merge what this letting in has made; nil for none. A request has a time at or after that
 // of the label that it is for.
-func merging(st model.State, m model.ExternalMarker) *model.Said[model.MergeMarker] {
+func merging(st model.State, m model.ExternalMarker) *model.Posted[model.MergeMarker] {
 	r := st.Merge()
 	if r == nil || m.Mirror == "" || r.Marker.Mirror != m.Mirror || r.Marker.MirrorSHA != m.Tip || r.Marker.At.Before(m.At) {
 		return nil

@@ -39,7 +39,7 @@ func labelled() external.Facts {
 }
 
 // entry is a letting in of b by the label of noon, as its marker says it.
-func entry(change ...func(*model.ExternalMarker)) model.Said[model.ExternalMarker] {
+func entry(change ...func(*model.ExternalMarker)) model.Posted[model.ExternalMarker] {
 	m := model.ExternalMarker{
 		Repo: "octo/widgets", Number: 7, State: model.ExternalLetIn, Head: b, At: noon, By: "olga", Label: accept, Base: "main",
 		Mirror: "gh-pr-7/fix", Tip: b, Attempt: 1, Claim: "c", Run: 9, RunURL: "https://github.com/octo/widgets/actions/runs/9",
@@ -47,7 +47,7 @@ func entry(change ...func(*model.ExternalMarker)) model.Said[model.ExternalMarke
 	for _, ch := range change {
 		ch(&m)
 	}
-	return model.Said[model.ExternalMarker]{Marker: m, CommentID: 50, At: noon.Add(time.Second), URL: page + "#issuecomment-50"}
+	return model.Posted[model.ExternalMarker]{Marker: m, CommentID: 50, At: noon.Add(time.Second), URL: page + "#issuecomment-50"}
 }
 
 func in(s model.ExternalState) func(*model.ExternalMarker) {
@@ -68,7 +68,7 @@ func merging(f *external.Facts, state model.MergeState, change ...func(*model.Me
 	for _, ch := range change {
 		ch(&m)
 	}
-	f.State.Merges = append(f.State.Merges, model.Said[model.MergeMarker]{Marker: m, URL: page + "#issuecomment-60"})
+	f.State.Merges = append(f.State.Merges, model.Posted[model.MergeMarker]{Marker: m, URL: page + "#issuecomment-60"})
 }
 
 // relabel puts the label on again, a minute after noon.
@@ -103,13 +103,13 @@ var stories = map[string]struct {
 		external.Nothing, "alice, who may not"},
 	"taken over": {func(f *external.Facts) { f.Pull.Labels = append(f.Pull.Labels, "Agent:Ignore") }, external.Nothing, "a person has taken over"},
 	"paused": {func(f *external.Facts) {
-		f.State.Paused = &model.Said[model.CommandMarker]{Marker: model.CommandMarker{By: "olga"}}
+		f.State.Paused = &model.Posted[model.CommandMarker]{Marker: model.CommandMarker{By: "olga"}}
 	}, external.Nothing, "paused by olga"},
 	"released": {func(f *external.Facts) {
-		f.State.Released = &model.Said[model.CommandMarker]{Marker: model.CommandMarker{By: "olga"}}
+		f.State.Released = &model.Posted[model.CommandMarker]{Marker: model.CommandMarker{By: "olga"}}
 	}, external.Nothing, "released by olga"},
 	"blocked": {func(f *external.Facts) {
-		f.State.Block = &model.Said[model.BlockMarker]{Marker: model.BlockMarker{Reason: "x"}}
+		f.State.Block = &model.Posted[model.BlockMarker]{Marker: model.BlockMarker{Reason: "x"}}
 	}, external.Nothing, "blocked (x)"},
 	"our comment was edited": {func(f *external.Facts) {
 		f.State.Distrusted = []model.Distrust{{Spoilt: true, Editor: "mallory", URL: page}}

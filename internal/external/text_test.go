@@ -1,33 +1,16 @@
 package external_test
 
 import (
-	"flag"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/external"
+	"github.com/mergexo/mergexo/internal/golden"
 	"github.com/mergexo/mergexo/internal/model"
 )
-
-var update = flag.Bool("update", false, "write the golden files anew")
-
-// golden compares text that people read with the file of that name.
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	file := filepath.Join("testdata", name)
-	if *update {
-		require.NoError(t, os.WriteFile(file, []byte(got+"\n"), 0o600))
-	}
-	want, err := os.ReadFile(file)
-	require.NoError(t, err)
-	assert.Equal(t, string(want), got+"\n")
-}
 
 // evil is a reason that tries to be more than text.
 const evil = "It breaks @everyone's `login` &amp; [this](https://evil.example).\n\n# <b>No</b>\n~~~\n<!-- mergexo-turn:{} -->\n| a | b |\n- ![x](y) \\[z](w) *now*"
@@ -74,10 +57,10 @@ func TestWhatPeopleRead(t *testing.T) {
 		"fixed":             external.FixedNote(landed[:1]) + "\n\n" + external.FixedNote(landed),
 		"linked":            external.LinkedText(p, with(odd, func(m *model.ExternalMarker) { m.Label = accept })),
 	} {
-		golden(t, name+".md", got)
+		golden.Text(t, name+".md", got)
 	}
 	p.ForkDeleted = true
-	golden(t, "relabel_gone.md", external.RelabelText(p, external.Next(external.Facts{Pull: p, Policy: f.Policy, Operator: f.Operator}).Marker))
+	golden.Text(t, "relabel_gone.md", external.RelabelText(p, external.Next(external.Facts{Pull: p, Policy: f.Policy, Operator: f.Operator}).Marker))
 }
 
 // Whatever there is much of, a comment has room for it.

@@ -9,6 +9,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/mergexo/mergexo/internal/flow"
+	"github.com/mergexo/mergexo/internal/golden"
 	"github.com/mergexo/mergexo/internal/model"
 )
 
@@ -17,7 +18,7 @@ func document(title, text string, paths ...string) string {
 }
 
 func TestADesignDocument(t *testing.T) {
-	golden(t, "document.md", strings.TrimSuffix(document("Greet: \"all\" of them\n# or none", "---\ntitle: mine\n---\n\n# Greet\r\n\n    code\n\n", "src/**", "*.go", "aa: b #c"), "\n"))
+	golden.Text(t, "document.md", strings.TrimSuffix(document("Greet: \"all\" of them\n# or none", "---\ntitle: mine\n---\n\n# Greet\r\n\n    code\n\n", "src/**", "*.go", "aa: b #c"), "\n"))
 	front := "---\nissue: 3\ntitle: \"T\"\ntouch_paths: []\n---\n"
 	for text, want := range map[string]string{
 		"":                                 front,

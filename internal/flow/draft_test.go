@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/mergexo/mergexo/internal/flow"
+	"github.com/mergexo/mergexo/internal/golden"
 	"github.com/mergexo/mergexo/internal/model"
 )
 
@@ -23,14 +24,14 @@ func TestDraftsAsPeopleReadThem(t *testing.T) {
 	assert.Equal(t, "Greet people politely", d.Title)
 	assert.Equal(t, "main", d.Base)
 	assert.Equal(t, "agent/design/3-say-hello", d.Head)
-	golden(t, "draft_design.md", d.Body)
+	golden.Text(t, "draft_design.md", d.Body)
 
 	o := model.Outcome{PRTitle: "Greet people", PRSummary: "It greets, as @alice asked for.\n\nFixes #99, closes: octo/tools#5.\n\n```go\nx := `<!-- y -->`", Title: "not this", Summary: "nor this", TouchPaths: []string{"x"}}
-	golden(t, "draft_bugfix.md", flow.Draft(model.FlowBugfix, asked, o, "main", "x", flow.Extra{}).Body)
-	golden(t, "draft_implementation.md", flow.Draft(model.FlowImplementation, asked, o, "main", "x", flow.Extra{
+	golden.Text(t, "draft_bugfix.md", flow.Draft(model.FlowBugfix, asked, o, "main", "x", flow.Extra{}).Body)
+	golden.Text(t, "draft_implementation.md", flow.Draft(model.FlowImplementation, asked, o, "main", "x", flow.Extra{
 		Design: 12, Outside: []string{"go.mod", "we`ird\n.txt"}, Notes: []string{"the tests took three rounds", "@everyone: `fixes #1`"},
 	}).Body)
-	golden(t, "draft_empty.md", flow.Draft(model.FlowSmallJob, asked, model.Outcome{}, "main", "x", flow.Extra{}).Body)
+	golden.Text(t, "draft_empty.md", flow.Draft(model.FlowSmallJob, asked, model.Outcome{}, "main", "x", flow.Extra{}).Body)
 }
 
 func TestATitleIsOneLineThatShows(t *testing.T) {

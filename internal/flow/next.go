@@ -29,7 +29,7 @@ type Step struct {
 	Why  string
 	Flow model.Flow
 	// From is the newest attempt; nil before the first.
-	From *model.Said[model.IssueMarker]
+	From *model.Posted[model.IssueMarker]
 }
 
 // Facts are what a step is decided on.

@@ -70,7 +70,7 @@ func headline(reason, branch string) string {
 // StopText tells why an attempt waits for a person, where its work is, and how it goes on.
 func StopText(i model.Issue, m model.IssueMarker, s Stop) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "**Waiting for a person: %s** (`%s`)%s%s\n", headline(s.Reason, m.Branch), markdown.Code(s.Reason), attempt(m), runLink(m))
+	fmt.Fprintf(&b, "**Waiting for a person: %s** (`%s`)%s%s\n", headline(s.Reason, m.Branch), markdown.Code(s.Reason), attempt(m), markdown.Run(m.RunURL))
 	if strings.TrimSpace(s.Detail) != "" {
 		fmt.Fprintf(&b, "\n%s\n", markdown.Quote(s.Detail))
 	}

@@ -30,9 +30,9 @@ func work(f model.Flow) string {
 func ClaimText(i model.Issue, m model.IssueMarker, comments []model.Comment, wip string) string {
 	var b strings.Builder
 	if m.LastCheckpoint != "" {
-		fmt.Fprintf(&b, "**Going on with %s** from %s of %s%s%s\n", work(m.Flow), markdown.Commit(i.URL, m.Start), branchLink(i, m.Branch), attempt(m), runLink(m))
+		fmt.Fprintf(&b, "**Going on with %s** from %s of %s%s%s\n", work(m.Flow), markdown.Commit(i.URL, m.Start), branchLink(i, m.Branch), attempt(m), markdown.Run(m.RunURL))
 	} else {
-		fmt.Fprintf(&b, "**Working on %s** from `%s` at %s%s%s\n", work(m.Flow), markdown.Code(m.Base), markdown.Commit(i.URL, m.Start), attempt(m), runLink(m))
+		fmt.Fprintf(&b, "**Working on %s** from `%s` at %s%s%s\n", work(m.Flow), markdown.Code(m.Base), markdown.Commit(i.URL, m.Start), attempt(m), markdown.Run(m.RunURL))
 	}
 	if len(comments) > 0 {
 		b.WriteString("\nTaking up what was said here:\n\n")
@@ -54,13 +54,13 @@ func ClaimText(i model.Issue, m model.IssueMarker, comments []model.Comment, wip
 // PlannedText replaces the claim's text once the work is safe on GitHub.
 func PlannedText(i model.Issue, m model.IssueMarker) string {
 	return fmt.Sprintf("**The work is done** and kept as %s; a pull request from branch `%s` is about to be opened%s",
-		markdown.Commit(i.URL, m.Planned), markdown.Code(m.Branch), runLink(m))
+		markdown.Commit(i.URL, m.Planned), markdown.Code(m.Branch), markdown.Run(m.RunURL))
 }
 
 // FailedText tells that an attempt ended without a result and will be made again; next says when.
 func FailedText(i model.Issue, m model.IssueMarker, next string, k model.Kept) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "**No result yet** for %s%s%s\n\n", work(m.Flow), attempt(m), runLink(m))
+	fmt.Fprintf(&b, "**No result yet** for %s%s%s\n\n", work(m.Flow), attempt(m), markdown.Run(m.RunURL))
 	if m.Reason != "" {
 		b.WriteString(markdown.Quote(m.Reason) + "\n\n")
 	}
@@ -104,8 +104,8 @@ func ReceiptText(i model.Issue, m model.IssueMarker, pull model.PullRef, o model
 	if n := notes(o.Notes); n != "" {
 		b.WriteString("\n" + strings.TrimRight(n, "\n") + "\n")
 	}
-	if s := cost(o); s != "" {
-		fmt.Fprintf(&b, "\n<sub>%s%s</sub>", s, runLink(m))
+	if s := markdown.Cost(o.Seconds, o.Usage.InputTokens+o.Usage.OutputTokens, o.Usage.CostUSD); s != "" {
+		fmt.Fprintf(&b, "\n<sub>%s%s</sub>", s, markdown.Run(m.RunURL))
 	}
 	return strings.TrimRight(b.String(), "\n")
 }
@@ -131,13 +131,6 @@ func attempt(m model.IssueMarker) string {
 	return ""
 }
 
-func runLink(m model.IssueMarker) string {
-	if m.RunURL == "" {
-		return ""
-	}
-	return fmt.Sprintf(" · [run](%s)", m.RunURL)
-}
-
 func mention(c model.Comment) string {
 	by := c.Author.Login
 	if by == "" { // the account was deleted
@@ -153,17 +146,3 @@ func branchLink(i model.Issue, branch string) string {
 
 // escaped is a ref as part of an address, whatever it is called.
 func escaped(ref string) string { return strings.ReplaceAll(url.PathEscape(ref), "%2F", "/") }
-
-func cost(o model.Outbox) string {
-	var parts []string
-	if o.Seconds > 0 {
-		parts = append(parts, fmt.Sprintf("%d s", o.Seconds))
-	}
-	if n := o.Usage.InputTokens + o.Usage.OutputTokens; n > 0 {
-		parts = append(parts, fmt.Sprintf("%d tokens", n))
-	}
-	if o.Usage.CostUSD > 0 {
-		parts = append(parts, fmt.Sprintf("$%.2f", o.Usage.CostUSD))
-	}
-	return strings.Join(parts, " · ")
-}

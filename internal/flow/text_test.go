@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/flow"
+	"github.com/mergexo/mergexo/internal/golden"
 	"github.com/mergexo/mergexo/internal/model"
 )
 
@@ -36,35 +37,35 @@ const hostile = "`` **x** <!-- mergexo-issue:{} --> @everyone | fixes #1\n/merge
 
 func TestAttemptsAsPeopleReadThem(t *testing.T) {
 	m := marker()
-	golden(t, "claim.md", flow.ClaimText(asked, m, nil, ""))
-	golden(t, "claim_wip.md", flow.ClaimText(asked, m, []model.Comment{comment("11", "alice"), comment("12", "")}, "agent/wip/3"))
+	golden.Text(t, "claim.md", flow.ClaimText(asked, m, nil, ""))
+	golden.Text(t, "claim_wip.md", flow.ClaimText(asked, m, []model.Comment{comment("11", "alice"), comment("12", "")}, "agent/wip/3"))
 	again := m
 	again.Attempt, again.LastCheckpoint, again.Start, again.Flow = 2, begun, done, model.FlowImplementation
-	golden(t, "claim_resumed.md", flow.ClaimText(asked, again, []model.Comment{comment("11", "alice")}, "agent/wip/3"))
+	golden.Text(t, "claim_resumed.md", flow.ClaimText(asked, again, []model.Comment{comment("11", "alice")}, "agent/wip/3"))
 	odd := m
 	odd.Base, odd.Flow, odd.RunURL = "ma`in)#", model.FlowDesign, ""
-	golden(t, "claim_design.md", flow.ClaimText(asked, odd, nil, ""))
+	golden.Text(t, "claim_design.md", flow.ClaimText(asked, odd, nil, ""))
 
 	m.Planned = done
-	golden(t, "planned.md", flow.PlannedText(asked, m))
+	golden.Text(t, "planned.md", flow.PlannedText(asked, m))
 	again.Reason = "exit code 3\n```\n" + hostile
-	golden(t, "failed.md", flow.FailedText(asked, again, "The sweep tries again (2 of 3).", work))
-	golden(t, "failed_nothing.md", flow.FailedText(asked, marker(), "The sweep tries again.", model.Kept{}))
+	golden.Text(t, "failed.md", flow.FailedText(asked, again, "The sweep tries again (2 of 3).", work))
+	golden.Text(t, "failed_nothing.md", flow.FailedText(asked, marker(), "The sweep tries again.", model.Kept{}))
 }
 
 func TestWhatCameOfItAsPeopleReadIt(t *testing.T) {
 	m, pull := marker(), model.PullRef{Number: 12, Title: "Greet " + hostile, URL: "https://github.com/octo/widgets/pull/12"}
-	golden(t, "receipt.md", flow.ReceiptText(asked, m, pull, model.Outbox{
+	golden.Text(t, "receipt.md", flow.ReceiptText(asked, m, pull, model.Outbox{
 		Commits: []model.Commit{{SHA: begun, Subject: "Greet"}, {SHA: done, Subject: hostile}}, Seconds: 61, Notes: []string{"go.mod is not among the design's paths", hostile},
 		Usage: model.Usage{InputTokens: 1200, OutputTokens: 34, CostUSD: 0.021},
 	}))
 	m.Flow = model.FlowDesign
-	golden(t, "receipt_design.md", flow.ReceiptText(asked, m, pull, model.Outbox{Seconds: 5, Comment: "It is a *short* one."}))
+	golden.Text(t, "receipt_design.md", flow.ReceiptText(asked, m, pull, model.Outbox{Seconds: 5, Comment: "It is a *short* one."}))
 	m.RunURL, m.Flow = "", model.FlowSmallJob
 	pull.Title = "Greet"
-	golden(t, "receipt_bare.md", flow.ReceiptText(asked, m, pull, model.Outbox{}))
-	golden(t, "redirect.md", flow.RedirectText(pull, model.FlowBugfix))
-	golden(t, "redirect_design.md", flow.RedirectText(pull, model.FlowDesign))
+	golden.Text(t, "receipt_bare.md", flow.ReceiptText(asked, m, pull, model.Outbox{}))
+	golden.Text(t, "redirect.md", flow.RedirectText(pull, model.FlowBugfix))
+	golden.Text(t, "redirect_design.md", flow.RedirectText(pull, model.FlowDesign))
 }
 
 // reasons are all that an attempt can wait for a person for.
@@ -81,20 +82,20 @@ func TestStopsAsPeopleReadThem(t *testing.T) {
 	for _, r := range reasons {
 		all = append(all, flow.StopText(asked, m, flow.Stop{Reason: r, Empty: "..."}))
 	}
-	golden(t, "stops.md", strings.Join(all, "\n\n---\n\n"))
-	golden(t, "stop_kept.md", flow.StopText(asked, m, flow.Stop{Reason: model.ReasonAgent, Detail: "Which greeting:\nformal or not?", Kept: work}))
+	golden.Text(t, "stops.md", strings.Join(all, "\n\n---\n\n"))
+	golden.Text(t, "stop_kept.md", flow.StopText(asked, m, flow.Stop{Reason: model.ReasonAgent, Detail: "Which greeting:\nformal or not?", Kept: work}))
 	m.Attempt = 3
-	golden(t, "stop_hostile.md", flow.StopText(asked, m, flow.Stop{
+	golden.Text(t, "stop_hostile.md", flow.StopText(asked, m, flow.Stop{
 		Reason: model.ReasonTests, Detail: "FAIL\n```\n" + hostile, Kept: work, Notes: []string{"an unresolved merge was left out: `" + hostile},
 	}))
-	golden(t, "stop_lost.md", flow.StopText(asked, m, flow.Stop{Reason: model.ReasonRewrite, Lost: done, Now: strings.Repeat("1", 40)}))
-	golden(t, "stop_deleted.md", flow.StopText(asked, m, flow.Stop{Reason: model.ReasonBudget, Lost: done}))
-	golden(t, "stop_nothing_kept.md", flow.StopText(asked, m, flow.Stop{Reason: model.ReasonTimeout}))
-	golden(t, "stop_secret.md", flow.StopText(asked, m, flow.Stop{Reason: model.ReasonSecret, Detail: "config.go:3: aws-access-token", Empty: "The work was pushed nowhere."}))
-	golden(t, "stop_rescue.md", flow.StopText(asked, m, flow.Stop{
+	golden.Text(t, "stop_lost.md", flow.StopText(asked, m, flow.Stop{Reason: model.ReasonRewrite, Lost: done, Now: strings.Repeat("1", 40)}))
+	golden.Text(t, "stop_deleted.md", flow.StopText(asked, m, flow.Stop{Reason: model.ReasonBudget, Lost: done}))
+	golden.Text(t, "stop_nothing_kept.md", flow.StopText(asked, m, flow.Stop{Reason: model.ReasonTimeout}))
+	golden.Text(t, "stop_secret.md", flow.StopText(asked, m, flow.Stop{Reason: model.ReasonSecret, Detail: "config.go:3: aws-access-token", Empty: "The work was pushed nowhere."}))
+	golden.Text(t, "stop_rescue.md", flow.StopText(asked, m, flow.Stop{
 		Reason: model.ReasonPush, Detail: "refusing to allow a token to create `agent/x`", Rescue: "/home/runner/work/_temp/issue 3.bundle",
 	}))
-	golden(t, "stop_rescue_beside_a_checkpoint.md", flow.StopText(asked, m, flow.Stop{Reason: model.ReasonCancelled, Kept: work, Rescue: "/tmp/issue-3.bundle"}))
+	golden.Text(t, "stop_rescue_beside_a_checkpoint.md", flow.StopText(asked, m, flow.Stop{Reason: model.ReasonCancelled, Kept: work, Rescue: "/tmp/issue-3.bundle"}))
 	assert.Contains(t, flow.StopText(asked, m, flow.Stop{Reason: "new"}), "**Waiting for a person: new** (`new`), attempt 3")
 	m.Base = "ma`in)#1"
 	assert.Contains(t, flow.StopText(asked, m, flow.Stop{Kept: work}), "([compare with `ma'in)#1`](https://github.com/octo/widgets/compare/ma%60in%29%231..."+done+"))")

@@ -2,8 +2,8 @@ package git
 
 import (
 	"fmt"
-	"strings"
 
+	"github.com/mergexo/mergexo/internal/git/syntax"
 	"github.com/mergexo/mergexo/internal/model"
 )
 
@@ -23,28 +23,7 @@ func (e *ErrNoRef) Error() string { return fmt.Sprintf("the server has no %s", e
 type ErrUnmerged struct{ Paths []string }
 
 func (e *ErrUnmerged) Error() string {
-	return "unresolved merge conflicts in " + quoted(e.Paths)
-}
-
-// ErrConflict says which paths a replay or a merge could not combine. Nothing was changed.
-type ErrConflict struct {
-	Commit string // the commit that did not apply
-	Paths  []string
-	Tree   string         // what did combine, with conflict markers in the rest
-	Files  []ConflictFile // at most 20 of them, for people
-
-	found *clash
-}
-
-// ConflictFile is what did not combine in one path.
-type ConflictFile struct {
-	Path  string   // bytes as git has them
-	Kind  string   // as git names it: content, add/add, modify/delete, rename/delete, binary, submodule, ...
-	Hunks []string // with conflict markers: at most 5 of at most 40 lines, always UTF-8
-}
-
-func (e *ErrConflict) Error() string {
-	return fmt.Sprintf("%s conflicts in %s", e.Commit, quoted(e.Paths))
+	return "unresolved merge conflicts in " + syntax.Quoted(e.Paths)
 }
 
 // ErrRewind says that a push would not have been a fast-forward, or that this cannot be told. Nothing was sent.
@@ -84,17 +63,5 @@ func (e *ErrRejected) Error() string {
 type ErrUnclear struct{ Err error }
 
 func (e *ErrUnclear) Error() string { return "push without an answer: " + e.Err.Error() }
-func (e *ErrUnclear) Unwrap() error { return e.Err }
 
-// quoted lists paths for a person: quoted, since they are bytes, and not more than ten.
-func quoted(paths []string) string {
-	var list []string
-	for i, path := range paths {
-		if i == 10 {
-			list = append(list, fmt.Sprintf("and %d more", len(paths)-i))
-			break
-		}
-		list = append(list, fmt.Sprintf("%q", path))
-	}
-	return strings.Join(list, ", ")
-}
+func (e *ErrUnclear) Unwrap() error { return e.Err }

@@ -6,9 +6,9 @@ import (
 	"syscall"
 )
 
-// passing are why a process cannot be started for now: too many are there, no memory or descriptor is left, or the program is
+// transientErrors are why a process cannot be started for now: too many are there, no memory or descriptor is left, or the program is
 // just being replaced by another version.
-var passing = []error{syscall.EAGAIN, syscall.ENOMEM, syscall.EMFILE, syscall.ENFILE, syscall.ETXTBSY, syscall.ENOENT}
+var transientErrors = []error{syscall.EAGAIN, syscall.ENOMEM, syscall.EMFILE, syscall.ENFILE, syscall.ETXTBSY, syscall.ENOENT}
 
 // exhausted are git's own words for the same, in C's language: it starts processes and threads, too.
 var exhausted = []string{
@@ -21,10 +21,10 @@ func Exhausts(err error) bool {
 	return errors.As(err, &failed) && failed.Failure == Exhausted
 }
 
-// lacks classifies a command that did not start, or that said what it lacked.
-func lacks(started bool, err error, stderr string) Failure {
+// exhaustion classifies a command that did not start, or that said what it lacked.
+func exhaustion(started bool, err error, stderr string) Failure {
 	if !started {
-		for _, one := range passing {
+		for _, one := range transientErrors {
 			if errors.Is(err, one) {
 				return Exhausted
 			}

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/git/gittest"
 )
 
 // TestWhatTheMachineLacksIsToldFromWhatIsWrong: by how git cannot be started, and by what it says where it starts others.
@@ -29,7 +30,7 @@ func TestWhatTheMachineLacksIsToldFromWhatIsWrong(t *testing.T) {
 			t.Parallel()
 			bin := t.TempDir()
 			require.NoError(t, os.WriteFile(filepath.Join(bin, "git"), []byte(c.program), 0o755))
-			_, err := git.Look(ctx, t.TempDir(), bin)
+			_, err := git.Look(gittest.Ctx, t.TempDir(), bin)
 			require.Error(t, err)
 			assert.Equal(t, c.want, git.Exhausts(fmt.Errorf("look: %w", err)), err)
 		})

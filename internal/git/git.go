@@ -1,8 +1,10 @@
-// Package git is the only place that runs git. After an agent has worked in a checkout nothing in that checkout's .git
-// can be trusted: its configuration names programs that git would run. So everything that matters happens in a bare git
-// directory of our own, with a configuration that we wrote, which shares only the objects, the index and the files with
-// the checkout. No git has the credential: what talks to the server talks to a relay in our own process, which adds it and
-// lets through only the operation at hand.
+// Package git is a handle on one checkout: it runs git there safely and reads objects and refs. What is done with a checkout is in
+// the rooms below it, which take the handle as an argument; no other package runs git.
+//
+// After an agent has worked in a checkout nothing in that checkout's .git can be trusted: its configuration names programs
+// that git would run. So everything that matters happens in a bare git directory of our own, with a configuration that we
+// wrote, which shares only the objects, the index and the files with the checkout. No git has the credential: what talks to
+// the server talks to a relay in our own process, which adds it and lets through only the operation at hand.
 //
 // An own clone is a bounded shallow one and not a partial one (--filter=blob:none): a partial clone fetches what it
 // lacks at the moment something looks at it, which would be a network operation that nobody counted, made by an agent
@@ -22,6 +24,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mergexo/mergexo/internal/git/guard"
+	"github.com/mergexo/mergexo/internal/git/syntax"
 	"github.com/mergexo/mergexo/internal/scratch"
 )
 
@@ -46,33 +50,26 @@ type Options struct {
 	Network []string
 }
 
-// Checkout is one working copy together with our own git directory for it. It is not safe for concurrent use.
+// Checkout is one working copy together with our own git directory for it. It is not safe for concurrent use. Its fields are for
+// the rooms of git: others call their functions.
 type Checkout struct {
-	opt     Options
-	program string // git itself, found in opt.Path
+	Opt     Options
+	program string // git itself, found in Opt.Path
 	site    string // scheme and host of URL with a final slash
 	basic   string // base64 of the credential, "" when anonymous
 
-	top     string // working tree
-	gitDir  string // the checkout's git directory
-	config  string // the checkout's configuration file
-	objects string
-	index   string
-	shallow string // path of the checkout's shallow file
-	info    string // path of the checkout's info directory
-	clone   bool   // we made the checkout; Close removes it
+	guard.Layout
+	OwnClone bool // we made the checkout; Close removes it
 
-	own      string            // our own bare git directory
-	refs     map[string]string // refs of our own directory: what we know the server has
-	boundary []byte            // content of our own shallow file
-	carried  []setting         // settings of the checkout that decide how files look, taken before the agent ran
-	promisor bool              // the workspace is a partial clone
-	theirs   []string          // commits and tags that the workspace had of the server when it was opened
-	branch   string            // local branch of the last Restore or Begin, a full name; "" when it had to detach HEAD
-	started  string            // commit of the last Restore or Begin
-	branches map[string]string // local branches of the checkout and their tips at that time
-	saved    map[string][]byte // files of the checkout's git directory as they were before the agent ran; nil: absent
-	linked   []string          // symbolic links of the checkout's git directory as they were before the agent ran
+	OwnDir         string            // our own bare git directory
+	Refs           map[string]string // refs of our own directory: what we know the server has
+	Boundary       []byte            // content of our own shallow file
+	settingsBefore []Setting         // settings of the checkout that decide how files look, taken before the agent ran
+	Partial        bool              // the workspace is a partial clone
+	Tracked        []string          // commits and tags that the workspace had of the server when it was opened
+	Branch         string            // local branch of the last Restore or Begin, a full name; "" when it had to detach HEAD
+	Started        string            // commit of the last Restore or Begin
+	Branches       map[string]string // local branches of the checkout and their tips at that time
 
 	person *person // whose checkout it is and how that person reaches the origin; nil: a workspace or a clone of our own
 
@@ -95,64 +92,64 @@ func Open(ctx context.Context, opt Options) (*Checkout, error) {
 	if opt.Path == "" {
 		opt.Path = "/usr/local/bin:/usr/bin:/bin"
 	}
-	c := &Checkout{opt: opt, site: server.Scheme + "://" + server.Host + "/", refs: map[string]string{}}
+	c := &Checkout{Opt: opt, site: server.Scheme + "://" + server.Host + "/", Refs: map[string]string{}}
 	if opt.Token != "" {
 		c.basic = base64.StdEncoding.EncodeToString([]byte("x-access-token:" + opt.Token))
 	}
 	if c.program, err = find("git", opt.Path); err != nil {
 		return nil, err
 	}
-	if c.opt.Temp, err = filepath.Abs(opt.Temp); err != nil {
+	if c.Opt.Temp, err = filepath.Abs(opt.Temp); err != nil {
 		return nil, fmt.Errorf("resolve temporary directory: %w", err)
 	}
-	if err := c.renew(); err != nil {
+	if err := c.NewOwnDir(); err != nil {
 		return nil, err
 	}
-	if err := c.occupy(ctx); err != nil {
+	if err := attachWorkspace(ctx, c); err != nil {
 		return nil, errors.Join(err, c.Close())
 	}
 	return c, nil
 }
 
-// occupy decides where the working tree is and takes over what our own directory needs of it.
-func (c *Checkout) occupy(ctx context.Context) error {
-	ok, err := c.adopt(ctx)
+// attachWorkspace decides where the working tree is and takes over what our own directory needs of it.
+func attachWorkspace(ctx context.Context, c *Checkout) error {
+	ok, err := adopt(ctx, c)
 	if err != nil {
 		return err
 	}
 	if !ok {
-		if err := c.start(ctx); err != nil {
+		if err := startClone(ctx, c); err != nil {
 			return err
 		}
 	}
 	if ok {
-		if c.theirs, err = c.tracked(ctx); err != nil {
+		if c.Tracked, err = trackedCommits(ctx, c); err != nil {
 			return err
 		}
 	}
-	if err := c.readBoundary(); err != nil {
+	if err := readBoundary(c); err != nil {
 		return err
 	}
-	if head, err := c.inside(ctx, "rev-parse", "--verify", "--quiet", "HEAD^{commit}"); err == nil {
-		c.refs[haveHead] = line(head)
+	if head, err := c.Inside(ctx, "rev-parse", "--verify", "--quiet", "HEAD^{commit}"); err == nil {
+		c.Refs[HaveHead] = syntax.Line(head)
 	}
-	return c.renew()
+	return c.NewOwnDir()
 }
 
 // readBoundary reads where the history of the checkout is cut off.
-func (c *Checkout) readBoundary() (err error) {
-	if c.boundary, err = os.ReadFile(c.shallow); err != nil && !errors.Is(err, fs.ErrNotExist) {
+func readBoundary(c *Checkout) (err error) {
+	if c.Boundary, err = os.ReadFile(c.Shallow); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("read shallow file: %w", err)
 	}
 	return nil
 }
 
 // adopt looks at the workspace; false means that it is not a checkout of this repository.
-func (c *Checkout) adopt(ctx context.Context) (bool, error) {
-	if c.opt.Workspace == "" {
+func adopt(ctx context.Context, c *Checkout) (bool, error) {
+	if c.Opt.Workspace == "" {
 		return false, nil
 	}
-	top, err := filepath.Abs(c.opt.Workspace)
+	top, err := filepath.Abs(c.Opt.Workspace)
 	if err != nil {
 		return false, fmt.Errorf("resolve workspace: %w", err)
 	}
@@ -160,34 +157,34 @@ func (c *Checkout) adopt(ctx context.Context) (bool, error) {
 	if _, err := os.Lstat(filepath.Join(top, ".git")); err != nil {
 		return false, nil
 	}
-	c.top = top
-	if err := c.locate(ctx); err != nil {
-		c.opt.Log.Debug("workspace_unusable", "error", err)
+	c.Top = top
+	if err := locate(ctx, c); err != nil {
+		c.Opt.Log.Debug("workspace_unusable", "error", err)
 		return false, nil
 	}
-	origin, err := c.inside(ctx, "config", "--get", "remote.origin.url")
-	if err != nil || !sameRepository(line(origin), c.opt.URL) {
+	origin, err := c.Inside(ctx, "config", "--get", "remote.origin.url")
+	if err != nil || !sameRepository(syntax.Line(origin), c.Opt.URL) {
 		return false, nil
 	}
-	return true, c.carry(ctx)
+	return true, c.ReadSettings(ctx)
 }
 
-// start makes an empty clone of our own.
-func (c *Checkout) start(ctx context.Context) error {
-	top, err := c.temporary("checkout")
+// startClone makes an empty clone of our own.
+func startClone(ctx context.Context, c *Checkout) error {
+	top, err := c.Temporary("checkout")
 	if err != nil {
 		return fmt.Errorf("make directory for an own clone: %w", err)
 	}
-	c.top, c.clone = top, true
-	init := spec{dir: top, env: c.env(), args: []string{"init", "-q", "--template=", "--initial-branch=mergexo", top}}
-	if _, err := c.run(ctx, init); err != nil {
+	c.Top, c.OwnClone = top, true
+	init := Spec{Dir: top, Env: c.Env(), Args: []string{"init", "-q", "--template=", "--initial-branch=mergexo", top}}
+	if _, err := c.Run(ctx, init); err != nil {
 		return fmt.Errorf("start an own clone: %w", err)
 	}
-	if err := c.locate(ctx); err != nil {
+	if err := locate(ctx, c); err != nil {
 		return err
 	}
-	for _, kv := range [][2]string{{"remote.origin.url", c.opt.URL}, {"remote.origin.fetch", "+refs/heads/*:refs/remotes/origin/*"}} {
-		if _, err := c.inside(ctx, "config", kv[0], kv[1]); err != nil {
+	for _, kv := range [][2]string{{"remote.origin.url", c.Opt.URL}, {"remote.origin.fetch", "+refs/heads/*:refs/remotes/origin/*"}} {
+		if _, err := c.Inside(ctx, "config", kv[0], kv[1]); err != nil {
 			return fmt.Errorf("name origin of an own clone: %w", err)
 		}
 	}
@@ -196,28 +193,25 @@ func (c *Checkout) start(ctx context.Context) error {
 
 // locate asks git where the parts of the checkout are, so that linked worktrees and .git files work as well. What it
 // finds is kept: later the agent may have moved things.
-func (c *Checkout) locate(ctx context.Context) error {
-	out, err := c.run(ctx, spec{dir: c.top, env: c.env("GIT_CEILING_DIRECTORIES=" + filepath.Dir(c.top)), args: []string{
+func locate(ctx context.Context, c *Checkout) error {
+	out, err := c.Run(ctx, Spec{Dir: c.Top, Env: c.Env("GIT_CEILING_DIRECTORIES=" + filepath.Dir(c.Top)), Args: []string{
 		"-c", "safe.directory=*", "rev-parse", "--path-format=absolute", "--is-inside-work-tree", "--absolute-git-dir", "--git-common-dir",
 		"--git-path", "objects", "--git-path", "index", "--git-path", "shallow", "--git-path", "info",
 	}})
 	if err != nil {
-		return fmt.Errorf("find git directory of %s: %w", c.top, err)
+		return fmt.Errorf("find git directory of %s: %w", c.Top, err)
 	}
 	part := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
 	if len(part) != 7 || part[0] != "true" {
-		return fmt.Errorf("find git directory of %s: unexpected answer %q", c.top, out)
+		return fmt.Errorf("find git directory of %s: unexpected answer %q", c.Top, out)
 	}
-	c.gitDir, c.config = part[1], filepath.Join(part[2], "config")
-	c.objects, c.index, c.shallow, c.info = part[3], part[4], part[5], part[6]
+	c.GitDir, c.Config = part[1], filepath.Join(part[2], "config")
+	c.Objects, c.Index, c.Shallow, c.Info = part[3], part[4], part[5], part[6]
 	return nil
 }
 
 // Dir is the working tree: an absolute path.
-func (c *Checkout) Dir() string { return c.top }
-
-// Objects is the directory of the checkout's objects, which trees for tests only see from there.
-func (c *Checkout) Objects() string { return c.objects }
+func (c *Checkout) Dir() string { return c.Top }
 
 // NetworkCalls counts the fetches, pushes and ls-remotes so far, whether they succeeded or not.
 func (c *Checkout) NetworkCalls() int { return c.calls }
@@ -226,13 +220,13 @@ func (c *Checkout) NetworkCalls() int { return c.calls }
 // own git directory and our own clone. It may be called twice.
 func (c *Checkout) Close() error {
 	var errs []error
-	if c.clone && c.top != "" {
-		errs = append(errs, os.RemoveAll(c.top))
+	if c.OwnClone && c.Top != "" {
+		errs = append(errs, os.RemoveAll(c.Top))
 	} else {
-		errs = append(errs, c.putBack())
+		errs = append(errs, c.PutBack())
 	}
-	if c.own != "" {
-		errs = append(errs, os.RemoveAll(c.own))
+	if c.OwnDir != "" {
+		errs = append(errs, os.RemoveAll(c.OwnDir))
 	}
 	if c.person != nil && c.person.bare != "" {
 		errs = append(errs, os.RemoveAll(c.person.bare))
@@ -247,21 +241,65 @@ func (c *Checkout) Close() error {
 // configuration, our identity, and no transport but the local file system, so that a fetch or push fails at once and
 // says why.
 func (c *Checkout) AgentEnv() []string {
-	who := c.opt.Identity
+	who := c.Opt.Identity
 	env := []string{
 		"GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1", "GIT_TERMINAL_PROMPT=0", "GIT_NO_LAZY_FETCH=1",
 		"GIT_AUTHOR_NAME=" + who.Name, "GIT_AUTHOR_EMAIL=" + who.Email,
 		"GIT_COMMITTER_NAME=" + who.Name, "GIT_COMMITTER_EMAIL=" + who.Email,
 	}
-	return append(env, settingsEnv([]setting{
+	return append(env, settingsEnv([]Setting{
 		{"core.hooksPath", "/dev/null"}, {"core.fsmonitor", "false"}, {"core.askPass", ""}, {"credential.helper", ""},
 		{"protocol.allow", "never"}, {"protocol.file.allow", "always"},
 		{"commit.gpgSign", "false"}, {"tag.gpgSign", "false"}, {"gc.auto", "0"}, {"maintenance.auto", "false"},
-		{"safe.directory", c.top}, {"advice.detachedHead", "false"},
+		{"safe.directory", c.Top}, {"advice.detachedHead", "false"},
 	})...)
 }
 
-// temporary makes a directory below Temp for a purpose, which is one word.
-func (c *Checkout) temporary(purpose string) (string, error) {
-	return c.opt.Scratch.Make(c.opt.Temp, purpose, c.opt.Log)
+// Temporary makes a directory below Temp for a purpose, which is one word.
+func (c *Checkout) Temporary(purpose string) (string, error) {
+	return c.Opt.Scratch.Make(c.Opt.Temp, purpose, c.Opt.Log)
+}
+
+// trackedCommits are the commits that the workspace knows of branches and tags of the server.
+func trackedCommits(ctx context.Context, c *Checkout) ([]string, error) {
+	out, err := c.Inside(ctx, "for-each-ref", fmt.Sprintf("--count=%d", maxTracked), "--format=%(objectname)", "refs/remotes/origin", "refs/tags")
+	if err != nil {
+		return nil, fmt.Errorf("list what the workspace has of the server: %w", err)
+	}
+	return strings.Fields(string(out)), nil
+}
+
+// maxTracked is how many of them are looked at.
+const maxTracked = 5_000
+
+// OrInClone does something that needs a good git directory, and does it once more in a clone of our own where git cannot
+// work with the workspace: another run would find the same damage there. A person's checkout is never given up.
+func OrInClone(ctx context.Context, c *Checkout, do func() error) error {
+	err := do()
+	if !workspaceBroken(ctx, c, err) {
+		return err
+	}
+	c.Opt.Log.Warn("workspace_damaged", "error", err)
+	if err := replaceByClone(ctx, c); err != nil {
+		return err
+	}
+	return do()
+}
+
+// workspaceBroken tells whether an error is that of a workspace which git cannot work with, not of the server or the run.
+func workspaceBroken(ctx context.Context, c *Checkout, err error) bool {
+	var failed *Error
+	var astray *guard.ErrUnsafeGitDir
+	return !c.OwnClone && c.person == nil && ctx.Err() == nil && (errors.As(err, &astray) || errors.As(err, &failed) && failed.Failure == "")
+}
+
+// replaceByClone gives the workspace up for a clone of our own.
+func replaceByClone(ctx context.Context, c *Checkout) error {
+	c.Forget()
+	c.Refs, c.Boundary, c.settingsBefore, c.Partial = map[string]string{}, nil, nil, false
+	c.Started, c.Branches = "", nil
+	if err := startClone(ctx, c); err != nil {
+		return err
+	}
+	return c.NewOwnDir()
 }

@@ -7,9 +7,11 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/mergexo/mergexo/internal/git/syntax"
 	"github.com/mergexo/mergexo/internal/scratch"
 )
 
@@ -53,51 +55,51 @@ func OpenLocal(ctx context.Context, opt LocalOptions) (*Checkout, error) {
 	if opt.Log == nil {
 		opt.Log = slog.New(slog.DiscardHandler)
 	}
-	c := &Checkout{opt: Options{Temp: opt.Temp, Scratch: opt.Scratch, Now: opt.Now, Log: opt.Log, Path: opt.Path}, refs: map[string]string{}}
+	c := &Checkout{Opt: Options{Temp: opt.Temp, Scratch: opt.Scratch, Now: opt.Now, Log: opt.Log, Path: opt.Path}, Refs: map[string]string{}}
 	var err error
 	if c.program, err = find("git", opt.Path); err != nil {
 		return nil, err
 	}
-	if c.opt.Temp, err = filepath.Abs(opt.Temp); err != nil {
+	if c.Opt.Temp, err = filepath.Abs(opt.Temp); err != nil {
 		return nil, fmt.Errorf("resolve temporary directory: %w", err)
 	}
 	c.person = newPerson(opt.Env, opt.Path)
-	if err := c.renew(); err != nil {
+	if err := c.NewOwnDir(); err != nil {
 		return nil, err
 	}
-	if err := c.sit(ctx, opt); err != nil {
+	if err := attach(ctx, c, opt); err != nil {
 		return nil, errors.Join(err, c.Close())
 	}
 	return c, nil
 }
 
-// sit finds the parts of the checkout, its origin and its identity.
-func (c *Checkout) sit(ctx context.Context, opt LocalOptions) error {
-	if err := c.enter(ctx, opt.Dir); err != nil {
+// attach finds the parts of the checkout, its origin and its identity.
+func attach(ctx context.Context, c *Checkout, opt LocalOptions) error {
+	if err := locateAny(ctx, c, opt.Dir); err != nil {
 		return err
 	}
-	if err := c.carry(ctx); err != nil {
+	if err := c.ReadSettings(ctx); err != nil {
 		return err
 	}
-	if err := c.identify(ctx, opt.Dir); err != nil {
+	if err := identify(ctx, c, opt.Dir); err != nil {
 		return err
 	}
 	if !opt.Local {
-		if err := c.findOrigin(ctx, opt.Dir); err != nil {
+		if err := findOrigin(ctx, c, opt.Dir); err != nil {
 			return err
 		}
 	}
-	if err := c.readBoundary(); err != nil {
+	if err := readBoundary(c); err != nil {
 		return err
 	}
-	if head, err := c.inside(ctx, "rev-parse", "--verify", "--quiet", "HEAD^{commit}"); err == nil {
-		c.refs[haveHead] = line(head)
+	if head, err := c.Inside(ctx, "rev-parse", "--verify", "--quiet", "HEAD^{commit}"); err == nil {
+		c.Refs[HaveHead] = syntax.Line(head)
 	}
-	return c.renew()
+	return c.NewOwnDir()
 }
 
-// enter is locate for any place in a repository. A bare one gets an empty directory in place of a working tree.
-func (c *Checkout) enter(ctx context.Context, dir string) error {
+// locateAny is locate for any place in a repository. A bare one gets an empty directory in place of a working tree.
+func locateAny(ctx context.Context, c *Checkout, dir string) error {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return fmt.Errorf("resolve %s: %w", dir, err)
@@ -107,22 +109,22 @@ func (c *Checkout) enter(ctx context.Context, dir string) error {
 	}
 	// As the person: a repository that belongs to somebody else is none of theirs unless their own configuration says so.
 	ask := func(args ...string) (string, error) {
-		out, err := c.run(ctx, spec{dir: dir, env: concat(c.person.env, settingsEnv(c.person.settings)), args: append([]string{"rev-parse", "--path-format=absolute"}, args...), alone: true})
+		out, err := c.Run(ctx, Spec{Dir: dir, Env: slices.Concat(c.person.env, settingsEnv(c.person.settings)), Args: append([]string{"rev-parse", "--path-format=absolute"}, args...), alone: true})
 		return strings.TrimSuffix(string(out), "\n"), err
 	}
 	bare, err := ask("--is-bare-repository")
 	if err != nil {
-		if ctx.Err() != nil || exitCode(err) < 0 || strings.Contains(stderrOf(err), "dubious ownership") {
+		if ctx.Err() != nil || ExitCode(err) < 0 || strings.Contains(StderrOf(err), "dubious ownership") {
 			return err
 		}
 		return fmt.Errorf("%s: %w", dir, ErrNoRepository)
 	}
 	if bare == "true" {
-		if c.top, err = c.temporary("empty"); err != nil {
+		if c.Top, err = c.Temporary("empty"); err != nil {
 			return fmt.Errorf("make an empty directory: %w", err)
 		}
-		c.person.bare = c.top
-	} else if c.top, err = ask("--show-toplevel"); err != nil {
+		c.person.bare = c.Top
+	} else if c.Top, err = ask("--show-toplevel"); err != nil {
 		return fmt.Errorf("%s: %w", dir, ErrNoRepository) // in a git directory
 	}
 	said, err := ask("--absolute-git-dir", "--git-common-dir", "--git-path", "objects", "--git-path", "index", "--git-path", "shallow", "--git-path", "info")
@@ -133,19 +135,19 @@ func (c *Checkout) enter(ctx context.Context, dir string) error {
 	if len(part) != 6 {
 		return fmt.Errorf("find git directory of %s: unexpected answer %q", dir, said)
 	}
-	c.gitDir, c.config = part[0], filepath.Join(part[1], "config")
-	c.objects, c.index, c.shallow, c.info = part[2], part[3], part[4], part[5]
+	c.GitDir, c.Config = part[0], filepath.Join(part[1], "config")
+	c.Objects, c.Index, c.Shallow, c.Info = part[2], part[3], part[4], part[5]
 	return nil
 }
 
 // identify reads whose commits are made in the checkout.
-func (c *Checkout) identify(ctx context.Context, dir string) error {
+func identify(ctx context.Context, c *Checkout, dir string) error {
 	read := func(key string) (string, error) {
-		out, err := c.desk(ctx, c.here(), "config", "--get", key)
-		if exitCode(err) == 1 {
+		out, err := c.AsOwner(ctx, c.MainWorktree(), "config", "--get", key)
+		if ExitCode(err) == 1 {
 			err = nil
 		}
-		return line(out), err
+		return syntax.Line(out), err
 	}
 	name, err := read("user.name")
 	if err != nil {
@@ -157,41 +159,41 @@ func (c *Checkout) identify(ctx context.Context, dir string) error {
 	}
 	// Git leaves these out of a name when it writes a commit, and rewrite has to have the same.
 	strip := strings.NewReplacer("<", "", ">", "", "\n", "")
-	c.opt.Identity = Identity{Name: strings.TrimSpace(strip.Replace(name)), Email: strings.TrimSpace(strip.Replace(email))}
-	if c.opt.Identity.Name == "" || c.opt.Identity.Email == "" {
+	c.Opt.Identity = Identity{Name: strings.TrimSpace(strip.Replace(name)), Email: strings.TrimSpace(strip.Replace(email))}
+	if c.Opt.Identity.Name == "" || c.Opt.Identity.Email == "" {
 		return &ErrNoIdentity{Dir: dir}
 	}
 	return nil
 }
 
 // findOrigin reads where the origin is, and what the checkout's own configuration says of the way there.
-func (c *Checkout) findOrigin(ctx context.Context, dir string) error {
-	out, err := c.desk(ctx, c.here(), "config", "--null", "--list", "--local", "--includes")
+func findOrigin(ctx context.Context, c *Checkout, dir string) error {
+	out, err := c.AsOwner(ctx, c.MainWorktree(), "config", "--null", "--list", "--local", "--includes")
 	if err != nil {
 		return fmt.Errorf("read configuration of the checkout: %w", err)
 	}
-	home := filepath.Dir(c.config) // of a bare repository
+	home := filepath.Dir(c.Config) // of a bare repository
 	if c.person.bare == "" {
-		home = c.top
+		home = c.Top
 	}
-	for _, entry := range fields(out) {
+	for _, entry := range syntax.Fields(out) {
 		key, value, ok := strings.Cut(entry, "\n")
 		if !ok {
 			value = "true"
 		}
-		switch s := (setting{key, value}); {
-		case key == "remote.origin.url" && c.opt.URL == "":
-			c.opt.URL = value
+		switch s := (Setting{key, value}); {
+		case key == "remote.origin.url" && c.Opt.URL == "":
+			c.Opt.URL = value
 		case key == "remote.origin.pushurl":
-			c.person.settings = append(c.person.settings, setting{key, absolute(value, home)})
+			c.person.settings = append(c.person.settings, Setting{key, absolute(value, home)})
 		case reaches(s):
 			c.person.settings = append(c.person.settings, s)
 		}
 	}
-	if c.opt.URL == "" {
+	if c.Opt.URL == "" {
 		return &ErrNoOrigin{Dir: dir}
 	}
-	c.opt.URL = absolute(c.opt.URL, home)
+	c.Opt.URL = absolute(c.Opt.URL, home)
 	return nil
 }
 
@@ -204,20 +206,3 @@ func absolute(address, home string) string {
 	}
 	return filepath.Join(home, address)
 }
-
-// OriginHead is the branch that a clone took for the origin's default branch, "" where it does not say. The origin may
-// have another one by now. No network operation.
-func (c *Checkout) OriginHead(ctx context.Context) (string, error) {
-	out, err := c.inside(ctx, "symbolic-ref", "--quiet", "refs/remotes/origin/HEAD")
-	if exitCode(err) == 1 { // it is not there
-		return "", nil
-	}
-	if err != nil {
-		return "", fmt.Errorf("read the default branch of the origin: %w", err)
-	}
-	branch, _ := strings.CutPrefix(line(out), "refs/remotes/origin/")
-	return branch, nil
-}
-
-// IsBranch tells whether a branch can have this name, which is without refs/heads/.
-func IsBranch(name string) bool { return validRef("refs/heads/" + name) }

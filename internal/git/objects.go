@@ -9,20 +9,20 @@ import (
 	"strings"
 )
 
-// pour runs a command in our own git directory and reads what it writes while it writes it. Where the command fails, so
+// Pour runs a command in our own git directory and reads what it writes while it writes it. Where the command fails, so
 // does the reading.
-func (c *Checkout) pour(ctx context.Context, stdin []byte, read func(*bufio.Reader) error, args ...string) error {
-	env := c.env("GIT_DIR="+c.own, "GIT_OBJECT_DIRECTORY="+c.objects)
-	return c.stream(ctx, spec{dir: c.own, env: env, stdin: stdin, args: concat(shield, offline, args)}, read)
+func (c *Checkout) Pour(ctx context.Context, stdin []byte, read func(*bufio.Reader) error, args ...string) error {
+	env := c.OwnEnv()
+	return c.Stream(ctx, Spec{Dir: c.OwnDir, Env: env, Stdin: stdin, Args: Safely(args)}, read)
 }
 
-// stream runs any command in this way.
-func (c *Checkout) stream(ctx context.Context, s spec, read func(*bufio.Reader) error) error {
+// Stream runs any command in this way.
+func (c *Checkout) Stream(ctx context.Context, s Spec, read func(*bufio.Reader) error) error {
 	out, to := io.Pipe()
 	ran := make(chan error, 1)
-	s.output = to
+	s.Output = to
 	go func() {
-		_, err := c.run(ctx, s)
+		_, err := c.Run(ctx, s)
 		to.CloseWithError(err) // nil is the end
 		ran <- err
 	}()
@@ -34,13 +34,13 @@ func (c *Checkout) stream(ctx context.Context, s spec, read func(*bufio.Reader) 
 	return err
 }
 
-// contents hands out the content of objects in the order in which they are asked for, each as often as it is. What a visit
+// Contents hands out the content of objects in the order in which they are asked for, each as often as it is. What a visit
 // leaves unread is skipped. All of them have to be here.
-func (c *Checkout) contents(ctx context.Context, ids []string, visit func(id string, content io.Reader) error) error {
+func (c *Checkout) Contents(ctx context.Context, ids []string, visit func(id string, content io.Reader) error) error {
 	if len(ids) == 0 {
 		return nil
 	}
-	return c.pour(ctx, []byte(strings.Join(ids, "\n")+"\n"), func(in *bufio.Reader) error {
+	return c.Pour(ctx, []byte(strings.Join(ids, "\n")+"\n"), func(in *bufio.Reader) error {
 		for _, id := range ids {
 			head, err := in.ReadString('\n')
 			if err != nil {

@@ -2,16 +2,38 @@ package git
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 )
 
+// Worktree is a working tree of the repository.
+type Worktree struct {
+	Top, GitDir string
+	Index       string // one in place of its own; "": its own
+}
+
+// MainWorktree is the working tree of the checkout itself.
+func (c *Checkout) MainWorktree() Worktree { return Worktree{Top: c.Top, GitDir: c.GitDir} }
+
+// Returns tells whether what is going on will come back to a branch.
+func (s Worktree) Returns(branch string) bool {
+	for _, name := range []string{"rebase-merge/head-name", "rebase-apply/head-name", "BISECT_START"} {
+		text, err := os.ReadFile(filepath.Join(s.GitDir, name))
+		if err == nil && strings.TrimPrefix(strings.TrimSpace(string(text)), "refs/heads/") == branch {
+			return true
+		}
+	}
+	return false
+}
+
 // person is whoever works in a checkout on a machine of their own. What their configuration names is run for them when
 // they use git themselves, so it is run here too where it is needed: to reach the origin, and to write their files.
 type person struct {
 	env      []string  // of their programs, as NAME=value
-	settings []setting // what their environment sets, and what of the checkout's configuration says how the origin is reached
+	settings []Setting // what their environment sets, and what of the checkout's configuration says how the origin is reached
 	bare     string    // an empty directory in place of a working tree; "" where there is one
 }
 
@@ -39,7 +61,7 @@ func newPerson(env []string, path string) *person {
 	for i := range min(count, 1000) {
 		n := strconv.Itoa(i)
 		if key, value := values["GIT_CONFIG_KEY_"+n], values["GIT_CONFIG_VALUE_"+n]; key != "" {
-			p.settings = append(p.settings, setting{key, value})
+			p.settings = append(p.settings, Setting{key, value})
 		}
 	}
 	// No terminal: it asks nobody.
@@ -48,16 +70,16 @@ func newPerson(env []string, path string) *person {
 }
 
 // reaches tells whether a setting of the checkout's own configuration says how its origin is reached.
-func reaches(s setting) bool {
-	section, _, _ := strings.Cut(s.key, ".")
-	name := s.key[strings.LastIndex(s.key, ".")+1:]
+func reaches(s Setting) bool {
+	section, _, _ := strings.Cut(s.Key, ".")
+	name := s.Key[strings.LastIndex(s.Key, ".")+1:]
 	switch section {
 	case "http", "https", "credential", "ssh", "url", "protocol", "ftp":
 		return true
 	case "core":
 		return slices.Contains([]string{"sshcommand", "askpass", "gitproxy"}, name)
 	case "remote":
-		return strings.HasPrefix(s.key, "remote.origin.") &&
+		return strings.HasPrefix(s.Key, "remote.origin.") &&
 			slices.Contains([]string{"pushurl", "proxy", "proxyauthmethod", "uploadpack", "receivepack", "vcs"}, name)
 	}
 	return false
@@ -65,16 +87,19 @@ func reaches(s setting) bool {
 
 // asPerson runs a command that talks to the origin, in our own git directory, as the person would.
 func (c *Checkout) asPerson(ctx context.Context, stdin []byte, args ...string) ([]byte, error) {
-	settings := append(slices.Clone(c.person.settings), setting{"remote.origin.url", c.opt.URL})
-	env := concat(c.person.env, []string{"GIT_DIR=" + c.own, "GIT_OBJECT_DIRECTORY=" + c.objects, "TMPDIR=" + c.opt.Temp})
-	return c.talk(ctx, spec{dir: c.own, args: args, stdin: stdin, alone: true}, env, settings)
+	settings := append(slices.Clone(c.person.settings), Setting{"remote.origin.url", c.Opt.URL})
+	env := slices.Concat(c.person.env, []string{"GIT_DIR=" + c.OwnDir, "GIT_OBJECT_DIRECTORY=" + c.Objects, "TMPDIR=" + c.Opt.Temp})
+	return c.talk(ctx, Spec{Dir: c.OwnDir, Args: args, Stdin: stdin, alone: true}, env, settings)
 }
 
-// desk runs a command in a working tree as the person would, with the hooks off and away from the network.
-func (c *Checkout) desk(ctx context.Context, at seat, args ...string) ([]byte, error) {
-	env := concat(c.person.env, []string{"GIT_DIR=" + at.gitDir, "GIT_WORK_TREE=" + at.top, "GIT_LITERAL_PATHSPECS=1", "GIT_OPTIONAL_LOCKS=0"}, settingsEnv(c.person.settings))
-	if at.index != "" {
-		env = append(env, "GIT_INDEX_FILE="+at.index)
+// AsOwner runs a command in a working tree as the person would, with the hooks off and away from the network.
+func (c *Checkout) AsOwner(ctx context.Context, at Worktree, args ...string) ([]byte, error) {
+	env := slices.Concat(c.person.env, []string{"GIT_DIR=" + at.GitDir, "GIT_WORK_TREE=" + at.Top, "GIT_LITERAL_PATHSPECS=1", "GIT_OPTIONAL_LOCKS=0"}, settingsEnv(c.person.settings))
+	if at.Index != "" {
+		env = append(env, "GIT_INDEX_FILE="+at.Index)
 	}
-	return c.run(ctx, spec{dir: at.top, env: env, args: concat(shield, offline, args), alone: true})
+	return c.Run(ctx, Spec{Dir: at.Top, Env: env, Args: Safely(args), alone: true})
 }
+
+// Personal tells whether the checkout is a person's, whose configuration and files stay theirs.
+func (c *Checkout) Personal() bool { return c.person != nil }

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/mergexo/mergexo/internal/git/syntax"
 )
 
 // ErrNoRepository means that a directory is in no working tree of git.
@@ -30,13 +32,13 @@ func Look(ctx context.Context, dir, path string) (Place, error) {
 		return Place{}, fmt.Errorf("%s: not a directory", dir)
 	}
 	// Nothing is committed here: the clock and the directories are those that every child wants to be told.
-	c := &Checkout{opt: Options{Path: path, Temp: dir, Now: func() time.Time { return time.Unix(0, 0) }}, own: dir}
+	c := &Checkout{Opt: Options{Path: path, Temp: dir, Now: func() time.Time { return time.Unix(0, 0) }}, OwnDir: dir}
 	if c.program, err = find("git", path); err != nil {
 		return Place{}, err
 	}
 	ask := func(args ...string) (string, error) {
-		out, err := c.run(ctx, spec{dir: dir, env: c.env(), args: concat(shield, offline, args)})
-		return line(out), err
+		out, err := c.Run(ctx, Spec{Dir: dir, Env: c.Env(), Args: Safely(args)})
+		return syntax.Line(out), err
 	}
 	said, err := ask("version")
 	if err != nil {
@@ -44,12 +46,12 @@ func Look(ctx context.Context, dir, path string) (Place, error) {
 	}
 	p := Place{Version: versionOf(said)}
 	if p.Top, err = ask("rev-parse", "--path-format=absolute", "--show-toplevel"); err != nil {
-		if ctx.Err() != nil || exitCode(err) < 0 {
+		if ctx.Err() != nil || ExitCode(err) < 0 {
 			return p, err
 		}
 		return p, fmt.Errorf("%s: %w", dir, ErrNoRepository)
 	}
-	if p.Origin, err = ask("config", "--get", "remote.origin.url"); err != nil && exitCode(err) != 1 {
+	if p.Origin, err = ask("config", "--get", "remote.origin.url"); err != nil && ExitCode(err) != 1 {
 		return p, fmt.Errorf("read the remote origin: %w", err)
 	}
 	return p, nil

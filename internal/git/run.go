@@ -10,11 +10,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
 	"time"
-	"unicode"
+
+	"github.com/mergexo/mergexo/internal/git/relay"
+	"github.com/mergexo/mergexo/internal/git/syntax"
 )
 
 const (
@@ -66,14 +69,14 @@ func (e *Error) Fix() string {
 	return "set GITHUB_TOKEN, or the action's token input, to a token that is valid for this server"
 }
 
-// setting is one configuration value.
-type setting struct{ key, value string }
+// Setting is one configuration value.
+type Setting struct{ Key, Value string }
 
 // settingsEnv passes settings by environment (git-config(1), GIT_CONFIG_COUNT): unlike -c they are not in argv.
-func settingsEnv(list []setting) []string {
+func settingsEnv(list []Setting) []string {
 	env := []string{"GIT_CONFIG_COUNT=" + strconv.Itoa(len(list))}
 	for i, s := range list {
-		env = append(env, fmt.Sprintf("GIT_CONFIG_KEY_%d=%s", i, s.key), fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s", i, s.value))
+		env = append(env, fmt.Sprintf("GIT_CONFIG_KEY_%d=%s", i, s.Key), fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s", i, s.Value))
 	}
 	return env
 }
@@ -87,11 +90,11 @@ var shield = []string{
 // offline keeps a command from the network, lazy fetches of partial clones included.
 var offline = []string{"-c", "protocol.allow=never"}
 
-// env is the environment of every git child, built from nothing.
-func (c *Checkout) env(more ...string) []string {
-	who, when := c.opt.Identity, fmt.Sprintf("@%d +0000", c.opt.Now().Unix())
+// Env is the environment of every git child, built from nothing.
+func (c *Checkout) Env(more ...string) []string {
+	who, when := c.Opt.Identity, fmt.Sprintf("@%d +0000", c.Opt.Now().Unix())
 	return append([]string{
-		"PATH=" + c.opt.Path, "HOME=" + c.own, "LANG=C.UTF-8", "TMPDIR=" + c.opt.Temp,
+		"PATH=" + c.Opt.Path, "HOME=" + c.OwnDir, "LANG=C.UTF-8", "TMPDIR=" + c.Opt.Temp,
 		"GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1", "GIT_ATTR_NOSYSTEM=1", "GIT_TERMINAL_PROMPT=0",
 		"GIT_NO_REPLACE_OBJECTS=1", "GIT_NO_LAZY_FETCH=1", "GIT_LITERAL_PATHSPECS=1", "GIT_LFS_SKIP_SMUDGE=1",
 		"GIT_AUTHOR_NAME=" + who.Name, "GIT_AUTHOR_EMAIL=" + who.Email, "GIT_AUTHOR_DATE=" + when,
@@ -99,87 +102,98 @@ func (c *Checkout) env(more ...string) []string {
 	}, more...)
 }
 
-// spec is one git command.
-type spec struct {
-	dir    string
-	env    []string
-	args   []string
-	stdin  []byte
-	input  io.Reader // instead of stdin, for what is too large to be held
-	output io.Writer // gets stdout; nil: run returns it
+// OwnEnv is Env for a command in our own git directory, on the checkout's objects.
+func (c *Checkout) OwnEnv(more ...string) []string {
+	return c.Env(append([]string{"GIT_DIR=" + c.OwnDir, "GIT_OBJECT_DIRECTORY=" + c.Objects}, more...)...)
+}
+
+// Safely puts the settings before a command that keep git from running anything else, and from the network.
+func Safely(args ...[]string) []string {
+	return slices.Concat(shield, offline, slices.Concat(args...))
+}
+
+// Spec is one git command.
+type Spec struct {
+	Dir    string
+	Env    []string
+	Args   []string
+	Stdin  []byte
+	Input  io.Reader // instead of stdin, for what is too large to be held
+	Output io.Writer // gets stdout; nil: run returns it
 	alone  bool      // without a terminal, on which it could ask and wait
 }
 
-// ask runs a command in our own git directory, on the checkout's objects.
-func (c *Checkout) ask(ctx context.Context, args ...string) ([]byte, error) {
-	return c.tell(ctx, nil, args...)
+// Ask runs a command in our own git directory, on the checkout's objects.
+func (c *Checkout) Ask(ctx context.Context, args ...string) ([]byte, error) {
+	return c.Tell(ctx, nil, args...)
 }
 
-// tell is ask with something on stdin.
-func (c *Checkout) tell(ctx context.Context, stdin []byte, args ...string) ([]byte, error) {
-	env := c.env("GIT_DIR="+c.own, "GIT_OBJECT_DIRECTORY="+c.objects)
-	return c.run(ctx, spec{dir: c.own, env: env, args: concat(shield, offline, args), stdin: stdin})
+// Tell is Ask with something on stdin.
+func (c *Checkout) Tell(ctx context.Context, stdin []byte, args ...string) ([]byte, error) {
+	env := c.OwnEnv()
+	return c.Run(ctx, Spec{Dir: c.OwnDir, Env: env, Args: Safely(args), Stdin: stdin})
 }
 
-// tree runs a command in our own git directory on the checkout's objects, index and files.
-func (c *Checkout) tree(ctx context.Context, args ...string) ([]byte, error) {
-	return c.treeWith(ctx, c.index, nil, args...)
+// Tree runs a command in our own git directory on the checkout's objects, index and files.
+func (c *Checkout) Tree(ctx context.Context, args ...string) ([]byte, error) {
+	return c.TreeWith(ctx, c.Index, nil, args...)
 }
 
-// treeWith is tree with another index and something on stdin.
-func (c *Checkout) treeWith(ctx context.Context, index string, stdin []byte, args ...string) ([]byte, error) {
-	env := c.env("GIT_DIR="+c.own, "GIT_OBJECT_DIRECTORY="+c.objects, "GIT_INDEX_FILE="+index, "GIT_WORK_TREE="+c.top)
-	return c.run(ctx, spec{dir: c.top, env: env, args: concat(shield, offline, args), stdin: stdin})
+// TreeWith is Tree with another index and something on stdin.
+func (c *Checkout) TreeWith(ctx context.Context, index string, stdin []byte, args ...string) ([]byte, error) {
+	env := c.OwnEnv("GIT_INDEX_FILE="+index, "GIT_WORK_TREE="+c.Top)
+	return c.Run(ctx, Spec{Dir: c.Top, Env: env, Args: Safely(args), Stdin: stdin})
 }
 
-// inside runs a command in the checkout's git directory. Only its refs and its configuration file are asked or changed
+// Inside runs a command in the checkout's git directory. Only its refs and its configuration file are asked or changed
 // in this way: nothing that would run a program its configuration names.
-func (c *Checkout) inside(ctx context.Context, args ...string) ([]byte, error) {
-	return c.insideTold(ctx, nil, args...)
+func (c *Checkout) Inside(ctx context.Context, args ...string) ([]byte, error) {
+	return c.InsideTold(ctx, nil, args...)
 }
 
-func (c *Checkout) insideTold(ctx context.Context, stdin []byte, args ...string) ([]byte, error) {
-	env := c.env("GIT_DIR="+c.gitDir, "GIT_WORK_TREE="+c.top)
-	return c.run(ctx, spec{dir: c.top, env: env, args: concat(shield, offline, args), stdin: stdin})
+// InsideTold is Inside with something on stdin.
+func (c *Checkout) InsideTold(ctx context.Context, stdin []byte, args ...string) ([]byte, error) {
+	env := c.Env("GIT_DIR="+c.GitDir, "GIT_WORK_TREE="+c.Top)
+	return c.Run(ctx, Spec{Dir: c.Top, Env: env, Args: Safely(args), Stdin: stdin})
 }
 
-// network runs a command that talks to the server, in our own git directory. The server that git sees is a relay in our own
+// Network runs a command that talks to the server, in our own git directory. The server that git sees is a relay in our own
 // process, which has the credential and lets through what is allowed and nothing else. So git gets nothing of
 // Options.Network either: a proxy is for the real server, and its URL may have a password.
-func (c *Checkout) network(ctx context.Context, allowed operation, stdin []byte, args ...string) ([]byte, error) {
+func (c *Checkout) Network(ctx context.Context, allowed relay.Op, stdin []byte, args ...string) ([]byte, error) {
 	c.calls++
-	c.opt.Log.Debug("git_network", "operation", bare(args)[0], "count", c.calls)
+	c.Opt.Log.Debug("git_network", "operation", bare(args)[0], "count", c.calls)
 	if c.person != nil {
 		return c.asPerson(ctx, stdin, args...)
 	}
-	relay, err := c.relay(allowed)
+	r, err := relay.Start(relay.Server{URL: c.Opt.URL, Site: c.site, Basic: c.basic, Network: c.Opt.Network, Log: c.Opt.Log}, allowed, c.Boundary)
 	if err != nil {
 		return nil, err
 	}
-	defer relay.close()
-	settings := []setting{
-		{"remote.origin.url", relay.address}, {"http.proxy", ""}, {"http.followRedirects", "false"}, {"core.askPass", ""}, {"credential.helper", ""},
+	defer r.Close()
+	settings := []Setting{
+		{"remote.origin.url", r.Address}, {"http.proxy", ""}, {"http.followRedirects", "false"}, {"core.askPass", ""}, {"credential.helper", ""},
 	}
-	env := c.env("GIT_DIR="+c.own, "GIT_OBJECT_DIRECTORY="+c.objects)
-	out, err := c.talk(ctx, spec{dir: c.own, args: args, stdin: stdin}, env, settings)
+	env := c.OwnEnv()
+	out, err := c.talk(ctx, Spec{Dir: c.OwnDir, Args: args, Stdin: stdin}, env, settings)
 	var failed *Error
 	if errors.As(err, &failed) {
-		failed.Stderr = c.redact(relay.reword(failed.Stderr))
+		failed.Stderr = c.Redact(r.Reword(failed.Stderr))
 	}
 	return out, err
 }
 
 // talk runs a command that talks to what these settings say.
-func (c *Checkout) talk(ctx context.Context, s spec, env []string, settings []setting) ([]byte, error) {
+func (c *Checkout) talk(ctx context.Context, s Spec, env []string, settings []Setting) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, networkLimit)
 	defer cancel()
-	if c.promisor {
-		settings = append(settings, setting{"remote.origin.promisor", "true"})
+	if c.Partial {
+		settings = append(settings, Setting{"remote.origin.promisor", "true"})
 	}
-	s.env, s.args = concat(env, settingsEnv(settings)), concat(shield, s.args)
-	out, err := c.run(ctx, s)
-	if c.promisor { // a filter is noted as if our own directory were a partial clone, where git fails at what is missing
-		if back := os.WriteFile(filepath.Join(c.own, "config"), c.ownConfig(), 0o600); back != nil && err == nil {
+	s.Env, s.Args = slices.Concat(env, settingsEnv(settings)), slices.Concat(shield, s.Args)
+	out, err := c.Run(ctx, s)
+	if c.Partial { // a filter is noted as if our own directory were a partial clone, where git fails at what is missing
+		if back := os.WriteFile(filepath.Join(c.OwnDir, "config"), c.configText(), 0o600); back != nil && err == nil {
 			err = fmt.Errorf("write configuration: %w", back)
 		}
 	}
@@ -214,22 +228,22 @@ func classify(stderr string) Failure {
 	return ""
 }
 
-// run starts git in a process group of its own and ends the whole group when ctx ends.
-func (c *Checkout) run(ctx context.Context, s spec) ([]byte, error) {
+// Run starts git in a process group of its own and ends the whole group when ctx ends.
+func (c *Checkout) Run(ctx context.Context, s Spec) ([]byte, error) {
 	ctx, done := context.WithTimeout(ctx, localLimit)
 	defer done()
-	cmd := exec.CommandContext(ctx, c.program, s.args...)
-	cmd.Dir, cmd.Env, cmd.WaitDelay = s.dir, s.env, killGrace
+	cmd := exec.CommandContext(ctx, c.program, s.Args...)
+	cmd.Dir, cmd.Env, cmd.WaitDelay = s.Dir, s.Env, killGrace
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: !s.alone, Setsid: s.alone} // a session is a group, too
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
 	var stdout bounded
 	stderr := &tail{limit: stderrLimit}
-	cmd.Stdout, cmd.Stderr, cmd.Stdin = &stdout, stderr, s.input
-	if s.output != nil {
-		cmd.Stdout = s.output
+	cmd.Stdout, cmd.Stderr, cmd.Stdin = &stdout, stderr, s.Input
+	if s.Output != nil {
+		cmd.Stdout = s.Output
 	}
-	if s.stdin != nil {
-		cmd.Stdin = bytes.NewReader(s.stdin)
+	if s.Stdin != nil {
+		cmd.Stdin = bytes.NewReader(s.Stdin)
 	}
 	err := cmd.Run()
 	if cmd.Process != nil {
@@ -244,11 +258,11 @@ func (c *Checkout) run(ctx context.Context, s spec) ([]byte, error) {
 	if stdout.full {
 		err = fmt.Errorf("%w: %w", errFlood, err)
 	}
-	failed := &Error{Args: c.redactAll(bare(s.args)), Exit: -1, Stderr: clean(c.redact(stderr.String())), Err: err}
+	failed := &Error{Args: c.redactAll(bare(s.Args)), Exit: -1, Stderr: syntax.Clean(c.Redact(stderr.String())), Err: err}
 	if cmd.ProcessState != nil {
 		failed.Exit = cmd.ProcessState.ExitCode()
 	}
-	failed.Failure = lacks(cmd.Process != nil, err, failed.Stderr)
+	failed.Failure = exhaustion(cmd.Process != nil, err, failed.Stderr)
 	return stdout.kept, failed
 }
 
@@ -260,24 +274,25 @@ func bare(args []string) []string {
 	return args
 }
 
-func (c *Checkout) redact(s string) string {
+// Redact replaces the credential, in all its spellings, in a text.
+func (c *Checkout) Redact(s string) string {
 	if c.basic == "" {
 		return s
 	}
-	spellings := []string{c.basic, "***", c.opt.Token, "***", base64.StdEncoding.EncodeToString([]byte(c.opt.Token)), "***"}
+	spellings := []string{c.basic, "***", c.Opt.Token, "***", base64.StdEncoding.EncodeToString([]byte(c.Opt.Token)), "***"}
 	return strings.NewReplacer(spellings...).Replace(s)
 }
 
 func (c *Checkout) redactAll(list []string) []string {
 	out := make([]string, len(list))
 	for i, s := range list {
-		out[i] = c.redact(s)
+		out[i] = c.Redact(s)
 	}
 	return out
 }
 
-// exitCode is the exit code of a command that ran, or -1.
-func exitCode(err error) int {
+// ExitCode is the exit code of a command that ran, or -1.
+func ExitCode(err error) int {
 	var failed *Error
 	if errors.As(err, &failed) {
 		return failed.Exit
@@ -285,8 +300,8 @@ func exitCode(err error) int {
 	return -1
 }
 
-// stderrOf is what the failed command said.
-func stderrOf(err error) string {
+// StderrOf is what the failed command said.
+func StderrOf(err error) string {
 	var failed *Error
 	if errors.As(err, &failed) {
 		return failed.Stderr
@@ -331,17 +346,6 @@ func (t *tail) String() string {
 	return string(t.kept)
 }
 
-// clean removes control characters, so that what a server or a path says cannot drive a terminal or a log.
-func clean(s string) string {
-	s = strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\r", "\n")
-	return strings.Map(func(r rune) rune {
-		if r != '\n' && !unicode.IsPrint(r) {
-			return -1
-		}
-		return r
-	}, s)
-}
-
 // find looks a program up in path. exec.LookPath would use our own environment, which is not ours to read.
 func find(name, path string) (string, error) {
 	for dir := range strings.SplitSeq(path, string(filepath.ListSeparator)) {
@@ -351,26 +355,4 @@ func find(name, path string) (string, error) {
 		}
 	}
 	return "", fmt.Errorf("find %s: not in PATH %q: install git 2.39 or later", name, path)
-}
-
-func concat(lists ...[]string) []string {
-	var all []string
-	for _, list := range lists {
-		all = append(all, list...)
-	}
-	return all
-}
-
-// line is the first line of git's answer.
-func line(out []byte) string {
-	first, _, _ := strings.Cut(string(out), "\n")
-	return first
-}
-
-// fields splits git's -z output.
-func fields(out []byte) []string {
-	if len(out) == 0 {
-		return nil
-	}
-	return strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00")
 }

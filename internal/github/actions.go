@@ -21,7 +21,7 @@ const (
 )
 
 // pagesOf gives the pages of a REST list, of a hundred entries each: all of them, or the first most.
-func pagesOf[P any](ctx context.Context, c *Client, path string, query url.Values, most int) ([]P, error) {
+func pagesOf[P any](ctx context.Context, c *conn, path string, query url.Values, most int) ([]P, error) {
 	var pages []P
 	query.Set("per_page", "100")
 	for next := 1; next != 0 && len(pages) < most; {
@@ -68,7 +68,7 @@ func (n runNode) run() model.CIRun {
 
 // RunsOf gives the workflow runs on a commit, newest first and without their jobs: at most the newest 300.
 // https://docs.github.com/rest/actions/workflow-runs#list-workflow-runs-for-a-repository
-func (c *Client) RunsOf(ctx context.Context, repo model.Repo, sha string) ([]model.CIRun, error) {
+func (c Actions) RunsOf(ctx context.Context, repo model.Repo, sha string) ([]model.CIRun, error) {
 	op := fmt.Sprintf("read the workflow runs on %s of %s", short(sha), repo)
 	if err := checkRepo(repo); err != nil {
 		return nil, &Error{Kind: Invalid, Op: op, Message: c.line(err.Error())}
@@ -78,7 +78,7 @@ func (c *Client) RunsOf(ctx context.Context, repo model.Repo, sha string) ([]mod
 	}
 	pages, err := pagesOf[struct {
 		Runs []runNode `json:"workflow_runs"`
-	}](ctx, c, fmt.Sprintf("repos/%s/actions/runs", repo), url.Values{"head_sha": {sha}, "exclude_pull_requests": {"true"}}, mostRunPages)
+	}](ctx, c.conn, fmt.Sprintf("repos/%s/actions/runs", repo), url.Values{"head_sha": {sha}, "exclude_pull_requests": {"true"}}, mostRunPages)
 	if err != nil {
 		return nil, c.fail(op, err)
 	}
@@ -111,12 +111,12 @@ func isFailure(conclusion string) bool {
 
 // FailedJobs gives the jobs of the newest attempt of a workflow run that failed, in GitHub's order and without their logs.
 // https://docs.github.com/rest/actions/workflow-jobs#list-jobs-for-a-workflow-run
-func (c *Client) FailedJobs(ctx context.Context, repo model.Repo, run int64) ([]model.CIJob, error) {
+func (c Actions) FailedJobs(ctx context.Context, repo model.Repo, run int64) ([]model.CIJob, error) {
 	op := fmt.Sprintf("read the jobs of workflow run %d of %s", run, repo)
 	if err := checkRepo(repo); err != nil {
 		return nil, &Error{Kind: Invalid, Op: op, Message: c.line(err.Error())}
 	}
-	pages, err := pagesOf[struct{ Jobs []jobNode }](ctx, c, fmt.Sprintf("repos/%s/actions/runs/%d/jobs", repo, run), url.Values{"filter": {"latest"}}, mostJobPages)
+	pages, err := pagesOf[struct{ Jobs []jobNode }](ctx, c.conn, fmt.Sprintf("repos/%s/actions/runs/%d/jobs", repo, run), url.Values{"filter": {"latest"}}, mostJobPages)
 	if err != nil {
 		return nil, c.fail(op, err)
 	}
@@ -145,7 +145,7 @@ func (n jobNode) job() model.CIJob {
 // RerunFailed runs the failed jobs of a workflow run again. Running means that the run is not completed, NoRerun that
 // GitHub will not run it again, Unclear that it may have begun.
 // https://docs.github.com/rest/actions/workflow-runs#re-run-failed-jobs-from-a-workflow-run
-func (c *Client) RerunFailed(ctx context.Context, repo model.Repo, run int64) error {
+func (c Actions) RerunFailed(ctx context.Context, repo model.Repo, run int64) error {
 	op := fmt.Sprintf("run the failed jobs of workflow run %d of %s again", run, repo)
 	if err := c.mayWrite(ctx, op, repo); err != nil {
 		return err
@@ -157,7 +157,7 @@ func (c *Client) RerunFailed(ctx context.Context, repo model.Repo, run int64) er
 }
 
 // send makes a write of a REST address, whose answer goes into into; nil: nobody wants to know.
-func (c *Client) send(ctx context.Context, method, path string, body, into any) error {
+func (c *conn) send(ctx context.Context, method, path string, body, into any) error {
 	req, err := c.rest.NewRequest(method, path, body)
 	if err != nil {
 		return &Error{Kind: Invalid, Message: c.line(err.Error())}

@@ -32,7 +32,7 @@ func TestRunsOf(t *testing.T) {
 	last := w.tick()
 	w.control("runs/3", map[string]any{"head_sha": sha, "status": "in_progress"})
 	c := w.client("actions")
-	runs, err := c.RunsOf(t.Context(), widgets, sha)
+	runs, err := c.Actions.RunsOf(t.Context(), widgets, sha)
 	require.NoError(t, err)
 	assert.Equal(t, "1 REST, 0 GraphQL", calls(c))
 	require.Len(t, runs, 2)
@@ -48,18 +48,18 @@ func TestRunsOf(t *testing.T) {
 		w.run(1000+id, sha)
 	}
 	c = w.client("actions")
-	runs, err = c.RunsOf(t.Context(), widgets, sha)
+	runs, err = c.Actions.RunsOf(t.Context(), widgets, sha)
 	require.NoError(t, err)
 	assert.Equal(t, "3 REST, 0 GraphQL", calls(c))
 	require.Len(t, runs, 300)
 	assert.Equal(t, []int64{1329, 1030}, []int64{runs[0].ID, runs[299].ID}, "bounded")
 
-	runs, err = c.RunsOf(t.Context(), widgets, "00000000000000000000000000000000deadbeef")
+	runs, err = c.Actions.RunsOf(t.Context(), widgets, "00000000000000000000000000000000deadbeef")
 	require.NoError(t, err)
 	assert.Empty(t, runs)
-	_, err = c.RunsOf(t.Context(), widgets, "")
+	_, err = c.Actions.RunsOf(t.Context(), widgets, "")
 	failure(t, err, Invalid)
-	_, err = c.RunsOf(t.Context(), model.Repo{Owner: "octo", Name: "nothing"}, sha)
+	_, err = c.Actions.RunsOf(t.Context(), model.Repo{Owner: "octo", Name: "nothing"}, sha)
 	failure(t, err, NotFound)
 	assert.Equal(t, "5 REST, 0 GraphQL", calls(c))
 }
@@ -75,7 +75,7 @@ func TestRunsThatMove(t *testing.T) {
 	}
 	const one = `{"id": 1, "path": ".github/workflows/ci.yml@main", "created_at": "2026-03-01T12:00:00Z", "status": "completed", "conclusion": "failure"}`
 	l := dial(t, Options{}, page(true, `{"id": 2, "created_at": "2026-03-01T12:00:00Z", "status": "queued", "conclusion": "failure"}, `+one), page(false, one))
-	runs, err := l.RunsOf(t.Context(), widgets, "abc&x")
+	runs, err := l.Actions.RunsOf(t.Context(), widgets, "abc&x")
 	require.NoError(t, err)
 	require.Len(t, runs, 2)
 	assert.Equal(t, []any{int64(2), "", int64(1), ".github/workflows/ci.yml", "failure"}, []any{runs[0].ID, runs[0].Conclusion, runs[1].ID, runs[1].Path, runs[1].Conclusion})
@@ -91,7 +91,7 @@ func TestFailedJobs(t *testing.T) {
 	}
 	w.run(1, sha, jobs...)
 	c := w.client("actions")
-	failed, err := c.FailedJobs(t.Context(), widgets, 1)
+	failed, err := c.Actions.FailedJobs(t.Context(), widgets, 1)
 	require.NoError(t, err)
 	assert.Equal(t, "2 REST, 0 GraphQL", calls(c))
 	require.Len(t, failed, 112)
@@ -100,10 +100,10 @@ func TestFailedJobs(t *testing.T) {
 	assert.Equal(t, []string{"slow", "timed_out", "Run go test"}, []string{failed[1].Name, failed[1].Conclusion, failed[1].Step})
 
 	w.run(2, sha, job("test", "success"))
-	failed, err = c.FailedJobs(t.Context(), widgets, 2)
+	failed, err = c.Actions.FailedJobs(t.Context(), widgets, 2)
 	require.NoError(t, err)
 	assert.Equal(t, []model.CIJob{}, failed, "asked for, and none")
-	_, err = c.FailedJobs(t.Context(), widgets, 99)
+	_, err = c.Actions.FailedJobs(t.Context(), widgets, 99)
 	failure(t, err, NotFound)
 }
 
@@ -114,30 +114,30 @@ func TestRerunFailed(t *testing.T) {
 	w.run(1, sha, job("lint", "success"), job("test", "failure"))
 	w.run(2, sha, job("test", "success"))
 	w.tick()
-	require.NoError(t, c.RerunFailed(t.Context(), widgets, 1))
-	runs, err := c.RunsOf(t.Context(), widgets, sha)
+	require.NoError(t, c.Actions.RerunFailed(t.Context(), widgets, 1))
+	runs, err := c.Actions.RunsOf(t.Context(), widgets, sha)
 	require.NoError(t, err)
 	assert.Equal(t, []any{int64(1), 2, false}, []any{runs[1].ID, runs[1].Attempt, runs[1].Completed})
-	failed, err := c.FailedJobs(t.Context(), widgets, 1)
+	failed, err := c.Actions.FailedJobs(t.Context(), widgets, 1)
 	require.NoError(t, err)
 	assert.Empty(t, failed, "the newest attempt has none so far")
 
 	assert.Equal(t, "run the failed jobs of workflow run 1 of octo/widgets again: This workflow is already running (403)",
-		failure(t, c.RerunFailed(t.Context(), widgets, 1), Running).Error())
-	assert.Contains(t, failure(t, c.RerunFailed(t.Context(), widgets, 2), NoRerun).Fix, "push a commit")
-	failure(t, c.RerunFailed(t.Context(), widgets, 99), NotFound)
+		failure(t, c.Actions.RerunFailed(t.Context(), widgets, 1), Running).Error())
+	assert.Contains(t, failure(t, c.Actions.RerunFailed(t.Context(), widgets, 2), NoRerun).Fix, "push a commit")
+	failure(t, c.Actions.RerunFailed(t.Context(), widgets, 99), NotFound)
 	w.run(3, sha, job("test", "failure"))
 	w.now = w.now.Add(40 * 24 * time.Hour)
 	w.tick()
-	failure(t, c.RerunFailed(t.Context(), widgets, 3), NoRerun)
+	failure(t, c.Actions.RerunFailed(t.Context(), widgets, 3), NoRerun)
 
 	// An answer that is lost is not asked for again.
 	w.run(4, sha, job("test", "failure"))
 	w.control("faults", map[string]any{"after": true, "status": 502, "times": 1, "match": map[string]any{"method": "POST", "path": "/api/v3/"}})
 	c = w.client("actions")
-	failure(t, c.RerunFailed(t.Context(), widgets, 4), Unclear)
+	failure(t, c.Actions.RerunFailed(t.Context(), widgets, 4), Unclear)
 	assert.Equal(t, "1 REST, 0 GraphQL", calls(c))
-	failure(t, c.RerunFailed(t.Context(), widgets, 4), Running)
+	failure(t, c.Actions.RerunFailed(t.Context(), widgets, 4), Running)
 }
 
 func TestARerunThatIsRefused(t *testing.T) {
@@ -155,7 +155,7 @@ func TestARerunThatIsRefused(t *testing.T) {
 		{reply{422, `{"message": "Validation Failed"}`, nil}, Invalid, ""},
 	} {
 		l := dial(t, Options{}, r.reply)
-		e := failure(t, l.RerunFailed(t.Context(), widgets, 5), r.want)
+		e := failure(t, l.Actions.RerunFailed(t.Context(), widgets, 5), r.want)
 		assert.Contains(t, e.Fix, r.fix)
 		assert.Len(t, l.seen, 1)
 	}

@@ -14,7 +14,7 @@ import (
 
 // Pushes are the newest hundred changes of a branch, newest first, each with who made it: GitHub itself says so, and no
 // commit does. https://docs.github.com/rest/repos/repos#list-repository-activities
-func (c *Client) Pushes(ctx context.Context, repo model.Repo, branch string) ([]model.Push, error) {
+func (c Refs) Pushes(ctx context.Context, repo model.Repo, branch string) ([]model.Push, error) {
 	op := fmt.Sprintf("read who pushed to %s of %s", branch, repo)
 	if err := checkRepo(repo); err != nil {
 		return nil, &Error{Kind: Invalid, Op: op, Message: c.line(err.Error())}

@@ -52,8 +52,42 @@ type Options struct {
 	Log   *slog.Logger
 }
 
-// Client speaks to one GitHub server with one token. It is safe for concurrent use.
+// Client speaks to one GitHub server with one token, by topic. It is safe for concurrent use.
 type Client struct {
+	Actions      Actions
+	Comments     Comments
+	Commits      Commits
+	Issues       Issues
+	Pulls        Pulls
+	Refs         Refs
+	Repositories Repositories
+	Threads      Threads
+
+	conn *conn
+}
+
+// The topics of GitHub's API, each a handle on the same connection.
+type (
+	// Actions are workflow runs, their jobs and logs.
+	Actions struct{ *conn }
+	// Comments are what is said in conversations and on lines.
+	Comments struct{ *conn }
+	// Commits are those that GitHub has, and how they stand to each other.
+	Commits struct{ *conn }
+	// Issues are opened, found and labelled.
+	Issues struct{ *conn }
+	// Pulls are pull requests: found, opened, merged and closed.
+	Pulls struct{ *conn }
+	// Refs are branches and other refs, and what was pushed to them.
+	Refs struct{ *conn }
+	// Repositories are settings, rules, files and people's permissions.
+	Repositories struct{ *conn }
+	// Threads are pull requests and issues with all that was said on them, read by GraphQL.
+	Threads struct{ *conn }
+)
+
+// conn sends requests, and turns what comes back into values or an Error.
+type conn struct {
 	rest    *gogithub.Client
 	http    *http.Client
 	graphql string
@@ -85,18 +119,21 @@ func New(o Options) (*Client, error) {
 	if strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return nil, &Error{Kind: Unauthorized, Op: "open the connection", Message: "the token holds characters that no token has", Fix: fixToken}
 	}
-	c := &Client{graphql: graph.String(), scrub: scrubber(token), now: o.Now, sleep: o.Sleep, log: o.Log}
+	c := &conn{graphql: graph.String(), scrub: scrubber(token), now: o.Now, sleep: o.Sleep, log: o.Log}
 	w := &wire{options: o, token: token, api: api, graph: graph, scrub: c.scrub, rest: &c.restCalls, graphql: &c.graphqlCalls}
 	c.http = &http.Client{Transport: w, CheckRedirect: w.redirect}
 	c.rest = gogithub.NewClient(c.http)
 	c.rest.BaseURL = api.JoinPath("/") // go-github wants the trailing slash
 	c.rest.UserAgent = o.UserAgent
-	return c, nil
+	return &Client{
+		Actions: Actions{c}, Comments: Comments{c}, Commits: Commits{c}, Issues: Issues{c},
+		Pulls: Pulls{c}, Refs: Refs{c}, Repositories: Repositories{c}, Threads: Threads{c}, conn: c,
+	}, nil
 }
 
 // Calls is how many HTTP requests went to the server so far, retries and redirects included.
 func (c *Client) Calls() (rest, graphql int) {
-	return int(c.restCalls.Load()), int(c.graphqlCalls.Load())
+	return int(c.conn.restCalls.Load()), int(c.conn.graphqlCalls.Load())
 }
 
 func (o Options) withDefaults() Options {

@@ -14,7 +14,7 @@ import (
 // Compare says how head stands to base, by GitHub's own history. Commits that it does not have are Unknown; commits
 // without a common ancestor, which it also answers with 404, are Diverged.
 // https://docs.github.com/rest/commits/commits#compare-two-commits
-func (c *Client) Compare(ctx context.Context, repo model.Repo, base, head string) (model.Relation, error) {
+func (c Commits) Compare(ctx context.Context, repo model.Repo, base, head string) (model.Relation, error) {
 	relation, _, err := c.compare(ctx, repo, base, head, &gogithub.ListOptions{PerPage: 1})
 	return relation, err
 }
@@ -22,7 +22,7 @@ func (c *Client) Compare(ctx context.Context, repo model.Repo, base, head string
 // Lost says how later stands to earlier, as Compare does, and in the same request which commits earlier has and later
 // does not: the newest of them, oldest first, at most most and never more than GitHub's 250, and whether there are more.
 // Where GitHub does not know both commits nothing is known to be lost.
-func (c *Client) Lost(ctx context.Context, repo model.Repo, earlier, later string, most int) (relation model.Relation, lost []model.Commit, more bool, err error) {
+func (c Commits) Lost(ctx context.Context, repo model.Repo, earlier, later string, most int) (relation model.Relation, lost []model.Commit, more bool, err error) {
 	// GitHub lists what the head of a comparison has over its base, and so earlier is the head here. Without a page size
 	// it gives the newest 250.
 	relation, compared, err := c.compare(ctx, repo, later, earlier, nil)
@@ -51,7 +51,7 @@ func (c *Client) Lost(ctx context.Context, repo model.Repo, earlier, later strin
 }
 
 // compare asks for a comparison, which is nil where there is none.
-func (c *Client) compare(ctx context.Context, repo model.Repo, base, head string, page *gogithub.ListOptions) (model.Relation, *gogithub.CommitsComparison, error) {
+func (c Commits) compare(ctx context.Context, repo model.Repo, base, head string, page *gogithub.ListOptions) (model.Relation, *gogithub.CommitsComparison, error) {
 	op := fmt.Sprintf("compare %s with %s in %s", short(base), short(head), repo)
 	if err := checkRepo(repo); err != nil {
 		return model.Unknown, nil, &Error{Kind: Invalid, Op: op, Message: c.line(err.Error())}
@@ -74,11 +74,11 @@ func (c *Client) compare(ctx context.Context, repo model.Repo, base, head string
 	return model.Unknown, nil, nil
 }
 
-// ResolveCommit is the full name of the commit that a name of 7 to 40 hexadecimal digits begins. NotFound means that
+// Resolve is the full name of the commit that a name of 7 to 40 hexadecimal digits begins. NotFound means that
 // GitHub finds none, or several: it looks in the forks too, and says 422 "No commit found for SHA" of either. Invalid is
 // what no commit can be called, what GitHub itself calls ambiguous, and what names a branch or a tag instead.
 // https://docs.github.com/rest/commits/commits#get-a-commit
-func (c *Client) ResolveCommit(ctx context.Context, repo model.Repo, prefix string) (string, error) {
+func (c Commits) Resolve(ctx context.Context, repo model.Repo, prefix string) (string, error) {
 	prefix = strings.ToLower(prefix)
 	op := fmt.Sprintf("find commit %s in %s", short(prefix), repo)
 	if err := checkRepo(repo); err != nil {

@@ -29,7 +29,7 @@ func TestLost(t *testing.T) {
 	rewritten := w.head("agent/7")
 
 	c := w.client("actions")
-	relation, lost, more, err := c.Lost(t.Context(), widgets, old, rewritten, 10)
+	relation, lost, more, err := c.Commits.Lost(t.Context(), widgets, old, rewritten, 10)
 	require.NoError(t, err)
 	assert.Equal(t, "1 REST, 0 GraphQL", calls(c))
 	assert.Equal(t, model.Diverged, relation)
@@ -56,21 +56,21 @@ func TestLost(t *testing.T) {
 		{"nothing moved", old, old, 10, 0, model.Identical, false},
 		{"a commit that GitHub does not have", strings.Repeat("0", 40), rewritten, 10, 0, model.Unknown, false},
 	} {
-		relation, lost, more, err := c.Lost(t.Context(), widgets, q.earlier, q.later, q.most)
+		relation, lost, more, err := c.Commits.Lost(t.Context(), widgets, q.earlier, q.later, q.most)
 		require.NoError(t, err)
 		assert.Equal(t, []any{q.relation, q.lost, q.more}, []any{relation, len(lost), more}, q.name)
-		other, err := c.Compare(t.Context(), widgets, q.earlier, q.later)
+		other, err := c.Commits.Compare(t.Context(), widgets, q.earlier, q.later)
 		require.NoError(t, err)
 		assert.Equal(t, relation, other, q.name)
 	}
 
 	l := dial(t, Options{}, reply{404, `{"message": "No common ancestor between aaa and bbb."}`, nil})
-	relation, lost, more, err = l.Lost(t.Context(), widgets, "aaa", "bbb", 10)
+	relation, lost, more, err = l.Commits.Lost(t.Context(), widgets, "aaa", "bbb", 10)
 	require.NoError(t, err)
 	assert.Equal(t, []any{model.Diverged, 0, true}, []any{relation, len(lost), more}, "all of it is lost")
 	assert.Equal(t, "/api/v3/repos/octo/widgets/compare/bbb...aaa", l.seen[0].RequestURI)
 	l = dial(t, Options{}, reply{500, ``, nil})
-	_, _, _, err = l.Lost(t.Context(), widgets, "aaa", "bbb", 10)
+	_, _, _, err = l.Commits.Lost(t.Context(), widgets, "aaa", "bbb", 10)
 	failure(t, err, Unavailable)
 }
 
@@ -80,23 +80,23 @@ func TestResolveCommit(t *testing.T) {
 	head := w.head("agent/7")
 	c := w.client("actions")
 	for _, prefix := range []string{head, head[:7], strings.ToUpper(head[:12])} {
-		sha, err := c.ResolveCommit(t.Context(), widgets, prefix)
+		sha, err := c.Commits.Resolve(t.Context(), widgets, prefix)
 		require.NoError(t, err)
 		assert.Equal(t, head, sha)
 	}
 	assert.Equal(t, "3 REST, 0 GraphQL", calls(c))
 	for _, prefix := range []string{"", head[:6], head + "0", "main", head[:7] + "^", "../../../user"} {
-		_, err := c.ResolveCommit(t.Context(), widgets, prefix)
+		_, err := c.Commits.Resolve(t.Context(), widgets, prefix)
 		failure(t, err, Invalid)
 	}
 	assert.Equal(t, "3 REST, 0 GraphQL", calls(c), "what no commit can be called is not asked for")
-	_, err := c.ResolveCommit(t.Context(), widgets, "0000000")
+	_, err := c.Commits.Resolve(t.Context(), widgets, "0000000")
 	assert.Equal(t, "find commit 0000000 in octo/widgets: there is no such commit, or more than one", failure(t, err, NotFound).Error())
-	_, err = c.ResolveCommit(t.Context(), model.Repo{Owner: "octo", Name: "nothing"}, head)
+	_, err = c.Commits.Resolve(t.Context(), model.Repo{Owner: "octo", Name: "nothing"}, head)
 	failure(t, err, NotFound)
 
 	w.as("octo", "POST", "git/refs", map[string]any{"ref": "refs/heads/facade00", "sha": head})
-	_, err = c.ResolveCommit(t.Context(), widgets, "facade00")
+	_, err = c.Commits.Resolve(t.Context(), widgets, "facade00")
 	assert.Contains(t, failure(t, err, Invalid).Error(), "a branch or a tag")
 
 	for status, answer := range map[int]struct {
@@ -104,7 +104,7 @@ func TestResolveCommit(t *testing.T) {
 		kind Kind
 	}{409: {"Git Repository is empty.", NotFound}, 422: {"abc1234 is ambiguous", Invalid}, 503: {"", Unavailable}, 403: {"", Forbidden}} {
 		l := dial(t, Options{}, reply{status, `{"message": "` + answer.text + `"}`, nil})
-		_, err := l.ResolveCommit(t.Context(), widgets, "abc1234")
+		_, err := l.Commits.Resolve(t.Context(), widgets, "abc1234")
 		failure(t, err, answer.kind)
 		assert.Contains(t, l.seen[0].Header.Get("Accept"), "sha", "the name alone, not the diff")
 	}

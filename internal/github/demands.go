@@ -14,7 +14,7 @@ import (
 
 // demands reads what a branch demands of a push: from its protection, which is for administrators, and from the rules of
 // rulesets, which everybody may see. Whether the branch is protected at all, and by which checks, everybody may see too.
-func (c *Client) demands(ctx context.Context, repo model.Repo, branch string) model.BranchDemands {
+func (c Repositories) demands(ctx context.Context, repo model.Repo, branch string) model.BranchDemands {
 	rules, err := c.rules(ctx, repo, branch, ruleKinds)
 	if err != nil {
 		return model.BranchDemands{Why: c.unseen("read the rules of a branch", err)}
@@ -53,12 +53,12 @@ type branchFacts struct {
 }
 
 // https://docs.github.com/rest/branches/branches#get-a-branch
-func (c *Client) branch(ctx context.Context, repo model.Repo, branch string) (branchFacts, error) {
+func (c Repositories) branch(ctx context.Context, repo model.Repo, branch string) (branchFacts, error) {
 	var node branchFacts
 	return node, c.get(ctx, fmt.Sprintf("repos/%s/branches/%s", repo, url.PathEscape(branch)), &node)
 }
 
-func (c *Client) get(ctx context.Context, path string, into any) error {
+func (c *conn) get(ctx context.Context, path string, into any) error {
 	req, err := c.rest.NewRequest(http.MethodGet, path, nil)
 	if err != nil {
 		return err
@@ -147,7 +147,7 @@ var newBranchKinds = map[string]model.DemandKind{
 
 // NewBranchDemands reads what a branch of this name would be held to, which need not be there. Rulesets tell; of branch
 // protection with a pattern only administrators see anything, and it is left out.
-func (c *Client) NewBranchDemands(ctx context.Context, repo model.Repo, branch string) model.BranchDemands {
+func (c Repositories) NewBranchDemands(ctx context.Context, repo model.Repo, branch string) model.BranchDemands {
 	rules, err := c.rules(ctx, repo, branch, newBranchKinds)
 	if err != nil {
 		return model.BranchDemands{Why: c.unseen("read the rules of a branch", err)}
@@ -157,7 +157,7 @@ func (c *Client) NewBranchDemands(ctx context.Context, repo model.Repo, branch s
 
 // rules reads the active rules of the given kinds that apply to a branch; who may bypass them is not in the answer.
 // https://docs.github.com/rest/repos/rules#get-rules-for-a-branch
-func (c *Client) rules(ctx context.Context, repo model.Repo, branch string, kinds map[string]model.DemandKind) ([]model.Demand, error) {
+func (c Repositories) rules(ctx context.Context, repo model.Repo, branch string, kinds map[string]model.DemandKind) ([]model.Demand, error) {
 	const most = 100
 	var nodes []ruleNode
 	for page, full := 1, true; full; page++ {

@@ -16,7 +16,7 @@ import (
 // is no such file, Invalid that it takes no such start, Unclear that the run may have begun: GitHub starts a second one
 // for a second call.
 // https://docs.github.com/rest/actions/workflows#create-a-workflow-dispatch-event
-func (c *Client) Dispatch(ctx context.Context, repo model.Repo, workflow, ref string, inputs map[string]string) error {
+func (c Actions) Dispatch(ctx context.Context, repo model.Repo, workflow, ref string, inputs map[string]string) error {
 	op := fmt.Sprintf("start workflow %s of %s", c.line(workflow), repo)
 	if err := c.mayWrite(ctx, op, repo); err != nil {
 		return err

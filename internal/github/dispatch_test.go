@@ -18,38 +18,38 @@ func TestDispatch(t *testing.T) {
 	w.put("main", ".github/workflows/ci.yml", "on: push\n")
 	sha := w.tip("main")
 	c := w.client("actions")
-	require.NoError(t, c.Dispatch(t.Context(), widgets, "mergexo.yml", "main", seven))
+	require.NoError(t, c.Actions.Dispatch(t.Context(), widgets, "mergexo.yml", "main", seven))
 	assert.Equal(t, "1 REST, 0 GraphQL", calls(c))
-	runs, err := c.RunsOf(t.Context(), widgets, sha)
+	runs, err := c.Actions.RunsOf(t.Context(), widgets, sha)
 	require.NoError(t, err)
 	require.Len(t, runs, 1)
 	assert.Equal(t, []any{"workflow_dispatch", ".github/workflows/mergexo.yml", false}, []any{runs[0].Event, runs[0].Path, runs[0].Completed})
 
-	e := failure(t, c.Dispatch(t.Context(), widgets, "ci.yml", "main", seven), Invalid)
+	e := failure(t, c.Actions.Dispatch(t.Context(), widgets, "ci.yml", "main", seven), Invalid)
 	assert.Equal(t, "start workflow ci.yml of octo/widgets: Workflow does not have 'workflow_dispatch' trigger (422)", e.Error())
 	assert.Equal(t, "give the workflow, as it is on the default branch, `on: workflow_dispatch: inputs: number`", e.Fix)
-	e = failure(t, c.Dispatch(t.Context(), widgets, "mergexo.yml", "main", map[string]string{"pr": "7"}), Invalid)
+	e = failure(t, c.Actions.Dispatch(t.Context(), widgets, "mergexo.yml", "main", map[string]string{"pr": "7"}), Invalid)
 	assert.Contains(t, e.Error(), `Unexpected inputs provided: ["pr"]`)
-	assert.Contains(t, failure(t, c.Dispatch(t.Context(), widgets, "mergexo.yml", "nope", seven), Invalid).Fix, "name a branch")
-	assert.Contains(t, failure(t, c.Dispatch(t.Context(), widgets, "none.yml", "main", seven), NotFound).Fix, "in .github/workflows")
+	assert.Contains(t, failure(t, c.Actions.Dispatch(t.Context(), widgets, "mergexo.yml", "nope", seven), Invalid).Fix, "name a branch")
+	assert.Contains(t, failure(t, c.Actions.Dispatch(t.Context(), widgets, "none.yml", "main", seven), NotFound).Fix, "in .github/workflows")
 
 	// What must not be asked at all.
 	c = w.client("actions")
 	for _, name := range []string{"", ".", "..", ".github/workflows/mergexo.yml"} {
-		failure(t, c.Dispatch(t.Context(), widgets, name, "main", seven), Invalid)
+		failure(t, c.Actions.Dispatch(t.Context(), widgets, name, "main", seven), Invalid)
 	}
-	failure(t, c.Dispatch(t.Context(), widgets, "mergexo.yml", "", seven), Invalid)
-	failure(t, c.Dispatch(t.Context(), model.Repo{Owner: "octo", Name: "a/b"}, "mergexo.yml", "main", seven), Invalid)
+	failure(t, c.Actions.Dispatch(t.Context(), widgets, "mergexo.yml", "", seven), Invalid)
+	failure(t, c.Actions.Dispatch(t.Context(), model.Repo{Owner: "octo", Name: "a/b"}, "mergexo.yml", "main", seven), Invalid)
 	over, cancel := context.WithCancel(t.Context())
 	cancel()
-	failure(t, c.Dispatch(over, widgets, "mergexo.yml", "main", seven), Unavailable)
+	failure(t, c.Actions.Dispatch(over, widgets, "mergexo.yml", "main", seven), Unavailable)
 	assert.Equal(t, "0 REST, 0 GraphQL", calls(c))
 
 	// An answer that is lost is not asked for again: the run is there.
 	w.control("faults", map[string]any{"after": true, "status": 502, "times": 1, "match": map[string]any{"method": "POST", "path": "/api/v3/"}})
-	failure(t, c.Dispatch(t.Context(), widgets, "mergexo.yml", "main", seven), Unclear)
+	failure(t, c.Actions.Dispatch(t.Context(), widgets, "mergexo.yml", "main", seven), Unclear)
 	assert.Equal(t, "1 REST, 0 GraphQL", calls(c))
-	runs, err = c.RunsOf(t.Context(), widgets, sha)
+	runs, err = c.Actions.RunsOf(t.Context(), widgets, sha)
 	require.NoError(t, err)
 	assert.Len(t, runs, 2)
 }
@@ -72,7 +72,7 @@ func TestADispatchThatIsAnswered(t *testing.T) {
 		{reply{502, `{}`, nil}, Unclear, ""},
 	} {
 		l := dial(t, Options{}, r.reply)
-		err := l.Dispatch(t.Context(), widgets, "odd name#.yml", "main", seven)
+		err := l.Actions.Dispatch(t.Context(), widgets, "odd name#.yml", "main", seven)
 		require.Len(t, l.seen, 1)
 		assert.Equal(t, "/api/v3/repos/octo/widgets/actions/workflows/odd%20name%23.yml/dispatches", l.seen[0].URL.EscapedPath())
 		if r.want == "" {

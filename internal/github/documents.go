@@ -70,34 +70,26 @@ func queryText(name string) string {
 	return strings.TrimSpace(strings.Join(kept, ""))
 }
 
-// rightsDocument asks for the rights of n people, $l0 to $l(n-1), as p0 to p(n-1).
-func rightsDocument(n int) string {
-	var heads, fields strings.Builder
-	for i := range n {
-		fmt.Fprintf(&heads, ", $l%d: String!", i)
-		fmt.Fprintf(&fields, "    p%d: collaborators(login: $l%d, first: 1) { ...Rights }\n", i, i)
-	}
-	return withFragments(fmt.Sprintf("query Rights($owner: String!, $name: String!%s) {\n  repository(owner: $owner, name: $name) {\n%s  }\n}", heads.String(), fields.String()))
-}
+// asked is what a document asks for each of several things in one request: the field, whose argument is the variable of that
+// name and number.
+type asked struct{ query, variable, kind, field string }
 
-// pullsOfDocument asks for the pull requests of n commits, $c0 to $c(n-1), as p0 to p(n-1).
-func pullsOfDocument(n int) string {
-	var heads, fields strings.Builder
-	for i := range n {
-		fmt.Fprintf(&heads, ", $c%d: GitObjectID!", i)
-		fmt.Fprintf(&fields, "    p%d: object(oid: $c%d) { ...PullsOfCommit }\n", i, i)
-	}
-	return withFragments(fmt.Sprintf("query PullsOf($owner: String!, $name: String!%s) {\n  repository(owner: $owner, name: $name) {\n%s  }\n}", heads.String(), fields.String()))
-}
+var (
+	rightsOf       = asked{"Rights", "l", "String!", "collaborators(login: $%s, first: 1) { ...Rights }"}
+	pullsOfCommits = asked{"PullsOf", "c", "GitObjectID!", "object(oid: $%s) { ...PullsOfCommit }"}
+	runsOnCommits  = asked{"RunsOn", "c", "GitObjectID!", "object(oid: $%s) { ...RunsOnCommit }"}
+	statesOf       = asked{"States", "n", "Int!", "issueOrPullRequest(number: $%s) { ...StateOfPull ...StateOfIssue }"}
+)
 
-// runsOnDocument asks for the check suites of n commits, $c0 to $c(n-1), as p0 to p(n-1).
-func runsOnDocument(n int) string {
+// document asks about n things, as p0 to p(n-1).
+func (a asked) document(n int) string {
 	var heads, fields strings.Builder
 	for i := range n {
-		fmt.Fprintf(&heads, ", $c%d: GitObjectID!", i)
-		fmt.Fprintf(&fields, "    p%d: object(oid: $c%d) { ...RunsOnCommit }\n", i, i)
+		variable := fmt.Sprint(a.variable, i)
+		fmt.Fprintf(&heads, ", $%s: %s", variable, a.kind)
+		fmt.Fprintf(&fields, "    p%d: "+a.field+"\n", i, variable)
 	}
-	return withFragments(fmt.Sprintf("query RunsOn($owner: String!, $name: String!%s) {\n  repository(owner: $owner, name: $name) {\n%s  }\n}", heads.String(), fields.String()))
+	return withFragments(fmt.Sprintf("query %s($owner: String!, $name: String!%s) {\n  repository(owner: $owner, name: $name) {\n%s  }\n}", a.query, heads.String(), fields.String()))
 }
 
 // surveyIssuesDocument asks for the issues or pull requests of these numbers, too, as p0 and so on.
@@ -107,14 +99,4 @@ func surveyIssuesDocument(also []int) string {
 		fmt.Fprintf(&fields, "p%d: issueOrPullRequest(number: %d) { __typename ...SurveyedIssue ...SurveyedPull }\n    ", i, number)
 	}
 	return withFragments(strings.Replace(queryText("surveyissues"), "...Also", fields.String(), 1))
-}
-
-// statesDocument asks for the states of n issues or pull requests, $n0 to $n(n-1), as p0 to p(n-1).
-func statesDocument(n int) string {
-	var heads, fields strings.Builder
-	for i := range n {
-		fmt.Fprintf(&heads, ", $n%d: Int!", i)
-		fmt.Fprintf(&fields, "    p%d: issueOrPullRequest(number: $n%d) { ...StateOfPull ...StateOfIssue }\n", i, i)
-	}
-	return withFragments(fmt.Sprintf("query States($owner: String!, $name: String!%s) {\n  repository(owner: $owner, name: $name) {\n%s  }\n}", heads.String(), fields.String()))
 }

@@ -28,14 +28,14 @@ const (
 	RateLimited  Kind = "rate limited"  // nothing was changed; Until says when to come back
 	Unavailable  Kind = "unavailable"   // no answer, or 5xx, for a read after its retries; nothing was sent, for a write
 	Unclear      Kind = "unclear"       // a write that may or may not have taken effect: read before anything else
-	PullExists   Kind = "pull exists"   // 422 of CreatePull: there is an open pull request between these branches
-	NoCommits    Kind = "no commits"    // 422 of CreatePull: the base has all that the head has
-	HeadMoved    Kind = "head moved"    // 409 of MergePull: the head is not the one that was named
-	BaseMoved    Kind = "base moved"    // 405 of MergePull: the base moved while GitHub merged
-	RefExists    Kind = "ref exists"    // 422 of CreateRef: there is one of that name
-	Running      Kind = "running"       // 403 of RerunFailed: the run is not completed, so that it may have begun again
-	NoRerun      Kind = "no rerun"      // 403 of RerunFailed: the run is too old, or nothing in it failed; Message has GitHub's words
-	NotMergeable Kind = "not mergeable" // 405 of MergePull: a conflict, a rule, a draft, a way that is off; Message has GitHub's words
+	PullExists   Kind = "pull exists"   // 422 of Pulls.Create: there is an open pull request between these branches
+	NoCommits    Kind = "no commits"    // 422 of Pulls.Create: the base has all that the head has
+	HeadMoved    Kind = "head moved"    // 409 of Pulls.Merge: the head is not the one that was named
+	BaseMoved    Kind = "base moved"    // 405 of Pulls.Merge: the base moved while GitHub merged
+	RefExists    Kind = "ref exists"    // 422 of Refs.Create: there is one of that name
+	Running      Kind = "running"       // 403 of Actions.RerunFailed: the run is not completed, so that it may have begun again
+	NoRerun      Kind = "no rerun"      // 403 of Actions.RerunFailed: the run is too old, or nothing in it failed; Message has GitHub's words
+	NotMergeable Kind = "not mergeable" // 405 of Pulls.Merge: a conflict, a rule, a draft, a way that is off; Message has GitHub's words
 )
 
 // Error is every failure of the gateway. Its texts are one line each and never hold the token.
@@ -80,7 +80,7 @@ const (
 )
 
 // fail turns whatever a request came back with into an Error of operation op.
-func (c *Client) fail(op string, err error) *Error {
+func (c *conn) fail(op string, err error) *Error {
 	var own *Error
 	if errors.As(err, &own) {
 		e := *own
@@ -101,7 +101,7 @@ func (c *Client) fail(op string, err error) *Error {
 }
 
 // failWrite is fail for a request that changes something. An answer that cannot be read leaves the effect unknown.
-func (c *Client) failWrite(op string, err error) *Error {
+func (c *conn) failWrite(op string, err error) *Error {
 	e := c.fail(op, err)
 	if e.Kind == Unavailable && KindOf(err) == "" {
 		e.Kind, e.Fix = Unclear, ""
@@ -165,7 +165,7 @@ func reason(body []byte) string {
 }
 
 // line makes foreign text fit for one line of ours: no token, no control characters, bounded.
-func (c *Client) line(s string) string { return oneLine(c.scrub(s)) }
+func (c *conn) line(s string) string { return oneLine(c.scrub(s)) }
 
 func oneLine(s string) string {
 	s = strings.Join(strings.FieldsFunc(s, func(r rune) bool {

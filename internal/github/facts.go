@@ -46,9 +46,9 @@ func HasPerson(token string) bool {
 	return false
 }
 
-// RepositoryFacts reads what GitHub tells of a repository's settings. What the token may not see is marked as such; an
+// Facts reads what GitHub tells of a repository's settings. What the token may not see is marked as such; an
 // error means that the repository itself could not be read. It makes four or five calls.
-func (c *Client) RepositoryFacts(ctx context.Context, repo model.Repo) (model.RepositoryFacts, error) {
+func (c Repositories) Facts(ctx context.Context, repo model.Repo) (model.RepositoryFacts, error) {
 	op := fmt.Sprintf("read %s", repo)
 	if err := checkRepo(repo); err != nil {
 		return model.RepositoryFacts{}, &Error{Kind: Invalid, Op: op, Message: c.line(err.Error())}
@@ -77,7 +77,7 @@ func words(list string) []string {
 
 // actionsRights is for administrators:
 // https://docs.github.com/rest/actions/permissions#get-default-workflow-permissions-for-a-repository
-func (c *Client) actionsRights(ctx context.Context, repo model.Repo) model.ActionsRights {
+func (c Repositories) actionsRights(ctx context.Context, repo model.Repo) model.ActionsRights {
 	p, _, err := c.rest.Repositories.GetDefaultWorkflowPermissions(ctx, repo.Owner, repo.Name)
 	if err != nil {
 		return model.ActionsRights{Why: c.unseen("read the rights of workflows", err)}
@@ -88,7 +88,7 @@ func (c *Client) actionsRights(ctx context.Context, repo model.Repo) model.Actio
 }
 
 // unseen says in a few words why something could not be read.
-func (c *Client) unseen(op string, err error) string {
+func (c Repositories) unseen(op string, err error) string {
 	switch e := c.fail(op, err); e.Kind {
 	case Forbidden, NotFound: // GitHub hides from some what it refuses to others
 		return "GitHub does not show it to this token"
@@ -99,7 +99,7 @@ func (c *Client) unseen(op string, err error) string {
 
 // Files lists the files in a directory of the default branch, without their texts. A directory that is not there is empty.
 // https://docs.github.com/rest/repos/contents#get-repository-content
-func (c *Client) Files(ctx context.Context, repo model.Repo, dir string) ([]model.RepositoryFile, error) {
+func (c Repositories) Files(ctx context.Context, repo model.Repo, dir string) ([]model.RepositoryFile, error) {
 	_, entries, err := c.contents(ctx, repo, dir)
 	if err != nil {
 		return nil, err
@@ -114,7 +114,7 @@ func (c *Client) Files(ctx context.Context, repo model.Repo, dir string) ([]mode
 }
 
 // File reads a file of the default branch; ok is false where there is none. One above LargestFile has no text.
-func (c *Client) File(ctx context.Context, repo model.Repo, path string) (f model.RepositoryFile, ok bool, err error) {
+func (c Repositories) File(ctx context.Context, repo model.Repo, path string) (f model.RepositoryFile, ok bool, err error) {
 	entry, _, err := c.contents(ctx, repo, path)
 	if err != nil || entry == nil || entry.GetType() != "file" {
 		return model.RepositoryFile{}, false, err
@@ -140,7 +140,7 @@ func file(e *gogithub.RepositoryContent) model.RepositoryFile {
 }
 
 // contents gives a file or the entries of a directory, or neither where there is nothing.
-func (c *Client) contents(ctx context.Context, repo model.Repo, path string) (*gogithub.RepositoryContent, []*gogithub.RepositoryContent, error) {
+func (c Repositories) contents(ctx context.Context, repo model.Repo, path string) (*gogithub.RepositoryContent, []*gogithub.RepositoryContent, error) {
 	op := fmt.Sprintf("read %s of %s", oneLine(path), repo)
 	if err := checkRepo(repo); err != nil {
 		return nil, nil, &Error{Kind: Invalid, Op: op, Message: c.line(err.Error())}

@@ -18,7 +18,7 @@ import (
 
 func TestFactsOfTheSandbox(t *testing.T) {
 	w := newWorld(t)
-	f, err := w.client("octo").RepositoryFacts(t.Context(), widgets)
+	f, err := w.client("octo").Repositories.Facts(t.Context(), widgets)
 	require.NoError(t, err)
 	assert.Equal(t, model.RepositoryFacts{
 		Repo: widgets, DefaultBranch: "main", Push: true, PushKnown: true,
@@ -29,7 +29,7 @@ func TestFactsOfTheSandbox(t *testing.T) {
 	w.as("octo", "PUT", "branches/main/protection", map[string]any{"enforce_admins": true, "required_pull_request_reviews": nil,
 		"required_status_checks": map[string]any{"strict": false, "contexts": []string{"ci"}}, "restrictions": map[string]any{"users": []string{"grace"}, "teams": []string{}}})
 	c := w.client("octo")
-	f, err = c.RepositoryFacts(t.Context(), widgets)
+	f, err = c.Repositories.Facts(t.Context(), widgets)
 	require.NoError(t, err)
 	assert.Equal(t, "5 REST, 0 GraphQL", calls(c))
 	assert.Equal(t, model.ActionsRights{Known: true}, f.Actions)
@@ -38,15 +38,15 @@ func TestFactsOfTheSandbox(t *testing.T) {
 		{Kind: model.DemandPushers, Source: "branch protection", Names: []string{"grace"}},
 	}}, f.Demands)
 
-	f, err = w.client("actions").RepositoryFacts(t.Context(), widgets)
+	f, err = w.client("actions").Repositories.Facts(t.Context(), widgets)
 	require.NoError(t, err)
 	const hidden = "GitHub does not show it to this token"
 	assert.Equal(t, model.ActionsRights{Why: hidden}, f.Actions)
 	assert.Equal(t, model.BranchDemands{Why: hidden, List: []model.Demand{{Kind: model.DemandChecks, Source: "branch protection", Names: []string{"ci"}}}}, f.Demands)
 
-	_, err = w.client("octo").RepositoryFacts(t.Context(), model.Repo{Owner: "octo", Name: "nope"})
+	_, err = w.client("octo").Repositories.Facts(t.Context(), model.Repo{Owner: "octo", Name: "nope"})
 	assert.Equal(t, NotFound, KindOf(err))
-	_, err = w.client("octo").RepositoryFacts(t.Context(), model.Repo{Owner: "octo", Name: "../nope"})
+	_, err = w.client("octo").Repositories.Facts(t.Context(), model.Repo{Owner: "octo", Name: "../nope"})
 	assert.Equal(t, Invalid, KindOf(err))
 }
 
@@ -56,23 +56,23 @@ func TestFilesOfTheSandbox(t *testing.T) {
 	w.put("main", ".github/workflows/b/c.yml", "on: push\n")
 	w.put("main", ".github/mergexo.toml", "[agent]\n")
 	c := w.client("octo")
-	files, err := c.Files(t.Context(), widgets, ".github/workflows")
+	files, err := c.Repositories.Files(t.Context(), widgets, ".github/workflows")
 	require.NoError(t, err)
 	require.Len(t, files, 1, "a directory is no file")
 	assert.Equal(t, model.RepositoryFile{Path: ".github/workflows/a.yml", SHA: "b83836ed8c80558d4e40ea4ac5d69f4405334799", Size: 9}, files[0])
-	f, ok, err := c.File(t.Context(), widgets, ".github/workflows/a.yml")
+	f, ok, err := c.Repositories.File(t.Context(), widgets, ".github/workflows/a.yml")
 	require.NoError(t, err)
 	assert.True(t, ok)
 	assert.Equal(t, "on: push\n", f.Text)
 	assert.Equal(t, files[0].SHA, f.SHA)
 
-	files, err = c.Files(t.Context(), widgets, "nowhere")
+	files, err = c.Repositories.Files(t.Context(), widgets, "nowhere")
 	require.NoError(t, err)
 	assert.Empty(t, files)
-	_, ok, err = c.File(t.Context(), widgets, ".github/workflows")
+	_, ok, err = c.Repositories.File(t.Context(), widgets, ".github/workflows")
 	require.NoError(t, err)
 	assert.False(t, ok, "a directory is no file")
-	_, ok, err = c.File(t.Context(), widgets, "nowhere")
+	_, ok, err = c.Repositories.File(t.Context(), widgets, "nowhere")
 	require.NoError(t, err)
 	assert.False(t, ok)
 }
@@ -136,7 +136,7 @@ func TestDemandsOfRulesets(t *testing.T) {
 		"/branches/main":            branchBody(t, true),
 		"/branches/main/protection": "404 " + unprotected,
 	})
-	f, err := c.RepositoryFacts(t.Context(), widgets)
+	f, err := c.Repositories.Facts(t.Context(), widgets)
 	require.NoError(t, err)
 	assert.Equal(t, model.BranchDemands{Known: true, List: []model.Demand{
 		{Kind: model.DemandPull, Source: "ruleset 42", Bypass: true},
@@ -159,7 +159,7 @@ func TestDemandsOfBranchProtection(t *testing.T) {
 			"required_linear_history": {"enabled": true}, "required_signatures": {"url": "http://x", "enabled": true}, "lock_branch": {"enabled": true},
 			"required_status_checks": {"url": "http://x", "strict": true, "contexts": ["old"], "contexts_url": "http://x", "checks": [{"context": "new", "app_id": null}]}}`,
 	})
-	f, err := c.RepositoryFacts(t.Context(), widgets)
+	f, err := c.Repositories.Facts(t.Context(), widgets)
 	require.NoError(t, err)
 	const protection = "branch protection"
 	assert.Equal(t, model.BranchDemands{Known: true, List: []model.Demand{
@@ -180,7 +180,7 @@ func TestDemandsThatAreNotShown(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.bodies[""] = repository(t)
-			f, err := answers(t, nil, c.bodies).RepositoryFacts(t.Context(), widgets)
+			f, err := answers(t, nil, c.bodies).Repositories.Facts(t.Context(), widgets)
 			require.NoError(t, err)
 			assert.Equal(t, model.BranchDemands{Known: c.known, Why: c.why}, f.Demands)
 		})
@@ -198,12 +198,12 @@ func branchBody(t *testing.T, protected bool) string {
 
 func TestScopesOfClassicTokens(t *testing.T) {
 	for header, want := range map[string][]string{"repo, workflow": {"repo", "workflow"}, "": nil} {
-		f, err := answers(t, map[string]string{"X-OAuth-Scopes": header}, map[string]string{"": repository(t)}).RepositoryFacts(t.Context(), widgets)
+		f, err := answers(t, map[string]string{"X-OAuth-Scopes": header}, map[string]string{"": repository(t)}).Repositories.Facts(t.Context(), widgets)
 		require.NoError(t, err)
 		assert.True(t, f.ScopesKnown)
 		assert.ElementsMatch(t, want, f.Scopes)
 	}
-	f, err := answers(t, nil, map[string]string{"": repository(t)}).RepositoryFacts(t.Context(), widgets)
+	f, err := answers(t, nil, map[string]string{"": repository(t)}).Repositories.Facts(t.Context(), widgets)
 	require.NoError(t, err)
 	assert.False(t, f.ScopesKnown)
 }
@@ -218,12 +218,12 @@ func TestLargeAndSpoiltFiles(t *testing.T) {
 		"/contents/spoilt": entry(4, "!!"),
 		"/contents/fine":   entry(6, base64.StdEncoding.EncodeToString([]byte("abc"))[:2]+"\n"+base64.StdEncoding.EncodeToString([]byte("abc"))[2:]+"\n"),
 	})
-	f, ok, err := c.File(t.Context(), widgets, "large")
+	f, ok, err := c.Repositories.File(t.Context(), widgets, "large")
 	require.NoError(t, err)
 	assert.True(t, ok && f.Large && f.Text == "")
-	_, _, err = c.File(t.Context(), widgets, "spoilt")
+	_, _, err = c.Repositories.File(t.Context(), widgets, "spoilt")
 	assert.ErrorContains(t, err, "not base64")
-	f, _, err = c.File(t.Context(), widgets, "fine")
+	f, _, err = c.Repositories.File(t.Context(), widgets, "fine")
 	require.NoError(t, err)
 	assert.Equal(t, "abc", f.Text)
 }

@@ -56,13 +56,13 @@ func TestWhatAForkHides(t *testing.T) {
 	}
 	l := dial(t, Options{}, reply{200, `{"data": {"repository": {"issueOrPullRequest": ` + pull + `}}, "errors": [` +
 		refused(`"issueOrPullRequest", "headRepository"`) + "," + refused(`"issueOrPullRequest", "statusCheckRollup"`) + `]}`, nil})
-	snap, err := l.Snapshot(t.Context(), Query{Repo: widgets, Number: 7})
+	snap, err := l.Threads.Snapshot(t.Context(), Query{Repo: widgets, Number: 7})
 	require.NoError(t, err)
 	assert.Equal(t, []any{true, false, ""}, []any{snap.Pull.CrossRepo, snap.Pull.ForkDeleted, snap.Pull.Rollup})
 
 	l = dial(t, Options{}, reply{200, `{"data": {"repository": {"pullRequests": {"nodes": [` + pull + `]}}}, "errors": [` +
 		refused(`"pullRequests", "nodes", 0, "headRepository"`) + "," + refused(`"pullRequests", "nodes", 0, "statusCheckRollup"`) + `]}`, nil})
-	require.NoError(t, l.Survey(t.Context(), SurveyQuery{Repo: widgets}, func(s model.Snapshot) error {
+	require.NoError(t, l.Threads.Survey(t.Context(), SurveyQuery{Repo: widgets}, func(s model.Snapshot) error {
 		snap = s
 		return nil
 	}))

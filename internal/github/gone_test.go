@@ -19,7 +19,7 @@ func TestIssuesThatAreGone(t *testing.T) {
 	c := w.client("actions")
 	var ours []model.Comment
 	for _, n := range []int{deleted, transferred, converted} {
-		made, err := c.CreateComment(t.Context(), widgets, n, "at work")
+		made, err := c.Comments.Create(t.Context(), widgets, n, "at work")
 		require.NoError(t, err)
 		ours = append(ours, made)
 	}
@@ -28,24 +28,24 @@ func TestIssuesThatAreGone(t *testing.T) {
 	w.control("issues", map[string]any{"number": converted, "state": "converted"})
 
 	for _, n := range []int{deleted, transferred} {
-		_, err := c.Snapshot(t.Context(), Query{Repo: widgets, Number: n})
+		_, err := c.Threads.Snapshot(t.Context(), Query{Repo: widgets, Number: n})
 		assert.Equal(t, fmt.Sprintf("read octo/widgets#%d: octo/widgets#%d does not exist, or the token may not see it", n, n), failure(t, err, NotFound).Error())
 	}
 	thread := w.snapshot(c, Query{Number: converted}).Thread
 	assert.Equal(t, []bool{true, true}, []bool{thread.Closed, thread.Locked}, "GitHub tells no more")
 
-	_, err := c.CreateComment(t.Context(), widgets, deleted, "x")
+	_, err := c.Comments.Create(t.Context(), widgets, deleted, "x")
 	assert.Equal(t, fmt.Sprintf("comment on octo/widgets#%d: This issue was deleted (410)", deleted), failure(t, err, Gone).Error())
-	_, err = c.CreateComment(t.Context(), widgets, transferred, "x")
+	_, err = c.Comments.Create(t.Context(), widgets, transferred, "x")
 	e := failure(t, err, Moved)
 	assert.Regexp(t, `^http://.*/api/v3/repositories/\d+/issues/1/comments$`, e.Location)
 	assert.Contains(t, e.Error(), e.Location)
-	_, err = c.CreateComment(t.Context(), widgets, converted, "x")
+	_, err = c.Comments.Create(t.Context(), widgets, converted, "x")
 	assert.Contains(t, failure(t, err, Forbidden).Fix, "became a discussion")
-	failure(t, c.EditComment(t.Context(), widgets, ours[0].ID, "x"), NotFound)
-	failure(t, c.EditComment(t.Context(), widgets, ours[1].ID, "x"), NotFound)
+	failure(t, c.Comments.Edit(t.Context(), widgets, ours[0].ID, "x"), NotFound)
+	failure(t, c.Comments.Edit(t.Context(), widgets, ours[1].ID, "x"), NotFound)
 
-	there, err := c.Snapshot(t.Context(), Query{Repo: model.Repo{Owner: "octo", Name: "gears"}, Number: 1})
+	there, err := c.Threads.Snapshot(t.Context(), Query{Repo: model.Repo{Owner: "octo", Name: "gears"}, Number: 1})
 	require.NoError(t, err)
 	assert.Equal(t, []string{"at work"}, bodies(there.Comments), "nothing was said where it went")
 }
@@ -54,7 +54,7 @@ func TestAnEmptyRepository(t *testing.T) {
 	w := newWorld(t)
 	w.send("POST", w.urls.Server+"/_sandbox/repositories", "", map[string]any{"full_name": "octo/bare", "empty": true})
 	w.send("POST", w.urls.API+"/repos/octo/bare/issues", "octo", map[string]any{"title": "Begin"})
-	snap, err := w.client("actions").Snapshot(t.Context(), Query{Repo: model.Repo{Owner: "octo", Name: "bare"}, Number: 1, Branch: "agent/small/1-begin"})
+	snap, err := w.client("actions").Threads.Snapshot(t.Context(), Query{Repo: model.Repo{Owner: "octo", Name: "bare"}, Number: 1, Branch: "agent/small/1-begin"})
 	require.NoError(t, err)
 	assert.Equal(t, []any{"", "", "", false}, []any{snap.DefaultBranch, snap.DefaultSHA, snap.Branch.SHA, snap.SettingsFound})
 	assert.Equal(t, "Begin", snap.Thread.Title)

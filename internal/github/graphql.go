@@ -42,13 +42,13 @@ func (e graphError) at(fields []string) bool {
 // query posts one GraphQL document and decodes its data into out. Errors at the tolerated fields or aliases leave these
 // null; any other error fails the query, since half an answer must not pass for a whole one. at is the server's time of
 // the answer.
-func (c *Client) query(ctx context.Context, op, document string, variables map[string]any, out any, tolerated ...string) (at time.Time, err error) {
+func (c *conn) query(ctx context.Context, op, document string, variables map[string]any, out any, tolerated ...string) (at time.Time, err error) {
 	at, _, err = c.queryParts(ctx, op, document, variables, out, tolerated...)
 	return at, err
 }
 
 // queryParts is query, and says which of the tolerated fields or aliases had errors, each once and in their order.
-func (c *Client) queryParts(ctx context.Context, op, document string, variables map[string]any, out any, tolerated ...string) (at time.Time, missing []string, err error) {
+func (c *conn) queryParts(ctx context.Context, op, document string, variables map[string]any, out any, tolerated ...string) (at time.Time, missing []string, err error) {
 	payload, err := json.Marshal(map[string]any{"query": document, "variables": variables})
 	if err != nil {
 		return at, nil, fmt.Errorf("encode the query: %w", err)
@@ -75,7 +75,7 @@ func (c *Client) queryParts(ctx context.Context, op, document string, variables 
 }
 
 // decodeGraph reads the data of an answer into out, and which of the tolerated parts had errors.
-func (c *Client) decodeGraph(op string, resp *http.Response, out any, tolerated []string) ([]string, error) {
+func (c *conn) decodeGraph(op string, resp *http.Response, out any, tolerated []string) ([]string, error) {
 	var envelope struct {
 		Data   json.RawMessage
 		Errors []graphError
@@ -104,7 +104,7 @@ func (c *Client) decodeGraph(op string, resp *http.Response, out any, tolerated 
 }
 
 // graphFailure turns a GraphQL error into ours. https://docs.github.com/graphql has no list of the types; these are seen.
-func (c *Client) graphFailure(op string, ge graphError) *Error {
+func (c *conn) graphFailure(op string, ge graphError) *Error {
 	e := &Error{Kind: Unavailable, Status: http.StatusOK, Op: op, Message: c.line(ge.Message), Fix: fixLater}
 	switch ge.kind() {
 	case "NOT_FOUND":
@@ -121,7 +121,7 @@ func (c *Client) graphFailure(op string, ge graphError) *Error {
 	return e
 }
 
-func (c *Client) unreadable(op string, err error) *Error {
+func (c *conn) unreadable(op string, err error) *Error {
 	return &Error{Kind: Unavailable, Op: op, Status: http.StatusOK, Fix: "check that the API URLs point at GitHub",
 		Message: "the answer is not what GitHub sends: " + c.line(err.Error())}
 }

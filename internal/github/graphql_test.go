@@ -29,7 +29,7 @@ func graphAnswer(pull, errs string) reply {
 
 func (l *line) read(t *testing.T, q Query) (model.Snapshot, error) {
 	q.Repo, q.Number = widgets, 7
-	return l.Snapshot(t.Context(), q)
+	return l.Threads.Snapshot(t.Context(), q)
 }
 
 func TestHalfAnswers(t *testing.T) {
@@ -138,7 +138,7 @@ func TestRightsOneByOne(t *testing.T) {
 		}))
 		l := &line{url: server.URL}
 		l.open(t, Options{})
-		got, err := l.Permissions(t.Context(), widgets, []string{"ada", "custom", "old", "nobody"})
+		got, err := l.Repositories.Permissions(t.Context(), widgets, []string{"ada", "custom", "old", "nobody"})
 		require.NoError(t, err)
 		assert.Equal(t, map[string]model.Permission{"ada": model.PermissionMaintain, "custom": model.PermissionWrite, "old": model.PermissionRead, "nobody": model.PermissionNone}, got)
 		assert.Equal(t, "4 REST, 1 GraphQL", calls(l.Client))
@@ -148,22 +148,22 @@ func TestRightsOneByOne(t *testing.T) {
 
 func TestComparedWithoutACommonAncestor(t *testing.T) {
 	l := dial(t, Options{}, reply{404, `{"message": "No common ancestor between aaa and bbb."}`, nil})
-	r, err := l.Compare(t.Context(), widgets, "aaa", "bbb")
+	r, err := l.Commits.Compare(t.Context(), widgets, "aaa", "bbb")
 	require.NoError(t, err)
 	assert.Equal(t, model.Diverged, r)
 	l = dial(t, Options{}, reply{200, `{"status": "sideways"}`, nil})
-	r, err = l.Compare(t.Context(), widgets, "aaa", "bbb")
+	r, err = l.Commits.Compare(t.Context(), widgets, "aaa", "bbb")
 	require.NoError(t, err)
 	assert.Equal(t, model.Unknown, r)
 }
 
 func TestARunThatMayNotBeSeen(t *testing.T) {
 	l := dial(t, Options{}, reply{403, `{"message": "Resource not accessible by integration"}`, nil})
-	run, err := l.Run(t.Context(), widgets, 5)
+	run, err := l.Actions.Run(t.Context(), widgets, 5)
 	require.NoError(t, err)
 	assert.False(t, run.Known)
 	l = dial(t, Options{}, reply{500, ``, nil})
-	_, err = l.Run(t.Context(), widgets, 5)
+	_, err = l.Actions.Run(t.Context(), widgets, 5)
 	failure(t, err, Unavailable)
 }
 

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
+	"strings"
 
 	"github.com/mergexo/mergexo/internal/model"
 )
@@ -24,9 +26,9 @@ type OurIssue struct {
 	Open      bool
 }
 
-// OpenIssue opens an issue. Unclear means that it may be there; OurIssues tells. Gone is a repository without issues.
+// Open opens an issue. Unclear means that it may be there; Ours tells. Gone is a repository without issues.
 // https://docs.github.com/rest/issues/issues#create-an-issue
-func (c *Client) OpenIssue(ctx context.Context, repo model.Repo, title, body string) (number int, url string, err error) {
+func (c Issues) Open(ctx context.Context, repo model.Repo, title, body string) (number int, url string, err error) {
 	op := fmt.Sprintf("open an issue in %s", repo)
 	if err := c.mayWrite(ctx, op, repo); err != nil {
 		return 0, "", err
@@ -48,9 +50,10 @@ func (c *Client) OpenIssue(ctx context.Context, repo model.Repo, title, body str
 	return made.Number, made.HTMLURL, nil
 }
 
-// OurIssues gives the newest issues that the token opened, in whatever state, newest first: at most 30, among the newest
-// 300 of the repository. What GitHub's own filter calls an App is nowhere said, and viewerDidAuthor is never wrong.
-func (c *Client) OurIssues(ctx context.Context, repo model.Repo) ([]OurIssue, error) {
+// Ours gives the newest issues that the token or the accounts with these logins opened, in whatever state, newest first:
+// at most 30, among the newest 300 of the repository. What GitHub's own filter calls an App is nowhere said, and
+// viewerDidAuthor is never wrong.
+func (c Issues) Ours(ctx context.Context, repo model.Repo, logins ...string) ([]OurIssue, error) {
 	op := fmt.Sprintf("read our issues of %s", repo)
 	if err := checkRepo(repo); err != nil {
 		return nil, &Error{Kind: Invalid, Op: op, Message: c.line(err.Error())}
@@ -65,6 +68,7 @@ func (c *Client) OurIssues(ctx context.Context, repo model.Repo) ([]OurIssue, er
 					Title, URL, Body string
 					Closed           bool
 					ViewerDidAuthor  bool
+					Author           *actorNode
 				}]
 			}
 		}
@@ -76,7 +80,7 @@ func (c *Client) OurIssues(ctx context.Context, repo model.Repo) ([]OurIssue, er
 			return nil, named(err, Query{Repo: repo})
 		}
 		for _, n := range data.Repository.Issues.Nodes {
-			if n.ViewerDidAuthor {
+			if n.ViewerDidAuthor || slices.ContainsFunc(logins, func(l string) bool { return strings.EqualFold(l, n.Author.actor().Login) }) {
 				out = append(out, OurIssue{Number: n.Number, URL: n.URL, Body: n.Body, Ours: true, Title: n.Title, Open: !n.Closed})
 			}
 			if len(out) == mostOurIssues {
@@ -90,7 +94,7 @@ func (c *Client) OurIssues(ctx context.Context, repo model.Repo) ([]OurIssue, er
 
 // RemoveLabel takes a label off an issue or a pull request. One that is not on it is off.
 // https://docs.github.com/rest/issues/labels#remove-a-label-from-an-issue
-func (c *Client) RemoveLabel(ctx context.Context, repo model.Repo, number int, label string) error {
+func (c Issues) RemoveLabel(ctx context.Context, repo model.Repo, number int, label string) error {
 	op := fmt.Sprintf("take the label %q off %s#%d", oneLine(label), repo, number)
 	if err := c.mayWrite(ctx, op, repo); err != nil {
 		return err

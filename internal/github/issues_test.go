@@ -14,21 +14,21 @@ import (
 func TestOurIssues(t *testing.T) {
 	w := newWorld(t)
 	c := w.client("actions")
-	none, err := c.OurIssues(t.Context(), widgets)
+	none, err := c.Issues.Ours(t.Context(), widgets)
 	require.NoError(t, err)
 	assert.Empty(t, none)
 
-	n, url, err := c.OpenIssue(t.Context(), widgets, "Flaky: <b>", "body one")
+	n, url, err := c.Issues.Open(t.Context(), widgets, "Flaky: <b>", "body one")
 	require.NoError(t, err)
 	assert.Equal(t, w.snapshot(c, Query{Number: n}).Thread.URL, url)
 	w.tick()
 	w.issue("of somebody else")
 	w.tick()
 	w.control("faults", map[string]any{"after": true, "drop": true, "times": 1, "match": map[string]any{"method": "POST", "path": "/api/v3/"}})
-	_, _, err = c.OpenIssue(t.Context(), widgets, "Flaky", "body two")
+	_, _, err = c.Issues.Open(t.Context(), widgets, "Flaky", "body two")
 	failure(t, err, Unclear)
 	w.as("octo", "PATCH", fmt.Sprintf("issues/%d", n), map[string]any{"state": "closed"})
-	got, err := c.OurIssues(t.Context(), widgets)
+	got, err := c.Issues.Ours(t.Context(), widgets)
 	require.NoError(t, err)
 	require.Len(t, got, 2)
 	assert.True(t, got[0].Open)
@@ -41,18 +41,18 @@ func TestOurIssues(t *testing.T) {
 			w.issue("of somebody else")
 		}
 		c = w.client("actions")
-		got, err = c.OurIssues(t.Context(), widgets)
+		got, err = c.Issues.Ours(t.Context(), widgets)
 		require.NoError(t, err)
 		assert.Len(t, got, s.ours)
 		assert.Equal(t, "0 REST, 3 GraphQL", calls(c), "bounded")
 	}
 	for i := range 31 {
 		w.tick()
-		_, _, err := c.OpenIssue(t.Context(), widgets, "Flaky", fmt.Sprint(i))
+		_, _, err := c.Issues.Open(t.Context(), widgets, "Flaky", fmt.Sprint(i))
 		require.NoError(t, err)
 	}
 	c = w.client("actions")
-	got, err = c.OurIssues(t.Context(), widgets)
+	got, err = c.Issues.Ours(t.Context(), widgets)
 	require.NoError(t, err)
 	assert.Len(t, got, 30)
 	assert.Equal(t, []string{"30", "1"}, []string{got[0].Body, got[29].Body})
@@ -61,15 +61,15 @@ func TestOurIssues(t *testing.T) {
 
 func TestAnIssueThatIsRefused(t *testing.T) {
 	l := dial(t, Options{}, reply{410, `{"message": "Issues are disabled for this repo"}`, nil})
-	_, _, err := l.OpenIssue(t.Context(), widgets, "t", "b")
+	_, _, err := l.Issues.Open(t.Context(), widgets, "t", "b")
 	e := failure(t, err, Gone)
 	assert.Equal(t, "open an issue in octo/widgets: Issues are disabled for this repo (410)", e.Error())
 	assert.Contains(t, e.Fix, "turn on Issues")
-	_, _, err = dial(t, Options{}, reply{201, `{}`, nil}).OpenIssue(t.Context(), widgets, "t", "b")
+	_, _, err = dial(t, Options{}, reply{201, `{}`, nil}).Issues.Open(t.Context(), widgets, "t", "b")
 	failure(t, err, Unclear)
-	_, err = dial(t, Options{}, reply{200, `{"data": {"repository": null}}`, nil}).OurIssues(t.Context(), widgets)
+	_, err = dial(t, Options{}, reply{200, `{"data": {"repository": null}}`, nil}).Issues.Ours(t.Context(), widgets)
 	failure(t, err, NotFound)
-	_, _, err = l.OpenIssue(t.Context(), model.Repo{Owner: "a/b"}, "t", "b")
+	_, _, err = l.Issues.Open(t.Context(), model.Repo{Owner: "a/b"}, "t", "b")
 	failure(t, err, Invalid)
 }
 
@@ -81,11 +81,11 @@ func TestRemoveLabel(t *testing.T) {
 		w.as("ada", "POST", fmt.Sprintf("issues/%d/labels", n), map[string]any{"labels": []string{name}})
 	}
 	for _, name := range []string{"external:accept", "a/b ?#%", "a/b ?#%", "never there"} {
-		require.NoError(t, c.RemoveLabel(t.Context(), widgets, n, name))
+		require.NoError(t, c.Issues.RemoveLabel(t.Context(), widgets, n, name))
 	}
 	for _, name := range []string{"", ".", ".."} {
-		failure(t, c.RemoveLabel(t.Context(), widgets, n, name), Invalid)
+		failure(t, c.Issues.RemoveLabel(t.Context(), widgets, n, name), Invalid)
 	}
 	assert.Equal(t, []string{"kept"}, w.snapshot(c, Query{Number: n}).Thread.Labels)
-	failure(t, dial(t, Options{}, reply{403, `{"message": "Resource not accessible by integration"}`, nil}).RemoveLabel(t.Context(), widgets, 1, "x"), Forbidden)
+	failure(t, dial(t, Options{}, reply{403, `{"message": "Resource not accessible by integration"}`, nil}).Issues.RemoveLabel(t.Context(), widgets, 1, "x"), Forbidden)
 }

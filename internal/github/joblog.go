@@ -13,7 +13,7 @@ import (
 // JobLog gives the last limit bytes of a job's log, whatever its size, and whether there was more. They may begin within a
 // character. A log that is not there, or not any more, is empty and no error.
 // https://docs.github.com/rest/actions/workflow-jobs#download-job-logs-for-a-workflow-run
-func (c *Client) JobLog(ctx context.Context, repo model.Repo, job int64, limit int64) (text []byte, cut bool, err error) {
+func (c Actions) JobLog(ctx context.Context, repo model.Repo, job int64, limit int64) (text []byte, cut bool, err error) {
 	op := fmt.Sprintf("read the log of job %d of %s", job, repo)
 	if err := checkRepo(repo); err != nil {
 		return nil, false, &Error{Kind: Invalid, Op: op, Message: c.line(err.Error())}

@@ -24,31 +24,31 @@ func TestJobLog(t *testing.T) {
 	expired["expired"], long["log_bytes"] = true, 300_000
 	w.run(1, w.tip("main"), job("test", "failure"), expired, long, job("cancelled", "cancelled"))
 	c := w.client("actions")
-	failed, err := c.FailedJobs(t.Context(), widgets, 1)
+	failed, err := c.Actions.FailedJobs(t.Context(), widgets, 1)
 	require.NoError(t, err)
 	require.Len(t, failed, 3)
 
-	text, cut, err := c.JobLog(t.Context(), widgets, failed[0].ID, 1<<20)
+	text, cut, err := c.Actions.JobLog(t.Context(), widgets, failed[0].ID, 1<<20)
 	require.NoError(t, err)
 	assert.False(t, cut)
 	assert.Contains(t, string(text), "Z it\n")
 	assert.True(t, strings.HasPrefix(string(text), "\ufeff"), "all of it")
 	assert.Equal(t, "3 REST, 0 GraphQL", calls(c), "the jobs, and the log with its redirect")
-	end, cut, err := c.JobLog(t.Context(), widgets, failed[0].ID, 30)
+	end, cut, err := c.Actions.JobLog(t.Context(), widgets, failed[0].ID, 30)
 	require.NoError(t, err)
 	assert.True(t, cut)
 	assert.Equal(t, string(text[len(text)-30:]), string(end))
-	end, cut, err = c.JobLog(t.Context(), widgets, failed[0].ID, int64(len(text)))
+	end, cut, err = c.Actions.JobLog(t.Context(), widgets, failed[0].ID, int64(len(text)))
 	require.NoError(t, err)
 	assert.Equal(t, []any{string(text), false}, []any{string(end), cut})
 
-	text, cut, err = c.JobLog(t.Context(), widgets, failed[2].ID, 1000)
+	text, cut, err = c.Actions.JobLog(t.Context(), widgets, failed[2].ID, 1000)
 	require.NoError(t, err)
 	assert.True(t, cut)
 	assert.Len(t, text, 1000)
 	assert.Contains(t, string(text), "fails\n")
 	for _, id := range []int64{failed[1].ID, failed[2].ID + 1, 12345} { // deleted, of a job without a log, of no job
-		text, cut, err := c.JobLog(t.Context(), widgets, id, 1000)
+		text, cut, err := c.Actions.JobLog(t.Context(), widgets, id, 1000)
 		require.NoError(t, err)
 		assert.Equal(t, []any{"", false}, []any{string(text), cut})
 	}
@@ -84,7 +84,7 @@ func TestAHugeLog(t *testing.T) {
 	l := dial(t, Options{Timeout: time.Minute}, reply{302, "", map[string]string{"Location": elsewhere + "/log?sig=s"}})
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	text, cut, err := l.JobLog(t.Context(), widgets, 5, limit)
+	text, cut, err := l.Actions.JobLog(t.Context(), widgets, 5, limit)
 	runtime.ReadMemStats(&after)
 	require.NoError(t, err)
 	assert.True(t, cut)
@@ -105,7 +105,7 @@ func TestAHugeLog(t *testing.T) {
 func TestALogThatBreaksOff(t *testing.T) {
 	elsewhere, seen := storage(t, 50_000, 2)
 	l := dial(t, Options{}, reply{302, "", map[string]string{"Location": elsewhere + "/log"}})
-	text, cut, err := l.JobLog(t.Context(), widgets, 5, 50_000)
+	text, cut, err := l.Actions.JobLog(t.Context(), widgets, 5, 50_000)
 	require.NoError(t, err)
 	assert.Equal(t, []any{50_000, false, "\n0 ", 3}, []any{len(text), cut, string(text[:3]), len(seen())})
 }
@@ -115,7 +115,7 @@ func TestALogThatBreaksOff(t *testing.T) {
 func TestALogOnTheSameHost(t *testing.T) {
 	l := dial(t, Options{}, reply{301, "", map[string]string{"Location": "/api/v3/repositories/1/actions/jobs/5/logs"}},
 		reply{302, "", map[string]string{"Location": "/storage/5?sig=s"}}, reply{200, `{"errors": [{"type": "RATE_LIMITED"}]}`, nil})
-	text, cut, err := l.JobLog(t.Context(), widgets, 5, 1000)
+	text, cut, err := l.Actions.JobLog(t.Context(), widgets, 5, 1000)
 	require.NoError(t, err)
 	assert.Equal(t, []any{`{"errors": [{"type": "RATE_LIMITED"}]}`, false}, []any{string(text), cut}, "whatever a log says")
 	require.Len(t, l.seen, 3)
@@ -126,7 +126,7 @@ func TestALogOnTheSameHost(t *testing.T) {
 func TestALogThatIsNotTold(t *testing.T) {
 	elsewhere, _ := storage(t, 0, 0)
 	for _, r := range []reply{{404, `{"message": "Not Found"}`, nil}, {410, `{"message": "Server Error"}`, nil}, {302, "", map[string]string{"Location": elsewhere + "/404"}}} {
-		text, cut, err := dial(t, Options{}, r).JobLog(t.Context(), widgets, 5, 10)
+		text, cut, err := dial(t, Options{}, r).Actions.JobLog(t.Context(), widgets, 5, 10)
 		require.NoError(t, err)
 		assert.Equal(t, []any{0, false}, []any{len(text), cut})
 	}
@@ -136,17 +136,17 @@ func TestALogThatIsNotTold(t *testing.T) {
 		RateLimited: {429, "", map[string]string{"Retry-After": "3600"}},
 		Moved:       {302, "", map[string]string{"Location": "/again"}},
 	} {
-		_, _, err := dial(t, Options{}, r).JobLog(t.Context(), widgets, 5, 10)
+		_, _, err := dial(t, Options{}, r).Actions.JobLog(t.Context(), widgets, 5, 10)
 		failure(t, err, kind)
 	}
 	for _, status := range []int{400, 403} { // the address is good for a minute; what the token may has nothing to do with it
 		l := dial(t, Options{}, reply{302, "", map[string]string{"Location": fmt.Sprint(elsewhere, "/", status)}})
-		_, _, err := l.JobLog(t.Context(), widgets, 5, 10)
+		_, _, err := l.Actions.JobLog(t.Context(), widgets, 5, 10)
 		assert.Contains(t, failure(t, err, Unavailable).Error(), "read the log of job 5 of octo/widgets: where GitHub keeps it: ")
 	}
-	_, _, err := dial(t, Options{}, reply{}).JobLog(t.Context(), model.Repo{Owner: "a/b"}, 5, 10)
+	_, _, err := dial(t, Options{}, reply{}).Actions.JobLog(t.Context(), model.Repo{Owner: "a/b"}, 5, 10)
 	failure(t, err, Invalid)
-	text, cut, err := dial(t, Options{}, reply{200, "text", nil}).JobLog(t.Context(), widgets, 5, -1)
+	text, cut, err := dial(t, Options{}, reply{200, "text", nil}).Actions.JobLog(t.Context(), widgets, 5, -1)
 	require.NoError(t, err)
 	assert.Equal(t, []any{0, true}, []any{len(text), cut})
 }

@@ -10,7 +10,7 @@ import (
 
 // HasLabel tells whether a repository has a label. why is not empty where that could not be learnt.
 // https://docs.github.com/rest/issues/labels#get-a-label
-func (c *Client) HasLabel(ctx context.Context, repo model.Repo, label string) (has bool, why string) {
+func (c Repositories) HasLabel(ctx context.Context, repo model.Repo, label string) (has bool, why string) {
 	op := fmt.Sprintf("look for the label %q in %s", oneLine(label), repo)
 	if label == "" || label == "." || label == ".." { // the address would be that of all labels, or of something else
 		return false, "that name cannot be part of an address"

@@ -73,7 +73,7 @@ type rollupNode struct {
 // MergeFacts reads what has to be known before pull request number may be merged: one GraphQL request, and up to three
 // more where there are more than 100 checks or reviews. branch is the pull request's head branch where that is in the same
 // repository, to find who else uses it; "" asks for no Users. Parts that the token may not see are named in Missing.
-func (c *Client) MergeFacts(ctx context.Context, repo model.Repo, number int, branch string) (model.MergeFacts, error) {
+func (c Threads) MergeFacts(ctx context.Context, repo model.Repo, number int, branch string) (model.MergeFacts, error) {
 	op := fmt.Sprintf("read what a merge of %s#%d needs", repo, number)
 	if err := checkRepo(repo); err != nil {
 		return model.MergeFacts{}, &Error{Kind: Invalid, Op: op, Message: c.line(err.Error())}
@@ -97,7 +97,7 @@ func (c *Client) MergeFacts(ctx context.Context, repo model.Repo, number int, br
 }
 
 // mergePage reads one page of checks and reviews into r.
-func (c *Client) mergePage(ctx context.Context, op, document string, variables map[string]any, r *factsReading) (*mergeFactsData, error) {
+func (c Threads) mergePage(ctx context.Context, op, document string, variables map[string]any, r *factsReading) (*mergeFactsData, error) {
 	var may []string
 	for _, p := range factParts {
 		may = append(may, p.alias)

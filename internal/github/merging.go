@@ -20,8 +20,8 @@ const (
 	mostLooks = 10
 )
 
-// PullNow reads how a pull request stands, and nothing else of it. A number that is not there is NotFound.
-func (c *Client) PullNow(ctx context.Context, repo model.Repo, number int) (model.PullNow, error) {
+// Now reads how a pull request stands, and nothing else of it. A number that is not there is NotFound.
+func (c Pulls) Now(ctx context.Context, repo model.Repo, number int) (model.PullNow, error) {
 	op := fmt.Sprintf("look at %s#%d", repo, number)
 	if err := checkRepo(repo); err != nil {
 		return model.PullNow{}, &Error{Kind: Invalid, Op: op, Message: c.line(err.Error())}
@@ -52,10 +52,10 @@ func (c *Client) PullNow(ctx context.Context, repo model.Repo, number int) (mode
 
 // Await looks at a pull request until done says so, at once and then after pauses that double from 250 ms to 5 s, as long
 // as their sum stays within limit and at most ten times. It gives what it saw last, and whether that is what was waited for.
-func (c *Client) Await(ctx context.Context, repo model.Repo, number int, limit time.Duration, done func(model.PullNow) bool) (now model.PullNow, ok bool, err error) {
+func (c Pulls) Await(ctx context.Context, repo model.Repo, number int, limit time.Duration, done func(model.PullNow) bool) (now model.PullNow, ok bool, err error) {
 	pause := firstPause
 	for looks := 1; ; looks++ {
-		if now, err = c.PullNow(ctx, repo, number); err != nil {
+		if now, err = c.Now(ctx, repo, number); err != nil {
 			return now, false, err
 		}
 		if done(now) {
@@ -76,9 +76,9 @@ func (c *Client) Await(ctx context.Context, repo model.Repo, number int, limit t
 // Message leaves the words to GitHub.
 type MergeInput struct{ SHA, Method, Title, Message string }
 
-// MergePull has GitHub merge a pull request, and gives the commit on the base. HeadMoved, BaseMoved and NotMergeable changed
+// Merge has GitHub merge a pull request, and gives the commit on the base. HeadMoved, BaseMoved and NotMergeable changed
 // nothing; Unclear may have merged. https://docs.github.com/rest/pulls/pulls#merge-a-pull-request
-func (c *Client) MergePull(ctx context.Context, repo model.Repo, number int, in MergeInput) (sha string, err error) {
+func (c Pulls) Merge(ctx context.Context, repo model.Repo, number int, in MergeInput) (sha string, err error) {
 	op := fmt.Sprintf("merge %s#%d", repo, number)
 	if err := c.mayWrite(ctx, op, repo); err != nil {
 		return "", err
@@ -110,9 +110,9 @@ func mergeRefusal(e *Error) *Error {
 	return e
 }
 
-// ClosePull closes a pull request. One that is closed or merged stays as it is.
+// Close closes a pull request. One that is closed or merged stays as it is.
 // https://docs.github.com/rest/pulls/pulls#update-a-pull-request
-func (c *Client) ClosePull(ctx context.Context, repo model.Repo, number int) error {
+func (c Pulls) Close(ctx context.Context, repo model.Repo, number int) error {
 	op := fmt.Sprintf("close %s#%d", repo, number)
 	if err := c.mayWrite(ctx, op, repo); err != nil {
 		return err

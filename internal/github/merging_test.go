@@ -17,31 +17,31 @@ func TestMergingByTheAPI(t *testing.T) {
 	w := newWorld(t)
 	n, c := w.pull(), w.client("octo")
 	head := w.tip("agent/7")
-	now, err := c.PullNow(t.Context(), widgets, n)
+	now, err := c.Pulls.Now(t.Context(), widgets, n)
 	require.NoError(t, err)
 	assert.Equal(t, model.PullNow{State: model.PullOpen, HeadSHA: head, BaseRef: "main"}, now)
 
-	_, err = c.MergePull(t.Context(), widgets, n, MergeInput{SHA: w.tip("main"), Method: "squash"})
+	_, err = c.Pulls.Merge(t.Context(), widgets, n, MergeInput{SHA: w.tip("main"), Method: "squash"})
 	assert.Contains(t, failure(t, err, HeadMoved).Error(), "Head branch was modified")
 	w.control("protection", map[string]any{"checks": []string{"ci"}})
-	_, err = c.MergePull(t.Context(), widgets, n, MergeInput{SHA: head, Method: "squash"})
+	_, err = c.Pulls.Merge(t.Context(), widgets, n, MergeInput{SHA: head, Method: "squash"})
 	assert.Contains(t, failure(t, err, NotMergeable).Error(), `Required status check "ci" is expected.`)
 	w.control("protection", map[string]any{})
-	_, err = w.client("tri").MergePull(t.Context(), widgets, n, MergeInput{SHA: head, Method: "squash"})
+	_, err = w.client("tri").Pulls.Merge(t.Context(), widgets, n, MergeInput{SHA: head, Method: "squash"})
 	failure(t, err, Forbidden)
-	_, err = c.MergePull(t.Context(), widgets, n, MergeInput{SHA: head[:12], Method: "squash"})
+	_, err = c.Pulls.Merge(t.Context(), widgets, n, MergeInput{SHA: head[:12], Method: "squash"})
 	failure(t, err, Invalid)
 
-	sha, err := c.MergePull(t.Context(), widgets, n, MergeInput{SHA: head, Method: "squash", Title: "Add a (#1)", Message: "Text"})
+	sha, err := c.Pulls.Merge(t.Context(), widgets, n, MergeInput{SHA: head, Method: "squash", Title: "Add a (#1)", Message: "Text"})
 	require.NoError(t, err)
 	assert.Equal(t, w.tip("main"), sha)
 	assert.Equal(t, "Add a (#1)\n\nText", w.as("octo", "GET", "git/commits/"+sha, nil)["message"])
-	now, err = c.PullNow(t.Context(), widgets, n)
+	now, err = c.Pulls.Now(t.Context(), widgets, n)
 	require.NoError(t, err)
 	assert.Equal(t, model.PullNow{State: model.PullMerged, HeadSHA: head, BaseRef: "main", MergeCommit: sha}, now)
 	assert.Equal(t, sha, w.facts(c, n, "").MergeCommit)
-	require.NoError(t, c.ClosePull(t.Context(), widgets, n))
-	_, err = c.MergePull(t.Context(), widgets, n, MergeInput{SHA: head, Method: "squash"})
+	require.NoError(t, c.Pulls.Close(t.Context(), widgets, n))
+	_, err = c.Pulls.Merge(t.Context(), widgets, n, MergeInput{SHA: head, Method: "squash"})
 	failure(t, err, NotMergeable)
 }
 
@@ -57,7 +57,7 @@ func TestMergeRefusals(t *testing.T) {
 		{reply{200, `{"merged": true}`, nil}, Unclear},
 	} {
 		l := dial(t, Options{}, c.reply)
-		_, err := l.MergePull(t.Context(), widgets, 7, MergeInput{SHA: "0123456789012345678901234567890123456789", Method: "merge"})
+		_, err := l.Pulls.Merge(t.Context(), widgets, 7, MergeInput{SHA: "0123456789012345678901234567890123456789", Method: "merge"})
 		failure(t, err, c.kind)
 		assert.Len(t, l.seen, 1, "a merge is never asked for twice")
 	}
@@ -67,14 +67,14 @@ func TestClosingTwice(t *testing.T) {
 	w := newWorld(t)
 	n, c := w.pull(), w.client("octo")
 	for range 2 {
-		require.NoError(t, c.ClosePull(t.Context(), widgets, n))
+		require.NoError(t, c.Pulls.Close(t.Context(), widgets, n))
 	}
-	now, err := c.PullNow(t.Context(), widgets, n)
+	now, err := c.Pulls.Now(t.Context(), widgets, n)
 	require.NoError(t, err)
 	assert.Equal(t, model.PullClosed, now.State)
 	l := dial(t, Options{}, reply{status: 502}, reply{200, `{"number": 7}`, nil})
-	require.NoError(t, l.ClosePull(t.Context(), widgets, 7))
-	_, err = c.PullNow(t.Context(), widgets, 99)
+	require.NoError(t, l.Pulls.Close(t.Context(), widgets, 7))
+	_, err = c.Pulls.Now(t.Context(), widgets, 99)
 	failure(t, err, NotFound)
 }
 
@@ -95,20 +95,20 @@ func TestAwait(t *testing.T) {
 		return out
 	}
 	l := dial(t, Options{}, pulls("old", "old", "new")...)
-	now, ok, err := l.Await(t.Context(), widgets, 7, time.Minute, is("new"))
+	now, ok, err := l.Pulls.Await(t.Context(), widgets, 7, time.Minute, is("new"))
 	require.NoError(t, err)
 	assert.True(t, ok)
 	assert.Equal(t, model.PullNow{State: model.PullOpen, HeadSHA: "new", BaseRef: "main"}, now)
 	assert.Equal(t, ms(250, 500), l.waited)
 
 	l = dial(t, Options{}, pulls("new")...)
-	_, ok, err = l.Await(t.Context(), widgets, 7, 0, is("new"))
+	_, ok, err = l.Pulls.Await(t.Context(), widgets, 7, 0, is("new"))
 	require.NoError(t, err)
 	assert.True(t, ok)
 	assert.Empty(t, l.waited, "what is there already takes no time")
 
 	l = dial(t, Options{}, pulls("old")...)
-	now, ok, err = l.Await(t.Context(), widgets, 7, time.Hour, is("new"))
+	now, ok, err = l.Pulls.Await(t.Context(), widgets, 7, time.Hour, is("new"))
 	require.NoError(t, err)
 	assert.False(t, ok)
 	assert.Equal(t, "old", now.HeadSHA)
@@ -116,13 +116,13 @@ func TestAwait(t *testing.T) {
 	assert.Len(t, l.seen, mostLooks)
 
 	l = dial(t, Options{}, pulls("old")...)
-	_, ok, err = l.Await(t.Context(), widgets, 7, 2*time.Second, is("new"))
+	_, ok, err = l.Pulls.Await(t.Context(), widgets, 7, 2*time.Second, is("new"))
 	require.NoError(t, err)
 	assert.False(t, ok)
 	assert.Equal(t, ms(250, 500, 1000), l.waited)
 
 	l = dial(t, Options{Sleep: func(context.Context, time.Duration) error { return context.Canceled }}, pulls("old")...)
-	_, _, err = l.Await(t.Context(), widgets, 7, time.Minute, is("new"))
+	_, _, err = l.Pulls.Await(t.Context(), widgets, 7, time.Minute, is("new"))
 	failure(t, err, Unavailable)
 	assert.True(t, errors.Is(err, context.Canceled))
 }
@@ -141,9 +141,9 @@ func TestPullsOfCommits(t *testing.T) {
 	w.as("octo", "POST", "git/refs", map[string]any{"ref": "refs/heads/dropped", "sha": landed})
 	w.put("dropped", "d.txt", "no\n")
 	dropped := w.as("octo", "POST", "pulls", map[string]any{"title": "Dropped", "head": "dropped", "base": "main"})
-	require.NoError(t, c.ClosePull(t.Context(), widgets, int(dropped["number"].(float64))))
+	require.NoError(t, c.Pulls.Close(t.Context(), widgets, int(dropped["number"].(float64))))
 	asked := []string{head, landed, next, main, w.tip("dropped"), unknown}
-	of, err := c.PullsOf(t.Context(), widgets, asked)
+	of, err := c.Pulls.OfCommits(t.Context(), widgets, asked)
 	require.NoError(t, err)
 	assert.Equal(t, "1 REST, 1 GraphQL", calls(c))
 	numbers := map[string][]int{}
@@ -159,16 +159,16 @@ func TestPullsOfCommits(t *testing.T) {
 	for i := range many {
 		many[i] = landed
 	}
-	_, err = c.PullsOf(t.Context(), widgets, many)
+	_, err = c.Pulls.OfCommits(t.Context(), widgets, many)
 	require.NoError(t, err)
 	assert.Equal(t, "1 REST, 3 GraphQL", calls(c))
-	_, err = c.PullsOf(t.Context(), model.Repo{Owner: "octo", Name: "nope"}, []string{head})
+	_, err = c.Pulls.OfCommits(t.Context(), model.Repo{Owner: "octo", Name: "nope"}, []string{head})
 	failure(t, err, NotFound)
 
-	from, err := c.PullsFrom(t.Context(), widgets, "next")
+	from, err := c.Pulls.FromBranch(t.Context(), widgets, "next")
 	require.NoError(t, err)
 	assert.Equal(t, []model.PullRef{{Number: n + 1, Title: "Next", URL: open["html_url"].(string), State: model.PullOpen, BaseRef: "main", HeadSHA: next, Ours: true}}, from)
-	from, err = c.PullsFrom(t.Context(), widgets, "agent/7")
+	from, err = c.Pulls.FromBranch(t.Context(), widgets, "agent/7")
 	require.NoError(t, err)
 	assert.Empty(t, from, "merged")
 }
@@ -178,13 +178,13 @@ func TestPullsOfForksAreNotOfTheBranch(t *testing.T) {
 		return fmt.Sprintf(`{"number": %d, "state": "OPEN", "isCrossRepository": %t}`, n, cross)
 	}
 	l := dial(t, Options{}, reply{200, `{"data": {"repository": {"pullRequests": {"nodes": [` + node(3, true) + `,` + node(4, false) + `]}}}}`, nil})
-	from, err := l.PullsFrom(t.Context(), widgets, "x")
+	from, err := l.Pulls.FromBranch(t.Context(), widgets, "x")
 	require.NoError(t, err)
 	require.Len(t, from, 1)
 	assert.Equal(t, 4, from[0].Number)
 
 	l = dial(t, Options{}, mergeAnswer(`}, "heads": {"nodes": [`+node(3, true)+`,`+node(4, false)+`,`+node(7, false)+`]}, "bases": {"nodes": [{"number": 9}, {"number": 4}], "pageInfo": {"hasNextPage": true}`, ""))
-	f, err := l.MergeFacts(t.Context(), widgets, 7, "x")
+	f, err := l.Threads.MergeFacts(t.Context(), widgets, 7, "x")
 	require.NoError(t, err)
 	assert.Equal(t, []int{4, 9}, f.Users)
 	assert.Equal(t, []string{"users"}, f.Missing)

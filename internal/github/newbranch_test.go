@@ -17,10 +17,10 @@ func TestDemandsOnABranchThatIsNotThere(t *testing.T) {
 		{Kind: model.DemandCreators, Source: "ruleset 4", Bypass: true},
 		{Kind: model.DemandDeleters, Source: "ruleset 4", Bypass: true},
 		{Kind: model.DemandName, Source: "ruleset 5", Bypass: true},
-	}}, c.NewBranchDemands(t.Context(), widgets, "agent/small/1-x"))
-	assert.Equal(t, model.BranchDemands{Why: "GitHub does not show it to this token"}, c.NewBranchDemands(t.Context(), widgets, "agent/small/2-y"))
+	}}, c.Repositories.NewBranchDemands(t.Context(), widgets, "agent/small/1-x"))
+	assert.Equal(t, model.BranchDemands{Why: "GitHub does not show it to this token"}, c.Repositories.NewBranchDemands(t.Context(), widgets, "agent/small/2-y"))
 
 	sandbox := newWorld(t).client("actions")
-	assert.Equal(t, model.BranchDemands{Known: true}, sandbox.NewBranchDemands(t.Context(), widgets, "mergexo/checkpoint/1/x"))
+	assert.Equal(t, model.BranchDemands{Known: true}, sandbox.Repositories.NewBranchDemands(t.Context(), widgets, "mergexo/checkpoint/1/x"))
 	assert.Equal(t, "1 REST, 0 GraphQL", calls(sandbox))
 }

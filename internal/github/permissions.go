@@ -32,7 +32,7 @@ func (n rightsNode) of(login string) model.Permission {
 // Permissions says what people may do in the repository, by lower-case login: in one GraphQL request, or, for a token
 // that may not list collaborators, with one REST request each. Bots, and logins that no person can have, have none and
 // are not asked about.
-func (c *Client) Permissions(ctx context.Context, repo model.Repo, logins []string) (map[string]model.Permission, error) {
+func (c Repositories) Permissions(ctx context.Context, repo model.Repo, logins []string) (map[string]model.Permission, error) {
 	op := fmt.Sprintf("read the permissions in %s", repo)
 	if err := checkRepo(repo); err != nil {
 		return nil, &Error{Kind: Invalid, Op: op, Message: c.line(err.Error())}
@@ -59,13 +59,13 @@ func (c *Client) Permissions(ctx context.Context, repo model.Repo, logins []stri
 	return out, nil
 }
 
-func (c *Client) permissions(ctx context.Context, op string, repo model.Repo, logins []string, out map[string]model.Permission) error {
+func (c Repositories) permissions(ctx context.Context, op string, repo model.Repo, logins []string, out map[string]model.Permission) error {
 	variables := map[string]any{"owner": repo.Owner, "name": repo.Name}
 	for i, login := range logins {
 		variables[fmt.Sprintf("l%d", i)] = login
 	}
 	var data struct{ Repository map[string]*rightsNode }
-	_, err := c.query(ctx, op, rightsDocument(len(logins)), variables, &data, aliases(len(logins))...)
+	_, err := c.query(ctx, op, rightsOf.document(len(logins)), variables, &data, aliases(len(logins))...)
 	if KindOf(err) == NotFound {
 		return named(err, Query{Repo: repo})
 	}
@@ -95,7 +95,7 @@ func aliases(n int) []string {
 
 // permission asks REST about one person: role_name tells maintain and triage apart, permission is the role that a custom
 // one is based on. https://docs.github.com/rest/collaborators/collaborators#get-repository-permissions-for-a-user
-func (c *Client) permission(ctx context.Context, repo model.Repo, login string) (model.Permission, error) {
+func (c Repositories) permission(ctx context.Context, repo model.Repo, login string) (model.Permission, error) {
 	op := fmt.Sprintf("read the permission of %s in %s", login, repo)
 	req, err := c.rest.NewRequest(http.MethodGet, fmt.Sprintf("repos/%s/collaborators/%s/permission", repo, login), nil)
 	if err != nil {

@@ -190,6 +190,7 @@ type branchPullNode struct {
 	Title, URL, State string
 	IsCrossRepository bool
 	ViewerDidAuthor   bool
+	Author            *actorNode
 	BaseRefName       string
 	HeadRefOID        string `json:"headRefOid"`
 	ClosedAt          *time.Time
@@ -198,6 +199,9 @@ type branchPullNode struct {
 func (n branchPullNode) ref() model.PullRef {
 	ref := model.PullRef{Number: n.Number, Title: n.Title, URL: n.URL, State: model.PullState(n.State), BaseRef: n.BaseRefName,
 		HeadSHA: n.HeadRefOID, Ours: n.ViewerDidAuthor}
+	if n.Author != nil { // it was asked for
+		ref.Author = n.Author.actor()
+	}
 	if n.ClosedAt != nil {
 		ref.ClosedAt = n.ClosedAt.UTC()
 	}

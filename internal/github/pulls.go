@@ -16,11 +16,11 @@ import (
 const fixPulls = `turn on "Allow GitHub Actions to create and approve pull requests" in Settings > Actions > General > Workflow permissions, ` +
 	`of the repository and of its organisation, or use the token of a GitHub App`
 
-// CreatePull opens a pull request between two branches of a repository. Unclear means that it may be there. PullExists is
+// Create opens a pull request between two branches of a repository. Unclear means that it may be there. PullExists is
 // an open pull request between the same branches, NoCommits a head with nothing that the base has not; where the
 // repository's settings keep workflows from opening any, Forbidden names the setting.
 // https://docs.github.com/rest/pulls/pulls#create-a-pull-request
-func (c *Client) CreatePull(ctx context.Context, repo model.Repo, d model.PullDraft) (model.PullRef, error) {
+func (c Pulls) Create(ctx context.Context, repo model.Repo, d model.PullDraft) (model.PullRef, error) {
 	op := fmt.Sprintf("open a pull request from %s to %s in %s", oneLine(d.Head), oneLine(d.Base), repo)
 	if err := c.mayWrite(ctx, op, repo); err != nil {
 		return model.PullRef{}, err

@@ -12,11 +12,11 @@ import (
 // commitsAtOnce is how many commits one request asks about.
 const commitsAtOnce = 20
 
-// PullsOf says which pull requests of the repository each commit belongs to, by SHA: 20 commits a request. A commit on the
+// OfCommits says which pull requests of the repository each commit belongs to, by SHA: 20 commits a request. A commit on the
 // default branch belongs to the merged pull request that brought it, any other one to all that have it. A commit that GitHub
 // does not have, or that came without any, is not in the map.
 // https://docs.github.com/graphql/reference/objects#commit
-func (c *Client) PullsOf(ctx context.Context, repo model.Repo, shas []string) (map[string][]model.PullRef, error) {
+func (c Pulls) OfCommits(ctx context.Context, repo model.Repo, shas []string) (map[string][]model.PullRef, error) {
 	op := fmt.Sprintf("read which pull requests commits of %s came with", repo)
 	if err := checkRepo(repo); err != nil {
 		return nil, &Error{Kind: Invalid, Op: op, Message: c.line(err.Error())}
@@ -25,14 +25,14 @@ func (c *Client) PullsOf(ctx context.Context, repo model.Repo, shas []string) (m
 	for len(shas) > 0 {
 		some := shas[:min(len(shas), commitsAtOnce)]
 		shas = shas[len(some):]
-		if err := c.pullsOf(ctx, op, repo, some, out); err != nil {
+		if err := c.ofCommits(ctx, op, repo, some, out); err != nil {
 			return nil, err
 		}
 	}
 	return out, nil
 }
 
-func (c *Client) pullsOf(ctx context.Context, op string, repo model.Repo, shas []string, out map[string][]model.PullRef) error {
+func (c Pulls) ofCommits(ctx context.Context, op string, repo model.Repo, shas []string, out map[string][]model.PullRef) error {
 	variables := map[string]any{"owner": repo.Owner, "name": repo.Name}
 	for i, sha := range shas {
 		variables[fmt.Sprintf("c%d", i)] = sha
@@ -45,7 +45,7 @@ func (c *Client) pullsOf(ctx context.Context, op string, repo model.Repo, shas [
 			}]
 		}
 	}
-	if _, err := c.query(ctx, op, pullsOfDocument(len(shas)), variables, &data, aliases(len(shas))...); err != nil {
+	if _, err := c.query(ctx, op, pullsOfCommits.document(len(shas)), variables, &data, aliases(len(shas))...); err != nil {
 		return named(err, Query{Repo: repo})
 	}
 	for i, sha := range shas {
@@ -62,9 +62,9 @@ func (c *Client) pullsOf(ctx context.Context, op string, repo model.Repo, shas [
 	return nil
 }
 
-// PullsFrom gives the open pull requests of the repository from its own branch of that name, the oldest first; those of
+// FromBranch gives the open pull requests of the repository from its own branch of that name, the oldest first; those of
 // forks are left out.
-func (c *Client) PullsFrom(ctx context.Context, repo model.Repo, branch string) ([]model.PullRef, error) {
+func (c Pulls) FromBranch(ctx context.Context, repo model.Repo, branch string) ([]model.PullRef, error) {
 	op := fmt.Sprintf("read the pull requests from %s in %s", oneLine(branch), repo)
 	if err := checkRepo(repo); err != nil {
 		return nil, &Error{Kind: Invalid, Op: op, Message: c.line(err.Error())}

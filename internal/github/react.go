@@ -19,7 +19,7 @@ const (
 // of each content per person, so a call without an answer is repeated like a read.
 // https://docs.github.com/rest/reactions/reactions#create-reaction-for-an-issue-comment
 // https://docs.github.com/rest/reactions/reactions#create-reaction-for-a-pull-request-review-comment
-func (c *Client) React(ctx context.Context, repo model.Repo, said model.Comment, content string) error {
+func (c Comments) React(ctx context.Context, repo model.Repo, said model.Comment, content string) error {
 	op := fmt.Sprintf("react to comment %d of %s", said.ID, repo)
 	if err := c.mayWrite(ctx, op, repo); err != nil {
 		return err

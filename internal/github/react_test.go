@@ -18,9 +18,9 @@ func TestReact(t *testing.T) {
 	line := id(w.as("ada", "POST", fmt.Sprintf("pulls/%d/comments", n), map[string]any{"path": "a.txt", "line": 1, "body": "why", "commit_id": sha}))
 	c := w.client("actions")
 	for _, content := range []string{ReactionEyes, ReactionEyes, ReactionRocket} {
-		require.NoError(t, c.React(t.Context(), widgets, model.Comment{Kind: model.KindIssue, ID: said}, content))
+		require.NoError(t, c.Comments.React(t.Context(), widgets, model.Comment{Kind: model.KindIssue, ID: said}, content))
 	}
-	require.NoError(t, c.React(t.Context(), widgets, model.Comment{Kind: model.KindReview, ID: line}, ReactionConfused))
+	require.NoError(t, c.Comments.React(t.Context(), widgets, model.Comment{Kind: model.KindReview, ID: line}, ReactionConfused))
 	assert.Equal(t, "4 REST, 0 GraphQL", calls(c))
 	for path, want := range map[string]map[string]float64{
 		fmt.Sprintf("issues/comments/%d", said): {"eyes": 1, "rocket": 1, "confused": 0},
@@ -32,22 +32,22 @@ func TestReact(t *testing.T) {
 		}
 	}
 
-	snap, err := w.client("actions").Snapshot(t.Context(), Query{Repo: widgets, Number: n})
+	snap, err := w.client("actions").Threads.Snapshot(t.Context(), Query{Repo: widgets, Number: n})
 	require.NoError(t, err)
 	left := map[int64][]bool{}
 	for _, one := range snap.Comments {
 		left[one.ID] = []bool{one.Seen, one.Closed}
 	}
 	assert.Equal(t, map[int64][]bool{said: {true, true}, line: {false, true}}, left, "the snapshot tells our own")
-	snap, err = w.client("ada").Snapshot(t.Context(), Query{Repo: widgets, Number: n})
+	snap, err = w.client("ada").Threads.Snapshot(t.Context(), Query{Repo: widgets, Number: n})
 	require.NoError(t, err)
 	assert.Equal(t, []bool{false, false}, []bool{snap.Comments[0].Seen, snap.Comments[0].Closed}, "and nobody else's")
 
-	require.NoError(t, c.React(t.Context(), widgets, model.Comment{Kind: model.KindReviewSummary, ID: 5}, ReactionEyes))
+	require.NoError(t, c.Comments.React(t.Context(), widgets, model.Comment{Kind: model.KindReviewSummary, ID: 5}, ReactionEyes))
 	assert.Equal(t, "4 REST, 0 GraphQL", calls(c), "REST has no such call")
 	for _, kind := range []model.Kind{model.KindIssue, model.KindReview} {
-		require.NoError(t, c.React(t.Context(), widgets, model.Comment{Kind: kind, ID: 404}, ReactionEyes), "what is gone needs none")
-		failure(t, c.React(t.Context(), widgets, model.Comment{Kind: kind, ID: map[model.Kind]int64{model.KindIssue: said, model.KindReview: line}[kind]}, "meh"), Invalid)
+		require.NoError(t, c.Comments.React(t.Context(), widgets, model.Comment{Kind: kind, ID: 404}, ReactionEyes), "what is gone needs none")
+		failure(t, c.Comments.React(t.Context(), widgets, model.Comment{Kind: kind, ID: map[model.Kind]int64{model.KindIssue: said, model.KindReview: line}[kind]}, "meh"), Invalid)
 	}
 }
 
@@ -55,7 +55,7 @@ func TestReact(t *testing.T) {
 func TestAReactionIsSentAgain(t *testing.T) {
 	const made = `{"id": 1, "content": "eyes"}`
 	eyes := func(l *line) error {
-		return l.React(t.Context(), widgets, model.Comment{Kind: model.KindIssue, ID: 5}, ReactionEyes)
+		return l.Comments.React(t.Context(), widgets, model.Comment{Kind: model.KindIssue, ID: 5}, ReactionEyes)
 	}
 	l := dial(t, Options{}, reply{status: 502}, reply{status: 200, body: made})
 	require.NoError(t, eyes(l))
@@ -73,6 +73,6 @@ func TestAReactionIsSentAgain(t *testing.T) {
 	n := w.pull()
 	said := id(w.as("ada", "POST", fmt.Sprintf("issues/%d/comments", n), map[string]any{"body": "x"}))
 	w.control("faults", map[string]any{"after": true, "drop": true, "times": 1, "match": map[string]any{"method": "POST", "path": "/api/v3/"}})
-	require.NoError(t, w.client("actions").React(t.Context(), widgets, model.Comment{Kind: model.KindIssue, ID: said}, ReactionEyes))
+	require.NoError(t, w.client("actions").Comments.React(t.Context(), widgets, model.Comment{Kind: model.KindIssue, ID: said}, ReactionEyes))
 	assert.Equal(t, 1.0, w.as("ada", "GET", fmt.Sprintf("issues/comments/%d", said), nil)["reactions"].(map[string]any)["eyes"])
 }

@@ -227,7 +227,7 @@ func (r *reading) next() (pageRequest, bool) {
 }
 
 // readOn reads page after page until the rest is settled.
-func (c *Client) readOn(ctx context.Context, op string, r *reading) error {
+func (c Threads) readOn(ctx context.Context, op string, r *reading) error {
 	for {
 		p, ok := r.next()
 		if !ok {

@@ -37,10 +37,10 @@ func refAddress(name string) (string, error) {
 	return strings.Join(segments, "/"), nil
 }
 
-// Refs gives the refs whose full names begin with the prefix, such as "refs/mergexo/", in GitHub's order. A repository
+// List gives the refs whose full names begin with the prefix, such as "refs/mergexo/", in GitHub's order. A repository
 // without any commit has none.
 // https://docs.github.com/rest/git/refs#list-matching-references
-func (c *Client) Refs(ctx context.Context, repo model.Repo, prefix string) ([]model.Ref, error) {
+func (c Refs) List(ctx context.Context, repo model.Repo, prefix string) ([]model.Ref, error) {
 	op := fmt.Sprintf("list the refs %s of %s", oneLine(prefix), repo)
 	address, err := refAddress(prefix)
 	if err == nil {
@@ -49,7 +49,7 @@ func (c *Client) Refs(ctx context.Context, repo model.Repo, prefix string) ([]mo
 	if err != nil {
 		return nil, &Error{Kind: Invalid, Op: op, Message: c.line(err.Error())}
 	}
-	pages, err := pagesOf[[]refNode](ctx, c, fmt.Sprintf("repos/%s/git/matching-refs/%s", repo, address), url.Values{}, mostRefPages)
+	pages, err := pagesOf[[]refNode](ctx, c.conn, fmt.Sprintf("repos/%s/git/matching-refs/%s", repo, address), url.Values{}, mostRefPages)
 	if err != nil {
 		e := c.fail(op, err)
 		if e.Kind == NotFound || e.Status == http.StatusConflict { // "Git Repository is empty."
@@ -68,9 +68,9 @@ func (c *Client) Refs(ctx context.Context, repo model.Repo, prefix string) ([]mo
 	return out, nil
 }
 
-// CreateRef makes a ref, by its full name. RefExists means that there is one of that name already, wherever it points.
+// Create makes a ref, by its full name. RefExists means that there is one of that name already, wherever it points.
 // https://docs.github.com/rest/git/refs#create-a-reference
-func (c *Client) CreateRef(ctx context.Context, repo model.Repo, name, sha string) error {
+func (c Refs) Create(ctx context.Context, repo model.Repo, name, sha string) error {
 	op := fmt.Sprintf("create %s at %s in %s", oneLine(name), short(sha), repo)
 	if err := c.mayWrite(ctx, op, repo); err != nil {
 		return err
@@ -85,9 +85,9 @@ func (c *Client) CreateRef(ctx context.Context, repo model.Repo, name, sha strin
 	return nil
 }
 
-// DeleteRef deletes a ref, by its full name, wherever it points. One that is not there is deleted.
+// Delete deletes a ref, by its full name, wherever it points. One that is not there is deleted.
 // https://docs.github.com/rest/git/refs#delete-a-reference
-func (c *Client) DeleteRef(ctx context.Context, repo model.Repo, name string) error {
+func (c Refs) Delete(ctx context.Context, repo model.Repo, name string) error {
 	op := fmt.Sprintf("delete %s in %s", oneLine(name), repo)
 	if err := c.mayWrite(ctx, op, repo); err != nil {
 		return err

@@ -12,7 +12,7 @@ import (
 
 // Run says how a workflow run stands. One that GitHub does not know, or that the token may not see, has Known false.
 // https://docs.github.com/rest/actions/workflow-runs#get-a-workflow-run
-func (c *Client) Run(ctx context.Context, repo model.Repo, id int64) (model.RunState, error) {
+func (c Actions) Run(ctx context.Context, repo model.Repo, id int64) (model.RunState, error) {
 	op := fmt.Sprintf("read workflow run %d of %s", id, repo)
 	if err := checkRepo(repo); err != nil {
 		return model.RunState{}, &Error{Kind: Invalid, Op: op, Message: c.line(err.Error())}
@@ -27,9 +27,9 @@ func (c *Client) Run(ctx context.Context, repo model.Repo, id int64) (model.RunS
 	return model.RunState{Known: true, Completed: run.GetStatus() == "completed", Attempt: run.GetRunAttempt()}, nil
 }
 
-// CreateComment comments on an issue or a pull request. Unclear means that the comment may be there.
+// Create comments on an issue or a pull request. Unclear means that the comment may be there.
 // https://docs.github.com/rest/issues/comments#create-an-issue-comment
-func (c *Client) CreateComment(ctx context.Context, repo model.Repo, number int, body string) (model.Comment, error) {
+func (c Comments) Create(ctx context.Context, repo model.Repo, number int, body string) (model.Comment, error) {
 	op := fmt.Sprintf("comment on %s#%d", repo, number)
 	if err := c.mayWrite(ctx, op, repo); err != nil {
 		return model.Comment{}, err
@@ -47,9 +47,9 @@ func (c *Client) CreateComment(ctx context.Context, repo model.Repo, number int,
 	}, nil
 }
 
-// EditComment replaces the body of a comment in the conversation. NotFound and Gone mean that somebody deleted it.
+// Edit replaces the body of a comment in the conversation. NotFound and Gone mean that somebody deleted it.
 // https://docs.github.com/rest/issues/comments#update-an-issue-comment
-func (c *Client) EditComment(ctx context.Context, repo model.Repo, id int64, body string) error {
+func (c Comments) Edit(ctx context.Context, repo model.Repo, id int64, body string) error {
 	op := fmt.Sprintf("edit comment %d of %s", id, repo)
 	if err := c.mayWrite(ctx, op, repo); err != nil {
 		return err
@@ -60,9 +60,9 @@ func (c *Client) EditComment(ctx context.Context, repo model.Repo, id int64, bod
 	return nil
 }
 
-// DeleteComment deletes a comment in the conversation. One that is gone already is deleted.
+// Delete deletes a comment in the conversation. One that is gone already is deleted.
 // https://docs.github.com/rest/issues/comments#delete-an-issue-comment
-func (c *Client) DeleteComment(ctx context.Context, repo model.Repo, id int64) error {
+func (c Comments) Delete(ctx context.Context, repo model.Repo, id int64) error {
 	op := fmt.Sprintf("delete comment %d of %s", id, repo)
 	if err := c.mayWrite(ctx, op, repo); err != nil {
 		return err
@@ -77,7 +77,7 @@ func (c *Client) DeleteComment(ctx context.Context, repo model.Repo, id int64) e
 
 // Reply answers in the thread whose first comment is thread; GitHub refuses replies to replies. go-github has only the
 // older form of this call. https://docs.github.com/rest/pulls/comments#create-a-reply-for-a-review-comment
-func (c *Client) Reply(ctx context.Context, repo model.Repo, number int, thread int64, body string) (model.Comment, error) {
+func (c Comments) Reply(ctx context.Context, repo model.Repo, number int, thread int64, body string) (model.Comment, error) {
 	op := fmt.Sprintf("reply to review comment %d of %s#%d", thread, repo, number)
 	if err := c.mayWrite(ctx, op, repo); err != nil {
 		return model.Comment{}, err
@@ -103,7 +103,7 @@ func (c *Client) Reply(ctx context.Context, repo model.Repo, number int, thread 
 }
 
 // mayWrite refuses a write that must not even begin: with a bad name, or in a run that is over.
-func (c *Client) mayWrite(ctx context.Context, op string, repo model.Repo) error {
+func (c *conn) mayWrite(ctx context.Context, op string, repo model.Repo) error {
 	if err := checkRepo(repo); err != nil {
 		return &Error{Kind: Invalid, Op: op, Message: c.line(err.Error())}
 	}
@@ -127,7 +127,7 @@ func short(sha string) string { return oneLine(sha[:min(len(sha), 12)]) }
 
 // Diff is the pull request's diff as text. GitHub gives none of more than 20,000 lines or 300 files.
 // https://docs.github.com/rest/pulls/pulls#get-a-pull-request
-func (c *Client) Diff(ctx context.Context, repo model.Repo, number int) (string, error) {
+func (c Pulls) Diff(ctx context.Context, repo model.Repo, number int) (string, error) {
 	op := fmt.Sprintf("read the diff of %s#%d", repo, number)
 	if err := checkRepo(repo); err != nil {
 		return "", &Error{Kind: Invalid, Op: op, Message: c.line(err.Error())}

@@ -21,7 +21,7 @@ func TestASurveyGoesOn(t *testing.T) {
 		var got []int
 		passed = nil
 		q := SurveyQuery{Repo: widgets, After: after, Passed: func(cursor string) { passed = append(passed, cursor) }}
-		return got, w.client("actions").Survey(t.Context(), q, func(s model.Snapshot) error {
+		return got, w.client("actions").Threads.Survey(t.Context(), q, func(s model.Snapshot) error {
 			if len(got) == most {
 				return enough
 			}
@@ -55,11 +55,11 @@ func TestASurveyFromACursorThatIsNone(t *testing.T) {
 
 	bad := `{"data": null, "errors": [{"type": "INVALID_CURSOR_ARGUMENTS", "path": ["repository", "pullRequests"], "message": "` + "`x`" + ` does not appear to be a valid cursor."}]}`
 	l := dial(t, Options{}, reply{200, bad, nil}, reply{200, `{"data": {"repository": {"pullRequests": {"nodes": []}}}}`, nil})
-	require.NoError(t, l.Survey(t.Context(), SurveyQuery{Repo: widgets, After: "x"}, nil))
+	require.NoError(t, l.Threads.Survey(t.Context(), SurveyQuery{Repo: widgets, After: "x"}, nil))
 	assert.Len(t, l.seen, 2)
 	assert.Equal(t, 1, strings.Count(l.log.String(), "survey_from_the_start"))
 
 	l = dial(t, Options{}, reply{200, bad, nil})
-	failure(t, l.Survey(t.Context(), SurveyQuery{Repo: widgets, After: "x"}, nil), Invalid)
+	failure(t, l.Threads.Survey(t.Context(), SurveyQuery{Repo: widgets, After: "x"}, nil), Invalid)
 	assert.Len(t, l.seen, 2, "and no further")
 }

@@ -56,7 +56,7 @@ func (n suiteNode) run(sha string) (model.CIRun, bool) {
 // in the map; one without runs has none there. Forbidden is a token that may not see check suites, which needs the right to
 // read checks where the repository is private.
 // https://docs.github.com/graphql/reference/objects#checksuite
-func (c *Client) RunsOn(ctx context.Context, repo model.Repo, shas []string) (map[string][]model.CIRun, error) {
+func (c Actions) RunsOn(ctx context.Context, repo model.Repo, shas []string) (map[string][]model.CIRun, error) {
 	op := fmt.Sprintf("read the workflow runs on commits of %s", repo)
 	if err := checkRepo(repo); err != nil {
 		return nil, &Error{Kind: Invalid, Op: op, Message: c.line(err.Error())}
@@ -70,7 +70,7 @@ func (c *Client) RunsOn(ctx context.Context, repo model.Repo, shas []string) (ma
 	return out, nil
 }
 
-func (c *Client) runsOn(ctx context.Context, op string, repo model.Repo, shas []string, out map[string][]model.CIRun) error {
+func (c Actions) runsOn(ctx context.Context, op string, repo model.Repo, shas []string, out map[string][]model.CIRun) error {
 	variables := map[string]any{"owner": repo.Owner, "name": repo.Name}
 	lacking := aliases(len(shas))
 	for i, sha := range shas {
@@ -80,7 +80,7 @@ func (c *Client) runsOn(ctx context.Context, op string, repo model.Repo, shas []
 	var data struct {
 		Repository map[string]*struct{ CheckSuites *connection[suiteNode] }
 	}
-	if _, err := c.query(ctx, op, runsOnDocument(len(shas)), variables, &data, lacking...); err != nil {
+	if _, err := c.query(ctx, op, runsOnCommits.document(len(shas)), variables, &data, lacking...); err != nil {
 		if e, ok := err.(*Error); ok && e.Kind == Forbidden {
 			e.Fix = "give the job `permissions: checks: read`, or use a token that has it"
 		}

@@ -20,9 +20,9 @@ import (
 func TestDocuments(t *testing.T) {
 	schema, err := gqlparser.LoadSchema(&ast.Source{Name: "sandbox.SDL", Input: sandbox.SDL()})
 	require.NoError(t, err)
-	for name, document := range map[string]string{"snapshot": snapshotDocument, "page": pageDocument, "survey": surveyDocument, "rights": rightsDocument(3),
-		"mergefacts": mergeFactsDocument, "mergemore": mergeMoreDocument, "pullnow": pullNowDocument, "pullsfrom": pullsFromDocument, "pullsof": pullsOfDocument(3),
-		"surveyissues": surveyIssuesDocument([]int{7, 8}), "surveyissues alone": surveyIssuesDocument(nil), "ourissues": ourIssuesDocument, "states": statesDocument(3), "runson": runsOnDocument(3)} {
+	for name, document := range map[string]string{"snapshot": snapshotDocument, "page": pageDocument, "survey": surveyDocument, "rights": rightsOf.document(3),
+		"mergefacts": mergeFactsDocument, "mergemore": mergeMoreDocument, "pullnow": pullNowDocument, "pullsfrom": pullsFromDocument, "pullsof": pullsOfCommits.document(3),
+		"surveyissues": surveyIssuesDocument([]int{7, 8}), "surveyissues alone": surveyIssuesDocument(nil), "ourissues": ourIssuesDocument, "states": statesOf.document(3), "runson": runsOnCommits.document(3)} {
 		_, errs := gqlparser.LoadQueryWithRules(schema, document, rules.NewDefaultRules())
 		assert.Empty(t, errs, "%s:\n%s", name, document)
 	}
@@ -114,7 +114,7 @@ func TestThreads(t *testing.T) {
 		"body": "why", "commit_id": w.as("ada", "GET", fmt.Sprintf("pulls/%d", n), nil)["head"].(map[string]any)["sha"]})
 	w.tick()
 	c := w.client("actions")
-	made, err := c.Reply(t.Context(), widgets, n, id(first), "because")
+	made, err := c.Comments.Reply(t.Context(), widgets, n, id(first), "because")
 	require.NoError(t, err)
 	assert.Equal(t, id(first), made.InReplyTo)
 	assert.Equal(t, "github-actions[bot]", made.Author.Login)
@@ -126,7 +126,7 @@ func TestThreads(t *testing.T) {
 	assert.True(t, snap.Comments[1].Ours)
 	assert.Equal(t, id(first), snap.Comments[0].Thread())
 	assert.Equal(t, "RIGHT", snap.Comments[1].Side)
-	_, err = c.Reply(t.Context(), widgets, n, 999999, "where")
+	_, err = c.Comments.Reply(t.Context(), widgets, n, 999999, "where")
 	failure(t, err, NotFound)
 }
 
@@ -135,12 +135,12 @@ func TestEdits(t *testing.T) {
 	n := w.pull()
 	said := w.as("actions", "POST", fmt.Sprintf("issues/%d/comments", n), map[string]any{"body": "ours"})
 	c := w.client("actions")
-	made, err := c.CreateComment(t.Context(), widgets, n, "second")
+	made, err := c.Comments.Create(t.Context(), widgets, n, "second")
 	require.NoError(t, err)
 	assert.Equal(t, []any{"second", "github-actions[bot]", true, model.KindIssue}, []any{made.Body, made.Author.Login, made.Author.Bot, made.Kind})
 
 	edited := w.tick()
-	require.NoError(t, c.EditComment(t.Context(), widgets, made.ID, "second, edited"))
+	require.NoError(t, c.Comments.Edit(t.Context(), widgets, made.ID, "second, edited"))
 	w.as("octo", "PATCH", fmt.Sprintf("issues/comments/%d", id(said)), map[string]any{"body": "ours, spoilt"})
 	snap := w.snapshot(c, Query{Number: n})
 	require.Equal(t, []string{"ours, spoilt", "second, edited"}, bodies(snap.Comments))
@@ -149,9 +149,9 @@ func TestEdits(t *testing.T) {
 	assert.Equal(t, []any{true, false, "github-actions[bot]"}, []any{own.Ours, own.EditedByOther, own.Editor})
 	assert.Equal(t, edited, own.UpdatedAt)
 
-	require.NoError(t, c.DeleteComment(t.Context(), widgets, made.ID))
-	require.NoError(t, c.DeleteComment(t.Context(), widgets, made.ID), "what is gone is deleted")
-	failure(t, c.EditComment(t.Context(), widgets, made.ID, "x"), NotFound)
+	require.NoError(t, c.Comments.Delete(t.Context(), widgets, made.ID))
+	require.NoError(t, c.Comments.Delete(t.Context(), widgets, made.ID), "what is gone is deleted")
+	failure(t, c.Comments.Edit(t.Context(), widgets, made.ID, "x"), NotFound)
 	assert.Len(t, w.snapshot(c, Query{Number: n}).Comments, 1)
 }
 
@@ -249,7 +249,7 @@ func TestRights(t *testing.T) {
 	w := newWorld(t)
 	n := w.pull()
 	c := w.client("actions")
-	got, err := c.Permissions(t.Context(), widgets, []string{"Ada", "grace", "tri", "mallory", "octo", "nobody-at-all", "renovate[bot]", "a b", "ada"})
+	got, err := c.Repositories.Permissions(t.Context(), widgets, []string{"Ada", "grace", "tri", "mallory", "octo", "nobody-at-all", "renovate[bot]", "a b", "ada"})
 	require.NoError(t, err)
 	assert.Equal(t, map[string]model.Permission{"ada": model.PermissionWrite, "grace": model.PermissionMaintain, "tri": model.PermissionTriage,
 		"mallory": model.PermissionNone, "octo": model.PermissionAdmin, "nobody-at-all": model.PermissionNone,
@@ -261,7 +261,7 @@ func TestRights(t *testing.T) {
 	snap = w.snapshot(c, Query{Number: n, Author: "mallory"})
 	assert.Equal(t, map[string]model.Permission{"mallory": model.PermissionNone}, snap.Permissions)
 
-	none, err := w.client("actions").Permissions(t.Context(), widgets, nil)
+	none, err := w.client("actions").Repositories.Permissions(t.Context(), widgets, nil)
 	require.NoError(t, err)
 	assert.Empty(t, none)
 }
@@ -269,17 +269,17 @@ func TestRights(t *testing.T) {
 func TestWhatIsNotThere(t *testing.T) {
 	w := newWorld(t)
 	c := w.client("actions")
-	_, err := c.Snapshot(t.Context(), Query{Repo: widgets, Number: 404})
+	_, err := c.Threads.Snapshot(t.Context(), Query{Repo: widgets, Number: 404})
 	assert.Equal(t, "read octo/widgets#404: octo/widgets#404 does not exist, or the token may not see it", failure(t, err, NotFound).Error())
-	_, err = c.Snapshot(t.Context(), Query{Repo: model.Repo{Owner: "octo", Name: "nothing"}, Number: 1})
+	_, err = c.Threads.Snapshot(t.Context(), Query{Repo: model.Repo{Owner: "octo", Name: "nothing"}, Number: 1})
 	assert.Equal(t, "read octo/nothing#1: repository octo/nothing does not exist, or the token may not see it", failure(t, err, NotFound).Error())
-	_, err = c.Permissions(t.Context(), model.Repo{Owner: "octo", Name: "nothing"}, []string{"octo"})
+	_, err = c.Repositories.Permissions(t.Context(), model.Repo{Owner: "octo", Name: "nothing"}, []string{"octo"})
 	failure(t, err, NotFound)
 	stranger, err := New(Options{APIURL: w.urls.API, Token: "nobody's"})
 	require.NoError(t, err)
-	_, err = stranger.Snapshot(t.Context(), Query{Repo: widgets, Number: 1})
+	_, err = stranger.Threads.Snapshot(t.Context(), Query{Repo: widgets, Number: 1})
 	failure(t, err, Unauthorized)
-	failure(t, stranger.DeleteComment(t.Context(), widgets, 1), Unauthorized)
+	failure(t, stranger.Comments.Delete(t.Context(), widgets, 1), Unauthorized)
 
 	issue := w.as("ada", "POST", "issues", map[string]any{"title": "An issue"})
 	snap := w.snapshot(c, Query{Number: int(issue["number"].(float64))})
@@ -304,7 +304,7 @@ func TestCompareAndRuns(t *testing.T) {
 		{moved, p.HeadSHA, model.Diverged},
 		{p.BaseSHA, "00000000000000000000000000000000deadbeef", model.Unknown},
 	} {
-		got, err := c.Compare(t.Context(), widgets, want.base, want.head)
+		got, err := c.Commits.Compare(t.Context(), widgets, want.base, want.head)
 		require.NoError(t, err)
 		assert.Equal(t, want.relation, got)
 	}
@@ -312,7 +312,7 @@ func TestCompareAndRuns(t *testing.T) {
 	w.control("runs/17", map[string]any{"status": "in_progress"})
 	w.control("runs/18", map[string]any{"status": "completed", "conclusion": "cancelled", "attempt": 2})
 	for run, want := range map[int64]model.RunState{17: {Known: true, Attempt: 1}, 18: {Known: true, Completed: true, Attempt: 2}, 19: {}} {
-		got, err := c.Run(t.Context(), widgets, run)
+		got, err := c.Actions.Run(t.Context(), widgets, run)
 		require.NoError(t, err)
 		assert.Equal(t, want, got)
 	}
@@ -327,7 +327,7 @@ func TestALostAnswer(t *testing.T) {
 		fault["times"] = 1
 		w.control("faults", fault)
 		c := w.client("actions")
-		_, err := c.CreateComment(t.Context(), widgets, n, "once")
+		_, err := c.Comments.Create(t.Context(), widgets, n, "once")
 		failure(t, err, Unclear)
 		assert.Equal(t, "1 REST, 0 GraphQL", calls(c))
 		assert.Len(t, w.snapshot(c, Query{Number: n}).Comments, i+1)

@@ -39,7 +39,7 @@ var (
 // Snapshot reads one pull request or one issue: one GraphQL request on the common path, and one for each further round of pages that
 // q.Settled asks for. A number that is an issue gives a snapshot with IsPull false, the issue as Thread and the settings
 // of the default branch. A repository or a number that is not there is NotFound.
-func (c *Client) Snapshot(ctx context.Context, q Query) (model.Snapshot, error) {
+func (c Threads) Snapshot(ctx context.Context, q Query) (model.Snapshot, error) {
 	if err := checkRepo(q.Repo); err != nil {
 		return model.Snapshot{}, &Error{Kind: Invalid, Op: "read", Message: c.line(err.Error())}
 	}
@@ -74,7 +74,7 @@ var tolerated = []string{"collaborators", "sender", "node", "closingIssuesRefere
 // headRepository is a fork that the token may not see, which is not to be taken for one that is not there.
 const headRepository = "headRepository"
 
-func (c *Client) snapshot(ctx context.Context, q Query, size pageSize) (model.Snapshot, error) {
+func (c Threads) snapshot(ctx context.Context, q Query, size pageSize) (model.Snapshot, error) {
 	op := fmt.Sprintf("read %s#%d", q.Repo, q.Number)
 	var data snapshotData
 	at, missing, err := c.queryParts(ctx, op, snapshotDocument, map[string]any{

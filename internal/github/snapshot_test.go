@@ -133,7 +133,7 @@ func TestPosted(t *testing.T) {
 		require.NoError(t, json.Unmarshal([]byte(raw), &n))
 		assert.Equal(t, want, n.comment(model.KindIssue).Posted, raw)
 	}
-	made, err := w.client("actions").CreateComment(t.Context(), widgets, n, "ours")
+	made, err := w.client("actions").Comments.Create(t.Context(), widgets, n, "ours")
 	require.NoError(t, err)
 	assert.Equal(t, []any{"ours", false}, []any{made.Posted, made.Edited})
 }

@@ -12,7 +12,7 @@ const statesAtOnce = 50
 
 // States says whether issues and pull requests are open, closed or merged, by number: 50 a request. A number that does not
 // exist is not in the map.
-func (c *Client) States(ctx context.Context, repo model.Repo, numbers []int) (map[int]model.PullState, error) {
+func (c Threads) States(ctx context.Context, repo model.Repo, numbers []int) (map[int]model.PullState, error) {
 	op := fmt.Sprintf("read what is open of %s", repo)
 	if err := checkRepo(repo); err != nil {
 		return nil, &Error{Kind: Invalid, Op: op, Message: c.line(err.Error())}
@@ -28,7 +28,7 @@ func (c *Client) States(ctx context.Context, repo model.Repo, numbers []int) (ma
 	return out, nil
 }
 
-func (c *Client) states(ctx context.Context, op string, repo model.Repo, numbers []int, out map[int]model.PullState) error {
+func (c Threads) states(ctx context.Context, op string, repo model.Repo, numbers []int, out map[int]model.PullState) error {
 	variables := map[string]any{"owner": repo.Owner, "name": repo.Name}
 	lacking := aliases(len(numbers))
 	for i, number := range numbers {
@@ -41,7 +41,7 @@ func (c *Client) states(ctx context.Context, op string, repo model.Repo, numbers
 			Closed bool   // of an issue
 		}
 	}
-	if _, err := c.query(ctx, op, statesDocument(len(numbers)), variables, &data, lacking...); err != nil {
+	if _, err := c.query(ctx, op, statesOf.document(len(numbers)), variables, &data, lacking...); err != nil {
 		return named(err, Query{Repo: repo})
 	}
 	for i, number := range numbers {

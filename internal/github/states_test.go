@@ -18,7 +18,7 @@ func TestStates(t *testing.T) {
 	w.as("octo", "PATCH", "pulls/101", map[string]any{"state": "closed"})
 	w.as("octo", "PUT", "pulls/102/merge", map[string]any{})
 	c := w.client("actions")
-	got, err := c.States(t.Context(), widgets, append([]int{open, closed, pull, 999}, many...))
+	got, err := c.Threads.States(t.Context(), widgets, append([]int{open, closed, pull, 999}, many...))
 	require.NoError(t, err)
 	assert.Equal(t, "0 REST, 3 GraphQL", calls(c))
 	assert.Len(t, got, 123)
@@ -26,11 +26,11 @@ func TestStates(t *testing.T) {
 		assert.Equal(t, want, got[n], "#%d", n)
 	}
 	assert.NotContains(t, got, 999)
-	none, err := c.States(t.Context(), widgets, nil)
+	none, err := c.Threads.States(t.Context(), widgets, nil)
 	require.NoError(t, err)
 	assert.Empty(t, none)
 	assert.Equal(t, "0 REST, 3 GraphQL", calls(c))
-	_, err = c.States(t.Context(), model.Repo{Owner: "octo", Name: "nothing"}, []int{1})
+	_, err = c.Threads.States(t.Context(), model.Repo{Owner: "octo", Name: "nothing"}, []int{1})
 	assert.Equal(t, "read what is open of octo/nothing: repository octo/nothing does not exist, or the token may not see it", failure(t, err, NotFound).Error())
 }
 
@@ -38,7 +38,7 @@ func TestStates(t *testing.T) {
 func TestAStateThatIsNotTold(t *testing.T) {
 	for kind, want := range map[string]Kind{"FORBIDDEN": Forbidden, "SERVICE_UNAVAILABLE": Unavailable} {
 		l := dial(t, Options{}, reply{200, `{"data": {"repository": {"p0": null, "p1": {"state": "OPEN"}}}, "errors": [{"type": "` + kind + `", "path": ["repository", "p0"], "message": "no"}]}`, nil})
-		_, err := l.States(t.Context(), widgets, []int{1, 2})
+		_, err := l.Threads.States(t.Context(), widgets, []int{1, 2})
 		failure(t, err, want)
 	}
 }

@@ -47,7 +47,7 @@ var (
 // comments that were edited. Further pages of one pull request are read where Settled wants them. Where somebody edited
 // a comment of ours or of a bot, which may have been ours, the whole snapshot is read, since only then WasMarked is known: people's
 // comments have no markers of ours.
-func (c *Client) Survey(ctx context.Context, q SurveyQuery, yield func(model.Snapshot) error) error {
+func (c Threads) Survey(ctx context.Context, q SurveyQuery, yield func(model.Snapshot) error) error {
 	op := fmt.Sprintf("read the open pull requests of %s", q.Repo)
 	if err := checkRepo(q.Repo); err != nil {
 		return &Error{Kind: Invalid, Op: op, Message: c.line(err.Error())}
@@ -107,7 +107,7 @@ func began(op string, q SurveyQuery, data *surveyData) error {
 	return err
 }
 
-func (c *Client) yieldPulls(ctx context.Context, q SurveyQuery, size surveySize, data *surveyData, yield func(model.Snapshot) error) error {
+func (c Threads) yieldPulls(ctx context.Context, q SurveyQuery, size surveySize, data *surveyData, yield func(model.Snapshot) error) error {
 	for _, n := range data.Repository.PullRequests.Nodes {
 		if n == nil {
 			continue
@@ -139,7 +139,7 @@ type surveyData struct {
 	at    time.Time
 }
 
-func (c *Client) pullsPage(ctx context.Context, op string, q SurveyQuery, size surveySize, after string) (data *surveyData, err error) {
+func (c Threads) pullsPage(ctx context.Context, op string, q SurveyQuery, size surveySize, after string) (data *surveyData, err error) {
 	data = new(surveyData)
 	var missing []string
 	data.at, missing, err = c.queryParts(ctx, op, surveyDocument, map[string]any{
@@ -162,7 +162,7 @@ type surveyPage struct {
 }
 
 // surveyed is the snapshot of one pull request or issue of a page, for a query without a number.
-func (c *Client) surveyed(ctx context.Context, q Query, size surveySize, page surveyPage, n *pullNode) (model.Snapshot, error) {
+func (c Threads) surveyed(ctx context.Context, q Query, size surveySize, page surveyPage, n *pullNode) (model.Snapshot, error) {
 	further := fullPage
 	if size == smallSurvey {
 		further = smallPage

@@ -35,7 +35,7 @@ func (w *world) pulls(n int) []int {
 func (w *world) survey(c *Client, q SurveyQuery) (all []model.Snapshot) {
 	w.t.Helper()
 	q.Repo = widgets
-	require.NoError(w.t, c.Survey(w.t.Context(), q, func(s model.Snapshot) error { all = append(all, s); return nil }))
+	require.NoError(w.t, c.Threads.Survey(w.t.Context(), q, func(s model.Snapshot) error { all = append(all, s); return nil }))
 	return all
 }
 
@@ -152,15 +152,15 @@ func TestASurveyKnowsWhatWasMarked(t *testing.T) {
 func TestASurveyThatEnds(t *testing.T) {
 	w := newWorld(t)
 	c := w.client("actions")
-	err := c.Survey(t.Context(), SurveyQuery{Repo: model.Repo{Owner: "octo", Name: "nothing"}}, nil)
+	err := c.Threads.Survey(t.Context(), SurveyQuery{Repo: model.Repo{Owner: "octo", Name: "nothing"}}, nil)
 	assert.Equal(t, "read the open pull requests of octo/nothing: repository octo/nothing does not exist, or the token may not see it", failure(t, err, NotFound).Error())
 	l := dial(t, Options{}, reply{200, `{"data": {"repository": null}}`, nil})
-	failure(t, l.Survey(t.Context(), SurveyQuery{Repo: widgets}, nil), NotFound)
+	failure(t, l.Threads.Survey(t.Context(), SurveyQuery{Repo: widgets}, nil), NotFound)
 
 	w.pulls(60)
 	enough, seen := errors.New("enough"), 0
 	c = w.client("actions")
-	assert.Equal(t, enough, c.Survey(t.Context(), SurveyQuery{Repo: widgets}, func(model.Snapshot) error {
+	assert.Equal(t, enough, c.Threads.Survey(t.Context(), SurveyQuery{Repo: widgets}, func(model.Snapshot) error {
 		if seen++; seen == 2 {
 			return enough
 		}
@@ -174,7 +174,7 @@ func TestASurveyKeepsPoints(t *testing.T) {
 	w := newWorld(t)
 	w.pulls(120)
 	read := func(reserve int, after string) (numbers []int, passed string, err error) {
-		err = w.client("actions").Survey(t.Context(), SurveyQuery{Repo: widgets, Reserve: reserve, After: after, Passed: func(at string) { passed = at }}, func(s model.Snapshot) error {
+		err = w.client("actions").Threads.Survey(t.Context(), SurveyQuery{Repo: widgets, Reserve: reserve, After: after, Passed: func(at string) { passed = at }}, func(s model.Snapshot) error {
 			numbers = append(numbers, s.Pull.Number)
 			return nil
 		})
@@ -201,7 +201,7 @@ func TestASurveyKeepsPoints(t *testing.T) {
 
 	l := dial(t, Options{}, reply{200, `{"data": {"rateLimit": null, "repository": {"pullRequests": {"pageInfo": {"hasNextPage": true, "endCursor": "x"}}}}}`, nil},
 		reply{200, `{"data": {"repository": {"pullRequests": {"nodes": []}}}}`, nil})
-	require.NoError(t, l.Survey(t.Context(), SurveyQuery{Repo: widgets, Reserve: 9}, nil), "a server without limits")
+	require.NoError(t, l.Threads.Survey(t.Context(), SurveyQuery{Repo: widgets, Reserve: 9}, nil), "a server without limits")
 }
 
 // A server that gives up on a page of fifty is asked for ten at a time from there on.
@@ -232,7 +232,7 @@ func TestAThousandPullRequests(t *testing.T) {
 	c := w.client("actions")
 	var got []int
 	var live []uint64
-	require.NoError(t, c.Survey(t.Context(), SurveyQuery{Repo: widgets}, func(s model.Snapshot) error {
+	require.NoError(t, c.Threads.Survey(t.Context(), SurveyQuery{Repo: widgets}, func(s model.Snapshot) error {
 		if len(got)%50 == 25 {
 			var m runtime.MemStats
 			runtime.GC()

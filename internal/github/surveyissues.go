@@ -44,7 +44,7 @@ const (
 // yield as Survey does with pull requests, once. The snapshots are Snapshot's for an issue, with no permissions, no Branch,
 // and no Posted for comments that were edited; those of closed pull requests are Survey's. Beside them it gives the refs of
 // all branches that begin with gh-pr- or mergexo/, by full name and in its order.
-func (c *Client) SurveyIssues(ctx context.Context, q IssueSurveyQuery, yield func(model.Snapshot) error) ([]model.Ref, error) {
+func (c Threads) SurveyIssues(ctx context.Context, q IssueSurveyQuery, yield func(model.Snapshot) error) ([]model.Ref, error) {
 	op := fmt.Sprintf("read the open issues of %s", q.Repo)
 	if err := checkRepo(q.Repo); err != nil {
 		return nil, &Error{Kind: Invalid, Op: op, Message: c.line(err.Error())}
@@ -131,7 +131,7 @@ type issuesData struct {
 	at         time.Time
 }
 
-func (c *Client) issuesPage(ctx context.Context, r *issueReading) (data *issuesData, err error) {
+func (c Threads) issuesPage(ctx context.Context, r *issueReading) (data *issuesData, err error) {
 	data = new(issuesData)
 	var missing []string
 	some := r.further()
@@ -156,7 +156,7 @@ func (c *Client) issuesPage(ctx context.Context, r *issueReading) (data *issuesD
 // further are the numbers that the next request asks for.
 func (r *issueReading) further() []int { return r.also[:min(len(r.also), r.size.threads)] }
 
-func (c *Client) yieldIssues(ctx context.Context, r *issueReading, data *issuesData, yield func(model.Snapshot) error) error {
+func (c Threads) yieldIssues(ctx context.Context, r *issueReading, data *issuesData, yield func(model.Snapshot) error) error {
 	for _, n := range slices.Concat(data.Repository.Issues.Nodes, data.Repository.Closed.Nodes, data.Repository.further()) {
 		if n == nil || r.seen[n.Number] {
 			continue

@@ -16,7 +16,7 @@ import (
 func (w *world) surveyIssues(c *Client, q IssueSurveyQuery) (all []model.Snapshot, refs []model.Ref) {
 	w.t.Helper()
 	q.Repo = widgets
-	refs, err := c.SurveyIssues(w.t.Context(), q, func(s model.Snapshot) error { all = append(all, s); return nil })
+	refs, err := c.Threads.SurveyIssues(w.t.Context(), q, func(s model.Snapshot) error { all = append(all, s); return nil })
 	require.NoError(w.t, err)
 	return all, refs
 }
@@ -75,7 +75,7 @@ func TestASurveyOfIssues(t *testing.T) {
 	assert.Len(t, all, 25)
 
 	enough := errors.New("enough")
-	_, err := c.SurveyIssues(t.Context(), IssueSurveyQuery{Repo: widgets, Labels: flows}, func(model.Snapshot) error { return enough })
+	_, err := c.Threads.SurveyIssues(t.Context(), IssueSurveyQuery{Repo: widgets, Labels: flows}, func(model.Snapshot) error { return enough })
 	assert.Equal(t, enough, err, "as it is")
 }
 
@@ -114,19 +114,19 @@ func TestTheBranchesThatMayBeOurs(t *testing.T) {
 func TestASurveyOfIssuesThatEnds(t *testing.T) {
 	w := newWorld(t)
 	c := w.client("actions")
-	_, err := c.SurveyIssues(t.Context(), IssueSurveyQuery{Repo: model.Repo{Owner: "octo", Name: "nothing"}}, nil)
+	_, err := c.Threads.SurveyIssues(t.Context(), IssueSurveyQuery{Repo: model.Repo{Owner: "octo", Name: "nothing"}}, nil)
 	assert.Equal(t, "read the open issues of octo/nothing: repository octo/nothing does not exist, or the token may not see it", failure(t, err, NotFound).Error())
 	l := dial(t, Options{}, reply{200, `{"data": {"repository": null}}`, nil})
-	_, err = l.SurveyIssues(t.Context(), IssueSurveyQuery{Repo: widgets}, nil)
+	_, err = l.Threads.SurveyIssues(t.Context(), IssueSurveyQuery{Repo: widgets}, nil)
 	failure(t, err, NotFound)
-	_, err = l.SurveyIssues(t.Context(), IssueSurveyQuery{Repo: model.Repo{Owner: "a/b"}}, nil)
+	_, err = l.Threads.SurveyIssues(t.Context(), IssueSurveyQuery{Repo: model.Repo{Owner: "a/b"}}, nil)
 	failure(t, err, Invalid)
 
 	// What GitHub shows twice is yielded once.
 	issue := `{"__typename": "Issue", "number": 7}`
 	l = dial(t, Options{}, reply{200, `{"data": {"repository": {"issues": {"nodes": [` + issue + `, null, ` + issue + `]}}}}`, nil})
 	var got []int
-	_, err = l.SurveyIssues(t.Context(), IssueSurveyQuery{Repo: widgets, Labels: flows}, func(s model.Snapshot) error {
+	_, err = l.Threads.SurveyIssues(t.Context(), IssueSurveyQuery{Repo: widgets, Labels: flows}, func(s model.Snapshot) error {
 		got = append(got, s.Thread.Number)
 		return nil
 	})

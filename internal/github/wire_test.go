@@ -103,18 +103,18 @@ func failure(t *testing.T, err error, kind Kind) *Error {
 }
 
 func (l *line) comment(t *testing.T) error {
-	_, err := l.CreateComment(t.Context(), widgets, 7, "hi")
+	_, err := l.Comments.Create(t.Context(), widgets, 7, "hi")
 	return err
 }
 
 func (l *line) compare(t *testing.T) error {
-	_, err := l.Compare(t.Context(), widgets, "aaa", "bbb")
+	_, err := l.Commits.Compare(t.Context(), widgets, "aaa", "bbb")
 	return err
 }
 
 func TestReadsAreRepeated(t *testing.T) {
 	l := dial(t, Options{}, reply{status: 502}, reply{status: 503}, reply{status: 200, body: `{"status": "ahead"}`})
-	relation, err := l.Compare(t.Context(), widgets, "aaa", "bbb")
+	relation, err := l.Commits.Compare(t.Context(), widgets, "aaa", "bbb")
 	require.NoError(t, err)
 	assert.Equal(t, model.Ahead, relation)
 	assert.Equal(t, []time.Duration{375 * time.Millisecond, 750 * time.Millisecond}, l.waited)
@@ -136,7 +136,7 @@ func TestAnUnclearWriteIsSentOnce(t *testing.T) {
 	for _, status := range []int{500, 502, 504, 408} {
 		l := dial(t, Options{}, reply{status: status}, reply{status: 201, body: madeComment})
 		failure(t, l.comment(t), Unclear)
-		failure(t, func() error { l.seen = nil; return l.EditComment(t.Context(), widgets, 5, "x") }(), Unclear)
+		failure(t, func() error { l.seen = nil; return l.Comments.Edit(t.Context(), widgets, 5, "x") }(), Unclear)
 		assert.Len(t, l.seen, 1, "status %d", status)
 		assert.Empty(t, l.waited)
 	}
@@ -180,7 +180,7 @@ func TestNobodyListens(t *testing.T) {
 	l.open(t, Options{APIURL: "http://" + closed.Addr().String()})
 	failure(t, l.comment(t), Unavailable)
 	failure(t, l.compare(t), Unavailable)
-	_, err = l.Snapshot(t.Context(), Query{Repo: widgets, Number: 7})
+	_, err = l.Threads.Snapshot(t.Context(), Query{Repo: widgets, Number: 7})
 	failure(t, err, Unavailable)
 	rest, graphql := l.Calls()
 	assert.Zero(t, rest+graphql, "nothing was sent")
@@ -209,10 +209,10 @@ func TestASilentServer(t *testing.T) {
 func TestACancelledRun(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	l := dial(t, Options{Sleep: func(ctx context.Context, _ time.Duration) error { cancel(); return ctx.Err() }}, reply{status: 502})
-	_, err := l.Compare(ctx, widgets, "aaa", "bbb")
+	_, err := l.Commits.Compare(ctx, widgets, "aaa", "bbb")
 	require.ErrorIs(t, err, context.Canceled)
 	assert.Len(t, l.seen, 1)
-	_, err = l.CreateComment(ctx, widgets, 7, "hi")
+	_, err = l.Comments.Create(ctx, widgets, 7, "hi")
 	failure(t, err, Unavailable)
 	require.ErrorIs(t, err, context.Canceled)
 	assert.Len(t, l.seen, 1, "a run that is over sends nothing")
@@ -242,7 +242,7 @@ func TestRefusals(t *testing.T) {
 		assert.Contains(t, e.Fix, c.fix)
 		assert.True(t, strings.HasPrefix(e.Error(), "comment on octo/widgets#7: "), e.Error())
 		assert.Len(t, l.seen, 1)
-		_, err := l.Snapshot(t.Context(), Query{Repo: widgets, Number: 7})
+		_, err := l.Threads.Snapshot(t.Context(), Query{Repo: widgets, Number: 7})
 		failure(t, err, c.kind)
 	}
 }
@@ -295,12 +295,12 @@ func TestURLs(t *testing.T) {
 	} {
 		c, err := New(Options{APIURL: api, Token: secret})
 		require.NoError(t, err)
-		assert.Equal(t, graph, c.graphql)
-		assert.Equal(t, strings.TrimSuffix(graph, "/graphql"), strings.TrimSuffix(strings.TrimSuffix(c.rest.BaseURL.String(), "/"), "/v3"))
+		assert.Equal(t, graph, c.conn.graphql)
+		assert.Equal(t, strings.TrimSuffix(graph, "/graphql"), strings.TrimSuffix(strings.TrimSuffix(c.conn.rest.BaseURL.String(), "/"), "/v3"))
 	}
 	c, err := New(Options{APIURL: "https://a.example", GraphQLURL: "https://b.example/q", Token: " " + secret + "\n"})
 	require.NoError(t, err)
-	assert.Equal(t, "https://b.example/q", c.graphql)
+	assert.Equal(t, "https://b.example/q", c.conn.graphql)
 	for _, bad := range []string{"api.github.com", "ftp://x", "https://", "https://u:" + secret + "@x", "https://x?q=" + secret, "https://x/%zz" + secret} {
 		_, err := New(Options{APIURL: bad, Token: secret})
 		failure(t, err, Invalid)
@@ -316,15 +316,15 @@ func TestURLs(t *testing.T) {
 func TestBadNames(t *testing.T) {
 	l := dial(t, Options{}, reply{status: 200, body: "{}"})
 	for _, repo := range []model.Repo{{}, {Owner: "..", Name: "x"}, {Owner: "octo", Name: "a/b"}, {Owner: "octo", Name: "a?b"}, {Owner: "o%2f", Name: "x"}} {
-		_, err := l.Snapshot(t.Context(), Query{Repo: repo, Number: 1})
+		_, err := l.Threads.Snapshot(t.Context(), Query{Repo: repo, Number: 1})
 		failure(t, err, Invalid)
-		_, err = l.CreateComment(t.Context(), repo, 1, "x")
+		_, err = l.Comments.Create(t.Context(), repo, 1, "x")
 		failure(t, err, Invalid)
-		_, err = l.Run(t.Context(), repo, 1)
+		_, err = l.Actions.Run(t.Context(), repo, 1)
 		failure(t, err, Invalid)
-		_, err = l.Permissions(t.Context(), repo, []string{"octo"})
+		_, err = l.Repositories.Permissions(t.Context(), repo, []string{"octo"})
 		failure(t, err, Invalid)
-		failure(t, l.Survey(t.Context(), SurveyQuery{Repo: repo}, nil), Invalid)
+		failure(t, l.Threads.Survey(t.Context(), SurveyQuery{Repo: repo}, nil), Invalid)
 	}
 	assert.Empty(t, l.seen)
 }

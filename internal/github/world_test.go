@@ -105,7 +105,7 @@ func (w *world) client(login string) *Client {
 func (w *world) snapshot(c *Client, q Query) model.Snapshot {
 	w.t.Helper()
 	q.Repo = widgets
-	snap, err := c.Snapshot(w.t.Context(), q)
+	snap, err := c.Threads.Snapshot(w.t.Context(), q)
 	require.NoError(w.t, err)
 	return snap
 }

@@ -1,7 +1,6 @@
 package handoff_test
 
 import (
-	"flag"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,8 +12,6 @@ import (
 	"github.com/mergexo/mergexo/internal/handoff"
 	"github.com/mergexo/mergexo/internal/model"
 )
-
-var update = flag.Bool("update", false, "write the golden files anew")
 
 var (
 	start, head = strings.Repeat("a", 40), strings.Repeat("b", 40)

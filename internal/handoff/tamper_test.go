@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/mergexo/mergexo/internal/golden"
 	"github.com/mergexo/mergexo/internal/handoff"
 )
 
@@ -289,7 +290,7 @@ func TestTamperingIsRefusedByName(t *testing.T) {
 	for _, tamper := range tampers {
 		refused(t, &said, tamper.name, planned(), tamper.do)
 	}
-	sameAs(t, "refusals.txt", said.String())
+	golden.File(t, "refusals.txt", said.String())
 }
 
 func TestTamperingWithAnIssuesHandoffIsRefusedByName(t *testing.T) {
@@ -297,7 +298,7 @@ func TestTamperingWithAnIssuesHandoffIsRefusedByName(t *testing.T) {
 	for _, tamper := range flowTampers {
 		refused(t, &said, tamper.name, tamper.of(), tamper.do)
 	}
-	sameAs(t, "flow_refusals.txt", said.String())
+	golden.File(t, "flow_refusals.txt", said.String())
 }
 
 // refused tampers with a handoff and writes down what is said about it.
@@ -317,15 +318,4 @@ func refused(t *testing.T, said *strings.Builder, name string, was handoff.Hando
 		assert.NotContains(t, err.Error(), "\n")
 		fmt.Fprintf(said, "%s:\n    %s\n", name, err)
 	})
-}
-
-func sameAs(t *testing.T, name, said string) {
-	t.Helper()
-	golden := filepath.Join("testdata", name)
-	if *update {
-		require.NoError(t, os.WriteFile(golden, []byte(said), 0o600))
-	}
-	want, err := os.ReadFile(golden)
-	require.NoError(t, err)
-	assert.Equal(t, string(want), said)
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// Scope says whose markers count and for what.
+// Scope says whose markers are trusted, and which repository and number they must name.
 type Scope struct {
 	Repo   model.Repo
 	Number int
@@ -16,7 +16,7 @@ type Scope struct {
 	Viewer string
 	// Bots are further logins of ours that the settings name.
 	Bots []string
-	// Now is when the comments were read, on GitHub's clock: a block whose time is over does not count. Zero: all do.
+	// Now is when the comments were read, on GitHub's clock: a block that has expired by then does not count. Zero: every block counts.
 	Now time.Time
 }
 
@@ -42,7 +42,7 @@ func (c Codec) Fold(comments []model.Comment, scope Scope) model.State {
 // fold is a state in the making.
 type fold struct {
 	st        model.State
-	done      []model.Said[model.TurnMarker]
+	done      []model.Posted[model.TurnMarker]
 	unblocked time.Time  // the newest of what sets a new baseline: an unblock, or an adopt after a release
 	baseline  string     // and the head that it accepted
 	receipt   int64      // the newest receipt that it knew
@@ -77,7 +77,7 @@ func (f *fold) again(cm model.Comment, said believed) bool {
 		reply = false
 	}
 	if reply && slices.ContainsFunc(said.tokens, func(t string) bool { return f.st.Tokens[t] != 0 }) {
-		f.st.Surplus = append(f.st.Surplus, cm.ID)
+		f.surplus(cm.ID)
 		return true
 	}
 	if key != "" {
@@ -87,6 +87,14 @@ func (f *fold) again(cm model.Comment, said believed) bool {
 		f.st.Tokens[t] = cm.ID
 	}
 	return false
+}
+
+// surplus notes a comment that says what another one says.
+func (f *fold) surplus(comment int64) { f.st.Surplus = append(f.st.Surplus, comment) }
+
+// rebase makes a head the baseline from a comment on: nothing before it counts but what it says.
+func (f *fold) rebase(cm model.Comment, head string, receipt int64) {
+	f.unblocked, f.baseline, f.receipt = cm.CreatedAt, head, receipt
 }
 
 // take folds in one marker.
@@ -105,10 +113,13 @@ func (f *fold) take(cm model.Comment, marker any) {
 		f.issue(cm, m)
 	case *model.BlockMarker:
 		question := st.Block != nil && st.Block.Marker.Reason == model.ReasonAgent && m.Reason != model.ReasonAgent
+		if question { // whoever lifts this one has not answered that: the next turn is told
+			st.Question = st.Block
+		}
 		if st.Block == nil || question || over(st.Block, cm.CreatedAt) {
 			st.Block = place(*m, cm)
 		} else {
-			st.Surplus = append(st.Surplus, cm.ID)
+			f.surplus(cm.ID)
 		}
 	case *model.UnblockMarker:
 		f.unblock(cm, m)
@@ -163,7 +174,7 @@ func (f *fold) unblock(cm model.Comment, m *model.UnblockMarker) {
 		st.Question = st.Block
 	case model.ReasonBudget:
 		st.Spent = model.Spent{}
-	case model.ReasonFlaky: // the operator has it looked at anew
+	case model.ReasonFlaky: // the operator asked for another look
 		for i := range st.Turns {
 			st.Turns[i].Marker.Flaky = nil
 		}
@@ -172,7 +183,8 @@ func (f *fold) unblock(cm model.Comment, m *model.UnblockMarker) {
 			st.Turns[i].Marker.Session = ""
 		}
 	}
-	st.Block, f.unblocked, f.baseline, f.receipt = nil, cm.CreatedAt, m.Head, m.Receipt
+	st.Block = nil
+	f.rebase(cm, m.Head, m.Receipt)
 	if m.Restored {
 		st.Turns = withoutFailed(st.Turns)
 	} else {
@@ -180,8 +192,8 @@ func (f *fold) unblock(cm model.Comment, m *model.UnblockMarker) {
 	}
 }
 
-// track takes a marker that makes the pull request tracked: the first one, or the one that ends a release and so begins
-// anew at the head that it names.
+// track takes a marker that makes the pull request tracked: the first one, or the one that ends a release and starts
+// over at the head that it names.
 func (f *fold) track(cm model.Comment, m *model.PRMarker) {
 	st := &f.st
 	switch {
@@ -190,15 +202,12 @@ func (f *fold) track(cm model.Comment, m *model.PRMarker) {
 			st.Away = append(st.Away, model.Span{From: m.AwayFrom, To: m.At})
 		}
 		st.Released, st.Block, st.Paused = nil, nil, nil
-		f.unblocked, f.baseline, f.receipt = cm.CreatedAt, m.Head, m.Receipt
+		f.rebase(cm, m.Head, m.Receipt)
 		f.pardon, st.Adopted = model.Mark{At: cm.CreatedAt, ID: cm.ID}, m.At
 		st.Turns = afterUnblock(st.Turns, m.Head)
 		st.Tracked = place(*m, cm)
-	case st.Tracked == nil:
-		st.Tracked = place(*m, cm)
-	case m.Command != "": // the reply to an operator, whom another run's marker came before
-	default:
-		st.Surplus = append(st.Surplus, cm.ID)
+	case !first(&st.Tracked, *m, cm) && m.Command == "": // else the reply to an operator, whom another run's marker came before
+		f.surplus(cm.ID)
 	}
 	if st.Accepted == "" {
 		st.Accepted = m.Head
@@ -210,15 +219,11 @@ func (f *fold) command(cm model.Comment, m *model.CommandMarker) {
 	st := &f.st
 	switch m.Command {
 	case "pause":
-		if st.Paused == nil {
-			st.Paused = place(*m, cm)
-		}
+		first(&st.Paused, *m, cm)
 	case "resume":
 		st.Paused, st.Resumed = nil, m.At
 	case "release":
-		if st.Released == nil {
-			st.Released = place(*m, cm)
-		}
+		first(&st.Released, *m, cm)
 	case "merge cancel":
 		f.cancel(m)
 	case "retry":
@@ -257,13 +262,13 @@ func (f *fold) accept() {
 }
 
 // over says that a block has ended by itself at this time.
-func over(b *model.Said[model.BlockMarker], at time.Time) bool {
+func over(b *model.Posted[model.BlockMarker], at time.Time) bool {
 	return b != nil && !b.Marker.Until.IsZero() && !at.Before(b.Marker.Until)
 }
 
 // afterUnblock is what an unblock leaves of the turns before it: failed attempts are forgiven, and a turn that was planned
 // on a history which the operator gave up starts over.
-func afterUnblock(turns []model.Said[model.TurnMarker], head string) []model.Said[model.TurnMarker] {
+func afterUnblock(turns []model.Posted[model.TurnMarker], head string) []model.Posted[model.TurnMarker] {
 	turns = withoutFailed(turns)
 	for i, t := range turns {
 		m := t.Marker
@@ -274,8 +279,8 @@ func afterUnblock(turns []model.Said[model.TurnMarker], head string) []model.Sai
 	return turns
 }
 
-func withoutFailed(turns []model.Said[model.TurnMarker]) []model.Said[model.TurnMarker] {
-	return slices.DeleteFunc(turns, func(t model.Said[model.TurnMarker]) bool { return t.Marker.Phase == model.PhaseFailed })
+func withoutFailed(turns []model.Posted[model.TurnMarker]) []model.Posted[model.TurnMarker] {
+	return slices.DeleteFunc(turns, func(t model.Posted[model.TurnMarker]) bool { return t.Marker.Phase == model.PhaseFailed })
 }
 
 // Settled is for paging: State.Settled by the comments read so far. Without a receipt there is none.
@@ -301,8 +306,17 @@ func inOrder(comments []model.Comment) []model.Comment {
 	return sorted
 }
 
-func place[M any](m M, c model.Comment) *model.Said[M] {
-	return &model.Said[M]{Marker: m, CommentID: c.ID, At: c.CreatedAt, UpdatedAt: c.UpdatedAt, URL: c.URL, Text: Text(c.Body)}
+// first puts a marker where none is yet, and says whether it did.
+func first[M any](at **model.Posted[M], m M, c model.Comment) bool {
+	if *at != nil {
+		return false
+	}
+	*at = place(m, c)
+	return true
+}
+
+func place[M any](m M, c model.Comment) *model.Posted[M] {
+	return &model.Posted[M]{Marker: m, CommentID: c.ID, At: c.CreatedAt, UpdatedAt: c.UpdatedAt, URL: c.URL, Text: Text(c.Body)}
 }
 
 // believed is the hidden end of a comment that passed every test of trust.
@@ -361,7 +375,7 @@ func onlyTokens(t trailer) bool {
 	return t.kind == "" && len(t.tokens) > 0 && !strings.Contains(t.text, markerOpen)
 }
 
-// editorOf names who edited a comment last, in words where the account was deleted; "" where nobody did.
+// editorOf names who edited a comment last, or says that the account was deleted; "" if nobody edited it.
 func editorOf(cm model.Comment) string {
 	if cm.EditedByOther && cm.Editor == "" {
 		return "an account that was deleted"

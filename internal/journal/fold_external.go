@@ -25,14 +25,10 @@ func checkExternal(m *model.ExternalMarker) error {
 	if !isSHA(m.Head) {
 		return wrong("head %q is no commit's id", m.Head)
 	}
-	if m.Tip != "" && !isSHA(m.Tip) {
-		return wrong("tip %q is no commit's id", m.Tip)
-	}
-	if m.Next != "" && !isSHA(m.Next) {
-		return wrong("next %q is no commit's id", m.Next)
-	}
-	if m.Moved != "" && !isSHA(m.Moved) {
-		return wrong("moved %q is no commit's id", m.Moved)
+	for _, one := range []struct{ name, sha string }{{"tip", m.Tip}, {"next", m.Next}, {"moved", m.Moved}} {
+		if one.sha != "" && !isSHA(one.sha) {
+			return wrong("%s %q is no commit's id", one.name, one.sha)
+		}
 	}
 	for _, c := range m.Landed {
 		if !isSHA(c.SHA) {
@@ -65,9 +61,9 @@ func checkConflicts(m *model.ConflictMarker) error {
 	return nil
 }
 
-// external takes one state of one letting in. What people have to hear of is said in a comment of its own, which takes the
-// place of the one that was open; a second run's beginning or end does not. That the head has moved since is said beside a
-// decision, whose reasons stay. The newest is the one of the newest label, whenever its end was said.
+// external folds in one state of a fork pull request that was let in. A state that people have to be notified of is a new comment
+// and replaces the open one; the start or end that a second run reports does not. That the head moved later is recorded next to
+// a decision, whose reasons stay. The newest entry is the one of the newest label, whenever it ended.
 func (f *fold) external(cm model.Comment, m *model.ExternalMarker) {
 	st := &f.st
 	at := len(st.Externals) - 1
@@ -77,28 +73,26 @@ func (f *fold) external(cm model.Comment, m *model.ExternalMarker) {
 	if at >= 0 {
 		switch earlier := st.Externals[at]; {
 		case earlier.Marker.Open() && m.State != model.ExternalLetIn && m.State != model.ExternalLinked:
-			st.Surplus = append(st.Surplus, earlier.CommentID)
+			f.surplus(earlier.CommentID)
 			st.Externals = slices.Delete(st.Externals, at, at+1)
 		case earlier.Marker.State == model.ExternalLinked && m.State != model.ExternalLinked:
 		case !earlier.Marker.Open() && earlier.Marker.State != model.ExternalVoid && m.State == model.ExternalVoid:
 		default:
-			st.Surplus = append(st.Surplus, cm.ID)
+			f.surplus(cm.ID)
 			return
 		}
 	}
 	st.Externals = append(st.Externals, *place(*m, cm))
-	slices.SortStableFunc(st.Externals, func(a, b model.Said[model.ExternalMarker]) int { return a.Marker.At.Compare(b.Marker.At) })
+	slices.SortStableFunc(st.Externals, func(a, b model.Posted[model.ExternalMarker]) int { return a.Marker.At.Compare(b.Marker.At) })
 }
 
 // conflicts takes the sticky comment on conflicts: the first, so that two runs that post one end with the same.
 func (f *fold) conflicts(cm model.Comment, m *model.ConflictMarker) {
-	if f.st.Conflicts != nil {
-		f.st.Surplus = append(f.st.Surplus, cm.ID)
-		return
+	if !first(&f.st.Conflicts, *m, cm) {
+		f.surplus(cm.ID)
 	}
-	f.st.Conflicts = place(*m, cm)
 }
 
-// sticky says that a comment was posted as the one on conflicts. It is made anew from what is there, so that nothing is
-// lost with it. Where GitHub does not tell what it was posted as, it may have been anything.
+// sticky says that a comment was posted as the one on conflicts. That one can be written again, so nothing is lost with it.
+// If GitHub does not tell the text as it was posted, the comment may have been any other.
 func sticky(cm model.Comment) bool { return parseTrailer(cm.Posted).kind == KindConflicts }

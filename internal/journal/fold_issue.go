@@ -6,7 +6,7 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// retry notes that an operator asked for another attempt on an issue, and so has seen what stands there.
+// retry records that an operator asked for another attempt on an issue, and so has seen the comments there.
 func (f *fold) retry(cm model.Comment) {
 	st := &f.st
 	n := len(st.Flows)
@@ -19,8 +19,8 @@ func (f *fold) retry(cm model.Comment) {
 	}
 }
 
-// issue takes one attempt on an issue. Where it waits for a person that is said in a comment of its own, so that people
-// hear of it, and the claim that it was made under has nothing more to say.
+// issue folds in one attempt on an issue. An attempt that waits for a person is a new comment, so that people are notified, and
+// replaces the claim that it was made under.
 func (f *fold) issue(cm model.Comment, m *model.IssueMarker) {
 	st := &f.st
 	if m.Status == model.PhaseWaiting {
@@ -29,11 +29,11 @@ func (f *fold) issue(cm model.Comment, m *model.IssueMarker) {
 		}
 		for _, t := range st.Flows {
 			if spent(t.Marker.TurnMarker) {
-				st.Surplus = append(st.Surplus, t.CommentID)
+				f.surplus(t.CommentID)
 			}
 		}
-		st.Flows = slices.DeleteFunc(st.Flows, func(t model.Said[model.IssueMarker]) bool { return spent(t.Marker.TurnMarker) })
-		st.Turns = slices.DeleteFunc(st.Turns, func(t model.Said[model.TurnMarker]) bool { return spent(t.Marker) })
+		st.Flows = slices.DeleteFunc(st.Flows, func(t model.Posted[model.IssueMarker]) bool { return spent(t.Marker.TurnMarker) })
+		st.Turns = slices.DeleteFunc(st.Turns, func(t model.Posted[model.TurnMarker]) bool { return spent(t.Marker) })
 	}
 	f.turn(cm, &m.TurnMarker)
 	st.Flows, st.Retried = append(st.Flows, *place(*m, cm)), false

@@ -7,28 +7,27 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// merge takes one state of a request to merge. The end of one that people have to hear of is said in a comment of its own,
-// which takes the place of the earlier one: a later request stays the newest.
+// merge folds in one state of a merge request. An end that people have to be notified of is a new comment, which replaces the
+// earlier one in its place, so that a later request stays the newest.
 func (f *fold) merge(cm model.Comment, m *model.MergeMarker) {
 	st := &f.st
 	said := *place(*m, cm)
-	at := slices.IndexFunc(st.Merges, func(earlier model.Said[model.MergeMarker]) bool {
+	at := slices.IndexFunc(st.Merges, func(earlier model.Posted[model.MergeMarker]) bool {
 		return m.Command != "" && earlier.Marker.Command == m.Command
 	})
 	if at < 0 {
 		st.Merges = append(st.Merges, said)
 		return
 	}
-	if !st.Merges[at].Marker.Open() { // answered by another run, which has come to its end
-		st.Surplus = append(st.Surplus, cm.ID)
+	if !st.Merges[at].Marker.Open() { // answered by another run, which has ended
+		f.surplus(cm.ID)
 		return
 	}
-	st.Surplus = append(st.Surplus, st.Merges[at].CommentID)
+	f.surplus(st.Merges[at].CommentID)
 	st.Merges[at] = said
 }
 
-// cancel takes back the newest request, also one that a run has claimed that had not heard of it: that run looks again
-// before it does anything.
+// cancel cancels the newest request, even if a run has claimed it already: that run looks again before it does anything.
 func (f *fold) cancel(m *model.CommandMarker) {
 	if w := f.st.Merge(); w != nil && w.Marker.Open() {
 		w.Marker.Reason, w.Marker.Detail = model.CodeCancelled, m.By

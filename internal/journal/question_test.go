@@ -45,6 +45,8 @@ func TestOnlyAQuestionGivesWay(t *testing.T) {
 			require.NotNil(t, st.Block)
 			assert.Equal(t, reason, st.Block.Marker.Reason, "it takes the question's place, and no claim lifts it")
 			assert.Empty(t, st.Surplus)
+			require.NotNil(t, st.Question, "and the next turn is told it all the same")
+			assert.EqualValues(t, 1, st.Question.CommentID)
 			st = (&thread{t: t}).say(journal.KindBlock, blockedBy(reason)).say(journal.KindBlock, blockedBy(model.ReasonAgent)).fold()
 			assert.Equal(t, reason, st.Block.Marker.Reason)
 			assert.Equal(t, []int64{2}, st.Surplus)

@@ -87,7 +87,7 @@ func secrets() []secret {
 		{"an Anthropic key", "sk" + "-ant-api03-" + some(93, alnum) + "AA", "anthropic-api-key"},
 		{"a token of a Claude subscription", "sk" + "-ant-oat01-" + some(93, alnum+"-_") + "AA", "anthropic-token"},
 		{"an age identity", "AGE-SECRET" + "-KEY-1" + some(58, "QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L"), "age-secret-key"},
-		{"an age identity after quantum computers", "AGE-SECRET" + "-KEY-PQ-1" + some(58, "QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L"), "age-secret-key"},
+		{"a post-quantum age identity", "AGE-SECRET" + "-KEY-PQ-1" + some(58, "QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L"), "age-secret-key"},
 		{"a JSON web token", jwt(), "jwt"},
 		{"an RSA key", pem("RSA "), "private-key"},
 		{"an OpenSSH key", pem("OPENSSH "), "private-key"},

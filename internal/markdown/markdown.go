@@ -91,6 +91,29 @@ func Commit(page, sha string) string {
 	return fmt.Sprintf("[`%s`](%s/commit/%s)", Short(sha), Repository(page), sha)
 }
 
+// Run links a workflow run behind a line; "" for none.
+func Run(url string) string {
+	if url == "" {
+		return ""
+	}
+	return fmt.Sprintf(" · [run](%s)", url)
+}
+
+// Cost says what an agent's work took: time, tokens and US dollars, as far as they are known.
+func Cost(seconds int, tokens int64, usd float64) string {
+	var parts []string
+	if seconds > 0 {
+		parts = append(parts, fmt.Sprintf("%d s", seconds))
+	}
+	if tokens > 0 {
+		parts = append(parts, fmt.Sprintf("%d tokens", tokens))
+	}
+	if usd > 0 {
+		parts = append(parts, fmt.Sprintf("$%.2f", usd))
+	}
+	return strings.Join(parts, " · ")
+}
+
 // Repository is where the repository of a pull request or an issue is shown.
 func Repository(page string) string {
 	for _, part := range []string{"/pull/", "/issues/"} {

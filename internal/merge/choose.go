@@ -129,24 +129,27 @@ const mirrorPrefix = "gh-pr-"
 // movesHead says that a strategy moves the head branch to what it has made, so that GitHub shows the pull request as merged.
 // The branch of a fork is never moved: a pull request whose commits were picked from there is closed with a link instead.
 func movesHead(strategy string, pull model.Pull) bool {
-	return !pull.CrossRepo && (strategy == model.StrategyRebase || strategy == model.StrategySquash || strategy == model.StrategyCherryPick)
+	s, _ := model.StrategyNamed(strategy)
+	return s.MovesHead && !pull.CrossRepo
 }
 
-// Unshown says that GitHub never comes to show a pull request as merged, although what it changes has landed: other commits
+// Unshown says that GitHub will not show a pull request as merged, although what it changes has landed: other commits
 // are on the base than those of its head, which stays where it is.
 func Unshown(strategy string, pull model.Pull) bool {
-	return pull.CrossRepo && strategy == model.StrategyCherryPick
+	s, _ := model.StrategyNamed(strategy)
+	return pull.CrossRepo && s.MovesHead && s.TakesForks
 }
 
 // unusable says why a strategy cannot be had for a pull request; "" where it can.
 func unusable(way Way, pull model.Pull, facts model.MergeFacts) string {
 	s := way.Strategy
+	known, ok := model.StrategyNamed(s)
 	switch {
-	case !slices.Contains(model.Strategies(), s):
+	case !ok:
 		return fmt.Sprintf("strategy %q is unknown; there are %s", s, strings.Join(model.Strategies(), ", "))
-	case s == model.StrategyUnion && len(way.UnionFields) == 0:
+	case known.NeedsFields && len(way.UnionFields) == 0:
 		return fmt.Sprintf("strategy %s needs a rule for branch %q that names union_fields", s, pull.HeadRef)
-	case pull.CrossRepo && (s == model.StrategyRebase || s == model.StrategySquash):
+	case pull.CrossRepo && !known.TakesForks:
 		return fmt.Sprintf("strategy %s moves the head branch, which is in a fork; strategy=%s leaves it as it is", s, model.StrategyNoFF)
 	case movesHead(s, pull) && held(facts) != "":
 		return fmt.Sprintf("strategy %s moves the head branch, but %s; strategy=%s leaves it as it is", s, held(facts), model.StrategyNoFF)

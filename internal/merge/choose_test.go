@@ -171,7 +171,7 @@ func TestHowAMirrorIsMerged(t *testing.T) {
 				cs.Request.MirrorSHA = tt.tip
 			}
 			way, err := merge.ChooseFor(cs.Policy, cs.Snapshot.Pull, cs.Facts, cs.Request)
-			v := merge.Judge(cs)
+			v := merge.Evaluate(cs)
 			assert.Equal(t, way, v.Way)
 			if tt.problem == "" {
 				require.NoError(t, err)

@@ -17,13 +17,13 @@ type Failure struct {
 	Tests     *TestRun
 	Landed    string // a commit that is on the base all the same; "": nothing is
 	Notes     []string
-	// Pull is the pull request that stands in the way where it is another one of the group, with its Repo as owner/name; nil
+	// Pull is the pull request that prevents the merge, if it is another one of the group, with its Repo as owner/name; nil
 	// where it is the one that the request is on.
 	Pull *model.Pull
 	Repo string
 	// Proof is why there is nothing to merge: sentences with whole SHAs. None where that is not proven.
 	Proof []string
-	// Ref is what is in the way, with CodeLockBroken.
+	// Ref is the ref that prevents the merge, with CodeLockBroken.
 	Ref string
 
 	own end // what is said instead of what the code tells
@@ -181,7 +181,7 @@ func movedOnly(p model.Pull, m model.MergeMarker, f Failure) bool {
 	return len(landed(p, m)) == 0 && f.Landed == "" && f.Pull == nil && p.HeadSHA != m.Head && slices.Contains(m.Tips(), p.HeadSHA)
 }
 
-// maxDetail is how much of a detail is told, in bytes.
+// maxDetail is how many bytes of a detail are shown.
 const maxDetail = 4_000
 
 // detail is more of a failure, in words of others: a sentence in the text, or a block.

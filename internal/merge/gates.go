@@ -36,7 +36,7 @@ const (
 	GateLast      model.GateName = "last_request"
 )
 
-// finding is a gate with what comes of it where it is not met.
+// finding is a gate, and what follows if it is not met.
 type finding struct {
 	model.Gate
 	code model.MergeCode
@@ -48,11 +48,11 @@ func find(name model.GateName, code model.MergeCode, met bool, evidence string, 
 }
 
 // Gates judges all conditions of a merge.
-func Gates(c Case) []model.Gate { return Judge(c).Gates }
+func Gates(c Case) []model.Gate { return Evaluate(c).Gates }
 
-// Judge says what becomes of a request. What can never come to be met as things are refuses it; with everything met it
+// Evaluate says what becomes of a request. What can never come to be met as things are refuses it; with everything met it
 // begins; else it waits.
-func Judge(c Case) Verdict {
+func Evaluate(c Case) Verdict {
 	way, err := ChooseFor(c.Policy, c.Snapshot.Pull, c.Facts, c.Request)
 	v := Verdict{Go: true, Way: way}
 	for _, f := range slices.Concat(hard(c, way, err), soft(c, way)) {
@@ -181,8 +181,8 @@ func pushableGate(p model.Pull, facts model.MergeFacts, way Way) finding {
 	return find(GatePushable, model.CodeProtected, true, "nothing keeps MergeXO's token from pushing to branch %q", p.BaseRef)
 }
 
-// aloneGate: one merge at a time. The newest one is gone on with by the next run if its own has died; an older one that has
-// died is nobody's any more.
+// aloneGate allows one merge at a time. If the run of the newest one died, the next run continues it; an older one whose run died
+// no longer counts.
 func aloneGate(c Case) finding {
 	newest := c.State.Merge()
 	for i, m := range c.State.Merges {
@@ -207,7 +207,7 @@ func attemptsGate(c Case) finding {
 
 // lastCause tells how the last attempt on this head and this tip of the base ended.
 func lastCause(st model.State, head, base string) string {
-	var last model.Said[model.MergeMarker]
+	var last model.Posted[model.MergeMarker]
 	for _, s := range st.Merges {
 		if isOf(s.Marker, head, base) && s.Marker.Attempt >= last.Marker.Attempt {
 			last = s
@@ -222,7 +222,7 @@ func lastCause(st model.State, head, base string) string {
 	return fmt.Sprintf(". The last one: %s, see %s", either(why != "", why, "its run was cancelled, killed, or timed out"), at)
 }
 
-// maxCause is how much of a cause is told, in bytes.
+// maxCause is how many bytes of a cause are shown.
 const maxCause = 500
 
 // Cause is how an attempt ended, as one line.
@@ -307,7 +307,7 @@ func has(labels []string, label string) bool {
 	return slices.ContainsFunc(labels, func(l string) bool { return strings.EqualFold(l, label) })
 }
 
-func idleGate(busy *model.Said[model.TurnMarker]) finding {
+func idleGate(busy *model.Posted[model.TurnMarker]) finding {
 	if busy == nil {
 		return find(GateIdle, model.CodeBusy, true, "no turn is at work")
 	}

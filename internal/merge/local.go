@@ -60,7 +60,7 @@ func EmptyLine(branch, base string, cancelled bool, proof []string) string {
 	return fmt.Sprintf("what %s changes is part of %s already: %s", branch, base, strings.Join(proof, "; "))
 }
 
-// LocalDryRunText tells what is in the way of such a merge, as a dry run found out.
+// LocalDryRunText says what prevents such a merge, as a dry run found it.
 func LocalDryRunText(p model.Pull, m model.MergeMarker, f Failure) string {
 	e := endingHere(m, f)
 	text := fmt.Sprintf("**It could not be merged: %s** (`%s`)\n\nIt is about %s.%s", e.headline, f.Code, what(p, m), detail(f.Detail))

@@ -43,10 +43,10 @@ type Case struct {
 	// good; "": nothing does.
 	LetIn string
 	// Busy is the claim of a turn that is at work; nil for none.
-	Busy *model.Said[model.TurnMarker]
+	Busy *model.Posted[model.TurnMarker]
 }
 
-// Verdict is what becomes of a request. With neither Go nor Wait it is refused.
+// Verdict says what happens to a merge request. With neither Go nor Wait it is refused.
 type Verdict struct {
 	Go   bool // it begins now
 	Wait bool // what is missing can come without a change of the head

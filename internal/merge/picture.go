@@ -21,7 +21,7 @@ type History struct {
 	Landed   []model.Commit // that the merge added to the base, oldest first
 }
 
-// drawn is how many commits of one side a picture shows; what are more is told in one commit.
+// drawn is how many commits of one side a picture shows; the others are drawn as one commit.
 const drawn = 15
 
 // Picture draws a history as a Mermaid gitGraph in a fenced block. Names and subjects of others are reduced to letters, digits

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
+	"github.com/mergexo/mergexo/internal/golden"
 	"github.com/mergexo/mergexo/internal/merge"
 	"github.com/mergexo/mergexo/internal/model"
 )
@@ -39,7 +40,7 @@ func TestThePictureOfAMerge(t *testing.T) {
 	} {
 		all.WriteString(merge.Picture(h) + "\n\n")
 	}
-	golden(t, "pictures.md", all.String())
+	golden.Text(t, "pictures.md", all.String())
 }
 
 // statement is every line that a picture may have between its fences.

@@ -29,7 +29,7 @@ func TestWhateverIsTheMatterAtOnce(t *testing.T) {
 			stories[name].change(&cs)
 			picked = append(picked, name)
 		}
-		v := merge.Judge(cs)
+		v := merge.Evaluate(cs)
 		require.Equal(t, len(v.Unmet()) == 0, v.Go, "%v: it goes exactly when every gate is met", picked)
 		require.False(t, v.Go && v.Wait, "%v", picked)
 		require.Equal(t, v.Go, v.Code == "", "%v: what does not go has a code", picked)
@@ -41,25 +41,25 @@ func TestWhateverIsTheMatterAtOnce(t *testing.T) {
 		moved := cs
 		moved.Snapshot.Pull.HeadSHA = sha('9')
 		if cs.Request.Head != "" {
-			require.False(t, merge.Judge(moved).Go, "%v: a head that somebody moved never goes", picked)
-			require.False(t, merge.Judge(moved).Wait, "%v: nor is it waited for", picked)
+			require.False(t, merge.Evaluate(moved).Go, "%v: a head that somebody moved never goes", picked)
+			require.False(t, merge.Evaluate(moved).Wait, "%v: nor is it waited for", picked)
 		}
 
 		more := cs
 		more.Facts.Reviews = append(slices.Clone(cs.Facts.Reviews), model.Review{Login: "zoe", State: "APPROVED", SHA: cs.Snapshot.Pull.HeadSHA, At: noon})
-		w := merge.Judge(more)
+		w := merge.Evaluate(more)
 		require.False(t, v.Go && !w.Go, "%v: another approval never stops what goes", picked)
 		require.False(t, v.Wait && !w.Go && !w.Wait, "%v: nor refuses what waits", picked)
 
 		fewer := cs
 		fewer.Facts.Reviews = nil
 		if cs.Policy.Approvals > 0 && cs.LetIn == "" || cs.Facts.RequiredApprovals > 0 {
-			require.False(t, merge.Judge(fewer).Go, "%v: nothing goes without an approval", picked)
+			require.False(t, merge.Evaluate(fewer).Go, "%v: nothing goes without an approval", picked)
 		}
 
 		part := cs
 		part.Facts.Partial, part.Facts.Missing = true, nil
-		require.False(t, merge.Judge(part).Go, "%v: nothing goes by a part of the facts", picked)
+		require.False(t, merge.Evaluate(part).Go, "%v: nothing goes by a part of the facts", picked)
 	}
 	require.Greater(t, goes, 400, "the cases are of both kinds")
 }

@@ -45,7 +45,7 @@ func DetectSetup(root Root, tests []string) []TestRun {
 	return out
 }
 
-// Installs says that a setup which was found leaves things outside the tree that it is for, besides a cache.
+// Installs says that a detected setup installs something outside its tree, other than a cache.
 func (t TestRun) Installs() bool {
 	return len(t.Argv) > 0 && (t.Argv[0] == "bundle" || t.Argv[0] == "python3")
 }
@@ -58,7 +58,7 @@ var runners = map[string]string{
 	"go": langGo, "gotestsum": langGo, "cargo": langRust,
 }
 
-// languageOf is the language that a command tests; "" where nobody can tell.
+// languageOf returns the language that a command tests; "" if it is not known.
 func languageOf(argv []string) string {
 	if len(argv) == 0 {
 		return ""

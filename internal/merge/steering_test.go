@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
+	"github.com/mergexo/mergexo/internal/golden"
 	"github.com/mergexo/mergexo/internal/merge"
 	"github.com/mergexo/mergexo/internal/model"
 )
@@ -18,9 +19,9 @@ func TestAMergeOfWhatSteersARepositorySaysSo(t *testing.T) {
 		paths = append(paths, fmt.Sprintf(".github/actions/a%d/action.yml", i))
 	}
 	m := with(func(m *model.MergeMarker) { m.Landed = d })
-	golden(t, "done_steering.md", merge.DoneText(pull(), m, merge.Landing{Tests: passed, Notes: merge.SteeringNotes(paths)}))
+	golden.Text(t, "done_steering.md", merge.DoneText(pull(), m, merge.Landing{Tests: passed, Notes: merge.SteeringNotes(paths)}))
 	v := merge.Verdict{Go: true, Way: merge.Way{Strategy: "rebase"}}
-	golden(t, "dry_run_steering.md", merge.DryRunText(pull(), asked(), v, &merge.Plan{BaseSHA: a, Tip: d, Tests: passed, Notes: merge.SteeringNotes(paths)}))
+	golden.Text(t, "dry_run_steering.md", merge.DryRunText(pull(), asked(), v, &merge.Plan{BaseSHA: a, Tip: d, Tests: passed, Notes: merge.SteeringNotes(paths)}))
 }
 
 func TestWhyTellsWhatAPullRequestSteers(t *testing.T) {
@@ -39,7 +40,7 @@ func TestWhyTellsWhatAPullRequestSteers(t *testing.T) {
 			t.Parallel()
 			c := ready()
 			c.Snapshot.Pull.Files, c.Snapshot.Pull.FilesComplete = tt.files, tt.complete
-			v := merge.Judge(c)
+			v := merge.Evaluate(c)
 			assert.True(t, v.Go, "it keeps nothing from being merged")
 			last := v.Gates[len(v.Gates)-1]
 			assert.Equal(t, tt.says != "", last.Name == merge.GateSteering)

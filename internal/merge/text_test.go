@@ -1,33 +1,16 @@
 package merge_test
 
 import (
-	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
+	"github.com/mergexo/mergexo/internal/golden"
 	"github.com/mergexo/mergexo/internal/merge"
 	"github.com/mergexo/mergexo/internal/model"
 )
-
-var update = flag.Bool("update", false, "write the golden files anew")
-
-// golden compares text that people read with the file of that name.
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	file := filepath.Join("testdata", name)
-	if *update {
-		require.NoError(t, os.WriteFile(file, []byte(got+"\n"), 0o600))
-	}
-	want, err := os.ReadFile(file)
-	require.NoError(t, err)
-	assert.Equal(t, string(want), got+"\n")
-}
 
 func asked() model.MergeMarker {
 	return model.MergeMarker{
@@ -62,7 +45,7 @@ var (
 func verdict(change func(*merge.Case)) merge.Verdict {
 	cs := ready()
 	change(&cs)
-	return merge.Judge(cs)
+	return merge.Evaluate(cs)
 }
 
 // member is a pull request of another repository that lands with pull.
@@ -170,7 +153,7 @@ func TestWhatPeopleReadOfARequest(t *testing.T) {
 		"revert_fail_tests":     merge.RevertFailText(p, merge.Undo{Base: "main"}, merge.Failure{Code: model.CodeTests, Tests: &broken}),
 		"revert_fail_forbidden": merge.RevertFailText(p, merge.Undo{Base: "main"}, merge.Failure{Code: model.CodeForbidden, Detail: "the token may not open pull requests"}),
 	} {
-		golden(t, name+".md", got)
+		golden.Text(t, name+".md", got)
 	}
 	assert.Equal(t, "Revert #7: Greet `everyone`", merge.RevertTitle(p))
 	p.Title = strings.Repeat("x\n", 300)
@@ -188,12 +171,12 @@ func TestWhatPeopleReadOfAForksPullRequest(t *testing.T) {
 		return m
 	}
 	p := pull()
-	golden(t, "done_let_in.md", merge.DoneText(p, in(func(m *model.MergeMarker) { m.Landed = d }), merge.Landing{Commits: moved[1:], Tests: passed}))
-	golden(t, "wait_let_in.md", merge.WaitText(p, in(func(m *model.MergeMarker) { m.Label = "" }), verdict(two)))
+	golden.Text(t, "done_let_in.md", merge.DoneText(p, in(func(m *model.MergeMarker) { m.Landed = d }), merge.Landing{Commits: moved[1:], Tests: passed}))
+	golden.Text(t, "wait_let_in.md", merge.WaitText(p, in(func(m *model.MergeMarker) { m.Label = "" }), verdict(two)))
 	repaired := in(func(m *model.MergeMarker) { m.Landed, m.MirrorSHA = d, e })
 	for _, author := range []model.Actor{{Login: "app[bot]", Bot: true}, {Login: "x](y) @all"}, {}} {
 		p.Author = author
-		golden(t, "done_let_in_repaired.md", merge.DoneText(p, repaired, merge.Landing{Tests: passed, Closed: true}))
+		golden.Text(t, "done_let_in_repaired.md", merge.DoneText(p, repaired, merge.Landing{Tests: passed, Closed: true}))
 	}
 	repaired.Label = "" // by a command
 	assert.Contains(t, merge.DoneText(p, repaired, merge.Landing{}), "by no-ff, asked for by octo")
@@ -202,7 +185,7 @@ func TestWhatPeopleReadOfAForksPullRequest(t *testing.T) {
 	for _, code := range []model.MergeCode{model.CodeTests, model.CodeRewound, model.CodeBaseMoved, model.CodeConflict, "NEW"} {
 		fmt.Fprintf(&all, "%s\n\n---\n\n", merge.FailText(pull(), in(func(*model.MergeMarker) {}), merge.Failure{Code: code}))
 	}
-	golden(t, "failures_let_in.md", all.String())
+	golden.Text(t, "failures_let_in.md", all.String())
 	assert.NotContains(t, strings.ToLower(all.String()), "command")
 }
 
@@ -224,8 +207,8 @@ func TestWhatPeopleReadOfAFailure(t *testing.T) {
 		fmt.Fprintf(&all, "%s\n\n---\n\n", merge.FailText(pull(), asked(), merge.Failure{Code: code, Detail: details[code]}))
 		fmt.Fprintf(&all, "    %s\n\n---\n\n", merge.ShortLine(7, code, details[code]))
 	}
-	golden(t, "failures.md", all.String())
-	golden(t, "failure_conflict.md", merge.FailText(pull(), asked(), merge.Failure{Code: model.CodeConflict, Conflicts: &clashes}))
+	golden.Text(t, "failures.md", all.String())
+	golden.Text(t, "failure_conflict.md", merge.FailText(pull(), asked(), merge.Failure{Code: model.CodeConflict, Conflicts: &clashes}))
 	var told strings.Builder
 	for _, f := range []merge.Failure{
 		{Code: model.CodeTests, Tests: &merge.TestRun{Argv: []string{"scripts/test"}, Problem: "scripts/test: permission denied"}},
@@ -239,7 +222,7 @@ func TestWhatPeopleReadOfAFailure(t *testing.T) {
 	}
 	api := with(func(m *model.MergeMarker) { m.Strategy = model.StrategyAPI })
 	told.WriteString(merge.FailText(pull(), api, merge.Failure{Code: model.CodeProtected, Detail: "At least 1 approving review is required by reviewers with write access."}))
-	golden(t, "failures_told.md", told.String())
+	golden.Text(t, "failures_told.md", told.String())
 	other := member()
 	var group strings.Builder
 	for _, f := range []merge.Failure{
@@ -250,14 +233,14 @@ func TestWhatPeopleReadOfAFailure(t *testing.T) {
 		k := with(func(m *model.MergeMarker) { m.Members = pair(f.Landed, "") })
 		fmt.Fprintf(&group, "%s\n\n---\n\n", merge.FailText(pull(), k, f))
 	}
-	golden(t, "failures_group.md", group.String())
+	golden.Text(t, "failures_group.md", group.String())
 	at := pull()
 	at.HeadSHA = d
 	again := with(func(m *model.MergeMarker) { m.Was, m.Tip, m.Attempt = []string{d}, e, 3 })
-	golden(t, "failure_tests.md", merge.FailText(at, again, merge.Failure{Code: model.CodeTests, Tests: &broken, Notes: []string{"Nothing else was tried."}}))
+	golden.Text(t, "failure_tests.md", merge.FailText(at, again, merge.Failure{Code: model.CodeTests, Tests: &broken, Notes: []string{"Nothing else was tried."}}))
 	at.HeadSHA, again.Tip = b, b
 	assert.Contains(t, merge.FailText(at, again, merge.Failure{Code: model.CodeBaseMoved}), "Neither `main` nor the branch was changed.", "a tip that is the head itself moved nothing")
-	golden(t, "failure_landed.md", merge.FailText(pull(), asked(), merge.Failure{Code: model.CodeMember, Landed: e, Detail: "octo/client#4 was pushed to"}))
+	golden.Text(t, "failure_landed.md", merge.FailText(pull(), asked(), merge.Failure{Code: model.CodeMember, Landed: e, Detail: "octo/client#4 was pushed to"}))
 	assert.Equal(t, "pull request 7 is not merged (PUSH_REJECTED): a  b", merge.ShortLine(7, model.CodeRejected, "a\x1b b\nc"))
 }
 

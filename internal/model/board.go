@@ -11,7 +11,7 @@ type Board struct {
 	Repo      Repo
 	URL       string // of the repository
 	At        time.Time
-	Pulls     []BoardPull  // open and tracked, or of a fork that was let in; the oldest first
+	Pulls     []BoardPull  // open and tracked, of a fork that was let in, or asked to be merged; the oldest first
 	Issues    []BoardIssue // open and labelled for an agent, or with work of ours; the oldest first
 	Conflicts []BoardConflict
 	// Untracked is how many further pull requests are open.
@@ -40,7 +40,7 @@ func (b Board) Needs() []Need {
 
 // BoardPull is a pull request.
 type BoardPull struct {
-	Standing
+	Status
 	Author   string
 	Base     string
 	Opened   time.Time

@@ -70,16 +70,6 @@ func (c MergeCode) Retryable() bool {
 	return false
 }
 
-// The strategies.
-const (
-	StrategyRebase     = "rebase"
-	StrategySquash     = "squash"
-	StrategyNoFF       = "no-ff"
-	StrategyCherryPick = "cherry-pick"
-	StrategyUnion      = "frontmatter-union"
-	StrategyAPI        = "api"
-)
-
 // MergeMarker is the one comment of a request to merge, in its newest state.
 type MergeMarker struct {
 	Repo   string `json:"repo"`

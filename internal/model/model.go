@@ -267,7 +267,8 @@ type PullRef struct {
 	State   PullState
 	BaseRef string
 	HeadSHA string
-	Ours    bool // GraphQL's viewerDidAuthor
+	Ours    bool  // GraphQL's viewerDidAuthor
+	Author  Actor // where a branch's pull requests were asked for
 	// ClosedAt is when it was closed or merged; zero while it is open.
 	ClosedAt time.Time
 }

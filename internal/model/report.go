@@ -55,7 +55,7 @@ type Report struct {
 	Mistaken bool `json:"-"`
 	// Need is what waits for a person at the end; nil for nothing.
 	Need *Need `json:"-"`
-	// Said holds the texts that were or would be posted, for people who watch a replay.
+	// Posted holds the texts that were or would be posted, for people who watch a replay.
 	Said []Saying `json:"-"`
 }
 

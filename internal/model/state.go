@@ -255,8 +255,8 @@ type CommandMarker struct {
 	Notice bool `json:"notice,omitempty"`
 }
 
-// Said is a marker together with where it stands.
-type Said[M any] struct {
+// Posted is a marker and the comment that contains it.
+type Posted[M any] struct {
 	Marker    M
 	CommentID int64
 	At        time.Time // creation of the comment
@@ -286,34 +286,34 @@ type Foreign struct {
 
 // State is the fold of all trusted markers of one pull request.
 type State struct {
-	Tracked *Said[PRMarker]
+	Tracked *Posted[PRMarker]
 	// Surplus are comments of ours that say again what Tracked or Block says: two runs met the same thing in one moment.
 	Surplus []int64
 	// Settled is the mark of the newest receipt since the last unblock; zero for none.
 	Settled Mark
-	Turns   []Said[TurnMarker] // in the order of their comments
+	Turns   []Posted[TurnMarker] // in the order of their comments
 	// Flows are the attempts on an issue, in the order of their comments. Their turns are among Turns as well.
-	Flows []Said[IssueMarker]
+	Flows []Posted[IssueMarker]
 	// Retried says that an operator gave a retry after the newest of them.
 	Retried bool
 	// Block is the first since the last unblock. A question of the agent gives way to any other.
-	Block *Said[BlockMarker]
+	Block *Posted[BlockMarker]
 	// Question is the question of the agent that was lifted since the newest receipt, by an answer or an operator; nil for
 	// none. Lifted is the comment of the newest one that an answer ever lifted.
-	Question *Said[BlockMarker]
+	Question *Posted[BlockMarker]
 	Lifted   int64
 	// Merges are the requests to merge, each in its newest state, in the order of their comments.
-	Merges []Said[MergeMarker]
+	Merges []Posted[MergeMarker]
 	// Externals are the times that the pull request of a fork was let in, in the order of their labels.
-	Externals []Said[ExternalMarker]
+	Externals []Posted[ExternalMarker]
 	// Conflicts is the sticky comment on conflicts; nil for none.
-	Conflicts *Said[ConflictMarker]
+	Conflicts *Posted[ConflictMarker]
 	// MergeTips are the commits to which they may have moved the head since it was accepted last.
 	MergeTips []string
 	// Spent is what the newest turn says of its day; zero when an operator has ended a block for a spent budget since.
 	Spent Spent
 	// Paused is the pause that no resume has ended, Released the release that no adopt has.
-	Paused, Released *Said[CommandMarker]
+	Paused, Released *Posted[CommandMarker]
 	// Resumed and Adopted are when the newest resume and adopt were given that were applied.
 	Resumed, Adopted time.Time
 	// Away are the spans between a release and the next adopt.
@@ -359,7 +359,7 @@ func (s State) Receipt() int64 {
 }
 
 // Merge is the newest request to merge; nil for none. Older ones do not count any more.
-func (s State) Merge() *Said[MergeMarker] {
+func (s State) Merge() *Posted[MergeMarker] {
 	if len(s.Merges) == 0 {
 		return nil
 	}
@@ -367,7 +367,7 @@ func (s State) Merge() *Said[MergeMarker] {
 }
 
 // External is the newest letting in; nil for none.
-func (s State) External() *Said[ExternalMarker] {
+func (s State) External() *Posted[ExternalMarker] {
 	if len(s.Externals) == 0 {
 		return nil
 	}

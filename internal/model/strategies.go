@@ -1,6 +1,47 @@
 package model
 
-// Strategies are the names of all strategies, as settings and commands give them.
+// The names of the strategies, as settings and commands give them.
+const (
+	StrategyRebase     = "rebase"
+	StrategySquash     = "squash"
+	StrategyNoFF       = "no-ff"
+	StrategyCherryPick = "cherry-pick"
+	StrategyUnion      = "frontmatter-union"
+	StrategyAPI        = "api"
+)
+
+// Strategy is what is to be known of a strategy before anything is built.
+type Strategy struct {
+	Name        string
+	MovesHead   bool // what it makes takes the place of the head branch, where that is in the repository itself
+	TakesForks  bool // it works for a head branch in a fork, which is never moved
+	NeedsFields bool // only a rule that names union_fields can ask for it
+}
+
+var strategies = []Strategy{
+	{Name: StrategyRebase, MovesHead: true},
+	{Name: StrategySquash, MovesHead: true},
+	{Name: StrategyNoFF, TakesForks: true},
+	{Name: StrategyCherryPick, MovesHead: true, TakesForks: true},
+	{Name: StrategyUnion, TakesForks: true, NeedsFields: true},
+	{Name: StrategyAPI, TakesForks: true},
+}
+
+// Strategies are the names of all strategies.
 func Strategies() []string {
-	return []string{StrategyRebase, StrategySquash, StrategyNoFF, StrategyCherryPick, StrategyUnion, StrategyAPI}
+	names := make([]string, 0, len(strategies))
+	for _, s := range strategies {
+		names = append(names, s.Name)
+	}
+	return names
+}
+
+// StrategyNamed is the strategy of a name; ok is false where there is none.
+func StrategyNamed(name string) (s Strategy, ok bool) {
+	for _, s := range strategies {
+		if s.Name == name {
+			return s, true
+		}
+	}
+	return Strategy{}, false
 }

@@ -1,5 +1,5 @@
-// Package needs is the one list of what waits for a person: made of how pull requests and issues stand, and nothing else, so
-// that whoever shows it shows the same.
+// Package needs lists what waits for a person. It derives the list from the status of pull requests and issues and from nothing
+// else, so that every place that shows the list shows the same one.
 package needs
 
 import (
@@ -64,6 +64,9 @@ var merges = map[model.MergeCode]task{
 	model.CodeSquash:        {"resolve the conflict with the base", author, again},
 	model.CodeTests:         {"fix the tests that fail on what would land", author, again},
 	model.CodeNoTests:       {"say in [merge] tests how to test, or that there are none", maintainer, again},
+	model.CodeSetup:         {"fix what sets the project up for its tests", author, again},
+	model.CodeNoCheckout:    {"have the workflow check the repository out, or set tests_in = \"fresh\"", maintainer, again},
+	model.CodeRewound:       {"put its own commits onto the base as it is now", author, again},
 	model.CodeProtected:     {"let the token push to the base, or merge it by hand", maintainer, again},
 	model.CodeForbidden:     {"give the token the right to merge", maintainer, again},
 	model.CodeAttempts:      {"find out why every attempt failed", operator, again},
@@ -84,21 +87,21 @@ var forks = map[model.ExternalState]task{
 	model.ExternalWanting: {"change what the evaluation asks for", contributor, "a push to the fork"},
 }
 
-// settled are ends of a request to merge that leave nothing to do.
+// settled are the ends of a merge request that leave nothing to do.
 var settled = map[model.MergeCode]bool{
 	model.CodeCancelled: true, model.CodeReplaced: true, model.CodeClosed: true, model.CodeEmpty: true, model.CodeWrongHead: true,
 	model.CodeRetargeted: true, model.CodeHeadMoved: true,
 }
 
-// OfPull is what a pull request waits for; nil where that is no person. fork is the newest marker of a fork's pull request.
-func OfPull(s model.Standing, fork *model.Said[model.ExternalMarker]) *model.Need {
+// OfPull returns what a pull request waits for; nil if it waits for nobody. fork is the newest marker of a fork's pull request.
+func OfPull(s model.Status, fork *model.Posted[model.ExternalMarker]) *model.Need {
 	n := model.Need{Number: s.Number, Issue: s.Issue, Title: s.Title}
 	switch {
-	case s.Block != nil:
+	case s.Block != nil && s.State != model.StatusReleased: // what was given back to people is theirs
 		b := s.Block
 		n.Kind, n.Reason, n.Expected, n.Observed, n.Since, n.URL = model.NeedBlock, b.Reason, b.Expected, b.Observed, b.Since, b.URL
 		return todo(n, ofBlock(*b))
-	case s.State == model.StandTaken, s.State == model.StandPaused, s.State == model.StandReleased:
+	case s.State == model.StatusTaken, s.State == model.StatusPaused:
 		return nil
 	}
 	if m := s.Merge; m != nil {
@@ -107,7 +110,7 @@ func OfPull(s model.Standing, fork *model.Said[model.ExternalMarker]) *model.Nee
 			return todo(n, t)
 		}
 	}
-	if fork != nil && fork.Marker.Head == s.Head {
+	if fork != nil && fork.Marker.Head == s.Head && s.State != model.StatusReleased {
 		if t, waits := forks[fork.Marker.State]; waits {
 			n.Kind, n.Reason, n.Observed, n.Since, n.URL = model.NeedFork, string(fork.Marker.State), fork.Marker.Head, fork.UpdatedAt, fork.URL
 			return todo(n, t)
@@ -133,8 +136,8 @@ func ofBlock(b model.Blocked) task {
 	return t
 }
 
-// ofMerge is what to do about the newest request to merge; false where nobody has to do anything: what only time can bring
-// about comes by itself, and a head that was pushed since has not been asked for yet.
+// ofMerge returns what to do about the newest merge request; false if nobody has to act. Some requests only need time, and
+// nobody has asked yet to merge a head that was pushed since.
 func ofMerge(m model.MergeRequest, head string) (task, bool) {
 	t, known := merges[m.Reason]
 	switch {
@@ -148,8 +151,8 @@ func ofMerge(m model.MergeRequest, head string) (task, bool) {
 	return t, true
 }
 
-// OfIssue is what an issue waits for; nil where that is no person. m is the newest attempt.
-func OfIssue(title string, m model.Said[model.IssueMarker]) *model.Need {
+// OfIssue returns what an issue waits for; nil if it waits for nobody. m is the newest attempt.
+func OfIssue(title string, m model.Posted[model.IssueMarker]) *model.Need {
 	why := m.Marker.Waiting
 	t, known := issues[why]
 	if !known {

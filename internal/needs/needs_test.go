@@ -12,27 +12,29 @@ import (
 
 func TestWhatAPullRequestWaitsFor(t *testing.T) {
 	t.Parallel()
-	merge := func(state model.MergeState, why model.MergeCode, head string) model.Standing {
-		return model.Standing{Number: 7, Head: "a", State: model.StandQueued, Merge: &model.MergeRequest{State: state, Reason: why, Head: head, URL: "m"}}
+	merge := func(state model.MergeState, why model.MergeCode, head string) model.Status {
+		return model.Status{Number: 7, Head: "a", State: model.StatusQueued, Merge: &model.MergeRequest{State: state, Reason: why, Head: head, URL: "m"}}
 	}
-	blocked := func(why string) model.Standing {
-		return model.Standing{Number: 7, State: model.StandBlocked, Block: &model.Blocked{Reason: why, Expected: "a", Observed: "b", URL: "b"}}
+	blocked := func(why string) model.Status {
+		return model.Status{Number: 7, State: model.StatusBlocked, Block: &model.Blocked{Reason: why, Expected: "a", Observed: "b", URL: "b"}}
 	}
-	fork := func(state model.ExternalState, head string) *model.Said[model.ExternalMarker] {
-		return &model.Said[model.ExternalMarker]{Marker: model.ExternalMarker{State: state, Head: head}, URL: "f"}
+	fork := func(state model.ExternalState, head string) *model.Posted[model.ExternalMarker] {
+		return &model.Posted[model.ExternalMarker]{Marker: model.ExternalMarker{State: state, Head: head}, URL: "f"}
 	}
 	taken := merge(model.MergeWaiting, model.CodeApproval, "a")
-	taken.State = model.StandTaken
+	taken.State = model.StatusTaken
+	given, asked := blocked(model.ReasonAgent), merge(model.MergeFailed, model.CodeConflict, "a")
+	given.State, asked.State = model.StatusReleased, model.StatusReleased
 	landing := merge(model.MergeFailed, model.CodeProtected, "b")
 	landing.Merge.Tip = "a"
 	for name, c := range map[string]struct {
-		s    model.Standing
-		fork *model.Said[model.ExternalMarker]
+		s    model.Status
+		fork *model.Posted[model.ExternalMarker]
 		kind model.NeedKind
 		want string
 	}{
-		"nothing":                  {s: model.Standing{State: model.StandIdle}},
-		"an agent failed":          {s: model.Standing{State: model.StandFailed}},
+		"nothing":                  {s: model.Status{State: model.StatusIdle}},
+		"an agent failed":          {s: model.Status{State: model.StatusFailed}},
 		"tests":                    {s: blocked(model.ReasonTests), kind: model.NeedBlock, want: "fix the required tests, or say how (an operator): /mergexo unblock"},
 		"a question":               {s: blocked(model.ReasonAgent), kind: model.NeedBlock, want: "answer the agent's question (anybody with write access): a comment with the answer"},
 		"a rewrite":                {s: blocked(model.ReasonRewrite), kind: model.NeedBlock, want: "restore the old history, or accept the new one (an operator): /mergexo unblock, or /mergexo unblock head_sha=b"},
@@ -40,16 +42,19 @@ func TestWhatAPullRequestWaitsFor(t *testing.T) {
 		"waits for an approval":    {s: merge(model.MergeWaiting, model.CodeApproval, "a"), kind: model.NeedMerge, want: "approve it (a maintainer): an approving review"},
 		"waits for checks":         {s: merge(model.MergeWaiting, model.CodeChecks, "a")},
 		"refused":                  {s: merge(model.MergeFailed, model.CodeNoTests, "a"), kind: model.NeedMerge, want: "say in [merge] tests how to test, or that there are none (a maintainer): /mergexo merge"},
+		"not set up for tests":     {s: merge(model.MergeFailed, model.CodeSetup, "a"), kind: model.NeedMerge, want: "fix what sets the project up for its tests (the author): /mergexo merge"},
 		"refused on its way":       {s: landing, kind: model.NeedMerge, want: "let the token push to the base, or merge it by hand (a maintainer): /mergexo merge"},
 		"refused for a later code": {s: merge(model.MergeFailed, "LATER", "a"), kind: model.NeedMerge, want: "find out why it was not merged (an operator): /mergexo merge"},
 		"taken back":               {s: merge(model.MergeFailed, model.CodeCancelled, "a")},
 		"merge of an earlier head": {s: merge(model.MergeFailed, model.CodeConflict, "b")},
 		"merged":                   {s: merge(model.MergeDone, "", "a")},
 		"taken over":               {s: taken},
-		"not evaluated":            {s: model.Standing{Head: "a"}, fork: fork(model.ExternalFailed, "a"), kind: model.NeedFork, want: "find out why the evaluation came to no result (a maintainer): the label again"},
-		"wanting":                  {s: model.Standing{Head: "a"}, fork: fork(model.ExternalWanting, "a"), kind: model.NeedFork, want: "change what the evaluation asks for (the contributor): a push to the fork"},
-		"of an earlier head":       {s: model.Standing{Head: "a"}, fork: fork(model.ExternalFailed, "b")},
-		"being evaluated":          {s: model.Standing{Head: "a"}, fork: fork(model.ExternalLetIn, "a")},
+		"released":                 {s: given},
+		"released and refused":     {s: asked, kind: model.NeedMerge, want: "resolve the conflict with the base (the author): /mergexo merge"},
+		"not evaluated":            {s: model.Status{Head: "a"}, fork: fork(model.ExternalFailed, "a"), kind: model.NeedFork, want: "find out why the evaluation came to no result (a maintainer): the label again"},
+		"wanting":                  {s: model.Status{Head: "a"}, fork: fork(model.ExternalWanting, "a"), kind: model.NeedFork, want: "change what the evaluation asks for (the contributor): a push to the fork"},
+		"of an earlier head":       {s: model.Status{Head: "a"}, fork: fork(model.ExternalFailed, "b")},
+		"being evaluated":          {s: model.Status{Head: "a"}, fork: fork(model.ExternalLetIn, "a")},
 	} {
 		got := OfPull(c.s, c.fork)
 		if c.want == "" {
@@ -65,7 +70,7 @@ func TestWhatAPullRequestWaitsFor(t *testing.T) {
 
 func TestWhatAnIssueWaitsFor(t *testing.T) {
 	t.Parallel()
-	said := model.Said[model.IssueMarker]{URL: "there", UpdatedAt: time.Unix(1, 0)}
+	said := model.Posted[model.IssueMarker]{URL: "there", UpdatedAt: time.Unix(1, 0)}
 	said.Marker.Number, said.Marker.LastCheckpoint = 3, "c"
 	for why, want := range map[string]string{
 		model.ReasonAgent:        "answer the agent's question (anybody with write access): a comment with the answer",

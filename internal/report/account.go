@@ -10,9 +10,9 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// Account writes what a run did as plain text for a terminal: what was said and pushed, in the order in which it
-// happened, and the decision with its cost. Texts that an edit replaced, links' addresses and the hidden markers that end
-// our comments are left out. Text stands behind "| " and holds no terminal sequence.
+// Account writes what a run did as plain text for a terminal: comments and pushes in the order in which they happened, then the
+// result and its cost. It leaves out text that an edit replaced, the addresses of links and the hidden markers of our comments.
+// Quoted text follows "| " and contains no terminal sequence.
 func Account(w io.Writer, r model.Report) error {
 	var b strings.Builder
 	for _, s := range r.Said {
@@ -42,7 +42,7 @@ func planned(b *strings.Builder, all []model.Effect) {
 	}
 }
 
-// verb is what an effect of a kind does to its target.
+// verb describes what an effect does to its target.
 func verb(kind string) string {
 	switch kind {
 	case "pull_request":
@@ -84,7 +84,7 @@ var (
 	fold = regexp.MustCompile(`(?m)^<details><summary>(?:<code>)?(.*?)(?:</code>)?</summary>$`)
 )
 
-// flat is Markdown of ours as a terminal shows it best: links without their addresses, no bold, nothing folded.
+// flat renders our Markdown for a terminal: links without their addresses, no bold, nothing folded.
 func flat(s string) string {
 	s = fold.ReplaceAllStringFunc(s, func(line string) string { return plain(html.UnescapeString(fold.FindStringSubmatch(line)[1])) + ":" })
 	s = strings.ReplaceAll(s, "\n\n</details>", "")

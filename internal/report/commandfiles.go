@@ -11,11 +11,11 @@ import (
 	"strings"
 )
 
-// commandFileNames are the variables that name the files by which a step speaks to the runner, and so to the steps behind it
+// commandFileNames are the variables that name the files through which a step sends commands to the runner and to later steps
 // (https://docs.github.com/actions/reference/workflows-and-actions/workflow-commands#environment-files).
 var commandFileNames = []string{"GITHUB_ENV", "GITHUB_PATH", "GITHUB_OUTPUT", "GITHUB_STATE", "GITHUB_STEP_SUMMARY"}
 
-// CommandFiles are these files as they were before anything foreign ran.
+// CommandFiles are the contents of these files before an agent or a test ran.
 type CommandFiles []commandFile
 
 type commandFile struct {
@@ -61,8 +61,8 @@ func readCommandFile(path string) (commandFile, error) {
 	return f, nil
 }
 
-// Restore makes each file what it was, and says of each that was not what had been put there: names of variables, paths, or
-// how much it was. Nothing foreign may run any more.
+// Restore resets each file, and returns for each changed one what was written there: names of variables, paths, or the amount.
+// No agent or test may run after it.
 func (c CommandFiles) Restore() (found []string, err error) {
 	for _, was := range c {
 		now, rerr := readCommandFile(was.path)
@@ -89,10 +89,10 @@ func (c commandFile) restore() error {
 	return nil
 }
 
-// assigned is how a line begins that sets a variable, an output or a state.
+// assigned matches the start of a line that sets a variable, an output or a state.
 var assigned = regexp.MustCompile(`(?m)^([A-Za-z_][A-Za-z0-9_.-]{0,63})(?:=|<<)`)
 
-// maxAdded is how many names are told.
+// maxAdded is how many names are reported.
 const maxAdded = 10
 
 // added names what is new in a file.

@@ -26,9 +26,8 @@ func Annotate(w io.Writer, level, message string) error {
 	return command(w, level, cut(plain(message), annotationLimit))
 }
 
-// Complaint writes the line that a run with an error ends in: "mergexo: " and the first line of text. What follows in
-// text stands below it behind "| ", so that no line of it can be taken for a workflow command: the runner skips blanks
-// before one.
+// Complaint writes the last line of a run that failed: "mergexo: " and the first line of text. The other lines follow, each after
+// "| ", so that none can be mistaken for a workflow command: the runner skips blanks before one.
 func Complaint(w io.Writer, text string) error {
 	first, rest, _ := strings.Cut(plain(strings.TrimSpace(text)), "\n")
 	out := "mergexo: " + first + "\n"
@@ -49,8 +48,8 @@ func command(w io.Writer, name, message string) error {
 	return nil
 }
 
-// Console prints what happens while it happens: groups of lines, and text that is not ours. It is safe for several
-// goroutines, and what each of them prints is whole lines.
+// Console prints progress: groups of lines, and the output of other programs. It is safe for concurrent use; each goroutine
+// prints whole lines.
 type Console struct {
 	mu        sync.Mutex
 	w         io.Writer

@@ -6,8 +6,8 @@ import (
 	"log/slog"
 )
 
-// Logger logs to w, one event a line, as "level=INFO msg=EVENT key=value ...". Values are quoted where they hold a line
-// break or anything else that could be taken for more than a value. In Actions the time is left out, since the runner
+// Logger logs to w, one event a line, as "level=INFO msg=EVENT key=value ...". A value is quoted if it contains a line
+// break or anything else that could end it. In Actions the time is left out, since the runner
 // stamps each line.
 func Logger(w io.Writer, level slog.Level, inActions bool) *slog.Logger {
 	return slog.New(slog.NewTextHandler(unbracketed{w}, &slog.HandlerOptions{

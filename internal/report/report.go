@@ -1,6 +1,6 @@
-// Package report is everything that a run shows besides its comments: the JSON object, the step outputs, the job
-// summary, annotations, the log and a replay's account. It is one package because one rule rules all of it: no text of
-// an agent or a user becomes a workflow command, a step output or a terminal escape. Nothing here decides.
+// Package report writes everything that a run shows besides its comments: the JSON object, the step outputs, the job summary,
+// annotations, the log and a replay's account. It is one package because one rule applies to all of it: text of an agent or a
+// user never becomes a workflow command, a step output or a terminal sequence. It makes no decisions.
 package report
 
 import (
@@ -24,7 +24,7 @@ func JSON(w io.Writer, r model.Report) error {
 // outputValueLimit bounds one step output, in bytes; GitHub takes 1 MB for all of them.
 const outputValueLimit = 4096
 
-// pull is the number of the pull request that a run was about or opened; 0 for none.
+// pull returns the number of the pull request that a run handled or opened; 0 for none.
 func pull(r model.Report) int {
 	if r.IsIssue || r.Opened.Number != 0 {
 		return r.Opened.Number
@@ -32,7 +32,7 @@ func pull(r model.Report) int {
 	return r.Number
 }
 
-// reached is the head of that pull request.
+// reached returns the head of that pull request.
 func reached(r model.Report) string {
 	if r.Opened.Number != 0 {
 		return r.Opened.HeadSHA

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"flag"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -14,10 +13,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/mergexo/mergexo/internal/golden"
 	"github.com/mergexo/mergexo/internal/model"
 )
-
-var update = flag.Bool("update", false, "write the golden files anew")
 
 const (
 	repoURL = "https://github.com/octo/widgets"
@@ -66,6 +64,7 @@ func stories() map[string]model.Report {
 		"blocked_agent": {
 			Result: model.ResultBlocked, Exit: 3, Number: 7, TurnKey: turnKey, BlockedReason: "agent",
 			Reason: "the agent asks:\nwhich of the two licences is meant?\n", Calls: model.Calls{REST: 2, GraphQL: 1, Git: 1}, DurationMS: 61_000,
+			Need: &model.Need{Headline: "answer the agent's question", Who: "anybody with write access", Next: "a comment with the answer", URL: repoURL + "/pull/7#issuecomment-40"},
 		},
 		"issue_opened": {
 			Result: model.ResultDone, Number: 9, IsIssue: true, TurnKey: turnKey, Calls: model.Calls{REST: 5, GraphQL: 4, Git: 3}, DurationMS: 61_000,
@@ -107,34 +106,23 @@ func stories() map[string]model.Report {
 	}
 }
 
-func golden(t *testing.T, name string, got []byte) {
-	t.Helper()
-	path := filepath.Join("testdata", name)
-	if *update {
-		require.NoError(t, os.WriteFile(path, got, 0o644))
-	}
-	want, err := os.ReadFile(path)
-	require.NoError(t, err, "run go test with -update to write the golden files")
-	assert.Equal(t, string(want), string(got), "%s", name)
-}
-
 func TestGolden(t *testing.T) {
 	for name, r := range stories() {
 		t.Run(name, func(t *testing.T) {
 			var b bytes.Buffer
 			require.NoError(t, Summary(&b, r, repoURL))
-			golden(t, name+".summary.md", b.Bytes())
+			golden.File(t, name+".summary.md", b.String())
 			b.Reset()
 			require.NoError(t, Account(&b, r))
-			golden(t, name+".account.txt", b.Bytes())
+			golden.File(t, name+".account.txt", b.String())
 			b.Reset()
 			require.NoError(t, JSON(&b, r))
-			golden(t, name+".json", b.Bytes())
+			golden.File(t, name+".json", b.String())
 			path := filepath.Join(t.TempDir(), "out")
 			require.NoError(t, Outputs(path, r))
 			got, err := os.ReadFile(path)
 			require.NoError(t, err)
-			golden(t, name+".outputs.txt", got)
+			golden.File(t, name+".outputs.txt", string(got))
 		})
 	}
 }

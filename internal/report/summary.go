@@ -24,7 +24,7 @@ const (
 
 // Summary writes the job summary, markdown that tells a person what happened and why, with links into the repository
 // at repoURL (https://github.com/owner/name; empty leaves the links out). A blocked run shows both heads and what to
-// do. Text that is not ours stands in code only. It is never longer than 1 MiB.
+// do. Text that others wrote is shown as code. It is never longer than 1 MiB.
 func Summary(w io.Writer, r model.Report, repoURL string) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "### MergeXO: %s\n\n", heading(r, repoURL))
@@ -98,7 +98,7 @@ func outcome(r model.Result) string {
 	return span(string(r), 40)
 }
 
-// did says in one sentence what reached GitHub, or would.
+// did says in one sentence what was sent to GitHub, or would be.
 func did(r model.Report, repoURL string) string {
 	parts := counts(r.Effects)
 	if len(parts) == 0 {
@@ -163,7 +163,7 @@ func reason(b *strings.Builder, text string) {
 	fmt.Fprintf(b, "Reason:\n\n%s\n", block(text, reasonLimit))
 }
 
-// unmerged tells of a merge that needs a person.
+// unmerged describes a merge that needs a person.
 func unmerged(b *strings.Builder, r model.Report) {
 	fmt.Fprintf(b, "Not merged: %s\n\n", span(r.BlockedReason, cellLimit))
 	reason(b, r.Reason)
@@ -180,6 +180,10 @@ func blocked(b *strings.Builder, r model.Report, repoURL string) {
 		fmt.Fprintf(b, "| expected | %s |\n", head(repoURL, r.Expected))
 		fmt.Fprintf(b, "| observed | %s |\n\n", head(repoURL, r.Observed))
 	}
+	if r.Need != nil && !(isSHA.MatchString(r.Expected) && isSHA.MatchString(r.Observed)) { // which says who may do what
+		b.WriteString("The feedback stays pending and nothing is pushed until that is done:\n\n")
+		return
+	}
 	b.WriteString("The feedback stays pending and nothing is pushed until an operator decides, by a comment on the pull request:\n\n")
 	if !isSHA.MatchString(r.Expected) || !isSHA.MatchString(r.Observed) {
 		b.WriteString("- once the cause is gone: comment `/mergexo unblock`\n\n")
@@ -190,11 +194,10 @@ func blocked(b *strings.Builder, r model.Report, repoURL string) {
 	fmt.Fprintf(b, "- to see what differs: %s\n\n", page(repoURL, "compare/"+r.Expected+"..."+r.Observed, "compare the two heads"))
 }
 
-// waits says that a person has to say something on an issue. A run that was cancelled is one to try again, but what it
-// leaves behind waits too.
+// waits says whether the issue waits for a comment. A cancelled run is tried again, but until then its issue waits too.
 func waits(r model.Report) bool { return r.IsIssue && r.BlockedReason != "" }
 
-// waiting tells about such an issue.
+// waiting describes such an issue.
 func waiting(b *strings.Builder, r model.Report, repoURL string) {
 	fmt.Fprintf(b, "What it waits for: %s\n\n", span(r.BlockedReason, cellLimit))
 	reason(b, r.Reason)

@@ -22,8 +22,8 @@ func Results(w io.Writer, all []model.Report) error {
 	return Object(w, map[string]any{"results": all})
 }
 
-// SweepAccount writes what a sweep did as plain text for a terminal: the account of every number at which there was something
-// to be done, the repository's own last, and then one line for all of it. Where there was nothing, that line is all.
+// SweepAccount writes what a sweep did as plain text for a terminal: the account of each number that had work, then the
+// repository's own, then one line for the whole sweep. Without any work it writes only that line.
 func SweepAccount(w io.Writer, b model.Board, all []model.Report) error {
 	count := map[model.Result]int{}
 	for _, r := range all {
@@ -59,7 +59,7 @@ func subject(r model.Report) string {
 	return fmt.Sprintf("#%d", r.Number)
 }
 
-// whole is a sweep in one line: what came of it, what was looked at, what it took.
+// whole sums up a sweep in one line: its result, what it read, what it cost.
 func whole(b model.Board, count map[model.Result]int, all []model.Report) string {
 	var parts []string
 	for _, result := range []model.Result{model.ResultDone, model.ResultBlocked, model.ResultRetry, model.ResultFailed} {
@@ -91,7 +91,7 @@ func whole(b model.Board, count map[model.Result]int, all []model.Report) string
 
 // MatrixOutput appends the step outputs matrix, work and max-parallel to the file at path, as Outputs does: the job matrix as
 // JSON on one line, whether there is any work, since Actions refuses a matrix without a job, and how many of its jobs may run
-// at a time. Nothing in it is anybody's text.
+// at a time. It contains no text of users.
 func MatrixOutput(path string, m model.Matrix, parallel int) error {
 	raw, err := json.Marshal(m)
 	if err != nil {

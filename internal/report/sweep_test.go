@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/mergexo/mergexo/internal/golden"
 	"github.com/mergexo/mergexo/internal/model"
 )
 
@@ -34,7 +35,7 @@ func TestASweepAsPeopleReadIt(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var b bytes.Buffer
 			require.NoError(t, SweepAccount(&b, c.board, c.all))
-			golden(t, "sweep_"+strings.ReplaceAll(name, " ", "_")+".txt", b.Bytes())
+			golden.File(t, "sweep_"+strings.ReplaceAll(name, " ", "_")+".txt", b.String())
 		})
 	}
 	var b bytes.Buffer

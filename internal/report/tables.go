@@ -28,8 +28,8 @@ func Object(w io.Writer, v any) error {
 // titleLimit is how many characters of a title or a branch a row shows.
 const titleLimit = 60
 
-// Standings writes how pull requests stand as a table, one a line, and what waits for a person.
-func Standings(w io.Writer, all []model.Standing, waiting []model.Need) error {
+// Statuses writes a table of pull requests, one per line, and what waits for a person.
+func Statuses(w io.Writer, all []model.Status, waiting []model.Need) error {
 	if err := standings(w, all); err != nil || len(waiting) == 0 {
 		return err
 	}
@@ -39,7 +39,7 @@ func Standings(w io.Writer, all []model.Standing, waiting []model.Need) error {
 	return Needs(w, waiting)
 }
 
-func standings(w io.Writer, all []model.Standing) error {
+func standings(w io.Writer, all []model.Status) error {
 	if len(all) == 0 {
 		return text(w, "no open pull request is tracked\n")
 	}
@@ -73,7 +73,7 @@ func Needs(w io.Writer, all []model.Need) error {
 	return table(w, rows)
 }
 
-// Issue writes how the work for an issue stands, and what it waits for.
+// Issue writes the status of the work for an issue, and what it waits for.
 func Issue(w io.Writer, i model.BoardIssue, step string) error {
 	state := "has not begun"
 	if i.Status != "" {
@@ -88,9 +88,8 @@ func Issue(w io.Writer, i model.BoardIssue, step string) error {
 	return Needs(w, []model.Need{*i.Need})
 }
 
-// Gates writes why something happens or does not: what waits for a person, and every condition of a turn and of a merge with
-// its evidence.
-func Gates(w io.Writer, s model.Standing, turns, merges []model.Gate) error {
+// Gates writes why a turn or a merge starts or does not: what waits for a person, and each condition with its evidence.
+func Gates(w io.Writer, s model.Status, turns, merges []model.Gate) error {
 	if s.Need != nil {
 		if err := Needs(w, []model.Need{*s.Need}); err != nil {
 			return err
@@ -133,7 +132,7 @@ func table(w io.Writer, rows [][]string) error {
 	return nil
 }
 
-// brief is one line of somebody's text, short enough for a column.
+// brief shortens a user's text to one line of a column.
 func brief(s string) string {
 	r := []rune(oneLine(s))
 	if len(r) > titleLimit {

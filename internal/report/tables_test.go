@@ -7,17 +7,18 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/mergexo/mergexo/internal/golden"
 	"github.com/mergexo/mergexo/internal/model"
 )
 
 func TestTablesAsPeopleReadThem(t *testing.T) {
 	noon := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 	block := model.Blocked{Number: 7, Issue: 3, Reason: "history_rewrite", Expected: oldHead, Observed: newHead, Since: noon, URL: repoURL + "/pull/7#issuecomment-40"}
-	standings := []model.Standing{
-		{Number: 7, Title: "Greet people", URL: repoURL + "/pull/7", Issue: 3, Branch: "agent/greet", State: model.StandBlocked, Head: newHead, Accepted: oldHead, Pending: 2,
+	standings := []model.Status{
+		{Number: 7, Title: "Greet people", URL: repoURL + "/pull/7", Issue: 3, Branch: "agent/greet", State: model.StatusBlocked, Head: newHead, Accepted: oldHead, Pending: 2,
 			LastTurn: &model.LastTurn{Phase: model.PhaseDone, At: noon}, Block: &block},
-		{Number: 8, Title: "Wait", Branch: "agent/wait", State: model.StandQueued, Head: newHead, Merge: &model.MergeRequest{State: model.MergeWaiting, Reason: model.CodeApproval, Head: newHead, By: "carol", Since: noon, URL: "u"}},
-		{Number: 1200, Title: "::error::\x1b[31mred\n\u202etitle that goes on and on and on and on and on and on until it is cut", Branch: "agent/ünïcode", State: model.StandTaken, Head: oldHead},
+		{Number: 8, Title: "Wait", Branch: "agent/wait", State: model.StatusQueued, Head: newHead, Merge: &model.MergeRequest{State: model.MergeWaiting, Reason: model.CodeApproval, Head: newHead, By: "carol", Since: noon, URL: "u"}},
+		{Number: 1200, Title: "::error::\x1b[31mred\n\u202etitle that goes on and on and on and on and on and on until it is cut", Branch: "agent/ünïcode", State: model.StatusTaken, Head: oldHead},
 	}
 	waiting := []model.Need{
 		{Kind: model.NeedBlock, Number: 7, Issue: 3, Title: "Greet people", Headline: "restore the old history, or accept the new one", Who: "an operator", Next: "/mergexo unblock", Reason: block.Reason, Expected: oldHead, Observed: newHead, Since: noon, URL: block.URL},
@@ -26,8 +27,8 @@ func TestTablesAsPeopleReadThem(t *testing.T) {
 	standings[0].Need = &waiting[0]
 	gates := []model.Gate{{Name: "open", Met: true, Evidence: "pull request 7 is open"}, {Name: "not_blocked", Evidence: "blocked (history_rewrite), see " + block.URL}}
 	for name, write := range map[string]func(*bytes.Buffer) error{
-		"standings":      func(b *bytes.Buffer) error { return Standings(b, standings, waiting) },
-		"standings_none": func(b *bytes.Buffer) error { return Standings(b, nil, nil) },
+		"standings":      func(b *bytes.Buffer) error { return Statuses(b, standings, waiting) },
+		"standings_none": func(b *bytes.Buffer) error { return Statuses(b, nil, nil) },
 		"blocked":        func(b *bytes.Buffer) error { return Needs(b, waiting) },
 		"blocked_none":   func(b *bytes.Buffer) error { return Needs(b, nil) },
 		"issue": func(b *bytes.Buffer) error {
@@ -44,10 +45,10 @@ func TestTablesAsPeopleReadThem(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var b bytes.Buffer
 			require.NoError(t, write(&b))
-			golden(t, name+".table.txt", b.Bytes())
+			golden.File(t, name+".table.txt", b.String())
 		})
 	}
 	var b bytes.Buffer
 	require.NoError(t, Object(&b, map[string]any{"pull_requests": standings}))
-	golden(t, "standings.json", b.Bytes())
+	golden.File(t, "standings.json", b.String())
 }

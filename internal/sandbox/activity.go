@@ -24,7 +24,7 @@ var activityRoutes = []route{
 }
 
 // remember notes a change of a branch.
-func (s *Server) remember(r *Repository, c refChange, actor *User, forced bool) {
+func (f pushes) remember(r *Repository, c refChange, actor *User, forced bool) {
 	if !strings.HasPrefix(c.ref, "refs/heads/") {
 		return
 	}
@@ -32,7 +32,7 @@ func (s *Server) remember(r *Repository, c refChange, actor *User, forced bool) 
 	if n := len(r.Pushes); n > 0 {
 		id += r.Pushes[n-1].ID
 	}
-	r.Pushes = append(r.Pushes, &Push{id, c.ref, c.old, c.now, forced, actor.Login, s.now()})
+	r.Pushes = append(r.Pushes, &Push{id, c.ref, c.old, c.now, forced, actor.Login, f.world.now()})
 	r.Pushes = r.Pushes[max(0, len(r.Pushes)-maxPushes):]
 }
 
@@ -64,7 +64,7 @@ func listActivity(q *request) (any, error) {
 	return paginate(q, found, func(p *Push) obj {
 		return obj{
 			"id": p.ID, "node_id": nodeID("PSH", p.ID), "before": zeroForm(p.Before), "after": zeroForm(p.After), "ref": p.Ref,
-			"timestamp": stamp(p.At), "activity_type": p.kind(), "actor": q.s.userJSON(q.s.author(p.By)),
+			"timestamp": stamp(p.At), "activity_type": p.kind(), "actor": q.s.json.user(q.s.world.author(p.By)),
 		}
 	}), nil
 }

@@ -26,7 +26,7 @@ func (s *Server) viewer(r *http.Request) (u *User, ok bool) {
 	if login == "actions" {
 		login = actionsLogin
 	}
-	return s.ensureUser(login, ""), true
+	return s.world.ensureUser(login, ""), true
 }
 
 // tokenOf reads the Authorization header in its three forms; git sends Basic, where the token is the password or, alone, the user.
@@ -96,7 +96,7 @@ func (q *request) may(p model.Permission) error {
 	have := model.PermissionNone
 	switch {
 	case q.user != nil:
-		have = q.s.permission(q.repo, q.user.Login)
+		have = q.s.world.permission(q.repo, q.user.Login)
 	case !q.repo.Private:
 		have = model.PermissionRead
 	}

@@ -15,8 +15,8 @@ var branchRoutes = []route{
 	{"DELETE /repos/{owner}/{repo}/branches/{branch}/protection", needAdmin, deleteProtection},
 }
 
-func (s *Server) branchProtectionURL(r *Repository, branch string) string {
-	return s.repositoryAPI(r) + "/branches/" + url.PathEscape(branch) + "/protection"
+func (a addresses) branchProtection(r *Repository, branch string) string {
+	return a.repositoryAPI(r) + "/branches/" + url.PathEscape(branch) + "/protection"
 }
 
 func listBranches(q *request) (any, error) {
@@ -28,21 +28,21 @@ func listBranches(q *request) (any, error) {
 	}
 	slices.Sort(names)
 	return paginate(q, names, func(name string) obj {
-		sha := q.s.branchSHA(q.repo, name)
+		sha := q.s.git.branchSHA(q.repo, name)
 		return obj{
-			"name": name, "commit": obj{"sha": sha, "url": q.s.repositoryAPI(q.repo) + "/commits/" + sha},
-			"protected": q.repo.Protections[name] != nil, "protection_url": q.s.branchProtectionURL(q.repo, name),
+			"name": name, "commit": obj{"sha": sha, "url": q.s.urls.repositoryAPI(q.repo) + "/commits/" + sha},
+			"protected": q.repo.Protections[name] != nil, "protection_url": q.s.urls.branchProtection(q.repo, name),
 		}
 	}), nil
 }
 
 func getBranch(q *request) (any, error) {
 	name := q.r.PathValue("branch")
-	sha := q.s.branchSHA(q.repo, name)
+	sha := q.s.git.branchSHA(q.repo, name)
 	if sha == "" {
 		return nil, &failure{status: http.StatusNotFound, message: "Branch not found"}
 	}
-	c, err := q.s.commitOf(q.repo, sha)
+	c, err := q.s.git.commitOf(q.repo, sha)
 	if err != nil {
 		return nil, err
 	}
@@ -51,10 +51,10 @@ func getBranch(q *request) (any, error) {
 	if p != nil && len(p.Checks) > 0 {
 		checks, level = p.Checks, "non_admins"
 	}
-	self := q.s.repositoryAPI(q.repo) + "/branches/" + url.PathEscape(name)
+	self := q.s.urls.repositoryAPI(q.repo) + "/branches/" + url.PathEscape(name)
 	return obj{
-		"name": name, "commit": q.s.commitJSON(q.repo, c), "_links": obj{"self": self, "html": q.s.repositoryURL(q.repo) + "/tree/" + name},
-		"protected": p != nil, "protection_url": q.s.branchProtectionURL(q.repo, name),
+		"name": name, "commit": q.s.json.commit(q.repo, c), "_links": obj{"self": self, "html": q.s.urls.repository(q.repo) + "/tree/" + name},
+		"protected": p != nil, "protection_url": q.s.urls.branchProtection(q.repo, name),
 		"protection": obj{
 			"enabled":                p != nil,
 			"required_status_checks": obj{"enforcement_level": level, "contexts": checks, "checks": []obj{}},
@@ -62,9 +62,9 @@ func getBranch(q *request) (any, error) {
 	}, nil
 }
 
-// protectionJSON is protected-branch.
-func (s *Server) protectionJSON(r *Repository, branch string) obj {
-	p, self := r.Protections[branch], s.branchProtectionURL(r, branch)
+// protection renders the schema protected-branch.
+func (js views) protection(r *Repository, branch string) obj {
+	p, self := r.Protections[branch], js.urls.branchProtection(r, branch)
 	off := obj{"enabled": false}
 	o := obj{
 		"url": self, "enforce_admins": obj{"url": self + "/enforce_admins", "enabled": true}, "required_linear_history": off,
@@ -91,16 +91,16 @@ func (s *Server) protectionJSON(r *Repository, branch string) obj {
 	if p.Push != nil {
 		o["restrictions"] = obj{
 			"url": self + "/restrictions", "users_url": self + "/restrictions/users", "teams_url": self + "/restrictions/teams",
-			"apps_url": self + "/restrictions/apps", "users": s.usersJSON(p.Push), "teams": []obj{}, "apps": []obj{},
+			"apps_url": self + "/restrictions/apps", "users": js.users(p.Push), "teams": []obj{}, "apps": []obj{},
 		}
 	}
 	return o
 }
 
-func (q *request) protectedBranch() (string, error) {
+func protectedBranch(q *request) (string, error) {
 	name := q.r.PathValue("branch")
 	switch {
-	case q.s.branchSHA(q.repo, name) == "":
+	case q.s.git.branchSHA(q.repo, name) == "":
 		return "", &failure{status: http.StatusNotFound, message: "Branch not found"}
 	case q.repo.Protections[name] == nil:
 		return "", &failure{status: http.StatusNotFound, message: "Branch not protected"}
@@ -109,16 +109,16 @@ func (q *request) protectedBranch() (string, error) {
 }
 
 func getProtection(q *request) (any, error) {
-	name, err := q.protectedBranch()
+	name, err := protectedBranch(q)
 	if err != nil {
 		return nil, err
 	}
-	return q.s.protectionJSON(q.repo, name), nil
+	return q.s.json.protection(q.repo, name), nil
 }
 
 func putProtection(q *request) (any, error) {
 	name := q.r.PathValue("branch")
-	if q.s.branchSHA(q.repo, name) == "" {
+	if q.s.git.branchSHA(q.repo, name) == "" {
 		return nil, &failure{status: http.StatusNotFound, message: "Branch not found"}
 	}
 	var in struct {
@@ -149,17 +149,17 @@ func putProtection(q *request) (any, error) {
 		p.Strict, p.Checks = in.Checks.Strict, in.Checks.Contexts
 	}
 	q.repo.Protections[name] = p
-	if err := q.s.protectionChanged(q.repo); err != nil {
+	if err := q.s.refs.protectionChanged(q.repo); err != nil {
 		return nil, err
 	}
-	return q.s.protectionJSON(q.repo, name), nil
+	return q.s.json.protection(q.repo, name), nil
 }
 
 func deleteProtection(q *request) (any, error) {
-	name, err := q.protectedBranch()
+	name, err := protectedBranch(q)
 	if err != nil {
 		return nil, err
 	}
 	delete(q.repo.Protections, name)
-	return &reply{status: http.StatusNoContent}, q.s.protectionChanged(q.repo)
+	return &reply{status: http.StatusNoContent}, q.s.refs.protectionChanged(q.repo)
 }

@@ -25,7 +25,7 @@ func createStatus(q *request) (any, error) {
 	if err := q.decode(&in); err != nil {
 		return nil, err
 	}
-	sha, err := q.commitAt(q.r.PathValue("sha"))
+	sha, err := commitAt(q, q.r.PathValue("sha"))
 	if err != nil {
 		return nil, err
 	}
@@ -33,29 +33,29 @@ func createStatus(q *request) (any, error) {
 		return nil, invalid("Status", "state", "invalid")
 	}
 	st := &Status{
-		ID: q.s.nextID(), SHA: sha, State: in.State, Context: in.Context, Description: in.Description, TargetURL: in.TargetURL,
-		Creator: q.user.Login, CreatedAt: q.s.now(),
+		ID: q.s.world.nextID(), SHA: sha, State: in.State, Context: in.Context, Description: in.Description, TargetURL: in.TargetURL,
+		Creator: q.user.Login, CreatedAt: q.s.world.now(),
 	}
 	q.repo.Statuses = append(q.repo.Statuses, st)
-	payload, err := q.s.statusPayload(q.repo, st)
+	payload, err := q.s.json.statusPayload(q.repo, st)
 	if err != nil {
 		return nil, err
 	}
-	q.s.deliver("status", q.repo, q.user, payload)
-	return &reply{http.StatusCreated, q.s.statusJSON(q.repo, st)}, q.s.protectionChanged(q.repo)
+	q.s.hooks.deliver("status", q.repo, q.user, payload)
+	return &reply{http.StatusCreated, q.s.json.status(q.repo, st)}, q.s.refs.protectionChanged(q.repo)
 }
 
 func listStatuses(q *request) (any, error) {
-	sha, err := q.commitAt(q.r.PathValue("ref"))
+	sha, err := commitAt(q, q.r.PathValue("ref"))
 	if err != nil {
 		return nil, err
 	}
-	return paginate(q, q.repo.statusesOf(sha), func(st *Status) obj { return q.s.statusJSON(q.repo, st) }), nil
+	return paginate(q, q.repo.statusesOf(sha), func(st *Status) obj { return q.s.json.status(q.repo, st) }), nil
 }
 
 // combinedStatus counts the newest status of each context: pending when there is none.
 func combinedStatus(q *request) (any, error) {
-	sha, err := q.commitAt(q.r.PathValue("ref"))
+	sha, err := commitAt(q, q.r.PathValue("ref"))
 	if err != nil {
 		return nil, err
 	}
@@ -67,16 +67,16 @@ func combinedStatus(q *request) (any, error) {
 		case st.State == "pending" && state == "success":
 			state = "pending"
 		}
-		o := q.s.statusJSON(q.repo, st)
+		o := q.s.json.status(q.repo, st)
 		delete(o, "creator")
 		list = append(list, o)
 	}
 	if len(list) == 0 {
 		state = "pending"
 	}
-	self := q.s.repositoryAPI(q.repo) + "/commits/" + sha
+	self := q.s.urls.repositoryAPI(q.repo) + "/commits/" + sha
 	return obj{
-		"state": state, "statuses": list, "sha": sha, "total_count": len(list), "repository": q.s.minimalRepositoryJSON(q.repo),
+		"state": state, "statuses": list, "sha": sha, "total_count": len(list), "repository": q.s.json.minimalRepository(q.repo),
 		"commit_url": self, "url": self + "/status",
 	}, nil
 }
@@ -117,7 +117,7 @@ func (in *checkRunInput) apply(c *CheckRun, now time.Time) {
 
 // mayCheck refuses people, whatever their rights: check runs are made by Apps, and each by its own.
 // https://github.com/actions/github-script/issues/118
-func (q *request) mayCheck(c *CheckRun) error {
+func mayCheck(q *request, c *CheckRun) error {
 	switch {
 	case q.user.Type != "Bot":
 		return &failure{status: http.StatusForbidden, message: "You must authenticate via a GitHub App."}
@@ -132,25 +132,25 @@ func createCheckRun(q *request) (any, error) {
 	if err := q.decode(&in); err != nil {
 		return nil, err
 	}
-	if err := q.mayCheck(nil); err != nil {
+	if err := mayCheck(q, nil); err != nil {
 		return nil, err
 	}
 	if in.Name == "" || in.HeadSHA == "" {
 		return nil, unprocessable("Invalid request.\n\n\"name\", \"head_sha\" weren't supplied.")
 	}
-	sha, err := q.commitAt(in.HeadSHA)
+	sha, err := commitAt(q, in.HeadSHA)
 	if err != nil {
 		return nil, err
 	}
-	now := q.s.now()
-	c := &CheckRun{ID: q.s.nextID(), SHA: sha, App: q.user.Login, Status: "queued", StartedAt: &now}
+	now := q.s.world.now()
+	c := &CheckRun{ID: q.s.world.nextID(), SHA: sha, App: q.user.Login, Status: "queued", StartedAt: &now}
 	in.apply(c, now)
 	q.repo.CheckRuns = append(q.repo.CheckRuns, c)
-	q.tellCheckRun(c, "created")
-	return &reply{http.StatusCreated, q.s.checkRunJSON(q.repo, c)}, q.s.protectionChanged(q.repo)
+	tellCheckRun(q, c, "created")
+	return &reply{http.StatusCreated, q.s.json.checkRun(q.repo, c)}, q.s.refs.protectionChanged(q.repo)
 }
 
-func (q *request) checkRun() (*CheckRun, error) {
+func checkRunOf(q *request) (*CheckRun, error) {
 	id, err := q.int64Value("id")
 	if err != nil {
 		return nil, err
@@ -167,7 +167,7 @@ func (q *request) checkRun() (*CheckRun, error) {
 }
 
 func patchCheckRun(q *request) (any, error) {
-	c, err := q.checkRun()
+	c, err := checkRunOf(q)
 	if err != nil {
 		return nil, err
 	}
@@ -175,27 +175,27 @@ func patchCheckRun(q *request) (any, error) {
 	if err := q.decode(&in); err != nil {
 		return nil, err
 	}
-	if err := q.mayCheck(c); err != nil {
+	if err := mayCheck(q, c); err != nil {
 		return nil, err
 	}
 	was := c.Status
-	in.apply(c, q.s.now())
+	in.apply(c, q.s.world.now())
 	if c.Status == "completed" && was != c.Status {
-		q.tellCheckRun(c, "completed")
+		tellCheckRun(q, c, "completed")
 	}
-	return q.s.checkRunJSON(q.repo, c), q.s.protectionChanged(q.repo)
+	return q.s.json.checkRun(q.repo, c), q.s.refs.protectionChanged(q.repo)
 }
 
 func getCheckRun(q *request) (any, error) {
-	c, err := q.checkRun()
+	c, err := checkRunOf(q)
 	if err != nil {
 		return nil, err
 	}
-	return q.s.checkRunJSON(q.repo, c), nil
+	return q.s.json.checkRun(q.repo, c), nil
 }
 
 func listCheckRuns(q *request) (any, error) {
-	sha, err := q.commitAt(q.r.PathValue("ref"))
+	sha, err := commitAt(q, q.r.PathValue("ref"))
 	if err != nil {
 		return nil, err
 	}
@@ -206,5 +206,5 @@ func listCheckRuns(q *request) (any, error) {
 			found = append(found, c)
 		}
 	}
-	return obj{"total_count": len(found), "check_runs": paginate(q, found, func(c *CheckRun) obj { return q.s.checkRunJSON(q.repo, c) })}, nil
+	return obj{"total_count": len(found), "check_runs": paginate(q, found, func(c *CheckRun) obj { return q.s.json.checkRun(q.repo, c) })}, nil
 }

@@ -10,7 +10,7 @@ var commentRoutes = []route{
 	{"GET /repos/{owner}/{repo}/issues/{number}/comments", needRead, listIssueComments},
 	{"POST /repos/{owner}/{repo}/issues/{number}/comments", needComment, createComment},
 	{"GET /repos/{owner}/{repo}/issues/comments", needRead, listAllComments},
-	{"GET /repos/{owner}/{repo}/issues/comments/{id}", needRead, withComment(func(q *request, c *Comment) (any, error) { return q.s.commentJSON(c), nil })},
+	{"GET /repos/{owner}/{repo}/issues/comments/{id}", needRead, withComment(func(q *request, c *Comment) (any, error) { return q.s.json.comment(c), nil })},
 	{"PATCH /repos/{owner}/{repo}/issues/comments/{id}", needComment, withComment(patchComment)},
 	{"DELETE /repos/{owner}/{repo}/issues/comments/{id}", needComment, withComment(deleteComment)},
 }
@@ -34,7 +34,7 @@ func withComment(serve func(*request, *Comment) (any, error)) func(*request) (an
 		if err != nil {
 			return nil, err
 		}
-		c := q.s.comment(id)
+		c := q.s.world.comment(id)
 		if c == nil || c.issue.repo != q.repo {
 			return nil, errNotFound
 		}
@@ -53,7 +53,7 @@ func listIssueComments(q *request) (any, error) {
 	if !since.IsZero() {
 		cs = slices.DeleteFunc(slices.Clone(cs), func(c *Comment) bool { return c.UpdatedAt.Before(since) })
 	}
-	return paginate(q, cs, q.s.commentJSON), nil
+	return paginate(q, cs, q.s.json.comment), nil
 }
 
 // listAllComments is in the order of ids unless sort is given; direction only counts with sort.
@@ -74,7 +74,7 @@ func listAllComments(q *request) (any, error) {
 	if q.query("sort") != "" {
 		sorted(q, cs, "desc", func(c *Comment) time.Time { return c.CreatedAt }, func(c *Comment) time.Time { return c.UpdatedAt })
 	}
-	return paginate(q, cs, q.s.commentJSON), nil
+	return paginate(q, cs, q.s.json.comment), nil
 }
 
 func createComment(q *request) (any, error) {
@@ -85,20 +85,20 @@ func createComment(q *request) (any, error) {
 	if err := checkBody("IssueComment", in.Body, false); err != nil {
 		return nil, err
 	}
-	if err := q.mayComment(q.issue); err != nil {
+	if err := mayComment(q, q.issue); err != nil {
 		return nil, err
 	}
-	c := q.s.addComment(q.issue, q.s.nextID(), q.user.Login, in.Body, q.s.now())
-	q.s.deliverComment(c, "created", q.user, nil)
-	return &reply{http.StatusCreated, q.s.commentJSON(c)}, nil
+	c := q.s.world.addComment(q.issue, q.s.world.nextID(), q.user.Login, in.Body, q.s.world.now())
+	q.s.hooks.comment(c, "created", q.user, nil)
+	return &reply{http.StatusCreated, q.s.json.comment(c)}, nil
 }
 
-func (s *Server) addComment(i *Issue, id int64, author, body string, at time.Time) *Comment {
+func (w world) addComment(i *Issue, id int64, author, body string, at time.Time) *Comment {
 	c := &Comment{Post: Post{ID: id, Author: author, Body: body, CreatedAt: at, UpdatedAt: at}, issue: i}
 	i.Comments = append(i.Comments, c)
 	i.UpdatedAt = at
-	s.comments[c.ID] = c
-	s.changed()
+	w.comments[c.ID] = c
+	w.changed()
 	return c
 }
 
@@ -107,28 +107,28 @@ func patchComment(q *request, c *Comment) (any, error) {
 	if err := q.decode(&in); err != nil {
 		return nil, err
 	}
-	if err := q.mayEdit(&c.Post); err != nil {
+	if err := mayEdit(q, &c.Post); err != nil {
 		return nil, err
 	}
 	if err := checkBody("IssueComment", in.Body, false); err != nil {
 		return nil, err
 	}
 	from := c.Body
-	if q.s.edit(&c.Post, q.user, in.Body) {
-		q.s.deliverComment(c, "edited", q.user, bodyChange(from))
+	if q.s.world.edit(&c.Post, q.user, in.Body) {
+		q.s.hooks.comment(c, "edited", q.user, bodyChange(from))
 	}
-	return q.s.commentJSON(c), nil
+	return q.s.json.comment(c), nil
 }
 
 func deleteComment(q *request, c *Comment) (any, error) {
-	if err := q.mayEdit(&c.Post); err != nil {
+	if err := mayEdit(q, &c.Post); err != nil {
 		return nil, err
 	}
 	c.issue.Comments = slices.DeleteFunc(c.issue.Comments, func(o *Comment) bool { return o == c })
 	delete(q.s.comments, c.ID)
-	c.issue.UpdatedAt = q.s.now()
-	q.s.changed()
-	q.s.deliverComment(c, "deleted", q.user, nil)
+	c.issue.UpdatedAt = q.s.world.now()
+	q.s.world.changed()
+	q.s.hooks.comment(c, "deleted", q.user, nil)
 	return &reply{status: http.StatusNoContent}, nil
 }
 
@@ -137,7 +137,7 @@ func listReactions(q *request, p *Post) (any, error) {
 	if want := q.query("content"); want != "" {
 		rs = slices.DeleteFunc(slices.Clone(rs), func(r *Reaction) bool { return r.Content != want })
 	}
-	return paginate(q, rs, q.s.reactionJSON), nil
+	return paginate(q, rs, q.s.json.reaction), nil
 }
 
 // addReaction is 201, or 200 when the caller has reacted so before. It sends no webhook, as on GitHub.
@@ -151,13 +151,13 @@ func addReaction(q *request, p *Post) (any, error) {
 	}
 	for _, r := range p.Reactions {
 		if r.User == q.user.Login && r.Content == in.Content {
-			return q.s.reactionJSON(r), nil
+			return q.s.json.reaction(r), nil
 		}
 	}
-	r := &Reaction{ID: q.s.nextID(), User: q.user.Login, Content: in.Content, CreatedAt: q.s.now()}
+	r := &Reaction{ID: q.s.world.nextID(), User: q.user.Login, Content: in.Content, CreatedAt: q.s.world.now()}
 	p.Reactions = append(p.Reactions, r)
-	q.s.changed()
-	return &reply{http.StatusCreated, q.s.reactionJSON(r)}, nil
+	q.s.world.changed()
+	return &reply{http.StatusCreated, q.s.json.reaction(r)}, nil
 }
 
 func deleteReaction(q *request, p *Post) (any, error) {
@@ -170,6 +170,6 @@ func deleteReaction(q *request, p *Post) (any, error) {
 		return nil, errNotFound
 	}
 	p.Reactions = slices.Delete(p.Reactions, at, at+1)
-	q.s.changed()
+	q.s.world.changed()
 	return &reply{status: http.StatusNoContent}, nil
 }

@@ -16,8 +16,8 @@ var commitRoutes = []route{
 }
 
 // commitAt finds the commit that {ref} names.
-func (q *request) commitAt(rev string) (string, error) {
-	sha := q.s.resolve(q.repo, rev)
+func commitAt(q *request, rev string) (string, error) {
+	sha := q.s.git.resolve(q.repo, rev)
 	if sha == "" {
 		return "", unprocessable("No commit found for SHA: " + rev)
 	}
@@ -29,7 +29,7 @@ func listCommits(q *request) (any, error) {
 	if rev == "" {
 		rev = q.repo.DefaultBranch
 	}
-	sha := q.s.resolve(q.repo, rev)
+	sha := q.s.git.resolve(q.repo, rev)
 	if sha == "" {
 		return nil, errNotFound
 	}
@@ -43,66 +43,66 @@ func listCommits(q *request) (any, error) {
 	if p := q.query("path"); p != "" {
 		args = append(args, p)
 	}
-	out, err := q.s.git(q.repo, args...)
+	out, err := q.s.git.run(q.repo, args...)
 	if err != nil {
 		return nil, fmt.Errorf("list commits: %w", err)
 	}
-	return q.commitPage(strings.Fields(out))
+	return commitPage(q, strings.Fields(out))
 }
 
 // commitPage reads only the commits of the page that is asked for.
-func (q *request) commitPage(shas []string) (any, error) {
+func commitPage(q *request, shas []string) (any, error) {
 	page, per := q.pageOf()
-	if _, err := q.s.commitsOf(q.repo, shas[min((page-1)*per, len(shas)):min(page*per, len(shas))]); err != nil {
+	if _, err := q.s.git.commitsOf(q.repo, shas[min((page-1)*per, len(shas)):min(page*per, len(shas))]); err != nil {
 		return nil, err
 	}
 	var failed error
 	list := paginate(q, shas, func(sha string) obj {
-		c, err := q.s.commitOf(q.repo, sha)
+		c, err := q.s.git.commitOf(q.repo, sha)
 		if err != nil {
 			failed = err
 			return nil
 		}
-		return q.s.commitJSON(q.repo, c)
+		return q.s.json.commit(q.repo, c)
 	})
 	return list, failed
 }
 
 func getCommit(q *request) (any, error) {
-	sha, err := q.commitAt(q.r.PathValue("ref"))
+	sha, err := commitAt(q, q.r.PathValue("ref"))
 	if err != nil {
 		return nil, err
 	}
 	if strings.Contains(q.r.Header.Get("Accept"), "sha") {
 		return &raw{"application/vnd.github.sha; charset=utf-8", []byte(sha)}, nil
 	}
-	c, err := q.s.commitOf(q.repo, sha)
+	c, err := q.s.git.commitOf(q.repo, sha)
 	if err != nil {
 		return nil, err
 	}
-	return q.s.fullCommitJSON(q.repo, c)
+	return q.s.json.fullCommit(q.repo, c)
 }
 
 func commitPulls(q *request) (any, error) {
-	sha, err := q.commitAt(q.r.PathValue("ref"))
+	sha, err := commitAt(q, q.r.PathValue("ref"))
 	if err != nil {
 		return nil, err
 	}
-	return paginate(q, q.s.pullsWith(q.repo, sha), q.s.simplePullJSON), nil
+	return paginate(q, q.s.pulls.with(q.repo, sha), q.s.json.simplePull), nil
 }
 
-// pullsWith are the merged pull requests that have a commit among theirs, or were merged as it, and, where the default branch
+// with are the merged pull requests that have a commit among theirs, or were merged as it, and, where the default branch
 // does not have it, the open ones: https://docs.github.com/en/rest/commits/commits#list-pull-requests-associated-with-a-commit
-func (s *Server) pullsWith(r *Repository, sha string) []*Issue {
+func (pr pulls) with(r *Repository, sha string) []*Issue {
 	var found []*Issue
-	tip := s.branchSHA(r, r.DefaultBranch)
-	landed := tip != "" && s.isAncestor(r, sha, tip)
+	tip := pr.git.branchSHA(r, r.DefaultBranch)
+	landed := tip != "" && pr.git.isAncestor(r, sha, tip)
 	for _, n := range r.numbers() {
 		i := r.Issues[n]
 		if i.Pull == nil || !i.Pull.merged() && (landed || i.State != "open") {
 			continue
 		}
-		shas, err := s.pullCommits(i) // what git cannot tell any more is not associated
+		shas, err := pr.commits(i) // what git cannot tell any more is not associated
 		if err == nil && slices.Contains(shas, sha) || i.Pull.MergeCommitSHA == sha {
 			found = append(found, i)
 		}
@@ -116,70 +116,70 @@ func compareCommits(q *request) (any, error) {
 	if !ok {
 		return nil, errNotFound
 	}
-	base, head := q.end(left), q.end(right)
+	base, head := comparedEnd(q, left), comparedEnd(q, right)
 	if base == "" || head == "" {
 		return nil, errNotFound
 	}
-	c, err := q.s.compare(q.repo, base, head)
+	c, err := q.s.pulls.compare(q.repo, base, head)
 	if err != nil {
 		return nil, &failure{status: http.StatusNotFound, message: "No common ancestor between " + left + " and " + right + "."}
 	}
-	ends, err := q.s.commitsOf(q.repo, []string{base, c.MergeBase})
+	ends, err := q.s.git.commitsOf(q.repo, []string{base, c.MergeBase})
 	if err != nil {
 		return nil, err
 	}
-	commits, err := q.comparedPage(c.Commits)
+	commits, err := comparedPage(q, c.Commits)
 	if err != nil {
 		return nil, err
 	}
 	files := []obj{}
 	if page, _ := q.pageOf(); page == 1 { // only the first page has files
-		changes, err := q.s.diff(q.repo, c.MergeBase, head)
+		changes, err := q.s.git.diff(q.repo, c.MergeBase, head)
 		if err != nil {
 			return nil, err
 		}
 		for _, f := range changes[:min(len(changes), 300)] {
-			files = append(files, q.s.fileJSON(q.repo, head, f))
+			files = append(files, q.s.json.file(q.repo, head, f))
 		}
 	}
 	basehead := url.PathEscape(left) + "..." + url.PathEscape(right)
-	html := q.s.repositoryURL(q.repo) + "/compare/" + basehead
-	permalink := fmt.Sprintf("%s/compare/%s:%s...%s:%s", q.s.repositoryURL(q.repo), q.repo.Owner, base[:7], q.repo.Owner, head[:7])
+	html := q.s.urls.repository(q.repo) + "/compare/" + basehead
+	permalink := fmt.Sprintf("%s/compare/%s:%s...%s:%s", q.s.urls.repository(q.repo), q.repo.Owner, base[:7], q.repo.Owner, head[:7])
 	return obj{
-		"url": q.s.repositoryAPI(q.repo) + "/compare/" + basehead, "html_url": html, "permalink_url": permalink,
-		"diff_url": html + ".diff", "patch_url": html + ".patch", "base_commit": q.s.commitJSON(q.repo, ends[0]),
-		"merge_base_commit": q.s.commitJSON(q.repo, ends[1]), "status": c.Status, "ahead_by": c.AheadBy, "behind_by": c.BehindBy,
+		"url": q.s.urls.repositoryAPI(q.repo) + "/compare/" + basehead, "html_url": html, "permalink_url": permalink,
+		"diff_url": html + ".diff", "patch_url": html + ".patch", "base_commit": q.s.json.commit(q.repo, ends[0]),
+		"merge_base_commit": q.s.json.commit(q.repo, ends[1]), "status": c.Status, "ahead_by": c.AheadBy, "behind_by": c.BehindBy,
 		"total_commits": len(c.Commits), "commits": commits, "files": files,
 	}, nil
 }
 
 // comparedPage is the page that is asked for. Who asks for none gets the newest 250: "the last commit in the list is the
 // most recent of the entire comparison".
-func (q *request) comparedPage(shas []string) (any, error) {
+func comparedPage(q *request, shas []string) (any, error) {
 	if q.query("page") != "" || q.query("per_page") != "" {
-		return q.commitPage(shas)
+		return commitPage(q, shas)
 	}
-	commits, err := q.s.commitsOf(q.repo, shas[max(0, len(shas)-250):])
+	commits, err := q.s.git.commitsOf(q.repo, shas[max(0, len(shas)-250):])
 	if err != nil {
 		return nil, err
 	}
 	list := make([]obj, len(commits))
 	for i, c := range commits {
-		list[i] = q.s.commitJSON(q.repo, c)
+		list[i] = q.s.json.commit(q.repo, c)
 	}
 	return list, nil
 }
 
-// end finds one end of a comparison, in this repository or a fork of it.
-func (q *request) end(rev string) string {
+// comparedEnd finds one end of a comparison, in this repository or a fork of it.
+func comparedEnd(q *request, rev string) string {
 	owner, branch, ok := strings.Cut(rev, ":")
 	if !ok {
-		return q.s.resolve(q.repo, rev)
+		return q.s.git.resolve(q.repo, rev)
 	}
 	for _, r := range q.s.st.Repositories {
 		related := r.ID == q.repo.ID || r.Parent == q.repo.ID || r.ID == q.repo.Parent
-		if sha := q.s.resolve(r, branch); strings.EqualFold(r.Owner, owner) && related && sha != "" {
-			if q.s.bring(q.repo, r, sha) == nil {
+		if sha := q.s.git.resolve(r, branch); strings.EqualFold(r.Owner, owner) && related && sha != "" {
+			if q.s.git.bring(q.repo, r, sha) == nil {
 				return sha
 			}
 		}

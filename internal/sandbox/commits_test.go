@@ -23,9 +23,9 @@ func (w *gqlWorld) row(branch string, n int) {
 			in.WriteString("from refs/heads/main^0\n")
 		}
 	}
-	_, err := runGit(w.gitDir(w.repo), nil, []byte(in.String()), "fast-import", "--quiet")
+	_, err := runGit(w.git.path(w.repo), nil, []byte(in.String()), "fast-import", "--quiet")
 	require.NoError(w.t, err)
-	require.NoError(w.t, w.syncRefs(w.repo, w.user("octo")))
+	require.NoError(w.t, w.refs.sync(w.repo, w.world.user("octo")))
 }
 
 func (w *gqlWorld) get(path string, out any) int {
@@ -61,7 +61,7 @@ func TestALongComparison(t *testing.T) {
 func TestAShortNameOfACommit(t *testing.T) {
 	w := newGQLWorld(t)
 	w.row("many", 1500)
-	out, err := w.git(w.repo, "rev-list", "--all")
+	out, err := w.git.run(w.repo, "rev-list", "--all")
 	require.NoError(t, err)
 	times := map[string]int{}
 	for sha := range strings.FieldsSeq(out) {

@@ -118,7 +118,7 @@ func TestEveryAnswerIsGitHubs(t *testing.T) {
 		all = append(all, some...)
 	}
 	s.mu.Lock()
-	run := s.putRun(s.repository("octo", "widgets"), &Run{ID: 77, Name: "ci", Status: "in_progress", Event: "push", Attempt: 1})
+	run := s.world.putRun(s.world.repository("octo", "widgets"), &Run{ID: 77, Name: "ci", Status: "in_progress", Event: "push", Attempt: 1})
 	tag := tagMain(t, s)
 	s.mu.Unlock()
 	for i := range all {
@@ -133,13 +133,13 @@ func TestEveryAnswerIsGitHubs(t *testing.T) {
 // tagMain makes an annotated tag, which no route can.
 func tagMain(t *testing.T, s *Server) string {
 	t.Helper()
-	r := s.repository("octo", "widgets")
-	text := "object " + s.branchSHA(r, "main") + "\ntype commit\ntag v1\ntagger ann <ann@example.com> 1700000000 +0100\n\nFirst\n"
-	sha, err := runGit(s.gitDir(r), nil, []byte(text), "mktag")
+	r := s.world.repository("octo", "widgets")
+	text := "object " + s.git.branchSHA(r, "main") + "\ntype commit\ntag v1\ntagger ann <ann@example.com> 1700000000 +0100\n\nFirst\n"
+	sha, err := runGit(s.git.path(r), nil, []byte(text), "mktag")
 	require.NoError(t, err)
-	_, err = s.git(r, "update-ref", "refs/tags/v1", strings.TrimSpace(string(sha)))
+	_, err = s.git.run(r, "update-ref", "refs/tags/v1", strings.TrimSpace(string(sha)))
 	require.NoError(t, err)
-	require.NoError(t, s.syncRefs(r, s.user("octo")))
+	require.NoError(t, s.refs.sync(r, s.world.user("octo")))
 	return strings.TrimSpace(string(sha))
 }
 

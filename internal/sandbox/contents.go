@@ -21,8 +21,8 @@ var contentRoutes = []route{
 // contentEntry is a line of git ls-tree.
 type contentEntry struct{ mode, kind, sha, size, path string }
 
-func (s *Server) listTree(r *Repository, rev, dir string) ([]contentEntry, error) {
-	out, err := s.git(r, "ls-tree", "-z", "-l", "--full-name", rev, dir)
+func (g gitStore) listTree(r *Repository, rev, dir string) ([]contentEntry, error) {
+	out, err := g.run(r, "ls-tree", "-z", "-l", "--full-name", rev, dir)
 	if err != nil {
 		return nil, fmt.Errorf("list %s: %w", dir, err)
 	}
@@ -42,7 +42,7 @@ func getContents(q *request) (any, error) {
 	if ref == "" {
 		ref = q.repo.DefaultBranch
 	}
-	rev := q.s.resolve(q.repo, ref)
+	rev := q.s.git.resolve(q.repo, ref)
 	if rev == "" {
 		return nil, &failure{status: http.StatusNotFound, message: "No commit found for the ref " + ref}
 	}
@@ -51,7 +51,7 @@ func getContents(q *request) (any, error) {
 	if p == "" {
 		dir = "."
 	} else {
-		entries, err := q.s.listTree(q.repo, rev, p)
+		entries, err := q.s.git.listTree(q.repo, rev, p)
 		if err != nil {
 			return nil, err
 		}
@@ -59,25 +59,25 @@ func getContents(q *request) (any, error) {
 			return nil, errNotFound
 		}
 		if entries[0].kind == "blob" {
-			return q.file(entries[0], ref)
+			return contentFile(q, entries[0], ref)
 		}
 		if entries[0].kind == "commit" {
-			return q.s.entryJSON(q.repo, entries[0], ref), nil
+			return q.s.json.entry(q.repo, entries[0], ref), nil
 		}
 	}
-	entries, err := q.s.listTree(q.repo, rev, dir)
+	entries, err := q.s.git.listTree(q.repo, rev, dir)
 	if err != nil {
 		return nil, err
 	}
 	list := []obj{}
 	for _, e := range entries {
-		list = append(list, q.s.entryJSON(q.repo, e, ref))
+		list = append(list, q.s.json.entry(q.repo, e, ref))
 	}
 	return list, nil
 }
 
-// entryJSON is an entry of content-directory.
-func (s *Server) entryJSON(r *Repository, e contentEntry, ref string) obj {
+// entry renders an entry of content-directory.
+func (js views) entry(r *Repository, e contentEntry, ref string) obj {
 	kind, gitKind := "file", "blobs"
 	switch {
 	case e.kind == "tree":
@@ -88,9 +88,9 @@ func (s *Server) entryJSON(r *Repository, e contentEntry, ref string) obj {
 		kind = "symlink"
 	}
 	escaped := (&url.URL{Path: e.path}).EscapedPath()
-	self := s.repositoryAPI(r) + "/contents/" + escaped + "?ref=" + url.QueryEscape(ref)
-	git := s.repositoryAPI(r) + "/git/" + gitKind + "/" + e.sha
-	html := s.repositoryURL(r) + "/blob/" + ref + "/" + escaped
+	self := js.urls.repositoryAPI(r) + "/contents/" + escaped + "?ref=" + url.QueryEscape(ref)
+	git := js.urls.repositoryAPI(r) + "/git/" + gitKind + "/" + e.sha
+	html := js.urls.repository(r) + "/blob/" + ref + "/" + escaped
 	o := obj{
 		"type": kind, "size": 0, "name": path.Base(e.path), "path": e.path, "sha": e.sha, "url": self, "git_url": git, "html_url": html,
 		"download_url": nil, "_links": obj{"self": self, "git": git, "html": html},
@@ -98,20 +98,20 @@ func (s *Server) entryJSON(r *Repository, e contentEntry, ref string) obj {
 	if e.kind == "blob" {
 		var size int
 		_, _ = fmt.Sscan(e.size, &size) // git prints a number for blobs
-		o["size"], o["download_url"] = size, s.origin+"/raw/"+r.FullName()+"/"+ref+"/"+escaped
+		o["size"], o["download_url"] = size, js.origin+"/raw/"+r.FullName()+"/"+ref+"/"+escaped
 	}
 	return o
 }
 
-func (q *request) file(e contentEntry, ref string) (any, error) {
-	_, data, err := q.s.objects(q.repo).read(e.sha)
+func contentFile(q *request, e contentEntry, ref string) (any, error) {
+	_, data, err := q.s.git.objects(q.repo).read(e.sha)
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", e.path, err)
 	}
 	if strings.Contains(q.r.Header.Get("Accept"), "raw") {
 		return &raw{"application/vnd.github.raw+json; charset=utf-8", data}, nil
 	}
-	o := q.s.entryJSON(q.repo, e, ref)
+	o := q.s.json.entry(q.repo, e, ref)
 	o["encoding"], o["content"], o["size"] = "base64", wrap64(data), len(data)
 	if e.mode == "120000" {
 		o["target"] = string(data)
@@ -126,7 +126,7 @@ type contentInput struct {
 }
 
 // contentTarget reads and checks what both writes have in common; old is the blob that is there, or "".
-func (q *request) contentTarget() (in contentInput, head, old string, err error) {
+func contentTarget(q *request) (in contentInput, head, old string, err error) {
 	if err := q.decode(&in); err != nil {
 		return in, "", "", err
 	}
@@ -137,7 +137,7 @@ func (q *request) contentTarget() (in contentInput, head, old string, err error)
 		in.Branch = q.repo.DefaultBranch
 	}
 	in.Branch = strings.TrimPrefix(in.Branch, "refs/heads/")
-	head = q.s.branchSHA(q.repo, in.Branch)
+	head = q.s.git.branchSHA(q.repo, in.Branch)
 	if head == "" && len(q.repo.Refs) > 0 {
 		return in, "", "", &failure{status: http.StatusNotFound, message: "Branch " + in.Branch + " not found"}
 	}
@@ -148,12 +148,12 @@ func (q *request) contentTarget() (in contentInput, head, old string, err error)
 	if q.user.Login == actionsLogin && strings.HasPrefix(p, ".github/workflows/") {
 		return in, "", "", &failure{status: http.StatusForbidden, message: "Resource not accessible by integration"}
 	}
-	old, _, _ = q.s.blob(q.repo, head, p)
+	old, _, _ = q.s.git.blob(q.repo, head, p)
 	return in, head, old, nil
 }
 
 func putContents(q *request) (any, error) {
-	in, head, old, err := q.contentTarget()
+	in, head, old, err := contentTarget(q)
 	if err != nil {
 		return nil, err
 	}
@@ -168,15 +168,15 @@ func putContents(q *request) (any, error) {
 	case in.SHA != "" && in.SHA != old:
 		return nil, &failure{status: http.StatusConflict, message: fmt.Sprintf("%s does not match %s", p, in.SHA)}
 	}
-	sha, err := q.s.hashBlob(q.repo, data)
+	sha, err := q.s.git.hashBlob(q.repo, data)
 	if err != nil {
 		return nil, err
 	}
-	commit, err := q.commitContent(&in, head, treeEntry{Path: p, Mode: "100644", SHA: &sha})
+	commit, err := commitContent(q, &in, head, treeEntry{Path: p, Mode: "100644", SHA: &sha})
 	if err != nil {
 		return nil, err
 	}
-	entries, err := q.s.listTree(q.repo, commit.SHA, p)
+	entries, err := q.s.git.listTree(q.repo, commit.SHA, p)
 	if err != nil || len(entries) == 0 {
 		return nil, fmt.Errorf("read back %s: %w", p, err)
 	}
@@ -184,11 +184,11 @@ func putContents(q *request) (any, error) {
 	if old == "" {
 		status = http.StatusCreated
 	}
-	return &reply{status, obj{"content": q.s.entryJSON(q.repo, entries[0], in.Branch), "commit": q.s.gitCommitJSON(q.repo, commit)}}, nil
+	return &reply{status, obj{"content": q.s.json.entry(q.repo, entries[0], in.Branch), "commit": q.s.json.gitCommit(q.repo, commit)}}, nil
 }
 
 func deleteContents(q *request) (any, error) {
-	in, head, old, err := q.contentTarget()
+	in, head, old, err := contentTarget(q)
 	if err != nil {
 		return nil, err
 	}
@@ -201,32 +201,32 @@ func deleteContents(q *request) (any, error) {
 	case in.SHA != old:
 		return nil, &failure{status: http.StatusConflict, message: fmt.Sprintf("%s does not match %s", p, in.SHA)}
 	}
-	commit, err := q.commitContent(&in, head, treeEntry{Path: p})
+	commit, err := commitContent(q, &in, head, treeEntry{Path: p})
 	if err != nil {
 		return nil, err
 	}
-	return obj{"content": nil, "commit": q.s.gitCommitJSON(q.repo, commit)}, nil
+	return obj{"content": nil, "commit": q.s.json.gitCommit(q.repo, commit)}, nil
 }
 
 // commitContent puts one changed file onto a branch as the caller.
-func (q *request) commitContent(in *contentInput, head string, e treeEntry) (*commitInfo, error) {
+func commitContent(q *request, in *contentInput, head string, e treeEntry) (*commitInfo, error) {
 	var parents []string
 	if head != "" {
 		parents = []string{head}
 	}
-	tree, err := q.s.editTree(q.repo, head, []treeEntry{e})
+	tree, err := q.s.git.editTree(q.repo, head, []treeEntry{e})
 	if err != nil {
 		return nil, err
 	}
-	sha, err := q.s.commitTree(q.repo, tree, parents, in.Message, q.signatures(in.Author, in.Committer))
+	sha, err := q.s.git.commitTree(q.repo, tree, parents, in.Message, commitEnv(q, in.Author, in.Committer))
 	if err != nil {
 		return nil, err
 	}
-	if why := q.s.protects(q.repo, refChange{"refs/heads/" + in.Branch, head, sha}, q.user); why != "" {
+	if why := q.s.refs.protects(q.repo, refChange{"refs/heads/" + in.Branch, head, sha}, q.user); why != "" {
 		return nil, &failure{status: http.StatusConflict, message: "Could not update file: " + why}
 	}
-	if err := q.moveRef(q.repo, refChange{"refs/heads/" + in.Branch, head, sha}); err != nil {
+	if err := moveRef(q, q.repo, refChange{"refs/heads/" + in.Branch, head, sha}); err != nil {
 		return nil, err
 	}
-	return q.s.commitOf(q.repo, sha)
+	return q.s.git.commitOf(q.repo, sha)
 }

@@ -43,7 +43,7 @@ func (s *Server) takeFault(r *http.Request) *Fault {
 		if !f.matches(r) {
 			continue
 		}
-		s.changed()
+		s.world.changed()
 		if f.Skip > 0 {
 			f.Skip--
 			continue
@@ -165,12 +165,12 @@ func setUser(q *request) (any, error) {
 	if in.Type != "" && in.Type != "User" && in.Type != "Bot" {
 		return nil, unprocessable("type: want User or Bot")
 	}
-	u := q.s.ensureUser(login, in.Type)
+	u := q.s.world.ensureUser(login, in.Type)
 	if in.Type != "" {
 		u.Type = in.Type
 	}
 	if in.Permission != "" {
-		r, err := q.s.named(in.Repository)
+		r, err := q.s.world.named(in.Repository)
 		if err != nil {
 			return nil, err
 		}
@@ -179,15 +179,15 @@ func setUser(q *request) (any, error) {
 		}
 		r.Permissions[strings.ToLower(login)] = in.Permission
 	}
-	q.s.changed()
-	return q.s.userJSON(u), nil
+	q.s.world.changed()
+	return q.s.json.user(u), nil
 }
 
 // deleteUser is an account that is deleted: what it said and edited stays, and GitHub tells no more who that was.
 // https://docs.github.com/account-and-profile/setting-up-and-managing-your-personal-account-on-github/managing-your-personal-account/deleting-your-personal-account
 func deleteUser(q *request) (any, error) {
 	login := q.r.PathValue("login")
-	u := q.s.user(login)
+	u := q.s.world.user(login)
 	if u == nil || u.Type != "User" {
 		return nil, errNotFound
 	}
@@ -196,17 +196,17 @@ func deleteUser(q *request) (any, error) {
 	for _, r := range q.s.st.Repositories {
 		delete(r.Permissions, strings.ToLower(login))
 	}
-	q.s.changed()
+	q.s.world.changed()
 	return obj{}, nil
 }
 
 // named finds a repository by "owner/name"; an empty name is the first one.
-func (s *Server) named(full string) (*Repository, error) {
-	if full == "" && len(s.st.Repositories) > 0 {
-		return s.st.Repositories[0], nil
+func (w world) named(full string) (*Repository, error) {
+	if full == "" && len(w.st.Repositories) > 0 {
+		return w.st.Repositories[0], nil
 	}
 	owner, name, _ := strings.Cut(full, "/")
-	if r := s.repository(owner, name); r != nil {
+	if r := w.repository(owner, name); r != nil {
 		return r, nil
 	}
 	return nil, unprocessable(fmt.Sprintf("repository: there is no %q", full))
@@ -229,7 +229,7 @@ func setFaults(q *request) (any, error) {
 		}
 	}
 	q.s.st.Faults = many
-	q.s.changed()
+	q.s.world.changed()
 	return many, nil
 }
 
@@ -247,11 +247,11 @@ func setClock(q *request) (any, error) {
 		if err != nil {
 			return nil, unprocessable("advance: want a duration as in 90s")
 		}
-		t := q.s.now().Add(d)
+		t := q.s.world.now().Add(d)
 		in.Now = &t
 	}
 	q.s.pinClock(in.Now)
-	return obj{"now": stamp(q.s.now())}, nil
+	return obj{"now": stamp(q.s.world.now())}, nil
 }
 
 func (s *Server) pinClock(t *time.Time) {
@@ -260,7 +260,7 @@ func (s *Server) pinClock(t *time.Time) {
 		t = &cut
 	}
 	s.st.PinnedClock = t
-	s.changed()
+	s.world.changed()
 }
 
 // SetClock pins the sandbox's time until it is set again; the zero time lets it run.
@@ -290,21 +290,21 @@ func controlRepository(q *request) (any, error) {
 	if !ok || owner == "" || !repositoryName.MatchString(name) {
 		return nil, unprocessable("full_name: want owner/name")
 	}
-	if q.s.repository(owner, name) != nil {
+	if q.s.world.repository(owner, name) != nil {
 		return nil, unprocessable("full_name: " + in.FullName + " exists")
 	}
-	r, err := q.s.addRepository(owner, name, in.DefaultBranch, in.Private)
+	r, err := q.s.world.addRepository(owner, name, in.DefaultBranch, in.Private)
 	if err != nil {
 		return nil, err
 	}
 	if in.Empty {
-		return &reply{http.StatusCreated, q.s.repositoryJSON(r)}, nil
+		return &reply{http.StatusCreated, q.s.json.repository(r)}, nil
 	}
 	if len(in.Files) == 0 {
 		in.Files = map[string]string{"README.md": "# " + name + "\n"}
 	}
-	if err := q.s.firstCommit(r, in.Files); err != nil {
+	if err := q.s.git.firstCommit(r, in.Files); err != nil {
 		return nil, err
 	}
-	return &reply{http.StatusCreated, q.s.repositoryJSON(r)}, nil
+	return &reply{http.StatusCreated, q.s.json.repository(r)}, nil
 }

@@ -26,7 +26,7 @@ func setPulls(q *request) (any, error) {
 	if err := q.decode(&in); err != nil {
 		return nil, err
 	}
-	r, err := q.s.named(in.Repository)
+	r, err := q.s.world.named(in.Repository)
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +51,7 @@ func setPulls(q *request) (any, error) {
 			c.Body = fill.Replace(c.Body)
 		}
 	}
-	q.s.changed()
+	q.s.world.changed()
 	return &reply{http.StatusCreated, obj{"first": first, "last": first + in.Count - 1}}, nil
 }
 

@@ -39,7 +39,7 @@ func setRun(q *request) (any, error) {
 	if err != nil {
 		return nil, unprocessable("id: want a number")
 	}
-	r, err := q.s.named(in.Repository)
+	r, err := q.s.world.named(in.Repository)
 	if err != nil {
 		return nil, err
 	}
@@ -53,11 +53,11 @@ func setRun(q *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	run := q.s.putRun(r, &Run{
+	run := q.s.world.putRun(r, &Run{
 		ID: id, Status: in.Status, Conclusion: in.Conclusion, Name: in.Name, Path: in.Path, Event: in.Event, Attempt: in.Attempt,
 		HeadSHA: in.HeadSHA, HeadBranch: in.HeadBranch, HeadRepo: in.HeadRepository, Jobs: jobs,
 	})
-	return q.s.runJSON(r, run), q.s.protectionChanged(r)
+	return q.s.json.run(r, run), q.s.refs.protectionChanged(r)
 }
 
 // oneOf refuses a word that is none of some; an empty one is no word.
@@ -105,18 +105,18 @@ func concluded(jobs []*Job) string {
 }
 
 // putJobs changes and adds jobs of the newest attempt. Those that are not given go on with their run.
-func (s *Server) putJobs(run *Run, given []*Job) {
-	now := s.now()
+func (w world) putJobs(run *Run, given []*Job) {
+	now := w.now()
 	attempts := slices.ContainsFunc(run.Jobs, func(j *Job) bool { return j.Attempt == run.Attempt })
 	if len(run.Jobs) > 0 && !attempts { // all of them again
 		for _, j := range run.latest() {
-			run.Jobs = append(run.Jobs, &Job{ID: s.nextID(), Attempt: run.Attempt, Name: j.Name, Status: "queued"})
+			run.Jobs = append(run.Jobs, &Job{ID: w.nextID(), Attempt: run.Attempt, Name: j.Name, Status: "queued"})
 		}
 	}
 	for _, j := range given {
 		at := slices.IndexFunc(run.Jobs, func(o *Job) bool { return o.Name == j.Name && o.Attempt == run.Attempt })
 		if at < 0 {
-			run.Jobs = append(run.Jobs, &Job{ID: s.nextID(), Attempt: run.Attempt, Name: j.Name})
+			run.Jobs = append(run.Jobs, &Job{ID: w.nextID(), Attempt: run.Attempt, Name: j.Name})
 			at = len(run.Jobs) - 1
 		}
 		there := run.Jobs[at]

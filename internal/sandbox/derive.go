@@ -9,10 +9,10 @@ import (
 
 // headSHA is the head commit that a pull request shows: the branch's tip while it is open and GitHub has seen it, else what
 // it was last.
-func (s *Server) headSHA(i *Issue) string {
+func (pr pulls) headSHA(i *Issue) string {
 	if i.State == "open" && i.Pull.NewHead == nil {
-		if r := s.repositoryByID(i.Pull.HeadRepo); r != nil {
-			if sha := s.branchSHA(r, i.Pull.HeadRef); sha != "" {
+		if r := pr.world.repositoryByID(i.Pull.HeadRepo); r != nil {
+			if sha := pr.git.branchSHA(r, i.Pull.HeadRef); sha != "" {
 				return sha
 			}
 		}
@@ -22,9 +22,9 @@ func (s *Server) headSHA(i *Issue) string {
 
 // baseSHA is the commit that a pull request would be merged into: the branch's tip while it is open, else the base that was
 // recorded last.
-func (s *Server) baseSHA(i *Issue) string {
+func (pr pulls) baseSHA(i *Issue) string {
 	if i.State == "open" {
-		if sha := s.branchSHA(i.repo, i.Pull.BaseRef); sha != "" {
+		if sha := pr.git.branchSHA(i.repo, i.Pull.BaseRef); sha != "" {
 			return sha
 		}
 	}
@@ -36,44 +36,44 @@ func (s *Server) baseSHA(i *Issue) string {
 // https://github.com/jenkins-x/lighthouse/pull/1618, https://github.com/github/rest-api-description/issues/5978,
 // https://github.com/spacedentist/spr/pull/69. Here it moves when the head, the choice of the base or the state changes, and
 // never with the base: nobody may take it for the base's tip.
-func (s *Server) recordBase(i *Issue) {
-	if sha := s.branchSHA(i.repo, i.Pull.BaseRef); sha != "" {
+func (pr pulls) recordBase(i *Issue) {
+	if sha := pr.git.branchSHA(i.repo, i.Pull.BaseRef); sha != "" {
 		i.Pull.BaseSHA = sha
 	}
 }
 
 // headExists tells whether the head branch is still there.
-func (s *Server) headExists(i *Issue) bool {
-	r := s.repositoryByID(i.Pull.HeadRepo)
-	return r != nil && s.branchSHA(r, i.Pull.HeadRef) != ""
+func (pr pulls) headExists(i *Issue) bool {
+	r := pr.world.repositoryByID(i.Pull.HeadRepo)
+	return r != nil && pr.git.branchSHA(r, i.Pull.HeadRef) != ""
 }
 
 // crossRepository tells whether the head is in a fork.
-func (s *Server) crossRepository(i *Issue) bool { return i.Pull.HeadRepo != i.repo.ID }
+func (pr pulls) crossRepository(i *Issue) bool { return i.Pull.HeadRepo != i.repo.ID }
 
-// pullFiles are the changed files of a pull request: from the merge base of base and head to the head.
-func (s *Server) pullFiles(i *Issue) ([]*fileChange, error) {
-	return s.threeDot(i.repo, s.baseSHA(i), s.headSHA(i))
+// files are the changed files of a pull request: from the merge base of base and head to the head.
+func (pr pulls) files(i *Issue) ([]*fileChange, error) {
+	return pr.git.threeDot(i.repo, pr.baseSHA(i), pr.headSHA(i))
 }
 
 // threeDot lists what head changed since it left base.
-func (s *Server) threeDot(r *Repository, base, head string) ([]*fileChange, error) {
-	from, err := s.mergeBase(r, base, head)
+func (g gitStore) threeDot(r *Repository, base, head string) ([]*fileChange, error) {
+	from, err := g.mergeBase(r, base, head)
 	if err != nil {
 		return nil, err
 	}
-	return s.diff(r, from, head)
+	return g.diff(r, from, head)
 }
 
-// pullCommits are the commits of a pull request that its base does not have, oldest first.
-func (s *Server) pullCommits(i *Issue) ([]string, error) {
-	return s.revList(i.repo, s.baseSHA(i), s.headSHA(i))
+// commits are the commits of a pull request that its base does not have, oldest first.
+func (pr pulls) commits(i *Issue) ([]string, error) {
+	return pr.git.revList(i.repo, pr.baseSHA(i), pr.headSHA(i))
 }
 
 // revList are the commits in head that base does not have, oldest first.
-func (s *Server) revList(r *Repository, base, head string) ([]string, error) {
-	return memo(s, fmt.Sprint("rev-list ", r.ID, base, head), func() ([]string, error) {
-		out, err := s.git(r, "rev-list", "--reverse", "--topo-order", head, "^"+base)
+func (g gitStore) revList(r *Repository, base, head string) ([]string, error) {
+	return memo(g.core, fmt.Sprint("rev-list ", r.ID, base, head), func() ([]string, error) {
+		out, err := g.run(r, "rev-list", "--reverse", "--topo-order", head, "^"+base)
 		if err != nil {
 			return nil, fmt.Errorf("list commits: %w", err)
 		}
@@ -82,9 +82,9 @@ func (s *Server) revList(r *Repository, base, head string) ([]string, error) {
 }
 
 // mergeTree is the tree of head merged into base; clean is false on conflicts.
-func (s *Server) mergeTree(r *Repository, base, head string) (tree string, clean bool, err error) {
-	tree, err = memo(s, fmt.Sprint("merge-tree ", r.ID, base, head), func() (string, error) {
-		out, err := s.git(r, "merge-tree", "--write-tree", "--allow-unrelated-histories", base, head)
+func (g gitStore) mergeTree(r *Repository, base, head string) (tree string, clean bool, err error) {
+	tree, err = memo(g.core, fmt.Sprint("merge-tree ", r.ID, base, head), func() (string, error) {
+		out, err := g.run(r, "merge-tree", "--write-tree", "--allow-unrelated-histories", base, head)
 		if exitCode(err) == 1 {
 			return "", nil
 		}
@@ -105,19 +105,19 @@ type comparison struct {
 }
 
 // compare relates two commits. Unrelated histories have no merge base: GitHub answers 404 for them, we an error.
-func (s *Server) compare(r *Repository, base, head string) (*comparison, error) {
-	mb, err := s.mergeBase(r, base, head)
+func (pr pulls) compare(r *Repository, base, head string) (*comparison, error) {
+	mb, err := pr.git.mergeBase(r, base, head)
 	if err != nil {
 		return nil, err
 	}
 	if mb == "" {
 		return nil, fmt.Errorf("no common ancestor between %s and %s", base, head)
 	}
-	ahead, err := s.revList(r, base, head)
+	ahead, err := pr.git.revList(r, base, head)
 	if err != nil {
 		return nil, err
 	}
-	behind, err := s.revList(r, head, base)
+	behind, err := pr.git.revList(r, head, base)
 	if err != nil {
 		return nil, err
 	}
@@ -136,11 +136,11 @@ func (s *Server) compare(r *Repository, base, head string) (*comparison, error) 
 }
 
 // diffHunk is the hunk that a review comment stands on, down to its line, and the position of that line.
-func (s *Server) diffHunk(c *ReviewComment) (string, int) {
+func (pr pulls) diffHunk(c *ReviewComment) (string, int) {
 	if c.GivenHunk != "" {
 		return c.GivenHunk, max(0, strings.Count(c.GivenHunk, "\n"))
 	}
-	files, err := s.threeDot(c.issue.repo, c.OriginalBase, c.OriginalCommit)
+	files, err := pr.git.threeDot(c.issue.repo, c.OriginalBase, c.OriginalCommit)
 	f := changeOf(files, c.Path)
 	if err != nil || f == nil {
 		return "", 0
@@ -157,16 +157,16 @@ func (s *Server) diffHunk(c *ReviewComment) (string, int) {
 
 // currentLine says where a review comment stands in the pull request's diff of today. A line or start of 0 means none;
 // outdated is set when the line it was about is not in the diff any more.
-func (s *Server) currentLine(c *ReviewComment) (line, start, position int, outdated bool) {
-	head := s.headSHA(c.issue)
-	files, err := s.threeDot(c.issue.repo, s.baseSHA(c.issue), head)
+func (pr pulls) currentLine(c *ReviewComment) (line, start, position int, outdated bool) {
+	head := pr.headSHA(c.issue)
+	files, err := pr.git.threeDot(c.issue.repo, pr.baseSHA(c.issue), head)
 	if err != nil {
 		return 0, 0, 0, true
 	}
 	if c.SubjectType == "file" {
 		return 0, 0, 0, changeOf(files, c.Path) == nil
 	}
-	path, line, ok := s.followLine(c, c.OriginalLine, c.Side)
+	path, line, ok := pr.followLine(c, c.OriginalLine, c.Side)
 	f := changeOf(files, path)
 	if !ok || f == nil {
 		return 0, 0, 0, true
@@ -180,7 +180,7 @@ func (s *Server) currentLine(c *ReviewComment) (line, start, position int, outda
 		if side == "" {
 			side = c.Side
 		}
-		if _, start, ok = s.followLine(c, c.OriginalStartLine, side); !ok {
+		if _, start, ok = pr.followLine(c, c.OriginalStartLine, side); !ok {
 			return 0, 0, 0, true
 		}
 	}
@@ -188,13 +188,13 @@ func (s *Server) currentLine(c *ReviewComment) (line, start, position int, outda
 }
 
 // followLine finds a line of the commented diff in the files of today.
-func (s *Server) followLine(c *ReviewComment, line int, side string) (path string, now int, ok bool) {
+func (pr pulls) followLine(c *ReviewComment, line int, side string) (path string, now int, ok bool) {
 	r := c.issue.repo
-	from, to := c.OriginalCommit, s.headSHA(c.issue)
+	from, to := c.OriginalCommit, pr.headSHA(c.issue)
 	if side == "LEFT" {
 		var err1, err2 error
-		from, err1 = s.mergeBase(r, c.OriginalBase, c.OriginalCommit)
-		to, err2 = s.mergeBase(r, s.baseSHA(c.issue), to)
+		from, err1 = pr.git.mergeBase(r, c.OriginalBase, c.OriginalCommit)
+		to, err2 = pr.git.mergeBase(r, pr.baseSHA(c.issue), to)
 		if err1 != nil || err2 != nil {
 			return "", 0, false
 		}
@@ -202,7 +202,7 @@ func (s *Server) followLine(c *ReviewComment, line int, side string) (path strin
 	if from == to {
 		return c.Path, line, true
 	}
-	files, err := s.diff(r, from, to)
+	files, err := pr.git.diff(r, from, to)
 	if err != nil {
 		return "", 0, false
 	}
@@ -223,19 +223,19 @@ func (s *Server) followLine(c *ReviewComment, line int, side string) (path strin
 }
 
 // blob reads a file of a commit. ok is false when there is none.
-func (s *Server) blob(r *Repository, rev, path string) (sha string, data []byte, ok bool) {
+func (g gitStore) blob(r *Repository, rev, path string) (sha string, data []byte, ok bool) {
 	if rev == "" {
 		return "", nil, false
 	}
-	sha, err := memo(s, fmt.Sprint("path ", r.ID, rev, ":", path), func() (string, error) {
-		found, err := s.objects(r).find(rev + ":" + path)
+	sha, err := memo(g.core, fmt.Sprint("path ", r.ID, rev, ":", path), func() (string, error) {
+		found, err := g.objects(r).find(rev + ":" + path)
 		return found.sha, err
 	})
 	if err != nil {
 		return "", nil, false
 	}
-	data, err = memo(s, fmt.Sprint("blob ", r.ID, sha), func() ([]byte, error) {
-		found, data, err := s.objects(r).read(sha)
+	data, err = memo(g.core, fmt.Sprint("blob ", r.ID, sha), func() ([]byte, error) {
+		found, data, err := g.objects(r).read(sha)
 		if err == nil && found.kind != "blob" {
 			err = errNoObject
 		}
@@ -249,7 +249,7 @@ func (s *Server) blob(r *Repository, rev, path string) (sha string, data []byte,
 var closing = regexp.MustCompile(`(?i)\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?):?\s+(?:([\w.-]+/[\w.-]+))?#(\d+)\b`)
 
 // closingIssues are the issues of the same repository that merging the pull request closes. Only pull requests against the default branch close any.
-func (s *Server) closingIssues(i *Issue) []*Issue {
+func (pr pulls) closingIssues(i *Issue) []*Issue {
 	if i.Pull == nil || i.Pull.BaseRef != i.repo.DefaultBranch {
 		return nil
 	}
@@ -281,24 +281,24 @@ func (p *Pull) reviewCommentsOf(review int64) []*ReviewComment {
 
 // The web addresses of things, as GitHub writes them. i may be an issue or a pull request.
 
-func (s *Server) repositoryURL(r *Repository) string { return s.origin + "/" + r.FullName() }
+func (a addresses) repository(r *Repository) string { return a.origin + "/" + r.FullName() }
 
-func (s *Server) issueURL(i *Issue) string {
+func (a addresses) issue(i *Issue) string {
 	kind := "issues"
 	if i.Pull != nil {
 		kind = "pull"
 	}
-	return fmt.Sprintf("%s/%s/%d", s.repositoryURL(i.repo), kind, i.Number)
+	return fmt.Sprintf("%s/%s/%d", a.repository(i.repo), kind, i.Number)
 }
 
-func (s *Server) commentURL(c *Comment) string {
-	return fmt.Sprintf("%s#issuecomment-%d", s.issueURL(c.issue), c.ID)
+func (a addresses) comment(c *Comment) string {
+	return fmt.Sprintf("%s#issuecomment-%d", a.issue(c.issue), c.ID)
 }
 
-func (s *Server) reviewURL(r *Review) string {
-	return fmt.Sprintf("%s#pullrequestreview-%d", s.issueURL(r.issue), r.ID)
+func (a addresses) review(r *Review) string {
+	return fmt.Sprintf("%s#pullrequestreview-%d", a.issue(r.issue), r.ID)
 }
 
-func (s *Server) reviewCommentURL(c *ReviewComment) string {
-	return fmt.Sprintf("%s#discussion_r%d", s.issueURL(c.issue), c.ID)
+func (a addresses) reviewComment(c *ReviewComment) string {
+	return fmt.Sprintf("%s#discussion_r%d", a.issue(c.issue), c.ID)
 }

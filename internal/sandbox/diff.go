@@ -35,12 +35,12 @@ type diffSpot struct {
 }
 
 // diff lists what changed from commit (or tree) a to b, renames followed, in git's order.
-func (s *Server) diff(r *Repository, a, b string) ([]*fileChange, error) {
+func (g gitStore) diff(r *Repository, a, b string) ([]*fileChange, error) {
 	if a == "" {
 		a = emptyTree
 	}
-	return memo(s, fmt.Sprint("diff ", r.ID, a, b), func() ([]*fileChange, error) {
-		raw, err := s.git(r, "diff-tree", "-r", "-z", "-M", "--raw", "--numstat", "--no-abbrev", a, b)
+	return memo(g.core, fmt.Sprint("diff ", r.ID, a, b), func() ([]*fileChange, error) {
+		raw, err := g.run(r, "diff-tree", "-r", "-z", "-M", "--raw", "--numstat", "--no-abbrev", a, b)
 		if err != nil {
 			return nil, fmt.Errorf("list changed files: %w", err)
 		}
@@ -48,7 +48,7 @@ func (s *Server) diff(r *Repository, a, b string) ([]*fileChange, error) {
 		if err != nil {
 			return nil, err
 		}
-		text, err := s.git(r, "diff-tree", "-r", "-M", "-p", a, b)
+		text, err := g.run(r, "diff-tree", "-r", "-M", "-p", a, b)
 		if err != nil {
 			return nil, fmt.Errorf("read patch: %w", err)
 		}

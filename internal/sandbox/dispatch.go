@@ -26,7 +26,7 @@ type workflowFile struct {
 
 // readWorkflow reads the file of a workflow at a commit; {workflow} is its name or its id. GitHub's words are from
 // https://github.com/benc-uk/workflow-dispatch/issues/46.
-func (q *request) readWorkflow(sha string) (*workflowFile, error) {
+func readWorkflow(q *request, sha string) (*workflowFile, error) {
 	name := q.r.PathValue("workflow")
 	if id, err := strconv.ParseInt(name, 10, 64); err == nil {
 		at := slices.IndexFunc(q.repo.Runs, func(run *Run) bool { return workflowID(q.repo, run) == id })
@@ -36,7 +36,7 @@ func (q *request) readWorkflow(sha string) (*workflowFile, error) {
 		name = path.Base(q.repo.Runs[at].workflow())
 	}
 	f := &workflowFile{path: ".github/workflows/" + name, name: ".github/workflows/" + name}
-	_, text, err := q.s.objects(q.repo).read(sha + ":" + f.path)
+	_, text, err := q.s.git.objects(q.repo).read(sha + ":" + f.path)
 	if ext := path.Ext(name); err != nil || ext != ".yml" && ext != ".yaml" || strings.Contains(name, "/") {
 		return nil, errNotFound
 	}
@@ -122,8 +122,8 @@ func dispatchWorkflow(q *request) (any, error) {
 		return nil, unprocessable("No ref found for: " + in.Ref)
 	}
 	ref := refNames(in.Ref)[at]
-	sha := q.s.peel(q.repo, q.repo.Refs[ref])
-	f, err := q.readWorkflow(sha)
+	sha := q.s.git.peel(q.repo, q.repo.Refs[ref])
+	f, err := readWorkflow(q, sha)
 	if err != nil {
 		return nil, err
 	}
@@ -131,15 +131,15 @@ func dispatchWorkflow(q *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	id := q.s.nextID()
-	q.s.nextID() // of the job that a run has whom nobody gives jobs
-	q.s.deliver("workflow_dispatch", q.repo, q.user, obj{"inputs": inputs, "ref": ref, "workflow": f.path})
+	id := q.s.world.nextID()
+	q.s.world.nextID() // of the job that a run has whom nobody gives jobs
+	q.s.hooks.deliver("workflow_dispatch", q.repo, q.user, obj{"inputs": inputs, "ref": ref, "workflow": f.path})
 	branch := strings.TrimPrefix(strings.TrimPrefix(ref, "refs/heads/"), "refs/tags/")
-	run := q.s.putRun(q.repo, &Run{ID: id, Name: f.name, Path: f.path, Event: "workflow_dispatch", HeadSHA: sha, HeadBranch: branch, Actor: q.user.Login})
+	run := q.s.world.putRun(q.repo, &Run{ID: id, Name: f.name, Path: f.path, Event: "workflow_dispatch", HeadSHA: sha, HeadBranch: branch, Actor: q.user.Login})
 	if !in.Details {
 		return &reply{status: http.StatusNoContent}, nil
 	}
-	made := q.s.runJSON(q.repo, run)
+	made := q.s.json.run(q.repo, run)
 	return obj{"workflow_run_id": run.ID, "run_url": made["url"], "html_url": made["html_url"]}, nil
 }
 

@@ -78,22 +78,22 @@ func runGit(dir string, env []string, stdin []byte, args ...string) ([]byte, err
 	return stdout.Bytes(), err
 }
 
-// gitDir is where a repository's objects are.
-func (s *Server) gitDir(r *Repository) string {
-	return filepath.Join(s.dir, "repositories", strconv.FormatInt(r.ID, 10)+".git")
+// path is where a repository's objects are.
+func (g gitStore) path(r *Repository) string {
+	return filepath.Join(g.dir, "repositories", strconv.FormatInt(r.ID, 10)+".git")
 }
 
-// git runs git in a repository and gives its output without the last newline.
-func (s *Server) git(r *Repository, args ...string) (string, error) {
-	out, err := runGit(s.gitDir(r), nil, nil, args...)
+// run runs git in a repository and gives its output without the last newline.
+func (g gitStore) run(r *Repository, args ...string) (string, error) {
+	out, err := runGit(g.path(r), nil, nil, args...)
 	return strings.TrimSuffix(string(out), "\n"), err
 }
 
-// initGit makes the bare repository. Reads by any SHA and partial clones are allowed, as on GitHub. That refs/pull is
+// init makes the bare repository. Reads by any SHA and partial clones are allowed, as on GitHub. That refs/pull is
 // read-only is left to the update hook: what receive.hideRefs refuses does not refuse the rest of an atomic push.
-func (s *Server) initGit(r *Repository) error {
-	dir := s.gitDir(r)
-	if _, err := runGit(s.dir, nil, nil, "init", "-q", "--bare", "--template=", "--initial-branch="+r.DefaultBranch, dir); err != nil {
+func (g gitStore) init(r *Repository) error {
+	dir := g.path(r)
+	if _, err := runGit(g.dir, nil, nil, "init", "-q", "--bare", "--template=", "--initial-branch="+r.DefaultBranch, dir); err != nil {
 		return fmt.Errorf("create repository %s: %w", r.FullName(), err)
 	}
 	config := `[core]
@@ -117,14 +117,14 @@ func (s *Server) initGit(r *Repository) error {
 	if err := os.WriteFile(filepath.Join(dir, "config"), []byte(config), 0o644); err != nil {
 		return fmt.Errorf("configure repository %s: %w", r.FullName(), err)
 	}
-	return s.writeHook(r)
+	return g.writeHook(r)
 }
 
 // branchSHA is the tip of a branch, or "" when there is no such branch.
-func (s *Server) branchSHA(r *Repository, branch string) string { return r.Refs["refs/heads/"+branch] }
+func (g gitStore) branchSHA(r *Repository, branch string) string { return r.Refs["refs/heads/"+branch] }
 
 // memo remembers what git said about immutable objects, since the same question comes with every look at a pull request.
-func memo[T any](s *Server, key string, ask func() (T, error)) (T, error) {
+func memo[T any](s *core, key string, ask func() (T, error)) (T, error) {
 	if v, ok := s.memos[key]; ok {
 		return v.(T), nil
 	}
@@ -140,12 +140,12 @@ func memo[T any](s *Server, key string, ask func() (T, error)) (T, error) {
 }
 
 // mergeBase is the best common ancestor of two commits, or "" for unrelated histories.
-func (s *Server) mergeBase(r *Repository, a, b string) (string, error) {
+func (g gitStore) mergeBase(r *Repository, a, b string) (string, error) {
 	if a == b {
 		return a, nil
 	}
-	return memo(s, fmt.Sprint("merge-base ", r.ID, a, b), func() (string, error) {
-		out, err := s.git(r, "merge-base", a, b)
+	return memo(g.core, fmt.Sprint("merge-base ", r.ID, a, b), func() (string, error) {
+		out, err := g.run(r, "merge-base", a, b)
 		if exitCode(err) == 1 {
 			return "", nil
 		}
@@ -157,37 +157,37 @@ func (s *Server) mergeBase(r *Repository, a, b string) (string, error) {
 }
 
 // isAncestor tells whether commit b contains commit a.
-func (s *Server) isAncestor(r *Repository, a, b string) bool {
-	base, err := s.mergeBase(r, a, b)
+func (g gitStore) isAncestor(r *Repository, a, b string) bool {
+	base, err := g.mergeBase(r, a, b)
 	return err == nil && base == a
 }
 
 // resolve turns a branch, a tag, a full ref or a SHA into a commit, or "" when there is none. Branches win over tags.
-func (s *Server) resolve(r *Repository, rev string) string {
+func (g gitStore) resolve(r *Repository, rev string) string {
 	for _, ref := range []string{"refs/heads/" + rev, "refs/tags/" + rev, rev, "refs/" + rev} {
 		if sha := r.Refs[ref]; sha != "" {
-			return s.peel(r, sha)
+			return g.peel(r, sha)
 		}
 	}
 	if rev == "HEAD" {
-		return s.branchSHA(r, r.DefaultBranch)
+		return g.branchSHA(r, r.DefaultBranch)
 	}
 	if len(rev) >= 4 && isHex(rev) {
-		return s.peel(r, rev)
+		return g.peel(r, rev)
 	}
 	return ""
 }
 
 // peel is the commit that an object names, or "" for none, or for an abbreviation of several. What an abbreviation means
 // changes as objects come, so only whole names are remembered.
-func (s *Server) peel(r *Repository, sha string) string {
+func (g gitStore) peel(r *Repository, sha string) string {
 	ask := func() (string, error) {
-		found, err := s.objects(r).find(sha + "^{commit}")
+		found, err := g.objects(r).find(sha + "^{commit}")
 		return found.sha, err
 	}
 	if len(sha) == len(zeroSHA) {
 		whole := ask
-		ask = func() (string, error) { return memo(s, fmt.Sprint("peel ", r.ID, sha), whole) }
+		ask = func() (string, error) { return memo(g.core, fmt.Sprint("peel ", r.ID, sha), whole) }
 	}
 	out, err := ask()
 	if err != nil {

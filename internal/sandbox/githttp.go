@@ -46,16 +46,16 @@ func (s *Server) serveGit(w http.ResponseWriter, r *http.Request, g *gitRequest)
 	}
 	env := pusherEnv(user)
 	if g.rest != "git-receive-pack" {
-		smarthttp.Serve(w, r, g.service, s.gitDir(repo), env)
+		smarthttp.Serve(w, r, g.service, s.git.path(repo), env)
 		return
 	}
 	lock, _ := s.receiving.LoadOrStore(repo.ID, &sync.Mutex{})
 	lock.(*sync.Mutex).Lock()
 	defer lock.(*sync.Mutex).Unlock()
 	answer := &held{header: http.Header{}, status: http.StatusOK}
-	smarthttp.Serve(answer, r, g.service, s.gitDir(repo), env)
+	smarthttp.Serve(answer, r, g.service, s.git.path(repo), env)
 	s.mu.Lock()
-	err := s.syncRefs(repo, user)
+	err := s.refs.sync(repo, user)
 	s.mu.Unlock()
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
@@ -75,11 +75,11 @@ func (s *Server) admitGit(r *http.Request, g *gitRequest) (*User, *Repository, *
 	if g.service != "upload-pack" && g.service != "receive-pack" {
 		return nil, nil, &failure{status: http.StatusForbidden, message: "Please upgrade your git client."}
 	}
-	repo := s.repository(g.owner, g.name)
+	repo := s.world.repository(g.owner, g.name)
 	have := model.PermissionNone
 	switch {
 	case repo != nil && user != nil:
-		have = s.permission(repo, user.Login)
+		have = s.world.permission(repo, user.Login)
 	case repo != nil && !repo.Private:
 		have = model.PermissionRead
 	}

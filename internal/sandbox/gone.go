@@ -15,20 +15,20 @@ type Departure struct {
 	Number  int   `json:",omitempty"` // its number there
 }
 
-// gone answers for an issue that was deleted or transferred: 410 and 301 for who may see where it was and is, else 404.
+// goneAnswer answers for an issue that was deleted or transferred: 410 and 301 for who may see where it was and is, else 404.
 // https://docs.github.com/en/rest/issues/issues#get-an-issue says so, and the description of the API lists both for the
 // other calls below an issue. What it does not list is a 301 for new comments; that it is the same is believed, not seen.
 // The words of the 410 stand in many logs (github.com/lbockenstedt/ab issue 197).
-func (q *request) gone(d *Departure, number int) (any, error) {
+func goneAnswer(q *request, d *Departure, number int) (any, error) {
 	if d.Deleted {
 		return nil, &failure{status: http.StatusGone, message: "This issue was deleted"}
 	}
-	to := q.s.repositoryByID(d.Repo)
-	if to == nil || to.Private && (q.user == nil || q.s.permission(to, q.user.Login) < model.PermissionRead) {
+	to := q.s.world.repositoryByID(d.Repo)
+	if to == nil || to.Private && (q.user == nil || q.s.world.permission(to, q.user.Login) < model.PermissionRead) {
 		return nil, errNotFound
 	}
 	_, rest, _ := strings.Cut(q.r.URL.EscapedPath(), fmt.Sprintf("/issues/%d", number))
-	at := q.s.api("/repositories/", fmt.Sprintf("%d/issues/%d%s", to.ID, d.Number, rest))
+	at := q.s.urls.api("/repositories/", fmt.Sprintf("%d/issues/%d%s", to.ID, d.Number, rest))
 	q.head.Set("Location", at)
 	return &reply{http.StatusMovedPermanently, obj{"message": "Moved Permanently", "url": at, "documentation_url": "https://docs.github.com/rest/guides/best-practices-for-using-the-rest-api#follow-redirects"}}, nil
 }
@@ -64,7 +64,7 @@ func setIssue(q *request) (any, error) {
 	if err := q.decode(&in); err != nil {
 		return nil, err
 	}
-	r, err := q.s.named(in.Repository)
+	r, err := q.s.world.named(in.Repository)
 	if err != nil {
 		return nil, err
 	}
@@ -72,23 +72,23 @@ func setIssue(q *request) (any, error) {
 	if i == nil || i.Pull != nil {
 		return nil, unprocessable(fmt.Sprintf("number: there is no issue %d", in.Number))
 	}
-	actor := q.s.author(r.Owner)
+	actor := q.s.world.author(r.Owner)
 	if in.By != "" {
-		actor = q.s.ensureUser(in.By, "")
+		actor = q.s.world.ensureUser(in.By, "")
 	}
 	switch in.State {
 	case "deleted":
-		q.s.deliverIssue(i, "deleted", actor, nil)
-		q.s.depart(i, &Departure{Deleted: true})
+		q.s.hooks.issue(i, "deleted", actor, nil)
+		q.s.world.depart(i, &Departure{Deleted: true})
 	case "transferred":
-		to, err := q.s.named(in.To)
+		to, err := q.s.world.named(in.To)
 		if err != nil || to == r {
 			return nil, unprocessable("to: want another repository")
 		}
-		q.s.transfer(i, to, actor)
+		q.s.world.transfer(i, to, actor)
 		return obj{"repository": to.FullName(), "number": to.LastNumber}, nil
 	case "converted":
-		q.s.convert(i, actor)
+		q.s.world.convert(i, actor)
 	default:
 		return nil, unprocessable("state: want deleted, transferred or converted")
 	}
@@ -97,45 +97,45 @@ func setIssue(q *request) (any, error) {
 
 // depart takes an issue out of its repository. GraphQL knows nothing of what went: "Could not resolve to an Issue with the
 // number of 17617" (https://github.com/apache/devlake/issues/7969).
-func (s *Server) depart(i *Issue, d *Departure) {
+func (w world) depart(i *Issue, d *Departure) {
 	if i.repo.Departed == nil {
 		i.repo.Departed = map[int]*Departure{}
 	}
 	i.repo.Departed[i.Number] = d
 	delete(i.repo.Issues, i.Number)
-	s.forget(i)
-	s.changed()
+	w.forget(i)
+	w.changed()
 }
 
 // transfer moves an issue and its conversation to another repository, where it gets a new id and a new number and keeps
 // the labels that are there too: https://docs.github.com/en/issues/tracking-your-work-with-issues/administering-issues/transferring-an-issue-to-another-repository
-func (s *Server) transfer(i *Issue, to *Repository, actor *User) {
+func (w world) transfer(i *Issue, to *Repository, actor *User) {
 	from, moved := i.repo, *i
-	moved.ID, moved.LabelIDs, moved.LabelEvents = s.nextID(), nil, nil
+	moved.ID, moved.LabelIDs, moved.LabelEvents = w.nextID(), nil, nil
 	for _, l := range i.labels() {
 		if there := to.label(l.Name); there != nil {
 			moved.LabelIDs = append(moved.LabelIDs, there.ID)
 		}
 	}
-	before := s.issueJSON(i)
+	before := w.json.issue(i)
 	to.LastNumber++
 	moved.Number = to.LastNumber
-	s.depart(i, &Departure{Repo: to.ID, Number: moved.Number})
+	w.depart(i, &Departure{Repo: to.ID, Number: moved.Number})
 	to.Issues[moved.Number] = &moved
-	s.indexIssue(to, &moved)
-	s.deliver("issues", from, actor, obj{"action": "transferred", "issue": before,
-		"changes": obj{"new_issue": s.issueJSON(&moved), "new_repository": s.repositoryJSON(to)}})
-	s.deliver("issues", to, actor, obj{"action": "opened", "issue": s.issueJSON(&moved),
-		"changes": obj{"old_issue": before, "old_repository": s.repositoryJSON(from)}})
+	w.indexIssue(to, &moved)
+	w.hooks.deliver("issues", from, actor, obj{"action": "transferred", "issue": before,
+		"changes": obj{"new_issue": w.json.issue(&moved), "new_repository": w.json.repository(to)}})
+	w.hooks.deliver("issues", to, actor, obj{"action": "opened", "issue": w.json.issue(&moved),
+		"changes": obj{"old_issue": before, "old_repository": w.json.repository(from)}})
 }
 
 // convert leaves of an issue what its conversion into a discussion leaves: it is closed and locked, tells nobody by any
 // field where it went (https://github.com/slapperwan/gh4a/issues/1280), and takes no comments, even when somebody unlocks
 // it (https://github.com/dessant/lock-threads/issues/24). Nobody says which events GitHub sends for it, and so none are.
-func (s *Server) convert(i *Issue, actor *User) {
+func (w world) convert(i *Issue, actor *User) {
 	if i.State == "open" {
-		s.closeIssue(i, actor, "completed")
+		w.closeIssue(i, actor, "completed")
 	}
 	i.Locked, i.Converted = true, true
-	s.changed()
+	w.changed()
 }

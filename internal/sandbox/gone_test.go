@@ -82,7 +82,7 @@ func TestATransferredIssue(t *testing.T) {
 	require.Equal(t, []any{"Broken", "rita", 1}, []any{there["title"], there["user"].(obj)["login"], len(there["labels"].([]any))}, "labels that are there stay")
 	require.Len(t, w.as("octo", "GET", "/repos/octo/gears/issues/2/comments", nil).want(200).list(), 1)
 
-	gears := w.s.repository("octo", "gears").ID
+	gears := w.s.world.repository("octo", "gears").ID
 	for _, call := range []string{"GET ", "PATCH ", "POST /labels", "POST /comments", "DELETE /labels/a%2Fb"} {
 		method, path, _ := strings.Cut(call, " ")
 		resp := w.stay("octo", method, issue+path, `{"body": "x"}`)
@@ -159,5 +159,5 @@ func TestAnEmptyRepository(t *testing.T) {
 	require.NoError(t, empty.s.Seed(func(d *Seeder) error {
 		return d.Repository(SeedRepository{FullName: "octo/bare", Empty: true, Files: map[string]string{"a": "b"}})
 	}))
-	require.Empty(t, empty.s.repository("octo", "bare").Refs)
+	require.Empty(t, empty.s.world.repository("octo", "bare").Refs)
 }

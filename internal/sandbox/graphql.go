@@ -111,7 +111,7 @@ func (s *Server) answerQuery(ctx context.Context, viewer *User, ask graphqlReque
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	l := &look{s: s, viewer: viewer, asked: asked, seen: map[*Issue]bool{}}
+	l := &look{s: &s.core, viewer: viewer, asked: asked, seen: map[*Issue]bool{}}
 	done := schema.Exec(context.WithValue(ctx, lookKey{}, l), *ask.Query, ask.OperationName, ask.Variables)
 	out := &graphqlResponse{Data: done.Data}
 	for _, e := range append(done.Errors, l.late...) {
@@ -122,7 +122,7 @@ func (s *Server) answerQuery(ctx context.Context, viewer *User, ask graphqlReque
 
 // look is one query at work: who asks, of which server, and what the query costs.
 type look struct {
-	s      *Server
+	s      *core
 	viewer *User
 	asked  *survey
 	late   []*gqlerrors.QueryError // errors of items of a list, which a resolver cannot return beside the list
@@ -135,7 +135,7 @@ func (l *look) see(i *Issue) {
 		return
 	}
 	l.seen[i] = true
-	if err := l.s.seePull(i); err != nil {
+	if err := l.s.pulls.see(i); err != nil {
 		l.late = append(l.late, &gqlerrors.QueryError{Message: err.Error()})
 	}
 }

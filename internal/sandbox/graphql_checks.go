@@ -23,7 +23,7 @@ func (l *look) rollup(r *Repository, sha string) *gqlRollup {
 
 func (c *gqlCommit) StatusCheckRollup() *gqlRollup { return c.rollup(c.r, c.oid) }
 
-func (p *gqlPull) StatusCheckRollup() *gqlRollup { return p.rollup(p.repo, p.s.headSHA(p.i)) }
+func (p *gqlPull) StatusCheckRollup() *gqlRollup { return p.rollup(p.repo, p.s.pulls.headSHA(p.i)) }
 
 func (u *gqlRollup) ID() graphql.ID     { return objectID(nodeRollup, u.r, u.sha) }
 func (u *gqlRollup) Commit() *gqlCommit { return u.commit(u.r, u.sha) }
@@ -99,7 +99,7 @@ func (u *gqlRollup) required(name string, args requiredArgs) (bool, error) {
 	case args.PullRequestNumber != nil:
 		i = u.r.Issues[int(*args.PullRequestNumber)]
 	case args.PullRequestID != nil:
-		i, _ = u.s.node(string(*args.PullRequestID)).(*Issue)
+		i, _ = u.s.world.node(string(*args.PullRequestID)).(*Issue)
 	default:
 		return false, &refusal{"ARGUMENT_ERROR", "Either the ID or the number of the pull request must be specified"}
 	}
@@ -136,7 +136,7 @@ func (c *gqlCheckRun) IsRequired(args requiredArgs) (bool, error) { return c.req
 func (c *gqlCheckRun) Permalink() text                            { return c.URL() }
 func (c *gqlCheckRun) ResourcePath() text                         { return c.path(string(c.URL())) }
 func (c *gqlCheckRun) URL() text {
-	return text(c.s.checkURL(c.r, c.c))
+	return text(c.s.urls.check(c.r, c.c))
 }
 
 func (c *gqlCheckRun) DetailsURL() *text {

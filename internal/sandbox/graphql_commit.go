@@ -9,7 +9,7 @@ import (
 )
 
 // gqlCommit is https://docs.github.com/en/graphql/reference/objects#commit.
-type gqlCommit struct{ *gitObject }
+type gqlCommit struct{ *gqlObject }
 
 // commitText is a commit object taken apart.
 type commitText struct {
@@ -148,7 +148,7 @@ func (c *gqlCommit) File(args struct{ Path string }) (*gqlTreeEntry, error) {
 		parent += dir
 	}
 	oid, err := memo(c.s, fmt.Sprint("tree ", c.r.ID, parent), func() (string, error) {
-		found, err := c.s.objects(c.r).find(parent)
+		found, err := c.s.git.objects(c.r).find(parent)
 		if errors.Is(err, errNoObject) { // and there never will be one
 			return "", nil
 		}
@@ -157,7 +157,7 @@ func (c *gqlCommit) File(args struct{ Path string }) (*gqlTreeEntry, error) {
 	if err != nil || oid == "" {
 		return nil, err
 	}
-	entries, err := (&gitObject{c.look, c.r, oid, "tree"}).list(path.Dir(name))
+	entries, err := (&gqlObject{c.look, c.r, oid, "tree"}).list(path.Dir(name))
 	if err != nil {
 		return nil, nil // the parent is a file
 	}
@@ -200,7 +200,7 @@ func (c *gqlCommit) History(args struct {
 	if args.Path != nil {
 		argv = append(argv, *args.Path)
 	}
-	out, err := memo(c.s, fmt.Sprint("history ", c.r.ID, argv), func() (string, error) { return c.s.git(c.r, argv...) })
+	out, err := memo(c.s, fmt.Sprint("history ", c.r.ID, argv), func() (string, error) { return c.s.git.run(c.r, argv...) })
 	if err != nil {
 		return nil, fmt.Errorf("read history: %w", err)
 	}
@@ -212,5 +212,5 @@ func (c *gqlCommit) AssociatedPullRequests(args struct {
 	pageArgs
 	OrderBy order
 }) (*connection[gqlPull], error) {
-	return pageOf(args.pageArgs, listing[*Issue, gqlPull]{items: c.s.pullsWith(c.r, c.oid), key: args.OrderBy.issueKey, desc: args.OrderBy.desc(), wrap: c.pull})
+	return pageOf(args.pageArgs, listing[*Issue, gqlPull]{items: c.s.pulls.with(c.r, c.oid), key: args.OrderBy.issueKey, desc: args.OrderBy.desc(), wrap: c.pull})
 }

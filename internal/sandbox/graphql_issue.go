@@ -26,8 +26,8 @@ type gqlSubject struct {
 func (i *gqlSubject) ID() graphql.ID     { return graphql.ID(issueNodeID(i.i)) }
 func (i *gqlSubject) Number() int32      { return int32(i.i.Number) }
 func (i *gqlSubject) Title() string      { return i.i.Title }
-func (i *gqlSubject) URL() text          { return text(i.s.issueURL(i.i)) }
-func (i *gqlSubject) ResourcePath() text { return i.path(i.s.issueURL(i.i)) }
+func (i *gqlSubject) URL() text          { return text(i.s.urls.issue(i.i)) }
+func (i *gqlSubject) ResourcePath() text { return i.path(i.s.urls.issue(i.i)) }
 func (i *gqlSubject) Closed() bool       { return i.i.State == "closed" }
 func (i *gqlSubject) ClosedAt() *text    { return maybeTime(i.i.ClosedAt) }
 func (i *gqlSubject) Locked() bool       { return i.i.Locked }
@@ -43,7 +43,7 @@ func (i *gqlSubject) Comments(args commentArgs) (*connection[gqlComment], error)
 func (i *gqlSubject) Assignees(args pageArgs) (*connection[gqlActor], error) {
 	var users []*User
 	for _, login := range i.i.Assignees {
-		users = append(users, i.s.author(login))
+		users = append(users, i.s.world.author(login))
 	}
 	return pageOf(args, listing[*User, gqlActor]{items: users, key: inOrder[*User],
 		wrap: func(u *User) *gqlActor { return &gqlActor{look: i.look, u: u} }})
@@ -77,7 +77,7 @@ func (i *gqlIssue) ClosedByPullRequestsReferences(args struct {
 		if pull.Pull == nil || pull.State == "closed" && !pull.Pull.merged() && !args.IncludeClosedPrs {
 			continue
 		}
-		for _, closes := range i.s.closingIssues(pull) {
+		for _, closes := range i.s.pulls.closingIssues(pull) {
 			if closes == i.i {
 				found = append(found, pull)
 			}

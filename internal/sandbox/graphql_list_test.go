@@ -125,7 +125,7 @@ func TestListsFollowWhatComesAndGoes(t *testing.T) {
 	require.Equal(t, []string{"1", "50"}, listed())
 	seed(7)
 	require.Equal(t, []string{"1", "7", "50"}, listed())
-	w.depart(w.repo.Issues[7], &Departure{Deleted: true})
+	w.world.depart(w.repo.Issues[7], &Departure{Deleted: true})
 	seed(8)
 	require.Equal(t, []string{"1", "8", "50"}, listed())
 }

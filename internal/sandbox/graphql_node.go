@@ -32,7 +32,7 @@ func (l *look) find(id string) (any, *Repository) {
 		return value, repo
 	}
 	prefix, _, _ := parseNodeID(id)
-	switch v := l.s.node(id).(type) {
+	switch v := l.s.world.node(id).(type) {
 	case *User:
 		return &gqlActor{look: l, u: v}, nil
 	case *Repository:
@@ -52,7 +52,7 @@ func (l *look) find(id string) (any, *Repository) {
 			return l.review(v), v.issue.repo
 		}
 	case *ReviewComment:
-		if !l.shows(l.s.review(v.ReviewID)) {
+		if !l.shows(l.s.world.review(v.ReviewID)) {
 			return nil, nil
 		}
 		if prefix == nodeThread {
@@ -112,7 +112,7 @@ func (l *look) findObject(id string) (any, *Repository) {
 	if !ok || err != nil || len(b) <= 8 {
 		return nil, nil
 	}
-	r := l.s.repositoryByID(int64(binary.BigEndian.Uint64(b)))
+	r := l.s.world.repositoryByID(int64(binary.BigEndian.Uint64(b)))
 	if r == nil {
 		return nil, nil
 	}

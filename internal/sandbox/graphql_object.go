@@ -15,8 +15,8 @@ import (
 // maxText is how much of a blob GitHub shows: https://docs.github.com/en/graphql/reference/objects#blob
 const maxText = 512 * 1000
 
-// gitObject is a git object of any kind, seen as GitObject. It is embedded in the resolver of its kind.
-type gitObject struct {
+// gqlObject is a git object of any kind, seen as GitObject. It is embedded in the resolver of its kind.
+type gqlObject struct {
 	*look
 	r    *Repository
 	oid  string
@@ -24,9 +24,9 @@ type gitObject struct {
 }
 
 // object finds a git object by its full name; nil when there is none.
-func (l *look) object(r *Repository, oid string) (*gitObject, error) {
+func (l *look) object(r *Repository, oid string) (*gqlObject, error) {
 	kind, err := memo(l.s, fmt.Sprint("kind ", r.ID, oid), func() (string, error) {
-		found, err := l.s.objects(r).find(oid)
+		found, err := l.s.git.objects(r).find(oid)
 		return found.kind, err
 	})
 	if err != nil {
@@ -35,7 +35,7 @@ func (l *look) object(r *Repository, oid string) (*gitObject, error) {
 		}
 		return nil, err
 	}
-	return &gitObject{l, r, oid, kind}, nil
+	return &gqlObject{l, r, oid, kind}, nil
 }
 
 // commit is nil when there is no such commit.
@@ -50,13 +50,13 @@ func (l *look) commit(r *Repository, oid string) *gqlCommit {
 func (r *gqlRepository) Object(args struct {
 	Expression *string
 	OID        *text
-}) (*gitObject, error) {
+}) (*gqlObject, error) {
 	var oid string
 	switch {
 	case args.OID != nil:
 		oid = string(*args.OID)
 	case args.Expression != nil:
-		found, err := r.s.objects(r.r).find(*args.Expression)
+		found, err := r.s.git.objects(r.r).find(*args.Expression)
 		if err != nil {
 			return nil, nil // GitHub answers null and no error
 		}
@@ -68,7 +68,7 @@ func (r *gqlRepository) Object(args struct {
 }
 
 // resolver is the resolver of the object's own kind.
-func (o *gitObject) resolver() any {
+func (o *gqlObject) resolver() any {
 	switch o.kind {
 	case "commit":
 		return &gqlCommit{o}
@@ -80,32 +80,32 @@ func (o *gitObject) resolver() any {
 	return &gqlTag{o}
 }
 
-func (o *gitObject) ToCommit() (*gqlCommit, bool) { return &gqlCommit{o}, o.kind == "commit" }
-func (o *gitObject) ToTree() (*gqlTree, bool)     { return &gqlTree{o}, o.kind == "tree" }
-func (o *gitObject) ToBlob() (*gqlBlob, bool)     { return &gqlBlob{o}, o.kind == "blob" }
-func (o *gitObject) ToTag() (*gqlTag, bool)       { return &gqlTag{o}, o.kind == "tag" }
+func (o *gqlObject) ToCommit() (*gqlCommit, bool) { return &gqlCommit{o}, o.kind == "commit" }
+func (o *gqlObject) ToTree() (*gqlTree, bool)     { return &gqlTree{o}, o.kind == "tree" }
+func (o *gqlObject) ToBlob() (*gqlBlob, bool)     { return &gqlBlob{o}, o.kind == "blob" }
+func (o *gqlObject) ToTag() (*gqlTag, bool)       { return &gqlTag{o}, o.kind == "tag" }
 
-func (o *gitObject) ID() graphql.ID {
+func (o *gqlObject) ID() graphql.ID {
 	prefix := map[string]string{"commit": nodeCommit, "tree": nodeTree, "blob": nodeBlob, "tag": nodeTag}[o.kind]
 	return objectID(prefix, o.r, o.oid)
 }
-func (o *gitObject) OID() text                  { return text(o.oid) }
-func (o *gitObject) AbbreviatedOID() string     { return o.oid[:7] }
-func (o *gitObject) Repository() *gqlRepository { return &gqlRepository{o.look, o.r} }
-func (o *gitObject) CommitResourcePath() text {
+func (o *gqlObject) OID() text                  { return text(o.oid) }
+func (o *gqlObject) AbbreviatedOID() string     { return o.oid[:7] }
+func (o *gqlObject) Repository() *gqlRepository { return &gqlRepository{o.look, o.r} }
+func (o *gqlObject) CommitResourcePath() text {
 	return text("/" + o.r.FullName() + "/commit/" + o.oid)
 }
-func (o *gitObject) CommitURL() text { return text(o.s.origin) + o.CommitResourcePath() }
+func (o *gqlObject) CommitURL() text { return text(o.s.origin) + o.CommitResourcePath() }
 
 // read is the object's content, as git cat-file prints it.
-func (o *gitObject) read() ([]byte, error) {
+func (o *gqlObject) read() ([]byte, error) {
 	return memo(o.s, fmt.Sprint("read ", o.r.ID, o.oid), func() ([]byte, error) {
-		return runGit(o.s.gitDir(o.r), nil, nil, "cat-file", o.kind, o.oid)
+		return runGit(o.s.git.path(o.r), nil, nil, "cat-file", o.kind, o.oid)
 	})
 }
 
 // gqlBlob is https://docs.github.com/en/graphql/reference/objects#blob.
-type gqlBlob struct{ *gitObject }
+type gqlBlob struct{ *gqlObject }
 
 func (b *gqlBlob) ByteSize() (int32, error) {
 	data, err := b.read()
@@ -138,7 +138,7 @@ func isText(data []byte) bool {
 }
 
 // gqlTree is https://docs.github.com/en/graphql/reference/objects#tree.
-type gqlTree struct{ *gitObject }
+type gqlTree struct{ *gqlObject }
 
 func (t *gqlTree) Entries() (*[]*gqlTreeEntry, error) {
 	entries, err := t.list("")
@@ -146,8 +146,8 @@ func (t *gqlTree) Entries() (*[]*gqlTreeEntry, error) {
 }
 
 // list reads a tree; below is the path of the tree itself.
-func (o *gitObject) list(below string) ([]*gqlTreeEntry, error) {
-	out, err := memo(o.s, fmt.Sprint("ls-tree ", o.r.ID, o.oid), func() (string, error) { return o.s.git(o.r, "ls-tree", "-z", "-l", o.oid) })
+func (o *gqlObject) list(below string) ([]*gqlTreeEntry, error) {
+	out, err := memo(o.s, fmt.Sprint("ls-tree ", o.r.ID, o.oid), func() (string, error) { return o.s.git.run(o.r, "ls-tree", "-z", "-l", o.oid) })
 	if err != nil {
 		return nil, fmt.Errorf("list tree: %w", err)
 	}
@@ -182,11 +182,11 @@ func (e *gqlTreeEntry) Mode() int32                 { return e.mode }
 func (e *gqlTreeEntry) Type() string                { return e.kind }
 func (e *gqlTreeEntry) OID() text                   { return text(e.oid) }
 func (e *gqlTreeEntry) Size() int32                 { return e.size }
-func (e *gqlTreeEntry) Object() (*gitObject, error) { return e.object(e.r, e.oid) }
+func (e *gqlTreeEntry) Object() (*gqlObject, error) { return e.object(e.r, e.oid) }
 func (e *gqlTreeEntry) Repository() *gqlRepository  { return &gqlRepository{e.look, e.r} }
 
 // gqlTag is https://docs.github.com/en/graphql/reference/objects#tag: an annotated tag.
-type gqlTag struct{ *gitObject }
+type gqlTag struct{ *gqlObject }
 
 // header reads "object", "tag" and the message of a tag object.
 func (t *gqlTag) header() (object, name, message string, err error) {
@@ -214,7 +214,7 @@ func (t *gqlTag) Message() (*string, error) {
 	return &message, err
 }
 
-func (t *gqlTag) Target() (*gitObject, error) {
+func (t *gqlTag) Target() (*gqlObject, error) {
 	oid, _, _, err := t.header()
 	if err != nil {
 		return nil, err

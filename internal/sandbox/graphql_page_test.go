@@ -119,10 +119,10 @@ func TestGraphQLLimits(t *testing.T) {
 func TestGraphQLALongConversationIsCheap(t *testing.T) {
 	w := newGQLWorld(t)
 	for i := range 5000 {
-		c := &Comment{Post: Post{ID: w.nextID(), Author: "ann", Body: fmt.Sprint("c", i), CreatedAt: gqlNoon, UpdatedAt: gqlNoon}}
+		c := &Comment{Post: Post{ID: w.world.nextID(), Author: "ann", Body: fmt.Sprint("c", i), CreatedAt: gqlNoon, UpdatedAt: gqlNoon}}
 		w.pull.Comments = append(w.pull.Comments, c)
 	}
-	w.indexIssue(w.repo, w.pull)
+	w.world.indexIssue(w.repo, w.pull)
 	w.pull.Comments[17].UpdatedAt = gqlNoon.Add(time.Second)
 	a := w.ask("ann", gqlInPull(`comments(first: 100, orderBy: {field: UPDATED_AT, direction: DESC}) { totalCount nodes { body } }`), nil).fine()
 	assert.Equal(t, []string{"c17", "c4999", "c4998"}, gqlBodies(a)[:3])

@@ -16,7 +16,7 @@ type gqlPost struct {
 }
 
 func (p *gqlPost) Author() *gqlActor         { return p.actor(p.p.Author) }
-func (p *gqlPost) AuthorAssociation() string { return p.s.association(p.repo, p.p.Author) }
+func (p *gqlPost) AuthorAssociation() string { return p.s.world.association(p.repo, p.p.Author) }
 func (p *gqlPost) Body() string              { return p.p.Body }
 func (p *gqlPost) BodyText() string          { return p.p.Body }
 func (p *gqlPost) CreatedAt() text           { return dateTime(p.p.CreatedAt) }
@@ -36,7 +36,7 @@ func (p *gqlPost) Repository() *gqlRepository { return &gqlRepository{p.look, p.
 func (p *gqlPost) Editor() *gqlActor { return p.actor(p.p.Editor) }
 
 // ViewerDidAuthor compares accounts and not logins, which differ for bots between GitHub's two APIs.
-func (p *gqlPost) ViewerDidAuthor() bool { return p.s.user(p.p.Author) == p.viewer }
+func (p *gqlPost) ViewerDidAuthor() bool { return p.s.world.user(p.p.Author) == p.viewer }
 
 // gqlReactionGroup is https://docs.github.com/en/graphql/reference/objects#reactiongroup.
 type gqlReactionGroup struct {
@@ -76,7 +76,7 @@ func (g *gqlReactionGroup) CreatedAt() *text {
 
 func (g *gqlReactionGroup) ViewerHasReacted() bool {
 	for _, r := range g.reactions {
-		if g.s.user(r.User) == g.viewer {
+		if g.s.world.user(r.User) == g.viewer {
 			return true
 		}
 	}
@@ -97,8 +97,8 @@ func (l *look) comment(c *Comment) *gqlComment {
 }
 
 func (c *gqlComment) ID() graphql.ID     { return graphql.ID(nodeID(nodeComment, c.c.ID)) }
-func (c *gqlComment) URL() text          { return text(c.s.commentURL(c.c)) }
-func (c *gqlComment) ResourcePath() text { return c.path(c.s.commentURL(c.c)) }
+func (c *gqlComment) URL() text          { return text(c.s.urls.comment(c.c)) }
+func (c *gqlComment) ResourcePath() text { return c.path(c.s.urls.comment(c.c)) }
 func (c *gqlComment) Issue() *gqlIssue   { return c.issue(c.c.issue) }
 
 func (c *gqlComment) PullRequest() *gqlPull {

@@ -17,7 +17,7 @@ func (p *gqlPull) FullDatabaseID() *text     { return some(text(fmt.Sprint(p.i.P
 func (p *gqlPull) State() string             { return pullState(p.i) }
 func (p *gqlPull) Permalink() text           { return p.URL() }
 func (p *gqlPull) IsDraft() bool             { return p.i.Pull.Draft }
-func (p *gqlPull) IsCrossRepository() bool   { return p.s.crossRepository(p.i) }
+func (p *gqlPull) IsCrossRepository() bool   { return p.s.pulls.crossRepository(p.i) }
 func (p *gqlPull) MaintainerCanModify() bool { return p.i.Pull.MaintainerCanModify }
 func (p *gqlPull) Merged() bool              { return p.i.Pull.merged() }
 func (p *gqlPull) MergedAt() *text           { return maybeTime(p.i.Pull.MergedAt) }
@@ -25,7 +25,7 @@ func (p *gqlPull) MergedBy() *gqlActor       { return p.actor(p.i.Pull.MergedBy)
 func (p *gqlPull) BaseRefName() string       { return p.i.Pull.BaseRef }
 func (p *gqlPull) BaseRefOID() text          { return text(p.i.Pull.BaseSHA) }
 func (p *gqlPull) HeadRefName() string       { return p.i.Pull.HeadRef }
-func (p *gqlPull) HeadRefOID() text          { return text(p.s.headSHA(p.i)) }
+func (p *gqlPull) HeadRefOID() text          { return text(p.s.pulls.headSHA(p.i)) }
 
 func (p *gqlPull) BaseRepository() *gqlRepository { return p.Repository() }
 
@@ -39,8 +39,8 @@ func (p *gqlPull) MergeCommit() *gqlCommit {
 
 // Mergeable starts the test, which has its result at the next reading.
 func (p *gqlPull) Mergeable() string {
-	p.s.testMerge(p.i)
-	return p.s.shownMergeable(p.i)
+	p.s.pulls.testMerge(p.i)
+	return p.s.pulls.shownMergeable(p.i)
 }
 
 // MergeStateStatus is what git alone can say; protection does not enter.
@@ -62,14 +62,14 @@ func (p *gqlPull) BaseRef() *gqlRef { return p.ref(p.repo, "refs/heads/"+p.i.Pul
 
 // HeadRef is null once the branch, or the fork that had it, is gone.
 func (p *gqlPull) HeadRef() *gqlRef {
-	if r := p.s.repositoryByID(p.i.Pull.HeadRepo); r != nil && p.sees(r) {
+	if r := p.s.world.repositoryByID(p.i.Pull.HeadRepo); r != nil && p.sees(r) {
 		return p.ref(r, "refs/heads/"+p.i.Pull.HeadRef)
 	}
 	return nil
 }
 
 func (p *gqlPull) HeadRepository() *gqlRepository {
-	if r := p.s.repositoryByID(p.i.Pull.HeadRepo); r != nil && p.sees(r) {
+	if r := p.s.world.repositoryByID(p.i.Pull.HeadRepo); r != nil && p.sees(r) {
 		return &gqlRepository{p.look, r}
 	}
 	return nil
@@ -84,7 +84,7 @@ func (p *gqlPull) HeadRepositoryOwner() *gqlActor {
 
 // sum adds up the changed files.
 func (p *gqlPull) sum(of func(*fileChange) int) (int32, error) {
-	files, err := p.s.pullFiles(p.i)
+	files, err := p.s.pulls.files(p.i)
 	total := 0
 	for _, f := range files {
 		total += of(f)
@@ -124,7 +124,7 @@ func (p *gqlPull) ClosingIssuesReferences(args struct {
 	UserLinkedOnly bool
 	OrderBy        *order
 }) (*connection[gqlIssue], error) {
-	found := p.s.closingIssues(p.i)
+	found := p.s.pulls.closingIssues(p.i)
 	if args.UserLinkedOnly {
 		found = nil // all are linked by words in the text
 	}
@@ -132,7 +132,7 @@ func (p *gqlPull) ClosingIssuesReferences(args struct {
 }
 
 func (p *gqlPull) Files(args pageArgs) (*connection[gqlFile], error) {
-	files, err := p.s.pullFiles(p.i)
+	files, err := p.s.pulls.files(p.i)
 	if err != nil {
 		return nil, err
 	}
@@ -156,7 +156,7 @@ func (f *gqlFile) ChangeType() string {
 }
 
 func (p *gqlPull) Commits(args pageArgs) (*connection[gqlPullCommit], error) {
-	shas, err := p.s.pullCommits(p.i)
+	shas, err := p.s.pulls.commits(p.i)
 	if err != nil {
 		return nil, err
 	}

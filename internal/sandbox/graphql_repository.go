@@ -22,16 +22,18 @@ func (r *gqlRepository) DatabaseID() *int32    { return int32Of(r.r.ID) }
 func (r *gqlRepository) Name() string          { return r.r.Name }
 func (r *gqlRepository) NameWithOwner() string { return r.r.FullName() }
 func (r *gqlRepository) Description() *string  { return some(r.r.Description) }
-func (r *gqlRepository) URL() text             { return text(r.s.repositoryURL(r.r)) }
+func (r *gqlRepository) URL() text             { return text(r.s.urls.repository(r.r)) }
 func (r *gqlRepository) ResourcePath() text    { return text("/" + r.r.FullName()) }
 func (r *gqlRepository) IsPrivate() bool       { return r.r.Private }
 func (r *gqlRepository) IsFork() bool          { return r.r.Parent != 0 }
 func (r *gqlRepository) IsArchived() bool      { return false }
-func (r *gqlRepository) IsEmpty() bool         { return r.s.branchSHA(r.r, r.r.DefaultBranch) == "" }
+func (r *gqlRepository) IsEmpty() bool         { return r.s.git.branchSHA(r.r, r.r.DefaultBranch) == "" }
 func (r *gqlRepository) CreatedAt() text       { return dateTime(r.r.CreatedAt) }
 func (r *gqlRepository) UpdatedAt() text       { return dateTime(r.r.UpdatedAt) }
 func (r *gqlRepository) PushedAt() *text       { return maybeTime(&r.r.PushedAt) }
-func (r *gqlRepository) Owner() *gqlActor      { return &gqlActor{look: r.look, u: r.s.author(r.r.Owner)} }
+func (r *gqlRepository) Owner() *gqlActor {
+	return &gqlActor{look: r.look, u: r.s.world.author(r.r.Owner)}
+}
 
 func (r *gqlRepository) Visibility() string {
 	if r.r.Private {
@@ -47,15 +49,15 @@ var permissionNames = map[model.Permission]string{
 }
 
 func (r *gqlRepository) ViewerPermission() *string {
-	return some(permissionNames[r.s.permission(r.r, r.viewer.Login)])
+	return some(permissionNames[r.s.world.permission(r.r, r.viewer.Login)])
 }
 
 func (r *gqlRepository) ViewerCanAdminister() bool {
-	return r.s.permission(r.r, r.viewer.Login) == model.PermissionAdmin
+	return r.s.world.permission(r.r, r.viewer.Login) == model.PermissionAdmin
 }
 
 func (r *gqlRepository) Parent() *gqlRepository {
-	if p := r.s.repositoryByID(r.r.Parent); p != nil && r.sees(p) {
+	if p := r.s.world.repositoryByID(r.r.Parent); p != nil && r.sees(p) {
 		return &gqlRepository{r.look, p}
 	}
 	return nil
@@ -185,7 +187,7 @@ func (c *collaborator) Permission() string { return c.permission }
 func (c *collaborators) Edges() *[]*collaborator {
 	edges := make([]*collaborator, len(c.nodes))
 	for i, e := range *c.connection.Edges() {
-		edges[i] = &collaborator{e, permissionNames[c.r.s.permission(c.r.r, e.node.u.Login)]}
+		edges[i] = &collaborator{e, permissionNames[c.r.s.world.permission(c.r.r, e.node.u.Login)]}
 	}
 	return &edges
 }
@@ -197,11 +199,11 @@ func (r *gqlRepository) Collaborators(args struct {
 	Login, Query *string
 	Affiliation  *string
 }) (*collaborators, error) {
-	if r.s.permission(r.r, r.viewer.Login) < model.PermissionWrite {
+	if r.s.world.permission(r.r, r.viewer.Login) < model.PermissionWrite {
 		return nil, &refusal{"FORBIDDEN", "You do not have permission to view repository collaborators."}
 	}
 	var found []*User
-	for _, u := range r.s.collaborators(r.r) {
+	for _, u := range r.s.world.collaborators(r.r) {
 		switch {
 		case args.Login != nil && !strings.EqualFold(u.Login, *args.Login):
 		case args.Query != nil && !strings.Contains(strings.ToLower(u.Login), strings.ToLower(*args.Query)):
@@ -241,7 +243,7 @@ func (f *gqlRef) ID() graphql.ID             { return gitNodeID(nodeRef, f.r, []
 func (f *gqlRef) Name() string               { return strings.TrimPrefix(f.name, f.Prefix()) }
 func (f *gqlRef) Repository() *gqlRepository { return &gqlRepository{f.look, f.r} }
 
-func (f *gqlRef) Target() (*gitObject, error) { return f.object(f.r, f.sha) }
+func (f *gqlRef) Target() (*gqlObject, error) { return f.object(f.r, f.sha) }
 
 // branch is "" for what is no branch.
 func (f *gqlRef) branch() string {

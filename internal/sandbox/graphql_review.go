@@ -21,12 +21,12 @@ func (l *look) review(v *Review) *gqlReview {
 
 // shows tells whether the viewer may see a review: until it is submitted only its author does.
 func (l *look) shows(v *Review) bool {
-	return v != nil && (v.State != "PENDING" || l.s.user(v.Author) == l.viewer)
+	return v != nil && (v.State != "PENDING" || l.s.world.user(v.Author) == l.viewer)
 }
 
 func (v *gqlReview) ID() graphql.ID        { return graphql.ID(nodeID(nodeReview, v.v.ID)) }
-func (v *gqlReview) URL() text             { return text(v.s.reviewURL(v.v)) }
-func (v *gqlReview) ResourcePath() text    { return v.path(v.s.reviewURL(v.v)) }
+func (v *gqlReview) URL() text             { return text(v.s.urls.review(v.v)) }
+func (v *gqlReview) ResourcePath() text    { return v.path(v.s.urls.review(v.v)) }
 func (v *gqlReview) State() string         { return v.v.State }
 func (v *gqlReview) SubmittedAt() *text    { return maybeTime(v.v.SubmittedAt) }
 func (v *gqlReview) PullRequest() *gqlPull { return v.pull(v.v.issue) }
@@ -36,7 +36,7 @@ func (v *gqlReview) Comments(args pageArgs) (*connection[gqlReviewComment], erro
 }
 
 func (v *gqlReview) AuthorCanPushToRepository() bool {
-	return v.s.permission(v.repo, v.v.Author) >= model.PermissionWrite
+	return v.s.world.permission(v.repo, v.v.Author) >= model.PermissionWrite
 }
 
 func (l *look) reviewComments(cs []*ReviewComment, args pageArgs) (*connection[gqlReviewComment], error) {
@@ -83,14 +83,14 @@ type spot struct {
 func (c *gqlReviewComment) now() *spot {
 	if c.spot == nil {
 		c.spot = &spot{}
-		c.spot.line, c.spot.start, _, c.spot.outdated = c.s.currentLine(c.c)
+		c.spot.line, c.spot.start, _, c.spot.outdated = c.s.pulls.currentLine(c.c)
 	}
 	return c.spot
 }
 
 func (c *gqlReviewComment) ID() graphql.ID            { return graphql.ID(nodeID(nodeReviewComment, c.c.ID)) }
-func (c *gqlReviewComment) URL() text                 { return text(c.s.reviewCommentURL(c.c)) }
-func (c *gqlReviewComment) ResourcePath() text        { return c.path(c.s.reviewCommentURL(c.c)) }
+func (c *gqlReviewComment) URL() text                 { return text(c.s.urls.reviewComment(c.c)) }
+func (c *gqlReviewComment) ResourcePath() text        { return c.path(c.s.urls.reviewComment(c.c)) }
 func (c *gqlReviewComment) Path() string              { return c.c.Path }
 func (c *gqlReviewComment) Line() *int32              { return some(int32(c.now().line)) }
 func (c *gqlReviewComment) StartLine() *int32         { return some(int32(c.now().start)) }
@@ -105,7 +105,7 @@ func (c *gqlReviewComment) OriginalCommit() *gqlCommit {
 }
 
 func (c *gqlReviewComment) DiffHunk() string {
-	hunk, _ := c.s.diffHunk(c.c)
+	hunk, _ := c.s.pulls.diffHunk(c.c)
 	return hunk
 }
 
@@ -114,25 +114,25 @@ func (c *gqlReviewComment) Commit() *gqlCommit {
 	if c.now().outdated {
 		return c.OriginalCommit()
 	}
-	return c.commit(c.repo, c.s.headSHA(c.c.issue))
+	return c.commit(c.repo, c.s.pulls.headSHA(c.c.issue))
 }
 
 func (c *gqlReviewComment) PullRequestReview() *gqlReview {
-	if v := c.s.review(c.c.ReviewID); c.shows(v) {
+	if v := c.s.world.review(c.c.ReviewID); c.shows(v) {
 		return c.review(v)
 	}
 	return nil
 }
 
 func (c *gqlReviewComment) ReplyTo() *gqlReviewComment {
-	if first := c.s.reviewComment(c.c.InReplyTo); first != nil {
+	if first := c.s.world.reviewComment(c.c.InReplyTo); first != nil {
 		return c.reviewComment(first)
 	}
 	return nil
 }
 
 func (c *gqlReviewComment) State() string {
-	if v := c.s.review(c.c.ReviewID); v != nil && v.State == "PENDING" {
+	if v := c.s.world.review(c.c.ReviewID); v != nil && v.State == "PENDING" {
 		return "PENDING"
 	}
 	return "SUBMITTED"
@@ -149,7 +149,7 @@ func (l *look) threads(i *Issue) []*gqlThread {
 	var threads []*gqlThread
 	byRoot := map[int64]*gqlThread{}
 	for _, c := range i.Pull.ReviewComments {
-		if !l.shows(l.s.review(c.ReviewID)) {
+		if !l.shows(l.s.world.review(c.ReviewID)) {
 			continue
 		}
 		root := c.InReplyTo
@@ -194,7 +194,7 @@ func (t *gqlThread) DiffSide() string {
 
 // mayResolve: the pull request's author and people with write access.
 func (t *gqlThread) mayResolve() bool {
-	return t.s.user(t.c.issue.Author) == t.viewer || t.s.permission(t.repo, t.viewer.Login) >= model.PermissionWrite
+	return t.s.world.user(t.c.issue.Author) == t.viewer || t.s.world.permission(t.repo, t.viewer.Login) >= model.PermissionWrite
 }
 
 func (t *gqlThread) Comments(args struct {

@@ -64,7 +64,7 @@ func TestGraphQLACommentOutlivesItsLine(t *testing.T) {
 	w := newGQLWorld(t)
 	gone, moved := &ReviewComment{Post: Post{Body: "gone"}, OriginalLine: 6}, &ReviewComment{Post: Post{Body: "moved"}, OriginalLine: 8}
 	w.reviewBy("ann", "COMMENTED", "", gone, moved)
-	before := w.headSHA(w.pull)
+	before := w.pulls.headSHA(w.pull)
 	after := w.commit("agent/bugfix/1-x", "", map[string]string{"a.txt": "top\n" + strings.Replace(gqlLines(1, 20), "line 5\n", "line five\n", 1)})
 	require.NotEqual(t, before, after)
 

@@ -90,7 +90,7 @@ func (*gqlRoot) User(ctx context.Context, args struct{ Login string }) (*gqlActo
 	if err != nil {
 		return nil, err
 	}
-	if u := l.s.user(args.Login); u != nil && u.Type == "User" {
+	if u := l.s.world.user(args.Login); u != nil && u.Type == "User" {
 		return &gqlActor{look: l, u: u}, nil
 	}
 	return nil, unresolved("Could not resolve to a User with the login of '%s'.", args.Login)
@@ -104,7 +104,7 @@ func (*gqlRoot) Repository(ctx context.Context, args struct {
 	if err != nil {
 		return nil, err
 	}
-	r := l.s.repository(args.Owner, args.Name)
+	r := l.s.world.repository(args.Owner, args.Name)
 	if r == nil || !l.sees(r) {
 		return nil, unresolved("Could not resolve to a Repository with the name '%s/%s'.", args.Owner, args.Name)
 	}
@@ -113,7 +113,7 @@ func (*gqlRoot) Repository(ctx context.Context, args struct {
 
 // sees tells whether the viewer may read a repository.
 func (l *look) sees(r *Repository) bool {
-	return l.s.permission(r, l.viewer.Login) >= model.PermissionRead
+	return l.s.world.permission(r, l.viewer.Login) >= model.PermissionRead
 }
 
 func (*gqlRoot) Node(ctx context.Context, args struct{ ID graphql.ID }) (*gqlNode, error) {
@@ -161,7 +161,7 @@ func (r *gqlRateLimit) Limit() int32     { return pointsPerHour }
 func (r *gqlRateLimit) Used() int32      { return int32(r.asked.cost()) }
 func (r *gqlRateLimit) Remaining() int32 { return int32(max(0, pointsPerHour-r.asked.cost())) }
 func (r *gqlRateLimit) ResetAt() text {
-	return dateTime(r.s.now().Add(time.Hour))
+	return dateTime(r.s.world.now().Add(time.Hour))
 }
 
 // gqlActor is an account: User, Bot, Organization or Mannequin, seen as Actor, RepositoryOwner or itself.
@@ -174,7 +174,7 @@ type gqlActor struct {
 
 // actor finds an account; nil (GitHub's null) when it is gone.
 func (l *look) actor(login string) *gqlActor {
-	if u := l.s.user(login); u != nil {
+	if u := l.s.world.user(login); u != nil {
 		return &gqlActor{look: l, u: u}
 	}
 	return nil

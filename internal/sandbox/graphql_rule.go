@@ -40,7 +40,7 @@ func (u *gqlRule) RequiredStatusCheckContexts() *[]*string {
 // ViewerCanPush is about who may, and says nothing of what the commit that is pushed has to have: how far GitHub's own answer
 // goes is not documented.
 func (u *gqlRule) ViewerCanPush() bool {
-	return u.f.s.permission(u.f.r, u.f.viewer.Login) >= model.PermissionWrite && u.p.mayPush(u.f.viewer.Login)
+	return u.f.s.world.permission(u.f.r, u.f.viewer.Login) >= model.PermissionWrite && u.p.mayPush(u.f.viewer.Login)
 }
 
 func (r *gqlRepository) MergeCommitAllowed() bool { return !r.r.NoMethods["merge"] }
@@ -52,6 +52,6 @@ func (p *gqlPull) LatestOpinionatedReviews(args struct {
 	pageArgs
 	WritersOnly bool
 }) (*connection[gqlReview], error) {
-	return pageOf(args.pageArgs, listing[*Review, gqlReview]{items: p.s.opinions(p.i, args.WritersOnly), wrap: p.review,
+	return pageOf(args.pageArgs, listing[*Review, gqlReview]{items: p.s.pulls.opinions(p.i, args.WritersOnly), wrap: p.review,
 		key: func(_ int, v *Review) sortKey { return sortKey{v.SubmittedAt.Unix(), v.ID} }})
 }

@@ -50,7 +50,7 @@ func (c *gqlCheckSuite) ID() graphql.ID     { return graphql.ID(nodeID(nodeCheck
 func (c *gqlCheckSuite) DatabaseID() *int32 { return int32Of(c.id) }
 func (c *gqlCheckSuite) Commit() *gqlCommit { return c.commit(c.r, c.checks[0].SHA) }
 func (c *gqlCheckSuite) App() *gqlApp {
-	return &gqlApp{c.s.author(c.checks[0].App), c.checks[0].slug()}
+	return &gqlApp{c.s.world.author(c.checks[0].App), c.checks[0].slug()}
 }
 
 // Status is a run's own. Another App's suite is completed once all in it are.
@@ -105,7 +105,7 @@ func (r *gqlRun) ResourcePath() text     { return r.path(string(r.URL())) }
 func (r *gqlRun) File() *gqlRunFile      { return &gqlRunFile{r} }
 func (r *gqlRun) Workflow() *gqlWorkflow { return &gqlWorkflow{r} }
 func (r *gqlRun) URL() text {
-	return text(fmt.Sprintf("%s/actions/runs/%d", r.s.repositoryURL(r.r), r.run.ID))
+	return text(fmt.Sprintf("%s/actions/runs/%d", r.s.urls.repository(r.r), r.run.ID))
 }
 
 // gqlRunFile is https://docs.github.com/en/graphql/reference/objects#workflowrunfile.

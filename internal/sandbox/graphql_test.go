@@ -29,7 +29,7 @@ func TestGraphQLWhoIsAsking(t *testing.T) {
 	assert.Equal(t, "2026-03-01T13:00:00Z", bot.at("rateLimit", "resetAt"))
 	ann := w.ask("ann", `{ viewer { login databaseId isViewer } repository(owner: "octo", name: "widgets") { databaseId } }`, nil).fine()
 	assert.Equal(t, "ann", ann.at("viewer", "login"))
-	assert.EqualValues(t, w.user("ann").ID, ann.at("viewer", "databaseId"), "accounts fit into 32 bits, comments do not")
+	assert.EqualValues(t, w.world.user("ann").ID, ann.at("viewer", "databaseId"), "accounts fit into 32 bits, comments do not")
 	assert.EqualValues(t, w.repo.ID, ann.at("repository", "databaseId"))
 
 	for name, c := range map[string]struct {
@@ -71,7 +71,7 @@ func TestGraphQLPullRequest(t *testing.T) {
 	assert.Equal(t, true, pull("viewerDidAuthor"))
 	assert.Equal(t, fmt.Sprint(w.pull.Pull.ID), pull("fullDatabaseId"), "a BigInt is a string")
 	assert.Equal(t, "bug", pull("labels", "nodes", 0, "name"))
-	assert.Equal(t, w.branchSHA(w.repo, "agent/bugfix/1-x"), pull("headRefOid"))
+	assert.Equal(t, w.git.branchSHA(w.repo, "agent/bugfix/1-x"), pull("headRefOid"))
 	assert.Equal(t, "agent/bugfix/1-x", pull("headRef", "name"))
 	assert.Equal(t, "MERGEABLE", pull("mergeable"))
 	assert.Equal(t, map[string]any{"text": "[repo]\n", "isBinary": false, "isTruncated": false}, pull("baseRef", "target", "file", "object"))
@@ -91,9 +91,9 @@ func TestGraphQLWhatIsGoneIsNull(t *testing.T) {
 	w := newGQLWorld(t)
 	w.say(w.pull, "somebody-deleted", "boo", gqlNoon)
 	w.pull.State = "closed"
-	_, err := w.git(w.repo, "update-ref", "-d", "refs/heads/agent/bugfix/1-x")
+	_, err := w.git.run(w.repo, "update-ref", "-d", "refs/heads/agent/bugfix/1-x")
 	require.NoError(t, err)
-	require.NoError(t, w.syncRefs(w.repo, w.user("ann")))
+	require.NoError(t, w.refs.sync(w.repo, w.world.user("ann")))
 	a := w.ask("ann", `{ repository(owner: "octo", name: "widgets") { ref(qualifiedName: "nowhere") { name }
 		object(expression: "main:nothing") { oid } issueOrPullRequest(number: 2) { ... on PullRequest { headRef { name } headRefOid state
 			baseRef { target { ... on Commit { file(path: "no/such/file") { path } } } }
@@ -178,7 +178,7 @@ func TestGraphQLAnEditKeepsWhatWasBefore(t *testing.T) {
 
 func TestGraphQLErrorsAreGitHubs(t *testing.T) {
 	w := newGQLWorld(t)
-	w.st.Repositories = append(w.st.Repositories, &Repository{ID: w.nextID(), Owner: "octo", Name: "secret", Private: true, Permissions: map[string]string{}})
+	w.st.Repositories = append(w.st.Repositories, &Repository{ID: w.world.nextID(), Owner: "octo", Name: "secret", Private: true, Permissions: map[string]string{}})
 	repo := `repository(owner: "octo", name: "widgets")`
 	for name, c := range map[string]struct {
 		query string
@@ -267,7 +267,7 @@ func TestGraphQLListsOfARepository(t *testing.T) {
 	assert.Equal(t, []any{map[string]any{"number": 3.0}, map[string]any{"number": 1.0}}, repo("issues", "nodes"))
 	assert.EqualValues(t, 6, repo("counted", "totalCount"))
 	assert.Equal(t, "main", repo("ref", "name"))
-	assert.Equal(t, w.branchSHA(w.repo, "main"), repo("ref", "target", "oid"))
+	assert.Equal(t, w.git.branchSHA(w.repo, "main"), repo("ref", "target", "oid"))
 	assert.Equal(t, []any{map[string]any{"name": "agent/bugfix/1-x"}, map[string]any{"name": "main"}}, repo("refs", "nodes"))
 	assert.Equal(t, map[string]any{"__typename": "Blob", "byteSize": float64(len(gqlLines(1, 20)))}, repo("object"))
 	assert.Equal(t, map[string]any{"name": ".github", "type": "tree", "mode": 16384.0}, repo("tree", "entries", 0))

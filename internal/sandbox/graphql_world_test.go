@@ -33,9 +33,9 @@ func newGQLWorld(t *testing.T) *gqlWorld {
 	require.NoError(t, err)
 	close(s.saved) // the stories change what it holds by themselves, which nothing may read meanwhile
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
-	w.Server, w.repo = s, s.repository("octo", "widgets")
+	w.Server, w.repo = s, s.world.repository("octo", "widgets")
 	for _, login := range []string{"ann", "bob", "eve"} {
-		s.ensureUser(login, "")
+		s.world.ensureUser(login, "")
 	}
 	w.repo.Permissions["ann"] = "write"
 	w.repo.Permissions["bob"] = "maintain"
@@ -43,8 +43,8 @@ func newGQLWorld(t *testing.T) *gqlWorld {
 	w.commit("agent/bugfix/1-x", "main", map[string]string{"a.txt": strings.Replace(gqlLines(1, 20), "line 5\n", "line five\nand more\n", 1), "b.txt": "new\n"})
 	w.issue = w.open(&Issue{Title: "A bug", Post: Post{Author: "bob", Body: "It breaks"}})
 	w.pull = w.open(&Issue{Title: "Fix it", Post: Post{Author: actionsLogin, Body: "This fixes: #1, Closes #1 and see #2"}, Pull: &Pull{
-		ID: s.nextID(), HeadRepo: w.repo.ID, HeadRef: "agent/bugfix/1-x", BaseRef: "main",
-		HeadSHA: s.branchSHA(w.repo, "agent/bugfix/1-x"), BaseSHA: s.branchSHA(w.repo, "main")}})
+		ID: s.world.nextID(), HeadRepo: w.repo.ID, HeadRef: "agent/bugfix/1-x", BaseRef: "main",
+		HeadSHA: s.git.branchSHA(w.repo, "agent/bugfix/1-x"), BaseSHA: s.git.branchSHA(w.repo, "main")}})
 	w.pull.LabelIDs = []int64{w.repo.label("bug").ID}
 	return w
 }
@@ -77,42 +77,42 @@ func (w *gqlWorld) commit(branch, from string, files map[string]string) string {
 		}
 		fmt.Fprintf(&in, "M 100644 inline %s\ndata %d\n%s\n", path, len(text), text)
 	}
-	_, err := runGit(w.gitDir(w.repo), nil, in.Bytes(), "fast-import", "--quiet")
+	_, err := runGit(w.git.path(w.repo), nil, in.Bytes(), "fast-import", "--quiet")
 	require.NoError(w.t, err)
-	require.NoError(w.t, w.syncRefs(w.repo, w.user("octo")))
-	return w.branchSHA(w.repo, branch)
+	require.NoError(w.t, w.refs.sync(w.repo, w.world.user("octo")))
+	return w.git.branchSHA(w.repo, branch)
 }
 
 func (w *gqlWorld) open(i *Issue) *Issue {
 	w.repo.LastNumber++
-	i.ID, i.Number, i.State, i.CreatedAt, i.UpdatedAt = w.nextID(), w.repo.LastNumber, "open", w.now, w.now
+	i.ID, i.Number, i.State, i.CreatedAt, i.UpdatedAt = w.world.nextID(), w.repo.LastNumber, "open", w.now, w.now
 	w.repo.Issues[i.Number] = i
-	w.indexIssue(w.repo, i)
+	w.world.indexIssue(w.repo, i)
 	return i
 }
 
 // say adds a comment to a conversation.
 func (w *gqlWorld) say(i *Issue, author, body string, at time.Time) *Comment {
-	c := &Comment{Post: Post{ID: w.nextID(), Author: author, Body: body, CreatedAt: at, UpdatedAt: at}}
+	c := &Comment{Post: Post{ID: w.world.nextID(), Author: author, Body: body, CreatedAt: at, UpdatedAt: at}}
 	i.Comments = append(i.Comments, c)
-	w.indexIssue(w.repo, i)
+	w.world.indexIssue(w.repo, i)
 	return c
 }
 
 // reviewBy adds a review with comments on lines of a.txt; a comment with InReplyTo is a reply.
 func (w *gqlWorld) reviewBy(author, state, body string, comments ...*ReviewComment) *Review {
-	head := w.headSHA(w.pull)
-	v := &Review{Post: Post{ID: w.nextID(), Author: author, Body: body, CreatedAt: w.now, UpdatedAt: w.now}, State: state, CommitID: head}
+	head := w.pulls.headSHA(w.pull)
+	v := &Review{Post: Post{ID: w.world.nextID(), Author: author, Body: body, CreatedAt: w.now, UpdatedAt: w.now}, State: state, CommitID: head}
 	if state != "PENDING" {
 		v.SubmittedAt = &w.now
 	}
 	w.pull.Pull.Reviews = append(w.pull.Pull.Reviews, v)
 	for _, c := range comments {
-		c.ID, c.Author, c.ReviewID, c.CreatedAt, c.UpdatedAt = w.nextID(), author, v.ID, w.now, w.now
-		c.Path, c.SubjectType, c.Side, c.OriginalCommit, c.OriginalBase = "a.txt", "line", "RIGHT", head, w.baseSHA(w.pull)
+		c.ID, c.Author, c.ReviewID, c.CreatedAt, c.UpdatedAt = w.world.nextID(), author, v.ID, w.now, w.now
+		c.Path, c.SubjectType, c.Side, c.OriginalCommit, c.OriginalBase = "a.txt", "line", "RIGHT", head, w.pulls.baseSHA(w.pull)
 		w.pull.Pull.ReviewComments = append(w.pull.Pull.ReviewComments, c)
 	}
-	w.indexIssue(w.repo, w.pull)
+	w.world.indexIssue(w.repo, w.pull)
 	return v
 }
 

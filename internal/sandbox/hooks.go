@@ -14,12 +14,12 @@ func zeroForm(sha string) string {
 }
 
 // deliver records a payload as GitHub would have sent it: https://docs.github.com/en/webhooks/webhook-events-and-payloads
-func (s *Server) deliver(event string, r *Repository, actor *User, payload obj) {
+func (h hooks) deliver(event string, r *Repository, actor *User, payload obj) {
 	if payload["repository"] == nil {
-		payload["repository"] = s.repositoryJSON(r)
+		payload["repository"] = h.json.repository(r)
 	}
-	payload["sender"] = s.userJSON(actor)
-	s.deliveries.append(Delivery{ID: s.deliveries.count() + 1, Event: event, Payload: payload})
+	payload["sender"] = h.json.user(actor)
+	h.deliveries.append(Delivery{ID: h.deliveries.count() + 1, Event: event, Payload: payload})
 }
 
 // with adds to a payload what only some actions have.
@@ -30,39 +30,39 @@ func with(payload, extra obj) obj {
 	return payload
 }
 
-func (s *Server) deliverIssue(i *Issue, action string, actor *User, extra obj) {
+func (h hooks) issue(i *Issue, action string, actor *User, extra obj) {
 	if i.Pull != nil {
-		s.deliverPull(i, action, actor, extra)
+		h.pull(i, action, actor, extra)
 		return
 	}
-	s.deliver("issues", i.repo, actor, with(obj{"action": action, "issue": s.issueJSON(i)}, extra))
+	h.deliver("issues", i.repo, actor, with(obj{"action": action, "issue": h.json.issue(i)}, extra))
 }
 
-func (s *Server) deliverPull(i *Issue, action string, actor *User, extra obj) {
-	s.deliver("pull_request", i.repo, actor, with(obj{"action": action, "number": i.Number, "pull_request": s.pullJSON(i)}, extra))
+func (h hooks) pull(i *Issue, action string, actor *User, extra obj) {
+	h.deliver("pull_request", i.repo, actor, with(obj{"action": action, "number": i.Number, "pull_request": h.json.pull(i)}, extra))
 }
 
-func (s *Server) deliverComment(c *Comment, action string, actor *User, extra obj) {
-	payload := obj{"action": action, "issue": s.issueJSON(c.issue), "comment": s.commentJSON(c)}
-	s.deliver("issue_comment", c.issue.repo, actor, with(payload, extra))
+func (h hooks) comment(c *Comment, action string, actor *User, extra obj) {
+	payload := obj{"action": action, "issue": h.json.issue(c.issue), "comment": h.json.comment(c)}
+	h.deliver("issue_comment", c.issue.repo, actor, with(payload, extra))
 }
 
-func (s *Server) deliverReview(v *Review, action string, actor *User, extra obj) {
-	payload := obj{"action": action, "review": s.reviewPayload(v), "pull_request": s.simplePullJSON(v.issue)}
-	s.deliver("pull_request_review", v.issue.repo, actor, with(payload, extra))
+func (h hooks) review(v *Review, action string, actor *User, extra obj) {
+	payload := obj{"action": action, "review": h.json.reviewPayload(v), "pull_request": h.json.simplePull(v.issue)}
+	h.deliver("pull_request_review", v.issue.repo, actor, with(payload, extra))
 }
 
-func (s *Server) deliverReviewComment(c *ReviewComment, action string, actor *User, extra obj) {
-	payload := obj{"action": action, "comment": s.reviewCommentJSON(c), "pull_request": s.simplePullJSON(c.issue)}
-	s.deliver("pull_request_review_comment", c.issue.repo, actor, with(payload, extra))
+func (h hooks) reviewComment(c *ReviewComment, action string, actor *User, extra obj) {
+	payload := obj{"action": action, "comment": h.json.reviewComment(c), "pull_request": h.json.simplePull(c.issue)}
+	h.deliver("pull_request_review_comment", c.issue.repo, actor, with(payload, extra))
 }
 
-func (s *Server) deliverLabel(r *Repository, l *Label, action string, actor *User, extra obj) {
-	s.deliver("label", r, actor, with(obj{"action": action, "label": s.labelJSON(r, l)}, extra))
+func (h hooks) label(r *Repository, l *Label, action string, actor *User, extra obj) {
+	h.deliver("label", r, actor, with(obj{"action": action, "label": h.json.label(r, l)}, extra))
 }
 
-// deliverPush records push, and create or delete where a ref came or went. Refs that are no branch or tag are nobody's event.
-func (s *Server) deliverPush(r *Repository, c refChange, actor *User) error {
+// push records push, and create or delete where a ref came or went. Refs that are no branch or tag are nobody's event.
+func (h hooks) push(r *Repository, c refChange, actor *User) error {
 	kind, name := "branch", strings.TrimPrefix(c.ref, "refs/heads/")
 	if tag, ok := strings.CutPrefix(c.ref, "refs/tags/"); ok {
 		kind, name = "tag", tag
@@ -71,50 +71,50 @@ func (s *Server) deliverPush(r *Repository, c refChange, actor *User) error {
 	}
 	named := obj{"ref": name, "ref_type": kind, "pusher_type": "user"}
 	if c.old == "" {
-		s.deliver("create", r, actor, with(obj{"master_branch": r.DefaultBranch, "description": textOrNil(r.Description)}, named))
+		h.deliver("create", r, actor, with(obj{"master_branch": r.DefaultBranch, "description": textOrNil(r.Description)}, named))
 	}
-	payload, err := s.pushPayload(r, c, actor)
+	payload, err := h.pushPayload(r, c, actor)
 	if err != nil {
 		return err
 	}
-	s.remember(r, c, actor, payload["forced"] == true)
-	s.deliver("push", r, actor, payload)
+	h.refs.remember(r, c, actor, payload["forced"] == true)
+	h.deliver("push", r, actor, payload)
 	if c.now == "" {
-		s.deliver("delete", r, actor, with(obj{}, named))
+		h.deliver("delete", r, actor, with(obj{}, named))
 	}
 	return nil
 }
 
-func (s *Server) pushPayload(r *Repository, c refChange, actor *User) (obj, error) {
-	forced := c.old != "" && c.now != "" && s.peel(r, c.old) != "" && !s.isAncestor(r, s.peel(r, c.old), s.peel(r, c.now))
+func (h hooks) pushPayload(r *Repository, c refChange, actor *User) (obj, error) {
+	forced := c.old != "" && c.now != "" && h.git.peel(r, c.old) != "" && !h.git.isAncestor(r, h.git.peel(r, c.old), h.git.peel(r, c.now))
 	payload := obj{
 		"ref": c.ref, "before": zeroForm(c.old), "after": zeroForm(c.now), "created": c.old == "", "deleted": c.now == "",
-		"forced": forced, "base_ref": nil, "compare": s.compareURL(r, c), "commits": []obj{}, "head_commit": nil,
-		"pusher": obj{"name": actor.Login, "email": noreply(actor)}, "repository": s.pushRepository(r),
+		"forced": forced, "base_ref": nil, "compare": h.urls.compare(r, c), "commits": []obj{}, "head_commit": nil,
+		"pusher": obj{"name": actor.Login, "email": noreply(actor)}, "repository": h.pushRepository(r),
 	}
-	tip := s.peel(r, c.now)
+	tip := h.git.peel(r, c.now)
 	if c.now == "" || tip == "" {
 		return payload, nil
 	}
-	head, err := s.commitOf(r, tip)
+	head, err := h.git.commitOf(r, tip)
 	if err != nil {
 		return nil, err
 	}
-	payload["head_commit"], err = s.pushedCommit(r, head)
+	payload["head_commit"], err = h.pushedCommit(r, head)
 	if err != nil {
 		return nil, err
 	}
-	shas, err := s.pushedCommits(r, c, tip)
+	shas, err := h.pushedCommits(r, c, tip)
 	if err != nil {
 		return nil, err
 	}
 	commits := []obj{}
 	for _, sha := range shas {
-		info, err := s.commitOf(r, sha)
+		info, err := h.git.commitOf(r, sha)
 		if err != nil {
 			return nil, err
 		}
-		one, err := s.pushedCommit(r, info)
+		one, err := h.pushedCommit(r, info)
 		if err != nil {
 			return nil, err
 		}
@@ -128,7 +128,7 @@ func (s *Server) pushPayload(r *Repository, c refChange, actor *User) (obj, erro
 const maxPushed = 20
 
 // pushedCommits are the commits that a push brought, oldest first: for a new branch those on no other branch.
-func (s *Server) pushedCommits(r *Repository, c refChange, tip string) ([]string, error) {
+func (h hooks) pushedCommits(r *Repository, c refChange, tip string) ([]string, error) {
 	args := []string{"rev-list", "--topo-order", fmt.Sprintf("--max-count=%d", maxPushed), tip, "--not"}
 	if c.old != "" {
 		args = append(args, c.old)
@@ -139,7 +139,7 @@ func (s *Server) pushedCommits(r *Repository, c refChange, tip string) ([]string
 			}
 		}
 	}
-	out, err := s.git(r, args...)
+	out, err := h.git.run(r, args...)
 	if err != nil {
 		return nil, fmt.Errorf("list pushed commits: %w", err)
 	}
@@ -151,15 +151,15 @@ func (s *Server) pushedCommits(r *Repository, c refChange, tip string) ([]string
 }
 
 // pushedCommit is a commit as push payloads have it.
-func (s *Server) pushedCommit(r *Repository, c *commitInfo) (obj, error) {
+func (h hooks) pushedCommit(r *Repository, c *commitInfo) (obj, error) {
 	o := obj{
 		"id": c.SHA, "tree_id": c.Tree, "distinct": true, "message": c.Message, "timestamp": c.Author.Date,
-		"url":       s.repositoryURL(r) + "/commit/" + c.SHA,
-		"author":    obj{"name": c.Author.Name, "email": c.Author.Email, "username": s.loginOf(c.Author)},
-		"committer": obj{"name": c.Committer.Name, "email": c.Committer.Email, "username": s.loginOf(c.Committer)},
+		"url":       h.urls.repository(r) + "/commit/" + c.SHA,
+		"author":    obj{"name": c.Author.Name, "email": c.Author.Email, "username": h.world.loginOf(c.Author)},
+		"committer": obj{"name": c.Committer.Name, "email": c.Committer.Email, "username": h.world.loginOf(c.Committer)},
 	}
 	added, removed, modified := []string{}, []string{}, []string{}
-	files, err := s.diff(r, c.firstParent(), c.SHA)
+	files, err := h.git.diff(r, c.firstParent(), c.SHA)
 	if err != nil {
 		return nil, err
 	}
@@ -180,22 +180,22 @@ func (s *Server) pushedCommit(r *Repository, c *commitInfo) (obj, error) {
 }
 
 // pushRepository is a repository as push payloads have it: times in seconds, and an owner with a name.
-func (s *Server) pushRepository(r *Repository) obj {
-	o := s.repositoryJSON(r)
-	o["url"] = s.repositoryURL(r)
+func (h hooks) pushRepository(r *Repository) obj {
+	o := h.json.repository(r)
+	o["url"] = h.urls.repository(r)
 	o["created_at"], o["pushed_at"] = r.CreatedAt.Unix(), r.PushedAt.Unix()
 	o["stargazers"], o["master_branch"] = 0, r.DefaultBranch
-	owner := s.author(r.Owner)
-	o["owner"] = with(obj{"name": owner.Login, "email": noreply(owner)}, s.userJSON(owner))
+	owner := h.world.author(r.Owner)
+	o["owner"] = with(obj{"name": owner.Login, "email": noreply(owner)}, h.json.user(owner))
 	return o
 }
 
-func (s *Server) compareURL(r *Repository, c refChange) string {
+func (a addresses) compare(r *Repository, c refChange) string {
 	short := func(sha string) string { return zeroForm(sha)[:12] }
 	switch {
 	case c.old == "":
-		return s.repositoryURL(r) + "/compare/" + strings.TrimPrefix(strings.TrimPrefix(c.ref, "refs/heads/"), "refs/")
+		return a.repository(r) + "/compare/" + strings.TrimPrefix(strings.TrimPrefix(c.ref, "refs/heads/"), "refs/")
 	default:
-		return s.repositoryURL(r) + "/compare/" + short(c.old) + "..." + short(c.now)
+		return a.repository(r) + "/compare/" + short(c.old) + "..." + short(c.now)
 	}
 }

@@ -13,7 +13,7 @@ import (
 var issueRoutes = []route{
 	{"GET /repos/{owner}/{repo}/issues", needRead, listIssues},
 	{"POST /repos/{owner}/{repo}/issues", needComment, createIssue},
-	{"GET /repos/{owner}/{repo}/issues/{number}", needRead, func(q *request) (any, error) { return q.s.issueJSON(q.issue), nil }},
+	{"GET /repos/{owner}/{repo}/issues/{number}", needRead, func(q *request) (any, error) { return q.s.json.issue(q.issue), nil }},
 	{"PATCH /repos/{owner}/{repo}/issues/{number}", needComment, patchIssue},
 	{"POST /repos/{owner}/{repo}/issues/{number}/assignees", needTriage, addAssignees},
 	{"DELETE /repos/{owner}/{repo}/issues/{number}/assignees", needTriage, removeAssignees},
@@ -42,7 +42,7 @@ func issueCreated(i *Issue) time.Time { return i.CreatedAt }
 func issueUpdated(i *Issue) time.Time { return i.UpdatedAt }
 
 // inState tells whether an issue is in the state that a list asks for; open unless told.
-func (q *request) inState(i *Issue) bool {
+func inState(q *request, i *Issue) bool {
 	want := q.query("state")
 	return want == "all" || want == i.State || want == "" && i.State == "open"
 }
@@ -55,7 +55,7 @@ func listIssues(q *request) (any, error) {
 	var found []*Issue
 	for _, n := range slices.Backward(q.repo.numbers()) {
 		i := q.repo.Issues[n]
-		if !q.inState(i) || i.UpdatedAt.Before(since) || !hasLabels(i, q.query("labels")) {
+		if !inState(q, i) || i.UpdatedAt.Before(since) || !hasLabels(i, q.query("labels")) {
 			continue
 		}
 		if c := q.query("creator"); c != "" && !strings.EqualFold(c, i.Author) {
@@ -64,7 +64,7 @@ func listIssues(q *request) (any, error) {
 		found = append(found, i)
 	}
 	sorted(q, found, "desc", issueCreated, issueUpdated)
-	return paginate(q, found, q.s.issueJSON), nil
+	return paginate(q, found, q.s.json.issue), nil
 }
 
 // hasLabels tells whether an issue has all labels of a comma-separated list.
@@ -81,13 +81,13 @@ func hasLabels(i *Issue, list string) bool {
 }
 
 // newIssue makes an issue with the next number.
-func (s *Server) newIssue(r *Repository, author, title, body string) *Issue {
-	now := s.now()
+func (w world) newIssue(r *Repository, author, title, body string) *Issue {
+	now := w.now()
 	r.LastNumber++
-	i := &Issue{Post: Post{ID: s.nextID(), Author: author, Body: body, CreatedAt: now, UpdatedAt: now}, Number: r.LastNumber, Title: title, State: "open"}
+	i := &Issue{Post: Post{ID: w.nextID(), Author: author, Body: body, CreatedAt: now, UpdatedAt: now}, Number: r.LastNumber, Title: title, State: "open"}
 	r.Issues[i.Number] = i
-	s.indexIssue(r, i)
-	s.changed()
+	w.indexIssue(r, i)
+	w.changed()
 	return i
 }
 
@@ -106,14 +106,14 @@ func createIssue(q *request) (any, error) {
 	if err := checkBody("Issue", in.Body, true); err != nil {
 		return nil, err
 	}
-	i := q.s.newIssue(q.repo, q.user.Login, in.Title, in.Body)
+	i := q.s.world.newIssue(q.repo, q.user.Login, in.Title, in.Body)
 	if q.may(model.PermissionTriage) == nil { // GitHub drops silently what others may not set
-		i.labelled(q.s.labelsNamed(q.repo, labelNames(in.Labels), q.user))
+		i.labelled(q.s.world.labelsNamed(q.repo, labelNames(in.Labels), q.user))
 		i.Assignees = in.Assignees
 	}
-	q.s.deliverIssue(i, "opened", q.user, nil)
-	q.tellLabels(i, nil)
-	return &reply{http.StatusCreated, q.s.issueJSON(i)}, nil
+	q.s.hooks.issue(i, "opened", q.user, nil)
+	tellLabels(q, i, nil)
+	return &reply{http.StatusCreated, q.s.json.issue(i)}, nil
 }
 
 // maxBody is the most characters that a comment, an issue or a review may have.
@@ -147,7 +147,7 @@ func checkBody(resource, body string, blank bool) error {
 }
 
 // mayEdit is nil when the caller wrote the post or may write to the repository.
-func (q *request) mayEdit(p *Post) error {
+func mayEdit(q *request, p *Post) error {
 	if strings.EqualFold(p.Author, q.user.Login) {
 		return nil
 	}
@@ -155,26 +155,26 @@ func (q *request) mayEdit(p *Post) error {
 }
 
 // edit sets a post's text and who did so, and keeps what it was before. It tells whether anything changed.
-func (s *Server) edit(p *Post, editor *User, body string) bool {
+func (w world) edit(p *Post, editor *User, body string) bool {
 	if p.Body == body {
 		return false
 	}
-	now := s.now()
+	now := w.now()
 	if len(p.Versions) == 0 {
-		p.Versions = []*Version{{ID: s.nextID(), Editor: p.Author, Body: p.Body, At: p.CreatedAt}}
+		p.Versions = []*Version{{ID: w.nextID(), Editor: p.Author, Body: p.Body, At: p.CreatedAt}}
 	}
-	p.Versions = append(p.Versions, &Version{ID: s.nextID(), Editor: editor.Login, Body: body, At: now})
+	p.Versions = append(p.Versions, &Version{ID: w.nextID(), Editor: editor.Login, Body: body, At: now})
 	p.Body, p.UpdatedAt, p.Editor, p.LastEditedAt = body, now, editor.Login, &now
-	s.changed()
+	w.changed()
 	return true
 }
 
 // rename sets an issue's title and notes it in the timeline.
-func (s *Server) rename(i *Issue, title string, actor *User) {
-	now := s.now()
-	i.TitleEvents = append(i.TitleEvents, &TitleEvent{ID: s.nextID(), From: i.Title, To: title, Actor: actor.Login, At: now})
+func (w world) rename(i *Issue, title string, actor *User) {
+	now := w.now()
+	i.TitleEvents = append(i.TitleEvents, &TitleEvent{ID: w.nextID(), From: i.Title, To: title, Actor: actor.Login, At: now})
 	i.Title, i.UpdatedAt = title, now
-	s.changed()
+	w.changed()
 }
 
 func bodyChange(from string) obj { return obj{"changes": obj{"body": obj{"from": from}}} }
@@ -192,14 +192,14 @@ func patchIssue(q *request) (any, error) {
 	if err := q.decode(&in); err != nil {
 		return nil, err
 	}
-	if err := q.applyPatch(q.issue, &in); err != nil {
+	if err := applyPatch(q, q.issue, &in); err != nil {
 		return nil, err
 	}
-	return q.s.issueJSON(q.issue), nil
+	return q.s.json.issue(q.issue), nil
 }
 
-func (q *request) applyPatch(i *Issue, in *issuePatch) error {
-	if err := q.mayEdit(&i.Post); err != nil {
+func applyPatch(q *request, i *Issue, in *issuePatch) error {
+	if err := mayEdit(q, &i.Post); err != nil {
 		return err
 	}
 	if in.State != nil && *in.State != "open" && *in.State != "closed" {
@@ -218,62 +218,62 @@ func (q *request) applyPatch(i *Issue, in *issuePatch) error {
 	changes := obj{}
 	if in.Title != nil && *in.Title != i.Title {
 		changes["title"] = obj{"from": i.Title}
-		q.s.rename(i, *in.Title, q.user)
+		q.s.world.rename(i, *in.Title, q.user)
 	}
 	if in.Body != nil {
 		from := i.Body
-		if q.s.edit(&i.Post, q.user, *in.Body) {
+		if q.s.world.edit(&i.Post, q.user, *in.Body) {
 			changes["body"] = obj{"from": from}
 		}
 	}
 	if len(changes) > 0 {
-		q.s.changed()
-		q.s.deliverIssue(i, "edited", q.user, obj{"changes": changes})
+		q.s.world.changed()
+		q.s.hooks.issue(i, "edited", q.user, obj{"changes": changes})
 	}
 	if q.may(model.PermissionTriage) == nil {
 		if in.Labels != nil {
-			q.setLabels(i, q.s.labelsNamed(q.repo, labelNames(*in.Labels), q.user))
+			setLabels(q, i, q.s.world.labelsNamed(q.repo, labelNames(*in.Labels), q.user))
 		}
 		if in.Assignees != nil {
 			i.Assignees = *in.Assignees
-			q.s.changed()
+			q.s.world.changed()
 		}
 	}
-	return q.setState(i, in)
+	return setState(q, i, in)
 }
 
 // setState opens or closes.
-func (q *request) setState(i *Issue, in *issuePatch) error {
+func setState(q *request, i *Issue, in *issuePatch) error {
 	if in.State == nil || *in.State == i.State {
 		return nil
 	}
 	if i.Pull != nil {
 		if *in.State == "closed" {
-			q.s.closePull(i, q.user)
+			q.s.pulls.close(i, q.user)
 			return nil
 		}
-		return q.reopenPull(i)
+		return reopenPull(q, i)
 	}
 	if *in.State == "closed" {
 		reason := "completed"
 		if in.StateReason != nil {
 			reason = *in.StateReason
 		}
-		q.s.closeIssue(i, q.user, reason)
-		q.s.deliverIssue(i, "closed", q.user, nil)
+		q.s.world.closeIssue(i, q.user, reason)
+		q.s.hooks.issue(i, "closed", q.user, nil)
 		return nil
 	}
-	q.s.reopenIssue(i)
-	q.s.deliverIssue(i, "reopened", q.user, nil)
+	q.s.world.reopenIssue(i)
+	q.s.hooks.issue(i, "reopened", q.user, nil)
 	return nil
 }
 
-func (s *Server) reopenIssue(i *Issue) {
-	i.State, i.StateReason, i.ClosedAt, i.ClosedBy, i.UpdatedAt = "open", "", nil, "", s.now()
+func (w world) reopenIssue(i *Issue) {
+	i.State, i.StateReason, i.ClosedAt, i.ClosedBy, i.UpdatedAt = "open", "", nil, "", w.now()
 	if i.Pull == nil {
 		i.StateReason = "reopened"
 	}
-	s.changed()
+	w.changed()
 }
 
 func addAssignees(q *request) (any, error) {
@@ -282,16 +282,16 @@ func addAssignees(q *request) (any, error) {
 		return nil, err
 	}
 	for _, login := range in.Assignees {
-		u := q.s.user(login)
+		u := q.s.world.user(login)
 		if u == nil || slices.Contains(q.issue.Assignees, u.Login) {
 			continue // GitHub ignores people who cannot be assigned
 		}
 		q.issue.Assignees = append(q.issue.Assignees, u.Login)
-		q.issue.UpdatedAt = q.s.now()
-		q.s.deliverIssue(q.issue, "assigned", q.user, obj{"assignee": q.s.userJSON(u)})
+		q.issue.UpdatedAt = q.s.world.now()
+		q.s.hooks.issue(q.issue, "assigned", q.user, obj{"assignee": q.s.json.user(u)})
 	}
-	q.s.changed()
-	return &reply{http.StatusCreated, q.s.issueJSON(q.issue)}, nil
+	q.s.world.changed()
+	return &reply{http.StatusCreated, q.s.json.issue(q.issue)}, nil
 }
 
 func removeAssignees(q *request) (any, error) {
@@ -305,11 +305,11 @@ func removeAssignees(q *request) (any, error) {
 			continue
 		}
 		q.issue.Assignees = slices.Delete(q.issue.Assignees, at, at+1)
-		q.issue.UpdatedAt = q.s.now()
-		q.s.deliverIssue(q.issue, "unassigned", q.user, obj{"assignee": q.s.userJSON(q.s.author(login))})
+		q.issue.UpdatedAt = q.s.world.now()
+		q.s.hooks.issue(q.issue, "unassigned", q.user, obj{"assignee": q.s.json.user(q.s.world.author(login))})
 	}
-	q.s.changed()
-	return q.s.issueJSON(q.issue), nil
+	q.s.world.changed()
+	return q.s.json.issue(q.issue), nil
 }
 
 func lockIssue(q *request, lock bool) (any, error) {
@@ -318,15 +318,15 @@ func lockIssue(q *request, lock bool) (any, error) {
 		action = "unlocked"
 	}
 	if q.issue.Locked != lock {
-		q.issue.Locked, q.issue.UpdatedAt = lock, q.s.now()
-		q.s.changed()
-		q.s.deliverIssue(q.issue, action, q.user, nil)
+		q.issue.Locked, q.issue.UpdatedAt = lock, q.s.world.now()
+		q.s.world.changed()
+		q.s.hooks.issue(q.issue, action, q.user, nil)
 	}
 	return &reply{status: http.StatusNoContent}, nil
 }
 
 // mayComment refuses comments on a locked conversation to all who may not write, and on a converted one to everybody.
-func (q *request) mayComment(i *Issue) error {
+func mayComment(q *request, i *Issue) error {
 	if !i.Converted && (!i.Locked || q.may(model.PermissionWrite) == nil) {
 		return nil
 	}

@@ -26,7 +26,7 @@ func redirectToLog(q *request, _ *Run, j *Job) (any, error) {
 	if j.Expired {
 		return nil, &failure{status: http.StatusGone, message: "Server Error"}
 	}
-	until := q.s.now().Add(time.Minute)
+	until := q.s.world.now().Add(time.Minute)
 	path := fmt.Sprintf("%s%d/%d.txt", logPrefix, q.repo.ID, j.ID)
 	v := url.Values{"se": {stamp(until)}, "sig": {logSignature(path, stamp(until))}}
 	q.head.Set("Location", q.s.origin+path+"?"+v.Encode())
@@ -57,7 +57,7 @@ func (s *Server) serveLog(w http.ResponseWriter, r *http.Request) {
 	until := r.URL.Query().Get("se")
 	end, err := time.Parse(time.RFC3339, until)
 	s.mu.Lock()
-	now := s.now()
+	now := s.world.now()
 	s.mu.Unlock()
 	switch {
 	case given && !strings.EqualFold(scheme, "bearer"):
@@ -85,7 +85,7 @@ func (s *Server) findLog(path string) *jobLog {
 	job, _ := strconv.ParseInt(m[2], 10, 64)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	r := s.repositoryByID(id)
+	r := s.world.repositoryByID(id)
 	if r == nil {
 		return nil
 	}

@@ -119,15 +119,15 @@ func withJob(serve func(*request, *Run, *Job) (any, error)) func(*request) (any,
 	}
 }
 
-func getJob(q *request, run *Run, j *Job) (any, error) { return q.s.jobJSON(q.repo, run, j), nil }
+func getJob(q *request, run *Run, j *Job) (any, error) { return q.s.json.job(q.repo, run, j), nil }
 
 // listJobs gives the newest execution of each job, or with filter=all every one.
 func listJobs(q *request, run *Run) (any, error) {
 	switch q.query("filter") {
 	case "", "latest":
-		return q.jobPage(run, run.latest()), nil
+		return jobPage(q, run, run.latest()), nil
 	case "all":
-		return q.jobPage(run, run.jobs()), nil
+		return jobPage(q, run, run.jobs()), nil
 	}
 	return nil, unprocessable("Invalid request.\n\nfilter is not a member of [\"latest\", \"all\"].")
 }
@@ -137,32 +137,32 @@ func listAttemptJobs(q *request, run *Run) (any, error) {
 	if err != nil || n < 1 || int(n) > run.Attempt {
 		return nil, errNotFound
 	}
-	return q.jobPage(run, run.upTo(int(n))), nil
+	return jobPage(q, run, run.upTo(int(n))), nil
 }
 
-func (q *request) jobPage(run *Run, jobs []*Job) obj {
-	return obj{"total_count": len(jobs), "jobs": paginate(q, jobs, func(j *Job) obj { return q.s.jobJSON(q.repo, run, j) })}
+func jobPage(q *request, run *Run, jobs []*Job) obj {
+	return obj{"total_count": len(jobs), "jobs": paginate(q, jobs, func(j *Job) obj { return q.s.json.job(q.repo, run, j) })}
 }
 
-// jobJSON is job. Its status "queued" has a start too: GitHub describes started_at as never null.
-func (s *Server) jobJSON(r *Repository, run *Run, j *Job) obj {
-	runURL := fmt.Sprintf("%s/actions/runs/%d", s.repositoryAPI(r), run.ID)
+// job renders the schema job. Its status "queued" has a start too: GitHub describes started_at as never null.
+func (js views) job(r *Repository, run *Run, j *Job) obj {
+	runURL := fmt.Sprintf("%s/actions/runs/%d", js.urls.repositoryAPI(r), run.ID)
 	started := run.UpdatedAt
 	if j.StartedAt != nil {
 		started = *j.StartedAt
 	}
 	return obj{
 		"id": j.ID, "run_id": run.ID, "run_url": runURL, "run_attempt": j.Attempt, "node_id": nodeID(nodeCheckRun, j.ID), "head_sha": run.HeadSHA,
-		"url": fmt.Sprintf("%s/actions/jobs/%d", s.repositoryAPI(r), j.ID), "html_url": s.jobURL(r, run.ID, j.ID), "status": j.Status,
+		"url": fmt.Sprintf("%s/actions/jobs/%d", js.urls.repositoryAPI(r), j.ID), "html_url": js.urls.job(r, run.ID, j.ID), "status": j.Status,
 		"conclusion": textOrNil(j.Conclusion), "created_at": stamp(started), "started_at": stamp(started), "completed_at": stampOrNil(j.CompletedAt),
-		"name": j.Name, "steps": j.steps(started), "check_run_url": fmt.Sprintf("%s/check-runs/%d", s.repositoryAPI(r), j.ID),
+		"name": j.Name, "steps": j.steps(started), "check_run_url": fmt.Sprintf("%s/check-runs/%d", js.urls.repositoryAPI(r), j.ID),
 		"labels": []string{"ubuntu-latest"}, "runner_id": nil, "runner_name": nil, "runner_group_id": nil, "runner_group_name": nil,
 		"workflow_name": run.Name, "head_branch": run.HeadBranch,
 	}
 }
 
-func (s *Server) jobURL(r *Repository, run, job int64) string {
-	return fmt.Sprintf("%s/actions/runs/%d/job/%d", s.repositoryURL(r), run, job)
+func (a addresses) job(r *Repository, run, job int64) string {
+	return fmt.Sprintf("%s/actions/runs/%d/job/%d", a.repository(r), run, job)
 }
 
 // steps are those that every job has, around the one that decided. A job that no runner took has none.
@@ -198,7 +198,7 @@ func (j *Job) stepConclusion() string {
 // https://github.com/metabase/metabase/pull/70916 and https://github.com/Azure/bicep-registry-modules/pull/7241.
 func rerunFailed(q *request, run *Run) (any, error) {
 	refuse := func(why string) (any, error) { return nil, &failure{status: http.StatusForbidden, message: why} }
-	now := q.s.now()
+	now := q.s.world.now()
 	switch {
 	case run.Status != "completed":
 		return refuse("This workflow is already running")
@@ -212,12 +212,12 @@ func rerunFailed(q *request, run *Run) (any, error) {
 	run.Jobs = run.jobs() // what was made up until now happened
 	run.Attempt++
 	for _, j := range failed {
-		again := &Job{ID: q.s.nextID(), Attempt: run.Attempt, Name: j.Name}
+		again := &Job{ID: q.s.world.nextID(), Attempt: run.Attempt, Name: j.Name}
 		again.moveTo("queued", "", now)
 		run.Jobs = append(run.Jobs, again)
 	}
 	run.Status, run.Conclusion, run.UpdatedAt, run.StartedAt, run.Trigger = "queued", "", now, &now, q.user.Login
-	q.s.changed()
-	q.s.deliverRun(q.repo, run)
+	q.s.world.changed()
+	q.s.hooks.run(q.repo, run)
 	return &reply{http.StatusCreated, obj{}}, nil
 }

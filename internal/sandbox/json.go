@@ -10,7 +10,9 @@ import (
 // The shapes below carry every field that GitHub's OpenAPI description requires, and those that webhook payloads have.
 
 // api is the address of a REST path.
-func (s *Server) api(path ...string) string { return s.origin + restPrefix + strings.Join(path, "") }
+func (a addresses) api(path ...string) string {
+	return a.origin + restPrefix + strings.Join(path, "")
+}
 
 func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
@@ -45,16 +47,16 @@ func userNodeID(u *User) string {
 	return nodeID(nodeUser, u.ID)
 }
 
-// userJSON is simple-user.
-func (s *Server) userJSON(u *User) obj {
+// user renders the schema simple-user.
+func (js views) user(u *User) obj {
 	login := url.PathEscape(u.Login)
-	self := s.api("/users/", login)
-	html := s.origin + "/" + login
+	self := js.urls.api("/users/", login)
+	html := js.origin + "/" + login
 	if app, ok := strings.CutSuffix(u.Login, "[bot]"); ok {
-		html = s.origin + "/apps/" + app
+		html = js.origin + "/apps/" + app
 	}
 	return obj{
-		"login": u.Login, "id": u.ID, "node_id": userNodeID(u), "avatar_url": s.origin + "/avatars/u/" + strconv.FormatInt(u.ID, 10),
+		"login": u.Login, "id": u.ID, "node_id": userNodeID(u), "avatar_url": js.origin + "/avatars/u/" + strconv.FormatInt(u.ID, 10),
 		"gravatar_id": "", "url": self, "html_url": html, "followers_url": self + "/followers",
 		"following_url": self + "/following{/other_user}", "gists_url": self + "/gists{/gist_id}",
 		"starred_url": self + "/starred{/owner}{/repo}", "subscriptions_url": self + "/subscriptions",
@@ -64,30 +66,30 @@ func (s *Server) userJSON(u *User) obj {
 }
 
 // userOrNil is null for nobody.
-func (s *Server) userOrNil(login string) any {
+func (js views) userOrNil(login string) any {
 	if login == "" {
 		return nil
 	}
-	return s.userJSON(s.author(login))
+	return js.user(js.world.author(login))
 }
 
-func (s *Server) usersJSON(logins []string) []obj {
+func (js views) users(logins []string) []obj {
 	out := make([]obj, 0, len(logins))
 	for _, l := range logins {
-		out = append(out, s.userJSON(s.author(l)))
+		out = append(out, js.user(js.world.author(l)))
 	}
 	return out
 }
 
-// fullUserJSON is public-user; with private it is private-user.
-func (s *Server) fullUserJSON(u *User, private bool) obj {
-	o := s.userJSON(u)
+// fullUser renders the schema public-user; with private it is private-user.
+func (js views) fullUser(u *User, private bool) obj {
+	o := js.user(u)
 	for _, k := range []string{"name", "company", "location", "email", "hireable", "bio", "twitter_username"} {
 		o[k] = nil
 	}
 	o["blog"] = ""
 	repos := 0
-	for _, r := range s.st.Repositories {
+	for _, r := range js.st.Repositories {
 		if strings.EqualFold(r.Owner, u.Login) {
 			repos++
 		}
@@ -119,14 +121,14 @@ var repositoryLinks = map[string]string{
 	"trees_url": "/git/trees{/sha}", "hooks_url": "/hooks",
 }
 
-func (s *Server) repositoryAPI(r *Repository) string { return s.api("/repos/", r.FullName()) }
+func (a addresses) repositoryAPI(r *Repository) string { return a.api("/repos/", r.FullName()) }
 
-// minimalRepositoryJSON is minimal-repository.
-func (s *Server) minimalRepositoryJSON(r *Repository) obj {
-	self := s.repositoryAPI(r)
+// minimalRepository renders the schema minimal-repository.
+func (js views) minimalRepository(r *Repository) obj {
+	self := js.urls.repositoryAPI(r)
 	o := obj{
 		"id": r.ID, "node_id": nodeID(nodeRepository, r.ID), "name": r.Name, "full_name": r.FullName(),
-		"owner": s.userJSON(s.author(r.Owner)), "private": r.Private, "html_url": s.repositoryURL(r),
+		"owner": js.user(js.world.author(r.Owner)), "private": r.Private, "html_url": js.urls.repository(r),
 		"description": textOrNil(r.Description), "fork": r.Parent != 0, "url": self,
 	}
 	for k, v := range repositoryLinks {
@@ -135,11 +137,11 @@ func (s *Server) minimalRepositoryJSON(r *Repository) obj {
 	return o
 }
 
-// repositoryJSON is repository, as it stands in pull requests and payloads.
-func (s *Server) repositoryJSON(r *Repository) obj {
-	o := s.minimalRepositoryJSON(r)
-	html := s.repositoryURL(r)
-	_, host, _ := strings.Cut(s.origin, "://")
+// repository renders the schema repository, as it stands in pull requests and payloads.
+func (js views) repository(r *Repository) obj {
+	o := js.minimalRepository(r)
+	html := js.urls.repository(r)
+	_, host, _ := strings.Cut(js.origin, "://")
 	o["git_url"], o["ssh_url"] = "git://"+host+"/"+r.FullName()+".git", "git@"+host+":"+r.FullName()+".git"
 	o["clone_url"], o["svn_url"] = html+".git", html
 	for _, k := range []string{"mirror_url", "homepage", "language", "license"} {
@@ -151,7 +153,7 @@ func (s *Server) repositoryJSON(r *Repository) obj {
 			open++
 		}
 	}
-	for _, other := range s.st.Repositories {
+	for _, other := range js.st.Repositories {
 		if other.Parent == r.ID {
 			forks++
 		}
@@ -175,9 +177,9 @@ func (s *Server) repositoryJSON(r *Repository) obj {
 	return o
 }
 
-// permissionJSON is the object of booleans that GitHub spells a right with.
-func (s *Server) permissionJSON(r *Repository, login string) obj {
-	p := s.permission(r, login)
+// permission is the object of booleans that GitHub spells a right with.
+func (js views) permission(r *Repository, login string) obj {
+	p := js.world.permission(r, login)
 	o := obj{}
 	for i, k := range []string{"pull", "triage", "push", "maintain", "admin"} {
 		o[k] = int(p) > i
@@ -185,11 +187,11 @@ func (s *Server) permissionJSON(r *Repository, login string) obj {
 	return o
 }
 
-// fullRepositoryJSON is full-repository as login sees it.
-func (s *Server) fullRepositoryJSON(r *Repository, u *User) obj {
-	o := s.repositoryJSON(r)
+// fullRepository renders the schema full-repository as login sees it.
+func (js views) fullRepository(r *Repository, u *User) obj {
+	o := js.repository(r)
 	if u != nil {
-		o["permissions"] = s.permissionJSON(r, u.Login)
+		o["permissions"] = js.permission(r, u.Login)
 	}
 	o["allow_merge_commit"], o["allow_squash_merge"], o["allow_rebase_merge"] = !r.NoMethods["merge"], !r.NoMethods["squash"], !r.NoMethods["rebase"]
 	o["allow_update_branch"] = true
@@ -199,8 +201,8 @@ func (s *Server) fullRepositoryJSON(r *Repository, u *User) obj {
 	o["squash_merge_commit_title"], o["squash_merge_commit_message"] = "COMMIT_OR_PR_TITLE", "COMMIT_MESSAGES"
 	o["merge_commit_title"], o["merge_commit_message"] = "MERGE_MESSAGE", "PR_TITLE"
 	o["subscribers_count"], o["network_count"] = 0, o["forks_count"]
-	if p := s.repositoryByID(r.Parent); p != nil {
-		o["parent"], o["source"] = s.repositoryJSON(p), s.repositoryJSON(p)
+	if p := js.world.repositoryByID(r.Parent); p != nil {
+		o["parent"], o["source"] = js.repository(p), js.repository(p)
 	}
 	return o
 }
@@ -219,22 +221,22 @@ var defaultLabels = []Label{
 	{Name: "wontfix", Color: "ffffff", Description: "This will not be worked on"},
 }
 
-// labelJSON is label.
-func (s *Server) labelJSON(r *Repository, l *Label) obj {
+// label renders the schema label.
+func (js views) label(r *Repository, l *Label) obj {
 	standard := false
 	for _, d := range defaultLabels {
 		standard = standard || d.Name == l.Name
 	}
 	return obj{
-		"id": l.ID, "node_id": nodeID(nodeLabel, l.ID), "url": s.repositoryAPI(r) + "/labels/" + url.PathEscape(l.Name),
+		"id": l.ID, "node_id": nodeID(nodeLabel, l.ID), "url": js.urls.repositoryAPI(r) + "/labels/" + url.PathEscape(l.Name),
 		"name": l.Name, "color": l.Color, "default": standard, "description": textOrNil(l.Description),
 	}
 }
 
-func (s *Server) labelsJSON(r *Repository, ls []*Label) []obj {
+func (js views) labels(r *Repository, ls []*Label) []obj {
 	out := make([]obj, 0, len(ls))
 	for _, l := range ls {
-		out = append(out, s.labelJSON(r, l))
+		out = append(out, js.label(r, l))
 	}
 	return out
 }
@@ -257,10 +259,10 @@ func rollupJSON(subject string, reactions []*Reaction) obj {
 	return o
 }
 
-// reactionJSON is reaction.
-func (s *Server) reactionJSON(r *Reaction) obj {
+// reaction renders the schema reaction.
+func (js views) reaction(r *Reaction) obj {
 	return obj{
-		"id": r.ID, "node_id": nodeID(nodeReaction, r.ID), "user": s.userJSON(s.author(r.User)),
+		"id": r.ID, "node_id": nodeID(nodeReaction, r.ID), "user": js.user(js.world.author(r.User)),
 		"content": r.Content, "created_at": stamp(r.CreatedAt),
 	}
 }

@@ -54,42 +54,42 @@ func (r *Repository) newestStatuses(sha string) []*Status {
 	})
 }
 
-// appJSON is integration: the App that a bot belongs to.
-func (s *Server) appJSON(login string) obj {
-	u := s.author(login)
+// app renders the schema integration: the App that a bot belongs to.
+func (js views) app(login string) obj {
+	u := js.world.author(login)
 	slug := strings.TrimSuffix(u.Login, "[bot]")
 	return obj{
-		"id": u.ID, "slug": slug, "node_id": nodeID(nodeApp, u.ID), "owner": s.userJSON(u), "name": slug, "description": nil,
-		"external_url": s.origin + "/apps/" + slug, "html_url": s.origin + "/apps/" + slug, "created_at": stamp(u.CreatedAt),
+		"id": u.ID, "slug": slug, "node_id": nodeID(nodeApp, u.ID), "owner": js.user(u), "name": slug, "description": nil,
+		"external_url": js.origin + "/apps/" + slug, "html_url": js.origin + "/apps/" + slug, "created_at": stamp(u.CreatedAt),
 		"updated_at": stamp(u.CreatedAt), "permissions": obj{"checks": "write"}, "events": []string{},
 	}
 }
 
-func (s *Server) statusJSON(r *Repository, st *Status) obj {
-	u := s.author(st.Creator)
+func (js views) status(r *Repository, st *Status) obj {
+	u := js.world.author(st.Creator)
 	return obj{
-		"url": s.repositoryAPI(r) + "/statuses/" + st.SHA, "avatar_url": s.userJSON(u)["avatar_url"], "id": st.ID,
+		"url": js.urls.repositoryAPI(r) + "/statuses/" + st.SHA, "avatar_url": js.user(u)["avatar_url"], "id": st.ID,
 		"node_id": nodeID(nodeStatus, st.ID), "state": st.State, "description": textOrNil(st.Description), "target_url": textOrNil(st.TargetURL),
-		"context": st.Context, "created_at": stamp(st.CreatedAt), "updated_at": stamp(st.CreatedAt), "creator": s.userJSON(u),
+		"context": st.Context, "created_at": stamp(st.CreatedAt), "updated_at": stamp(st.CreatedAt), "creator": js.user(u),
 	}
 }
 
-// statusPayload is status, with the branches that have the commit at their tip.
-func (s *Server) statusPayload(r *Repository, st *Status) (obj, error) {
+// statusPayload renders the schema status, with the branches that have the commit at their tip.
+func (js views) statusPayload(r *Repository, st *Status) (obj, error) {
 	branches := []obj{}
 	for ref, sha := range r.Refs {
 		if name, ok := strings.CutPrefix(ref, "refs/heads/"); ok && sha == st.SHA && len(branches) < 10 {
 			branches = append(branches, obj{"name": name, "protected": r.Protections[name] != nil,
-				"commit": obj{"sha": sha, "url": s.repositoryAPI(r) + "/commits/" + sha}})
+				"commit": obj{"sha": sha, "url": js.urls.repositoryAPI(r) + "/commits/" + sha}})
 		}
 	}
 	slices.SortFunc(branches, func(a, b obj) int { return strings.Compare(a["name"].(string), b["name"].(string)) })
-	c, err := s.commitOf(r, st.SHA)
+	c, err := js.git.commitOf(r, st.SHA)
 	if err != nil {
 		return nil, err
 	}
-	payload := obj{"id": st.ID, "sha": st.SHA, "name": r.FullName(), "branches": branches, "commit": s.commitJSON(r, c)}
-	o := s.statusJSON(r, st)
+	payload := obj{"id": st.ID, "sha": st.SHA, "name": r.FullName(), "branches": branches, "commit": js.commit(r, c)}
+	o := js.status(r, st)
 	for _, k := range []string{"state", "description", "target_url", "context", "created_at", "updated_at"} {
 		payload[k] = o[k]
 	}
@@ -97,23 +97,23 @@ func (s *Server) statusPayload(r *Repository, st *Status) (obj, error) {
 }
 
 // pullsAt are the pull requests that GitHub connects with the checks of a commit.
-func (s *Server) pullsAt(r *Repository, sha string) []obj {
-	return s.pullsWhere(r, func(i *Issue) bool { return s.headSHA(i) == sha })
+func (js views) pullsAt(r *Repository, sha string) []obj {
+	return js.pullsWhere(r, func(i *Issue) bool { return js.pulls.headSHA(i) == sha })
 }
 
 func (c *CheckRun) suite() int64 { return cmp.Or(c.Suite, c.ID) }
 
-// checkURL is a check run's page: that of its job where it is one.
-func (s *Server) checkURL(r *Repository, c *CheckRun) string {
+// check is a check run's page: that of its job where it is one.
+func (a addresses) check(r *Repository, c *CheckRun) string {
 	if c.Run != 0 {
-		return s.jobURL(r, c.Run, c.ID)
+		return a.job(r, c.Run, c.ID)
 	}
-	return fmt.Sprintf("%s/runs/%d", s.repositoryURL(r), c.ID)
+	return fmt.Sprintf("%s/runs/%d", a.repository(r), c.ID)
 }
 
-func (s *Server) checkRunJSON(r *Repository, c *CheckRun) obj {
-	self := fmt.Sprintf("%s/check-runs/%d", s.repositoryAPI(r), c.ID)
-	html := s.checkURL(r, c)
+func (js views) checkRun(r *Repository, c *CheckRun) obj {
+	self := fmt.Sprintf("%s/check-runs/%d", js.urls.repositoryAPI(r), c.ID)
+	html := js.urls.check(r, c)
 	details := c.DetailsURL
 	if details == "" {
 		details = html
@@ -126,13 +126,13 @@ func (s *Server) checkRunJSON(r *Repository, c *CheckRun) obj {
 			"title": textOrNil(c.Title), "summary": textOrNil(c.Summary), "text": textOrNil(c.Text), "annotations_count": 0,
 			"annotations_url": self + "/annotations",
 		},
-		"name": c.Name, "check_suite": obj{"id": c.suite()}, "app": s.appJSON(c.App), "pull_requests": s.pullsAt(r, c.SHA),
+		"name": c.Name, "check_suite": obj{"id": c.suite()}, "app": js.app(c.App), "pull_requests": js.pullsAt(r, c.SHA),
 	}
 }
 
-// checkSuiteJSON is check-suite, as payloads about it have it.
-func (s *Server) checkSuiteJSON(r *Repository, c *CheckRun) obj {
-	self := fmt.Sprintf("%s/check-suites/%d", s.repositoryAPI(r), c.ID)
+// checkSuite renders the schema check-suite, as payloads about it have it.
+func (js views) checkSuite(r *Repository, c *CheckRun) obj {
+	self := fmt.Sprintf("%s/check-suites/%d", js.urls.repositoryAPI(r), c.ID)
 	var branch any
 	for ref, sha := range r.Refs {
 		if name, ok := strings.CutPrefix(ref, "refs/heads/"); ok && sha == c.SHA && (branch == nil || name < branch.(string)) {
@@ -142,13 +142,13 @@ func (s *Server) checkSuiteJSON(r *Repository, c *CheckRun) obj {
 	o := obj{
 		"id": c.ID, "node_id": nodeID(nodeCheckSuite, c.ID), "head_branch": branch, "head_sha": c.SHA, "status": c.Status,
 		"conclusion": textOrNil(c.Conclusion), "url": self, "check_runs_url": self + "/check-runs", "before": zeroSHA, "after": c.SHA,
-		"pull_requests": s.pullsAt(r, c.SHA), "app": s.appJSON(c.App), "created_at": stampOrNil(c.StartedAt),
+		"pull_requests": js.pullsAt(r, c.SHA), "app": js.app(c.App), "created_at": stampOrNil(c.StartedAt),
 		"updated_at": stampOrNil(c.StartedAt), "latest_check_runs_count": 1, "head_commit": nil,
 	}
 	if c.CompletedAt != nil {
 		o["updated_at"] = stamp(*c.CompletedAt)
 	}
-	if info, err := s.commitOf(r, c.SHA); err == nil {
+	if info, err := js.git.commitOf(r, c.SHA); err == nil {
 		o["head_commit"] = headCommitJSON(info)
 	}
 	return o
@@ -165,15 +165,15 @@ func headCommitJSON(c *commitInfo) obj {
 
 // tellCheckRun tells webhooks of a check run, and of its suite once that is completed. Payloads have the whole suite within
 // the run.
-func (q *request) tellCheckRun(c *CheckRun, action string) {
+func tellCheckRun(q *request, c *CheckRun, action string) {
 	if c.Status == "completed" {
 		action = "completed"
 	}
-	suite := q.s.checkSuiteJSON(q.repo, c)
-	run := q.s.checkRunJSON(q.repo, c)
+	suite := q.s.json.checkSuite(q.repo, c)
+	run := q.s.json.checkRun(q.repo, c)
 	run["check_suite"] = suite
-	q.s.deliver("check_run", q.repo, q.user, obj{"action": action, "check_run": run})
+	q.s.hooks.deliver("check_run", q.repo, q.user, obj{"action": action, "check_run": run})
 	if action == "completed" {
-		q.s.deliver("check_suite", q.repo, q.user, obj{"action": action, "check_suite": suite})
+		q.s.hooks.deliver("check_suite", q.repo, q.user, obj{"action": action, "check_suite": suite})
 	}
 }

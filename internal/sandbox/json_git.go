@@ -28,19 +28,19 @@ func (c *commitInfo) firstParent() string {
 const commitFormat = "--format=%H%x1f%T%x1f%P%x1f%an%x1f%ae%x1f%ad%x1f%cn%x1f%ce%x1f%cd%x1f%B"
 
 // commitsOf reads commits, those that are not remembered with one call of git.
-func (s *Server) commitsOf(r *Repository, shas []string) ([]*commitInfo, error) {
+func (g gitStore) commitsOf(r *Repository, shas []string) ([]*commitInfo, error) {
 	key := func(sha string) string { return fmt.Sprint("commit ", r.ID, sha) }
 	known := map[string]*commitInfo{}
 	var missing []string
 	for _, sha := range shas {
-		if c, ok := s.memos[key(sha)]; ok {
+		if c, ok := g.memos[key(sha)]; ok {
 			known[sha] = c.(*commitInfo)
 		} else {
 			missing = append(missing, sha)
 		}
 	}
 	if len(missing) > 0 {
-		out, err := runGit(s.gitDir(r), nil, []byte(strings.Join(missing, "\n")+"\n"), "log", "--no-walk=unsorted", "--stdin", "-z",
+		out, err := runGit(g.path(r), nil, []byte(strings.Join(missing, "\n")+"\n"), "log", "--no-walk=unsorted", "--stdin", "-z",
 			"--date=format-local:%Y-%m-%dT%H:%M:%SZ", commitFormat)
 		if err != nil {
 			return nil, fmt.Errorf("read commits: %w", err)
@@ -55,7 +55,7 @@ func (s *Server) commitsOf(r *Repository, shas []string) ([]*commitInfo, error) 
 				Committer: signature{f[6], f[7], f[8]}, Message: strings.TrimRight(f[9], "\n"),
 			}
 			known[c.SHA] = c
-			s.memos[key(c.SHA)] = c
+			g.memos[key(c.SHA)] = c
 		}
 	}
 	commits := make([]*commitInfo, 0, len(shas))
@@ -69,8 +69,8 @@ func (s *Server) commitsOf(r *Repository, shas []string) ([]*commitInfo, error) 
 }
 
 // commitOf reads one commit by its full SHA.
-func (s *Server) commitOf(r *Repository, sha string) (*commitInfo, error) {
-	cs, err := s.commitsOf(r, []string{sha})
+func (g gitStore) commitOf(r *Repository, sha string) (*commitInfo, error) {
+	cs, err := g.commitsOf(r, []string{sha})
 	if err != nil {
 		return nil, err
 	}
@@ -80,9 +80,9 @@ func (s *Server) commitOf(r *Repository, sha string) (*commitInfo, error) {
 var noreplyAddress = regexp.MustCompile(`^(?:\d+\+)?(.+)@(?:users\.noreply\.github\.com|example\.com)$`)
 
 // loginOf finds whose address a signature carries. Here LOGIN@example.com belongs to LOGIN, as do GitHub's noreply addresses.
-func (s *Server) loginOf(sig signature) string {
+func (w world) loginOf(sig signature) string {
 	if m := noreplyAddress.FindStringSubmatch(sig.Email); m != nil {
-		if u := s.user(m[1]); u != nil {
+		if u := w.user(m[1]); u != nil {
 			return u.Login
 		}
 	}
@@ -98,53 +98,53 @@ func unsigned() obj {
 	return obj{"verified": false, "reason": "unsigned", "signature": nil, "payload": nil, "verified_at": nil}
 }
 
-// commitJSON is commit, without stats and files.
-func (s *Server) commitJSON(r *Repository, c *commitInfo) obj {
-	self := s.repositoryAPI(r) + "/commits/" + c.SHA
+// commit renders the schema commit, without stats and files.
+func (js views) commit(r *Repository, c *commitInfo) obj {
+	self := js.urls.repositoryAPI(r) + "/commits/" + c.SHA
 	parents := []obj{}
 	for _, p := range c.Parents {
-		parents = append(parents, obj{"sha": p, "url": s.repositoryAPI(r) + "/commits/" + p, "html_url": s.repositoryURL(r) + "/commit/" + p})
+		parents = append(parents, obj{"sha": p, "url": js.urls.repositoryAPI(r) + "/commits/" + p, "html_url": js.urls.repository(r) + "/commit/" + p})
 	}
 	return obj{
-		"sha": c.SHA, "node_id": commitNodeID(r, c.SHA), "url": self, "html_url": s.repositoryURL(r) + "/commit/" + c.SHA,
+		"sha": c.SHA, "node_id": commitNodeID(r, c.SHA), "url": self, "html_url": js.urls.repository(r) + "/commit/" + c.SHA,
 		"comments_url": self + "/comments",
 		"commit": obj{
-			"url": s.repositoryAPI(r) + "/git/commits/" + c.SHA, "author": gitUser(c.Author), "committer": gitUser(c.Committer),
-			"message": c.Message, "tree": obj{"sha": c.Tree, "url": s.repositoryAPI(r) + "/git/trees/" + c.Tree},
+			"url": js.urls.repositoryAPI(r) + "/git/commits/" + c.SHA, "author": gitUser(c.Author), "committer": gitUser(c.Committer),
+			"message": c.Message, "tree": obj{"sha": c.Tree, "url": js.urls.repositoryAPI(r) + "/git/trees/" + c.Tree},
 			"comment_count": 0, "verification": unsigned(),
 		},
-		"author": s.userOrNil(s.loginOf(c.Author)), "committer": s.userOrNil(s.loginOf(c.Committer)), "parents": parents,
+		"author": js.userOrNil(js.world.loginOf(c.Author)), "committer": js.userOrNil(js.world.loginOf(c.Committer)), "parents": parents,
 	}
 }
 
-// fullCommitJSON is commit with stats and files against the first parent.
-func (s *Server) fullCommitJSON(r *Repository, c *commitInfo) (obj, error) {
-	files, err := s.diff(r, c.firstParent(), c.SHA)
+// fullCommit renders the schema commit with stats and files against the first parent.
+func (js views) fullCommit(r *Repository, c *commitInfo) (obj, error) {
+	files, err := js.git.diff(r, c.firstParent(), c.SHA)
 	if err != nil {
 		return nil, err
 	}
-	o := s.commitJSON(r, c)
+	o := js.commit(r, c)
 	additions, deletions := 0, 0
 	list := []obj{}
 	for _, f := range files {
 		additions += f.Additions
 		deletions += f.Deletions
-		list = append(list, s.fileJSON(r, c.SHA, f))
+		list = append(list, js.file(r, c.SHA, f))
 	}
 	o["stats"] = obj{"additions": additions, "deletions": deletions, "total": additions + deletions}
 	o["files"] = list
 	return o, nil
 }
 
-// gitCommitJSON is git-commit.
-func (s *Server) gitCommitJSON(r *Repository, c *commitInfo) obj {
-	api := s.repositoryAPI(r) + "/git/"
+// gitCommit renders the schema git-commit.
+func (js views) gitCommit(r *Repository, c *commitInfo) obj {
+	api := js.urls.repositoryAPI(r) + "/git/"
 	parents := []obj{}
 	for _, p := range c.Parents {
-		parents = append(parents, obj{"sha": p, "url": api + "commits/" + p, "html_url": s.repositoryURL(r) + "/commit/" + p})
+		parents = append(parents, obj{"sha": p, "url": api + "commits/" + p, "html_url": js.urls.repository(r) + "/commit/" + p})
 	}
 	return obj{
-		"sha": c.SHA, "node_id": commitNodeID(r, c.SHA), "url": api + "commits/" + c.SHA, "html_url": s.repositoryURL(r) + "/commit/" + c.SHA,
+		"sha": c.SHA, "node_id": commitNodeID(r, c.SHA), "url": api + "commits/" + c.SHA, "html_url": js.urls.repository(r) + "/commit/" + c.SHA,
 		"author": gitUser(c.Author), "committer": gitUser(c.Committer), "message": c.Message,
 		"tree": obj{"sha": c.Tree, "url": api + "trees/" + c.Tree}, "parents": parents, "verification": unsigned(),
 	}
@@ -153,14 +153,14 @@ func (s *Server) gitCommitJSON(r *Repository, c *commitInfo) obj {
 // maxPatch is where GitHub leaves out a file's patch, in bytes. Its exact rule is its own; what matters is that patch may be absent.
 const maxPatch = 1 << 20
 
-// fileJSON is diff-entry of a file in the comparison that ends at sha.
-func (s *Server) fileJSON(r *Repository, sha string, f *fileChange) obj {
+// file renders the schema diff-entry of a file in the comparison that ends at sha.
+func (js views) file(r *Repository, sha string, f *fileChange) obj {
 	path := (&url.URL{Path: f.Path}).EscapedPath()
-	html := s.repositoryURL(r)
+	html := js.urls.repository(r)
 	o := obj{
 		"sha": f.SHA, "filename": f.Path, "status": f.Status, "additions": f.Additions, "deletions": f.Deletions,
 		"changes": f.Additions + f.Deletions, "blob_url": html + "/blob/" + sha + "/" + path, "raw_url": html + "/raw/" + sha + "/" + path,
-		"contents_url": s.repositoryAPI(r) + "/contents/" + path + "?ref=" + sha,
+		"contents_url": js.urls.repositoryAPI(r) + "/contents/" + path + "?ref=" + sha,
 	}
 	if f.Patch != "" && len(f.Patch) < maxPatch {
 		o["patch"] = f.Patch

@@ -9,32 +9,32 @@ import (
 )
 
 var labelRoutes = []route{
-	{"GET /repos/{owner}/{repo}/labels", needRead, func(q *request) (any, error) { return q.labelPage(q.repo.Labels), nil }},
+	{"GET /repos/{owner}/{repo}/labels", needRead, func(q *request) (any, error) { return labelPage(q, q.repo.Labels), nil }},
 	{"POST /repos/{owner}/{repo}/labels", needTriage, createLabel},
 	{"GET /repos/{owner}/{repo}/labels/{name}", needRead, func(q *request) (any, error) {
-		l, err := q.labelNamed()
+		l, err := labelNamed(q)
 		if err != nil {
 			return nil, err
 		}
-		return q.s.labelJSON(q.repo, l), nil
+		return q.s.json.label(q.repo, l), nil
 	}},
 	{"PATCH /repos/{owner}/{repo}/labels/{name}", needTriage, patchLabel},
 	{"DELETE /repos/{owner}/{repo}/labels/{name}", needTriage, deleteLabel},
-	{"GET /repos/{owner}/{repo}/issues/{number}/labels", needRead, func(q *request) (any, error) { return q.labelPage(q.issue.labels()), nil }},
+	{"GET /repos/{owner}/{repo}/issues/{number}/labels", needRead, func(q *request) (any, error) { return labelPage(q, q.issue.labels()), nil }},
 	{"POST /repos/{owner}/{repo}/issues/{number}/labels", needTriage, func(q *request) (any, error) { return changeLabels(q, q.issue.labels()) }},
 	{"PUT /repos/{owner}/{repo}/issues/{number}/labels", needTriage, func(q *request) (any, error) { return changeLabels(q, nil) }},
 	{"DELETE /repos/{owner}/{repo}/issues/{number}/labels", needTriage, func(q *request) (any, error) {
-		q.setLabels(q.issue, nil)
+		setLabels(q, q.issue, nil)
 		return &reply{status: http.StatusNoContent}, nil
 	}},
 	{"DELETE /repos/{owner}/{repo}/issues/{number}/labels/{name}", needTriage, removeLabel},
 }
 
-func (q *request) labelPage(ls []*Label) any {
-	return paginate(q, ls, func(l *Label) obj { return q.s.labelJSON(q.repo, l) })
+func labelPage(q *request, ls []*Label) any {
+	return paginate(q, ls, func(l *Label) obj { return q.s.json.label(q.repo, l) })
 }
 
-func (q *request) labelNamed() (*Label, error) {
+func labelNamed(q *request) (*Label, error) {
 	if l := q.repo.label(q.r.PathValue("name")); l != nil {
 		return l, nil
 	}
@@ -56,20 +56,20 @@ func createLabel(q *request) (any, error) {
 	case q.repo.label(in.Name) != nil:
 		return nil, invalid("Label", "name", "already_exists")
 	}
-	l := q.s.addLabel(q.repo, in.Name, in.Color, in.Description, q.user)
-	return &reply{http.StatusCreated, q.s.labelJSON(q.repo, l)}, nil
+	l := q.s.world.addLabel(q.repo, in.Name, in.Color, in.Description, q.user)
+	return &reply{http.StatusCreated, q.s.json.label(q.repo, l)}, nil
 }
 
-func (s *Server) addLabel(r *Repository, name, color, description string, actor *User) *Label {
-	l := &Label{ID: s.nextID(), Name: name, Color: strings.ToLower(color), Description: description, CreatedAt: s.now()}
+func (w world) addLabel(r *Repository, name, color, description string, actor *User) *Label {
+	l := &Label{ID: w.nextID(), Name: name, Color: strings.ToLower(color), Description: description, CreatedAt: w.now()}
 	r.Labels = append(r.Labels, l)
-	s.changed()
-	s.deliverLabel(r, l, "created", actor, nil)
+	w.changed()
+	w.hooks.label(r, l, "created", actor, nil)
 	return l
 }
 
 func patchLabel(q *request) (any, error) {
-	l, err := q.labelNamed()
+	l, err := labelNamed(q)
 	if err != nil {
 		return nil, err
 	}
@@ -100,28 +100,28 @@ func patchLabel(q *request) (any, error) {
 		l.Description = *in.Description
 	}
 	if len(changes) > 0 {
-		now := q.s.now()
+		now := q.s.world.now()
 		l.EditedAt = &now
 	}
-	q.s.changed()
-	q.s.deliverLabel(q.repo, l, "edited", q.user, obj{"changes": changes})
-	return q.s.labelJSON(q.repo, l), nil
+	q.s.world.changed()
+	q.s.hooks.label(q.repo, l, "edited", q.user, obj{"changes": changes})
+	return q.s.json.label(q.repo, l), nil
 }
 
 func deleteLabel(q *request) (any, error) {
-	l, err := q.labelNamed()
+	l, err := labelNamed(q)
 	if err != nil {
 		return nil, err
 	}
 	for _, n := range q.repo.numbers() {
 		i := q.repo.Issues[n]
 		if slices.Contains(i.LabelIDs, l.ID) {
-			q.setLabels(i, slices.DeleteFunc(i.labels(), func(o *Label) bool { return o == l }))
+			setLabels(q, i, slices.DeleteFunc(i.labels(), func(o *Label) bool { return o == l }))
 		}
 	}
 	q.repo.Labels = slices.DeleteFunc(q.repo.Labels, func(o *Label) bool { return o == l })
-	q.s.changed()
-	q.s.deliverLabel(q.repo, l, "deleted", q.user, nil)
+	q.s.world.changed()
+	q.s.hooks.label(q.repo, l, "deleted", q.user, nil)
 	return &reply{status: http.StatusNoContent}, nil
 }
 
@@ -142,12 +142,12 @@ func labelNames(in []any) []string {
 }
 
 // labelsNamed finds labels and makes those that are not there, as GitHub does when they are put on an issue.
-func (s *Server) labelsNamed(r *Repository, names []string, actor *User) []*Label {
+func (w world) labelsNamed(r *Repository, names []string, actor *User) []*Label {
 	var ls []*Label
 	for _, name := range names {
 		l := r.label(name)
 		if l == nil {
-			l = s.addLabel(r, name, "ededed", "", actor)
+			l = w.addLabel(r, name, "ededed", "", actor)
 		}
 		ls = append(ls, l)
 	}
@@ -172,8 +172,8 @@ func changeLabels(q *request, stay []*Label) (any, error) {
 	if slices.ContainsFunc(names, func(n string) bool { return strings.TrimSpace(n) == "" }) {
 		return nil, invalid("Label", "name", "missing_field")
 	}
-	q.setLabels(q.issue, append(slices.Clone(stay), q.s.labelsNamed(q.repo, names, q.user)...))
-	return q.s.labelsJSON(q.repo, q.issue.labels()), nil
+	setLabels(q, q.issue, append(slices.Clone(stay), q.s.world.labelsNamed(q.repo, names, q.user)...))
+	return q.s.json.labels(q.repo, q.issue.labels()), nil
 }
 
 func removeLabel(q *request) (any, error) {
@@ -181,15 +181,15 @@ func removeLabel(q *request) (any, error) {
 	if l == nil || !slices.Contains(q.issue.LabelIDs, l.ID) {
 		return nil, &failure{status: http.StatusNotFound, message: "Label does not exist"}
 	}
-	q.setLabels(q.issue, slices.DeleteFunc(q.issue.labels(), func(o *Label) bool { return o == l }))
-	return q.s.labelsJSON(q.repo, q.issue.labels()), nil
+	setLabels(q, q.issue, slices.DeleteFunc(q.issue.labels(), func(o *Label) bool { return o == l }))
+	return q.s.json.labels(q.repo, q.issue.labels()), nil
 }
 
 // setLabels sets an issue's labels and records labeled and unlabeled for what changed.
-func (q *request) setLabels(i *Issue, ls []*Label) {
+func setLabels(q *request, i *Issue, ls []*Label) {
 	before := i.labels()
 	i.labelled(ls)
-	q.tellLabels(i, before)
+	tellLabels(q, i, before)
 }
 
 // labelled sets an issue's labels and tells nobody.
@@ -203,12 +203,12 @@ func (i *Issue) labelled(ls []*Label) {
 }
 
 // tellLabels records labeled and unlabeled for what is different from before.
-func (q *request) tellLabels(i *Issue, before []*Label) {
+func tellLabels(q *request, i *Issue, before []*Label) {
 	tell := func(action string, l *Label) {
-		i.UpdatedAt = q.s.now()
-		q.s.noteLabel(i, l, action == "labeled", q.user.Login, i.UpdatedAt)
-		q.s.changed()
-		q.s.deliverIssue(i, action, q.user, obj{"label": q.s.labelJSON(q.repo, l)})
+		i.UpdatedAt = q.s.world.now()
+		q.s.world.noteLabel(i, l, action == "labeled", q.user.Login, i.UpdatedAt)
+		q.s.world.changed()
+		q.s.hooks.issue(i, action, q.user, obj{"label": q.s.json.label(q.repo, l)})
 	}
 	for _, l := range before {
 		if !slices.Contains(i.LabelIDs, l.ID) {
@@ -223,9 +223,9 @@ func (q *request) tellLabels(i *Issue, before []*Label) {
 }
 
 // noteLabel adds to an issue's timeline that a label was put on it or taken off. A seed tells of the past, when the label was there.
-func (s *Server) noteLabel(i *Issue, l *Label, on bool, actor string, at time.Time) {
+func (w world) noteLabel(i *Issue, l *Label, on bool, actor string, at time.Time) {
 	if at.Before(l.CreatedAt) {
 		l.CreatedAt = at
 	}
-	i.LabelEvents = append(i.LabelEvents, &LabelEvent{ID: s.nextID(), On: on, Label: *l, Actor: actor, At: at})
+	i.LabelEvents = append(i.LabelEvents, &LabelEvent{ID: w.nextID(), On: on, Label: *l, Actor: actor, At: at})
 }

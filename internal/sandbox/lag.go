@@ -24,25 +24,25 @@ type lateMerge struct {
 	Reads         int // that still show the pull request open
 }
 
-// seePull is called for each reading of an issue or pull request, before it. Once the lag is over GitHub catches up: with the
+// see is called for each reading of an issue or pull request, before it. Once the lag is over GitHub catches up: with the
 // head first, and with a merge only when the base has the head still.
-func (s *Server) seePull(i *Issue) error {
+func (pr pulls) see(i *Issue) error {
 	if i.Pull == nil || i.State != "open" {
 		return nil
 	}
 	if late := i.Pull.NewHead; late != nil {
-		s.changed()
+		pr.world.changed()
 		if late.Reads--; late.Reads < 0 {
 			i.Pull.NewHead = nil
-			return s.headMoved(i, late.SHA, s.author(late.Actor))
+			return pr.refs.headMoved(i, late.SHA, pr.world.author(late.Actor))
 		}
 	}
 	if late := i.Pull.NewMerge; late != nil {
-		s.changed()
+		pr.world.changed()
 		if late.Reads--; late.Reads < 0 {
 			i.Pull.NewMerge = nil
-			if s.isAncestor(i.repo, s.headSHA(i), s.baseSHA(i)) {
-				s.markMerged(i, s.author(late.Actor), late.Commit)
+			if pr.git.isAncestor(i.repo, pr.headSHA(i), pr.baseSHA(i)) {
+				pr.markMerged(i, pr.world.author(late.Actor), late.Commit)
 			}
 		}
 	}
@@ -58,7 +58,7 @@ func setLag(q *request) (any, error) {
 	if err := q.decode(&in); err != nil {
 		return nil, err
 	}
-	r, err := q.s.named(in.Repository)
+	r, err := q.s.world.named(in.Repository)
 	if err != nil {
 		return nil, err
 	}
@@ -66,6 +66,6 @@ func setLag(q *request) (any, error) {
 		return nil, unprocessable("heads, merges: want numbers of readings")
 	}
 	r.Lag = Lag{Heads: in.Heads, Merges: in.Merges}
-	q.s.changed()
+	q.s.world.changed()
 	return &reply{status: http.StatusNoContent}, nil
 }

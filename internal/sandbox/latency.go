@@ -15,7 +15,7 @@ func setLatency(q *request) (any, error) {
 		return nil, unprocessable("ms: want a number of milliseconds")
 	}
 	q.s.st.LatencyMS = in.MS
-	q.s.changed()
+	q.s.world.changed()
 	return &reply{status: http.StatusNoContent}, nil
 }
 

@@ -15,40 +15,40 @@ type mergeTest struct {
 
 // testMerge begins the test of a pull request as it is now, unless it has begun. GitHub does it in the background and answers
 // "not known" until then: https://docs.github.com/rest/guides/using-the-rest-api-to-interact-with-your-git-database#checking-mergeability-of-pull-requests
-func (s *Server) testMerge(i *Issue) {
-	t := mergeTest{Base: s.baseSHA(i), Head: s.headSHA(i), since: s.requests}
+func (pr pulls) testMerge(i *Issue) {
+	t := mergeTest{Base: pr.baseSHA(i), Head: pr.headSHA(i), since: pr.requests}
 	if i.Pull.Test.Base != t.Base || i.Pull.Test.Head != t.Head {
 		i.Pull.Test = t
-		s.changed()
+		pr.world.changed()
 	}
 }
 
 // tested tells whether the test of a pull request as it is now began before this request.
-func (s *Server) tested(i *Issue) bool {
+func (pr pulls) tested(i *Issue) bool {
 	t := i.Pull.Test
-	return t.since != s.requests && t.Base == s.baseSHA(i) && t.Head == s.headSHA(i)
+	return t.since != pr.requests && t.Base == pr.baseSHA(i) && t.Head == pr.headSHA(i)
 }
 
 // shownMergeable is GraphQL's MergeableState as GitHub tells it: UNKNOWN until the request after the one that began the test.
-func (s *Server) shownMergeable(i *Issue) string {
-	if !s.tested(i) {
+func (pr pulls) shownMergeable(i *Issue) string {
+	if !pr.tested(i) {
 		return "UNKNOWN"
 	}
 	if i.Pull.Test.Result == "" && i.State == "open" {
-		s.finishTests(i.repo)
+		pr.finishTests(i.repo)
 	}
 	if i.Pull.Test.Result != "" && i.State == "open" {
 		return i.Pull.Test.Result
 	}
-	return s.mergeable(i)
+	return pr.mergeable(i)
 }
 
 // finishTests asks git once about all pull requests whose tests have begun. What git does not answer is asked for one by one.
-func (s *Server) finishTests(r *Repository) {
+func (pr pulls) finishTests(r *Repository) {
 	var waiting []*Issue
 	var in bytes.Buffer
 	for _, i := range r.openPulls() {
-		if i.Pull.Test.Result == "" && i.Pull.Test.Base != "" && s.tested(i) {
+		if i.Pull.Test.Result == "" && i.Pull.Test.Base != "" && pr.tested(i) {
 			waiting = append(waiting, i)
 			fmt.Fprintf(&in, "%s %s\n", i.Pull.Test.Base, i.Pull.Test.Head)
 		}
@@ -56,7 +56,7 @@ func (s *Server) finishTests(r *Repository) {
 	if len(waiting) < 2 {
 		return
 	}
-	out, _ := runGit(s.gitDir(r), nil, in.Bytes(), "merge-tree", "--write-tree", "--allow-unrelated-histories", "--stdin", "--no-messages", "--name-only")
+	out, _ := runGit(pr.git.path(r), nil, in.Bytes(), "merge-tree", "--write-tree", "--allow-unrelated-histories", "--stdin", "--no-messages", "--name-only")
 	words := strings.Split(string(out), "\x00")
 	for _, i := range waiting { // status, tree, the files that conflict, and an empty word
 		if len(words) < 3 {
@@ -67,16 +67,16 @@ func (s *Server) finishTests(r *Repository) {
 		}
 		words = words[min(1, len(words)):]
 	}
-	s.changed()
+	pr.world.changed()
 }
 
 // mergeable is the result of the test: MERGEABLE, CONFLICTING or UNKNOWN (closed pull requests).
-func (s *Server) mergeable(i *Issue) string {
-	base := s.baseSHA(i)
+func (pr pulls) mergeable(i *Issue) string {
+	base := pr.baseSHA(i)
 	if i.State != "open" || base == "" {
 		return "UNKNOWN"
 	}
-	_, clean, err := s.mergeTree(i.repo, base, s.headSHA(i))
+	_, clean, err := pr.git.mergeTree(i.repo, base, pr.headSHA(i))
 	switch {
 	case err != nil:
 		return "UNKNOWN"

@@ -38,7 +38,7 @@ func mergePull(q *request) (any, error) {
 	if !slices.Contains([]string{"merge", "squash", "rebase"}, in.Method) {
 		return nil, unprocessable("Invalid request.\n\nFor 'properties/merge_method', " + in.Method + " is not one of: merge, squash, rebase.")
 	}
-	i, base, head := q.issue, q.s.baseSHA(q.issue), q.s.headSHA(q.issue)
+	i, base, head := q.issue, q.s.pulls.baseSHA(q.issue), q.s.pulls.headSHA(q.issue)
 	refuse := func(message string) error { return &failure{status: http.StatusMethodNotAllowed, message: message} }
 	switch {
 	case i.State != "open":
@@ -47,13 +47,13 @@ func mergePull(q *request) (any, error) {
 		return nil, &failure{status: http.StatusConflict, message: "Head branch was modified. Review and try the merge again."}
 	case i.Pull.Draft:
 		return nil, refuse("Pull Request is still a draft")
-	case q.s.isAncestor(q.repo, head, base): // landed already, which GitHub has not seen yet
+	case q.s.git.isAncestor(q.repo, head, base): // landed already, which GitHub has not seen yet
 		return nil, refuse("Pull Request is not mergeable")
 	}
-	if why := q.mergeRefusal(base, head, in.Method); why != "" {
+	if why := mergeRefusal(q, base, head, in.Method); why != "" {
 		return nil, refuse(why)
 	}
-	tip, err := q.s.mergeTip(i, base, head, &in, q.user)
+	tip, err := q.s.pulls.mergeTip(i, base, head, &in, q.user)
 	if errors.Is(err, errConflict) {
 		return nil, refuse("Pull Request is not mergeable")
 	}
@@ -61,11 +61,11 @@ func mergePull(q *request) (any, error) {
 		return nil, err
 	}
 	ref := "refs/heads/" + i.Pull.BaseRef
-	if _, err := q.s.git(q.repo, "update-ref", ref, tip, base); err != nil {
+	if _, err := q.s.git.run(q.repo, "update-ref", ref, tip, base); err != nil {
 		return nil, refuse("Base branch was modified. Review and try the merge again.")
 	}
-	q.s.markMerged(i, q.user, tip)
-	if err := q.s.syncRefs(q.repo, q.user); err != nil {
+	q.s.pulls.markMerged(i, q.user, tip)
+	if err := q.s.refs.sync(q.repo, q.user); err != nil {
 		return nil, err
 	}
 	return obj{"sha": tip, "merged": true, "message": "Pull Request successfully merged"}, nil
@@ -75,13 +75,13 @@ func mergePull(q *request) (any, error) {
 var errConflict = errors.New("merge conflict")
 
 // mergeTip makes the commits that merging would put on the base.
-func (s *Server) mergeTip(i *Issue, base, head string, in *mergeInput, u *User) (string, error) {
+func (pr pulls) mergeTip(i *Issue, base, head string, in *mergeInput, u *User) (string, error) {
 	author := []string{"GIT_AUTHOR_NAME=" + u.Login, "GIT_AUTHOR_EMAIL=" + noreply(u)}
-	env := append(identity("GitHub", "noreply@github.com", s.now()), author...)
+	env := append(identity("GitHub", "noreply@github.com", pr.world.now()), author...)
 	if in.Method == "rebase" {
-		return s.rebase(i.repo, base, head)
+		return pr.git.rebase(i.repo, base, head)
 	}
-	tree, clean, err := s.mergeTree(i.repo, base, head)
+	tree, clean, err := pr.git.mergeTree(i.repo, base, head)
 	if err != nil {
 		return "", err
 	}
@@ -90,13 +90,13 @@ func (s *Server) mergeTip(i *Issue, base, head string, in *mergeInput, u *User) 
 	}
 	title, message, parents := in.Title, in.Message, []string{base}
 	if in.Method == "squash" {
-		by := s.author(i.Author)
+		by := pr.world.author(i.Author)
 		env = append(env, "GIT_AUTHOR_NAME="+by.Login, "GIT_AUTHOR_EMAIL="+noreply(by))
 		if title == "" {
 			title = fmt.Sprintf("%s (#%d)", i.Title, i.Number)
 		}
 		if message == "" {
-			if message, err = s.squashMessage(i, base, head); err != nil {
+			if message, err = pr.squashMessage(i, base, head); err != nil {
 				return "", err
 			}
 		}
@@ -104,7 +104,7 @@ func (s *Server) mergeTip(i *Issue, base, head string, in *mergeInput, u *User) 
 		parents = append(parents, head)
 		if title == "" {
 			owner := i.repo.Owner
-			if r := s.repositoryByID(i.Pull.HeadRepo); r != nil {
+			if r := pr.world.repositoryByID(i.Pull.HeadRepo); r != nil {
 				owner = r.Owner
 			}
 			title = fmt.Sprintf("Merge pull request #%d from %s/%s", i.Number, owner, i.Pull.HeadRef)
@@ -113,16 +113,16 @@ func (s *Server) mergeTip(i *Issue, base, head string, in *mergeInput, u *User) 
 			}
 		}
 	}
-	return s.commitTree(i.repo, tree, parents, strings.TrimSpace(title+"\n\n"+message), env)
+	return pr.git.commitTree(i.repo, tree, parents, strings.TrimSpace(title+"\n\n"+message), env)
 }
 
 // squashMessage lists the commits, as GitHub's default does when there are several.
-func (s *Server) squashMessage(i *Issue, base, head string) (string, error) {
-	shas, err := s.revList(i.repo, base, head)
+func (pr pulls) squashMessage(i *Issue, base, head string) (string, error) {
+	shas, err := pr.git.revList(i.repo, base, head)
 	if err != nil {
 		return "", err
 	}
-	cs, err := s.commitsOf(i.repo, shas)
+	cs, err := pr.git.commitsOf(i.repo, shas)
 	if err != nil {
 		return "", err
 	}
@@ -139,27 +139,27 @@ func (s *Server) squashMessage(i *Issue, base, head string) (string, error) {
 
 // rebase puts head's own commits on base, with their authors; GitHub gives them new SHAs even when base has not moved.
 // git 2.39's merge-tree takes no merge base, so a commit with base's tree and the picked commit's parent stands in for it.
-func (s *Server) rebase(r *Repository, base, head string) (string, error) {
-	out, err := s.git(r, "rev-list", "--reverse", "--topo-order", "--no-merges", head, "^"+base)
+func (g gitStore) rebase(r *Repository, base, head string) (string, error) {
+	out, err := g.run(r, "rev-list", "--reverse", "--topo-order", "--no-merges", head, "^"+base)
 	if err != nil {
 		return "", fmt.Errorf("list commits to rebase: %w", err)
 	}
 	tip := base
 	for _, sha := range strings.Fields(out) {
-		c, err := s.commitOf(r, sha)
+		c, err := g.commitOf(r, sha)
 		if err != nil {
 			return "", err
 		}
-		onto, err := s.commitOf(r, tip)
+		onto, err := g.commitOf(r, tip)
 		if err != nil {
 			return "", err
 		}
-		env := identity("GitHub", "noreply@github.com", s.now())
-		standIn, err := s.commitTree(r, onto.Tree, c.Parents, "stand-in", env)
+		env := identity("GitHub", "noreply@github.com", g.world.now())
+		standIn, err := g.commitTree(r, onto.Tree, c.Parents, "stand-in", env)
 		if err != nil {
 			return "", err
 		}
-		tree, clean, err := s.mergeTree(r, standIn, sha)
+		tree, clean, err := g.mergeTree(r, standIn, sha)
 		if err != nil {
 			return "", err
 		}
@@ -167,7 +167,7 @@ func (s *Server) rebase(r *Repository, base, head string) (string, error) {
 			return "", errConflict
 		}
 		env = append(env, "GIT_AUTHOR_NAME="+c.Author.Name, "GIT_AUTHOR_EMAIL="+c.Author.Email, "GIT_AUTHOR_DATE="+c.Author.Date)
-		if tip, err = s.commitTree(r, tree, []string{tip}, c.Message, env); err != nil {
+		if tip, err = g.commitTree(r, tree, []string{tip}, c.Message, env); err != nil {
 			return "", err
 		}
 	}
@@ -175,12 +175,12 @@ func (s *Server) rebase(r *Repository, base, head string) (string, error) {
 }
 
 // commitTree writes a commit.
-func (s *Server) commitTree(r *Repository, tree string, parents []string, message string, env []string) (string, error) {
+func (g gitStore) commitTree(r *Repository, tree string, parents []string, message string, env []string) (string, error) {
 	args := []string{"commit-tree", tree}
 	for _, p := range parents {
 		args = append(args, "-p", p)
 	}
-	out, err := runGit(s.gitDir(r), env, []byte(message), args...)
+	out, err := runGit(g.path(r), env, []byte(message), args...)
 	if err != nil {
 		return "", fmt.Errorf("write commit: %w", err)
 	}
@@ -195,62 +195,62 @@ func updateBranch(q *request) (any, error) {
 	if err := q.decode(&in); err != nil {
 		return nil, err
 	}
-	i, base, head := q.issue, q.s.baseSHA(q.issue), q.s.headSHA(q.issue)
-	r := q.s.repositoryByID(i.Pull.HeadRepo)
-	if r == nil || q.s.permission(r, q.user.Login) < model.PermissionWrite {
+	i, base, head := q.issue, q.s.pulls.baseSHA(q.issue), q.s.pulls.headSHA(q.issue)
+	r := q.s.world.repositoryByID(i.Pull.HeadRepo)
+	if r == nil || q.s.world.permission(r, q.user.Login) < model.PermissionWrite {
 		return nil, q.may(model.PermissionAdmin)
 	}
 	switch {
 	case in.Expected != "" && in.Expected != head:
 		return nil, unprocessable("expected head sha didn’t match current head ref.")
-	case i.State != "open" || !q.s.headExists(i):
+	case i.State != "open" || !q.s.pulls.headExists(i):
 		return nil, unprocessable("Pull request is closed")
-	case q.s.isAncestor(q.repo, base, head):
+	case q.s.git.isAncestor(q.repo, base, head):
 		return nil, unprocessable("There are no new commits on the base branch.")
 	}
 	message := fmt.Sprintf("Merge branch '%s' into %s", i.Pull.BaseRef, i.Pull.HeadRef)
-	tip, err := q.mergeCommit(q.repo, head, base, message)
+	tip, err := mergeCommit(q, q.repo, head, base, message)
 	if errors.Is(err, errConflict) {
 		return nil, unprocessable("merge conflict between base and head")
 	}
 	if err != nil {
 		return nil, err
 	}
-	if err := q.s.bring(r, q.repo, tip); err != nil {
+	if err := q.s.git.bring(r, q.repo, tip); err != nil {
 		return nil, err
 	}
-	if err := q.moveRef(r, refChange{"refs/heads/" + i.Pull.HeadRef, head, tip}); err != nil {
+	if err := moveRef(q, r, refChange{"refs/heads/" + i.Pull.HeadRef, head, tip}); err != nil {
 		return nil, err
 	}
-	return &reply{http.StatusAccepted, obj{"message": "Updating pull request branch.", "url": q.s.pullAPI(i)}}, nil
+	return &reply{http.StatusAccepted, obj{"message": "Updating pull request branch.", "url": q.s.urls.pullAPI(i)}}, nil
 }
 
 // mergeCommit merges a commit into another as the caller.
-func (q *request) mergeCommit(r *Repository, into, from, message string) (string, error) {
-	tree, clean, err := q.s.mergeTree(r, into, from)
+func mergeCommit(q *request, r *Repository, into, from, message string) (string, error) {
+	tree, clean, err := q.s.git.mergeTree(r, into, from)
 	if err != nil {
 		return "", err
 	}
 	if !clean {
 		return "", errConflict
 	}
-	env := append(identity("GitHub", "noreply@github.com", q.s.now()), "GIT_AUTHOR_NAME="+q.user.Login, "GIT_AUTHOR_EMAIL="+noreply(q.user))
-	return q.s.commitTree(r, tree, []string{into, from}, message, env)
+	env := append(identity("GitHub", "noreply@github.com", q.s.world.now()), "GIT_AUTHOR_NAME="+q.user.Login, "GIT_AUTHOR_EMAIL="+noreply(q.user))
+	return q.s.git.commitTree(r, tree, []string{into, from}, message, env)
 }
 
 // moveRef sets, makes (no old) or deletes (no now) a ref as the caller, unless it is protected or has moved meanwhile.
-func (q *request) moveRef(r *Repository, c refChange) error {
-	if why := q.s.protects(r, c, q.user); why != "" {
+func moveRef(q *request, r *Repository, c refChange) error {
+	if why := q.s.refs.protects(r, c, q.user); why != "" {
 		return unprocessable(why)
 	}
 	args := []string{"update-ref", c.ref, c.now, zeroForm(c.old)}
 	if c.now == "" {
 		args = []string{"update-ref", "-d", c.ref, c.old}
 	}
-	if _, err := q.s.git(r, args...); err != nil {
+	if _, err := q.s.git.run(r, args...); err != nil {
 		return unprocessable("Reference update failed")
 	}
-	return q.s.syncRefs(r, q.user)
+	return q.s.refs.sync(r, q.user)
 }
 
 // mergeBranches is https://docs.github.com/en/rest/branches/branches#merge-a-branch
@@ -262,31 +262,31 @@ func mergeBranches(q *request) (any, error) {
 	if err := q.decode(&in); err != nil {
 		return nil, err
 	}
-	base, head := q.s.branchSHA(q.repo, in.Base), q.s.resolve(q.repo, in.Head)
+	base, head := q.s.git.branchSHA(q.repo, in.Base), q.s.git.resolve(q.repo, in.Head)
 	switch {
 	case base == "":
 		return nil, &failure{status: http.StatusNotFound, message: "Base does not exist"}
 	case head == "":
 		return nil, &failure{status: http.StatusNotFound, message: "Head does not exist"}
-	case q.s.isAncestor(q.repo, head, base):
+	case q.s.git.isAncestor(q.repo, head, base):
 		return &reply{status: http.StatusNoContent}, nil
 	}
 	if in.Message == "" {
 		in.Message = fmt.Sprintf("Merge %s into %s", in.Head, in.Base)
 	}
-	tip, err := q.mergeCommit(q.repo, base, head, in.Message)
+	tip, err := mergeCommit(q, q.repo, base, head, in.Message)
 	if errors.Is(err, errConflict) {
 		return nil, &failure{status: http.StatusConflict, message: "Merge conflict"}
 	}
 	if err != nil {
 		return nil, err
 	}
-	if err := q.moveRef(q.repo, refChange{"refs/heads/" + in.Base, base, tip}); err != nil {
+	if err := moveRef(q, q.repo, refChange{"refs/heads/" + in.Base, base, tip}); err != nil {
 		return nil, err
 	}
-	c, err := q.s.commitOf(q.repo, tip)
+	c, err := q.s.git.commitOf(q.repo, tip)
 	if err != nil {
 		return nil, err
 	}
-	return &reply{http.StatusCreated, q.s.commitJSON(q.repo, c)}, nil
+	return &reply{http.StatusCreated, q.s.json.commit(q.repo, c)}, nil
 }

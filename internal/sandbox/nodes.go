@@ -51,46 +51,46 @@ const (
 )
 
 // comment finds an issue comment by id.
-func (s *Server) comment(id int64) *Comment { return s.comments[id] }
+func (w world) comment(id int64) *Comment { return w.comments[id] }
 
 // reviewComment finds a review comment by id.
-func (s *Server) reviewComment(id int64) *ReviewComment { return s.reviewComments[id] }
+func (w world) reviewComment(id int64) *ReviewComment { return w.reviewComments[id] }
 
 // review finds a review by id.
-func (s *Server) review(id int64) *Review { return s.reviews[id] }
+func (w world) review(id int64) *Review { return w.reviews[id] }
 
 // node finds what a GraphQL id names: *User, *Repository, *Issue (pull requests too), *Comment, *Review, *ReviewComment
 // (a thread's id gives its first comment) or *Label. Nil when there is nothing.
-func (s *Server) node(node string) any {
+func (w world) node(node string) any {
 	prefix, id, ok := parseNodeID(node)
 	if !ok {
 		return nil
 	}
 	switch prefix {
 	case nodeUser, nodeBot:
-		for _, u := range s.st.Users {
+		for _, u := range w.st.Users {
 			if u.ID == id {
 				return u
 			}
 		}
 	case nodeRepository:
-		if r := s.repositoryByID(id); r != nil {
+		if r := w.repositoryByID(id); r != nil {
 			return r
 		}
 	case nodeIssue, nodePull:
-		if i := s.issues[id]; i != nil {
+		if i := w.issues[id]; i != nil {
 			return i
 		}
 	case nodeComment:
-		if c := s.comments[id]; c != nil {
+		if c := w.comments[id]; c != nil {
 			return c
 		}
 	case nodeReview:
-		if c := s.reviews[id]; c != nil {
+		if c := w.reviews[id]; c != nil {
 			return c
 		}
 	case nodeReviewComment, nodeThread:
-		if c := s.reviewComments[id]; c != nil {
+		if c := w.reviewComments[id]; c != nil {
 			return c
 		}
 	}

@@ -122,14 +122,14 @@ func (o *objectReader) close() {
 }
 
 // objects is the reader of a repository.
-func (s *Server) objects(r *Repository) *objectReader {
-	o, _ := s.readers.LoadOrStore(r.ID, &objectReader{dir: s.gitDir(r)})
+func (g gitStore) objects(r *Repository) *objectReader {
+	o, _ := g.readers.LoadOrStore(r.ID, &objectReader{dir: g.path(r)})
 	return o.(*objectReader)
 }
 
 // stopReaders ends all that read objects.
-func (s *Server) stopReaders() {
-	s.readers.Range(func(_, o any) bool {
+func (g gitStore) stopReaders() {
+	g.readers.Range(func(_, o any) bool {
 		o.(*objectReader).close()
 		return true
 	})
@@ -137,8 +137,8 @@ func (s *Server) stopReaders() {
 
 // readRefs gives all refs of a repository by full name: the files of their own, and for others what packed-refs says
 // (https://git-scm.com/docs/gitrepository-layout). In this order, since git writes packed-refs before it takes the files away.
-func (s *Server) readRefs(r *Repository) (map[string]string, error) {
-	dir, refs := s.gitDir(r), map[string]string{}
+func (g gitStore) readRefs(r *Repository) (map[string]string, error) {
+	dir, refs := g.path(r), map[string]string{}
 	err := filepath.WalkDir(filepath.Join(dir, "refs"), func(path string, d os.DirEntry, err error) error {
 		if errors.Is(err, os.ErrNotExist) {
 			return nil // it was deleted meanwhile

@@ -13,11 +13,11 @@ func TestObjectsAreFoundAsGitFindsThem(t *testing.T) {
 	r := w.s.st.Repositories[0]
 	git := func(stdin string, args ...string) string {
 		t.Helper()
-		out, err := runGit(w.s.gitDir(r), identity("Ada", "ada@example.com", inventedAt), []byte(stdin), args...)
+		out, err := runGit(w.s.git.path(r), identity("Ada", "ada@example.com", inventedAt), []byte(stdin), args...)
 		require.NoError(t, err)
 		return strings.TrimSpace(string(out))
 	}
-	o := w.s.objects(r)
+	o := w.s.git.objects(r)
 	head, err := o.find("main")
 	require.NoError(t, err)
 	assert.Equal(t, "commit", head.kind)
@@ -57,13 +57,13 @@ func TestRefsAreReadAsGitReadsThem(t *testing.T) {
 	r := w.s.st.Repositories[0]
 	git := func(args ...string) string {
 		t.Helper()
-		out, err := runGit(w.s.gitDir(r), identity("Ada", "ada@example.com", inventedAt), nil, args...)
+		out, err := runGit(w.s.git.path(r), identity("Ada", "ada@example.com", inventedAt), nil, args...)
 		require.NoError(t, err)
 		return strings.TrimSpace(string(out))
 	}
 	same := func() {
 		t.Helper()
-		refs, err := w.s.readRefs(r)
+		refs, err := w.s.git.readRefs(r)
 		require.NoError(t, err)
 		want := map[string]string{}
 		for line := range strings.Lines(git("for-each-ref", "--format=%(refname) %(objectname)")) {

@@ -23,14 +23,14 @@ var objectRoutes = []route{
 
 func getGitCommit(q *request) (any, error) {
 	sha := q.r.PathValue("sha")
-	if !isHex(sha) || q.s.peel(q.repo, sha) != sha {
+	if !isHex(sha) || q.s.git.peel(q.repo, sha) != sha {
 		return nil, errNotFound
 	}
-	c, err := q.s.commitOf(q.repo, sha)
+	c, err := q.s.git.commitOf(q.repo, sha)
 	if err != nil {
 		return nil, err
 	}
-	return q.s.gitCommitJSON(q.repo, c), nil
+	return q.s.json.gitCommit(q.repo, c), nil
 }
 
 func createGitCommit(q *request) (any, error) {
@@ -45,28 +45,28 @@ func createGitCommit(q *request) (any, error) {
 	if in.Message == "" || in.Tree == "" {
 		return nil, unprocessable("Invalid request.\n\n\"message\", \"tree\" weren't supplied.")
 	}
-	if found, err := q.s.objects(q.repo).find(in.Tree); err != nil || found.kind != "tree" {
+	if found, err := q.s.git.objects(q.repo).find(in.Tree); err != nil || found.kind != "tree" {
 		return nil, unprocessable("Tree SHA does not exist")
 	}
 	for _, p := range in.Parents {
-		if q.s.peel(q.repo, p) != p || p == "" {
+		if q.s.git.peel(q.repo, p) != p || p == "" {
 			return nil, unprocessable("Parent SHA does not exist or is not a commit object")
 		}
 	}
-	sha, err := q.s.commitTree(q.repo, in.Tree, in.Parents, in.Message, q.signatures(in.Author, in.Committer))
+	sha, err := q.s.git.commitTree(q.repo, in.Tree, in.Parents, in.Message, commitEnv(q, in.Author, in.Committer))
 	if err != nil {
 		return nil, err
 	}
-	c, err := q.s.commitOf(q.repo, sha)
+	c, err := q.s.git.commitOf(q.repo, sha)
 	if err != nil {
 		return nil, err
 	}
-	return &reply{http.StatusCreated, q.s.gitCommitJSON(q.repo, c)}, nil
+	return &reply{http.StatusCreated, q.s.json.gitCommit(q.repo, c)}, nil
 }
 
-// signatures are the identities of a commit made by API: the caller's unless given; an author given alone commits too.
-func (q *request) signatures(author, committer *signature) []string {
-	env := identity(q.user.Login, noreply(q.user), q.s.now())
+// commitEnv are the identities of a commit made by API: the caller's unless given; an author given alone commits too.
+func commitEnv(q *request, author, committer *signature) []string {
+	env := identity(q.user.Login, noreply(q.user), q.s.world.now())
 	if committer == nil {
 		committer = author
 	}
@@ -89,13 +89,13 @@ type treeEntry struct {
 }
 
 // editTree writes base with the entries set, by way of an index of its own.
-func (s *Server) editTree(r *Repository, base string, entries []treeEntry) (string, error) {
-	index := []string{"GIT_INDEX_FILE=" + s.gitDir(r) + "/index.sandbox"}
+func (g gitStore) editTree(r *Repository, base string, entries []treeEntry) (string, error) {
+	index := []string{"GIT_INDEX_FILE=" + g.path(r) + "/index.sandbox"}
 	args := []string{"read-tree", "--empty"}
 	if base != "" {
 		args = []string{"read-tree", base}
 	}
-	if _, err := runGit(s.gitDir(r), index, nil, args...); err != nil {
+	if _, err := runGit(g.path(r), index, nil, args...); err != nil {
 		return "", fmt.Errorf("read tree: %w", err)
 	}
 	var info bytes.Buffer
@@ -107,17 +107,17 @@ func (s *Server) editTree(r *Repository, base string, entries []treeEntry) (stri
 			mode = "0"
 		}
 		if e.Mode == "040000" {
-			if _, err := runGit(s.gitDir(r), index, nil, "read-tree", "--prefix="+e.Path, sha); err != nil {
+			if _, err := runGit(g.path(r), index, nil, "read-tree", "--prefix="+e.Path, sha); err != nil {
 				return "", fmt.Errorf("read tree: %w", err)
 			}
 			continue
 		}
 		fmt.Fprintf(&info, "%s %s\t%s\x00", mode, sha, e.Path)
 	}
-	if _, err := runGit(s.gitDir(r), index, info.Bytes(), "update-index", "-z", "--index-info"); err != nil {
+	if _, err := runGit(g.path(r), index, info.Bytes(), "update-index", "-z", "--index-info"); err != nil {
 		return "", fmt.Errorf("change tree: %w", err)
 	}
-	out, err := runGit(s.gitDir(r), index, nil, "write-tree")
+	out, err := runGit(g.path(r), index, nil, "write-tree")
 	if err != nil {
 		return "", fmt.Errorf("write tree: %w", err)
 	}
@@ -125,8 +125,8 @@ func (s *Server) editTree(r *Repository, base string, entries []treeEntry) (stri
 }
 
 // hashBlob writes a blob.
-func (s *Server) hashBlob(r *Repository, data []byte) (string, error) {
-	out, err := runGit(s.gitDir(r), nil, append([]byte{}, data...), "hash-object", "-w", "--stdin")
+func (g gitStore) hashBlob(r *Repository, data []byte) (string, error) {
+	out, err := runGit(g.path(r), nil, append([]byte{}, data...), "hash-object", "-w", "--stdin")
 	if err != nil {
 		return "", fmt.Errorf("write blob: %w", err)
 	}
@@ -147,23 +147,23 @@ func createTree(q *request) (any, error) {
 			return nil, unprocessable("tree.path contains a malformed path component")
 		}
 		if e.SHA == nil && e.Content != nil {
-			sha, err := q.s.hashBlob(q.repo, []byte(*e.Content))
+			sha, err := q.s.git.hashBlob(q.repo, []byte(*e.Content))
 			if err != nil {
 				return nil, err
 			}
 			e.SHA = &sha
 		}
 		if e.SHA != nil && e.Mode != "160000" {
-			if _, err := q.s.objects(q.repo).find(*e.SHA); err != nil {
+			if _, err := q.s.git.objects(q.repo).find(*e.SHA); err != nil {
 				return nil, unprocessable("tree.sha " + *e.SHA + " is not a valid blob")
 			}
 		}
 	}
-	sha, err := q.s.editTree(q.repo, in.BaseTree, in.Tree)
+	sha, err := q.s.git.editTree(q.repo, in.BaseTree, in.Tree)
 	if err != nil {
 		return nil, unprocessable("base_tree is not a valid tree oid")
 	}
-	tree, err := q.s.treeJSON(q.repo, sha, false)
+	tree, err := q.s.json.tree(q.repo, sha, false)
 	if err != nil {
 		return nil, err
 	}
@@ -172,29 +172,29 @@ func createTree(q *request) (any, error) {
 
 func getTree(q *request) (any, error) {
 	rev := q.r.PathValue("sha")
-	if sha := q.s.resolve(q.repo, rev); sha != "" {
+	if sha := q.s.git.resolve(q.repo, rev); sha != "" {
 		rev = sha
 	} else if !isHex(rev) {
 		return nil, errNotFound
 	}
-	tree, err := q.s.objects(q.repo).find(rev + "^{tree}")
+	tree, err := q.s.git.objects(q.repo).find(rev + "^{tree}")
 	if err != nil {
 		return nil, errNotFound
 	}
-	return q.s.treeJSON(q.repo, tree.sha, q.query("recursive") != "")
+	return q.s.json.tree(q.repo, tree.sha, q.query("recursive") != "")
 }
 
-// treeJSON is git-tree.
-func (s *Server) treeJSON(r *Repository, sha string, recursive bool) (obj, error) {
+// tree renders the schema git-tree.
+func (js views) tree(r *Repository, sha string, recursive bool) (obj, error) {
 	args := []string{"ls-tree", "-z", "-l"}
 	if recursive {
 		args = append(args, "-r", "-t")
 	}
-	out, err := s.git(r, append(args, sha)...)
+	out, err := js.git.run(r, append(args, sha)...)
 	if err != nil {
 		return nil, fmt.Errorf("list tree: %w", err)
 	}
-	entries, api := []obj{}, s.repositoryAPI(r)+"/git/"
+	entries, api := []obj{}, js.urls.repositoryAPI(r)+"/git/"
 	for _, record := range strings.Split(strings.TrimSuffix(out, "\x00"), "\x00") {
 		head, name, ok := strings.Cut(record, "\t")
 		f := strings.Fields(head) // mode type sha size
@@ -215,7 +215,7 @@ func getBlob(q *request) (any, error) {
 	if !isHex(sha) {
 		return nil, errNotFound
 	}
-	found, data, err := q.s.objects(q.repo).read(sha)
+	found, data, err := q.s.git.objects(q.repo).read(sha)
 	if err != nil || found.kind != "blob" {
 		return nil, errNotFound
 	}
@@ -224,7 +224,7 @@ func getBlob(q *request) (any, error) {
 	}
 	return obj{
 		"sha": sha, "node_id": nodeID("B", q.repo.ID) + sha, "size": len(data), "encoding": "base64", "content": wrap64(data),
-		"url": q.s.repositoryAPI(q.repo) + "/git/blobs/" + sha,
+		"url": q.s.urls.repositoryAPI(q.repo) + "/git/blobs/" + sha,
 	}, nil
 }
 
@@ -254,11 +254,11 @@ func createBlob(q *request) (any, error) {
 			return nil, unprocessable("content is not valid Base64")
 		}
 	}
-	sha, err := q.s.hashBlob(q.repo, data)
+	sha, err := q.s.git.hashBlob(q.repo, data)
 	if err != nil {
 		return nil, err
 	}
-	return &reply{http.StatusCreated, obj{"sha": sha, "url": q.s.repositoryAPI(q.repo) + "/git/blobs/" + sha}}, nil
+	return &reply{http.StatusCreated, obj{"sha": sha, "url": q.s.urls.repositoryAPI(q.repo) + "/git/blobs/" + sha}}, nil
 }
 
 // decode64 reads base64 with or without line breaks.
@@ -271,13 +271,13 @@ func getTag(q *request) (any, error) {
 	if !isHex(sha) {
 		return nil, errNotFound
 	}
-	text, err := q.s.git(q.repo, "cat-file", "tag", sha)
+	text, err := q.s.git.run(q.repo, "cat-file", "tag", sha)
 	if err != nil {
 		return nil, errNotFound
 	}
 	head, message, _ := strings.Cut(text, "\n\n")
 	o := obj{
-		"sha": sha, "node_id": nodeID("TA", q.repo.ID) + sha, "url": q.s.repositoryAPI(q.repo) + "/git/tags/" + sha,
+		"sha": sha, "node_id": nodeID("TA", q.repo.ID) + sha, "url": q.s.urls.repositoryAPI(q.repo) + "/git/tags/" + sha,
 		"message": message, "verification": unsigned(), "tagger": obj{"name": "", "email": "", "date": stamp(inventedAt)},
 	}
 	object := obj{}
@@ -287,7 +287,7 @@ func getTag(q *request) (any, error) {
 		case "object":
 			object["sha"] = value
 		case "type":
-			object["type"], object["url"] = value, fmt.Sprintf("%s/git/%ss/%v", q.s.repositoryAPI(q.repo), value, object["sha"])
+			object["type"], object["url"] = value, fmt.Sprintf("%s/git/%ss/%v", q.s.urls.repositoryAPI(q.repo), value, object["sha"])
 		case "tag":
 			o["tag"] = value
 		case "tagger":

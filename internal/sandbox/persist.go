@@ -22,12 +22,12 @@ func (s *Server) load(empty bool) error {
 	s.memos = map[string]any{}
 	data, err := os.ReadFile(filepath.Join(s.dir, "state.json"))
 	if errors.Is(err, os.ErrNotExist) {
-		s.index()
-		s.ensureUser(actionsLogin, "Bot")
+		s.world.index()
+		s.world.ensureUser(actionsLogin, "Bot")
 		if empty {
 			return nil
 		}
-		_, err := s.addWidgets()
+		_, err := s.world.addWidgets()
 		return err
 	}
 	if err != nil {
@@ -36,9 +36,9 @@ func (s *Server) load(empty bool) error {
 	if err := json.Unmarshal(data, s.st); err != nil {
 		return fmt.Errorf("read state %s: %w", filepath.Join(s.dir, "state.json"), err)
 	}
-	s.index()
+	s.world.index()
 	for _, r := range s.st.Repositories {
-		if err := s.syncRefs(r, s.author(r.Owner)); err != nil { // a push that a kill interrupted
+		if err := s.refs.sync(r, s.world.author(r.Owner)); err != nil { // a push that a kill interrupted
 			return err
 		}
 	}
@@ -46,43 +46,43 @@ func (s *Server) load(empty bool) error {
 }
 
 // index rebuilds what is found by id from the state.
-func (s *Server) index() {
-	s.users = map[string]*User{}
-	s.issues = map[int64]*Issue{}
-	s.comments = map[int64]*Comment{}
-	s.reviews = map[int64]*Review{}
-	s.reviewComments = map[int64]*ReviewComment{}
-	for _, u := range s.st.Users {
-		s.users[strings.ToLower(u.Login)] = u
+func (w world) index() {
+	w.users = map[string]*User{}
+	w.issues = map[int64]*Issue{}
+	w.comments = map[int64]*Comment{}
+	w.reviews = map[int64]*Review{}
+	w.reviewComments = map[int64]*ReviewComment{}
+	for _, u := range w.st.Users {
+		w.users[strings.ToLower(u.Login)] = u
 	}
-	for _, r := range s.st.Repositories {
+	for _, r := range w.st.Repositories {
 		for _, i := range r.Issues {
-			s.indexIssue(r, i)
+			w.indexIssue(r, i)
 		}
 	}
 }
 
-func (s *Server) indexIssue(r *Repository, i *Issue) {
+func (w world) indexIssue(r *Repository, i *Issue) {
 	i.repo = r
-	s.issues[i.ID] = i
+	w.issues[i.ID] = i
 	for _, c := range i.Comments {
 		c.issue = i
-		s.comments[c.ID] = c
+		w.comments[c.ID] = c
 	}
 	if i.Pull == nil {
 		return
 	}
-	s.issues[i.Pull.ID] = i
+	w.issues[i.Pull.ID] = i
 	if i.Pull.merged() {
 		r.noteContributor(i.Author)
 	}
 	for _, v := range i.Pull.Reviews {
 		v.issue = i
-		s.reviews[v.ID] = v
+		w.reviews[v.ID] = v
 	}
 	for _, c := range i.Pull.ReviewComments {
 		c.issue = i
-		s.reviewComments[c.ID] = c
+		w.reviewComments[c.ID] = c
 	}
 }
 

@@ -44,7 +44,7 @@ func setProtection(q *request) (any, error) {
 	if err := q.decode(&in); err != nil {
 		return nil, err
 	}
-	r, err := q.s.named(in.Repository)
+	r, err := q.s.world.named(in.Repository)
 	if err != nil {
 		return nil, err
 	}
@@ -63,13 +63,13 @@ func setProtection(q *request) (any, error) {
 	} else {
 		r.Protections[in.Branch] = p
 	}
-	return &reply{status: http.StatusNoContent}, q.s.protectionChanged(r)
+	return &reply{status: http.StatusNoContent}, q.s.refs.protectionChanged(r)
 }
 
 // protects is GitHub's reason to refuse a ref change to a person, or "". The update hook says the same to git clients.
-func (s *Server) protects(r *Repository, c refChange, u *User) string {
+func (f pushes) protects(r *Repository, c refChange, u *User) string {
 	if u.Login == actionsLogin && c.now != "" && c.now != c.old {
-		touched, err := s.git(r, "log", "--format=", "--name-only", c.now, "--not", "--all", "--", ".github/workflows")
+		touched, err := f.git.run(r, "log", "--format=", "--name-only", c.now, "--not", "--all", "--", ".github/workflows")
 		if path, _, _ := strings.Cut(touched, "\n"); err == nil && path != "" {
 			return fmt.Sprintf("refusing to allow a GitHub App to create or update workflow `%s` without `workflows` permission", path)
 		}
@@ -82,31 +82,31 @@ func (s *Server) protects(r *Repository, c refChange, u *User) string {
 		return noDeletion
 	case !p.mayPush(u.Login):
 		return notAuthorized
-	case c.old != "" && !s.isAncestor(r, c.old, c.now):
+	case c.old != "" && !f.git.isAncestor(r, c.old, c.now):
 		return noForce
 	}
-	why := s.pushDemands(r, p, c.now)
-	if p.Linear && s.bringsMerges(r, c) {
+	why := f.demands(r, p, c.now)
+	if p.Linear && f.bringsMerges(r, c) {
 		why = append(why, noMergeCommits)
 	}
 	return strings.Join(why, " ")
 }
 
 // bringsMerges tells whether there are merge commits among those that a change brings to its branch.
-func (s *Server) bringsMerges(r *Repository, c refChange) bool {
+func (f pushes) bringsMerges(r *Repository, c refChange) bool {
 	args := []string{"rev-list", "--merges", "--max-count=1", c.now}
 	if c.old != "" {
 		args = append(args, "^"+c.old)
 	}
-	out, err := s.git(r, args...)
+	out, err := f.git.run(r, args...)
 	return err != nil || out != ""
 }
 
-// pushDemands are the sentences that keep a commit from being pushed, each but the last one's reason. Their order, and that
+// demands are the sentences that keep a commit from being pushed, each but the last one's reason. Their order, and that
 // they share a line: https://github.com/gautamkrishnar/keepalive-workflow/issues/12. GitHub also takes a commit that merges a
 // pull request whose checks have passed; here each commit needs its own.
 // https://docs.github.com/en/pull-requests/collaborating-with-pull-requests/collaborating-on-repositories-with-code-quality-features/troubleshooting-required-status-checks
-func (s *Server) pushDemands(r *Repository, p *Protection, sha string) []string {
+func (f pushes) demands(r *Repository, p *Protection, sha string) []string {
 	var why []string
 	if p.Approvals > 0 {
 		why = append(why, approvalsMissing(p.Approvals))
@@ -179,7 +179,7 @@ func (r *Repository) checkWord(name, sha string) string {
 }
 
 // mergeRefusal is why the merge endpoint refuses the request's pull request, or "".
-func (q *request) mergeRefusal(base, head, method string) string {
+func mergeRefusal(q *request, base, head, method string) string {
 	i, p := q.issue, q.repo.Protections[q.issue.Pull.BaseRef]
 	if q.repo.NoMethods[method] {
 		return map[string]string{
@@ -190,7 +190,7 @@ func (q *request) mergeRefusal(base, head, method string) string {
 		return ""
 	}
 	var why []string
-	if p.Approvals > q.s.approvals(i) {
+	if p.Approvals > q.s.pulls.approvals(i) {
 		why = append(why, approvalsMissing(p.Approvals))
 	}
 	if text := q.repo.checksMissing(p, head); text != "" {
@@ -203,16 +203,16 @@ func (q *request) mergeRefusal(base, head, method string) string {
 		return strings.Join(why, " ")
 	case p.Linear && method == "merge":
 		return noMergeCommits
-	case p.Strict && len(p.Checks) > 0 && !q.s.isAncestor(q.repo, base, head):
+	case p.Strict && len(p.Checks) > 0 && !q.s.git.isAncestor(q.repo, base, head):
 		return "The head branch is not up to date with the base branch." // that it refuses is documented, its words are not
 	}
 	return ""
 }
 
 // approvals counts the people whose last opinion is an approval; none while somebody wants changes.
-func (s *Server) approvals(i *Issue) int {
+func (pr pulls) approvals(i *Issue) int {
 	n := 0
-	for _, v := range s.opinions(i, true) {
+	for _, v := range pr.opinions(i, true) {
 		switch v.State {
 		case "APPROVED":
 			n++
@@ -225,11 +225,11 @@ func (s *Server) approvals(i *Issue) int {
 
 // opinions are the last reviews of each person that have an opinion, the oldest first. A comment takes no opinion back; one
 // that was dismissed is no opinion any more and brings no earlier one to life: https://github.com/sonichi/sutando/pull/3774
-func (s *Server) opinions(i *Issue, writersOnly bool) []*Review {
+func (pr pulls) opinions(i *Issue, writersOnly bool) []*Review {
 	last := map[string]*Review{}
 	for _, v := range i.Pull.Reviews {
 		opinionated := v.State == "APPROVED" || v.State == "CHANGES_REQUESTED" || v.State == "DISMISSED"
-		if !opinionated || v.SubmittedAt == nil || writersOnly && s.permission(i.repo, v.Author) < model.PermissionWrite {
+		if !opinionated || v.SubmittedAt == nil || writersOnly && pr.world.permission(i.repo, v.Author) < model.PermissionWrite {
 			continue
 		}
 		author := strings.ToLower(v.Author)

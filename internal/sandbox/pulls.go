@@ -17,7 +17,7 @@ var pullRoutes = []route{
 	{"GET /repos/{owner}/{repo}/pulls/{number}/commits", needRead, listPullCommits},
 	{"GET /repos/{owner}/{repo}/pulls/{number}/files", needRead, listPullFiles},
 	{"GET /repos/{owner}/{repo}/pulls/{number}/requested_reviewers", needRead, func(q *request) (any, error) {
-		return obj{"users": q.s.usersJSON(q.issue.Pull.RequestedReviewers), "teams": []obj{}}, nil
+		return obj{"users": q.s.json.users(q.issue.Pull.RequestedReviewers), "teams": []obj{}}, nil
 	}},
 	{"POST /repos/{owner}/{repo}/pulls/{number}/requested_reviewers", needWrite, requestReviewers},
 	{"DELETE /repos/{owner}/{repo}/pulls/{number}/requested_reviewers", needWrite, unrequestReviewers},
@@ -27,28 +27,28 @@ func listPulls(q *request) (any, error) {
 	var found []*Issue
 	for _, n := range slices.Backward(q.repo.numbers()) {
 		i := q.repo.Issues[n]
-		if err := q.s.seePull(i); err != nil {
+		if err := q.s.pulls.see(i); err != nil {
 			return nil, err
 		}
-		if i.Pull == nil || !q.inState(i) {
+		if i.Pull == nil || !inState(q, i) {
 			continue
 		}
 		if base := q.query("base"); base != "" && base != i.Pull.BaseRef {
 			continue
 		}
-		if head := q.query("head"); head != "" && !q.s.isHead(i, head) {
+		if head := q.query("head"); head != "" && !q.s.pulls.isHead(i, head) {
 			continue
 		}
 		found = append(found, i)
 	}
 	sorted(q, found, "desc", issueCreated, issueUpdated)
-	return paginate(q, found, q.s.simplePullJSON), nil
+	return paginate(q, found, q.s.json.simplePull), nil
 }
 
 // isHead tells whether "owner:branch" is the head of a pull request.
-func (s *Server) isHead(i *Issue, head string) bool {
+func (pr pulls) isHead(i *Issue, head string) bool {
 	owner, branch, ok := strings.Cut(head, ":")
-	r := s.repositoryByID(i.Pull.HeadRepo)
+	r := pr.world.repositoryByID(i.Pull.HeadRepo)
 	return ok && r != nil && strings.EqualFold(owner, r.Owner) && branch == i.Pull.HeadRef
 }
 
@@ -57,21 +57,21 @@ func getPull(q *request) (any, error) {
 	accept := q.r.Header.Get("Accept")
 	switch {
 	case strings.Contains(accept, "diff"):
-		return q.s.pullText(q.issue, "diff")
+		return q.s.pulls.text(q.issue, "diff")
 	case strings.Contains(accept, "patch"):
-		return q.s.pullText(q.issue, "patch")
+		return q.s.pulls.text(q.issue, "patch")
 	}
-	q.s.testMerge(q.issue)
-	return q.s.pullJSON(q.issue), nil
+	q.s.pulls.testMerge(q.issue)
+	return q.s.json.pull(q.issue), nil
 }
 
-func (s *Server) pullText(i *Issue, kind string) (any, error) {
-	base, head := s.baseSHA(i), s.headSHA(i)
+func (pr pulls) text(i *Issue, kind string) (any, error) {
+	base, head := pr.baseSHA(i), pr.headSHA(i)
 	args := []string{"diff", "-M", base + "..." + head}
 	if kind == "patch" {
 		args = []string{"format-patch", "--stdout", base + ".." + head}
 	}
-	out, err := runGit(s.gitDir(i.repo), nil, nil, args...)
+	out, err := runGit(pr.git.path(i.repo), nil, nil, args...)
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", kind, err)
 	}
@@ -92,7 +92,7 @@ func createPull(q *request) (any, error) {
 	if err := q.decode(&in); err != nil {
 		return nil, err
 	}
-	if err := q.mayOpenPulls(); err != nil {
+	if err := mayOpenPulls(q); err != nil {
 		return nil, err
 	}
 	if in.Title != "" || in.Issue == 0 {
@@ -103,28 +103,28 @@ func createPull(q *request) (any, error) {
 	if err := checkBody("PullRequest", in.Body, true); err != nil {
 		return nil, err
 	}
-	headRepo, branch, err := q.pullEnds(&in)
+	headRepo, branch, err := pullEnds(q, &in)
 	if err != nil {
 		return nil, err
 	}
-	if err := q.s.bring(q.repo, headRepo, q.s.branchSHA(headRepo, branch)); err != nil {
+	if err := q.s.git.bring(q.repo, headRepo, q.s.git.branchSHA(headRepo, branch)); err != nil {
 		return nil, err
 	}
-	if err := q.pullRefusal(&in, headRepo, branch); err != nil {
+	if err := pullRefused(q, &in, headRepo, branch); err != nil {
 		return nil, err
 	}
 	modify := in.MaintainerCanModify == nil || *in.MaintainerCanModify
-	i := q.s.newIssue(q.repo, q.user.Login, in.Title, in.Body)
-	if err := q.s.makePull(i, headRepo, branch, in.Base); err != nil {
+	i := q.s.world.newIssue(q.repo, q.user.Login, in.Title, in.Body)
+	if err := q.s.pulls.create(i, headRepo, branch, in.Base); err != nil {
 		return nil, err
 	}
 	i.Pull.Draft, i.Pull.MaintainerCanModify = in.Draft, modify && headRepo != q.repo
-	q.s.deliverPull(i, "opened", q.user, nil)
-	return &reply{http.StatusCreated, q.s.pullJSON(i)}, nil
+	q.s.hooks.pull(i, "opened", q.user, nil)
+	return &reply{http.StatusCreated, q.s.json.pull(i)}, nil
 }
 
 // pullEnds finds the head, "branch" or "owner:branch", and checks that both ends are there.
-func (q *request) pullEnds(in *pullInput) (*Repository, string, error) {
+func pullEnds(q *request, in *pullInput) (*Repository, string, error) {
 	if in.Head == "" || in.Base == "" {
 		field := "head"
 		if in.Base == "" {
@@ -144,23 +144,23 @@ func (q *request) pullEnds(in *pullInput) (*Repository, string, error) {
 			}
 		}
 	}
-	if headRepo == nil || q.s.branchSHA(headRepo, branch) == "" {
+	if headRepo == nil || q.s.git.branchSHA(headRepo, branch) == "" {
 		return nil, "", invalid("PullRequest", "head", "invalid")
 	}
-	if q.s.branchSHA(q.repo, in.Base) == "" {
+	if q.s.git.branchSHA(q.repo, in.Base) == "" {
 		return nil, "", invalid("PullRequest", "base", "invalid")
 	}
 	in.Base = strings.TrimPrefix(in.Base, "refs/heads/")
 	// Somebody without write permission may only offer what is in a repository of theirs.
-	if q.s.permission(headRepo, q.user.Login) < model.PermissionWrite {
+	if q.s.world.permission(headRepo, q.user.Login) < model.PermissionWrite {
 		return nil, "", &failure{status: http.StatusForbidden, message: "Must have push access to repository"}
 	}
 	return headRepo, branch, nil
 }
 
-// pullRefusal is why two ends that are there make no pull request.
-func (q *request) pullRefusal(in *pullInput, headRepo *Repository, branch string) error {
-	head, base := q.s.branchSHA(headRepo, branch), q.s.branchSHA(q.repo, in.Base)
+// pullRefused says why two ends that are there make no pull request.
+func pullRefused(q *request, in *pullInput, headRepo *Repository, branch string) error {
+	head, base := q.s.git.branchSHA(headRepo, branch), q.s.git.branchSHA(q.repo, in.Base)
 	name := branch
 	if headRepo != q.repo {
 		name = headRepo.Owner + ":" + branch
@@ -170,7 +170,7 @@ func (q *request) pullRefusal(in *pullInput, headRepo *Repository, branch string
 			return invalidText("PullRequest", "", fmt.Sprintf("A pull request already exists for %s:%s.", headRepo.Owner, branch))
 		}
 	}
-	mb, err := q.s.mergeBase(q.repo, base, head)
+	mb, err := q.s.git.mergeBase(q.repo, base, head)
 	switch {
 	case err != nil:
 		return err
@@ -182,15 +182,15 @@ func (q *request) pullRefusal(in *pullInput, headRepo *Repository, branch string
 	return nil
 }
 
-// makePull turns an issue into a pull request between two branches that are there.
-func (s *Server) makePull(i *Issue, headRepo *Repository, headRef, baseRef string) error {
-	head := s.branchSHA(headRepo, headRef)
+// create turns an issue into a pull request between two branches that are there.
+func (pr pulls) create(i *Issue, headRepo *Repository, headRef, baseRef string) error {
+	head := pr.git.branchSHA(headRepo, headRef)
 	i.Pull = &Pull{
-		ID: s.nextID(), HeadRepo: headRepo.ID, HeadRef: headRef, BaseRef: baseRef, HeadSHA: head, BaseSHA: s.branchSHA(i.repo, baseRef),
+		ID: pr.world.nextID(), HeadRepo: headRepo.ID, HeadRef: headRef, BaseRef: baseRef, HeadSHA: head, BaseSHA: pr.git.branchSHA(i.repo, baseRef),
 	}
-	s.issues[i.Pull.ID] = i
-	s.changed()
-	return s.showHead(i, head)
+	pr.issues[i.Pull.ID] = i
+	pr.world.changed()
+	return pr.showHead(i, head)
 }
 
 func patchPull(q *request) (any, error) {
@@ -203,22 +203,22 @@ func patchPull(q *request) (any, error) {
 		return nil, err
 	}
 	if in.Base != nil && *in.Base != q.issue.Pull.BaseRef {
-		if err := q.changeBase(*in.Base); err != nil {
+		if err := changeBase(q, *in.Base); err != nil {
 			return nil, err
 		}
 	}
-	if err := q.applyPatch(q.issue, &in.issuePatch); err != nil {
+	if err := applyPatch(q, q.issue, &in.issuePatch); err != nil {
 		return nil, err
 	}
 	if in.MaintainerCanModify != nil {
 		q.issue.Pull.MaintainerCanModify = *in.MaintainerCanModify
 	}
-	return q.s.pullJSON(q.issue), nil
+	return q.s.json.pull(q.issue), nil
 }
 
-func (q *request) changeBase(base string) error {
+func changeBase(q *request, base string) error {
 	i := q.issue
-	if err := q.mayEdit(&i.Post); err != nil {
+	if err := mayEdit(q, &i.Post); err != nil {
 		return err
 	}
 	switch {
@@ -226,33 +226,33 @@ func (q *request) changeBase(base string) error {
 		return &failure{http.StatusUnprocessableEntity, "Validation Failed", []any{obj{
 			"resource": "PullRequest", "field": "base", "code": "invalid", "message": "Cannot change the base branch of a closed pull request.",
 		}}}
-	case q.s.branchSHA(q.repo, base) == "":
+	case q.s.git.branchSHA(q.repo, base) == "":
 		return &failure{http.StatusUnprocessableEntity, "Validation Failed", []any{obj{
 			"resource": "PullRequest", "field": "base", "code": "invalid", "message": fmt.Sprintf("Proposed base branch '%s' was not found", base),
 		}}}
-	case q.s.isAncestor(q.repo, q.s.headSHA(i), q.s.branchSHA(q.repo, base)):
+	case q.s.git.isAncestor(q.repo, q.s.pulls.headSHA(i), q.s.git.branchSHA(q.repo, base)):
 		return invalidText("PullRequest", "base", fmt.Sprintf("There are no new commits between base branch '%s' and head branch '%s'", base, i.Pull.HeadRef))
 	}
 	from := obj{"ref": obj{"from": i.Pull.BaseRef}, "sha": obj{"from": i.Pull.BaseSHA}}
-	i.Pull.BaseRef, i.UpdatedAt, i.Pull.NewMerge = base, q.s.now(), nil
-	q.s.recordBase(i)
-	q.s.changed()
-	q.s.deliverPull(i, "edited", q.user, obj{"changes": obj{"base": from}})
+	i.Pull.BaseRef, i.UpdatedAt, i.Pull.NewMerge = base, q.s.world.now(), nil
+	q.s.pulls.recordBase(i)
+	q.s.world.changed()
+	q.s.hooks.pull(i, "edited", q.user, obj{"changes": obj{"base": from}})
 	return nil
 }
 
 // reopenPull opens a closed pull request again, when its head has not been lost: https://github.com/isaacs/github/issues/361
-func (q *request) reopenPull(i *Issue) error {
+func reopenPull(q *request, i *Issue) error {
 	refuse := func(why string) error { return invalidText("PullRequest", "state", "state cannot be changed. "+why) }
 	if i.Pull.merged() {
 		return refuse("The pull request cannot be reopened.")
 	}
-	r := q.s.repositoryByID(i.Pull.HeadRepo)
+	r := q.s.world.repositoryByID(i.Pull.HeadRepo)
 	if r == nil {
 		return refuse("The repository that submitted this pull request has been deleted.")
 	}
-	head := q.s.branchSHA(r, i.Pull.HeadRef)
-	base := q.s.branchSHA(i.repo, i.Pull.BaseRef)
+	head := q.s.git.branchSHA(r, i.Pull.HeadRef)
+	base := q.s.git.branchSHA(i.repo, i.Pull.BaseRef)
 	if head == "" || base == "" {
 		gone := i.Pull.HeadRef
 		if head != "" {
@@ -260,13 +260,13 @@ func (q *request) reopenPull(i *Issue) error {
 		}
 		return refuse(fmt.Sprintf("The %s branch has been deleted.", gone))
 	}
-	if err := q.s.bring(i.repo, r, head); err != nil {
+	if err := q.s.git.bring(i.repo, r, head); err != nil {
 		return err
 	}
-	if !q.s.isAncestor(i.repo, i.Pull.HeadSHA, head) {
+	if !q.s.git.isAncestor(i.repo, i.Pull.HeadSHA, head) {
 		return refuse(fmt.Sprintf("The %s branch was force-pushed or recreated.", i.Pull.HeadRef))
 	}
-	if q.s.isAncestor(i.repo, head, base) {
+	if q.s.git.isAncestor(i.repo, head, base) {
 		return refuse(fmt.Sprintf("There are no new commits on the %s branch.", i.Pull.HeadRef))
 	}
 	for _, other := range i.repo.openPulls() {
@@ -274,33 +274,33 @@ func (q *request) reopenPull(i *Issue) error {
 			return invalidText("PullRequest", "", fmt.Sprintf("A pull request already exists for %s:%s.", r.Owner, i.Pull.HeadRef))
 		}
 	}
-	q.s.reopenIssue(i)
+	q.s.world.reopenIssue(i)
 	i.Pull.HeadSHA, i.Pull.BaseSHA = head, base
-	q.s.deliverPull(i, "reopened", q.user, nil)
-	return q.s.showHead(i, head)
+	q.s.hooks.pull(i, "reopened", q.user, nil)
+	return q.s.pulls.showHead(i, head)
 }
 
 // listPullCommits lists at most 250, as GitHub does.
 func listPullCommits(q *request) (any, error) {
-	shas, err := q.s.pullCommits(q.issue)
+	shas, err := q.s.pulls.commits(q.issue)
 	if err != nil {
 		return nil, err
 	}
-	cs, err := q.s.commitsOf(q.repo, shas[:min(len(shas), 250)])
+	cs, err := q.s.git.commitsOf(q.repo, shas[:min(len(shas), 250)])
 	if err != nil {
 		return nil, err
 	}
-	return paginate(q, cs, func(c *commitInfo) obj { return q.s.commitJSON(q.repo, c) }), nil
+	return paginate(q, cs, func(c *commitInfo) obj { return q.s.json.commit(q.repo, c) }), nil
 }
 
 // listPullFiles lists at most 3,000, as GitHub does.
 func listPullFiles(q *request) (any, error) {
-	files, err := q.s.pullFiles(q.issue)
+	files, err := q.s.pulls.files(q.issue)
 	if err != nil {
 		return nil, err
 	}
-	head := q.s.headSHA(q.issue)
-	return paginate(q, files[:min(len(files), 3000)], func(f *fileChange) obj { return q.s.fileJSON(q.repo, head, f) }), nil
+	head := q.s.pulls.headSHA(q.issue)
+	return paginate(q, files[:min(len(files), 3000)], func(f *fileChange) obj { return q.s.json.file(q.repo, head, f) }), nil
 }
 
 func requestReviewers(q *request) (any, error) {
@@ -309,8 +309,8 @@ func requestReviewers(q *request) (any, error) {
 		return nil, err
 	}
 	for _, login := range in.Reviewers {
-		u := q.s.user(login)
-		if u == nil || q.s.permission(q.repo, login) == model.PermissionNone || q.repo.Permissions[strings.ToLower(login)] == "" {
+		u := q.s.world.user(login)
+		if u == nil || q.s.world.permission(q.repo, login) == model.PermissionNone || q.repo.Permissions[strings.ToLower(login)] == "" {
 			return nil, unprocessable("Reviews may only be requested from collaborators. One or more of the users or teams you specified is not a collaborator of the " + q.repo.FullName() + " repository.")
 		}
 		if strings.EqualFold(login, q.issue.Author) {
@@ -318,16 +318,16 @@ func requestReviewers(q *request) (any, error) {
 		}
 	}
 	for _, login := range in.Reviewers {
-		u := q.s.user(login)
+		u := q.s.world.user(login)
 		if slices.Contains(q.issue.Pull.RequestedReviewers, u.Login) {
 			continue
 		}
 		q.issue.Pull.RequestedReviewers = append(q.issue.Pull.RequestedReviewers, u.Login)
-		q.issue.UpdatedAt = q.s.now()
-		q.s.deliverPull(q.issue, "review_requested", q.user, obj{"requested_reviewer": q.s.userJSON(u)})
+		q.issue.UpdatedAt = q.s.world.now()
+		q.s.hooks.pull(q.issue, "review_requested", q.user, obj{"requested_reviewer": q.s.json.user(u)})
 	}
-	q.s.changed()
-	return &reply{http.StatusCreated, q.s.simplePullJSON(q.issue)}, nil
+	q.s.world.changed()
+	return &reply{http.StatusCreated, q.s.json.simplePull(q.issue)}, nil
 }
 
 func unrequestReviewers(q *request) (any, error) {
@@ -341,9 +341,9 @@ func unrequestReviewers(q *request) (any, error) {
 			continue
 		}
 		q.issue.Pull.RequestedReviewers = slices.Delete(q.issue.Pull.RequestedReviewers, at, at+1)
-		q.issue.UpdatedAt = q.s.now()
-		q.s.deliverPull(q.issue, "review_request_removed", q.user, obj{"requested_reviewer": q.s.userJSON(q.s.author(login))})
+		q.issue.UpdatedAt = q.s.world.now()
+		q.s.hooks.pull(q.issue, "review_request_removed", q.user, obj{"requested_reviewer": q.s.json.user(q.s.world.author(login))})
 	}
-	q.s.changed()
-	return q.s.simplePullJSON(q.issue), nil
+	q.s.world.changed()
+	return q.s.json.simplePull(q.issue), nil
 }

@@ -14,12 +14,12 @@ var refRoutes = []route{
 	{"DELETE /repos/{owner}/{repo}/git/refs/{ref...}", needWrite, deleteRef},
 }
 
-// refJSON is git-ref.
-func (s *Server) refJSON(r *Repository, ref string) obj {
-	sha, api := r.Refs[ref], s.repositoryAPI(r)
+// ref renders the schema git-ref.
+func (js views) ref(r *Repository, ref string) obj {
+	sha, api := r.Refs[ref], js.urls.repositoryAPI(r)
 	kind := "commit"
 	if strings.HasPrefix(ref, "refs/tags/") {
-		if found, err := s.objects(r).find(sha); err == nil {
+		if found, err := js.git.objects(r).find(sha); err == nil {
 			kind = found.kind
 		}
 	}
@@ -34,7 +34,7 @@ func getRef(q *request) (any, error) {
 	if q.repo.Refs[ref] == "" {
 		return nil, errNotFound
 	}
-	return q.s.refJSON(q.repo, ref), nil
+	return q.s.json.ref(q.repo, ref), nil
 }
 
 func matchingRefs(q *request) (any, error) {
@@ -45,12 +45,12 @@ func matchingRefs(q *request) (any, error) {
 		}
 	}
 	sort.Strings(refs)
-	return paginate(q, refs, func(ref string) obj { return q.s.refJSON(q.repo, ref) }), nil
+	return paginate(q, refs, func(ref string) obj { return q.s.json.ref(q.repo, ref) }), nil
 }
 
 // checkRefName refuses what is no ref that may be written: https://docs.github.com/en/rest/git/refs#create-a-reference
-func (q *request) checkRefName(ref string) error {
-	_, err := q.s.git(q.repo, "check-ref-format", ref)
+func checkRefName(q *request, ref string) error {
+	_, err := q.s.git.run(q.repo, "check-ref-format", ref)
 	if err != nil || !strings.HasPrefix(ref, "refs/") || strings.Count(ref, "/") < 2 {
 		return unprocessable("Reference name is not valid")
 	}
@@ -65,22 +65,22 @@ func createRef(q *request) (any, error) {
 	if err := q.decode(&in); err != nil {
 		return nil, err
 	}
-	if err := q.checkRefName(in.Ref); err != nil {
+	if err := checkRefName(q, in.Ref); err != nil {
 		return nil, err
 	}
 	if !isHex(in.SHA) || len(in.SHA) != 40 {
 		return nil, unprocessable("The sha parameter must be exactly 40 characters and contain only [0-9a-f].")
 	}
-	if q.s.peel(q.repo, in.SHA) == "" {
+	if q.s.git.peel(q.repo, in.SHA) == "" {
 		return nil, unprocessable("Object does not exist")
 	}
 	if q.repo.Refs[in.Ref] != "" {
 		return nil, unprocessable("Reference already exists")
 	}
-	if err := q.moveRef(q.repo, refChange{in.Ref, "", in.SHA}); err != nil {
+	if err := moveRef(q, q.repo, refChange{in.Ref, "", in.SHA}); err != nil {
 		return nil, err
 	}
-	return &reply{http.StatusCreated, q.s.refJSON(q.repo, in.Ref)}, nil
+	return &reply{http.StatusCreated, q.s.json.ref(q.repo, in.Ref)}, nil
 }
 
 func patchRef(q *request) (any, error) {
@@ -92,27 +92,27 @@ func patchRef(q *request) (any, error) {
 		return nil, err
 	}
 	ref := "refs/" + q.r.PathValue("ref")
-	if err := q.checkRefName(ref); err != nil {
+	if err := checkRefName(q, ref); err != nil {
 		return nil, err
 	}
 	old := q.repo.Refs[ref]
 	switch {
 	case old == "":
 		return nil, unprocessable("Reference does not exist")
-	case q.s.peel(q.repo, in.SHA) == "" || len(in.SHA) != 40:
+	case q.s.git.peel(q.repo, in.SHA) == "" || len(in.SHA) != 40:
 		return nil, unprocessable("Object does not exist")
-	case !in.Force && !q.s.isAncestor(q.repo, q.s.peel(q.repo, old), q.s.peel(q.repo, in.SHA)):
+	case !in.Force && !q.s.git.isAncestor(q.repo, q.s.git.peel(q.repo, old), q.s.git.peel(q.repo, in.SHA)):
 		return nil, unprocessable("Update is not a fast forward")
 	}
-	if err := q.moveRef(q.repo, refChange{ref, old, in.SHA}); err != nil {
+	if err := moveRef(q, q.repo, refChange{ref, old, in.SHA}); err != nil {
 		return nil, err
 	}
-	return q.s.refJSON(q.repo, ref), nil
+	return q.s.json.ref(q.repo, ref), nil
 }
 
 func deleteRef(q *request) (any, error) {
 	ref := "refs/" + q.r.PathValue("ref")
-	if err := q.checkRefName(ref); err != nil {
+	if err := checkRefName(q, ref); err != nil {
 		return nil, err
 	}
 	old := q.repo.Refs[ref]
@@ -122,7 +122,7 @@ func deleteRef(q *request) (any, error) {
 	if ref == "refs/heads/"+q.repo.DefaultBranch {
 		return nil, unprocessable("Cannot delete the default branch")
 	}
-	if err := q.moveRef(q.repo, refChange{ref, old, ""}); err != nil {
+	if err := moveRef(q, q.repo, refChange{ref, old, ""}); err != nil {
 		return nil, err
 	}
 	return &reply{status: http.StatusNoContent}, nil

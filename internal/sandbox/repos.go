@@ -30,7 +30,7 @@ var userRoutes = []route{
 }
 
 var repositoryRoutes = []route{
-	{"GET /repos/{owner}/{repo}", needRead, func(q *request) (any, error) { return q.s.fullRepositoryJSON(q.repo, q.user), nil }},
+	{"GET /repos/{owner}/{repo}", needRead, func(q *request) (any, error) { return q.s.json.fullRepository(q.repo, q.user), nil }},
 	{"GET /repositories/{id}", needNothing, getRepositoryByID},
 	{"PATCH /repos/{owner}/{repo}", needAdmin, patchRepository},
 	{"DELETE /repos/{owner}/{repo}", needAdmin, deleteRepository},
@@ -54,19 +54,19 @@ func getViewer(q *request) (any, error) {
 	if q.user.Type == "Bot" {
 		return nil, &failure{status: http.StatusForbidden, message: "Resource not accessible by integration"}
 	}
-	return q.s.fullUserJSON(q.user, true), nil
+	return q.s.json.fullUser(q.user, true), nil
 }
 
 func getUser(q *request) (any, error) {
-	u := q.s.user(q.r.PathValue("login"))
+	u := q.s.world.user(q.r.PathValue("login"))
 	if u == nil {
 		return nil, errNotFound
 	}
-	return q.s.fullUserJSON(u, false), nil
+	return q.s.json.fullUser(u, false), nil
 }
 
 func getRateLimit(q *request) (any, error) {
-	reset := q.s.now().Add(time.Hour).Unix()
+	reset := q.s.world.now().Add(time.Hour).Unix()
 	one := obj{"limit": 5000, "remaining": 5000, "used": 0, "reset": reset, "resource": "core"}
 	resources := obj{}
 	for _, k := range []string{"core", "search", "graphql", "integration_manifest"} {
@@ -80,10 +80,10 @@ func getRepositoryByID(q *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if q.repo = q.s.repositoryByID(id); q.repo == nil || q.may(model.PermissionRead) != nil {
+	if q.repo = q.s.world.repositoryByID(id); q.repo == nil || q.may(model.PermissionRead) != nil {
 		return nil, errNotFound
 	}
-	return q.s.fullRepositoryJSON(q.repo, q.user), nil
+	return q.s.json.fullRepository(q.repo, q.user), nil
 }
 
 func patchRepository(q *request) (any, error) {
@@ -96,14 +96,14 @@ func patchRepository(q *request) (any, error) {
 	if err := q.decode(&in); err != nil {
 		return nil, err
 	}
-	if err := q.setMethods(in.mergeSettings); err != nil {
+	if err := setMethods(q, in.mergeSettings); err != nil {
 		return nil, err
 	}
 	if in.DefaultBranch != nil {
-		if q.s.branchSHA(q.repo, *in.DefaultBranch) == "" {
+		if q.s.git.branchSHA(q.repo, *in.DefaultBranch) == "" {
 			return nil, invalidText("Repository", "default_branch", "The branch "+*in.DefaultBranch+" was not found. Please push that ref first or create it via the Git Data API.")
 		}
-		if _, err := q.s.git(q.repo, "symbolic-ref", "HEAD", "refs/heads/"+*in.DefaultBranch); err != nil {
+		if _, err := q.s.git.run(q.repo, "symbolic-ref", "HEAD", "refs/heads/"+*in.DefaultBranch); err != nil {
 			return nil, fmt.Errorf("set default branch: %w", err)
 		}
 		q.repo.DefaultBranch = *in.DefaultBranch
@@ -114,50 +114,50 @@ func patchRepository(q *request) (any, error) {
 	if in.Private != nil {
 		q.repo.Private = *in.Private
 	}
-	q.repo.UpdatedAt = q.s.now()
-	q.s.changed()
-	return q.s.fullRepositoryJSON(q.repo, q.user), nil
+	q.repo.UpdatedAt = q.s.world.now()
+	q.s.world.changed()
+	return q.s.json.fullRepository(q.repo, q.user), nil
 }
 
 // addRepository makes an empty repository that owner administers and in which workflows may write.
-func (s *Server) addRepository(owner, name, branch string, private bool) (*Repository, error) {
+func (w world) addRepository(owner, name, branch string, private bool) (*Repository, error) {
 	if branch == "" {
 		branch = "main"
 	}
-	u, now := s.ensureUser(owner, ""), s.now()
+	u, now := w.ensureUser(owner, ""), w.now()
 	r := &Repository{
-		ID: s.nextSmallID(), Owner: u.Login, Name: name, DefaultBranch: branch, Private: private, Issues: map[int]*Issue{},
+		ID: w.nextSmallID(), Owner: u.Login, Name: name, DefaultBranch: branch, Private: private, Issues: map[int]*Issue{},
 		Permissions: map[string]string{strings.ToLower(owner): "admin", actionsLogin: "write"}, Protections: map[string]*Protection{},
 		Refs: map[string]string{}, CreatedAt: now, UpdatedAt: now, PushedAt: now,
 	}
-	if err := os.RemoveAll(s.gitDir(r)); err != nil { // left by a kill before the state was written
+	if err := os.RemoveAll(w.git.path(r)); err != nil { // left by a kill before the state was written
 		return nil, fmt.Errorf("create repository %s: %w", r.FullName(), err)
 	}
-	if err := s.initGit(r); err != nil {
+	if err := w.git.init(r); err != nil {
 		return nil, err
 	}
 	for _, l := range defaultLabels {
-		l.ID = s.nextID()
+		l.ID = w.nextID()
 		l.CreatedAt = r.CreatedAt
 		r.Labels = append(r.Labels, &l)
 	}
-	s.st.Repositories = append(s.st.Repositories, r)
-	s.changed()
+	w.st.Repositories = append(w.st.Repositories, r)
+	w.changed()
 	return r, nil
 }
 
 // addWidgets makes octo/widgets, what a sandbox without a seed holds.
-func (s *Server) addWidgets() (*Repository, error) {
-	r, err := s.addRepository("octo", "widgets", "main", false)
+func (w world) addWidgets() (*Repository, error) {
+	r, err := w.addRepository("octo", "widgets", "main", false)
 	if err != nil {
 		return nil, err
 	}
-	return r, s.firstCommit(r, map[string]string{"README.md": "# widgets\n"})
+	return r, w.git.firstCommit(r, map[string]string{"README.md": "# widgets\n"})
 }
 
 // firstCommit puts files onto the default branch of an empty repository.
-func (s *Server) firstCommit(r *Repository, files map[string]string) error {
-	_, err := s.commitFiles(r, r.DefaultBranch, "", files, "Initial commit", inventedAt)
+func (g gitStore) firstCommit(r *Repository, files map[string]string) error {
+	_, err := g.commitFiles(r, r.DefaultBranch, "", files, "Initial commit", inventedAt)
 	return err
 }
 
@@ -176,22 +176,22 @@ func createRepository(q *request) (any, error) {
 	if !repositoryName.MatchString(in.Name) {
 		return nil, invalid("Repository", "name", "missing_field")
 	}
-	if q.s.repository(q.user.Login, in.Name) != nil {
+	if q.s.world.repository(q.user.Login, in.Name) != nil {
 		return nil, &failure{http.StatusUnprocessableEntity, "Repository creation failed.", []any{
 			obj{"resource": "Repository", "code": "custom", "field": "name", "message": "name already exists on this account"},
 		}}
 	}
-	r, err := q.s.addRepository(q.user.Login, in.Name, "", in.Private)
+	r, err := q.s.world.addRepository(q.user.Login, in.Name, "", in.Private)
 	if err != nil {
 		return nil, err
 	}
 	r.Description = in.Description
 	if in.AutoInit {
-		if err := q.s.firstCommit(r, map[string]string{"README.md": "# " + in.Name}); err != nil {
+		if err := q.s.git.firstCommit(r, map[string]string{"README.md": "# " + in.Name}); err != nil {
 			return nil, err
 		}
 	}
-	return &reply{http.StatusCreated, q.s.fullRepositoryJSON(r, q.user)}, nil
+	return &reply{http.StatusCreated, q.s.json.fullRepository(r, q.user)}, nil
 }
 
 func listRepositories(q *request) (any, error) {
@@ -201,7 +201,7 @@ func listRepositories(q *request) (any, error) {
 			mine = append(mine, r)
 		}
 	}
-	return paginate(q, mine, func(r *Repository) obj { return q.s.repositoryJSON(r) }), nil
+	return paginate(q, mine, func(r *Repository) obj { return q.s.json.repository(r) }), nil
 }
 
 func forkRepository(q *request) (any, error) {
@@ -215,43 +215,43 @@ func forkRepository(q *request) (any, error) {
 	if in.Name == "" {
 		in.Name = q.repo.Name
 	}
-	if r := q.s.repository(q.user.Login, in.Name); r != nil {
+	if r := q.s.world.repository(q.user.Login, in.Name); r != nil {
 		if r.Parent == q.repo.ID {
-			return &reply{http.StatusAccepted, q.s.fullRepositoryJSON(r, q.user)}, nil
+			return &reply{http.StatusAccepted, q.s.json.fullRepository(r, q.user)}, nil
 		}
 		return nil, invalidText("Repository", "name", "name already exists on this account")
 	}
-	r, err := q.s.addRepository(q.user.Login, in.Name, q.repo.DefaultBranch, q.repo.Private)
+	r, err := q.s.world.addRepository(q.user.Login, in.Name, q.repo.DefaultBranch, q.repo.Private)
 	if err != nil {
 		return nil, err
 	}
 	r.Parent, r.Description = q.repo.ID, q.repo.Description
-	if err := q.s.copyRefs(r, q.s.gitDir(q.repo)); err != nil {
+	if err := q.s.git.copyRefs(r, q.s.git.path(q.repo)); err != nil {
 		return nil, err
 	}
-	q.s.deliver("fork", q.repo, q.user, obj{"forkee": q.s.repositoryJSON(r)})
-	return &reply{http.StatusAccepted, q.s.fullRepositoryJSON(r, q.user)}, nil
+	q.s.hooks.deliver("fork", q.repo, q.user, obj{"forkee": q.s.json.repository(r)})
+	return &reply{http.StatusAccepted, q.s.json.fullRepository(r, q.user)}, nil
 }
 
 // copyRefs fetches all branches and tags of another repository on this machine.
-func (s *Server) copyRefs(r *Repository, from string) error {
-	if _, err := s.git(r, "fetch", "-q", "--no-write-fetch-head", from, "+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*"); err != nil {
+func (g gitStore) copyRefs(r *Repository, from string) error {
+	if _, err := g.run(r, "fetch", "-q", "--no-write-fetch-head", from, "+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*"); err != nil {
 		return fmt.Errorf("copy branches into %s: %w", r.FullName(), err)
 	}
-	refs, err := s.readRefs(r)
+	refs, err := g.readRefs(r)
 	if err != nil {
 		return err
 	}
 	r.Refs = refs
-	s.changed()
+	g.world.changed()
 	return nil
 }
 
 // collaborators are the people with a right of their own, sorted by login. Bots are none.
-func (s *Server) collaborators(r *Repository) []*User {
+func (w world) collaborators(r *Repository) []*User {
 	var us []*User
 	for login, p := range r.Permissions {
-		if u := s.user(login); u != nil && u.Type == "User" && p != "none" {
+		if u := w.user(login); u != nil && u.Type == "User" && p != "none" {
 			us = append(us, u)
 		}
 	}
@@ -264,15 +264,15 @@ func roleName(p model.Permission) string {
 	return []string{"none", "read", "triage", "write", "maintain", "admin"}[p]
 }
 
-func (s *Server) collaboratorJSON(r *Repository, u *User) obj {
-	o := s.userJSON(u)
-	o["permissions"] = s.permissionJSON(r, u.Login)
-	o["role_name"] = roleName(s.permission(r, u.Login))
+func (js views) collaborator(r *Repository, u *User) obj {
+	o := js.user(u)
+	o["permissions"] = js.permission(r, u.Login)
+	o["role_name"] = roleName(js.world.permission(r, u.Login))
 	return o
 }
 
 func listCollaborators(q *request) (any, error) {
-	return paginate(q, q.s.collaborators(q.repo), func(u *User) obj { return q.s.collaboratorJSON(q.repo, u) }), nil
+	return paginate(q, q.s.world.collaborators(q.repo), func(u *User) obj { return q.s.json.collaborator(q.repo, u) }), nil
 }
 
 func checkCollaborator(q *request) (any, error) {
@@ -293,31 +293,31 @@ func putCollaborator(q *request) (any, error) {
 		return nil, invalid("Repository", "permission", "invalid")
 	}
 	login := q.r.PathValue("login")
-	if q.s.user(login) == nil {
+	if q.s.world.user(login) == nil {
 		return nil, errNotFound
 	}
 	q.repo.Permissions[strings.ToLower(login)] = roleName(p)
-	q.s.changed()
+	q.s.world.changed()
 	return &reply{status: http.StatusNoContent}, nil
 }
 
 func deleteCollaborator(q *request) (any, error) {
 	delete(q.repo.Permissions, strings.ToLower(q.r.PathValue("login")))
-	q.s.changed()
+	q.s.world.changed()
 	return &reply{status: http.StatusNoContent}, nil
 }
 
 // getPermission answers with the old four words in permission and with all of them in role_name:
 // https://docs.github.com/en/rest/collaborators/collaborators#get-repository-permissions-for-a-user
 func getPermission(q *request) (any, error) {
-	u := q.s.user(q.r.PathValue("login"))
+	u := q.s.world.user(q.r.PathValue("login"))
 	if u == nil {
 		return nil, errNotFound
 	}
-	role := roleName(q.s.permission(q.repo, u.Login))
+	role := roleName(q.s.world.permission(q.repo, u.Login))
 	legacy := map[string]string{"maintain": "write", "triage": "read"}[role]
 	if legacy == "" {
 		legacy = role
 	}
-	return obj{"permission": legacy, "role_name": role, "user": q.s.collaboratorJSON(q.repo, u)}, nil
+	return obj{"permission": legacy, "role_name": role, "user": q.s.json.collaborator(q.repo, u)}, nil
 }

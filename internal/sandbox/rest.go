@@ -135,7 +135,7 @@ func (q *request) run(rt route) (any, error) {
 		return nil, errBadCredentials
 	}
 	if owner := q.r.PathValue("owner"); owner != "" && rt.need != needNothing && rt.need != needToken {
-		if q.repo = q.s.repository(owner, q.r.PathValue("repo")); q.repo == nil {
+		if q.repo = q.s.world.repository(owner, q.r.PathValue("repo")); q.repo == nil {
 			return nil, errNotFound
 		}
 	}
@@ -145,7 +145,7 @@ func (q *request) run(rt route) (any, error) {
 	if n := q.r.PathValue("number"); n != "" && q.repo != nil {
 		number, err := strconv.Atoi(n)
 		if d := q.repo.Departed[number]; d != nil && strings.Contains(rt.pattern, "/issues/{number}") {
-			return q.gone(d, number)
+			return goneAnswer(q, d, number)
 		}
 		if err != nil || q.repo.Issues[number] == nil {
 			return nil, errNotFound
@@ -155,7 +155,7 @@ func (q *request) run(rt route) (any, error) {
 			return nil, errNotFound
 		}
 		if q.r.Method == http.MethodGet {
-			if err := q.s.seePull(q.issue); err != nil {
+			if err := q.s.pulls.see(q.issue); err != nil {
 				return nil, err
 			}
 		}

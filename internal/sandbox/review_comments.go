@@ -12,7 +12,7 @@ var reviewCommentRoutes = []route{
 	{"POST /repos/{owner}/{repo}/pulls/{number}/comments", needComment, createReviewComment},
 	{"POST /repos/{owner}/{repo}/pulls/{number}/comments/{id}/replies", needComment, replyToComment},
 	{"GET /repos/{owner}/{repo}/pulls/comments", needRead, listAllReviewComments},
-	{"GET /repos/{owner}/{repo}/pulls/comments/{id}", needRead, withReviewComment(func(q *request, c *ReviewComment) (any, error) { return q.s.reviewCommentJSON(c), nil })},
+	{"GET /repos/{owner}/{repo}/pulls/comments/{id}", needRead, withReviewComment(func(q *request, c *ReviewComment) (any, error) { return q.s.json.reviewComment(c), nil })},
 	{"PATCH /repos/{owner}/{repo}/pulls/comments/{id}", needComment, withReviewComment(patchReviewComment)},
 	{"DELETE /repos/{owner}/{repo}/pulls/comments/{id}", needComment, withReviewComment(deleteReviewComment)},
 }
@@ -24,7 +24,7 @@ func withReviewComment(serve func(*request, *ReviewComment) (any, error)) func(*
 		if err != nil {
 			return nil, err
 		}
-		c := q.s.reviewComment(id)
+		c := q.s.world.reviewComment(id)
 		if c == nil || c.issue.repo != q.repo {
 			return nil, errNotFound
 		}
@@ -32,13 +32,13 @@ func withReviewComment(serve func(*request, *ReviewComment) (any, error)) func(*
 	}
 }
 
-func (q *request) reviewCommentPage(all []*ReviewComment) (any, error) {
+func reviewCommentPage(q *request, all []*ReviewComment) (any, error) {
 	since, err := q.since()
 	if err != nil {
 		return nil, err
 	}
 	cs := slices.DeleteFunc(slices.Clone(all), func(c *ReviewComment) bool {
-		v := q.s.review(c.ReviewID)
+		v := q.s.world.review(c.ReviewID)
 		return c.UpdatedAt.Before(since) || v != nil && v.State == "PENDING"
 	})
 	slices.SortFunc(cs, func(a, b *ReviewComment) int { return int(a.ID - b.ID) })
@@ -49,11 +49,11 @@ func (q *request) reviewCommentPage(all []*ReviewComment) (any, error) {
 	if q.query("sort") != "" || q.query("direction") == "desc" {
 		sorted(q, cs, direction, func(c *ReviewComment) time.Time { return c.CreatedAt }, func(c *ReviewComment) time.Time { return c.UpdatedAt })
 	}
-	return paginate(q, cs, q.s.reviewCommentJSON), nil
+	return paginate(q, cs, q.s.json.reviewComment), nil
 }
 
 func listReviewComments(q *request) (any, error) {
-	return q.reviewCommentPage(q.issue.Pull.ReviewComments)
+	return reviewCommentPage(q, q.issue.Pull.ReviewComments)
 }
 
 func listAllReviewComments(q *request) (any, error) {
@@ -63,7 +63,7 @@ func listAllReviewComments(q *request) (any, error) {
 			all = append(all, i.Pull.ReviewComments...)
 		}
 	}
-	return q.reviewCommentPage(all)
+	return reviewCommentPage(q, all)
 }
 
 // reviewCommentInput is the body of a new review comment, alone or in a review.
@@ -104,18 +104,18 @@ func reviewSentences(err error) error {
 }
 
 // placeComment finds where a new comment stands: on a line of the diff between the base and a commit of the pull request.
-func (q *request) placeComment(in *reviewCommentInput, commit string) (*ReviewComment, error) {
+func placeComment(q *request, in *reviewCommentInput, commit string) (*ReviewComment, error) {
 	if err := checkBody("PullRequestReviewComment", in.Body, false); err != nil {
 		return nil, err
 	}
 	if commit == "" {
-		commit = q.s.headSHA(q.issue)
+		commit = q.s.pulls.headSHA(q.issue)
 	}
-	base := q.s.baseSHA(q.issue)
-	if !q.s.isAncestor(q.repo, commit, q.s.headSHA(q.issue)) {
+	base := q.s.pulls.baseSHA(q.issue)
+	if !q.s.git.isAncestor(q.repo, commit, q.s.pulls.headSHA(q.issue)) {
 		return nil, misplaced("commit_id", "custom", "commit_id is not part of the pull request", "Commit is not part of the pull request")
 	}
-	files, err := q.s.threeDot(q.repo, base, commit)
+	files, err := q.s.git.threeDot(q.repo, base, commit)
 	if err != nil {
 		return nil, err
 	}
@@ -172,10 +172,10 @@ func placeLine(c *ReviewComment, f *fileChange, in *reviewCommentInput) error {
 func sameHunk(start, end string) bool { return len(start) <= len(end) && end[:len(start)] == start }
 
 // addReviewComment puts a placed comment into a review.
-func (s *Server) addReviewComment(v *Review, c *ReviewComment) {
-	now := s.now()
+func (pr pulls) addReviewComment(v *Review, c *ReviewComment) {
+	now := pr.world.now()
 	if c.ID == 0 {
-		c.ID = s.nextID()
+		c.ID = pr.world.nextID()
 	}
 	if c.CreatedAt.IsZero() {
 		c.CreatedAt, c.UpdatedAt = now, now
@@ -183,8 +183,8 @@ func (s *Server) addReviewComment(v *Review, c *ReviewComment) {
 	c.ReviewID, c.issue = v.ID, v.issue
 	v.issue.Pull.ReviewComments = append(v.issue.Pull.ReviewComments, c)
 	v.issue.UpdatedAt = now
-	s.reviewComments[c.ID] = c
-	s.changed()
+	pr.reviewComments[c.ID] = c
+	pr.world.changed()
 }
 
 func createReviewComment(q *request) (any, error) {
@@ -192,37 +192,37 @@ func createReviewComment(q *request) (any, error) {
 	if err := q.decode(&in); err != nil {
 		return nil, err
 	}
-	if err := q.mayComment(q.issue); err != nil {
+	if err := mayComment(q, q.issue); err != nil {
 		return nil, err
 	}
 	if in.InReplyTo != 0 {
-		parent := q.s.reviewComment(in.InReplyTo)
+		parent := q.s.world.reviewComment(in.InReplyTo)
 		if parent == nil || parent.issue != q.issue {
 			return nil, invalid("PullRequestReviewComment", "in_reply_to", "invalid")
 		}
 		if parent.InReplyTo != 0 { // in_reply_to is not as strict as /replies: the thread counts
-			parent = q.s.reviewComment(parent.InReplyTo)
+			parent = q.s.world.reviewComment(parent.InReplyTo)
 		}
-		return q.reply(parent, in.Body)
+		return replyOnLine(q, parent, in.Body)
 	}
 	for field, value := range map[string]string{"path": in.Path, "commit_id": in.CommitID} {
 		if value == "" {
 			return nil, unprocessable("Invalid request.\n\n\"" + field + "\" wasn't supplied.")
 		}
 	}
-	c, err := q.placeComment(&in, in.CommitID)
+	c, err := placeComment(q, &in, in.CommitID)
 	if err != nil {
 		return nil, err
 	}
-	return q.say(c)
+	return sayOnLine(q, c)
 }
 
-// say publishes a single comment. GitHub makes a review of its own for it.
-func (q *request) say(c *ReviewComment) (any, error) {
-	v := q.s.addReview(q.issue, q.user.Login, "", c.OriginalCommit)
-	q.s.addReviewComment(v, c)
-	q.s.submit(v, "COMMENTED", q.user)
-	return &reply{http.StatusCreated, q.s.reviewCommentJSON(c)}, nil
+// sayOnLine publishes a single comment. GitHub makes a review of its own for it.
+func sayOnLine(q *request, c *ReviewComment) (any, error) {
+	v := q.s.pulls.addReview(q.issue, q.user.Login, "", c.OriginalCommit)
+	q.s.pulls.addReviewComment(v, c)
+	q.s.pulls.submit(v, "COMMENTED", q.user)
+	return &reply{http.StatusCreated, q.s.json.reviewComment(c)}, nil
 }
 
 // replyToComment answers the first comment of a thread; a reply to a reply is refused:
@@ -236,27 +236,27 @@ func replyToComment(q *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	parent := q.s.reviewComment(id)
+	parent := q.s.world.reviewComment(id)
 	if parent == nil || parent.issue != q.issue {
 		return nil, errNotFound
 	}
 	if parent.InReplyTo != 0 {
 		return nil, invalid("PullRequestReviewComment", "in_reply_to_id", "invalid")
 	}
-	if err := q.mayComment(q.issue); err != nil {
+	if err := mayComment(q, q.issue); err != nil {
 		return nil, err
 	}
-	return q.reply(parent, in.Body)
+	return replyOnLine(q, parent, in.Body)
 }
 
-func (q *request) reply(parent *ReviewComment, body string) (any, error) {
+func replyOnLine(q *request, parent *ReviewComment, body string) (any, error) {
 	if err := checkBody("PullRequestReviewComment", body, false); err != nil {
 		return nil, err
 	}
 	c := *parent
 	c.Post = Post{Author: q.user.Login, Body: body}
 	c.InReplyTo, c.Resolved = parent.ID, false
-	return q.say(&c)
+	return sayOnLine(q, &c)
 }
 
 func patchReviewComment(q *request, c *ReviewComment) (any, error) {
@@ -264,28 +264,28 @@ func patchReviewComment(q *request, c *ReviewComment) (any, error) {
 	if err := q.decode(&in); err != nil {
 		return nil, err
 	}
-	if err := q.mayEdit(&c.Post); err != nil {
+	if err := mayEdit(q, &c.Post); err != nil {
 		return nil, err
 	}
 	if err := checkBody("PullRequestReviewComment", in.Body, false); err != nil {
 		return nil, err
 	}
 	from := c.Body
-	if q.s.edit(&c.Post, q.user, in.Body) {
-		q.s.deliverReviewComment(c, "edited", q.user, bodyChange(from))
+	if q.s.world.edit(&c.Post, q.user, in.Body) {
+		q.s.hooks.reviewComment(c, "edited", q.user, bodyChange(from))
 	}
-	return q.s.reviewCommentJSON(c), nil
+	return q.s.json.reviewComment(c), nil
 }
 
 // deleteReviewComment leaves replies in place; a review that said nothing else goes with its last comment.
 func deleteReviewComment(q *request, c *ReviewComment) (any, error) {
-	if err := q.mayEdit(&c.Post); err != nil {
+	if err := mayEdit(q, &c.Post); err != nil {
 		return nil, err
 	}
-	c.issue.UpdatedAt = q.s.now()
-	q.s.deliverReviewComment(c, "deleted", q.user, nil)
-	q.s.dropReviewComment(c)
-	p, v := c.issue.Pull, q.s.review(c.ReviewID)
+	c.issue.UpdatedAt = q.s.world.now()
+	q.s.hooks.reviewComment(c, "deleted", q.user, nil)
+	q.s.pulls.dropReviewComment(c)
+	p, v := c.issue.Pull, q.s.world.review(c.ReviewID)
 	if v != nil && v.Body == "" && v.State == "COMMENTED" && len(p.reviewCommentsOf(v.ID)) == 0 {
 		p.Reviews = slices.DeleteFunc(p.Reviews, func(o *Review) bool { return o == v })
 		delete(q.s.reviews, v.ID)
@@ -294,10 +294,10 @@ func deleteReviewComment(q *request, c *ReviewComment) (any, error) {
 }
 
 // dropReviewComment forgets a comment. The next one of its thread becomes the thread's first, as GitHub's GraphQL shows it.
-func (s *Server) dropReviewComment(c *ReviewComment) {
+func (pr pulls) dropReviewComment(c *ReviewComment) {
 	p := c.issue.Pull
 	p.ReviewComments = slices.DeleteFunc(p.ReviewComments, func(o *ReviewComment) bool { return o == c })
-	delete(s.reviewComments, c.ID)
+	delete(pr.reviewComments, c.ID)
 	var root int64
 	for _, o := range p.ReviewComments {
 		switch {
@@ -308,5 +308,5 @@ func (s *Server) dropReviewComment(c *ReviewComment) {
 			o.InReplyTo = root
 		}
 	}
-	s.changed()
+	pr.world.changed()
 }

@@ -11,11 +11,11 @@ import (
 var reviewRoutes = []route{
 	{"GET /repos/{owner}/{repo}/pulls/{number}/reviews", needRead, listReviews},
 	{"POST /repos/{owner}/{repo}/pulls/{number}/reviews", needComment, createReview},
-	{"GET /repos/{owner}/{repo}/pulls/{number}/reviews/{id}", needRead, withReview(func(q *request, v *Review) (any, error) { return q.s.reviewJSON(v), nil })},
+	{"GET /repos/{owner}/{repo}/pulls/{number}/reviews/{id}", needRead, withReview(func(q *request, v *Review) (any, error) { return q.s.json.review(v), nil })},
 	{"PUT /repos/{owner}/{repo}/pulls/{number}/reviews/{id}", needComment, withReview(putReview)},
 	{"DELETE /repos/{owner}/{repo}/pulls/{number}/reviews/{id}", needComment, withReview(deleteReview)},
 	{"GET /repos/{owner}/{repo}/pulls/{number}/reviews/{id}/comments", needRead, withReview(func(q *request, v *Review) (any, error) {
-		return paginate(q, v.issue.Pull.reviewCommentsOf(v.ID), q.s.reviewCommentJSON), nil
+		return paginate(q, v.issue.Pull.reviewCommentsOf(v.ID), q.s.json.reviewComment), nil
 	})},
 	{"POST /repos/{owner}/{repo}/pulls/{number}/reviews/{id}/events", needComment, withReview(submitReview)},
 	{"PUT /repos/{owner}/{repo}/pulls/{number}/reviews/{id}/dismissals", needWrite, withReview(dismissReview)},
@@ -28,21 +28,21 @@ func withReview(serve func(*request, *Review) (any, error)) func(*request) (any,
 		if err != nil {
 			return nil, err
 		}
-		v := q.s.review(id)
-		if v == nil || v.issue != q.issue || !q.sees(v) {
+		v := q.s.world.review(id)
+		if v == nil || v.issue != q.issue || !seesReview(q, v) {
 			return nil, errNotFound
 		}
 		return serve(q, v)
 	}
 }
 
-func (q *request) sees(v *Review) bool {
+func seesReview(q *request, v *Review) bool {
 	return v.State != "PENDING" || q.user != nil && strings.EqualFold(q.user.Login, v.Author)
 }
 
 func listReviews(q *request) (any, error) {
-	seen := slices.DeleteFunc(slices.Clone(q.issue.Pull.Reviews), func(v *Review) bool { return !q.sees(v) })
-	return paginate(q, seen, q.s.reviewJSON), nil
+	seen := slices.DeleteFunc(slices.Clone(q.issue.Pull.Reviews), func(v *Review) bool { return !seesReview(q, v) })
+	return paginate(q, seen, q.s.json.review), nil
 }
 
 // reviewStates are the states that the events of a review lead to.
@@ -54,7 +54,7 @@ func plain(messages ...any) error {
 }
 
 // checkEvent refuses reviews that GitHub refuses.
-func (q *request) checkEvent(event, body string, comments int) error {
+func checkEvent(q *request, event, body string, comments int) error {
 	own := strings.EqualFold(q.issue.Author, q.user.Login)
 	switch {
 	case event != "" && reviewStates[event] == "":
@@ -81,7 +81,7 @@ func createReview(q *request) (any, error) {
 	if err := q.decode(&in); err != nil {
 		return nil, err
 	}
-	if err := q.checkEvent(in.Event, in.Body, len(in.Comments)); err != nil {
+	if err := checkEvent(q, in.Event, in.Body, len(in.Comments)); err != nil {
 		return nil, err
 	}
 	if in.Event == "" && slices.ContainsFunc(q.issue.Pull.Reviews, func(v *Review) bool { return v.State == "PENDING" && v.Author == q.user.Login }) {
@@ -89,45 +89,45 @@ func createReview(q *request) (any, error) {
 	}
 	var spots []*ReviewComment
 	for n := range in.Comments {
-		c, err := q.placeComment(&in.Comments[n], in.CommitID)
+		c, err := placeComment(q, &in.Comments[n], in.CommitID)
 		if err != nil {
 			return nil, reviewSentences(err)
 		}
 		spots = append(spots, c)
 	}
-	v := q.s.addReview(q.issue, q.user.Login, in.Body, in.CommitID)
+	v := q.s.pulls.addReview(q.issue, q.user.Login, in.Body, in.CommitID)
 	for _, c := range spots {
-		q.s.addReviewComment(v, c)
+		q.s.pulls.addReviewComment(v, c)
 	}
 	if in.Event != "" {
-		q.s.submit(v, reviewStates[in.Event], q.user)
+		q.s.pulls.submit(v, reviewStates[in.Event], q.user)
 	}
-	return q.s.reviewJSON(v), nil
+	return q.s.json.review(v), nil
 }
 
 // addReview makes a pending review.
-func (s *Server) addReview(i *Issue, author, body, commit string) *Review {
+func (pr pulls) addReview(i *Issue, author, body, commit string) *Review {
 	if commit == "" {
-		commit = s.headSHA(i)
+		commit = pr.headSHA(i)
 	}
-	now := s.now()
-	v := &Review{Post: Post{ID: s.nextID(), Author: author, Body: body, CreatedAt: now, UpdatedAt: now}, State: "PENDING", CommitID: commit, issue: i}
+	now := pr.world.now()
+	v := &Review{Post: Post{ID: pr.world.nextID(), Author: author, Body: body, CreatedAt: now, UpdatedAt: now}, State: "PENDING", CommitID: commit, issue: i}
 	i.Pull.Reviews = append(i.Pull.Reviews, v)
-	s.reviews[v.ID] = v
-	s.changed()
+	pr.reviews[v.ID] = v
+	pr.world.changed()
 	return v
 }
 
 // submit shows a pending review and its comments to everybody.
-func (s *Server) submit(v *Review, state string, u *User) {
-	now := s.now()
+func (pr pulls) submit(v *Review, state string, u *User) {
+	now := pr.world.now()
 	v.State, v.SubmittedAt, v.UpdatedAt, v.issue.UpdatedAt = state, &now, now, now
 	p := v.issue.Pull
 	p.RequestedReviewers = slices.DeleteFunc(p.RequestedReviewers, func(l string) bool { return strings.EqualFold(l, u.Login) })
-	s.changed()
-	s.deliverReview(v, "submitted", u, nil)
+	pr.world.changed()
+	pr.hooks.review(v, "submitted", u, nil)
 	for _, c := range p.reviewCommentsOf(v.ID) {
-		s.deliverReviewComment(c, "created", u, nil)
+		pr.hooks.reviewComment(c, "created", u, nil)
 	}
 }
 
@@ -136,17 +136,17 @@ func putReview(q *request, v *Review) (any, error) {
 	if err := q.decode(&in); err != nil {
 		return nil, err
 	}
-	if err := q.mayEdit(&v.Post); err != nil {
+	if err := mayEdit(q, &v.Post); err != nil {
 		return nil, err
 	}
 	if err := checkBody("PullRequestReview", in.Body, false); err != nil {
 		return nil, err
 	}
 	from := v.Body
-	if q.s.edit(&v.Post, q.user, in.Body) && v.State != "PENDING" {
-		q.s.deliverReview(v, "edited", q.user, bodyChange(from))
+	if q.s.world.edit(&v.Post, q.user, in.Body) && v.State != "PENDING" {
+		q.s.hooks.review(v, "edited", q.user, bodyChange(from))
 	}
-	return q.s.reviewJSON(v), nil
+	return q.s.json.review(v), nil
 }
 
 func deleteReview(q *request, v *Review) (any, error) {
@@ -155,12 +155,12 @@ func deleteReview(q *request, v *Review) (any, error) {
 	}
 	p := q.issue.Pull
 	for _, c := range p.reviewCommentsOf(v.ID) {
-		q.s.dropReviewComment(c)
+		q.s.pulls.dropReviewComment(c)
 	}
 	p.Reviews = slices.DeleteFunc(p.Reviews, func(o *Review) bool { return o == v })
 	delete(q.s.reviews, v.ID)
-	q.s.changed()
-	return q.s.reviewJSON(v), nil
+	q.s.world.changed()
+	return q.s.json.review(v), nil
 }
 
 func submitReview(q *request, v *Review) (any, error) {
@@ -177,11 +177,11 @@ func submitReview(q *request, v *Review) (any, error) {
 	if v.State != "PENDING" {
 		return nil, plain("Could not submit pull request review.")
 	}
-	if err := q.checkEvent(in.Event, v.Body, len(q.issue.Pull.reviewCommentsOf(v.ID))); err != nil {
+	if err := checkEvent(q, in.Event, v.Body, len(q.issue.Pull.reviewCommentsOf(v.ID))); err != nil {
 		return nil, err
 	}
-	q.s.submit(v, reviewStates[in.Event], q.user)
-	return q.s.reviewJSON(v), nil
+	q.s.pulls.submit(v, reviewStates[in.Event], q.user)
+	return q.s.json.review(v), nil
 }
 
 func dismissReview(q *request, v *Review) (any, error) {
@@ -198,8 +198,8 @@ func dismissReview(q *request, v *Review) (any, error) {
 	if err := q.may(model.PermissionWrite); err != nil {
 		return nil, err
 	}
-	v.State, v.UpdatedAt, q.issue.UpdatedAt = "DISMISSED", q.s.now(), q.s.now()
-	q.s.changed()
-	q.s.deliverReview(v, "dismissed", q.user, nil)
-	return q.s.reviewJSON(v), nil
+	v.State, v.UpdatedAt, q.issue.UpdatedAt = "DISMISSED", q.s.world.now(), q.s.world.now()
+	q.s.world.changed()
+	q.s.hooks.review(v, "dismissed", q.user, nil)
+	return q.s.json.review(v), nil
 }

@@ -11,7 +11,7 @@ import (
 
 var runRoutes = []route{
 	{"GET /repos/{owner}/{repo}/actions/runs", needRead, listRuns},
-	{"GET /repos/{owner}/{repo}/actions/runs/{id}", needRead, withRun(func(q *request, run *Run) (any, error) { return q.s.runJSON(q.repo, run), nil })},
+	{"GET /repos/{owner}/{repo}/actions/runs/{id}", needRead, withRun(func(q *request, run *Run) (any, error) { return q.s.json.run(q.repo, run), nil })},
 	{"GET /repos/{owner}/{repo}/actions/runs/{id}/attempts/{attempt}", needRead, withRun(getAttempt)},
 	{"GET /repos/{owner}/{repo}/actions/runs/{id}/attempts/{attempt}/jobs", needRead, withRun(listAttemptJobs)},
 	{"GET /repos/{owner}/{repo}/actions/runs/{id}/jobs", needRead, withRun(listJobs)},
@@ -22,7 +22,7 @@ var runRoutes = []route{
 		if run.Status == "completed" {
 			return nil, &failure{status: http.StatusConflict, message: "Cannot cancel a workflow run that is completed."}
 		}
-		q.s.putRun(q.repo, &Run{ID: run.ID, Status: "completed", Conclusion: "cancelled"})
+		q.s.world.putRun(q.repo, &Run{ID: run.ID, Status: "completed", Conclusion: "cancelled"})
 		return &reply{http.StatusAccepted, obj{}}, nil
 	})},
 }
@@ -43,14 +43,14 @@ func withRun(serve func(*request, *Run) (any, error)) func(*request) (any, error
 
 // putRun makes a run, or moves it on: empty fields of in stay as they are, and its jobs go along, but for those of in. What it
 // becomes is told to webhooks.
-func (s *Server) putRun(r *Repository, in *Run) *Run {
-	now := s.now()
+func (w world) putRun(r *Repository, in *Run) *Run {
+	now := w.now()
 	at := slices.IndexFunc(r.Runs, func(run *Run) bool { return run.ID == in.ID })
 	fresh := at < 0
 	if fresh {
 		r.Runs = append(r.Runs, &Run{
 			ID: in.ID, Name: "MergeXO", Status: "queued", Attempt: 1, Number: len(r.Runs) + 1, Event: "pull_request_review_comment",
-			HeadBranch: r.DefaultBranch, HeadSHA: s.branchSHA(r, r.DefaultBranch), Actor: cmp.Or(in.Actor, r.Owner), CreatedAt: now,
+			HeadBranch: r.DefaultBranch, HeadSHA: w.git.branchSHA(r, r.DefaultBranch), Actor: cmp.Or(in.Actor, r.Owner), CreatedAt: now,
 		})
 		at = len(r.Runs) - 1
 	}
@@ -75,17 +75,17 @@ func (s *Server) putRun(r *Repository, in *Run) *Run {
 	if run.Status == "completed" {
 		run.Conclusion = cmp.Or(in.Conclusion, concluded(in.Jobs))
 	}
-	s.putJobs(run, in.Jobs)
-	s.changed()
+	w.putJobs(run, in.Jobs)
+	w.changed()
 	if fresh || run.Status != was || run.Attempt != attempt {
-		s.deliverRun(r, run)
+		w.hooks.run(r, run)
 	}
 	return run
 }
 
-func (s *Server) deliverRun(r *Repository, run *Run) {
+func (h hooks) run(r *Repository, run *Run) {
 	action := map[string]string{"queued": "requested", "in_progress": "in_progress", "completed": "completed"}[run.Status]
-	s.deliver("workflow_run", r, s.author(cmp.Or(run.Trigger, run.Actor)), obj{"action": action, "workflow_run": s.runJSON(r, run), "workflow": s.workflowJSON(r, run)})
+	h.deliver("workflow_run", r, h.world.author(cmp.Or(run.Trigger, run.Actor)), obj{"action": action, "workflow_run": h.json.run(r, run), "workflow": h.json.workflow(r, run)})
 }
 
 const ownWorkflow = ".github/workflows/mergexo.yml"
@@ -101,71 +101,71 @@ func workflowID(r *Repository, run *Run) int64 {
 	return r.ID + 1_100_000_000 + int64(crc32.ChecksumIEEE([]byte(run.Path)))%1_000_000_000
 }
 
-func (s *Server) workflowJSON(r *Repository, run *Run) obj {
+func (js views) workflow(r *Repository, run *Run) obj {
 	id, path := workflowID(r, run), run.workflow()
-	html := s.repositoryURL(r)
+	html := js.urls.repository(r)
 	return obj{
 		"id": id, "node_id": nodeID("W", id), "name": run.Name, "path": path, "state": "active", "created_at": stamp(r.CreatedAt),
-		"updated_at": stamp(r.CreatedAt), "url": fmt.Sprintf("%s/actions/workflows/%d", s.repositoryAPI(r), id),
+		"updated_at": stamp(r.CreatedAt), "url": fmt.Sprintf("%s/actions/workflows/%d", js.urls.repositoryAPI(r), id),
 		"html_url": html + "/blob/" + r.DefaultBranch + "/" + path, "badge_url": html + "/workflows/" + run.Name + "/badge.svg",
 	}
 }
 
-// runJSON is workflow-run.
-func (s *Server) runJSON(r *Repository, run *Run) obj {
-	self := fmt.Sprintf("%s/actions/runs/%d", s.repositoryAPI(r), run.ID)
+// run renders the schema workflow-run.
+func (js views) run(r *Repository, run *Run) obj {
+	self := fmt.Sprintf("%s/actions/runs/%d", js.urls.repositoryAPI(r), run.ID)
 	started, head := run.CreatedAt, r
 	if run.StartedAt != nil {
 		started = *run.StartedAt
 	}
 	if owner, name, ok := strings.Cut(run.HeadRepo, "/"); ok {
-		head = s.repository(owner, name)
+		head = js.world.repository(owner, name)
 	}
 	o := obj{
 		"id": run.ID, "name": run.Name, "node_id": nodeID(nodeRun, run.ID), "check_suite_id": run.ID, "check_suite_node_id": nodeID("CS", run.ID),
 		"head_branch": run.HeadBranch, "head_sha": run.HeadSHA, "path": run.workflow(), "run_number": run.Number,
 		"run_attempt": run.Attempt, "referenced_workflows": []obj{}, "event": run.Event, "status": run.Status, "conclusion": textOrNil(run.Conclusion),
-		"workflow_id": workflowID(r, run), "url": self, "html_url": fmt.Sprintf("%s/actions/runs/%d", s.repositoryURL(r), run.ID),
-		"pull_requests": s.runPulls(r, run), "created_at": stamp(run.CreatedAt), "updated_at": stamp(run.UpdatedAt),
-		"actor": s.userJSON(s.author(run.Actor)), "triggering_actor": s.userJSON(s.author(cmp.Or(run.Trigger, run.Actor))), "run_started_at": stamp(started),
-		"jobs_url": self + "/jobs", "logs_url": self + "/logs", "check_suite_url": fmt.Sprintf("%s/check-suites/%d", s.repositoryAPI(r), run.ID),
+		"workflow_id": workflowID(r, run), "url": self, "html_url": fmt.Sprintf("%s/actions/runs/%d", js.urls.repository(r), run.ID),
+		"pull_requests": js.runPulls(r, run), "created_at": stamp(run.CreatedAt), "updated_at": stamp(run.UpdatedAt),
+		"actor": js.user(js.world.author(run.Actor)), "triggering_actor": js.user(js.world.author(cmp.Or(run.Trigger, run.Actor))), "run_started_at": stamp(started),
+		"jobs_url": self + "/jobs", "logs_url": self + "/logs", "check_suite_url": fmt.Sprintf("%s/check-suites/%d", js.urls.repositoryAPI(r), run.ID),
 		"artifacts_url": self + "/artifacts", "cancel_url": self + "/cancel", "rerun_url": self + "/rerun", "previous_attempt_url": nil,
-		"workflow_url": fmt.Sprintf("%s/actions/workflows/%d", s.repositoryAPI(r), workflowID(r, run)), "display_title": run.Name,
-		"repository": s.minimalRepositoryJSON(r), "head_repository": nil, "head_commit": nil,
+		"workflow_url": fmt.Sprintf("%s/actions/workflows/%d", js.urls.repositoryAPI(r), workflowID(r, run)), "display_title": run.Name,
+		"repository": js.minimalRepository(r), "head_repository": nil, "head_commit": nil,
 	}
 	if head != nil { // of a fork that is deleted there is none
-		o["head_repository"] = s.minimalRepositoryJSON(head)
+		o["head_repository"] = js.minimalRepository(head)
 	}
 	if run.Attempt > 1 {
 		o["previous_attempt_url"] = fmt.Sprintf("%s/attempts/%d", self, run.Attempt-1)
 	}
-	if c, err := s.commitOf(r, run.HeadSHA); run.HeadSHA != "" && err == nil {
+	if c, err := js.git.commitOf(r, run.HeadSHA); run.HeadSHA != "" && err == nil {
 		o["head_commit"] = headCommitJSON(c)
 	}
 	return o
 }
 
 // runPulls are the open pull requests of the run's branch, as pull-request-minimal.
-func (s *Server) runPulls(r *Repository, run *Run) []obj {
+func (js views) runPulls(r *Repository, run *Run) []obj {
 	if run.HeadRepo != "" {
 		return []obj{}
 	}
-	return s.pullsWhere(r, func(i *Issue) bool { return i.Pull.HeadRef == run.HeadBranch })
+	return js.pullsWhere(r, func(i *Issue) bool { return i.Pull.HeadRef == run.HeadBranch })
 }
 
 // pullsWhere are open pull requests of r's own branches, as pull-request-minimal: GitHub connects nothing with those of forks.
-func (s *Server) pullsWhere(r *Repository, is func(*Issue) bool) []obj {
+func (js views) pullsWhere(r *Repository, is func(*Issue) bool) []obj {
 	list := []obj{}
 	for _, i := range r.openPulls() {
 		if i.Pull.HeadRepo != r.ID || !is(i) {
 			continue
 		}
 		end := func(ref, sha string) obj {
-			return obj{"ref": ref, "sha": sha, "repo": obj{"id": r.ID, "url": s.repositoryAPI(r), "name": r.Name}}
+			return obj{"ref": ref, "sha": sha, "repo": obj{"id": r.ID, "url": js.urls.repositoryAPI(r), "name": r.Name}}
 		}
 		list = append(list, obj{
-			"id": i.Pull.ID, "number": i.Number, "url": s.pullAPI(i),
-			"head": end(i.Pull.HeadRef, s.headSHA(i)), "base": end(i.Pull.BaseRef, i.Pull.BaseSHA),
+			"id": i.Pull.ID, "number": i.Number, "url": js.urls.pullAPI(i),
+			"head": end(i.Pull.HeadRef, js.pulls.headSHA(i)), "base": end(i.Pull.BaseRef, i.Pull.BaseSHA),
 		})
 	}
 	return list
@@ -184,7 +184,7 @@ func listRuns(q *request) (any, error) {
 			found = append(found, run)
 		}
 	}
-	return obj{"total_count": len(found), "workflow_runs": paginate(q, found, func(run *Run) obj { return q.s.runJSON(q.repo, run) })}, nil
+	return obj{"total_count": len(found), "workflow_runs": paginate(q, found, func(run *Run) obj { return q.s.json.run(q.repo, run) })}, nil
 }
 
 // getAttempt answers the run as it is for its newest attempt, and as completed for earlier ones.
@@ -193,7 +193,7 @@ func getAttempt(q *request, run *Run) (any, error) {
 	if err != nil || n < 1 || int(n) > run.Attempt {
 		return nil, errNotFound
 	}
-	o := q.s.runJSON(q.repo, run)
+	o := q.s.json.run(q.repo, run)
 	if int(n) < run.Attempt {
 		o["status"], o["conclusion"] = "completed", "cancelled"
 		if then := run.upTo(int(n)); run.Jobs != nil && len(then) > 0 {

@@ -12,7 +12,7 @@ import (
 func (s *Server) Seed(do func(*Seeder) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	defer s.changed()
+	defer s.world.changed()
 	if err := do(&Seeder{s: s}); err != nil {
 		return fmt.Errorf("seed sandbox: %w", err)
 	}
@@ -103,7 +103,7 @@ type SeedReviewComment struct {
 // id takes a given id, or makes one; later ids are greater than any given one.
 func (d *Seeder) id(given int64) int64 {
 	if given == 0 {
-		return d.s.nextID()
+		return d.s.world.nextID()
 	}
 	d.s.st.LastID = max(d.s.st.LastID, given)
 	return given
@@ -120,7 +120,7 @@ func (d *Seeder) User(u SeedUser) error {
 	if !loginPattern.MatchString(u.Login) {
 		return fmt.Errorf("user %q: not a login", u.Login)
 	}
-	known := d.s.ensureUser(u.Login, u.Type)
+	known := d.s.world.ensureUser(u.Login, u.Type)
 	if u.ID != 0 {
 		known.ID = d.smallID(u.ID)
 	}
@@ -130,11 +130,11 @@ func (d *Seeder) User(u SeedUser) error {
 
 // Permission sets somebody's right: admin, maintain, write, triage, read or none.
 func (d *Seeder) Permission(repository, login, permission string) error {
-	r, err := d.s.named(repository)
+	r, err := d.s.world.named(repository)
 	if err != nil {
 		return err
 	}
-	d.s.ensureUser(login, "")
+	d.s.world.ensureUser(login, "")
 	r.Permissions[strings.ToLower(login)] = permission
 	return nil
 }
@@ -145,17 +145,17 @@ func (d *Seeder) Repository(in SeedRepository) error {
 	if !loginPattern.MatchString(owner) || !repositoryName.MatchString(name) {
 		return fmt.Errorf("repository %q: want owner/name", in.FullName)
 	}
-	r, err := d.s.addRepository(owner, name, in.DefaultBranch, in.Private)
+	r, err := d.s.world.addRepository(owner, name, in.DefaultBranch, in.Private)
 	if err != nil {
 		return err
 	}
 	if in.ID != 0 {
-		if err := d.s.renumber(r, d.smallID(in.ID)); err != nil {
+		if err := d.s.world.renumber(r, d.smallID(in.ID)); err != nil {
 			return err
 		}
 	}
 	if in.Checkout != "" {
-		return d.s.copyCheckout(r, in.Checkout)
+		return d.s.git.copyCheckout(r, in.Checkout)
 	}
 	if in.Empty {
 		return nil
@@ -166,17 +166,17 @@ func (d *Seeder) Repository(in SeedRepository) error {
 	if len(in.Files) == 0 {
 		in.Files = map[string]string{"README.md": "# " + name + "\n"}
 	}
-	_, err = d.s.commitFiles(r, r.DefaultBranch, "", in.Files, "Initial commit", in.At)
+	_, err = d.s.git.commitFiles(r, r.DefaultBranch, "", in.Files, "Initial commit", in.At)
 	return err
 }
 
 // Commit puts a commit with changed files onto a branch, which begins at from when it is not there. It gives the commit.
 func (d *Seeder) Commit(repository, branch, from string, files map[string]string, message string, at time.Time) (string, error) {
-	r, err := d.s.named(repository)
+	r, err := d.s.world.named(repository)
 	if err != nil {
 		return "", err
 	}
-	return d.s.commitFiles(r, branch, from, files, message, at)
+	return d.s.git.commitFiles(r, branch, from, files, message, at)
 }
 
 // Issue adds an issue.
@@ -186,7 +186,7 @@ func (d *Seeder) Issue(repository string, in SeedIssue) error {
 }
 
 func (d *Seeder) issue(repository string, in SeedIssue) (*Issue, error) {
-	r, err := d.s.named(repository)
+	r, err := d.s.world.named(repository)
 	if err != nil {
 		return nil, err
 	}
@@ -195,19 +195,19 @@ func (d *Seeder) issue(repository string, in SeedIssue) (*Issue, error) {
 	}
 	created, updated := d.times(in.CreatedAt, in.UpdatedAt)
 	i := &Issue{
-		Post:   Post{ID: d.id(in.ID), Author: d.s.ensureUser(in.Author, "").Login, Body: in.Body, CreatedAt: created, UpdatedAt: updated},
+		Post:   Post{ID: d.id(in.ID), Author: d.s.world.ensureUser(in.Author, "").Login, Body: in.Body, CreatedAt: created, UpdatedAt: updated},
 		Number: in.Number, Title: in.Title, State: "open", Locked: in.Locked,
 	}
 	r.Issues[i.Number], r.LastNumber = i, max(r.LastNumber, i.Number)
-	d.s.indexIssue(r, i)
+	d.s.world.indexIssue(r, i)
 	for _, name := range in.Labels {
 		l := r.label(name)
 		if l == nil {
-			l = &Label{ID: d.s.nextID(), Name: name, Color: "ededed", CreatedAt: created}
+			l = &Label{ID: d.s.world.nextID(), Name: name, Color: "ededed", CreatedAt: created}
 			r.Labels = append(r.Labels, l)
 		}
 		i.LabelIDs = append(i.LabelIDs, l.ID)
-		d.s.noteLabel(i, l, true, cmp.Or(in.Labeller, i.Author), created)
+		d.s.world.noteLabel(i, l, true, cmp.Or(in.Labeller, i.Author), created)
 	}
 	if in.Closed {
 		i.State, i.ClosedAt, i.ClosedBy = "closed", &updated, i.Author
@@ -218,7 +218,7 @@ func (d *Seeder) issue(repository string, in SeedIssue) (*Issue, error) {
 // times fills in what was not given, in whole seconds.
 func (d *Seeder) times(created, updated time.Time) (time.Time, time.Time) {
 	if created.IsZero() {
-		created = d.s.now()
+		created = d.s.world.now()
 	}
 	if updated.IsZero() {
 		updated = created
@@ -228,24 +228,24 @@ func (d *Seeder) times(created, updated time.Time) (time.Time, time.Time) {
 
 // Pull adds a pull request.
 func (d *Seeder) Pull(repository string, in SeedPull) error {
-	r, err := d.s.named(repository)
+	r, err := d.s.world.named(repository)
 	if err != nil {
 		return err
 	}
 	headRepo := r
 	if in.HeadRepo != "" {
-		if headRepo, err = d.s.named(in.HeadRepo); err != nil {
+		if headRepo, err = d.s.world.named(in.HeadRepo); err != nil {
 			return err
 		}
 	}
-	if d.s.branchSHA(headRepo, in.Head) == "" || d.s.branchSHA(r, in.Base) == "" {
+	if d.s.git.branchSHA(headRepo, in.Head) == "" || d.s.git.branchSHA(r, in.Base) == "" {
 		return fmt.Errorf("pull request %d: no branch %s or no branch %s", in.Number, in.Head, in.Base)
 	}
 	i, err := d.issue(repository, in.SeedIssue)
 	if err != nil {
 		return err
 	}
-	if err := d.s.makePull(i, headRepo, in.Head, in.Base); err != nil {
+	if err := d.s.pulls.create(i, headRepo, in.Head, in.Base); err != nil {
 		return err
 	}
 	if in.PullID != 0 {
@@ -262,7 +262,7 @@ func (d *Seeder) Pull(repository string, in SeedPull) error {
 }
 
 func (d *Seeder) find(repository string, number int) (*Issue, error) {
-	r, err := d.s.named(repository)
+	r, err := d.s.world.named(repository)
 	if err != nil {
 		return nil, err
 	}
@@ -274,7 +274,7 @@ func (d *Seeder) find(repository string, number int) (*Issue, error) {
 
 func (d *Seeder) post(in SeedComment) Post {
 	created, updated := d.times(in.CreatedAt, in.UpdatedAt)
-	return Post{ID: d.id(in.ID), Author: d.s.ensureUser(in.Author, "").Login, Body: in.Body, CreatedAt: created, UpdatedAt: updated}
+	return Post{ID: d.id(in.ID), Author: d.s.world.ensureUser(in.Author, "").Login, Body: in.Body, CreatedAt: created, UpdatedAt: updated}
 }
 
 // Comment adds a comment to the conversation.
@@ -298,7 +298,7 @@ func (d *Seeder) Review(repository string, number int, in SeedReview) error {
 	if i.Pull == nil {
 		return fmt.Errorf("review of %d: not a pull request", number)
 	}
-	v := &Review{Post: d.post(in.SeedComment), State: cmp.Or(in.State, "COMMENTED"), CommitID: d.s.headSHA(i), issue: i}
+	v := &Review{Post: d.post(in.SeedComment), State: cmp.Or(in.State, "COMMENTED"), CommitID: d.s.pulls.headSHA(i), issue: i}
 	v.SubmittedAt = &v.CreatedAt
 	i.Pull.Reviews = append(i.Pull.Reviews, v)
 	d.s.reviews[v.ID] = v
@@ -314,7 +314,7 @@ func (d *Seeder) ReviewComment(repository string, number int, in SeedReviewComme
 	if i.Pull == nil {
 		return fmt.Errorf("review comment on %d: not a pull request", number)
 	}
-	if d.s.review(in.ReviewID) == nil {
+	if d.s.world.review(in.ReviewID) == nil {
 		in.ReviewID = d.id(in.ReviewID)
 		v := SeedReview{SeedComment{ID: in.ReviewID, Author: in.Author, CreatedAt: in.CreatedAt}, "COMMENTED"}
 		if err := d.Review(repository, number, v); err != nil {
@@ -323,13 +323,13 @@ func (d *Seeder) ReviewComment(repository string, number int, in SeedReviewComme
 	}
 	c := &ReviewComment{
 		Post: d.post(in.SeedComment), ReviewID: in.ReviewID, Path: in.Path, SubjectType: "line", Side: cmp.Or(in.Side, "RIGHT"),
-		StartSide: in.StartSide, OriginalLine: in.Line, OriginalStartLine: in.StartLine, OriginalCommit: d.s.headSHA(i),
-		OriginalBase: d.s.baseSHA(i), InReplyTo: in.InReplyTo, GivenHunk: in.DiffHunk, issue: i,
+		StartSide: in.StartSide, OriginalLine: in.Line, OriginalStartLine: in.StartLine, OriginalCommit: d.s.pulls.headSHA(i),
+		OriginalBase: d.s.pulls.baseSHA(i), InReplyTo: in.InReplyTo, GivenHunk: in.DiffHunk, issue: i,
 	}
 	switch {
 	case in.File:
 		c.SubjectType, c.OriginalLine, c.OriginalStartLine, c.StartSide = "file", 0, 0, ""
-	case !d.s.inDiff(c):
+	case !d.s.pulls.inDiff(c):
 		if side, line := lastLine(in.DiffHunk); line > 0 {
 			c.Side, c.OriginalLine, c.OriginalStartLine, c.StartSide = side, line, 0, ""
 		}
@@ -340,8 +340,8 @@ func (d *Seeder) ReviewComment(repository string, number int, in SeedReviewComme
 }
 
 // inDiff tells whether a comment's line is in the diff that it is about.
-func (s *Server) inDiff(c *ReviewComment) bool {
-	files, err := s.threeDot(c.issue.repo, c.OriginalBase, c.OriginalCommit)
+func (pr pulls) inDiff(c *ReviewComment) bool {
+	files, err := pr.git.threeDot(c.issue.repo, c.OriginalBase, c.OriginalCommit)
 	f := changeOf(files, c.Path)
 	if err != nil || f == nil {
 		return false

@@ -59,7 +59,7 @@ func (s *Server) SeedFromEvent(name string, payload []byte, checkout string) err
 func (sc *scene) play() error {
 	if sc.repo == nil || !strings.Contains(sc.repo.FullName, "/") {
 		if len(sc.s.st.Repositories) == 0 {
-			_, err := sc.s.addWidgets()
+			_, err := sc.s.world.addWidgets()
 			return err
 		}
 		return nil
@@ -132,7 +132,7 @@ func (sc *scene) people() {
 			return // an account that is gone has no login
 		}
 		key := strings.ToLower(u.Login)
-		r, err := sc.s.named(sc.repo.FullName)
+		r, err := sc.s.world.named(sc.repo.FullName)
 		if err == nil && r.Permissions[key] == "" && rights[association] != "" {
 			r.Permissions[key] = rights[association]
 		}
@@ -163,7 +163,7 @@ func (sc *scene) issueSeed(i *eventIssue) SeedIssue {
 	for _, l := range i.Labels {
 		in.Labels = append(in.Labels, l.Name)
 	}
-	if r, err := sc.s.named(sc.repo.FullName); err == nil && len(in.Labels) > 0 {
+	if r, err := sc.s.world.named(sc.repo.FullName); err == nil && len(in.Labels) > 0 {
 		in.Labeller = sc.labeller(r)
 	}
 	return in
@@ -179,7 +179,7 @@ func (sc *scene) login(u eventUser) string {
 
 // pull makes a pull request and the branches that it needs.
 func (sc *scene) pull(i *eventIssue) error {
-	r, err := sc.s.named(sc.repo.FullName)
+	r, err := sc.s.world.named(sc.repo.FullName)
 	if err != nil {
 		return err
 	}
@@ -211,36 +211,36 @@ func (sc *scene) pull(i *eventIssue) error {
 
 // base makes sure of the base branch: the payload's commit where there is one, else the default branch's.
 func (sc *scene) base(r *Repository, branch, sha string) error {
-	if sc.s.fetchCommit(r, sc.checkout, sha) {
-		return sc.s.setBranch(r, branch, sha)
+	if sc.s.git.fetchCommit(r, sc.checkout, sha) {
+		return sc.s.git.setBranch(r, branch, sha)
 	}
-	if sc.s.branchSHA(r, branch) != "" {
+	if sc.s.git.branchSHA(r, branch) != "" {
 		return nil
 	}
-	return sc.s.setBranch(r, branch, sc.s.branchSHA(r, r.DefaultBranch))
+	return sc.s.git.setBranch(r, branch, sc.s.git.branchSHA(r, r.DefaultBranch))
 }
 
 func (sc *scene) fork(r *Repository, f *eventRepository) (*Repository, error) {
-	if fork, err := sc.s.named(f.FullName); err == nil {
+	if fork, err := sc.s.world.named(f.FullName); err == nil {
 		return fork, nil
 	}
 	owner, name, _ := strings.Cut(f.FullName, "/")
-	fork, err := sc.s.addRepository(owner, name, r.DefaultBranch, f.Private)
+	fork, err := sc.s.world.addRepository(owner, name, r.DefaultBranch, f.Private)
 	if err != nil {
 		return nil, err
 	}
 	fork.Parent = r.ID
-	return fork, sc.s.copyRefs(fork, sc.s.gitDir(r))
+	return fork, sc.s.git.copyRefs(fork, sc.s.git.path(r))
 }
 
 // head makes sure of the head branch: the payload's commit where there is one, the checkout's branch, or an invented
 // commit on the base that makes the diff which the comment is about.
 func (sc *scene) head(r, headRepo *Repository, in *SeedPull, sha string) error {
-	if sc.s.fetchCommit(headRepo, sc.checkout, sha) {
-		return sc.s.setBranch(headRepo, in.Head, sha)
+	if sc.s.git.fetchCommit(headRepo, sc.checkout, sha) {
+		return sc.s.git.setBranch(headRepo, in.Head, sha)
 	}
-	base := sc.s.branchSHA(r, in.Base)
-	if at := sc.s.branchSHA(headRepo, in.Head); at != "" && !sc.s.isAncestor(headRepo, at, base) {
+	base := sc.s.git.branchSHA(r, in.Base)
+	if at := sc.s.git.branchSHA(headRepo, in.Head); at != "" && !sc.s.git.isAncestor(headRepo, at, base) {
 		return nil
 	}
 	files := map[string]string{fmt.Sprintf("docs/change-%d.md", in.Number): "# " + in.Title + "\n"}
@@ -248,10 +248,10 @@ func (sc *scene) head(r, headRepo *Repository, in *SeedPull, sha string) error {
 		_, after := imagesOf(c.DiffHunk)
 		files = map[string]string{c.Path: after}
 	}
-	if err := sc.s.setBranch(headRepo, in.Head, base); err != nil {
+	if err := sc.s.git.setBranch(headRepo, in.Head, base); err != nil {
 		return err
 	}
-	_, err := sc.s.commitFiles(headRepo, in.Head, "", files, in.Title, sc.at())
+	_, err := sc.s.git.commitFiles(headRepo, in.Head, "", files, in.Title, sc.at())
 	return err
 }
 
@@ -300,7 +300,7 @@ func (sc *scene) reviewComment(c *eventComment) error {
 
 // workflowRun adds the run and the pull requests that it is about.
 func (sc *scene) workflowRun() error {
-	r, err := sc.s.named(sc.repo.FullName)
+	r, err := sc.s.world.named(sc.repo.FullName)
 	if err != nil {
 		return err
 	}
@@ -320,7 +320,7 @@ func (sc *scene) workflowRun() error {
 	if sc.run.ID != 0 {
 		r.Runs = append(r.Runs, &Run{
 			ID: sc.run.ID, Name: sc.run.Name, Status: sc.run.Status, Conclusion: sc.run.Conclusion, Attempt: 1, Number: 1, Event: sc.run.Event,
-			HeadSHA: sc.s.resolve(r, sc.run.HeadSHA), HeadBranch: sc.run.HeadBranch, Actor: r.Owner, CreatedAt: sc.s.now(), UpdatedAt: sc.s.now(),
+			HeadSHA: sc.s.git.resolve(r, sc.run.HeadSHA), HeadBranch: sc.run.HeadBranch, Actor: r.Owner, CreatedAt: sc.s.world.now(), UpdatedAt: sc.s.world.now(),
 		})
 	}
 	return nil

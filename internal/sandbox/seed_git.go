@@ -10,26 +10,26 @@ import (
 )
 
 // renumber gives a fresh repository the id that it has elsewhere.
-func (s *Server) renumber(r *Repository, id int64) error {
+func (w world) renumber(r *Repository, id int64) error {
 	if r.ID == id {
 		return nil
 	}
-	if s.repositoryByID(id) != nil {
+	if w.repositoryByID(id) != nil {
 		return fmt.Errorf("repository id %d is taken", id)
 	}
-	from := s.gitDir(r)
+	from := w.git.path(r)
 	r.ID = id
-	if err := os.Rename(from, s.gitDir(r)); err != nil {
+	if err := os.Rename(from, w.git.path(r)); err != nil {
 		return fmt.Errorf("move repository %s: %w", r.FullName(), err)
 	}
 	return nil
 }
 
 // commitFiles puts changed files onto a branch as the sandbox's inventor, and moves the branch without any event.
-func (s *Server) commitFiles(r *Repository, branch, from string, files map[string]string, message string, at time.Time) (string, error) {
-	parent := s.branchSHA(r, branch)
+func (g gitStore) commitFiles(r *Repository, branch, from string, files map[string]string, message string, at time.Time) (string, error) {
+	parent := g.branchSHA(r, branch)
 	if parent == "" && from != "" {
-		parent = s.resolve(r, from)
+		parent = g.resolve(r, from)
 	}
 	paths := make([]string, 0, len(files))
 	for p := range files {
@@ -38,13 +38,13 @@ func (s *Server) commitFiles(r *Repository, branch, from string, files map[strin
 	slices.Sort(paths)
 	var entries []treeEntry
 	for _, p := range paths {
-		sha, err := s.hashBlob(r, []byte(files[p]))
+		sha, err := g.hashBlob(r, []byte(files[p]))
 		if err != nil {
 			return "", err
 		}
 		entries = append(entries, treeEntry{Path: p, Mode: "100644", SHA: &sha})
 	}
-	tree, err := s.editTree(r, parent, entries)
+	tree, err := g.editTree(r, parent, entries)
 	if err != nil {
 		return "", err
 	}
@@ -52,21 +52,21 @@ func (s *Server) commitFiles(r *Repository, branch, from string, files map[strin
 	if parent != "" {
 		parents = []string{parent}
 	}
-	sha, err := s.commitTree(r, tree, parents, message, identity(inventorName, inventorEmail, at))
+	sha, err := g.commitTree(r, tree, parents, message, identity(inventorName, inventorEmail, at))
 	if err != nil {
 		return "", err
 	}
-	return sha, s.setBranch(r, branch, sha)
+	return sha, g.setBranch(r, branch, sha)
 }
 
 // setBranch points a branch at a commit without any event.
-func (s *Server) setBranch(r *Repository, branch, sha string) error {
+func (g gitStore) setBranch(r *Repository, branch, sha string) error {
 	ref := "refs/heads/" + branch
-	if _, err := s.git(r, "update-ref", ref, sha); err != nil {
+	if _, err := g.run(r, "update-ref", ref, sha); err != nil {
 		return fmt.Errorf("set %s: %w", ref, err)
 	}
 	r.Refs[ref] = sha
-	s.changed()
+	g.world.changed()
 	return nil
 }
 
@@ -74,14 +74,14 @@ func (s *Server) setBranch(r *Repository, branch, sha string) error {
 const uploadPack = "--upload-pack=git -c safe.directory=* -c uploadpack.allowAnySHA1InWant=true upload-pack"
 
 // copyCheckout copies the branches and tags of a local repository; branches of its origin where it has none of that name.
-func (s *Server) copyCheckout(r *Repository, checkout string) error {
+func (g gitStore) copyCheckout(r *Repository, checkout string) error {
 	checkout, err := filepath.Abs(checkout)
 	if err != nil {
 		return fmt.Errorf("copy checkout: %w", err)
 	}
 	fetch := func(specs ...string) error {
 		args := append([]string{"fetch", "-q", "--no-tags", "--update-shallow", "--no-write-fetch-head", uploadPack, checkout}, specs...)
-		if _, err := s.git(r, args...); err != nil {
+		if _, err := g.run(r, args...); err != nil {
 			return fmt.Errorf("copy checkout %s: %w", checkout, err)
 		}
 		return nil
@@ -89,7 +89,7 @@ func (s *Server) copyCheckout(r *Repository, checkout string) error {
 	if err := fetch("+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*", "+refs/remotes/origin/*:refs/sandbox/origin/*"); err != nil {
 		return err
 	}
-	refs, err := s.readRefs(r)
+	refs, err := g.readRefs(r)
 	if err != nil {
 		return err
 	}
@@ -98,43 +98,43 @@ func (s *Server) copyCheckout(r *Repository, checkout string) error {
 		if !ok {
 			continue
 		}
-		if _, err := s.git(r, "update-ref", "-d", ref); err != nil {
+		if _, err := g.run(r, "update-ref", "-d", ref); err != nil {
 			return fmt.Errorf("copy checkout: %w", err)
 		}
 		delete(refs, ref)
 		if local := "refs/heads/" + branch; branch != "HEAD" && refs[local] == "" {
-			if _, err := s.git(r, "update-ref", local, sha); err != nil {
+			if _, err := g.run(r, "update-ref", local, sha); err != nil {
 				return fmt.Errorf("copy checkout: %w", err)
 			}
 			refs[local] = sha
 		}
 	}
 	r.Refs = refs
-	if s.branchSHA(r, r.DefaultBranch) == "" { // a detached checkout: what it stands on is the default branch
-		return s.copyHead(r, checkout)
+	if g.branchSHA(r, r.DefaultBranch) == "" { // a detached checkout: what it stands on is the default branch
+		return g.copyHead(r, checkout)
 	}
 	return nil
 }
 
 // copyHead makes the default branch of what a checkout has checked out.
-func (s *Server) copyHead(r *Repository, checkout string) error {
+func (g gitStore) copyHead(r *Repository, checkout string) error {
 	head, err := runGit(checkout, nil, nil, "rev-parse", "--verify", "-q", "HEAD^{commit}")
 	if err != nil {
 		return fmt.Errorf("copy checkout %s: it has no commit: %w", checkout, err)
 	}
 	sha := strings.TrimSpace(string(head))
-	if !s.fetchCommit(r, checkout, sha) {
+	if !g.fetchCommit(r, checkout, sha) {
 		return fmt.Errorf("copy checkout %s: commit %s cannot be copied", checkout, sha)
 	}
-	return s.setBranch(r, r.DefaultBranch, sha)
+	return g.setBranch(r, r.DefaultBranch, sha)
 }
 
 // fetchCommit copies one commit with its history from a checkout, when the checkout has it.
-func (s *Server) fetchCommit(r *Repository, checkout, sha string) bool {
+func (g gitStore) fetchCommit(r *Repository, checkout, sha string) bool {
 	if len(sha) != 40 || !isHex(sha) || sha == zeroSHA {
 		return false
 	}
-	if s.peel(r, sha) == sha {
+	if g.peel(r, sha) == sha {
 		return true
 	}
 	if checkout == "" {
@@ -144,8 +144,8 @@ func (s *Server) fetchCommit(r *Repository, checkout, sha string) bool {
 	if err != nil {
 		return false
 	}
-	_, err = s.git(r, "fetch", "-q", "--no-tags", "--update-shallow", "--no-write-fetch-head", uploadPack, checkout, sha)
-	return err == nil && s.peel(r, sha) == sha
+	_, err = g.run(r, "fetch", "-q", "--no-tags", "--update-shallow", "--no-write-fetch-head", uploadPack, checkout, sha)
+	return err == nil && g.peel(r, sha) == sha
 }
 
 // imagesOf invents a file before and after a change, from a hunk that may be cut off at its end: its lines stand at

@@ -24,7 +24,7 @@ func (sc *scene) labelling() error {
 	r, by := i.repo, sc.login(*sc.sender)
 	l := r.label(sc.label.Name)
 	if l == nil {
-		l = &Label{ID: sc.s.nextID(), Name: sc.label.Name, Color: "ededed", CreatedAt: i.CreatedAt}
+		l = &Label{ID: sc.s.world.nextID(), Name: sc.label.Name, Color: "ededed", CreatedAt: i.CreatedAt}
 		r.Labels = append(r.Labels, l)
 	}
 	on := sc.action == "labeled"
@@ -36,9 +36,9 @@ func (sc *scene) labelling() error {
 			i.LabelIDs = append(i.LabelIDs, l.ID)
 		}
 	case !slices.ContainsFunc(i.LabelEvents, same):
-		sc.s.noteLabel(i, l, true, by, i.CreatedAt)
+		sc.s.world.noteLabel(i, l, true, by, i.CreatedAt)
 	}
-	sc.s.noteLabel(i, l, on, by, i.UpdatedAt)
+	sc.s.world.noteLabel(i, l, on, by, i.UpdatedAt)
 	return nil
 }
 
@@ -55,12 +55,12 @@ func (sc *scene) labeller(r *Repository) string {
 		people = append(people, *sc.sender)
 	}
 	for _, u := range append(people, sc.repo.Owner) {
-		known := sc.s.user(u.Login)
-		if known != nil && known.Type == "User" && sc.s.permission(r, u.Login) >= model.PermissionTriage {
+		known := sc.s.world.user(u.Login)
+		if known != nil && known.Type == "User" && sc.s.world.permission(r, u.Login) >= model.PermissionTriage {
 			return known.Login
 		}
 	}
-	someone := sc.s.ensureUser(inventorName, "")
+	someone := sc.s.world.ensureUser(inventorName, "")
 	if key := strings.ToLower(inventorName); r.Permissions[key] == "" {
 		r.Permissions[key] = "write"
 	}

@@ -16,7 +16,7 @@ import (
 // Pulls adds many pull requests of one repository at once, in a moment where one by one would take git minutes. Their head
 // branches are made: each begins at its base and has one commit, which changes Files, or adds the file changes/NUMBER.txt.
 func (d *Seeder) Pulls(repository string, pulls []SeedPull) error {
-	r, err := d.s.named(repository)
+	r, err := d.s.world.named(repository)
 	if err != nil {
 		return err
 	}
@@ -27,7 +27,7 @@ func (d *Seeder) Pulls(repository string, pulls []SeedPull) error {
 	if err != nil {
 		return err
 	}
-	if err := d.s.packRefs(r, heads); err != nil {
+	if err := d.s.git.packRefs(r, heads); err != nil {
 		return err
 	}
 	for _, p := range pulls {
@@ -36,7 +36,7 @@ func (d *Seeder) Pulls(repository string, pulls []SeedPull) error {
 			return err
 		}
 		i.Pull = &Pull{ID: d.id(p.PullID), HeadRepo: r.ID, HeadRef: p.Head, BaseRef: p.Base,
-			HeadSHA: d.s.branchSHA(r, p.Head), BaseSHA: d.s.branchSHA(r, p.Base), Draft: p.Draft}
+			HeadSHA: d.s.git.branchSHA(r, p.Head), BaseSHA: d.s.git.branchSHA(r, p.Base), Draft: p.Draft}
 		d.s.issues[i.Pull.ID] = i
 		for _, c := range p.Comments {
 			if err := d.Comment(repository, p.Number, c); err != nil {
@@ -58,14 +58,14 @@ func (d *Seeder) checkMany(r *Repository, pulls []SeedPull) error {
 	}
 	for _, p := range pulls {
 		ref := "refs/heads/" + p.Head
-		if d.s.branchSHA(r, p.Base) == "" || p.HeadRepo != "" || p.Merged || names[ref] || r.Issues[p.Number] != nil {
+		if d.s.git.branchSHA(r, p.Base) == "" || p.HeadRepo != "" || p.Merged || names[ref] || r.Issues[p.Number] != nil {
 			return fmt.Errorf("pull request %d: want a free number, a base branch that is there, a head branch that is not, no other repository and no merge", p.Number)
 		}
 		names[ref] = true
 		if plainRef.MatchString(p.Head) {
 			continue
 		}
-		if _, err := d.s.git(r, "check-ref-format", ref); err != nil {
+		if _, err := d.s.git.run(r, "check-ref-format", ref); err != nil {
 			return fmt.Errorf("pull request %d: %q is no name of a branch", p.Number, p.Head)
 		}
 	}
@@ -90,21 +90,21 @@ func (d *Seeder) manyCommits(r *Repository, pulls []SeedPull) (map[string]string
 		}
 		created, _ := d.times(p.CreatedAt, p.UpdatedAt)
 		fmt.Fprintf(&in, "commit %s\nmark :%d\ncommitter %s <%s> %d +0000\ndata %d\n%s\nfrom %s\n", ref, n+1, inventorName, inventorEmail,
-			created.Unix(), len(p.Title), p.Title, d.s.branchSHA(r, p.Base))
+			created.Unix(), len(p.Title), p.Title, d.s.git.branchSHA(r, p.Base))
 		for _, path := range slices.Sorted(maps.Keys(files)) {
 			fmt.Fprintf(&in, "M 100644 inline %s\ndata %d\n%s\n", strconv.Quote(path), len(files[path]), files[path])
 		}
 		in.WriteString("\n")
 	}
-	marks := filepath.Join(d.s.gitDir(r), "marks.sandbox")
+	marks := filepath.Join(d.s.git.path(r), "marks.sandbox")
 	defer os.Remove(marks) // it is of no use to anybody
-	if _, err := runGit(d.s.gitDir(r), nil, in.Bytes(), "fast-import", "--quiet", "--force", "--export-marks="+marks); err != nil {
+	if _, err := runGit(d.s.git.path(r), nil, in.Bytes(), "fast-import", "--quiet", "--force", "--export-marks="+marks); err != nil {
 		return nil, fmt.Errorf("make %d commits: %w", len(pulls), err)
 	}
 	if len(pulls) == 0 {
 		return nil, nil
 	}
-	if _, err := d.s.git(r, "update-ref", "-d", ref); err != nil {
+	if _, err := d.s.git.run(r, "update-ref", "-d", ref); err != nil {
 		return nil, fmt.Errorf("make %d commits: %w", len(pulls), err)
 	}
 	text, err := os.ReadFile(marks)
@@ -126,11 +126,11 @@ func (d *Seeder) manyCommits(r *Repository, pulls []SeedPull) (map[string]string
 
 // packRefs adds refs to the one file that git keeps many refs in: a file for each would cost more than all the rest.
 // https://git-scm.com/docs/git-pack-refs
-func (s *Server) packRefs(r *Repository, refs map[string]string) error {
-	if _, err := s.git(r, "pack-refs", "--all"); err != nil {
+func (g gitStore) packRefs(r *Repository, refs map[string]string) error {
+	if _, err := g.run(r, "pack-refs", "--all"); err != nil {
 		return fmt.Errorf("pack refs: %w", err)
 	}
-	file := filepath.Join(s.gitDir(r), "packed-refs")
+	file := filepath.Join(g.path(r), "packed-refs")
 	text, err := os.ReadFile(file)
 	if err != nil && !os.IsNotExist(err) {
 		return fmt.Errorf("pack refs: %w", err)
@@ -158,6 +158,6 @@ func (s *Server) packRefs(r *Repository, refs map[string]string) error {
 	if err := writeAtomically(file, []byte(b.String())); err != nil {
 		return err
 	}
-	r.Refs, err = s.readRefs(r)
+	r.Refs, err = g.readRefs(r)
 	return err
 }

@@ -18,17 +18,17 @@ func TestManyPullRequests(t *testing.T) {
 	require.NoError(t, w.Seed(func(d *Seeder) error { return d.Pulls("octo/widgets", many) }))
 	i := w.repo.Issues[69]
 	require.NotNil(t, i)
-	files, err := w.pullFiles(i)
+	files, err := w.pulls.files(i)
 	require.NoError(t, err)
 	require.Len(t, files, 1)
 	assert.Equal(t, "changes/69.txt", files[0].Path)
-	commits, err := w.pullCommits(i)
+	commits, err := w.pulls.commits(i)
 	require.NoError(t, err)
-	assert.Equal(t, []string{w.branchSHA(w.repo, "agent/59")}, commits)
+	assert.Equal(t, []string{w.git.branchSHA(w.repo, "agent/59")}, commits)
 	assert.Equal(t, commits[0], w.repo.Refs["refs/pull/69/head"])
 	assert.Equal(t, commits[0], i.Pull.HeadSHA)
-	assert.Equal(t, "MERGEABLE", w.mergeable(i))
-	assert.Greater(t, w.nextID(), int64(9_000_000_059))
+	assert.Equal(t, "MERGEABLE", w.pulls.mergeable(i))
+	assert.Greater(t, w.world.nextID(), int64(9_000_000_059))
 	w.commit("agent/59", "", map[string]string{"more.txt": "more\n"})
 	assert.NotEqual(t, commits[0], i.Pull.HeadSHA, "it follows its branch")
 
@@ -40,7 +40,7 @@ func TestManyPullRequests(t *testing.T) {
 		"a number of another": {Base: "main", Head: "y", SeedIssue: SeedIssue{Number: 10, Author: "ann"}},
 	} {
 		assert.Error(t, w.Seed(func(d *Seeder) error { return d.Pulls("octo/widgets", []SeedPull{bad}) }), name)
-		assert.Empty(t, w.branchSHA(w.repo, "y"), name)
+		assert.Empty(t, w.git.branchSHA(w.repo, "y"), name)
 	}
 }
 
@@ -118,7 +118,7 @@ func TestManyAreTestedTogether(t *testing.T) {
 	}
 	require.Equal(t, map[string]int{"UNKNOWN": 20}, shown())
 	require.Equal(t, map[string]int{"MERGEABLE": 15, "CONFLICTING": 5}, shown())
-	require.NotEmpty(t, w.s.repository("octo", "widgets").Issues[20].Pull.Test.Result)
+	require.NotEmpty(t, w.s.world.repository("octo", "widgets").Issues[20].Pull.Test.Result)
 	c.git("push", "-q", "origin", "main^:refs/heads/elsewhere")
 	require.Equal(t, map[string]int{"MERGEABLE": 15, "CONFLICTING": 5}, shown())
 	c.commit("more.txt", "more\n")

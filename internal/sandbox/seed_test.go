@@ -140,7 +140,7 @@ func issueScene(t *testing.T, name, payload string) (rights map[string]string, l
 			rights[login] = role.(string)
 		}
 	}
-	for _, e := range w.s.repository("acme", "site").Issues[5].LabelEvents {
+	for _, e := range w.s.world.repository("acme", "site").Issues[5].LabelEvents {
 		labels = append(labels, fmt.Sprintf("%v %s by %s at %s", e.On, e.Label.Name, e.Actor, stamp(e.At)))
 	}
 	return rights, labels, w
@@ -165,11 +165,11 @@ func TestALabelledIssueIsReenactedFromItsPayload(t *testing.T) {
 	rights, _, _ = issueScene(t, "issues", strings.Replace(own, `"NONE"`, `"MEMBER"`, 1))
 	require.Equal(t, "write", rights["ann"])
 	_, _, w = issueScene(t, "issues", swap(`"sender": {"login": "rita", "id": 77, "type": "User"}`, `"sender": {"login": "labeler[bot]", "id": 9, "type": "Bot"}`))
-	require.Empty(t, w.s.repository("acme", "site").Permissions["labeler[bot]"])
+	require.Empty(t, w.s.world.repository("acme", "site").Permissions["labeler[bot]"])
 
 	_, labels, w = issueScene(t, "issues", strings.NewReplacer(`"labeled"`, `"unlabeled"`, `, {"name": "agent:bugfix"}]`, `]`).Replace(labelledPayload))
 	require.Equal(t, []string{"true bug by rita at 2026-02-03T09:00:00Z", "true agent:bugfix by rita at 2026-02-03T09:00:00Z", "false agent:bugfix by rita at 2026-02-03T10:00:00Z"}, labels)
-	require.Len(t, w.s.repository("acme", "site").Issues[5].LabelIDs, 1)
+	require.Len(t, w.s.world.repository("acme", "site").Issues[5].LabelIDs, 1)
 }
 
 func TestACommentOnALabelledIssueIsReenacted(t *testing.T) {

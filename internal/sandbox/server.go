@@ -42,20 +42,36 @@ type URLs struct {
 
 // Server is the in-process GitHub. It is an http.Handler that answers for the origin that Start or SetOrigin told it.
 type Server struct {
+	core
+	after    func(time.Duration) <-chan time.Time // time.After, but for tests
+	rest     http.Handler
+	graphql  http.Handler
+	control  http.Handler
+	calls    *recordLog
+	listener *http.Server
+	stop     chan struct{}
+	saved    chan struct{}
+
+	saveErr error // guarded by mu, as the one below
+	closed  bool
+}
+
+// core is what a server holds, and its topics. It has no methods: each topic embeds it and so reaches the others, since what
+// people do in one of them changes the others, all under one mutex, as on GitHub.
+type core struct {
+	git   gitStore
+	world world
+	pulls pulls
+	refs  pushes
+	json  views
+	urls  addresses
+	hooks hooks
+
 	dir        string
 	clock      func() time.Time
-	after      func(time.Duration) <-chan time.Time // time.After, but for tests
-	rest       http.Handler
-	graphql    http.Handler
-	control    http.Handler
 	deliveries *recordLog
-	calls      *recordLog
-	listener   *http.Server
-	stop       chan struct{}
-	saved      chan struct{}
-
-	readers   sync.Map // of *objectReader by repository id
-	receiving sync.Map // of *sync.Mutex by repository id: pushes to one repository come one after the other
+	readers    sync.Map // of *objectReader by repository id
+	receiving  sync.Map // of *sync.Mutex by repository id: pushes to one repository come one after the other
 
 	mu             sync.Mutex // guards all below
 	origin         string
@@ -68,9 +84,24 @@ type Server struct {
 	reviewComments map[int64]*ReviewComment
 	memos          map[string]any // what git said of immutable objects
 	dirty          bool
-	saveErr        error
-	closed         bool
 }
+
+type (
+	// gitStore runs git in the bare repositories.
+	gitStore struct{ *core }
+	// world is who and what there is: people and their rights, repositories, issues, labels, comments, runs.
+	world struct{ *core }
+	// pulls are pull requests as git says that they stand, their reviews, and how they end.
+	pulls struct{ *core }
+	// pushes let refs move, and carry out what follows from it.
+	pushes struct{ *core }
+	// views render what there is as the JSON of REST and of webhooks.
+	views struct{ *core }
+	// addresses are the URLs in answers.
+	addresses struct{ *core }
+	// hooks deliver webhooks.
+	hooks struct{ *core }
+)
 
 // New opens the sandbox that StateDir holds, or makes a new one there. Close it, or up to half a second of changes is lost.
 func New(o Options) (*Server, error) {
@@ -93,7 +124,9 @@ func open(o Options) (*Server, error) {
 	if err := os.MkdirAll(filepath.Join(dir, "repositories"), 0o755); err != nil {
 		return nil, fmt.Errorf("open sandbox: %w", err)
 	}
-	s := &Server{dir: dir, clock: o.Clock, after: time.After, origin: "http://sandbox.invalid", stop: make(chan struct{}), saved: make(chan struct{})}
+	s := &Server{core: core{dir: dir, clock: o.Clock, origin: "http://sandbox.invalid"}, after: time.After, stop: make(chan struct{}), saved: make(chan struct{})}
+	c := &s.core
+	c.git, c.world, c.pulls, c.refs, c.json, c.urls, c.hooks = gitStore{c}, world{c}, pulls{c}, pushes{c}, views{c}, addresses{c}, hooks{c}
 	if s.clock == nil {
 		s.clock = time.Now
 	}
@@ -161,7 +194,7 @@ func (s *Server) Close() error {
 	}
 	close(s.stop)
 	<-s.saved
-	s.stopReaders()
+	s.git.stopReaders()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return errors.Join(err, s.saveErr, s.deliveries.close(), s.calls.close())
@@ -223,14 +256,14 @@ func (s *Server) standardHeaders(h http.Header, u *User) {
 	if u != nil {
 		limit = 5000
 	}
-	h.Set("Date", s.now().Format(http.TimeFormat))
+	h.Set("Date", s.world.now().Format(http.TimeFormat))
 	h.Set("Server", "mergexo-sandbox")
 	h.Set("X-GitHub-Request-Id", fmt.Sprintf("5A4D:%04X:%08X", s.requests>>16, s.requests))
 	h.Set("X-GitHub-Media-Type", "github.v3; format=json")
 	h.Set("X-RateLimit-Limit", fmt.Sprint(limit))
 	h.Set("X-RateLimit-Remaining", fmt.Sprint(limit-1))
 	h.Set("X-RateLimit-Used", "1")
-	h.Set("X-RateLimit-Reset", fmt.Sprint(s.now().Add(time.Hour).Unix()))
+	h.Set("X-RateLimit-Reset", fmt.Sprint(s.world.now().Add(time.Hour).Unix()))
 	h.Set("X-RateLimit-Resource", "core")
 }
 
@@ -265,4 +298,4 @@ func (r *recorder) Done() { r.once(0) }
 func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }
 
 // changed notes that the state has to be written.
-func (s *Server) changed() { s.dirty = true }
+func (w world) changed() { w.dirty = true }

@@ -60,7 +60,7 @@ func TestAKillLosesNothingThatIsAMomentOld(t *testing.T) {
 	killed := &town{t: t, dir: t.TempDir()}
 	require.NoError(t, os.CopyFS(killed.dir, os.DirFS(w.dir)))
 	// A push whose consequences the killed server did not see any more.
-	c.git("remote", "set-url", "origin", filepath.Join(killed.dir, "repositories", filepath.Base(w.s.gitDir(w.s.st.Repositories[0]))))
+	c.git("remote", "set-url", "origin", filepath.Join(killed.dir, "repositories", filepath.Base(w.s.git.path(w.s.st.Repositories[0]))))
 	c.git("push", "-q", "origin", "x:main")
 	f, err := os.OpenFile(filepath.Join(killed.dir, "deliveries.jsonl"), os.O_APPEND|os.O_WRONLY, 0)
 	require.NoError(t, err)

@@ -49,12 +49,12 @@ func putWorkflowRights(q *request) (any, error) {
 		rights.NoPulls = !*in.Pulls
 	}
 	q.repo.WorkflowRights = rights
-	q.s.changed()
+	q.s.world.changed()
 	return &reply{status: http.StatusNoContent}, nil
 }
 
 // mayOpenPulls refuses a pull request of a workflow's token where the repository's settings do.
-func (q *request) mayOpenPulls() error {
+func mayOpenPulls(q *request) error {
 	if q.repo.WorkflowRights.NoPulls && q.user.Login == actionsLogin {
 		return &failure{status: http.StatusForbidden, message: "GitHub Actions is not permitted to create or approve pull requests."}
 	}
@@ -69,7 +69,7 @@ type mergeSettings struct {
 }
 
 // setMethods switches ways to merge on and off; one has to stay. https://docs.github.com/en/rest/repos/repos#update-a-repository
-func (q *request) setMethods(in mergeSettings) error {
+func setMethods(q *request, in mergeSettings) error {
 	off := map[string]bool{}
 	for method, on := range map[string]*bool{"merge": in.Merge, "squash": in.Squash, "rebase": in.Rebase} {
 		if on == nil && q.repo.NoMethods[method] || on != nil && !*on {

@@ -274,39 +274,39 @@ type Delivery struct {
 }
 
 // nextID gives a fresh database id.
-func (s *Server) nextID() int64 {
-	s.st.LastID++
-	return s.st.LastID
+func (w world) nextID() int64 {
+	w.st.LastID++
+	return w.st.LastID
 }
 
 // nextSmallID gives a fresh id for an account or a repository.
-func (s *Server) nextSmallID() int64 {
-	s.st.LastSmallID++
-	return s.st.LastSmallID
+func (w world) nextSmallID() int64 {
+	w.st.LastSmallID++
+	return w.st.LastSmallID
 }
 
 // now is the sandbox's time, in whole seconds as GitHub's is.
-func (s *Server) now() time.Time {
-	if s.st.PinnedClock != nil {
-		return *s.st.PinnedClock
+func (w world) now() time.Time {
+	if w.st.PinnedClock != nil {
+		return *w.st.PinnedClock
 	}
-	return s.clock().UTC().Truncate(time.Second)
+	return w.clock().UTC().Truncate(time.Second)
 }
 
 // user finds an account by login; case does not matter. Nil when there is none.
-func (s *Server) user(login string) *User { return s.users[strings.ToLower(login)] }
+func (w world) user(login string) *User { return w.users[strings.ToLower(login)] }
 
 // author finds who said something; ghost stands in for an account that is gone.
-func (s *Server) author(login string) *User {
-	if u := s.user(login); u != nil {
+func (w world) author(login string) *User {
+	if u := w.user(login); u != nil {
 		return u
 	}
 	return &User{ID: 10137, Login: "ghost", Type: "User"}
 }
 
 // ensureUser finds or creates an account. An empty kind is User, or Bot for a login that ends in "[bot]".
-func (s *Server) ensureUser(login, kind string) *User {
-	if u := s.user(login); u != nil {
+func (w world) ensureUser(login, kind string) *User {
+	if u := w.user(login); u != nil {
 		return u
 	}
 	if kind == "" {
@@ -315,21 +315,21 @@ func (s *Server) ensureUser(login, kind string) *User {
 			kind = "Bot"
 		}
 	}
-	u := &User{Login: login, Type: kind, CreatedAt: s.now()}
+	u := &User{Login: login, Type: kind, CreatedAt: w.now()}
 	if login == actionsLogin {
 		u.ID = actionsID
 	} else {
-		u.ID = s.nextSmallID()
+		u.ID = w.nextSmallID()
 	}
-	s.st.Users = append(s.st.Users, u)
-	s.users[strings.ToLower(login)] = u
-	s.changed()
+	w.st.Users = append(w.st.Users, u)
+	w.users[strings.ToLower(login)] = u
+	w.changed()
 	return u
 }
 
 // repository finds a repository by owner and name; case does not matter. Nil when there is none.
-func (s *Server) repository(owner, name string) *Repository {
-	for _, r := range s.st.Repositories {
+func (w world) repository(owner, name string) *Repository {
+	for _, r := range w.st.Repositories {
 		if strings.EqualFold(r.Owner, owner) && strings.EqualFold(r.Name, name) {
 			return r
 		}
@@ -338,8 +338,8 @@ func (s *Server) repository(owner, name string) *Repository {
 }
 
 // repositoryByID finds a repository by its id. Nil when there is none.
-func (s *Server) repositoryByID(id int64) *Repository {
-	for _, r := range s.st.Repositories {
+func (w world) repositoryByID(id int64) *Repository {
+	for _, r := range w.st.Repositories {
 		if r.ID == id {
 			return r
 		}
@@ -348,7 +348,7 @@ func (s *Server) repositoryByID(id int64) *Repository {
 }
 
 // permission is what login may do in r.
-func (s *Server) permission(r *Repository, login string) model.Permission {
+func (w world) permission(r *Repository, login string) model.Permission {
 	if p, ok := r.Permissions[strings.ToLower(login)]; ok && p != "none" {
 		return model.ParsePermission(p)
 	}
@@ -359,7 +359,7 @@ func (s *Server) permission(r *Repository, login string) model.Permission {
 }
 
 // association is GitHub's author_association of login in r.
-func (s *Server) association(r *Repository, login string) string {
+func (w world) association(r *Repository, login string) string {
 	if strings.EqualFold(login, r.Owner) {
 		return "OWNER"
 	}

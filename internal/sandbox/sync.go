@@ -10,10 +10,10 @@ import (
 // refChange is one ref that moved; a SHA is empty where the ref was or is not there.
 type refChange struct{ ref, old, now string }
 
-// syncRefs compares the refs with what they were and does what GitHub does after a push: payloads, heads of pull requests,
+// sync compares the refs with what they were and does what GitHub does after a push: payloads, heads of pull requests,
 // merges and closings.
-func (s *Server) syncRefs(r *Repository, actor *User) error {
-	now, err := s.readRefs(r)
+func (f pushes) sync(r *Repository, actor *User) error {
+	now, err := f.git.readRefs(r)
 	if err != nil {
 		return err
 	}
@@ -33,28 +33,28 @@ func (s *Server) syncRefs(r *Repository, actor *User) error {
 	}
 	sort.Slice(changes, func(i, j int) bool { return changes[i].ref < changes[j].ref })
 	was := r.Refs
-	r.Refs, r.PushedAt = now, s.now()
-	s.changed()
-	if err := s.firstBranch(r, was, changes); err != nil {
+	r.Refs, r.PushedAt = now, f.world.now()
+	f.world.changed()
+	if err := f.firstBranch(r, was, changes); err != nil {
 		return err
 	}
 	for _, c := range changes {
-		if err := s.deliverPush(r, c, actor); err != nil {
+		if err := f.hooks.push(r, c, actor); err != nil {
 			return err
 		}
 	}
 	// Heads before bases: when both moved in one push, GitHub may see "nothing to merge" and close what was merged.
-	if err := s.headsMoved(r, changes, actor); err != nil {
+	if err := f.headsMoved(r, changes, actor); err != nil {
 		return err
 	}
-	return s.basesMoved(r, changes, actor)
+	return f.basesMoved(r, changes, actor)
 }
 
 // firstBranch makes the first branch that an empty repository gets its default branch, unless the configured one came
 // along. "The branch that is first pushed being the default on github has been the case for as long as I can remember":
 // https://github.com/datalad/datalad/issues/4997
-func (s *Server) firstBranch(r *Repository, was map[string]string, changes []refChange) error {
-	if s.branchSHA(r, r.DefaultBranch) != "" {
+func (f pushes) firstBranch(r *Repository, was map[string]string, changes []refChange) error {
+	if f.git.branchSHA(r, r.DefaultBranch) != "" {
 		return nil
 	}
 	for ref := range was {
@@ -67,7 +67,7 @@ func (s *Server) firstBranch(r *Repository, was map[string]string, changes []ref
 		if !ok {
 			continue
 		}
-		if _, err := s.git(r, "symbolic-ref", "HEAD", c.ref); err != nil {
+		if _, err := f.git.run(r, "symbolic-ref", "HEAD", c.ref); err != nil {
 			return fmt.Errorf("set default branch: %w", err)
 		}
 		r.DefaultBranch = branch
@@ -96,8 +96,8 @@ func changeOfBranch(changes []refChange, branch string) (refChange, bool) {
 }
 
 // headsMoved acts on pull requests whose head branch, here or in a fork, was pushed or deleted.
-func (s *Server) headsMoved(r *Repository, changes []refChange, actor *User) error {
-	for _, base := range s.st.Repositories {
+func (f pushes) headsMoved(r *Repository, changes []refChange, actor *User) error {
+	for _, base := range f.st.Repositories {
 		for _, i := range base.openPulls() {
 			c, moved := changeOfBranch(changes, i.Pull.HeadRef)
 			if i.Pull.HeadRepo != r.ID || !moved {
@@ -107,11 +107,11 @@ func (s *Server) headsMoved(r *Repository, changes []refChange, actor *User) err
 			switch {
 			case i.Pull.HeadSHA == c.now:
 			case c.now == "":
-				s.closePull(i, actor)
+				f.pulls.close(i, actor)
 			case base.Lag.Heads > 0:
 				i.Pull.NewHead = &lateHead{SHA: c.now, Actor: actor.Login, Reads: base.Lag.Heads}
 			default:
-				if err := s.headMoved(i, c.now, actor); err != nil {
+				if err := f.headMoved(i, c.now, actor); err != nil {
 					return err
 				}
 			}
@@ -124,27 +124,27 @@ func (s *Server) headsMoved(r *Repository, changes []refChange, actor *User) err
 // base got this very head while GitHub still showed the old one. Who fast-forwards a base to a head that they pushed a moment
 // before has to wait in between, "otherwise the PR is marked as closed instead of Merged":
 // https://github.com/Mergifyio/mergify/pull/4718
-func (s *Server) headMoved(i *Issue, head string, actor *User) error {
+func (f pushes) headMoved(i *Issue, head string, actor *User) error {
 	before := i.Pull.HeadSHA
-	if err := s.showHead(i, head); err != nil {
+	if err := f.pulls.showHead(i, head); err != nil {
 		return err
 	}
-	i.Pull.HeadSHA, i.UpdatedAt, i.Pull.NewMerge = head, s.now(), nil
-	s.recordBase(i)
-	s.deliverPull(i, "synchronize", actor, obj{"before": before, "after": head})
-	if s.isAncestor(i.repo, head, s.baseSHA(i)) {
-		s.closePull(i, actor)
+	i.Pull.HeadSHA, i.UpdatedAt, i.Pull.NewMerge = head, f.world.now(), nil
+	f.pulls.recordBase(i)
+	f.hooks.pull(i, "synchronize", actor, obj{"before": before, "after": head})
+	if f.git.isAncestor(i.repo, head, f.pulls.baseSHA(i)) {
+		f.pulls.close(i, actor)
 	}
 	return nil
 }
 
 // showHead brings the head's commits into the base repository and points refs/pull/N/head at them.
-func (s *Server) showHead(i *Issue, head string) error {
-	if err := s.bring(i.repo, s.repositoryByID(i.Pull.HeadRepo), head); err != nil {
+func (pr pulls) showHead(i *Issue, head string) error {
+	if err := pr.git.bring(i.repo, pr.world.repositoryByID(i.Pull.HeadRepo), head); err != nil {
 		return err
 	}
 	ref := fmt.Sprintf("refs/pull/%d/head", i.Number)
-	if _, err := s.git(i.repo, "update-ref", ref, head); err != nil {
+	if _, err := pr.git.run(i.repo, "update-ref", ref, head); err != nil {
 		return fmt.Errorf("show head of pull request %d: %w", i.Number, err)
 	}
 	i.repo.Refs[ref] = head
@@ -152,11 +152,11 @@ func (s *Server) showHead(i *Issue, head string) error {
 }
 
 // bring copies a commit and its history from one repository into another.
-func (s *Server) bring(to, from *Repository, sha string) error {
+func (g gitStore) bring(to, from *Repository, sha string) error {
 	if from == nil || from.ID == to.ID {
 		return nil
 	}
-	if _, err := s.git(to, "fetch", "-q", "--no-tags", "--no-write-fetch-head", s.gitDir(from), sha); err != nil {
+	if _, err := g.run(to, "fetch", "-q", "--no-tags", "--no-write-fetch-head", g.path(from), sha); err != nil {
 		return fmt.Errorf("copy %s from %s to %s: %w", sha, from.FullName(), to.FullName(), err)
 	}
 	return nil
@@ -166,7 +166,7 @@ func (s *Server) bring(to, from *Repository, sha string) error {
 // branch is deleted by a push or the API closes; GitHub gives it another base only where the branch is deleted with the
 // button of a merged pull request or by itself: https://github.com/microsoft/vscode-pull-request-github/issues/6799,
 // https://github.com/ryanhiebert/probot-chain/pull/19
-func (s *Server) basesMoved(r *Repository, changes []refChange, actor *User) error {
+func (f pushes) basesMoved(r *Repository, changes []refChange, actor *User) error {
 	landed := map[string]map[string]bool{} // by branch: one question to git, however many pull requests are open
 	for _, i := range r.openPulls() {
 		c, moved := changeOfBranch(changes, i.Pull.BaseRef)
@@ -174,20 +174,20 @@ func (s *Server) basesMoved(r *Repository, changes []refChange, actor *User) err
 			continue
 		}
 		if c.now == "" {
-			s.closePull(i, actor)
+			f.pulls.close(i, actor)
 			continue
 		}
 		if landed[c.ref] == nil {
-			set, err := s.arrived(r, c)
+			set, err := f.arrived(r, c)
 			if err != nil {
 				return err
 			}
 			landed[c.ref] = set
 		}
-		if !landed[c.ref][s.headSHA(i)] {
+		if !landed[c.ref][f.pulls.headSHA(i)] {
 			continue
 		}
-		commit, err := s.landing(r, s.headSHA(i), c.now)
+		commit, err := f.landing(r, f.pulls.headSHA(i), c.now)
 		if err != nil {
 			return err
 		}
@@ -195,18 +195,18 @@ func (s *Server) basesMoved(r *Repository, changes []refChange, actor *User) err
 			i.Pull.NewMerge = &lateMerge{Commit: commit, Actor: actor.Login, Reads: r.Lag.Merges}
 			continue
 		}
-		s.markMerged(i, actor, commit)
+		f.pulls.markMerged(i, actor, commit)
 	}
 	return nil
 }
 
 // arrived are the commits that a branch has and did not have before.
-func (s *Server) arrived(r *Repository, c refChange) (map[string]bool, error) {
+func (f pushes) arrived(r *Repository, c refChange) (map[string]bool, error) {
 	args := []string{"rev-list", c.now}
 	if c.old != "" {
 		args = append(args, "^"+c.old)
 	}
-	out, err := s.git(r, args...)
+	out, err := f.git.run(r, args...)
 	if err != nil {
 		return nil, fmt.Errorf("list new commits of %s: %w", c.ref, err)
 	}
@@ -218,8 +218,8 @@ func (s *Server) arrived(r *Repository, c refChange) (map[string]bool, error) {
 }
 
 // landing is the first commit on the base's own line that contains head.
-func (s *Server) landing(r *Repository, head, base string) (string, error) {
-	out, err := s.git(r, "rev-list", "--first-parent", "--ancestry-path", base, "^"+head)
+func (f pushes) landing(r *Repository, head, base string) (string, error) {
+	out, err := f.git.run(r, "rev-list", "--first-parent", "--ancestry-path", base, "^"+head)
 	if err != nil {
 		return "", fmt.Errorf("find merge commit: %w", err)
 	}
@@ -227,7 +227,7 @@ func (s *Server) landing(r *Repository, head, base string) (string, error) {
 	if len(line) == 0 {
 		return head, nil
 	}
-	parents, err := s.git(r, "rev-parse", line[len(line)-1]+"^@")
+	parents, err := f.git.run(r, "rev-parse", line[len(line)-1]+"^@")
 	if err != nil {
 		return "", fmt.Errorf("find merge commit: %w", err)
 	}
@@ -237,34 +237,34 @@ func (s *Server) landing(r *Repository, head, base string) (string, error) {
 	return line[len(line)-1], nil
 }
 
-// closePull closes without a merge; the heads stay what they were last.
-func (s *Server) closePull(i *Issue, actor *User) {
-	i.Pull.HeadSHA = s.headSHA(i)
+// close closes without a merge; the heads stay what they were last.
+func (pr pulls) close(i *Issue, actor *User) {
+	i.Pull.HeadSHA = pr.headSHA(i)
 	i.Pull.NewHead, i.Pull.NewMerge = nil, nil
-	s.closeIssue(i, actor, "")
-	s.deliverPull(i, "closed", actor, nil)
+	pr.world.closeIssue(i, actor, "")
+	pr.hooks.pull(i, "closed", actor, nil)
 }
 
 // markMerged closes with a merge. Pull.BaseSHA is still a base before it.
-func (s *Server) markMerged(i *Issue, actor *User, commit string) {
-	i.Pull.HeadSHA = s.headSHA(i)
+func (pr pulls) markMerged(i *Issue, actor *User, commit string) {
+	i.Pull.HeadSHA = pr.headSHA(i)
 	i.Pull.NewHead, i.Pull.NewMerge = nil, nil
-	now := s.now()
+	now := pr.world.now()
 	i.Pull.MergedAt, i.Pull.MergedBy, i.Pull.MergeCommitSHA = &now, actor.Login, commit
 	i.repo.noteContributor(i.Author)
-	closes := s.closingIssues(i)
-	s.closeIssue(i, actor, "")
-	s.deliverPull(i, "closed", actor, nil)
+	closes := pr.closingIssues(i)
+	pr.world.closeIssue(i, actor, "")
+	pr.hooks.pull(i, "closed", actor, nil)
 	for _, other := range closes {
 		if other.State == "open" {
-			s.closeIssue(other, actor, "completed")
-			s.deliverIssue(other, "closed", actor, nil)
+			pr.world.closeIssue(other, actor, "completed")
+			pr.hooks.issue(other, "closed", actor, nil)
 		}
 	}
 }
 
-func (s *Server) closeIssue(i *Issue, actor *User, reason string) {
-	now := s.now()
+func (w world) closeIssue(i *Issue, actor *User, reason string) {
+	now := w.now()
 	i.State, i.StateReason, i.ClosedAt, i.ClosedBy, i.UpdatedAt = "closed", reason, &now, actor.Login, now
-	s.changed()
+	w.changed()
 }

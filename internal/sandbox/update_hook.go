@@ -54,19 +54,19 @@ exit 0
 `
 
 // writeHook puts the hook and what it reads into a repository.
-func (s *Server) writeHook(r *Repository) error {
-	dir := filepath.Join(s.gitDir(r), "hooks")
+func (g gitStore) writeHook(r *Repository) error {
+	dir := filepath.Join(g.path(r), "hooks")
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("write hook: %w", err)
 	}
 	if err := os.WriteFile(filepath.Join(dir, "update"), []byte(updateHook), 0o755); err != nil {
 		return fmt.Errorf("write hook: %w", err)
 	}
-	return s.protectionChanged(r)
+	return g.refs.protectionChanged(r)
 }
 
 // protectionChanged writes what the hook reads. It is called whenever a rule changes, and whenever a check does.
-func (s *Server) protectionChanged(r *Repository) error {
+func (f pushes) protectionChanged(r *Repository) error {
 	var rules, refusals strings.Builder
 	for branch, p := range r.Protections {
 		who := "*"
@@ -75,12 +75,12 @@ func (s *Server) protectionChanged(r *Repository) error {
 		}
 		fmt.Fprintf(&rules, "%s %t %s\n", branch, p.Linear, who)
 		for _, sha := range append([]string{"*"}, r.checkedCommits(p)...) {
-			fmt.Fprintf(&refusals, "%s\t%s\t%s\n", branch, sha, strings.Join(s.pushDemands(r, p, sha), " "))
+			fmt.Fprintf(&refusals, "%s\t%s\t%s\n", branch, sha, strings.Join(f.demands(r, p, sha), " "))
 		}
 	}
-	s.changed()
+	f.world.changed()
 	for name, text := range map[string]string{"sandbox-protection": rules.String(), "sandbox-refusals": refusals.String()} {
-		if err := writeAtomically(filepath.Join(s.gitDir(r), name), []byte(text)); err != nil {
+		if err := writeAtomically(filepath.Join(f.git.path(r), name), []byte(text)); err != nil {
 			return fmt.Errorf("write protection: %w", err)
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// Act is what becomes of a sticky comment.
+// Act says what to do with the sticky comment on conflicts.
 type Act int
 
 // The acts.
@@ -20,9 +20,9 @@ const (
 	Delete
 )
 
-// Sticky says what becomes of the comment on conflicts; old is nil where there is none. Heads that move are no reason to
-// write.
-func Sticky(old *model.Said[model.ConflictMarker], now model.ConflictMarker) Act {
+// Sticky decides what to do with the comment on conflicts; old is nil if there is none. A head that moved is no reason to edit
+// the comment.
+func Sticky(old *model.Posted[model.ConflictMarker], now model.ConflictMarker) Act {
 	conflicts := len(now.Paths)+len(now.With) > 0
 	switch {
 	case old == nil && conflicts:
@@ -35,9 +35,9 @@ func Sticky(old *model.Said[model.ConflictMarker], now model.ConflictMarker) Act
 	return None
 }
 
-// Kept is now with the conflicts that were told before, for when not all pairs could be looked at: one that is not seen is not
-// gone while the other one is open. What is seen of a pair counts.
-func Kept(old *model.Said[model.ConflictMarker], now model.ConflictMarker, open func(number int) bool) model.ConflictMarker {
+// Kept adds to now the conflicts that were reported before, for a run that could not check every pair: a conflict that was not
+// checked stays as long as the other pull request is open. A pair that was checked counts as it was found.
+func Kept(old *model.Posted[model.ConflictMarker], now model.ConflictMarker, open func(number int) bool) model.ConflictMarker {
 	if old == nil || old.Marker.Base != now.Base {
 		return now
 	}
@@ -51,7 +51,7 @@ func Kept(old *model.Said[model.ConflictMarker], now model.ConflictMarker, open 
 	return now
 }
 
-// said is what of a conflict a comment tells.
+// said is the part of a conflict that a comment shows.
 func said(m model.ConflictMarker) string {
 	with := make([]string, len(m.With))
 	for i, w := range m.With {
@@ -61,7 +61,7 @@ func said(m model.ConflictMarker) string {
 	return fmt.Sprintf("%q%q%q", m.Base, slices.Sorted(slices.Values(m.Paths)), with)
 }
 
-// Culprit is the commit on the base that is in the way of a path.
+// Culprit is the commit on the base that conflicts in a path.
 type Culprit struct {
 	Path   string
 	Commit model.Commit
@@ -147,7 +147,7 @@ func further(all, most int) string {
 	return fmt.Sprintf("\n- and %d more", all-most)
 }
 
-// cut is the beginning of a text that has more than so many characters.
+// cut shortens a text to a number of characters.
 func cut(s string, most int) string {
 	if runes := []rune(s); len(runes) > most {
 		return string(runes[:most]) + "…"

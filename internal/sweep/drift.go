@@ -13,8 +13,8 @@ import (
 // Receipt its URL.
 type Lost struct{ Token, Turn, Receipt string }
 
-// Missing are the answers that a receipt lists and no trusted comment carries any more, unless they were reported. complete
-// says that every comment was read: else nothing can be said.
+// Missing returns the answers that a receipt lists and no trusted comment carries any more, unless they were reported.
+// complete says that every comment was read; otherwise nothing counts as missing.
 func Missing(st model.State, complete bool, reported func(token string) bool) []Lost {
 	if !complete {
 		return nil
@@ -38,8 +38,8 @@ func Missing(st model.State, complete bool, reported func(token string) bool) []
 // maxLost is how much a report lists of each kind.
 const maxLost = 20
 
-// DriftText reports, once, what became of answers of ours without us. Of the comments that are not believed, those tell
-// something that somebody edited.
+// DriftText reports which of our answers somebody deleted or edited. It is posted once. Of the comments that are not trusted, it
+// names only the edited ones.
 func DriftText(lost []Lost, edited []model.Distrust) string {
 	var receipts []string
 	of := map[string]int{}

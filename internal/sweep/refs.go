@@ -8,9 +8,9 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// kinds are the refs that are about one number, and what becomes of them when it is not open any more. What decides is that
-// nothing may be lost: of a pull request that was merged, what its agent left half-way has had its time; of one that was
-// closed without that, whoever opens it again needs all of it, and comments there link it.
+// kinds are the refs that belong to one number, and when each is deleted after the pull request or issue is closed. Nothing that
+// somebody may still need is lost: once a pull request is merged, nobody needs what its agent left unfinished; if it was closed
+// without a merge, whoever reopens it needs everything, and comments there link to it.
 //
 //	ref                                    number open  closed, not merged  merged  not known
 //	refs/mergexo/kept/N/SHA                stays        stays               goes    stays       a bundle that a comment links
@@ -18,10 +18,10 @@ import (
 //	refs/heads/mergexo/checkpoint/N/SHA    stays        stays               goes    stays       linked, and where somebody went on with it, it stays
 //	refs/heads/mergexo/checkpoint/N/wip-X  stays        stays               goes    stays       what an agent had done when it was last looked at
 //
-// Everything else stays. A stage, refs/mergexo/turn/N/KEY, may be the only copy of what an agent has finished, however its
-// number stands: only the receipt of its turn says that it may go, and those who read receipts see to it. A lock is taken over
-// by whoever needs it, and the notes of a sweep are its own. A branch such as gh-pr-N/fix may be anybody's, whatever its name:
-// its marker tells, and whoever merges deletes it.
+// Everything else stays. A stage, refs/mergexo/turn/N/KEY, may be the only copy of finished work, even if its number is closed:
+// only the receipt of its turn says that it may go, and the code that reads receipts deletes it. Whoever needs a lock takes it
+// over, and a sweep manages its own notes. A branch such as gh-pr-N/fix may be anybody's, so its name proves nothing: its marker
+// does, and the merge deletes it.
 var kinds = []struct {
 	ref    *regexp.Regexp
 	closed bool // goes where nothing was merged, too
@@ -31,8 +31,8 @@ var kinds = []struct {
 	{regexp.MustCompile(`^refs/heads/mergexo/checkpoint/(\d+)/(?:wip-[0-9a-f]{12}|([0-9a-f]{12}))$`), false},
 }
 
-// Leftovers are the refs that nobody needs any more, by how the number stands that each is about. known tells that, where it
-// was asked; what keep holds stays in any case, and nil holds nothing.
+// Leftovers returns the refs that nobody needs any more. known tells the state of the number that a ref belongs to, if it was
+// asked for. A ref that keep reports stays in any case; a nil keep reports none.
 func Leftovers(refs []model.Ref, known func(number int) (state model.PullState, known bool), keep func(model.Ref) bool) []model.Ref {
 	var gone []model.Ref
 	for _, ref := range refs {
@@ -49,14 +49,14 @@ func Leftovers(refs []model.Ref, known func(number int) (state model.PullState, 
 	return gone
 }
 
-// about is the number that a ref is about; false for refs that stay in any case.
+// about returns the number that a ref belongs to; false for a ref that always stays.
 func about(ref model.Ref) (number int, closed, ok bool) {
 	for _, k := range kinds {
 		m := k.ref.FindStringSubmatch(ref.Name)
 		if m == nil {
 			continue
 		}
-		if len(m) > 2 && !strings.HasPrefix(ref.SHA, m[2]) { // somebody went on from there
+		if len(m) > 2 && !strings.HasPrefix(ref.SHA, m[2]) { // somebody pushed more commits there
 			return 0, false, false
 		}
 		n, err := strconv.Atoi(m[1])

@@ -20,10 +20,10 @@ const (
 	summaryLimit = 900 << 10
 )
 
-// SummaryText is a sweep as the job summary tells it, in Markdown and within GitHub's limit: what needs a person, what was
-// done, what is left, and who conflicts with whom. Words of others stand in code.
+// SummaryText renders the job summary of a sweep as Markdown within GitHub's limit: what needs a person, what was done, what is
+// left, and which pull requests conflict. Text that others wrote is shown as code.
 func SummaryText(b model.Board, reports []model.Report) string {
-	at := func(n int) string { return fmt.Sprintf("[#%d](%s/issues/%d)", n, b.URL, n) } // GitHub leads on to a pull request
+	at := func(n int) string { return fmt.Sprintf("[#%d](%s/issues/%d)", n, b.URL, n) } // GitHub redirects to a pull request
 	var out strings.Builder
 	fmt.Fprintf(&out, "### MergeXO: sweep of %s\n\n", b.Repo)
 	list(&out, "**A person is needed**\n\n", needs(b, at))
@@ -44,7 +44,7 @@ func SummaryText(b model.Board, reports []model.Report) string {
 	return whole(out.String())
 }
 
-// whole cuts a text that is too long at the end of a line.
+// whole cuts a text that is too long, at a line break.
 func whole(text string) string {
 	if len(text) <= summaryLimit {
 		return text
@@ -53,7 +53,7 @@ func whole(text string) string {
 	return text[:strings.LastIndexByte(text, '\n')+1] + "\n[cut: the rest did not fit]\n"
 }
 
-// list writes lines under a head, where there are any.
+// list writes lines under a heading, if there are any.
 func list(out *strings.Builder, head string, lines []string) {
 	if len(lines) == 0 {
 		return
@@ -74,7 +74,7 @@ func needs(b model.Board, at func(int) string) []string {
 	return lines
 }
 
-// rows are what came of each number at which something was done.
+// rows are the results of the numbers that the sweep worked on.
 func rows(reports []model.Report, at func(int) string) []string {
 	var lines []string
 	for _, r := range reports {

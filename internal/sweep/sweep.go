@@ -1,5 +1,5 @@
-// Package sweep decides everything about a sweep that can be decided without touching the world: in which order work is
-// done and by which job, what is said about conflicts and lost replies, and which refs nobody needs any more.
+// Package sweep makes every decision of a sweep that needs no I/O: the order of the work and the job that does it, what to say
+// about conflicts and lost replies, and which refs nobody needs any more.
 package sweep
 
 import (
@@ -13,7 +13,7 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// Whole is what Only calls the work that is the whole repository's, not one number's.
+// Whole is the name, in --only, of the work that belongs to the whole repository instead of one number.
 const Whole = "repository"
 
 // Order puts work in the order in which it is done: by its most pressing reason, then by who has waited longest, then by
@@ -45,7 +45,7 @@ func rank(reasons []model.Reason, r model.Reason) int {
 	return len(reasons)
 }
 
-// waited puts what has waited longer first, and what nobody knows how long last.
+// waited sorts by waiting time, longest first; what has no known time comes last.
 func waited(a, b model.Work) int {
 	if a.Since.IsZero() != b.Since.IsZero() {
 		return map[bool]int{true: 1, false: -1}[a.Since.IsZero()]
@@ -53,9 +53,9 @@ func waited(a, b model.Work) int {
 	return a.Since.Compare(b.Since)
 }
 
-// Matrix spreads work over at most so many jobs, in the order of work. A job is about one number, and shares the concurrency
-// group of that number's events, as long as there are enough jobs. Without work it is empty, which Actions refuses: the
-// caller skips the job then.
+// Matrix spreads work over a limited number of jobs, in the order of the work. As long as there are enough jobs, each handles
+// one number and shares the concurrency group of that number's events. The matrix is empty if there is no work; Actions refuses
+// an empty one, so the caller skips the job.
 func Matrix(work []model.Work, most int) model.Matrix {
 	var numbers, whole []model.Work
 	at := map[int]int{}
@@ -118,8 +118,7 @@ func words(why []model.Reason) string {
 	return strings.Join(list, ", ")
 }
 
-// ParseOnly reads what a job of a matrix is about: numbers and the whole repository's work, as "7,9,12" or "repository" or
-// both.
+// ParseOnly parses what a matrix job handles: numbers, the work of the whole repository, or both, as in "7,9,12" or "repository".
 func ParseOnly(s string) (numbers []int, whole bool, err error) {
 	for part := range strings.SplitSeq(s, ",") {
 		part = strings.TrimSpace(part)

@@ -2,10 +2,7 @@ package sweep_test
 
 import (
 	"encoding/json"
-	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -14,28 +11,14 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/mergexo/mergexo/internal/golden"
 	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/sweep"
 )
 
-var (
-	update = flag.Bool("update", false, "write the golden files anew")
-	noon   = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
-)
+var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 
 const page = "https://github.com/octo/widgets/pull/7"
-
-// golden compares text that people read with the file of that name.
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	file := filepath.Join("testdata", name)
-	if *update {
-		require.NoError(t, os.WriteFile(file, []byte(got+"\n"), 0o600))
-	}
-	want, err := os.ReadFile(file)
-	require.NoError(t, err)
-	assert.Equal(t, string(want), got+"\n")
-}
 
 func due(number int, minutes int, why ...model.Reason) model.Work {
 	w := model.Work{Number: number, Why: why}
@@ -157,9 +140,9 @@ func TestWhenACommentOnConflictsIsWritten(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			var old *model.Said[model.ConflictMarker]
+			var old *model.Posted[model.ConflictMarker]
 			if tt.old != nil {
-				old = &model.Said[model.ConflictMarker]{Marker: *tt.old}
+				old = &model.Posted[model.ConflictMarker]{Marker: *tt.old}
 			}
 			assert.Equal(t, tt.want, sweep.Sticky(old, tt.now))
 		})
@@ -171,7 +154,7 @@ func TestAConflictThatIsNotLookedAtIsNotGone(t *testing.T) {
 	with := func(n int, path string) model.ConflictWith {
 		return model.ConflictWith{Number: n, Head: "h", Paths: []string{path}}
 	}
-	old := &model.Said[model.ConflictMarker]{Marker: model.ConflictMarker{Base: "main", Head: "a", With: []model.ConflictWith{with(5, "was"), with(8, "was"), with(9, "was")}}}
+	old := &model.Posted[model.ConflictMarker]{Marker: model.ConflictMarker{Base: "main", Head: "a", With: []model.ConflictWith{with(5, "was"), with(8, "was"), with(9, "was")}}}
 	none, all := func(int) bool { return false }, func(int) bool { return true }
 	but9 := func(n int) bool { return n != 9 }
 	now := model.ConflictMarker{Base: "main", Head: "b", Paths: []string{"x"}, With: []model.ConflictWith{with(8, "is")}}
@@ -195,11 +178,11 @@ func TestConflictsAsPeopleReadThem(t *testing.T) {
 		{Path: "a.go", Commit: model.Commit{SHA: c, Subject: "Say `two` <!-- x --> @octo " + strings.Repeat("x", 200)}, Pull: 12},
 		{Path: m.Paths[1], Commit: model.Commit{SHA: c}},
 	}
-	golden(t, "conflict_base.md", sweep.ConflictText(page, m, culprits))
+	golden.Text(t, "conflict_base.md", sweep.ConflictText(page, m, culprits))
 	m.With = []model.ConflictWith{{Number: 8, Paths: []string{"a.go"}}, {Number: 9, Paths: []string{"a", "b", "c", "d", "e", "f"}}}
-	golden(t, "conflict_both.md", sweep.ConflictText(page, m, nil))
+	golden.Text(t, "conflict_both.md", sweep.ConflictText(page, m, nil))
 	m.Paths = nil
-	golden(t, "conflict_peers.md", sweep.ConflictText(page, m, nil))
+	golden.Text(t, "conflict_peers.md", sweep.ConflictText(page, m, nil))
 	for i := range 5000 {
 		m.Paths = append(m.Paths, fmt.Sprintf("%04d/%s", i, strings.Repeat("p", 4000)))
 		m.With = append(m.With, model.ConflictWith{Number: i, Paths: m.Paths})

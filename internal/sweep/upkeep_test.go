@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
+	"github.com/mergexo/mergexo/internal/golden"
 	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/sweep"
 )
@@ -52,12 +53,12 @@ func TestWhichRefsNobodyNeeds(t *testing.T) {
 }
 
 func TestAnswersThatAreNotThereAnyMore(t *testing.T) {
-	receipt := func(phase model.Phase, key, url string, tokens ...string) model.Said[model.TurnMarker] {
-		return model.Said[model.TurnMarker]{Marker: model.TurnMarker{Key: key, Phase: phase, Tokens: tokens}, URL: url}
+	receipt := func(phase model.Phase, key, url string, tokens ...string) model.Posted[model.TurnMarker] {
+		return model.Posted[model.TurnMarker]{Marker: model.TurnMarker{Key: key, Phase: phase, Tokens: tokens}, URL: url}
 	}
 	st := model.State{
 		Tokens: map[string]int64{"there": 1, "first": 2},
-		Turns: []model.Said[model.TurnMarker]{
+		Turns: []model.Posted[model.TurnMarker]{
 			receipt(model.PhaseDone, "k1", page+"#1", "first", "there", "gone", "told"), receipt(model.PhaseDone, "k2", page+"#2", "gone too", "gone"),
 			receipt(model.PhaseStarted, "k3", page+"#3", "not said yet"),
 		},
@@ -68,8 +69,8 @@ func TestAnswersThatAreNotThereAnyMore(t *testing.T) {
 	assert.Empty(t, sweep.Missing(st, false, reported), "where not all was read, nothing can be said")
 	assert.Empty(t, sweep.Missing(st, true, func(string) bool { return true }))
 
-	golden(t, "drift.md", sweep.DriftText(append(lost, sweep.Lost{Receipt: page + "#1"}), []model.Distrust{{URL: page + "#5", Editor: "eve`"}, {URL: page + "#6", Reason: "not ours"}}))
-	golden(t, "drift_one.md", sweep.DriftText(lost[:1], nil))
+	golden.Text(t, "drift.md", sweep.DriftText(append(lost, sweep.Lost{Receipt: page + "#1"}), []model.Distrust{{URL: page + "#5", Editor: "eve`"}, {URL: page + "#6", Reason: "not ours"}}))
+	golden.Text(t, "drift_one.md", sweep.DriftText(lost[:1], nil))
 	var many []sweep.Lost
 	var edited []model.Distrust
 	for i := range 5000 {
@@ -80,7 +81,7 @@ func TestAnswersThatAreNotThereAnyMore(t *testing.T) {
 
 func TestASweepAsTheJobSummaryTellsIt(t *testing.T) {
 	pull := func(n int, title string, need *model.Need) model.BoardPull {
-		return model.BoardPull{Standing: model.Standing{Number: n, Title: title, Need: need}}
+		return model.BoardPull{Status: model.Status{Number: n, Title: title, Need: need}}
 	}
 	b := model.Board{
 		Repo: model.Repo{Owner: "octo", Name: "widgets"}, URL: "https://github.com/octo/widgets", Untracked: 4, Left: 3, LeftWhy: "the rate limit\nwas near | @octo",
@@ -95,14 +96,14 @@ func TestASweepAsTheJobSummaryTellsIt(t *testing.T) {
 		{Number: 10, Result: model.ResultNothing},
 		{Result: model.ResultDone, Effects: []model.Effect{{Kind: "delete", Status: "planned"}}},
 	}
-	golden(t, "summary.md", sweep.SummaryText(b, reports))
-	golden(t, "summary_quiet.md", sweep.SummaryText(model.Board{Repo: b.Repo, URL: b.URL}, nil))
+	golden.Text(t, "summary.md", sweep.SummaryText(b, reports))
+	golden.Text(t, "summary_quiet.md", sweep.SummaryText(model.Board{Repo: b.Repo, URL: b.URL}, nil))
 
 	for i := range 20 {
 		b.Conflicts = append(b.Conflicts, model.BoardConflict{Number: 20 + i, With: i % 2 * 7, Paths: []string{"a", "b`", "c", "d", "e", "f"}})
 	}
 	b.Pulls, b.Issues, b.Left = nil, nil, 0
-	golden(t, "summary_conflicts.md", sweep.SummaryText(b, nil))
+	golden.Text(t, "summary_conflicts.md", sweep.SummaryText(b, nil))
 
 	for i := range 10_000 {
 		long := strings.Repeat("ä|`", 30_000)

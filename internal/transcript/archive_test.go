@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/mergexo/mergexo/internal/golden"
 	"github.com/mergexo/mergexo/internal/transcript"
 )
 
@@ -200,7 +201,7 @@ func TestAnArchiveThatWeDidNotMakeIsRefused(t *testing.T) {
 		assert.Equal(t, c.kind, kindOf(t, err), c.name)
 		lines = append(lines, c.name+": "+err.Error())
 	}
-	goldenLines(t, "refused.txt", lines)
+	golden.Text(t, "refused.txt", strings.Join(lines, "\n"))
 
 	sealed := encrypted(t, id.Recipient(), with(&tar.Header{Name: "files/x", Typeflag: tar.TypeReg})(t))
 	files, err := k.Open(about, transcript.Digest(sealed), sealed)

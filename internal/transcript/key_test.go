@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/mergexo/mergexo/internal/golden"
 	"github.com/mergexo/mergexo/internal/transcript"
 )
 
@@ -41,7 +42,7 @@ func TestAKeyIsWhatAgeKeygenPrints(t *testing.T) {
 		}
 		lines = append(lines, err.Error())
 	}
-	goldenLines(t, "keys.txt", lines)
+	golden.Text(t, "keys.txt", strings.Join(lines, "\n"))
 }
 
 func TestAKeyIsNeverPrinted(t *testing.T) {

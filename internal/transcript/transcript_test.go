@@ -3,14 +3,11 @@ package transcript_test
 import (
 	"bytes"
 	"crypto/rand"
-	"flag"
 	"fmt"
 	"io"
 	"maps"
 	mathrand "math/rand/v2"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -18,23 +15,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/mergexo/mergexo/internal/golden"
 	"github.com/mergexo/mergexo/internal/transcript"
 )
-
-var update = flag.Bool("update", false, "write the golden files anew")
-
-// goldenLines compares lines that people read with the file of that name.
-func goldenLines(t *testing.T, name string, lines []string) {
-	t.Helper()
-	got := strings.Join(lines, "\n") + "\n"
-	file := filepath.Join("testdata", name)
-	if *update {
-		require.NoError(t, os.WriteFile(file, []byte(got), 0o600))
-	}
-	want, err := os.ReadFile(file)
-	require.NoError(t, err)
-	assert.Equal(t, string(want), got)
-}
 
 var about = transcript.About{
 	Repository: "octo/widgets", PullRequest: 7, Adapter: "codex", Session: "01a1ff04-9f24-7780-b9ad-15ba7fdf2248/300/60/0",
@@ -166,7 +149,7 @@ func TestOnlyWhatTheReceiptMeansIsOpened(t *testing.T) {
 	lines = append(lines, err.Error())
 	_, err = k.Open(about, strings.Repeat("0", 64), []byte("something"))
 	assert.Equal(t, transcript.Changed, kindOf(t, err))
-	goldenLines(t, "foreign.txt", append(lines, err.Error()))
+	golden.Text(t, "foreign.txt", strings.Join(append(lines, err.Error()), "\n"))
 
 	again, err := k.Seal(about, map[string][]byte{rollout: []byte("first question\n")})
 	require.NoError(t, err)
@@ -236,7 +219,7 @@ func TestWhatIsTooLongIsNotSealed(t *testing.T) {
 			lines[i] = "transcript: it has N bytes when it is" + line[strings.Index(line, " sealed: "):]
 		}
 	}
-	goldenLines(t, "size.txt", lines)
+	golden.Text(t, "size.txt", strings.Join(lines, "\n"))
 
 	most := map[string][]byte{"x": make([]byte, transcript.MaxPlain)}
 	sealed, err := k.Seal(about, most)

@@ -97,7 +97,7 @@ func shareLogs(failed []model.CIRun) {
 	}
 }
 
-// runText tells what a run was and which of its jobs failed. Their logs are told beside it.
+// runText says what a run was and which of its jobs failed. Their logs are separate.
 func runText(r model.CIRun, number int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Workflow %s failed on %s, the head of pull request #%d (event %s, attempt %d, %s): %s",

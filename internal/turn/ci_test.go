@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/mergexo/mergexo/internal/golden"
 	"github.com/mergexo/mergexo/internal/markdown"
 	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/turn"
@@ -93,7 +94,7 @@ func TestAFailedRunAsFeedback(t *testing.T) {
 	c := failed(run)[0]
 	assert.Equal(t, "7:actions:12:2026-01-02T12:00:12Z", c.Key(7))
 	assert.Equal(t, "Build <b>&[U+202E] test</b>", c.Author.Login)
-	golden(t, "run.txt", c.Body)
+	golden.Text(t, "run.txt", c.Body)
 	assert.Equal(t, "GitHub Actions", failed(ciRun(1, func(r *model.CIRun) { r.Name = " " }))[0].Author.Login)
 }
 
@@ -150,7 +151,7 @@ func TestFailedRunsArePendingUntilAReceiptNamesThem(t *testing.T) {
 func TestAFailureThatComesAgain(t *testing.T) {
 	mark := model.FlakyMark{Issue: 12, Head: head, Runs: []model.Rerun{{Run: 5, Attempt: 1}}}
 	said := func(phase model.Phase) model.State {
-		return model.State{Turns: []model.Said[model.TurnMarker]{{Marker: model.TurnMarker{Phase: phase, Flaky: &mark}}, {Marker: model.TurnMarker{Phase: model.PhaseDone}}}}
+		return model.State{Turns: []model.Posted[model.TurnMarker]{{Marker: model.TurnMarker{Phase: phase, Flaky: &mark}}, {Marker: model.TurnMarker{Phase: model.PhaseDone}}}}
 	}
 	again := func(id int64, attempt int) []model.Comment {
 		return failed(ciRun(id, func(r *model.CIRun) { r.Attempt = attempt }))
@@ -174,7 +175,7 @@ func TestAFailureThatComesAgain(t *testing.T) {
 	answered.Turns[0].Marker.Number, answered.Answered = 7, map[string]bool{again(5, 2)[0].Key(7): true}
 	_, is = turn.Flaky(answered, again(5, 2), head)
 	assert.False(t, is, "an operator let the agent look at it")
-	golden(t, "flaky_block.txt", turn.FlakyBlock(mark, again(5, 2)))
+	golden.Text(t, "flaky_block.txt", turn.FlakyBlock(mark, again(5, 2)))
 }
 
 func TestAReceiptCarriesWhatOnlyAnEarlierOneTold(t *testing.T) {
@@ -182,7 +183,7 @@ func TestAReceiptCarriesWhatOnlyAnEarlierOneTold(t *testing.T) {
 	mark := &model.FlakyMark{Issue: 12, Head: head}
 	st := model.State{
 		Answered: map[string]bool{failures[0].Key(7): true, "7:issue:1:x": true},
-		Turns:    []model.Said[model.TurnMarker]{{Marker: model.TurnMarker{Phase: model.PhaseDone, Flaky: mark}}},
+		Turns:    []model.Posted[model.TurnMarker]{{Marker: model.TurnMarker{Phase: model.PhaseDone, Flaky: mark}}},
 	}
 	m := model.TurnMarker{Number: 7, Head: head, Events: []string{"7:issue:9:y", "7:issue:8:y"}}
 	got := turn.Carry(m, st, failures)
@@ -212,25 +213,25 @@ func TestFlakyTestsAsPeopleReadOfThem(t *testing.T) {
 	f := model.FlakyTest{Title: "TestGreet fails\u202e by chance ", Summary: "It waits for a second.\n\n- and then another\n", RelevantLogURL: "https://github.com/octo/widgets/actions/runs/5/job/6#step:3:1"}
 	run := failed(ciRun(5, func(r *model.CIRun) { r.Name = "CI *[x](y) | @octo`" }))[0]
 	title, body := turn.FlakyIssue(f, s.Pull, []model.Comment{said(1, "alice", "OWNER", "x"), run})
-	golden(t, "flaky_issue.md", title+"\n\n"+body)
+	golden.Text(t, "flaky_issue.md", title+"\n\n"+body)
 	for _, odd := range []string{"javascript:alert(1)", "https://u:p@x", "https://x/> <b", "see the log", "http://x", "https://x/`"} {
 		f.RelevantLogURL = odd
 		_, body = turn.FlakyIssue(f, s.Pull, nil)
 		assert.Contains(t, body, "\nLog: `")
 	}
 	m := model.TurnMarker{Start: head, Planned: head, Head: head, Attempt: 1, Flaky: &model.FlakyMark{Issue: 12, Head: head, Runs: []model.Rerun{{Run: 5, Attempt: 1}}}}
-	golden(t, "claim_run.md", turn.ClaimText(s.Pull, []model.Comment{run, said(1, "alice", "OWNER", "x")}, m))
-	golden(t, "receipt_flaky.md", turn.ReceiptText(s.Pull, []turn.Answer{{Feedback: run}}, model.Outbox{Flaky: &f}, m))
+	golden.Text(t, "claim_run.md", turn.ClaimText(s.Pull, []model.Comment{run, said(1, "alice", "OWNER", "x")}, m))
+	golden.Text(t, "receipt_flaky.md", turn.ReceiptText(s.Pull, []turn.Answer{{Feedback: run}}, model.Outbox{Flaky: &f}, m))
 	gone := m
 	gone.Flaky, gone.Events = nil, []string{"7:actions:5:x", "7:issue:5:x"}
 	assert.Contains(t, turn.ReceiptText(s.Pull, nil, model.Outbox{}, gone), "**Answered 1 comment and 1 failed workflow run**")
-	golden(t, "block_flaky.md", turn.BlockText(s.Pull, model.BlockMarker{Reason: model.ReasonFlaky, Observed: head}, turn.FlakyBlock(*m.Flaky, failed(ciRun(5, func(r *model.CIRun) { r.Attempt = 2 }))), model.Kept{}, nil))
+	golden.Text(t, "block_flaky.md", turn.BlockText(s.Pull, model.BlockMarker{Reason: model.ReasonFlaky, Observed: head}, turn.FlakyBlock(*m.Flaky, failed(ciRun(5, func(r *model.CIRun) { r.Attempt = 2 }))), model.Kept{}, nil))
 }
 
 func TestALogAsPeopleReadIt(t *testing.T) {
 	raw, err := os.ReadFile("testdata/job.log")
 	require.NoError(t, err)
-	golden(t, "job.txt", turn.CleanLog(raw, false))
+	golden.Text(t, "job.txt", turn.CleanLog(raw, false))
 }
 
 func TestOfALongLogTheErrorIsKept(t *testing.T) {

@@ -14,7 +14,7 @@ const (
 	promptLimit = 200_000
 	textLimit   = 20_000 // of one text
 	// rawLimit is how much of a text is looked at to find what of it is shown, and rawTotal how much of all texts: reading
-	// Markdown takes longer than linear in its length, and anybody can write much.
+	// Markdown takes more than linear time, and anybody can write long texts.
 	rawLimit = 30_000
 	rawTotal = 450_000
 	rawLeast = 2_000 // once rawTotal is used up
@@ -26,7 +26,7 @@ type words struct {
 	total int
 }
 
-// cleaner makes texts of others fit for a fence: without its boundary, and without what nobody sees.
+// cleaner removes from a text what must not be inside a fence: the fence's boundary and invisible characters.
 type cleaner struct {
 	boundary string
 	raw      int // how many characters were read as Markdown
@@ -57,7 +57,7 @@ func (c *cleaner) code(text string, most int) words {
 	return words{out, len(out) + total - utf8.RuneCountInString(part)}
 }
 
-// tail is code whose end counts.
+// tail is code, cut at its beginning because the end matters.
 func (c *cleaner) tail(text string, most int) words {
 	all := []rune(text)
 	drop := max(len(all)-most, 0)

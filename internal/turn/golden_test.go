@@ -1,33 +1,14 @@
 package turn_test
 
 import (
-	"flag"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
-
+	"github.com/mergexo/mergexo/internal/golden"
 	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/turn"
 )
-
-var update = flag.Bool("update", false, "write the golden files anew")
-
-// golden compares text that people read with the file of that name.
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	file := filepath.Join("testdata", name)
-	if *update {
-		require.NoError(t, os.WriteFile(file, []byte(got+"\n"), 0o600))
-	}
-	want, err := os.ReadFile(file)
-	require.NoError(t, err)
-	assert.Equal(t, string(want), got+"\n")
-}
 
 func TestCommentsAsPeopleReadThem(t *testing.T) {
 	s := snapshot()
@@ -41,34 +22,34 @@ func TestCommentsAsPeopleReadThem(t *testing.T) {
 	second := m
 	second.Attempt = 2
 
-	golden(t, "track.md", turn.TrackText(s.Pull, "suggestion"))
-	golden(t, "claim.md", turn.ClaimText(s.Pull, feedback, m))
-	golden(t, "claim_second.md", turn.ClaimText(s.Pull, feedback[:1], second))
-	golden(t, "planned.md", turn.PlannedText(s.Pull, feedback[:1], m))
+	golden.Text(t, "track.md", turn.TrackText(s.Pull, "suggestion"))
+	golden.Text(t, "claim.md", turn.ClaimText(s.Pull, feedback, m))
+	golden.Text(t, "claim_second.md", turn.ClaimText(s.Pull, feedback[:1], second))
+	golden.Text(t, "planned.md", turn.PlannedText(s.Pull, feedback[:1], m))
 
 	answers := []turn.Answer{{Feedback: review, ReplyURL: "https://github.com/octo/widgets/pull/7#discussion_r99"}, {Feedback: talk}, {Feedback: odd, Gone: true}}
-	golden(t, "receipt.md", turn.ReceiptText(s.Pull, answers, model.Outbox{
+	golden.Text(t, "receipt.md", turn.ReceiptText(s.Pull, answers, model.Outbox{
 		Comment: "Both are done.\n\n- greeting says *two*\n- docs follow", Commits: []model.Commit{{SHA: b, Subject: "Say `two`, not @everyone"}},
 		Usage: model.Usage{InputTokens: 1200, OutputTokens: 34, CostUSD: 0.021}, Seconds: 12, Notes: []string{"one file was left out"},
 	}, m))
-	golden(t, "receipt_two_commits.md", turn.ReceiptText(s.Pull, answers[:1], model.Outbox{Commits: []model.Commit{{SHA: c, Subject: "One"}, {SHA: b, Subject: "Two"}}}, m))
+	golden.Text(t, "receipt_two_commits.md", turn.ReceiptText(s.Pull, answers[:1], model.Outbox{Commits: []model.Commit{{SHA: c, Subject: "One"}, {SHA: b, Subject: "Two"}}}, m))
 	unchanged := m
 	unchanged.Planned, unchanged.Head = a, a
-	golden(t, "receipt_no_commit.md", turn.ReceiptText(s.Pull, answers[:1], model.Outbox{Comment: "It is right as it is."}, unchanged))
+	golden.Text(t, "receipt_no_commit.md", turn.ReceiptText(s.Pull, answers[:1], model.Outbox{Comment: "It is right as it is."}, unchanged))
 
-	golden(t, "receipt_restored.md", turn.RestoredText(s.Pull, []turn.Answer{answers[0], {Feedback: talk}}, model.Trace{Marker: model.AnswerMarker{Start: a, Head: b, Events: []string{"1", "2"}}}))
+	golden.Text(t, "receipt_restored.md", turn.RestoredText(s.Pull, []turn.Answer{answers[0], {Feedback: talk}}, model.Trace{Marker: model.AnswerMarker{Start: a, Head: b, Events: []string{"1", "2"}}}))
 
 	failed := m
 	failed.Planned, failed.Reason = "", "the agent ended with exit code 3\n```\nlast words\n```"
-	golden(t, "failed.md", turn.FailedText(s.Pull, feedback, failed, turn.Retry(failed)))
-	golden(t, "failed_with_work.md", turn.FailedText(s.Pull, feedback[:1], m, "Nothing was pushed."))
+	golden.Text(t, "failed.md", turn.FailedText(s.Pull, feedback, failed, turn.Retry(failed)))
+	golden.Text(t, "failed_with_work.md", turn.FailedText(s.Pull, feedback[:1], m, "Nothing was pushed."))
 	failed.Checkpoint, failed.CheckpointSHA = "mergexo/checkpoint/7/bbbb", b
-	golden(t, "failed_kept.md", turn.FailedText(s.Pull, feedback[:1], failed, turn.Later))
+	golden.Text(t, "failed_kept.md", turn.FailedText(s.Pull, feedback[:1], failed, turn.Later))
 
-	golden(t, "settings.md", turn.SettingsText(s.Pull, ".github/mergexo.toml", "main:.github/mergexo.toml:2: repo.tracks: unknown key"))
+	golden.Text(t, "settings.md", turn.SettingsText(s.Pull, ".github/mergexo.toml", "main:.github/mergexo.toml:2: repo.tracks: unknown key"))
 	blocked := failed
 	blocked.Reason = model.ReasonRewrite + ": bob pushed by force"
-	golden(t, "failed_blocked.md", turn.FailedText(s.Pull, feedback[:1], blocked, "The pull request is blocked; see the comment below."))
+	golden.Text(t, "failed_blocked.md", turn.FailedText(s.Pull, feedback[:1], blocked, "The pull request is blocked; see the comment below."))
 
 	for name, block := range map[string]model.BlockMarker{
 		"block_rewrite.md":       {Reason: model.ReasonRewrite, Expected: a, Observed: b, Phase: model.GuardCrossCycle},
@@ -76,10 +57,10 @@ func TestCommentsAsPeopleReadThem(t *testing.T) {
 		"block_attempts.md":      {Reason: model.ReasonAttempts, Observed: a},
 		"block_marker.md":        {Reason: model.ReasonMarkerEdited, Expected: a, Observed: a},
 	} {
-		golden(t, name, turn.BlockText(s.Pull, block, "", model.Kept{}, nil))
+		golden.Text(t, name, turn.BlockText(s.Pull, block, "", model.Kept{}, nil))
 	}
-	golden(t, "block_agent.md", turn.BlockText(s.Pull, model.BlockMarker{Reason: model.ReasonAgent, Observed: a}, "Which greeting:\nformal or not?", model.Kept{}, nil))
+	golden.Text(t, "block_agent.md", turn.BlockText(s.Pull, model.BlockMarker{Reason: model.ReasonAgent, Observed: a}, "Which greeting:\nformal or not?", model.Kept{}, nil))
 	until := model.BlockMarker{Reason: model.ReasonBudget, Observed: a, Until: time.Date(2026, 1, 3, 0, 0, 0, 0, time.UTC)}
-	golden(t, "block_budget.md", turn.BlockText(s.Pull, until, "50 turns today, and turns_per_day is 50", model.Kept{}, nil))
-	golden(t, "block_kept.md", turn.BlockText(s.Pull, model.BlockMarker{Reason: model.ReasonTests, Observed: a}, "FAIL", model.Kept{Branch: "mergexo/checkpoint/7/bbbb", SHA: b}, nil))
+	golden.Text(t, "block_budget.md", turn.BlockText(s.Pull, until, "50 turns today, and turns_per_day is 50", model.Kept{}, nil))
+	golden.Text(t, "block_kept.md", turn.BlockText(s.Pull, model.BlockMarker{Reason: model.ReasonTests, Observed: a}, "FAIL", model.Kept{Branch: "mergexo/checkpoint/7/bbbb", SHA: b}, nil))
 }

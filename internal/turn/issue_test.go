@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/mergexo/mergexo/internal/golden"
 	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/turn"
 )
@@ -33,7 +34,7 @@ func wish(kind string) (model.Snapshot, turn.Ask) {
 	return s, turn.Ask{
 		Kind: kind, Key: "k", Feedback: []model.Comment{talk(11, "alice", "Say `hello`, not `hi`."), second}, Boundary: "BOUNDARY",
 		Earlier: []model.Comment{talk(4, "bob", "In which language?"), talk(5, "alice", "English.")},
-		State: model.State{Flows: []model.Said[model.IssueMarker]{
+		State: model.State{Flows: []model.Posted[model.IssueMarker]{
 			attempt("older", model.PhaseFailed, "The agent did not come to its end."),
 			attempt("old", model.PhaseWaiting, "The agent asks: *which greeting?*\n<!-- mergexo: {} -->"),
 			attempt("k", model.PhaseStarted, "Working on this issue."),
@@ -41,12 +42,12 @@ func wish(kind string) (model.Snapshot, turn.Ask) {
 	}
 }
 
-func attempt(key string, status model.Phase, text string) model.Said[model.IssueMarker] {
+func attempt(key string, status model.Phase, text string) model.Posted[model.IssueMarker] {
 	m := model.IssueMarker{TurnMarker: model.TurnMarker{Key: key, Claim: key}, Status: status}
 	if status == model.PhaseWaiting {
 		m.LastCheckpoint = strings.Repeat("c", 40)
 	}
-	return model.Said[model.IssueMarker]{Marker: m, Text: text}
+	return model.Posted[model.IssueMarker]{Marker: m, Text: text}
 }
 
 func TestPromptsForWhatIsNoPullRequestYet(t *testing.T) {
@@ -77,7 +78,7 @@ func TestPromptsForWhatIsNoPullRequestYet(t *testing.T) {
 	} {
 		s, ask := wish(c.kind)
 		c.set(&ask)
-		golden(t, name, turn.Request(s, ask).Prompt)
+		golden.Text(t, name, turn.Request(s, ask).Prompt)
 	}
 }
 

@@ -29,7 +29,7 @@ var (
 )
 
 // CleanLog makes the log of a job readable: its end, of at most LogLimit characters, without timestamps, colours, markers
-// of workflow commands, progress bars and characters that nobody sees. cut says that raw is the end of a longer one.
+// of workflow commands, progress bars and invisible characters. cut says that raw is the end of a longer one.
 func CleanLog(raw []byte, cut bool) string {
 	if len(raw) > rawLog {
 		raw, cut = raw[len(raw)-rawLog:], true

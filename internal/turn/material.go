@@ -9,7 +9,7 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// nobody is who edited something whose account was deleted.
+// nobody stands for an editor whose account was deleted.
 const nobody = "(a deleted account)"
 
 // material is what an agent is given to revise a pull request: sections in the order in which they are read, and

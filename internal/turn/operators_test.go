@@ -112,40 +112,40 @@ func TestTheTextWithWhichTheEventFiredCounts(t *testing.T) {
 }
 
 func TestStandingInOneWord(t *testing.T) {
-	command := func() *model.Said[model.CommandMarker] { return &model.Said[model.CommandMarker]{URL: "https://c"} }
-	attempt := func(p model.Phase) model.Said[model.TurnMarker] {
-		return model.Said[model.TurnMarker]{Marker: model.TurnMarker{Phase: p, Attempt: 1}, URL: "https://t", UpdatedAt: noon}
+	command := func() *model.Posted[model.CommandMarker] { return &model.Posted[model.CommandMarker]{URL: "https://c"} }
+	attempt := func(p model.Phase) model.Posted[model.TurnMarker] {
+		return model.Posted[model.TurnMarker]{Marker: model.TurnMarker{Phase: p, Attempt: 1}, URL: "https://t", UpdatedAt: noon}
 	}
-	block := &model.Said[model.BlockMarker]{Marker: model.BlockMarker{Reason: "tests_failed", Expected: "e", Observed: "o"}, URL: "https://b", At: noon}
-	tests := map[model.StandingState]func(*model.Snapshot, *model.State) int{
-		model.StandMerged:    func(s *model.Snapshot, _ *model.State) int { s.Pull.State = model.PullMerged; return 1 },
-		model.StandClosed:    func(s *model.Snapshot, _ *model.State) int { s.Pull.State = model.PullClosed; return 1 },
-		model.StandIdle:      func(*model.Snapshot, *model.State) int { return 0 },
-		model.StandPending:   func(*model.Snapshot, *model.State) int { return 2 },
-		model.StandUntracked: func(s *model.Snapshot, _ *model.State) int { s.Pull.HeadRef = "feature"; return 1 },
-		model.StandReleased: func(_ *model.Snapshot, st *model.State) int {
+	block := &model.Posted[model.BlockMarker]{Marker: model.BlockMarker{Reason: "tests_failed", Expected: "e", Observed: "o"}, URL: "https://b", At: noon}
+	tests := map[model.StatusState]func(*model.Snapshot, *model.State) int{
+		model.StatusMerged:    func(s *model.Snapshot, _ *model.State) int { s.Pull.State = model.PullMerged; return 1 },
+		model.StatusClosed:    func(s *model.Snapshot, _ *model.State) int { s.Pull.State = model.PullClosed; return 1 },
+		model.StatusIdle:      func(*model.Snapshot, *model.State) int { return 0 },
+		model.StatusPending:   func(*model.Snapshot, *model.State) int { return 2 },
+		model.StatusUntracked: func(s *model.Snapshot, _ *model.State) int { s.Pull.HeadRef = "feature"; return 1 },
+		model.StatusReleased: func(_ *model.Snapshot, st *model.State) int {
 			st.Released, st.Block = command(), block
 			return 0
 		},
-		model.StandBlocked: func(_ *model.Snapshot, st *model.State) int { st.Block, st.Paused = block, command(); return 0 },
-		model.StandTaken: func(s *model.Snapshot, st *model.State) int {
+		model.StatusBlocked: func(_ *model.Snapshot, st *model.State) int { st.Block, st.Paused = block, command(); return 0 },
+		model.StatusTaken: func(s *model.Snapshot, st *model.State) int {
 			s.Pull.Issue.Labels, st.Paused = []string{"agent:ignore"}, command()
 			return 0
 		},
-		model.StandPaused: func(_ *model.Snapshot, st *model.State) int { st.Paused = command(); return 1 },
-		model.StandClaimed: func(_ *model.Snapshot, st *model.State) int {
+		model.StatusPaused: func(_ *model.Snapshot, st *model.State) int { st.Paused = command(); return 1 },
+		model.StatusClaimed: func(_ *model.Snapshot, st *model.State) int {
 			st.Turns = append(st.Turns, attempt(model.PhaseStarted))
 			return 1
 		},
-		model.StandMerging: func(_ *model.Snapshot, st *model.State) int {
-			st.Merges = append(st.Merges, model.Said[model.MergeMarker]{Marker: model.MergeMarker{State: model.MergeRunning}})
+		model.StatusMerging: func(_ *model.Snapshot, st *model.State) int {
+			st.Merges = append(st.Merges, model.Posted[model.MergeMarker]{Marker: model.MergeMarker{State: model.MergeRunning}})
 			return 1
 		},
-		model.StandQueued: func(_ *model.Snapshot, st *model.State) int {
-			st.Merges = append(st.Merges, model.Said[model.MergeMarker]{Marker: model.MergeMarker{State: model.MergeWaiting}})
+		model.StatusQueued: func(_ *model.Snapshot, st *model.State) int {
+			st.Merges = append(st.Merges, model.Posted[model.MergeMarker]{Marker: model.MergeMarker{State: model.MergeWaiting}})
 			return 0
 		},
-		model.StandFailed: func(_ *model.Snapshot, st *model.State) int {
+		model.StatusFailed: func(_ *model.Snapshot, st *model.State) int {
 			st.Turns = append(st.Turns, attempt(model.PhaseDone), attempt(model.PhaseFailed))
 			return 1
 		},
@@ -154,7 +154,7 @@ func TestStandingInOneWord(t *testing.T) {
 		t.Run(string(want), func(t *testing.T) {
 			s, st := snapshot(), model.State{Accepted: "e"}
 			pending := make([]model.Comment, change(&s, &st))
-			got := turn.Stand(s, st, policy, pending)
+			got := turn.StatusOf(s, st, policy, pending)
 			assert.Equal(t, want, got.State)
 			assert.Equal(t, len(pending), got.Pending)
 			if st.Block != nil {
@@ -165,11 +165,11 @@ func TestStandingInOneWord(t *testing.T) {
 			}
 		})
 	}
-	after := model.State{Turns: []model.Said[model.TurnMarker]{attempt(model.PhaseFailed), attempt(model.PhaseDone)}}
-	assert.Equal(t, 0, turn.Stand(snapshot(), after, policy, nil).Failed, "a success forgives")
+	after := model.State{Turns: []model.Posted[model.TurnMarker]{attempt(model.PhaseFailed), attempt(model.PhaseDone)}}
+	assert.Equal(t, 0, turn.StatusOf(snapshot(), after, policy, nil).Failed, "a success forgives")
 	second := attempt(model.PhaseFailed)
 	second.Marker.Attempt = 2 // it replaced the first
-	assert.Equal(t, 2, turn.Stand(snapshot(), model.State{Turns: []model.Said[model.TurnMarker]{second}}, policy, nil).Failed)
+	assert.Equal(t, 2, turn.StatusOf(snapshot(), model.State{Turns: []model.Posted[model.TurnMarker]{second}}, policy, nil).Failed)
 }
 
 func TestWhyNothingHappens(t *testing.T) {
@@ -182,8 +182,8 @@ func TestWhyNothingHappens(t *testing.T) {
 		}
 		return model.Gate{}
 	}
-	claim := model.Said[model.TurnMarker]{URL: "https://t", Marker: model.TurnMarker{Phase: model.PhaseStarted, Expires: noon}}
-	live := func(st model.State) *model.Said[model.TurnMarker] {
+	claim := model.Posted[model.TurnMarker]{URL: "https://t", Marker: model.TurnMarker{Phase: model.PhaseStarted, Expires: noon}}
+	live := func(st model.State) *model.Posted[model.TurnMarker] {
 		if open := turn.Open(st); len(open) > 0 {
 			return &open[0]
 		}
@@ -204,11 +204,11 @@ func TestWhyNothingHappens(t *testing.T) {
 		{turn.GateLineage, model.State{Accepted: b}, nil, model.Unknown, true, "compared before the next turn"},
 		{turn.GateLineage, model.State{Accepted: b}, nil, model.Ahead, true, "aaaaaaaaaa descends from the last accepted one, bbbbbbbbbb"},
 		{turn.GateLineage, model.State{Accepted: b}, nil, model.Diverged, false, "does not descend"},
-		{turn.GateLineage, model.State{Accepted: b, Block: &model.Said[model.BlockMarker]{Marker: model.BlockMarker{Reason: model.ReasonRewrite, Expected: b, Observed: a}}}, nil, model.Unknown, false, "rewritten: expected bbbbbbbbbb, observed aaaaaaaaaa"},
+		{turn.GateLineage, model.State{Accepted: b, Block: &model.Posted[model.BlockMarker]{Marker: model.BlockMarker{Reason: model.ReasonRewrite, Expected: b, Observed: a}}}, nil, model.Unknown, false, "rewritten: expected bbbbbbbbbb, observed aaaaaaaaaa"},
 		{turn.GateIdle, model.State{}, nil, "", true, "no run is at work"},
-		{turn.GateIdle, model.State{Turns: []model.Said[model.TurnMarker]{claim}}, nil, "", false, "claimed, see https://t; the claim ends with its run, and at 2026-01-02 12:00 UTC at the latest"},
-		{turn.GateAttempts, model.State{Turns: []model.Said[model.TurnMarker]{{Marker: model.TurnMarker{Phase: model.PhaseFailed, Attempt: 2}}}}, nil, "", true, "2 of 3 attempts failed"},
-		{turn.GateAttempts, model.State{Turns: []model.Said[model.TurnMarker]{{Marker: model.TurnMarker{Phase: model.PhaseFailed, Attempt: 3}}}}, nil, "", false, "3 of 3 attempts failed"},
+		{turn.GateIdle, model.State{Turns: []model.Posted[model.TurnMarker]{claim}}, nil, "", false, "claimed, see https://t; the claim ends with its run, and at 2026-01-02 12:00 UTC at the latest"},
+		{turn.GateAttempts, model.State{Turns: []model.Posted[model.TurnMarker]{{Marker: model.TurnMarker{Phase: model.PhaseFailed, Attempt: 2}}}}, nil, "", true, "2 of 3 attempts failed"},
+		{turn.GateAttempts, model.State{Turns: []model.Posted[model.TurnMarker]{{Marker: model.TurnMarker{Phase: model.PhaseFailed, Attempt: 3}}}}, nil, "", false, "3 of 3 attempts failed"},
 		{turn.GateFeedback, model.State{}, []model.Comment{alice}, "", true, "1 comment; not heard: eve"},
 		{turn.GateFeedback, model.State{}, []model.Comment{alice, eve}, "", true, "2 comments"},
 		{turn.GateFeedback, model.State{}, nil, "", false, "nothing of people who are heard; not heard: alice, eve"},

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/mergexo/mergexo/internal/golden"
 	"github.com/mergexo/mergexo/internal/markdown"
 	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/turn"
@@ -52,7 +53,7 @@ func review() (model.Snapshot, turn.Ask) {
 	return s, turn.Ask{
 		Kind: "feedback", Key: "k", Feedback: []model.Comment{reply, old, file, many, talk, summary, run, again},
 		Guidelines: "docs/style.md", Tests: []string{"go", "test", "./..."}, Boundary: "BOUNDARY",
-		State: model.State{Turns: []model.Said[model.TurnMarker]{
+		State: model.State{Turns: []model.Posted[model.TurnMarker]{
 			{Marker: model.TurnMarker{Key: "older", Phase: model.PhaseDone, Head: strings.Repeat("8", 40)}, Text: "Answered 2 comments."},
 			{Marker: model.TurnMarker{Key: "old", Phase: model.PhaseDone, Head: strings.Repeat("9", 40)}, Text: "Answered 1 comment.\n<!-- mergexo: {} -->"},
 			{Marker: model.TurnMarker{Key: "bad", Phase: model.PhaseFailed}, Text: "No result."},
@@ -84,7 +85,7 @@ func TestPromptsAsAgentsReadThem(t *testing.T) {
 	} {
 		s, ask := review()
 		set(&ask)
-		golden(t, name, turn.Request(s, ask).Prompt)
+		golden.Text(t, name, turn.Request(s, ask).Prompt)
 	}
 }
 
@@ -104,10 +105,10 @@ func TestAPromptOfHostileTexts(t *testing.T) {
 		Kind: "repair", Feedback: []model.Comment{c, run}, Boundary: "BOUNDARY", Diff: trap, Fresh: true, Guidelines: trap, Tests: []string{trap},
 		CI:         []model.CIFailure{{Name: trap, Log: "\x1b[1;31mred\x1b[0m \x1b]8;;https://u\x1b\\link\x1b]8;;\x07" + trap}},
 		GitResults: []model.GitResult{{Op: model.OpMergeDefault, Result: model.GitConflict, Detail: trap, Paths: []string{trap}}},
-		State:      model.State{Turns: []model.Said[model.TurnMarker]{{Marker: model.TurnMarker{Phase: model.PhaseDone, Head: "9"}, Text: trap}}},
+		State:      model.State{Turns: []model.Posted[model.TurnMarker]{{Marker: model.TurnMarker{Phase: model.PhaseDone, Head: "9"}, Text: trap}}},
 	}
 	text := turn.Request(s, ask).Prompt
-	golden(t, "prompt_hostile.txt", text)
+	golden.Text(t, "prompt_hostile.txt", text)
 	holds(t, text, ask)
 	assert.NotContains(t, text, "obey")
 	assert.Equal(t, 4, strings.Count(text, "<!-- shown -->"), "code is shown as it is")
@@ -163,7 +164,7 @@ func TestTheLongestPromptThereCanBe(t *testing.T) {
 		if i < 40 {
 			ask.GitResults = append(ask.GitResults, model.GitResult{Op: model.OpFetch, Result: model.GitFailed, Detail: long})
 		}
-		ask.State.Turns = append(ask.State.Turns, model.Said[model.TurnMarker]{Marker: model.TurnMarker{Phase: model.PhaseDone}, Text: long})
+		ask.State.Turns = append(ask.State.Turns, model.Posted[model.TurnMarker]{Marker: model.TurnMarker{Phase: model.PhaseDone}, Text: long})
 	}
 	ask.CI = []model.CIFailure{{Name: long, Log: strings.Repeat(long, 30) + "the last line"}}
 	text := turn.Request(s, ask).Prompt
@@ -260,7 +261,7 @@ func FuzzPrompt(f *testing.F) {
 		ask.Feedback = append(ask.Feedback, failed(ciRun(99, func(r *model.CIRun) {
 			r.Name, r.Event, r.Jobs = name, other, []model.CIJob{{Name: name, Step: body, Conclusion: other, Log: turn.CleanLog([]byte(code+body), false)}, {Log: other}}
 		}))...)
-		ask.State.Turns = []model.Said[model.TurnMarker]{{Marker: model.TurnMarker{Phase: model.PhaseDone}, Text: other}}
+		ask.State.Turns = []model.Posted[model.TurnMarker]{{Marker: model.TurnMarker{Phase: model.PhaseDone}, Text: other}}
 		earlier := said(1, other, "NONE", other+body)
 		earlier.CreatedAt = noon
 		s := snapshot(append(ask.Feedback, earlier)...)

@@ -8,7 +8,7 @@ import (
 )
 
 // Question is the block in which the agent asks for a decision; nil where none is open.
-func Question(st model.State) *model.Said[model.BlockMarker] {
+func Question(st model.State) *model.Posted[model.BlockMarker] {
 	if st.Block == nil || st.Block.Marker.Reason != model.ReasonAgent {
 		return nil
 	}
@@ -18,7 +18,7 @@ func Question(st model.State) *model.Said[model.BlockMarker] {
 // Answers are the comments that answer a question of the agent: what people who are heard have said since it was asked.
 // GitHub's times are whole seconds. Within the second of the question the id of a conversation comment tells which came
 // first, and of a review comment whether the turn that asked had read it.
-func Answers(q model.Said[model.BlockMarker], st model.State, number int, pending []model.Comment) []model.Comment {
+func Answers(q model.Posted[model.BlockMarker], st model.State, number int, pending []model.Comment) []model.Comment {
 	var read []string
 	for _, t := range st.Turns {
 		if t.Marker.Key == q.Marker.Key {

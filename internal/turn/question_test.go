@@ -14,14 +14,14 @@ import (
 
 func TestWhatAnswersAQuestion(t *testing.T) {
 	at := noon.Add(10 * time.Second)
-	q := &model.Said[model.BlockMarker]{Marker: model.BlockMarker{Reason: model.ReasonAgent, Key: "k", Detail: "Formal or not?"}, CommentID: 100, At: at}
+	q := &model.Posted[model.BlockMarker]{Marker: model.BlockMarker{Reason: model.ReasonAgent, Key: "k", Detail: "Formal or not?"}, CommentID: 100, At: at}
 	comment := func(kind model.Kind, id int64, when time.Time) model.Comment {
 		c := said(1, "alice", "OWNER", "x")
 		c.Kind, c.ID, c.CreatedAt, c.UpdatedAt = kind, id, when, when
 		return c
 	}
 	heard := comment(model.KindReview, 7, at)
-	st := model.State{Block: q, Turns: []model.Said[model.TurnMarker]{{Marker: model.TurnMarker{Key: "k", Events: []string{heard.Key(7)}}}}}
+	st := model.State{Block: q, Turns: []model.Posted[model.TurnMarker]{{Marker: model.TurnMarker{Key: "k", Events: []string{heard.Key(7)}}}}}
 	require.Same(t, q, turn.Question(st))
 	for name, c := range map[string]struct {
 		comment model.Comment
@@ -52,7 +52,7 @@ func TestWhatAnswersAQuestion(t *testing.T) {
 }
 
 func TestAnyOtherBlockOutlivesAnAnswer(t *testing.T) {
-	st := model.State{Block: &model.Said[model.BlockMarker]{Marker: model.BlockMarker{Reason: model.ReasonForbidden}, CommentID: 100}}
+	st := model.State{Block: &model.Posted[model.BlockMarker]{Marker: model.BlockMarker{Reason: model.ReasonForbidden}, CommentID: 100}}
 	st.Lift(100)
 	assert.NotNil(t, st.Block)
 	assert.Nil(t, turn.Question(st))

@@ -125,7 +125,7 @@ func (i *item) render(boundary string) string {
 	return b.String()
 }
 
-// frame is the room that a section takes beside its items.
+// frame is the room that a section takes without its items.
 func (s section) frame() int { return utf8.RuneCountInString(s.title) + 80 }
 
 // write puts a section into the prompt, where there is anything of it.

@@ -20,7 +20,7 @@ func TrackText(p model.Pull, adapter string) string {
 // ClaimText stands above a claim while the agent works.
 func ClaimText(p model.Pull, feedback []model.Comment, m model.TurnMarker) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "**Working on %s** from %s%s%s\n", counted(feedback), commitLink(p, m.Start), attempt(m), runLink(m))
+	fmt.Fprintf(&b, "**Working on %s** from %s%s%s\n", counted(feedback), commitLink(p, m.Start), attempt(m), markdown.Run(m.RunURL))
 	for _, c := range feedback {
 		fmt.Fprintf(&b, "\n- %s", mention(c))
 	}
@@ -89,8 +89,8 @@ func ReceiptText(p model.Pull, answers []Answer, o model.Outbox, m model.TurnMar
 		fmt.Fprintf(&b, "\n\n> %s", markdown.Inline(n))
 	}
 	b.WriteString(Earlier(p.URL, WorthTelling(m.Tries)))
-	if s := cost(o); s != "" {
-		fmt.Fprintf(&b, "\n\n<sub>%s%s</sub>", s, runLink(m))
+	if s := markdown.Cost(o.Seconds, o.Usage.InputTokens+o.Usage.OutputTokens, o.Usage.CostUSD); s != "" {
+		fmt.Fprintf(&b, "\n\n<sub>%s%s</sub>", s, markdown.Run(m.RunURL))
 	}
 	return b.String()
 }
@@ -152,7 +152,7 @@ func Base(m model.TurnMarker) string {
 // FailedText tells that an attempt of a turn ended without a result, and what happens next.
 func FailedText(p model.Pull, feedback []model.Comment, m model.TurnMarker, next string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "**No result yet** for %s%s%s\n\n", counted(feedback), attempt(m), runLink(m))
+	fmt.Fprintf(&b, "**No result yet** for %s%s%s\n\n", counted(feedback), attempt(m), markdown.Run(m.RunURL))
 	if m.Reason != "" {
 		b.WriteString(markdown.Quote(inWords(m.Reason, p)) + "\n\n")
 	}
@@ -182,13 +182,6 @@ func attempt(m model.TurnMarker) string {
 	return ""
 }
 
-func runLink(m model.TurnMarker) string {
-	if m.RunURL == "" {
-		return ""
-	}
-	return fmt.Sprintf(" · [run](%s)", m.RunURL)
-}
-
 func mention(c model.Comment) string {
 	if c.Kind == model.KindActions {
 		return fmt.Sprintf("[failed workflow run](%s) of %s", c.URL, markdown.Inline(c.Author.Login))
@@ -205,20 +198,6 @@ func mention(c model.Comment) string {
 
 func commitLink(p model.Pull, sha string) string {
 	return markdown.Commit(p.URL, sha)
-}
-
-func cost(o model.Outbox) string {
-	var parts []string
-	if o.Seconds > 0 {
-		parts = append(parts, fmt.Sprintf("%d s", o.Seconds))
-	}
-	if n := o.Usage.InputTokens + o.Usage.OutputTokens; n > 0 {
-		parts = append(parts, fmt.Sprintf("%d tokens", n))
-	}
-	if o.Usage.CostUSD > 0 {
-		parts = append(parts, fmt.Sprintf("$%.2f", o.Usage.CostUSD))
-	}
-	return strings.Join(parts, " · ")
 }
 
 // Find gives the feedback of these event keys in a snapshot, and the keys of what is not there any more.

@@ -15,7 +15,7 @@ const (
 	maxCause = 300 // characters
 )
 
-// TryOf is what stays of an attempt that came to no result, as its claim tells it.
+// TryOf records an attempt without a result, as its claim tells it.
 func TryOf(m model.TurnMarker) model.Try {
 	cause := []rune(strings.Join(strings.Fields(m.Reason), " "))
 	if len(cause) > maxCause {
@@ -26,7 +26,7 @@ func TryOf(m model.TurnMarker) model.Try {
 
 // Past are the attempts that came to no result by the claims that another one replaces, the newest last. A claim whose work
 // is recorded is no such attempt: whoever replaces it goes on with that.
-func Past(known []model.Try, replaced []model.Said[model.TurnMarker]) []model.Try {
+func Past(known []model.Try, replaced []model.Posted[model.TurnMarker]) []model.Try {
 	var all []model.Try
 	add := func(t model.Try) {
 		if !slices.ContainsFunc(all, func(o model.Try) bool { return o.RunURL == t.RunURL && o.Attempt == t.Attempt }) {

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/mergexo/mergexo/internal/golden"
 	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/turn"
 )
@@ -23,24 +24,24 @@ func TestAttemptsAsPeopleReadOfThem(t *testing.T) {
 		{Attempt: 3, Reason: "x", Checkpoint: "refs/mergexo/kept/7/cccc", CheckpointSHA: c},
 		{Reason: "y"},
 	}
-	golden(t, "attempts.md", turn.Earlier(s.Pull.URL, tries))
-	golden(t, "block_tries.md", turn.BlockText(s.Pull, model.BlockMarker{Reason: model.ReasonAttempts, Observed: b}, "agent: exit code 3", model.Kept{Branch: "x", SHA: c}, tries[:2]))
-	golden(t, "block_after_a_try.md", turn.BlockText(s.Pull, model.BlockMarker{Reason: model.ReasonTests, Observed: b}, "FAIL", model.Kept{}, tries[:1]))
+	golden.Text(t, "attempts.md", turn.Earlier(s.Pull.URL, tries))
+	golden.Text(t, "block_tries.md", turn.BlockText(s.Pull, model.BlockMarker{Reason: model.ReasonAttempts, Observed: b}, "agent: exit code 3", model.Kept{Branch: "x", SHA: c}, tries[:2]))
+	golden.Text(t, "block_after_a_try.md", turn.BlockText(s.Pull, model.BlockMarker{Reason: model.ReasonTests, Observed: b}, "FAIL", model.Kept{}, tries[:1]))
 	assert.Empty(t, turn.Earlier(s.Pull.URL, nil))
 	assert.Len(t, turn.WorthTelling(tries), 4, "one that died without a word and left nothing is nothing to tell of")
 }
 
 func TestAttemptsAreNotedOnce(t *testing.T) {
-	claim := func(phase model.Phase, attempt int, url string, earlier ...model.Try) model.Said[model.TurnMarker] {
-		return model.Said[model.TurnMarker]{Marker: model.TurnMarker{Phase: phase, Attempt: attempt, RunURL: url, Tries: earlier, Reason: strings.Repeat("long\n", 200)}}
+	claim := func(phase model.Phase, attempt int, url string, earlier ...model.Try) model.Posted[model.TurnMarker] {
+		return model.Posted[model.TurnMarker]{Marker: model.TurnMarker{Phase: phase, Attempt: attempt, RunURL: url, Tries: earlier, Reason: strings.Repeat("long\n", 200)}}
 	}
 	one := model.Try{Attempt: 1, Reason: "one", RunURL: "1"}
-	got := turn.Past([]model.Try{one}, []model.Said[model.TurnMarker]{claim(model.PhaseFailed, 2, "2", one), claim(model.PhasePlanned, 3, "3"), claim(model.PhaseStarted, 3, "4")})
+	got := turn.Past([]model.Try{one}, []model.Posted[model.TurnMarker]{claim(model.PhaseFailed, 2, "2", one), claim(model.PhasePlanned, 3, "3"), claim(model.PhaseStarted, 3, "4")})
 	require.Len(t, got, 3)
 	assert.Equal(t, []string{"1", "2", "4"}, []string{got[0].RunURL, got[1].RunURL, got[2].RunURL}, "what is planned came to a result")
 	assert.Less(t, len(got[1].Reason), 400)
 	assert.NotContains(t, got[1].Reason, "\n")
-	var many []model.Said[model.TurnMarker]
+	var many []model.Posted[model.TurnMarker]
 	for i := range 30 {
 		many = append(many, claim(model.PhaseFailed, i, fmt.Sprint(i)))
 	}

@@ -96,7 +96,7 @@ func labelled(changes []model.LabelChange, label string) []model.Span {
 	return spans
 }
 
-// Candidates is all feedback that no receipt answers, oldest first, before anybody's rights are looked at.
+// Candidates returns all feedback that no receipt answers, oldest first, before anybody's rights are checked.
 func Candidates(s model.Snapshot, st model.State, policy Policy) []model.Comment {
 	spans := Away(s.Pull, st, policy)
 	away := func(c model.Comment) bool {
@@ -126,7 +126,7 @@ func Candidates(s model.Snapshot, st model.State, policy Policy) []model.Comment
 
 // claimed says that a turn that has not come to an end is about this event.
 func claimed(st model.State, key string) bool {
-	return slices.ContainsFunc(Open(st), func(t model.Said[model.TurnMarker]) bool { return slices.Contains(t.Marker.Events, key) })
+	return slices.ContainsFunc(Open(st), func(t model.Posted[model.TurnMarker]) bool { return slices.Contains(t.Marker.Events, key) })
 }
 
 // AsSent gives the comments of a snapshot with the text of the trigger's own comment as it was when the event fired, where
@@ -138,6 +138,9 @@ func AsSent(s model.Snapshot, st model.State, ev model.Event, isCommand func(str
 		return s.Comments
 	}
 	c := s.Comments[i]
+	if c.Ours || c.Marked { // what we said counts as it is now: an earlier state of a claim is over
+		return s.Comments
+	}
 	known := fmt.Sprintf("%d:%s:%d:", s.Pull.Number, c.Kind, c.ID)
 	for key := range st.Answered {
 		if strings.HasPrefix(key, known) {
@@ -185,7 +188,7 @@ func Insider(c model.Comment) bool {
 	return c.Association == "OWNER" || c.Association == "MEMBER" || c.Association == "COLLABORATOR"
 }
 
-// Hopeful keeps the candidates who can have the right to steer the agent, before anybody was asked about it.
+// Hopeful keeps the candidates whose authors could have the right to steer the agent, before GitHub is asked.
 func Hopeful(candidates []model.Comment, policy Policy) []model.Comment {
 	return slices.DeleteFunc(slices.Clone(candidates), func(c model.Comment) bool {
 		if c.Kind == model.KindActions {
@@ -274,8 +277,8 @@ func Newest(comments []model.Comment) int64 {
 }
 
 // Open are the claims of turns that have not come to an end.
-func Open(st model.State) []model.Said[model.TurnMarker] {
-	var open []model.Said[model.TurnMarker]
+func Open(st model.State) []model.Posted[model.TurnMarker] {
+	var open []model.Posted[model.TurnMarker]
 	for _, t := range st.Turns {
 		if t.Marker.Phase == model.PhaseStarted || t.Marker.Phase == model.PhasePlanned {
 			open = append(open, t)

@@ -161,7 +161,7 @@ func TestGatesTellTheirEvidence(t *testing.T) {
 		"taken over":       {func(s *model.Snapshot, _ *model.State) { s.Pull.Labels = []string{"Agent:Ignore"} }, turn.GateTaken, `label "agent:ignore"`},
 		"issue taken over": {func(s *model.Snapshot, _ *model.State) { s.Pull.Issue.Labels = []string{"agent:ignore"} }, turn.GateTaken, `label "agent:ignore"`},
 		"blocked": {func(_ *model.Snapshot, st *model.State) {
-			st.Block = &model.Said[model.BlockMarker]{Marker: model.BlockMarker{Reason: "x"}, URL: "https://u"}
+			st.Block = &model.Posted[model.BlockMarker]{Marker: model.BlockMarker{Reason: "x"}, URL: "https://u"}
 		}, turn.GateBlock, "blocked (x), see https://u"},
 		"spoilt": {func(_ *model.Snapshot, st *model.State) {
 			st.Distrusted = []model.Distrust{{Spoilt: true, URL: "https://u", Editor: "eve"}}
@@ -181,7 +181,7 @@ func TestGatesTellTheirEvidence(t *testing.T) {
 	assert.False(t, unmet)
 	s := snapshot()
 	s.Pull.HeadRef = "feature"
-	assert.True(t, turn.Tracked(s.Pull, model.State{Turns: make([]model.Said[model.TurnMarker], 1)}, policy), "a receipt proves what an unread first marker said")
+	assert.True(t, turn.Tracked(s.Pull, model.State{Turns: make([]model.Posted[model.TurnMarker], 1)}, policy), "a receipt proves what an unread first marker said")
 }
 
 func TestValidateNamesTheField(t *testing.T) {

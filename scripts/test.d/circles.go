@@ -32,7 +32,7 @@ func circles(cache string) []circle {
 // goroutines of ours are beside each other: what is saved beside an agent, runs at once, relays, pipes to and from git.
 var (
 	shared  = []string{"./internal/agent/...", "./internal/clock/...", "./internal/leak", "./internal/report", "./internal/sandbox/..."}
-	waiting = []string{"./internal/engine", "./internal/git"}
+	waiting = []string{"./internal/engine", "./internal/git/..."}
 )
 
 const beside = "Saved|Killed|Cancel|Two|Meanwhile|Split|Handed|Beside|Outsider|Forwarded|Snapshot|TheRadar|Rebase"

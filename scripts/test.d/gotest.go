@@ -34,8 +34,8 @@ func (t *tally) failed() bool {
 	return len(t.broken) > 0
 }
 
-// tell prints the end: what to run again where something failed, and one line about all.
-func (t *tally) tell(out io.Writer, took time.Duration, o options, missing []string) {
+// tell prints the end: what to run again where something failed, and one line about all, with the order that runs it so again.
+func (t *tally) tell(out io.Writer, took time.Duration, o options, order string, missing []string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, again := range t.broken[:min(len(t.broken), 20)] {
@@ -51,7 +51,10 @@ func (t *tally) tell(out io.Writer, took time.Duration, o options, missing []str
 			left += "; CI runs these too"
 		}
 	}
-	fmt.Fprintf(out, "scripts/test: %d tests passed, %d failed, in %s; %s\n", t.passed, len(t.broken), took.Round(time.Second), left)
+	if o.stress {
+		order = "an order a round"
+	}
+	fmt.Fprintf(out, "scripts/test: %d tests passed, %d failed, in %s, %s; %s\n", t.passed, len(t.broken), took.Round(time.Second), order, left)
 }
 
 // event is a line of go test -json: https://pkg.go.dev/cmd/test2json
@@ -210,7 +213,17 @@ func (f *folding) again(pkg, test string) string {
 		}
 		argv = append(argv, "-run", "'"+strings.Join(parts, "/")+"'")
 	}
-	return strings.Join(append(argv, fmt.Sprintf("-shuffle=%d", f.m.seed)), " ")
+	return strings.Join(append(argv, f.m.order(f.o)), " ")
+}
+
+// order is the flag that has tests run in the order of this run: the caller's own, else that of our seed.
+func (m *machine) order(o options) string {
+	for _, flag := range slices.Backward(o.flags) {
+		if strings.HasPrefix(flag, "-shuffle=") {
+			return flag
+		}
+	}
+	return fmt.Sprintf("-shuffle=%d", m.seed)
 }
 
 // quoteMeta takes the sense from what regular expressions and the shell give one.

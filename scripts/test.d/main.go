@@ -97,7 +97,7 @@ func run(ctx context.Context, args []string, out *os.File) error {
 	default:
 		err = m.change(ctx, o)
 	}
-	m.tally.tell(out, time.Since(began), o, m.missing)
+	m.tally.tell(out, time.Since(began), o, m.order(o), m.missing)
 	if err == nil && o.complete && len(m.missing) > 0 {
 		return fmt.Errorf("--complete was asked for, and something is left out")
 	}

@@ -178,7 +178,7 @@ func (m *machine) others(ctx context.Context) []string {
 	}
 	var packages []string
 	for pkg := range strings.FieldsSeq(string(out)) {
-		if !strings.HasSuffix(pkg, "/internal/engine") && !strings.HasSuffix(pkg, "/internal/git") {
+		if !strings.HasSuffix(pkg, "/internal/engine") && !strings.Contains(pkg+"/", "/internal/git/") {
 			packages = append(packages, pkg)
 		}
 	}

@@ -24,7 +24,7 @@ func told(o options, events ...string) (screen, end string) {
 	m := &machine{out: &console{to: &out}, seed: 7}
 	f := &folding{m: m, o: o, packages: map[string]*result{}}
 	f.read(strings.NewReader(strings.Join(events, "\n") + "\n"))
-	m.tally.tell(&last, 61*time.Second, o, m.missing)
+	m.tally.tell(&last, 61*time.Second, o, m.order(o), m.missing)
 	return out.String(), last.String()
 }
 
@@ -37,7 +37,7 @@ func TestWhatFailedIsShownAndCanBeRunAgain(t *testing.T) {
 		`{"Action":"fail",`+pkg+`,"Test":"TestBad"}`, `{"Action":"fail",`+pkg+`,"Elapsed":1.5}`)
 	assert.Equal(t, "it is 3\nFAIL\tgithub.com/mergexo/mergexo/internal/engine\t1.500s\n", screen)
 	assert.Equal(t, "again: scripts/test --all ./internal/engine -run '^TestBad$/^it.s_\\(so\\)$' -shuffle=7\n"+
-		"scripts/test: 1 tests passed, 1 failed, in 1m1s; nothing left out\n", end)
+		"scripts/test: 1 tests passed, 1 failed, in 1m1s, -shuffle=7; nothing left out\n", end)
 }
 
 func TestAPanicShowsWhatWasRunning(t *testing.T) {
@@ -57,7 +57,17 @@ func TestWhatTheCompilerSaysIsShown(t *testing.T) {
 func TestQuietTestsAreCounted(t *testing.T) {
 	screen, end := told(options{}, `{"Action":"pass",`+pkg+`,"Test":"TestA"}`, `{"Action":"pass",`+pkg+`,"Test":"TestA/b"}`, `{"Action":"pass",`+pkg+`,"Elapsed":0.25}`)
 	assert.Equal(t, "ok  \tgithub.com/mergexo/mergexo/internal/engine\t0.250s\t2 tests\n", screen)
-	assert.Equal(t, "scripts/test: 2 tests passed, 0 failed, in 1m1s; nothing left out\n", end)
+	assert.Equal(t, "scripts/test: 2 tests passed, 0 failed, in 1m1s, -shuffle=7; nothing left out\n", end)
+}
+
+func TestTheEndTellsTheOrderOfTheTests(t *testing.T) {
+	passed, failed := `{"Action":"pass",`+pkg+`,"Elapsed":0.25}`, `{"Action":"fail",`+pkg+`,"Elapsed":1}`
+	_, end := told(options{flags: []string{"-shuffle=3", "-v", "-shuffle=5"}}, passed)
+	assert.Contains(t, end, "in 1m1s, -shuffle=5; ", "the caller's own")
+	_, end = told(options{flags: []string{"-shuffle=5"}}, failed)
+	assert.Contains(t, end, "again: scripts/test ./internal/engine -shuffle=5\n")
+	_, end = told(options{stress: true}, passed)
+	assert.Contains(t, end, "in 1m1s, an order a round; ", "each round tells its own")
 }
 
 func TestVersions(t *testing.T) {

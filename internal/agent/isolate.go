@@ -1,0 +1,268 @@
+package agent
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/mergexo/mergexo/internal/agent/isolate"
+	"github.com/mergexo/mergexo/internal/clock"
+)
+
+// Self is this program, for Options.Isolator; "" where there is no isolator, which is everywhere but on Linux.
+func Self() (string, error) {
+	if runtime.GOOS != "linux" {
+		return "", nil
+	}
+	path, err := os.Executable()
+	if err != nil {
+		return "", fmt.Errorf("find this program: %w", err)
+	}
+	return path, nil
+}
+
+// running is this program as it is being executed, whatever has become of its file since: an agent of our own user could
+// put another one in its place.
+const running = "/proc/self/exe"
+
+// callTimeout bounds what the isolator does for us before and after an agent, a checkout of a million files included.
+const callTimeout = 10 * time.Minute
+
+// child is the process that becomes an agent, before it is started.
+type child struct {
+	cmd   *exec.Cmd
+	stdin []byte
+	gate  *gate // nil: without an isolator
+	// network is how the agent's own network is come by; nil: it has the machine's.
+	network *meeting
+}
+
+// child makes the process. Without an isolator it is the program; else it is this one, which is told to become it.
+func (opt Options) child(program string, argv []string, dir string, stdin []byte, log *lines) (child, error) {
+	env := append(append([]string{}, opt.Env...), "PWD="+dir)
+	if opt.Isolator == "" {
+		return child{cmd: &exec.Cmd{Path: program, Args: argv, Dir: dir, Env: env}, stdin: stdin}, nil
+	}
+	spec := isolate.Spec{
+		Task: isolate.Run, Sign: sign(), As: opt.tenant.user(), Path: program, Argv: isolate.Bytes(argv), Env: isolate.Bytes(env),
+	}
+	if opt.tenant == nil { // the limit counts what our user has already
+		spec.As.Tasks = tasksOf(spec.As.UID) + maxTasks
+	}
+	if spec.Namespace = opt.view(dir, program); opt.tenant.sudoPath() == "" {
+		spec.Parent = os.Getpid()
+	}
+	as := opt.tenant
+	var network *meeting
+	if !opt.Network.Open() {
+		var err error
+		if network, err = opt.meet(spec.Sign); err != nil {
+			return child{}, err
+		}
+		spec.Network = network.network(opt.services(dir, program))
+		if as != nil { // only root can make it, and then becomes the user
+			as, spec.As.Become = as.root(), true
+		}
+	}
+	text, err := isolate.Seal(spec)
+	if err != nil {
+		_, _ = network.end() // nobody will come
+		return child{}, err
+	}
+	cmd := opt.through(as)
+	cmd.Dir = dir
+	return child{cmd: cmd, stdin: append(text, stdin...), gate: &gate{to: log, sign: spec.Sign}, network: network}, nil
+}
+
+// through is the isolator as a process of somebody, nil: of us. Through sudo nothing is said but who; a Spec says the rest.
+func (opt Options) through(as *tenant) *exec.Cmd {
+	if sudo := as.sudoPath(); sudo != "" {
+		who := as.name
+		switch {
+		case as.made: // root becomes it: the way to this program may be barred to everybody else
+			who = "root"
+		case as.known == "":
+			who = fmt.Sprintf("#%d", as.uid)
+		}
+		return &exec.Cmd{
+			Path: sudo, Args: []string{"sudo", "-n", "-u", who, "--", opt.Isolator, isolate.Word},
+			Env: []string{"PATH=" + value(opt.Env, "PATH"), "LC_ALL=C"},
+		}
+	}
+	return &exec.Cmd{Path: running, Args: []string{opt.Isolator, isolate.Word}, Env: []string{}}
+}
+
+// maxTasks is how many processes and threads an agent may have.
+const maxTasks = 1 << 12
+
+// sign is a name that nobody can guess.
+func sign() string {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // never fails (https://pkg.go.dev/crypto/rand#Read)
+	return "mergexo-" + hex.EncodeToString(b[:])
+}
+
+// call has the isolator do something else than become an agent, and returns what it printed.
+func (opt Options) call(as *tenant, spec isolate.Spec) (string, error) {
+	spec.Sign, spec.As = sign(), as.user()
+	text, err := isolate.Seal(spec)
+	if err != nil {
+		return "", err
+	}
+	var out, said bytes.Buffer
+	cmd := opt.through(as)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(text), &out, &said
+	cmd.Dir = "/"
+	ended, err := begin(cmd)
+	if err != nil {
+		return "", &noEntry{err: err}
+	}
+	limit := callTimeout
+	if spec.Task == isolate.End { // what it is to end can stop it
+		limit = endLimit / 5
+	}
+	timer := clock.Or(opt.Clock).NewTimer(limit)
+	defer timer.Stop()
+	select {
+	case err = <-ended:
+		if alive := bury(cmd.Process.Pid, opt.Clock); alive != nil {
+			return "", alive
+		}
+	case <-timer.Chan():
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // if it is sudo's, it is not ours to end
+		go func() { <-ended; _ = bury(cmd.Process.Pid, opt.Clock) }()
+		if spec.Task != isolate.End {
+			return "", alive("%s takes longer than %s", spec.Task, span(limit))
+		}
+		return "", errors.New("it takes longer than " + span(limit))
+	}
+	if err == nil {
+		return out.String(), nil
+	}
+	if _, why, ok := strings.Cut(said.String(), spec.Sign+" "); ok {
+		return "", errors.New(excerpt(strings.TrimSpace(why), 500))
+	}
+	return "", &noEntry{said: lastLine(said.String()), err: err}
+}
+
+// noEntry is an isolator that never stood.
+type noEntry struct {
+	said string
+	err  error
+}
+
+func (e *noEntry) Error() string {
+	if e.said == "" {
+		return e.err.Error()
+	}
+	return e.said
+}
+
+func (e *noEntry) Unwrap() error { return e.err }
+
+// gate takes out of standard error what the isolator says there: that the agent comes now, and after that, only where it did
+// not, why. What comes before is said by sudo or the loader.
+type gate struct {
+	to      *lines
+	sign    string
+	part    []byte
+	entered bool
+	open    bool // all that comes now is the agent's
+	why     string
+}
+
+func (g *gate) Write(p []byte) (int, error) {
+	if g.open {
+		return g.to.Write(p)
+	}
+	g.part = append(g.part, p...)
+	for !g.open {
+		if g.entered && !bytes.HasPrefix(g.part, []byte(g.sign)[:min(len(g.part), len(g.sign))]) {
+			g.open = true
+			_, _ = g.to.Write(g.part)
+			break
+		}
+		end := bytes.IndexByte(g.part, '\n')
+		if end < 0 {
+			break
+		}
+		g.line(g.part[:end+1])
+		g.part = g.part[end+1:]
+	}
+	return len(p), nil
+}
+
+func (g *gate) line(line []byte) {
+	why, ok := bytes.CutPrefix(line, []byte(g.sign))
+	switch {
+	case !ok:
+		_, _ = g.to.Write(line)
+	case len(bytes.TrimSpace(why)) > 0:
+		g.why, g.open = excerpt(string(bytes.TrimSpace(why)), 500), true
+	default:
+		g.entered = true
+	}
+}
+
+// flush passes on what is left at the end.
+func (g *gate) flush() {
+	if g != nil && !g.open && len(g.part) > 0 {
+		_, _ = g.to.Write(g.part)
+		g.part = nil
+	}
+}
+
+// refusal is why the program was not started, or nil. It is asked when the process ended by itself.
+func (g *gate) refusal(opt Options, program string, exit int) *Error {
+	switch {
+	case g == nil:
+		return nil
+	case g.why != "" && exit == isolate.Refused:
+		why := fmt.Sprintf("start %s: %s", excerpt(program, 200), g.why)
+		if opt.tenant != nil && g.why == syscall.EACCES.Error() {
+			why += fmt.Sprintf(": user %s may not execute it, or not reach it", opt.tenant.name)
+		}
+		return &Error{Kind: Start, Exit: -1, Detail: why}
+	case !g.entered:
+		return &Error{Kind: Start, Exit: -1, Stderr: g.to.tail(), Detail: "start " + excerpt(program, 200) + ": " + opt.tenant.barred(opt.Isolator)}
+	}
+	return nil
+}
+
+// Exposed names a process above us in whose environment one of the secrets stands where an agent could read it, or gives
+// "". Our own process gives nothing away; but a shell that was handed the token and runs us does.
+func (opt Options) Exposed(secrets ...string) (string, error) {
+	if opt.Isolator == "" || opt.level() == LevelNamespace { // there, no process above us is to be seen
+		return "", nil
+	}
+	var err error
+	if opt.tenant, err = opt.findTenant(); err != nil {
+		return "", err
+	}
+	out, err := opt.call(opt.tenant, isolate.Spec{Task: isolate.Look, Processes: ancestors()})
+	if err != nil {
+		return "", fmt.Errorf("look what an agent could read: %w", err)
+	}
+	for pid := range strings.FieldsSeq(out) {
+		env, err := os.ReadFile(filepath.Join("/proc", pid, "environ"))
+		if err != nil {
+			continue // it has ended, or only its own user may read it
+		}
+		for _, secret := range secrets {
+			if secret != "" && bytes.Contains(env, []byte(secret)) {
+				name, _ := os.ReadFile(filepath.Join("/proc", pid, "comm"))
+				return fmt.Sprintf("%s (process %s)", excerpt(strings.TrimSpace(string(name)), 40), pid), nil
+			}
+		}
+	}
+	return "", nil
+}

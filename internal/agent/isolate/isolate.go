@@ -1,0 +1,162 @@
+// Package isolate is what stands between this program and the programs of strangers that it starts. It is this program
+// itself, executed once more: for a moment it is a process that gives up what the agent must not have, and then becomes
+// the agent. Only there can it be done: limits and the promise to gain no privileges cannot be given to another process.
+//
+// It is no command. A program that links this package and is called with Word as its only argument is the isolator before
+// most of its packages are initialised, so that it costs three milliseconds and not ten, and nothing that main does can
+// come in between. (A package is initialised as soon as all that it imports is, in the order of the names: so this one
+// imports little, and nothing that begins with a late letter.) All that it is to do it reads as a Spec from its standard
+// input, up to the Spec's last byte; the rest is the agent's. Arguments and environment would not do: everybody on the
+// machine can read the ones, and sudo changes the other (secure_path, env_reset, env_check).
+package isolate
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// Word is the argument that makes a process the isolator.
+const Word = "__wall"
+
+// Refused is its exit code when it did not become the agent. Why stands on standard error, behind the Spec's Sign.
+const Refused = 126
+
+// Task is what the isolator is for.
+type Task string
+
+// The tasks.
+const (
+	Run   Task = "run"   // become a program
+	End   Task = "end"   // send a signal to every process of the user that it runs as
+	Reach Task = "reach" // print the first of some directories that this user cannot get to, or nothing
+	Look  Task = "look"  // print which of some processes this user can read the environment of
+	Own   Task = "own"   // give files to another owner
+	Pass  Task = "pass"  // let a user pass through a directory, or no more
+)
+
+// Spec says what to do.
+type Spec struct {
+	Task Task
+	// Sign is written to standard error in a line of its own once the isolator stands, and again, with what went wrong behind
+	// it, if the program then could not be executed. Nobody can guess it.
+	Sign string
+	As   User
+	// Parent is the process that has to be the parent, for as long as the agent lives; 0: not known.
+	Parent int
+	// Namespace: the process was started in user, PID and mount namespaces of its own, and stays their first process; the
+	// program runs below it. nil: it was not.
+	Namespace *Namespace
+	// Network: the program has a network of its own. nil: it has the machine's. Making it takes root, or Namespace.
+	Network *Network
+
+	// What to become. Bytes, because not every argument is UTF-8.
+	Path string
+	Argv [][]byte
+	Env  [][]byte
+
+	Signal    int
+	Dirs      []string
+	Processes []int
+	Owners    Owners
+	Way       Way
+}
+
+// Namespace is what a program in namespaces of its own finds of the file system. All of it is read-only but Write. Paths
+// are absolute.
+type Namespace struct {
+	Write []string // directories as they are
+	Hide  []string // directories that are empty, and gone afterwards
+	Show  []string // directories and files inside hidden ones, read-only
+	// Bare: all that is not hidden stays as it is, /proc and /dev too.
+	Bare bool
+}
+
+// Network is a network with nothing in it but the loopback device.
+type Network struct {
+	// Meet is the name of an abstract socket of the machine's network at which somebody waits for the new one's listeners,
+	// in the order of Ports, and for its counters, open files of /proc/net. "": nobody does.
+	Meet  string
+	Ports []int      // TCP, on 127.0.0.1
+	View  *Namespace // what else of the file system is hidden, where there is no Spec.Namespace that does it; or nil
+}
+
+// Way is a directory that a user may pass through, by an entry of that user's in its access control list.
+type Way struct {
+	Dir  string
+	UID  int
+	Back bool // no more
+}
+
+// User is whom to be.
+type User struct {
+	UID, GID int
+	Groups   []int
+	// Become: change to it. Else sudo has done so, and it is only looked whether it has.
+	Become bool
+	// Tasks is how many processes and threads the user may have in all; 0: any number. For root the kernel does not count.
+	Tasks uint64
+}
+
+// Owners is who gives what to whom. Only what belongs to From is touched.
+type Owners struct {
+	From, To           int // uid
+	FromGroup, ToGroup int
+	// Back: the files come back from somebody who may have made them unreadable, or worse.
+	Back bool
+	// Shared are files with other names elsewhere, as Chown found them on the way there.
+	Shared []File
+}
+
+// File is one file of this machine.
+type File struct{ Device, Inode uint64 }
+
+const maxSpec = 64 << 20
+
+// Seal makes the bytes that stand before everything else on the isolator's standard input.
+func Seal(l Spec) ([]byte, error) {
+	text, err := json.Marshal(l)
+	if err != nil {
+		return nil, fmt.Errorf("write to the wall: %w", err)
+	}
+	return append(binary.BigEndian.AppendUint32(nil, uint32(len(text))), text...), nil //nolint:gosec // far less than 4 GiB
+}
+
+// open reads a Spec and not one byte more.
+func open(r io.Reader) (l Spec, err error) {
+	var size [4]byte
+	if _, err := io.ReadFull(r, size[:]); err != nil {
+		return l, fmt.Errorf("read what to do: %w", err)
+	}
+	n := binary.BigEndian.Uint32(size[:])
+	if n > maxSpec {
+		return l, errors.New("read what to do: this is for mergexo itself, not for people")
+	}
+	text := make([]byte, n)
+	if _, err := io.ReadFull(r, text); err != nil {
+		return l, fmt.Errorf("read what to do: %w", err)
+	}
+	if err := json.Unmarshal(text, &l); err != nil {
+		return l, fmt.Errorf("read what to do: %w", err)
+	}
+	return l, nil
+}
+
+// Bytes makes of arguments what a Spec holds.
+func Bytes(list []string) [][]byte {
+	out := make([][]byte, len(list))
+	for i, s := range list {
+		out[i] = []byte(s)
+	}
+	return out
+}
+
+func texts(list [][]byte) []string {
+	out := make([]string, len(list))
+	for i, b := range list {
+		out[i] = string(b)
+	}
+	return out
+}

@@ -1,0 +1,8 @@
+//go:build !linux
+
+package isolate
+
+import "errors"
+
+// Chown is for Linux only, as the whole isolator is.
+func Chown(Owners, []string) ([]File, error) { return nil, errors.ErrUnsupported }

@@ -1,0 +1,39 @@
+//go:build !linux
+
+package agent
+
+import (
+	"errors"
+
+	"github.com/mergexo/mergexo/internal/agent/isolate"
+	"github.com/mergexo/mergexo/internal/clock"
+)
+
+func expect()                     {}
+func born(int)                    {}
+func bury(int, clock.Clock) error { return nil }
+func disown()                     {}
+func processesOf(int) []int       { return nil }
+func ancestors() []int            { return nil }
+func tasksOf(int) uint64          { return 0 }
+
+type process struct {
+	pid     int
+	started uint64
+}
+
+func readProcess(int) (process, bool) { return process{}, false }
+
+func (opt Options) view(string, string) *isolate.Namespace { return nil }
+
+func (opt Options) services(string, string) *isolate.Namespace { return nil }
+
+type meeting struct{}
+
+func (opt Options) meet(string) (*meeting, error) { return nil, errors.ErrUnsupported }
+
+func (*meeting) network(*isolate.Namespace) *isolate.Network { return nil }
+
+func (*meeting) end() (int64, error) { return 0, nil }
+
+func (opt Options) tryNamespaces() error { return errors.ErrUnsupported }

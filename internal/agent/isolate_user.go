@@ -1,0 +1,376 @@
+package agent
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/user"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/mergexo/mergexo/internal/agent/isolate"
+	"github.com/mergexo/mergexo/internal/clock"
+)
+
+// tenant is the user that agents run as. A nil one is ourselves.
+type tenant struct {
+	name     string // as the settings have it
+	known    string // as the system has it; "" for a number that has no name
+	uid, gid int
+	groups   []int
+	home     string
+	sudo     string // by which we become it; "": we are root
+	made     bool   // for this run
+}
+
+// sudoPath is the sudo that takes us there, "" when none is needed.
+func (t *tenant) sudoPath() string {
+	if t == nil {
+		return ""
+	}
+	return t.sudo
+}
+
+// user is whom the isolator has to be.
+func (t *tenant) user() isolate.User {
+	if t == nil {
+		return isolate.User{UID: os.Geteuid()}
+	}
+	return isolate.User{UID: t.uid, GID: t.gid, Groups: t.groups, Become: t.sudo == "" || t.made, Tasks: maxTasks}
+}
+
+// root is who may change owners.
+func (t *tenant) root() *tenant { return &tenant{name: "root", known: "root", sudo: t.sudo} }
+
+// barred says what keeps us from starting anything as this user.
+func (t *tenant) barred(self string) string {
+	if t.sudoPath() == "" {
+		return "MergeXO could not execute itself"
+	}
+	us := strconv.Itoa(os.Getuid())
+	if u, err := user.LookupId(us); err == nil {
+		us = u.Username
+	}
+	return t.wrong("sudo does not start %s as %s: make it executable for everybody, and let user %s do so without a password in /etc/sudoers.d: "+
+		"%s ALL=(root,%s) NOPASSWD: %s; or run MergeXO as root, or leave user out", self, t.name, us, us, t.name, self).Error()
+}
+
+// wrong is an error about the setting.
+func (t *tenant) wrong(format string, args ...any) error {
+	if t.made {
+		return fmt.Errorf("user %s, which was made for this run: %w", t.name, fmt.Errorf(format, args...))
+	}
+	return fmt.Errorf("[agent] user = %q: %w", t.name, fmt.Errorf(format, args...))
+}
+
+// powerful are groups whose members are as good as root, or read what root reads, without any further privilege.
+var powerful = []string{"root", "docker", "podman", "lxd", "incus", "incus-admin", "libvirt", "disk", "shadow", "kmem"}
+
+// findTenant finds the user of the settings, nil when they name none, and holds that it is fit to be shut in.
+func (opt Options) findTenant() (*tenant, error) {
+	switch {
+	case opt.Isolation != nil:
+		return opt.Isolation.tenant, nil
+	case opt.User == "":
+		return nil, nil
+	}
+	t := &tenant{name: opt.User}
+	switch {
+	case runtime.GOOS != "linux":
+		return nil, t.wrong("only on Linux can agents run as another user: leave it out, or run MergeXO on Linux")
+	case opt.Isolator == "":
+		return nil, t.wrong("agents can run as another user only behind the wall")
+	}
+	if err := t.find(); err != nil {
+		return nil, err
+	}
+	switch {
+	case t.uid == 0:
+		return nil, t.wrong("this is root: name a user of the agent's own, as sudo useradd --system --create-home mergexo-agent makes one")
+	case t.uid == os.Getuid() || t.uid == os.Geteuid():
+		return nil, t.wrong("this is the user that MergeXO itself runs as: name one of the agent's own, as sudo useradd --system --create-home mergexo-agent makes one")
+	}
+	for _, gid := range append([]int{t.gid}, t.groups...) {
+		group, err := user.LookupGroupId(strconv.Itoa(gid))
+		if gid == 0 || err == nil && slices.Contains(powerful, group.Name) {
+			return nil, t.wrong("it is in the group %s, whose members can become root: take it out of that group", group.Name)
+		}
+	}
+	if os.Geteuid() != 0 {
+		sudo, err := resolve("sudo", "/", opt.Env)
+		if err != nil {
+			return nil, t.wrong("only root can start programs as another user, and there is no sudo in PATH: install sudo, run MergeXO as root, or leave user out")
+		}
+		t.sudo = sudo
+	}
+	return t, nil
+}
+
+// find asks the system for the user, by name or number. A number needs no name.
+func (t *tenant) find() error {
+	number, nan := strconv.ParseUint(t.name, 10, 31)
+	u, err := user.Lookup(t.name)
+	if err != nil && nan == nil {
+		u, err = user.LookupId(t.name)
+	}
+	switch {
+	case err == nil:
+	case nan == nil:
+		t.uid, t.gid = int(number), int(number) //nolint:gosec // of 31 bits
+		return nil
+	case errors.As(err, new(user.UnknownUserError)):
+		return t.wrong("there is no such user on this machine: make it with sudo useradd --system --create-home %s, or leave user out", excerpt(t.name, 40))
+	default:
+		return t.wrong("look it up: %w", err)
+	}
+	list, err := u.GroupIds()
+	if err != nil {
+		return t.wrong("look up its groups: %w", err)
+	}
+	t.known, t.home = u.Username, u.HomeDir
+	for _, text := range list {
+		gid, err := strconv.Atoi(text)
+		if err != nil {
+			return t.wrong("look up its groups: %w", err)
+		}
+		t.groups = append(t.groups, gid)
+	}
+	if t.uid, err = strconv.Atoi(u.Uid); err == nil {
+		t.gid, err = strconv.Atoi(u.Gid)
+	}
+	if err != nil {
+		return t.wrong("look it up: %w", err)
+	}
+	return nil
+}
+
+// enter gives the checkout and the directories of the run to the agent's user, where there is one, and the Options with
+// which everything runs that comes before leave is called. leave ends all that is left of that user, takes everything
+// back, and passes on the error that the run came to.
+func (opt Options) enter(dir string) (inside Options, leave func(error) error, err error) {
+	opt, disconnect, err := opt.connected()
+	if err != nil {
+		return opt, nil, &Error{Kind: Start, Exit: -1, Detail: err.Error(), Err: err}
+	}
+	inside, back, err := opt.moveIn(dir)
+	if err != nil {
+		disconnect()
+		return opt, nil, err
+	}
+	return inside, func(err error) error {
+		defer disconnect()
+		return back(err)
+	}, nil
+}
+
+// moveIn is enter without the network.
+func (opt Options) moveIn(dir string) (inside Options, leave func(error) error, err error) {
+	if opt.tenant, err = opt.findTenant(); err != nil {
+		return opt, nil, &Error{Kind: Start, Exit: -1, Detail: err.Error(), Err: err}
+	}
+	if opt.tenant == nil {
+		if opt.level() == LevelNamespace {
+			if err := opt.ownDirs(); err != nil {
+				return opt, nil, &Error{Kind: Start, Exit: -1, Detail: err.Error(), Err: err}
+			}
+			opt = opt.lodged()
+		}
+		return opt, func(err error) error { return err }, nil
+	}
+	takeBack, err := opt.handOver(dir)
+	var living *Error
+	switch {
+	case errors.As(err, &living) && living.Kind == Alive:
+		return opt, nil, living
+	case err != nil:
+		return opt, nil, &Error{Kind: Start, Exit: -1, Detail: err.Error(), Err: err}
+	}
+	return opt.lodged(), func(err error) error {
+		back := takeBack()
+		switch {
+		case errors.As(back, &living) && living.Kind == Alive:
+			return living
+		case back == nil:
+			return err
+		case err == nil:
+			return &Error{Kind: Exit, Exit: -1, Detail: back.Error(), Err: back}
+		}
+		return fmt.Errorf("%w; and %w", err, back)
+	}, nil
+}
+
+// lodged is the environment as it has to be for another user: a HOME, a place for temporary files and a name of its own.
+func (opt Options) lodged() Options {
+	set := map[string]string{"TMPDIR": ""}
+	if opt.tenant != nil {
+		set["USER"], set["LOGNAME"] = opt.tenant.known, opt.tenant.known
+	}
+	temp, err := filepath.Abs(opt.Temp)
+	if err == nil && opt.Temp != "" {
+		set["TMPDIR"] = filepath.Join(temp, "user-tmp")
+	}
+	if !strings.HasPrefix(value(opt.Env, "HOME"), temp+"/agent-home") { // a program's own is made for it already
+		set["HOME"] = opt.home()
+	}
+	opt.Env = with(opt.Env, set)
+	return opt
+}
+
+// home is the user's own when it has one, else one below Temp.
+func (opt Options) home() string {
+	if opt.tenant != nil && !opt.tenant.made {
+		if info, err := os.Stat(opt.tenant.home); err == nil && info.IsDir() {
+			if stat, ok := info.Sys().(*syscall.Stat_t); ok && int(stat.Uid) == opt.tenant.uid {
+				return opt.tenant.home
+			}
+		}
+	}
+	temp, err := filepath.Abs(opt.Temp)
+	if err != nil || opt.Temp == "" {
+		return "/nonexistent"
+	}
+	return filepath.Join(temp, "user-home")
+}
+
+// handOver gives the checkout, Temp and Sessions to the user. The user is the agent's alone: all of its processes are
+// ended before, and again before takeBack takes the files.
+func (opt Options) handOver(dir string) (takeBack func() error, err error) {
+	dirs, err := opt.ownedPaths(dir)
+	if err != nil {
+		return nil, err
+	}
+	closeWay, err := opt.way(dirs)
+	if no := (*noEntry)(nil); errors.As(err, &no) {
+		err = fmt.Errorf("%s (%s)", opt.tenant.barred(opt.Isolator), excerpt(no.Error(), 200))
+	}
+	if err == nil {
+		err = opt.vacate()
+	}
+	if err != nil {
+		return nil, errors.Join(err, closeWay())
+	}
+	us := isolate.Owners{From: os.Geteuid(), FromGroup: os.Getegid(), To: opt.tenant.uid, ToGroup: opt.tenant.gid}
+	shared, err := opt.chown(us, dirs)
+	takeBack = func() error {
+		if err := opt.vacate(); err != nil {
+			return err
+		}
+		return errors.Join(opt.takeBack(shared, dirs), closeWay())
+	}
+	if err != nil {
+		return nil, errors.Join(opt.tenant.wrong("hand over: %w", err), takeBack())
+	}
+	return takeBack, nil
+}
+
+// ownedPaths is what is handed over: absolute, and there.
+func (opt Options) ownedPaths(dir string) ([]string, error) {
+	if info, err := os.Lstat(filepath.Join(dir, ".git")); err == nil && !info.IsDir() {
+		return nil, opt.tenant.wrong("the git directory of %s is somewhere else, and would stay ours: use a clone, not a linked worktree", dir)
+	}
+	if err := opt.ownDirs(); err != nil {
+		return nil, err
+	}
+	var dirs []string
+	for _, one := range append([]string{dir, opt.Temp, opt.Sessions}, opt.Also...) {
+		if _, err := os.Stat(one); one == "" || errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		real, err := filepath.EvalSymlinks(one)
+		if err == nil {
+			real, err = filepath.Abs(real)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("hand over %s: %w", one, err)
+		}
+		dirs = append(dirs, real)
+	}
+	return dirs, nil
+}
+
+// ownDirs makes what stands for the home and the temporary directory.
+func (opt Options) ownDirs() error {
+	if opt.Temp == "" {
+		return nil
+	}
+	if err := makeDirs(opt.Temp, "user-home", "user-tmp"); err != nil {
+		return fmt.Errorf("make a home below %s: %w", opt.Temp, err)
+	}
+	return nil
+}
+
+// TakeBack takes back what an earlier run handed over and could not take back itself, because it was killed. It costs a
+// look at every file, and changes those that belong to the agent's user. Without a User it does nothing.
+func (opt Options) TakeBack(dirs ...string) error {
+	var err error
+	if opt.tenant, err = opt.findTenant(); err != nil || opt.tenant == nil {
+		return err
+	}
+	if err := opt.vacate(); err != nil {
+		return err
+	}
+	return opt.takeBack(nil, dirs)
+}
+
+func (opt Options) takeBack(shared []isolate.File, dirs []string) error {
+	back := isolate.Owners{
+		From: opt.tenant.uid, FromGroup: opt.tenant.gid, To: os.Geteuid(), ToGroup: os.Getegid(), Back: true, Shared: shared,
+	}
+	if _, err := opt.chown(back, dirs); err != nil {
+		return opt.tenant.wrong("take back: %w", err)
+	}
+	return nil
+}
+
+// chown changes owners, which only root may.
+func (opt Options) chown(e isolate.Owners, dirs []string) (shared []isolate.File, err error) {
+	if opt.tenant.sudo == "" {
+		return isolate.Chown(e, dirs)
+	}
+	out, err := opt.call(opt.tenant.root(), isolate.Spec{Task: isolate.Own, Owners: e, Dirs: dirs})
+	if err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal([]byte(out), &shared); err != nil {
+		return nil, fmt.Errorf("read what the wall found: %w", err)
+	}
+	return shared, nil
+}
+
+// vacate ends every process of the user, and waits for their end. The signal reaches all of them at once, so that none can
+// start another one; but it is sent by one of them, which they can end first: then it is sent again.
+func (opt Options) vacate() error {
+	end := clock.Or(opt.Clock).NewTimer(endLimit)
+	defer end.Stop()
+	look := time.NewTicker(5 * time.Millisecond)
+	defer look.Stop()
+	for sent := false; ; {
+		err := opt.signal(syscall.SIGKILL)
+		sent = sent || err == nil
+		left := processesOf(opt.tenant.uid)
+		if sent && len(left) == 0 {
+			return nil
+		}
+		select {
+		case <-look.C:
+		case <-end.Chan():
+			if err == nil {
+				err = errors.New("no other program may use that user")
+			}
+			return alive("%v", opt.tenant.wrong("%d of its processes do not end within %s: %w", len(left), span(endLimit), err))
+		}
+	}
+}
+
+// signal sends a signal to all processes of the user.
+func (opt Options) signal(sig syscall.Signal) error {
+	_, err := opt.call(opt.tenant, isolate.Spec{Task: isolate.End, Signal: int(sig)})
+	return err
+}

@@ -1,0 +1,51 @@
+//go:build agents
+
+package agent_test
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/sandbox/modelstub"
+)
+
+// The programs may lie where nobody else gets to, as in root's home; then that is said.
+func TestTheRealProgramsAsAnotherUser(t *testing.T) {
+	if !rooted(t) {
+		return
+	}
+	each(t, func(t *testing.T, r modelstub.Rig) {
+		dir := clone(t)
+		s := modelstub.New(t)
+		opt := rigged(t, r, s)
+		behind, _ := walled(t)
+		opt.Isolator, opt.Temp, opt.User = behind.Isolator, behind.Temp, strconv.Itoa(tenant())
+		opt.Sessions = filepath.Join(ground(t), "sessions")
+		if place := private(t, modelstub.Programs(t)); place != "" {
+			_, err := ask(t, opt, dir, feedback("please"))
+			assert.ErrorContains(t, err, "may not execute it, or not reach it", place)
+			return
+		}
+		s.Play(append(r.Edit(filepath.Join(dir, "greet.txt"), "hello", "HELLO"), r.Run("id -u > who; git add -A"), r.Done(greeted))...)
+		out, err := ask(t, opt, dir, feedback("please"))
+		require.NoError(t, err)
+		for file, want := range map[string]string{"who": opt.User, "greet.txt": "HELLO"} {
+			text, err := os.ReadFile(filepath.Join(dir, file))
+			require.NoError(t, err)
+			assert.Equal(t, want+"\n", string(text))
+		}
+		for _, place := range []string{dir, opt.Temp, opt.Sessions} {
+			allOurs(t, place)
+		}
+		s.Play(r.Done(greeted))
+		req := feedback("once more")
+		req.Session = out.Session
+		_, err = ask(t, opt, dir, req)
+		require.NoError(t, err, "a session goes on after its files were taken back and given once more")
+	})
+}

@@ -1,0 +1,146 @@
+package doctor
+
+import (
+	"github.com/mergexo/mergexo/internal/doctor/expression"
+)
+
+// sampleEvent is an event on which a job's condition and name are evaluated.
+type sampleEvent struct {
+	what  string // in words
+	event string
+	runs  bool // the job has to run for it; otherwise it has to be left out
+	level Level
+	since string // what follows when it is otherwise
+	fix   string
+	make  func() expression.Object // the github context's own part
+}
+
+const (
+	person, app = "ada", "some-app[bot]"
+	here, fork  = "octo/widgets", "mallory/widgets"
+)
+
+// sampleEvents are the events on which a job's condition is evaluated.
+var sampleEvents = []sampleEvent{
+	{"a person's comment in the conversation", "issue_comment", true, Problem, "it is never heard", fixHeard, func() expression.Object { return inConversation(7, person, "User") }},
+	{"a person's comment on a line", "pull_request_review_comment", true, Problem, "it is never heard", fixHeard, func() expression.Object { return onLine(7, here, person, "User") }},
+	{"a person's review", "pull_request_review", true, Problem, "it is never heard", fixHeard, func() expression.Object { return review(7, here, person) }},
+	{"a person's comment on an issue", "issue_comment", true, Problem, "an answer to the agent's question is never heard", fixHeard, onIssue},
+	{"the merge of a design", "pull_request", true, Warning, "it is not implemented", fixMerge, mergedDesign},
+	{"a label on an issue", "issues", true, Warning, "it starts nothing", fixHeard, label},
+	{"a run by hand for one number", "workflow_dispatch", true, Warning, "it does nothing, and where the agent has a job of its own no sweep starts it", fixNumber, dispatched},
+	{"the schedule", "schedule", true, Warning, "nothing sweeps", fixSchedule, scheduled},
+	{"a bot's comment in the conversation", "issue_comment", false, Warning, "a run for nothing, and with an App's token one for each comment of its own", fixBots, func() expression.Object { return inConversation(7, app, "Bot") }},
+	{"a bot's comment on a line", "pull_request_review_comment", false, Warning, "a run for nothing, and with an App's token one for each reply of its own", fixBots, func() expression.Object { return onLine(7, here, app, "Bot") }},
+	{"a comment on the pull request of a fork", "pull_request_review_comment", false, Warning, "its token is read-only, so the run fails", fixForks, func() expression.Object { return onLine(7, fork, person, "User") }},
+	{"a review of the pull request of a fork", "pull_request_review", false, Warning, "its token is read-only, so the run fails", fixForks, func() expression.Object { return review(7, fork, person) }},
+}
+
+const (
+	fixHeard    = "ask in if: who sent the event and not what it says, as the workflow that mergexo init writes does"
+	fixMerge    = "let `github.event.action == 'closed'` through for merged pull requests, as the workflow that mergexo init writes does"
+	fixBots     = "add to if: `github.event.sender.type != 'Bot'`"
+	fixSchedule = "let `github.event_name == 'schedule'` through, as the workflow that mergexo init writes does in a job of its own"
+	fixNumber   = "let `github.event.inputs.number` through, as the workflow that mergexo init writes does"
+	fixSweep    = "add to if: `github.event_name == 'schedule'`"
+	fixForks    = "add to if: `(github.event.pull_request == null || github.event.pull_request.head.repo.full_name == github.repository)`"
+)
+
+func user(login, kind string) expression.Object {
+	return expression.Object{"login": login, "type": kind}
+}
+
+// said is a comment or a review; what it says is anybody's guess.
+func said(login, kind string) expression.Object {
+	return expression.Object{"user": user(login, kind), "author_association": "OWNER", "body": expression.Unknown{}, "id": float64(1), "state": "commented"}
+}
+
+func event(action, login, kind string, parts expression.Object) expression.Object {
+	parts["action"], parts["sender"] = action, user(login, kind)
+	parts["repository"] = expression.Object{"full_name": here, "fork": false}
+	return expression.Object{"event": parts, "actor": login, "triggering_actor": login}
+}
+
+func pull(number float64, head string) expression.Object {
+	end := func(repo, ref string) expression.Object {
+		return expression.Object{"ref": ref, "repo": expression.Object{"full_name": repo, "fork": repo != here}}
+	}
+	return expression.Object{"number": number, "head": end(head, "agent/greet"), "base": end(here, "main"), "user": user(person, "User"),
+		"draft": false, "state": "open", "merged": false, "labels": expression.Unknown{}}
+}
+
+func inConversation(number float64, login, kind string) expression.Object {
+	o := event("created", login, kind, expression.Object{
+		"issue": expression.Object{"number": number, "pull_request": expression.Object{"url": "x"}, "user": user(person, "User"), "state": "open",
+			"labels": expression.Unknown{}},
+		"comment": said(login, kind),
+	})
+	o["ref"], o["ref_name"] = "refs/heads/main", "main"
+	return o
+}
+
+func onLine(number float64, head, login, kind string) expression.Object {
+	o := event("created", login, kind, expression.Object{"pull_request": pull(number, head), "comment": said(login, kind)})
+	return atPull(o, number)
+}
+
+func review(number float64, head, login string) expression.Object {
+	o := event("submitted", login, "User", expression.Object{"pull_request": pull(number, head), "review": said(login, "User")})
+	return atPull(o, number)
+}
+
+func atPull(o expression.Object, number float64) expression.Object {
+	name, _ := expression.Text("${{ n }}/merge", expression.Object{"n": number})
+	o["ref"], o["ref_name"], o["head_ref"], o["base_ref"] = "refs/pull/"+name, name, "agent/greet", "main"
+	return o
+}
+
+// mergedDesign is of a branch that the flow names.
+func mergedDesign() expression.Object {
+	p := pull(7, here)
+	p["state"], p["merged"] = "closed", true
+	if head, ok := p["head"].(expression.Object); ok {
+		head["ref"] = "agent/design/9-greet"
+	}
+	o := atPull(event("closed", person, "User", expression.Object{"pull_request": p}), 7)
+	o["head_ref"] = "agent/design/9-greet"
+	return o
+}
+
+func issue() expression.Object {
+	return expression.Object{"number": float64(9), "user": user(person, "User"), "state": "open", "labels": expression.Unknown{}}
+}
+
+func onIssue() expression.Object {
+	o := event("created", person, "User", expression.Object{"issue": issue(), "comment": said(person, "User")})
+	o["ref"], o["ref_name"] = "refs/heads/main", "main"
+	return o
+}
+
+func label() expression.Object {
+	o := event("labeled", person, "User", expression.Object{"issue": issue(), "label": expression.Object{"name": expression.Unknown{}}})
+	o["ref"], o["ref_name"] = "refs/heads/main", "main"
+	return o
+}
+
+// scheduled runs as whoever changed the schedule last.
+func scheduled() expression.Object {
+	return expression.Object{"event": expression.Object{"schedule": "17 * * * *"}, "actor": person, "triggering_actor": person, "ref": "refs/heads/main", "ref_name": "main"}
+}
+
+// dispatched is by hand, or by a sweep that has no agent at hand.
+func dispatched() expression.Object {
+	o := event("", person, "User", expression.Object{"inputs": expression.Object{"number": "7"}})
+	o["ref"], o["ref_name"] = "refs/heads/main", "main"
+	return o
+}
+
+// contexts are what a workflow can ask when an event comes.
+func contexts(w *workflow, event string, own expression.Object) expression.Object {
+	github := expression.Object{"event_name": event, "repository": here, "repository_owner": "octo", "workflow": w.name,
+		"event": expression.Object{}, "head_ref": "", "base_ref": ""}
+	for k, v := range own {
+		github[k] = v
+	}
+	return expression.Object{"github": github}
+}

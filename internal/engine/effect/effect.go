@@ -1,0 +1,145 @@
+// Package effect has all that a run changes outside of itself, as values. A Live applier carries them out, and a Dry one only
+// tells them. Nothing else asks whether a run is dry.
+package effect
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/git/transport"
+	"github.com/mergexo/mergexo/internal/github"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// Effect is one change that a run wants, with the token that names it.
+type Effect interface {
+	// Entry is how reports and logs name the effect. They leave one without a kind out.
+	Entry() model.Effect
+	// send makes the change.
+	send(ctx context.Context, to Thread) (Result, error)
+	// repeats says what to do after an answer that does not tell whether the change was made.
+	repeats() repeat
+}
+
+// repeat is what follows an unclear answer.
+type repeat int
+
+const (
+	never  repeat = iota // the caller looks what became of it
+	always               // the same change twice is the same as once
+	unseen               // it is looked for, and made again only where it is not there
+)
+
+// Result is what GitHub or git's server made of an effect. Only what belongs to its kind is set.
+type Result struct {
+	ID      int64  // of a comment
+	URL     string // of a comment
+	Number  int    // of an issue
+	Pull    model.PullRef
+	SHA     string // of a merge commit
+	Lock    *transport.Lock
+	Left    []git.Ref // refs that could not be deleted
+	Present bool      // it was there before
+}
+
+// Thread is the pull request or issue that effects belong to, as far as an applier needs it.
+type Thread interface {
+	Subject() (model.Repo, int)
+	GitHub() *github.Client
+	// Checkout is the open one.
+	Checkout() *git.Checkout
+	// Alive is an error where another run may hold the claim of this one for dead.
+	Alive() error
+	// Reread reads the thread again, and Find looks for an effect in what was read last.
+	Reread(ctx context.Context) error
+	Find(ctx context.Context, e Effect) (Result, bool, error)
+	// Viewer is whose token this is, and ServerNow the time on GitHub's clock.
+	Viewer() model.Actor
+	ServerNow() time.Time
+	// Record takes an effect into the report.
+	Record(e model.Effect)
+	Logger() *slog.Logger
+}
+
+// Applier does with effects what kind of run this is.
+type Applier interface {
+	// Apply brings an effect about, in a live run. The error is GitHub's or git's, or ends a dry run.
+	Apply(ctx context.Context, t Thread, e Effect) (Result, error)
+	// Overlay adds to a reading what the run would have changed in it.
+	Overlay(snap model.Snapshot, repo model.Repo, number int) model.Snapshot
+	// Ended is how the applier ended the step that is over now; nil where it did not. It is asked once a step.
+	Ended() error
+}
+
+// The states of an effect in a report.
+const (
+	Applied = "applied"
+	Present = "present"
+	Planned = "planned"
+)
+
+// maxSends bounds how often an effect is sent whose first sending got an unclear answer.
+const maxSends = 3
+
+// Live carries effects out.
+type Live struct{}
+
+// Apply sends an effect, and sends it again after an unclear answer as its kind allows.
+func (Live) Apply(ctx context.Context, t Thread, e Effect) (Result, error) {
+	for sends := 1; ; sends++ {
+		if e.repeats() == unseen {
+			if err := t.Alive(); err != nil {
+				return Result{}, err
+			}
+		}
+		r, err := e.send(ctx, t)
+		if err == nil {
+			status := Applied
+			if r.Present {
+				status = Present
+			}
+			note(t, e, r, status)
+			return r, nil
+		}
+		if e.repeats() == never || github.KindOf(err) != github.Unclear || sends == maxSends {
+			return r, err
+		}
+		if e.repeats() == always {
+			continue
+		}
+		entry := e.Entry()
+		t.Logger().Warn("answer_unclear", "kind", entry.Kind, "target", entry.Target, "action_token", entry.Token, "error", err)
+		if err := t.Reread(ctx); err != nil {
+			return r, err
+		}
+		if found, there, err := t.Find(ctx, e); err != nil || there {
+			if there {
+				note(t, e, found, Present)
+			}
+			return found, err
+		}
+	}
+}
+
+// Overlay is for a live run what was read.
+func (Live) Overlay(snap model.Snapshot, _ model.Repo, _ int) model.Snapshot { return snap }
+
+// Ended is nil: a live run ends by itself.
+func (Live) Ended() error { return nil }
+
+// note records an effect, and each ref of one that deletes several.
+func note(t Thread, e Effect, r Result, status string) {
+	if many, ok := e.(interface{ entries(Result) []model.Effect }); ok {
+		for _, one := range many.entries(r) {
+			one.Status = status
+			t.Record(one)
+		}
+		return
+	}
+	if one := e.Entry(); one.Kind != "" {
+		one.Status = status
+		t.Record(one)
+	}
+}

@@ -1,0 +1,178 @@
+package effect
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/github"
+	"github.com/mergexo/mergexo/internal/journal"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// fakeThread is a thread in memory.
+type fakeThread struct {
+	told    []model.Effect
+	expired error
+	there   bool // what is looked for
+	reads   int
+}
+
+func (f *fakeThread) Subject() (model.Repo, int) {
+	return model.Repo{Owner: "octo", Name: "widgets"}, 1
+}
+func (f *fakeThread) GitHub() *github.Client       { return nil }
+func (f *fakeThread) Checkout() *git.Checkout      { return nil }
+func (f *fakeThread) Alive() error                 { return f.expired }
+func (f *fakeThread) Reread(context.Context) error { f.reads++; return nil }
+func (f *fakeThread) Viewer() model.Actor          { return model.Actor{Login: "mergexo[bot]", Bot: true} }
+func (f *fakeThread) ServerNow() time.Time         { return time.Date(2026, 11, 23, 9, 0, 0, 0, time.UTC) }
+func (f *fakeThread) Record(e model.Effect)        { f.told = append(f.told, e) }
+func (f *fakeThread) Logger() *slog.Logger         { return slog.New(slog.DiscardHandler) }
+func (f *fakeThread) Find(context.Context, Effect) (Result, bool, error) {
+	return Result{ID: 7, Present: true}, f.there, nil
+}
+
+// answering is an effect whose sendings are answered in turn.
+type answering struct {
+	as      repeat
+	answers *[]error
+}
+
+func (a answering) Entry() model.Effect {
+	return model.Effect{Kind: "comment", Target: "1", Token: "t"}
+}
+func (a answering) repeats() repeat { return a.as }
+func (a answering) send(context.Context, Thread) (Result, error) {
+	err := (*a.answers)[0]
+	*a.answers = (*a.answers)[1:]
+	return Result{ID: 3}, err
+}
+
+var unclear, refused = &github.Error{Kind: github.Unclear}, &github.Error{Kind: github.Forbidden}
+
+func TestWhatIsSentAgain(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		as      repeat
+		there   bool
+		answers []error
+		status  string // of the effect in the report; "" for none
+		reads   int
+		err     error
+	}{
+		"at once":                                 {unseen, false, []error{nil}, Applied, 0, nil},
+		"an unclear answer, and it is there":      {unseen, true, []error{unclear}, Present, 1, nil},
+		"an unclear answer, and it is not there":  {unseen, false, []error{unclear, nil}, Applied, 1, nil},
+		"unclear for ever":                        {unseen, false, []error{unclear, unclear, unclear}, "", 2, unclear},
+		"the same twice is the same as once":      {always, false, []error{unclear, unclear, nil}, Applied, 0, nil},
+		"what its caller has to look for":         {never, false, []error{unclear}, "", 0, unclear},
+		"refused, and that is no unclear answer":  {unseen, false, []error{refused}, "", 0, refused},
+		"refused what could be sent again safely": {always, false, []error{refused}, "", 0, refused},
+	} {
+		f := &fakeThread{there: c.there}
+		_, err := Live{}.Apply(t.Context(), f, answering{c.as, &c.answers})
+		assert.Empty(t, c.answers, name)
+		assert.Equal(t, c.reads, f.reads, name)
+		if c.err != nil {
+			require.ErrorIs(t, err, c.err, name)
+			assert.Empty(t, f.told, name)
+			continue
+		}
+		require.NoError(t, err, name)
+		require.Len(t, f.told, 1, name)
+		assert.Equal(t, c.status, f.told[0].Status, name)
+	}
+}
+
+func TestNothingIsSentByARunWhoseClaimExpired(t *testing.T) {
+	t.Parallel()
+	f := &fakeThread{expired: errors.New("expired")}
+	_, err := Live{}.Apply(t.Context(), f, answering{unseen, &[]error{}})
+	require.ErrorIs(t, err, f.expired)
+	assert.Empty(t, f.told)
+}
+
+// What a dry run has told is there for it, and for nobody else.
+func TestADryRunReadsWhatItWouldHaveSaid(t *testing.T) {
+	t.Parallel()
+	d, f := NewDry(), &fakeThread{}
+	repo, number := f.Subject()
+	theirs := model.Comment{Kind: model.KindIssue, ID: 5, Body: "/mergexo pause"}
+	was := model.Snapshot{IsPull: true, Comments: []model.Comment{theirs, {Kind: model.KindIssue, ID: 6, Body: "old", Ours: true}},
+		Pull: model.Pull{State: model.PullOpen, Labels: []string{"MergeXO", "other"}}}
+	apply := func(e Effect) Result {
+		t.Helper()
+		r, err := d.Apply(t.Context(), f, e)
+		require.NoError(t, err)
+		return r
+	}
+	made := apply(Comment{Number: 1, Token: "a", Body: "first"})
+	apply(Edit{ID: made.ID, Token: "a", Body: "second"})
+	apply(Edit{ID: 6, Token: "b", Body: "new"})
+	apply(React{Comment: theirs, Sign: github.ReactionEyes})
+	apply(Unlabel{Number: 1, Label: "mergexo", Token: "c"})
+	apply(Close{Number: 1, Token: "d"})
+	gone := apply(Comment{Number: 1, Token: "e", Body: "third"})
+	apply(Delete{ID: gone.ID, Token: "e"})
+
+	now := d.Overlay(was, repo, number)
+	require.Len(t, now.Comments, 3)
+	assert.True(t, now.Comments[0].Seen)
+	assert.False(t, now.Comments[0].Closed)
+	assert.Equal(t, "new", now.Comments[1].Body)
+	assert.Equal(t, "second", now.Comments[2].Body)
+	assert.True(t, now.Comments[2].Ours)
+	assert.Equal(t, []string{"other"}, now.Pull.Labels)
+	assert.Equal(t, model.PullClosed, now.Pull.State)
+	assert.Equal(t, was, d.Overlay(was, repo, number+1), "another number is as it was")
+	assert.Equal(t, "old", was.Comments[1].Body, "what was read stays what it was")
+	for _, e := range f.told {
+		assert.Equal(t, Planned, e.Status)
+	}
+	assert.Equal(t, model.Effect{Kind: "edit", Token: "a", Status: Planned}, f.told[1], "a comment that is only planned has no id")
+}
+
+// The first effect whose answer nobody can know ends a dry run, and nothing that follows is told.
+func TestADryRunEndsWhereSomebodyElseAnswers(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		e    Effect
+		told int
+		says string
+	}{
+		"an agent": {Foreign{Next: "a turn would start"}, 0, "dry run: a turn would start"},
+		"a push":   {Push{As: model.Effect{Kind: "push", Target: "main"}}, 1, "dry run: push main comes next; what follows depends on the answer"},
+		"a stage":  {Stage{}, 0, "dry run: a push comes next; what follows depends on the answer"},
+		"a merge":  {MergePull{Number: 1, Base: "main"}, 1, "dry run: merge main comes next; what follows depends on the answer"},
+	} {
+		d, f := NewDry(), &fakeThread{}
+		require.NoError(t, d.Ended(), name)
+		_, err := d.Apply(t.Context(), f, c.e)
+		require.EqualError(t, err, c.says, name)
+		assert.Len(t, f.told, c.told, name)
+		_, err = d.Apply(t.Context(), f, Comment{Number: 1, Token: "x"})
+		require.EqualError(t, err, c.says, name)
+		assert.Len(t, f.told, c.told, name)
+		require.EqualError(t, d.Ended(), c.says, name)
+		require.NoError(t, d.Ended(), name)
+		_, err = d.Apply(t.Context(), f, Comment{Number: 1, Token: "x"})
+		require.NoError(t, err, name)
+		assert.Len(t, f.told, c.told+1, name)
+	}
+	require.NoError(t, Live{}.Ended())
+}
+
+func TestWhatIsDeletedIsToldRefByRef(t *testing.T) {
+	t.Parallel()
+	f := &fakeThread{}
+	refs := []git.Ref{{Name: "refs/mergexo/a", SHA: "1"}, {Name: "refs/mergexo/b", SHA: "2"}}
+	note(f, CleanUp{Refs: refs}, Result{Left: refs[:1]}, Applied)
+	assert.Equal(t, []model.Effect{{Kind: "delete", Target: "refs/mergexo/b", Token: journal.Token("delete", "refs/mergexo/b", "2"), Status: Applied}}, f.told)
+}

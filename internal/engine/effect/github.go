@@ -1,0 +1,304 @@
+package effect
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/mergexo/mergexo/internal/github"
+	"github.com/mergexo/mergexo/internal/journal"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// Comment posts a comment in the conversation of the thread. Find tells how it is recognised after an unclear answer.
+type Comment struct {
+	Number      int
+	Token, Body string
+	Find        Mark
+}
+
+// Mark is what a comment is recognised by. The zero value: by its token.
+type Mark struct {
+	Claim   string // the claim that it makes
+	Receipt string // the key of the turn that it is the receipt of
+	Block   bool   // any block of the thread will do
+	Line    string // the viewer's own comment with exactly this text, which no run has answered
+}
+
+// Entry names the thread.
+func (c Comment) Entry() model.Effect {
+	return model.Effect{Kind: "comment", Target: strconv.Itoa(c.Number), Token: c.Token}
+}
+
+func (Comment) repeats() repeat { return unseen }
+
+func (c Comment) send(ctx context.Context, t Thread) (Result, error) {
+	repo, _ := t.Subject()
+	made, err := t.GitHub().Comments.Create(ctx, repo, c.Number, c.Body)
+	return Result{ID: made.ID, URL: made.URL}, err
+}
+
+// Edit replaces the body of a comment of ours.
+type Edit struct {
+	ID          int64
+	Token, Body string
+}
+
+// Entry names the comment.
+func (e Edit) Entry() model.Effect {
+	return model.Effect{Kind: "edit", Target: decimal(e.ID), Token: e.Token}
+}
+
+func (Edit) repeats() repeat { return always }
+
+func (e Edit) send(ctx context.Context, t Thread) (Result, error) {
+	repo, _ := t.Subject()
+	return Result{ID: e.ID}, t.GitHub().Comments.Edit(ctx, repo, e.ID, e.Body)
+}
+
+// Delete removes a comment of ours; one that is gone already is fine.
+type Delete struct {
+	ID    int64
+	Token string
+}
+
+// Entry names the comment.
+func (d Delete) Entry() model.Effect {
+	return model.Effect{Kind: "delete", Target: decimal(d.ID), Token: d.Token}
+}
+
+func (Delete) repeats() repeat { return never }
+
+func (d Delete) send(ctx context.Context, t Thread) (Result, error) {
+	repo, _ := t.Subject()
+	err := t.GitHub().Comments.Delete(ctx, repo, d.ID)
+	if github.KindOf(err) == github.NotFound {
+		err = nil
+	}
+	return Result{}, err
+}
+
+// Reply answers a review comment in its thread, which a comment of it names.
+type Reply struct {
+	Number      int
+	To, Thread  int64
+	Token, Body string
+}
+
+// Entry names the comment that is answered.
+func (r Reply) Entry() model.Effect {
+	return model.Effect{Kind: "reply", Target: decimal(r.To), Token: r.Token}
+}
+
+func (Reply) repeats() repeat { return unseen }
+
+func (r Reply) send(ctx context.Context, t Thread) (Result, error) {
+	repo, _ := t.Subject()
+	made, err := t.GitHub().Comments.Reply(ctx, repo, r.Number, r.Thread, r.Body)
+	return Result{ID: made.ID, URL: made.URL}, err
+}
+
+// React puts a sign under a comment.
+type React struct {
+	Comment model.Comment
+	Sign    string
+}
+
+// Entry names the comment. GitHub takes no reaction under a review summary.
+func (r React) Entry() model.Effect {
+	if r.Comment.Kind == model.KindReviewSummary {
+		return model.Effect{}
+	}
+	on := decimal(r.Comment.ID)
+	return model.Effect{Kind: "react", Target: on, Token: journal.Token("react", on, r.Sign)}
+}
+
+func (React) repeats() repeat { return never }
+
+func (r React) send(ctx context.Context, t Thread) (Result, error) {
+	repo, _ := t.Subject()
+	return Result{}, t.GitHub().Comments.React(ctx, repo, r.Comment, r.Sign)
+}
+
+// Unlabel takes a label off.
+type Unlabel struct {
+	Number       int
+	Label, Token string
+}
+
+// Entry names the label.
+func (u Unlabel) Entry() model.Effect {
+	return model.Effect{Kind: "label", Target: u.Label, Token: u.Token}
+}
+
+func (Unlabel) repeats() repeat { return never }
+
+func (u Unlabel) send(ctx context.Context, t Thread) (Result, error) {
+	repo, _ := t.Subject()
+	return Result{}, t.GitHub().Issues.RemoveLabel(ctx, repo, u.Number, u.Label)
+}
+
+// Close closes a pull request.
+type Close struct {
+	Number int
+	Token  string
+}
+
+// Entry names the pull request.
+func (c Close) Entry() model.Effect {
+	return model.Effect{Kind: "close", Target: strconv.Itoa(c.Number), Token: c.Token}
+}
+
+func (Close) repeats() repeat { return never }
+
+func (c Close) send(ctx context.Context, t Thread) (Result, error) {
+	repo, _ := t.Subject()
+	return Result{}, t.GitHub().Pulls.Close(ctx, repo, c.Number)
+}
+
+// OpenPull opens a pull request from a branch that has none.
+type OpenPull struct {
+	Draft model.PullDraft
+	Token string
+}
+
+// Entry names the branch.
+func (o OpenPull) Entry() model.Effect {
+	return model.Effect{Kind: "pull_request", Target: o.Draft.Head, Token: o.Token}
+}
+
+func (OpenPull) repeats() repeat { return unseen }
+
+func (o OpenPull) send(ctx context.Context, t Thread) (Result, error) {
+	repo, _ := t.Subject()
+	pull, err := t.GitHub().Pulls.Create(ctx, repo, o.Draft)
+	return Result{Pull: pull}, err
+}
+
+// OpenRevert opens the pull request of a revert. Whoever wants it looks for one after an unclear answer.
+type OpenRevert struct {
+	Draft model.PullDraft
+	Token string
+}
+
+// Entry names the branch.
+func (o OpenRevert) Entry() model.Effect {
+	return model.Effect{Kind: "pull", Target: o.Draft.Head, Token: o.Token}
+}
+
+func (OpenRevert) repeats() repeat { return never }
+
+func (o OpenRevert) send(ctx context.Context, t Thread) (Result, error) {
+	return OpenPull(o).send(ctx, t)
+}
+
+// OpenIssue opens an issue about what was found on the thread with this number.
+type OpenIssue struct {
+	Number             int
+	Token, Title, Body string
+}
+
+// Entry names the thread.
+func (o OpenIssue) Entry() model.Effect {
+	return model.Effect{Kind: "issue", Target: strconv.Itoa(o.Number), Token: o.Token}
+}
+
+func (OpenIssue) repeats() repeat { return unseen }
+
+func (o OpenIssue) send(ctx context.Context, t Thread) (Result, error) {
+	repo, _ := t.Subject()
+	number, url, err := t.GitHub().Issues.Open(ctx, repo, o.Title, o.Body)
+	return Result{Number: number, URL: url}, err
+}
+
+// Rerun runs the failed jobs of a workflow run once more.
+type Rerun struct {
+	Run   model.Rerun
+	Token string
+}
+
+// Entry names the run.
+func (r Rerun) Entry() model.Effect {
+	return model.Effect{Kind: "rerun", Target: decimal(r.Run.Run), Token: r.Token}
+}
+
+func (Rerun) repeats() repeat { return unseen }
+
+func (r Rerun) send(ctx context.Context, t Thread) (Result, error) {
+	repo, _ := t.Subject()
+	return Result{}, t.GitHub().Actions.RerunFailed(ctx, repo, r.Run.Run)
+}
+
+// MergePull has GitHub merge a pull request.
+type MergePull struct {
+	Number      int
+	Input       github.MergeInput
+	Base, Token string
+}
+
+// Entry names the base branch.
+func (m MergePull) Entry() model.Effect {
+	return model.Effect{Kind: "merge", Target: m.Base, Token: m.Token}
+}
+
+func (MergePull) repeats() repeat { return never }
+
+func (m MergePull) send(ctx context.Context, t Thread) (Result, error) {
+	repo, _ := t.Subject()
+	sha, err := t.GitHub().Pulls.Merge(ctx, repo, m.Number, m.Input)
+	return Result{SHA: sha}, err
+}
+
+// Dispatch starts a run of a workflow for a number.
+type Dispatch struct {
+	Workflow, Branch string
+	Number           int
+	Token            string
+}
+
+// Entry names the number.
+func (d Dispatch) Entry() model.Effect {
+	return model.Effect{Kind: "dispatch", Target: strconv.Itoa(d.Number), Token: d.Token}
+}
+
+func (Dispatch) repeats() repeat { return never }
+
+func (d Dispatch) send(ctx context.Context, t Thread) (Result, error) {
+	repo, _ := t.Subject()
+	return Result{}, t.GitHub().Actions.Dispatch(ctx, repo, d.Workflow, d.Branch, map[string]string{"number": strconv.Itoa(d.Number)})
+}
+
+// PlaceRef makes a private ref, whose name is what it says. Told says that reports name it.
+type PlaceRef struct {
+	Name, SHA string
+	Told      bool
+}
+
+// Entry names the ref.
+func (p PlaceRef) Entry() model.Effect {
+	if !p.Told {
+		return model.Effect{}
+	}
+	return model.Effect{Kind: "ref", Target: p.Name}
+}
+
+func (PlaceRef) repeats() repeat { return never }
+
+func (p PlaceRef) send(ctx context.Context, t Thread) (Result, error) {
+	repo, _ := t.Subject()
+	return Result{}, t.GitHub().Refs.Create(ctx, repo, p.Name, p.SHA)
+}
+
+// RemoveRef deletes a private ref that PlaceRef has made.
+type RemoveRef struct{ Name string }
+
+// Entry is empty: reports do not name it.
+func (RemoveRef) Entry() model.Effect { return model.Effect{} }
+
+func (RemoveRef) repeats() repeat { return never }
+
+func (r RemoveRef) send(ctx context.Context, t Thread) (Result, error) {
+	repo, _ := t.Subject()
+	return Result{}, t.GitHub().Refs.Delete(ctx, repo, r.Name)
+}
+
+func decimal(id int64) string { return strconv.FormatInt(id, 10) }

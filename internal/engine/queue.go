@@ -1,0 +1,147 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/mergexo/mergexo/internal/engine/effect"
+	"github.com/mergexo/mergexo/internal/engine/thread"
+	"github.com/mergexo/mergexo/internal/handoff"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// maxRounds bounds how many turns one run takes on one pull request; what is left is the next run's.
+const maxRounds = 10
+
+// task is a pull request or issue that a run has to look at.
+type task struct {
+	event    model.Event
+	cause    string // of a follow-up
+	known    *thread.Memory
+	rounds   int
+	followed []followed
+}
+
+// followed is a follow-up that has come to its end, and what had wanted it.
+type followed struct {
+	cause string
+	err   error
+}
+
+func newTask(ev model.Event) *task {
+	return &task{event: ev, known: thread.NewMemory(nil)}
+}
+
+// ended is how the follow-ups ended, which is how the run ends.
+func (t *task) ended() error {
+	var all error
+	for _, f := range t.followed {
+		all = errors.Join(all, f.err)
+	}
+	return all
+}
+
+// FollowUp is a number that a step wants to be looked at first. It is an error so that it ends the pass that the step belongs
+// to; the queue then takes it up, and that pass again behind it.
+type FollowUp struct {
+	event model.Event
+	cause string // the key of the command that wants it
+	// instead says that there is nothing more to be done where it comes from.
+	instead bool
+}
+
+// task is the follow-up as the queue has it.
+func (f *FollowUp) task() *task {
+	t := newTask(f.event)
+	t.cause = f.cause
+	return t
+}
+
+func (f *FollowUp) Error() string { return fmt.Sprintf("number %d comes first", f.event.Number) }
+
+// follow is the follow-up that looks at another number in the name of the event at hand.
+func (p *pass) follow(number int, cause string) *FollowUp {
+	return &FollowUp{event: model.Event{Name: p.Event.Name, Repo: p.Event.Repo, Number: number}, cause: cause}
+}
+
+// hasFollowed says that the follow-up of this cause has come to its end.
+func (t *task) hasFollowed(cause string) bool {
+	return slices.ContainsFunc(t.followed, func(f followed) bool { return f.cause == cause })
+}
+
+// drain takes turns on a number until nothing is pending there, within the bounds, and on the follow-ups of its steps.
+func (e *Engine) drain(ctx context.Context, first *task, rep *model.Report) error {
+	stack := []*task{first}
+	defer func() {
+		for _, t := range stack {
+			t.known.Leave(e.Log)
+		}
+	}()
+	for {
+		t := stack[len(stack)-1]
+		_, again, next, err := e.step(ctx, t, rep)
+		if next != nil {
+			t.rounds-- // the same turn goes on behind it
+			if next.instead {
+				t.known.Leave(e.Log)
+				stack, rep.Number = stack[:len(stack)-1], next.event.Number
+			}
+			stack = append(stack, next.task())
+			continue
+		}
+		if again && err == nil && t.rounds < maxRounds && e.Phase != thread.AgentPhase {
+			continue
+		}
+		if s := (*thread.Stop)(nil); rep.Result == model.ResultDone && errors.As(err, &s) && s.Result == model.ResultNothing {
+			err = nil // there was something to do, and there is nothing more
+		}
+		if len(stack) == 1 || ctx.Err() != nil {
+			return err
+		}
+		t.known.Leave(e.Log)
+		stack = stack[:len(stack)-1]
+		rep.Number = t.event.Number
+		above := stack[len(stack)-1]
+		above.followed = append(above.followed, followed{t.cause, err})
+	}
+}
+
+// step takes a number as far as one turn goes. next is what one of its steps wants to be done first.
+func (e *Engine) step(ctx context.Context, t *task, rep *model.Report) (p *pass, again bool, next *FollowUp, err error) {
+	p = newPass(&e.World, t.event, rep, t.known)
+	p.task = t
+	defer p.close()
+	t.rounds++
+	again, err = p.once(ctx)
+	err = p.EndedBy(err)
+	if errors.As(err, &next) {
+		return p, false, next, nil
+	}
+	p.tellNeed(err)
+	return p, again, nil, err
+}
+
+// look takes turns on one number and on what follows. A run that is the agent's phase always hands something over, so that
+// nothing in the directory means that the job died.
+func (e *Engine) look(ctx context.Context, ev model.Event, rep *model.Report) error {
+	if e.Phase != thread.AgentPhase {
+		return e.drain(ctx, newTask(ev), rep)
+	}
+	if err := handoff.Fresh(e.Bundle); err != nil {
+		return fmt.Errorf("%w: --bundle: %w", thread.ErrUsage, err)
+	}
+	err := e.drain(ctx, newTask(ev), rep)
+	if e.Handed || err == nil || thread.IsPlan(err) {
+		return err
+	}
+	e.Handed = true
+	nothing := handoff.Handoff{Repository: ev.Repo.String(), Number: ev.Number, Ended: handoff.Nothing, Detail: err.Error()}
+	p := newPass(&e.World, ev, rep, nil)
+	_, werr := p.Apply(ctx, effect.HandOver{Dir: e.Bundle, Handoff: nothing})
+	if werr != nil && !thread.IsPlan(werr) {
+		return errors.Join(err, werr)
+	}
+	return err
+}

@@ -1,0 +1,189 @@
+package thread
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mergexo/mergexo/internal/command"
+	"github.com/mergexo/mergexo/internal/engine/effect"
+	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/github"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// Applier does with effects what kind of run this is.
+func (w *World) Applier() effect.Applier {
+	if w.Effects == nil {
+		return effect.Live{}
+	}
+	return w.Effects
+}
+
+// Apply brings an effect about, or tells it in a dry run.
+func (t *Thread) Apply(ctx context.Context, e effect.Effect) (effect.Result, error) {
+	return t.Applier().Apply(ctx, subject{t}, e)
+}
+
+// Outside says that code which is not ours comes next, where a dry run ends.
+func (t *Thread) Outside(ctx context.Context, next string) error {
+	_, err := t.Apply(ctx, effect.Foreign{Next: next})
+	return err
+}
+
+// EndedBy is how a step ended: by the applier, or else with this error. It is asked once, when the step is over.
+func (t *Thread) EndedBy(err error) error {
+	if ended := t.Applier().Ended(); ended != nil {
+		return ended
+	}
+	return err
+}
+
+// Changed says that some effect was more than a plan.
+func Changed(effects []model.Effect) bool {
+	return slices.ContainsFunc(effects, func(e model.Effect) bool { return e.Status != effect.Planned })
+}
+
+// Applied notes an effect that no applier has noted.
+func (t *Thread) Applied(kind, target, token, status string) {
+	t.Noted(model.Effect{Kind: kind, Target: target, Token: token, Status: status})
+}
+
+// Noted takes an effect into the report that no applier has taken.
+func (t *Thread) Noted(e model.Effect) { subject{t}.Record(e) }
+
+// Sought looks for an effect before it is sent.
+func (t *Thread) Sought(ctx context.Context, e effect.Effect) (effect.Result, bool, error) {
+	return subject{t}.Find(ctx, e)
+}
+
+// subject is a thread as its effects see it.
+type subject struct{ t *Thread }
+
+var _ effect.Thread = subject{}
+
+// Subject is the number that the thread is about.
+func (s subject) Subject() (model.Repo, int) { return s.t.Event.Repo, s.t.Event.Number }
+
+// GitHub is the client of the run.
+func (s subject) GitHub() *github.Client { return s.t.GitHub }
+
+// Checkout is the one that the thread has open.
+func (s subject) Checkout() *git.Checkout { return s.t.Checkout }
+
+// Alive is the thread's own look at its claim.
+func (s subject) Alive() error { return s.t.Alive() }
+
+// Viewer is whose token it is.
+func (s subject) Viewer() model.Actor { return s.t.Snap.Viewer }
+
+// ServerNow is the time on GitHub's clock.
+func (s subject) ServerNow() time.Time { return s.t.ServerNow() }
+
+// Logger is that of the run.
+func (s subject) Logger() *slog.Logger { return s.t.Log }
+
+// Record takes an effect into the report and the log.
+func (s subject) Record(e model.Effect) {
+	t := s.t
+	t.Report.Effects = append(t.Report.Effects, e)
+	t.Log.Info("effect_"+e.Status, "kind", e.Kind, "target", e.Target, t.NumberKey(), t.Event.Number, "turn_key", t.Marker.Key, "action_token", e.Token)
+}
+
+// Reread reads the number again.
+func (s subject) Reread(ctx context.Context) error { return s.t.Read(ctx) }
+
+// Find looks for an effect in what was read last, and asks GitHub about what no reading holds.
+func (s subject) Find(ctx context.Context, e effect.Effect) (effect.Result, bool, error) {
+	t, found := s.t, effect.Result{Present: true}
+	there := false
+	var err error
+	switch e := e.(type) {
+	case effect.Comment:
+		found.ID = t.commentOf(e)
+		there = found.ID != 0
+	case effect.Reply:
+		found.URL, there = t.Replied(e.Token)
+	case effect.OpenPull:
+		found.Pull, there = t.PullOfBranch()
+	case effect.OpenIssue:
+		found.Number, there, err = t.issueOf(ctx, e)
+	case effect.Rerun:
+		var now model.RunState
+		now, err = t.GitHub.Actions.Run(ctx, t.Event.Repo, e.Run.Run)
+		there = err == nil && Rerun(e.Run, now)
+	}
+	return found, there, err
+}
+
+// commentOf is the comment that an effect has made; 0 where there is none.
+func (t *Thread) commentOf(e effect.Comment) int64 {
+	switch {
+	case e.Find.Claim != "" || e.Find.Receipt != "":
+		for _, said := range t.State.Turns {
+			if e.Find.Claim != "" && said.Marker.Claim == e.Find.Claim || e.Find.Receipt != "" && said.Marker.Key == e.Find.Receipt && said.Marker.Phase == model.PhaseDone {
+				return said.CommentID
+			}
+		}
+		return 0
+	case e.Find.Block:
+		if t.State.Block == nil {
+			return 0
+		}
+		return t.State.Block.CommentID
+	case e.Find.Line != "":
+		if ids := t.Given(e.Find.Line); len(ids) > 0 {
+			return ids[0]
+		}
+		return 0
+	}
+	return t.State.Tokens[e.Token]
+}
+
+// Given are the viewer's own comments that are this command and that no run has answered, since the pull request was blocked.
+func (t *Thread) Given(line string) (ids []int64) {
+	for _, c := range t.Snap.Comments {
+		mine := strings.EqualFold(c.Author.Login, t.Snap.Viewer.Login) && strings.TrimSpace(c.Posted) == line
+		_, answered := t.State.Commands[command.Said{Comment: c}.Key(t.Event.Number, 0)]
+		if mine && !answered && t.State.Block != nil && !c.CreatedAt.Before(t.State.Block.At) {
+			ids = append(ids, c.ID)
+		}
+	}
+	return ids
+}
+
+// issueOf is an issue of ours that this effect has opened, or an open one with its title: on another head the same test is the
+// same incident.
+func (t *Thread) issueOf(ctx context.Context, e effect.OpenIssue) (int, bool, error) {
+	all, err := t.GitHub.Issues.Ours(ctx, t.Event.Repo, t.Trusted()...)
+	for _, issue := range all {
+		if t.Codec.HasToken(issue.Body, e.Token) || issue.Open && issue.Title == e.Title {
+			return issue.Number, true, err
+		}
+	}
+	return 0, false, err
+}
+
+// IsPlan says that a dry run ended there.
+func IsPlan(err error) bool {
+	e := (*effect.Ended)(nil)
+	return errors.As(err, &e)
+}
+
+// Rerun says that a workflow run is at another attempt than the one that failed.
+func Rerun(r model.Rerun, now model.RunState) bool { return now.Attempt > r.Attempt || !now.Completed }
+
+// PullOfBranch is the pull request that the branch has: the open one, or else one of ours.
+func (t *Thread) PullOfBranch() (pull model.PullRef, found bool) {
+	at := slices.IndexFunc(t.Snap.Branch.Pulls, func(r model.PullRef) bool { return r.State == model.PullOpen })
+	if at < 0 {
+		at = slices.IndexFunc(t.Snap.Branch.Pulls, t.Opened)
+	}
+	if at < 0 {
+		return pull, false
+	}
+	return t.Snap.Branch.Pulls[at], true
+}

@@ -1,0 +1,112 @@
+package thread
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/turn"
+)
+
+// OpenPhase says that a turn in this phase has not come to an end.
+func OpenPhase(phase model.Phase) bool {
+	return phase == model.PhaseStarted || phase == model.PhasePlanned
+}
+
+// ClaimMargin is how much longer than its agent may take a claim is held.
+const ClaimMargin = 10 * time.Minute
+
+// DeadClaims are the open claims that nobody works on any more. A live one ends the run: the process behind it looks
+// again when its turn is done, and so takes up what is pending now.
+func (t *Thread) DeadClaims(ctx context.Context) ([]model.Posted[model.TurnMarker], error) {
+	open := turn.Open(t.State)
+	for _, c := range open {
+		live, err := t.Live(ctx, c)
+		if err != nil {
+			return nil, err
+		}
+		if live {
+			return nil, End(model.ResultRetry, "another run is at work on %s, see %s", t.About(), c.URL)
+		}
+	}
+	return open, nil
+}
+
+// Live says whether the process behind a claim is still at work, and asks GitHub about its run at most once.
+func (t *Thread) Live(ctx context.Context, c model.Posted[model.TurnMarker]) (bool, error) {
+	if known, ok := t.Liveness[c.CommentID]; ok {
+		return known == turn.Live, nil
+	}
+	alive := turn.Alive(c.Marker, t.Run.ID, t.Run.Attempt, t.Snap.ReadAt)
+	if alive == turn.AskRun {
+		state, err := t.GitHub.Actions.Run(ctx, t.Event.Repo, c.Marker.Run)
+		if err != nil {
+			return false, err
+		}
+		alive = turn.AliveByRun(c.Marker, state)
+	}
+	if t.Liveness == nil {
+		t.Liveness = map[int64]turn.Liveness{}
+	}
+	t.Liveness[c.CommentID] = alive
+	return alive == turn.Live, nil
+}
+
+// Mine signs a marker with this process.
+func (t *Thread) Mine(m model.TurnMarker) model.TurnMarker {
+	m.Run, m.RunAttempt, m.RunURL, m.Claim = t.Run.ID, t.Run.Attempt, t.Run.URL, t.Random()
+	m.Expires, m.Reason = t.Expiry(), ""
+	return m
+}
+
+// Expiry is until when one landing may take from now: each round the agent's time and that of the required tests, each errand
+// and a session that begins anew the agent's. It is renewed with every edit of the claim.
+func (t *Thread) Expiry() time.Time {
+	tests := t.Settings.Feedback.RepairRounds + 1
+	agents := tests + MaxErrands + 1
+	work := time.Duration(agents)*t.Settings.Agent.Timeout + time.Duration(tests)*t.Settings.Agent.TestTimeout
+	return t.ServerNow().Add(work + ClaimMargin).UTC().Truncate(time.Second)
+}
+
+// ServerNow is the time on GitHub's clock, by which claims expire.
+func (t *Thread) ServerNow() time.Time { return t.Snap.ReadAt.Add(t.Now().Sub(t.ReadAt)) }
+
+// Alive stops a run that took so long that another one may hold its claim for dead.
+func (t *Thread) Alive() error {
+	if t.ClaimID != 0 && t.ServerNow().After(t.Marker.Expires) {
+		return End(model.ResultRetry, "the claim of this run on %s expired at %s", t.About(), t.Marker.Expires.Format(time.RFC3339))
+	}
+	return nil
+}
+
+// Budget is what the settings allow this pull request in a day.
+func (t *Thread) Budget() turn.Budget {
+	return turn.Budget{Turns: t.Settings.Feedback.TurnsPerDay, CostUSD: t.Settings.Feedback.CostPerDayUSD}
+}
+
+// Answered says that a receipt answers some of what a turn is about: then the turn must not be finished any more.
+func (t *Thread) Answered(m model.TurnMarker) bool {
+	return slices.ContainsFunc(m.Events, func(e string) bool { return t.State.Answered[e] })
+}
+
+// Tidy deletes what two runs said in the same moment: the first stays.
+func (t *Thread) Tidy(ctx context.Context) error {
+	for _, id := range t.State.Surplus {
+		if err := t.Remove(ctx, id, ""); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// OwesAnswers says that a turn of a run that died was published before the pull request was merged or closed.
+func (t *Thread) OwesAnswers() bool {
+	return slices.ContainsFunc(turn.Open(t.State), func(open model.Posted[model.TurnMarker]) bool {
+		m := open.Marker
+		return m.Phase == model.PhasePlanned && m.Planned == t.Snap.Pull.HeadSHA && m.Planned != turn.Base(m)
+	})
+}
+
+// MaxErrands is in how many rounds of one turn an agent may ask for git operations.
+const MaxErrands = 3

@@ -1,0 +1,157 @@
+package thread
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mergexo/mergexo/internal/agent"
+	"github.com/mergexo/mergexo/internal/config"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// IsolationSettings are those that say how foreign code runs: what they make is made once for a run.
+type IsolationSettings struct{ Isolation, User string }
+
+// Wanted is what the settings say about how foreign code runs.
+func Wanted(s config.Settings) IsolationSettings {
+	return IsolationSettings{s.Agent.Isolation, s.Agent.User}
+}
+
+// Isolate makes sure that foreign code can run as the settings want it. It is asked before anything is said of a turn or a
+// merge, so that a machine that cannot isolate costs nothing.
+func (w *World) Isolate(ctx context.Context, s config.Settings) error {
+	i := w.Isolated[Wanted(s)]
+	if i == nil {
+		var err error
+		if i, err = w.MakeIsolation(ctx, s); err != nil {
+			return fmt.Errorf("%w: [agent] %w", config.ErrInvalid, err)
+		}
+	}
+	if err := i.Holds(s.Agent.Network); err != nil {
+		return fmt.Errorf("%w: [agent] %w", config.ErrInvalid, err)
+	}
+	return nil
+}
+
+// MakeIsolation finds out how foreign code can run here. *agent.ErrNoIsolation says that it cannot run as the settings want it.
+func (w *World) MakeIsolation(ctx context.Context, s config.Settings) (*agent.Isolation, error) {
+	path, _ := w.Lookup("PATH")
+	setting := s.Agent.Isolation
+	if w.GitHub == nil { // a person merges a branch in a checkout of their own, where there is no credential of ours
+		setting = agent.IsolationNone
+	}
+	i, err := agent.Isolate(ctx, agent.IsolationOptions{
+		Setting: setting, User: s.Agent.User, Isolator: w.Wall, Path: path, Dirs: Existing(w.Git.Workspace, w.Sessions), Clock: w.Clock, Log: w.Log,
+	})
+	if none := (*agent.ErrNoIsolation)(nil); w.Phase == AgentPhase && errors.As(err, &none) { // that job has no credential
+		i, err = &agent.Isolation{Level: agent.LevelNone, Why: none.Why}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if w.Isolated == nil {
+		w.Isolated = map[IsolationSettings]*agent.Isolation{}
+	}
+	w.Isolated[Wanted(s)] = i
+	w.Log.Info("isolation", "level", i.Level, "why", i.Why)
+	return i, nil
+}
+
+// Existing are those directories that are there.
+func Existing(dirs ...string) []string {
+	return slices.DeleteFunc(dirs, func(dir string) bool {
+		_, err := os.Stat(dir)
+		return err != nil
+	})
+}
+
+// StillAlive ends the run where foreign code goes on running, so that nothing is safe to push or to say any more. It is nil for
+// every other error. work says where the work is.
+func StillAlive(err error, work string) error {
+	if !IsAlive(err) {
+		return nil
+	}
+	s := End(model.ResultFailed, "%s; nothing was pushed or said since%s", strings.TrimPrefix(err.Error(), "agent: "), work)
+	s.Alive = true
+	return s
+}
+
+// Outlives tells whether a run ended because of that.
+func Outlives(err error) bool {
+	s := (*Stop)(nil)
+	return errors.As(err, &s) && s.Alive
+}
+
+// IsAlive says that foreign code goes on running.
+func IsAlive(err error) bool {
+	failed := (*agent.Error)(nil)
+	return errors.As(err, &failed) && failed.Kind == agent.Alive
+}
+
+// Grace is what an agent has to end by itself when the run is cancelled, so that there is time to keep its work.
+const Grace = 2 * time.Second
+
+// AgentOptions are what the settings say about the agent, with its environment.
+func (w *World) AgentOptions(s config.Settings, gitEnv ...string) agent.Options {
+	return agent.Options{
+		Adapter: s.Agent.Adapter, Command: s.Agent.Command, Model: s.Agent.Model, ExtraArgs: s.Agent.ExtraArgs,
+		Env: agent.Environment(w.Lookup, s.Agent.PassEnv, gitEnv), Access: agent.Access(w.Lookup, s.Agent.Adapter), Network: s.Agent.Network,
+		Timeout: s.Agent.Timeout, Grace: Grace, Log: w.Foreign, Events: w.Log, Isolator: w.Wall, User: s.Agent.User, Isolation: w.Isolated[Wanted(s)], Clock: w.Clock,
+	}
+}
+
+// RunTests runs tests of the settings in dir; runCommand another program of theirs that is no agent. Neither gets a variable
+// but git's.
+func (w *World) RunTests(ctx context.Context, dir string, argv []string, s config.Settings, timeout time.Duration, temp string, gitEnv []string) error {
+	opt, err := w.TestOptions(ctx, s, timeout, temp, gitEnv)
+	if err != nil {
+		return err
+	}
+	return agent.RunTests(ctx, dir, argv, opt)
+}
+
+// TestOptions are what tests run with. The error is of the settings, where they cannot run as those want it.
+func (w *World) TestOptions(ctx context.Context, s config.Settings, timeout time.Duration, temp string, gitEnv []string) (agent.Options, error) {
+	if err := w.Isolate(ctx, s); err != nil {
+		return agent.Options{}, err
+	}
+	return agent.Options{
+		Env: agent.Environment(w.Lookup, nil, gitEnv), Timeout: timeout, Grace: Grace, Log: w.Foreign,
+		Isolator: w.Wall, User: s.Agent.User, Isolation: w.Isolated[Wanted(s)], Temp: temp, Network: s.Agent.Network, Events: w.Log, Clock: w.Clock,
+	}, nil
+}
+
+// ModelKeys are the keys of the agent's model, where they are kept from it.
+func (w *World) ModelKeys(s config.Settings) []string {
+	return agent.Keys(agent.Access(w.Lookup, s.Agent.Adapter))
+}
+
+// CheckAgent finds mistakes in the settings of the agent before anything is said.
+func (w *World) CheckAgent(s config.Settings) error {
+	err := agent.CheckPass(s.Agent.Adapter, s.Agent.PassEnv)
+	if err == nil && !s.Agent.None() {
+		_, err = agent.New(w.AgentOptions(s))
+	}
+	if err == nil && s.Agent.User != "" {
+		_, err = w.AgentOptions(s).Exposed()
+	}
+	keys := w.ModelKeys(s)
+	for _, name := range s.Agent.PassEnv {
+		value, _ := w.Lookup(name)
+		if err == nil && slices.Contains(keys, strings.TrimSpace(value)) {
+			err = fmt.Errorf("pass_env: %s holds the model's key, which stays with MergeXO: leave it out", name)
+		}
+		if err == nil && value != "" && slices.ContainsFunc(w.Secrets, func(secret string) bool { return secret != "" && strings.TrimSpace(value) == secret }) {
+			err = fmt.Errorf("pass_env: %s holds a secret of MergeXO's own, which no agent may see: give the agent another one, or none", name)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("%w: [agent] %w", config.ErrInvalid, err)
+	}
+	return nil
+}

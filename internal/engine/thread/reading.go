@@ -1,0 +1,267 @@
+package thread
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"maps"
+	"os"
+	"time"
+
+	"github.com/mergexo/mergexo/internal/command"
+	"github.com/mergexo/mergexo/internal/config"
+	"github.com/mergexo/mergexo/internal/flow"
+	"github.com/mergexo/mergexo/internal/github"
+	"github.com/mergexo/mergexo/internal/handoff"
+	"github.com/mergexo/mergexo/internal/journal"
+	"github.com/mergexo/mergexo/internal/leak"
+	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/turn"
+)
+
+// RecallFailures puts into a fresh reading what was found out about the workflow runs of its head.
+func (t *Thread) RecallFailures() {
+	if t.Memory.FailedOn == t.Snap.Pull.HeadSHA {
+		t.Snap.Failures = t.Memory.Failures
+	}
+}
+
+// ReadMergeFacts asks GitHub what decides about a merge, once for each look.
+func (t *Thread) ReadMergeFacts(ctx context.Context) error {
+	if t.MergeFacts != nil {
+		return nil
+	}
+	branch := t.Snap.Pull.HeadRef
+	if t.Snap.Pull.CrossRepo {
+		branch = ""
+	}
+	facts, err := t.GitHub.Threads.MergeFacts(ctx, t.Event.Repo, t.Event.Number, branch)
+	if err == nil {
+		facts.DefaultHead = branch != "" && branch == t.Snap.DefaultBranch
+		t.MergeFacts = &facts
+	}
+	return err
+}
+
+// Begin reads where the pull request stands, and takes away what two runs said in the same moment.
+func (t *Thread) Begin(ctx context.Context) error {
+	if err := t.Read(ctx); err != nil {
+		return err
+	}
+	if err := t.Configure(); err != nil {
+		return t.TellSettings(ctx, err)
+	}
+	if err := t.CheckIdentity(ctx); err != nil {
+		return err
+	}
+	if t.Phase == AgentPhase {
+		return nil
+	}
+	return t.Tidy(ctx)
+}
+
+// Read takes a fresh snapshot and folds its state.
+func (t *Thread) Read(ctx context.Context) error {
+	q := github.Query{Repo: t.Event.Repo, Number: t.Event.Number, Node: t.Event.CommentNode, Branch: t.Branch}
+	if !t.Event.Author.Bot {
+		q.Author = t.Event.Author.Login
+	}
+	if t.Event.Name == "issues" && !t.Event.Sender.Bot { // who put the label on
+		q.Sender = t.Event.Sender.Login
+	}
+	known, since := t.Memory.Comments, t.Memory.ReadAt
+	q.Settled = func(s model.Snapshot, read []model.Comment) (model.Mark, bool) {
+		switch {
+		case !since.IsZero(): // only what is newer than the last reading of this run is news
+			return model.Mark{At: since, ID: turn.Newest(known)}, true
+		case s.Thread != nil:
+			return t.SettledIssue(s, read)
+		}
+		return t.Codec.Settled(read, t.Scope())
+	}
+	snap, err := t.GitHub.Threads.Snapshot(ctx, q)
+	if err != nil {
+		return err
+	}
+	t.Snap, t.ReadAt = Recall(snap, known, t.Memory.Floor), t.Now()
+	t.RecallFailures()
+	t.Memory.Comments, t.Memory.ReadAt, t.Memory.Floor = t.Snap.Comments, snap.ReadAt, t.Snap.Floor
+	t.Snap = t.Applier().Overlay(t.Snap, t.Event.Repo, t.Event.Number)
+	maps.Copy(t.Memory.Rights, snap.Permissions)
+	t.Report.HeadSHA, t.Report.IsIssue = snap.Pull.HeadSHA, !snap.IsPull
+	if !t.Snap.IsPull {
+		t.Snap.Pull = t.Prospective()
+	} else if t.Snap.Pull.Issue == nil {
+		t.Snap.Pull.Issue = t.Memory.Source
+	}
+	t.Fold()
+	return t.CheckIdentity(ctx)
+}
+
+// SettledIssue is how far back the conversation of an issue has to be read. Our markers are no older than the label that set
+// the agent to work; before the first of them, or without any such label, the newest page says enough.
+func (t *Thread) SettledIssue(s model.Snapshot, read []model.Comment) (model.Mark, bool) {
+	if st := t.Codec.Fold(read, t.Scope()); len(st.Flows) > 0 && !st.Settled.At.IsZero() {
+		return st.Settled, true
+	}
+	labels := config.Defaults().Labels
+	if settings, err := config.Parse(s.Settings, ""); err == nil {
+		labels = settings.Labels
+	}
+	since, known := flow.Since(*s.Thread, LabelsOf(labels))
+	switch {
+	case !known:
+		return model.Mark{}, false
+	case since.IsZero():
+		return model.Mark{At: s.ReadAt}, true
+	}
+	return model.Mark{At: since}, true
+}
+
+// ReadSource reads the issue that the pull request is for where GitHub does not know of it: a design closes none.
+func (t *Thread) ReadSource(ctx context.Context) error {
+	number := flow.DesignOf(t.Snap.Pull.HeadRef)
+	if said := t.State.Tracked; said != nil && said.Marker.Issue != 0 {
+		number = said.Marker.Issue
+	}
+	if t.Snap.Pull.Issue != nil || number == 0 || t.Snap.Pull.CrossRepo {
+		return nil
+	}
+	snap, err := t.GitHub.Threads.Snapshot(ctx, github.Query{Repo: t.Event.Repo, Number: number, Settled: func(s model.Snapshot, _ []model.Comment) (model.Mark, bool) {
+		return model.Mark{At: s.ReadAt}, true
+	}})
+	if k := github.KindOf(err); k == github.NotFound || k == github.Gone {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	t.Memory.Source, t.Snap.Pull.Issue = snap.Thread, snap.Thread
+	return nil
+}
+
+// Prospective is the pull request that an issue is on its way to.
+func (t *Thread) Prospective() model.Pull {
+	issue := t.Snap.Thread
+	pull := model.Pull{
+		Number: issue.Number, Title: issue.Title, URL: issue.URL, State: model.PullOpen, BaseRef: t.Snap.DefaultBranch, BaseSHA: t.Snap.DefaultSHA, Issue: issue,
+	}
+	if issue.Closed {
+		pull.State = model.PullClosed
+	}
+	if t.Prospect != nil {
+		t.Prospect(&pull)
+	}
+	return pull
+}
+
+// Memory is what a run remembers from one reading of a pull request to the next.
+type Memory struct {
+	Comments []model.Comment
+	ReadAt   time.Time // of the newest reading, on GitHub's clock
+	Floor    time.Time
+	Rights   map[string]model.Permission // by lower-case login
+	// relations of two heads, by both together: what GitHub has answered once is so for good.
+	Relations map[string]model.Relation
+	// temp is the directory of this run that its agents get; empty: none has been needed yet.
+	Temp    string
+	Scanner *leak.Scanner // nil until it is needed
+	// failures are the failed workflow runs on a head, as they were found once.
+	Failures []model.Comment
+	FailedOn string
+	Runs     []model.CIRun // on that head, whatever became of them
+	// pushes are those to the head branch, as GitHub tells who made them, where that was asked.
+	Pushes      []model.Push
+	PushesAsked bool
+	// source is the issue that a design's pull request is for, once it was read: nothing on GitHub links the two.
+	Source *model.Issue
+	// received is what an agent's phase handed over; used says that a turn was made of it.
+	Received *Received
+	Used     bool
+}
+
+// NewMemory remembers nothing but the rights of people, which it shares; nil: none are known.
+func NewMemory(rights map[string]model.Permission) *Memory {
+	if rights == nil {
+		rights = map[string]model.Permission{}
+	}
+	return &Memory{Rights: rights}
+}
+
+// Recall completes a reading that stopped at the one before with what that one read below it: had any of it been edited
+// since, it would stand above.
+func Recall(snap model.Snapshot, known []model.Comment, floor time.Time) model.Snapshot {
+	if snap.CommentsComplete || len(known) == 0 {
+		return snap
+	}
+	type id struct {
+		kind model.Kind
+		id   int64
+	}
+	read := map[id]bool{}
+	for _, c := range snap.Comments {
+		read[id{c.Kind, c.ID}] = true
+	}
+	for _, c := range known {
+		below := !c.UpdatedAt.After(snap.Floor)
+		if c.Kind != model.KindIssue {
+			below = cmp.Or(c.ReviewID, c.ID) < snap.ReviewFloor
+		}
+		if below && !read[id{c.Kind, c.ID}] {
+			snap.Comments = append(snap.Comments, c)
+		}
+	}
+	snap.Floor = floor
+	return snap
+}
+
+// Fold makes the state of what was read, and warns once of each marker that does not count.
+func (t *Thread) Fold() {
+	t.Snap.Comments = journal.Attribute(t.Snap.Comments, t.Scope())
+	t.State, t.Lost = t.Codec.Fold(t.Snap.Comments, t.Scope()), nil
+	t.State.Lift(t.Lifted)
+	if t.Snap.IsPull {
+		t.FindLost()
+	}
+	t.Snap.Comments = turn.AsSent(t.Snap, t.State, t.Event, command.Is)
+	if t.Reported == nil {
+		t.Reported = map[int64]bool{}
+	}
+	for _, d := range t.State.Distrusted {
+		if !t.Reported[d.CommentID] {
+			t.Reported[d.CommentID] = true
+			t.Log.Warn("marker_ignored", t.NumberKey(), t.Event.Number, "comment", d.URL, "reason", d.Reason)
+		}
+	}
+}
+
+// Scope is whose markers count, and about what.
+func (t *Thread) Scope() journal.Scope {
+	return journal.Scope{Repo: t.Event.Repo, Number: t.Event.Number, Viewer: t.Snap.Viewer.Login, Bots: t.Trusted(), Now: t.Snap.ReadAt}
+}
+
+// Received is a handoff as it was found.
+type Received struct {
+	handoff.Handoff
+	Err error // it was refused
+}
+
+// Reacted notes our sign under a comment: GitHub does not tell of it where only newer comments are read.
+func (m *Memory) Reacted(c model.Comment, sign string) {
+	for i, known := range m.Comments {
+		if known.Kind == c.Kind && known.ID == c.ID {
+			m.Comments[i].Seen = known.Seen || sign == github.ReactionEyes
+			m.Comments[i].Closed = known.Closed || sign != github.ReactionEyes
+		}
+	}
+}
+
+// Leave removes what the run's agents left outside of the checkout.
+func (m *Memory) Leave(log *slog.Logger) {
+	if m.Temp == "" {
+		return
+	}
+	if err := os.RemoveAll(m.Temp); err != nil {
+		log.Warn("agent_directory_not_removed", "error", err)
+	}
+}

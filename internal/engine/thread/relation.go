@@ -1,0 +1,91 @@
+package thread
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/git/history"
+	"github.com/mergexo/mergexo/internal/lineage"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// SinceAccepted is how the head stands to the last accepted one, or to what a merge has made of that since.
+func (t *Thread) SinceAccepted(ctx context.Context) (model.Relation, error) {
+	head, tips := t.Snap.Pull.HeadSHA, t.State.MergeTips
+	relation, err := t.Relation(ctx, t.State.Accepted, head)
+	for i := 0; err == nil && i < len(tips) && lineage.Decide(relation) != lineage.Pass; i++ {
+		var since model.Relation
+		if since, err = t.Relation(ctx, tips[i], head); lineage.Decide(since) == lineage.Pass {
+			relation = since
+		}
+	}
+	return relation, err
+}
+
+// Relation asks GitHub first, since most heads that are compared are not here, and git when GitHub does not know.
+func (t *Thread) Relation(ctx context.Context, earlier, later string) (model.Relation, error) {
+	if earlier == later {
+		return model.Identical, nil
+	}
+	r, err := t.Compare(ctx, earlier, later)
+	if err != nil || r != model.Unknown {
+		return r, err
+	}
+	if err := t.Open(ctx); err != nil {
+		return model.Unknown, err
+	}
+	return t.LocalRelation(ctx, earlier, later)
+}
+
+// Compare asks GitHub, once a run.
+func (t *Thread) Compare(ctx context.Context, earlier, later string) (model.Relation, error) {
+	if known, ok := t.Memory.Relations[earlier+later]; ok {
+		return known, nil
+	}
+	r, err := t.GitHub.Commits.Compare(ctx, t.Event.Repo, earlier, later)
+	if err == nil && r != model.Unknown {
+		if t.Memory.Relations == nil {
+			t.Memory.Relations = map[string]model.Relation{}
+		}
+		t.Memory.Relations[earlier+later] = r
+	}
+	return r, err
+}
+
+// LocalRelation asks git, fetching the history that the answer needs.
+func (t *Thread) LocalRelation(ctx context.Context, earlier, later string) (model.Relation, error) {
+	return RelationIn(ctx, t.Checkout, earlier, later)
+}
+
+// RelationIn is how two commits of a checkout stand to each other, with the history that the answer needs.
+func RelationIn(ctx context.Context, c *git.Checkout, earlier, later string) (model.Relation, error) {
+	r, err := history.Relation(ctx, c, earlier, later)
+	if err != nil || r != model.Unknown {
+		return r, err
+	}
+	err = history.Deepen(ctx, c, earlier, later)
+	var none *git.ErrNoRef
+	if errors.As(err, &none) && none.Ref == earlier {
+		// A server has every ancestor of what it has. What it does not have any more was rewritten away.
+		return model.Diverged, nil
+	}
+	if err != nil {
+		return model.Unknown, err
+	}
+	return history.Relation(ctx, c, earlier, later)
+}
+
+// Rewritten is the block over a history that was rewritten; guard is what found it.
+func Rewritten(expected, observed string, guard string) model.BlockMarker {
+	return model.BlockMarker{Reason: model.ReasonRewrite, Expected: expected, Observed: observed, Phase: guard}
+}
+
+// HeadRef is where the server has the head of the pull request.
+func (t *Thread) HeadRef() string {
+	if t.Snap.Pull.CrossRepo {
+		return fmt.Sprintf("refs/pull/%d/head", t.Event.Number)
+	}
+	return "refs/heads/" + t.Snap.Pull.HeadRef
+}

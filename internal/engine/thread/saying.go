@@ -1,0 +1,87 @@
+package thread
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mergexo/mergexo/internal/engine/effect"
+	"github.com/mergexo/mergexo/internal/github"
+	"github.com/mergexo/mergexo/internal/journal"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// Comment posts a comment on the pull request or issue, which is recognised by find.
+func (t *Thread) Comment(ctx context.Context, token string, b journal.Body, find effect.Mark) (int64, error) {
+	b.Tokens = append(b.Tokens, token)
+	body, err := t.Codec.Encode(b)
+	if err != nil {
+		return 0, err
+	}
+	made, err := t.Apply(ctx, effect.Comment{Number: t.Event.Number, Token: token, Body: body, Find: find})
+	if err == nil {
+		attempt, _ := b.Marker.(model.IssueMarker)
+		request, _ := b.Marker.(model.MergeMarker)
+		passing := b.Kind == journal.KindTurn || OpenPhase(attempt.Status) || request.State == model.MergeRunning
+		t.Say(model.Saying{Where: fmt.Sprintf("comment on #%d", t.Event.Number), Text: b.Text, Passing: passing})
+	}
+	return made.ID, err
+}
+
+// Rewrite puts a body in the place of a comment of ours. gone says what it means that the comment was deleted meanwhile.
+func (t *Thread) Rewrite(ctx context.Context, id int64, token, body string, gone func() error) error {
+	_, err := t.Apply(ctx, effect.Edit{ID: id, Token: token, Body: body})
+	if k := github.KindOf(err); k == github.NotFound || k == github.Gone {
+		t.Forget(id)
+		return gone()
+	}
+	return err
+}
+
+// MaxReason is how many bytes of a reason a marker holds: the comment says it at length.
+const MaxReason = 2000
+
+// Clip is the beginning of a text that is too long for a marker.
+func Clip(text string) string {
+	if len(text) <= MaxReason {
+		return text
+	}
+	return strings.ToValidUTF8(text[:MaxReason], "") + " […]"
+}
+
+// Remove deletes a comment of ours; one that is gone already is fine.
+func (t *Thread) Remove(ctx context.Context, id int64, token string) error {
+	if _, err := t.Apply(ctx, effect.Delete{ID: id, Token: token}); err != nil {
+		return err
+	}
+	t.Forget(id)
+	return nil
+}
+
+// Forget takes a conversation comment that is gone out of what this run remembers.
+func (t *Thread) Forget(id int64) {
+	t.Memory.Comments = slices.DeleteFunc(slices.Clone(t.Memory.Comments), func(c model.Comment) bool {
+		return c.Kind == model.KindIssue && c.ID == id
+	})
+}
+
+// Say takes a text into the report that people can read elsewhere, behind the effect by which they can. What was only planned
+// was not said.
+func (t *Thread) Say(s model.Saying) {
+	if n := len(t.Report.Effects); n > 0 && t.Report.Effects[n-1].Status == effect.Planned {
+		return
+	}
+	t.Report.Said = append(t.Report.Said, s)
+}
+
+// Replied looks for the reply with this token, and gives its address where that was read.
+func (t *Thread) Replied(token string) (url string, found bool) {
+	id, found := t.State.Tokens[token]
+	for _, c := range t.Snap.Comments {
+		if c.Kind == model.KindReview && c.ID == id {
+			url = c.URL
+		}
+	}
+	return url, found
+}

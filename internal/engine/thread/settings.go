@@ -1,0 +1,114 @@
+package thread
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/mergexo/mergexo/internal/branchfilter"
+	"github.com/mergexo/mergexo/internal/command"
+	"github.com/mergexo/mergexo/internal/config"
+	"github.com/mergexo/mergexo/internal/engine/effect"
+	"github.com/mergexo/mergexo/internal/flow"
+	"github.com/mergexo/mergexo/internal/git/transport"
+	"github.com/mergexo/mergexo/internal/journal"
+	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/turn"
+)
+
+// TellSettings says on the pull request that its settings cannot be used, once for what is wrong with them, and gives wrong
+// back: a run that only fails is seen by nobody who waits for an answer.
+func (t *Thread) TellSettings(ctx context.Context, wrong error) error {
+	if !errors.Is(wrong, config.ErrInvalid) || t.Onlooks || t.Phase == AgentPhase || !t.Mends() {
+		return wrong
+	}
+	token := journal.Token("settings", strconv.Itoa(t.Event.Number), wrong.Error())
+	if t.State.Tokens[token] != 0 {
+		return wrong
+	}
+	m := model.SettingsMarker{Repo: t.Event.Repo.String(), Number: t.Event.Number}
+	body := journal.Body{Text: turn.SettingsText(t.Snap.Pull, SettingsPath, wrong.Error()), Kind: journal.KindSettings, Marker: m}
+	if _, err := t.Comment(ctx, token, body, effect.Mark{}); err != nil {
+		return errors.Join(wrong, err)
+	}
+	if err := t.Read(ctx); err != nil { // another run may have said it in the same moment
+		return errors.Join(wrong, err)
+	}
+	if err := t.Tidy(ctx); err != nil {
+		return errors.Join(wrong, err)
+	}
+	return wrong
+}
+
+// Mends says that somebody who may write waits here for what the settings stand in the way of. Which branches are tracked
+// they do not tell any more: then those count that MergeXO has marked, and that it tracks by default.
+func (t *Thread) Mends() bool {
+	pull, st := t.Snap.Pull, t.State
+	may := t.Memory.Rights[strings.ToLower(t.Event.Author.Login)] >= model.PermissionWrite
+	followed := st.Tracked != nil || len(st.Turns) > 0 || !pull.CrossRepo && branchfilter.Match(config.Defaults().Repo.Track, pull.HeadRef)
+	// Whose markers are ours they do not tell either: beside another MergeXO nothing is written.
+	foreign := len(ForeignPeople(st)) > 0 || slices.ContainsFunc(st.Foreign, func(f model.Foreign) bool { return f.Author.Bot })
+	return !foreign && t.Snap.IsPull && pull.State == model.PullOpen && st.Released == nil && may && (followed || command.Is(t.Event.CommentBody))
+}
+
+// Configure reads the settings off the base branch.
+func (t *Thread) Configure() error {
+	branch := t.SettingsBranch()
+	if t.Snap.DefaultBranch == "" {
+		return fmt.Errorf("%w: repository %s has no commit yet: push one to its default branch, with %s in it", config.ErrInvalid, t.Event.Repo, SettingsPath)
+	}
+	if _, mirror := transport.MirrorOf(branch); mirror { // whose settings a stranger has written
+		return End(model.ResultNothing, "nothing is done for pull requests into %s: it may be the mirror of a fork", branch)
+	}
+	source := t.SettingsSource()
+	if !t.Snap.SettingsFound {
+		return config.Missing(source)
+	}
+	s, err := config.Parse(t.Snap.Settings, source)
+	if err != nil {
+		return err
+	}
+	if err := t.CheckAgent(s); err != nil {
+		return fmt.Errorf("%s: %w", source, err)
+	}
+	t.Settings, t.Operators = s, command.Policy{Operators: s.Repo.Operators, OperationsIssue: s.Repo.OperationsIssue}
+	if t.Snap.IsPull && branch != t.Snap.DefaultBranch { // settings of this branch do not apply to other pull requests
+		t.Operators.OperationsIssue = 0
+	}
+	t.Policy = PolicyOf(s)
+	t.Policy.Trigger = t.Event
+	if len(t.Settings.Repo.Bots) > 0 {
+		t.Fold() // more comments count as ours than were known when the state was folded first
+	}
+	return nil
+}
+
+// SettingsBranch is the branch whose settings count.
+func (t *Thread) SettingsBranch() string {
+	if t.Snap.IsPull {
+		return t.Snap.Pull.BaseRef
+	}
+	return t.Snap.DefaultBranch
+}
+
+// SettingsSource is what people know the settings by.
+func (t *Thread) SettingsSource() string { return t.SettingsBranch() + ":" + SettingsPath }
+
+// PolicyOf is what the settings say about whose words count.
+func PolicyOf(s config.Settings) turn.Policy {
+	return turn.Policy{
+		AllowedUsers: s.Repo.AllowedUsers, Track: s.Repo.Track, IgnoreLabel: s.Labels.Ignore,
+		MaxPerTurn: s.Feedback.MaxPerTurn, IsCommand: command.Is,
+	}
+}
+
+// LabelsOf are the labels that set an agent to work.
+func LabelsOf(l config.Labels) flow.Labels {
+	return flow.Labels{Design: l.Design, Bugfix: l.Bugfix, SmallJob: l.SmallJob, Ignore: l.Ignore}
+}
+
+// SettingsPath is where the settings live, on the base branch.
+const SettingsPath = ".github/mergexo.toml"

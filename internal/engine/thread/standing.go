@@ -1,0 +1,16 @@
+package thread
+
+import (
+	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/needs"
+	"github.com/mergexo/mergexo/internal/turn"
+)
+
+// Stand is how the pull request stands, with what waits for a person; pending is the feedback of people who are heard.
+func (t *Thread) Stand(pending []model.Comment) model.Status {
+	s := turn.StatusOf(t.Snap, t.State, t.Policy, pending)
+	if t.Snap.Pull.State == model.PullOpen {
+		s.Need = needs.OfPull(s, t.State.External())
+	}
+	return s
+}

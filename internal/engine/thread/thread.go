@@ -1,0 +1,86 @@
+// Package thread is what a run knows of one pull request or issue: what was read of it, the settings that hold for it, the
+// rights of people there and the claim of this run. World is what a run needs beside that.
+package thread
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/mergexo/mergexo/internal/command"
+	"github.com/mergexo/mergexo/internal/config"
+	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/turn"
+)
+
+// Thread is one pull request or issue as a run knows it: what was read of it, the settings that hold for it, and who may do
+// what there.
+type Thread struct {
+	*World
+	Event  model.Event
+	Report *model.Report
+
+	Snap      model.Snapshot
+	State     model.State
+	Settings  config.Settings
+	Policy    turn.Policy
+	Operators command.Policy
+	Memory    *Memory
+	ReadAt    time.Time               // of the snapshot, on our clock
+	Liveness  map[int64]turn.Liveness // what was found out about claims, by comment id
+	Reported  map[int64]bool          // distrusted comments that the log has
+	Lost      []model.Trace           // what is left of turns whose receipts were deleted
+	Lifted    int64                   // the comment of the agent's question that somebody has answered; 0: none
+	Onlooks   bool                    // the token need not be the one that the work is done with
+	Beside    []string                // accounts with which MergeXO has worked here, found by who only looks
+
+	Branch   string            // that is read along with an issue
+	Prospect func(*model.Pull) // adds to the pull request that an issue is on its way to; nil: there is none to speak of
+
+	MergeFacts *model.MergeFacts // nil: not asked
+
+	// The claim at hand: the comment, 0 for none, and its marker.
+	ClaimID int64
+	Marker  model.TurnMarker
+
+	Checkout *git.Checkout
+	OwnClone bool // and not the workspace
+	Cleared  bool // since tests of merges run there
+}
+
+// New is a thread of which nothing was read yet, with what the run remembers of it; nil: nothing.
+func New(w *World, ev model.Event, rep *model.Report, known *Memory) *Thread {
+	if known == nil {
+		known = NewMemory(nil)
+	}
+	return &Thread{World: w, Event: ev, Report: rep, Memory: known}
+}
+
+// About names the thread in a sentence.
+func (t *Thread) About() string {
+	if t.Snap.Thread != nil {
+		return fmt.Sprintf("issue %d", t.Event.Number)
+	}
+	return fmt.Sprintf("pull request %d", t.Event.Number)
+}
+
+// NumberKey is what the log calls the number of the thread.
+func (t *Thread) NumberKey() string {
+	if t.Snap.Thread != nil {
+		return "issue_number"
+	}
+	return "pr_number"
+}
+
+// Watched says that the event is about the pull request's head itself: then it is tracked and guarded even when nobody
+// has said anything.
+func (t *Thread) Watched() bool {
+	if t.Event.Name == "schedule" {
+		return true
+	}
+	if t.Event.Name != "pull_request" {
+		return false
+	}
+	return slices.Contains([]string{"opened", "reopened", "ready_for_review", "synchronize"}, t.Event.Action)
+}

@@ -1,0 +1,85 @@
+package thread
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/mergexo/mergexo/internal/github"
+	"github.com/mergexo/mergexo/internal/journal"
+	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/turn"
+)
+
+// Trails are the traces in commits of the pull request: those that are known to be ours, and the others.
+func (t *Thread) Trails() (ours, others []model.Trace) {
+	mine := func(a model.Actor) bool {
+		return a.ID != 0 && a.ID == t.Snap.Viewer.ID || slices.ContainsFunc(t.Trusted(), func(l string) bool { return strings.EqualFold(l, a.Login) })
+	}
+	for _, c := range t.Snap.Pull.Commits {
+		trace, ok := t.Codec.ReadTrail(c, t.Scope())
+		if !ok {
+			continue
+		}
+		key := func(start string) string { return journal.TurnKey(t.Event.Number, start, trace.Marker.Events) }
+		push, pushed := turn.Pushed(trace, t.Memory.Pushes, mine, key)
+		switch {
+		case trace.Attested:
+			ours = append(ours, trace)
+		case pushed:
+			trace.At, trace.Marker.Start = push.At, push.Before
+			ours = append(ours, trace)
+		default:
+			others = append(others, trace)
+		}
+	}
+	return ours, others
+}
+
+// FindLost looks for turns whose receipts were deleted. What they answered is answered, also before that is said again.
+func (t *Thread) FindLost() {
+	for _, lost := range t.Lost {
+		for _, e := range lost.Marker.Events {
+			delete(t.State.Answered, e)
+		}
+	}
+	ours, _ := t.Trails()
+	t.Lost = turn.Lost(t.Snap, t.State, slices.Concat(t.State.Traces, ours))
+	for _, lost := range t.Lost {
+		for _, e := range lost.Marker.Events {
+			t.State.Answered[e] = true
+		}
+	}
+}
+
+// Attest asks GitHub who pushed the commits that say of what is pending that they answer it; once a run, and not at all where
+// none does.
+func (t *Thread) Attest(ctx context.Context, pending []model.Comment) error {
+	_, others := t.Trails()
+	keys := turn.Keys(t.Event.Number, pending)
+	if t.Memory.PushesAsked || !slices.ContainsFunc(others, func(trace model.Trace) bool {
+		return !t.State.Keys[trace.Marker.Key] && slices.ContainsFunc(trace.Marker.Events, func(e string) bool { return slices.Contains(keys, e) })
+	}) {
+		return nil
+	}
+	pushes, err := t.GitHub.Refs.Pushes(ctx, t.Event.Repo, t.Snap.Pull.HeadRef)
+	if k := github.KindOf(err); k == github.Forbidden || k == github.NotFound {
+		t.Log.Warn("pushes_unknown", t.NumberKey(), t.Event.Number, "error", err)
+		err = nil
+	}
+	if err != nil {
+		return err
+	}
+	t.Memory.Pushes, t.Memory.PushesAsked = pushes, true
+	return nil
+}
+
+// ReplyURL is where the reply with this token is; "" where it is not there.
+func (t *Thread) ReplyURL(token string) string {
+	id, ok := t.State.Tokens[token]
+	i := slices.IndexFunc(t.Snap.Comments, func(c model.Comment) bool { return ok && c.Kind == model.KindReview && c.ID == id })
+	if i < 0 {
+		return ""
+	}
+	return t.Snap.Comments[i].URL
+}

@@ -1,0 +1,33 @@
+package thread
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/mergexo/mergexo/internal/journal"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// ActionsBot writes the markers where the workflow's own token does the work.
+const ActionsBot = "github-actions[bot]"
+
+// Opened says that a pull request was opened by us, with this account or another one of ours.
+func (t *Thread) Opened(r model.PullRef) bool {
+	return r.Ours || slices.ContainsFunc(t.Trusted(), func(l string) bool { return strings.EqualFold(l, r.Author.Login) })
+}
+
+// Trusted are the logins beside our own whose markers count. Who only looks sees what any bot has said as MergeXO, and what
+// people have who may write: nothing is written by it.
+func (t *Thread) Trusted() []string {
+	bots := t.Settings.Repo.Bots
+	if !t.Onlooks {
+		return bots
+	}
+	bots = slices.Concat(bots, t.Beside, []string{ActionsBot})
+	for _, c := range t.Snap.Comments {
+		if c.Author.Bot && journal.LooksMarked(c.Body) && !slices.Contains(bots, c.Author.Login) {
+			bots = append(bots, c.Author.Login)
+		}
+	}
+	return bots
+}

@@ -1,0 +1,71 @@
+package thread
+
+import (
+	"context"
+	"strconv"
+	"strings"
+
+	"github.com/mergexo/mergexo/internal/git"
+)
+
+// LeaveCheckout closes the checkout, where one is open.
+func (t *Thread) LeaveCheckout() {
+	if t.Checkout == nil {
+		return
+	}
+	t.Report.Calls.Git += t.Checkout.NetworkCalls()
+	if err := t.Checkout.Close(); err != nil {
+		t.Log.Warn("checkout_not_closed", "error", err)
+	}
+	t.Checkout = nil
+}
+
+// MoveOut leaves a checkout whose objects others may have had their hands on, for a clone of our own.
+func (t *Thread) MoveOut() {
+	t.LeaveCheckout()
+	t.OwnClone = true
+}
+
+// ClearWorkspace goes on in a clone of our own where the tests of merges run in the workspace; BackToWorkspace ends that.
+func (t *Thread) ClearWorkspace() {
+	if t.Settings.Merge.InCheckout() && !t.OwnClone {
+		t.MoveOut()
+		t.Cleared = true
+	}
+}
+
+// BackToWorkspace ends what ClearWorkspace began.
+func (t *Thread) BackToWorkspace() {
+	if t.Cleared {
+		t.LeaveCheckout()
+		t.OwnClone, t.Cleared = false, false
+	}
+}
+
+// Open gets a checkout, once.
+func (t *Thread) Open(ctx context.Context) error {
+	if t.Checkout != nil {
+		return nil
+	}
+	o := t.Git
+	o.URL = t.ServerURL + "/" + t.Event.Repo.String()
+	if t.OwnClone {
+		o.Workspace = ""
+	}
+	v := t.Snap.Viewer
+	o.Identity = git.Identity{Name: v.Login, Email: strconv.FormatInt(v.ID, 10) + "+" + v.Login + "@users.noreply." + Host(t.ServerURL)}
+	c, err := git.Open(ctx, o)
+	if err != nil {
+		return err
+	}
+	t.Checkout = c
+	return nil
+}
+
+// Host is the host of a URL, without its port.
+func Host(url string) string {
+	_, h, _ := strings.Cut(url, "://")
+	h, _, _ = strings.Cut(h, "/")
+	h, _, _ = strings.Cut(h, ":")
+	return h
+}

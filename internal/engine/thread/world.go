@@ -1,0 +1,148 @@
+package thread
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"time"
+
+	"github.com/mergexo/mergexo/internal/agent"
+	"github.com/mergexo/mergexo/internal/clock"
+	"github.com/mergexo/mergexo/internal/config"
+	"github.com/mergexo/mergexo/internal/engine/effect"
+	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/github"
+	"github.com/mergexo/mergexo/internal/journal"
+	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/transcript"
+)
+
+// ErrRunTime ends what an agent is at when the time of the whole run is over. The workflow's own limit, a little later, would
+// leave no moment to save anything.
+var ErrRunTime = errors.New("the time of the run is over")
+
+// Begins notes when this process set to work, once.
+func (w *World) Begins() {
+	if w.Began.IsZero() {
+		w.Began = clock.Or(w.Clock).Now()
+	}
+}
+
+// RunLeft is how much of the run's time is left.
+func (w *World) RunLeft(s config.Settings) time.Duration {
+	w.Begins()
+	return s.Agent.RunTimeout - clock.Or(w.Clock).Now().Sub(w.Began)
+}
+
+// Span is a duration as the settings have it: "80m" and not "1h20m0s".
+func Span(d time.Duration) string {
+	if d%time.Minute == 0 {
+		return fmt.Sprintf("%dm", d/time.Minute)
+	}
+	return d.String()
+}
+
+// Run identifies the workflow run that this process is part of. The zero value is a terminal.
+type Run struct {
+	ID      int64
+	Attempt int
+	URL     string
+	// Workflow is the path of the workflow's file; "" where it is not known.
+	Workflow string
+}
+
+// World is everything that a run needs of the world, and what it remembers of itself.
+type World struct {
+	GitHub *github.Client
+	Codec  journal.Codec
+	// Git opens checkouts; URL and Identity are filled in per repository.
+	Git       git.Options
+	ServerURL string
+	Run       Run
+	// Lookup reads the environment that an agent may be given parts of, by name.
+	Lookup func(string) (string, bool)
+	// Sessions is a directory where transcripts of agents' sessions stay from one run to the next, on a runner that keeps
+	// its disk; "": they go with the run.
+	Sessions string
+	// Transcripts seals the transcripts that travel with the repository instead; the zero value: none do.
+	Transcripts transcript.Key
+	// Wall is this program, behind which agents and tests are started; "": without a wall.
+	Wall string
+	// Secrets are what no agent may find anywhere.
+	Secrets []string
+	// Foreign takes what agents and tests print.
+	Foreign io.Writer
+	Log     *slog.Logger
+	Now     func() time.Time
+	// Clock measures how long something may take; nil: the machine's own does.
+	Clock clock.Clock
+	// Random gives a fresh unguessable name.
+	Random func() string
+	// Effects carries out what the run decides, or only tells it; nil: it is carried out.
+	Effects effect.Applier
+	// Phase is the part of the run that this process does, and Bundle the directory in which the parts meet.
+	Phase  Phase
+	Bundle string
+	// Began is when this process set to work, on Clock.
+	Began time.Time
+	// Number is that of the event at hand, which a handoff is about.
+	Number int
+	// MergeClaims are the claims on merges that this process has made.
+	MergeClaims map[string]bool
+	// Isolated is how foreign code runs, by what the settings want.
+	Isolated map[IsolationSettings]*agent.Isolation
+	// Handed says that the agent's phase has written its handoff: one run has one.
+	Handed bool
+}
+
+// ErrUsage is a mistake of whoever started the run.
+var ErrUsage = errors.New("wrong usage")
+
+// ErrNumber is a number that is not that of a pull request.
+var ErrNumber = errors.New("not a pull request")
+
+// Stop ends a run with a result that is not plainly done. It implements error, so that it can end a run.
+type Stop struct {
+	Result model.Result
+	Reason string
+	// Block fields, for a result that is blocked.
+	Block *model.BlockMarker
+	// Merge says that it is a merge that did not come about.
+	Merge bool
+	// Agent says that an agent's phase is wanted, in a run without one.
+	Agent bool
+	// Alive says that foreign code goes on running.
+	Alive bool
+}
+
+// Error is the reason.
+func (s *Stop) Error() string { return s.Reason }
+
+// End is a run that ended with a result, and the reason in words.
+func End(result model.Result, format string, args ...any) *Stop {
+	return &Stop{Result: result, Reason: fmt.Sprintf(format, args...)}
+}
+
+// Claimed notes a claim of this process on something that takes longer than one pass.
+func (w *World) Claimed(name string) {
+	if w.MergeClaims == nil {
+		w.MergeClaims = map[string]bool{}
+	}
+	w.MergeClaims[name] = true
+}
+
+// WrongNumber is the mistake of whoever named an issue where a pull request is wanted.
+func WrongNumber(number int) error {
+	return fmt.Errorf("%w: number %d is an issue; name the pull request that closes it", ErrNumber, number)
+}
+
+// Phase is the part of a run that a process does, where a workflow has split it over two jobs.
+type Phase string
+
+// The phases.
+const (
+	WholeRun   Phase = ""
+	AgentPhase Phase = "agent" // works out the turn and runs the agent; it writes nothing to GitHub and hands over what came of it
+	ApplyPhase Phase = "apply" // does all the rest; it runs nothing that an agent touched
+)

@@ -1,0 +1,53 @@
+package checkpoint
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/git/fetch"
+	"github.com/mergexo/mergexo/internal/git/syntax"
+	"github.com/mergexo/mergexo/internal/git/worktree"
+)
+
+// Begin is Restore for a branch that the server does not have yet: it makes the checkout a clean one on a local branch at
+// the tip of base, and gives that tip. A local branch of this name that was there is moved. ErrNoRef says that base is not
+// there, which is so in an empty repository. One network operation.
+func Begin(ctx context.Context, c *git.Checkout, branch, base string) (sha string, err error) {
+	if !syntax.ValidRef("refs/heads/"+branch) || !syntax.ValidRef("refs/heads/"+base) || branch == base {
+		return "", fmt.Errorf("begin branch %q on %q: not two branches", branch, base)
+	}
+	err = git.OrInClone(ctx, c, func() error {
+		sha, err = begin(ctx, c, branch, base)
+		return err
+	})
+	return sha, err
+}
+
+func begin(ctx context.Context, c *git.Checkout, branch, base string) (string, error) {
+	again := c.Noted != nil
+	if err := errors.Join(c.PutBack(), c.NewOwnDir()); err != nil {
+		return "", err
+	}
+	tip, err := fetch.Branches(ctx, c, base, "")
+	if err != nil {
+		return "", err
+	}
+	c.Refs[git.FetchedBase] = tip
+	if err := prepareForAgent(ctx, c); err != nil {
+		return "", err
+	}
+	if err := fetch.Tree(ctx, c, tip); err != nil {
+		return "", err
+	}
+	// The workspace may know a branch of this name that is gone on the server.
+	known := "update refs/remotes/origin/" + base + " " + tip + "\ndelete refs/remotes/origin/" + branch + "\n"
+	if _, err := c.InsideTold(ctx, []byte(known), "update-ref", "--no-deref", "--stdin"); err != nil {
+		c.Opt.Log.Debug("tracking_refs_kept", "error", err) // as in nameTips
+	}
+	if err := worktree.CheckOut(ctx, c, "refs/heads/"+branch, tip, again); err != nil {
+		return "", fmt.Errorf("begin %s at %s: %w", branch, tip, err)
+	}
+	return tip, noteStarted(ctx, c, tip)
+}

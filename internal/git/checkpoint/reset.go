@@ -1,0 +1,63 @@
+package checkpoint
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/git/syntax"
+	"github.com/mergexo/mergexo/internal/git/worktree"
+)
+
+// Reset puts the checkout at sha: HEAD on the branch of the last Restore or Begin, tracked files as in sha, untracked ones that
+// are not ignored removed, ignored ones kept, and what was going on (a merge, a rebase) dropped. So what is there is
+// what is committed, whatever an agent or a test left. Submodules are not touched. No network operation.
+func Reset(ctx context.Context, c *git.Checkout, sha string) error {
+	if !syntax.IsSHA(sha) {
+		return fmt.Errorf("reset checkout to %q: not a commit id", sha)
+	}
+	if c.Noted == nil {
+		return fmt.Errorf("reset checkout to %s: no branch was restored", sha)
+	}
+	if err := errors.Join(c.PutBack(), c.NewOwnDir()); err != nil {
+		return err
+	}
+	if here, err := c.Present(ctx, sha); err != nil || !here {
+		return errors.Join(err, fmt.Errorf("reset checkout to %s: it is not here", sha))
+	}
+	if err := worktree.ForgetStates(c); err != nil {
+		return err
+	}
+	if err := worktree.CheckOut(ctx, c, c.Branch, sha, true); err != nil {
+		return fmt.Errorf("reset checkout to %s: %w", sha, err)
+	}
+	return nil
+}
+
+// Tip is the commit that the local branch of the last Restore or Begin points to now, wherever HEAD is: an agent may have left
+// commits there and gone elsewhere. "" says that the branch was deleted. Where Restore could not make the branch, since
+// another one's name is a directory of it, it is HEAD.
+func Tip(ctx context.Context, c *git.Checkout) (string, error) {
+	if c.Noted == nil {
+		return "", errors.New("read local branch: no branch was restored")
+	}
+	if c.Branch == "" {
+		return c.Head(ctx)
+	}
+	if err := errors.Join(c.PutBack(), c.NewOwnDir()); err != nil {
+		return "", err
+	}
+	out, err := c.Inside(ctx, "rev-parse", "--verify", "--quiet", c.Branch)
+	if git.ExitCode(err) == 1 {
+		return "", nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("read local branch: %w", err)
+	}
+	tip := syntax.Line(out)
+	if here, err := c.Present(ctx, tip); err != nil || !here {
+		return "", errors.Join(err, fmt.Errorf("read local branch: commit %s is not here", tip))
+	}
+	return tip, nil
+}

@@ -1,0 +1,133 @@
+package checkpoint
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/git/syntax"
+)
+
+// Snapshot commits what is in the working tree now, tracked files and untracked ones that are not ignored, while an agent
+// may be at work there: nothing of the checkout is locked, moved or repaired, only objects are added. A file that cannot be
+// read is in it as the index has it, and repositories in untracked directories are left out. The first parent is HEAD of the checkout where that descends from the commit of the last
+// Restore or Begin, else that commit; the second is before, the snapshot before this one, where it is not "": so a branch
+// of snapshots only grows. Where nothing is new since before, that is returned; "" where nothing is new at all.
+//
+// It may be called from another goroutine while nothing else of the Checkout is called. Who can write to the checkout can
+// keep git waiting in it: give ctx a deadline. *ErrUnsafeGitDir as in Head, but the links stay.
+func Snapshot(ctx context.Context, c *git.Checkout, before, message string) (sha string, err error) {
+	if message = strings.TrimSpace(strings.ReplaceAll(message, "\x00", "")); message == "" || before != "" && !syntax.IsSHA(before) {
+		return "", fmt.Errorf("snapshot on %q: not a commit id and a message", before)
+	}
+	if c.Noted == nil || c.Started == "" {
+		return "", errors.New("snapshot: no branch was restored")
+	}
+	if err := c.NewOwnDir(); err != nil {
+		return "", err
+	}
+	if err := c.CheckUnchanged(); err != nil {
+		return "", fmt.Errorf("snapshot: %w", err)
+	}
+	head, err := snapshotBase(ctx, c)
+	if err != nil {
+		return "", fmt.Errorf("snapshot: %w", err)
+	}
+	tree, err := snapshotTree(ctx, c, head)
+	if err != nil {
+		return "", fmt.Errorf("snapshot: %w", err)
+	}
+	// Again: a tree that was written with objects from elsewhere would lack them later.
+	if err := c.CheckUnchanged(); err != nil {
+		return "", fmt.Errorf("snapshot: %w", err)
+	}
+	args := []string{"commit-tree", tree, "-F", "-", "-p", head}
+	last, first := head, before == "" && head == c.Started
+	if before != "" {
+		last, args = before, append(args, "-p", before)
+	}
+	had, parents, err := commitHeader(ctx, c, last)
+	if err != nil {
+		return "", fmt.Errorf("snapshot: %w", err)
+	}
+	switch {
+	case first && had == tree:
+		return "", nil
+	case before != "" && had == tree && len(parents) > 0 && parents[0] == head:
+		return before, nil
+	}
+	out, err := c.Tell(ctx, []byte(message+"\n"), args...)
+	if err != nil {
+		return "", fmt.Errorf("commit snapshot: %w", err)
+	}
+	return syntax.Line(out), nil
+}
+
+// Flatten is a commit of a snapshot's tree on the snapshot's first parent alone, so without the snapshots before it; it is
+// that parent where the tree is the same.
+func Flatten(ctx context.Context, c *git.Checkout, snapshot, message string) (sha string, err error) {
+	if message = strings.TrimSpace(strings.ReplaceAll(message, "\x00", "")); message == "" || !syntax.IsSHA(snapshot) {
+		return "", fmt.Errorf("flatten %q: not a commit id and a message", snapshot)
+	}
+	tree, parents, err := commitHeader(ctx, c, snapshot)
+	if err != nil {
+		return "", fmt.Errorf("flatten %s: %w", snapshot, err)
+	}
+	if len(parents) == 0 {
+		return "", fmt.Errorf("flatten %s: it has no parent", snapshot)
+	}
+	had, _, err := commitHeader(ctx, c, parents[0])
+	if err != nil {
+		return "", fmt.Errorf("flatten %s: %w", snapshot, err)
+	}
+	if had == tree {
+		return parents[0], nil
+	}
+	out, err := c.Tell(ctx, []byte(message+"\n"), "commit-tree", tree, "-F", "-", "-p", parents[0])
+	if err != nil {
+		return "", fmt.Errorf("flatten %s: %w", snapshot, err)
+	}
+	return syntax.Line(out), nil
+}
+
+// commitHeader gives the tree and the parents that a commit names, whether these are here or not.
+func commitHeader(ctx context.Context, c *git.Checkout, sha string) (tree string, parents []string, err error) {
+	raw, err := c.Ask(ctx, "cat-file", "commit", sha)
+	if err != nil {
+		return "", nil, fmt.Errorf("read commit %s: %w", sha, err)
+	}
+	for row := range strings.Lines(string(raw)) {
+		name, id, _ := strings.Cut(strings.TrimSuffix(row, "\n"), " ")
+		switch {
+		case name == "tree" && tree == "" && syntax.IsSHA(id):
+			tree = id
+		case name == "parent" && syntax.IsSHA(id):
+			parents = append(parents, id)
+		default:
+			if tree == "" {
+				return "", nil, fmt.Errorf("read commit %s: it names no tree", sha)
+			}
+			return tree, parents, nil
+		}
+	}
+	return "", nil, fmt.Errorf("read commit %s: it breaks off", sha)
+}
+
+// snapshotBase is the commit that a snapshot is of: HEAD, where it is a commit that descends from the one of Restore or Begin.
+func snapshotBase(ctx context.Context, c *git.Checkout) (string, error) {
+	head := c.ReadHead()
+	if head == c.Started || head == "" {
+		return c.Started, ctx.Err()
+	}
+	if here, err := c.Present(ctx, head); err != nil || !here {
+		return c.Started, err
+	}
+	_, err := c.Ask(ctx, "merge-base", "--is-ancestor", c.Started, head)
+	if err == nil {
+		return head, nil
+	}
+	c.Opt.Log.Debug("snapshot_head_unused", "head", head, "error", err)
+	return c.Started, ctx.Err()
+}

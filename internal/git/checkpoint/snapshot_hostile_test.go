@@ -1,0 +1,119 @@
+package checkpoint_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/git/checkpoint"
+	"github.com/mergexo/mergexo/internal/git/gittest"
+	"github.com/mergexo/mergexo/internal/git/guard"
+	"github.com/mergexo/mergexo/internal/git/history"
+)
+
+func TestASnapshotRunsNothingOfTheAgents(t *testing.T) {
+	h := gittest.NewHub(t)
+	h.Commit("main", "attributes", map[string]string{".gitattributes": "*.up filter=up\n", "a.txt": "one\n"})
+	dir := h.Workspace("main")
+	h.Git(dir, "config", "filter.up.clean", "tr a-z A-Z")
+	c := h.Open(dir)
+	start, err := checkpoint.Begin(gittest.Ctx, c, gittest.Fresh, "main")
+	require.NoError(t, err)
+	run, traces := gittest.Canary(t)
+	pipe := filepath.Join(t.TempDir(), "never")
+	require.NoError(t, syscall.Mkfifo(pipe, 0o600))
+	for _, kv := range [][2]string{
+		{"core.fsmonitor", run}, {"core.hooksPath", filepath.Dir(run)}, {"filter.up.clean", run}, {"filter.evil.clean", run}, {"filter.evil.required", "true"},
+		{"filter.evil.process", run}, {"core.excludesFile", pipe}, {"core.attributesFile", pipe}, {"core.alternateRefsCommand", run}, {"include.path", pipe},
+	} {
+		h.Git(dir, "config", "--file", ".git/config", kv[0], kv[1])
+	}
+	require.NoError(t, os.Symlink(run, filepath.Join(filepath.Dir(run), "post-index-change")))
+	require.NoError(t, os.Symlink(run, filepath.Join(dir, ".git", "hooks", "post-index-change")))
+	gittest.Write(t, dir, map[string]string{
+		".gitattributes": "*.up filter=up\n*.txt filter=evil\n", "a.txt": "two\n", "x.up": "loud\n", ".git/info/exclude": "*\n",
+		".git/index.lock": "somebody is at work", ".git/HEAD.lock": "x", ".git/config.lock": "x", ".git/refs/heads/mergexo/issue-5.lock": "x",
+	})
+	was := gittest.Files(t, c)
+	sha, err := checkpoint.Snapshot(gittest.Ctx, c, "", "Snapshot")
+	require.NoError(t, err)
+	assert.Equal(t, was, gittest.Files(t, c), "locks and what was configured stay as they are")
+	assert.Empty(t, traces())
+	for path, want := range map[string]string{"x.up": "LOUD\n", "a.txt": "two\n"} {
+		text, err := history.Blob(gittest.Ctx, c, sha, path)
+		require.NoError(t, err)
+		assert.Equal(t, want, string(text))
+	}
+	head, err := c.Head(gittest.Ctx)
+	require.NoError(t, err, "and afterwards all is mended")
+	assert.Equal(t, start, head)
+	assert.Empty(t, traces())
+}
+
+func TestASnapshotDoesNotLookForObjectsElsewhere(t *testing.T) {
+	for name, plant := range map[string]func(t *testing.T, dot, foreign string) error{
+		"alternates": func(_ *testing.T, dot, foreign string) error {
+			return os.WriteFile(filepath.Join(dot, "objects", "info", "alternates"), []byte(foreign+"\n"), 0o644)
+		},
+		"a pipe for alternates": func(_ *testing.T, dot, _ string) error {
+			return syscall.Mkfifo(filepath.Join(dot, "objects", "info", "alternates"), 0o600)
+		},
+		"a link": func(_ *testing.T, dot, foreign string) error {
+			return os.Symlink(foreign, filepath.Join(dot, "objects", "zz"))
+		},
+		"a pipe for the index": func(t *testing.T, dot, _ string) error {
+			require.NoError(t, os.Remove(filepath.Join(dot, "index")))
+			return syscall.Mkfifo(filepath.Join(dot, "index"), 0o600)
+		},
+		"a pipe for HEAD": func(t *testing.T, dot, _ string) error {
+			require.NoError(t, os.Remove(filepath.Join(dot, "HEAD")))
+			return syscall.Mkfifo(filepath.Join(dot, "HEAD"), 0o600)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h, c, _ := gittest.Begun(t)
+			gittest.Write(t, c.Dir(), map[string]string{"a.txt": "two\n"})
+			require.NoError(t, plant(t, filepath.Join(c.Dir(), ".git"), filepath.Join(h.Bare, "objects")))
+			was := gittest.Files(t, c)
+			_, err := checkpoint.Snapshot(gittest.Ctx, c, "", "Snapshot")
+			var astray *guard.ErrUnsafeGitDir
+			require.ErrorAs(t, err, &astray)
+			assert.Len(t, astray.Paths, 1)
+			assert.Equal(t, was, gittest.Files(t, c), "it is left to Head to take it out")
+			_, err = c.Head(gittest.Ctx)
+			if name != "alternates" {
+				require.ErrorAs(t, err, &astray)
+			}
+		})
+	}
+}
+
+func TestASnapshotEndsWhenItIsToldTo(t *testing.T) {
+	_, c, _ := gittest.Begun(t)
+	ended, cancel := context.WithCancel(gittest.Ctx)
+	cancel()
+	_, err := checkpoint.Snapshot(ended, c, "", "Snapshot")
+	require.ErrorIs(t, err, context.Canceled)
+
+	// git waits for what is to be ignored, for ever.
+	require.NoError(t, os.Remove(filepath.Join(c.Dir(), ".gitignore")))
+	pipe := filepath.Join(c.Dir(), ".gitignore")
+	require.NoError(t, syscall.Mkfifo(pipe, 0o600))
+	waiting, cancel := context.WithCancel(gittest.Ctx)
+	defer cancel()
+	done := make(chan error, 1)
+	go func() {
+		_, err := checkpoint.Snapshot(waiting, c, "", "Snapshot")
+		done <- err
+	}()
+	opened, err := os.OpenFile(pipe, os.O_WRONLY, 0) // which waits for the reader
+	require.NoError(t, err)
+	defer opened.Close()
+	cancel()
+	require.ErrorIs(t, <-done, context.Canceled)
+}

@@ -1,0 +1,111 @@
+package checkpoint
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/git/syntax"
+	"github.com/mergexo/mergexo/internal/git/worktree"
+)
+
+// snapshotTree writes the files as they are into a tree. The last try does not use the checkout's index.
+func snapshotTree(ctx context.Context, c *git.Checkout, head string) (tree string, err error) {
+	for try := 1; try <= worktree.SnapshotTries; try++ {
+		index := filepath.Join(c.OwnDir, fmt.Sprintf("snapshot-%d", try)) // a git that died leaves a lock beside it
+		if tree, err = trySnapshotTree(ctx, c, head, index, try == worktree.SnapshotTries); err == nil || ctx.Err() != nil {
+			break
+		}
+		c.Opt.Log.Debug("snapshot_again", "try", try, "error", err)
+	}
+	return tree, err
+}
+
+// trySnapshotTree is one try. The index is one of our own: a copy of the checkout's, so that only files that have changed since
+// are read, or one made from head.
+func trySnapshotTree(ctx context.Context, c *git.Checkout, head, index string, anew bool) (tree string, err error) {
+	if anew = anew || worktree.CopyIndex(c, index) != nil; anew {
+		if err := os.RemoveAll(index); err != nil {
+			return "", fmt.Errorf("remove index: %w", err)
+		}
+		if _, err := c.TreeWith(ctx, index, nil, "read-tree", head); err != nil {
+			return "", fmt.Errorf("read %s into an index: %w", head, err)
+		}
+	}
+	gone, there, err := changedFiles(ctx, c, index)
+	if err != nil {
+		return "", err
+	}
+	if anew && c.Sparse() {
+		gone = nil // only the checkout's index knows what was never there
+	}
+	if err := updateIndex(ctx, c, index, gone, there); err != nil {
+		return "", err
+	}
+	out, err := c.TreeWith(ctx, index, nil, "write-tree")
+	if err != nil {
+		return "", fmt.Errorf("write tree: %w", err)
+	}
+	return syntax.Line(out), nil
+}
+
+// changedFiles lists the files that are not as the index has them: those that are gone, and those that changed or are new.
+func changedFiles(ctx context.Context, c *git.Checkout, index string) (gone, there []string, err error) {
+	// Not looking into submodules: git status would run there, with the configuration that they have now.
+	out, err := c.TreeWith(ctx, index, nil, "diff-files", "-z", "--name-status", "--no-renames", "--ignore-submodules=dirty")
+	if err != nil {
+		return nil, nil, fmt.Errorf("look for changed files: %w", err)
+	}
+	part := syntax.Fields(out)
+	for i := 0; i+1 < len(part); i += 2 {
+		if part[i] == "D" {
+			gone = append(gone, part[i+1])
+		} else {
+			there = append(there, part[i+1])
+		}
+	}
+	if out, err = c.TreeWith(ctx, index, nil, "ls-files", "-z", "--others", "--exclude-standard"); err != nil {
+		return nil, nil, fmt.Errorf("look for new files: %w", err)
+	}
+	for _, path := range syntax.Fields(out) {
+		if !strings.HasSuffix(path, "/") { // a repository of its own
+			there = append(there, path)
+		}
+	}
+	return gone, there, nil
+}
+
+// updateIndex updates the index. It is not git add, which gives up when one new file vanishes under its hands. A file that
+// cannot be read stays in the index as it is.
+func updateIndex(ctx context.Context, c *git.Checkout, index string, gone, there []string) error {
+	if len(gone) > 0 {
+		var rows bytes.Buffer
+		for _, path := range gone {
+			fmt.Fprintf(&rows, "0 %s\t%s\x00", strings.Repeat("0", len(c.Started)), path)
+		}
+		if _, err := c.TreeWith(ctx, index, rows.Bytes(), "update-index", "-z", "--index-info"); err != nil {
+			return fmt.Errorf("take files out: %w", err)
+		}
+	}
+	for unread := 0; len(there) > 0; unread++ {
+		paths := []byte(strings.Join(there, "\x00") + "\x00")
+		_, err := c.TreeWith(ctx, index, paths, "update-index", "-z", "--add", "--remove", "--replace", "--stdin")
+		if err == nil {
+			return nil
+		}
+		_, named, _ := strings.Cut(git.StderrOf(err), "Unable to process path ")
+		named = strings.TrimSpace(named)
+		left := slices.DeleteFunc(slices.Clone(there), func(path string) bool { return strings.TrimSpace(syntax.Clean(c.Redact(path))) == named })
+		if named == "" || unread == worktree.MaxUnread || len(left) == len(there) {
+			return fmt.Errorf("take files in: %w", err)
+		}
+		c.Opt.Log.Debug("file_unread", "path", named, "error", err)
+		there = left
+	}
+	return nil
+}

@@ -1,0 +1,110 @@
+package commits_test
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/git/checkpoint"
+	"github.com/mergexo/mergexo/internal/git/commits"
+	"github.com/mergexo/mergexo/internal/git/gittest"
+	"github.com/mergexo/mergexo/internal/git/history"
+)
+
+func TestCommitTakesEverythingThatIsNotIgnored(t *testing.T) {
+	h := gittest.NewHub(t)
+	start := h.Commit("agent/x", "work", map[string]string{"a.txt": "one\n", "b.txt": "b\n"})
+	c := h.Open(h.Workspace("agent/x"))
+	require.NoError(t, checkpoint.Restore(gittest.Ctx, c, "agent/x", "main", start))
+	sha, made, err := commits.Commit(gittest.Ctx, c, "nothing")
+	require.NoError(t, err)
+	assert.False(t, made)
+	assert.Equal(t, start, sha)
+	gittest.Write(t, c.Dir(), map[string]string{"build.log": "noise\n"})
+	dirty, err := commits.Dirty(gittest.Ctx, c)
+	require.NoError(t, err)
+	assert.False(t, dirty, "ignored files do not count")
+
+	gittest.Write(t, c.Dir(), map[string]string{"a.txt": "two\n", "b.txt": "", "deep/new.txt": "new\n"})
+	h.Agent(c, "add", "a.txt")
+	dirty, err = commits.Dirty(gittest.Ctx, c)
+	require.NoError(t, err)
+	assert.True(t, dirty)
+	sha, made, err = commits.Commit(gittest.Ctx, c, "  Say two\r\n\r\n# not a comment\r\n")
+	require.NoError(t, err)
+	assert.True(t, made)
+	assert.Equal(t, sha, h.Git(c.Dir(), "rev-parse", "refs/heads/agent/x"))
+	assert.Equal(t, "Say two\n\n# not a comment", h.Git(c.Dir(), "log", "-1", "--format=%B"))
+	assert.Equal(t, "MergeXO mergexo@example.com 1800000000 MergeXO mergexo@example.com 1800000000", h.Git(c.Dir(), "log", "-1", "--format=%an %ae %at %cn %ce %ct"))
+	assert.Equal(t, "M\ta.txt\nD\tb.txt\nA\tdeep/new.txt", h.Git(c.Dir(), "diff", "--name-status", start, sha))
+	dirty, err = commits.Dirty(gittest.Ctx, c)
+	require.NoError(t, err)
+	assert.False(t, dirty)
+	assert.Empty(t, h.Git(c.Dir(), "status", "--porcelain"), "the checkout's own index agrees")
+	_, _, err = commits.Commit(gittest.Ctx, c, " \n")
+	assert.ErrorContains(t, err, "the message is empty")
+}
+
+func TestCommitConcludesAMergeAndRefusesConflicts(t *testing.T) {
+	h := gittest.NewHub(t)
+	h.Commit("main", "base", map[string]string{"a.txt": "base\n"})
+	start := h.Commit("agent/x", "ours", map[string]string{"a.txt": "ours\n"})
+	theirs := h.Commit("main", "theirs", map[string]string{"a.txt": "theirs\n", "c.txt": "c\n"})
+	c := h.Open(h.Workspace("agent/x"))
+	require.NoError(t, checkpoint.Restore(gittest.Ctx, c, "agent/x", "main", start))
+	_, err := h.With(c.Dir(), c.AgentEnv(), "merge", "origin/main")
+	require.Error(t, err, "it conflicts")
+	_, _, err = commits.Commit(gittest.Ctx, c, "half-done")
+	var unmerged *git.ErrUnmerged
+	require.ErrorAs(t, err, &unmerged)
+	assert.Equal(t, []string{"a.txt"}, unmerged.Paths)
+
+	gittest.Write(t, c.Dir(), map[string]string{"a.txt": "both\n"})
+	h.Agent(c, "add", "a.txt")
+	dirty, err := commits.Dirty(gittest.Ctx, c)
+	require.NoError(t, err)
+	assert.True(t, dirty)
+	sha, made, err := commits.Commit(gittest.Ctx, c, "Merge main")
+	require.NoError(t, err)
+	assert.True(t, made)
+	assert.Equal(t, start+" "+theirs, h.Git(c.Dir(), "log", "-1", "--format=%P", sha))
+	assert.NotContains(t, h.Git(c.Dir(), "status"), "merging")
+	assert.Equal(t, "c\n", gittest.Read(t, c.Dir(), "c.txt"))
+}
+
+func TestCommitUsesTheFiltersTheWorkflowSetUp(t *testing.T) {
+	h := gittest.NewHub(t)
+	start := h.Commit("agent/x", "attributes", map[string]string{".gitattributes": "*.up filter=up\n"})
+	dir := h.Workspace("agent/x")
+	h.Git(dir, "config", "filter.up.clean", "tr a-z A-Z")
+	h.Git(dir, "config", "filter.up.smudge", "tr A-Z a-z")
+	c := h.Open(dir)
+	require.NoError(t, checkpoint.Restore(gittest.Ctx, c, "agent/x", "", start))
+	gittest.Write(t, dir, map[string]string{"x.up": "loud\n"})
+	sha, _, err := commits.Commit(gittest.Ctx, c, "filtered")
+	require.NoError(t, err)
+	blob, err := history.Blob(gittest.Ctx, c, sha, "x.up")
+	require.NoError(t, err)
+	assert.Equal(t, "LOUD\n", string(blob))
+}
+
+func TestASplitIndexIsRead(t *testing.T) {
+	h := gittest.NewHub(t)
+	start := h.Commit("agent/x", "work", map[string]string{"a.txt": "one\n"})
+	dir := h.Workspace("agent/x")
+	h.Git(dir, "update-index", "--split-index")
+	c := h.Open(dir)
+	require.NoError(t, checkpoint.Restore(gittest.Ctx, c, "agent/x", "", start))
+	h.Agent(c, "update-index", "--split-index")
+	shared, err := filepath.Glob(filepath.Join(dir, ".git", "sharedindex.*"))
+	require.NoError(t, err)
+	require.NotEmpty(t, shared)
+	gittest.Write(t, dir, map[string]string{"a.txt": "two\n"})
+	_, made, err := commits.Commit(gittest.Ctx, c, "two")
+	require.NoError(t, err)
+	assert.True(t, made)
+	assert.Empty(t, h.Git(dir, "status", "--porcelain"))
+}

@@ -1,0 +1,139 @@
+package commits
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/git/fetch"
+	"github.com/mergexo/mergexo/internal/git/guard"
+	"github.com/mergexo/mergexo/internal/git/history"
+	"github.com/mergexo/mergexo/internal/git/mergetree"
+	"github.com/mergexo/mergexo/internal/git/syntax"
+	"github.com/mergexo/mergexo/internal/git/worktree"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// FetchOrigin gets the tips of branches of the server and names them origin/BRANCH in the checkout, where an agent looks
+// for them. ErrNoRef names a branch that the server does not have. One network operation.
+func FetchOrigin(ctx context.Context, c *git.Checkout, branches ...string) (tips map[string]string, err error) {
+	var wants [][2]string
+	for _, branch := range branches {
+		if !syntax.ValidRef("refs/heads/" + branch) {
+			return nil, fmt.Errorf("fetch origin: %q is not a branch", branch)
+		}
+		wants = append(wants, [2]string{"refs/heads/" + branch, fmt.Sprintf("refs/fetched/origin-%d", len(wants))})
+	}
+	if err := fetch.Get(ctx, c, fetch.Bounded(ctx, c, 0), wants...); err != nil {
+		return nil, fmt.Errorf("fetch origin: %w", err)
+	}
+	tips = map[string]string{}
+	var known bytes.Buffer
+	for i, branch := range branches {
+		tips[branch] = c.Refs[wants[i][1]]
+		fmt.Fprintf(&known, "update refs/remotes/origin/%s %s\n", branch, tips[branch])
+	}
+	if _, err := c.InsideTold(ctx, known.Bytes(), "update-ref", "--no-deref", "--stdin"); err != nil {
+		c.Opt.Log.Debug("tracking_refs_kept", "error", err) // as in nameTips
+	}
+	return tips, nil
+}
+
+// MergeOrigin merges a fetched commit into HEAD of the checkout. Where that conflicts, the checkout is left in the middle
+// of the merge: files and index have what did combine, with conflict markers in the rest, and the next Commit makes the
+// merge commit of it. *ErrConflict names the paths; nobody but MarkedPaths looks whether the markers went away. Missing
+// history is fetched.
+func MergeOrigin(ctx context.Context, c *git.Checkout, other, message string) (head string, err error) {
+	if head, err = c.Head(ctx); err != nil {
+		return "", err
+	}
+	relation, err := history.Relation(ctx, c, head, other)
+	if err == nil && relation == model.Unknown {
+		err = history.Deepen(ctx, c, head, other)
+	}
+	if err != nil {
+		return "", err
+	}
+	if err := unshallowMerge(ctx, c, head, other); err != nil {
+		return "", err
+	}
+	merged, err := Merge(ctx, c, other, message)
+	var conflict *mergetree.ErrConflict
+	if !errors.As(err, &conflict) {
+		return merged, err
+	}
+	if err := worktree.Reset(ctx, c, conflict.Tree); err != nil {
+		return "", err
+	}
+	return head, errors.Join(guard.ReplaceFile(filepath.Join(c.GitDir, "MERGE_HEAD"), []byte(other+"\n")), conflict)
+}
+
+// unshallowMerge fetches all history where what is here does not tell how two commits have diverged.
+func unshallowMerge(ctx context.Context, c *git.Checkout, head, other string) error {
+	if _, err := c.Ask(ctx, "merge-base", head, other); git.ExitCode(err) != 1 || len(c.Boundary) == 0 {
+		return err
+	}
+	wants := [][2]string{{other, "refs/fetched/sha-" + other}}
+	if known := c.Refs[git.FetchedHead]; known != "" {
+		wants = append(wants, [2]string{known, "refs/fetched/sha-" + known})
+	}
+	return fetch.Get(ctx, c, []string{"--unshallow"}, wants...)
+}
+
+// MarkedPaths gives those of the paths whose files in the checkout have conflict markers. A file that is not there or not
+// a regular one has none.
+func MarkedPaths(c *git.Checkout, paths []string) ([]string, error) {
+	root, err := os.OpenRoot(c.Top)
+	if err != nil {
+		return nil, fmt.Errorf("look for conflict markers: %w", err)
+	}
+	defer root.Close()
+	var marked []string
+	for _, path := range paths {
+		info, err := root.Lstat(path)
+		if err != nil || !info.Mode().IsRegular() {
+			continue
+		}
+		file, err := root.Open(path)
+		if err != nil {
+			return nil, fmt.Errorf("look for conflict markers: %w", err)
+		}
+		has, err := hasMarkers(file)
+		if err = errors.Join(err, file.Close()); err != nil {
+			return nil, fmt.Errorf("look for conflict markers in %q: %w", path, err)
+		}
+		if has {
+			marked = append(marked, path)
+		}
+	}
+	return slices.Clip(marked), nil
+}
+
+// hasMarkers finds the lines that open and close a conflict, as git-merge(1) writes them.
+func hasMarkers(file io.Reader) (bool, error) {
+	in := bufio.NewReader(file)
+	opened, start := false, true
+	for {
+		line, err := in.ReadSlice('\n')
+		if start && bytes.HasPrefix(line, []byte("<<<<<<< ")) {
+			opened = true
+		}
+		if start && opened && bytes.HasPrefix(line, []byte(">>>>>>> ")) {
+			return true, nil
+		}
+		start = err == nil // a line that is longer than the buffer comes in pieces
+		switch {
+		case errors.Is(err, io.EOF):
+			return false, nil
+		case err != nil && !errors.Is(err, bufio.ErrBufferFull):
+			return false, err
+		}
+	}
+}

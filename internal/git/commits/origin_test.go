@@ -1,0 +1,86 @@
+package commits_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/git/checkpoint"
+	"github.com/mergexo/mergexo/internal/git/commits"
+	"github.com/mergexo/mergexo/internal/git/gittest"
+	"github.com/mergexo/mergexo/internal/git/mergetree"
+)
+
+// beside is a checkout of agent/x, with main gone on beside it.
+func beside(t *testing.T, main map[string]string) (h *gittest.Hub, c *git.Checkout, head, tip string) {
+	h = gittest.NewHub(t)
+	h.Grow("main", 60) // more than a shallow checkout has
+	h.Git(h.Bare, "branch", "agent/y", "main")
+	head = h.Commit("agent/y", "work", map[string]string{"a.txt": "ours\n", "mine.txt": "mine\n"})
+	c = h.Open(h.Workspace("agent/y", "--depth=1"))
+	require.NoError(t, checkpoint.Restore(gittest.Ctx, c, "agent/y", "main", head))
+	tip = h.Commit("main", "by others", main)
+	return h, c, head, tip
+}
+
+func TestTheDefaultBranchIsMergedWhereHistoryIsShort(t *testing.T) {
+	h, c, head, tip := beside(t, map[string]string{"theirs.txt": "theirs\n"})
+	tips, err := commits.FetchOrigin(gittest.Ctx, c, "main", "agent/y")
+	require.NoError(t, err)
+	assert.Equal(t, map[string]string{"main": tip, "agent/y": head}, tips)
+	assert.Equal(t, tip, h.Git(c.Dir(), "rev-parse", "refs/remotes/origin/main"), "the agent finds it under its name")
+
+	merged, err := commits.MergeOrigin(gittest.Ctx, c, tip, "Merge main")
+	require.NoError(t, err)
+	assert.Equal(t, head+" "+tip, h.Git(c.Dir(), "log", "-1", "--format=%P", merged))
+	assert.Equal(t, "theirs\n", gittest.Read(t, c.Dir(), "theirs.txt"))
+
+	_, err = commits.FetchOrigin(gittest.Ctx, c, "gone")
+	var none *git.ErrNoRef
+	require.ErrorAs(t, err, &none)
+	assert.Equal(t, "refs/heads/gone", none.Ref)
+}
+
+func TestAMergeThatConflictsIsLeftToBeResolved(t *testing.T) {
+	h, c, head, tip := beside(t, map[string]string{"a.txt": "theirs\n", "theirs.txt": "theirs\n"})
+	_, err := commits.FetchOrigin(gittest.Ctx, c, "main")
+	require.NoError(t, err)
+	_, err = commits.MergeOrigin(gittest.Ctx, c, tip, "Merge main")
+	var conflict *mergetree.ErrConflict
+	require.ErrorAs(t, err, &conflict)
+	assert.Equal(t, []string{"a.txt"}, conflict.Paths)
+	assert.Equal(t, "theirs\n", gittest.Read(t, c.Dir(), "theirs.txt"))
+	assert.Contains(t, gittest.Read(t, c.Dir(), "a.txt"), "<<<<<<< ")
+
+	marked, err := commits.MarkedPaths(c, []string{"a.txt", "mine.txt", "not there", "../../etc/passwd"})
+	require.NoError(t, err)
+	assert.Equal(t, []string{"a.txt"}, marked)
+	gittest.Write(t, c.Dir(), map[string]string{"a.txt": "both\n"})
+	marked, err = commits.MarkedPaths(c, conflict.Paths)
+	require.NoError(t, err)
+	assert.Empty(t, marked)
+
+	merged, made, err := commits.Commit(gittest.Ctx, c, "Merge main into agent/y")
+	require.NoError(t, err)
+	require.True(t, made)
+	assert.Equal(t, head+" "+tip, h.Git(c.Dir(), "log", "-1", "--format=%P", merged))
+	assert.Equal(t, "both\ntheirs", h.Git(c.Dir(), "show", merged+":a.txt", merged+":theirs.txt"))
+}
+
+func TestMarkersAreFoundAtLineStartsOnly(t *testing.T) {
+	_, c, _, _ := beside(t, map[string]string{"x": "x"})
+	long := strings.Repeat("x", 5000)
+	gittest.Write(t, c.Dir(), map[string]string{
+		"no.txt": "a <<<<<<< b\n>>>>>>> c\n" + long + "<<<<<<< d\n", "open.txt": "<<<<<<< a\n" + long + ">>>>>>> b\n",
+		"yes.txt": long + "\n<<<<<<< a\n" + long + "\n>>>>>>> b",
+	})
+	require.NoError(t, os.Symlink("yes.txt", filepath.Join(c.Dir(), "link.txt")))
+	marked, err := commits.MarkedPaths(c, []string{"no.txt", "open.txt", "yes.txt", "link.txt"})
+	require.NoError(t, err)
+	assert.Equal(t, []string{"yes.txt"}, marked)
+}

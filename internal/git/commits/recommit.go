@@ -1,0 +1,215 @@
+package commits
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/git/guard"
+	"github.com/mergexo/mergexo/internal/git/history"
+	"github.com/mergexo/mergexo/internal/git/mergetree"
+	"github.com/mergexo/mergexo/internal/git/syntax"
+	"github.com/mergexo/mergexo/internal/git/worktree"
+)
+
+// How much an agent may commit: bytes of one commit, headers and message, and commits in all.
+const (
+	maxOwnCommit  = 1 << 20
+	maxOwnCommits = 10_000
+)
+
+// Recommitted is what commits became that were made ours.
+type Recommitted struct {
+	Head  string            // where they lead now
+	moved map[string]string // from what a commit was to what it is
+}
+
+// Recommit makes the commits that lead to head commits of ours, but for what from and the known commits have, and what the
+// workspace had of the server before anything ran in it: we are author and committer, the message is what clean makes of
+// it, and signatures and other headers are left out. Trees, order, parents and dates stay. A commit that is so already
+// stays itself where its parents do: doing it again changes nothing. Nothing is moved in the checkout (Follow); no network
+// operation.
+//
+// *ErrTreeLimits names a commit that is too large to be one, or says that there are too many.
+func Recommit(ctx context.Context, c *git.Checkout, from, head string, known []string, clean func(message string) string) (Recommitted, error) {
+	done := Recommitted{Head: head, moved: map[string]string{}}
+	there, err := commitsHere(ctx, c, c.Tracked)
+	if err != nil {
+		return done, err
+	}
+	commits, err := history.Span(ctx, c, from, head, slices.Concat(known, there))
+	if err != nil || len(commits) == 0 {
+		return done, err
+	}
+	if len(commits) > maxOwnCommits {
+		return done, &guard.ErrTreeLimits{Tree: head, Detail: fmt.Sprintf("has over %d commits that are not on the server", maxOwnCommits)}
+	}
+	p, err := mergetree.NewPickerOn(ctx, c, c.Top, "", "")
+	if err != nil {
+		return done, err
+	}
+	defer p.Close()
+	err = c.Contents(ctx, commits, func(id string, content io.Reader) error {
+		raw, err := io.ReadAll(io.LimitReader(content, maxOwnCommit+1))
+		if err != nil {
+			return fmt.Errorf("read commit %s: %w", id, err)
+		}
+		if len(raw) > maxOwnCommit {
+			return &guard.ErrTreeLimits{Tree: id, Detail: fmt.Sprintf("is a commit of over %d bytes", maxOwnCommit)}
+		}
+		ours, changed := ownCommit(c, raw, done.moved, clean)
+		if changed {
+			done.moved[id], err = p.Write(ours)
+		}
+		return err
+	})
+	if now := done.moved[head]; now != "" {
+		done.Head = now
+	}
+	return done, err
+}
+
+// Reword gives head another message where it is a commit of ours: one that neither from, nor the known commits, nor what the
+// workspace had of the server has. Nothing is moved in the checkout (Follow); no network operation.
+func Reword(ctx context.Context, c *git.Checkout, from, head string, known []string, message func(string) string) (Recommitted, error) {
+	done := Recommitted{Head: head, moved: map[string]string{}}
+	there, err := commitsHere(ctx, c, c.Tracked)
+	if err != nil {
+		return done, err
+	}
+	commits, err := history.Span(ctx, c, from, head, slices.Concat(known, there))
+	if err != nil || len(commits) == 0 {
+		return done, err
+	}
+	p, err := mergetree.NewPickerOn(ctx, c, c.Top, "", "")
+	if err != nil {
+		return done, err
+	}
+	defer p.Close()
+	err = c.Contents(ctx, []string{head}, func(_ string, content io.Reader) error {
+		raw, err := io.ReadAll(io.LimitReader(content, maxOwnCommit))
+		if err != nil {
+			return fmt.Errorf("read commit %s: %w", head, err)
+		}
+		if ours, changed := ownCommit(c, raw, nil, message); changed {
+			done.Head, err = p.Write(ours)
+			done.moved[head] = done.Head
+		}
+		return err
+	})
+	return done, err
+}
+
+// ownCommit is a commit object as it is where we make it. changed says that it is another one then.
+func ownCommit(c *git.Checkout, raw []byte, moved map[string]string, clean func(string) string) (ours []byte, changed bool) {
+	head, message, _ := bytes.Cut(raw, []byte("\n\n"))
+	var tree string
+	var parents, author, committer, rest []string
+	for row := range strings.SplitSeq(string(head), "\n") {
+		name, value, _ := strings.Cut(row, " ")
+		switch name {
+		case "tree":
+			tree = value
+		case "parent":
+			if now := moved[value]; now != "" {
+				changed, value = true, now
+			}
+			parents = append(parents, value)
+		case "author":
+			author = append(author, value)
+		case "committer":
+			committer = append(committer, value)
+		default:
+			rest = append(rest, row)
+		}
+	}
+	text := strings.TrimSpace(clean(string(message)))
+	who := c.Opt.Identity.String()
+	ownLine := func(lines []string) bool {
+		return len(lines) == 1 && strings.HasPrefix(lines[0], who+" ") && stamp.FindString(lines[0]) == strings.TrimPrefix(lines[0], who)
+	}
+	changed = changed || len(rest) > 0 || !ownLine(author) || !ownLine(committer) || text != strings.TrimSpace(string(message))
+	var out bytes.Buffer
+	fmt.Fprintf(&out, "tree %s\n", tree)
+	for _, parent := range parents {
+		fmt.Fprintf(&out, "parent %s\n", parent)
+	}
+	fmt.Fprintf(&out, "author %s%s\ncommitter %s%s\n\n%s\n", who, stamped(c, author), who, stamped(c, committer), text)
+	return out.Bytes(), changed
+}
+
+// stamp is the date at the end of a line of a commit's author (https://git-scm.com/docs/git-fast-import#_date_formats).
+var stamp = regexp.MustCompile(` [0-9]{1,10} [+-][0-9]{4}$`)
+
+// stamped is the date of an author as it stands in a commit, or now where there is none that can be read.
+func stamped(c *git.Checkout, lines []string) string {
+	if len(lines) == 1 {
+		if s := stamp.FindString(lines[0]); s != "" {
+			return s
+		}
+	}
+	return fmt.Sprintf(" %d +0000", c.Opt.Now().Unix())
+}
+
+// Follow moves HEAD and the local branches of the checkout from what commits were to what Recommit made of them. Files and
+// index are the same before and after.
+func Follow(ctx context.Context, c *git.Checkout, r Recommitted) error {
+	if len(r.moved) == 0 {
+		return nil
+	}
+	head, err := c.Head(ctx)
+	if err != nil {
+		return err
+	}
+	tips, err := worktree.LocalBranches(ctx, c)
+	if err != nil {
+		return err
+	}
+	var orders bytes.Buffer
+	for name, tip := range tips {
+		if now := r.moved[tip]; now != "" {
+			fmt.Fprintf(&orders, "update %s %s %s\n", name, now, tip)
+		}
+	}
+	if orders.Len() > 0 {
+		if _, err := c.InsideTold(ctx, orders.Bytes(), "update-ref", "--no-deref", "--stdin"); err != nil {
+			return fmt.Errorf("move branches to commits of ours: %w", err)
+		}
+	}
+	now := r.moved[head]
+	if now == "" {
+		return nil
+	}
+	at, err := c.Inside(ctx, "rev-parse", "--verify", "HEAD^{commit}")
+	if err != nil {
+		return fmt.Errorf("read HEAD of the checkout: %w", err)
+	}
+	if syntax.Line(at) == head { // on no branch
+		return worktree.MoveHead(ctx, c, now, head)
+	}
+	c.Refs[git.HaveHead] = now
+	return nil
+}
+
+// commitsHere are those of some objects that are here and lead to a commit.
+func commitsHere(ctx context.Context, c *git.Checkout, ids []string) ([]string, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	out, err := c.Tell(ctx, []byte(strings.Join(ids, "^{commit}\n")+"^{commit}\n"), "cat-file", "--batch-check=%(objectname)")
+	if err != nil {
+		return nil, fmt.Errorf("look for commits: %w", err)
+	}
+	var here []string
+	for row := range strings.Lines(string(out)) {
+		if id := strings.TrimSuffix(row, "\n"); syntax.IsSHA(id) {
+			here = append(here, id)
+		}
+	}
+	return here, nil
+}

@@ -1,0 +1,119 @@
+package commits
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/git/mergetree"
+	"github.com/mergexo/mergexo/internal/git/syntax"
+	"github.com/mergexo/mergexo/internal/git/worktree"
+)
+
+// Replay puts the commits start..head on top of onto, in order, with their authors, dates and messages, and then moves
+// the checkout there; until every one of them has applied nothing in the checkout is touched. A merge in between is
+// replayed as what it changed against its first parent, and a commit that changes nothing any more is dropped.
+// *ErrConflict names the commit and the paths that did not combine.
+func Replay(ctx context.Context, c *git.Checkout, start, head, onto string) (newHead string, err error) {
+	if !syntax.IsSHA(start) || !syntax.IsSHA(head) || !syntax.IsSHA(onto) {
+		return "", fmt.Errorf("replay %q..%q on %q: not commit ids", start, head, onto)
+	}
+	out, err := c.Ask(ctx, "rev-list", "--reverse", "--topo-order", "--first-parent", "--parents", start+".."+head)
+	if err != nil {
+		return "", fmt.Errorf("list commits to replay: %w", err)
+	}
+	p, err := mergetree.NewPicker(ctx, c, c.Top, onto)
+	if err != nil {
+		return "", err
+	}
+	defer p.Close()
+	for row := range strings.Lines(string(out)) {
+		ids := strings.Fields(row)
+		if len(ids) < 2 {
+			return "", fmt.Errorf("replay %s: it has no parent here", strings.TrimSpace(row))
+		}
+		if err = replayOne(ctx, c, p, ids[0], ids[1]); err != nil {
+			return "", err
+		}
+	}
+	return p.Tip, moveTo(ctx, c, p.Tip)
+}
+
+// ReplayOrMerge is Replay where the commits are a line. Where there is a merge among them, they stay as they are and are merged
+// into onto, by a commit with this message: a replay would make of the merge one commit of everything that it brought in.
+func ReplayOrMerge(ctx context.Context, c *git.Checkout, start, head, onto, message string) (newHead string, err error) {
+	if !syntax.IsSHA(start) || !syntax.IsSHA(head) || !syntax.IsSHA(onto) {
+		return "", fmt.Errorf("replant %q..%q on %q: not commit ids", start, head, onto)
+	}
+	out, err := c.Ask(ctx, "rev-list", "--merges", "--max-count=1", start+".."+head)
+	if err != nil {
+		return "", fmt.Errorf("look for merges to replant: %w", err)
+	}
+	if len(out) == 0 {
+		return Replay(ctx, c, start, head, onto)
+	}
+	if err := moveTo(ctx, c, onto); err != nil {
+		return "", err
+	}
+	return Merge(ctx, c, head, message)
+}
+
+// Merge merges another commit into HEAD of the checkout with a merge commit, or moves there when that is all it takes.
+// *ErrConflict names the paths that did not combine; nothing is changed then. HEAD is returned.
+func Merge(ctx context.Context, c *git.Checkout, other, message string) (newHead string, err error) {
+	head, err := c.Head(ctx)
+	if err != nil {
+		return "", err
+	}
+	if !syntax.IsSHA(other) {
+		return "", fmt.Errorf("merge %q: not a commit id", other)
+	}
+	out, err := c.Ask(ctx, "merge-base", head, other)
+	if err != nil {
+		return "", fmt.Errorf("find merge base of %s and %s: %w", head, other, err)
+	}
+	switch syntax.Line(out) {
+	case other:
+		return head, nil
+	case head:
+		return other, moveTo(ctx, c, other)
+	}
+	tree, err := mergetree.Combine(ctx, c, c.Top, head, other, other)
+	if err != nil {
+		return "", err
+	}
+	if out, err = c.Tell(ctx, []byte(strings.TrimSpace(message)+"\n"), "commit-tree", tree, "-F", "-", "-p", head, "-p", other); err != nil {
+		return "", fmt.Errorf("commit merge: %w", err)
+	}
+	newHead = syntax.Line(out)
+	return newHead, moveTo(ctx, c, newHead)
+}
+
+// replayOne puts one commit on top of the tip, unless it changes nothing there.
+func replayOne(ctx context.Context, c *git.Checkout, p *mergetree.Picker, commit, parent string) error {
+	tree, err := p.Apply(ctx, commit, parent)
+	if err != nil || tree == p.Tree {
+		return err
+	}
+	raw, err := c.Ask(ctx, "cat-file", "commit", commit)
+	if err != nil {
+		return fmt.Errorf("read commit %s: %w", commit, err)
+	}
+	return p.Put(commit, mergetree.Rewrite(c, raw, tree, p.Tip), tree)
+}
+
+// moveTo moves HEAD, index and files of the checkout.
+func moveTo(ctx context.Context, c *git.Checkout, sha string) error {
+	head, err := c.Head(ctx)
+	if err != nil {
+		return err
+	}
+	if err := worktree.Reset(ctx, c, sha); err != nil {
+		return err
+	}
+	if err := worktree.MoveHead(ctx, c, sha, head); err != nil {
+		return err
+	}
+	return worktree.ForgetStates(c)
+}

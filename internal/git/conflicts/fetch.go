@@ -1,0 +1,239 @@
+package conflicts
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/git/fetch"
+	"github.com/mergexo/mergexo/internal/git/relay"
+)
+
+// get asks the server what is where and fetches what is missing of it. Commits are asked for by their ids: by thousands of
+// names git takes minutes, since it compares each with each.
+func (r *finder) get(ctx context.Context, heads []PullHead) error {
+	if c := r.c; c.OwnClone && len(c.Refs) == 0 && !c.Partial {
+		if _, err := c.Inside(ctx, "config", "remote.origin.promisor", "true"); err != nil {
+			return fmt.Errorf("make a partial clone: %w", err)
+		}
+		c.Partial = true
+	}
+	for try := 0; ; try++ {
+		if err := r.list(ctx, heads); err != nil {
+			return err
+		}
+		var none *git.ErrNoRef
+		err := gather(ctx, r.c, r.tips())
+		if !errors.As(err, &none) || try == 1 {
+			return err
+		}
+	}
+}
+
+// list asks the server what is where, and sorts the heads by it.
+func (r *finder) list(ctx context.Context, heads []PullHead) error {
+	names := make([]string, 0, 2*len(heads))
+	for _, h := range heads {
+		names = append(names, h.Ref, "refs/heads/"+h.Base)
+	}
+	slices.Sort(names)
+	there, err := fetch.Remote(ctx, r.c, slices.Compact(names)...)
+	if err != nil {
+		return err
+	}
+	r.heads, r.Gone = nil, nil
+	clear(r.Bases)
+	for _, h := range heads {
+		base := there["refs/heads/"+h.Base]
+		if base != "" {
+			r.Bases[h.Base] = base
+		}
+		switch {
+		case there[h.Ref] != h.SHA:
+			r.Gone = append(r.Gone, h.Number)
+		case base != "":
+			r.heads = append(r.heads, h)
+		}
+	}
+	return nil
+}
+
+// tips are the commits of the heads and their bases.
+func (r *finder) tips() []string {
+	var all []string
+	for _, h := range r.heads {
+		all = append(all, h.SHA, r.Bases[h.Base])
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// gather gets commits that the server has at some of its refs, without noting refs for them. *ErrNoRef names one that it
+// does not have after all.
+func gather(ctx context.Context, c *git.Checkout, shas []string) error {
+	limit := fetch.Bounded(ctx, c, 0)
+	if len(limit) == 0 { // where one is, its history is
+		var err error
+		if shas, err = fetch.Absent(ctx, c, shas); err != nil {
+			return err
+		}
+	}
+	return gatherBy(ctx, c, limit, shas)
+}
+
+func gatherBy(ctx context.Context, c *git.Checkout, options, shas []string) error {
+	if len(shas) == 0 {
+		return nil
+	}
+	_, err := c.Network(ctx, relay.Fetching, []byte(strings.Join(shas, "\n")+"\n"), slices.Concat(fetch.Command, options, fetch.Filtered(c), []string{"--stdin", "origin"})...)
+	wants := make([][2]string, 0, len(shas))
+	for _, sha := range shas {
+		wants = append(wants, [2]string{sha})
+	}
+	if err := errors.Join(fetch.MissingRef(c, err, wants), c.TakeShallow()); err != nil {
+		return fmt.Errorf("fetch heads: %w", err)
+	}
+	return nil
+}
+
+// agree finds the merge bases of every head and its base, and fetches what of their history is missing to know them.
+func agree(ctx context.Context, c *git.Checkout, list []pair) error {
+	var steps [][]string
+	for _, add := range fetch.DeepenBy {
+		steps = append(steps, fetch.Bounded(ctx, c, add))
+	}
+	for _, step := range append(steps, []string{"--unshallow"}, nil) {
+		if err := forkPoints(ctx, c, list); err != nil {
+			return err
+		}
+		open, err := undecided(ctx, c, list)
+		if err != nil || len(open) == 0 {
+			return err
+		}
+		if step == nil {
+			return fmt.Errorf("find merge base of %s and %s: history is missing", open[0].ours, open[0].theirs)
+		}
+		var wants []string
+		for _, e := range open {
+			wants = append(wants, e.ours, e.theirs)
+		}
+		slices.Sort(wants)
+		if err := gatherBy(ctx, c, step, slices.Compact(wants)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// forksAtOnce is how many merge bases one process finds: that many fit an argument list.
+const forksAtOnce = 1000
+
+// forkPoints finds all best merge bases. git rev-parse A...B names both commits, B first, and then them with a ^
+// (https://git-scm.com/docs/git-rev-parse, "Symmetric difference notation").
+func forkPoints(ctx context.Context, c *git.Checkout, list []pair) error {
+	for len(list) > 0 {
+		some := list[:min(len(list), forksAtOnce)]
+		list = list[len(some):]
+		args := []string{"rev-parse"}
+		for _, e := range some {
+			args = append(args, e.ours+"..."+e.theirs)
+		}
+		out, err := c.Ask(ctx, args...)
+		if err != nil {
+			return fmt.Errorf("find merge bases: %w", err)
+		}
+		plain := 0
+		for row := range strings.Lines(string(out)) {
+			id, fork := strings.CutPrefix(strings.TrimSuffix(row, "\n"), "^")
+			if !fork {
+				if plain++; plain%2 == 1 && plain/2 < len(some) {
+					some[plain/2].forks = nil
+				}
+			} else if at := plain/2 - 1; at >= 0 {
+				some[at].forks = append(some[at].forks, id)
+			}
+		}
+		if plain != 2*len(some) {
+			return errors.New("find merge bases: the answer breaks off")
+		}
+	}
+	return nil
+}
+
+// undecided are those whose merge base may be another one where the history is not cut off. It is known where one commit
+// has the other, and where there is one and both reach the same ends: then nothing that one side alone has is cut off.
+func undecided(ctx context.Context, c *git.Checkout, list []pair) ([]pair, error) {
+	if len(c.Boundary) == 0 {
+		return nil, nil
+	}
+	var tips []string
+	for _, e := range list {
+		tips = append(tips, e.ours, e.theirs)
+	}
+	slices.Sort(tips)
+	ends, err := ends(ctx, c, slices.Compact(tips))
+	if err != nil {
+		return nil, err
+	}
+	var open []pair
+	for _, e := range list {
+		contained := len(e.forks) == 1 && (e.forks[0] == e.ours || e.forks[0] == e.theirs)
+		same := ends[e.ours] == ends[e.theirs] && (len(e.forks) == 1 || ends[e.ours] == "")
+		if !contained && !same {
+			open = append(open, e)
+		}
+	}
+	return open, nil
+}
+
+// ends tells of each commit that is here where its history is cut off: the same text for the same places, "" for nowhere.
+func ends(ctx context.Context, c *git.Checkout, tips []string) (map[string]string, error) {
+	cut := map[string]string{}
+	for row := range bytes.Lines(c.Boundary) {
+		cut[strings.TrimSpace(string(row))] = strconv.Itoa(len(cut)) + " "
+	}
+	of, joined := map[string]string{}, map[[2]string]string{}
+	union := func(a, b string) string {
+		if a == b || b == "" {
+			return a
+		}
+		if a == "" {
+			return b
+		}
+		both, ok := joined[[2]string{a, b}]
+		if !ok {
+			words := slices.Sorted(strings.FieldsSeq(a + b))
+			both = strings.Join(slices.Compact(words), " ") + " "
+			joined[[2]string{a, b}] = both
+		}
+		return both
+	}
+	read := func(in *bufio.Reader) error {
+		for {
+			row, err := in.ReadString('\n')
+			if errors.Is(err, io.EOF) {
+				return nil
+			}
+			if err != nil {
+				return err
+			}
+			ids := strings.Fields(row)
+			all := cut[ids[0]]
+			for _, parent := range ids[1:] {
+				all = union(all, of[parent])
+			}
+			of[strings.Clone(ids[0])] = all
+		}
+	}
+	if err := c.Pour(ctx, []byte(strings.Join(tips, "\n")+"\n"), read, "rev-list", "--reverse", "--topo-order", "--parents", "--stdin"); err != nil {
+		return nil, fmt.Errorf("list commits: %w", err)
+	}
+	return of, nil
+}

@@ -1,0 +1,221 @@
+package conflicts
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/git/fetch"
+	"github.com/mergexo/mergexo/internal/git/mergetree"
+	"github.com/mergexo/mergexo/internal/git/syntax"
+)
+
+// maxBad is how many merges may fail for reasons of their own, each at the cost of some processes.
+const maxBad = 10
+
+// rules are the files of attributes that bases have in the directories that matter to them: their ids, "" for none.
+type rules map[string]string
+
+// agrees tells whether both can be had at once.
+func (a rules) agrees(b rules) bool {
+	for name, id := range b {
+		if mine, ok := a[name]; ok && mine != id {
+			return false
+		}
+	}
+	return true
+}
+
+// mergeAll makes all the merges: in one process where the attributes of the bases do not contradict one another. What it
+// writes is thrown away.
+func (r *finder) mergeAll(ctx context.Context, list []pair) (err error) {
+	if len(list) == 0 {
+		return nil
+	}
+	dir, err := r.c.Temporary("radar")
+	if err != nil {
+		return fmt.Errorf("make directory for merges: %w", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	all, err := r.rules(ctx, list)
+	if err != nil {
+		return err
+	}
+	var groups []rules
+	lists := map[int][]pair{}
+	group := map[string]int{}
+	for _, e := range list {
+		at, ok := group[e.head.Base]
+		if !ok {
+			mine := all[e.head.Base]
+			if at = slices.IndexFunc(groups, mine.agrees); at < 0 {
+				at, groups = len(groups), append(groups, rules{})
+			}
+			for name, id := range mine {
+				groups[at][name] = id
+			}
+			group[e.head.Base] = at
+		}
+		lists[at] = append(lists[at], e)
+	}
+	for i, files := range groups {
+		place := filepath.Join(dir, strconv.Itoa(i))
+		if err := mergePlace(ctx, r.c, place, files); err != nil {
+			return err
+		}
+		if err := r.merge(ctx, place, lists[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rules finds the attributes that each base has above the paths that its heads change.
+func (r *finder) rules(ctx context.Context, list []pair) (map[string]rules, error) {
+	all := map[string]rules{}
+	for _, e := range list {
+		all[e.head.Base] = rules{".gitattributes": ""}
+	}
+	for i, h := range r.heads {
+		for _, s := range r.touchedPaths(i) {
+			name := s.path + ".gitattributes"
+			if all[h.Base] != nil && strings.HasSuffix(s.path, "/") && filepath.IsLocal(name) {
+				all[h.Base][name] = ""
+			}
+		}
+	}
+	for base, files := range all {
+		there, err := mergetree.Entries(ctx, r.c, r.Bases[base], slices.Sorted(maps.Keys(files)))
+		if err != nil {
+			return nil, err
+		}
+		for name, at := range there {
+			if strings.HasPrefix(at.Mode, "100") {
+				files[name] = at.Id
+			}
+		}
+	}
+	return all, nil
+}
+
+// mergePlace makes a directory for objects that are thrown away, and below it one with nothing but files of attributes.
+func mergePlace(ctx context.Context, c *git.Checkout, place string, files rules) error {
+	var ids, names []string
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		if id := files[name]; id != "" {
+			ids, names = append(ids, id), append(names, name)
+		}
+	}
+	if err := fetch.Missing(ctx, c, ids); err != nil {
+		return err
+	}
+	if strings.Contains(c.Objects, "\n") {
+		return fmt.Errorf("%q cannot be named as an alternate", c.Objects)
+	}
+	tree, info := filepath.Join(place, "tree"), filepath.Join(place, "objects", "info")
+	err := errors.Join(os.MkdirAll(tree, 0o700), os.MkdirAll(info, 0o700), os.WriteFile(filepath.Join(info, "alternates"), []byte(c.Objects+"\n"), 0o600))
+	if err != nil {
+		return fmt.Errorf("make directory for merges: %w", err)
+	}
+	i := 0
+	err = c.Contents(ctx, ids, func(_ string, content io.Reader) error {
+		text, err := io.ReadAll(content)
+		file := filepath.Join(tree, filepath.FromSlash(names[i]))
+		i++
+		return errors.Join(err, os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, text, 0o600))
+	})
+	if err != nil {
+		return fmt.Errorf("read attributes: %w", err)
+	}
+	return nil
+}
+
+// merge makes merges in one process, and notes those with conflicts. Where git ends at one that it cannot make at all, the
+// halves of what is left are tried each for itself, until that one is found and left out.
+func (r *finder) merge(ctx context.Context, place string, list []pair) error {
+	var ask strings.Builder
+	for _, e := range list {
+		ask.WriteString(e.ours + " " + e.theirs + "\n")
+	}
+	tree := filepath.Join(place, "tree")
+	env := r.c.Env("GIT_DIR="+r.c.OwnDir, "GIT_OBJECT_DIRECTORY="+filepath.Join(place, "objects"), "GIT_WORK_TREE="+tree, "GIT_INDEX_FILE="+r.c.OwnDir+"/no-index")
+	args := git.Safely(mergetree.MergeAsAlways, []string{"-c", "core.fsync=none", "merge-tree", "--stdin", "-z"})
+	n := 0
+	err := r.c.Stream(ctx, git.Spec{Dir: tree, Env: env, Args: args, Stdin: []byte(ask.String())}, func(in *bufio.Reader) error {
+		for ; n < len(list); n++ {
+			found, clean, err := readMerge(in)
+			if err != nil {
+				return err
+			}
+			if paths := found.Paths(); !clean && len(paths) > 0 {
+				r.Conflicts = append(r.Conflicts, Conflict{Number: list[n].head.Number, With: list[n].with, Paths: paths[:min(len(paths), maxConflictPaths)]})
+			}
+		}
+		if _, err := in.ReadByte(); !errors.Is(err, io.EOF) {
+			return errors.Join(errors.New("there is more than was asked for"), err)
+		}
+		return nil
+	})
+	left := list[n:]
+	if err == nil || ctx.Err() != nil || len(left) == 0 || r.bad == maxBad {
+		return err
+	}
+	if len(left) == 1 {
+		r.c.Opt.Log.Warn("merge_impossible", "pr_number", left[0].head.Number, "error", err)
+		r.bad++
+		r.Unlooked++
+		return nil
+	}
+	half := len(left) / 2
+	if err := r.merge(ctx, place, left[:half]); err != nil {
+		return err
+	}
+	return r.merge(ctx, place, left[half:])
+}
+
+// readMerge reads what git merge-tree --stdin -z says of one merge (https://git-scm.com/docs/git-merge-tree#OUTPUT):
+// whether it is clean, the tree, and where it is not, what is at each stage, an empty field and the messages; and at the
+// end an empty field.
+func readMerge(in *bufio.Reader) (found *mergetree.Result, clean bool, err error) {
+	word := func() (text string) {
+		if err == nil {
+			text, err = in.ReadString(0)
+			text = strings.TrimSuffix(text, "\x00")
+		}
+		return text
+	}
+	status, part := word(), []string{word()}
+	for err == nil && part[len(part)-1] != "" {
+		part = append(part, word())
+	}
+	if err == nil && (status != "0" && status != "1" || !syntax.IsSHA(part[0])) {
+		err = fmt.Errorf("unexpected answer %q, %q", status, part[0])
+	}
+	for err == nil && status == "0" {
+		count := word()
+		n, bad := strconv.Atoi(count)
+		if count == "" || bad != nil { // about submodules git adds advice that is no message, with the end behind it
+			break
+		}
+		for part = append(part, count); n > -2 && err == nil; n-- {
+			part = append(part, word())
+		}
+	}
+	if err != nil {
+		return nil, false, err
+	}
+	found, ok := mergetree.ParseResult(part)
+	if !ok {
+		return nil, false, fmt.Errorf("unexpected answer %q", part[:min(len(part), 10)])
+	}
+	return found, status == "1", nil
+}

@@ -1,0 +1,197 @@
+package conflicts
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/git/fetch"
+	"github.com/mergexo/mergexo/internal/git/history"
+)
+
+// look finds the paths that each head changes since its merge base. list has the heads in their order.
+func (r *finder) look(ctx context.Context, list []pair) error {
+	pairs := make([][2]string, 0, len(list))
+	for _, e := range list {
+		pairs = append(pairs, [2]string{e.theirs, e.forks[0]})
+	}
+	r.paths = make([][]string, len(list))
+	known := map[string]string{} // one copy of each path
+	return differences(ctx, r.c, pairs, func(i int, all []history.Altered) {
+		for _, change := range all[:min(len(all), maxHeadPaths)] {
+			at, ok := known[change.Path]
+			if !ok {
+				at = strings.Clone(change.Path)
+				known[at] = at
+			}
+			r.paths[i] = append(r.paths[i], at)
+		}
+	})
+}
+
+// differences compares pairs of commits, newer first, in one process, and hands out what each differs in.
+func differences(ctx context.Context, c *git.Checkout, pairs [][2]string, visit func(i int, all []history.Altered)) error {
+	if len(pairs) == 0 {
+		return nil
+	}
+	var ask strings.Builder
+	for _, pair := range pairs {
+		ask.WriteString(pair[0] + " " + pair[1] + "\n")
+	}
+	read := func(in *bufio.Reader) error {
+		var raw []byte
+		for i := -1; ; {
+			word, err := in.ReadBytes(0)
+			end := errors.Is(err, io.EOF) && len(word) == 0
+			if err != nil && !end {
+				return err
+			}
+			if !end && word[0] == ':' { // a path follows
+				raw = append(raw, word...)
+				if word, err = in.ReadBytes(0); err != nil {
+					return err
+				}
+				raw = append(raw, word...)
+				continue
+			}
+			if i >= 0 {
+				all, err := history.Alterations(raw)
+				if err != nil {
+					return err
+				}
+				visit(i, all)
+			}
+			if i, raw = i+1, raw[:0]; end {
+				if i != len(pairs) {
+					return errors.New("the answer breaks off")
+				}
+				return nil
+			}
+		}
+	}
+	err := c.Pour(ctx, []byte(ask.String()), read, "diff-tree", "--stdin", "--always", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", "--ignore-submodules=none", "--no-textconv", "--no-ext-diff")
+	if err != nil {
+		return fmt.Errorf("compare commits: %w", err)
+	}
+	return nil
+}
+
+// touchedPath is something that heads of one base change: a file, or with a slash at its end a directory that has one.
+type touchedPath struct{ base, path string }
+
+// pairs are those of the same base that change a common path, or one a file where the other has a directory: newest first,
+// as many as may be. The rest is counted.
+func (r *finder) pairs(limit int) []pair {
+	at := map[touchedPath][]int{} // the heads, newest first
+	left := map[string]int{}
+	for i, h := range r.heads {
+		left[h.Base]++
+		for _, s := range r.touchedPaths(i) {
+			at[s] = append(at[s], i)
+		}
+	}
+	var list []pair
+	met := make([]int, len(r.heads)) // the head that they were last found to share a path with, and one
+	for i, h := range r.heads {
+		left[h.Base]--
+		for _, j := range r.sharing(i, at, met, left[h.Base]) {
+			if len(list) == limit {
+				r.Unlooked++
+				continue
+			}
+			other := r.heads[j]
+			list = append(list, pair{head: h, with: other.Number, ours: other.SHA, theirs: h.SHA})
+		}
+	}
+	return list
+}
+
+// sharing are the older heads that have something in common with a head, newest first. At most so many are left.
+func (r *finder) sharing(i int, at map[touchedPath][]int, met []int, left int) []int {
+	var found []int
+	take := func(s touchedPath) {
+		older := at[s]
+		from, _ := slices.BinarySearch(older, i+1)
+		for _, j := range older[from:] {
+			if met[j] != i+1 {
+				met[j] = i + 1
+				found = append(found, j)
+			}
+		}
+	}
+	for _, s := range r.touchedPaths(i) {
+		if len(found) == left {
+			break
+		}
+		if file, isDir := strings.CutSuffix(s.path, "/"); isDir {
+			take(touchedPath{s.base, file})
+			continue
+		}
+		take(s)
+		take(touchedPath{s.base, s.path + "/"})
+	}
+	slices.Sort(found)
+	return found
+}
+
+// touchedPaths are what a head changes.
+func (r *finder) touchedPaths(i int) []touchedPath {
+	base, seen := r.heads[i].Base, map[string]bool{}
+	list := make([]touchedPath, 0, 2*len(r.paths[i]))
+	for _, file := range r.paths[i] {
+		list = append(list, touchedPath{base, file})
+		for dir := path.Dir(file); dir != "." && !seen[dir]; dir = path.Dir(dir) {
+			seen[dir] = true
+			list = append(list, touchedPath{base, dir + "/"})
+		}
+	}
+	return list
+}
+
+// fillAll gets, into a partial clone, the files that all these merges look into, in one network operation: see history.FillMerge.
+func (r *finder) fillAll(ctx context.Context, list []pair) error {
+	if !r.c.Partial {
+		return nil
+	}
+	need := &history.Needed{Ids: map[string]bool{}}
+	var plain []pair
+	for _, e := range list {
+		if len(e.forks) == 1 {
+			plain = append(plain, e)
+		} else if err := history.NeedBoth(ctx, r.c, need, [2]string{e.ours, e.theirs}, nil); err != nil {
+			return err
+		}
+	}
+	// Those of one base and one merge base are next to each other, so that what the base changed is compared once.
+	slices.SortFunc(plain, func(a, b pair) int {
+		return cmp.Or(strings.Compare(a.ours, b.ours), strings.Compare(a.forks[0], b.forks[0]))
+	})
+	var pairs [][2]string
+	var ours []bool
+	for i, e := range plain {
+		if i == 0 || plain[i-1].ours != e.ours || plain[i-1].forks[0] != e.forks[0] {
+			pairs, ours = append(pairs, [2]string{e.ours, e.forks[0]}), append(ours, true)
+		}
+		pairs, ours = append(pairs, [2]string{e.theirs, e.forks[0]}), append(ours, false)
+	}
+	var one []history.Altered
+	err := differences(ctx, r.c, pairs, func(i int, all []history.Altered) {
+		if ours[i] {
+			one = all
+			return
+		}
+		need.Shared(one, all)
+		need.Shared(all, one)
+	})
+	if err != nil {
+		return err
+	}
+	return fetch.Missing(ctx, r.c, need.Sorted())
+}

@@ -1,0 +1,244 @@
+// Package fetch gets refs, commits and objects from the server into a checkout, and remembers what the server had. Every
+// fetch is bounded: a shallow clone gets as much history as is asked for, a partial one the objects that are named.
+package fetch
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/git/relay"
+	"github.com/mergexo/mergexo/internal/git/syntax"
+)
+
+// depth is how many commits of history a shallow checkout gets at first.
+const depth = 50
+
+// DeepenBy is by how many commits Deepen lengthens a shallow history, step by step, before it asks for everything.
+var DeepenBy = []int{200, 2000}
+
+// Command begins every fetch: it gets what it is asked for, and changes nothing else.
+var Command = []string{"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--no-recurse-submodules"}
+
+// Get gets refs or commits (from) into refs of our own directory (to), in one network operation.
+func Get(ctx context.Context, c *git.Checkout, options []string, wants ...[2]string) error {
+	args := append(slices.Concat(Command, options), "origin")
+	for _, want := range wants {
+		args = append(args, "+"+want[0]+":"+want[1])
+	}
+	_, err := c.Network(ctx, relay.Fetching, nil, args...)
+	if err := errors.Join(MissingRef(c, err, wants), c.TakeShallow()); err != nil {
+		return err
+	}
+	for _, want := range wants {
+		out, err := c.Ask(ctx, "rev-parse", "--verify", want[1]+"^{commit}")
+		if err != nil {
+			return fmt.Errorf("read what was fetched of %s: %w", want[0], err)
+		}
+		c.Refs[want[1]] = syntax.Line(out)
+	}
+	return nil
+}
+
+var missingRef = regexp.MustCompile(`(?:couldn't find remote ref|not our ref|unadvertised object|no such remote ref) (.+)`)
+
+// MissingRef turns git's words for a ref that the server does not have into ErrNoRef, with the name as it was asked for:
+// what git says has gone through its terminal-safe spelling, and ours.
+func MissingRef(c *git.Checkout, err error, wants [][2]string) error {
+	if err == nil {
+		return nil
+	}
+	if m := missingRef.FindStringSubmatch(git.StderrOf(err)); m != nil {
+		for _, want := range wants {
+			if strings.TrimSpace(m[1]) == strings.TrimSpace(syntax.Clean(c.Redact(want[0]))) {
+				return &git.ErrNoRef{Ref: want[0]}
+			}
+		}
+	}
+	return err
+}
+
+// Bounded is the option that keeps a fetch from getting all history: none where the checkout has all of it already, else
+// at least as deep as what is here, since --depth also shortens.
+func Bounded(ctx context.Context, c *git.Checkout, add int) []string {
+	if len(c.Boundary) == 0 && len(c.Refs) > 0 {
+		return nil
+	}
+	n := depth
+	for _, tip := range slices.Compact(slices.Sorted(maps.Values(c.Refs))) {
+		if out, err := c.Ask(ctx, "rev-list", "--count", "--first-parent", tip); err == nil {
+			if count, err := strconv.Atoi(syntax.Line(out)); err == nil {
+				n = max(n, count+depth/5)
+			}
+		}
+	}
+	return []string{"--depth=" + strconv.Itoa(n+add)}
+}
+
+// Branches gets the head of branch and, where the server has it, the tip of base; normally one network operation. It
+// returns the head.
+func Branches(ctx context.Context, c *git.Checkout, branch, base string) (string, error) {
+	wants := [][2]string{{"refs/heads/" + branch, git.FetchedHead}}
+	if base != "" && base != branch {
+		wants = append(wants, [2]string{"refs/heads/" + base, git.FetchedBase})
+	}
+	limit := Bounded(ctx, c, 0)
+	err := Get(ctx, c, limit, wants...)
+	var none *git.ErrNoRef
+	if len(wants) == 2 && errors.As(err, &none) && none.Ref == wants[1][0] {
+		delete(c.Refs, git.FetchedBase)
+		err = Get(ctx, c, limit, wants[0])
+	}
+	if err != nil {
+		return "", fmt.Errorf("fetch %s: %w", branch, err)
+	}
+	return c.Refs[git.FetchedHead], nil
+}
+
+// Ref gets what a ref of the server points to, and its history as far as the checkout goes back. ErrNoRef when the
+// server does not have it. One network operation.
+func Ref(ctx context.Context, c *git.Checkout, ref string) (sha string, err error) {
+	if !syntax.ValidRef(ref) {
+		return "", fmt.Errorf("fetch %q: not a full ref name", ref)
+	}
+	sum := sha256.Sum256([]byte(ref))
+	to := "refs/fetched/ref-" + hex.EncodeToString(sum[:8])
+	if err := Get(ctx, c, Bounded(ctx, c, 0), [2]string{ref, to}); err != nil {
+		return "", fmt.Errorf("fetch %s: %w", ref, err)
+	}
+	return c.Refs[to], nil
+}
+
+// Remote reads refs of the server, by their full names; a name that is absent there is absent in the answer. Without
+// names it reads all. One network operation.
+func Remote(ctx context.Context, c *git.Checkout, refs ...string) (map[string]string, error) {
+	for _, ref := range refs {
+		if !syntax.ValidRef(ref) {
+			return nil, fmt.Errorf("read remote ref %q: not a full ref name", ref)
+		}
+	}
+	args := []string{"ls-remote", "--quiet", "--refs", "origin"}
+	if len(refs) < 100 { // the server sends all either way, and git compares each with each
+		args = append(args, refs...)
+	}
+	out, err := c.Network(ctx, relay.Listing, nil, args...)
+	if err != nil {
+		return nil, fmt.Errorf("read remote refs: %w", err)
+	}
+	asked, found := map[string]bool{}, map[string]string{}
+	for _, ref := range refs {
+		asked[ref] = true
+	}
+	for row := range bytes.Lines(out) {
+		sha, ref, ok := bytes.Cut(bytes.TrimSuffix(row, []byte("\n")), []byte("\t"))
+		// ls-remote matches the end of a name; only the whole name was asked for.
+		if ok && (len(refs) == 0 || asked[string(ref)]) {
+			found[string(ref)] = string(sha)
+		}
+	}
+	return found, nil
+}
+
+// Deepen fetches step by step until what is asked is settled, or nothing is missing.
+func Deepen(ctx context.Context, c *git.Checkout, shas []string, settled func() (bool, error)) error {
+	steps := make([][]string, 0, len(DeepenBy)+1)
+	for _, add := range DeepenBy {
+		steps = append(steps, Bounded(ctx, c, add))
+	}
+	for _, step := range append(steps, []string{"--unshallow"}) {
+		if done, err := settled(); err != nil || done {
+			return err
+		}
+		wants, err := wanted(ctx, c, shas)
+		if err != nil || len(wants) == 0 {
+			return err
+		}
+		if len(c.Boundary) == 0 {
+			step = nil
+		}
+		if err := Get(ctx, c, step, wants...); err != nil {
+			return fmt.Errorf("deepen history: %w", err)
+		}
+	}
+	return nil
+}
+
+// wanted says what to ask the server for so that the history of the commits gets deeper: those that are missing here,
+// those that came from there, and, for the ones made here, the head and the base that came from there.
+func wanted(ctx context.Context, c *git.Checkout, shas []string) ([][2]string, error) {
+	var ask []string
+	for _, sha := range shas {
+		here, err := c.Present(ctx, sha)
+		if err != nil {
+			return nil, err
+		}
+		switch {
+		case here && len(c.Boundary) == 0: // and all its history
+		case !here || fetched(ctx, c, sha):
+			ask = append(ask, sha)
+		case c.Refs[git.FetchedHead] == "": // nothing was restored, so no agent ran: the workspace came with it
+			ask = append(ask, sha)
+		default:
+			ask = append(ask, c.Refs[git.FetchedHead])
+			if base := c.Refs[git.FetchedBase]; base != "" {
+				ask = append(ask, base)
+			}
+		}
+	}
+	var wants [][2]string
+	for _, sha := range slices.Compact(slices.Sorted(slices.Values(ask))) {
+		wants = append(wants, [2]string{sha, "refs/fetched/sha-" + sha})
+	}
+	return wants, nil
+}
+
+// fetched tells whether a commit is part of what a fetch got.
+func fetched(ctx context.Context, c *git.Checkout, sha string) bool {
+	for _, ref := range slices.Sorted(maps.Keys(c.Refs)) {
+		if !strings.HasPrefix(ref, "refs/fetched/") {
+			continue
+		}
+		if _, err := c.Ask(ctx, "merge-base", "--is-ancestor", sha, c.Refs[ref]); err == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// Commits gets commits by their ids where they are not here, with as much history as the checkout has of others. *ErrNoRef
+// names one that the server does not give out. One network operation, none when all are here.
+func Commits(ctx context.Context, c *git.Checkout, shas ...string) error {
+	var wants [][2]string
+	for _, sha := range shas {
+		if !syntax.IsSHA(sha) {
+			return fmt.Errorf("fetch commit %q: not a commit id", sha)
+		}
+		here, err := c.Present(ctx, sha)
+		if err != nil {
+			return err
+		}
+		if want := [2]string{sha, "refs/fetched/sha-" + sha}; !here {
+			wants = append(wants, want)
+		}
+	}
+	if len(wants) == 0 {
+		return nil
+	}
+	if err := Get(ctx, c, append(Bounded(ctx, c, 0), Filtered(c)...), wants...); err != nil {
+		var none *git.ErrNoRef
+		if errors.As(err, &none) {
+			return none
+		}
+		return fmt.Errorf("fetch commits: %w", err)
+	}
+	return nil
+}

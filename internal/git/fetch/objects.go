@@ -1,0 +1,87 @@
+package fetch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/git/relay"
+)
+
+// Tree gets the blobs of a commit's tree that a partial clone lacks, in one network operation; none for others.
+func Tree(ctx context.Context, c *git.Checkout, sha string) error {
+	if !c.Partial {
+		return nil
+	}
+	out, err := c.Ask(ctx, "rev-list", "--objects", "--no-walk", "--missing=print", sha)
+	if err != nil {
+		return fmt.Errorf("list missing files: %w", err)
+	}
+	var absent []string
+	for row := range strings.Lines(string(out)) {
+		if id, ok := strings.CutPrefix(row, "?"); ok {
+			absent = append(absent, strings.TrimSpace(id))
+		}
+	}
+	return Objects(ctx, c, absent)
+}
+
+// ErrPartial says that a shallow or partial clone lacks what is needed, and that its origin is not to be asked for it.
+var ErrPartial = errors.New("the checkout is not whole")
+
+// Objects gets objects of a partial clone by their ids, in one network operation; none for no objects.
+func Objects(ctx context.Context, c *git.Checkout, ids []string) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	if c.Opt.URL == "" {
+		return fmt.Errorf("%w: it is a partial clone that lacks files, and with --local its origin is not asked for them; merge without it", ErrPartial)
+	}
+	args := slices.Concat([]string{"-c", "fetch.negotiationAlgorithm=noop"}, Command, []string{"--filter=blob:none", "--stdin", "origin"})
+	if _, err := c.Network(ctx, relay.Fetching, []byte(strings.Join(ids, "\n")+"\n"), args...); err != nil {
+		return fmt.Errorf("fetch missing files: %w", err)
+	}
+	return nil
+}
+
+// Filtered is the option that keeps a fetch into a partial clone from getting files. Without it the server sends them as
+// differences from files that it takes to be here, and git fetches those one by one.
+func Filtered(c *git.Checkout) []string {
+	if !c.Partial {
+		return nil
+	}
+	return []string{"--filter=blob:none"}
+}
+
+// Absent are those of the objects that are not here.
+func Absent(ctx context.Context, c *git.Checkout, ids []string) ([]string, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	out, err := c.Tell(ctx, []byte(strings.Join(ids, "\n")+"\n"), "cat-file", "--batch-check=%(objectname)")
+	if err != nil {
+		return nil, fmt.Errorf("look for missing files: %w", err)
+	}
+	var list []string
+	for row := range strings.Lines(string(out)) {
+		if id, gone := strings.CutSuffix(row, " missing\n"); gone {
+			list = append(list, id)
+		}
+	}
+	return list, nil
+}
+
+// Missing gets those of the objects that a partial clone lacks, in one network operation; none for others.
+func Missing(ctx context.Context, c *git.Checkout, ids []string) error {
+	if !c.Partial {
+		return nil
+	}
+	lacking, err := Absent(ctx, c, ids)
+	if err != nil {
+		return err
+	}
+	return Objects(ctx, c, lacking)
+}

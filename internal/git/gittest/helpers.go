@@ -1,0 +1,139 @@
+// Package gittest is what tests of git have in common: a server with a repository, repositories with any history, a person's
+// clone, and traps that tell whether something ran. Only tests import it.
+package gittest
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/git/checkpoint"
+)
+
+var Ctx = context.Background()
+
+const Fresh = "mergexo/issue-5"
+
+// Files lists everything below a checkout's git directory but its objects, with what is in it.
+func Files(t *testing.T, c *git.Checkout) map[string]string {
+	t.Helper()
+	seen := map[string]string{}
+	root := filepath.Join(c.Dir(), ".git")
+	require.NoError(t, filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
+		name := strings.TrimPrefix(path, root+"/")
+		if strings.HasPrefix(name, "objects/") && !strings.HasPrefix(name, "objects/info") {
+			return nil
+		}
+		if seen[name] = ""; err == nil && e.Type().IsRegular() {
+			seen[name] = Read(t, path)
+		}
+		return err
+	}))
+	return seen
+}
+
+// Lines are n lines of a file, some of them replaced.
+func Lines(name string, n int, replaced map[int]string) string {
+	var text strings.Builder
+	for i := range n {
+		if other, ok := replaced[i]; ok {
+			text.WriteString(other + "\n")
+		} else {
+			fmt.Fprintf(&text, "line %d of %s\n", i, name)
+		}
+	}
+	return text.String()
+}
+
+// state is all that an agent can see of a checkout: what git says, every byte of the git directory but the objects, and
+// every file of the working tree with its time.
+func state(t *testing.T, h *Hub, c *git.Checkout) map[string]string {
+	t.Helper()
+	seen := Files(t, c)
+	said, err := h.Try(c.Dir(), "--no-optional-locks", "-c", "core.fsmonitor=false", "-c", "include.path=/dev/null", "status", "--porcelain=v2", "--branch", "--untracked-files=all")
+	seen["status"] = fmt.Sprint(said, err)
+	require.NoError(t, filepath.WalkDir(c.Dir(), func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() && e.Name() == ".git" {
+			return filepath.SkipDir
+		}
+		info, err := e.Info()
+		seen["/"+path] = fmt.Sprint(info.Mode(), info.Size(), info.ModTime().UnixNano())
+		return err
+	}))
+	return seen
+}
+
+// Snap takes a snapshot and sees to it that nothing of the checkout has changed.
+func Snap(t *testing.T, h *Hub, c *git.Checkout, before string) string {
+	t.Helper()
+	was := state(t, h, c)
+	sha, err := checkpoint.Snapshot(Ctx, c, before, "Snapshot")
+	require.NoError(t, err)
+	assert.Equal(t, was, state(t, h, c), "the agent sees nothing of it")
+	return sha
+}
+
+func Begun(t *testing.T, more ...string) (h *Hub, c *git.Checkout, start string) {
+	h = NewHub(t)
+	h.Grow("main", 60)
+	start = h.Commit("main", "files", map[string]string{"a.txt": "one\n", "b.txt": "b\n", "sub/c.txt": "c\n"})
+	c = h.Open(h.Workspace("main", more...))
+	_, err := checkpoint.Begin(Ctx, c, Fresh, "main")
+	require.NoError(t, err)
+	return h, c, start
+}
+
+var Encoded = base64.StdEncoding.EncodeToString([]byte("x-access-token:" + Token))
+
+// Recorder puts a git in front of the real one that notes argv and environment of every call, one file each.
+func Recorder(t *testing.T) (path, notes string) {
+	t.Helper()
+	program, err := exec.LookPath("git")
+	require.NoError(t, err)
+	dir, notes := t.TempDir(), t.TempDir()
+	script := `#!/bin/sh
+note=$(mktemp ` + notes + `/XXXXXX)
+printf '%s\n' "$@" > "$note.argv"
+tr '\0' '\n' < /proc/$$/environ > "$note.env"
+exec ` + program + ` "$@"
+`
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "git"), []byte(script), 0o755))
+	return dir + ":" + os.Getenv("PATH"), notes
+}
+
+// Canary is a command line that leaves a trace when it is run: its whole environment.
+func Canary(t *testing.T) (command string, traces func() []string) {
+	t.Helper()
+	dir := t.TempDir()
+	script := filepath.Join(dir, "canary")
+	text := "#!/bin/sh\n{ echo \"ran as $0 $*\"; env; tr '\\0' '\\n' </proc/$PPID/environ; } >> " + dir + "/trace.$$\ncat\n"
+	require.NoError(t, os.WriteFile(script, []byte(text), 0o755))
+	return script, func() []string {
+		files, err := filepath.Glob(dir + "/trace.*")
+		require.NoError(t, err)
+		return files
+	}
+}
+
+// AssertNoCredential looks through every file below a directory.
+func AssertNoCredential(t *testing.T, root string) {
+	t.Helper()
+	require.NoError(t, filepath.WalkDir(root, func(file string, entry fs.DirEntry, err error) error {
+		if err == nil && entry.Type().IsRegular() {
+			text := Read(t, file)
+			assert.NotContains(t, text, Token, file)
+			assert.NotContains(t, text, Encoded, file)
+		}
+		return err
+	}))
+}

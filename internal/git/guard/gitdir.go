@@ -1,0 +1,215 @@
+// Package guard looks at what may be in a checkout after others have worked there: links out of its git directory, changed
+// configuration, trees that no machine can list. It believes nothing that it finds and runs no git of its own.
+package guard
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/mergexo/mergexo/internal/git/syntax"
+)
+
+// Layout says where the parts of a checkout are, and what of its git directory was noted before anybody else worked there.
+// Paths are absolute.
+type Layout struct {
+	Top     string // working tree
+	GitDir  string // the checkout's git directory
+	Config  string // the checkout's configuration file
+	Objects string // directory of the objects
+	Index   string
+	Shallow string // file that says where the history is cut off
+	Info    string // the git directory's info directory
+
+	Noted map[string][]byte // files as they were, nil for one that was absent; nil before Note
+	links []string          // symbolic links as they were
+}
+
+// ErrUnsafeGitDir says that something in the checkout's git directory is a symbolic link, a pipe or another thing that is no
+// file and was not there before the agent ran, or that .git itself is something else. Following it we would read and change
+// files of others, or wait for ever.
+type ErrUnsafeGitDir struct{ Paths []string }
+
+func (e *ErrUnsafeGitDir) Error() string {
+	return "the git directory of the checkout leads elsewhere now: " + syntax.Quoted(e.Paths)
+}
+
+// unread are directories of a git directory that none of our commands reads: hooks are off, and the rest is for programs
+// beside git. People have links there.
+var unread = []string{"hooks", "modules", "lfs", "annex"}
+
+// findLinks lists what could lead git out of the git directory, or make it wait for ever: .git itself where it is no
+// directory, and everything below it, except what is unread, that is neither a directory nor a regular file.
+func (l *Layout) findLinks() []string {
+	var found []string
+	dot := filepath.Join(l.Top, ".git")
+	if info, err := os.Lstat(dot); err == nil && !info.IsDir() {
+		found = append(found, dot)
+		if info.Mode()&fs.ModeSymlink != 0 {
+			return found // what is behind it is not ours to look at
+		}
+	}
+	for _, root := range []string{l.GitDir, filepath.Dir(l.Config), l.Objects, l.Info} {
+		_ = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+			switch {
+			case err != nil: // what is not there leads nowhere
+			case entry.IsDir() && filepath.Dir(path) == root && slices.Contains(unread, entry.Name()):
+				return fs.SkipDir
+			case !entry.IsDir() && !entry.Type().IsRegular():
+				found = append(found, path)
+			}
+			return nil
+		})
+	}
+	slices.Sort(found)
+	return slices.Compact(found)
+}
+
+// newLinks are the links that were not there when Note looked.
+func (l *Layout) newLinks() []string {
+	return slices.DeleteFunc(l.findLinks(), func(path string) bool { return slices.Contains(l.links, path) })
+}
+
+// removeLocks removes the locks of git processes that are gone: whoever was at work in the checkout has ended.
+func (l *Layout) removeLocks() error {
+	var errs []error
+	for _, dir := range []string{l.GitDir, filepath.Dir(l.Config), filepath.Dir(l.Index)} {
+		locks, _ := filepath.Glob(filepath.Join(dir, "*.lock"))
+		for _, lock := range locks {
+			errs = append(errs, os.RemoveAll(lock))
+		}
+	}
+	_ = filepath.WalkDir(filepath.Join(filepath.Dir(l.Config), "refs"), func(path string, entry fs.DirEntry, err error) error {
+		if err == nil && entry.Type().IsRegular() && strings.HasSuffix(path, ".lock") {
+			errs = append(errs, os.Remove(path))
+		}
+		return nil
+	})
+	return errors.Join(errs...)
+}
+
+// removeLinks refuses a git directory with links that it did not have before the agent ran, and takes them out, so that
+// nobody who comes later follows them either.
+func (l *Layout) removeLinks() error {
+	if l.Noted == nil {
+		return nil
+	}
+	if err := l.removeLocks(); err != nil {
+		return fmt.Errorf("remove locks of the git directory: %w", err)
+	}
+	found := l.newLinks()
+	if len(found) == 0 {
+		return nil
+	}
+	var errs []error
+	for _, path := range found {
+		errs = append(errs, os.RemoveAll(path)) // which does not follow what it removes
+	}
+	if err := errors.Join(errs...); err != nil {
+		return fmt.Errorf("take links out of the git directory: %w", err)
+	}
+	return &ErrUnsafeGitDir{Paths: found}
+}
+
+// CheckUnchanged is *ErrUnsafeGitDir when git, reading the objects and the index of the checkout, would leave its git
+// directory. It only looks: nothing is removed.
+func (l *Layout) CheckUnchanged() error {
+	found := l.newLinks()
+	for _, name := range []string{"alternates", "http-alternates"} {
+		path := filepath.Join(l.Objects, "info", name)
+		if slices.Contains(found, path) {
+			continue
+		}
+		text, err := os.ReadFile(path)
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			return fmt.Errorf("read %s: %w", name, err)
+		}
+		if string(text) != string(l.Noted[path]) {
+			found = append(found, path)
+		}
+	}
+	if len(found) > 0 {
+		return &ErrUnsafeGitDir{Paths: found}
+	}
+	return nil
+}
+
+// Note notes the files that decide what git runs, and where it looks for objects and refs, with some of the info directory.
+func (l *Layout) Note(info ...string) error {
+	paths := []string{
+		l.Config, filepath.Join(l.GitDir, "config.worktree"), filepath.Join(l.GitDir, "commondir"),
+		filepath.Join(l.Objects, "info", "alternates"), filepath.Join(l.Objects, "info", "http-alternates"),
+	}
+	for _, name := range info {
+		paths = append(paths, filepath.Join(l.Info, name))
+	}
+	noted := map[string][]byte{}
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("read %s: %w", filepath.Base(path), err)
+		}
+		noted[path] = text
+	}
+	l.Noted, l.links = noted, l.findLinks()
+	return nil
+}
+
+// Forget forgets what Note noted.
+func (l *Layout) Forget() { l.Noted, l.links = nil, nil }
+
+// PutBack restores the noted files of the checkout's git directory. *ErrUnsafeGitDir names links that came in meanwhile; they
+// are removed then, and nothing else is done.
+func (l *Layout) PutBack() error {
+	if err := l.removeLinks(); err != nil {
+		return err
+	}
+	if _, err := os.Stat(l.GitDir); err != nil {
+		return nil // nothing there to restore it in; whoever needs the checkout will say so
+	}
+	for _, path := range slices.Sorted(maps.Keys(l.Noted)) {
+		info, err := os.Lstat(path)
+		if err == nil && info.Mode().IsRegular() {
+			if now, err := os.ReadFile(path); err == nil && l.Noted[path] != nil && bytes.Equal(now, l.Noted[path]) {
+				continue
+			}
+		}
+		if l.Noted[path] == nil && errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err := ReplaceFile(path, l.Noted[path]); err != nil {
+			return fmt.Errorf("restore configuration of the checkout: %w", err)
+		}
+	}
+	return nil
+}
+
+// ReplaceFile writes a file by renaming over it, so that a symbolic link in its place is replaced and not followed. No
+// content at all removes it.
+func ReplaceFile(path string, text []byte) error {
+	if len(text) == 0 {
+		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("remove %s: %w", filepath.Base(path), err)
+		}
+		return nil
+	}
+	file, err := os.CreateTemp(filepath.Dir(path), ".mergexo-")
+	if err != nil {
+		return fmt.Errorf("write %s: %w", filepath.Base(path), err)
+	}
+	_, err = file.Write(text)
+	err = errors.Join(err, file.Chmod(0o644), file.Close())
+	if err == nil {
+		err = os.Rename(file.Name(), path)
+	}
+	if err != nil {
+		return fmt.Errorf("write %s: %w", filepath.Base(path), errors.Join(err, os.Remove(file.Name())))
+	}
+	return nil
+}

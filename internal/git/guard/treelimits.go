@@ -1,0 +1,157 @@
+package guard
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+)
+
+// What one commit may spread out to. A dozen trees that each name the next one ten times are a few hundred bytes and
+// 10^12 paths, and git's diff holds every path in memory before it says the first.
+const (
+	maxPaths  = 1_000_000
+	maxNested = 256 // directories in each other; git follows them by recursion
+)
+
+// ErrTreeLimits says that a commit has more paths than anybody could look at, or ones that are nested too deeply.
+type ErrTreeLimits struct{ Tree, Detail string }
+
+func (e *ErrTreeLimits) Error() string { return "tree " + e.Tree + " " + e.Detail }
+
+// repository runs git on the objects of a checkout.
+type repository interface {
+	Ask(ctx context.Context, args ...string) ([]byte, error)
+	Pour(ctx context.Context, stdin []byte, read func(*bufio.Reader) error, args ...string) error
+}
+
+// CheckTreeLimits is *ErrTreeLimits when one of the commits of head that are not in except cannot be compared with another one in
+// reasonable space. To be asked before Changes of commits that others made.
+func CheckTreeLimits(ctx context.Context, repo repository, head string, except ...string) error {
+	args := []string{"rev-list", "--no-commit-header", "--format=%T", head}
+	for _, e := range except {
+		args = append(args, "^"+e)
+	}
+	out, err := repo.Ask(ctx, args...)
+	if err != nil {
+		return fmt.Errorf("list trees: %w", err)
+	}
+	s := treeSet{trees: map[string]*tree{}}
+	roots := strings.Fields(string(out))
+	next := roots
+	for level := 0; len(next) > 0; level++ {
+		if level > maxNested {
+			return &ErrTreeLimits{next[0], fmt.Sprintf("lies below more than %d directories", maxNested)}
+		}
+		if next, err = s.grow(ctx, repo, next); err != nil {
+			return err
+		}
+	}
+	for _, root := range roots {
+		switch paths, height := s.measure(root); {
+		case paths > maxPaths:
+			return &ErrTreeLimits{root, fmt.Sprintf("has over %d paths", maxPaths)}
+		case height > maxNested:
+			return &ErrTreeLimits{root, fmt.Sprintf("has over %d directories in each other", maxNested)}
+		}
+	}
+	return nil
+}
+
+// tree is a tree object, as far as it decides how many paths it stands for.
+type tree struct {
+	files, height int
+	below         []string // the trees in it, each as often as it is named
+	measured      bool
+}
+
+// treeSet has trees by their ids.
+type treeSet struct{ trees map[string]*tree }
+
+// grow reads trees and gives the ids of those below them that were not read yet.
+func (s *treeSet) grow(ctx context.Context, repo repository, ids []string) (next []string, err error) {
+	var ask bytes.Buffer
+	for _, id := range ids {
+		if s.trees[id] == nil {
+			s.trees[id] = &tree{}
+			ask.WriteString(id + "\n")
+		}
+	}
+	err = repo.Pour(ctx, ask.Bytes(), func(in *bufio.Reader) (err error) {
+		next, err = s.read(in)
+		return err
+	}, "cat-file", "--batch")
+	if err != nil {
+		return nil, fmt.Errorf("read trees: %w", err)
+	}
+	return next, nil
+}
+
+// read takes in what git cat-file --batch says.
+func (s *treeSet) read(in *bufio.Reader) (next []string, err error) {
+	for {
+		head, err := in.ReadString('\n')
+		if errors.Is(err, io.EOF) && head == "" {
+			return next, nil
+		}
+		if err != nil && !errors.Is(err, io.EOF) { // what git failed with
+			return nil, err
+		}
+		part := strings.Fields(head)
+		if err != nil || len(part) != 3 || part[1] != "tree" {
+			return nil, fmt.Errorf("unexpected answer %q", head)
+		}
+		size, err := strconv.Atoi(part[2])
+		if err != nil {
+			return nil, fmt.Errorf("unexpected answer %q", head)
+		}
+		content := make([]byte, size+1) // a newline follows
+		if _, err := io.ReadFull(in, content); err != nil {
+			return nil, err
+		}
+		t := s.trees[part[0]]
+		if err := t.parse(content[:size], len(part[0])/2); err != nil {
+			return nil, fmt.Errorf("tree %s: %w", part[0], err)
+		}
+		for _, id := range t.below {
+			if s.trees[id] == nil {
+				next = append(next, id)
+			}
+		}
+	}
+}
+
+// parse reads the entries of a tree, whose ids have so many bytes.
+func (t *tree) parse(content []byte, width int) error {
+	for len(content) > 0 {
+		mode, rest, spaced := bytes.Cut(content, []byte(" "))
+		_, rest, named := bytes.Cut(rest, []byte{0})
+		if !spaced || !named || len(rest) < width {
+			return errors.New("it breaks off")
+		}
+		if string(bytes.TrimLeft(mode, "0")) == "40000" {
+			t.below = append(t.below, fmt.Sprintf("%x", rest[:width]))
+		} else {
+			t.files++
+		}
+		content = rest[width:]
+	}
+	return nil
+}
+
+// measure gives the paths below a tree, counted no further than just beyond the limit, and how deep they are nested.
+func (s *treeSet) measure(id string) (paths, height int) {
+	t := s.trees[id]
+	if !t.measured {
+		for _, b := range t.below {
+			paths, height := s.measure(b)
+			t.files, t.height = min(t.files+paths+1, maxPaths+1), max(t.height, height+1)
+		}
+		t.below, t.measured = nil, true
+	}
+	return t.files, t.height
+}

@@ -1,0 +1,39 @@
+package history
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/git/fetch"
+	"github.com/mergexo/mergexo/internal/git/syntax"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// Deepen fetches the history that is missing to relate the first of the given commits to each other one: some hundred
+// commits, then some thousand, then all. Commits that are not here are fetched too; the server is never asked for one
+// that was made here. At most three network operations, none when nothing is missing. ErrNoRef names a commit that the
+// server does not give out.
+func Deepen(ctx context.Context, c *git.Checkout, shas ...string) error {
+	for _, sha := range shas {
+		if !syntax.IsSHA(sha) {
+			return fmt.Errorf("deepen history: %q is not a commit id", sha)
+		}
+	}
+	return fetch.Deepen(ctx, c, shas, func() (bool, error) { return related(ctx, c, shas) })
+}
+
+// related tells whether the first commit's relation to each other one can be told.
+func related(ctx context.Context, c *git.Checkout, shas []string) (bool, error) {
+	if len(shas) == 1 {
+		here, err := c.Present(ctx, shas[0])
+		return here && len(c.Boundary) == 0, err
+	}
+	for i := 1; i < len(shas); i++ {
+		relation, err := Relation(ctx, c, shas[0], shas[i])
+		if err != nil || relation == model.Unknown {
+			return false, err
+		}
+	}
+	return len(shas) > 0, nil
+}

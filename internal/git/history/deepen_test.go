@@ -1,0 +1,190 @@
+package history_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/git/checkpoint"
+	"github.com/mergexo/mergexo/internal/git/commits"
+	"github.com/mergexo/mergexo/internal/git/fetch"
+	"github.com/mergexo/mergexo/internal/git/gittest"
+	"github.com/mergexo/mergexo/internal/git/history"
+	"github.com/mergexo/mergexo/internal/git/transport"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// related asks for a relation as a guard does: at first of what is here, then of what the server has as well.
+func related(t *testing.T, c *git.Checkout, earlier, later string) model.Relation {
+	t.Helper()
+	relation, err := history.Relation(gittest.Ctx, c, earlier, later)
+	require.NoError(t, err)
+	if relation == model.Unknown {
+		require.NoError(t, history.Deepen(gittest.Ctx, c, earlier, later))
+		relation, err = history.Relation(gittest.Ctx, c, earlier, later)
+		require.NoError(t, err)
+	}
+	return relation
+}
+
+func TestAnOrphanIsToldWithoutAskingTheServer(t *testing.T) {
+	h, _, head, _ := longHistory(t)
+	c := h.Open(h.Workspace("agent/x", "--depth=1"))
+	require.NoError(t, checkpoint.Restore(gittest.Ctx, c, "agent/x", "main", head))
+	h.Agent(c, "checkout", "-q", "--orphan", "fresh")
+	h.Agent(c, "commit", "-q", "-m", "a history of its own")
+	orphan, err := c.Head(gittest.Ctx)
+	require.NoError(t, err)
+	relation, err := history.Relation(gittest.Ctx, c, head, orphan)
+	require.NoError(t, err)
+	assert.Equal(t, model.Diverged, relation)
+	relation, err = history.Relation(gittest.Ctx, c, orphan, head)
+	require.NoError(t, err)
+	assert.Equal(t, model.Unknown, relation, "the other way round the boundary could hide it")
+	assert.Equal(t, model.Diverged, related(t, c, orphan, head))
+}
+
+func TestACompleteHistoryWithoutTheEarlierCommitHasNotGrown(t *testing.T) {
+	h, _, head, _ := longHistory(t)
+	first := h.Tip("main")
+	c := h.Open("")
+	require.NoError(t, checkpoint.Restore(gittest.Ctx, c, "agent/x", "main", head))
+	relation, err := history.Relation(gittest.Ctx, c, head, first)
+	require.NoError(t, err)
+	assert.Equal(t, model.Diverged, relation, "back or away needs what is missing; forward it is not")
+	relation, err = history.Relation(gittest.Ctx, c, first, head)
+	require.NoError(t, err)
+	assert.Equal(t, model.Unknown, relation)
+	assert.Equal(t, 1, c.NetworkCalls())
+}
+
+func TestDeepenLeavesTheAgentsCommitsOutOfIt(t *testing.T) {
+	for name, test := range map[string]struct {
+		more, calls int // commits on either branch, fetches that it takes
+	}{"near": {60, 1}, "far": {400, 2}, "very far": {2600, 3}} {
+		t.Run(name, func(t *testing.T) {
+			h, old, _, _ := longHistory(t)
+			head, away := h.Grow("agent/x", test.more), h.Grow("away", test.more)
+			c := h.Open(h.Workspace("agent/x", "--depth=1"))
+			require.NoError(t, checkpoint.Restore(gittest.Ctx, c, "agent/x", "away", head))
+			h.Agent(c, "commit", "-q", "--allow-empty", "-m", "an ordinary commit")
+			ordinary, err := c.Head(gittest.Ctx)
+			require.NoError(t, err)
+			require.NoError(t, history.Deepen(gittest.Ctx, c, head, ordinary))
+			assert.Equal(t, model.Ahead, related(t, c, head, ordinary))
+			assert.Equal(t, 1, c.NetworkCalls(), "nothing is missing")
+
+			h.Agent(c, "checkout", "-q", "-B", "agent/x", away+"~40")
+			h.Agent(c, "commit", "-q", "--allow-empty", "-m", "on an old commit of the base")
+			rebased, err := c.Head(gittest.Ctx)
+			require.NoError(t, err)
+			relation, err := history.Relation(gittest.Ctx, c, head, rebased)
+			require.NoError(t, err)
+			require.Equal(t, model.Unknown, relation)
+			assert.Equal(t, model.Diverged, related(t, c, head, rebased))
+			assert.Equal(t, 1+test.calls, c.NetworkCalls())
+			assert.Equal(t, model.Ahead, related(t, c, old, ordinary), "an older commit, which was not here")
+		})
+	}
+}
+
+func TestDeepenBeforeAnyRestore(t *testing.T) {
+	h, old, head, _ := longHistory(t)
+	c := h.Open(h.Workspace("agent/x", "--depth=1"))
+	assert.Equal(t, model.Ahead, related(t, c, old, head))
+	assert.Equal(t, 1, c.NetworkCalls(), "what the workspace has is deepened along")
+}
+
+// planned is a server whose stage has n commits on top of agent/x, which has more than 50 itself.
+func planned(t *testing.T, n int) (h *gittest.Hub, base, sha string) {
+	h, _, base, _ = longHistory(t)
+	h.Git(h.Dev, "branch", "planned", "agent/x")
+	sha = h.Grow("planned", n)
+	h.Git(h.Dev, "push", "-q", "origin", "planned:"+gittest.Stage, ":planned")
+	return h, base, sha
+}
+
+func TestAPlannedTurnWithManyCommitsIsTakenUpInAnOwnClone(t *testing.T) {
+	for name, n := range map[string]int{"51": 51, "120": 120, "300": 300} {
+		t.Run(name, func(t *testing.T) {
+			h, base, sha := planned(t, n)
+			c := h.Open("")
+			got, err := fetch.Ref(gittest.Ctx, c, gittest.Stage)
+			require.NoError(t, err)
+			require.Equal(t, sha, got)
+			require.NoError(t, history.Deepen(gittest.Ctx, c, base, sha))
+			list, err := history.Commits(gittest.Ctx, c, base, sha)
+			require.NoError(t, err)
+			assert.Len(t, list, n)
+			require.NoError(t, transport.Publish(gittest.Ctx, c, transport.Update{Branch: "agent/x", Start: base, SHA: sha, Stage: gittest.Stage}))
+			assert.Equal(t, sha, h.Tip("refs/heads/agent/x"))
+			assert.Empty(t, h.Tip(gittest.Stage))
+		})
+	}
+}
+
+func TestPublishDeepensWhereItCannotTell(t *testing.T) {
+	h, base, sha := planned(t, 120)
+	c := h.Open("")
+	_, err := fetch.Ref(gittest.Ctx, c, gittest.Stage)
+	require.NoError(t, err)
+	require.NoError(t, transport.Publish(gittest.Ctx, c, transport.Update{Branch: "agent/x", Start: base, SHA: sha, Stage: gittest.Stage}))
+	assert.Equal(t, sha, h.Tip("refs/heads/agent/x"))
+	assert.Equal(t, 3, c.NetworkCalls())
+}
+
+func TestDeepenStartsAtWhatAFetchGot(t *testing.T) {
+	h, base, sha := planned(t, 120)
+	c := h.Open("")
+	require.NoError(t, checkpoint.Restore(gittest.Ctx, c, "agent/x", "main", base))
+	_, err := fetch.Ref(gittest.Ctx, c, gittest.Stage)
+	require.NoError(t, err)
+	assert.Equal(t, model.Ahead, related(t, c, base, sha))
+	assert.Equal(t, 3, c.NetworkCalls())
+}
+
+func TestWhatWasDeepenedStaysDeep(t *testing.T) {
+	for name, n := range map[string]int{"all of it": 120, "a part of it": 200} {
+		t.Run(name, func(t *testing.T) {
+			h, base, sha := planned(t, n)
+			c := h.Open("")
+			_, err := fetch.Ref(gittest.Ctx, c, gittest.Stage)
+			require.NoError(t, err)
+			require.NoError(t, history.Deepen(gittest.Ctx, c, base, sha))
+			_, err = fetch.Ref(gittest.Ctx, c, gittest.Stage)
+			require.NoError(t, err)
+			moved := h.Commit("agent/x", "by a person", map[string]string{"b.txt": "b\n"})
+			require.NoError(t, checkpoint.Restore(gittest.Ctx, c, "agent/x", "main", moved))
+			list, err := history.Commits(gittest.Ctx, c, base, sha)
+			require.NoError(t, err)
+			assert.Len(t, list, n)
+			_, err = commits.Replay(gittest.Ctx, c, base, sha, moved)
+			require.NoError(t, err)
+		})
+	}
+}
+
+func TestErrNoRefSaysWhatWasAskedFor(t *testing.T) {
+	h := gittest.NewHub(t)
+	head := h.Commit("agent/x", "work", map[string]string{"a.txt": "a\n"})
+	odd := "caf\xe9-\u00a0-\u0085-x" // not UTF-8, a space that is none in ASCII, a control character
+	c := h.Open("")
+	for _, ref := range []string{"refs/heads/none", "refs/heads/" + odd, "refs/mergexo/turn/8/none"} {
+		_, err := fetch.Ref(gittest.Ctx, c, ref)
+		var none *git.ErrNoRef
+		require.ErrorAs(t, err, &none, ref)
+		assert.Equal(t, ref, none.Ref)
+	}
+	var none *git.ErrNoRef
+	require.ErrorAs(t, checkpoint.Restore(gittest.Ctx, c, odd, "main", head), &none)
+	assert.Equal(t, "refs/heads/"+odd, none.Ref)
+	require.NoError(t, checkpoint.Restore(gittest.Ctx, c, "agent/x", odd, head), "a base that is gone does no harm, whatever its name")
+	for _, anySHA := range []string{"true", "false"} {
+		h.Git(h.Bare, "config", "uploadpack.allowAnySHA1InWant", anySHA)
+		gone := "00000000000000000000000000000000deadbeef"
+		require.ErrorAs(t, history.Deepen(gittest.Ctx, c, gone, head), &none)
+		assert.Equal(t, gone, none.Ref)
+	}
+}

@@ -1,0 +1,220 @@
+package history_test
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/git/checkpoint"
+	"github.com/mergexo/mergexo/internal/git/commits"
+	"github.com/mergexo/mergexo/internal/git/gittest"
+	"github.com/mergexo/mergexo/internal/git/history"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+func TestRelationInAFullCheckout(t *testing.T) {
+	h := gittest.NewHub(t)
+	first := h.Tip("main")
+	side := h.Commit("side", "side", map[string]string{"s.txt": "s"})
+	second := h.Commit("main", "two", map[string]string{"a.txt": "a"})
+	c := h.Open(h.Workspace("main"))
+	require.NoError(t, checkpoint.Restore(gittest.Ctx, c, "main", "side", second))
+	for _, test := range []struct {
+		earlier, later string
+		want           model.Relation
+	}{
+		{second, second, model.Identical}, {first, second, model.Ahead}, {second, first, model.Behind}, {second, side, model.Diverged},
+		{second, "00000000000000000000000000000000deadbeef", model.Unknown},
+	} {
+		relation, err := history.Relation(gittest.Ctx, c, test.earlier, test.later)
+		require.NoError(t, err)
+		assert.Equal(t, test.want, relation)
+	}
+	_, err := history.Relation(gittest.Ctx, c, "--all", second)
+	assert.ErrorContains(t, err, "not commit ids")
+	assert.Equal(t, 1, c.NetworkCalls(), "asking costs nothing")
+}
+
+// longHistory makes 60 commits on agent/x, and rewrites main's past so far back that 50 commits do not show it.
+func longHistory(t *testing.T) (h *gittest.Hub, old, head, diverged string) {
+	h = gittest.NewHub(t)
+	old = h.Commit("agent/x", "old", map[string]string{"a.txt": "old"})
+	h.Git(h.Dev, "checkout", "-q", "-b", "away")
+	h.Commit("away", "away", nil)
+	return h, old, h.Grow("agent/x", 60), h.Grow("away", 60)
+}
+
+func TestShallowHistoryIsUnknownUntilItIsDeepened(t *testing.T) {
+	h, old, head, diverged := longHistory(t)
+	dir := h.Workspace("agent/x", "--depth=1")
+	c := h.Open(dir)
+	require.NoError(t, checkpoint.Restore(gittest.Ctx, c, "agent/x", "away", head))
+	ask := func(earlier, later string) model.Relation {
+		t.Helper()
+		relation, err := history.Relation(gittest.Ctx, c, earlier, later)
+		require.NoError(t, err)
+		return relation
+	}
+	assert.Equal(t, model.Unknown, ask(old, head), "the old commit is not here")
+	assert.Equal(t, model.Unknown, ask(diverged, head), "both are here, where they part is not: git says no to ancestry, we do not")
+	calls := c.NetworkCalls()
+	require.NoError(t, history.Deepen(gittest.Ctx, c, old, head))
+	assert.Equal(t, calls+1, c.NetworkCalls())
+	assert.Equal(t, model.Ahead, ask(old, head))
+	assert.Equal(t, model.Behind, ask(head, old))
+	require.NoError(t, history.Deepen(gittest.Ctx, c, diverged, head))
+	assert.Equal(t, model.Diverged, ask(diverged, head))
+	calls = c.NetworkCalls()
+	require.NoError(t, history.Deepen(gittest.Ctx, c, old, head))
+	assert.Equal(t, calls, c.NetworkCalls(), "what is known is not fetched again")
+	assert.Equal(t, "", h.Git(dir, "fsck", "--connectivity-only", "--no-dangling", "--no-progress"), "the checkout knows what it got")
+	assert.Equal(t, "62", h.Git(dir, "rev-list", "--count", "HEAD"))
+}
+
+func TestATrueAncestorIsFoundInAShallowHistoryThatShowsIt(t *testing.T) {
+	h, _, head, _ := longHistory(t)
+	c := h.Open(h.Workspace("agent/x", "--depth=1"))
+	require.NoError(t, checkpoint.Restore(gittest.Ctx, c, "agent/x", "", head))
+	gittest.Write(t, c.Dir(), map[string]string{"a.txt": "new"})
+	sha, made, err := commits.Commit(gittest.Ctx, c, "on top")
+	require.NoError(t, err)
+	require.True(t, made)
+	relation, err := history.Relation(gittest.Ctx, c, head, sha)
+	require.NoError(t, err)
+	assert.Equal(t, model.Ahead, relation)
+	h.Agent(c, "commit", "-q", "--amend", "-m", "rewritten below")
+	h.Agent(c, "reset", "-q", "--hard", head+"~1")
+	h.Agent(c, "commit", "-q", "--allow-empty", "-m", "instead")
+	now, err := c.Head(gittest.Ctx)
+	require.NoError(t, err)
+	relation, err = history.Relation(gittest.Ctx, c, head, now)
+	require.NoError(t, err)
+	assert.Equal(t, model.Diverged, relation, "they part above the boundary, so this is certain")
+}
+
+func TestRestoreNeverShortensAHistory(t *testing.T) {
+	h, _, _, _ := longHistory(t)
+	head := h.Grow("agent/x", 60)
+	dir := h.Workspace("agent/x", "--depth=100")
+	c := h.Open(dir)
+	require.NoError(t, checkpoint.Restore(gittest.Ctx, c, "agent/x", "main", head))
+	count, err := strconv.Atoi(h.Git(dir, "rev-list", "--count", "HEAD"))
+	require.NoError(t, err)
+	assert.GreaterOrEqual(t, count, 100)
+}
+
+func TestDeepenNamesTheCommitThatTheServerDoesNotHave(t *testing.T) {
+	h := gittest.NewHub(t)
+	c := h.Open(h.Workspace("main", "--depth=1"))
+	require.NoError(t, checkpoint.Restore(gittest.Ctx, c, "main", "", h.Tip("main")))
+	gone := "00000000000000000000000000000000deadbeef"
+	var none *git.ErrNoRef
+	require.ErrorAs(t, history.Deepen(gittest.Ctx, c, gone, h.Tip("main")), &none)
+	assert.Equal(t, gone, none.Ref)
+}
+
+func TestHeadFollowsTheAgentWhereverItWent(t *testing.T) {
+	h := gittest.NewHub(t)
+	c := h.Open(h.Workspace("main"))
+	require.NoError(t, checkpoint.Restore(gittest.Ctx, c, "main", "", h.Tip("main")))
+	h.Agent(c, "checkout", "-q", "-b", "elsewhere")
+	h.Agent(c, "commit", "-q", "--allow-empty", "-m", "mine")
+	head, err := c.Head(gittest.Ctx)
+	require.NoError(t, err)
+	assert.Equal(t, h.Git(c.Dir(), "rev-parse", "elsewhere"), head)
+	assert.Equal(t, "MergeXO <mergexo@example.com>", h.Git(c.Dir(), "log", "-1", "--format=%cn <%ce>"))
+
+	h.Agent(c, "checkout", "-q", "--detach", "main")
+	head, err = c.Head(gittest.Ctx)
+	require.NoError(t, err)
+	assert.Equal(t, h.Tip("main"), head)
+
+	require.NoError(t, os.RemoveAll(filepath.Join(c.Dir(), ".git")))
+	_, err = c.Head(gittest.Ctx)
+	assert.ErrorContains(t, err, "read HEAD of the checkout")
+	h.Git(c.Dir(), "init", "-q")
+	h.Agent(c, "commit", "-q", "--allow-empty", "-m", "a repository of its own")
+	head, err = c.Head(gittest.Ctx)
+	require.NoError(t, err)
+	relation, err := history.Relation(gittest.Ctx, c, h.Tip("main"), head)
+	require.NoError(t, err)
+	assert.Equal(t, model.Unknown, relation, "the old commit is gone with the old repository")
+}
+
+func TestAgentGitIsOffline(t *testing.T) {
+	h := gittest.NewHub(t)
+	c := h.Open("")
+	require.NoError(t, checkpoint.Restore(gittest.Ctx, c, "main", "", h.Tip("main")))
+	out, err := h.With(c.Dir(), c.AgentEnv(), "fetch", "origin")
+	require.Error(t, err)
+	assert.Contains(t, out, "transport 'http' not allowed")
+	for _, entry := range c.AgentEnv() {
+		assert.NotContains(t, entry, gittest.Token)
+	}
+}
+
+func TestChangesCommitsAndBlobsAreBytes(t *testing.T) {
+	h := gittest.NewHub(t)
+	start := h.Commit("main", "base", map[string]string{"mode.sh": "#!/bin/sh\n", "gone.txt": "x\n", "link-to-be": "file\n"})
+	c := h.Open(h.Workspace("main"))
+	require.NoError(t, checkpoint.Restore(gittest.Ctx, c, "main", "", start))
+	odd := "caf\xe9 \t\"quoted\"\n.txt"
+	gittest.Write(t, c.Dir(), map[string]string{odd: "latin\n", "gone.txt": "", "link-to-be": "", ".github/workflows/ci.yml": "on: push\n", "zero\x01.bin": "\x00\xff\r\n"})
+	require.NoError(t, os.Chmod(filepath.Join(c.Dir(), "mode.sh"), 0o755))
+	require.NoError(t, os.Symlink("../../etc/passwd", filepath.Join(c.Dir(), "link-to-be")))
+	h.Git(c.Dir(), "init", "-q", "vendored")
+	h.Git(filepath.Join(c.Dir(), "vendored"), "commit", "-q", "--allow-empty", "-m", "inner")
+	sha, made, err := commits.Commit(gittest.Ctx, c, "# a subject\n\nbody \x00with a NUL\n")
+	require.NoError(t, err)
+	require.True(t, made)
+
+	changes, err := history.Changes(gittest.Ctx, c, start, sha)
+	require.NoError(t, err)
+	type row struct {
+		Old, New, Status string
+		Size             int64
+		Target           string
+	}
+	got := map[string]row{}
+	for _, ch := range changes {
+		got[ch.Path] = row{ch.OldMode, ch.NewMode, ch.Status, ch.Size, ch.Target}
+	}
+	assert.Equal(t, map[string]row{
+		odd:                        {"000000", "100644", "A", 6, ""},
+		"gone.txt":                 {"100644", "000000", "D", 0, ""},
+		"mode.sh":                  {"100644", "100755", "M", 10, ""},
+		"link-to-be":               {"100644", git.ModeSymlink, "T", 16, "../../etc/passwd"},
+		"vendored":                 {"000000", git.ModeSubmodule, "A", 0, ""},
+		".github/workflows/ci.yml": {"000000", "100644", "A", 9, ""},
+		"zero\x01.bin":             {"000000", "100644", "A", 4, ""},
+	}, got)
+	blob, err := history.Blob(gittest.Ctx, c, sha, "zero\x01.bin")
+	require.NoError(t, err)
+	assert.Equal(t, []byte("\x00\xff\r\n"), blob)
+	blob, err = history.Blob(gittest.Ctx, c, sha, odd)
+	require.NoError(t, err)
+	assert.Equal(t, "latin\n", string(blob))
+	for _, none := range []string{"gone.txt", ".github", "*", "vendored"} {
+		_, err = history.Blob(gittest.Ctx, c, sha, none)
+		assert.ErrorIs(t, err, fs.ErrNotExist, none)
+	}
+
+	h.Agent(c, "commit", "-q", "--allow-empty", "-m", "second\n\nwith a body", "--author=A U Thor <a@example.com>")
+	head, err := c.Head(gittest.Ctx)
+	require.NoError(t, err)
+	commits, err := history.Commits(gittest.Ctx, c, start, head)
+	require.NoError(t, err)
+	assert.Equal(t, []history.Commit{
+		{SHA: sha, Subject: "# a subject", Author: git.Identity{Name: "MergeXO", Email: "mergexo@example.com"}},
+		{SHA: head, Subject: "second", Author: git.Identity{Name: "A U Thor", Email: "a@example.com"}},
+	}, commits)
+	same, err := history.Changes(gittest.Ctx, c, head, head)
+	require.NoError(t, err)
+	assert.Empty(t, same)
+}

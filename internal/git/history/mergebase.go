@@ -1,0 +1,132 @@
+package history
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/git/fetch"
+	"github.com/mergexo/mergexo/internal/git/syntax"
+)
+
+// Divergence is how two branches of the server stand to each other.
+type Divergence struct {
+	BaseSHA, HeadSHA string
+	// MergeBase is the commit up to which both have the same history; where there are several best ones, the first that
+	// git names. "" when they are Unrelated.
+	MergeBase string
+	Unrelated bool // for certain
+}
+
+// FetchMergeBase gets the tip of a base branch and of a head, which is a full ref name: refs/heads/x or, for the pull request of a
+// fork, refs/pull/7/head. Enough of their history is fetched to know their merge base for certain, all commits that the
+// head has and the base has not, and where merges among these came from; no more. In a partial clone that goes for files,
+// too: see FillMerge. *ErrNoRef names the ref that is not there. One network operation as a rule, at most three more where
+// the merge base is far away, and one for the files of a partial clone.
+func FetchMergeBase(ctx context.Context, c *git.Checkout, base, head string) (Divergence, error) {
+	if !syntax.ValidRef("refs/heads/"+base) || !syntax.ValidRef(head) || head == "refs/heads/"+base {
+		return Divergence{}, fmt.Errorf("fetch %q for a merge into %q: not a ref and another branch", head, base)
+	}
+	var met Divergence
+	err := git.OrInClone(ctx, c, func() (err error) {
+		met, err = tryFetchMergeBase(ctx, c, base, head)
+		return err
+	})
+	if err != nil {
+		return Divergence{}, fmt.Errorf("fetch for a merge: %w", err)
+	}
+	return met, nil
+}
+
+func tryFetchMergeBase(ctx context.Context, c *git.Checkout, base, head string) (Divergence, error) {
+	wants := [][2]string{{"refs/heads/" + base, git.FetchedBase}, {head, git.FetchedHead}}
+	if err := fetch.Get(ctx, c, append(fetch.Bounded(ctx, c, 0), fetch.Filtered(c)...), wants...); err != nil {
+		return Divergence{}, err
+	}
+	met, err := FindMergeBase(ctx, c, c.Refs[git.FetchedBase], c.Refs[git.FetchedHead])
+	if err != nil {
+		return Divergence{}, err
+	}
+	return met, FillMerge(ctx, c, met)
+}
+
+// FindMergeBase finds the merge base of two tips, and fetches what of their history is missing.
+func FindMergeBase(ctx context.Context, c *git.Checkout, base, head string) (Divergence, error) {
+	met, known := Divergence{BaseSHA: base, HeadSHA: head}, false
+	ask := func() (_ bool, err error) {
+		met.MergeBase, known, err = MergeBase(ctx, c, base, head)
+		if err == nil && known {
+			known, err = Whole(ctx, c, met)
+		}
+		return known, err
+	}
+	err := fetch.Deepen(ctx, c, []string{base, head}, ask)
+	if err == nil && !known {
+		_, err = ask() // after the last fetch
+	}
+	if err == nil && !known {
+		err = fmt.Errorf("find merge base of %s and %s: history is missing", base, head)
+	}
+	met.Unrelated = met.MergeBase == ""
+	return met, err
+}
+
+// Whole tells whether all commits that the head has and the base has not are here, with the merge bases of those among
+// them that are merges.
+func Whole(ctx context.Context, c *git.Checkout, met Divergence) (bool, error) {
+	if len(c.Boundary) == 0 || met.MergeBase == met.HeadSHA {
+		return true, nil
+	}
+	if hidden, err := cutOff(ctx, c, met.HeadSHA, met.BaseSHA); err != nil || hidden {
+		return false, err
+	}
+	merges, err := merges(ctx, c, met)
+	if err != nil {
+		return false, err
+	}
+	for _, parents := range merges {
+		if _, known, err := MergeBase(ctx, c, parents[0], parents[1]); err != nil || !known {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// merges are the first two parents of every merge commit that the head has and the base has not.
+func merges(ctx context.Context, c *git.Checkout, met Divergence) (parents [][2]string, err error) {
+	out, err := c.Ask(ctx, "rev-list", "--merges", "--parents", met.HeadSHA, "^"+met.BaseSHA)
+	if err != nil {
+		return nil, fmt.Errorf("list merges: %w", err)
+	}
+	for row := range strings.Lines(string(out)) {
+		if ids := strings.Fields(row); len(ids) > 2 {
+			parents = append(parents, [2]string{ids[1], ids[2]})
+		}
+	}
+	return parents, nil
+}
+
+// KnownMergeBase is the merge base of a base and a head, which are here with the history between them.
+func KnownMergeBase(ctx context.Context, c *git.Checkout, base, head string) (string, error) {
+	if !syntax.IsSHA(base) || !syntax.IsSHA(head) {
+		return "", fmt.Errorf("find merge base of %q and %q: not commit ids", base, head)
+	}
+	from, known, err := MergeBase(ctx, c, base, head)
+	switch {
+	case err != nil:
+		return "", err
+	case !known:
+		return "", fmt.Errorf("find merge base of %s and %s: history is missing", base, head)
+	case from == "":
+		return "", &ErrUnrelated{Base: base, Head: head}
+	}
+	return from, nil
+}
+
+// ErrUnrelated says that two commits have no history in common.
+type ErrUnrelated struct{ Base, Head string }
+
+func (e *ErrUnrelated) Error() string {
+	return fmt.Sprintf("%s and %s have no common ancestor", e.Head, e.Base)
+}

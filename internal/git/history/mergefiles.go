@@ -1,0 +1,181 @@
+package history
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/git/fetch"
+	"github.com/mergexo/mergexo/internal/git/syntax"
+)
+
+// FillMerge gets, into a partial clone, the files that merging needs: all that the head's own commits changed, as they were
+// and as they are, those of the base that it changed in the same paths, and those that git has to look into to know whether
+// the base has renamed what the head changed. One network operation, none when they are here or it is no partial clone.
+func FillMerge(ctx context.Context, c *git.Checkout, met Divergence) error {
+	if !c.Partial || met.Unrelated || met.MergeBase == met.HeadSHA {
+		return nil
+	}
+	need := &Needed{Ids: map[string]bool{}}
+	own, err := OwnChanges(ctx, c, met)
+	if err != nil {
+		return err
+	}
+	for _, change := range own {
+		need.Add(change.Old, change.New)
+	}
+	merges, err := merges(ctx, c, met)
+	if err != nil {
+		return err
+	}
+	// A merge in the branch is made again to see what a person changed in it.
+	for _, pair := range append(merges, [2]string{met.BaseSHA, met.HeadSHA}) {
+		if err := NeedBoth(ctx, c, need, pair, own); err != nil {
+			return err
+		}
+	}
+	ids, err := fetch.Absent(ctx, c, need.Sorted())
+	if err != nil {
+		return err
+	}
+	return fetch.Objects(ctx, c, ids)
+}
+
+// Altered is one path that two trees differ in.
+type Altered struct{ Path, Old, New string } // ids of blobs; "" where there is none
+
+// Needed is a set of blobs.
+type Needed struct{ Ids map[string]bool }
+
+// Add adds ids; "" is none.
+func (n *Needed) Add(ids ...string) {
+	for _, id := range ids {
+		if id != "" {
+			n.Ids[id] = true
+		}
+	}
+}
+
+// Sorted lists the ids.
+func (n *Needed) Sorted() []string {
+	list := make([]string, 0, len(n.Ids))
+	for id := range n.Ids {
+		list = append(list, id)
+	}
+	slices.Sort(list)
+	return list
+}
+
+// OwnChanges is all that commits of the head change that the base has not, merges apart.
+func OwnChanges(ctx context.Context, c *git.Checkout, met Divergence) ([]Altered, error) {
+	out, err := c.Ask(ctx, "log", "-z", "--format=", "--raw", "--no-merges", "--root", "--no-renames", "--no-abbrev", "--no-show-signature", met.HeadSHA, "^"+met.BaseSHA)
+	if err != nil {
+		return nil, fmt.Errorf("list files that commits changed: %w", err)
+	}
+	return Alterations(out)
+}
+
+// Between is what differs in the trees of two commits.
+func Between(ctx context.Context, c *git.Checkout, from, to string) ([]Altered, error) {
+	out, err := c.Ask(ctx, "diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", from, to)
+	if err != nil {
+		return nil, fmt.Errorf("compare %s with %s: %w", from, to, err)
+	}
+	return Alterations(out)
+}
+
+// Alterations reads git's raw differences (https://git-scm.com/docs/git-diff#_raw_output_format).
+func Alterations(out []byte) ([]Altered, error) {
+	part := slices.DeleteFunc(syntax.Fields(out), func(s string) bool { return s == "" }) // git log puts one between commits
+	if len(part)%2 != 0 {
+		return nil, fmt.Errorf("read raw differences: unexpected answer of %d parts", len(part))
+	}
+	blob := func(mode, id string) string {
+		if mode == git.ModeAbsent || mode == git.ModeSubmodule || strings.Trim(id, "0") == "" {
+			return ""
+		}
+		return id
+	}
+	var list []Altered
+	for i := 0; i < len(part); i += 2 {
+		meta := strings.Fields(strings.TrimPrefix(part[i], ":"))
+		if len(meta) != 5 {
+			return nil, fmt.Errorf("read raw differences: unexpected entry %q", part[i])
+		}
+		list = append(list, Altered{Path: part[i+1], Old: blob(meta[0], meta[2]), New: blob(meta[1], meta[3])})
+	}
+	return list, nil
+}
+
+// NeedBoth adds what merging two commits needs of either side. own are changes that count for the second one in addition to those
+// that are still to be seen in it.
+func NeedBoth(ctx context.Context, c *git.Checkout, need *Needed, pair [2]string, own []Altered) error {
+	out, err := c.Ask(ctx, "merge-base", "--all", pair[0], pair[1])
+	if err != nil && git.ExitCode(err) != 1 {
+		return fmt.Errorf("find merge base of %s and %s: %w", pair[0], pair[1], err)
+	}
+	bases := strings.Fields(string(out))
+	for i, from := range bases {
+		one, err := Between(ctx, c, from, pair[0])
+		if err != nil {
+			return err
+		}
+		two, err := Between(ctx, c, from, pair[1])
+		if err != nil {
+			return err
+		}
+		two = append(two, own...)
+		need.Shared(one, two)
+		need.Shared(two, one)
+		if i > 0 { // git merges the merge bases themselves first
+			if err := NeedBoth(ctx, c, need, [2]string{bases[0], from}, nil); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Shared adds the files of one side that a merge with the other one looks into.
+func (n *Needed) Shared(one, other []Altered) {
+	touched, below := map[string]bool{}, map[string]bool{}
+	for _, change := range other {
+		touched[change.Path] = true
+		if change.Old == "" { // where the one side has renamed its directory, it goes along
+			for dir := path.Dir(change.Path); dir != "."; dir = path.Dir(dir) {
+				below[dir] = true
+			}
+		}
+	}
+	added := map[string]bool{}
+	for _, change := range one {
+		if touched[change.Path] {
+			n.Add(change.Old, change.New)
+		}
+		if change.Old == "" && change.New != "" {
+			added[change.New] = true
+		}
+	}
+	inexact := false
+	for _, change := range one {
+		if change.New != "" || change.Old == "" || added[change.Old] { // not gone, or to be found elsewhere as it was
+			continue
+		}
+		moves := touched[change.Path]
+		for dir := path.Dir(change.Path); dir != "." && !moves; dir = path.Dir(dir) {
+			moves = below[dir]
+		}
+		if moves {
+			n.Add(change.Old)
+			inexact = true
+		}
+	}
+	for id := range added {
+		if inexact {
+			n.Add(id)
+		}
+	}
+}

@@ -1,0 +1,299 @@
+package history
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/git/syntax"
+)
+
+// HasMarkers says the same of the new lines of an addition; those around them were there before.
+func (a Addition) HasMarkers() bool {
+	i := 0
+	for line := range bytes.Lines(a.Text) {
+		if (a.Fresh == nil || i < len(a.Fresh) && a.Fresh[i]) && syntax.HasMarkers(line) {
+			return true
+		}
+		i++
+	}
+	return false
+}
+
+// Addition is a stretch of text that a push would newly publish: a part of a file in one commit, the name of a new file,
+// or a commit itself.
+type Addition struct {
+	Commit string
+	Path   string // bytes as git has them; "" is the commit itself: its headers and its message
+	Line   int    // number of the first line of Text; 0 when Text is the path itself. The message of a commit begins at 1
+	Text   []byte // valid during the visit only
+	Fresh  []bool // for each line of Text: no parent has it in this file; nil: all of them are new
+	Binary bool   // as git tells it: there is a zero byte near the beginning
+}
+
+// Unseen is a file that was not handed out.
+type Unseen struct {
+	Commit, Path string
+	Size         int64
+	Why          Why
+	Binary       bool // as far as could be told
+}
+
+// Why says for what reason a file was not handed out.
+type Why string
+
+// The reasons.
+const (
+	TooLarge Why = "too large"        // the file itself
+	TooMuch  Why = "too much in all"  // the files before it have used up what may be read
+	NotHere  Why = "content not here" // in a partial clone, or a damaged one
+)
+
+// Scope bounds what Patches reads, in bytes; 0 takes the default.
+type Scope struct {
+	File  int64 // of one file, 8 MiB
+	Total int64 // of all files, with what they are compared with, 256 MiB
+}
+
+const (
+	around  = 10        // lines that are handed out before and after a new one
+	largest = 100 << 20 // no larger file is opened at all; GitHub takes none
+)
+
+// Patches hands out the text that a push of to would newly publish where the server has from and the known commits: the
+// names of all new files, and then, of every commit that EveryChange looks at, oldest first, the commit object with its
+// message and of each changed file the lines that none of the commit's parents has in that file, with some lines around
+// them. A line whose white space alone changed is not new, nor is content that was there under another name. What is not
+// handed out is listed, for the caller to decide about.
+//
+// No diff of git's is read: contents are compared here, byte by byte, so nothing in the checkout (attributes, drivers,
+// text conversions) decides what is seen. Four processes, whatever the number of commits and files.
+func Patches(ctx context.Context, c *git.Checkout, from, to string, known []string, scope Scope, visit func(Addition) error) ([]Unseen, error) {
+	if scope.File <= 0 {
+		scope.File = 8 << 20
+	}
+	if scope.Total <= 0 {
+		scope.Total = 256 << 20
+	}
+	commits, err := Span(ctx, c, from, to, known)
+	if err != nil {
+		return nil, err
+	}
+	steps, err := Steps(ctx, c, commits, append([]string{to, from}, known...))
+	if err != nil {
+		return nil, err
+	}
+	p := &patches{scope: scope, visit: visit}
+	for _, s := range steps {
+		if s.Status == "A" && !s.whole {
+			if err := visit(Addition{Commit: s.Commit, Path: s.Path, Text: []byte(s.Path)}); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if err := p.plan(ctx, c, commits, steps); err != nil {
+		return nil, err
+	}
+	if err := c.Contents(ctx, p.ask, p.take); err != nil {
+		return nil, fmt.Errorf("read what %s..%s adds: %w", from, to, err)
+	}
+	return p.unseen, nil
+}
+
+// job is one file, or one commit, whose text is to be handed out.
+type job struct {
+	Step
+	before []string // what is read after it, to compare with
+	peek   bool     // it is only looked at to tell whether it is binary
+}
+
+// patches is one walk over a range.
+type patches struct {
+	scope  Scope
+	visit  func(Addition) error
+	unseen []Unseen
+
+	jobs []job
+	ask  []string // the objects of the jobs, in the order in which they come
+
+	// The file at hand, and how many objects of its job are still to come.
+	text  []byte
+	lines []int // where its lines begin
+	fresh []bool
+	left  int
+}
+
+// plan decides what is read. Content that a parent has under whatever name is published already, or was handed out with an
+// earlier commit.
+func (p *patches) plan(ctx context.Context, c *git.Checkout, commits []string, steps []Step) error {
+	ids := append([]string(nil), commits...)
+	for _, s := range steps {
+		ids = append(append(ids, s.before...), s.Id)
+	}
+	sizes, err := Sizes(ctx, c, ids)
+	if err != nil {
+		return err
+	}
+	seen := map[string]bool{}
+	for _, commit := range commits {
+		p.add(Step{Commit: commit, Change: Change{Id: commit}}, sizes)
+		own := 0
+		for own < len(steps) && steps[own].Commit == commit && !steps[own].whole {
+			for _, id := range steps[own].before {
+				seen[id] = true
+			}
+			own++
+		}
+		for _, s := range steps[:own] {
+			if s.IsBlob() && !seen[s.Id] {
+				p.add(s, sizes)
+			}
+		}
+		for _, s := range steps[:own] { // only now: of two copies in a commit each is judged by its own name
+			seen[s.Id] = true
+		}
+		steps = steps[own:]
+	}
+	return nil
+}
+
+// add takes a file up, or notes why not.
+func (p *patches) add(s Step, sizes map[string]int64) {
+	j := job{Step: s}
+	j.Size = sizes[s.Id]
+	cost := j.Size
+	for _, id := range s.before {
+		if size := sizes[id]; size >= 0 && size <= p.scope.File {
+			j.before = append(j.before, id)
+			cost += size
+		}
+	}
+	switch {
+	case j.Size < 0:
+		p.unseen = append(p.unseen, Unseen{Commit: s.Commit, Path: s.Path, Why: NotHere})
+		return
+	case j.Size > largest:
+		p.unseen = append(p.unseen, Unseen{Commit: s.Commit, Path: s.Path, Size: j.Size, Why: TooLarge})
+		return
+	case j.Size > p.scope.File:
+		j.peek, j.before = true, nil
+	case cost > p.scope.Total:
+		p.unseen = append(p.unseen, Unseen{Commit: s.Commit, Path: s.Path, Size: j.Size, Why: TooMuch})
+		return
+	default:
+		p.scope.Total -= cost
+	}
+	p.jobs = append(p.jobs, j)
+	p.ask = append(append(p.ask, s.Id), j.before...)
+}
+
+// take gets the objects one by one: first of each job its new content, then what to compare it with.
+func (p *patches) take(_ string, content io.Reader) error {
+	j := &p.jobs[0]
+	if p.left > 0 {
+		old, err := io.ReadAll(content)
+		if err != nil {
+			return err
+		}
+		p.compare(string(old))
+		if p.left--; p.left == 0 {
+			return p.done()
+		}
+		return nil
+	}
+	if j.peek {
+		head, err := io.ReadAll(io.LimitReader(content, syntax.Sniffed))
+		p.unseen = append(p.unseen, Unseen{Commit: j.Commit, Path: j.Path, Size: j.Size, Why: TooLarge, Binary: syntax.IsBinary(head)})
+		p.begin(nil)
+		return errors.Join(err, p.done())
+	}
+	text, err := io.ReadAll(content)
+	if err != nil {
+		return err
+	}
+	p.begin(text)
+	if p.left = len(j.before); p.left == 0 {
+		return p.done()
+	}
+	return nil
+}
+
+// begin takes the lines of a text as new ones, but for those that are empty.
+func (p *patches) begin(text []byte) {
+	p.text, p.lines, p.fresh = text, p.lines[:0], p.fresh[:0]
+	for at := 0; at < len(text); {
+		end := len(text)
+		if i := bytes.IndexByte(text[at:], '\n'); i >= 0 {
+			end = at + i + 1
+		}
+		p.lines = append(p.lines, at)
+		p.fresh = append(p.fresh, len(bytes.TrimSpace(text[at:end])) > 0)
+		at = end
+	}
+}
+
+// line is the content of a line, with its end.
+func (p *patches) line(i int) []byte { return p.text[p.lines[i]:p.end(i)] }
+
+// end is where a line ends.
+func (p *patches) end(i int) int {
+	if i+1 < len(p.lines) {
+		return p.lines[i+1]
+	}
+	return len(p.text)
+}
+
+// compare takes the lines that an old content has as known.
+func (p *patches) compare(old string) {
+	known := map[string]struct{}{}
+	for row := range strings.Lines(old) {
+		known[strings.TrimSpace(row)] = struct{}{}
+	}
+	for i := range p.lines {
+		if p.fresh[i] {
+			_, there := known[string(bytes.TrimSpace(p.line(i)))]
+			p.fresh[i] = !there
+		}
+	}
+}
+
+// done hands out what is new in the file at hand, and goes on to the next.
+func (p *patches) done() error {
+	j := p.jobs[0]
+	p.jobs = p.jobs[1:]
+	if j.Path == "" {
+		return p.commit(j)
+	}
+	binary := syntax.IsBinary(p.text)
+	for i := 0; i < len(p.fresh); {
+		if !p.fresh[i] {
+			i++
+			continue
+		}
+		from, last := max(0, i-around), i
+		for i = i + 1; i < len(p.fresh) && i <= last+2*around; i++ {
+			if p.fresh[i] {
+				last = i
+			}
+		}
+		to := min(last+around+1, len(p.fresh))
+		err := p.visit(Addition{
+			Commit: j.Commit, Path: j.Path, Line: from + 1, Text: p.text[p.lines[from]:p.end(to-1)], Fresh: p.fresh[from:to], Binary: binary,
+		})
+		if err != nil {
+			return err
+		}
+		i = to
+	}
+	return nil
+}
+
+// commit hands out a commit as it is: there may be anything in the headers of one.
+func (p *patches) commit(j job) error {
+	head, _, _ := bytes.Cut(p.text, []byte("\n\n"))
+	return p.visit(Addition{Commit: j.Commit, Line: -bytes.Count(head, []byte("\n")) - 1, Text: p.text})
+}

@@ -1,0 +1,233 @@
+package history
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/git/syntax"
+)
+
+// maxTarget is how long a symbolic link may be; Linux follows none that is longer (PATH_MAX).
+const maxTarget = 4096
+
+// Step is what one commit makes of one path that none of its parents has so.
+type Step struct {
+	Change
+	Commit string
+	before []string // ids of what the parents have there
+	whole  bool     // of the range as a whole, not of a commit
+}
+
+// EveryChange lists what a push of to would newly publish where the server has from and the known commits: commit by
+// commit, oldest first, every path that is not as in one of the commit's parents, so that what one commit adds and the
+// next removes is there, what a side branch brings in, and what somebody put into a merge; and at the end every other path
+// that is in to as in neither from nor a known commit, which is how an old version shows that a merge took from far back.
+// A path is named as often as it was changed. A merge of a known commit changes only what its author changed in it.
+//
+// Trees that others made are to be counted first (CheckTreeLimits).
+func EveryChange(ctx context.Context, c *git.Checkout, from, to string, known ...string) ([]Step, error) {
+	commits, err := Span(ctx, c, from, to, known)
+	if err != nil {
+		return nil, err
+	}
+	steps, err := Steps(ctx, c, commits, append([]string{to, from}, known...))
+	if err != nil {
+		return nil, err
+	}
+	type state struct{ path, mode, id string }
+	made := map[state]bool{}
+	steps = slices.DeleteFunc(steps, func(s Step) bool { // what the last commit to change a path made of it
+		now := state{s.Path, s.NewMode, s.Id}
+		if s.whole {
+			return made[now]
+		}
+		made[now] = true
+		return false
+	})
+	if err := measureSteps(ctx, c, steps); err != nil {
+		return nil, fmt.Errorf("measure what changed from %s to %s: %w", from, to, err)
+	}
+	return steps, nil
+}
+
+// Span lists what is reachable from to and neither from from nor from the known commits, parents before their children.
+func Span(ctx context.Context, c *git.Checkout, from, to string, known []string) ([]string, error) {
+	args := []string{"rev-list", "--reverse", "--topo-order", to}
+	for _, sha := range append([]string{from, to}, known...) {
+		if !syntax.IsSHA(sha) {
+			return nil, fmt.Errorf("list commits of %q..%q without %q: not commit ids", from, to, known)
+		}
+		if sha != to {
+			args = append(args, "^"+sha)
+		}
+	}
+	if from == to || slices.Contains(known, to) {
+		return nil, nil
+	}
+	out, err := c.Ask(ctx, args...)
+	if err != nil {
+		return nil, fmt.Errorf("list commits of %s..%s: %w", from, to, err)
+	}
+	return strings.Fields(string(out)), nil
+}
+
+// Steps compares commits with their parents, and the first of whole with the others of whole as if those were its
+// parents. --root is for commits without one, which would else pass unseen; -c keeps of a merge what differs from all.
+func Steps(ctx context.Context, c *git.Checkout, commits, whole []string) ([]Step, error) {
+	stdin := strings.Join(append(slices.Clone(commits), strings.Join(whole, " ")), "\n") + "\n"
+	var list []Step
+	read := func(in *bufio.Reader) (err error) {
+		list, err = readSteps(in, len(commits))
+		return err
+	}
+	err := c.Pour(ctx, []byte(stdin), read, "diff-tree", "--stdin", "--always", "--root", "-c", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", "--ignore-submodules=none", "--no-textconv", "--no-ext-diff")
+	if err != nil {
+		return nil, fmt.Errorf("compare commits with their parents: %w", err)
+	}
+	return list, nil
+}
+
+// readSteps reads git diff-tree --stdin -c -z
+// (https://git-scm.com/docs/git-diff-tree#_raw_output_format and #_diff_format_for_merges), where the id of the commit at
+// this index is followed by the comparison of the whole.
+func readSteps(in *bufio.Reader, whole int) ([]Step, error) {
+	var list []Step
+	commit := ""
+	for n := -1; ; {
+		word, err := in.ReadString(0)
+		if errors.Is(err, io.EOF) && word == "" {
+			if n != whole {
+				return nil, errors.New("the answer breaks off")
+			}
+			return list, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		word = word[:len(word)-1]
+		if syntax.IsSHA(word) {
+			commit = word
+			n++
+			continue
+		}
+		path, err := in.ReadString(0)
+		if err != nil {
+			return nil, err
+		}
+		step, err := parseStep(word, path[:len(path)-1])
+		if err != nil {
+			return nil, err
+		}
+		step.Commit, step.whole = commit, n == whole
+		list = append(list, step)
+	}
+}
+
+// parseStep reads one entry: as many colons as there are parents, their modes and the new one, their ids and the new one,
+// a letter for each parent.
+func parseStep(meta, path string) (Step, error) {
+	rest := strings.TrimLeft(meta, ":")
+	n := len(meta) - len(rest)
+	part := strings.Fields(rest)
+	if n == 0 || len(part) != 2*n+3 {
+		return Step{}, fmt.Errorf("unexpected entry %q", meta)
+	}
+	modes, ids := part[:n+1], part[n+1:2*n+2]
+	s := Step{Change: Change{Path: path, OldMode: modes[0], NewMode: modes[n], Status: "M", Id: ids[n]}}
+	for i, mode := range modes[:n] {
+		if mode == s.NewMode || s.OldMode == git.ModeAbsent { // the parent that is most like it
+			s.OldMode = mode
+		}
+		if mode != git.ModeAbsent && mode != git.ModeSubmodule {
+			s.before = append(s.before, ids[i])
+		}
+	}
+	switch {
+	case s.NewMode == git.ModeAbsent:
+		s.Status = "D"
+	case s.OldMode == git.ModeAbsent:
+		s.Status = "A"
+	case s.OldMode[:2] != s.NewMode[:2]: // the first two digits are the type
+		s.Status = "T"
+	}
+	return s, nil
+}
+
+// IsBlob says that a change leaves something with content at its path.
+func (c Change) IsBlob() bool { return c.NewMode != git.ModeAbsent && c.NewMode != git.ModeSubmodule }
+
+// measureSteps fills in sizes and the targets of symbolic links.
+func measureSteps(ctx context.Context, c *git.Checkout, steps []Step) error {
+	var ids []string
+	for _, s := range steps {
+		if s.IsBlob() {
+			ids = append(ids, s.Id)
+		}
+	}
+	sizes, err := Sizes(ctx, c, ids)
+	if err != nil {
+		return err
+	}
+	var links []string
+	for i := range steps {
+		s := &steps[i]
+		if !s.IsBlob() {
+			continue
+		}
+		if s.Size = sizes[s.Id]; s.Size < 0 {
+			return fmt.Errorf("the content of %q in %s is not here", s.Path, s.Commit)
+		}
+		if s.NewMode != git.ModeSymlink {
+			continue
+		}
+		if s.Size > maxTarget {
+			return fmt.Errorf("symbolic link %q in %s has a target of %d bytes", s.Path, s.Commit, s.Size)
+		}
+		links = append(links, s.Id)
+	}
+	targets := map[string]string{}
+	err = c.Contents(ctx, links, func(id string, content io.Reader) error {
+		text, err := io.ReadAll(content)
+		targets[id] = string(text)
+		return err
+	})
+	for i := range steps {
+		if s := &steps[i]; s.NewMode == git.ModeSymlink {
+			s.Target = targets[s.Id]
+		}
+	}
+	return err
+}
+
+// Sizes gives the sizes of objects, and -1 for those that are not here.
+func Sizes(ctx context.Context, c *git.Checkout, ids []string) (map[string]int64, error) {
+	ids = slices.Compact(slices.Sorted(slices.Values(ids)))
+	sizes := make(map[string]int64, len(ids))
+	if len(ids) == 0 {
+		return sizes, nil
+	}
+	out, err := c.Tell(ctx, []byte(strings.Join(ids, "\n")+"\n"), "cat-file", "--batch-check=%(objectname) %(objectsize)")
+	if err != nil {
+		return nil, fmt.Errorf("measure objects: %w", err)
+	}
+	for row := range bytes.Lines(out) {
+		id, size, _ := strings.Cut(strings.TrimSuffix(string(row), "\n"), " ")
+		n, err := strconv.ParseInt(size, 10, 64)
+		if err != nil {
+			n = -1 // "missing"
+		}
+		sizes[id] = n
+	}
+	if len(sizes) != len(ids) {
+		return nil, fmt.Errorf("measure objects: %d answers for %d questions", len(sizes), len(ids))
+	}
+	return sizes, nil
+}

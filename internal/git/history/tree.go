@@ -1,0 +1,95 @@
+package history
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/git/fetch"
+	"github.com/mergexo/mergexo/internal/git/syntax"
+)
+
+// maxFiles is how many names Files gives.
+const maxFiles = 1000
+
+// Files lists the files of a commit below a directory, by their paths: none where there is no such directory, and at most
+// a thousand.
+func Files(ctx context.Context, c *git.Checkout, rev, dir string) ([]string, error) {
+	if !syntax.IsSHA(rev) {
+		return nil, fmt.Errorf("list files of %q: not a commit id", rev)
+	}
+	out, err := c.Ask(ctx, "ls-tree", "-r", "-z", "--name-only", "--full-tree", rev, "--", strings.TrimSuffix(dir, "/")+"/")
+	if err != nil {
+		return nil, fmt.Errorf("list files in %s: %w", dir, err)
+	}
+	names := syntax.Fields(out)
+	return names[:min(len(names), maxFiles)], nil
+}
+
+// Names lists what is in a directory of a commit, "" for the whole tree, by its names there: none where there is no such
+// directory, and at most a thousand.
+func Names(ctx context.Context, c *git.Checkout, rev, dir string) ([]string, error) {
+	if !syntax.IsSHA(rev) {
+		return nil, fmt.Errorf("list names of %q: not a commit id", rev)
+	}
+	args, prefix := []string{"ls-tree", "-z", "--name-only", "--full-tree", rev}, ""
+	if dir != "" {
+		prefix = strings.TrimSuffix(dir, "/") + "/"
+		args = append(args, "--", prefix)
+	}
+	out, err := c.Ask(ctx, args...)
+	if err != nil {
+		return nil, fmt.Errorf("list names in %q of %s: %w", dir, rev, err)
+	}
+	names := syntax.Fields(out)
+	names = names[:min(len(names), maxFiles)]
+	for i := range names {
+		names[i] = strings.TrimPrefix(names[i], prefix)
+	}
+	return names, nil
+}
+
+// Blob is the content of a file in a commit; fs.ErrNotExist when the commit has no file there. No network operation, but
+// one where a partial clone lacks the file.
+func Blob(ctx context.Context, c *git.Checkout, rev, path string) ([]byte, error) {
+	if !syntax.IsSHA(rev) {
+		return nil, fmt.Errorf("read %q of %q: not a commit id", path, rev)
+	}
+	out, err := c.Ask(ctx, "ls-tree", "-z", "--full-tree", rev, "--", path)
+	if err != nil {
+		return nil, fmt.Errorf("read %q of %s: %w", path, rev, err)
+	}
+	meta, name, _ := strings.Cut(strings.TrimSuffix(string(out), "\x00"), "\t")
+	entry := strings.Fields(meta)
+	if len(entry) != 3 || entry[1] != "blob" || name != path {
+		return nil, fmt.Errorf("read %q of %s: %w", path, rev, fs.ErrNotExist)
+	}
+	if c.Partial {
+		absent, err := fetch.Absent(ctx, c, entry[2:])
+		if err == nil {
+			err = fetch.Objects(ctx, c, absent)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read %q of %s: %w", path, rev, err)
+		}
+	}
+	blob, err := c.Ask(ctx, "cat-file", "blob", entry[2])
+	if err != nil {
+		return nil, fmt.Errorf("read %q of %s: %w", path, rev, err)
+	}
+	return blob, nil
+}
+
+// TreeOf is the tree of a commit.
+func TreeOf(ctx context.Context, c *git.Checkout, sha string) (string, error) {
+	if !syntax.IsSHA(sha) {
+		return "", fmt.Errorf("read tree of %q: not a commit id", sha)
+	}
+	out, err := c.Ask(ctx, "rev-parse", "--verify", sha+"^{tree}")
+	if err != nil {
+		return "", fmt.Errorf("read tree of %s: %w", sha, err)
+	}
+	return syntax.Line(out), nil
+}

@@ -1,0 +1,306 @@
+// Package mergetree merges trees and writes commits in memory, without a working tree: one merge with what conflicts in it,
+// and a picker that puts commits on top of each other.
+package mergetree
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/git/fetch"
+	"github.com/mergexo/mergexo/internal/git/syntax"
+)
+
+// What a conflict tells of itself at most.
+const (
+	maxConflictFiles = 20
+	maxHunks         = 5
+	maxHunkLines     = 40
+	maxHunkWidth     = 400     // bytes of one line
+	maxConflictBytes = 4 << 20 // of a file that is searched for hunks
+)
+
+// Stage is one version of a path that did not combine: 1 is the merge base's, 2 ours, 3 theirs.
+type Stage struct{ Mode, Id, Path, number string }
+
+// Message is one message of a merge about some paths.
+type Message struct {
+	Paths []string
+	kind  string // "CONFLICT (contents)", "Auto-merging": stable, as git-merge-tree(1) says
+	text  string
+}
+
+// Result is what git tells of a merge, one with conflicts above all.
+type Result struct {
+	Tree     string
+	Stages   []Stage
+	Messages []Message
+}
+
+// Combine merges two commits into a tree, in our own git directory. The attributes of files (a merge driver that git has
+// itself, binary) are read below files, which is not changed. A conflict is *ErrConflict of the commit blame.
+func Combine(ctx context.Context, c *git.Checkout, files, ours, theirs, blame string) (tree string, err error) {
+	found, clean, err := Merge(ctx, c, files, ours, theirs)
+	if err != nil {
+		return "", fmt.Errorf("merge %s: %w", blame, err)
+	}
+	if !clean {
+		return "", &ErrConflict{Commit: blame, Tree: found.Tree, Paths: found.Paths(), Found: found}
+	}
+	return found.Tree, nil
+}
+
+// Merge asks git for a merge. Renames are followed as git does for everybody, whatever our own configuration says of
+// comparisons.
+func Merge(ctx context.Context, c *git.Checkout, files, ours, theirs string) (found *Result, clean bool, err error) {
+	env := c.OwnEnv("GIT_WORK_TREE="+files, "GIT_INDEX_FILE="+c.OwnDir+"/no-index")
+	args := git.Safely(MergeAsAlways, []string{"merge-tree", "--write-tree", "-z", "--messages", ours, theirs})
+	out, err := c.Run(ctx, git.Spec{Dir: files, Env: env, Args: args})
+	if err != nil && git.ExitCode(err) != 1 {
+		return nil, false, err
+	}
+	part := syntax.Fields(out)
+	if len(part) == 0 || !syntax.IsSHA(part[0]) {
+		return nil, false, errors.Join(fmt.Errorf("unexpected answer %q", out), err)
+	}
+	found, ok := ParseResult(part)
+	if !ok {
+		return nil, false, fmt.Errorf("unexpected answer %q", out)
+	}
+	return found, err == nil, nil
+}
+
+// MergeAsAlways are git's defaults for a merge.
+var MergeAsAlways = []string{
+	"-c", "merge.renames=true", "-c", "diff.renames=true", "-c", "merge.directoryRenames=conflict", "-c", "merge.conflictStyle=merge",
+	"-c", "merge.renormalize=false",
+}
+
+// ParseResult reads the answer of git merge-tree -z to a merge
+// (https://git-scm.com/docs/git-merge-tree#OUTPUT): the tree, what is at each stage, an empty field, the messages.
+func ParseResult(part []string) (*Result, bool) {
+	found := &Result{Tree: part[0]}
+	part = part[1:]
+	for len(part) > 0 && part[0] != "" {
+		meta, path, _ := strings.Cut(part[0], "\t")
+		entry := strings.Fields(meta)
+		if len(entry) != 3 {
+			return nil, false
+		}
+		found.Stages = append(found.Stages, Stage{Mode: entry[0], Id: entry[1], number: entry[2], Path: path})
+		part = part[1:]
+	}
+	if len(part) > 0 {
+		part = part[1:]
+	}
+	for len(part) > 0 {
+		n, err := strconv.Atoi(part[0])
+		if err != nil || n < 0 || len(part) < n+3 {
+			break // about submodules git adds advice that is no message
+		}
+		found.Messages = append(found.Messages, Message{Paths: part[1 : n+1], kind: part[n+1], text: strings.TrimSpace(part[n+2])})
+		part = part[n+3:]
+	}
+	return found, true
+}
+
+// Conflicts are the messages that are about conflicts.
+func (f *Result) Conflicts() []Message {
+	var list []Message
+	for _, s := range f.Messages {
+		if strings.HasPrefix(s.kind, "CONFLICT") {
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
+// Paths are those that did not combine, in their order.
+func (f *Result) Paths() []string {
+	var list []string
+	for _, s := range f.Stages {
+		list = append(list, s.Path)
+	}
+	if len(list) == 0 { // a renamed directory can conflict without leaving a path in conflict
+		for _, s := range f.Conflicts() {
+			list = append(list, s.Paths...)
+		}
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// Versions are the stages of a path; one that is not there has no mode.
+func (f *Result) Versions(path string) (base, ours, theirs Stage) {
+	for _, s := range f.Stages {
+		if s.Path != path {
+			continue
+		}
+		switch s.number {
+		case "1":
+			base = s
+		case "2":
+			ours = s
+		case "3":
+			theirs = s
+		}
+	}
+	return base, ours, theirs
+}
+
+// Kind says in a word what is wrong with a path.
+func (f *Result) Kind(path string) string {
+	_, ours, theirs := f.Versions(path)
+	kinds := map[string]bool{}
+	for _, s := range f.Conflicts() {
+		if slices.Contains(s.Paths, path) {
+			kinds[KindOf(s)] = true
+		}
+	}
+	switch {
+	case ours.Mode == git.ModeSubmodule || theirs.Mode == git.ModeSubmodule:
+		return "submodule"
+	case kinds["binary"]:
+		return "binary"
+	case ours.Mode != "" && theirs.Mode != "" && ours.Id == theirs.Id && ours.Mode != theirs.Mode:
+		return "mode"
+	case ours.Mode == git.ModeSymlink && theirs.Mode == git.ModeSymlink:
+		return "symlink"
+	}
+	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
+		if kind != "content" && kind != "add/add" { // those may come with what caused them
+			return kind
+		}
+	}
+	if kinds["add/add"] {
+		return "add/add"
+	}
+	return "content"
+}
+
+// KindOf takes the word in brackets of a message, which tells more than its type does.
+func KindOf(s Message) string {
+	if strings.Contains(s.kind, "binary") {
+		return "binary"
+	}
+	_, rest, _ := strings.Cut(s.text, "CONFLICT (")
+	kind, _, ok := strings.Cut(rest, ")")
+	if !ok {
+		_, rest, _ = strings.Cut(s.kind, "(")
+		kind = strings.TrimSuffix(rest, ")")
+	}
+	return kind
+}
+
+// Describe fills in what a person needs to see of a conflict.
+func Describe(ctx context.Context, c *git.Checkout, e *ErrConflict, ours, theirs string) error {
+	paths := e.Paths[:min(len(e.Paths), maxConflictFiles)]
+	if e.Found == nil || len(paths) == 0 || len(e.Files) > 0 {
+		return nil
+	}
+	entries, err := Entries(ctx, c, e.Tree, paths)
+	if err != nil {
+		return err
+	}
+	var ids []string
+	for _, at := range entries {
+		if at.Mode != git.ModeSubmodule {
+			ids = append(ids, at.Id)
+		}
+	}
+	if err := fetch.Missing(ctx, c, ids); err != nil {
+		return err
+	}
+	hunks := map[string][]string{}
+	err = c.Contents(ctx, ids, func(id string, content io.Reader) error {
+		text, err := io.ReadAll(io.LimitReader(content, maxConflictBytes))
+		hunks[id] = hunksOf(string(text), ours, theirs)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("read conflicts: %w", err)
+	}
+	for _, path := range paths {
+		file := ConflictFile{Path: path, Kind: e.Found.Kind(path)}
+		if at, ok := entries[path]; ok && (file.Kind == "content" || file.Kind == "add/add" || strings.HasPrefix(file.Kind, "rename")) {
+			file.Hunks = hunks[at.Id]
+		}
+		e.Files = append(e.Files, file)
+	}
+	return nil
+}
+
+// hunksOf cuts the conflicts out of a file with conflict markers, whose labels it replaces.
+func hunksOf(text, ours, theirs string) []string {
+	if syntax.IsBinary([]byte(text[:min(len(text), syntax.Sniffed)])) {
+		return nil
+	}
+	var hunks, hunk []string
+	for row := range strings.Lines(text) {
+		row = strings.TrimRight(row, "\r\n")
+		switch {
+		case hunk == nil && strings.HasPrefix(row, "<<<<<<< "):
+			hunk = []string{"<<<<<<< " + ours}
+		case hunk == nil:
+		case strings.HasPrefix(row, ">>>>>>> "):
+			hunks = append(hunks, strings.Join(shortened(append(hunk, ">>>>>>> "+theirs)), "\n"))
+			if hunk = nil; len(hunks) == maxHunks {
+				return hunks
+			}
+		default:
+			hunk = append(hunk, strings.ToValidUTF8(row[:min(len(row), maxHunkWidth)], "\uFFFD"))
+		}
+	}
+	return hunks
+}
+
+// shortened leaves lines out of the middle of what is too long.
+func shortened(lines []string) []string {
+	if len(lines) <= maxHunkLines {
+		return lines
+	}
+	half := (maxHunkLines - 1) / 2
+	gap := fmt.Sprintf("... %d more lines ...", len(lines)-2*half)
+	return append(append(slices.Clone(lines[:half]), gap), lines[len(lines)-half:]...)
+}
+
+// Entries are the modes and ids of paths in a commit or tree; those that are not there are left out.
+func Entries(ctx context.Context, c *git.Checkout, tree string, paths []string) (map[string]Stage, error) {
+	found := map[string]Stage{}
+	for some := range slices.Chunk(paths, 200) { // as many as fit an argument list, whatever their length
+		out, err := c.Ask(ctx, slices.Concat([]string{"ls-tree", "-z", "--full-tree", tree, "--"}, some)...)
+		if err != nil {
+			return nil, fmt.Errorf("look up paths in %s: %w", tree, err)
+		}
+		for _, row := range syntax.Fields(out) {
+			meta, path, _ := strings.Cut(row, "\t")
+			if entry := strings.Fields(meta); len(entry) == 3 {
+				found[path] = Stage{Mode: entry[0], Id: entry[2], Path: path}
+			}
+		}
+	}
+	return found, nil
+}
+
+// Without leaves out what is said about some paths alone.
+func (f *Result) Without(files []Stage) *Result {
+	ours := func(p string) bool { return slices.ContainsFunc(files, func(at Stage) bool { return at.Path == p }) }
+	rest := &Result{Tree: f.Tree}
+	for _, s := range f.Stages {
+		if !ours(s.Path) {
+			rest.Stages = append(rest.Stages, s)
+		}
+	}
+	for _, s := range f.Messages {
+		if slices.ContainsFunc(s.Paths, func(p string) bool { return !ours(p) }) {
+			rest.Messages = append(rest.Messages, s)
+		}
+	}
+	return rest
+}

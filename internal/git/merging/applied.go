@@ -1,0 +1,153 @@
+package merging
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/git/history"
+	"github.com/mergexo/mergexo/internal/git/mergetree"
+	"github.com/mergexo/mergexo/internal/git/syntax"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// AlreadyApplied tells whether the base has, since its merge base with head, a commit that changes the same for each of
+// the head's own commits: then these commits of the base, oldest first. Each counts for one of the head's. Merges of two are
+// passed over where they are what git makes of their parents. Nothing of the head may be missing on the base: merging them
+// would change nothing, but where the base went on over the same lines. false where the head has no commits of its own, as
+// when the base has it, where a merge of it has changes of its own, or where 500 commits on either side do not tell. Both
+// commits have to be here; what is missing of their history and, in a partial clone, of their files is fetched.
+func AlreadyApplied(ctx context.Context, c *git.Checkout, base, head string) ([]model.Commit, bool, error) {
+	if !syntax.IsSHA(base) || !syntax.IsSHA(head) {
+		return nil, false, fmt.Errorf("look for %q on %q: not commit ids", head, base)
+	}
+	found, err := alreadyApplied(ctx, c, base, head)
+	if err != nil {
+		return nil, false, fmt.Errorf("look for %s on %s: %w", head, base, err)
+	}
+	list, err := history.Named(ctx, c, found)
+	return list, len(list) > 0 && err == nil, err
+}
+
+func alreadyApplied(ctx context.Context, c *git.Checkout, base, head string) ([]string, error) {
+	met, err := history.FindMergeBase(ctx, c, base, head)
+	if err != nil || met.Unrelated || met.MergeBase == head {
+		return nil, err
+	}
+	own, err := plainCommits(ctx, c, head, "^"+base)
+	if err != nil || len(own) == 0 || len(own) > maxCandidates {
+		return nil, err
+	}
+	all, err := history.OwnChanges(ctx, c, met)
+	if err != nil {
+		return nil, err
+	}
+	paths := map[string]bool{}
+	for _, change := range all {
+		paths[change.Path] = true
+	}
+	args := []string{fmt.Sprintf("--max-count=%d", maxCandidates), base, "^" + head, "--"}
+	if len(paths) <= 200 {
+		args = append(args, slices.Sorted(maps.Keys(paths))...)
+	}
+	theirs, err := plainCommits(ctx, c, args...)
+	if err != nil || len(paths) == 0 || len(theirs) == 0 {
+		return nil, err
+	}
+	mine, err := changesOf(ctx, c, own)
+	if err != nil {
+		return nil, err
+	}
+	sums, err := changesOf(ctx, c, theirs)
+	if err != nil {
+		return nil, err
+	}
+	found := matched(mine, theirs, sums)
+	if len(found) == 0 {
+		return nil, nil
+	}
+	if lacks, err := appliedInPart(ctx, c, met); err != nil || lacks {
+		return nil, err
+	}
+	return found, nil
+}
+
+// appliedInPart tells whether the head has more than its plain commits tell, in a merge, or the base gave up something of it since.
+// Attributes of files are not heeded: a merge that only they make clean counts as one with changes of its own.
+func appliedInPart(ctx context.Context, c *git.Checkout, met history.Divergence) (bool, error) {
+	if err := history.FillMerge(ctx, c, met); err != nil {
+		return false, err
+	}
+	own, err := commitNodes(ctx, c, met.HeadSHA, "^"+met.BaseSHA)
+	if err != nil {
+		return false, err
+	}
+	merges := slices.DeleteFunc(own, func(t commitNode) bool { return !t.isMerge() })
+	if len(merges) > maxCandidates || slices.ContainsFunc(merges, func(t commitNode) bool { return len(t.parents) > 2 }) {
+		return true, nil
+	}
+	if evil, err := evilMerges(ctx, c, c.OwnDir, merges); err != nil || len(evil) > 0 {
+		return true, err
+	}
+	both, _, err := mergetree.Merge(ctx, c, c.OwnDir, met.BaseSHA, met.HeadSHA)
+	if err != nil {
+		return false, fmt.Errorf("merge: %w", err)
+	}
+	changed, err := c.Ask(ctx, "diff-tree", "-r", "-z", "--name-only", "--no-renames", met.BaseSHA, both.Tree)
+	if err != nil {
+		return false, fmt.Errorf("compare what a merge changes: %w", err)
+	}
+	open := both.Paths()
+	return slices.ContainsFunc(syntax.Fields(changed), func(path string) bool { return !slices.Contains(open, path) }), nil
+}
+
+// matched are the commits that change the same as each of mine, in their order; none where one has no other.
+func matched(mine []change, commits []string, sums []change) []string {
+	used := map[int]bool{}
+	for _, want := range mine {
+		if len(want) == 0 {
+			continue // an empty commit
+		}
+		at := -1
+		for i, sum := range sums {
+			if !used[i] && maps.Equal(want, sum) {
+				at = i
+				break
+			}
+		}
+		if at < 0 {
+			return nil
+		}
+		used[at] = true
+	}
+	var found []string
+	for i, sha := range commits {
+		if used[i] {
+			found = append(found, sha)
+		}
+	}
+	return found
+}
+
+// plainCommits lists commits that are no merges, oldest first.
+func plainCommits(ctx context.Context, c *git.Checkout, args ...string) ([]string, error) {
+	out, err := c.Ask(ctx, slices.Concat([]string{"rev-list", "--no-merges", "--topo-order"}, args)...)
+	if err != nil {
+		return nil, fmt.Errorf("list commits: %w", err)
+	}
+	list := strings.Fields(string(out))
+	slices.Reverse(list)
+	return list, nil
+}
+
+// changesOf is what each commit changes in its parent.
+func changesOf(ctx context.Context, c *git.Checkout, commits []string) ([]change, error) {
+	var pairs [][2]string
+	for _, sha := range commits {
+		pairs = append(pairs, [2]string{sha, ""})
+	}
+	return changes(ctx, c, pairs)
+}

@@ -1,0 +1,103 @@
+package merging
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/mergexo/mergexo/internal/git/fetch"
+	"github.com/mergexo/mergexo/internal/git/mergetree"
+	"github.com/mergexo/mergexo/internal/git/syntax"
+)
+
+// attributes makes a directory for the .gitattributes of Base that matter: git merge reads them from a working tree, and
+// ours has nothing to do with Base. They decide about merge drivers that git has itself and about what is binary; programs
+// that they name are not configured here and do not run.
+func (g *input) attributes(ctx context.Context) error {
+	dir, err := g.c.Temporary("attributes")
+	if err != nil {
+		return fmt.Errorf("make directory for attributes: %w", err)
+	}
+	g.files, g.looked = dir, map[string]bool{}
+	changed := []string{".gitattributes"}
+	if fork := g.start(); fork != g.Head {
+		out, err := g.c.Ask(ctx, "diff-tree", "-r", "-z", "--name-only", "--no-renames", fork, g.Head)
+		if err != nil {
+			return fmt.Errorf("list changed files: %w", err)
+		}
+		changed = append(changed, syntax.Fields(out)...)
+	}
+	_, err = g.look(ctx, changed)
+	return err
+}
+
+// merge asks git for a merge. Where it merged contents in a directory that the branch has not changed, since the base has
+// renamed something, it is asked again with the attributes that stand there.
+func (g *input) merge(ctx context.Context, ours, theirs string) (found *mergetree.Result, clean bool, err error) {
+	for {
+		if found, clean, err = mergetree.Merge(ctx, g.c, g.files, ours, theirs); err != nil {
+			return nil, false, err
+		}
+		var paths []string
+		for _, s := range found.Messages {
+			paths = append(paths, s.Paths...)
+		}
+		if more, err := g.look(ctx, paths); err != nil || !more {
+			return found, clean, err
+		}
+	}
+}
+
+// look writes the attributes that may stand for these paths, and tells whether there were any that were not there yet.
+func (g *input) look(ctx context.Context, paths []string) (bool, error) {
+	var names []string
+	for _, file := range paths {
+		for dir := path.Dir(file); !g.looked[dir]; dir = path.Dir(dir) {
+			g.looked[dir] = true
+			if name := path.Join(dir, ".gitattributes"); filepath.IsLocal(name) {
+				names = append(names, name)
+			}
+		}
+	}
+	if len(names) == 0 {
+		return false, nil
+	}
+	slices.Sort(names)
+	there, err := mergetree.Entries(ctx, g.c, g.Base, names)
+	if err != nil {
+		return false, err
+	}
+	var ids, at []string
+	for _, name := range names {
+		if entry, ok := there[name]; ok && strings.HasPrefix(entry.Mode, "100") {
+			ids, at = append(ids, entry.Id), append(at, name)
+		}
+	}
+	if len(ids) == 0 {
+		return false, nil
+	}
+	if err := fetch.Missing(ctx, g.c, ids); err != nil {
+		return false, err
+	}
+	return true, g.writeAttributes(ctx, ids, at)
+}
+
+func (g *input) writeAttributes(ctx context.Context, ids, names []string) error {
+	i := 0
+	err := g.c.Contents(ctx, ids, func(_ string, content io.Reader) error {
+		text, err := io.ReadAll(content)
+		file := filepath.Join(g.files, filepath.FromSlash(names[i]))
+		i++
+		return errors.Join(err, os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, text, 0o600))
+	})
+	if err != nil {
+		return fmt.Errorf("read attributes of %s: %w", g.Base, err)
+	}
+	return nil
+}

@@ -1,0 +1,71 @@
+package merging
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"regexp"
+
+	"github.com/mergexo/mergexo/internal/git/mergetree"
+)
+
+// cherryPick puts the branch's own commits on top of Base one by one, each with the id of the one it was made from, and
+// never does anything else. *ErrChanged when the result is not that of a merge of the branch.
+func cherryPick(ctx context.Context, g *input) (Merged, error) {
+	done, err := g.pickOwn(ctx, pickOptions{message: pickedFrom})
+	if err != nil {
+		return Merged{}, g.explain(ctx, err)
+	}
+	tree, won, err := target(ctx, g)
+	conflict := (*mergetree.ErrConflict)(nil)
+	switch {
+	case errors.As(err, &conflict):
+		if err := g.holdsAll(ctx, done, err); err != nil {
+			return Merged{}, err
+		}
+	case err != nil:
+		return Merged{}, err
+	case tree != done.tree:
+		return Merged{}, changedFrom(ctx, g, tree, done.tree)
+	default:
+		done.won = won
+	}
+	return g.landPicked(ctx, done)
+}
+
+// pickedFrom adds the line that git cherry-pick -x adds, below the trailers of a message or else as a paragraph of its own.
+func pickedFrom(sha string, raw []byte) []byte {
+	raw = append(bytes.TrimRight(raw, "\n"), '\n')
+	_, message, _ := bytes.Cut(raw, []byte("\n\n"))
+	if !endsInTrailers(message) {
+		raw = append(raw, '\n')
+	}
+	return append(raw, "(cherry picked from commit "+sha+")\n"...)
+}
+
+var (
+	trailerLine = regexp.MustCompile(`^[A-Za-z0-9-]+[ \t]*:`)
+	ownTrailer  = regexp.MustCompile(`^(?:Signed-off-by: |\(cherry picked from commit )`)
+)
+
+// endsInTrailers tells whether the last paragraph of a message is one of trailers, as git-interpret-trailers(1) says: all of
+// its lines are, or one that git made itself and a quarter of them. The subject is none.
+func endsInTrailers(message []byte) bool {
+	at := bytes.LastIndex(bytes.TrimRight(message, "\n"), []byte("\n\n"))
+	if at < 0 {
+		return false
+	}
+	trailers, others, own := 0, 0, false
+	for row := range bytes.Lines(bytes.TrimRight(message[at+2:], "\n")) {
+		switch {
+		case ownTrailer.Match(row):
+			trailers, own = trailers+1, true
+		case trailerLine.Match(row):
+			trailers++
+		case trailers > 0 && (row[0] == ' ' || row[0] == '\t'): // goes on
+		default:
+			others++
+		}
+	}
+	return trailers > 0 && (others == 0 || own && 3*trailers >= others)
+}

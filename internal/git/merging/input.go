@@ -1,0 +1,194 @@
+package merging
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/git/history"
+	"github.com/mergexo/mergexo/internal/git/syntax"
+)
+
+// input is what a merge starts from: the two trees, where they parted, and the branch's own commits.
+type input struct {
+	Request
+	c                  *git.Checkout
+	files              string          // a directory with nothing but the .gitattributes that Base has
+	looked             map[string]bool // the directories of Base whose .gitattributes are there, if there are any
+	baseTree, headTree string
+	fork               []string     // the best merge bases
+	own                []commitNode // the branch's own commits, parents before children
+	gone               []string     // commits of Head that the base had and gave up
+	// since is the one commit that the branch's own commits start from when some of its history is gone. Git's merge would
+	// start too far back.
+	since string
+
+	applied    map[string]bool // memo of appliedOnBase
+	targetTree string          // memo of target
+	targetWon  []string
+	targetErr  error
+}
+
+// commitNode is one commit of the branch.
+type commitNode struct {
+	sha     string
+	parents []string
+}
+
+func (t commitNode) isMerge() bool { return len(t.parents) > 1 }
+
+// readInput looks at what is to be merged. *ErrUnrelated, *ErrEmpty when Base has Head, *ErrRewound when what the base gave
+// up cannot be told from the rest. Close the input afterwards.
+func readInput(ctx context.Context, c *git.Checkout, m Request) (*input, error) {
+	g := &input{Request: m, c: c}
+	if err := g.trees(ctx); err != nil {
+		return nil, err
+	}
+	out, err := c.Ask(ctx, "merge-base", "--all", m.Base, m.Head)
+	if err != nil && git.ExitCode(err) != 1 {
+		return nil, fmt.Errorf("find merge base of %s and %s: %w", m.Base, m.Head, err)
+	}
+	g.fork = strings.Fields(string(out))
+	switch {
+	case len(g.fork) == 0:
+		return nil, &history.ErrUnrelated{Base: m.Base, Head: m.Head}
+	case g.fork[0] == m.Head:
+		return nil, &ErrEmpty{Proof: []string{m.Head + " is an ancestor of " + m.Base}}
+	}
+	if err := g.list(ctx); err != nil {
+		return nil, err
+	}
+	if err := g.attributes(ctx); err != nil {
+		return nil, errors.Join(err, g.close())
+	}
+	return g, nil
+}
+
+func (g *input) close() error {
+	if g.files == "" {
+		return nil
+	}
+	if err := os.RemoveAll(g.files); err != nil {
+		return fmt.Errorf("remove directory of attributes: %w", err)
+	}
+	return nil
+}
+
+// trees reads the trees of both sides, and forgets the known commits that are not here.
+func (g *input) trees(ctx context.Context) error {
+	for _, sha := range append([]string{g.Base, g.Head}, g.Known...) {
+		if !syntax.IsSHA(sha) {
+			return fmt.Errorf("merge %q into %q without %q: not commit ids", g.Head, g.Base, g.Known)
+		}
+	}
+	ask := []string{g.Base + "^{commit}^{tree}", g.Head + "^{commit}^{tree}"}
+	for _, sha := range g.Known {
+		ask = append(ask, sha+"^{commit}")
+	}
+	out, err := g.c.Tell(ctx, []byte(strings.Join(ask, "\n")+"\n"), "cat-file", "--batch-check=%(objectname) %(objecttype)")
+	if err != nil {
+		return fmt.Errorf("read what to merge: %w", err)
+	}
+	rows := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
+	if len(rows) != len(ask) {
+		return fmt.Errorf("read what to merge: unexpected answer %q", out)
+	}
+	for i, to := range []*string{&g.baseTree, &g.headTree} {
+		id, kind, _ := strings.Cut(rows[i], " ")
+		if *to = id; kind != "tree" {
+			return fmt.Errorf("read what to merge: commit %s is not here", []string{g.Base, g.Head}[i])
+		}
+	}
+	var here []string
+	for i, sha := range g.Known {
+		if rows[i+2] == sha+" commit" {
+			here = append(here, sha)
+		}
+	}
+	g.Known = here
+	return nil
+}
+
+// list finds the branch's own commits, and those that the base gave up.
+func (g *input) list(ctx context.Context) error {
+	all, err := commitNodes(ctx, g.c, g.Head, "^"+g.Base)
+	if err != nil {
+		return err
+	}
+	g.own = all
+	if len(g.Known) == 0 {
+		return nil
+	}
+	not := []string{g.Head, "^" + g.Base}
+	for _, sha := range g.Known {
+		not = append(not, "^"+sha)
+	}
+	if g.own, err = commitNodes(ctx, g.c, not...); err != nil {
+		return err
+	}
+	if len(g.own) == len(all) {
+		return nil
+	}
+	mine := map[string]bool{}
+	for _, t := range g.own {
+		mine[t.sha] = true
+	}
+	for _, t := range slices.Backward(all) {
+		if !mine[t.sha] {
+			g.gone = append(g.gone, t.sha)
+		}
+	}
+	var edge []string
+	for _, t := range g.own {
+		for _, parent := range t.parents {
+			if !mine[parent] && !slices.Contains(edge, parent) {
+				edge = append(edge, parent)
+			}
+		}
+		if len(t.parents) == 0 {
+			edge = append(edge, "")
+		}
+	}
+	if len(edge) != 1 || edge[0] == "" {
+		return &ErrRewound{Commits: g.gone}
+	}
+	g.since = edge[0]
+	return nil
+}
+
+// commitNodes lists commits with their parents, parents first.
+func commitNodes(ctx context.Context, c *git.Checkout, revs ...string) ([]commitNode, error) {
+	out, err := c.Tell(ctx, []byte(strings.Join(revs, "\n")+"\n"), "rev-list", "--reverse", "--topo-order", "--parents", "--stdin")
+	if err != nil {
+		return nil, fmt.Errorf("list commits of %s: %w", revs[0], err)
+	}
+	var list []commitNode
+	for row := range strings.Lines(string(out)) {
+		ids := strings.Fields(row)
+		list = append(list, commitNode{sha: ids[0], parents: ids[1:]})
+	}
+	return list, nil
+}
+
+// start is the commit that the branch's own changes are told from.
+func (g *input) start() string {
+	if g.since != "" {
+		return g.since
+	}
+	return g.fork[0]
+}
+
+// merges are the branch's merge commits.
+func (g *input) merges() []commitNode {
+	var list []commitNode
+	for _, t := range g.own {
+		if t.isMerge() {
+			list = append(list, t)
+		}
+	}
+	return list
+}

@@ -1,0 +1,217 @@
+package merging
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/git/history"
+	"github.com/mergexo/mergexo/internal/git/syntax"
+)
+
+// checkQuiet is *ErrDirty where something is going on in a worktree, or a tracked file is not as in its commit.
+func checkQuiet(ctx context.Context, c *git.Checkout, branch string, at git.Worktree) error {
+	dirty := func(why string, paths ...string) error {
+		return &ErrDirty{Branch: branch, Dir: at.Top, Why: why, Paths: paths}
+	}
+	if at.GitDir == "" {
+		return dirty("its files are missing: run git worktree prune")
+	}
+	for _, one := range [][2]string{
+		{"MERGE_HEAD", "a merge"}, {"CHERRY_PICK_HEAD", "a cherry-pick"}, {"REVERT_HEAD", "a revert"}, {"rebase-merge", "a rebase"},
+		{"rebase-apply", "a rebase"}, {"sequencer", "a cherry-pick or revert"}, {"BISECT_START", "a bisection"}, {"index.lock", "another git"},
+	} {
+		if _, err := os.Lstat(filepath.Join(at.GitDir, one[0])); err == nil {
+			return dirty(one[1] + " is in progress")
+		}
+	}
+	out, err := c.AsOwner(ctx, at, "status", "--porcelain", "-z", "--no-renames", "--untracked-files=no", "--ignore-submodules=dirty")
+	if err != nil {
+		return fmt.Errorf("look for changed files: %w", err)
+	}
+	var paths []string
+	for _, entry := range syntax.Fields(out) {
+		if len(entry) > 3 {
+			paths = append(paths, entry[3:])
+		}
+	}
+	if len(paths) > 0 {
+		return dirty("files are changed", paths...)
+	}
+	return nil
+}
+
+// checkUntracked is *ErrDirty where a file that git does not track is where one is to be written. Those that it would keep
+// anyway are found by forward, too; those that are ignored it would write over.
+func checkUntracked(ctx context.Context, c *git.Checkout, branch string, at git.Worktree, from, to string) error {
+	list, err := history.Between(ctx, c, from, to)
+	if err != nil {
+		return err
+	}
+	gone := map[string]bool{}
+	var fresh []string
+	for _, change := range list {
+		if change.New == "" {
+			gone[change.Path] = true
+		} else if change.Old == "" {
+			fresh = append(fresh, change.Path)
+		}
+	}
+	blocked := map[string]bool{}
+	for _, file := range fresh {
+		for dir := path.Dir(file); dir != "."; dir = path.Dir(dir) {
+			if info, err := os.Lstat(filepath.Join(at.Top, dir)); err == nil && !info.IsDir() && !gone[dir] {
+				blocked[dir] = true
+			}
+		}
+	}
+	for some := range slices.Chunk(fresh, 500) {
+		out, err := c.AsOwner(ctx, at, append([]string{"ls-files", "-z", "--others", "--"}, some...)...)
+		if err != nil {
+			return fmt.Errorf("look for files in the way: %w", err)
+		}
+		for _, file := range syntax.Fields(out) {
+			blocked[file] = true
+		}
+	}
+	if len(blocked) > 0 {
+		return &ErrDirty{Branch: branch, Dir: at.Top, Why: untracked, Paths: slices.Sorted(maps.Keys(blocked))}
+	}
+	return nil
+}
+
+const untracked = "files that git does not track are in the way"
+
+// forward moves a branch, and the index and the files where it is checked out. The branch is held fast at from meanwhile, so that
+// nobody's commit comes in between, and only moves when all files could be written.
+func forward(ctx context.Context, c *git.Checkout, branch string, at git.Worktree, from, to string) error {
+	ref := "refs/heads/" + branch
+	var files error
+	err := hold(ctx, c, at, fmt.Sprintf("update %s %s %s", ref, to, from), func() error {
+		// Files that were written without being changed are clean, too.
+		if _, files = c.AsOwner(ctx, at, "update-index", "-q", "--refresh"); files == nil {
+			_, files = c.AsOwner(ctx, at, "read-tree", "-m", "-u", from, to)
+		}
+		return files
+	})
+	switch said := git.StderrOf(err); {
+	case err == nil:
+		return nil
+	case files != nil:
+		if paths, why := standing(git.StderrOf(files)); why != "" {
+			return &ErrDirty{Branch: branch, Dir: at.Top, Why: why, Paths: paths}
+		}
+	case syntax.LockLost(said):
+		return &git.ErrRejected{Ref: ref, Reason: git.Stale, Message: strings.TrimSpace(said)}
+	}
+	return err
+}
+
+// canForward asks git whether forward could write all files. It works on a copy of the index.
+func canForward(ctx context.Context, c *git.Checkout, branch string, at git.Worktree, from, to string) (err error) {
+	dir, err := c.Temporary("index")
+	if err != nil {
+		return fmt.Errorf("copy index: %w", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	at.Index = filepath.Join(dir, "index")
+	text, err := os.ReadFile(filepath.Join(at.GitDir, "index"))
+	if err == nil {
+		err = os.WriteFile(at.Index, text, 0o600)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("copy index: %w", err)
+	}
+	// A split index would get a further part in the git directory.
+	if _, err = c.AsOwner(ctx, at, "-c", "core.splitIndex=false", "update-index", "-q", "--refresh"); err == nil {
+		_, err = c.AsOwner(ctx, at, "read-tree", "-n", "-m", "-u", from, to)
+	}
+	if paths, why := standing(git.StderrOf(err)); why != "" {
+		return &ErrDirty{Branch: branch, Dir: at.Top, Why: why, Paths: paths}
+	}
+	return err
+}
+
+// standing reads git's words for what keeps it from writing files.
+func standing(said string) (paths []string, why string) {
+	for row := range strings.Lines(said) {
+		row = strings.TrimPrefix(strings.TrimPrefix(strings.TrimSpace(row), "error: "), "fatal: ")
+		for _, words := range [][3]string{
+			{"Untracked working tree file '", "' would be ", untracked},
+			{"Entry '", "' not uptodate", "files are changed"}, {"Entry '", "' would be overwritten", "files are changed"},
+			{"Updating '", "' would lose untracked files", untracked},
+		} {
+			rest, ok := strings.CutPrefix(row, words[0])
+			if path, _, found := strings.Cut(rest, words[1]); ok && found {
+				paths, why = append(paths, path), words[2]
+			}
+		}
+		if strings.Contains(row, "index.lock") {
+			why = "another git is in progress"
+		}
+	}
+	return paths, why
+}
+
+// hold runs do while the refs of an update are locked and found to be as it says, and makes the update when do succeeds.
+//
+// https://git-scm.com/docs/git-update-ref#_description has the transaction's commands.
+func hold(ctx context.Context, c *git.Checkout, at git.Worktree, update string, do func() error) error {
+	in, commands, err := os.Pipe() // which git has to itself: what it does not read any more is no reason to wait
+	if err != nil {
+		return fmt.Errorf("start a transaction: %w", err)
+	}
+	defer in.Close()
+	answers, out := io.Pipe()
+	ended := make(chan error, 1)
+	go func() {
+		env := c.Env("GIT_DIR="+at.GitDir, "GIT_WORK_TREE="+at.Top)
+		_, err := c.Run(ctx, git.Spec{Dir: at.Top, Env: env, Input: in, Output: out, Args: git.Safely([]string{"update-ref", "-m", "mergexo: merge", "--stdin"})})
+		ended <- err
+		out.CloseWithError(io.EOF)
+	}()
+	say := func(text string) { _, _ = io.WriteString(commands, text+"\n") } // where git is gone, ended knows why
+	say("start\n" + update + "\nprepare")
+	held := awaits(answers, "prepare: ok")
+	var failed error
+	if held {
+		failed = do()
+	}
+	if held && failed == nil {
+		say("commit")
+	} else {
+		say("abort")
+	}
+	commands.Close()
+	_, _ = io.Copy(io.Discard, answers)
+	return errors.Join(failed, <-ended)
+}
+
+// awaits reads lines until one is as it should be; false at the end.
+func awaits(from io.Reader, want string) bool {
+	var seen bytes.Buffer
+	one := make([]byte, 1)
+	for {
+		if _, err := from.Read(one); err != nil {
+			return false
+		}
+		if one[0] != '\n' {
+			seen.Write(one)
+			continue
+		}
+		if seen.String() == want {
+			return true
+		}
+		seen.Reset()
+	}
+}

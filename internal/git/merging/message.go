@@ -1,0 +1,184 @@
+package merging
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/mergexo/mergexo/internal/git/history"
+	"github.com/mergexo/mergexo/internal/git/syntax"
+)
+
+// writer is somebody who wrote a commit.
+type writer struct{ name, email, when string }
+
+func (p writer) String() string { return p.name + " <" + p.email + ">" }
+
+func (p writer) key() string { return strings.ToLower(p.email) }
+
+// coAuthor is the trailer by which GitHub shows several authors
+// (https://docs.github.com/en/pull-requests/committing-changes-to-your-project/creating-and-editing-commits/creating-a-commit-with-multiple-authors).
+var coAuthor = regexp.MustCompile(`(?im)^co-authored-by:[ \t]*([^<\n]*?)[ \t]*<([^<>\n]+)>[ \t]*$`)
+
+// message is what the one commit says that is made of the branch's own, and who its author is with the time, as a commit
+// object has it. The other authors are named once each, and those that the commits name themselves; we are not.
+func (g *input) message(ctx context.Context) (text, author string, signed int, err error) {
+	wrote, bodies, err := g.authors(ctx)
+	if err != nil {
+		return "", "", 0, err
+	}
+	title, said, list := g.Title, g.Body, squashed(wrote)
+	if g.Own && len(wrote) == 1 {
+		title, said, _ = strings.Cut(wrote[0].text, "\n\n")
+		list = ""
+	}
+	for t, raw := range bodies {
+		if isSigned(raw) {
+			signed++
+		}
+		_, message, _ := strings.Cut(string(raw), "\n\n")
+		for _, found := range coAuthor.FindAllStringSubmatch(strings.ReplaceAll(message, "\r\n", "\n"), -1) {
+			wrote[t].also = append(wrote[t].also, writer{name: found[1], email: found[2]})
+		}
+	}
+	us := writer{email: g.c.Opt.Identity.Email}
+	named := map[string]bool{us.key(): true}
+	first := writer{name: g.c.Opt.Identity.Name, email: g.c.Opt.Identity.Email, when: fmt.Sprintf("%d +0000", g.c.Opt.Now().Unix())}
+	if len(wrote) > 0 {
+		first = wrote[0].by
+	}
+	named[first.key()] = true
+	for _, found := range coAuthor.FindAllStringSubmatch(said, -1) {
+		named[writer{email: found[2]}.key()] = true
+	}
+	var trailers []string
+	for _, w := range wrote {
+		for _, p := range append([]writer{w.by}, w.also...) {
+			if !named[p.key()] {
+				named[p.key()] = true
+				trailers = append(trailers, "Co-authored-by: "+p.String())
+			}
+		}
+	}
+	body, last := trailersOf(said)
+	return paragraphs(g.title(ctx, title), body, list, strings.TrimSpace(last+"\n"+strings.Join(trailers, "\n"))), first.String() + " " + first.when, signed, nil
+}
+
+// maxSquashed is how much of the commits' messages one message takes, in bytes.
+const maxSquashed = 60_000
+
+// squashed are the messages of commits, newest first, as git merge --squash offers them
+// (https://git-scm.com/docs/git-merge#Documentation/git-merge.txt---squash).
+func squashed(wrote []byline) string {
+	if len(wrote) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString("Squashed commit of the following:\n")
+	left := len(wrote)
+	for _, w := range slices.Backward(wrote[max(0, len(wrote)-history.MaxListed):]) {
+		var one strings.Builder
+		fmt.Fprintf(&one, "\ncommit %s\nAuthor: %s\nDate:   %s\n\n", w.sha, w.by, w.by.date())
+		for row := range strings.SplitSeq(w.text, "\n") {
+			one.WriteString(strings.TrimRight("    "+row, " \t\r") + "\n")
+		}
+		if b.Len()+one.Len() > maxSquashed {
+			break
+		}
+		b.WriteString(one.String())
+		left--
+	}
+	if left > 0 {
+		fmt.Fprintf(&b, "\n... and %d earlier ones\n", left)
+	}
+	return b.String()
+}
+
+// date is when it was, as git log shows it.
+func (p writer) date() string {
+	seconds, zone, _ := strings.Cut(p.when, " ")
+	n, err := strconv.ParseInt(seconds, 10, 64)
+	at, zoneErr := time.Parse("-0700", zone)
+	if err != nil || zoneErr != nil {
+		return p.when
+	}
+	_, offset := at.Zone()
+	return time.Unix(n, 0).In(time.FixedZone("", offset)).Format("Mon Jan 2 15:04:05 2006 -0700")
+}
+
+// trailersOf cuts the trailers off a text: they count only in the last paragraph of a message.
+func trailersOf(body string) (text, trailers string) {
+	body = "\n\n" + strings.TrimSpace(strings.ReplaceAll(body, "\r\n", "\n"))
+	if !endsInTrailers([]byte(body)) {
+		return body, ""
+	}
+	at := strings.LastIndex(body, "\n\n")
+	return body[:at], body[at+2:]
+}
+
+// byline is who wrote a commit, and what it says.
+type byline struct {
+	sha  string
+	by   writer
+	also []writer
+	text string
+}
+
+// authors reads who wrote the branch's own commits and what they say, and the commits themselves. The merge commits are not
+// among them unless there is nothing else.
+func (g *input) authors(ctx context.Context) (wrote []byline, raws [][]byte, err error) {
+	var shas []string
+	var own []commitNode
+	for _, t := range g.own {
+		if !t.isMerge() || len(g.merges()) == len(g.own) {
+			shas, own = append(shas, t.sha), append(own, t)
+		}
+	}
+	all, err := rawCommits(ctx, g.c, own)
+	if err != nil {
+		return nil, nil, err
+	}
+	out, err := g.c.Tell(ctx, []byte(strings.Join(shas, "\n")+"\n"), "log", "-z", "--no-walk=unsorted", "--stdin", "--no-show-signature", "--encoding=UTF-8", "--date=raw", "--format=%H%n%an%n%ae%n%ad%n%B")
+	if err != nil {
+		return nil, nil, fmt.Errorf("read authors: %w", err)
+	}
+	for _, entry := range syntax.Fields(out) {
+		part := strings.SplitN(strings.ToValidUTF8(entry, "\uFFFD"), "\n", 5)
+		if len(part) != 5 {
+			return nil, nil, fmt.Errorf("read authors: unexpected entry %q", entry)
+		}
+		text := strings.TrimSpace(strings.ReplaceAll(part[4], "\r\n", "\n"))
+		wrote = append(wrote, byline{sha: part[0], by: writer{part[1], part[2], part[3]}, text: text})
+		raws = append(raws, all[part[0]])
+	}
+	return wrote, raws, nil
+}
+
+// title is the subject that was asked for, or else what the newest commit of the branch says.
+func (g *input) title(ctx context.Context, asked string) string {
+	title := strings.TrimSpace(strings.ReplaceAll(asked, "\x00", ""))
+	if title == "" {
+		if list, err := history.Named(ctx, g.c, []string{g.Head}); err == nil && len(list) == 1 {
+			title = strings.TrimSpace(list[0].Subject)
+		}
+	}
+	if title == "" {
+		title = "Merge " + g.Head
+	}
+	return strings.Join(strings.Fields(title), " ")
+}
+
+// paragraphs joins what there is with empty lines between.
+func paragraphs(parts ...string) string {
+	var list []string
+	for _, part := range parts {
+		if part = strings.TrimSpace(strings.ReplaceAll(strings.ReplaceAll(part, "\x00", ""), "\r\n", "\n")); part != "" {
+			list = append(list, part)
+		}
+	}
+	return strings.Join(list, "\n\n") + "\n"
+}

@@ -1,0 +1,37 @@
+package merging
+
+import (
+	"context"
+
+	"github.com/mergexo/mergexo/internal/git/mergetree"
+)
+
+// noFF makes a merge commit of Base and Head, so that the branch's own commits stay what they are.
+func noFF(ctx context.Context, g *input) (Merged, error) {
+	tree, won, err := target(ctx, g)
+	if err != nil {
+		return Merged{}, err
+	}
+	return g.join(ctx, tree, won)
+}
+
+// join makes a merge commit with a tree. What the base gave up would come back with the branch's history.
+func (g *input) join(ctx context.Context, tree string, won []string) (Merged, error) {
+	if len(g.gone) > 0 {
+		return Merged{}, &ErrRewound{Commits: g.gone}
+	}
+	if tree == g.baseTree {
+		return Merged{}, g.emptyError(ctx)
+	}
+	tip, err := writeCommit(ctx, g.c, mergetree.CommitByUs(g.c, tree, []string{g.Base, g.Head}, paragraphs(g.title(ctx, g.Title), g.Body)))
+	if err != nil {
+		return Merged{}, err
+	}
+	made := make(map[string]string, len(g.own))
+	for _, t := range g.own {
+		made[t.sha] = t.sha
+	}
+	m, err := g.merged(ctx, tip, tree, made)
+	m.BaseWon = won
+	return m, err
+}

@@ -1,0 +1,66 @@
+package merging
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/git/history"
+)
+
+const (
+	pointerStart = "version https://git-lfs.github.com/spec/v1\n" // https://github.com/git-lfs/git-lfs/blob/main/docs/spec.md
+	pointerLimit = 1024                                           // bytes of a pointer, at most, as the same document says
+	maxPeeked    = 500                                            // small files that are looked at for being one
+	maxNotes     = 10
+)
+
+// notes tells what people should know of what would land and do not see in the files.
+func notes(ctx context.Context, g *input, tip string) ([]string, error) {
+	steps, err := history.Steps(ctx, g.c, nil, []string{tip, g.Base})
+	if err != nil {
+		return nil, err
+	}
+	var notes []string
+	var ids []string
+	for _, s := range steps {
+		switch {
+		case s.NewMode == git.ModeSubmodule && len(notes) < maxNotes:
+			notes = append(notes, fmt.Sprintf("The submodule %q is at %s now.", s.Path, s.Id))
+		case s.NewMode == git.ModeAbsent && s.OldMode == git.ModeSubmodule && len(notes) < maxNotes:
+			notes = append(notes, fmt.Sprintf("The submodule %q is gone.", s.Path))
+		case s.IsBlob() && s.NewMode != git.ModeSymlink && len(ids) < maxPeeked:
+			ids = append(ids, s.Id)
+		}
+	}
+	n, err := pointers(ctx, g, ids)
+	if n > 0 {
+		notes = append(notes, fmt.Sprintf("%d changed files are pointers of Git LFS: what they point to is not part of this repository and was not looked at.", n))
+	}
+	return notes, err
+}
+
+// pointers counts the Git LFS pointers among files. What is not here is none.
+func pointers(ctx context.Context, g *input, ids []string) (int, error) {
+	sizes, err := history.Sizes(ctx, g.c, ids)
+	if err != nil {
+		return 0, err
+	}
+	var small []string
+	for _, id := range ids {
+		if size := sizes[id]; size >= int64(len(pointerStart)) && size < pointerLimit {
+			small = append(small, id)
+		}
+	}
+	n := 0
+	err = g.c.Contents(ctx, small, func(_ string, content io.Reader) error {
+		text, err := io.ReadAll(content)
+		if bytes.HasPrefix(text, []byte(pointerStart)) {
+			n++
+		}
+		return err
+	})
+	return n, err
+}

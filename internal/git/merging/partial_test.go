@@ -1,0 +1,52 @@
+package merging_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/git/fetch"
+	"github.com/mergexo/mergexo/internal/git/gittest"
+	"github.com/mergexo/mergexo/internal/git/history"
+	"github.com/mergexo/mergexo/internal/git/mergetree"
+	"github.com/mergexo/mergexo/internal/git/merging"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+func TestAMergeInAPartialCloneGetsWhatItNeeds(t *testing.T) {
+	t.Parallel()
+	h := gittest.NewHub(t)
+	h.Commit("main", "start", map[string]string{"LIST": "0\n", ".gitattributes": "LIST merge=union\n", "f": gittest.Numbers(20), "n.md": "---\ntags: [a]\n---\n"})
+	head := h.Commit("agent/x", "work", map[string]string{"LIST": "0\ntheirs\n", "f": gittest.Numbers(20, "20", "twenty"), "n.md": "---\ntags: [b]\n---\n"})
+	base := h.Commit("main", "meanwhile", map[string]string{"LIST": "0\nours\n", "f": gittest.Numbers(20, "1", "one"), "n.md": "---\ntags: [c]\n---\n"})
+	c := h.Open(h.Workspace("main", "--filter=blob:none", "--no-checkout"))
+	met, err := history.FetchMergeBase(gittest.Ctx, c, "main", "refs/heads/agent/x")
+	require.NoError(t, err)
+	require.Equal(t, []string{base, head}, []string{met.BaseSHA, met.HeadSHA})
+	m := merging.Request{Strategy: model.StrategyUnion, Base: base, Head: head, Title: "T", UnionFields: []string{"tags"}}
+	made, err := merging.Build(gittest.Ctx, c, m)
+	require.NoError(t, err)
+	require.NoError(t, merging.Verify(gittest.Ctx, c, m, made))
+	for file, want := range map[string]string{"LIST": "0\nours\ntheirs\n", "f": gittest.Numbers(20, "1", "one", "20", "twenty"), "n.md": "---\ntags: [c, b]\n---\n"} {
+		got, err := history.Blob(gittest.Ctx, c, made.Tip, file)
+		require.NoError(t, err)
+		assert.Equal(t, want, string(got))
+	}
+	m.Strategy = model.StrategyRebase
+	_, err = merging.Build(gittest.Ctx, c, m)
+	var conflict *mergetree.ErrConflict
+	require.ErrorAs(t, err, &conflict)
+	require.Len(t, conflict.Files, 1)
+	assert.Equal(t, "<<<<<<< base\ntags: [c]\n=======\ntags: [b]\n>>>>>>> branch", conflict.Files[0].Hunks[0])
+
+	again := h.Commit("again", "the same from another start", map[string]string{"f": gittest.Numbers(20, "1", "one", "20", "twenty"), "LIST": "0\nours\ntheirs\n", "n.md": "---\ntags: [b]\n---\n"})
+	there := h.Commit("main", "picked", map[string]string{"n.md": "---\ntags: [b]\n---\n"})
+	fresh := h.Open(h.Workspace("main", "--filter=blob:none", "--no-checkout", "--depth=1"))
+	require.NoError(t, fetch.Commits(gittest.Ctx, fresh, head, again))
+	ok, err := merging.SameMerge(gittest.Ctx, fresh, there, head, again)
+	require.NoError(t, err)
+	assert.True(t, ok, "with what it takes of history and files")
+	assert.NotContains(t, strings.Join(conflict.Paths, " "), "LIST")
+}

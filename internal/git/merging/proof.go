@@ -1,0 +1,149 @@
+package merging
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/mergexo/mergexo/internal/git/syntax"
+)
+
+// maxCandidates is how many commits of the base are compared with those of the branch.
+const maxCandidates = 500
+
+// emptyError is *ErrEmpty with what proves it: for each commit of the branch one of the base that changes the same, or one of
+// the base for all of them.
+func (g *input) emptyError(ctx context.Context) error {
+	began, err := g.c.Ask(ctx, "rev-parse", "--verify", g.start()+"^{tree}")
+	if err != nil {
+		return fmt.Errorf("read tree of %s: %w", g.start(), err)
+	}
+	if syntax.Line(began) == g.headTree {
+		return &ErrEmpty{Cancelled: true}
+	}
+	theirs, sums, err := candidates(ctx, g, g.start(), g.Head)
+	if err != nil || len(theirs) == 0 {
+		return cmp.Or[error](err, &ErrEmpty{})
+	}
+	pairs := [][2]string{{g.Head, g.start()}}
+	for _, t := range g.own {
+		if len(t.parents) == 1 && len(pairs) <= maxCandidates {
+			pairs = append(pairs, [2]string{t.sha, t.parents[0]})
+		}
+	}
+	mine, err := changes(ctx, g.c, pairs)
+	if err != nil {
+		return err
+	}
+	if at := same(mine[0], theirs, sums); at != "" {
+		return &ErrEmpty{Proof: []string{fmt.Sprintf("all that %s changes is what %s on the base changed", g.Head, at)}}
+	}
+	proof := &ErrEmpty{}
+	for i, pair := range pairs[1:] {
+		at := same(mine[i+1], theirs, sums)
+		if at == "" && len(mine[i+1]) > 0 {
+			return &ErrEmpty{}
+		}
+		if at != "" {
+			proof.Proof = append(proof.Proof, fmt.Sprintf("%s is %s on the base", pair[0], at))
+		}
+	}
+	if len(g.merges())+len(pairs)-1 != len(g.own) { // a first commit of another history, or too many
+		return &ErrEmpty{}
+	}
+	if evil, err := g.evil(ctx); err != nil || len(evil) > 0 {
+		return cmp.Or[error](err, &ErrEmpty{})
+	}
+	return proof
+}
+
+// same is the first of the commits that changes the same, "" when none does or there is nothing to compare.
+func same(mine change, commits []string, sums []change) string {
+	for i, sum := range sums {
+		if len(mine) > 0 && maps.Equal(mine, sum) {
+			return commits[i]
+		}
+	}
+	return ""
+}
+
+// candidates are the commits of the base that changed one of the paths in which two commits differ, newest first, with
+// what they changed.
+func candidates(ctx context.Context, g *input, from, to string) ([]string, []change, error) {
+	out, err := g.c.Ask(ctx, "diff-tree", "-r", "-z", "--name-only", "--no-renames", from, to)
+	if err != nil {
+		return nil, nil, fmt.Errorf("list changed files: %w", err)
+	}
+	return changing(ctx, g, syntax.Fields(out))
+}
+
+// changing are the commits that only the base has and that changed one of these paths, newest first, with what they changed.
+func changing(ctx context.Context, g *input, paths []string) ([]string, []change, error) {
+	if len(paths) == 0 {
+		return nil, nil, nil
+	}
+	// Without --full-history git would pass over a side branch of the base whose change came to nothing later.
+	args := []string{"rev-list", "--no-merges", "--full-history", fmt.Sprintf("--max-count=%d", maxCandidates), g.Base, "^" + g.Head, "--"}
+	if len(paths) <= 200 {
+		args = append(args, paths...)
+	}
+	out, err := g.c.Ask(ctx, args...)
+	if err != nil {
+		return nil, nil, fmt.Errorf("list commits of the base: %w", err)
+	}
+	commits := strings.Fields(string(out))
+	if len(commits) == 0 {
+		return nil, nil, nil
+	}
+	var pairs [][2]string
+	for _, sha := range commits {
+		pairs = append(pairs, [2]string{sha, ""})
+	}
+	sums, err := changes(ctx, g.c, pairs)
+	return commits, sums, err
+}
+
+// appliedOnBase are the branch's own commits that make exactly the change of a commit of the base: git rebase leaves
+// them out. Where a branch has very many, those are not looked for.
+func appliedOnBase(ctx context.Context, g *input) (map[string]bool, error) {
+	if g.applied != nil {
+		return g.applied, nil
+	}
+	var ask strings.Builder
+	var pairs [][2]string
+	for _, t := range g.singles() {
+		pair := [2]string{t.sha, ""}
+		if len(t.parents) > 0 {
+			pair[1] = t.parents[0]
+		}
+		pairs = append(pairs, pair)
+		ask.WriteString(strings.TrimSpace(pair[0]+" "+pair[1]) + "\n")
+	}
+	twins := map[string]bool{}
+	if len(pairs) > 0 && len(pairs) <= maxPicks {
+		out, err := g.c.Tell(ctx, []byte(ask.String()), "diff-tree", "--stdin", "--root", "--no-commit-id", "-r", "-z", "--name-only", "--no-renames")
+		if err != nil {
+			return nil, fmt.Errorf("list changed files: %w", err)
+		}
+		commits, sums, err := changing(ctx, g, slices.Compact(slices.Sorted(slices.Values(syntax.Fields(out)))))
+		if err != nil {
+			return nil, err
+		}
+		var mine []change
+		if len(commits) > 0 {
+			if mine, err = changes(ctx, g.c, pairs); err != nil {
+				return nil, err
+			}
+		}
+		for i, change := range mine {
+			if same(change, commits, sums) != "" {
+				twins[pairs[i][0]] = true
+			}
+		}
+	}
+	g.applied = twins
+	return twins, nil
+}

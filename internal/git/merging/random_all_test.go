@@ -1,0 +1,18 @@
+//go:build all
+
+package merging_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/mergexo/mergexo/internal/git/gittest"
+)
+
+func TestMoreRandomHistoriesLandAsGitMergesThem(t *testing.T) {
+	gittest.EachGit(t, func(t *testing.T, path string) {
+		all := landHistories(t, path, 1000, 150)
+		assert.Positive(t, all["like git rebase"], "%v", all)
+	})
+}

@@ -1,0 +1,131 @@
+package merging
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/git/history"
+	"github.com/mergexo/mergexo/internal/git/mergetree"
+	"github.com/mergexo/mergexo/internal/git/syntax"
+)
+
+// rebase puts the branch's own commits on top of Base one by one; its merge commits are left out. Where that does not work,
+// or the result is not that of a merge of the branch (somebody changed something in a merge commit, say), the merge's
+// tree becomes one commit. Where the merge conflicts and git rebase does not, what git rebase makes lands.
+func rebase(ctx context.Context, g *input) (Merged, error) {
+	done, err := g.pickOwn(ctx, pickOptions{})
+	var conflict *mergetree.ErrConflict
+	if err != nil && !errors.As(err, &conflict) {
+		return Merged{}, err
+	}
+	if err == nil && done.tip == g.Head { // nothing was rewritten, so nothing can be lost
+		return g.landPicked(ctx, done)
+	}
+	tree, won, failed := target(ctx, g)
+	switch {
+	case failed == nil && (err != nil || tree != done.tree):
+		return reapply(ctx, g, tree, won)
+	case failed == nil:
+		done.won = won
+		return g.landPicked(ctx, done)
+	case !errors.As(failed, &conflict):
+		return Merged{}, failed
+	}
+	return landWithoutMerge(ctx, g, done, err, failed)
+}
+
+// landWithoutMerge lands the commits one by one where their merge is a conflict: failed. done and err are the result of pickOwn.
+func landWithoutMerge(ctx context.Context, g *input, done picked, err, failed error) (Merged, error) {
+	twins, lost := appliedOnBase(ctx, g)
+	if lost != nil {
+		return Merged{}, lost
+	}
+	if len(twins) > 0 {
+		done, err = g.pickOwn(ctx, pickOptions{without: twins})
+	}
+	if conflict := (*mergetree.ErrConflict)(nil); errors.As(err, &conflict) {
+		return Merged{}, failed
+	}
+	if err == nil {
+		err = g.holdsAll(ctx, done, failed)
+	}
+	if err != nil {
+		return Merged{}, err
+	}
+	return g.landPicked(ctx, done)
+}
+
+// holdsAll returns the conflict of the merge unless the picked commits hold everything that the branch has: no merge commit
+// has changes of its own, and what the base won is the base's.
+func (g *input) holdsAll(ctx context.Context, done picked, conflict error) error {
+	evil, err := g.evil(ctx)
+	if err != nil {
+		return err
+	}
+	if len(evil) > 0 {
+		return conflict
+	}
+	err = baseHas(ctx, g, Merged{Tip: done.tip, BaseWon: done.won})
+	if changed := (*ErrChanged)(nil); errors.As(err, &changed) {
+		return conflict
+	}
+	return err
+}
+
+// landPicked is the result of commits that were picked one by one.
+func (g *input) landPicked(ctx context.Context, done picked) (Merged, error) {
+	if len(done.made) == 0 || done.kept == 0 && len(done.dropped) > 0 {
+		return Merged{}, g.emptyError(ctx)
+	}
+	m, err := g.merged(ctx, done.tip, done.tree, done.made)
+	if err != nil {
+		return Merged{}, err
+	}
+	if done.tree == g.baseTree {
+		m.Notes = append(m.Notes, "The commits cancel each other out: no file is another one than before.")
+	}
+	m.Signed = done.signed
+	slices.Sort(done.won)
+	m.BaseWon = slices.Compact(done.won)
+	m.Dropped, err = history.Named(ctx, g.c, done.dropped)
+	return m, err
+}
+
+// reapply makes one commit of the merge's tree, by the author of the branch's first own commit, with a list of what it is
+// made of.
+func reapply(ctx context.Context, g *input, tree string, won []string) (Merged, error) {
+	m, err := g.single(ctx, tree)
+	m.Strategy, m.BaseWon = SquashReapply, won
+	return m, err
+}
+
+// single makes one commit of all that the branch changes.
+func (g *input) single(ctx context.Context, tree string) (Merged, error) {
+	if tree == g.baseTree {
+		return Merged{}, g.emptyError(ctx)
+	}
+	text, author, signed, err := g.message(ctx)
+	if err != nil {
+		return Merged{}, err
+	}
+	us := fmt.Sprintf("%s %d +0000", g.c.Opt.Identity, g.c.Opt.Now().Unix())
+	tip, err := writeCommit(ctx, g.c, mergetree.CommitObject(tree, []string{g.Base}, author, us, text))
+	if err != nil {
+		return Merged{}, err
+	}
+	m, err := g.merged(ctx, tip, tree, nil)
+	m.Signed = signed
+	return m, err
+}
+
+// writeCommit writes one commit object.
+func writeCommit(ctx context.Context, c *git.Checkout, raw []byte) (string, error) {
+	out, err := c.Tell(ctx, raw, "hash-object", "-t", "commit", "-w", "--stdin")
+	if err != nil {
+		return "", fmt.Errorf("write commit: %w", err)
+	}
+	return syntax.Line(out), nil
+}

@@ -1,0 +1,130 @@
+package merging
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"strings"
+
+	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/git/history"
+	"github.com/mergexo/mergexo/internal/git/mergetree"
+	"github.com/mergexo/mergexo/internal/git/syntax"
+)
+
+// Revert makes one commit on top of onto that takes back what changed between from and to. *ErrConflict when what came
+// later is in the way, *ErrEmpty when it is undone already.
+func Revert(ctx context.Context, c *git.Checkout, from, to, onto, title, body string) (made Merged, err error) {
+	g := &input{Request: Request{Base: onto, Head: to, Title: title, Body: body}, c: c, fork: []string{from}}
+	if !syntax.IsSHA(from) {
+		return Merged{}, fmt.Errorf("revert %q..%q: not commit ids", from, to)
+	}
+	if err := g.trees(ctx); err != nil {
+		return Merged{}, err
+	}
+	defer func() { err = errors.Join(err, g.close()) }()
+	if err := g.attributes(ctx); err != nil {
+		return Merged{}, err
+	}
+	out, err := c.Ask(ctx, "rev-parse", "--verify", from+"^{tree}")
+	if err != nil {
+		return Merged{}, fmt.Errorf("revert %s..%s: %w", from, to, err)
+	}
+	ours, err := writeCommit(ctx, c, mergetree.CommitByUs(c, g.baseTree, []string{to}, "stand-in\n"))
+	if err != nil {
+		return Merged{}, err
+	}
+	theirs, err := writeCommit(ctx, c, mergetree.CommitByUs(c, syntax.Line(out), []string{to}, "stand-in\n"))
+	if err != nil {
+		return Merged{}, err
+	}
+	found, clean, err := g.merge(ctx, ours, theirs)
+	if err != nil {
+		return Merged{}, fmt.Errorf("revert %s..%s: %w", from, to, err)
+	}
+	if !clean {
+		conflict := &mergetree.ErrConflict{Commit: to, Tree: found.Tree, Paths: found.Paths(), Found: found}
+		return Merged{}, cmp.Or[error](mergetree.Describe(ctx, c, conflict, "now", "before"), conflict)
+	}
+	tree := found.Tree
+	if tree == g.baseTree {
+		return Merged{}, &ErrEmpty{}
+	}
+	tip, err := writeCommit(ctx, c, mergetree.CommitByUs(c, tree, []string{onto}, paragraphs(g.title(ctx, g.Title), body)))
+	if err != nil {
+		return Merged{}, err
+	}
+	return g.merged(ctx, tip, tree, nil)
+}
+
+// LandedRange tells what GitHub's merge of a pull request put on the base: all that changed between from and to, which is
+// its merge commit. base and head are commits of the pull request as it was merged, and commits is how many it had. A merge
+// commit has the head as its second parent; a squash or a rebase has to change what the pull request changes, or to have
+// the tree of its merge. It is an error when it cannot be told.
+func LandedRange(ctx context.Context, c *git.Checkout, mergeCommit, base, head string, commits int) (from, to string, err error) {
+	if !syntax.IsSHA(mergeCommit) || !syntax.IsSHA(base) || !syntax.IsSHA(head) {
+		return "", "", fmt.Errorf("find what %q put on %q: not commit ids", mergeCommit, base)
+	}
+	out, err := c.Ask(ctx, "rev-list", "--first-parent", "--parents", fmt.Sprintf("--max-count=%d", max(commits, 1)), mergeCommit)
+	if err != nil {
+		return "", "", fmt.Errorf("find what %s put on the base: %w", mergeCommit, err)
+	}
+	rows := strings.Split(strings.TrimSpace(string(out)), "\n")
+	ids := strings.Fields(rows[0])
+	unknown := fmt.Errorf("it cannot be told what %s put on the base: it is neither a merge of %s nor its changes in one commit or %d", mergeCommit, head, commits)
+	if len(ids) > 2 {
+		if len(ids) == 3 && ids[2] == head {
+			return ids[1], mergeCommit, nil
+		}
+		return "", "", unknown
+	}
+	if len(ids) < 2 {
+		return "", "", unknown
+	}
+	if mergeCommit == head { // moved there, by us
+		fork, err := history.KnownMergeBase(ctx, c, base, head)
+		if err == nil && fork == head {
+			err = unknown
+		}
+		return fork, mergeCommit, err
+	}
+	starts := []string{ids[1]}
+	if last := strings.Fields(rows[len(rows)-1]); commits > 1 && len(rows) == commits && len(last) == 2 {
+		starts = append(starts, last[1])
+	}
+	return landedFrom(ctx, c, starts, mergeCommit, head, unknown)
+}
+
+// landedFrom finds the one of the starts from which a merge commit made by GitHub has what the head changes.
+func landedFrom(ctx context.Context, c *git.Checkout, starts []string, mergeCommit, head string, unknown error) (from, to string, err error) {
+	fork, err := history.KnownMergeBase(ctx, c, starts[0], head)
+	if err != nil {
+		return "", "", err
+	}
+	pairs := [][2]string{{head, fork}}
+	for _, start := range starts {
+		pairs = append(pairs, [2]string{mergeCommit, start})
+	}
+	sums, err := changes(ctx, c, pairs)
+	if err != nil {
+		return "", "", err
+	}
+	for i, start := range starts {
+		if len(sums[0]) > 0 && maps.Equal(sums[0], sums[i+1]) {
+			return start, mergeCommit, nil
+		}
+	}
+	for _, start := range starts {
+		out, err := c.Ask(ctx, "rev-parse", "--verify", mergeCommit+"^{tree}")
+		if err != nil {
+			return "", "", fmt.Errorf("read tree of %s: %w", mergeCommit, err)
+		}
+		found, clean, err := mergetree.Merge(ctx, c, c.OwnDir, start, head)
+		if err == nil && clean && found.Tree == strings.TrimSpace(string(out)) && len(sums[0]) > 0 {
+			return start, mergeCommit, nil
+		}
+	}
+	return "", "", unknown
+}

@@ -1,0 +1,62 @@
+package merging
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/git/history"
+	"github.com/mergexo/mergexo/internal/git/syntax"
+)
+
+// SameMerge tells whether merging one into base gives the very tree that merging other into base gives, by git's own merge
+// as Build makes it. A conflict of either is no, and so is a history that has nothing in common with the base's. The commits
+// have to be here; what is missing of the history between them and, in a partial clone, of their files is fetched.
+func SameMerge(ctx context.Context, c *git.Checkout, base, one, other string) (bool, error) {
+	var trees [2]string
+	for i, head := range []string{one, other} {
+		tree, err := mergedTree(ctx, c, base, head)
+		if err != nil || tree == "" {
+			return false, err
+		}
+		trees[i] = tree
+	}
+	return trees[0] == trees[1], nil
+}
+
+// mergedTree is the tree of a merge, "" where there is none.
+func mergedTree(ctx context.Context, c *git.Checkout, base, head string) (tree string, err error) {
+	if !syntax.IsSHA(base) || !syntax.IsSHA(head) {
+		return "", fmt.Errorf("merge %q into %q: not commit ids", head, base)
+	}
+	met, err := history.FindMergeBase(ctx, c, base, head)
+	if err == nil {
+		err = history.FillMerge(ctx, c, met)
+	}
+	if err != nil {
+		return "", fmt.Errorf("merge %s into %s: %w", head, base, err)
+	}
+	g, err := readInput(ctx, c, Request{Base: base, Head: head})
+	unrelated, there := (*history.ErrUnrelated)(nil), (*ErrEmpty)(nil)
+	switch {
+	case errors.As(err, &unrelated):
+		return "", nil
+	case errors.As(err, &there):
+		return history.TreeOf(ctx, c, base)
+	case err != nil:
+		return "", err
+	}
+	defer func() { err = errors.Join(err, g.close()) }()
+	if g.fork[0] == base {
+		return g.headTree, nil
+	}
+	found, clean, err := g.merge(ctx, base, head)
+	if err != nil {
+		return "", fmt.Errorf("merge %s into %s: %w", head, base, err)
+	}
+	if !clean {
+		return "", nil
+	}
+	return found.Tree, nil
+}

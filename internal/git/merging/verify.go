@@ -1,0 +1,184 @@
+package merging
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/git/history"
+	"github.com/mergexo/mergexo/internal/git/mergetree"
+	"github.com/mergexo/mergexo/internal/git/syntax"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// Verify fails with *ErrChanged, which names paths, unless what would land is what was reviewed: the tree has to be what
+// a new merge of Base and Head has. Only where that merge is a conflict it is enough that the new commits
+// are what picking the branch's own ones again gives, that those which the base has already are named, and that
+// no merge commit of the branch has changes of its own. All of the history that tells where the branch began has to be
+// here.
+//
+// Paths whose conflicts the base won have to be as Base has them, and named in BaseWon.
+func Verify(ctx context.Context, c *git.Checkout, m Request, made Merged) (err error) {
+	if err := standsOn(ctx, c, m.Base, made); err != nil {
+		return err
+	}
+	if _, err := history.KnownMergeBase(ctx, c, m.Base, m.Head); err != nil {
+		return err
+	}
+	g, err := readInput(ctx, c, m)
+	if err != nil {
+		return fmt.Errorf("verify %s: %w", made.Tip, err)
+	}
+	defer func() { err = errors.Join(err, g.close()) }()
+	if err := baseHas(ctx, g, made); err != nil {
+		return err
+	}
+	expected := strategies[m.Strategy].tree
+	if expected == nil {
+		expected = target
+	}
+	tree, won, failed := expected(ctx, g)
+	conflict := (*mergetree.ErrConflict)(nil)
+	if failed != nil && !errors.As(failed, &conflict) {
+		return fmt.Errorf("verify %s: %w", made.Tip, failed)
+	}
+	if failed == nil {
+		return asExpected(ctx, g, made, tree, won)
+	}
+	if same, err := oneByOne(ctx, g, made); err != nil || same {
+		return err
+	}
+	return &ErrChanged{Paths: conflict.Paths}
+}
+
+// asExpected compares what would land with the result of the merge.
+func asExpected(ctx context.Context, g *input, made Merged, tree string, won []string) error {
+	if tree != made.Tree {
+		return changedFrom(ctx, g, tree, made.Tree)
+	}
+	untold := slices.DeleteFunc(slices.Clone(won), func(p string) bool { return slices.Contains(made.BaseWon, p) })
+	if len(untold) > 0 {
+		return &ErrChanged{Paths: untold}
+	}
+	return nil
+}
+
+// standsOn checks that a tip has the tree that is told of it, and grows from the base.
+func standsOn(ctx context.Context, c *git.Checkout, base string, made Merged) error {
+	if !syntax.IsSHA(base) || !syntax.IsSHA(made.Tip) || !syntax.IsSHA(made.Tree) {
+		return fmt.Errorf("verify %q on %q: not commit ids", made.Tip, base)
+	}
+	out, err := c.Ask(ctx, "rev-parse", "--verify", made.Tip+"^{tree}")
+	if err != nil {
+		return fmt.Errorf("verify %s: %w", made.Tip, err)
+	}
+	if syntax.Line(out) != made.Tree {
+		return fmt.Errorf("verify %s: its tree is %s, not %s", made.Tip, syntax.Line(out), made.Tree)
+	}
+	relation, err := history.Relation(ctx, c, base, made.Tip)
+	if err != nil {
+		return fmt.Errorf("verify %s: %w", made.Tip, err)
+	}
+	if relation != model.Ahead {
+		return fmt.Errorf("verify %s: it does not grow from %s (%s)", made.Tip, base, relation)
+	}
+	return nil
+}
+
+// baseHas checks the paths whose conflicts the base won.
+func baseHas(ctx context.Context, g *input, made Merged) error {
+	ours, err := mergetree.Entries(ctx, g.c, g.Base, made.BaseWon)
+	if err != nil {
+		return err
+	}
+	theirs, err := mergetree.Entries(ctx, g.c, made.Tip, made.BaseWon)
+	if err != nil {
+		return err
+	}
+	changed := &ErrChanged{}
+	for _, p := range made.BaseWon {
+		if ours[p] != theirs[p] {
+			changed.Paths = append(changed.Paths, p)
+		}
+	}
+	if len(changed.Paths) > 0 {
+		return changed
+	}
+	return nil
+}
+
+// oneByOne tells whether the new commits are what picking the branch's own ones again gives, and no
+// merge commit has changes of its own that would be lost.
+func oneByOne(ctx context.Context, g *input, made Merged) (bool, error) {
+	if evil, err := g.evil(ctx); err != nil || len(evil) > 0 {
+		return false, err
+	}
+	var without map[string]bool
+	if omits := strategies[g.Strategy].omits; omits != nil {
+		omitted, err := omits(ctx, g)
+		if err != nil {
+			return false, err
+		}
+		without = omitted
+	}
+	now, err := commitNodes(ctx, g.c, made.Tip, "^"+g.Base)
+	if err != nil {
+		return false, err
+	}
+	raws, err := rawCommits(ctx, g.c, slices.Concat(g.singles(), now))
+	if err != nil {
+		return false, err
+	}
+	return replayed(ctx, g, made, without, now, raws)
+}
+
+// replayed picks the branch's own commits without some of them, and tells whether the result is the commits of now.
+func replayed(ctx context.Context, g *input, made Merged, without map[string]bool, now []commitNode, raws map[string][]byte) (bool, error) {
+	p, err := mergetree.NewPickerOn(ctx, g.c, g.files, g.Base, g.baseTree)
+	if err != nil {
+		return false, err
+	}
+	defer p.Close()
+	var dropped []string
+	for _, t := range g.singles() {
+		var tree string
+		var won []string
+		if !without[t.sha] {
+			tree, won, err = g.step(ctx, p, t, raws)
+		}
+		if conflict := (*mergetree.ErrConflict)(nil); errors.As(err, &conflict) {
+			return false, nil
+		}
+		if err != nil || slices.ContainsFunc(won, func(path string) bool { return !slices.Contains(made.BaseWon, path) }) {
+			return false, err
+		}
+		if tree == "" {
+			dropped = append(dropped, t.sha)
+			continue
+		}
+		if len(now) == 0 || len(now[0].parents) != 1 || treeIn(raws[now[0].sha]) != tree || !sameOrigin(made, len(now), now[0], t) {
+			return false, nil
+		}
+		p.Tree, now = tree, now[1:]
+	}
+	said := slices.EqualFunc(made.Dropped, dropped[max(0, len(dropped)-history.MaxListed):], func(c model.Commit, sha string) bool { return c.SHA == sha })
+	return said && len(now) == 0, nil
+}
+
+// sameOrigin says that a merge names a commit as made from the one that it was made from, or does not list it: only the newest are.
+// left is how many come from it on.
+func sameOrigin(made Merged, left int, now, was commitNode) bool {
+	at := len(made.Commits) - left
+	return at < 0 || made.Commits[at].SHA == now.sha && made.Commits[at].Was == was.sha
+}
+
+// changedFrom is *ErrChanged with the paths in which two trees differ.
+func changedFrom(ctx context.Context, g *input, want, got string) error {
+	out, err := g.c.Ask(ctx, "diff-tree", "-r", "-z", "--name-only", "--no-renames", want, got)
+	if err != nil {
+		return fmt.Errorf("compare %s with %s: %w", got, want, err)
+	}
+	return &ErrChanged{Paths: syntax.Fields(out)}
+}

@@ -1,0 +1,176 @@
+package git
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/mergexo/mergexo/internal/git/guard"
+)
+
+// Recreate is to be called after others have run as our own user, before the next thing that matters: they can find our own git
+// directory, and what is written there could name another server or a program. It recreates that directory, and puts
+// back the configuration of a checkout that is no person's. What was fetched and made stays. It fails with *ErrUnsafeGitDir where
+// they left links. No network operation.
+//
+// What they did to the objects themselves stays, too. A push sends none in the place of another: the server names each by
+// what is in it, and takes no commit without all that it needs.
+func (c *Checkout) Recreate() error {
+	if err := c.PutBack(); err != nil {
+		return err
+	}
+	return c.NewOwnDir()
+}
+
+// NewOwnDir writes our own git directory again, from what we hold in memory. It is called once more after the agent ran, under
+// a new name: what the agent could find and change is then no longer used.
+func (c *Checkout) NewOwnDir() error {
+	dir, err := c.Temporary("git")
+	if err != nil {
+		return fmt.Errorf("make git directory: %w", err)
+	}
+	files := map[string][]byte{
+		"HEAD":   []byte("ref: refs/heads/none\n"),
+		"config": c.configText(),
+	}
+	var packed strings.Builder
+	packed.WriteString("# pack-refs with: sorted\n")
+	for _, name := range slices.Sorted(maps.Keys(c.Refs)) {
+		fmt.Fprintf(&packed, "%s %s\n", c.Refs[name], name)
+	}
+	files["packed-refs"] = []byte(packed.String())
+	if len(c.Boundary) > 0 {
+		files["shallow"] = c.Boundary
+	}
+	for _, name := range []string{"exclude", "attributes", "sparse-checkout"} {
+		if text := c.Noted[filepath.Join(c.Info, name)]; text != nil {
+			files["info/"+name] = text
+		}
+	}
+	for _, sub := range []string{"refs", "objects", "info"} {
+		if err := os.Mkdir(filepath.Join(dir, sub), 0o700); err != nil {
+			return fmt.Errorf("make git directory: %w", err)
+		}
+	}
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), text, 0o600); err != nil {
+			return fmt.Errorf("make git directory: %w", err)
+		}
+	}
+	old := c.OwnDir
+	c.OwnDir = dir
+	if old != "" {
+		if err := os.RemoveAll(old); err != nil {
+			return fmt.Errorf("remove git directory: %w", err)
+		}
+	}
+	return nil
+}
+
+// configText is the whole configuration of our own git directory. core.commitGraph is off because a commit-graph file is
+// believed over the commits themselves, and it lies among the objects that the agent can write.
+func (c *Checkout) configText() []byte {
+	list := []Setting{
+		{"core.repositoryformatversion", "1"}, {"core.bare", "false"}, {"core.commitGraph", "false"}, {"core.splitIndex", "false"},
+		{"core.logAllRefUpdates", "false"}, {"core.quotePath", "false"}, {"diff.renames", "false"}, {"log.showSignature", "false"},
+		{"push.gpgSign", "false"}, {"push.followTags", "false"}, {"push.negotiate", "false"}, {"fetch.writeCommitGraph", "false"},
+		{"fetch.recurseSubmodules", "false"}, {"fetch.prune", "false"}, {"fetch.pruneTags", "false"}, {"diff.ignoreSubmodules", "none"}, {"color.ui", "false"},
+	}
+	if c.person == nil { // whose helpers this would turn off
+		list = append(list, Setting{"credential.helper", ""})
+	}
+	return SettingsText(append(list, c.settingsBefore...))
+}
+
+// SettingsText writes settings as a configuration file has them.
+func SettingsText(list []Setting) []byte {
+	var text bytes.Buffer
+	for _, s := range list {
+		section, name := s.Key[:strings.Index(s.Key, ".")], s.Key[strings.LastIndex(s.Key, ".")+1:]
+		if len(section)+1 < len(s.Key)-len(name) {
+			section += ` "` + quoteConfig(s.Key[len(section)+1:len(s.Key)-len(name)-1]) + `"`
+		}
+		fmt.Fprintf(&text, "[%s]\n\t%s = \"%s\"\n", section, name, quoteConfig(s.Value))
+	}
+	return text.Bytes()
+}
+
+// quoteConfig escapes a value as git-config(1) says under "Syntax".
+func quoteConfig(s string) string {
+	return strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\t", `\t`).Replace(s)
+}
+
+// TakeShallow reads our own shallow file after a fetch and hands it to the checkout, whose objects have just changed. A person's
+// stays as shallow as it is: none of its refs leads to what was fetched.
+func (c *Checkout) TakeShallow() error {
+	now, err := os.ReadFile(filepath.Join(c.OwnDir, "shallow"))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("read shallow file: %w", err)
+	}
+	if bytes.Equal(now, c.Boundary) {
+		return nil
+	}
+	if c.Boundary = now; c.person != nil {
+		return nil
+	}
+	return guard.ReplaceFile(c.Shallow, now)
+}
+
+// sameRepository compares two spellings of a repository's address: https, ssh and scp-like forms, with or without .git,
+// whatever the case (GitHub's owner and repository names are case-insensitive). Ports count only between http forms.
+func sameRepository(a, b string) bool {
+	hostA, pathA := address(a)
+	hostB, pathB := address(b)
+	if pathA == "" || pathA != pathB {
+		return false
+	}
+	if hostA == hostB {
+		return true
+	}
+	if IsHTTP(a) && IsHTTP(b) {
+		return false
+	}
+	nameA, _, _ := strings.Cut(hostA, ":")
+	nameB, _, _ := strings.Cut(hostB, ":")
+	return nameA == nameB
+}
+
+// IsHTTP tells whether an address is that of a web server.
+func IsHTTP(s string) bool {
+	return strings.HasPrefix(s, "https://") || strings.HasPrefix(s, "http://")
+}
+
+// address is host[:port] and owner/name of a remote's URL, in lower case; empty when it is a local path or unreadable.
+func address(remote string) (host, path string) {
+	host, path = spelled(remote)
+	return host, strings.ToLower(path)
+}
+
+// spelled is address with the case of owner and name as it is written.
+func spelled(remote string) (host, path string) {
+	if !strings.Contains(remote, "://") { // git@host:owner/name
+		before, after, ok := strings.Cut(remote, ":")
+		if !ok || strings.Contains(before, "/") {
+			return "", ""
+		}
+		host, path = before[strings.LastIndex(before, "@")+1:], after
+	} else {
+		u, err := url.Parse(remote)
+		if err != nil || u.Host == "" {
+			return "", ""
+		}
+		host, path = u.Host, u.Path
+		if port := u.Port(); u.Scheme == "https" && port == "443" || u.Scheme == "http" && port == "80" {
+			host = u.Hostname()
+		}
+	}
+	path = strings.TrimSuffix(strings.Trim(path, "/"), ".git")
+	return strings.ToLower(host), path
+}

@@ -1,0 +1,328 @@
+// Package relay stands between git and the real server while git fetches or pushes. It is an HTTP server of our own process that
+// adds the credential, which git never sees, and lets through the operation at hand and nothing else. It knows the protocol
+// and no repository.
+package relay
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"crypto/subtle"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"regexp"
+	"strings"
+	"sync"
+
+	"github.com/mergexo/mergexo/internal/git/syntax"
+	"github.com/mergexo/mergexo/internal/loopback"
+)
+
+const (
+	packLimit  = 4 << 30 // bytes of one push; GitHub takes 2 GiB (https://docs.github.com/en/get-started/using-git/troubleshooting-the-2-gb-push-limit)
+	wholeLimit = 1 << 20 // bytes of a request that has a length; git streams what is more (git-config(1), http.postBuffer)
+	redirects  = 5       // that are followed
+	// The status of a server whose certificate is not good (nginx has it): unlike 502 it does not ask for another try.
+	statusBadCertificate = 495
+)
+
+// Server is the real server of a repository, and how it is reached from this machine.
+type Server struct {
+	URL     string   // of the repository
+	Site    string   // scheme and host of URL with a final slash
+	Basic   string   // base64 of the credential; "" is anonymous
+	Network []string // proxy and certificate settings, as NAME=value
+	Log     *slog.Logger
+}
+
+// Relay is an HTTP server on the loopback device which passes one operation on to the real server and adds the credential.
+// Its address has a random path; but who runs as our user can read that from git's arguments. So it passes on nothing but
+// what the operation needs.
+type Relay struct {
+	Server
+	allowed  Op
+	boundary []byte // of the history here
+	limit    int64  // bytes of what git may send
+
+	Address   string // the repository's URL, as git is told
+	transport *http.Transport
+	listener  *loopback.Server
+
+	mu       sync.Mutex
+	base     string            // URL of the repository; another one after a redirect
+	at       map[string]string // where the server has last said that the refs of a push are; nil: it has not
+	requests int
+	cause    error // why the real server was not reached
+}
+
+// Start starts a relay for one operation. boundary is where the history of the clone is cut off. Close ends it.
+func Start(s Server, allowed Op, boundary []byte) (*Relay, error) {
+	transport, err := s.transport()
+	if err != nil {
+		return nil, err
+	}
+	local, listener, err := loopback.Listen(s.Log)
+	if err != nil {
+		return nil, fmt.Errorf("wait for git: %w", err)
+	}
+	r := &Relay{
+		Server: s, allowed: allowed, boundary: boundary, limit: packLimit, transport: transport,
+		listener: local, Address: "http://" + local.Address + "/" + local.Secret, base: strings.TrimSuffix(s.URL, "/"),
+	}
+	local.Serve(listener, r)
+	return r, nil
+}
+
+// Close ends the relay and all that it has under way.
+func (r *Relay) Close() {
+	r.listener.End()
+	r.transport.CloseIdleConnections()
+}
+
+func (r *Relay) ServeHTTP(w http.ResponseWriter, q *http.Request) {
+	asked := func(method, path string) bool {
+		return q.Method == method && subtle.ConstantTimeCompare([]byte(q.RequestURI), []byte("/"+r.listener.Secret+path)) == 1
+	}
+	pack := asked(http.MethodPost, "/"+r.allowed.service)
+	switch {
+	case !pack && !asked(http.MethodGet, r.allowed.refs()):
+		r.refuse(w, http.StatusNotFound, fmt.Errorf("%s %.100q", q.Method, strings.TrimPrefix(q.RequestURI, "/"+r.listener.Secret)))
+		return
+	case !r.admit():
+		r.refuse(w, http.StatusTooManyRequests, errors.New("more requests than it needs"))
+		return
+	}
+	if pack {
+		if err := r.vet(q); err != nil {
+			r.refuse(w, http.StatusBadRequest, err)
+			return
+		}
+		// A server may answer before it has read all. With this, net/http does not swallow what is still to come when the answer
+		// begins (https://pkg.go.dev/net/http#ResponseWriter, under Write), as it does for a connection that goes on.
+		w.Header().Set("Connection", "close")
+	}
+	w.Header()["Content-Type"] = nil // none is made up
+	proxy := httputil.ReverseProxy{
+		Rewrite: r.ask, Transport: r, ModifyResponse: r.reply, ErrorHandler: r.broken, ErrorLog: r.listener.Quiet(),
+		FlushInterval: -1, // what the server says goes on at once
+	}
+	proxy.ServeHTTP(w, q)
+}
+
+// admit counts the requests, which cost the credential's owner something at the real server.
+func (r *Relay) admit() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.requests++
+	return r.requests <= r.allowed.requests()
+}
+
+// refuse answers who asks for something else than the operation, which git itself never does.
+func (r *Relay) refuse(w http.ResponseWriter, status int, err error) {
+	r.listener.Refused("relay_refused", "operation", r.allowed.String(), "status", status, "error", syntax.Clean(err.Error()))
+	http.Error(w, fmt.Sprintf("refused, since this is a %s: %s", r.allowed, syntax.Clean(err.Error())), status)
+}
+
+// vet reads what a request asks for. It is an error unless that is part of the operation. The request's body is then as it
+// was, uncompressed.
+func (r *Relay) vet(q *http.Request) error {
+	body := io.Reader(q.Body)
+	switch q.Header.Get("Content-Encoding") {
+	case "":
+	case "gzip":
+		plain, err := gzip.NewReader(q.Body)
+		if err != nil {
+			return fmt.Errorf("read compressed request: %w", err)
+		}
+		body, q.ContentLength = plain, -1
+	default:
+		return errors.New("an unknown encoding")
+	}
+	body = http.MaxBytesReader(nil, io.NopCloser(body), r.limit)
+	var read []byte
+	var err error
+	if r.allowed.service == receivePack {
+		r.mu.Lock()
+		at := r.at
+		r.mu.Unlock()
+		read, err = r.allowed.vetPush(body, at, r.boundary)
+	} else {
+		read, err = r.allowed.vetRead(body, q.Header.Get("Git-Protocol") == secondVersion)
+	}
+	if err != nil {
+		return err
+	}
+	body = io.MultiReader(bytes.NewReader(read), body)
+	if q.ContentLength < 0 { // some servers want to know the length, and git tells it of what is short
+		head, err := io.ReadAll(io.LimitReader(body, wholeLimit))
+		if err != nil {
+			return fmt.Errorf("read request: %w", err)
+		}
+		if body = io.MultiReader(bytes.NewReader(head), body); len(head) < wholeLimit {
+			q.ContentLength = int64(len(head))
+		}
+	}
+	q.Body = struct { // reading fails once it is closed, which a transport may not have noticed yet
+		io.Reader
+		io.Closer
+	}{body, q.Body}
+	return nil
+}
+
+// called is how git calls itself.
+var called = regexp.MustCompile(`^git/[0-9A-Za-z.() -]{1,64}$`)
+
+const secondVersion = "version=2"
+
+// ask makes the request to the real server: with the credential, and no more of what git has sent than is needed.
+func (r *Relay) ask(p *httputil.ProxyRequest) {
+	header := http.Header{"Accept": {"*/*"}, "User-Agent": {"git/2"}} // GitHub knows git by it
+	if name := p.In.UserAgent(); called.MatchString(name) {
+		header.Set("User-Agent", name)
+	}
+	if r.allowed.service == uploadPack && p.In.Header.Get("Git-Protocol") == secondVersion {
+		header.Set("Git-Protocol", secondVersion)
+	}
+	if r.Basic != "" {
+		header.Set("Authorization", "basic "+r.Basic)
+	}
+	out, path := &http.Request{Method: p.In.Method, Header: header}, r.allowed.refs()
+	if p.In.Method == http.MethodPost {
+		out.Body, out.ContentLength, path = p.In.Body, p.In.ContentLength, "/"+r.allowed.service
+		header.Set("Content-Type", "application/x-"+r.allowed.service+"-request")
+		header.Set("Accept", "application/x-"+r.allowed.service+"-result")
+	}
+	out.URL, _ = url.Parse(r.repository() + path) // it has been a URL before
+	p.Out = out.WithContext(p.Out.Context())
+}
+
+// RoundTrip asks the real server. A repository that was renamed is somewhere else on the same server; git is never sent
+// there, since it has no credential for it.
+func (r *Relay) RoundTrip(q *http.Request) (*http.Response, error) {
+	for hop := 0; ; hop++ {
+		answer, err := r.transport.RoundTrip(q)
+		if err != nil {
+			return nil, fmt.Errorf("ask the server: %w", err)
+		}
+		if q.Method == http.MethodPost {
+			return answer, nil
+		}
+		next := r.moved(answer)
+		if next == nil || hop == redirects {
+			if answer.StatusCode == http.StatusOK {
+				r.mu.Lock()
+				r.base = strings.TrimSuffix(q.URL.String(), r.allowed.refs())
+				r.mu.Unlock()
+			}
+			return answer, nil
+		}
+		_ = answer.Body.Close() // of a redirect nobody reads it
+		q = q.Clone(q.Context())
+		q.URL = next
+	}
+}
+
+// moved is where the server says that its refs are, nil unless that is a repository of the same server.
+func (r *Relay) moved(answer *http.Response) *url.URL {
+	if answer.StatusCode < 300 || answer.StatusCode > 399 {
+		return nil
+	}
+	next, err := answer.Location()
+	if err != nil || next.User != nil || next.Fragment != "" || !strings.EqualFold(next.Scheme+"://"+next.Host+"/", r.Site) || !strings.HasSuffix(next.String(), r.allowed.refs()) {
+		return nil
+	}
+	return next
+}
+
+func (r *Relay) repository() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.base
+}
+
+// reply takes out of an answer what git does not need: WWW-Authenticate would make it ask for a password.
+func (r *Relay) reply(answer *http.Response) error {
+	if answer.StatusCode < 200 {
+		return fmt.Errorf("the server answers with status %d", answer.StatusCode)
+	}
+	kept := http.Header{}
+	for _, name := range []string{"Content-Type", "Content-Length"} {
+		if values := answer.Header[name]; values != nil {
+			kept[name] = values
+		}
+	}
+	if answer.StatusCode == http.StatusForbidden && limited(answer) {
+		answer.StatusCode, answer.Status = http.StatusTooManyRequests, ""
+	}
+	answer.Header = kept
+	if kept.Get("Content-Type") != "application/x-"+receivePack+"-advertisement" {
+		return nil
+	}
+	at := map[string]string{}
+	for _, m := range r.allowed.moves {
+		at[m.Ref] = ""
+	}
+	answer.Body = &advertisement{Closer: answer.Body, in: bufio.NewReader(answer.Body), at: at, note: r.note}
+	return nil
+}
+
+// limited tells whether a server refuses something because there was too much of it, which it need not say by status 429.
+// https://docs.github.com/rest/using-the-rest-api/troubleshooting-the-rest-api#rate-limit-errors
+func limited(answer *http.Response) bool {
+	if answer.Header.Get("Retry-After") != "" || answer.Header.Get("X-Ratelimit-Remaining") == "0" {
+		return true
+	}
+	said := make([]byte, 4096)
+	n, _ := io.ReadFull(answer.Body, said) // what there is of it
+	answer.Body = struct {
+		io.Reader
+		io.Closer
+	}{io.MultiReader(bytes.NewReader(said[:n]), answer.Body), answer.Body}
+	text := strings.ToLower(string(said[:n]))
+	return strings.Contains(text, "rate limit") || strings.Contains(text, "rate-limit") || strings.Contains(text, "abuse")
+}
+
+// note is what the server has said about the refs of a push.
+func (r *Relay) note(at map[string]string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.at = at
+}
+
+// broken answers when the real server does not: by a status that git's words about are read as its words about that
+// would be.
+func (r *Relay) broken(w http.ResponseWriter, _ *http.Request, err error) {
+	r.mu.Lock()
+	r.cause = err
+	r.mu.Unlock()
+	status := http.StatusBadGateway
+	if bad := (*tls.CertificateVerificationError)(nil); errors.As(err, &bad) {
+		status = statusBadCertificate
+	}
+	if large := (*http.MaxBytesError)(nil); errors.As(err, &large) {
+		status = http.StatusRequestEntityTooLarge
+	}
+	r.Log.Debug("relay_broken", "status", status, "error", err)
+	w.WriteHeader(status)
+}
+
+// Reword makes what git says about the relay the words about the real server.
+func (r *Relay) Reword(said string) string {
+	local := r.Address
+	if u, err := url.Parse(local); err == nil {
+		local = u.Scheme + "://" + u.Host
+	}
+	said = strings.NewReplacer(r.Address, r.repository(), local, strings.TrimSuffix(r.Site, "/")).Replace(said)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.cause != nil {
+		said = strings.TrimSuffix(said, "\n") + "\n" + syntax.Clean(r.cause.Error()) + "\n"
+	}
+	return said
+}

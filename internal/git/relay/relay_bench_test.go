@@ -1,0 +1,49 @@
+package relay
+
+import (
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// BenchmarkRelayOfAListing is what one relay costs from its beginning to its end, with the two requests of a listing, and
+// what these cost without it.
+func BenchmarkRelayOfAListing(b *testing.B) {
+	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, flush) }))
+	defer upstream.Close()
+	list := func(url string) {
+		transport := &http.Transport{}
+		defer transport.CloseIdleConnections()
+		for _, request := range []string{"GET " + Listing.refs(), "POST /" + Listing.service} {
+			method, path, _ := strings.Cut(request, " ")
+			q, err := http.NewRequestWithContext(b.Context(), method, url+path, strings.NewReader(pkt("command=ls-refs")+flush))
+			require.NoError(b, err)
+			q.Header.Set("Git-Protocol", secondVersion)
+			answer, err := transport.RoundTrip(q)
+			require.NoError(b, err)
+			require.Equal(b, http.StatusOK, answer.StatusCode)
+			_, err = io.Copy(io.Discard, answer.Body)
+			require.NoError(b, err)
+			require.NoError(b, answer.Body.Close())
+		}
+	}
+	b.Run("relay", func(b *testing.B) {
+		real := Server{URL: upstream.URL, Site: upstream.URL + "/", Log: slog.New(slog.DiscardHandler)}
+		for b.Loop() {
+			r, err := Start(real, Listing, nil)
+			require.NoError(b, err)
+			list(r.Address)
+			r.Close()
+		}
+	})
+	b.Run("none", func(b *testing.B) {
+		for b.Loop() {
+			list(upstream.URL)
+		}
+	})
+}

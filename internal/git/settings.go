@@ -1,0 +1,69 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/mergexo/mergexo/internal/git/syntax"
+)
+
+// ListSettings lists a configuration file without what it includes; nothing when there is no such file.
+func (c *Checkout) ListSettings(ctx context.Context, file string) ([]Setting, error) {
+	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	out, err := c.Inside(ctx, "config", "--file", file, "--no-includes", "--null", "--list")
+	if err != nil {
+		return nil, fmt.Errorf("read configuration of the checkout: %w", err)
+	}
+	var list []Setting
+	for _, entry := range syntax.Fields(out) {
+		key, value, ok := strings.Cut(entry, "\n")
+		if !ok {
+			value = "true" // a key without a value
+		}
+		list = append(list, Setting{key, value})
+	}
+	return list, nil
+}
+
+// ReadSettings notes the settings that decide how files look in the working tree, so that our own commands write and read them
+// as the workflow's do. They are taken before the agent runs; what it sets later is not used.
+func (c *Checkout) ReadSettings(ctx context.Context) error {
+	list, err := c.ListSettings(ctx, c.Config)
+	if err != nil {
+		return err
+	}
+	// `git sparse-checkout` writes to the configuration of the worktree, which git reads after the other one.
+	if slices.ContainsFunc(list, func(s Setting) bool { return s.Key == "extensions.worktreeconfig" && s.Value == "true" }) {
+		worktree, err := c.ListSettings(ctx, filepath.Join(c.GitDir, "config.worktree"))
+		if err != nil {
+			return err
+		}
+		list = append(list, worktree...)
+	}
+	c.settingsBefore = nil
+	for _, s := range list {
+		switch {
+		case strings.HasPrefix(s.Key, "filter."), slices.Contains([]string{
+			"core.autocrlf", "core.eol", "core.filemode", "core.symlinks", "core.ignorecase", "core.precomposeunicode",
+			"core.sparsecheckout", "core.sparsecheckoutcone", "index.sparse",
+		}, s.Key):
+			c.settingsBefore = append(c.settingsBefore, s)
+		case strings.HasPrefix(s.Key, "remote.") && strings.HasSuffix(s.Key, ".promisor") && s.Value == "true":
+			c.Partial = true
+		}
+	}
+	return nil
+}
+
+// Sparse tells whether the working tree had only some of the files before anybody else worked there.
+func (c *Checkout) Sparse() bool {
+	return slices.Contains(c.settingsBefore, Setting{"core.sparsecheckout", "true"})
+}

@@ -1,0 +1,137 @@
+// Package testtree gives tests a place to run in that is exactly one commit: a tree of its own, or the workflow's workspace
+// for as long as they run.
+package testtree
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/git/fetch"
+	"github.com/mergexo/mergexo/internal/git/syntax"
+	"github.com/mergexo/mergexo/internal/git/worktree"
+	"github.com/mergexo/mergexo/internal/scratch"
+)
+
+// Make makes a working tree of exactly this commit below Options.Temp, for tests to run in, and remove deletes it with
+// whatever they left there. It looks like a fresh clone, with files, modes, line ends and symbolic links as its attributes say
+// and nothing of anybody's configuration; submodules are empty directories and LFS files are their pointers.
+//
+// It has a git directory of its own with HEAD at the commit, its history as far as it is here, and the tags that the
+// checkout knows. The objects of the checkout are only seen from there: git never writes to an alternate
+// (https://git-scm.com/docs/gitrepository-layout#Documentation/gitrepository-layout.txt-objectsinfoalternates). There is no
+// credential and there are no hooks. It can be given to another user, who can then get at these objects as well.
+//
+// Tests that run as our own user can get at the checkout itself. What the workflow left there to reach the server with is
+// taken out of it, as Restore does, unless it is a person's; and Recreate is to be called when they have ended.
+// At most one network operation, in a partial clone.
+func Make(ctx context.Context, c *git.Checkout, sha string) (dir string, remove func() error, err error) {
+	if !syntax.IsSHA(sha) {
+		return "", nil, fmt.Errorf("make a tree for tests of %q: not a commit id", sha)
+	}
+	if err := fetch.Tree(ctx, c, sha); err != nil {
+		return "", nil, fmt.Errorf("make a tree for tests: %w", err)
+	}
+	if c.Noted == nil && !c.Personal() {
+		if err := errors.Join(worktree.StripCredentials(ctx, c), c.Note()); err != nil {
+			return "", nil, fmt.Errorf("make a tree for tests: %w", err)
+		}
+	}
+	if dir, err = c.Temporary("tests"); err != nil {
+		return "", nil, fmt.Errorf("make a tree for tests: %w", err)
+	}
+	remove = func() error { return scratch.RemoveAll(dir) }
+	if err := fill(ctx, c, dir, sha); err != nil {
+		return "", nil, fmt.Errorf("make a tree for tests of %s: %w", sha, errors.Join(err, remove()))
+	}
+	return dir, remove, nil
+}
+
+func fill(ctx context.Context, c *git.Checkout, dir, sha string) error {
+	if strings.Contains(c.Objects, "\n") {
+		return fmt.Errorf("%q cannot be named as an alternate", c.Objects)
+	}
+	git := func(args ...string) error {
+		env := c.Env("GIT_DIR="+filepath.Join(dir, ".git"), "GIT_WORK_TREE="+dir, "GIT_CEILING_DIRECTORIES="+filepath.Dir(dir))
+		_, err := c.Run(ctx, git.Spec{Dir: dir, Env: env, Args: git.Safely(args)})
+		return err
+	}
+	if err := git("init", "-q", "--template=", "--initial-branch=mergexo"); err != nil {
+		return err
+	}
+	tags, err := tags(ctx, c)
+	if err != nil {
+		return err
+	}
+	settings, err := os.ReadFile(filepath.Join(dir, ".git", "config"))
+	if err != nil {
+		return fmt.Errorf("read its configuration: %w", err)
+	}
+	for name, text := range map[string][]byte{
+		"config":                  append(settings, testConfig(c)...),
+		"objects/info/alternates": []byte(c.Objects + "\n"),
+		"packed-refs":             tags,
+		"shallow":                 c.Boundary,
+		"HEAD":                    []byte(sha + "\n"),
+	} {
+		file := filepath.Join(dir, ".git", filepath.FromSlash(name))
+		if len(text) == 0 {
+			continue
+		}
+		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, text, 0o644)); err != nil {
+			return fmt.Errorf("write its git directory: %w", err)
+		}
+	}
+	if c.OwnClone {
+		// Nobody else could get through it to the objects; what else is there has no secret in it and cannot be listed.
+		if err := os.Chmod(c.Top, 0o711); err != nil {
+			return fmt.Errorf("let its user see the objects: %w", err)
+		}
+	}
+	return git("read-tree", "-m", "-u", sha)
+}
+
+// testConfig is what the configuration of a tree for tests has besides what git init finds out about the file system.
+func testConfig(c *git.Checkout) []byte {
+	list := []git.Setting{{Key: "core.hooksPath", Value: "/dev/null"}, {Key: "core.commitGraph", Value: "false"}, {Key: "gc.auto", Value: "0"}, {Key: "maintenance.auto", Value: "false"}}
+	if u, err := url.Parse(c.Opt.URL); err == nil && u.User == nil && u.Host != "" {
+		list = append(list, git.Setting{Key: "remote.origin.url", Value: c.Opt.URL})
+	}
+	return git.SettingsText(list)
+}
+
+// tags are the checkout's tags whose objects are here, as a packed-refs file has them.
+func tags(ctx context.Context, c *git.Checkout) ([]byte, error) {
+	out, err := c.Inside(ctx, "for-each-ref", "--format=%(objectname) %(refname)", "refs/tags")
+	if err != nil {
+		return nil, fmt.Errorf("list tags: %w", err)
+	}
+	if len(out) == 0 {
+		return nil, nil
+	}
+	var ids, found bytes.Buffer
+	for row := range bytes.Lines(out) {
+		id, _, _ := bytes.Cut(row, []byte(" "))
+		ids.Write(id)
+		ids.WriteByte('\n')
+	}
+	kinds, err := c.Tell(ctx, ids.Bytes(), "cat-file", "--batch-check=%(objecttype)")
+	if err != nil {
+		return nil, fmt.Errorf("look for tagged commits: %w", err)
+	}
+	said := strings.Split(string(kinds), "\n")
+	i := 0
+	for row := range bytes.Lines(out) {
+		if said[i] == "commit" || said[i] == "tag" {
+			found.Write(row)
+		}
+		i++
+	}
+	return found.Bytes(), nil
+}

@@ -1,0 +1,381 @@
+package testtree
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/git/fetch"
+	"github.com/mergexo/mergexo/internal/git/guard"
+	"github.com/mergexo/mergexo/internal/git/syntax"
+	"github.com/mergexo/mergexo/internal/git/worktree"
+	"github.com/mergexo/mergexo/internal/scratch"
+)
+
+// ErrNoWorkspace says why there is no workspace to test in.
+type ErrNoWorkspace struct{ Why string }
+
+func (e *ErrNoWorkspace) Error() string { return "no checkout of the workflow's to test in: " + e.Why }
+
+// Workspace is the runner's workspace while it is at a commit for tests to run in. Back has to be called.
+type Workspace struct {
+	w       *git.Checkout
+	objects string // where the commit is
+	sha     string
+	head    []byte // what HEAD, the index and the shallow file were
+	index   []byte
+	shallow []byte
+	tree    string            // of the index as it was
+	found   worktreeState     // what the files were like
+	aside   string            // directory of what was moved out of the way
+	moved   map[string]string // path in the workspace -> name in aside
+	order   []string          // of the moves
+}
+
+// worktreeState are what a workspace has that its index does not tell.
+type worktreeState struct {
+	gone, changed, untracked, ignored []string
+}
+
+// InWorkspace puts a workspace, which is a checkout of the same repository, at a commit that is here, for tests to run in it:
+// HEAD, index and tracked files are exactly those of the commit, which is shown before anything runs; ignored files, such as
+// what the workflow installed, stay; everything else is kept aside meanwhile. The commit's objects are only seen from there,
+// and nothing that happens there gets into this checkout. Submodules are not touched. What the workflow left in the
+// workspace to reach the server with is taken out of it, as Restore does.
+//
+// *ErrNoWorkspace where there is none. At most one network operation, in a partial clone.
+func InWorkspace(ctx context.Context, c *git.Checkout, workspace, sha string) (*Workspace, error) {
+	if !syntax.IsSHA(sha) {
+		return nil, fmt.Errorf("test %q in the workspace: not a commit id", sha)
+	}
+	if workspace == "" {
+		return nil, &ErrNoWorkspace{"GITHUB_WORKSPACE is not set"}
+	}
+	if !c.OwnClone || strings.Contains(c.Objects, "\n") {
+		return nil, errors.New("test in the workspace: the commit has to be in a clone of our own")
+	}
+	if err := fetch.Tree(ctx, c, sha); err != nil {
+		return nil, fmt.Errorf("test in the workspace: %w", err)
+	}
+	opt := c.Opt
+	opt.Workspace = workspace
+	w, err := git.Open(ctx, opt)
+	if err != nil {
+		return nil, fmt.Errorf("test in the workspace: %w", err)
+	}
+	if w.OwnClone {
+		return nil, errors.Join(&ErrNoWorkspace{fmt.Sprintf("%s is no checkout of this repository", workspace)}, w.Close())
+	}
+	if err := os.Chmod(c.Top, 0o711); err != nil { // as Make does: another user gets at the objects, and at nothing else
+		return nil, errors.Join(fmt.Errorf("test in the workspace: %w", err), w.Close())
+	}
+	p := &Workspace{w: w, objects: c.Objects, sha: sha, moved: map[string]string{}}
+	if err := p.note(ctx); err != nil {
+		return nil, errors.Join(err, w.Close())
+	}
+	if err := p.enter(ctx, c.Boundary); err != nil {
+		_, back := p.Back(context.WithoutCancel(ctx))
+		return nil, errors.Join(fmt.Errorf("test in the workspace: %w", err), back)
+	}
+	return p, nil
+}
+
+// Dir is the workspace.
+func (p *Workspace) Dir() string { return p.w.Top }
+
+// Env is git's part of the environment of what runs in the workspace.
+func (p *Workspace) Env() []string { return p.w.AgentEnv() }
+
+// note remembers how the workspace is found. Nothing is changed but that no credential is left in it.
+func (p *Workspace) note(ctx context.Context) (err error) {
+	w := p.w
+	if err := errors.Join(worktree.StripCredentials(ctx, w), w.Note("exclude", "attributes", "sparse-checkout"), w.NewOwnDir()); err != nil {
+		return fmt.Errorf("test in the workspace: %w", err)
+	}
+	p.shallow = w.Boundary
+	if p.head, err = os.ReadFile(filepath.Join(w.GitDir, "HEAD")); err == nil {
+		p.index, err = os.ReadFile(w.Index)
+	}
+	if err != nil {
+		return &ErrNoWorkspace{"nothing is checked out there"}
+	}
+	copied := filepath.Join(w.OwnDir, "found-index")
+	if err := worktree.CopyIndex(w, copied); err != nil {
+		return fmt.Errorf("test in the workspace: copy its index: %w", err)
+	}
+	out, err := w.TreeWith(ctx, copied, nil, "write-tree", "--missing-ok")
+	if err != nil {
+		return &ErrNoWorkspace{"a merge is under way there"}
+	}
+	p.tree = syntax.Line(out)
+	if p.found, err = compareFiles(ctx, w, copied); err != nil {
+		return fmt.Errorf("test in the workspace: %w", err)
+	}
+	if p.aside, err = os.MkdirTemp(w.Opt.Temp, "mergexo-aside-"); err != nil {
+		return fmt.Errorf("test in the workspace: %w", err)
+	}
+	return nil
+}
+
+// compareFiles compares the files with an index.
+func compareFiles(ctx context.Context, c *git.Checkout, index string) (f worktreeState, err error) {
+	// Exit code 1: some files differ.
+	if _, err := c.TreeWith(ctx, index, nil, "update-index", "-q", "--refresh"); err != nil && git.ExitCode(err) != 1 {
+		return f, fmt.Errorf("compare files with the index: %w", err)
+	}
+	out, err := c.TreeWith(ctx, index, nil, "diff-files", "-z", "--name-status", "--no-renames", "--ignore-submodules=all")
+	if err != nil {
+		return f, fmt.Errorf("look for changed files: %w", err)
+	}
+	part := syntax.Fields(out)
+	for i := 0; i+1 < len(part); i += 2 {
+		if part[i] == "D" {
+			f.gone = append(f.gone, part[i+1])
+		} else {
+			f.changed = append(f.changed, part[i+1])
+		}
+	}
+	if f.untracked, err = otherFiles(ctx, c, index); err == nil {
+		f.ignored, err = otherFiles(ctx, c, index, "--ignored")
+	}
+	return f, err
+}
+
+// otherFiles are the files that an index does not know: those that are ignored, or the rest. Of a repository among them the
+// directory is named, with a slash behind it.
+func otherFiles(ctx context.Context, c *git.Checkout, index string, more ...string) ([]string, error) {
+	out, err := c.TreeWith(ctx, index, nil, append([]string{"ls-files", "-z", "--others", "--exclude-standard"}, more...)...)
+	if err != nil {
+		return nil, fmt.Errorf("look for new files: %w", err)
+	}
+	return syntax.Fields(out), nil
+}
+
+// enter brings the workspace to the commit, and shows that it is there.
+func (p *Workspace) enter(ctx context.Context, boundary []byte) error {
+	w := p.w
+	if err := p.borrow(boundary); err != nil {
+		return err
+	}
+	for _, path := range slices.Concat(p.found.changed, p.found.untracked) {
+		if err := p.out(path); err != nil {
+			return err
+		}
+	}
+	out, err := w.Ask(ctx, "diff-tree", "-r", "-z", "--name-only", "--no-renames", "--diff-filter=A", p.tree, p.sha+"^{tree}")
+	if err != nil {
+		return fmt.Errorf("look for new files of %s: %w", p.sha, err)
+	}
+	for _, path := range syntax.Fields(out) { // an ignored file may stand where one of the commit's goes
+		for end := 0; end < len(path); {
+			i := strings.IndexByte(path[end:]+"/", '/')
+			part := path[:end+i]
+			end += i + 1
+			if info, err := os.Lstat(filepath.Join(w.Top, filepath.FromSlash(part))); err == nil && (!info.IsDir() || part == path) {
+				if err := p.out(part); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	if err := guard.ReplaceFile(filepath.Join(w.GitDir, "HEAD"), []byte(p.sha+"\n")); err != nil {
+		return err
+	}
+	if err := worktree.Reset(ctx, w, p.sha); err != nil {
+		return err
+	}
+	for { // what the commit does not ignore any more
+		left, err := otherFiles(ctx, w, w.Index)
+		if err != nil || len(left) == 0 {
+			return errors.Join(err, p.shown(ctx))
+		}
+		for _, path := range left {
+			if err := p.out(path); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// shown is an error unless HEAD and tracked files are those of the commit.
+func (p *Workspace) shown(ctx context.Context) error {
+	head, err := p.w.Inside(ctx, "rev-parse", "--verify", "HEAD^{commit}")
+	if err == nil && syntax.Line(head) != p.sha {
+		err = fmt.Errorf("HEAD is %s", head)
+	}
+	if err != nil {
+		return err
+	}
+	differ, err := p.differ(ctx)
+	if err == nil && len(differ) > 0 {
+		err = fmt.Errorf("%s differ from %s", syntax.Quoted(differ), p.sha)
+	}
+	return err
+}
+
+// differ are the tracked files that are not those of the commit, by an index of our own.
+func (p *Workspace) differ(ctx context.Context) ([]string, error) {
+	w := p.w
+	index := filepath.Join(w.OwnDir, "place-index")
+	if err := os.RemoveAll(index); err != nil {
+		return nil, err
+	}
+	if _, err := w.TreeWith(ctx, index, nil, "read-tree", "--reset", p.sha); err != nil {
+		return nil, fmt.Errorf("read %s into an index: %w", p.sha, err)
+	}
+	f, err := compareFiles(ctx, w, index)
+	return slices.Sorted(slices.Values(slices.Concat(f.gone, f.changed))), err
+}
+
+// borrow lets the workspace see the objects of the commit, and where its history is cut off.
+func (p *Workspace) borrow(boundary []byte) error {
+	w := p.w
+	file := filepath.Join(w.Objects, "info", "alternates")
+	had := w.Noted[file]
+	if len(had) > 0 && had[len(had)-1] != '\n' {
+		had = append(slices.Clone(had), '\n')
+	}
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		return err
+	}
+	if err := guard.ReplaceFile(file, append(slices.Clone(had), p.objects+"\n"...)); err != nil {
+		return err
+	}
+	ends := slices.Concat(bytes.Fields(p.shallow), bytes.Fields(boundary))
+	slices.SortFunc(ends, bytes.Compare)
+	if ends = slices.CompactFunc(ends, bytes.Equal); len(ends) > 0 {
+		w.Boundary = append(bytes.Join(ends, []byte("\n")), '\n')
+	}
+	if err := guard.ReplaceFile(w.Shallow, w.Boundary); err != nil {
+		return err
+	}
+	return w.NewOwnDir()
+}
+
+// out moves something out of the way.
+func (p *Workspace) out(path string) error {
+	path = strings.TrimSuffix(path, "/")
+	name := strconv.Itoa(len(p.order))
+	if err := os.Rename(filepath.Join(p.w.Top, filepath.FromSlash(path)), filepath.Join(p.aside, name)); err != nil {
+		return fmt.Errorf("move %q aside: %w", path, err)
+	}
+	p.moved[path], p.order = name, append(p.order, path)
+	return nil
+}
+
+// Back makes the workspace what it was, and says which tracked files of the commit were changed meanwhile. New files are gone
+// then, ignored ones too; of ignored files that were there before, what was changed in them stays. Nothing else may be at work
+// there any more.
+func (p *Workspace) Back(ctx context.Context) (changed []string, err error) {
+	w := p.w
+	err = w.PutBack()
+	if astray := (*guard.ErrUnsafeGitDir)(nil); errors.As(err, &astray) { // the links are gone, and nothing has followed them
+		w.Opt.Log.Warn("workspace_led_astray", "error", err)
+		err = w.PutBack()
+	}
+	if err == nil {
+		err = p.borrow(w.Boundary)
+	}
+	if err == nil {
+		if changed, err = p.differ(ctx); err == nil {
+			err = p.unwind(ctx)
+		}
+	}
+	if err != nil { // what was moved stays where it can be found
+		return changed, errors.Join(fmt.Errorf("make the workspace what it was: %w; what was moved out of it is in %s", err, p.aside), w.Close())
+	}
+	return changed, errors.Join(os.RemoveAll(p.aside), w.Close())
+}
+
+// unwind puts index and files back, and shows that they are.
+func (p *Workspace) unwind(ctx context.Context) error {
+	w := p.w
+	if err := worktree.RebuildIndex(ctx, w, p.sha); err != nil {
+		return err
+	}
+	if err := worktree.Reset(ctx, w, p.tree); err != nil {
+		return err
+	}
+	if err := worktree.RemoveUntracked(ctx, w); err != nil {
+		return err
+	}
+	now, err := otherFiles(ctx, w, w.Index, "--ignored")
+	if err != nil {
+		return err
+	}
+	kept := map[string]bool{}
+	for _, path := range p.found.ignored {
+		kept[path] = true
+	}
+	for _, path := range now {
+		if !kept[path] {
+			if err := removePath(w, path); err != nil {
+				return err
+			}
+		}
+	}
+	for _, path := range p.found.gone {
+		if err := removePath(w, path); err != nil {
+			return err
+		}
+	}
+	for _, path := range slices.Backward(p.order) {
+		if err := p.in(path); err != nil {
+			return err
+		}
+	}
+	w.Boundary = p.shallow
+	err = errors.Join(guard.ReplaceFile(w.Index, p.index), guard.ReplaceFile(filepath.Join(w.GitDir, "HEAD"), p.head), guard.ReplaceFile(w.Shallow, p.shallow), w.PutBack(), w.NewOwnDir())
+	if err != nil {
+		return err
+	}
+	f, err := compareFiles(ctx, w, w.Index)
+	if err == nil && !(slices.Equal(f.gone, p.found.gone) && slices.Equal(f.changed, p.found.changed) && slices.Equal(f.untracked, p.found.untracked)) {
+		err = errors.New("its files are others than before")
+	}
+	return err
+}
+
+// in moves something back to where it was. Others have worked there: what stands in its way is removed, and no link followed.
+func (p *Workspace) in(path string) error {
+	for end := 0; ; {
+		i := strings.IndexByte(path[end:], '/')
+		if i < 0 {
+			break
+		}
+		dir := filepath.Join(p.w.Top, filepath.FromSlash(path[:end+i]))
+		end += i + 1
+		if info, err := os.Lstat(dir); err == nil && info.IsDir() {
+			continue
+		}
+		if err := errors.Join(os.RemoveAll(dir), os.Mkdir(dir, 0o755)); err != nil {
+			return err
+		}
+	}
+	to := filepath.Join(p.w.Top, filepath.FromSlash(path))
+	if err := scratch.RemoveAll(to); err != nil {
+		return err
+	}
+	return os.Rename(filepath.Join(p.aside, p.moved[path]), to)
+}
+
+// removePath removes a file of the working tree, or a repository in it, which git has just found there by that path.
+func removePath(c *git.Checkout, path string) error {
+	root, err := os.OpenRoot(c.Top)
+	if err != nil {
+		return err
+	}
+	err = root.RemoveAll(filepath.FromSlash(strings.TrimSuffix(path, "/")))
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return errors.Join(err, root.Close())
+}

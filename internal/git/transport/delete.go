@@ -1,0 +1,127 @@
+package transport
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/git/fetch"
+	"github.com/mergexo/mergexo/internal/git/relay"
+	"github.com/mergexo/mergexo/internal/git/syntax"
+)
+
+// Rewrite moves a pull request's branch from one commit to another, which need not descend from it. It happens only if the
+// branch is at from, or at to already. Errors are *ErrRejected, *ErrUnclear or *Error. One network operation.
+func Rewrite(ctx context.Context, c *git.Checkout, branch, from, to string) error {
+	ref := "refs/heads/" + branch
+	if !syntax.ValidRef(ref) || !syntax.IsSHA(from) || !syntax.IsSHA(to) {
+		return fmt.Errorf("rewrite %q from %q to %q: not a branch and commit ids", branch, from, to)
+	}
+	if err := push(ctx, c, relay.Pushing(relay.Move{From: from, To: to, Ref: ref})); err != nil {
+		return fmt.Errorf("rewrite %s: %w", branch, err)
+	}
+	return nil
+}
+
+// Delete deletes branches and private refs of the server, each only where it is at its commit still. One that is gone is no
+// error; of those that stayed the first one is an *ErrRejected, and the others are deleted nevertheless. One network
+// operation; one more where something is gone, has moved or is kept, or the answer is unclear: then the server is asked what
+// it has.
+func Delete(ctx context.Context, c *git.Checkout, refs ...git.Ref) error {
+	_, moved, err := deleteRefs(ctx, c, refs)
+	if err = errors.Join(moved, err); err != nil {
+		return fmt.Errorf("delete: %w", err)
+	}
+	return nil
+}
+
+// deletions is how many refs one push deletes: as many as fit an argument list.
+const deletions = 1000
+
+// DeleteAll is Delete for many refs, of which some may have moved: left are those that stayed, where somebody has moved
+// them, which is no error, or because the server keeps them, which is an *ErrRejected with the server's words about the
+// first. The others are deleted. After any other error nothing is known of those that are left.
+func DeleteAll(ctx context.Context, c *git.Checkout, refs []git.Ref) (left []git.Ref, err error) {
+	for len(refs) > 0 {
+		some := refs[:min(len(refs), deletions)]
+		refs = refs[len(some):]
+		kept, _, failed := deleteRefs(ctx, c, some)
+		left = append(left, kept...)
+		if failed == nil {
+			continue
+		}
+		if err == nil {
+			err = fmt.Errorf("delete: %w", failed)
+		}
+		var rejected *git.ErrRejected
+		if !errors.As(failed, &rejected) { // the next ones would fail, too
+			return append(left, refs...), err
+		}
+	}
+	return left, err
+}
+
+// deleteRefs deletes refs in one push; left are those that stayed, and moved says of the first one that is elsewhere.
+func deleteRefs(ctx context.Context, c *git.Checkout, refs []git.Ref) (left []git.Ref, moved, err error) {
+	for _, ref := range refs {
+		ours := strings.HasPrefix(ref.Name, "refs/heads/") || checkPrivate(ref.Name) == nil
+		if !ours || !syntax.ValidRef(ref.Name) || !syntax.IsSHA(ref.SHA) {
+			return refs, nil, fmt.Errorf("delete %q at %q: not a branch or a hidden ref and a commit id", ref.Name, ref.SHA)
+		}
+	}
+	for try := 0; len(refs) > 0; try++ {
+		err := push(ctx, c, relay.Pushing(deleting(refs)...))
+		if err == nil {
+			return left, moved, nil
+		}
+		var lost *git.ErrUnclear
+		var rejected *git.ErrRejected
+		if !errors.As(err, &lost) && !errors.As(err, &rejected) {
+			return append(left, refs...), moved, err
+		}
+		// Of one that is gone git says the same as of one that has moved.
+		there, elsewhere, first, asked := still(ctx, c, refs)
+		if asked != nil {
+			return append(left, refs...), moved, asked
+		}
+		left = append(left, elsewhere...)
+		if moved == nil {
+			moved = first
+		}
+		if refs = there; len(refs) > 0 && (lost == nil && rejected.Reason != git.Stale || try == 2) {
+			return append(left, refs...), moved, err
+		}
+	}
+	return left, moved, nil
+}
+
+// still are those of the refs that are where they were, and those that are elsewhere; moved says so of the first one.
+func still(ctx context.Context, c *git.Checkout, refs []git.Ref) (there, elsewhere []git.Ref, moved, err error) {
+	names := make([]string, 0, len(refs))
+	for _, ref := range refs {
+		names = append(names, ref.Name)
+	}
+	now, err := fetch.Remote(ctx, c, names...)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	for _, ref := range refs {
+		switch at := now[ref.Name]; {
+		case at == ref.SHA:
+			there = append(there, ref)
+		case at != "":
+			if elsewhere = append(elsewhere, ref); moved == nil {
+				moved = &git.ErrRejected{Ref: ref.Name, Reason: git.Stale, Message: "it is at " + at + " by now"}
+			}
+		}
+	}
+	return there, elsewhere, moved, nil
+}
+
+// BranchTip is the commit that a branch of the server is at now, "" when there is no such branch. One network operation.
+func BranchTip(ctx context.Context, c *git.Checkout, branch string) (sha string, err error) {
+	found, err := fetch.Remote(ctx, c, "refs/heads/"+branch)
+	return found["refs/heads/"+branch], err
+}

@@ -1,0 +1,92 @@
+package transport
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/git/fetch"
+	"github.com/mergexo/mergexo/internal/git/history"
+	"github.com/mergexo/mergexo/internal/git/syntax"
+)
+
+// ErrNameTaken says that a ref cannot be made since another one is in the way: x/y where x is, or x where x/y is.
+type ErrNameTaken struct {
+	Ref   string
+	Other string // the one in the way; "" where the server does not say
+}
+
+func (e *ErrNameTaken) Error() string {
+	if e.Other == "" {
+		return fmt.Sprintf("%s cannot be made beside a ref that is there", e.Ref)
+	}
+	return fmt.Sprintf("%s cannot be made beside %s", e.Ref, e.Other)
+}
+
+// Mirror puts a commit that the server has under from (refs/pull/7/head) on a branch: a new one, or one that is at the
+// commit at, which it moves ahead. Nothing is ever overwritten. *ErrNoRef says that from is not there or not at sha any more,
+// *ErrNameTaken that there can be no branch of this name; other errors are those of Publish, *ErrRejected with Workflow
+// among them, where the commits have workflow files that the credential may not push. Two network operations, one more for
+// the files of a partial clone, and for histories that parted long ago as many as Deepen makes.
+func Mirror(ctx context.Context, c *git.Checkout, from, sha, branch, at string) error {
+	p := Update{Branch: branch, Start: at, SHA: sha}
+	if !syntax.ValidRef(from) || !p.valid() {
+		return fmt.Errorf("mirror %q at %q as %q at %q: not refs and commit ids", from, sha, branch, at)
+	}
+	if err := getMirrored(ctx, c, from, sha); err != nil {
+		return fmt.Errorf("mirror %s: %w", from, err)
+	}
+	err := Publish(ctx, c, p)
+	var rejected *git.ErrRejected
+	if errors.As(err, &rejected) {
+		if other, taken := inTheWay(rejected.Message); taken {
+			err = &ErrNameTaken{Ref: "refs/heads/" + branch, Other: other}
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("mirror %s: %w", from, err)
+	}
+	return nil
+}
+
+// getMirrored gets a commit with all that a server may not have on its branches.
+func getMirrored(ctx context.Context, c *git.Checkout, from, sha string) error {
+	const to, tip = "refs/fetched/mirrored", "refs/fetched/tip"
+	if err := fetch.Get(ctx, c, append(fetch.Bounded(ctx, c, 0), fetch.Filtered(c)...), [2]string{from, to}, [2]string{"HEAD", tip}); err != nil {
+		return err
+	}
+	if c.Refs[to] != sha {
+		return &git.ErrNoRef{Ref: from + " at " + sha}
+	}
+	if _, err := history.FindMergeBase(ctx, c, c.Refs[tip], sha); err != nil {
+		return err
+	}
+	if !c.Partial {
+		return nil
+	}
+	out, err := c.Ask(ctx, "rev-list", "--objects", "--missing=print", sha, "^"+c.Refs[tip])
+	if err != nil {
+		return fmt.Errorf("list missing files: %w", err)
+	}
+	var absent []string
+	for row := range strings.Lines(string(out)) {
+		if id, ok := strings.CutPrefix(row, "?"); ok {
+			absent = append(absent, strings.TrimSpace(id))
+		}
+	}
+	return fetch.Objects(ctx, c, absent)
+}
+
+var wayPattern = regexp.MustCompile(`'([^']+)' exists; cannot create '|there are still refs under '|directory.file conflict|blocking reference '`)
+
+// inTheWay reads git's and GitHub's words for a ref that keeps another one from being made, and its name where they have it.
+func inTheWay(said string) (ref string, ok bool) {
+	m := wayPattern.FindStringSubmatch(said)
+	if m == nil {
+		return "", false
+	}
+	return m[1], true
+}

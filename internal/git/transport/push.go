@@ -1,0 +1,251 @@
+// Package transport moves work between repositories: pushes that only happen from where a branch is known to be, locks and
+// private refs, mirrors of forks, and bundles from the job of the agent to the one that may push.
+package transport
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/git/history"
+	"github.com/mergexo/mergexo/internal/git/relay"
+	"github.com/mergexo/mergexo/internal/git/syntax"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// Stage pushes a commit to a private ref, wherever that ref was before. Branches and tags are refused: nothing but a
+// stage is ever forced. One network operation.
+func Stage(ctx context.Context, c *git.Checkout, ref, sha string) error {
+	if !syntax.ValidRef(ref) || !syntax.IsSHA(sha) || strings.HasPrefix(ref, "refs/heads/") || strings.HasPrefix(ref, "refs/tags/") {
+		return fmt.Errorf("stage %q at %q: not a hidden ref and a commit id", sha, ref)
+	}
+	if err := push(ctx, c, relay.Pushing(relay.Move{From: relay.AnyID, To: sha, Ref: ref})); err != nil {
+		return fmt.Errorf("stage: %w", err)
+	}
+	return nil
+}
+
+// Update is one move of a branch on the server.
+type Update struct {
+	Branch string // without refs/heads/
+	Start  string // where the branch is; "" when it must not exist yet
+	SHA    string // where it goes
+	Stage  string // ref to delete in the same push; "" for none
+	// Drop are further refs of ours to delete in the same push: private ones and branches below mergexo/checkpoint/. One with
+	// a SHA is deleted only where it is there still.
+	Drop []git.Ref
+}
+
+// checkpoints is where branches are that may be deleted.
+const checkpoints = "refs/heads/mergexo/checkpoint/"
+
+// valid tells whether everything is what it is named for.
+func (p Update) valid() bool {
+	hidden := func(ref string) bool { return syntax.ValidRef(ref) && !strings.HasPrefix(ref, "refs/heads/") }
+	for _, ref := range p.Drop {
+		ours := hidden(ref.Name) && !strings.HasPrefix(ref.Name, "refs/tags/") || syntax.ValidRef(ref.Name) && strings.HasPrefix(ref.Name, checkpoints)
+		if !ours || ref.SHA != "" && !syntax.IsSHA(ref.SHA) || ref.Name == "refs/heads/"+p.Branch {
+			return false
+		}
+	}
+	return syntax.ValidRef("refs/heads/"+p.Branch) && syntax.IsSHA(p.SHA) && (p.Start == "" || syntax.IsSHA(p.Start)) && (p.Stage == "" || hidden(p.Stage))
+}
+
+// Publish moves a branch and deletes the stage and what is to be dropped, atomically where the server can. The move happens
+// only if the branch is at Start, or at SHA already; and SHA must descend from Start, which is asked here, since a lease
+// alone allows a rewind. What is to be dropped and is not there, or where the server does not let it go, stays without an
+// error. Errors are *ErrRewind, *ErrRejected, *ErrUnclear or *Error. One network operation, two more for each of these:
+// the stage or something to be dropped is gone already, it is kept, the server cannot push atomically; and those of Deepen
+// where the history here is too short to tell.
+func Publish(ctx context.Context, c *git.Checkout, p Update) error {
+	if !p.valid() {
+		return fmt.Errorf("publish %q: not a branch, commit ids and refs of ours", p)
+	}
+	if p.Start != "" {
+		if err := descends(ctx, c, p.Start, p.SHA); err != nil {
+			return fmt.Errorf("publish: %w", err)
+		}
+	}
+	drop := p.Drop
+	if p.Stage != "" {
+		drop = append([]git.Ref{{Name: p.Stage}}, drop...)
+	}
+	if err := publish(ctx, c, p, drop); err != nil {
+		return fmt.Errorf("publish: %w", err)
+	}
+	return nil
+}
+
+// descends is ErrRewind unless sha is start or has it as an ancestor.
+func descends(ctx context.Context, c *git.Checkout, start, sha string) error {
+	relation, err := history.Relation(ctx, c, start, sha)
+	if err == nil && relation == model.Unknown {
+		var none *git.ErrNoRef
+		switch err = history.Deepen(ctx, c, start, sha); {
+		case errors.As(err, &none):
+			return &git.ErrRewind{Start: start, SHA: sha, Relation: relation}
+		case err == nil:
+			relation, err = history.Relation(ctx, c, start, sha)
+		}
+	}
+	if err == nil && relation != model.Ahead && relation != model.Identical {
+		err = &git.ErrRewind{Start: start, SHA: sha, Relation: relation}
+	}
+	return err
+}
+
+// publish makes the move along with the deletions that are left to be made.
+func publish(ctx context.Context, c *git.Checkout, p Update, drop []git.Ref) error {
+	branch := p.move()
+	if len(drop) == 0 {
+		return push(ctx, c, relay.Pushing(branch))
+	}
+	err := push(ctx, c, relay.PushingAll(append([]relay.Move{branch}, deleting(drop)...)...))
+	left := drop
+	switch said := git.StderrOf(err); {
+	case strings.Contains(said, "remote ref does not exist"): // git found it absent and sent nothing
+		left = slices.DeleteFunc(slices.Clone(drop), func(r git.Ref) bool {
+			return strings.Contains(said, "unable to delete '"+r.Name+"': remote ref does not exist")
+		})
+	case strings.Contains(said, "does not support --atomic"):
+		if err := push(ctx, c, relay.Pushing(branch)); err != nil {
+			return err
+		}
+		return kept(c, push(ctx, c, relay.Pushing(deleting(drop)...)), p)
+	case kept(c, err, p) == nil:
+		left = slices.DeleteFunc(slices.Clone(drop), func(r git.Ref) bool { return r.Name != p.Stage })
+	}
+	if err != nil && len(left) < len(drop) {
+		return publish(ctx, c, p, left)
+	}
+	return err
+}
+
+// kept makes nothing of an error that may come from what was to be dropped: a branch that the server protects, or that
+// somebody else works on by now. Of an atomic push servers do not always say which ref was the one that they refused.
+func kept(c *git.Checkout, err error, p Update) error {
+	var rejected *git.ErrRejected
+	var unclear *git.ErrUnclear
+	if len(p.Drop) == 0 || !errors.As(err, &rejected) || errors.As(err, &unclear) {
+		return err
+	}
+	dropped := slices.ContainsFunc(p.Drop, func(r git.Ref) bool { return r.Name == rejected.Ref })
+	if !dropped && rejected.Reason == git.Stale {
+		return err
+	}
+	c.Opt.Log.Warn("refs_kept", "error", err)
+	return nil
+}
+
+// deleting are the moves that delete refs.
+func deleting(refs []git.Ref) (moves []relay.Move) {
+	for _, ref := range refs {
+		moves = append(moves, relay.Move{From: ref.SHA, To: relay.ZeroID, Ref: ref.Name})
+	}
+	return moves
+}
+
+// move is that of the branch.
+func (p Update) move() relay.Move {
+	return relay.Move{From: cmp.Or(p.Start, relay.ZeroID), To: p.SHA, Ref: "refs/heads/" + p.Branch}
+}
+
+// push makes the moves of an operation and reads git's account of every ref
+// (https://git-scm.com/docs/git-push#_output, --porcelain).
+func push(ctx context.Context, c *git.Checkout, allowed relay.Op) error {
+	args := []string{"push", "--porcelain", "--no-verify", "--no-signed", "--no-follow-tags", "--recurse-submodules=no"}
+	if allowed.Atomic {
+		args = append(args, "--atomic")
+	}
+	leases, specs := allowed.Refspecs()
+	out, err := c.Network(ctx, allowed, nil, slices.Concat(args, leases, []string{"origin"}, specs)...)
+	if err == nil {
+		return nil
+	}
+	if rejected := refusal(string(out), git.StderrOf(err)); rejected != nil {
+		if syntax.LockLost(rejected.Message) {
+			return &git.ErrUnclear{Err: rejected}
+		}
+		return rejected
+	}
+	if sent(ctx, err, string(out)) {
+		return &git.ErrUnclear{Err: err}
+	}
+	return err
+}
+
+// refusal reads the ref that was refused for its own sake, not because of another one in the same atomic push.
+func refusal(out, stderr string) *git.ErrRejected {
+	var found *git.ErrRejected
+	for row := range strings.Lines(out) {
+		part := strings.SplitN(strings.TrimSuffix(row, "\n"), "\t", 3)
+		if len(part) != 3 || part[0] != "!" || strings.Contains(part[2], "[remote failure]") {
+			continue
+		}
+		if found != nil && strings.Contains(part[2], "atomic") {
+			continue
+		}
+		if found == nil || strings.Contains(found.Message, "atomic") {
+			_, ref, _ := strings.Cut(part[1], ":")
+			found = &git.ErrRejected{Ref: syntax.Clean(ref), Message: syntax.Clean(part[2])}
+		}
+	}
+	if found == nil {
+		return nil
+	}
+	said := found.Message
+	for row := range strings.Lines(stderr) {
+		if text, ok := strings.CutPrefix(row, "remote:"); ok && strings.TrimSpace(text) != "" {
+			said += "; " + strings.TrimSpace(text)
+		}
+	}
+	found.Message, found.Reason = said, reason(said)
+	return found
+}
+
+// reason reads the words of git and of GitHub: GH006 is branch protection and GH013 a ruleset
+// (https://docs.github.com/en/repositories/configuring-branches-and-merges-in-your-repository/managing-rulesets/troubleshooting-rules);
+// "refusing to allow ... to create or update workflow ..." is GitHub's for a credential without that right.
+func reason(said string) git.Reason {
+	said = strings.ToLower(said)
+	has := func(words ...string) bool {
+		for _, word := range words {
+			if strings.Contains(said, word) {
+				return true
+			}
+		}
+		return false
+	}
+	switch {
+	case has("create or update workflow"):
+		return git.Workflow
+	case has("gh006", "gh013", "protected branch", "rule violations"):
+		return git.Protected
+	case has("stale info", "fetch first", "non-fast-forward", "needs force"), syntax.LockLost(said):
+		return git.Stale
+	}
+	return git.Other
+}
+
+// sent tells whether a push that failed without an account of its refs may have reached the server. git asks the server
+// for its refs first ("unable to access" when that fails) and only then sends.
+func sent(ctx context.Context, err error, out string) bool {
+	if strings.Contains(out, "[remote failure]") || ctx.Err() != nil {
+		return true
+	}
+	var failed *git.Error
+	if !errors.As(err, &failed) {
+		return false
+	}
+	said := strings.ToLower(failed.Stderr)
+	for _, word := range []string{"rpc failed", "hung up unexpectedly", "unexpected disconnect", "early eof", "remote failed to report", "send-pack: "} {
+		if strings.Contains(said, word) {
+			return true
+		}
+	}
+	return failed.Exit < 0
+}

@@ -1,0 +1,163 @@
+package transport_test
+
+import (
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/git/fetch"
+	"github.com/mergexo/mergexo/internal/git/gittest"
+	"github.com/mergexo/mergexo/internal/git/transport"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+func TestATurnCostsThreeNetworkCalls(t *testing.T) {
+	h, c, start, sha := gittest.Turn(t)
+	require.NoError(t, transport.Stage(gittest.Ctx, c, gittest.Stage, sha))
+	assert.Equal(t, sha, h.Tip(gittest.Stage))
+	assert.Equal(t, start, h.Tip("refs/heads/agent/x"))
+	publish := transport.Update{Branch: "agent/x", Start: start, SHA: sha, Stage: gittest.Stage}
+	require.NoError(t, transport.Publish(gittest.Ctx, c, publish))
+	assert.Equal(t, sha, h.Tip("refs/heads/agent/x"))
+	assert.Empty(t, h.Tip(gittest.Stage))
+	assert.Equal(t, 3, c.NetworkCalls())
+
+	require.NoError(t, transport.Publish(gittest.Ctx, c, publish), "a second time changes nothing, the stage is gone already")
+	assert.Equal(t, sha, h.Tip("refs/heads/agent/x"))
+}
+
+func TestStageIsForcedAndOnlyAStage(t *testing.T) {
+	h, c, start, sha := gittest.Turn(t)
+	require.NoError(t, transport.Stage(gittest.Ctx, c, gittest.Stage, sha))
+	require.NoError(t, transport.Stage(gittest.Ctx, c, gittest.Stage, start), "an earlier attempt's stage is replaced")
+	assert.Equal(t, start, h.Tip(gittest.Stage))
+	for _, ref := range []string{"refs/heads/main", "refs/tags/v1", "main", "refs/x:refs/heads/main", "refs/heads/../x"} {
+		assert.Error(t, transport.Stage(gittest.Ctx, c, ref, sha), ref)
+	}
+	got, err := fetch.Ref(gittest.Ctx, h.Open(""), gittest.Stage)
+	require.NoError(t, err)
+	assert.Equal(t, start, got)
+	var none *git.ErrNoRef
+	_, err = fetch.Ref(gittest.Ctx, c, "refs/mergexo/turn/8/none")
+	require.ErrorAs(t, err, &none)
+}
+
+func TestPublishRefusesWhatTheLeaseDoesNotCover(t *testing.T) {
+	h, c, start, sha := gittest.Turn(t)
+	require.NoError(t, transport.Stage(gittest.Ctx, c, gittest.Stage, sha))
+	theirs := h.Commit("agent/x", "somebody else", map[string]string{"b.txt": "b\n"})
+	err := transport.Publish(gittest.Ctx, c, transport.Update{Branch: "agent/x", Start: start, SHA: sha, Stage: gittest.Stage})
+	var rejected *git.ErrRejected
+	require.ErrorAs(t, err, &rejected)
+	assert.Equal(t, git.Stale, rejected.Reason)
+	assert.Equal(t, "refs/heads/agent/x", rejected.Ref)
+	assert.Equal(t, theirs, h.Tip("refs/heads/agent/x"))
+	assert.Equal(t, sha, h.Tip(gittest.Stage), "all or nothing: the stage is still there")
+}
+
+func TestPublishNeverRewinds(t *testing.T) {
+	h, c, start, sha := gittest.Turn(t)
+	require.NoError(t, transport.Publish(gittest.Ctx, c, transport.Update{Branch: "agent/x", Start: start, SHA: sha}))
+	calls := c.NetworkCalls()
+	var rewind *git.ErrRewind
+	require.ErrorAs(t, transport.Publish(gittest.Ctx, c, transport.Update{Branch: "agent/x", Start: sha, SHA: start}), &rewind)
+	assert.Equal(t, model.Behind, rewind.Relation)
+	unknown := "00000000000000000000000000000000deadbeef"
+	require.ErrorAs(t, transport.Publish(gittest.Ctx, c, transport.Update{Branch: "agent/x", Start: unknown, SHA: sha}), &rewind)
+	assert.Equal(t, model.Unknown, rewind.Relation)
+	assert.Equal(t, calls+1, c.NetworkCalls(), "the server was asked for the unknown one, and nothing was sent")
+	assert.Equal(t, sha, h.Tip("refs/heads/agent/x"))
+}
+
+func TestPublishCreatesABranchOnlyWhereThereIsNone(t *testing.T) {
+	h, c, start, sha := gittest.Turn(t)
+	require.NoError(t, transport.Publish(gittest.Ctx, c, transport.Update{Branch: "agent/new", SHA: sha}))
+	assert.Equal(t, sha, h.Tip("refs/heads/agent/new"))
+	var rejected *git.ErrRejected
+	require.ErrorAs(t, transport.Publish(gittest.Ctx, c, transport.Update{Branch: "agent/x", SHA: sha}), &rejected)
+	assert.Equal(t, git.Stale, rejected.Reason)
+	assert.Equal(t, start, h.Tip("refs/heads/agent/x"))
+}
+
+func TestPublishWorksWithoutAtomicPushes(t *testing.T) {
+	h, c, start, sha := gittest.Turn(t)
+	h.Git(h.Bare, "config", "receive.advertiseAtomic", "false")
+	require.NoError(t, transport.Stage(gittest.Ctx, c, gittest.Stage, sha))
+	require.NoError(t, transport.Publish(gittest.Ctx, c, transport.Update{Branch: "agent/x", Start: start, SHA: sha, Stage: gittest.Stage}))
+	assert.Equal(t, sha, h.Tip("refs/heads/agent/x"))
+	assert.Empty(t, h.Tip(gittest.Stage))
+}
+
+func TestTheServersWordsAreKeptAndSorted(t *testing.T) {
+	for name, test := range map[string]struct {
+		said string
+		want git.Reason
+	}{
+		"protected": {"GH006: Protected branch update failed for refs/heads/agent/x.", git.Protected},
+		"ruleset":   {"GH013: Repository rule violations found for refs/heads/agent/x.", git.Protected},
+		"workflow":  {"refusing to allow a GitHub App to create or update workflow `.github/workflows/ci.yml` without `workflows` permission", git.Workflow},
+		"other":     {"\x1b[31mthe secret scanner says no\x1b[0m", git.Other},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h, c, start, sha := gittest.Turn(t)
+			require.NoError(t, transport.Stage(gittest.Ctx, c, gittest.Stage, sha))
+			hook := "#!/bin/sh\ncat >/dev/null\necho '" + test.said + "' >&2\nexit 1\n"
+			require.NoError(t, os.WriteFile(filepath.Join(h.Bare, "hooks", "pre-receive"), []byte(hook), 0o755))
+			err := transport.Publish(gittest.Ctx, c, transport.Update{Branch: "agent/x", Start: start, SHA: sha, Stage: gittest.Stage})
+			var rejected *git.ErrRejected
+			require.ErrorAs(t, err, &rejected)
+			assert.Equal(t, test.want, rejected.Reason, rejected.Message)
+			assert.NotContains(t, rejected.Message, "\x1b")
+			assert.Equal(t, start, h.Tip("refs/heads/agent/x"))
+			assert.Equal(t, sha, h.Tip(gittest.Stage))
+		})
+	}
+}
+
+func TestALostAnswerIsUnclear(t *testing.T) {
+	h, c, start, sha := gittest.Turn(t)
+	lost := func(w http.ResponseWriter, r *http.Request) bool {
+		if !strings.HasSuffix(r.URL.Path, "/git-receive-pack") {
+			return false
+		}
+		h.Behave(false, nil)
+		h.ServeHTTP(gittest.Discard{}, r) // it is applied, and the answer is lost
+		panic(http.ErrAbortHandler)
+	}
+	h.Behave(false, lost)
+	var unclear *git.ErrUnclear
+	require.ErrorAs(t, transport.Publish(gittest.Ctx, c, transport.Update{Branch: "agent/x", Start: start, SHA: sha}), &unclear)
+	refs, err := fetch.Remote(gittest.Ctx, c, "refs/heads/agent/x", "refs/heads/none")
+	require.NoError(t, err)
+	assert.Equal(t, map[string]string{"refs/heads/agent/x": sha}, refs, "the remote tells what happened")
+
+	h.Behave(false, func(w http.ResponseWriter, _ *http.Request) bool {
+		http.Error(w, "later", http.StatusServiceUnavailable)
+		return true
+	})
+	err = transport.Stage(gittest.Ctx, c, gittest.Stage, sha)
+	require.Error(t, err)
+	assert.NotErrorAs(t, err, &unclear, "nothing was sent yet")
+	var failed *git.Error
+	require.ErrorAs(t, err, &failed)
+	assert.Equal(t, git.Unreachable, failed.Failure)
+}
+
+func TestRemoteNamesWholeRefs(t *testing.T) {
+	h := gittest.NewHub(t)
+	tip := h.Commit("trap/refs/heads/main", "same ending", nil)
+	c := h.Open("")
+	refs, err := fetch.Remote(gittest.Ctx, c, "refs/heads/main")
+	require.NoError(t, err)
+	assert.Equal(t, map[string]string{"refs/heads/main": h.Tip("refs/heads/main")}, refs)
+	refs, err = fetch.Remote(gittest.Ctx, c)
+	require.NoError(t, err)
+	assert.Equal(t, tip, refs["refs/heads/trap/refs/heads/main"])
+	assert.Equal(t, 2, c.NetworkCalls())
+}

@@ -1,0 +1,25 @@
+package worktree
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/git/syntax"
+)
+
+// LocalBranches are the branches of the checkout, by their full names, and their tips.
+func LocalBranches(ctx context.Context, c *git.Checkout) (map[string]string, error) {
+	out, err := c.Inside(ctx, "for-each-ref", "--format=%(objectname) %(refname)", "refs/heads")
+	if err != nil {
+		return nil, fmt.Errorf("list local branches: %w", err)
+	}
+	tips := map[string]string{}
+	for row := range strings.Lines(string(out)) {
+		if tip, name, ok := strings.Cut(strings.TrimSuffix(row, "\n"), " "); ok && syntax.IsSHA(tip) {
+			tips[name] = tip
+		}
+	}
+	return tips, nil
+}

@@ -1,0 +1,107 @@
+package worktree
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/git/syntax"
+)
+
+// StripCredentials takes out of the checkout's configuration, and that of its submodules, what actions/checkout and people leave
+// there to reach the server with: an Authorization header (up to v5), an include of a file in RUNNER_TEMP that has it
+// (since v6, https://github.com/actions/checkout/pull/2286), an ssh key, or a credential inside a URL.
+func StripCredentials(ctx context.Context, c *git.Checkout) error {
+	files := []string{c.Config, filepath.Join(c.GitDir, "config.worktree")}
+	modules := filepath.Join(filepath.Dir(c.Config), "modules")
+	err := filepath.WalkDir(modules, func(file string, entry fs.DirEntry, err error) error {
+		if err == nil && entry.Type().IsRegular() && entry.Name() == "config" {
+			files = append(files, file)
+		}
+		return err
+	})
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("look for configurations of submodules: %w", err)
+	}
+	for _, file := range files {
+		if err := stripFile(ctx, c, file); err != nil {
+			return fmt.Errorf("take credentials out of the checkout: %w", err)
+		}
+	}
+	return nil
+}
+
+func stripFile(ctx context.Context, c *git.Checkout, file string) error {
+	list, err := c.ListSettings(ctx, file)
+	if err != nil {
+		return err
+	}
+	for _, s := range list {
+		change := removalOf(c, s)
+		if change == nil {
+			continue
+		}
+		// Exit code 5: an earlier round removed it already, since --unset-all takes every value of a key.
+		if _, err := c.Inside(ctx, append([]string{"config", "--file", file}, change...)...); err != nil && git.ExitCode(err) != 5 {
+			return err
+		}
+		c.Opt.Log.Debug("credential_removed", "key", c.Redact(syntax.Clean(s.Key)))
+	}
+	return nil
+}
+
+var keyFile = regexp.MustCompile(`-i "?([^" ]+)"?`)
+
+// removalOf says how to change the configuration so that a setting no longer gives a credential away; nil for settings
+// that do not. The files that hold the credential are deleted when they lie in the runner's temporary directory.
+func removalOf(c *git.Checkout, s git.Setting) []string {
+	section, _, _ := strings.Cut(s.Key, ".")
+	name := s.Key[strings.LastIndex(s.Key, ".")+1:]
+	switch {
+	case section == "http" && name == "extraheader", section == "credential":
+		return []string{"--unset-all", s.Key}
+	case (section == "includeif" || section == "include") && name == "path":
+		if ok, _ := path.Match("git-credentials-*.config", path.Base(s.Value)); !ok {
+			return nil
+		}
+		deleteTemporary(c, s.Value)
+		return []string{"--fixed-value", "--unset-all", s.Key, s.Value}
+	case s.Key == "core.sshcommand":
+		if m := keyFile.FindStringSubmatch(s.Value); m != nil {
+			deleteTemporary(c, m[1])
+		}
+		return []string{"--unset-all", s.Key}
+	case section == "url" && strings.Contains(s.Key, "@") && strings.Contains(s.Key, "://"):
+		return []string{"--unset-all", s.Key}
+	case section == "remote" && (name == "url" || name == "pushurl") && git.IsHTTP(s.Value):
+		if u, err := url.Parse(s.Value); err == nil && u.User != nil {
+			u.User = nil
+			return []string{"--fixed-value", "--replace-all", s.Key, u.String(), s.Value}
+		}
+	}
+	return nil
+}
+
+// deleteTemporary deletes a file below Temp. In a container job the runner's directory has another name, so the file is
+// looked for by its own name too.
+func deleteTemporary(c *git.Checkout, file string) {
+	for _, candidate := range []string{filepath.Clean(file), filepath.Join(c.Opt.Temp, filepath.Base(file))} {
+		rel, err := filepath.Rel(c.Opt.Temp, candidate)
+		if err != nil || rel == "." || rel == ".." || strings.HasPrefix(rel, "../") {
+			continue
+		}
+		if info, err := os.Lstat(candidate); err == nil && info.Mode().IsRegular() {
+			if err := os.Remove(candidate); err != nil {
+				c.Opt.Log.Warn("credential_file_left", "file", candidate, "error", err)
+			}
+		}
+	}
+}

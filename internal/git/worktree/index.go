@@ -1,0 +1,46 @@
+package worktree
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/git/guard"
+)
+
+const (
+	SnapshotTries = 3       // how often files are read while somebody writes them
+	MaxUnread     = 20      // files in one try that may turn out not to be readable
+	indexLimit    = 1 << 30 // bytes of an index that is copied
+)
+
+// CopyIndex copies the checkout's index. The copy is as old as the index is: git compares the content of files that are
+// no older than their index, for they may have changed unseen.
+//
+// https://git-scm.com/docs/racy-git
+func CopyIndex(c *git.Checkout, to string) error {
+	from, err := guard.OpenBelow(filepath.Dir(c.Index), filepath.Base(c.Index))
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+	info, err := from.Stat()
+	if err != nil {
+		return err
+	}
+	if info.Size() > indexLimit {
+		return fmt.Errorf("the index has %d bytes", info.Size())
+	}
+	file, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(file, io.LimitReader(from, indexLimit))
+	if err = errors.Join(err, file.Close()); err != nil {
+		return err
+	}
+	return os.Chtimes(to, info.ModTime(), info.ModTime())
+}

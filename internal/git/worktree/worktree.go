@@ -1,0 +1,129 @@
+// Package worktree puts HEAD, index and files of a checkout where they should be, whatever others have left there. It does
+// not believe an index that others wrote, and runs nothing that the checkout's configuration names.
+package worktree
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/mergexo/mergexo/internal/git"
+)
+
+// MoveHead moves HEAD, and the branch it is on, from one commit to another.
+func MoveHead(ctx context.Context, c *git.Checkout, to, from string) error {
+	if _, err := c.Inside(ctx, "update-ref", "HEAD", to, from); err != nil {
+		return fmt.Errorf("move HEAD to %s: %w", to, err)
+	}
+	c.Refs[git.HaveHead] = to
+	return nil
+}
+
+// CheckOut puts HEAD, index and files at a commit, and removes what is neither in it nor ignored by it. Where something
+// else has been at work, its index is not believed.
+func CheckOut(ctx context.Context, c *git.Checkout, branch, sha string, distrust bool) error {
+	if err := pointHead(ctx, c, branch, sha); err != nil {
+		return err
+	}
+	c.Refs[git.HaveHead] = sha
+	if distrust || Reset(ctx, c, sha) != nil { // an index that git cannot read is rebuilt as well
+		if err := RebuildIndex(ctx, c, sha); err != nil {
+			return err
+		}
+		if err := Reset(ctx, c, sha); err != nil {
+			return err
+		}
+	}
+	if err := RemoveUntracked(ctx, c); err != nil {
+		return err
+	}
+	head, err := c.Head(ctx)
+	if err == nil && head != sha {
+		err = fmt.Errorf("HEAD is %s", head)
+	}
+	return err
+}
+
+// pointHead puts HEAD on the branch, a full name, and the branch on the commit.
+func pointHead(ctx context.Context, c *git.Checkout, branch, sha string) error {
+	if branch != "" {
+		if _, err := c.Inside(ctx, "update-ref", "--no-deref", branch, sha); err != nil {
+			// A local branch whose name is a directory of this one's: work without a branch, as actions/checkout does.
+			c.Opt.Log.Debug("head_detached", "error", err)
+			branch = ""
+		}
+	}
+	var err error
+	if branch == "" {
+		_, err = c.Inside(ctx, "update-ref", "--no-deref", "HEAD", sha)
+	} else {
+		_, err = c.Inside(ctx, "symbolic-ref", "HEAD", branch)
+	}
+	if err != nil {
+		return fmt.Errorf("point HEAD to %s: %w", sha, err)
+	}
+	c.Branch = branch
+	return nil
+}
+
+// RebuildIndex writes the index again from a commit, and compares every file with it. An index that others wrote can have
+// git overlook a changed file (git-update-index(1), --assume-unchanged and --skip-worktree). Files that are the same are
+// not written again, so what was built from them stays up to date.
+func RebuildIndex(ctx context.Context, c *git.Checkout, sha string) error {
+	// What only the old index knows, a file that is both ignored and tracked, goes first, if that index is any good.
+	if err := Reset(ctx, c, sha); err != nil {
+		c.Opt.Log.Debug("index_unusable", "error", err)
+	}
+	if err := os.RemoveAll(c.Index); err != nil {
+		return fmt.Errorf("remove index: %w", err)
+	}
+	if _, err := c.Tree(ctx, "read-tree", "--reset", sha); err != nil {
+		return fmt.Errorf("read %s into the index: %w", sha, err)
+	}
+	// Exit code 1: some files differ.
+	if _, err := c.Tree(ctx, "update-index", "-q", "--refresh"); err != nil && git.ExitCode(err) != 1 {
+		return fmt.Errorf("compare files with %s: %w", sha, err)
+	}
+	return nil
+}
+
+// Reset makes index and tracked files those of a commit, whatever they were.
+func Reset(ctx context.Context, c *git.Checkout, sha string) error {
+	if _, err := c.Tree(ctx, "read-tree", "--reset", "-u", sha); err != nil {
+		return fmt.Errorf("reset files to %s: %w", sha, err)
+	}
+	return nil
+}
+
+// RemoveUntracked removes untracked files that are not ignored, repositories among them, until there are none: an
+// untracked .gitignore hides files until it is removed itself.
+func RemoveUntracked(ctx context.Context, c *git.Checkout) error {
+	for {
+		out, err := c.Tree(ctx, "clean", "-ffd")
+		if err != nil {
+			return fmt.Errorf("remove untracked files: %w", err)
+		}
+		if len(out) == 0 {
+			return nil
+		}
+	}
+}
+
+// ForgetStates ends whatever was going on in the checkout, as `git merge --quit` and its siblings do.
+func ForgetStates(c *git.Checkout) error {
+	names := []string{
+		"MERGE_HEAD", "MERGE_MSG", "MERGE_MODE", "MERGE_RR", "MERGE_AUTOSTASH", "AUTO_MERGE", "SQUASH_MSG",
+		"CHERRY_PICK_HEAD", "REVERT_HEAD", "REBASE_HEAD", "BISECT_START", "BISECT_LOG", "BISECT_EXPECTED_REV",
+		"rebase-merge", "rebase-apply", "sequencer", "HEAD.lock",
+	}
+	errs := []error{os.RemoveAll(c.Index + ".lock"), os.RemoveAll(c.Shallow + ".lock"), os.RemoveAll(c.Config + ".lock")}
+	for _, name := range names {
+		errs = append(errs, os.RemoveAll(filepath.Join(c.GitDir, name)))
+	}
+	if err := errors.Join(errs...); err != nil {
+		return fmt.Errorf("end what was going on in the checkout: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,367 @@
+package merge_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/merge"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+var (
+	noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
+	// Commits by their first digit.
+	a, b, c, d, e = sha('a'), sha('b'), sha('c'), sha('d'), sha('e')
+)
+
+func sha(r rune) string { return strings.Repeat(string(r), 40) }
+
+const page = "https://github.com/octo/widgets/pull/7"
+
+// pull is a pull request at b, from branch agent/greet to main.
+func pull() model.Pull {
+	return model.Pull{
+		Number: 7, Title: "Greet `everyone`", State: model.PullOpen, URL: page, Author: model.Actor{Login: "alice"},
+		BaseRef: "main", HeadRef: "agent/greet", HeadSHA: b, HeadExists: true,
+	}
+}
+
+// ready is a case in which nothing is missing.
+func ready() merge.Case {
+	return merge.Case{
+		Snapshot: model.Snapshot{IsPull: true, Pull: pull(), ReadAt: noon},
+		Facts: model.MergeFacts{
+			BaseSHA: a, HeadSHA: b, RuleKnown: true, HeadRepo: "octo/widgets", Methods: []string{"merge", "squash", "rebase"},
+			Reviews: []model.Review{{Login: "bob", State: "APPROVED", SHA: b, At: noon, URL: page + "#pullrequestreview-1"}},
+			Checks:  []model.Check{{Name: "ci", App: "github-actions", State: model.CheckPassed, URL: "https://github.com/octo/widgets/runs/1"}},
+		},
+		Policy: merge.Policy{
+			Strategy: model.StrategyRebase, Approvals: 1, RequiredChecks: []string{"ci"}, Attempts: 3, Freeze: "mergexo:freeze", Ignore: "agent:ignore",
+			Rules: []merge.Rule{
+				{Branch: "old/*", Strategy: model.StrategySquash},
+				{Branch: "gh-pr-*", Strategy: model.StrategyNoFF, Enabled: true, BaseWins: []string{"entities/**"}},
+				{Branch: "reweave/*", Strategy: model.StrategyUnion, Enabled: true, UnionFields: []string{"tags"}},
+			},
+		},
+		Request: model.MergeMarker{Command: "k", By: "olga", Head: b, Base: "main"},
+	}
+}
+
+// letIn makes a case one of a fork's pull request that was let in and has no approval.
+func letIn(cs *merge.Case) {
+	cs.Facts.Reviews, cs.Snapshot.Pull.CrossRepo, cs.Snapshot.Pull.HeadRef = nil, true, "fix"
+	cs.LetIn = `let in by octo with label "x", and the evaluation approved bbbbbbbbbb`
+	cs.Request.Mirror, cs.Request.MirrorSHA, cs.Request.Label, cs.Request.By = "gh-pr-7/fix", b, "x", "octo"
+}
+
+func mirrored() merge.Case {
+	cs := ready()
+	letIn(&cs)
+	return cs
+}
+
+func request(m model.MergeMarker) model.Posted[model.MergeMarker] {
+	return model.Posted[model.MergeMarker]{Marker: m, CommentID: 50, URL: page + "#issuecomment-50"}
+}
+
+// stories are what can be missing: who is asked, what is changed, and what becomes of the request.
+var stories = map[string]struct {
+	change func(*merge.Case)
+	gate   model.GateName // the one that decides; "": it goes
+	code   model.MergeCode
+	wait   bool
+	says   string // part of the evidence
+}{
+	"everything is there": {func(*merge.Case) {}, "", "", false, ""},
+	"merged":              {func(c *merge.Case) { c.Snapshot.Pull.State = model.PullMerged }, merge.GateOpen, model.CodeClosed, false, "pull request 7 is merged"},
+	"closed":              {func(c *merge.Case) { c.Snapshot.Pull.State = model.PullClosed }, merge.GateOpen, model.CodeClosed, false, "pull request 7 is closed"},
+	"an issue":            {func(c *merge.Case) { c.Snapshot.IsPull = false }, merge.GateOpen, model.CodeClosed, false, "not a pull request"},
+	"another commit asked for": {func(c *merge.Case) { c.SHA = "ccccccc" }, merge.GateHead, model.CodeWrongHead, false,
+		"asked for head ccccccc, and the head is " + b},
+	"its own commit asked for": {func(c *merge.Case) { c.SHA = "bbbbbbb" }, "", "", false, ""},
+	"the head moved meanwhile": {func(cs *merge.Case) { cs.Request.Head = c }, merge.GateHead, model.CodeHeadMoved, false, "asked for when the head was " + c + ", and now it is " + b},
+	"the head is our own tip": {func(cs *merge.Case) {
+		cs.Request.Head, cs.Request.Tip = c, b
+		cs.Facts.Reviews[0].SHA = c
+	}, "", "", false, ""},
+	"our own tip, and its origin asked for": {func(cs *merge.Case) {
+		cs.SHA, cs.Request.Head, cs.Request.Was, cs.Request.Tip = "ccccccc", c, []string{b}, d
+		cs.Facts.Reviews[0].SHA = c
+	}, "", "", false, ""},
+	"no base":                 {func(c *merge.Case) { c.Facts.BaseSHA = "" }, merge.GateBase, model.CodeBaseMissing, false, `there is no branch "main"`},
+	"an unknown strategy":     {func(c *merge.Case) { c.Request.Asked = "yolo" }, merge.GateStrategy, model.CodeStrategy, false, "there are rebase, squash, no-ff"},
+	"the head branch is gone": {func(c *merge.Case) { c.Snapshot.Pull.HeadExists = false }, merge.GateBranch, model.CodeBranchMissing, false, "restore it"},
+	"gone, and picked from a fork": {func(c *merge.Case) {
+		c.Snapshot.Pull.HeadExists, c.Snapshot.Pull.CrossRepo, c.Request.Asked = false, true, "cherry-pick"
+	}, "", "", false, ""},
+	"gone, and picked from here": {func(c *merge.Case) {
+		c.Snapshot.Pull.HeadExists, c.Request.Asked = false, "cherry-pick"
+	}, merge.GateBranch, model.CodeBranchMissing, false, "restore it"},
+	"gone, and not needed":   {func(c *merge.Case) { c.Snapshot.Pull.HeadExists, c.Request.Asked = false, "no-ff" }, "", "", false, ""},
+	"pushes are refused":     {func(c *merge.Case) { c.Facts.PushRefused = true }, merge.GatePushable, model.CodeProtected, false, "strategy=api has GitHub merge instead"},
+	"GitHub pushes itself":   {func(c *merge.Case) { c.Facts.PushRefused, c.Request.Asked = true, "api" }, "", "", false, ""},
+	"nobody tells the rules": {func(c *merge.Case) { c.Facts.RuleKnown = false }, "", "", false, ""},
+	"a merge is under way": {func(c *merge.Case) {
+		c.State.Merges = append(c.State.Merges, request(model.MergeMarker{Command: "other", By: "oskar", State: model.MergeRunning}))
+	}, merge.GateAlone, model.CodeBusy, false, "asked for by oskar, see " + page},
+	"it is under way itself": {func(c *merge.Case) {
+		c.State.Merges = append(c.State.Merges, request(model.MergeMarker{Command: "k", State: model.MergeRunning}))
+	}, "", "", false, ""},
+	"another one waits": {func(c *merge.Case) {
+		c.State.Merges = append(c.State.Merges, request(model.MergeMarker{Command: "other", State: model.MergeWaiting}))
+	}, "", "", false, ""},
+	"an older one has died": {func(c *merge.Case) {
+		c.State.Merges = append(c.State.Merges, request(model.MergeMarker{Command: "other", State: model.MergeRunning, Expires: noon}), request(model.MergeMarker{Command: "k", State: model.MergeWaiting}))
+	}, "", "", false, ""},
+	"an older one has not died": {func(c *merge.Case) {
+		c.State.Merges = append(c.State.Merges, request(model.MergeMarker{Command: "other", State: model.MergeRunning, Expires: noon.Add(time.Second)}), request(model.MergeMarker{Command: "k", State: model.MergeWaiting}))
+	}, merge.GateAlone, model.CodeBusy, false, "under way"},
+	"the newest has died": {func(c *merge.Case) {
+		c.State.Merges = append(c.State.Merges, request(model.MergeMarker{Command: "other", By: "oskar", State: model.MergeRunning, Expires: noon}))
+	}, merge.GateAlone, model.CodeBusy, false, "asked for by oskar"},
+	"no attempt is left": {func(c *merge.Case) {
+		c.State.Merges = append(c.State.Merges, request(model.MergeMarker{Command: "other", State: model.MergeFailed, Head: b, BaseSHA: a, Attempt: 3}))
+	}, merge.GateAttempts, model.CodeAttempts, false, "3 of 3 attempts made on this head and this tip of branch \"main\". The last one: its run was cancelled, killed, or timed out, see " + page},
+	"the last attempt told why": {func(c *merge.Case) {
+		c.State.Merges = append(c.State.Merges,
+			request(model.MergeMarker{Command: "old", State: model.MergeFailed, Head: b, BaseSHA: a, Attempt: 2, Cause: "not this"}),
+			request(model.MergeMarker{Command: "k", State: model.MergeWaiting, Reason: model.CodeChecks, Head: b, BaseSHA: a, Attempt: 3, Cause: merge.Cause(model.CodeRejected, "the hook says no.\nand more")}))
+	}, merge.GateAttempts, model.CodeAttempts, false, "The last one: PUSH_REJECTED: the hook says no, see " + page},
+	"the last attempt told why in another way": {func(c *merge.Case) {
+		c.State.Merges = append(c.State.Merges, request(model.MergeMarker{Command: "k", State: model.MergeFailed, Reason: model.CodeTests, Head: b, BaseSHA: a, Attempt: 3}))
+	}, merge.GateAttempts, model.CodeAttempts, false, "The last one: PRE_MERGE_FAILED, see " + page},
+	"the last attempt is this one": {func(c *merge.Case) {
+		c.State.Merges = append(c.State.Merges, request(model.MergeMarker{Command: "k", State: model.MergeRunning, Head: b, BaseSHA: a, Attempt: 3}))
+		c.Begun = true
+	}, "", "", false, ""},
+	"one more than the last": {func(c *merge.Case) {
+		c.State.Merges = append(c.State.Merges, request(model.MergeMarker{Command: "k", State: model.MergeRunning, Head: b, BaseSHA: a, Attempt: 4}))
+		c.Begun = true
+	}, merge.GateAttempts, model.CodeAttempts, false, "attempts made"},
+	"attempts on another base": {func(cs *merge.Case) {
+		cs.State.Merges = append(cs.State.Merges, request(model.MergeMarker{Command: "other", State: model.MergeFailed, Head: b, BaseSHA: c, Attempt: 3}))
+	}, "", "", false, ""},
+	"blocked": {func(c *merge.Case) {
+		c.State.Block = &model.Posted[model.BlockMarker]{Marker: model.BlockMarker{Reason: "history_rewrite"}, URL: page}
+	}, merge.GateBlock, model.CodeBlocked, true, "blocked (history_rewrite)"},
+	"paused": {func(c *merge.Case) {
+		c.State.Paused = &model.Posted[model.CommandMarker]{Marker: model.CommandMarker{By: "olga"}, URL: page}
+	}, merge.GatePaused, model.CodeBlocked, true, "paused by olga"},
+	"taken over":              {func(c *merge.Case) { c.Snapshot.Pull.Labels = []string{"Agent:Ignore"} }, merge.GateTaken, model.CodeBlocked, true, "on the pull request"},
+	"taken over on its issue": {func(c *merge.Case) { c.Snapshot.Pull.Issue = &model.Issue{Number: 3, Labels: []string{"agent:ignore"}} }, merge.GateTaken, model.CodeBlocked, true, "source issue 3"},
+	"a draft":                 {func(c *merge.Case) { c.Snapshot.Pull.Draft = true }, merge.GateDraft, model.CodeDraft, true, "draft"},
+	"frozen":                  {func(c *merge.Case) { c.Snapshot.Pull.Labels = []string{"MergeXO:freeze"} }, merge.GateFrozen, model.CodeFrozen, true, `label "mergexo:freeze"`},
+	"a turn is at work": {func(c *merge.Case) {
+		c.Busy = &model.Posted[model.TurnMarker]{Marker: model.TurnMarker{Expires: noon}, URL: page}
+	}, merge.GateIdle, model.CodeBusy, true, "at 2026-01-02 12:00 UTC at the latest"},
+	"it conflicts":          {func(c *merge.Case) { c.Facts.Conflicting = true }, merge.GateMergeable, model.CodeConflict, true, "conflicts with"},
+	"a rule may settle it":  {func(c *merge.Case) { c.Facts.Conflicting, c.Snapshot.Pull.HeadRef = true, "gh-pr-8/fix" }, "", "", false, ""},
+	"a union may settle it": {func(c *merge.Case) { c.Facts.Conflicting, c.Snapshot.Pull.HeadRef = true, "reweave/x" }, "", "", false, ""},
+	"GitHub cannot settle it": {func(c *merge.Case) {
+		c.Facts.Conflicting, c.Snapshot.Pull.HeadRef, c.Request.Asked = true, "gh-pr-8/fix", "api"
+	}, merge.GateMergeable, model.CodeConflict, true, "conflicts with"},
+	"no approval":            {func(c *merge.Case) { c.Facts.Reviews = nil }, merge.GateApproved, model.CodeApproval, true, "0 of 1 approval;"},
+	"none is needed":         {func(c *merge.Case) { c.Facts.Reviews, c.Policy.Approvals = nil, 0 }, "", "", false, ""},
+	"let in":                 {letIn, "", "", false, ""},
+	"let in by nothing":      {func(c *merge.Case) { letIn(c); c.LetIn = "" }, merge.GateApproved, model.CodeApproval, true, "0 of 1 approval"},
+	"let in, and pushed to":  {func(cs *merge.Case) { letIn(cs); cs.Snapshot.Pull.HeadSHA = c }, merge.GateHead, model.CodeHeadMoved, false, "and now it is " + c},
+	"let in, and retargeted": {func(cs *merge.Case) { letIn(cs); cs.Snapshot.Pull.BaseRef = "x" }, merge.GateTarget, model.CodeRetargeted, false, `goes to "x"`},
+	"let in, and the rules":  {func(c *merge.Case) { letIn(c); c.Facts.RequiredApprovals = 1 }, merge.GateApproved, model.CodeApproval, true, "0 of 1 approval"},
+	"let in, and refused": {func(c *merge.Case) {
+		letIn(c)
+		c.Facts.Reviews = []model.Review{{Login: "bob", State: "CHANGES_REQUESTED"}}
+	}, merge.GateChanges, model.CodeChanges, true, "requested by bob"},
+	"let in, and the fork is gone": {func(c *merge.Case) { letIn(c); c.Snapshot.Pull.HeadExists = false }, "", "", false, ""},
+	"the rules want more":          {func(c *merge.Case) { c.Facts.RequiredApprovals = 2 }, merge.GateApproved, model.CodeApproval, true, "1 of 2 approvals of bbbbbbbbbb by bob"},
+	"the author's own approval":    {func(c *merge.Case) { c.Facts.Reviews[0].Login = "Alice" }, merge.GateApproved, model.CodeApproval, true, "the author does not"},
+	"a dismissed approval":         {func(c *merge.Case) { c.Facts.Reviews[0].State = "DISMISSED" }, merge.GateApproved, model.CodeApproval, true, "0 of 1 approval"},
+	"one person counts once": {func(c *merge.Case) {
+		c.Policy.Approvals, c.Facts.Reviews = 2, append(c.Facts.Reviews, model.Review{Login: "BOB", State: "APPROVED", SHA: b, At: noon})
+	}, merge.GateApproved, model.CodeApproval, true, "1 of 2"},
+	"a stale approval":       {func(cs *merge.Case) { cs.Facts.Reviews[0].SHA = c }, merge.GateApproved, model.CodeStale, true, "bob approved cccccccccc, and the head has another change since"},
+	"of a head nobody knows": {func(c *merge.Case) { c.Facts.Reviews[0].SHA, c.Unchanged = "", map[string]bool{"": true} }, merge.GateApproved, model.CodeStale, true, "bob approved an earlier head"},
+	"stale, and unchanged":   {func(cs *merge.Case) { cs.Facts.Reviews[0].SHA, cs.Unchanged = c, map[string]bool{c: true} }, "", "", false, ""},
+	"stale, and changed":     {func(cs *merge.Case) { cs.Facts.Reviews[0].SHA, cs.Unchanged = c, map[string]bool{c: false} }, merge.GateApproved, model.CodeStale, true, "another change"},
+	"moved twice by us": {func(cs *merge.Case) {
+		cs.Facts.Reviews[0].SHA = d
+		cs.State.Merges = append(cs.State.Merges, request(model.MergeMarker{Command: "1", State: model.MergeFailed, Head: d, Was: []string{c}, Tip: e}), request(model.MergeMarker{Command: "2", State: model.MergeFailed, Head: c, Tip: b}))
+	}, "", "", false, ""},
+	"moved by us from another head": {func(cs *merge.Case) {
+		cs.Facts.Reviews[0].SHA = d
+		cs.State.Merges = append(cs.State.Merges, request(model.MergeMarker{Command: "1", State: model.MergeFailed, Head: c, Tip: b}))
+	}, merge.GateApproved, model.CodeStale, true, "bob approved dddddddddd"},
+	"changes are requested": {func(cs *merge.Case) {
+		cs.Facts.Reviews = append(cs.Facts.Reviews, model.Review{Login: "carol", State: "CHANGES_REQUESTED", SHA: c, URL: page + "#r"})
+	}, merge.GateChanges, model.CodeChanges, true, "changes are requested by carol (" + page + "#r)"},
+	"changes were requested before": {func(c *merge.Case) {
+		c.Facts.Reviews = append(c.Facts.Reviews, model.Review{Login: "bob", State: "CHANGES_REQUESTED", SHA: b, At: noon.Add(-time.Hour)})
+	}, "", "", false, ""},
+	"changes are requested since": {func(c *merge.Case) {
+		c.Facts.Reviews = append(c.Facts.Reviews, model.Review{Login: "bob", State: "CHANGES_REQUESTED", SHA: b, At: noon.Add(time.Hour)})
+	}, merge.GateChanges, model.CodeChanges, true, "by bob"},
+	"not all reviews": {func(c *merge.Case) { c.Facts.Partial = true }, merge.GateChanges, model.CodeChanges, true, "only a part of the reviews"},
+	"not all reviews, named": {func(c *merge.Case) {
+		c.Facts.Partial, c.Facts.Missing = true, []string{"rule", "reviews"}
+	}, merge.GateChanges, model.CodeChanges, true, "only a part of the reviews"},
+	"not all checks": {func(c *merge.Case) { c.Facts.Partial, c.Facts.Missing = true, []string{"checks"} }, merge.GateChecks, model.CodeChecks, true, "only a part of the checks"},
+	"not all checks, and none wanted": {func(c *merge.Case) {
+		c.Facts.Partial, c.Facts.Missing, c.Policy.RequiredChecks = true, []string{"checks"}, nil
+	}, merge.GateChecks, model.CodeChecks, true, "only a part of the checks"},
+	"something else is missing": {func(c *merge.Case) { c.Facts.Partial, c.Facts.Missing = true, []string{"rule", "users"} }, "", "", false, ""},
+	"checks of another head":    {func(cs *merge.Case) { cs.Facts.HeadSHA = c }, merge.GateChecks, model.CodeChecks, true, "GitHub tells the checks of cccccccccc, and the head is bbbbbbbbbb"},
+	"no check has reported on our own tip": {func(cs *merge.Case) {
+		cs.Request.Head, cs.Request.Tip, cs.Facts.Checks = c, b, nil
+		cs.Facts.Reviews[0].SHA = c
+	}, "", "", false, ""},
+	"a check failed on our own tip": {func(cs *merge.Case) {
+		cs.Request.Head, cs.Request.Tip = c, b
+		cs.Facts.Reviews[0].SHA, cs.Facts.Checks[0].State = c, model.CheckFailed
+	}, merge.GateChecks, model.CodeChecksFailed, true, "failed: ci"},
+	"not all checks of our own tip": {func(cs *merge.Case) {
+		cs.Request.Head, cs.Request.Tip, cs.Facts.Checks = c, b, nil
+		cs.Facts.Reviews[0].SHA, cs.Facts.Partial, cs.Facts.Missing = c, true, []string{"checks"}
+	}, merge.GateChecks, model.CodeChecks, true, "pending: ci"},
+	"GitHub is ahead of what was read": {func(cs *merge.Case) {
+		cs.Request.Tip, cs.Facts.HeadSHA, cs.Facts.Checks = d, d, nil
+	}, "", "", false, ""},
+	"GitHub lags behind our own tip": {func(cs *merge.Case) {
+		cs.Request.Head, cs.Request.Tip, cs.Facts.HeadSHA = c, b, c
+		cs.Facts.Reviews[0].SHA = c
+	}, "", "", false, ""},
+	"GitHub lags, and a check is run again": {func(cs *merge.Case) {
+		cs.Request.Head, cs.Request.Tip, cs.Facts.HeadSHA = c, b, c
+		cs.Facts.Reviews[0].SHA, cs.Facts.Checks[0].State = c, model.CheckPending
+	}, merge.GateChecks, model.CodeChecks, true, "pending: ci"},
+	"a tip that is the head itself": {func(c *merge.Case) {
+		c.Request.Tip, c.Facts.Checks = b, nil
+	}, merge.GateChecks, model.CodeChecks, true, "nothing has reported it yet"},
+	"no check on a tip of an earlier merge": {func(cs *merge.Case) {
+		cs.State.MergeTips, cs.Facts.Checks = []string{b}, nil
+	}, merge.GateChecks, model.CodeChecks, true, "pending: ci (nothing has reported it yet); the head was made by an earlier merge"},
+	"no check has reported":    {func(c *merge.Case) { c.Facts.Checks = nil }, merge.GateChecks, model.CodeChecks, true, "pending: ci (nothing has reported it yet)"},
+	"no check is wanted":       {func(c *merge.Case) { c.Facts.Checks, c.Policy.RequiredChecks = nil, nil }, "", "", false, ""},
+	"a check is pending":       {func(c *merge.Case) { c.Facts.Checks[0].State = model.CheckPending }, merge.GateChecks, model.CodeChecks, true, "pending: ci (https://github.com/octo/widgets/runs/1)"},
+	"a check failed":           {func(c *merge.Case) { c.Facts.Checks[0].State = model.CheckFailed }, merge.GateChecks, model.CodeChecksFailed, true, "failed: ci (https"},
+	"a state nobody knows":     {func(c *merge.Case) { c.Facts.Checks[0].State = "" }, merge.GateChecks, model.CodeChecksFailed, true, "failed: ci"},
+	"a check of the wrong App": {func(c *merge.Case) { c.Policy.RequiredChecks = []string{"ci@circleci"} }, merge.GateChecks, model.CodeChecks, true, "ci (of circleci) (nothing has reported it yet)"},
+	"a check of the right App": {func(c *merge.Case) { c.Policy.RequiredChecks = []string{"ci@github-actions"} }, "", "", false, ""},
+	"a second source fails": {func(c *merge.Case) {
+		c.Facts.Checks = append(c.Facts.Checks, model.Check{Name: "ci", State: model.CheckFailed})
+	}, merge.GateChecks, model.CodeChecksFailed, true, "failed: ci"},
+	"a second source failed before": {func(c *merge.Case) {
+		c.Facts.Checks[0].At = noon
+		c.Facts.Checks = append(c.Facts.Checks, model.Check{Name: "ci", State: model.CheckFailed, At: noon.Add(-time.Minute)})
+	}, merge.GateChecks, model.CodeChecksFailed, true, "failed: ci"},
+	"an older run failed": {func(c *merge.Case) {
+		c.Facts.Checks[0].At = noon
+		c.Facts.Checks = append(c.Facts.Checks, model.Check{Name: "ci", App: "github-actions", State: model.CheckFailed, At: noon.Add(-time.Minute)})
+	}, "", "", false, ""},
+	"a run of the same moment failed": {func(c *merge.Case) {
+		c.Facts.Checks = append(c.Facts.Checks, model.Check{Name: "ci", App: "github-actions", State: model.CheckFailed})
+	}, merge.GateChecks, model.CodeChecksFailed, true, "failed: ci"},
+	"the rules want a check": {func(c *merge.Case) { c.Facts.RequiredChecks = []string{"a@b"} }, merge.GateChecks, model.CodeChecks, true, "a@b (nothing has reported it yet)"},
+	"a check says it is wanted": {func(c *merge.Case) {
+		c.Facts.Checks = append(c.Facts.Checks, model.Check{Name: "lint", State: model.CheckFailed, Required: true})
+	}, merge.GateChecks, model.CodeChecksFailed, true, "failed: lint"},
+	"a check nobody wants": {func(c *merge.Case) {
+		c.Facts.Checks = append(c.Facts.Checks, model.Check{Name: "lint", State: model.CheckFailed})
+	}, "", "", false, ""},
+	"a name with an at sign": {func(c *merge.Case) {
+		c.Policy.RequiredChecks = []string{"build@node@"}
+		c.Facts.Checks = append(c.Facts.Checks, model.Check{Name: "build@node", State: model.CheckPassed})
+	}, "", "", false, ""},
+	"a name that names no App": {func(c *merge.Case) {
+		c.Policy.RequiredChecks = []string{"build (ubuntu @ 24.04)"}
+		c.Facts.Checks = append(c.Facts.Checks, model.Check{Name: "build (ubuntu @ 24.04)", State: model.CheckPassed})
+	}, "", "", false, ""},
+	"what refuses comes before what waits": {func(c *merge.Case) {
+		c.Snapshot.Pull.Draft, c.Facts.BaseSHA = true, ""
+	}, merge.GateBase, model.CodeBaseMissing, false, "no branch"},
+	"a conflict comes last": {func(c *merge.Case) { c.Facts.Conflicting, c.Snapshot.Pull.Draft = true, true }, merge.GateDraft, model.CodeDraft, true, "draft"},
+}
+
+func TestWhatBecomesOfARequest(t *testing.T) {
+	t.Parallel()
+	for name, tt := range stories {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := ready()
+			tt.change(&c)
+			v := merge.Evaluate(c)
+			assert.Equal(t, tt.gate == "", v.Go, v.Reason)
+			assert.Equal(t, tt.wait, v.Wait)
+			assert.Equal(t, tt.code, v.Code)
+			assert.Equal(t, v.Gates, merge.Gates(c))
+			if tt.gate == "" {
+				assert.Empty(t, v.Unmet())
+				return
+			}
+			require.NotEmpty(t, v.Unmet())
+			assert.Equal(t, tt.gate, v.Unmet()[0].Name)
+			assert.Equal(t, v.Unmet()[0].Evidence, v.Reason)
+			assert.Contains(t, v.Reason, tt.says)
+		})
+	}
+}
+
+func TestWhyTellsWhatStandsForTheApprovals(t *testing.T) {
+	t.Parallel()
+	cs := mirrored()
+	cs.Facts.Reviews = []model.Review{{Login: "bob", State: "APPROVED", SHA: b}}
+	for _, g := range merge.Gates(cs) {
+		if g.Name == merge.GateApproved {
+			assert.Equal(t, cs.LetIn+"; approved by bob", g.Evidence)
+		}
+	}
+	cs.Facts.Reviews[0].SHA = c
+	assert.Empty(t, merge.Stale(cs), "an older approval is not needed")
+}
+
+func TestOnlyWhatHelpsIsAskedOfGit(t *testing.T) {
+	t.Parallel()
+	cs := ready()
+	assert.Empty(t, merge.Stale(cs), "it is approved")
+	cs.Facts.Reviews[0].SHA = c
+	assert.Equal(t, []string{c}, merge.Stale(cs))
+	cs.Facts.Reviews = append(cs.Facts.Reviews, model.Review{Login: "carol", State: "APPROVED", SHA: c}, model.Review{Login: "dave", State: "APPROVED", SHA: d}, model.Review{Login: "erin", State: "APPROVED"})
+	assert.Equal(t, []string{c, d}, merge.Stale(cs))
+	cs.Unchanged = map[string]bool{c: false}
+	assert.Equal(t, []string{d}, merge.Stale(cs), "what is known is not asked again")
+	cs.Unchanged = map[string]bool{c: true}
+	assert.Empty(t, merge.Stale(cs), "that is enough")
+	cs.Unchanged, cs.Policy.Approvals = nil, 5
+	assert.Empty(t, merge.Stale(cs), "it would not be enough")
+	cs.Policy.Approvals, cs.Facts.Partial = 1, true
+	assert.Empty(t, merge.Stale(cs), "nothing passes without all reviews")
+}
+
+func TestAttemptsAreCountedOnOneHeadAndOneBase(t *testing.T) {
+	t.Parallel()
+	st := model.State{Merges: []model.Posted[model.MergeMarker]{
+		request(model.MergeMarker{Head: b, BaseSHA: a, Attempt: 2, Tip: d}),
+		request(model.MergeMarker{Head: d, BaseSHA: a, Attempt: 1}),
+		request(model.MergeMarker{Head: b, BaseSHA: c, Attempt: 7}),
+	}}
+	assert.Equal(t, 2, merge.Attempts(st, b, a), "the highest")
+	assert.Equal(t, 2, merge.Attempts(st, d, a), "the head may be a tip that an attempt has made")
+	assert.Equal(t, 7, merge.Attempts(st, b, c))
+	assert.Zero(t, merge.Attempts(st, e, a))
+	assert.Zero(t, merge.Attempts(st, b, e))
+}
+
+func TestWhatARunEndsWith(t *testing.T) {
+	t.Parallel()
+	for code, want := range map[model.MergeCode]model.Result{
+		"": model.ResultDone, model.CodeCancelled: model.ResultDone, model.CodeReplaced: model.ResultDone,
+		model.CodeBaseMoved: model.ResultRetry, model.CodeRejected: model.ResultRetry, model.CodeLock: model.ResultRetry, model.CodeHeadMoved: model.ResultRetry,
+		model.CodeChecks: model.ResultRetry, model.CodeBusy: model.ResultRetry, model.CodeDirtyBase: model.ResultRetry,
+		model.CodeApproval: model.ResultBlocked, model.CodeStale: model.ResultBlocked, model.CodeConflict: model.ResultBlocked, model.CodeTests: model.ResultBlocked,
+		model.CodeProtected: model.ResultBlocked, model.CodeAttempts: model.ResultBlocked, model.CodeWrongHead: model.ResultBlocked, model.CodeLockBroken: model.ResultBlocked,
+	} {
+		assert.Equal(t, want, merge.Settle(code), string(code))
+	}
+}

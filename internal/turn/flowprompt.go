@@ -1,0 +1,115 @@
+package turn
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/mergexo/mergexo/internal/markdown"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// flowPrompt is the part of a prompt that depends on the flow by which a pull request begins.
+type flowPrompt struct {
+	to, doing string // with %s for the issue
+	rules     []string
+	inShort   string
+	answer    []string // the fields of its answer
+}
+
+// working are the rules for an agent that changes files, up to the task itself.
+var working = []string{
+	"Work in the current directory: a checkout of the branch that the pull request will come from, and leave that branch checked out. The pull request is opened for you.",
+	historyRule,
+	gitRule,
+	"A commit_message means: all that you changed is ready. It is then committed with this message, and the pull request is opened. Leave it empty when you changed nothing.",
+	"pr_title and pr_summary are the pull request's: say what you changed, where and why, for those who are to review it. The reference to the issue is added for you.",
+	claimRule,
+	blockedRule,
+}
+
+// writing are the rules for an agent that writes a document.
+var writing = []string{
+	"The current directory is a checkout for you to read. Change no files in it and commit nothing: the document is written, committed and proposed for you, in a pull request of its own.",
+	"Return the whole document as design_doc_markdown, without front matter. It is for those who decide about the work and for those who do it: what is to be built, why so, " +
+		"what is left out, and how it will be shown to work.",
+	"touch_paths are the files and directories that the work will change or add, as paths from the top of the repository; they become the document's front matter, with the title.",
+	"title and summary are the pull request's too, for those who are to review the document. The reference to the issue is added for you.",
+	claimRule,
+	blockedRule,
+}
+
+const (
+	workInShort  = "history only grows; a commit_message means that all is ready for the pull request; "
+	writeInShort = "change no files; return the document as design_doc_markdown; "
+	askedRule    = "Do what the issue and the comments to take up ask for."
+)
+
+var workAnswer = []string{"pr_title", "pr_summary", "commit_message", "git_ops", "blocked_reason"}
+
+// flowPrompts are the ways to begin a pull request.
+var flowPrompts = map[model.Flow]flowPrompt{
+	model.FlowDesign: {
+		"write a design document for %s", "writing a design document for %s", append(writing[:len(writing):len(writing)], askedRule+othersRule), writeInShort,
+		[]string{"title", "summary", "touch_paths", "design_doc_markdown", "blocked_reason"},
+	},
+	model.FlowBugfix: {
+		"fix the bug that %s is about", "fixing the bug that %s is about", append(working[:len(working):len(working)],
+			"Show the bug by a test that fails without your change and passes with it.", askedRule+othersRule), workInShort, workAnswer,
+	},
+	model.FlowSmallJob: {
+		"do what %s asks for", "doing what %s asks for", append(working[:len(working):len(working)], askedRule+othersRule), workInShort, workAnswer,
+	},
+	model.FlowImplementation: {
+		"build what the design document of %s says", "building what the design document of %s says", append(working[:len(working):len(working)],
+			"Build what the design document says, which was reviewed and merged, and what the comments to take up ask for."+othersRule), workInShort, workAnswer,
+	},
+}
+
+// beginningRules are the rules of an errand with what the settings say about it.
+func beginningRules(a Ask) []string {
+	rules := append([]string{}, flowPrompts[a.flow()].rules...)
+	switch {
+	case a.flow() == model.FlowDesign && a.DocDir != "":
+		rules = append(rules, fmt.Sprintf("The document will be put into %s.", name(a.DocDir, 300)))
+	case a.flow() == model.FlowImplementation && a.Doc != nil:
+		rules = append(rules, fmt.Sprintf("The design document is %s in the checkout.", name(a.Doc.Path, 300)))
+	case a.flow() == model.FlowBugfix && len(a.TestFiles) > 0:
+		rules = append(rules, fmt.Sprintf("At least one file that you change has to be a test, or else no pull request is opened. By their paths, tests are what matches one of these regular expressions: `%s`",
+			name(strings.Join(a.TestFiles, "`, `"), 1000)))
+	}
+	return rules
+}
+
+// beginning says what is to be done about an issue, and what the agent should know of earlier rounds and attempts.
+func beginning(s model.Snapshot, a Ask) string {
+	what, e := "the issue of "+name(s.Repo.String(), 200), flowPrompts[a.flow()]
+	if s.Thread != nil {
+		what = fmt.Sprintf("issue #%d of %s", s.Thread.Number, name(s.Repo.String(), 200))
+	}
+	var b strings.Builder
+	switch {
+	case a.followUp() && a.flow() == model.FlowDesign:
+		fmt.Fprintf(&b, "You are in the middle of %s.\n", fmt.Sprintf(e.doing, what))
+		b.WriteString("What you answered is kept: answer again only what has to read otherwise, the document as a whole.\n\n")
+	case a.followUp():
+		fmt.Fprintf(&b, "You are in the middle of %s.\n", fmt.Sprintf(e.doing, what))
+		b.WriteString("Your commits of the rounds before are kept, and nothing is pushed yet: put further changes on top of them. What you answered is kept too: " +
+			"answer again only what has to read otherwise.\n\n")
+	default:
+		fmt.Fprintf(&b, "You are to %s. A pull request is made of it.\n\n", fmt.Sprintf(e.to, what))
+	}
+	if a.briefly() {
+		return b.String()
+	}
+	done := len(attempts(a.State))
+	switch {
+	case a.Fresh:
+		b.WriteString("The session in which you worked on this issue is lost, and this is a new one. What GitHub holds of that work is below.\n\n")
+	case a.Session != "" && done > 0:
+		fmt.Fprintf(&b, "You have worked on it before: %s.\n\n", markdown.Count(done, "attempt"))
+	}
+	if a.Resumed {
+		b.WriteString("The branch holds the work of an earlier attempt, which stopped half-way: look at it, and go on from there.\n\n")
+	}
+	return b.String()
+}

@@ -1,0 +1,169 @@
+package turn
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/mergexo/mergexo/internal/markdown"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// StatusOf sums up a pull request. pending is the open feedback of people who may steer the agent.
+func StatusOf(s model.Snapshot, st model.State, policy Policy, pending []model.Comment) model.Status {
+	p := s.Pull
+	out := model.Status{
+		Number: p.Number, Title: p.Title, URL: p.URL, Branch: p.HeadRef, Head: p.HeadSHA, Accepted: st.Accepted, Pending: len(pending),
+	}
+	if p.Issue != nil {
+		out.Issue = p.Issue.Number
+	}
+	for _, t := range st.Turns {
+		out.LastTurn = &model.LastTurn{Phase: t.Marker.Phase, At: t.UpdatedAt, URL: t.URL}
+	}
+	out.Failed = failures(st)
+	if st.Block != nil {
+		b := st.Block.Marker
+		out.Block = &model.Blocked{
+			Number: p.Number, Issue: out.Issue, Reason: b.Reason, Expected: b.Expected, Observed: b.Observed, Since: st.Block.At, URL: st.Block.URL,
+		}
+	}
+	if m := st.Merge(); m != nil {
+		out.Merge = &model.MergeRequest{State: m.Marker.State, Reason: m.Marker.Reason, Head: m.Marker.Head, By: m.Marker.By, Since: m.At, URL: m.URL, Tip: m.Marker.Tip}
+	}
+	out.State = state(p, st, policy, out)
+	return out
+}
+
+func state(p model.Pull, st model.State, policy Policy, s model.Status) model.StatusState {
+	switch {
+	case p.State == model.PullMerged:
+		return model.StatusMerged
+	case p.State == model.PullClosed:
+		return model.StatusClosed
+	case st.Released != nil:
+		return model.StatusReleased
+	case st.Block != nil:
+		return model.StatusBlocked
+	case !Tracked(p, st, policy) && (s.Merge == nil || !s.Merge.Open()): // people may have others' branches merged, too
+		return model.StatusUntracked
+	case taken(p, policy) != "":
+		return model.StatusTaken
+	case st.Paused != nil:
+		return model.StatusPaused
+	case len(Open(st)) > 0:
+		return model.StatusClaimed
+	case s.Merge != nil && s.Merge.State == model.MergeRunning:
+		return model.StatusMerging
+	case s.Failed > 0:
+		return model.StatusFailed
+	case s.Pending > 0:
+		return model.StatusPending
+	case s.Merge != nil && s.Merge.State == model.MergeWaiting:
+		return model.StatusQueued
+	}
+	return model.StatusIdle
+}
+
+// The further conditions of a turn that Why judges.
+const (
+	GateLineage  model.GateName = "history_only_grew"
+	GateIdle     model.GateName = "no_other_run"
+	GateAttempts model.GateName = "attempts_left"
+	GateLast     model.GateName = "last_turn"
+	GateFeedback model.GateName = "feedback_pending"
+)
+
+// Evidence is what Why needs besides the snapshot.
+type Evidence struct {
+	Pending  []model.Comment                 // of people who are heard
+	Relation model.Relation                  // of the head to the last accepted one; Unknown where nobody had to ask
+	Live     *model.Posted[model.TurnMarker] // the claim of a run that is at work; nil for none
+}
+
+// Why judges all that a turn needs: the gates, and what is asked behind them.
+func Why(s model.Snapshot, st model.State, policy Policy, e Evidence) []model.Gate {
+	pending := e.Pending
+	gates := append(Gates(s, st, policy), lineageGate(s.Pull, st, e.Relation), idleGate(e.Live), attemptsGate(st), lastGate(st))
+	unheard := unheard(s, st, policy, pending)
+	switch {
+	case len(pending) == 0 && unheard == "":
+		return append(gates, gate(GateFeedback, false, "everything that was said is answered"))
+	case len(pending) == 0:
+		return append(gates, gate(GateFeedback, false, "nothing of people who are heard; not heard: %s", unheard))
+	case unheard != "":
+		return append(gates, gate(GateFeedback, true, "%s; not heard: %s", counted(pending), unheard))
+	}
+	return append(gates, gate(GateFeedback, true, "%s", counted(pending)))
+}
+
+// unheard names the people whose comments are not acted on, because they may not steer the agent.
+func unheard(s model.Snapshot, st model.State, policy Policy, pending []model.Comment) string {
+	var who []string
+	for _, c := range Candidates(s, st, policy) {
+		heard := slices.ContainsFunc(pending, func(p model.Comment) bool { return p.Kind == c.Kind && p.ID == c.ID })
+		if !heard && !slices.Contains(who, c.Author.Login) {
+			who = append(who, c.Author.Login)
+		}
+	}
+	const most = 10
+	if len(who) > most {
+		who = append(who[:most], "others")
+	}
+	return strings.Join(who, ", ")
+}
+
+func lineageGate(p model.Pull, st model.State, relation model.Relation) model.Gate {
+	accepted, head := markdown.Short(st.Accepted), markdown.Short(p.HeadSHA)
+	switch {
+	case st.Accepted == "":
+		return gate(GateLineage, true, "no head is accepted yet; the first turn starts from %s", head)
+	case st.Block != nil && st.Block.Marker.Reason == model.ReasonRewrite:
+		return gate(GateLineage, false, "rewritten: expected %s, observed %s", markdown.Short(st.Block.Marker.Expected), markdown.Short(st.Block.Marker.Observed))
+	case st.Accepted == p.HeadSHA:
+		return gate(GateLineage, true, "the head is the last accepted one, %s", accepted)
+	}
+	switch relation {
+	case model.Ahead, model.Identical:
+		return gate(GateLineage, true, "the head %s descends from the last accepted one, %s", head, accepted)
+	case model.Unknown:
+		return gate(GateLineage, true, "the head moved from %s to %s; the history is compared before the next turn", accepted, head)
+	}
+	return gate(GateLineage, false, "the head %s does not descend from the last accepted one, %s", head, accepted)
+}
+
+func idleGate(live *model.Posted[model.TurnMarker]) model.Gate {
+	if live == nil {
+		return gate(GateIdle, true, "no run is at work here")
+	}
+	return gate(GateIdle, false, "claimed, see %s; the claim ends with its run, and at %s at the latest", live.URL, live.Marker.Expires.UTC().Format("2006-01-02 15:04 MST"))
+}
+
+func attemptsGate(st model.State) model.Gate {
+	n := failures(st)
+	return gate(GateAttempts, n < MaxAttempts, "%d of %d attempts failed", n, MaxAttempts)
+}
+
+// lastGate tells of the newest turn where it came to nothing, with its comment.
+func lastGate(st model.State) model.Gate {
+	n := len(st.Turns)
+	if n == 0 || st.Turns[n-1].Marker.Phase != model.PhaseFailed {
+		return gate(GateLast, true, "no turn has failed since")
+	}
+	last := st.Turns[n-1]
+	reason, _, _ := strings.Cut(last.Marker.Reason, "\n")
+	return gate(GateLast, false, "it failed (%s), see %s; it is tried again with the next event or sweep, or by /mergexo retry", reason, last.URL)
+}
+
+// failures is how many attempts failed since the last success. Each claim replaces the failure before it and counts on.
+func failures(st model.State) int {
+	n := 0
+	for _, t := range st.Turns {
+		switch t.Marker.Phase {
+		case model.PhaseFailed:
+			n = max(n, t.Marker.Attempt)
+		case model.PhaseDone:
+			n = 0
+		}
+	}
+	return n
+}
