@@ -35,7 +35,7 @@ var conventions = []convention{
 	{"time", []string{"Sleep"}, nil, "wait on a timer that a context can end"},
 	{"", []string{"panic"}, nil, "return an error"},
 	{module + "/internal/git/transport", []string{"Publish", "PublishIsolated", "Rewrite", "Stage", "StageWithPrivate", "WritePrivate", "Mirror", "Delete", "DeleteAll", "DeletePrivate", "DeleteCheckpoint", "AcquireLock", "TakeOverLock", "Unlock"},
-		[]string{"internal/engine/effect", "internal/git/transport", "internal/engine/merge_local.go", "internal/engine/merge_local_land.go"}, onlyAppliers},
+		[]string{"internal/engine/effect", "internal/git/transport", "internal/engine/landing/local.go", "internal/engine/landing/local_land.go"}, onlyAppliers},
 }
 
 // A merge without GitHub is the exception: what it changes is the person's own.

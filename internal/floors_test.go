@@ -40,7 +40,11 @@ var floors = map[string]int{
 // rooms says how high each room of a house stands in it. A room imports only lower ones; rooms of one height are siblings, and
 // what two of them need goes down. Tests from outside of a room may use all rooms of their house to set a scene.
 var rooms = map[string]int{
-	"internal/engine/effect": 0, "internal/engine/thread": 1, "internal/engine": 2,
+	"internal/engine/effect": 0, "internal/engine/thread": 1, "internal/engine/redact": 2,
+	"internal/engine/work": 3, "internal/engine/attempt": 4, // of an agent, whatever it is for
+	// topics
+	"internal/engine/feedback": 5, "internal/engine/issues": 5, "internal/engine/landing": 5, "internal/engine/forks": 5, "internal/engine/operator": 5, "internal/engine/sweeping": 5,
+	"internal/engine": 6,
 
 	"internal/git/syntax": 0,                          // names and answers
 	"internal/git/guard":  1, "internal/git/relay": 1, // know no repository

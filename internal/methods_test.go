@@ -16,18 +16,6 @@ import (
 // more of them is several topics that share a receiver.
 const mostMethods = 40
 
-// manyMethods are the types that have more, and how many each may have. Numbers only go down, and a row that is not needed
-// fails until it is removed.
-var manyMethods = map[string]int{
-	"internal/engine/thread.Thread": 80,
-	"internal/engine.dialogue":      314,
-	"internal/engine.guest":         325,
-	"internal/engine.member":        315,
-	"internal/engine.merger":        342,
-	"internal/engine.pass":          303,
-	"internal/engine.sweeper":       47,
-}
-
 // resolver says whether a type's methods are the fields of one of GitHub's GraphQL types, by name: how many there are is not
 // ours to choose.
 func resolver(full string) bool { return strings.HasPrefix(full, "internal/sandbox.gql") }
@@ -114,33 +102,20 @@ func methodsOf(types map[string]*declared, name string, seen map[string]bool) ma
 	return all
 }
 
-// checkMethods lists the types of a package that have more methods than they may, and the exceptions that are not needed.
-func checkMethods(pkg string, files []*ast.File, exceptions map[string]int) []string {
+// checkMethods lists the types of a package that have more methods than they may.
+func checkMethods(pkg string, files []*ast.File) []string {
 	var wrong []string
 	types := declarations(files)
 	for _, name := range slices.Sorted(maps.Keys(types)) {
 		full := pkg + "." + name
-		n, most := len(methodsOf(types, name, map[string]bool{})), exceptions[full]
-		switch {
-		case resolver(full):
-		case most == 0 && n > mostMethods:
+		if n := len(methodsOf(types, name, map[string]bool{})); n > mostMethods && !resolver(full) {
 			wrong = append(wrong, fmt.Sprintf("%s has %d methods, %d at most: cut it by topic", full, n, mostMethods))
-		case n > max(most, mostMethods):
-			wrong = append(wrong, fmt.Sprintf("%s has %d methods, and had %d: cut it by topic", full, n, most))
-		case most > 0 && n <= mostMethods:
-			wrong = append(wrong, fmt.Sprintf("%s has %d methods: remove its exception", full, n))
-		}
-	}
-	for full := range exceptions {
-		if name, ok := strings.CutPrefix(full, pkg+"."); ok && types[name] == nil {
-			wrong = append(wrong, full+" is an exception and no type")
 		}
 	}
 	return wrong
 }
 
 func TestNoTypeHasTooManyMethods(t *testing.T) {
-	known := map[string]bool{}
 	for _, p := range packages(t) {
 		if strings.HasPrefix(p.name(), "scripts/") {
 			continue
@@ -151,14 +126,9 @@ func TestNoTypeHasTooManyMethods(t *testing.T) {
 				files = append(files, parse(t, filepath.Join(p.Dir, f), nil))
 			}
 		}
-		known[p.name()] = true
-		for _, w := range checkMethods(p.name(), files, manyMethods) {
+		for _, w := range checkMethods(p.name(), files) {
 			assert.Fail(t, w)
 		}
-	}
-	for full := range manyMethods {
-		pkg := full[:strings.LastIndex(full, ".")]
-		assert.True(t, known[pkg], "%s is an exception of no package", full)
 	}
 }
 
@@ -170,19 +140,15 @@ func TestCheckMethodsSeesWhatIsWrong(t *testing.T) {
 		}
 		return b.String()
 	}
-	check := func(exceptions map[string]int, sources ...string) []string {
+	check := func(sources ...string) []string {
 		var files []*ast.File
 		for _, s := range sources {
 			files = append(files, parse(t, "x.go", "package x\n"+s))
 		}
-		return checkMethods("internal/x", files, exceptions)
+		return checkMethods("internal/x", files)
 	}
-	assert.Empty(t, check(nil, "type t struct{}\n", many("*t", 0, 40)))
-	assert.Equal(t, []string{"internal/x.t has 41 methods, 40 at most: cut it by topic"}, check(nil, "type t struct{}\n", many("*t", 0, 20), many("t", 20, 41)))
-	assert.Empty(t, check(map[string]int{"internal/x.t": 41}, "type t struct{}\n", many("t", 0, 41)))
-	assert.Len(t, check(map[string]int{"internal/x.t": 41}, "type t struct{}\n", many("t", 0, 42)), 1, "more than it had")
-	assert.Len(t, check(map[string]int{"internal/x.t": 41}, "type t struct{}\n"), 1, "no longer an exception")
-	assert.Len(t, check(map[string]int{"internal/x.t": 41}, "type u struct{}\n"), 1, "gone")
-	assert.Len(t, check(nil, "type t struct{ *u; v[int]; w }\ntype u struct{}\ntype v[T any] struct{}\ntype w interface{ a(); b() }\n", many("*u", 0, 20), many("v[T]", 20, 39)), 1, "by embedding")
-	assert.Empty(t, check(nil, "type t struct{ u u; v.W }\ntype u struct{}\n", many("u", 0, 40), many("t", 40, 80)), "a field with a name promotes nothing")
+	assert.Empty(t, check("type t struct{}\n", many("*t", 0, 40)))
+	assert.Equal(t, []string{"internal/x.t has 41 methods, 40 at most: cut it by topic"}, check("type t struct{}\n", many("*t", 0, 20), many("t", 20, 41)))
+	assert.Len(t, check("type t struct{ *u; v[int]; w }\ntype u struct{}\ntype v[T any] struct{}\ntype w interface{ a(); b() }\n", many("*u", 0, 20), many("v[T]", 20, 39)), 1, "by embedding")
+	assert.Empty(t, check("type t struct{ u u; v.W }\ntype u struct{}\n", many("u", 0, 40), many("t", 40, 80)), "a field with a name promotes nothing")
 }

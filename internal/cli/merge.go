@@ -10,6 +10,7 @@ import (
 
 	"github.com/mergexo/mergexo/internal/agent"
 	"github.com/mergexo/mergexo/internal/engine"
+	"github.com/mergexo/mergexo/internal/engine/landing"
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/model"
@@ -67,7 +68,7 @@ func (p *program) mergeLocal(c *cli.Context, w place) error {
 		Git: git.Options{Temp: w.temp, Scratch: p.scratch}, Lookup: p.lookup, Foreign: foreign, Log: log, Now: w.now, Clock: p.Clock, Random: random, Wall: self,
 		Secrets: []string{p.secrets.Token, p.secrets.SigningKey, p.secrets.TranscriptKey},
 	}}
-	rep, err := e.MergeLocal(c.Context, engine.LocalMerge{
+	rep, err := e.MergeLocal(c.Context, landing.LocalOrder{
 		Branch: c.String("branch"), Base: c.String("base"), Strategy: c.String("strategy"), DryRun: c.Bool("dry-run"), Pause: pause,
 		Holder: holder(), Gone: gone,
 		Checkout: git.LocalOptions{

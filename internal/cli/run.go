@@ -19,6 +19,7 @@ import (
 
 	"github.com/mergexo/mergexo/internal/agent"
 	"github.com/mergexo/mergexo/internal/engine"
+	"github.com/mergexo/mergexo/internal/engine/sweeping"
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/github"
@@ -151,7 +152,7 @@ func (p *program) runCommand() *cli.Command {
 				return p.mistake(c, w, model.Report{Reason: err.Error()}, err)
 			}
 			if ev.Number == 0 && (ev.Name == "schedule" || ev.Name == "workflow_dispatch") {
-				return p.sweep(c.Context, c, w, ev.Repo, engine.SweepOptions{})
+				return p.sweep(c.Context, c, w, ev.Repo, sweeping.Options{})
 			}
 			return p.handle(c.Context, c, w, ev, c.Bool("dry-run"))
 		},

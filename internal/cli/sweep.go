@@ -13,6 +13,7 @@ import (
 	"github.com/mergexo/mergexo/internal/config"
 	"github.com/mergexo/mergexo/internal/dashboard"
 	"github.com/mergexo/mergexo/internal/engine"
+	"github.com/mergexo/mergexo/internal/engine/sweeping"
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/report"
@@ -53,8 +54,8 @@ func (p *program) sweepCommand() *cli.Command {
 }
 
 // sweepOptions reads what is to be swept.
-func sweepOptions(c *cli.Context) (engine.SweepOptions, error) {
-	opt := engine.SweepOptions{Plan: c.Bool("matrix")}
+func sweepOptions(c *cli.Context) (sweeping.Options, error) {
+	opt := sweeping.Options{Plan: c.Bool("matrix")}
 	if err := page(c.String("html")); err != nil {
 		return opt, err
 	}
@@ -75,10 +76,10 @@ func sweepOptions(c *cli.Context) (engine.SweepOptions, error) {
 }
 
 // sweep makes an engine for this place and sweeps a repository.
-func (p *program) sweep(ctx context.Context, c *cli.Context, w place, repo model.Repo, opt engine.SweepOptions) error {
+func (p *program) sweep(ctx context.Context, c *cli.Context, w place, repo model.Repo, opt sweeping.Options) error {
 	e, done, err := p.engine(c, w, fmt.Sprintf("mergexo sweep %s", repo))
 	if err != nil {
-		return p.unswept(c, w, engine.Swept{Results: []model.Report{{Reason: err.Error()}}}, err)
+		return p.unswept(c, w, sweeping.Swept{Results: []model.Report{{Reason: err.Error()}}}, err)
 	}
 	e.Effects = engine.Applier(c.Bool("dry-run"))
 	swept, err := e.Sweep(ctx, repo, opt)
@@ -98,7 +99,7 @@ func (p *program) sweep(ctx context.Context, c *cli.Context, w place, repo model
 }
 
 // unswept ends a sweep because of an error that the caller has to fix: exit code 2, and the reports are still written.
-func (p *program) unswept(c *cli.Context, w place, swept engine.Swept, err error) error {
+func (p *program) unswept(c *cli.Context, w place, swept sweeping.Swept, err error) error {
 	own := &swept.Results[len(swept.Results)-1]
 	own.Result, own.Exit = model.ResultFailed, ExitUsage
 	told := report.Outputs(w.output, *own)
@@ -126,7 +127,7 @@ func (p *program) showMatrix(ctx context.Context, w place, e *engine.Engine, rep
 }
 
 // finishSweep shows the results of a sweep and sets the exit code.
-func (p *program) finishSweep(c *cli.Context, w place, repo model.Repo, swept engine.Swept) error {
+func (p *program) finishSweep(c *cli.Context, w place, repo model.Repo, swept sweeping.Swept) error {
 	whole := sum(swept)
 	p.exit = exitCodes[whole.Result]
 	for i := range swept.Results {
@@ -149,7 +150,7 @@ func (p *program) finishSweep(c *cli.Context, w place, repo model.Repo, swept en
 }
 
 // summariseSweep writes the job summary: of a sweep that has looked at the repository, or else of each number as of an event.
-func (w place) summariseSweep(repo model.Repo, swept engine.Swept) error {
+func (w place) summariseSweep(repo model.Repo, swept sweeping.Swept) error {
 	if swept.Board.Repo != (model.Repo{}) {
 		return w.inSummary(func(out io.Writer) error {
 			_, err := io.WriteString(out, sweep.SummaryText(swept.Board, swept.Results)+"\n")
@@ -166,7 +167,7 @@ func (w place) summariseSweep(repo model.Repo, swept engine.Swept) error {
 }
 
 // sum is a whole sweep as one report.
-func sum(swept engine.Swept) model.Report {
+func sum(swept sweeping.Swept) model.Report {
 	whole := swept.Results[len(swept.Results)-1]
 	if whole.Result == model.ResultFailed {
 		return whole

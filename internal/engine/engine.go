@@ -6,11 +6,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
-	"syscall"
 
 	"github.com/mergexo/mergexo/internal/config"
+	"github.com/mergexo/mergexo/internal/engine/landing"
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/github"
@@ -66,6 +65,16 @@ func ours(ev model.Event) bool {
 	return ev.Author.Bot && ev.Sender.Bot && (wordless || journal.LooksMarked(ev.CommentBody))
 }
 
+// MergeLocal builds, tests and lands a branch as a merge of a pull request does. The settings are those of the base branch;
+// where it has none, the defaults. The error is for what the caller did wrong.
+func (e *Engine) MergeLocal(ctx context.Context, order landing.LocalOrder) (model.Report, error) {
+	began := e.Now()
+	rep := model.Report{Result: model.ResultNothing, Effects: []model.Effect{}}
+	err := landing.Local(ctx, &e.World, order, &rep)
+	rep.DurationMS = e.Now().Sub(began).Milliseconds()
+	return rep, e.Conclude(err, &rep)
+}
+
 // Conclude puts the end of a run into its report. Errors that are the caller's to mend are given back.
 func (e *Engine) Conclude(err error, rep *model.Report) error {
 	if rep.Result == model.ResultDone && len(rep.Effects) > 0 && !thread.Changed(rep.Effects) {
@@ -99,7 +108,7 @@ func (e *Engine) Conclude(err error, rep *model.Report) error {
 		return err
 	case errors.As(err, &gh):
 		return concludeGitHub(gh, rep)
-	case errors.As(err, &g) && (g.Failure == git.Unreachable || g.Failure == git.Exhausted), starved(err):
+	case errors.As(err, &g) && (g.Failure == git.Unreachable || g.Failure == git.Exhausted), thread.Starved(err):
 		rep.Result = model.ResultRetry
 	case errors.As(err, &g) && g.Failure == git.Denied && e.GitHub != nil:
 		return fmt.Errorf("%w; %s", err, g.Fix())
@@ -107,11 +116,6 @@ func (e *Engine) Conclude(err error, rep *model.Report) error {
 		return err
 	}
 	return nil
-}
-
-// starved says that the machine had no process, memory or descriptor left for what was to be started.
-func starved(err error) bool {
-	return slices.ContainsFunc([]error{syscall.EAGAIN, syscall.ENOMEM, syscall.EMFILE, syscall.ENFILE}, func(one error) bool { return errors.Is(err, one) })
 }
 
 func concludeGitHub(gh *github.Error, rep *model.Report) error {
@@ -127,4 +131,14 @@ func concludeGitHub(gh *github.Error, rep *model.Report) error {
 		rep.Reason += "; " + gh.Fix
 	}
 	return nil
+}
+
+// Close ends what the engine has made on this machine for its run.
+func (e *Engine) Close() error {
+	var all error
+	for _, i := range e.Isolated {
+		all = errors.Join(all, i.Close())
+	}
+	e.Isolated = nil
+	return all
 }

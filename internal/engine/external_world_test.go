@@ -9,9 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mergexo/mergexo/internal/engine/sweeping"
 	"github.com/stretchr/testify/require"
-
-	"github.com/mergexo/mergexo/internal/engine"
 )
 
 // judge is a command that prints a verdict, whatever it is asked.
@@ -79,7 +78,7 @@ func (w *world) mirrorName() string { return fmt.Sprintf("gh-pr-%d/%s", w.number
 // sweepOnly is a sweep of the pull request alone, by a process that may die.
 func (w *world) sweepOnly() {
 	w.t.Helper()
-	_, _ = w.engine().Sweep(context.Background(), repo, engine.SweepOptions{Only: []int{w.number}})
+	_, _ = w.engine().Sweep(context.Background(), repo, sweeping.Options{Only: []int{w.number}})
 	w.over(w.runs)
 }
 

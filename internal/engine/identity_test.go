@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/engine"
+	"github.com/mergexo/mergexo/internal/engine/sweeping"
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/model"
@@ -30,7 +31,7 @@ func (w *world) refusesAs(token, login string) {
 	w.t.Helper()
 	w.gate.revive()
 	was := w.calls()
-	swept, err := w.engineAs(token).Sweep(context.Background(), repo, engine.SweepOptions{})
+	swept, err := w.engineAs(token).Sweep(context.Background(), repo, sweeping.Options{})
 	require.NoError(w.t, err)
 	w.over(w.runs)
 	rep := of(swept, w.number)

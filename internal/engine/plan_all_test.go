@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/engine"
+	"github.com/mergexo/mergexo/internal/engine/sweeping"
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/model"
 )
@@ -24,7 +25,7 @@ func handling(t *testing.T, ev model.Event) func(*engine.Engine) []model.Effect 
 	}
 }
 
-func sweeping(t *testing.T, opt engine.SweepOptions) func(*engine.Engine) []model.Effect {
+func sweepEvents(t *testing.T, opt sweeping.Options) func(*engine.Engine) []model.Effect {
 	return func(e *engine.Engine) []model.Effect {
 		swept, err := e.Sweep(context.Background(), repo, opt)
 		require.NoError(t, err)
@@ -85,12 +86,12 @@ var scenes = map[string]scene{
 	"fork": {func(t *testing.T) (*world, func(*engine.Engine) []model.Effect) {
 		w := newGuest(t, "evaluate = "+judge("approve", "fine"), "")
 		w.letIn("carol")
-		return w, sweeping(t, engine.SweepOptions{Only: []int{w.number}})
+		return w, sweepEvents(t, sweeping.Options{Only: []int{w.number}})
 	}, "comment push"},
 	"sweep": {func(t *testing.T) (*world, func(*engine.Engine) []model.Effect) {
 		w := newWorld(t)
 		w.openBeside("agent/other", "hello\nmoon\n")
-		return w, sweeping(t, engine.SweepOptions{})
+		return w, sweepEvents(t, sweeping.Options{})
 	}, "comment comment comment comment"},
 	"reset": {func(t *testing.T) (*world, func(*engine.Engine) []model.Effect) {
 		w, old, _ := rewrittenPull(t)

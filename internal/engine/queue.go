@@ -43,32 +43,16 @@ func (t *task) ended() error {
 	return all
 }
 
-// FollowUp is a number that a step wants to be looked at first. It is an error so that it ends the pass that the step belongs
-// to; the queue then takes it up, and that pass again behind it.
-type FollowUp struct {
-	event model.Event
-	cause string // the key of the command that wants it
-	// instead says that there is nothing more to be done where it comes from.
-	instead bool
-}
-
-// task is the follow-up as the queue has it.
-func (f *FollowUp) task() *task {
-	t := newTask(f.event)
-	t.cause = f.cause
+// followUp is a task for a follow-up.
+func followUp(f *thread.FollowUp) *task {
+	t := newTask(f.Event)
+	t.cause = f.Cause
 	return t
-}
-
-func (f *FollowUp) Error() string { return fmt.Sprintf("number %d comes first", f.event.Number) }
-
-// follow is the follow-up that looks at another number in the name of the event at hand.
-func (p *pass) follow(number int, cause string) *FollowUp {
-	return &FollowUp{event: model.Event{Name: p.Event.Name, Repo: p.Event.Repo, Number: number}, cause: cause}
 }
 
 // hasFollowed says that the follow-up of this cause has come to its end.
 func (t *task) hasFollowed(cause string) bool {
-	return slices.ContainsFunc(t.followed, func(f followed) bool { return f.cause == cause })
+	return t != nil && slices.ContainsFunc(t.followed, func(f followed) bool { return f.cause == cause })
 }
 
 // drain takes turns on a number until nothing is pending there, within the bounds, and on the follow-ups of its steps.
@@ -84,14 +68,14 @@ func (e *Engine) drain(ctx context.Context, first *task, rep *model.Report) erro
 		_, again, next, err := e.step(ctx, t, rep)
 		if next != nil {
 			t.rounds-- // the same turn goes on behind it
-			if next.instead {
+			if next.Instead {
 				t.known.Leave(e.Log)
-				stack, rep.Number = stack[:len(stack)-1], next.event.Number
+				stack, rep.Number = stack[:len(stack)-1], next.Event.Number
 			}
-			stack = append(stack, next.task())
+			stack = append(stack, followUp(next))
 			continue
 		}
-		if again && err == nil && t.rounds < maxRounds && e.Phase != thread.AgentPhase {
+		if again && err == nil && t.rounds < maxRounds && e.Phase.Writes() {
 			continue
 		}
 		if s := (*thread.Stop)(nil); rep.Result == model.ResultDone && errors.As(err, &s) && s.Result == model.ResultNothing {
@@ -109,13 +93,13 @@ func (e *Engine) drain(ctx context.Context, first *task, rep *model.Report) erro
 }
 
 // step takes a number as far as one turn goes. next is what one of its steps wants to be done first.
-func (e *Engine) step(ctx context.Context, t *task, rep *model.Report) (p *pass, again bool, next *FollowUp, err error) {
-	p = newPass(&e.World, t.event, rep, t.known)
+func (e *Engine) step(ctx context.Context, t *task, rep *model.Report) (p *topics, again bool, next *thread.FollowUp, err error) {
+	p = newTopics(&e.World, t.event, rep, t.known)
 	p.task = t
-	defer p.close()
+	defer p.Close()
 	t.rounds++
 	again, err = p.once(ctx)
-	err = p.EndedBy(err)
+	err = thread.EndedBy(p.Thread, err)
 	if errors.As(err, &next) {
 		return p, false, next, nil
 	}
@@ -126,7 +110,7 @@ func (e *Engine) step(ctx context.Context, t *task, rep *model.Report) (p *pass,
 // look takes turns on one number and on what follows. A run that is the agent's phase always hands something over, so that
 // nothing in the directory means that the job died.
 func (e *Engine) look(ctx context.Context, ev model.Event, rep *model.Report) error {
-	if e.Phase != thread.AgentPhase {
+	if e.Phase.Writes() {
 		return e.drain(ctx, newTask(ev), rep)
 	}
 	if err := handoff.Fresh(e.Bundle); err != nil {
@@ -138,7 +122,7 @@ func (e *Engine) look(ctx context.Context, ev model.Event, rep *model.Report) er
 	}
 	e.Handed = true
 	nothing := handoff.Handoff{Repository: ev.Repo.String(), Number: ev.Number, Ended: handoff.Nothing, Detail: err.Error()}
-	p := newPass(&e.World, ev, rep, nil)
+	p := newTopics(&e.World, ev, rep, nil)
 	_, werr := p.Apply(ctx, effect.HandOver{Dir: e.Bundle, Handoff: nothing})
 	if werr != nil && !thread.IsPlan(werr) {
 		return errors.Join(err, werr)

@@ -3,13 +3,14 @@ package engine
 import (
 	"context"
 
+	"github.com/mergexo/mergexo/internal/engine/sweeping"
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// onlooker is a pass that looks at what the runs with another token have written.
-func (e *Engine) onlooker(repo model.Repo, number int, rep *model.Report) *pass {
-	p := newPass(&e.World, model.Event{Repo: repo, Number: number, IsPull: true}, rep, nil)
+// onlooker are the topics of a number, for who only looks at what runs with another token have written.
+func (e *Engine) onlooker(repo model.Repo, number int, rep *model.Report) *topics {
+	p := newTopics(&e.World, model.Event{Repo: repo, Number: number, IsPull: true}, rep, nil)
 	p.Onlooks = true
 	return p
 }
@@ -17,14 +18,14 @@ func (e *Engine) onlooker(repo model.Repo, number int, rep *model.Report) *pass 
 // Look tells how one pull request stands, and every condition of a turn with its evidence.
 func (e *Engine) Look(ctx context.Context, repo model.Repo, number int) (model.Status, []model.Gate, error) {
 	p := e.onlooker(repo, number, &model.Report{})
-	defer p.close()
+	defer p.Close()
 	if err := p.Begin(ctx); err != nil {
 		return model.Status{}, nil, err
 	}
 	if !p.Snap.IsPull {
 		return model.Status{}, nil, thread.WrongNumber(number)
 	}
-	return p.look(ctx)
+	return p.desk.Look(ctx)
 }
 
 // Explanation is why something happens with a number, or does not.
@@ -40,18 +41,17 @@ type Explanation struct {
 // Why is Look with the conditions of a merge as well, and for issues too.
 func (e *Engine) Why(ctx context.Context, repo model.Repo, number int) (why Explanation, err error) {
 	p := e.onlooker(repo, number, &model.Report{})
-	defer p.close()
+	defer p.Close()
 	if err := p.Begin(ctx); err != nil {
 		return why, err
 	}
 	if !p.Snap.IsPull {
-		step := p.dueIssue().step
-		row, _ := p.boardIssue(step)
-		why.Issue, why.Step = &row, step.Why
+		row, step := sweeping.OfIssue(p.Thread)
+		why.Issue, why.Step = &row, step
 		return why, nil
 	}
-	if why.Pull, why.Turns, err = p.look(ctx); err == nil {
-		why.Merges, err = p.mergeGates(ctx)
+	if why.Pull, why.Turns, err = p.desk.Look(ctx); err == nil {
+		why.Merges, err = p.merging.Gates(ctx)
 	}
 	return why, err
 }

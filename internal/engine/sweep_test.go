@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/mergexo/mergexo/internal/engine"
+	"github.com/mergexo/mergexo/internal/engine/sweeping"
 	"github.com/mergexo/mergexo/internal/model"
 )
 
@@ -125,10 +125,10 @@ func TestASweepOfOneNumberLeavesTheOthersAlone(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.review("alice", "Answer me.")
-	swept := w.sweepBy(engine.SweepOptions{Only: []int{w.number}})
+	swept := w.sweepBy(sweeping.Options{Only: []int{w.number}})
 	assert.Equal(t, model.ResultDone, of(swept, w.number).Result)
 	assert.Equal(t, []string{"0 conflicts"}, w.due())
-	w.sweepBy(engine.SweepOptions{Repository: true})
+	w.sweepBy(sweeping.Options{Repository: true})
 	w.quiet()
 }
 

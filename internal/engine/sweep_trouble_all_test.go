@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/mergexo/mergexo/internal/engine"
+	"github.com/mergexo/mergexo/internal/engine/sweeping"
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/model"
 )
@@ -58,7 +58,7 @@ func TestWhatWasReadBeforeARateLimitIsWorkedAt(t *testing.T) {
 func TestAPlanThatIsLimitedNamesWhatItHasFound(t *testing.T) {
 	t.Parallel()
 	w := newLimited(t)
-	swept, _ := w.engine().Sweep(context.Background(), repo, engine.SweepOptions{Plan: true})
+	swept, _ := w.engine().Sweep(context.Background(), repo, sweeping.Options{Plan: true})
 	require.NotEmpty(t, swept.Work)
 	assert.Equal(t, w.number, swept.Work[0].Number)
 }
@@ -155,7 +155,7 @@ func TestWhatNeedsAnAgentTakesNobodysPlaceInASweepWithoutOne(t *testing.T) {
 		w.later(time.Hour)
 		e := w.engine()
 		e.Phase = thread.ApplyPhase
-		_, err := e.Sweep(context.Background(), repo, engine.SweepOptions{})
+		_, err := e.Sweep(context.Background(), repo, sweeping.Options{})
 		require.NoError(t, err)
 		w.over(w.runs)
 	}
@@ -233,7 +233,7 @@ func TestASweepSaysThatTheSettingsDoNotHold(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.write("octo", "main", ".github/mergexo.toml", "[repo\n")
-	swept, err := w.engine().Sweep(context.Background(), repo, engine.SweepOptions{})
+	swept, err := w.engine().Sweep(context.Background(), repo, sweeping.Options{})
 	assert.True(t, err != nil || swept.Result() != model.ResultNothing && swept.Result() != model.ResultDone, "%v", swept.Results)
 }
 

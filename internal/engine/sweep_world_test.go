@@ -6,14 +6,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/mergexo/mergexo/internal/engine"
+	"github.com/mergexo/mergexo/internal/engine/sweeping"
 	"github.com/mergexo/mergexo/internal/model"
 )
 
 // sweep lets a new process sweep the repository, and then tells GitHub that its run is over.
-func (w *world) sweep() engine.Swept { w.t.Helper(); return w.sweepBy(engine.SweepOptions{}) }
+func (w *world) sweep() sweeping.Swept { w.t.Helper(); return w.sweepBy(sweeping.Options{}) }
 
-func (w *world) sweepBy(opt engine.SweepOptions) engine.Swept {
+func (w *world) sweepBy(opt sweeping.Options) sweeping.Swept {
 	w.t.Helper()
 	swept, err := w.engine().Sweep(context.Background(), repo, opt)
 	require.NoError(w.t, err)
@@ -28,7 +28,7 @@ func (w *world) sweepBy(opt engine.SweepOptions) engine.Swept {
 func (w *world) due() []string {
 	w.t.Helper()
 	out := []string{}
-	for _, work := range w.sweepBy(engine.SweepOptions{Plan: true}).Work {
+	for _, work := range w.sweepBy(sweeping.Options{Plan: true}).Work {
 		line := fmt.Sprint(work.Number)
 		for _, why := range work.Why {
 			line += " " + string(why)
@@ -53,7 +53,7 @@ func (w *world) quiet() {
 }
 
 // of is the report about one number; nil where it was not visited.
-func of(swept engine.Swept, number int) *model.Report {
+func of(swept sweeping.Swept, number int) *model.Report {
 	for i := range swept.Results {
 		if swept.Results[i].Number == number {
 			return &swept.Results[i]
@@ -65,7 +65,7 @@ func of(swept engine.Swept, number int) *model.Report {
 // sweepOrDie is a sweep by a process that may die.
 func (w *world) sweepOrDie() {
 	w.t.Helper()
-	_, _ = w.engine().Sweep(context.Background(), repo, engine.SweepOptions{})
+	_, _ = w.engine().Sweep(context.Background(), repo, sweeping.Options{})
 	w.over(w.runs)
 }
 

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/mergexo/mergexo/internal/engine"
+	"github.com/mergexo/mergexo/internal/engine/sweeping"
 	"github.com/mergexo/mergexo/internal/model"
 )
 
@@ -177,7 +177,7 @@ func TestAnEvaluationEndsWithTheRun(t *testing.T) {
 		}
 	}
 	w.passing(10*time.Second, "evaluating")
-	swept, err := w.engine().Sweep(context.Background(), repo, engine.SweepOptions{Only: []int{w.number}})
+	swept, err := w.engine().Sweep(context.Background(), repo, sweeping.Options{Only: []int{w.number}})
 	require.NoError(t, err)
 	w.over(w.runs)
 	assert.Equal(t, model.ResultRetry, of(swept, w.number).Result)

@@ -1,6 +1,7 @@
 package git
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/mergexo/mergexo/internal/git/syntax"
@@ -18,6 +19,12 @@ func (e *ErrHeadMoved) Error() string {
 type ErrNoRef struct{ Ref string }
 
 func (e *ErrNoRef) Error() string { return fmt.Sprintf("the server has no %s", e.Ref) }
+
+// IsNoRef says that the error is an ErrNoRef, or holds one.
+func IsNoRef(err error) bool {
+	var missing *ErrNoRef
+	return errors.As(err, &missing)
+}
 
 // ErrUnmerged says that a merge in the checkout has conflicts which nobody resolved.
 type ErrUnmerged struct{ Paths []string }

@@ -35,7 +35,7 @@ func (t *Thread) Outside(ctx context.Context, next string) error {
 }
 
 // EndedBy is how a step ended: by the applier, or else with this error. It is asked once, when the step is over.
-func (t *Thread) EndedBy(err error) error {
+func EndedBy(t *Thread, err error) error {
 	if ended := t.Applier().Ended(); ended != nil {
 		return ended
 	}
@@ -49,14 +49,14 @@ func Changed(effects []model.Effect) bool {
 
 // Applied notes an effect that no applier has noted.
 func (t *Thread) Applied(kind, target, token, status string) {
-	t.Noted(model.Effect{Kind: kind, Target: target, Token: token, Status: status})
+	Noted(t, model.Effect{Kind: kind, Target: target, Token: token, Status: status})
 }
 
 // Noted takes an effect into the report that no applier has taken.
-func (t *Thread) Noted(e model.Effect) { subject{t}.Record(e) }
+func Noted(t *Thread, e model.Effect) { subject{t}.Record(e) }
 
 // Sought looks for an effect before it is sent.
-func (t *Thread) Sought(ctx context.Context, e effect.Effect) (effect.Result, bool, error) {
+func Sought(ctx context.Context, t *Thread, e effect.Effect) (effect.Result, bool, error) {
 	return subject{t}.Find(ctx, e)
 }
 
@@ -103,14 +103,14 @@ func (s subject) Find(ctx context.Context, e effect.Effect) (effect.Result, bool
 	var err error
 	switch e := e.(type) {
 	case effect.Comment:
-		found.ID = t.commentOf(e)
+		found.ID = commentOf(t, e)
 		there = found.ID != 0
 	case effect.Reply:
-		found.URL, there = t.Replied(e.Token)
+		found.URL, there = Replied(t, e.Token)
 	case effect.OpenPull:
-		found.Pull, there = t.PullOfBranch()
+		found.Pull, there = PullOfBranch(t)
 	case effect.OpenIssue:
-		found.Number, there, err = t.issueOf(ctx, e)
+		found.Number, there, err = issueOf(ctx, t, e)
 	case effect.Rerun:
 		var now model.RunState
 		now, err = t.GitHub.Actions.Run(ctx, t.Event.Repo, e.Run.Run)
@@ -120,7 +120,7 @@ func (s subject) Find(ctx context.Context, e effect.Effect) (effect.Result, bool
 }
 
 // commentOf is the comment that an effect has made; 0 where there is none.
-func (t *Thread) commentOf(e effect.Comment) int64 {
+func commentOf(t *Thread, e effect.Comment) int64 {
 	switch {
 	case e.Find.Claim != "" || e.Find.Receipt != "":
 		for _, said := range t.State.Turns {
@@ -135,7 +135,7 @@ func (t *Thread) commentOf(e effect.Comment) int64 {
 		}
 		return t.State.Block.CommentID
 	case e.Find.Line != "":
-		if ids := t.Given(e.Find.Line); len(ids) > 0 {
+		if ids := Given(t, e.Find.Line); len(ids) > 0 {
 			return ids[0]
 		}
 		return 0
@@ -144,7 +144,7 @@ func (t *Thread) commentOf(e effect.Comment) int64 {
 }
 
 // Given are the viewer's own comments that are this command and that no run has answered, since the pull request was blocked.
-func (t *Thread) Given(line string) (ids []int64) {
+func Given(t *Thread, line string) (ids []int64) {
 	for _, c := range t.Snap.Comments {
 		mine := strings.EqualFold(c.Author.Login, t.Snap.Viewer.Login) && strings.TrimSpace(c.Posted) == line
 		_, answered := t.State.Commands[command.Said{Comment: c}.Key(t.Event.Number, 0)]
@@ -157,8 +157,8 @@ func (t *Thread) Given(line string) (ids []int64) {
 
 // issueOf is an issue of ours that this effect has opened, or an open one with its title: on another head the same test is the
 // same incident.
-func (t *Thread) issueOf(ctx context.Context, e effect.OpenIssue) (int, bool, error) {
-	all, err := t.GitHub.Issues.Ours(ctx, t.Event.Repo, t.Trusted()...)
+func issueOf(ctx context.Context, t *Thread, e effect.OpenIssue) (int, bool, error) {
+	all, err := t.GitHub.Issues.Ours(ctx, t.Event.Repo, Trusted(t)...)
 	for _, issue := range all {
 		if t.Codec.HasToken(issue.Body, e.Token) || issue.Open && issue.Title == e.Title {
 			return issue.Number, true, err
@@ -177,10 +177,10 @@ func IsPlan(err error) bool {
 func Rerun(r model.Rerun, now model.RunState) bool { return now.Attempt > r.Attempt || !now.Completed }
 
 // PullOfBranch is the pull request that the branch has: the open one, or else one of ours.
-func (t *Thread) PullOfBranch() (pull model.PullRef, found bool) {
+func PullOfBranch(t *Thread) (pull model.PullRef, found bool) {
 	at := slices.IndexFunc(t.Snap.Branch.Pulls, func(r model.PullRef) bool { return r.State == model.PullOpen })
 	if at < 0 {
-		at = slices.IndexFunc(t.Snap.Branch.Pulls, t.Opened)
+		at = slices.IndexFunc(t.Snap.Branch.Pulls, func(r model.PullRef) bool { return Opened(t, r) })
 	}
 	if at < 0 {
 		return pull, false

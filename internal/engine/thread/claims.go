@@ -19,7 +19,7 @@ const ClaimMargin = 10 * time.Minute
 
 // DeadClaims are the open claims that nobody works on any more. A live one ends the run: the process behind it looks
 // again when its turn is done, and so takes up what is pending now.
-func (t *Thread) DeadClaims(ctx context.Context) ([]model.Posted[model.TurnMarker], error) {
+func DeadClaims(ctx context.Context, t *Thread) ([]model.Posted[model.TurnMarker], error) {
 	open := turn.Open(t.State)
 	for _, c := range open {
 		live, err := t.Live(ctx, c)
@@ -101,7 +101,7 @@ func (t *Thread) Tidy(ctx context.Context) error {
 }
 
 // OwesAnswers says that a turn of a run that died was published before the pull request was merged or closed.
-func (t *Thread) OwesAnswers() bool {
+func OwesAnswers(t *Thread) bool {
 	return slices.ContainsFunc(turn.Open(t.State), func(open model.Posted[model.TurnMarker]) bool {
 		m := open.Marker
 		return m.Phase == model.PhasePlanned && m.Planned == t.Snap.Pull.HeadSHA && m.Planned != turn.Base(m)
@@ -110,3 +110,17 @@ func (t *Thread) OwesAnswers() bool {
 
 // MaxErrands is in how many rounds of one turn an agent may ask for git operations.
 const MaxErrands = 3
+
+// OutOfTime is how a run ends whose time is over.
+func OutOfTime(t *Thread) *Stop {
+	return End(model.ResultRetry, "%s ([agent] run_timeout = %q); the next event or the sweep takes up what is pending on %s", ErrRunTime, Span(t.Settings.Agent.RunTimeout), t.About())
+}
+
+// OvertakenTurns are the turns that have not come to their end before their pull request was merged. One that was only closed
+// may be opened again, and then they go on.
+func OvertakenTurns(t *Thread) []model.Posted[model.TurnMarker] {
+	if t.Snap.Pull.State != model.PullMerged || OwesAnswers(t) {
+		return nil
+	}
+	return turn.Open(t.State)
+}

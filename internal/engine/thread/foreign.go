@@ -24,11 +24,11 @@ func Wanted(s config.Settings) IsolationSettings {
 
 // Isolate makes sure that foreign code can run as the settings want it. It is asked before anything is said of a turn or a
 // merge, so that a machine that cannot isolate costs nothing.
-func (w *World) Isolate(ctx context.Context, s config.Settings) error {
+func Isolate(ctx context.Context, w *World, s config.Settings) error {
 	i := w.Isolated[Wanted(s)]
 	if i == nil {
 		var err error
-		if i, err = w.MakeIsolation(ctx, s); err != nil {
+		if i, err = MakeIsolation(ctx, w, s); err != nil {
 			return fmt.Errorf("%w: [agent] %w", config.ErrInvalid, err)
 		}
 	}
@@ -39,7 +39,7 @@ func (w *World) Isolate(ctx context.Context, s config.Settings) error {
 }
 
 // MakeIsolation finds out how foreign code can run here. *agent.ErrNoIsolation says that it cannot run as the settings want it.
-func (w *World) MakeIsolation(ctx context.Context, s config.Settings) (*agent.Isolation, error) {
+func MakeIsolation(ctx context.Context, w *World, s config.Settings) (*agent.Isolation, error) {
 	path, _ := w.Lookup("PATH")
 	setting := s.Agent.Isolation
 	if w.GitHub == nil { // a person merges a branch in a checkout of their own, where there is no credential of ours
@@ -48,7 +48,7 @@ func (w *World) MakeIsolation(ctx context.Context, s config.Settings) (*agent.Is
 	i, err := agent.Isolate(ctx, agent.IsolationOptions{
 		Setting: setting, User: s.Agent.User, Isolator: w.Wall, Path: path, Dirs: Existing(w.Git.Workspace, w.Sessions), Clock: w.Clock, Log: w.Log,
 	})
-	if none := (*agent.ErrNoIsolation)(nil); w.Phase == AgentPhase && errors.As(err, &none) { // that job has no credential
+	if none := (*agent.ErrNoIsolation)(nil); !w.Phase.Writes() && errors.As(err, &none) { // that job has no credential
 		i, err = &agent.Isolation{Level: agent.LevelNone, Why: none.Why}, nil
 	}
 	if err != nil {
@@ -97,7 +97,7 @@ func IsAlive(err error) bool {
 const Grace = 2 * time.Second
 
 // AgentOptions are what the settings say about the agent, with its environment.
-func (w *World) AgentOptions(s config.Settings, gitEnv ...string) agent.Options {
+func AgentOptions(w *World, s config.Settings, gitEnv ...string) agent.Options {
 	return agent.Options{
 		Adapter: s.Agent.Adapter, Command: s.Agent.Command, Model: s.Agent.Model, ExtraArgs: s.Agent.ExtraArgs,
 		Env: agent.Environment(w.Lookup, s.Agent.PassEnv, gitEnv), Access: agent.Access(w.Lookup, s.Agent.Adapter), Network: s.Agent.Network,
@@ -107,8 +107,8 @@ func (w *World) AgentOptions(s config.Settings, gitEnv ...string) agent.Options 
 
 // RunTests runs tests of the settings in dir; runCommand another program of theirs that is no agent. Neither gets a variable
 // but git's.
-func (w *World) RunTests(ctx context.Context, dir string, argv []string, s config.Settings, timeout time.Duration, temp string, gitEnv []string) error {
-	opt, err := w.TestOptions(ctx, s, timeout, temp, gitEnv)
+func RunTests(ctx context.Context, w *World, dir string, argv []string, s config.Settings, timeout time.Duration, temp string, gitEnv []string) error {
+	opt, err := TestOptions(ctx, w, s, timeout, temp, gitEnv)
 	if err != nil {
 		return err
 	}
@@ -116,8 +116,8 @@ func (w *World) RunTests(ctx context.Context, dir string, argv []string, s confi
 }
 
 // TestOptions are what tests run with. The error is of the settings, where they cannot run as those want it.
-func (w *World) TestOptions(ctx context.Context, s config.Settings, timeout time.Duration, temp string, gitEnv []string) (agent.Options, error) {
-	if err := w.Isolate(ctx, s); err != nil {
+func TestOptions(ctx context.Context, w *World, s config.Settings, timeout time.Duration, temp string, gitEnv []string) (agent.Options, error) {
+	if err := Isolate(ctx, w, s); err != nil {
 		return agent.Options{}, err
 	}
 	return agent.Options{
@@ -127,20 +127,20 @@ func (w *World) TestOptions(ctx context.Context, s config.Settings, timeout time
 }
 
 // ModelKeys are the keys of the agent's model, where they are kept from it.
-func (w *World) ModelKeys(s config.Settings) []string {
+func ModelKeys(w *World, s config.Settings) []string {
 	return agent.Keys(agent.Access(w.Lookup, s.Agent.Adapter))
 }
 
 // CheckAgent finds mistakes in the settings of the agent before anything is said.
-func (w *World) CheckAgent(s config.Settings) error {
+func CheckAgent(w *World, s config.Settings) error {
 	err := agent.CheckPass(s.Agent.Adapter, s.Agent.PassEnv)
 	if err == nil && !s.Agent.None() {
-		_, err = agent.New(w.AgentOptions(s))
+		_, err = agent.New(AgentOptions(w, s))
 	}
 	if err == nil && s.Agent.User != "" {
-		_, err = w.AgentOptions(s).Exposed()
+		_, err = AgentOptions(w, s).Exposed()
 	}
-	keys := w.ModelKeys(s)
+	keys := ModelKeys(w, s)
 	for _, name := range s.Agent.PassEnv {
 		value, _ := w.Lookup(name)
 		if err == nil && slices.Contains(keys, strings.TrimSpace(value)) {

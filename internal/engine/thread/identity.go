@@ -17,7 +17,7 @@ var ErrIdentity = errors.New("MergeXO has worked here with another account")
 // CheckIdentity stops before anything is written where a comment speaks as MergeXO and its account is not one of ours: two
 // that do not obey each other's markers would do everything twice. A stranger's copy stops nobody. It waits until the
 // settings tell which accounts are ours. Who only looks sees what all of them have done.
-func (t *Thread) CheckIdentity(ctx context.Context) error {
+func CheckIdentity(ctx context.Context, t *Thread) error {
 	configured := t.Policy.IsCommand != nil
 	if !configured || len(t.State.Foreign) == 0 {
 		return nil
@@ -38,7 +38,7 @@ func (t *Thread) CheckIdentity(ctx context.Context) error {
 		case t.Onlooks:
 			t.Beside = append(t.Beside, f.Author.Login)
 		default:
-			return OtherIdentity(f, t.Snap.Viewer.Login, t.SettingsBranch())
+			return OtherIdentity(f, t.Snap.Viewer.Login, SettingsBranch(t))
 		}
 	}
 	if len(t.Beside) > seen {

@@ -18,20 +18,20 @@ func Within(some, all []model.Comment) bool {
 // Pending is the feedback that this run may act on, asking for the rights of people it does not know yet.
 func (t *Thread) Pending(ctx context.Context) ([]model.Comment, error) {
 	candidates := turn.Candidates(t.Snap, t.State, t.Policy)
-	if err := t.Attest(ctx, candidates); err != nil {
+	if err := Attest(ctx, t, candidates); err != nil {
 		return nil, err
 	}
-	t.FindLost()
+	FindLost(t)
 	candidates = turn.Candidates(t.Snap, t.State, t.Policy)
 	if err := t.Ask(ctx, turn.Unasked(candidates, t.Memory.Rights, t.State.Settled, t.Policy)); err != nil {
 		return nil, err
 	}
-	return t.Unheard(turn.Allowed(candidates, t.Memory.Rights, t.Policy)), nil
+	return Unheard(t, turn.Allowed(candidates, t.Memory.Rights, t.Policy)), nil
 }
 
 // Unheard are comments without the words of an approval while a merge is asked for. Those are for who merges: a turn over
 // them would take the approval away. Where the agent has asked a question nothing is merged before it is answered.
-func (t *Thread) Unheard(comments []model.Comment) []model.Comment {
+func Unheard(t *Thread, comments []model.Comment) []model.Comment {
 	asks := turn.Question(t.State) != nil || t.State.Question != nil
 	if m := t.State.Merge(); m == nil || !m.Marker.Open() || asks {
 		return comments
@@ -55,7 +55,7 @@ func (t *Thread) Ask(ctx context.Context, logins []string) error {
 }
 
 // TakenAt says that a person had taken this pull request over by label when a comment was posted.
-func (t *Thread) TakenAt(c model.Comment) bool {
+func TakenAt(t *Thread, c model.Comment) bool {
 	return slices.ContainsFunc(turn.Taken(t.Snap.Pull, t.Policy), func(s model.Span) bool {
 		return s.Holds(c.CreatedAt, t.Event.Carries(c))
 	})

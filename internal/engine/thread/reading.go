@@ -20,14 +20,14 @@ import (
 )
 
 // RecallFailures puts into a fresh reading what was found out about the workflow runs of its head.
-func (t *Thread) RecallFailures() {
+func RecallFailures(t *Thread) {
 	if t.Memory.FailedOn == t.Snap.Pull.HeadSHA {
 		t.Snap.Failures = t.Memory.Failures
 	}
 }
 
 // ReadMergeFacts asks GitHub what decides about a merge, once for each look.
-func (t *Thread) ReadMergeFacts(ctx context.Context) error {
+func ReadMergeFacts(ctx context.Context, t *Thread) error {
 	if t.MergeFacts != nil {
 		return nil
 	}
@@ -49,12 +49,12 @@ func (t *Thread) Begin(ctx context.Context) error {
 		return err
 	}
 	if err := t.Configure(); err != nil {
-		return t.TellSettings(ctx, err)
+		return TellSettings(ctx, t, err)
 	}
-	if err := t.CheckIdentity(ctx); err != nil {
+	if err := CheckIdentity(ctx, t); err != nil {
 		return err
 	}
-	if t.Phase == AgentPhase {
+	if !t.Phase.Writes() {
 		return nil
 	}
 	return t.Tidy(ctx)
@@ -75,7 +75,7 @@ func (t *Thread) Read(ctx context.Context) error {
 		case !since.IsZero(): // only what is newer than the last reading of this run is news
 			return model.Mark{At: since, ID: turn.Newest(known)}, true
 		case s.Thread != nil:
-			return t.SettledIssue(s, read)
+			return SettledIssue(t, s, read)
 		}
 		return t.Codec.Settled(read, t.Scope())
 	}
@@ -84,23 +84,23 @@ func (t *Thread) Read(ctx context.Context) error {
 		return err
 	}
 	t.Snap, t.ReadAt = Recall(snap, known, t.Memory.Floor), t.Now()
-	t.RecallFailures()
+	RecallFailures(t)
 	t.Memory.Comments, t.Memory.ReadAt, t.Memory.Floor = t.Snap.Comments, snap.ReadAt, t.Snap.Floor
 	t.Snap = t.Applier().Overlay(t.Snap, t.Event.Repo, t.Event.Number)
 	maps.Copy(t.Memory.Rights, snap.Permissions)
 	t.Report.HeadSHA, t.Report.IsIssue = snap.Pull.HeadSHA, !snap.IsPull
 	if !t.Snap.IsPull {
-		t.Snap.Pull = t.Prospective()
+		t.Snap.Pull = Prospective(t)
 	} else if t.Snap.Pull.Issue == nil {
 		t.Snap.Pull.Issue = t.Memory.Source
 	}
 	t.Fold()
-	return t.CheckIdentity(ctx)
+	return CheckIdentity(ctx, t)
 }
 
 // SettledIssue is how far back the conversation of an issue has to be read. Our markers are no older than the label that set
 // the agent to work; before the first of them, or without any such label, the newest page says enough.
-func (t *Thread) SettledIssue(s model.Snapshot, read []model.Comment) (model.Mark, bool) {
+func SettledIssue(t *Thread, s model.Snapshot, read []model.Comment) (model.Mark, bool) {
 	if st := t.Codec.Fold(read, t.Scope()); len(st.Flows) > 0 && !st.Settled.At.IsZero() {
 		return st.Settled, true
 	}
@@ -119,7 +119,7 @@ func (t *Thread) SettledIssue(s model.Snapshot, read []model.Comment) (model.Mar
 }
 
 // ReadSource reads the issue that the pull request is for where GitHub does not know of it: a design closes none.
-func (t *Thread) ReadSource(ctx context.Context) error {
+func ReadSource(ctx context.Context, t *Thread) error {
 	number := flow.DesignOf(t.Snap.Pull.HeadRef)
 	if said := t.State.Tracked; said != nil && said.Marker.Issue != 0 {
 		number = said.Marker.Issue
@@ -141,7 +141,7 @@ func (t *Thread) ReadSource(ctx context.Context) error {
 }
 
 // Prospective is the pull request that an issue is on its way to.
-func (t *Thread) Prospective() model.Pull {
+func Prospective(t *Thread) model.Pull {
 	issue := t.Snap.Thread
 	pull := model.Pull{
 		Number: issue.Number, Title: issue.Title, URL: issue.URL, State: model.PullOpen, BaseRef: t.Snap.DefaultBranch, BaseSHA: t.Snap.DefaultSHA, Issue: issue,
@@ -221,7 +221,7 @@ func (t *Thread) Fold() {
 	t.State, t.Lost = t.Codec.Fold(t.Snap.Comments, t.Scope()), nil
 	t.State.Lift(t.Lifted)
 	if t.Snap.IsPull {
-		t.FindLost()
+		FindLost(t)
 	}
 	t.Snap.Comments = turn.AsSent(t.Snap, t.State, t.Event, command.Is)
 	if t.Reported == nil {
@@ -237,7 +237,7 @@ func (t *Thread) Fold() {
 
 // Scope is whose markers count, and about what.
 func (t *Thread) Scope() journal.Scope {
-	return journal.Scope{Repo: t.Event.Repo, Number: t.Event.Number, Viewer: t.Snap.Viewer.Login, Bots: t.Trusted(), Now: t.Snap.ReadAt}
+	return journal.Scope{Repo: t.Event.Repo, Number: t.Event.Number, Viewer: t.Snap.Viewer.Login, Bots: Trusted(t), Now: t.Snap.ReadAt}
 }
 
 // Received is a handoff as it was found.

@@ -12,7 +12,7 @@ import (
 )
 
 // SinceAccepted is how the head stands to the last accepted one, or to what a merge has made of that since.
-func (t *Thread) SinceAccepted(ctx context.Context) (model.Relation, error) {
+func SinceAccepted(ctx context.Context, t *Thread) (model.Relation, error) {
 	head, tips := t.Snap.Pull.HeadSHA, t.State.MergeTips
 	relation, err := t.Relation(ctx, t.State.Accepted, head)
 	for i := 0; err == nil && i < len(tips) && lineage.Decide(relation) != lineage.Pass; i++ {
@@ -29,18 +29,18 @@ func (t *Thread) Relation(ctx context.Context, earlier, later string) (model.Rel
 	if earlier == later {
 		return model.Identical, nil
 	}
-	r, err := t.Compare(ctx, earlier, later)
+	r, err := Compare(ctx, t, earlier, later)
 	if err != nil || r != model.Unknown {
 		return r, err
 	}
 	if err := t.Open(ctx); err != nil {
 		return model.Unknown, err
 	}
-	return t.LocalRelation(ctx, earlier, later)
+	return LocalRelation(ctx, t, earlier, later)
 }
 
 // Compare asks GitHub, once a run.
-func (t *Thread) Compare(ctx context.Context, earlier, later string) (model.Relation, error) {
+func Compare(ctx context.Context, t *Thread, earlier, later string) (model.Relation, error) {
 	if known, ok := t.Memory.Relations[earlier+later]; ok {
 		return known, nil
 	}
@@ -55,7 +55,7 @@ func (t *Thread) Compare(ctx context.Context, earlier, later string) (model.Rela
 }
 
 // LocalRelation asks git, fetching the history that the answer needs.
-func (t *Thread) LocalRelation(ctx context.Context, earlier, later string) (model.Relation, error) {
+func LocalRelation(ctx context.Context, t *Thread, earlier, later string) (model.Relation, error) {
 	return RelationIn(ctx, t.Checkout, earlier, later)
 }
 
@@ -83,7 +83,7 @@ func Rewritten(expected, observed string, guard string) model.BlockMarker {
 }
 
 // HeadRef is where the server has the head of the pull request.
-func (t *Thread) HeadRef() string {
+func HeadRef(t *Thread) string {
 	if t.Snap.Pull.CrossRepo {
 		return fmt.Sprintf("refs/pull/%d/head", t.Event.Number)
 	}

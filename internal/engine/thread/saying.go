@@ -33,7 +33,7 @@ func (t *Thread) Comment(ctx context.Context, token string, b journal.Body, find
 func (t *Thread) Rewrite(ctx context.Context, id int64, token, body string, gone func() error) error {
 	_, err := t.Apply(ctx, effect.Edit{ID: id, Token: token, Body: body})
 	if k := github.KindOf(err); k == github.NotFound || k == github.Gone {
-		t.Forget(id)
+		Forget(t, id)
 		return gone()
 	}
 	return err
@@ -55,12 +55,12 @@ func (t *Thread) Remove(ctx context.Context, id int64, token string) error {
 	if _, err := t.Apply(ctx, effect.Delete{ID: id, Token: token}); err != nil {
 		return err
 	}
-	t.Forget(id)
+	Forget(t, id)
 	return nil
 }
 
 // Forget takes a conversation comment that is gone out of what this run remembers.
-func (t *Thread) Forget(id int64) {
+func Forget(t *Thread, id int64) {
 	t.Memory.Comments = slices.DeleteFunc(slices.Clone(t.Memory.Comments), func(c model.Comment) bool {
 		return c.Kind == model.KindIssue && c.ID == id
 	})
@@ -76,7 +76,7 @@ func (t *Thread) Say(s model.Saying) {
 }
 
 // Replied looks for the reply with this token, and gives its address where that was read.
-func (t *Thread) Replied(token string) (url string, found bool) {
+func Replied(t *Thread, token string) (url string, found bool) {
 	id, found := t.State.Tokens[token]
 	for _, c := range t.Snap.Comments {
 		if c.Kind == model.KindReview && c.ID == id {

@@ -21,8 +21,8 @@ import (
 
 // TellSettings says on the pull request that its settings cannot be used, once for what is wrong with them, and gives wrong
 // back: a run that only fails is seen by nobody who waits for an answer.
-func (t *Thread) TellSettings(ctx context.Context, wrong error) error {
-	if !errors.Is(wrong, config.ErrInvalid) || t.Onlooks || t.Phase == AgentPhase || !t.Mends() {
+func TellSettings(ctx context.Context, t *Thread, wrong error) error {
+	if !errors.Is(wrong, config.ErrInvalid) || t.Onlooks || !t.Phase.Writes() || !Mends(t) {
 		return wrong
 	}
 	token := journal.Token("settings", strconv.Itoa(t.Event.Number), wrong.Error())
@@ -45,7 +45,7 @@ func (t *Thread) TellSettings(ctx context.Context, wrong error) error {
 
 // Mends says that somebody who may write waits here for what the settings stand in the way of. Which branches are tracked
 // they do not tell any more: then those count that MergeXO has marked, and that it tracks by default.
-func (t *Thread) Mends() bool {
+func Mends(t *Thread) bool {
 	pull, st := t.Snap.Pull, t.State
 	may := t.Memory.Rights[strings.ToLower(t.Event.Author.Login)] >= model.PermissionWrite
 	followed := st.Tracked != nil || len(st.Turns) > 0 || !pull.CrossRepo && branchfilter.Match(config.Defaults().Repo.Track, pull.HeadRef)
@@ -56,14 +56,14 @@ func (t *Thread) Mends() bool {
 
 // Configure reads the settings off the base branch.
 func (t *Thread) Configure() error {
-	branch := t.SettingsBranch()
+	branch := SettingsBranch(t)
 	if t.Snap.DefaultBranch == "" {
 		return fmt.Errorf("%w: repository %s has no commit yet: push one to its default branch, with %s in it", config.ErrInvalid, t.Event.Repo, SettingsPath)
 	}
 	if _, mirror := transport.MirrorOf(branch); mirror { // whose settings a stranger has written
 		return End(model.ResultNothing, "nothing is done for pull requests into %s: it may be the mirror of a fork", branch)
 	}
-	source := t.SettingsSource()
+	source := SettingsSource(t)
 	if !t.Snap.SettingsFound {
 		return config.Missing(source)
 	}
@@ -71,7 +71,7 @@ func (t *Thread) Configure() error {
 	if err != nil {
 		return err
 	}
-	if err := t.CheckAgent(s); err != nil {
+	if err := CheckAgent(t.World, s); err != nil {
 		return fmt.Errorf("%s: %w", source, err)
 	}
 	t.Settings, t.Operators = s, command.Policy{Operators: s.Repo.Operators, OperationsIssue: s.Repo.OperationsIssue}
@@ -87,7 +87,7 @@ func (t *Thread) Configure() error {
 }
 
 // SettingsBranch is the branch whose settings count.
-func (t *Thread) SettingsBranch() string {
+func SettingsBranch(t *Thread) string {
 	if t.Snap.IsPull {
 		return t.Snap.Pull.BaseRef
 	}
@@ -95,7 +95,7 @@ func (t *Thread) SettingsBranch() string {
 }
 
 // SettingsSource is what people know the settings by.
-func (t *Thread) SettingsSource() string { return t.SettingsBranch() + ":" + SettingsPath }
+func SettingsSource(t *Thread) string { return SettingsBranch(t) + ":" + SettingsPath }
 
 // PolicyOf is what the settings say about whose words count.
 func PolicyOf(s config.Settings) turn.Policy {
@@ -112,3 +112,11 @@ func LabelsOf(l config.Labels) flow.Labels {
 
 // SettingsPath is where the settings live, on the base branch.
 const SettingsPath = ".github/mergexo.toml"
+
+// NeedAgent is nil where there is an agent for the work at hand.
+func NeedAgent(t *Thread) error {
+	if !t.Settings.Agent.None() {
+		return nil
+	}
+	return config.NoAgent(SettingsSource(t), t.About())
+}

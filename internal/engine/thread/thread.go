@@ -47,6 +47,8 @@ type Thread struct {
 	Checkout *git.Checkout
 	OwnClone bool // and not the workspace
 	Cleared  bool // since tests of merges run there
+
+	others []*Thread // that are closed with this one
 }
 
 // New is a thread of which nothing was read yet, with what the run remembers of it; nil: nothing.
@@ -75,7 +77,7 @@ func (t *Thread) NumberKey() string {
 
 // Watched says that the event is about the pull request's head itself: then it is tracked and guarded even when nobody
 // has said anything.
-func (t *Thread) Watched() bool {
+func Watched(t *Thread) bool {
 	if t.Event.Name == "schedule" {
 		return true
 	}

@@ -12,9 +12,9 @@ import (
 )
 
 // Trails are the traces in commits of the pull request: those that are known to be ours, and the others.
-func (t *Thread) Trails() (ours, others []model.Trace) {
+func Trails(t *Thread) (ours, others []model.Trace) {
 	mine := func(a model.Actor) bool {
-		return a.ID != 0 && a.ID == t.Snap.Viewer.ID || slices.ContainsFunc(t.Trusted(), func(l string) bool { return strings.EqualFold(l, a.Login) })
+		return a.ID != 0 && a.ID == t.Snap.Viewer.ID || slices.ContainsFunc(Trusted(t), func(l string) bool { return strings.EqualFold(l, a.Login) })
 	}
 	for _, c := range t.Snap.Pull.Commits {
 		trace, ok := t.Codec.ReadTrail(c, t.Scope())
@@ -37,13 +37,13 @@ func (t *Thread) Trails() (ours, others []model.Trace) {
 }
 
 // FindLost looks for turns whose receipts were deleted. What they answered is answered, also before that is said again.
-func (t *Thread) FindLost() {
+func FindLost(t *Thread) {
 	for _, lost := range t.Lost {
 		for _, e := range lost.Marker.Events {
 			delete(t.State.Answered, e)
 		}
 	}
-	ours, _ := t.Trails()
+	ours, _ := Trails(t)
 	t.Lost = turn.Lost(t.Snap, t.State, slices.Concat(t.State.Traces, ours))
 	for _, lost := range t.Lost {
 		for _, e := range lost.Marker.Events {
@@ -54,8 +54,8 @@ func (t *Thread) FindLost() {
 
 // Attest asks GitHub who pushed the commits that say of what is pending that they answer it; once a run, and not at all where
 // none does.
-func (t *Thread) Attest(ctx context.Context, pending []model.Comment) error {
-	_, others := t.Trails()
+func Attest(ctx context.Context, t *Thread, pending []model.Comment) error {
+	_, others := Trails(t)
 	keys := turn.Keys(t.Event.Number, pending)
 	if t.Memory.PushesAsked || !slices.ContainsFunc(others, func(trace model.Trace) bool {
 		return !t.State.Keys[trace.Marker.Key] && slices.ContainsFunc(trace.Marker.Events, func(e string) bool { return slices.Contains(keys, e) })
@@ -75,7 +75,7 @@ func (t *Thread) Attest(ctx context.Context, pending []model.Comment) error {
 }
 
 // ReplyURL is where the reply with this token is; "" where it is not there.
-func (t *Thread) ReplyURL(token string) string {
+func ReplyURL(t *Thread, token string) string {
 	id, ok := t.State.Tokens[token]
 	i := slices.IndexFunc(t.Snap.Comments, func(c model.Comment) bool { return ok && c.Kind == model.KindReview && c.ID == id })
 	if i < 0 {

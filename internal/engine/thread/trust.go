@@ -12,13 +12,13 @@ import (
 const ActionsBot = "github-actions[bot]"
 
 // Opened says that a pull request was opened by us, with this account or another one of ours.
-func (t *Thread) Opened(r model.PullRef) bool {
-	return r.Ours || slices.ContainsFunc(t.Trusted(), func(l string) bool { return strings.EqualFold(l, r.Author.Login) })
+func Opened(t *Thread, r model.PullRef) bool {
+	return r.Ours || slices.ContainsFunc(Trusted(t), func(l string) bool { return strings.EqualFold(l, r.Author.Login) })
 }
 
 // Trusted are the logins beside our own whose markers count. Who only looks sees what any bot has said as MergeXO, and what
 // people have who may write: nothing is written by it.
-func (t *Thread) Trusted() []string {
+func Trusted(t *Thread) []string {
 	bots := t.Settings.Repo.Bots
 	if !t.Onlooks {
 		return bots

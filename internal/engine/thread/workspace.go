@@ -6,7 +6,23 @@ import (
 	"strings"
 
 	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/model"
 )
+
+// Another is a thread of another number that this one has to do with. It is closed with this one.
+func (t *Thread) Another(ev model.Event, known *Memory) *Thread {
+	other := New(t.World, ev, t.Report, known)
+	t.others = append(t.others, other)
+	return other
+}
+
+// Close closes the checkouts of the thread and of the others that it has to do with.
+func (t *Thread) Close() {
+	for _, other := range t.others {
+		other.Close()
+	}
+	t.LeaveCheckout()
+}
 
 // LeaveCheckout closes the checkout, where one is open.
 func (t *Thread) LeaveCheckout() {
@@ -21,21 +37,21 @@ func (t *Thread) LeaveCheckout() {
 }
 
 // MoveOut leaves a checkout whose objects others may have had their hands on, for a clone of our own.
-func (t *Thread) MoveOut() {
+func MoveOut(t *Thread) {
 	t.LeaveCheckout()
 	t.OwnClone = true
 }
 
 // ClearWorkspace goes on in a clone of our own where the tests of merges run in the workspace; BackToWorkspace ends that.
-func (t *Thread) ClearWorkspace() {
+func ClearWorkspace(t *Thread) {
 	if t.Settings.Merge.InCheckout() && !t.OwnClone {
-		t.MoveOut()
+		MoveOut(t)
 		t.Cleared = true
 	}
 }
 
 // BackToWorkspace ends what ClearWorkspace began.
-func (t *Thread) BackToWorkspace() {
+func BackToWorkspace(t *Thread) {
 	if t.Cleared {
 		t.LeaveCheckout()
 		t.OwnClone, t.Cleared = false, false

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"slices"
+	"syscall"
 	"time"
 
 	"github.com/mergexo/mergexo/internal/agent"
@@ -124,7 +126,7 @@ func End(result model.Result, format string, args ...any) *Stop {
 	return &Stop{Result: result, Reason: fmt.Sprintf(format, args...)}
 }
 
-// Claimed notes a claim of this process on something that takes longer than one pass.
+// Claimed notes a claim of this process on something that takes longer than one look.
 func (w *World) Claimed(name string) {
 	if w.MergeClaims == nil {
 		w.MergeClaims = map[string]bool{}
@@ -146,3 +148,17 @@ const (
 	AgentPhase Phase = "agent" // works out the turn and runs the agent; it writes nothing to GitHub and hands over what came of it
 	ApplyPhase Phase = "apply" // does all the rest; it runs nothing that an agent touched
 )
+
+// Writes says that the phase changes what is on GitHub.
+func (p Phase) Writes() bool { return p != AgentPhase }
+
+// RunsAgents says that the phase runs agents, and tests of what they did.
+func (p Phase) RunsAgents() bool { return p != ApplyPhase }
+
+// Whole says that one process does everything.
+func (p Phase) Whole() bool { return p == WholeRun }
+
+// Starved says that the machine had no process, memory or descriptor left for what was to be started.
+func Starved(err error) bool {
+	return slices.ContainsFunc([]error{syscall.EAGAIN, syscall.ENOMEM, syscall.EMFILE, syscall.ENFILE}, func(one error) bool { return errors.Is(err, one) })
+}

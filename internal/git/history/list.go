@@ -46,3 +46,16 @@ func Named(ctx context.Context, c *git.Checkout, shas []string) ([]model.Commit,
 	slices.SortFunc(out, func(a, b model.Commit) int { return slices.Index(shas, a.SHA) - slices.Index(shas, b.SHA) })
 	return out, err
 }
+
+// List gives the commits between two heads as plain values.
+func List(ctx context.Context, c *git.Checkout, from, to string) ([]model.Commit, error) {
+	commits, err := Commits(ctx, c, from, to)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]model.Commit, len(commits))
+	for i, one := range commits {
+		list[i] = model.Commit{SHA: one.SHA, Subject: one.Subject, Author: one.Author.Name}
+	}
+	return list, nil
+}

@@ -1,0 +1,37 @@
+package attempt
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"github.com/mergexo/mergexo/internal/agent"
+	"github.com/mergexo/mergexo/internal/engine/thread"
+)
+
+// newAgent makes the agent of the turn at hand and the places where it keeps its things: nothing of them is in the checkout.
+func newAgent(ctx context.Context, p *Attempt) (agent.Agent, error) {
+	opt := thread.AgentOptions(p.World, p.Settings, p.Checkout.AgentEnv()...)
+	if p.Memory.Temp == "" {
+		temp, err := p.Git.Scratch.Make(p.Git.Temp, "agent", p.Log)
+		if err != nil {
+			return nil, fmt.Errorf("make directory of the agent: %w", err)
+		}
+		p.Memory.Temp = temp
+	}
+	opt.Temp, opt.Sessions = p.Memory.Temp, filepath.Join(p.Memory.Temp, "sessions")
+	if p.Sessions != "" { // one pull request's agent does not read another one's
+		opt.Sessions = filepath.Join(p.Sessions, p.Event.Repo.Owner, p.Event.Repo.Name, fmt.Sprint(p.Event.Number))
+	}
+	where, err := opt.Exposed(slices.Concat(p.Secrets, thread.ModelKeys(p.World, p.Settings))...)
+	if err != nil {
+		return nil, err
+	}
+	if where != "" {
+		p.Log.Warn("token_exposed", "process", where, "fix", "start MergeXO by the action, or with exec, so that no process above it keeps the token or the model's key in its environment")
+	}
+	p.AgentHome = opt.Sessions
+	unseal(ctx, p, opt.Sessions)
+	return agent.New(opt)
+}

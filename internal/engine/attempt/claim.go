@@ -1,0 +1,121 @@
+package attempt
+
+import (
+	"context"
+
+	"github.com/mergexo/mergexo/internal/engine/effect"
+	"github.com/mergexo/mergexo/internal/engine/redact"
+	"github.com/mergexo/mergexo/internal/engine/thread"
+	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/turn"
+)
+
+// Claim posts the claim and looks at all claims once: the live one with the lowest comment id goes on. When it is not
+// ours, or what it was made for has changed meanwhile, ours is taken back.
+func (p *Attempt) Claim(ctx context.Context) (err error) {
+	if err := isolate(ctx, p); err != nil {
+		return err
+	}
+	p.ClaimID, err = p.Comment(ctx, TurnToken(p.Marker.Key), p.Subject.Body(p.Subject.ClaimText(), p.Marker), effect.Mark{Claim: p.Marker.Claim})
+	if err != nil {
+		return err
+	}
+	key := p.Marker.Key
+	if err := p.Read(ctx); err != nil {
+		return err
+	}
+	if err := p.Tidy(ctx); err != nil {
+		return err
+	}
+	if p.State.Block != nil {
+		return p.Withdraw(ctx, model.ResultBlocked, "pull request %d was blocked meanwhile, see %s", p.Event.Number, p.State.Block.URL)
+	}
+	for _, t := range p.State.Turns {
+		switch {
+		case t.CommentID == p.ClaimID:
+			continue
+		case t.Marker.Phase == model.PhaseDone && t.Marker.Key == key:
+			return p.Withdraw(ctx, model.ResultNothing, "another run finished this turn, see %s", t.URL)
+		case !thread.OpenPhase(t.Marker.Phase) || t.CommentID > p.ClaimID:
+			continue
+		}
+		live, err := p.Live(ctx, t)
+		if err != nil {
+			return err
+		}
+		if live {
+			return p.Withdraw(ctx, model.ResultRetry, "another run is at work on %s, see %s", p.About(), t.URL)
+		}
+	}
+	if m := p.State.Merge(); m != nil && m.Marker.State == model.MergeRunning {
+		if live, err := thread.MergeAtWork(ctx, p.Thread, *m); err != nil {
+			return err
+		} else if live {
+			return p.Withdraw(ctx, model.ResultRetry, "pull request %d is being merged, see %s", p.Event.Number, m.URL)
+		}
+	}
+	if p.overtaken() {
+		return p.Withdraw(ctx, model.ResultRetry, "%s changed while it was being claimed", p.About())
+	}
+	return nil
+}
+
+// overtaken says that what the claim was made for is not so any more: some of it is answered, or, before the agent has
+// worked on it, gone or said about another head.
+func (p *Attempt) overtaken() bool {
+	if p.Subject.Overtaken() {
+		return true
+	}
+	_, missing := turn.Find(p.Snap, p.Marker.Events)
+	return p.Marker.Phase == model.PhaseStarted &&
+		(p.Snap.Pull.HeadSHA != p.Marker.Start && p.Earlier == "" || len(missing) > 0 || p.Snap.Pull.State != model.PullOpen)
+}
+
+// Withdraw takes our claim back and ends the run.
+func (p *Attempt) Withdraw(ctx context.Context, result model.Result, format string, args ...any) error {
+	if p.ClaimID != 0 {
+		if err := p.Remove(ctx, p.ClaimID, TurnToken(p.Marker.Key)); err != nil {
+			return err
+		}
+	}
+	p.ClaimID = 0
+	s := thread.End(result, format, args...)
+	if result == model.ResultBlocked {
+		s.Block = &p.State.Block.Marker
+	}
+	return s
+}
+
+// Release lets the next run take an open claim at once when this one ends in order but not at its goal. It is a
+// courtesy: without it the claim is dead as soon as GitHub says that the workflow run is over. A cancelled run has no time
+// for it.
+func (p *Attempt) Release(ctx context.Context, cause error) {
+	if p.ClaimID == 0 || !thread.OpenPhase(p.Marker.Phase) || ctx.Err() != nil || thread.Outlives(cause) {
+		return
+	}
+	if p.Marker.Reason == "" && p.Marker.Phase == model.PhaseStarted { // an attempt without a result says why
+		p.Marker.Reason = redact.Text(ctx, p.Thread, cause.Error())
+	}
+	if err := p.Park(ctx, "This run ended before its goal; the next one goes on from here."); err != nil {
+		p.Log.Warn("claim_not_released", p.NumberKey(), p.Event.Number, "turn_key", p.Marker.Key, "error", err, "cause", cause)
+	}
+}
+
+// Clear deletes comments of claims that came to nothing or that ours replaces.
+func Clear(ctx context.Context, p *Attempt, claims []model.Posted[model.TurnMarker]) error {
+	for _, c := range claims {
+		if err := p.Remove(ctx, c.CommentID, TurnToken(c.Marker.Key)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// TellSaved says where the work is that runs had saved before they died, since their claims are about to go.
+func TellSaved(ctx context.Context, p *Attempt, dead []model.Posted[model.TurnMarker]) error {
+	found, err := p.FindSaved(ctx, dead)
+	if err != nil || !found {
+		return err
+	}
+	return p.Edit(ctx, p.Subject.ClaimText()) // before the claims go that name them
+}

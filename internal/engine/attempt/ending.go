@@ -1,0 +1,60 @@
+package attempt
+
+import (
+	"context"
+
+	"github.com/mergexo/mergexo/internal/engine/redact"
+	"github.com/mergexo/mergexo/internal/engine/thread"
+	"github.com/mergexo/mergexo/internal/engine/work"
+	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/turn"
+)
+
+// end keeps what the agent has done so far and says why there is no result.
+func (p *Attempt) end(ctx context.Context, e *work.Ending) error {
+	e.Detail = redact.Text(context.WithoutCancel(ctx), p.Thread, e.Detail)
+	if e.Cause != nil {
+		e.Cause = work.InWords(redact.Text(context.WithoutCancel(ctx), p.Thread, e.Cause.Error()), e.Cause)
+	}
+	return p.Subject.End(ctx, e)
+}
+
+// Failed ends this attempt of the turn.
+func (p *Attempt) Failed(ctx context.Context, cause error) error {
+	p.Marker.Reason = cause.Error()
+	last := p.Marker.Attempt >= turn.MaxAttempts
+	next := p.Subject.Again()
+	if last {
+		next = "Nothing was pushed to the branch and the feedback stays pending."
+	}
+	if err := p.GiveUp(ctx, next); err != nil {
+		return err
+	}
+	if last {
+		return p.Subject.Block(ctx, model.BlockMarker{Reason: model.ReasonAttempts, Observed: p.Base()}, cause.Error())
+	}
+	return thread.End(model.ResultFailed, "turn on %s, attempt %d of %d: %s", p.About(), p.Marker.Attempt, turn.MaxAttempts, p.Marker.Reason)
+}
+
+// Postpone ends an attempt that only lacked time: the agent's provider is at a limit. It does not count.
+func (p *Attempt) Postpone(ctx context.Context, cause error) error {
+	p.Marker.Reason = cause.Error()
+	p.Marker.Attempt--
+	if p.Marker.Spent != nil {
+		p.Marker.Spent.Turns--
+	}
+	if err := p.GiveUp(ctx, p.Subject.Later()); err != nil {
+		return err
+	}
+	return thread.End(model.ResultRetry, "turn on %s waits: %s; the feedback stays pending", p.About(), cause)
+}
+
+// GiveUp says that this attempt has no result, and where its work is.
+func (p *Attempt) GiveUp(ctx context.Context, next string) error {
+	p.Marker.Phase, p.Marker.Outbox = model.PhaseFailed, nil
+	p.Marker.Checkpoint, p.Marker.CheckpointSHA = p.Kept.Branch, p.Kept.SHA
+	for _, n := range p.Notes {
+		p.Marker.Reason += "\n" + n
+	}
+	return p.Edit(ctx, p.Subject.FailedText(next))
+}

@@ -1,0 +1,91 @@
+package attempt
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/mergexo/mergexo/internal/engine/thread"
+	"github.com/mergexo/mergexo/internal/engine/work"
+	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/git/commits"
+	"github.com/mergexo/mergexo/internal/git/fetch"
+	"github.com/mergexo/mergexo/internal/git/history"
+	"github.com/mergexo/mergexo/internal/git/mergetree"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+func Pushed(p *Attempt) string { return work.PushedText(p.Base(), p.Marker.Planned, p.Commits) }
+
+// Unstage fetches the planned commits. The push that publishes them deletes the stage, so where it is gone they are on
+// the branch (false), or they were and somebody took them off again. What the stage points to is not asked: a run that died
+// while it replayed the turn may have moved it on, and only the recorded commits are the turn's.
+func Unstage(ctx context.Context, p *Attempt, stage string) (here bool, err error) {
+	_, err = fetch.Ref(ctx, p.Checkout, stage)
+	var none *git.ErrNoRef
+	if errors.As(err, &none) {
+		return false, published(ctx, p)
+	}
+	if err != nil {
+		return false, err
+	}
+	err = history.Deepen(ctx, p.Checkout, p.Base(), p.Marker.Planned)
+	if errors.As(err, &none) {
+		return false, p.Failed(ctx, fmt.Errorf("the planned commits cannot be fetched: %w", err))
+	}
+	if err != nil {
+		return false, err
+	}
+	p.Commits, err = history.List(ctx, p.Checkout, p.Base(), p.Marker.Planned)
+	return true, err
+}
+
+// published asks the server itself whether the planned commits are on the branch; an answer of the API may be old.
+func published(ctx context.Context, p *Attempt) error {
+	ref := "refs/heads/" + p.Snap.Pull.HeadRef
+	heads, err := fetch.Remote(ctx, p.Checkout, ref)
+	if err != nil || heads[ref] == p.Marker.Planned {
+		return err
+	}
+	if heads[ref] == "" {
+		return thread.End(model.ResultRetry, "the head branch %q was deleted meanwhile", p.Snap.Pull.HeadRef)
+	}
+	relation, err := p.Relation(ctx, p.Marker.Planned, heads[ref])
+	if err != nil || relation == model.Ahead {
+		return err
+	}
+	return p.Subject.Block(ctx, thread.Rewritten(p.Marker.Planned, heads[ref], model.GuardRemote),
+		"the recorded work was published and then taken off the branch, or its hidden ref was deleted before it could be published")
+}
+
+// Bring puts the turn's commits on top of a head, and gives where that leads; "" when it takes the agent: they conflict,
+// their tests fail there, or what they would publish there must not be. A merge among them is kept by merging the head.
+func Bring(ctx context.Context, p *Attempt, head string) (string, error) {
+	var conflict *mergetree.ErrConflict
+	var broken *git.Error
+	replayed, err := commits.ReplayOrMerge(ctx, p.Checkout, p.Base(), p.Marker.Planned, head, fmt.Sprintf("Merge branch '%s'", p.Snap.Pull.HeadRef))
+	if errors.As(err, &conflict) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	found, err := p.Inspect(ctx, head, replayed)
+	if err != nil || found.Reason != "" {
+		return "", err
+	}
+	var output string
+	err = p.InTime(ctx, func(ctx context.Context) (err error) {
+		output, _, err = p.RequiredTests(ctx, p.Subject.Tested(head), replayed)
+		return err
+	})
+	switch late := (*work.Ending)(nil); {
+	case errors.As(err, &late): // the plan stands: the next run, which has more time, goes on from it
+		return "", thread.OutOfTime(p.Thread)
+	case errors.As(err, &broken) && broken.Failure == "": // the tests left a checkout that git cannot work with
+		return "", nil
+	case err != nil || output != "":
+		return "", err
+	}
+	return replayed, nil
+}

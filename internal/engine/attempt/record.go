@@ -1,0 +1,159 @@
+package attempt
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/mergexo/mergexo/internal/engine/redact"
+	"github.com/mergexo/mergexo/internal/engine/thread"
+	"github.com/mergexo/mergexo/internal/engine/work"
+	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/git/checkpoint"
+	"github.com/mergexo/mergexo/internal/git/history"
+	"github.com/mergexo/mergexo/internal/journal"
+	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/turn"
+)
+
+// product is what came of the agent's part of a turn.
+type product struct {
+	out     model.Outcome // all answers as one
+	head    string        // that they lead to
+	seconds int           // how long it took
+	ending  *work.Ending  // in place of all that
+}
+
+// Perform brings the turn to what can be published: the agent's part, then its record on GitHub.
+func (p *Attempt) Perform(ctx context.Context) error {
+	if p.Phase.RunsAgents() {
+		if err := p.Outside(ctx, p.Subject.Next()); err != nil {
+			return err
+		}
+	}
+	if err := p.Open(ctx); err != nil {
+		return err
+	}
+	part := p.produce
+	if !p.Phase.RunsAgents() {
+		part = p.receive
+	}
+	done, err := part(ctx)
+	if s := (*thread.Stop)(nil); err != nil && !errors.As(err, &s) {
+		saveCheckpoint(context.WithoutCancel(ctx), p, err)
+	}
+	if err != nil {
+		return err
+	}
+	if done.ending != nil {
+		done.ending.Session = done.out.Session
+		return p.end(ctx, done.ending)
+	}
+	done.out = redact.Outcome(context.WithoutCancel(ctx), p.Thread, done.out)
+	// Finished work is kept even when the run was cancelled while it was being finished.
+	ctx = context.WithoutCancel(ctx)
+	if done.head, err = p.Subject.Trail(ctx, done.head); err != nil {
+		saveCheckpoint(ctx, p, err)
+		return err
+	}
+	if p.Commits, err = history.List(ctx, p.Checkout, p.Base(), done.head); err != nil {
+		saveCheckpoint(ctx, p, err)
+		return err
+	}
+	m := p.Marker
+	m.Planned = done.head
+	if done.out.Session != "" {
+		m.Session = done.out.Session
+	}
+	seal(p, &m)
+	o := turn.Outbox(done.out, p.Feedback, done.seconds, p.Commits, p.Notes)
+	if o.Draft, err = p.Subject.Draft(ctx, done.out, done.head); err != nil {
+		saveCheckpoint(ctx, p, err)
+		return err
+	}
+	return p.Record(ctx, m, o)
+}
+
+// saveCheckpoint keeps what an agent has done in a run that cannot go on, and has the claim say so when the run gives it up.
+func saveCheckpoint(ctx context.Context, p *Attempt, cause error) {
+	k := p.KeepAll(ctx)
+	p.Marker.Checkpoint, p.Marker.CheckpointSHA, p.Marker.Reason = k.Branch, k.SHA, cause.Error()
+}
+
+// produce runs the agent in a clean checkout of the head and holds what it did against the rules.
+func (p *Attempt) produce(ctx context.Context) (done product, err error) {
+	if err := p.Subject.Restore(ctx, p.Base()); err != nil {
+		return done, err
+	}
+	began := p.Now()
+	err = p.InTime(ctx, func(ctx context.Context) error {
+		var err error
+		done.out, done.head, err = agentRounds(ctx, p)
+		return err
+	})
+	done.seconds = int(p.Now().Sub(began).Round(time.Second).Seconds())
+	if thread.Outlives(err) {
+		return done, err
+	}
+	p.FindAstray(ctx)
+	if broken := (*git.Error)(nil); errors.As(err, &broken) && broken.Failure == "" { // the agent left a checkout that git cannot work with
+		err = work.Failing(err)
+	}
+	if errors.As(err, &done.ending) {
+		return done, nil
+	}
+	return done, err
+}
+
+// charge counts what the agent has cost.
+func charge(p *Attempt, cost float64) {
+	p.Marker.CostUSD += cost
+	if p.Marker.Spent != nil {
+		p.Marker.Spent.CostUSD += cost
+	}
+}
+
+// Record stages the planned head and then says so in the claim. The order is the promise: the work is on GitHub before
+// anything else is said or done; and until it is there, nothing of what is planned is in the turn's marker.
+func (p *Attempt) Record(ctx context.Context, m model.TurnMarker, o model.Outbox) error {
+	m.Phase, m.Outbox = model.PhasePlanned, &o
+	text := p.Subject.PlannedText(m)
+	if _, err := p.encode(text, m); err != nil { // better known before the push than after it
+		return p.end(ctx, p.Blocked(model.ReasonOutcome, turn.TooLong(len(p.Feedback), err)))
+	}
+	if err := p.Alive(); err != nil {
+		saveCheckpoint(ctx, p, err)
+		return err
+	}
+	if err := stage(ctx, p, &m); err != nil && p.Marker.Phase == model.PhasePlanned { // what is recorded still holds
+		return err
+	} else if err != nil {
+		e := work.Failing(fmt.Errorf("what was done could not be pushed: %w", err))
+		e.Waits = work.Unanswered(err)
+		ended := p.end(ctx, e)
+		if s := (*thread.Stop)(nil); work.Denied(err) && errors.As(ended, &s) && s.Result != model.ResultBlocked { // only whoever runs this can change that
+			return err
+		}
+		return ended
+	}
+	text = p.Subject.PlannedText(m) // which says where it is
+	if m.Planned != turn.Base(m) {
+		p.Applied("stage", StagedAt(p.Event.Number, m), journal.Token("stage", m.Key), "applied")
+	}
+	p.Marker = m
+	return p.Edit(ctx, text)
+}
+
+// RestoreHead makes the checkout a clean one of the head.
+func (p *Attempt) RestoreHead(ctx context.Context, head string) error {
+	pull := p.Snap.Pull
+	err := checkpoint.Restore(ctx, p.Checkout, pull.HeadRef, pull.BaseRef, head)
+	if moved := (*git.ErrHeadMoved)(nil); errors.As(err, &moved) {
+		return p.Withdraw(ctx, model.ResultRetry, "%s", err)
+	}
+	if gone := (*git.ErrNoRef)(nil); errors.As(err, &gone) {
+		return p.Withdraw(ctx, model.ResultRetry, "%s; the head branch was deleted meanwhile", err)
+	}
+	return err
+}

@@ -1,0 +1,356 @@
+package attempt
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/mergexo/mergexo/internal/agent"
+	"github.com/mergexo/mergexo/internal/engine/thread"
+	"github.com/mergexo/mergexo/internal/engine/work"
+	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/git/commits"
+	"github.com/mergexo/mergexo/internal/git/fetch"
+	"github.com/mergexo/mergexo/internal/git/history"
+	"github.com/mergexo/mergexo/internal/git/mergetree"
+	"github.com/mergexo/mergexo/internal/git/syntax"
+	"github.com/mergexo/mergexo/internal/lineage"
+	"github.com/mergexo/mergexo/internal/markdown"
+	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/turn"
+)
+
+// dialogue is what passes between the agent and us in one attempt of a turn.
+type dialogue struct {
+	*Attempt
+	agent            agent.Agent
+	ask              turn.Ask
+	kind             string            // of request, but for repairs
+	all              model.Outcome     // of all rounds so far, as one
+	fixes, gitRounds int               // rounds for failing tests, and for git operations
+	slow             bool              // the tests took too long in a round before
+	conflicts        []string          // paths that a merge of ours left with markers
+	reached          string            // the head of the last round
+	merging          string            // the head that the merge began at
+	tips             map[string]string // of the branches of the server that were fetched
+	shortened        bool              // the agent was asked for shorter answers
+}
+
+// agentRounds asks the agent, again with the results of git operations that it asked for, and again while its work does
+// not hold, all bounded. It gives all answers as one, and the head that they lead to.
+func agentRounds(ctx context.Context, p *Attempt) (model.Outcome, string, error) {
+	d := dialogue{Attempt: p}
+	var err error
+	if d.agent, err = newAgent(ctx, p); err != nil {
+		return model.Outcome{}, "", err
+	}
+	if d.ask, err = question(ctx, p, p.Base()); err != nil {
+		return model.Outcome{}, "", err
+	}
+	d.kind = d.ask.Kind
+	for {
+		out, err := d.askAgent(ctx)
+		if err != nil {
+			return d.all, "", err
+		}
+		head, again, err := d.evaluate(ctx, out)
+		if err != nil || !again {
+			return d.all, head, err
+		}
+	}
+}
+
+// askAgent asks the agent once. Where its session is not to be had, it begins a new one from what GitHub holds, or stops,
+// as the settings say.
+func (d *dialogue) askAgent(ctx context.Context) (model.Outcome, error) {
+	d.Log.Info("agent_started", d.NumberKey(), d.Event.Number, "turn_key", d.Marker.Key, "kind", d.ask.Kind, "repairs", d.fixes, "errands", d.gitRounds)
+	saved := d.Save(ctx)
+	out, err := d.agent.Run(ctx, d.Checkout.Dir(), turn.Request(d.Snap, d.ask))
+	saved()
+	if err == nil {
+		charge(d.Attempt, out.Usage.CostUSD)
+		return out, nil
+	}
+	var failed *agent.Error
+	if !errors.As(err, &failed) {
+		return out, work.Failing(err)
+	}
+	if alive := d.Outlived(ctx, err); alive != nil {
+		return out, alive
+	}
+	charge(d.Attempt, failed.Usage.CostUSD)
+	switch {
+	case failed.Kind == agent.NoSession && d.ask.Session == "":
+	case failed.Kind == agent.NoSession && d.Settings.Feedback.OnMissingSession == "block":
+		return out, d.Blocked(model.ReasonSession, err.Error())
+	case failed.Kind == agent.NoSession:
+		d.Log.Warn("session_lost", d.NumberKey(), d.Event.Number, "turn_key", d.Marker.Key, "error", err)
+		return d.anew(ctx)
+	case failed.Kind == agent.Limit:
+		return out, &work.Ending{Cause: err, Waits: true}
+	case failed.Kind == agent.Refused:
+		return out, d.Blocked(model.ReasonRefused, err.Error())
+	}
+	return out, work.Failing(err)
+}
+
+// anew begins another session in place of one that is lost, which knows nothing but what GitHub holds.
+func (d *dialogue) anew(ctx context.Context) (model.Outcome, error) {
+	d.ask.Session, d.ask.Fresh, d.ask.Diff = "", true, d.Subject.Diff(ctx)
+	d.Note("the agent's earlier session was not on this runner; it began a new one from what GitHub holds")
+	return d.askAgent(ctx)
+}
+
+// evaluate holds one answer against the rules, does what it asks for and has it tested. again says that the agent has to be
+// asked once more.
+func (d *dialogue) evaluate(ctx context.Context, out model.Outcome) (head string, again bool, err error) {
+	d.all = turn.Join(d.all, out)
+	d.ask.Session, d.ask.Kind, d.ask.CI, d.ask.GitResults = cmp.Or(d.all.Session, d.ask.Session), d.kind, nil, nil
+	kept := context.WithoutCancel(ctx) // what an agent has finished is kept even when the run was cancelled since
+	if again, err := d.unresolved(out); err != nil || again {
+		return "", again, err
+	}
+	if out.BlockedReason != "" {
+		return "", false, d.Blocked(model.ReasonAgent, out.BlockedReason)
+	}
+	if head, err = d.Subject.Accept(kept, out, d.all); err != nil {
+		return "", false, err
+	}
+	if err := d.grown(kept, head); err != nil {
+		return "", false, err
+	}
+	if again, err := d.committedMarkers(kept, head); err != nil || again {
+		return "", again, err
+	}
+	if len(out.GitOps) > 0 {
+		return "", true, d.runGitOps(ctx, out.GitOps)
+	}
+	if err := d.Settle(kept, head); err != nil {
+		return "", false, err
+	}
+	d.conflicts = nil
+	if again, err := d.regression(kept, head); err != nil || again {
+		return "", again, err
+	}
+	output, slow, err := d.RequiredTests(ctx, d.Subject.Tested(d.Base()), head)
+	if err != nil && ctx.Err() != nil { // the work is whole, only not tested
+		err = work.Failing(err)
+	}
+	if err == nil && output == "" {
+		again, err = d.tooLong(kept, head)
+	}
+	if err != nil || output == "" {
+		return head, again, err
+	}
+	name := strings.Join(d.Settings.Repo.RequiredTests, " ")
+	if slow && d.slow { // another round would take as long again
+		return "", false, d.Blocked(model.ReasonTests, fmt.Sprintf("%s took too long again after a round to repair that; the end of its output:\n%s", name, output))
+	}
+	d.slow = d.slow || slow
+	return "", true, d.repair(model.CIFailure{Name: name, Log: output}, model.ReasonTests,
+		fmt.Sprintf("%s fails after %d repair rounds; the end of its output:\n%s", name, d.fixes, output))
+}
+
+// tooLong asks once for shorter answers where those of all rounds do not fit into the turn's record, without which nothing is
+// pushed.
+func (d *dialogue) tooLong(ctx context.Context, head string) (again bool, err error) {
+	if !d.Subject.Replies() || d.shortened {
+		return false, nil
+	}
+	commits, err := history.List(ctx, d.Checkout, d.Base(), head)
+	if err != nil {
+		return false, err
+	}
+	m, o := d.Marker, turn.Outbox(d.all, d.Feedback, 0, commits, d.Notes)
+	m.Phase, m.Planned, m.Outbox = model.PhasePlanned, head, &o
+	if _, err := d.encode(d.Subject.PlannedText(m), m); err == nil {
+		return false, nil
+	}
+	d.shortened = true
+	d.Log.Info("answers_too_long", d.NumberKey(), d.Event.Number, "turn_key", d.Marker.Key, "replies", len(d.all.ReviewReplies))
+	d.ask.Kind, d.ask.CI = model.AskRepair, []model.CIFailure{{Name: "answers", Log: turn.Shorter(d.all)}}
+	return true, nil
+}
+
+// grown holds a round against the one before: its commits are not to be taken back either.
+func (d *dialogue) grown(ctx context.Context, head string) error {
+	before := cmp.Or(d.reached, head)
+	d.reached = head
+	relation, err := history.Relation(ctx, d.Checkout, before, head)
+	if err == nil && lineage.Decide(relation) == lineage.Block {
+		err = &work.Ending{Block: thread.Rewritten(before, head, model.GuardLocal)}
+	}
+	return err
+}
+
+// repair asks for another round about something that is wrong, as often as the settings allow.
+func (d *dialogue) repair(what model.CIFailure, reason, otherwise string) error {
+	if d.fixes >= d.Settings.Feedback.RepairRounds {
+		return d.Blocked(reason, otherwise)
+	}
+	d.fixes++
+	d.ask.Kind, d.ask.CI = model.AskRepair, []model.CIFailure{what}
+	return nil
+}
+
+// unresolved looks for conflict markers that a merge of ours left and the agent wants to have committed.
+func (d *dialogue) unresolved(out model.Outcome) (again bool, err error) {
+	if len(d.conflicts) == 0 || out.CommitMessage == "" || out.BlockedReason != "" {
+		return false, nil
+	}
+	marked, err := commits.MarkedPaths(d.Checkout, d.conflicts)
+	if err != nil || len(marked) == 0 {
+		return false, err
+	}
+	said := "conflict markers are left in " + strings.Join(marked, ", ")
+	return true, d.repair(model.CIFailure{Name: "merge", Log: said}, model.ReasonTests, said)
+}
+
+// committedMarkers looks for them in what the agent has committed itself, wherever it has moved the files.
+func (d *dialogue) committedMarkers(ctx context.Context, head string) (again bool, err error) {
+	from, known := cmp.Or(d.merging, d.Base()), fetch.Tips(d.Checkout)
+	if d.Subject.Resumed() && d.merging == "" { // a checkpoint may hold some
+		if from, err = history.ForkPoint(ctx, d.Checkout, fetch.BaseTip(d.Checkout), head); err != nil {
+			return false, err
+		}
+		known = []string{fetch.BaseTip(d.Checkout)}
+	}
+	if head == from {
+		return false, nil
+	}
+	var marked []string
+	_, err = history.Patches(ctx, d.Checkout, from, head, known, history.Scope{}, func(a history.Addition) error {
+		if a.Path != "" && a.Line > 0 && a.HasMarkers() && !slices.Contains(marked, a.Path) {
+			marked = append(marked, a.Path)
+		}
+		return nil
+	})
+	if err != nil {
+		return false, err
+	}
+	marked = slices.DeleteFunc(marked, func(path string) bool { // a later commit may have put it right
+		now, err := history.Blob(ctx, d.Checkout, head, path)
+		return err != nil || !syntax.HasMarkers(now)
+	})
+	if len(marked) == 0 {
+		return false, nil
+	}
+	said := "conflict markers are committed in " + strings.Join(marked, ", ")
+	return true, d.repair(model.CIFailure{Name: "merge", Log: said}, model.ReasonTests, said)
+}
+
+// runGitOps carries out git operations that the agent asked for, since it has no credential of its own.
+func (d *dialogue) runGitOps(ctx context.Context, ops []model.GitOp) error {
+	if d.gitRounds == thread.MaxErrands {
+		return work.Failing(fmt.Errorf("the agent asked for git operations in more than %d rounds", thread.MaxErrands))
+	}
+	d.gitRounds++
+	for i, op := range ops[:min(len(ops), turn.MaxGitOps+1)] {
+		r := model.GitResult{Op: op.Op}
+		if i == turn.MaxGitOps {
+			r.Result, r.Detail = model.GitFailed, fmt.Sprintf("not carried out, like all that follow: at most %d operations a round", turn.MaxGitOps)
+		} else if err := d.gitOp(ctx, &r); err != nil {
+			return err
+		}
+		d.Log.Info("git_operation", d.NumberKey(), d.Event.Number, "turn_key", d.Marker.Key, "operation", r.Op, "result", r.Result)
+		d.ask.GitResults = append(d.ask.GitResults, r)
+	}
+	return nil
+}
+
+// gitOp carries out one operation. What goes wrong with the repository is the agent's to know; what goes wrong with the
+// run ends it.
+func (d *dialogue) gitOp(ctx context.Context, r *model.GitResult) error {
+	branches := slices.Compact(slices.Sorted(slices.Values([]string{d.Snap.DefaultBranch, d.Snap.Pull.BaseRef, d.Snap.Pull.HeadRef})))
+	if r.Op == model.OpFetch || d.tips == nil {
+		tips, err := commits.FetchOrigin(ctx, d.Checkout, branches...)
+		if none := (*git.ErrNoRef)(nil); errors.As(err, &none) {
+			r.Result, r.Detail = model.GitFailed, err.Error()
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		d.tips = tips
+	}
+	if r.Op == model.OpFetch {
+		r.Result = model.GitDone
+		for _, b := range branches {
+			r.Detail += fmt.Sprintf("origin/%s is at %s\n", b, d.tips[b])
+		}
+		return nil
+	}
+	return d.mergeDefault(ctx, r)
+}
+
+func (d *dialogue) mergeDefault(ctx context.Context, r *model.GitResult) error {
+	dirty, err := commits.Dirty(ctx, d.Checkout)
+	if err != nil {
+		return err
+	}
+	if dirty {
+		r.Result, r.Detail = model.GitFailed, "the checkout has changes that are not committed: give a commit_message along with the operation, or undo them"
+		return nil
+	}
+	before, err := d.Checkout.Head(ctx)
+	if err != nil {
+		return err
+	}
+	branch := d.Snap.DefaultBranch
+	head, err := commits.MergeOrigin(ctx, d.Checkout, d.tips[branch], fmt.Sprintf("Merge branch '%s' into %s", branch, d.Snap.Pull.HeadRef))
+	var conflict *mergetree.ErrConflict
+	switch {
+	case errors.As(err, &conflict):
+		d.conflicts, d.merging = conflict.Paths, before
+		r.Result, r.Paths = model.GitConflict, conflict.Paths
+		r.Detail = "the merge is under way: resolve the conflict markers in these files and give a commit_message, which makes the merge commit; without one the merge is dropped"
+	case err != nil:
+		return err
+	case head == before:
+		r.Result, r.Detail = model.GitNothing, "it is part of the head already"
+	default:
+		r.Result, r.Detail = model.GitDone, "the head is now "+markdown.Short(head)
+	}
+	return nil
+}
+
+// regression asks for another round where tests are missing.
+func (d *dialogue) regression(ctx context.Context, head string) (again bool, err error) {
+	said, err := d.Subject.Untested(ctx, head)
+	if err != nil || said == "" {
+		return false, err
+	}
+	return true, d.repair(model.CIFailure{Name: "regression test", Log: said}, model.ReasonNoTest, said)
+}
+
+// question is what the agent is asked first.
+func question(ctx context.Context, p *Attempt, head string) (turn.Ask, error) {
+	guidelines, err := guidelines(ctx, p, head)
+	if err != nil {
+		return turn.Ask{}, err
+	}
+	a := turn.Ask{
+		Kind: model.AskFeedback, Key: p.Marker.Key, Feedback: p.Feedback, State: p.State, Guidelines: guidelines,
+		Tests: p.Settings.Repo.RequiredTests, Session: p.Marker.Session, Boundary: p.Random(),
+	}
+	return p.Subject.Question(ctx, head, a)
+}
+
+// guidelines is the path of the coding guidelines where the head has them: a file that is not there is no rule.
+func guidelines(ctx context.Context, p *Attempt, head string) (string, error) {
+	file := path.Clean(p.Settings.Repo.CodingGuidelines)
+	dir := path.Dir(file)
+	if dir == "." {
+		dir = ""
+	}
+	names, err := history.Names(ctx, p.Checkout, head, dir)
+	if err != nil || slices.Contains(names, path.Base(file)) {
+		return p.Settings.Repo.CodingGuidelines, err
+	}
+	p.Log.Info("guidelines_missing", p.NumberKey(), p.Event.Number, "turn_key", p.Marker.Key, "path", file, "head", head)
+	return "", nil
+}

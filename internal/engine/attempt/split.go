@@ -1,0 +1,293 @@
+package attempt
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+
+	"github.com/mergexo/mergexo/internal/agent"
+	"github.com/mergexo/mergexo/internal/clock"
+	"github.com/mergexo/mergexo/internal/engine/effect"
+	"github.com/mergexo/mergexo/internal/engine/redact"
+	"github.com/mergexo/mergexo/internal/engine/thread"
+	"github.com/mergexo/mergexo/internal/engine/work"
+	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/git/commits"
+	"github.com/mergexo/mergexo/internal/git/transport"
+	"github.com/mergexo/mergexo/internal/handoff"
+	"github.com/mergexo/mergexo/internal/journal"
+	"github.com/mergexo/mergexo/internal/lineage"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// Needless ends an agent's phase that has nothing to do.
+func (p *Attempt) Needless() error {
+	return thread.End(model.ResultNothing, "%s needs no agent now; the apply phase goes on from here", p.About())
+}
+
+// Deliver has the agent work on the turn at hand, and hands over what comes of it.
+func (p *Attempt) Deliver(ctx context.Context) error {
+	if err := isolate(ctx, p); err != nil {
+		return err
+	}
+	if err := p.Outside(ctx, p.Subject.Next()); err != nil {
+		return err
+	}
+	if err := p.Open(ctx); err != nil {
+		return err
+	}
+	done, failed := p.produce(ctx)
+	if s := (*thread.Stop)(nil); errors.As(failed, &s) {
+		return failed
+	}
+	if failed != nil { // not the agent's fault: the attempt does not count
+		done.ending = &work.Ending{Cause: failed, Waits: true}
+	}
+	cut := ctx.Err() != nil
+	ctx = context.WithoutCancel(ctx)
+	if cut {
+		last, end := clock.WithTimeout(ctx, p.Clock, work.LastWords)
+		defer end()
+		ctx = last
+	}
+	h := handoffOf(ctx, p, done)
+	if cut {
+		h = cutShort(p, h)
+	}
+	h, err := write(ctx, p, h)
+	if err != nil {
+		return err
+	}
+	p.Handed = true
+	if failed != nil {
+		return failed
+	}
+	p.Applied("handoff", p.Bundle, journal.Token("handoff", p.Marker.Key), effect.Applied)
+	p.Report.Result = model.ResultDone
+	if cut {
+		return thread.End(model.ResultRetry, "cancelled; what was done is handed over")
+	}
+	return thread.End(model.ResultDone, "the turn on %s ended %s and is handed over in %s", p.About(), h.Ended, p.Bundle)
+}
+
+// cutShort is what is handed over of a run that was cancelled. Of a turn the next event makes another attempt; about an issue
+// a person is asked, as a whole run does.
+func cutShort(p *Attempt, h handoff.Handoff) handoff.Handoff {
+	switch {
+	case h.Ended == handoff.Planned || h.Ended == handoff.Blocked:
+	case h.Flow != "":
+		h.Ended, h.Reason, h.Detail = handoff.Blocked, model.ReasonCancelled, "the job of the agent was cancelled"
+	case h.Ended == handoff.Failed:
+		h.Ended = handoff.Postponed
+	}
+	return h
+}
+
+// write puts a handoff into its directory, or one that says why it cannot be.
+func write(ctx context.Context, p *Attempt, h handoff.Handoff) (handoff.Handoff, error) {
+	// Whatever the agent has put there is not ours.
+	if err := os.RemoveAll(p.Bundle); err != nil {
+		return h, fmt.Errorf("make directory of the handoff: %w", err)
+	}
+	err := handoff.Write(p.Bundle, h, func(file string) error { return transport.WriteBundle(ctx, p.Checkout, file, h.Base(), h.Head) })
+	if cannotBe(err) {
+		h = handoff.Handoff{
+			Repository: h.Repository, Number: h.Number, Flow: h.Flow, TurnKey: h.TurnKey, Start: h.Start, Onto: h.Onto, Events: h.Events,
+			Ended: handoff.Failed, Detail: err.Error(),
+		}
+		err = handoff.Write(p.Bundle, h, nil)
+	}
+	return h, err
+}
+
+// cannotBe says that what the agent left is nothing that can be handed over: that is its failure and not the run's.
+func cannotBe(err error) bool {
+	var refused *handoff.Refusal
+	var bundle *transport.ErrBundle
+	var rewind *git.ErrRewind
+	return errors.As(err, &refused) || errors.As(err, &bundle) || errors.As(err, &rewind)
+}
+
+// handoffOf is what came of the agent's part, for the other phase.
+func handoffOf(ctx context.Context, p *Attempt, done product) handoff.Handoff {
+	m := p.Marker
+	h := handoff.Handoff{
+		Repository: p.Event.Repo.String(), Number: p.Event.Number, Ended: handoff.Planned, TurnKey: m.Key, Start: m.Start, Onto: m.Onto,
+		Events: m.Events, Head: done.head, Outcome: done.out, Seconds: done.seconds,
+	}
+	h.Outcome = redact.Outcome(ctx, p.Thread, h.Outcome) // only this phase knows the keys that the agent was given
+	h.Outcome.GitOps, h.Outcome.BlockedReason = nil, ""  // they were this phase's to deal with
+	h.Flow = p.Subject.Flow()
+	if e := done.ending; e != nil {
+		h.Outcome = model.Outcome{Session: done.out.Session, Usage: done.out.Usage}
+		h.Head, h.Detail = worth(ctx, p, e), e.Detail
+		switch {
+		case e.Block.Reason != "":
+			h.Ended, h.Reason = handoff.Blocked, e.Block.Reason
+			if e.Block.Reason == model.ReasonRewrite {
+				h.Observed = e.Block.Observed
+			}
+		case e.Waits:
+			h.Ended, h.Detail = handoff.Postponed, e.Cause.Error()
+		case h.Flow != "" && TimedOut(e):
+			h.Ended, h.Reason, h.Detail = handoff.Blocked, model.ReasonTimeout, e.Cause.Error()
+		default:
+			h.Ended, h.Detail = handoff.Failed, e.Cause.Error()
+		}
+	}
+	h.Detail = redact.Text(ctx, p.Thread, h.Detail)
+	h.Outcome.Usage.CostUSD = m.CostUSD
+	h.Notes = p.Notes
+	return h
+}
+
+// worth is the head of work without a result that is worth keeping, "" for none.
+func worth(ctx context.Context, p *Attempt, e *work.Ending) string {
+	work, err := p.Gather(ctx)
+	if err == nil && work.Hidden {
+		err = errors.New(e.Detail)
+	}
+	if err != nil && p.Subject.Flow() != "" && err.Error() == e.Detail { // that is said already
+		return ""
+	}
+	if err != nil {
+		p.Note("what the agent had done could not be kept: " + err.Error())
+		return ""
+	}
+	return work.Head
+}
+
+// Collect reads the handoff, once a run. What cannot be read is for the turn to say, once it is claimed.
+func (p *Attempt) Collect() {
+	if p.Phase.RunsAgents() || p.Bundle == "" || p.Memory.Received != nil {
+		return
+	}
+	h, err := handoff.Read(p.Bundle)
+	p.Memory.Received = &thread.Received{Handoff: h, Err: err}
+}
+
+// Offered says that a handoff may hold the agent's part of a turn that has not been taken up yet.
+func (p *Attempt) Offered() bool {
+	r := p.Memory.Received
+	return r != nil && !p.Memory.Used && (r.Err != nil || r.Ended != handoff.Nothing)
+}
+
+// Owed says that something was handed over, or should have been, for what this run is about.
+func (p *Attempt) Owed() bool {
+	return p.Offered() && (p.Memory.Received.Err == nil || p.Event.Number == p.Number)
+}
+
+// Unworked ends an apply phase that would need an agent to go on.
+func (p *Attempt) Unworked(what string, args ...any) error {
+	result := model.ResultRetry
+	if p.Bundle == "" { // the agent's phase is still to come
+		result = model.ResultNothing
+	}
+	s := thread.End(result, "%s for an agent phase; the next event or the sweep starts one", fmt.Sprintf(what, args...))
+	s.Agent = p.Bundle == ""
+	return s
+}
+
+// receive is the agent's part of a turn in the apply phase: what was handed over, none of it believed. Whatever does not
+// hold is an attempt that failed, and says by name what it was.
+func (p *Attempt) receive(ctx context.Context) (product, error) {
+	r := p.Memory.Received
+	p.Memory.Used = true
+	if err := p.Subject.Restore(ctx, p.Subject.Start()); err != nil {
+		return product{}, err
+	}
+	if r.Err != nil {
+		return product{ending: work.Failing(r.Err)}, nil
+	}
+	if err := p.Subject.BeginAt(ctx, r.Start); err != nil {
+		return product{}, err
+	}
+	done, err := takeIn(ctx, p, r.Handoff)
+	if errors.As(err, &done.ending) {
+		p.Subject.Withhold(done.ending)
+		return done, nil
+	}
+	return done, err
+}
+
+// takeIn holds what was handed over against the rules, and takes in as much of it as holds.
+func takeIn(ctx context.Context, p *Attempt, h handoff.Handoff) (product, error) {
+	charge(p, h.Outcome.Usage.CostUSD)
+	for _, n := range h.Notes {
+		if !slices.Contains(p.Notes, n) { // this phase may have found the same
+			p.Note(n)
+		}
+	}
+	done := product{out: h.Outcome, head: h.Base(), seconds: h.Seconds}
+	if h.Commits() {
+		var err error
+		if h.Head, err = admit(ctx, p, h); err != nil {
+			return done, err
+		}
+		done.head, p.Admitted = h.Head, h.Head
+		if err := p.Subject.TakeIn(ctx, h); err != nil {
+			return done, err
+		}
+	}
+	if e := endingOf(p, h); e != nil {
+		return done, e
+	}
+	return done, p.Subject.Valid(ctx, h)
+}
+
+// admit takes the commits of a handoff in and holds them against the rules. They are not checked out: their files are
+// nobody's business here. It gives the head that they lead to once they are ours.
+func admit(ctx context.Context, p *Attempt, h handoff.Handoff) (string, error) {
+	if main := p.Snap.DefaultBranch; main != p.Snap.Pull.BaseRef { // the agent may have had it merged
+		if _, err := commits.FetchOrigin(ctx, p.Checkout, main); err != nil {
+			return "", err
+		}
+	}
+	err := transport.ReadBundle(ctx, p.Checkout, handoff.BundlePath(p.Bundle), h.Base(), h.Head)
+	if refused := (*transport.ErrBundle)(nil); errors.As(err, &refused) {
+		return "", work.Failing(err)
+	}
+	if err != nil {
+		return "", err
+	}
+	relation, err := thread.LocalRelation(ctx, p.Thread, h.Base(), h.Head)
+	if err != nil {
+		return "", err
+	}
+	if lineage.Decide(relation) != lineage.Pass {
+		return "", &work.Ending{Block: thread.Rewritten(h.Base(), h.Head, model.GuardLocal)}
+	}
+	done, err := p.Own(ctx, h.Base(), h.Head)
+	if err != nil {
+		return "", err
+	}
+	found, err := p.Inspect(ctx, h.Base(), done.Head)
+	if err == nil && found.Reason != "" {
+		return "", p.Blocked(found.Reason, found.Detail)
+	}
+	return done.Head, err
+}
+
+// endingOf is how the agent's part ended that came to no result.
+func endingOf(p *Attempt, h handoff.Handoff) *work.Ending {
+	switch h.Ended {
+	case handoff.Blocked:
+		if h.Reason == model.ReasonRewrite {
+			return &work.Ending{Block: thread.Rewritten(p.Base(), h.Observed, model.GuardLocal)}
+		}
+		return p.Blocked(h.Reason, h.Detail)
+	case handoff.Failed:
+		return work.Failing(errors.New(h.Detail))
+	case handoff.Postponed:
+		return &work.Ending{Cause: errors.New(h.Detail), Waits: true}
+	}
+	return nil
+}
+
+// TimedOut says that an agent did not come to an end in its time.
+func TimedOut(e *work.Ending) bool {
+	failed := (*agent.Error)(nil)
+	return errors.As(e.Cause, &failed) && failed.Kind == agent.Timeout || errors.Is(e.Cause, thread.ErrRunTime)
+}

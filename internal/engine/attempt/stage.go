@@ -1,0 +1,82 @@
+package attempt
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/mergexo/mergexo/internal/engine/effect"
+	"github.com/mergexo/mergexo/internal/engine/work"
+	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/git/transport"
+	"github.com/mergexo/mergexo/internal/journal"
+	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/turn"
+)
+
+// stageRef is the hidden ref that holds a turn's commits before the branch does.
+func stageRef(number int, key string) string {
+	return fmt.Sprintf("refs/mergexo/turn/%d/%s", number, key)
+}
+
+// StagedAt is the ref that holds the planned commits of a turn.
+func StagedAt(number int, m model.TurnMarker) string { return cmp.Or(m.Stage, stageRef(number, m.Key)) }
+
+// stage brings the planned commits to safety: to the hidden ref of the turn, else to a checkpoint's branch, which the
+// marker then names. The next run finds them at either and needs no agent.
+func stage(ctx context.Context, p *Attempt, m *model.TurnMarker) error {
+	earlier := m.Stage
+	err := error(nil)
+	if earlier == "" {
+		if err = stageHidden(ctx, p, stageRef(p.Event.Number, m.Key), m); err == nil {
+			return nil
+		}
+		p.Log.Warn("stage_refused", p.NumberKey(), p.Event.Number, "turn_key", m.Key, "error", err)
+	}
+	said := len(p.Notes)
+	k := p.KeepAside(ctx, m.Planned)
+	p.Notes = p.Notes[:said]
+	if k.Branch == "" {
+		return cmp.Or(err, fmt.Errorf("branch %s was refused", work.CheckpointBranch(p.Event.Number, m.Planned)))
+	}
+	m.Stage, m.Transcript = "refs/heads/"+k.Branch, ""
+	if earlier != "" && earlier != m.Stage { // until the new one is recorded, the old one is what is
+		p.Inherited = append(p.Inherited, git.Ref{Name: earlier})
+	}
+	return nil
+}
+
+// stageHidden pushes the planned commits to the stage, and the sealed transcript along with them. Both refs are ours alone,
+// so a push whose answer is lost does no harm when it is made again.
+func stageHidden(ctx context.Context, p *Attempt, ref string, m *model.TurnMarker) error {
+	var more []transport.PrivateRef
+	if p.Sealed != nil {
+		more = append(more, transport.PrivateRef{Ref: sessionRef(p.Event.Number, m.Key), Content: p.Sealed})
+	}
+	staged := effect.Stage{Ref: ref, SHA: m.Planned, More: more}
+	if m.Planned == turn.Base(*m) { // nothing but talk
+		if staged.SHA = ""; len(more) == 0 {
+			return nil
+		}
+	}
+	_, err := p.Apply(ctx, staged)
+	if work.Unanswered(err) {
+		_, err = p.Apply(ctx, staged)
+	}
+	if kept := (*transport.ErrNotKept)(nil); errors.As(err, &kept) {
+		p.Log.Warn("transcript_not_kept", p.NumberKey(), p.Event.Number, "turn_key", p.Marker.Key, "error", err)
+		m.Transcript = ""
+		return nil
+	}
+	return err
+}
+
+// Publication is the move of a branch to the planned commits, which deletes what held them until then.
+func Publication(p *Attempt, branch, start string) effect.Push {
+	move := transport.Update{Branch: branch, Start: start, SHA: p.Marker.Planned, Stage: stageRef(p.Event.Number, p.Marker.Key), Drop: p.Droppable()}
+	if at := p.Marker.Stage; at != "" {
+		move.Stage, move.Drop = "", append(move.Drop, git.Ref{Name: at, SHA: p.Marker.Planned}) // what somebody else added there stays
+	}
+	return effect.Push{Update: move, As: model.Effect{Kind: "push", Target: branch, Token: journal.Token("push", p.Marker.Key)}}
+}

@@ -1,0 +1,44 @@
+package feedback
+
+import (
+	"context"
+	"errors"
+
+	"github.com/mergexo/mergexo/internal/engine/work"
+	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/git/commits"
+	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/turn"
+)
+
+// Accept holds one answer of the agent against the rules and gives the head that it leads to.
+func (p *Pull) Accept(ctx context.Context, out, _ model.Outcome) (string, error) {
+	head, err := p.GuardLocal(ctx)
+	if err != nil {
+		return "", err
+	}
+	dirty, err := commits.Dirty(ctx, p.Checkout)
+	if err != nil {
+		return "", err
+	}
+	if err := turn.Validate(out, p.Feedback, dirty || head != p.Base()); err != nil {
+		return "", p.Blocked(model.ReasonOutcome, err.Error())
+	}
+	if dirty && out.CommitMessage != "" {
+		head, _, err = commits.Commit(ctx, p.Checkout, out.CommitMessage)
+		if unmerged := (*git.ErrUnmerged)(nil); errors.As(err, &unmerged) {
+			return "", work.Failing(err)
+		}
+		if err != nil {
+			return "", err
+		}
+	}
+	if head, err = p.OwnHere(ctx, p.Base(), head); err != nil {
+		return "", err
+	}
+	found, err := p.Inspect(ctx, p.Base(), head)
+	if err == nil && found.Reason != "" {
+		err = p.Blocked(found.Reason, found.Detail)
+	}
+	return head, err
+}

@@ -1,0 +1,74 @@
+package feedback
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/mergexo/mergexo/internal/clock"
+	"github.com/mergexo/mergexo/internal/engine/attempt"
+	"github.com/mergexo/mergexo/internal/engine/thread"
+	"github.com/mergexo/mergexo/internal/engine/work"
+	"github.com/mergexo/mergexo/internal/journal"
+	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/turn"
+)
+
+// WrapUp ends what was begun on a pull request that somebody has merged or closed meanwhile, when a sweep comes by. over says that
+// nothing of a turn is left there.
+func (p *Pull) WrapUp(ctx context.Context) (over bool, err error) {
+	if p.Event.Name != "schedule" || !p.Snap.IsPull || p.Snap.Pull.State == model.PullOpen {
+		return false, nil
+	}
+	if c := p.State.Conflicts; c != nil {
+		if err := p.Remove(ctx, c.CommentID, journal.Token("conflicts", strconv.Itoa(p.Event.Number))); err != nil {
+			return false, err
+		}
+	}
+	for _, t := range thread.OvertakenTurns(p.Thread) {
+		live, err := p.Live(ctx, t)
+		if err != nil || live {
+			return false, err
+		}
+		if err := overtake(ctx, p, t); err != nil {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// overtake says that a turn comes to nothing, and where its commits are: the ref of those that are recorded stays.
+func overtake(ctx context.Context, p *Pull, t model.Posted[model.TurnMarker]) error {
+	next := "The pull request was merged before this came to its end."
+	if t.Marker.Phase == model.PhasePlanned && t.Marker.Planned != turn.Base(t.Marker) {
+		next = fmt.Sprintf("The pull request was merged before this was published. Its commits are kept: `git fetch origin %s`.", attempt.StagedAt(p.Event.Number, t.Marker))
+	}
+	p.ClaimID, p.Marker = t.CommentID, t.Marker
+	p.Feedback, _ = turn.Find(p.Snap, t.Marker.Events)
+	p.Marker.Phase, p.Marker.Outbox, p.Marker.Expires, p.Marker.Reason = model.PhaseFailed, nil, p.Expiry(), "the pull request was merged meanwhile"
+	err := p.Edit(ctx, p.FailedText(next))
+	p.ClaimID, p.Marker, p.Feedback = 0, model.TurnMarker{}, nil
+	return err
+}
+
+// cutOff is why a run that was told to stop came to no result.
+const cutOff = "the workflow run was cancelled, or its job ran out of time"
+
+// cancelled brings the agent's work to safety in the moment that is left, and says so. The claim stays, by which the next run
+// recovers; where it links the work it is given up, so that nobody has to wait until GitHub says that this run is over.
+func cancelled(ctx context.Context, p *Pull, cause error) error {
+	ended := errors.Join(context.Canceled, cause)
+	ctx, done := clock.WithTimeout(context.WithoutCancel(ctx), p.Clock, work.LastWords)
+	defer done()
+	k := p.KeepAll(ctx)
+	p.Marker.Checkpoint, p.Marker.CheckpointSHA, p.Marker.Reason = k.Branch, k.SHA, cutOff
+	say := p.Park
+	if k.Branch == "" {
+		say = func(ctx context.Context, next string) error { return p.Edit(ctx, p.FailedText(next)) }
+	}
+	if err := say(ctx, "Nothing was pushed to the branch and the feedback stays pending. The next event or the sweep tries again."); err != nil {
+		p.Log.Warn("checkpoint_not_linked", "branch", k.Branch, "error", err)
+	}
+	return ended
+}

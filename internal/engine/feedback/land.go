@@ -1,0 +1,263 @@
+package feedback
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/mergexo/mergexo/internal/engine/attempt"
+	"github.com/mergexo/mergexo/internal/engine/effect"
+	"github.com/mergexo/mergexo/internal/engine/thread"
+	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/git/checkpoint"
+	"github.com/mergexo/mergexo/internal/git/history"
+	"github.com/mergexo/mergexo/internal/github"
+	"github.com/mergexo/mergexo/internal/journal"
+	"github.com/mergexo/mergexo/internal/lineage"
+	"github.com/mergexo/mergexo/internal/markdown"
+	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/turn"
+)
+
+// land brings the planned commits onto the branch. It says false when the branch moved and the turn has to be brought
+// onto its new head first; the marker then says how far it is.
+func land(ctx context.Context, p *Pull) (landed bool, err error) {
+	if err := p.Read(ctx); err != nil {
+		return false, err
+	}
+	if err := stillOurs(ctx, p); err != nil {
+		return false, err
+	}
+	head, planned := p.Snap.Pull.HeadSHA, p.Marker.Planned
+	if planned == p.Base() || head == planned {
+		return unmoved(ctx, p, head)
+	}
+	if head == p.Base() {
+		return publish(ctx, p)
+	}
+	done, err := p.Relation(ctx, planned, head)
+	if err != nil {
+		return false, err
+	}
+	if done == model.Ahead { // published by a run that died, and somebody went on from there
+		return true, nil
+	}
+	return false, rebase(ctx, p, head)
+}
+
+// unmoved is for a turn that has nothing to push, or whose push is done: only a rewrite stands in the way of its answers.
+func unmoved(ctx context.Context, p *Pull, head string) (bool, error) {
+	relation, err := p.Relation(ctx, p.Marker.Planned, head)
+	if err != nil {
+		return false, err
+	}
+	switch lineage.Decide(relation) {
+	case lineage.Block:
+		return false, p.Block(ctx, thread.Rewritten(p.Marker.Planned, head, model.GuardRemote), "")
+	case lineage.Resolve:
+		return false, thread.End(model.ResultRetry, "the relation of %s to %s is not known yet", markdown.Short(head), markdown.Short(p.Marker.Planned))
+	}
+	return true, nil
+}
+
+// stillOurs holds a fresh snapshot against all that may have changed while the agent was at work.
+func stillOurs(ctx context.Context, p *Pull) error {
+	mine := false
+	for _, t := range p.State.Turns {
+		mine = mine || t.CommentID == p.ClaimID
+	}
+	g, unmet := turn.Unmet(turn.Gates(p.Snap, p.State, p.Policy))
+	switch {
+	case unmet && g.Name == turn.GateOpen && p.Snap.Pull.HeadSHA == p.Marker.Planned && p.Marker.Planned != p.Base():
+		return nil // it was published before it was merged or closed: only the answers are missing
+	case unmet && g.Name == turn.GateOpen:
+		return abandon(ctx, p, g.Evidence, "When the pull request is open again")
+	case unmet && (g.Name == turn.GateBlock || g.Name == turn.GateMarkers):
+		return p.gates(ctx)
+	case unmet:
+		return abandon(ctx, p, g.Evidence, "When that has changed")
+	case !mine:
+		return thread.End(model.ResultRetry, "the claim of this run on pull request %d was deleted meanwhile; nothing was pushed", p.Event.Number)
+	}
+	return nil
+}
+
+// abandon leaves a turn whose pull request was closed, merged, or taken over by a person while the agent was at work, and
+// says so. The work stays recorded: once that is over, it is published.
+func abandon(ctx context.Context, p *Pull, why, until string) error {
+	p.Marker.Reason = why
+	if err := p.Park(ctx, "Nothing was pushed. "+until+", the next event goes on from here."); err != nil {
+		return err
+	}
+	return thread.End(model.ResultNothing, "%s", why)
+}
+
+// publish moves the branch from the start head to the planned one and deletes the stage in the same push.
+func publish(ctx context.Context, p *Pull) (bool, error) {
+	if err := p.Open(ctx); err != nil {
+		return false, err
+	}
+	branch := p.Snap.Pull.HeadRef
+	if len(p.Commits) == 0 { // recorded by a run that died: the commits are on the stage only
+		if here, err := attempt.Unstage(ctx, p.Attempt, attempt.StagedAt(p.Event.Number, p.Marker)); err != nil || !here {
+			return err == nil, err
+		}
+	}
+	if err := p.Alive(); err != nil {
+		return false, err
+	}
+	_, err := p.Apply(ctx, attempt.Publication(p.Attempt, branch, p.Base()))
+	var rejected *git.ErrRejected
+	var unclear *git.ErrUnclear
+	switch {
+	case err == nil:
+		p.Saved()
+		p.Say(model.Saying{Where: "push to " + branch, Text: attempt.Pushed(p.Attempt)})
+		return true, nil
+	case errors.As(err, &unclear):
+		p.Log.Warn("answer_unclear", "kind", "push", "target", branch, "error", err)
+		return false, nil // the next look at the branch tells
+	case !errors.As(err, &rejected):
+		return false, err
+	case rejected.Reason == git.Stale:
+		return false, nil
+	}
+	return false, p.Block(ctx, model.BlockMarker{Reason: model.ReasonPush, Observed: p.Base()}, rejected.Error())
+}
+
+// restart sends the turn back to the agent on this head.
+func restart(ctx context.Context, p *Pull, head string) error {
+	p.Marker.Phase, p.Marker.Onto, p.Marker.Planned = model.PhaseStarted, head, ""
+	p.Marker.Outbox, p.Commits = nil, nil
+	if err := p.Edit(ctx, p.ClaimText()); err != nil || p.Phase.RunsAgents() {
+		return err
+	}
+	return thread.End(model.ResultRetry, "the head of pull request %d moved to %s meanwhile; the next event's agent phase takes the turn up there", p.Event.Number, markdown.Short(head))
+}
+
+// rebase replays the turn's own commits on a head that somebody fast-forwarded meanwhile. Only a conflict costs another
+// round of the agent.
+func rebase(ctx context.Context, p *Pull, head string) error {
+	relation, err := p.Relation(ctx, p.Base(), head)
+	if err != nil {
+		return err
+	}
+	switch lineage.Decide(relation) {
+	case lineage.Block:
+		return p.Block(ctx, thread.Rewritten(p.Base(), head, model.GuardRemote), "")
+	case lineage.Resolve:
+		return thread.End(model.ResultRetry, "the relation of %s to %s is not known yet", markdown.Short(head), markdown.Short(p.Base()))
+	}
+	if err := p.Open(ctx); err != nil {
+		return err
+	}
+	if len(p.Commits) == 0 {
+		if here, err := attempt.Unstage(ctx, p.Attempt, attempt.StagedAt(p.Event.Number, p.Marker)); err != nil || !here {
+			return err
+		}
+	}
+	if err := checkpoint.Restore(ctx, p.Checkout, p.Snap.Pull.HeadRef, p.Snap.Pull.BaseRef, head); err != nil {
+		var moved *git.ErrHeadMoved
+		if errors.As(err, &moved) {
+			return nil // the next look sees the newer head
+		}
+		return err
+	}
+	if !p.Phase.RunsAgents() && len(p.Settings.Repo.RequiredTests) > 0 { // which run where the agent does, and nowhere else
+		return restart(ctx, p, head)
+	}
+	replayed, err := attempt.Bring(ctx, p.Attempt, head)
+	if err != nil {
+		return err
+	}
+	if replayed == "" {
+		return restart(ctx, p, head)
+	}
+	p.Log.Info("turn_replayed", p.NumberKey(), p.Event.Number, "turn_key", p.Marker.Key, "from", p.Base(), "onto", head)
+	if p.Commits, err = history.List(ctx, p.Checkout, head, replayed); err != nil {
+		return err
+	}
+	m, o := p.Marker, *p.Marker.Outbox
+	m.Onto, m.Planned, o.Commits = head, replayed, turn.Listed(p.Commits)
+	return p.Record(ctx, m, o)
+}
+
+// answer posts what the outbox still owes, then the receipt.
+func answer(ctx context.Context, p *Pull) error {
+	o := *p.Marker.Outbox
+	answers := make([]turn.Answer, 0, len(p.Marker.Events))
+	tokens := []string{attempt.TurnToken(p.Marker.Key)}
+	for _, c := range p.Feedback {
+		answers = append(answers, turn.Answer{Feedback: c})
+	}
+	for _, r := range o.Replies {
+		a, err := reply(ctx, p, r)
+		if err != nil {
+			return err
+		}
+		for i := range answers {
+			if answers[i].Feedback.Kind == model.KindReview && answers[i].Feedback.ID == r.ReviewCommentID {
+				answers[i].ReplyURL, answers[i].Gone = a.ReplyURL, a.Gone
+			}
+		}
+		if !a.Gone {
+			tokens = append(tokens, attempt.ReplyToken(p.Marker.Key, r.ReviewCommentID))
+		}
+	}
+	before, _ := attempt.SealedIn(p.Attempt)
+	planned := p.Marker
+	if o.Flaky != nil {
+		mark, err := incident(ctx, p, o)
+		if err != nil {
+			return err
+		}
+		p.Marker.Flaky = mark
+	}
+	dropDoubles(ctx, p, p.Marker.Planned)
+	p.Marker.Phase, p.Marker.Head, p.Marker.Tokens = model.PhaseDone, p.Marker.Planned, tokens
+	p.Marker.Outbox = nil
+	text := turn.ReceiptText(p.Snap.Pull, answers, o, p.Marker)
+	p.Marker.Tries = nil                                      // the text tells
+	p.Marker = turn.Carry(p.Marker, p.State, p.Snap.Failures) // behind the text, which is of this turn's own answers
+	if err := p.Edit(ctx, text); err != nil {
+		p.Marker = planned
+		return err
+	}
+	p.Report.HeadSHA = p.Marker.Head
+	attempt.Outlive(ctx, p.Attempt, before)
+	p.Unsave(ctx)
+	return nil
+}
+
+// reply answers one review comment, unless the answer is there already or the comment is gone.
+func reply(ctx context.Context, p *Pull, r model.ReviewReply) (turn.Answer, error) {
+	token := attempt.ReplyToken(p.Marker.Key, r.ReviewCommentID)
+	if url, found := thread.Replied(p.Thread, token); found {
+		p.Applied("reply", strconv.FormatInt(r.ReviewCommentID, 10), token, effect.Present)
+		return turn.Answer{ReplyURL: url}, nil
+	}
+	body, err := p.Codec.Encode(journal.Body{Text: r.Body, Tokens: []string{token}, Kind: journal.KindAnswer, Marker: traceOf(p)})
+	if err != nil {
+		return turn.Answer{}, err
+	}
+	// The comment may be too old to have been read: GitHub knows whether it is still there. Where only the first comment of
+	// its thread was deleted, the comment itself takes replies.
+	var made effect.Result
+	for _, thread := range []int64{p.Marker.Outbox.Threads[r.ReviewCommentID], r.ReviewCommentID} {
+		if thread == 0 {
+			continue
+		}
+		made, err = p.Apply(ctx, effect.Reply{Number: p.Event.Number, To: r.ReviewCommentID, Thread: thread, Token: token, Body: body})
+		if k := github.KindOf(err); k != github.NotFound && k != github.Gone {
+			break
+		}
+	}
+	switch k := github.KindOf(err); {
+	case k == github.NotFound || k == github.Gone:
+		return turn.Answer{Gone: true}, nil
+	case err == nil:
+		p.Say(model.Saying{Where: fmt.Sprintf("reply to review comment %d", r.ReviewCommentID), Text: r.Body})
+	}
+	return turn.Answer{ReplyURL: made.URL}, err
+}

@@ -1,0 +1,29 @@
+package feedback
+
+import (
+	"context"
+
+	"github.com/mergexo/mergexo/internal/engine/effect"
+	"github.com/mergexo/mergexo/internal/engine/thread"
+	"github.com/mergexo/mergexo/internal/journal"
+	"github.com/mergexo/mergexo/internal/sweep"
+)
+
+// tellLost reports, once, answers of ours that somebody has deleted or edited. They are not posted again: whoever took them
+// away may have had a reason.
+func tellLost(ctx context.Context, p *Pull) error {
+	lost := thread.LostReplies(p.Thread)
+	if len(lost) == 0 {
+		return nil
+	}
+	tokens := make([]string, 0, len(lost))
+	for _, l := range lost {
+		tokens = append(tokens, thread.DriftToken(l.Token))
+	}
+	body := journal.Body{Text: sweep.DriftText(lost, p.State.Distrusted), Tokens: tokens[1:]}
+	_, err := p.Comment(ctx, tokens[0], body, effect.Mark{})
+	if err == nil {
+		err = p.Read(ctx)
+	}
+	return err
+}

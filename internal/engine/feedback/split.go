@@ -1,0 +1,69 @@
+package feedback
+
+import (
+	"context"
+	"slices"
+
+	"github.com/mergexo/mergexo/internal/engine/thread"
+	"github.com/mergexo/mergexo/internal/handoff"
+	"github.com/mergexo/mergexo/internal/markdown"
+	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/turn"
+)
+
+// handOver is the agent's phase of a turn: what comes of it goes into the handoff's directory. What needs no agent is left
+// to the other phase, which finds it by itself.
+func handOver(ctx context.Context, p *Pull, pending []model.Comment, dead []model.Posted[model.TurnMarker]) error {
+	m, feedback := nextTurn(p, pending, dead)
+	_, spent, _ := p.Budget().Spend(p.State.Spent, p.ServerNow())
+	if m.Key == "" || m.Phase != model.PhaseStarted || m.Attempt > turn.MaxAttempts || spent != "" {
+		return p.Needless()
+	}
+	p.Report.TurnKey, p.Marker, p.Feedback = m.Key, m, feedback
+	return p.Deliver(ctx)
+}
+
+// catchUp looks whether the branch has grown since the agent's part began: then what was handed over is brought onto the
+// new head like any other turn.
+func catchUp(ctx context.Context, p *Pull) error {
+	r := p.Memory.Received
+	if !p.Offered() || r.Err != nil || r.Number != p.Event.Number || r.Start == p.Snap.Pull.HeadSHA {
+		return nil
+	}
+	relation, err := p.Relation(ctx, r.Start, p.Snap.Pull.HeadSHA)
+	if err == nil && relation == model.Ahead {
+		p.Earlier = r.Start
+	}
+	return err
+}
+
+// fitting says why a turn cannot be taken up with what was handed over: somebody has moved the head, or has been faster.
+// Then nothing is claimed; the event that moved it has a run of its own.
+func fitting(p *Pull, m model.TurnMarker, pending []model.Comment) error {
+	if !p.Owed() {
+		return p.Unworked("%s on %s wait", markdown.Count(len(pending), "comment"), p.About())
+	}
+	if p.Memory.Received.Err != nil {
+		return nil // the turn says so
+	}
+	err := handoff.Check(p.Memory.Received.Handoff, handoff.Expected{
+		Repo: p.Event.Repo, Number: p.Event.Number, Start: m.Start, Onto: m.Onto, Pending: turn.Keys(p.Event.Number, pending), TurnKey: m.Key,
+	})
+	if err != nil {
+		return thread.End(model.ResultRetry, "%s; the next event's agent phase takes it up", err)
+	}
+	return nil
+}
+
+// wanted are the sets of event keys, with the head that each began at, that a turn is taken up with in preference to all
+// that is pending: those of claims that died before their agent came to an end, and what was handed over.
+func wanted(p *Pull, dead []model.Posted[model.TurnMarker]) []model.TurnMarker {
+	var list []model.TurnMarker
+	for _, d := range dead {
+		list = append(list, d.Marker)
+	}
+	if p.Offered() && p.Memory.Received.Err == nil {
+		list = append(list, model.TurnMarker{Start: p.Memory.Received.Start, Events: p.Memory.Received.Events})
+	}
+	return slices.Clip(list)
+}

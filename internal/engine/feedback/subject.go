@@ -1,0 +1,147 @@
+package feedback
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/mergexo/mergexo/internal/engine/thread"
+	"github.com/mergexo/mergexo/internal/engine/work"
+	"github.com/mergexo/mergexo/internal/handoff"
+	"github.com/mergexo/mergexo/internal/journal"
+	"github.com/mergexo/mergexo/internal/markdown"
+	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/turn"
+)
+
+// Closes is the number that commits may close.
+func (p *Pull) Closes() int {
+	if p.Snap.Pull.CrossRepo {
+		return p.Event.Number
+	}
+	return 0
+}
+
+// Keep brings work to a branch of its own.
+func (p *Pull) Keep(ctx context.Context, h work.Held) model.Kept {
+	if h.Head == "" {
+		return model.Kept{}
+	}
+	return p.KeepApart(ctx, h.Head)
+}
+
+// Lose tells people that what was done is kept nowhere.
+func (p *Pull) Lose(err error) { p.Note("what the agent had done could not be kept: " + err.Error()) }
+
+// Body is the comment of a turn, but for its token.
+func (p *Pull) Body(text string, m model.TurnMarker) journal.Body {
+	m.Reason = thread.Clip(m.Reason)
+	return journal.Body{Text: text, Kind: journal.KindTurn, Marker: journal.Packed(m)}
+}
+
+// ClaimText, PlannedText and FailedText are what people read of the turn at hand while it is under way.
+func (p *Pull) ClaimText() string { return turn.ClaimText(p.Snap.Pull, p.Feedback, p.Marker) }
+
+func (p *Pull) PlannedText(m model.TurnMarker) string {
+	return turn.PlannedText(p.Snap.Pull, p.Feedback, m)
+}
+
+func (p *Pull) FailedText(next string) string {
+	return turn.FailedText(p.Snap.Pull, p.Feedback, p.Marker, next)
+}
+
+// Again says that the next run tries again.
+func (p *Pull) Again() string { return turn.Retry(p.Marker) }
+
+// Later says that a later run tries again.
+func (p *Pull) Later() string { return turn.Later }
+
+// End keeps what the agent has done so far and says why there is no result.
+func (p *Pull) End(ctx context.Context, e *work.Ending) error {
+	if ctx.Err() != nil && e.Block.Reason == "" {
+		return cancelled(ctx, p, e.Cause)
+	}
+	ctx = context.WithoutCancel(ctx)
+	p.Kept = p.KeepAll(ctx)
+	p.Unsave(ctx)
+	dropDoubles(ctx, p, p.Kept.SHA)
+	switch {
+	case e.Block.Reason != "":
+		return p.Block(ctx, e.Block, e.Detail)
+	case e.Waits:
+		return p.Postpone(ctx, e.Cause)
+	}
+	return p.Failed(ctx, e.Cause)
+}
+
+// Question completes the first request to the agent.
+func (p *Pull) Question(_ context.Context, _ string, a turn.Ask) (turn.Ask, error) { return a, nil }
+
+// Diff is what the pull request changes so far.
+func (p *Pull) Diff(ctx context.Context) string {
+	diff, err := p.GitHub.Pulls.Diff(ctx, p.Event.Repo, p.Event.Number)
+	if err != nil {
+		p.Log.Warn("diff_unknown", p.NumberKey(), p.Event.Number, "error", err) // the agent has the checkout
+	}
+	return diff
+}
+
+// Replies says that the answers of the agent are posted one by one.
+func (p *Pull) Replies() bool { return true }
+
+// Resumed says that the agent is given work of earlier attempts.
+func (p *Pull) Resumed() bool { return false }
+
+// Tested is the commit that needs no test, where the work sits on base.
+func (p *Pull) Tested(base string) string { return base }
+
+// Untested says why tests are missing at the head.
+func (p *Pull) Untested(context.Context, string) (string, error) { return "", nil }
+
+// Draft is the pull request that a result is to become: there is one.
+func (p *Pull) Draft(context.Context, model.Outcome, string) (*model.PullDraft, error) {
+	return nil, nil
+}
+
+// Overtaken says that what the turn is about was answered by others.
+func (p *Pull) Overtaken() bool { return p.Answered(p.Marker) }
+
+// Deleted is for a claim that somebody has deleted.
+func (p *Pull) Deleted(context.Context) error {
+	return thread.End(model.ResultRetry, "the claim of this run on %s was deleted meanwhile", p.About())
+}
+
+// Flow is the flow that is handed over: feedback has none.
+func (p *Pull) Flow() model.Flow { return "" }
+
+// Start is the head that what was handed over is put on.
+func (p *Pull) Start() string {
+	if p.Earlier != "" {
+		return p.Snap.Pull.HeadSHA
+	}
+	return p.Base()
+}
+
+// BeginAt makes the commit that the agent began at the start of the attempt: it is that already.
+func (p *Pull) BeginAt(context.Context, string) error { return nil }
+
+// TakeIn looks at the commits that were handed over.
+func (p *Pull) TakeIn(context.Context, handoff.Handoff) error { return nil }
+
+// Withhold notes that what was handed over must not be pushed: the block says so.
+func (p *Pull) Withhold(*work.Ending) {}
+
+// Next is what the agent would do next, for a dry run.
+func (p *Pull) Next() string {
+	return fmt.Sprintf("a turn over %s on pull request %d would start at %s", markdown.Count(len(p.Feedback), "comment"), p.Event.Number, markdown.Short(p.Base()))
+}
+
+// Restore makes the checkout a clean one of the head.
+func (p *Pull) Restore(ctx context.Context, head string) error { return p.RestoreHead(ctx, head) }
+
+// Valid holds what was handed over as a result against the rules for it.
+func (p *Pull) Valid(_ context.Context, h handoff.Handoff) error {
+	if err := turn.Validate(h.Outcome, p.Feedback, h.Commits()); err != nil {
+		return p.Blocked(model.ReasonOutcome, err.Error())
+	}
+	return nil
+}

@@ -1,0 +1,139 @@
+package feedback
+
+import (
+	"context"
+	"slices"
+
+	"github.com/mergexo/mergexo/internal/engine/attempt"
+	"github.com/mergexo/mergexo/internal/engine/thread"
+	"github.com/mergexo/mergexo/internal/journal"
+	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/turn"
+)
+
+// nextTurn decides which turn is taken up: one that is planned already, one whose agent did not come to an end, or a new one.
+func nextTurn(p *Pull, pending []model.Comment, dead []model.Posted[model.TurnMarker]) (model.TurnMarker, []model.Comment) {
+	for _, d := range dead {
+		if d.Marker.Phase == model.PhasePlanned && !p.Answered(d.Marker) {
+			found, missing := turn.Find(p.Snap, d.Marker.Events)
+			return p.Mine(d.Marker), append(found, turn.Recall(p.Event.Number, missing, p.Memory.Runs)...)
+		}
+	}
+	if len(pending) == 0 {
+		return model.TurnMarker{}, nil
+	}
+	now, later := turn.TakeUp(pending, p.State, p.Event.Number, p.Policy)
+	head := p.Snap.Pull.HeadSHA
+	for _, d := range wanted(p, dead) {
+		fits := d.Start == head || p.Earlier != "" && d.Start == p.Earlier
+		if found, missing := turn.Find(p.Snap, d.Events); fits && len(missing) == 0 && thread.Within(found, pending) {
+			now, head = found, d.Start
+			later = slices.DeleteFunc(slices.Clone(pending), func(c model.Comment) bool { return thread.Within([]model.Comment{c}, found) })
+		}
+	}
+	events := turn.Keys(p.Snap.Pull.Number, now)
+	m := model.TurnMarker{
+		Repo: p.Event.Repo.String(), Number: p.Snap.Pull.Number, Key: journal.TurnKey(p.Snap.Pull.Number, head, events),
+		Phase: model.PhaseStarted, Events: events, Start: head, Session: session(p),
+		Lifts: p.State.Lifted,
+	}
+	spent, _, _ := p.Budget().Spend(p.State.Spent, p.ServerNow())
+	m.Spent = &spent
+	mark := turn.Since(p.Snap, later)
+	if open := p.State.Merge(); open != nil && open.Marker.Open() && open.UpdatedAt.Before(mark.At) {
+		mark = model.Mark{At: open.UpdatedAt} // a request that waits is read again, however much is said after it
+	}
+	m.Since, m.Seen = mark.At, mark.ID
+	m.Attempt = turn.Attempts(p.State, m.Key) + 1
+	return p.Mine(m), now
+}
+
+// session is the agent's session of the newest receipt.
+func session(p *Pull) string {
+	s := ""
+	for _, t := range p.State.Turns {
+		if t.Marker.Phase == model.PhaseDone && t.Marker.Session != "" {
+			s = t.Marker.Session
+		}
+	}
+	return s
+}
+
+// take claims the next turn and brings it to its end.
+func take(ctx context.Context, p *Pull, pending []model.Comment, dead []model.Posted[model.TurnMarker]) (again bool, err error) {
+	m, feedback := nextTurn(p, pending, dead)
+	if m.Key == "" { // what the dead claims were about is not pending any more
+		return true, attempt.Clear(ctx, p.Attempt, dead)
+	}
+	if m.Attempt > turn.MaxAttempts {
+		return false, exhausted(ctx, p, m)
+	}
+	if _, why, opens := p.Budget().Spend(p.State.Spent, p.ServerNow()); why != "" && m.Phase == model.PhaseStarted {
+		return false, p.Block(ctx, model.BlockMarker{Reason: model.ReasonBudget, Observed: p.Snap.Pull.HeadSHA, Until: opens}, why)
+	}
+	if m.Phase == model.PhaseStarted {
+		if err := p.Overtime(); err != nil {
+			return false, err
+		}
+	}
+	if !p.Phase.RunsAgents() && m.Phase == model.PhaseStarted {
+		if err := fitting(p, m, pending); err != nil {
+			return false, err
+		}
+	}
+	p.Report.TurnKey, p.Marker, p.Feedback = m.Key, m, feedback
+	p.Marker.Tries = turn.Past(m.Tries, replaced(p))
+	if err := carry(ctx, p); err != nil {
+		p.Release(ctx, err)
+		return false, err
+	}
+	p.Report.Result, p.Report.Reason = model.ResultDone, ""
+	return true, nil
+}
+
+// carry claims the turn at hand and brings it to its receipt.
+func carry(ctx context.Context, p *Pull) error {
+	if err := p.Claim(ctx); err != nil {
+		return err
+	}
+	superseded := replaced(p)
+	p.Inherit(superseded)
+	if err := attempt.TellSaved(ctx, p.Attempt, superseded); err != nil {
+		return err
+	}
+	if err := attempt.Clear(ctx, p.Attempt, superseded); err != nil {
+		return err
+	}
+	return finish(ctx, p)
+}
+
+// replaced are the claims whose place the turn at hand takes.
+func replaced(p *Pull) []model.Posted[model.TurnMarker] {
+	return slices.DeleteFunc(slices.Clone(p.State.Turns), func(t model.Posted[model.TurnMarker]) bool {
+		m := t.Marker
+		same := m.Key == p.Marker.Key && m.Phase != model.PhaseDone
+		return t.CommentID == p.ClaimID || !same && m.Phase != model.PhaseStarted && !(m.Phase == model.PhasePlanned && p.Answered(m))
+	})
+}
+
+// finish brings a claimed turn to its receipt, from wherever it stands.
+func finish(ctx context.Context, p *Pull) error {
+	for range attempt.MaxLandings {
+		if p.Marker.Phase == model.PhaseStarted {
+			if err := p.Perform(ctx); err != nil {
+				return err
+			}
+		}
+		landed, err := land(ctx, p)
+		if err != nil {
+			return err
+		}
+		if landed {
+			return answer(ctx, p)
+		}
+	}
+	if p.Snap.Pull.HeadSHA == p.Base() {
+		return thread.End(model.ResultRetry, "the push to %s did not get through; its work is recorded and the next run publishes it", p.Snap.Pull.HeadRef)
+	}
+	return p.Block(ctx, model.BlockMarker{Reason: model.ReasonConflict, Expected: p.Base(), Observed: p.Snap.Pull.HeadSHA}, "")
+}

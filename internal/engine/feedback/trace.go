@@ -1,0 +1,68 @@
+package feedback
+
+import (
+	"context"
+
+	"github.com/mergexo/mergexo/internal/engine/attempt"
+	"github.com/mergexo/mergexo/internal/engine/effect"
+	"github.com/mergexo/mergexo/internal/engine/thread"
+	"github.com/mergexo/mergexo/internal/git/commits"
+	"github.com/mergexo/mergexo/internal/git/fetch"
+	"github.com/mergexo/mergexo/internal/journal"
+	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/turn"
+)
+
+// traceOf is what the turn at hand leaves beside its receipt.
+func traceOf(p *Pull) model.AnswerMarker {
+	m := p.Marker
+	return model.AnswerMarker{Repo: m.Repo, Number: m.Number, Key: m.Key, Events: m.Events, Start: m.Start, Head: m.Planned, Since: m.Since, Seen: m.Seen, Session: m.Session}
+}
+
+// Trail has the last commit of the turn at hand say which turn it is of, and gives the head that it is then.
+func (p *Pull) Trail(ctx context.Context, head string) (string, error) {
+	if head == p.Base() {
+		return head, nil
+	}
+	done, err := commits.Reword(ctx, p.Checkout, p.Base(), head, fetch.Tips(p.Checkout), func(message string) string { return p.Codec.Trail(message, traceOf(p)) })
+	if err == nil {
+		err = commits.Follow(ctx, p.Checkout, done)
+	}
+	return done.Head, err
+}
+
+// restoreReceipts writes the receipts of turns that lost theirs, each once, so that nothing is done twice.
+func restoreReceipts(ctx context.Context, p *Pull) error {
+	if len(p.Lost) == 0 {
+		return nil
+	}
+	for _, t := range p.Lost {
+		p.Log.Warn("receipt_lost", p.NumberKey(), p.Event.Number, "turn_key", t.Marker.Key, "head", t.Marker.Head)
+		if err := restoreReceipt(ctx, p, t); err != nil {
+			return err
+		}
+	}
+	if err := p.Read(ctx); err != nil {
+		return err
+	}
+	p.Report.Result = model.ResultDone
+	return p.Tidy(ctx)
+}
+
+func restoreReceipt(ctx context.Context, p *Pull, t model.Trace) error {
+	m := turn.Restored(t, p.State)
+	m.Tokens = []string{attempt.TurnToken(m.Key)}
+	found, missing := turn.Find(p.Snap, m.Events)
+	found = append(found, turn.Recall(p.Event.Number, missing, p.Memory.Runs)...)
+	answers := make([]turn.Answer, len(found))
+	for i, c := range found {
+		token := attempt.ReplyToken(m.Key, c.ID)
+		answers[i] = turn.Answer{Feedback: c, ReplyURL: thread.ReplyURL(p.Thread, token)}
+		if answers[i].ReplyURL != "" {
+			m.Tokens = append(m.Tokens, token)
+		}
+	}
+	body := journal.Body{Text: turn.RestoredText(p.Snap.Pull, answers, t), Kind: journal.KindTurn, Marker: m}
+	_, err := p.Comment(ctx, attempt.TurnToken(m.Key), body, effect.Mark{Receipt: m.Key})
+	return err
+}

@@ -1,0 +1,34 @@
+package forks
+
+import (
+	"context"
+
+	"github.com/mergexo/mergexo/internal/engine/thread"
+	"github.com/mergexo/mergexo/internal/external"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// End ends a letting in whose pull request is over by other hands, and takes off what a run left that died.
+func (p *Pull) End(ctx context.Context) error {
+	said := p.State.External()
+	if said == nil {
+		return nil
+	}
+	g := &admission{Pull: p, comment: said.CommentID, marker: said.Marker}
+	if external.Overtaken(p.State) {
+		g.marker.State, g.marker.Claim = model.ExternalVoid, ""
+		g.marker.Reason = "closed meanwhile"
+		if p.Snap.Pull.State == model.PullMerged {
+			g.marker.Reason = "merged meanwhile"
+		}
+		if err := g.put(ctx, external.OverText(p.Snap.Pull, g.marker)); err != nil {
+			return err
+		}
+		g.dropMirror(ctx)
+	}
+	if external.Stray(thread.ForkFacts(p.Thread, p.MayLetIn)) {
+		g.dropMirror(ctx)
+		return g.takeOff(ctx)
+	}
+	return nil
+}

@@ -1,0 +1,332 @@
+// Package forks lets the pull request of a fork in: what a label names is mirrored, evaluated, repaired, and asked to be merged.
+package forks
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/mergexo/mergexo/internal/engine/effect"
+	"github.com/mergexo/mergexo/internal/engine/thread"
+	"github.com/mergexo/mergexo/internal/engine/work"
+	"github.com/mergexo/mergexo/internal/external"
+	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/git/transport"
+	"github.com/mergexo/mergexo/internal/journal"
+	"github.com/mergexo/mergexo/internal/merge"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// Merger judges and claims requests to merge.
+type Merger interface {
+	// Ready says what becomes of a request now.
+	Ready(ctx context.Context, m model.MergeMarker) (merge.Verdict, error)
+	// Sign claims a request for this process.
+	Sign(m *model.MergeMarker)
+	// Supersede ends a request in whose place something else is, which the link shows.
+	Supersede(ctx context.Context, said model.Posted[model.MergeMarker], by string) error
+}
+
+// Pull is a pull request that may come from a fork, and then be let in.
+type Pull struct {
+	*work.Work
+	Merging Merger
+}
+
+// admission is the pull request of a fork on its way in: one label put on, for one head.
+type admission struct {
+	*Pull
+	comment int64
+	marker  model.ExternalMarker
+}
+
+// Continue takes the pull request of a fork as far as it goes without its merge, which then is a request like any other.
+// The Stop says why nothing is done.
+func (p *Pull) Continue(ctx context.Context) (*thread.Stop, error) {
+	if !p.Snap.IsPull || !p.Snap.Pull.CrossRepo || !p.Settings.External.Enabled {
+		return nil, nil
+	}
+	if err := thread.GuardMarkers(ctx, p.Thread); err != nil {
+		return nil, err
+	}
+	if err := thread.AskHost(ctx, p.Thread); err != nil {
+		return nil, err
+	}
+	facts := thread.ForkFacts(p.Thread, p.MayLetIn)
+	step := external.Next(facts)
+	if external.Stray(facts) && p.Snap.Pull.State == model.PullOpen {
+		g := &admission{Pull: p, marker: p.State.External().Marker}
+		return thread.End(model.ResultNothing, "%s", step.Why), g.takeOff(ctx)
+	}
+	if step.Act == external.Nothing {
+		if p.Event.Name == "schedule" {
+			if err := p.link(ctx); err != nil {
+				return nil, err
+			}
+		}
+		return thread.End(model.ResultNothing, "%s", step.Why), nil
+	}
+	p.Log.Info("external", "pr_number", p.Event.Number, "act", string(step.Act), "why", step.Why)
+	return p.proceed(ctx, step)
+}
+
+// proceed does what the step says.
+func (p *Pull) proceed(ctx context.Context, step external.Step) (*thread.Stop, error) {
+	g := &admission{Pull: p, marker: step.Marker}
+	if step.From != nil {
+		g.comment = step.From.CommentID
+	}
+	pull := p.Snap.Pull
+	switch step.Act {
+	case external.Relabel:
+		return g.turnAway(ctx, external.RelabelText(pull, step.Marker), step.Why)
+	case external.Void:
+		away, err := g.turnAway(ctx, external.VoidText(pull, step.Marker), step.Why)
+		if err != nil {
+			return nil, err
+		}
+		return away, g.takeBack(ctx, step.From.Marker)
+	case external.GiveUp:
+		if live, err := g.busyAt(ctx, step.From.Marker); err != nil || live {
+			return thread.End(model.ResultRetry, "another run is at work on pull request %d, see %s", p.Event.Number, step.From.URL), err
+		}
+		return g.turnAway(ctx, external.FailedText(pull, step.Marker), step.Why)
+	case external.Finish:
+		g.marker = step.From.Marker
+		if err := g.close(ctx); err != nil {
+			return nil, err
+		}
+		return thread.End(model.ResultDone, "%s", step.Why), nil
+	case external.LetIn:
+		if err := g.letIn(ctx); err != nil {
+			return nil, err
+		}
+	case external.GoOn:
+		g.marker = step.From.Marker
+		if live, err := g.busyAt(ctx, g.marker); err != nil || live {
+			return thread.End(model.ResultRetry, "another run is at work on pull request %d, see %s", p.Event.Number, step.From.URL), err
+		}
+	}
+	return g.goOn(ctx)
+}
+
+// busyAt says that another process is at work on it.
+func (g *admission) busyAt(ctx context.Context, m model.ExternalMarker) (bool, error) {
+	if m.Claim == "" || m.State == model.ExternalApproved {
+		return false, nil
+	}
+	claim := model.TurnMarker{Run: m.Run, RunAttempt: m.RunAttempt, Expires: m.Expires, Claim: m.Claim}
+	return g.Live(ctx, model.Posted[model.TurnMarker]{CommentID: g.comment, Marker: claim})
+}
+
+// Voided reads the pull request again, and says that what was let in is void where that is so by now. The Stop is nil where it
+// is not.
+func (p *Pull) Voided(ctx context.Context) (*thread.Stop, error) {
+	if err := p.Read(ctx); err != nil {
+		return nil, err
+	}
+	step := external.Next(thread.ForkFacts(p.Thread, p.MayLetIn))
+	if step.Act != external.Void {
+		return nil, nil
+	}
+	return p.proceed(ctx, step)
+}
+
+// token names what is said once of one letting in, whatever it comes to.
+func (g *admission) token(what string) string {
+	m := g.marker
+	return journal.Token("external", what, strconv.Itoa(g.Event.Number), m.Head, m.At.UTC().Format(time.RFC3339), m.Moved)
+}
+
+// sign claims what is to be done now for this process.
+func (g *admission) sign() {
+	m, s := &g.marker, g.Settings
+	m.Repo, m.Number = g.Event.Repo.String(), g.Event.Number
+	m.Run, m.RunAttempt, m.RunURL, m.Claim = g.Run.ID, g.Run.Attempt, g.Run.URL, g.Random()
+	rounds := time.Duration(2 * (s.Feedback.RepairRounds + 1))
+	m.Expires = g.ServerNow().Add(rounds*s.Agent.Timeout + thread.ClaimMargin).UTC().Truncate(time.Second)
+	g.Claimed(m.Claim)
+}
+
+// letIn says that the pull request is let in, and claims the work on it. Of two runs that say so the first comment counts.
+func (g *admission) letIn(ctx context.Context) error {
+	name, _, err := g.mirror(ctx)
+	if err != nil {
+		return err
+	}
+	g.marker.Mirror, g.marker.Tip, g.marker.Attempt = name, g.marker.Head, 1
+	g.sign()
+	text := external.LetInText(g.Snap.Pull, g.marker, len(g.Settings.External.Evaluate) > 0)
+	token := g.token("let_in")
+	body := journal.Body{Text: text, Kind: journal.KindExternal, Marker: g.marker}
+	if g.comment, err = g.Thread.Comment(ctx, token, body, effect.Mark{}); err != nil {
+		return err
+	}
+	if err := g.Read(ctx); err != nil {
+		return err
+	}
+	if err := g.Tidy(ctx); err != nil {
+		return err
+	}
+	if now := g.State.External(); now == nil || now.Marker.Claim != g.marker.Claim {
+		return thread.End(model.ResultRetry, "another run is at work on pull request %d", g.Event.Number)
+	}
+	return nil
+}
+
+// mirror is the name of the branch that has the head, or is to have it, and where it is now; "" for nowhere. A branch that
+// has something else is somebody's, and is left alone.
+func (g *admission) mirror(ctx context.Context) (name, at string, err error) {
+	number, head := g.Event.Number, g.marker.Head
+	refs, err := g.GitHub.Refs.List(ctx, g.Event.Repo, fmt.Sprintf("refs/heads/gh-pr-%d", number))
+	if err != nil {
+		return "", "", err
+	}
+	taken := map[string]string{}
+	for _, ref := range refs {
+		taken[strings.TrimPrefix(ref.Name, "refs/heads/")] = ref.SHA
+	}
+	name = transport.MirrorName(number, g.Snap.Pull.HeadRef, func(name string) bool { return taken[name] != "" && taken[name] != head })
+	return name, taken[name], nil
+}
+
+// put writes the comment as the marker stands.
+func (g *admission) put(ctx context.Context, text string) error {
+	body, err := g.Codec.Encode(journal.Body{Text: text, Tokens: []string{g.token("let_in")}, Kind: journal.KindExternal, Marker: g.marker})
+	if err != nil {
+		return err
+	}
+	err = g.Rewrite(ctx, g.comment, g.token("let_in"), body, func() error {
+		return thread.End(model.ResultRetry, "the comment on what becomes of pull request %d was deleted meanwhile", g.Event.Number)
+	})
+	if err != nil {
+		return err
+	}
+	if said := g.State.External(); said != nil && said.CommentID == g.comment {
+		said.Marker = g.marker
+	}
+	g.Say(model.Saying{Where: fmt.Sprintf("comment on #%d", g.Event.Number), Text: text, Passing: g.marker.Open()})
+	return nil
+}
+
+// end says what it came to in a comment of its own, since nobody hears of an edit, and takes the earlier one away.
+func (g *admission) end(ctx context.Context, text string) error {
+	g.marker.Repo, g.marker.Number = g.Event.Repo.String(), g.Event.Number
+	g.marker.Claim, g.marker.Expires = "", time.Time{}
+	g.marker.Reason = thread.Clip(g.marker.Reason)
+	token := g.token(string(g.marker.State))
+	if g.State.Tokens[token] != 0 {
+		return nil
+	}
+	old := g.comment
+	body := journal.Body{Text: text, Kind: journal.KindExternal, Marker: g.marker}
+	id, err := g.Thread.Comment(ctx, token, body, effect.Mark{})
+	if err != nil {
+		return err
+	}
+	was := g.State.External()
+	g.State.Externals = append(slices.Clone(g.State.Externals), model.Posted[model.ExternalMarker]{Marker: g.marker, CommentID: id})
+	if old == 0 {
+		return nil
+	}
+	g.comment = id
+	if was == nil || was.CommentID != old || !was.Marker.Open() {
+		return nil // it says how something ended, and stays
+	}
+	return g.Remove(ctx, old, g.token("let_in"))
+}
+
+// turnAway says why the pull request is not gone on with, and takes the label off: to put it on again is to look again.
+func (g *admission) turnAway(ctx context.Context, text, why string) (*thread.Stop, error) {
+	if err := g.end(ctx, text); err != nil {
+		return nil, err
+	}
+	return thread.End(model.ResultNothing, "%s", why), g.takeOff(ctx)
+}
+
+// takeBack ends the request to merge what is void now. The comment that says so is that of the letting in.
+func (g *admission) takeBack(ctx context.Context, was model.ExternalMarker) error {
+	said := g.State.Merge()
+	if said == nil || !said.Marker.Open() || said.Marker.Mirror != was.Mirror {
+		return nil
+	}
+	if err := g.Merging.Supersede(ctx, *said, g.Snap.Pull.URL); err != nil {
+		return err
+	}
+	return g.Read(ctx)
+}
+
+// takeOff takes the label off.
+func (g *admission) takeOff(ctx context.Context) error {
+	label := cmp.Or(g.marker.Label, g.Settings.External.Label)
+	if !slices.ContainsFunc(g.Snap.Pull.Labels, func(l string) bool { return strings.EqualFold(l, label) }) {
+		return nil
+	}
+	_, err := g.Apply(ctx, effect.Unlabel{Number: g.Event.Number, Label: label, Token: g.token("label")})
+	return err
+}
+
+// close closes the pull request whose end is said. The label comes off with it: else it would be closed again whenever a
+// person opens it.
+func (g *admission) close(ctx context.Context) error {
+	if _, err := g.Apply(ctx, effect.Close{Number: g.Event.Number, Token: g.token("close")}); err != nil {
+		return err
+	}
+	g.Snap.Pull.State = model.PullClosed
+	g.dropMirror(ctx)
+	return g.takeOff(ctx)
+}
+
+// dropMirror deletes the mirror of what is closed. Commits of ours that are nowhere else keep it.
+func (g *admission) dropMirror(ctx context.Context) {
+	m := g.marker
+	if m.Mirror == "" || m.Tip != m.Head {
+		return
+	}
+	err := g.Open(ctx)
+	if err == nil {
+		_, err = g.Apply(ctx, effect.DeleteBranch{Ref: git.Ref{Name: "refs/heads/" + m.Mirror, SHA: m.Tip}, Name: m.Mirror, Token: g.token("mirror")})
+	}
+	if err != nil {
+		g.Log.Warn("mirror_kept", "pr_number", g.Event.Number, "branch", m.Mirror, "error", err)
+	}
+}
+
+// link gives a mirror that was made by other hands the comment that names it: by its own name, and only where it has
+// exactly the head.
+func (p *Pull) link(ctx context.Context) error {
+	if p.State.External() != nil || p.Snap.Pull.State != model.PullOpen {
+		return nil
+	}
+	refs, err := p.GitHub.Refs.List(ctx, p.Event.Repo, fmt.Sprintf("refs/heads/gh-pr-%d", p.Event.Number))
+	if err != nil {
+		return err
+	}
+	ref := p.unlinked(refs)
+	if ref == nil {
+		return nil
+	}
+	pull := p.Snap.Pull
+	g := &admission{Pull: p, marker: model.ExternalMarker{
+		State: model.ExternalLinked, Head: pull.HeadSHA, Tip: ref.SHA, Mirror: strings.TrimPrefix(ref.Name, "refs/heads/"), Base: pull.BaseRef,
+		At: pull.CreatedAt.UTC(), Label: p.Settings.External.Label,
+	}}
+	return g.end(ctx, external.LinkedText(pull, g.marker))
+}
+
+// unlinked is the mirror of the pull request's head that no comment names; nil for none.
+func (p *Pull) unlinked(refs []model.Ref) *model.Ref {
+	if p.State.External() != nil || !p.Settings.External.Enabled {
+		return nil
+	}
+	for _, ref := range refs {
+		if n, is := transport.MirrorOf(strings.TrimPrefix(ref.Name, "refs/heads/")); is && n == p.Event.Number && ref.SHA == p.Snap.Pull.HeadSHA {
+			return &ref
+		}
+	}
+	return nil
+}

@@ -1,0 +1,338 @@
+package forks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/mergexo/mergexo/internal/agent"
+	"github.com/mergexo/mergexo/internal/engine/effect"
+	"github.com/mergexo/mergexo/internal/engine/redact"
+	"github.com/mergexo/mergexo/internal/engine/thread"
+	"github.com/mergexo/mergexo/internal/engine/work"
+	"github.com/mergexo/mergexo/internal/external"
+	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/git/checkpoint"
+	"github.com/mergexo/mergexo/internal/git/commits"
+	"github.com/mergexo/mergexo/internal/git/fetch"
+	"github.com/mergexo/mergexo/internal/git/history"
+	"github.com/mergexo/mergexo/internal/git/merging"
+	"github.com/mergexo/mergexo/internal/git/transport"
+	"github.com/mergexo/mergexo/internal/journal"
+	"github.com/mergexo/mergexo/internal/lineage"
+	"github.com/mergexo/mergexo/internal/markdown"
+	"github.com/mergexo/mergexo/internal/merge"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// goOn takes what was let in from where it stands to a request to merge, or to its end.
+func (g *admission) goOn(ctx context.Context) (*thread.Stop, error) {
+	if g.marker.State == model.ExternalApproved && g.asked() {
+		return nil, nil
+	}
+	if !g.MergeClaims[g.marker.Claim] {
+		g.sign()
+		g.marker.Attempt++
+		if err := g.put(ctx, g.text()); err != nil {
+			return nil, err
+		}
+	}
+	if err := g.reach(ctx); err != nil {
+		return g.stumble(ctx, err)
+	}
+	for g.marker.Open() {
+		var err error
+		switch g.marker.State {
+		case model.ExternalLetIn:
+			err = g.evaluate(ctx)
+		case model.ExternalFix:
+			err = g.repair(ctx)
+		default:
+			return g.request(ctx)
+		}
+		if err != nil {
+			return g.stumble(ctx, err)
+		}
+	}
+	return g.conclude(ctx)
+}
+
+// asked says that the merge of what was approved was asked for.
+func (g *admission) asked() bool {
+	_, asked := g.State.Commands[g.token("merge")]
+	return asked
+}
+
+// text is what the comment says while it is open.
+func (g *admission) text() string {
+	if g.marker.State == model.ExternalLetIn {
+		return external.LetInText(g.Snap.Pull, g.marker, len(g.Settings.External.Evaluate) > 0)
+	}
+	return external.GoingText(g.Snap.Pull, g.marker)
+}
+
+// stumble is for an error on the way: what the commands did wrong counts as an attempt and is told, and all else is the
+// run's.
+func (g *admission) stumble(ctx context.Context, err error) (*thread.Stop, error) {
+	var failed *agent.Error
+	var moved *git.ErrNoRef
+	var late *work.Ending // the time of the run is over
+	switch {
+	case errors.As(err, &late) && late.Waits:
+		g.marker.Attempt--
+		g.marker.Expires = g.ServerNow()
+		if err := g.put(ctx, g.text()); err != nil {
+			return nil, err
+		}
+		return thread.OutOfTime(g.Thread), nil
+	case late != nil:
+	case ctx.Err() != nil:
+		return nil, errors.Join(context.Canceled, err)
+	case errors.As(err, &moved):
+		return thread.End(model.ResultRetry, "the head of pull request %d moved meanwhile", g.Event.Number), nil
+	case !errors.As(err, &failed) && !errors.As(err, new(*mistake)):
+		return nil, err
+	}
+	g.marker.Reason = thread.Clip(redact.Text(ctx, g.Thread, err.Error()))
+	if g.marker.Attempt < thread.ForkFacts(g.Thread, g.MayLetIn).Policy.MaxAttempts {
+		g.marker.Expires = g.ServerNow()
+		if err := g.put(ctx, g.text()); err != nil {
+			return nil, err
+		}
+		return thread.End(model.ResultFailed, "pull request %d, attempt %d: %s", g.Event.Number, g.marker.Attempt, err), nil
+	}
+	g.marker.State = model.ExternalFailed
+	return g.conclude(ctx)
+}
+
+// mistake is something that a command did wrong, in words.
+type mistake struct{ text string }
+
+func (s *mistake) Error() string { return s.text }
+
+// reach makes sure that the mirror has what is to be judged, and that it is not on the base already.
+func (g *admission) reach(ctx context.Context) error {
+	if err := g.Open(ctx); err != nil {
+		return err
+	}
+	m := &g.marker
+	ref := fmt.Sprintf("refs/pull/%d/head", g.Event.Number)
+	met, err := history.FetchMergeBase(ctx, g.Checkout, m.Base, ref)
+	if err != nil {
+		return err
+	}
+	if met.HeadSHA != m.Head {
+		return thread.End(model.ResultRetry, "the head of pull request %d moved meanwhile", g.Event.Number)
+	}
+	if met.Unrelated {
+		m.State, m.Reason = model.ExternalWanting, fmt.Sprintf("The head has no history in common with %s.", m.Base)
+		return nil
+	}
+	landed, all, err := merging.AlreadyApplied(ctx, g.Checkout, met.BaseSHA, met.HeadSHA)
+	if err != nil {
+		return err
+	}
+	if all {
+		m.State, m.Landed = model.ExternalLanded, landed
+		return nil
+	}
+	at, err := transport.BranchTip(ctx, g.Checkout, m.Mirror)
+	if err != nil {
+		return err
+	}
+	if at == "" { // what an agent may not push, a stranger's commits may not bring onto a branch either: workflows run from there
+		found, err := g.InspectBeyond(ctx, met.MergeBase, met.HeadSHA, []string{met.BaseSHA})
+		if err != nil {
+			return err
+		}
+		if found.Reason != "" {
+			m.State, m.Reason = model.ExternalWanting, "This must not be on a branch of this repository: "+found.Detail
+			return nil
+		}
+	}
+	return g.follow(ctx, ref, at)
+}
+
+// follow puts the head on the mirror where it is not, and takes over the repair that a run which died has put on top of it.
+// Anything else there is somebody's, and nobody has let it in.
+func (g *admission) follow(ctx context.Context, ref, at string) error {
+	m := &g.marker
+	switch at {
+	case m.Tip:
+		return fetch.Commits(ctx, g.Checkout, at)
+	case "":
+		m.Tip, m.Next = m.Head, ""
+		if _, err := g.Apply(ctx, effect.Mirror{From: ref, SHA: m.Head, Branch: m.Mirror, Token: journal.Token("mirror", g.token("let_in"))}); err != nil {
+			return err
+		}
+		g.Say(model.Saying{Where: "push to " + m.Mirror, Text: markdown.Short(m.Head)})
+		return nil
+	case m.Next:
+		if err := fetch.Commits(ctx, g.Checkout, at); err != nil {
+			return err
+		}
+		m.Tip, m.Next, m.State = at, "", model.ExternalLetIn
+		return nil
+	}
+	return &mistake{fmt.Sprintf("branch %s was at %s and is at %s now: somebody else has pushed there, and nobody has let that in", m.Mirror, markdown.Short(m.Tip), markdown.Short(at))}
+}
+
+// evaluate has the tip judged, by the command of the settings or else by the label.
+func (g *admission) evaluate(ctx context.Context) error {
+	s, m := g.Settings.External, &g.marker
+	judged := model.Judgement{Verdict: model.VerdictApprove}
+	if len(s.Evaluate) > 0 {
+		out, err := g.run(ctx, "evaluate", s.Evaluate, "")
+		if err != nil {
+			return err
+		}
+		if judged, err = external.ParseJudgement(out); err != nil {
+			return &mistake{"the evaluation's answer cannot be read: " + err.Error()}
+		}
+		m.Evaluated = true
+	}
+	judged.Reason = redact.Text(ctx, g.Thread, judged.Reason)
+	*m = external.Decide(thread.ForkFacts(g.Thread, g.MayLetIn).Policy, *m, judged)
+	m.Attempt = 1
+	if !m.Open() {
+		return nil
+	}
+	return g.put(ctx, g.text())
+}
+
+// repair has the command of the settings put commits on top of the tip, and the mirror with it. Nothing is rewritten.
+func (g *admission) repair(ctx context.Context) error {
+	m := &g.marker
+	if err := checkpoint.Restore(ctx, g.Checkout, m.Mirror, m.Base, m.Tip); err != nil {
+		return err
+	}
+	if _, err := g.run(ctx, "fix", g.Settings.External.Fix, g.Checkout.Dir()); err != nil {
+		return err
+	}
+	head, err := g.repaired(ctx)
+	if err != nil {
+		return err
+	}
+	if head == m.Tip {
+		return &mistake{"the fix changed nothing"}
+	}
+	var output string
+	err = g.InTime(ctx, func(ctx context.Context) (err error) {
+		output, _, err = g.RequiredTests(ctx, m.Tip, head)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if output != "" {
+		return &mistake{"the required tests fail after the fix; the end of their output:\n" + output}
+	}
+	ctx = context.WithoutCancel(ctx)
+	m.Next = head // before it is there: what else turns up on the mirror is nobody's repair
+	if err := g.put(ctx, g.text()); err != nil {
+		return err
+	}
+	pushed := model.Effect{Kind: "push", Target: m.Mirror, Token: journal.Token("fix", g.token("let_in"), head)}
+	if _, err := g.Apply(ctx, effect.Push{Update: transport.Update{Branch: m.Mirror, Start: m.Tip, SHA: head}, As: pushed}); err != nil {
+		return err
+	}
+	commits, err := history.List(ctx, g.Checkout, m.Tip, head)
+	if err != nil {
+		return err
+	}
+	g.Say(model.Saying{Where: "push to " + m.Mirror, Text: work.PushedText(m.Tip, head, commits)})
+	m.Tip, m.Next, m.State, m.Attempt = head, "", model.ExternalLetIn, 1
+	return g.put(ctx, g.text())
+}
+
+// repaired is the head that the fix led to, held against the rules that hold for an agent.
+func (g *admission) repaired(ctx context.Context) (string, error) {
+	m := g.marker
+	dirty, err := commits.Dirty(ctx, g.Checkout)
+	if err != nil {
+		return "", err
+	}
+	if dirty {
+		if _, _, err := commits.Commit(ctx, g.Checkout, fmt.Sprintf("Fix #%d\n\n%s", g.Event.Number, markdown.Plain(m.Reason))); err != nil {
+			return "", err
+		}
+	}
+	head, err := g.Checkout.Head(ctx)
+	if err != nil {
+		return "", err
+	}
+	relation, err := history.Relation(ctx, g.Checkout, m.Tip, head)
+	if err != nil {
+		return "", err
+	}
+	if lineage.Decide(relation) != lineage.Pass {
+		return "", &mistake{fmt.Sprintf("the fix left a head, %s, that does not descend from %s", markdown.Short(head), markdown.Short(m.Tip))}
+	}
+	if head, err = g.OwnHere(ctx, m.Tip, head); err != nil {
+		return "", err
+	}
+	found, err := g.Inspect(ctx, m.Tip, head)
+	if err == nil && found.Reason != "" {
+		err = &mistake{"the fix must not be pushed: " + found.Detail}
+	}
+	return head, err
+}
+
+// conclude says what it came to that is not merged, and closes what is.
+func (g *admission) conclude(ctx context.Context) (*thread.Stop, error) {
+	ctx = context.WithoutCancel(ctx)
+	m, pull := g.marker, g.Snap.Pull
+	switch m.State {
+	case model.ExternalRejected:
+		if err := g.end(ctx, external.RejectedText(pull, m)); err != nil {
+			return nil, err
+		}
+		return thread.End(model.ResultDone, "pull request %d is rejected", pull.Number), g.close(ctx)
+	case model.ExternalLanded:
+		if err := g.end(ctx, external.LandedText(pull, m)); err != nil {
+			return nil, err
+		}
+		return thread.End(model.ResultDone, "the commits of pull request %d are on %s already", pull.Number, m.Base), g.close(ctx)
+	case model.ExternalWanting:
+		return g.turnAway(ctx, external.WantingText(pull, m), fmt.Sprintf("pull request %d wants changes", pull.Number))
+	}
+	blocked := thread.End(model.ResultFailed, "pull request %d: %s", pull.Number, m.Reason)
+	_, err := g.turnAway(ctx, external.FailedText(pull, m), m.Reason)
+	return blocked, err
+}
+
+// request asks for the merge of what was approved, once.
+func (g *admission) request(ctx context.Context) (*thread.Stop, error) {
+	if away, err := g.Voided(ctx); away != nil || err != nil {
+		return away, err
+	}
+	m := g.marker
+	key, pull := g.token("merge"), g.Snap.Pull
+	r := model.MergeMarker{
+		Repo: m.Repo, Number: m.Number, Head: m.Head, Base: m.Base, By: m.By, Command: key, At: m.At, Mirror: m.Mirror, MirrorSHA: m.Tip, Label: m.Label,
+		State: model.MergeWaiting,
+	}
+	v, err := g.Merging.Ready(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	if !v.Go && !v.Wait {
+		g.marker.State, g.marker.Reason = model.ExternalFailed, v.Reason
+		return g.conclude(ctx)
+	}
+	r.Strategy = v.Way.Strategy
+	text := merge.WaitText(pull, r, v)
+	if v.Go {
+		r.State = model.MergeRunning
+		g.Merging.Sign(&r)
+		text = merge.RunningText(pull, r, g.Settings.Merge.Attempts)
+	} else {
+		r.Reason, r.Detail, r.Looked = v.Code, thread.Clip(v.Reason), thread.Looked(g.Snap.Pull, g.State)
+	}
+	token := thread.CommandToken(key)
+	body := journal.Body{Text: "Contribution by " + markdown.Plain(pull.Author.Login) + "\n\n" + text, Kind: journal.KindMerge, Marker: r}
+	if _, err := g.Thread.Comment(ctx, token, body, effect.Mark{}); err != nil {
+		return nil, err
+	}
+	return nil, g.Read(ctx)
+}

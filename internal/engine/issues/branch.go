@@ -1,0 +1,111 @@
+package issues
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/mergexo/mergexo/internal/engine/thread"
+	"github.com/mergexo/mergexo/internal/flow"
+	"github.com/mergexo/mergexo/internal/lineage"
+	"github.com/mergexo/mergexo/internal/markdown"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// maxNames is how many names of branches are tried that somebody else has taken.
+const maxNames = 20
+
+// choose finds a name for a fresh branch that nobody has, before anything is claimed: from the claim on, whatever stands
+// under that name is ours.
+func choose(ctx context.Context, p *Issue) error {
+	w := p.progress
+	for nth := 1; nth <= maxNames; nth++ {
+		w.marker.Branch = flow.Branch(w.marker.Flow, p.Event.Number, p.Snap.Thread.Title, nth)
+		if err := readBranch(ctx, p, w.marker.Branch); err != nil || !isTaken(p) {
+			return err
+		}
+		if p.Snap.Branch.SHA != "" {
+			p.Note(fmt.Sprintf("branch %s was there already and was left alone", w.marker.Branch))
+		}
+		if i := slices.IndexFunc(p.Snap.Branch.Pulls, func(r model.PullRef) bool { return thread.Opened(p.Thread, r) && r.State == model.PullOpen }); i >= 0 {
+			return thread.End(model.ResultNothing, "pull request %d from branch %s is open, though its receipt on issue %d is gone; close it to begin anew",
+				p.Snap.Branch.Pulls[i].Number, w.marker.Branch, p.Event.Number)
+		}
+	}
+	last := w.marker.Branch
+	w.marker.Branch = ""
+	return wait(ctx, p, model.ReasonBranch, fmt.Sprintf("%d names were tried, the last one was %s", maxNames, last))
+}
+
+// place looks how the branch stands that the claim names.
+func place(ctx context.Context, p *Issue, dead []model.Posted[model.TurnMarker]) error {
+	w := p.progress
+	if w.fresh && isTaken(p) {
+		return p.Withdraw(ctx, model.ResultRetry, "branch %s was made by somebody else in the same moment", w.marker.Branch)
+	}
+	last := w.marker.LastCheckpoint
+	if w.tip = p.Snap.Branch.SHA; w.tip != "" {
+		if err := guardCheckpoint(ctx, p, last); err != nil {
+			return err
+		}
+		p.Marker.Start, w.marker.LastCheckpoint = w.tip, w.tip
+	}
+	return takeOver(ctx, p, dead)
+}
+
+// earlierWork is the checkpoint of earlier attempts: where it is kept, or, where its branch does not have it any more, what is
+// lost and what stands there instead.
+func earlierWork(ctx context.Context, p *Issue) (k model.Kept, lost, now string) {
+	w := p.progress
+	last := w.marker.LastCheckpoint
+	if last == "" {
+		return k, "", ""
+	}
+	k = model.Kept{Branch: w.marker.Branch, SHA: last}
+	if p.Snap.Branch == nil || p.Snap.Branch.Name != k.Branch {
+		if err := readBranch(ctx, p, k.Branch); err != nil || p.Snap.Branch == nil {
+			p.Log.Warn("branch_not_read", "issue_number", p.Event.Number, "branch", k.Branch, "error", err)
+			return k, "", ""
+		}
+	}
+	now = p.Snap.Branch.SHA
+	if now == "" {
+		return model.Kept{}, last, ""
+	}
+	if relation, err := p.Relation(ctx, last, now); err != nil || lineage.Decide(relation) != lineage.Block {
+		return k, "", ""
+	}
+	return model.Kept{}, last, now
+}
+
+// guardCheckpoint compares the last checkpoint with what the branch holds now. Where somebody has rewritten it, an operator
+// says that what is there now is right.
+func guardCheckpoint(ctx context.Context, p *Issue, last string) error {
+	w := p.progress
+	if last == "" || last == w.tip {
+		return nil
+	}
+	relation, err := p.Relation(ctx, last, w.tip)
+	if err != nil {
+		return err
+	}
+	if lineage.Decide(relation) != lineage.Block {
+		return nil
+	}
+	if w.retried {
+		p.Note(fmt.Sprintf("branch %s was rewritten since the checkpoint at %s; an operator had the work go on from %s", w.marker.Branch, markdown.Short(last), markdown.Short(w.tip)))
+		return nil
+	}
+	// What was said is taken up by the attempt that an operator asks for.
+	p.Marker.Events, p.Marker.Since, p.Marker.Seen = nil, p.State.Settled.At, p.State.Settled.ID
+	return wait(ctx, p, model.ReasonRewrite, fmt.Sprintf("branch %s was at %s and is at %s now, which does not descend from it", w.marker.Branch, last, w.tip))
+}
+
+// isTaken says that a name is somebody else's: there is such a branch, or there was a pull request from one.
+func isTaken(p *Issue) bool { return p.Snap.Branch.SHA != "" || len(p.Snap.Branch.Pulls) > 0 }
+
+// readBranch reads the issue again, together with what there is under the name of a branch.
+func readBranch(ctx context.Context, p *Issue, name string) error {
+	p.Branch = name
+	return p.Read(ctx)
+}

@@ -1,0 +1,328 @@
+// Package issues takes an issue with a label to the pull request of an agent, and says what it waits for on the way.
+package issues
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/mergexo/mergexo/internal/engine/attempt"
+	"github.com/mergexo/mergexo/internal/engine/thread"
+	"github.com/mergexo/mergexo/internal/engine/work"
+	"github.com/mergexo/mergexo/internal/flow"
+	"github.com/mergexo/mergexo/internal/journal"
+	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/turn"
+)
+
+// progress is what a run knows of the way from its issue to a pull request.
+type progress struct {
+	number  int
+	retried bool // an operator asked for this attempt
+	// marker is the attempt at hand, but for what it has in common with a turn's: that is the thread's own marker.
+	marker model.IssueMarker
+	// fresh says that the attempt begins on a branch that nobody has yet.
+	fresh bool
+	// staged says that the plan is an earlier run's, whose stage may be there still.
+	staged bool
+	// tip is what the server has on the branch, as far as we know; "" for nothing.
+	tip string
+	// unkept is why what was done is kept nowhere, where it must not be pushed or cannot be committed.
+	unkept string
+	// rescue is a file with the work that could not be pushed, and lost why it could not.
+	rescue string
+	lost   error
+}
+
+// Issue is an issue on its way to a pull request.
+type Issue struct {
+	*attempt.Attempt
+	progress *progress       // the attempt at hand
+	queue    []model.Comment // what waits to be taken up
+	pulls    []model.PullRef // from the branch of the newest receipt; nil: not asked
+}
+
+// NewIssue is the issue that a thread is about.
+func NewIssue(t *thread.Thread) *Issue {
+	p := &Issue{Attempt: &attempt.Attempt{Work: &work.Work{Thread: t}}}
+	p.Subject, p.Work.Subject = p, p
+	return p
+}
+
+// undertakes makes an attempt the one at hand, whose branch the pull request to come is from.
+func undertakes(p *Issue, w *progress) {
+	p.progress = w
+	p.Prospect = func(pull *model.Pull) { pull.HeadRef, pull.HeadSHA = w.marker.Branch, p.Marker.Start }
+}
+
+// Continue takes an issue as far as one attempt goes. It says whether another look is due.
+func (p *Issue) Continue(ctx context.Context) (again bool, err error) {
+	dead, err := thread.DeadClaims(ctx, p.Thread)
+	if err != nil {
+		return false, err
+	}
+	if i := slices.IndexFunc(p.State.Distrusted, func(d model.Distrust) bool { return d.Spoilt }); i >= 0 {
+		return false, spoilt(ctx, p, p.State.Distrusted[i])
+	}
+	step, err := p.NextStep(ctx)
+	if err != nil {
+		return false, err
+	}
+	switch step.Act {
+	case flow.Nothing:
+		return false, thread.End(model.ResultNothing, "%s", step.Why)
+	case flow.Wait:
+		return false, waits(p, step)
+	case flow.Redirect:
+		if !p.Phase.Writes() {
+			return false, p.Needless()
+		}
+		return false, redirect(ctx, p, step)
+	}
+	return try(ctx, p, step, dead)
+}
+
+// spoilt stops everything on an issue where somebody edited a comment of ours: what it said is neither obeyed nor done again.
+func spoilt(ctx context.Context, p *Issue, d model.Distrust) error {
+	w := &progress{number: p.Event.Number, marker: model.IssueMarker{Base: p.Snap.DefaultBranch}}
+	if n := len(p.State.Flows); n > 0 && p.State.Flows[n-1].Marker.Status != model.PhaseDone {
+		w.marker = p.State.Flows[n-1].Marker // the branch holds what it held
+	}
+	undertakes(p, w)
+	p.Marker = model.TurnMarker{
+		Repo: p.Event.Repo.String(), Number: p.Event.Number, Key: journal.Token("spoilt", strconv.FormatInt(d.CommentID, 10), d.At.String()),
+		Since: p.State.Settled.At, Seen: p.State.Settled.ID,
+	}
+	return wait(ctx, p, model.ReasonMarkerEdited, d.URL+": "+d.Reason)
+}
+
+// waits ends a run on an issue that has said already what it waits for.
+func waits(p *Issue, step flow.Step) error {
+	return &thread.Stop{Result: model.ResultBlocked, Reason: step.Why, Block: &model.BlockMarker{
+		Repo: p.Event.Repo.String(), Number: p.Event.Number, Reason: step.From.Marker.Waiting, Observed: step.From.Marker.LastCheckpoint,
+	}}
+}
+
+// NextStep decides what is to be done about the issue next, asking GitHub for as little as that takes: nobody's rights, where
+// nothing would come of it even if everybody had them.
+func (p *Issue) NextStep(ctx context.Context) (flow.Step, error) {
+	candidates := turn.Hopeful(turn.Candidates(p.Snap, p.State, p.Policy), p.Policy)
+	s := flow.Next(thread.IssueFacts(p.Thread, p.pulls, len(candidates), thread.Everybody))
+	if s.Act == flow.LookUp {
+		if err := readBranch(ctx, p, s.From.Marker.Branch); err != nil {
+			return flow.Step{}, err
+		}
+		p.pulls = append([]model.PullRef{}, p.Snap.Branch.Pulls...)
+		candidates = turn.Hopeful(turn.Candidates(p.Snap, p.State, p.Policy), p.Policy)
+		s = flow.Next(thread.IssueFacts(p.Thread, p.pulls, len(candidates), thread.Everybody))
+	}
+	if s.Act == flow.Nothing || s.Act == flow.Wait || s.Act == flow.Finish && s.From.Marker.Status == model.PhasePlanned {
+		return s, nil
+	}
+	if err := askStarters(ctx, p, candidates); err != nil {
+		return flow.Step{}, err
+	}
+	p.queue = turn.Allowed(candidates, p.Memory.Rights, p.Policy)
+	return flow.Next(thread.IssueFacts(p.Thread, p.pulls, len(p.queue), p.may)), nil
+}
+
+// askStarters asks for the rights of those who speak on the issue, and of those who set the agent to work on it.
+func askStarters(ctx context.Context, p *Issue, candidates []model.Comment) error {
+	settled := p.State.Settled
+	if len(p.State.Flows) == 0 { // a command's reply settles nothing that an agent has to hear
+		settled = model.Mark{}
+	}
+	unasked := turn.Unasked(candidates, p.Memory.Rights, settled, p.Policy)
+	if len(p.Policy.AllowedUsers) == 0 {
+		_, label, _ := flow.Of(p.Snap.Thread.Labels, thread.LabelsOf(p.Settings.Labels))
+		for _, login := range flow.Starters(*p.Snap.Thread, label) {
+			if _, known := p.Memory.Rights[login]; !known && !slices.Contains(unasked, login) {
+				unasked = append(unasked, login)
+			}
+		}
+	}
+	return p.Ask(ctx, unasked)
+}
+
+// outdated says why the step that an attempt was claimed for is not the next one any more, by what was read since: other
+// runs have gone on, or the issue or its labels are not what they were. The attempt's own claim is left out.
+func outdated(p *Issue, step flow.Step) (now flow.Step, is bool) {
+	others := slices.DeleteFunc(slices.Clone(p.Snap.Comments), func(c model.Comment) bool { return c.Kind == model.KindIssue && c.ID == p.ClaimID })
+	f := thread.IssueFacts(p.Thread, p.pulls, len(p.queue), p.may)
+	f.State = p.Codec.Fold(others, p.Scope())
+	now = flow.Next(f)
+	id := func(s flow.Step) int64 {
+		if s.From == nil {
+			return 0
+		}
+		return s.From.CommentID
+	}
+	return now, now.Act != step.Act || now.Flow != step.Flow || id(now) != id(step)
+}
+
+// may says that somebody has the right to set an agent to work.
+func (p *Issue) may(login string) bool {
+	if allowed := p.Policy.AllowedUsers; len(allowed) > 0 {
+		return slices.ContainsFunc(allowed, func(l string) bool { return strings.EqualFold(l, login) })
+	}
+	return p.Memory.Rights[strings.ToLower(login)] >= model.PermissionWrite
+}
+
+// try claims the next attempt and brings it to its end.
+func try(ctx context.Context, p *Issue, step flow.Step, dead []model.Posted[model.TurnMarker]) (again bool, err error) {
+	undertake(p, step)
+	p.Report.TurnKey = p.Marker.Key
+	if err := thread.NeedAgent(p.Thread); err != nil && p.Marker.Phase == model.PhaseStarted {
+		return false, err
+	}
+	spent := p.Marker.Attempt > turn.MaxAttempts // the last one died without a word
+	if _, why, opens := p.Budget().Spend(p.State.Spent, p.ServerNow()); why != "" && p.Marker.Phase == model.PhaseStarted {
+		return false, overBudget(ctx, p, why, opens)
+	}
+	if err := p.Overtime(); err != nil && p.Marker.Phase == model.PhaseStarted {
+		return false, err
+	}
+	if p.progress.fresh {
+		if err := choose(ctx, p); err != nil {
+			return false, err
+		}
+	}
+	p.Branch = p.progress.marker.Branch
+	switch {
+	case !p.Phase.Writes() && spent:
+		return false, p.Needless()
+	case !p.Phase.Writes():
+		return false, handOver(ctx, p)
+	case !p.Phase.RunsAgents() && !spent && p.Marker.Phase == model.PhaseStarted:
+		if err := fitting(ctx, p); err != nil {
+			return false, err
+		}
+	}
+	if err := carry(ctx, p, step, dead); err != nil {
+		p.Release(ctx, err)
+		return lookAgain(ctx, p, err)
+	}
+	p.Report.Result, p.Report.Reason = model.ResultDone, ""
+	return true, nil
+}
+
+// undertake makes the marker of the next attempt.
+func undertake(p *Issue, step flow.Step) {
+	w := &progress{number: p.Event.Number, retried: p.State.Retried}
+	undertakes(p, w)
+	var last model.IssueMarker
+	if step.From != nil {
+		last = step.From.Marker
+	}
+	if step.Act == flow.Finish {
+		w.marker, w.staged = last, last.Status == model.PhaseWaiting
+		p.Feedback, _ = turn.Find(p.Snap, last.Events)
+		p.Marker = p.Mine(last.TurnMarker)
+		p.Marker.Phase = model.PhasePlanned
+		return
+	}
+	start, session := w.origin(step, last, p.Snap)
+	now, later := batchOf(p)
+	p.Feedback = now
+	events := turn.Keys(w.number, now)
+	key := journal.Token(append([]string{"flow", strconv.Itoa(w.number), string(step.Flow), strconv.FormatInt(round(p.State), 10)}, events...)...)
+	spent, _, _ := p.Budget().Spend(p.State.Spent, p.ServerNow())
+	mark := turn.Since(p.Snap, later)
+	p.Marker = p.Mine(model.TurnMarker{
+		Repo: p.Event.Repo.String(), Number: w.number, Key: key, Phase: model.PhaseStarted, Events: events, Start: start, Session: session,
+		Attempt: turn.Attempts(p.State, key) + 1, Spent: &spent, Since: mark.At, Seen: mark.ID,
+	})
+	p.Marker.Tries = turn.Past(nil, replacedFlows(p))
+}
+
+// replacedFlows are the claims whose place the attempt at hand takes.
+func replacedFlows(p *Issue) []model.Posted[model.TurnMarker] {
+	var replaced []model.Posted[model.TurnMarker]
+	for _, f := range p.State.Flows {
+		m := f.Marker.TurnMarker
+		if f.CommentID != p.ClaimID && (thread.OpenPhase(m.Phase) || m.Key == p.Marker.Key && m.Phase == model.PhaseFailed) {
+			replaced = append(replaced, model.Posted[model.TurnMarker]{Marker: m, CommentID: f.CommentID})
+		}
+	}
+	return replaced
+}
+
+// origin decides where an attempt begins: on a fresh branch from the base, or where the last attempt got to.
+func (w *progress) origin(step flow.Step, last model.IssueMarker, s model.Snapshot) (start, session string) {
+	w.marker = model.IssueMarker{Flow: step.Flow, Base: s.DefaultBranch, Branch: flow.Branch(step.Flow, w.number, s.Thread.Title, 1)}
+	// Files are no part of a design, and a design is no part of what is done without one.
+	another := (last.Flow == model.FlowDesign) != (step.Flow == model.FlowDesign)
+	if step.Act == flow.Begin || another {
+		w.fresh = true
+		if step.Flow == model.FlowImplementation {
+			w.marker.Doc, w.marker.Design = last.Doc, last.Pull
+		}
+		return s.DefaultSHA, ""
+	}
+	w.fresh = last.Branch == "" // it was stopped before one was chosen
+	w.marker.Branch, w.marker.LastCheckpoint, w.marker.Doc, w.marker.Design = last.Branch, last.LastCheckpoint, last.Doc, last.Design
+	return cmp.Or(last.LastCheckpoint, s.DefaultSHA), last.Session
+}
+
+// round names what the attempts that follow each other have in common: they come after the same stop or receipt.
+func round(st model.State) int64 {
+	id := int64(0)
+	for _, f := range st.Flows {
+		if m := f.Marker; m.Status == model.PhaseWaiting && m.Waiting != model.ReasonBudget || m.Status == model.PhaseDone {
+			id = f.CommentID
+		}
+	}
+	return id
+}
+
+// carry claims the attempt at hand and brings it to its receipt.
+func carry(ctx context.Context, p *Issue, step flow.Step, dead []model.Posted[model.TurnMarker]) error {
+	if err := p.Claim(ctx); err != nil {
+		return err
+	}
+	if now, is := outdated(p, step); is && now.Act == flow.Nothing {
+		return p.Withdraw(ctx, model.ResultNothing, "%s", now.Why)
+	} else if is {
+		return p.Withdraw(ctx, model.ResultRetry, "issue %d changed while it was being claimed: %s", p.Event.Number, now.Why)
+	}
+	if p.Marker.Phase == model.PhaseStarted {
+		if err := place(ctx, p, dead); err != nil {
+			return err
+		}
+	}
+	p.Inherit(dead)
+	if err := attempt.Clear(ctx, p.Attempt, replacedFlows(p)); err != nil {
+		return err
+	}
+	if p.Marker.Attempt > turn.MaxAttempts {
+		p.Marker.Attempt = turn.MaxAttempts
+		cause := "its run ended without a word; the run's log may tell why"
+		if n := len(p.Marker.Tries); n > 0 {
+			cause = cmp.Or(p.Marker.Tries[n-1].Reason, cause)
+		}
+		return wait(ctx, p, model.ReasonAttempts, fmt.Sprintf("%d attempts came to no result; the last one: %s", turn.MaxAttempts, cause))
+	}
+	return finish(ctx, p)
+}
+
+// lookAgain ends an attempt that waits for a person, unless somebody has said something while its agent was at work: the
+// run of that comment left it to this one.
+func lookAgain(ctx context.Context, p *Issue, ended error) (again bool, err error) {
+	s := (*thread.Stop)(nil)
+	if !errors.As(ended, &s) || s.Result != model.ResultBlocked || ctx.Err() != nil || !p.Phase.Whole() {
+		return false, ended
+	}
+	if err := p.Read(ctx); err != nil {
+		p.Log.Warn("not_looked_again", "issue_number", p.Event.Number, "error", err)
+		return false, ended
+	}
+	more, err := arrived(ctx, p)
+	if err != nil || len(more) == 0 {
+		return false, ended
+	}
+	return true, nil
+}

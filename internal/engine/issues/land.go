@@ -1,0 +1,378 @@
+package issues
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/mergexo/mergexo/internal/engine/attempt"
+	"github.com/mergexo/mergexo/internal/engine/effect"
+	"github.com/mergexo/mergexo/internal/engine/thread"
+	"github.com/mergexo/mergexo/internal/flow"
+	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/git/history"
+	"github.com/mergexo/mergexo/internal/github"
+	"github.com/mergexo/mergexo/internal/journal"
+	"github.com/mergexo/mergexo/internal/lineage"
+	"github.com/mergexo/mergexo/internal/markdown"
+	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/turn"
+)
+
+// pullToken names the opening of the pull request that an attempt leads to.
+func pullToken(key string) string { return journal.Token("pull_request", key) }
+
+// finish brings a claimed attempt to its receipt, from wherever it stands. Comments that arrive while the agent is at
+// work are taken up before the pull request is opened, in so many rounds; later ones are redirected to it.
+func finish(ctx context.Context, p *Issue) error {
+	for round := 1; ; round++ {
+		if p.Marker.Phase == model.PhaseStarted {
+			if err := p.Perform(ctx); err != nil {
+				return err
+			}
+		}
+		there, err := land(ctx, p)
+		if err != nil {
+			return err
+		}
+		if !there {
+			if round >= attempt.MaxLandings {
+				return thread.End(model.ResultRetry, "branch %s moves all the time; the work for issue %d is recorded and the next run publishes it", p.progress.marker.Branch, p.Event.Number)
+			}
+			continue
+		}
+		more, err := arrived(ctx, p)
+		if err != nil {
+			return err
+		}
+		if len(more) == 0 || round >= attempt.MaxLandings {
+			return openPull(ctx, p)
+		}
+		if !p.Phase.RunsAgents() {
+			return leaveToAgent(ctx, p, more)
+		}
+		if err := takeUp(ctx, p, more); err != nil {
+			return err
+		}
+	}
+}
+
+// land brings the planned commits onto the branch. It says false when they have to be looked at again first; the
+// marker then says how far they are.
+func land(ctx context.Context, p *Issue) (there bool, err error) {
+	if err := p.Read(ctx); err != nil {
+		return false, issueGone(ctx, p, err)
+	}
+	if err := stillWanted(ctx, p); err != nil {
+		return false, err
+	}
+	w, planned := p.progress, p.Marker.Planned
+	w.tip = p.Snap.Branch.SHA
+	if w.tip == planned {
+		return true, nil
+	}
+	if w.tip == "" || w.tip == p.Base() && w.marker.LastCheckpoint != "" {
+		return publish(ctx, p)
+	}
+	relation, err := p.Relation(ctx, w.tip, planned)
+	if err != nil {
+		return false, err
+	}
+	switch {
+	case relation == model.Behind: // published by a run that died, and somebody went on from there
+		return true, nil
+	case relation == model.Unknown:
+		return false, thread.End(model.ResultRetry, "the relation of %s to %s is not known yet", markdown.Short(planned), markdown.Short(w.tip))
+	case w.marker.LastCheckpoint == "": // nothing of ours was ever there
+		return false, rename(ctx, p)
+	case relation == model.Ahead:
+		return publish(ctx, p)
+	}
+	return false, rebase(ctx, p)
+}
+
+// Deleted is for a claim on an issue that somebody deleted, or that went with its issue.
+func (p *Issue) Deleted(ctx context.Context) error {
+	if err := p.Read(ctx); err != nil {
+		return issueGone(ctx, p, err)
+	}
+	return disowned(ctx, p)
+}
+
+// disowned ends a run whose claim somebody deleted: nothing but the report can say where the work is.
+func disowned(ctx context.Context, p *Issue) error {
+	where := ""
+	if p.Checkout != nil && p.Marker.Planned != "" {
+		if k := p.KeepAside(context.WithoutCancel(ctx), p.Marker.Planned); k.Branch != "" {
+			where = "; its work is kept on branch " + k.Branch
+		}
+	}
+	return thread.End(model.ResultRetry, "the claim of this run on %s was deleted meanwhile%s", p.About(), where)
+}
+
+// issueGone is for an issue that was transferred, deleted or converted while the agent was at work: the branch keeps the work,
+// since no comment can.
+func issueGone(ctx context.Context, p *Issue, cause error) error {
+	if k := github.KindOf(cause); k != github.NotFound && k != github.Gone || p.Checkout == nil {
+		return cause
+	}
+	ctx = context.WithoutCancel(ctx)
+	p.ClaimID, p.Kept = 0, keepOnBranch(ctx, p, p.Marker.Planned)
+	where := "what was done for it is in the git bundle " + p.progress.rescue
+	if p.Kept.Branch != "" {
+		where = "what was done for it is kept on branch " + p.Kept.Branch + " at " + p.Kept.SHA
+	}
+	return thread.End(model.ResultFailed, "issue %d is not there any more: %s; %s", p.Event.Number, cause, where)
+}
+
+// stillWanted holds a fresh snapshot against all that may have changed while the agent was at work.
+func stillWanted(ctx context.Context, p *Issue) error {
+	mine := slices.ContainsFunc(p.State.Turns, func(t model.Posted[model.TurnMarker]) bool { return t.CommentID == p.ClaimID })
+	s := flow.Next(thread.IssueFacts(p.Thread, p.pulls, 0, thread.Everybody))
+	switch {
+	case !mine:
+		return disowned(ctx, p)
+	case p.Snap.Thread.Closed:
+		return issueClosed(ctx, p)
+	case s.Act == flow.Nothing:
+		p.Marker.Reason = s.Why
+		if err := p.Park(ctx, "The work is recorded. When the label is off again, the next event goes on from here."); err != nil {
+			return err
+		}
+		return thread.End(model.ResultNothing, "%s", s.Why)
+	}
+	return nil
+}
+
+// issueClosed is for an issue that was closed while the agent was at work: the work goes to its branch, and no pull request is
+// opened that nobody wants.
+func issueClosed(ctx context.Context, p *Issue) error {
+	if err := p.Open(ctx); err != nil {
+		return err
+	}
+	if here, err := fetched(ctx, p); err != nil || !here {
+		return err
+	}
+	p.progress.tip = p.Snap.Branch.SHA
+	p.Kept = keepOnBranch(ctx, p, p.Marker.Planned)
+	return wait(ctx, p, model.ReasonClosed, "")
+}
+
+// fetched makes sure of the planned commits: where a run that died recorded them, they are on the stage only.
+func fetched(ctx context.Context, p *Issue) (bool, error) {
+	if len(p.Commits) > 0 {
+		return true, nil
+	}
+	if err := p.Restore(ctx, p.Base()); err != nil {
+		return false, err
+	}
+	return attempt.Unstage(ctx, p.Attempt, attempt.StagedAt(p.Event.Number, p.Marker))
+}
+
+// publishIssue moves the branch to the planned head and deletes what the work was kept under until then.
+func publish(ctx context.Context, p *Issue) (bool, error) {
+	if err := p.Open(ctx); err != nil {
+		return false, err
+	}
+	if here, err := fetched(ctx, p); err != nil || !here {
+		return false, err
+	}
+	if err := p.Alive(); err != nil {
+		return false, err
+	}
+	w := p.progress
+	_, err := p.Apply(ctx, attempt.Publication(p.Attempt, w.marker.Branch, w.tip))
+	rejected, unclear := (*git.ErrRejected)(nil), (*git.ErrUnclear)(nil)
+	switch {
+	case err == nil:
+		w.tip = p.Marker.Planned
+		p.Saved()
+		p.Say(model.Saying{Where: "push to " + w.marker.Branch, Text: attempt.Pushed(p.Attempt)})
+		return true, nil
+	case errors.As(err, &unclear):
+		p.Log.Warn("answer_unclear", "kind", "push", "target", w.marker.Branch, "error", err)
+		return false, nil // the next look at the branch tells
+	case !errors.As(err, &rejected):
+		return false, err
+	case rejected.Reason == git.Stale:
+		return false, nil
+	}
+	p.Kept = keepOnBranch(ctx, p, p.Marker.Planned)
+	return false, wait(ctx, p, model.ReasonPush, rejected.Error())
+}
+
+// rename gives the work another branch, since somebody has made one of that name meanwhile.
+func rename(ctx context.Context, p *Issue) error {
+	taken := p.progress.marker.Branch
+	if err := choose(ctx, p); err != nil {
+		return err
+	}
+	o := *p.Marker.Outbox
+	o.Notes = append(slices.Clone(o.Notes), fmt.Sprintf("branch %s was made by somebody else meanwhile and was left alone", taken))
+	p.Marker.Outbox = &o
+	return p.Edit(ctx, flow.PlannedText(*p.Snap.Thread, p.markerOf(p.Marker)))
+}
+
+// rebaseIssue replays the planned commits on what somebody pushed to the branch meanwhile.
+func rebase(ctx context.Context, p *Issue) error {
+	head := p.progress.tip
+	relation, err := p.Relation(ctx, p.Base(), head)
+	if err != nil {
+		return err
+	}
+	if err := p.Open(ctx); err != nil {
+		return err
+	}
+	if here, err := fetched(ctx, p); err != nil || !here {
+		return err
+	}
+	replayed := ""
+	if lineage.Decide(relation) == lineage.Pass {
+		if !p.Phase.RunsAgents() && len(p.Settings.Repo.RequiredTests) > 0 {
+			return untried(ctx, p, head)
+		}
+		if err := p.Restore(ctx, head); err != nil {
+			return err
+		}
+		if replayed, err = attempt.Bring(ctx, p.Attempt, head); err != nil {
+			return err
+		}
+	}
+	if replayed == "" {
+		p.Kept = keepOnBranch(ctx, p, p.Marker.Planned)
+		return wait(ctx, p, model.ReasonConflict, "")
+	}
+	if p.Commits, err = history.List(ctx, p.Checkout, head, replayed); err != nil {
+		return err
+	}
+	m, o := p.Marker, *p.Marker.Outbox
+	m.Onto, m.Planned, o.Commits = head, replayed, turn.Listed(p.Commits)
+	return p.Record(ctx, m, o)
+}
+
+// arrived are the comments that came while the agent was at work. Whose right is not known is asked about.
+func arrived(ctx context.Context, p *Issue) ([]model.Comment, error) {
+	candidates := slices.DeleteFunc(turn.Candidates(p.Snap, p.State, p.Policy), func(c model.Comment) bool {
+		return slices.Contains(p.Marker.Events, c.Key(p.Event.Number))
+	})
+	if err := p.Ask(ctx, turn.Unasked(candidates, p.Memory.Rights, p.State.Settled, p.Policy)); err != nil {
+		return nil, err
+	}
+	_, label, _ := flow.Of(p.Snap.Thread.Labels, thread.LabelsOf(p.Settings.Labels))
+	if ok, why := flow.MayStart(*p.Snap.Thread, label, p.may); !ok { // no agent is to read what stands there now
+		p.Log.Warn("comments_not_taken_up", "issue_number", p.Event.Number, "reason", why)
+		return nil, nil
+	}
+	return turn.Allowed(candidates, p.Memory.Rights, p.Policy), nil
+}
+
+// takeUp sends the attempt back to the agent with the comments that arrived meanwhile, from the branch as it is now.
+func takeUp(ctx context.Context, p *Issue, more []model.Comment) error {
+	now, later := turn.Batch(more, p.Policy)
+	m := &p.Marker
+	m.Phase, m.Start, m.Onto, m.Planned, m.Outbox = model.PhaseStarted, p.progress.tip, "", "", nil
+	m.Events = append(m.Events, turn.Keys(p.Event.Number, now)...)
+	mark := turn.Since(p.Snap, later)
+	m.Since, m.Seen = mark.At, mark.ID
+	p.Feedback, p.Commits = now, nil
+	p.progress.marker.LastCheckpoint = m.Start
+	return p.Edit(ctx, p.ClaimText())
+}
+
+// openPull finds the pull request of the branch, or opens it, and says so on both sides.
+func openPull(ctx context.Context, p *Issue) error {
+	pull, made, err := findPull(ctx, p)
+	if err != nil {
+		return err
+	}
+	p.Report.Opened = pull
+	if err := introduce(ctx, p, pull, made); err != nil {
+		return err
+	}
+	w := p.progress
+	planned, o := p.Marker, *p.Marker.Outbox
+	p.Marker.Phase, p.Marker.Head, p.Marker.Outbox = model.PhaseDone, p.Marker.Planned, nil
+	p.Marker.Tokens = []string{attempt.TurnToken(p.Marker.Key), pullToken(p.Marker.Key)}
+	w.marker.Pull, w.marker.Waiting = pull.Number, ""
+	text := flow.ReceiptText(*p.Snap.Thread, p.markerOf(p.Marker), pull, o) + turn.Earlier(p.Snap.Thread.URL, turn.WorthTelling(planned.Tries))
+	p.Marker.Tries = nil // the text tells
+	if err := p.Edit(ctx, text); err != nil {
+		p.Marker = planned
+		return err
+	}
+	p.Report.HeadSHA = p.Marker.Head
+	p.Unsave(ctx)
+	return unstaged(ctx, p)
+}
+
+// unstaged removes the stage of a plan that was published by a run before this one. It is a courtesy.
+func unstaged(ctx context.Context, p *Issue) error {
+	if !p.progress.staged {
+		return nil
+	}
+	if err := p.Open(ctx); err != nil {
+		return err
+	}
+	if _, err := p.Apply(ctx, effect.Forget{Ref: git.Ref{Name: attempt.StagedAt(p.Event.Number, p.Marker)}}); err != nil {
+		p.Log.Warn("stage_not_removed", "issue_number", p.Event.Number, "turn_key", p.Marker.Key, "error", err)
+	}
+	return nil
+}
+
+// findPull is the pull request of the branch; made says that it was opened just now.
+func findPull(ctx context.Context, p *Issue) (pull model.PullRef, made bool, err error) {
+	w, token := p.progress, pullToken(p.Marker.Key)
+	if pull, found := thread.PullOfBranch(p.Thread); found {
+		p.Applied("pull_request", strconv.Itoa(pull.Number), token, effect.Present)
+		return pull, false, nil
+	}
+	draft := *p.Marker.Outbox.Draft
+	draft.Head, draft.Base = w.marker.Branch, w.marker.Base
+	opened, err := p.Apply(ctx, effect.OpenPull{Draft: draft, Token: token})
+	pull, made = opened.Pull, err == nil && !opened.Present
+	switch k := github.KindOf(err); {
+	case err == nil:
+		p.Say(model.Saying{Where: fmt.Sprintf("pull request #%d", pull.Number), Text: draft.Title + "\n\n" + draft.Body})
+		return pull, made, nil
+	case k == github.PullExists:
+		if rerr := p.Read(ctx); rerr != nil {
+			return pull, false, rerr
+		}
+		if pull, found := thread.PullOfBranch(p.Thread); found {
+			return pull, false, nil
+		}
+	case k == github.NoCommits:
+		p.Marker.Outbox = nil
+		return pull, false, wait(ctx, p, model.ReasonNoChange, "")
+	case k == github.Forbidden, k == github.Invalid:
+		p.Kept = model.Kept{Branch: w.marker.Branch, SHA: p.Marker.Planned}
+		return pull, false, wait(ctx, p, model.ReasonNoPull, told(err))
+	}
+	return pull, false, err
+}
+
+// told is what GitHub said, with the way out.
+func told(err error) string {
+	e := (*github.Error)(nil)
+	if !errors.As(err, &e) || e.Fix == "" {
+		return err.Error()
+	}
+	return e.Error() + "\n" + e.Fix
+}
+
+// introduce posts the first comment of the pull request, whose marker makes it tracked.
+func introduce(ctx context.Context, p *Issue, ref model.PullRef, made bool) error {
+	other := p.Another(model.Event{Name: p.Event.Name, Repo: p.Event.Repo, Number: ref.Number, IsPull: true}, thread.NewMemory(p.Memory.Rights))
+	other.Settings, other.Policy = p.Settings, p.Policy
+	if made {
+		other.Snap, other.ReadAt = p.Snap, p.ReadAt
+		other.Snap.IsPull, other.Snap.Pull = true, model.Pull{
+			Number: ref.Number, Title: ref.Title, URL: ref.URL, State: ref.State, BaseRef: ref.BaseRef, HeadRef: p.progress.marker.Branch, HeadSHA: ref.HeadSHA, HeadExists: true,
+		}
+	} else if err := other.Begin(ctx); err != nil {
+		return err
+	}
+	return attempt.Track(ctx, other, p.progress.number, string(p.progress.marker.Flow))
+}

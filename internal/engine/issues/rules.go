@@ -1,0 +1,223 @@
+package issues
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"strings"
+
+	"github.com/mergexo/mergexo/internal/engine/work"
+	"github.com/mergexo/mergexo/internal/flow"
+	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/git/checkpoint"
+	"github.com/mergexo/mergexo/internal/git/commits"
+	"github.com/mergexo/mergexo/internal/git/fetch"
+	"github.com/mergexo/mergexo/internal/git/history"
+	"github.com/mergexo/mergexo/internal/markdown"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// branchOff makes the checkout a clean one of the base branch, on a branch of its own that the server does not have.
+func branchOff(ctx context.Context, p *Issue) error {
+	w := p.progress
+	head, err := checkpoint.Begin(ctx, p.Checkout, w.marker.Branch, w.marker.Base)
+	if none := (*git.ErrNoRef)(nil); errors.As(err, &none) {
+		return p.Withdraw(ctx, model.ResultRetry, "%s; the base branch was deleted meanwhile", err)
+	}
+	if err != nil {
+		return err
+	}
+	if p.Marker.Phase == model.PhaseStarted {
+		if w.marker.LastCheckpoint != "" {
+			p.Note(fmt.Sprintf("branch %s was deleted since the checkpoint at %s; this attempt begins at %s", w.marker.Branch, markdown.Short(w.marker.LastCheckpoint), w.marker.Base))
+			w.marker.LastCheckpoint = ""
+		}
+		p.Marker.Start = head
+	}
+	return nil
+}
+
+// designDocument is the merged design, wherever in its directory people have put it.
+func designDocument(ctx context.Context, p *Issue, head string) (*model.Document, error) {
+	w := &p.progress.marker
+	text, err := history.Blob(ctx, p.Checkout, head, w.Doc)
+	if err == nil {
+		return &model.Document{Path: w.Doc, Text: string(text)}, nil
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	names, err := history.Files(ctx, p.Checkout, head, p.Settings.Repo.DesignDir)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		if text, err := history.Blob(ctx, p.Checkout, head, name); err == nil && flow.IsDesign(text, p.Event.Number) {
+			w.Doc = name
+			return &model.Document{Path: name, Text: string(text)}, nil
+		}
+	}
+	return nil, p.Blocked(model.ReasonNoDesign, fmt.Sprintf("%s: the design document is not on branch %s any more, and none in %s names issue %d in its front matter", w.Doc, w.Base, p.Settings.Repo.DesignDir, p.Event.Number))
+}
+
+// saidBefore are the words of people who are heard that were taken up before.
+func saidBefore(p *Issue) []model.Comment {
+	var earlier []model.Comment
+	for _, c := range p.Snap.Comments {
+		if !c.Ours && !c.Author.Bot && p.State.Answered[c.Key(p.Event.Number)] {
+			earlier = append(earlier, c)
+		}
+	}
+	return earlier
+}
+
+// Accept holds an answer against the rules of its flow and gives the head that it leads to.
+func (p *Issue) Accept(ctx context.Context, _, out model.Outcome) (string, error) {
+	head, err := p.GuardLocal(ctx)
+	if err != nil {
+		return "", err
+	}
+	dirty, err := commits.Dirty(ctx, p.Checkout)
+	if err != nil {
+		return "", err
+	}
+	design := p.progress.marker.Flow == model.FlowDesign
+	there := p.progress.tip != "" // an earlier attempt's commits, which somebody has to say are good as they are
+	ready := there && strings.TrimSpace(out.PRTitle+out.PRSummary) != ""
+	var wrong *flow.Invalid
+	if err := flow.Validate(p.progress.marker.Flow, out, dirty || ready || head != p.Base()); errors.As(err, &wrong) {
+		return "", p.Blocked(wrong.Reason, wrong.Error())
+	} else if err != nil {
+		return "", err
+	}
+	switch {
+	case design:
+		head, err = writeDocument(ctx, p, out, dirty || head != p.Base())
+	case dirty && out.CommitMessage != "":
+		head, _, err = commits.Commit(ctx, p.Checkout, out.CommitMessage)
+		if unmerged := (*git.ErrUnmerged)(nil); errors.As(err, &unmerged) {
+			err = work.Failing(err)
+		}
+	case !there && head == p.Base():
+		err = p.Blocked(model.ReasonOutcome, "commit_message: empty, so that what was changed is not ready to be pushed")
+	}
+	if err == nil {
+		head, err = p.OwnHere(ctx, p.Base(), head)
+	}
+	if err != nil {
+		return "", err
+	}
+	found, err := p.Inspect(ctx, p.Base(), head)
+	if err == nil && found.Reason != "" {
+		err = p.Blocked(found.Reason, found.Detail)
+	}
+	return head, err
+}
+
+// writeDocument commits the design document. It is all that a design changes: what else the agent left is kept aside.
+func writeDocument(ctx context.Context, p *Issue, out model.Outcome, more bool) (string, error) {
+	if more {
+		where := ""
+		if k := p.SetAside(ctx); k.Branch != "" {
+			where = ", but kept on " + k.Named()
+		}
+		p.Note("the agent changed files beside its design document; they are not part of the pull request" + where)
+		if err := checkpoint.Reset(ctx, p.Checkout, p.Base()); err != nil {
+			return "", err
+		}
+	}
+	w := &p.progress.marker
+	if w.Doc == "" {
+		name, err := unused(ctx, p)
+		if err != nil {
+			return "", err
+		}
+		w.Doc = name
+	}
+	root, err := os.OpenRoot(p.Checkout.Dir()) // a link in there may lead anywhere
+	if err != nil {
+		return "", fmt.Errorf("open checkout: %w", err)
+	}
+	defer root.Close()
+	err = root.MkdirAll(path.Dir(w.Doc), 0o755)
+	if err == nil {
+		err = root.WriteFile(w.Doc, flow.Document(*p.Snap.Thread, out), 0o644)
+	}
+	if err != nil {
+		return "", p.Blocked(model.ReasonOutcome, fmt.Sprintf("%s: the design document cannot be written there: %v; [repo] design_dir names another place", w.Doc, err))
+	}
+	head, made, err := commits.Commit(ctx, p.Checkout, fmt.Sprintf("Design: %s\n\nRefs #%d", strings.Join(strings.Fields(out.Title), " "), p.Event.Number))
+	if err == nil && !made && p.progress.tip == "" {
+		err = p.Blocked(model.ReasonOutcome, fmt.Sprintf("%s: git ignores files there; [repo] design_dir names another place", w.Doc))
+	}
+	return head, err
+}
+
+// unused is a path for the design document that no file is at.
+func unused(ctx context.Context, p *Issue) (string, error) {
+	for nth := 1; nth <= maxNames; nth++ {
+		name := flow.DocPath(p.Settings.Repo.DesignDir, p.Event.Number, p.Snap.Thread.Title, nth)
+		if _, err := history.Blob(ctx, p.Checkout, p.Base(), name); errors.Is(err, fs.ErrNotExist) {
+			return name, nil
+		} else if err != nil {
+			return "", err
+		}
+	}
+	return "", p.Blocked(model.ReasonOutcome, fmt.Sprintf("%d names for the design document are taken in %s", maxNames, p.Settings.Repo.DesignDir))
+}
+
+// changedPaths are the paths in which the branch differs from where it left its base.
+func changedPaths(ctx context.Context, p *Issue, head string) ([]string, error) {
+	from, err := history.ForkPoint(ctx, p.Checkout, fetch.BaseTip(p.Checkout), head)
+	if err != nil {
+		return nil, err
+	}
+	changes, err := history.Changes(ctx, p.Checkout, from, head)
+	if err != nil {
+		return nil, err
+	}
+	var paths []string
+	for _, c := range changes {
+		if c.Status != "D" {
+			paths = append(paths, c.Path)
+		}
+	}
+	return paths, nil
+}
+
+// Untested says that a bug fix comes without a test.
+func (p *Issue) Untested(ctx context.Context, head string) (said string, err error) {
+	patterns := p.Settings.Repo.TestFileRegex
+	if p.progress.marker.Flow != model.FlowBugfix || len(patterns) == 0 {
+		return "", nil
+	}
+	paths, err := changedPaths(ctx, p, head)
+	if err != nil || flow.Tested(paths, patterns) {
+		return "", err
+	}
+	return "no file that was changed is a test: none matches [repo] test_file_regex " + fmt.Sprintf("%q", patterns), nil
+}
+
+// Draft is the pull request that an answer leads to.
+func (p *Issue) Draft(ctx context.Context, out model.Outcome, head string) (*model.PullDraft, error) {
+	w := p.progress.marker
+	extra := flow.Extra{Notes: p.Notes, Design: w.Design}
+	if w.Flow == model.FlowImplementation {
+		text, err := history.Blob(ctx, p.Checkout, p.Base(), w.Doc)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+		paths, err := changedPaths(ctx, p, head)
+		if err != nil {
+			return nil, err
+		}
+		if touch, err := flow.TouchPaths(text); err == nil {
+			extra.Outside = flow.Outside(paths, touch)
+		}
+	}
+	d := flow.Draft(w.Flow, *p.Snap.Thread, out, w.Base, w.Branch, extra)
+	return &d, nil
+}

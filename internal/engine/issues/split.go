@@ -1,0 +1,231 @@
+package issues
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/mergexo/mergexo/internal/engine/thread"
+	"github.com/mergexo/mergexo/internal/engine/work"
+	"github.com/mergexo/mergexo/internal/flow"
+	"github.com/mergexo/mergexo/internal/git/fetch"
+	"github.com/mergexo/mergexo/internal/git/history"
+	"github.com/mergexo/mergexo/internal/handoff"
+	"github.com/mergexo/mergexo/internal/lineage"
+	"github.com/mergexo/mergexo/internal/markdown"
+	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/turn"
+)
+
+// handOver is the agent's phase of an attempt on an issue, from where its claim would be.
+func handOver(ctx context.Context, p *Issue) error {
+	if p.Marker.Phase != model.PhaseStarted {
+		return p.Needless()
+	}
+	if !p.progress.fresh {
+		if err := readBranch(ctx, p, p.progress.marker.Branch); err != nil {
+			return err
+		}
+	}
+	if err := place(ctx, p, nil); err != nil {
+		return err
+	}
+	return p.Deliver(ctx)
+}
+
+// batchOf is what an attempt takes up of what waits on its issue: what an agent has worked on already, as long as all of it
+// still waits. What came later is for a later attempt.
+func batchOf(p *Issue) (now, later []model.Comment) {
+	r := p.Memory.Received
+	if !p.Offered() || r.Err != nil || r.Flow == "" || r.Number != p.Event.Number {
+		return turn.Batch(p.queue, p.Policy)
+	}
+	for _, c := range p.queue {
+		if slices.Contains(r.Events, c.Key(p.Event.Number)) {
+			now = append(now, c)
+		} else {
+			later = append(later, c)
+		}
+	}
+	if len(now) != len(r.Events) {
+		return turn.Batch(p.queue, p.Policy)
+	}
+	return now, later
+}
+
+// fitting says why an attempt cannot be made with what was handed over. Then nothing is claimed, as in fitting.
+func fitting(ctx context.Context, p *Issue) error {
+	if !p.Owed() {
+		return p.Unworked("%s waits", p.About())
+	}
+	r, w := p.Memory.Received, p.progress
+	if r.Err != nil {
+		return nil // the attempt says so
+	}
+	if !w.fresh {
+		if err := readBranch(ctx, p, w.marker.Branch); err != nil {
+			return err
+		}
+	}
+	start := p.Snap.DefaultSHA
+	if !w.fresh && p.Snap.Branch.SHA != "" {
+		start = p.Snap.Branch.SHA
+	}
+	if r.Number == p.Event.Number && r.Ended != handoff.Nothing {
+		relation, err := p.Relation(ctx, r.Start, start)
+		if err != nil {
+			return err
+		}
+		if lineage.Decide(relation) == lineage.Pass { // it has grown since
+			start = r.Start
+		}
+	}
+	err := handoff.Check(r.Handoff, handoff.Expected{
+		Repo: p.Event.Repo, Number: p.Event.Number, Flow: w.marker.Flow, Start: start, Pending: turn.Keys(p.Event.Number, p.queue), TurnKey: p.Marker.Key,
+	})
+	if err != nil {
+		return thread.End(model.ResultRetry, "%s; the next event's agent phase takes it up", err)
+	}
+	return nil
+}
+
+// Withhold notes that the work of an attempt is kept nowhere since it must not be pushed.
+func (p *Issue) Withhold(e *work.Ending) {
+	if r := e.Block.Reason; p.Admitted == "" && (r == model.ReasonForbidden || r == model.ReasonSecret) {
+		p.progress.unkept = e.Detail
+	}
+}
+
+// BeginAt makes the commit that the agent began at the start of the attempt: an earlier state of the base branch, or of the
+// branch that keeps what was done so far.
+func (p *Issue) BeginAt(ctx context.Context, start string) error {
+	w := p.progress
+	name, tip := w.marker.Branch, w.tip
+	if tip == "" {
+		name, tip = w.marker.Base, fetch.BaseTip(p.Checkout)
+	}
+	relation, err := thread.LocalRelation(ctx, p.Thread, start, tip)
+	if err != nil {
+		return err
+	}
+	if lineage.Decide(relation) != lineage.Pass {
+		return p.Withdraw(ctx, model.ResultRetry, "the agent began at %s, which branch %s has no more; the next event's agent phase begins anew", markdown.Short(start), name)
+	}
+	p.Marker.Start = start // what was pushed there since is for the landing to meet
+	return nil
+}
+
+// Valid holds what was handed over as the result of an attempt against the rules of its flow.
+func (p *Issue) Valid(ctx context.Context, h handoff.Handoff) error {
+	w := &p.progress.marker
+	// As in Accept: what an earlier attempt left is ready once somebody says so.
+	ready := p.progress.tip != "" && strings.TrimSpace(h.Outcome.PRTitle+h.Outcome.PRSummary) != ""
+	var wrong *flow.Invalid
+	if err := flow.Validate(w.Flow, h.Outcome, h.Commits() || ready); errors.As(err, &wrong) {
+		return p.Blocked(wrong.Reason, wrong.Error())
+	} else if err != nil {
+		return err
+	}
+	switch w.Flow {
+	case model.FlowDesign:
+		wrong, err := undesigned(ctx, p, h)
+		if err == nil && wrong != "" {
+			err = p.Blocked(model.ReasonOutcome, "the agent's job handed over what is no design: "+wrong)
+		}
+		return err
+	case model.FlowImplementation: // where the agent found it
+		if _, err := designDocument(ctx, p, h.Base()); err != nil {
+			return err
+		}
+	}
+	said, err := p.Untested(ctx, h.Head)
+	if err == nil && said != "" {
+		err = p.Blocked(model.ReasonNoTest, said)
+	}
+	return err
+}
+
+// undesigned says what keeps the commits of a design from being one: its document, as the outcome says it, and nothing else.
+func undesigned(ctx context.Context, p *Issue, h handoff.Handoff) (wrong string, err error) {
+	changes, err := history.Changes(ctx, p.Checkout, h.Base(), h.Head)
+	if err != nil {
+		return "", err
+	}
+	commits, err := history.List(ctx, p.Checkout, h.Base(), h.Head)
+	if err != nil {
+		return "", err
+	}
+	doc := p.progress.marker.Doc
+	stray := slices.IndexFunc(changes, func(c history.Change) bool { return c.Path != doc })
+	switch {
+	case stray >= 0:
+		return changes[stray].Path + " is changed, which is not its document", nil
+	case len(commits) > 1: // what one adds and the next removes is part of the history too
+		return fmt.Sprintf("%d commits, where a document is one", len(commits)), nil
+	case len(changes) > 0 && changes[0].NewMode != "100644":
+		return fmt.Sprintf("%s is no plain file (mode %s)", doc, changes[0].NewMode), nil
+	}
+	text, err := history.Blob(ctx, p.Checkout, h.Head, doc)
+	switch {
+	case doc == "" || errors.Is(err, fs.ErrNotExist):
+		return "there is no document", nil
+	case err == nil && string(text) != string(flow.Document(*p.Snap.Thread, h.Outcome)):
+		return doc + " is not the document that the outcome has", nil
+	}
+	return "", err
+}
+
+// TakeIn looks for the document of a design among the files that were handed over: a new one, at a name that is one of
+// this issue's, whatever the title was when it was chosen.
+func (p *Issue) TakeIn(ctx context.Context, h handoff.Handoff) error {
+	if p.progress.marker.Flow != model.FlowDesign || p.progress.marker.Doc != "" {
+		return nil
+	}
+	changes, err := history.Changes(ctx, p.Checkout, h.Base(), h.Head)
+	if err != nil {
+		return err
+	}
+	dir := path.Dir(flow.DocPath(p.Settings.Repo.DesignDir, p.Event.Number, p.Snap.Thread.Title, 1))
+	begins := fmt.Sprintf("%d-", p.Event.Number)
+	for _, c := range changes {
+		if c.Status == "A" && path.Dir(c.Path) == dir && path.Ext(c.Path) == ".md" && strings.HasPrefix(path.Base(c.Path), begins) {
+			p.progress.marker.Doc = c.Path
+			return nil
+		}
+	}
+	return nil
+}
+
+// leaveToAgent puts an attempt whose commits are on their branch back to its agent, which has a job of its own: what people
+// said meanwhile is taken up there, before the pull request is opened.
+func leaveToAgent(ctx context.Context, p *Issue, more []model.Comment) error {
+	w := p.progress
+	beginAgain(p, w.tip)
+	p.Kept = model.Kept{Branch: w.marker.Branch, SHA: w.tip}
+	if err := p.Park(ctx, "Before the pull request is opened, what was said here meanwhile is taken up; the next event goes on from here."); err != nil {
+		return err
+	}
+	return p.Unworked("%s on %s wait", markdown.Count(len(more), "comment"), p.About())
+}
+
+// beginAgain makes an attempt that is planned one that begins at the tip of its branch.
+func beginAgain(p *Issue, tip string) {
+	m := &p.Marker
+	m.Phase, m.Start, m.Onto, m.Planned, m.Outbox = model.PhaseStarted, tip, "", "", nil
+	p.progress.marker.LastCheckpoint = tip
+}
+
+// untried keeps commits aside whose tests would have to run again on what somebody pushed to their branch: they run where the
+// agent does, and nowhere else.
+func untried(ctx context.Context, p *Issue, head string) error {
+	p.Kept = p.KeepAside(ctx, p.Marker.Planned)
+	beginAgain(p, head)
+	if err := p.Park(ctx, "Somebody pushed to its branch meanwhile; the next event goes on from there."); err != nil {
+		return err
+	}
+	return p.Unworked("branch %s moved to %s meanwhile; %s waits", p.progress.marker.Branch, markdown.Short(head), p.About())
+}

@@ -1,0 +1,194 @@
+package issues
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/mergexo/mergexo/internal/clock"
+	"github.com/mergexo/mergexo/internal/engine/attempt"
+	"github.com/mergexo/mergexo/internal/engine/effect"
+	"github.com/mergexo/mergexo/internal/engine/thread"
+	"github.com/mergexo/mergexo/internal/engine/work"
+	"github.com/mergexo/mergexo/internal/flow"
+	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/git/transport"
+	"github.com/mergexo/mergexo/internal/journal"
+	"github.com/mergexo/mergexo/internal/markdown"
+	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/turn"
+)
+
+// wait ends an attempt on an issue that only a person can bring further. It is said in a comment of its own, since an edit
+// of the claim would notify nobody, and says where the work is.
+func wait(ctx context.Context, p *Issue, reason, detail string) error {
+	w := p.progress
+	said := flow.Stop{Reason: reason, Detail: detail, Empty: whyEmpty(p, detail), Notes: p.Notes, Rescue: w.rescue}
+	if p.Kept.Branch == "" && w.lost == nil { // what earlier attempts did
+		p.Kept, said.Lost, said.Now = earlierWork(ctx, p)
+	}
+	said.Kept = p.Kept
+	ended := &thread.Stop{Result: model.ResultBlocked, Reason: flow.Reason(p.Event.Number, w.marker, said), Block: &model.BlockMarker{
+		Repo: p.Event.Repo.String(), Number: p.Event.Number, Reason: reason, Observed: p.Kept.SHA,
+	}}
+	if w.lost != nil && p.Kept.Branch == "" {
+		ended = thread.End(model.ResultFailed, "%s; it could not be pushed: %s", ended.Reason, w.lost)
+	}
+	if !p.Phase.Writes() { // the apply phase finds the same, and says so
+		return thread.End(model.ResultNothing, "%s", ended.Reason)
+	}
+	m := w.marker
+	m.TurnMarker, m.Status, m.Waiting = p.Marker, model.PhaseWaiting, reason
+	m.Expires, m.TurnMarker.Reason = time.Time{}, thread.Clip(detail)
+	if p.Kept.Branch == m.Branch && p.Kept.SHA != "" {
+		m.LastCheckpoint = p.Kept.SHA
+	}
+	if m.TurnMarker.Phase == model.PhasePlanned { // whoever asked to try again was heard
+		m.Events = slices.Concat(m.Events, turn.Keys(p.Event.Number, p.queue))
+		slices.Sort(m.Events)
+		m.Events = slices.Compact(m.Events)
+	}
+	if m.Planned == "" || m.Outbox == nil || m.Outbox.Draft == nil { // only a plan that is whole is gone on with
+		m.Planned, m.Outbox = "", nil
+	}
+	m.Checkpoint, m.CheckpointSHA = p.Kept.Branch, p.Kept.SHA
+	if p.ClaimID == 0 { // then nothing but what is said tells whether it was said before
+		m.Claim = ""
+	}
+	token := journal.Token("wait", strconv.Itoa(p.Event.Number), p.Kept.SHA, reason, m.Key, m.Claim)
+	tries := m.Tries
+	if reason != model.ReasonAttempts {
+		tries = turn.WorthTelling(tries)
+	}
+	text := flow.StopText(*p.Snap.Thread, m, said) + turn.Earlier(p.Snap.Thread.URL, tries)
+	if err := sayStop(ctx, p, token, text, m); err != nil {
+		return err
+	}
+	return ended
+}
+
+// whyEmpty tells why nothing is kept where something was done; "" where there was nothing.
+func whyEmpty(p *Issue, detail string) string {
+	switch w := p.progress; {
+	case w.lost != nil:
+		return "What was done could not be pushed: " + markdown.Inline(w.lost.Error()) + "."
+	case w.unkept != "" && w.unkept == detail:
+		return "What was done must not be pushed, and is kept nowhere."
+	case w.unkept != "":
+		return "What was done could not be kept: " + markdown.Inline(w.unkept) + "."
+	}
+	return ""
+}
+
+// sayStop posts a stop once, and then takes the claim away whose place it takes.
+func sayStop(ctx context.Context, p *Issue, token, text string, m model.IssueMarker) error {
+	if p.State.Tokens[token] == 0 {
+		body := journal.Body{Text: text, Kind: journal.KindIssue, Marker: packed(m)}
+		if _, err := p.Comment(ctx, token, body, effect.Mark{}); err != nil {
+			return err
+		}
+	}
+	if p.ClaimID == 0 { // another run may have said the same in this moment
+		if err := p.Read(ctx); err != nil {
+			return err
+		}
+		return p.Tidy(ctx)
+	}
+	claim := p.ClaimID
+	p.ClaimID = 0
+	return p.Remove(ctx, claim, attempt.TurnToken(p.Marker.Key))
+}
+
+// overBudget says once a day that the day's budget is spent. Nothing is taken up by it.
+func overBudget(ctx context.Context, p *Issue, why string, opens time.Time) error {
+	m, mark, spent := &p.Marker, p.State.Settled, p.State.Spent
+	m.Events, m.Since, m.Seen, m.Spent = nil, mark.At, mark.ID, &spent
+	m.Key = journal.Token("budget", strconv.Itoa(m.Number), opens.Format(time.DateOnly))
+	if p.progress.fresh { // no branch was chosen
+		p.progress.marker.Branch = ""
+	}
+	return wait(ctx, p, model.ReasonBudget, why+"; it opens again at "+opens.Format("2006-01-02 15:04 UTC"))
+}
+
+// End keeps what the agent has done for an issue so far, and says why there is no pull request yet.
+func (p *Issue) End(ctx context.Context, e *work.Ending) error {
+	p.Marker.Session = cmp.Or(e.Session, p.Marker.Session) // the next attempt goes on in it
+	if ctx.Err() != nil && e.Block.Reason == "" {
+		return cutShort(ctx, p)
+	}
+	ctx = context.WithoutCancel(ctx)
+	p.Kept = p.KeepAll(ctx)
+	p.Unsave(ctx)
+	switch {
+	case e.Block.Reason != "":
+		return wait(ctx, p, e.Block.Reason, e.Detail)
+	case p.progress.lost != nil && p.Kept.Branch == "":
+		return wait(ctx, p, model.ReasonAttempts, e.Cause.Error())
+	case e.Waits:
+		return p.Postpone(ctx, e.Cause)
+	case attempt.TimedOut(e):
+		return wait(ctx, p, model.ReasonTimeout, e.Cause.Error())
+	case p.Marker.Attempt >= turn.MaxAttempts:
+		return wait(ctx, p, model.ReasonAttempts, e.Cause.Error())
+	}
+	return p.Failed(ctx, e.Cause)
+}
+
+// lastLine is how long a run that was cancelled may take to say where its work is, once lastWords are over.
+const lastLine = 2 * time.Second
+
+// cutShort brings the work to safety in the moment that a cancelled run has left, and says where it is.
+func cutShort(ctx context.Context, p *Issue) error {
+	whole := context.WithoutCancel(ctx)
+	saving, saved := clock.WithTimeout(whole, p.Clock, work.LastWords)
+	p.Kept = p.KeepAll(saving)
+	saved()
+	ctx, done := clock.WithTimeout(whole, p.Clock, lastLine) // whatever became of the work is said
+	defer done()
+	err := wait(ctx, p, model.ReasonCancelled, "")
+	if s := (*thread.Stop)(nil); errors.As(err, &s) && s.Result == model.ResultBlocked {
+		s.Result = model.ResultRetry
+	}
+	return err
+}
+
+// keepOnBranch pushes what was done for an issue to the branch of its flow. Where somebody else has a branch of that name, it
+// goes to another one, which is the flow's from then on; where somebody was faster on ours, to one of its own; where it
+// cannot be pushed at all, into a file, and the run fails loudly.
+func keepOnBranch(ctx context.Context, p *Issue, head string) model.Kept {
+	w := p.progress
+	names := []string{w.marker.Branch}
+	if w.tip == "" && w.marker.LastCheckpoint == "" {
+		for nth := 2; nth <= 5; nth++ {
+			names = append(names, flow.Branch(w.marker.Flow, p.Event.Number, p.Snap.Thread.Title, nth))
+		}
+	}
+	for _, name := range names {
+		if w.lost = p.Push(ctx, name, w.tip, head, p.Droppable()...); w.lost == nil {
+			w.tip, w.marker.Branch, w.marker.LastCheckpoint = head, name, head
+			p.Checkpointed(name, head)
+			return model.Kept{Branch: name, SHA: head}
+		}
+		p.Log.Warn("checkpoint_failed", "issue_number", p.Event.Number, "branch", name, "turn_key", p.Marker.Key, "error", w.lost)
+		if !work.Stale(w.lost) {
+			break
+		}
+	}
+	if unreachable := (*git.Error)(nil); !errors.As(w.lost, &unreachable) || unreachable.Failure != git.Unreachable {
+		if k := p.KeepAside(ctx, head, p.Droppable()...); k.Branch != "" {
+			return k
+		}
+	}
+	p.Spare()
+	file := p.BundleFile(head)
+	if err := transport.WriteBundleForPerson(ctx, p.Checkout, file, w.marker.Branch, p.Base(), head); err != nil {
+		p.Log.Error("checkpoint_lost", "issue_number", p.Event.Number, "error", err)
+		p.Note("it could not be left on the runner either: " + err.Error())
+		return model.Kept{}
+	}
+	w.rescue = file
+	return model.Kept{}
+}

@@ -1,0 +1,233 @@
+package landing
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mergexo/mergexo/internal/engine/effect"
+	"github.com/mergexo/mergexo/internal/engine/thread"
+	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/git/history"
+	"github.com/mergexo/mergexo/internal/git/merging"
+	"github.com/mergexo/mergexo/internal/journal"
+	"github.com/mergexo/mergexo/internal/lineage"
+	"github.com/mergexo/mergexo/internal/markdown"
+	"github.com/mergexo/mergexo/internal/merge"
+	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/turn"
+)
+
+// landedBefore recognises what is on the base already: a run landed it that died before it could say so, or somebody else
+// merged the pull request.
+func landedBefore(ctx context.Context, g *merger) (bool, error) {
+	merged := g.Snap.Pull.State == model.PullMerged
+	if g.marker.State == model.MergeRunning && len(g.marker.Members) > 0 || g.marker.Tip == "" && !merged {
+		return false, nil
+	}
+	if err := thread.ReadMergeFacts(ctx, g.Thread); err != nil {
+		return false, err
+	}
+	if g.MergeFacts.BaseSHA == "" {
+		return false, nil
+	}
+	tip, err := landedTip(ctx, g)
+	if err != nil || tip == "" && !merged {
+		return false, err
+	}
+	way, err := merge.ChooseFor(g.policy(), g.Snap.Pull, *g.MergeFacts, g.marker)
+	if err != nil { // it has landed, whatever the settings say by now
+		way = merge.Way{Strategy: g.marker.Strategy}
+	}
+	m := g.self(way)
+	g.members = []*member{m}
+	if tip == "" {
+		m.foreign, m.is.BaseSHA = true, ""
+		m.is.Landed = cmp.Or(g.MergeFacts.MergeCommit, g.MergeFacts.BaseSHA)
+		m.notes = append(m.notes, "It was merged by other means than this request.")
+		return true, nil
+	}
+	m.is.BaseSHA, m.is.Tip, m.is.Tree, m.is.Landed, m.made.Tip = g.marker.BaseSHA, tip, g.marker.Tree, tip, tip
+	if way.Strategy == model.StrategyAPI {
+		return true, m.compare(ctx)
+	}
+	return true, nil
+}
+
+// landedTip is what the base has of this request: a tip of ours, or the commit that GitHub made of the approved head; "":
+// nothing.
+func landedTip(ctx context.Context, g *merger) (string, error) {
+	facts := g.MergeFacts
+	if g.marker.Strategy == model.StrategyAPI {
+		if g.Snap.Pull.State != model.PullMerged || facts.HeadSHA != g.marker.Head {
+			return "", nil
+		}
+		return facts.MergeCommit, nil
+	}
+	for _, tip := range g.marker.Tips() {
+		relation, err := g.Relation(ctx, tip, facts.BaseSHA)
+		if err != nil {
+			return "", err
+		}
+		if lineage.Decide(relation) == lineage.Pass {
+			return tip, nil
+		}
+	}
+	return "", nil
+}
+
+// finish says that everything has landed, and tidies up behind it.
+func (g *merger) finish(ctx context.Context) error {
+	ctx = context.WithoutCancel(ctx)
+	for _, m := range g.members {
+		if err := settle(ctx, g, m); err != nil {
+			return err
+		}
+		dropBranch(ctx, g, m)
+	}
+	own := g.own()
+	k := &g.marker
+	k.State, k.Reason, k.Detail, k.Cause, k.Expires, k.Claim = model.MergeDone, "", "", "", time.Time{}, ""
+	k.BaseSHA, k.Tip, k.Tree, k.Landed, k.Strategy = own.is.BaseSHA, own.is.Tip, own.is.Tree, own.is.Landed, own.way.Strategy
+	for _, m := range g.members {
+		if m != own {
+			if err := tellMember(ctx, g, m); err != nil {
+				return err
+			}
+		}
+	}
+	listMembers(g)
+	if err := g.edit(ctx, merge.DoneText(g.Snap.Pull, *k, landingText(g, own))); err != nil {
+		return err
+	}
+	for _, m := range g.members {
+		m.draw(ctx)
+	}
+	g.Report.Result, g.Report.Reason, g.Report.HeadSHA = model.ResultDone, "", k.Landed
+	g.Log.Info("merged", "pr_number", g.Event.Number, "base", k.Base, "landed", k.Landed, "strategy", k.Strategy)
+	return thread.End(model.ResultNothing, "pull request %d is merged", g.Event.Number)
+}
+
+// settle waits for GitHub to show a pull request as merged, and closes it where it does not: ancestry in git is the truth.
+func settle(ctx context.Context, g *merger, m *member) error {
+	limit := badgeLimit
+	if merge.Unshown(m.way.Strategy, m.Snap.Pull) {
+		limit = 0
+	}
+	now, ok, err := m.GitHub.Pulls.Await(ctx, m.Event.Repo, m.Event.Number, limit, func(now model.PullNow) bool { return now.State != model.PullOpen })
+	switch {
+	case err != nil:
+		return err
+	case ok && now.State == model.PullMerged:
+		m.Snap.Pull.State = model.PullMerged
+		return nil
+	case ok:
+		m.closed = true
+		return nil
+	case !slices.Contains(append(requestOf(g, m).Tips(), m.is.Head, m.is.Tip), now.HeadSHA):
+		m.notes = append(m.notes, fmt.Sprintf("The branch has more commits since, up to %s, which are not part of what landed: the pull request stays open for them.", markdown.Short(now.HeadSHA)))
+		return nil
+	}
+	_, err = m.Apply(ctx, effect.Close{Number: m.Event.Number, Token: journal.Token("close", g.marker.Command, m.is.Repo)})
+	m.closed = err == nil
+	return err
+}
+
+// landingText is what is told of a member that has landed.
+func landingText(g *merger, m *member) merge.Landing {
+	var fields []string
+	if m.way.Strategy == model.StrategyUnion {
+		fields = m.way.UnionFields
+	}
+	unanswered := len(turn.Hopeful(turn.Candidates(m.Snap, m.State, m.Policy), m.Policy))
+	return merge.Landing{
+		Fields: fields, Unanswered: unanswered, Commits: m.made.Commits, More: m.made.Count - len(m.made.Commits), Tests: m.tests, Notes: slices.Concat(m.steered(), m.told(), m.notes), Seconds: int(g.Now().Sub(g.began).Round(time.Second).Seconds()), Closed: m.closed,
+	}
+}
+
+// steered is what people are told of the files that decide over the repository. Where an earlier run built what landed, it
+// is told by what GitHub lists.
+func (m *member) steered() []string {
+	if m.made.Tree != "" && m.met.BaseSHA != "" {
+		return m.steers
+	}
+	return merge.SteeringNotes(m.Snap.Pull.Paths())
+}
+
+// told is what people should know of how the commits were made.
+func (m *member) told() []string {
+	made := m.made
+	notes := slices.Clone(made.Notes)
+	say := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
+	if made.Strategy == merging.SquashReapply {
+		say("The commits did not go over one by one, so the whole change landed as one commit")
+	}
+	if made.Signed > 0 {
+		say("%s lost the signature that it had", markdown.Count(made.Signed, "commit"))
+	}
+	for _, c := range made.Evil {
+		say("The merge commit %s held changes of its own, which are part of what landed", c.SHA)
+	}
+	for _, c := range made.Dropped {
+		say("%s is left out, since the base had its changes already: %s", c.SHA, c.Subject)
+	}
+	for _, path := range made.BaseWon {
+		say("The base's version was taken of %s, which conflicted", path)
+	}
+	return notes
+}
+
+// dropBranch deletes the branch of a merged pull request, unless somebody uses it. That it stays is no failure.
+func dropBranch(ctx context.Context, g *merger, m *member) {
+	pull := m.Snap.Pull
+	if m.mirror.Name != "" && !m.foreign && m.Settings.Merge.DeleteBranch {
+		m.drop(ctx, m.mirror, journal.Token("drop", g.marker.Command, m.is.Repo))
+		return
+	}
+	if m.foreign || !m.Settings.Merge.DeleteBranch || pull.State != model.PullMerged || pull.CrossRepo || !pull.HeadExists || pull.HeadRef == m.is.Base ||
+		pull.HeadRef == m.Snap.DefaultBranch || m.MergeFacts == nil || len(m.MergeFacts.Users) > 0 ||
+		slices.Contains(m.MergeFacts.Missing, "users") {
+		return
+	}
+	at := m.is.Head
+	if m.head != "" {
+		at = m.head
+	}
+	m.drop(ctx, git.Ref{Name: "refs/heads/" + pull.HeadRef, SHA: at}, journal.Token("drop", g.marker.Command, m.is.Repo))
+}
+
+// drop deletes a branch where it is still what landed.
+func (m *member) drop(ctx context.Context, ref git.Ref, token string) {
+	name := strings.TrimPrefix(ref.Name, "refs/heads/")
+	err := m.Open(ctx)
+	if err == nil {
+		_, err = m.Apply(ctx, effect.DeleteBranch{Ref: ref, Name: name, Token: token})
+	}
+	if err != nil {
+		m.Log.Warn("branch_kept", "pr_number", m.Event.Number, "branch", name, "error", err)
+	}
+}
+
+// draw adds to the report what the merge did to the history. Without it nothing is wrong.
+func (m *member) draw(ctx context.Context) {
+	if m.met.MergeBase == "" || len(m.made.Commits) == 0 {
+		return
+	}
+	h := merge.History{Base: m.is.Base, Branch: m.Snap.Pull.HeadRef, Strategy: m.way.Strategy, Fork: m.met.MergeBase}
+	var err error
+	if h.Before, err = history.List(ctx, m.Checkout, m.met.MergeBase, m.is.BaseSHA); err == nil {
+		h.Commits, err = history.List(ctx, m.Checkout, m.met.MergeBase, m.met.HeadSHA)
+	}
+	if err != nil {
+		m.Log.Debug("no_picture", "error", err)
+		return
+	}
+	h.Before = append([]model.Commit{{SHA: m.met.MergeBase}}, h.Before...)
+	for _, c := range m.made.Commits {
+		h.Landed = append(h.Landed, c.Commit)
+	}
+	m.Report.Pictures = append(m.Report.Pictures, merge.Picture(h))
+}

@@ -1,0 +1,141 @@
+package landing
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mergexo/mergexo/internal/clock"
+	"github.com/mergexo/mergexo/internal/engine/thread"
+	"github.com/mergexo/mergexo/internal/flow"
+	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/git/fetch"
+	"github.com/mergexo/mergexo/internal/git/history"
+	"github.com/mergexo/mergexo/internal/git/merging"
+	"github.com/mergexo/mergexo/internal/lineage"
+	"github.com/mergexo/mergexo/internal/markdown"
+	"github.com/mergexo/mergexo/internal/merge"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// prepare gets the two branches and makes the commits that would land. The branch has to be where it was approved, or
+// where an earlier attempt of ours left it.
+func (g *merger) prepare(ctx context.Context, m *member) error {
+	if err := m.Open(ctx); err != nil {
+		return err
+	}
+	head, ref := m.source()
+	met, err := history.FetchMergeBase(ctx, m.Checkout, m.is.Base, ref)
+	if gone := (*git.ErrNoRef)(nil); errors.As(err, &gone) && gone.Ref == "refs/heads/"+m.is.Base {
+		return &Failure{Failure: merge.Failure{Code: model.CodeBaseMissing, Detail: fmt.Sprintf("there is no branch %s", m.is.Base)}}
+	}
+	if err != nil {
+		return failureOf(err, "")
+	}
+	if met.Unrelated {
+		return failureOf(&history.ErrUnrelated{Base: met.BaseSHA, Head: met.HeadSHA}, "")
+	}
+	if tips := requestOf(g, m).Tips(); met.HeadSHA != head && !slices.Contains(tips, met.HeadSHA) {
+		return &Failure{Failure: merge.Failure{Code: model.CodeHeadMoved, Detail: fmt.Sprintf("the branch was at %s and is at %s now", markdown.Short(head), markdown.Short(met.HeadSHA))}}
+	}
+	if err := m.grown(ctx, met.BaseSHA); err != nil {
+		return err
+	}
+	m.met, m.head, m.is.BaseSHA, m.made = met, met.HeadSHA, met.BaseSHA, merging.Merged{}
+	what := m.what()
+	if m.made, err = merging.Build(ctx, m.Checkout, what); err != nil {
+		return failureOf(err, m.way.Strategy)
+	}
+	if err := merging.Verify(ctx, m.Checkout, what, m.made); err != nil {
+		return failureOf(err, m.way.Strategy)
+	}
+	m.steers, err = steering(ctx, m.Checkout, m.is.BaseSHA, m.made.Tip)
+	return err
+}
+
+// source is what lands, and the ref that the server has it at: the head of the pull request, or its mirror.
+func (m *member) source() (sha, ref string) {
+	if m.mirror.Name != "" {
+		return m.mirror.SHA, m.mirror.Name
+	}
+	return m.is.Head, thread.HeadRef(m.Thread)
+}
+
+// grown refuses a base that does not have any more what it had: landing on it would bring back what somebody took away.
+func (m *member) grown(ctx context.Context, base string) error {
+	m.known = slices.Compact(append(m.known, m.Snap.Pull.BaseSHA, m.is.BaseSHA))
+	m.known = slices.DeleteFunc(m.known, func(sha string) bool { return sha == "" || sha == base })
+	for _, was := range m.known {
+		relation, err := m.Relation(ctx, was, base)
+		if err != nil {
+			return err
+		}
+		if lineage.Decide(relation) != lineage.Pass {
+			return rewound(m.is.Base, was, base)
+		}
+	}
+	// What GitHub compared the pull request with last may be older than all that we saw.
+	if was := m.MergeFacts.BaseRecorded; was != "" && was != base && !slices.Contains(m.known, was) {
+		if err := fetch.Commits(ctx, m.Checkout, was); err != nil && !git.IsNoRef(err) {
+			return err
+		}
+		m.known = append(m.known, was)
+	}
+	return nil
+}
+
+// rewound tells of a base branch that does not have any more what it had.
+func rewound(base, was, now string) *Failure {
+	return &Failure{Failure: merge.Failure{Code: model.CodeRewound, Detail: fmt.Sprintf("%s was at %s and is at %s now, which does not have it", base, markdown.Short(was), markdown.Short(now))}}
+}
+
+// what is the order to git.
+func (m *member) what() merging.Request {
+	pull := m.Snap.Pull
+	title, body := fmt.Sprintf("Merge pull request #%d: %s", pull.Number, oneLine(pull.Title)), ""
+	switch {
+	case m.way.Strategy == model.StrategyNoFF && (pull.CrossRepo || strings.HasPrefix(pull.HeadRef, "gh-pr-")):
+		title, body = flow.ExternalMerge(pull)
+	case m.way.Strategy == model.StrategySquash, m.way.Strategy == model.StrategyRebase:
+		title = fmt.Sprintf("%s (#%d)", oneLine(pull.Title), pull.Number)
+	}
+	strategy := m.way.Strategy
+	own, _ := m.source()
+	if strategy == model.StrategyCherryPick && m.head != own { // an earlier attempt has picked them already
+		strategy = model.StrategyRebase
+	}
+	return merging.Request{
+		Strategy: strategy, Base: m.is.BaseSHA, Head: m.head, Known: m.known, Title: title, Body: body, BaseWins: m.way.BaseWins, UnionFields: m.way.UnionFields,
+		Own: m.head != own, // an earlier attempt has squashed them already
+	}
+}
+
+// oneLine is a title as a commit's subject takes it.
+func oneLine(s string) string {
+	return strings.Join(strings.Fields(strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return ' '
+		}
+		return r
+	}, s)), " ")
+}
+
+// test runs the tests of the project on the very commit that would land, within the time of the run. What that ends is left
+// to the next run, which has more of it.
+func (g *merger) test(ctx context.Context, m *member) error {
+	if !m.Settings.Merge.Tests.None {
+		if err := m.Outside(ctx, "the tests of what would land on "+m.is.Base+" come next"); err != nil {
+			return err
+		}
+	}
+	limited, done := clock.WithTimeoutCause(ctx, g.Clock, g.RunLeft(g.Settings), thread.ErrRunTime)
+	defer done()
+	run, err := testTip(limited, m.World, m.Checkout, m.Settings, m.is.Base, m.is.BaseSHA, m.made.Tip)
+	m.tests = run
+	if err != nil && !thread.Outlives(err) && ctx.Err() == nil && errors.Is(context.Cause(limited), thread.ErrRunTime) {
+		return thread.OutOfTime(g.Thread)
+	}
+	return err
+}

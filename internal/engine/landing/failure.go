@@ -1,0 +1,151 @@
+package landing
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/git/conflicts"
+	"github.com/mergexo/mergexo/internal/git/history"
+	"github.com/mergexo/mergexo/internal/git/mergetree"
+	"github.com/mergexo/mergexo/internal/git/merging"
+	"github.com/mergexo/mergexo/internal/git/transport"
+	"github.com/mergexo/mergexo/internal/github"
+	"github.com/mergexo/mergexo/internal/merge"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// Failure is why a merge does not come about.
+type Failure struct {
+	merge.Failure
+	// waits says that what is missing can come without another request.
+	waits    bool
+	conflict *mergetree.ErrConflict
+}
+
+func (s *Failure) Error() string { return fmt.Sprintf("%s: %s", s.Code, s.Detail) }
+
+// is says that an error is of a type, or holds one.
+func is[E error](err error) bool {
+	var e E
+	return errors.As(err, &e)
+}
+
+// coded is a type of error with its code.
+type coded struct {
+	is   func(error) bool
+	code model.MergeCode
+}
+
+// failureCodes are the codes of what git says, where its type tells all.
+var failureCodes = []coded{
+	{is[*mergetree.ErrConflict], model.CodeConflict}, {is[*history.ErrUnrelated], model.CodeUnrelated}, {is[*merging.ErrEmpty], model.CodeEmpty},
+	{is[*merging.ErrRewound], model.CodeRewound}, {is[*git.ErrRewind], model.CodeRewound}, {is[*merging.ErrFrontmatter], model.CodeFrontmatter},
+	{is[*merging.ErrTooMany], model.CodeTooMany}, {is[*merging.ErrChanged], model.CodeDiff}, {is[*transport.ErrLocked], model.CodeLock},
+	{is[*merging.ErrDirty], model.CodeDirtyBase}, {is[*git.ErrNoRef], model.CodeBranchMissing}, {is[*transport.ErrLockUnreadable], model.CodeLockBroken},
+	{is[*git.ErrUnclear], model.CodeRejected}, {is[*git.ErrRejected], model.CodeRejected},
+}
+
+// failureOf finds the code of what git said; any other error stays as it is. strategy is the one that was used.
+func failureOf(err error, strategy string) error {
+	at := slices.IndexFunc(failureCodes, func(c coded) bool { return c.is(err) })
+	if at < 0 {
+		return err
+	}
+	s := &Failure{Failure: merge.Failure{Code: failureCodes[at].code, Detail: err.Error()}}
+	var empty *merging.ErrEmpty
+	var unreadable *transport.ErrLockUnreadable
+	var rejected *git.ErrRejected
+	switch {
+	case errors.As(err, &s.conflict):
+		if strategy == model.StrategySquash {
+			s.Code = model.CodeSquash
+		}
+	case errors.As(err, &empty):
+		s.Proof = empty.Proof
+	case errors.As(err, &unreadable):
+		s.Ref = unreadable.Ref
+	case is[*git.ErrUnclear](err): // whatever else it was
+	case errors.As(err, &rejected) && rejected.Reason == git.Protected:
+		s.Code = model.CodeProtected
+	case errors.As(err, &rejected) && rejected.Reason == git.Workflow:
+		s.Code = model.CodeForbidden
+	}
+	return s
+}
+
+// refusedByGitHub is failureOf for GitHub's merge endpoint.
+func refusedByGitHub(err error) error {
+	e := (*github.Error)(nil)
+	if !errors.As(err, &e) {
+		return err
+	}
+	code, known := map[github.Kind]model.MergeCode{
+		github.HeadMoved: model.CodeHeadMoved, github.BaseMoved: model.CodeBaseMoved, github.NotMergeable: model.CodeProtected, github.Forbidden: model.CodeForbidden,
+		github.Invalid: model.CodeProtected,
+	}[e.Kind]
+	if !known {
+		return err
+	}
+	return &Failure{Failure: merge.Failure{Code: code, Detail: e.Message}}
+}
+
+// explain adds to a conflict what people need to resolve it: the files, and what on the base is in the way. What cannot be
+// found out is left out.
+func explain(ctx context.Context, g *merger, s *Failure) {
+	if s.conflict == nil || s.Conflicts != nil {
+		return
+	}
+	m := g.members[0]
+	for _, other := range g.members {
+		if other.is.BaseSHA != "" && other.made.Tip == "" {
+			m = other
+			break
+		}
+	}
+	s.Conflicts = m.conflicts(ctx, s.conflict)
+}
+
+// conflicts is a conflict with its culprits.
+func (m *member) conflicts(ctx context.Context, e *mergetree.ErrConflict) *merge.Conflicts {
+	c := conflictsOf(e)
+	culprits, err := conflicts.Culprits(ctx, m.Checkout, m.is.BaseSHA, m.head, e.Paths)
+	if err != nil || len(culprits) == 0 {
+		m.Log.Debug("culprits_unknown", "error", err)
+		return c
+	}
+	shas := make([]string, len(culprits))
+	for i, k := range culprits {
+		shas[i] = k.SHA
+	}
+	pulls, err := m.GitHub.Pulls.OfCommits(ctx, m.Event.Repo, shas)
+	if err != nil {
+		m.Log.Debug("pulls_of_culprits_unknown", "error", err)
+	}
+	for _, k := range culprits {
+		one := merge.Culprit{Commit: k}
+		if of := pulls[k.SHA]; len(of) > 0 {
+			one.Pull = of[0].Number
+		}
+		c.Culprits = append(c.Culprits, one)
+	}
+	return c
+}
+
+// conflictsOf is a conflict as the texts tell it.
+func conflictsOf(e *mergetree.ErrConflict) *merge.Conflicts {
+	c := &merge.Conflicts{Commit: model.Commit{SHA: e.Commit}}
+	for _, f := range e.Files {
+		c.Files = append(c.Files, merge.Conflict{Path: f.Path, Kind: f.Kind, Hunks: strings.Join(f.Hunks, "\n")})
+	}
+	if len(c.Files) == 0 {
+		for _, path := range e.Paths {
+			c.Files = append(c.Files, merge.Conflict{Path: path})
+		}
+	}
+	c.More = max(0, len(e.Paths)-len(c.Files))
+	return c
+}

@@ -1,0 +1,249 @@
+package landing
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/mergexo/mergexo/internal/command"
+	"github.com/mergexo/mergexo/internal/config"
+	"github.com/mergexo/mergexo/internal/engine/effect"
+	"github.com/mergexo/mergexo/internal/engine/thread"
+	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/github"
+	"github.com/mergexo/mergexo/internal/journal"
+	"github.com/mergexo/mergexo/internal/lineage"
+	"github.com/mergexo/mergexo/internal/merge"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// gather finds the pull requests that land together with this one, which comes alone where there is no group. All of them
+// have to be ready.
+func gather(ctx context.Context, g *merger, way merge.Way) error {
+	own := g.self(way)
+	list := g.marker.Members
+	if len(list) == 0 && own.mirror.Name == "" { // the text of a stranger brings nothing else along
+		var err error
+		if list, err = linkedPulls(ctx, g); err != nil {
+			return err
+		}
+	}
+	g.members = nil
+	for _, is := range list {
+		m := own
+		if is.Repo != own.is.Repo || is.Number != own.is.Number {
+			var err error
+			if m, err = join(ctx, g, is); err != nil {
+				return err
+			}
+			if m == nil {
+				continue
+			}
+		} else if is.Head != "" {
+			m.is = is
+		}
+		if err := m.landedSince(ctx); err != nil {
+			return err
+		}
+		g.members = append(g.members, m)
+	}
+	if len(g.members) == 0 {
+		g.members = []*member{own}
+	}
+	return nil
+}
+
+// self is the pull request of the request itself.
+func (g *merger) self(way merge.Way) *member {
+	m := &member{Request: g.Request, way: way, head: g.Snap.Pull.HeadSHA, is: model.MergeMember{
+		Repo: g.Event.Repo.String(), Number: g.Event.Number, Head: g.marker.Head, Base: g.marker.Base, BaseSHA: g.marker.BaseSHA,
+	}}
+	if g.marker.Mirror != "" {
+		m.mirror = git.Ref{Name: "refs/heads/" + g.marker.Mirror, SHA: g.marker.MirrorSHA}
+	}
+	return m
+}
+
+// dependsOn is a line in the text of a pull request that names another one.
+var dependsOn = regexp.MustCompile(`(?im)^[ \t]*depends-on:[ \t]*([a-z0-9._-]+/[a-z0-9._-]+)#([0-9]{1,9})[ \t]*\r?$`)
+
+// linkedPulls lists the pull requests of the group that this one is part of, in the order of the group's repositories: those
+// from a branch of the same name, and those that its text names. A text can name none outside of the group.
+func linkedPulls(ctx context.Context, g *merger) ([]model.MergeMember, error) {
+	repo := g.Event.Repo.String()
+	for _, group := range g.Settings.Merge.Groups {
+		same := func(name string) func(string) bool { return func(r string) bool { return strings.EqualFold(r, name) } }
+		if !slices.ContainsFunc(group.Repositories, same(repo)) {
+			continue
+		}
+		named := map[string]int{}
+		for _, found := range dependsOn.FindAllStringSubmatch(g.Snap.Pull.Body, -1) {
+			if slices.ContainsFunc(group.Repositories, same(found[1])) {
+				named[strings.ToLower(found[1])], _ = strconv.Atoi(found[2])
+			}
+		}
+		var list []model.MergeMember
+		for _, name := range group.Repositories {
+			numbers, err := inRepository(ctx, g, name, named[strings.ToLower(name)])
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, numbers...)
+		}
+		if len(list) > 1 {
+			return list, nil
+		}
+	}
+	return nil, nil
+}
+
+// inRepository is the pull request that one repository of the group brings in; none, where it has none.
+func inRepository(ctx context.Context, g *merger, name string, named int) ([]model.MergeMember, error) {
+	repo, err := model.ParseRepo(name)
+	switch {
+	case err != nil:
+		return nil, err
+	case strings.EqualFold(name, g.Event.Repo.String()):
+		return []model.MergeMember{{Repo: g.Event.Repo.String(), Number: g.Event.Number}}, nil
+	case named != 0:
+		return []model.MergeMember{{Repo: name, Number: named}}, nil
+	}
+	open, err := g.GitHub.Pulls.FromBranch(ctx, repo, g.Snap.Pull.HeadRef)
+	switch {
+	case github.KindOf(err) == github.NotFound, github.KindOf(err) == github.Forbidden:
+		return nil, &Failure{Failure: merge.Absent(name)}
+	case err != nil || len(open) == 0:
+		return nil, err
+	case len(open) > 1:
+		return nil, &Failure{waits: true, Failure: merge.Failure{Code: model.CodeMember, Detail: fmt.Sprintf("%s has several open pull requests from %s: name one with a line Depends-on: %s#NUMBER", name, g.Snap.Pull.HeadRef, name)}}
+	}
+	return []model.MergeMember{{Repo: name, Number: open[0].Number}}, nil
+}
+
+// join reads a further pull request of the group, which has to be as ready as the first.
+func join(ctx context.Context, g *merger, is model.MergeMember) (*member, error) {
+	repo, err := model.ParseRepo(is.Repo)
+	if err != nil {
+		return nil, err
+	}
+	refuse := func(code model.MergeCode, waits bool, why string) error {
+		return &Failure{waits: waits, Failure: merge.Failure{Code: code, Detail: fmt.Sprintf("%s#%d: %s", is.Repo, is.Number, why)}}
+	}
+	p := &Request{Thread: g.Another(model.Event{Name: g.Event.Name, Repo: repo, Number: is.Number, IsPull: true}, nil)}
+	switch err := p.Begin(ctx); {
+	case github.KindOf(err) == github.NotFound, github.KindOf(err) == github.Forbidden:
+		return nil, &Failure{Failure: merge.Absent(fmt.Sprintf("%s#%d", is.Repo, is.Number))}
+	case errors.Is(err, config.ErrInvalid):
+		return nil, refuse(model.CodeMember, true, err.Error())
+	case err != nil:
+		return nil, err
+	case !p.Snap.IsPull:
+		return nil, refuse(model.CodeMember, false, "it is no pull request")
+	case p.Snap.Pull.State == model.PullMerged && is.Tip == "": // before the others
+		return nil, nil
+	}
+	if is.Tip == "" {
+		if err := p.Ask(ctx, []string{strings.ToLower(g.marker.By)}); err != nil {
+			return nil, err
+		}
+		if p.Operators.Role(g.marker.By, p.Memory.Rights[strings.ToLower(g.marker.By)]) != command.Operator {
+			return nil, &Failure{Failure: merge.Unheard(fmt.Sprintf("%s#%d", is.Repo, is.Number), g.marker.By)}
+		}
+	}
+	pull := p.Snap.Pull
+	m := &member{Request: p, head: pull.HeadSHA, is: is}
+	if is.Head == "" {
+		m.is.Head, m.is.Base = pull.HeadSHA, pull.BaseRef
+	}
+	if m.is.Landed != "" {
+		return m, nil
+	}
+	v, err := p.Evaluate(ctx, requestOf(g, m), "")
+	if err != nil {
+		return nil, err
+	}
+	m.way = v.Way
+	if !v.Go && m.is.Tip == "" {
+		return nil, refuse(model.CodeMember, v.Wait, v.Reason)
+	}
+	return m, nil
+}
+
+// landedSince notes that a member has landed in a run that died before it could say so.
+func (m *member) landedSince(ctx context.Context) error {
+	if m.is.Landed != "" || m.is.Tip == "" {
+		return nil
+	}
+	if err := thread.ReadMergeFacts(ctx, m.Thread); err != nil || m.MergeFacts.BaseSHA == "" {
+		return err
+	}
+	relation, err := m.Relation(ctx, m.is.Tip, m.MergeFacts.BaseSHA)
+	if err == nil && lineage.Decide(relation) == lineage.Pass {
+		m.is.Landed, m.made.Tip = m.is.Tip, m.is.Tip
+	}
+	return err
+}
+
+// requestOf is the request as it is for one member.
+func requestOf(g *merger, m *member) model.MergeMarker {
+	k := g.marker
+	if !g.isSelf(m) {
+		k.Head, k.Base, k.BaseSHA, k.Tip, k.Was = m.is.Head, m.is.Base, m.is.BaseSHA, m.is.Tip, nil
+		if said := m.announced(g); said != nil {
+			k.Was = said.Marker.Tips()
+		}
+	}
+	return k
+}
+
+// leaderOf names the request that the members of a group belong to.
+func leaderOf(g *merger) string { return fmt.Sprintf("%s#%d", g.Event.Repo, g.Event.Number) }
+
+// announced is what was said of this merge on the pull request of a member; nil for nothing.
+func (m *member) announced(g *merger) *model.Posted[model.MergeMarker] {
+	for i := range m.State.Merges {
+		if k := m.State.Merges[i].Marker; k.Leader == leaderOf(g) && k.Command == g.marker.Command {
+			return &m.State.Merges[i]
+		}
+	}
+	return nil
+}
+
+// announce says on the pull request of a member what is about to happen to it, so that its own history guard knows the tip
+// and no turn begins there meanwhile; and how it ended.
+func announce(ctx context.Context, g *merger, m *member, state model.MergeState, code model.MergeCode, text string) error {
+	k := requestOf(g, m)
+	k.Repo, k.Number, k.State, k.Reason, k.Detail, k.Leader, k.Members = m.is.Repo, m.is.Number, state, code, "", leaderOf(g), nil
+	k.Tip, k.Tree, k.Landed, k.Strategy, k.BaseSHA = m.is.Tip, m.is.Tree, m.is.Landed, m.way.Strategy, m.is.BaseSHA
+	if state != model.MergeRunning {
+		k.Expires, k.Claim = time.Time{}, ""
+	}
+	heading := fmt.Sprintf("**Merged together with %s**", leaderOf(g))
+	token := journal.Token("merge_member", g.marker.Command, m.is.Repo, strconv.Itoa(m.is.Number))
+	body := journal.Body{Text: heading + "\n\n" + text, Kind: journal.KindMerge, Marker: k}
+	said := m.announced(g)
+	if said == nil {
+		if _, err := m.Comment(ctx, token, body, effect.Mark{}); err != nil {
+			return err
+		}
+		return m.Read(ctx)
+	}
+	one := newMerger(m.Request, *said)
+	one.heading, one.marker = heading, k
+	body.Tokens = []string{token}
+	return one.write(ctx, body)
+}
+
+// tellMember says on a pull request that landed with another one what happened there.
+func tellMember(ctx context.Context, g *merger, m *member) error {
+	listMembers(g)
+	k := requestOf(g, m)
+	k.Members = g.marker.Members
+	k.Landed, k.Strategy, k.BaseSHA, k.Tip = m.is.Landed, m.way.Strategy, m.is.BaseSHA, m.is.Tip
+	return announce(ctx, g, m, model.MergeDone, "", merge.DoneText(m.Snap.Pull, k, landingText(g, m)))
+}

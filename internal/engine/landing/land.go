@@ -1,0 +1,216 @@
+package landing
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/mergexo/mergexo/internal/engine/effect"
+	"github.com/mergexo/mergexo/internal/engine/thread"
+	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/git/fetch"
+	"github.com/mergexo/mergexo/internal/git/history"
+	"github.com/mergexo/mergexo/internal/git/merging"
+	"github.com/mergexo/mergexo/internal/git/transport"
+	"github.com/mergexo/mergexo/internal/github"
+	"github.com/mergexo/mergexo/internal/journal"
+	"github.com/mergexo/mergexo/internal/lineage"
+	"github.com/mergexo/mergexo/internal/markdown"
+	"github.com/mergexo/mergexo/internal/merge"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// How long GitHub is given to show what was pushed.
+const (
+	headLimit  = 30 * time.Second
+	badgeLimit = 30 * time.Second
+)
+
+// land puts the tested tip on the base. Where that is no descendant of the head, the head moves there first and GitHub has
+// to show it: of a base and a head that move in one moment it may see only that there is nothing left to merge.
+func (g *merger) land(ctx context.Context, m *member) error {
+	if g.ServerNow().After(g.marker.Expires) {
+		return expired(g)
+	}
+	if m.way.Strategy == model.StrategyAPI {
+		return landByGitHub(ctx, g, m)
+	}
+	relation, err := history.Relation(ctx, m.Checkout, m.head, m.is.Tip)
+	if err != nil {
+		return err
+	}
+	if lineage.Decide(relation) != lineage.Pass && m.movable() {
+		if err := moveHead(ctx, g, m); err != nil {
+			return err
+		}
+	}
+	return moveBase(ctx, g, m)
+}
+
+// movable says that the branch of the pull request can be moved to what was tested.
+func (m *member) movable() bool {
+	f := m.MergeFacts
+	return !m.Snap.Pull.CrossRepo && m.Snap.Pull.HeadExists && !f.DefaultHead && len(f.Users) == 0
+}
+
+// moveHead moves the branch of the pull request to the tested tip.
+func moveHead(ctx context.Context, g *merger, m *member) error {
+	branch := m.Snap.Pull.HeadRef
+	move := effect.Rewrite{Branch: branch, From: m.head, To: m.is.Tip, Token: journal.Token("head", g.marker.Command, m.is.Tip)}
+	_, err := m.Apply(ctx, move)
+	unclear, rejected := (*git.ErrUnclear)(nil), (*git.ErrRejected)(nil)
+	switch {
+	case errors.As(err, &unclear), errors.As(err, &rejected) && rejected.Reason == git.Stale:
+		at, lookErr := transport.BranchTip(ctx, m.Checkout, branch)
+		switch {
+		case lookErr != nil:
+			return lookErr
+		case at == m.is.Tip:
+			m.Applied("push", branch, move.Token, effect.Applied)
+		case at == m.head:
+			return failureOf(err, m.way.Strategy)
+		default:
+			return &Failure{Failure: merge.Failure{Code: model.CodeHeadMoved, Detail: fmt.Sprintf("%s was at %s and is at %s now", branch, markdown.Short(m.head), markdown.Short(at))}}
+		}
+	case err != nil:
+		return failureOf(err, m.way.Strategy)
+	}
+	m.head = m.is.Tip
+	if g.isSelf(m) {
+		g.Report.HeadSHA = m.head
+	}
+	m.Say(model.Saying{Where: "push to " + branch, Text: moved(m.is.Head, m.is.Tip, m.made.Commits)})
+	now, shown, err := m.GitHub.Pulls.Await(ctx, m.Event.Repo, m.Event.Number, headLimit, func(now model.PullNow) bool {
+		return now.HeadSHA == m.is.Tip || now.State != model.PullOpen
+	})
+	switch {
+	case err != nil:
+		return err
+	case !shown || now.HeadSHA != m.is.Tip && now.State == model.PullOpen:
+		return &Failure{Failure: merge.Failure{Code: model.CodeRejected, Detail: fmt.Sprintf("GitHub does not show %s as the head yet", markdown.Short(m.is.Tip))}}
+	case now.State == model.PullClosed:
+		return &Failure{Failure: merge.Failure{Code: model.CodeClosed, Detail: "the pull request was closed before it landed"}}
+	}
+	return nil
+}
+
+// moved tells a push in a few lines.
+func moved(from, to string, commits []model.Moved) string {
+	text := fmt.Sprintf("%s..%s", markdown.Short(from), markdown.Short(to))
+	for _, c := range commits {
+		text += fmt.Sprintf("\n%s %s", markdown.Short(c.SHA), c.Subject)
+	}
+	return text
+}
+
+// moveBase fast-forwards the base to the tested tip, only from where the tip was made on, and gives the lock back with it.
+// After an unclear answer the base itself tells what happened; the push is not sent again.
+func moveBase(ctx context.Context, g *merger, m *member) error {
+	order := transport.Update{Branch: m.is.Base, Start: m.is.BaseSHA, SHA: m.is.Tip}
+	if m.lock != nil {
+		order.Drop = []git.Ref{m.lock.Ref()}
+	}
+	_, err := m.Apply(ctx, effect.Push{Update: order, As: landingOf(g, m)})
+	unclear, rejected := (*git.ErrUnclear)(nil), (*git.ErrRejected)(nil)
+	switch {
+	case err == nil:
+		m.lock = nil
+		m.Say(model.Saying{Where: "push to " + m.is.Base, Text: moved(m.is.BaseSHA, m.is.Tip, m.made.Commits)})
+		return nil
+	case !errors.As(err, &unclear) && (!errors.As(err, &rejected) || rejected.Reason != git.Stale):
+		return failureOf(err, m.way.Strategy)
+	}
+	at, lookErr := transport.BranchTip(ctx, m.Checkout, m.is.Base)
+	switch {
+	case lookErr != nil:
+		return errors.Join(err, lookErr)
+	case at == m.is.Tip:
+		thread.Noted(m.Thread, landingOf(g, m))
+		return nil
+	case at == "":
+		return &Failure{Failure: merge.Failure{Code: model.CodeBaseMissing, Detail: fmt.Sprintf("branch %s was deleted meanwhile", m.is.Base)}}
+	case at == m.is.BaseSHA:
+		return &Failure{Failure: merge.Failure{Code: model.CodeRejected, Detail: err.Error()}}
+	}
+	if landed, err := m.Relation(ctx, m.is.Tip, at); err != nil {
+		return err
+	} else if lineage.Decide(landed) == lineage.Pass {
+		thread.Noted(m.Thread, landingOf(g, m))
+		return nil
+	}
+	return &Failure{Failure: merge.Failure{Code: model.CodeBaseMoved, Detail: fmt.Sprintf("%s was at %s and is at %s now", m.is.Base, markdown.Short(m.is.BaseSHA), markdown.Short(at))}}
+}
+
+// landingOf is how reports name the landing of a member.
+func landingOf(g *merger, m *member) model.Effect {
+	return model.Effect{Kind: "merge", Target: m.is.Base, Token: journal.Token("land", g.marker.Command, m.is.Repo, strconv.Itoa(m.is.Number)), Status: effect.Applied}
+}
+
+// landByGitHub has GitHub merge the approved head. It makes the commit itself, so what it made is compared with what was
+// tested afterwards.
+func landByGitHub(ctx context.Context, g *merger, m *member) error {
+	method := "merge"
+	if methods := m.MergeFacts.Methods; len(methods) > 0 && !slices.Contains(methods, method) || m.MergeFacts.LinearHistory {
+		at := slices.IndexFunc(methods, func(s string) bool { return s != "merge" })
+		if at < 0 {
+			return &Failure{Failure: merge.Failure{Code: model.CodeStrategy, Detail: "the repository allows no way to merge that keeps its history linear"}}
+		}
+		method = methods[at]
+	}
+	as := landingOf(g, m)
+	made, err := m.Apply(ctx, effect.MergePull{Number: m.Event.Number, Input: github.MergeInput{SHA: m.head, Method: method}, Base: as.Target, Token: as.Token})
+	if github.KindOf(err) == github.Unclear {
+		now, lookErr := m.GitHub.Pulls.Now(ctx, m.Event.Repo, m.Event.Number)
+		if lookErr != nil {
+			return lookErr
+		}
+		if now.State != model.PullMerged {
+			return &Failure{Failure: merge.Failure{Code: model.CodeRejected, Detail: err.Error()}}
+		}
+		made.SHA, err = now.MergeCommit, nil
+		thread.Noted(m.Thread, as)
+	}
+	if err != nil {
+		return refusedByGitHub(err)
+	}
+	m.is.Tip = made.SHA
+	return m.compare(ctx)
+}
+
+// compare holds what GitHub has made against what was tested.
+func (m *member) compare(ctx context.Context) error {
+	tested, sha := m.is.Tree, m.is.Tip
+	if err := m.Open(ctx); err != nil {
+		return err
+	}
+	if err := fetch.Commits(ctx, m.Checkout, sha); err != nil {
+		return err
+	}
+	tree, err := history.TreeOf(ctx, m.Checkout, sha)
+	if err != nil {
+		return err
+	}
+	if tree != tested {
+		m.notes = append(m.notes, fmt.Sprintf("What GitHub merged is not what was tested: the base had moved. Tested was the tree %s, landed %s", markdown.Short(tested), markdown.Short(tree)))
+		m.Log.Error("landed_untested", "pr_number", m.Event.Number, "tested", tested, "landed", tree)
+	}
+	m.is.Tree = tree
+	// What it stands on may be later than what was tested; a revert has to know.
+	if m.is.BaseSHA, _, err = merging.LandedRange(ctx, m.Checkout, sha, m.is.BaseSHA, m.head, m.MergeFacts.Commits); err != nil {
+		m.Log.Warn("landed_range_unknown", "pr_number", m.Event.Number, "error", err)
+		m.is.BaseSHA = ""
+	}
+	m.made.Tip, m.made.Tree, m.made.Commits, m.made.Count = sha, tree, nil, 0
+	commits, err := history.List(ctx, m.Checkout, m.is.BaseSHA, sha)
+	if err != nil {
+		m.Log.Debug("landed_commits_unknown", "error", err)
+	}
+	for _, c := range commits {
+		m.made.Commits = append(m.made.Commits, model.Moved{Commit: c})
+	}
+	m.made.Count = len(commits)
+	return nil
+}

@@ -1,0 +1,106 @@
+package landing
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/mergexo/mergexo/internal/engine/effect"
+	"github.com/mergexo/mergexo/internal/git/transport"
+	"github.com/mergexo/mergexo/internal/merge"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// lock takes the locks of all bases, in an order that is the same for every run, so that two never wait for each other.
+func (g *merger) lock(ctx context.Context) error {
+	// By name. A generic function over members would make the linker keep all that their type reaches, 1.6 MB of go-github.
+	first, names := map[string]*member{}, []string{}
+	for _, m := range g.members {
+		base := m.is.Repo + ":" + m.is.Base
+		// GitHub itself sees to the order of its merges.
+		if m.is.Landed == "" && m.way.Strategy != model.StrategyAPI && first[base] == nil {
+			first[base], names = m, append(names, base)
+		}
+	}
+	slices.Sort(names)
+	for _, base := range names {
+		if err := lockBase(ctx, g, first[base]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lockBase waits for the lock of one base, and takes it from a run that is over.
+func lockBase(ctx context.Context, g *merger, m *member) error {
+	if err := m.Open(ctx); err != nil {
+		return err
+	}
+	lease := transport.Lease{Holder: fmt.Sprintf("%s %d/%d %s", g.Event.Repo, g.Run.ID, g.Run.Attempt, g.Random()), Until: g.expiry(), URL: g.Run.URL}
+	limit := g.Settings.Merge.LockTimeout
+	for pause := firstPause; ; pause = min(2*pause, longestPause) {
+		taken, err := m.Apply(ctx, effect.Lock{Base: m.is.Base, Lease: lease})
+		if m.lock = taken.Lock; err == nil {
+			return nil
+		}
+		locked, none := (*transport.ErrLocked)(nil), (*transport.ErrNoLocks)(nil)
+		if errors.As(err, &none) { // the leases of the pushes hold without it: two merges only do some work for nothing
+			g.Log.Warn("no_lock", "pr_number", g.Event.Number, "base", m.is.Base, "error", err)
+			return nil
+		}
+		if !errors.As(err, &locked) {
+			return failureOf(err, "")
+		}
+		dead, err := isGone(ctx, g, locked.Holder)
+		switch {
+		case err != nil:
+			return err
+		case dead:
+			taken, err = m.Apply(ctx, effect.Lock{Base: m.is.Base, Lease: lease, From: locked})
+			m.lock = taken.Lock
+			return failureOf(err, "")
+		case pause > limit:
+			return &Failure{Failure: merge.Failure{Code: model.CodeLock, Detail: locked.Error()}}
+		}
+		if err := g.GitHub.Pause(ctx, pause); err != nil {
+			return err
+		}
+		limit -= pause
+	}
+}
+
+// isGone says that the run that holds a lock is over, as GitHub tells. The name of a holder says which run it is.
+func isGone(ctx context.Context, g *merger, holder string) (bool, error) {
+	var name, own string
+	var run int64
+	var attempt int
+	if n, err := fmt.Sscanf(holder, "%s %d/%d %s", &name, &run, &attempt, &own); n != 4 || err != nil {
+		return false, nil // somebody at a terminal
+	}
+	repo, err := model.ParseRepo(name)
+	if err != nil {
+		return false, nil
+	}
+	switch {
+	case run == 0:
+		return false, nil
+	case run == g.Run.ID && repo == g.Event.Repo:
+		return attempt < g.Run.Attempt, nil
+	}
+	state, err := g.GitHub.Actions.Run(ctx, repo, run)
+	return err == nil && state.Known && (state.Completed || state.Attempt > attempt), err
+}
+
+// unlock gives back the locks that no landing has given back.
+func (g *merger) unlock(ctx context.Context) {
+	for _, m := range g.members {
+		if m.lock == nil {
+			continue
+		}
+		if _, err := m.Apply(ctx, effect.Unlock{Lock: m.lock}); err != nil {
+			g.Log.Warn("lock_left", "pr_number", g.Event.Number, "base", m.is.Base, "error", err)
+		}
+		m.lock = nil
+	}
+}

@@ -1,0 +1,363 @@
+package landing
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mergexo/mergexo/internal/command"
+	"github.com/mergexo/mergexo/internal/engine/thread"
+	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/git/history"
+	"github.com/mergexo/mergexo/internal/git/merging"
+	"github.com/mergexo/mergexo/internal/git/transport"
+	"github.com/mergexo/mergexo/internal/markdown"
+	"github.com/mergexo/mergexo/internal/merge"
+	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/turn"
+)
+
+// Request is what a run knows of the requests to merge a pull request.
+type Request struct {
+	*thread.Thread
+	asked   bool         // for a merge, by a command
+	Refused *thread.Stop // why a merge that was asked for is out of the question
+	// Voided reads the pull request again, and says that what was let in of a fork is void where that is so by now; nil: it is
+	// not.
+	Voided func(context.Context) (*thread.Stop, error)
+}
+
+// merger brings one request to merge to its end, which is on the base branch or in words that say why not.
+type merger struct {
+	*Request
+	comment int64
+	heading string // the first paragraph of its comment: what was asked, and by whom
+	text    string // what the comment says below it
+	marker  model.MergeMarker
+	members []*member // that land together, in their order
+	began   time.Time
+	tried   bool // this run has begun to merge
+	lost    bool // the request is another run's by now, or nobody's
+}
+
+// member is one pull request that lands.
+type member struct {
+	*Request
+	way   merge.Way
+	is    model.MergeMember
+	head  string // what its branch is at: the approved head, or a tip of ours
+	known []string
+	met   history.Divergence
+	made  merging.Merged
+	tests merge.TestRun
+	lock  *transport.Lock
+	// mirror is the branch that lands in place of the head, by its full name; the zero value: the head itself does.
+	mirror git.Ref
+	// foreign says that somebody else has merged it.
+	foreign bool
+	closed  bool     // GitHub did not show it as merged
+	notes   []string // what else people should know
+	steers  []string // what lands of the files that decide over the repository
+}
+
+func newMerger(p *Request, said model.Posted[model.MergeMarker]) *merger {
+	heading, text, _ := strings.Cut(said.Text, "\n\n")
+	return &merger{Request: p, comment: said.CommentID, heading: heading, text: text, marker: said.Marker, began: p.Now()}
+}
+
+// advance takes the request as far as it goes now.
+func (g *merger) advance(ctx context.Context) (*thread.Stop, error) {
+	if done, err := landedBefore(ctx, g); done || err != nil {
+		return g.ended(ctx, err)
+	}
+	if g.marker.State == model.MergeRunning && len(g.marker.Members) > 0 { // what has landed of a group is not asked about again
+		way, err := merge.ChooseFor(g.policy(), g.Snap.Pull, model.MergeFacts{}, g.marker)
+		if err != nil {
+			way = merge.Way{Strategy: g.marker.Strategy}
+		}
+		return g.ended(ctx, g.run(ctx, way))
+	}
+	if err := g.untilIdle(ctx); err != nil {
+		return nil, err
+	}
+	v, err := g.Evaluate(ctx, g.marker, "")
+	if s := (*Failure)(nil); errors.As(err, &s) {
+		return g.ended(ctx, err)
+	}
+	switch {
+	case err != nil:
+		return nil, err
+	case v.Wait:
+		return g.wait(ctx, v.Code, v.Reason, merge.WaitText(g.Snap.Pull, g.waiting(v), v))
+	case !v.Go:
+		return g.ended(ctx, &Failure{Failure: merge.Failure{Code: v.Code, Detail: v.Reason}})
+	}
+	return g.ended(ctx, g.run(ctx, v.Way))
+}
+
+// waiting is the marker with what it waits for.
+func (g *merger) waiting(v merge.Verdict) model.MergeMarker {
+	m := g.marker
+	m.Reason, m.Detail = v.Code, thread.Clip(v.Reason)
+	return m
+}
+
+// untilIdle waits for a turn that is at work on the same pull request, as long as a lock is waited for.
+func (g *merger) untilIdle(ctx context.Context) error {
+	limit := g.Settings.Merge.LockTimeout
+	for pause := firstPause; ; pause = min(2*pause, longestPause) {
+		busy := false
+		for _, t := range turn.Open(g.State) {
+			live, err := g.Live(ctx, t)
+			if err != nil {
+				return err
+			}
+			busy = busy || live
+		}
+		if !busy || pause > limit {
+			return nil // whoever judges the request sees who is at work
+		}
+		if err := g.GitHub.Pause(ctx, pause); err != nil {
+			return err
+		}
+		limit -= pause
+		g.Liveness = nil
+		if err := g.Read(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// The pauses in which something is waited for that another run does.
+const (
+	firstPause   = 500 * time.Millisecond
+	longestPause = 5 * time.Second
+)
+
+// claim makes the request this run's, under the lock. A command that begins at once was posted as claimed. Between the look
+// and the edit somebody may have ended the request, so that it is looked at again behind it.
+func (g *merger) claim(ctx context.Context, way merge.Way) error {
+	if g.MergeClaims[g.marker.Claim] {
+		return nil
+	}
+	if err := g.lookAgain(ctx, g.marker.Claim); err != nil {
+		return err
+	}
+	g.Sign(&g.marker)
+	g.marker.State, g.marker.Strategy, g.marker.Reason, g.marker.Detail, g.marker.Cause = model.MergeRunning, way.Strategy, "", "", ""
+	if err := g.edit(ctx, merge.RunningText(g.Snap.Pull, g.marker, g.Settings.Merge.Attempts)); err != nil {
+		return err
+	}
+	return g.lookAgain(ctx, g.marker.Claim)
+}
+
+// lookAgain reads the pull request anew, and ends the run where the request is not what it was: over, taken back, replaced,
+// or claimed by another run than the one with this claim.
+func (g *merger) lookAgain(ctx context.Context, claim string) error {
+	if err := g.Read(ctx); err != nil {
+		return err
+	}
+	now := g.State.Merge()
+	g.lost = now == nil || now.CommentID != g.comment || !now.Marker.Open() || now.Marker.Claim != claim
+	switch {
+	case now == nil || now.CommentID != g.comment:
+		return thread.End(model.ResultRetry, "the request to merge pull request %d was replaced or deleted meanwhile", g.Event.Number)
+	case !now.Marker.Open():
+		return thread.End(model.ResultNothing, "the request to merge pull request %d is over, see %s", g.Event.Number, now.URL)
+	case now.Marker.Reason == model.CodeCancelled:
+		g.marker.State, g.marker.Reason = model.MergeFailed, model.CodeCancelled
+		return cmp.Or(g.edit(ctx, merge.CancelText(g.Snap.Pull, g.marker, now.Marker.Detail)),
+			error(thread.End(model.ResultNothing, "the request to merge pull request %d was taken back", g.Event.Number)))
+	case now.Marker.Claim != claim:
+		return thread.End(model.ResultRetry, "another run is merging pull request %d, see %s", g.Event.Number, now.URL)
+	}
+	return nil
+}
+
+// run prepares, tests and lands all members, anew where a base moved meanwhile, as often as the settings allow.
+func (g *merger) run(ctx context.Context, way merge.Way) (err error) {
+	g.tried = true
+	if err := thread.ReadMergeFacts(ctx, g.Thread); err != nil {
+		return err
+	}
+	if err := gather(ctx, g, way); err != nil {
+		return err
+	}
+	if !g.Settings.Merge.Tests.None {
+		if err := thread.Isolate(ctx, g.World, g.Settings); err != nil {
+			return err
+		}
+	}
+	defer func() { g.unlock(context.WithoutCancel(ctx)) }()
+	if err := g.lock(ctx); err != nil {
+		return err
+	}
+	if err := g.claim(ctx, way); err != nil {
+		return err
+	}
+	for _, m := range g.members {
+		thread.ClearWorkspace(m.Thread)
+	}
+	for build := 1; ; build++ {
+		err := g.once(ctx)
+		s := (*Failure)(nil)
+		if !errors.As(err, &s) || s.Code != model.CodeBaseMoved || build >= g.Settings.Merge.Attempts {
+			return err
+		}
+		g.Log.Info("merge_base_moved", "pr_number", g.Event.Number, "base", g.marker.Base, "build", build)
+		for _, m := range g.members { // tests of our own user could have put other content behind the names of objects there
+			thread.MoveOut(m.Thread)
+		}
+	}
+}
+
+// once builds, tests and lands everything once.
+func (g *merger) once(ctx context.Context) error {
+	for _, part := range []func(context.Context, *member) error{g.prepare, g.test} {
+		for _, m := range g.members {
+			if m.is.Landed != "" {
+				continue
+			}
+			if err := part(ctx, m); err != nil {
+				return g.of(m, err)
+			}
+		}
+	}
+	// From here on nothing is left half-way because of a cancelled run.
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	ctx = context.WithoutCancel(ctx)
+	if err := g.record(ctx); err != nil {
+		return err
+	}
+	if err := g.confirm(ctx); err != nil {
+		return err
+	}
+	for _, m := range g.members {
+		if m.is.Landed != "" {
+			continue
+		}
+		if err := g.land(ctx, m); err != nil {
+			return g.of(m, err)
+		}
+		m.is.Landed = m.is.Tip
+		if err := noteLanded(ctx, g); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// of names the member that a failure is about, where there are several.
+func (g *merger) of(m *member, err error) error {
+	s := (*Failure)(nil)
+	if len(g.members) > 1 && errors.As(err, &s) {
+		if !g.isSelf(m) && s.Pull == nil {
+			s.Pull, s.Repo = &m.Snap.Pull, m.is.Repo
+		}
+	}
+	return err
+}
+
+// landedInPart says that some member has landed and another one has not.
+func landedInPart(g *merger) bool {
+	landed := 0
+	for _, m := range g.members {
+		if m.is.Landed != "" {
+			landed++
+		}
+	}
+	return landed > 0 && landed < len(g.members)
+}
+
+// confirm looks once more at all that may have changed while the tests ran, and at who says that it is at this merge.
+func (g *merger) confirm(ctx context.Context) error {
+	if err := g.lookAgain(ctx, g.marker.Claim); err != nil {
+		return err
+	}
+	said, err := halted(ctx, g)
+	if err != nil {
+		return err
+	}
+	if said != nil {
+		return &Failure{waits: true, Failure: merge.Failure{Code: model.CodeBlocked, Detail: fmt.Sprintf("%s asked for something else meanwhile, see %s", said.Author.Login, said.URL)}}
+	}
+	for _, m := range g.members {
+		if m.is.Landed != "" {
+			continue
+		}
+		if !g.isSelf(m) {
+			if err := m.Read(ctx); err != nil {
+				return err
+			}
+		}
+		m.MergeFacts = nil
+		v, err := m.Evaluate(ctx, requestOf(g, m), "")
+		if err != nil {
+			return err
+		}
+		if !v.Go {
+			return g.of(m, &Failure{Failure: merge.Failure{Code: v.Code, Detail: v.Reason}, waits: v.Wait})
+		}
+		if at := m.MergeFacts.BaseSHA; at != m.is.BaseSHA {
+			return g.of(m, &Failure{Failure: merge.Failure{Code: model.CodeBaseMoved, Detail: fmt.Sprintf("%s was at %s and is at %s now", m.is.Base, markdown.Short(m.is.BaseSHA), markdown.Short(at))}})
+		}
+	}
+	return nil
+}
+
+// halts are the commands that stop a merge which has not begun to land.
+var halts = []string{"pause", "release", "merge"}
+
+// halted is a comment by which an operator has asked to stop, and that no run has answered yet; nil for none.
+func halted(ctx context.Context, g *merger) (*model.Comment, error) {
+	var open []command.Said
+	for _, said := range thread.OpenCommands(g.Thread) {
+		stops := func(c command.Command) bool {
+			return c.Problem == "" && slices.Contains(halts, c.Name) && (c.Name != "merge" || c.Cancel)
+		}
+		if slices.ContainsFunc(said.Commands, stops) {
+			open = append(open, said)
+		}
+	}
+	if err := thread.AskCommanders(ctx, g.Thread, open); err != nil {
+		return nil, err
+	}
+	for _, said := range open {
+		login := said.Comment.Author.Login
+		if g.Operators.Role(login, g.Memory.Rights[strings.ToLower(login)]) == command.Operator {
+			return &said.Comment, nil
+		}
+	}
+	return nil, nil
+}
+
+func (g *merger) isSelf(m *member) bool { return m.Request == g.Request }
+
+// own is the member that the request stands on.
+func (g *merger) own() *member {
+	for _, m := range g.members {
+		if g.isSelf(m) {
+			return m
+		}
+	}
+	return nil
+}
+
+// ended says how the request ended.
+func (g *merger) ended(ctx context.Context, err error) (*thread.Stop, error) {
+	s := (*Failure)(nil)
+	switch {
+	case err == nil:
+		return nil, g.finish(ctx)
+	case errors.As(err, &s) && ctx.Err() == nil:
+		return g.fail(ctx, s)
+	}
+	release(ctx, g, err)
+	return nil, err
+}

@@ -1,0 +1,317 @@
+// Package landing takes requests to merge a pull request to their end: what is approved is built, tested and put on the base
+// branch as it was tested, alone or as a group, or the request says what is in the way. It reverts what has landed, too, and
+// lands branches of a checkout without GitHub.
+package landing
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mergexo/mergexo/internal/command"
+	"github.com/mergexo/mergexo/internal/config"
+	"github.com/mergexo/mergexo/internal/engine/thread"
+	"github.com/mergexo/mergexo/internal/external"
+	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/git/fetch"
+	"github.com/mergexo/mergexo/internal/git/history"
+	"github.com/mergexo/mergexo/internal/git/merging"
+	"github.com/mergexo/mergexo/internal/journal"
+	"github.com/mergexo/mergexo/internal/lineage"
+	"github.com/mergexo/mergexo/internal/markdown"
+	"github.com/mergexo/mergexo/internal/merge"
+	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/turn"
+)
+
+// Find judges a command that asks for a merge, and makes the request of it. A dry run goes as far as it can without
+// changing anything, and tells what it found.
+func (p *Request) Find(ctx context.Context, c command.Case) (*command.Found, error) {
+	m := model.MergeMarker{Head: p.Snap.Pull.HeadSHA, Base: p.Snap.Pull.BaseRef, By: c.By, Command: c.Key, At: c.At, Asked: c.Command.Strategy}
+	if earlier := p.State.Merge(); earlier != nil && earlier.Marker.State == model.MergeRunning && !c.Command.DryRun {
+		if live, err := thread.MergeAtWork(ctx, p.Thread, *earlier); err != nil || live {
+			return &command.Found{Verdict: model.Rejected, Text: fmt.Sprintf("A merge is under way already, see [there](%s).", earlier.URL)}, err
+		}
+	}
+	v, err := p.Evaluate(ctx, m, c.Command.Head)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case c.Command.DryRun:
+		text, err := dryRun(ctx, p, m, v)
+		return &command.Found{Verdict: model.Applied, Text: text}, err
+	case !v.Go && !v.Wait:
+		g := &merger{Request: p, marker: m}
+		p.Refused = g.stopped(v.Code, v.Reason)
+		return &command.Found{Verdict: model.Rejected, Text: merge.RefuseText(p.Snap.Pull, v)}, nil
+	}
+	m.Strategy, p.asked = v.Way.Strategy, true
+	if v.Wait || !p.Phase.Writes() {
+		m.State, m.Reason, m.Detail, m.Looked = model.MergeWaiting, v.Code, thread.Clip(v.Reason), thread.Looked(p.Snap.Pull, p.State)
+		return &command.Found{Verdict: model.Applied, Text: merge.WaitText(p.Snap.Pull, m, v), Marker: &m}, nil
+	}
+	m.State = model.MergeRunning
+	p.Sign(&m)
+	return &command.Found{Verdict: model.Applied, Text: merge.RunningText(p.Snap.Pull, m, p.Settings.Merge.Attempts), Marker: &m}, nil
+}
+
+// Sign claims a request for this process, as another attempt on the head and the base as they are now.
+func (p *Request) Sign(m *model.MergeMarker) {
+	m.BaseSHA = p.MergeFacts.BaseSHA
+	m.Attempt = merge.Attempts(p.State, m.Head, m.BaseSHA) + 1
+	m.Run, m.RunAttempt, m.RunURL, m.Claim = p.Run.ID, p.Run.Attempt, p.Run.URL, p.Random()
+	m.Expires = p.expiry()
+	p.Claimed(m.Claim)
+}
+
+// expiry is until when a merge may take from now: the tests of every member, as often as they may have to be run.
+func (p *Request) expiry() time.Time {
+	s := p.Settings.Merge
+	members := 1
+	for _, group := range s.Groups {
+		if slices.ContainsFunc(group.Repositories, func(r string) bool { return strings.EqualFold(r, p.Event.Repo.String()) }) {
+			members = max(members, len(group.Repositories))
+		}
+	}
+	limit := time.Duration(members*s.Attempts)*s.TestTimeout + s.LockTimeout + thread.ClaimMargin
+	return p.ServerNow().Add(limit).UTC().Truncate(time.Second)
+}
+
+// Evaluate says what becomes of a request. What GitHub tells is asked once; git is asked only where an approval of
+// an older head may still hold.
+func (p *Request) Evaluate(ctx context.Context, m model.MergeMarker, sha string) (merge.Verdict, error) {
+	if err := thread.ReadMergeFacts(ctx, p.Thread); err != nil {
+		return merge.Verdict{}, err
+	}
+	if err := thread.ReadSource(ctx, p.Thread); err != nil { // where a person may have taken over
+		return merge.Verdict{}, err
+	}
+	c := merge.Case{Snapshot: p.Snap, State: p.State, Facts: *p.MergeFacts, Policy: p.policy(), Request: m, SHA: sha, Begun: p.MergeClaims[m.Claim], LetIn: letIn(p, m)}
+	for _, t := range turn.Open(p.State) {
+		live, err := p.Live(ctx, t)
+		if err != nil {
+			return merge.Verdict{}, err
+		}
+		// What a run has planned that died is published by the next one before anything else.
+		if live || t.Marker.Phase == model.PhasePlanned && !p.Answered(t.Marker) {
+			c.Busy = &t
+			break
+		}
+	}
+	if stale := merge.Stale(c); len(stale) > 0 {
+		var err error
+		if c.Unchanged, err = sameChange(ctx, p, stale); err != nil {
+			return merge.Verdict{}, err
+		}
+	}
+	v := merge.Evaluate(c)
+	if m.Mirror != "" && c.LetIn == "" {
+		why := "it is not let in any more: the label is off, or what was let in is something else by now"
+		return merge.Verdict{Code: model.CodeStale, Reason: why, Way: v.Way, Gates: append(v.Gates, model.Gate{Name: external.GateLabel, Evidence: why})}, nil
+	}
+	if v.Wait && v.Code == model.CodeConflict { // nothing else is missing: building it shows people where
+		v.Go, v.Wait = true, false
+	}
+	if !v.Go {
+		return v, nil
+	}
+	why, err := untrusted(ctx, p)
+	if why != "" {
+		v.Go, v.Wait, v.Code, v.Reason = false, true, model.CodeBlocked, why
+		v.Gates = append(v.Gates, model.Gate{Name: turn.GateLineage, Evidence: why})
+	}
+	return v, err
+}
+
+// Ready is Evaluate where branches that do not tell are a reason to wait.
+func (p *Request) Ready(ctx context.Context, m model.MergeMarker) (merge.Verdict, error) {
+	v, err := p.Evaluate(ctx, m, "")
+	if s := (*Failure)(nil); errors.As(err, &s) {
+		return merge.Verdict{Wait: true, Code: s.Code, Reason: s.Detail}, nil
+	}
+	return v, err
+}
+
+// untrusted says why nobody can be sure of what was approved here: a comment of ours was edited, or the history rewritten.
+// "" is for neither.
+func untrusted(ctx context.Context, p *Request) (string, error) {
+	for _, d := range p.State.Distrusted {
+		if d.Spoilt {
+			return fmt.Sprintf("a comment that holds our state was edited by %s, see %s", d.Editor, d.URL), nil
+		}
+	}
+	accepted, head := p.State.Accepted, p.Snap.Pull.HeadSHA
+	if accepted == "" || accepted == head || slices.Contains(p.State.MergeTips, head) {
+		return "", nil
+	}
+	relation, err := thread.SinceAccepted(ctx, p.Thread)
+	if err != nil || lineage.Decide(relation) == lineage.Pass {
+		return "", err
+	}
+	return fmt.Sprintf("the head %s does not descend from the last accepted one, %s", markdown.Short(head), markdown.Short(accepted)), nil
+}
+
+// letIn is what stands for the approvals of the settings, where the request is of a fork's pull request that was let in, and
+// of what then was found good; "" where it is not.
+func letIn(p *Request, m model.MergeMarker) string {
+	e := p.State.External()
+	if m.Mirror == "" || e == nil || e.Marker.State != model.ExternalApproved || e.Marker.Head != m.Head || e.Marker.Tip != m.MirrorSHA || e.Marker.Mirror != m.Mirror {
+		return ""
+	}
+	if _, on := external.LabelledBy(p.Snap.Pull, e.Marker.Label); !on { // who took it off has changed their mind
+		return ""
+	}
+	return external.Evidence(e.Marker)
+}
+
+// policy is what the settings say about merging.
+func (p *Request) policy() merge.Policy { return policyOfMerge(p.Settings) }
+
+func policyOfMerge(s config.Settings) merge.Policy {
+	policy := merge.Policy{
+		Strategy: s.Merge.Strategy, Approvals: s.Merge.Approvals, RequiredChecks: s.Merge.RequiredChecks, Attempts: s.Merge.Attempts,
+		Freeze: s.Labels.Freeze, Ignore: s.Labels.Ignore,
+	}
+	for _, r := range s.Merge.Rules {
+		policy.Rules = append(policy.Rules, merge.Rule(r))
+	}
+	return policy
+}
+
+// Gates are the conditions under which the pull request would be merged now; nil where that is out of the question.
+func (p *Request) Gates(ctx context.Context) ([]model.Gate, error) {
+	if p.Snap.Pull.State != model.PullOpen {
+		return nil, nil
+	}
+	m := model.MergeMarker{Head: p.Snap.Pull.HeadSHA, Base: p.Snap.Pull.BaseRef}
+	if open := p.State.Merge(); open != nil && open.Marker.Open() {
+		m = open.Marker
+	}
+	v, err := p.Evaluate(ctx, m, "")
+	if s := (*Failure)(nil); errors.As(err, &s) { // the branches do not tell; the gates above do
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return append(v.Gates, merge.LastGate(p.State, p.Snap.Pull.HeadSHA)...), nil
+}
+
+// sameChange tells of older heads whether they were approved for the same change as that of the head now.
+func sameChange(ctx context.Context, p *Request, heads []string) (map[string]bool, error) {
+	if err := p.Open(ctx); err != nil {
+		return nil, err
+	}
+	met, err := history.FetchMergeBase(ctx, p.Checkout, p.Snap.Pull.BaseRef, thread.HeadRef(p.Thread))
+	if err != nil {
+		return nil, failureOf(err, "")
+	}
+	same := map[string]bool{}
+	for _, sha := range heads {
+		if err := fetch.Commits(ctx, p.Checkout, sha); err != nil {
+			if git.IsNoRef(err) { // nobody can say any more what was approved
+				continue
+			}
+			return nil, err
+		}
+		if same[sha], err = merging.SameMerge(ctx, p.Checkout, met.BaseSHA, sha, met.HeadSHA); err != nil {
+			return nil, err
+		}
+	}
+	return same, nil
+}
+
+// Continue takes the newest request to merge as far as it goes. The Stop says how that ended where it is not merged: other
+// things may still be done in this run, and else it is how the run ends.
+func (p *Request) Continue(ctx context.Context) (*thread.Stop, error) {
+	if err := endOthers(ctx, p); err != nil {
+		return nil, err
+	}
+	said := p.State.Merge()
+	if said == nil || !said.Marker.Open() {
+		return nil, nil
+	}
+	m := said.Marker
+	if m.State == model.MergeWaiting && m.Reason == model.CodeCancelled && p.Phase.Writes() {
+		g := newMerger(p, *said)
+		g.marker.State = model.MergeFailed
+		return nil, g.edit(ctx, merge.CancelText(p.Snap.Pull, g.marker, m.Detail))
+	}
+	if m.State == model.MergeRunning {
+		if live, err := thread.MergeAtWork(ctx, p.Thread, *said); err != nil || live {
+			return nil, errors.Join(err, thread.End(model.ResultRetry, "another run is merging pull request %d, see %s", p.Event.Number, said.URL))
+		}
+	}
+	if m.Leader != "" || !p.Phase.Writes() { // it is merged from there, or where its tests run
+		return nil, nil
+	}
+	if p.Snap.Pull.State == model.PullOpen {
+		if err := p.guard(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return newMerger(p, *said).advance(ctx)
+}
+
+// guard blocks a pull request of which nobody can be sure what was approved.
+func (p *Request) guard(ctx context.Context) error {
+	if p.State.Block != nil { // what waits says so
+		return nil
+	}
+	if err := thread.GuardMarkers(ctx, p.Thread); err != nil {
+		return err
+	}
+	return thread.GuardHistory(ctx, p.Thread, turn.Open(p.State))
+}
+
+// tokenOf names the end of a request to merge.
+func tokenOf(m model.MergeMarker) string { return journal.Token("merge", m.Command) }
+
+// endOthers ends the requests that a newer one took the place of, which would else say for ever that they wait.
+func endOthers(ctx context.Context, p *Request) error {
+	newest := p.State.Merge()
+	for _, said := range p.State.Merges {
+		if newest == nil || said.CommentID == newest.CommentID || !said.Marker.Open() || !p.Phase.Writes() {
+			continue
+		}
+		if err := p.Supersede(ctx, said, newest.URL); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Supersede ends a request in whose place something else is, which the link shows.
+func (p *Request) Supersede(ctx context.Context, said model.Posted[model.MergeMarker], by string) error {
+	g := newMerger(p, said)
+	g.marker.State, g.marker.Reason = model.MergeFailed, model.CodeReplaced
+	return g.edit(ctx, merge.SupersededText(p.Snap.Pull, g.marker, by))
+}
+
+// dryRun goes as far as a merge can without changing anything, and tells what it found.
+func dryRun(ctx context.Context, p *Request, m model.MergeMarker, v merge.Verdict) (string, error) {
+	if v.Way.Strategy == "" {
+		return merge.DryRunText(p.Snap.Pull, m, v, nil), nil
+	}
+	g := &merger{Request: p, marker: m}
+	one := g.self(v.Way)
+	err := g.prepare(ctx, one)
+	plan := merge.Plan{Commits: one.made.Commits, More: one.made.Count - len(one.made.Commits), BaseSHA: one.is.BaseSHA, Tip: one.made.Tip, Notes: slices.Concat(one.steers, one.told())}
+	if err == nil {
+		plan.Tests, err = testsOf(ctx, p.World, one.Checkout, one.Settings.Merge, one.is.Base, one.is.BaseSHA, one.made.Tip)
+	}
+	s := (*Failure)(nil)
+	switch {
+	case errors.As(err, &s) && s.conflict != nil:
+		plan.Conflicts = one.conflicts(ctx, s.conflict)
+	case errors.As(err, &s):
+		plan.Code, plan.Detail, plan.Proof = s.Code, s.Detail, s.Proof
+	case err != nil:
+		return "", err
+	}
+	return merge.DryRunText(p.Snap.Pull, m, v, &plan), nil
+}

@@ -1,0 +1,257 @@
+package landing
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mergexo/mergexo/internal/engine/effect"
+	"github.com/mergexo/mergexo/internal/engine/redact"
+	"github.com/mergexo/mergexo/internal/engine/thread"
+	"github.com/mergexo/mergexo/internal/journal"
+	"github.com/mergexo/mergexo/internal/markdown"
+	"github.com/mergexo/mergexo/internal/merge"
+	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/needs"
+)
+
+// edit writes the comment of the request as its marker stands.
+func (g *merger) edit(ctx context.Context, text string) error {
+	if g.marker.Open() && g.marker.State == model.MergeRunning {
+		g.marker.Expires = g.expiry()
+	}
+	if err := g.write(ctx, g.body(text, thread.CommandToken(g.marker.Command))); err != nil {
+		return err
+	}
+	g.text = text
+	g.Say(model.Saying{Where: fmt.Sprintf("comment on #%d", g.Event.Number), Text: text, Passing: g.marker.Open()})
+	return nil
+}
+
+// write puts a body in the place of the comment. Sending the same one twice does no harm.
+func (g *merger) write(ctx context.Context, b journal.Body) error {
+	body, err := g.Codec.Encode(b)
+	if err != nil {
+		return err
+	}
+	return g.Rewrite(ctx, g.comment, tokenOf(g.marker), body, func() error {
+		return thread.End(model.ResultRetry, "the request to merge pull request %d was deleted meanwhile", g.Event.Number)
+	})
+}
+
+// body is the comment of the request.
+func (g *merger) body(text string, tokens ...string) journal.Body {
+	g.marker.Repo, g.marker.Number, g.marker.Detail = g.Event.Repo.String(), g.Event.Number, thread.Clip(g.marker.Detail)
+	return journal.Body{
+		Text: g.heading + "\n\n" + text, Tokens: tokens, Kind: journal.KindMerge, Marker: g.marker,
+	}
+}
+
+// wait says what the request waits for, where it does not say so already.
+func (g *merger) wait(ctx context.Context, code model.MergeCode, detail, text string) (*thread.Stop, error) {
+	m := &g.marker
+	looked := thread.Looked(g.Snap.Pull, g.State)
+	same := m.State == model.MergeWaiting && m.Reason == code && g.text == text && m.Looked == looked
+	was := m.Claim
+	m.Looked = looked
+	m.Members = nil // who belongs to it is found out anew
+	m.State, m.Reason, m.Detail, m.Expires, m.Claim = model.MergeWaiting, code, thread.Clip(detail), time.Time{}, ""
+	if !same {
+		if err := g.lookAgain(ctx, was); err != nil {
+			return nil, err
+		}
+		if err := g.edit(ctx, text); err != nil {
+			return nil, err
+		}
+	}
+	if !g.tried && !g.asked { // nobody waits for this run
+		return thread.End(model.ResultNothing, "%s", merge.ShortLine(g.Event.Number, code, detail)), nil
+	}
+	return g.stopped(code, detail), nil
+}
+
+// stopped is how a run ends whose merge did not come about.
+func (g *merger) stopped(code model.MergeCode, detail string) *thread.Stop {
+	result := merge.Settle(code)
+	if code == model.CodeEmpty {
+		result = model.ResultNothing
+	}
+	s := thread.End(result, "%s", merge.ShortLine(g.Event.Number, code, detail))
+	s.Merge = true
+	if s.Result == model.ResultBlocked {
+		s.Block = &model.BlockMarker{Repo: g.Event.Repo.String(), Number: g.Event.Number, Reason: string(code), Observed: g.marker.Head}
+		now := g.Stand(nil)
+		now.Merge = &model.MergeRequest{
+			State: g.marker.State, Reason: code, Head: g.marker.Head, By: g.marker.By, Since: g.ServerNow(), Tip: g.marker.Tip, URL: fmt.Sprintf("%s#issuecomment-%d", g.Snap.Pull.URL, g.comment),
+		}
+		g.Report.Need = needs.OfPull(now, g.State.External())
+	}
+	return s
+}
+
+// record writes down what is about to land, before anything moves: from here on a head that moves there is our own doing.
+func (g *merger) record(ctx context.Context) error {
+	k := &g.marker
+	if g.ServerNow().After(k.Expires) {
+		return expired(g)
+	}
+	for _, m := range g.members {
+		if m.is.Landed == "" { // what has landed stays as it is recorded
+			m.is.Tip, m.is.Tree = m.made.Tip, m.made.Tree
+		}
+	}
+	own := g.own()
+	if k.Tip != "" && k.Tip != own.is.Tip && !slices.Contains(k.Was, k.Tip) {
+		k.Was = append(k.Was, k.Tip)
+	}
+	if own.is.BaseSHA != k.BaseSHA {
+		k.Attempt = merge.Attempts(g.State, k.Head, own.is.BaseSHA) + 1
+	}
+	k.BaseSHA, k.Tip, k.Tree = own.is.BaseSHA, own.is.Tip, own.is.Tree
+	listMembers(g)
+	if err := g.edit(ctx, merge.RunningText(g.Snap.Pull, *k, g.Settings.Merge.Attempts)); err != nil {
+		return err
+	}
+	for _, m := range g.members {
+		if m == own || m.is.Landed != "" {
+			continue
+		}
+		if err := announce(ctx, g, m, model.MergeRunning, "", merge.RunningText(m.Snap.Pull, requestOf(g, m), g.Settings.Merge.Attempts)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func listMembers(g *merger) {
+	if len(g.members) < 2 {
+		return
+	}
+	g.marker.Members = nil
+	for _, m := range g.members {
+		g.marker.Members = append(g.marker.Members, m.is)
+	}
+}
+
+// noteLanded records that a member of a group has landed, so that a run which goes on from here knows it.
+func noteLanded(ctx context.Context, g *merger) error {
+	if len(g.members) < 2 {
+		return nil
+	}
+	listMembers(g)
+	return g.edit(ctx, merge.RunningText(g.Snap.Pull, g.marker, g.Settings.Merge.Attempts))
+}
+
+// release lets the next run go on at once where this one ends in order, and not at its goal.
+func release(ctx context.Context, g *merger, cause error) {
+	if thread.Outlives(cause) || g.lost {
+		return
+	}
+	if ctx.Err() != nil || g.marker.State != model.MergeRunning || !g.MergeClaims[g.marker.Claim] {
+		return
+	}
+	g.marker.Expires = g.ServerNow().Add(-time.Second).UTC().Truncate(time.Second)
+	g.marker.Cause = merge.Cause("", redact.Text(ctx, g.Thread, cause.Error()))
+	body, err := g.Codec.Encode(g.body(merge.HaltedText(g.Snap.Pull, g.marker, g.Settings.Merge.Attempts), thread.CommandToken(g.marker.Command)))
+	if err == nil {
+		_, err = g.Apply(ctx, effect.Edit{ID: g.comment, Token: tokenOf(g.marker), Body: body})
+	}
+	if err != nil {
+		g.Log.Warn("merge_not_released", "pr_number", g.Event.Number, "error", err)
+	}
+}
+
+// fail says why the request does not go on. What may come right by itself stays open, and so does what has landed in part:
+// that is not undone, and the rest can still land.
+func (g *merger) fail(ctx context.Context, s *Failure) (*thread.Stop, error) {
+	if s.Code == model.CodeHeadMoved && g.marker.Label != "" { // the label was for another head, which is said of the label
+		if away, err := g.Voided(ctx); away != nil || err != nil {
+			return away, err
+		}
+	}
+	text := failureText(ctx, g, s)
+	switch {
+	case landedInPart(g):
+		g.marker.Expires = g.ServerNow().Add(-time.Second).UTC().Truncate(time.Second) // which edit would put off
+		return g.stopped(s.Code, s.Detail), g.write(ctx, g.body(text, thread.CommandToken(g.marker.Command)))
+	case s.waits:
+		gate := model.Gate{Name: model.GateName(strings.ToLower(string(s.Code))), Evidence: s.Detail}
+		v := merge.Verdict{Wait: true, Code: s.Code, Reason: s.Detail, Gates: []model.Gate{gate}}
+		return g.wait(ctx, s.Code, s.Detail, merge.WaitText(g.Snap.Pull, g.waiting(v), v))
+	case s.Code.Retryable() && s.Code != model.CodeHeadMoved:
+		return g.wait(ctx, s.Code, s.Detail, text)
+	}
+	for _, m := range g.members {
+		if !g.isSelf(m) && m.announced(g) != nil {
+			if err := announce(ctx, g, m, model.MergeFailed, model.CodeMember, "Nothing has landed: "+markdown.Plain(s.Detail)+"."); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if err := g.lookAgain(ctx, g.marker.Claim); err != nil {
+		return nil, err
+	}
+	if g.Snap.Pull.State == model.PullMerged { // another run was faster
+		if done, err := landedBefore(ctx, g); err != nil || done {
+			return nil, cmp.Or(err, g.finish(ctx))
+		}
+	}
+	if err := bury(ctx, g, s, text); err != nil {
+		return nil, err
+	}
+	return g.stopped(s.Code, s.Detail), nil
+}
+
+// failureText is the text of a failure, with what people need to know of it.
+func failureText(ctx context.Context, g *merger, s *Failure) string {
+	explain(ctx, g, s)
+	s.Detail = redact.Text(ctx, g.Thread, s.Detail)
+	cleanRun(ctx, g.Request, s.Tests)
+	g.marker.Reason, g.marker.Detail = s.Code, thread.Clip(s.Detail)
+	if g.tried {
+		g.marker.Cause = merge.Cause(s.Code, s.Detail)
+	}
+	listMembers(g)
+	pull := g.Snap.Pull
+	for _, m := range g.members {
+		if m.is.Landed != "" {
+			s.Landed = m.is.Landed
+		}
+		if g.isSelf(m) && m.head != "" {
+			pull.HeadSHA = m.head // it may have moved in this run
+		}
+	}
+	return merge.FailText(pull, g.marker, s.Failure)
+}
+
+// cleanRun takes secrets out of what a run of tests, and what came before it, has printed; nil for none.
+func cleanRun(ctx context.Context, p *Request, t *merge.TestRun) {
+	if t == nil {
+		return
+	}
+	t.Tail = redact.Text(ctx, p.Thread, t.Tail)
+	for i := range t.Setup {
+		t.Setup[i].Tail = redact.Text(ctx, p.Thread, t.Setup[i].Tail)
+	}
+}
+
+// bury ends the request in a comment of its own, since nobody hears of an edit, and takes the earlier one away.
+func bury(ctx context.Context, g *merger, s *Failure, text string) error {
+	g.marker.State, g.marker.Expires, g.marker.Claim = model.MergeFailed, time.Time{}, ""
+	old, token := g.comment, journal.Token("merge_failed", g.marker.Command)
+	id, err := g.Thread.Comment(ctx, token, g.body(text), effect.Mark{})
+	if err != nil {
+		return err
+	}
+	g.comment = id
+	g.Log.Info("merge_failed", "pr_number", g.Event.Number, "reason", string(s.Code), "detail", markdown.Inline(thread.Clip(s.Detail)))
+	return g.Remove(ctx, old, tokenOf(g.marker))
+}
+
+// expired ends a run that took so long that another one may be at its merge.
+func expired(g *merger) error {
+	return thread.End(model.ResultRetry, "the merge of pull request %d took longer than its claim holds, until %s", g.Event.Number, g.marker.Expires.Format(time.RFC3339))
+}

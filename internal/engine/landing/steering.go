@@ -1,0 +1,54 @@
+package landing
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+
+	"github.com/mergexo/mergexo/internal/config"
+	"github.com/mergexo/mergexo/internal/engine/thread"
+	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/git/history"
+	"github.com/mergexo/mergexo/internal/merge"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// steering tells people what a commit that would land on base changes of the files that decide over the repository: notes,
+// none for none. It is a *Failure where MergeXO could not read the settings that would land.
+func steering(ctx context.Context, c *git.Checkout, base, tip string) ([]string, error) {
+	paths, err := history.ChangedPaths(ctx, c, base, tip)
+	if err != nil {
+		return nil, err
+	}
+	told := merge.SteeringNotes(paths)
+	if !slices.Contains(paths, thread.SettingsPath) {
+		return told, nil
+	}
+	text, err := history.Blob(ctx, c, tip, thread.SettingsPath)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return append(told, fmt.Sprintf("It takes away %s: without that file, MergeXO does nothing there any more", thread.SettingsPath)), nil
+	case err != nil:
+		return nil, err
+	}
+	before, err := history.Blob(ctx, c, base, thread.SettingsPath)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	if err := settingsAsGood(string(before), string(text)); err != nil {
+		return nil, &Failure{Failure: merge.Failure{Code: model.CodeSettings, Detail: err.Error()}}
+	}
+	return told, nil
+}
+
+// settingsAsGood reads settings as far as those before them could be read: where no agent works, theirs may be missing.
+func settingsAsGood(before, now string) error {
+	parse := config.Parse
+	if _, err := parse(before, thread.SettingsPath); err != nil {
+		parse = config.ParseWithoutAgent
+	}
+	_, err := parse(now, thread.SettingsPath)
+	return err
+}

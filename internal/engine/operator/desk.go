@@ -1,0 +1,268 @@
+// Package operator answers the commands that people give in comments, and at a terminal.
+package operator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mergexo/mergexo/internal/command"
+	"github.com/mergexo/mergexo/internal/config"
+	"github.com/mergexo/mergexo/internal/engine/effect"
+	"github.com/mergexo/mergexo/internal/engine/thread"
+	"github.com/mergexo/mergexo/internal/flow"
+	"github.com/mergexo/mergexo/internal/github"
+	"github.com/mergexo/mergexo/internal/journal"
+	"github.com/mergexo/mergexo/internal/markdown"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// Topics are what commands ask for.
+type Topics interface {
+	// FindMerge and FindRevert judge what a command asks for, and begin it.
+	FindMerge(ctx context.Context, c command.Case) (*command.Found, error)
+	FindRevert(ctx context.Context, c command.Case) (*command.Found, error)
+	// MergeGates are the conditions under which the pull request would be merged now.
+	MergeGates(ctx context.Context) ([]model.Gate, error)
+	// NextStep is what is done about the issue next.
+	NextStep(ctx context.Context) (flow.Step, error)
+}
+
+// Desk answers the commands of one conversation.
+type Desk struct {
+	*thread.Thread
+	Topics Topics
+	// Of is the desk of another number.
+	Of func(other *thread.Thread) *Desk
+	// Followed says that the follow-up of this cause has come to its end.
+	Followed func(cause string) bool
+
+	others map[int]*Desk // further pull requests that commands are about
+}
+
+// Answer answers every command of this conversation that has no answer yet, oldest first, whichever event it came with.
+func (p *Desk) Answer(ctx context.Context) error {
+	open := thread.OpenCommands(p.Thread)
+	if err := thread.AskCommanders(ctx, p.Thread, open); err != nil {
+		return err
+	}
+	for _, said := range open {
+		login := said.Comment.Author.Login
+		standing := p.Operators.Role(login, p.Memory.Rights[strings.ToLower(login)])
+		if standing == command.Stranger {
+			continue
+		}
+		if err := p.obey(ctx, said, standing); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// obey answers the commands of one comment: a sign that they were seen, the replies, and a sign how they ended. A reply is
+// the receipt of its command, and what the command changes is changed with it or before it.
+func (p *Desk) obey(ctx context.Context, said command.Said, standing command.Role) error {
+	places := thread.Unanswered(p.Thread, said)
+	if standing == command.Refused { // one refusal is enough
+		places = slices.DeleteFunc(places, func(i int) bool { return i > 0 })
+	}
+	if len(places) > 0 && !said.Comment.Seen {
+		if err := p.react(ctx, said.Comment, github.ReactionEyes); err != nil {
+			return err
+		}
+	}
+	for _, i := range places {
+		if err := p.answerOne(ctx, said, i, standing); err != nil {
+			return err
+		}
+	}
+	sign := github.ReactionRocket
+	for i := range said.Commands {
+		if v := p.State.Commands[said.Key(p.Event.Number, i)]; v == model.Rejected || v == model.Failed {
+			sign = github.ReactionConfused
+		}
+	}
+	return p.react(ctx, said.Comment, sign)
+}
+
+// answerOne decides one command and replies to it.
+func (p *Desk) answerOne(ctx context.Context, said command.Said, i int, standing command.Role) error {
+	key := said.Key(p.Event.Number, i)
+	answer, err := p.decide(ctx, said, i, standing)
+	if err != nil {
+		return err
+	}
+	if m, ok := answer.Marker.(model.CommandMarker); ok && !p.Snap.IsPull && said.Comment.Kind == model.KindIssue && i == min(len(said.Commands)-1, command.MaxPerComment) {
+		m.Seen = said.Comment.ID // an issue has no other receipts that say how far it is read
+		answer.Marker = m
+	}
+	if _, err := p.respond(ctx, thread.CommandToken(key), command.Text(said, i, answer), answer.Marker); err != nil {
+		return err
+	}
+	p.Log.Info("command_"+string(answer.Verdict), p.NumberKey(), p.Event.Number, "event_key", key, "command", said.Commands[min(i, len(said.Commands)-1)].Name, "by", said.Comment.Author.Login)
+	p.Report.Result = model.ResultDone
+	// Another run may have answered in the same moment: the first reply stays.
+	if err := p.Read(ctx); err != nil {
+		return err
+	}
+	return p.Tidy(ctx)
+}
+
+// decide finds what a command is about and what comes of it; what it changes elsewhere is changed there.
+func (p *Desk) decide(ctx context.Context, said command.Said, i int, standing command.Role) (command.Answer, error) {
+	c := command.Case{By: said.Comment.Author.Login, Key: said.Key(p.Event.Number, i), At: said.Comment.CreatedAt, URL: said.Comment.URL, Policy: p.Operators, Thread: p.Event.Number}
+	switch {
+	case standing == command.Refused:
+		c.Command = said.Commands[0]
+		return command.Refuse(c), nil
+	case i >= command.MaxPerComment:
+		return command.TooMany(c), nil
+	}
+	c.Command = said.Commands[i]
+	n := len(p.State.Flows)
+	if p.Operators.AboutIssue(c.Command, p.Snap, n > 0 && p.State.Flows[n-1].Marker.Status != model.PhaseDone) {
+		return p.evaluateIssue(ctx, c, said)
+	}
+	target, problem, err := p.target(ctx, p.Operators.Target(c.Command, p.Snap, p.Event.Number))
+	if err != nil {
+		return command.Answer{}, err
+	}
+	if problem != "" {
+		return command.Misplaced(c, problem), nil
+	}
+	if target == nil {
+		return command.Decide(c), nil
+	}
+	c.Away = thread.TakenAt(target.Thread, said.Comment)
+	if target == p {
+		return p.evaluate(ctx, c)
+	}
+	return p.onAnother(ctx, target, c, said, i)
+}
+
+// target reads the pull request that a command is about; nil is for a command about none.
+func (p *Desk) target(ctx context.Context, t command.Target) (*Desk, string, error) {
+	switch {
+	case t.Problem != "" || t == (command.Target{}):
+		return nil, t.Problem, nil
+	case t.Number == p.Event.Number && !p.Snap.IsPull:
+		return nil, isIssue(t.Number), nil
+	case t.Number == p.Event.Number:
+		return p, "", nil
+	case t.Issue == p.Event.Number:
+		return p.target(ctx, command.OnlyPull(p.Snap, t.Issue))
+	}
+	number := max(t.Number, t.Issue)
+	other, known := p.others[number]
+	if !known {
+		other = p.Of(p.Another(model.Event{Name: p.Event.Name, Repo: p.Event.Repo, Number: number}, thread.NewMemory(p.Memory.Rights)))
+		if p.others == nil {
+			p.others = map[int]*Desk{}
+		}
+		p.others[number] = other
+	}
+	switch err := other.Begin(ctx); {
+	case github.KindOf(err) == github.NotFound:
+		return nil, fmt.Sprintf("There is no issue or pull request %d in this repository.", number), nil
+	case errors.Is(err, config.ErrInvalid): // other commands do not wait for that
+		return nil, fmt.Sprintf("Pull request %d cannot be worked on: its settings do not hold.\n\n%s", number, markdown.Quote(err.Error())), nil
+	case errors.Is(err, thread.ErrIdentity):
+		return nil, fmt.Sprintf("Pull request %d cannot be worked on by this account.\n\n%s", number, markdown.Quote(err.Error())), nil
+	case err != nil:
+		return nil, "", err
+	}
+	switch {
+	case t.Issue != 0:
+		only := command.OnlyPull(other.Snap, number)
+		if only.Number == number {
+			return nil, fmt.Sprintf("Number %d is a pull request: name it with `pr`, not `issue`.", number), nil
+		}
+		return p.target(ctx, only)
+	case !other.Snap.IsPull:
+		return nil, isIssue(number), nil
+	}
+	return other, "", nil
+}
+
+func isIssue(number int) string {
+	return fmt.Sprintf("Number %d is an issue, not a pull request.", number)
+}
+
+// onAnother decides about another pull request than that of the conversation. What is changed is said there first, with
+// the marker that makes it so, and then answered here.
+func (p *Desk) onAnother(ctx context.Context, target *Desk, c command.Case, said command.Said, i int) (command.Answer, error) {
+	token := thread.EffectToken(c.Key)
+	id, done := target.State.Tokens[token]
+	if !done {
+		answer, err := target.evaluate(ctx, c)
+		if err != nil || !answer.Changes() {
+			return answer, err
+		}
+		if id, err = target.respond(ctx, token, command.Text(said, i, answer), answer.Marker); err != nil {
+			return command.Answer{}, err
+		}
+	}
+	if takesUp[c.Command.Name] && !p.Followed(c.Key) {
+		// Before the reply, which ends the command: a run that dies on the way is made good by the next one.
+		return command.Answer{}, thread.Follow(p.Thread, target.Event.Number, c.Key)
+	}
+	there := fmt.Sprintf("%s#issuecomment-%d", target.Snap.Pull.URL, id)
+	return command.Answer{
+		Verdict: model.Applied, Text: fmt.Sprintf("Done on #%d, see [there](%s).", target.Event.Number, there),
+		Marker: model.CommandMarker{Key: c.Key, Command: c.Command.Name, Result: model.Applied, By: c.By, At: c.At, About: target.Event.Number},
+	}, nil
+}
+
+// takesUp are the commands after which something may be pending that was held up.
+var takesUp = map[string]bool{"unblock": true, "retry": true, "resume": true, "adopt": true, "merge": true}
+
+// placed makes a marker name the conversation that it stands in.
+func (p *Desk) placed(a command.Answer) command.Answer {
+	repo, number := p.Event.Repo.String(), p.Event.Number
+	switch m := a.Marker.(type) {
+	case model.UnblockMarker:
+		m.Repo, m.Number = repo, number
+		a.Marker = m
+	case model.PRMarker:
+		m.Repo, m.Number = repo, number
+		a.Marker = m
+	case model.CommandMarker:
+		m.Repo, m.Number = repo, number
+		a.Marker = m
+	case model.MergeMarker:
+		m.Repo, m.Number = repo, number
+		a.Marker = m
+	}
+	return a
+}
+
+// respond posts what came of a command, with the marker that is its receipt.
+func (p *Desk) respond(ctx context.Context, token, text string, marker any) (id int64, err error) {
+	body := journal.Body{Text: text, Marker: p.placed(command.Answer{Marker: marker}).Marker}
+	switch marker.(type) {
+	case model.UnblockMarker:
+		body.Kind = journal.KindUnblock
+	case model.PRMarker:
+		body.Kind = journal.KindPR
+	case model.MergeMarker:
+		body.Kind = journal.KindMerge
+	default:
+		body.Kind = journal.KindCommand
+	}
+	return p.Comment(ctx, token, body, effect.Mark{})
+}
+
+// react shows under a comment how far its commands are. It is a courtesy where it cannot be done: the replies say it all.
+func (p *Desk) react(ctx context.Context, c model.Comment, sign string) error {
+	_, err := p.Apply(ctx, effect.React{Comment: c, Sign: sign})
+	if e := (*github.Error)(nil); errors.As(err, &e) && slices.Contains([]github.Kind{github.Forbidden, github.Invalid, github.Unclear}, e.Kind) {
+		p.Log.Warn("reaction_not_left", p.NumberKey(), p.Event.Number, "comment", c.URL, "error", err)
+		return nil
+	}
+	if err == nil {
+		p.Memory.Reacted(c, sign)
+	}
+	return err
+}

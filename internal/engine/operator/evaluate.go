@@ -1,0 +1,159 @@
+package operator
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/mergexo/mergexo/internal/command"
+	"github.com/mergexo/mergexo/internal/engine/thread"
+	"github.com/mergexo/mergexo/internal/external"
+	"github.com/mergexo/mergexo/internal/flow"
+	"github.com/mergexo/mergexo/internal/github"
+	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/turn"
+)
+
+// evaluate gathers what the decision needs and decides.
+func (p *Desk) evaluate(ctx context.Context, c command.Case) (_ command.Answer, err error) {
+	c.Target, c.State, c.Agent = p.Snap, p.State, p.Settings.Agent.Adapter
+	c.Gates = turn.Gates(p.Snap, p.State, p.Policy)
+	if answer, early := command.Early(c); early && (c.Command.Name == "merge" || c.Command.Name == "revert") {
+		return p.placed(answer), nil
+	}
+	switch c.Command.Name {
+	case "merge":
+		c.Found, err = p.Topics.FindMerge(ctx, c)
+	case "revert":
+		c.Found, err = p.Topics.FindRevert(ctx, c)
+	case "why":
+		if c.Status, c.Gates, err = p.Look(ctx); err == nil {
+			c.MergeGates, err = p.Topics.MergeGates(ctx)
+		}
+	case "status", "retry":
+		var pending []model.Comment
+		pending, err = p.Pending(ctx)
+		c.Status = p.Stand(pending)
+	}
+	if err != nil {
+		return command.Answer{}, err
+	}
+	if c.Facts, err = p.facts(ctx, c.Command); err != nil {
+		return command.Answer{}, err
+	}
+	return p.placed(command.Decide(c)), nil
+}
+
+// evaluateIssue decides a command about the work on the issue that it was given on.
+func (p *Desk) evaluateIssue(ctx context.Context, c command.Case, said command.Said) (command.Answer, error) {
+	c.Away = thread.TakenAt(p.Thread, said.Comment)
+	w := command.Work{Number: p.Event.Number}
+	s, err := p.Topics.NextStep(ctx)
+	if err != nil {
+		return command.Answer{}, err
+	}
+	w.Newest, w.Next = s.From, s.Why
+	live := (*thread.Stop)(nil)
+	if _, err := thread.DeadClaims(ctx, p.Thread); errors.As(err, &live) {
+		w.Next, w.Instead = live.Reason, live.Reason
+	} else if err != nil {
+		return command.Answer{}, err
+	}
+	if c.Command.Name == "retry" && live == nil {
+		p.State.Retried = len(p.State.Flows) > 0
+		if s, err = p.Topics.NextStep(ctx); err != nil {
+			return command.Answer{}, err
+		}
+		w.GoesOn, w.Instead = slices.Contains([]flow.Act{flow.Begin, flow.GoOn, flow.Finish}, s.Act), s.Why
+	}
+	return p.placed(command.DecideOnIssue(c, w)), nil
+}
+
+// Look gathers all that tells why something happens here or does not. How the head stands to the last accepted one is asked
+// only where a turn would ask it now.
+func (p *Desk) Look(ctx context.Context) (model.Status, []model.Gate, error) {
+	e := turn.Evidence{Relation: model.Unknown}
+	var err error
+	if e.Pending, err = p.Pending(ctx); err != nil {
+		return model.Status{}, nil, err
+	}
+	for _, claim := range turn.Open(p.State) {
+		live, err := p.Live(ctx, claim)
+		if err != nil {
+			return model.Status{}, nil, err
+		}
+		if live {
+			e.Live = &claim
+			break
+		}
+	}
+	if len(e.Pending) > 0 && e.Live == nil && p.State.Block == nil && p.State.Accepted != "" && p.State.Accepted != p.Snap.Pull.HeadSHA {
+		if e.Relation, err = thread.Compare(ctx, p.Thread, p.State.Accepted, p.Snap.Pull.HeadSHA); err != nil {
+			return model.Status{}, nil, err
+		}
+	}
+	standing := p.Stand(e.Pending)
+	if p.Snap.Pull.CrossRepo && p.Settings.External.Enabled {
+		if err := thread.AskHost(ctx, p.Thread); err != nil {
+			return model.Status{}, nil, err
+		}
+		return standing, external.Gates(thread.ForkFacts(p.Thread, p.MayLetIn)), nil
+	}
+	return standing, turn.Why(p.Snap, p.State, p.Policy, e), nil
+}
+
+// maxLost is how many commits a reply lists that a rewrite took away.
+const maxLost = 20
+
+// facts asks what an unblock depends on: how the heads stand to each other, and what a rewrite took away.
+func (p *Desk) facts(ctx context.Context, c command.Command) (f command.Facts, err error) {
+	accepted, head := p.State.Accepted, p.Snap.Pull.HeadSHA
+	named := c.Head != "" && len(c.Head) < len(head) && strings.HasPrefix(head, c.Head)
+	switch {
+	case c.Name != "unblock" || p.State.Block == nil || p.Snap.Pull.State != model.PullOpen:
+		return f, nil
+	case c.Head != "" && !strings.HasPrefix(head, c.Head):
+		f.Missing, err = p.unresolved(ctx, c.Head)
+		return f, err
+	case accepted == "" || accepted == head:
+		f.Relation = model.Identical
+		if named {
+			f.Ambiguous, err = p.unresolved(ctx, c.Head)
+		}
+		return f, err
+	}
+	// The head is asked about by the name that was given: GitHub knows no commit by an abbreviation that means several.
+	name := cmp.Or(c.Head, head)
+	f.Relation, f.Lost, f.More, err = p.GitHub.Commits.Lost(ctx, p.Event.Repo, accepted, name, maxLost)
+	switch {
+	case github.KindOf(err) == github.Unavailable && c.Head != head:
+		f.Problem = "GitHub did not tell how the head stands to the last accepted one"
+		return f, nil
+	case github.KindOf(err) == github.Unavailable: // the head is named in full: only what is lost cannot be told
+		p.Log.Warn("lost_commits_unknown", p.NumberKey(), p.Event.Number, "error", err)
+		return f, nil
+	case err != nil || f.Relation != model.Unknown:
+		return f, err
+	case named: // one of the two names means none or several, and the old head's is whole
+		f.Ambiguous = true
+	case c.Head == "":
+		if err = p.Open(ctx); err != nil {
+			return f, err
+		}
+		if f.Relation, err = thread.LocalRelation(ctx, p.Thread, accepted, head); f.Relation == model.Unknown && err == nil {
+			f.Problem = "How the head stands to the last accepted one is not known yet"
+		}
+	}
+	return f, err
+}
+
+// unresolved says that a name of a commit means none, or several.
+func (p *Desk) unresolved(ctx context.Context, name string) (bool, error) {
+	_, err := p.GitHub.Commits.Resolve(ctx, p.Event.Repo, name)
+	if k := github.KindOf(err); k == github.NotFound || k == github.Invalid {
+		return true, nil
+	}
+	return false, err
+}

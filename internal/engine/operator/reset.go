@@ -1,0 +1,124 @@
+package operator
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/mergexo/mergexo/internal/command"
+	"github.com/mergexo/mergexo/internal/engine/effect"
+	"github.com/mergexo/mergexo/internal/engine/thread"
+	"github.com/mergexo/mergexo/internal/journal"
+	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/turn"
+)
+
+// Reset unblocks one pull request.
+func (p *Desk) Reset(ctx context.Context, head string) error {
+	if err := p.Begin(ctx); err != nil {
+		return err
+	}
+	number := p.Event.Number
+	switch {
+	case !p.Snap.IsPull:
+		return thread.WrongNumber(number)
+	case p.State.Block == nil:
+		return thread.End(model.ResultNothing, "pull request %d is not blocked", number)
+	}
+	who := p.Snap.Viewer.Login
+	gates := turn.Gates(p.Snap, p.State, p.Policy)
+	c := command.Case{
+		Command: command.Command{Name: "unblock", Head: strings.ToLower(head)}, By: who, Thread: number, Terminal: true,
+		Target: p.Snap, State: p.State, Gates: gates,
+		Away: slices.ContainsFunc(gates, func(g model.Gate) bool { return g.Name == turn.GateTaken && !g.Met }),
+	}
+	var err error
+	if c.Facts, err = p.facts(ctx, c.Command); err != nil {
+		return err
+	}
+	answer := command.Decide(c)
+	m, ok := answer.Marker.(model.UnblockMarker)
+	if !ok {
+		return &thread.Stop{Result: model.ResultBlocked, Reason: fmt.Sprintf("pull request %d stays blocked: %s", number, answer.Text), Block: &p.State.Block.Marker}
+	}
+	if !p.works() {
+		if p.Snap.Viewer.Bot { // whom no run hears
+			return thread.OtherIdentity(p.blocker(), who, thread.SettingsBranch(p.Thread))
+		}
+		return p.orders(ctx, head)
+	}
+	// The block and the head that is accepted make the token: whoever says the same again says it once.
+	token := journal.Token("reset", strconv.FormatInt(p.State.Block.CommentID, 10), m.Head)
+	text := fmt.Sprintf("**Unblocked** by %s, from a terminal\n\n%s", who, answer.Text)
+	if _, err := p.respond(ctx, token, text, m); err != nil {
+		return err
+	}
+	if err := p.Begin(ctx); err != nil {
+		return err
+	}
+	p.Report.Result, p.Report.Reason = model.ResultDone, fmt.Sprintf("pull request %d is unblocked at %s", number, m.Head)
+	return nil
+}
+
+// works says that the token is the one that the work is done with: the block was said with it, or the settings name it.
+func (p *Desk) works() bool {
+	login := p.Snap.Viewer.Login
+	if slices.ContainsFunc(p.Settings.Repo.Bots, func(l string) bool { return strings.EqualFold(l, login) }) {
+		return true
+	}
+	return strings.EqualFold(p.blocker().Author.Login, login)
+}
+
+// blocker is who has said the block.
+func (p *Desk) blocker() model.Foreign {
+	f := model.Foreign{URL: p.State.Block.URL}
+	for _, c := range p.Snap.Comments {
+		if c.Kind == model.KindIssue && c.ID == p.State.Block.CommentID {
+			f.Author = c.Author
+		}
+	}
+	return f
+}
+
+// orders gives the unblock command as the person whose token this is, unless that has been done and is not answered yet.
+func (p *Desk) orders(ctx context.Context, head string) error {
+	line := command.Word + " unblock"
+	if head != "" {
+		line += " head_sha=" + head
+	}
+	number := p.Event.Number
+	token := journal.Token("reset_command", strconv.FormatInt(p.State.Block.CommentID, 10), line)
+	reason := fmt.Sprintf("%s gave the command on pull request %d: %s; the next run decides", p.Snap.Viewer.Login, number, line)
+	switch {
+	case len(thread.Given(p.Thread, line)) > 0:
+		p.Applied("comment", strconv.Itoa(number), token, effect.Present)
+		return thread.End(model.ResultNothing, "%s", reason)
+	}
+	_, err := p.Apply(ctx, effect.Comment{Number: number, Token: token, Body: line, Find: effect.Mark{Line: line}})
+	if err != nil {
+		return err
+	}
+	p.Say(model.Saying{Where: fmt.Sprintf("comment on #%d", number), Text: line})
+	if err := p.onlyFirst(ctx, line); err != nil {
+		return err
+	}
+	p.Report.Result, p.Report.Reason = model.ResultDone, reason
+	return nil
+}
+
+// onlyFirst takes back all but the first of the same command that several processes gave in one moment.
+func (p *Desk) onlyFirst(ctx context.Context, line string) error {
+	if err := p.Read(ctx); err != nil {
+		return err
+	}
+	if ids := thread.Given(p.Thread, line); len(ids) > 1 {
+		for _, id := range ids[1:] {
+			if err := p.Remove(ctx, id, ""); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

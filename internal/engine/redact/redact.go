@@ -1,0 +1,95 @@
+// Package redact takes out of texts what nobody may read in a comment.
+package redact
+
+import (
+	"context"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/mergexo/mergexo/internal/engine/thread"
+	"github.com/mergexo/mergexo/internal/leak"
+	"github.com/mergexo/mergexo/internal/markdown"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// shortest is how many bytes a value must have to be taken for a key: less would take words out of sentences.
+const shortest = 8
+
+// keyish are names of variables whose values are nobody's to read.
+var keyish = regexp.MustCompile(`(?i)key|token|secret|passw|auth|cred|private|(^|_)pat$`)
+
+// private are the keys that an agent was given by name: it may say them. So are its model's, which it should not know.
+func private(t *thread.Thread) []string {
+	values := slices.DeleteFunc(thread.ModelKeys(t.World, t.Settings), func(v string) bool { return len(v) < shortest })
+	for _, name := range t.Settings.Agent.PassEnv {
+		if v, _ := t.Lookup(name); len(v) >= shortest && keyish.MatchString(name) {
+			values = append(values, v)
+		}
+	}
+	return values
+}
+
+const leftOut = "[a line with what looks like a secret was left out]"
+
+// Text takes out of a text what nobody may read in a comment: values that the agent was given, and what looks like a
+// secret. GitHub masks its logs, not its comments.
+func Text(ctx context.Context, t *thread.Thread, text string) string {
+	for _, v := range private(t) {
+		text = strings.ReplaceAll(text, v, "***")
+	}
+	scanner, err := Scanner(t)
+	var found []leak.Finding
+	if err == nil {
+		found, err = scanner.Scan(ctx, leak.Piece{Path: "comment.md", Line: 1, Text: []byte(text)})
+	}
+	if err != nil {
+		return "[what the agent said could not be looked at for secrets: " + err.Error() + "]"
+	}
+	if slices.ContainsFunc(found, func(f leak.Finding) bool { return f.Rule == "private-key" }) { // it goes on for many lines
+		return "[what the agent said holds a private key and was left out]"
+	}
+	lines := strings.Split(text, "\n")
+	for _, f := range found {
+		if f.Certain && f.Line > 0 && f.Line <= len(lines) {
+			lines[f.Line-1] = leftOut
+		}
+	}
+	return strings.Join(slices.CompactFunc(lines, func(a, b string) bool { return a == leftOut && b == leftOut }), "\n")
+}
+
+// Outcome is an outcome whose words can be shown: those that are posted as Markdown are whole in themselves, and notify
+// nobody who has not taken part.
+func Outcome(ctx context.Context, t *thread.Thread, o model.Outcome) model.Outcome {
+	takes := func(login string) bool { return takesPart(t, login) }
+	o.ReviewReplies = slices.Clone(o.ReviewReplies)
+	for i := range o.ReviewReplies {
+		o.ReviewReplies[i].Body = markdown.Contain(Text(ctx, t, o.ReviewReplies[i].Body), takes)
+	}
+	for _, text := range []*string{&o.GeneralComment, &o.BlockedReason, &o.Title, &o.Summary, &o.PRTitle, &o.PRSummary} {
+		*text = Text(ctx, t, *text)
+	}
+	o.GeneralComment = markdown.Contain(o.GeneralComment, takes)
+	return o
+}
+
+// takesPart says that somebody has taken part in the conversation, as far as it was read.
+func takesPart(t *thread.Thread, login string) bool {
+	is := func(a model.Actor) bool { return !a.Bot && strings.EqualFold(a.Login, login) }
+	if is(t.Snap.Pull.Author) || t.Snap.Thread != nil && is(t.Snap.Thread.Author) {
+		return true
+	}
+	return slices.ContainsFunc(t.Snap.Comments, func(c model.Comment) bool { return is(c.Author) })
+}
+
+// Scanner finds secrets; it is made when it is needed first, which is long after the first call.
+func Scanner(t *thread.Thread) (*leak.Scanner, error) {
+	if t.Memory.Scanner == nil {
+		scanner, err := leak.New()
+		if err != nil {
+			return nil, err
+		}
+		t.Memory.Scanner = scanner
+	}
+	return t.Memory.Scanner, nil
+}

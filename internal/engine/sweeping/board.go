@@ -1,0 +1,92 @@
+package sweeping
+
+import (
+	"github.com/mergexo/mergexo/internal/engine/thread"
+	"github.com/mergexo/mergexo/internal/flow"
+	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/needs"
+)
+
+// boardPull is the row of a pull request on the dashboard. How much waits for an answer is known later.
+func (p *reading) boardPull() model.BoardPull {
+	pull := p.Snap.Pull
+	row := model.BoardPull{
+		Status: p.Stand(nil), Author: pull.Author.Login, Base: pull.BaseRef, Opened: pull.CreatedAt, Updated: pull.UpdatedAt, CI: pull.Rollup,
+	}
+	if e := p.State.External(); e != nil {
+		row.External = &e.Marker
+	}
+	for i, t := range p.State.Turns {
+		row.Turns = append(row.Turns, boardTurn("turn", t, dayBefore(p.State.Turns[:i], t)))
+	}
+	for _, m := range p.State.Merges {
+		one := model.BoardTurn{Kind: "merge", Phase: string(m.Marker.State), From: m.Marker.Head, To: m.Marker.Landed, Began: m.At, URL: m.URL, RunURL: m.Marker.RunURL, Reason: string(m.Marker.Reason)}
+		if !m.Marker.Open() {
+			one.Ended = m.UpdatedAt
+		}
+		row.Turns = append(row.Turns, one)
+	}
+	return row
+}
+
+// dayBefore is what the day of a turn had cost before it, as far as earlier ones tell.
+func dayBefore(earlier []model.Posted[model.TurnMarker], t model.Posted[model.TurnMarker]) float64 {
+	cost := 0.0
+	for _, e := range earlier {
+		if a, b := e.Marker.Spent, t.Marker.Spent; a != nil && b != nil && a.Day == b.Day {
+			cost = a.CostUSD
+		}
+	}
+	return cost
+}
+
+// boardTurn is one attempt of an agent on the dashboard.
+func boardTurn(kind string, t model.Posted[model.TurnMarker], before float64) model.BoardTurn {
+	m := t.Marker
+	out := model.BoardTurn{Kind: kind, Phase: string(m.Phase), From: m.Start, To: m.Head, Began: t.At, CostUSD: m.CostUSD, URL: t.URL, RunURL: m.RunURL, Reason: m.Reason}
+	if out.CostUSD == 0 && m.Spent != nil {
+		out.CostUSD = max(0, m.Spent.CostUSD-before)
+	}
+	if !thread.OpenPhase(m.Phase) {
+		out.Ended = t.UpdatedAt
+	}
+	return out
+}
+
+// boardIssue is the row of an issue on the dashboard; false where it is none of ours.
+func (p *reading) boardIssue(step flow.Step) (model.BoardIssue, bool) {
+	t := p.Snap.Thread
+	row := model.BoardIssue{Number: t.Number, Title: t.Title, URL: t.URL}
+	var labelled bool
+	row.Flow, _, labelled = flow.Of(t.Labels, thread.LabelsOf(p.Settings.Labels))
+	for i, f := range p.State.Flows {
+		var earlier []model.Posted[model.TurnMarker]
+		for _, e := range p.State.Flows[:i] {
+			earlier = append(earlier, asTurn(e))
+		}
+		said := asTurn(f)
+		one := boardTurn("flow", said, dayBefore(earlier, said))
+		one.To = f.Marker.LastCheckpoint
+		row.Turns = append(row.Turns, one)
+		row.Flow, row.Status, row.Waiting, row.Pull = f.Marker.Flow, f.Marker.Status, f.Marker.Waiting, f.Marker.Pull
+	}
+	if step.Act == flow.Wait {
+		row.Need = needs.OfIssue(t.Title, *step.From)
+	}
+	return row, labelled || len(p.State.Flows) > 0
+}
+
+// asTurn is an attempt on an issue as the turn that it is.
+func asTurn(f model.Posted[model.IssueMarker]) model.Posted[model.TurnMarker] {
+	m := f.Marker.TurnMarker
+	m.Phase = f.Marker.Status
+	return model.Posted[model.TurnMarker]{Marker: m, CommentID: f.CommentID, At: f.At, UpdatedAt: f.UpdatedAt, URL: f.URL, Text: f.Text}
+}
+
+// OfIssue is the row of an issue on the dashboard, and what is done about the issue next.
+func OfIssue(t *thread.Thread) (row model.BoardIssue, next string) {
+	r := &reading{Thread: t}
+	step := r.dueIssue().step
+	row, _ = r.boardIssue(step)
+	return row, step.Why
+}

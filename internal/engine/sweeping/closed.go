@@ -1,0 +1,25 @@
+package sweeping
+
+import (
+	"github.com/mergexo/mergexo/internal/engine/thread"
+	"github.com/mergexo/mergexo/internal/external"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// dueClosed finds what is due on a pull request that is not open any more: the end of what was begun before.
+func (p *reading) dueClosed() item {
+	g := p.item()
+	if m := p.State.Merge(); m != nil && m.Marker.Open() && m.Marker.Leader == "" {
+		g.due(model.DueMerge, m.At)
+	}
+	if thread.OwesAnswers(p.Thread) || len(thread.OvertakenTurns(p.Thread)) > 0 {
+		g.due(model.DueTurn, g.since)
+	}
+	if p.State.Conflicts != nil {
+		g.due(model.DueSurplus, g.since)
+	}
+	if external.Overtaken(p.State) || external.Stray(thread.ForkFacts(p.Thread, p.MayLetIn)) {
+		g.due(model.DueExternal, g.since)
+	}
+	return g
+}

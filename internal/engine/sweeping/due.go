@@ -1,0 +1,366 @@
+package sweeping
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mergexo/mergexo/internal/command"
+	"github.com/mergexo/mergexo/internal/engine/thread"
+	"github.com/mergexo/mergexo/internal/external"
+	"github.com/mergexo/mergexo/internal/flow"
+	"github.com/mergexo/mergexo/internal/github"
+	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/turn"
+)
+
+// reading is one number as a survey has read it.
+type reading struct{ *thread.Thread }
+
+// item is what a survey tells of one number: what is due, and what would be if somebody had the right to it.
+type item struct {
+	number     int
+	isIssue    bool
+	why        []model.Reason
+	since      time.Time
+	candidates []model.Comment // without their texts
+	unanswered []model.Comment // the same, where nothing is done about them before somebody decides
+	commanders []string        // who gave commands that nobody has answered
+	starters   []string        // who would set a flow going
+	hosts      []string        // who would let a fork's pull request in
+	foreign    []string        // who speaks as MergeXO under another account
+	failed     bool            // an attempt at the candidates did
+	pending    int
+	fails      *failingHead // nil: nothing does
+	step       flow.Step
+	settled    model.Mark
+	policy     turn.Policy
+	operators  command.Policy
+	needs      error // why nothing is done that takes an agent; nil: there is one
+	left       bool  // there is something of that kind
+}
+
+func (g *item) due(why model.Reason, since time.Time) {
+	g.why = append(g.why, why)
+	if g.since.IsZero() || !since.IsZero() && since.Before(g.since) {
+		g.since = since
+	}
+}
+
+// numberKey is what the log calls the number that the item is about.
+func (g item) numberKey() string {
+	if g.isIssue {
+		return "issue_number"
+	}
+	return "pr_number"
+}
+
+func (p *reading) item() item {
+	return item{number: p.Event.Number, isIssue: !p.Snap.IsPull, settled: p.State.Settled, policy: p.Policy, operators: p.Operators, needs: thread.NeedAgent(p.Thread)}
+}
+
+// dueIdentity finds whether MergeXO has worked on an open number with another account.
+func (g *item) dueIdentity(st model.State) {
+	g.foreign = thread.ForeignPeople(st)
+	if slices.ContainsFunc(st.Foreign, func(f model.Foreign) bool { return f.Author.Bot }) {
+		g.due(model.DueIdentity, time.Time{})
+	}
+}
+
+// duePull finds what is due on a pull request, by what was read of it in a survey.
+func (p *reading) duePull() item {
+	g, st := p.item(), p.State
+	g.dueIdentity(st)
+	if len(st.Surplus) > 0 {
+		g.due(model.DueSurplus, time.Time{})
+	}
+	if since, due := p.mergeDue(); due {
+		g.due(model.DueMerge, since)
+	}
+	for _, said := range thread.OpenCommands(p.Thread) {
+		g.commanders = append(g.commanders, strings.ToLower(said.Comment.Author.Login))
+	}
+	if p.Snap.Pull.CrossRepo {
+		p.dueExternal(&g)
+		return g
+	}
+	question := turn.Question(st)
+	if question != nil { // whoever answers it lifts it
+		st.Block = nil
+	}
+	gate, unmet := turn.Unmet(turn.Gates(p.Snap, st, p.Policy))
+	if question != nil && !unmet {
+		all := thread.Unheard(p.Thread, turn.Candidates(p.Snap, st, p.Policy))
+		answers := turn.Answers(*question, st, g.number, all)
+		g.unanswered = stubs(slices.DeleteFunc(all, func(c model.Comment) bool {
+			return slices.ContainsFunc(answers, func(a model.Comment) bool { return a.Kind == c.Kind && a.ID == c.ID })
+		}))
+		g.candidates = stubs(answers)
+		return g
+	}
+	if unmet {
+		if gate.Name == turn.GateMarkers {
+			g.due(model.DueReplies, time.Time{})
+		}
+		if gate.Name != turn.GateTracked { // else people talk to each other
+			g.unanswered = stubs(thread.Unheard(p.Thread, turn.Candidates(p.Snap, st, p.Policy)))
+		}
+		return g
+	}
+	if st.Tracked == nil && len(st.Turns) == 0 && g.needs == nil {
+		g.due(model.DueLink, p.Snap.Pull.CreatedAt)
+	}
+	for _, t := range turn.Open(st) {
+		g.due(model.DueTurn, t.At)
+	}
+	if g.needs == nil {
+		g.fails = p.failingHead()
+	}
+	if len(thread.LostReplies(p.Thread)) > 0 || len(p.Lost) > 0 {
+		g.due(model.DueReplies, time.Time{})
+	}
+	g.candidates = stubs(thread.Unheard(p.Thread, turn.Candidates(p.Snap, st, p.Policy)))
+	g.failed = slices.ContainsFunc(st.Turns, func(t model.Posted[model.TurnMarker]) bool { return t.Marker.Phase == model.PhaseFailed })
+	return g
+}
+
+// stubs are comments without what takes memory.
+func stubs(comments []model.Comment) []model.Comment {
+	for i, c := range comments {
+		comments[i] = model.Comment{
+			Kind: c.Kind, ID: c.ID, Author: c.Author, Association: c.Association, EditedByOther: c.EditedByOther, Editor: c.Editor, CreatedAt: c.CreatedAt, UpdatedAt: c.UpdatedAt,
+		}
+	}
+	return comments
+}
+
+// mergeDue says whether the request to merge has anything to gain from another look, and since when. What only time can mend
+// is tried again; what waits for people or checks, when something of that is not what it was at the last look.
+func (p *reading) mergeDue() (since time.Time, due bool) {
+	newest := p.State.Merge()
+	if newest == nil {
+		return since, false
+	}
+	for _, m := range p.State.Merges[:len(p.State.Merges)-1] {
+		if m.Marker.Open() {
+			return m.At, true
+		}
+	}
+	m := newest.Marker
+	switch {
+	case !m.Open() || m.Leader != "":
+		return since, false
+	case m.State == model.MergeRunning, m.Reason == model.CodeCancelled, m.Reason == model.CodeMember:
+		return newest.At, true
+	case m.Reason.Retryable() && m.Reason != model.CodeChecks:
+		return newest.At, true
+	}
+	return newest.At, m.Looked != thread.Looked(p.Snap.Pull, p.State)
+}
+
+// failingHead is a head of which GitHub shows that checks fail, and the keys of the failures there that are answered.
+type failingHead struct {
+	sha      string
+	policy   turn.CIPolicy
+	answered map[string]bool
+}
+
+// failingHead is that of the pull request where its failures are feedback; nil where nothing fails.
+func (p *reading) failingHead() *failingHead {
+	if !thread.HearsFailures(p.Thread) || !thread.Failing(p.Thread) {
+		return nil
+	}
+	f := &failingHead{sha: p.Snap.Pull.HeadSHA, policy: thread.CIPolicy(p.Thread), answered: map[string]bool{}}
+	for key := range p.State.Answered {
+		if strings.Contains(key, ":"+string(model.KindActions)+":") {
+			f.answered[key] = true
+		}
+	}
+	return f
+}
+
+// dueFailures says of which items a failure has no answer yet, by the workflow runs of all failing heads at once.
+func (s *sweeper) dueFailures(ctx context.Context, items []item) error {
+	var shas []string
+	for _, g := range items {
+		if g.fails != nil {
+			shas = append(shas, g.fails.sha)
+		}
+	}
+	if len(shas) == 0 {
+		return nil
+	}
+	runs, err := s.GitHub.Actions.RunsOn(ctx, s.repo, shas)
+	if github.KindOf(err) == github.Forbidden { // checks are not the token's to read: one by one, then
+		runs, err = s.runsOf(ctx, shas)
+	}
+	if err != nil {
+		return err
+	}
+	for i := range items {
+		g := &items[i]
+		if g.fails == nil {
+			continue
+		}
+		for _, c := range turn.Failures(runs[g.fails.sha], g.fails.sha, g.number, g.fails.policy) {
+			if !g.fails.answered[c.Key(g.number)] {
+				g.due(model.DueCI, c.UpdatedAt)
+				break
+			}
+		}
+	}
+	return nil
+}
+
+// runsOf asks about each head by itself.
+func (s *sweeper) runsOf(ctx context.Context, shas []string) (map[string][]model.CIRun, error) {
+	runs := map[string][]model.CIRun{}
+	for _, sha := range shas {
+		var err error
+		if runs[sha], err = s.GitHub.Actions.RunsOf(ctx, s.repo, sha); err != nil {
+			return nil, err
+		}
+	}
+	return runs, nil
+}
+
+// dueExternal finds what is due on the pull request of a fork.
+func (p *reading) dueExternal(g *item) {
+	facts := thread.ForkFacts(p.Thread, thread.Everybody)
+	step := external.Next(facts)
+	spoilt := slices.ContainsFunc(p.State.Distrusted, func(d model.Distrust) bool { return d.Spoilt })
+	switch {
+	case spoilt && p.State.Block == nil && p.Settings.External.Enabled:
+		g.due(model.DueReplies, time.Time{})
+	case external.Stray(facts):
+		g.due(model.DueExternal, step.At)
+	case step.Act != external.Nothing && step.Act != external.GoOn && step.Act != external.Finish:
+		g.hosts = append(g.hosts, strings.ToLower(step.By))
+		g.since = step.At
+	case step.Act != external.Nothing:
+		if m := p.State.Merge(); m == nil || !m.Marker.Open() { // else the request to merge tells whether anything is due
+			g.due(model.DueExternal, step.At)
+		}
+	}
+}
+
+// dueIssue finds what is due on an issue.
+func (p *reading) dueIssue() item {
+	g, st := p.item(), p.State
+	g.dueIdentity(st)
+	if len(st.Surplus) > 0 {
+		g.due(model.DueSurplus, time.Time{})
+	}
+	for _, said := range thread.OpenCommands(p.Thread) {
+		g.commanders = append(g.commanders, strings.ToLower(said.Comment.Author.Login))
+	}
+	if slices.ContainsFunc(st.Distrusted, func(d model.Distrust) bool { return d.Spoilt }) {
+		if n := len(st.Flows); n == 0 || st.Flows[n-1].Marker.Waiting != model.ReasonMarkerEdited { // nobody was told yet
+			g.due(model.DueReplies, time.Time{})
+		}
+		return g
+	}
+	candidates := turn.Hopeful(turn.Candidates(p.Snap, st, p.Policy), p.Policy)
+	g.step = flow.Next(thread.IssueFacts(p.Thread, nil, len(candidates), thread.Everybody))
+	if g.step.From != nil {
+		g.since = g.step.From.At
+	}
+	switch g.step.Act {
+	case flow.Nothing, flow.Wait:
+		return g
+	case flow.Finish:
+		g.due(model.DueFlow, g.since)
+	}
+	_, label, _ := flow.Of(p.Snap.Thread.Labels, thread.LabelsOf(p.Settings.Labels))
+	for _, login := range flow.Starters(*p.Snap.Thread, label) {
+		g.starters = append(g.starters, strings.ToLower(login))
+	}
+	g.candidates = stubs(candidates)
+	return g
+}
+
+// unasked are the logins, in lower case, whose rights decide about what is due here and are not known yet.
+func (g item) unasked(known map[string]model.Permission) []string {
+	ask := turn.Unasked(slices.Concat(g.candidates, g.unanswered), known, g.settled, g.policy)
+	more := func(logins []string, listed func(string) bool) {
+		for _, login := range logins {
+			if _, is := known[login]; !is && login != "" && !listed(login) && !slices.Contains(ask, login) {
+				ask = append(ask, login)
+			}
+		}
+	}
+	more(g.foreign, func(string) bool { return false })
+	more(g.commanders, g.operators.Listed)
+	more(g.hosts, g.operators.Listed)
+	if len(g.policy.AllowedUsers) == 0 {
+		more(g.starters, func(string) bool { return false })
+	}
+	return ask
+}
+
+// reasons is why there is something to be done, now that everybody's rights are known.
+func (g *item) reasons(rights map[string]model.Permission) []model.Reason {
+	allowed := turn.Allowed(g.candidates, rights, g.policy)
+	g.pending = len(allowed) + len(turn.Allowed(g.unanswered, rights, g.policy))
+	stands := func(login string) command.Role { return g.operators.Role(login, rights[login]) }
+	if slices.ContainsFunc(g.foreign, func(login string) bool { return rights[login] >= model.PermissionWrite }) {
+		g.due(model.DueIdentity, time.Time{})
+	}
+	for _, login := range g.commanders {
+		if stands(login) != command.Stranger {
+			g.due(model.DueCommand, time.Time{})
+			break
+		}
+	}
+	if slices.ContainsFunc(g.hosts, func(login string) bool { return stands(login) == command.Operator }) {
+		g.due(model.DueExternal, g.since)
+	}
+	why, since := g.work(rights, allowed)
+	if g.left = why != "" && g.needs != nil && g.step.Act != flow.Redirect; why != "" && !g.left {
+		g.due(why, since)
+	}
+	return g.why
+}
+
+// work is what there is to be done by an agent, or to be said in its place; "" for nothing.
+func (g *item) work(rights map[string]model.Permission, allowed []model.Comment) (why model.Reason, since time.Time) {
+	switch {
+	case g.isIssue && slices.Contains([]flow.Act{flow.Begin, flow.GoOn, flow.Redirect, flow.LookUp}, g.step.Act):
+		if g.mayGoOn(rights, len(allowed)) {
+			return model.DueFlow, g.since
+		}
+	case !g.isIssue && len(allowed) > 0 && g.failed:
+		return model.DueRetry, allowed[0].UpdatedAt
+	case !g.isIssue && len(allowed) > 0:
+		return model.DueFeedback, allowed[0].UpdatedAt
+	}
+	return "", since
+}
+
+// mayGoOn says that somebody who may has asked for the next step on an issue.
+func (g *item) mayGoOn(rights map[string]model.Permission, allowed int) bool {
+	if g.step.Act == flow.Redirect {
+		return allowed > 0
+	}
+	return g.step.Act == flow.LookUp || slices.ContainsFunc(g.starters, func(login string) bool {
+		if len(g.policy.AllowedUsers) > 0 {
+			return slices.ContainsFunc(g.policy.AllowedUsers, func(l string) bool { return strings.EqualFold(l, login) })
+		}
+		return rights[login] >= model.PermissionWrite
+	})
+}
+
+// tellPending puts on the dashboard how much waits for an answer.
+func (f *scan) tellPending(number, pending int) {
+	for i := range f.board.Pulls {
+		row := &f.board.Pulls[i]
+		if row.Number != number || pending == 0 {
+			continue
+		}
+		row.Pending = pending
+		if row.State == model.StatusIdle || row.State == model.StatusQueued {
+			row.State = model.StatusPending
+		}
+	}
+}

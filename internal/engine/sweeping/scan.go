@@ -1,0 +1,377 @@
+package sweeping
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/mergexo/mergexo/internal/config"
+	"github.com/mergexo/mergexo/internal/engine/thread"
+	"github.com/mergexo/mergexo/internal/flow"
+	"github.com/mergexo/mergexo/internal/git/conflicts"
+	"github.com/mergexo/mergexo/internal/git/transport"
+	"github.com/mergexo/mergexo/internal/github"
+	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/turn"
+)
+
+// scan is what a sweep knows of a repository: little of each number, since there may be thousands.
+type scan struct {
+	refs      []model.Ref    // hidden ones of ours, and branches that may be
+	unlinked  map[int]string // heads of forks' pull requests of which no comment says that there is a mirror
+	heads     []seen
+	open      map[int]bool // numbers of open pull requests and issues that were read
+	items     []item
+	work      []model.Work
+	board     model.Board
+	base      config.Settings // of the default branch
+	maxItems  int
+	viewer    model.Actor
+	tip       string          // of the default branch; "" in a repository without a commit
+	leftovers []model.Ref     // that nobody needs
+	cut       error           // why not all pull requests were read
+	invalid   error           // of the settings of the default branch
+	cursor    string          // behind the last page that was read whole
+	done      map[string]bool // keys of turns with a receipt
+	people    []string        // who may write and speaks as MergeXO under another account
+}
+
+// seen is what the conflict matrix and the guard of histories have to know of an open pull request.
+type seen struct {
+	conflicts.PullHead
+	baseSHA  string
+	accepted string // "" where nothing is
+	tips     []string
+	told     bool // conflicts are told on it
+	sticky   *model.Posted[model.ConflictMarker]
+}
+
+// scan reads the hidden refs, all open pull requests and the issues that may concern us, and finds what is due.
+func (s *sweeper) scan(ctx context.Context) (*scan, error) {
+	f := &scan{unlinked: map[int]string{}, open: map[int]bool{}, done: map[string]bool{}, base: config.Defaults()}
+	s.found = f
+	f.board = model.Board{Repo: s.repo, URL: s.ServerURL + "/" + s.repo.String(), At: s.Now().UTC()}
+	var err error
+	if f.refs, err = s.GitHub.Refs.List(ctx, s.repo, hiddenRefs); err != nil {
+		return f, err
+	}
+	if err := s.readPulls(ctx, f); github.KindOf(err) == github.RateLimited && len(f.open) > 0 {
+		f.cut = err // what was read is worked at all the same
+	} else if err != nil {
+		return f, err
+	}
+	if f.invalid != nil {
+		return f, f.invalid
+	}
+	if err := s.readIssues(ctx, f); github.KindOf(err) == github.RateLimited && len(f.open) > 0 {
+		f.cut = cmp.Or(f.cut, err)
+	} else if err != nil {
+		return f, err
+	}
+	if err := s.decide(ctx, f); err != nil {
+		return f, err
+	}
+	if wrong := thread.Misidentified(f.work); len(wrong) > 0 { // this token is not the one that the repository is worked at with
+		f.work = wrong
+		return f, nil
+	}
+	if f.cut != nil {
+		s.remember(ctx)
+		return f, nil
+	}
+	s.dropPlaces(ctx)
+	return f, s.wholeWork(ctx, f)
+}
+
+// hiddenRefs is where all refs of ours are that are no branches.
+const hiddenRefs = "refs/mergexo/"
+
+// resumeRefs is where a sweep that had to stop early leaves the cursor that the next one goes on from.
+const resumeRefs = hiddenRefs + "sweep/after/"
+
+// readIssues reads the issues with a label of ours, and the branches that may be ours.
+func (s *sweeper) readIssues(ctx context.Context, f *scan) error {
+	l := f.base.Labels
+	q := github.IssueSurveyQuery{Repo: s.repo, Labels: []string{l.Design, l.Bugfix, l.SmallJob}, Closed: recentlyClosed, ClosedSince: s.Now().Add(-recently), Also: f.also(), NoMirrors: len(f.unlinked) == 0, Settled: func(snap model.Snapshot, read []model.Comment) (model.Mark, bool) {
+		p := s.reading(snap)
+		if snap.Thread != nil {
+			return thread.SettledIssue(p.Thread, snap, read)
+		}
+		_ = p.Configure()
+		return s.Codec.Settled(read, p.Scope())
+	}}
+	branches, err := s.GitHub.Threads.SurveyIssues(ctx, q, func(snap model.Snapshot) error {
+		p := s.reading(snap)
+		f.noteDone(p.State)
+		if snap.IsPull {
+			return s.configured(p, func() error { f.items = append(f.items, p.dueClosed()); return nil })
+		}
+		p.Snap.Pull = thread.Prospective(p.Thread)
+		f.open[snap.Thread.Number] = true
+		return s.configured(p, func() error {
+			g := p.dueIssue()
+			f.items = append(f.items, g)
+			if row, ours := p.boardIssue(g.step); ours {
+				f.board.Issues = append(f.board.Issues, row)
+			}
+			return nil
+		})
+	})
+	f.refs = append(f.refs, branches...)
+	for _, ref := range branches {
+		if n, is := transport.MirrorOf(strings.TrimPrefix(ref.Name, "refs/heads/")); is && f.unlinked[n] == ref.SHA {
+			f.work = append(f.work, model.Work{Number: n, Why: []model.Reason{model.DueLink}})
+			delete(f.unlinked, n)
+		}
+	}
+	return err
+}
+
+// recentlyClosed is how many pull requests are looked at that are not open any more, and more where more were closed recently:
+// a run may have died between its merge and what it had to say of that.
+const (
+	recentlyClosed = 20
+	recently       = 6 * time.Hour
+)
+
+// reservedPoints of the hour's GraphQL points are left by the reading for the work.
+const reservedPoints = 200
+
+// also are numbers that are looked at without a label: the issue for commands, and whatever has recorded work of ours.
+func (f *scan) also() []int {
+	var out []int
+	if n := f.base.Repo.OperationsIssue; n != 0 {
+		out = append(out, n)
+	}
+	for _, ref := range f.refs {
+		rest, is := strings.CutPrefix(ref.Name, hiddenRefs+"turn/")
+		number, _, _ := strings.Cut(rest, "/")
+		n, err := strconv.Atoi(number)
+		if is && err == nil && n > 0 && !f.open[n] && !slices.Contains(out, n) && len(out) < maxAlso {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+// maxAlso is how many such numbers one request takes.
+const maxAlso = 50
+
+// reading is the thread of a number that a survey has read.
+func (s *sweeper) reading(snap model.Snapshot) *reading {
+	number := snap.Pull.Number
+	if snap.Thread != nil {
+		number = snap.Thread.Number
+	}
+	p := &reading{Thread: thread.New(s.World, swept(s.repo, number), &model.Report{}, nil)}
+	p.Onlooks, p.Beside = s.onlooks, s.beside
+	p.Event.IsPull, p.Snap, p.ReadAt = snap.IsPull, snap, s.Now()
+	p.Fold()
+	return p
+}
+
+// configured looks at a number whose base branch has settings. What does not hold there is that branch's own affair.
+func (s *sweeper) configured(p *reading, look func() error) error {
+	if !p.Snap.SettingsFound {
+		return nil
+	}
+	err := p.Configure()
+	if leaves := (*thread.Stop)(nil); errors.Is(err, config.ErrInvalid) || errors.As(err, &leaves) {
+		s.Log.Warn("left_out", p.NumberKey(), p.Event.Number, "error", err)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return look()
+}
+
+// readPulls reads all open pull requests, from where the last sweep had to stop, and around.
+func (s *sweeper) readPulls(ctx context.Context, f *scan) error {
+	q := github.SurveyQuery{Repo: s.repo, Began: s.begun, Reserve: reservedPoints, After: f.resume(), Passed: func(cursor string) { f.cursor = cursor }, Settled: func(snap model.Snapshot, read []model.Comment) (model.Mark, bool) {
+		p := s.reading(snap)
+		_ = p.Configure() // for the bots that it names; settings that do not hold are told of below
+		mark, settled := s.Codec.Settled(read, p.Scope())
+		if ours := func(c model.Comment) bool { return c.Ours }; !settled && !turn.Tracked(snap.Pull, p.State, p.Policy) && !slices.ContainsFunc(read, ours) {
+			return model.Mark{At: s.Now().Add(recently)}, true // what people say among each other is not read to its end
+		}
+		return mark, settled
+	}}
+	read := func(snap model.Snapshot) error {
+		if f.open[snap.Pull.Number] {
+			return errAround
+		}
+		f.open[snap.Pull.Number] = true
+		return s.readPull(f, snap)
+	}
+	err := s.GitHub.Threads.Survey(ctx, q, read)
+	if err != nil || q.After == "" {
+		return err
+	}
+	q.After = ""
+	if err := s.GitHub.Threads.Survey(ctx, q, read); !errors.Is(err, errAround) {
+		return err
+	}
+	return nil
+}
+
+// begun takes what a survey tells of the repository itself: who we are there, and the settings of the default branch.
+func (s *sweeper) begun(snap model.Snapshot) {
+	f := s.found
+	f.viewer, f.tip = snap.Viewer, snap.DefaultSHA
+	settings, err := config.ParseWithoutAgent(snap.Settings, snap.DefaultBranch+":"+thread.SettingsPath)
+	switch {
+	case snap.SettingsFound && err != nil:
+		f.invalid = err
+	case snap.SettingsFound:
+		f.base = settings
+	}
+}
+
+// errAround ends the reading of a sweep that began in the middle.
+var errAround = errors.New("this pull request was read already")
+
+// readPull takes what a sweep has to know of one open pull request.
+func (s *sweeper) readPull(f *scan, snap model.Snapshot) error {
+	p := s.reading(snap)
+	pull := snap.Pull
+	head := seen{PullHead: conflicts.PullHead{Number: pull.Number, Ref: thread.HeadRef(p.Thread), SHA: pull.HeadSHA, Base: pull.BaseRef}, baseSHA: pull.BaseSHA, sticky: p.State.Conflicts}
+	f.noteDone(p.State)
+	tracked := false
+	err := s.configured(p, func() error {
+		tracked = turn.Tracked(pull, p.State, p.Policy) || p.State.External() != nil
+		head.told = p.Settings.Sweep.Conflicts == "all" || tracked && p.Settings.Sweep.Conflicts == "tracked"
+		if tracked && p.State.Block == nil && !pull.CrossRepo && p.State.Accepted != pull.HeadSHA {
+			head.accepted, head.tips = p.State.Accepted, slices.Clone(p.State.MergeTips)
+		}
+		f.items = append(f.items, p.duePull())
+		if pull.CrossRepo && p.Settings.External.Enabled && p.State.External() == nil {
+			f.unlinked[pull.Number] = pull.HeadSHA
+		}
+		return nil
+	})
+	if row := p.boardPull(); tracked || row.Need != nil || row.Merge != nil && row.Merge.Open() {
+		f.board.Pulls = append(f.board.Pulls, row)
+	} else {
+		f.board.Untracked++
+	}
+	f.heads = append(f.heads, head)
+	if c := p.State.Conflicts; c != nil { // what was said last; the conflict matrix may know better
+		f.board.Conflicts = append(f.board.Conflicts, saidConflicts(c.Marker)...)
+	}
+	return err
+}
+
+// noteDone notes the turns that have their receipts.
+func (f *scan) noteDone(st model.State) {
+	for _, t := range st.Turns {
+		if t.Marker.Phase == model.PhaseDone {
+			f.done[t.Marker.Key] = true
+		}
+	}
+}
+
+// refresh brings what is known of a pull request up to where a visit has taken it.
+func (f *scan) refresh(p *thread.Thread) {
+	if made := p.Report.Opened; made.Number != 0 {
+		i := slices.IndexFunc(f.heads, func(h seen) bool { return h.Number == made.Number })
+		if i < 0 {
+			i = len(f.heads)
+			f.open[made.Number] = true
+			f.heads = append(f.heads, seen{PullHead: conflicts.PullHead{Number: made.Number, Ref: fmt.Sprintf("refs/pull/%d/head", made.Number), SHA: made.HeadSHA, Base: made.BaseRef}})
+		}
+		f.heads[i].told = f.base.Sweep.Conflicts != "never"
+	}
+	at := slices.IndexFunc(f.heads, func(h seen) bool { return h.Number == p.Event.Number })
+	switch pull := p.Snap.Pull; {
+	case at < 0 || !p.Snap.IsPull:
+	case pull.State != model.PullOpen:
+		f.heads = slices.Delete(f.heads, at, at+1)
+		delete(f.open, pull.Number)
+	default:
+		h := &f.heads[at]
+		h.SHA = cmp.Or(p.Report.HeadSHA, h.SHA)
+		h.told = h.told || p.State.External() != nil && p.Settings.Sweep.Conflicts == "tracked"
+		if h.accepted = p.State.Accepted; p.State.Block != nil || pull.CrossRepo || h.accepted == pull.HeadSHA || h.SHA != pull.HeadSHA {
+			h.accepted = "" // it is what it should be, or somebody was told
+		}
+	}
+}
+
+// decide asks for everybody's rights at once, and makes work of what then is due.
+func (s *sweeper) decide(ctx context.Context, f *scan) error {
+	f.maxItems = f.base.Sweep.MaxItems
+	rights, ask := map[string]model.Permission{}, []string{}
+	for _, g := range f.items {
+		for _, login := range g.unasked(rights) {
+			rights[login] = model.PermissionNone
+			ask = append(ask, login)
+		}
+	}
+	if len(ask) > 0 {
+		got, err := s.GitHub.Repositories.Permissions(ctx, s.repo, ask)
+		if err != nil {
+			return err
+		}
+		maps.Copy(rights, got)
+	}
+	if err := s.dueFailures(ctx, f.items); err != nil {
+		return err
+	}
+	var look []int
+	for _, g := range f.items {
+		if g.step.Act == flow.LookUp && !f.open[g.step.From.Marker.Pull] {
+			look = append(look, g.step.From.Marker.Pull)
+		}
+	}
+	states, err := s.states(ctx, look)
+	if err != nil {
+		return err
+	}
+	for _, g := range f.items {
+		if g.step.Act == flow.LookUp && len(g.candidates) == 0 && states[g.step.From.Marker.Pull] != model.PullMerged {
+			g.step.Act = flow.Nothing
+		}
+		f.people = append(f.people, slices.DeleteFunc(slices.Clone(g.foreign), func(login string) bool { return rights[login] < model.PermissionWrite })...)
+		why := g.reasons(rights)
+		if g.left {
+			s.Log.Warn("left_out", g.numberKey(), g.number, "error", g.needs)
+		}
+		if len(why) > 0 {
+			f.work = append(f.work, model.Work{Number: g.number, IsIssue: g.isIssue, Why: why, Since: g.since})
+		}
+		f.tellPending(g.number, g.pending)
+	}
+	f.items = nil
+	return nil
+}
+
+// states asks how numbers stand, and nothing where there are none.
+func (s *sweeper) states(ctx context.Context, numbers []int) (map[int]model.PullState, error) {
+	if len(numbers) == 0 {
+		return nil, nil
+	}
+	slices.Sort(numbers)
+	return s.GitHub.Threads.States(ctx, s.repo, slices.Compact(numbers))
+}
+
+// saidConflicts are what the comment of a pull request says that it conflicts with. Of two that conflict with each other the
+// later one says so.
+func saidConflicts(m model.ConflictMarker) []model.BoardConflict {
+	var out []model.BoardConflict
+	if len(m.Paths) > 0 {
+		out = append(out, model.BoardConflict{Number: m.Number, Paths: m.Paths})
+	}
+	for _, w := range m.With {
+		if w.Number < m.Number {
+			out = append(out, model.BoardConflict{Number: m.Number, With: w.Number, Paths: w.Paths})
+		}
+	}
+	return out
+}

@@ -1,0 +1,298 @@
+// Package sweeping finds what a lost trigger or a dead run has left behind in a repository, has it taken up number by number, and
+// does what is the whole repository's: who conflicts with whom, histories that were rewritten, and what nobody needs any more.
+package sweeping
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strconv"
+
+	"github.com/mergexo/mergexo/internal/engine/effect"
+	"github.com/mergexo/mergexo/internal/engine/thread"
+	"github.com/mergexo/mergexo/internal/github"
+	"github.com/mergexo/mergexo/internal/journal"
+	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/sweep"
+)
+
+// Options say what of a repository is swept.
+type Options struct {
+	// Only are the numbers to be swept, and Repository what is the whole repository's. Neither: everything that is due.
+	Only       []int
+	Repository bool
+	// Plan finds out what is due, and does nothing about it.
+	Plan bool
+}
+
+func (o Options) all() bool { return len(o.Only) == 0 && !o.Repository }
+
+// Swept is what came of a sweep.
+type Swept struct {
+	// Results are the reports of what was worked at, in that order. The last one, with number 0, is the sweep's own: what was
+	// done about the repository as a whole, and all calls that belong to no other.
+	Results []model.Report
+	// Work is what was found to be done, in the order of work.
+	Work  []model.Work
+	Board model.Board
+}
+
+// Result is how the whole sweep ended: failed where anything did, retry where something is left for the next one, and
+// blocked pull requests are no failure of a sweep.
+func (s Swept) Result() model.Result {
+	result := model.ResultNothing
+	for _, r := range s.Results {
+		switch {
+		case r.Result == model.ResultFailed:
+			return model.ResultFailed
+		case r.Result == model.ResultDone && result == model.ResultNothing:
+			result = model.ResultDone
+		case r.Number == 0 && r.Result == model.ResultRetry:
+			result = model.ResultRetry
+		}
+	}
+	return result
+}
+
+// Runner works at the numbers that a sweep finds, and ends its reports.
+type Runner interface {
+	// Task is the work at the number of an event.
+	Task(ev model.Event) Task
+	// Conclude puts the end of a run into its report. It gives back the error that is the caller's to mend.
+	Conclude(err error, rep *model.Report) error
+}
+
+// Task is the work at one number in a sweep.
+type Task interface {
+	// Turn takes the number as far as one turn goes, behind what that wants to be done first. again says that it may have more
+	// to be done.
+	Turn(ctx context.Context, rep *model.Report) (again bool, t *thread.Thread, err error)
+	// Rounds is how many turns were taken.
+	Rounds() int
+	// Leave ends the work.
+	Leave()
+}
+
+// sweeper is one sweep over a repository.
+type sweeper struct {
+	*thread.World
+	runner Runner
+	repo   model.Repo
+	opt    Options
+	found  *scan
+	own    model.Report // with number 0
+	swept  Swept
+	// counted are the calls that are in some report: REST and GraphQL.
+	counted [2]int
+	// onlooks says that the token need not be the one that the work is done with.
+	onlooks bool
+	beside  []string // accounts with which MergeXO has worked here, found by who only looks
+}
+
+// Sweep finds everything in a repository that a lost trigger or a dead run left behind, and has it taken up in the order of
+// model.Reasons. A number that has nothing to be done costs no call of its own. The error is for what the caller did wrong.
+func Sweep(ctx context.Context, w *thread.World, runner Runner, repo model.Repo, opt Options) (Swept, error) {
+	w.Begins()
+	began := w.Now()
+	s := &sweeper{World: w, runner: runner, repo: repo, opt: opt, own: model.Report{Result: model.ResultNothing, Effects: []model.Effect{}}}
+	err := s.run(ctx)
+	s.count(&s.own)
+	s.own.DurationMS = w.Now().Sub(began).Milliseconds()
+	err = runner.Conclude(err, &s.own)
+	if s.own.Result == model.ResultNothing && thread.Changed(s.own.Effects) {
+		s.own.Result = model.ResultDone
+	}
+	s.swept.Results = append(s.swept.Results, s.own)
+	return s.swept, err
+}
+
+// Board reads all that status, blocked list and the dashboard show, and changes nothing. Who conflicts with whom is what the
+// last sweep has said. What could be read of a repository only in part is an error.
+func Board(ctx context.Context, w *thread.World, repo model.Repo) (model.Board, error) {
+	s := &sweeper{World: w, repo: repo, opt: Options{Plan: true}, onlooks: true}
+	f, err := s.scan(ctx)
+	if err == nil && len(f.people) > 0 { // what they did with their own tokens counts, now that their rights are known
+		s.beside = f.people
+		f, err = s.scan(ctx)
+	}
+	if err = cmp.Or(err, f.cut); err != nil {
+		return model.Board{}, err
+	}
+	f.board.Left = len(f.work)
+	return f.board, nil
+}
+
+// count adds to a report the calls since the last counting.
+func (s *sweeper) count(rep *model.Report) {
+	rest, graphql := s.GitHub.Calls()
+	rep.Calls.REST += rest - s.counted[0]
+	rep.Calls.GraphQL += graphql - s.counted[1]
+	s.counted = [2]int{rest, graphql}
+}
+
+func (s *sweeper) run(ctx context.Context) error {
+	if !s.Phase.Writes() { // which is about one number
+		return thread.End(model.ResultNothing, "a sweep is not the agent phase's: it starts a run for each number that needs an agent")
+	}
+	only := named(s.opt.Only)
+	if !s.opt.all() && !s.opt.Repository {
+		_, err := s.visitAll(ctx, only, len(only))
+		return err
+	}
+	var err error
+	if s.found, err = s.scan(ctx); err != nil {
+		return err
+	}
+	s.swept.Board, s.swept.Work = s.found.board, sweep.Order(s.found.work)
+	if s.opt.Plan {
+		return nil
+	}
+	most := len(only)
+	if s.opt.all() {
+		only = slices.DeleteFunc(slices.Clone(s.swept.Work), func(w model.Work) bool { return w.Number == 0 })
+		most = s.found.maxItems
+	}
+	left, err := s.visitAll(ctx, only, most)
+	if err != nil {
+		return err
+	}
+	if slices.ContainsFunc(s.swept.Work, func(w model.Work) bool { return w.Number == 0 }) {
+		if err := s.repository(ctx); err != nil {
+			return err
+		}
+	}
+	if s.found.cut != nil {
+		return s.found.cut
+	}
+	if left > 0 {
+		why := fmt.Sprintf("[sweep] max_items is %d", most)
+		s.leaveTo(left, why)
+		return thread.End(model.ResultRetry, "%d more have something to be done, left for the next sweep: %s", left, why)
+	}
+	return nil
+}
+
+// named is the work of numbers that were asked for by name.
+func named(numbers []int) []model.Work {
+	work := make([]model.Work, len(numbers))
+	for i, n := range numbers {
+		work[i] = model.Work{Number: n}
+	}
+	return work
+}
+
+// visit is one number that is being worked at.
+type visit struct {
+	model.Work
+	Task
+	report model.Report
+}
+
+// visitAll works at numbers in their order, each for one turn, and then at those that have more to be done, until nothing is
+// left or so many numbers were moved on; it says how many have more to be done. What fails at one number is told in its report, and the
+// others go on; only what would stop them too ends the sweep.
+func (s *sweeper) visitAll(ctx context.Context, work []model.Work, most int) (left int, err error) {
+	queue := make([]*visit, 0, len(work))
+	for _, w := range work {
+		queue = append(queue, &visit{Work: w, Task: s.runner.Task(swept(s.repo, w.Number)),
+			report: model.Report{Result: model.ResultNothing, Number: w.Number, Effects: []model.Effect{}}})
+	}
+	all := slices.Clone(queue)
+	defer func() {
+		for _, v := range all {
+			v.Leave()
+			if v.Rounds() > 0 {
+				s.swept.Results = append(s.swept.Results, v.report)
+			}
+		}
+	}()
+	for moved := 0; len(queue) > 0 && moved < most; {
+		v := queue[0]
+		queue = queue[1:]
+		before := len(v.report.Effects)
+		again, err := s.visit(ctx, v)
+		if err != nil {
+			s.leaveTo(len(queue)+1, err.Error())
+			return 0, err
+		}
+		if len(v.report.Effects) > before && v.Rounds() == 1 { // what cannot be moved keeps nobody from their turn
+			moved++
+		}
+		if again {
+			queue = append(queue, v)
+		}
+	}
+	return len(queue), nil
+}
+
+func (s *sweeper) leaveTo(n int, why string) { s.swept.Board.Left, s.swept.Board.LeftWhy = n, why }
+
+// visit takes one number as far as one turn goes. The error is what ends the sweep.
+func (s *sweeper) visit(ctx context.Context, v *visit) (again bool, err error) {
+	s.count(&s.own)
+	began := s.Now()
+	s.Number = v.Number
+	again, t, err := v.Turn(ctx, &v.report)
+	if s.found != nil {
+		s.found.refresh(t)
+	}
+	s.count(&v.report)
+	v.report.DurationMS += s.Now().Sub(began).Milliseconds()
+	fatal := ends(ctx, err)
+	n := (*thread.Stop)(nil)
+	if errors.As(err, &n) && n.Agent {
+		fatal = s.summon(ctx, t)
+	}
+	if n != nil && v.report.Result == model.ResultDone && n.Result == model.ResultNothing {
+		err = nil // there was something to do, and there is nothing more
+	}
+	s.conclude(v, err)
+	return again && err == nil, fatal
+}
+
+// conclude puts the end of a visit into its report.
+func (s *sweeper) conclude(v *visit, err error) {
+	rep := &v.report
+	mistake := s.runner.Conclude(err, rep)
+	rep.Mistaken = mistake != nil
+	if github.KindOf(mistake) == github.NotFound { // it was deleted or transferred meanwhile
+		rep.Result, rep.Reason, rep.Mistaken = model.ResultNothing, mistake.Error(), false
+	}
+	if rep.Result == model.ResultNothing && thread.Changed(rep.Effects) {
+		rep.Result, rep.Reason = model.ResultDone, ""
+	}
+}
+
+// summon starts a run for a number that needs an agent, where agents have a job of their own: this one has none.
+func (s *sweeper) summon(ctx context.Context, t *thread.Thread) error {
+	if s.Run.Workflow == "" {
+		return nil
+	}
+	number := t.Event.Number
+	_, err := t.Apply(ctx, effect.Dispatch{
+		Workflow: path.Base(s.Run.Workflow), Branch: t.Snap.DefaultBranch, Number: number, Token: journal.Token("dispatch", strconv.Itoa(number), s.Run.URL),
+	})
+	if err != nil {
+		s.Log.Warn("no_run_started", "number", number, "error", err)
+	}
+	return ends(ctx, err)
+}
+
+// swept is the event that a sweep makes of a number.
+func swept(repo model.Repo, number int) model.Event {
+	return model.Event{Name: "schedule", Repo: repo, Number: number}
+}
+
+// ends is what would stop every other number, too: nil where it would not.
+func ends(ctx context.Context, err error) error {
+	switch k := github.KindOf(err); {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil, thread.Outlives(err), k == github.RateLimited, k == github.Unauthorized, errors.Is(err, thread.ErrUsage):
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,113 @@
+package thread
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/mergexo/mergexo/internal/engine/effect"
+	"github.com/mergexo/mergexo/internal/journal"
+	"github.com/mergexo/mergexo/internal/lineage"
+	"github.com/mergexo/mergexo/internal/markdown"
+	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/turn"
+)
+
+// Told is what a block tells beside its reason: of a turn's work, where one is at hand.
+type Told struct {
+	Detail string
+	Kept   model.Kept
+	Notes  []string
+	// End ends the claim at hand; nil: there is none.
+	End func(context.Context, model.BlockMarker) error
+}
+
+// Block stops the pull request: one comment, whoever else meets the same in this moment, and the claim at hand says so. The
+// error is the Stop that the run ends with.
+func Block(ctx context.Context, t *Thread, m model.BlockMarker, told Told) error {
+	m.Repo, m.Number, m.Key = t.Event.Repo.String(), t.Event.Number, t.Marker.Key
+	m.Detail = Clip(told.Detail)
+	blocked := &Stop{Result: model.ResultBlocked, Reason: turn.BlockReason(t.Snap.Pull, m, told.Detail), Block: &m}
+	if m.Reason == model.ReasonRewrite {
+		logRewrite(t, m)
+	}
+	parts := []string{"block", fmt.Sprint(m.Number), m.Reason, m.Expected, m.Observed}
+	if !m.Until.IsZero() { // another day is another block
+		parts = append(parts, m.Until.Format(time.RFC3339))
+	}
+	token := journal.Token(parts...)
+	if !t.Phase.Writes() { // the apply phase finds the same, and says so
+		return End(model.ResultNothing, "%s", blocked.Reason)
+	}
+	if t.State.Block == nil {
+		if err := postBlock(ctx, t, token, m, told); err != nil {
+			return err
+		}
+	}
+	if told.End != nil {
+		if err := told.End(ctx, m); err != nil {
+			return err
+		}
+	}
+	return blocked
+}
+
+// postBlock says it, and looks whether another run has said it first.
+func postBlock(ctx context.Context, t *Thread, token string, m model.BlockMarker, told Told) error {
+	tries := turn.WorthTelling(t.Marker.Tries)
+	if m.Reason == model.ReasonAttempts {
+		tries = append(slices.Clone(t.Marker.Tries), turn.TryOf(t.Marker))
+	}
+	body := journal.Body{Text: turn.BlockText(t.Snap.Pull, m, told.Detail, told.Kept, tries, told.Notes...), Kind: journal.KindBlock, Marker: m}
+	if _, err := t.Comment(ctx, token, body, effect.Mark{Block: true}); err != nil {
+		return err
+	}
+	if err := t.Read(ctx); err != nil {
+		return err
+	}
+	return t.Tidy(ctx)
+}
+
+func logRewrite(t *Thread, m model.BlockMarker) {
+	issue := 0
+	if t.Snap.Pull.Issue != nil {
+		issue = t.Snap.Pull.Issue.Number
+	}
+	t.Log.Error("history_rewrite_blocked", "issue_number", issue, "pr_number", m.Number, "turn_key", m.Key,
+		"expected_head_sha", m.Expected, "observed_head_sha", m.Observed)
+}
+
+// GuardHistory compares the last accepted head with the one now, and blocks a rewrite. The planned head of a turn that died
+// while publishing is an accepted one too: it is our own push.
+func GuardHistory(ctx context.Context, t *Thread, dead []model.Posted[model.TurnMarker]) error {
+	accepted, head := t.State.Accepted, t.Snap.Pull.HeadSHA
+	ours := slices.ContainsFunc(dead, func(c model.Posted[model.TurnMarker]) bool { return c.Marker.Planned == head })
+	if accepted == "" || accepted == head || ours || slices.Contains(t.State.MergeTips, head) {
+		return nil
+	}
+	relation, err := SinceAccepted(ctx, t)
+	if err != nil {
+		return err
+	}
+	switch lineage.Decide(relation) {
+	case lineage.Block:
+		return Block(ctx, t, Rewritten(accepted, head, model.GuardCrossCycle), Told{})
+	case lineage.Resolve:
+		return End(model.ResultRetry, "the relation of %s to %s is not known yet", markdown.Short(head), markdown.Short(accepted))
+	}
+	return nil
+}
+
+// GuardMarkers blocks a pull request on which somebody has edited what holds our state.
+func GuardMarkers(ctx context.Context, t *Thread) error {
+	if t.State.Block != nil {
+		return nil
+	}
+	for _, g := range turn.Gates(t.Snap, t.State, t.Policy) {
+		if g.Name == turn.GateMarkers && !g.Met {
+			return Block(ctx, t, model.BlockMarker{Reason: model.ReasonMarkerEdited, Expected: t.State.Accepted, Observed: t.Snap.Pull.HeadSHA}, Told{Detail: g.Evidence})
+		}
+	}
+	return nil
+}

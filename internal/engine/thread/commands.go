@@ -1,0 +1,75 @@
+package thread
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mergexo/mergexo/internal/command"
+	"github.com/mergexo/mergexo/internal/journal"
+)
+
+// OpenCommands are the comments with commands that have no answer yet, oldest first.
+func OpenCommands(t *Thread) []command.Said {
+	var open []command.Said
+	for _, c := range t.Snap.Comments {
+		posted := c
+		posted.UpdatedAt = c.CreatedAt // an edit makes no old command new
+		if t.Snap.SettledBelow(posted, t.State.Settled) || !t.Operators.Audible(c, t.Snap, t.Event) {
+			continue
+		}
+		if said, ok := command.Read(c, t.Event); ok && !closed(t, said) {
+			open = append(open, said)
+		}
+	}
+	return open
+}
+
+// closed says that a comment's commands were answered, whatever became of the replies: whoever deletes or spoils a reply of
+// ours must not make an operator's old command be given again. Our reaction is nobody else's to take away.
+func closed(t *Thread, said command.Said) bool {
+	if undone(t, said) {
+		return false
+	}
+	return said.Comment.Closed || len(Unanswered(t, said)) == 0 && !said.Comment.Seen
+}
+
+// undone says that the reply is gone that held everything up: then the command is given again, since whoever deletes a
+// reply must not set going what an operator has stopped.
+func undone(t *Thread, said command.Said) bool {
+	c := said.Commands[0]
+	_, answered := t.State.Commands[said.Key(t.Event.Number, 0)]
+	ended, stops := map[string]time.Time{"pause": t.State.Resumed, "release": t.State.Adopted}[c.Name]
+	return stops && c.Problem == "" && len(said.Commands) == 1 && !answered && ended.Before(said.Comment.CreatedAt)
+}
+
+// Unanswered are the places of a comment's commands that have no reply, the notice about all too many among them.
+func Unanswered(t *Thread, said command.Said) []int {
+	var places []int
+	for i := range min(len(said.Commands), command.MaxPerComment+1) {
+		if _, ok := t.State.Commands[said.Key(t.Event.Number, i)]; !ok {
+			places = append(places, i)
+		}
+	}
+	return places
+}
+
+// AskCommanders asks for the rights of those whose words could count and who are not known yet.
+func AskCommanders(ctx context.Context, t *Thread, open []command.Said) error {
+	var ask []string
+	for _, said := range open {
+		c := said.Comment
+		login := strings.ToLower(c.Author.Login)
+		if _, known := t.Memory.Rights[login]; !known && !t.Operators.Listed(login) && !t.State.Settled.Settles(c) && !slices.Contains(ask, login) {
+			ask = append(ask, login)
+		}
+	}
+	return t.Ask(ctx, ask)
+}
+
+// CommandToken names the reply to one command; it is its receipt.
+func CommandToken(key string) string { return journal.Token("command", key) }
+
+// EffectToken names the comment that says a command where it has its effect, when that is in another conversation.
+func EffectToken(key string) string { return journal.Token("command_effect", key) }

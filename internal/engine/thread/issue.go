@@ -1,0 +1,14 @@
+package thread
+
+import (
+	"github.com/mergexo/mergexo/internal/flow"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// Everybody is who has a right as long as nobody was asked about it.
+func Everybody(string) bool { return true }
+
+// IssueFacts are what the last reading tells of the issue, as far as the next step hangs on it.
+func IssueFacts(t *Thread, pulls []model.PullRef, queued int, may func(string) bool) flow.Facts {
+	return flow.Facts{Issue: *t.Snap.Thread, State: t.State, Labels: LabelsOf(t.Settings.Labels), Queued: queued, May: may, Pulls: pulls}
+}

@@ -1,0 +1,42 @@
+package thread
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/mergexo/mergexo/internal/journal"
+	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/turn"
+)
+
+// MergeAtWork says that the process behind a merge is at work.
+func MergeAtWork(ctx context.Context, t *Thread, m model.Posted[model.MergeMarker]) (bool, error) {
+	if t.MergeClaims[m.Marker.Claim] {
+		return false, nil // it is this one
+	}
+	claim := model.TurnMarker{Run: m.Marker.Run, RunAttempt: m.Marker.RunAttempt, Expires: m.Marker.Expires, Claim: m.Marker.Claim}
+	if m.Marker.Leader == "" {
+		return t.Live(ctx, model.Posted[model.TurnMarker]{CommentID: m.CommentID, Marker: claim})
+	}
+	leader, _, _ := strings.Cut(m.Marker.Leader, "#") // whose repository has the run
+	repo, err := model.ParseRepo(leader)
+	alive := turn.Alive(claim, t.Run.ID, t.Run.Attempt, t.Snap.ReadAt)
+	if err == nil && alive == turn.AskRun {
+		var state model.RunState
+		state, err = t.GitHub.Actions.Run(ctx, repo, claim.Run)
+		alive = turn.AliveByRun(claim, state)
+	}
+	return alive == turn.Live, err
+}
+
+// Looked stands for all that a survey tells of a pull request which may end the waiting of a request to merge.
+func Looked(pull model.Pull, st model.State) string {
+	labels := slices.Clone(pull.Labels)
+	slices.Sort(labels)
+	return journal.Token(append([]string{
+		string(pull.State), pull.HeadSHA, pull.BaseRef, pull.Rollup, strconv.FormatBool(pull.Draft), pull.Opinions, strconv.FormatBool(st.Block != nil),
+		strconv.FormatBool(st.Paused != nil), strconv.FormatBool(st.Accepted != "" && st.Accepted != pull.HeadSHA),
+	}, labels...)...)[:16]
+}

@@ -1,0 +1,137 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"errors"
+
+	"github.com/mergexo/mergexo/internal/command"
+	"github.com/mergexo/mergexo/internal/config"
+	"github.com/mergexo/mergexo/internal/engine/feedback"
+	"github.com/mergexo/mergexo/internal/engine/forks"
+	"github.com/mergexo/mergexo/internal/engine/issues"
+	"github.com/mergexo/mergexo/internal/engine/landing"
+	"github.com/mergexo/mergexo/internal/engine/operator"
+	"github.com/mergexo/mergexo/internal/engine/thread"
+	"github.com/mergexo/mergexo/internal/engine/work"
+	"github.com/mergexo/mergexo/internal/flow"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// topics are all that a run may do at one pull request or issue: at most one turn in one look.
+type topics struct {
+	*thread.Thread
+	task *task // nil where it is no run's
+
+	pull    *feedback.Pull
+	issue   *issues.Issue
+	merging *landing.Request
+	fork    *forks.Pull
+	desk    *operator.Desk
+}
+
+// newTopics are those of a pull request or issue, with what the run remembers of it; nil: nothing.
+func newTopics(w *thread.World, ev model.Event, rep *model.Report, known *thread.Memory) *topics {
+	return topicsOf(thread.New(w, ev, rep, known))
+}
+
+// topicsOf are those of what a thread is about.
+func topicsOf(t *thread.Thread) *topics {
+	p := &topics{Thread: t, pull: feedback.NewPull(t), issue: issues.NewIssue(t), merging: &landing.Request{Thread: t}}
+	p.fork = &forks.Pull{Work: &work.Work{Thread: t}, Merging: p.merging}
+	p.merging.Voided = p.fork.Voided
+	p.desk = &operator.Desk{Thread: t, Topics: p, Of: func(other *thread.Thread) *operator.Desk { return topicsOf(other).desk }, Followed: p.hasFollowed}
+	return p
+}
+
+// once takes the pull request or issue as far as one turn goes. It says whether another look is due.
+func (p *topics) once(ctx context.Context) (again bool, err error) {
+	if err := p.Begin(ctx); err != nil {
+		return false, err
+	}
+	p.pull.Collect()
+	if p.Phase.Writes() {
+		if err := p.desk.Answer(ctx); err != nil {
+			return false, err
+		}
+	}
+	if err := p.task.ended(); err != nil {
+		return false, err
+	}
+	if !p.Snap.IsPull {
+		return p.issue.Continue(ctx)
+	}
+	return p.onPull(ctx)
+}
+
+// onPull takes a pull request as far as one turn goes: what is over, the way in of a fork, its merge, then its feedback.
+func (p *topics) onPull(ctx context.Context) (again bool, err error) {
+	var turned *thread.Stop
+	if p.Phase.Writes() {
+		if turned, err = p.prepare(ctx); err != nil {
+			return false, err
+		}
+	}
+	waiting, err := p.merging.Continue(ctx)
+	if err != nil {
+		return false, err
+	}
+	waiting = cmp.Or(waiting, p.merging.Refused, turned)
+	if issue := p.designed(); issue != 0 {
+		next := thread.Follow(p.Thread, issue, "")
+		next.Instead = true
+		return false, next
+	}
+	again, err = p.pull.Continue(ctx)
+	if waiting != nil && p.Settings.Agent.None() && errors.Is(err, config.ErrInvalid) { // what this run was for has its end
+		p.Log.Warn("left_out", p.NumberKey(), p.Event.Number, "error", err)
+		return false, waiting
+	}
+	if s := (*thread.Stop)(nil); waiting != nil && !again && (err == nil || errors.As(err, &s) && s.Result == model.ResultNothing) {
+		return false, waiting // there is nothing else to be said of this run
+	}
+	return again, err
+}
+
+// prepare ends what is over, and lets the pull request of a fork in. The Stop says why that is not done.
+func (p *topics) prepare(ctx context.Context) (*thread.Stop, error) {
+	over, err := p.pull.WrapUp(ctx)
+	if err == nil && over {
+		err = p.fork.End(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return p.fork.Continue(ctx)
+}
+
+// hasFollowed says that the follow-up of this cause has come to its end.
+func (p *topics) hasFollowed(cause string) bool { return p.task.hasFollowed(cause) }
+
+// FindMerge, FindRevert, MergeGates and NextStep are what commands ask of the topics.
+func (p *topics) FindMerge(ctx context.Context, c command.Case) (*command.Found, error) {
+	return p.merging.Find(ctx, c)
+}
+
+func (p *topics) FindRevert(ctx context.Context, c command.Case) (*command.Found, error) {
+	return p.merging.Revert(ctx, c)
+}
+
+func (p *topics) MergeGates(ctx context.Context) ([]model.Gate, error) { return p.merging.Gates(ctx) }
+
+func (p *topics) NextStep(ctx context.Context) (flow.Step, error) { return p.issue.NextStep(ctx) }
+
+// designed is the issue whose design this pull request was merged with just now; 0 for none.
+func (p *topics) designed() int {
+	t := p.State.Tracked
+	if p.Event.Name != "pull_request" || p.Snap.Pull.State != model.PullMerged || t == nil {
+		return 0
+	}
+	if t.Marker.Flow == string(model.FlowDesign) {
+		return t.Marker.Issue
+	}
+	if t.Marker.Flow == "" { // tracked before the flow's own run could say so; the issue tells whether it is true
+		return flow.DesignOf(p.Snap.Pull.HeadRef)
+	}
+	return 0
+}

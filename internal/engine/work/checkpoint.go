@@ -1,0 +1,329 @@
+package work
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/mergexo/mergexo/internal/engine/effect"
+	"github.com/mergexo/mergexo/internal/engine/thread"
+	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/git/checkpoint"
+	"github.com/mergexo/mergexo/internal/git/commits"
+	"github.com/mergexo/mergexo/internal/git/fetch"
+	"github.com/mergexo/mergexo/internal/git/history"
+	"github.com/mergexo/mergexo/internal/git/transport"
+	"github.com/mergexo/mergexo/internal/journal"
+	"github.com/mergexo/mergexo/internal/lineage"
+	"github.com/mergexo/mergexo/internal/markdown"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// LastWords is how long a run that was cancelled may take to bring the work of its agent to safety. The runner gives a
+// cancelled step 7.5 seconds from its first signal to its second
+// (https://docs.github.com/en/actions/reference/workflow-cancellation-reference).
+const LastWords = 5 * time.Second
+
+// Held is work that stopped half-way, as a commit, and where it may go.
+type Held struct {
+	Head string // "": nothing new
+	// aside says that it is no continuation of what it began at, so that it goes to a branch of its own whatever it is for.
+	Aside bool
+	// hidden says that it holds what no branch may: it goes to a ref that starts no workflow and that nobody checks out by
+	// chance.
+	Hidden bool
+}
+
+// KeepAll brings what the agent has done in an attempt without a result to a branch of its own, or to that of its issue:
+// everything in the checkout, as commits on top of the head. A branch of its own is named after its tip, so that doing it
+// again is the same. Without any work there is nothing to keep, and secrets are kept nowhere.
+func (w *Work) KeepAll(ctx context.Context) model.Kept {
+	if w.Checkout == nil || w.Marker.Phase == model.PhasePlanned {
+		return model.Kept{}
+	}
+	work := gathered(ctx, w)
+	if work.Hidden {
+		return hide(ctx, w, work.Head)
+	}
+	return w.Subject.Keep(ctx, work)
+}
+
+// KeepApart brings work to a branch of its own, or else leaves it on the runner.
+func (w *Work) KeepApart(ctx context.Context, head string) model.Kept {
+	k := w.KeepAside(ctx, head, w.Droppable()...)
+	if k.Branch == "" && w.Phase.Writes() {
+		leaveOnRunner(ctx, w, head)
+	}
+	return k
+}
+
+// SetAside brings what is in the checkout to a branch of its own.
+func (w *Work) SetAside(ctx context.Context) model.Kept {
+	if !w.Phase.Writes() { // it may not push, and what it hands over is the work itself
+		return model.Kept{}
+	}
+	work := gathered(ctx, w)
+	switch {
+	case work.Head == "":
+		return model.Kept{}
+	case work.Hidden:
+		return hide(ctx, w, work.Head)
+	}
+	return w.KeepAside(ctx, work.Head)
+}
+
+// hide pushes work to a hidden ref, as a bundle: commits with workflows in them GitHub takes from no workflow's token, on
+// whatever ref.
+func hide(ctx context.Context, w *Work, head string) model.Kept {
+	k := model.Kept{Branch: fmt.Sprintf("refs/mergexo/kept/%d/%.12s", w.Event.Number, head), SHA: head}
+	file := filepath.Join(w.Git.Temp, fmt.Sprintf("mergexo-kept-%d-%.12s.bundle", w.Event.Number, head))
+	err := transport.WriteBundleForPerson(ctx, w.Checkout, file, markdown.Unbundled, w.Base(), head)
+	var content []byte
+	if err == nil {
+		content, err = os.ReadFile(file)
+	}
+	if err == nil {
+		_, kerr := w.Apply(ctx, effect.Keep{PrivateRef: transport.PrivateRef{Ref: k.Branch, Content: content}})
+		err = errors.Join(kerr, os.Remove(file))
+	}
+	if err != nil {
+		w.unkept(err)
+		return model.Kept{}
+	}
+	w.Checkpointed(k.Branch, head)
+	return k
+}
+
+// gathered is all that is in the checkout; nothing where it cannot be kept, which is said.
+func gathered(ctx context.Context, w *Work) Held {
+	work, err := w.Gather(ctx)
+	if err != nil {
+		w.unkept(err)
+		return Held{}
+	}
+	return work
+}
+
+// unkept says that what was done is kept nowhere.
+func (w *Work) unkept(err error) {
+	w.Log.Warn("checkpoint_failed", w.NumberKey(), w.Event.Number, "turn_key", w.Marker.Key, "error", err)
+	w.Spare()
+	w.Subject.Lose(err)
+}
+
+// CheckpointBranch is a branch of its own for work that stopped half-way.
+func CheckpointBranch(number int, head string) string {
+	return fmt.Sprintf("mergexo/checkpoint/%d/%.12s", number, head)
+}
+
+// CheckpointMessage is the message of a commit that nobody said is ready.
+func CheckpointMessage(about string) string {
+	return fmt.Sprintf("Checkpoint of work on %s\n\nIt stopped half-way: it was not tested, and may hold conflict markers.", about)
+}
+
+// Push moves a branch, once more where the answer was unclear or did not come.
+func (w *Work) Push(ctx context.Context, branch, start, head string, drop ...git.Ref) error {
+	move := effect.Push{Update: transport.Update{Branch: branch, Start: start, SHA: head, Drop: drop}}
+	_, err := w.Apply(ctx, move)
+	if Unanswered(err) {
+		_, err = w.Apply(ctx, move)
+	}
+	if err == nil && len(drop) > 0 {
+		w.wip = wip{}
+	}
+	return err
+}
+
+// Checkpointed tells that work which stopped half-way is on a branch or a private ref.
+func (w *Work) Checkpointed(where, head string) {
+	w.Applied("checkpoint", where, journal.Token("checkpoint", w.Marker.Key, head), effect.Applied)
+}
+
+// Stale says that a branch is not where it was when a push was prepared.
+func Stale(err error) bool {
+	rejected, rewind := (*git.ErrRejected)(nil), (*git.ErrRewind)(nil)
+	return errors.As(err, &rejected) && rejected.Reason == git.Stale || errors.As(err, &rewind)
+}
+
+// KeepAside pushes work to a branch of its own, and deletes in the same push what is then kept twice.
+func (w *Work) KeepAside(ctx context.Context, head string, drop ...git.Ref) model.Kept {
+	k := model.Kept{Branch: CheckpointBranch(w.Event.Number, head), SHA: head}
+	err := w.Push(ctx, k.Branch, "", head, drop...)
+	if Stale(err) {
+		err = nil // it is there: the name says which commit it is
+	}
+	if err != nil {
+		w.Log.Warn("checkpoint_failed", w.NumberKey(), w.Event.Number, "turn_key", w.Marker.Key, "error", err)
+		w.Note("what the agent had done could not be pushed to a checkpoint: " + err.Error())
+		w.Spare()
+		return model.Kept{}
+	}
+	w.Checkpointed(k.Branch, head)
+	return k
+}
+
+// leaveOnRunner writes work that no push got through to a file, which people can get at while the runner is there, or where
+// the workflow uploads it.
+func leaveOnRunner(ctx context.Context, w *Work, head string) {
+	file := w.BundleFile(head)
+	if err := transport.WriteBundleForPerson(ctx, w.Checkout, file, markdown.Unbundled, w.Base(), head); err != nil {
+		w.Log.Error("checkpoint_lost", w.NumberKey(), w.Event.Number, "error", err)
+		w.Note("it could not be left on the runner either: " + err.Error())
+		return
+	}
+	w.Note(fmt.Sprintf("it is on the runner, in the git bundle %s, and among the run's artifacts where the workflow uploads that; with the file at hand, git fetch %s %s gets it",
+		file, filepath.Base(file), markdown.Unbundled))
+}
+
+// BundleFile is the file for work that cannot be pushed. The workflow knows it by this name.
+func (w *Work) BundleFile(head string) string {
+	return filepath.Join(w.Git.Temp, fmt.Sprintf("mergexo-checkpoint-%d-%.12s.bundle", w.Event.Number, head))
+}
+
+// Gather commits what is in the checkout and finds where it may go.
+func (w *Work) Gather(ctx context.Context) (Held, error) {
+	if !w.Phase.RunsAgents() {
+		return Held{Head: w.Admitted}, nil
+	}
+	head, err := w.Checkout.Head(ctx)
+	if err != nil {
+		return Held{}, err
+	}
+	if tip, err := further(ctx, w, head); err != nil || tip != "" {
+		if err == nil {
+			w.Note("what was going on in the checkout beside the commits of its branch was left out")
+		}
+		return fit(ctx, w, Held{Head: tip}, err)
+	}
+	relation, err := thread.LocalRelation(ctx, w.Thread, w.Base(), head)
+	if err != nil {
+		return Held{}, err
+	}
+	work := Held{Head: head, Aside: lineage.Decide(relation) != lineage.Pass}
+	if work.Aside && !w.Phase.Whole() {
+		return Held{}, errors.New("it does not descend from the head that it began at")
+	}
+	dirty, err := commits.Dirty(ctx, w.Checkout)
+	if err != nil {
+		return Held{}, err
+	}
+	if dirty {
+		made, _, err := commits.Commit(ctx, w.Checkout, CheckpointMessage(w.About()))
+		switch {
+		case err == nil:
+			work.Head = made
+		case head == w.Base():
+			return Held{}, err
+		default: // its commits are kept all the same
+			w.Note("what the agent had not committed could not be kept: " + err.Error())
+		}
+	}
+	if work.Head == w.Base() || relation == model.Behind && !dirty {
+		return Held{}, nil
+	}
+	return fit(ctx, w, work, nil)
+}
+
+// fit finds where work may be pushed.
+func fit(ctx context.Context, w *Work, work Held, err error) (Held, error) {
+	if err != nil {
+		return Held{}, err
+	}
+	done, err := w.Own(ctx, w.Base(), work.Head)
+	if err != nil {
+		return Held{}, err
+	}
+	work.Head = done.Head
+	found, err := w.Inspect(ctx, w.Base(), work.Head)
+	if err == nil && found.Reason == model.ReasonForbidden && !found.nowhere {
+		var secret finding
+		if secret, err = findSecrets(ctx, w, w.Base(), work.Head, fetch.Tips(w.Checkout)); err == nil && secret.Reason == "" {
+			work.Hidden = true
+			return work, nil
+		}
+	}
+	if err == nil && found.Reason != "" {
+		err = errors.New(found.Detail)
+	}
+	if err != nil {
+		return Held{}, err
+	}
+	return work, nil
+}
+
+// FindAstray keeps what the agent has committed on other branches than the one that it was given.
+func (w *Work) FindAstray(ctx context.Context) {
+	if ctx.Err() != nil { // there is only time for what the agent was given
+		return
+	}
+	refs, err := checkpoint.LeftBranches(ctx, w.Checkout, w.Base())
+	if err != nil { // what is wrong with the checkout is said elsewhere
+		w.Log.Warn("branches_not_looked_at", w.NumberKey(), w.Event.Number, "turn_key", w.Marker.Key, "error", err)
+		return
+	}
+	for _, ref := range refs {
+		left := fmt.Sprintf("the agent left commits on branch %q that it was not given; they were not pushed", ref.Name)
+		if !w.Phase.Whole() {
+			w.Note(left)
+			continue
+		}
+		work, err := fit(ctx, w, Held{Head: ref.SHA}, nil)
+		k := model.Kept{}
+		switch {
+		case err != nil:
+			left += ", and could not be kept: " + err.Error()
+		case work.Hidden:
+			k = hide(ctx, w, work.Head)
+		default:
+			k = w.KeepAside(ctx, work.Head)
+		}
+		if k.Branch != "" {
+			left += ", but kept on " + k.Named()
+		}
+		w.Note(left)
+	}
+}
+
+// further is the tip of the branch that the agent was given, where it has work that HEAD has not: a rebase that stopped
+// half-way leaves it there. "" when HEAD has it all.
+func further(ctx context.Context, w *Work, head string) (string, error) {
+	tip, err := checkpoint.Tip(ctx, w.Checkout)
+	if err != nil || tip == "" || tip == head || tip == w.Base() {
+		return "", err
+	}
+	grown, err := thread.LocalRelation(ctx, w.Thread, w.Base(), tip)
+	if err != nil || lineage.Decide(grown) != lineage.Pass {
+		return "", err
+	}
+	held, err := history.Relation(ctx, w.Checkout, tip, head)
+	if err != nil || lineage.Decide(held) == lineage.Pass {
+		return "", err
+	}
+	return tip, nil
+}
+
+// Note says something about the agent's work that people should know.
+func (w *Work) Note(text string) { w.Notes = append(w.Notes, text) }
+
+// Outlived says that something of an agent outlives it, with what was done so far left on the runner, as a bundle; nil where
+// nothing does.
+func (w *Work) Outlived(ctx context.Context, err error) error {
+	if !thread.IsAlive(err) {
+		return nil
+	}
+	ctx = context.WithoutCancel(ctx)
+	work, gerr := w.Gather(ctx)
+	switch {
+	case gerr == nil && work.Head == "":
+		return thread.StillAlive(err, "")
+	case gerr == nil:
+		file := filepath.Join(w.Git.Temp, fmt.Sprintf("mergexo-kept-%d-%.12s.bundle", w.Event.Number, work.Head))
+		if gerr = transport.WriteBundleForPerson(ctx, w.Checkout, file, markdown.Unbundled, w.Base(), work.Head); gerr == nil {
+			return thread.StillAlive(err, fmt.Sprintf("; its work is on this runner, in %s: git fetch %s %s gets it", file, file, markdown.Unbundled))
+		}
+	}
+	return thread.StillAlive(err, "; its work could not be kept: "+gerr.Error())
+}

@@ -1,0 +1,37 @@
+package work
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/mergexo/mergexo/internal/clock"
+	"github.com/mergexo/mergexo/internal/engine/thread"
+)
+
+// Overtime ends a run that has no time left to begin what takes an agent; nil as long as there is some.
+func (w *Work) Overtime() error {
+	if !w.Phase.RunsAgents() || w.RunLeft(w.Settings) > 0 {
+		return nil
+	}
+	return thread.OutOfTime(w.Thread)
+}
+
+// InTime runs the agent's part of a turn within the time of the run. What that ends is an attempt that failed; one that had
+// begun late does not count, since the next run gives it more time.
+func (w *Work) InTime(ctx context.Context, part func(context.Context) error) error {
+	left := w.RunLeft(w.Settings)
+	limited, done := clock.WithTimeoutCause(ctx, w.Clock, left, thread.ErrRunTime)
+	defer done()
+	err := part(limited)
+	s := (*thread.Stop)(nil)
+	if err == nil || errors.As(err, &s) || ctx.Err() != nil || !errors.Is(context.Cause(limited), thread.ErrRunTime) {
+		return err
+	}
+	if said := (*Ending)(nil); errors.As(err, &said) && said.Block.Reason != "" { // it came to its end before
+		return err
+	}
+	e := Failing(fmt.Errorf("%w: [agent] run_timeout is %s", thread.ErrRunTime, thread.Span(w.Settings.Agent.RunTimeout)))
+	e.Waits = left < min(w.Settings.Agent.Timeout, w.Settings.Agent.RunTimeout/2)
+	return e
+}

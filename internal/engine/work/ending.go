@@ -1,0 +1,41 @@
+package work
+
+import "github.com/mergexo/mergexo/internal/model"
+
+// Ending is how the agent's part of a turn ended that came to no result, as data. It implements error so that it can end a
+// run; what ends the turn carries it out.
+type Ending struct {
+	Block  model.BlockMarker // without a reason: the attempt failed
+	Detail string            // of the block
+	Cause  error             // of the failure
+	// Session is the agent's, as far as there is one.
+	Session string
+	Waits   bool // nothing but time was missing: the attempt does not count
+}
+
+func (e *Ending) Error() string {
+	if e.Block.Reason != "" {
+		return e.Block.Reason + ": " + e.Detail
+	}
+	return e.Cause.Error()
+}
+
+// said is an error in words that can be shown.
+type said struct {
+	text string
+	err  error
+}
+
+func (s said) Error() string { return s.text }
+func (s said) Unwrap() error { return s.err }
+
+// InWords is an error that says what can be shown of it.
+func InWords(text string, err error) error { return said{text, err} }
+
+// Blocked is the end of work that a person has to look at.
+func (w *Work) Blocked(reason, detail string) *Ending {
+	return &Ending{Block: model.BlockMarker{Reason: reason, Observed: w.Base()}, Detail: detail}
+}
+
+// Failing is the end of an attempt that failed.
+func Failing(cause error) *Ending { return &Ending{Cause: cause} }

@@ -1,0 +1,98 @@
+package work
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/mergexo/mergexo/internal/clock"
+	"github.com/mergexo/mergexo/internal/engine/redact"
+	"github.com/mergexo/mergexo/internal/git/fetch"
+	"github.com/mergexo/mergexo/internal/git/guard"
+	"github.com/mergexo/mergexo/internal/git/history"
+	"github.com/mergexo/mergexo/internal/leak"
+	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/turn"
+)
+
+// finding is what keeps commits from being pushed, anywhere. The zero value is nothing.
+type finding struct {
+	Reason, Detail string
+	nowhere        bool // not to a hidden ref either
+}
+
+// maxFindings is how many secrets are named at most; the first would do.
+const maxFindings = 10
+
+// Inspect looks at all that a push of head would publish: at every commit, since what one adds and the next removes is
+// published too, and not at what the server has on its branches already.
+func (w *Work) Inspect(ctx context.Context, base, head string) (finding, error) {
+	return w.InspectBeyond(ctx, base, head, fetch.Tips(w.Checkout))
+}
+
+// InspectBeyond is inspect for what is not part of some known commits.
+func (w *Work) InspectBeyond(ctx context.Context, base, head string, known []string) (finding, error) {
+	if head == base {
+		return finding{}, nil
+	}
+	err := guard.CheckTreeLimits(ctx, w.Checkout, head, append(known, base)...)
+	if sprawl := (*guard.ErrTreeLimits)(nil); errors.As(err, &sprawl) {
+		return finding{model.ReasonForbidden, sprawl.Error(), true}, nil
+	}
+	if err != nil {
+		return finding{}, err
+	}
+	steps, err := history.EveryChange(ctx, w.Checkout, base, head, known...)
+	if err != nil {
+		return finding{}, err
+	}
+	changes := make([]model.Change, len(steps))
+	for i, c := range steps {
+		changes[i] = model.Change{Path: c.Path, Status: c.Status, OldMode: c.OldMode, Mode: c.NewMode, Size: c.Size, Target: c.Target}
+	}
+	if file, rule := turn.Forbidden(changes, w.Settings.Feedback.ForbidPaths, int64(w.Settings.Feedback.MaxFileMB)<<20); file != "" {
+		return finding{Reason: model.ReasonForbidden, Detail: file + ": " + rule}, nil
+	}
+	return findSecrets(ctx, w, base, head, known)
+}
+
+// findSecrets looks for secrets in the text that a push of head would publish. Nothing of what it finds is in what it says.
+func findSecrets(ctx context.Context, w *Work, base, head string, known []string) (finding, error) {
+	looking, done := clock.WithTimeout(ctx, w.Clock, leak.Limit)
+	defer done()
+	scanner, err := redact.Scanner(w.Thread)
+	if err != nil {
+		return finding{}, err
+	}
+	var found []string
+	unseen, err := history.Patches(looking, w.Checkout, base, head, known, history.Scope{}, func(a history.Addition) error {
+		if a.Line > 0 && a.Path != "" && turn.Matched(a.Path, w.Settings.Feedback.AllowSecrets) != "" {
+			return nil
+		}
+		secrets, err := scanner.Scan(looking, leak.Piece(a))
+		for _, s := range secrets {
+			found = append(found, s.String())
+		}
+		return err
+	})
+	if err != nil && looking.Err() != nil && ctx.Err() == nil {
+		return finding{model.ReasonSecret, "the commits could not be looked at for secrets within " + leak.Limit.String(), true}, nil
+	}
+	if err != nil {
+		return finding{}, err
+	}
+	if n := len(found); n > maxFindings {
+		found = append(found[:maxFindings], fmt.Sprintf("and %d more", n-maxFindings))
+	}
+	if len(found) > 0 {
+		found = append(found, "files in which such things may stand, test fixtures say, are named in [feedback] allow_secrets")
+		return finding{model.ReasonSecret, strings.Join(found, "\n"), true}, nil
+	}
+	for _, u := range unseen {
+		if !u.Binary && turn.Matched(u.Path, w.Settings.Feedback.AllowSecrets) == "" {
+			return finding{model.ReasonSecret, fmt.Sprintf("%s: not looked at for secrets: %s (%d bytes); allow_secrets takes files out of that", u.Path, u.Why, u.Size), true}, nil
+		}
+	}
+	return finding{}, nil
+}

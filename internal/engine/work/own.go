@@ -1,0 +1,76 @@
+package work
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/mergexo/mergexo/internal/flow"
+	"github.com/mergexo/mergexo/internal/git/commits"
+	"github.com/mergexo/mergexo/internal/git/fetch"
+	"github.com/mergexo/mergexo/internal/git/guard"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// Own makes the commits between base and head ours, whoever their agent said made them: those that the server does not have
+// on a branch that was fetched. What was taken out of their messages is said.
+func (w *Work) Own(ctx context.Context, base, head string) (commits.Recommitted, error) {
+	done, taken, err := w.recommit(ctx, base, head)
+	if err == nil {
+		tellTaken(w, taken)
+	}
+	return done, err
+}
+
+// recommit is own that tells people nothing.
+func (w *Work) recommit(ctx context.Context, base, head string) (done commits.Recommitted, taken []string, err error) {
+	done, err = commits.Recommit(ctx, w.Checkout, base, head, fetch.Tips(w.Checkout), func(message string) string {
+		text, out := flow.Message(message, closedBy(w))
+		taken = append(taken, out...)
+		return text
+	})
+	if sprawl := (*guard.ErrTreeLimits)(nil); errors.As(err, &sprawl) {
+		return done, nil, w.Blocked(model.ReasonForbidden, sprawl.Error())
+	}
+	if err == nil && done.Head != head {
+		slices.Sort(taken)
+		taken = slices.Compact(taken)
+		w.Log.Info("commits_made_ours", w.NumberKey(), w.Event.Number, "turn_key", w.Marker.Key, "was", head, "head", done.Head, "taken_out", strings.Join(taken, ", "))
+	}
+	return done, taken, err
+}
+
+// OwnHere is own for what the checkout is at, which moves along.
+func (w *Work) OwnHere(ctx context.Context, base, head string) (string, error) {
+	done, err := w.Own(ctx, base, head)
+	if err == nil {
+		err = commits.Follow(ctx, w.Checkout, done)
+	}
+	return done.Head, err
+}
+
+const takenOut = "taken out of the agent's commit messages: "
+
+// tellTaken tells people in one note what was taken out of the messages of an agent's commits.
+func tellTaken(w *Work, taken []string) {
+	if len(taken) == 0 {
+		return
+	}
+	at := slices.IndexFunc(w.Notes, func(n string) bool { return strings.HasPrefix(n, takenOut) })
+	if at < 0 {
+		w.Note(takenOut + strings.Join(taken, ", "))
+		return
+	}
+	all := append(strings.Split(strings.TrimPrefix(w.Notes[at], takenOut), ", "), taken...)
+	slices.Sort(all)
+	w.Notes[at] = takenOut + strings.Join(slices.Compact(all), ", ")
+}
+
+// closedBy is the number that commits may close.
+func closedBy(w *Work) int {
+	if w.Subject == nil {
+		return w.Event.Number
+	}
+	return w.Subject.Closes()
+}

@@ -1,0 +1,98 @@
+package work
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/mergexo/mergexo/internal/agent"
+	"github.com/mergexo/mergexo/internal/engine/thread"
+	"github.com/mergexo/mergexo/internal/git/checkpoint"
+	"github.com/mergexo/mergexo/internal/git/commits"
+	"github.com/mergexo/mergexo/internal/git/history"
+	"github.com/mergexo/mergexo/internal/lineage"
+	"github.com/mergexo/mergexo/internal/markdown"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// Settle leaves in the checkout what is committed and nothing else, so that what is tested is what is pushed.
+func (w *Work) Settle(ctx context.Context, head string) error {
+	dirty, err := commits.Dirty(ctx, w.Checkout)
+	if err != nil {
+		return err
+	}
+	if dirty {
+		where := ""
+		if k := w.SetAside(ctx); k.Branch != "" {
+			where = ", but kept on " + k.Named()
+		}
+		w.Note("the agent left changes in its checkout without a commit message; they were not pushed" + where)
+	}
+	// Where tests run, an index that is not dirty says nothing: it can be told to overlook a file.
+	if dirty || len(w.Settings.Repo.RequiredTests) > 0 {
+		return checkpoint.Reset(ctx, w.Checkout, head)
+	}
+	return nil
+}
+
+// GuardLocal holds the history in the checkout against the head that the agent was given.
+func (w *Work) GuardLocal(ctx context.Context) (string, error) {
+	head, err := w.Checkout.Head(ctx)
+	if err != nil {
+		return "", Failing(err)
+	}
+	relation, err := thread.LocalRelation(ctx, w.Thread, w.Base(), head)
+	if err != nil {
+		return "", err
+	}
+	switch lineage.Decide(relation) {
+	case lineage.Block:
+		return "", &Ending{Block: thread.Rewritten(w.Base(), head, model.GuardLocal)}
+	case lineage.Resolve:
+		return "", Failing(fmt.Errorf("the history between %s and %s could not be read", markdown.Short(w.Base()), markdown.Short(head)))
+	}
+	return head, nothingLeftBehind(ctx, w, head)
+}
+
+// nothingLeftBehind refuses a checkout whose HEAD lacks commits that the agent made on the branch it was given.
+func nothingLeftBehind(ctx context.Context, w *Work, head string) error {
+	tip, err := checkpoint.Tip(ctx, w.Checkout)
+	if err != nil || tip == "" || tip == head {
+		return err
+	}
+	relation, err := history.Relation(ctx, w.Checkout, tip, head)
+	if err != nil || lineage.Decide(relation) == lineage.Pass {
+		return err
+	}
+	return Failing(fmt.Errorf("the agent left HEAD at %s, without its own commits up to %s on the branch", markdown.Short(head), markdown.Short(tip)))
+}
+
+// RequiredTests gives the end of the output of tests that fail at head, or "". Where head is base there is nothing to test. slow
+// says that they were stopped because of their time.
+func (w *Work) RequiredTests(ctx context.Context, base, head string) (output string, slow bool, err error) {
+	if len(w.Settings.Repo.RequiredTests) == 0 || head == base {
+		return "", false, nil
+	}
+	err = thread.RunTests(ctx, w.World, w.Checkout.Dir(), w.Settings.Repo.RequiredTests, w.Settings, w.Settings.Agent.TestTimeout, w.Memory.Temp, w.Checkout.AgentEnv())
+	if alive := w.Outlived(ctx, err); alive != nil {
+		return "", false, alive
+	}
+	if err := checkpoint.Reset(context.WithoutCancel(ctx), w.Checkout, head); err != nil { // what tests leave is nobody's work
+		return "", false, err
+	}
+	var failed *agent.Error
+	switch {
+	case err == nil:
+		return "", false, nil
+	case ctx.Err() != nil:
+		return "", false, errors.Join(context.Canceled, err)
+	case !errors.As(err, &failed):
+		return "", false, err
+	}
+	output = strings.TrimSpace(failed.Stderr + "\n" + failed.Detail)
+	if slow = failed.Kind == agent.Timeout; slow {
+		output += fmt.Sprintf(" ([agent] test_timeout = %q)", thread.Span(w.Settings.Agent.TestTimeout))
+	}
+	return output, slow, nil
+}

@@ -1,0 +1,42 @@
+// Package work is what an agent does in a checkout: the commits that it makes there, the rules that hold for them, and where they
+// are kept when it comes to no result.
+package work
+
+import (
+	"context"
+
+	"github.com/mergexo/mergexo/internal/engine/thread"
+	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/turn"
+)
+
+// Subject is what the work is for, as far as keeping it hangs on that.
+type Subject interface {
+	// Closes is the number that commits may close; 0 for none.
+	Closes() int
+	// Keep brings work without a result to where it belongs, and tells where that is. The zero value is for nowhere.
+	Keep(ctx context.Context, h Held) model.Kept
+	// Lose is told why what was done is kept nowhere.
+	Lose(err error)
+}
+
+// Work is what an agent does in the checkout for a pull request or an issue: the commits that it makes, the rules that hold
+// for them, and where they are kept.
+type Work struct {
+	*thread.Thread
+	Subject Subject // nil where an agent's commits are only pushed
+
+	Notes     []string   // what people should know of the agent's work
+	Kept      model.Kept // where the work is of an attempt without a result
+	Admitted  string     // the head of commits that another process handed over, and that hold
+	Sealed    []byte     // the transcript of the agent's session
+	AgentHome string     // where the agent has its transcripts
+
+	wip wip
+	// Inherited are the branches with saved work of claims whose work is recorded elsewhere.
+	Inherited []git.Ref
+}
+
+// Base is the head that the commits sit on.
+func (w *Work) Base() string { return turn.Base(w.Marker) }
