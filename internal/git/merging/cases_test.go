@@ -76,6 +76,43 @@ func TestNothingToMergeIsProvenOrNot(t *testing.T) {
 	})
 }
 
+// A commit that was made empty, to run the checks again say, goes along with the rest. Where the base has all of the rest
+// already, nothing lands; git rebase would land the empty commit.
+func TestAnEmptyCommitDoesNotLandWhereTheBaseHasTheRest(t *testing.T) {
+	gittest.OneGit(t, func(t *testing.T, path string) {
+		r := gittest.NewRepo(t, path)
+		five := gittest.Texts("f", gittest.Numbers(20, "5", "five"))
+		a := r.Commit("a", gittest.Texts("f", gittest.Numbers(20)))
+		h1 := r.Commit("h1", five, a)
+		retry := r.Commit("retry", nil, h1)
+		taken := r.Commit("h1, taken", five, a)
+		for name, c := range map[string]struct{ head, want string }{
+			"the base took it over":           {retry, "all that " + retry + " changes is what " + taken + " on the base changed"},
+			"and the branch merges the base":  {r.Commit("Merge branch 'main'", nil, retry, taken), "the branch has no net change"},
+			"at once with the empty commit":   {r.Commit("Merge them", nil, h1, taken, retry), "the branch has no net change"},
+			"the empty one is on the base":    {r.Commit("Merge branch 'h1'", nil, r.Commit("retry", nil, taken), h1), "the branch has no net change"},
+			"before there is an empty commit": {r.Commit("retry", nil, r.Commit("Merge branch 'main'", nil, h1, taken)), "the branch has no net change"},
+		} {
+			for _, strategy := range allStrategies {
+				_, err := r.Build(merging.Request{Strategy: strategy, Base: taken, Head: c.head})
+				require.ErrorAs(t, err, new(*merging.ErrEmpty), "%s: %s", name, strategy)
+				assert.EqualError(t, err, "nothing would land: "+c.want, "%s: %s", name, strategy)
+			}
+		}
+		for name, c := range map[string]struct{ base, head, want string }{
+			"there is more":          {taken, r.Commit("h2", gittest.Texts("g", "g\n"), retry), "retry\nh2"},
+			"there is nothing else":  {taken, r.Commit("only", nil, a), "only"},
+			"the base has not moved": {a, retry, "h1\nretry"},
+		} {
+			for _, strategy := range []string{model.StrategyRebase, model.StrategyCherryPick} {
+				made := r.Must(merging.Request{Strategy: strategy, Base: c.base, Head: c.head})
+				assert.Equal(t, strategy, made.Strategy, name)
+				assert.Equal(t, c.want, r.Log("%s", c.base, made.Tip), "%s: %s", name, strategy)
+			}
+		}
+	})
+}
+
 func TestACommitThatTheBaseHasIsLeftOutThoughItDoesNotApply(t *testing.T) {
 	gittest.OneGit(t, func(t *testing.T, path string) {
 		r := gittest.NewRepo(t, path)

@@ -48,11 +48,11 @@ type pickOptions struct {
 func (g *input) pickOwn(ctx context.Context, o pickOptions) (picked, error) {
 	done := picked{tip: g.Base, tree: g.baseTree, made: map[string]string{}}
 	own := g.singles()
+	var stay []commitNode
 	if o.message == nil {
 		for len(own) > 0 && slices.Equal(own[0].parents, []string{done.tip}) && !o.without[own[0].sha] {
 			done.tip, done.made[own[0].sha] = own[0].sha, own[0].sha
-			done.kept++
-			own = own[1:]
+			stay, own = append(stay, own[0]), own[1:]
 		}
 	}
 	if len(own) == 0 && done.tip == g.Head {
@@ -62,7 +62,8 @@ func (g *input) pickOwn(ctx context.Context, o pickOptions) (picked, error) {
 	if len(own) > maxPicks {
 		return picked{}, &ErrTooMany{Count: len(own), Most: maxPicks}
 	}
-	return done, g.pickAll(ctx, &done, own, o)
+	err := g.pickAll(ctx, &done, stay, own, o)
+	return done, err
 }
 
 // singles are the branch's own commits that are no merges.
@@ -70,12 +71,17 @@ func (g *input) singles() []commitNode {
 	return slices.DeleteFunc(slices.Clone(g.own), commitNode.isMerge)
 }
 
-// pickAll puts commits on top of those that stayed what they are. Side branches of the branch come one after the other then,
+// pickAll puts commits on top of those that stay what they are. Side branches of the branch come one after the other then,
 // so that the first that is picked need not begin where the last of those ends.
-func (g *input) pickAll(ctx context.Context, done *picked, picks []commitNode, o pickOptions) error {
-	raws, err := rawCommits(ctx, g.c, append(picks, commitNode{sha: done.tip}))
+func (g *input) pickAll(ctx context.Context, done *picked, stay, picks []commitNode, o pickOptions) error {
+	raws, err := rawCommits(ctx, g.c, slices.Concat(stay, picks, []commitNode{{sha: done.tip}}))
 	if err != nil {
 		return err
+	}
+	for _, t := range stay {
+		if !isEmpty(t, raws) {
+			done.kept++
+		}
 	}
 	if done.tree = treeIn(raws[done.tip]); len(picks) == 0 {
 		return nil

@@ -75,7 +75,8 @@ func (g *input) holdsAll(ctx context.Context, done picked, conflict error) error
 	return err
 }
 
-// landPicked is the result of commits that were picked one by one.
+// landPicked is the result of commits that were picked one by one. Where all that they changed was dropped, commits that were
+// made empty do not land alone, though git rebase would land them: *ErrEmpty.
 func (g *input) landPicked(ctx context.Context, done picked) (Merged, error) {
 	if len(done.made) == 0 || done.kept == 0 && len(done.dropped) > 0 {
 		return Merged{}, g.emptyError(ctx)
