@@ -13,13 +13,14 @@ import (
 var loginPattern = regexp.MustCompile(`^[A-Za-z0-9](?:[A-Za-z0-9_-]{0,60})(?:\[bot\])?$`)
 
 // viewer is who a request's token acts as: nil without a token. ok is false when the token is bad, which is a 401.
-// Token sandbox-LOGIN is LOGIN, who is created at the first use, and sandbox-actions the workflow bot.
+// Token sandbox-LOGIN is LOGIN, who is created at the first use, and sandbox-actions the workflow bot; github_pat_sandbox-LOGIN
+// is a fine-grained token of LOGIN.
 func (s *Server) viewer(r *http.Request) (u *User, ok bool) {
 	token, given := tokenOf(r)
 	if !given {
 		return nil, true
 	}
-	login, found := strings.CutPrefix(token, "sandbox-")
+	login, found := strings.CutPrefix(strings.TrimPrefix(token, fineGrained), "sandbox-")
 	if !found || !loginPattern.MatchString(login) {
 		return nil, false
 	}
@@ -28,6 +29,20 @@ func (s *Server) viewer(r *http.Request) (u *User, ok bool) {
 	}
 	return s.world.ensureUser(login, ""), true
 }
+
+// fineGrained is how fine-grained personal tokens begin:
+// https://docs.github.com/en/authentication/keeping-your-account-and-data-secure/about-authentication-to-github#githubs-token-formats
+const fineGrained = "github_pat_"
+
+// seesChecks tells whether a request's token can read check runs. There is no permission by which a fine-grained personal
+// token could: https://github.com/cli/cli/issues/12597. Statuses, and the sum of both, it can.
+func seesChecks(r *http.Request) bool {
+	token, _ := tokenOf(r)
+	return !strings.HasPrefix(token, fineGrained)
+}
+
+// noChecks is what a fine-grained token is told.
+const noChecks = "Resource not accessible by personal access token"
 
 // tokenOf reads the Authorization header in its three forms; git sends Basic, where the token is the password or, alone, the user.
 func tokenOf(r *http.Request) (token string, given bool) {

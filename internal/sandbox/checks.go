@@ -187,6 +187,9 @@ func patchCheckRun(q *request) (any, error) {
 }
 
 func getCheckRun(q *request) (any, error) {
+	if !seesChecks(q.r) {
+		return nil, &failure{status: http.StatusForbidden, message: noChecks}
+	}
 	c, err := checkRunOf(q)
 	if err != nil {
 		return nil, err
@@ -195,6 +198,9 @@ func getCheckRun(q *request) (any, error) {
 }
 
 func listCheckRuns(q *request) (any, error) {
+	if !seesChecks(q.r) {
+		return nil, &failure{status: http.StatusForbidden, message: noChecks}
+	}
 	sha, err := commitAt(q, q.r.PathValue("ref"))
 	if err != nil {
 		return nil, err

@@ -116,6 +116,7 @@ func (s *Server) controlHandler() http.Handler {
 	handle("PUT /latency", setLatency)
 	handle("PUT /pulls", setPulls)
 	handle("PUT /faults", setFaults)
+	handle("PUT /queries", setQueries)
 	handle("PUT /clock", setClock)
 	handle("POST /repositories", controlRepository)
 	handle("DELETE /repositories/{owner}/{repo}", controlDrop)

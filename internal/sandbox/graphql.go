@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"sync"
 
 	"github.com/graph-gophers/graphql-go"
@@ -76,9 +77,13 @@ func (s *Server) graphqlHandler() http.Handler {
 			graphqlRefusal(w, http.StatusBadRequest, "A query attribute must be specified and must be a string.")
 			return
 		}
-		answer, err := s.answerQuery(r.Context(), viewer, ask)
-		if err != nil {
+		answer, instead, err := s.answerQuery(r, viewer, ask)
+		switch {
+		case err != nil:
 			graphqlRefusal(w, http.StatusInternalServerError, err.Error())
+			return
+		case instead != "":
+			writeHeavy(w, instead)
 			return
 		}
 		w.Header().Set("Content-Type", "application/json; charset=utf-8")
@@ -96,34 +101,39 @@ func graphqlRefusal(w http.ResponseWriter, status int, message string) {
 	})
 }
 
-// answerQuery runs one query as viewer.
-func (s *Server) answerQuery(ctx context.Context, viewer *User, ask graphqlRequest) (*graphqlResponse, error) {
+// answerQuery runs one query as viewer. instead is the answer that is given in its place when it is too heavy, or "".
+func (s *Server) answerQuery(r *http.Request, viewer *User, ask graphqlRequest) (out *graphqlResponse, instead string, err error) {
 	schema, err := graphqlSchema()
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	asked, refused, err := studyQuery(ask)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	if len(refused) > 0 {
-		return &graphqlResponse{Errors: refused}, nil
+		return &graphqlResponse{Errors: refused}, "", nil
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	l := &look{s: &s.core, viewer: viewer, asked: asked, seen: map[*Issue]bool{}}
-	done := schema.Exec(context.WithValue(ctx, lookKey{}, l), *ask.Query, ask.OperationName, ask.Variables)
-	out := &graphqlResponse{Data: done.Data}
+	l := &look{s: &s.core, viewer: viewer, checks: seesChecks(r), asked: asked, seen: map[*Issue]bool{}}
+	done := schema.Exec(context.WithValue(r.Context(), lookKey{}, l), *ask.Query, ask.OperationName, ask.Variables)
+	out = &graphqlResponse{Data: done.Data}
 	for _, e := range append(done.Errors, l.late...) {
-		out.Errors = append(out.Errors, asked.shape(e))
+		shaped := asked.shape(e)
+		if !slices.ContainsFunc(out.Errors, func(o graphqlError) bool { return o.Message == shaped.Message && slices.Equal(o.Path, shaped.Path) }) {
+			out.Errors = append(out.Errors, shaped)
+		}
 	}
-	return out, nil
+	instead, err = s.giveUp(asked, out)
+	return out, instead, err
 }
 
 // look is one query at work: who asks, of which server, and what the query costs.
 type look struct {
 	s      *core
 	viewer *User
+	checks bool // the token can read check runs
 	asked  *survey
 	late   []*gqlerrors.QueryError // errors of items of a list, which a resolver cannot return beside the list
 	seen   map[*Issue]bool         // pull requests that the query has read
@@ -144,14 +154,19 @@ func (l *look) see(i *Issue) {
 type lookKey struct{}
 
 // refusal is an error of one field, with GitHub's word for its kind.
-type refusal struct{ kind, message string }
+type refusal struct {
+	kind, message string
+	whole         bool // it is the object that is refused, for which one of its fields speaks
+}
 
 func (r *refusal) Error() string { return r.message }
 
 // Extensions carries the kind through the GraphQL library.
-func (r *refusal) Extensions() map[string]any { return map[string]any{"type": r.kind} }
+func (r *refusal) Extensions() map[string]any {
+	return map[string]any{"type": r.kind, "whole": r.whole}
+}
 
 // unresolved is how GitHub says that something is not there, or not for these eyes.
 func unresolved(format string, args ...any) error {
-	return &refusal{"NOT_FOUND", fmt.Sprintf(format, args...)}
+	return &refusal{kind: "NOT_FOUND", message: fmt.Sprintf(format, args...)}
 }

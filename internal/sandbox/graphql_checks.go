@@ -101,7 +101,7 @@ func (u *gqlRollup) required(name string, args requiredArgs) (bool, error) {
 	case args.PullRequestID != nil:
 		i, _ = u.s.world.node(string(*args.PullRequestID)).(*Issue)
 	default:
-		return false, &refusal{"ARGUMENT_ERROR", "Either the ID or the number of the pull request must be specified"}
+		return false, &refusal{kind: "ARGUMENT_ERROR", message: "Either the ID or the number of the pull request must be specified"}
 	}
 	if i == nil || i.Pull == nil {
 		return false, unresolved("Could not resolve to a PullRequest")
@@ -125,8 +125,8 @@ type gqlCheckRun struct {
 
 func (c *gqlCheckRun) ID() graphql.ID                             { return graphql.ID(nodeID(nodeCheckRun, c.c.ID)) }
 func (c *gqlCheckRun) DatabaseID() *int32                         { return int32Of(c.c.ID) }
-func (c *gqlCheckRun) Name() string                               { return c.c.Name }
-func (c *gqlCheckRun) Status() string                             { return strings.ToUpper(c.c.Status) }
+func (c *gqlCheckRun) Name() (string, error)                      { return c.c.Name, c.hidden() }
+func (c *gqlCheckRun) Status() (string, error)                    { return strings.ToUpper(c.c.Status), c.hidden() }
 func (c *gqlCheckRun) Conclusion() *string                        { return some(strings.ToUpper(c.c.Conclusion)) }
 func (c *gqlCheckRun) StartedAt() *text                           { return maybeTime(c.c.StartedAt) }
 func (c *gqlCheckRun) CompletedAt() *text                         { return maybeTime(c.c.CompletedAt) }
@@ -137,6 +137,14 @@ func (c *gqlCheckRun) Permalink() text                            { return c.URL
 func (c *gqlCheckRun) ResourcePath() text                         { return c.path(string(c.URL())) }
 func (c *gqlCheckRun) URL() text {
 	return text(c.s.urls.check(c.r, c.c))
+}
+
+// hidden refuses a check run to a token that cannot read it: null among the contexts, with an error at its place there.
+func (c *gqlCheckRun) hidden() error {
+	if c.checks {
+		return nil
+	}
+	return &refusal{"FORBIDDEN", noChecks, true}
 }
 
 func (c *gqlCheckRun) DetailsURL() *text {

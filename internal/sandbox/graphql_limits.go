@@ -29,6 +29,7 @@ type survey struct {
 	nodes    int // that it may return at most
 	requests int // connections that it reads, each as often as its parents may occur
 	places   map[string]gqlerrors.Location
+	nonNull  map[string]bool // of fields, by their paths as in places
 	errors   []graphqlError
 	vars     map[string]any
 }
@@ -62,7 +63,7 @@ func studyQuery(ask graphqlRequest) (*survey, []graphqlError, error) {
 	if err != nil {
 		return nil, refusals(err), nil
 	}
-	v := &survey{places: map[string]gqlerrors.Location{}, vars: vars}
+	v := &survey{places: map[string]gqlerrors.Location{}, nonNull: map[string]bool{}, vars: vars}
 	v.walk(op.SelectionSet, nil, 1)
 	if v.nodes > maxNodes {
 		v.errors = append(v.errors, graphqlError{Type: "MAX_NODE_LIMIT_EXCEEDED", Message: fmt.Sprintf(
@@ -117,6 +118,7 @@ func (v *survey) walk(set ast.SelectionSet, path []any, times int) {
 			}
 			here := append(path[:len(path):len(path)], sel.Alias)
 			v.places[fmt.Sprint(here)] = gqlerrors.Location{Line: sel.Position.Line, Column: sel.Position.Column}
+			v.nonNull[fmt.Sprint(here)] = sel.Definition != nil && sel.Definition.Type.NonNull
 			below := times
 			if sel.Definition != nil && sel.Definition.Arguments.ForName("first") != nil {
 				below = v.connection(sel, here, times)
@@ -186,13 +188,10 @@ func (v *survey) shape(e *gqlerrors.QueryError) graphqlError {
 	if kind, ok := e.Extensions["type"].(string); ok {
 		out.Type = kind
 	}
-	var fields []any // without the indices of lists
-	for _, step := range e.Path {
-		if name, ok := step.(string); ok {
-			fields = append(fields, name)
-		}
+	if whole, _ := e.Extensions["whole"].(bool); whole && len(e.Path) > 0 {
+		out.Path = e.Path[:len(e.Path)-1]
 	}
-	if place, ok := v.places[fmt.Sprint(fields)]; ok {
+	if place, ok := v.places[fmt.Sprint(fieldsOf(e.Path))]; ok {
 		out.Locations = []gqlerrors.Location{place}
 	}
 	return out

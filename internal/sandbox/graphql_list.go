@@ -84,7 +84,7 @@ type issueFilters struct {
 // check refuses what the sandbox keeps nothing of, and labels, which GitHub does not say whether one or all are wanted of.
 func (f *issueFilters) check() error {
 	if f.Assignee.Set || f.Mentioned.Set || f.Milestone.Set || f.MilestoneNumber.Set || f.Labels != nil || f.ViewerSubscribed {
-		return &refusal{"", "The sandbox filters issues by createdBy, states and since only"}
+		return &refusal{kind: "", message: "The sandbox filters issues by createdBy, states and since only"}
 	}
 	return nil
 }

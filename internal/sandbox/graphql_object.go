@@ -62,7 +62,7 @@ func (r *gqlRepository) Object(args struct {
 		}
 		oid = found.sha
 	default:
-		return nil, &refusal{"", "Field 'object' requires an argument: expression or oid"}
+		return nil, &refusal{kind: "", message: "Field 'object' requires an argument: expression or oid"}
 	}
 	return r.object(r.r, oid)
 }

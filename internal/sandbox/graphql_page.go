@@ -36,7 +36,7 @@ func readCursor(cursor string) (k sortKey, err error) {
 		}
 	}
 	if err != nil {
-		return k, &refusal{"INVALID_CURSOR_ARGUMENTS", fmt.Sprintf("`%s` does not appear to be a valid cursor.", cursor)}
+		return k, &refusal{kind: "INVALID_CURSOR_ARGUMENTS", message: fmt.Sprintf("`%s` does not appear to be a valid cursor.", cursor)}
 	}
 	return k, nil
 }

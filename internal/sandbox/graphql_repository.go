@@ -200,7 +200,7 @@ func (r *gqlRepository) Collaborators(args struct {
 	Affiliation  *string
 }) (*collaborators, error) {
 	if r.s.world.permission(r.r, r.viewer.Login) < model.PermissionWrite {
-		return nil, &refusal{"FORBIDDEN", "You do not have permission to view repository collaborators."}
+		return nil, &refusal{kind: "FORBIDDEN", message: "You do not have permission to view repository collaborators."}
 	}
 	var found []*User
 	for _, u := range r.s.world.collaborators(r.r) {

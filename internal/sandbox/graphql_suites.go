@@ -41,6 +41,9 @@ func (l *look) suites(r *Repository, sha string) []*gqlCheckSuite {
 
 // CheckSuites are in the order of their ids.
 func (c *gqlCommit) CheckSuites(args pageArgs) (*connection[gqlCheckSuite], error) {
+	if !c.checks {
+		return nil, &refusal{kind: "FORBIDDEN", message: noChecks}
+	}
 	return pageOf(args, listing[*gqlCheckSuite, gqlCheckSuite]{items: c.suites(c.r, c.oid),
 		key:  func(_ int, s *gqlCheckSuite) sortKey { return sortKey{s.id} },
 		wrap: func(s *gqlCheckSuite) *gqlCheckSuite { return s }})

@@ -113,7 +113,7 @@ func (i *gqlSubject) TimelineItems(args struct {
 }) (*connection[timelineItem], error) {
 	kept := func(t string) bool { return t == itemLabeled || t == itemUnlabeled || t == itemRenamed }
 	if args.ItemTypes == nil || slices.ContainsFunc(*args.ItemTypes, func(t string) bool { return !kept(t) }) {
-		return nil, &refusal{"", "The sandbox keeps no timeline but label events and titles: ask for itemTypes: [LABELED_EVENT, UNLABELED_EVENT, RENAMED_TITLE_EVENT]"}
+		return nil, &refusal{kind: "", message: "The sandbox keeps no timeline but label events and titles: ask for itemTypes: [LABELED_EVENT, UNLABELED_EVENT, RENAMED_TITLE_EVENT]"}
 	}
 	found := slices.DeleteFunc(i.timeline(i.i), func(t *timelineItem) bool { return !slices.Contains(*args.ItemTypes, t.kind()) })
 	return pageOf(args.pageArgs, listing[*timelineItem, timelineItem]{items: found,

@@ -75,12 +75,21 @@ func createRef(q *request) (any, error) {
 		return nil, unprocessable("Object does not exist")
 	}
 	if q.repo.Refs[in.Ref] != "" {
-		return nil, unprocessable("Reference already exists")
+		return nil, unprocessable(refThere(in.Ref))
 	}
 	if err := moveRef(q, q.repo, refChange{in.Ref, "", in.SHA}); err != nil {
 		return nil, err
 	}
 	return &reply{http.StatusCreated, q.s.json.ref(q.repo, in.Ref)}, nil
+}
+
+// refThere are GitHub's words for a ref that exists. It has others, which say nothing, and nobody has written down when:
+// here they are for what is neither a branch nor a tag. https://github.com/github/rest-api-description/issues/4887
+func refThere(ref string) string {
+	if strings.HasPrefix(ref, "refs/heads/") || strings.HasPrefix(ref, "refs/tags/") {
+		return "Reference already exists"
+	}
+	return "Reference update failed"
 }
 
 func patchRef(q *request) (any, error) {

@@ -28,7 +28,8 @@ type state struct {
 	LatencyMS    int64      `json:",omitempty"`
 	Users        []*User
 	Repositories []*Repository
-	Faults       []*Fault `json:",omitempty"`
+	Faults       []*Fault     `json:",omitempty"`
+	Queries      *QueryLimits `json:",omitempty"`
 }
 
 // User is an account. Login is the REST form: a bot's ends in "[bot]".
