@@ -97,6 +97,7 @@ type conn struct {
 	log     *slog.Logger
 
 	restCalls, graphqlCalls atomic.Int64
+	steps                   pageSteps
 }
 
 // New makes a client. It sends nothing. Bad URLs are Invalid, an empty token is Unauthorized.

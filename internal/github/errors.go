@@ -27,6 +27,7 @@ const (
 	Moved        Kind = "moved"         // a redirect that was not followed: it is at Location now, if GitHub tells
 	RateLimited  Kind = "rate limited"  // nothing was changed; Until says when to come back
 	Unavailable  Kind = "unavailable"   // no answer, or 5xx, for a read after its retries; nothing was sent, for a write
+	TooHeavy     Kind = "too heavy"     // a query that GitHub does not answer, however little of it is asked for at once
 	Unclear      Kind = "unclear"       // a write that may or may not have taken effect: read before anything else
 	PullExists   Kind = "pull exists"   // 422 of Pulls.Create: there is an open pull request between these branches
 	NoCommits    Kind = "no commits"    // 422 of Pulls.Create: the base has all that the head has

@@ -31,17 +31,49 @@ func (e graphError) kind() string {
 // mayLack before the name of a field or alias tolerates that it is not found, and no other error there.
 const mayLack = "?"
 
-// at tells whether the error's path has one of these fields (or aliases) as a step.
-func (e graphError) at(fields []string) bool {
-	return slices.ContainsFunc(e.Path, func(step any) bool {
+// at is the step of the error's path that is one of these fields (or aliases), or -1.
+func (e graphError) at(fields []string) int {
+	return slices.IndexFunc(e.Path, func(step any) bool {
 		name, ok := step.(string)
 		return ok && (slices.Contains(fields, name) || e.kind() == "NOT_FOUND" && slices.Contains(fields, mayLack+name))
 	})
 }
 
-// query posts one GraphQL document and decodes its data into out. Errors at the tolerated fields or aliases leave these
-// null; any other error fails the query, since half an answer must not pass for a whole one. at is the server's time of
-// the answer.
+// isAbsence says that something is not there, or not for this token. Any other error is a failure of the query itself.
+func (e graphError) isAbsence() bool {
+	return slices.Contains([]string{"FORBIDDEN", "INSUFFICIENT_SCOPES", "NOT_FOUND"}, e.kind())
+}
+
+// isTolerable says that the error leaves out one of these fields (or aliases), and nothing around it. Where a field cannot
+// be null, GraphQL has what is above it null instead: a whole pull request for its label changes.
+// https://spec.graphql.org/October2021/#sec-Handling-Field-Errors
+func (e graphError) isTolerable(fields []string, data any) bool {
+	at := e.at(fields)
+	if at < 0 || !e.isAbsence() || data == nil {
+		return false
+	}
+	for _, step := range e.Path[:at] {
+		switch v := data.(type) {
+		case map[string]any:
+			name, _ := step.(string)
+			data = v[name]
+		case []any:
+			i, isIndex := step.(float64)
+			if !isIndex || i < 0 || int(i) >= len(v) {
+				return false
+			}
+			data = v[int(i)]
+		}
+		if data == nil {
+			return false
+		}
+	}
+	return true
+}
+
+// query posts one GraphQL document and decodes its data into out. A tolerated field or alias is null where the token may not
+// see it or where it is not there; any other error fails the query, since half an answer must not pass for a whole one. at is
+// the server's time of the answer.
 func (c *conn) query(ctx context.Context, op, document string, variables map[string]any, out any, tolerated ...string) (at time.Time, err error) {
 	at, _, err = c.queryParts(ctx, op, document, variables, out, tolerated...)
 	return at, err
@@ -83,14 +115,20 @@ func (c *conn) decodeGraph(op string, resp *http.Response, out any, tolerated []
 	if err := json.NewDecoder(resp.Body).Decode(&envelope); err != nil {
 		return nil, c.unreadable(op, err)
 	}
+	var tree any
+	if len(envelope.Errors) > 0 && len(envelope.Data) > 0 {
+		if err := json.Unmarshal(envelope.Data, &tree); err != nil {
+			return nil, c.unreadable(op, err)
+		}
+	}
 	for _, e := range envelope.Errors {
-		if !e.at(tolerated) {
+		if !e.isTolerable(tolerated, tree) {
 			return nil, c.graphFailure(op, e)
 		}
 	}
 	var missing []string
 	for _, field := range tolerated {
-		if slices.ContainsFunc(envelope.Errors, func(e graphError) bool { return e.at([]string{field}) }) {
+		if slices.ContainsFunc(envelope.Errors, func(e graphError) bool { return e.at([]string{field}) >= 0 }) {
 			missing = append(missing, field)
 		}
 	}
@@ -115,8 +153,10 @@ func (c *conn) graphFailure(op string, ge graphError) *Error {
 		if len(ge.Path) == 0 { // the document itself was refused
 			e.Kind, e.Fix = Invalid, ""
 		}
-	case "UNDEFINEDFIELD", "INVALID_CURSOR_ARGUMENTS", "ARGUMENTLITERALSINCOMPATIBLE", "MAX_NODE_LIMIT_EXCEEDED", "RESOURCE_LIMITS_EXCEEDED":
+	case "UNDEFINEDFIELD", "INVALID_CURSOR_ARGUMENTS", "ARGUMENTLITERALSINCOMPATIBLE", "MAX_NODE_LIMIT_EXCEEDED":
 		e.Kind, e.Fix = Invalid, ""
+	case "RESOURCE_LIMITS_EXCEEDED":
+		e.Kind = TooHeavy
 	}
 	return e
 }

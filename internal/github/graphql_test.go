@@ -267,7 +267,7 @@ func TestReviews(t *testing.T) {
 	assert.Equal(t, []any{at(t2), "LEFT", 0, true, int64(9)}, []any{said[0].UpdatedAt, said[0].Side, said[0].Line, said[0].Outdated, said[0].ReviewID}, "drafted before it could be seen")
 	assert.Equal(t, []any{at(t3), "RIGHT", 4, 3, int64(2), "c"}, []any{said[1].UpdatedAt, said[1].Side, said[1].Line, said[1].StartLine, said[1].InReplyTo, said[1].CommitID})
 
-	r := newReading(Query{}, fullPage, model.Snapshot{})
+	r := newReading(Query{}, model.Snapshot{})
 	r.add(said...)
 	r.threads[2] = threadNode{IsResolved: true, DiffSide: "RIGHT"}
 	got := r.comments()

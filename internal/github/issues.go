@@ -12,9 +12,9 @@ import (
 )
 
 const (
-	// mostOurIssues are given at most, and mostIssuePages of a hundred issues are looked through for them.
-	mostOurIssues  = 30
-	mostIssuePages = 3
+	// mostOurIssues are given at most, and mostIssues are looked through for them.
+	mostOurIssues = 30
+	mostIssues    = 300
 )
 
 // OurIssue is an issue that the token opened.
@@ -60,19 +60,13 @@ func (c Issues) Ours(ctx context.Context, repo model.Repo, logins ...string) ([]
 	}
 	var out []OurIssue
 	after := cursor{more: true}
-	for page := 0; page < mostIssuePages && after.more; page++ {
-		var data struct {
-			Repository *struct {
-				Issues connection[struct {
-					Number           int
-					Title, URL, Body string
-					Closed           bool
-					ViewerDidAuthor  bool
-					Author           *actorNode
-				}]
-			}
-		}
-		_, err := c.query(ctx, op, ourIssuesDocument, map[string]any{"owner": repo.Owner, "name": repo.Name, "after": orNull(after.at)}, &data)
+	for seen := 0; seen < mostIssues && after.more; {
+		var data ourIssuesData
+		err := c.inPages(ctx, pagesOfOurs, func(ctx context.Context, step int) error {
+			data = ourIssuesData{}
+			_, err := c.query(ctx, op, ourIssuesDocument, map[string]any{"owner": repo.Owner, "name": repo.Name, "page": pageLimits[step], "after": orNull(after.at)}, &data)
+			return err
+		})
 		if err == nil && data.Repository == nil {
 			err = &Error{Kind: NotFound, Op: op, Status: http.StatusNotFound, Message: "Repository", Fix: fixHidden}
 		}
@@ -87,9 +81,22 @@ func (c Issues) Ours(ctx context.Context, repo model.Repo, logins ...string) ([]
 				return out, nil
 			}
 		}
+		seen += len(data.Repository.Issues.Nodes)
 		after.step(data.Repository.Issues.PageInfo.HasNextPage, data.Repository.Issues.PageInfo.EndCursor)
 	}
 	return out, nil
+}
+
+type ourIssuesData struct {
+	Repository *struct {
+		Issues connection[struct {
+			Number           int
+			Title, URL, Body string
+			Closed           bool
+			ViewerDidAuthor  bool
+			Author           *actorNode
+		}]
+	}
 }
 
 // RemoveLabel takes a label off an issue or a pull request. One that is not on it is off.

@@ -12,9 +12,14 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// furtherPages is how many requests for more checks and reviews are made beside the first one. Beyond 400 of either the
-// facts are Partial.
-const furtherPages = 3
+const (
+	// mostChecks is how many checks and how many reviews are read. With more of either the facts are Partial.
+	mostChecks = 400
+	// furtherPages is how many requests of 100 that takes beside the first one, and mostPages how many smaller ones there are
+	// at most.
+	furtherPages = mostChecks/100 - 1
+	mostPages    = 40
+)
 
 // factParts are the parts of an answer that a token may be refused, by their aliases, and what they are called.
 var factParts = []struct{ alias, name string }{
@@ -71,7 +76,7 @@ type rollupNode struct {
 }
 
 // MergeFacts reads what has to be known before pull request number may be merged: one GraphQL request, and up to three
-// more where there are more than 100 checks or reviews. branch is the pull request's head branch where that is in the same
+// more where there are more than 100 checks or reviews, of which it reads 400 each. branch is the pull request's head branch where that is in the same
 // repository, to find who else uses it; "" asks for no Users. Parts that the token may not see are named in Missing.
 func (c Threads) MergeFacts(ctx context.Context, repo model.Repo, number int, branch string) (model.MergeFacts, error) {
 	op := fmt.Sprintf("read what a merge of %s#%d needs", repo, number)
@@ -85,10 +90,7 @@ func (c Threads) MergeFacts(ctx context.Context, repo model.Repo, number int, br
 		return model.MergeFacts{}, err
 	}
 	r.start(n, number)
-	for range furtherPages {
-		if !r.opinions.more && !r.checks.more {
-			break
-		}
+	for pages := 1; (r.opinions.more || r.checks.more) && r.read < mostChecks && pages < mostPages; pages++ {
 		if _, err := c.mergePage(ctx, op, mergeMoreDocument, r.further(), &r); err != nil {
 			return model.MergeFacts{}, err
 		}
@@ -102,8 +104,16 @@ func (c Threads) mergePage(ctx context.Context, op, document string, variables m
 	for _, p := range factParts {
 		may = append(may, p.alias)
 	}
-	data := new(mergeFactsData)
-	_, missing, err := c.queryParts(ctx, op, document, variables, data, may...)
+	var data *mergeFactsData
+	var missing []string
+	err := c.inPages(ctx, pagesOfFacts, func(ctx context.Context, step int) (err error) {
+		data, variables["page"] = new(mergeFactsData), pageLimits[step]
+		_, missing, err = c.queryParts(ctx, op, document, variables, data, may...)
+		if err == nil {
+			r.read += pageLimits[step]
+		}
+		return err
+	})
 	if err != nil {
 		return nil, named(err, Query{Repo: r.repo, Number: r.number})
 	}
@@ -121,6 +131,7 @@ type factsReading struct {
 	number           int
 	facts            model.MergeFacts
 	opinions, checks cursor
+	read             int // how many checks and reviews each were asked for
 }
 
 func (r *factsReading) refused(aliases []string) {

@@ -105,7 +105,7 @@ func TestMergeFactsThatATokenMayNotSee(t *testing.T) {
 		{`, "opinions": {"nodes": []}, "checks": {"contexts": {"nodes": [null]}}`, `{"type": "FORBIDDEN", "path": ["repository", "pullRequest", "checks", "contexts", "nodes", 0], "message": "no"}`, "checks"},
 		{`, "opinions": null`, `{"type": "FORBIDDEN", "path": ["repository", "pullRequest", "opinions"], "message": "no"}`, "reviews"},
 		{`, "opinions": {"nodes": [null]}`, "", "reviews"},
-		{``, `{"type": "FORBIDDEN", "path": ["repository", "pullRequest", "baseRef", "rule"], "message": "no"}`, "rule"},
+		{`, "baseRef": {"rule": null}`, `{"type": "FORBIDDEN", "path": ["repository", "pullRequest", "baseRef", "rule"], "message": "no"}`, "rule"},
 	} {
 		l := dial(t, Options{}, mergeAnswer(c.pull, c.err))
 		f, err := l.Threads.MergeFacts(t.Context(), widgets, 7, "x")

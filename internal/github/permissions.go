@@ -49,12 +49,10 @@ func (c Repositories) Permissions(ctx context.Context, repo model.Repo, logins [
 			people = append(people, login)
 		}
 	}
-	for len(people) > 0 {
-		some := people[:min(len(people), rightsAtOnce)]
-		people = people[len(some):]
-		if err := c.permissions(ctx, op, repo, some, out); err != nil {
-			return nil, err
-		}
+	if err := askAll(ctx, c.conn, pagesOfRights, people, rightsAtOnce, func(ctx context.Context, some []string) error {
+		return c.permissions(ctx, op, repo, some, out)
+	}); err != nil {
+		return nil, err
 	}
 	return out, nil
 }

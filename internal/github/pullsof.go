@@ -22,12 +22,10 @@ func (c Pulls) OfCommits(ctx context.Context, repo model.Repo, shas []string) (m
 		return nil, &Error{Kind: Invalid, Op: op, Message: c.line(err.Error())}
 	}
 	out := map[string][]model.PullRef{}
-	for len(shas) > 0 {
-		some := shas[:min(len(shas), commitsAtOnce)]
-		shas = shas[len(some):]
-		if err := c.ofCommits(ctx, op, repo, some, out); err != nil {
-			return nil, err
-		}
+	if err := askAll(ctx, c.conn, pagesOfCommits, shas, commitsAtOnce, func(ctx context.Context, some []string) error {
+		return c.ofCommits(ctx, op, repo, some, out)
+	}); err != nil {
+		return nil, err
 	}
 	return out, nil
 }

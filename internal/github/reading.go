@@ -16,12 +16,13 @@ type reading struct {
 	lowest       model.Comment // of the conversation: nothing below it was updated later
 	q            Query
 	of           model.Snapshot // without what was said
-	size         pageSize
 	said         map[said]model.Comment
 	// threads holds side and resolution by the id of a thread's first comment.
 	threads map[int64]threadNode
 
 	conversation, reviews, threadPages cursor
+	// threadsDue is how many threads are still to be read by requests of their own, and lines how many comments on lines were read.
+	threadsDue, lines int
 	// long are reviews with more comments than were read.
 	long []longReview
 }
@@ -44,8 +45,8 @@ type longReview struct {
 	submitted   time.Time
 }
 
-func newReading(q Query, size pageSize, of model.Snapshot) *reading {
-	return &reading{q: q, size: size, of: of, said: map[said]model.Comment{}, threads: map[int64]threadNode{}}
+func newReading(q Query, of model.Snapshot) *reading {
+	return &reading{q: q, of: of, said: map[said]model.Comment{}, threads: map[int64]threadNode{}}
 }
 
 // more tells whether anything was left unread.
@@ -133,6 +134,9 @@ func (r *reading) add(comments ...model.Comment) {
 			continue
 		}
 		key := said{c.Kind, c.ID}
+		if c.Kind == model.KindReview {
+			r.lines++
+		}
 		if old, ok := r.said[key]; !ok || c.UpdatedAt.After(old.UpdatedAt) {
 			r.said[key] = c
 		}
@@ -229,34 +233,77 @@ func (r *reading) next() (pageRequest, bool) {
 // readOn reads page after page until the rest is settled.
 func (c Threads) readOn(ctx context.Context, op string, r *reading) error {
 	for {
+		if err := c.readThreads(ctx, op, r); err != nil {
+			return err
+		}
 		p, ok := r.next()
 		if !ok {
 			return nil
 		}
-		var data struct {
-			Repository *struct{ IssueOrPullRequest *pullNode }
-			Node       *reviewNode
-		}
-		_, err := c.query(ctx, op, pageDocument, map[string]any{
-			"owner": r.q.Repo.Owner, "name": r.q.Repo.Name, "number": r.q.Number, "page": r.size.page, "reviews": r.size.reviews, "posted": true,
-			"moreComments": p.comments, "commentsAfter": orNull(r.conversation.at),
-			"moreReviews": p.reviews, "reviewsBefore": orNull(r.reviews.at),
-			"moreThreads": p.threads, "threadsBefore": orNull(r.threadPages.at),
-			"moreOfReview": p.review.node != "", "review": p.review.node, "reviewAfter": orNull(p.review.after),
-		}, &data, tolerated...)
-		if err != nil {
+		if err := c.inPages(ctx, pagesOfThread, func(ctx context.Context, step int) error {
+			some := p
+			some.threads = p.threads && step == 0
+			if err := c.page(ctx, op, r, some, pageSizes[step]); err != nil {
+				return err
+			}
+			if p.threads && !some.threads {
+				r.threadsDue = fullPage.page
+			}
+			return nil
+		}); err != nil {
 			return err
 		}
-		if data.Repository == nil || data.Repository.IssueOrPullRequest == nil {
-			return &Error{Kind: NotFound, Op: op}
-		}
-		r.take(data.Repository.IssueOrPullRequest, &p)
-		if data.Node != nil {
-			data.Node.Body = "" // only its further comments were asked for
-			r.add(data.Node.comments()...)
-			r.lengthen(*data.Node)
+	}
+}
+
+// readThreads reads the review threads that are due, the newest first, by requests of their own. Without comments on lines
+// there is none.
+func (c Threads) readThreads(ctx context.Context, op string, r *reading) error {
+	if r.lines == 0 {
+		return nil
+	}
+	for r.threadsDue > 0 && r.threadPages.more {
+		if err := c.inPages(ctx, pagesOfReviews, func(ctx context.Context, step int) error {
+			size := pageSize{page: min(r.threadsDue, pageLimits[step]), reviews: 1}
+			if err := c.page(ctx, op, r, pageRequest{threads: true}, size); err != nil {
+				return err
+			}
+			r.threadsDue -= size.page
+			return nil
+		}); err != nil {
+			return err
 		}
 	}
+	r.threadsDue = 0
+	return nil
+}
+
+// page reads one page of what the request names.
+func (c Threads) page(ctx context.Context, op string, r *reading, p pageRequest, size pageSize) error {
+	var data struct {
+		Repository *struct{ IssueOrPullRequest *pullNode }
+		Node       *reviewNode
+	}
+	_, err := c.query(ctx, op, pageDocument, map[string]any{
+		"owner": r.q.Repo.Owner, "name": r.q.Repo.Name, "number": r.q.Number, "page": size.page, "reviews": size.reviews, "posted": true,
+		"moreComments": p.comments, "commentsAfter": orNull(r.conversation.at),
+		"moreReviews": p.reviews, "reviewsBefore": orNull(r.reviews.at),
+		"moreThreads": p.threads, "threadsBefore": orNull(r.threadPages.at),
+		"moreOfReview": p.review.node != "", "review": p.review.node, "reviewAfter": orNull(p.review.after),
+	}, &data, tolerated...)
+	if err != nil {
+		return err
+	}
+	if data.Repository == nil || data.Repository.IssueOrPullRequest == nil {
+		return &Error{Kind: NotFound, Op: op}
+	}
+	r.take(data.Repository.IssueOrPullRequest, &p)
+	if data.Node != nil {
+		data.Node.Body = "" // only its further comments were asked for
+		r.add(data.Node.comments()...)
+		r.lengthen(*data.Node)
+	}
+	return nil
 }
 
 // orNull is null for an empty cursor, which GitHub would refuse.

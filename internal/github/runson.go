@@ -62,10 +62,10 @@ func (c Actions) RunsOn(ctx context.Context, repo model.Repo, shas []string) (ma
 		return nil, &Error{Kind: Invalid, Op: op, Message: c.line(err.Error())}
 	}
 	out := map[string][]model.CIRun{}
-	for some := range slices.Chunk(shas, suitesAtOnce) {
-		if err := c.runsOn(ctx, op, repo, some, out); err != nil {
-			return nil, err
-		}
+	if err := askAll(ctx, c.conn, pagesOfRuns, shas, suitesAtOnce, func(ctx context.Context, some []string) error {
+		return c.runsOn(ctx, op, repo, some, out)
+	}); err != nil {
+		return nil, err
 	}
 	return out, nil
 }

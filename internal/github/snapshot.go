@@ -30,11 +30,10 @@ type Query struct {
 // pageSize is how many nodes of one kind a request asks for; reviews come with their comments and so are fewer.
 type pageSize struct{ page, reviews int }
 
-var (
-	fullPage = pageSize{100, 50}
-	// smallPage is for a server that gives up on the full one: large nested queries can be answered by 502.
-	smallPage = pageSize{25, 10}
-)
+// pageSizes are those of pageLimits.
+var pageSizes = [len(pageLimits)]pageSize{{100, 50}, {25, 10}, {5, 5}, {1, 1}}
+
+var fullPage = pageSizes[0]
 
 // Snapshot reads one pull request or one issue: one GraphQL request on the common path, and one for each further round of pages that
 // q.Settled asks for. A number that is an issue gives a snapshot with IsPull false, the issue as Thread and the settings
@@ -43,11 +42,20 @@ func (c Threads) Snapshot(ctx context.Context, q Query) (model.Snapshot, error) 
 	if err := checkRepo(q.Repo); err != nil {
 		return model.Snapshot{}, &Error{Kind: Invalid, Op: "read", Message: c.line(err.Error())}
 	}
-	snap, err := c.snapshot(ctx, q, fullPage)
-	if gaveUp(err) {
-		snap, err = c.snapshot(ctx, q, smallPage)
+	op := fmt.Sprintf("read %s#%d", q.Repo, q.Number)
+	var r *reading
+	if err := c.inPages(ctx, pagesOfThread, func(ctx context.Context, step int) (err error) {
+		r, err = c.begin(ctx, op, q, step)
+		return err
+	}); err != nil {
+		return model.Snapshot{}, err
 	}
-	return snap, err
+	if err := c.readOn(ctx, op, r); err != nil {
+		return model.Snapshot{}, named(err, q)
+	}
+	snap := r.of
+	r.tell(&snap)
+	return snap, nil
 }
 
 type snapshotData struct {
@@ -74,34 +82,35 @@ var tolerated = []string{"collaborators", "sender", "node", "closingIssuesRefere
 // headRepository is a fork that the token may not see, which is not to be taken for one that is not there.
 const headRepository = "headRepository"
 
-func (c Threads) snapshot(ctx context.Context, q Query, size pageSize) (model.Snapshot, error) {
-	op := fmt.Sprintf("read %s#%d", q.Repo, q.Number)
+// begin reads the first page of all, but review threads only along with the largest pages: they are heavier than all else
+// (https://github.com/microsoft/vscode-pull-request-github/issues/8890), and have requests of their own after that.
+func (c Threads) begin(ctx context.Context, op string, q Query, step int) (*reading, error) {
 	var data snapshotData
+	size := pageSizes[step]
 	at, missing, err := c.queryParts(ctx, op, snapshotDocument, map[string]any{
 		"owner": q.Repo.Owner, "name": q.Repo.Name, "number": q.Number, "page": size.page, "reviews": size.reviews, "posted": true,
 		"author": q.Author, "askAuthor": isPerson(q.Author), "sender": q.Sender, "askSender": q.asksSender(), "node": q.Node, "askNode": q.Node != "",
-		"branch": q.Branch, "branchRef": "refs/heads/" + q.Branch, "askBranch": q.Branch != "",
+		"branch": q.Branch, "branchRef": "refs/heads/" + q.Branch, "askBranch": q.Branch != "", "askThreads": step == 0,
 	}, &data, tolerated...)
 	if err != nil {
-		return model.Snapshot{}, named(err, q)
+		return nil, named(err, q)
 	}
 	if data.Repository == nil || data.Repository.IssueOrPullRequest == nil {
-		return model.Snapshot{}, named(&Error{Kind: NotFound, Op: op, Status: http.StatusNotFound, Fix: fixHidden}, q)
+		return nil, named(&Error{Kind: NotFound, Op: op, Status: http.StatusNotFound, Fix: fixHidden}, q)
 	}
 	data.hides = slices.Contains(missing, headRepository)
 	snap, err := data.snapshot(op, q)
 	if err != nil {
-		return model.Snapshot{}, err
+		return nil, err
 	}
 	snap.ReadAt = at
-	r := newReading(q, size, snap)
+	r := newReading(q, snap)
 	r.take(data.Repository.IssueOrPullRequest, nil)
 	r.takeNode(data.Node)
-	if err := c.readOn(ctx, op, r); err != nil {
-		return model.Snapshot{}, named(err, q)
+	if step > 0 && snap.IsPull {
+		r.threadPages.more, r.threadsDue = true, fullPage.page
 	}
-	r.tell(&snap)
-	return snap, nil
+	return r, nil
 }
 
 // isPerson tells whether there is a right of that login to be asked for.
@@ -170,12 +179,6 @@ func named(err error, q Query) error {
 		e.Message = fmt.Sprintf("%s#%d does not exist, or the token may not see it", q.Repo, q.Number)
 	}
 	return e
-}
-
-// gaveUp tells whether a query was too much for the server.
-func gaveUp(err error) bool {
-	e, ok := err.(*Error)
-	return ok && e.Kind == Unavailable && (e.Status == http.StatusBadGateway || e.Status == http.StatusGatewayTimeout)
 }
 
 // sortComments puts the oldest first, by creation and then by id.

@@ -18,12 +18,10 @@ func (c Threads) States(ctx context.Context, repo model.Repo, numbers []int) (ma
 		return nil, &Error{Kind: Invalid, Op: op, Message: c.line(err.Error())}
 	}
 	out := map[int]model.PullState{}
-	for len(numbers) > 0 {
-		some := numbers[:min(len(numbers), statesAtOnce)]
-		numbers = numbers[len(some):]
-		if err := c.states(ctx, op, repo, some, out); err != nil {
-			return nil, err
-		}
+	if err := askAll(ctx, c.conn, pagesOfStates, numbers, statesAtOnce, func(ctx context.Context, some []int) error {
+		return c.states(ctx, op, repo, some, out)
+	}); err != nil {
+		return nil, err
 	}
 	return out, nil
 }

@@ -33,11 +33,10 @@ type SurveyQuery struct {
 // comments of one review.
 type surveySize struct{ threads, comments, reviews, lines int }
 
-var (
-	fullSurvey = surveySize{50, 30, 10, 20}
-	// smallSurvey is for a server that gives up on the full one.
-	smallSurvey = surveySize{10, 30, 10, 20}
-)
+// surveySizes are those of pageLimits.
+var surveySizes = [len(pageLimits)]surveySize{{50, 30, 10, 20}, {25, 25, 10, 10}, {5, 25, 5, 5}, {1, 5, 1, 5}}
+
+var fullSurvey = surveySizes[0]
 
 // Survey reads all open pull requests, the oldest first and 50 a request, and gives each to yield before it reads the next
 // page, of which nothing is kept: memory does not grow with their number. It reads the connection, not the search index,
@@ -52,14 +51,14 @@ func (c Threads) Survey(ctx context.Context, q SurveyQuery, yield func(model.Sna
 	if err := checkRepo(q.Repo); err != nil {
 		return &Error{Kind: Invalid, Op: op, Message: c.line(err.Error())}
 	}
-	size := fullSurvey
 	after := cursor{at: q.After}
 	for {
-		data, err := c.pullsPage(ctx, op, q, size, after.at)
+		var data *surveyData
+		err := c.inPages(ctx, pagesOfPulls, func(ctx context.Context, step int) (err error) {
+			data, err = c.pullsPage(ctx, op, q, surveySizes[step], after.at)
+			return err
+		})
 		switch {
-		case gaveUp(err) && size != smallSurvey:
-			size = smallSurvey
-			continue
 		case KindOf(err) == Invalid && after.at != "" && after.at == q.After:
 			c.log.WarnContext(ctx, "survey_from_the_start", "repository", q.Repo.String(), "error", err.Error())
 			after.at = ""
@@ -73,7 +72,7 @@ func (c Threads) Survey(ctx context.Context, q SurveyQuery, yield func(model.Sna
 			}
 			q.Began = nil
 		}
-		if err := c.yieldPulls(ctx, q, size, data, yield); err != nil {
+		if err := c.yieldPulls(ctx, q, data, yield); err != nil {
 			return err
 		}
 		page := data.Repository.PullRequests.PageInfo
@@ -107,13 +106,13 @@ func began(op string, q SurveyQuery, data *surveyData) error {
 	return err
 }
 
-func (c Threads) yieldPulls(ctx context.Context, q SurveyQuery, size surveySize, data *surveyData, yield func(model.Snapshot) error) error {
+func (c Threads) yieldPulls(ctx context.Context, q SurveyQuery, data *surveyData, yield func(model.Snapshot) error) error {
 	for _, n := range data.Repository.PullRequests.Nodes {
 		if n == nil {
 			continue
 		}
 		page := surveyPage{data.Viewer, data.Repository.DefaultBranchRef, data.hides, data.at}
-		snap, err := c.surveyed(ctx, Query{Repo: q.Repo, Settled: q.Settled}, size, page, n)
+		snap, err := c.surveyed(ctx, Query{Repo: q.Repo, Settled: q.Settled}, page, n)
 		if err != nil {
 			return err
 		}
@@ -162,11 +161,7 @@ type surveyPage struct {
 }
 
 // surveyed is the snapshot of one pull request or issue of a page, for a query without a number.
-func (c Threads) surveyed(ctx context.Context, q Query, size surveySize, page surveyPage, n *pullNode) (model.Snapshot, error) {
-	further := fullPage
-	if size == smallSurvey {
-		further = smallPage
-	}
+func (c Threads) surveyed(ctx context.Context, q Query, page surveyPage, n *pullNode) (model.Snapshot, error) {
 	q.Number = n.Number
 	op := fmt.Sprintf("read %s#%d", q.Repo, n.Number)
 	answer := snapshotData{Viewer: page.viewer, Repository: &repositoryNode{DefaultBranchRef: page.main, IssueOrPullRequest: n}, hides: page.hides}
@@ -174,7 +169,7 @@ func (c Threads) surveyed(ctx context.Context, q Query, size surveySize, page su
 	if err != nil {
 		return model.Snapshot{}, err
 	}
-	r := newReading(q, further, snap)
+	r := newReading(q, snap)
 	r.take(n, nil)
 	for _, one := range r.said {
 		if one.Kind == model.KindIssue && one.EditedByOther && (one.Ours || one.Author.Bot) {

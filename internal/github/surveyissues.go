@@ -21,8 +21,8 @@ type IssueSurveyQuery struct {
 	NoMirrors bool
 	// Closed asks for the pull requests as well that are not open any more and were changed last: Closed says how many.
 	Closed int
-	// ClosedSince has those read on, a page of Closed a request and at most 10 pages, while the oldest one that was read was
-	// updated at or after it. Zero: one page.
+	// ClosedSince has those read on, at most 10 times as many, while the oldest one that was read was updated at or after it.
+	// Zero: no more than Closed.
 	ClosedSince time.Time
 	// Also are the numbers of further issues and pull requests that are read, too, 50 with each request from the first one on:
 	// issues that are open whatever their labels, and pull requests that are not. The others of them are not yielded.
@@ -31,8 +31,8 @@ type IssueSurveyQuery struct {
 	Settled func(s model.Snapshot, read []model.Comment) (model.Mark, bool)
 }
 
-// mostClosedPages are read at most.
-const mostClosedPages = 10
+// mostClosed is how many times IssueSurveyQuery.Closed are read at most.
+const mostClosed = 10
 
 // The beginnings of the names of branches that SurveyIssues gives, as its query asks for them.
 const (
@@ -49,14 +49,15 @@ func (c Threads) SurveyIssues(ctx context.Context, q IssueSurveyQuery, yield fun
 	if err := checkRepo(q.Repo); err != nil {
 		return nil, &Error{Kind: Invalid, Op: op, Message: c.line(err.Error())}
 	}
-	r := &issueReading{op: op, q: q, size: fullSurvey, issues: cursor{more: len(q.Labels) > 0}, mirrors: cursor{more: !q.NoMirrors}, ours: cursor{more: true},
+	r := &issueReading{op: op, q: q, issues: cursor{more: len(q.Labels) > 0}, mirrors: cursor{more: !q.NoMirrors}, ours: cursor{more: true},
 		closed: cursor{more: q.Closed > 0}, also: q.Also, seen: map[int]bool{}}
 	for r.issues.more || r.mirrors.more || r.ours.more || r.closed.more || len(r.also) > 0 {
-		data, err := c.issuesPage(ctx, r)
-		if gaveUp(err) && r.size != smallSurvey {
-			r.size = smallSurvey
-			continue
-		}
+		var data *issuesData
+		err := c.inPages(ctx, pagesOfIssues, func(ctx context.Context, step int) (err error) {
+			r.size = surveySizes[step]
+			data, err = c.issuesPage(ctx, r)
+			return err
+		})
 		if err != nil {
 			return nil, named(err, Query{Repo: q.Repo})
 		}
@@ -76,7 +77,7 @@ type issueReading struct {
 	size                  surveySize
 	issues, mirrors, ours cursor
 	closed                cursor
-	closedPages           int   // that were read
+	closedRead            int   // how many
 	also                  []int // that are still to be read
 	seen                  map[int]bool
 	refs                  []model.Ref
@@ -141,7 +142,7 @@ func (c Threads) issuesPage(ctx context.Context, r *issueReading) (data *issuesD
 	}
 	data.at, missing, err = c.queryParts(ctx, r.op, surveyIssuesDocument(some), map[string]any{
 		"owner": r.q.Repo.Owner, "name": r.q.Repo.Name, "labels": r.q.Labels, "issues": r.size.threads, "comments": r.size.comments, "posted": false,
-		"closed": min(r.q.Closed, r.size.threads), "askClosed": r.closed.more, "closedAfter": orNull(r.closed.at), "reviews": r.size.reviews, "page": r.size.lines,
+		"closed": r.closedPage(), "askClosed": r.closed.more, "closedAfter": orNull(r.closed.at), "reviews": r.size.reviews, "page": r.size.lines,
 		"askIssues": r.issues.more, "after": orNull(r.issues.at),
 		"askMirrors": r.mirrors.more, "mirrorsAfter": orNull(r.mirrors.at),
 		"askOurs": r.ours.more, "oursAfter": orNull(r.ours.at),
@@ -151,6 +152,12 @@ func (c Threads) issuesPage(ctx context.Context, r *issueReading) (data *issuesD
 		err = &Error{Kind: NotFound, Op: r.op, Status: http.StatusNotFound, Message: "Repository", Fix: fixHidden}
 	}
 	return data, err
+}
+
+// closedPage is how many closed pull requests the next request asks for.
+func (r *issueReading) closedPage() int {
+	left := r.q.Closed - r.closedRead%max(r.q.Closed, 1)
+	return min(left, r.size.threads)
 }
 
 // further are the numbers that the next request asks for.
@@ -163,7 +170,7 @@ func (c Threads) yieldIssues(ctx context.Context, r *issueReading, data *issuesD
 		}
 		r.seen[n.Number] = true
 		page := surveyPage{data.Viewer, data.Repository.DefaultBranchRef, data.hides, data.at}
-		snap, err := c.surveyed(ctx, Query{Repo: r.q.Repo, Settled: r.q.Settled}, r.size, page, n)
+		snap, err := c.surveyed(ctx, Query{Repo: r.q.Repo, Settled: r.q.Settled}, page, n)
 		if err != nil {
 			return err
 		}
@@ -195,12 +202,18 @@ func (r *issueReading) take(n *issuesNode) {
 
 // takeClosed goes on behind a page of closed pull requests while they are new enough.
 func (r *issueReading) takeClosed(page connection[*pullNode]) {
-	r.closedPages++
+	r.closedRead += len(page.Nodes)
 	r.closed.step(page.PageInfo.HasNextPage, page.PageInfo.EndCursor)
-	since := r.q.ClosedSince
-	if since.IsZero() || r.closedPages == mostClosedPages || len(page.Nodes) == 0 {
+	since, most := r.q.ClosedSince, mostClosed*r.q.Closed
+	if since.IsZero() {
+		most = r.q.Closed
+	}
+	if r.closedRead >= most || len(page.Nodes) == 0 {
 		r.closed.more = false
 		return
+	}
+	if r.closedRead < r.q.Closed {
+		return // so many are wanted however old they are
 	}
 	if last := page.Nodes[len(page.Nodes)-1]; last != nil && last.UpdatedAt.Before(since) {
 		r.closed.more = false

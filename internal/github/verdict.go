@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -19,6 +20,10 @@ const (
 	// https://docs.github.com/rest/using-the-rest-api/best-practices-for-using-the-rest-api#handle-rate-limit-errors-appropriately
 	limitWait = time.Minute
 )
+
+// heavyStatus are the answers to a query that took too long. Any of them may also be an outage, which the next tries tell.
+// https://github.com/raycast/extensions/issues/10278
+var heavyStatus = []int{http.StatusInternalServerError, http.StatusBadGateway, http.StatusGatewayTimeout}
 
 // verdict is what to make of one attempt: err nil is success; again says that sending it once more, after wait, is safe.
 type verdict struct {
@@ -44,12 +49,19 @@ func (w *wire) judge(a answer, err error, sent bool, m manner) verdict {
 		if m.reads {
 			e.Kind, e.Fix = Unavailable, fixLater
 		}
+		if m.pages && slices.Contains(heavyStatus, a.StatusCode) {
+			e.Kind, e.Message = TooHeavy, e.Message+": the query is too heavy"
+		}
 		return verdict{e, m.repeats, 0}
 	case a.StatusCode >= 400:
 		return verdict{refusal(a.StatusCode, a.body, a.Header, w.line), false, 0}
 	}
 	if m.reads && overloaded(a) {
-		return verdict{&Error{Kind: Unavailable, Status: a.StatusCode, Fix: fixLater, Message: "GitHub gave up on the query"}, true, 0}
+		e := &Error{Kind: Unavailable, Status: a.StatusCode, Fix: fixLater, Message: "GitHub gave up on the query"}
+		if m.pages {
+			e.Kind, e.Message = TooHeavy, e.Message+": it is too heavy"
+		}
+		return verdict{e, true, 0}
 	}
 	return verdict{}
 }
@@ -136,7 +148,7 @@ func speaksOfLimit(body []byte) bool {
 // overloaded recognises a query that GitHub gave up on with status 200.
 func overloaded(a answer) bool {
 	return hasError(a.body, func(e graphError) bool {
-		return strings.HasPrefix(e.Message, "Something went wrong while executing your query")
+		return strings.HasPrefix(e.Message, "Something went wrong")
 	})
 }
 

@@ -38,7 +38,10 @@ type wire struct {
 }
 
 // manner is what a request does to the server: nothing at all, or nothing more when it is sent twice.
-type manner struct{ reads, repeats bool }
+type manner struct {
+	reads, repeats bool
+	pages          bool // a query that can be asked for less
+}
 
 // repeats is the mark of a write that may be sent again, in its context: go-github hands on nothing else.
 type repeats struct{}
@@ -63,6 +66,8 @@ func (w *wire) RoundTrip(req *http.Request) (*http.Response, error) {
 	isGraph := w.is(w.graph, req.URL) && req.URL.Path == w.graph.Path
 	m := manner{reads: req.Method == http.MethodGet || req.Method == http.MethodHead || isGraph}
 	m.repeats = m.reads || req.Context().Value(repeats{}) != nil
+	m.pages = isGraph && req.Context().Value(hasPages{}) != nil
+	heavy := 0
 	var waited time.Duration
 	for try := 1; ; try++ {
 		a, sent, err := w.attempt(req, payload, isGraph)
@@ -78,7 +83,10 @@ func (w *wire) RoundTrip(req *http.Request) (*http.Response, error) {
 			return nil, v.err
 		}
 		v.wait = max(v.wait, w.backoff(v, try))
-		if !v.again || try == tries || waited+v.wait > w.options.MaxWait {
+		if v.err.Kind == TooHeavy {
+			heavy++
+		}
+		if !v.again || try == tries || heavy == heavyTries || waited+v.wait > w.options.MaxWait {
 			return nil, v.err
 		}
 		waited += v.wait

@@ -11,7 +11,7 @@ import (
 )
 
 // QueryLimits say when GitHub gives up on a query, and how. GitHub goes by the time that a query takes; here the entries
-// of the answer's lists are counted, so that it depends on what there is and not on the machine.
+// of the answer's connections are counted, so that it depends on what there is and not on the machine.
 //
 // A 502 may be a page of HTML: https://github.com/microsoft/vscode-pull-request-github/issues/8890 has it at 20 review
 // threads a page. A 500 after ten seconds: https://github.com/raycast/extensions/issues/10278.
@@ -109,9 +109,11 @@ func (c *weighing) weigh(value any, path []any) {
 		}
 	case []any:
 		for i, item := range v {
-			c.nodes++
-			if len(path) > 1 && path[len(path)-2] == "reviewThreads" {
-				c.threads++
+			if len(path) > 1 && (path[len(path)-1] == "nodes" || path[len(path)-1] == "edges") { // an entry of a connection
+				c.nodes++
+				if path[len(path)-2] == "reviewThreads" {
+					c.threads++
+				}
 			}
 			here := append(path[:len(path):len(path)], i)
 			over := c.limits.Nodes > 0 && c.nodes > c.limits.Nodes || c.limits.Threads > 0 && c.threads > c.limits.Threads

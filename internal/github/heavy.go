@@ -1,0 +1,84 @@
+package github
+
+import (
+	"context"
+	"sync"
+)
+
+// heavyTries is how often a query that is too heavy is sent: GitHub may have been slow by chance, and each try costs points.
+// https://github.blog/changelog/2025-07-21-graphql-api-resource-limits
+const heavyTries = 2
+
+// pageLimits are the most things of a kind that a page asks for: those of the first try, and of each one after a page was
+// too heavy.
+var pageLimits = [...]int{100, 25, 5, 1}
+
+// The queries that have pages, each of which keeps to a size of its own.
+const (
+	pagesOfThread  = "thread"
+	pagesOfReviews = "review threads"
+	pagesOfPulls   = "pull requests"
+	pagesOfIssues  = "issues"
+	pagesOfFacts   = "merge facts"
+	pagesOfOurs    = "our issues"
+	pagesOfRights  = "permissions"
+	pagesOfStates  = "states"
+	pagesOfCommits = "pull requests of commits"
+	pagesOfRuns    = "runs on commits"
+)
+
+// pageSteps remember for each kind of query which of the page limits was answered last, for the rest of the run.
+type pageSteps struct {
+	mu sync.Mutex
+	at map[string]int
+}
+
+func (p *pageSteps) get(kind string) int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.at[kind]
+}
+
+func (p *pageSteps) set(kind string, step int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.at == nil {
+		p.at = map[string]int{}
+	}
+	p.at[kind] = step
+}
+
+// hasPages is the mark of a query that can be asked for less, in its context.
+type hasPages struct{}
+
+// inPages asks with smaller and smaller pages while the query is too heavy. step is an index into pageLimits. The error is
+// that of the last try: TooHeavy where not even the smallest pages are answered, of which nothing is remembered.
+func (c *conn) inPages(ctx context.Context, kind string, ask func(ctx context.Context, step int) error) error {
+	first := c.steps.get(kind)
+	for step := first; ; step++ {
+		err := ask(context.WithValue(ctx, hasPages{}, true), step)
+		switch {
+		case KindOf(err) == TooHeavy && step < len(pageLimits)-1:
+			c.log.WarnContext(ctx, "github_query_too_heavy", "query", kind, "page", pageLimits[step], "smaller", pageLimits[step+1], "error", err.Error())
+			continue
+		case err == nil && step != first:
+			c.steps.set(kind, step)
+		}
+		return err
+	}
+}
+
+// askAll asks about all of a list, at most most at once.
+func askAll[T any](ctx context.Context, c *conn, kind string, list []T, most int, ask func(ctx context.Context, some []T) error) error {
+	for len(list) > 0 {
+		n := 0
+		if err := c.inPages(ctx, kind, func(ctx context.Context, step int) error {
+			n = min(len(list), most, pageLimits[step])
+			return ask(ctx, list[:n])
+		}); err != nil {
+			return err
+		}
+		list = list[n:]
+	}
+	return nil
+}
