@@ -331,17 +331,22 @@ func TestWhatGitHubRefusesHasItsExitCodeAndSaysSo(t *testing.T) {
 		exit  int
 		says  string
 	}{
-		"403":              {`{"match": {"method": "POST", "path": "/api/v3/repos/octo/widgets/issues/1/comments"}, "status": 403, "body": "{\"message\": \"Resource not accessible by integration\"}", "times": 9}`, 1, "Resource not accessible by integration (403)"},
-		"5xx":              {`{"match": {"method": "POST", "path": "/api/graphql"}, "status": 502, "times": 99}`, 75, "502"},
-		"a long limit":     {`{"match": {"method": "POST", "path": "/api/graphql"}, "status": 429, "headers": {"Retry-After": "7200"}, "times": 9}`, 75, "until "},
-		"a missing number": {"", 2, "404"},
-		"403 of git":       {`{"match": {"method": "GET", "path": "/octo/widgets*info/refs"}, "status": 403, "body": "Write access to repository not granted.", "times": 9}`, 2, "give the job `permissions: contents: write`"},
-		"401 of git":       {`{"match": {"method": "GET", "path": "/octo/widgets*info/refs"}, "status": 401, "times": 9}`, 2, "set GITHUB_TOKEN, or the action's token input"},
-		"a limit of git":   {`{"match": {"method": "GET", "path": "/octo/widgets*info/refs"}, "status": 403, "headers": {"Retry-After": "60"}, "times": 9}`, 75, "429"},
-		"git, too often":   {`{"match": {"method": "GET", "path": "/octo/widgets*info/refs"}, "status": 403, "body": "You have exceeded a secondary rate limit.", "times": 9}`, 75, "429"},
-		"git, spent":       {`{"match": {"method": "GET", "path": "/octo/widgets*info/refs"}, "status": 403, "headers": {"X-Ratelimit-Remaining": "0"}, "times": 9}`, 75, "429"},
-		"git, 429 late":    {`{"match": {"method": "POST", "path": "/octo/widgets*git-receive-pack"}, "status": 429, "times": 9}`, 75, "429"},
-		"git, 403 late":    {`{"match": {"method": "POST", "path": "/octo/widgets*git-receive-pack"}, "status": 403, "times": 9}`, 2, "give the job `permissions: contents: write`"},
+		"403":               {`{"match": {"method": "POST", "path": "/api/v3/repos/octo/widgets/issues/1/comments"}, "status": 403, "body": "{\"message\": \"Resource not accessible by integration\"}", "times": 9}`, 1, "Resource not accessible by integration (403)"},
+		"5xx":               {`{"match": {"method": "POST", "path": "/api/graphql"}, "status": 502, "times": 99}`, 75, "502"},
+		"a long limit":      {`{"match": {"method": "POST", "path": "/api/graphql"}, "status": 429, "headers": {"Retry-After": "7200"}, "times": 9}`, 75, "until "},
+		"a limit, by reset": {`{"match": {"method": "POST", "path": "/api/graphql"}, "status": 403, "headers": {"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "4102444800"}, "times": 9}`, 75, "until 2100-01-01"},
+		"500":               {`{"match": {"method": "POST", "path": "/api/graphql"}, "status": 500, "times": 99}`, 75, "500 Internal Server Error, however little it is asked for at once; try again later"},
+		"resources":         {`{"match": {"method": "POST", "path": "/api/graphql"}, "status": 200, "body": {"data": {"repository": null}, "errors": [{"type": "RESOURCE_LIMITS_EXCEEDED", "path": ["repository", "issueOrPullRequest", "labelChanges"], "message": "Resource limits for this query exceeded."}]}, "times": 99}`, 75, "Resource limits for this query exceeded, however little it is asked for at once; try again later"},
+		"an answer cut":     {`{"match": {"method": "POST", "path": "/api/graphql"}, "status": 200, "body": "{\"data\": {\"viewer\": ", "times": 9}`, 75, "the answer ends in the middle; try again later"},
+		"HTML":              {`{"match": {"method": "POST", "path": "/api/graphql"}, "status": 200, "body": "<!DOCTYPE html>\n<html></html>", "times": 9}`, 75, "the answer is a page of HTML, not JSON; try again later"},
+		"a missing number":  {"", 2, "404"},
+		"403 of git":        {`{"match": {"method": "GET", "path": "/octo/widgets*info/refs"}, "status": 403, "body": "Write access to repository not granted.", "times": 9}`, 2, "give the job `permissions: contents: write`"},
+		"401 of git":        {`{"match": {"method": "GET", "path": "/octo/widgets*info/refs"}, "status": 401, "times": 9}`, 2, "set GITHUB_TOKEN, or the action's token input"},
+		"a limit of git":    {`{"match": {"method": "GET", "path": "/octo/widgets*info/refs"}, "status": 403, "headers": {"Retry-After": "60"}, "times": 9}`, 75, "429"},
+		"git, too often":    {`{"match": {"method": "GET", "path": "/octo/widgets*info/refs"}, "status": 403, "body": "You have exceeded a secondary rate limit.", "times": 9}`, 75, "429"},
+		"git, spent":        {`{"match": {"method": "GET", "path": "/octo/widgets*info/refs"}, "status": 403, "headers": {"X-Ratelimit-Remaining": "0"}, "times": 9}`, 75, "429"},
+		"git, 429 late":     {`{"match": {"method": "POST", "path": "/octo/widgets*git-receive-pack"}, "status": 429, "times": 9}`, 75, "429"},
+		"git, 403 late":     {`{"match": {"method": "POST", "path": "/octo/widgets*git-receive-pack"}, "status": 403, "times": 9}`, 2, "give the job `permissions: contents: write`"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -75,6 +75,7 @@ const (
 	fixToken  = "set GITHUB_TOKEN, or the action's token input, to a token that is valid for this server"
 	fixRights = "give the job `permissions: contents: write, issues: write, pull-requests: write, actions: read`, or use a token that has them"
 	fixLater  = "try again later"
+	fixProxy  = "try again later; if it stays so, check the API URLs and what stands between this machine and GitHub"
 	// fixActions is fixRights for what starts workflows.
 	fixActions = "give the job `permissions: actions: write`, or use a token that has it"
 	fixHidden  = "check the name, and that the token may see the repository"

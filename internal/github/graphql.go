@@ -156,7 +156,7 @@ func (c *conn) graphFailure(op string, ge graphError) *Error {
 	case "UNDEFINEDFIELD", "INVALID_CURSOR_ARGUMENTS", "ARGUMENTLITERALSINCOMPATIBLE", "MAX_NODE_LIMIT_EXCEEDED":
 		e.Kind, e.Fix = Invalid, ""
 	case "RESOURCE_LIMITS_EXCEEDED":
-		e.Kind = TooHeavy
+		e.Kind, e.Message = TooHeavy, strings.TrimSuffix(e.Message, ".")
 	}
 	return e
 }

@@ -57,9 +57,12 @@ func (c *conn) inPages(ctx context.Context, kind string, ask func(ctx context.Co
 	first := c.steps.get(kind)
 	for step := first; ; step++ {
 		err := ask(context.WithValue(ctx, hasPages{}, true), step)
-		switch {
-		case KindOf(err) == TooHeavy && step < len(pageLimits)-1:
-			c.log.WarnContext(ctx, "github_query_too_heavy", "query", kind, "page", pageLimits[step], "smaller", pageLimits[step+1], "error", err.Error())
+		e, _ := err.(*Error)
+		switch heavy := e != nil && e.Kind == TooHeavy; {
+		case heavy && step == len(pageLimits)-1:
+			e.Message += ", however little it is asked for at once"
+		case heavy:
+			c.log.WarnContext(ctx, "github_query_too_heavy", "query", kind, "page", pageLimits[step], "smaller", pageLimits[step+1], "error", e.Error())
 			continue
 		case err == nil && step != first:
 			c.steps.set(kind, step)

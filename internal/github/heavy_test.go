@@ -92,7 +92,7 @@ func TestTheSmallestPages(t *testing.T) {
 	c := w.patient()
 	_, err := c.Threads.Snapshot(t.Context(), Query{Repo: widgets, Number: n})
 	e := failure(t, err, TooHeavy)
-	assert.Equal(t, "read octo/widgets#101: GitHub answered 502 Bad Gateway: the query is too heavy", e.Error())
+	assert.Equal(t, "read octo/widgets#101: GitHub answered 502 Bad Gateway, however little it is asked for at once", e.Error())
 	assert.Equal(t, "0 REST, 8 GraphQL", calls(c))
 	w.queries(map[string]any{})
 	w.snapshot(c, Query{Number: n})

@@ -33,7 +33,7 @@ func TestAPartialAnswerHidesNoPullRequest(t *testing.T) {
 		w.queries(map[string]any{"answer": "partial", "path": inSnapshot(field)})
 		_, err = c.Threads.Snapshot(t.Context(), Query{Repo: widgets, Number: 102})
 		e := failure(t, err, TooHeavy)
-		assert.Equal(t, "read octo/widgets#102: Resource limits for this query exceeded.", e.Error(), field)
+		assert.Equal(t, "read octo/widgets#102: Resource limits for this query exceeded, however little it is asked for at once", e.Error(), field)
 	}
 	w.queries(map[string]any{})
 	assert.Equal(t, []int{101, 102, 103}, numbersOf(w.survey(w.client("actions"), SurveyQuery{})))

@@ -21,8 +21,9 @@ type reading struct {
 	threads map[int64]threadNode
 
 	conversation, reviews, threadPages cursor
-	// threadsDue is how many threads are still to be read by requests of their own, and lines how many comments on lines were read.
-	threadsDue, lines int
+	// threadsDue is how many threads are still to be read by requests of their own, and hasLines says that comments on lines were read.
+	threadsDue int
+	hasLines   bool
 	// long are reviews with more comments than were read.
 	long []longReview
 }
@@ -135,7 +136,7 @@ func (r *reading) add(comments ...model.Comment) {
 		}
 		key := said{c.Kind, c.ID}
 		if c.Kind == model.KindReview {
-			r.lines++
+			r.hasLines = true
 		}
 		if old, ok := r.said[key]; !ok || c.UpdatedAt.After(old.UpdatedAt) {
 			r.said[key] = c
@@ -259,7 +260,7 @@ func (c Threads) readOn(ctx context.Context, op string, r *reading) error {
 // readThreads reads the review threads that are due, the newest first, by requests of their own. Without comments on lines
 // there is none.
 func (c Threads) readThreads(ctx context.Context, op string, r *reading) error {
-	if r.lines == 0 {
+	if !r.hasLines {
 		return nil
 	}
 	for r.threadsDue > 0 && r.threadPages.more {

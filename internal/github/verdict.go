@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"slices"
 	"strconv"
@@ -50,7 +51,7 @@ func (w *wire) judge(a answer, err error, sent bool, m manner) verdict {
 			e.Kind, e.Fix = Unavailable, fixLater
 		}
 		if m.pages && slices.Contains(heavyStatus, a.StatusCode) {
-			e.Kind, e.Message = TooHeavy, e.Message+": the query is too heavy"
+			e.Kind = TooHeavy
 		}
 		return verdict{e, m.repeats, 0}
 	case a.StatusCode >= 400:
@@ -59,11 +60,43 @@ func (w *wire) judge(a answer, err error, sent bool, m manner) verdict {
 	if m.reads && overloaded(a) {
 		e := &Error{Kind: Unavailable, Status: a.StatusCode, Fix: fixLater, Message: "GitHub gave up on the query"}
 		if m.pages {
-			e.Kind, e.Message = TooHeavy, e.Message+": it is too heavy"
+			e.Kind = TooHeavy
 		}
 		return verdict{e, true, 0}
 	}
+	if problem := unreadableBody(a); m.json && problem != "" && (m.reads || len(a.body) > 0) {
+		e := &Error{Kind: Unclear, Status: a.StatusCode, Message: problem}
+		if m.reads {
+			e.Kind, e.Fix = Unavailable, fixProxy
+		}
+		return verdict{e, m.repeats, 0}
+	}
 	return verdict{}
+}
+
+// wantsJSON tells whether a request asks for JSON: not for a diff, and not for a log, whose address leads elsewhere.
+func wantsJSON(req *http.Request) bool {
+	_, isTail := req.Context().Value(tailOnly{}).(*tail)
+	return !isTail && strings.HasSuffix(req.Header.Get("Accept"), "json")
+}
+
+// unreadableBody says why an answer that should be JSON is not; "" where it is. A server between us and GitHub may have cut it,
+// or put a page of its own in its place.
+func unreadableBody(a answer) string {
+	if a.StatusCode != http.StatusOK && a.StatusCode != http.StatusCreated || json.Valid(a.body) {
+		return ""
+	}
+	text := bytes.TrimSpace(a.body)
+	var whole json.RawMessage
+	switch {
+	case len(text) == 0:
+		return "the answer is empty"
+	case text[0] == '<':
+		return "the answer is a page of HTML, not JSON"
+	case errors.Is(json.NewDecoder(bytes.NewReader(text)).Decode(&whole), io.ErrUnexpectedEOF):
+		return "the answer ends in the middle"
+	}
+	return "the answer is not JSON"
 }
 
 // judgeSilence decides about an attempt without an answer.
@@ -73,8 +106,13 @@ func (w *wire) judgeSilence(err error, sent bool, m manner) verdict {
 		e.Kind, e.Fix = Unclear, ""
 	}
 	// The context that ended may be the run's or only this attempt's, whose end is worth another try.
-	if errors.Is(err, context.DeadlineExceeded) {
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
 		e.Message = "no answer in time"
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		e.Message = "the answer ends in the middle"
+	case errors.Is(err, io.EOF):
+		e.Message = "the connection ended before there was an answer"
 	}
 	return verdict{e, m.repeats || !sent, 0}
 }

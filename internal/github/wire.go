@@ -41,6 +41,7 @@ type wire struct {
 type manner struct {
 	reads, repeats bool
 	pages          bool // a query that can be asked for less
+	json           bool // the answer is to be JSON
 }
 
 // repeats is the mark of a write that may be sent again, in its context: go-github hands on nothing else.
@@ -67,6 +68,7 @@ func (w *wire) RoundTrip(req *http.Request) (*http.Response, error) {
 	m := manner{reads: req.Method == http.MethodGet || req.Method == http.MethodHead || isGraph}
 	m.repeats = m.reads || req.Context().Value(repeats{}) != nil
 	m.pages = isGraph && req.Context().Value(hasPages{}) != nil
+	m.json = wantsJSON(req)
 	heavy := 0
 	var waited time.Duration
 	for try := 1; ; try++ {
