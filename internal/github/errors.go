@@ -33,7 +33,7 @@ const (
 	NoCommits    Kind = "no commits"    // 422 of Pulls.Create: the base has all that the head has
 	HeadMoved    Kind = "head moved"    // 409 of Pulls.Merge: the head is not the one that was named
 	BaseMoved    Kind = "base moved"    // 405 of Pulls.Merge: the base moved while GitHub merged
-	RefExists    Kind = "ref exists"    // 422 of Refs.Create: there is one of that name
+	RefExists    Kind = "ref exists"    // 422 of Refs.Create: there is one of that name, which points elsewhere
 	Running      Kind = "running"       // 403 of Actions.RerunFailed: the run is not completed, so that it may have begun again
 	NoRerun      Kind = "no rerun"      // 403 of Actions.RerunFailed: the run is too old, or nothing in it failed; Message has GitHub's words
 	NotMergeable Kind = "not mergeable" // 405 of Pulls.Merge: a conflict, a rule, a draft, a way that is off; Message has GitHub's words

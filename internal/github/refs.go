@@ -68,7 +68,8 @@ func (c Refs) List(ctx context.Context, repo model.Repo, prefix string) ([]model
 	return out, nil
 }
 
-// Create makes a ref, by its full name. RefExists means that there is one of that name already, wherever it points.
+// Create makes a ref, by its full name. One that points there already is made. RefExists means that there is one of that name
+// which points elsewhere; Invalid, that GitHub refuses it and there is none.
 // https://docs.github.com/rest/git/refs#create-a-reference
 func (c Refs) Create(ctx context.Context, repo model.Repo, name, sha string) error {
 	op := fmt.Sprintf("create %s at %s in %s", oneLine(name), short(sha), repo)
@@ -77,12 +78,35 @@ func (c Refs) Create(ctx context.Context, repo model.Repo, name, sha string) err
 	}
 	if err := c.send(ctx, http.MethodPost, fmt.Sprintf("repos/%s/git/refs", repo), map[string]string{"ref": name, "sha": sha}, nil); err != nil {
 		e := c.failWrite(op, err)
-		if e.Status == http.StatusUnprocessableEntity && strings.Contains(e.Message, "already exists") {
-			e.Kind = RefExists
+		if e.Status == http.StatusUnprocessableEntity {
+			return c.refused(ctx, repo, name, sha, e)
 		}
 		return e
 	}
 	return nil
+}
+
+// refused looks at the ref that GitHub did not create. Its words are no help: one that exists is refused in more than one
+// wording (https://github.com/github/rest-api-description/issues/4887).
+func (c Refs) refused(ctx context.Context, repo model.Repo, name, sha string, e *Error) error {
+	address, err := refAddress(name)
+	if err != nil {
+		return e // no name of a ref
+	}
+	var there refNode
+	switch err := c.get(ctx, fmt.Sprintf("repos/%s/git/ref/%s", repo, address), &there); {
+	case KindOf(err) == NotFound:
+		e.Message = "GitHub refused it, and there is no such ref: " + e.Message
+		return e
+	case err != nil:
+		read := c.fail(e.Op, err)
+		read.Message = fmt.Sprintf("GitHub refused it (%s), and whether it is there was not to be read: %s", e.Message, read.Message)
+		return read
+	case there.Object.SHA == sha && there.Ref == name:
+		return nil
+	}
+	e.Kind, e.Message = RefExists, "it exists already, at "+short(there.Object.SHA)
+	return e
 }
 
 // Delete deletes a ref, by its full name, wherever it points. One that is not there is deleted.

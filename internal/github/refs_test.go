@@ -34,7 +34,7 @@ func TestRefs(t *testing.T) {
 	assert.Equal(t, []string{"123 REST, 0 GraphQL", "125 REST, 0 GraphQL"}, []string{before, calls(c)}, "a hundred at a time")
 	assert.Equal(t, []model.Ref{{Name: "refs/heads/a#b", SHA: sha}}, list("refs/heads/a#"))
 
-	failure(t, c.Refs.Create(t.Context(), widgets, "refs/heads/a#b", sha), RefExists)
+	require.NoError(t, c.Refs.Create(t.Context(), widgets, "refs/heads/a#b", sha), "it is there as it should be")
 	failure(t, c.Refs.Create(t.Context(), widgets, "refs/heads/x", strings.Repeat("0", 40)), Invalid)
 	require.NoError(t, c.Refs.Delete(t.Context(), widgets, "refs/heads/a#b"))
 	require.NoError(t, c.Refs.Delete(t.Context(), widgets, "refs/heads/a#b"), "what is not there is deleted")
@@ -43,6 +43,35 @@ func TestRefs(t *testing.T) {
 	w.control("faults", map[string]any{"after": true, "drop": true, "times": 1, "match": map[string]any{"method": "DELETE", "path": "/api/v3/"}})
 	failure(t, c.Refs.Delete(t.Context(), widgets, want[0].Name), Unclear)
 	assert.Equal(t, want[1:], list("refs/mergexo/turn"))
+}
+
+// GitHub refuses a ref that exists in more than one wording, so that its words decide nothing: the ref itself does.
+func TestARefThatIsRefusedIsLookedAt(t *testing.T) {
+	w := newWorld(t)
+	c := w.client("actions")
+	first := w.tip("main")
+	w.put("main", "b.txt", "b\n")
+	second := w.tip("main")
+	for _, name := range []string{"refs/mergexo/turn/7/k", "refs/heads/a#b", "refs/tags/v1"} { // the sandbox has other words for the first
+		require.NoError(t, c.Refs.Create(t.Context(), widgets, name, first))
+		require.NoError(t, c.Refs.Create(t.Context(), widgets, name, first), "there already, where it should be")
+		e := failure(t, c.Refs.Create(t.Context(), widgets, name, second), RefExists)
+		assert.Equal(t, fmt.Sprintf("create %s at %s in octo/widgets: it exists already, at %s", name, second[:12], first[:12]), e.Error())
+	}
+	e := failure(t, c.Refs.Create(t.Context(), widgets, "refs/mergexo/x", strings.Repeat("0", 40)), Invalid)
+	assert.Equal(t, "create refs/mergexo/x at 000000000000 in octo/widgets: GitHub refused it, and there is no such ref: Object does not exist (422)", e.Error())
+
+	w.control("faults", map[string]any{"after": true, "status": 422, "body": map[string]any{"message": "Reference update failed"}, "times": 1, "match": map[string]any{"method": "POST", "path": "/api/v3/repos/octo/widgets/git/refs"}})
+	require.NoError(t, c.Refs.Create(t.Context(), widgets, "refs/mergexo/y", first), "refused, and made all the same")
+	assert.Equal(t, []model.Ref{{Name: "refs/mergexo/y", SHA: first}}, func() []model.Ref {
+		refs, err := c.Refs.List(t.Context(), widgets, "refs/mergexo/y")
+		require.NoError(t, err)
+		return refs
+	}())
+
+	w.control("faults", map[string]any{"status": 403, "match": map[string]any{"method": "GET", "path": "/api/v3/repos/octo/widgets/git/ref/"}})
+	e = failure(t, c.Refs.Create(t.Context(), widgets, "refs/mergexo/y", second), Forbidden)
+	assert.Equal(t, "create refs/mergexo/y at "+second[:12]+" in octo/widgets: GitHub refused it (Reference update failed (422)), and whether it is there was not to be read: Forbidden (403)", e.Error())
 }
 
 func TestRefsThatAreNone(t *testing.T) {
