@@ -106,6 +106,17 @@ var ailments = map[string]map[string]ailment{
 		"not on PATH":    settingsOf(func(s *Settings) { s.Programs[1].State = ProgramMissing }),
 		"not on runner":  func(_ *testing.T, f *Facts) { f.InActions, f.Settings.Programs[1].State = true, ProgramMissing },
 	},
+	"checks": {
+		"hidden": hubOf(func(h *Hub) {
+			h.Token = "fine-grained personal token"
+			h.Facts.ScopesKnown, h.Facts.Scopes = false, nil
+			h.Facts.ChecksHidden = model.Hidden{Why: "a fine-grained personal token cannot read check runs", Fix: "give MergeXO the workflow's own token or that of a GitHub App"}
+		}),
+		"hidden from the workflow": func(_ *testing.T, f *Facts) {
+			f.InActions = true
+			f.Hub.Facts.ChecksHidden = model.Hidden{Why: "the token may not read checks", Fix: "give the job `permissions: checks: read, statuses: read`"}
+		},
+	},
 	"guidelines": {"missing": settingsOf(func(s *Settings) { s.Guidelines = "docs/rules.md" })},
 	"pass_env":   {"split unset": inSplit(edit("          MODEL_API_KEY: ${{", "          MODEL_KEY: ${{")), "unset": settingsOf(func(s *Settings) { s.PassEnv = append(s.PassEnv, "OTHER_KEY", "GITHUB_RUN_ID") })},
 	"files": {

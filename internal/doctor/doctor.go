@@ -56,6 +56,7 @@ var checks = []check{
 	{"workflows", "pins", pins},
 	{"workflows", "checkout", checkout},
 	{"github", "token", token},
+	{"github", "checks", checksSeen},
 	{"github", "repository", repository},
 	{"github", "default branch", defaultBranch},
 	{"github", "pull requests", pullRequests},

@@ -51,6 +51,18 @@ func (e *exam) weak(format string, args ...any) Finding {
 	return warn(fix, format+"; the workflow's may", args...)
 }
 
+// checksSeen is about what a merge waits for. A token that can read checks needs no line for it.
+func checksSeen(e *exam) []Finding {
+	hidden := e.Hub.Facts.ChecksHidden
+	switch {
+	case e.Hub.State != HubRead || hidden.Why == "":
+		return nil
+	case e.InActions:
+		return []Finding{problem(hidden.Fix, "%s: a merge that waits for checks waits for ever", hidden.Why)}
+	}
+	return []Finding{warn(hidden.Fix, "%s: a merge that waits for checks waits for ever with this token", hidden.Why)}
+}
+
 func repository(e *exam) []Finding {
 	f := e.Hub.Facts
 	switch {

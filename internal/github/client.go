@@ -92,6 +92,7 @@ type conn struct {
 	http    *http.Client
 	graphql string
 	scrub   func(string) string
+	kind    string // of the token, as TokenKind has it
 	now     func() time.Time
 	sleep   func(context.Context, time.Duration) error
 	log     *slog.Logger
@@ -120,7 +121,7 @@ func New(o Options) (*Client, error) {
 	if strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return nil, &Error{Kind: Unauthorized, Op: "open the connection", Message: "the token holds characters that no token has", Fix: fixToken}
 	}
-	c := &conn{graphql: graph.String(), scrub: scrubber(token), now: o.Now, sleep: o.Sleep, log: o.Log}
+	c := &conn{graphql: graph.String(), scrub: scrubber(token), kind: TokenKind(token), now: o.Now, sleep: o.Sleep, log: o.Log}
 	w := &wire{options: o, token: token, api: api, graph: graph, scrub: c.scrub, rest: &c.restCalls, graphql: &c.graphqlCalls}
 	c.http = &http.Client{Transport: w, CheckRedirect: w.redirect}
 	c.rest = gogithub.NewClient(c.http)

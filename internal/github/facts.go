@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 
 	gogithub "github.com/google/go-github/v60/github"
@@ -21,9 +22,11 @@ var tokenKinds = []struct {
 	prefix, kind string
 	person       bool // somebody's own
 }{
-	{"github_pat_", "fine-grained personal token", true}, {"ghp_", "classic personal token", true}, {"ghs_", "App's or workflow's token", false},
+	{"github_pat_", fineGrained, true}, {"ghp_", "classic personal token", true}, {"ghs_", "App's or workflow's token", false},
 	{"ghu_", "App's token for a person", true}, {"gho_", "OAuth token", true},
 }
+
+const fineGrained = "fine-grained personal token"
 
 // TokenKind says what sort of token this is, as far as its beginning tells; else it is empty.
 func TokenKind(token string) string {
@@ -47,7 +50,7 @@ func HasPerson(token string) bool {
 }
 
 // Facts reads what GitHub tells of a repository's settings. What the token may not see is marked as such; an
-// error means that the repository itself could not be read. It makes four or five calls.
+// error means that the repository itself could not be read. It makes five or six calls.
 func (c Repositories) Facts(ctx context.Context, repo model.Repo) (model.RepositoryFacts, error) {
 	op := fmt.Sprintf("read %s", repo)
 	if err := checkRepo(repo); err != nil {
@@ -68,7 +71,27 @@ func (c Repositories) Facts(ctx context.Context, repo model.Repo) (model.Reposit
 	f.Push, f.PushKnown = r.GetPermissions()["push"], r.GetPermissions() != nil
 	f.Actions = c.actionsRights(ctx, repo)
 	f.Demands = c.demands(ctx, repo, f.DefaultBranch)
+	if c.refusesChecks(ctx, repo, f.DefaultBranch) {
+		f.ChecksHidden = c.checksHidden()
+	}
 	return f, nil
+}
+
+// refusesChecks tells whether GitHub refuses check runs to this token, as far as the answer says.
+// https://docs.github.com/rest/checks/runs#list-check-runs-for-a-git-reference
+func (c Repositories) refusesChecks(ctx context.Context, repo model.Repo, branch string) bool {
+	var ignored struct{}
+	err := c.get(ctx, fmt.Sprintf("repos/%s/commits/%s/check-runs?per_page=1", repo, url.PathEscape(branch)), &ignored)
+	return KindOf(err) == Forbidden
+}
+
+// checksHidden says why this token cannot read checks. There is no permission by which a fine-grained one could:
+// https://github.com/cli/cli/issues/12597
+func (c *conn) checksHidden() model.Hidden {
+	if c.kind == fineGrained {
+		return model.Hidden{Why: "a fine-grained personal token cannot read check runs", Fix: "give MergeXO the workflow's own token or that of a GitHub App"}
+	}
+	return model.Hidden{Why: "the token may not read checks", Fix: "give the job `permissions: checks: read, statuses: read`, or use a token that has them"}
 }
 
 func words(list string) []string {

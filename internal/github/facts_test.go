@@ -31,7 +31,7 @@ func TestFactsOfTheSandbox(t *testing.T) {
 	c := w.client("octo")
 	f, err = c.Repositories.Facts(t.Context(), widgets)
 	require.NoError(t, err)
-	assert.Equal(t, "5 REST, 0 GraphQL", calls(c))
+	assert.Equal(t, "6 REST, 0 GraphQL", calls(c))
 	assert.Equal(t, model.ActionsRights{Known: true}, f.Actions)
 	assert.Equal(t, model.BranchDemands{Known: true, List: []model.Demand{
 		{Kind: model.DemandChecks, Source: "branch protection", Names: []string{"ci"}},

@@ -121,6 +121,9 @@ func (c Threads) mergePage(ctx context.Context, op, document string, variables m
 		return nil, named(&Error{Kind: NotFound, Op: op, Status: http.StatusNotFound, Fix: fixHidden}, Query{Repo: r.repo, Number: r.number})
 	}
 	r.refused(missing)
+	if slices.Contains(missing, "checks") {
+		r.facts.ChecksHidden = c.checksHidden()
+	}
 	r.take(data.Repository.PullRequest)
 	return data, nil
 }

@@ -119,6 +119,38 @@ func TestMergeFactsThatATokenMayNotSee(t *testing.T) {
 	failure(t, err, Forbidden)
 }
 
+// A fine-grained personal token sees statuses and no check runs, and no permission gives it those.
+func TestMergeFactsOfAFineGrainedToken(t *testing.T) {
+	w := newWorld(t)
+	n := w.pull()
+	head := w.tip("agent/7")
+	w.as("octo", "POST", "statuses/"+head, map[string]any{"context": "lint", "state": "success"})
+	fine, err := New(Options{APIURL: w.urls.API, GraphQLURL: w.urls.GraphQL, Token: "github_pat_sandbox-ada"})
+	require.NoError(t, err)
+	f := w.facts(fine, n, "")
+	assert.Equal(t, []any{false, model.Hidden{}}, []any{f.Partial, f.ChecksHidden}, "there are none to be seen")
+
+	w.as("actions", "POST", "check-runs", map[string]any{"name": "ci", "head_sha": head, "conclusion": "success"})
+	f = w.facts(fine, n, "")
+	require.Len(t, f.Checks, 1)
+	assert.Equal(t, "lint", f.Checks[0].Name)
+	assert.Equal(t, []string{"checks"}, f.Missing)
+	assert.Equal(t, model.Hidden{Why: "a fine-grained personal token cannot read check runs", Fix: "give MergeXO the workflow's own token or that of a GitHub App"}, f.ChecksHidden)
+	assert.Equal(t, model.Hidden{}, w.facts(w.client("ada"), n, "").ChecksHidden)
+
+	l := dial(t, Options{}, mergeAnswer(`, "checks": null`, `{"type": "FORBIDDEN", "path": ["repository", "pullRequest", "checks"], "message": "Resource not accessible by integration"}`))
+	f, err = l.Threads.MergeFacts(t.Context(), widgets, 7, "")
+	require.NoError(t, err)
+	assert.Equal(t, model.Hidden{Why: "the token may not read checks", Fix: "give the job `permissions: checks: read, statuses: read`, or use a token that has them"}, f.ChecksHidden)
+
+	facts, err := fine.Repositories.Facts(t.Context(), widgets)
+	require.NoError(t, err)
+	assert.Equal(t, "a fine-grained personal token cannot read check runs", facts.ChecksHidden.Why)
+	facts, err = w.client("ada").Repositories.Facts(t.Context(), widgets)
+	require.NoError(t, err)
+	assert.Empty(t, facts.ChecksHidden)
+}
+
 // A check that runs again is the newest although the older one ended after it began.
 func TestMergeFactsAreReadOn(t *testing.T) {
 	run := func(start, end, status, conclusion string) string {

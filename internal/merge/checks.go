@@ -1,6 +1,7 @@
 package merge
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -89,9 +90,12 @@ func worse(a, b model.CheckState) bool {
 
 // judge is how a wanted check stands, with its evidence. Whoever may report under a name can do so from a second source, so
 // every source has to pass.
-func (w wanted) judge(checks []model.Check) (model.CheckState, string) {
-	found := w.newest(checks)
-	if len(found) == 0 {
+func (w wanted) judge(facts model.MergeFacts) (model.CheckState, string) {
+	found := w.newest(facts.Checks)
+	switch {
+	case len(found) == 0 && facts.ChecksHidden.Why != "":
+		return model.CheckPending, w.String() + " (MergeXO cannot see it)"
+	case len(found) == 0:
 		return model.CheckPending, w.String() + " (nothing has reported it yet)"
 	}
 	worst := found[0]
@@ -116,7 +120,7 @@ func checksGate(c Case) finding {
 	by := map[model.CheckState][]string{}
 	all := required(c)
 	for _, w := range all {
-		state, said := w.judge(c.Facts.Checks)
+		state, said := w.judge(c.Facts)
 		by[state] = append(by[state], said)
 	}
 	failed, pending := by[model.CheckFailed], by[model.CheckPending]
@@ -125,7 +129,7 @@ func checksGate(c Case) finding {
 		of = head
 	}
 	made := of != c.Request.Head && slices.Contains(c.Request.Tips(), of)
-	part := lacks(c.Facts, "checks")
+	part, hidden := lacks(c.Facts, "checks"), noUseWaiting(c.Facts.ChecksHidden)
 	switch {
 	case len(all) == 0 && !part:
 		return find(GateChecks, model.CodeChecks, true, "no check is required")
@@ -135,11 +139,23 @@ func checksGate(c Case) finding {
 		return find(GateChecks, model.CodeChecksFailed, false, "failed: %s%s", names("", failed), names("; pending: ", pending))
 	case made && !part:
 		return find(GateChecks, model.CodeChecks, true, "passed on %s; nothing fails on %s, which was made from it for this merge", markdown.Short(c.Request.Head), markdown.Short(of))
+	case hidden != "" && len(pending) > 0:
+		return find(GateChecks, model.CodeChecks, false, "pending: %s; %s", names("", pending), hidden)
 	case len(pending) > 0:
 		return find(GateChecks, model.CodeChecks, false, "pending: %s%s", names("", pending), either(slices.Contains(c.State.MergeTips, of),
 			"; the head was made by an earlier merge, and a push with a workflow's own token starts no workflow: push to the branch, or use the token of a GitHub App", ""))
+	case part && hidden != "":
+		return find(GateChecks, model.CodeChecks, false, "nobody knows what the checks say: %s", hidden)
 	case part:
 		return find(GateChecks, model.CodeChecks, false, partly, "checks")
 	}
 	return find(GateChecks, model.CodeChecks, true, "passed: %s", names("", by[model.CheckPassed]))
+}
+
+// noUseWaiting says what has to happen before a merge can go by what its token cannot see; "" where it sees all.
+func noUseWaiting(h model.Hidden) string {
+	if h.Why == "" {
+		return ""
+	}
+	return fmt.Sprintf("%s, so that waiting does not help: %s, and ask again", h.Why, h.Fix)
 }

@@ -211,6 +211,18 @@ var stories = map[string]struct {
 	"not all checks, and none wanted": {func(c *merge.Case) {
 		c.Facts.Partial, c.Facts.Missing, c.Policy.RequiredChecks = true, []string{"checks"}, nil
 	}, merge.GateChecks, model.CodeChecks, true, "only a part of the checks"},
+	"checks that are hidden from the token": {func(c *merge.Case) {
+		c.Facts.Checks, c.Facts.Partial, c.Facts.Missing = nil, true, []string{"checks"}
+		c.Facts.ChecksHidden = model.Hidden{Why: "it may not", Fix: "let it"}
+	}, merge.GateChecks, model.CodeChecks, true, "pending: ci (MergeXO cannot see it); it may not, so that waiting does not help: let it, and ask again"},
+	"hidden checks, and none wanted": {func(c *merge.Case) {
+		c.Facts.Partial, c.Facts.Missing, c.Policy.RequiredChecks = true, []string{"checks"}, nil
+		c.Facts.ChecksHidden = model.Hidden{Why: "it may not", Fix: "let it"}
+	}, merge.GateChecks, model.CodeChecks, true, "nobody knows what the checks say: it may not, so that waiting does not help: let it, and ask again"},
+	"hidden checks, and a status that is wanted has failed": {func(c *merge.Case) {
+		c.Facts.Partial, c.Facts.Missing, c.Facts.Checks[0].State = true, []string{"checks"}, model.CheckFailed
+		c.Facts.ChecksHidden = model.Hidden{Why: "it may not", Fix: "let it"}
+	}, merge.GateChecks, model.CodeChecksFailed, true, "failed: ci"},
 	"something else is missing": {func(c *merge.Case) { c.Facts.Partial, c.Facts.Missing = true, []string{"rule", "users"} }, "", "", false, ""},
 	"checks of another head":    {func(cs *merge.Case) { cs.Facts.HeadSHA = c }, merge.GateChecks, model.CodeChecks, true, "GitHub tells the checks of cccccccccc, and the head is bbbbbbbbbb"},
 	"no check has reported on our own tip": {func(cs *merge.Case) {

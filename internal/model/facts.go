@@ -15,6 +15,8 @@ type RepositoryFacts struct {
 	Push, PushKnown bool
 	Actions         ActionsRights
 	Demands         BranchDemands
+	// ChecksHidden says why the token cannot read check runs.
+	ChecksHidden Hidden
 }
 
 // ActionsRights are what a repository lets its workflows do.

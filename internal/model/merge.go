@@ -182,6 +182,8 @@ type MergeFacts struct {
 	Partial bool
 	// Missing are the parts that this token was not given, or not all of: "reviews", "checks", "rule", "users".
 	Missing []string
+	// ChecksHidden says why the token cannot read Checks, where that is why they are Missing.
+	ChecksHidden Hidden
 	// Conflicting is what GitHub says when it knows; false also when it does not.
 	Conflicting bool
 	// BaseSHA is the tip of the base branch; "": there is none.
@@ -207,6 +209,9 @@ type MergeFacts struct {
 	MergeCommit string
 	Commits     int // of the pull request
 }
+
+// Hidden says why a token cannot see something, and what helps: two phrases without an end. The zero value: it can.
+type Hidden struct{ Why, Fix string }
 
 // PullNow is what GitHub shows of a pull request at the moment.
 type PullNow struct {

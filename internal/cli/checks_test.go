@@ -1,0 +1,35 @@
+package cli_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// A fine-grained personal token cannot read check runs: a merge that waits for them says so, and so do why and doctor.
+func TestATokenThatCannotReadCheckRunsIsTold(t *testing.T) {
+	h := newHub(t, "[repo]\ntrack = [\"agent/*\"]\n[merge]\ntests = \"none\"\napprovals = 0\nrequired_checks = [\"ci\"]\n")
+	head := h.api("octo", "GET", "/api/v3/repos/octo/widgets/git/ref/heads/agent/greet", nil)["object"].(map[string]any)["sha"]
+	h.api("actions", "POST", "/api/v3/repos/octo/widgets/check-runs", map[string]any{"name": "ci", "head_sha": head, "conclusion": "success"})
+	h.api("octo", "POST", "/api/v3/repos/octo/widgets/issues/1/comments", map[string]any{"body": "/mergexo merge"})
+	const fine = "GITHUB_TOKEN=github_pat_sandbox-octo"
+	const says = "pending: ci (MergeXO cannot see it); a fine-grained personal token cannot read check runs, so that waiting does not help: " +
+		"give MergeXO the workflow's own token or that of a GitHub App, and ask again"
+
+	got := program(t, append(h.terminal("octo"), fine), "why", "--pr", "1")
+	assert.Contains(t, got.out, says)
+	got = program(t, h.terminal("octo"), "why", "--pr", "1")
+	assert.NotContains(t, got.out, "fine-grained", "any other token can")
+	assert.Contains(t, got.out, "passed: ci")
+
+	got = program(t, append(h.delivered("issue_comment", 5), fine), "run", "--json")
+	require.Equal(t, 75, got.exit, got.errout)
+	said := h.bodies(1)
+	assert.Contains(t, said[len(said)-1], "pending: ci (MergeXO cannot see it); a fine-grained personal token cannot read check runs, so that waiting does not help: ")
+
+	got = program(t, append(h.terminal("octo"), fine), "doctor", "--json")
+	assert.Contains(t, got.out, "a fine-grained personal token cannot read check runs: a merge that waits for checks waits for ever")
+	got = program(t, h.terminal("octo"), "doctor", "--json")
+	assert.NotContains(t, got.out, "check runs")
+}
