@@ -152,7 +152,7 @@ func TestASurveyOfIssuesAsksForLess(t *testing.T) {
 	}
 	want := read()
 	require.Len(t, want, 25)
-	w.queries(map[string]any{"answer": "html", "nodes": 30})
+	w.queries(map[string]any{"answer": "html", "nodes": 12})
 	assert.ElementsMatch(t, want, read())
 }
 
