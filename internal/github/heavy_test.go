@@ -44,7 +44,29 @@ func (w *world) threads(threads, comments int) int {
 	}
 	w.tick()
 	w.as("ada", "POST", fmt.Sprintf("pulls/%d/reviews", numbers[0]), map[string]any{"event": "COMMENT", "comments": many})
+	w.resolve(numbers[0])
 	return numbers[0]
+}
+
+// resolve resolves every other thread of a pull request.
+func (w *world) resolve(n int) {
+	w.t.Helper()
+	var every []int64
+	for i, c := range w.snapshot(w.client("actions"), Query{Number: n}).Comments {
+		if c.Kind == model.KindReview && i%2 == 0 {
+			every = append(every, c.ID)
+		}
+	}
+	w.control("threads", map[string]any{"comments": every})
+}
+
+func resolved(comments []model.Comment) (n int) {
+	for _, c := range comments {
+		if c.Resolved {
+			n++
+		}
+	}
+	return n
 }
 
 // asWhole holds a snapshot to be what a server without limits gives.
@@ -113,6 +135,7 @@ func TestThreadsAreReadOnTheirOwn(t *testing.T) {
 	w.snapshot(c, Query{Number: n})
 	_, graphql = c.Calls()
 	assert.Equal(t, 1+2+12, graphql-before, "remembered")
+	assert.Equal(t, 30, resolved(got.Comments))
 	w.asWhole(got, n)
 
 	issue := w.issue("Wanted")
@@ -120,6 +143,23 @@ func TestThreadsAreReadOnTheirOwn(t *testing.T) {
 	w.snapshot(c, Query{Number: issue})
 	_, graphql = c.Calls()
 	assert.Equal(t, 1, graphql-before, "an issue has none")
+}
+
+// Threads beyond the first hundred come along with older reviews, by themselves or not.
+func TestOldThreadsAreReadOnTheirOwn(t *testing.T) {
+	w := newWorld(t)
+	n := w.threads(1, 0)
+	for i := range 60 {
+		w.tick()
+		w.as("ada", "POST", fmt.Sprintf("pulls/%d/reviews", n), map[string]any{"event": "COMMENT", "comments": []any{
+			map[string]any{"path": "changes/101.txt", "line": 1, "body": fmt.Sprint("one ", i)}, map[string]any{"path": "changes/101.txt", "line": 1, "body": fmt.Sprint("two ", i)}}})
+	}
+	w.resolve(n)
+	w.queries(map[string]any{"answer": "wrong", "threads": 30})
+	got := w.snapshot(w.patient(), Query{Number: n})
+	assert.Len(t, got.Comments, 121)
+	assert.Equal(t, 61, resolved(got.Comments))
+	w.asWhole(got, n)
 }
 
 // A survey keeps to the pages that were answered, and gives every pull request once.

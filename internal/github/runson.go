@@ -82,7 +82,7 @@ func (c Actions) runsOn(ctx context.Context, op string, repo model.Repo, shas []
 	}
 	if _, err := c.query(ctx, op, runsOnCommits.document(len(shas)), variables, &data, lacking...); err != nil {
 		if e, ok := err.(*Error); ok && e.Kind == Forbidden {
-			e.Fix = "give the job `permissions: checks: read`, or use a token that has it"
+			e.Fix = c.checksHidden().Fix
 		}
 		return named(err, Query{Repo: repo})
 	}

@@ -78,6 +78,11 @@ func TestRunsOnThatCannotBeSeen(t *testing.T) {
 	_, err = l.Actions.RunsOn(t.Context(), widgets, []string{"x"})
 	assert.Contains(t, failure(t, err, Forbidden).Fix, "checks: read", "no runs are not what is not shown")
 
+	fine, err := New(Options{APIURL: w.urls.API, GraphQLURL: w.urls.GraphQL, Token: "github_pat_sandbox-octo"})
+	require.NoError(t, err)
+	_, err = fine.Actions.RunsOn(t.Context(), widgets, []string{w.tip("main")})
+	assert.Equal(t, "give MergeXO the workflow's own token or that of a GitHub App", failure(t, err, Forbidden).Fix, "no permission helps this one")
+
 	// A run whose file is gone, the suite of another App, and an id that needs 64 bits.
 	l = dial(t, Options{}, reply{http.StatusOK, `{"data": {"repository": {"p0": {"checkSuites": {"nodes": [
 		{"status": "QUEUED", "conclusion": null, "workflowRun": null},

@@ -115,6 +115,7 @@ func (s *Server) controlHandler() http.Handler {
 	handle("PUT /runs/{id}", setRun)
 	handle("PUT /latency", setLatency)
 	handle("PUT /pulls", setPulls)
+	handle("PUT /threads", resolveThreads)
 	handle("PUT /faults", setFaults)
 	handle("PUT /queries", setQueries)
 	handle("PUT /clock", setClock)

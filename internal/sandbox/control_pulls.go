@@ -75,3 +75,21 @@ func (in *pullsInput) pulls(r *Repository, first int) []SeedPull {
 	}
 	return many
 }
+
+// resolveThreads resolves the review threads that begin with these comments, for which REST has no call:
+// https://docs.github.com/graphql/reference/mutations#resolvereviewthread
+func resolveThreads(q *request) (any, error) {
+	var in struct{ Comments []int64 }
+	if err := q.decode(&in); err != nil {
+		return nil, err
+	}
+	for _, id := range in.Comments {
+		c := q.s.world.reviewComment(id)
+		if c == nil || c.InReplyTo != 0 {
+			return nil, unprocessable(fmt.Sprintf("comments: no thread begins with %d", id))
+		}
+		c.Resolved = true
+	}
+	q.s.world.changed()
+	return &reply{status: http.StatusNoContent}, nil
+}
