@@ -5,8 +5,9 @@ import (
 	"sync"
 )
 
-// heavyTries is how often a query that is too heavy is sent: GitHub may have been slow by chance, and each try costs points.
-// https://github.blog/changelog/2025-07-21-graphql-api-resource-limits
+// heavyTries is how often a query that is too heavy is sent: GitHub may have been slow by chance, and each try costs points,
+// also one that ends with a timeout.
+// https://docs.github.com/graphql/overview/rate-limits-and-query-limits-for-the-graphql-api
 const heavyTries = 2
 
 // pageLimits are the most things of a kind that a page asks for: those of the first try, and of each one after a page was
