@@ -76,9 +76,13 @@ func (c *conn) inPages(ctx context.Context, kind string, ask func(ctx context.Co
 func askAll[T any](ctx context.Context, c *conn, kind string, list []T, most int, ask func(ctx context.Context, some []T) error) error {
 	for len(list) > 0 {
 		n := 0
+		var last error
 		if err := c.inPages(ctx, kind, func(ctx context.Context, step int) error {
-			n = min(len(list), most, pageLimits[step])
-			return ask(ctx, list[:n])
+			if fewer := min(len(list), most, pageLimits[step]); fewer != n { // a short list is not asked about again as it is
+				n = fewer
+				last = ask(ctx, list[:n])
+			}
+			return last
 		}); err != nil {
 			return err
 		}
