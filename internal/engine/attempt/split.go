@@ -54,7 +54,7 @@ func (p *Attempt) Deliver(ctx context.Context) error {
 	}
 	h := handoffOf(ctx, p, done)
 	if cut {
-		h = cutShort(p, h)
+		h = cutShort(h)
 	}
 	h, err := write(ctx, p, h)
 	if err != nil {
@@ -74,7 +74,7 @@ func (p *Attempt) Deliver(ctx context.Context) error {
 
 // cutShort is what is handed over of a run that was cancelled. Of a turn the next event makes another attempt; about an issue
 // a person is asked, as a whole run does.
-func cutShort(p *Attempt, h handoff.Handoff) handoff.Handoff {
+func cutShort(h handoff.Handoff) handoff.Handoff {
 	switch {
 	case h.Ended == handoff.Planned || h.Ended == handoff.Blocked:
 	case h.Flow != "":
