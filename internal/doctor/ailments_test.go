@@ -71,6 +71,9 @@ var (
 // twoTokens gives the job that applies another token than the agent's reads with.
 var twoTokens = edit("          signing-key: ${{ secrets.MERGEXO_SIGNING_KEY }} # signs", "          token: ${{ secrets.APP }}\n          signing-key: ${{ secrets.MERGEXO_SIGNING_KEY }} # signs")
 
+// expiring has a step make an App's token, with which the action works.
+var expiring = also(edit("      - name: Answer\n        id: mergexo\n", "      - uses: actions/create-github-app-token@67018539274d69449ef7c02e8e71183d1719ab42\n        id: app\n      - name: Answer\n        id: mergexo\n"), appToken)
+
 // inSplit breaks something of the workflow in which the agent has a job of its own.
 func inSplit(ails ...ailment) ailment {
 	return also(append([]ailment{func(_ *testing.T, f *Facts) { f.Workflows[0].Text = splitWithKeys() }}, ails...)...)
@@ -268,6 +271,7 @@ var ailments = map[string]map[string]ailment{
 		"split short":     inSplit(edit("timeout-minutes: 90\n", "timeout-minutes: 30\n"), edit("timeout-minutes: 60 #", "timeout-minutes: 15 #")),
 		"sweep short":     edit("timeout-minutes: 90\n", "timeout-minutes: 20\n"),
 		"computed":        edit("timeout-minutes: 90", "timeout-minutes: ${{ vars.MINUTES }}"),
+		"an app token":    expiring,
 	},
 	"pins": {
 		"a tag":    edit("actions/checkout@3d3c42e5aac5ba805825da76410c181273ba90b1 # v7.0.1", "actions/checkout@v7"),

@@ -7,6 +7,10 @@ import (
 	"time"
 )
 
+// tokenTime is how long a run may take with an App's token, which holds for one hour from the step that makes it:
+// https://docs.github.com/en/rest/apps/apps#create-an-installation-access-token-for-an-app
+const tokenTime = 55 * time.Minute
+
 // timeout compares the job's time with the agent's, and with that of the tests before a merge, which run where it is made. GitHub's own limit is 360 minutes.
 // https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-syntax#jobsjob_idtimeout-minutes
 func timeout(e *exam) []Finding {
@@ -30,6 +34,9 @@ func timeout(e *exam) []Finding {
 		case u.phase != agentPhase && u.phase != planPhase && e.readable() && e.Settings.TestTime > 0 && span <= e.Settings.TestTime:
 			out = append(out, warn("give the job more time than the tests before a merge", "%s: jobs.%s.timeout-minutes is %s, and merge.test_timeout in %s is %g minutes: the run ends before the tests do",
 				at, u.j.id, t.value, e.Settings.Path, e.Settings.TestTime.Minutes()))
+		case u.appToken() && e.readable() && e.Settings.RunTime > tokenTime:
+			out = append(out, warn("lower agent.run_timeout to 55m", "%s: jobs.%s works with an App's token, which expires after one hour, and agent.run_timeout in %s is %g minutes: the token may expire before the run has saved its work",
+				at, u.j.id, e.Settings.Path, e.Settings.RunTime.Minutes()))
 		default:
 			out = append(out, ok("%s: jobs.%s.timeout-minutes is %s", at, u.j.id, t.value))
 		}

@@ -106,6 +106,13 @@ func (u use) ownToken() bool {
 	return t != "" && !defaultToken.MatchString(t)
 }
 
+// appToken tells whether a step is given the token that another one makes for an App.
+func (u use) appToken() bool {
+	return u.ownToken() && slices.ContainsFunc(u.j.steps, func(s *step) bool {
+		return strings.HasPrefix(s.uses.value, "actions/create-github-app-token@") && s.id != "" && strings.Contains(u.s.with["token"], "steps."+s.id+".")
+	})
+}
+
 // at is the place of a line in the workflow's file.
 func (u use) at(line int) string { return place(u.w.path, line) }
 

@@ -124,7 +124,7 @@ func concludeGitHub(gh *github.Error, rep *model.Report) error {
 		return gh
 	case github.RateLimited:
 		rep.Result = model.ResultRetry
-	case github.Unavailable, github.Unclear, github.TooHeavy:
+	case github.Unavailable, github.Unclear, github.TooHeavy, github.Expired:
 		rep.Result = model.ResultRetry
 	}
 	if gh.Fix != "" {

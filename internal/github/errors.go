@@ -20,6 +20,7 @@ type Kind string
 // The kinds of failure.
 const (
 	Unauthorized Kind = "unauthorized"  // 401: the token is missing, wrong or expired
+	Expired      Kind = "expired"       // 401 for a token that has worked in this process: its time is over, or somebody revoked it
 	Forbidden    Kind = "forbidden"     // 403 that is not a limit: the token lacks a permission
 	NotFound     Kind = "not found"     // 404, or hidden from the token
 	Invalid      Kind = "invalid"       // 400, 405, 409, 422: GitHub understood and refuses
@@ -72,10 +73,13 @@ func KindOf(err error) Kind {
 }
 
 const (
-	fixToken  = "set GITHUB_TOKEN, or the action's token input, to a token that is valid for this server"
-	fixRights = "give the job `permissions: contents: write, issues: write, pull-requests: write, actions: read`, or use a token that has them"
-	fixLater  = "try again later"
-	fixProxy  = "try again later; if it stays so, check the API URLs and what stands between this machine and GitHub"
+	fixToken = "set GITHUB_TOKEN, or the action's token input, to a token that is valid for this server"
+	// fixExpired: an App's token holds for one hour
+	// (https://docs.github.com/en/rest/apps/apps#create-an-installation-access-token-for-an-app).
+	fixExpired = "the next run, with a new token, goes on from here; where runs take longer than the token holds (one hour for an App's), set [agent] run_timeout below that"
+	fixRights  = "give the job `permissions: contents: write, issues: write, pull-requests: write, actions: read`, or use a token that has them"
+	fixLater   = "try again later"
+	fixProxy   = "try again later; if it stays so, check the API URLs and what stands between this machine and GitHub"
 	// fixActions is fixRights for what starts workflows.
 	fixActions = "give the job `permissions: actions: write`, or use a token that has it"
 	fixHidden  = "check the name, and that the token may see the repository"

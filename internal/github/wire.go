@@ -35,6 +35,7 @@ type wire struct {
 	api, graph    *url.URL
 	scrub         func(string) string
 	rest, graphql *atomic.Int64
+	worked        atomic.Bool // the token did, once
 }
 
 // manner is what a request does to the server: nothing at all, or nothing more when it is sent twice.
@@ -75,6 +76,9 @@ func (w *wire) RoundTrip(req *http.Request) (*http.Response, error) {
 		a, sent, err := w.attempt(req, payload, isGraph)
 		w.logAttempt(req, a, try, err)
 		v := w.judge(a, err, sent, m)
+		if w.isAPI(req.URL) {
+			w.remember(v.err)
+		}
 		if v.err == nil {
 			// go-github would take the last permitted request for a reason to refuse the next one by itself.
 			a.Header.Del("X-Ratelimit-Reset")
@@ -96,6 +100,17 @@ func (w *wire) RoundTrip(req *http.Request) (*http.Response, error) {
 			v.err.Err = err
 			return nil, v.err
 		}
+	}
+}
+
+// remember notes that the token works, and makes an expired one of a token that did and is refused now.
+func (w *wire) remember(e *Error) {
+	switch {
+	case e == nil:
+		w.worked.Store(true)
+	case e.Kind == Unauthorized && w.worked.Load():
+		e.Kind, e.Fix = Expired, fixExpired
+		e.Message += ": the token has expired or was revoked in the middle of this run"
 	}
 }
 

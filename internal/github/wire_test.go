@@ -218,6 +218,16 @@ func TestACancelledRun(t *testing.T) {
 	assert.Len(t, l.seen, 1, "a run that is over sends nothing")
 }
 
+func TestATokenThatHasWorkedExpires(t *testing.T) {
+	bad := reply{401, `{"message": "Bad credentials"}`, nil}
+	l := dial(t, Options{}, bad, reply{201, `{"id": 1}`, nil}, bad)
+	failure(t, l.comment(t), Unauthorized)
+	require.NoError(t, l.comment(t))
+	e := failure(t, l.comment(t), Expired)
+	assert.Contains(t, e.Error(), "Bad credentials (401): the token has expired or was revoked in the middle of this run")
+	assert.Contains(t, e.Fix, "the next run, with a new token")
+}
+
 func TestRefusals(t *testing.T) {
 	for _, c := range []struct {
 		reply

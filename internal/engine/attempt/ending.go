@@ -2,6 +2,9 @@ package attempt
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"strings"
 
 	"github.com/mergexo/mergexo/internal/engine/redact"
 	"github.com/mergexo/mergexo/internal/engine/thread"
@@ -16,7 +19,11 @@ func (p *Attempt) end(ctx context.Context, e *work.Ending) error {
 	if e.Cause != nil {
 		e.Cause = work.InWords(redact.Text(context.WithoutCancel(ctx), p.Thread, e.Cause.Error()), e.Cause)
 	}
-	return p.Subject.End(ctx, e)
+	err := p.Subject.End(ctx, e)
+	if s := (*thread.Stop)(nil); err != nil && !errors.As(err, &s) && len(p.Notes) > 0 { // no comment says it
+		err = fmt.Errorf("%w; %s", err, strings.Join(p.Notes, "; "))
+	}
+	return err
 }
 
 // Failed ends this attempt of the turn.

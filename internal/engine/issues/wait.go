@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"time"
@@ -64,7 +65,9 @@ func wait(ctx context.Context, p *Issue, reason, detail string) error {
 		tries = turn.WorthTelling(tries)
 	}
 	text := flow.StopText(*p.Snap.Thread, m, said) + turn.Earlier(p.Snap.Thread.URL, tries)
-	if err := sayStop(ctx, p, token, text, m); err != nil {
+	if err := sayStop(ctx, p, token, text, m); err != nil && w.rescue != "" { // no comment says it
+		return fmt.Errorf("%w; what was done is in the git bundle %s", err, w.rescue)
+	} else if err != nil {
 		return err
 	}
 	return ended
