@@ -21,7 +21,7 @@ import (
 	"github.com/mergexo/mergexo/internal/scratch"
 )
 
-// Exit codes, from the project's contract with scripts and the Action.
+// Exit codes: the contract with scripts and the Action.
 const (
 	ExitOK      = 0
 	ExitFailed  = 1
@@ -35,11 +35,11 @@ var exitCodes = map[model.Result]int{
 	model.ResultBlocked: ExitBlocked, model.ResultRetry: ExitRetry,
 }
 
-// Streams are the three standard streams, and the clock by which whatever is limited is limited.
+// Streams are the three standard streams, and the clock for all time limits.
 type Streams struct {
 	In       io.Reader
 	Out, Err io.Writer
-	// Clock measures how long anything may take; nil: the machine's own does.
+	// Clock measures all time limits; nil: the system's clock.
 	Clock clock.Clock
 }
 
@@ -55,7 +55,7 @@ type program struct {
 	scratch *scratch.Space
 }
 
-// usageError is a mistake of the caller: exit code 2.
+// usageError is a caller's mistake: exit code 2.
 type usageError struct{ err error }
 
 func (e usageError) Error() string { return e.err.Error() }
@@ -63,7 +63,7 @@ func (e usageError) Unwrap() error { return e.err }
 
 func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
 
-// Main runs one command and gives its exit code. The token leaves the environment before anything else happens.
+// Main runs one command and returns its exit code. First of all it removes the token from the environment.
 func Main(args []string, s Streams) int {
 	secrets, err := takeSecrets()
 	if err != nil {
@@ -80,7 +80,7 @@ func Main(args []string, s Streams) int {
 	return p.exit
 }
 
-// complain writes the line that every error ends in and gives its exit code.
+// complain prints the line that reports an error and returns its exit code.
 func (p *program) complain(err error) int {
 	usage := usageError{}
 	switch werr := report.Complaint(p.Err, err.Error()); {
@@ -103,7 +103,7 @@ func (p *program) app() *cli.App {
 			p.versionCommand(),
 		},
 		Writer: p.Out, ErrWriter: p.Err, OnUsageError: usage, HideVersion: true,
-		ExitErrHandler: func(*cli.Context, error) {}, // errors come back to Main: only main exits
+		ExitErrHandler: func(*cli.Context, error) {}, // Main handles errors: only main exits
 		Action: func(c *cli.Context) error {
 			if c.Args().Present() {
 				return unknown(c, c.App.Commands)
@@ -115,7 +115,7 @@ func (p *program) app() *cli.App {
 	return app
 }
 
-// strict makes every command refuse arguments and flags that it does not know.
+// strict makes every command refuse unknown arguments and flags.
 func strict(commands []*cli.Command, usage cli.OnUsageErrorFunc) {
 	for _, c := range commands {
 		c.OnUsageError = usage

@@ -41,13 +41,13 @@ func (p *program) doctorCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			return p.tell(c, s, facts)
+			return p.printFindings(c, s, facts)
 		},
 	}
 }
 
-// tell prints the findings and sets the exit code.
-func (p *program) tell(c *cli.Context, s *scene, facts doctor.Facts) error {
+// printFindings prints the findings and sets the exit code.
+func (p *program) printFindings(c *cli.Context, s *scene, facts doctor.Facts) error {
 	findings := doctor.Diagnose(facts)
 	p.exit = doctor.Exit(findings)
 	if c.Bool("json") {
@@ -70,22 +70,22 @@ func (p *program) tell(c *cli.Context, s *scene, facts doctor.Facts) error {
 	return doctor.Write(p.Out, findings)
 }
 
-// scene is where doctor looks: a checkout, GitHub, or both.
+// scene is what doctor examines: a checkout, GitHub, or both.
 type scene struct {
 	place
 	path   string // PATH
 	git    string // version
 	root   *os.Root
-	name   string // owner/name; "" where nobody knows
+	name   string // owner/name; "" if unknown
 	origin string
-	gh     *github.Client // nil: nobody to ask
+	gh     *github.Client // nil: no access
 	hub    doctor.Hub
 	token  string
 	signed bool                              // there is a signing key
 	main   map[string][]model.RepositoryFile // files of the default branch, by directory
 }
 
-// from says where the files were read.
+// from names where the files were read.
 func (s *scene) from() string {
 	if s.root != nil {
 		return s.root.Name()
@@ -99,7 +99,7 @@ func (s *scene) close() {
 	}
 }
 
-// scene finds the checkout and the repository's name.
+// scene locates the checkout and the repository's name.
 func (p *program) scene(ctx context.Context, w place, dir string) (*scene, error) {
 	s := &scene{place: w, name: w.repository, token: p.secrets.Token, signed: p.secrets.SigningKey != ""}
 	s.path, _ = p.lookup("PATH")
@@ -112,7 +112,7 @@ func (p *program) scene(ctx context.Context, w place, dir string) (*scene, error
 	case s.name == "" && ok:
 		s.name = named
 	case s.name != "" && dir == "" && s.origin != "" && !strings.EqualFold(named, s.name):
-		top = "" // the current directory is of another repository than the one asked about
+		top = "" // the current directory belongs to another repository
 	}
 	if top == "" && s.name == "" {
 		return nil, usagef("not in a git repository: run doctor in a checkout, or give --checkout DIR or GITHUB_REPOSITORY")
@@ -128,7 +128,7 @@ func (p *program) scene(ctx context.Context, w place, dir string) (*scene, error
 	return s, nil
 }
 
-// find asks git about a directory. Without git, a directory counts that has a .git in it.
+// find asks git about a directory. Without git, it looks for a directory with a .git in it.
 func (s *scene) find(ctx context.Context, dir string) (top string, err error) {
 	given := dir != ""
 	if !given {
@@ -155,7 +155,7 @@ func (s *scene) find(ctx context.Context, dir string) (top string, err error) {
 	return filepath.Abs(dir)
 }
 
-// facts gathers all that doctor judges.
+// facts gathers the facts that doctor evaluates.
 func (s *scene) facts(ctx context.Context) (doctor.Facts, error) {
 	if err := s.ask(ctx); err != nil && s.root == nil {
 		return doctor.Facts{}, err
@@ -172,7 +172,7 @@ func (s *scene) facts(ctx context.Context) (doctor.Facts, error) {
 	return f, err
 }
 
-// ask reads what GitHub knows. Its error is also in s.hub: it ends doctor only where there is nothing else to look at.
+// ask reads what GitHub knows. Its error is also in s.hub: it ends doctor only if there is nothing else to check.
 func (s *scene) ask(ctx context.Context) error {
 	switch {
 	case s.token == "":
@@ -193,7 +193,7 @@ func (s *scene) ask(ctx context.Context) error {
 		s.hub.State = doctor.HubRead
 		s.hub.Branches = doctor.WorkBranches(func(branch string) model.BranchDemands { return s.gh.Repositories.NewBranchDemands(ctx, repo, branch) })
 		f := &s.hub.Facts
-		f.PushKnown = f.PushKnown && (f.ScopesKnown || github.HasPerson(s.token)) // only people's tokens have scopes
+		f.PushKnown = f.PushKnown && (f.ScopesKnown || github.HasPerson(s.token)) // only personal tokens have scopes
 		return nil
 	}
 	s.gh = nil

@@ -26,10 +26,10 @@ import (
 
 const workflowDir = ".github/workflows"
 
-// repo is the name that GitHub was asked about.
+// repo is the repository's name as GitHub reports it.
 func (s *scene) repo() model.Repo { return s.hub.Facts.Repo }
 
-// settings reads the settings file and makes of it what a run would.
+// settings reads the settings file and interprets it as a run would.
 func (s *scene) settings(ctx context.Context) (doctor.Settings, error) {
 	file, found, err := s.read(ctx, thread.SettingsPath)
 	out := doctor.Settings{File: file, Found: found}
@@ -64,7 +64,7 @@ func (s *scene) settings(ctx context.Context) (doctor.Settings, error) {
 		out.External = parsed.External.Label
 	}
 	out.Programs = s.programs(ctx, parsed)
-	if file := parsed.Repo.CodingGuidelines; file != config.Defaults().Repo.CodingGuidelines { // the default is for whoever has it
+	if file := parsed.Repo.CodingGuidelines; file != config.Defaults().Repo.CodingGuidelines { // the default is optional
 		if _, found, err := s.read(ctx, path.Clean(file)); err == nil && !found {
 			out.Guidelines = file
 		}
@@ -82,7 +82,7 @@ func strategies(m config.Merge) []doctor.Strategy {
 	return out
 }
 
-// programs looks for all programs that the settings name.
+// programs looks up all programs that the settings name.
 func (s *scene) programs(ctx context.Context, c config.Settings) []doctor.Program {
 	var out []doctor.Program
 	add := func(key string, argv []string) {
@@ -101,7 +101,7 @@ func (s *scene) programs(ctx context.Context, c config.Settings) []doctor.Progra
 	return out
 }
 
-// program looks for a program as the agent would: a path begins at the top of the repository, a name is looked up in PATH.
+// program looks up a program as the agent would: a path starts at the repository's root, a name is searched in PATH.
 func (s *scene) program(ctx context.Context, name string) doctor.ProgramState {
 	switch {
 	case filepath.IsAbs(name) && !s.actions:
@@ -138,7 +138,7 @@ func executable(info fs.FileInfo, err error) doctor.ProgramState {
 	return doctor.ProgramFound
 }
 
-// workflows reads what GitHub would take for workflows.
+// workflows reads the files that GitHub takes for workflows.
 func (s *scene) workflows(ctx context.Context) ([]doctor.File, error) {
 	names, err := s.list(ctx)
 	if err != nil {
@@ -162,7 +162,7 @@ func (s *scene) workflows(ctx context.Context) ([]doctor.File, error) {
 	return out, nil
 }
 
-// list names what lies in the directory of workflows; none where there is no such directory.
+// list names the files in the directory of workflows; none if there is no such directory.
 func (s *scene) list(ctx context.Context) ([]string, error) {
 	var names []string
 	if s.root == nil {
@@ -173,7 +173,7 @@ func (s *scene) list(ctx context.Context) ([]string, error) {
 		return names, s.trouble(err)
 	}
 	entries, err := fs.ReadDir(s.root.FS(), workflowDir)
-	if err != nil { // not there, not a directory, or out of the repository: nothing that GitHub would run
+	if err != nil { // missing, not a directory, or outside the repository: nothing that GitHub would run
 		return nil, nil
 	}
 	for _, e := range entries {
@@ -182,7 +182,7 @@ func (s *scene) list(ctx context.Context) ([]string, error) {
 	return names, nil
 }
 
-// read reads a file of the checkout or, without one, of the default branch.
+// read reads a file of the checkout, or without one of the default branch.
 func (s *scene) read(ctx context.Context, name string) (file doctor.File, found bool, err error) {
 	file = doctor.File{Path: name}
 	if s.root != nil {
@@ -209,7 +209,7 @@ func (s *scene) trouble(err error) error {
 
 const tooLarge = "larger than 1 MiB, so it was not read"
 
-// readLocal reads a file below root and never one outside.
+// readLocal reads a file below root, never one outside.
 func readLocal(root *os.Root, file *doctor.File) (found bool) {
 	info, err := root.Stat(file.Path)
 	switch {
@@ -221,7 +221,7 @@ func readLocal(root *os.Root, file *doctor.File) (found bool) {
 	case info.IsDir():
 		file.Bad = "a directory, not a file"
 		return true
-	case !info.Mode().IsRegular(): // opening a pipe would wait for ever
+	case !info.Mode().IsRegular(): // opening a pipe would block for ever
 		file.Bad = "not a file"
 		return true
 	case info.Size() > github.LargestFile:
@@ -247,7 +247,7 @@ func readAll(root *os.Root, name string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, github.LargestFile+1))
 }
 
-// reason is an error without the operation and the path, which the line names already.
+// reason is an error without the operation and path, which the output names already.
 func reason(err error) string {
 	var p *fs.PathError
 	if errors.As(err, &p) {
@@ -256,14 +256,14 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// sift refuses what is not text.
+// sift clears a file that is not text.
 func sift(file *doctor.File) {
 	if !utf8.ValidString(file.Text) || strings.Contains(file.Text, "\x00") {
 		file.Text, file.Bad = "", "not text"
 	}
 }
 
-// onMain says how a file of the checkout stands to the default branch, by the name that git gives to its content.
+// onMain compares a file of the checkout with the default branch by its blob SHA.
 func (s *scene) onMain(ctx context.Context, file doctor.File) doctor.Main {
 	if s.root == nil || s.gh == nil || file.Bad != "" {
 		return doctor.MainUnknown
@@ -290,7 +290,7 @@ func (s *scene) onMain(ctx context.Context, file doctor.File) doctor.Main {
 	return doctor.MainOther
 }
 
-// blob is git's name for a content: https://git-scm.com/book/en/v2/Git-Internals-Git-Objects
+// blob is git's object ID for a content: https://git-scm.com/book/en/v2/Git-Internals-Git-Objects
 func blob(content []byte) string {
 	h := sha1.New() //nolint:gosec // as above
 	fmt.Fprintf(h, "blob %d\x00", len(content))

@@ -14,7 +14,7 @@ import (
 	"github.com/mergexo/mergexo/internal/report"
 )
 
-// mistake ends a run because of an error that the caller has to fix: exit code 2, and the report is still written.
+// mistake ends a run with an error that the caller has to fix: exit code 2, after writing the report.
 func (p *program) mistake(c *cli.Context, w place, rep model.Report, err error) error {
 	rep.Result, rep.Exit = model.ResultFailed, ExitUsage
 	if rep.Effects == nil {
@@ -42,7 +42,7 @@ func (p *program) leave(w place, rep *model.Report, done func() error) error {
 	return err
 }
 
-// atFault makes err an error of usage, with what the caller has to fix.
+// atFault turns an error that the caller can fix into a usage error.
 func atFault(err error) error {
 	var gh *github.Error
 	if errors.As(err, &gh) && gh.Fix != "" {
@@ -51,7 +51,7 @@ func atFault(err error) error {
 	return usageError{err}
 }
 
-// show writes a report: the step outputs, the job summary, and standard output.
+// show writes a report to the step outputs, the job summary and standard output.
 func (p *program) show(c *cli.Context, w place, repo model.Repo, rep model.Report) error {
 	if err := errors.Join(report.Outputs(w.output, rep), w.summarise(repo, rep)); err != nil {
 		return err
@@ -59,13 +59,13 @@ func (p *program) show(c *cli.Context, w place, repo model.Repo, rep model.Repor
 	if c.Bool("json") {
 		return report.JSON(p.Out, rep)
 	}
-	if rep.Exit == ExitUsage { // the line on standard error says it all
+	if rep.Exit == ExitUsage { // standard error says it already
 		return nil
 	}
 	return report.Account(p.Out, rep)
 }
 
-// finish shows a report and sets the exit code.
+// finish writes a report and sets the exit code.
 func (p *program) finish(c *cli.Context, w place, repo model.Repo, rep model.Report) error {
 	rep.Exit = exitCodes[rep.Result]
 	p.exit = rep.Exit
@@ -75,7 +75,7 @@ func (p *program) finish(c *cli.Context, w place, repo model.Repo, rep model.Rep
 	return p.verdict(w, rep)
 }
 
-// verdict says in one line why a run failed, if it did.
+// verdict is the one-line reason of a failed run, if it failed.
 func (p *program) verdict(w place, rep model.Report) error {
 	if p.exit == ExitOK {
 		return nil
@@ -88,7 +88,7 @@ func (p *program) verdict(w place, rep model.Report) error {
 	return report.Annotate(p.Err, "warning", fmt.Sprintf("mergexo: %s (%s)", first, rep.Result))
 }
 
-// fails says whether the Action's user wants this result to be a red step.
+// fails reports whether this result should fail the step, by the Action's inputs.
 func (w place) fails(r model.Result) bool {
 	for _, word := range strings.FieldsFunc(w.failOn, func(c rune) bool { return c == ',' || c == ' ' }) {
 		if strings.EqualFold(word, string(r)) {
@@ -107,7 +107,7 @@ func (w place) summarise(repo model.Repo, rep model.Report) error {
 	return w.inSummary(func(out io.Writer) error { return report.Summary(out, rep, url) })
 }
 
-// inSummary appends to the job summary, where there is one.
+// inSummary appends to the job summary if there is one.
 func (w place) inSummary(write func(io.Writer) error) error {
 	if w.summary == "" {
 		return nil

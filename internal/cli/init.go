@@ -65,7 +65,7 @@ const (
 	draftKept
 )
 
-// install writes both files, or nothing where a question was left without an answer.
+// install writes both files, or neither if a question was not answered.
 func (s setup) install(split bool) error {
 	workflow, step := doctor.Workflow(), "its step"
 	if split {
@@ -109,7 +109,7 @@ func (d *draft) look(root *os.Root) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		if _, err := root.Lstat(d.path); err == nil {
-			d.state = draftOther // a link to nothing
+			d.state = draftOther // a dangling link
 		}
 	case err != nil:
 		return usagef("%s: %s: nothing was written", d.path, reason(err))
@@ -125,7 +125,7 @@ func (d *draft) look(root *os.Root) error {
 	return nil
 }
 
-// askAll asks about every file that would be overwritten before any is.
+// askAll asks about every file that would be overwritten before it writes any.
 func (s setup) askAll(drafts []*draft) error {
 	var in *bufio.Reader
 	for _, d := range drafts {
@@ -140,7 +140,7 @@ func (s setup) askAll(drafts []*draft) error {
 		}
 		answer := ""
 		if in != nil {
-			answer, _ = in.ReadString('\n') // an end without an answer is an empty one
+			answer, _ = in.ReadString('\n') // EOF counts as an empty answer
 		}
 		if answer == "" {
 			fmt.Fprintln(s.Err)
@@ -153,7 +153,7 @@ func (s setup) askAll(drafts []*draft) error {
 	return nil
 }
 
-// write writes a draft, whole or not at all, and never outside the repository.
+// write writes a draft atomically, and never outside the repository.
 func (s setup) write(d *draft) error {
 	said := "wrote " + d.path
 	switch d.state {

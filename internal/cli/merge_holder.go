@@ -9,8 +9,8 @@ import (
 	"syscall"
 )
 
-// holder names this process in such a way that another one on the machine can tell whether it still runs; "" where the system
-// does not tell what that takes.
+// holder names this process so that another one on the machine can check whether it still runs; "" if the system does not
+// provide what that takes.
 func holder() string {
 	place, start, _ := seen(os.Getpid())
 	if place == "" || start == "" {
@@ -19,16 +19,16 @@ func holder() string {
 	return fmt.Sprintf("process %d since %s on %s", os.Getpid(), start, place)
 }
 
-// gone tells for certain that the process of a name that holder gave is over.
+// gone reports whether the process that holder named has certainly ended.
 func gone(name string) bool {
 	var pid int
 	var start, place string
 	if n, _ := fmt.Sscanf(name, "process %d since %s on %s", &pid, &start, &place); n != 3 || pid <= 0 {
-		return false // a run of a workflow, or somebody whose system does not tell
+		return false // a workflow run, or a system without /proc
 	}
 	here, now, ended := seen(pid)
 	if here == "" || here != place {
-		return false // another machine, or processes that we do not see
+		return false // another machine, or a PID namespace that we cannot see
 	}
 	if now != "" {
 		return now != start || ended
@@ -40,8 +40,8 @@ func gone(name string) bool {
 	return errors.Is(err, os.ErrProcessDone) || errors.Is(err, syscall.ESRCH)
 }
 
-// seen is where processes are numbered as here, and when one of them started, in ticks since that machine did; ended: nothing of
-// it is left but its number (https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html). "" is what cannot be told.
+// seen returns the PID namespace and boot, and the start time of a process in ticks since boot. ended: it is a zombie
+// (https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html). "" is unknown.
 func seen(pid int) (place, start string, ended bool) {
 	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {

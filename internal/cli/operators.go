@@ -53,7 +53,7 @@ func (p *program) statusCommand() *cli.Command {
 	}
 }
 
-// standings tells how one pull request stands, or for 0 all of them, and what of that waits for a person.
+// standings returns the status of one pull request, or for 0 of all, and what of it waits for a person.
 func standings(ctx context.Context, e *engine.Engine, repo model.Repo, pr int) ([]model.Status, []model.Need, error) {
 	if pr == 0 {
 		return e.Standings(ctx, repo)
@@ -93,7 +93,7 @@ func (p *program) whyCommand() *cli.Command {
 	}
 }
 
-// asJSON is an issue as programs read it.
+// asJSON is an issue's machine-readable form.
 func asJSON(i model.BoardIssue) map[string]any {
 	return map[string]any{"number": i.Number, "title": i.Title, "url": i.URL, "flow": i.Flow, "status": i.Status, "pull_request": i.Pull, "need": i.Need}
 }
@@ -149,7 +149,7 @@ func (p *program) blockedCommand() *cli.Command {
 	return &cli.Command{Name: "blocked", Usage: "list and reset the pull requests that are blocked", Subcommands: []*cli.Command{list, reset}}
 }
 
-// resetOf reads what is to be reset.
+// resetOf reads what is to be reset from the flags.
 func resetOf(c *cli.Context) (engine.Reset, error) {
 	r := engine.Reset{Numbers: c.IntSlice("pr"), Head: c.String("head-sha")}
 	switch {
@@ -170,13 +170,13 @@ func resetOf(c *cli.Context) (engine.Reset, error) {
 	return r, nil
 }
 
-// resets is the one object that a reset of several pull requests prints.
+// resets is the JSON object that a reset of several pull requests prints.
 type resets struct {
 	model.Report
 	Results []model.Report `json:"results"`
 }
 
-// finishReset shows what came of a reset, and sets the exit code: the gravest of all.
+// finishReset prints the results of a reset, and sets the exit code of the gravest.
 func (p *program) finishReset(c *cli.Context, reports []model.Report, calls model.Calls, err error) error {
 	all := resets{Report: model.Report{Result: model.ResultNothing, Effects: []model.Effect{}, Calls: calls, Reason: "no open pull request is blocked"}, Results: reports}
 	for i := range reports {
@@ -210,13 +210,13 @@ func (p *program) finishReset(c *cli.Context, reports []model.Report, calls mode
 			}
 		}
 	}
-	if p.exit == ExitOK || err != nil { // a mistake is told by whoever called
+	if p.exit == ExitOK || err != nil { // the caller reports a mistake
 		return nil
 	}
 	return report.Complaint(p.Err, all.Reason)
 }
 
-// graver says that a result asks more of a person than another one.
+// graver reports whether one result needs a person more than another.
 func graver(a, b model.Result) bool {
 	order := map[model.Result]int{model.ResultNothing: 0, model.ResultDone: 1, model.ResultRetry: 2, model.ResultBlocked: 3, model.ResultFailed: 4}
 	return order[a] > order[b]
@@ -246,7 +246,7 @@ func (p *program) operate(c *cli.Context, do func(context.Context, *engine.Engin
 	return errors.Join(err, done())
 }
 
-// trouble ends an operator's command that could not be carried out.
+// trouble ends an operator's command that failed.
 func (p *program) trouble(c *cli.Context, e *engine.Engine, err error) error {
 	rep := model.Report{Result: model.ResultFailed, Effects: []model.Effect{}}
 	rep.Calls.REST, rep.Calls.GraphQL = e.GitHub.Calls()
@@ -266,12 +266,12 @@ func (p *program) trouble(c *cli.Context, e *engine.Engine, err error) error {
 	return report.Complaint(p.Err, rep.Reason)
 }
 
-// shownError is a mistake whose object was printed already.
+// shownError is a mistake whose JSON object was printed already.
 type shownError struct{ error }
 
 func (s shownError) Unwrap() error { return s.error }
 
-// repository is the one that is meant: named, the workflow's, or where this directory was cloned from.
+// repository is the chosen repository: the named one, the workflow's, or the origin of this directory.
 func (p *program) repository(ctx context.Context, named string, w place) (model.Repo, error) {
 	if named != "" {
 		repo, err := model.ParseRepo(named)

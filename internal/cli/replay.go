@@ -59,10 +59,10 @@ func (p *program) replayCommand() *cli.Command {
 	}
 }
 
-// replayTime is when an offline replay happens, so that the same event always gives the same commits.
+// replayTime is the fixed time of an offline replay, so that the same event always gives the same commits.
 var replayTime = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 
-// offline re-enacts the event in a sandbox of its own and handles it there.
+// offline re-enacts the event in its own sandbox and handles it there.
 func (p *program) offline(c *cli.Context, w place, ev model.Event) error {
 	payload, err := os.ReadFile(c.String("event"))
 	if err != nil {

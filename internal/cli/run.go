@@ -29,7 +29,7 @@ import (
 	"github.com/mergexo/mergexo/internal/transcript"
 )
 
-// place is where a run happens: what the runner tells of itself in the environment.
+// place is where a run happens, as the runner's environment describes it.
 type place struct {
 	event, eventPath     string
 	repository           string
@@ -43,18 +43,18 @@ type place struct {
 	failOnSet            bool
 	phase                thread.Phase
 	bundle               string
-	// sessions is where transcripts stay on a runner that keeps its disk; empty: nowhere.
+	// sessions is where transcripts are kept on a runner with a persistent disk; empty: nowhere.
 	sessions string
 	files    report.CommandFiles
 }
 
-// where reads the environment of the runner. Each variable may be missing in a terminal.
+// where reads the runner's environment. Any variable may be missing in a terminal.
 func (p *program) where() (place, error) {
 	env := func(name string) string {
 		v, _ := p.lookup(name)
 		return v
 	}
-	hidden := func(name string) string { // the payload is read by us, with better errors
+	hidden := func(name string) string { // we read the payload ourselves, with better errors
 		if name == "GITHUB_EVENT_PATH" {
 			return ""
 		}
@@ -71,8 +71,8 @@ func (p *program) where() (place, error) {
 	}
 	w := place{
 		event: ctx.EventName, eventPath: env("GITHUB_EVENT_PATH"), repository: ctx.Repository,
-		// The library's default for a missing GITHUB_GRAPHQL_URL is github.com's, also beside another server's API: that
-		// would send the token there. The gateway derives it from the API's address instead.
+		// For a missing GITHUB_GRAPHQL_URL the library uses github.com's even with another server's API, and would send the
+		// token there. The gateway derives it from the API's address instead.
 		api: strings.TrimRight(ctx.APIURL, "/"), graphql: env("GITHUB_GRAPHQL_URL"), server: strings.TrimRight(ctx.ServerURL, "/"),
 		workspace: ctx.Workspace, temp: env("RUNNER_TEMP"), output: env("GITHUB_OUTPUT"), summary: ctx.StepSummary,
 		run: thread.Run{ID: ctx.RunID, Attempt: int(max(1, ctx.RunAttempt))}, actions: ctx.Actions, debug: env("RUNNER_DEBUG") == "1",
@@ -106,7 +106,7 @@ func (p *program) where() (place, error) {
 	return w, nil
 }
 
-// workflowFile is the path of the workflow that this run is of: OWNER/NAME/PATH@REF
+// workflowFile is the path of this run's workflow: OWNER/NAME/PATH@REF
 // (https://docs.github.com/actions/reference/workflows-and-actions/variables).
 func workflowFile(ref string) string {
 	ref, _, _ = strings.Cut(ref, "@")
@@ -116,7 +116,7 @@ func workflowFile(ref string) string {
 	return ""
 }
 
-// outFlags are the flags of every command that ends in a report.
+// outFlags are the flags of every command that prints a report.
 func outFlags(more ...cli.Flag) []cli.Flag {
 	return append([]cli.Flag{
 		&cli.BoolFlag{Name: "json", Usage: "print the report as one JSON object on standard output"},
@@ -159,7 +159,7 @@ func (p *program) runCommand() *cli.Command {
 	}
 }
 
-// parts reads which part of a run is to be done.
+// parts reads which phase of a run to do.
 func parts(phase, bundle string) (thread.Phase, string, error) {
 	switch part := thread.Phase(phase); {
 	case part == thread.WholeRun && bundle == "", part == thread.ApplyPhase:
@@ -203,7 +203,7 @@ func readEvent(name, path, repository string) (model.Event, error) {
 	return ev, nil
 }
 
-// handle makes an engine for this place and runs it on the event.
+// handle makes an engine for this place and handles the event.
 func (p *program) handle(ctx context.Context, c *cli.Context, w place, ev model.Event, dry bool) error {
 	e, done, err := p.engine(c, w, fmt.Sprintf("mergexo %s #%d", ev.Name, ev.Number))
 	if err != nil {
@@ -218,7 +218,7 @@ func (p *program) handle(ctx context.Context, c *cli.Context, w place, ev model.
 	return p.finish(c, w, ev.Repo, rep)
 }
 
-// engine makes an engine for this place. In Actions its output is a group with this title; done ends it.
+// engine makes an engine for this place. In Actions its output is a group with this title; done closes it.
 func (p *program) engine(c *cli.Context, w place, title string) (e *engine.Engine, done func() error, err error) {
 	if p.secrets.Token == "" {
 		return nil, nil, usagef("no token: set the action's token input, INPUT_TOKEN or GITHUB_TOKEN")
@@ -253,7 +253,7 @@ func (p *program) engine(c *cli.Context, w place, title string) (e *engine.Engin
 	return e, func() error { return errors.Join(e.Close(), foreign.Close(), console.End()) }, nil
 }
 
-// voice returns the run's logger, and the console for the output of other programs.
+// voice returns the run's logger, and the console for other programs' output.
 func (p *program) voice(c *cli.Context, w place) (*slog.Logger, *report.Console) {
 	level := slog.LevelInfo
 	switch {
@@ -265,7 +265,7 @@ func (p *program) voice(c *cli.Context, w place) (*slog.Logger, *report.Console)
 	return report.Logger(p.Err, level, w.actions), report.NewConsole(p.Err, w.actions, random)
 }
 
-// sealing is the key for transcripts of agents' sessions; the zero value when there is none.
+// sealing is the key that encrypts session transcripts; the zero value if there is none.
 func (p *program) sealing() (transcript.Key, error) {
 	if p.secrets.TranscriptKey == "" {
 		return transcript.Key{}, nil
@@ -295,7 +295,7 @@ func transport() http.RoundTripper {
 	return t
 }
 
-// random is a fresh name that nobody can guess.
+// random is an unguessable name.
 func random() string {
 	var b [16]byte
 	_, _ = rand.Read(b[:]) // never fails (https://pkg.go.dev/crypto/rand#Read)

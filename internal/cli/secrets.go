@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// secrets are what must be readable to no child: not by inheritance, and not in /proc.
+// secrets are what no child process may read, neither by inheritance nor in /proc.
 type secrets struct {
 	Token      string `json:"token"`
 	SigningKey string `json:"signing_key"`
-	// TranscriptKey seals the transcripts of agents' sessions.
+	// TranscriptKey encrypts session transcripts.
 	TranscriptKey string `json:"transcript_key"`
 }
 
-// secretNames are the variables that hold them. The first of a kind that is set counts.
+// secretNames are the variables that hold them. The first of a kind that is set wins.
 var (
 	tokenNames      = []string{"INPUT_TOKEN", "GITHUB_TOKEN"}
 	signingNames    = []string{"INPUT_SIGNING-KEY", "MERGEXO_SIGNING_KEY"}
@@ -24,7 +24,7 @@ var (
 // secretVariables are all of them.
 func secretVariables() []string { return slices.Concat(tokenNames, signingNames, transcriptNames) }
 
-// readSecrets finds the secrets in the environment and says whether any stand there.
+// readSecrets finds the secrets in the environment and reports whether there are any.
 func readSecrets() (s secrets, any bool) {
 	first := func(names []string) string {
 		value := ""

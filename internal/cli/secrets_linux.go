@@ -9,12 +9,12 @@ import (
 	"syscall"
 )
 
-// secretsFD is the variable by which the first half of takeSecrets tells the second where the secrets are.
+// secretsFD is the variable that tells the re-executed program the descriptor of the secrets.
 const secretsFD = "MERGEXO_SECRETS_FD"
 
-// takeSecrets moves the secrets out of the environment block. Unsetting a variable leaves it readable in
-// /proc/PID/environ for every process of the same user, an agent among them, so the program executes itself once more
-// with the block cleaned, and hands the secrets over in a pipe.
+// takeSecrets removes the secrets from the environment block. Unsetting a variable leaves it readable in /proc/PID/environ
+// for every process of the same user, agents included. So the program re-executes itself with a clean block, and passes the
+// secrets through a pipe.
 func takeSecrets() (secrets, error) {
 	if fd, ok := os.LookupEnv(secretsFD); ok {
 		s, err := receiveSecrets(fd)
@@ -28,7 +28,7 @@ func takeSecrets() (secrets, error) {
 	if err != nil {
 		return s, err
 	}
-	if err := json.NewEncoder(w).Encode(s); err != nil { // far less than a pipe holds
+	if err := json.NewEncoder(w).Encode(s); err != nil { // fits into a pipe's buffer
 		return s, err
 	}
 	if err := w.Close(); err != nil {
@@ -64,8 +64,8 @@ func receiveSecrets(fd string) (s secrets, err error) {
 	return s, nil
 }
 
-// closeProcess closes what the environment block leaves open in /proc/PID: memory and descriptors, and whatever else stands
-// in that block, of which we cannot know what is secret. Other users never could look
+// closeProcess denies processes of the same user access to /proc/PID: memory, descriptors, and the environment block, which
+// may hold secrets that we do not know of. Other users never have access
 // (https://man7.org/linux/man-pages/man2/PR_SET_DUMPABLE.2const.html).
 func closeProcess() error {
 	const notDumpable = 0

@@ -4,7 +4,7 @@ package cli
 
 import "os"
 
-// takeSecrets reads the secrets and unsets their variables. Without /proc that keeps them from every child.
+// takeSecrets reads the secrets and unsets their variables. Without /proc that hides them from every child.
 func takeSecrets() (secrets, error) {
 	s, _ := readSecrets()
 	for _, n := range secretVariables() {

@@ -20,7 +20,7 @@ import (
 	"github.com/mergexo/mergexo/internal/sweep"
 )
 
-// maxMatrix is how many jobs a matrix makes at most: https://docs.github.com/actions/reference/limits
+// maxMatrix is GitHub's limit of jobs in a matrix: https://docs.github.com/actions/reference/limits
 const maxMatrix = 256
 
 func (p *program) sweepCommand() *cli.Command {
@@ -53,7 +53,7 @@ func (p *program) sweepCommand() *cli.Command {
 	}
 }
 
-// sweepOptions reads what is to be swept.
+// sweepOptions reads what to sweep from the flags.
 func sweepOptions(c *cli.Context) (sweeping.Options, error) {
 	opt := sweeping.Options{Plan: c.Bool("matrix")}
 	if err := page(c.String("html")); err != nil {
@@ -98,7 +98,7 @@ func (p *program) sweep(ctx context.Context, c *cli.Context, w place, repo model
 	return err
 }
 
-// unswept ends a sweep because of an error that the caller has to fix: exit code 2, and the reports are still written.
+// unswept ends a sweep with an error that the caller has to fix: exit code 2, after writing the reports.
 func (p *program) unswept(c *cli.Context, w place, swept sweeping.Swept, err error) error {
 	own := &swept.Results[len(swept.Results)-1]
 	own.Result, own.Exit = model.ResultFailed, ExitUsage
@@ -109,8 +109,8 @@ func (p *program) unswept(c *cli.Context, w place, swept sweeping.Swept, err err
 	return errors.Join(err, told)
 }
 
-// showMatrix prints the work as a matrix, and gives it to the jobs that come after this one. How many of them may run at a
-// time is asked only where there are any.
+// showMatrix prints the work as a matrix, and sets it as an output for later jobs. It determines max-parallel only if there
+// is work.
 func (p *program) showMatrix(ctx context.Context, w place, e *engine.Engine, repo model.Repo, work []model.Work) error {
 	m := sweep.Matrix(work, maxMatrix)
 	parallel := config.Defaults().Sweep.MaxParallel
@@ -149,7 +149,7 @@ func (p *program) finishSweep(c *cli.Context, w place, repo model.Repo, swept sw
 	return p.verdict(w, whole)
 }
 
-// summariseSweep writes the job summary: of a sweep that has looked at the repository, or else of each number as of an event.
+// summariseSweep writes the job summary: of a sweep that examined the repository, or else of each number as for an event.
 func (w place) summariseSweep(repo model.Repo, swept sweeping.Swept) error {
 	if swept.Board.Repo != (model.Repo{}) {
 		return w.inSummary(func(out io.Writer) error {
@@ -166,7 +166,7 @@ func (w place) summariseSweep(repo model.Repo, swept sweeping.Swept) error {
 	return err
 }
 
-// sum is a whole sweep as one report.
+// sum merges a whole sweep into one report.
 func sum(swept sweeping.Swept) model.Report {
 	whole := swept.Results[len(swept.Results)-1]
 	if whole.Result == model.ResultFailed {
@@ -182,7 +182,7 @@ func sum(swept sweeping.Swept) model.Report {
 	return whole
 }
 
-// page refuses a path for the dashboard that cannot be written to, before any work is done.
+// page refuses an unwritable path for the dashboard before any work is done.
 func page(file string) error {
 	if file == "" {
 		return nil
@@ -196,7 +196,7 @@ func page(file string) error {
 	return nil
 }
 
-// writePage writes the dashboard to a temporary file and renames it, so that nobody ever sees half of it.
+// writePage writes the dashboard to a temporary file and renames it, so that nobody sees a partial file.
 func writePage(file string, b model.Board) error {
 	f, err := os.CreateTemp(filepath.Dir(file), ".mergexo-*.html")
 	if err != nil {

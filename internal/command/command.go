@@ -11,7 +11,7 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// MaxPerComment is how many commands of one comment are taken; the rest get one notice.
+// MaxPerComment is how many commands of one comment are handled; the rest get one notice.
 const MaxPerComment = 5
 
 // Said is a comment with commands in it.
@@ -20,8 +20,8 @@ type Said struct {
 	Commands []Command
 }
 
-// Read gives the commands of a comment as it was posted, whatever it says now; where GitHub does not tell what that was,
-// the text of the trigger that reported it.
+// Read gives the commands of a comment as originally posted, ignoring later edits. If GitHub does not report the original
+// text, it uses the text in the event that reported it.
 func Read(c model.Comment, ev model.Event) (Said, bool) {
 	text := c.Posted
 	if text == "" && ev.Carries(c) && (ev.Action == "created" || ev.Action == "submitted") {
@@ -31,12 +31,12 @@ func Read(c model.Comment, ev model.Event) (Said, bool) {
 	return Said{c, commands}, len(commands) > 0
 }
 
-// maxAge is how long a command waits to be heard. Somebody who had no right to give one a long time ago, and was not
-// answered, does not give it by coming to that right.
+// maxAge is how long a command may wait to be handled. Somebody who had no right to give a command does not make it valid
+// later by gaining that right.
 const maxAge = 24 * time.Hour
 
-// Audible says that a comment can hold a command at all, by what is quickly told: a person wrote it who may be an operator,
-// not too long ago. Anybody can write much that takes long to read.
+// Audible reports whether a comment can hold a command at all, by cheap checks: a recent comment by a person who may be an
+// operator. Parsing is expensive, and anybody can post long comments.
 func (p Policy) Audible(c model.Comment, s model.Snapshot, ev model.Event) bool {
 	switch {
 	case c.Ours, c.Marked, c.Author.Bot, c.Author.Login == "":
@@ -48,7 +48,7 @@ func (p Policy) Audible(c model.Comment, s model.Snapshot, ev model.Event) bool 
 		(c.Seen || s.ReadAt.Sub(c.CreatedAt) < maxAge)
 }
 
-// Key names one command: the event key of its comment as it was posted and, but for the first, its place in there.
+// Key names one command: the event key of its comment as posted, plus its position for all but the first.
 func (s Said) Key(number, i int) string {
 	key := model.EventKey(number, s.Comment.Kind, s.Comment.ID, s.Comment.CreatedAt)
 	if i > 0 {
@@ -62,8 +62,8 @@ type Role int
 
 // The roles.
 const (
-	Stranger Role = iota // not answered: whoever may read could make us talk
-	Refused              // works here, and is told that this is not theirs to say
+	Stranger Role = iota // not answered: otherwise anybody who can read could make us post
+	Refused              // has access here, and is told that this command is not theirs to give
 	Operator
 )
 
@@ -88,14 +88,14 @@ func (p Policy) Role(login string, permission model.Permission) Role {
 	return Stranger
 }
 
-// Listed says that the settings name somebody as an operator, whatever GitHub says.
+// Listed reports whether the settings name somebody as an operator, whatever GitHub says.
 func (p Policy) Listed(login string) bool { return p.names(p.Operators, login) }
 
 func (Policy) names(logins []string, login string) bool {
 	return slices.ContainsFunc(logins, func(l string) bool { return strings.EqualFold(l, login) })
 }
 
-// Case is all that one command is decided on.
+// Case is everything that the decision about one command depends on.
 type Case struct {
 	Command Command
 	By      string    // login
@@ -103,53 +103,53 @@ type Case struct {
 	At      time.Time // when it was given
 	URL     string    // of its comment; "" for none
 	Policy  Policy
-	// Thread is the number that the command was given on, and Away says that a person had taken over there at that time.
+	// Thread is the number that the command was given on; Away says that a person had taken over there at that time.
 	Thread int
 	Away   bool
-	// Terminal says that it was given at a terminal, where no turn is taken.
+	// Terminal says that it was given at a terminal, where no turns run.
 	Terminal bool
-	// Target is the pull request that the command is about, as it was read, and State what our comments add up to there.
+	// Target is the pull request that the command is about, and State the state derived from our comments there.
 	Target model.Snapshot
 	State  model.State
 	Agent  string // adapter
 	Gates  []model.Gate
 	Facts  Facts
-	// MergeGates are the conditions of a merge, for `why`; nil where nobody looked.
+	// MergeGates are the conditions of a merge, for `why`; nil if they were not evaluated.
 	MergeGates []model.Gate
-	// Found is what came of looking further, for merge and revert; nil before that.
+	// Found is the result of further lookups for merge and revert; nil before them.
 	Found *Found
-	// Role is the pull request in short.
+	// Status is the pull request's status in brief.
 	Status model.Status
 }
 
-// Facts are what had to be asked for one command.
+// Facts are what had to be looked up for one command.
 type Facts struct {
-	// Relation is how the current head stands to the last accepted one.
+	// Relation compares the current head with the last accepted one.
 	Relation model.Relation
-	// Lost are the commits that the current head does not have and the last accepted one had, oldest first; More says that
-	// there are older ones too.
+	// Lost are the commits of the last accepted head that the current head lacks, oldest first; More says that there are
+	// older ones too.
 	Lost []model.Commit
 	More bool
-	// Ambiguous says that the given abbreviation of the head means several commits, Missing that it means none.
+	// Ambiguous says that the given abbreviated SHA matches several commits, Missing that it matches none.
 	Ambiguous, Missing bool
-	// Problem is set when a fact could not be had.
+	// Problem is set when a fact could not be determined.
 	Problem string
 }
 
-// Answer is what comes of a command. Marker is what makes it so: a model.UnblockMarker, PRMarker, MergeMarker or CommandMarker.
+// Answer is the reply to a command. Marker takes effect: a model.UnblockMarker, PRMarker, MergeMarker or CommandMarker.
 type Answer struct {
 	Verdict model.Verdict
 	Text    string
 	Marker  any
 }
 
-// Changes says that the command changes something, and so must be said where it changes it.
+// Changes reports whether the command changes something, and so must be answered where it does.
 func (a Answer) Changes() bool {
 	c, plain := a.Marker.(model.CommandMarker)
 	return !plain || c.Result == model.Applied && slices.Contains([]string{"pause", "resume", "release", "retry", "revert", MergeCancel}, c.Command)
 }
 
-// Decide answers a command of an operator.
+// Decide answers an operator's command.
 func Decide(c Case) Answer {
 	if c.Command.Problem != "" {
 		return c.reject("%s\n\n%s", sentence(c.Command.Problem), usage(c.Command.Name))
@@ -161,7 +161,7 @@ func Decide(c Case) Answer {
 	return verbs()[at].decide(c)
 }
 
-// sentence ends a text as one, unless it ends in a question.
+// sentence ends a text with a full stop, unless it is a question.
 func sentence(s string) string {
 	if s = strings.ToUpper(s[:1]) + s[1:]; strings.HasSuffix(s, "?") {
 		return s
@@ -169,7 +169,7 @@ func sentence(s string) string {
 	return s + "."
 }
 
-// Refuse answers a command of somebody who works here but may not give it.
+// Refuse answers a command of somebody who has access here but may not give it.
 func Refuse(c Case) Answer {
 	who := "people who may maintain or administer this repository"
 	if len(c.Policy.Operators) > 0 {
@@ -198,7 +198,7 @@ func (c Case) reject(format string, args ...any) Answer {
 	return c.answer(model.Rejected, format, args...)
 }
 
-// changeable rejects a command that would change something where nothing may be changed.
+// changeable rejects a changing command where nothing may be changed.
 func (c Case) changeable() (Answer, bool) {
 	pull := c.Target.Pull
 	switch {
@@ -210,7 +210,7 @@ func (c Case) changeable() (Answer, bool) {
 	return Answer{}, true
 }
 
-// tracked is changeable for commands about a pull request that has to be tracked.
+// tracked is changeable plus: the pull request must be tracked.
 func (c Case) tracked() (Answer, bool) {
 	if a, ok := c.changeable(); !ok {
 		return a, false
@@ -223,7 +223,7 @@ func (c Case) tracked() (Answer, bool) {
 	return Answer{}, true
 }
 
-// goesOn is what happens now that these gates have opened: what is pending is taken up, unless another one is closed.
+// goesOn says what happens now that these gates have opened: pending work resumes, unless another gate is closed.
 func (c Case) goesOn(opened ...model.GateName) string {
 	for _, g := range c.Gates {
 		if !g.Met && !slices.Contains(opened, g.Name) {
@@ -236,7 +236,7 @@ func (c Case) goesOn(opened ...model.GateName) string {
 	return "What is pending is taken up."
 }
 
-// Text is a reply as people read it: what was asked, how it ended, and why.
+// Text is the reply that people read: the command, its result, and why.
 func Text(said Said, i int, a Answer) string {
 	line := Word
 	if i < len(said.Commands) {

@@ -16,7 +16,7 @@ func help(c Case) Answer {
 	return c.answer(model.Help, "%s", text)
 }
 
-// usage shows how one command is given, or all of them.
+// usage shows the syntax of one command, or of all.
 func usage(name string) string {
 	var b strings.Builder
 	b.WriteString("| command | |\n| --- | --- |")
@@ -38,7 +38,7 @@ func usage(name string) string {
 			line += " [" + k + "=" + map[string]string{keyHead: "SHA", keySHA: "SHA", keyIssue: "NUMBER", keyStrategy: "NAME"}[k] + "]"
 		}
 		if len(words) > 0 {
-			line += " [" + strings.Join(words, " \\| ") + "]" // in a table, even inside of code
+			line += " [" + strings.Join(words, " \\| ") + "]" // escaped for a table, even inside code
 		}
 		fmt.Fprintf(&b, "\n| `%s` | %s |", line, v.does)
 	}

@@ -9,18 +9,18 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// Work is how the work on an issue stands that is to lead to a pull request.
+// Work is the state of the work on an issue that is to become a pull request.
 type Work struct {
 	Number int
-	Newest *model.Posted[model.IssueMarker] // attempt; nil before the first
+	Newest *model.Posted[model.IssueMarker] // latest attempt; nil before the first
 	Next   string                           // what happens next, and why
-	// GoesOn says that a retry makes something happen, and Instead why it does not.
+	// GoesOn says that a retry does something; otherwise Instead says why not.
 	GoesOn  bool
 	Instead string
 }
 
-// AboutIssue says that a command is about the work on the issue that it was given on: that is under way, or there is no open
-// pull request which the command could be about.
+// AboutIssue reports whether a command is about the work on the issue that it was given on: that work is under way, or no
+// open pull request fits the command.
 func (p Policy) AboutIssue(c Command, thread model.Snapshot, underWay bool) bool {
 	return !thread.IsPull && thread.Thread != nil && (underWay || len(thread.Thread.Pulls) == 0) && thread.Thread.Number != p.OperationsIssue &&
 		slices.Contains([]string{"retry", "status", "why"}, c.Name) && c.Problem == "" && c.PR == 0 && (c.Issue == 0 || c.Issue == thread.Thread.Number)
@@ -39,7 +39,7 @@ func DecideOnIssue(c Case, w Work) Answer {
 	return c.apply("Failed attempts are forgiven; another one begins now.")
 }
 
-// table tells how the work stands.
+// table describes the state of the work.
 func (w Work) table() string {
 	var b strings.Builder
 	row := func(what, how string) { fmt.Fprintf(&b, "\n| %s | %s |", what, markdown.Cell(how)) }

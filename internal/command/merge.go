@@ -7,18 +7,18 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// MergeCancel is what the receipt of a `merge cancel` calls the command: by being there it ends the request that waits.
+// MergeCancel is the name of `merge cancel` in its receipt; the receipt itself ends the pending request.
 const MergeCancel = "merge cancel"
 
-// Found is what was found out and done for a command that needs more than what our comments add up to.
+// Found is the result of a command that needs more than our comments.
 type Found struct {
 	Verdict model.Verdict // Applied, Rejected or Failed
 	Text    string
-	// Marker is the request to merge that the answer makes; nil for none, as after a dry run.
+	// Marker is the merge request that the answer creates; nil for none, as after a dry run.
 	Marker *model.MergeMarker
 }
 
-// Early answers a merge or a revert for which nothing further has to be found out; false: Found has to be filled in first.
+// Early answers a merge or a revert that needs no lookups; false: fill in Found first.
 func Early(c Case) (Answer, bool) {
 	switch {
 	case c.Command.Problem != "":
@@ -35,7 +35,7 @@ func Early(c Case) (Answer, bool) {
 	return Decide(c), true
 }
 
-// merge asks for the pull request to be merged, for what would happen, or for a request to be taken back.
+// merge answers a request to merge, a dry run, or the cancelling of a request.
 func merge(c Case) Answer {
 	if a, ok := Early(c); ok {
 		return a
@@ -43,7 +43,7 @@ func merge(c Case) Answer {
 	return c.found("Whether it can be merged could not be found out")
 }
 
-// revert takes back what a pull request has merged, by another pull request.
+// revert answers a request to undo a merged pull request with another pull request.
 func revert(c Case) Answer {
 	if a, ok := c.revertible(); !ok {
 		return a
@@ -51,7 +51,7 @@ func revert(c Case) Answer {
 	return c.found("What it has merged could not be found out")
 }
 
-// revertible rejects a revert where nothing was merged.
+// revertible rejects a revert if nothing was merged.
 func (c Case) revertible() (Answer, bool) {
 	pull, m := c.Target.Pull, c.State.Merge()
 	switch {
@@ -63,7 +63,7 @@ func (c Case) revertible() (Answer, bool) {
 	return Answer{}, true
 }
 
-// cancel takes back the request that waits. That is always possible: it only stops something.
+// cancel withdraws the pending request. That is always allowed: it only stops something.
 func (c Case) cancel() Answer {
 	m := c.State.Merge()
 	switch {
@@ -81,7 +81,7 @@ func (c Case) cancel() Answer {
 		model.CommandMarker{Key: c.Key, Command: MergeCancel, Result: model.Applied, By: c.By, At: c.At}}
 }
 
-// found is the answer that was found out, or without one that it could not be.
+// found is the answer that was worked out, or else that this failed.
 func (c Case) found(problem string) Answer {
 	switch f := c.Found; {
 	case f == nil:

@@ -1,6 +1,6 @@
-// Package command reads what people ask of MergeXO in comments, and decides what is answered: pure functions from what
-// was said and what is known to one verdict with its reason. A command is a line of its author's own words in a comment as
-// it was posted, so that nobody can slip one into somebody else's comment, or take one back that others have seen.
+// Package command parses the commands that people give in comments, and decides each one with pure functions from what is
+// known to one verdict with its reason. A command is a line of its author's own words in a comment as posted, so that
+// nobody can slip one into somebody else's comment, or withdraw one that others have seen.
 package command
 
 import (
@@ -17,12 +17,12 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// Word is what a command's line begins with.
+// Word starts a command's line.
 const Word = "/mergexo"
 
-// Command is one command as it was given. With a Problem it is not to be obeyed.
+// Command is one parsed command. One with a Problem is not carried out.
 type Command struct {
-	Name  string // of the table; empty where the word is none of them
+	Name  string // from the table; empty if unknown
 	Text  string // the line
 	Head  string // head_sha or sha, lower case
 	PR    int    // pr; 0 for the thread's own
@@ -30,19 +30,19 @@ type Command struct {
 	// Strategy, DryRun and Cancel are a merge's.
 	Strategy       string
 	DryRun, Cancel bool
-	Reason         string // of a revert: what is behind `because`, in its author's words
+	Reason         string // of a revert: the text after `because`
 	Problem        string // what is wrong and where, for people
 }
 
-// verb is one line of the table of commands.
+// verb is one row of the table of commands.
 type verb struct {
 	name   string
-	keys   []string // and words, beside pr, which all of them take
+	keys   []string // and words, besides pr, which all of them take
 	decide func(Case) Answer
 	does   string
 }
 
-// verbs is the table of commands: a new one is a file and a line here.
+// verbs is the table of commands: a new one is a file and a row here.
 func verbs() []verb {
 	return []verb{
 		{"unblock", []string{keyHead}, unblock, "go on after a block, once the old head is restored; `head_sha=SHA` accepts the current head instead"},
@@ -67,10 +67,10 @@ const (
 	keySHA      = "sha"
 	wordDryRun  = "dry-run"
 	wordCancel  = "cancel"
-	wordBecause = "because" // all behind it is text
+	wordBecause = "because" // everything after it is text
 )
 
-// isWord says that a key is given as it is, without a value.
+// isWord reports whether a key takes no value.
 func isWord(key string) bool { return key == wordDryRun || key == wordCancel || key == wordBecause }
 
 func names() []string {
@@ -81,15 +81,15 @@ func names() []string {
 	return out
 }
 
-// Is says that a text holds a command, well-formed or not.
+// Is reports whether a text holds a command, well-formed or not.
 func Is(body string) bool { return len(Parse(body)) > 0 }
 
-// Parse gives the commands of a text in their order.
+// Parse returns the commands of a text in order.
 func Parse(body string) []Command {
 	var out []Command
 	if len(body) > maxRead {
 		body = body[:maxRead]
-		body = body[:strings.LastIndexByte(body, '\n')+1] // a line that was cut says something else
+		body = body[:strings.LastIndexByte(body, '\n')+1] // a cut line may mean something else
 	}
 	for _, line := range markdown.Spoken(body, Word) {
 		first, _ := utf8.DecodeRuneInString(line.Text[len(Word):])
@@ -103,9 +103,9 @@ func Parse(body string) []Command {
 	return out
 }
 
-// misplaced is what would be a command if it began its line: "lgtm /mergexo merge". It is not obeyed, since whoever writes
-// about commands gives none, and it is not passed over in silence: its author waits for what will not happen. What only
-// begins like a command and goes on in prose is no business of ours.
+// misplaced finds what would be a command at the start of its line: "lgtm /mergexo merge". It is not carried out, since
+// people also write about commands, but it gets a reply, since its author may be waiting. Prose that only begins like a
+// command is ignored.
 func misplaced(body string) []Command {
 	for _, line := range markdown.SpokenWithin(body, Word) {
 		given := line
@@ -171,7 +171,7 @@ func parse(line markdown.Line) Command {
 	return c
 }
 
-// set fills in one key.
+// set sets one key.
 func (c *Command) set(w markdown.Line, key, value string) {
 	switch key {
 	case keyHead, keySHA:
@@ -184,7 +184,7 @@ func (c *Command) set(w markdown.Line, key, value string) {
 		if !slices.Contains(model.Strategies(), c.Strategy) {
 			c.Problem = trouble(w, "unknown strategy %s%s", shown(value), suggest(value, model.Strategies()))
 		}
-	case wordBecause: // its text is no key
+	case wordBecause: // a word in the reason is not a key
 	case wordDryRun:
 		c.DryRun = true
 	case wordCancel:
@@ -194,7 +194,7 @@ func (c *Command) set(w markdown.Line, key, value string) {
 	}
 }
 
-// because takes all behind a word as the reason.
+// because takes everything after a word as the reason.
 func (c *Command) because(line, w markdown.Line) {
 	c.Reason = strings.TrimSpace(line.Text[w.Column-line.Column+len(w.Text):])
 	if c.Reason == "" {
@@ -215,16 +215,15 @@ func (c *Command) number(w markdown.Line, key, value string) {
 	}
 }
 
-// NamesCommit says that a text can be the name of a commit or its beginning, long enough to be told from others.
+// NamesCommit reports whether a text can be an (abbreviated) SHA, long enough to be unambiguous.
 func NamesCommit(s string) bool {
 	return len(s) >= 7 && len(s) <= 40 && strings.Trim(strings.ToLower(s), "0123456789abcdef") == ""
 }
 
-// maxRead is how much of a text is looked through for commands, in bytes: reading Markdown takes longer than linear in its
-// length.
+// maxRead is how many bytes of a text are searched for commands: parsing Markdown takes more than linear time.
 const maxRead = 16 << 10
 
-// split gives the words of a line, each with its place.
+// split gives the words of a line with their positions.
 func split(line markdown.Line) []markdown.Line {
 	var words []markdown.Line
 	rest, column := line.Text, line.Column
@@ -254,7 +253,7 @@ func shown(value string) string {
 	return markdown.Inline(clip(value))
 }
 
-// clip keeps a word short enough to be repeated.
+// clip shortens a word for a reply.
 func clip(s string) string {
 	const limit = 60
 	if r := []rune(s); len(r) > limit {
@@ -263,7 +262,7 @@ func clip(s string) string {
 	return s
 }
 
-// suggest names the nearest of the words that exist, where it is near, and else all of them.
+// suggest names the closest known word if it is close enough, else all of them.
 func suggest(word string, known []string) string {
 	best, least := "", 0
 	for _, k := range known {

@@ -2,7 +2,7 @@ package command
 
 import "github.com/mergexo/mergexo/internal/markdown"
 
-// retry forgives the failed attempts, so that what is pending is tried as if for the first time.
+// retry resets the failed attempts, so that pending work is tried as if for the first time.
 func retry(c Case) Answer {
 	if a, ok := c.tracked(); !ok {
 		return a

@@ -8,7 +8,7 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// status tells how a pull request stands.
+// status describes the state of a pull request.
 func status(c Case) Answer {
 	s, url := c.Status, c.Target.Pull.URL
 	var b strings.Builder
@@ -42,12 +42,12 @@ func status(c Case) Answer {
 	return c.apply("%s", b.String())
 }
 
-// need is what waits for a person, with the comment that says so.
+// need links what waits for a person.
 func need(n model.Need) string {
 	return fmt.Sprintf("[%s](%s) (%s): %s", n.Headline, n.URL, n.Who, markdown.Inline(n.Next))
 }
 
-// why tells every gate, met or not, so that "nothing happens here" has an answer.
+// why lists every gate, open or closed, so that "nothing happens here" has an answer.
 func why(c Case) Answer {
 	text := because(c) + mergeable(c.MergeGates) + "\n\n"
 	if n := c.Status.Need; n != nil {
@@ -60,7 +60,7 @@ func why(c Case) Answer {
 	return c.apply("%s", text)
 }
 
-// table shows gates with what they were judged by.
+// table shows gates with their evidence.
 func table(head string, gates []model.Gate) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "| %s | met | evidence |\n| --- | --- | --- |", head)
@@ -74,7 +74,7 @@ func table(head string, gates []model.Gate) string {
 	return b.String()
 }
 
-// because is the answer in a sentence: the first gate that is not met decides.
+// because is the answer in one sentence: the first closed gate decides.
 func because(c Case) string {
 	for _, g := range c.Gates {
 		switch {
@@ -90,7 +90,7 @@ func because(c Case) string {
 	return "Every condition is met; " + waiting(c.Status) + "."
 }
 
-// mergeable is the same of a merge, which needs other conditions than a turn.
+// mergeable is the same for a merge, which has other gates than a turn.
 func mergeable(gates []model.Gate) string {
 	if len(gates) == 0 {
 		return ""

@@ -9,17 +9,17 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// Target says which pull request a command is about: Number, or the only open one of Issue. Problem says for people why
-// it is about none. A command that is about nothing (help) has none of the three.
+// Target is the pull request that a command is about: Number, or the only open one of Issue. Problem tells people why there
+// is none. All are empty for a command that is about no pull request (help).
 type Target struct {
 	Number  int
 	Issue   int
 	Problem string
 }
 
-// Target tells the target of a command that was given on this thread. A pull request other than the thread's own is taken
-// in the operations issue and in its source issue only, so that whoever reads a pull request reads all that was decided
-// about it.
+// Target resolves the target of a command given on this thread. Another pull request than the thread's own is accepted only
+// in the operations issue and in its source issue, so that a pull request's readers see everything that was decided about
+// it.
 func (p Policy) Target(c Command, thread model.Snapshot, number int) Target {
 	operations := p.OperationsIssue != 0 && p.OperationsIssue == number
 	switch {
@@ -85,5 +85,5 @@ func named(numbers []int) string {
 	return strings.Join(out, ", ")
 }
 
-// Misplaced answers a command without a target.
+// Misplaced rejects a command without a target.
 func Misplaced(c Case, problem string) Answer { return c.reject("%s", problem) }

@@ -5,7 +5,7 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// adopt makes a pull request tracked whose branch the settings do not name, or that was released.
+// adopt starts tracking a pull request that was released, or whose branch the settings do not name.
 func adopt(c Case) Answer {
 	if a, ok := c.changeable(); !ok {
 		return a
@@ -34,7 +34,7 @@ func adopt(c Case) Answer {
 	return Answer{model.Applied, text, m}
 }
 
-// release makes a pull request a person's again, for good.
+// release ends the tracking of a pull request for good.
 func release(c Case) Answer {
 	if a, ok := c.tracked(); !ok {
 		return a

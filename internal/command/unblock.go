@@ -8,8 +8,8 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// unblock ends a block: when the last accepted head is an ancestor of the current one again, or when the operator names
-// the current head. What was observed is never accepted without being named.
+// unblock ends a block if the last accepted head is an ancestor of the current one again, or if the operator names the
+// current head. An unnamed head is never accepted.
 func unblock(c Case) Answer {
 	if a, ok := c.changeable(); !ok {
 		return a
@@ -29,7 +29,7 @@ func unblock(c Case) Answer {
 func restored(c Case) Answer {
 	accepted, pull := c.State.Accepted, c.Target.Pull
 	head, url := pull.HeadSHA, pull.URL
-	if accepted == "" { // a comment that held it is spoilt
+	if accepted == "" { // its comment is damaged
 		return c.reject("Which head was accepted last is not known any more, so it has to be named: `/mergexo unblock head_sha=%s` accepts the current one, %s.", head, markdown.Commit(url, head))
 	}
 	switch c.Facts.Relation {
@@ -70,7 +70,7 @@ func (c Case) lift(head string, restored bool, text string) Answer {
 	}}
 }
 
-// lost lists the commits that a rewrite took away, and links the head that had them.
+// lost lists the commits that a force-push removed, and links the head that had them.
 func lost(c Case) string {
 	old := c.State.Accepted
 	if old == "" || len(c.Facts.Lost) == 0 {

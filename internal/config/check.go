@@ -9,9 +9,9 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// check finds what no single value shows. Values that are wrong by themselves have been reported and kept their default.
+// check finds problems between values. Invalid values have been reported and kept their default.
 func (w *walk) check(s Settings, withAgent bool) {
-	// A key that is misspelt may be the reason: what is written wrong comes before what is missing.
+	// A misspelt key may be the cause: report what is wrong before what is missing.
 	if withAgent && s.Agent.None() && w.wantsAgent() && len(w.problems) == 0 {
 		if w.lines[agentCommand] == 0 && w.lines["agent.adapter"] != 0 {
 			w.lines[agentCommand] = w.lines["agent.adapter"]
@@ -46,17 +46,17 @@ const (
 	needsProgram = `the adapter "command" needs a program, such as command = ["./agent"]`
 )
 
-// wantsAgent says that the settings are about an agent, and not only about how tests run or about nothing of the kind.
+// wantsAgent reports whether the settings configure an agent, and not only tests or nothing of the kind.
 func (w *walk) wantsAgent() bool {
 	return slices.ContainsFunc([]string{"adapter", "command", "model", "extra_args", "pass_env"}, func(key string) bool { return w.lines["agent."+key] != 0 })
 }
 
-// NoAgent is the error for something that needs an agent where the settings name none; what is that, as part of a sentence.
+// NoAgent is the error for something that needs an agent if none is set; what names it within a sentence.
 func NoAgent(source, what string) error {
 	return &Error{Source: source, Problems: []Problem{{Key: agentCommand, Text: fmt.Sprintf("no agent is set, and %s needs one: %s", what, needsProgram)}}}
 }
 
-// checkLabels wants five different labels: GitHub does not tell them apart by case.
+// checkLabels requires five different labels: GitHub ignores their case.
 func (w *walk) checkLabels(l Labels) {
 	seen := map[string]string{}
 	for _, one := range []struct{ key, label string }{{"design", l.Design}, {"bugfix", l.Bugfix}, {"small_job", l.SmallJob}, {"ignore", l.Ignore}, {"freeze", l.Freeze}} {
@@ -68,7 +68,7 @@ func (w *walk) checkLabels(l Labels) {
 	}
 }
 
-// require reports a key that has to be there, unless what is wrong with it has been said.
+// require reports a missing key, unless it has been reported already.
 func (w *walk) require(place, name string, there bool) {
 	if !there && !w.reported(place) && !w.reported(place+"."+name) {
 		w.add(place+"."+name, errors.New("missing"))

@@ -1,6 +1,6 @@
-// Package config turns the text of .github/mergexo.toml into settings. It walks the document by a table of keys instead
-// of decoding into the structs, because a settings file is written by people: every mistake in it is reported at once,
-// each with its line, what is wanted, what is there, and the nearest thing that would have been right.
+// Package config turns the text of .github/mergexo.toml into settings. It walks the document by a table of keys instead of
+// decoding into structs, because people write the file: it reports every mistake at once, each with its line, the expected
+// value, the actual one, and the closest valid one.
 package config
 
 import (
@@ -25,43 +25,43 @@ type Settings struct {
 type Repo struct {
 	AllowedUsers     []string // logins; empty: people with write permission
 	Operators        []string // logins; empty: maintain or admin
-	Bots             []string // logins whose markers count as ours, beside the token's own
-	OperationsIssue  int      // issue whose conversation takes commands for any pull request; 0: none
-	CodingGuidelines string   // path in the repository; a file that is not there is no rule
+	Bots             []string // logins whose markers are trusted, besides the token's own
+	OperationsIssue  int      // issue whose comments may command any pull request; 0: none
+	CodingGuidelines string   // path in the repository; a missing file sets no rules
 	DesignDir        string   // path in the repository
 	RequiredTests    []string // argv, before every push; empty: none
 	TestFileRegex    []string // bugfix: at least one staged file must match one of them
 	Track            []string // patterns of head branches, as branchfilter has them
 }
 
-// Labels is [labels]: the label that starts each flow, the one that pauses them all, and the one that keeps a pull request
-// from being merged.
+// Labels is [labels]: the label that starts each flow, the one that pauses all, and the one that keeps a pull request from
+// being merged.
 type Labels struct {
 	Design, Bugfix, SmallJob, Ignore, Freeze string
 }
 
 // Agent is [agent].
 type Agent struct {
-	Adapter   string // codex, claude, command or suggestion: the agent package knows them
+	Adapter   string // codex, claude, command or suggestion; see package agent
 	Command   []string
 	Model     string
 	ExtraArgs []string
 	PassEnv   []string
 	Timeout   time.Duration
-	// TestTimeout is how long required tests may take, and RunTimeout the whole run: then its work is saved and said.
+	// TestTimeout limits the required tests, RunTimeout the whole run; after it the run saves its work and reports.
 	TestTimeout, RunTimeout time.Duration
 
-	Isolation string // auto or none: how what it runs is kept from everything else
-	User      string // existing unprivileged user to run as; "": one is made for the run
+	Isolation string // auto or none: how agents and tests are isolated
+	User      string // existing unprivileged user to run as; "": created for the run
 	Network   model.Network
-	// CheckpointEvery is how often what an agent has done so far is pushed while it is at work.
+	// CheckpointEvery is how often an agent's work so far is pushed while it runs.
 	CheckpointEvery time.Duration
 }
 
-// None says that no agent is set: then pull requests are merged, and nothing is answered or built.
+// None reports whether no agent is set: pull requests are still merged, but nothing is answered or built.
 func (a Agent) None() bool { return a.Adapter == adapterCommand && len(a.Command) == 0 }
 
-// InCheckout says that the tests run in the runner's workspace.
+// InCheckout reports whether the tests run in the runner's workspace.
 func (m Merge) InCheckout() bool { return m.TestsIn == "checkout" }
 
 // Feedback is [feedback].
@@ -72,12 +72,12 @@ type Feedback struct {
 	TurnsPerDay      int     // 0: no limit
 	CostPerDayUSD    float64 // 0: no limit
 	OnMissingSession string  // rehydrate or block
-	// ForbidPaths are globs of what an agent must not change, compared without case; CODEOWNERS stands for its three places.
+	// ForbidPaths are globs of paths that an agent must not change, ignoring case; CODEOWNERS stands for its three places.
 	ForbidPaths []string
-	// AllowSecrets are globs of files in which what looks like a secret is none: fixtures of tests. The name of a file and
-	// a commit's message are never among them.
+	// AllowSecrets are globs of files whose apparent secrets are ignored: test fixtures. File names and commit messages are
+	// always checked.
 	AllowSecrets []string
-	MaxFileMB    int // no larger file is pushed; GitHub itself takes 100
+	MaxFileMB    int // larger files are not pushed; GitHub's own limit is 100
 }
 
 // Merge is [merge] with its rules and groups.
@@ -86,9 +86,9 @@ type Merge struct {
 	Attempts       int
 	Approvals      int
 	RequiredChecks []string
-	Setup          Tests // what makes a fresh tree ready for the tests
+	Setup          Tests // prepares a fresh tree for the tests
 	Tests          Tests
-	TestsIn        string        // fresh, a tree of its own; or checkout, the runner's workspace
+	TestsIn        string        // fresh: a separate tree; checkout: the runner's workspace
 	TestTimeout    time.Duration // of setup and tests together
 	LockTimeout    time.Duration
 	DeleteBranch   bool
@@ -96,7 +96,7 @@ type Merge struct {
 	Groups         []Group
 }
 
-// Tests are the tests before a merge, or what sets them up: an argv, or none on purpose. Neither means to find it out.
+// Tests are the tests before a merge, or their setup: an argv, or explicitly none. Neither means to detect them.
 type Tests struct {
 	None bool
 	Argv []string
@@ -104,14 +104,14 @@ type Tests struct {
 
 // Rule is a [[merge.rule]]: the first one that is enabled and matches the branch chooses the strategy.
 type Rule struct {
-	Branch      string   // a pattern, as branchfilter has it, without !
+	Branch      string   // a pattern in branchfilter's syntax, without !
 	Strategy    string   // "" only where it is not enabled
-	Enabled     bool     // a rule for gh-pr-* that is not: the commits of forks are picked
+	Enabled     bool     // a disabled rule for gh-pr-* lets forks be picked
 	BaseWins    []string // globs of paths whose conflicts the base wins
 	UnionFields []string
 }
 
-// Group is a [[merge.group]]: repositories that are merged together.
+// Group is a [[merge.group]]: repositories that merge together.
 type Group struct {
 	Name         string
 	Repositories []string // owner/name
@@ -128,12 +128,12 @@ type External struct {
 // Sweep is [sweep].
 type Sweep struct {
 	MaxParallel int
-	MaxItems    int    // pull requests and issues that one sweep works at
-	Conflicts   string // tracked, all or never: which pull requests are told that they conflict
+	MaxItems    int    // pull requests and issues handled by one sweep
+	Conflicts   string // tracked, all or never: which pull requests are told about conflicts
 }
 
-// Defaults are the settings of a file that says nothing. No agent is set by them: the adapter "command" wants a command,
-// which nobody can guess. Nor are required tests: a repository without the guessed script could never push.
+// Defaults are the settings of an empty file. They set no agent: the adapter "command" needs a command, which cannot be
+// guessed. They require no tests: a repository without the guessed script could never push.
 func Defaults() Settings {
 	return Settings{
 		Repo:   Repo{CodingGuidelines: "docs/style.md", DesignDir: "docs/design", Track: []string{"agent/**"}},

@@ -7,12 +7,12 @@ import (
 	"unicode"
 )
 
-// ErrInvalid is what every error of this package is: settings that a person has to correct.
+// ErrInvalid matches every error of this package: settings that a person has to correct.
 var ErrInvalid = errors.New("invalid settings")
 
-// Problem is one thing that is wrong with a settings file.
+// Problem is one mistake in a settings file.
 type Problem struct {
-	Line  int    // from 1; 0 where the file itself is the problem
+	Line  int    // from 1; 0 if the file itself is the problem
 	Key   string // "merge.rule.branch"; empty where it is not about a key
 	Text  string
 	place string // the key with the index of its table
@@ -43,16 +43,16 @@ func (e *Error) Error() string {
 // Is makes every Error an ErrInvalid.
 func (e *Error) Is(target error) bool { return target == ErrInvalid }
 
-// Usage marks errors that the person who runs the program can put right.
+// Usage marks errors that the caller can fix.
 func (e *Error) Usage() bool { return true }
 
-// Minimal is the smallest settings file that works, offered where there is none.
+// Minimal is the smallest settings file that works, suggested if there is none.
 const Minimal = `[agent]
 adapter = "command"
 command = ["./agent"]
 `
 
-// Missing is the error for a settings file that is not there, with a file that would do.
+// Missing is the error for a missing settings file, with a file that would do.
 func Missing(source string) error {
 	text := "not there; commit one to the base branch, at least:\n\n" + strings.TrimRight(indent(Minimal), "\n")
 	return &Error{Source: source, Problems: []Problem{{Text: text}}}

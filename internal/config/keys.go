@@ -2,13 +2,13 @@ package config
 
 import "github.com/mergexo/mergexo/internal/model"
 
-// key is one setting of a table: its name, and how its value gets into the table's struct.
+// key is one setting of a table: its name, and how its value is stored in the table's struct.
 type key[T any] struct {
 	name  string
 	apply func(*T, any) error
 }
 
-// set makes a key from how a value is read and where it goes.
+// set makes a key from a value's reader and its destination.
 func set[T, V any](name string, read func(any) (V, error), at func(*T) *V) key[T] {
 	return key[T]{name, func(t *T, raw any) error {
 		v, err := read(raw)
@@ -68,7 +68,7 @@ var feedbackKeys = []key[Feedback]{
 
 var strategy = oneOf(model.Strategies()...)
 
-// mergeKeys leaves out rule and group, which are tables of their own.
+// mergeKeys leaves out rule and group, which are tables.
 var mergeKeys = []key[Merge]{
 	set("strategy", strategy, func(m *Merge) *string { return &m.Strategy }),
 	set("attempts", atLeast(1), func(m *Merge) *int { return &m.Attempts }),

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// linesOf says on which line each key of a valid TOML document stands, by its place: "repo.track", "merge.rule[0].branch".
-// The TOML library keeps its positions to itself, except for syntax errors; and it has accepted the text already, so this
-// needs to know no more of TOML than where keys and values end.
+// linesOf maps the place of each key of a valid TOML document ("repo.track", "merge.rule[0].branch") to its line. The TOML
+// library reports positions only for syntax errors. It has accepted the text already, so this scanner only needs to know
+// where keys and values end.
 func linesOf(text string) map[string]int {
 	s := &scanner{text: text, line: 1, places: map[string]int{}, counts: map[string]int{}}
 	table := ""
@@ -57,7 +57,7 @@ func (s *scanner) take(prefix string) bool {
 	return true
 }
 
-// skipSpace passes over blanks and comments, and with newlines set over line ends too.
+// skipSpace skips blanks and comments, and line ends too if newlines is set.
 func (s *scanner) skipSpace(newlines bool) {
 	for !s.done() {
 		switch c := s.peek(); {
@@ -73,7 +73,7 @@ func (s *scanner) skipSpace(newlines bool) {
 	}
 }
 
-// header reads [table] or [[table]] and gives the place that the keys below it belong to.
+// header reads [table] or [[table]] and returns the place of the keys below it.
 func (s *scanner) header() string {
 	list := s.take("[[")
 	if !list {
@@ -99,7 +99,7 @@ func (s *scanner) header() string {
 	return place
 }
 
-// mark keeps the first line of a place.
+// mark records the first line of a place.
 func (s *scanner) mark(place string) {
 	if _, ok := s.places[place]; !ok {
 		s.places[place] = s.line
@@ -117,7 +117,7 @@ func (s *scanner) pair(table string) {
 	s.skipSpace(false)
 	s.take("=")
 	s.value(place)
-	if s.pos == start { // not TOML after all: go on rather than stand still
+	if s.pos == start { // not TOML after all: avoid an endless loop
 		s.next()
 	}
 }
@@ -151,7 +151,7 @@ func (s *scanner) keyPart() string {
 	return s.text[start:s.pos]
 }
 
-// value passes over a value and notes the keys of the inline tables in it.
+// value skips a value and records the keys of the inline tables in it.
 func (s *scanner) value(place string) {
 	s.skipSpace(false)
 	switch s.peek() {
@@ -170,7 +170,7 @@ func (s *scanner) value(place string) {
 	}
 }
 
-// items reads what stands between commas until the closing bracket.
+// items reads comma-separated items up to the closing bracket.
 func (s *scanner) items(end byte, item func(i int)) {
 	for i := 0; ; i++ {
 		s.skipSpace(true)
@@ -191,7 +191,7 @@ func (s *scanner) items(end byte, item func(i int)) {
 	}
 }
 
-// skipString passes over a string of any of the four kinds.
+// skipString skips a string of any of the four kinds.
 func (s *scanner) skipString() {
 	quote := s.text[s.pos : s.pos+1]
 	end := quote
@@ -206,7 +206,7 @@ func (s *scanner) skipString() {
 			s.next()
 			s.next()
 		case s.take(end):
-			for len(end) == 3 && s.peek() == quote[0] { // up to two quotes may stand before the closing three
+			for len(end) == 3 && s.peek() == quote[0] { // up to two quotes may precede the closing three
 				s.next()
 			}
 			return
@@ -216,7 +216,7 @@ func (s *scanner) skipString() {
 	}
 }
 
-// quoted is a name as it stands in a place: with quotes where it would be taken for something else.
+// quoted is a name within a place, quoted if it would be ambiguous.
 func quoted(name string) string {
 	plain := name != "" && !strings.ContainsFunc(name, func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '_' && r != '-'
@@ -227,7 +227,7 @@ func quoted(name string) string {
 	return strconv.Quote(name)
 }
 
-// shown is a place as people write the key: without the indexes of tables.
+// shown is a place as people write the key: without table indexes.
 func shown(place string) string {
 	var b strings.Builder
 	for i := 0; i < len(place); i++ {

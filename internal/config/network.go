@@ -10,7 +10,7 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// network reads what an agent may reach: a word, or a list of hosts.
+// network reads what an agent may reach: a keyword, or a list of hosts.
 func network(v any) (model.Network, error) {
 	const want = `"open", "model", or a list of hosts such as ["api.example.com"]`
 	items, isList := v.([]any)
@@ -29,12 +29,12 @@ func network(v any) (model.Network, error) {
 	return model.Network{Model: true, Hosts: slices.Compact(hosts)}, err
 }
 
-// hostShape is a name as RFC 1123 has it (https://www.rfc-editor.org/rfc/rfc1123#page-13), whose last part has a letter
-// in front, since no top-level domain begins with a digit and an IP address does.
+// hostShape is a name as in RFC 1123 (https://www.rfc-editor.org/rfc/rfc1123#page-13) whose last label starts with a
+// letter: no top-level domain starts with a digit, but an IP address does.
 var hostShape = regexp.MustCompile(`^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z]([a-z0-9-]{0,61}[a-z0-9])?$`)
 
-// host reads one host. What a name stands for is asked when it is reached, so that there are no addresses; and what is on
-// the machine itself is nobody's to name.
+// host reads one host. Names are resolved when they are reached, so addresses are refused; so are names of the machine
+// itself.
 func host(v any) (string, error) {
 	s, err := nonEmpty(v)
 	if err != nil {

@@ -10,11 +10,11 @@ import (
 	"github.com/BurntSushi/toml"
 )
 
-// Parse reads the settings from the text of a file; source is how people know that file. Every error is an *Error with
-// all problems that were found. The settings are only worth something without one.
+// Parse reads settings from the text of a file; source names the file in errors. Every error is an *Error with all problems
+// found. The settings are only valid without an error.
 func Parse(text, source string) (Settings, error) { return parse(text, source, true) }
 
-// ParseWithoutAgent is Parse for where no agent works: its settings may be incomplete.
+// ParseWithoutAgent is Parse where no agent runs: the agent's settings may be incomplete.
 func ParseWithoutAgent(text, source string) (Settings, error) { return parse(text, source, false) }
 
 func parse(text, source string, withAgent bool) (Settings, error) {
@@ -43,13 +43,13 @@ func syntaxProblem(err error) Problem {
 	return Problem{Line: 1, Text: "not TOML: " + oneLine(err.Error())}
 }
 
-// walk goes through the document and collects problems.
+// walk traverses the document and collects problems.
 type walk struct {
 	lines    map[string]int
 	problems []Problem
 }
 
-// add notes a problem, one for each line of a joined error. place is the key with the index of its table, as "merge.rule[0].branch".
+// add records a problem per line of a joined error. place is the key with its table's index: "merge.rule[0].branch".
 func (w *walk) add(place string, err error) {
 	line := w.lines[place]
 	for p := place; line == 0; line = w.lines[p] {
@@ -65,7 +65,7 @@ func (w *walk) add(place string, err error) {
 	}
 }
 
-// table reads one table of the top level.
+// table reads one top-level table.
 func (w *walk) table(name string, raw any, s *Settings) {
 	switch name {
 	case "repo":
@@ -91,7 +91,7 @@ func (w *walk) table(name string, raw any, s *Settings) {
 	}
 }
 
-// read fills one table's struct. The keys of others are somebody else's.
+// read fills one table's struct. Keys in others are handled elsewhere.
 func read[T any](w *walk, place string, raw any, keys []key[T], into *T, others ...string) {
 	values, ok := raw.(map[string]any)
 	if !ok {

@@ -34,8 +34,8 @@ func (w *walk) unknown(place, name string) {
 	w.add(join(place, name), fmt.Errorf("unknown key; the nearest is %s", nearest(shown(place), name)))
 }
 
-// nearest is the known key that takes the fewest edits to reach. A key of another table costs one more, so that a key
-// in the wrong table is recognised, and a misspelt one is looked for at home first.
+// nearest is the known key with the smallest edit distance. A key of another table costs one more: a misspelt key is
+// matched in its own table first, and a key in the wrong table is still found.
 func nearest(table, name string) string {
 	best, cost := "", 0
 	for _, known := range knownKeys {

@@ -15,8 +15,8 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// The readers of values. Each takes what the TOML library made of a value (string, int64, float64, bool, a time, []any,
-// map[string]any, []map[string]any) and says in one line what is wrong with it; several lines for several list items.
+// The readers of values. Each takes a value as the TOML library decodes it (string, int64, float64, bool, a time, []any,
+// map[string]any, []map[string]any) and describes a problem in one line, or several for several list items.
 
 type timeout = time.Duration
 
@@ -98,7 +98,7 @@ func oneOf(words ...string) func(any) (string, error) {
 	}
 }
 
-// list reads a list whose items have a reader of their own.
+// list reads a list whose items have their own reader.
 func list(read func(any) (string, error), want string) func(any) ([]string, error) {
 	return func(v any) ([]string, error) {
 		items, ok := v.([]any)
@@ -128,7 +128,7 @@ var (
 	repositories = list(repository, "a list of owner/name")
 )
 
-// argument reads one argument of a program: any text that the system can hand over, a script of several lines too.
+// argument reads one argument of a program: any text that exec accepts, even a multi-line script.
 func argument(v any) (string, error) {
 	s, ok := v.(string)
 	if !ok {
@@ -140,7 +140,7 @@ func argument(v any) (string, error) {
 	return s, nil
 }
 
-// argv reads a command. A string is refused, since no shell would split it.
+// argv reads a command. A string is refused: no shell would split it.
 func argv(v any) ([]string, error) {
 	const want = `a list of arguments such as ["make", "test"]`
 	args, err := list(argument, want)(v)
@@ -150,7 +150,7 @@ func argv(v any) ([]string, error) {
 	return args, err
 }
 
-// argvOrNone reads a command that can be none on purpose; example is one.
+// argvOrNone reads a command that can explicitly be none; example is one.
 func argvOrNone(example string) func(any) (Tests, error) {
 	return func(v any) (Tests, error) {
 		if v == "none" {
@@ -193,7 +193,7 @@ func branchFilter(v any) (string, error) {
 	return s, err
 }
 
-// branchFilters reads a list of patterns. Nothing at all is a choice; nothing but exceptions is a mistake.
+// branchFilters reads a list of patterns. An empty list is valid; one with only exceptions is a mistake.
 func branchFilters(v any) ([]string, error) {
 	patterns, err := list(branchPattern, "a list of branch filters")(v)
 	if err == nil && len(patterns) > 0 && !slices.ContainsFunc(patterns, func(p string) bool { return !branchfilter.Negative(p) }) {
@@ -239,7 +239,7 @@ func userName(v any) (string, error) {
 	return s, err
 }
 
-// path is a place inside the repository.
+// path reads a path inside the repository.
 func path(v any) (string, error) {
 	s, err := text(v)
 	if err == nil && (strings.HasPrefix(s, "/") || slices.Contains(strings.Split(s, "/"), "..")) {
@@ -258,7 +258,7 @@ func repository(v any) (string, error) {
 
 var envShape = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-// envName refuses what would hand the run's own credentials to the agent: the token, GitHub's runtime tokens, our keys.
+// envName refuses names that would give the agent the run's own credentials: the token, GitHub's runtime tokens, our keys.
 func envName(v any) (string, error) {
 	s, err := nonEmpty(v)
 	if err != nil {
@@ -281,7 +281,7 @@ func envName(v any) (string, error) {
 	return s, nil
 }
 
-// describe says what is there in the words of TOML.
+// describe names a value's type in TOML's terms.
 func describe(v any) string {
 	switch v := v.(type) {
 	case string:

@@ -13,9 +13,9 @@ const (
 	fixOwn   = "end the group with `|| github.run_id` for what the jobs' if: leaves out, as the workflow that mergexo init --split writes does"
 )
 
-// concurrent wants one run at a time for each pull request, and none cancelled. Where one job does all it is on that job,
-// because what its if: leaves out counts where the whole workflow has the limit. Where the agent has a job of its own it
-// has to be on the whole workflow, or the next run's agent would begin before this run's work is applied.
+// concurrent requires one run at a time per pull request, and no cancelling. A workflow with a single job limits that job,
+// since a limit on the whole workflow also counts runs that the job's if: skips. Where the agent has its own job, the limit
+// must be on the whole workflow; otherwise the next run's agent could start before this run's work is applied.
 func concurrent(e *exam) []Finding {
 	var out []Finding
 	seen := map[*workflow]bool{}
@@ -25,7 +25,7 @@ func concurrent(e *exam) []Finding {
 			continue
 		}
 		if e.split(u.w) {
-			out = append(out, u.apart(!seen[u.w])...)
+			out = append(out, u.splitConcurrency(!seen[u.w])...)
 			seen[u.w] = true
 			continue
 		}
@@ -50,8 +50,8 @@ func concurrent(e *exam) []Finding {
 	return orOK(out, "%s: one run at a time for each pull request, and none cancelled", e.files())
 }
 
-// apart looks at one job of a workflow that has split a run over jobs, and at the workflow itself with the first of them.
-func (u use) apart(first bool) []Finding {
+// splitConcurrency checks one job of a split workflow, and with the first job the workflow itself.
+func (u use) splitConcurrency(first bool) []Finding {
 	var out []Finding
 	if c := u.j.concurrency; c != nil {
 		out = append(out, warn("take it out: the whole workflow's is enough", "%s: jobs.%s.concurrency holds up, or drops, a part of a run", u.at(c.line), u.j.id))
@@ -70,7 +70,7 @@ func (u use) apart(first bool) []Finding {
 	return out
 }
 
-// sortsOut tells whether events that are left out have another group than a person's comment.
+// sortsOut reports whether skipped events get a different group than a person's comment.
 func (u use) sortsOut(c *concurrency) bool {
 	name := func(o sampleEvent) (string, error) { return expression.Text(c.group, u.context(o.event, o.make())) }
 	heard, err := expression.Text(c.group, u.context("issue_comment", inConversation(7, person, "User")))
@@ -83,10 +83,10 @@ func (u use) sortsOut(c *concurrency) bool {
 			return false
 		}
 	}
-	return true // of a text that cannot be read another finding tells
+	return true // another finding reports text that cannot be parsed
 }
 
-// group tries the group's name on events of two pull requests.
+// group evaluates the group's name for events of two pull requests.
 func (u use) group(c *concurrency, at string) []Finding {
 	var out []Finding
 	fix := fixGroup
@@ -116,7 +116,7 @@ func (u use) group(c *concurrency, at string) []Finding {
 	return out
 }
 
-// cancels tells whether a new run may end the one before it.
+// cancels reports whether a new run may cancel the one before it.
 func (u use) cancels(c *concurrency) bool {
 	cancel, known, err := expression.Condition(c.cancel, u.context("issue_comment", inConversation(7, person, "User")))
 	return c.cancel != "" && err == nil && (cancel || !known)

@@ -10,7 +10,7 @@ import (
 	"github.com/mergexo/mergexo/internal/doctor/expression"
 )
 
-// condition tries what stands before the action, the job's if: and its own, on events that might come.
+// condition evaluates the job's and the step's if: for sample events.
 func condition(e *exam) []Finding {
 	var out []Finding
 	for _, u := range e.uses {
@@ -48,8 +48,8 @@ func condition(e *exam) []Finding {
 	return out
 }
 
-// expected says what a job has to do with a sample event, and whether the event matters to it at all: one job for the schedule
-// is enough, a job of the sweep's is for nothing else, and what a plan is not made for its other jobs never see.
+// expected gives what a job has to do for a sample event, and whether the event matters to it. One job is enough for the
+// schedule; a job of a sweep has no other events; events that a plan ignores never reach the jobs that need it.
 func (e *exam) expected(u use, o sampleEvent) (sampleEvent, bool) {
 	scheduled, plan := o.event == "schedule", e.planOf(u)
 	switch {
@@ -67,7 +67,7 @@ func (e *exam) expected(u use, o sampleEvent) (sampleEvent, bool) {
 	return o, true
 }
 
-// planOf is the step whose findings a job of a sweep works at; nil for any other.
+// planOf is the step whose items a sweep job works on; nil for any other job.
 func (e *exam) planOf(u use) *use {
 	i := slices.IndexFunc(e.uses, func(v use) bool {
 		return u.phase == sweepPhase && v.phase == planPhase && v.w == u.w && slices.Contains(u.j.needs, v.j.id)
@@ -78,12 +78,12 @@ func (e *exam) planOf(u use) *use {
 	return &e.uses[i]
 }
 
-// has tells whether an event starts the workflow.
+// has reports whether an event triggers the workflow.
 func (u use) has(event string) bool {
 	return slices.ContainsFunc(u.w.triggers, func(t trigger) bool { return t.event == event })
 }
 
-// scheduled tells whether a job sweeps when its time comes, as far as that is known.
+// scheduled reports whether a job sweeps on schedule, as far as that is known.
 func (u use) scheduled() bool {
 	if !u.has("schedule") || u.phase == agentPhase {
 		return false
@@ -92,7 +92,7 @@ func (u use) scheduled() bool {
 	return err == nil && (met || !known)
 }
 
-// constant finds conditions that are text with expressions in it: such a text is never empty, and so always true.
+// constant finds conditions made of text around expressions: such text is never empty, so it is always true.
 // https://docs.github.com/en/actions/how-tos/write-workflows/choose-when-workflows-run/control-jobs-with-conditions
 func (u use) constant() []Finding {
 	var out []Finding
@@ -104,8 +104,8 @@ func (u use) constant() []Finding {
 	return out
 }
 
-// conditions are the step's, the job's, and those of the jobs that it needs, since a job does not run when one of those
-// was left out.
+// conditions are those of the step, the job, and the jobs that it needs: a job is skipped when one that it needs was
+// skipped.
 func (u use) conditions() []text {
 	all := []text{u.s.condition}
 	for _, j := range u.chain() {
@@ -122,7 +122,7 @@ func (u use) try(o sampleEvent) (f Finding, found bool) {
 		at = fmt.Sprintf("%s: jobs.%s", u.at(u.j.line), u.j.id)
 	}
 	if known && !o.runs && met && o.named() {
-		// It may leave out bots one by one: then what it does depends on their names.
+		// The condition may skip particular bots: then the result depends on their names.
 		if _, known, _ = u.runs(o, o.nameless()); !known {
 			return unchecked("%s: whether it leaves out %s depends on who says it", at, o.what), true
 		}
@@ -160,7 +160,7 @@ func (o sampleEvent) nameless() expression.Object {
 	return own
 }
 
-// runs evaluates what stands before the step: its own condition, and what its job waits for.
+// runs evaluates the conditions of the step and of the jobs before it.
 func (u use) runs(o sampleEvent, own expression.Object) (met, known bool, err error) {
 	var v verdict
 	ctx := contexts(u.w, o.event, own)
@@ -169,7 +169,7 @@ func (u use) runs(o sampleEvent, own expression.Object) (met, known bool, err er
 	return v.met, v.known, v.err
 }
 
-// both is "and": an error comes first, and then what does not hold, whatever is unknown.
+// both is "and": an error wins, then false, then unknown.
 func both(a, b verdict) verdict {
 	switch {
 	case a.err != nil || b.err != nil:
@@ -180,11 +180,11 @@ func both(a, b verdict) verdict {
 	return verdict{met: a.met && b.met, known: a.known && b.known}
 }
 
-// statusCheck finds the functions that let a job run though one that it needs was left out.
+// statusCheck matches the functions that let a job run although one that it needs was skipped.
 // https://docs.github.com/en/actions/reference/workflows-and-actions/expressions#status-check-functions
 var statusCheck = regexp.MustCompile(`(?i)\b(always|cancelled|failure)\s*\(`)
 
-// gates tells which jobs of a workflow run for an event where nothing fails. done are those that have been worked out.
+// gates evaluates which jobs of a workflow run for an event if nothing fails. done holds the jobs evaluated so far.
 type gates struct {
 	w    *workflow
 	ctx  expression.Object
@@ -196,14 +196,14 @@ type verdict struct {
 	err        error
 }
 
-// admits tells whether a job runs: its own condition holds, and, unless that asks for their state itself, all jobs run
-// that it needs.
+// admits reports whether a job runs: its condition holds, and so do all jobs that it needs, unless the condition checks
+// their status itself.
 func (g gates) admits(j *job) verdict {
 	if v, ok := g.done[j]; ok {
 		return v
 	}
 	all := verdict{met: true, known: true}
-	g.done[j] = all // for needs: that goes in circles, in a file that is wrong
+	g.done[j] = all // ends cycles in needs:, which only an invalid file has
 	needs := expression.Object{}
 	for _, n := range g.w.jobs {
 		if !slices.Contains(j.needs, n.id) {
@@ -228,7 +228,7 @@ func (g gates) admits(j *job) verdict {
 	return own
 }
 
-// outputs are those of a job: of one that plans a sweep, that there is work.
+// outputs are a job's outputs; a job that plans a sweep reports that there is work.
 func (g gates) outputs(j *job) any {
 	if slices.ContainsFunc(usesOf(g.w), func(u use) bool { return u.j == j && u.phase == planPhase }) {
 		return expression.Object{"work": "true", "matrix": expression.Unknown{}, "max-parallel": expression.Unknown{}}
@@ -236,7 +236,7 @@ func (g gates) outputs(j *job) any {
 	return expression.Unknown{}
 }
 
-// chain is the job with all those that have to run before it.
+// chain is the job and all jobs that it needs.
 func (u use) chain() []*job {
 	jobs := []*job{u.j}
 	for i := 0; i < len(jobs); i++ {

@@ -1,7 +1,7 @@
-// Package doctor judges whether MergeXO will work in a repository: from facts that somebody else gathered it makes
-// findings, each with what is to be done, by a table of small checks that know nothing of each other. What could not be
-// learnt is said to be not checked and never guessed; it counts for nothing. The files that make a repository work, which
-// `mergexo init` writes, are here too, so that what is written is what is judged.
+// Package doctor decides whether MergeXO will work in a repository. It turns facts gathered by the caller into findings,
+// each with a fix, through a table of small independent checks. What could not be learnt is reported as not checked, never
+// guessed, and does not affect the exit code. The files that `mergexo init` writes are here too, so that what is written is
+// what is checked.
 package doctor
 
 import (
@@ -15,12 +15,12 @@ type Level string
 // The levels.
 const (
 	OK        Level = "ok"
-	Warning   Level = "warning"   // it works, and something is worth a look
+	Warning   Level = "warning"   // it works, but deserves attention
 	Problem   Level = "problem"   // something will not work
-	Unchecked Level = "unchecked" // nobody could tell
+	Unchecked Level = "unchecked" // could not be determined
 )
 
-// Finding is what one check found: one line, and for a warning or a problem what is to be done about it.
+// Finding is the result of one check: one line, and for a warning or a problem its fix.
 type Finding struct {
 	Group string `json:"group"`
 	Check string `json:"check"`
@@ -29,13 +29,13 @@ type Finding struct {
 	Fix   string `json:"fix,omitempty"`
 }
 
-// check is one thing to look at.
+// check is one row of the table of checks.
 type check struct {
 	group, name string
 	look        func(*exam) []Finding
 }
 
-// checks is everything that is looked at, in the order in which people read it. A new one is a function and its line here.
+// checks lists all checks in the order in which people read them. A new one is a function and a row here.
 var checks = []check{
 	{"settings", "settings", settings},
 	{"settings", "programs", programs},
@@ -67,7 +67,7 @@ var checks = []check{
 	{"machine", "git", gitVersion},
 }
 
-// Diagnose looks at everything.
+// Diagnose runs all checks.
 func Diagnose(f Facts) []Finding {
 	e := newExam(f)
 	findings := []Finding{}
@@ -81,7 +81,7 @@ func Diagnose(f Facts) []Finding {
 	return findings
 }
 
-// Exit is the exit code for findings: 0 nothing to mend, 1 something worth a look, 2 something that will not work.
+// Exit is the exit code for findings: 0 nothing to fix, 1 warnings, 2 problems.
 func Exit(findings []Finding) int {
 	worst := 0
 	for _, f := range findings {
@@ -90,7 +90,7 @@ func Exit(findings []Finding) int {
 	return worst
 }
 
-// exam is what the checks share: the facts, and the workflows read.
+// exam is what the checks share: the facts and the parsed workflows.
 type exam struct {
 	Facts
 	workflows []*workflow
@@ -128,7 +128,7 @@ func problem(fix, format string, args ...any) Finding {
 	return Finding{Level: Problem, Text: fmt.Sprintf(format, args...), Fix: fix}
 }
 
-// orOK is the findings, or that all is well where there are none.
+// orOK returns the findings, or OK if there are none.
 func orOK(findings []Finding, format string, args ...any) []Finding {
 	if len(findings) > 0 {
 		return findings
@@ -136,7 +136,7 @@ func orOK(findings []Finding, format string, args ...any) []Finding {
 	return []Finding{ok(format, args...)}
 }
 
-// place is where something stands in a file.
+// place formats a file and line.
 func place(path string, line int) string {
 	if line <= 0 {
 		return path

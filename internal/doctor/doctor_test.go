@@ -52,7 +52,7 @@ func TestHealthy(t *testing.T) {
 }
 
 func TestNobodyIsAskedForASigningKeyWhoNeedsNone(t *testing.T) {
-	for says, well := range map[string]ailment{
+	for says, well := range map[string]fault{
 		"no other workflow posts with the same token":               also(appToken, unsigned),
 		"markers are signed, once the secret of signing-key is set": also(edit("permissions: {}\n", "permissions: {}\nenv:\n  MERGEXO_SIGNING_KEY: ${{ secrets.X }}\n"), unsigned),
 		"markers are signed": func(_ *testing.T, f *Facts) { f.InActions = true },
@@ -77,10 +77,10 @@ func TestWhoOnlyMergesNeedsNoAgent(t *testing.T) {
 	assert.Equal(t, ".github/mergexo.toml: no agent and no test runs that would need isolation", isolation(newExam(f))[0].Text)
 }
 
-// Each case breaks one thing of a healthy repository, and the golden file shows what is then not well.
+// Each case breaks one thing in a healthy repository; the golden file shows the findings.
 func TestEveryCheck(t *testing.T) {
 	used := map[string]bool{}
-	for check, cases := range ailments {
+	for check, cases := range faults {
 		for name, ail := range cases {
 			file := check + "/" + strings.ReplaceAll(name, " ", "_")
 			used[filepath.Join("testdata", file+".out")] = true
@@ -111,7 +111,7 @@ func TestEveryCheck(t *testing.T) {
 		}
 	}
 	for _, c := range checks {
-		assert.Contains(t, ailments, strings.ReplaceAll(c.name, " ", "_"), "no case breaks what this check looks at")
+		assert.Contains(t, faults, strings.ReplaceAll(c.name, " ", "_"), "no case breaks what this check looks at")
 	}
 	files, err := filepath.Glob("testdata/*/*.out")
 	require.NoError(t, err)
@@ -120,7 +120,7 @@ func TestEveryCheck(t *testing.T) {
 	}
 }
 
-// What is all right in another way is all right.
+// Each of these alternatives is just as healthy.
 func TestOtherWays(t *testing.T) {
 	for name, change := range map[string]func(*testing.T, *Facts){
 		"triggers as a list": edit("on:\n  # These", "on: [issue_comment, issues, schedule, pull_request_review, pull_request_review_comment, {x: y}]\nelse:\n  # These"),
@@ -147,8 +147,8 @@ func TestOtherWays(t *testing.T) {
 		},
 		"anchors of blocks":     also(edit("permissions: {}", "x-rights: &rights {contents: write, issues: write, pull-requests: write, actions: read, checks: read, statuses: read}\npermissions: {}"), edit(rightsOf, "    permissions: *rights\n")),
 		"a step that decides":   also(edit(noBots, "(github.event.sender.type != 'Bot' || vars.BOTS)"), edit("        id: mergexo\n", "        id: mergexo\n        if: github.event.sender.type != 'Bot'\n")),
-		"another token":         also(appToken, edit(rightsOf, "    permissions: {contents: read}\n"), beside("on: [push, pull_request]\n"), factsOf(func(r *model.RepositoryFacts) { r.Actions = model.ActionsRights{Known: true} })),
-		"CI that there is":      also(settingsOf(func(s *Settings) { s.CI = "all_complete" }), beside("name: CI\non: workflow_dispatch\n")),
+		"another token":         also(appToken, edit(rightsOf, "    permissions: {contents: read}\n"), otherWorkflow("on: [push, pull_request]\n"), factsOf(func(r *model.RepositoryFacts) { r.Actions = model.ActionsRights{Known: true} })),
+		"CI that there is":      also(settingsOf(func(s *Settings) { s.CI = "all_complete" }), otherWorkflow("name: CI\non: workflow_dispatch\n")),
 		"the least git":         func(_ *testing.T, f *Facts) { f.Git = "2.38.0" },
 		"the token written out": edit("          signing-key", "          token: ${{ secrets.GITHUB_TOKEN }}\n          signing-key"),
 		"a fork of the action":  edit("mergexo/mergexo@v1", "Octo/MergeXO@0123456789012345678901234567890123456789"),
@@ -216,7 +216,7 @@ func TestOtherWays(t *testing.T) {
 	}
 }
 
-// edit replaces a text in the workflow, which has to be there.
+// edit replaces text that must be in the workflow.
 func edit(old, text string) func(*testing.T, *Facts) {
 	return func(t *testing.T, f *Facts) {
 		t.Helper()
@@ -232,7 +232,7 @@ func TestExit(t *testing.T) {
 	assert.Equal(t, 2, Exit([]Finding{{Level: Problem}, {Level: Warning}}))
 }
 
-// Whatever a file holds, a finding is one line of ours.
+// Whatever a file holds, each finding is one line.
 func TestFindingsAreOneLineEach(t *testing.T) {
 	f := healthy()
 	f.Settings.Problems = []string{"a\x1b[31m\n::error::b ##[group]\u202e" + strings.Repeat("x", 1000)}

@@ -1,6 +1,6 @@
 package doctor
 
-// externalLabel looks for the label by which a fork's pull request is let in.
+// externalLabel checks that the label that admits a fork's pull request exists.
 func externalLabel(e *exam) []Finding {
 	label := e.Settings.External
 	switch {

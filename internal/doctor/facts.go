@@ -6,54 +6,54 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// Facts are all that is known of a repository and of the place where doctor runs.
+// Facts are what is known about the repository and the machine that doctor runs on.
 type Facts struct {
-	Repository string // owner/name; "" where nobody knows
+	Repository string // owner/name; "" if unknown
 	Settings   Settings
-	Workflows  []File // what lies in .github/workflows and is named like a workflow
+	Workflows  []File // the files in .github/workflows that are named like workflows
 	Hub        Hub
-	Git        string // version of git; "" where there is none
-	InActions  bool   // this is a workflow's run, and its token the workflow's
+	Git        string // version of git; "" if there is none
+	InActions  bool   // this is a workflow run, with the workflow's token
 	Signed     bool   // this process has a signing key
 }
 
-// Settings are the settings file and what was made of it.
+// Settings are the settings file and what it means.
 type Settings struct {
 	File
 	Found    bool
-	Problems []string // what is wrong with it, a line each, with file, line and key
-	// The rest is worth something only without problems.
+	Problems []string // what is wrong with it, one line each, with file, line and key
+	// The rest is only valid without problems.
 	Adapter    string // "": no agent is set
 	AdapterBad string // why there is no such agent
 	Programs   []Program
 	PassEnv    []string
-	Bots       []string      // further accounts whose markers are ours
-	Guidelines string        // the coding guidelines that the settings name and nobody has written; "" for none
+	Bots       []string      // further accounts whose markers are trusted
+	Guidelines string        // the coding guidelines file if the settings name one that is missing; "" otherwise
 	Isolation  string        // auto or none
-	User       string        // that agents run as; "": the settings name none
-	Network    string        // what agents may reach, as the settings have it; "" where that is everything
+	User       string        // the user that agents run as; "" if not set
+	Network    string        // what agents may reach, as the settings have it; "" if everything
 	Timeout    time.Duration // of the agent
 	RunTime    time.Duration // of a whole run with an agent
-	TestTime   time.Duration // of the tests before a merge; 0 where there are to be none
-	// TestsInCheckout says that those run in the checkout of the workflow.
+	TestTime   time.Duration // of the tests before a merge; 0 if there are none
+	// TestsInCheckout says that the tests run in the workflow's checkout.
 	TestsInCheckout bool
 	CI              string
-	// External is the label that lets a fork's pull request in; "" where none is let in.
+	// External is the label that admits a fork's pull request; "" if none does.
 	External   string
 	Strategies []Strategy // how pull requests land
 }
 
-// Strategy is a merge strategy and where it is chosen: "merge.strategy", or "merge.rule for gh-pr-*".
+// Strategy is a merge strategy and the setting that chooses it: "merge.strategy", or "merge.rule for gh-pr-*".
 type Strategy struct{ Place, Name string }
 
-// Program is a program that the settings name.
+// Program is a program named in the settings.
 type Program struct {
 	Key   string // "agent.command"
-	Name  string // as it is written: a path in the repository, or a name to be found in PATH
+	Name  string // as written: a path in the repository, or a name to look up in PATH
 	State ProgramState
 }
 
-// ProgramState says whether a program was found.
+// ProgramState reports whether a program was found.
 type ProgramState string
 
 // The states of a program.
@@ -61,7 +61,7 @@ const (
 	ProgramFound         ProgramState = "found"
 	ProgramMissing       ProgramState = "missing"
 	ProgramNotExecutable ProgramState = "not executable"
-	ProgramElsewhere     ProgramState = "elsewhere" // it could not be looked for here
+	ProgramElsewhere     ProgramState = "elsewhere" // it cannot be looked up here
 )
 
 // File is a file of the repository.
@@ -72,10 +72,10 @@ type File struct {
 	Main Main
 }
 
-// Main says how a file stands to the default branch on GitHub, from which runs read.
+// Main compares a file with the default branch on GitHub, which runs read.
 type Main string
 
-// The ways in which a file can stand to the default branch.
+// The results of that comparison.
 const (
 	MainUnknown Main = ""
 	MainSame    Main = "same"
@@ -83,29 +83,29 @@ const (
 	MainMissing Main = "missing"
 )
 
-// Hub is what GitHub said.
+// Hub is what GitHub answered.
 type Hub struct {
 	State HubState
-	Token string // what sort of token it was asked with; "" where nobody can tell
+	Token string // kind of token used; "" if unknown
 	Why   string // why nothing is known, for every state but HubRead
 	Fix   string
 	Facts model.RepositoryFacts
-	// Label says whether the label of Settings.External is there.
+	// Label is the state of the label named by Settings.External.
 	Label Label
-	// Branches are those that work for issues goes to, by their patterns, and what they are held to.
+	// Branches are the rules for the branches that hold work for issues, by pattern.
 	Branches []Branches
 }
 
-// Label says how a label stands.
+// Label is the state of a label.
 type Label struct {
 	There bool
-	Why   string // that is not known
+	Why   string // why that is not known
 }
 
-// Branches are what the branches of one pattern are held to.
+// Branches are the rules for the branches of one pattern.
 type Branches struct {
 	Pattern string
-	Deleted bool // when their work is elsewhere
+	Deleted bool // once their work has landed
 	Demands model.BranchDemands
 }
 
@@ -114,10 +114,10 @@ type HubState string
 
 // The states.
 const (
-	HubNoToken     HubState = ""            // nobody asked
-	HubNoName      HubState = "no name"     // nobody knows which repository to ask about
-	HubRefused     HubState = "refused"     // the token is wrong
-	HubHidden      HubState = "hidden"      // there is no such repository, or not for this token
+	HubNoToken     HubState = ""            // no token was given
+	HubNoName      HubState = "no name"     // the repository's name is unknown
+	HubRefused     HubState = "refused"     // the token is invalid
+	HubHidden      HubState = "hidden"      // the repository does not exist, or not for this token
 	HubUnreachable HubState = "unreachable" // no answer
 	HubRead        HubState = "read"
 )

@@ -2,7 +2,7 @@ package doctor
 
 import "strings"
 
-// workflowFiles says which files use the action, and which files nobody can read.
+// workflowFiles lists the files that use the action, and those that cannot be read.
 func workflowFiles(e *exam) []Finding {
 	out := e.broken
 	if len(e.uses) > 0 {
@@ -22,7 +22,7 @@ func workflowFiles(e *exam) []Finding {
 	return append(out, problem(fix, ".github/workflows: no workflow uses %s, so nothing starts MergeXO", Action))
 }
 
-// brokenFile is a finding for a workflow that cannot be read: bad where it could be ours.
+// brokenFile is the finding for an unreadable workflow: a problem if it could be ours.
 func brokenFile(f File, err error) Finding {
 	const fix = "correct it: GitHub runs nothing of a workflow that it cannot read"
 	if strings.Contains(strings.ToLower(f.Path+f.Text), "mergexo") {

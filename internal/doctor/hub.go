@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// token says what GitHub makes of the token. What a fine-grained or an App's token may do it tells nobody: its answers show
-// the rights of the person behind it, or none, and a refusal names what was needed only after the fact.
+// token reports what GitHub says about the token. GitHub does not report the rights of a fine-grained or App token: its
+// answers show the rights of the person behind it, or none, and only a refusal names what was needed.
 // https://docs.github.com/en/rest/using-the-rest-api/troubleshooting-the-rest-api#resource-not-accessible
 func token(e *exam) []Finding {
 	h, f := e.Hub, e.Hub.Facts
@@ -42,7 +42,7 @@ func token(e *exam) []Finding {
 	return []Finding{e.weak("the token: it has %s, and needs repo (public_repo for a public repository)", scopes)}
 }
 
-// weak is a token that cannot do the work: bad in a workflow, and in a terminal what its owner should know.
+// weak is the finding for a token with too few rights: a problem in a workflow, a warning in a terminal.
 func (e *exam) weak(format string, args ...any) Finding {
 	const fix = "use a token that may write contents, issues and pull requests, and read actions, checks and statuses"
 	if e.InActions {
@@ -67,7 +67,7 @@ func repository(e *exam) []Finding {
 	f := e.Hub.Facts
 	switch {
 	case e.Hub.State != HubRead:
-		return nil // the token's finding says why
+		return nil // the token's own finding says why
 	case f.Archived:
 		return []Finding{problem("unarchive it, or stop here", "%s is archived: nothing can be pushed or said", e.Repository)}
 	case f.IssuesOff:
@@ -76,7 +76,7 @@ func repository(e *exam) []Finding {
 	return []Finding{ok("%s: default branch %s", e.Repository, f.DefaultBranch)}
 }
 
-// defaultBranch compares the checkout with what runs read.
+// defaultBranch compares the checkout with the default branch, which runs read.
 func defaultBranch(e *exam) []Finding {
 	var out []Finding
 	used := map[string]bool{e.Settings.Path: e.Settings.Found}
@@ -100,7 +100,7 @@ func defaultBranch(e *exam) []Finding {
 	return orOK(out, "settings and workflow are as on %s", main)
 }
 
-// pullRequests is about flows that begin with an issue: they end in a pull request that the workflow's token opens.
+// pullRequests checks flows that start from an issue: they end in a pull request opened with the workflow's token.
 // https://docs.github.com/en/repositories/managing-your-repositorys-settings-and-features/enabling-features-for-your-repository/managing-github-actions-settings-for-a-repository#preventing-github-actions-from-creating-or-approving-pull-requests
 func pullRequests(e *exam) []Finding {
 	a := e.Hub.Facts.Actions
@@ -118,7 +118,7 @@ func pullRequests(e *exam) []Finding {
 	return []Finding{ok("opening pull requests: workflows may")}
 }
 
-// unopened is worth a look only where no label is heard: then nothing begins with an issue.
+// unopened is a problem only where labels start runs: without them nothing starts from an issue.
 func (e *exam) unopened(fix, text string) Finding {
 	if _, heard := e.trigger("issues", "labeled"); heard || len(e.uses) == 0 {
 		return problem(fix, "%s", text)
@@ -126,7 +126,7 @@ func (e *exam) unopened(fix, text string) Finding {
 	return warn(fix, "%s", text)
 }
 
-// startsCI is about commits of the agent that should be tested by other workflows.
+// startsCI checks that the agent's commits trigger other workflows.
 // https://docs.github.com/en/actions/concepts/security/github_token#when-github_token-triggers-workflow-runs
 func startsCI(e *exam) []Finding {
 	var ci []string
@@ -148,7 +148,7 @@ func startsCI(e *exam) []Finding {
 		"CI: the agent's commits are pushed with the workflow's own token, which starts nothing on push, and on pull_request only after somebody's approval: %s", list(ci))}
 }
 
-// startsOnCommits leaves out pushes of tags and of named branches: the agent's branches are others, as a rule.
+// startsOnCommits ignores pushes of tags and of named branches, which the agent's branches usually do not match.
 func startsOnCommits(t trigger) bool {
 	return t.event == "pull_request" || t.event == "push" && !slices.ContainsFunc(t.filters, func(f string) bool { return f == "branches" || f == "tags" })
 }

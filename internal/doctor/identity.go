@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// identity looks whether all that MergeXO says in this repository is said by accounts that know each other for one: it writes
-// nothing on a number where another one has worked.
+// identity checks that everything MergeXO posts in this repository comes from accounts that trust each other: it posts
+// nothing on a number on which another account has worked.
 func identity(e *exam) []Finding {
 	var own, given *use
 	for i := range e.uses {

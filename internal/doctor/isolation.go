@@ -9,38 +9,38 @@ import (
 	"strings"
 )
 
-// ground is what is known of the machine that a job runs on.
-type ground string
+// machine is the kind of machine that a job runs on.
+type machine string
 
 const (
-	groundHosted    ground = "hosted"    // by GitHub, with Linux
-	groundContainer ground = "container" // the job's own
-	groundForeign   ground = "foreign"   // a system on which nothing can be isolated
-	groundUnknown   ground = "unknown"
+	machineHosted    machine = "hosted"    // by GitHub, with Linux
+	machineContainer machine = "container" // the job's own
+	machineForeign   machine = "foreign"   // a system without isolation
+	machineUnknown   machine = "unknown"
 )
 
-// hostedLinux are GitHub's own runners, where sudo asks for no password:
+// hostedLinux are labels of GitHub's own runners, on which sudo needs no password:
 // https://docs.github.com/en/actions/reference/runners/github-hosted-runners#administrative-privileges
 var (
 	hostedLinux   = regexp.MustCompile(`^ubuntu-(latest|\d\d\.\d\d)(-arm)?$`)
 	hostedForeign = regexp.MustCompile(`^(macos|windows)-`)
 )
 
-// ground finds out where a job runs.
-func (j *job) ground() ground {
+// machine determines where a job runs.
+func (j *job) machine() machine {
 	of := func(shape *regexp.Regexp) bool { return len(j.runsOn) == 1 && shape.MatchString(j.runsOn[0]) }
 	switch {
 	case of(hostedForeign):
-		return groundForeign
+		return machineForeign
 	case j.container.image != "":
-		return groundContainer
+		return machineContainer
 	case of(hostedLinux):
-		return groundHosted
+		return machineHosted
 	}
-	return groundUnknown
+	return machineUnknown
 }
 
-// isolation tells how agents and tests are kept apart where the workflows run them, and what the settings say about it.
+// isolation reports how agents and tests are isolated on the workflows' runners, and what the settings ask for.
 func isolation(e *exam) []Finding {
 	if !e.readable() || len(e.uses) == 0 {
 		return nil
@@ -58,18 +58,18 @@ func isolation(e *exam) []Finding {
 		return out
 	}
 	type kind struct {
-		path   string
-		ground ground
-		on     string
-		split  bool
+		path    string
+		machine machine
+		on      string
+		split   bool
 	}
 	jobs := map[kind][]use{}
 	for _, u := range e.jobs() {
 		if u.phase == planPhase {
 			continue
 		}
-		k := kind{u.w.path, u.j.ground(), strings.Join(u.j.runsOn, ", "), u.phase == agentPhase}
-		if k.ground != groundForeign {
+		k := kind{u.w.path, u.j.machine(), strings.Join(u.j.runsOn, ", "), u.phase == agentPhase}
+		if k.machine != machineForeign {
 			k.split = false
 		}
 		jobs[k] = append(jobs[k], u)
@@ -78,18 +78,18 @@ func isolation(e *exam) []Finding {
 	for _, k := range slices.SortedFunc(maps.Keys(jobs), func(a, b kind) int {
 		return cmp.Or(strings.Compare(a.path, b.path), jobs[a][0].j.line-jobs[b][0].j.line)
 	}) {
-		out = append(out, s.isolated(jobs[k], k.ground, k.on, k.split))
+		out = append(out, s.isolated(jobs[k], k.machine, k.on, k.split))
 	}
 	return out
 }
 
-// runsNothing tells whether there is no foreign code to run.
+// runsNothing reports whether there is no foreign code to run.
 func (s Settings) runsNothing() bool {
 	return (s.Adapter == "suggestion" || s.Adapter == "") && len(s.Programs) == 0 && s.TestTime == 0
 }
 
-// isolated is what some jobs get, all of one workflow and on one kind of machine.
-func (s Settings) isolated(jobs []use, on ground, labels string, split bool) Finding {
+// isolated is the isolation for some jobs of one workflow on one kind of machine.
+func (s Settings) isolated(jobs []use, on machine, labels string, split bool) Finding {
 	var names []string
 	privileged := true
 	for _, u := range jobs {
@@ -107,15 +107,15 @@ func (s Settings) isolated(jobs []use, on ground, labels string, split bool) Fin
 	}
 	const ways = `have runs-on: ubuntu-latest, or the workflow in two jobs, as mergexo init --split writes it, or set isolation = "none" under [agent]`
 	switch {
-	case on == groundForeign && split && s.Network == "" && s.User == "":
+	case on == machineForeign && split && s.Network == "" && s.User == "":
 		return ok("%s agents and tests run without isolation on %s: that job has no token that may write", at, quote(labels))
-	case on == groundForeign:
+	case on == machineForeign:
 		return problem(ways, "%s agents and tests cannot be isolated on %s: every run that needs one fails", at, quote(labels))
-	case on == groundContainer && s.Network != "" && !privileged:
+	case on == machineContainer && s.Network != "" && !privileged:
 		return problem(`add options: --privileged below container:, or set network = "open"`, "%s the container cannot keep agents from the network, as network = %s wants it: every run that needs one fails", at, s.Network)
-	case on == groundContainer:
+	case on == machineContainer:
 		return ok("%s agents and tests run as %s%s (level user: MergeXO is root in the container, unless its image says otherwise)", at, who, held)
-	case on == groundHosted:
+	case on == machineHosted:
 		return ok("%s agents and tests run as %s%s (level user: on %s sudo asks for no password)", at, who, held, labels)
 	}
 	return unchecked(`%s how agents and tests are isolated on %s was not checked: a run's log tells, in the line "isolation"`, at, quote(cmp.Or(labels, "no runner")))

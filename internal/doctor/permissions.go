@@ -7,18 +7,18 @@ import (
 	"strings"
 )
 
-// right is one thing that the workflow's token has to be allowed.
+// right is one permission that the workflow's token needs.
 type right struct {
 	name, access string
 	level        Level
-	follows      string // when it is not
-	when         string // needed only then; "": always
+	follows      string // what fails without it
+	when         string // the condition under which it is needed; "": always
 }
 
-// When a right is needed that others do without.
+// Conditions under which a right is needed.
 const (
-	whenCI     = "ci"     // failures of CI are feedback
-	whenSummon = "summon" // a sweep has no agent at hand, and starts runs for what needs one
+	whenCI     = "ci"     // CI failures are feedback
+	whenSummon = "summon" // a sweep without an agent starts runs that have one
 )
 
 // rights are what each phase needs.
@@ -37,7 +37,7 @@ var readRights = []right{
 	{"actions", "read", Warning, "a dead run's claim is waited out, since nobody can see that it is dead", ""},
 }
 
-// What a merge asks of GraphQL's statusCheckRollup is refused part by part: check runs by the one, statuses by the other.
+// GraphQL's statusCheckRollup needs two rights: one for check runs, one for statuses.
 // https://docs.github.com/en/rest/authentication/permissions-required-for-github-apps
 var checkRights = []right{
 	{"checks", "read", Warning, "a merge waits for ever for checks that it may not see", ""},
@@ -55,7 +55,7 @@ var writeRights = append([]right{
 	{"actions", "write", Warning, "a sweep cannot start the agent", whenSummon},
 }, checkRights...)
 
-// rights are what a job needs under the settings at hand: of two for one name the greater.
+// rights are what a job needs under these settings; the higher access wins where a name occurs twice.
 func (e *exam) rights(u use) []right {
 	when := ""
 	switch {
@@ -70,7 +70,7 @@ func (e *exam) rights(u use) []right {
 	})
 }
 
-// needed is a block that gives a job what it needs.
+// needed is a permissions block with everything that a job needs.
 func (e *exam) needed(u use) string {
 	var each []string
 	for _, r := range e.rights(u) {
@@ -79,7 +79,7 @@ func (e *exam) needed(u use) string {
 	return "permissions: {" + strings.Join(each, ", ") + "}, below the job"
 }
 
-// permitted compares what a job's token may do with what is needed.
+// permitted compares the permissions of a job's token with the rights that it needs.
 func permitted(e *exam) []Finding {
 	var out []Finding
 	for _, u := range e.jobs() {
@@ -106,16 +106,16 @@ func (u use) permitted(e *exam) []Finding {
 		return []Finding{ok("%s: the action is given another token, so these are for the other steps only", at)}
 	}
 	out := append(p.less(e, u, at), p.more(e, u, at)...)
-	if u.ownToken() { // an agent's
+	if u.ownToken() { // only an agent's job gets here
 		out = append(out, warn("leave the token input out in this job", "%s: the action is given another token in jobs.%s: what that one may write, the agent's job may", u.at(u.s.line), u.j.id))
 	}
 	return orOK(out, "%s: what is needed and no more", at)
 }
 
-// unprotected is what follows when the agent's job of a split workflow can write.
+// unprotected is the consequence of write access in the agent's job of a split workflow.
 const unprotected = "the agent's job may write: the split protects nothing"
 
-// less finds what is missing: as bad as the worst of it.
+// less finds missing permissions; the level is that of the worst one.
 func (p *permissions) less(e *exam, u use, at string) []Finding {
 	var names, follows []string
 	level := Warning
@@ -134,7 +134,7 @@ func (p *permissions) less(e *exam, u use, at string) []Finding {
 	return []Finding{{Level: level, Text: fmt.Sprintf("%s lacks %s: %s", at, list(names), strings.Join(follows, "; ")), Fix: "have " + e.needed(u)}}
 }
 
-// access is what the block gives for one name: what it does not name is none.
+// access is what the block grants for a name: none if it is not listed.
 func (p *permissions) access(name string) string {
 	if p.all == "read-all" {
 		return "read"
@@ -142,8 +142,8 @@ func (p *permissions) access(name string) string {
 	return p.each[name]
 }
 
-// more finds what an agent's job should not have. In a split workflow the agent's job may write nothing on GitHub; a token
-// for another service (id-token) is worth a look there as elsewhere, since some agents reach their model by it.
+// more finds permissions that an agent's job should not have. In a split workflow it may write nothing on GitHub. A token
+// for another service (id-token) is only a warning, since some agents reach their model with it.
 func (p *permissions) more(e *exam, u use, at string) []Finding {
 	var extra, writes []string
 	for _, name := range slices.Sorted(maps.Keys(p.each)) {
@@ -166,7 +166,7 @@ func (p *permissions) more(e *exam, u use, at string) []Finding {
 	return out
 }
 
-// byDefault is about a job without permissions, whose token has what the repository's settings give to all.
+// byDefault checks a job without permissions: its token has the repository's default.
 func (u use) byDefault(e *exam) []Finding {
 	at := fmt.Sprintf("%s: jobs.%s has no permissions", u.at(u.j.line), u.j.id)
 	actions := e.Hub.Facts.Actions

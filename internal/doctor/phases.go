@@ -2,8 +2,8 @@ package doctor
 
 import "slices"
 
-// phases looks at workflows that let the agent work in one job and apply what came of it in another: both have to be
-// there, the second after the first, and on runners of their own.
+// phases checks workflows that run the agent in one job and apply its result in another: both must exist, in that order, on
+// separate runners.
 func phases(e *exam) []Finding {
 	var out, well []Finding
 	for _, u := range e.uses {
@@ -29,7 +29,7 @@ func phases(e *exam) []Finding {
 	return append(out, well...)
 }
 
-// handsOver tells whether the agent's job of one step is before the job of another that applies its work.
+// handsOver reports whether the apply job needs the agent's job.
 func (u use) handsOver(to use) bool {
 	return u.phase == agentPhase && u.w == to.w && to.phase == applyPhase && to.bundle() && to.j != u.j && slices.Contains(to.chain(), u.j)
 }

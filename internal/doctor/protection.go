@@ -8,7 +8,7 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// refusals says which strategies cannot land where a branch makes a demand. All but "api" push to it.
+// refusals says which strategies a demand of the branch rules out. All but "api" push to it.
 var refusals = map[model.DemandKind]struct {
 	refuses func(strategy string) bool
 	says    string
@@ -31,7 +31,7 @@ const (
 func pushes(strategy string) bool { return strategy != "api" }
 func all(string) bool             { return true }
 
-// protection compares what the default branch demands with how pull requests are to land.
+// protection compares the default branch's demands with how pull requests are to land.
 func protection(e *exam) []Finding {
 	d, main := e.Hub.Facts.Demands, e.Hub.Facts.DefaultBranch
 	if e.Hub.State != HubRead {
@@ -64,7 +64,7 @@ func (e *exam) refused(d model.Demand) (Finding, bool) {
 		return Finding{}, false
 	}
 	f := problem(r.fix, "merging: %s %s (%s), which refuses %s in %s", e.Hub.Facts.DefaultBranch, r.says, sourceOf(d), list(places), e.Settings.Path)
-	// Who may pass is not for everybody to see. The workflow's own bot is never among them:
+	// Not everybody can see who may bypass a rule. The workflow's own bot never may:
 	// https://github.com/orgs/community/discussions/25305
 	if e.ownToken() && d.Kind != model.DemandLocked {
 		f.Level = Warning
@@ -73,7 +73,7 @@ func (e *exam) refused(d model.Demand) (Finding, bool) {
 	return f, true
 }
 
-// workflowBot is the account of the workflow's own token.
+// workflowBot is the account behind the workflow's own token.
 const workflowBot = "github-actions[bot]"
 
 func sourceOf(d model.Demand) string {
@@ -87,7 +87,7 @@ func sourceOf(d model.Demand) string {
 	return d.Source + ": " + cut(list(names), 120)
 }
 
-// strategies are the names of strategies, each once.
+// strategies are the distinct names of strategies.
 func strategies(all []Strategy) []string {
 	var names []string
 	for _, s := range all {
@@ -96,7 +96,7 @@ func strategies(all []Strategy) []string {
 	return sorted(names)
 }
 
-// hindrances says which rules keep the agent's work from its branches, and what follows.
+// hindrances says which rules keep the agent from pushing its branches, and what follows.
 var hindrances = map[model.DemandKind]struct{ says, follows string }{
 	model.DemandCreators:   {"only some may create them", unkept},
 	model.DemandPushers:    {"only some may push to them", unkept},
@@ -109,14 +109,14 @@ var hindrances = map[model.DemandKind]struct{ says, follows string }{
 
 const unkept = "the agent's work cannot be kept there"
 
-// workBranches are where unfinished work and that of issues goes, each with a name that stands for all. Those of
-// checkpoints are deleted when their work is elsewhere.
+// workBranches are the patterns of branches for unfinished work and for issues, each with a sample name. Checkpoint
+// branches are deleted once their work has landed.
 var workBranches = []struct {
 	pattern, example string
 	deleted          bool
 }{{"agent/**", "agent/small/1-example", false}, {"mergexo/checkpoint/**", "mergexo/checkpoint/1/example", true}}
 
-// WorkBranches gives, for each pattern of branches that work goes to, what is known of a branch by that name.
+// WorkBranches asks for the demands on one sample branch of each pattern.
 func WorkBranches(ask func(branch string) model.BranchDemands) []Branches {
 	var out []Branches
 	for _, b := range workBranches {
@@ -125,7 +125,7 @@ func WorkBranches(ask func(branch string) model.BranchDemands) []Branches {
 	return out
 }
 
-// ownBranches looks for rules that are in the way of the branches that work goes to: they were made with people's in mind.
+// ownBranches finds rules, usually written for people's branches, that block the agent's own.
 func ownBranches(e *exam) []Finding {
 	var out []Finding
 	var free []string

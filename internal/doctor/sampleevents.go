@@ -6,11 +6,11 @@ import (
 
 // sampleEvent is an event on which a job's condition and name are evaluated.
 type sampleEvent struct {
-	what  string // in words
+	what  string // description
 	event string
-	runs  bool // the job has to run for it; otherwise it has to be left out
+	runs  bool // the job has to run for it; otherwise it has to be skipped
 	level Level
-	since string // what follows when it is otherwise
+	since string // the consequence if it is otherwise
 	fix   string
 	make  func() expression.Object // the github context's own part
 }
@@ -50,7 +50,7 @@ func user(login, kind string) expression.Object {
 	return expression.Object{"login": login, "type": kind}
 }
 
-// said is a comment or a review; what it says is anybody's guess.
+// said is a comment or a review with unknown text.
 func said(login, kind string) expression.Object {
 	return expression.Object{"user": user(login, kind), "author_association": "OWNER", "body": expression.Unknown{}, "id": float64(1), "state": "commented"}
 }
@@ -95,7 +95,7 @@ func atPull(o expression.Object, number float64) expression.Object {
 	return o
 }
 
-// mergedDesign is of a branch that the flow names.
+// mergedDesign is the merge of a branch that the design flow named.
 func mergedDesign() expression.Object {
 	p := pull(7, here)
 	p["state"], p["merged"] = "closed", true
@@ -123,19 +123,19 @@ func label() expression.Object {
 	return o
 }
 
-// scheduled runs as whoever changed the schedule last.
+// scheduled events run as the person who last changed the schedule.
 func scheduled() expression.Object {
 	return expression.Object{"event": expression.Object{"schedule": "17 * * * *"}, "actor": person, "triggering_actor": person, "ref": "refs/heads/main", "ref_name": "main"}
 }
 
-// dispatched is by hand, or by a sweep that has no agent at hand.
+// dispatched runs are started by hand, or by a sweep without an agent.
 func dispatched() expression.Object {
 	o := event("", person, "User", expression.Object{"inputs": expression.Object{"number": "7"}})
 	o["ref"], o["ref_name"] = "refs/heads/main", "main"
 	return o
 }
 
-// contexts are what a workflow can ask when an event comes.
+// contexts are what a workflow's expressions can read for an event.
 func contexts(w *workflow, event string, own expression.Object) expression.Object {
 	github := expression.Object{"event_name": event, "repository": here, "repository_owner": "octo", "workflow": w.name,
 		"event": expression.Object{}, "head_ref": "", "base_ref": ""}

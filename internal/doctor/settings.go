@@ -25,7 +25,7 @@ func settings(e *exam) []Finding {
 	return []Finding{ok("%s: agent.adapter is %s", s.Path, quote(s.Adapter))}
 }
 
-// readable tells whether the settings say anything.
+// readable reports whether there are valid settings.
 func (e *exam) readable() bool {
 	return e.Settings.Found && e.Settings.Bad == "" && len(e.Settings.Problems) == 0
 }
@@ -58,7 +58,7 @@ func programs(e *exam) []Finding {
 	return out
 }
 
-// passEnv looks for the variables that the agent may see: nothing but the step's env puts them there, as a rule.
+// passEnv checks the variables that the agent may see: usually only the step's env sets them.
 func passEnv(e *exam) []Finding {
 	if !e.readable() || len(e.Settings.PassEnv) == 0 || len(e.uses) == 0 {
 		return nil
@@ -78,7 +78,7 @@ func passEnv(e *exam) []Finding {
 	return orOK(out, "%s: agent.pass_env: %s set for the action", e.Settings.Path, isAre(e.Settings.PassEnv))
 }
 
-// guidelines says when the settings name guidelines that are not there: no agent is told of them.
+// guidelines reports guidelines that the settings name and that do not exist: agents will not get them.
 func guidelines(e *exam) []Finding {
 	if !e.readable() || e.Settings.Guidelines == "" {
 		return nil

@@ -1,12 +1,12 @@
 package doctor
 
-// signingName is the variable in which a step finds the signing key, beside its input.
+// signingName is the environment variable for the signing key, an alternative to the action's input.
 const signingName = "MERGEXO_SIGNING_KEY"
 
 // makeKey is how people make a signing key.
 const makeKey = "put what `openssl rand -hex 32` prints into the repository's secret " + signingName
 
-// signing looks whether our markers can be told from what other workflows of the repository post: with the workflow's own
+// signing checks that our markers can be told from what other workflows of the repository post: with the workflow's own
 // token, all of them are github-actions[bot].
 func signing(e *exam) []Finding {
 	var out []Finding

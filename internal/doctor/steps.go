@@ -11,7 +11,7 @@ import (
 // https://docs.github.com/en/rest/apps/apps#create-an-installation-access-token-for-an-app
 const tokenTime = 55 * time.Minute
 
-// timeout compares the job's time with the agent's, and with that of the tests before a merge, which run where it is made. GitHub's own limit is 360 minutes.
+// timeout compares the job's limit with those of the agent and of the merge tests. GitHub's own limit is 360 minutes.
 // https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-syntax#jobsjob_idtimeout-minutes
 func timeout(e *exam) []Finding {
 	var out []Finding
@@ -50,7 +50,7 @@ var (
 	release = regexp.MustCompile(`^v\d`)
 )
 
-// pins looks at the actions that run in one job with the token: a tag or a branch can be moved under them.
+// pins checks the actions that share a job with the token: a tag or a branch can be moved.
 // https://docs.github.com/en/actions/reference/security/secure-use#using-third-party-actions
 func pins(e *exam) []Finding {
 	var out []Finding
@@ -74,11 +74,11 @@ func pins(e *exam) []Finding {
 	return orOK(out, "%s: the actions beside it are pinned", e.files())
 }
 
-// checkout looks at how the repository comes to the job.
+// checkout checks how the job gets the repository.
 func checkout(e *exam) []Finding {
 	var out []Finding
 	for _, u := range e.jobs() {
-		if u.phase == planPhase { // it looks at no file
+		if u.phase == planPhase { // it reads no file
 			continue
 		}
 		var found *step

@@ -9,10 +9,10 @@ import (
 
 const asInit = ", as the workflow that mergexo init writes has it"
 
-// planned finds the job by whose output a matrix is made.
+// planned matches a matrix made from a job's output.
 var planned = regexp.MustCompile(`(?i)^\$\{\{\s*fromJSON\(\s*needs\.([\w-]+)\.outputs\.([\w-]+)\s*\)\s*\}\}$`)
 
-// sweepJobs looks at workflows in which one job finds out what a sweep has to do, and further jobs do it beside each other.
+// sweepJobs checks workflows in which one job plans a sweep and further jobs carry it out in parallel.
 func sweepJobs(e *exam) []Finding {
 	var out []Finding
 	swept := ""
@@ -36,7 +36,7 @@ func sweepJobs(e *exam) []Finding {
 	return orOK(out, "%s: jobs.%s finds out what there is to be done, and jobs beside each other do it", e.files(), swept)
 }
 
-// plan wants the outputs of a plan to reach the jobs that do the work.
+// plan requires that the plan's outputs reach the jobs that do the work.
 func (e *exam) plan(u use) []Finding {
 	var out []Finding
 	for _, name := range []string{"matrix", "work"} {
@@ -53,7 +53,7 @@ func (e *exam) plan(u use) []Finding {
 
 var onlyMatrix = regexp.MustCompile(`\$\{\{\s*matrix\.only\s*\}\}`)
 
-// sweep wants a job that does a share of the work to get it.
+// sweep requires that a job that does part of the work is given its items.
 func (e *exam) sweep(u use) []Finding {
 	var out []Finding
 	if !onlyMatrix.MatchString(u.s.with["command"]) {
@@ -76,7 +76,7 @@ func (e *exam) sweep(u use) []Finding {
 	return out
 }
 
-// ofSweep looks at the concurrency of a job of the sweep's: about a number, it has to wait for that number's events.
+// ofSweep checks the concurrency group of a sweep job: work on a number has to wait for that number's events.
 func (e *exam) ofSweep(u use) []Finding {
 	const fix = "concurrency: {group: \"mergexo-${{ matrix.group }}\", cancel-in-progress: false}, below the job"
 	c := u.j.concurrency

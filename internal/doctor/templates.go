@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// WorkflowPath and SettingsPath are where `mergexo init` writes what Workflow and SettingsFile give.
+// WorkflowPath and SettingsPath are where `mergexo init` writes Workflow and SettingsFile.
 const (
 	WorkflowPath = ".github/workflows/mergexo.yml"
 	SettingsPath = ".github/mergexo.toml"
@@ -17,17 +17,17 @@ const (
 //go:embed templates/mergexo.yml
 var workflowTemplate string
 
-// Workflow is the workflow to begin with. This repository's own is the same, byte for byte.
+// Workflow is the workflow to start with. This repository's own is identical, byte for byte.
 func Workflow() string { return workflowTemplate }
 
 //go:embed templates/mergexo-split.yml
 var splitTemplate string
 
-// SplitWorkflow is the workflow to begin with where the agent must be kept away from every token that can write: it has a
-// job of its own. It goes to the same path.
+// SplitWorkflow runs the agent in a job of its own, for repositories that must keep it away from every write token. It goes
+// to the same path.
 func SplitWorkflow() string { return splitTemplate }
 
-// settingsTemplate works as it is: the agent in it needs no program that nobody could guess.
+// settingsTemplate works as it is: its agent needs no configured program.
 const settingsTemplate = `# How MergeXO works here. It is read from the branch that a pull request goes to, and for issues from the default branch.
 
 [repo]
@@ -66,8 +66,8 @@ strategy = "rebase"           # "api" where the branch is protected against push
 # required_checks = ["test"]  # that have to pass, beside those that the branch demands
 `
 
-// SettingsFile is the settings file to begin with. What could test the repository is suggested and not switched on: only
-// its people know whether it can run where the agent does.
+// SettingsFile is the settings file to start with. A test command is suggested but not enabled: only the repository's
+// people know whether it can run where the agent does.
 func SettingsFile(read func(path string) (string, bool)) string {
 	line := `# required_tests = ["scripts/test"]  # before every push`
 	if argv, found := SuggestTests(read); argv != nil {
@@ -82,8 +82,8 @@ func SettingsFile(read func(path string) (string, bool)) string {
 
 var testTarget = regexp.MustCompile(`(?m)^test\s*:([^=]|$)`)
 
-// SuggestTests finds a command that tests a repository, and the file that tells so; nil for none. read gives a file at the
-// top of the repository.
+// SuggestTests finds a command that tests a repository, and the file that suggests it; nil for none. read gives a file at
+// the top of the repository.
 func SuggestTests(read func(path string) (string, bool)) (argv []string, found string) {
 	for _, s := range []struct {
 		path string

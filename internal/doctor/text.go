@@ -9,10 +9,10 @@ import (
 	"unicode"
 )
 
-// signs are what stands before a finding in a terminal.
+// signs precede a finding in a terminal.
 var signs = map[Level]string{OK: "ok", Warning: "warn", Problem: "fix", Unchecked: "-"}
 
-// Write prints findings for people: in groups, one line each, what is to be done below it.
+// Write prints findings in groups: one line each, with the fix below it.
 func Write(w io.Writer, findings []Finding) error {
 	var out strings.Builder
 	group := ""
@@ -49,9 +49,8 @@ func Summary(findings []Finding) string {
 	return strings.Join(parts, ", ")
 }
 
-// oneLine makes a text that may hold somebody else's words fit for a line of ours: no control characters, nothing that
-// reorders or hides text, nothing that a runner obeys (https://github.com/actions/runner/blob/main/src/Runner.Common/ActionCommand.cs),
-// and an end to it.
+// oneLine makes untrusted text safe for one line of output: no control characters, nothing that reorders or hides text, no
+// runner commands (https://github.com/actions/runner/blob/main/src/Runner.Common/ActionCommand.cs), and a limited length.
 func oneLine(s string) string {
 	s = strings.Join(strings.Fields(strings.ToValidUTF8(s, "\uFFFD")), " ")
 	s = strings.Map(func(r rune) rune {
@@ -63,7 +62,7 @@ func oneLine(s string) string {
 	return strings.ReplaceAll(cut(s, 400), "##[", "## [")
 }
 
-// quote is somebody else's text in a line of ours, short and with what cannot be seen escaped.
+// quote quotes untrusted text, shortened and with invisible characters escaped.
 func quote(s string) string { return strconv.Quote(cut(s, 80)) }
 
 func cut(s string, most int) string {
@@ -81,7 +80,7 @@ func list(words []string) string {
 	return strings.Join(words[:len(words)-1], ", ") + " and " + words[len(words)-1]
 }
 
-// sorted is a list without doubles.
+// sorted is a sorted list without duplicates.
 func sorted(words []string) []string {
 	words = slices.Clone(words)
 	slices.Sort(words)

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// wanted are the triggers: for each event the types, how bad it is to lack one, and what follows. Types that are written
-// for an event replace GitHub's own choice, which is all of them unless the table below says otherwise.
+// wanted are the triggers: for each event the types, the level of a missing one, and what follows. Types listed for an
+// event replace GitHub's default, which is all of them unless the table below says otherwise.
 // https://docs.github.com/en/actions/reference/workflows-and-actions/events-that-trigger-workflows
 var wanted = []struct {
 	event, kind string
@@ -36,7 +36,7 @@ var wanted = []struct {
 
 var defaultTypes = map[string][]string{"pull_request": {"opened", "synchronize", "reopened"}}
 
-// triggers looks for what should start MergeXO in all workflows that use it taken together.
+// triggers checks the triggers of all workflows that use the action, taken together.
 func triggers(e *exam) []Finding {
 	if len(e.uses) == 0 {
 		return nil
@@ -66,7 +66,7 @@ func wantedEvents() []string {
 	return out
 }
 
-// lacks says what of an event is missing.
+// lacks reports what is missing of an event.
 func (e *exam) lacks(event string) (f Finding, lacks bool) {
 	var kinds []string
 	at, written := trigger{}, false
@@ -83,7 +83,7 @@ func (e *exam) lacks(event string) (f Finding, lacks bool) {
 			at, written = found, true
 		}
 		kinds = append(kinds, w.kind)
-		if follows == "" { // the worst of an event stands first
+		if follows == "" { // the first reason is the worst
 			follows, f.Level = w.follows, w.level
 		}
 	}
@@ -99,7 +99,7 @@ func (e *exam) lacks(event string) (f Finding, lacks bool) {
 	return f, true
 }
 
-// trigger finds an event in the workflows that use the action, and says whether a type of it starts one of them.
+// trigger finds an event in the workflows that use the action, and reports whether one of them has the type.
 func (e *exam) trigger(event, kind string) (found trigger, has bool) {
 	for _, u := range e.uses {
 		for _, t := range u.w.triggers {
@@ -130,7 +130,7 @@ func (e *exam) fileOf(event string) string {
 	return path
 }
 
-// example is how an event is written with all the types that are wanted of it.
+// example is the YAML for an event with all wanted types.
 func example(event string) string {
 	var kinds []string
 	for _, w := range wanted {
@@ -147,14 +147,14 @@ func example(event string) string {
 	return fmt.Sprintf("`%s: {types: [%s]}`", event, strings.Join(kinds, ", "))
 }
 
-// unknownRuns finds names in workflow_run that no workflow has: GitHub says nothing, and nothing ever starts.
+// unknownRuns finds names in workflow_run that no workflow has: GitHub ignores them silently, so nothing ever starts.
 func (e *exam) unknownRuns() []Finding {
 	if !e.readable() || e.Settings.CI == "never" {
 		return nil
 	}
 	var known []string
 	for _, w := range e.workflows {
-		known = append(known, w.name, w.path) // one without a name goes by its path
+		known = append(known, w.name, w.path) // a workflow without a name goes by its path
 	}
 	t, has := e.trigger("workflow_run", "completed")
 	if !has || len(t.workflows) == 0 {
@@ -169,7 +169,7 @@ func (e *exam) unknownRuns() []Finding {
 	return out
 }
 
-// pullRequestTarget is refused outright: it would run with the repository's token and secrets for a stranger's event.
+// pullRequestTarget is refused: it would run with the repository's token and secrets on an outsider's event.
 // https://securitylab.github.com/resources/github-actions-preventing-pwn-requests/
 func pullRequestTarget(e *exam) []Finding {
 	var out []Finding

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// Action is what a step names to use the action.
+// Action is the name by which a step uses the action.
 const Action = "mergexo/mergexo"
 
-// use is a step that runs the action, with everything around it.
+// use is a step that runs the action, with its context.
 type use struct {
 	w     *workflow
 	j     *job
@@ -17,15 +17,15 @@ type use struct {
 	phase phase
 }
 
-// phase is the part of a run, or of a sweep, that a step does where a workflow has split it over jobs.
+// phase is the part of a run or sweep that a step does in a workflow split over jobs.
 type phase string
 
 const (
 	wholeRun   phase = ""
-	agentPhase phase = "agent" // runs the agent, and has to have nothing to write with
-	applyPhase phase = "apply" // does all the rest; without a bundle it answers commands, and sweeps
-	planPhase  phase = "plan"  // finds out what a sweep has to do, and writes nothing
-	sweepPhase phase = "sweep" // sweeps, and hears no event
+	agentPhase phase = "agent" // runs the agent; must not be able to write
+	applyPhase phase = "apply" // does everything else; without a bundle it answers commands and sweeps
+	planPhase  phase = "plan"  // plans a sweep; writes nothing
+	sweepPhase phase = "sweep" // sweeps; handles no event
 )
 
 var (
@@ -34,7 +34,7 @@ var (
 	matrixFlag = regexp.MustCompile(`\s--?matrix(?:\s|$)`)
 )
 
-// phaseOf reads the phase of a step from its command; what is computed is taken for a whole run.
+// phaseOf reads the phase of a step from its command; a computed command counts as a whole run.
 func phaseOf(s *step) phase {
 	command := s.with["command"]
 	switch first, _, _ := strings.Cut(strings.TrimSpace(command), " "); {
@@ -52,28 +52,28 @@ func phaseOf(s *step) phase {
 	return wholeRun
 }
 
-// bundle tells whether a step is given a directory to hand over in.
+// bundle reports whether a step is given a directory for the bundle.
 func (u use) bundle() bool {
 	return u.s.with["bundle"] != "" || bundleFlag.MatchString(u.s.with["command"])
 }
 
-// early tells whether a step is only there to answer commands before the agent's job, and to sweep: it may be left out for
-// any other event, since the apply phase at the end answers them as well.
+// early reports whether a step only answers commands before the agent's job, and sweeps. It may be skipped for any other
+// event, since the final apply phase answers commands as well.
 func (u use) early() bool { return u.phase == applyPhase && !u.bundle() }
 
-// sweeps tells whether a step is of a sweep and hears no event.
+// sweeps reports whether a step belongs to a sweep and handles no event.
 func (u use) sweeps() bool { return u.phase == planPhase || u.phase == sweepPhase }
 
-// summons tells whether a step sweeps without an agent at hand: it starts runs for what needs one.
+// summons reports whether a step sweeps without an agent: it starts runs for work that needs one.
 func (u use) summons() bool { return u.early() && u.scheduled() }
 
-// split tells whether a workflow runs the agent in a job of its own.
+// split reports whether a workflow runs the agent in a job of its own.
 func (e *exam) split(w *workflow) bool {
 	return slices.ContainsFunc(e.uses, func(u use) bool { return u.w == w && u.phase == agentPhase })
 }
 
-// usesOf finds the steps that answer events. The action can run other commands of mergexo too, and those need nothing of
-// what is asked of a workflow here.
+// usesOf finds the steps that handle events. The action can run other commands of mergexo too; the checks here do not apply
+// to those.
 func usesOf(w *workflow) []use {
 	var out []use
 	for _, j := range w.jobs {
@@ -86,7 +86,7 @@ func usesOf(w *workflow) []use {
 	return out
 }
 
-// isAction knows forks of the action, which keep its name.
+// isAction accepts forks of the action, which keep its name.
 func isAction(uses string) bool {
 	name, _, _ := strings.Cut(uses, "@")
 	_, repo, ok := strings.Cut(strings.ToLower(name), "/")
@@ -100,7 +100,7 @@ func answers(command string) bool {
 
 var defaultToken = regexp.MustCompile(`^\$\{\{\s*(github\.token|secrets\.GITHUB_TOKEN)\s*\}\}$`)
 
-// ownToken tells whether a step is given a token other than the workflow's own.
+// ownToken reports whether a step is given a token other than the workflow's own.
 func (u use) ownToken() bool {
 	t := u.s.with["token"]
 	return t != "" && !defaultToken.MatchString(t)
@@ -113,10 +113,10 @@ func (u use) appToken() bool {
 	})
 }
 
-// at is the place of a line in the workflow's file.
+// at formats a line of the workflow's file.
 func (u use) at(line int) string { return place(u.w.path, line) }
 
-// jobs are the uses, one of each job.
+// jobs are the uses, one per job.
 func (e *exam) jobs() []use {
 	var out []use
 	seen := map[*job]bool{}
@@ -129,7 +129,7 @@ func (e *exam) jobs() []use {
 	return out
 }
 
-// files names the files of the workflows that use the action.
+// files names the workflows that use the action.
 func (e *exam) files() string {
 	var paths []string
 	for _, u := range e.uses {
@@ -138,7 +138,7 @@ func (e *exam) files() string {
 	return list(sorted(paths))
 }
 
-// ownToken tells whether all steps that push and speak are given a token of their own.
+// ownToken reports whether all steps that push and post are given a token of their own.
 func (e *exam) ownToken() bool {
 	own := false
 	for _, u := range e.uses {

@@ -10,7 +10,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// workflow is a workflow file, as far as doctor reads it. Lines count from 1.
+// workflow is what doctor reads of a workflow file. Lines count from 1.
 // https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-syntax
 type workflow struct {
 	path        string
@@ -26,7 +26,7 @@ type workflow struct {
 type trigger struct {
 	event     string
 	line      int
-	types     []string // nil: those that GitHub takes when none are named
+	types     []string // nil: GitHub's default
 	filters   []string // the names of its filters: branches, tags, paths, ...
 	workflows []string // of workflow_run
 }
@@ -42,7 +42,7 @@ type job struct {
 	timeout     text
 	calls       string // a reusable workflow
 	outputs     map[string]string
-	matrix      text // where it is computed as a whole
+	matrix      text // set if it is computed as a whole
 	failFast    string
 	runsOn      []string
 	container   container
@@ -60,7 +60,7 @@ type step struct {
 	with, env map[string]string
 }
 
-// text is a value with its place.
+// text is a value with its position.
 type text struct {
 	value string
 	line  int
@@ -79,7 +79,7 @@ type concurrency struct {
 
 var yamlLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?`)
 
-// readWorkflow reads a file. Its errors are lines that begin with the file's name.
+// readWorkflow parses a file. Its errors are lines that begin with the file's name.
 func readWorkflow(f File) (*workflow, error) {
 	if f.Bad != "" {
 		return nil, fmt.Errorf("%s: %s", f.Path, f.Bad)
@@ -195,7 +195,7 @@ type pair struct {
 	value *yaml.Node
 }
 
-// follow goes to what an alias stands for, which Actions allows; one that goes in circles leads nowhere.
+// follow resolves an alias, which Actions allows; a cyclic one resolves to nothing.
 func follow(n *yaml.Node) *yaml.Node {
 	for range 10 {
 		if n.Kind != yaml.AliasNode || n.Alias == nil {
@@ -213,7 +213,7 @@ func pairs(n *yaml.Node) []pair {
 	var out []pair
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key := follow(n.Content[i])
-		// "on" is a plain word here; YAML 1.1 took it for true, which is why the node's text counts and not its type.
+		// YAML 1.1 reads "on" as true, so the node's text counts and not its type.
 		out = append(out, pair{key.Value, key.Line, follow(n.Content[i+1])})
 	}
 	return out
@@ -229,7 +229,7 @@ func child(n *yaml.Node, key string) *yaml.Node {
 	return all[i].value
 }
 
-// read is the text of a key's value; empty where there is none.
+// read is the text of a key's value; empty if there is none.
 func read(n *yaml.Node, key string) text {
 	if v := child(n, key); v != nil && v.Kind == yaml.ScalarNode && v.Tag != "!!null" {
 		return text{strings.TrimSpace(v.Value), v.Line}
@@ -237,7 +237,7 @@ func read(n *yaml.Node, key string) text {
 	return text{}
 }
 
-// words are the texts of a list, or of one value that stands for a list; nil where there is neither.
+// words are the texts of a list, or of a scalar that stands for a list; nil for anything else.
 func words(n *yaml.Node) []string {
 	switch {
 	case n == nil:
@@ -254,7 +254,7 @@ func words(n *yaml.Node) []string {
 	return nil
 }
 
-// mapping is a mapping of texts.
+// mapping is a mapping of strings.
 func mapping(n *yaml.Node) map[string]string {
 	out := map[string]string{}
 	for _, p := range pairs(n) {

@@ -21,7 +21,7 @@ type Object map[string]any
 // Unknown is the value of what cannot be known before the run.
 type Unknown struct{}
 
-// Condition tells whether an if: lets its job run. It may be written with or without ${{ }}; an empty one is true.
+// Condition reports whether an if: lets its job run. It may be written with or without ${{ }}; an empty one is true.
 // known is false where it depends on something unknown.
 func Condition(text string, contexts Object) (met, known bool, err error) {
 	if Constant(text) {
@@ -44,7 +44,7 @@ func Condition(text string, contexts Object) (met, known bool, err error) {
 	return truth(v), true, nil
 }
 
-// Constant tells whether a condition is text with expressions in it and not an expression: it is true whatever they are.
+// Constant reports whether a condition is text with expressions in it and not an expression: it is true whatever they are.
 func Constant(text string) bool {
 	text = strings.TrimSpace(text)
 	inner, ok := strings.CutPrefix(text, "${{")

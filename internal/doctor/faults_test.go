@@ -8,37 +8,37 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-type ailment = func(*testing.T, *Facts)
+type fault = func(*testing.T, *Facts)
 
-func settingsOf(change func(*Settings)) ailment {
+func settingsOf(change func(*Settings)) fault {
 	return func(_ *testing.T, f *Facts) { change(&f.Settings) }
 }
 
-func hubOf(change func(*Hub)) ailment { return func(_ *testing.T, f *Facts) { change(&f.Hub) } }
+func hubOf(change func(*Hub)) fault { return func(_ *testing.T, f *Facts) { change(&f.Hub) } }
 
-func factsOf(change func(*model.RepositoryFacts)) ailment {
+func factsOf(change func(*model.RepositoryFacts)) fault {
 	return func(_ *testing.T, f *Facts) { change(&f.Hub.Facts) }
 }
 
-func workflowIs(text string) ailment {
+func workflowIs(text string) fault {
 	return func(_ *testing.T, f *Facts) { f.Workflows = []File{{Path: ".github/workflows/ci.yml", Text: text}} }
 }
 
-func also(ails ...ailment) ailment {
+func also(all ...fault) fault {
 	return func(t *testing.T, f *Facts) {
-		for _, a := range ails {
+		for _, a := range all {
 			a(t, f)
 		}
 	}
 }
 
-func beside(text string) ailment {
+func otherWorkflow(text string) fault {
 	return func(_ *testing.T, f *Facts) {
 		f.Workflows = append(f.Workflows, File{Path: ".github/workflows/other.yml", Text: text, Main: MainSame})
 	}
 }
 
-func demand(d ...model.Demand) ailment {
+func demand(d ...model.Demand) fault {
 	return factsOf(func(r *model.RepositoryFacts) { r.Demands.List = d })
 }
 
@@ -68,18 +68,18 @@ var (
 	}
 )
 
-// twoTokens gives the job that applies another token than the agent's reads with.
+// twoTokens makes the apply job use a token other than the one the agent's job reads with.
 var twoTokens = edit("          signing-key: ${{ secrets.MERGEXO_SIGNING_KEY }} # signs", "          token: ${{ secrets.APP }}\n          signing-key: ${{ secrets.MERGEXO_SIGNING_KEY }} # signs")
 
 // expiring has a step make an App's token, with which the action works.
 var expiring = also(edit("      - name: Answer\n        id: mergexo\n", "      - uses: actions/create-github-app-token@67018539274d69449ef7c02e8e71183d1719ab42\n        id: app\n      - name: Answer\n        id: mergexo\n"), appToken)
 
-// inSplit breaks something of the workflow in which the agent has a job of its own.
-func inSplit(ails ...ailment) ailment {
-	return also(append([]ailment{func(_ *testing.T, f *Facts) { f.Workflows[0].Text = splitWithKeys() }}, ails...)...)
+// inSplit applies faults to the workflow in which the agent has its own job.
+func inSplit(all ...fault) fault {
+	return also(append([]fault{func(_ *testing.T, f *Facts) { f.Workflows[0].Text = splitWithKeys() }}, all...)...)
 }
 
-// splitWithKeys is the split workflow with what its comment says of the agent's keys done.
+// splitWithKeys is the split workflow with the agent's keys filled in, as its comment asks.
 func splitWithKeys() string {
 	return strings.NewReplacer("        # env:", "        env:", "        #   MODEL_API_KEY", "          MODEL_API_KEY").Replace(SplitWorkflow())
 }
@@ -92,8 +92,8 @@ const (
 	ifAgentRan  = "    if: ${{ !cancelled() && needs.agent.result != 'skipped' }}\n"
 )
 
-// ailments breaks everything that is looked at, by the name of the check.
-var ailments = map[string]map[string]ailment{
+// faults breaks everything that is checked, by the name of the check.
+var faults = map[string]map[string]fault{
 	"settings": {
 		"missing": settingsOf(func(s *Settings) { s.Found = false }),
 		"wrong": settingsOf(func(s *Settings) {
@@ -133,7 +133,7 @@ var ailments = map[string]map[string]ailment{
 		"too large": func(_ *testing.T, f *Facts) {
 			f.Workflows[0] = File{Path: WorkflowPath, Bad: "larger than 1 MiB, and not read"}
 		},
-		"another broken": beside("on: {\n"),
+		"another broken": otherWorkflow("on: {\n"),
 	},
 	"triggers": {
 		"a word":            edit("on:\n", "on: issue_comment\nelse:\n"),
@@ -240,7 +240,7 @@ var ailments = map[string]map[string]ailment{
 		"too little":             also(edit("      issues: write # comment on issues and in conversations\n", ""), edit("actions: write #", "actions: none #")),
 		"no checks":              edit("      checks: read # merge what has passed its checks\n      statuses: read # the same, of those that are not GitHub's own kind\n", ""),
 		"split no statuses":      inSplit(edit("      statuses: read # the same, of those that are not GitHub's own kind\n", "")),
-		"no actions for CI": also(settingsOf(func(s *Settings) { s.CI = "first_fail" }), beside("name: CI\non: workflow_dispatch\n"),
+		"no actions for CI": also(settingsOf(func(s *Settings) { s.CI = "first_fail" }), otherWorkflow("name: CI\non: workflow_dispatch\n"),
 			edit("actions: write # tell", "actions: read # tell"), edit("      actions: write\n", "")),
 		"split starts nobody":              inSplit(edit("actions: write # tell", "actions: read # tell")),
 		"the plan writes":                  edit("    outputs:\n      work:", "      packages: read\n      deployments: write\n    outputs:\n      work:"),
@@ -351,8 +351,8 @@ var ailments = map[string]map[string]ailment{
 		})),
 	},
 	"ci": {
-		"by the token written out": also(beside("on: push\n"), edit("          signing-key", "          token: ${{ github.token }}\n          signing-key")),
-		"waits": also(beside("name: CI\non: [push, pull_request]\n"), func(_ *testing.T, f *Facts) {
+		"by the token written out": also(otherWorkflow("on: push\n"), edit("          signing-key", "          token: ${{ github.token }}\n          signing-key")),
+		"waits": also(otherWorkflow("name: CI\non: [push, pull_request]\n"), func(_ *testing.T, f *Facts) {
 			f.Workflows = append(f.Workflows, File{Path: ".github/workflows/lint.yml", Text: "on: {pull_request: {branches: [main]}}", Main: MainSame})
 		}),
 	},
