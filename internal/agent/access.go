@@ -142,7 +142,7 @@ func (l *link) environment(env []string, set map[string]string) []string {
 	return with(env, set)
 }
 
-// isProxy tells whether it is one of the variables that name a proxy.
+// isProxy reports whether it is one of the variables that name a proxy.
 func isProxy(entry string) bool {
 	name, _, _ := strings.Cut(strings.ToUpper(entry), "=")
 	return slices.Contains([]string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"}, name)

@@ -87,7 +87,7 @@ var adapters = map[string]adapter{
 	"suggestion": {newSuggestion, nil},
 }
 
-// BuiltIn tells whether an adapter runs no program.
+// BuiltIn reports whether an adapter runs no program.
 func BuiltIn(name string) bool { return name == "suggestion" }
 
 // New makes the agent that the settings name. Its errors are about settings.

@@ -24,7 +24,7 @@ import (
 
 func as(err error, target **agent.Error) bool { return errors.As(err, target) }
 
-// rooted says whether this test may change users. Where it may not, it holds that this is said, and how.
+// rooted reports whether this test may change users. Where it may not, it holds that this is said, and how.
 func rooted(t *testing.T) bool {
 	t.Helper()
 	if os.Getuid() == 0 {

@@ -88,7 +88,7 @@ func existing(dir string) (string, bool) {
 	return path, err == nil && info.IsDir()
 }
 
-// below tells whether a path is inside one of some directories, and is none of them.
+// below reports whether a path is inside one of some directories, and is none of them.
 func below(path string, dirs []string) bool {
 	return slices.ContainsFunc(dirs, func(dir string) bool { return strings.HasPrefix(path, dir+"/") })
 }

@@ -65,7 +65,7 @@ func (m *meeting) network(view *isolate.Namespace) *isolate.Network {
 	return n
 }
 
-// taken tells whether it was the isolator that came, with all there is. Everybody on the machine can come.
+// taken reports whether it was the isolator that came, with all there is. Everybody on the machine can come.
 func (m *meeting) taken(conn *net.UnixConn) bool {
 	defer conn.Close()
 	m.mu.Lock()

@@ -155,7 +155,7 @@ func (p *proposal) clash(chosen []*proposal) *proposal {
 	return nil
 }
 
-// says tells whether both propose the same.
+// says reports whether both propose the same.
 func (p *proposal) says(other *proposal) bool {
 	return p.first == other.first && p.last == other.last && slices.Equal(p.lines, other.lines)
 }

@@ -35,7 +35,7 @@ var layouts = map[string]layout{
 // maxFiled bounds how many files and directories are looked at for a transcript.
 const maxFiled = 20_000
 
-// HasTranscripts tells whether an adapter's sessions can be carried to another machine.
+// HasTranscripts reports whether an adapter's sessions can be carried to another machine.
 func HasTranscripts(adapter string) bool {
 	_, ok := layouts[adapter]
 	return ok
@@ -206,7 +206,7 @@ func (s *shelf) find() ([]filed, error) {
 	return found, nil
 }
 
-// ordinary tells whether it is a regular file without a second name: a hard link could be the name of somebody else's.
+// ordinary reports whether it is a regular file without a second name: a hard link could be the name of somebody else's.
 func ordinary(info fs.FileInfo) bool {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	return ok && info.Mode().IsRegular() && uint64(stat.Nlink) == 1

@@ -79,7 +79,7 @@ const (
 	WhyChanged = "changed after it was labelled: put the label on again"
 )
 
-// MayStart says whether work on the issue may begin, and why not. The right of its author is enough. Where only whoever
+// MayStart reports whether work on the issue may begin, and why not. The right of its author is enough. Where only whoever
 // put the label on has it, the issue must be what that person saw: nobody without the right may have changed it since.
 // GitHub tells times in whole seconds, so a change in the same second counts as later.
 func MayStart(i model.Issue, label string, may func(login string) bool) (ok bool, why string) {

@@ -286,7 +286,7 @@ func OrInClone(ctx context.Context, c *Checkout, do func() error) error {
 	return do()
 }
 
-// workspaceBroken tells whether an error is that of a workspace which git cannot work with, not of the server or the run.
+// workspaceBroken reports whether an error is that of a workspace which git cannot work with, not of the server or the run.
 func workspaceBroken(ctx context.Context, c *Checkout, err error) bool {
 	var failed *Error
 	var astray *guard.ErrUnsafeGitDir

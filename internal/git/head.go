@@ -33,7 +33,7 @@ func (c *Checkout) Head(ctx context.Context) (string, error) {
 	return head, nil
 }
 
-// Present tells whether all the commits are here.
+// Present reports whether all the commits are here.
 func (c *Checkout) Present(ctx context.Context, shas ...string) (bool, error) {
 	out, err := c.Tell(ctx, []byte(strings.Join(shas, "\n")+"\n"), "cat-file", "--batch-check=%(objecttype)")
 	if err != nil {

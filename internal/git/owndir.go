@@ -142,7 +142,7 @@ func sameRepository(a, b string) bool {
 	return nameA == nameB
 }
 
-// IsHTTP tells whether an address is that of a web server.
+// IsHTTP reports whether an address is that of a web server.
 func IsHTTP(s string) bool {
 	return strings.HasPrefix(s, "https://") || strings.HasPrefix(s, "http://")
 }

@@ -18,7 +18,7 @@ type Worktree struct {
 // MainWorktree is the working tree of the checkout itself.
 func (c *Checkout) MainWorktree() Worktree { return Worktree{Top: c.Top, GitDir: c.GitDir} }
 
-// Returns tells whether what is going on will come back to a branch.
+// Returns reports whether what is going on will come back to a branch.
 func (s Worktree) Returns(branch string) bool {
 	for _, name := range []string{"rebase-merge/head-name", "rebase-apply/head-name", "BISECT_START"} {
 		text, err := os.ReadFile(filepath.Join(s.GitDir, name))
@@ -69,7 +69,7 @@ func newPerson(env []string, path string) *person {
 	return p
 }
 
-// reaches tells whether a setting of the checkout's own configuration says how its origin is reached.
+// reaches reports whether a setting of the checkout's own configuration says how its origin is reached.
 func reaches(s Setting) bool {
 	section, _, _ := strings.Cut(s.Key, ".")
 	name := s.Key[strings.LastIndex(s.Key, ".")+1:]
@@ -101,5 +101,5 @@ func (c *Checkout) AsOwner(ctx context.Context, at Worktree, args ...string) ([]
 	return c.Run(ctx, Spec{Dir: at.Top, Env: env, Args: Safely(args), alone: true})
 }
 
-// Personal tells whether the checkout is a person's, whose configuration and files stay theirs.
+// Personal reports whether the checkout is a person's, whose configuration and files stay theirs.
 func (c *Checkout) Personal() bool { return c.person != nil }

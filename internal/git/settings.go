@@ -63,7 +63,7 @@ func (c *Checkout) ReadSettings(ctx context.Context) error {
 	return nil
 }
 
-// Sparse tells whether the working tree had only some of the files before anybody else worked there.
+// Sparse reports whether the working tree had only some of the files before anybody else worked there.
 func (c *Checkout) Sparse() bool {
 	return slices.Contains(c.settingsBefore, Setting{"core.sparsecheckout", "true"})
 }

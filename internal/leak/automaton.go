@@ -9,7 +9,7 @@ import (
 // mostStates is how many states of an automaton are kept; then it begins again with none.
 const mostStates = 4096
 
-// automaton says whether a pattern matches at a place, and where that is decided: a deterministic automaton that is made
+// automaton reports whether a pattern matches at a place, and where that is decided: a deterministic automaton that is made
 // while it runs, one step of a table a byte. Package regexp takes twenty to a hundred times as long for that, so it is
 // asked only where the automaton has seen a match, for its bounds and groups.
 //

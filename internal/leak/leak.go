@@ -207,7 +207,7 @@ func distinct(spans []span) []span {
 	return out
 }
 
-// fresh tells whether any of the lines is new.
+// fresh reports whether any of the lines is new.
 func fresh(lines []bool, first, last int) bool {
 	return lines == nil || first < len(lines) && slices.Contains(lines[first:min(last+1, len(lines))], true)
 }

@@ -92,7 +92,7 @@ func (w *words) walk(text string, found func(word, end int) bool) {
 	}
 }
 
-// in tells whether any of the words is in the text.
+// in reports whether any of the words is in the text.
 func (w *words) in(text string) bool {
 	any := false
 	w.walk(text, func(int, int) bool { any = true; return false })

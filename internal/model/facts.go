@@ -11,7 +11,7 @@ type RepositoryFacts struct {
 	// Scopes are those of a classic token. ScopesKnown is false for tokens that have none: App and fine-grained ones.
 	Scopes      []string
 	ScopesKnown bool
-	// Push tells whether the person behind the token may push. It means nothing for a token with nobody behind it.
+	// Push reports whether the person behind the token may push. It means nothing for a token with nobody behind it.
 	Push, PushKnown bool
 	Actions         ActionsRights
 	Demands         BranchDemands

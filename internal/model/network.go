@@ -11,7 +11,7 @@ type Network struct {
 	Hosts []string // names, in lower case
 }
 
-// Open tells whether nothing is kept from it.
+// Open reports whether nothing is kept from it.
 func (n Network) Open() bool { return !n.Model }
 
 // String is the setting, as TOML has it.

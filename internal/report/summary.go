@@ -194,7 +194,7 @@ func blocked(b *strings.Builder, r model.Report, repoURL string) {
 	fmt.Fprintf(b, "- to see what differs: %s\n\n", page(repoURL, "compare/"+r.Expected+"..."+r.Observed, "compare the two heads"))
 }
 
-// waits says whether the issue waits for a comment. A cancelled run is tried again, but until then its issue waits too.
+// waits reports whether the issue waits for a comment. A cancelled run is tried again, but until then its issue waits too.
 func waits(r model.Report) bool { return r.IsIssue && r.BlockedReason != "" }
 
 // waiting describes such an issue.

@@ -33,7 +33,7 @@ func plain(s string) string {
 	return strings.ReplaceAll(s, "##[", "## [")
 }
 
-// reorders tells whether r changes the direction of the text around it or cannot be seen, so that a reader would be
+// reorders reports whether r changes the direction of the text around it or cannot be seen, so that a reader would be
 // shown something else than what is there (CVE-2021-42574). The zero-width joiner stays: emoji and scripts need it.
 func reorders(r rune) bool {
 	switch {

@@ -29,7 +29,7 @@ type Policy struct {
 	IsCommand func(body string) bool
 }
 
-// Tracked says whether the pull request is MergeXO's business: by its marker, or because its head is a branch of this
+// Tracked reports whether the pull request is MergeXO's business: by its marker, or because its head is a branch of this
 // repository that the settings track. What an operator released is not.
 func Tracked(p model.Pull, st model.State, policy Policy) bool {
 	if st.Released != nil {

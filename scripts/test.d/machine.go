@@ -107,7 +107,7 @@ func (m *machine) command(ctx context.Context, env []string, argv ...string) *ex
 	return cmd
 }
 
-// atLeast says whether version found is least or newer.
+// atLeast reports whether version found is least or newer.
 func atLeast(least, found string) bool {
 	l, f := strings.Split(least, "."), strings.Split(found, ".")
 	for i := range min(len(l), len(f)) {
@@ -120,7 +120,7 @@ func atLeast(least, found string) bool {
 	return len(f) >= len(l)
 }
 
-// inMemory says whether dir is a file system in memory on which programs may be started, also as other users, with room.
+// inMemory reports whether dir is a file system in memory on which programs may be started, also as other users, with room.
 func inMemory(dir string) bool {
 	raw, err := os.ReadFile("/proc/self/mounts")
 	if err != nil {

@@ -185,7 +185,7 @@ func (m *machine) others(ctx context.Context) []string {
 	return packages
 }
 
-// raceable says whether there is what the race detector needs.
+// raceable reports whether there is what the race detector needs.
 func (m *machine) raceable(ctx context.Context) bool {
 	cc, err := m.command(ctx, nil, "go", "env", "CC").Output()
 	if err == nil {

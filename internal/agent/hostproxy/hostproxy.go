@@ -86,7 +86,7 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// admitted tells whether the request has the secret of the run.
+// admitted reports whether the request has the secret of the run.
 func (p *Proxy) admitted(r *http.Request) bool {
 	given, _ := strings.CutPrefix(r.Header.Get("Proxy-Authorization"), "Basic ")
 	want := base64.StdEncoding.EncodeToString([]byte("agent:" + p.server.Secret))
@@ -99,7 +99,7 @@ func (p *Proxy) refuse(w http.ResponseWriter, r *http.Request, status int, why s
 	http.Error(w, "MergeXO does not connect to this host: "+why, status)
 }
 
-// public tells whether an address is somebody else's machine. A host's name server could give it ours, or the one by which
+// public reports whether an address is somebody else's machine. A host's name server could give it ours, or the one by which
 // a cloud tells its machines their credentials.
 func public(a netip.Addr) bool {
 	a = a.Unmap()

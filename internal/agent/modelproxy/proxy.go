@@ -129,7 +129,7 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	fail(w, status, "MergeXO does not pass on this request: "+why)
 }
 
-// admitted tells whether the request has the placeholder, where either provider's programs put their key.
+// admitted reports whether the request has the placeholder, where either provider's programs put their key.
 func (p *Proxy) admitted(r *http.Request) bool {
 	bearer, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	for _, given := range []string{bearer, r.Header.Get("X-Api-Key")} {
@@ -196,7 +196,7 @@ func (p *Proxy) answer(r *http.Response) error {
 	return nil
 }
 
-// passes says whether the agent may have a header of an answer: what it is, how the provider's limits stand, how the
+// passes reports whether the agent may have a header of an answer: what it is, how the provider's limits stand, how the
 // provider calls the request. All else may be cookies and the like.
 func passes(name string) bool {
 	if slices.Contains([]string{"Cache-Control", "Cf-Ray", "Content-Encoding", "Content-Length", "Content-Type", "Date", "Request-Id", "Retry-After", "Retry-After-Ms", "X-Models-Etag", "X-Reasoning-Included", "X-Request-Id", "X-Should-Retry"}, name) {

@@ -17,7 +17,7 @@ import (
 	"github.com/mergexo/mergexo/internal/git/worktree"
 )
 
-// Dirty tells whether the checkout has anything to commit: changed, staged or new files that are not ignored, or a
+// Dirty reports whether the checkout has anything to commit: changed, staged or new files that are not ignored, or a
 // merge that was not concluded.
 func Dirty(ctx context.Context, c *git.Checkout) (bool, error) {
 	head, err := c.Head(ctx)

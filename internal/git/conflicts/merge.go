@@ -25,7 +25,7 @@ const maxBad = 10
 // rules are the files of attributes that bases have in the directories that matter to them: their ids, "" for none.
 type rules map[string]string
 
-// agrees tells whether both can be had at once.
+// agrees reports whether both can be had at once.
 func (a rules) agrees(b rules) bool {
 	for name, id := range b {
 		if mine, ok := a[name]; ok && mine != id {

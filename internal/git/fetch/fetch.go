@@ -201,7 +201,7 @@ func wanted(ctx context.Context, c *git.Checkout, shas []string) ([][2]string, e
 	return wants, nil
 }
 
-// fetched tells whether a commit is part of what a fetch got.
+// fetched reports whether a commit is part of what a fetch got.
 func fetched(ctx context.Context, c *git.Checkout, sha string) bool {
 	for _, ref := range slices.Sorted(maps.Keys(c.Refs)) {
 		if !strings.HasPrefix(ref, "refs/fetched/") {

@@ -23,7 +23,7 @@ func Deepen(ctx context.Context, c *git.Checkout, shas ...string) error {
 	return fetch.Deepen(ctx, c, shas, func() (bool, error) { return related(ctx, c, shas) })
 }
 
-// related tells whether the first commit's relation to each other one can be told.
+// related reports whether the first commit's relation to each other one can be told.
 func related(ctx context.Context, c *git.Checkout, shas []string) (bool, error) {
 	if len(shas) == 1 {
 		here, err := c.Present(ctx, shas[0])

@@ -54,7 +54,7 @@ func Relation(ctx context.Context, c *git.Checkout, earlier, later string) (mode
 	return model.Diverged, nil
 }
 
-// cutOff tells whether a shallow boundary may hide except among the ancestors of tip. A boundary commit that both have
+// cutOff reports whether a shallow boundary may hide except among the ancestors of tip. A boundary commit that both have
 // hides nothing: behind it are ancestors of except, and no commit is its own ancestor.
 func cutOff(ctx context.Context, c *git.Checkout, tip, except string) (bool, error) {
 	if len(c.Boundary) == 0 {

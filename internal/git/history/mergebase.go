@@ -72,7 +72,7 @@ func FindMergeBase(ctx context.Context, c *git.Checkout, base, head string) (Div
 	return met, err
 }
 
-// Whole tells whether all commits that the head has and the base has not are here, with the merge bases of those among
+// Whole reports whether all commits that the head has and the base has not are here, with the merge bases of those among
 // them that are merges.
 func Whole(ctx context.Context, c *git.Checkout, met Divergence) (bool, error) {
 	if len(c.Boundary) == 0 || met.MergeBase == met.HeadSHA {

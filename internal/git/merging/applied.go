@@ -14,7 +14,7 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// AlreadyApplied tells whether the base has, since its merge base with head, a commit that changes the same for each of
+// AlreadyApplied reports whether the base has, since its merge base with head, a commit that changes the same for each of
 // the head's own commits: then these commits of the base, oldest first. Each counts for one of the head's. Merges of two are
 // passed over where they are what git makes of their parents. Nothing of the head may be missing on the base: merging them
 // would change nothing, but where the base went on over the same lines. false where the head has no commits of its own, as
@@ -75,7 +75,7 @@ func alreadyApplied(ctx context.Context, c *git.Checkout, base, head string) ([]
 	return found, nil
 }
 
-// appliedInPart tells whether the head has more than its plain commits tell, in a merge, or the base gave up something of it since.
+// appliedInPart reports whether the head has more than its plain commits tell, in a merge, or the base gave up something of it since.
 // Attributes of files are not heeded: a merge that only they make clean counts as one with changes of its own.
 func appliedInPart(ctx context.Context, c *git.Checkout, met history.Divergence) (bool, error) {
 	if err := history.FillMerge(ctx, c, met); err != nil {

@@ -48,7 +48,7 @@ var (
 	ownTrailer  = regexp.MustCompile(`^(?:Signed-off-by: |\(cherry picked from commit )`)
 )
 
-// endsInTrailers tells whether the last paragraph of a message is one of trailers, as git-interpret-trailers(1) says: all of
+// endsInTrailers reports whether the last paragraph of a message is one of trailers, as git-interpret-trailers(1) says: all of
 // its lines are, or one that git made itself and a quarter of them. The subject is none.
 func endsInTrailers(message []byte) bool {
 	at := bytes.LastIndex(bytes.TrimRight(message, "\n"), []byte("\n\n"))

@@ -237,7 +237,7 @@ func worktreeAt(ctx context.Context, c *git.Checkout, top string) (git.Worktree,
 	return git.Worktree{Top: top, GitDir: syntax.Line(out)}, nil
 }
 
-// samePlace tells whether two paths are one place.
+// samePlace reports whether two paths are one place.
 func samePlace(a, b string) bool {
 	one, err := os.Stat(a)
 	if err != nil {

@@ -214,7 +214,7 @@ func treeIn(raw []byte) string {
 	return strings.TrimPrefix(syntax.Line(raw), "tree ")
 }
 
-// isSigned tells whether a commit object has a signature.
+// isSigned reports whether a commit object has a signature.
 func isSigned(raw []byte) bool {
 	head, _, _ := bytes.Cut(raw, []byte("\n\n"))
 	return bytes.Contains(head, []byte("\ngpgsig ")) || bytes.Contains(head, []byte("\ngpgsig-sha256 "))

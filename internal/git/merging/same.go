@@ -10,7 +10,7 @@ import (
 	"github.com/mergexo/mergexo/internal/git/syntax"
 )
 
-// SameMerge tells whether merging one into base gives the very tree that merging other into base gives, by git's own merge
+// SameMerge reports whether merging one into base gives the very tree that merging other into base gives, by git's own merge
 // as Build makes it. A conflict of either is no, and so is a history that has nothing in common with the base's. The commits
 // have to be here; what is missing of the history between them and, in a partial clone, of their files is fetched.
 func SameMerge(ctx context.Context, c *git.Checkout, base, one, other string) (bool, error) {

@@ -109,7 +109,7 @@ func baseHas(ctx context.Context, g *input, made Merged) error {
 	return nil
 }
 
-// oneByOne tells whether the new commits are what picking the branch's own ones again gives, and no
+// oneByOne reports whether the new commits are what picking the branch's own ones again gives, and no
 // merge commit has changes of its own that would be lost.
 func oneByOne(ctx context.Context, g *input, made Merged) (bool, error) {
 	if evil, err := g.evil(ctx); err != nil || len(evil) > 0 {

@@ -84,7 +84,7 @@ func readPktLine(r io.Reader) ([]byte, error) {
 	return raw, nil
 }
 
-// probe tells whether nothing is said at all: so git asks, before a large pack, whether it would be let in.
+// probe reports whether nothing is said at all: so git asks, before a large pack, whether it would be let in.
 func (o pushRequest) probe() bool { return string(o.raw) == flush }
 
 // checkCapabilities is an error where a capability is said that git does not need, or a shallow commit that is not part of the boundary.

@@ -272,7 +272,7 @@ func (r *Relay) reply(answer *http.Response) error {
 	return nil
 }
 
-// limited tells whether a server refuses something because there was too much of it, which it need not say by status 429.
+// limited reports whether a server refuses something because there was too much of it, which it need not say by status 429.
 // https://docs.github.com/rest/using-the-rest-api/troubleshooting-the-rest-api#rate-limit-errors
 func limited(answer *http.Response) bool {
 	if answer.Header.Get("Retry-After") != "" || answer.Header.Get("X-Ratelimit-Remaining") == "0" {

@@ -38,7 +38,7 @@ var shaPattern = regexp.MustCompile(`^(?:[0-9a-f]{40}|[0-9a-f]{64})$`)
 // IsSHA accepts a full object id, so that nothing else can be taken for an option or a revision expression.
 func IsSHA(s string) bool { return shaPattern.MatchString(s) }
 
-// IsBranch tells whether a branch can have this name, which is without refs/heads/.
+// IsBranch reports whether a branch can have this name, which is without refs/heads/.
 func IsBranch(name string) bool { return ValidRef("refs/heads/" + name) }
 
 // HasMarkers says that a line opens or closes a conflict.
@@ -54,10 +54,10 @@ func HasMarkers(text []byte) bool {
 // Sniffed is how many bytes of a file git looks at for a zero byte (buffer_is_binary).
 const Sniffed = 8000
 
-// IsBinary tells whether git takes a file that begins so for a binary one.
+// IsBinary reports whether git takes a file that begins so for a binary one.
 func IsBinary(text []byte) bool { return bytes.IndexByte(text[:min(len(text), Sniffed)], 0) >= 0 }
 
-// LockLost tells whether the server found a ref moved after it had told us where the ref is. Somebody was quicker; but
+// LockLost reports whether the server found a ref moved after it had told us where the ref is. Somebody was quicker; but
 // that may have been this very push: curl sends a request again when a kept connection dies under it, and the second
 // one meets what the first has done.
 func LockLost(said string) bool {

@@ -43,7 +43,7 @@ func MirrorName(number int, branch string, taken func(string) bool) string {
 	return name
 }
 
-// below tells whether a part of the name at its beginning is a branch of its own.
+// below reports whether a part of the name at its beginning is a branch of its own.
 func below(rest, root string, taken func(string) bool) bool {
 	for i := range rest {
 		if rest[i] == '/' && taken(root+rest[:i]) {

@@ -43,7 +43,7 @@ type Update struct {
 // checkpoints is where branches are that may be deleted.
 const checkpoints = "refs/heads/mergexo/checkpoint/"
 
-// valid tells whether everything is what it is named for.
+// valid reports whether everything is what it is named for.
 func (p Update) valid() bool {
 	hidden := func(ref string) bool { return syntax.ValidRef(ref) && !strings.HasPrefix(ref, "refs/heads/") }
 	for _, ref := range p.Drop {
@@ -231,7 +231,7 @@ func reason(said string) git.Reason {
 	return git.Other
 }
 
-// sent tells whether a push that failed without an account of its refs may have reached the server. git asks the server
+// sent reports whether a push that failed without an account of its refs may have reached the server. git asks the server
 // for its refs first ("unable to access" when that fails) and only then sends.
 func sent(ctx context.Context, err error, out string) bool {
 	if strings.Contains(out, "[remote failure]") || ctx.Err() != nil {
