@@ -1,6 +1,6 @@
-// Package external decides what becomes of a fork's pull request that a maintainer's label lets in, and holds what people
-// are told of it. Nobody of the repository has written its commits, so everything here hangs on one question: is the head
-// still the one that somebody who may merge has looked at?
+// Package external decides what happens to a fork's pull request that a maintainer's label admits, and holds the texts
+// about it. Its commits come from outside, so every decision depends on one question: is the head still the one that an
+// authorised person has reviewed?
 package external
 
 import (
@@ -16,53 +16,52 @@ import (
 // Policy is what the settings say about pull requests of forks.
 type Policy struct {
 	Enabled       bool
-	Label         string // that lets a pull request in
-	Ignore        string // label by which a person takes over; "": none
-	Evaluate, Fix bool   // there are commands for it
-	MaxRounds     int    // of repairs
-	MaxAttempts   int    // at one step
+	Label         string // that admits a pull request
+	Ignore        string // label with which a person takes over; "": none
+	Evaluate, Fix bool   // whether commands are set
+	MaxRounds     int    // of fixes
+	MaxAttempts   int    // per step
 }
 
-// Facts is all that a fork's pull request is judged by.
+// Facts are what the decision about a fork's pull request depends on.
 type Facts struct {
 	Pull   model.Pull
 	State  model.State
 	Policy Policy
-	// Operator says that somebody may let a pull request in.
+	// Operator reports whether somebody may admit a pull request.
 	Operator func(login string) bool
 }
 
-// Act is what is to be done about a fork's pull request.
+// Act is the next action on a fork's pull request.
 type Act string
 
-// What there is to be done. Whether another run is at work on an open letting in is the caller's to find out, before it
-// does anything.
+// The acts. The caller first checks whether another run is already working on an open admission.
 const (
 	Nothing Act = "nothing"
 	LetIn   Act = "let_in"  // mirror the head and evaluate it
 	GoOn    Act = "go_on"   // with From: what a dead run left, or an approved one that is not merged yet
-	GiveUp  Act = "give_up" // From was tried as often as it may be
-	Void    Act = "void"    // the head or the base is another one since: say so
-	Relabel Act = "relabel" // nobody knows which head the label was for, or whether it meant this: ask for it again
-	// Finish closes what is decided and said, as From tells. The label comes off with that: else it would be closed again
-	// whenever a person opens it.
+	GiveUp  Act = "give_up" // From used up its attempts
+	Void    Act = "void"    // the head or the base has changed: say so
+	Relabel Act = "relabel" // it is unknown which head the label was for, or whether this label was meant: ask for it again
+	// Finish carries out what is decided and posted, as From says, and removes the label: otherwise the pull request would
+	// be closed again whenever a person reopens it.
 	Finish Act = "finish"
 )
 
-// Step is what is to be done next, and why.
+// Step is the next act, and its reason.
 type Step struct {
 	Act Act
-	Why string // a sentence without its end
-	// By and At are of the label.
+	Why string // without a full stop
+	// By and At are the label's.
 	By   string
 	At   time.Time
-	From *model.Posted[model.ExternalMarker] // the newest letting in; nil for none
-	// Marker is what the comment of LetIn, GiveUp, Void and Relabel is to hold, but for its Repo and what is the run's own. It
-	// is what makes that a Void and a Relabel are said once.
+	From *model.Posted[model.ExternalMarker] // the newest admission; nil for none
+	// Marker goes into the comment of LetIn, GiveUp, Void and Relabel, apart from Repo and the run's own fields. With it a
+	// Void and a Relabel are posted only once.
 	Marker model.ExternalMarker
 }
 
-// LabelledBy is the newest putting on of a label, while it is on and GitHub tells of it.
+// LabelledBy is the newest addition of a label, while it is on and GitHub reports it.
 func LabelledBy(p model.Pull, label string) (model.LabelChange, bool) {
 	for _, c := range slices.Backward(p.LabelChanges) {
 		if strings.EqualFold(c.Label, label) {
@@ -76,7 +75,7 @@ func has(labels []string, label string) bool {
 	return slices.ContainsFunc(labels, func(l string) bool { return strings.EqualFold(l, label) })
 }
 
-// Next says what is to be done about a fork's pull request. A label counts once: what came of it stands until it is put on
+// Next decides the next step on a fork's pull request. A label counts once: its result stands until the label is added
 // again.
 func Next(f Facts) Step {
 	label, _ := LabelledBy(f.Pull, f.Policy.Label)
@@ -90,10 +89,10 @@ func Next(f Facts) Step {
 	return bound(f, s, label)
 }
 
-// bound goes by what the label was put on for.
+// bound handles a new label.
 func bound(f Facts, s Step, label model.LabelChange) Step {
 	switch {
-	case s.From == nil || s.From.Marker.State == model.ExternalLinked: // nobody has let it in
+	case s.From == nil || s.From.Marker.State == model.ExternalLinked: // not admitted before
 	case s.From.Marker.At.Equal(s.At):
 		return again(f, s)
 	case s.From.Marker.At.After(s.At):
@@ -113,14 +112,14 @@ func bound(f Facts, s Step, label model.LabelChange) Step {
 
 // Reasons in the marker of a Relabel.
 const (
-	gone    = "fork_gone"     // the fork could not be asked any more
-	changed = "label_changed" // the label itself is another one since
+	gone    = "fork_gone"     // the fork is no longer accessible
+	changed = "label_changed" // the label itself was changed
 )
 
-// unsure says why the label may not have been for this head, and what the marker says of that; "": it was. GitHub tells when
-// the fork was pushed to, in whole seconds, so that what came in the same second may have come after the label. A label
-// that was renamed is shown as if it had been put on by its new name, and who may rename it need not be one who may let in; it
-// may be made in the second in which it is put on.
+// unsure says why the label may not have been for this head, and the marker's reason for that; "": it was. GitHub reports a
+// fork's pushes in whole seconds, so a push in the same second may have come after the label. A renamed label appears to
+// have been added by its new name, perhaps renamed by somebody who may not admit; and it may be created in the second of
+// its adding.
 func unsure(f Facts, label model.LabelChange) (why, reason string) {
 	at, pushed, edited := label.At.Truncate(time.Second), f.Pull.ForkPushedAt.Truncate(time.Second), label.LabelAt.Truncate(time.Second)
 	unknown := f.Pull.ForkDeleted || pushed.IsZero()
@@ -135,8 +134,8 @@ func unsure(f Facts, label model.LabelChange) (why, reason string) {
 	return "", ""
 }
 
-// seen says that the head of a fork that is gone is one that was let in before, or that the label was asked for by its name: a
-// push may have come just before the fork was deleted.
+// seen reports whether the head of a deleted fork was admitted before, or the label was asked for by name: a push may have
+// come just before the deletion.
 func seen(f Facts, at time.Time) bool {
 	return slices.ContainsFunc(f.State.Externals, func(e model.Posted[model.ExternalMarker]) bool {
 		m := e.Marker
@@ -147,7 +146,7 @@ func seen(f Facts, at time.Time) bool {
 
 func moment(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 MST") }
 
-// again is what is left to be done of a label that was taken up already.
+// again is what remains to be done for a label that was handled already.
 func again(f Facts, s Step) Step {
 	p, m := f.Pull, s.From.Marker
 	request := merging(f.State, m)
@@ -185,8 +184,8 @@ func again(f Facts, s Step) Step {
 	return s
 }
 
-// Stray says that the label is on although what it was put on for has come to the end that takes it off: a run died before
-// it did. Where a person is at work, it stays.
+// Stray reports whether the label is still on although its result should have removed it: a run died before that. While a
+// person has taken over, it stays.
 func Stray(f Facts) bool {
 	label, on := LabelledBy(f.Pull, f.Policy.Label)
 	from := f.State.External()
@@ -205,8 +204,7 @@ func Stray(f Facts) bool {
 	return false
 }
 
-// merging is the newest request to merge what this letting in has made; nil for none. A request has a time at or after that
-// of the label that it is for.
+// merging is the newest request to merge what this admission made; nil for none. A request is never older than its label.
 func merging(st model.State, m model.ExternalMarker) *model.Posted[model.MergeMarker] {
 	r := st.Merge()
 	if r == nil || m.Mirror == "" || r.Marker.Mirror != m.Mirror || r.Marker.MirrorSHA != m.Tip || r.Marker.At.Before(m.At) {
@@ -215,8 +213,8 @@ func merging(st model.State, m model.ExternalMarker) *model.Posted[model.MergeMa
 	return r
 }
 
-// Decide is what a letting in comes to by an answer about its tip, which is to approve where nothing but the label decides.
-// A fix begins the next round of repairs.
+// Decide is the result of an admission, given the evaluation of its tip; without evaluation the label decides. A fix starts
+// the next round.
 func Decide(p Policy, m model.ExternalMarker, j model.Judgement) model.ExternalMarker {
 	m.Verdict, m.Reason = j.Verdict, j.Reason
 	switch {
@@ -234,7 +232,7 @@ func Decide(p Policy, m model.ExternalMarker, j model.Judgement) model.ExternalM
 	return m
 }
 
-// Evidence is what stands for the approvals that the settings demand: the label, and what the evaluation said of the tip.
+// Evidence replaces the approvals that the settings demand: the label, and the evaluation of the tip.
 func Evidence(m model.ExternalMarker) string {
 	if m.Evaluated {
 		return fmt.Sprintf("let in by %s with label %q, and the evaluation approved %s", m.By, m.Label, markdown.Short(m.Tip))

@@ -8,7 +8,7 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// The gates of a fork's pull request, in the order in which they are asked.
+// The gates of a fork's pull request, in the order of evaluation.
 const (
 	GateFork     model.GateName = "from_a_fork"
 	GateOpen     model.GateName = "open"
@@ -22,7 +22,7 @@ const (
 	GateHead     model.GateName = "head_as_labelled"
 )
 
-// Gates judges what lets a fork's pull request in, and whether its head is the one that the label was put on for.
+// Gates evaluates whether a fork's pull request is admitted, and whether its head is the one that was labelled.
 func Gates(f Facts) []model.Gate {
 	gates := admission(f)
 	if !slices.ContainsFunc(gates, func(g model.Gate) bool { return !g.Met }) {
@@ -37,7 +37,7 @@ func gate(name model.GateName, met bool, evidence string, args ...any) model.Gat
 	return model.Gate{Name: name, Met: met, Evidence: fmt.Sprintf(evidence, args...)}
 }
 
-// admission are the gates that hold whatever came of the label.
+// admission are the gates that do not depend on the label's result.
 func admission(f Facts) []model.Gate {
 	p := f.Pull
 	gates := []model.Gate{
@@ -49,7 +49,7 @@ func admission(f Facts) []model.Gate {
 	return append(gates, standing(f)...)
 }
 
-// standing are the gates that a person or a command of theirs opens and shuts.
+// standing are the gates that a person or a person's command controls.
 func standing(f Facts) []model.Gate {
 	st, p := f.State, f.Pull
 	gates := []model.Gate{gate(GateReleased, true, "not released"), gate(GateBlock, true, "not blocked"), gate(GateMarkers, true, "nobody edited what holds our state"),
@@ -72,7 +72,7 @@ func standing(f Facts) []model.Gate {
 	return gates
 }
 
-// labelGate: the label is on, and the one who put it on last may.
+// labelGate requires that the label is on, and that whoever added it last may do so.
 func labelGate(f Facts) model.Gate {
 	label, p := f.Policy.Label, f.Pull
 	c, told := LabelledBy(p, label)

@@ -11,15 +11,14 @@ import (
 )
 
 const (
-	maxOutput = 64 << 10 // bytes that an evaluating command may print
-	maxReason = 4_000    // bytes of a reason that are kept
+	maxOutput = 64 << 10 // limit for an evaluation's output, in bytes
+	maxReason = 4_000    // limit for a reason, in bytes
 )
 
 const wanted = `want one JSON object {"verdict": "approve", "reject" or "fix", "reason": "..."} and nothing else`
 
-// ParseJudgement reads what an evaluating command printed: one JSON object {"verdict", "reason"} in UTF-8 and nothing else.
-// A rejection and a fix need a reason; of a long one the beginning is kept. The error names the field, and shows a piece of
-// what came on one printable line.
+// ParseJudgement reads an evaluation's output: exactly one JSON object {"verdict", "reason"} in UTF-8. A rejection and a
+// fix need a reason; a long one is cut. The error names the field, and quotes part of the output on one printable line.
 func ParseJudgement(out []byte) (model.Judgement, error) {
 	out = bytes.TrimSpace(bytes.TrimPrefix(bytes.TrimSpace(out), []byte("\uFEFF")))
 	if len(out) > maxOutput {
@@ -42,5 +41,5 @@ func ParseJudgement(out []byte) (model.Judgement, error) {
 	return j, nil
 }
 
-// piece is the beginning of what came, which may hold whatever somebody of outside has written.
+// piece is the start of the output, which may quote an outsider.
 func piece(out []byte) string { return strictjson.Excerpt(string(out), 80) }

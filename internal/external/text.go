@@ -9,16 +9,16 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// What people read of a fork's pull request. Everything here is Markdown for its comment; the journal neutralises what
-// others wrote in it, and adds the marker. Of the marker what is filled in counts.
+// Texts about a fork's pull request. Everything here is Markdown for its comment; the journal neutralises foreign text and
+// adds the marker.
 
-// LetInText tells that a pull request is let in, and what follows; evaluates says that a command judges it.
+// LetInText says that a pull request is admitted, and what follows; evaluates says that a command evaluates it.
 func LetInText(p model.Pull, m model.ExternalMarker, evaluates bool) string {
 	next := either(evaluates, "A command of this repository evaluates it now, and what it says is told here.", "Nothing evaluates it beside the label: the merge is next.")
 	return fmt.Sprintf("**Let in**: %s%s\n\n%s\n\nAll of this is about exactly this commit. What is pushed to the pull request from now on needs the label again.", what(p, m), mirrored(p, m), next)
 }
 
-// GoingText tells how far it is while it is open.
+// GoingText reports progress while the admission is open.
 func GoingText(p model.Pull, m model.ExternalMarker) string {
 	switch m.State {
 	case model.ExternalApproved:
@@ -29,7 +29,7 @@ func GoingText(p model.Pull, m model.ExternalMarker) string {
 	return fmt.Sprintf("**Being evaluated**%s: %s%s", either(m.Round > 0, fmt.Sprintf(" again, after round %d of repairs", m.Round), ""), what(p, m), mirrored(p, m))
 }
 
-// VoidText tells that the head moved, and from where to where; or that the base is another one.
+// VoidText says that the head moved, from where to where; or that the base changed.
 func VoidText(p model.Pull, m model.ExternalMarker) string {
 	cause := fmt.Sprintf("The head was %s and is %s now, which nobody has let in.", markdown.Commit(p.URL, m.Head), markdown.Commit(p.URL, m.Moved))
 	if m.Moved == m.Head {
@@ -42,7 +42,7 @@ func VoidText(p model.Pull, m model.ExternalMarker) string {
 	return text + "\n\n" + relabel(m, "A maintainer who has looked at it as it is now lets it in")
 }
 
-// RelabelText asks for the label again: nobody knows which head it was put on for.
+// RelabelText asks for the label again: it is unknown which head it was for.
 func RelabelText(p model.Pull, m model.ExternalMarker) string {
 	cause := fmt.Sprintf("the fork was pushed to at %s", moment(p.ForkPushedAt))
 	switch m.Reason {
@@ -56,7 +56,7 @@ func RelabelText(p model.Pull, m model.ExternalMarker) string {
 		markdown.Commit(p.URL, m.Head), m.By, markdown.Code(m.Label), moment(m.At), cause, relabel(m, "A maintainer who has looked at that head lets it in"))
 }
 
-// OverText tells that somebody merged or closed the pull request before this letting in came to an end.
+// OverText says that somebody merged or closed the pull request first.
 func OverText(p model.Pull, m model.ExternalMarker) string {
 	if p.State == model.PullMerged {
 		return fmt.Sprintf("**Nothing more to do**, it was merged meanwhile: %s", what(p, m))
@@ -64,13 +64,13 @@ func OverText(p model.Pull, m model.ExternalMarker) string {
 	return fmt.Sprintf("**Nothing more to do**, it was closed meanwhile: %s\n\n%s", what(p, m), relabel(m, "Where it is opened again, a maintainer who has looked at it lets it in"))
 }
 
-// RejectedText tells why it is not wanted.
+// RejectedText says why it is rejected.
 func RejectedText(p model.Pull, m model.ExternalMarker) string {
 	return fmt.Sprintf("**Not taken**: %s\n\nThank you for the effort. These are the reasons:%s\n\nThe pull request is closed with that. Where the reasons do not hold, say so here: a maintainer can open it again, and has it evaluated anew by putting the label `%s` on again.",
 		what(p, m), said(m.Reason), markdown.Code(m.Label))
 }
 
-// LandedText tells which commits of the base have the same changes.
+// LandedText says which commits of the base have the same changes.
 func LandedText(p model.Pull, m model.ExternalMarker) string {
 	const most = 30
 	var b strings.Builder
@@ -86,7 +86,7 @@ func LandedText(p model.Pull, m model.ExternalMarker) string {
 	return b.String()
 }
 
-// WantingText tells what the contributor has to change.
+// WantingText says what the contributor has to change.
 func WantingText(p model.Pull, m model.ExternalMarker) string {
 	done := ""
 	if m.Round > 0 {
@@ -95,8 +95,8 @@ func WantingText(p model.Pull, m model.ExternalMarker) string {
 	return fmt.Sprintf("**Changes are wanted**: %s%s%s\n\nPlease push them to this pull request. %s", what(p, m), said(m.Reason), done, relabel(m, "A maintainer who has looked at that lets it in again"))
 }
 
-// FailedText tells that the evaluation or the repair came to no result, or that what was approved cannot be merged. Nothing
-// of it need be the contributor's fault.
+// FailedText says that the evaluation or the fix had no result, or that an approved head cannot be merged. That need not be
+// the contributor's fault.
 func FailedText(p model.Pull, m model.ExternalMarker) string {
 	headline, where := "The evaluation came to no result", ", in the commands of `[external]` in `.github/mergexo.toml` or elsewhere"
 	switch m.Verdict {
@@ -110,13 +110,13 @@ func FailedText(p model.Pull, m model.ExternalMarker) string {
 		where, markdown.Code(m.Label))
 }
 
-// LinkedText tells that the pull request has a mirror that was made by other hands.
+// LinkedText says that the pull request has a mirror made by somebody else.
 func LinkedText(p model.Pull, m model.ExternalMarker) string {
 	return fmt.Sprintf("Mirrored on branch %s at %s. Nothing more happens until somebody who may merge puts the label `%s` on.",
 		branch(p, m.Mirror), markdown.Commit(p.URL, m.Tip), markdown.Code(m.Label))
 }
 
-// FixedNote tells in the comment of the merge which commits of ours are on top of the contributor's: one of its notes.
+// FixedNote is a note in the merge's comment: our commits on top of the contributor's.
 func FixedNote(commits []model.Commit) string {
 	var list []string
 	for _, c := range commits {
@@ -125,7 +125,7 @@ func FixedNote(commits []model.Commit) string {
 	return fmt.Sprintf("On top of the contributor's commits %s made here, as the evaluation wanted: %s.", either(len(list) == 1, "is 1 that was", fmt.Sprintf("are %d that were", len(list))), strings.Join(list, ", "))
 }
 
-// what is a letting in in words: which head, by whom and for which base.
+// what describes an admission: its head, who admitted it, and its base.
 func what(p model.Pull, m model.ExternalMarker) string {
 	text := markdown.Commit(p.URL, m.Head)
 	if m.Tip != "" && m.Tip != m.Head {
@@ -162,7 +162,7 @@ func count(format string, n int) string {
 	return fmt.Sprintf(format, n)
 }
 
-// said quotes what an evaluation said, line by line, without markup, mentions or links under other names.
+// said quotes an evaluation line by line, without markup, mentions or disguised links.
 func said(reason string) string {
 	const most = 50
 	plain := strings.NewReplacer(`\`, `\\`, "&", "&amp;", "[", `\[`, "~", `\~`)

@@ -15,10 +15,10 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// Invalid says what is wrong with an outcome that could be read.
+// Invalid describes what is wrong with a parsed outcome.
 type Invalid struct {
 	Field, Detail string
-	Reason        string // model.ReasonOutcome, or model.ReasonNoChange where all that is wrong is that nothing was done
+	Reason        string // model.ReasonOutcome, or model.ReasonNoChange if the only problem is that nothing changed
 }
 
 func (e *Invalid) Error() string { return e.Field + ": " + e.Detail }
@@ -27,15 +27,15 @@ func invalid(field, detail string, args ...any) error {
 	return &Invalid{field, fmt.Sprintf(detail, args...), model.ReasonOutcome}
 }
 
-// What an outcome may hold.
+// Limits of an outcome.
 const (
 	maxSession    = 1024 // bytes: a session's handle travels in markers
 	maxTouchPaths = 200
 	maxTouchPath  = 500 // bytes
 )
 
-// Validate holds an outcome against what was asked for. changed says whether the agent left anything to push: commits of
-// its own or uncommitted changes. An agent that says it is blocked owes nothing else. Errors are *Invalid.
+// Validate checks an outcome against its flow. changed says whether the agent left anything to push: commits or uncommitted
+// changes. A blocked agent owes nothing else. Errors are *Invalid.
 func Validate(f model.Flow, o model.Outcome, changed bool) error {
 	message := strings.TrimSpace(o.CommitMessage)
 	switch {
@@ -72,14 +72,14 @@ func validDesign(o model.Outcome) error {
 	return nil
 }
 
-// blank says that a text has nothing in it that shows.
+// blank reports whether a text has no visible content.
 func blank(s string) bool {
 	return strings.TrimFunc(s, func(r rune) bool { return unicode.IsSpace(r) || markdown.Invisible(r) }) == ""
 }
 
 var drive = regexp.MustCompile(`^[A-Za-z]:`)
 
-// badPath says what keeps a path or glob from being one within the tree, or "". Alternatives in braces are paths too.
+// badPath says why a path or glob is not one within the tree, or "". Alternatives in braces are paths too.
 func badPath(p string) string {
 	steps := strings.FieldsFunc(p, func(r rune) bool { return strings.ContainsRune("/{},", r) })
 	switch {
@@ -105,11 +105,11 @@ func badPath(p string) string {
 	return ""
 }
 
-// trimmed is a path without the "./" and the "/" that people write around directories.
+// trimmed removes "./" and "/" around a directory.
 func trimmed(p string) string { return strings.TrimSuffix(strings.TrimPrefix(p, "./"), "/") }
 
-// Tested says that at least one of the paths is a test's, as the patterns of [repo] test_file_regex find them. Without
-// patterns nothing is asked for. A pattern that is none finds nothing: the settings were checked.
+// Tested reports whether at least one path matches a pattern of [repo] test_file_regex. Without patterns it is true. An
+// invalid pattern matches nothing: the settings were validated.
 func Tested(changed, patterns []string) bool {
 	if len(patterns) == 0 {
 		return true
@@ -122,8 +122,8 @@ func Tested(changed, patterns []string) bool {
 	return false
 }
 
-// Outside gives the changed paths that a design did not announce, in order. A directory stands for all below it. A design
-// that announced nothing is held to nothing.
+// Outside returns the changed paths that a design did not announce, in order. A directory covers everything below it. A
+// design without announced paths covers all.
 func Outside(changed, touchPaths []string) []string {
 	if len(touchPaths) == 0 {
 		return nil
@@ -139,6 +139,6 @@ func Outside(changed, touchPaths []string) []string {
 }
 
 func covers(pattern, file string) bool {
-	ok, _ := doublestar.Match(pattern, file) // what is no pattern covers at most what is below it
+	ok, _ := doublestar.Match(pattern, file) // an invalid pattern only covers what is below it
 	return ok || strings.HasPrefix(file, pattern+"/")
 }

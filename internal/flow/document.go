@@ -13,8 +13,7 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// Document is the design document as it is committed: front matter of ours, then what the agent wrote, without front
-// matter of its own.
+// Document is the design document as committed: our front matter, then the agent's text without its own front matter.
 func Document(i model.Issue, o model.Outcome) []byte {
 	title := o.Title
 	if blank(title) {
@@ -35,15 +34,15 @@ func Document(i model.Issue, o model.Outcome) []byte {
 	return b.Bytes()
 }
 
-// scalar is any text as YAML: what Go escapes between double quotes, YAML does too, by the same escapes.
+// scalar quotes any text as YAML, which shares Go's escapes in double quotes.
 // https://yaml.org/spec/1.2.2/#57-escaped-characters
 func scalar(s string) string { return strconv.Quote(strings.ToValidUTF8(s, "\uFFFD")) }
 
 // ending is the line that ends front matter.
 var ending = regexp.MustCompile(`(?m)^(?:---|\.\.\.)[ \t]*$`)
 
-// cutFrontMatter splits a document, with its line ends as git has them, into what stands between the lines of dashes that
-// it begins with, and the rest.
+// cutFrontMatter splits a document with normalised line ends into the front matter between its first lines of dashes and
+// the rest.
 func cutFrontMatter(document string) (front, rest string, ok bool) {
 	first, below, _ := strings.Cut(document, "\n")
 	if strings.TrimRight(first, " \t") != "---" {
@@ -56,15 +55,15 @@ func cutFrontMatter(document string) (front, rest string, ok bool) {
 	return below[:at[0]], strings.TrimPrefix(below[at[1]:], "\n"), true
 }
 
-// lines gives a text with the line ends that git has, and without a byte order mark.
+// lines normalises line ends, and removes a byte order mark.
 func lines(text string) string {
 	return strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(strings.TrimPrefix(text, "\uFEFF"))
 }
 
-// fields are lines of front matter, YAML or nearly so: names with values, and what is indented, listed or noted below them.
+// fields match lines of front matter, YAML or nearly so: keys with values, and indented, list or comment lines below them.
 var fields = regexp.MustCompile(`^\n*[\w-]+:(?:[ \t].*)?(?:\n(?:[\w-]+:(?:[ \t].*)?|[ \t].*|-(?:[ \t].*)?|#.*)?)*$`)
 
-// withoutFrontMatter takes front matter off a document. Text between two rules is none.
+// withoutFrontMatter removes front matter. Text between two horizontal rules is not front matter.
 func withoutFrontMatter(document string) string {
 	text := strings.TrimLeft(lines(document), "\n")
 	front, rest, ok := cutFrontMatter(text)
@@ -74,11 +73,11 @@ func withoutFrontMatter(document string) string {
 	return rest
 }
 
-// starred are paths that begin with an asterisk, which YAML takes for something else, and people for a glob.
+// starred matches unquoted paths that start with an asterisk: a YAML alias, but meant as a glob.
 var starred = regexp.MustCompile(`(?m)^([ \t]*(?:-|touch_paths:)[ \t]+)(\*[^\s'"]*)([ \t]+#.*|[ \t]*)$`)
 
-// TouchPaths reads from a design document, which people may have edited, what it says will be changed. A document without
-// that field says nothing. Errors name the line.
+// TouchPaths reads a design document's announced changes; people may have edited it. It returns none if the field is
+// missing. Errors name the line.
 func TouchPaths(document []byte) ([]string, error) {
 	front, _, ok := cutFrontMatter(lines(string(document)))
 	if !ok {
@@ -103,7 +102,7 @@ func TouchPaths(document []byte) ([]string, error) {
 	return nil, nil
 }
 
-// IsDesign says that a document is the design of an issue, by its front matter.
+// IsDesign reports whether a document's front matter makes it the design of an issue.
 func IsDesign(document []byte, issue int) bool {
 	front, _, ok := cutFrontMatter(lines(string(document)))
 	if !ok {
@@ -113,7 +112,7 @@ func IsDesign(document []byte, issue int) bool {
 	return yaml.Unmarshal([]byte(starred.ReplaceAllString(front, "$1'$2'$3")), &fields) == nil && fields.Issue == issue
 }
 
-// listed reads a list of paths. The lines that the nodes know are counted from the one below the dashes.
+// listed reads a list of paths. Line numbers start below the first dashes.
 func listed(list *yaml.Node) ([]string, error) {
 	wrong := func(n *yaml.Node, text string, args ...any) error {
 		return fmt.Errorf("line %d: touch_paths: %s", n.Line+1, fmt.Sprintf(text, args...))
@@ -122,7 +121,7 @@ func listed(list *yaml.Node) ([]string, error) {
 	switch {
 	case list.Tag == "!!null":
 		return nil, nil
-	case list.Kind == yaml.ScalarNode: // one path needs no list
+	case list.Kind == yaml.ScalarNode: // a single path needs no list
 		items = []*yaml.Node{list}
 	case list.Kind != yaml.SequenceNode:
 		return nil, wrong(list, "not a list of paths")
@@ -142,14 +141,14 @@ func listed(list *yaml.Node) ([]string, error) {
 	return paths, nil
 }
 
-// How the YAML reader says where it stopped. It counts as above.
+// How the YAML reader reports lines, counted as above.
 var (
 	yamlLine  = regexp.MustCompile(`^yaml: line (\d+): `)
 	yamlAlias = regexp.MustCompile(`unknown anchor '([^']*)'`)
 )
 
 func located(err error, front string) error {
-	text, line := err.Error(), 1 // it does not name the first
+	text, line := err.Error(), 1 // line 1 is not named
 	if m := yamlLine.FindStringSubmatch(text); m != nil {
 		line, _ = strconv.Atoi(m[1])
 		text = text[len(m[0]):]

@@ -10,14 +10,14 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// Extra is what a pull request says beyond the agent's words.
+// Extra is what a pull request's description adds to the agent's text.
 type Extra struct {
 	Notes   []string // what people should know
 	Design  int      // the pull request that the design was merged with; 0: none
 	Outside []string // changed paths that the design did not announce
 }
 
-// What GitHub takes, and how much of it lists may have.
+// GitHub's limits, and ours for lists.
 const (
 	titleLimit = 250    // characters; GitHub takes 256
 	bodyLimit  = 65_536 // characters; bytes are never fewer
@@ -27,7 +27,7 @@ const (
 
 const cutNotice = "\n\n*(cut here: a description on GitHub holds 65,536 characters)*"
 
-// Draft is the pull request of branch head onto base, as it is to be opened.
+// Draft is the pull request from branch head to base, ready to open.
 func Draft(f model.Flow, i model.Issue, o model.Outcome, base, head string, extra Extra) model.PullDraft {
 	title, summary := o.PRTitle, o.PRSummary
 	if f == model.FlowDesign {
@@ -37,7 +37,7 @@ func Draft(f model.Flow, i model.Issue, o model.Outcome, base, head string, extr
 	return model.PullDraft{Title: draftTitle(title, i), Body: above(InertMarkdown(summary), ours), Base: base, Head: head}
 }
 
-// draftTitle is the agent's title, or the issue's, on one line.
+// draftTitle is the agent's or the issue's title, on one line.
 func draftTitle(title string, i model.Issue) string {
 	for _, t := range []string{title, i.Title} {
 		if !blank(t) {
@@ -47,7 +47,7 @@ func draftTitle(title string, i model.Issue) string {
 	return fmt.Sprintf("Issue %d", i.Number)
 }
 
-// oneLine joins a text's words, without characters that control something or turn its direction.
+// oneLine joins a text's words, without control characters or bidi controls.
 func oneLine(s string) string {
 	spaced := strings.Join(strings.Fields(strings.ToValidUTF8(s, "\uFFFD")), " ")
 	return strings.Join(strings.Fields(strings.Map(func(r rune) rune {
@@ -86,7 +86,7 @@ func ourWords(f model.Flow, i model.Issue, o model.Outcome, extra Extra) string 
 	return b.String()
 }
 
-// list shows paths below each other.
+// list shows one path per line.
 func list(paths []string) string {
 	var b strings.Builder
 	for _, p := range paths[:min(len(paths), listLimit)] {
@@ -98,7 +98,7 @@ func list(paths []string) string {
 	return b.String() + "\n"
 }
 
-// notes shows what people should know, each a quotation of its own.
+// notes quotes each note separately.
 func notes(all []string) string {
 	var b strings.Builder
 	for _, n := range all[:min(len(all), listLimit)] {
@@ -110,7 +110,7 @@ func notes(all []string) string {
 	return b.String()
 }
 
-// above puts text above ours, as much of it as fits.
+// above puts as much of a text as fits above ours.
 func above(text, ours string) string {
 	text = strings.TrimRight(text, " \t\n")
 	if text == "" {
@@ -123,15 +123,15 @@ func above(text, ours string) string {
 			return whole + ours
 		}
 	}
-	const fence = 16 // room for the one that the cut may have opened
+	const fence = 16 // room to close a cut fence
 	part := closed(strings.ToValidUTF8(text[:min(len(text), max(0, room-len(cutNotice)-fence))], ""))
-	if len(part)+len(cutNotice) > room { // a fence longer than that
+	if len(part)+len(cutNotice) > room { // the fence is longer than that
 		part = ""
 	}
 	return part + cutNotice + ours
 }
 
-// closed is text that takes in nothing of what follows.
+// closed closes open Markdown blocks, so that they do not swallow what follows.
 func closed(text string) string {
 	return strings.TrimRight(markdown.Contain(text, func(string) bool { return false }), " \t\n")
 }

@@ -1,6 +1,6 @@
-// Package flow decides everything about the way from an issue to a pull request that can be decided without touching the
-// world: which flow a label asks for, who may ask, what the branch, the pull request and the design document are called
-// and say, whether an agent's answer holds, what happens next, and what people are told.
+// Package flow makes the pure decisions on the way from an issue to a pull request: which flow a label asks for, who may
+// start it, the names and texts of the branch, the pull request and the design document, whether an outcome is valid, what
+// happens next, and what people are told.
 package flow
 
 import (
@@ -11,11 +11,11 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// Labels are those that the settings name. An empty one is on no issue.
+// Labels are those in the settings. An empty one matches no issue.
 type Labels struct{ Design, Bugfix, SmallJob, Ignore string }
 
-// Of gives the flow that an issue's labels ask for, and the label that does; ok is false for none. The label that pauses
-// everything comes before all others, then a bug fix, a small job, a design.
+// Of returns the flow that an issue's labels ask for, and that label; ok is false for none. The order is: the label that
+// pauses everything, bug fix, small job, design.
 func Of(labels []string, l Labels) (f model.Flow, label string, ok bool) {
 	if has(labels, l.Ignore) {
 		return "", l.Ignore, false
@@ -31,7 +31,7 @@ func Of(labels []string, l Labels) (f model.Flow, label string, ok bool) {
 	return "", "", false
 }
 
-// Labelled is the newest time that the label was put on; ok is false where that is not known.
+// Labelled is when the label was last added; ok is false if that is not known.
 func Labelled(i model.Issue, label string) (change model.LabelChange, ok bool) {
 	for _, c := range slices.Backward(i.LabelChanges) {
 		if c.On && strings.EqualFold(c.Label, label) {
@@ -41,11 +41,11 @@ func Labelled(i model.Issue, label string) (change model.LabelChange, ok bool) {
 	return model.LabelChange{}, false
 }
 
-// maxChanges is how many changes of labels are known of an issue: the newest ones.
+// maxChanges is how many of an issue's label changes are known: the newest ones.
 const maxChanges = 100
 
-// Since is when a label that sets an agent to work was put on first; the zero time where none ever was. known is false where
-// there may have been an earlier time than the changes tell.
+// Since is when a label that starts an agent was first added; the zero time if never. known is false if there may have been
+// earlier changes.
 func Since(i model.Issue, l Labels) (first time.Time, known bool) {
 	for _, label := range []string{l.Bugfix, l.SmallJob, l.Design} {
 		at := slices.IndexFunc(i.LabelChanges, func(c model.LabelChange) bool { return label != "" && strings.EqualFold(c.Label, label) })
@@ -61,7 +61,7 @@ func Since(i model.Issue, l Labels) (first time.Time, known bool) {
 	return first, len(i.LabelChanges) < maxChanges
 }
 
-// Starters are the people, in lower case, whose right lets work on the issue begin: who put the label on, and the author.
+// Starters are the people, in lower case, who can start work on the issue: who added the label, and the author.
 func Starters(i model.Issue, label string) []string {
 	var logins []string
 	c, _ := Labelled(i, label)
@@ -79,9 +79,9 @@ const (
 	WhyChanged = "changed after it was labelled: put the label on again"
 )
 
-// MayStart reports whether work on the issue may begin, and why not. The right of its author is enough. Where only whoever
-// put the label on has it, the issue must be what that person saw: nobody without the right may have changed it since.
-// GitHub tells times in whole seconds, so a change in the same second counts as later.
+// MayStart reports whether work on the issue may start, and why not. The author's right is enough. If only the person who
+// added the label has it, nobody without the right may have changed the issue since. GitHub's times are in whole seconds,
+// so a change in the same second counts as later.
 func MayStart(i model.Issue, label string, may func(login string) bool) (ok bool, why string) {
 	allowed := func(a model.Actor) bool {
 		login, ok := person(a)

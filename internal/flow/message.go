@@ -7,9 +7,8 @@ import (
 	"unicode"
 )
 
-// Message is a commit's message as an agent may leave it in a history, and what was taken out of it, in words: nobody else
-// is named as its author, no workflow is skipped, no terminal is controlled, nobody is notified, and no issue is closed but
-// this one; 0: none at all.
+// Message cleans an agent's commit message, and says in words what it removed: other authors, directives that skip
+// workflows, control characters, mentions, and closing keywords for any issue but this one; 0: for all.
 func Message(text string, issue int) (message string, taken []string) {
 	take := func(what, now string) {
 		if now != text {
@@ -29,11 +28,11 @@ func Message(text string, issue int) (message string, taken []string) {
 	return text, taken
 }
 
-// escapes are what terminals act on: control sequences, and strings up to their end
+// escapes are terminal escape sequences and strings
 // (https://ecma-international.org/publications-and-standards/standards/ecma-48/, 5.4 and 8.3).
 var escapes = regexp.MustCompile(`(?s)(?:\x1b\[|\x{9b})[0-?]*[ -/]*[@-~]|(?:\x1b[\]PX^_]|[\x{90}\x{98}\x{9d}\x{9e}\x{9f}])[^\x07\n]*?(?:\x07|\x1b\\|\x{9c})|\x1b[ -/]*[0-~]`)
 
-// uncontrolled is text without what controls a terminal or turns the direction in which it is read.
+// uncontrolled removes terminal control and bidi characters.
 func uncontrolled(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) && r != '\n' && r != '\t' || turns(r) {
@@ -44,19 +43,19 @@ func uncontrolled(text string) string {
 }
 
 var (
-	// people are the trailers by which a commit names somebody; GitHub shows co-authors, and on whose behalf it was made.
+	// people match trailers that attribute a commit; GitHub shows co-authors, and on whose behalf it was made.
 	// https://docs.github.com/pull-requests/committing-changes-to-your-project/creating-and-editing-commits/creating-a-commit-with-multiple-authors
 	people = regexp.MustCompile(`(?i)^[ \t]*(?:[\pL\pN_-]+[-\x{2010}-\x{2015}]by|on-behalf-of|cc|author|committer)[ \t]*:`)
-	// skips and skipTrailer are what keeps a push from starting workflows.
+	// skips and skipTrailer keep a push from starting workflows.
 	// https://docs.github.com/actions/how-tos/manage-workflow-runs/skip-workflow-runs
 	skips       = regexp.MustCompile(`(?i)\[[ \t]*((?:skip|no)[ \t_-]*(?:ci|actions?|checks?)|(?:ci|actions?)[ \t_-]*skip)[ \t]*\]`)
 	skipTrailer = regexp.MustCompile(`(?i)^[ \t]*skip-checks[ \t]*:`)
 )
 
-// ourTrailer is what a turn's last commit says of the turn, which is not for an agent to say.
+// ourTrailer matches our own trailers about a turn, which an agent must not write.
 var ourTrailer = regexp.MustCompile(`(?i)^[ \t]*mergexo-[a-z]+[ \t]*:`)
 
-// withoutTrailers leaves out the lines that a trailer begins, and those that go on with it.
+// withoutTrailers removes matching trailers with their continuation lines.
 func withoutTrailers(text string, trailer *regexp.Regexp) string {
 	var kept []string
 	inside := false
@@ -69,7 +68,7 @@ func withoutTrailers(text string, trailer *regexp.Regexp) string {
 	return strings.Join(kept, "\n")
 }
 
-// unlinked is Unlinked but for one issue.
+// unlinked is Unlinked except for one issue.
 func unlinked(text string, issue int) string {
 	if issue == 0 {
 		return Unlinked(text)

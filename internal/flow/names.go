@@ -12,14 +12,14 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// slugLimit is how many characters a slug has at most.
+// slugLimit is the maximum length of a slug in characters.
 const slugLimit = 40
 
-// letters are those of Latin script that no accent can be taken off of. Apostrophes stand within words.
+// letters are Latin letters that do not decompose into a base and an accent. Apostrophes are dropped.
 var letters = strings.NewReplacer("ß", "ss", "æ", "ae", "œ", "oe", "ø", "o", "ł", "l", "đ", "d", "ð", "d", "þ", "th", "ı", "i", "'", "", "’", "")
 
-// Slug is a title as part of a name: words of a-z and 0-9 with single dashes between them, cut at a word where possible.
-// A title without any such letter, of another script or of emoji, is "issue".
+// Slug turns a title into part of a name: words of a-z and 0-9 joined by single dashes, cut between words if possible. A
+// title without such letters (another script, emoji) becomes "issue".
 func Slug(title string) string {
 	words := words(title)
 	if len(words) == 0 {
@@ -38,7 +38,7 @@ func Slug(title string) string {
 // words are the words of a text, in a-z and 0-9.
 func words(text string) []string {
 	bare := strings.Map(func(r rune) rune {
-		if unicode.Is(unicode.Mn, r) { // the accents, once they stand by themselves
+		if unicode.Is(unicode.Mn, r) { // combining accents
 			return -1
 		}
 		return r
@@ -48,11 +48,11 @@ func words(text string) []string {
 	})
 }
 
-// ExternalMerge is the message of the commit that merges a fork's pull request: the subject has the branch as a slug, or
-// as it is where a slug would lose letters of it, and the body is the title. A title is a stranger's text: it skips no
-// workflow, closes no issue and notifies nobody.
+// ExternalMerge is the commit message for merging a fork's pull request: the subject has the branch as a slug, or verbatim
+// if a slug would lose letters, and the body is the title. The title is an outsider's text: it must skip no workflow, close
+// no issue and notify nobody.
 func ExternalMerge(p model.Pull) (subject, body string) {
-	branch := strings.TrimPrefix(p.HeadRef, fmt.Sprintf("gh-pr-%d/", p.Number)) // a mirror's name
+	branch := strings.TrimPrefix(p.HeadRef, fmt.Sprintf("gh-pr-%d/", p.Number)) // the name of a mirror
 	slug := strings.Join(words(branch), "-")
 	foreign := func(r rune) bool { return r > unicode.MaxASCII && !unicode.Is(unicode.Latin, r) }
 	if slug == "" || strings.ContainsFunc(branch, foreign) {
@@ -62,13 +62,13 @@ func ExternalMerge(p model.Pull) (subject, body string) {
 	return fmt.Sprintf("Merge external GitHub PR #%d: %s", p.Number, slug), body
 }
 
-// kinds are the flows as the names of branches have them.
+// kinds are the flows in branch names.
 var kinds = map[model.Flow]string{
 	model.FlowDesign: "design", model.FlowBugfix: "bugfix", model.FlowSmallJob: "small", model.FlowImplementation: "impl",
 }
 
-// Branch names the nth branch, from 1, that a pull request of this flow may come from. It is computed once and stored:
-// titles change. It is a name that git takes (https://git-scm.com/docs/git-check-ref-format) for any title.
+// Branch is the nth candidate, from 1, for a flow's branch name. The name is stored, since titles change. It is a valid ref
+// (https://git-scm.com/docs/git-check-ref-format) for any title.
 func Branch(f model.Flow, number int, title string, nth int) string {
 	kind, known := kinds[f]
 	if !known {
@@ -77,7 +77,7 @@ func Branch(f model.Flow, number int, title string, nth int) string {
 	return "agent/" + kind + "/" + name(number, title, nth)
 }
 
-// DesignOf is the issue whose design a branch is named for; 0 for any other branch.
+// DesignOf is the issue whose design a branch holds; 0 for any other branch.
 func DesignOf(branch string) int {
 	rest, ok := strings.CutPrefix(branch, "agent/design/")
 	digits, _, _ := strings.Cut(rest, "-")
@@ -88,7 +88,7 @@ func DesignOf(branch string) int {
 	return n
 }
 
-// DocPath names the nth file, from 1, that the design document may be.
+// DocPath is the nth candidate, from 1, for the design document's path.
 func DocPath(dir string, number int, title string, nth int) string {
 	return path.Join(dir, name(number, title, nth)+".md")
 }

@@ -9,21 +9,21 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// Act is what is to be done about an issue next.
+// Act is the next action on an issue.
 type Act string
 
 // The acts.
 const (
 	Nothing  Act = "nothing"
-	Wait     Act = "wait"     // for a person to say something
-	Begin    Act = "begin"    // a first attempt, on a branch that is not there yet
-	GoOn     Act = "go_on"    // another attempt, from where the last one got to
-	Finish   Act = "finish"   // what is planned: no agent is needed
-	Redirect Act = "redirect" // people who talk here to the pull request
-	LookUp   Act = "look_up"  // how the pull request of the newest receipt stands, and then ask again
+	Wait     Act = "wait"     // for a person's comment
+	Begin    Act = "begin"    // a first attempt, on a new branch
+	GoOn     Act = "go_on"    // another attempt, from the last one's work
+	Finish   Act = "finish"   // finish a planned result: no agent is needed
+	Redirect Act = "redirect" // send commenters to the pull request
+	LookUp   Act = "look_up"  // look up the pull request of the newest receipt, then decide again
 )
 
-// Step is the next act, and why it is that one.
+// Step is the next act, and its reason.
 type Step struct {
 	Act  Act
 	Why  string
@@ -32,20 +32,20 @@ type Step struct {
 	From *model.Posted[model.IssueMarker]
 }
 
-// Facts are what a step is decided on.
+// Facts are what a step depends on.
 type Facts struct {
 	Issue  model.Issue
 	State  model.State
 	Labels Labels
-	// May says that somebody has the right to set an agent to work; logins are in lower case.
+	// May reports whether somebody may start an agent; logins are in lower case.
 	May func(login string) bool
-	// Queued is how many comments by such people wait to be taken up.
+	// Queued is how many comments by such people are pending.
 	Queued int
-	// Pulls are the pull requests from the branch of the newest receipt; nil: they are not known.
+	// Pulls are the pull requests from the newest receipt's branch; nil: unknown.
 	Pulls []model.PullRef
 }
 
-// Next decides what is to be done about an issue.
+// Next decides the next step on an issue.
 func Next(f Facts) Step {
 	s := f.next()
 	if s.Act != Begin && s.Act != GoOn {
@@ -83,11 +83,11 @@ func (f Facts) next() Step {
 	return f.unfinished(s, flow)
 }
 
-// unfinished is for an issue whose newest attempt came to no pull request.
+// unfinished handles an issue whose newest attempt opened no pull request.
 func (f Facts) unfinished(s Step, flow model.Flow) Step {
 	m := s.From.Marker
 	s.Flow = flow
-	if m.Flow == model.FlowImplementation && flow == model.FlowDesign { // the label that began it all
+	if m.Flow == model.FlowImplementation && flow == model.FlowDesign { // the label that started the flow
 		s.Flow = model.FlowImplementation
 	}
 	switch {
@@ -95,7 +95,7 @@ func (f Facts) unfinished(s Step, flow model.Flow) Step {
 		return s.as(Wait, "issue %d waits for an operator (%s), see %s; /mergexo retry goes on", f.Issue.Number, m.Waiting, s.From.URL)
 	case m.Status != model.PhaseWaiting:
 		return s.as(GoOn, "the last attempt came to no result")
-	case m.Outbox != nil && (f.State.Retried || f.Queued > 0): // what people said since is taken up before the pull request
+	case m.Outbox != nil && (f.State.Retried || f.Queued > 0): // new comments come before the pull request
 		s.Flow = m.Flow
 		return s.as(Finish, "the work is done and recorded")
 	case f.Queued > 0:
@@ -106,7 +106,7 @@ func (f Facts) unfinished(s Step, flow model.Flow) Step {
 	return s.as(Wait, "issue %d waits for a person (%s), see %s; a comment there goes on, or /mergexo retry", f.Issue.Number, m.Waiting, s.From.URL)
 }
 
-// opened is for an issue that a pull request was opened for.
+// opened handles an issue with a pull request.
 func (f Facts) opened(s Step, flow model.Flow, labelled bool) Step {
 	m := s.From.Marker
 	anew := labelled && (f.State.Retried || f.labelledSince(s.From.UpdatedAt))
@@ -135,7 +135,7 @@ func (f Facts) opened(s Step, flow model.Flow, labelled bool) Step {
 	return s.as(Nothing, "pull request %d of issue %d is over; put the label on again, or /mergexo retry, to begin anew", m.Pull, f.Issue.Number)
 }
 
-// labelledSince says that the label of the flow was put on after a time.
+// labelledSince reports whether the flow's label was added after a time.
 func (f Facts) labelledSince(at time.Time) bool {
 	_, label, ok := Of(f.Issue.Labels, f.Labels)
 	if !ok {

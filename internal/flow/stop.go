@@ -12,19 +12,18 @@ import (
 // Stop is why an attempt waits for a person, and where its work is.
 type Stop struct {
 	Reason string // one of model's
-	Detail string // more of it, in words of others
+	Detail string // details in others' words
 	Kept   model.Kept
-	Empty  string // why nothing is kept, as a sentence; "": there was nothing to keep
+	Empty  string // a sentence that says why nothing is kept; "": there was nothing to keep
 	Notes  []string
-	// Lost is the newest checkpoint where its branch does not have it any more, and Now where the branch is instead; "": it
-	// was deleted.
+	// Lost is the newest checkpoint if its branch lost it, and Now the branch's current head; "": the branch was deleted.
 	Lost, Now string
-	// Rescue is the path of a git bundle on the runner that holds the work as the attempt's branch, where it could not be pushed.
+	// Rescue is the path of a git bundle on the runner with the attempt's branch, if it could not be pushed.
 	Rescue string
 }
 
-// pause is what is said for one reason: a headline, in which %s is the branch, and what helps, in which it is where the
-// next attempt begins.
+// pause is the text for one reason: a headline, in which %s is the branch, and the remedy, in which it is where the next
+// attempt starts.
 type pause struct{ headline, help string }
 
 const (
@@ -67,7 +66,7 @@ func headline(reason, branch string) string {
 	return strings.ReplaceAll(p.headline, "%s", markdown.Code(branch))
 }
 
-// StopText tells why an attempt waits for a person, where its work is, and how it goes on.
+// StopText says why an attempt waits for a person, where its work is, and how to continue.
 func StopText(i model.Issue, m model.IssueMarker, s Stop) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "**Waiting for a person: %s** (`%s`)%s%s\n", headline(s.Reason, m.Branch), markdown.Code(s.Reason), attempt(m), markdown.Run(m.RunURL))
@@ -89,7 +88,7 @@ func StopText(i model.Issue, m model.IssueMarker, s Stop) string {
 	return b.String()
 }
 
-// whereabouts tells where the work is.
+// whereabouts says where the work is.
 func whereabouts(i model.Issue, m model.IssueMarker, s Stop) string {
 	var parts []string
 	if s.Kept.Branch != "" {
@@ -115,7 +114,7 @@ func whereabouts(i model.Issue, m model.IssueMarker, s Stop) string {
 	return "There was nothing to keep."
 }
 
-// lost tells that a checkpoint is not on its branch any more, and how to get it back as long as the server has it.
+// lost says that a branch no longer has a checkpoint, and how to recover it while the server still has it.
 func lost(i model.Issue, branch string, s Stop) string {
 	where := "that branch was deleted since"
 	if s.Now != "" {
@@ -125,7 +124,7 @@ func lost(i model.Issue, branch string, s Stop) string {
 		markdown.Code(branch), markdown.Commit(i.URL, s.Lost), where, s.Lost, markdown.Restore(branch, s.Now, s.Lost))
 }
 
-// kept tells where a checkpoint is, and what it adds to the base branch.
+// kept says where a checkpoint is, and what it adds to the base branch.
 func kept(i model.Issue, base string, k model.Kept) string {
 	if k.Hidden() {
 		return fmt.Sprintf("What was done is kept in a bundle on the hidden ref `%s`, since no branch may hold it.", markdown.Code(k.Branch))
@@ -134,7 +133,7 @@ func kept(i model.Issue, base string, k model.Kept) string {
 		branchLink(i, k.Branch), markdown.Commit(i.URL, k.SHA), markdown.Code(base), markdown.Repository(i.URL), escaped(base), k.SHA)
 }
 
-// help tells what a person can do, and where the next attempt then begins.
+// help says what a person can do, and where the next attempt then starts.
 func help(m model.IssueMarker, s Stop) string {
 	p, known := pauses[s.Reason]
 	if !known {
@@ -149,7 +148,7 @@ func help(m model.IssueMarker, s Stop) string {
 	return strings.ReplaceAll(p.help, "%s", "To begin anew")
 }
 
-// word makes a name ours to paste into a shell, inside of a code span.
+// word makes a name safe to paste into a shell, within a code span.
 func word(s string) string {
 	if strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:=+@") == "" {
 		return s

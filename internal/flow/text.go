@@ -9,10 +9,10 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// What people read. Everything here is Markdown for a comment on the issue; the journal neutralises what others wrote in
-// it, and adds the markers.
+// Texts for people. Everything here is Markdown for a comment on the issue; the journal neutralises foreign text and adds
+// the markers.
 
-// works are the flows as what an agent is at work on.
+// works describe the flows as what an agent works on.
 var works = map[model.Flow]string{
 	model.FlowDesign: "a design", model.FlowBugfix: "a bug fix", model.FlowSmallJob: "a small job", model.FlowImplementation: "the implementation of the design",
 }
@@ -24,9 +24,8 @@ func work(f model.Flow) string {
 	return markdown.Inline(string(f))
 }
 
-// ClaimText stands above the claim of an attempt while the agent works. A claim with a checkpoint goes on from the branch
-// that keeps it. comments are what the attempt takes up, and wip is the branch that work in progress is saved on; "" for
-// none.
+// ClaimText stands above an attempt's claim while the agent works. A claim with a checkpoint continues from its branch.
+// comments are what the attempt takes up, and wip is the branch for work in progress; "" for none.
 func ClaimText(i model.Issue, m model.IssueMarker, comments []model.Comment, wip string) string {
 	var b strings.Builder
 	if m.LastCheckpoint != "" {
@@ -57,7 +56,7 @@ func PlannedText(i model.Issue, m model.IssueMarker) string {
 		markdown.Commit(i.URL, m.Planned), markdown.Code(m.Branch), markdown.Run(m.RunURL))
 }
 
-// FailedText tells that an attempt ended without a result and will be made again; next says when.
+// FailedText says that an attempt failed and will be retried; next says when.
 func FailedText(i model.Issue, m model.IssueMarker, next string, k model.Kept) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "**No result yet** for %s%s%s\n\n", work(m.Flow), attempt(m), markdown.Run(m.RunURL))
@@ -71,18 +70,18 @@ func FailedText(i model.Issue, m model.IssueMarker, next string, k model.Kept) s
 	return b.String()
 }
 
-// Again is the sentence under an attempt that failed and will be made again.
+// Again is the sentence below an attempt that will be retried.
 func Again(attempt, most int) string {
 	return fmt.Sprintf("The next event here tries again (%d of %d), and so does a comment that says what to do otherwise.", attempt, most)
 }
 
-// Later is the sentence under an attempt that does not count, since nothing but time was missing.
+// Later is the sentence below an attempt that does not count because only time ran out.
 const Later = "The next event here tries again; this attempt does not count."
 
-// maxSaid is how many bytes of an agent's words a receipt shows, so that there is room for what we say below them.
+// maxSaid is how many bytes of an agent's text a receipt shows, to leave room for ours.
 const maxSaid = 30_000
 
-// ReceiptText tells which pull request came of the issue.
+// ReceiptText names the pull request for the issue.
 func ReceiptText(i model.Issue, m model.IssueMarker, pull model.PullRef, o model.Outbox) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "**Opened [#%d](%s)** %s\n", pull.Number, pull.URL, markdown.Inline(oneLine(pull.Title)))
@@ -110,12 +109,12 @@ func ReceiptText(i model.Issue, m model.IssueMarker, pull model.PullRef, o model
 	return strings.TrimRight(b.String(), "\n")
 }
 
-// ClosedText tells people who comment on the issue of a pull request that is over how the work could begin anew.
+// ClosedText tells commenters how to start again when the pull request is closed.
 func ClosedText(pull model.PullRef) string {
 	return fmt.Sprintf("[#%d](%s) is over, and nothing more happens here by itself. To begin anew, put the label on again, or an operator comments `/mergexo retry`; what was said here is then taken up.", pull.Number, pull.URL)
 }
 
-// RedirectText sends people who comment on the issue to its pull request.
+// RedirectText sends commenters to the issue's pull request.
 func RedirectText(pull model.PullRef, f model.Flow) string {
 	what := "The work on this issue"
 	if f == model.FlowDesign {
@@ -144,5 +143,5 @@ func branchLink(i model.Issue, branch string) string {
 	return fmt.Sprintf("branch [`%s`](%s/tree/%s)", markdown.Code(branch), markdown.Repository(i.URL), escaped(branch))
 }
 
-// escaped is a ref as part of an address, whatever it is called.
+// escaped escapes a ref for a URL.
 func escaped(ref string) string { return strings.ReplaceAll(url.PathEscape(ref), "%2F", "/") }

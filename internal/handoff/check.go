@@ -11,10 +11,10 @@ import (
 	"github.com/mergexo/mergexo/internal/strictjson"
 )
 
-// What the texts and lists may hold. A comment on GitHub holds 65,536 characters, of at most four bytes each: nothing
-// longer could be posted uncut.
+// Limits of texts and lists. A comment on GitHub holds 65,536 characters of at most four bytes each: longer text would be
+// cut.
 const (
-	maxText    = 4 * 65536 // bytes of one text of the agent's
+	maxText    = 4 * 65536 // of one text of the agent's, in bytes
 	maxDetail  = 64 << 10
 	maxNote    = 2000
 	maxNotes   = 50
@@ -33,7 +33,7 @@ var (
 	eventPattern = regexp.MustCompile(`^[1-9][0-9]{0,9}:(?:review|issue|review_summary|actions):[1-9][0-9]{0,18}:[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$`)
 )
 
-// rules are what a handoff must and may have, by how it ended.
+// rules are what a handoff must and may contain, by how it ended.
 var rules = map[Ended]struct{ turn, head, result, detail bool }{
 	Planned:   {turn: true, head: true, result: true},
 	Blocked:   {turn: true, detail: true},
@@ -42,7 +42,7 @@ var rules = map[Ended]struct{ turn, head, result, detail bool }{
 	Nothing:   {detail: true},
 }
 
-// validate holds a handoff against the format.
+// validate checks a handoff against the format.
 func (h Handoff) validate() error {
 	rule, known := rules[h.Ended]
 	_, err := model.ParseRepo(h.Repository)
@@ -79,7 +79,7 @@ func (h Handoff) validate() error {
 	return nil
 }
 
-// validateTurn looks at what names the turn.
+// validateTurn checks what names the turn.
 func (h Handoff) validateTurn(is bool) error {
 	if !is {
 		if h.TurnKey+h.Start+h.Onto != "" || len(h.Events) > 0 {
@@ -117,7 +117,7 @@ func (h Handoff) validateTurn(is bool) error {
 	return nil
 }
 
-// validateHead looks at what names the commits.
+// validateHead checks what names the commits.
 func (h Handoff) validateHead(may, must bool) error {
 	switch {
 	case h.Head == "" && must:
@@ -142,7 +142,7 @@ func (h Handoff) validateHead(may, must bool) error {
 	return nil
 }
 
-// validateReason looks at why it is blocked.
+// validateReason checks why it is blocked.
 func (h Handoff) validateReason() error {
 	switch {
 	case h.Ended != Blocked && h.Reason != "":
@@ -157,7 +157,7 @@ func (h Handoff) validateReason() error {
 	return nil
 }
 
-// validateOutcome bounds what the agent said. Whether its replies are to what was asked is held against the feedback later.
+// validateOutcome limits the agent's texts. Replies are checked against the feedback later.
 func (h Handoff) validateOutcome(turn, result bool) error {
 	o := h.Outcome
 	bodies := make([]string, len(o.ReviewReplies))
@@ -215,13 +215,13 @@ func validateTexts(field string, texts []string, most, limit int) error {
 	return nil
 }
 
-// Expected is what the second job found out by itself, from GitHub and from the event at hand.
+// Expected is what the second job determined by itself, from GitHub and its event.
 type Expected struct {
 	Repo   model.Repo
 	Number int
 	Flow   model.Flow // of the attempt on an issue; "" for a pull request's turn
-	Start  string     // the head that the turn begins at
-	Onto   string     // the head that its commits must sit on, where it is not Start
+	Start  string     // the head that the turn starts from
+	Onto   string     // the head that its commits must be on, if not Start
 	// Pending are the event keys of all feedback that may be answered now.
 	Pending []string
 	// TurnKey is the key of the turn over Number, Start and the events of the handoff.

@@ -7,10 +7,9 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// Attribute tells apart what MergeXO said and what people said with the same account. Ours are the token's own account and
-// those that scope.Bots name: what such an account says with a token or marker of ours is ours, and without one it is a
-// person's own words, unless the account is a bot's. An edit by another account of ours is no edit by somebody else.
-// Applied twice it gives the same.
+// Attribute separates what MergeXO posted from what people posted with the same account. Our accounts are the token's own
+// and those in scope.Bots. A comment of theirs with our token or marker is ours; one without is a person's, unless the
+// account is a bot's. An edit by another of our accounts does not count as an outside edit. Attribute is idempotent.
 func Attribute(comments []model.Comment, scope Scope) []model.Comment {
 	out := slices.Clone(comments)
 	for i := range out {
@@ -22,20 +21,19 @@ func Attribute(comments []model.Comment, scope Scope) []model.Comment {
 		if c.EditedByOther && c.Editor != "" && (scope.names(c.Editor) || strings.EqualFold(c.Editor, scope.Viewer)) {
 			c.EditedByOther, c.WasMarked = false, false
 		}
-		// Where somebody else edited it and GitHub does not tell what it said before, it may have been ours.
+		// If somebody else edited it and GitHub does not report the original text, it may have been ours.
 		c.Ours = c.Author.Bot || c.Marked || c.EditedByOther && c.Posted == ""
 	}
 	return out
 }
 
-// names says that the settings name an account as ours.
+// names reports whether the settings name an account as ours.
 func (s Scope) names(login string) bool {
 	return slices.ContainsFunc(s.Bots, func(l string) bool { return strings.EqualFold(l, login) })
 }
 
-// foreign says that a comment of an account that is not ours ends in a marker that would count if it were. A bot may only
-// repeat what a stranger wrote, so its marker has to have our signature where there is a key; a person's run of MergeXO may
-// have gone without the key.
+// foreign reports whether a comment of an account that is not ours ends in a marker that would count if it were. A bot may
+// only quote an outsider, so with a key its marker must have our signature; a person may have run MergeXO without the key.
 func (c Codec) foreign(cm model.Comment, t trailer, scope Scope) bool {
 	reader := c
 	if !cm.Author.Bot {

@@ -16,12 +16,11 @@ type Scope struct {
 	Viewer string
 	// Bots are further logins of ours that the settings name.
 	Bots []string
-	// Now is when the comments were read, on GitHub's clock: a block that has expired by then does not count. Zero: every block counts.
+	// Now is when the comments were read, on GitHub's clock: expired blocks do not count. Zero: all do.
 	Now time.Time
 }
 
-// Fold reads the state of one pull request out of its comments. It is a pure function of them: the same comments in any
-// order give the same state.
+// Fold derives the state of one pull request from its comments. It is pure: the order of the comments does not matter.
 func (c Codec) Fold(comments []model.Comment, scope Scope) model.State {
 	f := fold{st: model.State{Answered: map[string]bool{}, Tokens: map[string]int64{}, Commands: map[string]model.Verdict{}, Keys: map[string]bool{}}}
 	for _, cm := range inOrder(Attribute(comments, scope)) {
@@ -39,24 +38,24 @@ func (c Codec) Fold(comments []model.Comment, scope Scope) model.State {
 	return f.st
 }
 
-// fold is a state in the making.
+// fold is the state being derived.
 type fold struct {
 	st        model.State
 	done      []model.Posted[model.TurnMarker]
-	unblocked time.Time  // the newest of what sets a new baseline: an unblock, or an adopt after a release
-	baseline  string     // and the head that it accepted
+	unblocked time.Time  // the newest baseline: an unblock, or an adopt after a release
+	baseline  string     // the head that it accepted
 	receipt   int64      // the newest receipt that it knew
-	pardon    model.Mark // until when an operator has accepted what was edited
-	seen      model.Mark // up to where the commands of an issue are answered
+	pardon    model.Mark // up to when an operator has accepted edits
+	seen      model.Mark // up to where an issue's commands are answered
 }
 
-// pardons says that an operator who unblocked after an edit has accepted it.
+// pardons reports whether an operator accepted an edit by unblocking after it.
 func (f *fold) pardons(d model.Distrust) bool {
 	return d.Spoilt && (d.At.Before(f.pardon.At) || d.At.Equal(f.pardon.At) && d.CommentID < f.pardon.ID)
 }
 
-// again notes the tokens of a comment, and says whether it is a second reply to one command, or a second marker of one
-// effect: two runs met it in one moment, and only the first counts.
+// again records the tokens of a comment, and reports whether it duplicates a reply or an effect's marker: two runs can
+// race, and only the first counts.
 func (f *fold) again(cm model.Comment, said believed) bool {
 	key, verdict, reply := "", model.Applied, true
 	switch m := said.marker.(type) {
@@ -68,9 +67,9 @@ func (f *fold) again(cm model.Comment, said believed) bool {
 		key = m.Command
 	case *model.MergeMarker:
 		key = m.Command
-	case *model.IssueMarker: // one that is no claim's is said once, too
+	case *model.IssueMarker: // without a claim it is posted once, too
 		reply = m.Claim == ""
-	case *model.TurnMarker: // what stands in for a receipt has its token
+	case *model.TurnMarker: // a receipt's replacement has its token
 		reply = m.Restored
 	case *model.SettingsMarker:
 	default:
@@ -89,10 +88,10 @@ func (f *fold) again(cm model.Comment, said believed) bool {
 	return false
 }
 
-// surplus notes a comment that says what another one says.
+// surplus records a duplicate comment.
 func (f *fold) surplus(comment int64) { f.st.Surplus = append(f.st.Surplus, comment) }
 
-// rebase makes a head the baseline from a comment on: nothing before it counts but what it says.
+// rebase makes a head the baseline from a comment on, and discards what came before.
 func (f *fold) rebase(cm model.Comment, head string, receipt int64) {
 	f.unblocked, f.baseline, f.receipt = cm.CreatedAt, head, receipt
 }
@@ -113,7 +112,7 @@ func (f *fold) take(cm model.Comment, marker any) {
 		f.issue(cm, m)
 	case *model.BlockMarker:
 		question := st.Block != nil && st.Block.Marker.Reason == model.ReasonAgent && m.Reason != model.ReasonAgent
-		if question { // whoever lifts this one has not answered that: the next turn is told
+		if question { // lifting the new block does not answer it: the next turn is told
 			st.Question = st.Block
 		}
 		if st.Block == nil || question || over(st.Block, cm.CreatedAt) {
@@ -157,29 +156,29 @@ func (f *fold) turn(cm model.Comment, m *model.TurnMarker) {
 	}
 }
 
-// unblock ends the block that it is about. One that was posted meanwhile for another reason has not been decided on.
+// unblock ends the block that it is about. A later block with another reason stays.
 func (f *fold) unblock(cm model.Comment, m *model.UnblockMarker) {
 	st := &f.st
 	if m.Block != 0 && st.Block != nil && st.Block.CommentID != m.Block {
 		return
 	}
-	reason := model.ReasonMarkerEdited // nobody accepts what was not said
+	reason := model.ReasonMarkerEdited // an unnamed change is never accepted
 	if st.Block != nil {
 		reason = st.Block.Marker.Reason
 	}
 	switch reason {
 	case model.ReasonMarkerEdited:
 		f.pardon = model.Mark{At: cm.CreatedAt, ID: cm.ID}
-	case model.ReasonAgent: // who asked is to know what it was
+	case model.ReasonAgent: // the next turn is told what was asked
 		st.Question = st.Block
 	case model.ReasonBudget:
 		st.Spent = model.Spent{}
-	case model.ReasonFlaky: // the operator asked for another look
+	case model.ReasonFlaky: // the operator asked for another try
 		for i := range st.Turns {
 			st.Turns[i].Marker.Flaky = nil
 		}
 	case model.ReasonSession:
-		for i := range st.Turns { // the operator lets a new one begin
+		for i := range st.Turns { // the operator allows a new one
 			st.Turns[i].Marker.Session = ""
 		}
 	}
@@ -192,12 +191,11 @@ func (f *fold) unblock(cm model.Comment, m *model.UnblockMarker) {
 	}
 }
 
-// track takes a marker that makes the pull request tracked: the first one, or the one that ends a release and starts
-// over at the head that it names.
+// track takes a marker that starts tracking: the first one, or the one that ends a release and starts over at its head.
 func (f *fold) track(cm model.Comment, m *model.PRMarker) {
 	st := &f.st
 	switch {
-	case st.Released != nil || !m.AwayFrom.IsZero(): // the release may be older than what was read
+	case st.Released != nil || !m.AwayFrom.IsZero(): // the release may be in comments not read
 		if !m.AwayFrom.IsZero() && !m.At.IsZero() {
 			st.Away = append(st.Away, model.Span{From: m.AwayFrom, To: m.At})
 		}
@@ -206,7 +204,7 @@ func (f *fold) track(cm model.Comment, m *model.PRMarker) {
 		f.pardon, st.Adopted = model.Mark{At: cm.CreatedAt, ID: cm.ID}, m.At
 		st.Turns = afterUnblock(st.Turns, m.Head)
 		st.Tracked = place(*m, cm)
-	case !first(&st.Tracked, *m, cm) && m.Command == "": // else the reply to an operator, whom another run's marker came before
+	case !first(&st.Tracked, *m, cm) && m.Command == "": // else an operator's command lost a race with another run's marker
 		f.surplus(cm.ID)
 	}
 	if st.Accepted == "" {
@@ -214,7 +212,7 @@ func (f *fold) track(cm model.Comment, m *model.PRMarker) {
 	}
 }
 
-// command folds in what a command of an operator has done by being answered.
+// command folds in an operator's command; its reply is what makes it take effect.
 func (f *fold) command(cm model.Comment, m *model.CommandMarker) {
 	st := &f.st
 	switch m.Command {
@@ -232,17 +230,17 @@ func (f *fold) command(cm model.Comment, m *model.CommandMarker) {
 	}
 }
 
-// accept finds the last accepted head and the mark of what is settled. A receipt counts from the edit that made it one,
-// which may be later than an unblock that was posted while its turn was at work.
+// accept determines the last accepted head and the settled mark. A receipt counts from the edit that made it one, which may
+// be later than an unblock posted during its turn.
 func (f *fold) accept() {
 	st := &f.st
-	// What a spoilt receipt had answered is pending again once an operator accepts that, however old it is.
+	// Feedback of a damaged receipt becomes pending again once an operator accepts the damage, however old it is.
 	forgiven := slices.ContainsFunc(st.Distrusted, f.pardons)
 	if forgiven {
 		st.Forgiven = f.pardon.At
 	}
 	accepted := time.Time{}
-	if len(st.Flows) == 0 { // else what is queued between two commands is not settled by them
+	if len(st.Flows) == 0 { // else it would settle what is queued between two commands
 		st.Settled = f.seen
 	}
 	if f.baseline != "" {
@@ -261,13 +259,13 @@ func (f *fold) accept() {
 	f.tips(accepted)
 }
 
-// over says that a block has ended by itself at this time.
+// over reports whether a block has expired.
 func over(b *model.Posted[model.BlockMarker], at time.Time) bool {
 	return b != nil && !b.Marker.Until.IsZero() && !at.Before(b.Marker.Until)
 }
 
-// afterUnblock is what an unblock leaves of the turns before it: failed attempts are forgiven, and a turn that was planned
-// on a history which the operator gave up starts over.
+// afterUnblock is what an unblock keeps of earlier turns: failed attempts are forgiven, and a turn planned on an abandoned
+// history starts over.
 func afterUnblock(turns []model.Posted[model.TurnMarker], head string) []model.Posted[model.TurnMarker] {
 	turns = withoutFailed(turns)
 	for i, t := range turns {
@@ -283,7 +281,7 @@ func withoutFailed(turns []model.Posted[model.TurnMarker]) []model.Posted[model.
 	return slices.DeleteFunc(turns, func(t model.Posted[model.TurnMarker]) bool { return t.Marker.Phase == model.PhaseFailed })
 }
 
-// Settled is for paging: State.Settled by the comments read so far. Without a receipt there is none.
+// Settled is State.Settled of the comments read so far, for paging. Without a receipt there is none.
 func (c Codec) Settled(comments []model.Comment, scope Scope) (model.Mark, bool) {
 	mark := c.Fold(comments, scope).Settled
 	return mark, !mark.At.IsZero()
@@ -306,7 +304,7 @@ func inOrder(comments []model.Comment) []model.Comment {
 	return sorted
 }
 
-// first puts a marker where none is yet, and says whether it did.
+// first stores the marker if there is none yet, and reports whether it did.
 func first[M any](at **model.Posted[M], m M, c model.Comment) bool {
 	if *at != nil {
 		return false
@@ -319,14 +317,14 @@ func place[M any](m M, c model.Comment) *model.Posted[M] {
 	return &model.Posted[M]{Marker: m, CommentID: c.ID, At: c.CreatedAt, UpdatedAt: c.UpdatedAt, URL: c.URL, Text: Text(c.Body)}
 }
 
-// believed is the hidden end of a comment that passed every test of trust.
+// believed is a trusted trailer.
 type believed struct {
 	tokens []string
 	marker any // nil for none
 }
 
-// trusted applies the rules of trust to one comment, and notes in st what looks like ours and is not obeyed. Our JSON
-// markers stand in the conversation only, so a reply that somebody else edited spoils nothing: it loses its tokens.
+// trusted applies the rules of trust to one comment, and records in st what looks like ours but is refused. JSON markers
+// occur in conversation comments only, so an outside edit of a review reply does no damage: it only loses its tokens.
 func (c Codec) trusted(cm model.Comment, scope Scope, st *model.State) (believed, bool) {
 	t := parseTrailer(cm.Body)
 	marked := t.kind != "" || len(t.tokens) > 0
@@ -370,7 +368,7 @@ func (c Codec) trusted(cm model.Comment, scope Scope, st *model.State) (believed
 	return b, true
 }
 
-// onlyTokens says that a comment ends as a plain reply of ours does: nothing is lost with it but its tokens.
+// onlyTokens reports whether a comment ends like a plain reply of ours: an edit then loses nothing but its tokens.
 func onlyTokens(t trailer) bool {
 	return t.kind == "" && len(t.tokens) > 0 && !strings.Contains(t.text, markerOpen)
 }

@@ -61,9 +61,9 @@ func checkConflicts(m *model.ConflictMarker) error {
 	return nil
 }
 
-// external folds in one state of a fork pull request that was let in. A state that people have to be notified of is a new comment
-// and replaces the open one; the start or end that a second run reports does not. That the head moved later is recorded next to
-// a decision, whose reasons stay. The newest entry is the one of the newest label, whenever it ended.
+// external folds in one state of an admitted fork pull request. A state that notifies people is a new comment that replaces
+// the open one; a second run's report of the same start or end does not. A later move of the head is recorded beside the
+// decision, whose reasons stay. The newest entry belongs to the newest label, whenever it ended.
 func (f *fold) external(cm model.Comment, m *model.ExternalMarker) {
 	st := &f.st
 	at := len(st.Externals) - 1
@@ -86,13 +86,13 @@ func (f *fold) external(cm model.Comment, m *model.ExternalMarker) {
 	slices.SortStableFunc(st.Externals, func(a, b model.Posted[model.ExternalMarker]) int { return a.Marker.At.Compare(b.Marker.At) })
 }
 
-// conflicts takes the sticky comment on conflicts: the first, so that two runs that post one end with the same.
+// conflicts takes the sticky comment on conflicts: the first one, so that two racing runs agree.
 func (f *fold) conflicts(cm model.Comment, m *model.ConflictMarker) {
 	if !first(&f.st.Conflicts, *m, cm) {
 		f.surplus(cm.ID)
 	}
 }
 
-// sticky says that a comment was posted as the one on conflicts. That one can be written again, so nothing is lost with it.
-// If GitHub does not tell the text as it was posted, the comment may have been any other.
+// sticky reports whether a comment was posted as the one on conflicts, which can be regenerated, so an edit loses nothing.
+// If GitHub does not report the original text, it may have been any other comment.
 func sticky(cm model.Comment) bool { return parseTrailer(cm.Posted).kind == KindConflicts }

@@ -19,7 +19,7 @@ func (f *fold) merge(cm model.Comment, m *model.MergeMarker) {
 		st.Merges = append(st.Merges, said)
 		return
 	}
-	if !st.Merges[at].Marker.Open() { // answered by another run, which has ended
+	if !st.Merges[at].Marker.Open() { // another run answered it and ended
 		f.surplus(cm.ID)
 		return
 	}
@@ -27,7 +27,7 @@ func (f *fold) merge(cm model.Comment, m *model.MergeMarker) {
 	st.Merges[at] = said
 }
 
-// cancel cancels the newest request, even if a run has claimed it already: that run looks again before it does anything.
+// cancel cancels the newest request, even a claimed one: its run checks again before it acts.
 func (f *fold) cancel(m *model.CommandMarker) {
 	if w := f.st.Merge(); w != nil && w.Marker.Open() {
 		w.Marker.Reason, w.Marker.Detail = model.CodeCancelled, m.By

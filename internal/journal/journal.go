@@ -1,5 +1,5 @@
-// Package journal reads and writes what MergeXO remembers. Its only memory is hidden markers at the end of its own
-// comments on GitHub, so this package decides what a marker looks like, which ones count, and what they add up to.
+// Package journal reads and writes MergeXO's memory: hidden markers at the end of its own comments on GitHub. It defines a
+// marker's format, which markers count, and the state that they add up to.
 package journal
 
 import (
@@ -34,18 +34,18 @@ const (
 	actionPrefix = markerOpen + "action:"
 )
 
-// BodyLimit is how many characters GitHub takes for a comment.
+// BodyLimit is GitHub's limit for a comment, in characters.
 const BodyLimit = 65536
 
-// Codec writes and reads markers. With a Key every marker carries an HMAC-SHA256, and one without it does not count.
+// Codec writes and reads markers. With a Key every marker carries an HMAC-SHA256, and unsigned ones do not count.
 type Codec struct{ Key []byte }
 
-// Token names one effect: it is made of what the effect belongs to (a turn key, or the number for what is older than any
-// turn), its kind and its target, and of nothing that changes when the effect is tried again.
+// Token names one effect. It is made of the effect's owner (a turn key, or the number if there is no turn), kind and
+// target, and of nothing that changes when the effect is retried.
 func Token(parts ...string) string {
 	h := sha256.New()
 	for _, p := range parts {
-		// The length in front keeps ("ab", "c") and ("a", "bc") apart.
+		// The length prefix distinguishes ("ab", "c") from ("a", "bc").
 		fmt.Fprintf(h, "%d:%s\n", len(p), p)
 	}
 	return hex.EncodeToString(h.Sum(nil))
@@ -66,8 +66,8 @@ type Body struct {
 	Marker any
 }
 
-// Encode renders b. Text is neutralised, and cut with a notice where the whole would pass GitHub's limit: a person loses
-// the end of a text before a marker loses a byte. The error says that the marker alone is too large.
+// Encode renders b. Text is neutralised, and cut with a notice if the whole would exceed GitHub's limit; the marker is
+// never cut. The error says that the marker alone is too large.
 func (c Codec) Encode(b Body) (string, error) {
 	var tail strings.Builder
 	for _, t := range b.Tokens {
@@ -83,7 +83,7 @@ func (c Codec) Encode(b Body) (string, error) {
 	if tail.Len()+len(cutNotice) > BodyLimit {
 		return "", fmt.Errorf("encode mergexo-%s marker: %d characters, a comment holds %d", b.Kind, tail.Len(), BodyLimit)
 	}
-	text := cut(b.Text, BodyLimit) // first, since parsing Markdown takes longer than linear in its length
+	text := cut(b.Text, BodyLimit) // first, since parsing Markdown takes more than linear time
 	return cut(Neutralise(text), BodyLimit-tail.Len()-1) + "\n" + tail.String(), nil
 }
 
@@ -95,8 +95,8 @@ func (c Codec) encodeMarker(kind string, v any) (string, error) {
 	if len(c.Key) > 0 {
 		raw = fmt.Appendf(raw[:len(raw)-1], `,"sig":"%s"}`, c.sign(kind, raw))
 	}
-	// encoding/json escapes ">" already; with "--" gone as well nothing in here can end an HTML comment. Outside of strings
-	// JSON has no "--".
+	// encoding/json escapes ">" already; without "--" nothing in here can end an HTML comment. Outside strings JSON has no
+	// "--".
 	return markerOpen + kind + ":" + strings.ReplaceAll(string(raw), "--", `-\u002d`) + markerClose, nil
 }
 
@@ -141,9 +141,9 @@ func (c Codec) signToken(token string) string {
 	return "." + c.sign("action", []byte(token))
 }
 
-// trailer is the hidden end of a comment, taken apart but not yet believed.
+// trailer is the parsed hidden end of a comment, not yet trusted.
 type trailer struct {
-	text   string   // what stands before it
+	text   string   // what precedes it
 	tokens []string // with their signatures, where there are any
 	kind   string
 	json   string
@@ -172,7 +172,7 @@ func parseTrailer(body string) trailer {
 	return t
 }
 
-// markerLine takes apart one line that is a whole marker: "<!-- mergexo-KIND:INNER -->".
+// markerLine parses a line that is a whole marker: "<!-- mergexo-KIND:INNER -->".
 func markerLine(line string) (kind, inner string, ok bool) {
 	rest, ok := strings.CutPrefix(line, markerOpen)
 	if !ok {
@@ -189,7 +189,7 @@ func markerLine(line string) (kind, inner string, ok bool) {
 	return kind, inner, true
 }
 
-// openToken gives the bare token when it is well-formed and, with a key set, its signature holds.
+// openToken returns the bare token if it is well-formed and, with a key, correctly signed.
 func (c Codec) openToken(s string) (string, bool) {
 	token, sig, _ := strings.Cut(s, ".")
 	if len(token) != sha256.Size*2 || strings.Trim(token, "0123456789abcdef") != "" {
@@ -201,11 +201,11 @@ func (c Codec) openToken(s string) (string, bool) {
 	return token, true
 }
 
-// LooksMarked says that a body ends in something with the shape of a marker. It proves nothing: only Fold says what counts.
+// LooksMarked reports whether a body ends in the shape of a marker. It proves nothing: only Fold decides what counts.
 func LooksMarked(body string) bool {
 	t := parseTrailer(body)
 	return t.kind != "" || len(t.tokens) > 0
 }
 
-// Text is what people read of a body: all that stands before the hidden end.
+// Text is the visible part of a body: everything before the hidden end.
 func Text(body string) string { return parseTrailer(body).text }

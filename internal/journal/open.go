@@ -7,7 +7,7 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// empty makes a marker of a kind to be filled; nil for a kind that there is none of.
+// empty makes an empty marker of a kind; nil for an unknown kind.
 func empty(kind string) any {
 	switch kind {
 	case KindPR:
@@ -36,7 +36,7 @@ func empty(kind string) any {
 	return nil
 }
 
-// open decodes a marker and holds it to what its kind demands and to the repository and number that it names.
+// open decodes and validates a marker, including its repository and number.
 func (c Codec) open(kind, text string, scope Scope) (any, error) {
 	v := empty(kind)
 	if v == nil {
@@ -118,7 +118,7 @@ func checkMerge(m *model.MergeMarker) error {
 	return nil
 }
 
-// isSHA says that s is the whole id of a commit, with SHA-1 or SHA-256.
+// isSHA reports whether s is a full object ID, SHA-1 or SHA-256.
 func isSHA(s string) bool {
 	return (len(s) == 40 || len(s) == 64) && strings.Trim(s, "0123456789abcdef") == ""
 }

@@ -16,9 +16,8 @@ import (
 
 const cutNotice = "\n\n*(cut here: a comment on GitHub holds 65,536 characters)*"
 
-// Neutralise makes text that we did not write safe to stand above our markers: no HTML comment survives in it, so no
-// marker can be forged through us and none of ours can be swallowed; and a code fence that it leaves open is closed, so
-// that our hidden lines stay hidden.
+// Neutralise makes foreign text safe above our markers. No HTML comment survives, so it can neither forge a marker nor
+// swallow one of ours; an open code fence is closed, so that our hidden lines stay hidden.
 func Neutralise(text string) string {
 	text = strings.ToValidUTF8(strings.ReplaceAll(text, "\r\n", "\n"), "\uFFFD")
 	text = strings.Map(func(r rune) rune {
@@ -31,12 +30,12 @@ func Neutralise(text string) string {
 	return strings.TrimRight(markdown.CloseFence(text), " \t\n")
 }
 
-// cut shortens text to limit bytes, which is never more than limit characters, with a notice at the end.
+// cut shortens text to limit bytes (never more characters than that), with a notice at the end.
 func cut(text string, limit int) string {
 	if len(text) <= limit {
 		return text
 	}
-	// Room for the notice and for the fence that the cut may have opened.
+	// Room for the notice and for closing a fence.
 	end := max(0, limit-len(cutNotice)-16)
 	for end > 0 && !utf8.RuneStart(text[end]) {
 		end--
@@ -55,20 +54,20 @@ func cut(text string, limit int) string {
 // plainOutbox is the size up to which an outbox stays readable in the comment's source.
 const plainOutbox = 16 << 10
 
-// maxOutbox bounds what a marker may inflate to.
+// maxOutbox limits the inflated size of a marker.
 const maxOutbox = 8 << 20
 
-// Packed is the marker as it is written: with its outbox deflated where the plain JSON would take too much of a comment.
+// Packed is the marker as written: its outbox is deflated if plain JSON would take too much of the comment.
 func Packed(m model.TurnMarker) model.TurnMarker {
 	if m.Outbox == nil {
 		return m
 	}
 	raw, err := json.Marshal(m.Outbox)
-	if err != nil || len(raw) <= plainOutbox { // an error shows when the whole marker is encoded
+	if err != nil || len(raw) <= plainOutbox { // encoding the whole marker reports the error
 		return m
 	}
 	var z bytes.Buffer
-	w, _ := flate.NewWriter(&z, flate.BestCompression) // the level is valid, the only error there is
+	w, _ := flate.NewWriter(&z, flate.BestCompression) // the only possible error is an invalid level
 	_, _ = w.Write(raw)                                // a bytes.Buffer takes everything
 	_ = w.Close()
 	// RawStdEncoding has no "-", so the marker needs no escapes here.

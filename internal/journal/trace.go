@@ -20,8 +20,8 @@ var (
 	trailLine   = regexp.MustCompile(`(?mi)^[ \t]*mergexo-[a-z]+:.*\n?`)
 )
 
-// Trail adds to a commit's message which turn the commit is of, and what that answers: what is left where the receipt is
-// deleted. With a Key nobody else can write it. Trailers of that kind that the message has already go.
+// Trail adds trailers to a commit message that name its turn and what it answers: a backup if the receipt is deleted. With
+// a Key nobody else can write them. Existing trailers of that kind are removed.
 func (c Codec) Trail(message string, m model.AnswerMarker) string {
 	message = strings.TrimSpace(trailLine.ReplaceAllString(message, ""))
 	gap := "\n\n"

@@ -8,15 +8,14 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// Budget is what one pull request may cost in a day. Zero is no limit. Days are UTC's, so that nobody has to know where
-// the runner stands to tell when the next one begins.
+// Budget limits the cost of one pull request per day. Zero is no limit. Days are in UTC, whatever the runner's time zone.
 type Budget struct {
 	Turns   int
 	CostUSD float64
 }
 
-// Spend counts one more turn at this time of the server. Where the budget does not allow it, why says so and opens is
-// when the next day's begins; a turn that is under way may exceed the cost, since that is known only afterwards.
+// Spend counts one more turn at this server time. If the budget does not allow it, why says so and opens is the start of
+// the next day; a running turn may exceed the cost, which is known only afterwards.
 func (b Budget) Spend(before model.Spent, now time.Time) (after model.Spent, why string, opens time.Time) {
 	now = now.UTC()
 	if day := now.Format(time.DateOnly); before.Day != day {

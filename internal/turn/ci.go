@@ -13,19 +13,19 @@ import (
 // CIPolicy is what the settings say about failed workflow runs, and which runs are our own.
 type CIPolicy struct {
 	When    string // never, first_fail or all_complete
-	OwnPath string // of MergeXO's own workflow file; "" where that is not known
+	OwnPath string // of MergeXO's own workflow file; "" if unknown
 	OwnRun  int64  // id of the workflow run that this process is in; 0 in a terminal
 }
 
 const (
 	allLogs  = 60_000 // characters of the logs of all failures
-	maxJobs  = 30     // failed jobs of one run that are told
+	maxJobs  = 30     // failed jobs reported per run
 	noName   = "GitHub Actions"
 	nameSize = 100
 )
 
-// Failures are the failed workflow runs on the head of pull request number as feedback, oldest first. Of each workflow and
-// event the newest run counts. Each has its run, with the ends of its jobs' logs, cut to what a prompt takes.
+// Failures turns the failed workflow runs on the head of a pull request into feedback, oldest first. Only the newest run of
+// each workflow and event counts. Each has the ends of its jobs' logs, cut to fit a prompt.
 func Failures(runs []model.CIRun, head string, number int, p CIPolicy) []model.Comment {
 	newest := newestRuns(runs, head, p)
 	waits := p.When == "all_complete" && slices.ContainsFunc(newest, func(r model.CIRun) bool { return !r.Completed })
@@ -40,15 +40,14 @@ func Failures(runs []model.CIRun, head string, number int, p CIPolicy) []model.C
 	for i, r := range failed {
 		out[i] = model.Comment{
 			Kind: model.KindActions, ID: r.ID, Author: model.Actor{Login: cmp.Or(name(r.Name, nameSize), noName), Bot: true}, URL: r.URL,
-			CreatedAt: r.UpdatedAt, UpdatedAt: r.UpdatedAt, // its end is when it spoke
+			CreatedAt: r.UpdatedAt, UpdatedAt: r.UpdatedAt, // the end of the run
 			Body: runText(r, number), Run: &failed[i],
 		}
 	}
 	return out
 }
 
-// newestRuns are the runs on a head that are not ours, the newest of each workflow and event, in the order in which they
-// came to where they are.
+// newestRuns are the newest runs on a head of each workflow and event, without our own, in the order of their last update.
 func newestRuns(runs []model.CIRun, head string, p CIPolicy) []model.CIRun {
 	type source struct {
 		workflow int64
@@ -72,13 +71,13 @@ func newestRuns(runs []model.CIRun, head string, p CIPolicy) []model.CIRun {
 	return list
 }
 
-// workflowFile is the path of a workflow without the ref that GitHub puts behind some of them.
+// workflowFile is the path of a workflow without the ref that GitHub sometimes appends.
 func workflowFile(path string) string {
 	file, _, _ := strings.Cut(path, "@")
 	return file
 }
 
-// shareLogs cuts the logs of all jobs to what there is room for, the same for each.
+// shareLogs cuts the logs of all jobs to an equal share of the limit.
 func shareLogs(failed []model.CIRun) {
 	n := 0
 	for i := range failed {
@@ -135,13 +134,13 @@ func failedJobs(feedback []model.Comment) []model.CIFailure {
 	return out
 }
 
-// anyRun says that a failed workflow run is among the feedback.
+// anyRun reports whether the feedback has a failed workflow run.
 func anyRun(feedback []model.Comment) bool {
 	return slices.ContainsFunc(feedback, func(c model.Comment) bool { return c.Kind == model.KindActions })
 }
 
-// Carry gives a receipt what earlier ones say of its head: which failures that still stand on it were answered, and which
-// were held to be a test's own. Once reading stops at the new receipt it alone tells that.
+// Carry copies into a receipt what earlier receipts say of its head: which current failures were answered, and which were
+// judged flaky. Reading stops at the new receipt, so nothing else keeps that.
 func Carry(m model.TurnMarker, st model.State, failures []model.Comment) model.TurnMarker {
 	m.Events = slices.Clone(m.Events)
 	for _, c := range failures {

@@ -9,30 +9,30 @@ import (
 	"github.com/mergexo/mergexo/internal/markdown"
 )
 
-// All limits of a prompt are in characters, which are Unicode code points.
+// All limits of a prompt are in characters: Unicode code points.
 const (
 	promptLimit = 200_000
 	textLimit   = 20_000 // of one text
-	// rawLimit is how much of a text is looked at to find what of it is shown, and rawTotal how much of all texts: reading
-	// Markdown takes more than linear time, and anybody can write long texts.
+	// rawLimit is how much of a text is parsed, and rawTotal how much of all texts: parsing Markdown takes more than linear
+	// time, and anybody can write long texts.
 	rawLimit = 30_000
 	rawTotal = 450_000
 	rawLeast = 2_000 // once rawTotal is used up
 )
 
-// words are a text of others, cleaned, and how many characters of it there are in all.
+// words are a cleaned text of others, with its full length in characters.
 type words struct {
 	text  []rune
 	total int
 }
 
-// cleaner removes from a text what must not be inside a fence: the fence's boundary and invisible characters.
+// cleaner removes from a text what must not be in a fence: the fence's boundary and invisible characters.
 type cleaner struct {
 	boundary string
-	raw      int // how many characters were read as Markdown
+	raw      int // characters parsed as Markdown so far
 }
 
-// prose is what of a comment people read on its page. Invisible characters are taken out.
+// prose is the visible part of a comment. Invisible characters are removed.
 func (c *cleaner) prose(text string) words {
 	total := utf8.RuneCountInString(text)
 	part := head(text, min(rawLimit, max(rawTotal-c.raw, rawLeast)))
@@ -48,8 +48,8 @@ func (c *cleaner) prose(text string) words {
 	return words{out, len(out) + total - n}
 }
 
-// code is a text that nobody reads as Markdown, at most so many characters of it. What is invisible in it is shown by its
-// number and not taken out: whoever changes code has to know what it is.
+// code is text that is not Markdown, up to a limit. Invisible characters are shown by number rather than removed: whoever
+// changes code has to see them.
 func (c *cleaner) code(text string, most int) words {
 	total := utf8.RuneCountInString(text)
 	part := head(text, most)
@@ -57,7 +57,7 @@ func (c *cleaner) code(text string, most int) words {
 	return words{out, len(out) + total - utf8.RuneCountInString(part)}
 }
 
-// tail is code, cut at its beginning because the end matters.
+// tail is code, cut at the start because the end matters.
 func (c *cleaner) tail(text string, most int) words {
 	all := []rune(text)
 	drop := max(len(all)-most, 0)
@@ -65,18 +65,18 @@ func (c *cleaner) tail(text string, most int) words {
 	return words{out, len(out) + drop}
 }
 
-// log is the end of what a program printed, without the colours of a terminal.
+// log is the end of a program's output, without terminal colours.
 func (c *cleaner) log(text string, most int) words {
-	start := max(len(text)-20*most, 0) // of what is searched for colours
+	start := max(len(text)-20*most, 0) // the part searched for colours
 	end := c.tail(colours.ReplaceAllString(text[start:], ""), most)
 	end.total += utf8.RuneCountInString(text[:start])
 	return end
 }
 
-// colours are the control sequences of a terminal (https://www.ecma-international.org/publications-and-standards/standards/ecma-48/).
+// colours: https://www.ecma-international.org/publications-and-standards/standards/ecma-48/
 var colours = regexp.MustCompile("\x1b(\\[[0-9;:?]*[ -/]*[@-~]|[ -/]+[0-~]|\\][^\x07\x1b]*(\x07|\x1b\\\\))")
 
-// unfence takes the boundary out of a text. What stands for it keeps what is left on both sides from making another one.
+// unfence removes the boundary from a text. Its replacement keeps the remains from joining into another one.
 func (c *cleaner) unfence(text string) string {
 	if c.boundary == "" {
 		return text
@@ -84,7 +84,7 @@ func (c *cleaner) unfence(text string) string {
 	return strings.ReplaceAll(text, c.boundary, "[...]")
 }
 
-// head is the beginning of a text, at most so many characters.
+// head is the start of a text, up to a limit.
 func head(text string, most int) string {
 	n := 0
 	for i := range text {
@@ -96,8 +96,8 @@ func head(text string, most int) string {
 	return text
 }
 
-// visible writes invisible characters by their numbers, and many in a row by how many they are: what could be read out of
-// the numbers would be read by an agent too.
+// visible writes invisible characters by their numbers, and a long run of them by its length: an agent could decode a
+// message from the numbers.
 func visible(text string) string {
 	text = strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\r\n", "\n")
 	var out strings.Builder
@@ -124,7 +124,7 @@ func visible(text string) string {
 	return out.String()
 }
 
-// name makes a name of others, or a path, one line.
+// name turns a name of others, or a path, into one line.
 func name(text string, most int) string {
 	text = strings.Join(strings.Fields(visible(head(text, most+1))), " ")
 	if utf8.RuneCountInString(text) > most {
@@ -133,7 +133,7 @@ func name(text string, most int) string {
 	return text
 }
 
-// title makes a title one line, as people read it.
+// title turns a title into one line, as people read it.
 func (c *cleaner) title(text string) string {
 	text = strings.Map(func(r rune) rune {
 		switch {
@@ -147,7 +147,7 @@ func (c *cleaner) title(text string) string {
 	return c.unfence(name(text, 500))
 }
 
-// named is a line within a fence that tells something by its name; "" when there is nothing to tell.
+// named is a labelled line within a fence; "" if the text is empty.
 func (c *cleaner) named(what, text string) string {
 	if text = c.unfence(name(text, 200)); text == "" {
 		return ""

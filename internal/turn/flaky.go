@@ -10,10 +10,10 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// maxFlakyTitle is how many characters the title of a report may have: GitHub takes 256.
+// maxFlakyTitle is the limit for a report's title in characters; GitHub's is 256.
 const maxFlakyTitle = 200
 
-// checkFlaky holds the report of a test's own failure against the feedback.
+// checkFlaky checks the report of a flaky test against the feedback.
 func checkFlaky(o model.Outcome, feedback []model.Comment, changed bool) error {
 	f := o.FlakyTestReport
 	switch {
@@ -35,7 +35,7 @@ func checkFlaky(o model.Outcome, feedback []model.Comment, changed bool) error {
 	return nil
 }
 
-// reruns are the runs that the feedback is about, to be run again.
+// reruns are the runs in the feedback, to be run again.
 func reruns(feedback []model.Comment) []model.Rerun {
 	var out []model.Rerun
 	for _, c := range feedback {
@@ -46,8 +46,8 @@ func reruns(feedback []model.Comment) []model.Rerun {
 	return out
 }
 
-// Flaky says that a run failed again whose failure a receipt held to be a test's own, on this same head. What is
-// answered since does not count.
+// Flaky reports whether a run failed again on the same head after a receipt judged its failure flaky. Failures answered
+// since do not count.
 func Flaky(st model.State, failures []model.Comment, head string) (mark model.FlakyMark, again bool) {
 	for _, t := range receipts(st) {
 		f := t.Marker.Flaky
@@ -67,8 +67,8 @@ func failedAgain(c model.Comment, before model.Rerun) bool {
 	return c.Run != nil && c.ID == before.Run && c.Run.Attempt > before.Attempt
 }
 
-// FlakyIssue is the issue that reports a test as flaky, as seen in the failed runs among the feedback. Its body has words of
-// the agent in it.
+// FlakyIssue drafts the issue that reports a flaky test, as seen in the failed runs in the feedback. Its body quotes the
+// agent.
 func FlakyIssue(f model.FlakyTest, p model.Pull, feedback []model.Comment) (title, body string) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n\n---\n\nSeen on #%d: the agent that works there holds the failure to be the test's own, and not that of the pull request.\n", markdown.Contain(strings.TrimSpace(f.Summary), func(string) bool { return false }), p.Number)
@@ -84,7 +84,7 @@ func FlakyIssue(f model.FlakyTest, p model.Pull, feedback []model.Comment) (titl
 	return name(f.Title, maxFlakyTitle), b.String()
 }
 
-// address shows an address that others wrote: as a link where it is one for the web, else as what it is.
+// address shows an address from others: as a link if it is a web address, else as text.
 func address(s string) string {
 	u, err := url.Parse(s)
 	if err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil || len(s) > 2000 || strings.ContainsAny(s, "<>\"`\\ ") {

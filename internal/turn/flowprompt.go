@@ -8,7 +8,7 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// flowPrompt is the part of a prompt that depends on the flow by which a pull request begins.
+// flowPrompt is the part of a prompt that depends on the flow that starts a pull request.
 type flowPrompt struct {
 	to, doing string // with %s for the issue
 	rules     []string
@@ -46,7 +46,7 @@ const (
 
 var workAnswer = []string{"pr_title", "pr_summary", "commit_message", "git_ops", "blocked_reason"}
 
-// flowPrompts are the ways to begin a pull request.
+// flowPrompts are the prompts by flow.
 var flowPrompts = map[model.Flow]flowPrompt{
 	model.FlowDesign: {
 		"write a design document for %s", "writing a design document for %s", append(writing[:len(writing):len(writing)], askedRule+othersRule), writeInShort,
@@ -65,7 +65,7 @@ var flowPrompts = map[model.Flow]flowPrompt{
 	},
 }
 
-// beginningRules are the rules of an errand with what the settings say about it.
+// beginningRules are a flow prompt's rules, with those of the settings.
 func beginningRules(a Ask) []string {
 	rules := append([]string{}, flowPrompts[a.flow()].rules...)
 	switch {
@@ -80,7 +80,7 @@ func beginningRules(a Ask) []string {
 	return rules
 }
 
-// beginning says what is to be done about an issue, and what the agent should know of earlier rounds and attempts.
+// beginning describes the work on an issue, and earlier rounds and attempts.
 func beginning(s model.Snapshot, a Ask) string {
 	what, e := "the issue of "+name(s.Repo.String(), 200), flowPrompts[a.flow()]
 	if s.Thread != nil {

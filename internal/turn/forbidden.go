@@ -9,8 +9,8 @@ import (
 	"github.com/mergexo/mergexo/internal/treepath"
 )
 
-// Forbidden gives the first rule that a change breaks, and the path, or "". Paths are compared as any file system would on
-// which the commit is checked out.
+// Forbidden returns the first rule that a change breaks, and the path, or "". Paths are compared under the rules of every
+// file system that the commit may be checked out on.
 func Forbidden(changes []model.Change, globs []string, maxFile int64) (file, rule string) {
 	for _, c := range changes {
 		if g := treepath.Matched(c.Path, globs); g != "" {
@@ -32,10 +32,10 @@ func Forbidden(changes []model.Change, globs []string, maxFile int64) (file, rul
 	return "", ""
 }
 
-// Matched is the first of the globs that a path matches exactly as it is written, or "": for lists of what is allowed.
+// Matched is the first of the globs that a path matches exactly, or "": for allow lists.
 func Matched(path string, globs []string) string {
 	for _, g := range globs {
-		if ok, _ := doublestar.Match(g, path); ok { // the settings were checked: the pattern is well-formed
+		if ok, _ := doublestar.Match(g, path); ok { // the settings were validated
 			return g
 		}
 	}

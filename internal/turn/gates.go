@@ -7,7 +7,7 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// The gates, in the order in which they are asked.
+// The gates, in the order of evaluation.
 const (
 	GatePull    model.GateName = "pull_request"
 	GateOpen    model.GateName = "open"
@@ -19,7 +19,7 @@ const (
 	GateMarkers model.GateName = "markers_intact"
 )
 
-// Gates judges all gates of a pull request.
+// Gates evaluates all gates of a pull request.
 func Gates(s model.Snapshot, st model.State, policy Policy) []model.Gate {
 	p := s.Pull
 	if !s.IsPull {
@@ -41,7 +41,7 @@ func gate(name model.GateName, met bool, evidence string, args ...any) model.Gat
 	return model.Gate{Name: name, Met: met, Evidence: fmt.Sprintf(evidence, args...)}
 }
 
-// Unmet is the first gate that is not met.
+// Unmet is the first closed gate.
 func Unmet(gates []model.Gate) (model.Gate, bool) {
 	i := slices.IndexFunc(gates, func(g model.Gate) bool { return !g.Met })
 	if i < 0 {

@@ -8,14 +8,14 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// issueMaterial is what an agent is given to begin a pull request, as material is for one that is there.
+// issueMaterial is what an agent gets to start a pull request; material is for an existing one.
 func issueMaterial(c *cleaner, s model.Snapshot, a Ask) (read []section, claims []claim) {
 	news := newsOf(c, a)
 	var issue, doc section
 	if !a.briefly() {
 		issue, doc = taskOf(c, s.Thread), docOf(c, a.Doc)
 	}
-	// Also in the middle of it: they may have been made meanwhile.
+	// Also in the middle of the flow: they may be new.
 	queued := wordsOf(c, "Comments to take up, in the order in which they were made", a.Feedback, textLimit)
 	claims = append(claims, claim{items: newestFirst(queued.items), least: max(20_000/max(len(a.Feedback), 1), 1)})
 	for _, n := range news {
@@ -29,7 +29,7 @@ func issueMaterial(c *cleaner, s model.Snapshot, a Ask) (read []section, claims 
 	past := section{title: "Your earlier attempts, newest first"}
 	done := attempts(a.State)
 	for _, t := range slices.Backward(done[max(len(done)-most, 0):]) {
-		if a.Session == "" { // else it knows
+		if a.Session == "" { // a resumed session knows it
 			past.items = append(past.items, &item{body: c.prose(t.Text), most: each})
 		}
 	}
@@ -42,7 +42,7 @@ func issueMaterial(c *cleaner, s model.Snapshot, a Ask) (read []section, claims 
 	return append(news, issue, doc, queued, earlier, past, branch, diff), claims
 }
 
-// taskOf is the issue that the pull request is for.
+// taskOf is the issue that the pull request implements.
 func taskOf(c *cleaner, i *model.Issue) section {
 	if i == nil {
 		return section{}
@@ -54,7 +54,7 @@ func taskOf(c *cleaner, i *model.Issue) section {
 	return section{title: fmt.Sprintf("Issue #%d", i.Number), items: []*item{one}}
 }
 
-// docOf is the design document, as people read it. The rest of one that is cut is in the checkout.
+// docOf is the design document as people read it. If it is cut, the rest is in the checkout.
 func docOf(c *cleaner, d *model.Document) section {
 	if d == nil {
 		return section{}
@@ -62,7 +62,7 @@ func docOf(c *cleaner, d *model.Document) section {
 	return section{title: "The design document", items: []*item{{names: []string{c.named("file", d.Path)}, body: c.prose(d.Text), most: textLimit}}}
 }
 
-// wordsOf are comments in a conversation, in their order. The newest is read first, since not all of them are as a whole.
+// wordsOf are a conversation's comments in order. The newest get room first, since not all may fit.
 func wordsOf(c *cleaner, title string, list []model.Comment, most int) section {
 	all := section{title: title}
 	for _, w := range slices.Backward(list) {
@@ -76,14 +76,14 @@ func wordsOf(c *cleaner, title string, list []model.Comment, most int) section {
 	return all
 }
 
-// newestFirst is the order in which comments matter.
+// newestFirst reverses items: newer ones matter more.
 func newestFirst(items []*item) []*item {
 	items = slices.Clone(items)
 	slices.Reverse(items)
 	return items
 }
 
-// namesOnly is a section's only item, which has names alone.
+// namesOnly is a section's only item, which holds names alone.
 func namesOnly(names ...string) []*item {
 	i := &item{names: names}
 	if !i.named() {

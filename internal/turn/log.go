@@ -13,29 +13,28 @@ import (
 const LogLimit = 20_000
 
 const (
-	// rawLog is how many bytes of a log's end are looked at.
+	// rawLog is how many bytes of a log's end are processed.
 	rawLog = 50 * LogLimit
-	// afterError is how many lines are kept below the last error of a log that is too long: what follows it is the clean-up
-	// of a job that has failed.
+	// afterError is how many lines are kept after the last error of a long log: the failed job's clean-up follows it.
 	afterError = 20
 	cutLog     = "[cut: the end is shown]\n"
 )
 
 var (
 	stamp = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z ?`)
-	// logMarker is how the log of a job shows a workflow command
+	// logMarker matches a workflow command in a job's log
 	// (https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-commands).
 	logMarker = regexp.MustCompile(`^##\[([a-z-]+)\]`)
 )
 
-// CleanLog makes the log of a job readable: its end, of at most LogLimit characters, without timestamps, colours, markers
-// of workflow commands, progress bars and invisible characters. cut says that raw is the end of a longer one.
+// CleanLog makes a job's log readable: its end, up to LogLimit characters, without timestamps, colours, command markers,
+// progress bars and invisible characters. cut says that raw is the end of a longer log.
 func CleanLog(raw []byte, cut bool) string {
 	if len(raw) > rawLog {
 		raw, cut = raw[len(raw)-rawLog:], true
 	}
 	text := strings.TrimPrefix(strings.ToValidUTF8(string(raw), "\uFFFD"), "\uFEFF")
-	if _, rest, more := strings.Cut(text, "\n"); cut && more { // it begins within a line
+	if _, rest, more := strings.Cut(text, "\n"); cut && more { // it starts within a line
 		text = rest
 	}
 	var lines []string
@@ -56,7 +55,7 @@ func CleanLog(raw []byte, cut bool) string {
 	return logEnd(strings.Trim(strings.Join(lines, "\n"), "\n"), LogLimit, cut)
 }
 
-// logLine is what people see of a line in the end, and the workflow command that it was; "" for none.
+// logLine is what people see of a line, and the workflow command in it; "" for none.
 func logLine(line string) (shown, marker string) {
 	line = strings.TrimRight(stamp.ReplaceAllString(line, ""), "\r")
 	line = line[strings.LastIndexByte(line, '\r')+1:]
@@ -82,8 +81,7 @@ func size(lines []string) int {
 	return n
 }
 
-// logEnd is the end of a log in at most so many characters, from the beginning of a line on where there is one, with a
-// notice where it is not all.
+// logEnd is the end of a log up to a limit, starting at a line if possible, with a notice if it is cut.
 func logEnd(text string, most int, cut bool) string {
 	runes := []rune(text)
 	if !cut && len(runes) <= most {

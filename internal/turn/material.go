@@ -12,8 +12,7 @@ import (
 // nobody stands for an editor whose account was deleted.
 const nobody = "(a deleted account)"
 
-// material is what an agent is given to revise a pull request: sections in the order in which they are read, and
-// their claims in the order in which they matter.
+// material is what an agent gets to revise a pull request: sections in reading order, and their claims by priority.
 func material(c *cleaner, s model.Snapshot, a Ask) (read []section, claims []claim) {
 	if a.flow() != "" {
 		return issueMaterial(c, s, a)
@@ -46,7 +45,7 @@ func material(c *cleaner, s model.Snapshot, a Ask) (read []section, claims []cla
 	return append(news, asked, feedback, pull, issue, past[0], past[1], files, diff), claims
 }
 
-// plain is a section's only item, where it says anything.
+// plain is a section's only item; none if it is empty.
 func plain(body words, most int) []*item {
 	if len(body.text) == 0 {
 		return nil
@@ -54,7 +53,7 @@ func plain(body words, most int) []*item {
 	return []*item{{body: body, most: most}}
 }
 
-// newsOf is what came of the round before.
+// newsOf is the result of the previous round.
 func newsOf(c *cleaner, a Ask) []section {
 	var news []section
 	if len(a.GitResults) > 0 {
@@ -62,7 +61,7 @@ func newsOf(c *cleaner, a Ask) []section {
 		for _, r := range a.GitResults {
 			said := r.Detail
 			if r.Result == model.GitConflict {
-				said = "" // what to do stands above the fence
+				said = "" // what to do is said above the fence
 			}
 			for _, p := range r.Paths {
 				said += "\n" + name(p, 500)
@@ -77,7 +76,7 @@ func newsOf(c *cleaner, a Ask) []section {
 	return news
 }
 
-// gitHead says how an operation ended.
+// gitHead summarises a git operation's result.
 func gitHead(r model.GitResult) string {
 	ended, ok := map[string]string{
 		model.GitDone: "done", model.GitNothing: "there was nothing to do", model.GitFailed: "not done",
@@ -89,7 +88,7 @@ func gitHead(r model.GitResult) string {
 	return fmt.Sprintf("%s: %s.", name(r.Op, 60), ended)
 }
 
-// checkItems are checks that failed, of CI or run by us.
+// checkItems are failed checks, from CI or our own.
 func checkItems(c *cleaner, failed []model.CIFailure) []*item {
 	var items []*item
 	for _, f := range failed {
@@ -99,7 +98,7 @@ func checkItems(c *cleaner, failed []model.CIFailure) []*item {
 	return items
 }
 
-// logItems are the logs of the failed runs, each under the item of its run. all has the feedback newest first.
+// logItems are the failed runs' logs, each below its run's item. all has the feedback newest first.
 func logItems(c *cleaner, feedback []model.Comment, all section) []*item {
 	var logs []*item
 	for n, f := range feedback {
@@ -119,11 +118,11 @@ func logItems(c *cleaner, feedback []model.Comment, all section) []*item {
 	return logs
 }
 
-// hunkLimit is how much of a hunk is shown: its end, which is where the comment stands.
+// hunkLimit is how much of a hunk is shown: its end, where the comment is.
 const hunkLimit = 2000
 
-// feedbackOf is the pending feedback, newest first, each with the end of the diff above it and the earlier words of its
-// thread. A thread's are told once.
+// feedbackOf is the pending feedback, newest first, each with the diff above it and the earlier comments of its thread.
+// Each thread is shown once.
 func feedbackOf(c *cleaner, s model.Snapshot, a Ask) (all section, hunks, threads []*item) {
 	all.title = "Feedback, newest first"
 	told, path := map[int64]bool{}, min(max(30_000/max(len(a.Feedback), 1), 80), 400)
@@ -132,7 +131,7 @@ func feedbackOf(c *cleaner, s model.Snapshot, a Ask) (all section, hunks, thread
 			head: fmt.Sprintf("Feedback %d: %s.", f.ID, placed(f)), most: textLimit,
 			names: []string{c.named("author", head(f.Author.Login, 60)), "", ""},
 		}
-		if f.Kind == model.KindActions { // it is no Markdown
+		if f.Kind == model.KindActions { // not Markdown
 			i.names[0], i.body = "", c.code(f.Body, textLimit)
 		} else {
 			i.body = c.prose(f.Body)
@@ -161,7 +160,7 @@ func feedbackOf(c *cleaner, s model.Snapshot, a Ask) (all section, hunks, thread
 	return all, hunks, threads
 }
 
-// threadOf are the words in the thread of a review comment that were said before it and need no answer, newest first.
+// threadOf are the earlier comments in a review thread that need no answer, newest first.
 func threadOf(c *cleaner, s model.Snapshot, a Ask, f model.Comment) []*item {
 	const most, each = 20, 2000
 	var earlier []model.Comment
@@ -187,7 +186,7 @@ func threadOf(c *cleaner, s model.Snapshot, a Ask, f model.Comment) []*item {
 	return items
 }
 
-// placed says what a piece of feedback is and where it stands, but for names.
+// placed describes a piece of feedback and its position, apart from names.
 func placed(f model.Comment) string {
 	switch f.Kind {
 	case model.KindIssue:
@@ -239,8 +238,7 @@ func issueOf(c *cleaner, i *model.Issue) section {
 	}}}
 }
 
-// pastOf is what the agent did here before: receipts, and for a session that begins anew its replies too. A session that
-// goes on knows.
+// pastOf is what the agent did here before: receipts, and for a new session its replies too. A resumed session knows them.
 func pastOf(c *cleaner, s model.Snapshot, a Ask) [2]section {
 	const most, each = 50, 4000
 	past := [2]section{{title: "Your earlier turns, newest first"}, {title: "Your earlier replies, newest first"}}

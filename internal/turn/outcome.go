@@ -10,12 +10,12 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// Invalid says what is wrong with an outcome that could be read.
+// Invalid describes what is wrong with a parsed outcome.
 type Invalid struct{ Field, Detail string }
 
 func (e *Invalid) Error() string { return e.Field + ": " + e.Detail }
 
-// Validate holds an outcome against the feedback it answers. changed says whether the agent left anything to push:
+// Validate checks an outcome against the feedback it answers. changed says whether the agent left anything to push:
 // commits of its own or uncommitted changes.
 func Validate(o model.Outcome, feedback []model.Comment, changed bool) error {
 	var seen []int64
@@ -48,13 +48,13 @@ func Validate(o model.Outcome, feedback []model.Comment, changed bool) error {
 	return nil
 }
 
-// maxSession is how many bytes a session's handle may have: it travels in every receipt.
+// maxSession limits a session handle in bytes: every receipt carries it.
 const maxSession = 1024
 
 // maxListed is how many commits a receipt lists.
 const maxListed = 20
 
-// Outbox is what an outcome still has to say once its work is on the stage.
+// Outbox is what remains to be posted of an outcome once its work is staged.
 func Outbox(o model.Outcome, feedback []model.Comment, seconds int, commits []model.Commit, notes []string) model.Outbox {
 	out := model.Outbox{
 		Replies: o.ReviewReplies, Comment: o.GeneralComment, Commits: Listed(commits), Usage: o.Usage, Seconds: seconds, Notes: notes,
@@ -73,10 +73,10 @@ func Outbox(o model.Outcome, feedback []model.Comment, seconds int, commits []mo
 	return out
 }
 
-// roomForAnswers is how many characters of answers fit into a record, however badly they are compressed.
+// roomForAnswers is how many characters of answers fit into a record even if they hardly compress.
 const roomForAnswers = 40_000
 
-// Shorter tells an agent that its answers are too long together, and how long they may be.
+// Shorter tells an agent to shorten its answers, and to what length.
 func Shorter(o model.Outcome) string {
 	n := len(o.GeneralComment)
 	for _, r := range o.ReviewReplies {
