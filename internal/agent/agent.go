@@ -1,7 +1,7 @@
-// Package agent runs what answers feedback: Codex, Claude Code, a program of the user's, or a built-in without a model. All of
-// them get the same request and return the same outcome, so that the rest of MergeXO does not depend on which one ran. None of
-// them is trusted: the environment is built from nothing, no file of the checkout configures them, the output is checked field
-// by field, and every process that they started has ended when Run returns.
+// Package agent runs what answers feedback: Codex, Claude Code, the user's own program, or a built-in without a model. All
+// of them get the same request and return the same outcome, so the rest of MergeXO does not depend on which one ran. None
+// is trusted: each gets a minimal environment, no file of the checkout configures it, its output is validated field by
+// field, and every process that it started has ended when Run returns.
 package agent
 
 import (
@@ -18,53 +18,53 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// Agent answers one request in a checkout. An error of Run is an *Error, or says why the request could not be made at all.
+// Agent answers one request in a checkout. An error of Run is an *Error, or says why the request could not be built.
 type Agent interface {
 	Run(ctx context.Context, dir string, req model.Request) (model.Outcome, error)
 }
 
-// Options say which agent and how it may run.
+// Options select an agent and how it may run.
 type Options struct {
 	Adapter   string
 	Command   []string // argv of the command adapter; a path with a slash is relative to the checkout
 	Model     string
 	ExtraArgs []string
 	Env       []string // the child's complete environment, as Environment makes it
-	// Access is how codex and claude get to their models, as Access gives it. They never see it: the key stays with a proxy
-	// in this process, for as long as they run.
+	// Access is how codex and claude reach their models, as Access returns it. They never see it: the key stays with a
+	// proxy in this process while they run.
 	Access []string
-	// Network is what the agent may reach beside that proxy. Nothing runs where that cannot be held, as Isolation.Holds tells.
+	// Network is what the agent may reach besides that proxy. Nothing runs if it cannot be enforced, see Isolation.Holds.
 	Network model.Network
-	// Temp is a directory of this run, where codex and claude get a HOME of their own. Whoever made it removes it.
+	// Temp is a directory of this run with HOMEs for codex and claude. The caller removes it.
 	Temp string
-	// Sessions is a directory where codex and claude keep the transcripts that they resume from, from one run to the next
-	// on this machine; "": below Temp, so that only this run can resume.
+	// Sessions is a directory in which codex and claude keep transcripts across runs, to resume sessions; "": below Temp,
+	// so that only this run can resume.
 	Sessions string
 	Timeout  time.Duration // 0: 30 minutes
 	// OutputLimit is how many bytes of stdout are accepted; 0: 8 MiB.
 	OutputLimit int64
-	// Log gets what the agent prints on stderr, in whole lines; nil: nobody does.
+	// Log gets the agent's stderr in whole lines; nil: discarded.
 	Log io.Writer
-	// Events gets what we have to say ourselves, an event a line; nil: nobody does.
+	// Events gets our own events, one per line; nil: discarded.
 	Events *slog.Logger
-	// Grace is what the agent has between SIGTERM and SIGKILL; 0: 5 seconds.
+	// Grace is the time between SIGTERM and SIGKILL; 0: 5 seconds.
 	Grace time.Duration
-	// Clock measures Timeout and Grace; nil: the machine's own does.
+	// Clock measures Timeout and Grace; nil: the system's clock.
 	Clock clock.Clock
-	// Isolator is this program, as Self gives it: every agent is then started through package isolate. "": without one.
+	// Isolator is this program, as Self returns it: agents then start through package isolate. "": without one.
 	Isolator string
-	// User is whom the agent runs as, behind the isolator, by name or number; "": ourselves. It is to be the agent's alone: the
-	// checkout, Temp and Sessions are its for as long as the agent runs, and when that ends so does every process of its.
+	// User is the user that the agent runs as, behind the isolator, by name or number; "": our own. Nobody else may use it:
+	// while the agent runs it owns the checkout, Temp and Sessions, and afterwards all of its processes are ended.
 	User string
-	// Also are directories beside the checkout that the agent needs.
+	// Also are directories besides the checkout that the agent needs.
 	Also []string
-	// Reads are directories that it only reads, where others of their kind are hidden from it.
+	// Reads are directories that it only reads although their kind is hidden from it.
 	Reads []string
-	// Isolation keeps the agent apart, as Isolate has found it can be; nil: as User says.
+	// Isolation is the isolation that Isolate found possible; nil: as User says.
 	Isolation *Isolation
 
-	tenant *tenant // who User is, while the agent runs
-	doors  []door  // the proxies that it reaches, where it is kept from the network
+	tenant *account // User's account, while the agent runs
+	doors  []door   // the proxies it may use when isolated from the network
 }
 
 const (
@@ -90,7 +90,7 @@ var adapters = map[string]adapter{
 // BuiltIn reports whether an adapter runs no program.
 func BuiltIn(name string) bool { return name == "suggestion" }
 
-// New makes the agent that the settings name. Its errors are about settings.
+// New makes the configured agent. Its errors concern the settings.
 func New(opt Options) (Agent, error) {
 	kind, ok := adapters[opt.Adapter]
 	if !ok {
@@ -109,7 +109,7 @@ func New(opt Options) (Agent, error) {
 	return kind.build(opt)
 }
 
-// defaults fills in what was left out.
+// defaults fills in what was not set.
 func (opt Options) defaults() Options {
 	if opt.Timeout <= 0 {
 		opt.Timeout = defaultTimeout
@@ -130,8 +130,8 @@ func (opt Options) defaults() Options {
 	return opt
 }
 
-// Environment builds an agent's environment from nothing: PATH, HOME, LANG, TMPDIR, the names in pass that lookup knows, and
-// git's part. It leaves out what CheckPass refuses.
+// Environment builds an agent's minimal environment: PATH, HOME, LANG, TMPDIR, the names in pass that lookup knows, and
+// git's variables. It leaves out what CheckPass refuses.
 func Environment(lookup func(string) (string, bool), pass []string, git []string) []string {
 	var env []string
 	names := append([]string{"PATH", "HOME", "LANG", "TMPDIR"}, pass...)
@@ -147,7 +147,7 @@ func Environment(lookup func(string) (string, bool), pass []string, git []string
 	return append(env, git...)
 }
 
-// CheckPass says which name in pass_env can not be passed to an adapter's agent, and why. It is an error in the settings.
+// CheckPass says which name in pass_env cannot be passed to an adapter's agent, and why. It is an error in the settings.
 func CheckPass(adapter string, pass []string) error {
 	for _, name := range pass {
 		if why := refused(name); why != "" {
@@ -160,7 +160,7 @@ func CheckPass(adapter string, pass []string) error {
 	return nil
 }
 
-// refused tells why an agent may not have a variable; "" when it may.
+// refused says why an agent may not have a variable; "" if it may.
 func refused(name string) string {
 	upper := strings.ToUpper(name)
 	switch {
@@ -176,7 +176,7 @@ func refused(name string) string {
 	return ""
 }
 
-// secret names the variables in which GitHub and our own Action hand over credentials and inputs.
+// secret reports whether a variable passes credentials or inputs from GitHub or our own Action.
 func secret(name string) bool {
 	upper := strings.ToUpper(name)
 	for _, prefix := range []string{"INPUT_", "MERGEXO_", "ACTIONS_RUNTIME_", "ACTIONS_ID_TOKEN_"} {
@@ -187,7 +187,7 @@ func secret(name string) bool {
 	return slices.Contains([]string{"GITHUB_TOKEN", "GH_TOKEN", "GITHUB_ENTERPRISE_TOKEN", "GH_ENTERPRISE_TOKEN"}, upper)
 }
 
-// didYouMean is `, did you mean "x"?` for the nearest known name, or nothing when none is near.
+// didYouMean is `, did you mean "x"?` for the closest known name, or nothing if none is close.
 func didYouMean(name string, known []string) string {
 	best, near := "", len(name)/3+2
 	for _, candidate := range known {
@@ -205,7 +205,7 @@ func didYouMean(name string, known []string) string {
 	return fmt.Sprintf(", did you mean %q?", best)
 }
 
-// distance is how many letters have to be added, removed or changed to make b of a.
+// distance is the edit distance between a and b.
 func distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

@@ -13,8 +13,8 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// beginPull answers a request for a new pull request without a model: it applies diff blocks as they are, or makes a design
-// document of what the issue says, so that all of it can be tried offline.
+// beginPull answers a request for a new pull request without a model: it applies diff blocks, or turns the issue into a
+// design document, so that every flow can be tried offline.
 func beginPull(dir string, req model.Request) (model.Outcome, error) {
 	texts, why := shownOf(req)
 	switch {
@@ -47,7 +47,7 @@ func beginPull(dir string, req model.Request) (model.Outcome, error) {
 // broken is an error of the checkout, not of the request.
 func broken(err error) error { return &Error{Kind: Exit, Exit: -1, Detail: err.Error(), Err: err} }
 
-// pullOf tells what was changed.
+// pullOf describes what was changed.
 func pullOf(req model.Request, paths []string, how map[string]string) model.Outcome {
 	out := model.Outcome{PRTitle: titleOf(req), PRSummary: "What the diff blocks say is there already."}
 	if len(paths) > 0 {

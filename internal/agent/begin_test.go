@@ -16,8 +16,8 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// strewn is a checkout of these files.
-func strewn(t *testing.T, files map[string]string) string {
+// checkoutOf is a checkout of these files.
+func checkoutOf(t *testing.T, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
 	for name, text := range files {
@@ -85,7 +85,7 @@ func TestDiffBlocksOfAnIssueAreApplied(t *testing.T) {
 			map[string]string{"greet.txt": "dear all\nHELLO\n\nbye\n", "old/x.txt": "y\nz\n"}, "- `greet.txt`\n- `old/x.txt`"},
 		"a line that looks like a header": {diffBlock("--- a/old/x.txt", "+++ b/old/x.txt", "@@ -1 +1,2 @@", "--x", "+++ y", "+-- "), nil, ""},
 	} {
-		dir := strewn(t, map[string]string{"greet.txt": letter, "old/x.txt": "x\n"})
+		dir := checkoutOf(t, map[string]string{"greet.txt": letter, "old/x.txt": "x\n"})
 		want := grown(t, dir)
 		for file, text := range c.want {
 			if want[file] = text; text == "-" {
@@ -141,7 +141,7 @@ func TestADiffThatCannotBeAppliedChangesNothing(t *testing.T) {
 		diffBlock("diff --git a/old/x.txt b/y", "copy from old/x.txt", "copy to y"):                                    "diff block 2 of the issue cannot be applied to y: copies are not applied",
 		diffBlock("diff --git a/old/x.txt b/greet.txt", "rename from old/x.txt", "rename to greet.txt"):                "diff block 2 of the issue cannot be applied to greet.txt: greet.txt is there already",
 	} {
-		dir := strewn(t, map[string]string{"greet.txt": letter, "old/x.txt": "x\n"})
+		dir := checkoutOf(t, map[string]string{"greet.txt": letter, "old/x.txt": "x\n"})
 		outside := filepath.Join(t.TempDir(), "to.txt")
 		require.NoError(t, os.WriteFile(outside, []byte("x\n"), 0o644))
 		require.NoError(t, os.Symlink(outside, filepath.Join(dir, "to.txt")))
@@ -163,7 +163,7 @@ func TestADiffThatCannotBeAppliedChangesNothing(t *testing.T) {
 }
 
 func TestCommentsAddDiffs(t *testing.T) {
-	dir := strewn(t, map[string]string{"greet.txt": letter})
+	dir := checkoutOf(t, map[string]string{"greet.txt": letter})
 	req := issue(model.AskSmallJob, diffBlock(louder[:7]...))
 	first := built(t, dir, req)
 	again := built(t, dir, req)
@@ -191,7 +191,7 @@ func TestCommentsAddDiffs(t *testing.T) {
 
 func TestADesignIsMadeOfWhatAnIssueSays(t *testing.T) {
 	body := "## Why\r\n\r\n```\r\ncode\r\n\r\nmore\r\n```\r\n\r\nPeople want\r\nto be greeted.<!-- hidden -->\r\n\r\n" + diffBlock(louder[:7]...)
-	dir := strewn(t, map[string]string{"greet.txt": letter})
+	dir := checkoutOf(t, map[string]string{"greet.txt": letter})
 	req := issue(model.AskDesign, body)
 	req.Feedback = []model.Feedback{{ID: 9, Body: "Also:\n\n" + diffBlock("--- /dev/null", "+++ b/docs/a.md", "@@ -0,0 +1 @@", "+a")}}
 	out := built(t, dir, req)

@@ -189,7 +189,7 @@ func skillFiles(dir string) ([]string, error) {
 	var look func(path string, depth int) error
 	look = func(path string, depth int) error {
 		entries, err := os.ReadDir(path)
-		if err != nil || depth > 8 { // what is not there or cannot be read is no skill; Codex looks six deep
+		if err != nil || depth > 8 { // a missing or unreadable file is no skill; Codex looks six deep
 			return nil
 		}
 		for _, entry := range entries {
@@ -271,7 +271,7 @@ func codexKeeps(line []byte) bool {
 		e.Type == "item.completed" && (e.Item.Type == "agent_message" || e.Item.Type == "error")
 }
 
-// codexSaid is what Codex told.
+// codexSaid is what Codex reported.
 type codexSaid struct {
 	id, answer, failure string
 	warnings            []string    // of the command line and the model, for instance
@@ -320,7 +320,7 @@ func (a *codex) outcome(req model.Request, said codexSaid, before session, err e
 	return decodeMessage(said.answer, req)
 }
 
-// codexWords tell failures apart, because Codex reports them only as text.
+// codexWords classify failures, because Codex reports them only as text.
 var codexWords = []struct {
 	kind  Kind
 	words []string
@@ -341,7 +341,7 @@ func (a *codex) failure(said codexSaid, before session, failed *Error) error {
 	}
 	var body struct{ Error struct{ Message string } }
 	if json.Unmarshal([]byte(text), &body) == nil && body.Error.Message != "" {
-		text = body.Error.Message // Codex passes the body of a refused request on
+		text = body.Error.Message // Codex passes on the body of a refused request
 	}
 	kind := Model
 	for _, one := range codexWords {

@@ -19,8 +19,7 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// command is a program of the user's: the request on its stdin, the outcome on its stdout, the checkout as its working
-// directory.
+// command is a program of the user's: it gets the request on stdin, prints the outcome on stdout, and runs in the checkout.
 type command struct{ opt Options }
 
 func newCommand(opt Options) (Agent, error) {
@@ -50,7 +49,7 @@ func (a command) Run(ctx context.Context, dir string, req model.Request) (out mo
 	return Decode(stdout, req)
 }
 
-// encode writes the request with empty lists as [], so that no program has to know about null.
+// encode writes the request with empty lists as [], so that programs need not handle null.
 func encode(req model.Request) ([]byte, error) {
 	if req.Version == 0 {
 		req.Version = 1
@@ -73,15 +72,15 @@ func full[T any](list []T) []T {
 	return list
 }
 
-// execute runs argv in dir to its end, its timeout or the end of ctx, and returns its stdout. With an error too: some
-// programs say there what failed.
+// execute runs argv in dir until it exits, times out or ctx ends, and returns its stdout, even with an error: some programs
+// print there what failed.
 func (opt Options) execute(ctx context.Context, dir string, argv []string, stdin []byte) ([]byte, error) {
 	return opt.executeKeeping(ctx, dir, argv, stdin, nil)
 }
 
-// executeKeeping is execute for a program that writes a line for everything it does: only the lines that keep wants are
-// returned, and count for the output limit; nil keeps all. It works on pipes of its own, not exec.Cmd's: a grandchild
-// that keeps them open must not keep us waiting.
+// executeKeeping is execute for a program that reports every step in a line: only lines that keep accepts are returned and
+// count towards the output limit; nil keeps all. It uses its own pipes instead of exec.Cmd's, so that a grandchild that
+// keeps them open does not block us.
 func (opt Options) executeKeeping(ctx context.Context, dir string, argv []string, stdin []byte, keep func(line []byte) bool) ([]byte, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, &Error{Kind: Canceled, Exit: -1, Detail: "not started because the run was stopped", Err: err}
@@ -104,17 +103,17 @@ func (opt Options) executeKeeping(ctx context.Context, dir string, argv []string
 	}
 	ended, pipes, err := child.start(sift, log)
 	if err != nil {
-		_, _ = child.network.end() // nobody will come
+		_, _ = child.network.end() // nobody will connect
 		return nil, &Error{Kind: Start, Exit: -1, Detail: fmt.Sprintf("start %s: %v", excerpt(argv[0], 200), err), Err: err}
 	}
 	stopped, state, err := opt.await(ctx, child.cmd, ended)
 	living := opt.clear(child.cmd.Process.Pid)
-	opt.tellRefused(child.network)
+	opt.reportRefused(child.network)
 	pipes.finish(opt.Clock, opt.Grace)
 	child.gate.flush()
 	log.flush()
 	sift.flush()
-	if errors.Is(err, errSudo) { // what it has not started yet it may still start
+	if errors.Is(err, errSudo) { // it may still start what it has not started yet
 		living = alive("%v", errSudo)
 	}
 	if living != nil {
@@ -150,8 +149,8 @@ func (c child) start(stdout io.Writer, stderr *lines) (ended <-chan error, p *pi
 	return ended, p, err
 }
 
-// begin starts a process that leads a session, also away from our terminal, into which it could type. Whoever has seen it
-// end has to bury it.
+// begin starts a process in a session of its own, away from our terminal, into which it could type. Whoever sees it end has
+// to reap it.
 func begin(cmd *exec.Cmd) (<-chan error, error) {
 	if cmd.SysProcAttr == nil {
 		cmd.SysProcAttr = &syscall.SysProcAttr{}
@@ -159,7 +158,7 @@ func begin(cmd *exec.Cmd) (<-chan error, error) {
 	cmd.SysProcAttr.Setsid = true
 	started, ended := make(chan error, 1), make(chan error, 1)
 	go func() {
-		// The isolator has the agent end with the thread that started it, which is all that the kernel offers.
+		// The isolator ties the agent to the thread that started it; the kernel offers nothing else.
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 		expect()
@@ -175,20 +174,20 @@ func begin(cmd *exec.Cmd) (<-chan error, error) {
 	return ended, <-started
 }
 
-// clear ends what the program left behind: its process group, its session and its orphans, and everything of its user's. It
-// fails where something goes on running; of another user, leave looks.
+// clear ends what the program left: its process group, session and orphans, and all processes of its user. It fails if
+// something keeps running; leave checks another user's processes.
 func (opt Options) clear(pid int) error {
 	opt.kill(pid, syscall.SIGKILL)
 	if opt.tenant != nil && opt.tenant.sudo == "" {
 		_ = opt.signal(syscall.SIGKILL)
 	}
-	return bury(pid, opt.Clock)
+	return reap(pid, opt.Clock)
 }
 
-// endLimit is how long foreign code may take to end once it was told to.
+// endLimit is how long foreign code may take to end after being told to.
 const endLimit = 10 * time.Second
 
-// alive says that foreign code goes on running.
+// alive is the error for foreign code that keeps running.
 func alive(format string, args ...any) *Error {
 	return &Error{Kind: Alive, Exit: -1, Detail: fmt.Sprintf(format, args...)}
 }
@@ -199,11 +198,11 @@ var (
 	errSudo    = errors.New("sudo did not end what it had started")
 )
 
-// sudoPatience is what sudo has to notice that what it ran was killed.
+// sudoPatience is how long sudo has to notice that its child was killed.
 const sudoPatience = 4 * time.Second
 
-// await waits for the program; when ctx ends first, it gets SIGTERM, and SIGKILL after the grace. stopped is why the
-// program was ended, nil when it ended by itself. A program that did not end at all has no state.
+// await waits for the program; when ctx ends first, it gets SIGTERM, and SIGKILL after the grace period. stopped is why the
+// program was ended, nil if it ended by itself. A program that did not end has no state.
 func (opt Options) await(ctx context.Context, cmd *exec.Cmd, ended <-chan error) (stopped error, state *os.ProcessState, err error) {
 	select {
 	case err := <-ended:
@@ -234,8 +233,8 @@ func (opt Options) await(ctx context.Context, cmd *exec.Cmd, ended <-chan error)
 	}
 }
 
-// kill signals a whole process group. That it has ended already is as good. What sudo runs is another user's and not ours
-// to signal, nor is sudo itself; but sudo ends with what it runs.
+// kill signals a whole process group, which may have ended already. We may signal neither sudo nor its child, which is
+// another user's, but sudo ends with its child.
 func (opt Options) kill(group int, sig syscall.Signal) {
 	_ = syscall.Kill(-group, sig)
 	if opt.tenant.sudoPath() != "" {
@@ -262,8 +261,7 @@ func (opt Options) failure(stopped, err error, state *os.ProcessState, stderr st
 	return failed
 }
 
-// resolve finds the program: a path is relative to the checkout, a bare name is looked up in the PATH that the agent
-// gets, not in ours.
+// resolve finds the program: a path is relative to the checkout, a bare name is looked up in the agent's PATH, not in ours.
 func resolve(program, dir string, env []string) (string, error) {
 	if strings.Contains(program, "/") {
 		if !filepath.IsAbs(program) {

@@ -12,7 +12,7 @@ import (
 	"github.com/bluekeyes/go-gitdiff/gitdiff"
 )
 
-// diff is one diff block: its text, and where it stands.
+// diff is one diff block with its position.
 type diff struct {
 	where  string
 	text   string
@@ -28,7 +28,7 @@ func diffsOf(where, text string) []diff {
 	return found
 }
 
-// read gives the files of a diff; why says, for a person, what is wrong with it.
+// read parses a diff; why tells a person what is wrong with it.
 func (d diff) read() (files []*gitdiff.File, why string) {
 	if !d.closed {
 		return nil, "it has no end"
@@ -45,7 +45,7 @@ func (d diff) read() (files []*gitdiff.File, why string) {
 			return nil, "it is about a binary file, " + excerpt(pathOf(f), 200)
 		}
 	}
-	if line := d.stray(); line > 0 {
+	if line := d.outsideHunks(); line > 0 {
 		return nil, fmt.Sprintf("its line %d is in no hunk: the header of the hunk above it counts fewer lines", line)
 	}
 	if d.prefixed() {
@@ -56,8 +56,8 @@ func (d diff) read() (files []*gitdiff.File, why string) {
 	return files, ""
 }
 
-// prefixed says that the names of a diff that is not git's begin with a/ and b/, as in one of git's. The library knows
-// only how git names files in a diff of its own.
+// prefixed reports whether the names of a diff that is not git's begin with a/ and b/, as git's do. The library only
+// handles git's own names.
 func (d diff) prefixed() bool {
 	lines := strings.Split(d.text, "\n")
 	for i, line := range lines {
@@ -83,10 +83,10 @@ func unprefixed(name string) string {
 
 var hunkHeader = regexp.MustCompile(`^@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@`)
 
-// stray is the first line, from 1, that adds or removes something and is in no hunk; 0 for none. The library, like git,
-// takes what follows a hunk for words between two files: a header that counts too few lines would lose some in silence.
-func (d diff) stray() int {
-	before, after := 0, 0 // lines that are left of the hunk
+// outsideHunks is the first line, from 1, that adds or removes something outside any hunk; 0 for none. Like git, the
+// library skips text after a hunk: a header that counts too few lines would silently lose some.
+func (d diff) outsideHunks() int {
+	before, after := 0, 0 // lines left in the hunk
 	lines := strings.Split(d.text, "\n")
 	seen := false
 	for i, line := range lines {
@@ -104,7 +104,7 @@ func (d diff) stray() int {
 			before, after, seen = count(m[1]), count(m[2]), true
 		case strings.HasPrefix(line, "--- ") && i+1 < len(lines) && strings.HasPrefix(lines[i+1], "+++ "):
 		case strings.HasPrefix(line, "+++ ") && i > 0 && strings.HasPrefix(lines[i-1], "--- "):
-		case line == "-- " && i+4 >= len(lines): // above the signature that format-patch puts at the end
+		case line == "-- " && i+4 >= len(lines): // before the signature that format-patch appends
 			return 0
 		case seen && (kind[0] == '+' || kind[0] == '-'):
 			return i + 1
@@ -113,7 +113,7 @@ func (d diff) stray() int {
 	return 0
 }
 
-// count is a hunk header's number of lines, which may be left out.
+// count is the number of lines in a hunk header; it is optional.
 func count(text string) int {
 	n, err := strconv.Atoi(text)
 	if err != nil {
@@ -122,7 +122,7 @@ func count(text string) int {
 	return n
 }
 
-// apply applies one file's part of a diff to the tree; why says, for a person, why it cannot be.
+// apply applies one file's part of a diff to the tree; why tells a person why it cannot.
 func (t *tree) apply(f *gitdiff.File) (why string, err error) {
 	from, to := f.OldName, f.NewName
 	switch {
@@ -163,7 +163,7 @@ func (t *tree) apply(f *gitdiff.File) (why string, err error) {
 	return why, nil
 }
 
-// rewrite puts what a diff makes of a text in its place.
+// rewrite replaces a text with what a diff makes of it.
 func (t *tree) rewrite(f *gitdiff.File, from, to string, text []byte, mode fs.FileMode) (why string) {
 	var out bytes.Buffer
 	if err := gitdiff.Apply(&out, bytes.NewReader(text), f); err != nil {
@@ -175,7 +175,7 @@ func (t *tree) rewrite(f *gitdiff.File, from, to string, text []byte, mode fs.Fi
 	}
 	lines := int64(len(split(string(text))))
 	for i, hunk := range f.TextFragments {
-		// As git sees it: what ends without context ends with the file.
+		// Like git: a hunk without trailing context ends at the end of the file.
 		if hunk.TrailingContext == 0 && max(hunk.OldPosition-1, 0)+hunk.OldLines != lines {
 			return fmt.Sprintf("hunk %d does not apply: it ends without context, and not at the end of the file", i+1)
 		}
@@ -193,7 +193,7 @@ func (t *tree) rewrite(f *gitdiff.File, from, to string, text []byte, mode fs.Fi
 	return t.put(to, out.Bytes(), mode)
 }
 
-// present says that a diff was applied before: an earlier attempt's work may be what is checked out.
+// present reports whether a diff is applied already: an earlier attempt's work may be checked out.
 func present(t *tree, f *gitdiff.File, from, to string) bool {
 	old, now := t.files[from], t.files[to]
 	if f.IsDelete {

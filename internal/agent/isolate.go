@@ -18,7 +18,7 @@ import (
 	"github.com/mergexo/mergexo/internal/clock"
 )
 
-// Self is this program, for Options.Isolator; "" where there is no isolator, which is everywhere but on Linux.
+// Self is this program, for Options.Isolator; "" where there is no isolator: everywhere but on Linux.
 func Self() (string, error) {
 	if runtime.GOOS != "linux" {
 		return "", nil
@@ -30,23 +30,22 @@ func Self() (string, error) {
 	return path, nil
 }
 
-// running is this program as it is being executed, whatever has become of its file since: an agent of our own user could
-// put another one in its place.
+// running is the program being executed, even if its file has been replaced since: an agent with our user could do that.
 const running = "/proc/self/exe"
 
-// callTimeout bounds what the isolator does for us before and after an agent, a checkout of a million files included.
+// callTimeout limits the isolator's work before and after an agent, for a checkout of a million files too.
 const callTimeout = 10 * time.Minute
 
-// child is the process that becomes an agent, before it is started.
+// child is a process that will become an agent, before it is started.
 type child struct {
 	cmd   *exec.Cmd
 	stdin []byte
 	gate  *gate // nil: without an isolator
-	// network is how the agent's own network is come by; nil: it has the machine's.
-	network *meeting
+	// network provides the agent's own network; nil: it has the machine's.
+	network *handover
 }
 
-// child makes the process. Without an isolator it is the program; else it is this one, which is told to become it.
+// child makes the process. Without an isolator it is the program itself; else it is this program, which then becomes it.
 func (opt Options) child(program string, argv []string, dir string, stdin []byte, log *lines) (child, error) {
 	env := append(append([]string{}, opt.Env...), "PWD="+dir)
 	if opt.Isolator == "" {
@@ -55,27 +54,27 @@ func (opt Options) child(program string, argv []string, dir string, stdin []byte
 	spec := isolate.Spec{
 		Task: isolate.Run, Sign: sign(), As: opt.tenant.user(), Path: program, Argv: isolate.Bytes(argv), Env: isolate.Bytes(env),
 	}
-	if opt.tenant == nil { // the limit counts what our user has already
+	if opt.tenant == nil { // the limit includes our user's existing processes
 		spec.As.Tasks = tasksOf(spec.As.UID) + maxTasks
 	}
 	if spec.Namespace = opt.view(dir, program); opt.tenant.sudoPath() == "" {
 		spec.Parent = os.Getpid()
 	}
 	as := opt.tenant
-	var network *meeting
+	var network *handover
 	if !opt.Network.Open() {
 		var err error
-		if network, err = opt.meet(spec.Sign); err != nil {
+		if network, err = opt.receiveListeners(spec.Sign); err != nil {
 			return child{}, err
 		}
 		spec.Network = network.network(opt.services(dir, program))
-		if as != nil { // only root can make it, and then becomes the user
+		if as != nil { // only root can create it; it then becomes the user
 			as, spec.As.Become = as.root(), true
 		}
 	}
 	text, err := isolate.Seal(spec)
 	if err != nil {
-		_, _ = network.end() // nobody will come
+		_, _ = network.end() // nobody will connect
 		return child{}, err
 	}
 	cmd := opt.through(as)
@@ -83,12 +82,12 @@ func (opt Options) child(program string, argv []string, dir string, stdin []byte
 	return child{cmd: cmd, stdin: append(text, stdin...), gate: &gate{to: log, sign: spec.Sign}, network: network}, nil
 }
 
-// through is the isolator as a process of somebody, nil: of us. Through sudo nothing is said but who; a Spec says the rest.
-func (opt Options) through(as *tenant) *exec.Cmd {
+// through runs the isolator as a user, nil: our own. The command line only names that user; a Spec holds the rest.
+func (opt Options) through(as *account) *exec.Cmd {
 	if sudo := as.sudoPath(); sudo != "" {
 		who := as.name
 		switch {
-		case as.made: // root becomes it: the way to this program may be barred to everybody else
+		case as.made: // root becomes it: other users may be unable to reach this program
 			who = "root"
 		case as.known == "":
 			who = fmt.Sprintf("#%d", as.uid)
@@ -104,15 +103,15 @@ func (opt Options) through(as *tenant) *exec.Cmd {
 // maxTasks is how many processes and threads an agent may have.
 const maxTasks = 1 << 12
 
-// sign is a name that nobody can guess.
+// sign is an unguessable name.
 func sign() string {
 	var b [16]byte
 	_, _ = rand.Read(b[:]) // never fails (https://pkg.go.dev/crypto/rand#Read)
 	return "mergexo-" + hex.EncodeToString(b[:])
 }
 
-// call has the isolator do something else than become an agent, and returns what it printed.
-func (opt Options) call(as *tenant, spec isolate.Spec) (string, error) {
+// call makes the isolator do something other than become an agent, and returns its output.
+func (opt Options) call(as *account, spec isolate.Spec) (string, error) {
 	spec.Sign, spec.As = sign(), as.user()
 	text, err := isolate.Seal(spec)
 	if err != nil {
@@ -127,19 +126,19 @@ func (opt Options) call(as *tenant, spec isolate.Spec) (string, error) {
 		return "", &noEntry{err: err}
 	}
 	limit := callTimeout
-	if spec.Task == isolate.End { // what it is to end can stop it
+	if spec.Task == isolate.End { // the processes that it ends can stop it
 		limit = endLimit / 5
 	}
 	timer := clock.Or(opt.Clock).NewTimer(limit)
 	defer timer.Stop()
 	select {
 	case err = <-ended:
-		if alive := bury(cmd.Process.Pid, opt.Clock); alive != nil {
+		if alive := reap(cmd.Process.Pid, opt.Clock); alive != nil {
 			return "", alive
 		}
 	case <-timer.Chan():
-		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // if it is sudo's, it is not ours to end
-		go func() { <-ended; _ = bury(cmd.Process.Pid, opt.Clock) }()
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // we may not kill sudo
+		go func() { <-ended; _ = reap(cmd.Process.Pid, opt.Clock) }()
 		if spec.Task != isolate.End {
 			return "", alive("%s takes longer than %s", spec.Task, span(limit))
 		}
@@ -154,7 +153,7 @@ func (opt Options) call(as *tenant, spec isolate.Spec) (string, error) {
 	return "", &noEntry{said: lastLine(said.String()), err: err}
 }
 
-// noEntry is an isolator that never stood.
+// noEntry is the error of an isolator that failed to set up.
 type noEntry struct {
 	said string
 	err  error
@@ -169,14 +168,14 @@ func (e *noEntry) Error() string {
 
 func (e *noEntry) Unwrap() error { return e.err }
 
-// gate takes out of standard error what the isolator says there: that the agent comes now, and after that, only where it did
-// not, why. What comes before is said by sudo or the loader.
+// gate filters the isolator's messages from standard error: that the agent starts now, and then, only if it failed to, why.
+// What comes before is from sudo or the loader.
 type gate struct {
 	to      *lines
 	sign    string
 	part    []byte
 	entered bool
-	open    bool // all that comes now is the agent's
+	open    bool // everything from here on is the agent's
 	why     string
 }
 
@@ -213,7 +212,7 @@ func (g *gate) line(line []byte) {
 	}
 }
 
-// flush passes on what is left at the end.
+// flush passes on the rest at the end.
 func (g *gate) flush() {
 	if g != nil && !g.open && len(g.part) > 0 {
 		_, _ = g.to.Write(g.part)
@@ -221,7 +220,7 @@ func (g *gate) flush() {
 	}
 }
 
-// refusal is why the program was not started, or nil. It is asked when the process ended by itself.
+// refusal is why the program was not started, or nil. Call it when the process ended by itself.
 func (g *gate) refusal(opt Options, program string, exit int) *Error {
 	switch {
 	case g == nil:
@@ -238,14 +237,14 @@ func (g *gate) refusal(opt Options, program string, exit int) *Error {
 	return nil
 }
 
-// Exposed names a process above us in whose environment one of the secrets stands where an agent could read it, or gives
-// "". Our own process gives nothing away; but a shell that was handed the token and runs us does.
+// Exposed names a process above us whose environment shows one of the secrets to an agent, or returns "". Our own process
+// shows nothing; but a shell that was given the token and runs us does.
 func (opt Options) Exposed(secrets ...string) (string, error) {
-	if opt.Isolator == "" || opt.level() == LevelNamespace { // there, no process above us is to be seen
+	if opt.Isolator == "" || opt.level() == LevelNamespace { // a namespace shows no process above us
 		return "", nil
 	}
 	var err error
-	if opt.tenant, err = opt.findTenant(); err != nil {
+	if opt.tenant, err = opt.findAccount(); err != nil {
 		return "", err
 	}
 	out, err := opt.call(opt.tenant, isolate.Spec{Task: isolate.Look, Processes: ancestors()})

@@ -14,16 +14,16 @@ import (
 	"github.com/mergexo/mergexo/internal/clock"
 )
 
-// family is the agents of this process that are running.
+// family are the running agents of this process.
 var family struct {
 	sync.Mutex
 	once  sync.Once
 	alive int
-	since uint64 // start of the first of them, in clock ticks since the machine's; 0: there is none
+	since uint64 // start of the first of them, in clock ticks since boot; 0: there is none
 }
 
-// expect is called before an agent is started, with an isolator or without one. What it leaves behind becomes our child from
-// now on, and is found even where it has neither its session nor its environment any more
+// expect is called before an agent is started, with or without an isolator. From then on its orphans become our children,
+// and are found even if they changed both session and environment
 // (https://man7.org/linux/man-pages/man2/PR_SET_CHILD_SUBREAPER.2const.html).
 func expect() {
 	family.once.Do(func() {
@@ -44,21 +44,20 @@ func born(pid int) {
 	}
 }
 
-// disown is for a process that was expected and never was.
+// disown is called if an expected process was not started.
 func disown() {
 	family.Lock()
 	defer family.Unlock()
 	family.alive--
 }
 
-// bury ends what is left of an agent whose own process has ended, and shows that nothing is: all that is in its session,
-// and every orphan since then in a session of its own, since nobody else here starts such processes; older ones are
-// children that we had before we became this program. While another agent runs beside it those may be its, and wait for
-// its end.
+// reap ends what remains of an agent whose own process has ended, and checks that nothing is left: everything in its
+// session, and every orphan since then with its own session, since nothing else here starts such processes. Older children
+// were ours before we became this program. While another agent runs, orphans may be its, and wait for its end.
 //
-// Whatever an agent started is below a child of ours: an orphan becomes one before the process that it was orphaned by can
-// be waited for. So when no such child is left, nothing is, however fast it started one process from another.
-func bury(head int, c clock.Clock) error {
+// Everything that an agent started is below a child of ours: an orphan becomes our child before its parent can be waited
+// for. So when no such child is left, nothing is, however fast processes fork.
+func reap(head int, c clock.Clock) error {
 	family.Lock()
 	defer family.Unlock()
 	family.alive--
@@ -70,7 +69,7 @@ func bury(head int, c clock.Clock) error {
 		found := 0
 		for _, p := range children() {
 			if p.session == head || last && p.session != self.session && p.started >= family.since {
-				found += p.bury()
+				found += p.killAndReap()
 			}
 		}
 		if found == 0 {
@@ -88,8 +87,8 @@ func bury(head int, c clock.Clock) error {
 	return nil
 }
 
-// bury ends a process that is our child, and gives how many that are: one we may not end is another user's, who is asked.
-func (p process) bury() int {
+// killAndReap ends a child process, and returns how many it ended; one that we may not signal is another user's.
+func (p process) killAndReap() int {
 	if err := syscall.Kill(p.pid, syscall.SIGKILL); err != nil {
 		return 0
 	}
@@ -97,8 +96,8 @@ func (p process) bury() int {
 	return 1
 }
 
-// children are the processes whose parent we are, those too that have ended and wait for us. Where the kernel does not list
-// them (CONFIG_PROC_CHILDREN), all processes are looked at.
+// children are our child processes, zombies included. If the kernel does not list them (CONFIG_PROC_CHILDREN), all
+// processes are scanned.
 func children() []process {
 	lists, _ := filepath.Glob("/proc/self/task/*/children")
 	if len(lists) == 0 {

@@ -28,21 +28,21 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// walled are options behind the isolator, with a log to look at. Programs are shell scripts: the test program itself lies where
+// isolatedOptions are options behind the isolator, with a log to look at. Programs are shell scripts: the test program itself lies where
 // no other user gets to.
-func walled(t *testing.T) (agent.Options, *bytes.Buffer) {
+func isolatedOptions(t *testing.T) (agent.Options, *bytes.Buffer) {
 	t.Helper()
 	self, err := agent.Self()
 	require.NoError(t, err)
 	log := &bytes.Buffer{}
 	return agent.Options{
-		Isolator: self, Log: log, Grace: grace, Timeout: time.Minute, Clock: impatient{clockwork.NewFakeClock()}, Temp: filepath.Join(ground(t), "temp"),
+		Isolator: self, Log: log, Grace: grace, Timeout: time.Minute, Clock: impatient{clockwork.NewFakeClock()}, Temp: filepath.Join(publicDir(t), "temp"),
 		Env: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"), "KEY=sk-kept", "GIT_CONFIG_COUNT=0"},
 	}, log
 }
 
-// ground is a directory that every user can get to, with nothing in it: the temporary one must be such.
-func ground(t *testing.T) string {
+// publicDir is a directory that every user can get to, with nothing in it: the temporary one must be such.
+func publicDir(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "mergexo-wall-")
 	require.NoError(t, err)
@@ -69,7 +69,7 @@ func sh(t *testing.T, opt agent.Options, dir, script string) (string, error) {
 // clone is a checkout on common ground, with things in it that can be got wrong.
 func clone(t *testing.T) string {
 	t.Helper()
-	top := ground(t)
+	top := publicDir(t)
 	dir := filepath.Join(top, "checkout")
 	require.NoError(t, os.Rename(checkout(t), dir))
 	require.NoError(t, os.WriteFile(filepath.Join(top, "outside"), []byte("ours"), 0o644))
@@ -115,7 +115,7 @@ func TestBehindTheWallThereIsLessToBeHad(t *testing.T) {
 	require.Zero(t, errno)
 	defer syscall.Umask(syscall.Umask(0))
 
-	opt, _ := walled(t)
+	opt, _ := isolatedOptions(t)
 	said, err := sh(t, opt, checkout(t), `
 		ls /proc/$$/fd
 		grep NoNewPrivs /proc/self/status | tr -s '\t' ' '
@@ -151,7 +151,7 @@ func TestACommandBehindTheWallIsTheSameCommand(t *testing.T) {
 }
 
 func TestWhatTheWallCannotBecome(t *testing.T) {
-	opt, log := walled(t)
+	opt, log := isolatedOptions(t)
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "text"), []byte("no program"), 0o755)) //nolint:gosec // as it would be
 	for program, want := range map[string]string{
@@ -176,7 +176,7 @@ func TestOurProcessIsShutToAnAgent(t *testing.T) {
 	_, _, errno := syscall.RawSyscall(syscall.SYS_PRCTL, syscall.PR_SET_DUMPABLE, notDumpable, 0)
 	require.Zero(t, errno)
 	defer func() { _, _, _ = syscall.RawSyscall(syscall.SYS_PRCTL, syscall.PR_SET_DUMPABLE, dumpable, 0) }()
-	opt, _ := walled(t)
+	opt, _ := isolatedOptions(t)
 	script := fmt.Sprintf(`for f in environ mem maps fd/0 cwd/.; do cat /proc/%d/$f >/dev/null 2>&1 && echo open: $f; done; cat /proc/%[1]d/stat`, os.Getpid())
 	users := []string{""}
 	if os.Getuid() == 0 {
@@ -197,7 +197,7 @@ const hold = `env -i PATH="$PATH" setsid sh -c 'trap "" TERM HUP; (exec 3>"$0"; 
 // held runs a script with a process in it that only a pipe tells of, and holds that it is gone when stop has returned.
 func held(t *testing.T, run func(pipe string), script func() error) {
 	t.Helper()
-	pipe := filepath.Join(ground(t), "pipe")
+	pipe := filepath.Join(publicDir(t), "pipe")
 	require.NoError(t, syscall.Mkfifo(pipe, 0o600))
 	require.NoError(t, os.Chmod(pipe, 0o666)) //nolint:gosec // also for another user
 	done := make(chan struct{})
@@ -229,7 +229,7 @@ func held(t *testing.T, run func(pipe string), script func() error) {
 }
 
 func TestNothingOutlivesItsAgent(t *testing.T) {
-	opt, _ := walled(t)
+	opt, _ := isolatedOptions(t)
 	users := []string{""}
 	if os.Getuid() == 0 {
 		users = append(users, strconv.Itoa(tenant()))
@@ -345,7 +345,7 @@ func answered(t *testing.T, out *bytes.Buffer) told {
 }
 
 func TestAnAgentEndsWithMergeXO(t *testing.T) {
-	opt, _ := walled(t)
+	opt, _ := isolatedOptions(t)
 	opt.Log = nil
 	var cmd *exec.Cmd
 	started := make(chan struct{})
@@ -358,7 +358,7 @@ func TestAnAgentEndsWithMergeXO(t *testing.T) {
 }
 
 func TestAnAncestorWithTheTokenIsNamed(t *testing.T) {
-	opt, _ := walled(t)
+	opt, _ := isolatedOptions(t)
 	opt.Log = nil
 	look := func(opt agent.Options) string {
 		cmd, out := play(t, "/bin/sh", job{Options: opt, Secrets: []string{"", "ghs_exposed"}}, nil)

@@ -11,7 +11,7 @@ import (
 
 func expect()                     {}
 func born(int)                    {}
-func bury(int, clock.Clock) error { return nil }
+func reap(int, clock.Clock) error { return nil }
 func disown()                     {}
 func processesOf(int) []int       { return nil }
 func ancestors() []int            { return nil }
@@ -28,12 +28,12 @@ func (opt Options) view(string, string) *isolate.Namespace { return nil }
 
 func (opt Options) services(string, string) *isolate.Namespace { return nil }
 
-type meeting struct{}
+type handover struct{}
 
-func (opt Options) meet(string) (*meeting, error) { return nil, errors.ErrUnsupported }
+func (opt Options) receiveListeners(string) (*handover, error) { return nil, errors.ErrUnsupported }
 
-func (*meeting) network(*isolate.Namespace) *isolate.Network { return nil }
+func (*handover) network(*isolate.Namespace) *isolate.Network { return nil }
 
-func (*meeting) end() (int64, error) { return 0, nil }
+func (*handover) end() (int64, error) { return 0, nil }
 
 func (opt Options) tryNamespaces() error { return errors.ErrUnsupported }

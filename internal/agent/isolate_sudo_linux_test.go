@@ -69,7 +69,7 @@ type hosted struct {
 
 func newHosted(t *testing.T) hosted {
 	t.Helper()
-	opt, _ := walled(t)
+	opt, _ := isolatedOptions(t)
 	h := hosted{t: t, uid: tenant(), dir: clone(t), opt: opt}
 	h.top = filepath.Dir(h.dir)
 	h.opt.Log, h.opt.Temp, h.opt.User = nil, filepath.Join(h.top, "temp"), strconv.Itoa(tenant())

@@ -19,38 +19,38 @@ import (
 	"github.com/mergexo/mergexo/internal/clock"
 )
 
-// tenant is the user that agents run as. A nil one is ourselves.
-type tenant struct {
-	name     string // as the settings have it
-	known    string // as the system has it; "" for a number that has no name
+// account is the user that agents run as. A nil one is our own user.
+type account struct {
+	name     string // as in the settings
+	known    string // the system's name; "" for a number without one
 	uid, gid int
 	groups   []int
 	home     string
-	sudo     string // by which we become it; "": we are root
-	made     bool   // for this run
+	sudo     string // path of sudo; "": we are root
+	made     bool   // created for this run
 }
 
-// sudoPath is the sudo that takes us there, "" when none is needed.
-func (t *tenant) sudoPath() string {
+// sudoPath is the sudo needed to become the user, "" if none is.
+func (t *account) sudoPath() string {
 	if t == nil {
 		return ""
 	}
 	return t.sudo
 }
 
-// user is whom the isolator has to be.
-func (t *tenant) user() isolate.User {
+// user is the user that the isolator has to become.
+func (t *account) user() isolate.User {
 	if t == nil {
 		return isolate.User{UID: os.Geteuid()}
 	}
 	return isolate.User{UID: t.uid, GID: t.gid, Groups: t.groups, Become: t.sudo == "" || t.made, Tasks: maxTasks}
 }
 
-// root is who may change owners.
-func (t *tenant) root() *tenant { return &tenant{name: "root", known: "root", sudo: t.sudo} }
+// root is the account that may change owners.
+func (t *account) root() *account { return &account{name: "root", known: "root", sudo: t.sudo} }
 
 // barred says what keeps us from starting anything as this user.
-func (t *tenant) barred(self string) string {
+func (t *account) barred(self string) string {
 	if t.sudoPath() == "" {
 		return "MergeXO could not execute itself"
 	}
@@ -63,25 +63,25 @@ func (t *tenant) barred(self string) string {
 }
 
 // wrong is an error about the setting.
-func (t *tenant) wrong(format string, args ...any) error {
+func (t *account) wrong(format string, args ...any) error {
 	if t.made {
 		return fmt.Errorf("user %s, which was made for this run: %w", t.name, fmt.Errorf(format, args...))
 	}
 	return fmt.Errorf("[agent] user = %q: %w", t.name, fmt.Errorf(format, args...))
 }
 
-// powerful are groups whose members are as good as root, or read what root reads, without any further privilege.
+// powerful are groups whose members are as good as root, or read what root reads, without further privileges.
 var powerful = []string{"root", "docker", "podman", "lxd", "incus", "incus-admin", "libvirt", "disk", "shadow", "kmem"}
 
-// findTenant finds the user of the settings, nil when they name none, and holds that it is fit to be shut in.
-func (opt Options) findTenant() (*tenant, error) {
+// findAccount finds the user in the settings, nil if they name none, and checks that it is unprivileged.
+func (opt Options) findAccount() (*account, error) {
 	switch {
 	case opt.Isolation != nil:
 		return opt.Isolation.tenant, nil
 	case opt.User == "":
 		return nil, nil
 	}
-	t := &tenant{name: opt.User}
+	t := &account{name: opt.User}
 	switch {
 	case runtime.GOOS != "linux":
 		return nil, t.wrong("only on Linux can agents run as another user: leave it out, or run MergeXO on Linux")
@@ -113,8 +113,8 @@ func (opt Options) findTenant() (*tenant, error) {
 	return t, nil
 }
 
-// find asks the system for the user, by name or number. A number needs no name.
-func (t *tenant) find() error {
+// find looks the user up, by name or number. A number needs no name.
+func (t *account) find() error {
 	number, nan := strconv.ParseUint(t.name, 10, 31)
 	u, err := user.Lookup(t.name)
 	if err != nil && nan == nil {
@@ -151,9 +151,9 @@ func (t *tenant) find() error {
 	return nil
 }
 
-// enter gives the checkout and the directories of the run to the agent's user, where there is one, and the Options with
-// which everything runs that comes before leave is called. leave ends all that is left of that user, takes everything
-// back, and passes on the error that the run came to.
+// enter gives the checkout and the run's directories to the agent's user, if there is one, and returns the Options for
+// everything that runs before leave. leave ends that user's remaining processes, takes everything back, and passes on the
+// run's error.
 func (opt Options) enter(dir string) (inside Options, leave func(error) error, err error) {
 	opt, disconnect, err := opt.connected()
 	if err != nil {
@@ -172,7 +172,7 @@ func (opt Options) enter(dir string) (inside Options, leave func(error) error, e
 
 // moveIn is enter without the network.
 func (opt Options) moveIn(dir string) (inside Options, leave func(error) error, err error) {
-	if opt.tenant, err = opt.findTenant(); err != nil {
+	if opt.tenant, err = opt.findAccount(); err != nil {
 		return opt, nil, &Error{Kind: Start, Exit: -1, Detail: err.Error(), Err: err}
 	}
 	if opt.tenant == nil {
@@ -180,7 +180,7 @@ func (opt Options) moveIn(dir string) (inside Options, leave func(error) error, 
 			if err := opt.ownDirs(); err != nil {
 				return opt, nil, &Error{Kind: Start, Exit: -1, Detail: err.Error(), Err: err}
 			}
-			opt = opt.lodged()
+			opt = opt.withUserEnv()
 		}
 		return opt, func(err error) error { return err }, nil
 	}
@@ -192,7 +192,7 @@ func (opt Options) moveIn(dir string) (inside Options, leave func(error) error, 
 	case err != nil:
 		return opt, nil, &Error{Kind: Start, Exit: -1, Detail: err.Error(), Err: err}
 	}
-	return opt.lodged(), func(err error) error {
+	return opt.withUserEnv(), func(err error) error {
 		back := takeBack()
 		switch {
 		case errors.As(back, &living) && living.Kind == Alive:
@@ -206,8 +206,8 @@ func (opt Options) moveIn(dir string) (inside Options, leave func(error) error, 
 	}, nil
 }
 
-// lodged is the environment as it has to be for another user: a HOME, a place for temporary files and a name of its own.
-func (opt Options) lodged() Options {
+// withUserEnv sets another user's environment: HOME, a directory for temporary files, and its name.
+func (opt Options) withUserEnv() Options {
 	set := map[string]string{"TMPDIR": ""}
 	if opt.tenant != nil {
 		set["USER"], set["LOGNAME"] = opt.tenant.known, opt.tenant.known
@@ -216,15 +216,15 @@ func (opt Options) lodged() Options {
 	if err == nil && opt.Temp != "" {
 		set["TMPDIR"] = filepath.Join(temp, "user-tmp")
 	}
-	if !strings.HasPrefix(value(opt.Env, "HOME"), temp+"/agent-home") { // a program's own is made for it already
-		set["HOME"] = opt.home()
+	if !strings.HasPrefix(value(opt.Env, "HOME"), temp+"/agent-home") { // a program's own HOME is prepared already
+		set["HOME"] = opt.userHome()
 	}
 	opt.Env = with(opt.Env, set)
 	return opt
 }
 
-// home is the user's own when it has one, else one below Temp.
-func (opt Options) home() string {
+// userHome is the user's own if it exists, else one below Temp.
+func (opt Options) userHome() string {
 	if opt.tenant != nil && !opt.tenant.made {
 		if info, err := os.Stat(opt.tenant.home); err == nil && info.IsDir() {
 			if stat, ok := info.Sys().(*syscall.Stat_t); ok && int(stat.Uid) == opt.tenant.uid {
@@ -239,8 +239,8 @@ func (opt Options) home() string {
 	return filepath.Join(temp, "user-home")
 }
 
-// handOver gives the checkout, Temp and Sessions to the user. The user is the agent's alone: all of its processes are
-// ended before, and again before takeBack takes the files.
+// handOver gives the checkout, Temp and Sessions to the user. No other program may use that user: its processes are ended
+// before, and again before takeBack changes the owners back.
 func (opt Options) handOver(dir string) (takeBack func() error, err error) {
 	dirs, err := opt.ownedPaths(dir)
 	if err != nil {
@@ -270,7 +270,7 @@ func (opt Options) handOver(dir string) (takeBack func() error, err error) {
 	return takeBack, nil
 }
 
-// ownedPaths is what is handed over: absolute, and there.
+// ownedPaths are the absolute paths to hand over, as far as they exist.
 func (opt Options) ownedPaths(dir string) ([]string, error) {
 	if info, err := os.Lstat(filepath.Join(dir, ".git")); err == nil && !info.IsDir() {
 		return nil, opt.tenant.wrong("the git directory of %s is somewhere else, and would stay ours: use a clone, not a linked worktree", dir)
@@ -295,7 +295,7 @@ func (opt Options) ownedPaths(dir string) ([]string, error) {
 	return dirs, nil
 }
 
-// ownDirs makes what stands for the home and the temporary directory.
+// ownDirs creates the replacements for the home and the temporary directory.
 func (opt Options) ownDirs() error {
 	if opt.Temp == "" {
 		return nil
@@ -306,11 +306,11 @@ func (opt Options) ownDirs() error {
 	return nil
 }
 
-// TakeBack takes back what an earlier run handed over and could not take back itself, because it was killed. It costs a
-// look at every file, and changes those that belong to the agent's user. Without a User it does nothing.
+// TakeBack takes back what an earlier run handed over but could not take back because it was killed. It scans every file,
+// and changes only those that the agent's user owns. Without a User it does nothing.
 func (opt Options) TakeBack(dirs ...string) error {
 	var err error
-	if opt.tenant, err = opt.findTenant(); err != nil || opt.tenant == nil {
+	if opt.tenant, err = opt.findAccount(); err != nil || opt.tenant == nil {
 		return err
 	}
 	if err := opt.vacate(); err != nil {
@@ -329,7 +329,7 @@ func (opt Options) takeBack(shared []isolate.File, dirs []string) error {
 	return nil
 }
 
-// chown changes owners, which only root may.
+// chown changes owners as root.
 func (opt Options) chown(e isolate.Owners, dirs []string) (shared []isolate.File, err error) {
 	if opt.tenant.sudo == "" {
 		return isolate.Chown(e, dirs)
@@ -344,8 +344,8 @@ func (opt Options) chown(e isolate.Owners, dirs []string) (shared []isolate.File
 	return shared, nil
 }
 
-// vacate ends every process of the user, and waits for their end. The signal reaches all of them at once, so that none can
-// start another one; but it is sent by one of them, which they can end first: then it is sent again.
+// vacate ends every process of the user, and waits until they are gone. The signal reaches all of them at once, so none can
+// start another; but one of the user's own processes sends it and can be ended first: then it is sent again.
 func (opt Options) vacate() error {
 	end := clock.Or(opt.Clock).NewTimer(endLimit)
 	defer end.Stop()
@@ -369,7 +369,7 @@ func (opt Options) vacate() error {
 	}
 }
 
-// signal sends a signal to all processes of the user.
+// signal signals all processes of the user.
 func (opt Options) signal(sig syscall.Signal) error {
 	_, err := opt.call(opt.tenant, isolate.Spec{Task: isolate.End, Signal: int(sig)})
 	return err

@@ -23,9 +23,9 @@ func TestTheRealProgramsAsAnotherUser(t *testing.T) {
 		dir := clone(t)
 		s := modelstub.New(t)
 		opt := rigged(t, r, s)
-		behind, _ := walled(t)
+		behind, _ := isolatedOptions(t)
 		opt.Isolator, opt.Temp, opt.User = behind.Isolator, behind.Temp, strconv.Itoa(tenant())
-		opt.Sessions = filepath.Join(ground(t), "sessions")
+		opt.Sessions = filepath.Join(publicDir(t), "sessions")
 		if place := private(t, modelstub.Programs(t)); place != "" {
 			_, err := ask(t, opt, dir, feedback("please"))
 			assert.ErrorContains(t, err, "may not execute it, or not reach it", place)

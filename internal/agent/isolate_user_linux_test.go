@@ -30,7 +30,7 @@ func rooted(t *testing.T) bool {
 	if os.Getuid() == 0 {
 		return true
 	}
-	opt, _ := walled(t)
+	opt, _ := isolatedOptions(t)
 	opt.User, opt.Env = strconv.Itoa(tenant()), []string{"PATH=" + t.TempDir()}
 	_, err := sh(t, opt, clone(t), "true")
 	assert.Equal(t, agent.Start, failure(t, err).Kind)
@@ -46,10 +46,10 @@ func TestAnAgentOfAnotherUser(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, syscall.Setgroups([]int{0, 4})) // of which nothing must be left
 	defer func() { assert.NoError(t, syscall.Setgroups(before)) }()
-	opt, _ := walled(t)
+	opt, _ := isolatedOptions(t)
 	uid, dir := tenant(), clone(t)
 	opt.User = strconv.Itoa(uid)
-	opt.Sessions = filepath.Join(ground(t), "sessions")
+	opt.Sessions = filepath.Join(publicDir(t), "sessions")
 	require.NoError(t, os.Mkdir(opt.Sessions, 0o700))
 	said, err := sh(t, opt, dir, `
 		id -u; id -g; id -G; echo "$HOME"; echo "$TMPDIR"; echo "$KEY"; pwd
@@ -93,7 +93,7 @@ func TestAnAgentOfAnotherUserCannotGetPrivileges(t *testing.T) {
 	if !rooted(t) {
 		return
 	}
-	opt, _ := walled(t)
+	opt, _ := isolatedOptions(t)
 	opt.User = strconv.Itoa(tenant())
 	dir := clone(t)
 	id := filepath.Join(filepath.Dir(dir), "id")
@@ -124,7 +124,7 @@ func TestACommandOfAnotherUserAnswersInTwoTurns(t *testing.T) {
 	if !rooted(t) {
 		return
 	}
-	opt, _ := walled(t)
+	opt, _ := isolatedOptions(t)
 	opt.Adapter, opt.Command, opt.User = "command", []string{"./agent"}, strconv.Itoa(tenant())
 	dir := clone(t)
 	script := "#!/bin/sh\nn=$(wc -c)\n[ $n -gt 100 ] || exit 1\necho $$ >> ran\necho \"{\\\"general_comment\\\": \\\"$(id -u) $(wc -l < ran)\\\"}\"\n"
@@ -142,7 +142,7 @@ func TestWhatADeadRunHandedOverIsTakenBack(t *testing.T) {
 	if !rooted(t) {
 		return
 	}
-	opt, _ := walled(t)
+	opt, _ := isolatedOptions(t)
 	uid, dir := tenant(), clone(t)
 	opt.User = strconv.Itoa(uid)
 	require.NoError(t, exec.Command("chown", "-R", "-h", opt.User, filepath.Join(dir, ".git"), filepath.Join(dir, "link")).Run())
@@ -162,8 +162,8 @@ func TestWhatADeadRunHandedOverIsTakenBack(t *testing.T) {
 
 func TestAUserThatCannotBeTheAgents(t *testing.T) {
 	t.Parallel()
-	opt, _ := walled(t)
-	shut := filepath.Join(ground(t), "shut")
+	opt, _ := isolatedOptions(t)
+	shut := filepath.Join(publicDir(t), "shut")
 	require.NoError(t, os.Mkdir(shut, 0o700))
 	linked := clone(t)
 	require.NoError(t, os.RemoveAll(filepath.Join(linked, ".git")))

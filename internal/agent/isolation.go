@@ -32,7 +32,7 @@ const (
 type Isolation struct {
 	Level  Level
 	Why    []string // why it is not a safer level, one reason for each
-	tenant *tenant  // of LevelUser
+	tenant *account // of LevelUser
 	opt    Options
 	dirs   []string
 	log    *slog.Logger
@@ -74,7 +74,7 @@ func Isolate(ctx context.Context, want IsolationOptions) (*Isolation, error) {
 	if want.User != "" { // whoever names a user wants that user, and nothing else
 		var err error
 		i.Level = LevelUser
-		i.tenant, err = i.opt.findTenant()
+		i.tenant, err = i.opt.findAccount()
 		return i, err
 	}
 	if want.Setting == IsolationNone {

@@ -11,10 +11,10 @@ import (
 	"github.com/mergexo/mergexo/internal/agent/isolate"
 )
 
-// hidden are directories in which a user keeps credentials and services have their sockets.
+// hidden are directories with users' credentials or services' sockets.
 var hidden = []string{"/tmp", "/var/tmp", "/run", "/var/run", "/root", "/var/lib/docker", "/var/lib/lxd", "/var/lib/incus", "/var/snap/lxd"}
 
-// view is what a program in namespaces finds of the file system; nil at other levels.
+// view is the file system as a program in namespaces sees it; nil at other levels.
 func (opt Options) view(dir, program string) *isolate.Namespace {
 	if opt.level() != LevelNamespace {
 		return nil
@@ -23,7 +23,7 @@ func (opt Options) view(dir, program string) *isolate.Namespace {
 	if u, err := user.Current(); err == nil {
 		hide = append(hide, u.HomeDir)
 	}
-	if opt.Temp != "" { // next to ours, the runner keeps its command files and other steps their keys
+	if opt.Temp != "" { // beside ours, the runner keeps its command files and other steps their keys
 		hide = append(hide, filepath.Dir(opt.Temp))
 	}
 	if runner, _, ok := strings.Cut(dir, "/_work/"); ok { // with the runner's own credentials
@@ -32,7 +32,7 @@ func (opt Options) view(dir, program string) *isolate.Namespace {
 	return opt.over(dir, program, hide)
 }
 
-// services hides the sockets of the machine's services from a user that is kept from the network.
+// services hides the sockets of system services from a user without network access.
 func (opt Options) services(dir, program string) *isolate.Namespace {
 	if opt.tenant == nil {
 		return nil
@@ -43,10 +43,10 @@ func (opt Options) services(dir, program string) *isolate.Namespace {
 	return n
 }
 
-// over is what a program finds where some directories are hidden: what it needs of them is not.
+// over is the file system with some directories hidden, except for what a program needs of them.
 func (opt Options) over(dir, program string, hide []string) *isolate.Namespace {
 	n := &isolate.Namespace{Hide: outermost(hide)}
-	covered := append(slices.Clone(n.Hide), "/dev") // that by one of its own
+	covered := append(slices.Clone(n.Hide), "/dev") // /dev gets a mount of its own
 	for _, one := range append([]string{dir, opt.Temp, opt.Sessions}, opt.Also...) {
 		if path, ok := existing(one); ok {
 			n.Write = append(n.Write, path)
@@ -55,7 +55,7 @@ func (opt Options) over(dir, program string, hide []string) *isolate.Namespace {
 	for _, one := range append(filepath.SplitList(value(opt.Env, "PATH")), filepath.Dir(program)) {
 		if path, ok := existing(one); ok && below(path, covered) {
 			n.Show = append(n.Show, path)
-			if lib := filepath.Join(filepath.Dir(path), "lib"); filepath.Base(path) == "bin" { // libraries of programs are often next to them
+			if lib := filepath.Join(filepath.Dir(path), "lib"); filepath.Base(path) == "bin" { // programs often have their libraries beside them
 				n.Show = append(n.Show, lib)
 			}
 		}
@@ -75,7 +75,7 @@ func (opt Options) over(dir, program string, hide []string) *isolate.Namespace {
 
 func shortest(a, b string) int { return cmp.Or(len(a)-len(b), strings.Compare(a, b)) }
 
-// existing is a directory by its real name.
+// existing is a directory's real path.
 func existing(dir string) (string, bool) {
 	if !filepath.IsAbs(dir) {
 		return "", false
@@ -88,12 +88,12 @@ func existing(dir string) (string, bool) {
 	return path, err == nil && info.IsDir()
 }
 
-// below reports whether a path is inside one of some directories, and is none of them.
+// below reports whether a path is strictly inside one of some directories.
 func below(path string, dirs []string) bool {
 	return slices.ContainsFunc(dirs, func(dir string) bool { return strings.HasPrefix(path, dir+"/") })
 }
 
-// outermost are those of the directories that exist, by their real names, and are in no other one of them.
+// outermost are the existing directories, by real path, that are in no other one of them.
 func outermost(dirs []string) []string {
 	var all []string
 	for _, dir := range dirs {
@@ -106,7 +106,7 @@ func outermost(dirs []string) []string {
 	return slices.DeleteFunc(slices.Clone(all), func(path string) bool { return below(path, all) })
 }
 
-// tryNamespaces builds namespaces as an agent's would be, and ends them.
+// tryNamespaces builds namespaces as for an agent, and ends them.
 func (opt Options) tryNamespaces() error {
 	_, err := opt.call(nil, isolate.Spec{Task: isolate.Reach, Namespace: opt.view("", running)})
 	return err

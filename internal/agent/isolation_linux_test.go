@@ -29,7 +29,7 @@ type machine struct {
 // machineOf is one that belongs to a user: 0 is root, any other one has no sudo.
 func machineOf(t *testing.T, uid int) machine {
 	t.Helper()
-	opt, _ := walled(t)
+	opt, _ := isolatedOptions(t)
 	m := machine{t: t, dir: clone(t), opt: opt, cred: &syscall.Credential{Uid: uint32(uid), Gid: uint32(uid)}} //nolint:gosec // small
 	m.top = filepath.Dir(m.dir)
 	m.wall = filepath.Join(m.top, "mergexo")

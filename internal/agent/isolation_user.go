@@ -19,10 +19,10 @@ import (
 	"github.com/mergexo/mergexo/internal/clock"
 )
 
-// userPrefix begins the name of every user that we make.
+// userPrefix starts the name of every user that we create.
 const userPrefix = "mergexo-"
 
-// accounts make and remove a user, in the order in which they are looked for: shadow's programs, and BusyBox's.
+// accounts are the programs that create and remove users, in order of preference: shadow's, and BusyBox's.
 var accounts = []struct {
 	add, remove []string
 }{
@@ -33,11 +33,10 @@ var accounts = []struct {
 	{[]string{"adduser", "-D", "-H", "-h", "/nonexistent", "-s", "/bin/sh", "-g"}, []string{"deluser"}},
 }
 
-// accountTries is how often an account is made or removed: two at once are in each other's way, since one program locks
-// /etc/passwd for all.
+// accountTries is how often to try to create or remove an account: the programs lock /etc/passwd, so two at once collide.
 const accountTries = 20
 
-// makeUser makes a user for this run, and removes those of runs that were killed.
+// makeUser creates a user for this run, and removes those of killed runs.
 func (i *Isolation) makeUser(ctx context.Context) error {
 	sudo := ""
 	if os.Geteuid() != 0 {
@@ -46,11 +45,11 @@ func (i *Isolation) makeUser(ctx context.Context) error {
 			return errNoSudo
 		}
 	}
-	t := &tenant{made: true, sudo: sudo}
+	t := &account{made: true, sudo: sudo}
 	if err := i.mayBecome(t); err != nil {
 		return err
 	}
-	if err := i.givesAway(t); err != nil {
+	if err := i.checkChown(t); err != nil {
 		return err
 	}
 	i.tenant = t
@@ -67,9 +66,9 @@ func (i *Isolation) makeUser(ctx context.Context) error {
 	return nil
 }
 
-// givesAway shows that a directory can be given to another user and taken back, before an account is made: root in a
-// container may be without the right, and then could not remove the account either.
-func (i *Isolation) givesAway(t *tenant) error {
+// checkChown verifies, before an account is created, that a directory can be given to another user and taken back: root in
+// a container may lack that right, and then could not remove the account either.
+func (i *Isolation) checkChown(t *account) error {
 	dir, err := os.MkdirTemp("", "mergexo-user-*")
 	if err != nil {
 		return fmt.Errorf("make a directory to give away: %w", err)
@@ -91,8 +90,8 @@ func (i *Isolation) givesAway(t *tenant) error {
 	return nil
 }
 
-// mayBecome says why we cannot become root, from where every user can be reached.
-func (i *Isolation) mayBecome(t *tenant) error {
+// mayBecome says why we cannot become root, who can become every user.
+func (i *Isolation) mayBecome(t *account) error {
 	_, err := i.opt.call(t.root(), isolate.Spec{Task: isolate.Reach})
 	if err != nil && t.sudo != "" {
 		return fmt.Errorf("sudo does not work without a password: %w", err)
@@ -100,14 +99,14 @@ func (i *Isolation) mayBecome(t *tenant) error {
 	return err
 }
 
-// addUser makes the account. Where there is no program for it, root takes a number that nobody has.
+// addUser creates the account. Without a program for it, root uses a free UID.
 func (i *Isolation) addUser(ctx context.Context) error {
 	var random [4]byte
 	_, _ = rand.Read(random[:]) // never fails (https://pkg.go.dev/crypto/rand#Read)
 	t := i.tenant
 	t.name = userPrefix + hex.EncodeToString(random[:])
 	self, ok := readProcess(os.Getpid())
-	if !ok { // a later run would take the user for one that is left
+	if !ok { // a later run would take the user for a stale one
 		return errors.New("make a user: /proc does not show this process")
 	}
 	comment := fmt.Sprintf("MergeXO run %d.%d", self.pid, self.started)
@@ -133,7 +132,7 @@ func (i *Isolation) addUser(ctx context.Context) error {
 	return nil
 }
 
-// freeUID is a number that no account and no process has, of those that systemd keeps for services that come and go
+// freeUID is an unused UID from the range that systemd reserves for transient services
 // (https://systemd.io/UIDS-GIDS/).
 func freeUID(random [4]byte) (int, error) {
 	const first, count = 61184, 4336
@@ -173,7 +172,7 @@ func (i *Isolation) removeAccount(ctx context.Context, name string) error {
 
 var errNoProgram = errors.New("no such program")
 
-// account runs a program that changes accounts, again where another one has locked them.
+// account runs a program that changes accounts, and retries while another one holds the lock.
 func (i *Isolation) account(ctx context.Context, argv []string) error {
 	env := []string{"PATH=" + value(i.opt.Env, "PATH") + ":/usr/sbin:/sbin:/usr/local/sbin"}
 	program, err := resolve(argv[0], "/", env)
@@ -204,7 +203,7 @@ func (i *Isolation) account(ctx context.Context, argv []string) error {
 	return fmt.Errorf("%s: %w", filepath.Base(program), err)
 }
 
-// pause waits for somebody else, who has it done in a moment.
+// pause waits briefly for another program.
 func pause(ctx context.Context, c clock.Clock) {
 	timer := clock.Or(c).NewTimer(50 * time.Millisecond)
 	defer timer.Stop()
@@ -214,7 +213,7 @@ func pause(ctx context.Context, c clock.Clock) {
 	}
 }
 
-// removeStale removes the users of runs that were killed on this machine: their account says which process made them.
+// removeStale removes the users of runs that were killed on this machine: the account names the process that created it.
 func (i *Isolation) removeStale(ctx context.Context) {
 	text, err := os.ReadFile("/etc/passwd")
 	if err != nil {
@@ -239,9 +238,9 @@ func (i *Isolation) removeStale(ctx context.Context) {
 	}
 }
 
-// takeBack ends what a user of a killed run left, and takes back its files.
+// takeBack ends what a killed run's user left, and takes its files back.
 func (i *Isolation) takeBack(name string) error {
-	stale := &tenant{name: name, made: true, sudo: i.tenant.sudo}
+	stale := &account{name: name, made: true, sudo: i.tenant.sudo}
 	if err := stale.find(); err != nil {
 		return err
 	}
@@ -250,8 +249,8 @@ func (i *Isolation) takeBack(name string) error {
 	return opt.TakeBack(i.dirs...)
 }
 
-// way lets the user of the run reach some directories: each one above them that bars it gets an entry for that user alone in
-// its access control list. back makes them what they were.
+// way lets the run's user reach some directories: each parent that denies it gets an ACL entry for that user alone. back
+// restores them.
 func (opt Options) way(dirs []string) (back func() error, err error) {
 	var open []isolate.Way
 	back = func() error {

@@ -98,8 +98,8 @@ func (opt Options) connected() (inside Options, end func(), err error) {
 	return opt, end, nil
 }
 
-// tellRefused ends a network of foreign code's own, once that has ended, and says whether it tried another one.
-func (opt Options) tellRefused(network *meeting) {
+// reportRefused ends a network of foreign code's own, once that has ended, and says whether it tried another one.
+func (opt Options) reportRefused(network *handover) {
 	refused, err := network.end()
 	if err != nil {
 		opt.Events.Warn("network_not_served", "error", err)

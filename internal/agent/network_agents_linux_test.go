@@ -26,7 +26,7 @@ func TestAProgramAsksItsModelFromANetworkOfItsOwn(t *testing.T) {
 		dir := clone(t)
 		s := modelstub.New(t)
 		opt := rigged(t, r, s)
-		behind, _ := walled(t)
+		behind, _ := isolatedOptions(t)
 		opt.Isolator, opt.Temp, opt.User = behind.Isolator, behind.Temp, strconv.Itoa(tenant())
 		opt.Network, opt.Events = model.Network{Model: true}, slog.New(slog.NewTextHandler(&events, nil))
 		if place := private(t, modelstub.Programs(t)); place != "" {

@@ -15,8 +15,8 @@ import (
 	"github.com/mergexo/mergexo/internal/agent/isolate"
 )
 
-// meeting is where the isolator, in a network that it has just made, hands over that network's listeners. nil: there is none.
-type meeting struct {
+// handover is where the isolator, in a network that it has just made, hands over that network's listeners. nil: there is none
+type handover struct {
 	name, sign string
 	from       uint32 // the user that the isolator then is
 	doors      []door
@@ -35,8 +35,8 @@ type meeting struct {
 var sharedSockets = []string{"/run", "/var/run"}
 
 // meet begins to wait for the isolator.
-func (opt Options) meet(sign string) (*meeting, error) {
-	m := &meeting{name: "@" + sign + "-network", sign: sign, doors: opt.doors, done: make(chan struct{})}
+func (opt Options) receiveListeners(sign string) (*handover, error) {
+	m := &handover{name: "@" + sign + "-network", sign: sign, doors: opt.doors, done: make(chan struct{})}
 	if opt.tenant == nil {
 		m.from = uint32(os.Geteuid()) //nolint:gosec // a user's number
 	}
@@ -57,8 +57,8 @@ func (opt Options) meet(sign string) (*meeting, error) {
 }
 
 // network is what the isolator is to make.
-func (m *meeting) network(view *isolate.Namespace) *isolate.Network {
-	n := &isolate.Network{Meet: m.name, View: view}
+func (m *handover) network(view *isolate.Namespace) *isolate.Network {
+	n := &isolate.Network{Socket: m.name, View: view}
 	for _, d := range m.doors {
 		n.Ports = append(n.Ports, d.port)
 	}
@@ -66,7 +66,7 @@ func (m *meeting) network(view *isolate.Namespace) *isolate.Network {
 }
 
 // taken reports whether it was the isolator that came, with all there is. Everybody on the machine can come.
-func (m *meeting) taken(conn *net.UnixConn) bool {
+func (m *handover) taken(conn *net.UnixConn) bool {
 	defer conn.Close()
 	m.mu.Lock()
 	if m.conn = conn; m.ended {
@@ -119,7 +119,7 @@ func peer(conn *net.UnixConn) (uid uint32, err error) {
 }
 
 // receive gives what was handed over with our own sign.
-func (m *meeting) receive(conn *net.UnixConn) ([]*os.File, error) {
+func (m *handover) receive(conn *net.UnixConn) ([]*os.File, error) {
 	text, rights := make([]byte, len(m.sign)+1), make([]byte, syscall.CmsgSpace(4*(len(m.doors)+2)))
 	n, r, _, _, err := conn.ReadMsgUnix(text, rights)
 	if err != nil {
@@ -149,9 +149,9 @@ func (m *meeting) receive(conn *net.UnixConn) ([]*os.File, error) {
 	return nil, errors.New("this is not the wall")
 }
 
-// end ends the meeting, and what came of it, once the program has ended. refused is how many packets it sent in vain, and
+// end closes the handover and its listeners once the program has ended. refused is how many packets it sent in vain, and
 // lookups of names.
-func (m *meeting) end() (refused int64, err error) {
+func (m *handover) end() (refused int64, err error) {
 	if m == nil {
 		return 0, nil
 	}
@@ -167,16 +167,16 @@ func (m *meeting) end() (refused int64, err error) {
 		_ = l.Close()
 	}
 	for _, f := range m.counters {
-		refused += inVain(io.NewSectionReader(f, 0, 1<<20))
+		refused += refusedPackets(io.NewSectionReader(f, 0, 1<<20))
 		_ = f.Close()
 	}
 	return refused, m.err
 }
 
-// inVain reads /proc/net/snmp, in which a line of names stands before each line of numbers, or /proc/net/snmp6, with a name
+// refusedPackets reads /proc/net/snmp, in which a line of names stands before each line of numbers, or /proc/net/snmp6, with a name
 // and a number in each line: packets to where no way leads, and those to a port of UDP at which nobody is, as a name server
 // of the machine's own would be (https://docs.kernel.org/networking/snmp_counter.html).
-func inVain(text io.Reader) int64 {
+func refusedPackets(text io.Reader) int64 {
 	counted := map[string]bool{"Ip:OutNoRoutes": true, "Udp:NoPorts": true, "Ip6OutNoRoutes": true, "Udp6NoPorts": true}
 	var sum int64
 	var names []string

@@ -99,9 +99,9 @@ func TestOnlyARegularFileIsATranscript(t *testing.T) {
 			return os.WriteFile(strings.ReplaceAll(file, thread, another), nil, 0o600)
 		},
 		"a name that goes on":   func(_ *testing.T, file, _ string) error { return os.WriteFile(file+".jsonl", nil, 0o600) },
-		"a day that leads away": func(t *testing.T, file, secret string) error { return astray(t, filepath.Dir(file), secret) },
+		"a day that leads away": func(t *testing.T, file, secret string) error { return linkAway(t, filepath.Dir(file), secret) },
 		"a year that leads away": func(t *testing.T, file, secret string) error {
-			return astray(t, filepath.Dir(filepath.Dir(filepath.Dir(file))), secret)
+			return linkAway(t, filepath.Dir(filepath.Dir(filepath.Dir(file))), secret)
 		},
 		"a file deeper than that": func(_ *testing.T, file, _ string) error {
 			return errors.Join(os.Mkdir(file, 0o700), os.WriteFile(file+"/"+filepath.Base(file), nil, 0o600))
@@ -131,8 +131,8 @@ func TestOnlyARegularFileIsATranscript(t *testing.T) {
 	}
 }
 
-// astray makes a directory a symbolic link to where secret lies, or to what is above it.
-func astray(t *testing.T, dir, secret string) error {
+// linkAway makes a directory a symbolic link to where secret lies, or to what is above it.
+func linkAway(t *testing.T, dir, secret string) error {
 	t.Helper()
 	to := filepath.Dir(secret)
 	if filepath.Base(dir) == "2026" {

@@ -32,7 +32,7 @@ func (p Policy) Target(c Command, thread model.Snapshot, number int) Target {
 	case c.PR != 0 && (operations || thread.Thread != nil && slices.Contains(thread.Thread.Pulls, c.PR)):
 		return Target{Number: c.PR}
 	case c.PR != 0:
-		return Target{Problem: elsewhere(c.PR, p)}
+		return Target{Problem: otherThread(c.PR, p)}
 	case c.Issue != 0 && (operations || c.Issue == number):
 		return Target{Issue: c.Issue}
 	case c.Issue != 0:
@@ -53,7 +53,7 @@ func ownPull(c Command, pull model.Pull) Target {
 	return Target{Number: pull.Number}
 }
 
-func elsewhere(pr int, p Policy) string {
+func otherThread(pr int, p Policy) string {
 	return fmt.Sprintf("Give the command in the conversation of pull request %d%s.", pr, p.operations())
 }
 

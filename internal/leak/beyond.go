@@ -102,7 +102,7 @@ scan:
 	if plain, err := url.PathUnescape(password); err == nil && plain != "" {
 		password = plain
 	}
-	if host == "" || len(password) < 6 || password == user || user == "" && strings.Contains(password, ":") || !mixed(strings.Trim(password, "!")) || !telltale(password, least) {
+	if host == "" || len(password) < 6 || password == user || user == "" && strings.Contains(password, ":") || !mixed(strings.Trim(password, "!")) || !looksReal(password, least) {
 		return 0, 0
 	}
 	return scheme, i
@@ -142,7 +142,7 @@ func netrcPassword(text string, at int, _ string) (from, to int) {
 		case "login", "account":
 			t.next()
 		case "password":
-			if p := t.next(); len(p) >= 8 && mixed(p) && !strings.Contains(p, "@") && telltale(p, 5) {
+			if p := t.next(); len(p) >= 8 && mixed(p) && !strings.Contains(p, "@") && looksReal(p, 5) {
 				return t.from, t.at
 			}
 			return 0, 0
@@ -317,7 +317,7 @@ func literal(text string, at int, file string) (from, to int) {
 	if instructive(file) {
 		wanted = 9
 	}
-	if !telltale(value, wanted) {
+	if !looksReal(value, wanted) {
 		return 0, 0
 	}
 	return at, i

@@ -38,9 +38,9 @@ var standIns = sync.OnceValue(func() *strings.Replacer {
 var references = strings.Fields("${ $( {{ }} <% %> %( %s %v %d %q %w #{ ... *** ●● •• … ENC[ !vault AES256 $2a$ $2b$ $2y$ $argon2 $scrypt $pbkdf2 $5$ $6$ $1$ {SSHA} pbkdf2 op:// vault: env: file: arn: " +
 	"process.env os.environ getenv( environ[ secrets. vars. env.")
 
-// telltale says that a value cannot be a placeholder: when what everybody writes for one is taken out of it, least letters
+// looksReal says that a value cannot be a placeholder: when what everybody writes for one is taken out of it, least letters
 // and digits are left, of two kinds, and not the same ones over and over.
-func telltale(value string, least int) bool {
+func looksReal(value string, least int) bool {
 	if len(value) > 200 || slices.ContainsFunc(references, func(r string) bool { return strings.Contains(value, r) }) {
 		return false
 	}

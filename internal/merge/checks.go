@@ -88,9 +88,9 @@ func worse(a, b model.CheckState) bool {
 	return rank(a) > rank(b)
 }
 
-// judge is how a wanted check stands, with its evidence. Whoever may report under a name can do so from a second source, so
+// evaluate is how a wanted check stands, with its evidence. Whoever may report under a name can do so from a second source, so
 // every source has to pass.
-func (w wanted) judge(facts model.MergeFacts) (model.CheckState, string) {
+func (w wanted) evaluate(facts model.MergeFacts) (model.CheckState, string) {
 	found := w.newest(facts.Checks)
 	switch {
 	case len(found) == 0 && facts.ChecksHidden.Why != "":
@@ -120,7 +120,7 @@ func checksGate(c Case) finding {
 	by := map[model.CheckState][]string{}
 	all := required(c)
 	for _, w := range all {
-		state, said := w.judge(c.Facts)
+		state, said := w.evaluate(c.Facts)
 		by[state] = append(by[state], said)
 	}
 	failed, pending := by[model.CheckFailed], by[model.CheckPending]

@@ -105,8 +105,8 @@ var ends = map[model.MergeCode]end{
 	model.CodeDirtyBase:     {"`%s` is checked out with changes", "Commit them or put them aside. " + anew},
 }
 
-// ending is what is said of a code, about this base branch.
-func ending(code model.MergeCode, base string) end {
+// endOf is what is said of a code, about this base branch.
+func endOf(code model.MergeCode, base string) end {
 	e, known := ends[code]
 	if !known {
 		return end{"it did not come about", "Give the command again."}
@@ -117,7 +117,7 @@ func ending(code model.MergeCode, base string) end {
 
 // FailText tells why a merge did not come about, what that means, and what a person can do.
 func FailText(p model.Pull, m model.MergeMarker, f Failure) string {
-	e := f.ending(m)
+	e := f.end(m)
 	if m.Label != "" { // nobody gave a command
 		label := "the label `" + markdown.Code(m.Label) + "` on again"
 		e.next = strings.NewReplacer(byOwn, "", "give the command again", "put "+label, "Give the command again", "Put "+label, "giving the command again", "putting "+label).Replace(e.next)
@@ -212,5 +212,5 @@ func ShortLine(number int, code model.MergeCode, detail string) string {
 		}
 		return line + ": " + first
 	}
-	return line + ": " + strings.ReplaceAll(ending(code, "the base branch").headline, "`", "")
+	return line + ": " + strings.ReplaceAll(endOf(code, "the base branch").headline, "`", "")
 }

@@ -45,7 +45,7 @@ const settleHere = "Put the branch onto `%s` or merge `%s` into it, and settle t
 
 // LocalText is FailText for a merge of branches that no pull request is about.
 func LocalText(p model.Pull, m model.MergeMarker, f Failure) string {
-	return failed(p, m, f, endingHere(m, f))
+	return failed(p, m, f, terminalEnd(m, f))
 }
 
 // EmptyLine tells in one line why there is nothing to merge: the branch has no net change, or the base has its changes
@@ -62,7 +62,7 @@ func EmptyLine(branch, base string, cancelled bool, proof []string) string {
 
 // LocalDryRunText says what prevents such a merge, as a dry run found it.
 func LocalDryRunText(p model.Pull, m model.MergeMarker, f Failure) string {
-	e := endingHere(m, f)
+	e := terminalEnd(m, f)
 	text := fmt.Sprintf("**It could not be merged: %s** (`%s`)\n\nIt is about %s.%s", e.headline, f.Code, what(p, m), detail(f.Detail))
 	if f.Conflicts != nil {
 		text += "\n\n" + ConflictText(p, *f.Conflicts)
@@ -73,9 +73,9 @@ func LocalDryRunText(p model.Pull, m model.MergeMarker, f Failure) string {
 	return text + "\n\n" + dryRun
 }
 
-// endingHere is ending as it is said at a terminal.
-func endingHere(m model.MergeMarker, f Failure) end {
-	e := f.ending(m)
+// terminalEnd is the end of a failure as it is said at a terminal.
+func terminalEnd(m model.MergeMarker, f Failure) end {
+	e := f.end(m)
 	fill := func(s string) string { return strings.ReplaceAll(s, "%s", markdown.Code(m.Base)) }
 	if own, known := atTerminal[f.kind(m)]; known {
 		if e.next = fill(own.next); own.headline != "" {

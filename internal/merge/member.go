@@ -31,15 +31,15 @@ func Untestable(base string) Failure {
 	return Failure{Code: model.CodeNoTests, Detail: fmt.Sprintf("[merge] tests names no command on %s, and nothing there tells which one it is; looked for were %s", base, lookedFor)}
 }
 
-// ending is what is said of a failure.
-func (f Failure) ending(m model.MergeMarker) end {
+// end is what is said of a failure.
+func (f Failure) end(m model.MergeMarker) end {
 	if f.own.headline != "" {
 		return f.own
 	}
 	if f.Pull == nil {
-		return ending(f.kind(m), m.Base)
+		return endOf(f.kind(m), m.Base)
 	}
-	e, link := ending(f.kind(m), f.Pull.BaseRef), reference(f.Repo, f.Pull.Number, f.Pull.URL)
+	e, link := endOf(f.kind(m), f.Pull.BaseRef), reference(f.Repo, f.Pull.Number, f.Pull.URL)
 	switch f.Code {
 	case model.CodeConflict:
 		e.headline = fmt.Sprintf("%s conflicts with its base `%s`", link, markdown.Code(f.Pull.BaseRef))

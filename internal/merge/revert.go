@@ -70,7 +70,7 @@ func RevertText(u Undo) string {
 
 // RevertFailText answers a revert that could not be made.
 func RevertFailText(p model.Pull, u Undo, f Failure) string {
-	e := f.ending(model.MergeMarker{Base: u.Base})
+	e := f.end(model.MergeMarker{Base: u.Base})
 	headline := map[model.MergeCode]string{
 		model.CodeConflict: "what came later on `%s` is in the way",
 		model.CodeEmpty:    "it is taken back on `%s` already",

@@ -20,7 +20,7 @@ func WaitText(p model.Pull, m model.MergeMarker, v Verdict) string {
 
 // RefuseText tells why a request is not taken. It has no marker.
 func RefuseText(p model.Pull, v Verdict) string {
-	e := ending(v.Code, p.BaseRef)
+	e := endOf(v.Code, p.BaseRef)
 	var b strings.Builder
 	fmt.Fprintf(&b, "**Not merged: %s** (`%s`). Nothing was changed.\n\n%s", e.headline, v.Code, unmet(v))
 	if e.next != "" {
@@ -154,7 +154,7 @@ func (plan *Plan) text(p model.Pull) string {
 		return "\n\n" + ConflictText(p, *plan.Conflicts)
 	}
 	if plan.Code != "" {
-		e := Failure{Code: plan.Code, Proof: plan.Proof}.ending(model.MergeMarker{Base: p.BaseRef})
+		e := Failure{Code: plan.Code, Proof: plan.Proof}.end(model.MergeMarker{Base: p.BaseRef})
 		fmt.Fprintf(&b, "\n\nThis is in the way: %s (`%s`).%s", e.headline, plan.Code, either(len(plan.Proof) > 0, proof(p, plan.Proof), detail(plan.Detail)))
 		return b.String()
 	}

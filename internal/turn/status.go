@@ -84,20 +84,20 @@ type Evidence struct {
 func Why(s model.Snapshot, st model.State, policy Policy, e Evidence) []model.Gate {
 	pending := e.Pending
 	gates := append(Gates(s, st, policy), lineageGate(s.Pull, st, e.Relation), idleGate(e.Live), attemptsGate(st), lastGate(st))
-	unheard := unheard(s, st, policy, pending)
+	ignored := ignoredAuthors(s, st, policy, pending)
 	switch {
-	case len(pending) == 0 && unheard == "":
+	case len(pending) == 0 && ignored == "":
 		return append(gates, gate(GateFeedback, false, "everything that was said is answered"))
 	case len(pending) == 0:
-		return append(gates, gate(GateFeedback, false, "nothing of people who are heard; not heard: %s", unheard))
-	case unheard != "":
-		return append(gates, gate(GateFeedback, true, "%s; not heard: %s", counted(pending), unheard))
+		return append(gates, gate(GateFeedback, false, "nothing of people who are heard; not heard: %s", ignored))
+	case ignored != "":
+		return append(gates, gate(GateFeedback, true, "%s; not heard: %s", counted(pending), ignored))
 	}
 	return append(gates, gate(GateFeedback, true, "%s", counted(pending)))
 }
 
-// unheard names the people whose comments are not acted on, because they may not steer the agent.
-func unheard(s model.Snapshot, st model.State, policy Policy, pending []model.Comment) string {
+// ignoredAuthors names the people whose comments are not acted on, because they may not steer the agent.
+func ignoredAuthors(s model.Snapshot, st model.State, policy Policy, pending []model.Comment) string {
 	var who []string
 	for _, c := range Candidates(s, st, policy) {
 		heard := slices.ContainsFunc(pending, func(p model.Comment) bool { return p.Kind == c.Kind && p.ID == c.ID })

@@ -76,11 +76,11 @@ type Namespace struct {
 
 // Network is a network with nothing in it but the loopback device.
 type Network struct {
-	// Meet is the name of an abstract socket of the machine's network at which somebody waits for the new one's listeners,
+	// Socket is the name of an abstract socket of the machine's network at which somebody waits for the new one's listeners,
 	// in the order of Ports, and for its counters, open files of /proc/net. "": nobody does.
-	Meet  string
-	Ports []int      // TCP, on 127.0.0.1
-	View  *Namespace // what else of the file system is hidden, where there is no Spec.Namespace that does it; or nil
+	Socket string
+	Ports  []int      // TCP, on 127.0.0.1
+	View   *Namespace // what else of the file system is hidden, where there is no Spec.Namespace that does it; or nil
 }
 
 // Way is a directory that a user may pass through, by an entry of that user's in its access control list.

@@ -29,7 +29,7 @@ var audited = map[string]uint32{"amd64": 0xc000003e, "arm64": 0xc00000b7}
 // can only be reached by what is handed over: a socket stays in the network in which it was made, whoever holds it
 // (https://man7.org/linux/man-pages/man7/network_namespaces.7.html).
 func (n Network) part(sign string) error {
-	there, err := n.meet()
+	there, err := n.connect()
 	if err != nil {
 		return fmt.Errorf("meet mergexo: %w", err)
 	}
@@ -60,15 +60,15 @@ func (n Network) part(sign string) error {
 }
 
 // meet is a socket of the old network, connected; -1 where nobody waits.
-func (n Network) meet() (int, error) {
-	if n.Meet == "" {
+func (n Network) connect() (int, error) {
+	if n.Socket == "" {
 		return -1, nil
 	}
 	fd, err := syscall.Socket(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return -1, err
 	}
-	if err := syscall.Connect(fd, &syscall.SockaddrUnix{Name: n.Meet}); err != nil {
+	if err := syscall.Connect(fd, &syscall.SockaddrUnix{Name: n.Socket}); err != nil {
 		_ = syscall.Close(fd)
 		return -1, err
 	}

@@ -24,7 +24,7 @@ func TestOnlyTheWallHandsOverANetwork(t *testing.T) {
 		"who says nothing": {"", uint32(os.Geteuid()), false},         //nolint:gosec // a user's number
 	} {
 		ours, theirs := ends(t)
-		m := &meeting{sign: "sign", from: c.from}
+		m := &handover{sign: "sign", from: c.from}
 		_, err := theirs.Write([]byte(c.sign))
 		require.NoError(t, err)
 		require.NoError(t, theirs.CloseWrite())
@@ -51,6 +51,6 @@ func TestWhatWasSentInVainIsCounted(t *testing.T) {
 	const four = "Ip: Forwarding OutDiscards OutNoRoutes\nIp: 1 7 3\nUdp: InDatagrams NoPorts\nUdp: 9 2\nUdpLite: InDatagrams NoPorts\nUdpLite: 0 5\n"
 	const six = "Ip6InReceives                   \t4\nIp6OutNoRoutes                  \t6\nUdp6NoPorts                     \t1\n"
 	for text, want := range map[string]int64{four: 5, six: 7, "": 0, "Ip: OutNoRoutes\nIp: x\nIp: 1 2 3\n": 0} {
-		assert.Equal(t, want, inVain(strings.NewReader(text)), text)
+		assert.Equal(t, want, refusedPackets(strings.NewReader(text)), text)
 	}
 }
