@@ -8,14 +8,14 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// ErrHeadMoved says that the branch on the server is not at the head that was asked for, twice.
+// ErrHeadMoved says that the server's branch was not at the expected head, twice.
 type ErrHeadMoved struct{ Branch, Want, Seen string }
 
 func (e *ErrHeadMoved) Error() string {
 	return fmt.Sprintf("branch %s is at %s, not at %s", e.Branch, e.Seen, e.Want)
 }
 
-// ErrNoRef says that the server has no such ref, or does not give out that commit.
+// ErrNoRef says that the server has no such ref, or does not serve that commit.
 type ErrNoRef struct{ Ref string }
 
 func (e *ErrNoRef) Error() string { return fmt.Sprintf("the server has no %s", e.Ref) }
@@ -26,14 +26,14 @@ func IsNoRef(err error) bool {
 	return errors.As(err, &missing)
 }
 
-// ErrUnmerged says that a merge in the checkout has conflicts which nobody resolved.
+// ErrUnmerged says that a merge in the checkout has unresolved conflicts.
 type ErrUnmerged struct{ Paths []string }
 
 func (e *ErrUnmerged) Error() string {
 	return "unresolved merge conflicts in " + syntax.Quoted(e.Paths)
 }
 
-// ErrRewind says that a push would not have been a fast-forward, or that this cannot be told. Nothing was sent.
+// ErrRewind says that a push would not be a fast-forward, or might not be. Nothing was sent.
 type ErrRewind struct {
 	Start, SHA string
 	Relation   model.Relation // of SHA to Start
@@ -51,22 +51,22 @@ const (
 	Stale     Reason = "stale"     // the ref is not where the lease said
 	Protected Reason = "protected" // branch protection or a ruleset
 	Workflow  Reason = "workflow"  // the credential may not change workflow files
-	Other     Reason = "other"     // a hook, or anything unknown; Message has the server's words
+	Other     Reason = "other"     // a hook or unknown; Message has the server's text
 )
 
 // ErrRejected says that the server refused a push. Nothing was changed there.
 type ErrRejected struct {
 	Ref     string
 	Reason  Reason
-	Message string // the server's words, without control characters
+	Message string // the server's text, without control characters
 }
 
 func (e *ErrRejected) Error() string {
 	return fmt.Sprintf("push to %s rejected (%s): %s", e.Ref, e.Reason, e.Message)
 }
 
-// ErrUnclear says that the connection was lost after the push had been sent: it may have been applied, so the remote
-// must be read before anything else is done.
+// ErrUnclear says that the connection was lost after the push had been sent: it may have been applied, so read the remote
+// before doing anything else.
 type ErrUnclear struct{ Err error }
 
 func (e *ErrUnclear) Error() string { return "push without an answer: " + e.Err.Error() }

@@ -1,14 +1,13 @@
-// Package git is a handle on one checkout: it runs git there safely and reads objects and refs. What is done with a checkout is in
-// the rooms below it, which take the handle as an argument; no other package runs git.
+// Package git is a handle on one checkout: it runs git there safely and reads objects and refs. The packages below it work
+// on a checkout and take the handle as an argument; no other package runs git.
 //
-// After an agent has worked in a checkout nothing in that checkout's .git can be trusted: its configuration names programs
-// that git would run. So everything that matters happens in a bare git directory of our own, with a configuration that we
-// wrote, which shares only the objects, the index and the files with the checkout. No git has the credential: what talks to
-// the server talks to a relay in our own process, which adds it and lets through only the operation at hand.
+// After an agent has worked in a checkout, nothing in its .git can be trusted: its configuration names programs that git
+// would run. So everything that matters happens in a bare git directory of our own, with our own configuration, which
+// shares only the objects, the index and the files with the checkout. No git process has the credential: it talks to the
+// server through a relay in our own process, which adds the credential and allows only the current operation.
 //
-// An own clone is a bounded shallow one and not a partial one (--filter=blob:none): a partial clone fetches what it
-// lacks at the moment something looks at it, which would be a network operation that nobody counted, made by an agent
-// that has no credential for it.
+// An own clone is shallow rather than partial (--filter=blob:none): a partial clone fetches on demand, which would be a
+// network operation that nobody counted, in an agent without the credential for it.
 package git
 
 import (
@@ -34,24 +33,24 @@ type Identity struct{ Name, Email string }
 
 func (i Identity) String() string { return i.Name + " <" + i.Email + ">" }
 
-// Options say where the repository is and what may be used to work on it.
+// Options say where the repository is and what is available to work on it.
 type Options struct {
 	URL       string         // https URL of the repository on its server (SERVER_URL/owner/repo)
 	Token     string         // credential for URL; "" is anonymous
 	Workspace string         // GITHUB_WORKSPACE or ""
 	Temp      string         // RUNNER_TEMP or the system's temporary directory
-	Scratch   *scratch.Space // of this process; nil: nobody removes what is left in Temp when it is killed
+	Scratch   *scratch.Space // of this process; nil: what a killed run leaves in Temp is not removed
 	Identity  Identity
 	Now       func() time.Time
 	Log       *slog.Logger // nil: nothing is logged
-	Path      string       // PATH of the git child
-	// Network is how the server is reached from this machine, as NAME=value: proxy and certificate settings. No child gets
-	// them.
+	Path      string       // PATH for git
+	// Network is how to reach the server from this machine, as NAME=value: proxy and certificate settings. Children do not
+	// get them.
 	Network []string
 }
 
-// Checkout is one working copy together with our own git directory for it. It is not safe for concurrent use. Its fields are for
-// the rooms of git: others call their functions.
+// Checkout is one working copy with our own git directory for it. It is not safe for concurrent use. Its fields are for the
+// packages below git: others call their functions.
 type Checkout struct {
 	Opt     Options
 	program string // git itself, found in Opt.Path
@@ -59,25 +58,25 @@ type Checkout struct {
 	basic   string // base64 of the credential, "" when anonymous
 
 	guard.Layout
-	OwnClone bool // we made the checkout; Close removes it
+	OwnClone bool // we made the clone; Close removes it
 
 	OwnDir         string            // our own bare git directory
-	Refs           map[string]string // refs of our own directory: what we know the server has
+	Refs           map[string]string // refs of our own directory: what the server is known to have
 	Boundary       []byte            // content of our own shallow file
-	settingsBefore []Setting         // settings of the checkout that decide how files look, taken before the agent ran
+	settingsBefore []Setting         // the checkout's settings that affect files, before the agent ran
 	Partial        bool              // the workspace is a partial clone
-	Tracked        []string          // commits and tags that the workspace had of the server when it was opened
-	Branch         string            // local branch of the last Restore or Begin, a full name; "" when it had to detach HEAD
+	Tracked        []string          // the server's commits and tags in the workspace when it was opened
+	Branch         string            // local branch of the last Restore or Begin, a full name; "" if HEAD had to be detached
 	Started        string            // commit of the last Restore or Begin
 	Branches       map[string]string // local branches of the checkout and their tips at that time
 
-	person *person // whose checkout it is and how that person reaches the origin; nil: a workspace or a clone of our own
+	person *person // the person who owns the checkout and how they reach the origin; nil: a workspace or our own clone
 
 	calls int
 }
 
-// Open takes the workspace when it is a checkout of URL's repository, whatever spelling its origin has, and else starts
-// an own clone below Temp, which the first Restore fills. It makes no network call. Close removes what it made.
+// Open takes the workspace if it is a checkout of URL's repository, however its origin is spelt, and else starts a clone of
+// our own below Temp, which the first Restore fills. It makes no network call. Close removes what it made.
 func Open(ctx context.Context, opt Options) (*Checkout, error) {
 	server, err := url.Parse(opt.URL)
 	if err != nil || server.Host == "" || server.User != nil {
@@ -111,7 +110,7 @@ func Open(ctx context.Context, opt Options) (*Checkout, error) {
 	return c, nil
 }
 
-// attachWorkspace decides where the working tree is and takes over what our own directory needs of it.
+// attachWorkspace finds the working tree and copies what our own directory needs of it.
 func attachWorkspace(ctx context.Context, c *Checkout) error {
 	ok, err := adopt(ctx, c)
 	if err != nil {
@@ -136,7 +135,7 @@ func attachWorkspace(ctx context.Context, c *Checkout) error {
 	return c.NewOwnDir()
 }
 
-// readBoundary reads where the history of the checkout is cut off.
+// readBoundary reads the checkout's shallow boundary.
 func readBoundary(c *Checkout) (err error) {
 	if c.Boundary, err = os.ReadFile(c.Shallow); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("read shallow file: %w", err)
@@ -144,7 +143,7 @@ func readBoundary(c *Checkout) (err error) {
 	return nil
 }
 
-// adopt looks at the workspace; false means that it is not a checkout of this repository.
+// adopt examines the workspace; false means that it is not a checkout of this repository.
 func adopt(ctx context.Context, c *Checkout) (bool, error) {
 	if c.Opt.Workspace == "" {
 		return false, nil
@@ -153,7 +152,7 @@ func adopt(ctx context.Context, c *Checkout) (bool, error) {
 	if err != nil {
 		return false, fmt.Errorf("resolve workspace: %w", err)
 	}
-	// Only a .git right here counts: git would look further up, and find somebody else's repository.
+	// Only a .git right here counts: git would search upwards, and find another repository.
 	if _, err := os.Lstat(filepath.Join(top, ".git")); err != nil {
 		return false, nil
 	}
@@ -191,8 +190,8 @@ func startClone(ctx context.Context, c *Checkout) error {
 	return nil
 }
 
-// locate asks git where the parts of the checkout are, so that linked worktrees and .git files work as well. What it
-// finds is kept: later the agent may have moved things.
+// locate asks git for the paths of the checkout, so that linked worktrees and .git files work as well. They are kept, since
+// the agent may move things later.
 func locate(ctx context.Context, c *Checkout) error {
 	out, err := c.Run(ctx, Spec{Dir: c.Top, Env: c.Env("GIT_CEILING_DIRECTORIES=" + filepath.Dir(c.Top)), Args: []string{
 		"-c", "safe.directory=*", "rev-parse", "--path-format=absolute", "--is-inside-work-tree", "--absolute-git-dir", "--git-common-dir",
@@ -216,8 +215,8 @@ func (c *Checkout) Dir() string { return c.Top }
 // NetworkCalls counts the fetches, pushes and ls-remotes so far, whether they succeeded or not.
 func (c *Checkout) NetworkCalls() int { return c.calls }
 
-// Close puts back the configuration that the agent may have changed, for the steps that come after us, and removes our
-// own git directory and our own clone. It may be called twice.
+// Close restores the configuration that the agent may have changed, for the steps after us, and removes our own git
+// directory and clone. It may be called twice.
 func (c *Checkout) Close() error {
 	var errs []error
 	if c.OwnClone && c.Top != "" {
@@ -237,9 +236,8 @@ func (c *Checkout) Close() error {
 	return nil
 }
 
-// AgentEnv is git's part of the environment of an agent: no credential, no hooks, nothing of the machine's own
-// configuration, our identity, and no transport but the local file system, so that a fetch or push fails at once and
-// says why.
+// AgentEnv is git's part of an agent's environment: no credential, no hooks, no system configuration, our identity, and no
+// transport but the local file system, so that a fetch or push fails at once and says why.
 func (c *Checkout) AgentEnv() []string {
 	who := c.Opt.Identity
 	env := []string{
@@ -255,12 +253,12 @@ func (c *Checkout) AgentEnv() []string {
 	})...)
 }
 
-// Temporary makes a directory below Temp for a purpose, which is one word.
+// Temporary makes a directory below Temp; purpose is one word.
 func (c *Checkout) Temporary(purpose string) (string, error) {
 	return c.Opt.Scratch.Make(c.Opt.Temp, purpose, c.Opt.Log)
 }
 
-// trackedCommits are the commits that the workspace knows of branches and tags of the server.
+// trackedCommits are the commits of the server's branches and tags that the workspace knows.
 func trackedCommits(ctx context.Context, c *Checkout) ([]string, error) {
 	out, err := c.Inside(ctx, "for-each-ref", fmt.Sprintf("--count=%d", maxTracked), "--format=%(objectname)", "refs/remotes/origin", "refs/tags")
 	if err != nil {
@@ -269,11 +267,11 @@ func trackedCommits(ctx context.Context, c *Checkout) ([]string, error) {
 	return strings.Fields(string(out)), nil
 }
 
-// maxTracked is how many of them are looked at.
+// maxTracked limits them.
 const maxTracked = 5_000
 
-// OrInClone does something that needs a good git directory, and does it once more in a clone of our own where git cannot
-// work with the workspace: another run would find the same damage there. A person's checkout is never given up.
+// OrInClone does something that needs an intact git directory, and repeats it in a clone of our own if git cannot work with
+// the workspace: another run would find the same damage. A person's checkout is never replaced.
 func OrInClone(ctx context.Context, c *Checkout, do func() error) error {
 	err := do()
 	if !workspaceBroken(ctx, c, err) {
@@ -286,14 +284,14 @@ func OrInClone(ctx context.Context, c *Checkout, do func() error) error {
 	return do()
 }
 
-// workspaceBroken reports whether an error is that of a workspace which git cannot work with, not of the server or the run.
+// workspaceBroken reports whether an error means a workspace that git cannot work with, and not the server or the run.
 func workspaceBroken(ctx context.Context, c *Checkout, err error) bool {
 	var failed *Error
 	var astray *guard.ErrUnsafeGitDir
 	return !c.OwnClone && c.person == nil && ctx.Err() == nil && (errors.As(err, &astray) || errors.As(err, &failed) && failed.Failure == "")
 }
 
-// replaceByClone gives the workspace up for a clone of our own.
+// replaceByClone replaces the workspace with a clone of our own.
 func replaceByClone(ctx context.Context, c *Checkout) error {
 	c.Forget()
 	c.Refs, c.Boundary, c.settingsBefore, c.Partial = map[string]string{}, nil, nil, false

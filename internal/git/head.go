@@ -8,9 +8,9 @@ import (
 	"github.com/mergexo/mergexo/internal/git/syntax"
 )
 
-// Head is what HEAD of the checkout is now; to be asked after the agent ran. First it puts back the configuration that
-// the agent may have changed and recreates our own git directory. It fails when the checkout's git directory is
-// gone, broken or without the commit.
+// Head is the checkout's current HEAD; call it after the agent ran. First it restores the configuration that the agent may
+// have changed and recreates our own git directory. It fails if the checkout's git directory is missing, broken or without
+// the commit.
 func (c *Checkout) Head(ctx context.Context) (string, error) {
 	if err := c.PutBack(); err != nil {
 		return "", err

@@ -11,9 +11,9 @@ import (
 	"github.com/mergexo/mergexo/internal/git/worktree"
 )
 
-// Begin is Restore for a branch that the server does not have yet: it makes the checkout a clean one on a local branch at
-// the tip of base, and gives that tip. A local branch of this name that was there is moved. ErrNoRef says that base is not
-// there, which is so in an empty repository. One network operation.
+// Begin is Restore for a branch that the server does not have yet: it makes a clean checkout on a local branch at the tip
+// of base, and returns that tip. An existing local branch of that name is moved. ErrNoRef says that base does not exist, as
+// in an empty repository. One network operation.
 func Begin(ctx context.Context, c *git.Checkout, branch, base string) (sha string, err error) {
 	if !syntax.ValidRef("refs/heads/"+branch) || !syntax.ValidRef("refs/heads/"+base) || branch == base {
 		return "", fmt.Errorf("begin branch %q on %q: not two branches", branch, base)
@@ -41,7 +41,7 @@ func begin(ctx context.Context, c *git.Checkout, branch, base string) (string, e
 	if err := fetch.Tree(ctx, c, tip); err != nil {
 		return "", err
 	}
-	// The workspace may know a branch of this name that is gone on the server.
+	// The workspace may know a branch of this name that was deleted on the server.
 	known := "update refs/remotes/origin/" + base + " " + tip + "\ndelete refs/remotes/origin/" + branch + "\n"
 	if _, err := c.InsideTold(ctx, []byte(known), "update-ref", "--no-deref", "--stdin"); err != nil {
 		c.Opt.Log.Debug("tracking_refs_kept", "error", err) // as in nameTips

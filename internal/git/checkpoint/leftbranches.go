@@ -14,16 +14,15 @@ import (
 	"github.com/mergexo/mergexo/internal/git/worktree"
 )
 
-// maxLeft is how many branches LeftBranches gives, and maxLookedAt how many it looks at.
+// maxLeft is how many branches LeftBranches returns, and maxLookedAt how many it examines.
 const (
 	maxLeft     = 10
 	maxLookedAt = 1000
 )
 
-// LeftBranches lists local branches of the checkout that an agent made since the last Restore or Begin, or moved, and left work
-// on: their tips descend from start and are not reachable from HEAD. The branch of Restore or Begin is not among them, Tip
-// tells of that. The names are the agent's, bytes that git lets stand in one and not always UTF-8. At most ten, in the
-// order of their names.
+// LeftBranches lists local branches that an agent created or moved since the last Restore or Begin and left work on: their
+// tips descend from start and are not reachable from HEAD. For the branch of Restore or Begin see Tip. The names are the
+// agent's, valid for git but not always UTF-8. At most ten, sorted by name.
 func LeftBranches(ctx context.Context, c *git.Checkout, start string) ([]git.Ref, error) {
 	if c.Noted == nil || !syntax.IsSHA(start) {
 		return nil, fmt.Errorf("look for branches astray of %q: not a commit id, or no branch was restored", start)
@@ -44,7 +43,7 @@ func LeftBranches(ctx context.Context, c *git.Checkout, start string) ([]git.Ref
 	if names, err = commitsOnly(ctx, c, names, tips); err != nil || len(names) == 0 {
 		return nil, err
 	}
-	// In our own directory, under names of ours: what git says there does not depend on what the agent wrote next to its refs.
+	// In our own directory, under our own names: what the agent wrote beside its refs has no influence.
 	var known bytes.Buffer
 	for i, name := range names {
 		fmt.Fprintf(&known, "create refs/astray/%04d %s\n", i, tips[name])
@@ -67,7 +66,7 @@ func LeftBranches(ctx context.Context, c *git.Checkout, start string) ([]git.Ref
 	return found, c.NewOwnDir()
 }
 
-// commitsOnly leaves out the branches whose tips are not here, or are not commits.
+// commitsOnly removes the branches whose tips are missing or no commits.
 func commitsOnly(ctx context.Context, c *git.Checkout, names []string, tips map[string]string) ([]string, error) {
 	if len(names) == 0 {
 		return nil, nil
@@ -90,7 +89,7 @@ func commitsOnly(ctx context.Context, c *git.Checkout, names []string, tips map[
 	return left, nil
 }
 
-// noteStarted notes where an agent is going to begin: the commit, and the local branches that are there already.
+// noteStarted records where an agent starts: the commit, and the existing local branches.
 func noteStarted(ctx context.Context, c *git.Checkout, sha string) error {
 	tips, err := worktree.LocalBranches(ctx, c)
 	if err != nil {

@@ -10,9 +10,9 @@ import (
 	"github.com/mergexo/mergexo/internal/git/worktree"
 )
 
-// Reset puts the checkout at sha: HEAD on the branch of the last Restore or Begin, tracked files as in sha, untracked ones that
-// are not ignored removed, ignored ones kept, and what was going on (a merge, a rebase) dropped. So what is there is
-// what is committed, whatever an agent or a test left. Submodules are not touched. No network operation.
+// Reset puts the checkout at sha: HEAD on the branch of the last Restore or Begin, tracked files as in sha, untracked files
+// removed, ignored ones kept, and any merge or rebase aborted. So the files are those of the commit, whatever an agent or a
+// test left. Submodules are not touched. No network operation.
 func Reset(ctx context.Context, c *git.Checkout, sha string) error {
 	if !syntax.IsSHA(sha) {
 		return fmt.Errorf("reset checkout to %q: not a commit id", sha)
@@ -35,9 +35,9 @@ func Reset(ctx context.Context, c *git.Checkout, sha string) error {
 	return nil
 }
 
-// Tip is the commit that the local branch of the last Restore or Begin points to now, wherever HEAD is: an agent may have left
-// commits there and gone elsewhere. "" says that the branch was deleted. Where Restore could not make the branch, since
-// another one's name is a directory of it, it is HEAD.
+// Tip is the current commit of the local branch of the last Restore or Begin, wherever HEAD is: an agent may have switched
+// branches. "" says that the branch was deleted. If Restore could not create the branch because of a directory/file
+// conflict of names, it is HEAD.
 func Tip(ctx context.Context, c *git.Checkout) (string, error) {
 	if c.Noted == nil {
 		return "", errors.New("read local branch: no branch was restored")

@@ -1,5 +1,5 @@
-// Package checkpoint makes a checkout clean for an agent, at a branch or at a new one, and saves what the agent has made so
-// far while it is at work.
+// Package checkpoint makes a checkout clean for an agent, on an existing branch or a new one, and saves the agent's work so
+// far while it runs.
 package checkpoint
 
 import (
@@ -13,10 +13,10 @@ import (
 	"github.com/mergexo/mergexo/internal/git/worktree"
 )
 
-// Restore makes the checkout a clean one of branch at sha: what a merge or a rebase left half-done is dropped, untracked
-// files are removed and ignored ones stay, submodules are not touched, and the credentials that actions/checkout left
-// behind are taken out. Where the server's branch is not at sha it looks once more and then says ErrHeadMoved; a branch
-// that is gone is ErrNoRef. The tip of base is fetched along with it where there is one. One network operation as a rule.
+// Restore makes a clean checkout of branch at sha: a half-done merge or rebase is aborted, untracked files are removed and
+// ignored ones stay, submodules are not touched, and credentials that actions/checkout left are removed. If the server's
+// branch is not at sha, it checks again and then returns ErrHeadMoved; a deleted branch is ErrNoRef. It also fetches the
+// tip of base if there is one. One network operation as a rule.
 func Restore(ctx context.Context, c *git.Checkout, branch, base, sha string) error {
 	if !syntax.ValidRef("refs/heads/"+branch) || base != "" && !syntax.ValidRef("refs/heads/"+base) || !syntax.IsSHA(sha) {
 		return fmt.Errorf("restore branch %q at %q: not a branch and a commit id", branch, sha)
@@ -52,7 +52,7 @@ func restore(ctx context.Context, c *git.Checkout, branch, base, sha string) err
 	return noteStarted(ctx, c, sha)
 }
 
-// prepareForAgent takes the credentials and half-done states out of the checkout, and notes what must survive the agent.
+// prepareForAgent removes credentials and half-done states from the checkout, and records what the agent must not change.
 func prepareForAgent(ctx context.Context, c *git.Checkout) error {
 	if err := worktree.StripCredentials(ctx, c); err != nil {
 		return err
@@ -69,13 +69,13 @@ func prepareForAgent(ctx context.Context, c *git.Checkout) error {
 	return c.NewOwnDir()
 }
 
-// nameTips names the fetched tips as the agent expects them: origin/BRANCH, origin/BASE.
+// nameTips names the fetched tips as an agent expects them: origin/BRANCH, origin/BASE.
 func nameTips(ctx context.Context, c *git.Checkout, branch, base, sha string) {
 	known := "update refs/remotes/origin/" + branch + " " + sha + "\n"
 	if tip := c.Refs[git.FetchedBase]; tip != "" && base != "" {
 		known += "update refs/remotes/origin/" + base + " " + tip + "\n"
 	}
 	if _, err := c.InsideTold(ctx, []byte(known), "update-ref", "--no-deref", "--stdin"); err != nil {
-		c.Opt.Log.Debug("tracking_refs_kept", "error", err) // a convenience for the agent, nothing depends on it
+		c.Opt.Log.Debug("tracking_refs_kept", "error", err) // only a convenience for the agent
 	}
 }

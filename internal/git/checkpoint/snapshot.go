@@ -10,14 +10,14 @@ import (
 	"github.com/mergexo/mergexo/internal/git/syntax"
 )
 
-// Snapshot commits what is in the working tree now, tracked files and untracked ones that are not ignored, while an agent
-// may be at work there: nothing of the checkout is locked, moved or repaired, only objects are added. A file that cannot be
-// read is in it as the index has it, and repositories in untracked directories are left out. The first parent is HEAD of the checkout where that descends from the commit of the last
-// Restore or Begin, else that commit; the second is before, the snapshot before this one, where it is not "": so a branch
-// of snapshots only grows. Where nothing is new since before, that is returned; "" where nothing is new at all.
+// Snapshot commits the working tree, tracked and untracked files that are not ignored, while an agent may be running in it:
+// it locks, moves and repairs nothing in the checkout, and only adds objects. An unreadable file is taken from the index;
+// repositories in untracked directories are left out. The first parent is the checkout's HEAD if it descends from the
+// commit of the last Restore or Begin, else that commit. The second is before, the previous snapshot, unless it is "": so a
+// branch of snapshots only grows. Without changes since before, Snapshot returns before; without any changes, "".
 //
-// It may be called from another goroutine while nothing else of the Checkout is called. Who can write to the checkout can
-// keep git waiting in it: give ctx a deadline. *ErrUnsafeGitDir as in Head, but the links stay.
+// It may run concurrently with nothing else on the Checkout. Whoever can write to the checkout can stall git in it: give
+// ctx a deadline. *ErrUnsafeGitDir as in Head, but the links stay.
 func Snapshot(ctx context.Context, c *git.Checkout, before, message string) (sha string, err error) {
 	if message = strings.TrimSpace(strings.ReplaceAll(message, "\x00", "")); message == "" || before != "" && !syntax.IsSHA(before) {
 		return "", fmt.Errorf("snapshot on %q: not a commit id and a message", before)
@@ -39,7 +39,7 @@ func Snapshot(ctx context.Context, c *git.Checkout, before, message string) (sha
 	if err != nil {
 		return "", fmt.Errorf("snapshot: %w", err)
 	}
-	// Again: a tree that was written with objects from elsewhere would lack them later.
+	// Check again: a tree written with objects from outside the git directory would lack them later.
 	if err := c.CheckUnchanged(); err != nil {
 		return "", fmt.Errorf("snapshot: %w", err)
 	}
@@ -65,8 +65,8 @@ func Snapshot(ctx context.Context, c *git.Checkout, before, message string) (sha
 	return syntax.Line(out), nil
 }
 
-// Flatten is a commit of a snapshot's tree on the snapshot's first parent alone, so without the snapshots before it; it is
-// that parent where the tree is the same.
+// Flatten commits a snapshot's tree on the snapshot's first parent alone, without earlier snapshots; it returns that parent
+// if the tree is the same.
 func Flatten(ctx context.Context, c *git.Checkout, snapshot, message string) (sha string, err error) {
 	if message = strings.TrimSpace(strings.ReplaceAll(message, "\x00", "")); message == "" || !syntax.IsSHA(snapshot) {
 		return "", fmt.Errorf("flatten %q: not a commit id and a message", snapshot)
@@ -92,7 +92,7 @@ func Flatten(ctx context.Context, c *git.Checkout, snapshot, message string) (sh
 	return syntax.Line(out), nil
 }
 
-// commitHeader gives the tree and the parents that a commit names, whether these are here or not.
+// commitHeader returns a commit's tree and parents, which need not exist here.
 func commitHeader(ctx context.Context, c *git.Checkout, sha string) (tree string, parents []string, err error) {
 	raw, err := c.Ask(ctx, "cat-file", "commit", sha)
 	if err != nil {
@@ -115,7 +115,7 @@ func commitHeader(ctx context.Context, c *git.Checkout, sha string) (tree string
 	return "", nil, fmt.Errorf("read commit %s: it breaks off", sha)
 }
 
-// snapshotBase is the commit that a snapshot is of: HEAD, where it is a commit that descends from the one of Restore or Begin.
+// snapshotBase is the parent of a snapshot: HEAD, if it descends from the commit of Restore or Begin.
 func snapshotBase(ctx context.Context, c *git.Checkout) (string, error) {
 	head := c.ReadHead()
 	if head == c.Started || head == "" {

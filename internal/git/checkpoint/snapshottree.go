@@ -14,10 +14,10 @@ import (
 	"github.com/mergexo/mergexo/internal/git/worktree"
 )
 
-// snapshotTree writes the files as they are into a tree. The last try does not use the checkout's index.
+// snapshotTree writes the files into a tree. The last try does not use the checkout's index.
 func snapshotTree(ctx context.Context, c *git.Checkout, head string) (tree string, err error) {
 	for try := 1; try <= worktree.SnapshotTries; try++ {
-		index := filepath.Join(c.OwnDir, fmt.Sprintf("snapshot-%d", try)) // a git that died leaves a lock beside it
+		index := filepath.Join(c.OwnDir, fmt.Sprintf("snapshot-%d", try)) // a killed git leaves its lock
 		if tree, err = trySnapshotTree(ctx, c, head, index, try == worktree.SnapshotTries); err == nil || ctx.Err() != nil {
 			break
 		}
@@ -26,8 +26,8 @@ func snapshotTree(ctx context.Context, c *git.Checkout, head string) (tree strin
 	return tree, err
 }
 
-// trySnapshotTree is one try. The index is one of our own: a copy of the checkout's, so that only files that have changed since
-// are read, or one made from head.
+// trySnapshotTree is one try. It uses its own index: a copy of the checkout's, so that only files changed since are read,
+// or one made from head.
 func trySnapshotTree(ctx context.Context, c *git.Checkout, head, index string, anew bool) (tree string, err error) {
 	if anew = anew || worktree.CopyIndex(c, index) != nil; anew {
 		if err := os.RemoveAll(index); err != nil {
@@ -42,7 +42,7 @@ func trySnapshotTree(ctx context.Context, c *git.Checkout, head, index string, a
 		return "", err
 	}
 	if anew && c.Sparse() {
-		gone = nil // only the checkout's index knows what was never there
+		gone = nil // only the checkout's index knows sparse files
 	}
 	if err := updateIndex(ctx, c, index, gone, there); err != nil {
 		return "", err
@@ -54,9 +54,9 @@ func trySnapshotTree(ctx context.Context, c *git.Checkout, head, index string, a
 	return syntax.Line(out), nil
 }
 
-// changedFiles lists the files that are not as the index has them: those that are gone, and those that changed or are new.
+// changedFiles lists the files that differ from the index: deleted ones, and changed or new ones.
 func changedFiles(ctx context.Context, c *git.Checkout, index string) (gone, there []string, err error) {
-	// Not looking into submodules: git status would run there, with the configuration that they have now.
+	// Do not look into submodules: git status would run there, with their own untrusted configuration.
 	out, err := c.TreeWith(ctx, index, nil, "diff-files", "-z", "--name-status", "--no-renames", "--ignore-submodules=dirty")
 	if err != nil {
 		return nil, nil, fmt.Errorf("look for changed files: %w", err)
@@ -80,8 +80,8 @@ func changedFiles(ctx context.Context, c *git.Checkout, index string) (gone, the
 	return gone, there, nil
 }
 
-// updateIndex updates the index. It is not git add, which gives up when one new file vanishes under its hands. A file that
-// cannot be read stays in the index as it is.
+// updateIndex updates the index. git add would fail if a new file vanished meanwhile. An unreadable file keeps its index
+// entry.
 func updateIndex(ctx context.Context, c *git.Checkout, index string, gone, there []string) error {
 	if len(gone) > 0 {
 		var rows bytes.Buffer

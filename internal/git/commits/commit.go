@@ -1,5 +1,5 @@
-// Package commits makes the commits of a turn out of what an agent left in the checkout: it commits, replays them on a base
-// that moved, merges, and makes us their author.
+// Package commits makes a turn's commits from what an agent left in the checkout: it commits, replays commits on a moved
+// base, merges, and makes us their author.
 package commits
 
 import (
@@ -38,9 +38,9 @@ func Dirty(ctx context.Context, c *git.Checkout) (bool, error) {
 	return len(out) > 0, nil
 }
 
-// Commit commits everything that is not ignored, on top of HEAD, and moves HEAD there; made is false when there is
-// nothing to commit, and sha is HEAD then. A merge that was resolved but not concluded becomes a merge commit; one with
-// conflicts left is ErrUnmerged. No hook runs and nothing is signed.
+// Commit commits everything that is not ignored, on top of HEAD, and moves HEAD; made is false if there is nothing to
+// commit, and sha is HEAD then. A resolved merge becomes a merge commit; one with conflicts left is ErrUnmerged. No hook
+// runs and nothing is signed.
 func Commit(ctx context.Context, c *git.Checkout, message string) (sha string, made bool, err error) {
 	message = strings.TrimSpace(strings.NewReplacer("\x00", "", "\r\n", "\n", "\r", "\n").Replace(message))
 	if message == "" {
@@ -102,7 +102,7 @@ func unmerged(ctx context.Context, c *git.Checkout) error {
 	return nil
 }
 
-// mergeHeads are the commits that a merge in progress brings in.
+// mergeHeads are the commits that a merge in progress merges.
 func mergeHeads(ctx context.Context, c *git.Checkout) ([]string, error) {
 	text, err := os.ReadFile(filepath.Join(c.GitDir, "MERGE_HEAD"))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -21,8 +21,8 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// FetchOrigin gets the tips of branches of the server and names them origin/BRANCH in the checkout, where an agent looks
-// for them. ErrNoRef names a branch that the server does not have. One network operation.
+// FetchOrigin fetches the tips of the server's branches and names them origin/BRANCH in the checkout, where an agent
+// expects them. ErrNoRef names a branch that the server does not have. One network operation.
 func FetchOrigin(ctx context.Context, c *git.Checkout, branches ...string) (tips map[string]string, err error) {
 	var wants [][2]string
 	for _, branch := range branches {
@@ -46,10 +46,9 @@ func FetchOrigin(ctx context.Context, c *git.Checkout, branches ...string) (tips
 	return tips, nil
 }
 
-// MergeOrigin merges a fetched commit into HEAD of the checkout. Where that conflicts, the checkout is left in the middle
-// of the merge: files and index have what did combine, with conflict markers in the rest, and the next Commit makes the
-// merge commit of it. *ErrConflict names the paths; nobody but MarkedPaths looks whether the markers went away. Missing
-// history is fetched.
+// MergeOrigin merges a fetched commit into the checkout's HEAD. On a conflict the checkout stays in the middle of the
+// merge, with conflict markers in the files, and the next Commit creates the merge commit. *ErrConflict names the paths;
+// only MarkedPaths checks whether the markers were removed. Missing history is fetched.
 func MergeOrigin(ctx context.Context, c *git.Checkout, other, message string) (head string, err error) {
 	if head, err = c.Head(ctx); err != nil {
 		return "", err
@@ -75,7 +74,7 @@ func MergeOrigin(ctx context.Context, c *git.Checkout, other, message string) (h
 	return head, errors.Join(guard.ReplaceFile(filepath.Join(c.GitDir, "MERGE_HEAD"), []byte(other+"\n")), conflict)
 }
 
-// unshallowMerge fetches all history where what is here does not tell how two commits have diverged.
+// unshallowMerge fetches all history if what is here does not show how two commits diverged.
 func unshallowMerge(ctx context.Context, c *git.Checkout, head, other string) error {
 	if _, err := c.Ask(ctx, "merge-base", head, other); git.ExitCode(err) != 1 || len(c.Boundary) == 0 {
 		return err
@@ -87,8 +86,7 @@ func unshallowMerge(ctx context.Context, c *git.Checkout, head, other string) er
 	return fetch.Get(ctx, c, []string{"--unshallow"}, wants...)
 }
 
-// MarkedPaths gives those of the paths whose files in the checkout have conflict markers. A file that is not there or not
-// a regular one has none.
+// MarkedPaths returns those paths whose files in the checkout have conflict markers. A missing or special file has none.
 func MarkedPaths(c *git.Checkout, paths []string) ([]string, error) {
 	root, err := os.OpenRoot(c.Top)
 	if err != nil {
@@ -116,7 +114,7 @@ func MarkedPaths(c *git.Checkout, paths []string) ([]string, error) {
 	return slices.Clip(marked), nil
 }
 
-// hasMarkers finds the lines that open and close a conflict, as git-merge(1) writes them.
+// hasMarkers finds the lines that start and end a conflict, as in git-merge(1).
 func hasMarkers(file io.Reader) (bool, error) {
 	in := bufio.NewReader(file)
 	opened, start := false, true
@@ -128,7 +126,7 @@ func hasMarkers(file io.Reader) (bool, error) {
 		if start && opened && bytes.HasPrefix(line, []byte(">>>>>>> ")) {
 			return true, nil
 		}
-		start = err == nil // a line that is longer than the buffer comes in pieces
+		start = err == nil // a line longer than the buffer comes in pieces
 		switch {
 		case errors.Is(err, io.EOF):
 			return false, nil

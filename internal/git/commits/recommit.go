@@ -17,25 +17,24 @@ import (
 	"github.com/mergexo/mergexo/internal/git/worktree"
 )
 
-// How much an agent may commit: bytes of one commit, headers and message, and commits in all.
+// Limits for an agent's commits: bytes of one commit (headers and message), and their number.
 const (
 	maxOwnCommit  = 1 << 20
 	maxOwnCommits = 10_000
 )
 
-// Recommitted is what commits became that were made ours.
+// Recommitted maps commits to their rewritten versions.
 type Recommitted struct {
-	Head  string            // where they lead now
-	moved map[string]string // from what a commit was to what it is
+	Head  string            // the rewritten head
+	moved map[string]string // from the old commit to the new one
 }
 
-// Recommit makes the commits that lead to head commits of ours, but for what from and the known commits have, and what the
-// workspace had of the server before anything ran in it: we are author and committer, the message is what clean makes of
-// it, and signatures and other headers are left out. Trees, order, parents and dates stay. A commit that is so already
-// stays itself where its parents do: doing it again changes nothing. Nothing is moved in the checkout (Follow); no network
-// operation.
+// Recommit rewrites the commits of head as ours, except those reachable from from, the known commits, or what the workspace
+// had of the server before the agent ran: we become author and committer, clean rewrites the message, and signatures and
+// other headers go. Trees, order, parents and dates stay. A commit that needs no change stays itself if its parents do, so
+// Recommit is idempotent. It moves nothing in the checkout (Follow); no network operation.
 //
-// *ErrTreeLimits names a commit that is too large to be one, or says that there are too many.
+// *ErrTreeLimits names a commit that is too large, or says that there are too many.
 func Recommit(ctx context.Context, c *git.Checkout, from, head string, known []string, clean func(message string) string) (Recommitted, error) {
 	done := Recommitted{Head: head, moved: map[string]string{}}
 	there, err := commitsHere(ctx, c, c.Tracked)
@@ -74,8 +73,8 @@ func Recommit(ctx context.Context, c *git.Checkout, from, head string, known []s
 	return done, err
 }
 
-// Reword gives head another message where it is a commit of ours: one that neither from, nor the known commits, nor what the
-// workspace had of the server has. Nothing is moved in the checkout (Follow); no network operation.
+// Reword gives head another message if it is ours: not reachable from from, the known commits, or what the workspace had of
+// the server. It moves nothing in the checkout (Follow); no network operation.
 func Reword(ctx context.Context, c *git.Checkout, from, head string, known []string, message func(string) string) (Recommitted, error) {
 	done := Recommitted{Head: head, moved: map[string]string{}}
 	there, err := commitsHere(ctx, c, c.Tracked)
@@ -105,7 +104,7 @@ func Reword(ctx context.Context, c *git.Checkout, from, head string, known []str
 	return done, err
 }
 
-// ownCommit is a commit object as it is where we make it. changed says that it is another one then.
+// ownCommit is a commit object rewritten as ours; changed says whether it differs.
 func ownCommit(c *git.Checkout, raw []byte, moved map[string]string, clean func(string) string) (ours []byte, changed bool) {
 	head, message, _ := bytes.Cut(raw, []byte("\n\n"))
 	var tree string
@@ -143,10 +142,10 @@ func ownCommit(c *git.Checkout, raw []byte, moved map[string]string, clean func(
 	return out.Bytes(), changed
 }
 
-// stamp is the date at the end of a line of a commit's author (https://git-scm.com/docs/git-fast-import#_date_formats).
+// stamp is the date that ends a commit's author line (https://git-scm.com/docs/git-fast-import#_date_formats).
 var stamp = regexp.MustCompile(` [0-9]{1,10} [+-][0-9]{4}$`)
 
-// stamped is the date of an author as it stands in a commit, or now where there is none that can be read.
+// stamped is the author's date as in the commit, or now if it is unreadable.
 func stamped(c *git.Checkout, lines []string) string {
 	if len(lines) == 1 {
 		if s := stamp.FindString(lines[0]); s != "" {
@@ -156,8 +155,8 @@ func stamped(c *git.Checkout, lines []string) string {
 	return fmt.Sprintf(" %d +0000", c.Opt.Now().Unix())
 }
 
-// Follow moves HEAD and the local branches of the checkout from what commits were to what Recommit made of them. Files and
-// index are the same before and after.
+// Follow moves the checkout's HEAD and local branches from old commits to those that Recommit made. Files and index stay
+// the same.
 func Follow(ctx context.Context, c *git.Checkout, r Recommitted) error {
 	if len(r.moved) == 0 {
 		return nil
@@ -189,14 +188,14 @@ func Follow(ctx context.Context, c *git.Checkout, r Recommitted) error {
 	if err != nil {
 		return fmt.Errorf("read HEAD of the checkout: %w", err)
 	}
-	if syntax.Line(at) == head { // on no branch
+	if syntax.Line(at) == head { // detached
 		return worktree.MoveHead(ctx, c, now, head)
 	}
 	c.Refs[git.HaveHead] = now
 	return nil
 }
 
-// commitsHere are those of some objects that are here and lead to a commit.
+// commitsHere are those objects that exist here and lead to a commit.
 func commitsHere(ctx context.Context, c *git.Checkout, ids []string) ([]string, error) {
 	if len(ids) == 0 {
 		return nil, nil

@@ -11,10 +11,9 @@ import (
 	"github.com/mergexo/mergexo/internal/git/worktree"
 )
 
-// Replay puts the commits start..head on top of onto, in order, with their authors, dates and messages, and then moves
-// the checkout there; until every one of them has applied nothing in the checkout is touched. A merge in between is
-// replayed as what it changed against its first parent, and a commit that changes nothing any more is dropped.
-// *ErrConflict names the commit and the paths that did not combine.
+// Replay puts the commits start..head on top of onto, in order, with their authors, dates and messages, and then moves the
+// checkout there; it touches nothing before all of them apply. A merge is replayed as its change against its first parent,
+// and a commit that becomes empty is dropped. *ErrConflict names the commit and the conflicting paths.
 func Replay(ctx context.Context, c *git.Checkout, start, head, onto string) (newHead string, err error) {
 	if !syntax.IsSHA(start) || !syntax.IsSHA(head) || !syntax.IsSHA(onto) {
 		return "", fmt.Errorf("replay %q..%q on %q: not commit ids", start, head, onto)
@@ -40,8 +39,8 @@ func Replay(ctx context.Context, c *git.Checkout, start, head, onto string) (new
 	return p.Tip, moveTo(ctx, c, p.Tip)
 }
 
-// ReplayOrMerge is Replay where the commits are a line. Where there is a merge among them, they stay as they are and are merged
-// into onto, by a commit with this message: a replay would make of the merge one commit of everything that it brought in.
+// ReplayOrMerge is Replay for linear commits. If there is a merge among them, onto is merged with them instead, by a commit
+// with this message: a replay would squash everything that the merge brought in.
 func ReplayOrMerge(ctx context.Context, c *git.Checkout, start, head, onto, message string) (newHead string, err error) {
 	if !syntax.IsSHA(start) || !syntax.IsSHA(head) || !syntax.IsSHA(onto) {
 		return "", fmt.Errorf("replant %q..%q on %q: not commit ids", start, head, onto)
@@ -59,8 +58,8 @@ func ReplayOrMerge(ctx context.Context, c *git.Checkout, start, head, onto, mess
 	return Merge(ctx, c, head, message)
 }
 
-// Merge merges another commit into HEAD of the checkout with a merge commit, or moves there when that is all it takes.
-// *ErrConflict names the paths that did not combine; nothing is changed then. HEAD is returned.
+// Merge merges another commit into the checkout's HEAD with a merge commit, or fast-forwards. *ErrConflict names the
+// conflicting paths and changes nothing. It returns HEAD.
 func Merge(ctx context.Context, c *git.Checkout, other, message string) (newHead string, err error) {
 	head, err := c.Head(ctx)
 	if err != nil {
@@ -90,7 +89,7 @@ func Merge(ctx context.Context, c *git.Checkout, other, message string) (newHead
 	return newHead, moveTo(ctx, c, newHead)
 }
 
-// replayOne puts one commit on top of the tip, unless it changes nothing there.
+// replayOne puts one commit on top of the tip, unless it is empty there.
 func replayOne(ctx context.Context, c *git.Checkout, p *mergetree.Picker, commit, parent string) error {
 	tree, err := p.Apply(ctx, commit, parent)
 	if err != nil || tree == p.Tree {

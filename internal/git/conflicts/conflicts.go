@@ -1,5 +1,5 @@
-// Package conflicts tells which open pull requests conflict with their base and with one another, for thousands of them at
-// once: one listing, one fetch, and all merges in one process.
+// Package conflicts determines which open pull requests conflict with their base and with each other, for thousands of them
+// at once: one listing, one fetch, and all merges in one process.
 package conflicts
 
 import (
@@ -12,9 +12,9 @@ import (
 	"github.com/mergexo/mergexo/internal/git/syntax"
 )
 
-// PullHead is an open pull request: its head and the base branch that it goes to.
+// PullHead is an open pull request's head and base branch.
 type PullHead struct {
-	Number int    // positive, and no other head's
+	Number int    // positive and unique
 	Ref    string // where the server has SHA: refs/heads/x or refs/pull/7/head
 	SHA    string
 	Base   string // branch
@@ -27,29 +27,29 @@ type Conflict struct {
 	Paths  []string // bytes as git has them, sorted, at most 200
 }
 
-// Matrix is who conflicts with whom.
+// Matrix says which heads conflict with which.
 type Matrix struct {
 	Conflicts []Conflict        // by Number, and With
-	Bases     map[string]string // what was at each base branch; one that the server does not have is not here
-	// Gone are the numbers of heads that the server did not have at their ref and commit. Nothing is said about those, nor
-	// about heads whose base is not in Bases or has no history in common with them.
+	Bases     map[string]string // tips of the base branches that the server has
+	// Gone are the numbers of heads that the server did not have at their ref and commit. They have no results, and neither
+	// have heads whose base is not in Bases or unrelated.
 	Gone []int
-	// Unlooked is how many pairs that change the same paths were left out, and how many merges git could not make at all.
+	// Unlooked is how many pairs with common paths were left out, plus how many merges git failed to make.
 	Unlooked int
 }
 
 const (
-	maxConflictPaths = 200    // that a Conflict names
-	maxHeadPaths     = 20_000 // of one head that are compared with those of others
+	maxConflictPaths = 200    // named in a Conflict
+	maxHeadPaths     = 20_000 // of one head that are compared with other heads' paths
 )
 
-// Find tells which heads conflict with their base, and which with one another: of two heads of the same base that change
-// the same path, or one a file where the other has a directory, newest numbers first and at most maxPairs. It is git's own
-// merge with the attributes of the base, without the directories that the base alone has renamed something to.
+// Find determines which heads conflict with their base, and which with each other: two heads of the same base that change
+// the same path, or one a file where the other has a directory; newest numbers first, at most maxPairs. It uses git's own
+// merge with the base's attributes, without directory renames made by the base alone.
 //
-// Two network operations as a rule, one to see what is where and one for what is missing here; one more for the files of
-// a partial clone, and for histories that parted long ago as many as Deepen makes. A clone of our own in which nothing is
-// yet becomes a partial one. What the history needs is here afterwards, so Culprits asks nobody.
+// Two network operations as a rule, one to list refs and one to fetch what is missing; one more for the files of a partial
+// clone, and as many as Deepen needs for long-diverged histories. An own clone that is still empty becomes a partial one.
+// The history is here afterwards, so Culprits needs no network.
 func Find(ctx context.Context, c *git.Checkout, heads []PullHead, maxPairs int) (Matrix, error) {
 	seen := map[int]bool{}
 	for _, h := range heads {
@@ -69,7 +69,7 @@ func Find(ctx context.Context, c *git.Checkout, heads []PullHead, maxPairs int) 
 	return found, nil
 }
 
-// pair is a merge to be tried: of a head into its base, or of a head with an older one.
+// pair is a merge to try: of a head into its base, or of a head with an older one.
 type pair struct {
 	head         PullHead
 	with         int
@@ -77,13 +77,13 @@ type pair struct {
 	forks        []string // the best merge bases
 }
 
-// finder is one look at everything.
+// finder is one run of Find.
 type finder struct {
 	Matrix
 	c     *git.Checkout
-	heads []PullHead // newest first, those of which something can be told
+	heads []PullHead // newest first, only those with results
 	paths [][]string // that each of them changes
-	bad   int        // merges that git could not make
+	bad   int        // merges that git failed to make
 }
 
 func find(ctx context.Context, c *git.Checkout, heads []PullHead, maxPairs int) (Matrix, error) {
@@ -120,8 +120,7 @@ func find(ctx context.Context, c *git.Checkout, heads []PullHead, maxPairs int) 
 	return r.Matrix, nil
 }
 
-// basePairs is what each head and its base make of one another, with enough history to know. Heads that have nothing in
-// common with their base are left out from here on.
+// basePairs pairs each head with its base, with enough history to merge. Unrelated heads are dropped from here on.
 func (r *finder) basePairs(ctx context.Context) ([]pair, error) {
 	list := make([]pair, 0, len(r.heads))
 	for _, h := range r.heads {

@@ -10,7 +10,7 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// maxCulprits is how many commits of the base are named as those that conflict.
+// maxCulprits is how many conflicting commits of the base are named.
 const maxCulprits = 20
 
 // Culprits lists the commits of the base since its merge base with head that changed one of the paths, newest first, at

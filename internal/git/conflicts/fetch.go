@@ -16,8 +16,8 @@ import (
 	"github.com/mergexo/mergexo/internal/git/relay"
 )
 
-// get asks the server what is where and fetches what is missing of it. Commits are asked for by their ids: by thousands of
-// names git takes minutes, since it compares each with each.
+// get lists the server's refs and fetches what is missing. It asks for commits by ID: for thousands of names git takes
+// minutes, since it compares each with each.
 func (r *finder) get(ctx context.Context, heads []PullHead) error {
 	if c := r.c; c.OwnClone && len(c.Refs) == 0 && !c.Partial {
 		if _, err := c.Inside(ctx, "config", "remote.origin.promisor", "true"); err != nil {
@@ -37,7 +37,7 @@ func (r *finder) get(ctx context.Context, heads []PullHead) error {
 	}
 }
 
-// list asks the server what is where, and sorts the heads by it.
+// list lists the server's refs, and sorts the heads by them.
 func (r *finder) list(ctx context.Context, heads []PullHead) error {
 	names := make([]string, 0, 2*len(heads))
 	for _, h := range heads {
@@ -75,11 +75,11 @@ func (r *finder) tips() []string {
 	return slices.Compact(all)
 }
 
-// gather gets commits that the server has at some of its refs, without noting refs for them. *ErrNoRef names one that it
+// gather fetches commits at some of the server's refs without recording refs for them. *ErrNoRef names one that the server
 // does not have after all.
 func gather(ctx context.Context, c *git.Checkout, shas []string) error {
 	limit := fetch.Bounded(ctx, c, 0)
-	if len(limit) == 0 { // where one is, its history is
+	if len(limit) == 0 { // then a commit that is here has its whole history
 		var err error
 		if shas, err = fetch.Absent(ctx, c, shas); err != nil {
 			return err
@@ -103,7 +103,7 @@ func gatherBy(ctx context.Context, c *git.Checkout, options, shas []string) erro
 	return nil
 }
 
-// agree finds the merge bases of every head and its base, and fetches what of their history is missing to know them.
+// agree finds the merge bases of every head and its base, and fetches the history that is missing for that.
 func agree(ctx context.Context, c *git.Checkout, list []pair) error {
 	var steps [][]string
 	for _, add := range fetch.DeepenBy {
@@ -132,7 +132,7 @@ func agree(ctx context.Context, c *git.Checkout, list []pair) error {
 	return nil
 }
 
-// forksAtOnce is how many merge bases one process finds: that many fit an argument list.
+// forksAtOnce is how many merge bases one process finds: that many fit into an argument list.
 const forksAtOnce = 1000
 
 // forkPoints finds all best merge bases. git rev-parse A...B names both commits, B first, and then them with a ^
@@ -167,8 +167,8 @@ func forkPoints(ctx context.Context, c *git.Checkout, list []pair) error {
 	return nil
 }
 
-// undecided are those whose merge base may be another one where the history is not cut off. It is known where one commit
-// has the other, and where there is one and both reach the same ends: then nothing that one side alone has is cut off.
+// undecided are those whose merge base may differ with more history. It is certain where one commit contains the other, and
+// where there is one base and both sides end at the same boundary: then neither side's own commits are cut off.
 func undecided(ctx context.Context, c *git.Checkout, list []pair) ([]pair, error) {
 	if len(c.Boundary) == 0 {
 		return nil, nil
@@ -193,7 +193,7 @@ func undecided(ctx context.Context, c *git.Checkout, list []pair) ([]pair, error
 	return open, nil
 }
 
-// ends tells of each commit that is here where its history is cut off: the same text for the same places, "" for nowhere.
+// ends maps each commit that is here to its shallow boundary: equal texts for equal boundaries, "" for none.
 func ends(ctx context.Context, c *git.Checkout, tips []string) (map[string]string, error) {
 	cut := map[string]string{}
 	for row := range bytes.Lines(c.Boundary) {

@@ -19,13 +19,13 @@ import (
 	"github.com/mergexo/mergexo/internal/git/syntax"
 )
 
-// maxBad is how many merges may fail for reasons of their own, each at the cost of some processes.
+// maxBad is how many merges may fail by themselves; each costs several processes.
 const maxBad = 10
 
-// rules are the files of attributes that bases have in the directories that matter to them: their ids, "" for none.
+// rules are the attribute files of bases by directory: their IDs, "" for none.
 type rules map[string]string
 
-// agrees reports whether both can be had at once.
+// agrees reports whether both can apply at once.
 func (a rules) agrees(b rules) bool {
 	for name, id := range b {
 		if mine, ok := a[name]; ok && mine != id {
@@ -35,8 +35,8 @@ func (a rules) agrees(b rules) bool {
 	return true
 }
 
-// mergeAll makes all the merges: in one process where the attributes of the bases do not contradict one another. What it
-// writes is thrown away.
+// mergeAll makes all merges, in one process if the bases' attributes do not contradict each other. The written objects are
+// discarded.
 func (r *finder) mergeAll(ctx context.Context, list []pair) (err error) {
 	if len(list) == 0 {
 		return nil
@@ -79,7 +79,7 @@ func (r *finder) mergeAll(ctx context.Context, list []pair) (err error) {
 	return nil
 }
 
-// rules finds the attributes that each base has above the paths that its heads change.
+// rules finds each base's attributes for the paths that its heads change.
 func (r *finder) rules(ctx context.Context, list []pair) (map[string]rules, error) {
 	all := map[string]rules{}
 	for _, e := range list {
@@ -107,7 +107,7 @@ func (r *finder) rules(ctx context.Context, list []pair) (map[string]rules, erro
 	return all, nil
 }
 
-// mergePlace makes a directory for objects that are thrown away, and below it one with nothing but files of attributes.
+// mergePlace makes a directory for temporary objects, with a subdirectory of attribute files only.
 func mergePlace(ctx context.Context, c *git.Checkout, place string, files rules) error {
 	var ids, names []string
 	for _, name := range slices.Sorted(maps.Keys(files)) {
@@ -139,8 +139,8 @@ func mergePlace(ctx context.Context, c *git.Checkout, place string, files rules)
 	return nil
 }
 
-// merge makes merges in one process, and notes those with conflicts. Where git ends at one that it cannot make at all, the
-// halves of what is left are tried each for itself, until that one is found and left out.
+// merge makes merges in one process, and records the conflicts. If git exits at one that it cannot make, the rest is
+// bisected until that merge is found and dropped.
 func (r *finder) merge(ctx context.Context, place string, list []pair) error {
 	var ask strings.Builder
 	for _, e := range list {
@@ -203,7 +203,7 @@ func readMerge(in *bufio.Reader) (found *mergetree.Result, clean bool, err error
 	for err == nil && status == "0" {
 		count := word()
 		n, bad := strconv.Atoi(count)
-		if count == "" || bad != nil { // about submodules git adds advice that is no message, with the end behind it
+		if count == "" || bad != nil { // submodule advice comes without the field that ends messages
 			break
 		}
 		for part = append(part, count); n > -2 && err == nil; n-- {

@@ -16,7 +16,7 @@ import (
 	"github.com/mergexo/mergexo/internal/git/history"
 )
 
-// look finds the paths that each head changes since its merge base. list has the heads in their order.
+// look finds the paths that each head changes since its merge base. list has the heads in order.
 func (r *finder) look(ctx context.Context, list []pair) error {
 	pairs := make([][2]string, 0, len(list))
 	for _, e := range list {
@@ -36,7 +36,7 @@ func (r *finder) look(ctx context.Context, list []pair) error {
 	})
 }
 
-// differences compares pairs of commits, newer first, in one process, and hands out what each differs in.
+// differences compares pairs of commits, newer first, in one process, and calls visit with each result.
 func differences(ctx context.Context, c *git.Checkout, pairs [][2]string, visit func(i int, all []history.Altered)) error {
 	if len(pairs) == 0 {
 		return nil
@@ -83,11 +83,11 @@ func differences(ctx context.Context, c *git.Checkout, pairs [][2]string, visit 
 	return nil
 }
 
-// touchedPath is something that heads of one base change: a file, or with a slash at its end a directory that has one.
+// touchedPath is something that heads of one base change: a file, or with a final slash a directory that contains one.
 type touchedPath struct{ base, path string }
 
-// pairs are those of the same base that change a common path, or one a file where the other has a directory: newest first,
-// as many as may be. The rest is counted.
+// pairs are heads of the same base that change a common path, or one a file where the other has a directory: newest first,
+// up to the limit. The rest is counted.
 func (r *finder) pairs(limit int) []pair {
 	at := map[touchedPath][]int{} // the heads, newest first
 	left := map[string]int{}
@@ -98,7 +98,7 @@ func (r *finder) pairs(limit int) []pair {
 		}
 	}
 	var list []pair
-	met := make([]int, len(r.heads)) // the head that they were last found to share a path with, and one
+	met := make([]int, len(r.heads)) // the last head found to share a path, plus one
 	for i, h := range r.heads {
 		left[h.Base]--
 		for _, j := range r.sharing(i, at, met, left[h.Base]) {
@@ -113,7 +113,7 @@ func (r *finder) pairs(limit int) []pair {
 	return list
 }
 
-// sharing are the older heads that have something in common with a head, newest first. At most so many are left.
+// sharing are the older heads with a common path, newest first, up to a limit.
 func (r *finder) sharing(i int, at map[touchedPath][]int, met []int, left int) []int {
 	var found []int
 	take := func(s touchedPath) {
@@ -155,7 +155,7 @@ func (r *finder) touchedPaths(i int) []touchedPath {
 	return list
 }
 
-// fillAll gets, into a partial clone, the files that all these merges look into, in one network operation: see history.FillMerge.
+// fillAll fetches the files for all merges into a partial clone, in one network operation: see history.FillMerge.
 func (r *finder) fillAll(ctx context.Context, list []pair) error {
 	if !r.c.Partial {
 		return nil
@@ -169,7 +169,7 @@ func (r *finder) fillAll(ctx context.Context, list []pair) error {
 			return err
 		}
 	}
-	// Those of one base and one merge base are next to each other, so that what the base changed is compared once.
+	// Sort by base and merge base, so that the base's changes are compared once.
 	slices.SortFunc(plain, func(a, b pair) int {
 		return cmp.Or(strings.Compare(a.ours, b.ours), strings.Compare(a.forks[0], b.forks[0]))
 	})

@@ -1,5 +1,5 @@
-// Package fetch gets refs, commits and objects from the server into a checkout, and remembers what the server had. Every
-// fetch is bounded: a shallow clone gets as much history as is asked for, a partial one the objects that are named.
+// Package fetch fetches refs, commits and objects from the server, and records what the server had. Every fetch is bounded:
+// a shallow clone gets only the requested history, a partial one only the named objects.
 package fetch
 
 import (
@@ -20,16 +20,16 @@ import (
 	"github.com/mergexo/mergexo/internal/git/syntax"
 )
 
-// depth is how many commits of history a shallow checkout gets at first.
+// depth is a shallow checkout's initial history, in commits.
 const depth = 50
 
-// DeepenBy is by how many commits Deepen lengthens a shallow history, step by step, before it asks for everything.
+// DeepenBy is by how many commits Deepen deepens a shallow history, step by step, before it fetches everything.
 var DeepenBy = []int{200, 2000}
 
-// Command begins every fetch: it gets what it is asked for, and changes nothing else.
+// Command starts every fetch: it only fetches what it is asked for.
 var Command = []string{"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--no-recurse-submodules"}
 
-// Get gets refs or commits (from) into refs of our own directory (to), in one network operation.
+// Get fetches refs or commits (from) into refs of our own directory (to), in one network operation.
 func Get(ctx context.Context, c *git.Checkout, options []string, wants ...[2]string) error {
 	args := append(slices.Concat(Command, options), "origin")
 	for _, want := range wants {
@@ -51,8 +51,8 @@ func Get(ctx context.Context, c *git.Checkout, options []string, wants ...[2]str
 
 var missingRef = regexp.MustCompile(`(?:couldn't find remote ref|not our ref|unadvertised object|no such remote ref) (.+)`)
 
-// MissingRef turns git's words for a ref that the server does not have into ErrNoRef, with the name as it was asked for:
-// what git says has gone through its terminal-safe spelling, and ours.
+// MissingRef turns git's message about a missing remote ref into ErrNoRef with the requested name: the message has been
+// escaped for terminals, by git and by us.
 func MissingRef(c *git.Checkout, err error, wants [][2]string) error {
 	if err == nil {
 		return nil
@@ -67,8 +67,8 @@ func MissingRef(c *git.Checkout, err error, wants [][2]string) error {
 	return err
 }
 
-// Bounded is the option that keeps a fetch from getting all history: none where the checkout has all of it already, else
-// at least as deep as what is here, since --depth also shortens.
+// Bounded is the option that keeps a fetch from getting all history: none if the checkout is complete, else at least the
+// current depth, since --depth also shortens.
 func Bounded(ctx context.Context, c *git.Checkout, add int) []string {
 	if len(c.Boundary) == 0 && len(c.Refs) > 0 {
 		return nil
@@ -84,7 +84,7 @@ func Bounded(ctx context.Context, c *git.Checkout, add int) []string {
 	return []string{"--depth=" + strconv.Itoa(n+add)}
 }
 
-// Branches gets the head of branch and, where the server has it, the tip of base; normally one network operation. It
+// Branches fetches the head of branch and, if the server has it, the tip of base; normally one network operation. It
 // returns the head.
 func Branches(ctx context.Context, c *git.Checkout, branch, base string) (string, error) {
 	wants := [][2]string{{"refs/heads/" + branch, git.FetchedHead}}
@@ -104,8 +104,8 @@ func Branches(ctx context.Context, c *git.Checkout, branch, base string) (string
 	return c.Refs[git.FetchedHead], nil
 }
 
-// Ref gets what a ref of the server points to, and its history as far as the checkout goes back. ErrNoRef when the
-// server does not have it. One network operation.
+// Ref fetches a ref with as much history as the checkout has. ErrNoRef if the server does not have it. One network
+// operation.
 func Ref(ctx context.Context, c *git.Checkout, ref string) (sha string, err error) {
 	if !syntax.ValidRef(ref) {
 		return "", fmt.Errorf("fetch %q: not a full ref name", ref)
@@ -118,8 +118,8 @@ func Ref(ctx context.Context, c *git.Checkout, ref string) (sha string, err erro
 	return c.Refs[to], nil
 }
 
-// Remote reads refs of the server, by their full names; a name that is absent there is absent in the answer. Without
-// names it reads all. One network operation.
+// Remote reads the server's refs by full name; a missing one is missing in the result. Without names it reads all. One
+// network operation.
 func Remote(ctx context.Context, c *git.Checkout, refs ...string) (map[string]string, error) {
 	for _, ref := range refs {
 		if !syntax.ValidRef(ref) {
@@ -140,7 +140,7 @@ func Remote(ctx context.Context, c *git.Checkout, refs ...string) (map[string]st
 	}
 	for row := range bytes.Lines(out) {
 		sha, ref, ok := bytes.Cut(bytes.TrimSuffix(row, []byte("\n")), []byte("\t"))
-		// ls-remote matches the end of a name; only the whole name was asked for.
+		// ls-remote matches the end of a name; only the full name was asked for.
 		if ok && (len(refs) == 0 || asked[string(ref)]) {
 			found[string(ref)] = string(sha)
 		}
@@ -148,7 +148,7 @@ func Remote(ctx context.Context, c *git.Checkout, refs ...string) (map[string]st
 	return found, nil
 }
 
-// Deepen fetches step by step until what is asked is settled, or nothing is missing.
+// Deepen fetches step by step until the question is settled, or nothing is missing.
 func Deepen(ctx context.Context, c *git.Checkout, shas []string, settled func() (bool, error)) error {
 	steps := make([][]string, 0, len(DeepenBy)+1)
 	for _, add := range DeepenBy {
@@ -172,8 +172,8 @@ func Deepen(ctx context.Context, c *git.Checkout, shas []string, settled func() 
 	return nil
 }
 
-// wanted says what to ask the server for so that the history of the commits gets deeper: those that are missing here,
-// those that came from there, and, for the ones made here, the head and the base that came from there.
+// wanted is what to ask the server for to deepen the commits' history: missing commits, those that came from the server,
+// and for local ones the head and the base that came from there.
 func wanted(ctx context.Context, c *git.Checkout, shas []string) ([][2]string, error) {
 	var ask []string
 	for _, sha := range shas {
@@ -182,10 +182,10 @@ func wanted(ctx context.Context, c *git.Checkout, shas []string) ([][2]string, e
 			return nil, err
 		}
 		switch {
-		case here && len(c.Boundary) == 0: // and all its history
+		case here && len(c.Boundary) == 0: // with all its history
 		case !here || fetched(ctx, c, sha):
 			ask = append(ask, sha)
-		case c.Refs[git.FetchedHead] == "": // nothing was restored, so no agent ran: the workspace came with it
+		case c.Refs[git.FetchedHead] == "": // no Restore, so no agent ran: the workspace came with it
 			ask = append(ask, sha)
 		default:
 			ask = append(ask, c.Refs[git.FetchedHead])
@@ -214,8 +214,8 @@ func fetched(ctx context.Context, c *git.Checkout, sha string) bool {
 	return false
 }
 
-// Commits gets commits by their ids where they are not here, with as much history as the checkout has of others. *ErrNoRef
-// names one that the server does not give out. One network operation, none when all are here.
+// Commits fetches missing commits by ID, with as much history as the checkout has of others. *ErrNoRef names one that the
+// server does not serve. One network operation, none if all are here.
 func Commits(ctx context.Context, c *git.Checkout, shas ...string) error {
 	var wants [][2]string
 	for _, sha := range shas {

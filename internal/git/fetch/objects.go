@@ -11,7 +11,7 @@ import (
 	"github.com/mergexo/mergexo/internal/git/relay"
 )
 
-// Tree gets the blobs of a commit's tree that a partial clone lacks, in one network operation; none for others.
+// Tree fetches the blobs of a commit's tree that a partial clone lacks, in one network operation; none for other clones.
 func Tree(ctx context.Context, c *git.Checkout, sha string) error {
 	if !c.Partial {
 		return nil
@@ -32,7 +32,7 @@ func Tree(ctx context.Context, c *git.Checkout, sha string) error {
 // ErrPartial says that a shallow or partial clone lacks what is needed, and that its origin is not to be asked for it.
 var ErrPartial = errors.New("the checkout is not whole")
 
-// Objects gets objects of a partial clone by their ids, in one network operation; none for no objects.
+// Objects fetches a partial clone's objects by ID, in one network operation; none for no objects.
 func Objects(ctx context.Context, c *git.Checkout, ids []string) error {
 	if len(ids) == 0 {
 		return nil
@@ -47,8 +47,8 @@ func Objects(ctx context.Context, c *git.Checkout, ids []string) error {
 	return nil
 }
 
-// Filtered is the option that keeps a fetch into a partial clone from getting files. Without it the server sends them as
-// differences from files that it takes to be here, and git fetches those one by one.
+// Filtered is the option that keeps files out of a fetch into a partial clone. Without it the server sends deltas against
+// files that it assumes to be here, and git fetches those one by one.
 func Filtered(c *git.Checkout) []string {
 	if !c.Partial {
 		return nil
@@ -74,7 +74,7 @@ func Absent(ctx context.Context, c *git.Checkout, ids []string) ([]string, error
 	return list, nil
 }
 
-// Missing gets those of the objects that a partial clone lacks, in one network operation; none for others.
+// Missing fetches those objects that a partial clone lacks, in one network operation; none for other clones.
 func Missing(ctx context.Context, c *git.Checkout, ids []string) error {
 	if !c.Partial {
 		return nil

@@ -11,11 +11,11 @@ import (
 	"github.com/mergexo/mergexo/internal/git/syntax"
 )
 
-// OriginHead is the branch that a clone took for the origin's default branch, "" where it does not say. The origin may
-// have another one by now. No network operation.
+// OriginHead is the origin's default branch when it was cloned, "" if unknown. It may have changed since. No network
+// operation.
 func OriginHead(ctx context.Context, c *git.Checkout) (string, error) {
 	out, err := c.Inside(ctx, "symbolic-ref", "--quiet", "refs/remotes/origin/HEAD")
-	if git.ExitCode(err) == 1 { // it is not there
+	if git.ExitCode(err) == 1 { // it does not exist
 		return "", nil
 	}
 	if err != nil {
@@ -25,7 +25,7 @@ func OriginHead(ctx context.Context, c *git.Checkout) (string, error) {
 	return branch, nil
 }
 
-// Tips are the commits that branches and other refs of the server had when they were fetched by their names.
+// Tips are the server's refs that were fetched by name, as they were then.
 func Tips(c *git.Checkout) []string {
 	var tips []string
 	for _, ref := range slices.Sorted(maps.Keys(c.Refs)) {
@@ -37,5 +37,5 @@ func Tips(c *git.Checkout) []string {
 	return slices.Compact(tips)
 }
 
-// BaseTip is the tip of the base branch of the last Restore or Begin, as it was then; "" where there is none.
+// BaseTip is the base branch's tip at the last Restore or Begin; "" if there is none.
 func BaseTip(c *git.Checkout) string { return c.Refs[git.FetchedBase] }

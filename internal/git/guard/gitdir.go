@@ -1,5 +1,5 @@
-// Package guard looks at what may be in a checkout after others have worked there: links out of its git directory, changed
-// configuration, trees that no machine can list. It believes nothing that it finds and runs no git of its own.
+// Package guard checks a checkout after others have worked there: links out of its git directory, changed configuration,
+// trees too large to list. It trusts nothing that it finds and does not run git itself.
 package guard
 
 import (
@@ -16,49 +16,49 @@ import (
 	"github.com/mergexo/mergexo/internal/git/syntax"
 )
 
-// Layout says where the parts of a checkout are, and what of its git directory was noted before anybody else worked there.
-// Paths are absolute.
+// Layout is where the parts of a checkout are, and the recorded state of its git directory from before anybody else worked
+// there. Paths are absolute.
 type Layout struct {
 	Top     string // working tree
 	GitDir  string // the checkout's git directory
 	Config  string // the checkout's configuration file
 	Objects string // directory of the objects
 	Index   string
-	Shallow string // file that says where the history is cut off
+	Shallow string // file with the shallow boundary
 	Info    string // the git directory's info directory
 
-	Noted map[string][]byte // files as they were, nil for one that was absent; nil before Note
+	Noted map[string][]byte // files as they were, nil for a missing one; nil before Note
 	links []string          // symbolic links as they were
 }
 
-// ErrUnsafeGitDir says that something in the checkout's git directory is a symbolic link, a pipe or another thing that is no
-// file and was not there before the agent ran, or that .git itself is something else. Following it we would read and change
-// files of others, or wait for ever.
+// ErrUnsafeGitDir says that the checkout's git directory holds a symbolic link, a pipe or another special file that was not
+// there before the agent ran, or that .git itself was replaced. Following it would read and change files elsewhere, or
+// block for ever.
 type ErrUnsafeGitDir struct{ Paths []string }
 
 func (e *ErrUnsafeGitDir) Error() string {
 	return "the git directory of the checkout leads elsewhere now: " + syntax.Quoted(e.Paths)
 }
 
-// unread are directories of a git directory that none of our commands reads: hooks are off, and the rest is for programs
-// beside git. People have links there.
+// unread are directories of a git directory that none of our commands reads: hooks are off, and the rest is for other
+// programs. People have links there.
 var unread = []string{"hooks", "modules", "lfs", "annex"}
 
-// findLinks lists what could lead git out of the git directory, or make it wait for ever: .git itself where it is no
-// directory, and everything below it, except what is unread, that is neither a directory nor a regular file.
+// findLinks lists what could lead git out of the git directory, or block it: .git itself if it is no directory, and
+// everything below it, except in unread, that is neither a directory nor a regular file.
 func (l *Layout) findLinks() []string {
 	var found []string
 	dot := filepath.Join(l.Top, ".git")
 	if info, err := os.Lstat(dot); err == nil && !info.IsDir() {
 		found = append(found, dot)
 		if info.Mode()&fs.ModeSymlink != 0 {
-			return found // what is behind it is not ours to look at
+			return found // what it points to is outside our scope
 		}
 	}
 	for _, root := range []string{l.GitDir, filepath.Dir(l.Config), l.Objects, l.Info} {
 		_ = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 			switch {
-			case err != nil: // what is not there leads nowhere
+			case err != nil: // a missing file leads nowhere
 			case entry.IsDir() && filepath.Dir(path) == root && slices.Contains(unread, entry.Name()):
 				return fs.SkipDir
 			case !entry.IsDir() && !entry.Type().IsRegular():
@@ -71,12 +71,12 @@ func (l *Layout) findLinks() []string {
 	return slices.Compact(found)
 }
 
-// newLinks are the links that were not there when Note looked.
+// newLinks are the links added since Note.
 func (l *Layout) newLinks() []string {
 	return slices.DeleteFunc(l.findLinks(), func(path string) bool { return slices.Contains(l.links, path) })
 }
 
-// removeLocks removes the locks of git processes that are gone: whoever was at work in the checkout has ended.
+// removeLocks removes stale locks: nobody else works in the checkout any more.
 func (l *Layout) removeLocks() error {
 	var errs []error
 	for _, dir := range []string{l.GitDir, filepath.Dir(l.Config), filepath.Dir(l.Index)} {
@@ -94,8 +94,7 @@ func (l *Layout) removeLocks() error {
 	return errors.Join(errs...)
 }
 
-// removeLinks refuses a git directory with links that it did not have before the agent ran, and takes them out, so that
-// nobody who comes later follows them either.
+// removeLinks refuses a git directory with new links, and removes them, so that nobody follows them later either.
 func (l *Layout) removeLinks() error {
 	if l.Noted == nil {
 		return nil
@@ -109,7 +108,7 @@ func (l *Layout) removeLinks() error {
 	}
 	var errs []error
 	for _, path := range found {
-		errs = append(errs, os.RemoveAll(path)) // which does not follow what it removes
+		errs = append(errs, os.RemoveAll(path)) // does not follow links
 	}
 	if err := errors.Join(errs...); err != nil {
 		return fmt.Errorf("take links out of the git directory: %w", err)
@@ -117,8 +116,8 @@ func (l *Layout) removeLinks() error {
 	return &ErrUnsafeGitDir{Paths: found}
 }
 
-// CheckUnchanged is *ErrUnsafeGitDir when git, reading the objects and the index of the checkout, would leave its git
-// directory. It only looks: nothing is removed.
+// CheckUnchanged is *ErrUnsafeGitDir if git would leave the checkout's git directory when reading its objects and index. It
+// is read-only.
 func (l *Layout) CheckUnchanged() error {
 	found := l.newLinks()
 	for _, name := range []string{"alternates", "http-alternates"} {
@@ -140,7 +139,8 @@ func (l *Layout) CheckUnchanged() error {
 	return nil
 }
 
-// Note notes the files that decide what git runs, and where it looks for objects and refs, with some of the info directory.
+// Note records the files that decide what git runs, and where it looks for objects and refs, with some of the info
+// directory.
 func (l *Layout) Note(info ...string) error {
 	paths := []string{
 		l.Config, filepath.Join(l.GitDir, "config.worktree"), filepath.Join(l.GitDir, "commondir"),
@@ -161,17 +161,17 @@ func (l *Layout) Note(info ...string) error {
 	return nil
 }
 
-// Forget forgets what Note noted.
+// Forget discards what Note recorded.
 func (l *Layout) Forget() { l.Noted, l.links = nil, nil }
 
-// PutBack restores the noted files of the checkout's git directory. *ErrUnsafeGitDir names links that came in meanwhile; they
-// are removed then, and nothing else is done.
+// PutBack restores the recorded files of the checkout's git directory. *ErrUnsafeGitDir names links added meanwhile; then
+// they are removed, and nothing else is done.
 func (l *Layout) PutBack() error {
 	if err := l.removeLinks(); err != nil {
 		return err
 	}
 	if _, err := os.Stat(l.GitDir); err != nil {
-		return nil // nothing there to restore it in; whoever needs the checkout will say so
+		return nil // no directory to restore to; whoever needs the checkout will report it
 	}
 	for _, path := range slices.Sorted(maps.Keys(l.Noted)) {
 		info, err := os.Lstat(path)
@@ -190,8 +190,7 @@ func (l *Layout) PutBack() error {
 	return nil
 }
 
-// ReplaceFile writes a file by renaming over it, so that a symbolic link in its place is replaced and not followed. No
-// content at all removes it.
+// ReplaceFile writes a file by renaming over it, so that a link in its place is not followed. Empty text removes it.
 func ReplaceFile(path string, text []byte) error {
 	if len(text) == 0 {
 		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {

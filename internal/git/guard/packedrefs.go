@@ -14,14 +14,14 @@ import (
 	"github.com/mergexo/mergexo/internal/git/syntax"
 )
 
-// packedLimit is how many bytes of packed-refs are looked through.
+// packedLimit is how many bytes of packed-refs are read.
 const packedLimit = 256 << 20
 
-// ReadHead reads HEAD of the checkout as gitrepository-layout(5) says, and not by git: that would read a configuration that
-// was not put back, which may include a file that never ends. "" when HEAD names no commit.
+// ReadHead reads the checkout's HEAD as in gitrepository-layout(5), without git: git would read a configuration that is not
+// restored, and may include an endless file. "" if HEAD names no commit.
 func (l *Layout) ReadHead() string {
 	name := "HEAD"
-	for range 5 { // as many symbolic refs as git follows
+	for range 5 { // git follows as many symbolic refs
 		dir := filepath.Dir(l.Config)
 		if name == "HEAD" {
 			dir = l.GitDir
@@ -45,7 +45,7 @@ func (l *Layout) ReadHead() string {
 	return ""
 }
 
-// readSmallFile reads the beginning of a small file below a directory: one that is regular, and not by a way out of it.
+// readSmallFile reads the start of a small regular file inside a directory.
 func readSmallFile(dir, name string) ([]byte, error) {
 	file, err := OpenBelow(dir, name)
 	if err != nil {
@@ -71,7 +71,7 @@ func packedRef(dir, name string) string {
 	return ""
 }
 
-// OpenBelow opens a regular file. A pipe is not waited for, and no link leads out of the directory.
+// OpenBelow opens a regular file inside a directory. It neither blocks on a pipe nor follows links out of the directory.
 func OpenBelow(dir, name string) (*os.File, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {

@@ -11,14 +11,14 @@ import (
 	"strings"
 )
 
-// What one commit may spread out to. A dozen trees that each name the next one ten times are a few hundred bytes and
-// 10^12 paths, and git's diff holds every path in memory before it says the first.
+// Limits for the paths of one commit. A dozen trees that each name the next one ten times are a few hundred bytes and 10^12
+// paths, and git's diff holds every path in memory before it prints the first.
 const (
 	maxPaths  = 1_000_000
-	maxNested = 256 // directories in each other; git follows them by recursion
+	maxNested = 256 // nested directories; git recurses into them
 )
 
-// ErrTreeLimits says that a commit has more paths than anybody could look at, or ones that are nested too deeply.
+// ErrTreeLimits says that a commit has too many paths, or too deeply nested ones.
 type ErrTreeLimits struct{ Tree, Detail string }
 
 func (e *ErrTreeLimits) Error() string { return "tree " + e.Tree + " " + e.Detail }
@@ -29,8 +29,8 @@ type repository interface {
 	Pour(ctx context.Context, stdin []byte, read func(*bufio.Reader) error, args ...string) error
 }
 
-// CheckTreeLimits is *ErrTreeLimits when one of the commits of head that are not in except cannot be compared with another one in
-// reasonable space. To be asked before Changes of commits that others made.
+// CheckTreeLimits is *ErrTreeLimits if one of the commits of head that are not in except is too large to be compared. Call
+// it before Changes on others' commits.
 func CheckTreeLimits(ctx context.Context, repo repository, head string, except ...string) error {
 	args := []string{"rev-list", "--no-commit-header", "--format=%T", head}
 	for _, e := range except {
@@ -62,17 +62,17 @@ func CheckTreeLimits(ctx context.Context, repo repository, head string, except .
 	return nil
 }
 
-// tree is a tree object, as far as it decides how many paths it stands for.
+// tree is what decides how many paths a tree object stands for.
 type tree struct {
 	files, height int
-	below         []string // the trees in it, each as often as it is named
+	below         []string // subtrees, each as often as it occurs
 	measured      bool
 }
 
-// treeSet has trees by their ids.
+// treeSet holds trees by ID.
 type treeSet struct{ trees map[string]*tree }
 
-// grow reads trees and gives the ids of those below them that were not read yet.
+// grow reads trees and returns the IDs of subtrees that were not read yet.
 func (s *treeSet) grow(ctx context.Context, repo repository, ids []string) (next []string, err error) {
 	var ask bytes.Buffer
 	for _, id := range ids {
@@ -91,7 +91,7 @@ func (s *treeSet) grow(ctx context.Context, repo repository, ids []string) (next
 	return next, nil
 }
 
-// read takes in what git cat-file --batch says.
+// read reads the output of git cat-file --batch.
 func (s *treeSet) read(in *bufio.Reader) (next []string, err error) {
 	for {
 		head, err := in.ReadString('\n')
@@ -125,7 +125,7 @@ func (s *treeSet) read(in *bufio.Reader) (next []string, err error) {
 	}
 }
 
-// parse reads the entries of a tree, whose ids have so many bytes.
+// parse reads the entries of a tree, whose IDs are width bytes long.
 func (t *tree) parse(content []byte, width int) error {
 	for len(content) > 0 {
 		mode, rest, spaced := bytes.Cut(content, []byte(" "))
@@ -143,7 +143,7 @@ func (t *tree) parse(content []byte, width int) error {
 	return nil
 }
 
-// measure gives the paths below a tree, counted no further than just beyond the limit, and how deep they are nested.
+// measure returns the number of paths below a tree, counted to just beyond the limit, and their depth.
 func (s *treeSet) measure(id string) (paths, height int) {
 	t := s.trees[id]
 	if !t.measured {

@@ -10,10 +10,9 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// Deepen fetches the history that is missing to relate the first of the given commits to each other one: some hundred
-// commits, then some thousand, then all. Commits that are not here are fetched too; the server is never asked for one
-// that was made here. At most three network operations, none when nothing is missing. ErrNoRef names a commit that the
-// server does not give out.
+// Deepen fetches the history that is missing to relate the first commit to each other one: some hundred commits, then some
+// thousand, then all. Missing commits are fetched too, but never local ones. At most three network operations, none if
+// nothing is missing. ErrNoRef names a commit that the server does not serve.
 func Deepen(ctx context.Context, c *git.Checkout, shas ...string) error {
 	for _, sha := range shas {
 		if !syntax.IsSHA(sha) {
@@ -23,7 +22,7 @@ func Deepen(ctx context.Context, c *git.Checkout, shas ...string) error {
 	return fetch.Deepen(ctx, c, shas, func() (bool, error) { return related(ctx, c, shas) })
 }
 
-// related reports whether the first commit's relation to each other one can be told.
+// related reports whether the first commit's relation to each other one is known.
 func related(ctx context.Context, c *git.Checkout, shas []string) (bool, error) {
 	if len(shas) == 1 {
 		here, err := c.Present(ctx, shas[0])

@@ -10,9 +10,8 @@ import (
 	"github.com/mergexo/mergexo/internal/git/syntax"
 )
 
-// ForkPoint is the merge base of a fetched tip and head: the commit up to which they have the same history, "" where they
-// have none in common, and where there are several best ones the first that git names. It is never one that only a shallow
-// history makes look best: what is missing is fetched, as in Deepen.
+// ForkPoint is the merge base of a fetched tip and head: "" for unrelated ones, and the first that git names if there are
+// several best ones. A shallow history does not falsify it: what is missing is fetched, as in Deepen.
 func ForkPoint(ctx context.Context, c *git.Checkout, base, head string) (sha string, err error) {
 	if !syntax.IsSHA(base) || !syntax.IsSHA(head) {
 		return "", fmt.Errorf("find merge base of %q and %q: not commit ids", base, head)
@@ -34,10 +33,9 @@ func ForkPoint(ctx context.Context, c *git.Checkout, base, head string) (sha str
 	return sha, nil
 }
 
-// MergeBase asks git, and known tells whether the history that is here is enough for the answer. It is where one of the
-// two is the answer. Else no commit that one side alone has may be cut off, then every best merge base is among those that
-// git finds; and it has to find only one, for of several one may be an ancestor of another, behind a boundary that both
-// sides have.
+// MergeBase asks git; known reports whether the history here is enough for the answer. It is if one of the two is the
+// answer. Otherwise no commit of one side alone may be cut off, so that git finds every best merge base; and it has to find
+// only one, for of several one may be an ancestor of another, behind a boundary that both sides have.
 func MergeBase(ctx context.Context, c *git.Checkout, base, head string) (sha string, known bool, err error) {
 	if here, err := c.Present(ctx, base, head); err != nil || !here {
 		return "", false, err

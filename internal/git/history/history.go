@@ -1,6 +1,5 @@
-// Package history tells how commits stand to one another and what they change: relation, merge base, paths, added text. It
-// never takes the end of a shallow history for the beginning of the history: what is missing is fetched, or the answer is
-// that nobody can tell.
+// Package history relates commits and lists what they change: relation, merge base, paths, added text. It never mistakes a
+// shallow boundary for the start of the history: what is missing is fetched, or the answer is Unknown.
 package history
 
 import (
@@ -15,13 +14,12 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// Relation says how later stands to earlier, asked of git in our own directory. It is model.Unknown when a commit is
-// missing here, or when a shallow history ends before the answer: git itself then says "not an ancestor" of a true one.
-// "Ahead" and "behind" need no such care: a path that is here is here.
+// Relation says how later relates to earlier, as git in our own directory sees it. It is model.Unknown if a commit is
+// missing, or if a shallow history ends before the answer: git then says "not an ancestor" of a true one. "Ahead" and
+// "behind" are certain: a path that is here is here.
 //
-// Diverged says for certain that the history has not grown from earlier to later. Where the history of earlier is cut
-// off, it may have gone back instead of away: to tell these apart needs what is missing, and they mean the same to
-// every caller.
+// Diverged means that the history has certainly not grown from earlier to later. If the history of earlier is cut off, it
+// may be "behind" instead: to tell these apart needs the missing part, and every caller treats them alike.
 func Relation(ctx context.Context, c *git.Checkout, earlier, later string) (model.Relation, error) {
 	if !syntax.IsSHA(earlier) || !syntax.IsSHA(later) {
 		return model.Unknown, fmt.Errorf("relate %q to %q: not commit ids", later, earlier)
@@ -54,8 +52,8 @@ func Relation(ctx context.Context, c *git.Checkout, earlier, later string) (mode
 	return model.Diverged, nil
 }
 
-// cutOff reports whether a shallow boundary may hide except among the ancestors of tip. A boundary commit that both have
-// hides nothing: behind it are ancestors of except, and no commit is its own ancestor.
+// cutOff reports whether a shallow boundary may hide except among the ancestors of tip. A common boundary commit hides
+// nothing: behind it are ancestors of except, and no commit is its own ancestor.
 func cutOff(ctx context.Context, c *git.Checkout, tip, except string) (bool, error) {
 	if len(c.Boundary) == 0 {
 		return false, nil
@@ -76,7 +74,7 @@ func cutOff(ctx context.Context, c *git.Checkout, tip, except string) (bool, err
 	return false, nil
 }
 
-// Commit is one commit as a person needs it.
+// Commit is one commit as shown to people.
 type Commit struct {
 	SHA     string
 	Subject string
@@ -103,7 +101,7 @@ func Commits(ctx context.Context, c *git.Checkout, from, to string) ([]Commit, e
 	return list, nil
 }
 
-// Change is one path that two commits differ in. Renames are a deletion and an addition.
+// Change is one path in which two commits differ. Renames are a deletion and an addition.
 type Change struct {
 	Path    string // bytes as git has them, not always UTF-8
 	OldMode string // six octal digits; 000000 when it was not there
@@ -114,7 +112,7 @@ type Change struct {
 	Id      string // of the new blob
 }
 
-// Changes lists what differs between the trees of two commits.
+// Changes lists the differences between two commits' trees.
 func Changes(ctx context.Context, c *git.Checkout, from, to string) ([]Change, error) {
 	if !syntax.IsSHA(from) || !syntax.IsSHA(to) {
 		return nil, fmt.Errorf("compare %q with %q: not commit ids", from, to)
@@ -141,7 +139,7 @@ func Changes(ctx context.Context, c *git.Checkout, from, to string) ([]Change, e
 	return list, nil
 }
 
-// ChangedPaths lists the paths that differ between the trees of two commits, as git has them. No network operation.
+// ChangedPaths lists the paths that differ between two commits' trees. No network operation.
 func ChangedPaths(ctx context.Context, c *git.Checkout, from, to string) ([]string, error) {
 	if !syntax.IsSHA(from) || !syntax.IsSHA(to) {
 		return nil, fmt.Errorf("compare %q with %q: not commit ids", from, to)

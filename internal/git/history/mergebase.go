@@ -10,20 +10,19 @@ import (
 	"github.com/mergexo/mergexo/internal/git/syntax"
 )
 
-// Divergence is how two branches of the server stand to each other.
+// Divergence is how two branches of the server relate.
 type Divergence struct {
 	BaseSHA, HeadSHA string
-	// MergeBase is the commit up to which both have the same history; where there are several best ones, the first that
-	// git names. "" when they are Unrelated.
+	// MergeBase is their merge base; if there are several best ones, the first that git names. "" if they are Unrelated.
 	MergeBase string
 	Unrelated bool // for certain
 }
 
-// FetchMergeBase gets the tip of a base branch and of a head, which is a full ref name: refs/heads/x or, for the pull request of a
-// fork, refs/pull/7/head. Enough of their history is fetched to know their merge base for certain, all commits that the
-// head has and the base has not, and where merges among these came from; no more. In a partial clone that goes for files,
-// too: see FillMerge. *ErrNoRef names the ref that is not there. One network operation as a rule, at most three more where
-// the merge base is far away, and one for the files of a partial clone.
+// FetchMergeBase fetches the tip of a base branch and of a head, which is a full ref name: refs/heads/x or, for a fork's
+// pull request, refs/pull/7/head. It fetches just enough history to be certain of their merge base, the head's own commits,
+// and the origins of merges among these. In a partial clone that goes for files, too: see FillMerge. *ErrNoRef names a
+// missing ref. One network operation as a rule, at most three more if the merge base is far away, and one for the files of
+// a partial clone.
 func FetchMergeBase(ctx context.Context, c *git.Checkout, base, head string) (Divergence, error) {
 	if !syntax.ValidRef("refs/heads/"+base) || !syntax.ValidRef(head) || head == "refs/heads/"+base {
 		return Divergence{}, fmt.Errorf("fetch %q for a merge into %q: not a ref and another branch", head, base)
@@ -51,7 +50,7 @@ func tryFetchMergeBase(ctx context.Context, c *git.Checkout, base, head string) 
 	return met, FillMerge(ctx, c, met)
 }
 
-// FindMergeBase finds the merge base of two tips, and fetches what of their history is missing.
+// FindMergeBase finds the merge base of two tips, and fetches missing history for that.
 func FindMergeBase(ctx context.Context, c *git.Checkout, base, head string) (Divergence, error) {
 	met, known := Divergence{BaseSHA: base, HeadSHA: head}, false
 	ask := func() (_ bool, err error) {
@@ -72,8 +71,7 @@ func FindMergeBase(ctx context.Context, c *git.Checkout, base, head string) (Div
 	return met, err
 }
 
-// Whole reports whether all commits that the head has and the base has not are here, with the merge bases of those among
-// them that are merges.
+// Whole reports whether all commits of the head that the base lacks are here, with the merge bases of merges among them.
 func Whole(ctx context.Context, c *git.Checkout, met Divergence) (bool, error) {
 	if len(c.Boundary) == 0 || met.MergeBase == met.HeadSHA {
 		return true, nil
@@ -93,7 +91,7 @@ func Whole(ctx context.Context, c *git.Checkout, met Divergence) (bool, error) {
 	return true, nil
 }
 
-// merges are the first two parents of every merge commit that the head has and the base has not.
+// merges are the first two parents of every merge commit that the head has and the base lacks.
 func merges(ctx context.Context, c *git.Checkout, met Divergence) (parents [][2]string, err error) {
 	out, err := c.Ask(ctx, "rev-list", "--merges", "--parents", met.HeadSHA, "^"+met.BaseSHA)
 	if err != nil {
@@ -107,7 +105,7 @@ func merges(ctx context.Context, c *git.Checkout, met Divergence) (parents [][2]
 	return parents, nil
 }
 
-// KnownMergeBase is the merge base of a base and a head, which are here with the history between them.
+// KnownMergeBase is the merge base of a base and a head that are here with the history between them.
 func KnownMergeBase(ctx context.Context, c *git.Checkout, base, head string) (string, error) {
 	if !syntax.IsSHA(base) || !syntax.IsSHA(head) {
 		return "", fmt.Errorf("find merge base of %q and %q: not commit ids", base, head)
@@ -124,7 +122,7 @@ func KnownMergeBase(ctx context.Context, c *git.Checkout, base, head string) (st
 	return from, nil
 }
 
-// ErrUnrelated says that two commits have no history in common.
+// ErrUnrelated says that two commits have no common history.
 type ErrUnrelated struct{ Base, Head string }
 
 func (e *ErrUnrelated) Error() string {

@@ -12,9 +12,9 @@ import (
 	"github.com/mergexo/mergexo/internal/git/syntax"
 )
 
-// FillMerge gets, into a partial clone, the files that merging needs: all that the head's own commits changed, as they were
-// and as they are, those of the base that it changed in the same paths, and those that git has to look into to know whether
-// the base has renamed what the head changed. One network operation, none when they are here or it is no partial clone.
+// FillMerge fetches the files for a merge into a partial clone: everything that the head's own commits changed, before and
+// after, the base's versions of those paths, and the files that git examines to detect the base's renames. One network
+// operation, none if they are here or the clone is not partial.
 func FillMerge(ctx context.Context, c *git.Checkout, met Divergence) error {
 	if !c.Partial || met.Unrelated || met.MergeBase == met.HeadSHA {
 		return nil
@@ -31,7 +31,7 @@ func FillMerge(ctx context.Context, c *git.Checkout, met Divergence) error {
 	if err != nil {
 		return err
 	}
-	// A merge in the branch is made again to see what a person changed in it.
+	// A merge in the branch is repeated to see what a person changed in it.
 	for _, pair := range append(merges, [2]string{met.BaseSHA, met.HeadSHA}) {
 		if err := NeedBoth(ctx, c, need, pair, own); err != nil {
 			return err
@@ -44,7 +44,7 @@ func FillMerge(ctx context.Context, c *git.Checkout, met Divergence) error {
 	return fetch.Objects(ctx, c, ids)
 }
 
-// Altered is one path that two trees differ in.
+// Altered is one path in which two trees differ.
 type Altered struct{ Path, Old, New string } // ids of blobs; "" where there is none
 
 // Needed is a set of blobs.
@@ -69,7 +69,7 @@ func (n *Needed) Sorted() []string {
 	return list
 }
 
-// OwnChanges is all that commits of the head change that the base has not, merges apart.
+// OwnChanges is everything that the head's own commits change, without merges.
 func OwnChanges(ctx context.Context, c *git.Checkout, met Divergence) ([]Altered, error) {
 	out, err := c.Ask(ctx, "log", "-z", "--format=", "--raw", "--no-merges", "--root", "--no-renames", "--no-abbrev", "--no-show-signature", met.HeadSHA, "^"+met.BaseSHA)
 	if err != nil {
@@ -78,7 +78,7 @@ func OwnChanges(ctx context.Context, c *git.Checkout, met Divergence) ([]Altered
 	return Alterations(out)
 }
 
-// Between is what differs in the trees of two commits.
+// Between is the difference between two commits' trees.
 func Between(ctx context.Context, c *git.Checkout, from, to string) ([]Altered, error) {
 	out, err := c.Ask(ctx, "diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", from, to)
 	if err != nil {
@@ -87,7 +87,7 @@ func Between(ctx context.Context, c *git.Checkout, from, to string) ([]Altered, 
 	return Alterations(out)
 }
 
-// Alterations reads git's raw differences (https://git-scm.com/docs/git-diff#_raw_output_format).
+// Alterations parses git's raw diff format (https://git-scm.com/docs/git-diff#_raw_output_format).
 func Alterations(out []byte) ([]Altered, error) {
 	part := slices.DeleteFunc(syntax.Fields(out), func(s string) bool { return s == "" }) // git log puts one between commits
 	if len(part)%2 != 0 {
@@ -110,8 +110,8 @@ func Alterations(out []byte) ([]Altered, error) {
 	return list, nil
 }
 
-// NeedBoth adds what merging two commits needs of either side. own are changes that count for the second one in addition to those
-// that are still to be seen in it.
+// NeedBoth adds what merging two commits needs of either side. own are changes of the second one in addition to its visible
+// ones.
 func NeedBoth(ctx context.Context, c *git.Checkout, need *Needed, pair [2]string, own []Altered) error {
 	out, err := c.Ask(ctx, "merge-base", "--all", pair[0], pair[1])
 	if err != nil && git.ExitCode(err) != 1 {
@@ -139,12 +139,12 @@ func NeedBoth(ctx context.Context, c *git.Checkout, need *Needed, pair [2]string
 	return nil
 }
 
-// Shared adds the files of one side that a merge with the other one looks into.
+// Shared adds the files of one side that a merge with the other one reads.
 func (n *Needed) Shared(one, other []Altered) {
 	touched, below := map[string]bool{}, map[string]bool{}
 	for _, change := range other {
 		touched[change.Path] = true
-		if change.Old == "" { // where the one side has renamed its directory, it goes along
+		if change.Old == "" { // it moves along if the one side renamed its directory
 			for dir := path.Dir(change.Path); dir != "."; dir = path.Dir(dir) {
 				below[dir] = true
 			}
@@ -161,7 +161,7 @@ func (n *Needed) Shared(one, other []Altered) {
 	}
 	inexact := false
 	for _, change := range one {
-		if change.New != "" || change.Old == "" || added[change.Old] { // not gone, or to be found elsewhere as it was
+		if change.New != "" || change.Old == "" || added[change.Old] { // not deleted, or unchanged under another name
 			continue
 		}
 		moves := touched[change.Path]

@@ -12,7 +12,7 @@ import (
 	"github.com/mergexo/mergexo/internal/git/syntax"
 )
 
-// HasMarkers says the same of the new lines of an addition; those around them were there before.
+// HasMarkers reports whether the new lines of an addition have conflict markers; older lines around them do not count.
 func (a Addition) HasMarkers() bool {
 	i := 0
 	for line := range bytes.Lines(a.Text) {
@@ -24,54 +24,53 @@ func (a Addition) HasMarkers() bool {
 	return false
 }
 
-// Addition is a stretch of text that a push would newly publish: a part of a file in one commit, the name of a new file,
-// or a commit itself.
+// Addition is text that a push would newly publish: part of a file in one commit, the name of a new file, or a commit
+// itself.
 type Addition struct {
 	Commit string
 	Path   string // bytes as git has them; "" is the commit itself: its headers and its message
-	Line   int    // number of the first line of Text; 0 when Text is the path itself. The message of a commit begins at 1
+	Line   int    // number of Text's first line; 0 if Text is the path itself. A commit message starts at 1
 	Text   []byte // valid during the visit only
-	Fresh  []bool // for each line of Text: no parent has it in this file; nil: all of them are new
-	Binary bool   // as git tells it: there is a zero byte near the beginning
+	Fresh  []bool // per line of Text: no parent has it in this file; nil: all are new
+	Binary bool   // as in git: a zero byte near the start
 }
 
-// Unseen is a file that was not handed out.
+// Unseen is a file that was not read.
 type Unseen struct {
 	Commit, Path string
 	Size         int64
 	Why          Why
-	Binary       bool // as far as could be told
+	Binary       bool // as far as known
 }
 
-// Why says for what reason a file was not handed out.
+// Why says why a file was not read.
 type Why string
 
 // The reasons.
 const (
 	TooLarge Why = "too large"        // the file itself
-	TooMuch  Why = "too much in all"  // the files before it have used up what may be read
+	TooMuch  Why = "too much in all"  // earlier files have used up the total limit
 	NotHere  Why = "content not here" // in a partial clone, or a damaged one
 )
 
-// Scope bounds what Patches reads, in bytes; 0 takes the default.
+// Scope limits what Patches reads, in bytes; 0 is the default.
 type Scope struct {
 	File  int64 // of one file, 8 MiB
-	Total int64 // of all files, with what they are compared with, 256 MiB
+	Total int64 // of all files, including those compared with, 256 MiB
 }
 
 const (
-	around  = 10        // lines that are handed out before and after a new one
-	largest = 100 << 20 // no larger file is opened at all; GitHub takes none
+	around  = 10        // context lines around a new one
+	largest = 100 << 20 // larger files are never opened; GitHub refuses them
 )
 
-// Patches hands out the text that a push of to would newly publish where the server has from and the known commits: the
-// names of all new files, and then, of every commit that EveryChange looks at, oldest first, the commit object with its
-// message and of each changed file the lines that none of the commit's parents has in that file, with some lines around
-// them. A line whose white space alone changed is not new, nor is content that was there under another name. What is not
-// handed out is listed, for the caller to decide about.
+// Patches visits the text that a push of to would newly publish if the server has from and the known commits: the names of
+// all new files, and then, for every commit of EveryChange, oldest first, the commit object with its message and, of each
+// changed file, the lines that none of the commit's parents has in that file, with some context. A line with only white
+// space changed is not new, nor is content that existed under another name. It returns what was not read.
 //
-// No diff of git's is read: contents are compared here, byte by byte, so nothing in the checkout (attributes, drivers,
-// text conversions) decides what is seen. Four processes, whatever the number of commits and files.
+// It compares contents itself, byte by byte, instead of using git's diff, so that nothing in the checkout (attributes,
+// drivers, text conversions) influences the result. Four processes, whatever the number of commits and files.
 func Patches(ctx context.Context, c *git.Checkout, from, to string, known []string, scope Scope, visit func(Addition) error) ([]Unseen, error) {
 	if scope.File <= 0 {
 		scope.File = 8 << 20
@@ -104,11 +103,11 @@ func Patches(ctx context.Context, c *git.Checkout, from, to string, known []stri
 	return p.unseen, nil
 }
 
-// job is one file, or one commit, whose text is to be handed out.
+// job is one file or commit whose text is to be visited.
 type job struct {
 	Step
-	before []string // what is read after it, to compare with
-	peek   bool     // it is only looked at to tell whether it is binary
+	before []string // read after it, to compare with
+	peek   bool     // only checked for being binary
 }
 
 // patches is one walk over a range.
@@ -118,17 +117,17 @@ type patches struct {
 	unseen []Unseen
 
 	jobs []job
-	ask  []string // the objects of the jobs, in the order in which they come
+	ask  []string // the jobs' objects, in order
 
-	// The file at hand, and how many objects of its job are still to come.
+	// The current file, and how many objects of its job are still to come.
 	text  []byte
-	lines []int // where its lines begin
+	lines []int // where its lines start
 	fresh []bool
 	left  int
 }
 
-// plan decides what is read. Content that a parent has under whatever name is published already, or was handed out with an
-// earlier commit.
+// plan decides what to read. Content that a parent has under any name is published already, or was visited with an earlier
+// commit.
 func (p *patches) plan(ctx context.Context, c *git.Checkout, commits []string, steps []Step) error {
 	ids := append([]string(nil), commits...)
 	for _, s := range steps {
@@ -153,7 +152,7 @@ func (p *patches) plan(ctx context.Context, c *git.Checkout, commits []string, s
 				p.add(s, sizes)
 			}
 		}
-		for _, s := range steps[:own] { // only now: of two copies in a commit each is judged by its own name
+		for _, s := range steps[:own] { // only now: each of two copies in a commit is judged by its own name
 			seen[s.Id] = true
 		}
 		steps = steps[own:]
@@ -161,7 +160,7 @@ func (p *patches) plan(ctx context.Context, c *git.Checkout, commits []string, s
 	return nil
 }
 
-// add takes a file up, or notes why not.
+// add takes a file, or records why not.
 func (p *patches) add(s Step, sizes map[string]int64) {
 	j := job{Step: s}
 	j.Size = sizes[s.Id]
@@ -191,7 +190,7 @@ func (p *patches) add(s Step, sizes map[string]int64) {
 	p.ask = append(append(p.ask, s.Id), j.before...)
 }
 
-// take gets the objects one by one: first of each job its new content, then what to compare it with.
+// take gets the objects one by one: of each job first the new content, then what to compare it with.
 func (p *patches) take(_ string, content io.Reader) error {
 	j := &p.jobs[0]
 	if p.left > 0 {
@@ -222,7 +221,7 @@ func (p *patches) take(_ string, content io.Reader) error {
 	return nil
 }
 
-// begin takes the lines of a text as new ones, but for those that are empty.
+// begin marks all non-empty lines of a text as new.
 func (p *patches) begin(text []byte) {
 	p.text, p.lines, p.fresh = text, p.lines[:0], p.fresh[:0]
 	for at := 0; at < len(text); {
@@ -236,7 +235,7 @@ func (p *patches) begin(text []byte) {
 	}
 }
 
-// line is the content of a line, with its end.
+// line is a line with its end.
 func (p *patches) line(i int) []byte { return p.text[p.lines[i]:p.end(i)] }
 
 // end is where a line ends.
@@ -247,7 +246,7 @@ func (p *patches) end(i int) int {
 	return len(p.text)
 }
 
-// compare takes the lines that an old content has as known.
+// compare marks the lines of an old content as known.
 func (p *patches) compare(old string) {
 	known := map[string]struct{}{}
 	for row := range strings.Lines(old) {
@@ -261,7 +260,7 @@ func (p *patches) compare(old string) {
 	}
 }
 
-// done hands out what is new in the file at hand, and goes on to the next.
+// done visits what is new in the current file, and goes on to the next.
 func (p *patches) done() error {
 	j := p.jobs[0]
 	p.jobs = p.jobs[1:]
@@ -292,7 +291,7 @@ func (p *patches) done() error {
 	return nil
 }
 
-// commit hands out a commit as it is: there may be anything in the headers of one.
+// commit visits a raw commit: its headers may hold anything.
 func (p *patches) commit(j job) error {
 	head, _, _ := bytes.Cut(p.text, []byte("\n\n"))
 	return p.visit(Addition{Commit: j.Commit, Line: -bytes.Count(head, []byte("\n")) - 1, Text: p.text})
