@@ -15,39 +15,39 @@ import (
 	"github.com/mergexo/mergexo/internal/scratch"
 )
 
-// LocalOptions say which checkout of a person is worked with.
+// LocalOptions select a person's checkout.
 type LocalOptions struct {
 	Dir     string // in a working tree, or a bare repository
 	Temp    string
-	Scratch *scratch.Space // of this process; nil: nobody removes what is left in Temp when it is killed
-	Path    string         // PATH of the git child
+	Scratch *scratch.Space // of this process; nil: what a killed run leaves in Temp is not removed
+	Path    string         // PATH for git
 	Now     func() time.Time
 	Log     *slog.Logger // nil: nothing is logged
-	// Env is the person's environment, as NAME=value: HOME, SSH_AUTH_SOCK, GIT_SSH_COMMAND, proxies. Only the children that talk
-	// to the origin get it, and those that look at files of the checkout and write them; of the names that begin with GIT_
-	// only those that say how a server is reached.
+	// Env is the person's environment, as NAME=value: HOME, SSH_AUTH_SOCK, GIT_SSH_COMMAND, proxies. Only the processes
+	// that talk to the origin, or read and write the checkout's files, get it; of the GIT_ variables they get only those
+	// about reaching a server.
 	Env []string
-	// Local says that the origin is never asked; it may be missing.
+	// Local says that the origin is never contacted; it may be missing.
 	Local bool
 }
 
-// ErrNoIdentity says that a checkout does not know whose commits are made in it.
+// ErrNoIdentity says that a checkout has no committer identity.
 type ErrNoIdentity struct{ Dir string }
 
 func (e *ErrNoIdentity) Error() string {
 	return fmt.Sprintf("%s has no user.name and user.email: set them with git config --global user.name and git config --global user.email", e.Dir)
 }
 
-// ErrNoOrigin says that a checkout has no remote of the name origin.
+// ErrNoOrigin says that a checkout has no remote named origin.
 type ErrNoOrigin struct{ Dir string }
 
 func (e *ErrNoOrigin) Error() string {
 	return fmt.Sprintf("%s has no remote origin: add it with git remote add origin URL, or work on its own branches with --local", e.Dir)
 }
 
-// OpenLocal takes a person's checkout: a working tree, a linked one, or a bare repository. Nothing in it is changed but that
-// objects are added, and what LandLocal and MoveLocal change. Network operations go to its origin as the person reaches
-// it. Errors are ErrNoRepository, *ErrNoIdentity, *ErrNoOrigin or *Error. It makes no network call.
+// OpenLocal opens a person's checkout: a working tree, a linked one, or a bare repository. It changes nothing in it, apart
+// from adding objects and what LandLocal and MoveLocal do. Network operations reach the origin as the person would. Errors
+// are ErrNoRepository, *ErrNoIdentity, *ErrNoOrigin or *Error. It makes no network call.
 func OpenLocal(ctx context.Context, opt LocalOptions) (*Checkout, error) {
 	if opt.Now == nil || opt.Temp == "" {
 		return nil, errors.New("open checkout: a clock and a temporary directory are needed")
@@ -73,7 +73,7 @@ func OpenLocal(ctx context.Context, opt LocalOptions) (*Checkout, error) {
 	return c, nil
 }
 
-// attach finds the parts of the checkout, its origin and its identity.
+// attach finds the checkout's parts, origin and identity.
 func attach(ctx context.Context, c *Checkout, opt LocalOptions) error {
 	if err := locateAny(ctx, c, opt.Dir); err != nil {
 		return err
@@ -98,7 +98,7 @@ func attach(ctx context.Context, c *Checkout, opt LocalOptions) error {
 	return c.NewOwnDir()
 }
 
-// locateAny is locate for any place in a repository. A bare one gets an empty directory in place of a working tree.
+// locateAny is locate for any place in a repository. A bare one gets an empty directory as its working tree.
 func locateAny(ctx context.Context, c *Checkout, dir string) error {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -107,7 +107,7 @@ func locateAny(ctx context.Context, c *Checkout, dir string) error {
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 		return fmt.Errorf("%s: not a directory", dir)
 	}
-	// As the person: a repository that belongs to somebody else is none of theirs unless their own configuration says so.
+	// As the person: git refuses somebody else's repository unless the person's own configuration allows it.
 	ask := func(args ...string) (string, error) {
 		out, err := c.Run(ctx, Spec{Dir: dir, Env: slices.Concat(c.person.env, settingsEnv(c.person.settings)), Args: append([]string{"rev-parse", "--path-format=absolute"}, args...), alone: true})
 		return strings.TrimSuffix(string(out), "\n"), err
@@ -125,7 +125,7 @@ func locateAny(ctx context.Context, c *Checkout, dir string) error {
 		}
 		c.person.bare = c.Top
 	} else if c.Top, err = ask("--show-toplevel"); err != nil {
-		return fmt.Errorf("%s: %w", dir, ErrNoRepository) // in a git directory
+		return fmt.Errorf("%s: %w", dir, ErrNoRepository) // inside a git directory
 	}
 	said, err := ask("--absolute-git-dir", "--git-common-dir", "--git-path", "objects", "--git-path", "index", "--git-path", "shallow", "--git-path", "info")
 	if err != nil {
@@ -140,7 +140,7 @@ func locateAny(ctx context.Context, c *Checkout, dir string) error {
 	return nil
 }
 
-// identify reads whose commits are made in the checkout.
+// identify reads the committer identity of the checkout.
 func identify(ctx context.Context, c *Checkout, dir string) error {
 	read := func(key string) (string, error) {
 		out, err := c.AsOwner(ctx, c.MainWorktree(), "config", "--get", key)
@@ -157,7 +157,7 @@ func identify(ctx context.Context, c *Checkout, dir string) error {
 	if err != nil {
 		return fmt.Errorf("read identity: %w", err)
 	}
-	// Git leaves these out of a name when it writes a commit, and rewrite has to have the same.
+	// Git drops these from names in commits, and rewrite must do the same.
 	strip := strings.NewReplacer("<", "", ">", "", "\n", "")
 	c.Opt.Identity = Identity{Name: strings.TrimSpace(strip.Replace(name)), Email: strings.TrimSpace(strip.Replace(email))}
 	if c.Opt.Identity.Name == "" || c.Opt.Identity.Email == "" {
@@ -166,7 +166,7 @@ func identify(ctx context.Context, c *Checkout, dir string) error {
 	return nil
 }
 
-// findOrigin reads where the origin is, and what the checkout's own configuration says of the way there.
+// findOrigin reads the origin's address, and the checkout's settings for reaching it.
 func findOrigin(ctx context.Context, c *Checkout, dir string) error {
 	out, err := c.AsOwner(ctx, c.MainWorktree(), "config", "--null", "--list", "--local", "--includes")
 	if err != nil {
@@ -197,8 +197,8 @@ func findOrigin(ctx context.Context, c *Checkout, dir string) error {
 	return nil
 }
 
-// absolute is an origin's address with a path that does not hang on where git runs: a relative one starts at the working
-// tree, or at a bare repository.
+// absolute makes an origin's path independent of the current directory: a relative one starts at the working tree, or at a
+// bare repository.
 func absolute(address, home string) string {
 	before, _, colon := strings.Cut(address, ":")
 	if strings.Contains(address, "://") || colon && !strings.Contains(before, "/") || filepath.IsAbs(address) || strings.HasPrefix(address, "~") {

@@ -9,33 +9,32 @@ import (
 	"strings"
 )
 
-// Pour runs a command in our own git directory and reads what it writes while it writes it. Where the command fails, so
-// does the reading.
+// Pour runs a command in our own git directory and reads its output while it runs. If the command fails, reading fails.
 func (c *Checkout) Pour(ctx context.Context, stdin []byte, read func(*bufio.Reader) error, args ...string) error {
 	env := c.OwnEnv()
 	return c.Stream(ctx, Spec{Dir: c.OwnDir, Env: env, Stdin: stdin, Args: Safely(args)}, read)
 }
 
-// Stream runs any command in this way.
+// Stream does the same for any command.
 func (c *Checkout) Stream(ctx context.Context, s Spec, read func(*bufio.Reader) error) error {
 	out, to := io.Pipe()
 	ran := make(chan error, 1)
 	s.Output = to
 	go func() {
 		_, err := c.Run(ctx, s)
-		to.CloseWithError(err) // nil is the end
+		to.CloseWithError(err) // nil is EOF
 		ran <- err
 	}()
 	err := read(bufio.NewReaderSize(out, 64<<10))
-	out.CloseWithError(io.ErrClosedPipe) // git ends when it cannot write any more
+	out.CloseWithError(io.ErrClosedPipe) // git exits when it can no longer write
 	if failed := <-ran; err == nil {
 		return failed
 	}
 	return err
 }
 
-// Contents hands out the content of objects in the order in which they are asked for, each as often as it is. What a visit
-// leaves unread is skipped. All of them have to be here.
+// Contents visits the contents of objects in the requested order, duplicates included. What a visit leaves unread is
+// skipped. All of them have to be here.
 func (c *Checkout) Contents(ctx context.Context, ids []string, visit func(id string, content io.Reader) error) error {
 	if len(ids) == 0 {
 		return nil

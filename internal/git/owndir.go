@@ -15,13 +15,13 @@ import (
 	"github.com/mergexo/mergexo/internal/git/guard"
 )
 
-// Recreate is to be called after others have run as our own user, before the next thing that matters: they can find our own git
-// directory, and what is written there could name another server or a program. It recreates that directory, and puts
-// back the configuration of a checkout that is no person's. What was fetched and made stays. It fails with *ErrUnsafeGitDir where
-// they left links. No network operation.
+// Recreate has to be called after others have run as our own user, before anything that matters: they can find our own git
+// directory and make it name another server or a program. It recreates that directory, and restores the configuration of a
+// checkout that is not a person's. Fetched and created objects stay. It fails with *ErrUnsafeGitDir on links that they
+// left. No network operation.
 //
-// What they did to the objects themselves stays, too. A push sends none in the place of another: the server names each by
-// what is in it, and takes no commit without all that it needs.
+// What they did to the objects themselves stays, too. But a push cannot replace an object: the server names each by its
+// content, and accepts no commit with missing objects.
 func (c *Checkout) Recreate() error {
 	if err := c.PutBack(); err != nil {
 		return err
@@ -29,8 +29,8 @@ func (c *Checkout) Recreate() error {
 	return c.NewOwnDir()
 }
 
-// NewOwnDir writes our own git directory again, from what we hold in memory. It is called once more after the agent ran, under
-// a new name: what the agent could find and change is then no longer used.
+// NewOwnDir writes our own git directory again, from memory and under a new name: after the agent ran, the directory that
+// it could find and change is no longer used.
 func (c *Checkout) NewOwnDir() error {
 	dir, err := c.Temporary("git")
 	if err != nil {
@@ -74,8 +74,8 @@ func (c *Checkout) NewOwnDir() error {
 	return nil
 }
 
-// configText is the whole configuration of our own git directory. core.commitGraph is off because a commit-graph file is
-// believed over the commits themselves, and it lies among the objects that the agent can write.
+// configText is the configuration of our own git directory. core.commitGraph is off because git trusts a commit-graph file
+// more than the commits, and it is among the objects that the agent can write.
 func (c *Checkout) configText() []byte {
 	list := []Setting{
 		{"core.repositoryformatversion", "1"}, {"core.bare", "false"}, {"core.commitGraph", "false"}, {"core.splitIndex", "false"},
@@ -83,13 +83,13 @@ func (c *Checkout) configText() []byte {
 		{"push.gpgSign", "false"}, {"push.followTags", "false"}, {"push.negotiate", "false"}, {"fetch.writeCommitGraph", "false"},
 		{"fetch.recurseSubmodules", "false"}, {"fetch.prune", "false"}, {"fetch.pruneTags", "false"}, {"diff.ignoreSubmodules", "none"}, {"color.ui", "false"},
 	}
-	if c.person == nil { // whose helpers this would turn off
+	if c.person == nil { // it would disable a person's helpers
 		list = append(list, Setting{"credential.helper", ""})
 	}
 	return SettingsText(append(list, c.settingsBefore...))
 }
 
-// SettingsText writes settings as a configuration file has them.
+// SettingsText formats settings as a configuration file.
 func SettingsText(list []Setting) []byte {
 	var text bytes.Buffer
 	for _, s := range list {
@@ -107,8 +107,8 @@ func quoteConfig(s string) string {
 	return strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\t", `\t`).Replace(s)
 }
 
-// TakeShallow reads our own shallow file after a fetch and hands it to the checkout, whose objects have just changed. A person's
-// stays as shallow as it is: none of its refs leads to what was fetched.
+// TakeShallow reads our own shallow file after a fetch and copies it to the checkout, whose objects have just changed. A
+// person's checkout keeps its own: none of its refs leads to what was fetched.
 func (c *Checkout) TakeShallow() error {
 	now, err := os.ReadFile(filepath.Join(c.OwnDir, "shallow"))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -123,8 +123,8 @@ func (c *Checkout) TakeShallow() error {
 	return guard.ReplaceFile(c.Shallow, now)
 }
 
-// sameRepository compares two spellings of a repository's address: https, ssh and scp-like forms, with or without .git,
-// whatever the case (GitHub's owner and repository names are case-insensitive). Ports count only between http forms.
+// sameRepository compares two URLs of a repository: https, ssh and scp-like forms, with or without .git, ignoring case
+// (GitHub's names ignore case). Ports count only between http forms.
 func sameRepository(a, b string) bool {
 	hostA, pathA := address(a)
 	hostB, pathB := address(b)
@@ -142,7 +142,7 @@ func sameRepository(a, b string) bool {
 	return nameA == nameB
 }
 
-// IsHTTP reports whether an address is that of a web server.
+// IsHTTP reports whether a URL is a web server's.
 func IsHTTP(s string) bool {
 	return strings.HasPrefix(s, "https://") || strings.HasPrefix(s, "http://")
 }
@@ -153,7 +153,7 @@ func address(remote string) (host, path string) {
 	return host, strings.ToLower(path)
 }
 
-// spelled is address with the case of owner and name as it is written.
+// spelled is address with the original case of owner and name.
 func spelled(remote string) (host, path string) {
 	if !strings.Contains(remote, "://") { // git@host:owner/name
 		before, after, ok := strings.Cut(remote, ":")

@@ -12,13 +12,13 @@ import (
 // Worktree is a working tree of the repository.
 type Worktree struct {
 	Top, GitDir string
-	Index       string // one in place of its own; "": its own
+	Index       string // replaces its own; "": its own
 }
 
 // MainWorktree is the working tree of the checkout itself.
 func (c *Checkout) MainWorktree() Worktree { return Worktree{Top: c.Top, GitDir: c.GitDir} }
 
-// Returns reports whether what is going on will come back to a branch.
+// Returns reports whether the operation in progress will return to a branch.
 func (s Worktree) Returns(branch string) bool {
 	for _, name := range []string{"rebase-merge/head-name", "rebase-apply/head-name", "BISECT_START"} {
 		text, err := os.ReadFile(filepath.Join(s.GitDir, name))
@@ -29,21 +29,21 @@ func (s Worktree) Returns(branch string) bool {
 	return false
 }
 
-// person is whoever works in a checkout on a machine of their own. What their configuration names is run for them when
-// they use git themselves, so it is run here too where it is needed: to reach the origin, and to write their files.
+// person is somebody working in a checkout on their own machine. Programs in their configuration run whenever they use git,
+// so they run here too if needed: to reach the origin, and to write their files.
 type person struct {
-	env      []string  // of their programs, as NAME=value
-	settings []Setting // what their environment sets, and what of the checkout's configuration says how the origin is reached
-	bare     string    // an empty directory in place of a working tree; "" where there is one
+	env      []string  // their environment, as NAME=value
+	settings []Setting // settings in their environment, and the checkout's settings for reaching the origin
+	bare     string    // an empty directory as the working tree of a bare repository; "" if there is one
 }
 
-// reaching are the names that begin with GIT_ and say how a server is reached, and where a person's configuration is.
+// reaching are the GIT_ variables about reaching a server, and about a person's configuration.
 var reaching = []string{
 	"GIT_SSH", "GIT_SSH_COMMAND", "GIT_SSH_VARIANT", "GIT_ASKPASS", "GIT_PROXY_COMMAND", "GIT_ALLOW_PROTOCOL",
 	"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM",
 }
 
-// newPerson sorts an environment: the language is ours, since what git says is read, and so is where git works.
+// newPerson filters an environment: the language is ours, since git's output is parsed, and so are git's directories.
 func newPerson(env []string, path string) *person {
 	p := &person{}
 	values := map[string]string{}
@@ -64,12 +64,12 @@ func newPerson(env []string, path string) *person {
 			p.settings = append(p.settings, Setting{key, value})
 		}
 	}
-	// No terminal: it asks nobody.
+	// No terminal: nobody can be asked.
 	p.env = append(p.env, "PATH="+path, "LANG=C.UTF-8", "LC_ALL=C.UTF-8", "GIT_TERMINAL_PROMPT=0", "GIT_NO_REPLACE_OBJECTS=1", "GIT_NO_LAZY_FETCH=1")
 	return p
 }
 
-// reaches reports whether a setting of the checkout's own configuration says how its origin is reached.
+// reaches reports whether a setting of the checkout affects reaching its origin.
 func reaches(s Setting) bool {
 	section, _, _ := strings.Cut(s.Key, ".")
 	name := s.Key[strings.LastIndex(s.Key, ".")+1:]
@@ -85,14 +85,14 @@ func reaches(s Setting) bool {
 	return false
 }
 
-// asPerson runs a command that talks to the origin, in our own git directory, as the person would.
+// asPerson runs a command that talks to the origin, in our own git directory, in the person's environment.
 func (c *Checkout) asPerson(ctx context.Context, stdin []byte, args ...string) ([]byte, error) {
 	settings := append(slices.Clone(c.person.settings), Setting{"remote.origin.url", c.Opt.URL})
 	env := slices.Concat(c.person.env, []string{"GIT_DIR=" + c.OwnDir, "GIT_OBJECT_DIRECTORY=" + c.Objects, "TMPDIR=" + c.Opt.Temp})
 	return c.talk(ctx, Spec{Dir: c.OwnDir, Args: args, Stdin: stdin, alone: true}, env, settings)
 }
 
-// AsOwner runs a command in a working tree as the person would, with the hooks off and away from the network.
+// AsOwner runs a command in a working tree in the person's environment, without hooks and network.
 func (c *Checkout) AsOwner(ctx context.Context, at Worktree, args ...string) ([]byte, error) {
 	env := slices.Concat(c.person.env, []string{"GIT_DIR=" + at.GitDir, "GIT_WORK_TREE=" + at.Top, "GIT_LITERAL_PATHSPECS=1", "GIT_OPTIONAL_LOCKS=0"}, settingsEnv(c.person.settings))
 	if at.Index != "" {

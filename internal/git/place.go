@@ -12,17 +12,17 @@ import (
 	"github.com/mergexo/mergexo/internal/git/syntax"
 )
 
-// ErrNoRepository means that a directory is in no working tree of git.
+// ErrNoRepository means that a directory is not in a git working tree.
 var ErrNoRepository = errors.New("no git repository")
 
-// Place is what git says of a directory without changing anything or asking a server.
+// Place is what git knows about a directory, without changes or network.
 type Place struct {
 	Version string // of git, as "2.39.5"
 	Top     string // of the working tree: an absolute path
-	Origin  string // address of the remote origin; "" when there is none
+	Origin  string // URL of the remote origin; "" if there is none
 }
 
-// Look asks git, found in path, about a directory. A directory in no working tree is ErrNoRepository, with Version set.
+// Look asks git, found in path, about a directory. Outside a working tree it is ErrNoRepository, with Version set.
 func Look(ctx context.Context, dir, path string) (Place, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -31,7 +31,7 @@ func Look(ctx context.Context, dir, path string) (Place, error) {
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 		return Place{}, fmt.Errorf("%s: not a directory", dir)
 	}
-	// Nothing is committed here: the clock and the directories are those that every child wants to be told.
+	// Nothing is committed here; clock and directories are what every git process needs.
 	c := &Checkout{Opt: Options{Path: path, Temp: dir, Now: func() time.Time { return time.Unix(0, 0) }}, OwnDir: dir}
 	if c.program, err = find("git", path); err != nil {
 		return Place{}, err
@@ -66,7 +66,7 @@ func versionOf(said string) string {
 	return words[2]
 }
 
-// Named gives owner/name of a remote's address when it is on the server; an address elsewhere, or on this machine, is none.
+// Named is owner/name of a remote's URL if it is on the server; other URLs and local paths have none.
 func Named(remote, server string) (name string, ok bool) {
 	_, path := spelled(remote)
 	return path, strings.Count(path, "/") == 1 && sameRepository(remote, strings.TrimRight(server, "/")+"/"+path)

@@ -139,8 +139,7 @@ func (l *Layout) CheckUnchanged() error {
 	return nil
 }
 
-// Note records the files that decide what git runs, and where it looks for objects and refs, with some of the info
-// directory.
+// Note records the files that decide what git runs and where it finds objects and refs, with some of the info directory.
 func (l *Layout) Note(info ...string) error {
 	paths := []string{
 		l.Config, filepath.Join(l.GitDir, "config.worktree"), filepath.Join(l.GitDir, "commondir"),

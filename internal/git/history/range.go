@@ -58,7 +58,7 @@ func EveryChange(ctx context.Context, c *git.Checkout, from, to string, known ..
 	return steps, nil
 }
 
-// Span lists what is reachable from to and neither from from nor from the known commits, parents before their children.
+// Span lists what is reachable from to and neither from from nor from the known commits, parents first.
 func Span(ctx context.Context, c *git.Checkout, from, to string, known []string) ([]string, error) {
 	args := []string{"rev-list", "--reverse", "--topo-order", to}
 	for _, sha := range append([]string{from, to}, known...) {
@@ -79,8 +79,8 @@ func Span(ctx context.Context, c *git.Checkout, from, to string, known []string)
 	return strings.Fields(string(out)), nil
 }
 
-// Steps compares commits with their parents, and the first of whole with the others of whole as if those were its
-// parents. --root is for commits without one, which would else pass unseen; -c keeps of a merge what differs from all.
+// Steps compares commits with their parents, and the first of whole with the others of whole as if those were its parents.
+// --root includes root commits; -c shows of a merge what differs from all parents.
 func Steps(ctx context.Context, c *git.Checkout, commits, whole []string) ([]Step, error) {
 	stdin := strings.Join(append(slices.Clone(commits), strings.Join(whole, " ")), "\n") + "\n"
 	var list []Step
@@ -131,8 +131,8 @@ func readSteps(in *bufio.Reader, whole int) ([]Step, error) {
 	}
 }
 
-// parseStep reads one entry: as many colons as there are parents, their modes and the new one, their ids and the new one,
-// a letter for each parent.
+// parseStep parses one entry: one colon per parent, their modes and the new one, their IDs and the new one, one letter per
+// parent.
 func parseStep(meta, path string) (Step, error) {
 	rest := strings.TrimLeft(meta, ":")
 	n := len(meta) - len(rest)
@@ -143,7 +143,7 @@ func parseStep(meta, path string) (Step, error) {
 	modes, ids := part[:n+1], part[n+1:2*n+2]
 	s := Step{Change: Change{Path: path, OldMode: modes[0], NewMode: modes[n], Status: "M", Id: ids[n]}}
 	for i, mode := range modes[:n] {
-		if mode == s.NewMode || s.OldMode == git.ModeAbsent { // the parent that is most like it
+		if mode == s.NewMode || s.OldMode == git.ModeAbsent { // the most similar parent
 			s.OldMode = mode
 		}
 		if mode != git.ModeAbsent && mode != git.ModeSubmodule {
@@ -161,7 +161,7 @@ func parseStep(meta, path string) (Step, error) {
 	return s, nil
 }
 
-// IsBlob says that a change leaves something with content at its path.
+// IsBlob reports whether a change leaves a file at its path.
 func (c Change) IsBlob() bool { return c.NewMode != git.ModeAbsent && c.NewMode != git.ModeSubmodule }
 
 // measureSteps fills in sizes and the targets of symbolic links.
@@ -207,7 +207,7 @@ func measureSteps(ctx context.Context, c *git.Checkout, steps []Step) error {
 	return err
 }
 
-// Sizes gives the sizes of objects, and -1 for those that are not here.
+// Sizes returns the sizes of objects, and -1 for missing ones.
 func Sizes(ctx context.Context, c *git.Checkout, ids []string) (map[string]int64, error) {
 	ids = slices.Compact(slices.Sorted(slices.Values(ids)))
 	sizes := make(map[string]int64, len(ids))

@@ -11,11 +11,10 @@ import (
 	"github.com/mergexo/mergexo/internal/git/syntax"
 )
 
-// maxFiles is how many names Files gives.
+// maxFiles limits the names that Files returns.
 const maxFiles = 1000
 
-// Files lists the files of a commit below a directory, by their paths: none where there is no such directory, and at most
-// a thousand.
+// Files lists the paths of a commit's files below a directory: none if it does not exist, and at most a thousand.
 func Files(ctx context.Context, c *git.Checkout, rev, dir string) ([]string, error) {
 	if !syntax.IsSHA(rev) {
 		return nil, fmt.Errorf("list files of %q: not a commit id", rev)
@@ -28,8 +27,7 @@ func Files(ctx context.Context, c *git.Checkout, rev, dir string) ([]string, err
 	return names[:min(len(names), maxFiles)], nil
 }
 
-// Names lists what is in a directory of a commit, "" for the whole tree, by its names there: none where there is no such
-// directory, and at most a thousand.
+// Names lists the names in a directory of a commit, "" for the root: none if it does not exist, and at most a thousand.
 func Names(ctx context.Context, c *git.Checkout, rev, dir string) ([]string, error) {
 	if !syntax.IsSHA(rev) {
 		return nil, fmt.Errorf("list names of %q: not a commit id", rev)
@@ -51,8 +49,8 @@ func Names(ctx context.Context, c *git.Checkout, rev, dir string) ([]string, err
 	return names, nil
 }
 
-// Blob is the content of a file in a commit; fs.ErrNotExist when the commit has no file there. No network operation, but
-// one where a partial clone lacks the file.
+// Blob is the content of a file in a commit; fs.ErrNotExist if there is none. No network operation, but one if a partial
+// clone lacks the file.
 func Blob(ctx context.Context, c *git.Checkout, rev, path string) ([]byte, error) {
 	if !syntax.IsSHA(rev) {
 		return nil, fmt.Errorf("read %q of %q: not a commit id", path, rev)

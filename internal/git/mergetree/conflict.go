@@ -1,5 +1,5 @@
-// Package mergetree merges trees and writes commits in memory, without a working tree: one merge with what conflicts in it,
-// and a picker that puts commits on top of each other.
+// Package mergetree merges trees and writes commits in memory, without a working tree: single merges with their conflicts,
+// and a picker that cherry-picks a series of commits.
 package mergetree
 
 import (
@@ -17,7 +17,7 @@ import (
 	"github.com/mergexo/mergexo/internal/git/syntax"
 )
 
-// What a conflict tells of itself at most.
+// Limits for the description of a conflict.
 const (
 	maxConflictFiles = 20
 	maxHunks         = 5
@@ -26,25 +26,25 @@ const (
 	maxConflictBytes = 4 << 20 // of a file that is searched for hunks
 )
 
-// Stage is one version of a path that did not combine: 1 is the merge base's, 2 ours, 3 theirs.
+// Stage is one version of a conflicting path: 1 is the merge base's, 2 ours, 3 theirs.
 type Stage struct{ Mode, Id, Path, number string }
 
-// Message is one message of a merge about some paths.
+// Message is one of git's messages about some paths.
 type Message struct {
 	Paths []string
 	kind  string // "CONFLICT (contents)", "Auto-merging": stable, as git-merge-tree(1) says
 	text  string
 }
 
-// Result is what git tells of a merge, one with conflicts above all.
+// Result is git's report of a merge, above all of one with conflicts.
 type Result struct {
 	Tree     string
 	Stages   []Stage
 	Messages []Message
 }
 
-// Combine merges two commits into a tree, in our own git directory. The attributes of files (a merge driver that git has
-// itself, binary) are read below files, which is not changed. A conflict is *ErrConflict of the commit blame.
+// Combine merges two commits into a tree, in our own git directory. Attributes (built-in merge drivers, binary) are read
+// below files, which is not changed. A conflict is *ErrConflict of the commit blame.
 func Combine(ctx context.Context, c *git.Checkout, files, ours, theirs, blame string) (tree string, err error) {
 	found, clean, err := Merge(ctx, c, files, ours, theirs)
 	if err != nil {
@@ -56,8 +56,7 @@ func Combine(ctx context.Context, c *git.Checkout, files, ours, theirs, blame st
 	return found.Tree, nil
 }
 
-// Merge asks git for a merge. Renames are followed as git does for everybody, whatever our own configuration says of
-// comparisons.
+// Merge makes a merge with git's default rename detection, whatever our own configuration says about diffs.
 func Merge(ctx context.Context, c *git.Checkout, files, ours, theirs string) (found *Result, clean bool, err error) {
 	env := c.OwnEnv("GIT_WORK_TREE="+files, "GIT_INDEX_FILE="+c.OwnDir+"/no-index")
 	args := git.Safely(MergeAsAlways, []string{"merge-tree", "--write-tree", "-z", "--messages", ours, theirs})
@@ -82,8 +81,8 @@ var MergeAsAlways = []string{
 	"-c", "merge.renormalize=false",
 }
 
-// ParseResult reads the answer of git merge-tree -z to a merge
-// (https://git-scm.com/docs/git-merge-tree#OUTPUT): the tree, what is at each stage, an empty field, the messages.
+// ParseResult parses git merge-tree -z (https://git-scm.com/docs/git-merge-tree#OUTPUT): the tree, the stages, an empty
+// field, the messages.
 func ParseResult(part []string) (*Result, bool) {
 	found := &Result{Tree: part[0]}
 	part = part[1:]
@@ -102,7 +101,7 @@ func ParseResult(part []string) (*Result, bool) {
 	for len(part) > 0 {
 		n, err := strconv.Atoi(part[0])
 		if err != nil || n < 0 || len(part) < n+3 {
-			break // about submodules git adds advice that is no message
+			break // submodule advice is no message
 		}
 		found.Messages = append(found.Messages, Message{Paths: part[1 : n+1], kind: part[n+1], text: strings.TrimSpace(part[n+2])})
 		part = part[n+3:]
@@ -110,7 +109,7 @@ func ParseResult(part []string) (*Result, bool) {
 	return found, true
 }
 
-// Conflicts are the messages that are about conflicts.
+// Conflicts are the messages about conflicts.
 func (f *Result) Conflicts() []Message {
 	var list []Message
 	for _, s := range f.Messages {
@@ -121,13 +120,13 @@ func (f *Result) Conflicts() []Message {
 	return list
 }
 
-// Paths are those that did not combine, in their order.
+// Paths are the conflicting paths, in order.
 func (f *Result) Paths() []string {
 	var list []string
 	for _, s := range f.Stages {
 		list = append(list, s.Path)
 	}
-	if len(list) == 0 { // a renamed directory can conflict without leaving a path in conflict
+	if len(list) == 0 { // a directory rename can conflict without a conflicting path
 		for _, s := range f.Conflicts() {
 			list = append(list, s.Paths...)
 		}
@@ -136,7 +135,7 @@ func (f *Result) Paths() []string {
 	return slices.Compact(list)
 }
 
-// Versions are the stages of a path; one that is not there has no mode.
+// Versions are the stages of a path; a missing one has no mode.
 func (f *Result) Versions(path string) (base, ours, theirs Stage) {
 	for _, s := range f.Stages {
 		if s.Path != path {
@@ -154,7 +153,7 @@ func (f *Result) Versions(path string) (base, ours, theirs Stage) {
 	return base, ours, theirs
 }
 
-// Kind says in a word what is wrong with a path.
+// Kind names the kind of conflict in a path.
 func (f *Result) Kind(path string) string {
 	_, ours, theirs := f.Versions(path)
 	kinds := map[string]bool{}
@@ -174,7 +173,7 @@ func (f *Result) Kind(path string) string {
 		return "symlink"
 	}
 	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
-		if kind != "content" && kind != "add/add" { // those may come with what caused them
+		if kind != "content" && kind != "add/add" { // those may accompany their cause
 			return kind
 		}
 	}
@@ -184,7 +183,7 @@ func (f *Result) Kind(path string) string {
 	return "content"
 }
 
-// KindOf takes the word in brackets of a message, which tells more than its type does.
+// KindOf takes the word in a message's brackets, which says more than its type.
 func KindOf(s Message) string {
 	if strings.Contains(s.kind, "binary") {
 		return "binary"
@@ -198,7 +197,7 @@ func KindOf(s Message) string {
 	return kind
 }
 
-// Describe fills in what a person needs to see of a conflict.
+// Describe fills in what people need to see of a conflict.
 func Describe(ctx context.Context, c *git.Checkout, e *ErrConflict, ours, theirs string) error {
 	paths := e.Paths[:min(len(e.Paths), maxConflictFiles)]
 	if e.Found == nil || len(paths) == 0 || len(e.Files) > 0 {
@@ -236,7 +235,7 @@ func Describe(ctx context.Context, c *git.Checkout, e *ErrConflict, ours, theirs
 	return nil
 }
 
-// hunksOf cuts the conflicts out of a file with conflict markers, whose labels it replaces.
+// hunksOf extracts the conflicts from a file with conflict markers, and replaces their labels.
 func hunksOf(text, ours, theirs string) []string {
 	if syntax.IsBinary([]byte(text[:min(len(text), syntax.Sniffed)])) {
 		return nil
@@ -260,7 +259,7 @@ func hunksOf(text, ours, theirs string) []string {
 	return hunks
 }
 
-// shortened leaves lines out of the middle of what is too long.
+// shortened cuts the middle out of long text.
 func shortened(lines []string) []string {
 	if len(lines) <= maxHunkLines {
 		return lines
@@ -270,10 +269,10 @@ func shortened(lines []string) []string {
 	return append(append(slices.Clone(lines[:half]), gap), lines[len(lines)-half:]...)
 }
 
-// Entries are the modes and ids of paths in a commit or tree; those that are not there are left out.
+// Entries are the modes and IDs of paths in a commit or tree; missing paths are left out.
 func Entries(ctx context.Context, c *git.Checkout, tree string, paths []string) (map[string]Stage, error) {
 	found := map[string]Stage{}
-	for some := range slices.Chunk(paths, 200) { // as many as fit an argument list, whatever their length
+	for some := range slices.Chunk(paths, 200) { // that many fit into an argument list, whatever their length
 		out, err := c.Ask(ctx, slices.Concat([]string{"ls-tree", "-z", "--full-tree", tree, "--"}, some)...)
 		if err != nil {
 			return nil, fmt.Errorf("look up paths in %s: %w", tree, err)
@@ -288,7 +287,7 @@ func Entries(ctx context.Context, c *git.Checkout, tree string, paths []string) 
 	return found, nil
 }
 
-// Without leaves out what is said about some paths alone.
+// Without drops what concerns only some paths.
 func (f *Result) Without(files []Stage) *Result {
 	ours := func(p string) bool { return slices.ContainsFunc(files, func(at Stage) bool { return at.Path == p }) }
 	rest := &Result{Tree: f.Tree}

@@ -6,17 +6,17 @@ import (
 	"github.com/mergexo/mergexo/internal/git/syntax"
 )
 
-// ErrConflict says which paths a replay or a merge could not combine. Nothing was changed.
+// ErrConflict names the paths that conflict in a replay or a merge. Nothing was changed.
 type ErrConflict struct {
 	Commit string // the commit that did not apply
 	Paths  []string
-	Tree   string         // what did combine, with conflict markers in the rest
+	Tree   string         // the merge's tree, with conflict markers
 	Files  []ConflictFile // at most 20 of them, for people
 
 	Found *Result
 }
 
-// ConflictFile is what did not combine in one path.
+// ConflictFile is the conflict in one path.
 type ConflictFile struct {
 	Path  string   // bytes as git has them
 	Kind  string   // as git names it: content, add/add, modify/delete, rename/delete, binary, submodule, ...

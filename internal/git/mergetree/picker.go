@@ -17,7 +17,7 @@ import (
 )
 
 // Rewrite is a commit object with another tree, one parent and us as committer. Author, date, encoding and message stay
-// as they are, byte for byte; a signature, which would no longer hold, is left out.
+// byte for byte; a signature, which would be invalid, is dropped.
 func Rewrite(c *git.Checkout, raw []byte, tree, parent string) []byte {
 	head, message, _ := bytes.Cut(raw, []byte("\n\n"))
 	var author, encoding []byte
@@ -36,18 +36,18 @@ func Rewrite(c *git.Checkout, raw []byte, tree, parent string) []byte {
 	return out.Bytes()
 }
 
-// Picker puts commits on top of each other, in memory. It writes all commits through one process, so that a pick costs
-// the merge itself and little else. Close it.
+// Picker puts commits on top of each other in memory. One process writes all commits, so a pick costs little more than its
+// merge. Close it.
 type Picker struct {
 	c     *git.Checkout
-	files string // where the attributes of files are read
-	dir   string // where a commit lies for git to take
+	files string // directory of the attribute files
+	dir   string // passes commits to git
 	to    *io.PipeWriter
 	from  *bufio.Reader
 	ran   chan error
 	stop  func() bool
 
-	Tip, Tree string // what was put on top so far
+	Tip, Tree string // the result so far
 }
 
 // NewPicker starts at a commit.
@@ -70,7 +70,7 @@ func NewPickerOn(ctx context.Context, c *git.Checkout, files, onto, tree string)
 	stop := context.AfterFunc(ctx, func() { _ = to.CloseWithError(context.Cause(ctx)) }) // git would wait for more
 	p := &Picker{stop: stop, c: c, files: files, dir: dir, to: to, from: bufio.NewReader(from), ran: make(chan error, 1), Tip: onto, Tree: tree}
 	go func() {
-		// --literally: an author line that is not quite right is kept as well. The answer to each path comes at once.
+		// --literally also accepts slightly malformed author lines. Each path is answered at once.
 		_, err := c.Run(ctx, git.Spec{
 			Dir: c.OwnDir, Env: c.OwnEnv(), Input: in, Output: out,
 			Args: git.Safely([]string{"hash-object", "-t", "commit", "-w", "--literally", "--no-filters", "--stdin-paths"}),
@@ -81,7 +81,7 @@ func NewPickerOn(ctx context.Context, c *git.Checkout, files, onto, tree string)
 	return p, nil
 }
 
-// Close ends the process and removes its directory. What could not be written was told by write.
+// Close ends the process and removes its directory. Write has reported failed writes.
 func (p *Picker) Close() {
 	p.stop()
 	_ = p.to.Close()
@@ -89,7 +89,7 @@ func (p *Picker) Close() {
 	_ = os.RemoveAll(p.dir)
 }
 
-// Write makes a commit of its bytes.
+// Write writes a raw commit.
 func (p *Picker) Write(raw []byte) (string, error) {
 	file := filepath.Join(p.dir, "commit")
 	if err := os.WriteFile(file, raw, 0o600); err != nil {
@@ -108,13 +108,13 @@ func (p *Picker) Write(raw []byte) (string, error) {
 	return "", fmt.Errorf("write commit: unexpected answer %q", answer)
 }
 
-// StandIn writes a commit that only serves to choose the merge base: git 2.39 has merge-tree --write-tree without
-// --merge-base, so a commit with the wanted tree and the wanted base as its only parent stands in for the real one.
+// StandIn writes a commit that only serves to choose the merge base: git 2.39 lacks merge-tree --merge-base, so a commit
+// with the wanted tree and the wanted base as its only parent replaces the real one.
 func (p *Picker) StandIn(tree, parent string) (string, error) {
 	return p.Write(CommitByUs(p.c, tree, []string{parent}, "stand-in\n"))
 }
 
-// Apply gives the tree that the tip has with what commit changed against parent.
+// Apply returns the tip's tree with the change of commit against parent.
 func (p *Picker) Apply(ctx context.Context, commit, parent string) (tree string, err error) {
 	ours, err := p.StandIn(p.Tree, parent)
 	if err != nil {
@@ -123,7 +123,7 @@ func (p *Picker) Apply(ctx context.Context, commit, parent string) (tree string,
 	return Combine(ctx, p.c, p.files, ours, commit, commit)
 }
 
-// Put writes a commit that has the tree and the tip as its parent, and makes it the tip.
+// Put writes a commit with this tree on the tip, and makes it the tip.
 func (p *Picker) Put(was string, raw []byte, tree string) error {
 	sha, err := p.Write(raw)
 	if err != nil {

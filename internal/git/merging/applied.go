@@ -14,12 +14,11 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// AlreadyApplied reports whether the base has, since its merge base with head, a commit that changes the same for each of
-// the head's own commits: then these commits of the base, oldest first. Each counts for one of the head's. Merges of two are
-// passed over where they are what git makes of their parents. Nothing of the head may be missing on the base: merging them
-// would change nothing, but where the base went on over the same lines. false where the head has no commits of its own, as
-// when the base has it, where a merge of it has changes of its own, or where 500 commits on either side do not tell. Both
-// commits have to be here; what is missing of their history and, in a partial clone, of their files is fetched.
+// AlreadyApplied reports whether the base, since its merge base with head, has for each of the head's own commits one with
+// the same change, and returns those, oldest first. Each counts once. Clean merges of two parents are ignored. Then merging
+// head would change nothing, unless the base went on to change the same lines. It is false if the head has no own commits,
+// if a merge of it has changes of its own, or if 500 commits on either side are not enough. Both commits have to be here;
+// missing history and a partial clone's missing files are fetched.
 func AlreadyApplied(ctx context.Context, c *git.Checkout, base, head string) ([]model.Commit, bool, error) {
 	if !syntax.IsSHA(base) || !syntax.IsSHA(head) {
 		return nil, false, fmt.Errorf("look for %q on %q: not commit ids", head, base)
@@ -75,8 +74,8 @@ func alreadyApplied(ctx context.Context, c *git.Checkout, base, head string) ([]
 	return found, nil
 }
 
-// appliedInPart reports whether the head has more than its plain commits tell, in a merge, or the base gave up something of it since.
-// Attributes of files are not heeded: a merge that only they make clean counts as one with changes of its own.
+// appliedInPart reports whether the head has changes beyond its plain commits, in a merge, or the base undid something
+// since. It ignores attributes: a merge that is clean only with them counts as having changes of its own.
 func appliedInPart(ctx context.Context, c *git.Checkout, met history.Divergence) (bool, error) {
 	if err := history.FillMerge(ctx, c, met); err != nil {
 		return false, err
@@ -104,7 +103,7 @@ func appliedInPart(ctx context.Context, c *git.Checkout, met history.Divergence)
 	return slices.ContainsFunc(syntax.Fields(changed), func(path string) bool { return !slices.Contains(open, path) }), nil
 }
 
-// matched are the commits that change the same as each of mine, in their order; none where one has no other.
+// matched are the commits that make the same changes as mine, in order; none if one has no match.
 func matched(mine []change, commits []string, sums []change) []string {
 	used := map[int]bool{}
 	for _, want := range mine {
@@ -132,7 +131,7 @@ func matched(mine []change, commits []string, sums []change) []string {
 	return found
 }
 
-// plainCommits lists commits that are no merges, oldest first.
+// plainCommits lists commits that are not merges, oldest first.
 func plainCommits(ctx context.Context, c *git.Checkout, args ...string) ([]string, error) {
 	out, err := c.Ask(ctx, slices.Concat([]string{"rev-list", "--no-merges", "--topo-order"}, args)...)
 	if err != nil {
@@ -143,7 +142,7 @@ func plainCommits(ctx context.Context, c *git.Checkout, args ...string) ([]strin
 	return list, nil
 }
 
-// changesOf is what each commit changes in its parent.
+// changesOf is what each commit changes.
 func changesOf(ctx context.Context, c *git.Checkout, commits []string) ([]change, error) {
 	var pairs [][2]string
 	for _, sha := range commits {

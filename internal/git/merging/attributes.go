@@ -16,9 +16,9 @@ import (
 	"github.com/mergexo/mergexo/internal/git/syntax"
 )
 
-// attributes makes a directory for the .gitattributes of Base that matter: git merge reads them from a working tree, and
-// ours has nothing to do with Base. They decide about merge drivers that git has itself and about what is binary; programs
-// that they name are not configured here and do not run.
+// attributes makes a directory with Base's relevant .gitattributes: git merge reads them from a working tree, and ours does
+// not show Base. They select built-in merge drivers and binary files; programs that they name are not configured and do not
+// run.
 func (g *input) attributes(ctx context.Context) error {
 	dir, err := g.c.Temporary("attributes")
 	if err != nil {
@@ -37,8 +37,8 @@ func (g *input) attributes(ctx context.Context) error {
 	return err
 }
 
-// merge asks git for a merge. Where it merged contents in a directory that the branch has not changed, since the base has
-// renamed something, it is asked again with the attributes that stand there.
+// merge makes a merge. If it merged contents in a directory that the branch did not change, because the base renamed
+// something, it is repeated with that directory's attributes.
 func (g *input) merge(ctx context.Context, ours, theirs string) (found *mergetree.Result, clean bool, err error) {
 	for {
 		if found, clean, err = mergetree.Merge(ctx, g.c, g.files, ours, theirs); err != nil {

@@ -22,8 +22,8 @@ import (
 // another change, unless what is around them is the same there. The paths are as git quotes them in a patch.
 type change map[string][sha256.Size]byte
 
-// changes compares pairs of commits, newer first, in one process. Contents are compared line by line whatever attributes
-// say, so that a binary counts byte for byte too.
+// changes compares pairs of commits, newer first, in one process. Contents are compared by line whatever attributes say, so
+// that binaries count byte for byte too.
 func changes(ctx context.Context, c *git.Checkout, pairs [][2]string) ([]change, error) {
 	var ask strings.Builder
 	for _, pair := range pairs {
@@ -48,7 +48,7 @@ func changes(ctx context.Context, c *git.Checkout, pairs [][2]string) ([]change,
 	return list, nil
 }
 
-// fillChanges gets, into a partial clone, the files that comparing these commits needs.
+// fillChanges fetches the files for these comparisons into a partial clone.
 func fillChanges(ctx context.Context, c *git.Checkout, ask string) error {
 	if !c.Partial {
 		return nil
@@ -59,7 +59,7 @@ func fillChanges(ctx context.Context, c *git.Checkout, ask string) error {
 	}
 	var part []string
 	for list := syntax.Fields(out); len(list) > 0; {
-		if syntax.IsSHA(list[0]) { // of a commit; else two parts are a path
+		if syntax.IsSHA(list[0]) { // a commit's; otherwise two parts are a path
 			list = list[1:]
 			continue
 		}
@@ -77,7 +77,7 @@ func fillChanges(ctx context.Context, c *git.Checkout, ask string) error {
 	return fetch.Missing(ctx, c, need.Sorted())
 }
 
-// readChanges reads the patches of git diff-tree --stdin (https://git-scm.com/docs/diff-generate-patch).
+// readChanges parses the patches of git diff-tree --stdin (https://git-scm.com/docs/diff-generate-patch).
 func readChanges(in *bufio.Reader) ([]change, error) {
 	r := &patchReader{in: in}
 	for {
@@ -95,17 +95,17 @@ func readChanges(in *bufio.Reader) ([]change, error) {
 	}
 }
 
-// patchReader holds the sum of the file at hand.
+// patchReader holds the hash of the current file.
 type patchReader struct {
 	in    *bufio.Reader
 	list  []change
 	path  string
 	sum   hash.Hash
-	index []byte // the index line, which counts only where git shows no lines
+	index []byte // the index line, which only counts if git shows no lines
 	plain bool   // it showed lines
 }
 
-// row is a line of a header, which has a bounded length: paths do.
+// row is a line of a header; paths limit its length.
 func (r *patchReader) row() ([]byte, error) {
 	var row []byte
 	for {
@@ -136,7 +136,7 @@ func (r *patchReader) take(row []byte) error {
 		return r.hunk(row)
 	case bytes.HasPrefix(row, []byte("index ")):
 		r.index = bytes.Clone(row)
-		if fields := bytes.Fields(row); len(fields) == 3 { // a mode that stays; a file may be executable on one side alone
+		if fields := bytes.Fields(row); len(fields) == 3 { // an unchanged mode; a file may be executable on one side alone
 			r.add(bytes.Replace(fields[2], []byte("100755"), []byte("100644"), 1))
 		}
 	case bytes.HasPrefix(row, []byte("--- ")), bytes.HasPrefix(row, []byte("+++ ")):
@@ -151,7 +151,7 @@ func (r *patchReader) add(text []byte) {
 	r.sum.Write([]byte{'\n'})
 }
 
-// hunk reads as many lines as its header says, so that nothing in a file is taken for something else.
+// hunk reads as many lines as its header says, so that file content is never taken for a header.
 func (r *patchReader) hunk(head []byte) error {
 	r.plain = true
 	part := bytes.Fields(head)
@@ -172,7 +172,7 @@ func (r *patchReader) hunk(head []byte) error {
 			is--
 		case ' ':
 			was, is = was-1, is-1
-		case '\\': // the line before it ends the file without a newline
+		case '\\': // the line before ends the file without a newline
 		default:
 			return fmt.Errorf("unexpected line after %q", head)
 		}
@@ -189,7 +189,7 @@ func (r *patchReader) hunk(head []byte) error {
 	return nil
 }
 
-// line adds a line of a hunk to the sum, however long it is.
+// line adds a hunk's line to the hash, however long it is.
 func (r *patchReader) line() error {
 	for {
 		part, err := r.in.ReadSlice('\n')
@@ -213,7 +213,7 @@ func lineCount(span []byte) int {
 	return n
 }
 
-// end puts the sum of the file at hand to its path.
+// end stores the current file's hash under its path.
 func (r *patchReader) end() {
 	if r.sum == nil {
 		return

@@ -9,8 +9,8 @@ import (
 	"github.com/mergexo/mergexo/internal/git/mergetree"
 )
 
-// cherryPick puts the branch's own commits on top of Base one by one, each with the id of the one it was made from, and
-// never does anything else. *ErrChanged when the result is not that of a merge of the branch.
+// cherryPick puts the branch's own commits on top of Base one by one, each naming its original, without any fallback.
+// *ErrChanged if the result is not that of a merge of the branch.
 func cherryPick(ctx context.Context, g *input) (Merged, error) {
 	done, err := g.pickOwn(ctx, pickOptions{message: pickedFrom})
 	if err != nil {
@@ -33,7 +33,7 @@ func cherryPick(ctx context.Context, g *input) (Merged, error) {
 	return g.landPicked(ctx, done)
 }
 
-// pickedFrom adds the line that git cherry-pick -x adds, below the trailers of a message or else as a paragraph of its own.
+// pickedFrom adds the line of git cherry-pick -x, to a message's trailers or else as a paragraph of its own.
 func pickedFrom(sha string, raw []byte) []byte {
 	raw = append(bytes.TrimRight(raw, "\n"), '\n')
 	_, message, _ := bytes.Cut(raw, []byte("\n\n"))
@@ -48,8 +48,8 @@ var (
 	ownTrailer  = regexp.MustCompile(`^(?:Signed-off-by: |\(cherry picked from commit )`)
 )
 
-// endsInTrailers reports whether the last paragraph of a message is one of trailers, as git-interpret-trailers(1) says: all of
-// its lines are, or one that git made itself and a quarter of them. The subject is none.
+// endsInTrailers reports whether a message's last paragraph is one of trailers, as in git-interpret-trailers(1): all of its
+// lines are, or one that git generates and a quarter of them. The subject never is.
 func endsInTrailers(message []byte) bool {
 	at := bytes.LastIndex(bytes.TrimRight(message, "\n"), []byte("\n\n"))
 	if at < 0 {
@@ -62,7 +62,7 @@ func endsInTrailers(message []byte) bool {
 			trailers, own = trailers+1, true
 		case trailerLine.Match(row):
 			trailers++
-		case trailers > 0 && (row[0] == ' ' || row[0] == '\t'): // goes on
+		case trailers > 0 && (row[0] == ' ' || row[0] == '\t'): // continuation
 		default:
 			others++
 		}

@@ -8,10 +8,10 @@ import (
 
 // ErrEmpty says that nothing would land.
 type ErrEmpty struct {
-	// Proof says which commits of the base have what would land, a sentence each; none when that is not proven: then the
-	// branch changes nothing, or the base has the same files for another reason.
+	// Proof names the base's commits with the same changes, a sentence each; none if unproven: then the branch changes
+	// nothing, or the base has the same files for another reason.
 	Proof []string
-	// Cancelled says that the branch has no change of its own: its files are what they were where it began.
+	// Cancelled says that the branch has no net change: its files are as at its fork point.
 	Cancelled bool
 }
 
@@ -25,7 +25,7 @@ func (e *ErrEmpty) Error() string {
 	return "nothing would land: " + e.Proof[0]
 }
 
-// ErrRewound says that Head brings back commits that the base gave up.
+// ErrRewound says that Head would bring back commits that the base dropped.
 type ErrRewound struct{ Commits []string }
 
 func (e *ErrRewound) Error() string {
@@ -35,7 +35,7 @@ func (e *ErrRewound) Error() string {
 	return fmt.Sprintf("%d commits that the base branch gave up would come back, %s among them", len(e.Commits), e.Commits[0])
 }
 
-// ErrFrontmatter says that the front matter of a file could not be read.
+// ErrFrontmatter says that a file's front matter is invalid.
 type ErrFrontmatter struct {
 	Path string
 	Side string // "base", "branch" or "merge base"
@@ -48,7 +48,7 @@ func (e *ErrFrontmatter) Error() string {
 
 func (e *ErrFrontmatter) Unwrap() error { return e.Err }
 
-// ErrTooMany says that a branch has more commits than are picked one by one.
+// ErrTooMany says that a branch has too many commits to pick one by one.
 type ErrTooMany struct{ Count, Most int }
 
 func (e *ErrTooMany) Error() string {

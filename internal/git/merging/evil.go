@@ -13,8 +13,8 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// evil lists the merge commits of the branch that are not what git makes of their parents: somebody resolved a conflict in
-// them, or changed more. Of very many the newest are looked at.
+// evil lists the branch's merge commits that differ from git's merge of their parents: somebody resolved a conflict in
+// them, or changed more. Of very many the newest are checked.
 func (g *input) evil(ctx context.Context) ([]model.Commit, error) {
 	merges := g.merges()
 	found, err := evilMerges(ctx, g.c, g.files, merges[max(0, len(merges)-history.MaxListed):])
@@ -24,7 +24,7 @@ func (g *input) evil(ctx context.Context) ([]model.Commit, error) {
 	return history.Named(ctx, g.c, found)
 }
 
-// evilMerges are those of the merge commits that are not what git makes of their two parents, with the attributes below files.
+// evilMerges are the merge commits that differ from git's merge of their two parents, with the attributes below files.
 func evilMerges(ctx context.Context, c *git.Checkout, files string, merges []commitNode) (found []string, err error) {
 	raws, err := rawCommits(ctx, c, merges)
 	if err != nil || len(merges) == 0 {
@@ -33,7 +33,7 @@ func evilMerges(ctx context.Context, c *git.Checkout, files string, merges []com
 	var ask strings.Builder
 	var asked []commitNode
 	for _, t := range merges {
-		if len(t.parents) > 2 { // git merges so many at once only where nothing is to be resolved
+		if len(t.parents) > 2 { // git makes an octopus merge only without conflicts
 			continue
 		}
 		asked = append(asked, t)
@@ -57,13 +57,13 @@ func evilMerges(ctx context.Context, c *git.Checkout, files string, merges []com
 	return found, nil
 }
 
-// cleanTrees reads git merge-tree --stdin: for each merge 1 and a tree, or 0, a tree and what is in conflict, and an empty
-// field. A merge with conflicts has "".
+// cleanTrees parses git merge-tree --stdin: for each merge 1 and a tree, or 0, a tree and the conflicts, and an empty
+// field. A merge with conflicts becomes "".
 func cleanTrees(out []byte, n int) ([]string, error) {
 	var trees []string
 	part := strings.Split(string(out), "\x00")
 	for len(part) > 1 && len(trees) < n {
-		if part[0] == "" { // between two answers
+		if part[0] == "" { // between two results
 			part = part[1:]
 			continue
 		}

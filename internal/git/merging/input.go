@@ -13,18 +13,18 @@ import (
 	"github.com/mergexo/mergexo/internal/git/syntax"
 )
 
-// input is what a merge starts from: the two trees, where they parted, and the branch's own commits.
+// input is what a merge starts from: two trees, their merge bases, and the branch's own commits.
 type input struct {
 	Request
 	c                  *git.Checkout
-	files              string          // a directory with nothing but the .gitattributes that Base has
-	looked             map[string]bool // the directories of Base whose .gitattributes are there, if there are any
+	files              string          // a directory with only Base's .gitattributes
+	looked             map[string]bool // the directories of Base whose .gitattributes were read
 	baseTree, headTree string
 	fork               []string     // the best merge bases
 	own                []commitNode // the branch's own commits, parents before children
-	gone               []string     // commits of Head that the base had and gave up
-	// since is the one commit that the branch's own commits start from when some of its history is gone. Git's merge would
-	// start too far back.
+	gone               []string     // commits of Head that the base dropped
+	// since is the one commit from which the branch's own commits start if some of its history was dropped. Git's merge
+	// would start too far back.
 	since string
 
 	applied    map[string]bool // memo of appliedOnBase
@@ -41,8 +41,8 @@ type commitNode struct {
 
 func (t commitNode) isMerge() bool { return len(t.parents) > 1 }
 
-// readInput looks at what is to be merged. *ErrUnrelated, *ErrEmpty when Base has Head, *ErrRewound when what the base gave
-// up cannot be told from the rest. Close the input afterwards.
+// readInput reads what is to be merged. *ErrUnrelated, *ErrEmpty if Base contains Head, *ErrRewound if what the base
+// dropped cannot be separated from the rest. Close the input afterwards.
 func readInput(ctx context.Context, c *git.Checkout, m Request) (*input, error) {
 	g := &input{Request: m, c: c}
 	if err := g.trees(ctx); err != nil {
@@ -78,7 +78,7 @@ func (g *input) close() error {
 	return nil
 }
 
-// trees reads the trees of both sides, and forgets the known commits that are not here.
+// trees reads both sides' trees, and drops known commits that are not here.
 func (g *input) trees(ctx context.Context) error {
 	for _, sha := range append([]string{g.Base, g.Head}, g.Known...) {
 		if !syntax.IsSHA(sha) {
@@ -113,7 +113,7 @@ func (g *input) trees(ctx context.Context) error {
 	return nil
 }
 
-// list finds the branch's own commits, and those that the base gave up.
+// list finds the branch's own commits, and those that the base dropped.
 func (g *input) list(ctx context.Context) error {
 	all, err := commitNodes(ctx, g.c, g.Head, "^"+g.Base)
 	if err != nil {
@@ -174,7 +174,7 @@ func commitNodes(ctx context.Context, c *git.Checkout, revs ...string) ([]commit
 	return list, nil
 }
 
-// start is the commit that the branch's own changes are told from.
+// start is the commit that the branch's changes are compared with.
 func (g *input) start() string {
 	if g.since != "" {
 		return g.since

@@ -19,7 +19,7 @@ import (
 	"github.com/mergexo/mergexo/internal/git/syntax"
 )
 
-// checkQuiet is *ErrDirty where something is going on in a worktree, or a tracked file is not as in its commit.
+// checkQuiet is *ErrDirty if an operation is in progress in a worktree, or a tracked file has changes.
 func checkQuiet(ctx context.Context, c *git.Checkout, branch string, at git.Worktree) error {
 	dirty := func(why string, paths ...string) error {
 		return &ErrDirty{Branch: branch, Dir: at.Top, Why: why, Paths: paths}
@@ -51,8 +51,8 @@ func checkQuiet(ctx context.Context, c *git.Checkout, branch string, at git.Work
 	return nil
 }
 
-// checkUntracked is *ErrDirty where a file that git does not track is where one is to be written. Those that it would keep
-// anyway are found by forward, too; those that are ignored it would write over.
+// checkUntracked is *ErrDirty if an untracked file is in the way of one to be written. forward finds those that git would
+// keep, too; git would overwrite ignored ones.
 func checkUntracked(ctx context.Context, c *git.Checkout, branch string, at git.Worktree, from, to string) error {
 	list, err := history.Between(ctx, c, from, to)
 	if err != nil {
@@ -92,13 +92,13 @@ func checkUntracked(ctx context.Context, c *git.Checkout, branch string, at git.
 
 const untracked = "files that git does not track are in the way"
 
-// forward moves a branch, and the index and the files where it is checked out. The branch is held fast at from meanwhile, so that
-// nobody's commit comes in between, and only moves when all files could be written.
+// forward moves a branch, with the index and the files where it is checked out. The branch is locked at from meanwhile, so
+// that no commit intervenes, and only moves once all files are written.
 func forward(ctx context.Context, c *git.Checkout, branch string, at git.Worktree, from, to string) error {
 	ref := "refs/heads/" + branch
 	var files error
 	err := hold(ctx, c, at, fmt.Sprintf("update %s %s %s", ref, to, from), func() error {
-		// Files that were written without being changed are clean, too.
+		// Files that were rewritten unchanged are clean, too.
 		if _, files = c.AsOwner(ctx, at, "update-index", "-q", "--refresh"); files == nil {
 			_, files = c.AsOwner(ctx, at, "read-tree", "-m", "-u", from, to)
 		}
@@ -117,7 +117,7 @@ func forward(ctx context.Context, c *git.Checkout, branch string, at git.Worktre
 	return err
 }
 
-// canForward asks git whether forward could write all files. It works on a copy of the index.
+// canForward asks git, with a copy of the index, whether forward could write all files.
 func canForward(ctx context.Context, c *git.Checkout, branch string, at git.Worktree, from, to string) (err error) {
 	dir, err := c.Temporary("index")
 	if err != nil {
@@ -132,7 +132,7 @@ func canForward(ctx context.Context, c *git.Checkout, branch string, at git.Work
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("copy index: %w", err)
 	}
-	// A split index would get a further part in the git directory.
+	// A split index would write another file into the git directory.
 	if _, err = c.AsOwner(ctx, at, "-c", "core.splitIndex=false", "update-index", "-q", "--refresh"); err == nil {
 		_, err = c.AsOwner(ctx, at, "read-tree", "-n", "-m", "-u", from, to)
 	}
@@ -142,7 +142,7 @@ func canForward(ctx context.Context, c *git.Checkout, branch string, at git.Work
 	return err
 }
 
-// standing reads git's words for what keeps it from writing files.
+// standing parses git's reasons for not writing files.
 func standing(said string) (paths []string, why string) {
 	for row := range strings.Lines(said) {
 		row = strings.TrimPrefix(strings.TrimPrefix(strings.TrimSpace(row), "error: "), "fatal: ")
@@ -163,11 +163,11 @@ func standing(said string) (paths []string, why string) {
 	return paths, why
 }
 
-// hold runs do while the refs of an update are locked and found to be as it says, and makes the update when do succeeds.
+// hold runs do while an update's refs are locked and verified, and makes the update if do succeeds.
 //
 // https://git-scm.com/docs/git-update-ref#_description has the transaction's commands.
 func hold(ctx context.Context, c *git.Checkout, at git.Worktree, update string, do func() error) error {
-	in, commands, err := os.Pipe() // which git has to itself: what it does not read any more is no reason to wait
+	in, commands, err := os.Pipe() // only git holds its end, so writing does not block if it exits
 	if err != nil {
 		return fmt.Errorf("start a transaction: %w", err)
 	}
@@ -180,7 +180,7 @@ func hold(ctx context.Context, c *git.Checkout, at git.Worktree, update string, 
 		ended <- err
 		out.CloseWithError(io.EOF)
 	}()
-	say := func(text string) { _, _ = io.WriteString(commands, text+"\n") } // where git is gone, ended knows why
+	say := func(text string) { _, _ = io.WriteString(commands, text+"\n") } // if git exited, ended knows why
 	say("start\n" + update + "\nprepare")
 	held := awaits(answers, "prepare: ok")
 	var failed error
@@ -197,7 +197,7 @@ func hold(ctx context.Context, c *git.Checkout, at git.Worktree, update string, 
 	return errors.Join(failed, <-ended)
 }
 
-// awaits reads lines until one is as it should be; false at the end.
+// awaits reads lines until the wanted one; false at the end.
 func awaits(from io.Reader, want string) bool {
 	var seen bytes.Buffer
 	one := make([]byte, 1)

@@ -14,11 +14,11 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// ErrDirty says that a branch is checked out where files, or something that is going on, stand in its way.
+// ErrDirty says that a branch's checkout has files, or an operation in progress, in the way.
 type ErrDirty struct {
 	Branch, Dir string
-	Why         string   // what is going on there, as the end of a sentence
-	Paths       []string // that are changed or in the way; may be empty
+	Why         string   // the operation in progress, as the end of a sentence
+	Paths       []string // changed or in the way; may be empty
 }
 
 func (e *ErrDirty) Error() string {
@@ -29,16 +29,16 @@ func (e *ErrDirty) Error() string {
 	return said
 }
 
-// ErrCheckedOut says that a branch stays as it is because somebody has it checked out.
+// ErrCheckedOut says that a branch was not moved because it is checked out.
 type ErrCheckedOut struct{ Branch, Dir string }
 
 func (e *ErrCheckedOut) Error() string {
 	return fmt.Sprintf("%s is checked out in %s and stays as it is", e.Branch, e.Dir)
 }
 
-// LocalMergeBase is FetchMergeBase for branches of the checkout itself, by their names without refs/heads/. *ErrNoRef names one that
-// is not there. A shallow checkout whose history does not reach to the merge base is ErrPartial, and so is a partial one that
-// lacks files. No network operation.
+// LocalMergeBase is FetchMergeBase for the checkout's own branches, by name without refs/heads/. *ErrNoRef names a missing
+// one. A shallow checkout whose history does not reach the merge base is ErrPartial, and so is a partial one that lacks
+// files. No network operation.
 func LocalMergeBase(ctx context.Context, c *git.Checkout, base, head string) (history.Divergence, error) {
 	var met history.Divergence
 	for _, one := range []struct {
@@ -74,7 +74,7 @@ func LocalMergeBase(ctx context.Context, c *git.Checkout, base, head string) (hi
 	return met, history.FillMerge(ctx, c, met)
 }
 
-// tipOf is where a ref of the checkout is, "" when there is none.
+// tipOf is the commit of a ref in the checkout, "" if there is none.
 func tipOf(ctx context.Context, c *git.Checkout, ref string) (string, error) {
 	out, err := c.Inside(ctx, "rev-parse", "--verify", "--quiet", ref+"^{commit}")
 	if git.ExitCode(err) == 1 {
@@ -118,7 +118,7 @@ func landLocal(ctx context.Context, c *git.Checkout, base, from, to string) erro
 	return forward(ctx, c, base, at, from, to)
 }
 
-// CanLandLocal asks what LandLocal asks before it changes anything: *ErrDirty says what is in the way. No network operation.
+// CanLandLocal makes LandLocal's checks: *ErrDirty says what is in the way. No network operation.
 func CanLandLocal(ctx context.Context, c *git.Checkout, base, from, to string) error {
 	at, free, err := clearWay(ctx, c, base, from, to)
 	if err == nil && !free {
@@ -130,7 +130,7 @@ func CanLandLocal(ctx context.Context, c *git.Checkout, base, from, to string) e
 	return nil
 }
 
-// clearWay finds the one place where a branch is checked out, free: there is none, and looks for what is in the way of its move.
+// clearWay finds the only worktree with the branch (free: there is none), and checks what is in the way of a move.
 func clearWay(ctx context.Context, c *git.Checkout, base, from, to string) (place git.Worktree, free bool, err error) {
 	at, going, err := worktreesOf(ctx, c, base)
 	switch {
@@ -149,8 +149,8 @@ func clearWay(ctx context.Context, c *git.Checkout, base, from, to string) (plac
 	return at[0], false, checkUntracked(ctx, c, base, at[0], from, to)
 }
 
-// MoveLocal moves a branch of the checkout, also where that is no fast-forward. Where it is checked out it stays:
-// *ErrCheckedOut. *ErrRejected (Stale) says that it is neither at from nor at to.
+// MoveLocal moves a branch of the checkout, even if that is no fast-forward. A checked-out branch stays: *ErrCheckedOut.
+// *ErrRejected (Stale) says that it is neither at from nor at to.
 func MoveLocal(ctx context.Context, c *git.Checkout, branch, from, to string) error {
 	done, err := expect(ctx, c, branch, from, to)
 	if err == nil && !done {
@@ -169,7 +169,7 @@ func MoveLocal(ctx context.Context, c *git.Checkout, branch, from, to string) er
 	return nil
 }
 
-// expect looks where a branch is, and tells whether it is where it is to go already.
+// expect checks where a branch is, and reports whether it is at its destination already.
 func expect(ctx context.Context, c *git.Checkout, branch, from, to string) (done bool, err error) {
 	ref := "refs/heads/" + branch
 	if !syntax.ValidRef(ref) || !syntax.IsSHA(from) || !syntax.IsSHA(to) {
@@ -182,7 +182,7 @@ func expect(ctx context.Context, c *git.Checkout, branch, from, to string) (done
 	return now == to, err
 }
 
-// setBranch moves a branch that nobody has checked out.
+// setBranch moves a branch that is not checked out.
 func setBranch(ctx context.Context, c *git.Checkout, branch, from, to string) error {
 	ref := "refs/heads/" + branch
 	_, err := c.Inside(ctx, "update-ref", "-m", "mergexo: merge", ref, to, from)
@@ -192,7 +192,7 @@ func setBranch(ctx context.Context, c *git.Checkout, branch, from, to string) er
 	return err
 }
 
-// worktreesOf are the working trees where a branch is checked out, and those where it will be once a rebase or a bisection ends.
+// worktreesOf are the worktrees with a branch checked out, and those that will have it once a rebase or a bisection ends.
 func worktreesOf(ctx context.Context, c *git.Checkout, branch string) (at, going []git.Worktree, err error) {
 	out, err := c.Inside(ctx, "worktree", "list", "--porcelain", "-z")
 	if err != nil {
@@ -222,7 +222,7 @@ func worktreesOf(ctx context.Context, c *git.Checkout, branch string) (at, going
 	return at, going, nil
 }
 
-// worktreeAt finds the git directory of a worktree; there is none where its files are gone.
+// worktreeAt finds a worktree's git directory; none if its files are gone.
 func worktreeAt(ctx context.Context, c *git.Checkout, top string) (git.Worktree, error) {
 	if samePlace(top, c.Top) {
 		return c.MainWorktree(), nil
@@ -237,7 +237,7 @@ func worktreeAt(ctx context.Context, c *git.Checkout, top string) (git.Worktree,
 	return git.Worktree{Top: top, GitDir: syntax.Line(out)}, nil
 }
 
-// samePlace reports whether two paths are one place.
+// samePlace reports whether two paths are the same directory.
 func samePlace(a, b string) bool {
 	one, err := os.Stat(a)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package merging makes the commits that would land a branch on its base, one file for each strategy, shows that they are what
-// was reviewed, and lands them in a person's own checkout. Nothing here pushes.
+// Package merging makes the commits that would land a branch on its base, one file per strategy, verifies that they are
+// what was reviewed, and lands them in a person's own checkout. It pushes nothing.
 package merging
 
 import (
@@ -11,62 +11,62 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// Request says what is to be put onto which commit, and how.
+// Request says what to merge into which commit, and how.
 type Request struct {
 	Strategy   string // one of model's
 	Base, Head string // commits that are here with the history between them
-	// Known are former tips of the base branch: what only they and Head have is not the branch's own, the base gave it up.
-	// Ids that are not here are ignored.
+	// Known are former tips of the base branch: commits that only they and Head have were dropped by the base, and are not
+	// the branch's own. Missing IDs are ignored.
 	Known       []string
 	Title, Body string // subject and body of the one commit that a strategy adds to the branch's own
-	// Own has one commit that stands for the branch's own say what that says, in place of Title and Body, where it is the only
-	// one. Of several it says Title, Body and what git merge --squash offers.
+	// Own makes a squash commit take its message from the branch's own commit if there is only one, instead of Title and
+	// Body. For several it has Title, Body and what git merge --squash offers.
 	Own         bool
-	BaseWins    []string // globs: conflicts that lie only in such paths take the base's version
+	BaseWins    []string // globs of paths whose conflicts the base wins
 	UnionFields []string // the list fields that frontmatter-union merges
 }
 
-// Merged is what came of it: commits that no ref names yet.
+// Merged is the result: commits without a ref.
 type Merged struct {
 	Tip, Tree    string
-	Commits      []model.Moved  // what is new on top of Base, oldest first; of more than maxListed the newest
-	Count        int            // how many are new on top of Base
+	Commits      []model.Moved  // the new ones on top of Base, oldest first; the newest maxListed
+	Count        int            // number of new ones on top of Base
 	Dropped      []model.Commit // the branch's commits whose changes the base had already
-	Strategy     string         // what was done: what was asked, or SquashReapply
+	Strategy     string         // the strategy used: the requested one, or SquashReapply
 	Signed       int            // commits whose signatures are lost
 	MergeCommits int            // merge commits in the branch
-	Evil         []model.Commit // those of them that hold changes of their own: not git's merge of their parents
+	Evil         []model.Commit // those with changes of their own: not git's merge of their parents
 	BaseWon      []string       // paths whose conflicts the base won
-	Notes        []string       // what else people should know: short sentences
+	Notes        []string       // other short sentences for people
 }
 
-// SquashReapply is what rebase becomes where the commits do not go over one by one: one commit with the merge's tree.
+// SquashReapply is rebase's fallback if the commits do not apply one by one: one commit with the merge's tree.
 const SquashReapply = "squash-reapply"
 
-// strategy is one way to land a branch. What is common to all of them is in the input.
+// strategy is one way to land a branch. Shared steps are methods of input.
 type strategy struct {
 	// build makes the commits.
 	build func(context.Context, *input) (Merged, error)
 	// tree is the tree that the commits must have, which Verify checks, with the paths whose conflicts the base won; nil:
-	// the tree of the merge.
+	// the merge's tree.
 	tree func(context.Context, *input) (tree string, won []string, err error)
-	// omits are the branch's own commits that it may leave out where the merge conflicts; nil: none.
+	// omits are the branch's own commits that it may omit if the merge conflicts; nil: none.
 	omits func(context.Context, *input) (map[string]bool, error)
 }
 
-// strategies has a row for each strategy, which is in the file of its name.
+// strategies has a row per strategy; each has a file of its name.
 var strategies = map[string]strategy{
 	model.StrategyRebase:     {build: rebase, omits: appliedOnBase},
 	model.StrategySquash:     {build: squash},
 	model.StrategyNoFF:       {build: noFF},
 	model.StrategyCherryPick: {build: cherryPick},
 	model.StrategyUnion:      {build: union, tree: unionTree},
-	model.StrategyAPI:        {build: noFF}, // only to be tested: GitHub makes one like it
+	model.StrategyAPI:        {build: noFF}, // only for tests: GitHub makes the like
 }
 
-// Build makes the commits that would land Head on Base. Nothing refers to them yet, and nothing of the checkout but its
-// objects is touched. Errors: *ErrConflict, *ErrUnrelated, *ErrEmpty, *ErrRewound, *ErrFrontmatter, *ErrTooMany, and
-// *ErrChanged when commits picked one by one would land something else than their merge.
+// Build makes the commits that would land Head on Base. They have no ref yet, and the checkout only gets objects. Errors:
+// *ErrConflict, *ErrUnrelated, *ErrEmpty, *ErrRewound, *ErrFrontmatter, *ErrTooMany, and *ErrChanged if commits picked one
+// by one would land something else than their merge.
 func Build(ctx context.Context, c *git.Checkout, m Request) (made Merged, err error) {
 	way, ok := strategies[m.Strategy]
 	if !ok {

@@ -13,7 +13,7 @@ import (
 	"github.com/mergexo/mergexo/internal/git/syntax"
 )
 
-// writer is somebody who wrote a commit.
+// writer is the author of a commit.
 type writer struct{ name, email, when string }
 
 func (p writer) String() string { return p.name + " <" + p.email + ">" }
@@ -24,8 +24,8 @@ func (p writer) key() string { return strings.ToLower(p.email) }
 // (https://docs.github.com/en/pull-requests/committing-changes-to-your-project/creating-and-editing-commits/creating-a-commit-with-multiple-authors).
 var coAuthor = regexp.MustCompile(`(?im)^co-authored-by:[ \t]*([^<\n]*?)[ \t]*<([^<>\n]+)>[ \t]*$`)
 
-// message is what the one commit says that is made of the branch's own, and who its author is with the time, as a commit
-// object has it. The other authors are named once each, and those that the commits name themselves; we are not.
+// message is the message of a commit that replaces the branch's own, and its author line as in a commit object. Other
+// authors, and those that the commits name, become co-authors, once each; we do not.
 func (g *input) message(ctx context.Context) (text, author string, signed int, err error) {
 	wrote, bodies, err := g.authors(ctx)
 	if err != nil {
@@ -68,7 +68,7 @@ func (g *input) message(ctx context.Context) (text, author string, signed int, e
 	return paragraphs(g.title(ctx, title), body, list, strings.TrimSpace(last+"\n"+strings.Join(trailers, "\n"))), first.String() + " " + first.when, signed, nil
 }
 
-// maxSquashed is how much of the commits' messages one message takes, in bytes.
+// maxSquashed limits the commits' messages in one message, in bytes.
 const maxSquashed = 60_000
 
 // squashed are the messages of commits, newest first, as git merge --squash offers them
@@ -98,7 +98,7 @@ func squashed(wrote []byline) string {
 	return b.String()
 }
 
-// date is when it was, as git log shows it.
+// date formats the date like git log.
 func (p writer) date() string {
 	seconds, zone, _ := strings.Cut(p.when, " ")
 	n, err := strconv.ParseInt(seconds, 10, 64)
@@ -110,7 +110,7 @@ func (p writer) date() string {
 	return time.Unix(n, 0).In(time.FixedZone("", offset)).Format("Mon Jan 2 15:04:05 2006 -0700")
 }
 
-// trailersOf cuts the trailers off a text: they count only in the last paragraph of a message.
+// trailersOf splits the trailers off a text: they only count in a message's last paragraph.
 func trailersOf(body string) (text, trailers string) {
 	body = "\n\n" + strings.TrimSpace(strings.ReplaceAll(body, "\r\n", "\n"))
 	if !endsInTrailers([]byte(body)) {
@@ -120,7 +120,7 @@ func trailersOf(body string) (text, trailers string) {
 	return body[:at], body[at+2:]
 }
 
-// byline is who wrote a commit, and what it says.
+// byline is a commit's author and message.
 type byline struct {
 	sha  string
 	by   writer
@@ -128,8 +128,8 @@ type byline struct {
 	text string
 }
 
-// authors reads who wrote the branch's own commits and what they say, and the commits themselves. The merge commits are not
-// among them unless there is nothing else.
+// authors reads the authors and messages of the branch's own commits, and the commits themselves; merge commits only if
+// there is nothing else.
 func (g *input) authors(ctx context.Context) (wrote []byline, raws [][]byte, err error) {
 	var shas []string
 	var own []commitNode
@@ -158,7 +158,7 @@ func (g *input) authors(ctx context.Context) (wrote []byline, raws [][]byte, err
 	return wrote, raws, nil
 }
 
-// title is the subject that was asked for, or else what the newest commit of the branch says.
+// title is the requested subject, or else that of the branch's newest commit.
 func (g *input) title(ctx context.Context, asked string) string {
 	title := strings.TrimSpace(strings.ReplaceAll(asked, "\x00", ""))
 	if title == "" {
@@ -172,7 +172,7 @@ func (g *input) title(ctx context.Context, asked string) string {
 	return strings.Join(strings.Fields(title), " ")
 }
 
-// paragraphs joins what there is with empty lines between.
+// paragraphs joins non-empty parts with empty lines.
 func paragraphs(parts ...string) string {
 	var list []string
 	for _, part := range parts {

@@ -6,7 +6,7 @@ import (
 	"github.com/mergexo/mergexo/internal/git/mergetree"
 )
 
-// noFF makes a merge commit of Base and Head, so that the branch's own commits stay what they are.
+// noFF makes a merge commit of Base and Head; the branch's own commits stay unchanged.
 func noFF(ctx context.Context, g *input) (Merged, error) {
 	tree, won, err := target(ctx, g)
 	if err != nil {
@@ -15,7 +15,7 @@ func noFF(ctx context.Context, g *input) (Merged, error) {
 	return g.join(ctx, tree, won)
 }
 
-// join makes a merge commit with a tree. What the base gave up would come back with the branch's history.
+// join makes a merge commit with a tree. Commits that the base dropped would come back with the branch's history.
 func (g *input) join(ctx context.Context, tree string, won []string) (Merged, error) {
 	if len(g.gone) > 0 {
 		return Merged{}, &ErrRewound{Commits: g.gone}

@@ -13,11 +13,11 @@ import (
 const (
 	pointerStart = "version https://git-lfs.github.com/spec/v1\n" // https://github.com/git-lfs/git-lfs/blob/main/docs/spec.md
 	pointerLimit = 1024                                           // bytes of a pointer, at most, as the same document says
-	maxPeeked    = 500                                            // small files that are looked at for being one
+	maxPeeked    = 500                                            // small files checked for being one
 	maxNotes     = 10
 )
 
-// notes tells what people should know of what would land and do not see in the files.
+// notes tells people what they would not see in the files that land.
 func notes(ctx context.Context, g *input, tip string) ([]string, error) {
 	steps, err := history.Steps(ctx, g.c, nil, []string{tip, g.Base})
 	if err != nil {
@@ -42,7 +42,7 @@ func notes(ctx context.Context, g *input, tip string) ([]string, error) {
 	return notes, err
 }
 
-// pointers counts the Git LFS pointers among files. What is not here is none.
+// pointers counts the Git LFS pointers among files; missing files do not count.
 func pointers(ctx context.Context, g *input, ids []string) (int, error) {
 	sizes, err := history.Sizes(ctx, g.c, ids)
 	if err != nil {

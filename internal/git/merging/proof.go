@@ -11,11 +11,11 @@ import (
 	"github.com/mergexo/mergexo/internal/git/syntax"
 )
 
-// maxCandidates is how many commits of the base are compared with those of the branch.
+// maxCandidates limits how many commits of the base are compared with the branch's.
 const maxCandidates = 500
 
-// emptyError is *ErrEmpty with what proves it: for each commit of the branch one of the base that changes the same, or one of
-// the base for all of them.
+// emptyError is *ErrEmpty with its proof: for each commit of the branch one of the base with the same change, or one of the
+// base for all of them.
 func (g *input) emptyError(ctx context.Context) error {
 	began, err := g.c.Ask(ctx, "rev-parse", "--verify", g.start()+"^{tree}")
 	if err != nil {
@@ -51,7 +51,7 @@ func (g *input) emptyError(ctx context.Context) error {
 			proof.Proof = append(proof.Proof, fmt.Sprintf("%s is %s on the base", pair[0], at))
 		}
 	}
-	if len(g.merges())+len(pairs)-1 != len(g.own) { // a first commit of another history, or too many
+	if len(g.merges())+len(pairs)-1 != len(g.own) { // a root commit of another history, or too many
 		return &ErrEmpty{}
 	}
 	if evil, err := g.evil(ctx); err != nil || len(evil) > 0 {
@@ -60,7 +60,7 @@ func (g *input) emptyError(ctx context.Context) error {
 	return proof
 }
 
-// same is the first of the commits that changes the same, "" when none does or there is nothing to compare.
+// same is the first commit with the same change, "" if there is none or nothing to compare.
 func same(mine change, commits []string, sums []change) string {
 	for i, sum := range sums {
 		if len(mine) > 0 && maps.Equal(mine, sum) {
@@ -70,8 +70,8 @@ func same(mine change, commits []string, sums []change) string {
 	return ""
 }
 
-// candidates are the commits of the base that changed one of the paths in which two commits differ, newest first, with
-// what they changed.
+// candidates are the base's commits that changed one of the paths in which two commits differ, newest first, with their
+// changes.
 func candidates(ctx context.Context, g *input, from, to string) ([]string, []change, error) {
 	out, err := g.c.Ask(ctx, "diff-tree", "-r", "-z", "--name-only", "--no-renames", from, to)
 	if err != nil {
@@ -80,12 +80,12 @@ func candidates(ctx context.Context, g *input, from, to string) ([]string, []cha
 	return changing(ctx, g, syntax.Fields(out))
 }
 
-// changing are the commits that only the base has and that changed one of these paths, newest first, with what they changed.
+// changing are the commits that only the base has and that changed one of these paths, newest first, with their changes.
 func changing(ctx context.Context, g *input, paths []string) ([]string, []change, error) {
 	if len(paths) == 0 {
 		return nil, nil, nil
 	}
-	// Without --full-history git would pass over a side branch of the base whose change came to nothing later.
+	// Without --full-history git would omit a side branch of the base whose change was undone later.
 	args := []string{"rev-list", "--no-merges", "--full-history", fmt.Sprintf("--max-count=%d", maxCandidates), g.Base, "^" + g.Head, "--"}
 	if len(paths) <= 200 {
 		args = append(args, paths...)
@@ -106,8 +106,8 @@ func changing(ctx context.Context, g *input, paths []string) ([]string, []change
 	return commits, sums, err
 }
 
-// appliedOnBase are the branch's own commits that make exactly the change of a commit of the base: git rebase leaves
-// them out. Where a branch has very many, those are not looked for.
+// appliedOnBase are the branch's own commits with exactly the change of a commit of the base: git rebase omits them. For
+// very long branches they are not searched for.
 func appliedOnBase(ctx context.Context, g *input) (map[string]bool, error) {
 	if g.applied != nil {
 		return g.applied, nil

@@ -14,8 +14,8 @@ import (
 	"github.com/mergexo/mergexo/internal/git/syntax"
 )
 
-// Revert makes one commit on top of onto that takes back what changed between from and to. *ErrConflict when what came
-// later is in the way, *ErrEmpty when it is undone already.
+// Revert makes one commit on onto that undoes the changes between from and to. *ErrConflict if later changes are in the
+// way, *ErrEmpty if it is undone already.
 func Revert(ctx context.Context, c *git.Checkout, from, to, onto, title, body string) (made Merged, err error) {
 	g := &input{Request: Request{Base: onto, Head: to, Title: title, Body: body}, c: c, fork: []string{from}}
 	if !syntax.IsSHA(from) {
@@ -59,10 +59,10 @@ func Revert(ctx context.Context, c *git.Checkout, from, to, onto, title, body st
 	return g.merged(ctx, tip, tree, nil)
 }
 
-// LandedRange tells what GitHub's merge of a pull request put on the base: all that changed between from and to, which is
-// its merge commit. base and head are commits of the pull request as it was merged, and commits is how many it had. A merge
-// commit has the head as its second parent; a squash or a rebase has to change what the pull request changes, or to have
-// the tree of its merge. It is an error when it cannot be told.
+// LandedRange determines what GitHub's merge of a pull request put on the base: the changes between from and to, its merge
+// commit. base and head are the pull request's commits as merged, and commits is how many it had. A merge commit has the
+// head as its second parent; a squash or a rebase has to change what the pull request changes, or to have the tree of its
+// merge. It is an error if that cannot be determined.
 func LandedRange(ctx context.Context, c *git.Checkout, mergeCommit, base, head string, commits int) (from, to string, err error) {
 	if !syntax.IsSHA(mergeCommit) || !syntax.IsSHA(base) || !syntax.IsSHA(head) {
 		return "", "", fmt.Errorf("find what %q put on %q: not commit ids", mergeCommit, base)
@@ -83,7 +83,7 @@ func LandedRange(ctx context.Context, c *git.Checkout, mergeCommit, base, head s
 	if len(ids) < 2 {
 		return "", "", unknown
 	}
-	if mergeCommit == head { // moved there, by us
+	if mergeCommit == head { // we fast-forwarded it
 		fork, err := history.KnownMergeBase(ctx, c, base, head)
 		if err == nil && fork == head {
 			err = unknown
@@ -97,7 +97,7 @@ func LandedRange(ctx context.Context, c *git.Checkout, mergeCommit, base, head s
 	return landedFrom(ctx, c, starts, mergeCommit, head, unknown)
 }
 
-// landedFrom finds the one of the starts from which a merge commit made by GitHub has what the head changes.
+// landedFrom finds the start from which GitHub's merge commit has the head's changes.
 func landedFrom(ctx context.Context, c *git.Checkout, starts []string, mergeCommit, head string, unknown error) (from, to string, err error) {
 	fork, err := history.KnownMergeBase(ctx, c, starts[0], head)
 	if err != nil {

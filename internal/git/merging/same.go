@@ -10,9 +10,9 @@ import (
 	"github.com/mergexo/mergexo/internal/git/syntax"
 )
 
-// SameMerge reports whether merging one into base gives the very tree that merging other into base gives, by git's own merge
-// as Build makes it. A conflict of either is no, and so is a history that has nothing in common with the base's. The commits
-// have to be here; what is missing of the history between them and, in a partial clone, of their files is fetched.
+// SameMerge reports whether merging one into base gives the same tree as merging other into base, by git's own merge as in
+// Build. It is false on a conflict or an unrelated history. The commits have to be here; missing history between them and a
+// partial clone's missing files are fetched.
 func SameMerge(ctx context.Context, c *git.Checkout, base, one, other string) (bool, error) {
 	var trees [2]string
 	for i, head := range []string{one, other} {
@@ -25,7 +25,7 @@ func SameMerge(ctx context.Context, c *git.Checkout, base, one, other string) (b
 	return trees[0] == trees[1], nil
 }
 
-// mergedTree is the tree of a merge, "" where there is none.
+// mergedTree is the tree of a merge, "" on a conflict.
 func mergedTree(ctx context.Context, c *git.Checkout, base, head string) (tree string, err error) {
 	if !syntax.IsSHA(base) || !syntax.IsSHA(head) {
 		return "", fmt.Errorf("merge %q into %q: not commit ids", head, base)

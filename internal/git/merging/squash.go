@@ -2,7 +2,7 @@ package merging
 
 import "context"
 
-// squash makes one commit of all that the branch changes, by its author, or by its first author when there are several.
+// squash makes one commit of all changes of the branch, by its author, or its first author of several.
 func squash(ctx context.Context, g *input) (Merged, error) {
 	tree, won, err := target(ctx, g)
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 	"github.com/mergexo/mergexo/internal/git/syntax"
 )
 
-// target is the tree of the merge of the whole branch, with the paths whose conflicts the base won, or
-// *ErrConflict. Where the branch holds commits that the base gave up, what they changed is left out.
+// target is the tree of merging the whole branch, with the paths whose conflicts the base won, or *ErrConflict. Changes of
+// commits that the base dropped are left out.
 func target(ctx context.Context, g *input) (tree string, won []string, err error) {
 	if g.targetTree == "" && g.targetErr == nil {
 		g.targetTree, g.targetWon, g.targetErr = g.mergeTarget(ctx)
@@ -52,7 +52,7 @@ func (g *input) mergeTarget(ctx context.Context) (string, []string, error) {
 	return tree, won, nil
 }
 
-// explain fills in what people need to see of a conflict; other errors stay as they are.
+// explain adds details for people to a conflict; other errors stay as they are.
 func (g *input) explain(ctx context.Context, err error) error {
 	var conflict *mergetree.ErrConflict
 	if errors.As(err, &conflict) {
@@ -63,9 +63,9 @@ func (g *input) explain(ctx context.Context, err error) error {
 	return err
 }
 
-// settle lets the base win the conflicts of a merge when all of them lie in paths where it may, and are of a kind whose
-// winner is plain: two contents, or a deletion and a change. Else it is *ErrConflict. theirs is the commit at fault, and
-// ours a commit or tree whose version wins.
+// settle lets the base win a merge's conflicts if all of them are in paths where it may, and of a kind with a clear winner:
+// two contents, or a deletion and a change. Otherwise it is *ErrConflict. theirs is the commit at fault, and ours a commit
+// or tree whose version wins.
 func (g *input) settle(ctx context.Context, found *mergetree.Result, ours, theirs string) (tree string, won []string, err error) {
 	paths := found.Paths()
 	conflict := &mergetree.ErrConflict{Commit: theirs, Tree: found.Tree, Paths: paths, Found: found}
@@ -101,16 +101,16 @@ func (g *input) mayWin(found *mergetree.Result, paths []string) bool {
 	}
 	return len(found.Stages) > 0 && !slices.ContainsFunc(paths, func(p string) bool {
 		return !slices.Contains(plain, found.Kind(p)) || !slices.ContainsFunc(g.BaseWins, func(glob string) bool {
-			ok, _ := doublestar.Match(glob, p) // the settings were checked: the pattern is well-formed
+			ok, _ := doublestar.Match(glob, p) // the settings were validated
 			return ok
 		})
 	})
 }
 
-// graft is a tree with other entries at some paths; an entry without a mode is removed.
+// graft is a tree with some entries replaced; an entry without a mode is removed.
 func graft(ctx context.Context, c *git.Checkout, tree string, change []mergetree.Stage) (string, error) {
 	index := filepath.Join(c.OwnDir, "graft-index")
-	defer func() { _ = os.Remove(index) }() // it goes with our directory at the latest
+	defer func() { _ = os.Remove(index) }() // our directory is removed later anyway
 	env := c.OwnEnv("GIT_INDEX_FILE="+index, "GIT_WORK_TREE="+c.OwnDir)
 	whole := []string{"-c", "core.sparseCheckout=false", "-c", "index.sparse=false"}
 	run := func(stdin string, args ...string) ([]byte, error) {

@@ -17,11 +17,11 @@ import (
 	"github.com/mergexo/mergexo/internal/git/syntax"
 )
 
-// maxUnionFile is how large a Markdown file may be for its lists to be merged, in bytes.
+// maxUnionFile limits the size of a Markdown file whose lists are merged, in bytes.
 const maxUnionFile = 16 << 20
 
-// union is no-ff, but for Markdown files with front matter that both sides have and the branch changed: of those the base's
-// bytes stay, with what the branch's lists have beyond the base's (frontmatter.Merge).
+// union is no-ff, except for Markdown files with front matter that both sides have and the branch changed: they keep the
+// base's bytes, plus the branch's additions to lists (frontmatter.Merge).
 func union(ctx context.Context, g *input) (Merged, error) {
 	tree, won, err := unionTree(ctx, g)
 	if err != nil {
@@ -103,7 +103,7 @@ func isMarkdown(p string) bool {
 	return slices.Contains([]string{".md", ".markdown", ".mdown", ".mdx"}, strings.ToLower(path.Ext(p)))
 }
 
-// unite merges one file; the answer has no mode when neither side has front matter, so that git merges it as any other.
+// unite merges one file; the result has no mode if neither side has front matter, so that git merges it as usual.
 func unite(ctx context.Context, g *input, at mergetree.Stage, base, branch []byte) (mergetree.Stage, error) {
 	if !frontmatter.Has(base) && !frontmatter.Has(branch) {
 		return mergetree.Stage{}, nil
@@ -127,7 +127,7 @@ func unite(ctx context.Context, g *input, at mergetree.Stage, base, branch []byt
 	return at, nil
 }
 
-// readTexts reads the contents of objects; one that is longer than limit bytes is an error.
+// readTexts reads the contents of objects; one longer than limit bytes is an error.
 func readTexts(ctx context.Context, c *git.Checkout, ids []string, limit int64) (map[string][]byte, error) {
 	list := slices.Compact(slices.Sorted(slices.Values(ids)))
 	if err := fetch.Missing(ctx, c, list); err != nil {

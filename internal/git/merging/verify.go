@@ -13,13 +13,12 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// Verify fails with *ErrChanged, which names paths, unless what would land is what was reviewed: the tree has to be what
-// a new merge of Base and Head has. Only where that merge is a conflict it is enough that the new commits
-// are what picking the branch's own ones again gives, that those which the base has already are named, and that
-// no merge commit of the branch has changes of its own. All of the history that tells where the branch began has to be
-// here.
+// Verify fails with *ErrChanged, which names paths, unless what would land is what was reviewed: the tree has to be that of
+// a new merge of Base and Head. If that merge conflicts, the new commits have to equal another picking of the branch's own
+// commits, those that the base has already have to be named, and no merge commit of the branch may have changes of its own.
+// All history back to the branch's fork point has to be here.
 //
-// Paths whose conflicts the base won have to be as Base has them, and named in BaseWon.
+// Paths whose conflicts the base won have to be as in Base, and named in BaseWon.
 func Verify(ctx context.Context, c *git.Checkout, m Request, made Merged) (err error) {
 	if err := standsOn(ctx, c, m.Base, made); err != nil {
 		return err
@@ -53,7 +52,7 @@ func Verify(ctx context.Context, c *git.Checkout, m Request, made Merged) (err e
 	return &ErrChanged{Paths: conflict.Paths}
 }
 
-// asExpected compares what would land with the result of the merge.
+// asExpected compares what would land with the merge's result.
 func asExpected(ctx context.Context, g *input, made Merged, tree string, won []string) error {
 	if tree != made.Tree {
 		return changedFrom(ctx, g, tree, made.Tree)
@@ -65,7 +64,7 @@ func asExpected(ctx context.Context, g *input, made Merged, tree string, won []s
 	return nil
 }
 
-// standsOn checks that a tip has the tree that is told of it, and grows from the base.
+// standsOn checks that a tip has its reported tree, and descends from the base.
 func standsOn(ctx context.Context, c *git.Checkout, base string, made Merged) error {
 	if !syntax.IsSHA(base) || !syntax.IsSHA(made.Tip) || !syntax.IsSHA(made.Tree) {
 		return fmt.Errorf("verify %q on %q: not commit ids", made.Tip, base)
@@ -109,8 +108,8 @@ func baseHas(ctx context.Context, g *input, made Merged) error {
 	return nil
 }
 
-// oneByOne reports whether the new commits are what picking the branch's own ones again gives, and no
-// merge commit has changes of its own that would be lost.
+// oneByOne reports whether the new commits equal another picking of the branch's own commits, and no merge commit has
+// changes of its own that would be lost.
 func oneByOne(ctx context.Context, g *input, made Merged) (bool, error) {
 	if evil, err := g.evil(ctx); err != nil || len(evil) > 0 {
 		return false, err
@@ -134,7 +133,7 @@ func oneByOne(ctx context.Context, g *input, made Merged) (bool, error) {
 	return replayed(ctx, g, made, without, now, raws)
 }
 
-// replayed picks the branch's own commits without some of them, and tells whether the result is the commits of now.
+// replayed picks the branch's own commits without some of them, and reports whether the result is now.
 func replayed(ctx context.Context, g *input, made Merged, without map[string]bool, now []commitNode, raws map[string][]byte) (bool, error) {
 	p, err := mergetree.NewPickerOn(ctx, g.c, g.files, g.Base, g.baseTree)
 	if err != nil {
@@ -167,8 +166,8 @@ func replayed(ctx context.Context, g *input, made Merged, without map[string]boo
 	return said && len(now) == 0, nil
 }
 
-// sameOrigin says that a merge names a commit as made from the one that it was made from, or does not list it: only the newest are.
-// left is how many come from it on.
+// sameOrigin reports whether a merge names a commit's true original, or does not list it: only the newest are listed. left
+// is how many commits come from it on.
 func sameOrigin(made Merged, left int, now, was commitNode) bool {
 	at := len(made.Commits) - left
 	return at < 0 || made.Commits[at].SHA == now.sha && made.Commits[at].Was == was.sha

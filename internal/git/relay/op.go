@@ -15,18 +15,18 @@ const (
 	receivePack = "git-receive-pack"
 )
 
-// Op is what one network command of git may do at the server.
+// Op is what one network command of git may do on the server.
 type Op struct {
 	service string
-	fetch   bool   // objects besides refs
+	fetch   bool   // objects as well as refs
 	moves   []Move // of a push: each ref once
 	Atomic  bool   // all moves or none
 }
 
-// Listing reads refs, fetching also what they point to.
+// Listing reads refs; Fetching also reads what they point to.
 var Listing, Fetching = Op{service: uploadPack}, Op{service: uploadPack, fetch: true}
 
-// Pushing makes moves, each for itself.
+// Pushing makes independent moves.
 func Pushing(moves ...Move) Op { return Op{service: receivePack, moves: moves} }
 
 // PushingAll makes all of the moves, or none.
@@ -44,11 +44,11 @@ func (o Op) String() string {
 	return "listing of refs"
 }
 
-// refs is where the server tells its refs, below the URL of the repository.
+// refs is the path of the ref advertisement, relative to the repository's URL.
 func (o Op) refs() string { return "/info/refs?service=" + o.service }
 
-// requests is how many the operation may take. A push takes two or three. Of a fetch over a stateless connection each
-// round that looks for common commits is one: of a million commits there are about forty.
+// requests is how many requests the operation may take. A push takes two or three. A stateless fetch takes one per
+// negotiation round: about forty for a million commits.
 func (o Op) requests() int {
 	if o.fetch {
 		return 256
@@ -56,15 +56,15 @@ func (o Op) requests() int {
 	return 16
 }
 
-// Move is a change of a ref at the server, as a push says it: from one commit to another.
+// Move is a change of a ref on the server, from one commit to another.
 type Move struct{ From, To, Ref string }
 
 const (
-	ZeroID = "0000000000000000000000000000000000000000" // the commit of a ref that is not there
-	AnyID  = ""                                         // from wherever the ref is
+	ZeroID = "0000000000000000000000000000000000000000" // the commit of a missing ref
+	AnyID  = ""                                         // whatever the ref is at
 )
 
-// Refspecs tell git push of the moves. A lease holds for the one ref that it names.
+// Refspecs are git push's arguments for the moves. A lease holds for the one ref that it names.
 func (o Op) Refspecs() (leases, specs []string) {
 	for _, m := range o.moves {
 		spec := strings.ReplaceAll(m.To, ZeroID, "") + ":" + m.Ref
@@ -79,9 +79,9 @@ func (o Op) Refspecs() (leases, specs []string) {
 	return leases, specs
 }
 
-// due are the moves that git makes where the server says that its refs are at these commits: none for a ref that is there
-// already, and none away from another commit than the move says. Of an atomic push that is then none at all. To delete
-// what is not there is a move, too.
+// due are the moves that git makes if the server's refs are at these commits: none for a ref that is there already, and
+// none if the ref is not at the move's From. Of an atomic push that is then none at all. Deleting a missing ref is a move,
+// too.
 func (o Op) due(at map[string]string) (due []Move) {
 	for _, m := range o.moves {
 		was := cmp.Or(at[m.Ref], ZeroID)
@@ -96,9 +96,9 @@ func (o Op) due(at map[string]string) (due []Move) {
 	return due
 }
 
-// vetPush reads of a push what is said ahead of the pack. It is an error unless that is all the moves that are due where
-// the server has said that its refs are, with nothing that changes what the server does with them: no push options and no
-// certificate. The shallow commits have to be ours.
+// vetPush reads the commands of a push that precede the pack. It is an error unless they are exactly the moves that are due
+// given the server's refs, with nothing that changes how the server handles them: no push options and no certificate. The
+// shallow commits have to be ours.
 func (o Op) vetPush(body io.Reader, at map[string]string, boundary []byte) (read []byte, err error) {
 	said, err := readPushRequest(body)
 	if err != nil {
@@ -121,8 +121,8 @@ func (o Op) vetPush(body io.Reader, at map[string]string, boundary []byte) (read
 	return said.raw, said.checkCapabilities(boundary)
 }
 
-// vetRead reads the first command of a request to upload-pack, and of a listing all of the request. It is an error unless
-// that is a command of the operation; second tells whether it is one of protocol version 2, of which a request has one
+// vetRead reads the first command of a request to upload-pack, or all of a listing. It is an error unless that belongs to
+// the operation; second reports a protocol version 2 command, of which a request has one
 // (https://git-scm.com/docs/protocol-v2#_command_request).
 func (o Op) vetRead(body io.Reader, second bool) (read []byte, err error) {
 	read, err = readPktLine(body)

@@ -12,25 +12,25 @@ import (
 	"github.com/mergexo/mergexo/internal/git/syntax"
 )
 
-// pushRequest is what a client says ahead of the pack, as git-receive-pack reads it
+// pushRequest is what a client sends before the pack, as git-receive-pack reads it
 // (https://git-scm.com/docs/pack-protocol#_reference_update_request_and_packfile_transfer).
 type pushRequest struct {
-	raw          []byte // all of it, with the flush that ends it
+	raw          []byte // everything, with the final flush
 	moves        []Move
 	shallow      []string // commits whose parents the client does not have
 	capabilities []string // capabilities
 }
 
 const (
-	saidLimit   = 4 << 20 // bytes of what is said; 80,000 shallow commits are less
+	saidLimit   = 4 << 20 // limit of that; 80,000 shallow commits are less
 	packetLimit = 65520   // bytes of one pkt-line
 	flush       = "0000"
 )
 
 var errRequestTooLong = fmt.Errorf("over %d bytes ahead of the pack", saidLimit)
 
-// readPushRequest reads what is said ahead of the pack, and not a byte more. What git does not send is an error, also where servers
-// put up with it: they might read something else in it.
+// readPushRequest reads exactly what precedes the pack. Anything that git does not send is an error, even if servers
+// tolerate it: they might interpret it differently.
 func readPushRequest(r io.Reader) (pushRequest, error) {
 	var o pushRequest
 	for {
@@ -61,8 +61,8 @@ func readPushRequest(r io.Reader) (pushRequest, error) {
 	}
 }
 
-// readPktLine reads one pkt-line, its length included (https://git-scm.com/docs/protocol-common#_pkt_line_format). Of a flush
-// and a delimiter that is all. At the end it is io.EOF.
+// readPktLine reads one pkt-line, with its length (https://git-scm.com/docs/protocol-common#_pkt_line_format). A flush or a
+// delimiter is only the length. At the end it is io.EOF.
 func readPktLine(r io.Reader) ([]byte, error) {
 	raw := make([]byte, 4, 64)
 	if _, err := io.ReadFull(r, raw); err != nil {
@@ -84,10 +84,10 @@ func readPktLine(r io.Reader) ([]byte, error) {
 	return raw, nil
 }
 
-// probe reports whether nothing is said at all: so git asks, before a large pack, whether it would be let in.
+// probe reports whether the request is empty: git sends one before a large pack to check its access.
 func (o pushRequest) probe() bool { return string(o.raw) == flush }
 
-// checkCapabilities is an error where a capability is said that git does not need, or a shallow commit that is not part of the boundary.
+// checkCapabilities is an error for a capability that git does not need, or a shallow commit outside the boundary.
 func (o pushRequest) checkCapabilities(boundary []byte) error {
 	ours := map[string]bool{}
 	for sha := range strings.FieldsSeq(string(boundary)) {
@@ -108,7 +108,7 @@ func (o pushRequest) checkCapabilities(boundary []byte) error {
 	return nil
 }
 
-// expectEOF is an error where something follows.
+// expectEOF is an error if anything follows.
 func expectEOF(r io.Reader) error {
 	switch n, err := io.ReadFull(r, make([]byte, 1)); {
 	case n > 0:
@@ -119,7 +119,7 @@ func expectEOF(r io.Reader) error {
 	return nil
 }
 
-// advertisement passes on what a server says where its refs are, and notes it once all is said
+// advertisement passes on the server's ref advertisement, and records it once it is complete
 // (https://git-scm.com/docs/gitprotocol-http#_smart_server_response): first the name of the service and a flush, then a
 // line for each ref and a flush.
 type advertisement struct {

@@ -1,6 +1,5 @@
-// Package relay stands between git and the real server while git fetches or pushes. It is an HTTP server of our own process that
-// adds the credential, which git never sees, and lets through the operation at hand and nothing else. It knows the protocol
-// and no repository.
+// Package relay stands between git and the real server during a fetch or push: an HTTP server in our own process that adds
+// the credential, which git never sees, and allows only the current operation. It knows the protocol and no repository.
 package relay
 
 import (
