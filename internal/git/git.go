@@ -287,8 +287,8 @@ func OrInClone(ctx context.Context, c *Checkout, do func() error) error {
 // workspaceBroken reports whether an error means a workspace that git cannot work with, and not the server or the run.
 func workspaceBroken(ctx context.Context, c *Checkout, err error) bool {
 	var failed *Error
-	var astray *guard.ErrUnsafeGitDir
-	return !c.OwnClone && c.person == nil && ctx.Err() == nil && (errors.As(err, &astray) || errors.As(err, &failed) && failed.Failure == "")
+	var unsafeDir *guard.ErrUnsafeGitDir
+	return !c.OwnClone && c.person == nil && ctx.Err() == nil && (errors.As(err, &unsafeDir) || errors.As(err, &failed) && failed.Failure == "")
 }
 
 // replaceByClone replaces the workspace with a clone of our own.

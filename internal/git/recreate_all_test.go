@@ -16,21 +16,21 @@ import (
 func TestObjectsThatTestsSpoiltAreNotPushed(t *testing.T) {
 	t.Parallel()
 	for name, spoil := range map[string]func(x *tested, tree, blob string){
-		"a file": func(x *tested, _, blob string) { x.lie(blob, "blob", "evil\n") },
+		"a file": func(x *tested, _, blob string) { x.forge(blob, "blob", "evil\n") },
 		"a packed file": func(x *tested, _, blob string) {
-			x.packedLie(blob, 3, "evil\n")
+			x.forgePacked(blob, 3, "evil\n")
 			require.Equal(x.T, "evil", x.Git(x.c.Dir(), "cat-file", "blob", blob), "git believes it")
 		},
 		"a tree": func(x *tested, tree, blob string) {
 			raw, err := hex.DecodeString(blob)
 			require.NoError(x.T, err)
-			x.lie(tree, "tree", "100644 evil\x00"+string(raw))
+			x.forge(tree, "tree", "100644 evil\x00"+string(raw))
 		},
 		"the tip": func(x *tested, _, _ string) {
-			x.lie(x.made.Tip, "commit", x.Git(x.c.Dir(), "cat-file", "commit", x.merge.Head)+"\n")
+			x.forge(x.made.Tip, "commit", x.Git(x.c.Dir(), "cat-file", "commit", x.merge.Head)+"\n")
 		},
 		"the tip, on another parent": func(x *tested, tree, _ string) {
-			x.lie(x.made.Tip, "commit", "tree "+tree+"\nparent "+x.merge.Base+"\nauthor E <e@x> 0 +0000\ncommitter E <e@x> 0 +0000\n\nevil\n")
+			x.forge(x.made.Tip, "commit", "tree "+tree+"\nparent "+x.merge.Base+"\nauthor E <e@x> 0 +0000\ncommitter E <e@x> 0 +0000\n\nevil\n")
 		},
 		"the tip is gone": func(x *tested, _, _ string) {
 			require.NoError(x.T, os.Remove(filepath.Join(x.found(), filepath.FromSlash(loose(x.made.Tip)))))

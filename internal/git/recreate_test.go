@@ -77,13 +77,13 @@ func deflated(text string) []byte {
 	return raw.Bytes()
 }
 
-// lie puts another content in the place of an object.
-func (x *tested) lie(id, kind, content string) {
+// forge puts another content in the place of an object.
+func (x *tested) forge(id, kind, content string) {
 	x.write(loose(id), deflated(fmt.Sprintf("%s %d\x00%s", kind, len(content), content)))
 }
 
-// packedLie does so in a pack, whose index says that the object is there (https://git-scm.com/docs/gitformat-pack).
-func (x *tested) packedLie(id string, kind byte, content string) {
+// forgePacked does so in a pack, whose index says that the object is there (https://git-scm.com/docs/gitformat-pack).
+func (x *tested) forgePacked(id string, kind byte, content string) {
 	x.T.Helper()
 	head := []byte{kind<<4 | byte(len(content)&15) | 1<<7, byte(len(content) >> 4)}
 	require.Less(x.T, len(content), 1<<11)

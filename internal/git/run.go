@@ -21,25 +21,25 @@ import (
 )
 
 const (
-	stderrLimit  = 16 << 10         // bytes of a child's stderr that an error keeps
-	stdoutLimit  = 128 << 20        // bytes of a child's stdout that are held in memory
+	stderrLimit  = 16 << 10         // bytes of stderr kept in an error
+	stdoutLimit  = 128 << 20        // bytes of stdout held in memory
 	networkLimit = 15 * time.Minute // one network operation
 	localLimit   = 20 * time.Minute // any other command
-	killGrace    = 5 * time.Second  // between SIGTERM and SIGKILL of a cancelled child
+	killGrace    = 5 * time.Second  // from SIGTERM to SIGKILL when cancelled
 )
 
-// Failure classifies why a command did not work, as far as the system's and git's words tell.
+// Failure classifies why a command failed, as far as the messages of git and the system tell.
 type Failure string
 
-// The failures that callers treat differently; anything else is "".
+// The failures that callers handle; anything else is "".
 const (
 	Denied      Failure = "denied"      // 401 or 403: the credential is missing, wrong or too weak
-	NotFound    Failure = "not found"   // no such repository, or none that the credential may see
-	Unreachable Failure = "unreachable" // no connection, or 5xx: worth another try later
-	Exhausted   Failure = "exhausted"   // the machine lacks processes, memory or descriptors: worth another try later
+	NotFound    Failure = "not found"   // no such repository, or none that the credential can see
+	Unreachable Failure = "unreachable" // no connection, or 5xx: retry later
+	Exhausted   Failure = "exhausted"   // the machine lacks processes, memory or descriptors: retry later
 )
 
-// Error is a git command that did not succeed. It never holds the credential.
+// Error is a failed git command. It never holds the credential.
 type Error struct {
 	Args    []string // without the program's name
 	Exit    int      // -1 when it was killed or did not start
@@ -58,7 +58,7 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// Fix is what can be done about what a server has denied a run's token; "" where nobody can tell.
+// Fix is what to do about a right that the server denied a run's token; "" if unknown.
 func (e *Error) Fix() string {
 	switch said := strings.ToLower(e.Stderr); {
 	case e.Failure != Denied:
@@ -72,7 +72,7 @@ func (e *Error) Fix() string {
 // Setting is one configuration value.
 type Setting struct{ Key, Value string }
 
-// settingsEnv passes settings by environment (git-config(1), GIT_CONFIG_COUNT): unlike -c they are not in argv.
+// settingsEnv passes settings in the environment (git-config(1), GIT_CONFIG_COUNT): unlike -c they do not appear in argv.
 func settingsEnv(list []Setting) []string {
 	env := []string{"GIT_CONFIG_COUNT=" + strconv.Itoa(len(list))}
 	for i, s := range list {
@@ -81,16 +81,16 @@ func settingsEnv(list []Setting) []string {
 	return env
 }
 
-// shield turns off what a configuration could make git run, also in submodules, which read their own.
+// shield disables what a configuration could make git run, also in submodules, which read their own.
 var shield = []string{
 	"-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "safe.directory=*", "-c", "submodule.recurse=false",
 	"-c", "commit.gpgSign=false", "-c", "gc.auto=0", "-c", "maintenance.auto=false", "-c", "core.pager=cat",
 }
 
-// offline keeps a command from the network, lazy fetches of partial clones included.
+// offline keeps a command off the network, including lazy fetches of partial clones.
 var offline = []string{"-c", "protocol.allow=never"}
 
-// Env is the environment of every git child, built from nothing.
+// Env is the minimal environment of every git process.
 func (c *Checkout) Env(more ...string) []string {
 	who, when := c.Opt.Identity, fmt.Sprintf("@%d +0000", c.Opt.Now().Unix())
 	return append([]string{
@@ -102,12 +102,12 @@ func (c *Checkout) Env(more ...string) []string {
 	}, more...)
 }
 
-// OwnEnv is Env for a command in our own git directory, on the checkout's objects.
+// OwnEnv is Env for our own git directory with the checkout's objects.
 func (c *Checkout) OwnEnv(more ...string) []string {
 	return c.Env(append([]string{"GIT_DIR=" + c.OwnDir, "GIT_OBJECT_DIRECTORY=" + c.Objects}, more...)...)
 }
 
-// Safely puts the settings before a command that keep git from running anything else, and from the network.
+// Safely prepends settings that keep git from running other programs, and off the network.
 func Safely(args ...[]string) []string {
 	return slices.Concat(shield, offline, slices.Concat(args...))
 }
@@ -118,9 +118,9 @@ type Spec struct {
 	Env    []string
 	Args   []string
 	Stdin  []byte
-	Input  io.Reader // instead of stdin, for what is too large to be held
+	Input  io.Reader // replaces stdin, for large input
 	Output io.Writer // gets stdout; nil: run returns it
-	alone  bool      // without a terminal, on which it could ask and wait
+	alone  bool      // without a terminal, on which it could prompt
 }
 
 // Ask runs a command in our own git directory, on the checkout's objects.
@@ -128,7 +128,7 @@ func (c *Checkout) Ask(ctx context.Context, args ...string) ([]byte, error) {
 	return c.Tell(ctx, nil, args...)
 }
 
-// Tell is Ask with something on stdin.
+// Tell is Ask with stdin.
 func (c *Checkout) Tell(ctx context.Context, stdin []byte, args ...string) ([]byte, error) {
 	env := c.OwnEnv()
 	return c.Run(ctx, Spec{Dir: c.OwnDir, Env: env, Args: Safely(args), Stdin: stdin})
@@ -139,27 +139,27 @@ func (c *Checkout) Tree(ctx context.Context, args ...string) ([]byte, error) {
 	return c.TreeWith(ctx, c.Index, nil, args...)
 }
 
-// TreeWith is Tree with another index and something on stdin.
+// TreeWith is Tree with another index and stdin.
 func (c *Checkout) TreeWith(ctx context.Context, index string, stdin []byte, args ...string) ([]byte, error) {
 	env := c.OwnEnv("GIT_INDEX_FILE="+index, "GIT_WORK_TREE="+c.Top)
 	return c.Run(ctx, Spec{Dir: c.Top, Env: env, Args: Safely(args), Stdin: stdin})
 }
 
-// Inside runs a command in the checkout's git directory. Only its refs and its configuration file are asked or changed
-// in this way: nothing that would run a program its configuration names.
+// Inside runs a command in the checkout's git directory. It may only read or change refs and the configuration file:
+// nothing that would run a program named in its configuration.
 func (c *Checkout) Inside(ctx context.Context, args ...string) ([]byte, error) {
 	return c.InsideTold(ctx, nil, args...)
 }
 
-// InsideTold is Inside with something on stdin.
+// InsideTold is Inside with stdin.
 func (c *Checkout) InsideTold(ctx context.Context, stdin []byte, args ...string) ([]byte, error) {
 	env := c.Env("GIT_DIR="+c.GitDir, "GIT_WORK_TREE="+c.Top)
 	return c.Run(ctx, Spec{Dir: c.Top, Env: env, Args: Safely(args), Stdin: stdin})
 }
 
-// Network runs a command that talks to the server, in our own git directory. The server that git sees is a relay in our own
-// process, which has the credential and lets through what is allowed and nothing else. So git gets nothing of
-// Options.Network either: a proxy is for the real server, and its URL may have a password.
+// Network runs a command that talks to the server, in our own git directory. Git's server is a relay in our own process,
+// which has the credential and allows only the given operation. So git does not get Options.Network either: a proxy is for
+// the real server, and its URL may have a password.
 func (c *Checkout) Network(ctx context.Context, allowed relay.Op, stdin []byte, args ...string) ([]byte, error) {
 	c.calls++
 	c.Opt.Log.Debug("git_network", "operation", bare(args)[0], "count", c.calls)
@@ -183,7 +183,7 @@ func (c *Checkout) Network(ctx context.Context, allowed relay.Op, stdin []byte, 
 	return out, err
 }
 
-// talk runs a command that talks to what these settings say.
+// talk runs a command that talks to a server with these settings.
 func (c *Checkout) talk(ctx context.Context, s Spec, env []string, settings []Setting) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, networkLimit)
 	defer cancel()
@@ -192,7 +192,7 @@ func (c *Checkout) talk(ctx context.Context, s Spec, env []string, settings []Se
 	}
 	s.Env, s.Args = slices.Concat(env, settingsEnv(settings)), slices.Concat(shield, s.Args)
 	out, err := c.Run(ctx, s)
-	if c.Partial { // a filter is noted as if our own directory were a partial clone, where git fails at what is missing
+	if c.Partial { // a filter is recorded as if our own directory were a partial clone, in which git fails on missing objects
 		if back := os.WriteFile(filepath.Join(c.OwnDir, "config"), c.configText(), 0o600); back != nil && err == nil {
 			err = fmt.Errorf("write configuration: %w", back)
 		}
@@ -204,7 +204,7 @@ func (c *Checkout) talk(ctx context.Context, s Spec, env []string, settings []Se
 	return out, err
 }
 
-// classify reads git's and curl's words; git has no exit codes for them
+// classify parses messages of git and curl, since git has no exit codes for them
 // (https://git-scm.com/docs/git#_environment_variables has none to ask for either). LANG is fixed, so they are stable.
 func classify(stderr string) Failure {
 	said := strings.ToLower(stderr)
@@ -228,7 +228,7 @@ func classify(stderr string) Failure {
 	return ""
 }
 
-// Run starts git in a process group of its own and ends the whole group when ctx ends.
+// Run runs git in its own process group and ends the whole group when ctx ends.
 func (c *Checkout) Run(ctx context.Context, s Spec) ([]byte, error) {
 	ctx, done := context.WithTimeout(ctx, localLimit)
 	defer done()
@@ -247,7 +247,7 @@ func (c *Checkout) Run(ctx context.Context, s Spec) ([]byte, error) {
 	}
 	err := cmd.Run()
 	if cmd.Process != nil {
-		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // whatever of the group is left; usually nothing
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // the rest of the group; usually nothing
 	}
 	if err == nil {
 		return stdout.kept, nil
@@ -266,7 +266,7 @@ func (c *Checkout) Run(ctx context.Context, s Spec) ([]byte, error) {
 	return stdout.kept, failed
 }
 
-// bare drops the leading -c settings, which say nothing to a reader.
+// bare drops the leading -c settings, which are noise to a reader.
 func bare(args []string) []string {
 	for len(args) > 2 && args[0] == "-c" {
 		args = args[2:]
@@ -274,7 +274,7 @@ func bare(args []string) []string {
 	return args
 }
 
-// Redact replaces the credential, in all its spellings, in a text.
+// Redact replaces all spellings of the credential in a text.
 func (c *Checkout) Redact(s string) string {
 	if c.basic == "" {
 		return s
@@ -300,7 +300,7 @@ func ExitCode(err error) int {
 	return -1
 }
 
-// StderrOf is what the failed command said.
+// StderrOf is the stderr of a failed command.
 func StderrOf(err error) string {
 	var failed *Error
 	if errors.As(err, &failed) {
@@ -311,7 +311,7 @@ func StderrOf(err error) string {
 
 var errFlood = fmt.Errorf("it wrote over %d MiB", stdoutLimit>>20)
 
-// bounded holds what is written to it up to stdoutLimit. More is an error, by which the child that writes ends.
+// bounded keeps up to stdoutLimit bytes. More is an error, which ends the process that writes.
 type bounded struct {
 	kept []byte
 	full bool
@@ -346,7 +346,7 @@ func (t *tail) String() string {
 	return string(t.kept)
 }
 
-// find looks a program up in path. exec.LookPath would use our own environment, which is not ours to read.
+// find looks a program up in path. exec.LookPath would use our own environment.
 func find(name, path string) (string, error) {
 	for dir := range strings.SplitSeq(path, string(filepath.ListSeparator)) {
 		file := filepath.Join(dir, name)

@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 )
 
-// InSeparateDir runs do on a git directory of its own, which holds no objects and is gone afterwards. When it is joined, it knows
-// what the server has and sees the objects of the checkout.
+// InSeparateDir runs do in a temporary git directory without objects. If joined, it knows the server's refs and sees the
+// checkout's objects.
 func InSeparateDir(c *Checkout, joined bool, do func(*Checkout) error) error {
 	a := &Checkout{Opt: c.Opt, program: c.program, site: c.site, basic: c.basic, calls: c.calls, person: c.person, Refs: map[string]string{}}
 	if joined {
@@ -28,7 +28,7 @@ func InSeparateDir(c *Checkout, joined bool, do func(*Checkout) error) error {
 	return err
 }
 
-// joinObjects lets the objects of another directory be seen (gitrepository-layout(5), objects/info/alternates).
+// joinObjects makes another directory's objects visible (gitrepository-layout(5), objects/info/alternates).
 func joinObjects(dir, other string, joined bool) error {
 	if !joined {
 		return nil

@@ -13,7 +13,7 @@ import (
 	"github.com/mergexo/mergexo/internal/git/syntax"
 )
 
-// ListSettings lists a configuration file without what it includes; nothing when there is no such file.
+// ListSettings lists a configuration file without includes; nothing if there is no such file.
 func (c *Checkout) ListSettings(ctx context.Context, file string) ([]Setting, error) {
 	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -33,14 +33,14 @@ func (c *Checkout) ListSettings(ctx context.Context, file string) ([]Setting, er
 	return list, nil
 }
 
-// ReadSettings notes the settings that decide how files look in the working tree, so that our own commands write and read them
-// as the workflow's do. They are taken before the agent runs; what it sets later is not used.
+// ReadSettings records the settings that affect files in the working tree, so that our own commands write and read them as
+// the workflow does. They are read before the agent runs; its later changes are ignored.
 func (c *Checkout) ReadSettings(ctx context.Context) error {
 	list, err := c.ListSettings(ctx, c.Config)
 	if err != nil {
 		return err
 	}
-	// `git sparse-checkout` writes to the configuration of the worktree, which git reads after the other one.
+	// `git sparse-checkout` writes to the worktree's configuration, which git reads last.
 	if slices.ContainsFunc(list, func(s Setting) bool { return s.Key == "extensions.worktreeconfig" && s.Value == "true" }) {
 		worktree, err := c.ListSettings(ctx, filepath.Join(c.GitDir, "config.worktree"))
 		if err != nil {
@@ -63,7 +63,7 @@ func (c *Checkout) ReadSettings(ctx context.Context) error {
 	return nil
 }
 
-// Sparse reports whether the working tree had only some of the files before anybody else worked there.
+// Sparse reports whether the working tree was sparse before anybody else worked there.
 func (c *Checkout) Sparse() bool {
 	return slices.Contains(c.settingsBefore, Setting{"core.sparsecheckout", "true"})
 }

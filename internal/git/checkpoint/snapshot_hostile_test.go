@@ -81,13 +81,13 @@ func TestASnapshotDoesNotLookForObjectsElsewhere(t *testing.T) {
 			require.NoError(t, plant(t, filepath.Join(c.Dir(), ".git"), filepath.Join(h.Bare, "objects")))
 			was := gittest.Files(t, c)
 			_, err := checkpoint.Snapshot(gittest.Ctx, c, "", "Snapshot")
-			var astray *guard.ErrUnsafeGitDir
-			require.ErrorAs(t, err, &astray)
-			assert.Len(t, astray.Paths, 1)
+			var unsafeDir *guard.ErrUnsafeGitDir
+			require.ErrorAs(t, err, &unsafeDir)
+			assert.Len(t, unsafeDir.Paths, 1)
 			assert.Equal(t, was, gittest.Files(t, c), "it is left to Head to take it out")
 			_, err = c.Head(gittest.Ctx)
 			if name != "alternates" {
-				require.ErrorAs(t, err, &astray)
+				require.ErrorAs(t, err, &unsafeDir)
 			}
 		})
 	}

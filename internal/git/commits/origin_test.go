@@ -16,8 +16,8 @@ import (
 	"github.com/mergexo/mergexo/internal/git/mergetree"
 )
 
-// beside is a checkout of agent/x, with main gone on beside it.
-func beside(t *testing.T, main map[string]string) (h *gittest.Hub, c *git.Checkout, head, tip string) {
+// sideBranch is a checkout of agent/x, with main gone on beside it.
+func sideBranch(t *testing.T, main map[string]string) (h *gittest.Hub, c *git.Checkout, head, tip string) {
 	h = gittest.NewHub(t)
 	h.Grow("main", 60) // more than a shallow checkout has
 	h.Git(h.Bare, "branch", "agent/y", "main")
@@ -29,7 +29,7 @@ func beside(t *testing.T, main map[string]string) (h *gittest.Hub, c *git.Checko
 }
 
 func TestTheDefaultBranchIsMergedWhereHistoryIsShort(t *testing.T) {
-	h, c, head, tip := beside(t, map[string]string{"theirs.txt": "theirs\n"})
+	h, c, head, tip := sideBranch(t, map[string]string{"theirs.txt": "theirs\n"})
 	tips, err := commits.FetchOrigin(gittest.Ctx, c, "main", "agent/y")
 	require.NoError(t, err)
 	assert.Equal(t, map[string]string{"main": tip, "agent/y": head}, tips)
@@ -47,7 +47,7 @@ func TestTheDefaultBranchIsMergedWhereHistoryIsShort(t *testing.T) {
 }
 
 func TestAMergeThatConflictsIsLeftToBeResolved(t *testing.T) {
-	h, c, head, tip := beside(t, map[string]string{"a.txt": "theirs\n", "theirs.txt": "theirs\n"})
+	h, c, head, tip := sideBranch(t, map[string]string{"a.txt": "theirs\n", "theirs.txt": "theirs\n"})
 	_, err := commits.FetchOrigin(gittest.Ctx, c, "main")
 	require.NoError(t, err)
 	_, err = commits.MergeOrigin(gittest.Ctx, c, tip, "Merge main")
@@ -73,7 +73,7 @@ func TestAMergeThatConflictsIsLeftToBeResolved(t *testing.T) {
 }
 
 func TestMarkersAreFoundAtLineStartsOnly(t *testing.T) {
-	_, c, _, _ := beside(t, map[string]string{"x": "x"})
+	_, c, _, _ := sideBranch(t, map[string]string{"x": "x"})
 	long := strings.Repeat("x", 5000)
 	gittest.Write(t, c.Dir(), map[string]string{
 		"no.txt": "a <<<<<<< b\n>>>>>>> c\n" + long + "<<<<<<< d\n", "open.txt": "<<<<<<< a\n" + long + ">>>>>>> b\n",

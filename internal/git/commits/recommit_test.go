@@ -51,9 +51,9 @@ func TestCommitsOfAnAgentBecomeOursAndNobodyElsesDo(t *testing.T) {
 	again, err := commits.Recommit(gittest.Ctx, c, start, done.Head, fetch.Tips(c), clean)
 	require.NoError(t, err)
 	assert.Equal(t, done.Head, again.Head)
-	astray, err := checkpoint.LeftBranches(gittest.Ctx, c, start)
+	left, err := checkpoint.LeftBranches(gittest.Ctx, c, start)
 	require.NoError(t, err)
-	assert.Empty(t, astray)
+	assert.Empty(t, left)
 	require.NoError(t, transport.Publish(gittest.Ctx, c, transport.Update{Branch: "agent/x", Start: start, SHA: done.Head}))
 }
 
@@ -83,9 +83,9 @@ func TestACommitIsOursWhateverItsHeadersSay(t *testing.T) {
 		})
 	}
 	large := h.Git(c.Dir(), "commit-tree", tree, "-p", start, "-F", largeFile(t))
-	sprawl := (*guard.ErrTreeLimits)(nil)
+	limits := (*guard.ErrTreeLimits)(nil)
 	_, err := commits.Recommit(gittest.Ctx, c, start, large, nil, func(s string) string { return s })
-	require.ErrorAs(t, err, &sprawl)
+	require.ErrorAs(t, err, &limits)
 	assert.Contains(t, err.Error(), "is a commit of over 1048576 bytes")
 }
 

@@ -19,15 +19,15 @@ import (
 // BenchmarkRadarOfThousandBranches tells which of 1,000 branches conflict with their base, in a repository of 50,000 files
 // and 20,000 commits, asking the server what is where among it, and compares that with a bare git merge-tree --stdin over
 // the same input, which writes its objects anew, too. The budget is 2 times that.
-func BenchmarkRadarOfThousandBranches(b *testing.B) { benchmarkRadar(b, 1000, 0) }
+func BenchmarkRadarOfThousandBranches(b *testing.B) { benchmarkConflicts(b, 1000, 0) }
 
 // BenchmarkRadarOfThousandBranchesAndPairs has a thousand pairs of them besides, in both.
-func BenchmarkRadarOfThousandBranchesAndPairs(b *testing.B) { benchmarkRadar(b, 1000, 1000) }
+func BenchmarkRadarOfThousandBranchesAndPairs(b *testing.B) { benchmarkConflicts(b, 1000, 1000) }
 
 // BenchmarkRadarOfTenThousandBranches is that of ten thousand.
-func BenchmarkRadarOfTenThousandBranches(b *testing.B) { benchmarkRadar(b, 10000, 0) }
+func BenchmarkRadarOfTenThousandBranches(b *testing.B) { benchmarkConflicts(b, 10000, 0) }
 
-func benchmarkRadar(b *testing.B, branches, pairs int) {
+func benchmarkConflicts(b *testing.B, branches, pairs int) {
 	r := gittest.NewRepo(b, gittest.GitPath())
 	base, _ := gittest.GrowLarge(r)
 	heads, input := growHeads(b, r, base, branches)

@@ -50,7 +50,7 @@ func (f *field) merge(ours, theirs string) []string {
 	return paths
 }
 
-// look is the radar in a clone of our own, or a workspace.
+// look runs Find in a clone of our own, or a workspace.
 func (f *field) look(workspace string, limit int) (*git.Checkout, conflicts.Matrix) {
 	f.T.Helper()
 	c := f.Open(workspace, func(o *git.Options) { o.Path = f.r.Path })

@@ -51,10 +51,10 @@ func TestWhatLeadsOutOfTheGitDirectoryIsRefusedAndTakenOut(t *testing.T) {
 			_, c, dot := restored(t)
 			require.NoError(t, plant(dot))
 			_, err := c.Head(gittest.Ctx)
-			var astray *guard.ErrUnsafeGitDir
-			require.ErrorAs(t, err, &astray)
-			assert.Len(t, astray.Paths, 1)
-			_, err = os.Lstat(astray.Paths[0])
+			var unsafeDir *guard.ErrUnsafeGitDir
+			require.ErrorAs(t, err, &unsafeDir)
+			assert.Len(t, unsafeDir.Paths, 1)
+			_, err = os.Lstat(unsafeDir.Paths[0])
 			assert.ErrorIs(t, err, os.ErrNotExist)
 		})
 	}

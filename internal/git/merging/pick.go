@@ -188,7 +188,7 @@ func (g *input) pickTree(ctx context.Context, p *mergetree.Picker, t commitNode,
 	if clean {
 		return found.Tree, nil, nil
 	}
-	return g.settle(ctx, found, ours, t.sha)
+	return g.resolveForBase(ctx, found, ours, t.sha)
 }
 
 // rawCommits reads commits and their parents.

@@ -45,7 +45,7 @@ func (g *input) mergeTarget(ctx context.Context) (string, []string, error) {
 	if clean {
 		return found.Tree, nil, nil
 	}
-	tree, won, err := g.settle(ctx, found, g.Base, g.Head)
+	tree, won, err := g.resolveForBase(ctx, found, g.Base, g.Head)
 	if err != nil {
 		return "", nil, g.explain(ctx, err)
 	}
@@ -63,10 +63,10 @@ func (g *input) explain(ctx context.Context, err error) error {
 	return err
 }
 
-// settle lets the base win a merge's conflicts if all of them are in paths where it may, and of a kind with a clear winner:
+// resolveForBase lets the base win a merge's conflicts if all of them are in paths where it may, and of a kind with a clear winner:
 // two contents, or a deletion and a change. Otherwise it is *ErrConflict. theirs is the commit at fault, and ours a commit
 // or tree whose version wins.
-func (g *input) settle(ctx context.Context, found *mergetree.Result, ours, theirs string) (tree string, won []string, err error) {
+func (g *input) resolveForBase(ctx context.Context, found *mergetree.Result, ours, theirs string) (tree string, won []string, err error) {
 	paths := found.Paths()
 	conflict := &mergetree.ErrConflict{Commit: theirs, Tree: found.Tree, Paths: paths, Found: found}
 	if len(g.BaseWins) == 0 || !g.mayWin(found, paths) {
@@ -85,7 +85,7 @@ func (g *input) settle(ctx context.Context, found *mergetree.Result, ours, their
 		mine.Path = p
 		change = append(change, mine)
 	}
-	if tree, err = graft(ctx, g.c, found.Tree, change); err != nil {
+	if tree, err = replaceEntries(ctx, g.c, found.Tree, change); err != nil {
 		return "", nil, err
 	}
 	return tree, paths, nil
@@ -107,8 +107,8 @@ func (g *input) mayWin(found *mergetree.Result, paths []string) bool {
 	})
 }
 
-// graft is a tree with some entries replaced; an entry without a mode is removed.
-func graft(ctx context.Context, c *git.Checkout, tree string, change []mergetree.Stage) (string, error) {
+// replaceEntries is a tree with some entries replaced; an entry without a mode is removed.
+func replaceEntries(ctx context.Context, c *git.Checkout, tree string, change []mergetree.Stage) (string, error) {
 	index := filepath.Join(c.OwnDir, "graft-index")
 	defer func() { _ = os.Remove(index) }() // our directory is removed later anyway
 	env := c.OwnEnv("GIT_INDEX_FILE="+index, "GIT_WORK_TREE="+c.OwnDir)

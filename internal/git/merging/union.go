@@ -42,7 +42,7 @@ func unionTree(ctx context.Context, g *input) (tree string, won []string, err er
 	tree = found.Tree
 	if !clean {
 		if rest := found.Without(files); len(rest.Stages) > 0 || len(rest.Conflicts()) > 0 {
-			if tree, won, err = g.settle(ctx, rest, g.Base, g.Head); err != nil {
+			if tree, won, err = g.resolveForBase(ctx, rest, g.Base, g.Head); err != nil {
 				return "", nil, g.explain(ctx, err)
 			}
 		}
@@ -50,7 +50,7 @@ func unionTree(ctx context.Context, g *input) (tree string, won []string, err er
 	if len(files) == 0 {
 		return tree, won, nil
 	}
-	tree, err = graft(ctx, g.c, tree, files)
+	tree, err = replaceEntries(ctx, g.c, tree, files)
 	return tree, won, err
 }
 

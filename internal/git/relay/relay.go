@@ -31,7 +31,7 @@ const (
 	statusBadCertificate = 495
 )
 
-// Server is the real server of a repository, and how it is reached from this machine.
+// Server is a repository's real server, and how to reach it from this machine.
 type Server struct {
 	URL     string   // of the repository
 	Site    string   // scheme and host of URL with a final slash
@@ -40,27 +40,27 @@ type Server struct {
 	Log     *slog.Logger
 }
 
-// Relay is an HTTP server on the loopback device which passes one operation on to the real server and adds the credential.
-// Its address has a random path; but who runs as our user can read that from git's arguments. So it passes on nothing but
+// Relay is an HTTP server on the loopback device that passes one operation on to the real server and adds the credential.
+// Its address has a random path, but processes of our own user can read that from git's arguments. So it only passes on
 // what the operation needs.
 type Relay struct {
 	Server
 	allowed  Op
-	boundary []byte // of the history here
-	limit    int64  // bytes of what git may send
+	boundary []byte // the shallow boundary here
+	limit    int64  // limit for what git may send, in bytes
 
-	Address   string // the repository's URL, as git is told
+	Address   string // the repository's URL for git
 	transport *http.Transport
 	listener  *loopback.Server
 
 	mu       sync.Mutex
 	base     string            // URL of the repository; another one after a redirect
-	at       map[string]string // where the server has last said that the refs of a push are; nil: it has not
+	at       map[string]string // the refs of a push as the server last reported them; nil: not yet
 	requests int
 	cause    error // why the real server was not reached
 }
 
-// Start starts a relay for one operation. boundary is where the history of the clone is cut off. Close ends it.
+// Start starts a relay for one operation. boundary is the clone's shallow boundary. Close ends it.
 func Start(s Server, allowed Op, boundary []byte) (*Relay, error) {
 	transport, err := s.transport()
 	if err != nil {
@@ -78,7 +78,7 @@ func Start(s Server, allowed Op, boundary []byte) (*Relay, error) {
 	return r, nil
 }
 
-// Close ends the relay and all that it has under way.
+// Close ends the relay and its pending requests.
 func (r *Relay) Close() {
 	r.listener.End()
 	r.transport.CloseIdleConnections()
@@ -102,19 +102,20 @@ func (r *Relay) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 			r.refuse(w, http.StatusBadRequest, err)
 			return
 		}
-		// A server may answer before it has read all. With this, net/http does not swallow what is still to come when the answer
-		// begins (https://pkg.go.dev/net/http#ResponseWriter, under Write), as it does for a connection that goes on.
+		// A server may answer before it has read everything. With this, net/http does not drain the rest of the request
+		// when the answer begins (https://pkg.go.dev/net/http#ResponseWriter, under Write), as it does to keep a connection
+		// alive.
 		w.Header().Set("Connection", "close")
 	}
-	w.Header()["Content-Type"] = nil // none is made up
+	w.Header()["Content-Type"] = nil // do not guess one
 	proxy := httputil.ReverseProxy{
 		Rewrite: r.ask, Transport: r, ModifyResponse: r.reply, ErrorHandler: r.broken, ErrorLog: r.listener.Quiet(),
-		FlushInterval: -1, // what the server says goes on at once
+		FlushInterval: -1, // flush at once
 	}
 	proxy.ServeHTTP(w, q)
 }
 
-// admit counts the requests, which cost the credential's owner something at the real server.
+// admit counts the requests, which count towards the credential's rate limit.
 func (r *Relay) admit() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -122,14 +123,13 @@ func (r *Relay) admit() bool {
 	return r.requests <= r.allowed.requests()
 }
 
-// refuse answers who asks for something else than the operation, which git itself never does.
+// refuse answers a request outside the operation; git itself never makes one.
 func (r *Relay) refuse(w http.ResponseWriter, status int, err error) {
 	r.listener.Refused("relay_refused", "operation", r.allowed.String(), "status", status, "error", syntax.Clean(err.Error()))
 	http.Error(w, fmt.Sprintf("refused, since this is a %s: %s", r.allowed, syntax.Clean(err.Error())), status)
 }
 
-// vet reads what a request asks for. It is an error unless that is part of the operation. The request's body is then as it
-// was, uncompressed.
+// vet checks a request: it is an error unless it belongs to the operation. The body is then restored, uncompressed.
 func (r *Relay) vet(q *http.Request) error {
 	body := io.Reader(q.Body)
 	switch q.Header.Get("Content-Encoding") {
@@ -158,7 +158,7 @@ func (r *Relay) vet(q *http.Request) error {
 		return err
 	}
 	body = io.MultiReader(bytes.NewReader(read), body)
-	if q.ContentLength < 0 { // some servers want to know the length, and git tells it of what is short
+	if q.ContentLength < 0 { // some servers need the length, which git gives for short requests
 		head, err := io.ReadAll(io.LimitReader(body, wholeLimit))
 		if err != nil {
 			return fmt.Errorf("read request: %w", err)
@@ -174,14 +174,14 @@ func (r *Relay) vet(q *http.Request) error {
 	return nil
 }
 
-// called is how git calls itself.
+// called is git's user agent.
 var called = regexp.MustCompile(`^git/[0-9A-Za-z.() -]{1,64}$`)
 
 const secondVersion = "version=2"
 
-// ask makes the request to the real server: with the credential, and no more of what git has sent than is needed.
+// ask makes the request to the real server: with the credential, and only what is needed of git's headers.
 func (r *Relay) ask(p *httputil.ProxyRequest) {
-	header := http.Header{"Accept": {"*/*"}, "User-Agent": {"git/2"}} // GitHub knows git by it
+	header := http.Header{"Accept": {"*/*"}, "User-Agent": {"git/2"}} // GitHub recognises git by it
 	if name := p.In.UserAgent(); called.MatchString(name) {
 		header.Set("User-Agent", name)
 	}
@@ -197,12 +197,12 @@ func (r *Relay) ask(p *httputil.ProxyRequest) {
 		header.Set("Content-Type", "application/x-"+r.allowed.service+"-request")
 		header.Set("Accept", "application/x-"+r.allowed.service+"-result")
 	}
-	out.URL, _ = url.Parse(r.repository() + path) // it has been a URL before
+	out.URL, _ = url.Parse(r.repository() + path) // parsed before
 	p.Out = out.WithContext(p.Out.Context())
 }
 
-// RoundTrip asks the real server. A repository that was renamed is somewhere else on the same server; git is never sent
-// there, since it has no credential for it.
+// RoundTrip asks the real server. A renamed repository redirects within the same server; git is never redirected itself,
+// since it has no credential.
 func (r *Relay) RoundTrip(q *http.Request) (*http.Response, error) {
 	for hop := 0; ; hop++ {
 		answer, err := r.transport.RoundTrip(q)
@@ -221,13 +221,13 @@ func (r *Relay) RoundTrip(q *http.Request) (*http.Response, error) {
 			}
 			return answer, nil
 		}
-		_ = answer.Body.Close() // of a redirect nobody reads it
+		_ = answer.Body.Close() // a redirect's body is ignored
 		q = q.Clone(q.Context())
 		q.URL = next
 	}
 }
 
-// moved is where the server says that its refs are, nil unless that is a repository of the same server.
+// moved is where the server redirects the ref advertisement to, nil unless that is a repository on the same server.
 func (r *Relay) moved(answer *http.Response) *url.URL {
 	if answer.StatusCode < 300 || answer.StatusCode > 399 {
 		return nil
@@ -245,7 +245,7 @@ func (r *Relay) repository() string {
 	return r.base
 }
 
-// reply takes out of an answer what git does not need: WWW-Authenticate would make it ask for a password.
+// reply removes headers that git does not need: WWW-Authenticate would make it ask for a password.
 func (r *Relay) reply(answer *http.Response) error {
 	if answer.StatusCode < 200 {
 		return fmt.Errorf("the server answers with status %d", answer.StatusCode)
@@ -271,7 +271,7 @@ func (r *Relay) reply(answer *http.Response) error {
 	return nil
 }
 
-// limited reports whether a server refuses something because there was too much of it, which it need not say by status 429.
+// limited reports whether a server refuses a request because of a rate limit, which need not have status 429.
 // https://docs.github.com/rest/using-the-rest-api/troubleshooting-the-rest-api#rate-limit-errors
 func limited(answer *http.Response) bool {
 	if answer.Header.Get("Retry-After") != "" || answer.Header.Get("X-Ratelimit-Remaining") == "0" {
@@ -287,15 +287,14 @@ func limited(answer *http.Response) bool {
 	return strings.Contains(text, "rate limit") || strings.Contains(text, "rate-limit") || strings.Contains(text, "abuse")
 }
 
-// note is what the server has said about the refs of a push.
+// note records what the server reported about the refs of a push.
 func (r *Relay) note(at map[string]string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.at = at
 }
 
-// broken answers when the real server does not: by a status that git's words about are read as its words about that
-// would be.
+// broken answers if the real server does not, with a status that makes git's message classify the same way.
 func (r *Relay) broken(w http.ResponseWriter, _ *http.Request, err error) {
 	r.mu.Lock()
 	r.cause = err
@@ -311,7 +310,7 @@ func (r *Relay) broken(w http.ResponseWriter, _ *http.Request, err error) {
 	w.WriteHeader(status)
 }
 
-// Reword makes what git says about the relay the words about the real server.
+// Reword replaces the relay in git's messages with the real server.
 func (r *Relay) Reword(said string) string {
 	local := r.Address
 	if u, err := url.Parse(local); err == nil {

@@ -14,14 +14,14 @@ import (
 	"golang.org/x/net/http/httpproxy"
 )
 
-// transport reaches the server as git does with the settings of Network. SSL_CERT_FILE and SSL_CERT_DIR are
-// missing here since crypto/x509 looks at them itself.
+// transport reaches the server as git does with the settings of Network. crypto/x509 reads SSL_CERT_FILE and SSL_CERT_DIR
+// itself.
 func (s Server) transport() (*http.Transport, error) {
 	pool, err := x509.SystemCertPool()
 	if err != nil {
 		return nil, fmt.Errorf("read certificates of the system: %w", err)
 	}
-	// The system's certificates stay: curl looks into the directory that they are in besides.
+	// Keep the system's certificates: curl uses their directory in addition.
 	if file := s.machine("GIT_SSL_CAINFO"); file != "" {
 		text, err := os.ReadFile(file)
 		if err != nil {
@@ -31,7 +31,7 @@ func (s Server) transport() (*http.Transport, error) {
 			return nil, fmt.Errorf("read certificates of GIT_SSL_CAINFO: none in %s", file)
 		}
 	}
-	// As git has it: the name in small letters counts more, and HTTP_PROXY in capital letters not at all
+	// As git does: the lower-case name wins, and upper-case HTTP_PROXY is ignored
 	// (https://curl.se/docs/manpage.html#ENVIRONMENT says why).
 	proxies := httpproxy.Config{
 		HTTPProxy: s.machine("http_proxy"), HTTPSProxy: s.machine("https_proxy", "HTTPS_PROXY"), NoProxy: s.machine("no_proxy", "NO_PROXY"),
@@ -45,12 +45,12 @@ func (s Server) transport() (*http.Transport, error) {
 		},
 		TLSHandshakeTimeout:    30 * time.Second,
 		ForceAttemptHTTP2:      true,
-		DisableCompression:     true, // what the server says is passed on as it is
+		DisableCompression:     true, // answers are passed on unchanged
 		MaxResponseHeaderBytes: 64 << 10,
 	}, nil
 }
 
-// machine is the first of these settings of the machine that there is.
+// machine is the first of these settings that is set.
 func (s Server) machine(names ...string) string {
 	for _, name := range names {
 		for _, entry := range s.Network {

@@ -1,5 +1,5 @@
-// Package syntax knows how git and its servers write things: which ref names and object ids are valid, how an answer is split, what
-// their words for a lost race are, and how text from outside is made safe to print. It runs nothing.
+// Package syntax knows formats of git and its servers: which ref names and object IDs are valid, how to split output, which
+// messages mean a lost race, and how to make outside text safe to print. It runs nothing.
 package syntax
 
 import (
@@ -10,7 +10,7 @@ import (
 	"unicode"
 )
 
-// Quoted lists paths for a person: quoted, since they are bytes, and not more than ten.
+// Quoted lists paths for people: quoted, since they are bytes, and at most ten.
 func Quoted(paths []string) string {
 	var list []string
 	for i, path := range paths {
@@ -23,7 +23,7 @@ func Quoted(paths []string) string {
 	return strings.Join(list, ", ")
 }
 
-// ValidRef accepts full ref names that can stand in a refspec
+// ValidRef accepts full ref names that are safe in a refspec
 // (https://git-scm.com/docs/git-check-ref-format has the rules; the server enforces the rest of them).
 func ValidRef(ref string) bool {
 	rest, ok := strings.CutPrefix(ref, "refs/")
@@ -41,7 +41,7 @@ func IsSHA(s string) bool { return shaPattern.MatchString(s) }
 // IsBranch reports whether a branch can have this name, which is without refs/heads/.
 func IsBranch(name string) bool { return ValidRef("refs/heads/" + name) }
 
-// HasMarkers says that a line opens or closes a conflict.
+// HasMarkers reports whether a line starts or ends a conflict.
 func HasMarkers(text []byte) bool {
 	for line := range bytes.Lines(text) {
 		if bytes.HasPrefix(line, []byte("<<<<<<< ")) || bytes.HasPrefix(line, []byte(">>>>>>> ")) {
@@ -51,15 +51,15 @@ func HasMarkers(text []byte) bool {
 	return false
 }
 
-// Sniffed is how many bytes of a file git looks at for a zero byte (buffer_is_binary).
+// Sniffed is how many bytes of a file git checks for a zero byte (buffer_is_binary).
 const Sniffed = 8000
 
-// IsBinary reports whether git takes a file that begins so for a binary one.
+// IsBinary reports whether git takes a file that starts like this for binary.
 func IsBinary(text []byte) bool { return bytes.IndexByte(text[:min(len(text), Sniffed)], 0) >= 0 }
 
-// LockLost reports whether the server found a ref moved after it had told us where the ref is. Somebody was quicker; but
-// that may have been this very push: curl sends a request again when a kept connection dies under it, and the second
-// one meets what the first has done.
+// LockLost reports whether the server found a ref moved after it had reported it. Somebody was faster; but that may have
+// been this very push: curl resends a request when a kept connection breaks, and the second one then finds the first one's
+// change.
 func LockLost(said string) bool {
 	said = strings.ToLower(said)
 	for _, word := range []string{"failed to update ref", "cannot lock ref", "failed to lock", "incorrect old value", "reference already exists"} {
@@ -70,7 +70,7 @@ func LockLost(said string) bool {
 	return false
 }
 
-// Clean removes control characters, so that what a server or a path says cannot drive a terminal or a log.
+// Clean removes control characters, so that outside text cannot control a terminal or a log.
 func Clean(s string) string {
 	s = strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\r", "\n")
 	return strings.Map(func(r rune) rune {
@@ -81,7 +81,7 @@ func Clean(s string) string {
 	}, s)
 }
 
-// Line is the first line of git's answer.
+// Line is the first line of git's output.
 func Line(out []byte) string {
 	first, _, _ := strings.Cut(string(out), "\n")
 	return first

@@ -1,5 +1,5 @@
-// Package testtree gives tests a place to run in that is exactly one commit: a tree of its own, or the workflow's workspace
-// for as long as they run.
+// Package testtree prepares a directory with exactly one commit for tests to run in: a tree of its own, or the workflow's
+// workspace for as long as they run.
 package testtree
 
 import (
@@ -19,18 +19,17 @@ import (
 	"github.com/mergexo/mergexo/internal/scratch"
 )
 
-// Make makes a working tree of exactly this commit below Options.Temp, for tests to run in, and remove deletes it with
-// whatever they left there. It looks like a fresh clone, with files, modes, line ends and symbolic links as its attributes say
-// and nothing of anybody's configuration; submodules are empty directories and LFS files are their pointers.
+// Make makes a working tree of exactly this commit below Options.Temp for tests; remove deletes it with everything in it.
+// It looks like a fresh clone, with files, modes, line ends and symbolic links as its attributes say and no user
+// configuration; submodules are empty directories and LFS files are pointers.
 //
-// It has a git directory of its own with HEAD at the commit, its history as far as it is here, and the tags that the
-// checkout knows. The objects of the checkout are only seen from there: git never writes to an alternate
-// (https://git-scm.com/docs/gitrepository-layout#Documentation/gitrepository-layout.txt-objectsinfoalternates). There is no
-// credential and there are no hooks. It can be given to another user, who can then get at these objects as well.
-//
-// Tests that run as our own user can get at the checkout itself. What the workflow left there to reach the server with is
-// taken out of it, as Restore does, unless it is a person's; and Recreate is to be called when they have ended.
-// At most one network operation, in a partial clone.
+// It has its own git directory with HEAD at the commit, the history that is here, and the checkout's tags. The checkout's
+// objects are an alternate, to which git never writes
+// (https://git-scm.com/docs/gitrepository-layout#Documentation/gitrepository-layout.txt-objectsinfoalternates). It has no
+// credential and no hooks. It can be given to another user, who can then read these objects as well.
+// Tests that run as our own user can access the checkout itself. Make removes the workflow's credentials from it, as
+// Restore does, unless it is a person's; call Recreate when the tests have ended. At most one network operation, in a
+// partial clone.
 func Make(ctx context.Context, c *git.Checkout, sha string) (dir string, remove func() error, err error) {
 	if !syntax.IsSHA(sha) {
 		return "", nil, fmt.Errorf("make a tree for tests of %q: not a commit id", sha)
@@ -89,7 +88,7 @@ func fill(ctx context.Context, c *git.Checkout, dir, sha string) error {
 		}
 	}
 	if c.OwnClone {
-		// Nobody else could get through it to the objects; what else is there has no secret in it and cannot be listed.
+		// Other users could not traverse it to the objects; everything else there holds no secret and cannot be listed.
 		if err := os.Chmod(c.Top, 0o711); err != nil {
 			return fmt.Errorf("let its user see the objects: %w", err)
 		}
@@ -97,7 +96,7 @@ func fill(ctx context.Context, c *git.Checkout, dir, sha string) error {
 	return git("read-tree", "-m", "-u", sha)
 }
 
-// testConfig is what the configuration of a tree for tests has besides what git init finds out about the file system.
+// testConfig is the configuration of a test tree, apart from what git init detects about the file system.
 func testConfig(c *git.Checkout) []byte {
 	list := []git.Setting{{Key: "core.hooksPath", Value: "/dev/null"}, {Key: "core.commitGraph", Value: "false"}, {Key: "gc.auto", Value: "0"}, {Key: "maintenance.auto", Value: "false"}}
 	if u, err := url.Parse(c.Opt.URL); err == nil && u.User == nil && u.Host != "" {
@@ -106,7 +105,7 @@ func testConfig(c *git.Checkout) []byte {
 	return git.SettingsText(list)
 }
 
-// tags are the checkout's tags whose objects are here, as a packed-refs file has them.
+// tags are the checkout's tags whose objects are here, as a packed-refs file.
 func tags(ctx context.Context, c *git.Checkout) ([]byte, error) {
 	out, err := c.Inside(ctx, "for-each-ref", "--format=%(objectname) %(refname)", "refs/tags")
 	if err != nil {

@@ -20,38 +20,38 @@ import (
 	"github.com/mergexo/mergexo/internal/scratch"
 )
 
-// ErrNoWorkspace says why there is no workspace to test in.
+// ErrNoWorkspace says why there is no workspace for tests.
 type ErrNoWorkspace struct{ Why string }
 
 func (e *ErrNoWorkspace) Error() string { return "no checkout of the workflow's to test in: " + e.Why }
 
-// Workspace is the runner's workspace while it is at a commit for tests to run in. Back has to be called.
+// Workspace is the runner's workspace while it is at a commit for tests. Call Back afterwards.
 type Workspace struct {
 	w       *git.Checkout
-	objects string // where the commit is
+	objects string // has the commit
 	sha     string
-	head    []byte // what HEAD, the index and the shallow file were
+	head    []byte // HEAD, the index and the shallow file before
 	index   []byte
 	shallow []byte
-	tree    string            // of the index as it was
-	found   worktreeState     // what the files were like
-	aside   string            // directory of what was moved out of the way
+	tree    string            // of the index before
+	found   worktreeState     // the files before
+	aside   string            // directory of files moved out of the way
 	moved   map[string]string // path in the workspace -> name in aside
 	order   []string          // of the moves
 }
 
-// worktreeState are what a workspace has that its index does not tell.
+// worktreeState is what a workspace has beyond its index.
 type worktreeState struct {
 	gone, changed, untracked, ignored []string
 }
 
-// InWorkspace puts a workspace, which is a checkout of the same repository, at a commit that is here, for tests to run in it:
-// HEAD, index and tracked files are exactly those of the commit, which is shown before anything runs; ignored files, such as
-// what the workflow installed, stay; everything else is kept aside meanwhile. The commit's objects are only seen from there,
-// and nothing that happens there gets into this checkout. Submodules are not touched. What the workflow left in the
-// workspace to reach the server with is taken out of it, as Restore does.
+// InWorkspace puts a workspace, a checkout of the same repository, at a commit that is here, for tests: HEAD, index and
+// tracked files are exactly the commit's, which is verified before anything runs; ignored files, such as what the workflow
+// installed, stay; everything else is moved aside. The commit's objects are an alternate, and nothing in the workspace
+// affects this checkout. Submodules are not touched. The workflow's credentials are removed from the workspace, as Restore
+// does.
 //
-// *ErrNoWorkspace where there is none. At most one network operation, in a partial clone.
+// *ErrNoWorkspace if there is none. At most one network operation, in a partial clone.
 func InWorkspace(ctx context.Context, c *git.Checkout, workspace, sha string) (*Workspace, error) {
 	if !syntax.IsSHA(sha) {
 		return nil, fmt.Errorf("test %q in the workspace: not a commit id", sha)
@@ -74,7 +74,7 @@ func InWorkspace(ctx context.Context, c *git.Checkout, workspace, sha string) (*
 	if w.OwnClone {
 		return nil, errors.Join(&ErrNoWorkspace{fmt.Sprintf("%s is no checkout of this repository", workspace)}, w.Close())
 	}
-	if err := os.Chmod(c.Top, 0o711); err != nil { // as Make does: another user gets at the objects, and at nothing else
+	if err := os.Chmod(c.Top, 0o711); err != nil { // as in Make: another user can read the objects, and nothing else
 		return nil, errors.Join(fmt.Errorf("test in the workspace: %w", err), w.Close())
 	}
 	p := &Workspace{w: w, objects: c.Objects, sha: sha, moved: map[string]string{}}
@@ -91,10 +91,10 @@ func InWorkspace(ctx context.Context, c *git.Checkout, workspace, sha string) (*
 // Dir is the workspace.
 func (p *Workspace) Dir() string { return p.w.Top }
 
-// Env is git's part of the environment of what runs in the workspace.
+// Env is git's part of the environment of programs in the workspace.
 func (p *Workspace) Env() []string { return p.w.AgentEnv() }
 
-// note remembers how the workspace is found. Nothing is changed but that no credential is left in it.
+// note records the workspace's state. It changes nothing, except for removing credentials.
 func (p *Workspace) note(ctx context.Context) (err error) {
 	w := p.w
 	if err := errors.Join(worktree.StripCredentials(ctx, w), w.Note("exclude", "attributes", "sparse-checkout"), w.NewOwnDir()); err != nil {
@@ -149,8 +149,8 @@ func compareFiles(ctx context.Context, c *git.Checkout, index string) (f worktre
 	return f, err
 }
 
-// otherFiles are the files that an index does not know: those that are ignored, or the rest. Of a repository among them the
-// directory is named, with a slash behind it.
+// otherFiles are the files that an index does not know: the ignored ones, or the rest. A repository among them is listed as
+// its directory, with a final slash.
 func otherFiles(ctx context.Context, c *git.Checkout, index string, more ...string) ([]string, error) {
 	out, err := c.TreeWith(ctx, index, nil, append([]string{"ls-files", "-z", "--others", "--exclude-standard"}, more...)...)
 	if err != nil {
@@ -159,10 +159,10 @@ func otherFiles(ctx context.Context, c *git.Checkout, index string, more ...stri
 	return syntax.Fields(out), nil
 }
 
-// enter brings the workspace to the commit, and shows that it is there.
+// enter brings the workspace to the commit, and verifies that.
 func (p *Workspace) enter(ctx context.Context, boundary []byte) error {
 	w := p.w
-	if err := p.borrow(boundary); err != nil {
+	if err := p.shareObjects(boundary); err != nil {
 		return err
 	}
 	for _, path := range slices.Concat(p.found.changed, p.found.untracked) {
@@ -174,7 +174,7 @@ func (p *Workspace) enter(ctx context.Context, boundary []byte) error {
 	if err != nil {
 		return fmt.Errorf("look for new files of %s: %w", p.sha, err)
 	}
-	for _, path := range syntax.Fields(out) { // an ignored file may stand where one of the commit's goes
+	for _, path := range syntax.Fields(out) { // an ignored file may be in the way
 		for end := 0; end < len(path); {
 			i := strings.IndexByte(path[end:]+"/", '/')
 			part := path[:end+i]
@@ -192,7 +192,7 @@ func (p *Workspace) enter(ctx context.Context, boundary []byte) error {
 	if err := worktree.Reset(ctx, w, p.sha); err != nil {
 		return err
 	}
-	for { // what the commit does not ignore any more
+	for { // files that the commit no longer ignores
 		left, err := otherFiles(ctx, w, w.Index)
 		if err != nil || len(left) == 0 {
 			return errors.Join(err, p.shown(ctx))
@@ -205,7 +205,7 @@ func (p *Workspace) enter(ctx context.Context, boundary []byte) error {
 	}
 }
 
-// shown is an error unless HEAD and tracked files are those of the commit.
+// shown is an error unless HEAD and tracked files are the commit's.
 func (p *Workspace) shown(ctx context.Context) error {
 	head, err := p.w.Inside(ctx, "rev-parse", "--verify", "HEAD^{commit}")
 	if err == nil && syntax.Line(head) != p.sha {
@@ -221,7 +221,7 @@ func (p *Workspace) shown(ctx context.Context) error {
 	return err
 }
 
-// differ are the tracked files that are not those of the commit, by an index of our own.
+// differ are the tracked files that differ from the commit, by our own index.
 func (p *Workspace) differ(ctx context.Context) ([]string, error) {
 	w := p.w
 	index := filepath.Join(w.OwnDir, "place-index")
@@ -235,8 +235,8 @@ func (p *Workspace) differ(ctx context.Context) ([]string, error) {
 	return slices.Sorted(slices.Values(slices.Concat(f.gone, f.changed))), err
 }
 
-// borrow lets the workspace see the objects of the commit, and where its history is cut off.
-func (p *Workspace) borrow(boundary []byte) error {
+// shareObjects makes the commit's objects and shallow boundary visible in the workspace.
+func (p *Workspace) shareObjects(boundary []byte) error {
 	w := p.w
 	file := filepath.Join(w.Objects, "info", "alternates")
 	had := w.Noted[file]
@@ -260,7 +260,7 @@ func (p *Workspace) borrow(boundary []byte) error {
 	return w.NewOwnDir()
 }
 
-// out moves something out of the way.
+// out moves a file out of the way.
 func (p *Workspace) out(path string) error {
 	path = strings.TrimSuffix(path, "/")
 	name := strconv.Itoa(len(p.order))
@@ -271,31 +271,30 @@ func (p *Workspace) out(path string) error {
 	return nil
 }
 
-// Back makes the workspace what it was, and says which tracked files of the commit were changed meanwhile. New files are gone
-// then, ignored ones too; of ignored files that were there before, what was changed in them stays. Nothing else may be at work
-// there any more.
+// Back restores the workspace, and returns the commit's tracked files that were changed meanwhile. New files are removed,
+// ignored ones too; changes to ignored files that existed before stay. Nothing may be running there any more.
 func (p *Workspace) Back(ctx context.Context) (changed []string, err error) {
 	w := p.w
 	err = w.PutBack()
-	if astray := (*guard.ErrUnsafeGitDir)(nil); errors.As(err, &astray) { // the links are gone, and nothing has followed them
+	if unsafeDir := (*guard.ErrUnsafeGitDir)(nil); errors.As(err, &unsafeDir) { // the links are removed, and were not followed
 		w.Opt.Log.Warn("workspace_led_astray", "error", err)
 		err = w.PutBack()
 	}
 	if err == nil {
-		err = p.borrow(w.Boundary)
+		err = p.shareObjects(w.Boundary)
 	}
 	if err == nil {
 		if changed, err = p.differ(ctx); err == nil {
 			err = p.unwind(ctx)
 		}
 	}
-	if err != nil { // what was moved stays where it can be found
+	if err != nil { // what was moved aside stays there
 		return changed, errors.Join(fmt.Errorf("make the workspace what it was: %w; what was moved out of it is in %s", err, p.aside), w.Close())
 	}
 	return changed, errors.Join(os.RemoveAll(p.aside), w.Close())
 }
 
-// unwind puts index and files back, and shows that they are.
+// unwind restores index and files, and verifies them.
 func (p *Workspace) unwind(ctx context.Context) error {
 	w := p.w
 	if err := worktree.RebuildIndex(ctx, w, p.sha); err != nil {
@@ -344,7 +343,7 @@ func (p *Workspace) unwind(ctx context.Context) error {
 	return err
 }
 
-// in moves something back to where it was. Others have worked there: what stands in its way is removed, and no link followed.
+// in moves something back. Others have worked there: whatever is in the way is removed, and links are not followed.
 func (p *Workspace) in(path string) error {
 	for end := 0; ; {
 		i := strings.IndexByte(path[end:], '/')
@@ -367,7 +366,7 @@ func (p *Workspace) in(path string) error {
 	return os.Rename(filepath.Join(p.aside, p.moved[path]), to)
 }
 
-// removePath removes a file of the working tree, or a repository in it, which git has just found there by that path.
+// removePath removes a file of the working tree, or a repository in it, that git has just listed.
 func removePath(c *git.Checkout, path string) error {
 	root, err := os.OpenRoot(c.Top)
 	if err != nil {

@@ -15,27 +15,25 @@ import (
 	"github.com/mergexo/mergexo/internal/git/syntax"
 )
 
-// A bundle carries the commits of a turn from the job in which the agent worked to the one that may push. It has a header
-// (https://git-scm.com/docs/gitformat-bundle) and a pack. Ours is always of version 2, with one ref and a pack that needs
-// nothing to be read but itself: a thin one would have to be completed from the objects of the checkout before anything
-// about it is known.
+// A bundle carries a turn's commits from the agent's job to the one that may push. It has a header
+// (https://git-scm.com/docs/gitformat-bundle) and a pack. Ours is always version 2, with one ref and a self-contained pack:
+// a thin one would have to be completed from the checkout's objects before it could be checked.
 
 // BundleRef is the one ref in a bundle for the other job.
 const BundleRef = "refs/mergexo/handoff"
 
-// What a bundle may hold at most. The agent's job decides what is in it, so each limit keeps the other job from being worn
-// out by it.
+// Limits of a bundle. The agent's job decides what is in it, so each limit protects the other job.
 const (
 	MaxBundle        = 1 << 30   // bytes of the file
 	maxBundleObjects = 200_000   // new commits, trees and files
-	maxPrerequisites = 256       // commits that have to be there already
+	maxPrerequisites = 256       // commits that must exist already
 	maxBundleHeader  = 64 << 10  // bytes before the pack
 	maxCommit        = 1 << 20   // bytes of one commit, its message included
-	maxTree          = 32 << 20  // bytes of one directory's listing
-	maxInflated      = 256 << 20 // bytes that git may allocate at once for one object
+	maxTree          = 32 << 20  // bytes of one tree object
+	maxInflated      = 256 << 20 // memory that git may allocate at once for one object
 )
 
-// BundleReason says what of a bundle does not hold.
+// BundleReason is why a bundle was refused.
 type BundleReason string
 
 // The reasons.
@@ -43,22 +41,22 @@ const (
 	BundleUnreadable   BundleReason = "unreadable"   // not a regular file of its own
 	BundleTooLarge     BundleReason = "too_large"    // over one of the limits
 	BundleFormat       BundleReason = "format"       // not the header of a bundle
-	BundleCapability   BundleReason = "capability"   // it wants of its reader what we do not do
-	BundleRefs         BundleReason = "refs"         // not the one ref that was asked for
+	BundleCapability   BundleReason = "capability"   // it needs a capability that we do not support
+	BundleRefs         BundleReason = "refs"         // not the one requested ref
 	BundleHead         BundleReason = "head"         // the planned head is not what it holds
-	BundlePrerequisite BundleReason = "prerequisite" // it builds on commits that the server's branches do not have
+	BundlePrerequisite BundleReason = "prerequisite" // it builds on commits that are not on the server's branches
 	BundleCorrupt      BundleReason = "corrupt"      // its pack cannot be read
-	BundleMalformed    BundleReason = "malformed"    // an object in it is one that git refuses
+	BundleMalformed    BundleReason = "malformed"    // git refuses one of its objects
 	BundleIncomplete   BundleReason = "incomplete"   // objects are missing
-	BundleStray        BundleReason = "stray"        // there are objects in it that its commits do not need
+	BundleStray        BundleReason = "stray"        // it has objects that its commits do not need
 	BundleRewrite      BundleReason = "rewrite"      // the planned head does not descend from the start head
 )
 
-// ErrBundle says why a bundle was refused, or could not be made. Nothing was taken in.
+// ErrBundle says why a bundle was refused, or could not be made. Nothing was imported.
 type ErrBundle struct {
 	Reason BundleReason
 	Detail string
-	Err    error // what git said, if it was asked
+	Err    error // git's error, if any
 }
 
 func (e *ErrBundle) Error() string { return fmt.Sprintf("bundle refused (%s): %s", e.Reason, e.Detail) }
@@ -69,14 +67,14 @@ func refuse(reason BundleReason, format string, args ...any) *ErrBundle {
 	return &ErrBundle{Reason: reason, Detail: fmt.Sprintf(format, args...)}
 }
 
-// WriteBundle writes the commits of start..head, without those that a branch of the server had when it was fetched last,
-// to a file, which it replaces. *ErrRewind when head does not descend from start, *ErrBundle when it is too large or
-// needs history that is not here. Network operations only where the history here is too short to tell.
+// WriteBundle writes the commits of start..head, without those that the server's branches had at the last fetch, to a file,
+// which it replaces. *ErrRewind if head does not descend from start, *ErrBundle if it is too large or needs missing
+// history. Network operations only if the history here is too short.
 func WriteBundle(ctx context.Context, c *git.Checkout, file, start, head string) error {
 	return writeBundle(ctx, c, file, BundleRef, start, head)
 }
 
-// WriteBundleForPerson is WriteBundle for a person, who has a clone of the repository: `git fetch FILE BRANCH` gets the commits there.
+// WriteBundleForPerson is WriteBundle for a person with a clone: `git fetch FILE BRANCH` imports it there.
 func WriteBundleForPerson(ctx context.Context, c *git.Checkout, file, branch, start, head string) error {
 	if !syntax.ValidRef("refs/heads/" + branch) {
 		return fmt.Errorf("bundle for a person: %q is not a branch", branch)
@@ -109,7 +107,7 @@ func writeBundle(ctx context.Context, c *git.Checkout, file, ref, start, head st
 	return nil
 }
 
-// prerequisites are the commits that the ones to be bundled sit on: the start head as a rule, and what was merged.
+// prerequisites are the parents outside the bundle: the start head as a rule, and merged commits.
 func prerequisites(ctx context.Context, c *git.Checkout, start, head string) ([]string, error) {
 	args := []string{"rev-list", "--boundary", head, "^" + start}
 	for _, tip := range fetch.Tips(c) {
@@ -134,13 +132,13 @@ func prerequisites(ctx context.Context, c *git.Checkout, start, head string) ([]
 	if len(needs) > maxPrerequisites {
 		return nil, refuse(BundleTooLarge, "%d commits to build on, at most %d", len(needs), maxPrerequisites)
 	}
-	if len(needs) == 0 { // all of it is on the server: the head moved forward on what others did
+	if len(needs) == 0 { // all of it is on the server: the head fast-forwarded to others' work
 		needs = []string{head}
 	}
 	return needs, nil
 }
 
-// writePack writes a bundle of what head has and its prerequisites do not.
+// writePack writes a bundle with what head has and its prerequisites lack.
 func writePack(ctx context.Context, c *git.Checkout, to io.Writer, ref, head string, needs []string) error {
 	var text, revs bytes.Buffer
 	text.WriteString(bundleV2)
@@ -153,7 +151,7 @@ func writePack(ctx context.Context, c *git.Checkout, to io.Writer, ref, head str
 	if _, err := to.Write(text.Bytes()); err != nil {
 		return err
 	}
-	// --no-sparse and no bitmaps: exactly the objects that rev-list finds, which is what the reader counts.
+	// --no-sparse and no bitmaps: exactly the objects of rev-list, which the reader counts.
 	_, err := c.Run(ctx, git.Spec{
 		Dir: c.OwnDir, Env: c.OwnEnv(), Stdin: revs.Bytes(), Output: to,
 		Args: git.Safely([]string{
@@ -166,7 +164,7 @@ func writePack(ctx context.Context, c *git.Checkout, to io.Writer, ref, head str
 	return err
 }
 
-// capped passes on what is written up to a number of bytes.
+// capped passes on a limited number of bytes.
 type capped struct {
 	to   io.Writer
 	left int64

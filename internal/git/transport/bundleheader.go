@@ -21,16 +21,16 @@ const (
 	packHeader = 12 // bytes: PACK, the version, the number of objects
 )
 
-// bundle is one that was opened and whose header holds; nothing of its pack is known but how many objects it claims.
+// bundle is an opened one with a valid header; of its pack only the claimed number of objects is known.
 type bundle struct {
 	file    *os.File
 	needs   []string // prerequisites
 	head    string
-	pack    int64 // where the pack begins
+	pack    int64 // start of the pack
 	objects int
 }
 
-// openBundle opens a file that is no link to another, and reads what stands before its pack.
+// openBundle opens a file without following links, and reads what precedes its pack.
 func openBundle(file string) (b *bundle, err error) {
 	in, err := os.OpenFile(file, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if errors.Is(err, syscall.ELOOP) {
@@ -70,7 +70,7 @@ var (
 	bundleRef  = regexp.MustCompile(`^([0-9a-f]{40}) (\S+)$`)
 )
 
-// parse reads the header. Everything is as git-bundle writes it and in that order.
+// parse parses the header, strictly as git-bundle writes it.
 func (b *bundle) parse(text []byte) error {
 	version := 0
 	for i, v := range []string{bundleV2, bundleV3} {
@@ -117,8 +117,8 @@ func (b *bundle) parse(text []byte) error {
 	return nil
 }
 
-// parsePack reads how many objects the pack says it has (https://git-scm.com/docs/gitformat-pack). An empty one has
-// nothing behind that but a checksum, and is not looked at any further.
+// parsePack reads the pack's claimed number of objects (https://git-scm.com/docs/gitformat-pack). An empty pack has only a
+// checksum after that, and is not read further.
 func (b *bundle) parsePack(text []byte, size int64) error {
 	start, ok := bytes.CutPrefix(text[b.pack:], []byte("PACK\x00\x00\x00\x02"))
 	if !ok || len(start) < 4 {
@@ -135,7 +135,7 @@ func (b *bundle) parsePack(text []byte, size int64) error {
 	return nil
 }
 
-// cut is the beginning of a text that is not ours.
+// cut is the start of an outside text.
 func cut(s string) string {
 	if len(s) > 80 {
 		return s[:80] + "..."

@@ -12,8 +12,8 @@ import (
 	"github.com/mergexo/mergexo/internal/git/syntax"
 )
 
-// Rewrite moves a pull request's branch from one commit to another, which need not descend from it. It happens only if the
-// branch is at from, or at to already. Errors are *ErrRejected, *ErrUnclear or *Error. One network operation.
+// Rewrite moves a pull request's branch from one commit to another, which need not descend from it, and only if the branch
+// is at from, or at to already. Errors are *ErrRejected, *ErrUnclear or *Error. One network operation.
 func Rewrite(ctx context.Context, c *git.Checkout, branch, from, to string) error {
 	ref := "refs/heads/" + branch
 	if !syntax.ValidRef(ref) || !syntax.IsSHA(from) || !syntax.IsSHA(to) {
@@ -25,10 +25,9 @@ func Rewrite(ctx context.Context, c *git.Checkout, branch, from, to string) erro
 	return nil
 }
 
-// Delete deletes branches and private refs of the server, each only where it is at its commit still. One that is gone is no
-// error; of those that stayed the first one is an *ErrRejected, and the others are deleted nevertheless. One network
-// operation; one more where something is gone, has moved or is kept, or the answer is unclear: then the server is asked what
-// it has.
+// Delete deletes branches and private refs on the server, each only if it is still at its commit. A missing one is no
+// error; of those that stay, the first is an *ErrRejected, and the others are deleted nevertheless. One network operation;
+// one more if a ref is missing, has moved or is protected, or the answer is unclear: then it lists the server's refs.
 func Delete(ctx context.Context, c *git.Checkout, refs ...git.Ref) error {
 	_, moved, err := deleteRefs(ctx, c, refs)
 	if err = errors.Join(moved, err); err != nil {
@@ -37,12 +36,12 @@ func Delete(ctx context.Context, c *git.Checkout, refs ...git.Ref) error {
 	return nil
 }
 
-// deletions is how many refs one push deletes: as many as fit an argument list.
+// deletions is how many refs one push deletes: that many fit into an argument list.
 const deletions = 1000
 
-// DeleteAll is Delete for many refs, of which some may have moved: left are those that stayed, where somebody has moved
-// them, which is no error, or because the server keeps them, which is an *ErrRejected with the server's words about the
-// first. The others are deleted. After any other error nothing is known of those that are left.
+// DeleteAll is Delete for many refs. left are those that stay, because somebody moved them, which is no error, or because
+// the server refuses, which is an *ErrRejected with the server's text about the first. The others are deleted. After any
+// other error the state of the rest is unknown.
 func DeleteAll(ctx context.Context, c *git.Checkout, refs []git.Ref) (left []git.Ref, err error) {
 	for len(refs) > 0 {
 		some := refs[:min(len(refs), deletions)]
@@ -63,7 +62,7 @@ func DeleteAll(ctx context.Context, c *git.Checkout, refs []git.Ref) (left []git
 	return left, err
 }
 
-// deleteRefs deletes refs in one push; left are those that stayed, and moved says of the first one that is elsewhere.
+// deleteRefs deletes refs in one push; left are those that stay, and moved describes the first one that has moved.
 func deleteRefs(ctx context.Context, c *git.Checkout, refs []git.Ref) (left []git.Ref, moved, err error) {
 	for _, ref := range refs {
 		ours := strings.HasPrefix(ref.Name, "refs/heads/") || checkPrivate(ref.Name) == nil
@@ -81,7 +80,7 @@ func deleteRefs(ctx context.Context, c *git.Checkout, refs []git.Ref) (left []gi
 		if !errors.As(err, &lost) && !errors.As(err, &rejected) {
 			return append(left, refs...), moved, err
 		}
-		// Of one that is gone git says the same as of one that has moved.
+		// Git reports a missing ref and a moved one alike.
 		there, elsewhere, first, asked := still(ctx, c, refs)
 		if asked != nil {
 			return append(left, refs...), moved, asked
@@ -97,7 +96,7 @@ func deleteRefs(ctx context.Context, c *git.Checkout, refs []git.Ref) (left []gi
 	return left, moved, nil
 }
 
-// still are those of the refs that are where they were, and those that are elsewhere; moved says so of the first one.
+// still splits the refs into unmoved and moved ones; moved describes the first of these.
 func still(ctx context.Context, c *git.Checkout, refs []git.Ref) (there, elsewhere []git.Ref, moved, err error) {
 	names := make([]string, 0, len(refs))
 	for _, ref := range refs {
@@ -120,7 +119,7 @@ func still(ctx context.Context, c *git.Checkout, refs []git.Ref) (there, elsewhe
 	return there, elsewhere, moved, nil
 }
 
-// BranchTip is the commit that a branch of the server is at now, "" when there is no such branch. One network operation.
+// BranchTip is the current commit of a branch on the server, "" if there is none. One network operation.
 func BranchTip(ctx context.Context, c *git.Checkout, branch string) (sha string, err error) {
 	found, err := fetch.Remote(ctx, c, "refs/heads/"+branch)
 	return found["refs/heads/"+branch], err

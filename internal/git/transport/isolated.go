@@ -10,18 +10,17 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// PublishIsolated is Publish of a branch alone, without a stage or anything to drop, while an agent may be at work as our
-// own user.
+// PublishIsolated is Publish of a branch alone, without a stage or deletions, while an agent may run as our own user.
 //
-// The errors are those of Publish, with one difference: where the history here is too short to tell whether SHA descends
-// from Start, that is *ErrRewind at once, since Deepen may take long. It may be called from another goroutine
-// while nothing else of the Checkout is called. The agent can stop git, or end it: give ctx a deadline. It can
-// also make git say that it has pushed when it has not: who needs to know asks Remote later. One network operation.
+// Errors are those of Publish, except that it returns *ErrRewind at once if the history here is too short to tell, since
+// Deepen may take long. It may be called from another goroutine while no other call on the Checkout runs. The agent can
+// stop or end git: give ctx a deadline. It can also fake a successful push: call Remote later if that matters. One network
+// operation.
 func PublishIsolated(ctx context.Context, c *git.Checkout, p Update) error {
 	if !p.valid() || p.Stage != "" || len(p.Drop) > 0 {
 		return fmt.Errorf("publish %q: not a branch and commit ids alone", p)
 	}
-	if err := c.NewOwnDir(); err != nil { // what the agent has left in our git directory could make git lie or fail
+	if err := c.NewOwnDir(); err != nil { // the agent may have tampered with our git directory
 		return err
 	}
 	if p.Start != "" {

@@ -19,29 +19,29 @@ import (
 
 const (
 	lockPrefix = privatePrefix + "lock/"
-	lockTries  = 4              // how often a ref that changes under our hands is looked at
-	leaseLimit = 24 * time.Hour // a lock that says more was not written by us
-	lockLimit  = 16 << 10       // bytes of the commit that a lock is
+	lockTries  = 4              // how often a ref that keeps changing is read
+	leaseLimit = 24 * time.Hour // a longer lease was not written by us
+	lockLimit  = 16 << 10       // bytes of a lock's commit
 )
 
 // Lease says who holds a lock, until when, and where that run can be seen.
 type Lease struct {
-	Holder string    `json:"holder"` // the same for all runs of one request: what died holds up nobody who goes on with it
+	Holder string    `json:"holder"` // the same for all runs of one request, so that a dead run does not block its successor
 	Until  time.Time `json:"until"`
 	URL    string    `json:"url,omitempty"`
 }
 
-// Lock is a lock that we have.
+// Lock is a lock that we hold.
 type Lock struct {
 	Base string // branch
 	Lease
 	ref git.Ref
 }
 
-// Ref is what has to be deleted to give the lock back, as Publish takes it.
+// Ref is what Publish has to delete to release the lock.
 func (l *Lock) Ref() git.Ref { return l.ref }
 
-// ErrLocked says that somebody else has the lock.
+// ErrLocked says that somebody else holds the lock.
 type ErrLocked struct {
 	Base string
 	Ref  string
@@ -65,7 +65,7 @@ func (e *ErrLockUnreadable) Error() string {
 
 func (e *ErrLockUnreadable) Unwrap() error { return e.Err }
 
-// ErrNoLocks says that the server does not let us make a ref for a lock.
+// ErrNoLocks says that the server refuses refs for locks.
 type ErrNoLocks struct {
 	Ref string
 	Err error
@@ -77,16 +77,16 @@ func (e *ErrNoLocks) Error() string {
 
 func (e *ErrNoLocks) Unwrap() error { return e.Err }
 
-// AcquireLock takes the lock of a base branch: a ref that only one push can create. One that has expired by Options.Now is taken
-// over from exactly what it was, and one that the same holder has is ours again. It never waits. Errors are *ErrLocked,
-// *ErrLockUnreadable, *ErrNoLocks, *ErrUnclear or *Error. One network operation as a rule, three where there is a lock to
-// be taken over.
+// AcquireLock takes the lock of a base branch: a ref that only one push can create. A lock that has expired by Options.Now
+// is taken over with a lease on its commit, and one of the same holder is ours again. It never waits. Errors are
+// *ErrLocked, *ErrLockUnreadable, *ErrNoLocks, *ErrUnclear or *Error. One network operation as a rule, three to take over a
+// lock.
 func AcquireLock(ctx context.Context, c *git.Checkout, base string, lease Lease) (*Lock, error) {
 	return lockFrom(ctx, c, base, "", lease)
 }
 
-// TakeOverLock is Lock where the holder that Lock told of is known to be dead: its lock is replaced by ours, if it is still the
-// same one. *ErrLocked again says who was faster. One network operation as a rule.
+// TakeOverLock is AcquireLock if the holder in from is known to be dead: its lock is replaced by ours, if it is still the
+// same. Another *ErrLocked says who was faster. One network operation as a rule.
 func TakeOverLock(ctx context.Context, c *git.Checkout, from *ErrLocked, lease Lease) (*Lock, error) {
 	if !syntax.IsSHA(from.SHA) || from.Ref != lockRef(from.Base) {
 		return nil, fmt.Errorf("lock %q: %q at %q is no lock of it", from.Base, from.Ref, from.SHA)
@@ -94,7 +94,7 @@ func TakeOverLock(ctx context.Context, c *git.Checkout, from *ErrLocked, lease L
 	return lockFrom(ctx, c, from.Base, from.SHA, lease)
 }
 
-// lockFrom takes a lock whose ref is at dead, or is not there when that is "".
+// lockFrom takes a lock whose ref is at dead, or missing if that is "".
 func lockFrom(ctx context.Context, c *git.Checkout, base, dead string, lease Lease) (*Lock, error) {
 	now := c.Opt.Now()
 	if !syntax.ValidRef("refs/heads/"+base) || lease.Holder == "" || !lease.Until.After(now) || lease.Until.After(now.Add(leaseLimit)) {
@@ -114,8 +114,8 @@ func lockFrom(ctx context.Context, c *git.Checkout, base, dead string, lease Lea
 	return lock, nil
 }
 
-// lockRef is the ref of a branch's lock. It is one name without a slash, since a ref a/b cannot be where there is a ref a;
-// a long one ends in a digest, since a server may keep it as a file.
+// lockRef is the ref of a branch's lock. The branch becomes one part without a slash, since refs a/b and a exclude each
+// other; a long one ends in a digest, since a server may keep it as a file.
 func lockRef(base string) string {
 	var flat strings.Builder
 	for _, b := range []byte(base) {
@@ -133,7 +133,7 @@ func lockRef(base string) string {
 	return lockPrefix + name
 }
 
-// lockCommit makes the commit that a lock is: it has no files, and the lease is its message.
+// lockCommit makes a lock's commit: it has no files, and the lease is its message.
 func lockCommit(ctx context.Context, c *git.Checkout, lease Lease) (string, error) {
 	text, err := json.Marshal(lease)
 	if err != nil {
@@ -150,7 +150,7 @@ func lockCommit(ctx context.Context, c *git.Checkout, lease Lease) (string, erro
 	return syntax.Line(commit), nil
 }
 
-// tryLock pushes the commit to where there is nothing, or to what may be taken over.
+// tryLock pushes the lock's commit, to a missing ref or to one that may be taken over.
 func tryLock(ctx context.Context, c *git.Checkout, lock *Lock, dead string) error {
 	was := dead
 	var err error
@@ -190,7 +190,7 @@ func pushLock(ctx context.Context, c *git.Checkout, ref git.Ref, was string) err
 	return push(ctx, c, relay.Pushing(relay.Move{From: cmp.Or(was, relay.ZeroID), To: ref.SHA, Ref: ref.Name}))
 }
 
-// readLock says what is at a lock's ref; "" when there is nothing.
+// readLock reads the lock at a ref; "" if there is none.
 func readLock(ctx context.Context, c *git.Checkout, ref string) (sha string, held Lease, err error) {
 	err = fetchPrivate(ctx, c, ref, lockLimit)
 	var none *git.ErrNoRef
@@ -212,7 +212,7 @@ func readLock(ctx context.Context, c *git.Checkout, ref string) (sha string, hel
 	return sha, held, err
 }
 
-// readLease reads the lease in a commit's message, strictly: what is not ours is never held to be free.
+// readLease strictly parses the lease in a commit's message: a foreign one never counts as free.
 func readLease(ctx context.Context, c *git.Checkout, sha string) (held Lease, err error) {
 	out, err := c.Tell(ctx, []byte(sha+"\n"), "cat-file", "--batch-check=%(objecttype) %(objectsize)")
 	if err != nil {
@@ -233,15 +233,15 @@ func readLease(ctx context.Context, c *git.Checkout, sha string) (held Lease, er
 	if held.Holder == "" || held.Until.IsZero() {
 		return held, errors.New("its lease names no holder or no time")
 	}
-	if held.Until.After(c.Opt.Now().Add(2 * leaseLimit)) { // clocks differ; not by a day
+	if held.Until.After(c.Opt.Now().Add(2 * leaseLimit)) { // clocks differ, but not by a day
 		return held, fmt.Errorf("its lease ends at %s", held.Until.UTC().Format(time.RFC3339))
 	}
 	held.Holder, held.URL = syntax.Clean(held.Holder), syntax.Clean(held.URL)
 	return held, nil
 }
 
-// LapsedLocks are those of some locks' refs whose leases are over: nobody holds them. What is gone or is no lock of ours is not
-// among them. One network operation for each.
+// LapsedLocks are those locks' refs whose leases have expired: nobody holds them. Missing refs and foreign ones are left
+// out. One network operation each.
 func LapsedLocks(ctx context.Context, c *git.Checkout, refs []git.Ref) (dead []git.Ref, err error) {
 	for _, ref := range refs {
 		sha, held, err := readLock(ctx, c, ref.Name)
@@ -257,7 +257,7 @@ func LapsedLocks(ctx context.Context, c *git.Checkout, refs []git.Ref) (dead []g
 	return dead, nil
 }
 
-// Unlock gives a lock back. That it is gone, or somebody else's by now, is no error. One network operation as a rule.
+// Unlock releases a lock. It is no error if it is gone, or somebody else's by now. One network operation as a rule.
 func Unlock(ctx context.Context, c *git.Checkout, lock *Lock) error {
 	var rejected *git.ErrRejected
 	switch err := Delete(ctx, c, lock.ref); {

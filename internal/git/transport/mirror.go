@@ -13,10 +13,10 @@ import (
 	"github.com/mergexo/mergexo/internal/git/syntax"
 )
 
-// ErrNameTaken says that a ref cannot be made since another one is in the way: x/y where x is, or x where x/y is.
+// ErrNameTaken says that a ref conflicts with another one: x/y with x, or x with x/y.
 type ErrNameTaken struct {
 	Ref   string
-	Other string // the one in the way; "" where the server does not say
+	Other string // the conflicting one; "" if the server does not say
 }
 
 func (e *ErrNameTaken) Error() string {
@@ -26,11 +26,11 @@ func (e *ErrNameTaken) Error() string {
 	return fmt.Sprintf("%s cannot be made beside %s", e.Ref, e.Other)
 }
 
-// Mirror puts a commit that the server has under from (refs/pull/7/head) on a branch: a new one, or one that is at the
-// commit at, which it moves ahead. Nothing is ever overwritten. *ErrNoRef says that from is not there or not at sha any more,
-// *ErrNameTaken that there can be no branch of this name; other errors are those of Publish, *ErrRejected with Workflow
-// among them, where the commits have workflow files that the credential may not push. Two network operations, one more for
-// the files of a partial clone, and for histories that parted long ago as many as Deepen makes.
+// Mirror puts a commit that the server has at from (refs/pull/7/head) on a branch: a new one, or one at the commit at,
+// which it fast-forwards. It never overwrites. *ErrNoRef says that from is missing or no longer at sha, *ErrNameTaken that
+// the branch's name conflicts; other errors are those of Publish, among them *ErrRejected with Workflow if the credential
+// may not push the commits' workflow files. Two network operations, one more for the files of a partial clone, and as many
+// as Deepen needs for long-diverged histories.
 func Mirror(ctx context.Context, c *git.Checkout, from, sha, branch, at string) error {
 	p := Update{Branch: branch, Start: at, SHA: sha}
 	if !syntax.ValidRef(from) || !p.valid() {
@@ -52,7 +52,7 @@ func Mirror(ctx context.Context, c *git.Checkout, from, sha, branch, at string) 
 	return nil
 }
 
-// getMirrored gets a commit with all that a server may not have on its branches.
+// getMirrored fetches a commit with everything that the server's branches may lack.
 func getMirrored(ctx context.Context, c *git.Checkout, from, sha string) error {
 	const to, tip = "refs/fetched/mirrored", "refs/fetched/tip"
 	if err := fetch.Get(ctx, c, append(fetch.Bounded(ctx, c, 0), fetch.Filtered(c)...), [2]string{from, to}, [2]string{"HEAD", tip}); err != nil {
@@ -82,7 +82,7 @@ func getMirrored(ctx context.Context, c *git.Checkout, from, sha string) error {
 
 var wayPattern = regexp.MustCompile(`'([^']+)' exists; cannot create '|there are still refs under '|directory.file conflict|blocking reference '`)
 
-// inTheWay reads git's and GitHub's words for a ref that keeps another one from being made, and its name where they have it.
+// inTheWay parses messages of git and GitHub about a conflicting ref, and its name if they have it.
 func inTheWay(said string) (ref string, ok bool) {
 	m := wayPattern.FindStringSubmatch(said)
 	if m == nil {

@@ -7,17 +7,16 @@ import (
 	"unicode/utf8"
 )
 
-// maxBranch is how long a branch may be in bytes: GitHub takes refs of 255 ("GH005: Sorry, refs longer than 255 bytes are
-// not allowed"), refs/heads/ among them.
+// maxBranch is the maximum length of a branch's name in bytes: GitHub allows refs of 255 ("GH005: Sorry, refs longer than
+// 255 bytes are not allowed"), including refs/heads/.
 const maxBranch = 244
 
-// mirrorTries bounds the search for a name that is free.
+// mirrorTries limits the search for a free name.
 const mirrorTries = 1000
 
-// MirrorName is the branch that mirrors the pull request of a fork, which has it under this name: gh-pr-N/{branch}. It is a
-// valid name whatever the branch is called, GitHub takes it, and MirrorOf reads the number from it. taken tells of a branch
-// whether it is there already: then it is gh-pr-N/{branch}-2, and so on; and where gh-pr-N itself is, next to which no
-// gh-pr-N/... can be, gh-pr-N-mirror/{branch}.
+// MirrorName is the branch that mirrors a fork's pull request, named after its branch: gh-pr-N/{branch}. It is valid on git
+// and GitHub for any branch, and MirrorOf reads the number from it. If taken reports that the name is in use, it is
+// gh-pr-N/{branch}-2, and so on; if gh-pr-N itself exists, which excludes gh-pr-N/..., it is gh-pr-N-mirror/{branch}.
 func MirrorName(number int, branch string, taken func(string) bool) string {
 	root := "gh-pr-" + strconv.Itoa(number)
 	for k, plain := 2, root; taken(root) && k < mirrorTries; k++ {
@@ -43,7 +42,7 @@ func MirrorName(number int, branch string, taken func(string) bool) string {
 	return name
 }
 
-// below reports whether a part of the name at its beginning is a branch of its own.
+// below reports whether a prefix of the name is an existing branch.
 func below(rest, root string, taken func(string) bool) bool {
 	for i := range rest {
 		if rest[i] == '/' && taken(root+rest[:i]) {
@@ -53,7 +52,7 @@ func below(rest, root string, taken func(string) bool) bool {
 	return false
 }
 
-// validName makes a name out of any text, as git-check-ref-format(1) wants it below a prefix.
+// validName makes any text a valid name below a prefix, as in git-check-ref-format(1).
 func validName(text string) string {
 	text = strings.Map(func(r rune) rune {
 		if r <= ' ' || r == 0x7f || r == utf8.RuneError || strings.ContainsRune(`:?*[\^~`, r) {
@@ -81,7 +80,7 @@ func validName(text string) string {
 	return strings.Join(parts, "/")
 }
 
-// clipped is as much of a text as has so many bytes, in whole characters.
+// clipped is as much of a text as fits into a number of bytes, in whole characters.
 func clipped(text string, limit int) string {
 	if len(text) <= limit {
 		return text
@@ -94,8 +93,8 @@ func clipped(text string, limit int) string {
 
 var mirrorPattern = regexp.MustCompile(`^gh-pr-([1-9][0-9]{0,9})(?:$|(?:-mirror(?:-[1-9][0-9]*)?)?/.)`)
 
-// MirrorOf is the number of the pull request that a branch is a mirror of, by its name alone: gh-pr-N, gh-pr-N/... and the
-// others that MirrorName makes.
+// MirrorOf is the number of the pull request that a branch mirrors, by its name: gh-pr-N, gh-pr-N/... and MirrorName's
+// others.
 func MirrorOf(branch string) (number int, ok bool) {
 	m := mirrorPattern.FindStringSubmatch(branch)
 	if m == nil {

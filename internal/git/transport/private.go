@@ -14,9 +14,8 @@ import (
 	"github.com/mergexo/mergexo/internal/git/syntax"
 )
 
-// Private refs hold what MergeXO keeps for itself and nobody works on: one file, in a commit without parents. All that
-// goes to and comes from them passes through a separate git directory, which is removed at once: the checkout
-// of a runner that lives on does not fill up with it.
+// Private refs hold MergeXO's own data: one file, in a commit without parents. Everything to and from them passes through a
+// temporary git directory, so that the checkout of a persistent runner does not fill up with it.
 const (
 	privatePrefix  = "refs/mergexo/"
 	privateFile    = "content" // git show FETCH_HEAD:content
@@ -24,20 +23,20 @@ const (
 	fetchedPrivate = "refs/fetched/kept"
 )
 
-// PrivateRef is what a private ref is to hold.
+// PrivateRef is the content for a private ref.
 type PrivateRef struct {
 	Ref     string // below refs/mergexo/
 	Content []byte
 }
 
-// ErrNotKept says that a stage was pushed, and what should have been kept along with it was not.
+// ErrNotKept says that a stage was pushed, but not the private refs along with it.
 type ErrNotKept struct{ Err error }
 
 func (e *ErrNotKept) Error() string { return "staged, but nothing was kept: " + e.Err.Error() }
 
 func (e *ErrNotKept) Unwrap() error { return e.Err }
 
-// ErrTooLarge says that a private ref holds more than was asked for. It was not fetched, or not read.
+// ErrTooLarge says that a private ref exceeds the limit. It was not fetched, or not read.
 type ErrTooLarge struct {
 	Ref   string
 	Limit int64 // bytes
@@ -47,16 +46,15 @@ func (e *ErrTooLarge) Error() string {
 	return fmt.Sprintf("%s holds more than %d bytes", e.Ref, e.Limit)
 }
 
-// ErrNotOurs says that a private ref does not hold what WritePrivate puts there.
+// ErrNotOurs says that a private ref does not hold what WritePrivate writes.
 type ErrNotOurs struct{ Ref string }
 
 func (e *ErrNotOurs) Error() string {
 	return fmt.Sprintf("%s was not written by MergeXO: it has no file %q", e.Ref, privateFile)
 }
 
-// WritePrivate puts a file on a private ref, in place of whatever the ref holds. The last one wins: who reads it holds it against
-// what a receipt says, and a compare-and-swap that was lost once would have to be repaired before anything is kept again.
-// One network operation.
+// WritePrivate replaces the content of a private ref. The last write wins: readers check the content against a receipt, and
+// a failed compare-and-swap would block all later writes until it was repaired. One network operation.
 func WritePrivate(ctx context.Context, c *git.Checkout, h PrivateRef) error {
 	if err := checkPrivate(h.Ref); err != nil {
 		return fmt.Errorf("keep: %w", err)
@@ -73,9 +71,9 @@ func WritePrivate(ctx context.Context, c *git.Checkout, h PrivateRef) error {
 	})
 }
 
-// StageWithPrivate is Stage, with files for private refs in the same push. What is kept must never cost the work that is staged:
-// where the push with both does not come through, for whatever reason, the stage is pushed alone, and when that succeeds
-// the error is an *ErrNotKept. One network operation, else two.
+// StageWithPrivate is Stage, with private refs in the same push. They must never cost the staged work: if the push of both
+// fails, for whatever reason, the stage is pushed alone, and if that succeeds the error is an *ErrNotKept. One network
+// operation, else two.
 func StageWithPrivate(ctx context.Context, c *git.Checkout, ref, sha string, more ...PrivateRef) error {
 	if len(more) == 0 {
 		return Stage(ctx, c, ref, sha)
@@ -107,8 +105,8 @@ func StageWithPrivate(ctx context.Context, c *git.Checkout, ref, sha string, mor
 	return &ErrNotKept{Err: err}
 }
 
-// ReadPrivate returns what WritePrivate put on a private ref. Errors are *ErrNoRef, *ErrTooLarge, *ErrNotOurs or *Error. One network
-// operation, and one more where the server does not leave out what is too large.
+// ReadPrivate returns what WritePrivate wrote to a private ref. Errors are *ErrNoRef, *ErrTooLarge, *ErrNotOurs or *Error.
+// One network operation, and one more if the server does not filter large files.
 func ReadPrivate(ctx context.Context, c *git.Checkout, ref string, limit int64) (content []byte, err error) {
 	if err := checkPrivate(ref); err != nil {
 		return nil, fmt.Errorf("read what is kept: %w", err)
@@ -123,13 +121,13 @@ func ReadPrivate(ctx context.Context, c *git.Checkout, ref string, limit int64) 
 	return content, err
 }
 
-// DeletePrivate deletes a private ref, or a checkpoint's branch. That it is gone already is no error. One network operation.
+// DeletePrivate deletes a private ref, or a checkpoint's branch. A missing one is no error. One network operation.
 func DeletePrivate(ctx context.Context, c *git.Checkout, ref string) error {
 	if err := checkPrivate(ref); err != nil && !(syntax.ValidRef(ref) && strings.HasPrefix(ref, checkpoints)) {
 		return fmt.Errorf("forget: %w", err)
 	}
 	err := push(ctx, c, relay.Pushing(relay.Move{From: relay.AnyID, To: relay.ZeroID, Ref: ref}))
-	// Only some ways of deleting it make git say so; see publish.
+	// Git only reports this for some ways of deleting; see publish.
 	if strings.Contains(git.StderrOf(err), "remote ref does not exist") {
 		return nil
 	}
@@ -139,7 +137,7 @@ func DeletePrivate(ctx context.Context, c *git.Checkout, ref string) error {
 	return nil
 }
 
-// DeleteCheckpoint deletes a checkpoint's branch where it is at its commit still: what somebody added there stays, without an error. One
+// DeleteCheckpoint deletes a checkpoint's branch if it is still at its commit; a changed one stays, without an error. One
 // network operation.
 func DeleteCheckpoint(ctx context.Context, c *git.Checkout, ref git.Ref) error {
 	if !syntax.ValidRef(ref.Name) || !strings.HasPrefix(ref.Name, checkpoints) || !syntax.IsSHA(ref.SHA) {
@@ -156,7 +154,7 @@ func DeleteCheckpoint(ctx context.Context, c *git.Checkout, ref git.Ref) error {
 	return nil
 }
 
-// checkPrivate is an error for anything but a ref that is ours to force.
+// checkPrivate is an error unless the ref is ours to force-push.
 func checkPrivate(ref string) error {
 	if !syntax.ValidRef(ref) || !strings.HasPrefix(ref, privatePrefix) || strings.Contains(ref, "//") {
 		return fmt.Errorf("%q is not a ref below %s", ref, privatePrefix)
@@ -164,7 +162,7 @@ func checkPrivate(ref string) error {
 	return nil
 }
 
-// privateCommit makes the commit for a private ref and gives the move that puts it there.
+// privateCommit makes the commit for a private ref and returns its move.
 func privateCommit(ctx context.Context, c *git.Checkout, h PrivateRef) (relay.Move, error) {
 	blob, err := c.Tell(ctx, h.Content, "hash-object", "-w", "--stdin")
 	var tree, commit []byte
@@ -180,21 +178,21 @@ func privateCommit(ctx context.Context, c *git.Checkout, h PrivateRef) (relay.Mo
 	return relay.Move{From: relay.AnyID, To: syntax.Line(commit), Ref: h.Ref}, nil
 }
 
-// fetchPrivate gets the newest commit of a private ref, without files over the limit. That makes a partial clone of the git
-// directory it is run in.
+// fetchPrivate fetches the newest commit of a private ref, without files over the limit. That makes its git directory a
+// partial clone.
 func fetchPrivate(ctx context.Context, c *git.Checkout, ref string, limit int64) error {
 	get := func(filter ...string) error {
 		_, err := c.Network(ctx, relay.Fetching, nil, slices.Concat(fetch.Command, []string{"--depth=1"}, filter, []string{"origin", "+" + ref + ":" + fetchedPrivate})...)
 		return errors.Join(fetch.MissingRef(c, err, [][2]string{{ref, fetchedPrivate}}), c.TakeShallow())
 	}
-	err := get("--filter=blob:limit=" + strconv.FormatInt(limit+1, 10)) // those of that size and more are left out
+	err := get("--filter=blob:limit=" + strconv.FormatInt(limit+1, 10)) // omits files of at least that size
 	if said := git.StderrOf(err); strings.Contains(said, "filter") && strings.Contains(said, "not supported") {
-		return get("--no-filter") // the one before is remembered
+		return get("--no-filter") // git remembers the filter otherwise
 	}
 	return err
 }
 
-// readPrivateFile reads the file in what fetchPrivate got.
+// readPrivateFile reads the file that fetchPrivate fetched.
 func readPrivateFile(ctx context.Context, c *git.Checkout, ref string, limit int64) ([]byte, error) {
 	out, err := c.Ask(ctx, "ls-tree", "-z", "--full-tree", fetchedPrivate, "--", privateFile)
 	if ctx.Err() != nil {
@@ -209,7 +207,7 @@ func readPrivateFile(ctx context.Context, c *git.Checkout, ref string, limit int
 	if ctx.Err() != nil {
 		return nil, fmt.Errorf("read what is kept: %w", ctx.Err())
 	}
-	// An error is that it is not here: the server has left it out.
+	// An error means that the server left it out.
 	if size, bad := strconv.ParseInt(syntax.Line(out), 10, 64); err != nil || bad != nil || size > limit {
 		return nil, &ErrTooLarge{Ref: ref, Limit: limit}
 	}

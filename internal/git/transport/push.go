@@ -1,5 +1,5 @@
-// Package transport moves work between repositories: pushes that only happen from where a branch is known to be, locks and
-// private refs, mirrors of forks, and bundles from the job of the agent to the one that may push.
+// Package transport moves work between repositories: pushes with leases, locks and private refs, mirrors of forks, and
+// bundles from the agent's job to the one that may push.
 package transport
 
 import (
@@ -17,8 +17,8 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// Stage pushes a commit to a private ref, wherever that ref was before. Branches and tags are refused: nothing but a
-// stage is ever forced. One network operation.
+// Stage pushes a commit to a private ref, whatever the ref was at. Branches and tags are refused: only a stage is ever
+// forced. One network operation.
 func Stage(ctx context.Context, c *git.Checkout, ref, sha string) error {
 	if !syntax.ValidRef(ref) || !syntax.IsSHA(sha) || strings.HasPrefix(ref, "refs/heads/") || strings.HasPrefix(ref, "refs/tags/") {
 		return fmt.Errorf("stage %q at %q: not a hidden ref and a commit id", sha, ref)
@@ -32,18 +32,18 @@ func Stage(ctx context.Context, c *git.Checkout, ref, sha string) error {
 // Update is one move of a branch on the server.
 type Update struct {
 	Branch string // without refs/heads/
-	Start  string // where the branch is; "" when it must not exist yet
-	SHA    string // where it goes
+	Start  string // the branch's current commit; "" if it must not exist yet
+	SHA    string // its new commit
 	Stage  string // ref to delete in the same push; "" for none
-	// Drop are further refs of ours to delete in the same push: private ones and branches below mergexo/checkpoint/. One with
-	// a SHA is deleted only where it is there still.
+	// Drop are further refs of ours to delete in the same push: private ones and branches below mergexo/checkpoint/. One
+	// with a SHA is deleted only if it is still there.
 	Drop []git.Ref
 }
 
-// checkpoints is where branches are that may be deleted.
+// checkpoints is the prefix of branches that may be deleted.
 const checkpoints = "refs/heads/mergexo/checkpoint/"
 
-// valid reports whether everything is what it is named for.
+// valid reports whether every field is well-formed.
 func (p Update) valid() bool {
 	hidden := func(ref string) bool { return syntax.ValidRef(ref) && !strings.HasPrefix(ref, "refs/heads/") }
 	for _, ref := range p.Drop {
@@ -55,12 +55,11 @@ func (p Update) valid() bool {
 	return syntax.ValidRef("refs/heads/"+p.Branch) && syntax.IsSHA(p.SHA) && (p.Start == "" || syntax.IsSHA(p.Start)) && (p.Stage == "" || hidden(p.Stage))
 }
 
-// Publish moves a branch and deletes the stage and what is to be dropped, atomically where the server can. The move happens
-// only if the branch is at Start, or at SHA already; and SHA must descend from Start, which is asked here, since a lease
-// alone allows a rewind. What is to be dropped and is not there, or where the server does not let it go, stays without an
-// error. Errors are *ErrRewind, *ErrRejected, *ErrUnclear or *Error. One network operation, two more for each of these:
-// the stage or something to be dropped is gone already, it is kept, the server cannot push atomically; and those of Deepen
-// where the history here is too short to tell.
+// Publish moves a branch and deletes the stage and Drop, atomically if the server supports it. The move happens only if the
+// branch is at Start, or at SHA already, and if SHA descends from Start, which is checked here, since a lease alone allows
+// a rewind. A ref in Drop that is missing, or that the server refuses to delete, is no error. Errors are *ErrRewind,
+// *ErrRejected, *ErrUnclear or *Error. One network operation, two more for each of these: the stage or a ref in Drop is
+// missing, it is protected, the server cannot push atomically; and those of Deepen if the history here is too short.
 func Publish(ctx context.Context, c *git.Checkout, p Update) error {
 	if !p.valid() {
 		return fmt.Errorf("publish %q: not a branch, commit ids and refs of ours", p)
@@ -98,7 +97,7 @@ func descends(ctx context.Context, c *git.Checkout, start, sha string) error {
 	return err
 }
 
-// publish makes the move along with the deletions that are left to be made.
+// publish makes the move along with the remaining deletions.
 func publish(ctx context.Context, c *git.Checkout, p Update, drop []git.Ref) error {
 	branch := p.move()
 	if len(drop) == 0 {
@@ -125,8 +124,8 @@ func publish(ctx context.Context, c *git.Checkout, p Update, drop []git.Ref) err
 	return err
 }
 
-// kept makes nothing of an error that may come from what was to be dropped: a branch that the server protects, or that
-// somebody else works on by now. Of an atomic push servers do not always say which ref was the one that they refused.
+// kept discards an error that may come from Drop: a protected branch, or one that somebody has changed. For an atomic push
+// servers do not always say which ref they refused.
 func kept(c *git.Checkout, err error, p Update) error {
 	var rejected *git.ErrRejected
 	var unclear *git.ErrUnclear
@@ -149,12 +148,12 @@ func deleting(refs []git.Ref) (moves []relay.Move) {
 	return moves
 }
 
-// move is that of the branch.
+// move is the branch's move.
 func (p Update) move() relay.Move {
 	return relay.Move{From: cmp.Or(p.Start, relay.ZeroID), To: p.SHA, Ref: "refs/heads/" + p.Branch}
 }
 
-// push makes the moves of an operation and reads git's account of every ref
+// push makes an operation's moves and parses git's report on each ref
 // (https://git-scm.com/docs/git-push#_output, --porcelain).
 func push(ctx context.Context, c *git.Checkout, allowed relay.Op) error {
 	args := []string{"push", "--porcelain", "--no-verify", "--no-signed", "--no-follow-tags", "--recurse-submodules=no"}
@@ -178,7 +177,7 @@ func push(ctx context.Context, c *git.Checkout, allowed relay.Op) error {
 	return err
 }
 
-// refusal reads the ref that was refused for its own sake, not because of another one in the same atomic push.
+// refusal finds the ref that was refused by itself, not because of another one in the same atomic push.
 func refusal(out, stderr string) *git.ErrRejected {
 	var found *git.ErrRejected
 	for row := range strings.Lines(out) {
@@ -207,9 +206,9 @@ func refusal(out, stderr string) *git.ErrRejected {
 	return found
 }
 
-// reason reads the words of git and of GitHub: GH006 is branch protection and GH013 a ruleset
+// reason parses messages of git and GitHub: GH006 is branch protection and GH013 a ruleset
 // (https://docs.github.com/en/repositories/configuring-branches-and-merges-in-your-repository/managing-rulesets/troubleshooting-rules);
-// "refusing to allow ... to create or update workflow ..." is GitHub's for a credential without that right.
+// "refusing to allow ... to create or update workflow ..." is GitHub's message for a credential without that right.
 func reason(said string) git.Reason {
 	said = strings.ToLower(said)
 	has := func(words ...string) bool {
@@ -231,8 +230,8 @@ func reason(said string) git.Reason {
 	return git.Other
 }
 
-// sent reports whether a push that failed without an account of its refs may have reached the server. git asks the server
-// for its refs first ("unable to access" when that fails) and only then sends.
+// sent reports whether a failed push without a report may have reached the server. git asks the server for its refs first
+// ("unable to access" if that fails) and only then sends.
 func sent(ctx context.Context, err error, out string) bool {
 	if strings.Contains(out, "[remote failure]") || ctx.Err() != nil {
 		return true

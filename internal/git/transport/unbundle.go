@@ -21,16 +21,16 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// ReadBundle takes the commits of a bundle that anybody may have written into the checkout, or says with *ErrBundle what
-// does not hold and takes in nothing. The pack is unpacked and judged in a quarantine next to the checkout's objects, which
-// it can see and not change, and moved there at the end. Then holds:
+// ReadBundle imports the commits of an untrusted bundle into the checkout, or refuses it with *ErrBundle and imports
+// nothing. The pack is unpacked and checked in a quarantine beside the checkout's objects, which it can only read, and
+// moved there at the end. Then the following holds:
 //
 //   - head is there with all that is reachable from it, and descends from start;
 //   - it builds on nothing but start, its ancestors, and what branches of the server had that were fetched by their names;
 //   - git's own checks find every new object well-formed, and no commit, listing or allocation passes the limits;
 //   - no object came in that the commits do not need, and no ref, configuration or other file was changed.
 //
-// What is in the commits is judged by nobody here. Network operations only where the history is too short to tell.
+// ReadBundle does not evaluate what is in the commits. Network operations only if the history is too short.
 func ReadBundle(ctx context.Context, c *git.Checkout, file, start, head string) error {
 	if !syntax.IsSHA(start) || !syntax.IsSHA(head) {
 		return fmt.Errorf("read bundle for %q..%q: not commit ids", start, head)
@@ -51,7 +51,7 @@ func ReadBundle(ctx context.Context, c *git.Checkout, file, start, head string) 
 			return err
 		}
 	}
-	dir, err := os.MkdirTemp(c.Objects, "tmp_objdir-bundle-") // the prefix by which git's own cleaning knows a quarantine
+	dir, err := os.MkdirTemp(c.Objects, "tmp_objdir-bundle-") // git's own cleanup knows a quarantine by this prefix
 	if err != nil {
 		return fmt.Errorf("make quarantine: %w", err)
 	}
@@ -59,14 +59,14 @@ func ReadBundle(ctx context.Context, c *git.Checkout, file, start, head string) 
 	return errors.Join(err, os.RemoveAll(dir))
 }
 
-// checkPrerequisite refuses a prerequisite that is neither start, nor its ancestor, nor part of what a ref of the server has.
+// checkPrerequisite refuses a prerequisite that is neither start, nor its ancestor, nor part of a ref of the server.
 func checkPrerequisite(ctx context.Context, c *git.Checkout, need, start string) error {
 	for _, tip := range append([]string{start}, fetch.Tips(c)...) {
 		relation, err := history.Relation(ctx, c, need, tip)
 		if err == nil && relation == model.Unknown {
 			var none *git.ErrNoRef
 			if err = history.Deepen(ctx, c, tip, need); errors.As(err, &none) && none.Ref == need {
-				break // a server has every ancestor of what it has
+				break // a server has all ancestors of its commits
 			}
 			if err == nil {
 				relation, err = history.Relation(ctx, c, need, tip)
@@ -82,7 +82,7 @@ func checkPrerequisite(ctx context.Context, c *git.Checkout, need, start string)
 	return refuse(BundlePrerequisite, "%s is in none of the branches that it may build on", need)
 }
 
-// readQuarantined unpacks into dir, judges, and lets the pack in.
+// readQuarantined unpacks into dir, checks, and admits the pack.
 func readQuarantined(ctx context.Context, c *git.Checkout, dir string, b *bundle, start string) error {
 	for _, sub := range []string{"info", "pack"} {
 		if err := os.Mkdir(filepath.Join(dir, sub), 0o755); err != nil {
@@ -124,7 +124,7 @@ func readQuarantined(ctx context.Context, c *git.Checkout, dir string, b *bundle
 	return admitPack(c, dir, name)
 }
 
-// admitPack moves a judged pack to the objects of the checkout: the index last, since git knows a pack by it.
+// admitPack moves a checked pack to the checkout's objects: the index last, since it makes the pack visible to git.
 func admitPack(c *git.Checkout, dir, name string) error {
 	if name == "" {
 		return nil
@@ -141,8 +141,8 @@ func admitPack(c *git.Checkout, dir, name string) error {
 	return nil
 }
 
-// unpack has git read the pack into the quarantine, check every object, and name what is missing. It
-// returns the name of its files, "" for an empty pack.
+// unpack makes git read the pack into the quarantine, check every object, and name what is missing. It returns the name of
+// its files, "" for an empty pack.
 func unpack(ctx context.Context, c *git.Checkout, b *bundle) (name string, err error) {
 	if b.objects == 0 {
 		return "", nil
@@ -161,7 +161,7 @@ func unpack(ctx context.Context, c *git.Checkout, b *bundle) (name string, err e
 		return "", indexPackError(ctx, err)
 	}
 	sum, ok := strings.CutPrefix(strings.TrimSuffix(string(out), "\n"), "pack\t")
-	if !ok || !syntax.IsSHA(sum) { // a line more names a .gitmodules file that is nowhere
+	if !ok || !syntax.IsSHA(sum) { // a further line names a missing .gitmodules file
 		return "", refuse(BundleIncomplete, "a .gitmodules file is missing")
 	}
 	return "pack-" + sum, nil
@@ -172,7 +172,7 @@ var (
 	missingWords = regexp.MustCompile(`did not receive expected object ([0-9a-f]{40})`)
 )
 
-// indexPackError reads why index-pack refused a pack. Where its words are not known the pack counts as corrupt.
+// indexPackError parses why index-pack refused a pack. An unknown message counts as corrupt.
 func indexPackError(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return err
@@ -196,15 +196,15 @@ func indexPackError(ctx context.Context, err error) error {
 	return found
 }
 
-// checkObjects holds the objects of the pack against those that the new commits consist of: they must be the same.
+// checkObjects compares the pack's objects with those of the new commits: they must be the same.
 func checkObjects(ctx context.Context, c *git.Checkout, b *bundle, name string) error {
 	packed, err := measurePack(ctx, c, name)
 	if err != nil {
 		return err
 	}
-	var sprawl *guard.ErrTreeLimits
-	if err := guard.CheckTreeLimits(ctx, c, b.head, b.needs...); errors.As(err, &sprawl) {
-		return refuse(BundleTooLarge, "%s", sprawl)
+	var limits *guard.ErrTreeLimits
+	if err := guard.CheckTreeLimits(ctx, c, b.head, b.needs...); errors.As(err, &limits) {
+		return refuse(BundleTooLarge, "%s", limits)
 	} else if err != nil {
 		return err
 	}
@@ -232,7 +232,7 @@ func checkObjects(ctx context.Context, c *git.Checkout, b *bundle, name string) 
 	return nil
 }
 
-// first is the lowest of some ids, so that the same bundle is refused in the same words.
+// first is the smallest of some IDs, so that the same bundle always gives the same error.
 func first(ids map[string]bool, low string) string {
 	for id := range ids {
 		low = min(low, id)
@@ -240,7 +240,7 @@ func first(ids map[string]bool, low string) string {
 	return low
 }
 
-// measurePack lists the objects of a pack in the quarantine and refuses what is no commit, tree or blob, or too large.
+// measurePack lists the objects of a quarantined pack and refuses any that is too large, or no commit, tree or blob.
 func measurePack(ctx context.Context, c *git.Checkout, name string) (map[string]bool, error) {
 	packed := map[string]bool{}
 	if name == "" {

@@ -9,7 +9,7 @@ import (
 	"github.com/mergexo/mergexo/internal/git/syntax"
 )
 
-// LocalBranches are the branches of the checkout, by their full names, and their tips.
+// LocalBranches are the checkout's branches, by full name, and their tips.
 func LocalBranches(ctx context.Context, c *git.Checkout) (map[string]string, error) {
 	out, err := c.Inside(ctx, "for-each-ref", "--format=%(objectname) %(refname)", "refs/heads")
 	if err != nil {

@@ -16,9 +16,9 @@ import (
 	"github.com/mergexo/mergexo/internal/git/syntax"
 )
 
-// StripCredentials takes out of the checkout's configuration, and that of its submodules, what actions/checkout and people leave
-// there to reach the server with: an Authorization header (up to v5), an include of a file in RUNNER_TEMP that has it
-// (since v6, https://github.com/actions/checkout/pull/2286), an ssh key, or a credential inside a URL.
+// StripCredentials removes server credentials, left by actions/checkout and people, from the configuration of the checkout
+// and its submodules: an Authorization header (up to v5), an include of a file in RUNNER_TEMP with one (since v6,
+// https://github.com/actions/checkout/pull/2286), an ssh key, or a credential inside a URL.
 func StripCredentials(ctx context.Context, c *git.Checkout) error {
 	files := []string{c.Config, filepath.Join(c.GitDir, "config.worktree")}
 	modules := filepath.Join(filepath.Dir(c.Config), "modules")
@@ -49,7 +49,7 @@ func stripFile(ctx context.Context, c *git.Checkout, file string) error {
 		if change == nil {
 			continue
 		}
-		// Exit code 5: an earlier round removed it already, since --unset-all takes every value of a key.
+		// Exit code 5: already removed, since --unset-all removes every value of a key.
 		if _, err := c.Inside(ctx, append([]string{"config", "--file", file}, change...)...); err != nil && git.ExitCode(err) != 5 {
 			return err
 		}
@@ -60,8 +60,8 @@ func stripFile(ctx context.Context, c *git.Checkout, file string) error {
 
 var keyFile = regexp.MustCompile(`-i "?([^" ]+)"?`)
 
-// removalOf says how to change the configuration so that a setting no longer gives a credential away; nil for settings
-// that do not. The files that hold the credential are deleted when they lie in the runner's temporary directory.
+// removalOf is the change of configuration that removes a credential; nil for other settings. Files with the credential are
+// deleted if they are in the runner's temporary directory.
 func removalOf(c *git.Checkout, s git.Setting) []string {
 	section, _, _ := strings.Cut(s.Key, ".")
 	name := s.Key[strings.LastIndex(s.Key, ".")+1:]
@@ -91,7 +91,7 @@ func removalOf(c *git.Checkout, s git.Setting) []string {
 }
 
 // deleteTemporary deletes a file below Temp. In a container job the runner's directory has another name, so the file is
-// looked for by its own name too.
+// also searched for by its base name.
 func deleteTemporary(c *git.Checkout, file string) {
 	for _, candidate := range []string{filepath.Clean(file), filepath.Join(c.Opt.Temp, filepath.Base(file))} {
 		rel, err := filepath.Rel(c.Opt.Temp, candidate)

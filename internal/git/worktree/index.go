@@ -12,13 +12,13 @@ import (
 )
 
 const (
-	SnapshotTries = 3       // how often files are read while somebody writes them
-	MaxUnread     = 20      // files in one try that may turn out not to be readable
-	indexLimit    = 1 << 30 // bytes of an index that is copied
+	SnapshotTries = 3       // tries to read files while somebody writes them
+	MaxUnread     = 20      // unreadable files per try
+	indexLimit    = 1 << 30 // bytes of an index to copy
 )
 
-// CopyIndex copies the checkout's index. The copy is as old as the index is: git compares the content of files that are
-// no older than their index, for they may have changed unseen.
+// CopyIndex copies the checkout's index with its modification time: git compares the content of files that are no older
+// than their index, for they may have changed unnoticed.
 //
 // https://git-scm.com/docs/racy-git
 func CopyIndex(c *git.Checkout, to string) error {

@@ -1,5 +1,5 @@
-// Package worktree puts HEAD, index and files of a checkout where they should be, whatever others have left there. It does
-// not believe an index that others wrote, and runs nothing that the checkout's configuration names.
+// Package worktree sets HEAD, index and files of a checkout, whatever others have left there. It does not trust an index
+// that others wrote, and runs nothing that the checkout's configuration names.
 package worktree
 
 import (
@@ -12,7 +12,7 @@ import (
 	"github.com/mergexo/mergexo/internal/git"
 )
 
-// MoveHead moves HEAD, and the branch it is on, from one commit to another.
+// MoveHead moves HEAD and its branch from one commit to another.
 func MoveHead(ctx context.Context, c *git.Checkout, to, from string) error {
 	if _, err := c.Inside(ctx, "update-ref", "HEAD", to, from); err != nil {
 		return fmt.Errorf("move HEAD to %s: %w", to, err)
@@ -21,14 +21,14 @@ func MoveHead(ctx context.Context, c *git.Checkout, to, from string) error {
 	return nil
 }
 
-// CheckOut puts HEAD, index and files at a commit, and removes what is neither in it nor ignored by it. Where something
-// else has been at work, its index is not believed.
+// CheckOut puts HEAD, index and files at a commit, and removes untracked files that are not ignored. distrust says that
+// others have written the index.
 func CheckOut(ctx context.Context, c *git.Checkout, branch, sha string, distrust bool) error {
 	if err := pointHead(ctx, c, branch, sha); err != nil {
 		return err
 	}
 	c.Refs[git.HaveHead] = sha
-	if distrust || Reset(ctx, c, sha) != nil { // an index that git cannot read is rebuilt as well
+	if distrust || Reset(ctx, c, sha) != nil { // an unreadable index is rebuilt, too
 		if err := RebuildIndex(ctx, c, sha); err != nil {
 			return err
 		}
@@ -50,7 +50,7 @@ func CheckOut(ctx context.Context, c *git.Checkout, branch, sha string, distrust
 func pointHead(ctx context.Context, c *git.Checkout, branch, sha string) error {
 	if branch != "" {
 		if _, err := c.Inside(ctx, "update-ref", "--no-deref", branch, sha); err != nil {
-			// A local branch whose name is a directory of this one's: work without a branch, as actions/checkout does.
+			// A directory/file conflict with a local branch: detach HEAD, as actions/checkout does.
 			c.Opt.Log.Debug("head_detached", "error", err)
 			branch = ""
 		}
@@ -68,11 +68,11 @@ func pointHead(ctx context.Context, c *git.Checkout, branch, sha string) error {
 	return nil
 }
 
-// RebuildIndex writes the index again from a commit, and compares every file with it. An index that others wrote can have
-// git overlook a changed file (git-update-index(1), --assume-unchanged and --skip-worktree). Files that are the same are
-// not written again, so what was built from them stays up to date.
+// RebuildIndex writes the index from a commit, and compares every file with it. An untrusted index can make git overlook a
+// changed file (git-update-index(1), --assume-unchanged and --skip-worktree). Unchanged files are not rewritten, so builds
+// made from them stay up to date.
 func RebuildIndex(ctx context.Context, c *git.Checkout, sha string) error {
-	// What only the old index knows, a file that is both ignored and tracked, goes first, if that index is any good.
+	// First remove files that only the old index knows (both ignored and tracked), if that index is usable.
 	if err := Reset(ctx, c, sha); err != nil {
 		c.Opt.Log.Debug("index_unusable", "error", err)
 	}
@@ -89,7 +89,7 @@ func RebuildIndex(ctx context.Context, c *git.Checkout, sha string) error {
 	return nil
 }
 
-// Reset makes index and tracked files those of a commit, whatever they were.
+// Reset resets index and tracked files to a commit, whatever they were.
 func Reset(ctx context.Context, c *git.Checkout, sha string) error {
 	if _, err := c.Tree(ctx, "read-tree", "--reset", "-u", sha); err != nil {
 		return fmt.Errorf("reset files to %s: %w", sha, err)
@@ -97,8 +97,8 @@ func Reset(ctx context.Context, c *git.Checkout, sha string) error {
 	return nil
 }
 
-// RemoveUntracked removes untracked files that are not ignored, repositories among them, until there are none: an
-// untracked .gitignore hides files until it is removed itself.
+// RemoveUntracked removes untracked files that are not ignored, including repositories, until there are none: an untracked
+// .gitignore hides files until it is removed itself.
 func RemoveUntracked(ctx context.Context, c *git.Checkout) error {
 	for {
 		out, err := c.Tree(ctx, "clean", "-ffd")
@@ -111,7 +111,7 @@ func RemoveUntracked(ctx context.Context, c *git.Checkout) error {
 	}
 }
 
-// ForgetStates ends whatever was going on in the checkout, as `git merge --quit` and its siblings do.
+// ForgetStates aborts operations in progress in the checkout, like `git merge --quit` and its siblings.
 func ForgetStates(c *git.Checkout) error {
 	names := []string{
 		"MERGE_HEAD", "MERGE_MSG", "MERGE_MODE", "MERGE_RR", "MERGE_AUTOSTASH", "AUTO_MERGE", "SQUASH_MSG",
