@@ -6,15 +6,15 @@ import (
 	"unicode/utf8"
 )
 
-// mostStates is how many states of an automaton are kept; then it begins again with none.
+// mostStates limits an automaton's cached states; when it is reached, the cache is cleared.
 const mostStates = 4096
 
-// automaton reports whether a pattern matches at a place, and where that is decided: a deterministic automaton that is made
-// while it runs, one step of a table a byte. Package regexp takes twenty to a hundred times as long for that, so it is
-// asked only where the automaton has seen a match, for its bounds and groups.
+// automaton reports whether a pattern matches at an offset, and where that is decided: a lazily built DFA that takes one
+// table step per byte. Package regexp takes twenty to a hundred times as long, so it is only used where the automaton has
+// seen a match, for bounds and groups.
 //
-// What is not ASCII counts as one or more of any character that a class beyond ASCII has, so the automaton may see a match
-// where there is none. It never misses one.
+// Non-ASCII bytes match one or more of any character in a class beyond ASCII, so the automaton may report a false match. It
+// never misses one.
 //
 // An automaton is for one goroutine at a time.
 type automaton struct {
@@ -39,7 +39,7 @@ type nfa struct {
 	before uint8
 }
 
-// What can be before a place, as far as a pattern may ask.
+// What can precede an offset, as far as patterns ask.
 const (
 	beforeAll uint8 = iota
 	beforeLine
@@ -50,7 +50,7 @@ const (
 var beforeRune = [...]rune{-1, '\n', 'a', ' '}
 
 const (
-	dead    = 0 // the state from which there is no match
+	dead    = 0 // the state without any match
 	high    = utf8.RuneSelf
 	textEnd = -1
 )
@@ -70,7 +70,7 @@ func newAutomaton(pattern string, floating bool) (*automaton, error) {
 	return a, nil
 }
 
-// split gives every byte its column.
+// split assigns each byte its column.
 func (a *automaton) split() {
 	var tests []*syntax.Inst
 	seen := map[string]bool{}
@@ -110,7 +110,7 @@ func (a *automaton) split() {
 	a.sample = append(a.sample, textEnd)
 }
 
-// kind is what a byte is for what is behind it.
+// kind classifies a byte for what follows it.
 func kind(b int) uint8 {
 	switch {
 	case b == textEnd:
@@ -161,7 +161,7 @@ func (a *automaton) start(text string, at int) int32 {
 	return a.first[before]
 }
 
-// step makes the entry of the table for a state and a column.
+// step computes the table's entry for a state and a column.
 func (a *automaton) step(state int32, column int) int32 {
 	next, matched := a.follow(a.states[int(state)/len(a.sample)], a.sample[column])
 	n := nfa{pcs: next}
@@ -179,7 +179,7 @@ func (a *automaton) step(state int32, column int) int32 {
 	return to
 }
 
-// follow gives the instructions behind a byte, and 1 where a match ends before it.
+// follow returns the instructions after a byte, and 1 if a match ends before it.
 func (a *automaton) follow(from nfa, b int) (next []uint32, matched int32) {
 	flags := syntax.EmptyOpContext(beforeRune[from.before], rune(b))
 	a.set.clear()
@@ -217,7 +217,7 @@ func (a *automaton) follow(from nfa, b int) (next []uint32, matched int32) {
 	return slices.Compact(next), matched
 }
 
-// beyondASCII says that an instruction matches something that is not ASCII.
+// beyondASCII reports whether an instruction matches anything beyond ASCII.
 func beyondASCII(in *syntax.Inst) bool {
 	if in.Op == syntax.InstRuneAny || in.Op == syntax.InstRuneAnyNotNL {
 		return true
@@ -227,8 +227,8 @@ func beyondASCII(in *syntax.Inst) bool {
 	return last >= high || folds // the Kelvin sign and the long s are k and s in another case
 }
 
-// run goes on from a state at an offset. It stops where a match has ended for the first time (matched), with all else
-// impossible (state is dead), or before the offset limit; end is where that is.
+// run continues from a state at an offset. It stops at the end of the first match (matched), when no match is possible
+// (state is dead), or before the offset limit; end is where it stopped.
 func (a *automaton) run(state int32, text string, at, limit int) (matched bool, after int32, end int) {
 	begin := at
 	for part := text[:limit]; at < len(part); at++ {
@@ -255,7 +255,7 @@ func (a *automaton) run(state int32, text string, at, limit int) (matched bool, 
 	return to&1 != 0, state, limit
 }
 
-// death is the offset up to which a match that begins here may reach at most, when one has been seen.
+// death is the maximum offset that a match starting here can reach, once one has been seen.
 func (a *automaton) death(state int32, text string, at, limit int) int {
 	for matched := true; matched && state != dead && at < limit; {
 		matched, state, at = a.run(state, text, at+1, limit)

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// What no pattern says in a length that is linear in its text, or without finding what is none.
+// Checks that a pattern cannot express in linear size, or without false positives.
 
 const (
 	keyHeader = 100 // bytes between BEGIN and PRIVATE KEY at most
@@ -16,9 +16,9 @@ const (
 	keyLeast  = 48  // and is as long
 )
 
-// privateKey finds what has a header and then key material, to the end of which it goes: a new key in place of an old one
-// has its first lines in common with it. gitleaks takes everything from a line that begins a key to one that ends it, so it
-// finds one in any code that reads keys, and none where the end is missing.
+// privateKey finds a header followed by key material, up to its end: a new key may share its first lines with the one it
+// replaces. gitleaks matches from a line that begins a key to one that ends it, so it reports any code that reads keys, and
+// misses keys without an end.
 func privateKey(text string, at int, _ string) (from, to int) {
 	i := at + len("-----begin")
 	end := i
@@ -278,7 +278,7 @@ func passwordLiteral(text string, at int, file string) (from, to int) {
 	return literal(text, i, file)
 }
 
-// ofAPassword says that a name is of something about a password, by what it says before and behind that.
+// ofAPassword reports whether a name concerns a password, by the words before and after that.
 func ofAPassword(before, behind string) bool {
 	has := func(s string, list ...string) bool {
 		return slices.ContainsFunc(list, func(w string) bool { return strings.Contains(s, w) })
@@ -323,7 +323,7 @@ func literal(text string, at int, file string) (from, to int) {
 	return at, i
 }
 
-// numbered says that the first part of a token of Discord is a number in base64.
+// numbered reports whether the first part of a Discord token is a number in base64.
 func numbered(token string) bool {
 	head, _, _ := strings.Cut(token, ".")
 	id, err := base64.RawURLEncoding.DecodeString(head)

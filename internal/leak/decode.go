@@ -10,11 +10,11 @@ import (
 )
 
 const (
-	deepest    = 2   // how often something is encoded at most
+	deepest    = 2   // maximum levels of encoding
 	leastCode  = 16  // characters of base64; half as many are any word
 	leastHex   = 32  // hexadecimal digits
 	wrapped    = 60  // characters in a line at least where base64 goes on in the next one
-	aroundCode = 256 // bytes that go with what was decoded, for patterns that want to see them
+	aroundCode = 256 // bytes around decoded text that patterns may need
 )
 
 // code is a stretch of a text that was encoded.
@@ -23,22 +23,21 @@ type code struct {
 	means    string
 }
 
-// view is a text in which codes are decoded.
+// view is a text with its encoded parts decoded.
 type view struct {
 	text   strings.Builder
 	parts  []part
-	looked int // bytes that were taken for a code and decoded
+	looked int // bytes tried as encoded text
 }
 
-// part says where a stretch of a view comes from.
+// part maps a stretch of a view to its origin.
 type part struct {
 	at, from, to int // where it begins, and the bounds of the original
 	coded        bool
 }
 
-// decoded applies all rules to what is encoded in a text: base64, hexadecimal, percent, and the escapes of programming
-// languages. So do the configuration of git and the manifests of Kubernetes hold secrets. Only those count that tell what
-// they are.
+// decoded applies all rules to encoded parts of a text: base64, hexadecimal, percent, and escapes of programming languages.
+// Git configuration and Kubernetes manifests store secrets like that. Only findings that identify themselves count.
 func (w *worker) decoded(text, file string, depth int) ([]span, error) {
 	v := decode(text)
 	w.given += v.looked
@@ -57,7 +56,7 @@ func (w *worker) decoded(text, file string, depth int) ([]span, error) {
 	var out []span
 	for _, m := range found {
 		from, to, coded := v.origin(m.from, m.to)
-		if coded { // else it was found as it stands
+		if coded { // otherwise it was found undecoded
 			m.from, m.to = from, to
 			out = append(out, m)
 		}
@@ -65,7 +64,7 @@ func (w *worker) decoded(text, file string, depth int) ([]span, error) {
 	return out, nil
 }
 
-// decode gives the neighbourhood of all that is encoded in a text, with that decoded.
+// decode decodes all encoded parts of a text, with their surroundings.
 func decode(text string) *view {
 	v := &view{}
 	shown := 0 // up to where the original is in the view
@@ -100,7 +99,7 @@ func (v *view) add(text string, from, to int, means string, coded bool) {
 	}
 }
 
-// origin gives the bounds of the original for those of a match, and whether anything in it was encoded.
+// origin maps the bounds of a match to the original, and reports whether any of it was encoded.
 func (v *view) origin(from, to int) (start, end int, coded bool) {
 	i, exact := slices.BinarySearchFunc(v.parts, from, func(p part, at int) int { return p.at - at })
 	if !exact {
@@ -131,7 +130,7 @@ type reader struct {
 	looked    int
 }
 
-// all calls found with every code, in order.
+// all calls found with every encoded part, in order.
 func (r *reader) all(found func(code)) {
 	for i := 0; i < len(r.text); {
 		switch c := r.text[i]; {
@@ -232,7 +231,7 @@ func unwrap(text string, from, to int) (string, int) {
 	}
 }
 
-// plain is what a code says, "" when that is no text.
+// plain decodes a part; "" if the result is not text.
 func (r *reader) plain(s string) string {
 	r.looked += len(s)
 	s = strings.TrimRight(s, "=")
@@ -248,7 +247,7 @@ func (r *reader) plain(s string) string {
 	if strings.ContainsAny(s, "-_") {
 		encoding = base64.RawURLEncoding
 	}
-	// Most is no text, which shows in its beginning.
+	// Most parts are not text, which shows at their start.
 	if b, err := encoding.DecodeString(s[:leastCode-leastCode%4]); err != nil || !printable(b) {
 		return ""
 	}

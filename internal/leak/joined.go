@@ -2,8 +2,8 @@ package leak
 
 import "strings"
 
-// A secret can be broken in two: "ghp_abc" + "def", or at the end of a line. Where a match ends at such a break, what is
-// behind it is looked at as if there was none.
+// A secret can be split: "ghp_abc" + "def", or at the end of a line. If a match ends at such a break, matching continues
+// behind it.
 const (
 	mostParts  = 5
 	leastPart  = 8   // of the first one with its beginning: shorter ones are words of a text
@@ -40,8 +40,8 @@ func (t *task) joined(r *rule, a *automaton, from, end int) (span, bool) {
 	return span{}, false
 }
 
-// behind gives where a text goes on behind a break that begins at an offset: the end of a string and the beginning of the
-// next, or the end of a line with what indents the next one. It is the offset itself where there is no break.
+// behind returns where a text continues after a break at an offset: the end of a string and the start of the next, or a
+// line end with the next line's indentation. Without a break it is the offset itself.
 func behind(text string, at int) int {
 	i := at
 	next := func(set string, most int) bool {

@@ -1,17 +1,16 @@
 // Package leak looks for secrets in what is about to be published. The rules are those of gitleaks
 // (https://github.com/gitleaks/gitleaks) and some of ours; what applies them is our own.
 //
-// gitleaks' own loop gives every pattern all of a text in which one of its keywords is, at some megabytes a second. Here one
-// pass finds all keywords, and a pattern is tried where its keyword stands, by an automaton that needs one step a byte; so
-// the time grows with the text, whatever is in it. Nothing is compiled before its keyword is met.
+// gitleaks itself runs each pattern over the whole text if it has one of its keywords, at some megabytes a second. Here one
+// pass finds all keywords, and patterns are tried at their keywords by an automaton of one step per byte; so the time is
+// linear in the text, whatever is in it. Patterns are compiled when their keyword first occurs.
 //
-// The text comes from an agent, so nothing in it can speak for itself: a gitleaks:allow comment is a comment, and a
-// .gitleaks.toml or .gitleaksignore is a file like any other. Nor does the name of a file exempt it: in lock files,
-// vendored code, pictures and other files that gitleaks passes over by their names, a secret that tells by its own
-// beginning whose it is (ghp_..., AKIA..., -----BEGIN ... PRIVATE KEY-----) is found all the same.
+// The text comes from an agent, so nothing in it can exempt itself: gitleaks:allow comments, .gitleaks.toml and
+// .gitleaksignore have no effect. Nor do file names: in lock files, vendored code, images and other files that gitleaks
+// skips by name, secrets that identify themselves by a prefix (ghp_..., AKIA..., -----BEGIN ... PRIVATE KEY-----) are still
+// found.
 //
-// A scanner finds what was leaked by mistake. Whoever wants to smuggle a secret out can always write it in another way:
-// backwards, say, or every letter moved on by one.
+// A scanner finds accidental leaks. Deliberate ones can always be disguised, for example by writing the secret backwards.
 package leak
 
 import (
@@ -30,10 +29,10 @@ import (
 	"unicode"
 )
 
-// Limit is how long one push may be looked at. What takes longer is to be refused: it was made to take long.
+// Limit is the maximum time to scan one push. Refuse a push that takes longer: it was made to.
 const Limit = 2 * time.Minute
 
-// enough findings of one piece are reported; the first would do to refuse it.
+// enough limits the findings reported per piece.
 const enough = 100
 
 // Piece is a stretch of text that is about to be published. git.Addition has the same fields.
@@ -46,10 +45,10 @@ type Piece struct {
 	Binary bool
 }
 
-// isName says that the text is the name of a file.
+// isName reports whether the text is a file's name.
 func (p Piece) isName() bool { return p.Line == 0 && p.Path != "" }
 
-// Finding is a secret, described without it: everything in here may be shown to anybody.
+// Finding describes a secret without revealing it: all of it may be shown.
 type Finding struct {
 	Commit      string
 	Path        string // with the secret taken out where it was a part of the name; "" is the commit itself
@@ -57,7 +56,7 @@ type Finding struct {
 	Rule        string // id, as gitleaks names it
 	Description string
 	Excerpt     string // at most the first four characters, and how long it is
-	Certain     bool   // the secret tells what it is by itself; else only what stands beside it does
+	Certain     bool   // the secret identifies itself; else only its context does
 }
 
 // String is one line for a log.
@@ -75,9 +74,9 @@ func (f Finding) String() string {
 	return fmt.Sprintf("%.12s %s: %s (%s)", f.Commit, where, f.Rule, f.Excerpt)
 }
 
-// Scan gives the secrets of which at least a part is new, in the order of the text. An error means that the piece was not
-// looked at to its end, so that nothing is known about it; it never holds any of the text or of the path. ctx is what
-// bounds the time: it is asked every 128 KiB.
+// Scan returns the secrets that are at least partly new, in order of the text. An error means that the piece was not
+// scanned to its end, so its contents are unknown; it never quotes text or path. ctx limits the time: it is checked every
+// 128 KiB.
 func (s *Scanner) Scan(ctx context.Context, p Piece) (found []Finding, err error) {
 	defer func() {
 		if broken := recover(); broken != nil {
@@ -172,7 +171,7 @@ func report(text []byte, p Piece, spans []span) []Finding {
 
 var newline = []byte("\n")
 
-// redact takes secrets out of a name.
+// redact removes secrets from a name.
 func redact(name string, spans []span) string {
 	for _, m := range slices.Backward(spans) {
 		name = name[:m.from] + excerpt(m.secret) + name[m.to:]
@@ -180,7 +179,7 @@ func redact(name string, spans []span) string {
 	return name
 }
 
-// nameless says of what kind a panic was. Its words may quote the text, unless they are the runtime's.
+// nameless describes a panic's kind. Its message may quote the text, unless it is the runtime's.
 func nameless(broken any) string {
 	if e, ok := broken.(runtime.Error); ok {
 		return e.Error()
@@ -188,8 +187,7 @@ func nameless(broken any) string {
 	return fmt.Sprintf("%T", broken)
 }
 
-// distinct sorts, and keeps one match where several rules found the same: of two that overlap the one whose rule knows
-// more than "this looks like some key".
+// distinct sorts, and keeps one match per secret: of two that overlap, that of the more specific rule.
 func distinct(spans []span) []span {
 	slices.SortStableFunc(spans, func(a, b span) int {
 		return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.rule.index, b.rule.index))
@@ -212,8 +210,7 @@ func fresh(lines []bool, first, last int) bool {
 	return lines == nil || first < len(lines) && slices.Contains(lines[first:min(last+1, len(lines))], true)
 }
 
-// excerpt is what may be shown of a secret. Four characters of a long one tell its owner which one it is, and nobody
-// anything else.
+// excerpt is what may be shown of a secret. Four characters of a long one identify it to its owner, and to nobody else.
 func excerpt(secret string) string {
 	const long, shown = 24, 4
 	head := ""

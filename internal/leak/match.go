@@ -8,12 +8,12 @@ import (
 )
 
 const (
-	chunkSize = 128 << 10 // what is looked at at once; between two of them ctx is asked
-	overlap   = 8 << 10   // what two chunks have in common: longer secrets, over several lines, are not found for certain
-	lineShown = 1 << 10   // how much of a line around a match an allow list is shown
+	chunkSize = 128 << 10 // size of a chunk; ctx is checked between two of them
+	overlap   = 8 << 10   // shared by two chunks: longer secrets, over several lines, may be missed
+	lineShown = 1 << 10   // how much of a line around a match allow lists see
 )
 
-// chunk is a part of a text that is looked at at once.
+// chunk is a part of a text that is scanned at once.
 type chunk struct {
 	text        string
 	at          int  // its offset
@@ -57,7 +57,7 @@ type span struct {
 	secret   string
 }
 
-// match makes a span of what a rule's pattern has matched, by its groups, unless it is no secret after all.
+// match makes a span from a rule's match, by its groups, unless it turns out to be no secret.
 func (w *worker) match(r *rule, text, file string, groups []int) (span, bool) {
 	from, to := groups[0], groups[1]
 	for n := 0; n < r.name && from > w.done[r.index] && inName(text[from-1]); n++ {
@@ -85,7 +85,7 @@ func (r *rule) group(groups []int) [2]int {
 	return [2]int{}
 }
 
-// secret asks what a pattern cannot say: the entropy, a check of ours, and the allow lists.
+// secret makes the checks beyond a pattern: the entropy, our own check, and the allow lists.
 func (w *worker) secret(m span, match, text, file string) bool {
 	r := m.rule
 	return (r.Entropy == 0 || entropy(m.secret) > r.Entropy) && (r.check == nil || r.check(m.secret)) && !w.allowed(m, match, text, file)
@@ -96,8 +96,8 @@ func inName(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '_' || c == '.' || c == '-'
 }
 
-// allowed asks the allow lists, the rule's and the global one. A secret that tells whose it is is no placeholder, so of
-// the global list only the words count for it; the patterns there are not all anchored.
+// allowed checks the allow lists, the rule's and the global one. A secret that identifies itself is no placeholder, so of
+// the global list only the words apply to it; the patterns there are not all anchored.
 func (w *worker) allowed(m span, match, text, file string) bool {
 	for _, a := range w.s.global {
 		if a.word(m.secret) || !m.rule.certain(m.secret) && w.matches(a, m.secret) {
@@ -123,7 +123,7 @@ func (w *worker) allowed(m span, match, text, file string) bool {
 	})
 }
 
-// matches says that a pattern of a list is in a text. The automaton is exact for ASCII.
+// matches reports whether a text matches a pattern of a list. The automaton is exact for ASCII.
 func (w *worker) matches(a *allowlist, text string) bool {
 	if len(a.Regexes) == 0 {
 		return false
@@ -156,12 +156,12 @@ func lineAround(text string, from, to int) string {
 	return text[start:end]
 }
 
-// passedOver says that gitleaks would not look into a file of this name.
+// passedOver reports whether gitleaks would skip a file of this name.
 func (s *Scanner) passedOver(file string) bool {
 	return slices.ContainsFunc(s.global, func(a *allowlist) bool { return a.path(file) })
 }
 
-// byName gives what a new file is by its name alone: a store of keys. shown is the name as it may be shown.
+// byName reports a new file that is a key store by its name. shown is the name as it may be shown.
 func (s *Scanner) byName(p Piece, shown string) ([]Finding, error) {
 	var out []Finding
 	for _, r := range s.always {
@@ -175,7 +175,7 @@ func (s *Scanner) byName(p Piece, shown string) ([]Finding, error) {
 	return out, nil
 }
 
-// entropy is Shannon's, in bits a byte.
+// entropy is Shannon's, in bits per byte.
 func entropy(s string) float64 {
 	var count [256]int
 	for i := range len(s) {

@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// standIns are words that stand for a password where none is meant to be seen, and such as anybody would try first: longer
-// ones before their beginnings.
+// standIns are words used as placeholders for passwords, and passwords that anybody would try first: longer ones before
+// their prefixes.
 var standIns = sync.OnceValue(func() *strings.Replacer {
 	list := strings.Fields(`
 		passphrase password passwort passwd passwrd passw0rd p@ssw0rd p@ssword p@$$w0rd pa$$w0rd pa$$word pa55word p4ssw0rd p455w0rd passcode pass pwd
@@ -33,13 +33,12 @@ var standIns = sync.OnceValue(func() *strings.Replacer {
 	return strings.NewReplacer(pairs...)
 })
 
-// references are what stands in a text where a program puts the password in, and how passwords begin that were hashed or
-// encrypted.
+// references mark places where a program inserts the password, and prefixes of hashed or encrypted passwords.
 var references = strings.Fields("${ $( {{ }} <% %> %( %s %v %d %q %w #{ ... *** ●● •• … ENC[ !vault AES256 $2a$ $2b$ $2y$ $argon2 $scrypt $pbkdf2 $5$ $6$ $1$ {SSHA} pbkdf2 op:// vault: env: file: arn: " +
 	"process.env os.environ getenv( environ[ secrets. vars. env.")
 
-// looksReal says that a value cannot be a placeholder: when what everybody writes for one is taken out of it, least letters
-// and digits are left, of two kinds, and not the same ones over and over.
+// looksReal reports whether a value cannot be a placeholder: without common placeholder words, it has at least that many
+// letters and digits left, of two kinds, and not just repetitions.
 func looksReal(value string, least int) bool {
 	if len(value) > 200 || slices.ContainsFunc(references, func(r string) bool { return strings.Contains(value, r) }) {
 		return false
@@ -78,7 +77,7 @@ const (
 	small    = "abcdefghijklmnopqrstuvwxyz"
 )
 
-// kinds counts small letters, capitals, digits, and all else, by whether there are any.
+// kinds counts which of lower-case letters, capitals, digits and other characters occur.
 func kinds(s string) int {
 	var has [4]int
 	for i := range len(s) {
@@ -96,7 +95,7 @@ func kinds(s string) int {
 	return has[0] + has[1] + has[2] + has[3]
 }
 
-// instructive says that a file shows how something is done, so that what looks like a password has to look more like one.
+// instructive reports whether a file is documentation or an example, so that passwords need stronger evidence.
 func instructive(file string) bool {
 	file = strings.ToLower(file)
 	for _, w := range []string{"test", "spec", "fixture", "mock", "example", "sample", "demo", "docs/", "doc/", ".md", ".rst", ".adoc", "readme", "tutorial", "snapshots"} {

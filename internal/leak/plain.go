@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// plain is the text as patterns see it. In a binary file a zero byte ends a string; where every other byte is one, it is
-// UTF-16 and they are dropped. What nobody sees is dropped too. Lines stay lines.
+// plain is the text as patterns see it. In a binary file a zero byte ends a string; if every other byte is zero, it is
+// UTF-16 and they are dropped. Invisible characters are dropped too. Lines stay lines.
 func plain(p Piece) []byte {
 	text := p.Text
 	if p.Binary {
@@ -28,8 +28,8 @@ var invisibleLead = func() (set [256]bool) {
 	return set
 }()
 
-// visible drops what has no width: zero-width spaces and joiners, soft hyphens, marks of direction, variation selectors,
-// tags and the like. They split a secret for a pattern, and for nobody else.
+// visible drops characters without width: zero-width spaces and joiners, soft hyphens, direction marks, variation
+// selectors, tags and the like. They would split a secret for a pattern, and for nobody else.
 //
 // https://www.unicode.org/reports/tr44/#Default_Ignorable_Code_Point
 func visible(text []byte) []byte {

@@ -9,7 +9,7 @@ import (
 	"sync"
 )
 
-// rule is one of gitleaks' or ours. What is compiled is compiled when it is needed first.
+// rule is one of gitleaks' or ours. Compilation is lazy.
 type rule struct {
 	ID, Description string
 	Path, Regex     string
@@ -22,7 +22,7 @@ type rule struct {
 	SkipReport      bool
 
 	more
-	after string // a word that stands before a match, in the lines before it
+	after string // a word that must precede a match, in the lines before it
 	index int
 	once  sync.Once
 	err   error
@@ -42,8 +42,8 @@ type pattern struct {
 	whole  *regexp.Regexp // the match anywhere
 }
 
-// How gitleaks begins the patterns of values whose kind only the name beside them tells. The rest of that name is lazy and
-// at the beginning, so a match is found without it, and which name it is can be read backwards from there.
+// How gitleaks begins patterns of values that only their name classifies. The rest of that name is lazy and comes first, so
+// a match is found without it, and the name can be read backwards from there.
 var prefixes = []struct {
 	text, becomes string
 	name          int
@@ -52,8 +52,8 @@ var prefixes = []struct {
 	{`[\w.-]{0,50}?(?i:[\w.-]{0,50}?`, `(?i:`, 100},
 }
 
-// How gitleaks says that a command comes before its argument, in the same line or one of the five behind it. Going from
-// every command over all that may follow is not linear; so the argument is looked for, and the command backwards.
+// How gitleaks requires a command before its argument, on the same line or the five after it. Scanning on from every
+// command is not linear; so the argument is found first, and the command backwards.
 var commands = []struct {
 	text, word string
 	keywords   []string
@@ -67,7 +67,7 @@ const (
 	commandBytes = 2 << 10
 )
 
-// follows says that the command that the rule is about stands before a match.
+// follows reports whether the rule's command precedes a match.
 func (r *rule) follows(text string, at int) bool {
 	if r.after == "" {
 		return true

@@ -11,8 +11,8 @@ import (
 	"github.com/zricethezav/gitleaks/v8/config"
 )
 
-// ours are rules that stand in for gitleaks' of the same name, since the later one counts, and such as it lacks. Those of
-// which more than a pattern is asked have a second half in the table beyond.
+// ours are rules that replace gitleaks' of the same name, since the later one wins, and additional ones. Rules that need
+// more than a pattern have a second half in the table beyond.
 //
 // github-app-token: since April 2026 an installation token, the GITHUB_TOKEN of a workflow included, is ghs_ and three
 // parts with dots between them
@@ -97,11 +97,11 @@ description = "Found a password that stands in the text."
 keywords = ["passw", "passphrase", "pwd"]
 `
 
-// more is what a rule of ours asks beyond a pattern, or instead of one.
+// more is the part of a rule of ours that is not a pattern.
 type more struct {
 	find  func(text string, at int, file string) (from, to int) // bounds of a secret by the keyword at an offset; to is 0 for none
 	check func(secret string) bool
-	vague bool // only what stands beside a secret tells that it is one
+	vague bool // only its context makes it a secret
 }
 
 var beyond = map[string]more{
@@ -113,11 +113,11 @@ var beyond = map[string]more{
 	"discord-bot-token":     {check: numbered},
 }
 
-// generic is the rule for whatever is assigned to a name like "key" or "token" and looks random.
+// generic is the rule for random-looking values assigned to names like "key" or "token".
 const generic = "generic-api-key"
 
-// ids are values of the generic rule that are no secrets, beyond the 1,500 words that gitleaks has for it. An alphabet has
-// a high entropy, and where tokens are handled there is often one near; so has what names a thing that anybody may know.
+// ids are harmless values of the generic rule, beyond gitleaks' 1,500 words for it. An alphabet has high entropy, and is
+// common where tokens are handled; so is the ID of something public.
 func ids() []*allowlist {
 	return []*allowlist{{
 		StopWords: []string{"0123456789", "1234567890", "abcdefgh"},
@@ -128,7 +128,7 @@ func ids() []*allowlist {
 	}}
 }
 
-// Scanner holds the rules. It may be used by many at once.
+// Scanner holds the rules. It is safe for concurrent use.
 type Scanner struct {
 	rules  []*rule
 	global []*allowlist
@@ -146,8 +146,8 @@ type use struct {
 
 var compiled = sync.OnceValues(func() (*Scanner, error) { return compile(config.DefaultConfig + ours) })
 
-// New gives the scanner. The first call reads the rules, which takes some 10 ms and 2 MB: to be called when there is
-// something to scan. A rule's pattern is compiled when one of its keywords is met.
+// New returns the scanner. The first call reads the rules, which takes some 10 ms and 2 MB: call it when there is something
+// to scan. Patterns are compiled when one of their keywords occurs.
 func New() (*Scanner, error) { return compiled() }
 
 // compile makes a scanner of a configuration of gitleaks.
@@ -180,7 +180,7 @@ func compile(text string) (*Scanner, error) {
 	return s, nil
 }
 
-// settings are the configuration of gitleaks, as far as it has a meaning here.
+// settings are the parts of gitleaks' configuration that matter here.
 type settings struct {
 	Title, Description, MinVersion string
 	Rules                          []*rule
@@ -190,7 +190,7 @@ type settings struct {
 
 func (c *settings) lists() []*allowlist { return both(c.Allowlists, c.AllowList) }
 
-// both are the lists of a newer and an older way to write them.
+// both merges the lists of a newer and an older syntax.
 func both(lists []*allowlist, old *allowlist) []*allowlist {
 	if old != nil {
 		lists = append(lists, old)
@@ -198,8 +198,8 @@ func both(lists []*allowlist, old *allowlist) []*allowlist {
 	return lists
 }
 
-// load reads a configuration as gitleaks does, with the rules in the order of their names. What would not be followed here
-// is refused, so that a new gitleaks cannot bring a rule that is quietly not applied.
+// load reads a configuration like gitleaks, with the rules sorted by name. It refuses anything unsupported, so that a new
+// gitleaks cannot bring a rule that is silently not applied.
 func load(text string) (*settings, error) {
 	c := &settings{}
 	meta, err := toml.Decode(text, c)

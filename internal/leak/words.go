@@ -1,8 +1,8 @@
 package leak
 
-// words finds any of many words in one pass over a text, whatever the case of its ASCII letters: the automaton of Aho and
-// Corasick. Its table has a column for each letter that occurs in a word, not for all 256 bytes: that of a library, with
-// bytes for columns, takes 20 times the memory, most of what it once took to make a scanner.
+// words finds any of many words in one pass over a text, ignoring ASCII case, with an Aho-Corasick automaton. Its table has
+// a column per letter that occurs in a word instead of 256: a library with byte columns takes 20 times the memory, most of
+// what a scanner once took.
 type words struct {
 	column [256]uint8 // 0: a byte that is in no word
 	width  int
@@ -11,7 +11,7 @@ type words struct {
 	suffix []uint16 // the state of the longest proper suffix in which a word ends, 0 for none
 }
 
-// newWords makes the automaton. The words are in lower case, none is empty, none comes twice.
+// newWords makes the automaton. The words are lower-case, non-empty and distinct.
 func newWords(list []string) *words {
 	w := &words{width: 1}
 	letters := 1
@@ -51,7 +51,7 @@ func (w *words) add() int {
 	return len(w.word) - 1
 }
 
-// link fills in where to go on when no word goes on: breadth first, so that shorter states are complete.
+// link fills in the failure transitions: breadth first, so that shorter states are complete.
 func (w *words) link() {
 	fail := make([]uint16, len(w.word))
 	queue := []int{0}
@@ -78,8 +78,8 @@ func (w *words) link() {
 	}
 }
 
-// walk calls found with every occurrence of a word: its number and the offset behind it, in the order of the latter, until
-// found returns false.
+// walk calls found with every occurrence of a word, its number and end offset, ordered by the latter, until found returns
+// false.
 func (w *words) walk(text string, found func(word, end int) bool) {
 	state := 0
 	for i := range len(text) {

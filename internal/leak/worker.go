@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// worker looks at one chunk after the other. What it has learnt of patterns stays with it.
+// worker scans one chunk after the other, and keeps its automatons.
 type worker struct {
 	s        *Scanner
 	made     []*automaton  // by rule

@@ -9,11 +9,11 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// partly is said where GitHub gave only some of the reviews or checks: what is missing may be what counts.
+// partly is the evidence if GitHub returned only some of the reviews or checks.
 const partly = "GitHub gave only a part of the %s, so that nobody knows what the others say"
 
-// lacks says that something counts for a gate that GitHub did not give. Where the facts do not tell what that is, it may be
-// anything.
+// lacks reports whether GitHub did not return something that counts for a gate. If the facts do not say what is missing, it
+// may be anything.
 func lacks(facts model.MergeFacts, what string) bool {
 	return facts.Partial && (len(facts.Missing) == 0 || slices.Contains(facts.Missing, what))
 }
@@ -33,15 +33,15 @@ func opinions(reviews []model.Review) []model.Review {
 	return out
 }
 
-// approvals are the newest reviews that approve, of others than the author.
+// approvals are the newest approving reviews by others than the author.
 func approvals(c Case) []model.Review {
 	return slices.DeleteFunc(opinions(c.Facts.Reviews), func(r model.Review) bool {
 		return r.State != "APPROVED" || strings.EqualFold(r.Login, c.Snapshot.Pull.Author.Login)
 	})
 }
 
-// same are the heads whose approval is one of the head as it is now: that head, and where a request of ours has moved it
-// there, the head that the request had found.
+// same are the heads whose approval counts for the current head: that head, and if our request has moved it, the head
+// before.
 func same(c Case) map[string]bool {
 	heads := map[string]bool{c.Snapshot.Pull.HeadSHA: true}
 	requests := []model.MergeMarker{c.Request}
@@ -59,8 +59,8 @@ func same(c Case) map[string]bool {
 	return heads
 }
 
-// needed is how many approvals it takes: as many as the settings or the rules of the base branch demand, whichever is more,
-// also where the token could pass the latter by. What was let in needs those of the rules only.
+// needed is the number of approvals required: the higher of the settings' and the base branch's rules, even if the token
+// could bypass the latter. An admitted fork needs only those of the rules.
 func needed(c Case) int {
 	if c.LetIn != "" {
 		return c.Facts.RequiredApprovals
@@ -68,7 +68,7 @@ func needed(c Case) int {
 	return max(c.Policy.Approvals, c.Facts.RequiredApprovals)
 }
 
-// fresh splits the approvals into those of the head as it is now and those of another one.
+// fresh splits the approvals into those of the current head and stale ones.
 func fresh(c Case) (fresh, stale []model.Review) {
 	heads := same(c)
 	for _, r := range approvals(c) {
@@ -81,8 +81,8 @@ func fresh(c Case) (fresh, stale []model.Review) {
 	return fresh, stale
 }
 
-// Stale are the older approved heads whose change would make up for missing approvals if it is the same as the head's; nil
-// where that would not help. What Unchanged tells of is not asked for again.
+// Stale are the older approved heads whose change would supply missing approvals if it equals the head's; nil if that would
+// not help. Heads in Unchanged are left out.
 func Stale(c Case) []string {
 	now, old := fresh(c)
 	if len(now) >= needed(c) || len(now)+len(old) < needed(c) || lacks(c.Facts, "reviews") {
@@ -139,7 +139,7 @@ func changesGate(c Case) finding {
 	return find(GateChanges, model.CodeChanges, true, "nobody who may write requests changes")
 }
 
-// names is a list of things after a text; "" for none.
+// names formats a list after a text; "" for an empty list.
 func names(before string, list []string) string {
 	const most = 10
 	if len(list) == 0 {

@@ -10,7 +10,7 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// wanted is a check that has to pass; with an App only a check run of that App is one.
+// wanted is a required check; with an App only its check runs count.
 type wanted struct{ name, app string }
 
 func (w wanted) String() string {
@@ -22,8 +22,8 @@ func (w wanted) String() string {
 
 var slug = regexp.MustCompile(`^[a-z0-9][a-z0-9-]*$`)
 
-// want reads an entry of the settings: "name", or "name@app" with the slug of an App. A name that looks like the latter is
-// written with an "@" behind it.
+// want parses an entry of the settings: "name", or "name@app" with an App's slug. A name that looks like the latter needs a
+// final "@".
 func want(entry string) wanted {
 	at := strings.LastIndexByte(entry, '@')
 	switch {
@@ -36,7 +36,7 @@ func want(entry string) wanted {
 	return wanted{name: entry}
 }
 
-// required are the checks that have to pass, by the settings and by the rules of the base branch.
+// required are the checks that have to pass, by the settings and the base branch's rules.
 func required(c Case) []wanted {
 	var out []wanted
 	add := func(w wanted) {
@@ -58,7 +58,7 @@ func required(c Case) []wanted {
 	return out
 }
 
-// newest are the checks that a wanted one is judged by: the newest of each source.
+// newest are the newest matching checks, one per source.
 func (w wanted) newest(checks []model.Check) []model.Check {
 	var out []model.Check
 	for _, check := range checks {
@@ -76,7 +76,7 @@ func (w wanted) newest(checks []model.Check) []model.Check {
 	return out
 }
 
-// worse orders the states of checks; one that is not known is as good as failed.
+// worse orders the states of checks; an unknown one counts as failed.
 func worse(a, b model.CheckState) bool {
 	order := []model.CheckState{model.CheckPassed, model.CheckPending}
 	rank := func(s model.CheckState) int {
@@ -114,8 +114,8 @@ func (w wanted) evaluate(facts model.MergeFacts) (model.CheckState, string) {
 	return worst.State, said
 }
 
-// checksGate: what was required has passed on the head that was asked for, before the request made a tip of it. GitHub may
-// start nothing for that tip, since a workflow's own token has pushed it, so that only what fails on it counts.
+// checksGate requires that the checks passed on the requested head, before the request made a tip of it. GitHub may start
+// nothing for that tip, since a workflow's own token pushed it, so only failures on it count.
 func checksGate(c Case) finding {
 	by := map[model.CheckState][]string{}
 	all := required(c)

@@ -16,9 +16,9 @@ type Way struct {
 	BaseWins, UnionFields []string
 }
 
-// Choose picks the way of a pull request: what was asked for, else the first enabled rule that matches the head branch,
-// else what is the default for a fork, and the default of the settings for the rest. A fork goes by the name of its mirror
-// too. What a rule says of conflicts and fields holds whatever was asked for. The error is a *Refusal.
+// Choose picks the way to merge a pull request: the requested strategy, else the first enabled rule that matches the head
+// branch, else the default for forks, or that of the settings. A fork also matches by its mirror's name. A rule's options
+// for conflicts and fields apply whatever was requested. The error is a *Refusal.
 func Choose(p Policy, pull model.Pull, facts model.MergeFacts, asked string) (Way, error) {
 	way := Way{Strategy: p.Strategy, Why: "the default of the settings"}
 	names := namesOf(pull)
@@ -44,8 +44,8 @@ func Choose(p Policy, pull model.Pull, facts model.MergeFacts, asked string) (Wa
 	return way, nil
 }
 
-// forkWay is how a fork's pull request is merged where no rule says so. Its own commits land, so that GitHub shows it as
-// merged. A rule for mirrors that is not enabled backs out of that: its commits are picked, and it is closed with a link.
+// forkWay is the default for forks. Their own commits land, so that GitHub shows them as merged. A disabled rule for
+// mirrors opts out of that: the commits are picked, and the pull request is closed with a link.
 func forkWay(p Policy, pull model.Pull) Way {
 	for _, r := range p.Rules {
 		if !r.Enabled && strings.HasPrefix(r.Branch, mirrorRoot) && r.Strategy != model.StrategyCherryPick && r.names(mirrorNames(pull)) {
@@ -55,10 +55,10 @@ func forkWay(p Policy, pull model.Pull) Way {
 	return Way{Strategy: model.StrategyNoFF, Why: "the default for a fork: its commits stay as they are"}
 }
 
-// mirrorRoot is how the branches begin that mirror the pull requests of forks.
+// mirrorRoot is the common prefix of branches that mirror forks' pull requests.
 const mirrorRoot = "gh-pr-"
 
-// mirrorNames are the names by which rules know the mirror that a fork's pull request has or would have.
+// mirrorNames are the names of the mirror that a fork's pull request has or would have, for rules.
 func mirrorNames(pull model.Pull) []string {
 	root := fmt.Sprintf("%s%d", mirrorRoot, pull.Number)
 	if strings.HasPrefix(pull.HeadRef, mirrorRoot) {
@@ -67,7 +67,7 @@ func mirrorNames(pull model.Pull) []string {
 	return []string{root + "/" + pull.HeadRef, root}
 }
 
-// namesOf are the branches by which rules know a pull request: its head, and the mirror of a fork's.
+// namesOf are the branches by which rules match a pull request: its head, and a fork's mirror.
 func namesOf(pull model.Pull) []string {
 	if !pull.CrossRepo {
 		return []string{pull.HeadRef}
@@ -75,12 +75,12 @@ func namesOf(pull model.Pull) []string {
 	return append([]string{pull.HeadRef}, mirrorNames(pull)...)
 }
 
-// names says that a rule is about one of these branches.
+// names reports whether a rule matches one of these branches.
 func (r Rule) names(branches []string) bool {
 	return slices.ContainsFunc(branches, func(b string) bool { return matches(r.Branch, b) })
 }
 
-// ChooseFor is Choose for a request. One that lands a mirror goes by the name of the mirror.
+// ChooseFor is Choose for a request. A mirror matches by the mirror's name.
 func ChooseFor(p Policy, pull model.Pull, facts model.MergeFacts, m model.MergeMarker) (Way, error) {
 	if m.Mirror == "" {
 		return Choose(p, pull, facts, m.Asked)
@@ -101,7 +101,7 @@ func refuse(format string, args ...any) *Refusal {
 	return &Refusal{model.CodeStrategy, fmt.Sprintf(format, args...)}
 }
 
-// switchedOff is the branch of the disabled rule that the strategy would be back by; "" where it comes from elsewhere too.
+// switchedOff is the branch of the disabled rule that would enable the strategy; "" if something else enables it too.
 func switchedOff(p Policy, pull model.Pull, asked string, way Way) string {
 	if asked == way.Strategy || asked == p.Strategy {
 		return ""
@@ -115,32 +115,32 @@ func switchedOff(p Policy, pull model.Pull, asked string, way Way) string {
 	return ""
 }
 
-// matches says that the pattern of a rule names a branch. The mirror of a fork's pull request, gh-pr-7/fix, also goes by the
-// number alone: "gh-pr-*" is about all of them, whatever the forks call their branches.
+// matches reports whether a rule's pattern matches a branch. A mirror, gh-pr-7/fix, also matches by its number alone:
+// "gh-pr-*" matches all of them, whatever the forks call their branches.
 func matches(pattern, branch string) bool {
 	mirror, _, nested := strings.Cut(branch, "/")
 	patterns := []string{pattern}
 	return branchfilter.Match(patterns, branch) || nested && strings.HasPrefix(mirror, mirrorPrefix) && branchfilter.Match(patterns, mirror)
 }
 
-// mirrorPrefix begins the names of the branches that mirror pull requests of forks.
+// mirrorPrefix starts the names of mirror branches.
 const mirrorPrefix = "gh-pr-"
 
-// movesHead says that a strategy moves the head branch to what it has made, so that GitHub shows the pull request as merged.
-// The branch of a fork is never moved: a pull request whose commits were picked from there is closed with a link instead.
+// movesHead reports whether a strategy moves the head branch to its result, so that GitHub shows the pull request as
+// merged. A fork's branch is never moved: if its commits were picked, its pull request is closed with a link instead.
 func movesHead(strategy string, pull model.Pull) bool {
 	s, _ := model.StrategyNamed(strategy)
 	return s.MovesHead && !pull.CrossRepo
 }
 
-// Unshown says that GitHub will not show a pull request as merged, although what it changes has landed: other commits
-// are on the base than those of its head, which stays where it is.
+// Unshown reports whether GitHub will not show a pull request as merged although its changes have landed: the base has
+// other commits than those of its head, which stays.
 func Unshown(strategy string, pull model.Pull) bool {
 	s, _ := model.StrategyNamed(strategy)
 	return pull.CrossRepo && s.MovesHead && s.TakesForks
 }
 
-// unusable says why a strategy cannot be had for a pull request; "" where it can.
+// unusable says why a strategy cannot be used for a pull request; "" if it can.
 func unusable(way Way, pull model.Pull, facts model.MergeFacts) string {
 	s := way.Strategy
 	known, ok := model.StrategyNamed(s)
@@ -162,7 +162,7 @@ func unusable(way Way, pull model.Pull, facts model.MergeFacts) string {
 	return ""
 }
 
-// held says why the head branch has to stay where it is; "" where it may be moved.
+// held says why the head branch must not be moved; "" if it may be.
 func held(facts model.MergeFacts) string {
 	switch {
 	case facts.DefaultHead:

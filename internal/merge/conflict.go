@@ -9,28 +9,28 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// Conflict is one file that cannot be merged.
+// Conflict is one conflicting file.
 type Conflict struct {
 	Path  string
-	Kind  string // in git's word: content, modify/delete, ...
-	Hunks string // with conflict markers; "" where there is no text to show
+	Kind  string // as git names it: content, modify/delete, ...
+	Hunks string // with conflict markers; "" if there is no text to show
 }
 
-// Culprit is a commit of the base that touches what conflicts, and the pull request it came with; 0: none is known.
+// Culprit is a conflicting commit of the base, and its pull request; 0: unknown.
 type Culprit struct {
 	model.Commit
 	Pull int
 }
 
-// Conflicts is why the commits of a branch do not go onto its base.
+// Conflicts say why a branch's commits do not apply to its base.
 type Conflicts struct {
-	Commit   model.Commit // of the branch, at which it stopped; without a SHA: the whole change at once
+	Commit   model.Commit // the branch's first conflicting one; without a SHA: the whole change at once
 	Files    []Conflict
-	More     int // files that are not among them
+	More     int // further files
 	Culprits []Culprit
 }
 
-// What a comment shows of conflicts at most.
+// Limits of a comment about conflicts.
 const (
 	maxFiles    = 20
 	maxCulprits = 20
@@ -38,7 +38,7 @@ const (
 	maxHunks    = 30_000 // bytes of all files
 )
 
-// ConflictText tells which files conflict and where, and which commits of the base are behind that.
+// ConflictText says which files conflict and where, and which commits of the base cause that.
 func ConflictText(p model.Pull, c Conflicts) string {
 	var b strings.Builder
 	files, more := c.Files, c.More
@@ -96,7 +96,7 @@ func culprits(p model.Pull, list []Culprit) string {
 	return b.String()
 }
 
-// escape makes a path safe as HTML, in which Markdown means something still.
+// escape makes a path safe in HTML that is parsed as Markdown.
 func escape(path string) string {
 	return "<code>" + strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", "@", "@\u200b", "`", "&#96;", "*", "&#42;", "_", "&#95;", "[", "&#91;", "]", "&#93;", "!", "&#33;",
 		"~", "&#126;", "$", "&#36;", "\\", "&#92;", "|", "&#124;").Replace(strings.Join(strings.Fields(markdown.Code(path)), " ")) + "</code>"

@@ -7,18 +7,18 @@ import (
 	"strings"
 )
 
-// Root is what DetectTests needs of the root of a tree: the text of a file by its name, and of a directory, whose name ends
-// in a slash, the names in it, a line each; "./" is the root itself. ok is false where there is none.
+// Root reads the root of a tree for DetectTests: the text of a file by its name, or the names in a directory with a final
+// slash, one per line; "./" is the root itself. ok is false for a missing one.
 type Root func(name string) (text string, ok bool)
 
-// lookedFor is what DetectTests goes by, for people.
+// lookedFor tells people what DetectTests looks for.
 const lookedFor = "go.mod, a configuration of pytest or tox, a Python project with tests, a test script in package.json, and a target test or check in a Makefile"
 
-// tools are the ways to find tests, in the order in which one is preferred: what a language's own tool knows comes before
-// make, whose targets mean what their author wanted.
+// tools are the ways to find tests, in order of preference: a language's own tool before make, whose targets can mean
+// anything.
 var tools = []struct {
 	argv []string
-	sign func(Root) string // which file says so; "": none does
+	sign func(Root) string // the file that shows it; "": none
 }{
 	{[]string{"go", "test", "./..."}, func(r Root) string { return there(r, "go.mod") }},
 	{[]string{"python3", "-m", "pytest"}, pytest},
@@ -26,9 +26,8 @@ var tools = []struct {
 	{[]string{"npm", "test"}, node},
 }
 
-// DetectTests finds the command that tests a project which names none, and says by which file. Where there are several
-// languages, a make target is taken if there is one, since it may be about all of them; else the first one, and the others
-// are named. ok is false where nothing is found.
+// DetectTests finds the command that tests a project, and the file that shows it. For several languages it prefers a make
+// target, which may cover all of them; else it takes the first one, and names the others. ok is false if nothing is found.
 func DetectTests(root Root) (argv []string, said string, ok bool) {
 	var signs []string
 	for _, tool := range tools {
@@ -85,7 +84,7 @@ var testFile = regexp.MustCompile(`(?m)^(test_.*|.*_test)\.py$`)
 // script is any file of Python: tests may be in directories below it.
 var script = regexp.MustCompile(`(?m)\.py$`)
 
-// pythonTests is where a Python project has its tests; "" where it has none.
+// pythonTests is where a Python project has its tests; "" if it has none.
 func pythonTests(root Root) string {
 	for _, dir := range []string{"tests/", "test/"} {
 		if names, ok := root(dir); ok && script.MatchString(names) {
@@ -107,7 +106,7 @@ func tox(root Root) string {
 	return ""
 }
 
-// configured is the file that configures pytest; "": none does.
+// configured is the file that configures pytest; "" if there is none.
 func configured(root Root) string {
 	for _, f := range []struct{ name, section string }{
 		{"pytest.ini", ""}, {".pytest.ini", ""}, {"pyproject.toml", `\[tool\.pytest(\.|\])`}, {"tox.ini", `\[pytest\]`}, {"setup.cfg", `\[tool:pytest\]`}, {"conftest.py", ""},
@@ -120,7 +119,7 @@ func configured(root Root) string {
 	return ""
 }
 
-// node looks for a script of its own: npm init writes one that only fails.
+// node finds a custom test script: the one of npm init only fails.
 func node(root Root) string {
 	text, ok := root("package.json")
 	var p struct{ Scripts map[string]any }
@@ -134,7 +133,7 @@ func node(root Root) string {
 	return "package.json"
 }
 
-// makeTarget is the target that tests, and the file that make would read.
+// makeTarget is the test target, and the file that make would read.
 func makeTarget(root Root) (target, file string) {
 	for _, name := range []string{"GNUmakefile", "makefile", "Makefile"} {
 		text, ok := root(name)
@@ -147,7 +146,7 @@ func makeTarget(root Root) (target, file string) {
 				return t, name
 			}
 		}
-		return "", "" // make reads the first one only
+		return "", "" // make reads only the first one
 	}
 	return "", ""
 }

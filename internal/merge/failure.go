@@ -9,27 +9,27 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// Failure is why a merge did not come about.
+// Failure is why a merge failed.
 type Failure struct {
 	Code      model.MergeCode
-	Detail    string // in words of others too
+	Detail    string // may quote others
 	Conflicts *Conflicts
 	Tests     *TestRun
-	Landed    string // a commit that is on the base all the same; "": nothing is
+	Landed    string // a commit that landed all the same; "": nothing did
 	Notes     []string
-	// Pull is the pull request that prevents the merge, if it is another one of the group, with its Repo as owner/name; nil
-	// where it is the one that the request is on.
+	// Pull is the group member that prevents the merge, with its Repo as owner/name; nil if it is the request's own pull
+	// request.
 	Pull *model.Pull
 	Repo string
-	// Proof is why there is nothing to merge: sentences with whole SHAs. None where that is not proven.
+	// Proof is why there is nothing to merge: sentences with full SHAs. None if unproven.
 	Proof []string
-	// Ref is the ref that prevents the merge, with CodeLockBroken.
+	// Ref is the ref that prevents the merge, for CodeLockBroken.
 	Ref string
 
-	own end // what is said instead of what the code tells
+	own end // overrides the code's text
 }
 
-// end is what is said of a code: a headline and what a person can do, in both of which %s is the base branch.
+// end is the text for a code: a headline and what a person can do; %s in both is the base branch.
 type end struct{ headline, next string }
 
 const (
@@ -39,14 +39,14 @@ const (
 	settle = "Put the branch onto `%s` or merge `%s` into it, settle the conflicts there and push; where an agent follows the pull request, a comment that asks for it is enough. " + anew
 )
 
-// What a code asks people to do can differ. These stand in the tables only.
+// Variants of codes with another remedy. They exist only in the tables.
 const (
 	testsUnstarted model.MergeCode = model.CodeTests + ", not started"
 	protectedAPI   model.MergeCode = model.CodeProtected + ", by GitHub itself"
 	emptyProven    model.MergeCode = model.CodeEmpty + ", proven"
 )
 
-// kind is where the tables tell of a failure.
+// kind is the key of a failure in the tables.
 func (f Failure) kind(m model.MergeMarker) model.MergeCode {
 	switch {
 	case f.Code == model.CodeTests && f.Tests != nil && f.Tests.unstarted() != "":
@@ -105,7 +105,7 @@ var ends = map[model.MergeCode]end{
 	model.CodeDirtyBase:     {"`%s` is checked out with changes", "Commit them or put them aside. " + anew},
 }
 
-// endOf is what is said of a code, about this base branch.
+// endOf is the text for a code and this base branch.
 func endOf(code model.MergeCode, base string) end {
 	e, known := ends[code]
 	if !known {
@@ -115,10 +115,10 @@ func endOf(code model.MergeCode, base string) end {
 	return end{fill(e.headline), fill(e.next)}
 }
 
-// FailText tells why a merge did not come about, what that means, and what a person can do.
+// FailText says why a merge failed, what that means, and what a person can do.
 func FailText(p model.Pull, m model.MergeMarker, f Failure) string {
 	e := f.end(m)
-	if m.Label != "" { // nobody gave a command
+	if m.Label != "" { // no command asked for it
 		label := "the label `" + markdown.Code(m.Label) + "` on again"
 		e.next = strings.NewReplacer(byOwn, "", "give the command again", "put "+label, "Give the command again", "Put "+label, "giving the command again", "putting "+label).Replace(e.next)
 	}
@@ -127,7 +127,7 @@ func FailText(p model.Pull, m model.MergeMarker, f Failure) string {
 
 func failed(p model.Pull, m model.MergeMarker, f Failure, e end) string {
 	var b strings.Builder
-	at := p // what stands in the way
+	at := p // what prevents the merge
 	if f.Pull != nil {
 		at = *f.Pull
 	}
@@ -159,7 +159,7 @@ func tries(m model.MergeMarker) string {
 	return ""
 }
 
-// untouched tells what the failure leaves behind.
+// untouched says what the failure left unchanged.
 func untouched(p model.Pull, m model.MergeMarker, f Failure) string {
 	if list := landed(p, m); len(list) > 0 {
 		return fmt.Sprintf("Part of it has landed all the same, and stays: %s.", strings.Join(list, ", "))
@@ -176,15 +176,15 @@ func untouched(p model.Pull, m model.MergeMarker, f Failure) string {
 	return fmt.Sprintf("Neither `%s` nor the branch was changed.", markdown.Code(m.Base))
 }
 
-// movedOnly says that nothing has landed, and that the branch of the pull request is at what would have.
+// movedOnly reports whether nothing landed, but the pull request's branch is at what would have.
 func movedOnly(p model.Pull, m model.MergeMarker, f Failure) bool {
 	return len(landed(p, m)) == 0 && f.Landed == "" && f.Pull == nil && p.HeadSHA != m.Head && slices.Contains(m.Tips(), p.HeadSHA)
 }
 
-// maxDetail is how many bytes of a detail are shown.
+// maxDetail limits a detail, in bytes.
 const maxDetail = 4_000
 
-// detail is more of a failure, in words of others: a sentence in the text, or a block.
+// detail quotes a failure's detail: as a sentence, or as a block.
 func detail(s string) string {
 	s = strings.TrimSpace(s)
 	switch {
@@ -196,7 +196,7 @@ func detail(s string) string {
 	return "\n\n" + fenced(s, maxDetail, true)
 }
 
-// ShortLine is why a pull request is not merged for logs and terminals: one line.
+// ShortLine says in one line why a pull request is not merged, for logs and terminals.
 func ShortLine(number int, code model.MergeCode, detail string) string {
 	line := fmt.Sprintf("pull request %d is not merged (%s)", number, code)
 	if first, _, _ := strings.Cut(strings.TrimSpace(detail), "\n"); first != "" {

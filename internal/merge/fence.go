@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// fenced shows text of others as it is, between fences that are longer than any run of backticks in it, so that nothing in
-// it ends them. Of what is longer than most bytes the beginning is shown, or with tail the end.
+// fenced shows foreign text verbatim, between fences longer than any run of backticks in it. Long text is cut to its start,
+// or with tail to its end.
 func fenced(text string, most int, tail bool) string {
 	text = strings.ToValidUTF8(strings.Trim(text, "\r\n"), "\uFFFD")
-	text = strings.ReplaceAll(text, "\x00", "\uFFFD") // which Markdown replaces as well
+	text = strings.ReplaceAll(text, "\x00", "\uFFFD") // as Markdown does
 	switch {
 	case len(text) <= most:
 	case tail:

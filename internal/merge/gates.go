@@ -10,7 +10,7 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// The gates of a merge, in the order in which they are asked. What is refused comes before what can be waited for.
+// The gates of a merge, in the order of evaluation: those that refuse it before those that it can wait for.
 const (
 	GateOpen     model.GateName = "open"
 	GateHead     model.GateName = "head_as_asked"
@@ -31,27 +31,27 @@ const (
 	GateDraft     model.GateName = "not_draft"
 	GateFrozen    model.GateName = "not_frozen"
 	GateIdle      model.GateName = "no_turn_at_work"
-	GateMergeable model.GateName = "mergeable" // the last to be missed: what else is missing is said before a conflict
+	GateMergeable model.GateName = "mergeable" // last: anything else that is missing is reported before a conflict
 	GateSteering  model.GateName = "steering_files"
 	GateLast      model.GateName = "last_request"
 )
 
-// finding is a gate, and what follows if it is not met.
+// finding is a gate, and its consequence if closed.
 type finding struct {
 	model.Gate
 	code model.MergeCode
-	soft bool // it can come to be met while the head stays
+	soft bool // it can open without a new head
 }
 
 func find(name model.GateName, code model.MergeCode, met bool, evidence string, args ...any) finding {
 	return finding{Gate: model.Gate{Name: name, Met: met, Evidence: fmt.Sprintf(evidence, args...)}, code: code}
 }
 
-// Gates judges all conditions of a merge.
+// Gates evaluates all conditions of a merge.
 func Gates(c Case) []model.Gate { return Evaluate(c).Gates }
 
-// Evaluate says what becomes of a request. What can never come to be met as things are refuses it; with everything met it
-// begins; else it waits.
+// Evaluate decides about a request. A gate that cannot open as things are refuses it; if all are open it begins; otherwise
+// it waits.
 func Evaluate(c Case) Verdict {
 	way, err := ChooseFor(c.Policy, c.Snapshot.Pull, c.Facts, c.Request)
 	v := Verdict{Go: true, Way: way}
@@ -119,8 +119,8 @@ func openGate(s model.Snapshot) finding {
 	return find(GateOpen, model.CodeClosed, p.State == model.PullOpen, "pull request %d is %s", p.Number, strings.ToLower(string(p.State)))
 }
 
-// headGate holds the head to the one that was asked for, in the command or when it was given. A tip that this request has
-// made is that head as well.
+// headGate compares the head with the requested one, from the command or from its time. A tip made by this request counts
+// as that head.
 func headGate(c Case) finding {
 	head := c.Snapshot.Pull.HeadSHA
 	switch {
@@ -134,7 +134,7 @@ func headGate(c Case) finding {
 	return find(GateHead, model.CodeHeadMoved, false, "asked for when the head was %s, and now it is %s; give the command again for that one", c.Request.Head, head)
 }
 
-// targetGate holds the base to the one that was asked for.
+// targetGate compares the base with the requested one.
 func targetGate(c Case) finding {
 	now, asked := c.Snapshot.Pull.BaseRef, c.Request.Base
 	return find(GateTarget, model.CodeRetargeted, asked == "" || asked == now, "%s", either(asked == "" || asked == now,
@@ -168,7 +168,7 @@ func branchGate(p model.Pull, way Way) finding {
 		either(moves, "; restore it to go on", ", and strategy "+way.Strategy+" does without"))
 }
 
-// pushableGate: a push that the rules refuse is not tried. Where GitHub does not tell, the push itself finds out.
+// pushableGate refuses a push that the rules forbid. If GitHub does not report the rules, the push itself shows.
 func pushableGate(p model.Pull, facts model.MergeFacts, way Way) finding {
 	switch {
 	case way.Strategy == model.StrategyAPI:
@@ -181,8 +181,8 @@ func pushableGate(p model.Pull, facts model.MergeFacts, way Way) finding {
 	return find(GatePushable, model.CodeProtected, true, "nothing keeps MergeXO's token from pushing to branch %q", p.BaseRef)
 }
 
-// aloneGate allows one merge at a time. If the run of the newest one died, the next run continues it; an older one whose run died
-// no longer counts.
+// aloneGate allows one merge at a time. If the newest one's run died, the next run continues it; an older one whose run
+// died no longer counts.
 func aloneGate(c Case) finding {
 	newest := c.State.Merge()
 	for i, m := range c.State.Merges {
@@ -205,7 +205,7 @@ func attemptsGate(c Case) finding {
 		either(met, "", lastCause(c.State, c.Snapshot.Pull.HeadSHA, c.Facts.BaseSHA)+"; another one can be made once either has moved"))
 }
 
-// lastCause tells how the last attempt on this head and this tip of the base ended.
+// lastCause says how the last attempt on this head and base tip ended.
 func lastCause(st model.State, head, base string) string {
 	var last model.Posted[model.MergeMarker]
 	for _, s := range st.Merges {
@@ -218,14 +218,14 @@ func lastCause(st model.State, head, base string) string {
 	if why == "" && m.State == model.MergeFailed && m.Reason != "" {
 		why = Cause(m.Reason, m.Detail)
 	}
-	at := either(m.State == model.MergeRunning && m.RunURL != "", m.RunURL, last.URL) // which tells the rest
+	at := either(m.State == model.MergeRunning && m.RunURL != "", m.RunURL, last.URL) // has the details
 	return fmt.Sprintf(". The last one: %s, see %s", either(why != "", why, "its run was cancelled, killed, or timed out"), at)
 }
 
-// maxCause is how many bytes of a cause are shown.
+// maxCause limits a cause, in bytes.
 const maxCause = 500
 
-// Cause is how an attempt ended, as one line.
+// Cause says in one line how an attempt ended.
 func Cause(code model.MergeCode, detail string) string {
 	first, _, _ := strings.Cut(strings.TrimSpace(detail), "\n")
 	first = strings.TrimSuffix(oneLine(first), ".")
@@ -241,8 +241,8 @@ func Cause(code model.MergeCode, detail string) string {
 	return string(code) + ": " + first
 }
 
-// LastGate is how the newest request about this head ended, where that was without a merge and it was not taken back: what
-// refused it may be none of the other gates, such as its tests. None for any other.
+// LastGate is how the newest request for this head ended, if it failed: its reason, such as its tests, may be none of the
+// other gates. None for any other request.
 func LastGate(st model.State, head string) []model.Gate {
 	newest := st.Merge()
 	if newest == nil || newest.Marker.State != model.MergeFailed || newest.Marker.Reason == model.CodeCancelled {
@@ -254,8 +254,7 @@ func LastGate(st model.State, head string) []model.Gate {
 	return []model.Gate{find(GateLast, newest.Marker.Reason, false, "refused (%s), see %s; once that is settled, /mergexo merge asks again", newest.Marker.Reason, newest.URL).Gate}
 }
 
-// Attempts is the highest attempt that was made on this head and this tip of the base. The head may be a tip that an
-// attempt has made.
+// Attempts is the highest attempt number on this head and base tip. The head may be a tip made by an attempt.
 func Attempts(st model.State, head, base string) int {
 	n := 0
 	for _, s := range st.Merges {
@@ -266,7 +265,7 @@ func Attempts(st model.State, head, base string) int {
 	return n
 }
 
-// isOf says that a request was tried last on this head, or a tip that it has made of it, and this tip of the base.
+// isOf reports whether a request was last tried on this head (or a tip made of it) and this base tip.
 func isOf(m model.MergeMarker, head, base string) bool {
 	return m.BaseSHA == base && (m.Head == head || slices.Contains(m.Tips(), head))
 }
@@ -314,7 +313,7 @@ func idleGate(busy *model.Posted[model.TurnMarker]) finding {
 	return find(GateIdle, model.CodeBusy, false, "a turn is at work, see %s; it ends at %s at the latest", busy.URL, busy.Marker.Expires.UTC().Format("2006-01-02 15:04 MST"))
 }
 
-// mergeableGate goes by what GitHub says of conflicts, but where a rule may settle them.
+// mergeableGate follows GitHub's view of conflicts, unless a rule may resolve them.
 func mergeableGate(p model.Pull, facts model.MergeFacts, way Way) finding {
 	switch {
 	case !facts.Conflicting:

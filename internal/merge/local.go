@@ -13,7 +13,7 @@ const (
 	later = "Run this again later."
 )
 
-// atTerminal is what is said of a code where there is neither a pull request nor a comment; what is not here is said as there.
+// atTerminal are the texts for a terminal, without pull request or comment; other codes have the usual text.
 var atTerminal = map[model.MergeCode]end{
 	model.CodeConflict:      {"", settleHere},
 	model.CodeSquash:        {"", settleHere},
@@ -43,13 +43,13 @@ var atTerminal = map[model.MergeCode]end{
 
 const settleHere = "Put the branch onto `%s` or merge `%s` into it, and settle the conflicts there. " + rerun
 
-// LocalText is FailText for a merge of branches that no pull request is about.
+// LocalText is FailText for branches without a pull request.
 func LocalText(p model.Pull, m model.MergeMarker, f Failure) string {
 	return failed(p, m, f, terminalEnd(m, f))
 }
 
-// EmptyLine tells in one line why there is nothing to merge: the branch has no net change, or the base has its changes
-// already, which proof says in sentences where it can be proven.
+// EmptyLine says in one line why there is nothing to merge: the branch has no net change, or the base has its changes
+// already, with proof if there is any.
 func EmptyLine(branch, base string, cancelled bool, proof []string) string {
 	switch {
 	case cancelled:
@@ -60,7 +60,7 @@ func EmptyLine(branch, base string, cancelled bool, proof []string) string {
 	return fmt.Sprintf("what %s changes is part of %s already: %s", branch, base, strings.Join(proof, "; "))
 }
 
-// LocalDryRunText says what prevents such a merge, as a dry run found it.
+// LocalDryRunText says what a dry run found to prevent such a merge.
 func LocalDryRunText(p model.Pull, m model.MergeMarker, f Failure) string {
 	e := terminalEnd(m, f)
 	text := fmt.Sprintf("**It could not be merged: %s** (`%s`)\n\nIt is about %s.%s", e.headline, f.Code, what(p, m), detail(f.Detail))
@@ -73,7 +73,7 @@ func LocalDryRunText(p model.Pull, m model.MergeMarker, f Failure) string {
 	return text + "\n\n" + dryRun
 }
 
-// terminalEnd is the end of a failure as it is said at a terminal.
+// terminalEnd is the text of a failure at a terminal.
 func terminalEnd(m model.MergeMarker, f Failure) end {
 	e := f.end(m)
 	fill := func(s string) string { return strings.ReplaceAll(s, "%s", markdown.Code(m.Base)) }

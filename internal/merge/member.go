@@ -10,7 +10,7 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// Absent is that something of a merge group cannot be read: a repository as owner/name, or a pull request of it as
+// Absent is the failure that part of a merge group cannot be read: a repository as owner/name, or a pull request as
 // owner/name#number.
 func Absent(name string) Failure {
 	return Failure{Code: model.CodeMember, Detail: name + " is not there, or the token may not see it", own: end{
@@ -18,20 +18,20 @@ func Absent(name string) Failure {
 	}}
 }
 
-// Unheard is that somebody asked for a group to be merged who may not give commands in the repository of this member,
-// owner/name#number.
+// Unheard is the failure that the person who asked for a group's merge may not give commands in the repository of this
+// member, owner/name#number.
 func Unheard(name, who string) Failure {
 	return Failure{Code: model.CodeMember, Detail: fmt.Sprintf("%s: %s may not give commands there", name, who), own: end{
 		who + " may not merge all of the group", "They land together or not at all. Somebody who may give commands in all of these repositories has to give this one.",
 	}}
 }
 
-// Untestable is that nothing tells how a project is to be tested whose settings, on the base branch, name no command.
+// Untestable is the failure that no test command is configured on the base branch, and none is found.
 func Untestable(base string) Failure {
 	return Failure{Code: model.CodeNoTests, Detail: fmt.Sprintf("[merge] tests names no command on %s, and nothing there tells which one it is; looked for were %s", base, lookedFor)}
 }
 
-// end is what is said of a failure.
+// end is the text of a failure.
 func (f Failure) end(m model.MergeMarker) end {
 	if f.own.headline != "" {
 		return f.own
@@ -62,7 +62,7 @@ func reference(repo string, number int, url string) string {
 	return fmt.Sprintf("[%s#%d](%s)", repo, number, url)
 }
 
-// page is where a pull request of another repository is shown on the same server as p.
+// page is the URL of a pull request of another repository on the same server as p.
 func page(p model.Pull, repo string, number int) string {
 	root := markdown.Repository(p.URL)
 	for range 2 { // owner and name
@@ -71,7 +71,7 @@ func page(p model.Pull, repo string, number int) string {
 	return fmt.Sprintf("%s/%s/pull/%d", root, repo, number)
 }
 
-// members names the pull requests of the group beside p, each with what of it has landed and whether it is the leader.
+// members lists the other pull requests of the group, each with what has landed and whether it leads.
 func members(p model.Pull, m model.MergeMarker, leader string) []string {
 	var list []string
 	for _, other := range m.Members {
@@ -95,7 +95,7 @@ func members(p model.Pull, m model.MergeMarker, leader string) []string {
 	return list
 }
 
-// landed names what of a group is on its base.
+// landed lists what has landed of a group.
 func landed(p model.Pull, m model.MergeMarker) []string {
 	var list []string
 	for _, other := range m.Members {
@@ -109,8 +109,7 @@ func landed(p model.Pull, m model.MergeMarker) []string {
 
 var fullName = regexp.MustCompile(`^([A-Za-z0-9._-]+/[A-Za-z0-9._-]+)#([0-9]{1,9})$`)
 
-// together names the pull requests that land with this one. The one that the request was made on is known where the members
-// are not.
+// together lists the pull requests that land with this one. The leader is known where the members are not.
 func together(p model.Pull, m model.MergeMarker) string {
 	if p.URL == "" { // a merge without GitHub
 		return ""
