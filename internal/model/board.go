@@ -6,22 +6,22 @@ import (
 	"time"
 )
 
-// Board is all that the dashboard shows of a repository.
+// Board is everything that the dashboard shows of a repository.
 type Board struct {
 	Repo      Repo
 	URL       string // of the repository
 	At        time.Time
-	Pulls     []BoardPull  // open and tracked, of a fork that was let in, or asked to be merged; the oldest first
-	Issues    []BoardIssue // open and labelled for an agent, or with work of ours; the oldest first
+	Pulls     []BoardPull  // open and tracked, admitted, or with a merge request; the oldest first
+	Issues    []BoardIssue // open with an agent's label, or with work of ours; the oldest first
 	Conflicts []BoardConflict
-	// Untracked is how many further pull requests are open.
+	// Untracked is the number of other open pull requests.
 	Untracked int
 	// Left is how much work the sweep left for the next one, and why; 0 for none.
 	Left    int
 	LeftWhy string
 }
 
-// Needs are all that waits for a person, in the order of their numbers.
+// Needs are everything that waits for a person, by number.
 func (b Board) Needs() []Need {
 	out := []Need{}
 	for _, p := range b.Pulls {
@@ -47,19 +47,19 @@ type BoardPull struct {
 	Updated  time.Time
 	CI       string // SUCCESS, FAILURE, ERROR, PENDING, EXPECTED or ""
 	External *ExternalMarker
-	// Turns are the newest that were read, oldest first.
+	// Turns are the newest ones that were read, oldest first.
 	Turns []BoardTurn
 }
 
 // BoardTurn is one attempt of an agent, or one merge.
 type BoardTurn struct {
 	Kind    string // "turn", "flow" or "merge"
-	Phase   string // as its marker says it
-	From    string // head that it began at
-	To      string // head that it led to; "" for none
+	Phase   string // as in its marker
+	From    string // head at its start
+	To      string // head at its end; "" for none
 	Began   time.Time
-	Ended   time.Time // zero while it is under way
-	CostUSD float64   // of the day so far on this pull request, where only that is known, less what was known before
+	Ended   time.Time // zero while it runs
+	CostUSD float64   // if only the day's total for this pull request is known, the difference to the previous total
 	URL     string    // of the comment
 	RunURL  string
 	Reason  string // why it failed
@@ -72,8 +72,8 @@ type BoardIssue struct {
 	URL     string
 	Flow    Flow
 	Status  Phase  // of the newest attempt; "" before the first
-	Waiting string // why a person has to say something
-	Pull    int    // that was opened for it
+	Waiting string // what a person has to answer
+	Pull    int    // opened for it
 	Need    *Need  // what waits for a person; nil for nothing
 	Turns   []BoardTurn
 }

@@ -16,7 +16,7 @@ type CIRun struct {
 	CreatedAt  time.Time
 	UpdatedAt  time.Time
 	URL        string
-	// Jobs are those that failed, in GitHub's order; nil where they were not asked for.
+	// Jobs are the failed ones, in GitHub's order; nil if they were not requested.
 	Jobs []CIJob
 }
 
@@ -25,19 +25,19 @@ type CIJob struct {
 	ID         int64
 	Name       string
 	Conclusion string
-	Step       string // the first one that failed; "" where GitHub does not tell
+	Step       string // the first failed one; "" if GitHub does not say
 	URL        string
-	Log        string // the end of it, cleaned; "" where there is none any more
-	Cut        bool   // Log is not all of it
+	Log        string // its end, cleaned; "" if it was deleted
+	Cut        bool   // Log is incomplete
 }
 
-// Rerun is a workflow run whose failed jobs were run again, or are to be.
+// Rerun is a workflow run whose failed jobs were, or will be, run again.
 type Rerun struct {
 	Run     int64 `json:"run"`
 	Attempt int   `json:"attempt"` // that failed
 }
 
-// FlakyMark is what a receipt says of a failure that the agent held to be a test's own.
+// FlakyMark records in a receipt that the agent judged a failure flaky.
 type FlakyMark struct {
 	Issue int     `json:"issue"` // where it is reported
 	Runs  []Rerun `json:"runs"`

@@ -15,11 +15,11 @@ type Request struct {
 	Session      string         `json:"session"`
 	Prompt       string         `json:"prompt"`
 	Rules        []string       `json:"rules"`
-	// GitResults say how the git operations ended that the agent asked for in its last answer.
+	// GitResults are the results of the git operations that the agent's last answer requested.
 	GitResults []GitResult `json:"git_results,omitempty"`
-	// Design is the merged design document that an implementation is of.
+	// Design is the merged design document for an implementation.
 	Design *Document `json:"design_document,omitempty"`
-	// Flow is what the pull request is to be, where there is none yet. Programs see that by pull_request being null.
+	// Flow is what the pull request will be, if there is none yet. Programs see that by pull_request being null.
 	Flow Flow `json:"-"`
 }
 
@@ -46,7 +46,7 @@ type RequestPull struct {
 	HeadSHA string `json:"head_sha"`
 }
 
-// Feedback is one thing said that wants an answer.
+// Feedback is one piece of feedback to answer.
 type Feedback struct {
 	ID        int64  `json:"id"`
 	Kind      Kind   `json:"kind"`
@@ -59,7 +59,7 @@ type Feedback struct {
 	DiffHunk  string `json:"diff_hunk,omitempty"`
 	URL       string `json:"url,omitempty"`
 	InReplyTo int64  `json:"in_reply_to,omitempty"`
-	Outdated  bool   `json:"outdated,omitempty"` // the lines were changed since
+	Outdated  bool   `json:"outdated,omitempty"` // the lines have changed since
 }
 
 // CIFailure is one failed job of the current head.
@@ -69,15 +69,14 @@ type CIFailure struct {
 	Log   string `json:"log"`
 }
 
-// HistoryEntry is an earlier receipt, in short.
+// HistoryEntry summarises an earlier receipt.
 type HistoryEntry struct {
 	TurnKey string `json:"turn_key"`
 	Head    string `json:"head"`
 	Summary string `json:"summary"`
 }
 
-// The kinds of requests, as the contract names them. The first four begin a pull request; their values are those of the
-// flows.
+// The kinds of requests in the contract. The first four start a pull request; their values are those of the flows.
 const (
 	AskDesign         = "design"
 	AskBugfix         = "bugfix"
@@ -87,25 +86,25 @@ const (
 	AskRepair         = "repair"
 )
 
-// Outcome is what an agent answers. Which fields it may have depends on the kind of the request; unknown fields and wrong
-// types are refused.
+// Outcome is the agent's answer. Which fields it may have depends on the kind of request; unknown fields and wrong types
+// are refused.
 type Outcome struct {
-	// To feedback.
+	// For feedback.
 	ReviewReplies   []ReviewReply `json:"review_replies,omitempty"`
 	GeneralComment  string        `json:"general_comment,omitempty"`
 	FlakyTestReport *FlakyTest    `json:"flaky_test_report,omitempty"`
-	// To a request for a design document.
+	// For a design document.
 	Title      string   `json:"title,omitempty"`
 	Summary    string   `json:"summary,omitempty"`
 	TouchPaths []string `json:"touch_paths,omitempty"`
 	DesignDoc  string   `json:"design_doc_markdown,omitempty"`
-	// To the other requests that begin a pull request.
+	// For the other requests that start a pull request.
 	PRTitle   string `json:"pr_title,omitempty"`
 	PRSummary string `json:"pr_summary,omitempty"`
-	// To whatever changes files.
+	// For anything that changes files.
 	CommitMessage string  `json:"commit_message,omitempty"`
 	GitOps        []GitOp `json:"git_ops,omitempty"`
-	// To everything.
+	// For everything.
 	BlockedReason string `json:"blocked_reason,omitempty"`
 	Session       string `json:"session,omitempty"`
 	Usage         Usage  `json:"usage,omitzero"`
@@ -117,18 +116,18 @@ type ReviewReply struct {
 	Body            string `json:"body"`
 }
 
-// GitOp is something that the agent asks us to do with git, since it has no credentials of its own.
+// GitOp is a git operation that the agent requests, since it has no credentials.
 type GitOp struct {
 	Op string `json:"op"` // OpFetch or OpMergeDefault
 }
 
-// The git operations that there are.
+// The git operations.
 const (
 	OpFetch        = "fetch_origin"
 	OpMergeDefault = "merge_origin_default_branch"
 )
 
-// GitResult is how one of them ended.
+// GitResult is the result of one of them.
 type GitResult struct {
 	Op     string   `json:"op"`
 	Result string   `json:"result"` // GitDone, GitNothing, GitConflict or GitFailed
@@ -136,22 +135,22 @@ type GitResult struct {
 	Paths  []string `json:"paths,omitempty"` // with conflicts
 }
 
-// How a git operation ended.
+// Results of git operations.
 const (
 	GitDone     = "done"
-	GitNothing  = "nothing"  // there was nothing to do
-	GitConflict = "conflict" // the merge is under way, with markers in the paths
+	GitNothing  = "nothing"  // nothing to do
+	GitConflict = "conflict" // a merge is in progress, with markers in the paths
 	GitFailed   = "failed"
 )
 
-// FlakyTest is a test that the agent holds to be unreliable.
+// FlakyTest is a test that the agent considers unreliable.
 type FlakyTest struct {
 	Title          string `json:"title"`
 	Summary        string `json:"summary"`
 	RelevantLogURL string `json:"relevant_log_url"`
 }
 
-// Usage is what a turn cost, where the agent reports it.
+// Usage is the cost of a turn, if the agent reports it.
 type Usage struct {
 	InputTokens  int64   `json:"input_tokens"`
 	OutputTokens int64   `json:"output_tokens"`

@@ -2,20 +2,20 @@ package model
 
 import "time"
 
-// ExternalState is how far the pull request of a fork has come since a maintainer's label let it in.
+// ExternalState is the progress of a fork's pull request since a maintainer's label admitted it.
 type ExternalState string
 
-// The states of an external pull request, as its marker says them.
+// The states of an external pull request in its marker.
 const (
-	ExternalLinked   ExternalState = "linked"   // it has a mirror, and nobody has let it in
-	ExternalLetIn    ExternalState = "let_in"   // mirrored, or about to be; a run is at work, or died at it
+	ExternalLinked   ExternalState = "linked"   // it has a mirror, but was not admitted
+	ExternalLetIn    ExternalState = "let_in"   // mirrored, or about to be; a run is working on it, or died
 	ExternalApproved ExternalState = "approved" // to be merged
-	ExternalFix      ExternalState = "fix"      // the evaluation wants commits on top; a run is at work, or died at it
-	ExternalWanting  ExternalState = "wanting"  // changes are wanted that nobody makes here: the contributor's turn
-	ExternalRejected ExternalState = "rejected" // said so, and closed
-	ExternalLanded   ExternalState = "landed"   // its commits are on the base under other ids: said so, and closed
-	ExternalVoid     ExternalState = "void"     // the head moved: nothing of this counts any more
-	ExternalFailed   ExternalState = "failed"   // the evaluation or the repair came to no result, as often as it may
+	ExternalFix      ExternalState = "fix"      // the evaluation wants commits on top; a run is working on it, or died
+	ExternalWanting  ExternalState = "wanting"  // changes are needed that only the contributor makes
+	ExternalRejected ExternalState = "rejected" // posted and closed
+	ExternalLanded   ExternalState = "landed"   // its commits are on the base under other SHAs: posted and closed
+	ExternalVoid     ExternalState = "void"     // the head moved: the result no longer counts
+	ExternalFailed   ExternalState = "failed"   // the evaluation or the fix used up its attempts
 )
 
 // Verdicts of an evaluation.
@@ -25,31 +25,31 @@ const (
 	VerdictFix     = "fix"
 )
 
-// ExternalMarker is the one comment of one letting in: of one label put on, for one head.
+// ExternalMarker is the comment of one admission: of one label event, for one head.
 type ExternalMarker struct {
 	Repo   string        `json:"repo"`
 	Number int           `json:"number"`
 	State  ExternalState `json:"state"`
-	Head   string        `json:"head"`  // of the pull request, that the label was put on for
-	At     time.Time     `json:"at"`    // when the label was put on
+	Head   string        `json:"head"`  // of the pull request when it was labelled
+	At     time.Time     `json:"at"`    // when the label was added
 	By     string        `json:"by"`    // and by whom
-	Label  string        `json:"label"` // its name then
+	Label  string        `json:"label"` // its name at that time
 	Base   string        `json:"base"`  // branch
-	// Mirror is the branch of this repository that has the head, and Tip what is evaluated and merged: the head, or commits
-	// of ours on top of it. A verdict is about Tip and nothing else.
+	// Mirror is this repository's branch with the head, and Tip what is evaluated and merged: the head, or our commits on
+	// top of it. A verdict is about Tip alone.
 	Mirror string `json:"mirror,omitempty"`
 	Tip    string `json:"tip,omitempty"`
-	// Next is the commit of a repair that is about to be put on the mirror.
+	// Next is a fix's commit that is about to be pushed to the mirror.
 	Next    string `json:"next,omitempty"`
 	Verdict string `json:"verdict,omitempty"`
-	Reason  string `json:"reason,omitempty"` // that the evaluation gave, or why there is none
-	// Evaluated says that a command judged it; else the label did.
+	Reason  string `json:"reason,omitempty"` // given by the evaluation, or why there is none
+	// Evaluated says that a command evaluated it; otherwise the label decided.
 	Evaluated bool `json:"evaluated,omitempty"`
-	Round     int  `json:"round,omitempty"`   // of repairs, from 1
-	Attempt   int  `json:"attempt,omitempty"` // at this step, from 1
-	// Landed are the commits of the base that have the same changes as those of the head, in their order.
+	Round     int  `json:"round,omitempty"`   // of fixes, from 1
+	Attempt   int  `json:"attempt,omitempty"` // of this step, from 1
+	// Landed are the base's commits with the same changes as the head's, in order.
 	Landed []Commit `json:"landed,omitempty"`
-	// Moved is the head that made it void.
+	// Moved is the new head that voided it.
 	Moved string `json:"moved,omitempty"`
 
 	Run        int64     `json:"run,omitempty"` // workflow run id; 0 in a terminal
@@ -59,29 +59,29 @@ type ExternalMarker struct {
 	Claim      string    `json:"claim,omitempty"`
 }
 
-// Open says that something is still to be done about it.
+// Open reports whether anything is left to be done.
 func (m ExternalMarker) Open() bool {
 	return m.State == ExternalLetIn || m.State == ExternalApproved || m.State == ExternalFix
 }
 
-// Evaluation is what an evaluating or repairing command reads as JSON on its standard input.
+// Evaluation is the JSON that an evaluating or fixing command reads on stdin.
 type Evaluation struct {
 	Version     int         `json:"version"` // 1
 	Kind        string      `json:"kind"`    // "evaluate" or "fix"
 	Repository  string      `json:"repository"`
 	PullRequest RequestPull `json:"pull_request"`
 	Author      string      `json:"author"`
-	// BaseTree is a directory with the files of the base branch. The command runs in the tree of the pull request.
+	// BaseTree is a directory with the base branch's files. The command runs in the pull request's tree.
 	BaseTree     string   `json:"base_tree"`
-	SHA          string   `json:"sha"`      // of that tree's commit
-	BaseSHA      string   `json:"base_sha"` // of that of the base
+	SHA          string   `json:"sha"`      // commit of that tree
+	BaseSHA      string   `json:"base_sha"` // commit of the base's tree
 	ChangedFiles []string `json:"changed_files"`
 	Commits      []Commit `json:"commits"` // oldest first
-	// Reason is why a repair is wanted; "" for an evaluation.
+	// Reason is why a fix is needed; "" for an evaluation.
 	Reason string `json:"reason,omitempty"`
 }
 
-// Judgement is what an evaluating command answers.
+// Judgement is an evaluating command's answer.
 type Judgement struct {
 	Verdict string `json:"verdict"`
 	Reason  string `json:"reason"`

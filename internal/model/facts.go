@@ -1,17 +1,17 @@
 package model
 
-// RepositoryFacts are what GitHub tells of a repository and of the token that asks. Much of it is for administrators
-// only, so that what was refused is told apart from what is not there.
+// RepositoryFacts are GitHub's facts about a repository and the token. Many are for administrators only, so refused ones
+// are distinguished from absent ones.
 type RepositoryFacts struct {
 	Repo          Repo
 	DefaultBranch string
 	Private       bool
 	Archived      bool
-	IssuesOff     bool // no issue can be opened or commented on; pull requests can
-	// Scopes are those of a classic token. ScopesKnown is false for tokens that have none: App and fine-grained ones.
+	IssuesOff     bool // issues cannot be opened or commented on; pull requests can
+	// Scopes are a classic token's. ScopesKnown is false for App and fine-grained tokens, which have none.
 	Scopes      []string
 	ScopesKnown bool
-	// Push reports whether the person behind the token may push. It means nothing for a token with nobody behind it.
+	// Push reports whether the person behind the token may push. It is meaningless for a token without a person.
 	Push, PushKnown bool
 	Actions         ActionsRights
 	Demands         BranchDemands
@@ -19,33 +19,33 @@ type RepositoryFacts struct {
 	ChecksHidden Hidden
 }
 
-// ActionsRights are what a repository lets its workflows do.
+// ActionsRights are what a repository's workflows may do.
 type ActionsRights struct {
 	Known        bool
-	Why          string // not known because
-	DefaultWrite bool   // what the token of a workflow without permissions may do
-	PullRequests bool   // open pull requests
+	Why          string // why it is unknown
+	DefaultWrite bool   // default token permissions of a workflow
+	PullRequests bool   // may open pull requests
 }
 
-// BranchDemands are what the default branch demands of a push, from branch protection and from rulesets.
+// BranchDemands are the default branch's demands on a push, from branch protection and rulesets.
 type BranchDemands struct {
 	Known bool
-	Why   string // not known, or not all of it, because
+	Why   string // why it is unknown, or incomplete
 	List  []Demand
 }
 
-// Demand is one thing that a branch demands.
+// Demand is one demand of a branch.
 type Demand struct {
 	Kind   DemandKind
 	Source string   // "branch protection" or "ruleset 17"
 	Names  []string // checks
-	Bypass bool     // some may bypass it; who, is not for everybody to see
+	Bypass bool     // some may bypass it; who may is not public
 }
 
-// DemandKind says what is demanded.
+// DemandKind is the kind of a demand.
 type DemandKind string
 
-// The demands that bear on how a pull request can land.
+// The demands that affect how a pull request can land.
 const (
 	DemandPull       DemandKind = "pull request"
 	DemandChecks     DemandKind = "status checks"
@@ -54,7 +54,7 @@ const (
 	DemandPushers    DemandKind = "pushers"
 	DemandLocked     DemandKind = "locked"
 	DemandQueue      DemandKind = "merge queue"
-	// These bear on branches that are made and deleted again.
+	// These affect branches that are created and deleted again.
 	DemandCreators DemandKind = "creators"
 	DemandDeleters DemandKind = "deleters"
 	DemandName     DemandKind = "name"

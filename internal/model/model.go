@@ -1,5 +1,5 @@
-// Package model holds the nouns that every other package speaks in, as plain values without behaviour that touches
-// the world, so that decisions can be written, tested and replayed on data alone.
+// Package model holds the nouns that all packages share, as plain values, so that decisions can be written, tested and
+// replayed on data alone.
 package model
 
 import (
@@ -22,14 +22,14 @@ func ParseRepo(s string) (Repo, error) {
 
 func (r Repo) String() string { return r.Owner + "/" + r.Name }
 
-// Actor is somebody who says or does something on GitHub. Login is the REST form: a bot's ends in "[bot]".
+// Actor is an account on GitHub. Login is the REST form: a bot's ends in "[bot]".
 type Actor struct {
 	Login string
 	ID    int64
 	Bot   bool
 }
 
-// Permission is what somebody may do in a repository, in GitHub's words, weakest first.
+// Permission is a person's role in a repository, in GitHub's terms, weakest first.
 type Permission int
 
 // The order matters: rights are compared with >=.
@@ -42,8 +42,8 @@ const (
 	PermissionAdmin
 )
 
-// ParsePermission reads REST's role_name or GraphQL's RepositoryPermission, whatever the case. What it does not know is
-// PermissionNone: a custom role must never be taken for more than it is.
+// ParsePermission reads REST's role_name or GraphQL's RepositoryPermission, ignoring case. Anything unknown is
+// PermissionNone: a custom role must never count as more than it is.
 func ParsePermission(s string) Permission {
 	switch strings.ToLower(s) {
 	case "read", "pull":
@@ -60,7 +60,7 @@ func ParsePermission(s string) Permission {
 	return PermissionNone
 }
 
-// Kind says where a piece of feedback was given. The values are part of event keys, so they never change.
+// Kind says where feedback was given. The values are part of event keys, so they never change.
 type Kind string
 
 // The kinds of feedback.
@@ -71,23 +71,23 @@ const (
 	KindActions       Kind = "actions"        // a failed workflow run
 )
 
-// EventKey names one state of one thing said: "{number}:{kind}:{id}:{updated_at}". An edit makes a new key.
+// EventKey names one state of one comment: "{number}:{kind}:{id}:{updated_at}". An edit makes a new key.
 func EventKey(number int, kind Kind, id int64, updated time.Time) string {
 	return fmt.Sprintf("%d:%s:%d:%s", number, kind, id, updated.UTC().Format(time.RFC3339))
 }
 
-// Event is one trigger as GitHub delivered it. It only says where to look: nothing is decided from its text.
+// Event is one trigger as GitHub delivered it. It only says where to look: no decision depends on its text.
 type Event struct {
 	Name   string // issue_comment, schedule, ...
-	Action string // created, edited, labeled, ...; empty where the trigger has none
+	Action string // created, edited, labeled, ...; empty if the trigger has none
 	Repo   Repo
-	Number int // issue or pull request; 0 where the trigger is about the whole repository
-	// Numbers are the pull requests that the trigger names where it can name several: those of a commit that was checked.
-	// Number is the first of them.
+	Number int // issue or pull request; 0 if the trigger is about the whole repository
+	// Numbers are the pull requests that the trigger names if it can name several: those of a checked commit. Number is the
+	// first.
 	Numbers []int
-	// SHA is the commit that was checked; "" where the trigger is about no commit.
+	// SHA is the checked commit; "" if the trigger is about no commit.
 	SHA string
-	// RunID is the workflow run that a workflow_run is about, and Conclusion how it ended; "" until it is completed.
+	// RunID is the run of a workflow_run, and Conclusion its result; "" until it is completed.
 	RunID      int64
 	Conclusion string
 	IsPull     bool // known to be a pull request
@@ -97,14 +97,14 @@ type Event struct {
 	CommentID   int64
 	CommentNode string // GraphQL node id
 	CommentBody string
-	// CommentAt is when the comment or review got the text that the trigger carries; zero where the payload does not tell.
+	// CommentAt is when the comment or review got the trigger's text; zero if the payload does not say.
 	CommentAt time.Time
 }
 
-// carriers are the triggers that carry something said, and what it is.
+// carriers are the triggers that carry a comment, and its kind.
 var carriers = map[string]Kind{"issue_comment": KindIssue, "pull_request_review_comment": KindReview, "pull_request_review": KindReviewSummary}
 
-// Carries says that the trigger came with this comment. Ids of different kinds may be the same.
+// Carries reports whether the trigger carried this comment. IDs of different kinds may be equal.
 func (e Event) Carries(c Comment) bool { return e.CommentID == c.ID && carriers[e.Name] == c.Kind }
 
 // Comment is one issue comment, review comment or review summary.
@@ -117,24 +117,24 @@ type Comment struct {
 	URL         string
 	CreatedAt   time.Time
 	UpdatedAt   time.Time
-	// Ours is GraphQL's viewerDidAuthor as it is read; journal.Attribute makes of it that MergeXO said this, and not the
+	// Ours is GraphQL's viewerDidAuthor as read; journal.Attribute turns it into whether MergeXO posted this, and not the
 	// person whose account it uses.
 	Ours bool
-	// Marked is set by journal.Attribute: the comment ends in, or was posted with, a token or marker of MergeXO's shape.
+	// Marked is set by journal.Attribute: the comment ends, or was posted, with a token or marker of our shape.
 	Marked bool
-	// EditedByOther is set when the last edit is not known to be the author's own: Editor is somebody else, or "" where that
-	// account was deleted.
+	// EditedByOther is set if the last edit may not be the author's own: Editor is somebody else, or "" for a deleted
+	// account.
 	EditedByOther bool
 	Editor        string
-	// Edited is set when anybody edited the text since it was posted.
+	// Edited is set if the text was edited since it was posted.
 	Edited bool
-	// Seen and Closed are our reactions under it: eyes, and a rocket or a confused face. GitHub takes none under a review
+	// Seen and Closed are our reactions to it: eyes, and a rocket or a confused face. GitHub allows none on a review
 	// summary.
 	Seen, Closed bool
-	// Posted is the text it was posted with: Body when nobody edited it, empty when GitHub does not tell.
+	// Posted is the original text: Body if it was not edited, empty if GitHub does not say.
 	Posted string
-	// WasMarked is set when somebody else edited a comment in the conversation that was posted with one of our JSON
-	// markers, whether the marker is still there or not.
+	// WasMarked is set if somebody else edited a conversation comment that was posted with one of our JSON markers, whether
+	// the marker is still there or not.
 	WasMarked bool
 
 	// Review comments only.
@@ -159,7 +159,7 @@ type Comment struct {
 // Key is the comment's event key on pull request number.
 func (c Comment) Key(number int) string { return EventKey(number, c.Kind, c.ID, c.UpdatedAt) }
 
-// Thread is the id that a reply to this review comment must name: GitHub refuses replies to replies.
+// Thread is the ID that a reply to this review comment must name: GitHub refuses replies to replies.
 func (c Comment) Thread() int64 {
 	if c.InReplyTo != 0 {
 		return c.InReplyTo
@@ -167,24 +167,24 @@ func (c Comment) Thread() int64 {
 	return c.ID
 }
 
-// Mark is how far a conversation is settled: by a reading at the time At, on GitHub's clock, that had seen conversation
-// comments up to the id ID. GitHub tells times in whole seconds, so within that second only the id tells what was there;
-// ID is 0 where that does not tell either.
+// Mark is how far a conversation is settled: by a reading at time At, on GitHub's clock, that saw conversation comments up
+// to ID. GitHub's times are in whole seconds, so within that second only the ID decides; it is 0 if it cannot decide
+// either.
 type Mark struct {
 	At time.Time
 	ID int64
 }
 
-// Settles says that the comment had been there, as it is now, when the mark was set.
+// Settles reports whether the comment already existed in its current state when the mark was set.
 func (m Mark) Settles(c Comment) bool {
 	seen := c.Kind == KindIssue && c.ID <= m.ID && c.CreatedAt.Equal(c.UpdatedAt)
 	return c.UpdatedAt.Before(m.At) || c.UpdatedAt.Equal(m.At) && seen
 }
 
-// Span is a time on GitHub's clock, which tells whole seconds. A zero To is not over.
+// Span is a period on GitHub's clock, in whole seconds. A zero To is open.
 type Span struct{ From, To time.Time }
 
-// Holds says that a moment is within the span. In the second in which the span ends only what is known to be later is not.
+// Holds reports whether a moment is within the span. In the last second only what is certainly later is outside.
 func (s Span) Holds(at time.Time, later bool) bool {
 	switch {
 	case at.Before(s.From):
@@ -219,13 +219,13 @@ type Commit struct {
 	Author  string `json:"author,omitempty"`
 }
 
-// LabelChange is a label that was put on or taken off.
+// LabelChange is the adding or removing of a label.
 type LabelChange struct {
 	Label string
 	On    bool
 	At    time.Time
-	By    Actor // without a login where GitHub does not tell
-	// LabelAt is when the label itself was changed last, for example renamed; zero where it was taken off, or where GitHub does not tell.
+	By    Actor // without a login if GitHub does not say
+	// LabelAt is when the label itself was last changed (renamed, say); zero if it was removed or this is not known.
 	LabelAt time.Time
 }
 
@@ -235,7 +235,7 @@ type Edit struct {
 	At time.Time
 }
 
-// Issue is the source issue of a pull request, or the thread that a snapshot is about.
+// Issue is the source issue of a pull request, or a snapshot's thread.
 type Issue struct {
 	Number int
 	Title  string
@@ -246,20 +246,19 @@ type Issue struct {
 	// LabelChanges are the newest 100, oldest first.
 	LabelChanges []LabelChange
 
-	// The rest is filled for the thread of a snapshot only.
+	// The rest is only set for a snapshot's thread.
 
 	Association string // the author's, as in Comment
 	Closed      bool
 	Locked      bool
-	// BodyEdit is the newest edit of the body, and TitleEdits the newest changes of the title, oldest first; nil where there
-	// was none.
+	// BodyEdit is the newest edit of the body, and TitleEdits the newest changes of the title, oldest first; nil for none.
 	BodyEdit   *Edit
 	TitleEdits []Edit
 	// Pulls are the open pull requests that will close the issue.
 	Pulls []int
 }
 
-// PullRef is a pull request in short.
+// PullRef is a pull request in brief.
 type PullRef struct {
 	Number  int
 	Title   string
@@ -268,19 +267,19 @@ type PullRef struct {
 	BaseRef string
 	HeadSHA string
 	Ours    bool  // GraphQL's viewerDidAuthor
-	Author  Actor // where a branch's pull requests were asked for
+	Author  Actor // if a branch's pull requests were requested
 	// ClosedAt is when it was closed or merged; zero while it is open.
 	ClosedAt time.Time
 }
 
-// Branch is what a repository holds under the name of a branch.
+// Branch is a branch of a repository, as far as it exists.
 type Branch struct {
 	Name  string
-	SHA   string    // of its tip; "": there is none
+	SHA   string    // its tip; "": the branch does not exist
 	Pulls []PullRef // of this repository with this head branch, in whatever state, the newest first
 }
 
-// PullDraft is a pull request that is to be opened, within one repository.
+// PullDraft is a pull request to be opened, within one repository.
 type PullDraft struct {
 	Title string `json:"title"`
 	Body  string `json:"body"`
@@ -315,15 +314,15 @@ type Pull struct {
 	HeadSHA      string
 	HeadExists   bool // false once the branch is deleted
 	CrossRepo    bool // the head is in a fork
-	// ForkPushedAt is when anything was pushed to the fork last; zero where it was deleted, or where GitHub does not tell.
+	// ForkPushedAt is when the fork was last pushed to; zero if it was deleted, or if GitHub does not say.
 	ForkPushedAt time.Time
 	ForkDeleted  bool
 	CreatedAt    time.Time
 	UpdatedAt    time.Time
-	// Rollup is GitHub's sum of all checks of the head: SUCCESS, FAILURE, ERROR, PENDING or EXPECTED; "" for none.
+	// Rollup is GitHub's summary of the head's checks: SUCCESS, FAILURE, ERROR, PENDING or EXPECTED; "" for none.
 	Rollup string
-	// Opinions stand for those of the newest ten reviews that approve or ask for changes, or did so: ids and states in one text
-	// that says nothing but whether anything of that has changed.
+	// Opinions fingerprints those of the newest ten reviews that approve or request changes, or did so: their IDs and
+	// states. It only shows whether any of that has changed.
 	Opinions      string
 	Files         []File
 	FilesComplete bool
@@ -331,7 +330,7 @@ type Pull struct {
 	Issue         *Issue
 }
 
-// Paths are those of its files that were read.
+// Paths are the paths of its files that were read.
 func (p Pull) Paths() []string {
 	paths := make([]string, len(p.Files))
 	for i, f := range p.Files {
@@ -340,40 +339,40 @@ func (p Pull) Paths() []string {
 	return paths
 }
 
-// Snapshot is all that a run reads about one pull request, read once.
+// Snapshot is everything that a run reads about one pull request, read once.
 type Snapshot struct {
 	Repo          Repo
-	Viewer        Actor  // who the token is
+	Viewer        Actor  // the token's account
 	DefaultBranch string // "" in a repository without any commit
 	DefaultSHA    string // its tip
-	// Branch is the branch that the query named; nil for none.
+	// Branch is the branch named in the query; nil for none.
 	Branch *Branch
-	// IsPull is false when the number is an issue: then Thread says which, and Pull is empty.
+	// IsPull is false if the number is an issue: then Thread is that issue, and Pull is empty.
 	IsPull bool
 	Pull   Pull
 	Thread *Issue
 	// Settings is the text of .github/mergexo.toml on the base branch, which is the default branch for an issue.
 	Settings      string
 	SettingsFound bool
-	// Comments are all kinds of comments that were read, oldest first by creation, then by id. Those of ours are among them.
+	// Comments are all comments that were read, of every kind, oldest first by creation, then by ID. Ours are included.
 	Comments []Comment
-	// Failures are the failed workflow runs of the head as feedback, where they were asked for: KindActions, and the id is the run's.
+	// Failures are the head's failed workflow runs as feedback, if requested: of KindActions, with the run's ID.
 	Failures []Comment
-	// CommentsComplete is false when paging stopped at the newest receipt: what is older is settled.
+	// CommentsComplete is false if paging stopped at the newest receipt: older comments are settled.
 	CommentsComplete bool
-	// Floor is the oldest update among the conversation comments that paging reached; zero when all were read. Whatever
-	// answers a comment was updated later than that comment, so above the floor every receipt was read too.
+	// Floor is the oldest update among the conversation comments read by paging; zero if all were read. An answer is
+	// updated later than its comment, so above the floor every receipt was read too.
 	Floor time.Time
-	// ReviewFloor is the id of the oldest review that paging reached; zero when all were read. Reviews are read newest first.
+	// ReviewFloor is the ID of the oldest review read by paging; zero if all were read. Reviews are read newest first.
 	ReviewFloor int64
-	// Permissions that are known already, by lower-case login. A login that is absent was not asked for.
+	// Permissions known already, by lower-case login. An absent login was not looked up.
 	Permissions map[string]Permission
-	// ReadAt is the server's time of the reading (the Date header); the run's only clock for what GitHub holds.
+	// ReadAt is the server's time of the reading (the Date header); the run's only clock for data on GitHub.
 	ReadAt time.Time
 }
 
-// SettledBelow says that a comment is older than what was read without a gap, and settled by the mark of a receipt: what
-// answers it was not read.
+// SettledBelow reports whether a comment is older than what was read completely, and settled by a receipt's mark: its
+// answer was not read.
 func (s Snapshot) SettledBelow(c Comment, m Mark) bool {
 	return !s.Floor.IsZero() && !c.UpdatedAt.After(s.Floor) && m.Settles(c)
 }

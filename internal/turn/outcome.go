@@ -86,7 +86,7 @@ func Shorter(o model.Outcome) string {
 		"in at most %d characters together. What you changed is kept: change nothing more.", markdown.Count(len(o.ReviewReplies), "answer"), n, roomForAnswers)
 }
 
-// TooLong says why answers to so much feedback cannot be recorded, and what helps.
+// TooLong says why answers to so much feedback cannot be recorded, and what to do.
 func TooLong(feedback int, err error) string {
 	fix := "say less"
 	if feedback > 1 {
@@ -98,7 +98,7 @@ func TooLong(feedback int, err error) string {
 // Listed keeps the newest commits, as many as a receipt lists.
 func Listed(commits []model.Commit) []model.Commit { return commits[max(0, len(commits)-maxListed):] }
 
-// Join puts the answers of a repair round behind those of the rounds before: the newest word counts, nothing is said twice.
+// Join appends a repair round's answers to those of earlier rounds: the newest answer wins, and nothing is answered twice.
 func Join(before, now model.Outcome) model.Outcome {
 	all := now
 	all.ReviewReplies = slices.Clone(now.ReviewReplies)

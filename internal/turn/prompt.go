@@ -9,8 +9,7 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// prompt is all that an agent is told, as one text of at most promptLimit characters. What is ours frames it, and is whole
-// whatever is cut in between.
+// prompt is the complete prompt, at most promptLimit characters. Our own text frames it and is never cut.
 func prompt(s model.Snapshot, a Ask) string {
 	c := &cleaner{boundary: a.Boundary}
 	begin := c.unfence(opening(s, a)+rulesText(a)) + fenceText(a.Boundary)
@@ -29,7 +28,7 @@ func prompt(s model.Snapshot, a Ask) string {
 	return b.String() + end
 }
 
-// rulesText are the rules, or a reminder of them for a session that has them.
+// rulesText are the rules, or a reminder for a session that has them.
 func rulesText(a Ask) string {
 	switch {
 	case a.briefly() && a.flow() != "":
@@ -51,7 +50,7 @@ func fenceText(boundary string) string {
 		"characters are written as [U+200B] and the like.\n", boundary, boundary)
 }
 
-// opening says what is to be done with a pull request, and what the agent should know of earlier rounds and turns.
+// opening says what to do with a pull request, and what happened in earlier rounds and turns.
 func opening(s model.Snapshot, a Ask) string {
 	if a.flow() != "" {
 		return beginning(s, a)
@@ -76,8 +75,7 @@ func opening(s model.Snapshot, a Ask) string {
 	return b.String()
 }
 
-// form says in words what an answer has to look like, for whoever hands the prompt to a model that is held to no
-// schema.
+// form describes the answer's format in words, for programs whose model has no enforced schema.
 func form(a Ask) string {
 	if e, ok := flowPrompts[a.flow()]; ok {
 		return strings.TrimSuffix(answer(a, e.answer), "\n")
@@ -100,12 +98,12 @@ func form(a Ask) string {
 	}
 	what := "Review comments to reply to"
 	if a.followUp() {
-		what = "Review comments that you may reply to" // their answers of the rounds before are kept
+		what = "Review comments that you may reply to" // answers of earlier rounds are kept
 	}
 	return text + fmt.Sprintf("%s, by id: %s.\nTo be answered in general_comment: %s.\n", what, ids(review), ids(other))
 }
 
-// forms say what each field of an answer is.
+// forms describe the fields of an answer.
 var forms = map[string]string{
 	"review_replies":      `list of {"review_comment_id": number, "body": text in Markdown}, one for each review comment that you answer; [] for none`,
 	"general_comment":     `text in Markdown about the work as a whole and to what was said elsewhere; "" for nothing`,
@@ -139,5 +137,5 @@ func answer(a Ask, fields []string) string {
 	return b.String() + "\n"
 }
 
-// briefly says that the agent is asked once more in a session that has all the rest.
+// briefly reports whether the session is asked once more and has everything else.
 func (a Ask) briefly() bool { return a.followUp() && a.Session != "" }

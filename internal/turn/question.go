@@ -7,7 +7,7 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// Question is the block in which the agent asks for a decision; nil where none is open.
+// Question is the open block in which the agent asks for a decision; nil for none.
 func Question(st model.State) *model.Posted[model.BlockMarker] {
 	if st.Block == nil || st.Block.Marker.Reason != model.ReasonAgent {
 		return nil
@@ -15,9 +15,9 @@ func Question(st model.State) *model.Posted[model.BlockMarker] {
 	return st.Block
 }
 
-// Answers are the comments that answer a question of the agent: what people who are heard have said since it was asked.
-// GitHub's times are whole seconds. Within the second of the question the id of a conversation comment tells which came
-// first, and of a review comment whether the turn that asked had read it.
+// Answers are the comments that answer the agent's question: those of authorised people since it was asked. GitHub's times
+// are in whole seconds. Within the question's second the ID of a conversation comment decides, and for a review comment
+// whether the asking turn had read it.
 func Answers(q model.Posted[model.BlockMarker], st model.State, number int, pending []model.Comment) []model.Comment {
 	var read []string
 	for _, t := range st.Turns {
@@ -37,8 +37,8 @@ func Answers(q model.Posted[model.BlockMarker], st model.State, number int, pend
 	return answers
 }
 
-// TakeUp splits off what the next turn is about, as Batch does. What answers the agent's question is part of it, however
-// much else has waited for longer.
+// TakeUp splits off the next turn's feedback, like Batch. It always includes the answers to the agent's question, however
+// much else has waited longer.
 func TakeUp(pending []model.Comment, st model.State, number int, policy Policy) (now, later []model.Comment) {
 	if st.Question == nil {
 		return Batch(pending, policy)

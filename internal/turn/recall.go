@@ -10,8 +10,8 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// Recall gives the workflow runs that these keys of events are about, without what failed in them: a receipt that comes after
-// they were run again tells of them still. What is not known any more goes without a name.
+// Recall returns the workflow runs of these event keys, without their failures: a receipt posted after their rerun still
+// lists them. Unknown ones have no name.
 func Recall(number int, keys []string, runs []model.CIRun) []model.Comment {
 	var out []model.Comment
 	for _, key := range keys {

@@ -6,36 +6,36 @@ import (
 	"unicode/utf8"
 )
 
-// item is one text of others in a prompt: what we say about it, and in a fence what it is called and what it says.
+// item is one foreign text in a prompt: our line about it, and in a fence its names and body.
 type item struct {
 	head  string   // one line, or none
-	names []string // lines within the fence, empty ones not
+	names []string // lines within the fence, without empty ones
 	body  words
-	most  int  // how many characters of the body are shown at most
-	tail  bool // its end is shown, not its beginning
+	most  int  // maximum characters of the body
+	tail  bool // shows the end, not the start
 	under []*item
 
 	in    bool
 	shown int // characters of the body
 }
 
-// section is some items under a title, in the order in which they are read.
+// section is a titled list of items in reading order.
 type section struct {
 	title string
 	items []*item
 }
 
-// claim is what items ask of the budget, those that matter most first.
+// claim is a claim on the budget, items by priority.
 type claim struct {
 	items []*item
-	// least is how much of each body is shown whatever else there is; 0 for items that may be left out.
+	// least is how much of each body is always shown; 0 for items that may be dropped.
 	least int
-	// share is what the items get before those that matter more have all they ask for.
+	// share is what the items get before claims of higher priority get the rest.
 	share int
 }
 
-// shareOut decides how much is shown of each item: what must be shown of every one, then each claim's share, then the rest
-// of the budget in the order of the claims. It never gives out more than the budget.
+// shareOut decides how much of each item is shown: first every least, then each claim's share, then the rest of the budget
+// by priority. It never exceeds the budget.
 func shareOut(budget int, boundary string, claims []claim) {
 	grow := func(i *item, room int) {
 		before := 0
@@ -73,10 +73,10 @@ func shareOut(budget int, boundary string, claims []claim) {
 	}
 }
 
-// worth is how much of a text has to be shown at least to be of any use.
+// worth is the least useful length of a text.
 const worth = 40
 
-// fit shows as much as there is room for. What is shown already is not taken back.
+// fit shows as much as fits, and never less than before.
 func (i *item) fit(boundary string, room int) {
 	was, in := i.shown, i.in
 	i.in, i.shown = true, min(len(i.body.text), i.most)
@@ -89,12 +89,12 @@ func (i *item) fit(boundary string, room int) {
 	}
 }
 
-// named says that an item tells something without its body.
+// named reports whether an item is useful without its body.
 func (i *item) named() bool { return strings.Join(i.names, "") != "" }
 
 func (i *item) size(boundary string) int { return utf8.RuneCountInString(i.render(boundary)) + 1 } // with the line above it
 
-// render writes an item without those under it.
+// render formats an item without its children.
 func (i *item) render(boundary string) string {
 	var b strings.Builder
 	if i.head != "" {
@@ -125,10 +125,10 @@ func (i *item) render(boundary string) string {
 	return b.String()
 }
 
-// frame is the room that a section takes without its items.
+// frame is the size of a section without items.
 func (s section) frame() int { return utf8.RuneCountInString(s.title) + 80 }
 
-// write puts a section into the prompt, where there is anything of it.
+// write writes a non-empty section into the prompt.
 func (s section) write(b *strings.Builder, boundary string) {
 	if len(s.items) == 0 {
 		return
@@ -139,7 +139,7 @@ func (s section) write(b *strings.Builder, boundary string) {
 	}
 }
 
-// writeItems writes items with those under them, and counts those that are left out.
+// writeItems writes items with their children, and counts those left out.
 func writeItems(b *strings.Builder, items []*item, boundary string) (out int) {
 	for _, i := range items {
 		if !i.in {

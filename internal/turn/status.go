@@ -8,7 +8,7 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// StatusOf sums up a pull request. pending is the open feedback of people who may steer the agent.
+// StatusOf summarises a pull request. pending is the open feedback of people who may steer the agent.
 func StatusOf(s model.Snapshot, st model.State, policy Policy, pending []model.Comment) model.Status {
 	p := s.Pull
 	out := model.Status{
@@ -44,7 +44,7 @@ func state(p model.Pull, st model.State, policy Policy, s model.Status) model.St
 		return model.StatusReleased
 	case st.Block != nil:
 		return model.StatusBlocked
-	case !Tracked(p, st, policy) && (s.Merge == nil || !s.Merge.Open()): // people may have others' branches merged, too
+	case !Tracked(p, st, policy) && (s.Merge == nil || !s.Merge.Open()): // people may have other branches merged, too
 		return model.StatusUntracked
 	case taken(p, policy) != "":
 		return model.StatusTaken
@@ -64,7 +64,7 @@ func state(p model.Pull, st model.State, policy Policy, s model.Status) model.St
 	return model.StatusIdle
 }
 
-// The further conditions of a turn that Why judges.
+// The further conditions of a turn, for Why.
 const (
 	GateLineage  model.GateName = "history_only_grew"
 	GateIdle     model.GateName = "no_other_run"
@@ -75,12 +75,12 @@ const (
 
 // Evidence is what Why needs besides the snapshot.
 type Evidence struct {
-	Pending  []model.Comment                 // of people who are heard
-	Relation model.Relation                  // of the head to the last accepted one; Unknown where nobody had to ask
-	Live     *model.Posted[model.TurnMarker] // the claim of a run that is at work; nil for none
+	Pending  []model.Comment                 // of authorised people
+	Relation model.Relation                  // of the head to the last accepted one; Unknown if not needed
+	Live     *model.Posted[model.TurnMarker] // the claim of a running turn; nil for none
 }
 
-// Why judges all that a turn needs: the gates, and what is asked behind them.
+// Why evaluates all conditions of a turn: the gates, and what comes after them.
 func Why(s model.Snapshot, st model.State, policy Policy, e Evidence) []model.Gate {
 	pending := e.Pending
 	gates := append(Gates(s, st, policy), lineageGate(s.Pull, st, e.Relation), idleGate(e.Live), attemptsGate(st), lastGate(st))
@@ -143,7 +143,7 @@ func attemptsGate(st model.State) model.Gate {
 	return gate(GateAttempts, n < MaxAttempts, "%d of %d attempts failed", n, MaxAttempts)
 }
 
-// lastGate tells of the newest turn where it came to nothing, with its comment.
+// lastGate describes the newest turn if it failed, with its comment.
 func lastGate(st model.State) model.Gate {
 	n := len(st.Turns)
 	if n == 0 || st.Turns[n-1].Marker.Phase != model.PhaseFailed {
@@ -154,7 +154,7 @@ func lastGate(st model.State) model.Gate {
 	return gate(GateLast, false, "it failed (%s), see %s; it is tried again with the next event or sweep, or by /mergexo retry", reason, last.URL)
 }
 
-// failures is how many attempts failed since the last success. Each claim replaces the failure before it and counts on.
+// failures counts the failed attempts since the last success. Each claim replaces the failure before it and counts on.
 func failures(st model.State) int {
 	n := 0
 	for _, t := range st.Turns {

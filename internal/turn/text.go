@@ -9,9 +9,9 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// What people read. Everything here is Markdown for a comment; the journal neutralises what others wrote in it.
+// Texts for people. Everything here is Markdown for a comment; the journal neutralises foreign text.
 
-// TrackText stands above the marker that makes a pull request tracked.
+// TrackText stands above the marker that starts tracking.
 func TrackText(p model.Pull, adapter string) string {
 	return fmt.Sprintf("**MergeXO** follows this pull request from %s on. Review comments by people with write access go to the agent (`%s`); "+
 		"its commits are added to `%s`, never rewritten.", commitLink(p, p.HeadSHA), markdown.Code(adapter), markdown.Code(p.HeadRef))
@@ -36,7 +36,7 @@ func PlannedText(p model.Pull, feedback []model.Comment, m model.TurnMarker) str
 	return ClaimText(p, feedback, m) + fmt.Sprintf("\n\nThe work is done and kept as %s; it is about to be published.", plannedAt(p, m))
 }
 
-// plannedAt is the planned commit, with the branch that holds it where people can see that.
+// plannedAt is the planned commit, with its branch if people can see that.
 func plannedAt(p model.Pull, m model.TurnMarker) string {
 	if branch, is := strings.CutPrefix(m.Stage, "refs/heads/"); is {
 		return fmt.Sprintf("%s on branch [`%s`](%s/tree/%s)", commitLink(p, m.Planned), markdown.Code(branch), markdown.Repository(p.URL), branch)
@@ -44,17 +44,17 @@ func plannedAt(p model.Pull, m model.TurnMarker) string {
 	return commitLink(p, m.Planned)
 }
 
-// Answer is one reply as the receipt links it.
+// Answer is a reply as a receipt links it.
 type Answer struct {
 	Feedback model.Comment
 	ReplyURL string // empty: answered by the receipt itself
 	Gone     bool   // the comment was deleted before it could be answered
 }
 
-// maxSaid is how many bytes of an agent's words a receipt shows, so that there is room for what we say below them.
+// maxSaid limits an agent's text in a receipt, in bytes, to leave room for ours.
 const maxSaid = 30_000
 
-// ReceiptText tells what a turn changed and said.
+// ReceiptText says what a turn changed and answered.
 func ReceiptText(p model.Pull, answers []Answer, o model.Outbox, m model.TurnMarker) string {
 	var b strings.Builder
 	commits := o.Commits
@@ -95,7 +95,7 @@ func ReceiptText(p model.Pull, answers []Answer, o model.Outbox, m model.TurnMar
 	return b.String()
 }
 
-// where tells where the answer is. said tells that the receipt itself has one.
+// where links the answer. said says that the receipt itself has one.
 func (a Answer) where(said bool) string {
 	switch {
 	case a.Gone:
@@ -117,7 +117,7 @@ func counted(feedback []model.Comment) string {
 	return answered(answers, nil)
 }
 
-// answered says in words how much a turn answers: events may name what is not there any more.
+// answered says in words how much a turn answers: some of the events may be deleted.
 func answered(answers []Answer, events []string) string {
 	var runs, gone int
 	for _, a := range answers {
@@ -141,7 +141,7 @@ func answered(answers []Answer, events []string) string {
 	return markdown.Count(comments, "comment") + " and " + markdown.Count(runs, "failed workflow run")
 }
 
-// Base is the head that the turn's commits sit on.
+// Base is the head that the turn's commits are on.
 func Base(m model.TurnMarker) string {
 	if m.Onto != "" {
 		return m.Onto
@@ -149,7 +149,7 @@ func Base(m model.TurnMarker) string {
 	return m.Start
 }
 
-// FailedText tells that an attempt of a turn ended without a result, and what happens next.
+// FailedText says that an attempt failed, and what happens next.
 func FailedText(p model.Pull, feedback []model.Comment, m model.TurnMarker, next string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "**No result yet** for %s%s%s\n\n", counted(feedback), attempt(m), markdown.Run(m.RunURL))
@@ -167,10 +167,10 @@ func FailedText(p model.Pull, feedback []model.Comment, m model.TurnMarker, next
 	return b.String()
 }
 
-// Later is the sentence under an attempt that does not count, since nothing but time was missing.
+// Later is the sentence below an attempt that does not count because only time ran out.
 const Later = "Nothing was pushed to the branch and the feedback stays pending. The next event or the sweep tries again; this attempt does not count."
 
-// Retry is the sentence under a failure that will be tried again.
+// Retry is the sentence below a failure that will be retried.
 func Retry(m model.TurnMarker) string {
 	return fmt.Sprintf("Nothing was pushed to the branch and the feedback stays pending. The next event, the sweep or a re-run tries again (%d of %d).", m.Attempt, MaxAttempts)
 }
@@ -200,7 +200,7 @@ func commitLink(p model.Pull, sha string) string {
 	return markdown.Commit(p.URL, sha)
 }
 
-// Find gives the feedback of these event keys in a snapshot, and the keys of what is not there any more.
+// Find returns the feedback of these event keys in a snapshot, and the keys of deleted feedback.
 func Find(s model.Snapshot, keys []string) (found []model.Comment, missing []string) {
 	all := slices.Concat(s.Comments, s.Failures)
 	for _, k := range keys {

@@ -8,8 +8,8 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// Lost are the turns that have no comment any more, by what is left of them: one trace for each, a reply's rather than a
-// commit's, the oldest turn first. Where a receipt is merely too old to have been read, nothing of its turn waits.
+// Lost are the turns without a comment, by their remaining traces: one each, a reply's rather than a commit's, the oldest
+// turn first. A receipt that is merely too old to have been read is not lost.
 func Lost(s model.Snapshot, st model.State, traces []model.Trace) []model.Trace {
 	var waiting []string
 	for _, c := range slices.Concat(s.Comments, s.Failures) {
@@ -33,8 +33,8 @@ func Lost(s model.Snapshot, st model.State, traces []model.Trace) []model.Trace 
 	return lost
 }
 
-// Pushed says that a trail in a commit is ours because we pushed the commit as the last one of just that turn. Who has
-// written it proves nothing, and neither does a push of ours that brought others' commits along.
+// Pushed reports whether a commit's trailers are ours because we pushed it as the last commit of exactly that turn. Its
+// author proves nothing, and neither does our push if it included others' commits.
 func Pushed(t model.Trace, pushes []model.Push, ours func(model.Actor) bool, key func(start string) string) (model.Push, bool) {
 	i := slices.IndexFunc(pushes, func(p model.Push) bool {
 		return p.After == t.Marker.Head && ours(p.By) && key(p.Before) == t.Marker.Key
@@ -45,8 +45,8 @@ func Pushed(t model.Trace, pushes []model.Push, ours func(model.Actor) bool, key
 	return pushes[i], true
 }
 
-// Restored is the marker of a receipt that stands in for a lost one. It accepts no head on the word of a signed commit alone:
-// anybody who may push can copy its message onto a rewritten branch.
+// Restored is the marker that replaces a lost receipt. A signed commit alone does not make it accept a head: anybody who
+// may push can copy the message onto a rewritten branch.
 func Restored(t model.Trace, st model.State) model.TurnMarker {
 	m := model.TurnMarker{
 		Repo: t.Marker.Repo, Number: t.Marker.Number, Key: t.Marker.Key, Phase: model.PhaseDone, Events: t.Marker.Events, Start: t.Marker.Start,
@@ -58,7 +58,7 @@ func Restored(t model.Trace, st model.State) model.TurnMarker {
 	return m
 }
 
-// RestoredText tells of a receipt that stands in for a lost one.
+// RestoredText is the text of a replaced receipt.
 func RestoredText(p model.Pull, answers []Answer, t model.Trace) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "**Receipt restored** of a turn that answered %s: its comment was deleted", answered(answers, t.Marker.Events))

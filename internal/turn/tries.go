@@ -9,13 +9,13 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// What a marker holds of earlier attempts.
+// Limits for earlier attempts in a marker.
 const (
 	maxTries = 10
 	maxCause = 300 // characters
 )
 
-// TryOf records an attempt without a result, as its claim tells it.
+// TryOf records a failed attempt from its claim.
 func TryOf(m model.TurnMarker) model.Try {
 	cause := []rune(strings.Join(strings.Fields(m.Reason), " "))
 	if len(cause) > maxCause {
@@ -24,8 +24,8 @@ func TryOf(m model.TurnMarker) model.Try {
 	return model.Try{Attempt: m.Attempt, Reason: string(cause), RunURL: m.RunURL, Checkpoint: m.Checkpoint, CheckpointSHA: m.CheckpointSHA}
 }
 
-// Past are the attempts that came to no result by the claims that another one replaces, the newest last. A claim whose work
-// is recorded is no such attempt: whoever replaces it goes on with that.
+// Past are the failed attempts whose claims another one replaces, the newest last. A claim with recorded work has not
+// failed: its replacement continues it.
 func Past(known []model.Try, replaced []model.Posted[model.TurnMarker]) []model.Try {
 	var all []model.Try
 	add := func(t model.Try) {
@@ -49,8 +49,8 @@ func Past(known []model.Try, replaced []model.Posted[model.TurnMarker]) []model.
 	return all[max(0, len(all)-maxTries):]
 }
 
-// Earlier tells in a list what became of earlier attempts: the cause, the run and the branch of each. "" for none. url is
-// that of the pull request or issue.
+// Earlier lists earlier attempts: the cause, the run and the branch of each. "" for none. url is that of the pull request
+// or issue.
 func Earlier(url string, tries []model.Try) string { return listed("Earlier attempts", url, tries) }
 
 func listed(title, url string, tries []model.Try) string {
