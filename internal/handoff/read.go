@@ -14,7 +14,7 @@ import (
 	"github.com/mergexo/mergexo/internal/strictjson"
 )
 
-// ErrAbsent says that there is no handoff at all: the agent's job died before it wrote one, or it was not carried over.
+// ErrAbsent says that there is no handoff: the agent's job died before it wrote one, or its artifact was not transferred.
 var ErrAbsent = errors.New("the agent's job handed nothing over")
 
 // format is what the outcome file must have, of whatever it is about.
@@ -30,8 +30,8 @@ var format = strictjson.Rules{
 	MaxItems: 1000,
 }
 
-// Read reads the handoff in a directory that anybody may have written. Errors are ErrAbsent, *Refusal, or the file
-// system's own. Which commits the bundle holds is for git to tell; here it is as large as it says, and unharmed.
+// Read reads and validates an untrusted handoff directory. Errors are ErrAbsent, *Refusal, or the file system's own. It
+// only checks the bundle's size and hash; git checks its commits.
 func Read(dir string) (Handoff, error) {
 	root, err := os.OpenRoot(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -66,7 +66,7 @@ func Read(dir string) (Handoff, error) {
 	return h, err
 }
 
-// entries lists a handoff's directory and refuses what does not belong there.
+// entries lists a handoff's directory and refuses unexpected files.
 func entries(root *os.Root) ([]string, error) {
 	dir, err := root.Open(".")
 	if err != nil {
@@ -87,7 +87,7 @@ func entries(root *os.Root) ([]string, error) {
 	return names, nil
 }
 
-// open opens a file that is no link and has no other name, and is no larger than it may be.
+// open opens a file that is neither a link nor hard-linked, up to a size limit.
 func open(root *os.Root, name string, limit int64) (*os.File, error) {
 	before, err := root.Lstat(name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -99,7 +99,7 @@ func open(root *os.Root, name string, limit int64) (*os.File, error) {
 	if err := regular(name, before); err != nil {
 		return nil, err
 	}
-	// O_NONBLOCK: were it a pipe by now, opening it would wait for ever.
+	// O_NONBLOCK: opening a pipe would block for ever.
 	file, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, fmt.Errorf("read handoff: %w", err)
@@ -146,7 +146,7 @@ func readOutcome(root *os.Root) (Handoff, error) {
 	return decode(text)
 }
 
-// compare holds the bundle file against what is said of it.
+// compare checks the bundle file against its description.
 func compare(root *os.Root, said Bundle) error {
 	file, err := open(root, BundleFile, MaxBundle)
 	if err != nil {
@@ -165,7 +165,7 @@ func compare(root *os.Root, said Bundle) error {
 	return nil
 }
 
-// describe reads a bundle to its end.
+// describe computes a bundle's size and hash.
 func describe(file io.Reader) (Bundle, error) {
 	sum := sha256.New()
 	size, err := io.Copy(sum, file)

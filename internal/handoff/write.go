@@ -10,8 +10,7 @@ import (
 	"strings"
 )
 
-// Fresh makes the directory of a handoff, or says that it cannot be used since something is in it already. To be asked
-// before the agent costs anything.
+// Fresh creates a handoff's directory, or reports that it is not empty. Call it before the agent costs anything.
 func Fresh(dir string) error {
 	err := os.Mkdir(dir, 0o700)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -30,9 +29,9 @@ func Fresh(dir string) error {
 	return nil
 }
 
-// Write writes a handoff into a fresh directory. Version, and Bundle where there are commits, are filled in here; commits
-// is called to write the bundle file and may be nil where there are none. Long details and notes are cut with a notice;
-// what else does not fit is a *Refusal, and then the directory is empty again, so that it can be written why.
+// Write writes a handoff into a fresh directory. It sets Version, and Bundle if there are commits; commits is called to
+// write the bundle file and may be nil without commits. Long details and notes are cut with a notice; anything else over a
+// limit is a *Refusal, and then the directory is empty again, so that the refusal can be written.
 func Write(dir string, h Handoff, commits func(file string) error) (err error) {
 	if err := Fresh(dir); err != nil {
 		return err
@@ -65,7 +64,7 @@ func Write(dir string, h Handoff, commits func(file string) error) (err error) {
 	return replace(dir, OutcomeFile, text)
 }
 
-// writeBundle has the bundle written and describes it.
+// writeBundle writes the bundle and describes it.
 func writeBundle(path string, commits func(file string) error) (*Bundle, error) {
 	if commits == nil {
 		return nil, errors.New("write handoff: there are commits and nothing to write them with")
@@ -82,7 +81,7 @@ func writeBundle(path string, commits func(file string) error) (*Bundle, error) 
 	return &b, err
 }
 
-// replace writes a file under another name and renames it, so that nobody ever reads half of it.
+// replace writes a file atomically, by renaming.
 func replace(dir, name string, text []byte) error {
 	file, err := os.CreateTemp(dir, ".mergexo-")
 	if err != nil {
@@ -98,7 +97,7 @@ func replace(dir, name string, text []byte) error {
 	return nil
 }
 
-// clear removes what a write that failed has left.
+// clear removes what a failed write left.
 func clear(dir string) error {
 	there, err := os.ReadDir(dir)
 	errs := []error{err}
@@ -108,7 +107,7 @@ func clear(dir string) error {
 	return errors.Join(errs...)
 }
 
-// shorten takes out of the middle of a text what is too much, in bytes.
+// shorten cuts the middle out of a text that is too long, in bytes.
 func shorten(text string, limit int) string {
 	const notice = "\n[... cut ...]\n"
 	text = strings.ToValidUTF8(text, "\uFFFD")

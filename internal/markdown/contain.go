@@ -11,14 +11,14 @@ import (
 	"github.com/yuin/goldmark/text"
 )
 
-// gap is a zero-width space. Behind an @ it keeps GitHub from notifying anybody, also in what comes back by mail, where a
-// backslash and entities do not (https://github.com/github/cmark-gfm/issues/389, https://github.com/dependabot/dependabot-core/pull/3157).
+// gap is a zero-width space. Behind an @ it keeps GitHub from notifying anybody, even in mailed replies, where a backslash fails:
+// https://github.com/github/cmark-gfm/issues/389, https://github.com/dependabot/dependabot-core/pull/3157
 const gap = "\u200b"
 
-// Contain makes Markdown of others whole in itself, so that what stands below it, after an empty line, reads as we wrote
-// it: code blocks that it opens are closed, HTML is text but for simple tags that it closes itself, and it defines no link
-// and no footnote. Outside of code it notifies nobody but the people that known tells of by their logins. It reads as it
-// was written otherwise; what is longer than 32 KiB becomes one code block.
+// Contain makes foreign Markdown self-contained, so that text below it, after an empty line, renders as written: open code
+// blocks are closed, HTML is escaped except for simple tags that are closed, and link and footnote definitions are
+// disabled. Outside code it mentions only people whom known reports by login. Otherwise it reads the same; text over 32 KiB
+// becomes one code block.
 func Contain(said string, known func(login string) bool) string {
 	said = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) && r != '\n' && r != '\t' || unicode.Is(unicode.Bidi_Control, r) {
@@ -45,17 +45,17 @@ func Contain(said string, known func(login string) bool) string {
 	return said
 }
 
-// maxContained is how many bytes are looked at as Markdown. A comment holds twice as many characters.
+// maxContained is how many bytes are parsed as Markdown. A comment holds twice as many characters.
 const maxContained = 32_768
 
-// contained asks the parser whether a table below a text is a table of the page itself.
+// contained asks the parser whether a table below a text is a top-level table.
 func contained(said string) bool {
 	source := []byte(said + "\n\n| a | b |\n| --- | --- |\n| c | d |\n")
 	last := goldmark.New(goldmark.WithExtensions(extension.GFM)).Parser().Parse(text.NewReader(source)).LastChild()
 	return last != nil && last.Kind() == table.KindTable && last.ChildCount() == 2
 }
 
-// outsideCode changes what is no code. The change gets what stands before its part as well.
+// outsideCode changes everything but code. The change also gets the text before its part.
 func outsideCode(said string, change func(prose, before string) string) string {
 	var b strings.Builder
 	at := 0
@@ -78,7 +78,7 @@ var (
 	breaks = regexp.MustCompile(`^<br ?/?>`)
 )
 
-// withoutHTML shows tags as they were typed, but for simple ones where all of them are closed.
+// withoutHTML escapes tags, except for simple ones if all of them are closed.
 func withoutHTML(said string) string {
 	if kept, ok := settled(said, true); ok && balanced(kept) {
 		return kept
@@ -89,8 +89,8 @@ func withoutHTML(said string) string {
 	return strings.ReplaceAll(said, "<", "&lt;") // in code too
 }
 
-// settled escapes tags until there is nothing left to escape: what stops being one can be something else to the parser, and
-// so can what follows it. ok is false where that takes too long.
+// settled escapes tags until the result is stable: an escaped tag can change how the rest is parsed. ok is false if that
+// takes too long.
 func settled(said string, keep bool) (now string, ok bool) {
 	for range 10 {
 		tagged := false
@@ -109,7 +109,7 @@ func settled(said string, keep bool) (now string, ok bool) {
 	return said, false
 }
 
-// stays says that a text begins with a tag that may be kept.
+// stays reports whether a text starts with a tag that may be kept.
 func stays(tag string, keep bool) bool {
 	return breaks.MatchString(tag) || keep && simple.MatchString(tag)
 }
@@ -136,7 +136,7 @@ func escaped(prose string, keep, tagged bool) string {
 	return b.String() + prose[at:]
 }
 
-// balanced says that each of its simple tags is closed, the last one first.
+// balanced reports whether each simple tag is closed, in order.
 func balanced(said string) bool {
 	var open []string
 	whole := true
@@ -159,15 +159,15 @@ func balanced(said string) bool {
 }
 
 var (
-	// at is what shows as an @.
+	// at matches everything that renders as an @.
 	at = regexp.MustCompile(`@|&(?:#0*64|#[xX]0*40|commat);`)
-	// named is a login and nothing that would make another one of it, or a team.
+	// named matches a login that is not part of a longer one or of a team's name.
 	// https://docs.github.com/get-started/writing-on-github/getting-started-with-writing-and-formatting-on-github/basic-writing-and-formatting-syntax#mentioning-people-and-teams
 	named = regexp.MustCompile(`^([A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?)(?:$|[\s.,;:!?)'"])`)
 	link  = regexp.MustCompile(`https?://[^\s<>()]*/$`)
 )
 
-// unmentioned keeps the names of others from notifying them.
+// unmentioned disables mentions of others.
 func unmentioned(prose, before string, known func(string) bool) string {
 	var b strings.Builder
 	done := 0
@@ -197,7 +197,7 @@ func isWord(c byte) bool {
 	return c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z'
 }
 
-// Part is Contain's text as far as it fits into that many bytes, with a notice where it does not, still whole in itself.
+// Part is Contain's text cut to that many bytes, with a notice if it is cut, and still self-contained.
 func Part(said string, limit int) string {
 	if len(said) <= limit {
 		return said

@@ -1,6 +1,5 @@
-// Package markdown knows the Markdown of GitHub's comments from both sides: it shows text of others so that it means
-// nothing there, finds the lines that a person speaks in, outside of quotes, code and what is hidden, and leaves out what
-// the page does not show.
+// Package markdown handles GitHub's Markdown in both directions: it neutralises foreign text, finds the lines that people
+// wrote themselves, outside quotes, code and hidden text, and removes what the page does not show.
 package markdown
 
 import (
@@ -37,9 +36,9 @@ func Plain(s string) string {
 	return strings.NewReplacer("<", "&lt;", "@", "@\u200b", "`", "'", "*", `\*`).Replace(s)
 }
 
-// Restore is the command that puts an old head back on a branch, to be pasted into a shell.
+// Restore is the command that restores a branch's old head, safe to paste into a shell.
 func Restore(branch, now, old string) string {
-	if strings.ContainsAny(branch, "`'") { // what ends a quotation ends it in somebody's shell
+	if strings.ContainsAny(branch, "`'") { // it could end the quotation in a shell
 		branch = "BRANCH"
 	}
 	name := func(s string) string {

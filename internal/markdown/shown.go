@@ -16,24 +16,22 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// Shown is a comment without what its page does not show: who reads the one should know what the other says. It is the
-// author's own text with parts left out, not another rendering, so that `__init__` and what looks like code stay as they
-// were written. Left out are HTML comments, HTML tags but for those that GitHub renders and attributes but for addresses,
-// definitions of links, titles and labels of links, the texts of images, footnotes that nothing refers to, table cells
-// beyond the header's, what follows the language of a code block, and entities of invisible characters. Code stands as it
-// is, HTML comments in it too: the page shows them. Details that are folded away are a click away, and stay.
+// Shown is a comment without what its page hides, so that an agent reads what people see. It is the author's own text with
+// parts removed rather than a rendering, so that `__init__` and the like stay as written. It removes HTML comments, HTML
+// tags that GitHub does not render, attributes other than addresses, definitions of links, titles and labels of links,
+// texts of images, unreferenced footnotes, table cells beyond the header's, text after a code block's language, and
+// entities of invisible characters. Code stays, HTML comments in it too, and so do folded details, which are a click away.
 //
-// Where the page depends on the parser, more is left out rather than less: an HTML comment that does not end takes with it
-// the rest of its block where Markdown takes it for text, and the rest of all where a browser would. What the page draws
-// (diagrams, formulas) is code here. Invisible characters themselves are the caller's, by Invisible: taken out before, they
-// would make this another text than the one GitHub reads.
+// Where parsers differ, it removes more: an unclosed HTML comment removes the rest of its block if Markdown takes it for
+// text, and the rest of everything where a browser would. Diagrams and formulas are code here. Invisible characters are
+// left to the caller, by Invisible: removing them first would make this another text than the one GitHub parses.
 func Shown(body string) string {
 	return read(strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(strings.ToValidUTF8(body, "\uFFFD"))).shown()
 }
 
-// Invisible says that a character has no shape of its own, turns the direction of text, or shows as something else on each
-// machine: formats and controls other than line break and tab, fillers, variation selectors, private use, and the line
-// separators, which are line breaks to some readers only.
+// Invisible reports whether a character has no shape, changes the text's direction, or looks different on each machine:
+// format and control characters other than line break and tab, fillers, variation selectors, private use, and line
+// separators, which only some readers take for line breaks.
 func Invisible(r rune) bool {
 	if r == '\n' || r == '\t' {
 		return false
@@ -42,7 +40,7 @@ func Invisible(r rune) bool {
 		r == '\u2800' || r == '\U0001D159' // an empty Braille pattern, an empty note
 }
 
-// edit is a part of the source that the page shows otherwise, or not at all.
+// edit is a part of the source that the page changes or hides.
 type edit struct {
 	start, stop int
 	with        string
@@ -98,7 +96,7 @@ func read(body string) *page {
 
 func (p *page) hide(start, stop int) { p.edits = append(p.edits, edit{start, stop, ""}) }
 
-// note keeps what a node tells about the source.
+// note records what a node says about the source.
 func (p *page) note(n ast.Node, notes map[ast.Node]int) {
 	switch n := n.(type) {
 	case *ast.CodeSpan:
@@ -145,7 +143,7 @@ func (p *page) noteLanguage(s text.Segment) {
 	p.hide(s.Start+len(first), s.Stop)
 }
 
-// noteRow hides the cells that a row has beyond those of its table.
+// noteRow hides a row's cells beyond its table's header.
 func (p *page) noteRow(row *table.TableRow) {
 	last, ok := row.LastChild().(*table.TableCell)
 	if !ok || last.Lines().Len() == 0 {
@@ -181,7 +179,7 @@ const (
 	unshown = "[left out: the page shows nothing of what follows here]"
 )
 
-// shown puts the source together again.
+// shown applies the edits to the source.
 func (p *page) shown() string {
 	var out excerpt
 	edits, code := p.edits, p.code
@@ -219,8 +217,8 @@ func (p *page) shown() string {
 	return out.String()
 }
 
-// prose writes what is neither code nor HTML, up to next at most, and says how far it came. What looks like an HTML comment
-// or a declaration here is text for Markdown as we read it; whether it is for GitHub too is not worth the risk.
+// prose writes text that is neither code nor HTML, up to next at most, and returns where it stopped. It also removes text
+// that looks like an HTML comment or declaration, since GitHub might parse it as one.
 func (p *page) prose(out *excerpt, at, next int) int {
 	part := p.text[at:next]
 	i := strings.IndexAny(part, "<&")
@@ -263,13 +261,13 @@ type excerpt struct {
 	gap bool // the last part was
 }
 
-// leave writes what stands for a part that is left out.
+// leave writes a replacement for a removed part.
 func (e *excerpt) leave(with string) {
 	e.WriteString(with)
 	e.gap = true
 }
 
-// put writes text. What stood on both sides of a gap must not become the beginning of a comment.
+// put writes text. Text on both sides of a gap must not join into the start of a comment.
 func (e *excerpt) put(text string) {
 	if before := e.String(); e.gap && strings.HasPrefix(text, "!") && strings.HasSuffix(before, "<") ||
 		e.gap && strings.HasPrefix(text, "-") && (strings.HasSuffix(before, "<!") || strings.HasSuffix(before, "<!-")) {
@@ -279,7 +277,7 @@ func (e *excerpt) put(text string) {
 	e.gap = e.gap && text == ""
 }
 
-// commentEnd is how long the HTML comment is that text begins with; 0 when it does not end.
+// commentEnd is the length of the HTML comment at the start of a text; 0 if it does not end.
 func commentEnd(text string) int {
 	for _, empty := range []string{"<!-->", "<!--->"} {
 		if strings.HasPrefix(text, empty) {
@@ -295,7 +293,7 @@ func commentEnd(text string) int {
 
 var entity = regexp.MustCompile(`^&(#[0-9]{1,8}|#[xX][0-9a-fA-F]{1,7}|[A-Za-z][A-Za-z0-9]{1,40});`)
 
-// hiddenEntity is how long the entity is that text begins with, where it stands for characters that do not show.
+// hiddenEntity is the length of the entity at the start of a text, if it stands for invisible characters.
 func hiddenEntity(text string) int {
 	name := entity.FindString(text)
 	if name == "" || strings.ContainsFunc(html.UnescapeString(name), func(r rune) bool { return !Invisible(r) }) {

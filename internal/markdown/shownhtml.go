@@ -18,11 +18,11 @@ var rendered = names(`a abbr b bdo blockquote br caption cite code dd del detail
 	img ins kbd li mark ol p picture pre q rp rt ruby s samp small source span strike strong sub summary sup table tbody td tfoot th thead time tr
 	tt ul var wbr`)
 
-// literal are the tags that GitHub shows as they are written
+// literal are the tags that GitHub shows as text
 // (https://github.github.com/gfm/#disallowed-raw-html-extension-).
 var literal = names("title textarea style xmp iframe noembed noframes script plaintext")
 
-// addressed are the attributes that are kept, by their tag.
+// addressed are the attributes that are kept, by tag.
 var addressed = map[string]string{"a": "href", "img": "src"}
 
 func names(list string) map[string]bool {
@@ -33,7 +33,7 @@ func names(list string) map[string]bool {
 	return set
 }
 
-// noteHTML keeps what of HTML in these lines is shown.
+// noteHTML keeps the visible part of these lines' HTML.
 func (p *page) noteHTML(lines []text.Segment) {
 	if len(lines) == 0 {
 		return
@@ -192,7 +192,7 @@ var (
 	address   = regexp.MustCompile(`^[^\s<>"'` + "`" + `]{1,1000}$`)
 )
 
-// shownTag is how long the tag is that piece begins with, and what is kept of it; 0 when it does not end.
+// shownTag is the length of the tag at the start of piece, and what is kept of it; 0 if it does not end.
 func shownTag(piece string) (length int, kept string) {
 	open := tagName.FindString(piece)
 	name := strings.ToLower(strings.TrimLeft(open, "</"))

@@ -8,10 +8,10 @@ import (
 	"github.com/yuin/goldmark/text"
 )
 
-// The parser keeps no place for links and their definitions, so that they are noted while it reads.
+// The parser does not record the positions of links and their definitions, so they are recorded while it reads.
 
-// linkReader reads links and images, and keeps of them what is shown and where it leads: no titles, no labels, and no texts
-// of images, which are for pages without the image.
+// linkReader reads links and images, and keeps what is shown and their addresses: no titles, no labels, and no alternative
+// texts of images.
 type linkReader struct {
 	parser.InlineParser
 	page *page
@@ -51,7 +51,7 @@ func (l *linkReader) CloseBlock(parent ast.Node, block text.Reader, pc parser.Co
 	}
 }
 
-// target is an address as it is shown to who points at the link. What is none is a place to hide sentences in.
+// target is an address as shown when hovering over the link. An invalid one could hide sentences.
 func target(destination []byte) string {
 	if len(destination) > 0 && !address.Match(destination) {
 		return "..."
@@ -59,7 +59,7 @@ func target(destination []byte) string {
 	return string(destination)
 }
 
-// definitions hides the definitions of links: they do not show, and each link is given its address.
+// definitions removes link definitions: they are invisible, and each link is given its address.
 type definitions struct{ page *page }
 
 // Transform takes the definitions out of a paragraph.
@@ -77,7 +77,7 @@ func (d definitions) Transform(node *ast.Paragraph, reader text.Reader, pc parse
 	}
 }
 
-// noteReader reads footnotes, and keeps where they begin.
+// noteReader reads footnotes, and records where they start.
 type noteReader struct {
 	parser.BlockParser
 	at map[ast.Node]int

@@ -2,20 +2,20 @@ package model
 
 import "time"
 
-// Phase is how far a turn has come.
+// Phase is the progress of a turn.
 type Phase string
 
-// The phases of a turn, as its marker says them.
+// The phases of a turn in its marker.
 const (
-	PhaseStarted Phase = "started" // claimed; the agent may be at work
-	PhasePlanned Phase = "planned" // the work is on the stage and the outbox is recorded: no agent is needed any more
+	PhaseStarted Phase = "started" // claimed; the agent may be running
+	PhasePlanned Phase = "planned" // the work is staged and the outbox is recorded: the agent is no longer needed
 	PhaseDone    Phase = "done"    // everything is visible: the marker is a receipt
 	PhaseFailed  Phase = "failed"  // this attempt ended without a result
-	// PhaseWaiting is for issues only: a person has to say something before the next attempt.
+	// PhaseWaiting is for issues only: a person has to answer before the next attempt.
 	PhaseWaiting Phase = "awaiting_issue_followup"
 )
 
-// Relation says how a later head stands to an earlier one, in the words of GitHub's compare API.
+// Relation is how a later head relates to an earlier one, in the terms of GitHub's compare API.
 type Relation string
 
 // The relations of two heads.
@@ -34,7 +34,7 @@ type RunState struct {
 	Attempt   int
 }
 
-// PRMarker makes a pull request tracked.
+// PRMarker starts tracking a pull request.
 type PRMarker struct {
 	Repo   string `json:"repo"`
 	Number int    `json:"number"`
@@ -44,16 +44,16 @@ type PRMarker struct {
 	Agent  string `json:"agent"`
 	Base   string `json:"base"`
 	Head   string `json:"head"` // the baseline of the history guard
-	// Command is the key of the adopt command that this answers, and By who gave it.
+	// Command is the key of the adopt command that it answers, and By its author.
 	Command string `json:"command,omitempty"`
 	By      string `json:"by,omitempty"`
 	Receipt int64  `json:"receipt,omitempty"` // as in UnblockMarker
-	// At is when the command was given, and AwayFrom when that was which it ends: the release before.
+	// At is the command's time, and AwayFrom that of the release which it ends.
 	At       time.Time `json:"at,omitzero"`
 	AwayFrom time.Time `json:"away_from,omitzero"`
 }
 
-// TurnMarker is the one comment of a turn.
+// TurnMarker is the comment of a turn.
 type TurnMarker struct {
 	Repo    string   `json:"repo"`
 	Number  int      `json:"number"`
@@ -62,9 +62,9 @@ type TurnMarker struct {
 	Events  []string `json:"events"` // event keys
 	Start   string   `json:"start"`  // head that the turn started from
 	Planned string   `json:"planned,omitempty"`
-	Head    string   `json:"head,omitempty"` // done: the head that is accepted from here on
+	Head    string   `json:"head,omitempty"` // done: the head accepted from here on
 	Outbox  *Outbox  `json:"outbox,omitempty"`
-	// OutboxZ is the outbox, deflated and in base64, where the plain one would not fit.
+	// OutboxZ is the outbox, deflated and in base64, if the plain one does not fit.
 	OutboxZ string   `json:"outbox_z,omitempty"`
 	Tokens  []string `json:"tokens,omitempty"` // done: the tokens of every effect that was applied
 	Session string   `json:"session,omitempty"`
@@ -73,37 +73,37 @@ type TurnMarker struct {
 	// RunAttempt is GITHUB_RUN_ATTEMPT of the claiming run.
 	RunAttempt int       `json:"run_attempt,omitempty"`
 	RunURL     string    `json:"run_url,omitempty"`
-	Expires    time.Time `json:"expires,omitzero"` // when the claim is dead whatever else is known
+	Expires    time.Time `json:"expires,omitzero"` // when the claim counts as dead regardless
 	Reason     string    `json:"reason,omitempty"` // failed: why
 	// Claim is the random name of the process that claimed the turn.
 	Claim string `json:"claim,omitempty"`
-	// Onto is the head that the planned commits sit on, where somebody's fast-forward moved it away from Start.
+	// Onto is the head that the planned commits are on, if somebody's fast-forward moved it away from Start.
 	Onto string `json:"onto,omitempty"`
-	// Stage is the full ref that holds the planned commits, where the server takes no hidden one; "": the turn's own.
+	// Stage is the full ref of the planned commits, if the server refuses private refs; "": the turn's own.
 	Stage string `json:"stage,omitempty"`
-	// Since is the reading time of the snapshot that the turn took its feedback from: what was said earlier is settled.
+	// Since is the reading time of the snapshot with the turn's feedback: earlier comments are settled.
 	Since time.Time `json:"since,omitzero"`
-	// Seen is the highest id of a conversation comment in that snapshot; 0 where the turn left some of them for later.
+	// Seen is the highest ID of a conversation comment in that snapshot; 0 if the turn left some of them for later.
 	Seen    int64   `json:"seen,omitempty"`
 	CostUSD float64 `json:"cost_usd,omitempty"`
-	// Spent is what the pull request has cost on the day of the turn, the turn itself included.
+	// Spent is the pull request's cost on the day of the turn, including the turn.
 	Spent *Spent `json:"spent,omitempty"`
-	// Checkpoint is the branch that keeps what an attempt did that ended without a result, and CheckpointSHA its tip.
+	// Checkpoint is the branch that keeps the work of a failed attempt, and CheckpointSHA its tip.
 	Checkpoint    string `json:"checkpoint,omitempty"`
 	CheckpointSHA string `json:"checkpoint_sha,omitempty"`
-	// Tries are earlier attempts that came to no result, the newest last.
+	// Tries are earlier failed attempts, the newest last.
 	Tries []Try `json:"tries,omitempty"`
-	// Flaky is what became of a failure that the agent held to be a test's own.
+	// Flaky is the result for a failure that the agent judged flaky.
 	Flaky *FlakyMark `json:"flaky,omitempty"`
-	// Lifts is the comment of the newest question of the agent that an answer has lifted by the time of this claim.
+	// Lifts is the comment of the agent's newest question that an answer had lifted by this claim.
 	Lifts int64 `json:"lifts,omitempty"`
-	// Restored says that this receipt stands in for one that was deleted.
+	// Restored says that this receipt replaces a deleted one.
 	Restored bool `json:"restored,omitempty"`
-	// Transcript is the SHA-256 of the sealed transcript of the session, where one is kept.
+	// Transcript is the SHA-256 of the session's encrypted transcript, if one is kept.
 	Transcript string `json:"transcript,omitempty"`
 }
 
-// Flow is one of the ways from an issue to a pull request; the value is also the kind of request to the agent.
+// Flow is one of the ways from an issue to a pull request; the value is also the kind of the agent's request.
 type Flow string
 
 // The flows.
@@ -114,34 +114,34 @@ const (
 	FlowImplementation Flow = AskImplementation
 )
 
-// IssueMarker is the comment of one attempt to get from an issue to a pull request. What it has in common with a turn's it
-// says in the same words; Start is the commit that the attempt began at.
+// IssueMarker is the comment of one attempt to turn an issue into a pull request. Fields that it shares with a turn have
+// the same names; Start is the commit that the attempt started from.
 type IssueMarker struct {
 	TurnMarker
-	Status Phase     `json:"status"` // in place of the turn's phase
+	Status Phase     `json:"status"` // instead of the turn's phase
 	Phase  *struct{} `json:"phase,omitempty"`
 	Flow   Flow      `json:"flow"`
-	Branch string    `json:"branch"` // of the pull request that there is to be
-	Base   string    `json:"base"`   // branch that it is to go to
-	// LastCheckpoint is the newest tip of the branch that holds unfinished work.
+	Branch string    `json:"branch"` // of the future pull request
+	Base   string    `json:"base"`   // its base branch
+	// LastCheckpoint is the newest tip of the branch with unfinished work.
 	LastCheckpoint string `json:"last_checkpoint_sha,omitempty"`
-	// Waiting is why a person has to say something.
+	// Waiting is why it waits for a person.
 	Waiting string `json:"waiting_reason,omitempty"`
 	// Pull is the pull request that was opened: done.
 	Pull int `json:"pull,omitempty"`
-	// Doc is the path of the design document, and Design the pull request that it was merged with.
+	// Doc is the path of the design document, and Design the pull request that merged it.
 	Doc    string `json:"doc,omitempty"`
 	Design int    `json:"design,omitempty"`
 }
 
-// Spent counts the turns of one pull request on one day, and their cost where the agent tells it. Every attempt counts.
+// Spent counts one pull request's turns on one day, and their cost if the agent reports it. Every attempt counts.
 type Spent struct {
 	Day     string  `json:"day"` // in UTC, as 2006-01-02
 	Turns   int     `json:"turns"`
 	CostUSD float64 `json:"cost_usd,omitempty"`
 }
 
-// Outbox is what a planned turn still has to say.
+// Outbox is what a planned turn has yet to post.
 type Outbox struct {
 	Replies []ReviewReply `json:"replies,omitempty"`
 	Comment string        `json:"comment,omitempty"`
@@ -149,11 +149,11 @@ type Outbox struct {
 	Usage   Usage         `json:"usage,omitzero"`
 	Seconds int           `json:"seconds,omitempty"` // how long the agent took
 	Notes   []string      `json:"notes,omitempty"`
-	// Threads gives the first comment of the thread for each review comment that is not the first of its own.
+	// Threads maps each review comment that is a reply to the first comment of its thread.
 	Threads map[int64]int64 `json:"threads,omitempty"`
-	// Draft is the pull request that is to be opened, of a turn on an issue.
+	// Draft is the pull request to open, for a turn on an issue.
 	Draft *PullDraft `json:"draft,omitempty"`
-	// Flaky is the report of a test's own failure that is to be filed, and Reruns what is to be run again then.
+	// Flaky is the report of a flaky test to file, and Reruns the runs to repeat then.
 	Flaky  *FlakyTest `json:"flaky,omitempty"`
 	Reruns []Rerun    `json:"reruns,omitempty"`
 }
@@ -204,29 +204,29 @@ type BlockMarker struct {
 	Observed string `json:"observed,omitempty"` // head
 	Phase    string `json:"phase"`
 	Key      string `json:"key,omitempty"` // turn key, where one was running
-	// Detail is the beginning of what the block says more: the agent's question, the end of an error.
+	// Detail is the start of the block's details: the agent's question, or the end of an error.
 	Detail string `json:"detail,omitempty"`
-	// Until is when the block ends by itself; zero: an operator ends it.
+	// Until is when the block expires; zero: an operator ends it.
 	Until time.Time `json:"until,omitzero"`
 }
 
-// UnblockMarker ends a block. Head is the head that is accepted from here on.
+// UnblockMarker ends a block. Head is the head accepted from here on.
 type UnblockMarker struct {
 	Repo   string `json:"repo"`
 	Number int    `json:"number"`
 	Head   string `json:"head"`
 	By     string `json:"by"`
-	// Command is the key of the command that this answers; empty for one given in a terminal.
+	// Command is the key of the command that it answers; empty for one given in a terminal.
 	Command string `json:"command,omitempty"`
-	// Receipt is the comment of the newest receipt that was known: within one second only that tells which came later.
+	// Receipt is the comment of the newest known receipt: within one second only that orders them.
 	Receipt int64 `json:"receipt,omitempty"`
-	// Block is the comment of the block that it ends; another one stays. 0 ends whichever there is.
+	// Block is the comment of the block that it ends; others stay. 0 ends any.
 	Block int64 `json:"block,omitempty"`
-	// Restored says that the old lineage is part of the branch: what was planned on it still holds.
+	// Restored says that the branch contains the old lineage again: plans based on it still hold.
 	Restored bool `json:"restored,omitempty"`
 }
 
-// Verdict is how a command ended.
+// Verdict is the result of a command.
 type Verdict string
 
 // The verdicts, as replies and markers say them.
@@ -247,11 +247,11 @@ type CommandMarker struct {
 	By      string  `json:"by"`
 	// At is when the command was given.
 	At time.Time `json:"at,omitzero"`
-	// Seen is the comment with the command, where it was given on an issue: everything before it there is settled.
+	// Seen is the command's comment, if it was given on an issue: everything before it there is settled.
 	Seen int64 `json:"seen,omitempty"`
-	// About is the number that the command was about, where that is another one: there it had its effect.
+	// About is the number that the command affected, if it is another one.
 	About int `json:"about,omitempty"`
-	// Notice marks the reply that stands for all further commands of a comment that has too many.
+	// Notice marks the reply to all excess commands of a comment.
 	Notice bool `json:"notice,omitempty"`
 }
 
@@ -265,7 +265,7 @@ type Posted[M any] struct {
 	Text      string // what people read of the comment
 }
 
-// Distrust is a comment that looks like ours and is not obeyed.
+// Distrust is a comment that looks like ours but is ignored.
 type Distrust struct {
 	CommentID int64
 	URL       string
@@ -276,8 +276,8 @@ type Distrust struct {
 	At     time.Time // the edit
 }
 
-// Foreign is a comment with a well-formed marker by an account that is not ours: MergeXO under another token, where that
-// account may write here or is a bot.
+// Foreign is a comment with a well-formed marker by an account that is not ours: MergeXO with another token, if that
+// account has write access here or is a bot.
 type Foreign struct {
 	Author      Actor
 	Association string
@@ -287,34 +287,34 @@ type Foreign struct {
 // State is the fold of all trusted markers of one pull request.
 type State struct {
 	Tracked *Posted[PRMarker]
-	// Surplus are comments of ours that say again what Tracked or Block says: two runs met the same thing in one moment.
+	// Surplus are our comments that duplicate Tracked or Block: two runs raced.
 	Surplus []int64
 	// Settled is the mark of the newest receipt since the last unblock; zero for none.
 	Settled Mark
 	Turns   []Posted[TurnMarker] // in the order of their comments
-	// Flows are the attempts on an issue, in the order of their comments. Their turns are among Turns as well.
+	// Flows are the attempts on an issue, in the order of their comments. Their turns are in Turns as well.
 	Flows []Posted[IssueMarker]
 	// Retried says that an operator gave a retry after the newest of them.
 	Retried bool
-	// Block is the first since the last unblock. A question of the agent gives way to any other.
+	// Block is the first one since the last unblock. Any other block displaces a question of the agent.
 	Block *Posted[BlockMarker]
-	// Question is the question of the agent that was lifted since the newest receipt, by an answer or an operator; nil for
-	// none. Lifted is the comment of the newest one that an answer ever lifted.
+	// Question is the agent's question lifted since the newest receipt, by an answer or an operator; nil for none. Lifted
+	// is the comment of the newest one that an answer ever lifted.
 	Question *Posted[BlockMarker]
 	Lifted   int64
-	// Merges are the requests to merge, each in its newest state, in the order of their comments.
+	// Merges are the merge requests in their newest states, in the order of their comments.
 	Merges []Posted[MergeMarker]
-	// Externals are the times that the pull request of a fork was let in, in the order of their labels.
+	// Externals are the admissions of a fork's pull request, in the order of their labels.
 	Externals []Posted[ExternalMarker]
 	// Conflicts is the sticky comment on conflicts; nil for none.
 	Conflicts *Posted[ConflictMarker]
-	// MergeTips are the commits to which they may have moved the head since it was accepted last.
+	// MergeTips are the commits to which they may have moved the head since it was last accepted.
 	MergeTips []string
-	// Spent is what the newest turn says of its day; zero when an operator has ended a block for a spent budget since.
+	// Spent is the newest turn's count for its day; zero if an operator has ended a budget block since.
 	Spent Spent
-	// Paused is the pause that no resume has ended, Released the release that no adopt has.
+	// Paused is the pause without a resume, Released the release without an adopt.
 	Paused, Released *Posted[CommandMarker]
-	// Resumed and Adopted are when the newest resume and adopt were given that were applied.
+	// Resumed and Adopted are the times of the newest applied resume and adopt.
 	Resumed, Adopted time.Time
 	// Away are the spans between a release and the next adopt.
 	Away []Span
