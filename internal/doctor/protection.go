@@ -16,7 +16,7 @@ var refusals = map[model.DemandKind]struct {
 }{
 	model.DemandPull:       {pushes, "takes changes by pull request only", fixAPI + fixPass},
 	model.DemandChecks:     {pushes, "takes commits only after their checks have passed", fixAPI + fixPass},
-	model.DemandLinear:     {func(s string) bool { return s == "no-ff" }, "takes no merge commits", "choose rebase, squash or cherry-pick"},
+	model.DemandLinear:     {joins, "takes no merge commits", "choose rebase, squash or cherry-pick"},
 	model.DemandSignatures: {pushes, "takes signed commits only", fixAPI + " and sign" + fixPass},
 	model.DemandPushers:    {all, "takes changes from some only", "give the action's token input the token of an App, and put that App on the list"},
 	model.DemandLocked:     {all, "is locked", "unlock it"},
@@ -28,8 +28,13 @@ const (
 	fixPass = ", or give the action's token input the token of an App that the rule lets pass"
 )
 
-func pushes(strategy string) bool { return strategy != "api" }
+func pushes(strategy string) bool { return strategy != model.StrategyAPI }
 func all(string) bool             { return true }
+
+func joins(strategy string) bool {
+	s, _ := model.StrategyNamed(strategy)
+	return s.Joins
+}
 
 // protection compares the default branch's demands with how pull requests are to land.
 func protection(e *exam) []Finding {

@@ -153,7 +153,7 @@ func unusable(way Way, pull model.Pull, facts model.MergeFacts) string {
 		return fmt.Sprintf("strategy %s moves the head branch, which is in a fork; strategy=%s leaves it as it is", s, model.StrategyNoFF)
 	case movesHead(s, pull) && held(facts) != "":
 		return fmt.Sprintf("strategy %s moves the head branch, but %s; strategy=%s leaves it as it is", s, held(facts), model.StrategyNoFF)
-	case s == model.StrategyNoFF && facts.LinearHistory:
+	case known.Joins && facts.LinearHistory:
 		return fmt.Sprintf("strategy %s makes a merge commit, and the rules of branch %q demand a linear history; strategy=%s merges in a way that they allow",
 			s, pull.BaseRef, model.StrategyAPI)
 	case s == model.StrategyAPI && facts.LinearHistory && len(facts.Methods) > 0 && !slices.Contains(facts.Methods, "squash") && !slices.Contains(facts.Methods, "rebase"):

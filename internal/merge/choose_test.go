@@ -54,6 +54,8 @@ func TestHowAPullRequestIsMerged(t *testing.T) {
 			problem: `strategy frontmatter-union needs a rule for branch "x" that names union_fields`},
 		"linear history": {branch: "gh-pr-8", facts: model.MergeFacts{LinearHistory: true},
 			problem: `strategy no-ff makes a merge commit, and the rules of branch "main" demand a linear history; strategy=api merges in a way that they allow`},
+		"linear history and union": {branch: "reweave/x", facts: model.MergeFacts{LinearHistory: true},
+			problem: `strategy frontmatter-union makes a merge commit, and the rules of branch "main" demand a linear history; strategy=api merges in a way that they allow`},
 		"linear history that GitHub cannot make": {branch: "x", asked: "api", facts: model.MergeFacts{LinearHistory: true, Methods: []string{"merge"}},
 			problem: `the rules of branch "main" demand a linear history, and the repository allows GitHub only to make merge commits`},
 		"linear history that GitHub can make": {branch: "x", asked: "api", facts: model.MergeFacts{LinearHistory: true, Methods: []string{"merge", "squash"}}, want: merge.Way{Strategy: "api", Why: "the command"}},

@@ -16,14 +16,15 @@ type Strategy struct {
 	MovesHead   bool // what it makes takes the place of the head branch, where that is in the repository itself
 	TakesForks  bool // it works for a head branch in a fork, which is never moved
 	NeedsFields bool // only a rule that names union_fields can ask for it
+	Joins       bool // it makes a merge commit, which no linear history takes, above the branch's own commits
 }
 
 var strategies = []Strategy{
 	{Name: StrategyRebase, MovesHead: true},
 	{Name: StrategySquash, MovesHead: true},
-	{Name: StrategyNoFF, TakesForks: true},
+	{Name: StrategyNoFF, TakesForks: true, Joins: true},
 	{Name: StrategyCherryPick, MovesHead: true, TakesForks: true},
-	{Name: StrategyUnion, TakesForks: true, NeedsFields: true},
+	{Name: StrategyUnion, TakesForks: true, NeedsFields: true, Joins: true},
 	{Name: StrategyAPI, TakesForks: true},
 }
 

@@ -94,9 +94,10 @@ func rewound(base, was, now string) *Failure {
 // what is the order to git.
 func (m *member) what() merging.Request {
 	pull := m.Snap.Pull
+	known, _ := model.StrategyNamed(m.way.Strategy)
 	title, body := fmt.Sprintf("Merge pull request #%d: %s", pull.Number, oneLine(pull.Title)), ""
 	switch {
-	case m.way.Strategy == model.StrategyNoFF && (pull.CrossRepo || strings.HasPrefix(pull.HeadRef, "gh-pr-")):
+	case known.Joins && (pull.CrossRepo || strings.HasPrefix(pull.HeadRef, "gh-pr-")):
 		title, body = flow.ExternalMerge(pull)
 	case m.way.Strategy == model.StrategySquash, m.way.Strategy == model.StrategyRebase:
 		title = fmt.Sprintf("%s (#%d)", oneLine(pull.Title), pull.Number)

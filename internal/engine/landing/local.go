@@ -323,7 +323,7 @@ func (l *localMerger) configure(ctx context.Context) error {
 // what is the order to git. The one commit of a squash is named after the branch where it has several, since it is no merge.
 func (l *localMerger) what() merging.Request {
 	title := l.order.Branch
-	if l.way.Strategy == model.StrategyNoFF || l.way.Strategy == model.StrategyUnion {
+	if s, _ := model.StrategyNamed(l.way.Strategy); s.Joins {
 		title = fmt.Sprintf("Merge branch '%s'", l.order.Branch)
 	}
 	return merging.Request{
