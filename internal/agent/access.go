@@ -48,7 +48,15 @@ var anthropic = access{
 }
 
 // modelKeys are the variables that are kept from the programs of every provider.
-func modelKeys() []string { return slices.Concat(openAI.keys, anthropic.keys) }
+func modelKeys() []string {
+	var keys []string
+	for _, name := range slices.Sorted(maps.Keys(adapters)) {
+		if a := adapters[name].model; a != nil {
+			keys = append(keys, a.keys...)
+		}
+	}
+	return keys
+}
 
 // Access looks up the key and the address of an adapter's models, for Options.Access.
 func Access(lookup func(string) (string, bool), adapter string) []string {

@@ -73,22 +73,23 @@ const (
 	defaultGrace   = 5 * time.Second
 )
 
-// adapter is one kind of agent: its constructor, and how it reaches its model.
+// adapter is one kind of agent: its constructor, how it reaches its model, and whether it runs a program at all.
 type adapter struct {
-	build func(Options) (Agent, error)
-	model *access // nil: the program finds its model itself
+	build   func(Options) (Agent, error)
+	model   *access // nil: the program finds its model itself
+	builtIn bool    // it runs no program
 }
 
 // adapters is every agent there is.
 var adapters = map[string]adapter{
-	"claude":     {newClaude, &anthropic},
-	"codex":      {newCodex, &openAI},
-	"command":    {newCommand, nil},
-	"suggestion": {newSuggestion, nil},
+	"claude":     {build: newClaude, model: &anthropic},
+	"codex":      {build: newCodex, model: &openAI},
+	"command":    {build: newCommand},
+	"suggestion": {build: newSuggestion, builtIn: true},
 }
 
 // BuiltIn reports whether an adapter runs no program.
-func BuiltIn(name string) bool { return name == "suggestion" }
+func BuiltIn(name string) bool { return adapters[name].builtIn }
 
 // New makes the configured agent. Its errors concern the settings.
 func New(opt Options) (Agent, error) {

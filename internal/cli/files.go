@@ -52,7 +52,8 @@ func (s *scene) settings(ctx context.Context) (doctor.Settings, error) {
 	} else if _, err := agent.New(agent.Options{Adapter: a.Adapter, Command: a.Command, Model: a.Model, ExtraArgs: a.ExtraArgs, User: a.User}); err != nil {
 		out.AdapterBad = err.Error()
 	}
-	out.Adapter, out.PassEnv, out.Timeout, out.RunTime, out.CI = a.Adapter, a.PassEnv, a.Timeout, a.RunTimeout, parsed.Feedback.CI
+	out.Adapter, out.BuiltIn = a.Adapter, agent.BuiltIn(a.Adapter)
+	out.PassEnv, out.Timeout, out.RunTime, out.CI = a.PassEnv, a.Timeout, a.RunTimeout, parsed.Feedback.CI
 	out.Isolation, out.User, out.Bots = a.Isolation, a.User, parsed.Repo.Bots
 	if !a.Network.Open() {
 		out.Network = a.Network.String()

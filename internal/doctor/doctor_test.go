@@ -180,7 +180,7 @@ func TestOtherWays(t *testing.T) {
 			settingsOf(func(s *Settings) { s.Network = `"model"` })),
 		"a network on hosted runners":      settingsOf(func(s *Settings) { s.Network = `"model"` }),
 		"a user of the settings":           settingsOf(func(s *Settings) { s.Isolation, s.User = "none", "agent" }),
-		"nothing to isolate":               also(edit("runs-on: ubuntu-latest", "runs-on: macos-15"), settingsOf(func(s *Settings) { s.Adapter, s.Programs, s.TestTime = "suggestion", nil, 0 })),
+		"nothing to isolate":               also(edit("runs-on: ubuntu-latest", "runs-on: macos-15"), settingsOf(func(s *Settings) { s.Adapter, s.BuiltIn, s.Programs, s.TestTime = "suggestion", true, nil, 0 })),
 		"a newer git":                      func(_ *testing.T, f *Facts) { f.Git = "3.0.1" },
 		"an Apple git":                     func(_ *testing.T, f *Facts) { f.Git = "2.50.1" },
 		"no settings that ask for env":     func(_ *testing.T, f *Facts) { f.Settings.PassEnv = nil },

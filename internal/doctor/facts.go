@@ -25,6 +25,7 @@ type Settings struct {
 	// The rest is only valid without problems.
 	Adapter    string // "": no agent is set
 	AdapterBad string // why there is no such agent
+	BuiltIn    bool   // the agent runs no program
 	Programs   []Program
 	PassEnv    []string
 	Bots       []string      // further accounts whose markers are trusted

@@ -85,7 +85,7 @@ func isolation(e *exam) []Finding {
 
 // runsNothing reports whether there is no foreign code to run.
 func (s Settings) runsNothing() bool {
-	return (s.Adapter == "suggestion" || s.Adapter == "") && len(s.Programs) == 0 && s.TestTime == 0
+	return (s.BuiltIn || s.Adapter == "") && len(s.Programs) == 0 && s.TestTime == 0
 }
 
 // isolated is the isolation for some jobs of one workflow on one kind of machine.
