@@ -118,6 +118,7 @@ func (s *Server) controlHandler() http.Handler {
 	handle("PUT /threads", resolveThreads)
 	handle("PUT /faults", setFaults)
 	handle("PUT /queries", setQueries)
+	handle("PUT /pushes", setPushes)
 	handle("PUT /clock", setClock)
 	handle("POST /repositories", controlRepository)
 	handle("DELETE /repositories/{owner}/{repo}", controlDrop)

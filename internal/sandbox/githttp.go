@@ -1,7 +1,6 @@
 package sandbox
 
 import (
-	"bytes"
 	"fmt"
 	"net/http"
 	"regexp"
@@ -56,11 +55,13 @@ func (s *Server) serveGit(w http.ResponseWriter, r *http.Request, g *gitRequest)
 	smarthttp.Serve(answer, r, g.service, s.git.path(repo), env)
 	s.mu.Lock()
 	err := s.refs.sync(repo, user)
+	policy := repo.PushPolicy
 	s.mu.Unlock()
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return
 	}
+	answer.body = policy.muted(answer.body)
 	answer.release(w)
 }
 
@@ -112,11 +113,11 @@ func pusherEnv(user *User) []string {
 type held struct {
 	header http.Header
 	status int
-	body   bytes.Buffer
+	body   []byte
 }
 
 func (h *held) Header() http.Header         { return h.header }
-func (h *held) Write(b []byte) (int, error) { return h.body.Write(b) }
+func (h *held) Write(b []byte) (int, error) { h.body = append(h.body, b...); return len(b), nil }
 func (h *held) WriteHeader(code int)        { h.status = code }
 
 func (h *held) release(w http.ResponseWriter) {
@@ -124,5 +125,5 @@ func (h *held) release(w http.ResponseWriter) {
 		w.Header()[k] = v
 	}
 	w.WriteHeader(h.status)
-	_, _ = w.Write(h.body.Bytes()) // the client may be gone; the push has taken effect all the same
+	_, _ = w.Write(h.body) // the client may be gone; the push has taken effect all the same
 }

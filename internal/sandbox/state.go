@@ -66,6 +66,7 @@ type Repository struct {
 	WorkflowRights WorkflowRights
 	Lag            Lag
 	NoMethods      map[string]bool `json:",omitempty"` // merge, squash and rebase, where they are switched off
+	PushPolicy     *PushPolicy     `json:",omitempty"`
 
 	contributors map[string]bool // by lower-case login
 	order        issueOrder
