@@ -58,7 +58,8 @@ const (
 type ErrRejected struct {
 	Ref     string
 	Reason  Reason
-	Message string // the server's text, without control characters
+	Message string // the server's words, without control characters
+	Most    int    // refs that one push may update, where there were more; else 0
 }
 
 func (e *ErrRejected) Error() string {

@@ -72,6 +72,8 @@ type Checkout struct {
 
 	person *person // the person who owns the checkout and how they reach the origin; nil: a workspace or our own clone
 
+	MostRefs int // that the server takes in one push, once it has refused more; 0: not known
+
 	calls int
 }
 

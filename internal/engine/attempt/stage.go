@@ -72,6 +72,14 @@ func stageHidden(ctx context.Context, p *Attempt, ref string, m *model.TurnMarke
 	return err
 }
 
+// Published notes that the branch has the planned commits, though this run has no answer that says so: what held them until then
+// may be there still, where the server takes one ref in a push or the answer was lost, and is deleted with what is left over.
+func Published(p *Attempt) {
+	if p.Marker.Stage == "" && p.Marker.Planned != p.Base() {
+		p.Inherited = append(p.Inherited, git.Ref{Name: stageRef(p.Event.Number, p.Marker.Key)})
+	}
+}
+
 // Publication is the move of a branch to the planned commits, which deletes what held them until then.
 func Publication(p *Attempt, branch, start string) effect.Push {
 	move := transport.Update{Branch: branch, Start: start, SHA: p.Marker.Planned, Stage: stageRef(p.Event.Number, p.Marker.Key), Drop: p.Droppable()}

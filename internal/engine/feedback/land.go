@@ -41,6 +41,7 @@ func land(ctx context.Context, p *Pull) (landed bool, err error) {
 		return false, err
 	}
 	if done == model.Ahead { // published by a run that died, and somebody went on from there
+		attempt.Published(p.Attempt)
 		return true, nil
 	}
 	return false, rebase(ctx, p, head)
@@ -58,6 +59,7 @@ func unmoved(ctx context.Context, p *Pull, head string) (bool, error) {
 	case lineage.Resolve:
 		return false, thread.End(model.ResultRetry, "the relation of %s to %s is not known yet", markdown.Short(head), markdown.Short(p.Marker.Planned))
 	}
+	attempt.Published(p.Attempt)
 	return true, nil
 }
 

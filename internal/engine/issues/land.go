@@ -193,6 +193,7 @@ func publish(ctx context.Context, p *Issue) (bool, error) {
 		return true, nil
 	case errors.As(err, &unclear):
 		p.Log.Warn("answer_unclear", "kind", "push", "target", w.marker.Branch, "error", err)
+		w.staged = true
 		return false, nil // the next look at the branch tells
 	case !errors.As(err, &rejected):
 		return false, err

@@ -19,7 +19,7 @@ func Rewrite(ctx context.Context, c *git.Checkout, branch, from, to string) erro
 	if !syntax.ValidRef(ref) || !syntax.IsSHA(from) || !syntax.IsSHA(to) {
 		return fmt.Errorf("rewrite %q from %q to %q: not a branch and commit ids", branch, from, to)
 	}
-	if err := push(ctx, c, relay.Pushing(relay.Move{From: from, To: to, Ref: ref})); err != nil {
+	if err := push(ctx, c, relay.Move{From: from, To: to, Ref: ref}); err != nil {
 		return fmt.Errorf("rewrite %s: %w", branch, err)
 	}
 	return nil
@@ -71,7 +71,7 @@ func deleteRefs(ctx context.Context, c *git.Checkout, refs []git.Ref) (left []gi
 		}
 	}
 	for try := 0; len(refs) > 0; try++ {
-		err := push(ctx, c, relay.Pushing(deleting(refs)...))
+		err := push(ctx, c, deleting(refs)...)
 		if err == nil {
 			return left, moved, nil
 		}

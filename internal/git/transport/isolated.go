@@ -6,7 +6,6 @@ import (
 
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/git/history"
-	"github.com/mergexo/mergexo/internal/git/relay"
 	"github.com/mergexo/mergexo/internal/model"
 )
 
@@ -32,7 +31,7 @@ func PublishIsolated(ctx context.Context, c *git.Checkout, p Update) error {
 			return fmt.Errorf("publish: %w", err)
 		}
 	}
-	if err := push(ctx, c, relay.Pushing(p.move())); err != nil {
+	if err := push(ctx, c, p.move()); err != nil {
 		return fmt.Errorf("publish: %w", err)
 	}
 	return nil

@@ -187,7 +187,7 @@ func tryLock(ctx context.Context, c *git.Checkout, lock *Lock, dead string) erro
 }
 
 func pushLock(ctx context.Context, c *git.Checkout, ref git.Ref, was string) error {
-	return push(ctx, c, relay.Pushing(relay.Move{From: cmp.Or(was, relay.ZeroID), To: ref.SHA, Ref: ref.Name}))
+	return push(ctx, c, relay.Move{From: cmp.Or(was, relay.ZeroID), To: ref.SHA, Ref: ref.Name})
 }
 
 // readLock reads the lock at a ref; "" if there is none.

@@ -62,7 +62,7 @@ func WritePrivate(ctx context.Context, c *git.Checkout, h PrivateRef) error {
 	return git.InSeparateDir(c, false, func(a *git.Checkout) error {
 		kept, err := privateCommit(ctx, a, h)
 		if err == nil {
-			err = push(ctx, a, relay.Pushing(kept))
+			err = push(ctx, a, kept)
 		}
 		if err != nil {
 			return fmt.Errorf("keep %s: %w", h.Ref, err)
@@ -94,7 +94,7 @@ func StageWithPrivate(ctx context.Context, c *git.Checkout, ref, sha string, mor
 			}
 			moves = append(moves, kept)
 		}
-		return push(ctx, a, relay.Pushing(moves...))
+		return push(ctx, a, moves...)
 	})
 	if err == nil {
 		return nil
@@ -126,8 +126,8 @@ func DeletePrivate(ctx context.Context, c *git.Checkout, ref string) error {
 	if err := checkPrivate(ref); err != nil && !(syntax.ValidRef(ref) && strings.HasPrefix(ref, checkpoints)) {
 		return fmt.Errorf("forget: %w", err)
 	}
-	err := push(ctx, c, relay.Pushing(relay.Move{From: relay.AnyID, To: relay.ZeroID, Ref: ref}))
-	// Git only reports this for some ways of deleting; see publish.
+	err := push(ctx, c, relay.Move{From: relay.AnyID, To: relay.ZeroID, Ref: ref})
+	// Only some ways of deleting it make git say so; see publish.
 	if strings.Contains(git.StderrOf(err), "remote ref does not exist") {
 		return nil
 	}
@@ -143,7 +143,7 @@ func DeleteCheckpoint(ctx context.Context, c *git.Checkout, ref git.Ref) error {
 	if !syntax.ValidRef(ref.Name) || !strings.HasPrefix(ref.Name, checkpoints) || !syntax.IsSHA(ref.SHA) {
 		return fmt.Errorf("drop %q at %q: not a checkpoint's branch and a commit id", ref.Name, ref.SHA)
 	}
-	err := push(ctx, c, relay.Pushing(deleting([]git.Ref{ref})...))
+	err := push(ctx, c, deleting([]git.Ref{ref})...)
 	var rejected *git.ErrRejected
 	if errors.As(err, &rejected) && rejected.Reason == git.Stale || strings.Contains(git.StderrOf(err), "remote ref does not exist") {
 		return nil

@@ -23,7 +23,7 @@ func Stage(ctx context.Context, c *git.Checkout, ref, sha string) error {
 	if !syntax.ValidRef(ref) || !syntax.IsSHA(sha) || strings.HasPrefix(ref, "refs/heads/") || strings.HasPrefix(ref, "refs/tags/") {
 		return fmt.Errorf("stage %q at %q: not a hidden ref and a commit id", sha, ref)
 	}
-	if err := push(ctx, c, relay.Pushing(relay.Move{From: relay.AnyID, To: sha, Ref: ref})); err != nil {
+	if err := push(ctx, c, relay.Move{From: relay.AnyID, To: sha, Ref: ref}); err != nil {
 		return fmt.Errorf("stage: %w", err)
 	}
 	return nil
@@ -97,24 +97,32 @@ func descends(ctx context.Context, c *git.Checkout, start, sha string) error {
 	return err
 }
 
-// publish makes the move along with the remaining deletions.
+// publish makes the move along with the deletions that are left to be made. Where the server takes fewer refs in one push, those
+// that are too many are deleted afterwards.
 func publish(ctx context.Context, c *git.Checkout, p Update, drop []git.Ref) error {
 	branch := p.move()
 	if len(drop) == 0 {
-		return push(ctx, c, relay.Pushing(branch))
+		return push(ctx, c, branch)
 	}
-	err := push(ctx, c, relay.PushingAll(append([]relay.Move{branch}, deleting(drop)...)...))
+	if most := c.MostRefs; most > 0 && len(drop) >= most {
+		if err := publish(ctx, c, p, drop[:most-1]); err != nil {
+			return err
+		}
+		return dropAfter(ctx, c, drop[most-1:])
+	}
+	err := pushAll(ctx, c, append([]relay.Move{branch}, deleting(drop)...)...)
+	if learn(c, err) {
+		return publish(ctx, c, p, drop)
+	}
 	left := drop
 	switch said := git.StderrOf(err); {
 	case strings.Contains(said, "remote ref does not exist"): // git found it absent and sent nothing
-		left = slices.DeleteFunc(slices.Clone(drop), func(r git.Ref) bool {
-			return strings.Contains(said, "unable to delete '"+r.Name+"': remote ref does not exist")
-		})
+		left = present(drop, said)
 	case strings.Contains(said, "does not support --atomic"):
-		if err := push(ctx, c, relay.Pushing(branch)); err != nil {
+		if err := push(ctx, c, branch); err != nil {
 			return err
 		}
-		return kept(c, push(ctx, c, relay.Pushing(deleting(drop)...)), p)
+		return dropAfter(ctx, c, drop)
 	case kept(c, err, p) == nil:
 		left = slices.DeleteFunc(slices.Clone(drop), func(r git.Ref) bool { return r.Name != p.Stage })
 	}
@@ -124,8 +132,38 @@ func publish(ctx context.Context, c *git.Checkout, p Update, drop []git.Ref) err
 	return err
 }
 
-// kept discards an error that may come from Drop: a protected branch, or one that somebody has changed. For an atomic push
-// servers do not always say which ref they refused.
+// present are those of some refs of which git does not say that they are gone.
+func present(refs []git.Ref, said string) []git.Ref {
+	return slices.DeleteFunc(slices.Clone(refs), func(r git.Ref) bool {
+		return strings.Contains(said, "unable to delete '"+r.Name+"': remote ref does not exist")
+	})
+}
+
+// dropAfter deletes what is not needed any more, the branch having moved: what the server keeps is no error, and after another
+// one the caller has to look, since something was changed there.
+func dropAfter(ctx context.Context, c *git.Checkout, drop []git.Ref) error {
+	for len(drop) > 0 {
+		err := push(ctx, c, deleting(drop)...)
+		var rejected *git.ErrRejected
+		var unclear *git.ErrUnclear
+		if left := present(drop, git.StderrOf(err)); err != nil && len(left) < len(drop) {
+			drop = left
+			continue
+		}
+		switch {
+		case err == nil, errors.As(err, &unclear):
+			return err
+		case errors.As(err, &rejected):
+			c.Opt.Log.Warn("refs_kept", "error", err)
+			return nil
+		}
+		return &git.ErrUnclear{Err: err}
+	}
+	return nil
+}
+
+// kept makes nothing of an error that may come from what was to be dropped: a branch that the server protects, or that
+// somebody else works on by now. Of an atomic push servers do not always say which ref was the one that they refused.
 func kept(c *git.Checkout, err error, p Update) error {
 	var rejected *git.ErrRejected
 	var unclear *git.ErrUnclear
@@ -153,9 +191,9 @@ func (p Update) move() relay.Move {
 	return relay.Move{From: cmp.Or(p.Start, relay.ZeroID), To: p.SHA, Ref: "refs/heads/" + p.Branch}
 }
 
-// push makes an operation's moves and parses git's report on each ref
+// send makes the moves of an operation in one push and reads git's account of every ref
 // (https://git-scm.com/docs/git-push#_output, --porcelain).
-func push(ctx context.Context, c *git.Checkout, allowed relay.Op) error {
+func send(ctx context.Context, c *git.Checkout, allowed relay.Op) error {
 	args := []string{"push", "--porcelain", "--no-verify", "--no-signed", "--no-follow-tags", "--recurse-submodules=no"}
 	if allowed.Atomic {
 		args = append(args, "--atomic")
@@ -164,6 +202,9 @@ func push(ctx context.Context, c *git.Checkout, allowed relay.Op) error {
 	out, err := c.Network(ctx, allowed, nil, slices.Concat(args, leases, []string{"origin"}, specs)...)
 	if err == nil {
 		return nil
+	}
+	if rejected := crowded(string(out), git.StderrOf(err), len(specs)); rejected != nil {
+		return rejected
 	}
 	if rejected := refusal(string(out), git.StderrOf(err)); rejected != nil {
 		if syntax.LockLost(rejected.Message) {

@@ -1,0 +1,175 @@
+package engine_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// takes has the server refuse every push of more than so many refs, as the push policy of an organization does; mute says no
+// more of each ref than that nothing was heard of it.
+func (w *world) takes(refs int, mute bool) {
+	w.t.Helper()
+	w.put("/_sandbox/pushes", object{"refs": refs, "mute": mute})
+}
+
+// policies are the limits that the stories are told under.
+func policies(t *testing.T, story func(t *testing.T, limit func(w *world))) {
+	for _, refs := range []int{2, 1} {
+		for name, mute := range map[string]bool{"said": false, "mute": true} {
+			t.Run(fmt.Sprintf("%d %s", refs, name), func(t *testing.T) {
+				t.Parallel()
+				story(t, func(w *world) { w.takes(refs, mute) })
+			})
+		}
+	}
+}
+
+func TestATurnIsPushedInAsManyPushesAsTheServerAsksFor(t *testing.T) {
+	t.Parallel()
+	want, _ := uninterrupted(t)
+	policies(t, func(t *testing.T, limit func(*world)) {
+		w, ev := twoComments(t)
+		limit(w)
+		rep := w.handle(ev)
+		require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+		assert.Equal(t, want, w.shows())
+		assert.Empty(t, w.stages())
+		assert.Empty(t, w.checkpoints())
+		assert.Equal(t, 1, w.calls())
+		assert.Equal(t, model.ResultNothing, w.handle(ev).Result)
+	})
+}
+
+func TestADeathBetweenThePushesOfATurnIsMadeGood(t *testing.T) {
+	t.Parallel()
+	want, writes := uninterrupted(t)
+	for n := 4; n <= writes+2; n++ { // from the plan on; a push is refused, and there is one more for what is dropped
+		t.Run(fmt.Sprintf("write %d", n), func(t *testing.T) {
+			t.Parallel()
+			w, ev := twoComments(t)
+			w.takes(1, false)
+			w.gate.at = func(i int, _ *http.Request) fate {
+				if i == n {
+					return diesAfter
+				}
+				return passes
+			}
+			w.handle(ev)
+			require.True(t, w.gate.died())
+			w.gate.revive()
+			rep := w.handle(ev)
+			assert.Contains(t, []model.Result{model.ResultDone, model.ResultNothing}, rep.Result, rep.Reason)
+			assert.Equal(t, want, w.shows())
+			assert.Equal(t, 1, w.calls())
+		})
+	}
+}
+
+// The branch, the stage and what was saved meanwhile: three refs.
+func TestWhatWasSavedMeanwhileGoesAfterTheBranchHasTheWork(t *testing.T) {
+	t.Parallel()
+	policies(t, func(t *testing.T, limit func(*world)) {
+		w := newIssue(t)
+		w.saves()
+		limit(w)
+		w.agent = "quiet+waits+job"
+		rep := w.handle(w.label("alice", smallJob))
+		require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+		assert.Equal(t, []string{branch}, keys(w.branches()))
+		assert.Empty(t, w.stages())
+		assert.Len(t, w.pulls(), 1)
+	})
+}
+
+func TestMergeGoesThroughWhereAPushMayMoveFewRefs(t *testing.T) {
+	t.Parallel()
+	w, ev := readyToMerge(t, model.StrategyRebase)
+	require.Equal(t, model.ResultDone, w.handle(ev).Result)
+	want := w.ends()
+	policies(t, func(t *testing.T, limit func(*world)) {
+		w, ev := readyToMerge(t, model.StrategyRebase)
+		limit(w)
+		rep := w.handle(ev)
+		require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+		assert.Equal(t, want, w.ends())
+		assert.Equal(t, "merged", w.badge())
+		assert.Empty(t, w.stages(), "the lock is given back")
+	})
+}
+
+func TestMergeDeathBetweenItsPushesIsMadeGood(t *testing.T) {
+	t.Parallel()
+	w, ev := readyToMerge(t, model.StrategyRebase)
+	w.takes(1, false)
+	var pushes []int
+	w.gate.at = func(n int, r *http.Request) fate {
+		if strings.HasSuffix(r.URL.Path, "/git-receive-pack") {
+			pushes = append(pushes, n)
+		}
+		return passes
+	}
+	rep := w.handle(ev)
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	want := w.ends()
+	require.Len(t, pushes, 6, "the lock, the head, a refusal, the base, the lock, the head's branch")
+	for i, n := range pushes {
+		t.Run(fmt.Sprintf("write %d", n), func(t *testing.T) {
+			t.Parallel()
+			w, ev := readyToMerge(t, model.StrategyRebase)
+			w.takes(1, false)
+			w.gate.at = func(i int, _ *http.Request) fate {
+				if i == n {
+					return diesAfter
+				}
+				return passes
+			}
+			w.handle(ev)
+			require.True(t, w.gate.died())
+			w.gate.revive()
+			rep := w.handle(ev)
+			assert.Contains(t, []model.Result{model.ResultDone, model.ResultNothing}, rep.Result, rep.Reason)
+			if i == 3 { // the lock stays: whoever needs it next takes it over, since its run is over
+				left := w.stages()
+				require.Len(t, left, 2)
+				w.bare("update-ref", "-d", "refs/mergexo/lock/main", left[0])
+			}
+			assert.Equal(t, want, w.ends())
+		})
+	}
+}
+
+func TestMergeGroupLandsWhereAPushMayMoveFewRefs(t *testing.T) {
+	t.Parallel()
+	for _, refs := range []int{2, 1} {
+		g := newGroup(t)
+		for _, name := range []string{repo.String(), "octo/client"} {
+			g.world.put("/_sandbox/pushes", object{"repository": name, "refs": refs})
+		}
+		_, rep := g.request()
+		assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+		assert.Equal(t, []string{"merged", "merged"}, g.badges())
+		assert.Equal(t, []string{"done"}, g.merges())
+		assert.Empty(t, g.stages())
+	}
+}
+
+func TestASweepCleansUpInAsManyPushesAsTheServerAsksFor(t *testing.T) {
+	t.Parallel()
+	policies(t, func(t *testing.T, limit func(*world)) {
+		w := newWorld(t)
+		w.api("octo", "PUT", w.pull("/merge"), object{})
+		for i := range 5 {
+			w.api("octo", "POST", w.path("/git/refs"), object{"ref": fmt.Sprintf("refs/mergexo/session/%d/%d", w.number, i), "sha": w.at("main")})
+		}
+		limit(w)
+		w.sweep()
+		assert.Empty(t, w.stages())
+	})
+}
