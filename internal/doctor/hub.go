@@ -128,6 +128,7 @@ func (e *exam) unopened(fix, text string) Finding {
 
 // startsCI checks that the agent's commits trigger other workflows.
 // https://docs.github.com/en/actions/concepts/security/github_token#when-github_token-triggers-workflow-runs
+// What people see since 2026-06-11: https://github.com/orgs/community/discussions/199292
 func startsCI(e *exam) []Finding {
 	var ci []string
 	for _, w := range e.workflows {
@@ -144,8 +145,8 @@ func startsCI(e *exam) []Finding {
 	case e.ownToken():
 		return []Finding{ok("CI: the agent's commits start %s, since they are pushed with another token than the workflow's", list(ci))}
 	}
-	return []Finding{warn("give the action's token input the token of an App that may write contents, issues and pull requests, and read actions, checks and statuses",
-		"CI: the agent's commits are pushed with the workflow's own token, which starts nothing on push, and on pull_request only after somebody's approval: %s", list(ci))}
+	return []Finding{warn("give the action's token input the token of an App that may write contents, issues and pull requests, and read actions, checks and statuses: what it pushes starts them at once",
+		"CI: the agent's commits are pushed with the workflow's own token, which starts nothing on push, and on pull_request runs that wait until somebody with write access clicks \"Approve workflows to run\" on the pull request, after every push: %s", list(ci))}
 }
 
 // startsOnCommits ignores pushes of tags and of named branches, which the agent's branches usually do not match.
