@@ -50,7 +50,17 @@ func newStep(t *testing.T) *step {
 		assert.NoError(t, err)
 	}))
 	t.Cleanup(s.server.Close)
+	s.github(s.server)
 	return s
+}
+
+// github has the first step find another server where it looks for github.com, so that no test leaves this machine.
+func (s *step) github(server *httptest.Server) {
+	s.t.Helper()
+	text, err := os.ReadFile("../scripts/action/fetch")
+	require.NoError(s.t, err)
+	text = bytes.ReplaceAll(text, []byte("https://github.com"), []byte(server.URL))
+	require.NoError(s.t, os.WriteFile(filepath.Join(s.scripts, "fetch"), text, 0o644))
 }
 
 // pin writes the checksums that the action's source holds.
@@ -168,6 +178,71 @@ func TestTheActionBuildsWhatItCannotHave(t *testing.T) {
 			assert.Equal(t, "true", outputs["build"])
 			assert.Equal(t, filepath.Join(s.temp, "mergexo-action", "mergexo_source"), outputs["path"])
 			assert.NotContains(t, outputs, "go", "Go is here")
+		})
+	}
+}
+
+// An enterprise server need not have the releases: those of github.com are the same, as the checksum shows. A server that shows
+// nothing to strangers answers by the page where one signs in.
+func TestTheActionAsksGitHubWhereItsServerHasNoRelease(t *testing.T) {
+	const here, there = "/org/mergexo/releases/download/v1.2.0/", "/mergexo/mergexo/releases/download/v1.2.0/"
+	for name, c := range map[string]struct {
+		here, there string
+		asked       int32 // of github.com
+		build, bad  bool
+	}{
+		"no release":      {"", packed(t, program), 1, false, false},
+		"a page":          {"<!DOCTYPE html>\n<html><body>Sign in</body></html>\n", packed(t, program), 1, false, false},
+		"a release":       {packed(t, program), "", 0, false, false},
+		"neither":         {"", "", 1, true, false},
+		"another program": {packed(t, program+"# changed"), packed(t, program), 0, false, true},
+		"another there":   {"", packed(t, program+"# changed"), 1, false, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, github := newStep(t), newStep(t) // an enterprise server, and github.com
+			s.pin(sum(program) + "  " + asset("v1.2.0"))
+			if c.here != "" {
+				s.assets[here+asset("v1.2.0")+".gz"] = c.here
+			}
+			if c.there != "" {
+				github.assets[there+asset("v1.2.0")+".gz"] = c.there
+			}
+			s.github(github.server)
+
+			outputs, out, err := s.fetch()
+			assert.Equal(t, c.asked, github.asked.Load(), "how often github.com is asked")
+			if c.bad {
+				require.Error(t, err)
+				assert.Contains(t, out, "this action pins "+sum(program))
+				return
+			}
+			require.NoError(t, err, out)
+			assert.Equal(t, fmt.Sprint(c.build), outputs["build"], out)
+		})
+	}
+}
+
+// actions/setup-go 6 and later export GOTOOLCHAIN=local, with which an older Go refuses this source instead of fetching the one that
+// go.mod asks for. A toolchain that was chosen by name stays, as the release chooses one.
+//
+// https://github.com/actions/setup-go/releases/tag/v6.0.0
+func TestTheActionBuildsWhereGoMayNotFetchAToolchain(t *testing.T) {
+	for name, c := range map[string]struct{ env, file, want string }{
+		"by setup-go":    {"local", "auto", "auto"},
+		"by go env -w":   {"", "local", "auto"},
+		"chosen by name": {"go1.26.8", "auto", "go1.26.8"},
+		"as it comes":    {"", "auto", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStep(t)
+			fake := t.TempDir()
+			script := "#!/bin/sh\nif [ \"$1\" = env ]; then echo \"${GOTOOLCHAIN:-" + c.file + "}\"; exit; fi\necho \"toolchain:$GOTOOLCHAIN\"\n"
+			require.NoError(t, os.WriteFile(filepath.Join(fake, "go"), []byte(script), 0o755))
+			cmd := exec.Command("bash", filepath.Join(s.scripts, "build"), filepath.Join(s.temp, "built"))
+			cmd.Env = append(os.Environ(), "GOTOOLCHAIN="+c.env, "PATH="+fake+":"+os.Getenv("PATH"))
+			out, err := cmd.CombinedOutput()
+			require.NoError(t, err, string(out))
+			assert.Equal(t, "toolchain:"+c.want+"\n", string(out))
 		})
 	}
 }
