@@ -24,6 +24,7 @@ func (p *program) initCommand() *cli.Command {
 			&cli.StringFlag{Name: "dir", Usage: "`DIR` in the repository", Value: "."},
 			&cli.BoolFlag{Name: "force", Usage: "overwrite without asking"},
 			&cli.BoolFlag{Name: "split", Usage: "write the workflow that gives the agent a job of its own, with a token that can only read"},
+			&cli.BoolFlag{Name: "ghes", Usage: "write the workflow for GitHub Enterprise Server, where newer artifact actions do not run"},
 		},
 		Action: func(c *cli.Context) error {
 			searched, _ := p.lookup("PATH")
@@ -38,7 +39,7 @@ func (p *program) initCommand() *cli.Command {
 			if err != nil {
 				return usagef("open the repository: %w", err)
 			}
-			return errors.Join(setup{p.Streams, root, c.Bool("force")}.install(c.Bool("split")), root.Close())
+			return errors.Join(setup{p.Streams, root, c.Bool("force")}.install(c.Bool("split"), c.Bool("ghes")), root.Close())
 		},
 	}
 }
@@ -65,11 +66,14 @@ const (
 	draftKept
 )
 
-// install writes both files, or neither if a question was not answered.
-func (s setup) install(split bool) error {
+// install writes both files, or nothing where a question was left without an answer.
+func (s setup) install(split, ghes bool) error {
 	workflow, step := doctor.Workflow(), "its step"
 	if split {
 		workflow, step = doctor.SplitWorkflow(), "its step in the job agent"
+	}
+	if ghes {
+		workflow = doctor.ForServer(workflow)
 	}
 	drafts := []*draft{
 		{path: doctor.SettingsPath, text: doctor.SettingsFile(func(name string) (string, bool) {

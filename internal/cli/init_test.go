@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -103,6 +104,31 @@ func TestInitForAnAgentInAJobOfItsOwn(t *testing.T) {
 	assert.Contains(t, got.errout, doctor.WorkflowPath+" is there, with another text. Overwrite it? [y/N] ")
 	assert.Equal(t, doctor.SplitWorkflow(), filesIn(t, dir)[doctor.WorkflowPath], "one form takes the other's place only when somebody says so")
 	shows(t, "init/help.txt", "", programIn(t, dir, "", nil, "init", "--help").out)
+}
+
+// Artifact actions of version 4 and later, and those for Pages, do not run on GitHub Enterprise Server:
+// https://github.com/actions/upload-artifact#ghes-support
+func TestInitForGitHubEnterpriseServer(t *testing.T) {
+	artifacts := regexp.MustCompile(`actions/(upload|download)-artifact@[0-9a-f]{40} # (v[0-9]+)`)
+	for name, flags := range map[string][]string{"server": nil, "server_split": {"--split"}} {
+		t.Run(name, func(t *testing.T) {
+			dir := newRepository(t)
+			got := programIn(t, dir, "", nil, append([]string{"init", "--ghes"}, flags...)...)
+			require.Equal(t, 0, got.exit, got.errout)
+			text := filesIn(t, dir)[doctor.WorkflowPath]
+			shows(t, "init/"+name+".yml", "", text)
+			used := artifacts.FindAllStringSubmatch(text, -1)
+			assert.Len(t, used, strings.Count(text, "-artifact@"))
+			for _, u := range used {
+				assert.Equal(t, "v3", u[2], u[0])
+			}
+			for _, newer := range []string{"pages", "overwrite:", "pattern:", "merge-multiple:"} {
+				assert.NotContains(t, text, newer, "what version 3 does not know")
+			}
+			got = programIn(t, dir, "", nil, "doctor")
+			assert.Equal(t, 0, got.exit, got.out)
+		})
+	}
 }
 
 func TestInitAsksBeforeItOverwrites(t *testing.T) {

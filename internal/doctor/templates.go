@@ -27,7 +27,34 @@ var splitTemplate string
 // to the same path.
 func SplitWorkflow() string { return splitTemplate }
 
-// settingsTemplate works as it is: its agent needs no configured program.
+// onServer turns a template into what GitHub Enterprise Server runs: the artifact actions of version 4 and later do not run there
+// (https://github.com/actions/upload-artifact#ghes-support), and those of version 3 neither overwrite an artifact nor find one by
+// a pattern. An artifact of two attempts holds the files of both, so that a handoff is named after its attempt.
+var onServer = strings.NewReplacer(
+	"actions/upload-artifact@bbbca2ddaa5d8feaa63e36b76fdaad77386f024f # v7.0.0", "actions/upload-artifact@c6a366c94c3e0affe28c06c8df20a878f24da3cf # v3.2.2, for GitHub Enterprise Server",
+	"actions/download-artifact@3e5f45b2cfb9172054b4087a40e8e0b5a5461e7c # v8.0.1", "actions/download-artifact@a9bc5e6ef2cb54c177f32aa5726adaa15e7e2d59 # v3.1.0, for GitHub Enterprise Server",
+	"          overwrite: true # by a later attempt of this run\n", "",
+	"          overwrite: true\n", "",
+	"          name: mergexo-handoff\n", "          name: mergexo-handoff-${{ github.run_attempt }}\n",
+	"          pattern: mergexo-handoff\n          merge-multiple: true\n", "          name: mergexo-handoff-${{ needs.agent.outputs.attempt }}\n",
+	"        # By pattern and not by name: where nothing was handed over, a name that is not found is an error.\n", "",
+	"\n  agent:\n", "\n  agent:\n    outputs:\n      attempt: ${{ github.run_attempt }} # apply may run again without it\n",
+)
+
+// pagesJob is where the job for GitHub Pages begins in the template; nothing comes behind it.
+const pagesJob = "\n  # And on GitHub Pages,"
+
+// ForServer is a workflow of ours as GitHub Enterprise Server runs it, without the job for Pages, whose actions use newer
+// artifacts.
+func ForServer(workflow string) string {
+	workflow, _, cut := strings.Cut(workflow, pagesJob)
+	if cut {
+		workflow = strings.TrimSuffix(workflow, "\n") + "\n"
+	}
+	return onServer.Replace(workflow)
+}
+
+// settingsTemplate works as it is: the agent in it needs no program that nobody could guess.
 const settingsTemplate = `# How MergeXO works here. It is read from the branch that a pull request goes to, and for issues from the default branch.
 
 [repo]
