@@ -173,3 +173,49 @@ func TestASweepCleansUpInAsManyPushesAsTheServerAsksFor(t *testing.T) {
 		assert.Empty(t, w.stages())
 	})
 }
+
+func TestADeathBetweenThePushesOfAnIssueIsMadeGood(t *testing.T) {
+	t.Parallel()
+	w := newIssue(t)
+	require.Equal(t, model.ResultDone, w.handle(w.label("alice", smallJob)).Result)
+	want := w.showsIssue()
+	for n := 4; n <= 6; n++ { // the refused push, the branch, the stage
+		t.Run(fmt.Sprintf("write %d", n), func(t *testing.T) {
+			t.Parallel()
+			w := newIssue(t)
+			w.takes(1, false)
+			rep := w.afterDeath(w.label("alice", smallJob), n, diesAfter)
+			assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+			assert.Equal(t, want, w.showsIssue())
+			assert.Equal(t, 1, w.calls())
+		})
+	}
+}
+
+// The branch has moved, the answer to what is dropped after it gets lost, and the same run goes on.
+func TestALostAnswerBetweenThePushesIsMadeGood(t *testing.T) {
+	t.Parallel()
+	want, _ := uninterrupted(t)
+	for n := 4; n <= 7; n++ {
+		for name, how := range map[string]fate{"unclear": unclear, "lost": lost} {
+			t.Run(fmt.Sprintf("%s %d", name, n), func(t *testing.T) {
+				t.Parallel()
+				w, ev := twoComments(t)
+				w.takes(1, false)
+				w.gate.at = func(i int, r *http.Request) fate {
+					if i == n && strings.HasSuffix(r.URL.Path, "/git-receive-pack") {
+						return how
+					}
+					return passes
+				}
+				for range 3 { // what cannot be told is left to the next run
+					if w.handle(ev).Result == model.ResultNothing {
+						break
+					}
+				}
+				assert.Equal(t, want, w.shows())
+				assert.Equal(t, 1, w.calls())
+			})
+		}
+	}
+}

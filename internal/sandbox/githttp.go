@@ -61,7 +61,7 @@ func (s *Server) serveGit(w http.ResponseWriter, r *http.Request, g *gitRequest)
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return
 	}
-	answer.body = policy.muted(answer.body)
+	answer.body = policy.worded(answer.body)
 	answer.release(w)
 }
 

@@ -34,13 +34,14 @@ fi
 printf '%%s\n' "$pushed" | while read -r old new ref; do
 	echo "error: GH013: Repository rule violations found for $ref." >&2
 	printf 'Review all repository rules at https://github.com/rules?ref=%%s\n\n' "$ref" >&2
-	printf -- '- Pushes can not update more than %[1]d %[2]s.\n\n' >&2
+	printf -- '- ` + rulePolicy + ` %[1]d %[2]s.\n\n' >&2
 done
 exit 1
 `
 
 const (
 	policyMark = "# The sandbox's push policy."
+	rulePolicy = "Pushes can not update more than"
 	mutePolicy = "Repository policies do not allow pushes that update more than"
 )
 
@@ -89,23 +90,52 @@ func (g gitStore) writePolicy(r *Repository) error {
 	return errors.Join(err, os.Remove(file))
 }
 
-// muted leaves out of an answer of receive-pack what has become of each ref, where the policy says so. That is on the first
-// band; people read the second one. https://git-scm.com/docs/gitprotocol-pack#_report_status
-func (p *PushPolicy) muted(answer []byte) []byte {
-	if p == nil || !p.Mute || !bytes.Contains(answer, []byte(mutePolicy)) {
+// worded gives an answer of receive-pack the status that GitHub gives refs which the policy refuses, or leaves it out where the
+// policy is mute. It is on the first band; people read the second one. https://git-scm.com/docs/gitprotocol-pack#_report_status
+func (p *PushPolicy) worded(answer []byte) []byte {
+	if p == nil || !bytes.Contains(answer, []byte(mutePolicy)) && !bytes.Contains(answer, []byte(rulePolicy)) {
 		return answer
 	}
-	kept := []byte("0017\x01000eunpack ok\n0000")
-	for rest := answer; len(rest) >= 4; {
-		n, err := strconv.ParseUint(string(rest[:4]), 16, 16)
-		if err != nil || int(n) > len(rest) {
-			return answer
+	var report, said []byte
+	if !eachPkt(answer, func(line []byte) {
+		if len(line) > 5 && line[4] == 1 {
+			report = append(report, line[5:]...)
+		} else {
+			said = append(said, line...)
 		}
-		n = max(n, 4)
-		if n == 4 || rest[4] != 1 {
-			kept = append(kept, rest[:n]...)
-		}
-		rest = rest[n:]
+	}) {
+		return answer
 	}
-	return kept
+	status := []byte("000eunpack ok\n")
+	if !p.Mute {
+		status = nil
+		eachPkt(report, func(line []byte) {
+			if text, _ := bytes.CutSuffix(line[4:], []byte("pre-receive hook declined\n")); len(text) < len(line)-4 {
+				status = append(status, pkt(append(text[:len(text):len(text)], "push declined due to repository rule violations\n"...))...)
+			} else if len(line) > 4 {
+				status = append(status, line...)
+			}
+		})
+	}
+	said, _ = bytes.CutSuffix(said, []byte(flushPkt))
+	return append(append(said, pkt(append([]byte{1}, append(status, flushPkt...)...))...), flushPkt...)
+}
+
+const flushPkt = "0000"
+
+// pkt frames a line: https://git-scm.com/docs/gitprotocol-common#_pkt_line_format
+func pkt(text []byte) []byte { return append(fmt.Appendf(nil, "%04x", len(text)+4), text...) }
+
+// eachPkt goes through framed lines, each with its length; false where they are none.
+func eachPkt(text []byte, see func(line []byte)) bool {
+	for len(text) >= 4 {
+		n, err := strconv.ParseUint(string(text[:4]), 16, 16)
+		n = max(n, 4)
+		if err != nil || int(n) > len(text) {
+			return false
+		}
+		see(text[:n])
+		text = text[n:]
+	}
+	return len(text) == 0
 }

@@ -15,7 +15,7 @@ func TestAPushOfTooManyRefsIsRefusedAsAWhole(t *testing.T) {
 		limit obj
 		words []string
 	}{
-		"two":  {obj{"refs": 2}, []string{"GH013: Repository rule violations found for refs/hidden/old.", "- Pushes can not update more than 2 branches or tags.", "[remote rejected]"}},
+		"two":  {obj{"refs": 2}, []string{"GH013: Repository rule violations found for refs/hidden/old.", "- Pushes can not update more than 2 branches or tags.", "[remote rejected]", "(push declined due to repository rule violations)"}},
 		"one":  {obj{"refs": 1}, []string{"- Pushes can not update more than 1 branch or tag."}},
 		"mute": {obj{"refs": 2, "mute": true}, []string{"Repository policies do not allow pushes that update more than 2 branches or tags", "[remote failure]", "remote failed to report status"}},
 	} {

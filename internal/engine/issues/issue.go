@@ -27,7 +27,7 @@ type progress struct {
 	marker model.IssueMarker
 	// fresh says that the attempt begins on a branch that nobody has yet.
 	fresh bool
-	// staged says that the plan is an earlier run's, whose stage may be there still.
+	// staged says that the branch has the plan, or an earlier run says so, and that its stage may be there still.
 	staged bool
 	// tip is what the server has on the branch, as far as we know; "" for nothing.
 	tip string

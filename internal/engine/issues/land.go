@@ -71,6 +71,7 @@ func land(ctx context.Context, p *Issue) (there bool, err error) {
 	w, planned := p.progress, p.Marker.Planned
 	w.tip = p.Snap.Branch.SHA
 	if w.tip == planned {
+		w.staged = w.staged || planned != p.Base()
 		return true, nil
 	}
 	if w.tip == "" || w.tip == p.Base() && w.marker.LastCheckpoint != "" {
@@ -82,6 +83,7 @@ func land(ctx context.Context, p *Issue) (there bool, err error) {
 	}
 	switch {
 	case relation == model.Behind: // published by a run that died, and somebody went on from there
+		w.staged = true
 		return true, nil
 	case relation == model.Unknown:
 		return false, thread.End(model.ResultRetry, "the relation of %s to %s is not known yet", markdown.Short(planned), markdown.Short(w.tip))
@@ -193,7 +195,6 @@ func publish(ctx context.Context, p *Issue) (bool, error) {
 		return true, nil
 	case errors.As(err, &unclear):
 		p.Log.Warn("answer_unclear", "kind", "push", "target", w.marker.Branch, "error", err)
-		w.staged = true
 		return false, nil // the next look at the branch tells
 	case !errors.As(err, &rejected):
 		return false, err

@@ -55,11 +55,13 @@ func (p Update) valid() bool {
 	return syntax.ValidRef("refs/heads/"+p.Branch) && syntax.IsSHA(p.SHA) && (p.Start == "" || syntax.IsSHA(p.Start)) && (p.Stage == "" || hidden(p.Stage))
 }
 
-// Publish moves a branch and deletes the stage and Drop, atomically if the server supports it. The move happens only if the
-// branch is at Start, or at SHA already, and if SHA descends from Start, which is checked here, since a lease alone allows
-// a rewind. A ref in Drop that is missing, or that the server refuses to delete, is no error. Errors are *ErrRewind,
-// *ErrRejected, *ErrUnclear or *Error. One network operation, two more for each of these: the stage or a ref in Drop is
-// missing, it is protected, the server cannot push atomically; and those of Deepen if the history here is too short.
+// Publish moves a branch and deletes the stage and what is to be dropped, atomically where the server can and takes so many refs
+// in one push, else the branch first: so nothing that holds the work goes before the branch has it. The move happens
+// only if the branch is at Start, or at SHA already; and SHA must descend from Start, which is asked here, since a lease
+// alone allows a rewind. What is to be dropped and is not there, or where the server does not let it go, stays without an
+// error. Errors are *ErrRewind, *ErrRejected, *ErrUnclear or *Error; what fails after the branch has moved is *ErrUnclear. One
+// network operation, two more for each of these: the stage or something to be dropped is gone already, it is kept, the server
+// cannot push atomically or takes fewer refs; and those of Deepen where the history here is too short to tell.
 func Publish(ctx context.Context, c *git.Checkout, p Update) error {
 	if !p.valid() {
 		return fmt.Errorf("publish %q: not a branch, commit ids and refs of ours", p)
