@@ -46,15 +46,15 @@ func getBranch(q *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := q.repo.Protections[name]
+	p := q.repo.classic(name)
 	checks, level := []string{}, "off"
 	if p != nil && len(p.Checks) > 0 {
-		checks, level = p.Checks, "non_admins"
+		checks, level = p.Checks, "everyone"
 	}
 	self := q.s.urls.repositoryAPI(q.repo) + "/branches/" + url.PathEscape(name)
 	return obj{
 		"name": name, "commit": q.s.json.commit(q.repo, c), "_links": obj{"self": self, "html": q.s.urls.repository(q.repo) + "/tree/" + name},
-		"protected": p != nil, "protection_url": q.s.urls.branchProtection(q.repo, name),
+		"protected": q.repo.Protections[name] != nil, "protection_url": q.s.urls.branchProtection(q.repo, name),
 		"protection": obj{
 			"enabled":                p != nil,
 			"required_status_checks": obj{"enforcement_level": level, "contexts": checks, "checks": []obj{}},
@@ -82,7 +82,7 @@ func (js views) protection(r *Repository, branch string) obj {
 		}
 	}
 	o["required_linear_history"] = obj{"enabled": p.Linear}
-	if p.Approvals > 0 {
+	if p.Approvals > 0 || p.Pull {
 		o["required_pull_request_reviews"] = obj{
 			"url": self + "/required_pull_request_reviews", "required_approving_review_count": p.Approvals,
 			"dismiss_stale_reviews": false, "require_code_owner_reviews": false, "require_last_push_approval": false,
@@ -102,7 +102,7 @@ func protectedBranch(q *request) (string, error) {
 	switch {
 	case q.s.git.branchSHA(q.repo, name) == "":
 		return "", &failure{status: http.StatusNotFound, message: "Branch not found"}
-	case q.repo.Protections[name] == nil:
+	case q.repo.classic(name) == nil:
 		return "", &failure{status: http.StatusNotFound, message: "Branch not protected"}
 	}
 	return name, nil

@@ -120,6 +120,7 @@ func TestEveryAnswerIsGitHubs(t *testing.T) {
 	s.mu.Lock()
 	run := s.world.putRun(s.world.repository("octo", "widgets"), &Run{ID: 77, Name: "ci", Status: "in_progress", Event: "push", Attempt: 1})
 	tag := tagMain(t, s)
+	s.world.repository("octo", "widgets").Protections["ruled"] = &Protection{Ruleset: 42, Bypass: []string{"ann"}, Pull: true, Checks: []string{"ci"}, Linear: true}
 	s.mu.Unlock()
 	for i := range all {
 		all[i].path = strings.NewReplacer("$run", fmt.Sprint(run.ID), "$tag", tag).Replace(all[i].path)

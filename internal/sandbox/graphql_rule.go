@@ -9,9 +9,10 @@ type gqlRule struct {
 	p *Protection
 }
 
-// RefUpdateRule is null for what is not protected.
+// RefUpdateRule is null for what is not protected, for rulesets, and for administrators whatever is protected:
+// https://github.com/fpicalausa/remove-stale-branches/issues/76
 func (f *gqlRef) RefUpdateRule() *gqlRule {
-	if p := f.r.Protections[f.branch()]; p != nil {
+	if p := f.r.classic(f.branch()); p != nil && f.s.world.permission(f.r, f.viewer.Login) < model.PermissionAdmin {
 		return &gqlRule{f, p}
 	}
 	return nil

@@ -17,6 +17,24 @@ type Protection struct {
 	Checks    []string // names of required status checks
 	Approvals int      `json:",omitempty"` // approving reviews that a merge needs; no commit gets in by a push then
 	Linear    bool     `json:",omitempty"` // no merge commits
+	Pull      bool     `json:",omitempty"` // changes by pull request only, however many approve it
+	// Ruleset is the number of the ruleset that this is, whose Bypass are the logins that it lets pass; 0 is for branch
+	// protection, which lets nobody pass.
+	Ruleset int64    `json:",omitempty"`
+	Bypass  []string `json:",omitempty"`
+}
+
+// classic is the protection of a branch that is no ruleset, or nil.
+func (r *Repository) classic(branch string) *Protection {
+	if p := r.Protections[branch]; p != nil && p.Ruleset == 0 {
+		return p
+	}
+	return nil
+}
+
+// letsPass tells whether a ruleset does not hold for a login.
+func (p *Protection) letsPass(login string) bool {
+	return slices.ContainsFunc(p.Bypass, func(l string) bool { return strings.EqualFold(l, login) })
 }
 
 // mayPush tells whether the protection names a login, or nobody.
@@ -30,6 +48,8 @@ const (
 	noMergeCommits = "This branch must not contain merge commits." // https://github.com/runatlantis/atlantis/issues/2047
 	noDeletion     = "Cannot delete this branch"
 	noForce        = "Cannot force-push to this branch"
+	pullOnly       = "Changes must be made through a pull request."
+	violations     = "Repository rule violations found"
 )
 
 // setProtection protects a branch, the default one unless told; without any rule it lifts the protection.
@@ -37,9 +57,10 @@ func setProtection(q *request) (any, error) {
 	var in struct {
 		Repository, Branch string
 		Push               *[]string
-		Checks             []string
+		Checks, Bypass     []string
 		Approvals          int
-		Linear             bool
+		Linear, Pull       bool
+		Ruleset            int64
 	}
 	if err := q.decode(&in); err != nil {
 		return nil, err
@@ -54,11 +75,14 @@ func setProtection(q *request) (any, error) {
 	if in.Approvals < 0 {
 		return nil, unprocessable("approvals: want a number of reviews")
 	}
-	p := &Protection{Checks: in.Checks, Approvals: in.Approvals, Linear: in.Linear}
+	if in.Ruleset != 0 && in.Push != nil || in.Ruleset == 0 && len(in.Bypass) > 0 {
+		return nil, unprocessable("push is for branch protection, bypass for a ruleset")
+	}
+	p := &Protection{Checks: in.Checks, Approvals: in.Approvals, Linear: in.Linear, Pull: in.Pull, Ruleset: in.Ruleset, Bypass: in.Bypass}
 	if in.Push != nil {
 		p.Push = append([]string{}, *in.Push...)
 	}
-	if in.Push == nil && len(p.Checks) == 0 && p.Approvals == 0 && !p.Linear {
+	if in.Push == nil && len(p.Checks) == 0 && p.Approvals == 0 && !p.Linear && !p.Pull {
 		delete(r.Protections, in.Branch)
 	} else {
 		r.Protections[in.Branch] = p
@@ -75,9 +99,23 @@ func (f pushes) protects(r *Repository, c refChange, u *User) string {
 		}
 	}
 	p := r.Protections[strings.TrimPrefix(c.ref, "refs/heads/")]
-	switch {
-	case p == nil || !strings.HasPrefix(c.ref, "refs/heads/"):
+	if p == nil || !strings.HasPrefix(c.ref, "refs/heads/") || p.letsPass(u.Login) {
 		return ""
+	}
+	return p.said(f.violation(r, p, c, u))
+}
+
+// said is a reason in the words of the API, which puts a line above those of a ruleset; "" stays as it is.
+func (p *Protection) said(why string) string {
+	if why == "" || p.Ruleset == 0 {
+		return why
+	}
+	return violations + "\n\n" + why
+}
+
+// violation is what of a protection a ref change does not keep.
+func (f pushes) violation(r *Repository, p *Protection, c refChange, u *User) string {
+	switch {
 	case c.now == "":
 		return noDeletion
 	case !p.mayPush(u.Login):
@@ -108,7 +146,10 @@ func (f pushes) bringsMerges(r *Repository, c refChange) bool {
 // https://docs.github.com/en/pull-requests/collaborating-with-pull-requests/collaborating-on-repositories-with-code-quality-features/troubleshooting-required-status-checks
 func (f pushes) demands(r *Repository, p *Protection, sha string) []string {
 	var why []string
-	if p.Approvals > 0 {
+	switch {
+	case p.Pull || p.Ruleset != 0 && p.Approvals > 0:
+		why = append(why, pullOnly)
+	case p.Approvals > 0:
 		why = append(why, approvalsMissing(p.Approvals))
 	}
 	if text := r.checksMissing(p, sha); text != "" {
@@ -180,15 +221,21 @@ func (r *Repository) checkWord(name, sha string) string {
 
 // mergeRefusal is why the merge endpoint refuses the request's pull request, or "".
 func mergeRefusal(q *request, base, head, method string) string {
-	i, p := q.issue, q.repo.Protections[q.issue.Pull.BaseRef]
+	p := q.repo.Protections[q.issue.Pull.BaseRef]
 	if q.repo.NoMethods[method] {
 		return map[string]string{
 			"merge": "Merge commits are", "squash": "Squash merges are", "rebase": "Rebase merges are",
 		}[method] + " not allowed on this repository." // https://github.com/Mergifyio/mergify/issues/48
 	}
-	if p == nil {
+	if p == nil || p.letsPass(q.user.Login) {
 		return ""
 	}
+	return p.said(mergeViolation(q, p, base, head, method))
+}
+
+// mergeViolation is what of a protection a merge by the endpoint would not keep.
+func mergeViolation(q *request, p *Protection, base, head, method string) string {
+	i := q.issue
 	var why []string
 	if p.Approvals > q.s.pulls.approvals(i) {
 		why = append(why, approvalsMissing(p.Approvals))

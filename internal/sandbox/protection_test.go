@@ -167,6 +167,49 @@ func TestLinearHistoryTakesNoMergeCommits(t *testing.T) {
 	w.as("octo", "PUT", pullPath(n)+"/merge", obj{"merge_method": "rebase"}).want(200)
 }
 
+// A ruleset shows itself in other places than branch protection does, has other words, and lets some pass.
+func TestRulesetsHoldBackPushesAndMerges(t *testing.T) {
+	w := newTown(t)
+	w.grant("rita", "write")
+	w.grant("bot", "write")
+	w.protect(obj{"ruleset": 42, "pull": true, "checks": []string{"ci"}, "linear": true, "bypass": []string{"bot"}})
+	w.as("", "PUT", "/_sandbox/protection", obj{"branch": "main", "checks": []string{"ci"}, "bypass": []string{"bot"}}).want(422)
+
+	types := []string{}
+	for _, rule := range w.as("rita", "GET", repoPath+"/rules/branches/main", nil).want(200).list() {
+		require.EqualValues(t, 42, rule["ruleset_id"])
+		types = append(types, rule["type"].(string))
+	}
+	require.Equal(t, []string{"deletion", "non_fast_forward", "pull_request", "required_status_checks", "required_linear_history"}, types)
+	for login, may := range map[string]string{"rita": "never", "octo": "never", "bot": "always"} {
+		require.Equal(t, may, w.as(login, "GET", repoPath+"/rulesets/42", nil).want(200).obj()["current_user_can_bypass"], login)
+	}
+	branch := w.as("rita", "GET", repoPath+"/branches/main", nil).want(200).obj()
+	require.Equal(t, []any{true, false}, []any{branch["protected"], branch["protection"].(obj)["enabled"]})
+	require.Equal(t, "Branch not protected", w.as("octo", "GET", repoPath+"/branches/main/protection", nil).want(404).obj()["message"])
+	require.Nil(t, w.askAs("rita", `{ repository(owner: "octo", name: "widgets") { ref(qualifiedName: "refs/heads/main") { refUpdateRule { viewerCanPush } } } }`)["repository"].(obj)["ref"].(obj)["refUpdateRule"])
+
+	c := w.clone("octo")
+	sha := c.branch("x", "a.txt", "a\n")
+	out, err := c.try("push", "origin", "x:main")
+	require.Error(t, err)
+	const why = `Changes must be made through a pull request. Required status check "ci" is expected.`
+	require.Contains(t, out, "remote: error: GH013: Repository rule violations found for refs/heads/main.")
+	require.Contains(t, out, "remote: - "+why)
+	require.Equal(t, "Repository rule violations found\n\n"+why, w.as("octo", "PATCH", repoPath+"/git/refs/heads/main", obj{"sha": sha}).want(422).obj()["message"])
+	n := w.pull("octo", "x")
+	merge := func(login, method string, status int) any {
+		t.Helper()
+		return w.as(login, "PUT", pullPath(n)+"/merge", obj{"merge_method": method}).want(status).obj()["message"]
+	}
+	require.Equal(t, "Repository rule violations found\n\nRequired status check \"ci\" is expected.", merge("octo", "squash", 405))
+	w.status(sha, "ci", "success")
+	require.Equal(t, "Repository rule violations found\n\nThis branch must not contain merge commits.", merge("octo", "merge", 405))
+	merge("octo", "squash", 200)
+	w.clone("bot").git("push", "-q", "origin", "origin/x:refs/heads/y")
+	w.as("bot", "PATCH", repoPath+"/git/refs/heads/main", obj{"sha": sha, "force": true}).want(200)
+}
+
 func TestMergeMethodsThatAreOff(t *testing.T) {
 	w := newTown(t)
 	c := w.clone("octo")
@@ -194,9 +237,8 @@ func TestRulesAreShown(t *testing.T) {
 	}
 	require.Nil(t, rule("octo"))
 	w.protect(obj{"push": []string{"octo"}, "checks": []string{"ci"}, "approvals": 2, "linear": true})
-	full := obj{"viewerCanPush": true, "requiredStatusCheckContexts": []any{"ci"}, "requiredApprovingReviewCount": 2.0, "requiresLinearHistory": true}
-	require.Equal(t, full, rule("octo"))
-	full["viewerCanPush"] = false
+	require.Nil(t, rule("octo"), "an administrator is told nothing")
+	full := obj{"viewerCanPush": false, "requiredStatusCheckContexts": []any{"ci"}, "requiredApprovingReviewCount": 2.0, "requiresLinearHistory": true}
 	require.Equal(t, full, rule("rita"))
 	w.protect(obj{"linear": true})
 	require.Equal(t, obj{"viewerCanPush": true, "requiredStatusCheckContexts": nil, "requiredApprovingReviewCount": nil, "requiresLinearHistory": true}, rule("rita"))

@@ -8,8 +8,8 @@ import (
 var settingRoutes = []route{
 	{"GET /repos/{owner}/{repo}/actions/permissions/workflow", needAdmin, getWorkflowRights},
 	{"PUT /repos/{owner}/{repo}/actions/permissions/workflow", needAdmin, putWorkflowRights},
-	// There are no rulesets here: nothing makes one, and branch protection does what tests need.
-	{"GET /repos/{owner}/{repo}/rules/branches/{branch}", needRead, func(*request) (any, error) { return []obj{}, nil }},
+	{"GET /repos/{owner}/{repo}/rules/branches/{branch}", needRead, listBranchRules},
+	{"GET /repos/{owner}/{repo}/rulesets/{ruleset_id}", needRead, getRuleset},
 }
 
 // WorkflowRights are what workflows may do. The zero value is what a repository of the sandbox begins with: GitHub's

@@ -8,13 +8,19 @@ import (
 )
 
 // updateHook refuses what GitHub refuses. It runs for every ref of a push, so that a push without --atomic loses only that ref.
-// sandbox-protection has a line for each protected branch: its name, whether its history has to be linear, and who may push;
+// sandbox-protection has a line for each protected branch: its name, whether its history has to be linear, the ruleset that
+// this is or 0, whom that lets pass, between commas, and who may push;
 // sandbox-refusals what keeps a commit from such a branch, first any commit ("*"), then those with checks of their own.
 const updateHook = `#!/bin/sh
 # Protected branches: https://docs.github.com/en/repositories/configuring-branches-and-merges-in-your-repository/managing-protected-branches/about-protected-branches
 ref=$1 old=$2 new=$3
 zero=0000000000000000000000000000000000000000
+ruleset=0
 refuse() {
+	if [ "$ruleset" != 0 ]; then # the words: https://github.com/uphy/obsidian-reminder/issues/350, https://github.com/ava-labs/libevm/issues/52
+		printf 'error: GH013: Repository rule violations found for %s.\nReview all repository rules at %s\n\n- %s\n\n' "$ref" "https://github.com/rules" "$1" >&2
+		exit 1
+	fi
 	echo "error: GH006: Protected branch update failed for $ref." >&2
 	echo "error: $1" >&2
 	exit 1
@@ -26,8 +32,9 @@ while IFS="$tab" read -r branch sha text; do
 	[ "$ref" = "refs/heads/$branch" ] || continue
 	if [ "$sha" = "*" ] || [ "$sha" = "$new" ]; then why=$text; fi
 done <"$GIT_DIR/sandbox-refusals"
-while read -r branch linear who; do
+while read -r branch linear ruleset pass who; do
 	[ "$ref" = "refs/heads/$branch" ] || continue
+	case $pass in *",$SANDBOX_LOGIN,"*) continue ;; esac
 	[ "$new" != "$zero" ] || refuse "` + noDeletion + `"
 	case " $who " in
 	" * " | *" $SANDBOX_LOGIN "*) ;;
@@ -73,7 +80,8 @@ func (f pushes) protectionChanged(r *Repository) error {
 		if p.Push != nil {
 			who = strings.ToLower(strings.Join(p.Push, " "))
 		}
-		fmt.Fprintf(&rules, "%s %t %s\n", branch, p.Linear, who)
+		pass := "," + strings.ToLower(strings.Join(p.Bypass, ",")) + ","
+		fmt.Fprintf(&rules, "%s %t %d %s %s\n", branch, p.Linear, p.Ruleset, pass, who)
 		for _, sha := range append([]string{"*"}, r.checkedCommits(p)...) {
 			fmt.Fprintf(&refusals, "%s\t%s\t%s\n", branch, sha, strings.Join(f.demands(r, p, sha), " "))
 		}
