@@ -48,7 +48,10 @@ const branchProtection = "branch protection"
 type branchFacts struct {
 	Protected  bool
 	Protection struct {
-		Checks struct{ Contexts []string } `json:"required_status_checks"`
+		Checks struct {
+			Contexts []string
+			Level    string `json:"enforcement_level"` // "off", "non_admins", or "everyone"
+		} `json:"required_status_checks"`
 	}
 }
 
@@ -174,7 +177,7 @@ func (c Repositories) rules(ctx context.Context, repo model.Repo, branch string,
 		if !ok {
 			continue
 		}
-		d := model.Demand{Kind: kind, Source: fmt.Sprintf("ruleset %d", n.Ruleset), Bypass: true}
+		d := model.Demand{Kind: kind, Source: fmt.Sprintf("ruleset %d", n.Ruleset), Ruleset: n.Ruleset, Bypass: true}
 		for _, check := range n.Parameters.Checks {
 			d.Names = append(d.Names, check.Context)
 		}

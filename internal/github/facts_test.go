@@ -139,11 +139,11 @@ func TestDemandsOfRulesets(t *testing.T) {
 	f, err := c.Repositories.Facts(t.Context(), widgets)
 	require.NoError(t, err)
 	assert.Equal(t, model.BranchDemands{Known: true, List: []model.Demand{
-		{Kind: model.DemandPull, Source: "ruleset 42", Bypass: true},
-		{Kind: model.DemandChecks, Source: "ruleset 73", Names: []string{"lint"}, Bypass: true},
-		{Kind: model.DemandLinear, Source: "ruleset 42", Bypass: true},
-		{Kind: model.DemandSignatures, Source: "ruleset 42", Bypass: true},
-		{Kind: model.DemandPushers, Source: "ruleset 42", Bypass: true},
+		{Kind: model.DemandPull, Source: "ruleset 42", Bypass: true, Ruleset: 42},
+		{Kind: model.DemandChecks, Source: "ruleset 73", Names: []string{"lint"}, Bypass: true, Ruleset: 73},
+		{Kind: model.DemandLinear, Source: "ruleset 42", Bypass: true, Ruleset: 42},
+		{Kind: model.DemandSignatures, Source: "ruleset 42", Bypass: true, Ruleset: 42},
+		{Kind: model.DemandPushers, Source: "ruleset 42", Bypass: true, Ruleset: 42},
 	}}, f.Demands)
 	assert.False(t, f.Actions.Known)
 }

@@ -29,6 +29,7 @@ var factParts = []struct{ alias, name string }{
 type mergeFactsData struct {
 	Repository *struct {
 		MergeCommitAllowed, SquashMergeAllowed, RebaseMergeAllowed bool
+		ViewerCanAdminister                                        bool
 		Heads, Bases                                               connection[userNode]
 		PullRequest                                                *mergeNode
 	}
@@ -158,10 +159,9 @@ func (r *factsReading) start(data *mergeFactsData, number int) {
 	if n.BaseRef != nil && n.BaseRef.Target != nil {
 		f.BaseSHA = n.BaseRef.Target.OID
 	}
+	f.Administers = data.Repository.ViewerCanAdminister
 	if n.BaseRef != nil && n.BaseRef.Rule != nil {
-		rule := n.BaseRef.Rule
-		f.RuleKnown, f.PushRefused = true, !rule.ViewerCanPush
-		f.RequiredApprovals, f.RequiredChecks, f.LinearHistory = rule.RequiredApprovingReviewCount, rule.RequiredStatusCheckContexts, rule.RequiresLinearHistory
+		r.rule(n.BaseRef.Rule)
 	}
 	for _, method := range []struct {
 		name    string
@@ -175,6 +175,19 @@ func (r *factsReading) start(data *mergeFactsData, number int) {
 	r.users(data.Repository.Bases, number, false)
 	slices.Sort(f.Users)
 	f.Users = slices.Compact(f.Users)
+}
+
+// rule takes the branch protection of the base.
+func (r *factsReading) rule(rule *updateRuleNode) {
+	f := &r.facts
+	f.RuleKnown, f.PushRefused = true, !rule.ViewerCanPush
+	f.RequiredApprovals, f.RequiredChecks, f.LinearHistory = rule.RequiredApprovingReviewCount, rule.RequiredStatusCheckContexts, rule.RequiresLinearHistory
+	if rule.RequiredApprovingReviewCount > 0 {
+		f.Demands = append(f.Demands, model.Demand{Kind: model.DemandPull, Source: branchProtection})
+	}
+	if len(rule.RequiredStatusCheckContexts) > 0 {
+		f.Demands = append(f.Demands, model.Demand{Kind: model.DemandChecks, Source: branchProtection, Names: rule.RequiredStatusCheckContexts})
+	}
 }
 
 // users adds the other pull requests of a list; those of forks have a branch of the same name and not this one.

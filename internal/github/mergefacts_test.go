@@ -69,6 +69,9 @@ func TestMergeFacts(t *testing.T) {
 	f.Reviews, f.Checks = nil, nil
 	assert.Equal(t, model.MergeFacts{
 		HeadSHA: head, BaseSHA: w.tip("main"), BaseRecorded: opened, PushRefused: true, RuleKnown: true, RequiredApprovals: 2, LinearHistory: true,
+		Demands: []model.Demand{
+			{Kind: model.DemandPull, Source: "branch protection"}, {Kind: model.DemandChecks, Source: "branch protection", Names: []string{"ci"}},
+		},
 		RequiredChecks: []string{"ci"}, Methods: []string{"merge", "rebase"}, HeadRepo: "octo/widgets", Users: []int{n + 1, n + 2}, Commits: 1,
 	}, f)
 	assert.Empty(t, w.facts(c, n, "").Users)

@@ -47,7 +47,7 @@ func required(c Case) []wanted {
 	for _, entry := range c.Policy.RequiredChecks {
 		add(want(entry))
 	}
-	for _, name := range c.Facts.RequiredChecks {
+	for _, name := range slices.Concat(c.Facts.RequiredChecks, bound(c.Facts)) {
 		add(wanted{name: name})
 	}
 	for _, check := range c.Facts.Checks {
@@ -118,10 +118,12 @@ func (w wanted) evaluate(facts model.MergeFacts) (model.CheckState, string) {
 // nothing for that tip, since a workflow's own token pushed it, so only failures on it count.
 func checksGate(c Case) finding {
 	by := map[model.CheckState][]string{}
-	all := required(c)
+	all, own := required(c), bound(c.Facts)
+	lacking := false // what lands has to have passed itself
 	for _, w := range all {
 		state, said := w.evaluate(c.Facts)
 		by[state] = append(by[state], said)
+		lacking = lacking || state != model.CheckPassed && slices.Contains(own, w.name)
 	}
 	failed, pending := by[model.CheckFailed], by[model.CheckPending]
 	head, of := c.Snapshot.Pull.HeadSHA, c.Facts.HeadSHA
@@ -137,7 +139,7 @@ func checksGate(c Case) finding {
 		return find(GateChecks, model.CodeChecks, false, "GitHub tells the checks of %s, and the head is %s", markdown.Short(of), markdown.Short(head))
 	case len(failed) > 0:
 		return find(GateChecks, model.CodeChecksFailed, false, "failed: %s%s", names("", failed), names("; pending: ", pending))
-	case made && !part:
+	case made && !part && !lacking:
 		return find(GateChecks, model.CodeChecks, true, "passed on %s; nothing fails on %s, which was made from it for this merge", markdown.Short(c.Request.Head), markdown.Short(of))
 	case hidden != "" && len(pending) > 0:
 		return find(GateChecks, model.CodeChecks, false, "pending: %s; %s", names("", pending), hidden)

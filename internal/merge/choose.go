@@ -153,10 +153,10 @@ func unusable(way Way, pull model.Pull, facts model.MergeFacts) string {
 		return fmt.Sprintf("strategy %s moves the head branch, which is in a fork; strategy=%s leaves it as it is", s, model.StrategyNoFF)
 	case movesHead(s, pull) && held(facts) != "":
 		return fmt.Sprintf("strategy %s moves the head branch, but %s; strategy=%s leaves it as it is", s, held(facts), model.StrategyNoFF)
-	case known.Joins && facts.LinearHistory:
+	case known.Joins && linear(facts):
 		return fmt.Sprintf("strategy %s makes a merge commit, and the rules of branch %q demand a linear history; strategy=%s merges in a way that they allow",
 			s, pull.BaseRef, model.StrategyAPI)
-	case s == model.StrategyAPI && facts.LinearHistory && len(facts.Methods) > 0 && !slices.Contains(facts.Methods, "squash") && !slices.Contains(facts.Methods, "rebase"):
+	case s == model.StrategyAPI && linear(facts) && len(facts.Methods) > 0 && !slices.Contains(facts.Methods, "squash") && !slices.Contains(facts.Methods, "rebase"):
 		return fmt.Sprintf("the rules of branch %q demand a linear history, and the repository allows GitHub only to make merge commits", pull.BaseRef)
 	}
 	return ""

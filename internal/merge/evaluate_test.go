@@ -101,8 +101,37 @@ var stories = map[string]struct {
 	"gone, and picked from here": {func(c *merge.Case) {
 		c.Snapshot.Pull.HeadExists, c.Request.Asked = false, "cherry-pick"
 	}, merge.GateBranch, model.CodeBranchMissing, false, "restore it"},
-	"gone, and not needed":   {func(c *merge.Case) { c.Snapshot.Pull.HeadExists, c.Request.Asked = false, "no-ff" }, "", "", false, ""},
-	"pushes are refused":     {func(c *merge.Case) { c.Facts.PushRefused = true }, merge.GatePushable, model.CodeProtected, false, "strategy=api has GitHub merge instead"},
+	"gone, and not needed": {func(c *merge.Case) { c.Snapshot.Pull.HeadExists, c.Request.Asked = false, "no-ff" }, "", "", false, ""},
+	"pushes are refused":   {func(c *merge.Case) { c.Facts.PushRefused = true }, merge.GatePushable, model.CodeProtected, false, "strategy=api has GitHub merge instead"},
+	"the base takes pull requests only": {func(c *merge.Case) {
+		c.Facts.Demands = []model.Demand{{Kind: model.DemandPull, Source: "branch protection"}}
+	}, merge.GatePushable, model.CodeProtected, false, `branch protection of branch "main" takes changes by pull request only; strategy=api has GitHub merge instead`},
+	"a ruleset takes pull requests only": {func(c *merge.Case) {
+		c.Facts.Demands = []model.Demand{{Kind: model.DemandPull, Source: "ruleset 42", Bypass: true}}
+	}, merge.GatePushable, model.CodeProtected, false, `ruleset 42 of branch "main" takes changes by pull request only; strategy=api has GitHub merge instead, or let the App whose token MergeXO has bypass the ruleset`},
+	"GitHub merges what it takes by pull request only": {func(c *merge.Case) {
+		c.Facts.Demands, c.Request.Asked = []model.Demand{{Kind: model.DemandPull, Source: "ruleset 42"}, {Kind: model.DemandChecks, Names: []string{"ci"}}}, "api"
+	}, "", "", false, ""},
+	"the base has a merge queue": {func(c *merge.Case) {
+		c.Facts.Demands = []model.Demand{{Kind: model.DemandQueue, Source: "ruleset 42"}}
+	}, merge.GatePushable, model.CodeProtected, false, "through the queue"},
+	"the base asks for checks, which the head has": {func(c *merge.Case) {
+		c.Facts.Demands = []model.Demand{{Kind: model.DemandChecks, Source: "ruleset 42", Names: []string{"ci"}}}
+	}, "", "", false, ""},
+	"the base asks for checks, which a merge commit has not": {func(c *merge.Case) {
+		c.Facts.Demands, c.Request.Asked = []model.Demand{{Kind: model.DemandChecks, Source: "ruleset 42", Names: []string{"ci"}}}, "no-ff"
+	}, merge.GatePushable, model.CodeProtected, false, `ruleset 42 of branch "main" takes only commits that have passed ci, and strategy no-ff would push a merge commit, which is not the head`},
+	"a ruleset asks for a check that nothing has reported": {func(c *merge.Case) {
+		c.Facts.Demands = []model.Demand{{Kind: model.DemandChecks, Source: "ruleset 42", Names: []string{"lint"}}}
+	}, merge.GateChecks, model.CodeChecks, true, "pending: lint (nothing has reported it yet)"},
+	"our own tip lacks what the base asks of it": {func(cs *merge.Case) {
+		cs.Request.Head, cs.Request.Tip, cs.Facts.Checks = c, b, nil
+		cs.Facts.Reviews[0].SHA = c
+		cs.Facts.Demands = []model.Demand{{Kind: model.DemandChecks, Source: "ruleset 42", Names: []string{"ci"}}}
+	}, merge.GateChecks, model.CodeChecks, true, "pending: ci (nothing has reported it yet)"},
+	"a ruleset takes no merge commits": {func(c *merge.Case) {
+		c.Facts.Demands, c.Request.Asked = []model.Demand{{Kind: model.DemandLinear, Source: "ruleset 42"}}, "no-ff"
+	}, merge.GateStrategy, model.CodeStrategy, false, "demand a linear history"},
 	"GitHub pushes itself":   {func(c *merge.Case) { c.Facts.PushRefused, c.Request.Asked = true, "api" }, "", "", false, ""},
 	"nobody tells the rules": {func(c *merge.Case) { c.Facts.RuleKnown = false }, "", "", false, ""},
 	"a merge is under way": {func(c *merge.Case) {

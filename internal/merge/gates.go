@@ -173,8 +173,12 @@ func pushableGate(p model.Pull, facts model.MergeFacts, way Way) finding {
 	switch {
 	case way.Strategy == model.StrategyAPI:
 		return find(GatePushable, model.CodeProtected, true, "GitHub itself moves branch %q", p.BaseRef)
+	case Barred(way, p, facts, "") != "":
+		return find(GatePushable, model.CodeProtected, false, "%s", Barred(way, p, facts, ""))
 	case facts.PushRefused:
 		return find(GatePushable, model.CodeProtected, false, "the rules of branch %q do not let MergeXO's token push to it; strategy=%s has GitHub merge instead", p.BaseRef, model.StrategyAPI)
+	case len(bound(facts)) > 0:
+		return find(GatePushable, model.CodeProtected, true, "branch %q takes only commits that have passed %s: the head, where it lands as it is", p.BaseRef, names("", bound(facts)))
 	case !facts.RuleKnown:
 		return find(GatePushable, model.CodeProtected, true, "GitHub does not tell the rules of branch %q; the push will", p.BaseRef)
 	}

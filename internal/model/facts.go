@@ -39,7 +39,9 @@ type Demand struct {
 	Kind   DemandKind
 	Source string   // "branch protection" or "ruleset 17"
 	Names  []string // checks
-	Bypass bool     // some may bypass it; who may is not public
+	Bypass bool     // some may bypass it; who, is not for everybody to see
+	// Ruleset is the number of the ruleset that demands it; 0: none.
+	Ruleset int64
 }
 
 // DemandKind is the kind of a demand.

@@ -197,6 +197,10 @@ type MergeFacts struct {
 	LinearHistory     bool
 	// RequiredChecks are the names of checks that the rules of the base branch demand.
 	RequiredChecks []string
+	// Demands are those of the base branch that hold for a push of this token, as far as GitHub tells.
+	Demands []Demand
+	// Administers says that this token administers the repository: GitHub does not tell it the rule then.
+	Administers bool
 	// Methods are GitHub's own ways to merge that the repository allows: merge, squash, rebase.
 	Methods []string
 	// HeadRepo is the repository of the head branch; "" when it is gone.

@@ -51,8 +51,25 @@ func (g *merger) prepare(ctx context.Context, m *member) error {
 	if err := merging.Verify(ctx, m.Checkout, what, m.made); err != nil {
 		return failureOf(err, m.way.Strategy)
 	}
+	if err := m.takes(ctx); err != nil {
+		return err
+	}
 	m.steers, err = steering(ctx, m.Checkout, m.is.BaseSHA, m.made.Tip)
 	return err
+}
+
+// takes refuses what the rules of the base would refuse when it is pushed.
+func (m *member) takes(ctx context.Context) error {
+	if m.way.Strategy == model.StrategyAPI { // GitHub itself moves the base, and nothing before it
+		return nil
+	}
+	if err := thread.ReadDemands(ctx, m.Thread); err != nil {
+		return err
+	}
+	if why := merge.Barred(m.way, m.Snap.Pull, *m.MergeFacts, m.made.Tip); why != "" {
+		return &Failure{Failure: merge.Failure{Code: model.CodeProtected, Detail: why}}
+	}
+	return nil
 }
 
 // source is what lands, and the ref that the server has it at: the head of the pull request, or its mirror.

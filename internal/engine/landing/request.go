@@ -108,7 +108,10 @@ func (p *Request) Evaluate(ctx context.Context, m model.MergeMarker, sha string)
 			return merge.Verdict{}, err
 		}
 	}
-	v := merge.Evaluate(c)
+	v, err := judge(ctx, p, c)
+	if err != nil {
+		return merge.Verdict{}, err
+	}
 	if m.Mirror != "" && c.LetIn == "" {
 		why := "it is not let in any more: the label is off, or what was let in is something else by now"
 		return merge.Verdict{Code: model.CodeStale, Reason: why, Way: v.Way, Gates: append(v.Gates, model.Gate{Name: external.GateLabel, Evidence: why})}, nil
@@ -125,6 +128,20 @@ func (p *Request) Evaluate(ctx context.Context, m model.MergeMarker, sha string)
 		v.Gates = append(v.Gates, model.Gate{Name: turn.GateLineage, Evidence: why})
 	}
 	return v, err
+}
+
+// judge asks what the base demands of a push only of what would be pushed now, and of a new request, so that it is refused
+// before anybody waits for anything: one that has to wait is not asked about in each sweep.
+func judge(ctx context.Context, p *Request, c merge.Case) (merge.Verdict, error) {
+	v := merge.Evaluate(c)
+	if v.Way.Strategy == "" || v.Way.Strategy == model.StrategyAPI || !v.Go && (!v.Wait || c.Request.State != "") {
+		return v, nil
+	}
+	if err := thread.ReadDemands(ctx, p.Thread); err != nil {
+		return merge.Verdict{}, err
+	}
+	c.Facts = *p.MergeFacts
+	return merge.Evaluate(c), nil
 }
 
 // Ready is Evaluate where branches that do not tell are a reason to wait.

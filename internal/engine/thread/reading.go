@@ -38,9 +38,30 @@ func ReadMergeFacts(ctx context.Context, t *Thread) error {
 	facts, err := t.GitHub.Threads.MergeFacts(ctx, t.Event.Repo, t.Event.Number, branch)
 	if err == nil {
 		facts.DefaultHead = branch != "" && branch == t.Snap.DefaultBranch
+		facts.Demands = append(facts.Demands, t.Demands[t.Snap.Pull.BaseRef]...)
 		t.MergeFacts = &facts
 	}
 	return err
+}
+
+// ReadDemands adds to the merge facts what the base demands of a push, once in a run: before anything moves, since a head that
+// was moved for a push which the rules refuse has been rewritten for nothing.
+func ReadDemands(ctx context.Context, t *Thread) error {
+	base := t.Snap.Pull.BaseRef
+	if _, asked := t.Demands[base]; asked || t.MergeFacts.BaseSHA == "" {
+		return nil
+	}
+	who := github.Pusher{Login: t.Snap.Viewer.Login, Administers: t.MergeFacts.Administers, RuleKnown: t.MergeFacts.RuleKnown}
+	list, err := t.GitHub.Repositories.PushDemands(ctx, t.Event.Repo, base, who)
+	if err != nil {
+		return err
+	}
+	if t.Demands == nil {
+		t.Demands = map[string][]model.Demand{}
+	}
+	t.Demands[base] = list
+	t.MergeFacts.Demands = append(t.MergeFacts.Demands, list...)
+	return nil
 }
 
 // Begin reads where the pull request stands, and takes away what two runs said in the same moment.

@@ -39,6 +39,8 @@ type Thread struct {
 	Prospect func(*model.Pull) // adds to the pull request that an issue is on its way to; nil: there is none to speak of
 
 	MergeFacts *model.MergeFacts // nil: not asked
+	// Demands are what each base demands of our push, beside what MergeFacts tell by themselves.
+	Demands map[string][]model.Demand
 
 	// The claim at hand: the comment, 0 for none, and its marker.
 	ClaimID int64

@@ -1,0 +1,89 @@
+package engine_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// protect has main demand something, by branch protection or by a ruleset.
+func (w *world) protect(rules object) {
+	w.t.Helper()
+	rules["repository"], rules["branch"] = repo.String(), "main"
+	w.put("/_sandbox/protection", rules)
+}
+
+// passed reports a passed check of the head, as an App does.
+func (w *world) passed(name string) { w.t.Helper(); w.check(name, "success") }
+
+// A head that was rewritten for a push which the rules of the base refuse has lost its checks for nothing.
+func TestMergeThatTheRulesWouldRefuseMovesNothing(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		rules    object
+		strategy string
+		says     string
+	}{
+		"checks, by branch protection":        {object{"checks": []string{"ci"}}, "rebase", `branch protection of branch "main" takes only commits that have passed ci`},
+		"checks, by a ruleset":                {object{"checks": []string{"ci"}, "ruleset": 42}, "squash", `ruleset 42 of branch "main" takes only commits that have passed ci`},
+		"checks, and a merge commit":          {object{"checks": []string{"ci"}, "ruleset": 42}, "no-ff", "would push a merge commit"},
+		"pull requests, by branch protection": {object{"approvals": 1}, "rebase", `branch protection of branch "main" takes changes by pull request only`},
+		"pull requests, by a ruleset":         {object{"pull": true, "ruleset": 42}, "cherry-pick", `ruleset 42 of branch "main" takes changes by pull request only`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newMerge(t)
+			w.write("octo", "main", "other.txt", "meanwhile\n")
+			w.protect(c.rules)
+			w.passed("ci")
+			base, head := w.at("main"), w.tip()
+			rep := w.command("carol", "/mergexo merge strategy="+c.strategy)
+			assert.Equal(t, "PROTECTED", rep.BlockedReason, rep.Reason)
+			assert.Contains(t, rep.Reason, c.says)
+			said := w.comments()[len(w.comments())-1]["body"]
+			assert.Contains(t, said, "strategy=api")
+			assert.Equal(t, []string{base, head}, []string{w.at("main"), w.tip()})
+			assert.Equal(t, "open", w.badge())
+			assert.Empty(t, w.stages(), "no lock is left")
+
+			rep = w.command("carol", "/mergexo merge strategy=api")
+			assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+			assert.Equal(t, "merged", w.badge())
+		})
+	}
+}
+
+// The head has its checks: where it lands as it is, the rules take it.
+func TestMergeOfTheVeryHeadThatHasItsChecks(t *testing.T) {
+	t.Parallel()
+	for name, rules := range map[string]object{
+		"branch protection": {"checks": []string{"ci"}}, "a ruleset": {"checks": []string{"ci"}, "ruleset": 42},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newMerge(t)
+			w.protect(rules)
+			head := w.tip()
+			w.command("carol", "/mergexo merge strategy=rebase")
+			assert.Equal(t, []string{"in_approval CHECKS_PENDING"}, w.merges())
+			w.passed("ci")
+			rep := w.handle(w.delivery("check_run"))
+			assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+			assert.Equal(t, head, w.at("main"))
+			assert.Equal(t, "merged", w.badge())
+		})
+	}
+}
+
+// Who may bypass a ruleset is told so, and lands as ever.
+func TestMergeOfWhoMayBypassTheRules(t *testing.T) {
+	t.Parallel()
+	w := newMerge(t)
+	w.write("octo", "main", "other.txt", "meanwhile\n")
+	w.protect(object{"pull": true, "checks": []string{"lint"}, "ruleset": 42, "bypass": []string{"github-actions[bot]"}})
+	rep := w.command("carol", "/mergexo merge")
+	assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.Equal(t, "merged", w.badge())
+}

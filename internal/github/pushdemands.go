@@ -1,0 +1,106 @@
+package github
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// Pusher is who would push to a branch, as far as that is known.
+type Pusher struct {
+	Login       string
+	Administers bool // the repository, so that branch protection need not hold
+	// RuleKnown says that GitHub has told the branch protection already, as MergeFacts reads it. It does not tell it to
+	// administrators: https://github.com/fpicalausa/remove-stale-branches/issues/76
+	RuleKnown bool
+}
+
+// PushDemands reads what a branch demands of a push by this token: one or two calls, and one more for each ruleset that may
+// hold for it. What GitHub does not show is left out.
+func (c Repositories) PushDemands(ctx context.Context, repo model.Repo, branch string, who Pusher) ([]model.Demand, error) {
+	op := fmt.Sprintf("read the rules of branch %s of %s", branch, repo)
+	if err := checkRepo(repo); err != nil {
+		return nil, &Error{Kind: Invalid, Op: op, Message: c.line(err.Error())}
+	}
+	rules, err := c.rules(ctx, repo, branch, ruleKinds)
+	if err != nil && !c.hides(op, err) { // an older server has none
+		return nil, c.fail(op, err)
+	}
+	rules, err = c.binding(ctx, op, repo, rules)
+	if err != nil || who.RuleKnown {
+		return rules, err
+	}
+	more, err := c.protects(ctx, op, repo, branch, who)
+	return append(rules, more...), err
+}
+
+// hides says that GitHub does not show something to this token, or does not have it.
+func (c Repositories) hides(op string, err error) bool {
+	kind := c.fail(op, err).Kind
+	return kind == Forbidden || kind == NotFound
+}
+
+// binding are the demands of rulesets that this token may not bypass. Where an older server does not tell, it may not.
+// https://docs.github.com/rest/repos/rules#get-a-repository-ruleset
+func (c Repositories) binding(ctx context.Context, op string, repo model.Repo, rules []model.Demand) ([]model.Demand, error) {
+	passes := map[int64]bool{}
+	var out []model.Demand
+	for _, d := range rules {
+		pass, asked := passes[d.Ruleset]
+		if !asked {
+			var node struct {
+				Bypass string `json:"current_user_can_bypass"`
+			}
+			err := c.get(ctx, fmt.Sprintf("repos/%s/rulesets/%d", repo, d.Ruleset), &node)
+			if err != nil && !c.hides(op, err) {
+				return nil, c.fail(op, err)
+			}
+			pass = node.Bypass == "always" || node.Bypass == "exempt"
+			passes[d.Ruleset] = pass
+		}
+		if !pass {
+			out = append(out, d)
+		}
+	}
+	return out, nil
+}
+
+// protects are the demands of branch protection that hold for a push. Only administrators see all of it, and only for them it
+// may not hold.
+func (c Repositories) protects(ctx context.Context, op string, repo model.Repo, branch string, who Pusher) ([]model.Demand, error) {
+	seen, err := c.branch(ctx, repo, branch)
+	switch {
+	case err != nil && c.hides(op, err):
+		return nil, nil
+	case err != nil:
+		return nil, c.fail(op, err)
+	case !seen.Protected:
+		return nil, nil
+	}
+	if who.Administers {
+		protection, _, err := c.rest.Repositories.GetBranchProtection(ctx, repo.Owner, repo.Name, branch)
+		switch {
+		case err == nil && (protection.EnforceAdmins == nil || !protection.EnforceAdmins.Enabled):
+			return nil, nil
+		case err == nil:
+			return slices.DeleteFunc(protectionDemands(protection), func(d model.Demand) bool { return lets(d, who.Login) }), nil
+		case strings.Contains(c.fail("", err).Message, "Branch not protected"): // rulesets alone make a branch protected, too
+			return nil, nil
+		case !c.hides(op, err):
+			return nil, c.fail(op, err)
+		}
+	}
+	checks := seen.Protection.Checks
+	if len(checks.Contexts) == 0 || who.Administers && checks.Level != "everyone" {
+		return nil, nil
+	}
+	return []model.Demand{{Kind: model.DemandChecks, Source: branchProtection, Names: checks.Contexts}}, nil
+}
+
+// lets says that a demand names those who may push, and this account among them.
+func lets(d model.Demand, login string) bool {
+	return d.Kind == model.DemandPushers && slices.ContainsFunc(d.Names, func(n string) bool { return strings.EqualFold(n, login) })
+}

@@ -1,0 +1,73 @@
+package merge
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/mergexo/mergexo/internal/markdown"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// barring says of a demand of the base what keeps a push out, in words for "ruleset 42 of branch main ...", and what helps.
+// Only the head itself may have what some ask of the commit.
+var barring = map[model.DemandKind]struct {
+	says, fix string
+	ofCommit  bool
+}{
+	model.DemandPull:       {"takes changes by pull request only", hasGitHub, false},
+	model.DemandQueue:      {"takes changes from its merge queue only", "merge it on its page, through the queue", false},
+	model.DemandPushers:    {"does not let MergeXO's token push", hasGitHub, false},
+	model.DemandLocked:     {"takes no change, since the branch is locked", "unlock it", false},
+	model.DemandChecks:     {"takes only commits that have passed", hasGitHub, true},
+	model.DemandSignatures: {"takes only signed commits", hasGitHub, true},
+}
+
+const hasGitHub = "strategy=" + model.StrategyAPI + " has GitHub merge instead"
+
+// Barred says which demand of the base refuses the push of tip, and what helps, as a sentence without its end; "" for none.
+// Checks are of one commit: what was made for a merge has none, and a push of it would be refused when the head has moved to it
+// already. An empty tip is one that is not known yet.
+func Barred(way Way, pull model.Pull, facts model.MergeFacts, tip string) string {
+	if way.Strategy == model.StrategyAPI || way.Strategy == "" {
+		return ""
+	}
+	made := tip != "" && tip != facts.HeadSHA || way.Strategy == model.StrategyNoFF // which is never the head
+	for _, d := range facts.Demands {
+		bar, known := barring[d.Kind]
+		if !known || bar.ofCommit && !made {
+			continue
+		}
+		said := fmt.Sprintf("%s of branch %q %s", d.Source, pull.BaseRef, bar.says)
+		if d.Kind == model.DemandChecks {
+			said += names(" ", d.Names)
+		}
+		if bar.ofCommit {
+			said += fmt.Sprintf(", and strategy %s would push %s, which is not the head and has none of that", way.Strategy, either(tip == "", "a merge commit", markdown.Short(tip)))
+		}
+		said += "; " + bar.fix
+		if bar.ofCommit && way.Strategy == model.StrategyRebase {
+			said += fmt.Sprintf(", and a branch that is on top of %q lands as it is", pull.BaseRef)
+		}
+		if d.Bypass {
+			said += ", or let the App whose token MergeXO has bypass the ruleset"
+		}
+		return said
+	}
+	return ""
+}
+
+// bound are the checks that the base demands of the very commit that is pushed.
+func bound(facts model.MergeFacts) []string {
+	var names []string
+	for _, d := range facts.Demands {
+		if d.Kind == model.DemandChecks {
+			names = append(names, d.Names...)
+		}
+	}
+	return names
+}
+
+// linear says that the base takes no merge commits.
+func linear(facts model.MergeFacts) bool {
+	return facts.LinearHistory || slices.ContainsFunc(facts.Demands, func(d model.Demand) bool { return d.Kind == model.DemandLinear })
+}
