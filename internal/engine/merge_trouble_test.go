@@ -164,17 +164,6 @@ func TestMergeWaitsUntilGitHubShowsTheHead(t *testing.T) {
 	assert.Equal(t, "merged", w.badge())
 }
 
-func TestMergeThatGitHubNeverShows(t *testing.T) {
-	t.Parallel()
-	w := newMerge(t)
-	w.put("/_sandbox/lag", object{"repository": repo.String(), "merges": 1000})
-	rep := w.command("carol", "/mergexo merge")
-	assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
-	assert.Equal(t, []string{"done"}, w.merges())
-	assert.Equal(t, "closed", w.badge())
-	assert.Contains(t, w.request(), w.at("main")[:10])
-}
-
 func TestMergeIsTakenBackWhileItWaits(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "", "[merge]\ntests = \"none\"")

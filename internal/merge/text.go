@@ -50,6 +50,7 @@ type Landing struct {
 	Tests   TestRun
 	Notes   []string // what else people should know: short sentences, in words of others too; whole SHAs become links
 	Seconds int
+	Waits   bool // GitHub does not show the pull request as merged yet
 	Closed  bool // GitHub did not show the pull request as merged in time, so that it was closed
 	// Fields are the list fields that a frontmatter-union joined.
 	Fields []string
@@ -71,7 +72,9 @@ func DoneText(p model.Pull, m model.MergeMarker, l Landing) string {
 	case picked:
 		b.WriteString("\n\nThe commits were picked, so GitHub cannot show this pull request as merged: it is closed.")
 	case l.Closed:
-		fmt.Fprintf(&b, "\n\nGitHub did not come to show this pull request as merged, so it is closed. What it changes is on `%s` all the same: %s.", markdown.Code(m.Base), markdown.Commit(p.URL, m.Landed))
+		b.WriteString(closedText(p, m))
+	case l.Waits:
+		b.WriteString(badgeText(p, m))
 	}
 	if m.Strategy == model.StrategyUnion {
 		fmt.Fprintf(&b, "\n\nOnly list fields%s were joined: the texts and all other fields are those of `%s`, whatever the pull request says there.", names(" ", quoted(l.Fields)), markdown.Code(m.Base))

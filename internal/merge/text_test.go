@@ -114,6 +114,7 @@ func TestWhatPeopleReadOfARequest(t *testing.T) {
 		"done": merge.DoneText(p, with(func(m *model.MergeMarker) { m.Landed = d }), merge.Landing{Commits: moved, Tests: passed, Seconds: 31,
 			Notes: []string{"1 commit was signed, and its signature is lost.", "`x` @everyone\n# <b>"}}),
 		"done_closed": merge.DoneText(p, with(func(m *model.MergeMarker) { m.Landed, m.Strategy = d, "cherry-pick" }), merge.Landing{Closed: true, Tests: merge.TestRun{Why: "GitHub itself made the commit"}}),
+		"done_waits":  merge.DoneText(p, with(func(m *model.MergeMarker) { m.Landed = d }), merge.Landing{Waits: true, Tests: passed}),
 		"done_picked": merge.DoneText(fork(), with(func(m *model.MergeMarker) { m.Landed, m.Strategy = d, "cherry-pick" }), merge.Landing{Closed: true, Commits: moved[:1], Tests: passed}),
 		"done_group": merge.DoneText(p, with(func(m *model.MergeMarker) {
 			m.Landed, m.Members = d, []model.MergeMember{{Repo: "octo/client", Number: 4, Landed: e}, {Repo: "octo/widgets", Number: 7, Landed: d}}

@@ -92,7 +92,9 @@ type MergeMarker struct {
 	// Was are the tips of earlier attempts of this request, one of which the head may still be.
 	Was []string `json:"was,omitempty"`
 	// Landed is what the base has: done. It differs from Tip where GitHub made the commit.
-	Landed string    `json:"landed,omitempty"`
+	Landed string `json:"landed,omitempty"`
+	// Badge is since when this has landed while GitHub shows the pull request as open; zero: it does not, or that is over.
+	Badge  time.Time `json:"badge,omitzero"`
 	Reason MergeCode `json:"reason,omitempty"`
 	Detail string    `json:"detail,omitempty"`
 	// Cause is how the attempt ended that Attempt counts, for people; "": it is under way, or its run ended without a word.

@@ -91,6 +91,7 @@ func (g *merger) finish(ctx context.Context) error {
 	own := g.own()
 	k := &g.marker
 	k.State, k.Reason, k.Detail, k.Cause, k.Expires, k.Claim = model.MergeDone, "", "", "", time.Time{}, ""
+	k.Badge = own.badge
 	k.BaseSHA, k.Tip, k.Tree, k.Landed, k.Strategy = own.is.BaseSHA, own.is.Tip, own.is.Tree, own.is.Landed, own.way.Strategy
 	for _, m := range g.members {
 		if m != own {
@@ -111,31 +112,6 @@ func (g *merger) finish(ctx context.Context) error {
 	return thread.End(model.ResultNothing, "pull request %d is merged", g.Event.Number)
 }
 
-// settle waits for GitHub to show a pull request as merged, and closes it where it does not: ancestry in git is the truth.
-func settle(ctx context.Context, g *merger, m *member) error {
-	limit := badgeLimit
-	if merge.Unshown(m.way.Strategy, m.Snap.Pull) {
-		limit = 0
-	}
-	now, ok, err := m.GitHub.Pulls.Await(ctx, m.Event.Repo, m.Event.Number, limit, func(now model.PullNow) bool { return now.State != model.PullOpen })
-	switch {
-	case err != nil:
-		return err
-	case ok && now.State == model.PullMerged:
-		m.Snap.Pull.State = model.PullMerged
-		return nil
-	case ok:
-		m.closed = true
-		return nil
-	case !slices.Contains(append(requestOf(g, m).Tips(), m.is.Head, m.is.Tip), now.HeadSHA):
-		m.notes = append(m.notes, fmt.Sprintf("The branch has more commits since, up to %s, which are not part of what landed: the pull request stays open for them.", markdown.Short(now.HeadSHA)))
-		return nil
-	}
-	_, err = m.Apply(ctx, effect.Close{Number: m.Event.Number, Token: journal.Token("close", g.marker.Command, m.is.Repo)})
-	m.closed = err == nil
-	return err
-}
-
 // landingText is what is told of a member that has landed.
 func landingText(g *merger, m *member) merge.Landing {
 	var fields []string
@@ -144,7 +120,7 @@ func landingText(g *merger, m *member) merge.Landing {
 	}
 	unanswered := len(turn.Hopeful(turn.Candidates(m.Snap, m.State, m.Policy), m.Policy))
 	return merge.Landing{
-		Fields: fields, Unanswered: unanswered, Commits: m.made.Commits, More: m.made.Count - len(m.made.Commits), Tests: m.tests, Notes: slices.Concat(m.steered(), m.told(), m.notes), Seconds: int(g.Now().Sub(g.began).Round(time.Second).Seconds()), Closed: m.closed,
+		Fields: fields, Unanswered: unanswered, Commits: m.made.Commits, More: m.made.Count - len(m.made.Commits), Tests: m.tests, Notes: slices.Concat(m.steered(), m.told(), m.notes), Seconds: int(g.Now().Sub(g.began).Round(time.Second).Seconds()), Closed: m.closed, Waits: !m.badge.IsZero(),
 	}
 }
 

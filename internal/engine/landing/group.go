@@ -220,11 +220,12 @@ func announce(ctx context.Context, g *merger, m *member, state model.MergeState,
 	k := requestOf(g, m)
 	k.Repo, k.Number, k.State, k.Reason, k.Detail, k.Leader, k.Members = m.is.Repo, m.is.Number, state, code, "", leaderOf(g), nil
 	k.Tip, k.Tree, k.Landed, k.Strategy, k.BaseSHA = m.is.Tip, m.is.Tree, m.is.Landed, m.way.Strategy, m.is.BaseSHA
+	k.Badge = m.badge
 	if state != model.MergeRunning {
 		k.Expires, k.Claim = time.Time{}, ""
 	}
 	heading := fmt.Sprintf("**Merged together with %s**", leaderOf(g))
-	token := journal.Token("merge_member", g.marker.Command, m.is.Repo, strconv.Itoa(m.is.Number))
+	token := memberToken(k)
 	body := journal.Body{Text: heading + "\n\n" + text, Kind: journal.KindMerge, Marker: k}
 	said := m.announced(g)
 	if said == nil {
@@ -237,6 +238,11 @@ func announce(ctx context.Context, g *merger, m *member, state model.MergeState,
 	one.heading, one.marker = heading, k
 	body.Tokens = []string{token}
 	return one.write(ctx, body)
+}
+
+// memberToken names what is said on the pull request of a member.
+func memberToken(m model.MergeMarker) string {
+	return journal.Token("merge_member", m.Command, m.Repo, strconv.Itoa(m.Number))
 }
 
 // tellMember says on a pull request that landed with another one what happened there.

@@ -59,9 +59,10 @@ type member struct {
 	mirror git.Ref
 	// foreign says that somebody else has merged it.
 	foreign bool
-	closed  bool     // GitHub did not show it as merged
-	notes   []string // what else people should know
-	steers  []string // what lands of the files that decide over the repository
+	closed  bool      // GitHub did not show it as merged
+	badge   time.Time // since when GitHub is waited for to show it as merged; zero: it is not
+	notes   []string  // what else people should know
+	steers  []string  // what lands of the files that decide over the repository
 }
 
 func newMerger(p *Request, said model.Posted[model.MergeMarker]) *merger {

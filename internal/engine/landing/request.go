@@ -204,6 +204,9 @@ func (p *Request) Gates(ctx context.Context) ([]model.Gate, error) {
 	if p.Snap.Pull.State != model.PullOpen {
 		return nil, nil
 	}
+	if said := merge.Badge(p.State); said != nil {
+		return []model.Gate{merge.BadgeGate(*said)}, nil
+	}
 	m := model.MergeMarker{Head: p.Snap.Pull.HeadSHA, Base: p.Snap.Pull.BaseRef}
 	if open := p.State.Merge(); open != nil && open.Marker.Open() {
 		m = open.Marker
@@ -246,6 +249,9 @@ func sameChange(ctx context.Context, p *Request, heads []string) (map[string]boo
 // things may still be done in this run, and else it is how the run ends.
 func (p *Request) Continue(ctx context.Context) (*thread.Stop, error) {
 	if err := endOthers(ctx, p); err != nil {
+		return nil, err
+	}
+	if err := settleBadges(ctx, p); err != nil {
 		return nil, err
 	}
 	said := p.State.Merge()

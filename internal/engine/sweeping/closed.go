@@ -3,6 +3,7 @@ package sweeping
 import (
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/external"
+	"github.com/mergexo/mergexo/internal/merge"
 	"github.com/mergexo/mergexo/internal/model"
 )
 
@@ -11,6 +12,9 @@ func (p *reading) dueClosed() item {
 	g := p.item()
 	if m := p.State.Merge(); m != nil && m.Marker.Open() && m.Marker.Leader == "" {
 		g.due(model.DueMerge, m.At)
+	}
+	if said := merge.Badge(p.State); said != nil {
+		g.due(model.DueMerge, said.At)
 	}
 	if thread.OwesAnswers(p.Thread) || len(thread.OvertakenTurns(p.Thread)) > 0 {
 		g.due(model.DueTurn, g.since)

@@ -11,6 +11,7 @@ import (
 	"github.com/mergexo/mergexo/internal/external"
 	"github.com/mergexo/mergexo/internal/flow"
 	"github.com/mergexo/mergexo/internal/github"
+	"github.com/mergexo/mergexo/internal/merge"
 	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/turn"
 )
@@ -81,6 +82,9 @@ func (p *reading) duePull() item {
 	for _, said := range thread.OpenCommands(p.Thread) {
 		g.commanders = append(g.commanders, strings.ToLower(said.Comment.Author.Login))
 	}
+	if said := merge.Badge(p.State); said != nil && merge.Waits(said.Marker, p.Snap.Pull.HeadSHA) { // it is over but for the badge
+		return g
+	}
 	if p.Snap.Pull.CrossRepo {
 		p.dueExternal(&g)
 		return g
@@ -141,6 +145,9 @@ func (p *reading) mergeDue() (since time.Time, due bool) {
 	newest := p.State.Merge()
 	if newest == nil {
 		return since, false
+	}
+	if said := merge.Badge(p.State); said != nil && (merge.BadgeOver(said.Marker, p.Snap.ReadAt) || !merge.Waits(said.Marker, p.Snap.Pull.HeadSHA)) {
+		return said.At, true
 	}
 	for _, m := range p.State.Merges[:len(p.State.Merges)-1] {
 		if m.Marker.Open() {

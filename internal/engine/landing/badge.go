@@ -1,0 +1,92 @@
+package landing
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/mergexo/mergexo/internal/engine/effect"
+	"github.com/mergexo/mergexo/internal/engine/thread"
+	"github.com/mergexo/mergexo/internal/journal"
+	"github.com/mergexo/mergexo/internal/merge"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// settle waits for GitHub to show a pull request as merged. What it does not show in that time stays open and is settled later,
+// since what is closed would never be shown as merged; what GitHub cannot show is closed.
+func settle(ctx context.Context, g *merger, m *member) error {
+	limit := badgeLimit
+	never := merge.Unshown(m.way.Strategy, m.Snap.Pull)
+	if never {
+		limit = 0
+	}
+	now, ok, err := m.GitHub.Pulls.Await(ctx, m.Event.Repo, m.Event.Number, limit, func(now model.PullNow) bool { return now.State != model.PullOpen })
+	switch {
+	case err != nil:
+		return err
+	case ok && now.State == model.PullMerged:
+		m.Snap.Pull.State = model.PullMerged
+	case ok:
+		m.closed = true
+	case !slices.Contains(append(requestOf(g, m).Tips(), m.is.Head, m.is.Tip), now.HeadSHA):
+		m.notes = append(m.notes, merge.MoreCommits(now.HeadSHA))
+	case never:
+		_, err = m.Apply(ctx, effect.Close{Number: m.Event.Number, Token: closing(g.marker, m.is.Repo)})
+		m.closed = err == nil
+	default:
+		m.badge = g.ServerNow().UTC().Truncate(time.Second)
+	}
+	return err
+}
+
+// closing names the closing of a pull request that has landed.
+func closing(m model.MergeMarker, repo string) string { return journal.Token("close", m.Command, repo) }
+
+// settleBadges ends the waiting for GitHub's badge where GitHub shows it, somebody has closed the pull request, more commits
+// came, or the time for it is over. Until then there is nothing else to be done: an answer of an agent would move the head away
+// from what landed.
+func settleBadges(ctx context.Context, p *Request) error {
+	for _, said := range slices.Clone(p.State.Merges) { // which are read again below
+		if said.Marker.Badge.IsZero() || !p.Phase.Writes() {
+			continue
+		}
+		if err := settleBadge(ctx, p, said); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func settleBadge(ctx context.Context, p *Request, said model.Posted[model.MergeMarker]) error {
+	g, k, pull := newMerger(p, said), said.Marker, p.Snap.Pull
+	if pull.State == model.PullOpen && merge.Waits(k, pull.HeadSHA) {
+		if !merge.BadgeOver(k, p.ServerNow()) {
+			if now := p.State.Merge(); now.Marker.Open() { // asked for again: that says how it stands
+				return nil
+			}
+			return thread.End(model.ResultNothing, "pull request %d has landed, and waits for GitHub's badge", p.Event.Number)
+		}
+		if _, err := p.Apply(ctx, effect.Close{Number: p.Event.Number, Token: closing(k, p.Event.Repo.String())}); err != nil {
+			return err
+		}
+		pull.State = model.PullClosed
+	}
+	if pull.State == model.PullMerged {
+		if err := thread.ReadMergeFacts(ctx, p.Thread); err != nil {
+			return err
+		}
+		dropBranch(ctx, g, g.self(merge.Way{Strategy: k.Strategy}))
+	}
+	g.marker.Badge = time.Time{}
+	token := thread.CommandToken(k.Command)
+	if k.Leader != "" {
+		token = memberToken(k)
+	}
+	text := merge.BadgeSettled(g.text, pull, k)
+	if err := g.write(ctx, g.body(text, token)); err != nil {
+		return err
+	}
+	g.Say(model.Saying{Where: fmt.Sprintf("comment on #%d", p.Event.Number), Text: text})
+	return p.Read(ctx)
+}

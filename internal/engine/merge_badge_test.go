@@ -1,0 +1,181 @@
+package engine_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/engine/sweeping"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+const waitsForBadge = "**Landed, waiting for GitHub's badge**"
+
+// newUnshown is a merge that has landed, and that GitHub shows as open in so many readings more.
+func newUnshown(t *testing.T, readings int) *world {
+	t.Helper()
+	return begin(t, fmt.Sprintf("not shown in %d readings", readings), func() *world {
+		w := newMerge(t)
+		w.write("octo", "main", "other.txt", "meanwhile\n")
+		w.put("/_sandbox/lag", object{"repository": repo.String(), "merges": readings})
+		rep := w.command("carol", "/mergexo merge")
+		require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+		require.Equal(t, []string{"done"}, w.merges())
+		require.Equal(t, "open", w.badge(), "what is closed would never be shown as merged")
+		require.Contains(t, w.request(), waitsForBadge)
+		require.Contains(t, w.request(), w.at("main")[:10])
+		return w
+	})
+}
+
+// waits sees that nobody is told that anything waits for a person.
+func (w *world) waits() {
+	w.t.Helper()
+	all, needs, err := w.engine().Standings(context.Background(), repo)
+	require.NoError(w.t, err)
+	assert.Empty(w.t, needs)
+	for _, s := range all {
+		assert.Nil(w.t, s.Need)
+		assert.Equal(w.t, model.MergeDone, s.Merge.State)
+	}
+	why, err := w.engine().Why(context.Background(), repo, w.number)
+	require.NoError(w.t, err)
+	require.Len(w.t, why.Merges, 1)
+	assert.True(w.t, why.Merges[0].Met)
+	assert.Contains(w.t, why.Merges[0].Evidence, "waiting for GitHub's badge")
+}
+
+func TestMergeThatGitHubNeverShowsIsClosedAfterAnHour(t *testing.T) {
+	t.Parallel()
+	w := newUnshown(t, 1000)
+	w.waits()
+	w.sweep() // the base has moved, which is noted once
+	w.later(59 * time.Minute)
+	w.quiet()
+	assert.Equal(t, "open", w.badge())
+	w.later(2 * time.Minute)
+	w.sweep()
+	assert.Equal(t, "closed", w.badge())
+	assert.NotContains(t, w.request(), waitsForBadge)
+	assert.Contains(t, w.request(), "GitHub did not come to show this pull request as merged, and it is closed.")
+	assert.Equal(t, []string{"done"}, w.merges())
+	assert.Len(t, w.marked("merge", ""), 1)
+	w.quiet()
+	w.later(24 * time.Hour)
+	w.quiet()
+}
+
+func TestMergeThatGitHubShowsLaterIsMerged(t *testing.T) {
+	t.Parallel()
+	w := newUnshown(t, 20)
+	for range 30 {
+		if w.badge() == "merged" {
+			break
+		}
+	}
+	require.Equal(t, "merged", w.badge())
+	w.later(time.Minute)
+	w.sweep()
+	assert.NotContains(t, w.request(), waitsForBadge)
+	assert.NotContains(t, w.request(), "did not come to show")
+	assert.Contains(t, w.request(), "**Merged**")
+	assert.Empty(t, w.at(w.head), "the branch is deleted, as after any merge")
+	w.quiet()
+}
+
+func TestMergeThatGitHubNeverShowsAndAPersonCloses(t *testing.T) {
+	t.Parallel()
+	w := newUnshown(t, 1000)
+	w.later(time.Minute)
+	w.api("carol", "PATCH", w.pull(""), object{"state": "closed"})
+	w.sweep()
+	assert.NotContains(t, w.request(), waitsForBadge)
+	assert.Equal(t, []string{"done"}, w.merges())
+	w.quiet()
+}
+
+// Who pushes more to a branch that has landed wants more of it to land.
+func TestMergeThatGitHubNeverShowsStaysOpenForMoreCommits(t *testing.T) {
+	t.Parallel()
+	w := newUnshown(t, 1000)
+	w.write("alice", w.head, "more.txt", "more\n")
+	w.later(2 * time.Hour)
+	w.sweep()
+	assert.Equal(t, "open", w.badge())
+	assert.NotContains(t, w.request(), waitsForBadge)
+	assert.Contains(t, w.request(), "The branch has more commits since")
+	w.quiet()
+}
+
+// A sweep that dies while it closes, and one that dies before it says so, leave the next one the rest.
+func TestMergeThatGitHubNeverShowsIsClosedOnceWhateverDies(t *testing.T) {
+	t.Parallel()
+	whole := newUnshown(t, 1000)
+	whole.later(61 * time.Minute)
+	whole.gate.revive()
+	whole.sweep()
+	want, writes := whole.ends(), whole.gate.writes
+	require.Positive(t, writes)
+	for n := 1; n <= writes; n++ {
+		t.Run(fmt.Sprintf("write %d of %d", n, writes), func(t *testing.T) {
+			t.Parallel()
+			w := newUnshown(t, 1000)
+			w.later(61 * time.Minute)
+			w.gate.revive()
+			w.gate.at = func(i int, _ *http.Request) fate {
+				if i == n {
+					return diesAfter
+				}
+				return passes
+			}
+			_, _ = w.engine().Sweep(context.Background(), repo, sweeping.Options{})
+			require.True(t, w.gate.died())
+			w.gate.revive()
+			w.later(time.Minute)
+			w.sweep()
+			assert.Equal(t, want, w.ends())
+			w.quiet()
+		})
+	}
+}
+
+// A run that dies after the base has moved, or before it has said so, is gone on with: it waits for the badge as well.
+func TestMergeThatGitHubDoesNotShowYetDeathAfterAnyWriteIsMadeGood(t *testing.T) {
+	t.Parallel()
+	start := func(t *testing.T) (*world, model.Event) {
+		w, ev := readyToMerge(t, model.StrategyRebase)
+		w.put("/_sandbox/lag", object{"repository": repo.String(), "merges": 1000})
+		return w, ev
+	}
+	whole, ev := start(t)
+	whole.gate.revive()
+	whole.handle(ev)
+	want, writes := whole.ends(), whole.gate.writes
+	require.Contains(t, whole.request(), waitsForBadge)
+	for n := 1; n <= writes; n++ {
+		t.Run(fmt.Sprintf("write %d of %d", n, writes), func(t *testing.T) {
+			t.Parallel()
+			w, ev := start(t)
+			w.gate.revive()
+			w.gate.at = func(i int, _ *http.Request) fate {
+				if i == n {
+					return diesAfter
+				}
+				return passes
+			}
+			w.handle(ev)
+			require.True(t, w.gate.died())
+			w.gate.revive()
+			w.handle(ev)
+			assert.Equal(t, want, w.ends())
+			assert.Contains(t, w.request(), waitsForBadge)
+			assert.Equal(t, model.ResultNothing, w.handle(ev).Result, "nothing is left to do")
+			assert.Equal(t, want, w.ends())
+		})
+	}
+}
