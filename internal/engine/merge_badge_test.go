@@ -179,3 +179,32 @@ func TestMergeThatGitHubDoesNotShowYetDeathAfterAnyWriteIsMadeGood(t *testing.T)
 		})
 	}
 }
+
+// A member that GitHub does not show waits by itself, where it is: the rest of the group is done.
+func TestMergeGroupOfWhichGitHubNeverShowsOne(t *testing.T) {
+	t.Parallel()
+	g := newGroup(t)
+	g.world.put("/_sandbox/lag", object{"repository": "octo/client", "merges": 1000})
+	_, rep := g.request()
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	require.Equal(t, "merged", g.badge())
+	assert.NotContains(t, g.world.request(), waitsForBadge)
+	there := func() (state, said string) {
+		pull := g.api("octo", "GET", fmt.Sprintf("%s/pulls/%d", client, g.theirs), nil)
+		comments := g.list("octo", fmt.Sprintf("%s/issues/%d/comments", client, g.theirs))
+		require.Len(t, comments, 1)
+		return pull["state"].(string), comments[0]["body"].(string)
+	}
+	state, said := there()
+	assert.Equal(t, "open", state)
+	assert.Contains(t, said, waitsForBadge)
+	g.later(61 * time.Minute)
+	for range 2 {
+		_, err := g.engineAs("sandbox-octo").Sweep(context.Background(), model.Repo{Owner: "octo", Name: "client"}, sweeping.Options{})
+		require.NoError(t, err)
+		state, said = there()
+		assert.Equal(t, "closed", state)
+		assert.NotContains(t, said, waitsForBadge)
+		assert.Contains(t, said, "**Merged together with octo/widgets#1**")
+	}
+}

@@ -134,7 +134,8 @@ func (p *Request) Evaluate(ctx context.Context, m model.MergeMarker, sha string)
 // before anybody waits for anything: one that has to wait is not asked about in each sweep.
 func judge(ctx context.Context, p *Request, c merge.Case) (merge.Verdict, error) {
 	v := merge.Evaluate(c)
-	if v.Way.Strategy == "" || v.Way.Strategy == model.StrategyAPI || !v.Go && (!v.Wait || c.Request.State != "") {
+	begins := c.Request.Command != "" && c.Request.State == ""
+	if v.Way.Strategy == "" || v.Way.Strategy == model.StrategyAPI || !v.Go && (!v.Wait || !begins) {
 		return v, nil
 	}
 	if err := thread.ReadDemands(ctx, p.Thread); err != nil {
