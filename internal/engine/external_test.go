@@ -188,7 +188,8 @@ func TestAPushAfterTheLabelNeedsTheLabelAgain(t *testing.T) {
 func TestAForcePushVoidsTheEvaluation(t *testing.T) {
 	t.Parallel()
 	w := newGuest(t, "evaluate = "+judge("approve", "fine"))
-	w.put("/_sandbox/protection", object{"repository": repo.String(), "branch": "main", "checks": []string{"test"}})
+	const settings = ".github/mergexo.toml"
+	w.write("octo", "main", settings, strings.Replace(w.fileOf("main", settings), "[merge]\n", "[merge]\nrequired_checks = [\"test\"]\n", 1))
 	before := w.theirs()
 	w.letIn("carol")
 	w.sweep()
