@@ -35,7 +35,7 @@ func usage(name string) string {
 				words = append(words, k)
 				continue
 			}
-			line += " [" + k + "=" + map[string]string{keyHead: "SHA", keySHA: "SHA", keyIssue: "NUMBER", keyStrategy: "NAME"}[k] + "]"
+			line += " [" + k + "=" + map[string]string{keyHead: "SHA", keySHA: "SHA", keyIssue: "NUMBER", keyStrategy: "NAME", keyPriority: "high"}[k] + "]"
 		}
 		if len(words) > 0 {
 			line += " [" + strings.Join(words, " \\| ") + "]" // escaped for a table, even inside code

@@ -30,8 +30,9 @@ type Command struct {
 	// Strategy, DryRun and Cancel are a merge's.
 	Strategy       string
 	DryRun, Cancel bool
-	Reason         string // of a revert: the text after `because`
-	Problem        string // what is wrong and where, for people
+	Train          model.TrainWish // of a merge
+	Reason         string          // of a revert: the text after `because`
+	Problem        string          // what is wrong and where, for people
 }
 
 // verb is one row of the table of commands.
@@ -53,7 +54,8 @@ func verbs() []verb {
 		{"release", nil, release, "follow it no longer"},
 		{"pause", nil, pause, "do nothing until `resume`; what is said meanwhile waits"},
 		{"resume", nil, resume, "go on after `pause`"},
-		{"merge", []string{keyStrategy, keySHA, wordDryRun, wordCancel}, merge, "merge this pull request once it is approved and its checks have passed; `dry-run` only tells what would happen, `cancel` takes a waiting request back"},
+		{"merge", []string{keyStrategy, keySHA, wordDryRun, wordCancel, keyPriority, wordSolo, wordNow}, merge, "merge this pull request once it is approved and its checks have passed; `dry-run` only tells what would happen, `cancel` takes a waiting request back; `priority=high` (or `low`), `solo` (alone) and `now` (before all others) are for the merge train"},
+		{wordTry, []string{keyStrategy, keySHA}, merge, "test what would land in the merge train, and report the result without landing it"},
 		{"revert", []string{wordBecause}, revert, "open a pull request that takes back what this one has merged"},
 		{"help", nil, help, "show this list"},
 	}
@@ -67,11 +69,17 @@ const (
 	keySHA      = "sha"
 	wordDryRun  = "dry-run"
 	wordCancel  = "cancel"
+	keyPriority = "priority"
+	wordSolo    = "solo"
+	wordNow     = "now"
+	wordTry     = "try"
 	wordBecause = "because" // everything after it is text
 )
 
 // isWord reports whether a key takes no value.
-func isWord(key string) bool { return key == wordDryRun || key == wordCancel || key == wordBecause }
+func isWord(key string) bool {
+	return slices.Contains([]string{wordDryRun, wordCancel, wordSolo, wordNow, wordBecause}, key)
+}
 
 func names() []string {
 	var out []string
@@ -165,8 +173,16 @@ func parse(line markdown.Line) Command {
 			break
 		}
 	}
-	if c.Cancel && (c.DryRun || c.Strategy != "" || c.Head != "") {
-		c.Problem = trouble(words[len(words)-1], "`%s` takes nothing else but `%s`", wordCancel, keyPR)
+	return c.finished(words[len(words)-1])
+}
+
+// finished checks what the words of a command say together.
+func (c Command) finished(last markdown.Line) Command {
+	if c.Cancel && (c.DryRun || c.Strategy != "" || c.Head != "" || c.Train != model.TrainWish{}) {
+		c.Problem = trouble(last, "`%s` takes nothing else but `%s`", wordCancel, keyPR)
+	}
+	if c.Name == wordTry { // a merge that ends before it lands
+		c.Name, c.Train.Try = "merge", !c.Cancel
 	}
 	return c
 }
@@ -189,9 +205,34 @@ func (c *Command) set(w markdown.Line, key, value string) {
 		c.DryRun = true
 	case wordCancel:
 		c.Cancel = true
+	case keyPriority:
+		c.priority(w, value)
+	case wordSolo:
+		c.Train.Solo = true
+	case wordNow:
+		c.Train.Now = true
 	default:
 		c.number(w, key, value)
 	}
+}
+
+// maxPriority bounds the numbers of priorities on both sides of 0.
+const maxPriority = 100
+
+// priorities are the names of priorities; that of a request that names none is 0.
+var priorities = map[string]int{"high": 10, "normal": 0, "low": -10}
+
+func (c *Command) priority(w markdown.Line, value string) {
+	n, named := priorities[strings.ToLower(value)]
+	if !named {
+		number, err := strconv.Atoi(value)
+		if err != nil || number < -maxPriority || number > maxPriority {
+			c.Problem = trouble(w, "`%s` wants `high`, `normal`, `low` or a number from %d to %d, got %s", keyPriority, -maxPriority, maxPriority, shown(value))
+			return
+		}
+		n = number
+	}
+	c.Train.Priority = n
 }
 
 // because takes everything after a word as the reason.

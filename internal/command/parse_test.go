@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/command"
+	"github.com/mergexo/mergexo/internal/model"
 )
 
 func TestCommandsAsPeopleGiveThem(t *testing.T) {
@@ -24,6 +25,9 @@ func TestCommandsAsPeopleGiveThem(t *testing.T) {
 		"/mergexo merge strategy=No-FF sha=ABCDEF1 Dry-Run":     {Name: "merge", Strategy: "no-ff", Head: "abcdef1", DryRun: true},
 		"/mergexo merge dry-run strategy=squash pr=3":           {Name: "merge", Strategy: "squash", DryRun: true, PR: 3},
 		"/mergexo merge cancel pr=3":                            {Name: "merge", Cancel: true, PR: 3},
+		"/mergexo merge priority=High solo":                     {Name: "merge", Train: model.TrainWish{Priority: 10, Solo: true}},
+		"/mergexo merge priority=-3 now":                        {Name: "merge", Train: model.TrainWish{Priority: -3, Now: true}},
+		"/mergexo try strategy=squash":                          {Name: "merge", Strategy: "squash", Train: model.TrainWish{Try: true}},
 		"/mergexo revert":                                       {Name: "revert"},
 		"/mergexo revert pr=7 Because  it=breaks `login`, pr=8": {Name: "revert", PR: 7, Reason: "it=breaks `login`, pr=8"},
 		"- x\n\nWell.\n/mergexo revert because of #12":          {Name: "revert", Reason: "of #12"},
@@ -46,7 +50,7 @@ func TestCommandsAsPeopleGiveThem(t *testing.T) {
 func TestWhatIsWrongWithACommandIsNamedWithItsPlace(t *testing.T) {
 	for body, want := range map[string]string{
 		"/mergexo unblok":                                      "line 1, column 10: unknown command `unblok`, did you mean `unblock`?",
-		"please\n/mergexo merge-it-now":                        "line 2, column 10: unknown command `merge-it-now`; there are `unblock`, `retry`, `status`, `why`, `adopt`, `release`, `pause`, `resume`, `merge`, `revert`, `help`",
+		"please\n/mergexo merge-it-now":                        "line 2, column 10: unknown command `merge-it-now`; there are `unblock`, `retry`, `status`, `why`, `adopt`, `release`, `pause`, `resume`, `merge`, `try`, `revert`, `help`",
 		"/mergexo unblock  now":                                "line 1, column 19: `now` is not key=value; `unblock` takes `head_sha`, `pr`",
 		"/mergexo unblock hed_sha=abcdef1":                     "line 1, column 18: unknown key `hed_sha` of `unblock`, did you mean `head_sha`?",
 		"/mergexo pause issue=3":                               "line 1, column 16: unknown key `issue` of `pause`; there are `pr`",
@@ -55,17 +59,21 @@ func TestWhatIsWrongWithACommandIsNamedWithItsPlace(t *testing.T) {
 		"/mergexo unblock head_sha=":                           "line 1, column 18: `head_sha` wants 7 to 40 hexadecimal digits of a commit, got nothing",
 		"/mergexo unblock head_sha=HEAD~1234":                  "line 1, column 18: `head_sha` wants 7 to 40 hexadecimal digits of a commit, got `HEAD~1234`",
 		"/mergexo unblock head_sha=" + strings.Repeat("a", 41): "line 1, column 18: `head_sha` wants 7 to 40 hexadecimal digits of a commit, got `" + strings.Repeat("a", 41) + "`",
+		"/mergexo merge priority=urgent":                       "line 1, column 16: `priority` wants `high`, `normal`, `low` or a number from -100 to 100, got `urgent`",
+		"/mergexo merge priority=101":                          "line 1, column 16: `priority` wants `high`, `normal`, `low` or a number from -100 to 100, got `101`",
+		"/mergexo merge cancel solo":                           "line 1, column 23: `cancel` takes nothing else but `pr`",
+		"/mergexo try dry-run":                                 "line 1, column 14: `dry-run` is not key=value; `try` takes `strategy`, `sha`, `pr`",
 		"/mergexo status pr=0":                                 "line 1, column 17: `pr` wants a number such as 7, got `0`",
 		"/mergexo status pr=99999999999":                       "line 1, column 17: `pr` wants a number such as 7, got `99999999999`",
 		"/mergexo merge strategy=yolo":                         "line 1, column 16: unknown strategy `yolo`; there are `rebase`, `squash`, `no-ff`, `cherry-pick`, `frontmatter-union`, `api`",
 		"/mergexo merge strategy=rebasse":                      "line 1, column 16: unknown strategy `rebasse`, did you mean `rebase`?",
-		"/mergexo merge strategy":                              "line 1, column 16: `strategy` is not key=value; `merge` takes `strategy`, `sha`, `dry-run`, `cancel`, `pr`",
+		"/mergexo merge strategy":                              "line 1, column 16: `strategy` is not key=value; `merge` takes `strategy`, `sha`, `dry-run`, `cancel`, `priority`, `solo`, `now`, `pr`",
 		"/mergexo merge strategy=squash strategy=rebase":       "line 1, column 32: a second `strategy`",
 		"/mergexo merge sha=HEAD":                              "line 1, column 16: `sha` wants 7 to 40 hexadecimal digits of a commit, got `HEAD`",
-		"/mergexo merge head_sha=abcdef1":                      "line 1, column 16: unknown key `head_sha` of `merge`; there are `strategy`, `sha`, `dry-run`, `cancel`, `pr`",
+		"/mergexo merge head_sha=abcdef1":                      "line 1, column 16: unknown key `head_sha` of `merge`; there are `strategy`, `sha`, `dry-run`, `cancel`, `priority`, `solo`, `now`, `pr`",
 		"/mergexo merge dryrun":                                "line 1, column 16: unknown word `dryrun` of `merge`, did you mean `dry-run`?",
 		"/mergexo merge cancle":                                "line 1, column 16: unknown word `cancle` of `merge`, did you mean `cancel`?",
-		"/mergexo merge now please":                            "line 1, column 16: unknown word `now` of `merge`; there are `strategy`, `sha`, `dry-run`, `cancel`, `pr`",
+		"/mergexo merge now please":                            "line 1, column 20: unknown word `please` of `merge`; there are `strategy`, `sha`, `dry-run`, `cancel`, `priority`, `solo`, `now`, `pr`",
 		"/mergexo merge dry-run=yes":                           "line 1, column 16: `dry-run` takes no value, got `yes`",
 		"/mergexo merge dry-run dry-run":                       "line 1, column 24: a second `dry-run`",
 		"/mergexo merge cancel dry-run":                        "line 1, column 23: `cancel` takes nothing else but `pr`",

@@ -18,7 +18,7 @@ func (w *walk) check(s Settings, withAgent bool) {
 		}
 		w.add(agentCommand, errors.New(needsProgram))
 	}
-	w.checkLabels(s.Labels)
+	w.checkLabels(s.Labels, s.Merge)
 	for i, r := range s.Merge.Rules {
 		place := fmt.Sprintf("merge.rule[%d]", i)
 		w.require(place, "branch", r.Branch != "")
@@ -56,8 +56,8 @@ func NoAgent(source, what string) error {
 	return &Error{Source: source, Problems: []Problem{{Key: agentCommand, Text: fmt.Sprintf("no agent is set, and %s needs one: %s", what, needsProgram)}}}
 }
 
-// checkLabels requires five different labels: GitHub ignores their case.
-func (w *walk) checkLabels(l Labels) {
+// checkLabels requires different labels: GitHub ignores their case.
+func (w *walk) checkLabels(l Labels, m Merge) {
 	seen := map[string]string{}
 	for _, one := range []struct{ key, label string }{{"design", l.Design}, {"bugfix", l.Bugfix}, {"small_job", l.SmallJob}, {"ignore", l.Ignore}, {"freeze", l.Freeze}} {
 		label := strings.ToLower(one.label)
@@ -65,6 +65,9 @@ func (w *walk) checkLabels(l Labels) {
 			w.add("labels."+one.key, fmt.Errorf("labels.%s is that label too: one label cannot mean two things", first))
 		}
 		seen[label] = one.key
+	}
+	if first, ok := seen[strings.ToLower(m.AutoLabel)]; ok && m.Auto == AutoLabel {
+		w.add("merge.auto_label", fmt.Errorf("labels.%s is that label too: one label cannot mean two things", first))
 	}
 }
 

@@ -92,9 +92,26 @@ type Merge struct {
 	TestTimeout    time.Duration // of setup and tests together
 	LockTimeout    time.Duration
 	DeleteBranch   bool
+	Verify         string        // local: by the tests here; ci: by the repository's own checks, in a merge train; both; "": ci where the base requires checks, else local
+	Batch          int           // how many pull requests a car of the train holds at most
+	Speculate      int           // how many cars are tested at once
+	CIRetries      int           // how often red checks of a car are run again
+	CITimeout      time.Duration // how long a car waits for its checks
+	Auto           string        // never, label or approval: what asks for a merge without a command
+	AutoLabel      string
 	Rules          []Rule
 	Groups         []Group
 }
+
+// The values of verify and auto that code asks about.
+const (
+	VerifyLocal  = "local"
+	VerifyCI     = "ci"
+	VerifyBoth   = "both"
+	AutoNever    = "never"
+	AutoLabel    = "label"
+	AutoApproval = "approval"
+)
 
 // Tests are the tests before a merge, or their setup: an argv, or explicitly none. Neither means to detect them.
 type Tests struct {
@@ -141,7 +158,8 @@ func Defaults() Settings {
 		Agent:  Agent{Adapter: adapterCommand, Isolation: "auto", Timeout: 30 * time.Minute, TestTimeout: 10 * time.Minute, RunTimeout: 80 * time.Minute, CheckpointEvery: 5 * time.Minute},
 		Feedback: Feedback{CI: "never", MaxPerTurn: 50, RepairRounds: 3, TurnsPerDay: 50, OnMissingSession: "rehydrate",
 			ForbidPaths: treepath.Forbidden(), MaxFileMB: 50},
-		Merge:    Merge{Strategy: "rebase", Attempts: 3, Approvals: 1, TestsIn: "fresh", TestTimeout: 30 * time.Minute, LockTimeout: 30 * time.Second, DeleteBranch: true},
+		Merge: Merge{Strategy: "rebase", Attempts: 3, Approvals: 1, TestsIn: "fresh", TestTimeout: 30 * time.Minute, LockTimeout: 30 * time.Second, DeleteBranch: true,
+			Batch: 4, Speculate: 3, CIRetries: 1, CITimeout: 2 * time.Hour, Auto: AutoNever, AutoLabel: "merge"},
 		External: External{Label: "external:accept"},
 		Sweep:    Sweep{MaxParallel: 20, MaxItems: 50, Conflicts: "tracked"},
 	}

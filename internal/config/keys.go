@@ -80,6 +80,13 @@ var mergeKeys = []key[Merge]{
 	set("test_timeout", duration, func(m *Merge) *timeout { return &m.TestTimeout }),
 	set("lock_timeout", duration, func(m *Merge) *timeout { return &m.LockTimeout }),
 	set("delete_branch", boolean, func(m *Merge) *bool { return &m.DeleteBranch }),
+	set("verify", oneOf(VerifyLocal, VerifyCI, VerifyBoth), func(m *Merge) *string { return &m.Verify }),
+	set("batch", between(1, 32), func(m *Merge) *int { return &m.Batch }),
+	set("speculate", between(1, 16), func(m *Merge) *int { return &m.Speculate }),
+	set("ci_retries", between(0, 5), func(m *Merge) *int { return &m.CIRetries }),
+	set("ci_timeout", duration, func(m *Merge) *timeout { return &m.CITimeout }),
+	set("auto", oneOf(AutoNever, AutoLabel, AutoApproval), func(m *Merge) *string { return &m.Auto }),
+	set("auto_label", nonEmpty, func(m *Merge) *string { return &m.AutoLabel }),
 }
 
 var ruleKeys = []key[Rule]{

@@ -18,10 +18,10 @@ var (
 
 	mergeFactsDocument = document("mergefacts")
 	mergeMoreDocument  = document("mergemore")
-	pullNowDocument    = document("pullnow")
 	pullsFromDocument  = document("pullsfrom")
 
 	ourIssuesDocument = document("ourissues")
+	trainDocument     = document("train")
 )
 
 var (
@@ -78,7 +78,9 @@ var (
 	rightsOf       = asked{"Rights", "l", "String!", "collaborators(login: $%s, first: 1) { ...Rights }"}
 	pullsOfCommits = asked{"PullsOf", "c", "GitObjectID!", "object(oid: $%s) { ...PullsOfCommit }"}
 	runsOnCommits  = asked{"RunsOn", "c", "GitObjectID!", "object(oid: $%s) { ...RunsOnCommit }"}
-	statesOf       = asked{"States", "n", "Int!", "issueOrPullRequest(number: $%s) { ...StateOfPull ...StateOfIssue }"}
+	// pullsNow asks what is asked again and again while pull requests change.
+	pullsNow = asked{"PullsNow", "n", "Int!", "pullRequest(number: $%s) { ...PullNow }"}
+	statesOf = asked{"States", "n", "Int!", "issueOrPullRequest(number: $%s) { ...StateOfPull ...StateOfIssue }"}
 )
 
 // document asks about n things, as p0 to p(n-1).

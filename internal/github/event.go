@@ -115,7 +115,7 @@ func readSaid(o object, e *model.Event, times ...string) {
 // fork's pull request; then the event is about no number. A status names a commit and nothing else.
 // https://docs.github.com/webhooks/webhook-events-and-payloads#check_suite
 func readChecked(o object, e *model.Event) {
-	e.SHA = o.text("head_sha", false)
+	e.SHA, e.Branch = o.text("head_sha", false), o.text("head_branch", false)
 	switch pulls := o.fields["pull_requests"].(type) {
 	case nil:
 	case []any:

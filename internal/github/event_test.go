@@ -37,7 +37,7 @@ func TestEveryTrigger(t *testing.T) {
 		{Name: "pull_request_review_comment", Action: "created", Number: 2, IsPull: true, CommentID: 284312630,
 			CommentNode: "MDI0OlB1bGxSZXF1ZXN0UmV2aWV3Q29tbWVudDI4NDMxMjYzMA==", CommentBody: "Maybe you should use more emoji on this line.", Author: coder},
 		{Name: "workflow_run", Action: "completed", Repo: octo, Number: 2, Numbers: []int{2}, IsPull: true, RunID: 289782451},
-		{Name: "check_suite", Action: "completed", Number: 2, Numbers: []int{2}, IsPull: true, SHA: "ec26c3e57ca3a959ca5aad62de7213c562f8c821"},
+		{Name: "check_suite", Action: "completed", Number: 2, Numbers: []int{2}, IsPull: true, SHA: "ec26c3e57ca3a959ca5aad62de7213c562f8c821", Branch: "changes"},
 		{Name: "check_run", Action: "completed", Number: 2, Numbers: []int{2}, IsPull: true, SHA: "ec26c3e57ca3a959ca5aad62de7213c562f8c821"},
 		{Name: "status", SHA: "f95f852bd8fca8fcc58a9a2d6c842781e32a215e"},
 		{Name: "workflow_dispatch", Repo: octo},

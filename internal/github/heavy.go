@@ -24,8 +24,10 @@ const (
 	pagesOfOurs    = "our issues"
 	pagesOfRights  = "permissions"
 	pagesOfStates  = "states"
+	pagesOfNow     = "pull requests as they are"
 	pagesOfCommits = "pull requests of commits"
 	pagesOfRuns    = "runs on commits"
+	pagesOfTrain   = "merge train"
 )
 
 // pageSteps remember for each kind of query which of the page limits was answered last, for the rest of the run.
@@ -74,6 +76,9 @@ func (c *conn) inPages(ctx context.Context, kind string, ask func(ctx context.Co
 
 // askAll asks about all of a list, at most most at once.
 func askAll[T any](ctx context.Context, c *conn, kind string, list []T, most int, ask func(ctx context.Context, some []T) error) error {
+	if len(list) == 1 { // which cannot be asked for in smaller parts
+		return ask(ctx, list)
+	}
 	for len(list) > 0 {
 		n := 0
 		var last error

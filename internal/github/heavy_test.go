@@ -274,7 +274,7 @@ func TestMergeFactsOnSmallPages(t *testing.T) {
 
 // An outage is no reason for small pages: a query that has no pages is repeated as any other read is.
 func TestAnOutageIsWaitedOut(t *testing.T) {
-	l := dial(t, Options{}, reply{502, "<html>", nil}, reply{500, "", nil}, reply{200, `{"data": {"repository": {"pullRequest": {"state": "OPEN"}}}}`, nil})
+	l := dial(t, Options{}, reply{502, "<html>", nil}, reply{500, "", nil}, reply{200, `{"data": {"repository": {"p0": {"state": "OPEN"}}}}`, nil})
 	now, err := l.Pulls.Now(t.Context(), widgets, 7)
 	require.NoError(t, err)
 	assert.Equal(t, model.PullOpen, now.State)

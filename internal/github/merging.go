@@ -22,50 +22,98 @@ const (
 
 // Now reads how a pull request stands, and nothing else of it. A number that is not there is NotFound.
 func (c Pulls) Now(ctx context.Context, repo model.Repo, number int) (model.PullNow, error) {
-	op := fmt.Sprintf("look at %s#%d", repo, number)
-	if err := checkRepo(repo); err != nil {
-		return model.PullNow{}, &Error{Kind: Invalid, Op: op, Message: c.line(err.Error())}
-	}
-	var data struct {
-		Repository *struct {
-			PullRequest *struct {
-				State, BaseRefName string
-				HeadRefOID         string `json:"headRefOid"`
-				MergeCommit        *struct{ OID string }
-			}
-		}
-	}
-	_, err := c.query(ctx, op, pullNowDocument, map[string]any{"owner": repo.Owner, "name": repo.Name, "number": number}, &data)
-	if err == nil && (data.Repository == nil || data.Repository.PullRequest == nil) {
-		err = &Error{Kind: NotFound, Op: op, Status: http.StatusNotFound, Fix: fixHidden}
-	}
-	if err != nil {
-		return model.PullNow{}, named(err, Query{Repo: repo, Number: number})
-	}
-	n := data.Repository.PullRequest
-	now := model.PullNow{State: model.PullState(n.State), HeadSHA: n.HeadRefOID, BaseRef: n.BaseRefName}
-	if now.State == model.PullMerged && n.MergeCommit != nil {
-		now.MergeCommit = n.MergeCommit.OID
-	}
-	return now, nil
+	now, _, err := c.Await(ctx, repo, number, 0, func(model.PullNow) bool { return true })
+	return now, err
 }
 
-// Await looks at a pull request until done says so, at once and then after pauses that double from 250 ms to 5 s, as long
-// as their sum stays within limit and at most ten times. It gives what it saw last, and whether that is what was waited for.
+// pullsAtOnce is how many pull requests one request looks at.
+const pullsAtOnce = 50
+
+// AllNow is Now for several pull requests, 50 a request. A number that is not there is not in the map.
+func (c Pulls) AllNow(ctx context.Context, repo model.Repo, numbers []int) (map[int]model.PullNow, error) {
+	op := fmt.Sprintf("look at pull requests of %s", repo)
+	if len(numbers) == 1 {
+		op = fmt.Sprintf("look at %s#%d", repo, numbers[0])
+	}
+	if err := checkRepo(repo); err != nil {
+		return nil, &Error{Kind: Invalid, Op: op, Message: c.line(err.Error())}
+	}
+	out := map[int]model.PullNow{}
+	err := askAll(ctx, c.conn, pagesOfNow, numbers, pullsAtOnce, func(ctx context.Context, some []int) error {
+		return c.allNow(ctx, op, repo, some, out)
+	})
+	return out, err
+}
+
+func (c Pulls) allNow(ctx context.Context, op string, repo model.Repo, numbers []int, out map[int]model.PullNow) error {
+	variables := map[string]any{"owner": repo.Owner, "name": repo.Name}
+	lacking := aliases(len(numbers))
+	for i, number := range numbers {
+		variables[fmt.Sprintf("n%d", i)] = number
+		lacking[i] = mayLack + lacking[i]
+	}
+	var data struct {
+		Repository map[string]*struct {
+			State, BaseRefName string
+			IsDraft            bool
+			HeadRefOID         string `json:"headRefOid"`
+			MergeCommit        *struct{ OID string }
+			Labels             connection[struct{ Name string }]
+		}
+	}
+	if _, err := c.query(ctx, op, pullsNow.document(len(numbers)), variables, &data, lacking...); err != nil {
+		return named(err, Query{Repo: repo, Number: numbers[0]})
+	}
+	for i, number := range numbers {
+		n := data.Repository[fmt.Sprintf("p%d", i)]
+		if n == nil {
+			continue
+		}
+		now := model.PullNow{State: model.PullState(n.State), HeadSHA: n.HeadRefOID, BaseRef: n.BaseRefName, Draft: n.IsDraft}
+		if now.State == model.PullMerged && n.MergeCommit != nil {
+			now.MergeCommit = n.MergeCommit.OID
+		}
+		for _, label := range n.Labels.Nodes {
+			now.Labels = append(now.Labels, label.Name)
+		}
+		out[number] = now
+	}
+	return nil
+}
+
+// Await is AwaitAll for one pull request. A number that is not there is NotFound.
 func (c Pulls) Await(ctx context.Context, repo model.Repo, number int, limit time.Duration, done func(model.PullNow) bool) (now model.PullNow, ok bool, err error) {
+	var missing error
+	all, ok, err := c.AwaitAll(ctx, repo, []int{number}, limit, func(all map[int]model.PullNow) bool {
+		now, there := all[number]
+		if !there {
+			missing = named(&Error{Kind: NotFound, Op: fmt.Sprintf("look at %s#%d", repo, number), Status: http.StatusNotFound, Fix: fixHidden}, Query{Repo: repo, Number: number})
+		}
+		return !there || done(now)
+	})
+	if err == nil {
+		err = missing
+	}
+	return all[number], ok && err == nil, err
+}
+
+// AwaitAll looks at pull requests until done says so of all that there are, at once and then after pauses that double from
+// 250 ms to 5 s, as long as their sum stays within limit and at most ten times. It gives what it saw last, and whether that is
+// what was waited for.
+func (c Pulls) AwaitAll(ctx context.Context, repo model.Repo, numbers []int, limit time.Duration, done func(map[int]model.PullNow) bool) (all map[int]model.PullNow, ok bool, err error) {
 	pause := firstPause
 	for looks := 1; ; looks++ {
-		if now, err = c.Now(ctx, repo, number); err != nil {
-			return now, false, err
+		if all, err = c.AllNow(ctx, repo, numbers); err != nil {
+			return all, false, err
 		}
-		if done(now) {
-			return now, true, nil
+		if done(all) {
+			return all, true, nil
 		}
 		if looks == mostLooks || pause > limit {
-			return now, false, nil
+			return all, false, nil
 		}
 		if err := c.sleep(ctx, pause); err != nil {
-			return now, false, &Error{Kind: Unavailable, Op: fmt.Sprintf("wait for %s#%d", repo, number), Message: c.line(err.Error()), Err: err}
+			return all, false, &Error{Kind: Unavailable, Op: fmt.Sprintf("wait for pull requests of %s", repo), Message: c.line(err.Error()), Err: err}
 		}
 		limit -= pause
 		pause = min(2*pause, longestPause)

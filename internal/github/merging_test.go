@@ -81,7 +81,7 @@ func TestClosingTwice(t *testing.T) {
 func TestAwait(t *testing.T) {
 	pulls := func(heads ...string) (out []reply) {
 		for _, h := range heads {
-			out = append(out, reply{200, fmt.Sprintf(`{"data": {"repository": {"pullRequest": {"state": "OPEN", "headRefOid": %q, "baseRefName": "main"}}}}`, h), nil})
+			out = append(out, reply{200, fmt.Sprintf(`{"data": {"repository": {"p0": {"state": "OPEN", "headRefOid": %q, "baseRefName": "main"}}}}`, h), nil})
 		}
 		return out
 	}

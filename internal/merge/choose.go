@@ -14,7 +14,23 @@ type Way struct {
 	Strategy              string
 	Why                   string // which rule, default or command chose it, as part of a sentence
 	BaseWins, UnionFields []string
+	// Train says that the repository's own checks test what would land, in the merge train, and Both that the tests of the
+	// settings do as well.
+	Train, Both bool
 }
+
+// verified adds to a way what tests the result.
+func (w Way) verified(p Policy, facts model.MergeFacts) Way {
+	w.Train = p.Verify == verifyCI || p.Verify == verifyBoth || p.Verify == "" && len(bound(facts)) > 0
+	w.Both = p.Verify == verifyBoth
+	return w
+}
+
+// The values of Policy.Verify that name the checks of the repository.
+const (
+	verifyCI   = "ci"
+	verifyBoth = "both"
+)
 
 // Choose picks the way to merge a pull request: the requested strategy, else the first enabled rule that matches the head
 // branch, else the default for forks, or that of the settings. A fork also matches by its mirror's name. A rule's options
@@ -26,7 +42,7 @@ func Choose(p Policy, pull model.Pull, facts model.MergeFacts, asked string) (Wa
 	switch {
 	case at >= 0:
 		r := p.Rules[at]
-		way = Way{r.Strategy, fmt.Sprintf("the settings' rule for %q", r.Branch), r.BaseWins, r.UnionFields}
+		way = Way{Strategy: r.Strategy, Why: fmt.Sprintf("the settings' rule for %q", r.Branch), BaseWins: r.BaseWins, UnionFields: r.UnionFields}
 	case held(facts) != "":
 		way = Way{Strategy: model.StrategyNoFF, Why: "the default for this head branch: " + held(facts)}
 	case pull.CrossRepo:
@@ -41,7 +57,7 @@ func Choose(p Policy, pull model.Pull, facts model.MergeFacts, asked string) (Wa
 	if problem := unusable(way, pull, facts); problem != "" {
 		return Way{}, refuse("%s", problem)
 	}
-	return way, nil
+	return way.verified(p, facts), nil
 }
 
 // forkWay is the default for forks. Their own commits land, so that GitHub shows them as merged. A disabled rule for

@@ -26,7 +26,7 @@ const hasGitHub = "strategy=" + model.StrategyAPI + " has GitHub merge instead"
 
 // Barred says which demand of the base refuses the push of tip, and what helps, as a sentence without its end; "" for none.
 // Checks are of one commit: what was made for a merge has none, and a push of it would be refused when the head has moved to it
-// already. An empty tip is one that is not known yet.
+// already, unless the merge train has it checked first. An empty tip is one that is not known yet.
 func Barred(way Way, pull model.Pull, facts model.MergeFacts, tip string) string {
 	if way.Strategy == model.StrategyAPI || way.Strategy == "" {
 		return ""
@@ -34,7 +34,7 @@ func Barred(way Way, pull model.Pull, facts model.MergeFacts, tip string) string
 	made := tip != "" && tip != facts.HeadSHA || way.Strategy == model.StrategyNoFF // which is never the head
 	for _, d := range facts.Demands {
 		bar, known := barring[d.Kind]
-		if !known || bar.ofCommit && !made {
+		if !known || bar.ofCommit && !made || d.Kind == model.DemandChecks && way.Train {
 			continue
 		}
 		said := fmt.Sprintf("%s of branch %q %s", d.Source, pull.BaseRef, bar.says)

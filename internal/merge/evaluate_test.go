@@ -120,7 +120,14 @@ var stories = map[string]struct {
 	}, "", "", false, ""},
 	"the base asks for checks, which a merge commit has not": {func(c *merge.Case) {
 		c.Facts.Demands, c.Request.Asked = []model.Demand{{Kind: model.DemandChecks, Source: "ruleset 42", Names: []string{"ci"}}}, "no-ff"
+		c.Policy.Verify = "local"
 	}, merge.GatePushable, model.CodeProtected, false, `ruleset 42 of branch "main" takes only commits that have passed ci, and strategy no-ff would push a merge commit, which is not the head`},
+	"the train has checked what the base asks for": {func(c *merge.Case) {
+		c.Facts.Demands, c.Request.Asked = []model.Demand{{Kind: model.DemandChecks, Source: "ruleset 42", Names: []string{"ci"}}}, "no-ff"
+	}, "", "", false, ""},
+	"a try needs no approval": {func(c *merge.Case) {
+		c.Request.Train, c.Facts.Reviews = &model.TrainWish{Try: true}, nil
+	}, "", "", false, ""},
 	"a ruleset asks for a check that nothing has reported": {func(c *merge.Case) {
 		c.Facts.Demands = []model.Demand{{Kind: model.DemandChecks, Source: "ruleset 42", Names: []string{"lint"}}}
 	}, merge.GateChecks, model.CodeChecks, true, "pending: lint (nothing has reported it yet)"},

@@ -69,6 +69,7 @@ var ends = map[model.MergeCode]end{
 	model.CodeFrozen:        {"the pull request is frozen by a label", "Take the label off. " + anew},
 	model.CodeClosed:        {"the pull request is not open", ""},
 	model.CodeBlocked:       {"the automation is stopped here", "`/mergexo why` tells by what. Once it goes on, give the command again."},
+	model.CodeTrain:         {"it is in the merge train", bySelf},
 	model.CodeBusy:          {"other work is under way here", bySelf},
 	model.CodeStrategy:      {"that strategy cannot be used", "Give the command with another `strategy=`, or without one for what the settings say."},
 	model.CodeCancelled:     {"the request was taken back", ""},

@@ -83,6 +83,9 @@ func hard(c Case, way Way, err error) []finding {
 // soft are the gates that a request waits for.
 func soft(c Case, way Way) []finding {
 	p := c.Snapshot.Pull
+	if t := c.Request.Train; t != nil && t.Try { // nothing lands
+		return nil
+	}
 	out := []finding{
 		blockGate(c.State),
 		pausedGate(c.State),
@@ -177,6 +180,8 @@ func pushableGate(p model.Pull, facts model.MergeFacts, way Way) finding {
 		return find(GatePushable, model.CodeProtected, false, "%s", Barred(way, p, facts, ""))
 	case facts.PushRefused:
 		return find(GatePushable, model.CodeProtected, false, "the rules of branch %q do not let MergeXO's token push to it; strategy=%s has GitHub merge instead", p.BaseRef, model.StrategyAPI)
+	case len(bound(facts)) > 0 && way.Train:
+		return find(GatePushable, model.CodeProtected, true, "branch %q takes only commits that have passed %s, which the merge train waits for", p.BaseRef, names("", bound(facts)))
 	case len(bound(facts)) > 0:
 		return find(GatePushable, model.CodeProtected, true, "branch %q takes only commits that have passed %s: the head, where it lands as it is", p.BaseRef, names("", bound(facts)))
 	case !facts.RuleKnown:

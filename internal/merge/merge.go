@@ -13,8 +13,10 @@ type Policy struct {
 	Approvals      int
 	RequiredChecks []string // "name", or "name@app" for a check run of that App only
 	Attempts       int      // on one head and base tip
-	Freeze         string   // label that blocks all merges; "": none
-	Ignore         string   // label with which a person takes over; "": none
+	// Verify says what tests what would land: "local", "ci", "both", or "" for ci where the base requires checks, else local.
+	Verify string
+	Freeze string // label that blocks all merges; "": none
+	Ignore string // label with which a person takes over; "": none
 }
 
 // Rule chooses the strategy for some branches.

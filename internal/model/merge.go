@@ -28,6 +28,7 @@ const (
 	CodeClosed        MergeCode = "CLOSED" // the pull request was closed meanwhile
 	CodeBlocked       MergeCode = "BLOCKED"
 	CodeBusy          MergeCode = "BUSY" // a turn is at work
+	CodeTrain         MergeCode = "IN_TRAIN"
 	CodeStrategy      MergeCode = "STRATEGY_UNUSABLE"
 	CodeCancelled     MergeCode = "CANCELLED"  // an operator took the request back
 	CodeReplaced      MergeCode = "SUPERSEDED" // by a later request
@@ -64,10 +65,18 @@ const (
 // Retryable says that the same request may succeed later as things are.
 func (c MergeCode) Retryable() bool {
 	switch c {
-	case CodeBaseMoved, CodeRejected, CodeLock, CodeHeadMoved, CodeDirtyBase, CodeBusy, CodeChecks:
+	case CodeBaseMoved, CodeRejected, CodeLock, CodeHeadMoved, CodeDirtyBase, CodeBusy, CodeChecks, CodeTrain:
 		return true
 	}
 	return false
+}
+
+// TrainWish is how somebody wants a pull request to go in the merge train.
+type TrainWish struct {
+	Priority int  `json:"priority,omitempty"` // higher first; 0: as all others
+	Solo     bool `json:"solo,omitempty"`     // in a car of its own
+	Now      bool `json:"now,omitempty"`      // before all others
+	Try      bool `json:"try,omitempty"`      // tested and reported, and never landed
 }
 
 // MergeMarker is the one comment of a request to merge, in its newest state.
@@ -110,6 +119,8 @@ type MergeMarker struct {
 	Label string `json:"label,omitempty"`
 	// Members are the pull requests that land together with this one, in their order, this one among them; nil for it alone.
 	Members []MergeMember `json:"members,omitempty"`
+	// Train is what the command says about a place in the merge train; nil where it says nothing.
+	Train *TrainWish `json:"train,omitempty"`
 	// Leader is the pull request whose request this one is part of, as owner/name#number.
 	Leader string `json:"leader,omitempty"`
 
@@ -225,6 +236,8 @@ type PullNow struct {
 	HeadSHA     string
 	BaseRef     string
 	MergeCommit string // "" unless merged
+	Draft       bool
+	Labels      []string
 }
 
 // Moved is a commit that was made from another one.

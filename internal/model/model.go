@@ -87,6 +87,8 @@ type Event struct {
 	Numbers []int
 	// SHA is the checked commit; "" if the trigger is about no commit.
 	SHA string
+	// Branch is the branch that was checked; "" where the trigger does not say.
+	Branch string
 	// RunID is the run of a workflow_run, and Conclusion its result; "" until it is completed.
 	RunID      int64
 	Conclusion string

@@ -191,7 +191,7 @@ func (p *Request) policy() merge.Policy { return policyOfMerge(p.Settings) }
 
 func policyOfMerge(s config.Settings) merge.Policy {
 	policy := merge.Policy{
-		Strategy: s.Merge.Strategy, Approvals: s.Merge.Approvals, RequiredChecks: s.Merge.RequiredChecks, Attempts: s.Merge.Attempts,
+		Strategy: s.Merge.Strategy, Approvals: s.Merge.Approvals, RequiredChecks: s.Merge.RequiredChecks, Attempts: s.Merge.Attempts, Verify: s.Merge.Verify,
 		Freeze: s.Labels.Freeze, Ignore: s.Labels.Ignore,
 	}
 	for _, r := range s.Merge.Rules {

@@ -114,9 +114,12 @@ func lockFrom(ctx context.Context, c *git.Checkout, base, dead string, lease Lea
 	return lock, nil
 }
 
-// lockRef is the ref of a branch's lock. The branch becomes one part without a slash, since refs a/b and a exclude each
-// other; a long one ends in a digest, since a server may keep it as a file.
-func lockRef(base string) string {
+// lockRef is the ref of a branch's lock.
+func lockRef(base string) string { return lockPrefix + flatName(base) }
+
+// flatName is a branch as one part of a ref's name, without a slash, since refs a/b and a exclude each other; a long one ends
+// in a digest, since a server may keep it as a file.
+func flatName(base string) string {
 	var flat strings.Builder
 	for _, b := range []byte(base) {
 		if b == '/' || b == '%' {
@@ -130,7 +133,7 @@ func lockRef(base string) string {
 		sum := sha256.Sum256([]byte(base))
 		name = strings.ToValidUTF8(name[:120], "") + "%" + hex.EncodeToString(sum[:])
 	}
-	return lockPrefix + name
+	return name
 }
 
 // lockCommit makes a lock's commit: it has no files, and the lease is its message.

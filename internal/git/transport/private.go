@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -69,6 +70,33 @@ func WritePrivate(ctx context.Context, c *git.Checkout, h PrivateRef) error {
 		}
 		return nil
 	})
+}
+
+// TrainRefs is where the manifests of merge trains are, one below it for each base.
+const TrainRefs = privatePrefix + "train/"
+
+// TrainRef is the private ref of the manifest of a base branch's merge train.
+func TrainRef(base string) string { return TrainRefs + flatName(base) }
+
+// SwapPrivate replaces the content of a private ref that is still at the commit was, "" for a missing one, and returns the
+// commit that it is at then. If somebody was faster the error is a *git.ErrRejected with the reason Stale; after a
+// *git.ErrUnclear only the ref tells what happened. One network operation.
+func SwapPrivate(ctx context.Context, c *git.Checkout, h PrivateRef, was string) (sha string, err error) {
+	if err := checkPrivate(h.Ref); err != nil || was != "" && !syntax.IsSHA(was) {
+		return "", fmt.Errorf("replace %s at %q: not a commit id and a hidden ref", h.Ref, was)
+	}
+	err = git.InSeparateDir(c, false, func(a *git.Checkout) error {
+		move, err := privateCommit(ctx, a, h)
+		if err != nil {
+			return err
+		}
+		move.From, sha = cmp.Or(was, relay.ZeroID), move.To
+		return push(ctx, a, move)
+	})
+	if err != nil {
+		return sha, fmt.Errorf("replace %s: %w", h.Ref, err)
+	}
+	return sha, nil
 }
 
 // StageWithPrivate is Stage, with private refs in the same push. They must never cost the staged work: if the push of both

@@ -287,3 +287,33 @@ func TestKeepingStopsWhenTheRunDoes(t *testing.T) {
 	assert.Equal(t, git.Unreachable, failed.Failure)
 	assert.False(t, strings.Contains(err.Error(), gittest.Token))
 }
+
+// Of two runs that replace what both have read, one is told that it was too late.
+func TestWhatTwoReplaceIsReplacedOnce(t *testing.T) {
+	h, c, _, _ := gittest.Turn(t)
+	ref, other := transport.TrainRef("release/1"), h.Open("")
+	assert.Equal(t, "refs/mergexo/train/release%2F1", ref)
+	first, err := transport.SwapPrivate(gittest.Ctx, c, transport.PrivateRef{Ref: ref, Content: []byte("one")}, "")
+	require.NoError(t, err)
+	assert.Equal(t, first, h.Git(h.Bare, "rev-parse", ref))
+	stale := func(c *git.Checkout, content, was string) {
+		t.Helper()
+		_, err := transport.SwapPrivate(gittest.Ctx, c, transport.PrivateRef{Ref: ref, Content: []byte(content)}, was)
+		var rejected *git.ErrRejected
+		require.ErrorAs(t, err, &rejected)
+		assert.Equal(t, git.Stale, rejected.Reason)
+	}
+	stale(other, "also one", "")
+	second, err := transport.SwapPrivate(gittest.Ctx, other, transport.PrivateRef{Ref: ref, Content: []byte("two")}, first)
+	require.NoError(t, err)
+	stale(c, "also two", first)
+	assert.Equal(t, second, h.Git(h.Bare, "rev-parse", ref))
+	got, err := transport.ReadPrivate(gittest.Ctx, c, ref, 100)
+	require.NoError(t, err)
+	assert.Equal(t, "two", string(got))
+
+	for _, wrong := range []struct{ ref, was string }{{"refs/heads/main", ""}, {ref, "two"}} {
+		_, err := transport.SwapPrivate(gittest.Ctx, c, transport.PrivateRef{Ref: wrong.ref}, wrong.was)
+		assert.Error(t, err)
+	}
+}
