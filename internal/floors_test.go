@@ -27,7 +27,7 @@ var floors = map[string]int{
 
 	"internal/golden": 0, // tests
 
-	"internal/turn": 1, "internal/flow": 1, "internal/journal": 1, "internal/lineage": 1, "internal/merge": 1, "internal/command": 1, "internal/doctor": 1, "internal/leak": 1, "internal/external": 1, "internal/sweep": 1, "internal/needs": 1, // pure
+	"internal/turn": 1, "internal/flow": 1, "internal/journal": 1, "internal/lineage": 1, "internal/merge": 1, "internal/command": 1, "internal/doctor": 1, "internal/leak": 1, "internal/external": 1, "internal/sweep": 1, "internal/needs": 1, "internal/train": 1, // pure
 	"internal/github": 1, "internal/git": 1, "internal/agent": 1, "internal/config": 1, "internal/report": 1, "internal/handoff": 1, "internal/dashboard": 1, // I/O
 	"internal/transcript": 1, // pure but for the randomness of what it encrypts
 	"internal/sandbox":    1, // tests and offline runs

@@ -1,0 +1,166 @@
+package train
+
+import "slices"
+
+// board forms the next car at the end of the line, if one more may be tested.
+func board(f *fold) bool {
+	if stopped(f) != "" {
+		return false
+	}
+	if hurry(f) {
+		return true
+	}
+	first := firstAboard(f)
+	if first == nil {
+		return false
+	}
+	on, open := tail(f)
+	if !open || f.facts.Frozen != "" {
+		return false
+	}
+	if first.Conflicts >= patience && len(f.line()) > 0 {
+		return false
+	}
+	car := Car{Number: f.number(), On: on, State: Building, Since: f.now}
+	for next := first; next != nil; next = nextAboard(f, car) {
+		car.Members = append(car.Members, Member{Number: next.Number, Head: next.Head})
+	}
+	f.Cars = append(f.Cars, car)
+	return true
+}
+
+// patience is after how many conflicts with others a request is built on the base itself, for which the rest waits.
+const patience = 2
+
+// stopped says why no car is formed; "": they are.
+func stopped(f *fold) string {
+	switch {
+	case f.facts.Gone:
+		return "the base branch is gone"
+	case f.facts.Trouble != "":
+		return f.facts.Trouble
+	case f.Halt != nil && f.now < f.Halt.At+int64(f.settings.Pause.Seconds()):
+		return f.Halt.Why
+	case f.SHA == "":
+		return "nobody has read the base yet"
+	}
+	return ""
+}
+
+// hurry takes the line apart for a request that goes now, but for what is landing and for others that go now. It says whether
+// there was anything.
+func hurry(f *fold) bool {
+	at := f.line()
+	k := 0
+	for k < len(at) && (f.Cars[at[k]].State == Moving || goesNow(f, f.Cars[at[k]]) && len(f.Cars[at[k]].Members) == 1) {
+		k++
+	}
+	first := firstAboard(f)
+	waits := first != nil && first.Now
+	for _, i := range at[k:] {
+		waits = waits || goesNow(f, f.Cars[i])
+	}
+	return waits && f.drop(k)
+}
+
+// tail is the commit that the next car stands on, and whether there may be one: cars have room, all are built, nobody goes
+// now, and no culprit is looked for among several.
+func tail(f *fold) (on string, open bool) {
+	on = f.SHA
+	testing, at := 0, f.line()
+	for k, i := range at {
+		c := f.Cars[i]
+		if c.Tip == "" || c.State == Red || c.State != Green && c.State != Moving && c.Doubts > 0 || goesNow(f, c) {
+			return "", false
+		}
+		if c.State == Pushing || c.State == Testing {
+			testing++
+		}
+		switch {
+		case !c.suspect():
+			on = c.Tip
+		case k+1 < len(at) && f.Cars[at[k+1]].On == c.Tip: // what is under test on it may still clear it
+			return "", false
+		}
+	}
+	return on, testing < f.settings.Speculate
+}
+
+func goesNow(f *fold, c Car) bool {
+	return slices.ContainsFunc(c.Members, func(m Member) bool {
+		i := f.request(m.Number)
+		return i >= 0 && f.Queue[i].Now
+	})
+}
+
+// firstAboard is the request that heads the next car of the line; nil: nobody may board.
+func firstAboard(f *fold) *Request { return nextAboard(f, Car{}) }
+
+// nextAboard is the request that boards a car that is being formed, behind its members; nil: nobody does.
+func nextAboard(f *fold, car Car) *Request {
+	if len(car.Members) >= f.settings.Batch || len(car.Members) > 0 && f.rides(car.Members[0].Number).alone() {
+		return nil
+	}
+	in, stands := f.aboard(), standing(f)
+	for _, m := range car.Members {
+		in[m.Number], stands[m.Number] = true, true
+	}
+	empty := len(f.line()) == 0
+	for _, r := range f.Order() {
+		switch {
+		case in[r.Number] || r.Try || !f.ready(r.Number) || missing(f, r, stands) != 0:
+			continue
+		case r.ConflictOn != "" && r.ConflictOn == f.SHA && !empty:
+			continue
+		case len(car.Members) > 0 && r.alone():
+			return nil // the next car is its own
+		}
+		return &r
+	}
+	return nil
+}
+
+// rides is a request in the queue.
+func (f *fold) rides(number int) Request { return f.Queue[f.request(number)] }
+
+// alone says that a request shares no car.
+func (r Request) alone() bool { return r.Solo || r.Now || r.Try || r.Conflicts > 0 }
+
+// standing are the requests that the next car of the line stands on: those aboard, but for suspects, which it stands beside.
+func standing(f *fold) map[int]bool {
+	in := map[int]bool{}
+	for _, i := range f.line() {
+		if c := f.Cars[i]; !c.suspect() {
+			for _, m := range c.Members {
+				in[m.Number] = true
+			}
+		}
+	}
+	return in
+}
+
+// missing is the first request that r depends on and that has neither landed nor is among those that it would stand on; 0: none.
+func missing(f *fold, r Request, in map[int]bool) int {
+	for _, n := range r.Needs {
+		landed := f.facts.Requests[n].State == Merged || slices.ContainsFunc(f.Landed, func(l Landing) bool { return l.Number == n })
+		if !landed && !in[n] {
+			return n
+		}
+	}
+	return 0
+}
+
+// boardTry forms a car beside the line for the next request that only tries, one at a time.
+func boardTry(f *fold) bool {
+	if stopped(f) != "" || slices.ContainsFunc(f.Cars, func(c Car) bool { return c.Try }) {
+		return false
+	}
+	for _, r := range f.Order() {
+		if r.Try && f.ready(r.Number) {
+			f.Cars = append(f.Cars, Car{Number: f.number(), On: f.SHA, State: Building, Since: f.now, Try: true,
+				Members: []Member{{Number: r.Number, Head: r.Head}}})
+			return true
+		}
+	}
+	return false
+}

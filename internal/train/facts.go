@@ -1,0 +1,191 @@
+package train
+
+import (
+	"maps"
+	"slices"
+)
+
+// Facts are what was read from GitHub for one fold.
+type Facts struct {
+	Base string // the tip of the base branch; "" if it was not read
+	Gone bool   // there is no base branch
+	// Reached says of the tips in Wanted.Ancestors whether the base's history has them.
+	Reached map[string]bool
+	// Frozen says why nothing may land; "": it may.
+	Frozen string
+	// Trouble says why no car can be tested, such as a required check that no workflow produces on train branches, by its name;
+	// "": nothing is known of any.
+	Trouble string
+	// Requests are those of Wanted.Requests, by number. One that is missing is one that nobody knows about now: it stays
+	// where it is, and neither boards nor lands.
+	Requests map[int]Standing
+	// Asked are requests that people made. One that is in the queue with its token already, or has ended, changes nothing.
+	Asked []Request
+	// Checks are how the required checks stand, by tip. One that is missing was not read.
+	Checks map[string]Checks
+	// Branches are the tips of mergexo/train/{base}/{n}, by n: all that there are.
+	Branches map[int]string
+	// Results are what became of the effects of earlier folds of this run.
+	Results []Result
+}
+
+// Standing is how a pull request stands.
+type Standing struct {
+	State PullState
+	Head  string
+	SHA   string // the commit on the base: merged
+	// Waits says which condition does not hold, in words without a full stop; "": all hold.
+	Waits string
+	// Off says that it does not go to this base any more.
+	Off bool
+	// Cancelled names who took the request back; "": nobody.
+	Cancelled string
+	// Ended is the token of the request that its comment shows as over; "": none.
+	Ended string
+}
+
+// PullState is that of a pull request.
+type PullState string
+
+// The states of pull requests.
+const (
+	Open   PullState = "open"
+	Closed PullState = "closed"
+	Merged PullState = "merged"
+)
+
+// Checks are how the required checks of a commit stand together.
+type Checks struct {
+	State  CheckState
+	Failed []Check  // with links
+	Open   []string // names of those that have not reported
+}
+
+// CheckState is that of all required checks of a commit.
+type CheckState string
+
+// The states of checks.
+const (
+	ChecksPending CheckState = "pending"
+	ChecksPassed  CheckState = "passed"
+	ChecksFailed  CheckState = "failed"
+	// ChecksMissing: all that runs has ended, and some required check did not report.
+	ChecksMissing CheckState = "missing"
+)
+
+// Result is what a run learned from an effect of its own.
+type Result interface{ learn(*fold) }
+
+// Built is a car whose commits were made: Tips has the tip of each of its members, in their order.
+type Built struct {
+	Car     int
+	On      string
+	Members []Member // with their tips
+}
+
+// Conflict is a member that does not merge with what is before it in its car, or with what the car stands on.
+type Conflict struct {
+	Car, Number int
+	On          string
+	Paths       []string
+}
+
+// Unfit is a member that could not be built for another reason than a conflict, and will not be.
+type Unfit struct {
+	Car, Number int
+	Code, Why   string
+}
+
+// Pushed is a car whose branch is at its tip.
+type Pushed struct {
+	Car int
+	Tip string
+}
+
+// PushRefused is a car whose branch GitHub did not take.
+type PushRefused struct {
+	Car int
+	Why string
+}
+
+// Lost is a car whose commits are nowhere any more, since the run that built them died before it pushed them.
+type Lost struct {
+	Car int
+	Tip string
+}
+
+// Arrived is a car that has landed: the base went from From to SHA, which is not its tip where GitHub made the commit.
+type Arrived struct {
+	Car       int
+	From, SHA string
+}
+
+// LandRefused is a landing that was refused, the Attempt that its effect had.
+type LandRefused struct {
+	Car, Attempt int
+	Why          string
+}
+
+// Deleted is a train branch that is gone.
+type Deleted struct{ Car int }
+
+// Told is a request whose comment says what its effect had.
+type Told struct {
+	Number  int
+	Key     string
+	Comment int64 // 0: the one that is known
+}
+
+// Finished is a request whose comment shows that the one with that token is over.
+type Finished struct {
+	Number int
+	Token  string
+}
+
+// Wanted is what the facts of a fold have to tell.
+type Wanted struct {
+	Tips      []string // whose checks
+	Ancestors []string // whether the base has them, if its tip is neither SHA of the manifest nor one of them
+	Requests  []int    // that stand in cars, then the others in the order in which they board
+	Needs     []int    // pull requests, not in the queue, that those depend on
+}
+
+// Wanted lists what the facts of the next fold have to tell. Of the requests that wait, a run may leave out those far behind.
+func (m Manifest) Wanted() Wanted {
+	var w Wanted
+	aboard := map[int]bool{}
+	for _, c := range m.Cars {
+		if c.Tip != "" {
+			w.Tips = append(w.Tips, c.Tip)
+		}
+		if c.State == Moving {
+			w.Ancestors = append(w.Ancestors, c.Tip)
+		}
+		for _, member := range c.Members {
+			aboard[member.Number] = true
+			w.Requests = append(w.Requests, member.Number)
+		}
+	}
+	for _, r := range m.Order() {
+		if !aboard[r.Number] {
+			w.Requests = append(w.Requests, r.Number)
+		}
+	}
+	for _, r := range m.Queue {
+		for _, n := range r.Needs {
+			if !slices.Contains(w.Needs, n) && !slices.ContainsFunc(m.Queue, func(q Request) bool { return q.Number == n }) {
+				w.Needs = append(w.Needs, n)
+			}
+		}
+	}
+	return w
+}
+
+// own gives facts whose maps a fold may add its results to.
+func (f Facts) own() Facts {
+	f.Branches = maps.Clone(f.Branches)
+	if f.Branches == nil {
+		f.Branches = map[int]string{}
+	}
+	return f
+}

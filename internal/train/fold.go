@@ -1,0 +1,229 @@
+package train
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"time"
+)
+
+// Fold takes a train one step further: it gives the manifest as it has to be by what is known now, and the effects that the
+// facts do not show yet, in the order in which they are to be carried out. Without anything to do it gives m as it was. The
+// manifest has to be written before an effect other than a Build is carried out.
+func Fold(m Manifest, facts Facts, s Settings, now time.Time) (Manifest, []Effect) {
+	f := fold{Manifest: m.clone(), facts: facts.own(), settings: s.effective(), now: now.Unix(), looked: facts.Branches != nil}
+	for _, r := range facts.Results {
+		r.learn(&f)
+	}
+	f.join()
+	f.moveOn()
+	f.settle()
+	for left := 100 + 8*(len(f.Queue)+len(f.Cars)); left > 0 && f.step(); left-- { // far more than there are steps
+	}
+	return f.Manifest, effects(&f)
+}
+
+// fold is one fold under way.
+type fold struct {
+	Manifest
+	facts    Facts
+	settings Settings
+	now      int64
+	arrived  *Arrived // the landing that this run has seen
+	looked   bool     // the branches were read
+}
+
+// step applies the first rule that changes something; false: none does.
+func (f *fold) step() bool {
+	f.look()
+	return f.letGo() || f.relink() || f.leave() || f.land() || f.search() || makeRoom(f) || conclude(f) || board(f) || boardTry(f)
+}
+
+// Order are the requests in the order in which they board: what operators want now, then by priority, then the one first whose
+// conditions held first.
+func (m Manifest) Order() []Request {
+	all := slices.Clone(m.Queue)
+	slices.SortStableFunc(all, before)
+	return all
+}
+
+func before(a, b Request) int {
+	if a.Now != b.Now {
+		if a.Now {
+			return -1
+		}
+		return 1
+	}
+	return cmp.Or(cmp.Compare(b.Priority, a.Priority), cmp.Compare(a.At, b.At), cmp.Compare(a.Number, b.Number))
+}
+
+// request is the place of a request in the queue; -1: it is not there.
+func (f *fold) request(number int) int {
+	return slices.IndexFunc(f.Queue, func(r Request) bool { return r.Number == number })
+}
+
+// letGo takes out of the queue what is over and told.
+func (f *fold) letGo() bool {
+	count := len(f.Queue)
+	f.Queue = slices.DeleteFunc(f.Queue, func(r Request) bool {
+		return f.facts.Requests[r.Number].Ended == r.Token && r.Token != "" && (r.End != nil || !f.moving(r.Number))
+	})
+	return len(f.Queue) < count
+}
+
+// join takes up what people ask for.
+func (f *fold) join() {
+	for _, r := range f.facts.Asked {
+		if f.facts.Requests[r.Number].Ended == r.Token {
+			continue
+		}
+		i := f.request(r.Number)
+		switch {
+		case i < 0:
+			f.Queue = append(f.Queue, r)
+		case f.Queue[i].Token == r.Token:
+		case f.Queue[i].End != nil:
+			f.Queue[i] = r
+		default:
+			f.Queue[i] = f.Queue[i].renewed(r)
+		}
+	}
+}
+
+// renewed is a request that was asked for again, which keeps its place if it is about the same head.
+func (r Request) renewed(by Request) Request {
+	if by.Head == r.Head {
+		by.At, by.Made, by.Conflicts, by.ConflictOn = r.At, r.Made, r.Conflicts, r.ConflictOn
+	}
+	by.Comment, by.Told = cmp.Or(by.Comment, r.Comment), r.Told
+	return by
+}
+
+// moving says whether a request is in the car that is landing.
+func (f *fold) moving(number int) bool {
+	return slices.ContainsFunc(f.Cars, func(c Car) bool { return c.State == Moving && c.has(number) })
+}
+
+// moveOn follows the base: to the car that landed, or to where somebody else has moved it.
+func (f *fold) moveOn() {
+	if f.facts.Gone {
+		f.Cars = nil
+		for i := range f.Queue {
+			f.end(i, End{Outcome: Failed, Code: CodeNoBase, Why: "the base branch is gone"})
+		}
+		return
+	}
+	for i, c := range f.Cars {
+		if c.State != Moving {
+			continue
+		}
+		at := c.Tip
+		if f.arrived != nil && f.arrived.Car == c.Number {
+			at = f.arrived.SHA
+		} else if f.facts.Base != c.Tip && !f.facts.Reached[c.Tip] {
+			break
+		}
+		f.Cars = slices.Delete(f.Cars, i, i+1)
+		f.SHA = at
+		f.landed(c, at)
+		break
+	}
+	if f.facts.Base != "" {
+		f.SHA = f.facts.Base
+	}
+}
+
+// landed ends the requests of a car that the base has.
+func (f *fold) landed(c Car, sha string) {
+	for _, m := range c.Members {
+		if i := f.request(m.Number); i >= 0 && f.Queue[i].End == nil {
+			took := int64(0)
+			if c.Pushed > 0 {
+				took = f.now - c.Pushed
+			}
+			f.Landed = append(f.Landed, Landing{Number: m.Number, SHA: sha, From: f.Queue[i].At, At: f.now, Took: took})
+			f.end(i, End{Outcome: Landed, SHA: sha})
+		}
+	}
+	f.Landed = f.Landed[max(0, len(f.Landed)-mostLanded):]
+}
+
+// end ends a request that has not ended.
+func (f *fold) end(i int, e End) {
+	if r := &f.Queue[i]; r.End == nil {
+		e.At = f.now
+		r.End, r.Made, r.Needs = &e, nil, nil
+	}
+}
+
+// settle ends the requests that are over by what GitHub shows of them. While a landing is under way, a person who takes a
+// request back comes too late, for another run may be at it this very moment.
+func (f *fold) settle() {
+	for i, r := range f.Queue {
+		now, known := f.facts.Requests[r.Number]
+		if known && now.State == Merged && r.End != nil && r.End.Outcome == Failed {
+			f.Queue[i].End, r.End = nil, nil // nobody was told of the other end yet
+		}
+		if !known || r.End != nil {
+			continue
+		}
+		switch {
+		case now.State == Merged && r.Try:
+			f.end(i, End{Outcome: Refuted, Code: CodeClosed, Why: "it was merged meanwhile"})
+		case now.State == Merged:
+			f.Landed = append(f.Landed, Landing{Number: r.Number, SHA: now.SHA, From: r.At, At: f.now})
+			f.end(i, End{Outcome: Landed, SHA: now.SHA, Why: "it was merged by somebody else"})
+		case now.State == Closed:
+			f.end(i, End{Outcome: Failed, Code: CodeClosed, Why: "it was closed"})
+		case now.Cancelled != "" && !f.moving(r.Number):
+			f.end(i, End{Outcome: Failed, Code: CodeCancelled, Why: "@" + now.Cancelled + " took it back"})
+		case now.Off:
+			f.end(i, End{Outcome: Failed, Code: CodeRetargeted, Why: "it goes to another base now"})
+		case now.Head != r.Head && !slices.Contains(r.Made, now.Head):
+			f.end(i, End{Outcome: Failed, Code: CodeHeadMoved, Why: "it has a new head, which has to be approved first"})
+		}
+	}
+	f.Landed = f.Landed[max(0, len(f.Landed)-mostLanded):]
+}
+
+// ready says whether all conditions of a request are known to hold.
+func (f *fold) ready(number int) bool {
+	now, known := f.facts.Requests[number]
+	i := f.request(number)
+	return known && now.State == Open && now.Waits == "" && i >= 0 && f.Queue[i].End == nil
+}
+
+// stays says whether a member may stay in a car: nothing is known against it.
+func (f *fold) stays(c Car, m Member) bool {
+	i := f.request(m.Number)
+	if i < 0 || f.Queue[i].End != nil || f.Queue[i].Head != m.Head {
+		return false
+	}
+	now, known := f.facts.Requests[m.Number]
+	return !known || now.Waits == "" || c.State == Moving
+}
+
+// has says whether a request is in a car.
+func (c Car) has(number int) bool {
+	return slices.ContainsFunc(c.Members, func(m Member) bool { return m.Number == number })
+}
+
+// aboard are the requests in cars.
+func (f *fold) aboard() map[int]bool {
+	in := map[int]bool{}
+	for _, c := range f.Cars {
+		for _, m := range c.Members {
+			in[m.Number] = true
+		}
+	}
+	return in
+}
+
+// number takes the number of a new car. There may be branches of cars that a lost manifest knew.
+func (f *fold) number() int {
+	for n := range maps.Keys(f.facts.Branches) {
+		f.Next = max(f.Next, n+1)
+	}
+	f.Next++
+	return f.Next - 1
+}

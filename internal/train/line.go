@@ -1,0 +1,152 @@
+package train
+
+import "slices"
+
+// line are the places of the cars that are to land, in their order.
+func (f *fold) line() []int {
+	var at []int
+	for i, c := range f.Cars {
+		if !c.Try {
+			at = append(at, i)
+		}
+	}
+	return at
+}
+
+// drop takes the cars of the line from place k on apart. It says whether there were any.
+func (f *fold) drop(k int) bool {
+	at := f.line()
+	if k >= len(at) {
+		return false
+	}
+	first := at[k]
+	kept := slices.Clone(f.Cars[:first])
+	for _, c := range f.Cars[first:] {
+		if c.Try {
+			kept = append(kept, c)
+		}
+	}
+	f.Cars = kept
+	return true
+}
+
+// suspect says that a car is alone to blame for a red result that is looked at a second time.
+func (c Car) suspect() bool {
+	return (c.State == Testing || c.State == Red) && c.Reruns > 0 && len(c.Members) == 1
+}
+
+// relink takes apart what does not stand on what it was built on any more, for the base has moved or a car has left. Behind a
+// suspect a car may stand on the suspect, or beside it.
+func (f *fold) relink() bool {
+	on, beside := f.SHA, ""
+	for k, i := range f.line() {
+		c := f.Cars[i]
+		if c.On != on && (beside == "" || c.On != beside) {
+			return f.drop(k)
+		}
+		if c.Tip == "" {
+			return f.drop(k + 1)
+		}
+		beside = ""
+		if c.suspect() {
+			beside = c.On
+		}
+		on = c.Tip
+	}
+	return false
+}
+
+// leave takes out of the cars who may not stay, and what somebody did to their branches.
+func (f *fold) leave() bool {
+	for k, i := range f.line() {
+		c := f.Cars[i]
+		out := slices.IndexFunc(c.Members, func(m Member) bool { return !f.stays(c, m) })
+		switch {
+		case f.meddled(c):
+			return f.drop(k)
+		case out >= 0:
+			f.cut(k, out)
+			return true
+		}
+	}
+	for i, c := range f.Cars {
+		if c.Try && (!f.stays(c, c.Members[0]) || f.meddled(c)) {
+			f.Cars = slices.Delete(f.Cars, i, i+1)
+			return true
+		}
+	}
+	return false
+}
+
+// meddled says that somebody moved or deleted the branch of a car that had it.
+func (f *fold) meddled(c Car) bool {
+	return c.Pushed > 0 && c.State != Moving && f.looked && f.facts.Branches[c.Number] != c.Tip
+}
+
+// cut takes a member out of the car at place k of the line, and all that stands behind it. Those before it keep their commits,
+// the last of which is new to CI.
+func (f *fold) cut(k, member int) {
+	f.drop(k + 1)
+	i := f.line()[k]
+	c := f.Cars[i]
+	if c.Tip == "" { // nobody stands on it yet
+		f.discard(c.Number, c.Members[member].Number)
+		return
+	}
+	if member == 0 {
+		f.Cars = slices.Delete(f.Cars, i, i+1)
+		return
+	}
+	f.Cars[i] = f.part(c, 0, member)
+}
+
+// part is a new car with the members from first to before last of c.
+func (f *fold) part(c Car, first, last int) Car {
+	p := Car{Number: f.number(), On: c.On, Members: slices.Clone(c.Members[first:last]), State: Pushing, Since: f.now, Doubts: c.Doubts, Try: c.Try}
+	p.Tip = p.Members[len(p.Members)-1].Tip
+	if first > 0 {
+		p.On = c.Members[first-1].Tip
+	}
+	return p
+}
+
+// look brings the states of the cars up to what the facts show.
+func (f *fold) look() {
+	for i := range f.Cars {
+		c := &f.Cars[i]
+		if c.Tip == "" || c.State == Moving {
+			continue
+		}
+		if c.Pushed == 0 && c.Tip == f.facts.Branches[c.Number] {
+			c.Pushed, c.Since, c.State = f.now, f.now, Testing
+		}
+		if checks, read := f.facts.Checks[c.Tip]; c.Pushed > 0 && read {
+			c.judge(checks, f.facts.Trouble, f.settings, f.now)
+		}
+	}
+}
+
+// judge sets the state of a car by its checks. In known trouble nobody is to blame for a check that does not report.
+func (c *Car) judge(checks Checks, trouble string, s Settings, now int64) {
+	late := now-c.Since >= int64(s.Timeout.Seconds())
+	switch {
+	case checks.State == ChecksPassed:
+		c.State, c.Checks, c.Why = Green, nil, ""
+	case checks.State == ChecksFailed && !c.asked(checks):
+		c.State, c.Why, c.Checks = Red, "", checks.Failed[:min(len(checks.Failed), mostChecks)]
+	case checks.State == ChecksMissing && trouble == "":
+		c.State, c.Checks, c.Why = Red, nil, never(checks.Open)+" did not report, and nothing that runs is left"
+	case late:
+		c.State, c.Checks, c.Why = Red, nil, never(checks.Open)+" did not report within "+s.Timeout.String()
+	default:
+		c.State, c.Checks, c.Why = Testing, nil, ""
+	}
+}
+
+// mostChecks is how many failed checks of a car are remembered.
+const mostChecks = 5
+
+// asked says that a red result is one whose re-run was asked for and has not begun.
+func (c *Car) asked(checks Checks) bool {
+	return len(c.Rerun) > 0 && !slices.ContainsFunc(checks.Failed, func(k Check) bool { return !slices.Contains(c.Rerun, k.ID) })
+}

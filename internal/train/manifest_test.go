@@ -1,0 +1,166 @@
+package train_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/train"
+)
+
+// longest are requests as long as they come, with SHAs of 64 digits.
+func longest(count int) (all []train.Request) {
+	for n := range count {
+		all = append(all, train.Request{
+			Number: 100_000 + n, Head: fmt.Sprintf("%064x", n), Token: fmt.Sprintf("%d:%016x", 3_000_000_000+n, n), Comment: int64(3_000_000_000 + n),
+			By: "somebody-with-a-long-name", At: noon.Unix() + int64(n), Strategy: "squash", Told: "3w5e11264sgsf",
+		})
+	}
+	return all
+}
+
+// crowd is a train of many requests, three cars of which are under test, with all that it remembers.
+func crowd(count int) (train.Manifest, train.Facts) {
+	m := train.New("release/2026-03")
+	m.Queue = longest(count)
+	facts := train.Facts{Base: fmt.Sprintf("%064x", 1<<40), Requests: map[int]train.Standing{}, Checks: map[string]train.Checks{}, Branches: map[int]string{}}
+	for _, r := range m.Queue {
+		facts.Requests[r.Number] = train.Standing{State: train.Open, Head: r.Head}
+	}
+	for n := range 30 {
+		m.Landed = append(m.Landed, train.Landing{Number: 99_000 + n, SHA: fmt.Sprintf("%064x", n), From: noon.Unix(), At: noon.Unix(), Took: 1234})
+	}
+	for built := true; built; {
+		built = false
+		var effects []train.Effect
+		m, effects = train.Fold(m, facts, train.Defaults(), noon)
+		for _, e := range effects {
+			switch e := e.(type) {
+			case train.Build:
+				done := train.Built{Car: e.Car, On: e.Onto}
+				for _, r := range e.Members {
+					done.Members = append(done.Members, train.Member{Number: r.Number, Head: r.Head, Tip: fmt.Sprintf("%064x", r.Number)})
+				}
+				facts.Results, built = append(facts.Results, done), true
+			case train.Push:
+				facts.Branches[e.Car] = e.Tip
+			}
+		}
+	}
+	facts.Results = nil
+	m, _ = train.Fold(m, facts, train.Defaults(), noon)
+	for i := range m.Cars {
+		for n := range 5 {
+			m.Cars[i].Checks = append(m.Cars[i].Checks, train.Check{Name: "a check with a long name", URL: "https://github.com/acme/widgets/actions/runs/12345678901/job/12345678901", ID: int64(12345678901 + n)})
+		}
+	}
+	return m, facts
+}
+
+func TestTwoHundredRequestsFitIntoAManifest(t *testing.T) {
+	m, _ := crowd(200)
+	raw, err := m.Encode()
+	require.NoError(t, err)
+	require.Len(t, m.Cars, 3)
+	assert.Less(t, len(raw), 64<<10)
+	read, err := train.Decode(raw, m.Base)
+	require.NoError(t, err)
+	again, err := read.Encode()
+	require.NoError(t, err)
+	assert.Equal(t, string(raw), string(again))
+}
+
+func TestFiveHundredRequestsAtOnce(t *testing.T) {
+	y := newYard(t)
+	numbers := make([]int, 500)
+	for i := range numbers {
+		numbers[i] = i + 1
+	}
+	y.ask(requests(numbers...)...)
+	y.run()
+	assert.Len(t, y.record.Cars, 3)
+	assert.Len(t, y.record.Queue, 500)
+	told := 0
+	tip := y.record.Cars[0].Tip
+	before := map[int]string{}
+	for _, r := range y.record.Queue {
+		before[r.Number] = r.Told
+	}
+	y.ci(tip, green)
+	for _, r := range y.record.Queue {
+		if r.Told != before[r.Number] {
+			told++
+		}
+	}
+	assert.Less(t, told, 30, "a landing changes the comments of those whom it is news for")
+}
+
+func BenchmarkFoldOfTwoHundred(b *testing.B) {
+	m, facts := crowd(200)
+	for b.Loop() {
+		train.Fold(m, facts, train.Defaults(), noon.Add(time.Minute))
+	}
+}
+
+func TestAManifestThatSomebodyEdited(t *testing.T) {
+	m, _ := crowd(5)
+	raw, err := m.Encode()
+	require.NoError(t, err)
+	for _, c := range []struct{ old, new, want string }{
+		{`{"version":1`, `{"version":2`, "the train's manifest: version 2, want 1"},
+		{`{"version":1`, `{"version":1,"version":1`, "version: it is there twice"},
+		{`{"version":1`, `{"Version":1`, `the train's manifest: unknown field "Version"`},
+		{`"base":"release/2026-03"`, `"base":"main"`, `the train's manifest: it is of base "main", want "release/2026-03"`},
+		{`"next":3`, `"next":0`, "the train's manifest: next car 0, want at least 1"},
+		{`"next":3`, `"next":2`, "the train's manifest: car 2 is there twice, or was never made"},
+		{`{"n":100001,`, `{"n":100000,`, "the train's manifest: request 100000 is there twice, or is no number of a pull request"},
+		{`"state":"testing"`, `"state":"flying"`, `the train's manifest: car 1: unknown state "flying"`},
+		{`"state":"testing"`, `"state":"building"`, "the train's manifest: car 1: state building does not go with tip"},
+		{`"members":[{"n":100004,`, `"members":[{"n":100000,`, "the train's manifest: request 100000 is aboard twice"},
+		{`"members":[{"n":100004,`, `"members":[],"x":[{"n":100004,`, `cars[1]: unknown field "x"`},
+		{"}\n", "", "the train's manifest: not JSON: it ends in the middle"},
+		{"}\n", "}{}", "the train's manifest: it goes on after the JSON value"},
+	} {
+		changed := strings.Replace(string(raw), c.old, c.new, 1)
+		require.NotEqual(t, string(raw), changed, c.old)
+		_, err := train.Decode([]byte(changed), m.Base)
+		assert.ErrorContains(t, err, c.want)
+	}
+	_, err = train.Decode([]byte(strings.Repeat(" ", train.MaxBytes+1)), m.Base)
+	assert.ErrorContains(t, err, "the train's manifest has 1048577 bytes, more than 1048576")
+}
+
+// Whatever is read as a manifest, a fold of it ends, and writes one that is read as the same.
+func FuzzManifest(f *testing.F) {
+	for _, count := range []int{0, 1, 5} {
+		m, _ := crowd(count)
+		raw, err := m.Encode()
+		require.NoError(f, err)
+		f.Add(raw)
+	}
+	f.Add([]byte(`{"version":1,"base":"release/2026-03","next":9,"cars":[{"n":1,"on":"a","members":[{"n":7,"head":"h","tip":"t"}],"tip":"t","state":"landing","since":0}]}`))
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		m, err := train.Decode(raw, "release/2026-03")
+		if err != nil {
+			return
+		}
+		facts := train.Facts{Base: "m1", Branches: map[int]string{1: "t"}, Requests: map[int]train.Standing{}}
+		for _, r := range m.Queue {
+			facts.Requests[r.Number] = train.Standing{State: train.Open, Head: r.Head}
+		}
+		next, effects := train.Fold(m, facts, train.Defaults(), noon)
+		written, err := next.Encode()
+		require.NoError(t, err)
+		read, err := train.Decode(written, "release/2026-03")
+		require.NoError(t, err, "%s", written)
+		again, same := train.Fold(read, facts, train.Defaults(), noon)
+		stored, err := again.Encode()
+		require.NoError(t, err)
+		require.Equal(t, string(written), string(stored))
+		require.Equal(t, len(effects), len(same))
+	})
+}

@@ -1,0 +1,154 @@
+package train
+
+import (
+	"slices"
+	"strings"
+)
+
+// car is the car with a number; nil: there is none.
+func (f *fold) car(number int) *Car {
+	i := slices.IndexFunc(f.Cars, func(c Car) bool { return c.Number == number })
+	if i < 0 {
+		return nil
+	}
+	return &f.Cars[i]
+}
+
+// numbers are the requests of members.
+func numbers(members []Member) []int {
+	var out []int
+	for _, m := range members {
+		out = append(out, m.Number)
+	}
+	return out
+}
+
+func (r Built) learn(f *fold) {
+	c := f.car(r.Car)
+	if c == nil || c.Tip != "" || c.On != r.On || !slices.Equal(numbers(c.Members), numbers(r.Members)) {
+		return
+	}
+	for i, m := range r.Members {
+		if m.Head != c.Members[i].Head || m.Tip == "" {
+			return
+		}
+	}
+	c.Members = slices.Clone(r.Members)
+	c.Tip, c.State = r.Members[len(r.Members)-1].Tip, Pushing
+}
+
+func (r Conflict) learn(f *fold) {
+	c := f.car(r.Car)
+	i := f.request(r.Number)
+	if c == nil || c.Tip != "" || c.On != r.On || i < 0 || !c.has(r.Number) {
+		return
+	}
+	first := c.Members[0].Number == r.Number
+	why := "it conflicts with the base in " + strings.Join(r.Paths, ", ")
+	switch {
+	case first && c.Try:
+		f.end(i, End{Outcome: Refuted, Code: CodeConflict, Why: why})
+	case first && c.On == f.SHA:
+		f.end(i, End{Outcome: Failed, Code: CodeConflict, Why: why})
+	default:
+		f.Queue[i].Conflicts++
+		f.Queue[i].ConflictOn = f.SHA
+	}
+	f.discard(r.Car, r.Number)
+}
+
+func (r Unfit) learn(f *fold) {
+	c, i := f.car(r.Car), f.request(r.Number)
+	if c == nil || c.Tip != "" || i < 0 || !c.has(r.Number) {
+		return
+	}
+	outcome := Failed
+	if c.Try {
+		outcome = Refuted
+	}
+	f.end(i, End{Outcome: outcome, Code: r.Code, Why: r.Why})
+	f.discard(r.Car, r.Number)
+}
+
+// discard takes a member out of a car that is not built, and those after it that depend on it.
+func (f *fold) discard(car, number int) {
+	c := f.car(car)
+	gone := map[int]bool{number: true}
+	c.Members = slices.DeleteFunc(c.Members, func(m Member) bool {
+		i := f.request(m.Number)
+		if i >= 0 && slices.ContainsFunc(f.Queue[i].Needs, func(n int) bool { return gone[n] }) {
+			gone[m.Number] = true
+		}
+		return gone[m.Number]
+	})
+	f.Cars = slices.DeleteFunc(f.Cars, func(c Car) bool { return len(c.Members) == 0 })
+}
+
+func (r Pushed) learn(f *fold) {
+	f.facts.Branches[r.Car] = r.Tip
+	if c := f.car(r.Car); c != nil && c.Tip == r.Tip && c.Pushed == 0 {
+		f.Halt = nil
+	}
+}
+
+func (r PushRefused) learn(f *fold) {
+	if c := f.car(r.Car); c != nil && c.Pushed == 0 {
+		f.Halt = &Halt{Why: r.Why, At: f.now}
+		f.dropNumber(r.Car)
+	}
+}
+
+func (r Lost) learn(f *fold) {
+	if c := f.car(r.Car); c != nil && c.Tip == r.Tip && c.Pushed == 0 {
+		f.dropNumber(r.Car)
+	}
+}
+
+// dropNumber takes a car apart, and what stands behind it.
+func (f *fold) dropNumber(car int) {
+	for k, i := range f.line() {
+		if f.Cars[i].Number == car {
+			f.drop(k)
+			return
+		}
+	}
+	f.Cars = slices.DeleteFunc(f.Cars, func(c Car) bool { return c.Number == car })
+}
+
+func (r Arrived) learn(f *fold) {
+	f.arrived = &r
+	if f.facts.Base == r.From || f.facts.Base == "" { // it was read before
+		f.facts.Base = r.SHA
+	}
+}
+
+func (r LandRefused) learn(f *fold) {
+	c := f.car(r.Car)
+	if c == nil || c.State != Moving || r.Attempt != c.Refused+1 {
+		return
+	}
+	c.State, c.Why, c.Since = Green, r.Why, f.now
+	if c.Refused++; c.Refused < f.settings.Attempts {
+		return
+	}
+	for _, m := range c.Members {
+		if i := f.request(m.Number); i >= 0 {
+			f.end(i, End{Outcome: Failed, Code: CodeRefused, Why: r.Why})
+		}
+	}
+}
+
+func (r Deleted) learn(f *fold) { delete(f.facts.Branches, r.Car) }
+
+func (r Told) learn(f *fold) {
+	if i := f.request(r.Number); i >= 0 {
+		f.Queue[i].Told = r.Key
+		if r.Comment != 0 {
+			f.Queue[i].Comment = r.Comment
+		}
+	}
+}
+
+func (r Finished) learn(f *fold) {
+	f.Queue = slices.DeleteFunc(f.Queue, func(q Request) bool { return q.Number == r.Number && q.Token == r.Token && q.End != nil })
+}

@@ -1,0 +1,203 @@
+package train
+
+import (
+	"cmp"
+	"fmt"
+	"hash/fnv"
+	"slices"
+	"strconv"
+	"time"
+)
+
+// Branch is the name of the branch of a car.
+func (m Manifest) Branch(car int) string { return fmt.Sprintf("mergexo/train/%s/%d", m.Base, car) }
+
+// effects are what the manifest wants and the facts do not show.
+func effects(f *fold) []Effect {
+	var out []Effect
+	for _, c := range f.Cars {
+		if e := wants(f, c); e != nil {
+			out = append(out, e)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Effect) int { return cmp.Compare(rank(a), rank(b)) })
+	for _, r := range f.Queue {
+		switch e := r.End; {
+		case e == nil:
+		case e.Outcome == Failed:
+			out = append(out, Fail{Request: r, Code: e.Code, Why: e.Why, Checks: e.Checks})
+		default:
+			out = append(out, Done{Request: r, Outcome: e.Outcome, SHA: e.SHA, Why: e.Why, Checks: e.Checks})
+		}
+	}
+	return slices.Concat(out, strays(f), tells(f))
+}
+
+// rank is the order in which effects of cars are carried out.
+func rank(e Effect) int {
+	switch e.(type) {
+	case Land:
+		return 0
+	case Rerun:
+		return 1
+	case Push:
+		return 2
+	}
+	return 3
+}
+
+// wants is what a car lacks; nil: nothing.
+func wants(f *fold, c Car) Effect {
+	switch {
+	case c.Tip == "":
+		b := Build{Car: c.Number, Onto: c.On}
+		for _, m := range c.Members {
+			b.Members = append(b.Members, f.rides(m.Number))
+		}
+		return b
+	case c.State == Moving:
+		return Land{Car: c.Number, From: c.On, To: c.Tip, Members: c.Members, Attempt: c.Refused + 1}
+	case c.Pushed == 0 && f.looked:
+		return Push{Car: c.Number, Branch: f.Branch(c.Number), Tip: c.Tip, From: f.facts.Branches[c.Number]}
+	case c.State == Testing && f.facts.Checks[c.Tip].State == ChecksFailed && len(c.Rerun) > 0:
+		return Rerun{Car: c.Number, Tip: c.Tip, IDs: c.Rerun}
+	}
+	return nil
+}
+
+// strays are the branches that no car has. One with a number that this manifest has not given out belongs to a run that knows
+// more.
+func strays(f *fold) []Effect {
+	var out []Effect
+	for n, sha := range f.facts.Branches {
+		if n < f.Next && f.car(n) == nil {
+			out = append(out, DeleteBranch{Car: n, Branch: f.Branch(n), From: sha})
+		}
+	}
+	slices.SortFunc(out, func(a, b Effect) int { return cmp.Compare(a.(DeleteBranch).Car, b.(DeleteBranch).Car) })
+	return out
+}
+
+// tells are the comments that do not say how their requests stand.
+func tells(f *fold) []Effect {
+	var out []Effect
+	for _, t := range positions(f) {
+		if t.Request.Told != t.Key {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// Positions tells how each request of a manifest stands that has not ended, those aboard first, as comments, the dashboard and
+// the summary show it.
+func Positions(m Manifest, facts Facts, s Settings, now time.Time) []Tell {
+	f := fold{Manifest: m, facts: facts, settings: s.effective(), now: now.Unix()}
+	return positions(&f)
+}
+
+func positions(f *fold) []Tell {
+	var out []Tell
+	var ahead []int
+	took := f.median()
+	for _, i := range f.line() {
+		c := f.Cars[i]
+		for _, m := range c.Members {
+			t := Tell{Request: f.rides(m.Number), Car: c.Number, Ahead: slices.Clone(ahead), State: c.State, Why: cmp.Or(c.Why, f.facts.Trouble), Checks: c.Checks}
+			if took > 0 {
+				t.ETA = max(f.now, c.Since+took)
+			}
+			out = append(out, t)
+		}
+		ahead = append(ahead, c.Number)
+	}
+	in := f.aboard()
+	stopped := stopped(f)
+	if stopped == "" && f.facts.Frozen != "" {
+		stopped = f.facts.Frozen
+	}
+	stands := standing(f)
+	for _, r := range f.Order() {
+		if !in[r.Number] && r.End == nil {
+			out = append(out, Tell{Request: r, Ahead: slices.Clone(ahead), Why: reason(f, r, stands, stopped), ETA: guess(f, took, len(out)+1)})
+		}
+	}
+	for i := range out {
+		out[i].Position = i + 1
+		out[i].Key = out[i].key()
+	}
+	return out
+}
+
+// reason says what keeps a request from boarding; "": its turn has not come.
+func reason(f *fold, r Request, in map[int]bool, stopped string) string {
+	if w := f.facts.Requests[r.Number].Waits; w != "" {
+		return w
+	}
+	if n := missing(f, r, in); n != 0 {
+		return fmt.Sprintf("it depends on #%d, which has not landed", n)
+	}
+	if stopped == "" && r.ConflictOn != "" {
+		return "it conflicts with what is tested before it, and is tried again once that has landed"
+	}
+	return stopped
+}
+
+// guess is when a request at a position behind the line lands, if all goes well; 0: nobody knows.
+func guess(f *fold, took int64, position int) int64 {
+	if took == 0 {
+		return 0
+	}
+	rounds := int64((position-1)/(f.settings.Batch*f.settings.Speculate)) + 1
+	return f.now + rounds*took
+}
+
+// median is the median of how long the last landings took from the push, in seconds; 0: nobody knows.
+func (m Manifest) median() int64 {
+	var all []int64
+	for _, l := range m.Landed {
+		if l.Took > 0 {
+			all = append(all, l.Took)
+		}
+	}
+	if len(all) == 0 {
+		return 0
+	}
+	slices.Sort(all)
+	return all[len(all)/2]
+}
+
+// key is equal for what is not worth an edit: far back in the queue each place is not.
+func (t Tell) key() string {
+	at := strconv.Itoa(near(t.Position))
+	if t.Car != 0 {
+		at = fmt.Sprintf("car%d", t.Car)
+	}
+	state := t.State
+	if state == Pushing || state == Building {
+		state = Testing
+	}
+	return short(fmt.Sprint(at, "|", state, "|", t.Why, "|", t.Checks))
+}
+
+// near is a position to the precision that is worth an edit: 1, 2, 5, 10, 20, 50, ...
+func near(position int) int {
+	decade := 1
+	for decade*10 <= position {
+		decade *= 10
+	}
+	switch {
+	case position >= 5*decade:
+		return 5 * decade
+	case position >= 2*decade:
+		return 2 * decade
+	}
+	return decade
+}
+
+// short is a key that fits into a manifest of many requests.
+func short(text string) string {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(text))
+	return strconv.FormatUint(h.Sum64(), 36)
+}

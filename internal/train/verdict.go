@@ -1,0 +1,191 @@
+package train
+
+import (
+	"slices"
+	"strings"
+)
+
+// land has the base moved to the last green car of the line before which nothing is still open. A red car before it was red by
+// chance, since the green one holds its commits: they land as one.
+func (f *fold) land() bool {
+	at := f.line()
+	if f.facts.Frozen != "" || len(at) == 0 || f.Cars[at[0]].State == Moving {
+		return false
+	}
+	last, on := -1, f.SHA
+	for k, i := range at {
+		c := f.Cars[i]
+		if c.On != on || c.State != Green && !c.doubtful() || !allReady(f, c) {
+			break
+		}
+		if c.State == Green {
+			last = k
+		}
+		on = c.Tip
+	}
+	if last < 0 || refused(f, f.Cars[at[last]]) {
+		return false
+	}
+	whole := f.Cars[at[last]]
+	whole.On, whole.Members, whole.State, whole.Why = f.SHA, nil, Moving, ""
+	for _, i := range at[:last+1] {
+		whole.Members = append(whole.Members, f.Cars[i].Members...)
+	}
+	for _, m := range whole.Members {
+		r := &f.Queue[f.request(m.Number)]
+		if !slices.Contains(r.Made, m.Tip) {
+			r.Made = append(slices.Clone(r.Made[max(0, len(r.Made)-mostMade):]), m.Tip)
+		}
+	}
+	f.Cars[at[last]] = whole
+	for _, i := range slices.Backward(at[:last]) {
+		f.Cars = slices.Delete(f.Cars, i, i+1)
+	}
+	return true
+}
+
+// refused says that GitHub refused to land a car a moment ago.
+func refused(f *fold, c Car) bool {
+	return c.Refused > 0 && f.now < c.Since+int64(f.settings.Pause.Seconds())
+}
+
+// mostMade is how many commits of landings that came to nothing a request remembers, beside the newest.
+const mostMade = 2
+
+// doubtful says that a red result has something to do with a car: a green one behind it clears it.
+func (c Car) doubtful() bool {
+	return c.State == Red || (c.State == Testing || c.State == Pushing) && (c.Doubts > 0 || c.Reruns > 0)
+}
+
+func allReady(f *fold, c Car) bool {
+	return !slices.ContainsFunc(c.Members, func(m Member) bool { return !f.ready(m.Number) })
+}
+
+// search looks for the culprit in the first red car, if all before it is green.
+func (f *fold) search() bool {
+	for k, i := range f.line() {
+		switch c := f.Cars[i]; {
+		case c.State == Green, c.State == Moving:
+		case c.State == Red && len(c.Members) > 1:
+			f.split(k)
+			return true
+		case c.State == Red && f.again(c):
+			f.rerun(i)
+			return true
+		case c.State == Red:
+			f.fail(k)
+			return true
+		default:
+			return false
+		}
+	}
+	return false
+}
+
+// again says whether the failed checks of a car are run again before somebody fails for them.
+func (f *fold) again(c Car) bool {
+	return c.Doubts+c.Reruns < f.settings.Retries && len(c.ids()) > 0
+}
+
+// ids are those of the failed checks, if all can be run again.
+func (c Car) ids() []int64 {
+	var ids []int64
+	for _, k := range c.Checks {
+		if k.ID == 0 {
+			return nil
+		}
+		ids = append(ids, k.ID)
+	}
+	return ids
+}
+
+func (f *fold) rerun(i int) {
+	c := &f.Cars[i]
+	c.Rerun, c.Since, c.State = c.ids(), f.now, Testing
+	c.Reruns++
+}
+
+// split divides a red car of several, at tips that exist. What stands behind it is very probably red too and makes room.
+func (f *fold) split(k int) {
+	waiting := f.drop(k+1) || firstAboard(f) != nil
+	i := f.line()[k]
+	whole := f.Cars[i]
+	probes := 1
+	if waiting {
+		probes = min(f.settings.Speculate, len(whole.Members)-1)
+	}
+	var parts []Car
+	first := 0
+	for p := 1; p <= probes; p++ {
+		last := p * len(whole.Members) / (probes + 1)
+		part := f.part(whole, first, last)
+		part.Doubts = whole.Doubts + 1
+		parts, first = append(parts, part), last
+	}
+	rest := whole
+	rest.On, rest.Members = whole.Members[first-1].Tip, slices.Clone(whole.Members[first:])
+	f.Cars = slices.Replace(f.Cars, i, i+1, append(parts, rest)...)
+	if probes < f.settings.Speculate && waiting && len(rest.Members) == 1 && f.again(rest) {
+		f.rerun(i + probes)
+	}
+}
+
+// fail ends the request of a red car that it is alone in.
+func (f *fold) fail(k int) {
+	i := f.line()[k]
+	c := f.Cars[i]
+	why := "the checks failed on what would land"
+	if c.Why != "" {
+		why = c.Why
+	}
+	f.end(f.request(c.Members[0].Number), End{Outcome: Failed, Code: CodeChecks, Why: why, Checks: c.Checks, SHA: c.Tip})
+	f.Cars = slices.Delete(f.Cars, i, i+1)
+}
+
+// makeRoom takes apart what stands on a suspect and is red as well, so that the others are tested beside it.
+func makeRoom(f *fold) bool {
+	at := f.line()
+	for k, i := range at {
+		if !f.Cars[i].suspect() {
+			continue
+		}
+		for _, behind := range at[k+1:] {
+			if f.Cars[behind].State == Red && f.Cars[at[k+1]].On == f.Cars[i].Tip {
+				return f.drop(k + 1)
+			}
+		}
+	}
+	return false
+}
+
+// conclude ends the requests that only try, once their checks have reported.
+func conclude(f *fold) bool {
+	for i, c := range f.Cars {
+		if !c.Try || c.State != Green && c.State != Red {
+			continue
+		}
+		if c.State == Red && f.again(c) {
+			f.rerun(i)
+			return true
+		}
+		end := End{Outcome: Passed, SHA: c.Tip}
+		if c.State == Red {
+			end = End{Outcome: Refuted, Code: CodeChecks, Why: c.Why, Checks: c.Checks, SHA: c.Tip}
+		}
+		f.end(f.request(c.Members[0].Number), end)
+		f.Cars = slices.Delete(f.Cars, i, i+1)
+		return true
+	}
+	return false
+}
+
+// never names required checks that did not report.
+func never(names []string) string {
+	switch {
+	case len(names) == 0:
+		return "a required check"
+	case len(names) > mostChecks:
+		names = append(slices.Clone(names[:mostChecks]), "...")
+	}
+	return "required check " + strings.Join(names, ", ")
+}
