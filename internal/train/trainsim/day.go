@@ -1,0 +1,148 @@
+package trainsim
+
+import (
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/mergexo/mergexo/internal/train"
+)
+
+// Day is what happens to a base branch, before anybody decides anything.
+type Day struct {
+	Seed     uint64
+	Requests int
+	Span     time.Duration // within which all are approved, each at any time of it
+	CI       time.Duration // of one run
+	Red      float64       // how probably a change is bad on its own
+	Flaky    float64       // how probably a run on a good commit is red
+	Runners  int           // runs at once
+	Wishes   float64       // how probably a request has a priority, goes alone or now, only tries, or depends on another one
+	Faults   Faults
+}
+
+// Faults are how probably something goes wrong.
+type Faults struct {
+	Conflict float64 // for a pair of requests that are near each other
+	Push     float64 // to the base by somebody else, for each request
+	Change   float64 // a new head, a cancel, a close, a merge by hand or a freeze, for each request
+	Meddle   float64 // with a train branch, for each request
+	Crash    float64 // at each step of a run: before it, or after it without its answer
+	Beside   float64 // another run, at each step of a run
+	Lose     float64 // the manifest, for each request
+	Refuse   float64 // a push or a landing, by GitHub
+	Hang     float64 // a run of CI, which does not report in time
+}
+
+// TheDay is the one that budgets are measured on.
+func TheDay(seed uint64) Day {
+	return Day{Seed: seed, Requests: 1000, Span: 24 * time.Hour, CI: 20 * time.Minute, Red: 0.03, Flaky: 0.02, Runners: 16}
+}
+
+// change is a request of a day.
+type change struct {
+	number   int
+	approved int64
+	bad      bool
+	wish     train.Request // how it is asked for
+}
+
+// changes are the requests of a day, in the order of their approvals.
+func (d Day) changes(rng *rand.Rand) []change {
+	out := make([]change, d.Requests)
+	for i := range out {
+		out[i] = change{approved: rng.Int64N(max(1, int64(d.Span.Seconds()))), bad: rng.Float64() < d.Red}
+	}
+	slices.SortFunc(out, func(a, b change) int { return int(a.approved - b.approved) })
+	for i := range out {
+		out[i].number = i + 1
+		if d.Wishes > 0 && rng.Float64() < d.Wishes {
+			out[i].wish = wish(rng, i+1)
+		}
+	}
+	return out
+}
+
+// wish is how a request is asked for, in one way of several.
+func wish(rng *rand.Rand, number int) (w train.Request) {
+	switch rng.IntN(6) {
+	case 0:
+		w.Priority = train.High
+	case 1:
+		w.Priority = train.Low
+	case 2:
+		w.Solo = true
+	case 3:
+		w.Now = true
+	case 4:
+		w.Try = true
+	case 5:
+		if number > 1 {
+			w.Needs = []int{max(1, number-1-rng.IntN(3))}
+		}
+	}
+	return w
+}
+
+func (d Day) farm(rng *rand.Rand) *farm {
+	return &farm{runners: max(1, d.Runners), takes: int64(d.CI.Seconds()), flaky: d.Flaky, hang: d.Faults.Hang, rng: rng}
+}
+
+// Figures are what came of a day. Times are minutes.
+type Figures struct {
+	Policy  string
+	Landed  int
+	Failed  int     // rightly
+	Wronged int     // failed, or were thrown out and asked for again, though they are good
+	PerHour float64 // landed, up to the last landing
+	Median  float64 // from approval to landing
+	P95     float64
+	CI      float64 // time of runners for each that landed
+	Runs    int
+}
+
+// tally collects what came of a day.
+type tally struct {
+	waits   []int64
+	last    int64
+	failed  int
+	wronged int
+}
+
+func (t *tally) land(c change, now int64) {
+	t.waits = append(t.waits, now-c.approved)
+	t.last = now
+}
+
+func (t *tally) figures(policy string, f *farm) Figures {
+	out := Figures{Policy: policy, Landed: len(t.waits), Failed: t.failed, Wronged: t.wronged, Runs: f.runs}
+	if len(t.waits) == 0 {
+		return out
+	}
+	slices.Sort(t.waits)
+	at := func(share float64) float64 { return float64(t.waits[int(share*float64(len(t.waits)-1))]) / 60 }
+	out.PerHour = float64(len(t.waits)) / (float64(t.last) / 3600)
+	out.Median, out.P95 = at(0.5), at(0.95)
+	out.CI = float64(f.spent) / 60 / float64(len(t.waits))
+	return out
+}
+
+// RandomDay invents a small day on which everything may go wrong, and settings for it.
+func RandomDay(seed uint64) (Day, train.Settings) {
+	rng := rand.New(rand.NewPCG(seed, 5))
+	some := func(most float64) float64 {
+		if rng.IntN(2) == 0 {
+			return 0
+		}
+		return rng.Float64() * most
+	}
+	d := Day{
+		Seed: seed, Requests: 3 + rng.IntN(30), Span: time.Duration(1+rng.IntN(300)) * time.Minute, CI: time.Duration(5+rng.IntN(30)) * time.Minute,
+		Red: some(0.3), Flaky: some(0.2), Runners: 1 + rng.IntN(8), Wishes: some(0.6),
+		Faults: Faults{Conflict: some(0.1), Push: some(0.2), Change: some(0.3), Meddle: some(0.2), Crash: some(0.1), Beside: some(0.2), Lose: some(0.1),
+			Refuse: some(0.1), Hang: some(0.05)},
+	}
+	s := train.Defaults()
+	s.Batch, s.Speculate, s.Retries = 1+rng.IntN(8), 1+rng.IntN(6), rng.IntN(3)
+	return d, s
+}

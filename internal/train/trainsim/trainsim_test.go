@@ -1,0 +1,124 @@
+package trainsim_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/train"
+	"github.com/mergexo/mergexo/internal/train/trainsim"
+)
+
+// CONTRIBUTING.md tells how to ask for them.
+var (
+	fromSeed = flag.Uint64("seed", 0, "the first of the random days that -days asks for")
+	byHand   = flag.Uint64("days", 0, "how many random days to live through beside the tests' own ones")
+)
+
+// No untested commit lands, no request is lost or lands twice, the order within a priority is kept, a second fold changes
+// nothing: whatever goes wrong on a day.
+func TestRandomDays(t *testing.T) {
+	t.Parallel()
+	landed, failed := liveThrough(t, 0, 100)
+	assert.Greater(t, landed, 1000, "days that say something")
+	assert.Greater(t, failed, 50)
+}
+
+// TestRandomDaysByHand does nothing unless it is asked for.
+func TestRandomDaysByHand(t *testing.T) {
+	t.Parallel()
+	for seed := *fromSeed; seed < *fromSeed+*byHand; seed += 100 {
+		liveThrough(t, seed, min(100, *fromSeed+*byHand-seed))
+		fmt.Fprintf(os.Stderr, "seeds %d to %d\n", *fromSeed, min(seed+100, *fromSeed+*byHand)-1)
+	}
+}
+
+func liveThrough(t *testing.T, from, days uint64) (landed, failed int) {
+	t.Helper()
+	for seed := from; seed < from+days; seed++ {
+		day, settings := trainsim.RandomDay(seed)
+		figures, wrong := trainsim.Train(day, settings)
+		require.Empty(t, wrong, "seed %d: %+v %+v", seed, day, settings)
+		landed, failed = landed+figures.Landed, failed+figures.Failed
+	}
+	return landed, failed
+}
+
+// The queue here is that of the public simulator: these are the figures in its README, each drawn once from many hours. What it
+// draws has a mean of 7.37 landed an hour.
+func TestTheQueueIsThePublishedOne(t *testing.T) {
+	day := trainsim.Day{CI: 30 * time.Minute, Red: 0.1, Runners: 5}
+	five := trainsim.Saturated(1, 10_000, 5, day, 0, 0)
+	assert.InDelta(t, 7.3, five.PerHour, 0.1)
+	assert.InDelta(t, 48.6, five.Mean, 0.7)
+	assert.InDelta(t, 30, five.Median, 0)
+	assert.InDelta(t, 2.7, five.Lost, 0.1)
+	three := trainsim.Saturated(1, 10_000, 3, day, 2, 0.1)
+	assert.InDelta(t, 4.9, three.PerHour, 0.05)
+	assert.InDelta(t, 40, three.Mean, 0.5)
+	assert.InDelta(t, 30, three.Median, 0)
+	assert.InDelta(t, 1.1, three.Lost, 0.05)
+}
+
+// The budget of a busy day: ahead in at least two of three, and behind in none by more than a tenth. With the settings that
+// each has by itself, and where all runners are used.
+func TestATrainIsAheadOnTheDay(t *testing.T) {
+	t.Parallel()
+	day := trainsim.TheDay(1)
+	figures := map[string]trainsim.Figures{}
+	for _, p := range trainsim.Lineup() {
+		figures[p.Name] = p.Live(day)
+		assert.Equal(t, day.Requests, figures[p.Name].Landed+figures[p.Name].Failed, p.Name)
+	}
+	serial := figures["one after the other"]
+	for name, queue := range map[string]string{
+		"merge train, batch 4, speculate 3":  "merge queue of GitHub, 5 builds",
+		"merge train, batch 4, speculate 12": "merge queue of GitHub, 16 builds",
+		"merge train, batch 8, speculate 12": "merge queue of GitHub, 16 builds",
+	} {
+		for _, other := range []trainsim.Figures{serial, figures[queue]} {
+			ahead, behind := figures[name].Ahead(other)
+			assert.GreaterOrEqual(t, ahead, 2, "%+v %+v", figures[name], other)
+			assert.Zero(t, behind, "%+v %+v", figures[name], other)
+		}
+	}
+}
+
+// Without speculation, batches and chance a train is one request after the other, in the time that this takes.
+func TestATrainOfOneIsSerial(t *testing.T) {
+	day := trainsim.Day{Seed: 3, Requests: 60, Span: 10 * time.Hour, CI: 20 * time.Minute, Runners: 1}
+	s := train.Defaults()
+	s.Batch, s.Speculate, s.Retries = 1, 1, 0
+	figures, wrong := trainsim.Train(day, s)
+	require.Empty(t, wrong)
+	serial := trainsim.Queue(day, 1)
+	figures.Policy, serial.Policy = "", ""
+	assert.Equal(t, serial, figures)
+}
+
+// BenchmarkDay measures what scripts/bench shows: the mean of some days.
+func BenchmarkDay(b *testing.B) {
+	for _, p := range trainsim.Lineup() {
+		b.Run(strings.ReplaceAll(p.Name, " ", "_"), func(b *testing.B) {
+			const days = 3
+			var sum trainsim.Figures
+			for b.Loop() {
+				sum = trainsim.Figures{}
+				for seed := range uint64(days) {
+					f := p.Live(trainsim.TheDay(seed + 1))
+					sum.PerHour, sum.Median, sum.P95, sum.CI = sum.PerHour+f.PerHour, sum.Median+f.Median, sum.P95+f.P95, sum.CI+f.CI
+				}
+			}
+			b.ReportMetric(sum.PerHour/days, "landed/h")
+			b.ReportMetric(sum.Median/days, "min-median")
+			b.ReportMetric(sum.P95/days, "min-p95")
+			b.ReportMetric(sum.CI/days, "min-CI")
+		})
+	}
+}
