@@ -44,7 +44,8 @@ var rooms = map[string]int{
 	"internal/engine/work": 3, "internal/engine/attempt": 4, // of an agent, whatever it is for
 	// topics
 	"internal/engine/feedback": 5, "internal/engine/issues": 5, "internal/engine/landing": 5, "internal/engine/forks": 5, "internal/engine/operator": 5, "internal/engine/sweeping": 5,
-	"internal/engine": 6,
+	"internal/engine/trains": 6, // has requests to merge land together
+	"internal/engine":        7,
 
 	"internal/git/syntax": 0,                          // names and answers
 	"internal/git/guard":  1, "internal/git/relay": 1, // know no repository

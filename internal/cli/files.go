@@ -61,6 +61,7 @@ func (s *scene) settings(ctx context.Context) (doctor.Settings, error) {
 	if out.Strategies = strategies(parsed.Merge); !parsed.Merge.Tests.None {
 		out.TestTime, out.TestsInCheckout = parsed.Merge.TestTimeout, parsed.Merge.InCheckout()
 	}
+	out.Train = parsed.Merge.Verify == config.VerifyCI || parsed.Merge.Verify == config.VerifyBoth
 	if parsed.External.Enabled {
 		out.External = parsed.External.Label
 	}

@@ -29,6 +29,9 @@ func (w *walk) check(s Settings, withAgent bool) {
 	if way, _ := model.StrategyNamed(s.Merge.Strategy); way.NeedsFields {
 		w.add("merge.strategy", errors.New(way.Name+" is for a [[merge.rule]], which names its union_fields"))
 	}
+	if s.Merge.Auto == AutoApproval && s.Merge.Approvals == 0 {
+		w.add("merge.auto", errors.New("\"approval\" needs approvals of at least 1, or nothing would be asked for"))
+	}
 	var seen []string
 	for i, g := range s.Merge.Groups {
 		place := fmt.Sprintf("merge.group[%d]", i)

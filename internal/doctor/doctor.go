@@ -49,6 +49,7 @@ var checks = []check{
 	{"workflows", "sweep", sweepJobs},
 	{"workflows", "concurrency", concurrent},
 	{"workflows", "permissions", permitted},
+	{"workflows", "train", train},
 	{"workflows", "signing", signing},
 	{"workflows", "identity", identity},
 	{"workflows", "timeout", timeout},

@@ -36,6 +36,8 @@ type Settings struct {
 	Timeout    time.Duration // of the agent
 	RunTime    time.Duration // of a whole run with an agent
 	TestTime   time.Duration // of the tests before a merge; 0 if there are none
+	// Train says that the settings have the repository's CI test what is to land.
+	Train bool
 	// TestsInCheckout says that the tests run in the workflow's checkout.
 	TestsInCheckout bool
 	CI              string

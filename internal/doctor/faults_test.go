@@ -254,6 +254,10 @@ var faults = map[string]map[string]fault{
 		"split applying may only read":     inSplit(edit("      contents: write # push", "      contents: read # push")),
 		"too much":                         edit("      issues: write #", "      packages: write\n      id-token: write\n      issues: write #"),
 	},
+	"train": {
+		"nothing hears it":     also(settingsOf(func(s *Settings) { s.Train = true }), appToken, otherWorkflow("name: CI\non:\n  push:\n    branches: [main]\njobs:\n  test: {runs-on: ubuntu-latest}\n")),
+		"the workflow's token": also(settingsOf(func(s *Settings) { s.Train = true }), otherWorkflow("name: CI\non:\n  push:\n    branches: [main, \"mergexo/train/**\"]\njobs:\n  test: {runs-on: ubuntu-latest}\n")),
+	},
 	"signing": {
 		"none":                  unsigned,
 		"split none":            inSplit(unsigned),

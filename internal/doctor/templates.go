@@ -91,6 +91,9 @@ strategy = "rebase"           # "api" where the branch is protected against push
 # tests_in = "fresh"          # "checkout": where the workflow has checked out and installed; setup is not run there
 # test_timeout = "30m"        # of both; the workflow's timeout-minutes have to be more
 # required_checks = ["test"]  # that have to pass, beside those that the branch demands
+# verify = "local"            # "ci": the repository's checks test what lands, in a merge train; needs the token of an App,
+#                             # and "mergexo/train/**" under on.push.branches of your CI
+# auto = "never"              # "label": whoever may merge asks for it with the label auto_label; "approval": an approval does
 `
 
 // SettingsFile is the settings file to start with. A test command is suggested but not enabled: only the repository's

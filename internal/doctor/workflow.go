@@ -29,6 +29,8 @@ type trigger struct {
 	types     []string // nil: GitHub's default
 	filters   []string // the names of its filters: branches, tags, paths, ...
 	workflows []string // of workflow_run
+	branches  []string // the filter of that name; nil: none
+	ignored   []string // those of branches-ignore
 }
 
 type job struct {
@@ -131,7 +133,7 @@ func readTriggers(on *yaml.Node) []trigger {
 		}
 	case on.Kind == yaml.MappingNode:
 		for _, p := range pairs(on) {
-			t := trigger{event: p.key, line: p.line, types: words(child(p.value, "types")), workflows: words(child(p.value, "workflows"))}
+			t := trigger{event: p.key, line: p.line, types: words(child(p.value, "types")), workflows: words(child(p.value, "workflows")), branches: words(child(p.value, "branches")), ignored: words(child(p.value, "branches-ignore"))}
 			for _, filter := range pairs(p.value) {
 				t.filters = append(t.filters, filter.key)
 			}

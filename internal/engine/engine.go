@@ -11,10 +11,12 @@ import (
 	"github.com/mergexo/mergexo/internal/config"
 	"github.com/mergexo/mergexo/internal/engine/landing"
 	"github.com/mergexo/mergexo/internal/engine/thread"
+	"github.com/mergexo/mergexo/internal/engine/trains"
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/github"
 	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/train"
 )
 
 // Engine handles events, sweeps and what people ask for at a terminal.
@@ -34,7 +36,12 @@ func (e *Engine) Handle(ctx context.Context, ev model.Event) (model.Report, erro
 
 func (e *Engine) handle(ctx context.Context, ev model.Event, rep *model.Report) error {
 	e.Number = ev.Number
+	base, tested := train.BaseOf(ev.Branch)
 	switch {
+	case tested && !e.Phase.Writes():
+		return thread.End(model.ResultNothing, "a merge train is for the phase that writes")
+	case tested:
+		return e.advance(ctx, trains.Order{Repo: ev.Repo, Base: base}, rep)
 	case ours(ev):
 		return thread.End(model.ResultNothing, "the event is a comment of our own")
 	case ev.Number == 0:
@@ -55,6 +62,16 @@ func (e *Engine) handle(ctx context.Context, ev model.Event, rep *model.Report) 
 		return thread.End(model.ResultNothing, "%s#%d is not there any more: it was deleted, transferred or converted since the event", ev.Repo, ev.Number)
 	}
 	return err
+}
+
+// advance takes a merge train further that the run is about.
+func (e *Engine) advance(ctx context.Context, o trains.Order, rep *model.Report) error {
+	o.Of = mergeRequests
+	_, err := trains.Advance(ctx, &e.World, rep, o)
+	if err == nil && thread.Changed(rep.Effects) {
+		rep.Result = model.ResultDone
+	}
+	return thread.Ended(&e.World, err)
 }
 
 // ours recognises the event of a comment that we wrote ourselves without asking GitHub. Only a bot's comment is taken for

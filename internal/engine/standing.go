@@ -5,6 +5,7 @@ import (
 
 	"github.com/mergexo/mergexo/internal/engine/sweeping"
 	"github.com/mergexo/mergexo/internal/engine/thread"
+	"github.com/mergexo/mergexo/internal/engine/trains"
 	"github.com/mergexo/mergexo/internal/model"
 )
 
@@ -70,4 +71,9 @@ func (e *Engine) Standings(ctx context.Context, repo model.Repo) ([]model.Status
 		}
 	}
 	return all, b.Needs(), nil
+}
+
+// Trains are the merge trains of a repository, or that of one base, as they are now.
+func (e *Engine) Trains(ctx context.Context, repo model.Repo, base string) ([]model.Train, error) {
+	return trains.Show(ctx, &e.World, repo, base)
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/mergexo/mergexo/internal/engine/sweeping"
 	"github.com/mergexo/mergexo/internal/engine/thread"
+	"github.com/mergexo/mergexo/internal/engine/trains"
 	"github.com/mergexo/mergexo/internal/model"
 )
 
@@ -18,6 +19,11 @@ func (e *Engine) Sweep(ctx context.Context, repo model.Repo, opt sweeping.Option
 // Board is sweeping.Board in the world of this engine.
 func (e *Engine) Board(ctx context.Context, repo model.Repo) (model.Board, error) {
 	return sweeping.Board(ctx, &e.World, repo)
+}
+
+// Train takes the merge train of a base further; asked are all whose requests are in it.
+func (e *Engine) Train(ctx context.Context, repo model.Repo, base string, asked []int, rep *model.Report) error {
+	return e.advance(ctx, trains.Order{Repo: repo, Base: base, Asked: asked, All: true}, rep)
 }
 
 // Task is the work at a number that a sweep has found.

@@ -13,6 +13,7 @@ import (
 	"github.com/mergexo/mergexo/internal/engine/landing"
 	"github.com/mergexo/mergexo/internal/engine/operator"
 	"github.com/mergexo/mergexo/internal/engine/thread"
+	"github.com/mergexo/mergexo/internal/engine/trains"
 	"github.com/mergexo/mergexo/internal/engine/work"
 	"github.com/mergexo/mergexo/internal/flow"
 	"github.com/mergexo/mergexo/internal/model"
@@ -76,6 +77,12 @@ func (p *topics) onPull(ctx context.Context) (again bool, err error) {
 	if err != nil {
 		return false, err
 	}
+	if p.merging.Train != "" && p.Phase.Writes() {
+		end, err := p.advanceTrain(ctx)
+		if err != nil || end != nil {
+			return false, cmp.Or(err, error(end))
+		}
+	}
 	waiting = cmp.Or(waiting, p.merging.Refused, turned)
 	if issue := p.designed(); issue != 0 {
 		next := thread.Follow(p.Thread, issue, "")
@@ -92,6 +99,17 @@ func (p *topics) onPull(ctx context.Context) (again bool, err error) {
 	}
 	return again, err
 }
+
+// advanceTrain takes the merge train further that the request of the pull request is in.
+func (p *topics) advanceTrain(ctx context.Context) (*thread.Stop, error) {
+	if err := p.Read(ctx); err != nil { // what was said of it in this run
+		return nil, err
+	}
+	return trains.Advance(ctx, p.World, p.Report, trains.Order{Repo: p.Event.Repo, Base: p.merging.Train, Self: p.Thread, Of: mergeRequests, Asked: []int{p.Event.Number}})
+}
+
+// mergeRequests are the requests to merge the pull request of a thread.
+func mergeRequests(t *thread.Thread) *landing.Request { return topicsOf(t).merging }
 
 // prepare ends what is over, and lets the pull request of a fork in. The Stop says why that is not done.
 func (p *topics) prepare(ctx context.Context) (*thread.Stop, error) {

@@ -3,6 +3,7 @@ package engine_test
 import (
 	"bytes"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -29,13 +30,14 @@ func begin(t *testing.T, name string, build func() *world) *world {
 	made, _ := prepared.LoadOrStore(name, sync.OnceValue(func() estate {
 		w := build()
 		w.close()
-		return estate{filesOf(t, w.state), &world{origin: w.origin, now: w.now, number: w.number, head: w.head, runs: w.runs, random: w.random}}
+		return estate{filesOf(t, w.state), &world{origin: w.origin, now: w.now, number: w.number, head: w.head, runs: w.runs, random: w.random, token: w.token, tested: w.tested, testRuns: w.testRuns}}
 	}))
 	e := made.(func() estate)()
 	dir, was := t.TempDir(), e.world
 	require.NoError(t, os.CopyFS(dir, e.files))
 	w := openWorld(t, dir, was.origin)
 	w.number, w.head, w.runs, w.random = was.number, was.head, was.runs, was.random
+	w.token, w.tested, w.testRuns = was.token, maps.Clone(was.tested), was.testRuns
 	w.later(was.now.Sub(w.now))
 	return w
 }

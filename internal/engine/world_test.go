@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -39,28 +40,31 @@ var repo = model.Repo{Owner: "octo", Name: "widgets"}
 
 // world is a GitHub with people in it, and MergeXO beside it.
 type world struct {
-	t       *testing.T
-	sandbox *sandbox.Server
-	close   func() // ends the servers; what they hold stays in the directory
-	gate    *gate
-	state   string // the sandbox's directory
-	people  string // where people reach GitHub
-	origin  string // where MergeXO does, through the gate
-	now     time.Time
-	number  int
-	head    string // branch
-	key     string
-	agent   string            // what the fake agent does
-	log     string            // where it notes its calls
-	workdir string            // GITHUB_WORKSPACE; empty for an own clone
-	env     map[string]string // what the runner has set beside what every story needs
-	keeps   string            // where a runner that keeps its disk has the transcripts of sessions
-	seals   transcript.Key    // for transcripts that travel
-	runs    int64
-	random  int
-	logged  record
-	clock   *clockwork.FakeClock // what limits go by; only passing moves it
-	printed clocktest.Words      // what agents and tests print
+	t        *testing.T
+	sandbox  *sandbox.Server
+	close    func() // ends the servers; what they hold stays in the directory
+	gate     *gate
+	state    string // the sandbox's directory
+	people   string // where people reach GitHub
+	origin   string // where MergeXO does, through the gate
+	now      time.Time
+	number   int
+	head     string // branch
+	key      string
+	token    string            // MergeXO's; "": the workflow's own
+	agent    string            // what the fake agent does
+	log      string            // where it notes its calls
+	workdir  string            // GITHUB_WORKSPACE; empty for an own clone
+	env      map[string]string // what the runner has set beside what every story needs
+	keeps    string            // where a runner that keeps its disk has the transcripts of sessions
+	seals    transcript.Key    // for transcripts that travel
+	runs     int64
+	random   int
+	tested   map[string]bool // commits that CI has tested
+	testRuns int
+	logged   record
+	clock    *clockwork.FakeClock // what limits go by; only passing moves it
+	printed  clocktest.Words      // what agents and tests print
 }
 
 // record is a log that can be read while it is written.
@@ -307,7 +311,7 @@ func (w *world) deliveries(name string) []model.Event {
 }
 
 // engine is a new process: it knows nothing but what GitHub holds.
-func (w *world) engine() *engine.Engine { return w.engineAs("sandbox-actions") }
+func (w *world) engine() *engine.Engine { return w.engineAs(cmp.Or(w.token, "sandbox-actions")) }
 
 // engineAs is a new process with somebody's token.
 func (w *world) engineAs(token string) *engine.Engine {

@@ -14,7 +14,12 @@ type checkNode struct {
 	Name, Status, Conclusion string
 	StartedAt, CompletedAt   *time.Time
 	DetailsURL, URL          string
-	CheckSuite               *struct{ App *struct{ Slug string } }
+	CheckSuite               *struct {
+		App         *struct{ Slug string }
+		WorkflowRun *struct {
+			DatabaseID int64 `json:"databaseId"`
+		}
+	}
 
 	Context, State, TargetURL string
 	CreatedAt                 *time.Time
@@ -34,6 +39,9 @@ func (n *checkNode) check() model.Check {
 	}
 	if n.CheckSuite != nil && n.CheckSuite.App != nil {
 		c.App = n.CheckSuite.App.Slug
+	}
+	if n.CheckSuite != nil && n.CheckSuite.WorkflowRun != nil {
+		c.RunID = n.CheckSuite.WorkflowRun.DatabaseID
 	}
 	// The end of a run says nothing about which one is newer: an old one may end after the new one began.
 	for _, at := range []*time.Time{n.StartedAt, n.CompletedAt} {

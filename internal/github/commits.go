@@ -101,3 +101,27 @@ func (c Commits) Resolve(ctx context.Context, repo model.Repo, prefix string) (s
 	}
 	return sha, nil
 }
+
+// mostSays is how many characters the description of a status holds.
+const mostSays = 140
+
+// Report sets the status of a commit under a name. The newest of a name counts.
+// https://docs.github.com/rest/commits/statuses#create-a-commit-status
+func (c Commits) Report(ctx context.Context, repo model.Repo, sha, name string, passed bool, says string) error {
+	op := fmt.Sprintf("report %s on %s of %s", oneLine(name), short(sha), repo)
+	if err := c.mayWrite(ctx, op, repo); err != nil {
+		return err
+	}
+	state := "success"
+	if !passed {
+		state = "failure"
+	}
+	if r := []rune(oneLine(says)); len(r) > mostSays {
+		says = string(r[:mostSays-1]) + "…"
+	}
+	in := map[string]string{"state": state, "context": name, "description": oneLine(says)}
+	if err := c.send(ctx, http.MethodPost, fmt.Sprintf("repos/%s/statuses/%s", repo, sha), in, nil); err != nil {
+		return c.failWrite(op, err)
+	}
+	return nil
+}

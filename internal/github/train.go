@@ -53,7 +53,7 @@ func (c Threads) Train(ctx context.Context, q TrainQuery) (model.TrainView, erro
 	if err != nil {
 		return model.TrainView{}, named(err, Query{Repo: q.Repo})
 	}
-	view := model.TrainView{ChecksHidden: len(missing) > 0}
+	view := model.TrainView{Viewer: data.Viewer.actor(), ChecksHidden: len(missing) > 0}
 	if m := data.Repository.Manifest; m != nil && m.File != nil && m.File.Object != nil && m.File.Object.Text != nil && !m.File.Object.IsTruncated {
 		view.Manifest = []byte(*m.File.Object.Text)
 	}
@@ -72,6 +72,7 @@ func (c Threads) Train(ctx context.Context, q TrainQuery) (model.TrainView, erro
 }
 
 type trainData struct {
+	Viewer     actorNode
 	Repository *struct {
 		Manifest *struct {
 			File *struct{ Object *blobNode }

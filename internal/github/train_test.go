@@ -47,7 +47,8 @@ func TestTheTrainOfABase(t *testing.T) {
 	q.Base, q.Branches, q.Manifest = "gone", "mergexo/train/gone/", ""
 	view, err = c.Threads.Train(t.Context(), q)
 	require.NoError(t, err)
-	assert.Equal(t, model.TrainView{}, view)
+	assert.Equal(t, model.TrainView{Viewer: view.Viewer}, view)
+	assert.Equal(t, "github-actions[bot]", view.Viewer.Login)
 	q.Manifest = main
 	view, err = c.Threads.Train(t.Context(), q)
 	require.NoError(t, err)

@@ -135,6 +135,7 @@ var stories = map[string]struct {
 		cs.Request.Head, cs.Request.Tip, cs.Facts.Checks = c, b, nil
 		cs.Facts.Reviews[0].SHA = c
 		cs.Facts.Demands = []model.Demand{{Kind: model.DemandChecks, Source: "ruleset 42", Names: []string{"ci"}}}
+		cs.Policy.Verify = "local"
 	}, merge.GateChecks, model.CodeChecks, true, "pending: ci (nothing has reported it yet)"},
 	"a ruleset takes no merge commits": {func(c *merge.Case) {
 		c.Facts.Demands, c.Request.Asked = []model.Demand{{Kind: model.DemandLinear, Source: "ruleset 42"}}, "no-ff"

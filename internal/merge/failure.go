@@ -15,7 +15,8 @@ type Failure struct {
 	Detail    string // may quote others
 	Conflicts *Conflicts
 	Tests     *TestRun
-	Landed    string // a commit that landed all the same; "": nothing did
+	Checks    []model.Check // of the commit that would land, which failed
+	Landed    string        // a commit that landed all the same; "": nothing did
 	Notes     []string
 	// Pull is the group member that prevents the merge, with its Repo as owner/name; nil if it is the request's own pull
 	// request.
@@ -138,6 +139,9 @@ func failed(p model.Pull, m model.MergeMarker, f Failure, e end) string {
 	}
 	if f.Tests != nil {
 		b.WriteString("\n\n" + TestsText(*f.Tests))
+	}
+	if len(f.Checks) > 0 {
+		b.WriteString("\n\n" + checkList(f.Checks))
 	}
 	b.WriteString("\n\n" + untouched(p, m, f) + either(len(landed(p, m)) > 0, "", together(p, m)) + notes(p, f.Notes))
 	if movedOnly(p, m, f) {

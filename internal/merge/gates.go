@@ -54,7 +54,7 @@ func Gates(c Case) []model.Gate { return Evaluate(c).Gates }
 // it waits.
 func Evaluate(c Case) Verdict {
 	way, err := ChooseFor(c.Policy, c.Snapshot.Pull, c.Facts, c.Request)
-	v := Verdict{Go: true, Way: way}
+	v := Verdict{Go: true, Way: way, Try: c.tries()}
 	for _, f := range slices.Concat(hard(c, way, err), soft(c, way)) {
 		v.Gates = append(v.Gates, f.Gate)
 		if !f.Met && v.Go {
@@ -63,6 +63,9 @@ func Evaluate(c Case) Verdict {
 	}
 	return v
 }
+
+// tries says that the request is only to be tested.
+func (c Case) tries() bool { return c.Request.Train != nil && c.Request.Train.Try }
 
 // hard are the gates that refuse a request.
 func hard(c Case, way Way, err error) []finding {
@@ -83,7 +86,7 @@ func hard(c Case, way Way, err error) []finding {
 // soft are the gates that a request waits for.
 func soft(c Case, way Way) []finding {
 	p := c.Snapshot.Pull
-	if t := c.Request.Train; t != nil && t.Try { // nothing lands
+	if c.tries() { // nothing lands
 		return nil
 	}
 	out := []finding{
@@ -92,7 +95,7 @@ func soft(c Case, way Way) []finding {
 		takenGate(p, c.Policy),
 		changesGate(c),
 		approvedGate(c),
-		checksGate(c),
+		checksGate(c, way),
 		find(GateDraft, model.CodeDraft, !p.Draft, "%s", either(p.Draft, "it is a draft", "it is no draft")),
 		frozenGate(p, c.Policy),
 		idleGate(c.Busy),

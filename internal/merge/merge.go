@@ -57,6 +57,7 @@ type Verdict struct {
 	Reason string
 	Way    Way // none if the strategy is refused
 	Gates  []model.Gate
+	Try    bool // it is only tested
 }
 
 // Unmet are the closed gates.

@@ -29,6 +29,7 @@ const (
 	CodeBlocked       MergeCode = "BLOCKED"
 	CodeBusy          MergeCode = "BUSY" // a turn is at work
 	CodeTrain         MergeCode = "IN_TRAIN"
+	CodeTried         MergeCode = "TRIED" // it was only to be tried
 	CodeStrategy      MergeCode = "STRATEGY_UNUSABLE"
 	CodeCancelled     MergeCode = "CANCELLED"  // an operator took the request back
 	CodeReplaced      MergeCode = "SUPERSEDED" // by a later request
@@ -168,7 +169,8 @@ type Check struct {
 	Name     string
 	App      string // slug of the App that made the check run; "" for a commit status
 	State    CheckState
-	Required bool // by the rules of the base branch
+	Required bool  // by the rules of the base branch
+	RunID    int64 // the workflow run that it is part of, where that was asked for; 0: of none
 	URL      string
 	At       time.Time
 }

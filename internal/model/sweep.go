@@ -53,6 +53,7 @@ const (
 	DueHead      Reason = "head"      // it is not the last accepted one
 	DueReplies   Reason = "replies"   // somebody deleted or edited one of ours
 	DueSurplus   Reason = "surplus"   // comments of ours that say the same twice
+	DueTrain     Reason = "train"     // the whole repository: a merge train
 	DueConflicts Reason = "conflicts" // the whole repository: who conflicts with whom
 	DueCleanUp   Reason = "clean_up"  // the whole repository: refs that nobody needs
 )
@@ -61,7 +62,7 @@ const (
 func Reasons() []Reason {
 	return []Reason{
 		DueIdentity, DueLink, DueTurn, DueFlow, DueMerge, DueExternal, DueRetry, DueCommand, DueFeedback, DueCI, DueHead, DueReplies, DueSurplus,
-		DueConflicts, DueCleanUp,
+		DueTrain, DueConflicts, DueCleanUp,
 	}
 }
 

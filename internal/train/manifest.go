@@ -20,6 +20,12 @@ type Manifest struct {
 	Base    string `json:"base"`          // branch
 	SHA     string `json:"sha,omitempty"` // the tip of the base that the line stands on
 	Next    int    `json:"next"`          // number of the next car
+	// Rules are the checks that the rules of the base demand of a commit, as they were read last; nil: they were not read.
+	Rules *Rules `json:"rules,omitempty"`
+	// Writer tells the runs apart that write a manifest: two that write the same in one moment are two.
+	Writer string `json:"writer,omitempty"`
+	// Claim is of the run that moves the base; nil: none does.
+	Claim *Claim `json:"claim,omitempty"`
 	// Halt says why GitHub took no push of a car; nil: it does.
 	Halt *Halt `json:"halt,omitempty"`
 	// Queue are the requests that have not come to an end, aboard or not, and those whose end is not told yet.
@@ -28,6 +34,17 @@ type Manifest struct {
 	Cars []Car `json:"cars,omitempty"`
 	// Landed are the last landings, oldest first.
 	Landed []Landing `json:"landed,omitempty"`
+}
+
+// Claim names the run that is at a landing, which no other does while that run lives.
+type Claim struct {
+	Holder string `json:"holder"`
+	Until  int64  `json:"until"` // when the run is dead whatever else is known
+}
+
+// Rules are the names of required checks.
+type Rules struct {
+	Checks []string `json:"checks,omitempty"`
 }
 
 // Halt is a push that was refused.

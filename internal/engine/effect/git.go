@@ -92,6 +92,25 @@ func (k Keep) send(ctx context.Context, t Thread) (Result, error) {
 	return Result{}, transport.WritePrivate(ctx, t.Checkout(), k.PrivateRef)
 }
 
+// Swap replaces the content of a private ref that is still at the commit Was, "" for a missing one. Result.SHA is what it is at
+// then.
+type Swap struct {
+	transport.PrivateRef
+	Was string
+}
+
+// Entry names the ref.
+func (s Swap) Entry() model.Effect {
+	return model.Effect{Kind: "push", Target: s.Ref, Token: journal.Token("swap", s.Ref, s.Was)}
+}
+
+func (Swap) repeats() repeat { return never }
+
+func (s Swap) send(ctx context.Context, t Thread) (r Result, err error) {
+	r.SHA, err = transport.SwapPrivate(ctx, t.Checkout(), s.PrivateRef, s.Was)
+	return r, err
+}
+
 // Mirror brings the head of a fork's pull request to a branch of the repository.
 type Mirror struct {
 	From, SHA, Branch string

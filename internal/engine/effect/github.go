@@ -228,6 +228,26 @@ func (r Rerun) send(ctx context.Context, t Thread) (Result, error) {
 	return Result{}, t.GitHub().Actions.RerunFailed(ctx, repo, r.Run.Run)
 }
 
+// Status reports on a commit, as a check that is no App's.
+type Status struct {
+	SHA     string
+	Context string // the name of the check
+	Passed  bool
+	Says    string // at most 140 characters
+}
+
+// Entry names the commit.
+func (s Status) Entry() model.Effect {
+	return model.Effect{Kind: "status", Target: s.SHA, Token: journal.Token("status", s.Context, s.SHA)}
+}
+
+func (Status) repeats() repeat { return always }
+
+func (s Status) send(ctx context.Context, t Thread) (Result, error) {
+	repo, _ := t.Subject()
+	return Result{}, t.GitHub().Commits.Report(ctx, repo, s.SHA, s.Context, s.Passed, s.Says)
+}
+
 // MergePull has GitHub merge a pull request.
 type MergePull struct {
 	Number      int

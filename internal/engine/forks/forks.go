@@ -25,8 +25,8 @@ import (
 type Merger interface {
 	// Ready says what becomes of a request now.
 	Ready(ctx context.Context, m model.MergeMarker) (merge.Verdict, error)
-	// Sign claims a request for this process.
-	Sign(m *model.MergeMarker)
+	// Opening is how a request begins that was evaluated: its marker, and what its comment says.
+	Opening(m model.MergeMarker, v merge.Verdict) (model.MergeMarker, string)
 	// Supersede ends a request in whose place something else is, which the link shows.
 	Supersede(ctx context.Context, said model.Posted[model.MergeMarker], by string) error
 }

@@ -21,7 +21,6 @@ import (
 	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/lineage"
 	"github.com/mergexo/mergexo/internal/markdown"
-	"github.com/mergexo/mergexo/internal/merge"
 	"github.com/mergexo/mergexo/internal/model"
 )
 
@@ -310,7 +309,6 @@ func (g *admission) request(ctx context.Context) (*thread.Stop, error) {
 	key, pull := g.token("merge"), g.Snap.Pull
 	r := model.MergeMarker{
 		Repo: m.Repo, Number: m.Number, Head: m.Head, Base: m.Base, By: m.By, Command: key, At: m.At, Mirror: m.Mirror, MirrorSHA: m.Tip, Label: m.Label,
-		State: model.MergeWaiting,
 	}
 	v, err := g.Merging.Ready(ctx, r)
 	if err != nil {
@@ -320,15 +318,7 @@ func (g *admission) request(ctx context.Context) (*thread.Stop, error) {
 		g.marker.State, g.marker.Reason = model.ExternalFailed, v.Reason
 		return g.conclude(ctx)
 	}
-	r.Strategy = v.Way.Strategy
-	text := merge.WaitText(pull, r, v)
-	if v.Go {
-		r.State = model.MergeRunning
-		g.Merging.Sign(&r)
-		text = merge.RunningText(pull, r, g.Settings.Merge.Attempts)
-	} else {
-		r.Reason, r.Detail, r.Looked = v.Code, thread.Clip(v.Reason), thread.Looked(g.Snap.Pull, g.State)
-	}
+	r, text := g.Merging.Opening(r, v)
 	token := thread.CommandToken(key)
 	body := journal.Body{Text: "Contribution by " + markdown.Plain(pull.Author.Login) + "\n\n" + text, Kind: journal.KindMerge, Marker: r}
 	if _, err := g.Thread.Comment(ctx, token, body, effect.Mark{}); err != nil {

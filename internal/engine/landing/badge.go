@@ -16,6 +16,9 @@ import (
 // settle waits for GitHub to show a pull request as merged. What it does not show in that time stays open and is settled later,
 // since what is closed would never be shown as merged; what GitHub cannot show is closed.
 func settle(ctx context.Context, g *merger, m *member) error {
+	if m.Snap.Pull.State == model.PullMerged { // which was seen when it landed
+		return nil
+	}
 	limit := badgeLimit
 	never := merge.Unshown(m.way.Strategy, m.Snap.Pull)
 	if never {

@@ -23,6 +23,14 @@ import (
 // prepare gets the two branches and makes the commits that would land. The branch has to be where it was approved, or
 // where an earlier attempt of ours left it.
 func (g *merger) prepare(ctx context.Context, m *member) error {
+	if err := meet(ctx, g, m); err != nil {
+		return err
+	}
+	return m.construct(ctx, m.met.HeadSHA)
+}
+
+// meet gets the two branches and where they meet.
+func meet(ctx context.Context, g *merger, m *member) error {
 	if err := m.Open(ctx); err != nil {
 		return err
 	}
@@ -44,7 +52,12 @@ func (g *merger) prepare(ctx context.Context, m *member) error {
 		return err
 	}
 	m.met, m.head, m.is.BaseSHA, m.made = met, met.HeadSHA, met.BaseSHA, merging.Merged{}
-	what := m.what()
+	return nil
+}
+
+// construct makes the commits that would land of head, on top of the commit that they are to stand on.
+func (m *member) construct(ctx context.Context, head string) (err error) {
+	what := m.what(head)
 	if m.made, err = merging.Build(ctx, m.Checkout, what); err != nil {
 		return failureOf(err, m.way.Strategy)
 	}
@@ -109,7 +122,7 @@ func rewound(base, was, now string) *Failure {
 }
 
 // what is the order to git.
-func (m *member) what() merging.Request {
+func (m *member) what(head string) merging.Request {
 	pull := m.Snap.Pull
 	known, _ := model.StrategyNamed(m.way.Strategy)
 	title, body := fmt.Sprintf("Merge pull request #%d: %s", pull.Number, oneLine(pull.Title)), ""
@@ -121,12 +134,12 @@ func (m *member) what() merging.Request {
 	}
 	strategy := m.way.Strategy
 	own, _ := m.source()
-	if strategy == model.StrategyCherryPick && m.head != own { // an earlier attempt has picked them already
+	if strategy == model.StrategyCherryPick && head != own { // an earlier attempt has picked them already
 		strategy = model.StrategyRebase
 	}
 	return merging.Request{
-		Strategy: strategy, Base: m.is.BaseSHA, Head: m.head, Known: m.known, Title: title, Body: body, BaseWins: m.way.BaseWins, UnionFields: m.way.UnionFields,
-		Own: m.head != own, // an earlier attempt has squashed them already
+		Strategy: strategy, Base: m.is.BaseSHA, Head: head, Known: m.known, Title: title, Body: body, BaseWins: m.way.BaseWins, UnionFields: m.way.UnionFields,
+		Own: head != own, // an earlier attempt has squashed them already
 	}
 }
 
@@ -148,12 +161,41 @@ func (g *merger) test(ctx context.Context, m *member) error {
 			return err
 		}
 	}
-	limited, done := clock.WithTimeoutCause(ctx, g.Clock, g.RunLeft(g.Settings), thread.ErrRunTime)
-	defer done()
-	run, err := testTip(limited, m.World, m.Checkout, m.Settings, m.is.Base, m.is.BaseSHA, m.made.Tip)
+	run, err := testInTime(ctx, m.Thread, m.is.Base, m.is.BaseSHA, m.made.Tip)
 	m.tests = run
+	return err
+}
+
+// testInTime is testTip within the time that is left of the run.
+func testInTime(ctx context.Context, t *thread.Thread, branch, base, tip string) (merge.TestRun, error) {
+	limited, done := clock.WithTimeoutCause(ctx, t.Clock, t.RunLeft(t.Settings), thread.ErrRunTime)
+	defer done()
+	run, err := testTip(limited, t.World, t.Checkout, t.Settings, branch, base, tip)
 	if err != nil && !thread.Outlives(err) && ctx.Err() == nil && errors.Is(context.Cause(limited), thread.ErrRunTime) {
-		return thread.OutOfTime(g.Thread)
+		return run, thread.OutOfTime(t)
+	}
+	return run, err
+}
+
+// TestTip runs the tests of the settings on a commit that would land on the branch of the thread's settings. Its *Failure says
+// that they fail. The thread leaves its checkout, in which the tests could have had their hands.
+func TestTip(ctx context.Context, t *thread.Thread, branch, base, tip string) error {
+	if err := thread.Isolate(ctx, t.World, t.Settings); err != nil {
+		return err
+	}
+	thread.ClearWorkspace(t)
+	if err := t.Open(ctx); err != nil {
+		return err
+	}
+	if err := t.Outside(ctx, "the tests of what would land on "+branch+" come next"); err != nil {
+		return err
+	}
+	if err := fetch.Commits(ctx, t.Checkout, base, tip); err != nil {
+		return failureOf(err, "")
+	}
+	_, err := testInTime(ctx, t, branch, base, tip)
+	if !thread.Outlives(err) {
+		thread.MoveOut(t)
 	}
 	return err
 }

@@ -26,6 +26,14 @@ type Failure struct {
 	conflict *mergetree.ErrConflict
 }
 
+// Paths are the files that conflict, where that is why.
+func (s *Failure) Paths() []string {
+	if s.conflict == nil {
+		return nil
+	}
+	return s.conflict.Paths
+}
+
 func (s *Failure) Error() string { return fmt.Sprintf("%s: %s", s.Code, s.Detail) }
 
 // is says that an error is of a type, or holds one.

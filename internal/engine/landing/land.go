@@ -46,6 +46,9 @@ func (g *merger) land(ctx context.Context, m *member) error {
 		if err := moveHead(ctx, g, m); err != nil {
 			return err
 		}
+		if err := showHead(ctx, m); err != nil {
+			return err
+		}
 	}
 	return moveBase(ctx, g, m)
 }
@@ -83,12 +86,23 @@ func moveHead(ctx context.Context, g *merger, m *member) error {
 		g.Report.HeadSHA = m.head
 	}
 	m.Say(model.Saying{Where: "push to " + branch, Text: moved(m.is.Head, m.is.Tip, m.made.Commits)})
+	return nil
+}
+
+// showHead waits until GitHub shows the head that was pushed.
+func showHead(ctx context.Context, m *member) error {
 	now, shown, err := m.GitHub.Pulls.Await(ctx, m.Event.Repo, m.Event.Number, headLimit, func(now model.PullNow) bool {
 		return now.HeadSHA == m.is.Tip || now.State != model.PullOpen
 	})
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
+	}
+	return m.shows(now, shown)
+}
+
+// shows says what is wrong with the head that GitHub shows.
+func (m *member) shows(now model.PullNow, shown bool) error {
+	switch {
 	case !shown || now.HeadSHA != m.is.Tip && now.State == model.PullOpen:
 		return &Failure{Failure: merge.Failure{Code: model.CodeRejected, Detail: fmt.Sprintf("GitHub does not show %s as the head yet", markdown.Short(m.is.Tip))}}
 	case now.State == model.PullClosed:

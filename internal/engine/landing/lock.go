@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/mergexo/mergexo/internal/engine/effect"
+	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/git/transport"
 	"github.com/mergexo/mergexo/internal/merge"
 	"github.com/mergexo/mergexo/internal/model"
@@ -37,7 +38,7 @@ func lockBase(ctx context.Context, g *merger, m *member) error {
 	if err := m.Open(ctx); err != nil {
 		return err
 	}
-	lease := transport.Lease{Holder: fmt.Sprintf("%s %d/%d %s", g.Event.Repo, g.Run.ID, g.Run.Attempt, g.Random()), Until: g.expiry(), URL: g.Run.URL}
+	lease := transport.Lease{Holder: Holder(g.Thread), Until: g.expiry(), URL: g.Run.URL}
 	limit := g.Settings.Merge.LockTimeout
 	for pause := firstPause; ; pause = min(2*pause, longestPause) {
 		taken, err := m.Apply(ctx, effect.Lock{Base: m.is.Base, Lease: lease})
@@ -52,7 +53,7 @@ func lockBase(ctx context.Context, g *merger, m *member) error {
 		if !errors.As(err, &locked) {
 			return failureOf(err, "")
 		}
-		dead, err := isGone(ctx, g, locked.Holder)
+		dead, err := Gone(ctx, g.Thread, locked.Holder)
 		switch {
 		case err != nil:
 			return err
@@ -70,8 +71,13 @@ func lockBase(ctx context.Context, g *merger, m *member) error {
 	}
 }
 
-// isGone says that the run that holds a lock is over, as GitHub tells. The name of a holder says which run it is.
-func isGone(ctx context.Context, g *merger, holder string) (bool, error) {
+// Holder names this run as somebody who holds something.
+func Holder(t *thread.Thread) string {
+	return fmt.Sprintf("%s %d/%d %s", t.Event.Repo, t.Run.ID, t.Run.Attempt, t.Random())
+}
+
+// Gone says that the run of a holder is over, as GitHub tells.
+func Gone(ctx context.Context, g *thread.Thread, holder string) (bool, error) {
 	var name, own string
 	var run int64
 	var attempt int

@@ -29,6 +29,8 @@ type Request struct {
 	// Voided reads the pull request again, and says that what was let in of a fork is void where that is so by now; nil: it is
 	// not.
 	Voided func(context.Context) (*thread.Stop, error)
+	// Train is the base whose merge train the request is in, or was in when the run began; "": of none.
+	Train string
 }
 
 // merger brings one request to merge to its end, which is on the base branch or in words that say why not.
@@ -96,8 +98,31 @@ func (g *merger) advance(ctx context.Context) (*thread.Stop, error) {
 		return g.wait(ctx, v.Code, v.Reason, merge.WaitText(g.Snap.Pull, g.waiting(v), v))
 	case !v.Go:
 		return g.ended(ctx, &Failure{Failure: merge.Failure{Code: v.Code, Detail: v.Reason}})
+	case v.Way.Train:
+		if alone, err := inNoGroup(ctx, g); err != nil || alone {
+			return board(ctx, g, v, err)
+		}
 	}
 	return g.ended(ctx, g.run(ctx, v.Way))
+}
+
+// inNoGroup says that the pull request lands without others of a group, which are tested here.
+func inNoGroup(ctx context.Context, g *merger) (bool, error) {
+	list, err := linkedPulls(ctx, g)
+	return len(list) < 2, err
+}
+
+// board has the request wait in the merge train.
+func board(ctx context.Context, g *merger, v merge.Verdict, err error) (*thread.Stop, error) {
+	if err != nil {
+		return g.ended(ctx, err)
+	}
+	g.Request.Train = g.marker.Base
+	if g.marker.State == model.MergeWaiting && g.marker.Reason == model.CodeTrain {
+		return thread.End(model.ResultNothing, "%s", merge.ShortLine(g.Event.Number, model.CodeTrain, g.marker.Detail)), nil
+	}
+	g.marker.Strategy = v.Way.Strategy
+	return g.wait(ctx, model.CodeTrain, "it joins the merge train of "+g.marker.Base, merge.TrainText(g.Snap.Pull, g.marker, merge.Place{Try: v.Try}))
 }
 
 // waiting is the marker with what it waits for.
@@ -148,7 +173,7 @@ func (g *merger) claim(ctx context.Context, way merge.Way) error {
 	if err := g.lookAgain(ctx, g.marker.Claim); err != nil {
 		return err
 	}
-	g.Sign(&g.marker)
+	g.sign(&g.marker)
 	g.marker.State, g.marker.Strategy, g.marker.Reason, g.marker.Detail, g.marker.Cause = model.MergeRunning, way.Strategy, "", "", ""
 	if err := g.edit(ctx, merge.RunningText(g.Snap.Pull, g.marker, g.Settings.Merge.Attempts)); err != nil {
 		return err

@@ -31,6 +31,9 @@ import (
 // changing anything, and tells what it found.
 func (p *Request) Find(ctx context.Context, c command.Case) (*command.Found, error) {
 	m := model.MergeMarker{Head: p.Snap.Pull.HeadSHA, Base: p.Snap.Pull.BaseRef, By: c.By, Command: c.Key, At: c.At, Asked: c.Command.Strategy}
+	if wish := c.Command.Train; wish != (model.TrainWish{}) {
+		m.Train = &wish
+	}
 	if earlier := p.State.Merge(); earlier != nil && earlier.Marker.State == model.MergeRunning && !c.Command.DryRun {
 		if live, err := thread.MergeAtWork(ctx, p.Thread, *earlier); err != nil || live {
 			return &command.Found{Verdict: model.Rejected, Text: fmt.Sprintf("A merge is under way already, see [there](%s).", earlier.URL)}, err
@@ -49,18 +52,32 @@ func (p *Request) Find(ctx context.Context, c command.Case) (*command.Found, err
 		p.Refused = g.stopped(v.Code, v.Reason)
 		return &command.Found{Verdict: model.Rejected, Text: merge.RefuseText(p.Snap.Pull, v)}, nil
 	}
-	m.Strategy, p.asked = v.Way.Strategy, true
-	if v.Wait || !p.Phase.Writes() {
-		m.State, m.Reason, m.Detail, m.Looked = model.MergeWaiting, v.Code, thread.Clip(v.Reason), thread.Looked(p.Snap.Pull, p.State)
-		return &command.Found{Verdict: model.Applied, Text: merge.WaitText(p.Snap.Pull, m, v), Marker: &m}, nil
+	if m.Train != nil && !v.Way.Train {
+		return &command.Found{Verdict: model.Rejected, Text: merge.NoTrainText(p.Snap.Pull)}, nil
 	}
-	m.State = model.MergeRunning
-	p.Sign(&m)
-	return &command.Found{Verdict: model.Applied, Text: merge.RunningText(p.Snap.Pull, m, p.Settings.Merge.Attempts), Marker: &m}, nil
+	p.asked = true
+	m, text := p.Opening(m, v)
+	return &command.Found{Verdict: model.Applied, Text: text, Marker: &m}, nil
 }
 
-// Sign claims a request for this process, as another attempt on the head and the base as they are now.
-func (p *Request) Sign(m *model.MergeMarker) {
+// Opening is how a request begins that was evaluated: its marker, and what its comment says.
+func (p *Request) Opening(m model.MergeMarker, v merge.Verdict) (model.MergeMarker, string) {
+	m.Strategy = v.Way.Strategy
+	switch {
+	case v.Wait || !p.Phase.Writes():
+		m.State, m.Reason, m.Detail, m.Looked = model.MergeWaiting, v.Code, thread.Clip(v.Reason), thread.Looked(p.Snap.Pull, p.State)
+		return m, merge.WaitText(p.Snap.Pull, m, v)
+	case v.Way.Train:
+		m.State, m.Reason, m.Detail, m.Looked = model.MergeWaiting, model.CodeTrain, "it joins the merge train of "+m.Base, thread.Looked(p.Snap.Pull, p.State)
+		return m, merge.TrainText(p.Snap.Pull, m, merge.Place{Try: v.Try})
+	}
+	m.State = model.MergeRunning
+	p.sign(&m)
+	return m, merge.RunningText(p.Snap.Pull, m, p.Settings.Merge.Attempts)
+}
+
+// sign claims a request for this process, as another attempt on the head and the base as they are now.
+func (p *Request) sign(m *model.MergeMarker) {
 	m.BaseSHA = p.MergeFacts.BaseSHA
 	m.Attempt = merge.Attempts(p.State, m.Head, m.BaseSHA) + 1
 	m.Run, m.RunAttempt, m.RunURL, m.Claim = p.Run.ID, p.Run.Attempt, p.Run.URL, p.Random()
@@ -255,11 +272,20 @@ func (p *Request) Continue(ctx context.Context) (*thread.Stop, error) {
 	if err := settleBadges(ctx, p); err != nil {
 		return nil, err
 	}
+	if err := askByItself(ctx, p); err != nil {
+		return nil, err
+	}
 	said := p.State.Merge()
-	if said == nil || !said.Marker.Open() {
+	if said == nil {
 		return nil, nil
 	}
 	m := said.Marker
+	if m.Reason == model.CodeTrain || m.Train != nil || m.Reason == model.CodeCancelled {
+		p.Train = m.Base
+	}
+	if !m.Open() {
+		return nil, nil
+	}
 	if m.State == model.MergeWaiting && m.Reason == model.CodeCancelled && p.Phase.Writes() {
 		g := newMerger(p, *said)
 		g.marker.State = model.MergeFailed

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/mergexo/mergexo/internal/command"
+	"github.com/mergexo/mergexo/internal/config"
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/external"
 	"github.com/mergexo/mergexo/internal/flow"
@@ -143,6 +144,9 @@ func stubs(comments []model.Comment) []model.Comment {
 // is tried again; what waits for people or checks, when something of that is not what it was at the last look.
 func (p *reading) mergeDue() (since time.Time, due bool) {
 	newest := p.State.Merge()
+	if at, due := p.asksByItself(newest); due {
+		return at, true
+	}
 	if newest == nil {
 		return since, false
 	}
@@ -160,10 +164,26 @@ func (p *reading) mergeDue() (since time.Time, due bool) {
 		return since, false
 	case m.State == model.MergeRunning, m.Reason == model.CodeCancelled, m.Reason == model.CodeMember:
 		return newest.At, true
-	case m.Reason.Retryable() && m.Reason != model.CodeChecks:
+	case m.Reason.Retryable() && m.Reason != model.CodeChecks && m.Reason != model.CodeTrain:
 		return newest.At, true
 	}
 	return newest.At, m.Looked != thread.Looked(p.Snap.Pull, p.State)
+}
+
+// asksByItself says that a label or an approval may ask for a merge, by the settings, and has not.
+func (p *reading) asksByItself(newest *model.Posted[model.MergeMarker]) (since time.Time, due bool) {
+	pull, m := p.Snap.Pull, p.Settings.Merge
+	if pull.Draft || pull.CrossRepo || newest != nil && (newest.Marker.Open() || newest.Marker.Head == pull.HeadSHA) {
+		return since, false
+	}
+	switch m.Auto {
+	case config.AutoLabel:
+		change, on := external.LabelledBy(pull, m.AutoLabel)
+		return change.At, on
+	case config.AutoApproval:
+		return pull.CreatedAt, pull.Opinions != ""
+	}
+	return since, false
 }
 
 // failingHead is a head of which GitHub shows that checks fail, and the keys of the failures there that are answered.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -32,6 +33,9 @@ const maxPairs = 5000
 // wholeWork finds what is due for the whole repository.
 func (s *sweeper) wholeWork(ctx context.Context, f *scan) error {
 	var why []model.Reason
+	if len(f.trains) > 0 {
+		why = append(why, model.DueTrain)
+	}
 	if len(f.heads) > 0 && !slices.ContainsFunc(f.refs, func(r model.Ref) bool { return r.Name == matrixRefs+f.fingerprint() }) {
 		why = append(why, model.DueConflicts)
 	}
@@ -109,6 +113,13 @@ func (f *scan) answered(ref model.Ref) bool {
 // repository does what is the whole repository's: heads that are not what was accepted, conflicts, refs that are left.
 func (s *sweeper) repository(ctx context.Context) error {
 	f := s.found
+	for _, base := range slices.Sorted(maps.Keys(f.trains)) {
+		if err := s.runner.Train(ctx, s.repo, base, f.trains[base], &s.own); ends(ctx, err) != nil {
+			return err
+		} else if err != nil {
+			s.Log.Warn("train_not_advanced", "base", base, "error", err)
+		}
+	}
 	matrix := slices.ContainsFunc(f.work, func(w model.Work) bool { return w.Number == 0 && slices.Contains(w.Why, model.DueConflicts) })
 	p := s.anyThread()
 	defer p.Close()

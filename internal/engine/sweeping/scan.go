@@ -18,6 +18,7 @@ import (
 	"github.com/mergexo/mergexo/internal/git/transport"
 	"github.com/mergexo/mergexo/internal/github"
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/train"
 	"github.com/mergexo/mergexo/internal/turn"
 )
 
@@ -33,13 +34,14 @@ type scan struct {
 	base      config.Settings // of the default branch
 	maxItems  int
 	viewer    model.Actor
-	tip       string          // of the default branch; "" in a repository without a commit
-	leftovers []model.Ref     // that nobody needs
-	cut       error           // why not all pull requests were read
-	invalid   error           // of the settings of the default branch
-	cursor    string          // behind the last page that was read whole
-	done      map[string]bool // keys of turns with a receipt
-	people    []string        // who may write and speaks as MergeXO under another account
+	tip       string           // of the default branch; "" in a repository without a commit
+	leftovers []model.Ref      // that nobody needs
+	cut       error            // why not all pull requests were read
+	invalid   error            // of the settings of the default branch
+	cursor    string           // behind the last page that was read whole
+	trains    map[string][]int // bases with a merge train, and the pull requests whose requests are in it
+	done      map[string]bool  // keys of turns with a receipt
+	people    []string         // who may write and speaks as MergeXO under another account
 }
 
 // seen is what the conflict matrix and the guard of histories have to know of an open pull request.
@@ -54,7 +56,7 @@ type seen struct {
 
 // scan reads the hidden refs, all open pull requests and the issues that may concern us, and finds what is due.
 func (s *sweeper) scan(ctx context.Context) (*scan, error) {
-	f := &scan{unlinked: map[int]string{}, open: map[int]bool{}, done: map[string]bool{}, base: config.Defaults()}
+	f := &scan{unlinked: map[int]string{}, open: map[int]bool{}, done: map[string]bool{}, trains: map[string][]int{}, base: config.Defaults()}
 	s.found = f
 	f.board = model.Board{Repo: s.repo, URL: s.ServerURL + "/" + s.repo.String(), At: s.Now().UTC()}
 	var err error
@@ -124,6 +126,11 @@ func (s *sweeper) readIssues(ctx context.Context, f *scan) error {
 		})
 	})
 	f.refs = append(f.refs, branches...)
+	for _, ref := range branches {
+		if base, is := train.BaseOf(strings.TrimPrefix(ref.Name, "refs/heads/")); is && f.trains[base] == nil {
+			f.trains[base] = []int{}
+		}
+	}
 	for _, ref := range branches {
 		if n, is := transport.MirrorOf(strings.TrimPrefix(ref.Name, "refs/heads/")); is && f.unlinked[n] == ref.SHA {
 			f.work = append(f.work, model.Work{Number: n, Why: []model.Reason{model.DueLink}})
@@ -243,6 +250,9 @@ func (s *sweeper) readPull(f *scan, snap model.Snapshot) error {
 	pull := snap.Pull
 	head := seen{PullHead: conflicts.PullHead{Number: pull.Number, Ref: thread.HeadRef(p.Thread), SHA: pull.HeadSHA, Base: pull.BaseRef}, baseSHA: pull.BaseSHA, sticky: p.State.Conflicts}
 	f.noteDone(p.State)
+	if m := p.State.Merge(); m != nil && m.Marker.Open() && m.Marker.Reason == model.CodeTrain {
+		f.trains[m.Marker.Base] = append(f.trains[m.Marker.Base], pull.Number)
+	}
 	tracked := false
 	err := s.configured(p, func() error {
 		tracked = turn.Tracked(pull, p.State, p.Policy) || p.State.External() != nil

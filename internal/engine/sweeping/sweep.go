@@ -61,6 +61,8 @@ func (s Swept) Result() model.Result {
 type Runner interface {
 	// Task is the work at the number of an event.
 	Task(ev model.Event) Task
+	// Train takes the merge train of a base branch further; asked are all pull requests whose requests are in it.
+	Train(ctx context.Context, repo model.Repo, base string, asked []int, rep *model.Report) error
 	// Conclude puts the end of a run into its report. It gives back the error that is the caller's to mend.
 	Conclude(err error, rep *model.Report) error
 }

@@ -35,8 +35,11 @@ func (t *Thread) Outside(ctx context.Context, next string) error {
 }
 
 // EndedBy is how a step ended: by the applier, or else with this error. It is asked once, when the step is over.
-func EndedBy(t *Thread, err error) error {
-	if ended := t.Applier().Ended(); ended != nil {
+func EndedBy(t *Thread, err error) error { return Ended(t.World, err) }
+
+// Ended is EndedBy where no thread is at hand.
+func Ended(w *World, err error) error {
+	if ended := w.Applier().Ended(); ended != nil {
 		return ended
 	}
 	return err

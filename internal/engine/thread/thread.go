@@ -49,6 +49,7 @@ type Thread struct {
 	Checkout *git.Checkout
 	OwnClone bool // and not the workspace
 	Cleared  bool // since tests of merges run there
+	shared   bool // the checkout is another thread's
 
 	others []*Thread // that are closed with this one
 }

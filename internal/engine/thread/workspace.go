@@ -16,6 +16,9 @@ func (t *Thread) Another(ev model.Event, known *Memory) *Thread {
 	return other
 }
 
+// Share has this thread use the checkout that another one of the same repository has open.
+func (t *Thread) Share(other *Thread) { t.Checkout, t.shared = other.Checkout, other.Checkout != nil }
+
 // Close closes the checkouts of the thread and of the others that it has to do with.
 func (t *Thread) Close() {
 	for _, other := range t.others {
@@ -26,6 +29,9 @@ func (t *Thread) Close() {
 
 // LeaveCheckout closes the checkout, where one is open.
 func (t *Thread) LeaveCheckout() {
+	if t.shared {
+		t.Checkout, t.shared = nil, false
+	}
 	if t.Checkout == nil {
 		return
 	}

@@ -78,6 +78,13 @@ const TrainRefs = privatePrefix + "train/"
 // TrainRef is the private ref of the manifest of a base branch's merge train.
 func TrainRef(base string) string { return TrainRefs + flatName(base) }
 
+// TrainBase is the base branch whose train's manifest is at a ref; false: the name does not tell, or it is no such ref.
+func TrainBase(ref string) (base string, is bool) {
+	flat, is := strings.CutPrefix(ref, TrainRefs)
+	base = strings.NewReplacer("%2F", "/", "%25", "%").Replace(flat)
+	return base, is && TrainRef(base) == ref
+}
+
 // SwapPrivate replaces the content of a private ref that is still at the commit was, "" for a missing one, and returns the
 // commit that it is at then. If somebody was faster the error is a *git.ErrRejected with the reason Stale; after a
 // *git.ErrUnclear only the ref tells what happened. One network operation.

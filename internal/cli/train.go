@@ -1,0 +1,30 @@
+package cli
+
+import (
+	"context"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/mergexo/mergexo/internal/engine"
+	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/report"
+)
+
+func (p *program) trainCommand() *cli.Command {
+	return &cli.Command{
+		Name: "train", Usage: "show the merge train: what is tested, who waits, and what landed last",
+		Flags: outFlags(&cli.StringFlag{Name: "base", Usage: "the train of this `BRANCH`; else all"}, repoFlag),
+		Action: func(c *cli.Context) error {
+			return p.operate(c, func(ctx context.Context, e *engine.Engine, repo model.Repo) error {
+				all, err := e.Trains(ctx, repo, c.String("base"))
+				if err != nil {
+					return err
+				}
+				if c.Bool("json") {
+					return report.Object(p.Out, map[string]any{"trains": all})
+				}
+				return report.Trains(p.Out, all)
+			})
+		},
+	}
+}

@@ -1,0 +1,296 @@
+package landing
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/mergexo/mergexo/internal/engine/thread"
+	"github.com/mergexo/mergexo/internal/git/fetch"
+	"github.com/mergexo/mergexo/internal/git/history"
+	"github.com/mergexo/mergexo/internal/lineage"
+	"github.com/mergexo/mergexo/internal/merge"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// Aboard is a request to merge that is in the merge train. What it lands stands on what others land, and the repository's own
+// CI tests it.
+type Aboard struct {
+	g   *merger
+	one *member
+}
+
+// Aboard is the newest request to merge the pull request, where it is open and of no group; nil: there is none.
+func (p *Request) Aboard() *Aboard {
+	said := p.State.Merge()
+	if said == nil || !said.Marker.Open() || said.Marker.Leader != "" {
+		return nil
+	}
+	return &Aboard{g: newMerger(p, *said)}
+}
+
+// Comment is the comment of the request, and Marker its marker.
+func (a *Aboard) Comment() int64 { return a.g.comment }
+
+// Marker is the marker of the request.
+func (a *Aboard) Marker() model.MergeMarker { return a.g.marker }
+
+// Cancelled names who has taken the request back; "": nobody.
+func (a *Aboard) Cancelled() string {
+	if a.g.marker.Reason == model.CodeCancelled {
+		return a.g.marker.By
+	}
+	return ""
+}
+
+// Ready evaluates all conditions of the request. waits says which of them does not hold; "": all hold.
+func (a *Aboard) Ready(ctx context.Context) (waits string, err error) {
+	v, err := a.g.Request.Ready(ctx, a.g.marker)
+	if err != nil {
+		return "", err
+	}
+	a.one = a.g.self(v.Way)
+	a.one.is.BaseSHA = "" // an earlier landing that came to nothing stood on commits that the base never had
+	if !v.Go {
+		return v.Reason, nil
+	}
+	return "", nil
+}
+
+// Build makes the commits of the approved head on top of onto, with the checkout of home, and returns the last one. A *Failure
+// says why that cannot be.
+func (a *Aboard) Build(ctx context.Context, home *thread.Thread, onto string) (tip string, err error) {
+	if a.one == nil {
+		if waits, err := a.Ready(ctx); err != nil || a.one.way.Strategy == "" {
+			return "", errors.Join(err, &Failure{Failure: merge.Failure{Code: model.CodeStrategy, Detail: waits}})
+		}
+	}
+	m := a.one
+	m.Share(home)
+	if err := meet(ctx, a.g, m); err != nil {
+		return "", err
+	}
+	head, _ := m.source()
+	if err := fetch.Commits(ctx, m.Checkout, onto, head); err != nil {
+		return "", failureOf(err, "")
+	}
+	m.is.BaseSHA = onto
+	// An earlier landing may have moved the branch to commits that stand on those of others: what was approved is built anew.
+	if err := m.construct(ctx, head); err != nil {
+		return "", err
+	}
+	return m.made.Tip, nil
+}
+
+// Landing is a car that lands: requests whose tips stand on one another, and the last of which was tested.
+
+type Landing struct {
+	Home *thread.Thread // with an open checkout that has the commits
+	Base string         // branch
+	From string         // where the base is, on which the first stands
+	All  []*Aboard
+	Tips []string // of each
+}
+
+// Land moves the heads of the pull requests to their tips, and then the base to the last of them, which it returns, or the
+// commit that GitHub made. Nothing moves unless all conditions of all still hold: Unready is of the first that does not. A
+// *Failure says why it did not come about.
+func (l Landing) Land(ctx context.Context) (sha string, err error) {
+	on := l.From
+	for i, a := range l.All {
+		if err := a.take(ctx, l.Home, on, l.Tips[i]); err != nil {
+			return "", err
+		}
+		on = l.Tips[i]
+	}
+	if err := ctx.Err(); err != nil {
+		return "", err
+	}
+	ctx = context.WithoutCancel(ctx)
+	for _, a := range l.All {
+		if err := a.announce(ctx); err != nil {
+			return "", err
+		}
+	}
+	last := l.All[len(l.All)-1]
+	if last.one.way.Strategy == model.StrategyAPI {
+		err := landByGitHub(ctx, last.g, last.one)
+		return last.one.is.Tip, err
+	}
+	if err := l.moveHeads(ctx); err != nil {
+		return "", err
+	}
+	whole := *last.one
+	whole.is.BaseSHA = l.From
+	if err := moveBase(ctx, last.g, &whole); err != nil {
+		return "", err
+	}
+	return whole.is.Tip, l.showMerged(ctx)
+}
+
+// showMerged waits for GitHub to show all as merged that it can show so. What it does not show in time each request settles by
+// itself.
+func (l Landing) showMerged(ctx context.Context) error {
+	var numbers []int
+	for _, a := range l.All {
+		if !merge.Unshown(a.one.way.Strategy, a.one.Snap.Pull) {
+			numbers = append(numbers, a.one.is.Number)
+		}
+	}
+	if len(numbers) < 2 {
+		return nil
+	}
+	all, _, err := l.Home.GitHub.Pulls.AwaitAll(ctx, l.Home.Event.Repo, numbers, badgeLimit, func(all map[int]model.PullNow) bool {
+		return !slices.ContainsFunc(numbers, func(n int) bool { return all[n].State == model.PullOpen })
+	})
+	for _, a := range l.All {
+		if all[a.one.is.Number].State == model.PullMerged {
+			a.one.Snap.Pull.State = model.PullMerged
+		}
+	}
+	return err
+}
+
+// Unready is a member of a car that must not land as things are.
+type Unready struct {
+	Number int
+	Why    string
+}
+
+func (u *Unready) Error() string { return fmt.Sprintf("#%d: %s", u.Number, u.Why) }
+
+// take looks once more at all conditions of a request, and takes over what was built and tested for it.
+func (a *Aboard) take(ctx context.Context, home *thread.Thread, on, tip string) error {
+	waits, err := a.Ready(ctx)
+	if err != nil {
+		return err
+	}
+	m := a.one
+	if waits != "" {
+		return &Unready{Number: m.is.Number, Why: waits}
+	}
+	m.Share(home)
+	if err := meet(ctx, a.g, m); err != nil {
+		return err
+	}
+	if err := fetch.Commits(ctx, m.Checkout, tip); err != nil {
+		return failureOf(err, "")
+	}
+	m.is.BaseSHA, m.is.Tip, m.made.Tip = on, tip, tip
+	if m.is.Tree, err = history.TreeOf(ctx, m.Checkout, tip); err != nil {
+		return err
+	}
+	m.made.Tree = m.is.Tree
+	if err := m.takes(ctx); err != nil {
+		return err
+	}
+	m.steers, err = steering(ctx, m.Checkout, on, tip)
+	return err
+}
+
+// announce writes down what is about to land of a request, before anything moves.
+func (a *Aboard) announce(ctx context.Context) error {
+	g, m := a.g, a.one
+	g.members = []*member{m}
+	g.sign(&g.marker)
+	k := &g.marker
+	k.State, k.Strategy, k.Reason, k.Detail, k.Cause = model.MergeRunning, m.way.Strategy, "", "", ""
+	if err := g.record(ctx); err != nil {
+		return err
+	}
+	return g.lookAgain(ctx, g.marker.Claim) // whoever took it back meanwhile has said so in a comment of its own
+}
+
+// moveHeads moves the heads that the tips do not descend from, and waits until GitHub shows them all.
+func (l Landing) moveHeads(ctx context.Context) error {
+	var moved []*member
+	for _, a := range l.All {
+		m := a.one
+		relation, err := history.Relation(ctx, m.Checkout, m.head, m.is.Tip)
+		if err != nil {
+			return err
+		}
+		if lineage.Decide(relation) == lineage.Pass || !m.movable() {
+			continue
+		}
+		if err := moveHead(ctx, a.g, m); err != nil {
+			return err
+		}
+		moved = append(moved, m)
+	}
+	if len(moved) == 0 {
+		return nil
+	}
+	var numbers []int
+	for _, m := range moved {
+		numbers = append(numbers, m.is.Number)
+	}
+	all, _, err := l.Home.GitHub.Pulls.AwaitAll(ctx, l.Home.Event.Repo, numbers, headLimit, func(all map[int]model.PullNow) bool {
+		return !slices.ContainsFunc(moved, func(m *member) bool {
+			now := all[m.is.Number]
+			return now.State == model.PullOpen && now.HeadSHA != m.is.Tip
+		})
+	})
+	if err != nil {
+		return err
+	}
+	for _, m := range moved {
+		if now, there := all[m.is.Number]; !there || now.HeadSHA != m.is.Tip {
+			return m.shows(now, there)
+		}
+	}
+	return nil
+}
+
+// Finish says that the request has landed, and tidies up behind it.
+func (a *Aboard) Finish(ctx context.Context) error {
+	g := a.g
+	if a.one != nil && a.one.is.Tip != "" {
+		a.one.is.Landed = a.one.is.Tip
+		g.members = []*member{a.one}
+	} else if landed, err := landedBefore(ctx, g); err != nil || !landed {
+		return err
+	}
+	return told(g.finish(ctx))
+}
+
+// told leaves out the end of a step that only says how it ended.
+func told(err error) error {
+	if s := (*thread.Stop)(nil); errors.As(err, &s) {
+		return nil
+	}
+	return err
+}
+
+// Fail ends the request, which did not land. The Stop is how a run ends that was about it.
+func (a *Aboard) Fail(ctx context.Context, f merge.Failure) (*thread.Stop, error) {
+	a.g.tried = true
+	end, err := a.g.fail(ctx, &Failure{Failure: f})
+	return end, told(err)
+}
+
+// Report ends a request that only tried.
+func (a *Aboard) Report(ctx context.Context, text string) error {
+	a.g.marker.Reason, a.g.marker.Detail = model.CodeTried, ""
+	return bury(ctx, a.g, &Failure{Failure: merge.Failure{Code: model.CodeTried}}, text)
+}
+
+// Tell has the comment of the request say how it stands in the train. detail is the same in one line.
+func (a *Aboard) Tell(ctx context.Context, detail, text string) error {
+	a.g.tried = false
+	_, err := a.g.wait(ctx, model.CodeTrain, detail, text)
+	return told(err)
+}
+
+// Body is the text of the pull request.
+func (a *Aboard) Body() string { return a.g.Snap.Pull.Body }
+
+// Pull is the pull request of the request.
+func (a *Aboard) Pull() model.Pull { return a.g.Snap.Pull }
+
+// CheckedElsewhere says that something else than GitHub Actions has reported on the head.
+func (a *Aboard) CheckedElsewhere() bool {
+	facts := a.g.MergeFacts
+	return facts != nil && slices.ContainsFunc(facts.Checks, func(c model.Check) bool { return c.App != "github-actions" })
+}

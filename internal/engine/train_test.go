@@ -1,0 +1,425 @@
+package engine_test
+
+import (
+	"context"
+	"fmt"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/report"
+)
+
+// newTrain is a repository whose CI tests the train: the workflow "ci" runs the script ci.sh of the commit that was pushed. The
+// requests come from an App, whose pushes start workflows.
+func newTrain(t *testing.T, more ...string) *world {
+	t.Helper()
+	w := newMerge(t, append([]string{`verify = "ci"`, `required_checks = ["ci"]`}, more...)...)
+	w.newApp()
+	w.token = "sandbox-mergexo-app[bot]"
+	w.write("octo", "main", "ci.sh", "! grep -rq broken --include=*.txt .\n")
+	w.number = 1
+	w.passed("ci")
+	return w
+}
+
+// trains are the train branches and their tips.
+func (w *world) trains() map[string]string {
+	w.t.Helper()
+	out := map[string]string{}
+	for line := range strings.Lines(w.bare("for-each-ref", "--format=%(refname:short) %(objectname)", "refs/heads/mergexo/train/")) {
+		name, sha, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if sha != "" {
+			out[name] = sha
+		}
+	}
+	return out
+}
+
+// ciRuns lets the workflow test every commit of a train branch that it has not tested, and MergeXO hear of each.
+func (w *world) ciRuns() int {
+	w.t.Helper()
+	ran := 0
+	for branch, sha := range w.trains() {
+		if w.tested[sha] {
+			continue
+		}
+		if w.tested == nil {
+			w.tested = map[string]bool{}
+		}
+		w.tested[sha] = true
+		w.handle(w.tests(branch, sha))
+		ran++
+	}
+	return ran
+}
+
+// tests runs the workflow on a commit, and gives the event of its end.
+func (w *world) tests(branch, sha string) model.Event {
+	w.t.Helper()
+	dir := w.t.TempDir()
+	w.bare("--work-tree", dir, "checkout", "-f", sha, "--", ".")
+	conclusion := "success"
+	run := exec.Command("sh", "ci.sh")
+	run.Dir = dir
+	if run.Run() != nil {
+		conclusion = "failure"
+	}
+	w.later(10 * time.Minute)
+	w.testRuns++
+	id := 5000 + w.testRuns
+	w.put(fmt.Sprintf("/_sandbox/runs/%d", id), object{
+		"name": "ci", "path": ".github/workflows/ci.yml", "event": "push", "status": "completed", "conclusion": conclusion,
+		"head_sha": sha, "head_branch": branch, "jobs": []object{{"name": "ci", "conclusion": conclusion}},
+	})
+	return w.delivery("workflow_run")
+}
+
+func TestACarOfOneLandsOnceItsChecksPass(t *testing.T) {
+	t.Parallel()
+	w := newTrain(t)
+	w.write("octo", "main", "other.txt", "meanwhile\n")
+	before := w.at("main")
+	rep := w.command("carol", "/mergexo merge")
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.Equal(t, before, w.at("main"))
+	assert.Equal(t, []string{"in_approval IN_TRAIN"}, w.merges())
+	trains := w.trains()
+	require.Len(t, trains, 1, w.logged.String())
+	tip := trains["mergexo/train/main/1"]
+	assert.Contains(t, w.request(), "Car 1 is being tested")
+
+	assert.Equal(t, 1, w.ciRuns())
+	assert.Equal(t, tip, w.at("main"), "what landed is the very commit that was tested: %s", w.logged.String())
+	assert.Equal(t, "merged", w.badge())
+	assert.Equal(t, []string{"done"}, w.merges())
+	assert.Empty(t, w.trains())
+}
+
+// ready opens pull requests with one file each that are approved and have passed, on a base that went on since, and gives their
+// numbers.
+func (w *world) ready(name string, texts ...string) []int {
+	w.t.Helper()
+	var numbers []int
+	for i, text := range texts {
+		branch, file := fmt.Sprintf("agent/%s%d", name, i), fmt.Sprintf("%s%d.txt", name, i)
+		w.number = w.second(branch, file)
+		w.write("octo", branch, file, text)
+		w.approve("alice")
+		w.passed("ci")
+		numbers = append(numbers, w.number)
+	}
+	w.write("octo", "main", name+"-meanwhile.txt", "meanwhile\n")
+	return numbers
+}
+
+// aboard has pull requests merged by one command each.
+func (w *world) aboard(numbers []int, words string) {
+	w.t.Helper()
+	for _, number := range numbers {
+		w.number = number
+		w.command("carol", strings.TrimSpace("/mergexo merge "+words))
+	}
+}
+
+// wholeTrain has CI test the train until nothing is left to test, and counts its runs.
+func (w *world) wholeTrain() int {
+	w.t.Helper()
+	all := 0
+	for {
+		n := w.ciRuns()
+		if all += n; n == 0 {
+			return all
+		}
+	}
+}
+
+// badges are how GitHub shows pull requests.
+func (w *world) badges(numbers ...int) string {
+	w.t.Helper()
+	var all []string
+	for _, n := range numbers {
+		w.number = n
+		all = append(all, w.badge())
+	}
+	return strings.Join(all, " ")
+}
+
+func TestCarsStandOnOneAnotherAndLandInTheirOrder(t *testing.T) {
+	t.Parallel()
+	w := newTrain(t)
+	numbers := w.ready("car", "one\n", "two\n", "three\n", "four\n")
+	before := w.at("main")
+	w.aboard(numbers, "")
+	assert.Len(t, w.trains(), 3, "as many as are tested at once: %v", w.trains())
+	assert.Equal(t, before, w.at("main"))
+	w.gate.revive()
+	shown, err := w.engine().Trains(context.Background(), repo, "")
+	require.NoError(t, err)
+	assert.Zero(t, w.gate.writes, "a look changes nothing")
+	require.Len(t, shown, 1)
+	var text strings.Builder
+	require.NoError(t, report.Trains(&text, shown))
+	assert.Equal(t, "Merge train of main\n"+
+		"  car 1    testing   #2                   mergexo/train/main/1\n"+
+		"  car 2    testing   #3                   mergexo/train/main/2\n"+
+		"  car 3    testing   #4                   mergexo/train/main/3\n"+
+		"  waiting  #5        for a place in a car\n", text.String())
+	w.wholeTrain()
+	shown, err = w.engine().Trains(context.Background(), repo, "main")
+	require.NoError(t, err)
+	require.Len(t, shown, 1)
+	assert.Empty(t, shown[0].Queue)
+	require.Len(t, shown[0].Landed, 4)
+	assert.Equal(t, numbers[3], shown[0].Landed[0].Number, "the newest first")
+	assert.Equal(t, "merged merged merged merged", w.badges(numbers...), w.logged.String())
+	assert.Empty(t, w.trains())
+	assert.Equal(t, "four\n", w.fileOf("main", "car3.txt"))
+}
+
+func TestARedCulpritIsFoundAndTheOthersLand(t *testing.T) {
+	t.Parallel()
+	w := newTrain(t, "ci_retries = 0", "speculate = 1")
+	first, numbers := w.ready("first", "zero\n"), w.ready("car", "one\n", "broken\n", "three\n", "four\n")
+	w.aboard(first, "")
+	w.aboard(numbers, "") // which wait, and board the next car together
+	assert.LessOrEqual(t, w.wholeTrain(), 6, "the first car, that of four, and four to find the culprit and test the rest")
+	assert.Equal(t, "merged", w.badges(first...))
+	assert.Equal(t, "merged open merged merged", w.badges(numbers...), w.logged.String())
+	w.number = numbers[1]
+	assert.Equal(t, []string{"merge_failed CHECKS_FAILED"}, w.merges())
+	assert.Contains(t, w.request(), "- [`ci`](")
+	assert.Empty(t, w.trains())
+}
+
+func TestTheTrainGoesOnWhereSomethingMovesBesideIt(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		move func(w *world, numbers []int)
+		end  string // of three
+		says string // of the second, where it fails
+	}{
+		"somebody pushes to the base": {func(w *world, _ []int) { w.write("octo", "main", "pushed.txt", "pushed\n") }, "merged merged merged", ""},
+		"a new head": {func(w *world, numbers []int) {
+			w.number = numbers[1]
+			w.write("bob", "agent/car1", "car1.txt", "changed\n")
+			w.handle(w.delivery("pull_request"))
+		}, "merged open merged", "HEAD_MOVED"},
+		"it is taken back": {func(w *world, numbers []int) {
+			w.number = numbers[1]
+			w.command("carol", "/mergexo merge cancel")
+		}, "merged open merged", "CANCELLED"},
+		"it is closed": {func(w *world, numbers []int) {
+			w.number = numbers[1]
+			w.api("octo", "PATCH", w.pull(""), object{"state": "closed"})
+			w.handle(w.delivery("pull_request"))
+		}, "merged closed merged", "CLOSED"},
+		"a label freezes it": {func(w *world, numbers []int) {
+			w.number = numbers[1]
+			w.send("carol", "POST", w.path(fmt.Sprintf("/issues/%d/labels", w.number)), object{"labels": []string{"mergexo:freeze"}})
+			w.handle(w.delivery("pull_request"))
+		}, "merged open merged", ""},
+		"somebody deletes a train branch": {func(w *world, _ []int) {
+			w.api("octo", "DELETE", w.path("/git/refs/heads/mergexo/train/main/2"), nil)
+		}, "merged merged merged", ""},
+		"somebody moves a train branch": {func(w *world, _ []int) {
+			w.api("octo", "PATCH", w.path("/git/refs/heads/mergexo/train/main/2"), object{"sha": w.at("main"), "force": true})
+			w.tested[w.at("main")] = true
+		}, "merged merged merged", ""},
+		"the record is no record": {func(w *world, _ []int) {
+			w.bare("update-ref", "refs/mergexo/train/main", w.at("main"))
+		}, "merged merged merged", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newTrain(t)
+			numbers := w.ready("car", "one\n", "two\n", "three\n")
+			w.tested = map[string]bool{}
+			w.aboard(numbers, "")
+			c.move(w, numbers)
+			w.sweep()
+			w.wholeTrain()
+			w.sweep()
+			w.wholeTrain()
+			assert.Equal(t, c.end, w.badges(numbers...), "%s", w.logged.String())
+			if c.says != "" {
+				w.number = numbers[1]
+				assert.Contains(t, strings.Join(w.merges(), " "), c.says)
+			}
+			assert.Empty(t, w.trains())
+		})
+	}
+}
+
+// A base that takes only commits that have passed its checks takes what the train has tested, without a word in the settings.
+func TestTheTrainLandsWhereChecksProtectTheBase(t *testing.T) {
+	t.Parallel()
+	w := newMerge(t)
+	w.newApp()
+	w.token = "sandbox-mergexo-app[bot]"
+	w.write("octo", "main", "ci.sh", "true\n")
+	w.protect(object{"checks": []string{"ci"}, "ruleset": 42})
+	numbers := []int{1}
+	w.passed("ci")
+	w.aboard(numbers, "")
+	require.Len(t, w.trains(), 1, w.logged.String())
+	before := w.at("main")
+	tip := w.trains()["mergexo/train/main/1"]
+	w.later(time.Hour)
+	w.sweep()
+	assert.Equal(t, before, w.at("main"), "nothing lands untested")
+	w.wholeTrain()
+	assert.Equal(t, tip, w.at("main"), w.logged.String())
+	assert.Equal(t, "merged", w.badges(1))
+}
+
+func TestATryIsTestedAndNeverLands(t *testing.T) {
+	t.Parallel()
+	for text, says := range map[string]string{"fine\n": "**The try passed.**", "broken\n": "**The try failed.**"} {
+		w := newTrain(t, "ci_retries = 0")
+		w.number = w.second("agent/try", "try.txt") // which nobody has approved
+		w.write("octo", "agent/try", "try.txt", text)
+		w.write("octo", "main", "meanwhile.txt", "meanwhile\n")
+		before := w.at("main")
+		w.command("carol", "/mergexo try")
+		require.Len(t, w.trains(), 1, w.logged.String())
+		assert.Equal(t, 1, w.wholeTrain())
+		assert.Equal(t, before, w.at("main"))
+		assert.Equal(t, "open", w.badge())
+		assert.Contains(t, w.request(), says)
+		assert.Empty(t, w.trains())
+	}
+}
+
+func TestThePlaceInTheTrainIsAskedFor(t *testing.T) {
+	t.Parallel()
+	w := newTrain(t, "speculate = 1", "batch = 1")
+	numbers := w.ready("car", "zero\n", "one\n", "two\n", "three\n")
+	w.aboard(numbers[:2], "")
+	w.aboard(numbers[2:3], "priority=high")
+	w.aboard(numbers[3:], "now")
+	w.wholeTrain()
+	assert.Equal(t, "merged merged merged merged", w.badges(numbers...))
+	var landed []string
+	for _, subject := range strings.Split(w.bare("log", "--reverse", "--format=%s", "main", "--", "car?.txt"), "\n") {
+		if name := strings.TrimPrefix(subject, "Write "); len(landed) == 0 || landed[len(landed)-1] != name {
+			landed = append(landed, name)
+		}
+	}
+	assert.Equal(t, []string{"car3.txt", "car2.txt", "car0.txt", "car1.txt"}, landed, "at once, then by priority, then who asked first")
+}
+
+// What a train costs: an event that changes nothing, and a car that lands.
+func TestBudgetsOfTheTrain(t *testing.T) {
+	t.Parallel()
+	w := newTrain(t, "speculate = 1")
+	numbers := w.ready("car", "zero\n")
+	w.aboard(numbers, "")
+	tip := w.trains()["mergexo/train/main/1"]
+	w.gate.revive()
+	w.put("/_sandbox/runs/4000", object{"name": "lint", "path": ".github/workflows/lint.yml", "event": "push", "status": "completed", "conclusion": "success", "head_sha": tip, "head_branch": "mergexo/train/main/1"})
+	w.handle(w.delivery("workflow_run"))
+	api, _ := w.gate.counted()
+	t.Logf("budget: GitHub calls, an event of the train that changes nothing %d of 3", api)
+	assert.LessOrEqual(t, api, 3, "%v", w.gate.seen)
+
+	w.tested = map[string]bool{tip: true}
+	event := w.tests("mergexo/train/main/1", tip)
+	w.gate.revive()
+	w.handle(event)
+	api, _ = w.gate.counted()
+	t.Logf("budget: GitHub calls, a car of one that lands %d of 14", api)
+	t.Logf("%s", strings.Join(w.gate.seen, "\n"))
+	assert.LessOrEqual(t, api, 14, "%v", w.gate.seen)
+	assert.Equal(t, "merged", w.badges(numbers[0]))
+}
+
+// A label or an approval asks for the merge where the settings say so, and nobody gives a command.
+func TestALabelOrAnApprovalAsksForTheMerge(t *testing.T) {
+	t.Parallel()
+	t.Run("label", func(t *testing.T) {
+		t.Parallel()
+		w := newMerge(t, `auto = "label"`)
+		put := func(login string) {
+			w.later(time.Minute)
+			w.send(login, "POST", w.path("/issues/1/labels"), object{"labels": []string{"merge"}})
+		}
+		put("alice")
+		w.handle(w.delivery("pull_request"))
+		assert.Empty(t, w.merges(), "alice is no operator")
+		w.send("alice", "DELETE", w.path("/issues/1/labels/merge"), nil)
+		put("carol")
+		w.sweep()
+		assert.Equal(t, []string{"done"}, w.merges(), w.logged.String())
+		assert.Equal(t, "merged", w.badge())
+		assert.Contains(t, w.request(), "asked for by the label `merge`, which carol added")
+	})
+	t.Run("approval", func(t *testing.T) {
+		t.Parallel()
+		w := newTrain(t, `auto = "approval"`)
+		w.number = w.second("agent/auto", "auto.txt")
+		w.write("octo", "main", "meanwhile.txt", "meanwhile\n")
+		w.passed("ci")
+		w.sweep()
+		assert.Empty(t, w.merges(), "nobody has approved it")
+		w.approve("alice")
+		w.handle(w.delivery("pull_request_review"))
+		assert.Equal(t, []string{"in_approval IN_TRAIN"}, w.merges(), w.logged.String())
+		w.wholeTrain()
+		assert.Equal(t, "merged", w.badge())
+		assert.Contains(t, w.request(), "asked for by the approval of alice")
+	})
+}
+
+// With both, a car lands once the tests of the settings and the repository's checks have passed on it.
+func TestACarMayBeTestedHereAsWell(t *testing.T) {
+	t.Parallel()
+	for tests, ends := range map[string]string{`["true"]`: "merged", `["false"]`: "open"} {
+		w := newMerge(t, `verify = "both"`, `required_checks = ["ci"]`, `tests = `+tests, `ci_retries = 0`)
+		w.newApp()
+		w.token = "sandbox-mergexo-app[bot]"
+		w.write("octo", "main", "ci.sh", "true\n")
+		w.number = 1
+		w.passed("ci")
+		w.command("carol", "/mergexo merge")
+		if ends == "merged" {
+			require.Len(t, w.trains(), 1, w.logged.String())
+			assert.Equal(t, "open", w.badge(), "CI has not tested it")
+		}
+		w.wholeTrain()
+		assert.Equal(t, ends, w.badge(), w.logged.String())
+		assert.Empty(t, w.trains())
+		if ends == "open" {
+			assert.Contains(t, w.request(), "- `mergexo/tests` failed")
+		}
+	}
+}
+
+// Who asks for the train where nothing would test it hears so at once, and not after two hours.
+func TestATrainThatNothingWouldTestSaysSoAtOnce(t *testing.T) {
+	t.Parallel()
+	for says, set := range map[string]func(w *world){
+		"add \"mergexo/train/**\" to on.push.branches": func(w *world) {
+			w.write("octo", "main", ".github/workflows/ci.yml", "on:\n  push:\n    branches: [main]\njobs: {}\n")
+		},
+		"give MergeXO the token of a GitHub App": func(w *world) { w.token = "" },
+		"no check is required": func(w *world) {
+			w.write("octo", "main", ".github/mergexo.toml", strings.Replace(w.settings("main"), `required_checks = ["ci"]`, "", 1))
+		},
+	} {
+		t.Run(says, func(t *testing.T) {
+			t.Parallel()
+			w := newTrain(t)
+			set(w)
+			w.number = 1
+			w.command("carol", "/mergexo merge")
+			assert.Contains(t, strings.ReplaceAll(w.request(), "\\", ""), says)
+			assert.Empty(t, w.trains())
+		})
+	}
+}

@@ -1,0 +1,166 @@
+// Package trains takes the merge train of a base branch further: it reads the train's record and what GitHub shows, has the
+// package train decide, and carries out what that wants. Each run takes the train as far as it goes, and ends.
+package trains
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/mergexo/mergexo/internal/config"
+	"github.com/mergexo/mergexo/internal/engine/landing"
+	"github.com/mergexo/mergexo/internal/engine/thread"
+	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/train"
+)
+
+// Order says which train a run takes further, and what it knows already.
+type Order struct {
+	Repo model.Repo
+	Base string // branch
+	// Self is the thread of the pull request that the run is about; nil: it is about none.
+	Self *thread.Thread
+	// Of gives the requests to merge the pull request of a thread.
+	Of func(*thread.Thread) *landing.Request
+	// Asked are pull requests whose requests may have to join the train. All says that no others are in it: the request of
+	// whoever the train still has is over.
+	Asked []int
+	All   bool
+}
+
+// line is the train of one base in one run.
+type line struct {
+	Order
+	home     *thread.Thread // of the repository, with the checkout
+	holder   string         // the name of this run
+	settings config.Settings
+	limits   train.Settings
+
+	manifest train.Manifest // as it is recorded
+	now      train.Manifest // as it is folded
+	at       string         // the commit of the record; "": there is none
+	view     model.TrainView
+	facts    train.Facts
+	stored   []byte                  // the record as it was read or written
+	demands  []model.Demand          // of the base, as they were read in this look
+	ruled    bool                    // they were
+	opened   map[int]*landing.Aboard // nil: no request is open there
+	tried    map[string]bool         // effects of this run
+	end      *thread.Stop            // of the request of Self
+}
+
+// maxLooks bounds how often a run reads a train anew because another one was faster, and maxSteps how much it does in one go.
+const (
+	maxLooks = 25 // each test of a car here is one more
+	maxSteps = 500
+)
+
+// Advance takes the train of a base as far as it goes now.
+//
+// The Stop is how the request of Self has ended in this run; nil: it has not.
+func Advance(ctx context.Context, w *thread.World, rep *model.Report, o Order) (*thread.Stop, error) {
+	l := &line{Order: o}
+	l.home = thread.New(w, model.Event{Name: "train", Repo: o.Repo, IsPull: true}, rep, nil)
+	l.holder = landing.Holder(l.home)
+	defer l.home.Close()
+	for range maxLooks {
+		l.tried, l.opened = map[string]bool{}, map[int]*landing.Aboard{}
+		if err := l.look(ctx); err != nil {
+			return nil, err
+		}
+		done, err := l.steps(ctx)
+		if done && err == nil {
+			done, err = l.test(ctx)
+		}
+		if err != nil || done {
+			return l.end, err
+		}
+		w.Log.Info("train_changed_meanwhile", "base", o.Base)
+	}
+	return l.end, thread.End(model.ResultRetry, "the merge train of %s is being changed by other runs; the next event goes on with it", o.Base)
+}
+
+// steps folds and carries out until nothing is left to do; false: another run has changed the record.
+func (l *line) steps(ctx context.Context) (done bool, err error) {
+	l.now = l.manifest
+	for range maxSteps {
+		next, effects := train.Fold(l.now, l.facts, l.limits, l.time())
+		build := first[train.Build](l, effects)
+		if build != nil {
+			l.now = next
+			if err := l.build(ctx, *build); err != nil {
+				return false, err
+			}
+			continue
+		}
+		if err := l.claim(ctx, &next); err != nil {
+			return false, err
+		}
+		if fresh, err := l.record(ctx, next); err != nil || !fresh {
+			return false, err
+		}
+		l.now = next
+		e := l.untried(effects)
+		if e == nil {
+			return true, nil
+		}
+		l.tried[name(e)] = true
+		if err := l.carryOut(ctx, e); err != nil {
+			return false, err
+		}
+	}
+	return false, fmt.Errorf("the merge train of %s does not come to rest: this is a defect of MergeXO", l.Base)
+}
+
+// claimFor is how long a landing may take.
+const claimFor = 30 * time.Minute
+
+// claim makes the landing of a car this run's, unless another run that lives is at it.
+func (l *line) claim(ctx context.Context, m *train.Manifest) error {
+	moving := slices.ContainsFunc(m.Cars, func(c train.Car) bool { return c.State == train.Moving })
+	switch c := m.Claim; {
+	case !moving:
+		m.Claim = nil
+		return nil
+	case c != nil && c.Holder == l.holder:
+		return nil
+	case c != nil && l.time().Unix() < c.Until:
+		gone, err := landing.Gone(ctx, l.home, c.Holder)
+		if err != nil || !gone {
+			return err
+		}
+	}
+	m.Claim = &train.Claim{Holder: l.holder, Until: l.time().Add(claimFor).Unix()}
+	return nil
+}
+
+// time is now by the clock of the run.
+func (l *line) time() time.Time { return l.home.Now() }
+
+// name tells effects apart.
+func name(e train.Effect) string { return fmt.Sprintf("%T %+v", e, e) }
+
+// untried is the first effect that this run has not tried; nil: there is none.
+func (l *line) untried(effects []train.Effect) train.Effect {
+	for _, e := range effects {
+		if !l.tried[name(e)] {
+			return e
+		}
+	}
+	return nil
+}
+
+// first is the first effect of a kind that this run has not tried; nil: there is none.
+func first[E train.Effect](l *line, effects []train.Effect) *E {
+	for _, e := range effects {
+		if of, is := e.(E); is && !l.tried[name(e)] {
+			l.tried[name(e)] = true
+			return &of
+		}
+	}
+	return nil
+}
+
+// learn adds what became of an effect to the facts.
+func (l *line) learn(r train.Result) { l.facts.Results = append(l.facts.Results, r) }

@@ -1,0 +1,378 @@
+package trains
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"time"
+
+	"github.com/mergexo/mergexo/internal/doctor"
+	"github.com/mergexo/mergexo/internal/engine/effect"
+	"github.com/mergexo/mergexo/internal/engine/landing"
+	"github.com/mergexo/mergexo/internal/engine/thread"
+	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/git/fetch"
+	"github.com/mergexo/mergexo/internal/git/history"
+	"github.com/mergexo/mergexo/internal/git/transport"
+	"github.com/mergexo/mergexo/internal/github"
+	"github.com/mergexo/mergexo/internal/journal"
+	"github.com/mergexo/mergexo/internal/merge"
+	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/train"
+)
+
+// record writes the manifest where it is not what is recorded; false: another run was faster.
+func (l *line) record(ctx context.Context, m train.Manifest) (fresh bool, err error) {
+	raw, err := m.Encode()
+	if err != nil || bytes.Equal(raw, l.stored) || l.at == "" && len(m.Queue)+len(m.Cars) == 0 {
+		return err == nil, err
+	}
+	if err := l.home.Open(ctx); err != nil {
+		return false, err
+	}
+	m.Writer = l.home.Random()
+	if raw, err = m.Encode(); err != nil {
+		return false, err
+	}
+	ref := transport.TrainRef(l.Base)
+	done, err := l.home.Apply(ctx, effect.Swap{PrivateRef: transport.PrivateRef{Ref: ref, Content: raw}, Was: l.at})
+	rejected, unclear := (*git.ErrRejected)(nil), (*git.ErrUnclear)(nil)
+	switch {
+	case errors.As(err, &rejected) && rejected.Reason == git.Stale, errors.As(err, &unclear):
+		return false, nil // which the next look tells
+	case err != nil:
+		return false, err
+	}
+	m.Writer = ""
+	l.at = done.SHA
+	l.stored, err = m.Encode()
+	return true, err
+}
+
+// build makes the commits of a car, member by member.
+func (l *line) build(ctx context.Context, b train.Build) error {
+	if err := l.home.Open(ctx); err != nil {
+		return err
+	}
+	on := b.Onto
+	if err := fetch.Commits(ctx, l.home.Checkout, on); err != nil {
+		if git.IsNoRef(err) {
+			l.lose(on)
+			return nil
+		}
+		return err
+	}
+	var members []train.Member
+	for _, r := range b.Members {
+		a, err := l.open(ctx, r.Number)
+		if err != nil {
+			return err
+		}
+		if a == nil {
+			l.ended(r)
+			return nil
+		}
+		tip, err := a.Build(ctx, l.home, on)
+		failure := (*landing.Failure)(nil)
+		switch {
+		case errors.As(err, &failure):
+			l.refuse(b, r, on, failure)
+			return nil
+		case err != nil:
+			return err
+		}
+		members, on = append(members, train.Member{Number: r.Number, Head: r.Head, Tip: tip}), tip
+	}
+	why, err := l.unheard(ctx, on)
+	if err != nil {
+		return err
+	}
+	if why != "" {
+		l.facts.Trouble = why
+		return nil
+	}
+	l.learn(train.Built{Car: b.Car, On: b.Onto, Members: members})
+	return nil
+}
+
+// workflowDir is where GitHub looks for workflows.
+const workflowDir = ".github/workflows"
+
+// unheard says why CI would not test a commit on a train branch; "": it would, or it is not GitHub Actions that tests.
+func (l *line) unheard(ctx context.Context, tip string) (string, error) {
+	for _, a := range l.opened {
+		if a != nil && a.CheckedElsewhere() {
+			return "", nil
+		}
+	}
+	names, err := history.Names(ctx, l.home.Checkout, tip, workflowDir)
+	if err != nil || len(names) == 0 {
+		return "", err
+	}
+	var files []doctor.File
+	for _, name := range names {
+		path := workflowDir + "/" + name
+		text, err := history.Blob(ctx, l.home.Checkout, tip, path)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return "", err
+		}
+		files = append(files, doctor.File{Path: path, Text: string(text)})
+	}
+	if doctor.HearsPush(files, train.Root+l.Base+"/1") {
+		return "", nil
+	}
+	return "no workflow runs on the branches of the train, so nothing would test it: add \"mergexo/train/**\" to on.push.branches of the workflow that has the required checks", nil
+}
+
+// lose notes that the commits of a car are nowhere.
+func (l *line) lose(tip string) {
+	for _, c := range l.now.Cars {
+		if c.Tip == tip {
+			l.learn(train.Lost{Car: c.Number, Tip: tip})
+		}
+	}
+}
+
+// refuse says why a member cannot be built.
+func (l *line) refuse(b train.Build, r train.Request, on string, f *landing.Failure) {
+	if paths := f.Paths(); len(paths) > 0 {
+		l.learn(train.Conflict{Car: b.Car, Number: r.Number, On: b.Onto, Paths: paths})
+		return
+	}
+	l.learn(train.Unfit{Car: b.Car, Number: r.Number, Code: string(f.Code), Why: f.Detail})
+}
+
+// ended notes that the request of a pull request is over.
+func (l *line) ended(r train.Request) {
+	s := l.facts.Requests[r.Number]
+	s.State, s.Ended = cmp.Or(s.State, train.Open), r.Token
+	l.facts.Requests[r.Number] = s
+}
+
+// carryOut carries one effect out, and learns what became of it.
+func (l *line) carryOut(ctx context.Context, e train.Effect) error {
+	switch e := e.(type) {
+	case train.Push:
+		return l.push(ctx, e)
+	case train.DeleteBranch:
+		return l.drop(ctx, e)
+	case train.Rerun:
+		return l.rerun(ctx, e)
+	case train.Land:
+		return l.land(ctx, e)
+	case train.Fail:
+		return l.fail(ctx, e)
+	case train.Done:
+		return l.done(ctx, e)
+	case train.Tell:
+		return l.tell(ctx, e)
+	}
+	return fmt.Errorf("the train wants %T, which nobody carries out", e)
+}
+
+// push sets a train branch to the tip of its car.
+func (l *line) push(ctx context.Context, e train.Push) error {
+	if err := l.home.Open(ctx); err != nil {
+		return err
+	}
+	if err := fetch.Commits(ctx, l.home.Checkout, e.Tip); err != nil {
+		if git.IsNoRef(err) {
+			l.learn(train.Lost{Car: e.Car, Tip: e.Tip})
+			return nil
+		}
+		return err
+	}
+	move := effect.Rewrite{Branch: e.Branch, From: e.From, To: e.Tip, Token: journal.Token("train", e.Branch, e.Tip)}
+	_, err := l.home.Apply(ctx, move)
+	rejected, unclear := (*git.ErrRejected)(nil), (*git.ErrUnclear)(nil)
+	switch {
+	case err == nil:
+		l.learn(train.Pushed{Car: e.Car, Tip: e.Tip})
+	case errors.As(err, &unclear), errors.As(err, &rejected) && rejected.Reason == git.Stale:
+		at, lookErr := transport.BranchTip(ctx, l.home.Checkout, e.Branch)
+		if lookErr != nil {
+			return lookErr
+		}
+		if at == e.Tip {
+			l.home.Applied("push", e.Branch, move.Token, effect.Applied)
+			l.learn(train.Pushed{Car: e.Car, Tip: e.Tip})
+		}
+	case errors.As(err, &rejected):
+		l.learn(train.PushRefused{Car: e.Car, Why: "the branch of the train could not be pushed: " + rejected.Message})
+	default:
+		return err
+	}
+	return nil
+}
+
+// drop deletes a train branch. That it stays is no failure: the next run sees it.
+func (l *line) drop(ctx context.Context, e train.DeleteBranch) error {
+	if err := l.home.Open(ctx); err != nil {
+		return err
+	}
+	ref := git.Ref{Name: "refs/heads/" + e.Branch, SHA: e.From}
+	if _, err := l.home.Apply(ctx, effect.DeleteBranch{Ref: ref, Name: e.Branch, Token: journal.Token("delete", e.Branch, e.From)}); err != nil {
+		if thread.IsPlan(err) {
+			return err
+		}
+		l.home.Log.Warn("train_branch_kept", "branch", e.Branch, "error", err)
+		return nil
+	}
+	l.learn(train.Deleted{Car: e.Car})
+	return nil
+}
+
+// rerun runs the failed jobs of red checks again.
+func (l *line) rerun(ctx context.Context, e train.Rerun) error {
+	for _, id := range e.IDs {
+		token := journal.Token("rerun", e.Tip, fmt.Sprint(id))
+		_, err := l.home.Apply(ctx, effect.Rerun{Run: model.Rerun{Run: id}, Token: token})
+		switch github.KindOf(err) {
+		case github.Running, github.NoRerun, github.Forbidden, github.NotFound:
+			l.home.Log.Warn("train_not_run_again", "branch", e.Car, "run", id, "error", err)
+			err = nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// land moves the base to a car.
+func (l *line) land(ctx context.Context, e train.Land) error {
+	if c := l.now.Claim; c == nil || c.Holder != l.holder {
+		l.home.Log.Info("train_lands_elsewhere", "base", l.Base, "car", e.Car)
+		return nil
+	}
+	if err := l.home.Open(ctx); err != nil {
+		return err
+	}
+	order := landing.Landing{Home: l.home, Base: l.Base, From: e.From}
+	for _, m := range e.Members {
+		a, err := l.open(ctx, m.Number)
+		if err != nil {
+			return err
+		}
+		if a == nil {
+			l.ended(train.Request{Number: m.Number, Token: l.token(m.Number)})
+			return nil
+		}
+		order.All, order.Tips = append(order.All, a), append(order.Tips, m.Tip)
+	}
+	sha, err := order.Land(ctx)
+	unready, failure := (*landing.Unready)(nil), (*landing.Failure)(nil)
+	switch {
+	case err == nil:
+		l.learn(train.Arrived{Car: e.Car, From: e.From, SHA: sha})
+		return nil
+	case errors.As(err, &unready):
+		s := l.facts.Requests[unready.Number]
+		s.Waits = unready.Why
+		l.facts.Requests[unready.Number] = s
+		return nil
+	case errors.As(err, &failure):
+		l.home.Log.Warn("train_not_landed", "base", l.Base, "car", e.Car, "error", err)
+		l.learn(train.LandRefused{Car: e.Car, Attempt: e.Attempt, Why: failure.Detail})
+		return nil
+	}
+	return err
+}
+
+// token is that of the request of a pull request in the queue.
+func (l *line) token(number int) string {
+	for _, r := range l.now.Queue {
+		if r.Number == number {
+			return r.Token
+		}
+	}
+	return ""
+}
+
+// fail ends a request that did not land.
+func (l *line) fail(ctx context.Context, e train.Fail) error {
+	a, err := l.open(ctx, e.Request.Number)
+	if err != nil {
+		return err
+	}
+	if a != nil && a.Marker().Command == e.Request.Token {
+		f := merge.Failure{Code: model.MergeCode(e.Code), Detail: e.Why, Checks: checks(e.Checks)}
+		end, err := a.Fail(ctx, f)
+		if err != nil {
+			return err
+		}
+		l.over(e.Request.Number, end)
+	}
+	l.learn(train.Finished{Number: e.Request.Number, Token: e.Request.Token})
+	return nil
+}
+
+// done ends a request that landed, or that only tried.
+func (l *line) done(ctx context.Context, e train.Done) error {
+	a, err := l.open(ctx, e.Request.Number)
+	if err != nil {
+		return err
+	}
+	if a != nil && a.Marker().Command == e.Request.Token {
+		if e.Outcome == train.Landed {
+			err = a.Finish(ctx)
+		} else {
+			err = a.Report(ctx, merge.TriedText(a.Pull(), a.Marker(), e.SHA, e.Why, checks(e.Checks)))
+		}
+		if err != nil {
+			return err
+		}
+		l.over(e.Request.Number, thread.End(model.ResultNothing, "the request to merge pull request %d is over", e.Request.Number))
+	}
+	l.learn(train.Finished{Number: e.Request.Number, Token: e.Request.Token})
+	return nil
+}
+
+// over notes that the request of a pull request has ended in this run.
+func (l *line) over(number int, end *thread.Stop) {
+	l.opened[number] = nil
+	if l.Self != nil && l.Self.Event.Number == number {
+		l.end = end
+	}
+}
+
+// tell has the comment of a request say how it stands.
+func (l *line) tell(ctx context.Context, e train.Tell) error {
+	a, err := l.open(ctx, e.Request.Number)
+	if err != nil {
+		return err
+	}
+	if a != nil && a.Marker().Command == e.Request.Token {
+		at := merge.Place{Position: e.Position, Car: e.Car, Ahead: e.Ahead, Why: e.Why, Checks: checks(e.Checks), State: states[e.State], Try: e.Request.Try}
+		if e.Car != 0 && e.State != train.Building {
+			at.Branch = train.Root + l.Base + fmt.Sprintf("/%d", e.Car)
+		}
+		if e.ETA != 0 {
+			at.ETA = time.Unix(e.ETA, 0)
+		}
+		detail := strings.TrimSpace(fmt.Sprintf("number %d in the merge train of %s %s", e.Position, l.Base, e.Why))
+		if err := a.Tell(ctx, detail, merge.TrainText(a.Pull(), a.Marker(), at)); err != nil {
+			return err
+		}
+	}
+	l.learn(train.Told{Number: e.Request.Number, Key: e.Key})
+	return nil
+}
+
+// states are those of cars as people read them.
+var states = map[train.State]string{
+	train.Building: "is being built", train.Pushing: "is being tested", train.Testing: "is being tested", train.Green: "has passed",
+	train.Red: "has failed", train.Moving: "is landing",
+}
+
+func checks(list []train.Check) []model.Check {
+	var out []model.Check
+	for _, c := range list {
+		out = append(out, model.Check{Name: c.Name, URL: c.URL, RunID: c.ID, State: model.CheckFailed})
+	}
+	return out
+}

@@ -1,0 +1,363 @@
+package trains
+
+import (
+	"context"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/mergexo/mergexo/internal/config"
+	"github.com/mergexo/mergexo/internal/engine/landing"
+	"github.com/mergexo/mergexo/internal/engine/thread"
+	"github.com/mergexo/mergexo/internal/git/transport"
+	"github.com/mergexo/mergexo/internal/github"
+	"github.com/mergexo/mergexo/internal/lineage"
+	"github.com/mergexo/mergexo/internal/merge"
+	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/train"
+)
+
+// look reads the record of the train, and what GitHub shows of it: three calls, where nobody has asked for anything.
+func (l *line) look(ctx context.Context) error {
+	ref := transport.TrainRef(l.Base)
+	refs, err := l.home.GitHub.Refs.List(ctx, l.Repo, ref)
+	if err != nil {
+		return err
+	}
+	l.at = ""
+	for _, r := range refs {
+		if r.Name == ref {
+			l.at = r.SHA
+		}
+	}
+	l.view, err = l.home.GitHub.Threads.Train(ctx, github.TrainQuery{Repo: l.Repo, Base: l.Base, Branches: train.Root + l.Base + "/", Manifest: l.at})
+	if err != nil {
+		return err
+	}
+	if err := l.configure(); err != nil {
+		return err
+	}
+	m, err := l.recorded()
+	l.manifest = m
+	asked, askErr := l.requests(ctx)
+	if askErr != nil {
+		return askErr
+	}
+	if err != nil {
+		l.home.Log.Error("train_record_lost", "base", l.Base, "ref", transport.TrainRef(l.Base), "error", err)
+		l.manifest = train.Rebuild(l.Base, asked, l.next())
+	}
+	if l.stored, err = l.manifest.Encode(); err != nil {
+		return err
+	}
+	l.facts = train.Facts{Base: l.view.BaseSHA, Gone: l.view.BaseSHA == "", Asked: asked, Branches: l.branches()}
+	if l.facts.Requests, err = l.standings(ctx); err != nil {
+		return err
+	}
+	if l.facts.Reached, err = l.reached(ctx); err != nil {
+		return err
+	}
+	if err := l.checks(ctx); err != nil {
+		return err
+	}
+	l.facts.Trouble = l.trouble()
+	return nil
+}
+
+// configure takes over the settings of the base branch.
+func (l *line) configure() error {
+	l.settings = config.Defaults()
+	if l.view.SettingsFound {
+		s, err := config.ParseWithoutAgent(l.view.Settings, l.Base+":"+thread.SettingsPath)
+		if err != nil {
+			return err
+		}
+		l.settings = s
+	}
+	m := l.settings.Merge
+	l.limits = train.Defaults()
+	l.limits.Batch, l.limits.Speculate, l.limits.Retries, l.limits.Timeout, l.limits.Attempts = m.Batch, m.Speculate, m.CIRetries, m.CITimeout, m.Attempts
+	l.home.Settings = l.settings
+	l.home.Snap.Viewer = l.view.Viewer
+	return nil
+}
+
+// recorded is the manifest as it is recorded. The error says why it cannot be read.
+func (l *line) recorded() (train.Manifest, error) {
+	if l.at == "" {
+		return train.New(l.Base), nil
+	}
+	m, err := train.Decode(l.view.Manifest, l.Base)
+	m.Writer = ""
+	return m, err
+}
+
+// next is a number that no car has whose branch there is.
+func (l *line) next() int {
+	next := 1
+	for n := range l.branches() {
+		next = max(next, n+1)
+	}
+	return next
+}
+
+// branches are the tips of the train branches by the numbers of their cars.
+func (l *line) branches() map[int]string {
+	out := map[int]string{}
+	for _, b := range l.view.Branches {
+		if n, err := strconv.Atoi(strings.TrimPrefix(b.Name, train.Root+l.Base+"/")); err == nil && n > 0 {
+			out[n] = b.SHA
+		}
+	}
+	return out
+}
+
+// trouble says why no car can be tested; "": nothing is known of any reason.
+func (l *line) trouble() string {
+	switch {
+	case l.view.Viewer.Login == thread.ActionsBot:
+		return "pushes with the workflow's own token start no CI, so nothing would test the train: give MergeXO the token of a GitHub App"
+	case l.view.ChecksHidden:
+		return "MergeXO's token cannot read the checks: give it checks: read and statuses: read"
+	case len(l.settings.Merge.RequiredChecks) == 0 && l.manifest.Rules != nil && len(l.manifest.Rules.Checks) == 0:
+		return "no check is required, so nothing says that a commit was tested: name the checks in [merge] required_checks, or in the rules of the branch"
+	}
+	return ""
+}
+
+// requests are those that may have to join the train. What the record knows is opened only where the run is about it, or where it
+// is no request any more.
+func (l *line) requests(ctx context.Context) ([]train.Request, error) {
+	queued := map[int]bool{}
+	for _, r := range l.manifest.Queue {
+		queued[r.Number] = true
+		if l.All && !slices.Contains(l.Asked, r.Number) {
+			if _, err := l.open(ctx, r.Number); err != nil {
+				return nil, err
+			}
+		}
+	}
+	var out []train.Request
+	for _, number := range l.Asked {
+		if queued[number] && (l.Self == nil || l.Self.Event.Number != number) {
+			continue
+		}
+		a, err := l.open(ctx, number)
+		if err != nil {
+			return nil, err
+		}
+		if a != nil && a.Marker().Base == l.Base && a.Marker().Reason == model.CodeTrain {
+			out = append(out, requestOf(number, a, l.Repo))
+		}
+	}
+	return out, nil
+}
+
+// open gives the request of a pull request; nil: none is open.
+func (l *line) open(ctx context.Context, number int) (*landing.Aboard, error) {
+	if a, known := l.opened[number]; known {
+		return a, nil
+	}
+	t := l.Self
+	if t == nil || t.Event.Number != number {
+		t = l.home.Another(model.Event{Name: "train", Repo: l.Repo, Number: number, IsPull: true}, nil)
+		if err := t.Begin(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if l.ruled {
+		t.Demands = map[string][]model.Demand{l.Base: l.demands}
+	}
+	l.opened[number] = l.Of(t).Aboard()
+	return l.opened[number], nil
+}
+
+// requestOf is a request as the train knows it.
+func requestOf(number int, a *landing.Aboard, repo model.Repo) train.Request {
+	m := a.Marker()
+	r := train.Request{Number: number, Head: m.Head, Token: m.Command, Comment: a.Comment(), By: m.By, At: m.At.Unix(), Strategy: m.Strategy, Needs: needs(a.Body(), repo)}
+	if w := m.Train; w != nil {
+		r.Priority, r.Solo, r.Now, r.Try = w.Priority, w.Solo, w.Now, w.Try
+	}
+	r.Solo = r.Solo || m.Strategy == model.StrategyAPI // GitHub itself merges it
+	return r
+}
+
+// dependsOn is a line in the text of a pull request that names another one of the same repository.
+var dependsOn = regexp.MustCompile(`(?im)^[ \t]*depends-on:[ \t]*([a-z0-9._-]+/[a-z0-9._-]+)?#([0-9]{1,9})[ \t]*\r?$`)
+
+// maxNeeds bounds how many others a pull request may depend on.
+const maxNeeds = 10
+
+func needs(body string, repo model.Repo) []int {
+	var out []int
+	for _, found := range dependsOn.FindAllStringSubmatch(body, maxNeeds) {
+		n, err := strconv.Atoi(found[2])
+		if err == nil && n > 0 && (found[1] == "" || strings.EqualFold(found[1], repo.String())) && !slices.Contains(out, n) {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+// standings look at the pull requests that matter now: those aboard, those that may board next, and what they depend on.
+func (l *line) standings(ctx context.Context) (map[int]train.Standing, error) {
+	wanted := l.manifest.Wanted()
+	numbers := slices.Concat(wanted.Requests, l.Asked)
+	for _, r := range l.facts.Asked {
+		numbers = append(numbers, r.Needs...)
+	}
+	aboard := 0
+	for _, c := range l.manifest.Cars {
+		aboard += len(c.Members)
+	}
+	numbers = slices.Concat(numbers[:min(len(numbers), aboard+l.limits.Batch*(l.limits.Speculate+1)+len(l.Asked))], wanted.Needs)
+	slices.Sort(numbers)
+	numbers = slices.Compact(numbers)
+	out := map[int]train.Standing{}
+	if len(numbers) == 0 {
+		return out, nil
+	}
+	now, err := l.home.GitHub.Pulls.AllNow(ctx, l.Repo, numbers)
+	if err != nil {
+		return nil, err
+	}
+	for n, p := range now {
+		out[n] = l.standing(n, p)
+	}
+	return out, nil
+}
+
+// standing is how a pull request stands, as far as this run knows.
+func (l *line) standing(number int, p model.PullNow) train.Standing {
+	s := train.Standing{State: train.Open, Head: p.HeadSHA, SHA: p.MergeCommit, Off: p.BaseRef != l.Base}
+	switch p.State {
+	case model.PullMerged:
+		s.State = train.Merged
+	case model.PullClosed:
+		s.State = train.Closed
+	}
+	has := func(label string) bool {
+		return label != "" && slices.ContainsFunc(p.Labels, func(l string) bool { return strings.EqualFold(l, label) })
+	}
+	switch {
+	case p.Draft:
+		s.Waits = "it is a draft"
+	case has(l.settings.Labels.Freeze):
+		s.Waits = "label " + l.settings.Labels.Freeze + " is on it"
+	case has(l.settings.Labels.Ignore):
+		s.Waits = "label " + l.settings.Labels.Ignore + " is on it"
+	}
+	a, known := l.opened[number]
+	if !known {
+		return s
+	}
+	at := slices.IndexFunc(l.manifest.Queue, func(r train.Request) bool { return r.Number == number })
+	switch {
+	case a == nil && at >= 0:
+		s.Ended = l.manifest.Queue[at].Token
+	case a != nil && a.Cancelled() != "":
+		s.Cancelled = a.Cancelled()
+	case a != nil && a.Marker().Reason != model.CodeTrain && a.Marker().State == model.MergeWaiting && s.Waits == "":
+		s.Waits = a.Marker().Detail
+	}
+	return s
+}
+
+// reached says which landings the base has, where it went on since.
+func (l *line) reached(ctx context.Context) (map[string]bool, error) {
+	out := map[string]bool{}
+	for _, tip := range l.manifest.Wanted().Ancestors {
+		if l.view.BaseSHA == "" || l.view.BaseSHA == tip || l.view.BaseSHA == l.manifest.SHA {
+			continue
+		}
+		relation, err := l.home.Relation(ctx, tip, l.view.BaseSHA)
+		if err != nil {
+			return nil, err
+		}
+		out[tip] = lineage.Decide(relation) == lineage.Pass
+	}
+	return out, nil
+}
+
+// checks are how the required checks of the cars stand. The rules of the base are read again before anything that they decide.
+func (l *line) checks(ctx context.Context) error {
+	l.facts.Checks = map[string]train.Checks{}
+	if l.manifest.Rules == nil && len(l.manifest.Queue)+len(l.facts.Asked) > 0 {
+		if err := l.readRules(ctx); err != nil {
+			return err
+		}
+	}
+	for _, b := range l.view.Branches {
+		c := l.checksOf(b)
+		if c.State != train.ChecksPending && !l.ruled {
+			if err := l.readRules(ctx); err != nil {
+				return err
+			}
+			c = l.checksOf(b)
+		}
+		l.facts.Checks[b.SHA] = c
+	}
+	return nil
+}
+
+// ownCheck is the name of the check by which the tests of the settings report on a car.
+const ownCheck = "mergexo/tests"
+
+// required are the checks that the settings demand of a car.
+func (l *line) required() []string {
+	list := l.settings.Merge.RequiredChecks
+	if l.settings.Merge.Verify == config.VerifyBoth && !l.settings.Merge.Tests.None {
+		list = append(slices.Clone(list), ownCheck)
+	}
+	return list
+}
+
+// missingAfter is how long a required check is given to begin while everything else has ended: GitHub starts workflows one after
+// the other, and other services later.
+const missingAfter = 5 * time.Minute
+
+func (l *line) checksOf(b model.TrainBranch) train.Checks {
+	var rules []string
+	if l.manifest.Rules != nil {
+		rules = l.manifest.Rules.Checks
+	}
+	state, failed, open, over := merge.CarChecks(l.required(), rules, b.Checks)
+	c := train.Checks{State: train.ChecksPending, Open: open}
+	for _, f := range failed {
+		c.Failed = append(c.Failed, train.Check{Name: f.Name, URL: f.URL, ID: f.RunID})
+	}
+	since := l.time()
+	if at := slices.IndexFunc(l.manifest.Cars, func(c train.Car) bool { return c.Tip == b.SHA }); at >= 0 {
+		since = time.Unix(l.manifest.Cars[at].Since, 0)
+	}
+	switch {
+	case state == model.CheckPassed:
+		c.State = train.ChecksPassed
+	case state == model.CheckFailed:
+		c.State = train.ChecksFailed
+	case over && l.time().Sub(since) >= missingAfter:
+		c.State = train.ChecksMissing
+	}
+	return c
+}
+
+// readRules reads the checks that the rules of the base demand of a commit.
+func (l *line) readRules(ctx context.Context) error {
+	demands, err := l.home.GitHub.Repositories.PushDemands(ctx, l.Repo, l.Base, github.Pusher{Login: l.view.Viewer.Login})
+	if err != nil {
+		return err
+	}
+	var names []string
+	for _, d := range demands {
+		if d.Kind == model.DemandChecks {
+			names = append(names, d.Names...)
+		}
+	}
+	slices.Sort(names)
+	l.demands = demands
+	l.manifest.Rules, l.ruled = &train.Rules{Checks: slices.Compact(names)}, true
+	return nil
+}
