@@ -23,7 +23,7 @@ const module = "github.com/mergexo/mergexo"
 // floors says how high each package stands. A package imports only lower ones; a package below another one's directory
 // belongs to it. A new package gets its line here.
 var floors = map[string]int{
-	"internal/model": 0, "internal/clock": 0, "internal/markdown": 0, "internal/strictjson": 0, "internal/frontmatter": 0, "internal/treepath": 0, "internal/loopback": 0, "internal/branchfilter": 0, "internal/scratch": 0,
+	"internal/model": 0, "internal/clock": 0, "internal/markdown": 0, "internal/strictjson": 0, "internal/frontmatter": 0, "internal/treepath": 0, "internal/loopback": 0, "internal/branchfilter": 0, "internal/scratch": 0, "internal/credential": 0,
 
 	"internal/golden": 0, // tests
 
@@ -97,6 +97,7 @@ var reserved = map[string][]string{
 	"github.com/yuin/goldmark":               {"internal/markdown"},
 	"go.yaml.in/yaml/v3":                     {"internal/doctor", "internal/flow", "internal/frontmatter", "internal/sandbox"},
 	"filippo.io/age":                         {"internal/transcript"},
+	"github.com/golang-jwt/jwt":              {"internal/github", "internal/sandbox"},
 	"golang.org/x/net":                       {"internal/git"},
 	"github.com/jonboulle/clockwork":         {"internal/clock"},
 	"github.com/aclements/go-moremath":       {"internal/dashboard"},

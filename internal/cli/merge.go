@@ -66,7 +66,7 @@ func (p *program) mergeLocal(c *cli.Context, w place) error {
 	path, _ := p.lookup("PATH")
 	e := &engine.Engine{World: thread.World{
 		Git: git.Options{Temp: w.temp, Scratch: p.scratch}, Lookup: p.lookup, Foreign: foreign, Log: log, Now: w.now, Clock: p.Clock, Random: random, Wall: self,
-		Secrets: []string{p.secrets.Token, p.secrets.SigningKey, p.secrets.TranscriptKey},
+		Secrets: p.secrets.all(),
 	}}
 	rep, err := e.MergeLocal(c.Context, landing.LocalOrder{
 		Branch: c.String("branch"), Base: c.String("base"), Strategy: c.String("strategy"), DryRun: c.Bool("dry-run"), Pause: pause,

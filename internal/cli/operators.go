@@ -235,7 +235,7 @@ func (p *program) operate(c *cli.Context, do func(context.Context, *engine.Engin
 	if err != nil {
 		return err
 	}
-	e, done, err := p.engine(c, w, "mergexo "+c.Command.FullName())
+	e, done, err := p.engine(c, w, repo, "mergexo "+c.Command.FullName())
 	if err != nil {
 		return err
 	}

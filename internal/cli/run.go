@@ -42,6 +42,7 @@ type place struct {
 	failOn               string
 	failOnSet            bool
 	phase                thread.Phase
+	plans                bool // a sweep that only tells what is due
 	bundle               string
 	// sessions is where transcripts are kept on a runner with a persistent disk; empty: nowhere.
 	sessions string
@@ -127,7 +128,8 @@ func outFlags(more ...cli.Flag) []cli.Flag {
 func (p *program) runCommand() *cli.Command {
 	return &cli.Command{
 		Name: "run", Usage: "take the event of this workflow run to its end",
-		Description: "Reads the event that GITHUB_EVENT_NAME and GITHUB_EVENT_PATH name, and the token from INPUT_TOKEN or GITHUB_TOKEN.",
+		Description: "Reads the event that GITHUB_EVENT_NAME and GITHUB_EVENT_PATH name, and the token from INPUT_TOKEN or\n" +
+			"GITHUB_TOKEN. With MERGEXO_APP_ID and MERGEXO_PRIVATE_KEY, those of a GitHub App, the tokens are made here instead.",
 		Flags: outFlags(
 			&cli.BoolFlag{Name: "dry-run", Usage: "print what would be done and stop before the first effect"},
 			&cli.StringFlag{Name: "phase", Usage: "do one part of the run: agent, which writes nothing to GitHub, or apply"},
@@ -205,7 +207,7 @@ func readEvent(name, path, repository string) (model.Event, error) {
 
 // handle makes an engine for this place and handles the event.
 func (p *program) handle(ctx context.Context, c *cli.Context, w place, ev model.Event, dry bool) error {
-	e, done, err := p.engine(c, w, fmt.Sprintf("mergexo %s #%d", ev.Name, ev.Number))
+	e, done, err := p.engine(c, w, ev.Repo, fmt.Sprintf("mergexo %s #%d", ev.Name, ev.Number))
 	if err != nil {
 		return p.mistake(c, w, model.Report{Number: ev.Number, Reason: err.Error()}, err)
 	}
@@ -219,12 +221,15 @@ func (p *program) handle(ctx context.Context, c *cli.Context, w place, ev model.
 }
 
 // engine makes an engine for this place. In Actions its output is a group with this title; done closes it.
-func (p *program) engine(c *cli.Context, w place, title string) (e *engine.Engine, done func() error, err error) {
-	if p.secrets.Token == "" {
-		return nil, nil, usagef("no token: set the action's token input, INPUT_TOKEN or GITHUB_TOKEN")
-	}
+func (p *program) engine(c *cli.Context, w place, repo model.Repo, title string) (e *engine.Engine, done func() error, err error) {
 	log, console := p.voice(c, w)
-	gh, err := github.New(github.Options{APIURL: w.api, GraphQLURL: w.graphql, Token: p.secrets.Token, UserAgent: "mergexo/" + version, Transport: transport(), Clock: p.Clock, Log: log})
+	options := github.Options{APIURL: w.api, GraphQLURL: w.graphql, UserAgent: "mergexo/" + version, Transport: transport(), Now: w.now, Clock: p.Clock, Log: log}
+	source, reach, err := p.credential(options, repo, w.needs(), console.Mask)
+	if err != nil {
+		return nil, nil, err
+	}
+	options.Credential = source
+	gh, err := github.New(options)
 	if err != nil {
 		return nil, nil, usageError{err}
 	}
@@ -245,9 +250,9 @@ func (p *program) engine(c *cli.Context, w place, title string) (e *engine.Engin
 	path, _ := p.lookup("PATH")
 	e = &engine.Engine{World: thread.World{
 		GitHub: gh, Codec: journal.Codec{Key: []byte(p.secrets.SigningKey)}, ServerURL: w.server, Run: w.run,
-		Git:    git.Options{Token: p.secrets.Token, Workspace: w.workspace, Temp: w.temp, Scratch: p.scratch, Now: w.now, Log: log, Path: path, Network: p.network()},
+		Git:    git.Options{Credential: source, Workspace: w.workspace, Temp: w.temp, Scratch: p.scratch, Now: w.now, Log: log, Path: path, Network: p.network()},
 		Lookup: p.lookup, Foreign: foreign, Log: log, Now: w.now, Clock: p.Clock, Random: random,
-		Sessions: w.sessions, Transcripts: sealing, Wall: self, Secrets: []string{p.secrets.Token, p.secrets.SigningKey, p.secrets.TranscriptKey},
+		Sessions: w.sessions, Transcripts: sealing, Wall: self, Secrets: p.secrets.all(), Reach: reach,
 		Phase: w.phase, Bundle: w.bundle,
 	}}
 	return e, func() error { return errors.Join(e.Close(), foreign.Close(), console.End()) }, nil

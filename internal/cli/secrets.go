@@ -12,6 +12,14 @@ type secrets struct {
 	SigningKey string `json:"signing_key"`
 	// TranscriptKey encrypts session transcripts.
 	TranscriptKey string `json:"transcript_key"`
+	// AppKey is the private key of the App with the id AppID, which is no secret but comes with it.
+	AppKey string `json:"app_key"`
+	AppID  string `json:"app_id"`
+}
+
+// all are the secrets that are set.
+func (s secrets) all() []string {
+	return slices.DeleteFunc([]string{s.Token, s.SigningKey, s.TranscriptKey, s.AppKey}, func(v string) bool { return v == "" })
 }
 
 // secretNames are the variables that hold them. The first of a kind that is set wins.
@@ -19,10 +27,14 @@ var (
 	tokenNames      = []string{"INPUT_TOKEN", "GITHUB_TOKEN"}
 	signingNames    = []string{"INPUT_SIGNING-KEY", "MERGEXO_SIGNING_KEY"}
 	transcriptNames = []string{"INPUT_TRANSCRIPT-KEY", "MERGEXO_TRANSCRIPT_KEY"}
+	appKeyNames     = []string{"INPUT_PRIVATE-KEY", "MERGEXO_PRIVATE_KEY"}
+	appIDNames      = []string{"INPUT_APP-ID", "MERGEXO_APP_ID"}
 )
 
 // secretVariables are all of them.
-func secretVariables() []string { return slices.Concat(tokenNames, signingNames, transcriptNames) }
+func secretVariables() []string {
+	return slices.Concat(tokenNames, signingNames, transcriptNames, appKeyNames, appIDNames)
+}
 
 // readSecrets finds the secrets in the environment and reports whether there are any.
 func readSecrets() (s secrets, any bool) {
@@ -38,6 +50,7 @@ func readSecrets() (s secrets, any bool) {
 		return value
 	}
 	s.Token, s.SigningKey, s.TranscriptKey = first(tokenNames), first(signingNames), first(transcriptNames)
+	s.AppKey, s.AppID = first(appKeyNames), first(appIDNames)
 	return s, any
 }
 

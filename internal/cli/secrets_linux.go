@@ -12,6 +12,9 @@ import (
 // secretsFD is the variable that tells the re-executed program the descriptor of the secrets.
 const secretsFD = "MERGEXO_SECRETS_FD"
 
+// pipeHolds is how many bytes a pipe takes before anybody reads it: https://man7.org/linux/man-pages/man7/pipe.7.html
+const pipeHolds = 1 << 16
+
 // takeSecrets removes the secrets from the environment block. Unsetting a variable leaves it readable in /proc/PID/environ
 // for every process of the same user, agents included. So the program re-executes itself with a clean block, and passes the
 // secrets through a pipe.
@@ -28,7 +31,14 @@ func takeSecrets() (secrets, error) {
 	if err != nil {
 		return s, err
 	}
-	if err := json.NewEncoder(w).Encode(s); err != nil { // fits into a pipe's buffer
+	text, err := json.Marshal(s)
+	if err == nil && len(text) > pipeHolds {
+		err = errors.New("the secrets are longer than secrets are")
+	}
+	if err == nil {
+		_, err = w.Write(text)
+	}
+	if err != nil {
 		return s, err
 	}
 	if err := w.Close(); err != nil {

@@ -77,7 +77,8 @@ func sweepOptions(c *cli.Context) (sweeping.Options, error) {
 
 // sweep makes an engine for this place and sweeps a repository.
 func (p *program) sweep(ctx context.Context, c *cli.Context, w place, repo model.Repo, opt sweeping.Options) error {
-	e, done, err := p.engine(c, w, fmt.Sprintf("mergexo sweep %s", repo))
+	w.plans = opt.Plan
+	e, done, err := p.engine(c, w, repo, fmt.Sprintf("mergexo sweep %s", repo))
 	if err != nil {
 		return p.unswept(c, w, sweeping.Swept{Results: []model.Report{{Reason: err.Error()}}}, err)
 	}

@@ -12,7 +12,6 @@ package git
 
 import (
 	"context"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -23,6 +22,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mergexo/mergexo/internal/credential"
 	"github.com/mergexo/mergexo/internal/git/guard"
 	"github.com/mergexo/mergexo/internal/git/syntax"
 	"github.com/mergexo/mergexo/internal/scratch"
@@ -36,7 +36,7 @@ func (i Identity) String() string { return i.Name + " <" + i.Email + ">" }
 // Options say where the repository is and what is available to work on it.
 type Options struct {
 	URL       string         // https URL of the repository on its server (SERVER_URL/owner/repo)
-	Token     string         // credential for URL; "" is anonymous
+	Token     string         // credential for URL, where Credential is nil; "" is anonymous
 	Workspace string         // GITHUB_WORKSPACE or ""
 	Temp      string         // RUNNER_TEMP or the system's temporary directory
 	Scratch   *scratch.Space // of this process; nil: what a killed run leaves in Temp is not removed
@@ -44,6 +44,8 @@ type Options struct {
 	Now       func() time.Time
 	Log       *slog.Logger // nil: nothing is logged
 	Path      string       // PATH for git
+	// Credential gives the token of each request.
+	Credential credential.Source
 	// Network is how to reach the server from this machine, as NAME=value: proxy and certificate settings. Children do not
 	// get them.
 	Network []string
@@ -55,7 +57,6 @@ type Checkout struct {
 	Opt     Options
 	program string // git itself, found in Opt.Path
 	site    string // scheme and host of URL with a final slash
-	basic   string // base64 of the credential, "" when anonymous
 
 	guard.Layout
 	OwnClone bool // we made the clone; Close removes it
@@ -93,10 +94,8 @@ func Open(ctx context.Context, opt Options) (*Checkout, error) {
 	if opt.Path == "" {
 		opt.Path = "/usr/local/bin:/usr/bin:/bin"
 	}
+	opt.Credential, opt.Token = credential.Or(opt.Credential, opt.Token), ""
 	c := &Checkout{Opt: opt, site: server.Scheme + "://" + server.Host + "/", Refs: map[string]string{}}
-	if opt.Token != "" {
-		c.basic = base64.StdEncoding.EncodeToString([]byte("x-access-token:" + opt.Token))
-	}
 	if c.program, err = find("git", opt.Path); err != nil {
 		return nil, err
 	}

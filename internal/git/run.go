@@ -3,7 +3,6 @@ package git
 import (
 	"bytes"
 	"context"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
@@ -16,6 +15,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/mergexo/mergexo/internal/credential"
 	"github.com/mergexo/mergexo/internal/git/relay"
 	"github.com/mergexo/mergexo/internal/git/syntax"
 )
@@ -166,7 +166,7 @@ func (c *Checkout) Network(ctx context.Context, allowed relay.Op, stdin []byte, 
 	if c.person != nil {
 		return c.asPerson(ctx, stdin, args...)
 	}
-	r, err := relay.Start(relay.Server{URL: c.Opt.URL, Site: c.site, Basic: c.basic, Network: c.Opt.Network, Log: c.Opt.Log}, allowed, c.Boundary)
+	r, err := relay.Start(relay.Server{URL: c.Opt.URL, Site: c.site, Credential: c.Opt.Credential, Network: c.Opt.Network, Log: c.Opt.Log}, allowed, c.Boundary)
 	if err != nil {
 		return nil, err
 	}
@@ -274,13 +274,12 @@ func bare(args []string) []string {
 	return args
 }
 
-// Redact replaces all spellings of the credential in a text.
+// Redact replaces all spellings of all secrets of the credential in a text.
 func (c *Checkout) Redact(s string) string {
-	if c.basic == "" {
+	if c.Opt.Credential == nil { // a person's checkout
 		return s
 	}
-	spellings := []string{c.basic, "***", c.Opt.Token, "***", base64.StdEncoding.EncodeToString([]byte(c.Opt.Token)), "***"}
-	return strings.NewReplacer(spellings...).Replace(s)
+	return credential.Redact(c.Opt.Credential, s)
 }
 
 func (c *Checkout) redactAll(list []string) []string {

@@ -18,6 +18,7 @@ import (
 	gogithub "github.com/google/go-github/v60/github"
 
 	"github.com/mergexo/mergexo/internal/clock"
+	"github.com/mergexo/mergexo/internal/credential"
 	"github.com/mergexo/mergexo/internal/model"
 )
 
@@ -34,7 +35,9 @@ type Options struct {
 	APIURL string
 	// GraphQLURL is derived from APIURL when empty: https://api.github.com/graphql, https://HOST/api/graphql.
 	GraphQLURL string
+	// Token is the one that every request is sent with; Credential, where it is set, gives them in its place.
 	Token      string
+	Credential credential.Source
 	UserAgent  string
 	// Transport carries the requests; nil is http.DefaultTransport.
 	Transport http.RoundTripper
@@ -55,6 +58,7 @@ type Options struct {
 // Client speaks to one GitHub server with one token, by topic. It is safe for concurrent use.
 type Client struct {
 	Actions      Actions
+	Apps         Apps
 	Comments     Comments
 	Commits      Commits
 	Issues       Issues
@@ -70,6 +74,8 @@ type Client struct {
 type (
 	// Actions are workflow runs, their jobs and logs.
 	Actions struct{ *conn }
+	// Apps are installations of the App that the client's token speaks for.
+	Apps struct{ *conn }
 	// Comments are what is said in conversations and on lines.
 	Comments struct{ *conn }
 	// Commits are those that GitHub has, and how they stand to each other.
@@ -92,7 +98,7 @@ type conn struct {
 	http    *http.Client
 	graphql string
 	scrub   func(string) string
-	kind    string // of the token, as TokenKind has it
+	kind    func() string // of the token, as TokenKind has it
 	now     func() time.Time
 	sleep   func(context.Context, time.Duration) error
 	log     *slog.Logger
@@ -114,23 +120,33 @@ func New(o Options) (*Client, error) {
 			return nil, err
 		}
 	}
-	token := strings.TrimSpace(o.Token)
+	if o.Credential == nil {
+		if o.Credential, err = Given(o.Token); err != nil {
+			return nil, err
+		}
+	}
+	c := &conn{graphql: graph.String(), scrub: scrubber(o.Credential), kind: kindOf(o.Credential), now: o.Now, sleep: o.Sleep, log: o.Log}
+	w := &wire{options: o, api: api, graph: graph, scrub: c.scrub, rest: &c.restCalls, graphql: &c.graphqlCalls}
+	c.http = &http.Client{Transport: w, CheckRedirect: w.redirect}
+	c.rest = gogithub.NewClient(c.http)
+	c.rest.BaseURL = api.JoinPath("/") // go-github wants the trailing slash
+	c.rest.UserAgent = o.UserAgent
+	return &Client{
+		Actions: Actions{c}, Apps: Apps{c}, Comments: Comments{c}, Commits: Commits{c}, Issues: Issues{c},
+		Pulls: Pulls{c}, Refs: Refs{c}, Repositories: Repositories{c}, Threads: Threads{c}, conn: c,
+	}, nil
+}
+
+// Given is the credential of a token that was given. One that cannot be a token is Unauthorized.
+func Given(given string) (credential.Source, error) {
+	token := strings.TrimSpace(given)
 	if token == "" {
 		return nil, &Error{Kind: Unauthorized, Op: "open the connection", Message: "no token", Fix: fixToken}
 	}
 	if strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return nil, &Error{Kind: Unauthorized, Op: "open the connection", Message: "the token holds characters that no token has", Fix: fixToken}
 	}
-	c := &conn{graphql: graph.String(), scrub: scrubber(token), kind: TokenKind(token), now: o.Now, sleep: o.Sleep, log: o.Log}
-	w := &wire{options: o, token: token, api: api, graph: graph, scrub: c.scrub, rest: &c.restCalls, graphql: &c.graphqlCalls}
-	c.http = &http.Client{Transport: w, CheckRedirect: w.redirect}
-	c.rest = gogithub.NewClient(c.http)
-	c.rest.BaseURL = api.JoinPath("/") // go-github wants the trailing slash
-	c.rest.UserAgent = o.UserAgent
-	return &Client{
-		Actions: Actions{c}, Comments: Comments{c}, Commits: Commits{c}, Issues: Issues{c},
-		Pulls: Pulls{c}, Refs: Refs{c}, Repositories: Repositories{c}, Threads: Threads{c}, conn: c,
-	}, nil
+	return credential.Fixed(token), nil
 }
 
 // Calls is how many HTTP requests went to the server so far, retries and redirects included.

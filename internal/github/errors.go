@@ -6,12 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
 	"strings"
 	"time"
 	"unicode"
 
 	gogithub "github.com/google/go-github/v60/github"
+
+	"github.com/mergexo/mergexo/internal/credential"
 )
 
 // Kind says what sort of failure an Error is; callers decide on it and on nothing else.
@@ -48,6 +49,7 @@ type Error struct {
 	Message string    // what happened
 	Fix     string    // what a person can do; may be empty
 	Until   time.Time // RateLimited: when the limit ends
+	At      time.Time // the server's time when it refused; zero where it did not tell
 	// Location is the address that a Moved answer names, in the API; empty where it names none.
 	Location string
 	Err      error // cause, if it is worth asking: a context's error
@@ -122,6 +124,9 @@ func refusal(status int, body []byte, header http.Header, line func(string) stri
 		message = http.StatusText(status)
 	}
 	e := &Error{Kind: Invalid, Status: status, Message: fmt.Sprintf("%s (%d)", message, status)}
+	if at, err := http.ParseTime(header.Get("Date")); err == nil {
+		e.At = at
+	}
 	switch {
 	case status == http.StatusUnauthorized:
 		e.Kind, e.Fix = Unauthorized, fixToken
@@ -184,8 +189,7 @@ func oneLine(s string) string {
 	return strings.ToValidUTF8(s, "�")
 }
 
-// scrubber hides the token, also where an URL escaped it.
-func scrubber(token string) func(string) string {
-	r := strings.NewReplacer(token, "***", url.QueryEscape(token), "***", url.PathEscape(token), "***")
-	return r.Replace
+// scrubber hides all tokens that s has given.
+func scrubber(s credential.Source) func(string) string {
+	return func(text string) string { return credential.Redact(s, text) }
 }

@@ -31,11 +31,10 @@ const (
 // with the wall clock and refuse to send; since it never sees a limit, it never does.
 type wire struct {
 	options       Options
-	token         string
 	api, graph    *url.URL
 	scrub         func(string) string
 	rest, graphql *atomic.Int64
-	worked        atomic.Bool // the token did, once
+	worked        atomic.Bool // a token did, once
 }
 
 // manner is what a request does to the server: nothing at all, or nothing more when it is sent twice.
@@ -73,10 +72,15 @@ func (w *wire) RoundTrip(req *http.Request) (*http.Response, error) {
 	heavy := 0
 	var waited time.Duration
 	for try := 1; ; try++ {
-		a, sent, err := w.attempt(req, payload, isGraph)
+		token, err := w.token(req)
+		if err != nil {
+			return nil, err
+		}
+		a, sent, err := w.attempt(req, token, payload, isGraph)
 		w.logAttempt(req, a, try, err)
 		v := w.judge(a, err, sent, m)
 		if w.isAPI(req.URL) {
+			v.again = v.again || v.err != nil && v.err.Kind == Unauthorized && w.options.Credential.Refused(token)
 			w.remember(v.err)
 		}
 		if v.err == nil {
@@ -114,8 +118,18 @@ func (w *wire) remember(e *Error) {
 	}
 }
 
+// token is the one for a request; "" for one that leads elsewhere. It goes to the APIs that were named and to nothing else,
+// wherever a redirect points: not to the storage that a log is in either, which may be another part of the same server, and
+// which refuses what brings one.
+func (w *wire) token(req *http.Request) (string, error) {
+	if !w.isAPI(req.URL) {
+		return "", nil
+	}
+	return w.options.Credential.Token(req.Context())
+}
+
 // attempt sends the request once. sent is false only when it is certain that the server got nothing.
-func (w *wire) attempt(req *http.Request, payload []byte, isGraph bool) (a answer, sent bool, err error) {
+func (w *wire) attempt(req *http.Request, token string, payload []byte, isGraph bool) (a answer, sent bool, err error) {
 	if err := req.Context().Err(); err != nil {
 		return answer{}, false, err
 	}
@@ -137,11 +151,9 @@ func (w *wire) attempt(req *http.Request, payload []byte, isGraph bool) (a answe
 		out.Body = io.NopCloser(bytes.NewReader(payload))
 		out.ContentLength = int64(len(payload))
 	}
-	// The token goes to the APIs that were named and to nothing else, wherever a redirect points: not to the storage that a
-	// log is in either, which may be another part of the same server, and which refuses what brings one.
 	out.Header.Del("Authorization")
-	if w.isAPI(req.URL) {
-		out.Header.Set("Authorization", "Bearer "+w.token)
+	if token != "" {
+		out.Header.Set("Authorization", "Bearer "+token)
 	}
 	resp, err := w.options.Transport.RoundTrip(out)
 	if isTail && err == nil && resp.StatusCode == http.StatusOK {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 
@@ -55,6 +56,7 @@ type Console struct {
 	w         io.Writer
 	inActions bool
 	token     func() string
+	fenced    []*foreign // with an open fence
 }
 
 // NewConsole prints to w. In Actions (inActions) groups fold and foreign text is fenced off by token, which must give a
@@ -86,6 +88,25 @@ func (c *Console) End() error {
 	return command(c.w, "endgroup", "")
 }
 
+// Mask tells the runner to hide a value in everything that it shows from now on; outside Actions there is nobody to tell. While
+// foreign text is fenced off, the runner would not obey: the fence is opened for it, and the next line of such text stands
+// behind another one. https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-commands#masking-a-value-in-a-log
+func (c *Console) Mask(value string) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.inActions || value == "" {
+		return nil
+	}
+	for _, f := range c.fenced {
+		if err := command(c.w, f.token, ""); err != nil {
+			return err
+		}
+		f.token = ""
+	}
+	c.fenced = nil
+	return command(c.w, "add-mask", value)
+}
+
 // Foreign is where text that is not ours goes, such as an agent's log. In Actions it stands between stop-commands, so
 // that the runner obeys nothing in it; elsewhere each line begins with "| " and holds no terminal sequence. Close must
 // be called: in Actions the runner obeys nothing until then. A fence is opened with the first byte and not for an empty text.
@@ -99,7 +120,7 @@ const foreignLine = 16 << 10
 type foreign struct {
 	mu      sync.Mutex
 	console *Console
-	token   string // of the open fence
+	token   string // of the open fence; guarded by the console's lock
 	rest    []byte // the beginning of a line
 	closed  bool
 }
@@ -139,6 +160,7 @@ func (f *foreign) line(text []byte) error {
 		if err := command(c.w, "stop-commands", f.token); err != nil {
 			return err
 		}
+		c.fenced = append(c.fenced, f)
 	}
 	out := strings.TrimRight(string(text), "\r\n")
 	if !c.inActions {
@@ -162,12 +184,14 @@ func (f *foreign) Close() error {
 			return err
 		}
 	}
+	c := f.console
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	if f.token == "" {
 		return nil
 	}
-	f.console.mu.Lock()
-	defer f.console.mu.Unlock()
-	return command(f.console.w, f.token, "")
+	c.fenced = slices.DeleteFunc(c.fenced, func(open *foreign) bool { return open == f })
+	return command(c.w, f.token, "")
 }
 
 // indent puts prefix before every line of untrusted text, which thereby begins no line.

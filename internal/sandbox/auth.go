@@ -14,11 +14,14 @@ var loginPattern = regexp.MustCompile(`^[A-Za-z0-9](?:[A-Za-z0-9_-]{0,60})(?:\[b
 
 // viewer is who a request's token acts as: nil without a token. ok is false when the token is bad, which is a 401.
 // Token sandbox-LOGIN is LOGIN, who is created at the first use, and sandbox-actions the workflow bot; github_pat_sandbox-LOGIN
-// is a fine-grained token of LOGIN.
+// is a fine-grained token of LOGIN. Tokens of installations are those that were made, until they expire.
 func (s *Server) viewer(r *http.Request) (u *User, ok bool) {
 	token, given := tokenOf(r)
 	if !given {
 		return nil, true
+	}
+	if _, a, ok := s.appToken(token); ok {
+		return s.world.ensureUser(a.login(), "Bot"), true
 	}
 	login, found := strings.CutPrefix(strings.TrimPrefix(token, fineGrained), "sandbox-")
 	if !found || !loginPattern.MatchString(login) {
@@ -36,9 +39,9 @@ const fineGrained = "github_pat_"
 
 // seesChecks tells whether a request's token can read check runs. There is no permission by which a fine-grained personal
 // token could: https://github.com/cli/cli/issues/12597. Statuses, and the sum of both, it can.
-func seesChecks(r *http.Request) bool {
+func (s *Server) seesChecks(r *http.Request) bool {
 	token, _ := tokenOf(r)
-	return !strings.HasPrefix(token, fineGrained)
+	return !strings.HasPrefix(token, fineGrained) && s.scopeOf(r).has("checks", "read")
 }
 
 // noChecks is what a fine-grained token is told.
@@ -72,6 +75,7 @@ type need int
 const (
 	needNothing need = iota // nobody in particular
 	needToken               // somebody
+	needApp                 // an App, for itself
 	needRead                // may see the repository, without a token when it is public
 	needComment             // somebody who may see the repository
 	needTriage
@@ -88,7 +92,7 @@ var permissionOf = map[need]model.Permission{
 
 // authorize checks the caller's right, in the order in which GitHub does: bad token, hidden repository, too little right.
 func (q *request) authorize(n need) error {
-	if n == needNothing {
+	if n == needNothing || n == needApp {
 		return nil
 	}
 	if q.repo != nil && q.may(model.PermissionRead) == nil && n == needRead {

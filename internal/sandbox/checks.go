@@ -187,7 +187,7 @@ func patchCheckRun(q *request) (any, error) {
 }
 
 func getCheckRun(q *request) (any, error) {
-	if !seesChecks(q.r) {
+	if !q.s.seesChecks(q.r) {
 		return nil, &failure{status: http.StatusForbidden, message: noChecks}
 	}
 	c, err := checkRunOf(q)
@@ -198,7 +198,7 @@ func getCheckRun(q *request) (any, error) {
 }
 
 func listCheckRuns(q *request) (any, error) {
-	if !seesChecks(q.r) {
+	if !q.s.seesChecks(q.r) {
 		return nil, &failure{status: http.StatusForbidden, message: noChecks}
 	}
 	sha, err := commitAt(q, q.r.PathValue("ref"))

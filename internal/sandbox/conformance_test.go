@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -42,7 +43,8 @@ func TestTheProgramHasNoValidator(t *testing.T) {
 	assert.NotContains(t, string(out), "kin-openapi")
 }
 
-// step is one request and the status that it must get. $NAME in path and body stands for what an earlier step kept.
+// step is one request and the status that it must get. $NAME in path and body stands for what an earlier step kept, and alone in
+// as for a token.
 type step struct {
 	as, method, path, body string
 	want                   int
@@ -51,18 +53,21 @@ type step struct {
 
 // drive sends the steps in order through the validator, which fails the test for every answer that GitHub would not give.
 // It returns which routes answered with success.
-func drive(t *testing.T, s *Server, steps []step) map[string]bool {
+func drive(t *testing.T, s *Server, steps []step, known map[string]string) map[string]bool {
 	t.Helper()
 	server := httptest.NewServer(conform.Handler(t, s))
 	defer server.Close()
 	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	s.SetOrigin(server.URL)
-	known := map[string]string{}
 	reached := map[string]bool{}
 	router := &router{}
 	router.add(allRoutes()...)
 	for n, st := range steps {
 		path, body := st.path, st.body
+		token := "sandbox-" + st.as
+		if name, own := strings.CutPrefix(st.as, "$"); own {
+			token = known[name]
+		}
 		for name, value := range known {
 			path, body = strings.ReplaceAll(path, "$"+name, value), strings.ReplaceAll(body, "$"+name, value)
 		}
@@ -70,7 +75,7 @@ func drive(t *testing.T, s *Server, steps []step) map[string]bool {
 		r, err := http.NewRequest(st.method, server.URL+restPrefix+path, strings.NewReader(body))
 		require.NoError(t, err)
 		if st.as != "" {
-			r.Header.Set("Authorization", "Bearer sandbox-"+st.as)
+			r.Header.Set("Authorization", "Bearer "+token)
 		}
 		answer, err := client.Do(r)
 		require.NoError(t, err)
@@ -112,7 +117,7 @@ func TestEveryAnswerIsGitHubs(t *testing.T) {
 	s, err := New(Options{StateDir: t.TempDir()})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, s.Close()) }()
-	steps := [][]step{peopleSteps, labelSteps, issueSteps, gitSteps, pullSteps, reviewSteps, commentSteps, checkSteps, runSteps, mergeSteps, settingSteps}
+	steps := [][]step{peopleSteps, labelSteps, issueSteps, gitSteps, pullSteps, reviewSteps, commentSteps, checkSteps, runSteps, mergeSteps, settingSteps, appSteps}
 	var all []step
 	for _, some := range steps {
 		all = append(all, some...)
@@ -125,7 +130,8 @@ func TestEveryAnswerIsGitHubs(t *testing.T) {
 	for i := range all {
 		all[i].path = strings.NewReplacer("$run", fmt.Sprint(run.ID), "$tag", tag).Replace(all[i].path)
 	}
-	reached := drive(t, s, all)
+	app := newApp(t, s, "")
+	reached := drive(t, s, all, map[string]string{"jwt": app.sign(app.id, -time.Minute, 9*time.Minute)})
 	for _, r := range allRoutes() {
 		assert.True(t, reached[r.pattern] || unlisted[r.pattern] != "", "no step gets an answer from %s", r.pattern)
 	}

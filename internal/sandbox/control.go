@@ -109,6 +109,7 @@ func (s *Server) controlHandler() http.Handler {
 	}
 	handle("PUT /users/{login}", setUser)
 	handle("DELETE /users/{login}", deleteUser)
+	handle("PUT /apps/{slug}", setApp)
 	handle("PUT /protection", setProtection)
 	handle("PUT /lag", setLag)
 	handle("PUT /issues", setIssue)

@@ -43,7 +43,7 @@ func (s *Server) serveGit(w http.ResponseWriter, r *http.Request, g *gitRequest)
 		http.Error(w, f.message, f.status)
 		return
 	}
-	env := pusherEnv(user)
+	env := s.pusherEnv(r, user)
 	if g.rest != "git-receive-pack" {
 		smarthttp.Serve(w, r, g.service, s.git.path(repo), env)
 		return
@@ -84,6 +84,9 @@ func (s *Server) admitGit(r *http.Request, g *gitRequest) (*User, *Repository, *
 	case repo != nil && !repo.Private:
 		have = model.PermissionRead
 	}
+	if repo != nil {
+		have = min(have, s.gitScope(r, repo))
+	}
 	switch {
 	case have == model.PermissionNone && user == nil:
 		return nil, nil, &failure{status: http.StatusUnauthorized, message: "Authentication required"} // as GitHub: it could be there
@@ -97,12 +100,28 @@ func (s *Server) admitGit(r *http.Request, g *gitRequest) (*User, *Repository, *
 	return user, repo, nil
 }
 
+// gitScope is the most that a request's token allows in a repository.
+func (s *Server) gitScope(r *http.Request, repo *Repository) model.Permission {
+	switch c := s.scopeOf(r); {
+	case c == nil:
+		return model.PermissionAdmin
+	case !c.within(repo) || c.app.SuspendedAt != nil || !c.has("contents", "read"):
+		return model.PermissionNone
+	case c.has("contents", "write"):
+		return model.PermissionWrite
+	}
+	return model.PermissionRead
+}
+
 // pusherEnv is git's environment for what a user asks for. The hooks read in it who that is.
-func pusherEnv(user *User) []string {
+func (s *Server) pusherEnv(r *http.Request, user *User) []string {
 	env := gitEnv()
 	if user != nil {
 		env = append(env, "SANDBOX_LOGIN="+strings.ToLower(user.Login))
-		if user.Login == actionsLogin {
+		s.mu.Lock()
+		app := s.scopeOf(r)
+		s.mu.Unlock()
+		if user.Login == actionsLogin || !app.has("workflows", "write") {
 			env = append(env, "SANDBOX_NO_WORKFLOWS=1")
 		}
 	}

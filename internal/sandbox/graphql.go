@@ -116,7 +116,7 @@ func (s *Server) answerQuery(r *http.Request, viewer *User, ask graphqlRequest) 
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	l := &look{s: &s.core, viewer: viewer, checks: seesChecks(r), asked: asked, seen: map[*Issue]bool{}}
+	l := &look{s: &s.core, viewer: viewer, checks: s.seesChecks(r), scope: s.scopeOf(r), asked: asked, seen: map[*Issue]bool{}}
 	done := schema.Exec(context.WithValue(r.Context(), lookKey{}, l), *ask.Query, ask.OperationName, ask.Variables)
 	out = &graphqlResponse{Data: done.Data}
 	for _, e := range append(done.Errors, l.late...) {
@@ -133,7 +133,8 @@ func (s *Server) answerQuery(r *http.Request, viewer *User, ask graphqlRequest) 
 type look struct {
 	s      *core
 	viewer *User
-	checks bool // the token can read check runs
+	checks bool   // the token can read check runs
+	scope  *scope // that the token was narrowed to
 	asked  *survey
 	late   []*gqlerrors.QueryError // errors of items of a list, which a resolver cannot return beside the list
 	seen   map[*Issue]bool         // pull requests that the query has read

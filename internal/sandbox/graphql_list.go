@@ -107,6 +107,9 @@ func (r *gqlRepository) Issues(args struct {
 	OrderBy        *order
 	FilterBy       *issueFilters
 }) (*connection[gqlIssue], error) {
+	if err := r.scope.reads("issues"); err != nil {
+		return nil, err
+	}
 	keep := func(i *Issue) bool { return i.Pull == nil && (args.FilterBy == nil || args.FilterBy.keeps(i)) }
 	if args.FilterBy != nil {
 		if err := args.FilterBy.check(); err != nil {
@@ -126,6 +129,9 @@ type pullArgs struct {
 }
 
 func (r *gqlRepository) PullRequests(args pullArgs) (*connection[gqlPull], error) {
+	if err := r.scope.reads("pull_requests"); err != nil {
+		return nil, err
+	}
 	keep := func(i *Issue) bool {
 		return i.Pull != nil && (args.BaseRefName == nil || i.Pull.BaseRef == *args.BaseRefName) &&
 			(args.HeadRefName == nil || i.Pull.HeadRef == *args.HeadRefName)

@@ -31,6 +31,7 @@ type request struct {
 	user  *User       // nil: no token
 	repo  *Repository // of {owner}/{repo}, when the pattern has them
 	issue *Issue      // of {number}; nil where the pattern has none
+	app   *App        // that has signed the request; nil but for needApp
 	body  []byte
 	head  http.Header // of the answer
 }
@@ -80,7 +81,7 @@ func unprocessable(message string) error {
 // allRoutes is the whole REST API of the sandbox.
 func allRoutes() []route {
 	return slices.Concat(
-		userRoutes, repositoryRoutes, activityRoutes, collaboratorRoutes, labelRoutes, issueRoutes, commentRoutes, reactionRoutes, pullRoutes,
+		userRoutes, appRoutes, repositoryRoutes, activityRoutes, collaboratorRoutes, labelRoutes, issueRoutes, commentRoutes, reactionRoutes, pullRoutes,
 		mergeRoutes, reviewRoutes, reviewCommentRoutes, refRoutes, objectRoutes, contentRoutes, commitRoutes, checkRoutes, branchRoutes, runRoutes, dispatchRoutes, settingRoutes,
 	)
 }
@@ -130,9 +131,8 @@ func (s *Server) answer(q *request, rt route) (any, error) {
 }
 
 func (q *request) run(rt route) (any, error) {
-	var ok bool
-	if q.user, ok = q.s.viewer(q.r); !ok {
-		return nil, errBadCredentials
+	if err := q.identify(rt); err != nil {
+		return nil, err
 	}
 	if owner := q.r.PathValue("owner"); owner != "" && rt.need != needNothing && rt.need != needToken {
 		if q.repo = q.s.world.repository(owner, q.r.PathValue("repo")); q.repo == nil {
@@ -140,6 +140,9 @@ func (q *request) run(rt route) (any, error) {
 		}
 	}
 	if err := q.authorize(rt.need); err != nil {
+		return nil, err
+	}
+	if err := q.s.scopeOf(q.r).allow(q, rt); err != nil {
 		return nil, err
 	}
 	if n := q.r.PathValue("number"); n != "" && q.repo != nil {
@@ -161,6 +164,19 @@ func (q *request) run(rt route) (any, error) {
 		}
 	}
 	return rt.serve(q)
+}
+
+// identify finds out who asks.
+func (q *request) identify(rt route) (err error) {
+	if rt.need == needApp {
+		q.app, err = q.s.appOf(q.r)
+		return err
+	}
+	var ok bool
+	if q.user, ok = q.s.viewer(q.r); !ok {
+		return errBadCredentials
+	}
+	return nil
 }
 
 func writeAnswer(w http.ResponseWriter, answer any) {

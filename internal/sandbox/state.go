@@ -30,6 +30,8 @@ type state struct {
 	Repositories []*Repository
 	Faults       []*Fault     `json:",omitempty"`
 	Queries      *QueryLimits `json:",omitempty"`
+	Apps         []*App       `json:",omitempty"`
+	AppTokens    []*AppToken  `json:",omitempty"`
 }
 
 // User is an account. Login is the REST form: a bot's ends in "[bot]".

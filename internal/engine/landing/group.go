@@ -113,7 +113,10 @@ func inRepository(ctx context.Context, g *merger, name string, named int) ([]mod
 	case named != 0:
 		return []model.MergeMember{{Repo: name, Number: named}}, nil
 	}
-	open, err := g.GitHub.Pulls.FromBranch(ctx, repo, g.Snap.Pull.HeadRef)
+	var open []model.PullRef
+	if err = g.Extend(ctx, repo); err == nil {
+		open, err = g.GitHub.Pulls.FromBranch(ctx, repo, g.Snap.Pull.HeadRef)
+	}
 	switch {
 	case github.KindOf(err) == github.NotFound, github.KindOf(err) == github.Forbidden:
 		return nil, &Failure{Failure: merge.Absent(name)}
@@ -135,7 +138,10 @@ func join(ctx context.Context, g *merger, is model.MergeMember) (*member, error)
 		return &Failure{waits: waits, Failure: merge.Failure{Code: code, Detail: fmt.Sprintf("%s#%d: %s", is.Repo, is.Number, why)}}
 	}
 	p := &Request{Thread: g.Another(model.Event{Name: g.Event.Name, Repo: repo, Number: is.Number, IsPull: true}, nil)}
-	switch err := p.Begin(ctx); {
+	if err = g.Extend(ctx, repo); err == nil {
+		err = p.Begin(ctx)
+	}
+	switch {
 	case github.KindOf(err) == github.NotFound, github.KindOf(err) == github.Forbidden:
 		return nil, &Failure{Failure: merge.Absent(fmt.Sprintf("%s#%d", is.Repo, is.Number))}
 	case errors.Is(err, config.ErrInvalid):

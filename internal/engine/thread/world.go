@@ -1,6 +1,7 @@
 package thread
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -71,8 +72,10 @@ type World struct {
 	Transcripts transcript.Key
 	// Wall is this program, behind which agents and tests are started; "": without a wall.
 	Wall string
-	// Secrets are what no agent may find anywhere.
+	// Secrets are what no agent may find anywhere, beside the secrets of Git's credential.
 	Secrets []string
+	// Reach makes the credential hold for further repositories; nil: it does so, or never will.
+	Reach func(context.Context, ...model.Repo) error
 	// Foreign takes what agents and tests print.
 	Foreign io.Writer
 	Log     *slog.Logger
@@ -96,6 +99,22 @@ type World struct {
 	Isolated map[IsolationSettings]*agent.Isolation
 	// Handed says that the agent's phase has written its handoff: one run has one.
 	Handed bool
+}
+
+// Hidden are all secrets: those that were given, and the tokens that were made of them by now.
+func (w *World) Hidden() []string {
+	if w.Git.Credential == nil {
+		return w.Secrets
+	}
+	return slices.Concat(w.Secrets, w.Git.Credential.Secrets())
+}
+
+// Extend makes the credential hold for further repositories.
+func (w *World) Extend(ctx context.Context, repos ...model.Repo) error {
+	if w.Reach == nil {
+		return nil
+	}
+	return w.Reach(ctx, repos...)
 }
 
 // ErrUsage is a mistake of whoever started the run.

@@ -1,9 +1,11 @@
 package work
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/mergexo/mergexo/internal/clock"
@@ -66,7 +68,11 @@ func findSecrets(ctx context.Context, w *Work, base, head string, known []string
 		return finding{}, err
 	}
 	var found []string
+	own := redact.Own(w.Thread)
 	unseen, err := history.Patches(looking, w.Checkout, base, head, known, history.Scope{}, func(a history.Addition) error {
+		if slices.ContainsFunc(own, func(secret []byte) bool { return bytes.Contains(a.Text, secret) }) {
+			found = append(found, leak.Finding{Commit: a.Commit, Path: a.Path, Line: a.Line, Rule: "mergexo", Excerpt: "a secret of MergeXO's own"}.String())
+		}
 		if a.Line > 0 && a.Path != "" && turn.Matched(a.Path, w.Settings.Feedback.AllowSecrets) != "" {
 			return nil
 		}

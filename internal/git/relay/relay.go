@@ -19,6 +19,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/mergexo/mergexo/internal/credential"
 	"github.com/mergexo/mergexo/internal/git/syntax"
 	"github.com/mergexo/mergexo/internal/loopback"
 )
@@ -33,11 +34,11 @@ const (
 
 // Server is a repository's real server, and how to reach it from this machine.
 type Server struct {
-	URL     string   // of the repository
-	Site    string   // scheme and host of URL with a final slash
-	Basic   string   // base64 of the credential; "" is anonymous
-	Network []string // proxy and certificate settings, as NAME=value
-	Log     *slog.Logger
+	URL        string            // of the repository
+	Site       string            // scheme and host of URL with a final slash
+	Credential credential.Source // gives the token of each request; nil: anonymous
+	Network    []string          // proxy and certificate settings, as NAME=value
+	Log        *slog.Logger
 }
 
 // Relay is an HTTP server on the loopback device that passes one operation on to the real server and adds the credential.
@@ -62,6 +63,7 @@ type Relay struct {
 
 // Start starts a relay for one operation. boundary is the clone's shallow boundary. Close ends it.
 func Start(s Server, allowed Op, boundary []byte) (*Relay, error) {
+	s.Credential = credential.Or(s.Credential, "")
 	transport, err := s.transport()
 	if err != nil {
 		return nil, err
@@ -179,7 +181,7 @@ var called = regexp.MustCompile(`^git/[0-9A-Za-z.() -]{1,64}$`)
 
 const secondVersion = "version=2"
 
-// ask makes the request to the real server: with the credential, and only what is needed of git's headers.
+// ask makes the request to the real server, with only what is needed of git's headers. RoundTrip adds the credential.
 func (r *Relay) ask(p *httputil.ProxyRequest) {
 	header := http.Header{"Accept": {"*/*"}, "User-Agent": {"git/2"}} // GitHub recognises git by it
 	if name := p.In.UserAgent(); called.MatchString(name) {
@@ -187,9 +189,6 @@ func (r *Relay) ask(p *httputil.ProxyRequest) {
 	}
 	if r.allowed.service == uploadPack && p.In.Header.Get("Git-Protocol") == secondVersion {
 		header.Set("Git-Protocol", secondVersion)
-	}
-	if r.Basic != "" {
-		header.Set("Authorization", "basic "+r.Basic)
 	}
 	out, path := &http.Request{Method: p.In.Method, Header: header}, r.allowed.refs()
 	if p.In.Method == http.MethodPost {
@@ -204,13 +203,27 @@ func (r *Relay) ask(p *httputil.ProxyRequest) {
 // RoundTrip asks the real server. A renamed repository redirects within the same server; git is never redirected itself,
 // since it has no credential.
 func (r *Relay) RoundTrip(q *http.Request) (*http.Response, error) {
+	renewed := false
 	for hop := 0; ; hop++ {
+		token, err := r.Credential.Token(q.Context())
+		if err != nil {
+			return nil, fmt.Errorf("get a token for the server: %w", err)
+		}
+		if token != "" {
+			q.Header.Set("Authorization", "basic "+credential.Basic(token))
+		}
 		answer, err := r.transport.RoundTrip(q)
 		if err != nil {
 			return nil, fmt.Errorf("ask the server: %w", err)
 		}
-		if q.Method == http.MethodPost {
+		if q.Method == http.MethodPost { // which follows an advertisement that the server gave for the same token
 			return answer, nil
+		}
+		if answer.StatusCode == http.StatusUnauthorized && !renewed && r.Credential.Refused(token) {
+			renewed = true
+			_ = answer.Body.Close() // nothing in it is needed
+			q = q.Clone(q.Context())
+			continue
 		}
 		next := r.moved(answer)
 		if next == nil || hop == redirects {

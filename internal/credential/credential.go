@@ -1,0 +1,73 @@
+// Package credential is what MergeXO proves itself to GitHub with. A token may be replaced in the middle of a run, so everything
+// that speaks to GitHub asks one source for the token of each request and keeps no copy. Whatever hides secrets asks the same
+// source for all of them.
+package credential
+
+import (
+	"context"
+	"encoding/base64"
+	"net/url"
+	"strings"
+)
+
+// Source gives tokens. It is safe for concurrent use.
+type Source interface {
+	// Token is the token to send now. It may have to ask GitHub for a new one; "" is anonymous.
+	Token(ctx context.Context) (string, error)
+	// Refused says that the server has refused this token with 401. It is true where the next call of Token gives another one,
+	// which is worth one more try.
+	Refused(token string) bool
+	// Secrets are all values that nobody may read: what tokens are made with, then every token that Token has given so far, the newest last.
+	Secrets() []string
+}
+
+// Fixed is the Source of a token that was given and cannot be renewed.
+type Fixed string
+
+// Token is the token.
+func (f Fixed) Token(context.Context) (string, error) { return string(f), nil }
+
+// Refused is always false: there is no other token.
+func (Fixed) Refused(string) bool { return false }
+
+// Secrets are the token.
+func (f Fixed) Secrets() []string {
+	if f == "" {
+		return nil
+	}
+	return []string{string(f)}
+}
+
+// Or is s, and where there is none the Source of a token that was given.
+func Or(s Source, token string) Source {
+	if s == nil {
+		return Fixed(token)
+	}
+	return s
+}
+
+// Basic is how git sends a token: https://docs.github.com/en/apps/creating-github-apps/authenticating-with-a-github-app/authenticating-as-a-github-app-installation#about-authentication-as-a-github-app-installation
+// "" stays "".
+func Basic(token string) string {
+	if token == "" {
+		return ""
+	}
+	return base64.StdEncoding.EncodeToString([]byte("x-access-token:" + token))
+}
+
+// Redact replaces all secrets of s in a text, also where a URL or an HTTP header spells them another way.
+func Redact(s Source, text string) string {
+	secrets := s.Secrets()
+	if text == "" || len(secrets) == 0 {
+		return text
+	}
+	var pairs []string
+	for _, secret := range secrets {
+		for _, spelling := range []string{
+			Basic(secret), secret, base64.StdEncoding.EncodeToString([]byte(secret)), url.QueryEscape(secret), url.PathEscape(secret),
+		} {
+			pairs = append(pairs, spelling, "***")
+		}
+	}
+	return strings.NewReplacer(pairs...).Replace(text)
+}

@@ -1,0 +1,45 @@
+package credential_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/credential"
+)
+
+// several is a source that has given more than one token.
+type several []string
+
+func (s several) Token(context.Context) (string, error) { return s[len(s)-1], nil }
+func (s several) Refused(string) bool                   { return true }
+func (s several) Secrets() []string                     { return s }
+
+func TestEverySpellingOfEverySecretIsHidden(t *testing.T) {
+	t.Parallel()
+	s := several{"old/token+", "new/token+"}
+	for _, secret := range s {
+		for _, spelled := range []string{secret, credential.Basic(secret), "b2xkL3Rva2VuKw==", "old%2Ftoken%2B", "old%2Ftoken+"} {
+			said := credential.Redact(s, "it said <"+spelled+"> at the end")
+			assert.Equal(t, "it said <***> at the end", said, spelled)
+		}
+	}
+}
+
+func TestAFixedTokenIsWhatWasGiven(t *testing.T) {
+	t.Parallel()
+	s := credential.Or(nil, "given")
+	token, err := s.Token(t.Context())
+	require.NoError(t, err)
+	assert.Equal(t, "given", token)
+	assert.False(t, s.Refused("given"))
+	assert.Equal(t, []string{"given"}, s.Secrets())
+	assert.Equal(t, several{"x"}, credential.Or(several{"x"}, "given"))
+
+	none := credential.Or(nil, "")
+	assert.Empty(t, none.Secrets())
+	assert.Equal(t, "text", credential.Redact(none, "text"))
+	assert.Empty(t, credential.Basic(""))
+}

@@ -1,0 +1,57 @@
+package app
+
+import (
+	"slices"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// Need is a permission that a run asks for, named as in REST. One that is not required is left out, or asked for less, where the
+// installation does not have it.
+type Need struct {
+	Permission, Access string
+	Required           bool
+	Without            string // what does not work without it
+}
+
+// ToWrite are the permissions of a run; ToRead those of one that writes nothing to GitHub: the agent's job, and the plan of a sweep.
+// They are what internal/doctor asks a job's permissions for.
+var (
+	ToWrite = []Need{
+		{"contents", "write", true, "nothing can be pushed"},
+		{"pull_requests", "write", true, "review comments cannot be answered"},
+		{"issues", "write", true, "nothing can be said in the conversation"},
+		{"actions", "write", false, "jobs that failed by a test's own fault are not run again, and a sweep cannot start the agent"},
+		{"checks", "read", false, "a merge waits for ever for checks that it may not see"},
+		{"statuses", "read", false, "a merge waits for ever for statuses that it may not see"},
+	}
+	ToRead = []Need{
+		{"contents", "read", true, "nothing can be fetched"},
+		{"pull_requests", "read", true, "review comments cannot be read"},
+		{"issues", "read", true, "the conversation cannot be read"},
+		{"actions", "read", false, "a dead run's claim is waited out, since nobody can see that it is dead"},
+		{"checks", "read", false, "a merge waits for ever for checks that it may not see"},
+		{"statuses", "read", false, "a merge waits for ever for statuses that it may not see"},
+	}
+)
+
+// grant is what to ask an installation for, and what it would have to have and has not.
+func grant(needs []Need, i model.Installation) (ask map[string]string, missing []Need) {
+	ask = map[string]string{"metadata": "read"} // which every installation has
+	for _, n := range needs {
+		switch {
+		case i.Grants(n.Permission, n.Access):
+			ask[n.Permission] = n.Access
+		case n.Required:
+			missing = append(missing, n)
+		case i.Grants(n.Permission, "read"):
+			ask[n.Permission] = "read"
+		}
+	}
+	return ask, missing
+}
+
+// Lacking are the needs that an installation does not meet, required or not.
+func Lacking(needs []Need, i model.Installation) []Need {
+	return slices.DeleteFunc(slices.Clone(needs), func(n Need) bool { return i.Grants(n.Permission, n.Access) })
+}

@@ -1,0 +1,72 @@
+package github
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// Installation is the App's installation that reaches a repository. The client's token has to be the App's JSON web token.
+// https://docs.github.com/rest/apps/apps#get-a-repository-installation-for-the-authenticated-app
+func (c Apps) Installation(ctx context.Context, repo model.Repo) (model.Installation, error) {
+	op := fmt.Sprintf("find the App's installation on %s", repo)
+	if err := checkRepo(repo); err != nil {
+		return model.Installation{}, &Error{Kind: Invalid, Op: op, Message: c.line(err.Error())}
+	}
+	req, err := c.rest.NewRequest(http.MethodGet, fmt.Sprintf("repos/%s/installation", repo), nil)
+	if err != nil {
+		return model.Installation{}, &Error{Kind: Invalid, Op: op, Message: c.line(err.Error())}
+	}
+	var found struct {
+		ID          int64             `json:"id"`
+		Slug        string            `json:"app_slug"`
+		URL         string            `json:"html_url"`
+		Suspended   *time.Time        `json:"suspended_at"`
+		Permissions map[string]string `json:"permissions"`
+		Account     struct {
+			Login string `json:"login"`
+		} `json:"account"`
+	}
+	if _, err := c.rest.Do(ctx, req, &found); err != nil {
+		return model.Installation{}, c.fail(op, err)
+	}
+	i := model.Installation{ID: found.ID, App: found.Slug, Account: found.Account.Login, URL: found.URL, Permissions: found.Permissions}
+	if found.Suspended != nil {
+		i.Suspended = found.Suspended.UTC()
+	}
+	return i, nil
+}
+
+// NewToken makes a token of an installation, for these repositories of its account and with these permissions alone. The
+// client's token has to be the App's JSON web token. One token more does no harm, so that it asks again where an answer is
+// missing. https://docs.github.com/rest/apps/apps#create-an-installation-access-token-for-an-app
+func (c Apps) NewToken(ctx context.Context, installation int64, repositories []string, permissions map[string]string) (model.InstallationToken, error) {
+	const op = "make a token for the App's installation"
+	wanted := struct {
+		Repositories []string          `json:"repositories"`
+		Permissions  map[string]string `json:"permissions"`
+	}{repositories, permissions}
+	req, err := c.rest.NewRequest(http.MethodPost, fmt.Sprintf("app/installations/%d/access_tokens", installation), wanted)
+	if err != nil {
+		return model.InstallationToken{}, &Error{Kind: Invalid, Op: op, Message: c.line(err.Error())}
+	}
+	var made struct {
+		Token   string    `json:"token"`
+		Expires time.Time `json:"expires_at"`
+	}
+	resp, err := c.rest.Do(repeatable(ctx), req, &made)
+	if err != nil {
+		e := c.failWrite(op, err)
+		if e.Kind == Unclear {
+			e.Kind, e.Fix = Unavailable, fixLater
+		}
+		return model.InstallationToken{}, e
+	}
+	if made.Token == "" || made.Expires.IsZero() {
+		return model.InstallationToken{}, &Error{Kind: Unavailable, Op: op, Message: "the answer has no token with an expiry", Fix: fixProxy}
+	}
+	return model.InstallationToken{Token: made.Token, Life: made.Expires.Sub(serverTime(resp.Header, c.now))}, nil
+}

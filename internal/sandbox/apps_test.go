@@ -1,0 +1,227 @@
+package sandbox
+
+import (
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
+	"encoding/json"
+	"encoding/pem"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/sandbox/conform"
+)
+
+// appSteps are an App's own requests. $jwt is its JSON web token.
+var appSteps = []step{
+	{"", "GET", "~/installation", "", 401, ""},
+	{"$jwt", "GET", "~/installation", "", 200, "installation=id"},
+	{"$jwt", "GET", "/repos/octo/none-such/installation", "", 404, ""},
+	{"$jwt", "POST", "/app/installations/1/access_tokens", "{}", 404, ""},
+	{"$jwt", "POST", "/app/installations/$installation/access_tokens", `{"repositories": ["none-such"]}`, 422, ""},
+	{"$jwt", "POST", "/app/installations/$installation/access_tokens", `{"permissions": {"contents": "write", "administration": "read"}}`, 422, ""},
+	{"$jwt", "POST", "/app/installations/$installation/access_tokens", `{"repositories": ["widgets"], "permissions": {"issues": "read"}}`, 201, "narrow=token"},
+	{"$jwt", "POST", "/app/installations/$installation/access_tokens", "", 201, "token=token"},
+	{"$token", "POST", "~/issues", `{"title": "By an App"}`, 201, "opened=number"},
+	{"$narrow", "POST", "~/issues", `{"title": "By an App that may only read"}`, 403, ""},
+	{"$narrow", "GET", "~/issues/$opened", "", 200, ""},
+	{"$narrow", "GET", "~/git/ref/heads/main", "", 403, ""},
+	{"$narrow", "GET", "~", "", 200, ""},
+	{"$token", "GET", "/repos/octo/gadgets", "", 404, ""},
+}
+
+// anApp is an App with its key, installed on octo/widgets.
+type anApp struct {
+	t   *testing.T
+	s   *Server
+	url string
+	key *rsa.PrivateKey
+	id  string
+}
+
+func newApp(t *testing.T, s *Server, url string) *anApp {
+	t.Helper()
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	require.NoError(t, err)
+	a := &anApp{t: t, s: s, url: url, key: key}
+	a.set(map[string]any{})
+	return a
+}
+
+// set changes the App, with what it has by default where more does not say otherwise.
+func (a *anApp) set(more map[string]any) {
+	a.t.Helper()
+	der, err := x509.MarshalPKIXPublicKey(&a.key.PublicKey)
+	require.NoError(a.t, err)
+	body := map[string]any{
+		"public_key": string(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der})), "account": "octo", "repositories": []string{"octo/widgets"},
+		"permissions": map[string]string{"contents": "write", "issues": "write", "pull_requests": "write", "checks": "read"},
+	}
+	for name, v := range more {
+		body[name] = v
+	}
+	text, err := json.Marshal(body)
+	require.NoError(a.t, err)
+	r := httptest.NewRequest(http.MethodPut, "/_sandbox/apps/robot", strings.NewReader(string(text)))
+	w := httptest.NewRecorder()
+	a.s.ServeHTTP(w, r)
+	require.Equal(a.t, 200, w.Code, w.Body)
+	var told struct{ ID int64 }
+	require.NoError(a.t, json.Unmarshal(w.Body.Bytes(), &told))
+	a.id = fmt.Sprint(told.ID)
+}
+
+// sign is a JSON web token with these times from now.
+func (a *anApp) sign(issuer string, issued, expires time.Duration) string {
+	a.t.Helper()
+	now := a.s.world.now()
+	token, err := jwt.NewWithClaims(jwt.SigningMethodRS256, jwt.MapClaims{"iss": issuer, "iat": now.Add(issued).Unix(), "exp": now.Add(expires).Unix()}).SignedString(a.key)
+	require.NoError(a.t, err)
+	return token
+}
+
+func (a *anApp) ask(token, method, path, body string) (int, map[string]any) {
+	a.t.Helper()
+	r, err := http.NewRequest(method, a.url+restPrefix+path, strings.NewReader(body))
+	require.NoError(a.t, err)
+	r.Header.Set("Authorization", "Bearer "+token)
+	answer, err := http.DefaultClient.Do(r)
+	require.NoError(a.t, err)
+	defer answer.Body.Close()
+	said := map[string]any{}
+	require.NoError(a.t, json.NewDecoder(answer.Body).Decode(&said))
+	return answer.StatusCode, said
+}
+
+func appWorld(t *testing.T) *anApp {
+	t.Helper()
+	s, err := New(Options{StateDir: t.TempDir()})
+	require.NoError(t, err)
+	t.Cleanup(func() { assert.NoError(t, s.Close()) })
+	s.SetClock(time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC))
+	server := httptest.NewServer(conform.Handler(t, s))
+	t.Cleanup(server.Close)
+	s.SetOrigin(server.URL)
+	return newApp(t, s, server.URL)
+}
+
+const onWidgets = "/repos/octo/widgets/installation"
+
+func TestOnlyTheAppsOwnTimelySignatureCounts(t *testing.T) {
+	t.Parallel()
+	a := appWorld(t)
+	other, err := rsa.GenerateKey(rand.Reader, 2048)
+	require.NoError(t, err)
+	good := a.sign(a.id, -time.Minute, 9*time.Minute)
+	forged := *a
+	forged.key = other
+	for name, c := range map[string]struct {
+		token  string
+		status int
+		want   string
+	}{
+		"fine":             {good, 200, ""},
+		"ten minutes":      {a.sign(a.id, 0, 10*time.Minute), 200, ""},
+		"too long":         {a.sign(a.id, 0, 10*time.Minute+time.Second), 401, "too far in the future"},
+		"over":             {a.sign(a.id, -time.Hour, 0), 401, "must be a numeric value representing the future time"},
+		"from the future":  {a.sign(a.id, time.Second, 5*time.Minute), 401, "'Issued at' claim"},
+		"another App's":    {a.sign("17", -time.Minute, time.Minute), 404, "Integration not found"},
+		"another key":      {forged.sign(a.id, -time.Minute, time.Minute), 401, "could not be decoded"},
+		"no signature":     {good[:strings.LastIndex(good, ".")+1], 401, "could not be decoded"},
+		"a person's token": {"sandbox-octo", 401, "could not be decoded"},
+	} {
+		status, said := a.ask(c.token, "GET", onWidgets, "")
+		assert.Equal(t, c.status, status, name)
+		if c.want != "" {
+			assert.Contains(t, said["message"], c.want, name)
+		}
+	}
+	status, _ := a.ask(good, "GET", "/repos/octo/widgets", "")
+	assert.Equal(t, 401, status, "an App's own token is for the App's own requests")
+}
+
+func TestAnInstallationsTokenExpiresByTheClock(t *testing.T) {
+	t.Parallel()
+	a := appWorld(t)
+	_, found := a.ask(a.sign(a.id, -time.Minute, time.Minute), "GET", onWidgets, "")
+	tokens := fmt.Sprintf("/app/installations/%.0f/access_tokens", found["id"])
+	status, made := a.ask(a.sign(a.id, -time.Minute, time.Minute), "POST", tokens, "")
+	require.Equal(t, 201, status)
+	assert.Equal(t, "2026-01-02T13:00:00Z", made["expires_at"])
+	token := made["token"].(string)
+
+	status, _ = a.ask(token, "GET", "/repos/octo/widgets", "")
+	assert.Equal(t, 200, status)
+	a.s.SetClock(time.Date(2026, 1, 2, 12, 59, 59, 0, time.UTC))
+	status, _ = a.ask(token, "GET", "/repos/octo/widgets", "")
+	assert.Equal(t, 200, status)
+	a.s.SetClock(time.Date(2026, 1, 2, 13, 0, 0, 0, time.UTC))
+	status, said := a.ask(token, "GET", "/repos/octo/widgets", "")
+	assert.Equal(t, 401, status)
+	assert.Equal(t, "Bad credentials", said["message"])
+
+	_, made = a.ask(a.sign(a.id, -time.Minute, time.Minute), "POST", tokens, "")
+	a.set(map[string]any{"suspended": true})
+	status, said = a.ask(made["token"].(string), "GET", "/repos/octo/widgets", "")
+	assert.Equal(t, 403, status)
+	assert.Equal(t, "This installation has been suspended", said["message"])
+	status, _ = a.ask(a.sign(a.id, -time.Minute, time.Minute), "POST", tokens, "")
+	assert.Equal(t, 403, status)
+	status, found = a.ask(a.sign(a.id, -time.Minute, time.Minute), "GET", onWidgets, "")
+	assert.Equal(t, 200, status)
+	assert.Equal(t, "2026-01-02T13:00:00Z", found["suspended_at"])
+}
+
+func TestATokensPermissionsHoldForGitAndGraphQL(t *testing.T) {
+	t.Parallel()
+	a := appWorld(t)
+	_, found := a.ask(a.sign(a.id, -time.Minute, time.Minute), "GET", onWidgets, "")
+	tokens := fmt.Sprintf("/app/installations/%.0f/access_tokens", found["id"])
+	made := func(permissions string) string {
+		_, answer := a.ask(a.sign(a.id, -time.Minute, time.Minute), "POST", tokens, `{"permissions": `+permissions+`}`)
+		return answer["token"].(string)
+	}
+	git := func(token, service string) int {
+		r, err := http.NewRequest("GET", a.url+"/octo/widgets/info/refs?service=git-"+service, nil)
+		require.NoError(t, err)
+		r.SetBasicAuth("x-access-token", token)
+		answer, err := http.DefaultClient.Do(r)
+		require.NoError(t, err)
+		require.NoError(t, answer.Body.Close())
+		return answer.StatusCode
+	}
+	writes, reads, none := made(`{"contents": "write"}`), made(`{"contents": "read"}`), made(`{"issues": "write"}`)
+	assert.Equal(t, []int{200, 200}, []int{git(writes, "upload-pack"), git(writes, "receive-pack")})
+	assert.Equal(t, []int{200, 403}, []int{git(reads, "upload-pack"), git(reads, "receive-pack")})
+	assert.Equal(t, []int{404, 404}, []int{git(none, "upload-pack"), git(none, "receive-pack")})
+
+	graph := func(token, field string) string {
+		body := fmt.Sprintf(`{"query": "{ viewer { login } repository(owner: \"octo\", name: \"widgets\") { %s(first: 1) { totalCount } } }"}`, field)
+		r, err := http.NewRequest("POST", a.url+graphqlPath, strings.NewReader(body))
+		require.NoError(t, err)
+		r.Header.Set("Authorization", "Bearer "+token)
+		answer, err := http.DefaultClient.Do(r)
+		require.NoError(t, err)
+		defer answer.Body.Close()
+		var said struct {
+			Data   struct{ Viewer struct{ Login string } }
+			Errors []struct{ Type string }
+		}
+		require.NoError(t, json.NewDecoder(answer.Body).Decode(&said))
+		if len(said.Errors) > 0 {
+			return said.Errors[0].Type
+		}
+		return said.Data.Viewer.Login
+	}
+	assert.Equal(t, "robot[bot]", graph(none, "issues"))
+	assert.Equal(t, "FORBIDDEN", graph(none, "pullRequests"))
+	assert.Equal(t, "FORBIDDEN", graph(reads, "issues"))
+}
