@@ -26,6 +26,7 @@ import (
 
 	"github.com/mergexo/mergexo/internal/agent"
 	"github.com/mergexo/mergexo/internal/clock/clocktest"
+	"github.com/mergexo/mergexo/internal/credential"
 	"github.com/mergexo/mergexo/internal/engine"
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/git"
@@ -316,10 +317,16 @@ func (w *world) engine() *engine.Engine { return w.engineAs(cmp.Or(w.token, "san
 // engineAs is a new process with somebody's token.
 func (w *world) engineAs(token string) *engine.Engine {
 	w.t.Helper()
+	return w.engineWith(credential.Fixed(token))
+}
+
+// engineWith is a new process with a credential.
+func (w *world) engineWith(source credential.Source) *engine.Engine {
+	w.t.Helper()
 	w.runs++
 	log := slog.New(slog.NewTextHandler(&w.logged, nil))
 	gh, err := github.New(github.Options{
-		APIURL: w.origin + "/api/v3", GraphQLURL: w.origin + "/api/graphql", Token: token, Log: log,
+		APIURL: w.origin + "/api/v3", GraphQLURL: w.origin + "/api/graphql", Credential: source, Log: log, Now: w.time,
 		Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }, Clock: w.clock,
 	})
 	require.NoError(w.t, err)
@@ -334,9 +341,9 @@ func (w *world) engineAs(token string) *engine.Engine {
 	require.NoError(w.t, err)
 	return &engine.Engine{World: thread.World{
 		GitHub: gh, Codec: journal.Codec{Key: []byte(w.key)}, ServerURL: w.origin,
-		Git:    git.Options{Token: token, Workspace: w.workdir, Temp: w.t.TempDir(), Now: w.time, Log: log, Path: os.Getenv("PATH")},
+		Git:    git.Options{Credential: source, Workspace: w.workdir, Temp: w.t.TempDir(), Now: w.time, Log: log, Path: os.Getenv("PATH")},
 		Run:    thread.Run{ID: w.runs, Attempt: 1, Workflow: ".github/workflows/mergexo.yml", URL: fmt.Sprintf("%s/octo/widgets/actions/runs/%d", w.origin, w.runs)},
-		Lookup: func(name string) (string, bool) { v, ok := env[name]; return v, ok }, Foreign: &w.printed, Log: log, Now: w.time, Clock: w.clock, Sessions: w.keeps, Transcripts: w.seals, Wall: self, Secrets: []string{token},
+		Lookup: func(name string) (string, bool) { v, ok := env[name]; return v, ok }, Foreign: &w.printed, Log: log, Now: w.time, Clock: w.clock, Sessions: w.keeps, Transcripts: w.seals, Wall: self,
 		Random: func() string { w.random++; return fmt.Sprintf("random%d", w.random) },
 	}}
 }

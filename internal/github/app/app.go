@@ -105,7 +105,9 @@ func (t *Tokens) Token(ctx context.Context) (string, error) {
 		return t.current, nil
 	case t.current != "" && now.Before(t.ends) && later(err):
 		t.log.WarnContext(ctx, "app_token_not_renewed", "error", err, "holds_until", t.ends.UTC())
-		t.renew = now.Add(retryAfter)
+		if t.renew = now.Add(retryAfter); t.renew.After(t.ends) {
+			t.renew = t.ends
+		}
 		return t.current, nil
 	}
 	if failed := (*github.Error)(nil); !t.ends.IsZero() && errors.As(err, &failed) && !later(err) {
