@@ -11,10 +11,13 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/mergexo/mergexo/internal/credential"
 	"github.com/mergexo/mergexo/internal/doctor"
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/github"
+	"github.com/mergexo/mergexo/internal/github/app"
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/report"
 )
 
 func (p *program) doctorCommand() *cli.Command {
@@ -80,9 +83,13 @@ type scene struct {
 	origin string
 	gh     *github.Client // nil: no access
 	hub    doctor.Hub
+	given  bool // there is a token or an App
 	token  string
-	signed bool                              // there is a signing key
-	main   map[string][]model.RepositoryFile // files of the default branch, by directory
+	app    *app.Tokens // nil: there is no App
+	signed bool        // there is a signing key
+	// credential is what this process proves itself with.
+	credential func(github.Options, model.Repo) (credential.Source, error)
+	main       map[string][]model.RepositoryFile // files of the default branch, by directory
 }
 
 // from names where the files were read.
@@ -102,6 +109,12 @@ func (s *scene) close() {
 // scene locates the checkout and the repository's name.
 func (p *program) scene(ctx context.Context, w place, dir string) (*scene, error) {
 	s := &scene{place: w, name: w.repository, token: p.secrets.Token, signed: p.secrets.SigningKey != ""}
+	s.credential = func(o github.Options, repo model.Repo) (credential.Source, error) {
+		// What the App lacks is a finding, and no reason to stop.
+		source, _, err := p.credential(o, repo, app.Optional(app.ToRead), report.NewConsole(p.Err, w.actions, random).Mask)
+		return source, err
+	}
+	s.given = p.secrets.Token != "" || p.secrets.AppID != "" || p.secrets.AppKey != ""
 	s.path, _ = p.lookup("PATH")
 	top, err := s.find(ctx, dir)
 	if err != nil {
@@ -117,7 +130,7 @@ func (p *program) scene(ctx context.Context, w place, dir string) (*scene, error
 	if top == "" && s.name == "" {
 		return nil, usagef("not in a git repository: run doctor in a checkout, or give --checkout DIR or GITHUB_REPOSITORY")
 	}
-	if top == "" && s.token == "" {
+	if top == "" && !s.given {
 		return nil, usagef("there is neither a checkout of %s to look at nor a token to ask GitHub with: give --checkout DIR or GITHUB_TOKEN", s.name)
 	}
 	if top != "" {
@@ -175,16 +188,15 @@ func (s *scene) facts(ctx context.Context) (doctor.Facts, error) {
 // ask reads what GitHub knows. Its error is also in s.hub: it ends doctor only if there is nothing else to check.
 func (s *scene) ask(ctx context.Context) error {
 	switch {
-	case s.token == "":
+	case !s.given:
 		return nil
 	case s.name == "":
 		s.hub = doctor.Hub{State: doctor.HubNoName, Why: "its remote origin is not at " + s.server}
 		return nil
 	}
-	s.hub.Token = github.TokenKind(s.token)
 	repo, err := model.ParseRepo(s.name)
 	if err == nil {
-		s.gh, err = github.New(github.Options{APIURL: s.api, GraphQLURL: s.graphql, Token: s.token, UserAgent: "mergexo/" + version, Transport: transport()})
+		err = s.connect(ctx, repo)
 	}
 	if err == nil {
 		s.hub.Facts, err = s.gh.Repositories.Facts(ctx, repo)
@@ -193,7 +205,7 @@ func (s *scene) ask(ctx context.Context) error {
 		s.hub.State = doctor.HubRead
 		s.hub.Branches = doctor.WorkBranches(func(branch string) model.BranchDemands { return s.gh.Repositories.NewBranchDemands(ctx, repo, branch) })
 		f := &s.hub.Facts
-		f.PushKnown = f.PushKnown && (f.ScopesKnown || github.HasPerson(s.token)) // only personal tokens have scopes
+		f.PushKnown = f.PushKnown && (f.ScopesKnown || s.app == nil && github.HasPerson(s.token)) // only personal tokens have scopes
 		return nil
 	}
 	s.gh = nil
@@ -209,4 +221,27 @@ func (s *scene) ask(ctx context.Context) error {
 		s.hub.State = doctor.HubHidden
 	}
 	return usagef("%w; %s", err, s.hub.Fix)
+}
+
+// connect makes the client, and asks what an App may.
+func (s *scene) connect(ctx context.Context, repo model.Repo) error {
+	options := github.Options{APIURL: s.api, GraphQLURL: s.graphql, UserAgent: "mergexo/" + version, Transport: transport()}
+	source, err := s.credential(options, repo)
+	if err != nil {
+		return err
+	}
+	options.Credential, s.hub.Token = source, github.TokenKind(s.token)
+	if s.app, _ = source.(*app.Tokens); s.app != nil {
+		s.hub.Token = "App's token"
+		installed, err := s.app.Installation(ctx)
+		if err != nil {
+			return err
+		}
+		s.hub.App = &doctor.App{Slug: installed.App, Account: installed.Account, URL: installed.URL, Suspended: !installed.Suspended.IsZero()}
+		for _, n := range app.Lacking(app.ToWrite, installed) {
+			s.hub.App.Lacks = append(s.hub.App.Lacks, doctor.Lack{Permission: n.Permission + ": " + n.Access, Follows: n.Without, Required: n.Required})
+		}
+	}
+	s.gh, err = github.New(options)
+	return err
 }

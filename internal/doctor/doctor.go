@@ -57,6 +57,7 @@ var checks = []check{
 	{"workflows", "pins", pins},
 	{"workflows", "checkout", checkout},
 	{"github", "token", token},
+	{"github", "app", appSetUp},
 	{"github", "checks", checksSeen},
 	{"github", "repository", repository},
 	{"github", "default branch", defaultBranch},

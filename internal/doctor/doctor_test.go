@@ -66,6 +66,26 @@ func TestNobodyIsAskedForASigningKeyWhoNeedsNone(t *testing.T) {
 	}
 }
 
+// An App whose tokens are made as they are needed has no hour, and its pushes start CI.
+func TestAnAppOfOnesOwnNeedsNothingElse(t *testing.T) {
+	f := healthy()
+	ownApp("app-id: ${{ vars.MERGEXO_APP_ID }}", "private-key: ${{ secrets.MERGEXO_PRIVATE_KEY }}")(t, &f)
+	otherWorkflow("on: [push, pull_request]\n")(t, &f)
+	f.Hub.Token, f.Hub.Facts.ScopesKnown, f.Hub.Facts.Scopes = "App's token", false, nil
+	f.Hub.App = &App{Slug: "robot", Account: "octo", URL: installedAt}
+	var said []string
+	for _, found := range Diagnose(f) {
+		if found.Check == "permissions" { // the workflow's own token is for the other steps
+			continue
+		}
+		assert.Equal(t, OK, found.Level, found.Text)
+		said = append(said, found.Text)
+	}
+	assert.Contains(t, said, "the token: valid, made for the App robot")
+	assert.Contains(t, said, "the App robot: installed on octo, with all that is needed")
+	assert.Contains(t, said, "CI: the agent's commits start .github/workflows/other.yml, since they are pushed with another token than the workflow's")
+}
+
 func TestWhoOnlyMergesNeedsNoAgent(t *testing.T) {
 	f := healthy()
 	f.Settings.Adapter, f.Settings.Programs, f.Settings.PassEnv = "", nil, nil

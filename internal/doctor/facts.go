@@ -93,10 +93,25 @@ type Hub struct {
 	Why   string // why nothing is known, for every state but HubRead
 	Fix   string
 	Facts model.RepositoryFacts
+	App   *App // nil: another token is used
 	// Label is the state of the label named by Settings.External.
 	Label Label
 	// Branches are the rules for the branches that hold work for issues, by pattern.
 	Branches []Branches
+}
+
+// App is the installation of the GitHub App that MergeXO was given.
+type App struct {
+	Slug, Account, URL string
+	Suspended          bool
+	Lacks              []Lack
+}
+
+// Lack is a permission that the installation does not have.
+type Lack struct {
+	Permission string // "checks: read"
+	Follows    string // what does not work without it
+	Required   bool
 }
 
 // Label is the state of a label.

@@ -68,6 +68,15 @@ var (
 	}
 )
 
+const installedAt = "https://github.com/settings/installations/17"
+
+// ownApp gives every step of ours an App, or a half of it.
+func ownApp(lines ...string) fault {
+	return func(_ *testing.T, f *Facts) {
+		f.Workflows[0].Text = strings.ReplaceAll(f.Workflows[0].Text, "          signing-key", "          "+strings.Join(lines, "\n          ")+"\n          signing-key")
+	}
+}
+
 // twoTokens makes the apply job use a token other than the one the agent's job reads with.
 var twoTokens = edit("          signing-key: ${{ secrets.MERGEXO_SIGNING_KEY }} # signs", "          token: ${{ secrets.APP }}\n          signing-key: ${{ secrets.MERGEXO_SIGNING_KEY }} # signs")
 
@@ -108,6 +117,17 @@ var faults = map[string]map[string]fault{
 		"elsewhere":      settingsOf(func(s *Settings) { s.Programs[0] = Program{"agent.command", "/opt/agent", ProgramElsewhere} }),
 		"not on PATH":    settingsOf(func(s *Settings) { s.Programs[1].State = ProgramMissing }),
 		"not on runner":  func(_ *testing.T, f *Facts) { f.InActions, f.Settings.Programs[1].State = true, ProgramMissing },
+	},
+	"app": {
+		"no key":          ownApp("app-id: ${{ vars.MERGEXO_APP_ID }}"),
+		"no id":           ownApp("private-key: ${{ secrets.MERGEXO_PRIVATE_KEY }}"),
+		"key in the file": ownApp("app-id: 17", "private-key: MIIE"),
+		"suspended":       hubOf(func(h *Hub) { h.App = &App{Slug: "robot", Account: "octo", URL: installedAt, Suspended: true} }),
+		"lacks": hubOf(func(h *Hub) {
+			h.App = &App{Slug: "robot", Account: "octo", URL: installedAt, Lacks: []Lack{
+				{"issues: write", "nothing can be said in the conversation", true}, {"checks: read", "a merge waits for ever for checks that it may not see", false},
+			}}
+		}),
 	},
 	"checks": {
 		"hidden": hubOf(func(h *Hub) {

@@ -24,6 +24,9 @@ func token(e *exam) []Finding {
 	if f.PushKnown && !f.Push {
 		return []Finding{e.weak("the token: whoever it belongs to may not push to %s", e.Repository)}
 	}
+	if !f.ScopesKnown && h.App != nil {
+		return []Finding{ok("the token: valid, made for the App %s", h.App.Slug)}
+	}
 	if !f.ScopesKnown {
 		valid := "the token: valid"
 		if h.Token != "" {
@@ -145,7 +148,7 @@ func startsCI(e *exam) []Finding {
 	case e.ownToken():
 		return []Finding{ok("CI: the agent's commits start %s, since they are pushed with another token than the workflow's", list(ci))}
 	}
-	return []Finding{warn("give the action's token input the token of an App that may write contents, issues and pull requests, and read actions, checks and statuses: what it pushes starts them at once",
+	return []Finding{warn("give the action app-id and private-key of an App that may write contents, issues and pull requests, and read actions, checks and statuses: what it pushes starts them at once",
 		"CI: the agent's commits are pushed with the workflow's own token, which starts nothing on push, and on pull_request runs that wait until somebody with write access clicks \"Approve workflows to run\" on the pull request, after every push: %s", list(ci))}
 }
 

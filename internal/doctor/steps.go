@@ -35,7 +35,7 @@ func timeout(e *exam) []Finding {
 			out = append(out, warn("give the job more time than the tests before a merge", "%s: jobs.%s.timeout-minutes is %s, and merge.test_timeout in %s is %g minutes: the run ends before the tests do",
 				at, u.j.id, t.value, e.Settings.Path, e.Settings.TestTime.Minutes()))
 		case u.appToken() && e.readable() && e.Settings.RunTime > tokenTime:
-			out = append(out, warn("lower agent.run_timeout to 55m", "%s: jobs.%s works with an App's token, which expires after one hour, and agent.run_timeout in %s is %g minutes: the token may expire before the run has saved its work",
+			out = append(out, warn("give the action app-id and private-key in place of the token, which it then renews by itself, or lower agent.run_timeout to 55m", "%s: jobs.%s works with an App's token, which expires after one hour, and agent.run_timeout in %s is %g minutes: the token may expire before the run has saved its work",
 				at, u.j.id, e.Settings.Path, e.Settings.RunTime.Minutes()))
 		default:
 			out = append(out, ok("%s: jobs.%s.timeout-minutes is %s", at, u.j.id, t.value))

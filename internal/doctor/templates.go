@@ -41,15 +41,19 @@ var onServer = strings.NewReplacer(
 	"\n  agent:\n", "\n  agent:\n    outputs:\n      attempt: ${{ github.run_attempt }} # apply may run again without it\n",
 )
 
-// pagesJob is where the job for GitHub Pages begins in the template; nothing comes behind it.
-const pagesJob = "\n  # And on GitHub Pages,"
+// pagesJob is where the job for GitHub Pages begins in the template, and withApp what comes behind it.
+const (
+	pagesJob = "\n  # And on GitHub Pages,"
+	withApp  = "\n# With a GitHub App"
+)
 
 // ForServer is a workflow of ours as GitHub Enterprise Server runs it, without the job for Pages, whose actions use newer
 // artifacts.
 func ForServer(workflow string) string {
-	workflow, _, cut := strings.Cut(workflow, pagesJob)
+	workflow, rest, cut := strings.Cut(workflow, pagesJob)
 	if cut {
-		workflow = strings.TrimSuffix(workflow, "\n") + "\n"
+		_, app, _ := strings.Cut(rest, withApp)
+		workflow = strings.TrimSuffix(workflow, "\n") + "\n" + withApp + app
 	}
 	return onServer.Replace(workflow)
 }

@@ -103,12 +103,15 @@ var defaultToken = regexp.MustCompile(`^\$\{\{\s*(github\.token|secrets\.GITHUB_
 // ownToken reports whether a step is given a token other than the workflow's own.
 func (u use) ownToken() bool {
 	t := u.s.with["token"]
-	return t != "" && !defaultToken.MatchString(t)
+	return u.ownApp() || t != "" && !defaultToken.MatchString(t)
 }
+
+// ownApp reports whether a step is given an App, for which it makes tokens itself.
+func (u use) ownApp() bool { return u.s.with["app-id"] != "" }
 
 // appToken tells whether a step is given the token that another one makes for an App.
 func (u use) appToken() bool {
-	return u.ownToken() && slices.ContainsFunc(u.j.steps, func(s *step) bool {
+	return u.ownToken() && !u.ownApp() && slices.ContainsFunc(u.j.steps, func(s *step) bool {
 		return strings.HasPrefix(s.uses.value, "actions/create-github-app-token@") && s.id != "" && strings.Contains(u.s.with["token"], "steps."+s.id+".")
 	})
 }

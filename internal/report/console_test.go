@@ -150,3 +150,31 @@ func obeyed(out string) []string {
 func TestObeyedSeesWhatTheRunnerSees(t *testing.T) {
 	assert.Len(t, obeyed("a\r  ::error::b\nx ##[group]y\n::stop-commands::k\n::error::c\n::k::\n::error::d"), 3)
 }
+
+// A token that is made while an agent talks has to be hidden at once, and the agent must not be obeyed for it.
+func TestAMaskIsObeyedInTheMiddleOfForeignText(t *testing.T) {
+	var b bytes.Buffer
+	c := NewConsole(&b, true, tokens())
+	f := c.Foreign()
+	_, err := io.WriteString(f, "before\n")
+	require.NoError(t, err)
+	require.NoError(t, c.Mask("new-token"))
+	require.NoError(t, c.Mask(""))
+	require.NoError(t, c.Mask("another"))
+	_, err = io.WriteString(f, "::error::after\n")
+	require.NoError(t, err)
+	require.NoError(t, f.Close())
+	assert.Equal(t, `::stop-commands::t0k3n1
+before
+::t0k3n1::
+::add-mask::new-token
+::add-mask::another
+::stop-commands::t0k3n2
+::error::after
+::t0k3n2::
+`, b.String())
+
+	b.Reset()
+	require.NoError(t, NewConsole(&b, false, tokens()).Mask("new-token"))
+	assert.Empty(t, b.String(), "in a terminal it would only show it")
+}

@@ -11,7 +11,7 @@ import (
 
 // mistake is what a person has to change before there can be a token. The run ends before it has done anything.
 func (t *Tokens) mistake(status int, fix, format string, args ...any) *github.Error {
-	return &github.Error{Kind: github.Unauthorized, Status: status, Op: "sign in as App " + t.id, Message: fmt.Sprintf(format, args...), Fix: fix}
+	return &github.Error{Kind: github.Unauthorized, Status: status, Message: "sign in as App " + t.id + ": " + fmt.Sprintf(format, args...), Fix: fix}
 }
 
 const fixBoth = "give app-id and private-key of the same App, as its settings show them"

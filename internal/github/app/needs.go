@@ -55,3 +55,12 @@ func grant(needs []Need, i model.Installation) (ask map[string]string, missing [
 func Lacking(needs []Need, i model.Installation) []Need {
 	return slices.DeleteFunc(slices.Clone(needs), func(n Need) bool { return i.Grants(n.Permission, n.Access) })
 }
+
+// Optional are the same needs, none of them required.
+func Optional(needs []Need) []Need {
+	needs = slices.Clone(needs)
+	for i := range needs {
+		needs[i].Required = false
+	}
+	return needs
+}

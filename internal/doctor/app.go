@@ -1,0 +1,40 @@
+package doctor
+
+import "strings"
+
+// appSetUp checks that steps are given both halves of an App, and that the App at hand may do what a run needs.
+// https://docs.github.com/en/apps/using-github-apps/reviewing-and-modifying-installed-github-apps
+func appSetUp(e *exam) []Finding {
+	var out []Finding
+	for _, u := range e.uses {
+		id, key := u.s.with["app-id"], u.s.with["private-key"]
+		switch {
+		case id != "" && key == "":
+			out = append(out, problem("add private-key: ${{ secrets.MERGEXO_PRIVATE_KEY }} below with:", "%s: app-id without private-key: the step stops at once", u.at(u.s.line)))
+		case id == "" && key != "":
+			out = append(out, problem("add app-id below with:", "%s: private-key without app-id: the step stops at once", u.at(u.s.line)))
+		case key != "" && !strings.Contains(key, "${{"):
+			out = append(out, problem("make another key for the App, delete this one, and give the new one as ${{ secrets.MERGEXO_PRIVATE_KEY }}", "%s: private-key stands in the file, where everybody can read it", u.at(u.s.line)))
+		}
+	}
+	return append(out, installation(e.Hub.App)...)
+}
+
+// installation is about the App that this process was given.
+func installation(a *App) []Finding {
+	switch {
+	case a == nil:
+		return nil
+	case a.Suspended:
+		return []Finding{problem("unsuspend it at "+a.URL, "the App %s: its installation on %s is suspended", a.Slug, a.Account)}
+	}
+	var out []Finding
+	for _, l := range a.Lacks {
+		f := warn("give it to the App in its settings, under Permissions, and accept that at "+a.URL, "the App %s: its installation on %s lacks %s: %s", a.Slug, a.Account, l.Permission, l.Follows)
+		if l.Required {
+			f.Level = Problem
+		}
+		out = append(out, f)
+	}
+	return orOK(out, "the App %s: installed on %s, with all that is needed", a.Slug, a.Account)
+}
