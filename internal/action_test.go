@@ -29,12 +29,14 @@ type step struct {
 	output  string
 	server  *httptest.Server
 	assets  map[string]string // path -> content
+	bin     string            // first in PATH
 	asked   atomic.Int32
 }
 
 func newStep(t *testing.T) *step {
 	t.Helper()
-	s := &step{t: t, scripts: t.TempDir(), temp: t.TempDir(), assets: map[string]string{}}
+	s := &step{t: t, scripts: t.TempDir(), temp: t.TempDir(), assets: map[string]string{}, bin: t.TempDir()}
+	s.gh("exit 1\n") // as one that knows no attestations
 	s.output = filepath.Join(s.temp, "output")
 	require.NoError(t, os.CopyFS(s.scripts, os.DirFS("../scripts/action")))
 	s.pin()
@@ -75,7 +77,7 @@ func (s *step) fetch(env ...string) (map[string]string, string, error) {
 	s.t.Helper()
 	require.NoError(s.t, os.WriteFile(s.output, nil, 0o644))
 	cmd := exec.Command("bash", filepath.Join(s.scripts, "fetch"))
-	cmd.Env = append(append(os.Environ(), "GITHUB_OUTPUT="+s.output, "RUNNER_TEMP="+s.temp, "GITHUB_SERVER_URL="+s.server.URL,
+	cmd.Env = append(append(os.Environ(), "PATH="+s.bin+":"+os.Getenv("PATH"), "GITHUB_OUTPUT="+s.output, "RUNNER_TEMP="+s.temp, "GITHUB_SERVER_URL="+s.server.URL,
 		"MERGEXO_REPOSITORY=org/mergexo", "MERGEXO_VERSION="), env...)
 	out, runErr := cmd.CombinedOutput()
 	written, err := os.ReadFile(s.output)

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"syscall"
@@ -43,8 +44,38 @@ type Streams struct {
 	Clock clock.Clock
 }
 
-// version is set when a release is built.
-var version = "dev"
+// version and commit are set when a release is built.
+var (
+	version = "dev"
+	commit  = ""
+)
+
+// identity is what the program says that it is: the version, and the commit of its source where that is known.
+func identity() string {
+	at, name := commit, version
+	if info, ok := debug.ReadBuildInfo(); ok {
+		if name == "dev" && strings.HasPrefix(info.Main.Version, "v") { // go install MODULE@VERSION
+			name = info.Main.Version
+		}
+		setting := func(key string) string {
+			i := slices.IndexFunc(info.Settings, func(s debug.BuildSetting) bool { return s.Key == key })
+			if i < 0 {
+				return ""
+			}
+			return info.Settings[i].Value
+		}
+		if at == "" {
+			at = setting("vcs.revision")
+			if setting("vcs.modified") == "true" {
+				at += ", with changes"
+			}
+		}
+	}
+	if at == "" {
+		return "mergexo " + name
+	}
+	return fmt.Sprintf("mergexo %s (commit %s)", name, at)
+}
 
 // program is one invocation.
 type program struct {
@@ -103,10 +134,14 @@ func (p *program) app() *cli.App {
 			p.versionCommand(),
 		},
 		Writer: p.Out, ErrWriter: p.Err, OnUsageError: usage, HideVersion: true,
+		Flags: []cli.Flag{&cli.BoolFlag{Name: "version", Usage: "print the version", DisableDefaultText: true}},
 		ExitErrHandler: func(*cli.Context, error) {}, // Main handles errors: only main exits
 		Action: func(c *cli.Context) error {
 			if c.Args().Present() {
 				return unknown(c, c.App.Commands)
+			}
+			if c.Bool("version") {
+				return p.tellVersion()
 			}
 			return cli.ShowAppHelp(c)
 		},
@@ -147,10 +182,14 @@ func unknown(c *cli.Context, known []*cli.Command) error {
 
 func (p *program) versionCommand() *cli.Command {
 	return &cli.Command{
-		Name: "version", Usage: "print the version",
+		Name: "version", Usage: "print the version, and the commit that it was built from",
 		Action: func(*cli.Context) error {
-			_, err := fmt.Fprintf(p.Out, "mergexo %s\n", version)
-			return err
+			return p.tellVersion()
 		},
 	}
+}
+
+func (p *program) tellVersion() error {
+	_, err := fmt.Fprintln(p.Out, identity())
+	return err
 }
