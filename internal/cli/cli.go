@@ -134,7 +134,7 @@ func (p *program) app() *cli.App {
 			p.versionCommand(),
 		},
 		Writer: p.Out, ErrWriter: p.Err, OnUsageError: usage, HideVersion: true,
-		Flags: []cli.Flag{&cli.BoolFlag{Name: "version", Usage: "print the version", DisableDefaultText: true}},
+		Flags:          []cli.Flag{&cli.BoolFlag{Name: "version", Usage: "print the version", DisableDefaultText: true}},
 		ExitErrHandler: func(*cli.Context, error) {}, // Main handles errors: only main exits
 		Action: func(c *cli.Context) error {
 			if c.Args().Present() {

@@ -117,10 +117,11 @@ func getRepoInstallation(q *request) (any, error) {
 	if !q.app.reaches(q.repo) {
 		return nil, errNotFound
 	}
-	return q.s.json.installation(q.app), nil
+	return installationOf(q.s.json, q.app), nil
 }
 
-func (js views) installation(a *App) obj {
+// installationOf is https://docs.github.com/en/rest/apps/apps#get-a-repository-installation-for-the-authenticated-app.
+func installationOf(js views, a *App) obj {
 	account := js.world.author(a.Account)
 	selection, suspendedBy := "all", any(nil)
 	if a.Selected != nil {

@@ -24,7 +24,7 @@ func newAgent(ctx context.Context, p *Attempt) (agent.Agent, error) {
 	if p.Sessions != "" { // one pull request's agent does not read another one's
 		opt.Sessions = filepath.Join(p.Sessions, p.Event.Repo.Owner, p.Event.Repo.Name, fmt.Sprint(p.Event.Number))
 	}
-	where, err := opt.Exposed(slices.Concat(p.Hidden(), thread.ModelKeys(p.World, p.Settings))...)
+	where, err := opt.Exposed(slices.Concat(thread.Hidden(p.World), thread.ModelKeys(p.World, p.Settings))...)
 	if err != nil {
 		return nil, err
 	}

@@ -114,7 +114,7 @@ func inRepository(ctx context.Context, g *merger, name string, named int) ([]mod
 		return []model.MergeMember{{Repo: name, Number: named}}, nil
 	}
 	var open []model.PullRef
-	if err = g.Extend(ctx, repo); err == nil {
+	if err = thread.Extend(ctx, g.World, repo); err == nil {
 		open, err = g.GitHub.Pulls.FromBranch(ctx, repo, g.Snap.Pull.HeadRef)
 	}
 	switch {
@@ -138,7 +138,7 @@ func join(ctx context.Context, g *merger, is model.MergeMember) (*member, error)
 		return &Failure{waits: waits, Failure: merge.Failure{Code: code, Detail: fmt.Sprintf("%s#%d: %s", is.Repo, is.Number, why)}}
 	}
 	p := &Request{Thread: g.Another(model.Event{Name: g.Event.Name, Repo: repo, Number: is.Number, IsPull: true}, nil)}
-	if err = g.Extend(ctx, repo); err == nil {
+	if err = thread.Extend(ctx, g.World, repo); err == nil {
 		err = p.Begin(ctx)
 	}
 	switch {

@@ -21,7 +21,7 @@ var keyish = regexp.MustCompile(`(?i)key|token|secret|passw|auth|cred|private|(^
 
 // Own are our own secrets, which no commit may hold whatever the settings allow.
 func Own(t *thread.Thread) (secrets [][]byte) {
-	for _, v := range t.Hidden() {
+	for _, v := range thread.Hidden(t.World) {
 		if len(v) >= shortest {
 			secrets = append(secrets, []byte(v))
 		}
@@ -31,7 +31,7 @@ func Own(t *thread.Thread) (secrets [][]byte) {
 
 // private are the keys that an agent was given by name: it may say them. So are its model's and our own, which it should not know.
 func private(t *thread.Thread) []string {
-	values := slices.DeleteFunc(slices.Concat(t.Hidden(), thread.ModelKeys(t.World, t.Settings)), func(v string) bool { return len(v) < shortest })
+	values := slices.DeleteFunc(slices.Concat(thread.Hidden(t.World), thread.ModelKeys(t.World, t.Settings)), func(v string) bool { return len(v) < shortest })
 	for _, name := range t.Settings.Agent.PassEnv {
 		if v, _ := t.Lookup(name); len(v) >= shortest && keyish.MatchString(name) {
 			values = append(values, v)

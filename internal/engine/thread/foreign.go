@@ -146,7 +146,7 @@ func CheckAgent(w *World, s config.Settings) error {
 		if err == nil && slices.Contains(keys, strings.TrimSpace(value)) {
 			err = fmt.Errorf("pass_env: %s holds the model's key, which stays with MergeXO: leave it out", name)
 		}
-		if err == nil && value != "" && slices.ContainsFunc(w.Hidden(), func(secret string) bool { return secret != "" && strings.TrimSpace(value) == secret }) {
+		if err == nil && value != "" && slices.ContainsFunc(Hidden(w), func(secret string) bool { return secret != "" && strings.TrimSpace(value) == secret }) {
 			err = fmt.Errorf("pass_env: %s holds a secret of MergeXO's own, which no agent may see: give the agent another one, or none", name)
 		}
 	}

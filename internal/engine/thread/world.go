@@ -102,7 +102,7 @@ type World struct {
 }
 
 // Hidden are all secrets: those that were given, and the tokens that were made of them by now.
-func (w *World) Hidden() []string {
+func Hidden(w *World) []string {
 	if w.Git.Credential == nil {
 		return w.Secrets
 	}
@@ -110,7 +110,7 @@ func (w *World) Hidden() []string {
 }
 
 // Extend makes the credential hold for further repositories.
-func (w *World) Extend(ctx context.Context, repos ...model.Repo) error {
+func Extend(ctx context.Context, w *World, repos ...model.Repo) error {
 	if w.Reach == nil {
 		return nil
 	}

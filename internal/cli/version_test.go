@@ -1,0 +1,16 @@
+package cli_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// What a release tells is seen where one is built: scripts/act.d/release.
+func TestTheProgramTellsWhatItIs(t *testing.T) {
+	for _, args := range [][]string{{"version"}, {"--version"}} {
+		got := program(t, nil, args...)
+		assert.Equal(t, 0, got.exit)
+		assert.Regexp(t, `^mergexo dev( \(commit [0-9a-f]{40}(, with changes)?\))?\n$`, got.out)
+	}
+}
