@@ -11,7 +11,7 @@ import (
 func TestATokenThatCannotReadCheckRunsIsTold(t *testing.T) {
 	h := newHub(t, "[repo]\ntrack = [\"agent/*\"]\n[merge]\ntests = \"none\"\napprovals = 0\nrequired_checks = [\"ci\"]\n")
 	head := h.api("octo", "GET", "/api/v3/repos/octo/widgets/git/ref/heads/agent/greet", nil)["object"].(map[string]any)["sha"]
-	h.api("actions", "POST", "/api/v3/repos/octo/widgets/check-runs", map[string]any{"name": "ci", "head_sha": head, "conclusion": "success"})
+	h.api("github-actions[bot]", "POST", "/api/v3/repos/octo/widgets/check-runs", map[string]any{"name": "ci", "head_sha": head, "conclusion": "success"})
 	h.api("octo", "POST", "/api/v3/repos/octo/widgets/issues/1/comments", map[string]any{"body": "/mergexo merge"})
 	const fine = "GITHUB_TOKEN=github_pat_sandbox-octo"
 	const says = "pending: ci (MergeXO cannot see it); a fine-grained personal token cannot read check runs, so that waiting does not help: " +

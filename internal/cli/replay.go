@@ -103,7 +103,8 @@ func (p *program) sandboxCommand() *cli.Command {
 			if c.String("state") == "" {
 				return usagef("sandbox needs --state DIR, where it keeps what it knows")
 			}
-			s, err := sandbox.New(sandbox.Options{StateDir: c.String("state"), Empty: seed != ""})
+			// Who tries things out plays the jobs of CI with the same token.
+			s, err := sandbox.New(sandbox.Options{StateDir: c.String("state"), Empty: seed != "", Permissions: sandbox.CIPermissions()})
 			if err != nil {
 				return fmt.Errorf("open the sandbox in %s: %w", c.String("state"), err)
 			}

@@ -20,7 +20,7 @@ func (w *world) check(name, conclusion string) {
 	} else {
 		body["conclusion"] = conclusion
 	}
-	w.api("actions", "POST", w.path("/check-runs"), body)
+	w.api("github-actions[bot]", "POST", w.path("/check-runs"), body)
 }
 
 func TestMergeWaitsForItsChecks(t *testing.T) {

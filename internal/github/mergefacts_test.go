@@ -42,9 +42,9 @@ func TestMergeFacts(t *testing.T) {
 	posted := w.tick()
 	w.as("octo", "POST", "statuses/"+head, map[string]any{"context": "lint", "state": "failure"})
 	w.as("octo", "POST", "statuses/"+head, map[string]any{"context": "lint", "state": "pending", "target_url": "http://lint.example.com/1"})
-	w.as("actions", "POST", "check-runs", map[string]any{"name": "ci", "head_sha": head, "conclusion": "failure"})
+	w.as("github-actions[bot]", "POST", "check-runs", map[string]any{"name": "ci", "head_sha": head, "conclusion": "failure"})
 	again := w.tick()
-	w.as("actions", "POST", "check-runs", map[string]any{"name": "ci", "head_sha": head, "conclusion": "skipped", "details_url": "http://ci.example.com/2"})
+	w.as("github-actions[bot]", "POST", "check-runs", map[string]any{"name": "ci", "head_sha": head, "conclusion": "skipped", "details_url": "http://ci.example.com/2"})
 	w.as("octo", "PATCH", "", map[string]any{"allow_squash_merge": false})
 	w.control("protection", map[string]any{"push": []string{"octo"}, "checks": []string{"ci"}, "approvals": 2, "linear": true})
 	// One pull request more from the branch, and one onto it.
@@ -133,7 +133,7 @@ func TestMergeFactsOfAFineGrainedToken(t *testing.T) {
 	f := w.facts(fine, n, "")
 	assert.Equal(t, []any{false, model.Hidden{}}, []any{f.Partial, f.ChecksHidden}, "there are none to be seen")
 
-	w.as("actions", "POST", "check-runs", map[string]any{"name": "ci", "head_sha": head, "conclusion": "success"})
+	w.as("github-actions[bot]", "POST", "check-runs", map[string]any{"name": "ci", "head_sha": head, "conclusion": "success"})
 	f = w.facts(fine, n, "")
 	require.Len(t, f.Checks, 1)
 	assert.Equal(t, "lint", f.Checks[0].Name)

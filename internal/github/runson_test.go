@@ -31,7 +31,7 @@ func TestRunsOn(t *testing.T) {
 	}
 	w.tick()
 	w.control("runs/700", map[string]any{"status": "completed", "conclusion": "success", "attempt": 2})
-	w.as("actions", "POST", "check-runs", map[string]any{"name": "of an App", "head_sha": main, "conclusion": "failure"})
+	w.as("github-actions[bot]", "POST", "check-runs", map[string]any{"name": "of an App", "head_sha": main, "conclusion": "failure"})
 
 	c := w.client("actions")
 	nothing := fmt.Sprintf("%040d", 1)

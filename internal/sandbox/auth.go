@@ -13,8 +13,9 @@ import (
 var loginPattern = regexp.MustCompile(`^[A-Za-z0-9](?:[A-Za-z0-9_-]{0,60})(?:\[bot\])?$`)
 
 // viewer is who a request's token acts as: nil without a token. ok is false when the token is bad, which is a 401.
-// Token sandbox-LOGIN is LOGIN, who is created at the first use, and sandbox-actions the workflow bot; github_pat_sandbox-LOGIN
-// is a fine-grained token of LOGIN. Tokens of installations are those that were made, until they expire.
+// Token sandbox-LOGIN is LOGIN, who is created at the first use, and sandbox-actions the workflow bot with the permissions of
+// one job; sandbox-github-actions[bot] is the same bot with those of some other workflow's. github_pat_sandbox-LOGIN is a
+// fine-grained token of LOGIN. Tokens of installations are those that were made, until they expire.
 func (s *Server) viewer(r *http.Request) (u *User, ok bool) {
 	token, given := tokenOf(r)
 	if !given {
@@ -32,6 +33,9 @@ func (s *Server) viewer(r *http.Request) (u *User, ok bool) {
 	}
 	return s.world.ensureUser(login, ""), true
 }
+
+// jobToken is the token of the job that runs MergeXO.
+const jobToken = "sandbox-actions"
 
 // fineGrained is how fine-grained personal tokens begin:
 // https://docs.github.com/en/authentication/keeping-your-account-and-data-secure/about-authentication-to-github#githubs-token-formats

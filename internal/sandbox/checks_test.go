@@ -13,13 +13,13 @@ func TestCheckRunsAreMadeByApps(t *testing.T) {
 	sha := c.branch("x", "a.txt", "a\n")
 	run := obj{"name": "ci", "head_sha": sha}
 	require.Equal(t, "You must authenticate via a GitHub App.", w.as("octo", "POST", repoPath+"/check-runs", run).want(403).obj()["message"])
-	made := w.as("actions", "POST", repoPath+"/check-runs", run).want(201).obj()
+	made := w.as("github-actions[bot]", "POST", repoPath+"/check-runs", run).want(201).obj()
 	require.Equal(t, "github-actions", made["app"].(obj)["slug"])
 	at := fmt.Sprintf("%s/check-runs/%d", repoPath, id(made))
 	w.as("octo", "PATCH", at, obj{"conclusion": "success"}).want(403)
 	w.grant("other[bot]", "write")
 	w.as("other[bot]", "PATCH", at, obj{"conclusion": "success"}).want(403)
-	w.as("actions", "PATCH", at, obj{"conclusion": "success"}).want(200)
+	w.as("github-actions[bot]", "PATCH", at, obj{"conclusion": "success"}).want(200)
 }
 
 func TestChecksTellWebhooksOfTheirPullRequests(t *testing.T) {
@@ -28,8 +28,8 @@ func TestChecksTellWebhooksOfTheirPullRequests(t *testing.T) {
 	sha := c.branch("x", "a.txt", "a\n")
 	n := w.pull("octo", "x")
 	before := w.deliveries()
-	check := w.as("actions", "POST", repoPath+"/check-runs", obj{"name": "ci", "head_sha": sha}).want(201).obj()
-	w.as("actions", "PATCH", fmt.Sprintf("%s/check-runs/%d", repoPath, id(check)), obj{"conclusion": "success"}).want(200)
+	check := w.as("github-actions[bot]", "POST", repoPath+"/check-runs", obj{"name": "ci", "head_sha": sha}).want(201).obj()
+	w.as("github-actions[bot]", "PATCH", fmt.Sprintf("%s/check-runs/%d", repoPath, id(check)), obj{"conclusion": "success"}).want(200)
 	w.status(sha, "lint", "success")
 	require.Equal(t, []string{"check_run.created", "check_run.completed", "check_suite.completed", "status"}, w.delivered(before))
 	for _, d := range w.as("", "GET", "/_sandbox/deliveries", nil).want(200).list()[before:] {
@@ -61,11 +61,11 @@ func TestRollup(t *testing.T) {
 	w.status(sha, "lint", "failure")
 	w.status(sha, "lint", "success")
 	require.Equal(t, "SUCCESS", rollup().(obj)["state"], "the newest of a context")
-	check := w.as("actions", "POST", repoPath+"/check-runs", obj{"name": "ci", "head_sha": sha, "status": "in_progress"}).want(201).obj()
+	check := w.as("github-actions[bot]", "POST", repoPath+"/check-runs", obj{"name": "ci", "head_sha": sha, "status": "in_progress"}).want(201).obj()
 	require.Equal(t, obj{"state": "PENDING", "commit": obj{"oid": sha}, "contexts": obj{"totalCount": 2.0, "nodes": []any{
 		obj{"__typename": "CheckRun", "name": "ci", "status": "IN_PROGRESS", "conclusion": nil, "isRequired": true, "checkSuite": obj{"app": obj{"slug": "github-actions"}}},
 		obj{"__typename": "StatusContext", "context": "lint", "state": "SUCCESS", "isRequired": false, "creator": obj{"login": "octo"}},
 	}}}, rollup())
-	w.as("actions", "PATCH", fmt.Sprintf("%s/check-runs/%d", repoPath, id(check)), obj{"conclusion": "timed_out"}).want(200)
+	w.as("github-actions[bot]", "PATCH", fmt.Sprintf("%s/check-runs/%d", repoPath, id(check)), obj{"conclusion": "timed_out"}).want(200)
 	require.Equal(t, "FAILURE", rollup().(obj)["state"])
 }

@@ -111,6 +111,7 @@ func (s *Server) controlHandler() http.Handler {
 	handle("DELETE /users/{login}", deleteUser)
 	handle("PUT /apps/{slug}", setApp)
 	handle("PUT /protection", setProtection)
+	handle("PUT /permissions", setPermissions)
 	handle("PUT /lag", setLag)
 	handle("PUT /issues", setIssue)
 	handle("PUT /runs/{id}", setRun)

@@ -116,11 +116,15 @@ func (s *Server) answerQuery(r *http.Request, viewer *User, ask graphqlRequest) 
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	l := &look{s: &s.core, viewer: viewer, checks: s.seesChecks(r), scope: s.scopeOf(r), asked: asked, seen: map[*Issue]bool{}}
+	token, _ := tokenOf(r)
+	l := &look{s: &s.core, viewer: viewer, token: token, checks: s.seesChecks(r), scope: s.scopeOf(r), asked: asked, seen: map[*Issue]bool{}}
 	done := schema.Exec(context.WithValue(r.Context(), lookKey{}, l), *ask.Query, ask.OperationName, ask.Variables)
 	out = &graphqlResponse{Data: done.Data}
 	for _, e := range append(done.Errors, l.late...) {
 		shaped := asked.shape(e)
+		if shaped.Type == "FORBIDDEN" && shaped.Message == notAccessible {
+			shaped.Extensions = map[string]any{"saml_failure": false}
+		}
 		if !slices.ContainsFunc(out.Errors, func(o graphqlError) bool { return o.Message == shaped.Message && slices.Equal(o.Path, shaped.Path) }) {
 			out.Errors = append(out.Errors, shaped)
 		}
@@ -133,6 +137,7 @@ func (s *Server) answerQuery(r *http.Request, viewer *User, ask graphqlRequest) 
 type look struct {
 	s      *core
 	viewer *User
+	token  string
 	checks bool   // the token can read check runs
 	scope  *scope // that the token was narrowed to
 	asked  *survey

@@ -21,9 +21,13 @@ func (l *look) rollup(r *Repository, sha string) *gqlRollup {
 	return nil
 }
 
-func (c *gqlCommit) StatusCheckRollup() *gqlRollup { return c.rollup(c.r, c.oid) }
+func (c *gqlCommit) StatusCheckRollup() (*gqlRollup, error) {
+	return c.rollup(c.r, c.oid), c.forbids(c.r, "StatusCheckRollup")
+}
 
-func (p *gqlPull) StatusCheckRollup() *gqlRollup { return p.rollup(p.repo, p.s.pulls.headSHA(p.i)) }
+func (p *gqlPull) StatusCheckRollup() (*gqlRollup, error) {
+	return p.rollup(p.repo, p.s.pulls.headSHA(p.i)), p.forbids(p.repo, "StatusCheckRollup")
+}
 
 func (u *gqlRollup) ID() graphql.ID     { return objectID(nodeRollup, u.r, u.sha) }
 func (u *gqlRollup) Commit() *gqlCommit { return u.commit(u.r, u.sha) }
@@ -141,10 +145,21 @@ func (c *gqlCheckRun) URL() text {
 
 // hidden refuses a check run to a token that cannot read it: null among the contexts, with an error at its place there.
 func (c *gqlCheckRun) hidden() error {
-	if c.checks {
-		return nil
+	if !c.checks {
+		return &refusal{"FORBIDDEN", noChecks, true}
 	}
-	return &refusal{"FORBIDDEN", noChecks, true}
+	if c.forbids(c.r, "CheckRun") != nil {
+		return &refusal{"FORBIDDEN", notAccessible, true}
+	}
+	return nil
+}
+
+// hidden is the same for a status.
+func (c *gqlStatus) hidden() error {
+	if c.forbids(c.r, "StatusContext") != nil {
+		return &refusal{"FORBIDDEN", notAccessible, true}
+	}
+	return nil
 }
 
 func (c *gqlCheckRun) DetailsURL() *text {
@@ -171,13 +186,13 @@ type gqlStatus struct {
 	st *Status
 }
 
-func (c *gqlStatus) ID() graphql.ID       { return graphql.ID(nodeID(nodeStatus, c.st.ID)) }
-func (c *gqlStatus) Context() string      { return c.st.Context }
-func (c *gqlStatus) State() string        { return strings.ToUpper(c.st.State) }
-func (c *gqlStatus) CreatedAt() text      { return dateTime(c.st.CreatedAt) }
-func (c *gqlStatus) Creator() *gqlActor   { return c.actor(c.st.Creator) }
-func (c *gqlStatus) Description() *string { return some(c.st.Description) }
-func (c *gqlStatus) TargetURL() *text     { return some(text(c.st.TargetURL)) }
+func (c *gqlStatus) ID() graphql.ID           { return graphql.ID(nodeID(nodeStatus, c.st.ID)) }
+func (c *gqlStatus) Context() (string, error) { return c.st.Context, c.hidden() }
+func (c *gqlStatus) State() (string, error)   { return strings.ToUpper(c.st.State), c.hidden() }
+func (c *gqlStatus) CreatedAt() text          { return dateTime(c.st.CreatedAt) }
+func (c *gqlStatus) Creator() *gqlActor       { return c.actor(c.st.Creator) }
+func (c *gqlStatus) Description() *string     { return some(c.st.Description) }
+func (c *gqlStatus) TargetURL() *text         { return some(text(c.st.TargetURL)) }
 func (c *gqlStatus) IsRequired(args requiredArgs) (bool, error) {
 	return c.required(c.st.Context, args)
 }

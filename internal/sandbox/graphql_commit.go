@@ -212,5 +212,8 @@ func (c *gqlCommit) AssociatedPullRequests(args struct {
 	pageArgs
 	OrderBy order
 }) (*connection[gqlPull], error) {
+	if err := c.forbids(c.r, "PullRequest"); err != nil {
+		return nil, err
+	}
 	return pageOf(args.pageArgs, listing[*Issue, gqlPull]{items: c.s.pulls.with(c.r, c.oid), key: args.OrderBy.issueKey, desc: args.OrderBy.desc(), wrap: c.pull})
 }

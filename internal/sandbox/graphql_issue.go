@@ -71,6 +71,9 @@ func (i *gqlIssue) ClosedByPullRequestsReferences(args struct {
 	pageArgs
 	IncludeClosedPrs, OrderByState, UserLinkedOnly bool
 }) (*connection[gqlPull], error) {
+	if err := i.forbids(i.repo, "PullRequest"); err != nil {
+		return nil, err
+	}
 	var found []*Issue
 	for _, n := range i.repo.numbers() {
 		pull := i.repo.Issues[n]

@@ -19,6 +19,9 @@ func (r *gqlRepository) Refs(args struct {
 	Direction *string
 	Query     *string
 }) (*connection[gqlRef], error) {
+	if err := r.forbids(r.r, "Ref"); err != nil {
+		return nil, err
+	}
 	var names []string
 	for ref := range r.r.Refs {
 		name, below := strings.CutPrefix(ref, args.RefPrefix)
@@ -110,6 +113,9 @@ func (r *gqlRepository) Issues(args struct {
 	if err := r.scope.reads("issues"); err != nil {
 		return nil, err
 	}
+	if err := r.forbids(r.r, "Issue"); err != nil {
+		return nil, err
+	}
 	keep := func(i *Issue) bool { return i.Pull == nil && (args.FilterBy == nil || args.FilterBy.keeps(i)) }
 	if args.FilterBy != nil {
 		if err := args.FilterBy.check(); err != nil {
@@ -130,6 +136,9 @@ type pullArgs struct {
 
 func (r *gqlRepository) PullRequests(args pullArgs) (*connection[gqlPull], error) {
 	if err := r.scope.reads("pull_requests"); err != nil {
+		return nil, err
+	}
+	if err := r.forbids(r.r, "PullRequest"); err != nil {
 		return nil, err
 	}
 	keep := func(i *Issue) bool {

@@ -26,6 +26,33 @@ func (l *look) node(id string) *gqlNode {
 	return &gqlNode{id, value}
 }
 
+// forbidsNode is the error of a node that the query's token may not read, or nil.
+func (l *look) forbidsNode(n *gqlNode) error {
+	kind, r := "", (*Repository)(nil)
+	switch v := n.value.(type) {
+	case *gqlIssue:
+		kind, r = "Issue", v.repo
+	case *gqlPull:
+		kind, r = "PullRequest", v.repo
+	case *gqlComment:
+		kind, r = v.c.issue.kind(), v.repo
+	case *gqlReview:
+		kind, r = "PullRequest", v.repo
+	case *gqlReviewComment:
+		kind, r = "PullRequest", v.repo
+	case *gqlThread:
+		kind, r = "PullRequest", v.c.issue.repo
+	case *gqlRef:
+		kind, r = "Ref", v.r
+	case *gqlCommit:
+		kind, r = "GitObject", v.r
+	}
+	if r == nil {
+		return nil
+	}
+	return l.forbids(r, kind)
+}
+
 // find wraps what an id names in its resolver, and says in which repository it is.
 func (l *look) find(id string) (any, *Repository) {
 	if value, repo := l.findObject(id); value != nil {

@@ -51,6 +51,9 @@ func (r *gqlRepository) Object(args struct {
 	Expression *string
 	OID        *text
 }) (*gqlObject, error) {
+	if err := r.forbids(r.r, "GitObject"); err != nil {
+		return nil, err
+	}
 	var oid string
 	switch {
 	case args.OID != nil:

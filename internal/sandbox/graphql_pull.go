@@ -58,14 +58,16 @@ func (p *gqlPull) MergeStateStatus() string {
 }
 
 // BaseRef is null once the branch is gone.
-func (p *gqlPull) BaseRef() *gqlRef { return p.ref(p.repo, "refs/heads/"+p.i.Pull.BaseRef) }
+func (p *gqlPull) BaseRef() (*gqlRef, error) {
+	return p.ref(p.repo, "refs/heads/"+p.i.Pull.BaseRef), p.forbids(p.repo, "Ref")
+}
 
 // HeadRef is null once the branch, or the fork that had it, is gone.
-func (p *gqlPull) HeadRef() *gqlRef {
+func (p *gqlPull) HeadRef() (*gqlRef, error) {
 	if r := p.s.world.repositoryByID(p.i.Pull.HeadRepo); r != nil && p.sees(r) {
-		return p.ref(r, "refs/heads/"+p.i.Pull.HeadRef)
+		return p.ref(r, "refs/heads/"+p.i.Pull.HeadRef), p.forbids(r, "Ref")
 	}
-	return nil
+	return nil, nil
 }
 
 func (p *gqlPull) HeadRepository() *gqlRepository {
@@ -124,6 +126,9 @@ func (p *gqlPull) ClosingIssuesReferences(args struct {
 	UserLinkedOnly bool
 	OrderBy        *order
 }) (*connection[gqlIssue], error) {
+	if err := p.forbids(p.repo, "Issue"); err != nil {
+		return nil, err
+	}
 	found := p.s.pulls.closingIssues(p.i)
 	if args.UserLinkedOnly {
 		found = nil // all are linked by words in the text

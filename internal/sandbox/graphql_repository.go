@@ -63,18 +63,21 @@ func (r *gqlRepository) Parent() *gqlRepository {
 	return nil
 }
 
-func (r *gqlRepository) DefaultBranchRef() *gqlRef {
-	return r.ref(r.r, "refs/heads/"+r.r.DefaultBranch)
+func (r *gqlRepository) DefaultBranchRef() (*gqlRef, error) {
+	return r.ref(r.r, "refs/heads/"+r.r.DefaultBranch), r.forbids(r.r, "Ref")
 }
 
 // Ref finds a fully qualified name first, then a branch, then a tag.
-func (r *gqlRepository) Ref(args struct{ QualifiedName string }) *gqlRef {
+func (r *gqlRepository) Ref(args struct{ QualifiedName string }) (*gqlRef, error) {
+	if err := r.forbids(r.r, "Ref"); err != nil {
+		return nil, err
+	}
 	for _, name := range []string{args.QualifiedName, "refs/" + args.QualifiedName, "refs/heads/" + args.QualifiedName, "refs/tags/" + args.QualifiedName} {
 		if ref := r.ref(r.r, name); ref != nil && strings.HasPrefix(name, "refs/") {
-			return ref
+			return ref, nil
 		}
 	}
-	return nil
+	return nil, nil
 }
 
 func (r *gqlRepository) Issue(args struct{ Number int32 }) (*gqlIssue, error) {
@@ -82,7 +85,7 @@ func (r *gqlRepository) Issue(args struct{ Number int32 }) (*gqlIssue, error) {
 		return nil, err
 	}
 	if i := r.r.Issues[int(args.Number)]; i != nil && i.Pull == nil {
-		return r.issue(i), nil
+		return r.issue(i), r.forbids(r.r, "Issue")
 	}
 	return nil, unresolved("Could not resolve to an Issue with the number of %d.", args.Number)
 }
@@ -93,7 +96,7 @@ func (r *gqlRepository) PullRequest(args struct{ Number int32 }) (*gqlPull, erro
 	}
 	if i := r.r.Issues[int(args.Number)]; i != nil && i.Pull != nil {
 		r.see(i)
-		return r.pull(i), nil
+		return r.pull(i), r.forbids(r.r, "PullRequest")
 	}
 	return nil, unresolved("Could not resolve to a PullRequest with the number of %d.", args.Number)
 }
@@ -108,7 +111,7 @@ func (r *gqlRepository) IssueOrPullRequest(args struct{ Number int32 }) (*issueO
 			return nil, err
 		}
 		r.see(i)
-		return &issueOrPull{r.look, i}, nil
+		return &issueOrPull{r.look, i}, r.forbids(r.r, i.kind())
 	}
 	return nil, unresolved("Could not resolve to an issue or pull request with the number of %d.", args.Number)
 }

@@ -122,7 +122,7 @@ func (*gqlRoot) Node(ctx context.Context, args struct{ ID graphql.ID }) (*gqlNod
 		return nil, err
 	}
 	if n := l.node(string(args.ID)); n != nil {
-		return n, nil
+		return n, l.forbidsNode(n)
 	}
 	return nil, unresolved("Could not resolve to a node with the global id of '%s'", args.ID)
 }
@@ -135,7 +135,11 @@ func (*gqlRoot) Nodes(ctx context.Context, args struct{ IDs []graphql.ID }) ([]*
 	}
 	nodes := make([]*gqlNode, len(args.IDs))
 	for i, id := range args.IDs {
-		if nodes[i] = l.node(string(id)); nodes[i] == nil {
+		nodes[i] = l.node(string(id))
+		if nodes[i] != nil && l.forbidsNode(nodes[i]) != nil {
+			nodes[i] = nil
+			l.late = append(l.late, &gqlerrors.QueryError{Path: []any{"nodes", i}, Extensions: map[string]any{"type": "FORBIDDEN"}, Message: notAccessible})
+		} else if nodes[i] == nil {
 			l.late = append(l.late, &gqlerrors.QueryError{Path: []any{"nodes", i}, Extensions: map[string]any{"type": "NOT_FOUND"},
 				Message: fmt.Sprintf("Could not resolve to a node with the global id of '%s'", id)})
 		}

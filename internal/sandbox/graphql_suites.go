@@ -44,6 +44,9 @@ func (c *gqlCommit) CheckSuites(args pageArgs) (*connection[gqlCheckSuite], erro
 	if !c.checks {
 		return nil, &refusal{kind: "FORBIDDEN", message: noChecks}
 	}
+	if err := c.forbids(c.r, "CheckSuite"); err != nil {
+		return nil, err
+	}
 	return pageOf(args, listing[*gqlCheckSuite, gqlCheckSuite]{items: c.suites(c.r, c.oid),
 		key:  func(_ int, s *gqlCheckSuite) sortKey { return sortKey{s.id} },
 		wrap: func(s *gqlCheckSuite) *gqlCheckSuite { return s }})
@@ -84,11 +87,11 @@ func (c *gqlCheckSuite) Conclusion() *string {
 	return some("SUCCESS")
 }
 
-func (c *gqlCheckSuite) WorkflowRun() *gqlRun {
+func (c *gqlCheckSuite) WorkflowRun() (*gqlRun, error) {
 	if c.run == nil {
-		return nil
+		return nil, nil
 	}
-	return &gqlRun{c.look, c.r, c.run}
+	return &gqlRun{c.look, c.r, c.run}, c.forbids(c.r, "WorkflowRun")
 }
 
 // gqlRun is https://docs.github.com/en/graphql/reference/objects#workflowrun.

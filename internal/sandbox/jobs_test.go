@@ -81,7 +81,7 @@ func TestJobsOfARunAreChecksOfItsHead(t *testing.T) {
 	w.as("", "PUT", "/_sandbox/runs/500", obj{"head_sha": strings.Repeat("1", 40), "status": "completed"}).want(200)
 	require.Equal(t, "SUCCESS", w.rollup(n), "the run is another head's now")
 	w.as("", "PUT", "/_sandbox/runs/500", obj{"head_sha": head, "status": "completed", "conclusion": "failure"}).want(200)
-	w.as("actions", "PATCH", fmt.Sprintf("%s/check-runs/%.0f", repoPath, job["id"]), obj{"conclusion": "success"}).want(403)
+	w.as("github-actions[bot]", "PATCH", fmt.Sprintf("%s/check-runs/%.0f", repoPath, job["id"]), obj{"conclusion": "success"}).want(403)
 	require.NoError(t, w.s.Close())
 	w.start()
 	require.Equal(t, "FAILURE", w.rollup(n))

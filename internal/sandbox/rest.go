@@ -163,6 +163,9 @@ func (q *request) run(rt route) (any, error) {
 			}
 		}
 	}
+	if err := q.permitted(rt.pattern); err != nil {
+		return nil, err
+	}
 	return rt.serve(q)
 }
 

@@ -30,6 +30,8 @@ type Options struct {
 	Clock func() time.Time
 	// Empty leaves out the repository octo/widgets that a new sandbox otherwise has.
 	Empty bool
+	// Permissions are what the token of workflows may do where nothing else is set for a repository; nil: JobPermissions.
+	Permissions Permissions
 }
 
 // URLs are where a started sandbox is reached, in the words of the line that `mergexo sandbox` prints.
@@ -72,6 +74,8 @@ type core struct {
 	deliveries *recordLog
 	readers    sync.Map // of *objectReader by repository id
 	receiving  sync.Map // of *sync.Mutex by repository id: pushes to one repository come one after the other
+
+	jobPermissions Permissions
 
 	mu             sync.Mutex // guards all below
 	origin         string
@@ -127,6 +131,9 @@ func open(o Options) (*Server, error) {
 	s := &Server{core: core{dir: dir, clock: o.Clock, origin: "http://sandbox.invalid"}, after: time.After, stop: make(chan struct{}), saved: make(chan struct{})}
 	c := &s.core
 	c.git, c.world, c.pulls, c.refs, c.json, c.urls, c.hooks = gitStore{c}, world{c}, pulls{c}, pushes{c}, views{c}, addresses{c}, hooks{c}
+	if s.jobPermissions = o.Permissions; s.jobPermissions == nil {
+		s.jobPermissions = JobPermissions()
+	}
 	if s.clock == nil {
 		s.clock = time.Now
 	}

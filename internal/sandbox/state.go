@@ -66,6 +66,7 @@ type Repository struct {
 	CreatedAt, UpdatedAt, PushedAt time.Time
 
 	WorkflowRights WorkflowRights
+	JobPermissions Permissions `json:",omitempty"` // of the token of workflows; nil: jobPermissions
 	Lag            Lag
 	NoMethods      map[string]bool `json:",omitempty"` // merge, squash and rebase, where they are switched off
 	PushPolicy     *PushPolicy     `json:",omitempty"`
@@ -150,6 +151,14 @@ type Issue struct {
 	Pull        *Pull `json:",omitempty"`
 
 	repo *Repository
+}
+
+// kind is GraphQL's name of what it is.
+func (i *Issue) kind() string {
+	if i.Pull != nil {
+		return "PullRequest"
+	}
+	return "Issue"
 }
 
 // LabelEvent is a label that was put on an issue or taken off. Label is the label as it was then: events outlive labels.
