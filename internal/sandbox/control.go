@@ -112,6 +112,8 @@ func (s *Server) controlHandler() http.Handler {
 	handle("PUT /apps/{slug}", setApp)
 	handle("PUT /protection", setProtection)
 	handle("PUT /permissions", setPermissions)
+	handle("PUT /limits", setLimits)
+	handle("PUT /tokens", setToken)
 	handle("PUT /lag", setLag)
 	handle("PUT /issues", setIssue)
 	handle("PUT /runs/{id}", setRun)
@@ -124,7 +126,16 @@ func (s *Server) controlHandler() http.Handler {
 	handle("PUT /clock", setClock)
 	handle("POST /repositories", controlRepository)
 	handle("DELETE /repositories/{owner}/{repo}", controlDrop)
-	mux.HandleFunc("GET /_sandbox/deliveries", func(w http.ResponseWriter, _ *http.Request) { s.deliveries.serve(w) })
+	mux.HandleFunc("GET /_sandbox/deliveries", func(w http.ResponseWriter, _ *http.Request) {
+		s.mu.Lock()
+		err := s.pulls.catchUp()
+		s.mu.Unlock()
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
+		s.deliveries.serve(w)
+	})
 	mux.HandleFunc("GET /_sandbox/calls", func(w http.ResponseWriter, _ *http.Request) { s.calls.serve(w) })
 	mux.HandleFunc("DELETE /_sandbox/calls", func(w http.ResponseWriter, r *http.Request) { s.calls.clear(w) })
 	mux.HandleFunc("/", notFound)

@@ -77,17 +77,20 @@ func (s *Server) graphqlHandler() http.Handler {
 			graphqlRefusal(w, http.StatusBadRequest, "A query attribute must be specified and must be a string.")
 			return
 		}
-		answer, instead, err := s.answerQuery(r, viewer, ask)
+		answer, left, instead, err := s.answerQuery(r, viewer, ask)
+		left.headers(w.Header())
 		switch {
 		case err != nil:
 			graphqlRefusal(w, http.StatusInternalServerError, err.Error())
+			return
+		case instead == overLimit:
+			writeSpent(w, resourceGraphQL)
 			return
 		case instead != "":
 			writeHeavy(w, instead)
 			return
 		}
 		w.Header().Set("Content-Type", "application/json; charset=utf-8")
-		w.Header().Set("X-RateLimit-Resource", "graphql")
 		_ = json.NewEncoder(w).Encode(answer) // the client is gone when this fails
 	})
 }
@@ -101,23 +104,37 @@ func graphqlRefusal(w http.ResponseWriter, status int, message string) {
 	})
 }
 
-// answerQuery runs one query as viewer. instead is the answer that is given in its place when it is too heavy, or "".
-func (s *Server) answerQuery(r *http.Request, viewer *User, ask graphqlRequest) (out *graphqlResponse, instead string, err error) {
+// overLimit stands for the answer to a query that costs more than is left.
+const overLimit = "over the limit"
+
+// answerQuery runs one query as viewer, and says what it has left. instead is the answer that is given in its place when it is
+// too heavy or costs too much, or "".
+func (s *Server) answerQuery(r *http.Request, viewer *User, ask graphqlRequest) (out *graphqlResponse, left account, instead string, err error) {
 	schema, err := graphqlSchema()
 	if err != nil {
-		return nil, "", err
+		return nil, left, "", err
 	}
 	asked, refused, err := studyQuery(ask)
 	if err != nil {
-		return nil, "", err
-	}
-	if len(refused) > 0 {
-		return &graphqlResponse{Errors: refused}, "", nil
+		return nil, left, "", err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	token, _ := tokenOf(r)
-	l := &look{s: &s.core, viewer: viewer, token: token, checks: s.seesChecks(r), scope: s.scopeOf(r), asked: asked, seen: map[*Issue]bool{}}
+	if len(refused) > 0 {
+		return &graphqlResponse{Errors: refused}, s.world.account(token, resourceGraphQL), "", nil
+	}
+	// What ends with a timeout is paid too: https://github.blog/changelog/2025-07-21-graphql-api-timeouts-count-towards-rate-limits
+	left, isPaid := s.world.spend(token, resourceGraphQL, asked.cost())
+	if !isPaid {
+		return nil, left, overLimit, nil
+	}
+	if viewer.Type != "Bot" {
+		if err := s.pulls.catchUp(); err != nil {
+			return nil, left, "", err
+		}
+	}
+	l := &look{left: left, s: &s.core, viewer: viewer, token: token, checks: s.seesChecks(r), scope: s.scopeOf(r), asked: asked, seen: map[*Issue]bool{}}
 	done := schema.Exec(context.WithValue(r.Context(), lookKey{}, l), *ask.Query, ask.OperationName, ask.Variables)
 	out = &graphqlResponse{Data: done.Data}
 	for _, e := range append(done.Errors, l.late...) {
@@ -130,7 +147,7 @@ func (s *Server) answerQuery(r *http.Request, viewer *User, ask graphqlRequest) 
 		}
 	}
 	instead, err = s.giveUp(asked, out)
-	return out, instead, err
+	return out, left, instead, err
 }
 
 // look is one query at work: who asks, of which server, and what the query costs.
@@ -141,6 +158,7 @@ type look struct {
 	checks bool   // the token can read check runs
 	scope  *scope // that the token was narrowed to
 	asked  *survey
+	left   account
 	late   []*gqlerrors.QueryError // errors of items of a list, which a resolver cannot return beside the list
 	seen   map[*Issue]bool         // pull requests that the query has read
 }

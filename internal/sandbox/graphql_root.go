@@ -155,18 +155,15 @@ func (*gqlRoot) RateLimit(ctx context.Context, _ struct{ DryRun bool }) (*gqlRat
 	return &gqlRateLimit{l}, nil
 }
 
-// gqlRateLimit is https://docs.github.com/en/graphql/reference/objects#ratelimit. As in the headers of REST, each request
-// is the first of its hour: a test that wants a limit to be reached sets a fault.
+// gqlRateLimit is https://docs.github.com/en/graphql/reference/objects#ratelimit.
 type gqlRateLimit struct{ *look }
 
 func (r *gqlRateLimit) Cost() int32      { return int32(r.asked.cost()) }
 func (r *gqlRateLimit) NodeCount() int32 { return int32(r.asked.nodes) }
-func (r *gqlRateLimit) Limit() int32     { return pointsPerHour }
-func (r *gqlRateLimit) Used() int32      { return int32(r.asked.cost()) }
-func (r *gqlRateLimit) Remaining() int32 { return int32(max(0, pointsPerHour-r.asked.cost())) }
-func (r *gqlRateLimit) ResetAt() text {
-	return dateTime(r.s.world.now().Add(time.Hour))
-}
+func (r *gqlRateLimit) Limit() int32     { return int32(r.left.limit) }
+func (r *gqlRateLimit) Used() int32      { return int32(r.left.Used) }
+func (r *gqlRateLimit) Remaining() int32 { return int32(r.left.remaining()) }
+func (r *gqlRateLimit) ResetAt() text    { return dateTime(r.left.Reset) }
 
 // gqlActor is an account: User, Bot, Organization or Mannequin, seen as Actor, RepositoryOwner or itself.
 type gqlActor struct {

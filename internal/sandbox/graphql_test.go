@@ -25,7 +25,7 @@ func TestGraphQLWhoIsAsking(t *testing.T) {
 	assert.Equal(t, "github-actions[bot]", bot.at("viewer", "login"), "the viewer keeps its [bot]")
 	assert.EqualValues(t, actionsID, bot.at("viewer", "databaseId"))
 	assert.EqualValues(t, 1, bot.at("rateLimit", "cost"))
-	assert.EqualValues(t, 4999, bot.at("rateLimit", "remaining"))
+	assert.EqualValues(t, 999, bot.at("rateLimit", "remaining"))
 	assert.Equal(t, "2026-03-01T13:00:00Z", bot.at("rateLimit", "resetAt"))
 	ann := w.ask("ann", `{ viewer { login databaseId isViewer } repository(owner: "octo", name: "widgets") { databaseId } }`, nil).fine()
 	assert.Equal(t, "ann", ann.at("viewer", "login"))

@@ -40,6 +40,7 @@ func (h hooks) issue(i *Issue, action string, actor *User, extra obj) {
 
 func (h hooks) pull(i *Issue, action string, actor *User, extra obj) {
 	h.deliver("pull_request", i.repo, actor, with(obj{"action": action, "number": i.Number, "pull_request": h.json.pull(i)}, extra))
+	h.hold(i, action, actor)
 }
 
 func (h hooks) comment(c *Comment, action string, actor *User, extra obj) {

@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"net/http"
+	"slices"
 )
 
 // Lag is how far GitHub's picture of pull requests is behind git: they are brought up to date some time after a push, which
@@ -10,7 +11,25 @@ import (
 type Lag struct {
 	Heads  int `json:",omitempty"` // readings that still show the old head after a push of the head branch
 	Merges int `json:",omitempty"` // readings that still show "open" after the base got the head
+	// Programs only: people take longer between two steps than GitHub needs, so what they pushed is shown at once, and whatever
+	// they ask for finds GitHub caught up.
+	Programs bool `json:",omitempty"`
 }
+
+// usualLag is how late GitHub is where nothing else is set: a program that has pushed and looks at once sees what was before.
+// Head, merge and base are seen one after the other, so a program that does not wait in between loses the merge.
+var usualLag = Lag{Heads: 1, Merges: 1, Programs: true}
+
+// lag is how late GitHub is with the pull requests of a repository.
+func (r *Repository) lag() Lag {
+	if r.Lag != nil {
+		return *r.Lag
+	}
+	return usualLag
+}
+
+// delays tells whether what somebody pushes is shown late.
+func (l Lag) delays(actor *User) bool { return !l.Programs || actor.Type == "Bot" }
 
 // lateHead is a head that was pushed and is not shown yet.
 type lateHead struct {
@@ -49,11 +68,46 @@ func (pr pulls) see(i *Issue) error {
 	return nil
 }
 
+// catchUp shows all that only programs see late. It is called for each request that a person makes, or that looks from outside.
+func (pr pulls) catchUp() error {
+	waiting := pr.core.behind
+	pr.core.behind = nil
+	for _, i := range waiting {
+		if !i.repo.lag().Programs {
+			pr.core.behind = append(pr.core.behind, i)
+			continue
+		}
+		for i.Pull.NewHead != nil || i.Pull.NewMerge != nil {
+			if i.Pull.NewHead != nil {
+				i.Pull.NewHead.Reads = 0
+			}
+			if i.Pull.NewMerge != nil {
+				i.Pull.NewMerge.Reads = 0
+			}
+			if err := pr.see(i); err != nil {
+				return err
+			}
+			if i.State != "open" {
+				break
+			}
+		}
+	}
+	return nil
+}
+
+// falls notes that a pull request is behind.
+func (pr pulls) falls(i *Issue) {
+	if !slices.Contains(pr.behind, i) {
+		pr.core.behind = append(pr.core.behind, i)
+	}
+}
+
 // setLag makes GitHub slow from now on for the pull requests of a repository, the first one unless told.
 func setLag(q *request) (any, error) {
 	var in struct {
 		Repository    string
 		Heads, Merges int
+		Programs      bool
 	}
 	if err := q.decode(&in); err != nil {
 		return nil, err
@@ -65,7 +119,7 @@ func setLag(q *request) (any, error) {
 	if in.Heads < 0 || in.Merges < 0 {
 		return nil, unprocessable("heads, merges: want numbers of readings")
 	}
-	r.Lag = Lag{Heads: in.Heads, Merges: in.Merges}
+	r.Lag = &Lag{Heads: in.Heads, Merges: in.Merges, Programs: in.Programs}
 	q.s.world.changed()
 	return &reply{status: http.StatusNoContent}, nil
 }

@@ -150,3 +150,65 @@ func TestDeletingABaseClosesWhatWasForIt(t *testing.T) {
 	require.Equal(t, "closed", state)
 	w.as("octo", "PATCH", pullPath(int(stacked)), obj{"state": "open"}).want(422)
 }
+
+// Where nothing is set, a program that has pushed and looks at once sees what was before. People find GitHub caught up.
+func TestGitHubIsLateForPrograms(t *testing.T) {
+	w := newTown(t)
+	c := w.clone("actions")
+	was := c.branch("x", "a.txt", "a\n")
+	n := w.pull("actions", "x")
+	push := func(text string) string {
+		t.Helper()
+		sha := c.commit("b.txt", text)
+		c.git("push", "-q", "origin", "x")
+		return sha
+	}
+	head := func(login string) string {
+		t.Helper()
+		return w.as(login, "GET", pullPath(n), nil).want(200).obj()["head"].(obj)["sha"].(string)
+	}
+	first := push("1")
+	require.Equal(t, was, head("actions"))
+	require.Equal(t, first, head("actions"))
+	second := push("2")
+	require.Equal(t, second, head("octo"), "a person takes longer than that")
+	third := push("3")
+	require.Contains(t, w.delivered(w.deliveries()-1), "pull_request.synchronize", "so does what GitHub sends")
+	require.Equal(t, third, head("actions"))
+
+	push("4")
+	require.NoError(t, w.s.Close())
+	w.start()
+	c.git("remote", "set-url", "origin", w.url+"/octo/widgets")
+	require.Equal(t, third, head("actions"), "over a restart, too")
+
+	require.NotEqual(t, third, head("actions"))
+	c.git("push", "-q", "origin", "x:main")
+	merged := func(login string) any {
+		t.Helper()
+		return w.as(login, "GET", pullPath(n), nil).want(200).obj()["merged"]
+	}
+	require.Equal(t, []any{false, true}, []any{merged("actions"), merged("actions")})
+
+	pc := w.clone("octo")
+	pc.git("checkout", "-q", "-b", "y")
+	pc.commit("c.txt", "c\n")
+	pc.git("push", "-q", "origin", "y")
+	n = w.pull("octo", "y")
+	theirs := pc.commit("c.txt", "more\n")
+	pc.git("push", "-q", "origin", "y")
+	require.Equal(t, theirs, head("actions"), "what a person pushed is old by the time that a run begins")
+}
+
+// A head and its base that a program moves in one breath leave the pull request closed, where nothing else is set.
+func TestAProgramThatDoesNotWaitLosesItsMerge(t *testing.T) {
+	w := newTown(t)
+	c := w.clone("actions")
+	c.branch("x", "a.txt", "a\n")
+	n := w.pull("actions", "x")
+	c.git("commit", "-q", "--amend", "-m", "Rebased")
+	c.git("push", "-q", "-f", "origin", "x")
+	c.git("push", "-q", "origin", "x:main")
+	state, _ := w.shown(n)
+	require.Equal(t, "closed", state)
+}

@@ -48,6 +48,7 @@ func (s *Server) load(empty bool) error {
 // index rebuilds what is found by id from the state.
 func (w world) index() {
 	w.users = map[string]*User{}
+	w.core.behind = nil
 	w.issues = map[int64]*Issue{}
 	w.comments = map[int64]*Comment{}
 	w.reviews = map[int64]*Review{}
@@ -73,6 +74,9 @@ func (w world) indexIssue(r *Repository, i *Issue) {
 		return
 	}
 	w.issues[i.Pull.ID] = i
+	if i.Pull.NewHead != nil || i.Pull.NewMerge != nil {
+		w.core.behind = append(w.core.behind, i)
+	}
 	if i.Pull.merged() {
 		r.noteContributor(i.Author)
 	}

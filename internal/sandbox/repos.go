@@ -65,16 +65,6 @@ func getUser(q *request) (any, error) {
 	return q.s.json.fullUser(u, false), nil
 }
 
-func getRateLimit(q *request) (any, error) {
-	reset := q.s.world.now().Add(time.Hour).Unix()
-	one := obj{"limit": 5000, "remaining": 5000, "used": 0, "reset": reset, "resource": "core"}
-	resources := obj{}
-	for _, k := range []string{"core", "search", "graphql", "integration_manifest"} {
-		resources[k] = obj{"limit": 5000, "remaining": 5000, "used": 0, "reset": reset, "resource": k}
-	}
-	return obj{"resources": resources, "rate": one}, nil
-}
-
 func getRepositoryByID(q *request) (any, error) {
 	id, err := q.int64Value("id")
 	if err != nil {

@@ -134,6 +134,11 @@ func (q *request) run(rt route) (any, error) {
 	if err := q.identify(rt); err != nil {
 		return nil, err
 	}
+	if q.user == nil || q.user.Type != "Bot" {
+		if err := q.s.pulls.catchUp(); err != nil {
+			return nil, err
+		}
+	}
 	if owner := q.r.PathValue("owner"); owner != "" && rt.need != needNothing && rt.need != needToken {
 		if q.repo = q.s.world.repository(owner, q.r.PathValue("repo")); q.repo == nil {
 			return nil, errNotFound

@@ -32,6 +32,8 @@ type Options struct {
 	Empty bool
 	// Permissions are what the token of workflows may do where nothing else is set for a repository; nil: JobPermissions.
 	Permissions Permissions
+	// Unlimited lets the token of workflows ask for as much as it likes where nothing else is set.
+	Unlimited bool
 }
 
 // URLs are where a started sandbox is reached, in the words of the line that `mergexo sandbox` prints.
@@ -76,6 +78,7 @@ type core struct {
 	receiving  sync.Map // of *sync.Mutex by repository id: pushes to one repository come one after the other
 
 	jobPermissions Permissions
+	jobLimits      Limits
 
 	mu             sync.Mutex // guards all below
 	origin         string
@@ -87,6 +90,7 @@ type core struct {
 	reviews        map[int64]*Review
 	reviewComments map[int64]*ReviewComment
 	memos          map[string]any // what git said of immutable objects
+	behind         []*Issue       // pull requests whose heads or merges are not shown yet
 	dirty          bool
 }
 
@@ -133,6 +137,9 @@ func open(o Options) (*Server, error) {
 	c.git, c.world, c.pulls, c.refs, c.json, c.urls, c.hooks = gitStore{c}, world{c}, pulls{c}, pushes{c}, views{c}, addresses{c}, hooks{c}
 	if s.jobPermissions = o.Permissions; s.jobPermissions == nil {
 		s.jobPermissions = JobPermissions()
+	}
+	if !o.Unlimited {
+		s.jobLimits = usualLimits
 	}
 	if s.clock == nil {
 		s.clock = time.Now
@@ -216,8 +223,11 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	kind, next, service := s.dispatch(r)
 	s.mu.Lock()
 	user, _ := s.viewer(r)
-	s.standardHeaders(w.Header(), user)
+	isPaid := s.standardHeaders(w.Header(), user, r, kind)
 	fault := s.takeFault(r)
+	if !isPaid {
+		next = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { writeSpent(w, resourceCore) })
+	}
 	if kind == "rest" || kind == "graphql" {
 		next = s.late(s.st.LatencyMS, next)
 	}
@@ -257,21 +267,24 @@ func (s *Server) dispatch(r *http.Request) (kind string, next http.Handler, serv
 
 // standardHeaders are in every answer of GitHub's API:
 // https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api
-func (s *Server) standardHeaders(h http.Header, u *User) {
+// They tell what is left of the hour, of which a request of REST takes one; isPaid is false where nothing was left.
+func (s *Server) standardHeaders(h http.Header, u *User, r *http.Request, kind string) (isPaid bool) {
 	s.requests++
-	limit := 60
-	if u != nil {
-		limit = 5000
+	token, _ := tokenOf(r)
+	cost := 0
+	if kind == "rest" && !strings.HasSuffix(r.URL.Path, "/rate_limit") {
+		cost = 1
+	}
+	left, isPaid := s.world.spend(token, resourceCore, cost)
+	if u == nil {
+		left.limit = 60
 	}
 	h.Set("Date", s.world.now().Format(http.TimeFormat))
 	h.Set("Server", "mergexo-sandbox")
 	h.Set("X-GitHub-Request-Id", fmt.Sprintf("5A4D:%04X:%08X", s.requests>>16, s.requests))
 	h.Set("X-GitHub-Media-Type", "github.v3; format=json")
-	h.Set("X-RateLimit-Limit", fmt.Sprint(limit))
-	h.Set("X-RateLimit-Remaining", fmt.Sprint(limit-1))
-	h.Set("X-RateLimit-Used", "1")
-	h.Set("X-RateLimit-Reset", fmt.Sprint(s.world.now().Add(time.Hour).Unix()))
-	h.Set("X-RateLimit-Resource", "core")
+	left.headers(h)
+	return isPaid
 }
 
 // recorder notes the status of an answer before it goes out, so that who has the answer finds the call listed.

@@ -28,10 +28,13 @@ type state struct {
 	LatencyMS    int64      `json:",omitempty"`
 	Users        []*User
 	Repositories []*Repository
-	Faults       []*Fault     `json:",omitempty"`
-	Queries      *QueryLimits `json:",omitempty"`
-	Apps         []*App       `json:",omitempty"`
-	AppTokens    []*AppToken  `json:",omitempty"`
+	Faults       []*Fault             `json:",omitempty"`
+	Limits       *Limits              `json:",omitempty"` // nil: those of Options
+	Spent        map[string]*spending `json:",omitempty"` // by resource, of the token of workflows
+	Expiries     map[string]time.Time `json:",omitempty"` // by token; any other is good for ever
+	Queries      *QueryLimits         `json:",omitempty"`
+	Apps         []*App               `json:",omitempty"`
+	AppTokens    []*AppToken          `json:",omitempty"`
 }
 
 // User is an account. Login is the REST form: a bot's ends in "[bot]".
@@ -66,8 +69,8 @@ type Repository struct {
 	CreatedAt, UpdatedAt, PushedAt time.Time
 
 	WorkflowRights WorkflowRights
-	JobPermissions Permissions `json:",omitempty"` // of the token of workflows; nil: jobPermissions
-	Lag            Lag
+	JobPermissions Permissions     `json:",omitempty"` // of the token of workflows; nil: jobPermissions
+	Lag            *Lag            `json:",omitempty"` // nil: usualLag
 	NoMethods      map[string]bool `json:",omitempty"` // merge, squash and rebase, where they are switched off
 	PushPolicy     *PushPolicy     `json:",omitempty"`
 

@@ -108,8 +108,9 @@ func (f pushes) headsMoved(r *Repository, changes []refChange, actor *User) erro
 			case i.Pull.HeadSHA == c.now:
 			case c.now == "":
 				f.pulls.close(i, actor)
-			case base.Lag.Heads > 0:
-				i.Pull.NewHead = &lateHead{SHA: c.now, Actor: actor.Login, Reads: base.Lag.Heads}
+			case base.lag().Heads > 0 && base.lag().delays(actor):
+				i.Pull.NewHead = &lateHead{SHA: c.now, Actor: actor.Login, Reads: base.lag().Heads}
+				f.pulls.falls(i)
 			default:
 				if err := f.headMoved(i, c.now, actor); err != nil {
 					return err
@@ -191,8 +192,9 @@ func (f pushes) basesMoved(r *Repository, changes []refChange, actor *User) erro
 		if err != nil {
 			return err
 		}
-		if r.Lag.Merges > 0 {
-			i.Pull.NewMerge = &lateMerge{Commit: commit, Actor: actor.Login, Reads: r.Lag.Merges}
+		if r.lag().Merges > 0 && r.lag().delays(actor) {
+			i.Pull.NewMerge = &lateMerge{Commit: commit, Actor: actor.Login, Reads: r.lag().Merges}
+			f.pulls.falls(i)
 			continue
 		}
 		f.pulls.markMerged(i, actor, commit)
