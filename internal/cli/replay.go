@@ -103,8 +103,8 @@ func (p *program) sandboxCommand() *cli.Command {
 			if c.String("state") == "" {
 				return usagef("sandbox needs --state DIR, where it keeps what it knows")
 			}
-			// Who tries things out plays the jobs of CI with the same token.
-			s, err := sandbox.New(sandbox.Options{StateDir: c.String("state"), Empty: seed != "", Permissions: sandbox.CIPermissions()})
+			// Who tries things out plays the jobs of CI with the same token, and an hour's worth of runs in a minute.
+			s, err := sandbox.New(sandbox.Options{StateDir: c.String("state"), Empty: seed != "", Permissions: sandbox.CIPermissions(), Unlimited: true})
 			if err != nil {
 				return fmt.Errorf("open the sandbox in %s: %w", c.String("state"), err)
 			}

@@ -48,7 +48,7 @@ func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // crowd is a sandbox with so many open pull requests, all tracked, whose conflicts one sweep has looked at already.
 func crowd(b *testing.B, count int) (d *door, env []string) {
 	b.Helper()
-	s, err := sandbox.New(sandbox.Options{StateDir: b.TempDir()})
+	s, err := sandbox.New(sandbox.Options{StateDir: b.TempDir(), Unlimited: true}) // what is measured here is how much a sweep asks for
 	require.NoError(b, err)
 	d = &door{Handler: s}
 	server := httptest.NewServer(s)

@@ -114,6 +114,9 @@ func (js views) pull(i *Issue) obj {
 	o["comments"], o["review_comments"] = len(i.Comments), len(p.ReviewComments)
 	o["maintainer_can_modify"] = p.MaintainerCanModify
 	o["mergeable"], o["rebaseable"], o["mergeable_state"] = nil, nil, "unknown"
+	if i.State == "open" {
+		defer func() { o["merge_commit_sha"] = textOrNil(p.Test.Commit) }() // of the trial, before there is another
+	}
 	switch js.pulls.shownMergeable(i) {
 	case "MERGEABLE":
 		o["mergeable"], o["rebaseable"], o["mergeable_state"] = true, true, "clean"

@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -211,4 +212,44 @@ func TestAProgramThatDoesNotWaitLosesItsMerge(t *testing.T) {
 	c.git("push", "-q", "origin", "x:main")
 	state, _ := w.shown(n)
 	require.Equal(t, "closed", state)
+}
+
+// GitHub says later whether a pull request can be merged, and has the commit of the trial then; nobody else writes below refs/pull.
+func TestTheMergeForTrial(t *testing.T) {
+	w := newTown(t)
+	c := w.clone("octo")
+	head := c.branch("x", "a.txt", "a\n")
+	n := w.pull("octo", "x")
+	ref := fmt.Sprintf("refs/pull/%d/merge", n)
+	at := func() string {
+		out := c.git("ls-remote", "origin", ref)
+		sha, _, _ := strings.Cut(out, "\t")
+		return sha
+	}
+	look := func() (mergeable, commit any) {
+		p := w.as("octo", "GET", pullPath(n), nil).want(200).obj()
+		return p["mergeable"], p["merge_commit_sha"]
+	}
+	mergeable, commit := look()
+	require.Equal(t, []any{nil, nil, ""}, []any{mergeable, commit, at()})
+	mergeable, commit = look()
+	require.Equal(t, []any{true, at()}, []any{mergeable, commit})
+	c.git("fetch", "-q", "origin", ref)
+	require.Equal(t, w.tip("main")+" "+head, c.git("log", "-1", "--format=%P", "FETCH_HEAD"))
+	trial := at()
+
+	_, err := c.try("push", "-f", "origin", "HEAD:"+ref)
+	require.Error(t, err)
+	w.as("octo", "PATCH", repoPath+"/git/"+ref, obj{"sha": head, "force": true}).want(422)
+	w.as("octo", "POST", repoPath+"/git/refs", obj{"ref": "refs/pull/99/merge", "sha": head}).want(422)
+
+	c.git("checkout", "-q", "main")
+	c.commit("a.txt", "other\n")
+	c.git("push", "-q", "origin", "main")
+	look()
+	mergeable, commit = look()
+	require.Equal(t, []any{false, nil, trial}, []any{mergeable, commit, at()}, "what cannot be merged keeps the old one")
+	w.as("octo", "PATCH", pullPath(n), obj{"state": "closed"}).want(200)
+	require.Empty(t, at())
+	require.NotEmpty(t, c.git("ls-remote", "origin", fmt.Sprintf("refs/pull/%d/head", n)))
 }

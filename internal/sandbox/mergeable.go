@@ -10,6 +10,7 @@ import (
 type mergeTest struct {
 	Base, Head string
 	Result     string `json:",omitempty"` // MERGEABLE or CONFLICTING, once it was asked for
+	Commit     string `json:",omitempty"` // that merges them for trial, see showMerge
 	since      int64  // the request that began it
 }
 
@@ -37,10 +38,14 @@ func (pr pulls) shownMergeable(i *Issue) string {
 	if i.Pull.Test.Result == "" && i.State == "open" {
 		pr.finishTests(i.repo)
 	}
-	if i.Pull.Test.Result != "" && i.State == "open" {
-		return i.Pull.Test.Result
+	result := i.Pull.Test.Result
+	if result == "" || i.State != "open" {
+		result = pr.mergeable(i)
 	}
-	return pr.mergeable(i)
+	if result == "MERGEABLE" && pr.showMerge(i) != nil {
+		return "UNKNOWN"
+	}
+	return result
 }
 
 // finishTests asks git once about all pull requests whose tests have begun. What git does not answer is asked for one by one.

@@ -243,6 +243,7 @@ func (f pushes) landing(r *Repository, head, base string) (string, error) {
 func (pr pulls) close(i *Issue, actor *User) {
 	i.Pull.HeadSHA = pr.headSHA(i)
 	i.Pull.NewHead, i.Pull.NewMerge = nil, nil
+	pr.dropMerge(i)
 	pr.world.closeIssue(i, actor, "")
 	pr.hooks.pull(i, "closed", actor, nil)
 }
@@ -254,6 +255,7 @@ func (pr pulls) markMerged(i *Issue, actor *User, commit string) {
 	now := pr.world.now()
 	i.Pull.MergedAt, i.Pull.MergedBy, i.Pull.MergeCommitSHA = &now, actor.Login, commit
 	i.repo.noteContributor(i.Author)
+	pr.dropMerge(i)
 	closes := pr.closingIssues(i)
 	pr.world.closeIssue(i, actor, "")
 	pr.hooks.pull(i, "closed", actor, nil)
