@@ -26,7 +26,7 @@ type pullNode struct {
 	BaseRefName       string
 	HeadRefName       string
 	HeadRefOID        string `json:"headRefOid"`
-	HeadRef           *struct{ Name string }
+	HeadRef           *headNode
 	HeadRepository    *struct{ PushedAt *time.Time }
 	CreatedAt         time.Time
 	UpdatedAt         time.Time
@@ -51,6 +51,21 @@ type pullNode struct {
 	Comments      connection[saidNode]
 	Reviews       connection[reviewNode]
 	ReviewThreads connection[threadNode]
+}
+
+type headNode struct {
+	Name   string
+	Target *struct{ OID string }
+}
+
+// head is the commit that the branch of an open pull request is at. GitHub shows it on the pull request some time after a push
+// (https://github.com/Mergifyio/mergify/pull/4718): who has pushed would take what it shows for the push undone. That of a
+// fork is fetched by the ref of the pull request, so it is what that shows.
+func (n pullNode) head() string {
+	if n.State != string(model.PullOpen) || n.IsCrossRepository || n.HeadRef == nil || n.HeadRef.Target == nil {
+		return n.HeadRefOID
+	}
+	return n.HeadRef.Target.OID
 }
 
 type branchNode struct {
@@ -127,10 +142,10 @@ func (n pullNode) pull() model.Pull {
 	p := model.Pull{
 		Number: n.Number, Title: n.Title, Body: n.Body, URL: n.URL, State: model.PullState(n.State), Draft: n.IsDraft,
 		Author: n.Author.actor(), Labels: names(n.Labels), LabelChanges: changes(n.LabelChanges),
-		BaseRef: n.BaseRefName, HeadRef: n.HeadRefName, HeadSHA: n.HeadRefOID, HeadExists: n.HeadRef != nil, CrossRepo: n.IsCrossRepository,
+		BaseRef: n.BaseRefName, HeadRef: n.HeadRefName, HeadSHA: n.head(), HeadExists: n.HeadRef != nil, CrossRepo: n.IsCrossRepository,
 		CreatedAt: n.CreatedAt.UTC(), UpdatedAt: n.UpdatedAt.UTC(),
 	}
-	if n.StatusCheckRollup != nil {
+	if n.StatusCheckRollup != nil && p.HeadSHA == n.HeadRefOID { // else they are of the commit before
 		p.Rollup = n.StatusCheckRollup.State
 	}
 	if fork := n.HeadRepository; n.IsCrossRepository && fork == nil {

@@ -255,3 +255,29 @@ func TestEditsByNobody(t *testing.T) {
 	assert.Equal(t, "ghost", snap.Thread.TitleEdits[0].By.Login)
 	assert.Empty(t, snap.Thread.LabelChanges[0].By.Login)
 }
+
+// GitHub shows a push on the pull request some time after the branch has it: what is read is the branch.
+func TestTheHeadIsWhatTheBranchIsAt(t *testing.T) {
+	w := newWorld(t)
+	n := w.pull()
+	c := w.client("actions")
+	status := func(of string) {
+		w.as("octo", "POST", "statuses/"+of, map[string]any{"state": "success", "context": "ci"})
+	}
+	was := w.snapshot(c, Query{Number: n}).Pull.HeadSHA
+	status(was)
+	assert.Equal(t, "SUCCESS", w.snapshot(c, Query{Number: n}).Pull.Rollup)
+	w.as("actions", "PUT", "contents/b.txt", map[string]any{"branch": "agent/7", "message": "b", "content": "Yg=="})
+	now, err := c.Pulls.Now(t.Context(), widgets, n)
+	require.NoError(t, err)
+	assert.Equal(t, was, now.HeadSHA, "not shown yet")
+	w.as("actions", "PUT", "contents/c.txt", map[string]any{"branch": "agent/7", "message": "c", "content": "Yg=="})
+	read := w.snapshot(c, Query{Number: n}).Pull
+	assert.NotEqual(t, was, read.HeadSHA)
+	assert.Empty(t, read.Rollup, "of the commit before")
+	tip := w.as("octo", "GET", "git/ref/heads/agent/7", nil)["object"].(map[string]any)["sha"]
+	assert.Equal(t, tip, read.HeadSHA)
+	w.as("octo", "PATCH", fmt.Sprintf("pulls/%d", n), map[string]any{"state": "closed"})
+	w.as("octo", "PUT", "contents/d.txt", map[string]any{"branch": "agent/7", "message": "d", "content": "Yg=="})
+	assert.Equal(t, tip, w.snapshot(c, Query{Number: n}).Pull.HeadSHA, "what is closed stays where it was")
+}
