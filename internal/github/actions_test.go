@@ -150,7 +150,7 @@ func TestARerunThatIsRefused(t *testing.T) {
 		{reply{403, `{"message": "This workflow is already running"}`, nil}, Running, "wait until"},
 		{reply{403, `{"message": "Unable to retry this workflow run because it was created over a month ago"}`, nil}, NoRerun, "push a commit"},
 		{reply{403, `{"message": "Resource not accessible by integration"}`, nil}, Forbidden, "actions: write"},
-		{reply{403, `{"message": "Resource not accessible by integration"}`, map[string]string{"X-Accepted-Github-Permissions": "actions=write"}}, Forbidden, "actions=write"},
+		{reply{403, `{"message": "Resource not accessible by integration"}`, map[string]string{"X-Accepted-Github-Permissions": "actions=write"}}, Forbidden, "`actions: write`"},
 		{reply{429, `{}`, map[string]string{"Retry-After": "3600"}}, RateLimited, ""},
 		{reply{422, `{"message": "Validation Failed"}`, nil}, Invalid, ""},
 	} {

@@ -63,7 +63,7 @@ func TestADispatchThatIsAnswered(t *testing.T) {
 		{reply{204, "", nil}, "", ""},
 		{reply{200, `{"workflow_run_id": 5, "run_url": "https://api.github.com/x", "html_url": "https://github.com/x"}`, nil}, "", ""},
 		{reply{403, `{"message": "Resource not accessible by integration"}`, nil}, Forbidden, "actions: write"},
-		{reply{403, `{"message": "Resource not accessible by integration"}`, map[string]string{"X-Accepted-Github-Permissions": "actions=write"}}, Forbidden, "actions=write"},
+		{reply{403, `{"message": "Resource not accessible by integration"}`, map[string]string{"X-Accepted-Github-Permissions": "actions=write"}}, Forbidden, "`actions: write`"},
 		{reply{404, `{"message": "Not Found"}`, nil}, NotFound, "default branch"},
 		{reply{422, `{"message": "Cannot trigger a 'workflow_dispatch' on a disabled workflow"}`, nil}, Invalid, "enable the workflow"},
 		{reply{422, `{"message": "Unexpected inputs provided: [\"number\"]"}`, nil}, Invalid, "inputs: number"},

@@ -132,9 +132,8 @@ func refusal(status int, body []byte, header http.Header, line func(string) stri
 		e.Kind, e.Fix = Unauthorized, fixToken
 	case status == http.StatusForbidden:
 		e.Kind, e.Fix = Forbidden, fixRights
-		// https://docs.github.com/rest/using-the-rest-api/troubleshooting-the-rest-api#resource-not-accessible
 		if needs := line(header.Get("X-Accepted-Github-Permissions")); needs != "" {
-			e.Fix = "give the token the permission " + needs
+			e.Fix = lackingFix(needs)
 		}
 		if strings.Contains(message, "issue is locked") {
 			e.Fix = "unlock the conversation; that of an issue which became a discussion stays closed"

@@ -149,6 +149,12 @@ func (c *conn) graphFailure(op string, ge graphError) *Error {
 		e.Kind, e.Status, e.Fix = NotFound, http.StatusNotFound, fixHidden
 	case "FORBIDDEN", "INSUFFICIENT_SCOPES":
 		e.Kind, e.Status, e.Fix = Forbidden, http.StatusForbidden, fixRights
+		if where := c.line(ge.where()); where != "" {
+			e.Message += " (" + where + ")"
+		}
+		if needs := ge.lacks(); needs != "" {
+			e.Fix = lackingFix(needs)
+		}
 	case "":
 		if len(ge.Path) == 0 { // the document itself was refused
 			e.Kind, e.Fix = Invalid, ""

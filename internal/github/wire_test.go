@@ -237,7 +237,7 @@ func TestRefusals(t *testing.T) {
 		{reply{401, `{"message": "Bad credentials"}`, nil}, Unauthorized, "Bad credentials (401)", "GITHUB_TOKEN"},
 		{reply{401, `{}`, map[string]string{"X-GitHub-OTP": "required; app"}}, Unauthorized, "Unauthorized (401)", "GITHUB_TOKEN"},
 		{reply{403, `{"message": "Resource not accessible by integration"}`, map[string]string{"X-Accepted-GitHub-Permissions": "issues=write", "X-RateLimit-Remaining": "12", "X-RateLimit-Reset": "9999999999"}},
-			Forbidden, "Resource not accessible by integration (403)", "issues=write"},
+			Forbidden, "Resource not accessible by integration (403)", "add `issues: write` to the job's `permissions`"},
 		{reply{403, ``, nil}, Forbidden, "Forbidden (403)", "permissions:"},
 		{reply{404, `{"message": "Not Found"}`, nil}, NotFound, "Not Found (404)", "check the name"},
 		{reply{410, `{"message": "This issue was deleted"}`, nil}, Gone, "deleted (410)", ""},
