@@ -136,12 +136,13 @@ func (e *Engine) Conclude(err error, rep *model.Report) error {
 }
 
 func concludeGitHub(gh *github.Error, rep *model.Report) error {
+	if gh.Lacks {
+		return gh
+	}
 	switch gh.Kind {
 	case github.Unauthorized, github.NotFound:
 		return gh
-	case github.RateLimited:
-		rep.Result = model.ResultRetry
-	case github.Unavailable, github.Unclear, github.TooHeavy, github.Expired:
+	case github.RateLimited, github.Unavailable, github.Unclear, github.TooHeavy, github.Expired:
 		rep.Result = model.ResultRetry
 	}
 	if gh.Fix != "" {

@@ -50,6 +50,7 @@ type Error struct {
 	Fix     string    // what a person can do; may be empty
 	Until   time.Time // RateLimited: when the limit ends
 	At      time.Time // the server's time when it refused; zero where it did not tell
+	Lacks   bool      // Forbidden: for a permission that the token was not given, whatever it is about
 	// Location is the address that a Moved answer names, in the API; empty where it names none.
 	Location string
 	Err      error // cause, if it is worth asking: a context's error
@@ -131,7 +132,7 @@ func refusal(status int, body []byte, header http.Header, line func(string) stri
 	case status == http.StatusUnauthorized:
 		e.Kind, e.Fix = Unauthorized, fixToken
 	case status == http.StatusForbidden:
-		e.Kind, e.Fix = Forbidden, fixRights
+		e.Kind, e.Fix, e.Lacks = Forbidden, fixRights, strings.Contains(message, "not accessible by")
 		if needs := line(header.Get("X-Accepted-Github-Permissions")); needs != "" {
 			e.Fix = lackingFix(needs)
 		}

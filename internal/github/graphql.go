@@ -153,7 +153,7 @@ func (c *conn) graphFailure(op string, ge graphError) *Error {
 			e.Message += " (" + where + ")"
 		}
 		if needs := ge.lacks(); needs != "" {
-			e.Fix = lackingFix(needs)
+			e.Fix, e.Lacks = lackingFix(needs), true
 		}
 	case "":
 		if len(ge.Path) == 0 { // the document itself was refused

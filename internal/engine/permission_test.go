@@ -1,0 +1,80 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/github"
+	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/sandbox"
+)
+
+// grants declares the permissions of the job, less some of them; a level lowers one.
+func (w *world) grants(but map[string]string) {
+	w.t.Helper()
+	p := sandbox.JobPermissions()
+	maps.Copy(p, but)
+	w.put("/_sandbox/permissions", object{"repository": repo.String(), "permissions": p})
+}
+
+// A turn without one of the permissions that the job should have ends with one line that names it and where it goes. Nothing of
+// it is lost or done twice once it is there.
+func TestATurnWithoutAPermission(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		but    map[string]string
+		says   string // "" where the turn needs it not
+		begins bool   // and is refused later
+	}{
+		"contents":                  {map[string]string{"contents": "none"}, "`contents: read`", false},
+		"contents, to read":         {map[string]string{"contents": "read"}, "contents: write", true},
+		"pull requests":             {map[string]string{"pull_requests": "none"}, "`issues: read, pull-requests: read`", false},
+		"pull requests to read":     {map[string]string{"pull_requests": "read"}, "`pull-requests: write`", true},
+		"issues and pulls, to read": {map[string]string{"issues": "read", "pull_requests": "read"}, "`issues: write` or `pull-requests: write`", false},
+		"issues":                    {map[string]string{"issues": "none"}, "", false},
+		"actions":                   {map[string]string{"actions": "none"}, "", false},
+		"checks":                    {map[string]string{"checks": "none"}, "", false},
+		"checks and statuses":       {map[string]string{"checks": "none", "statuses": "none"}, "", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.api("octo", "PATCH", w.path(""), object{"private": true})
+			w.review("alice", "Answer me.")
+			ev := w.delivery("pull_request_review_comment")
+			w.grants(c.but)
+			head, said := w.tip(), len(w.comments())
+			rep, err := w.engine().Handle(context.Background(), ev)
+			w.over(w.runs)
+			if c.says == "" {
+				require.NoError(t, err)
+				require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+				return
+			}
+			require.Error(t, err, rep.Reason)
+			text := err.Error()
+			if gh := (*github.Error)(nil); errors.As(err, &gh) {
+				text += "; " + gh.Fix // as the program says it
+			}
+			assert.Contains(t, text, c.says)
+			assert.NotContains(t, text, "\n")
+			assert.Equal(t, c.begins, w.calls() > 0)
+			if !c.begins {
+				assert.Equal(t, []any{head, said}, []any{w.tip(), len(w.comments())}, "nothing was written")
+			}
+
+			w.grants(nil)
+			w.later(24 * time.Hour)
+			require.Equal(t, model.ResultDone, w.handle(ev).Result)
+			assert.Len(t, w.replies(), 1)
+			assert.Len(t, w.commits(), 2)
+			assert.Len(t, w.marked("turn", "done"), 1)
+		})
+	}
+}
