@@ -45,10 +45,11 @@ type world struct {
 	sandbox  *sandbox.Server
 	close    func() // ends the servers; what they hold stays in the directory
 	gate     *gate
-	state    string // the sandbox's directory
-	people   string // where people reach GitHub
-	origin   string // where MergeXO does, through the gate
-	now      time.Time
+	state    string        // the sandbox's directory
+	people   string        // where people reach GitHub
+	origin   string        // where MergeXO does, through the gate
+	now      time.Time     // by our clock
+	skew     time.Duration // of GitHub's clock against ours
 	number   int
 	head     string // branch
 	key      string
@@ -223,7 +224,7 @@ func (w *world) put(path string, body any) { w.t.Helper(); w.api("", "PUT", path
 // later lets time pass, so that what happens next has a time of its own.
 func (w *world) later(d time.Duration) {
 	w.now = w.now.Add(d)
-	w.sandbox.SetClock(w.now)
+	w.sandbox.SetClock(w.now.Add(w.skew))
 }
 
 // write commits a file through the contents API.

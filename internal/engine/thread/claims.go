@@ -69,8 +69,13 @@ func (t *Thread) Expiry() time.Time {
 	return t.ServerNow().Add(work + ClaimMargin).UTC().Truncate(time.Second)
 }
 
-// ServerNow is the time on GitHub's clock, by which claims expire.
-func (t *Thread) ServerNow() time.Time { return t.Snap.ReadAt.Add(t.Now().Sub(t.ReadAt)) }
+// ServerNow is the time on GitHub's clock, by which claims expire; on ours, where GitHub was not asked yet.
+func (t *Thread) ServerNow() time.Time {
+	if t.Snap.ReadAt.IsZero() || t.ReadAt.IsZero() {
+		return t.Now()
+	}
+	return t.Snap.ReadAt.Add(t.Now().Sub(t.ReadAt))
+}
 
 // Alive stops a run that took so long that another one may hold its claim for dead.
 func (t *Thread) Alive() error {

@@ -70,6 +70,7 @@ func (t *Thread) Open(ctx context.Context) error {
 		return nil
 	}
 	o := t.Git
+	o.Now = t.ServerNow // the locks of bases hold by it, whoever looks at them
 	o.URL = t.ServerURL + "/" + t.Event.Repo.String()
 	if t.OwnClone {
 		o.Workspace = ""
