@@ -331,7 +331,7 @@ func TestWhatGitHubRefusesHasItsExitCodeAndSaysSo(t *testing.T) {
 		exit  int
 		says  string
 	}{
-		"403":               {`{"match": {"method": "POST", "path": "/api/v3/repos/octo/widgets/issues/1/comments"}, "status": 403, "body": "{\"message\": \"Resource not accessible by integration\"}", "times": 9}`, 1, "Resource not accessible by integration (403)"},
+		"403":               {`{"match": {"method": "POST", "path": "/api/v3/repos/octo/widgets/issues/1/comments"}, "status": 403, "body": "{\"message\": \"Resource not accessible by integration\"}", "times": 9}`, 2, "Resource not accessible by integration (403)"},
 		"5xx":               {`{"match": {"method": "POST", "path": "/api/graphql"}, "status": 502, "times": 99}`, 75, "502"},
 		"a long limit":      {`{"match": {"method": "POST", "path": "/api/graphql"}, "status": 429, "headers": {"Retry-After": "7200"}, "times": 9}`, 75, "until "},
 		"a limit, by reset": {`{"match": {"method": "POST", "path": "/api/graphql"}, "status": 403, "headers": {"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "4102444800"}, "times": 9}`, 75, "until 2100-01-01"},

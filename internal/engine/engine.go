@@ -140,7 +140,7 @@ func concludeGitHub(gh *github.Error, rep *model.Report) error {
 		return gh
 	}
 	switch gh.Kind {
-	case github.Unauthorized, github.NotFound:
+	case github.Unauthorized, github.NotFound, github.Outdated:
 		return gh
 	case github.RateLimited, github.Unavailable, github.Unclear, github.TooHeavy, github.Expired:
 		rep.Result = model.ResultRetry

@@ -30,6 +30,7 @@ const (
 	RateLimited  Kind = "rate limited"  // nothing was changed; Until says when to come back
 	Unavailable  Kind = "unavailable"   // no answer, or 5xx, for a read after its retries; nothing was sent, for a write
 	TooHeavy     Kind = "too heavy"     // a query that GitHub does not answer, however little of it is asked for at once
+	Outdated     Kind = "outdated"      // a query for something that the server's GraphQL does not have: a server of an older version
 	Unclear      Kind = "unclear"       // a write that may or may not have taken effect: read before anything else
 	PullExists   Kind = "pull exists"   // 422 of Pulls.Create: there is an open pull request between these branches
 	NoCommits    Kind = "no commits"    // 422 of Pulls.Create: the base has all that the head has
@@ -82,6 +83,9 @@ const (
 	fixExpired = "the next run, with a new token, goes on from here; where runs take longer than the token holds (one hour for an App's), set [agent] run_timeout below that"
 	fixRights  = "give the job `permissions: contents: write, issues: write, pull-requests: write, actions: read`, or use a token that has them"
 	fixLater   = "try again later"
+	// fixOutdated: GitHub Enterprise Server has the fields of its release and no later ones.
+	// https://docs.github.com/en/enterprise-server/graphql/overview/changelog
+	fixOutdated = "update GitHub Enterprise Server, whose GraphQL API is older than what MergeXO asks for, or use an earlier MergeXO"
 	fixProxy   = "try again later; if it stays so, check the API URLs and what stands between this machine and GitHub"
 	// fixActions is fixRights for what starts workflows.
 	fixActions = "give the job `permissions: actions: write`, or use a token that has it"

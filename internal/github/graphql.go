@@ -159,7 +159,9 @@ func (c *conn) graphFailure(op string, ge graphError) *Error {
 		if len(ge.Path) == 0 { // the document itself was refused
 			e.Kind, e.Fix = Invalid, ""
 		}
-	case "UNDEFINEDFIELD", "INVALID_CURSOR_ARGUMENTS", "ARGUMENTLITERALSINCOMPATIBLE", "MAX_NODE_LIMIT_EXCEEDED":
+	case "UNDEFINEDFIELD", "UNDEFINEDTYPE", "ARGUMENTNOTACCEPTED":
+		e.Kind, e.Fix = Outdated, fixOutdated
+	case "INVALID_CURSOR_ARGUMENTS", "ARGUMENTLITERALSINCOMPATIBLE", "MAX_NODE_LIMIT_EXCEEDED":
 		e.Kind, e.Fix = Invalid, ""
 	case "RESOURCE_LIMITS_EXCEEDED":
 		e.Kind, e.Message = TooHeavy, strings.TrimSuffix(e.Message, ".")

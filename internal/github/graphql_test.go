@@ -51,7 +51,7 @@ func TestHalfAnswers(t *testing.T) {
 		`{"type": "FORBIDDEN", "path": ["repository", "issueOrPullRequest", "reviews"], "message": "Resource not accessible"}`:        Forbidden,
 		`{"type": "NOT_FOUND", "path": ["repository"], "message": "Could not resolve to a Repository with the name 'octo/widgets'."}`: NotFound,
 		`{"type": "INSUFFICIENT_SCOPES", "message": "Your token ` + secret + ` has not been granted the required scopes"}`:            Forbidden,
-		`{"message": "Field 'x' doesn't exist on type 'Query'", "extensions": {"code": "undefinedField"}}`:                            Invalid,
+		`{"message": "Field 'x' doesn't exist on type 'Query'", "extensions": {"code": "undefinedField"}}`:                            Outdated,
 		`{"message": "Parse error"}`: Invalid,
 	} {
 		l := dial(t, Options{}, graphAnswer(emptyPull, bad))

@@ -122,6 +122,7 @@ func (s *Server) controlHandler() http.Handler {
 	handle("PUT /threads", resolveThreads)
 	handle("PUT /faults", setFaults)
 	handle("PUT /queries", setQueries)
+	handle("PUT /schema", setSchema)
 	handle("PUT /pushes", setPushes)
 	handle("PUT /clock", setClock)
 	handle("POST /repositories", controlRepository)

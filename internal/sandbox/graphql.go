@@ -121,6 +121,9 @@ func (s *Server) answerQuery(r *http.Request, viewer *User, ask graphqlRequest) 
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	token, _ := tokenOf(r)
+	if len(refused) == 0 {
+		refused = asked.unknown(s.st.WithoutFields)
+	}
 	if len(refused) > 0 {
 		return &graphqlResponse{Errors: refused}, s.world.account(token, resourceGraphQL), "", nil
 	}

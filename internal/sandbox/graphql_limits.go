@@ -32,6 +32,7 @@ type survey struct {
 	nonNull  map[string]bool // of fields, by their paths as in places
 	errors   []graphqlError
 	vars     map[string]any
+	fields   []*ast.Field // that it selects, each once
 }
 
 // cost in points: one for each hundred requests, at least one.
@@ -116,6 +117,7 @@ func (v *survey) walk(set ast.SelectionSet, path []any, times int) {
 			if !v.included(sel.Directives) {
 				continue
 			}
+			v.note(sel)
 			here := append(path[:len(path):len(path)], sel.Alias)
 			v.places[fmt.Sprint(here)] = gqlerrors.Location{Line: sel.Position.Line, Column: sel.Position.Column}
 			v.nonNull[fmt.Sprint(here)] = sel.Definition != nil && sel.Definition.Type.NonNull

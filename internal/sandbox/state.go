@@ -22,19 +22,20 @@ const (
 
 // state is all that the sandbox holds besides git. It is guarded by Server.mu and written to state.json.
 type state struct {
-	LastID       int64
-	LastSmallID  int64
-	PinnedClock  *time.Time `json:",omitempty"`
-	LatencyMS    int64      `json:",omitempty"`
-	Users        []*User
-	Repositories []*Repository
-	Faults       []*Fault             `json:",omitempty"`
-	Limits       *Limits              `json:",omitempty"` // nil: those of Options
-	Spent        map[string]*spending `json:",omitempty"` // by resource, of the token of workflows
-	Expiries     map[string]time.Time `json:",omitempty"` // by token; any other is good for ever
-	Queries      *QueryLimits         `json:",omitempty"`
-	Apps         []*App               `json:",omitempty"`
-	AppTokens    []*AppToken          `json:",omitempty"`
+	LastID        int64
+	LastSmallID   int64
+	PinnedClock   *time.Time `json:",omitempty"`
+	LatencyMS     int64      `json:",omitempty"`
+	Users         []*User
+	Repositories  []*Repository
+	Faults        []*Fault             `json:",omitempty"`
+	Limits        *Limits              `json:",omitempty"` // nil: those of Options
+	Spent         map[string]*spending `json:",omitempty"` // by resource, of the token of workflows
+	Expiries      map[string]time.Time `json:",omitempty"` // by token; any other is good for ever
+	WithoutFields []string             `json:",omitempty"` // of GraphQL, as "PullRequest.title"
+	Queries       *QueryLimits         `json:",omitempty"`
+	Apps          []*App               `json:",omitempty"`
+	AppTokens     []*AppToken          `json:",omitempty"`
 }
 
 // User is an account. Login is the REST form: a bot's ends in "[bot]".

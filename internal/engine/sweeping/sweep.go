@@ -293,7 +293,7 @@ func ends(ctx context.Context, err error) error {
 	switch k := github.KindOf(err); {
 	case err == nil:
 		return nil
-	case ctx.Err() != nil, thread.Outlives(err), k == github.RateLimited, k == github.Unauthorized, k == github.Expired, errors.Is(err, thread.ErrUsage):
+	case ctx.Err() != nil, thread.Outlives(err), k == github.RateLimited, k == github.Unauthorized, k == github.Outdated, k == github.Expired, errors.Is(err, thread.ErrUsage):
 		return err
 	}
 	return nil

@@ -1,0 +1,58 @@
+package sandbox
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	gqlerrors "github.com/graph-gophers/graphql-go/errors"
+	"github.com/vektah/gqlparser/v2/ast"
+)
+
+// setSchema makes the server one of an older version, which lacks some fields ("PullRequest.headRefOid") of GraphQL; none: as it
+// is. GitHub Enterprise Server has a schema of its own for each version:
+// https://docs.github.com/en/enterprise-server/graphql/overview/public-schema
+func setSchema(q *request) (any, error) {
+	var in struct{ Without []string }
+	if err := q.decode(&in); err != nil {
+		return nil, err
+	}
+	schema, err := parsedSDL()
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range in.Without {
+		kind, field, _ := strings.Cut(name, ".")
+		if def := schema.Types[kind]; def == nil || def.Fields.ForName(field) == nil {
+			return nil, unprocessable("without: there is no field " + name)
+		}
+	}
+	q.s.st.WithoutFields = in.Without
+	q.s.world.changed()
+	return &reply{status: http.StatusNoContent}, nil
+}
+
+// unknown lists the fields of a query that an older server does not have: it refuses the whole query, with status 200.
+func (v *survey) unknown(without []string) []graphqlError {
+	var errs []graphqlError
+	for _, f := range v.fields {
+		name := f.ObjectDefinition.Name + "." + f.Name
+		if !slices.Contains(without, name) {
+			continue
+		}
+		kind := f.ObjectDefinition.Name
+		errs = append(errs, graphqlError{
+			Message: fmt.Sprintf("Field '%s' doesn't exist on type '%s'", f.Name, kind), Locations: []gqlerrors.Location{{Line: f.Position.Line, Column: f.Position.Column}},
+			Extensions: map[string]any{"code": "undefinedField", "typeName": kind, "fieldName": f.Name}, Path: []any{"query", f.Alias},
+		})
+	}
+	return errs
+}
+
+// note keeps a field of a query, for unknown.
+func (v *survey) note(f *ast.Field) {
+	if f.ObjectDefinition != nil && !slices.Contains(v.fields, f) {
+		v.fields = append(v.fields, f)
+	}
+}
