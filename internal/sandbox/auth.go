@@ -25,7 +25,7 @@ func (s *Server) viewer(r *http.Request) (u *User, ok bool) {
 		return s.world.ensureUser(a.login(), "Bot"), true
 	}
 	login, found := strings.CutPrefix(strings.TrimPrefix(token, fineGrained), "sandbox-")
-	if !found || !loginPattern.MatchString(login) || s.world.expired(token) {
+	if !found || !loginPattern.MatchString(login) || s.tokens.expired(token) {
 		return nil, false
 	}
 	if login == "actions" {

@@ -95,9 +95,9 @@ func (s *Server) admitGit(r *http.Request, g *gitRequest) (*User, *Repository, *
 		return nil, nil, &failure{status: http.StatusNotFound, message: "Repository not found."}
 	case g.service == "receive-pack" && user == nil:
 		return nil, nil, &failure{status: http.StatusUnauthorized, message: "Authentication required"}
-	case s.world.lacks(token, repo, "contents=read", true): // https://github.com/actions/checkout/issues/445
+	case s.tokens.lacks(token, repo, "contents=read", true): // https://github.com/actions/checkout/issues/445
 		return nil, nil, &failure{status: http.StatusNotFound, message: "Repository not found."}
-	case g.service == "receive-pack" && (have < model.PermissionWrite || s.world.lacks(token, repo, "contents=write", true)):
+	case g.service == "receive-pack" && (have < model.PermissionWrite || s.tokens.lacks(token, repo, "contents=write", true)):
 		return nil, nil, &failure{status: http.StatusForbidden, message: fmt.Sprintf("Permission to %s.git denied to %s.", repo.FullName(), user.Login)}
 	}
 	return user, repo, nil

@@ -125,10 +125,10 @@ func (s *Server) answerQuery(r *http.Request, viewer *User, ask graphqlRequest) 
 		refused = asked.unknown(s.st.WithoutFields)
 	}
 	if len(refused) > 0 {
-		return &graphqlResponse{Errors: refused}, s.world.account(token, resourceGraphQL), "", nil
+		return &graphqlResponse{Errors: refused}, s.tokens.account(token, resourceGraphQL), "", nil
 	}
 	// What ends with a timeout is paid too: https://github.blog/changelog/2025-07-21-graphql-api-timeouts-count-towards-rate-limits
-	left, isPaid := s.world.spend(token, resourceGraphQL, asked.cost())
+	left, isPaid := s.tokens.spend(token, resourceGraphQL, asked.cost())
 	if !isPaid {
 		return nil, left, overLimit, nil
 	}

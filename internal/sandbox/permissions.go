@@ -93,19 +93,19 @@ const notAccessible = "Resource not accessible by integration"
 
 // granted are the permissions of a token in a repository. isLimited is false for a token that may whatever the role of its
 // account lets it: a person's, and those of workflows that are not ours.
-func (w world) granted(token string, r *Repository) (p Permissions, isLimited bool) {
+func (k tokens) granted(token string, r *Repository) (p Permissions, isLimited bool) {
 	switch {
 	case token != jobToken:
 		return nil, false
 	case r.JobPermissions != nil:
 		return r.JobPermissions, true
 	}
-	return w.jobPermissions, true
+	return k.jobPermissions, true
 }
 
 // lacks tells whether a token has too few permissions. What is public everybody reads.
-func (w world) lacks(token string, r *Repository, d demand, isPublic bool) bool {
-	p, isLimited := w.granted(token, r)
+func (k tokens) lacks(token string, r *Repository, d demand, isPublic bool) bool {
+	p, isLimited := k.granted(token, r)
 	return isLimited && !(isPublic && !r.Private && d.reads()) && !d.metBy(p)
 }
 
@@ -116,10 +116,10 @@ func (q *request) permitted(pattern string) error {
 		return nil
 	}
 	token, _ := tokenOf(q.r)
-	if _, isLimited := q.s.world.granted(token, q.repo); isLimited {
+	if _, isLimited := q.s.tokens.granted(token, q.repo); isLimited {
 		q.head.Set("X-Accepted-GitHub-Permissions", string(d))
 	}
-	if q.s.world.lacks(token, q.repo, d.of(q.target()), !neverPublic[pattern]) {
+	if q.s.tokens.lacks(token, q.repo, d.of(q.target()), !neverPublic[pattern]) {
 		return &failure{status: http.StatusForbidden, message: notAccessible}
 	}
 	return nil
@@ -141,7 +141,7 @@ func (q *request) target() *Issue {
 // forbids is the error of a field whose object the query's token may not read, or nil. The rest of the query is answered.
 // https://github.com/facebook/sapling/issues/993 has one.
 func (l *look) forbids(r *Repository, object string) error {
-	if l.s.world.lacks(l.token, r, objectDemands[object], true) {
+	if l.s.tokens.lacks(l.token, r, objectDemands[object], true) {
 		return &refusal{kind: "FORBIDDEN", message: notAccessible}
 	}
 	return nil
@@ -168,6 +168,6 @@ func setPermissions(q *request) (any, error) {
 		}
 	}
 	q.s.world.changed()
-	p, _ := q.s.world.granted(jobToken, r)
+	p, _ := q.s.tokens.granted(jobToken, r)
 	return obj{"permissions": maps.Clone(p)}, nil
 }

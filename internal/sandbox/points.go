@@ -50,32 +50,32 @@ func (a account) headers(h http.Header) {
 }
 
 // limits are those of the token of workflows.
-func (w world) limits() Limits {
-	if w.st.Limits != nil {
-		return *w.st.Limits
+func (k tokens) limits() Limits {
+	if k.st.Limits != nil {
+		return *k.st.Limits
 	}
-	return w.jobLimits
+	return k.jobLimits
 }
 
 // account finds how a token stands. Only that of workflows has a limit that can be reached: every other request is the first of
 // its hour, so that people who play on the sandbox are not stopped.
-func (w world) account(token, resource string) account {
-	a := account{limit: pointsPerHour, resource: resource, spending: spending{Reset: w.now().Add(time.Hour)}}
+func (k tokens) account(token, resource string) account {
+	a := account{limit: pointsPerHour, resource: resource, spending: spending{Reset: k.world.now().Add(time.Hour)}}
 	if token != jobToken {
 		return a
 	}
-	if a.limit = w.limits().REST; resource == resourceGraphQL {
-		a.limit = w.limits().GraphQL
+	if a.limit = k.limits().REST; resource == resourceGraphQL {
+		a.limit = k.limits().GraphQL
 	}
-	if spent := w.st.Spent[resource]; spent != nil && w.now().Before(spent.Reset) {
+	if spent := k.st.Spent[resource]; spent != nil && k.world.now().Before(spent.Reset) {
 		a.spending = *spent
 	}
 	return a
 }
 
 // spend takes from what a token has left of a resource. ok is false where that is too little: then nothing is taken.
-func (w world) spend(token, resource string, cost int) (a account, ok bool) {
-	a = w.account(token, resource)
+func (k tokens) spend(token, resource string, cost int) (a account, ok bool) {
+	a = k.account(token, resource)
 	if token == jobToken && a.limit == 0 {
 		a.limit = pointsPerHour
 		a.Used = min(a.Used+cost, a.limit-1)
@@ -87,10 +87,10 @@ func (w world) spend(token, resource string, cost int) (a account, ok bool) {
 	}
 	a.Used += cost
 	if token == jobToken {
-		if w.st.Spent == nil {
-			w.st.Spent = map[string]*spending{}
+		if k.st.Spent == nil {
+			k.st.Spent = map[string]*spending{}
 		}
-		w.st.Spent[resource] = &a.spending // written with the next change
+		k.st.Spent[resource] = &a.spending // written with the next change
 	}
 	return a, true
 }
@@ -135,7 +135,7 @@ func getRateLimit(q *request) (any, error) {
 	token, _ := tokenOf(q.r)
 	resources := obj{}
 	for _, name := range []string{resourceCore, "search", resourceGraphQL, "integration_manifest"} {
-		a := q.s.world.account(token, name)
+		a := q.s.tokens.account(token, name)
 		resources[name] = obj{"limit": a.limit, "remaining": a.remaining(), "used": a.Used, "reset": a.Reset.Unix(), "resource": name}
 	}
 	return obj{"resources": resources, "rate": resources[resourceCore]}, nil

@@ -63,13 +63,14 @@ type Server struct {
 // core is what a server holds, and its topics. It has no methods: each topic embeds it and so reaches the others, since what
 // people do in one of them changes the others, all under one mutex, as on GitHub.
 type core struct {
-	git   gitStore
-	world world
-	pulls pulls
-	refs  pushes
-	json  views
-	urls  addresses
-	hooks hooks
+	git    gitStore
+	world  world
+	pulls  pulls
+	refs   pushes
+	json   views
+	urls   addresses
+	hooks  hooks
+	tokens tokens
 
 	dir        string
 	clock      func() time.Time
@@ -109,6 +110,8 @@ type (
 	addresses struct{ *core }
 	// hooks deliver webhooks.
 	hooks struct{ *core }
+	// tokens are what programs may do, how much of it, and until when.
+	tokens struct{ *core }
 )
 
 // New opens the sandbox that StateDir holds, or makes a new one there. Close it, or up to half a second of changes is lost.
@@ -134,7 +137,7 @@ func open(o Options) (*Server, error) {
 	}
 	s := &Server{core: core{dir: dir, clock: o.Clock, origin: "http://sandbox.invalid"}, after: time.After, stop: make(chan struct{}), saved: make(chan struct{})}
 	c := &s.core
-	c.git, c.world, c.pulls, c.refs, c.json, c.urls, c.hooks = gitStore{c}, world{c}, pulls{c}, pushes{c}, views{c}, addresses{c}, hooks{c}
+	c.git, c.world, c.pulls, c.refs, c.json, c.urls, c.hooks, c.tokens = gitStore{c}, world{c}, pulls{c}, pushes{c}, views{c}, addresses{c}, hooks{c}, tokens{c}
 	if s.jobPermissions = o.Permissions; s.jobPermissions == nil {
 		s.jobPermissions = JobPermissions()
 	}
@@ -275,7 +278,7 @@ func (s *Server) standardHeaders(h http.Header, u *User, r *http.Request, kind s
 	if kind == "rest" && !strings.HasSuffix(r.URL.Path, "/rate_limit") {
 		cost = 1
 	}
-	left, isPaid := s.world.spend(token, resourceCore, cost)
+	left, isPaid := s.tokens.spend(token, resourceCore, cost)
 	if u == nil {
 		left.limit = 60
 	}

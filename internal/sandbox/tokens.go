@@ -8,9 +8,9 @@ import (
 // expired tells whether a token's time is over. That of a workflow's job ends with the job, an App's after an hour:
 // https://docs.github.com/en/actions/concepts/security/github_token,
 // https://docs.github.com/en/rest/apps/apps#create-an-installation-access-token-for-an-app
-func (w world) expired(token string) bool {
-	at, ends := w.st.Expiries[token]
-	return ends && !w.now().Before(at)
+func (k tokens) expired(token string) bool {
+	at, ends := k.st.Expiries[token]
+	return ends && !k.world.now().Before(at)
 }
 
 // setToken says until when a token is good, by the sandbox's clock: expires_at, or lives from now on (a duration); neither: for
