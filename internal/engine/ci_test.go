@@ -147,3 +147,29 @@ func (w *world) incidentShows() string {
 	w.t.Helper()
 	return fmt.Sprintf("%s\n== issues: %s\n== attempt %d", w.said(), strings.Join(w.issues(), ", "), w.attempt(9001))
 }
+
+// A run that GitHub holds back until somebody approves it, as those of what our own token pushes are, has not failed.
+func TestARunThatWaitsForApprovalIsNoFailure(t *testing.T) {
+	t.Parallel()
+	for _, when := range []string{"first_fail", "all_complete"} {
+		t.Run(when, func(t *testing.T) {
+			t.Parallel()
+			w := newCI(t, when)
+			for _, branch := range []string{"main", w.head} {
+				w.write("octo", branch, ".github/workflows/ci.yml", "name: CI\non: [pull_request]\n")
+			}
+			w.review("alice", "Answer me.")
+			require.Equal(t, model.ResultDone, w.handle(w.delivery("pull_request_review_comment")).Result)
+			calls := w.calls()
+			held := w.delivery("workflow_run")
+			rep := w.handle(held)
+			assert.Equal(t, model.ResultNothing, rep.Result, rep.Reason)
+			w.sweep()
+			w.quiet()
+			assert.Equal(t, calls, w.calls())
+			runs := w.api("octo", "GET", w.path("/actions/runs?head_sha="+w.tip()), nil)["workflow_runs"].([]any)
+			require.Len(t, runs, 1)
+			assert.Equal(t, "action_required", object(runs[0].(map[string]any))["conclusion"])
+		})
+	}
+}

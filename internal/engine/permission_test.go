@@ -78,3 +78,48 @@ func TestATurnWithoutAPermission(t *testing.T) {
 		})
 	}
 }
+
+// A merge without one of them ends in the same way, before the branch or its base moves, and goes through once it is there.
+func TestAMergeWithoutAPermission(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		but  map[string]string
+		says string
+	}{
+		"contents":            {map[string]string{"contents": "none"}, "`contents: read`"},
+		"contents, to read":   {map[string]string{"contents": "read"}, "contents: write"},
+		"pull requests":       {map[string]string{"pull_requests": "none"}, "`issues: read, pull-requests: read`"},
+		"issues to read":      {map[string]string{"issues": "read"}, ""},
+		"checks and statuses": {map[string]string{"checks": "none", "statuses": "none"}, "checks: read, statuses: read"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newMerge(t, `required_checks = ["ci"]`)
+			w.check("ci", "success")
+			w.api("octo", "PATCH", w.path(""), object{"private": true})
+			w.grants(c.but)
+			head, base := w.tip(), w.at("main")
+			w.talk("carol", "/mergexo merge")
+			ev := w.delivery("issue_comment")
+			rep, err := w.engine().Handle(context.Background(), ev)
+			w.over(w.runs)
+			text := rep.Reason
+			if err != nil {
+				text = err.Error()
+			}
+			if gh := (*github.Error)(nil); errors.As(err, &gh) {
+				text += "; " + gh.Fix
+			}
+			if c.says != "" {
+				require.NotEqual(t, model.ResultDone, rep.Result)
+				assert.Contains(t, text, c.says)
+				assert.Equal(t, []string{head, base}, []string{w.tip(), w.at("main")}, "nothing has moved")
+				w.grants(nil)
+				w.later(2 * time.Hour)
+				w.sweep()
+			}
+			assert.Equal(t, "merged", w.badge(), text)
+			assert.Equal(t, "done", w.merges()[0])
+		})
+	}
+}
