@@ -103,8 +103,7 @@ func (p *program) sandboxCommand() *cli.Command {
 			if c.String("state") == "" {
 				return usagef("sandbox needs --state DIR, where it keeps what it knows")
 			}
-			// Who tries things out plays the jobs of CI with the same token, and an hour's worth of runs in a minute.
-			s, err := sandbox.New(sandbox.Options{StateDir: c.String("state"), Empty: seed != "", Permissions: sandbox.CIPermissions(), Unlimited: true})
+			s, err := sandbox.New(shipped(c.String("state"), seed != ""))
 			if err != nil {
 				return fmt.Errorf("open the sandbox in %s: %w", c.String("state"), err)
 			}
@@ -116,6 +115,14 @@ func (p *program) sandboxCommand() *cli.Command {
 			return errors.Join(p.serve(c.Context, s, c.String("listen")), s.Close())
 		},
 	}
+}
+
+// shipped is a sandbox for who tries things out by hand, or from programs of their own: they play the jobs of CI with the same
+// token, do an hour's worth of runs in a minute, and look at what they pushed without being told that GitHub knows of it.
+func shipped(dir string, empty bool) sandbox.Options {
+	lag := sandbox.UsualLag()
+	lag.Own = true
+	return sandbox.Options{StateDir: dir, Empty: empty, Permissions: sandbox.CIPermissions(), Lag: &lag, Unlimited: true}
 }
 
 func seedSandbox(s *sandbox.Server, file string) error {

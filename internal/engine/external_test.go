@@ -164,8 +164,9 @@ func TestAForkThatWantsChangesNobodyMakesWaitsForItsContributor(t *testing.T) {
 	assert.Equal(t, []string{fmt.Sprint(w.number, " fork ", model.ExternalWanting)}, w.waiting("sandbox-actions"))
 	w.quiet()
 	w.contribute("feature", "f_test.txt", "test\n")
-	w.sweep()
+	w.sweep() // which GitHub shows the push to when it has looked
 	assert.Equal(t, "open", w.badge(), "a later push needs the label again")
+	w.sweep()
 	w.quiet()
 }
 

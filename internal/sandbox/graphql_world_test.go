@@ -37,6 +37,7 @@ func newGQLWorld(t *testing.T) *gqlWorld {
 	for _, login := range []string{"ann", "bob", "eve"} {
 		s.world.ensureUser(login, "")
 	}
+	w.repo.Lag = &Lag{} // the stories hold what is shown against git; that it is late has stories of its own
 	w.repo.Permissions["ann"] = "write"
 	w.repo.Permissions["bob"] = "maintain"
 	w.commit("main", "", map[string]string{"README.md": "# widgets\n", "a.txt": gqlLines(1, 20), ".github/mergexo.toml": "[repo]\n"})

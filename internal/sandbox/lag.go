@@ -11,25 +11,26 @@ import (
 type Lag struct {
 	Heads  int `json:",omitempty"` // readings that still show the old head after a push of the head branch
 	Merges int `json:",omitempty"` // readings that still show "open" after the base got the head
-	// Programs only: people take longer between two steps than GitHub needs, so what they pushed is shown at once, and whatever
-	// they ask for finds GitHub caught up.
+	// Programs only: people take longer between two steps than GitHub needs, so whatever they ask for finds GitHub caught up.
 	Programs bool `json:",omitempty"`
+	// Own only: what people push is shown at once. By the time that a workflow's job begins, it is.
+	Own bool `json:",omitempty"`
 }
 
-// usualLag is how late GitHub is where nothing else is set: a program that has pushed and looks at once sees what was before.
+// UsualLag is how late GitHub is where nothing else is set: a program that looks at once after a push sees what was before.
 // Head, merge and base are seen one after the other, so a program that does not wait in between loses the merge.
-var usualLag = Lag{Heads: 1, Merges: 1, Programs: true}
+func UsualLag() Lag { return Lag{Heads: 1, Merges: 1, Programs: true} }
 
 // lag is how late GitHub is with the pull requests of a repository.
-func (r *Repository) lag() Lag {
+func (pr pulls) lag(r *Repository) Lag {
 	if r.Lag != nil {
 		return *r.Lag
 	}
-	return usualLag
+	return pr.usualLag
 }
 
 // delays tells whether what somebody pushes is shown late.
-func (l Lag) delays(actor *User) bool { return !l.Programs || actor.Type == "Bot" }
+func (l Lag) delays(actor *User) bool { return !l.Own || actor.Type == "Bot" }
 
 // lateHead is a head that was pushed and is not shown yet.
 type lateHead struct {
@@ -73,7 +74,7 @@ func (pr pulls) catchUp() error {
 	waiting := pr.core.behind
 	pr.core.behind = nil
 	for _, i := range waiting {
-		if !i.repo.lag().Programs {
+		if !pr.lag(i.repo).Programs {
 			pr.core.behind = append(pr.core.behind, i)
 			continue
 		}

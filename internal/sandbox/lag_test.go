@@ -196,9 +196,18 @@ func TestGitHubIsLateForPrograms(t *testing.T) {
 	pc.commit("c.txt", "c\n")
 	pc.git("push", "-q", "origin", "y")
 	n = w.pull("octo", "y")
+	was = head("actions")
 	theirs := pc.commit("c.txt", "more\n")
 	pc.git("push", "-q", "origin", "y")
-	require.Equal(t, theirs, head("actions"), "what a person pushed is old by the time that a run begins")
+	require.Equal(t, []string{was, theirs}, []string{head("actions"), head("actions")}, "of people's pushes, too")
+	own := UsualLag()
+	own.Own = true
+	w.s.mu.Lock()
+	w.s.usualLag = own
+	w.s.mu.Unlock()
+	theirs = pc.commit("c.txt", "more still\n")
+	pc.git("push", "-q", "origin", "y")
+	require.Equal(t, theirs, head("actions"), "unless that is old by the time that a run begins")
 }
 
 // A head and its base that a program moves in one breath leave the pull request closed, where nothing else is set.

@@ -32,6 +32,8 @@ type Options struct {
 	Empty bool
 	// Permissions are what the token of workflows may do where nothing else is set for a repository; nil: JobPermissions.
 	Permissions Permissions
+	// Lag is how late pull requests are shown where nothing else is set for a repository; nil: UsualLag.
+	Lag *Lag
 	// Unlimited lets the token of workflows ask for as much as it likes where nothing else is set.
 	Unlimited bool
 }
@@ -80,6 +82,7 @@ type core struct {
 
 	jobPermissions Permissions
 	jobLimits      Limits
+	usualLag       Lag
 
 	mu             sync.Mutex // guards all below
 	origin         string
@@ -140,6 +143,9 @@ func open(o Options) (*Server, error) {
 	c.git, c.world, c.pulls, c.refs, c.json, c.urls, c.hooks, c.tokens = gitStore{c}, world{c}, pulls{c}, pushes{c}, views{c}, addresses{c}, hooks{c}, tokens{c}
 	if s.jobPermissions = o.Permissions; s.jobPermissions == nil {
 		s.jobPermissions = JobPermissions()
+	}
+	if s.usualLag = UsualLag(); o.Lag != nil {
+		s.usualLag = *o.Lag
 	}
 	if !o.Unlimited {
 		s.jobLimits = usualLimits

@@ -71,7 +71,7 @@ type Repository struct {
 
 	WorkflowRights WorkflowRights
 	JobPermissions Permissions     `json:",omitempty"` // of the token of workflows; nil: jobPermissions
-	Lag            *Lag            `json:",omitempty"` // nil: usualLag
+	Lag            *Lag            `json:",omitempty"` // nil: that of Options
 	NoMethods      map[string]bool `json:",omitempty"` // merge, squash and rebase, where they are switched off
 	PushPolicy     *PushPolicy     `json:",omitempty"`
 

@@ -108,8 +108,8 @@ func (f pushes) headsMoved(r *Repository, changes []refChange, actor *User) erro
 			case i.Pull.HeadSHA == c.now:
 			case c.now == "":
 				f.pulls.close(i, actor)
-			case base.lag().Heads > 0 && base.lag().delays(actor):
-				i.Pull.NewHead = &lateHead{SHA: c.now, Actor: actor.Login, Reads: base.lag().Heads}
+			case f.pulls.lag(base).Heads > 0 && f.pulls.lag(base).delays(actor):
+				i.Pull.NewHead = &lateHead{SHA: c.now, Actor: actor.Login, Reads: f.pulls.lag(base).Heads}
 				f.pulls.falls(i)
 			default:
 				if err := f.headMoved(i, c.now, actor); err != nil {
@@ -192,8 +192,8 @@ func (f pushes) basesMoved(r *Repository, changes []refChange, actor *User) erro
 		if err != nil {
 			return err
 		}
-		if r.lag().Merges > 0 && r.lag().delays(actor) {
-			i.Pull.NewMerge = &lateMerge{Commit: commit, Actor: actor.Login, Reads: r.lag().Merges}
+		if f.pulls.lag(r).Merges > 0 && f.pulls.lag(r).delays(actor) {
+			i.Pull.NewMerge = &lateMerge{Commit: commit, Actor: actor.Login, Reads: f.pulls.lag(r).Merges}
 			f.pulls.falls(i)
 			continue
 		}
