@@ -246,6 +246,7 @@ func TestTheMergeForTrial(t *testing.T) {
 	c.git("fetch", "-q", "origin", ref)
 	require.Equal(t, w.tip("main")+" "+head, c.git("log", "-1", "--format=%P", "FETCH_HEAD"))
 	trial := at()
+	require.Equal(t, trial, w.as("octo", "GET", repoPath+"/git/"+strings.Replace(ref, "refs/", "ref/", 1), nil).want(200).obj()["object"].(obj)["sha"])
 
 	_, err := c.try("push", "-f", "origin", "HEAD:"+ref)
 	require.Error(t, err)
