@@ -22,6 +22,7 @@ type Protection struct {
 	// protection, which lets nobody pass.
 	Ruleset int64    `json:",omitempty"`
 	Bypass  []string `json:",omitempty"`
+	Name    string   `json:",omitempty"` // of the ruleset; empty: one is made up
 }
 
 // classic is the protection of a branch that is no ruleset, or nil.
@@ -98,7 +99,7 @@ func (f pushes) protects(r *Repository, c refChange, u *User) string {
 			return fmt.Sprintf("refusing to allow a GitHub App to create or update workflow `%s` without `workflows` permission", path)
 		}
 	}
-	p := r.Protections[strings.TrimPrefix(c.ref, "refs/heads/")]
+	p := r.protection(strings.TrimPrefix(c.ref, "refs/heads/"))
 	if p == nil || !strings.HasPrefix(c.ref, "refs/heads/") || p.letsPass(u.Login) {
 		return ""
 	}
@@ -221,7 +222,7 @@ func (r *Repository) checkWord(name, sha string) string {
 
 // mergeRefusal is why the merge endpoint refuses the request's pull request, or "".
 func mergeRefusal(q *request, base, head, method string) string {
-	p := q.repo.Protections[q.issue.Pull.BaseRef]
+	p := q.repo.protection(q.issue.Pull.BaseRef)
 	if q.repo.NoMethods[method] {
 		return map[string]string{
 			"merge": "Merge commits are", "squash": "Squash merges are", "rebase": "Rebase merges are",

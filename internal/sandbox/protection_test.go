@@ -244,3 +244,22 @@ func TestRulesAreShown(t *testing.T) {
 	require.Equal(t, obj{"viewerCanPush": true, "requiredStatusCheckContexts": nil, "requiredApprovingReviewCount": nil, "requiresLinearHistory": true}, rule("rita"))
 	require.Equal(t, false, rule("passerby").(obj)["viewerCanPush"])
 }
+
+func TestARulesetOfAllBranchesIsNoAffairOfHiddenRefs(t *testing.T) {
+	w := newTown(t)
+	c := w.clone("octo")
+	c.branch("x", "a.txt", "a\n")
+	made := w.as("octo", "POST", repoPath+"/rulesets", obj{"name": "all", "target": "branch", "enforcement": "active",
+		"conditions": obj{"ref_name": obj{"include": []string{"~ALL"}, "exclude": []string{}}}, "rules": []obj{{"type": "deletion"}, {"type": "non_fast_forward"}}}).want(201).obj()
+	require.Len(t, w.as("octo", "GET", repoPath+"/rules/branches/x", nil).want(200).list(), 2)
+	c.git("push", "-q", "origin", "x:refs/mergexo/x", "x:y")
+	for _, change := range [][]string{{"+main:x"}, {":x"}} {
+		out, err := c.try(append([]string{"push", "origin"}, change...)...)
+		require.Error(t, err)
+		require.Contains(t, out, "GH013: Repository rule violations found for refs/heads/x.")
+	}
+	c.git("push", "-q", "origin", "+main:refs/mergexo/x")
+	c.git("push", "-q", "origin", ":refs/mergexo/x")
+	w.as("octo", "DELETE", fmt.Sprintf("%s/rulesets/%d", repoPath, id(made)), nil).want(204)
+	c.git("push", "-q", "origin", ":x")
+}

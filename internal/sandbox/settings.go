@@ -9,7 +9,10 @@ var settingRoutes = []route{
 	{"GET /repos/{owner}/{repo}/actions/permissions/workflow", needAdmin, getWorkflowRights},
 	{"PUT /repos/{owner}/{repo}/actions/permissions/workflow", needAdmin, putWorkflowRights},
 	{"GET /repos/{owner}/{repo}/rules/branches/{branch}", needRead, listBranchRules},
+	{"GET /repos/{owner}/{repo}/rulesets", needRead, listRulesets},
+	{"POST /repos/{owner}/{repo}/rulesets", needAdmin, createRuleset},
 	{"GET /repos/{owner}/{repo}/rulesets/{ruleset_id}", needRead, getRuleset},
+	{"DELETE /repos/{owner}/{repo}/rulesets/{ruleset_id}", needAdmin, deleteRuleset},
 }
 
 // WorkflowRights are what workflows may do. The zero value is what a repository of the sandbox begins with: GitHub's

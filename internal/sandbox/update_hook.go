@@ -26,14 +26,18 @@ refuse() {
 	exit 1
 }
 case $ref in refs/pull/*) echo "error: deny updating a hidden ref" >&2; exit 1 ;; esac
+holds() {
+	case $1,$ref in "~ALL",refs/heads/*) return 0 ;; esac
+	[ "$ref" = "refs/heads/$1" ]
+}
 tab=$(printf '\t')
 why=
 while IFS="$tab" read -r branch sha text; do
-	[ "$ref" = "refs/heads/$branch" ] || continue
+	holds "$branch" || continue
 	if [ "$sha" = "*" ] || [ "$sha" = "$new" ]; then why=$text; fi
 done <"$GIT_DIR/sandbox-refusals"
 while read -r branch linear ruleset pass who; do
-	[ "$ref" = "refs/heads/$branch" ] || continue
+	holds "$branch" || continue
 	case $pass in *",$SANDBOX_LOGIN,"*) continue ;; esac
 	[ "$new" != "$zero" ] || refuse "` + noDeletion + `"
 	case " $who " in
