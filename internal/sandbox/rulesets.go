@@ -54,7 +54,7 @@ func getRuleset(q *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return q.s.json.ruleset(q, branch, q.repo.Protections[branch]), nil
+	return rulesetOf(q, branch, q.repo.Protections[branch]), nil
 }
 
 // everyBranch is the condition of a ruleset that holds for all branches, and the key of its protection. Refs that are no
@@ -135,7 +135,7 @@ func createRuleset(q *request) (any, error) {
 		return nil, err
 	}
 	q.repo.Protections[branch] = p
-	return &reply{http.StatusCreated, q.s.json.ruleset(q, branch, p)}, q.s.refs.protectionChanged(q.repo)
+	return &reply{http.StatusCreated, rulesetOf(q, branch, p)}, q.s.refs.protectionChanged(q.repo)
 }
 
 // listRulesets is repos-get-repo-rulesets: without their rules.
@@ -148,7 +148,7 @@ func listRulesets(q *request) (any, error) {
 	}
 	slices.Sort(branches)
 	return paginate(q, branches, func(branch string) obj {
-		o := q.s.json.ruleset(q, branch, q.repo.Protections[branch])
+		o := rulesetOf(q, branch, q.repo.Protections[branch])
 		for _, detail := range []string{"rules", "conditions", "current_user_can_bypass"} {
 			delete(o, detail)
 		}
@@ -177,8 +177,8 @@ func rulesetNamed(q *request) (string, error) {
 	return "", errNotFound
 }
 
-// ruleset renders the schema repository-ruleset, as the request's caller sees it.
-func (js views) ruleset(q *request, branch string, p *Protection) obj {
+// rulesetOf renders the schema repository-ruleset, as the request's caller sees it.
+func rulesetOf(q *request, branch string, p *Protection) obj {
 	may, include := "never", "refs/heads/"+branch
 	if q.user != nil && p.letsPass(q.user.Login) {
 		may = "always"

@@ -56,7 +56,12 @@ func (w *world) setScene(ctx context.Context) (scene, error) {
 		}
 	}
 	w.scene = s
-	return s, nil
+	// GitHub finds out in its own time whether there is a conflict.
+	_, err = w.until(ctx, func() (bool, error) {
+		a, err := w.pull(ctx, s.pull.number)
+		return a.at("mergeable") != nil, err
+	})
+	return s, err
 }
 
 // variables are all that our documents take, by name.

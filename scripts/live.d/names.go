@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -16,47 +17,41 @@ import (
 // step, so that a record does not depend on which other steps were run.
 type names struct {
 	secrets []string
-	people  []renamed
+	people  map[string]string         // names of accounts, of the repository and of our directory: their placeholders
+	words   *regexp.Regexp            // any of them
 	seen    map[string]map[string]int // by kind, in the order in which they came
 }
 
-// renamed is a name of an account, a repository or a directory.
-type renamed struct {
-	word *regexp.Regexp
-	as   string
-}
-
 func newNames(w *world) *names {
-	n := &names{seen: map[string]map[string]int{}}
+	n := &names{seen: map[string]map[string]int{}, people: map[string]string{w.repo.String(): "owner/scratch", w.dir: "DIR", w.repo.Name: "scratch"}}
 	for _, s := range w.secrets {
 		if s != "" {
 			n.secrets = append(n.secrets, s, base64.StdEncoding.EncodeToString([]byte("x-access-token:"+s)))
 		}
 	}
-	n.rename(w.repo.String(), "owner/scratch")
-	n.rename(w.dir, "DIR")
-	logins := slices.Sorted(maps.Keys(w.logins))
-	slices.SortStableFunc(logins, func(a, b string) int { return len(b) - len(a) }) // "app[bot]" before "app"
-	for _, login := range logins {
-		n.rename(login, w.logins[login])
+	maps.Copy(n.people, w.logins)
+	delete(n.people, "")
+	words := slices.Collect(maps.Keys(n.people))
+	slices.SortFunc(words, func(a, b string) int { // "app[bot]" before "app"
+		return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b))
+	})
+	var patterns []string
+	for _, word := range words {
+		pattern := regexp.QuoteMeta(word)
+		if isWord(word[0]) {
+			pattern = `\b` + pattern
+		}
+		if isWord(word[len(word)-1]) {
+			pattern += `\b`
+		}
+		patterns = append(patterns, pattern)
 	}
-	n.rename(w.repo.Name, "scratch")
+	n.words = regexp.MustCompile(strings.Join(patterns, "|"))
 	return n
 }
 
-func (n *names) rename(from, to string) {
-	if from == "" {
-		return
-	}
-	pattern := regexp.QuoteMeta(from)
-	if c := from[0]; c != '/' {
-		pattern = `\b` + pattern
-	}
-	if strings.HasSuffix(from, "]") {
-		n.people = append(n.people, renamed{regexp.MustCompile(pattern), to})
-		return
-	}
-	n.people = append(n.people, renamed{regexp.MustCompile(pattern + `\b`), to})
+func isWord(c byte) bool {
+	return c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
 }
 
 // count gives each different text of a kind a number, from 1 on.
@@ -101,9 +96,7 @@ func (n *names) text(s string) string {
 	})
 	s = timeLike.ReplaceAllString(s, noTime)
 	s = requestID.ReplaceAllString(s, "REQUEST")
-	for _, p := range n.people {
-		s = p.word.ReplaceAllLiteralString(s, p.as)
-	}
+	s = n.words.ReplaceAllStringFunc(s, func(word string) string { return n.people[word] })
 	return numberLike.ReplaceAllStringFunc(s, func(found string) string {
 		m := numberLike.FindStringSubmatch(found)
 		return m[1] + strconv.Itoa(n.count("number", m[2]))
