@@ -58,10 +58,10 @@ func orNone(tag string) string {
 
 // needed are what only one circle has on the machine.
 var needed = map[string]string{
-	"MERGEXO_WEBHOOK_EXAMPLES": "examples", "MERGEXO_TEST_BROWSER": "browser", "chromedp.NewContext(": "browser",
+	"MERGEXO_WEBHOOK_EXAMPLES": "examples", "MERGEXO_OCTOKIT_FIXTURES": "examples", "MERGEXO_TEST_BROWSER": "browser", "chromedp.NewContext(": "browser",
 }
 
-var needs = regexp.MustCompile(`MERGEXO_WEBHOOK_EXAMPLES|MERGEXO_TEST_BROWSER|chromedp\.NewContext\(`)
+var needs = regexp.MustCompile(`MERGEXO_WEBHOOK_EXAMPLES|MERGEXO_OCTOKIT_FIXTURES|MERGEXO_TEST_BROWSER|chromedp\.NewContext\(`)
 
 func TestEveryTestIsInACircle(t *testing.T) {
 	seen := map[string]int{}

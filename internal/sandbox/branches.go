@@ -128,7 +128,7 @@ func putProtection(q *request) (any, error) {
 			Contexts []string
 		} `json:"required_status_checks"`
 		Reviews *struct {
-			Count int `json:"required_approving_review_count"`
+			Count *int `json:"required_approving_review_count"`
 		} `json:"required_pull_request_reviews"`
 		Linear bool `json:"required_linear_history"`
 	}
@@ -136,8 +136,12 @@ func putProtection(q *request) (any, error) {
 		return nil, err
 	}
 	p := &Protection{Linear: in.Linear}
-	if in.Reviews != nil {
-		p.Approvals = in.Reviews.Count
+	if in.Reviews != nil { // one, where no number is given: https://github.com/octokit/fixtures has it recorded
+		p.Approvals = 1
+		if in.Reviews.Count != nil {
+			p.Approvals = *in.Reviews.Count
+		}
+		p.Pull = p.Approvals == 0
 	}
 	if in.Restrictions != nil {
 		p.Push = append([]string{}, in.Restrictions.Users...)

@@ -23,7 +23,9 @@ func circles(cache string) []circle {
 		{tag: "all", what: "exhaustive tests"},
 		{tag: "agents", what: "tests with the real agent programs", tools: []string{"codex", "claude"}},
 		{tag: "browser", what: "tests of the dashboard in a browser", tools: []string{"chromium"}, env: map[string]string{"MERGEXO_TEST_BROWSER": cache + "/tools/chromium"}},
-		{tag: "examples", what: "tests on GitHub's own payloads", tools: []string{"webhooks-examples"}, env: map[string]string{"MERGEXO_WEBHOOK_EXAMPLES": cache + "/npm/webhooks-examples"}},
+		{tag: "examples", what: "tests on GitHub's own payloads and answers", tools: []string{"webhooks-examples", "octokit-fixtures"}, env: map[string]string{
+			"MERGEXO_WEBHOOK_EXAMPLES": cache + "/npm/webhooks-examples", "MERGEXO_OCTOKIT_FIXTURES": cache + "/npm/octokit-fixtures",
+		}},
 	}
 }
 
