@@ -92,7 +92,7 @@ type pace struct {
 	between                 time.Duration // content-creating requests
 	last                    time.Time
 	calls, content, queries int
-	points                  int
+	first, used             int // points of GraphQL that the hour had before, and has now, by GitHub's own count
 	waited                  time.Duration
 }
 
@@ -174,6 +174,7 @@ func (c *caller) once(ctx context.Context, method, url string, raw []byte) (answ
 		return answer{}, err
 	}
 	a := answer{status: resp.StatusCode, header: resp.Header}
+	c.w.pace.note(resp.Header)
 	dec := json.NewDecoder(bytes.NewReader(text))
 	dec.UseNumber()
 	if err := dec.Decode(&a.body); err != nil {
@@ -200,6 +201,21 @@ func limited(a answer, err error, method string, now time.Time) (time.Duration, 
 		}
 	}
 	return time.Minute, strings.Contains(strings.ToLower(a.str("message")), "secondary rate limit")
+}
+
+// note takes down how many points have been used. The count begins anew with each hour, and each token has its own: what is
+// told in the end is about the administrator's within the last hour.
+func (p *pace) note(h http.Header) {
+	used, err := strconv.Atoi(h.Get("X-RateLimit-Used"))
+	if err != nil || h.Get("X-RateLimit-Resource") != "graphql" {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.used == 0 || used < p.first {
+		p.first = used
+	}
+	p.used = max(used, p.used)
 }
 
 // turn waits until a request may be sent, and counts it.

@@ -376,6 +376,10 @@ func askExpiry(ctx context.Context, w *world) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	pushed, err := w.git.push(ctx, w.app, nil, "refs/base:refs/"+prefix+"/expired")
+	base, err := w.git.base(ctx)
+	if err != nil {
+		return nil, err
+	}
+	pushed, err := w.git.push(ctx, w.app, nil, base+":refs/"+prefix+"/expired")
 	return facts{"at first": young.refusal(), "an hour later": old.refusal(), "by GraphQL": query.refusal(), "a push with the run's first token": pushed}, err
 }

@@ -195,6 +195,8 @@ func (w *world) meet(ctx context.Context) error {
 			w.logins[login] = "admin"
 		}
 	}
+	// What a workflow's own token does counts as what an App does: in the sandbox the two are one.
+	w.logins["github-actions[bot]"], w.logins["github-actions"] = "app[bot]", "app"
 	if w.logins[w.repo.Owner] == "" {
 		w.logins[w.repo.Owner] = "owner"
 	}
@@ -289,5 +291,6 @@ func (w *world) set(ctx context.Context, path string, in any) error {
 // spent is what the run has cost.
 func (w *world) spent() string {
 	p := w.pace
-	return fmt.Sprintf("cost: %d calls, %d of them GraphQL; %d made content; %s waited for GitHub's pace", p.calls, p.queries, p.content, p.waited.Round(time.Second))
+	return fmt.Sprintf("cost: %d calls, %d of them GraphQL for %d points; %d made content; %s waited for GitHub's pace",
+		p.calls, p.queries, p.used-p.first, p.content, p.waited.Round(time.Second))
 }

@@ -219,6 +219,7 @@ func (m *machine) check(ctx context.Context, what string, tools []string, argv .
 // linters are the checks of what is written, and of the Action.
 func (m *machine) linters(ctx context.Context) {
 	m.check(ctx, "the published descriptions", nil, "scripts/schemas", "--check")
+	m.check(ctx, "the live run, against the sandbox", nil, "scripts/live", "--sandbox", "--only", "identity,refs")
 	m.check(ctx, "the Action under a workflow runner", []string{"act"}, "scripts/act")
 	m.check(ctx, "shellcheck and actionlint", []string{"shellcheck", "actionlint"}, "scripts/lint")
 	m.check(ctx, "staticcheck", []string{"staticcheck"}, m.cache+"/tools/staticcheck", "-tags="+strings.Join(allTags(), ","), "./...")
