@@ -172,6 +172,7 @@ func signalled(t *testing.T, signal syscall.Signal) *scratch {
 	if signal != syscall.SIGKILL {
 		assert.Equal(t, 130, exit.ExitCode(), "%s", said.String())
 		assert.Contains(t, said.String(), "interrupted: cleaning up")
+		assert.Contains(t, said.String(), "scripts/live: interrupted in step badge, of which there is no record: context canceled")
 		entries, err := os.ReadDir(temp)
 		require.NoError(t, err)
 		assert.Empty(t, entries, "files of its own")

@@ -120,11 +120,11 @@ func main() {
 	stop()
 	switch {
 	case err == nil:
+	case interrupted:
+		fmt.Fprintln(os.Stderr, "scripts/live: interrupted", err)
+		os.Exit(130)
 	case errors.Is(err, errFound): // it has been told
 		os.Exit(1)
-	case interrupted:
-		fmt.Fprintln(os.Stderr, "scripts/live: interrupted;", err)
-		os.Exit(130)
 	default:
 		fmt.Fprintln(os.Stderr, "scripts/live:", err)
 		os.Exit(2)

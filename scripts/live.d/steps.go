@@ -76,11 +76,11 @@ func (w *world) goThrough(ctx context.Context, o options, out io.Writer) (err er
 		if len(o.only) > 0 && !slices.Contains(o.only, s.name) {
 			continue
 		}
-		if err := ctx.Err(); err != nil {
-			return err
-		}
 		began := time.Now()
 		r := w.ask(ctx, s)
+		if err := ctx.Err(); err != nil {
+			return fmt.Errorf("in step %s, of which there is no record: %w", s.name, err)
+		}
 		fmt.Fprintf(w.said, "%-12s %5.1fs  %s\n", s.name, time.Since(began).Seconds(), r.inShort())
 		if err := r.write(out, o.record); err != nil {
 			return err
