@@ -213,8 +213,8 @@ func TestARepositoryThatIsNoScratchIsLeftAlone(t *testing.T) {
 		args  []string
 		want  string
 	}{
-		{unmarked, "sandbox-octo", []string{"octo/widgets"}, `octo/widgets is not marked as a scratch repository: put "mergexo scratch" into its description, or say --i-know`},
-		{marked, "sandbox-eve", []string{"octo/widgets"}, "the token's account is no administrator of octo/widgets: use one that is"},
+		{unmarked, "sandbox-octo", []string{"--only", "identity", "octo/widgets"}, `octo/widgets is not marked as a scratch repository: put "mergexo scratch" into its description, or say --i-know`},
+		{marked, "sandbox-eve", []string{"--only", "identity", "octo/widgets"}, "the token's account is no administrator of octo/widgets: use one that is"},
 		{marked, "", []string{"octo/widgets"}, "GITHUB_TOKEN is not set: want a token of an administrator of octo/widgets"},
 		{marked, "sandbox-octo", []string{"octo"}, `"octo": want OWNER/SCRATCH`},
 		{marked, "sandbox-octo", []string{"--only", "everything", "octo/widgets"}, "--only everything: there is no such step; --list names them"},
@@ -226,7 +226,7 @@ func TestARepositoryThatIsNoScratchIsLeftAlone(t *testing.T) {
 	for i := range most + 1 {
 		marked.call("POST", "/issues", facts{"title": fmt.Sprint("Somebody's ", i)})
 	}
-	assert.ErrorContains(t, run(t.Context(), []string{"octo/widgets"}, marked.env("sandbox-octo"), io.Discard, io.Discard), "has 11 open issues and pull requests that this script has not made")
+	assert.ErrorContains(t, run(t.Context(), []string{"--only", "identity", "octo/widgets"}, marked.env("sandbox-octo"), io.Discard, io.Discard), "has 11 open issues and pull requests that this script has not made")
 	require.NoError(t, run(t.Context(), []string{"--i-know", "--only", "identity", "octo/widgets"}, unmarked.env("sandbox-octo"), io.Discard, io.Discard))
 }
 
