@@ -153,9 +153,9 @@ func askQueries(ctx context.Context, w *world) (any, error) {
 // askPermissions asks all documents with all permissions of the job, and with each of them removed.
 func askPermissions(ctx context.Context, w *world) (any, error) {
 	switch {
-	case w.who == "sandbox":
+	case w.sandbox != nil && w.set(ctx, "permissions", facts{}) != nil:
 		return nil, notHere(inSandbox + "its tokens have all permissions of their account, none of an App's")
-	case w.minter == nil:
+	case w.sandbox == nil && w.minter == nil:
 		return nil, notHere("not asked: it needs an App, by MERGEXO_LIVE_APP_ID and MERGEXO_LIVE_APP_KEY")
 	}
 	s, err := w.setScene(ctx)
@@ -166,13 +166,25 @@ func askPermissions(ctx context.Context, w *world) (any, error) {
 	for _, removed := range append([]string{"none"}, slices.Sorted(maps.Keys(jobPermissions))...) {
 		permissions := maps.Clone(jobPermissions)
 		delete(permissions, removed)
-		token, err := w.minter.mint(ctx, permissions)
+		c, err := w.withPermissions(ctx, permissions)
 		if err != nil {
 			return nil, fmt.Errorf("without %s: %w", removed, err)
 		}
-		if out["without "+removed], err = w.documents(ctx, w.callerOf("app", token), s, out["without none"]); err != nil {
+		if out["without "+removed], err = w.documents(ctx, c, s, out["without none"]); err != nil {
 			return nil, fmt.Errorf("without %s: %w", removed, err)
 		}
 	}
+	if w.sandbox != nil {
+		return out, w.set(ctx, "permissions", facts{})
+	}
 	return out, nil
+}
+
+// withPermissions is a token of the App with these permissions; in the sandbox it is the workflow's, which has them from now on.
+func (w *world) withPermissions(ctx context.Context, permissions map[string]string) (*caller, error) {
+	if w.sandbox != nil {
+		return w.app, w.set(ctx, "permissions", facts{"permissions": permissions})
+	}
+	token, err := w.minter.mint(ctx, permissions)
+	return w.callerOf("app", token), err
 }
