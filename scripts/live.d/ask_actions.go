@@ -111,18 +111,7 @@ func askStory(ctx context.Context, w *world) (any, error) {
 	if err := w.handle(ctx, "issues"); err != nil {
 		return nil, err
 	}
-	var pull answer
-	head := "agent/small/" + number + "-"
-	err = w.eventually(ctx, "the pull request", func() (bool, error) {
-		all, err := w.admin.rest(ctx, "GET", "~/pulls?state=all&per_page=20", nil)
-		for _, p := range all.list() {
-			if ref, _ := at(p, "head.ref").(string); strings.HasPrefix(ref, head) {
-				pull.body = p
-				return true, err
-			}
-		}
-		return false, err
-	})
+	pull, err := w.opened(ctx, "agent/small/"+number+"-")
 	if err != nil {
 		return nil, err
 	}
@@ -151,6 +140,21 @@ func askStory(ctx context.Context, w *world) (any, error) {
 		return nil, err
 	}
 	return out, w.tellStory(ctx, out, number, n)
+}
+
+// opened waits for a pull request from a branch that begins so.
+func (w *world) opened(ctx context.Context, head string) (pull answer, err error) {
+	err = w.eventually(ctx, "the pull request", func() (bool, error) {
+		all, err := w.admin.rest(ctx, "GET", "~/pulls?state=all&per_page=20", nil)
+		for _, p := range all.list() {
+			if ref, _ := at(p, "head.ref").(string); strings.HasPrefix(ref, head) {
+				pull.body = p
+				return true, err
+			}
+		}
+		return false, err
+	})
+	return pull, err
 }
 
 var markerKind = regexp.MustCompile(`<!-- (mergexo-[a-z]+):\{?`)

@@ -38,26 +38,30 @@ func askProtection(ctx context.Context, w *world) (any, error) {
 	for _, c := range w.callers() {
 		of := facts{}
 		for name, b := range map[string]string{"classic": classic, "ruled": ruled} {
-			told, err := w.toldOf(ctx, c, b, made.str("id"))
-			if err != nil {
+			if of[name], err = w.tried(ctx, c, b, made.str("id"), one); err != nil {
 				return nil, err
 			}
-			if told["a push"], err = w.git.push(ctx, c, nil, one+":refs/heads/"+b); err != nil {
-				return nil, err
-			}
-			if told["a deletion"], err = w.git.push(ctx, c, nil, ":refs/heads/"+b); err != nil {
-				return nil, err
-			}
-			moved, err := c.rest(ctx, "PATCH", "~/git/refs/heads/"+b, facts{"sha": one})
-			if err != nil {
-				return nil, err
-			}
-			told["by the API"] = moved.refusal()
-			of[name] = told
 		}
 		out[c.kind] = of
 	}
 	return out, nil
+}
+
+// tried is what a token is told about a branch, and what moving it to another commit gets.
+func (w *world) tried(ctx context.Context, c *caller, b, ruleset, to string) (facts, error) {
+	told, err := w.toldOf(ctx, c, b, ruleset)
+	if err != nil {
+		return nil, err
+	}
+	if told["a push"], err = w.git.push(ctx, c, nil, to+":refs/heads/"+b); err != nil {
+		return nil, err
+	}
+	if told["a deletion"], err = w.git.push(ctx, c, nil, ":refs/heads/"+b); err != nil {
+		return nil, err
+	}
+	moved, err := c.rest(ctx, "PATCH", "~/git/refs/heads/"+b, facts{"sha": to})
+	told["by the API"] = moved.refusal()
+	return told, err
 }
 
 // toldOf is what a token is told about a branch.
