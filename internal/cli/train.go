@@ -10,7 +10,7 @@ import (
 	"github.com/mergexo/mergexo/internal/report"
 )
 
-func (p *program) trainCommand() *cli.Command {
+func trainCommand(p *program) *cli.Command {
 	return &cli.Command{
 		Name: "train", Usage: "show the merge train: what is tested, who waits, and what landed last",
 		Flags: outFlags(&cli.StringFlag{Name: "base", Usage: "the train of this `BRANCH`; else all"}, repoFlag),

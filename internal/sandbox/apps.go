@@ -40,7 +40,7 @@ type AppToken struct {
 	Token        string
 	App          int64
 	Repositories map[int64]bool `json:",omitempty"` // by id; nil: all of the installation
-	Permissions  map[string]string
+	Permissions  Permissions
 	ExpiresAt    time.Time
 }
 

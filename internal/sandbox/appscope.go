@@ -1,17 +1,14 @@
 package sandbox
 
-import (
-	"net/http"
-	"strings"
-)
+import "github.com/mergexo/mergexo/internal/model"
 
-// appToken is an installation's token and its App; nil for another token. ok is false for one that has expired.
-func (s *Server) appToken(token string) (t *AppToken, a *App, ok bool) {
-	for _, t := range s.st.AppTokens {
-		if t.Token != token || !s.world.now().Before(t.ExpiresAt) {
+// ofApp is an installation's token and its App; false for another token, and for one that has expired.
+func (k tokens) ofApp(token string) (t *AppToken, a *App, is bool) {
+	for _, t := range k.st.AppTokens {
+		if t.Token != token || !k.world.now().Before(t.ExpiresAt) {
 			continue
 		}
-		for _, a := range s.st.Apps {
+		for _, a := range k.st.Apps {
 			if a.ID == t.App {
 				return t, a, true
 			}
@@ -20,104 +17,37 @@ func (s *Server) appToken(token string) (t *AppToken, a *App, ok bool) {
 	return nil, nil, false
 }
 
-// scope is what an installation's token was narrowed to. The nil scope is that of every other token: it allows all that the
-// account may.
-type scope struct {
-	token *AppToken
-	app   *App
+// reaches tells whether a token may know of a repository at all: that of an App reaches those that it was made for.
+func (k tokens) reaches(token string, r *Repository) bool {
+	t, a, isApp := k.ofApp(token)
+	return !isApp || a.reaches(r) && (t.Repositories == nil || t.Repositories[r.ID])
 }
 
-// scopeOf is nil for a request with another token.
-func (s *Server) scopeOf(r *http.Request) *scope {
-	given, _ := tokenOf(r)
-	if t, a, ok := s.appToken(given); ok {
-		return &scope{t, a}
-	}
-	return nil
-}
-
-// within tells whether a token reaches a repository.
-func (c *scope) within(r *Repository) bool {
-	return c == nil || c.app.reaches(r) && (c.token.Repositories == nil || c.token.Repositories[r.ID])
-}
-
-// has tells whether a token holds a permission.
-func (c *scope) has(permission, access string) bool {
-	return c == nil || grants(c.token.Permissions, permission, access)
-}
-
-// permissionsFor are the permissions any of which an endpoint wants, by the beginning of its path below the repository; the
-// first that fits counts. https://docs.github.com/en/rest/authentication/permissions-required-for-github-apps
-var permissionsFor = []struct{ path, names string }{
-	{"/actions/permissions", "administration"},
-	{"/actions", "actions"},
-	{"/branches/{branch}/protection", "administration"},
-	{"/check-runs", "checks"},
-	{"/collaborators", "metadata"},
-	{"/commits/{ref}/check-runs", "checks"},
-	{"/commits/{ref}/pulls", "pull_requests"},
-	{"/commits/{ref}/status", "statuses"},
-	{"/rules", "metadata"},
-	{"/rulesets", "metadata"},
-	{"/statuses", "statuses"},
-	{"/pulls/{number}/merge", "contents"},
-	{"/pulls", "pull_requests"},
-	{"/issues", "issues pull_requests"},
-	{"/labels", "issues pull_requests"},
-	{"/forks", "administration"},
-}
-
-// wants are the permissions of an endpoint, any of which will do, and the access.
-func (rt route) wants() (names []string, access string) {
-	method, path, _ := strings.Cut(rt.pattern, " ")
-	access = "write"
-	if method == http.MethodGet {
-		access = "read"
-	}
-	path, inRepository := strings.CutPrefix(path, "/repos/{owner}/{repo}")
+// gitMost is the most that a token allows by git in a repository.
+func (k tokens) gitMost(token string, r *Repository) model.Permission {
+	t, a, isApp := k.ofApp(token)
 	switch {
-	case !inRepository:
-		return []string{"metadata"}, "read"
-	case path == "" && access == "read":
-		return []string{"metadata"}, access
-	case path == "":
-		return []string{"administration"}, access
-	case strings.HasPrefix(path, "/collaborators") && access == "write":
-		return []string{"administration"}, access
+	case !isApp:
+		return model.PermissionAdmin
+	case !k.reaches(token, r) || a.SuspendedAt != nil || !t.Permissions.have("contents=read"):
+		return model.PermissionNone
+	case t.Permissions.have("contents=write"):
+		return model.PermissionWrite
 	}
-	for _, p := range permissionsFor {
-		if strings.HasPrefix(path, p.path) {
-			return strings.Fields(p.names), access
-		}
-	}
-	return []string{"contents"}, access
+	return model.PermissionRead
 }
 
-// allow refuses what an installation's token was not made for. GitHub lets such a token read what everybody may read; this one
-// may not, so that a permission that a program forgot to ask for shows.
-func (c *scope) allow(q *request, rt route) error {
-	switch {
-	case c == nil || q.repo == nil:
+// inReach refuses what an App's token was not made for, or may not do any more.
+func (q *request) inReach() error {
+	if q.repo == nil {
 		return nil
-	case c.app.SuspendedAt != nil:
+	}
+	token, _ := tokenOf(q.r)
+	if _, a, isApp := q.s.tokens.ofApp(token); isApp && a.SuspendedAt != nil {
 		return errSuspended
-	case !c.within(q.repo):
+	}
+	if !q.s.tokens.reaches(token, q.repo) {
 		return errNotFound
 	}
-	names, access := rt.wants()
-	for _, name := range names {
-		if c.has(name, access) {
-			return nil
-		}
-	}
-	q.head.Set("X-Accepted-GitHub-Permissions", strings.Join(names, "="+access+"; ")+"="+access)
-	return &failure{status: http.StatusForbidden, message: "Resource not accessible by integration"}
-}
-
-// reads is GraphQL's refusal of what a token may not read; nil where it may.
-func (c *scope) reads(permission string) error {
-	if c.has(permission, "read") {
-		return nil
-	}
-	return &refusal{kind: "FORBIDDEN", message: "Resource not accessible by integration"}
+	return nil
 }

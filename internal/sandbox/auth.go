@@ -21,7 +21,7 @@ func (s *Server) viewer(r *http.Request) (u *User, ok bool) {
 	if !given {
 		return nil, true
 	}
-	if _, a, ok := s.appToken(token); ok {
+	if _, a, ok := s.tokens.ofApp(token); ok {
 		return s.world.ensureUser(a.login(), "Bot"), true
 	}
 	login, found := strings.CutPrefix(strings.TrimPrefix(token, fineGrained), "sandbox-")
@@ -45,7 +45,8 @@ const fineGrained = "github_pat_"
 // token could: https://github.com/cli/cli/issues/12597. Statuses, and the sum of both, it can.
 func (s *Server) seesChecks(r *http.Request) bool {
 	token, _ := tokenOf(r)
-	return !strings.HasPrefix(token, fineGrained) && s.scopeOf(r).has("checks", "read")
+	t, _, isApp := s.tokens.ofApp(token)
+	return !strings.HasPrefix(token, fineGrained) && (!isApp || t.Permissions.have("checks=read"))
 }
 
 // noChecks is what a fine-grained token is told.

@@ -86,7 +86,7 @@ func (s *Server) admitGit(r *http.Request, g *gitRequest) (*User, *Repository, *
 		have = model.PermissionRead
 	}
 	if repo != nil {
-		have = min(have, s.gitScope(r, repo))
+		have = min(have, s.tokens.gitMost(token, repo))
 	}
 	switch {
 	case have == model.PermissionNone && user == nil:
@@ -103,28 +103,16 @@ func (s *Server) admitGit(r *http.Request, g *gitRequest) (*User, *Repository, *
 	return user, repo, nil
 }
 
-// gitScope is the most that a request's token allows in a repository.
-func (s *Server) gitScope(r *http.Request, repo *Repository) model.Permission {
-	switch c := s.scopeOf(r); {
-	case c == nil:
-		return model.PermissionAdmin
-	case !c.within(repo) || c.app.SuspendedAt != nil || !c.has("contents", "read"):
-		return model.PermissionNone
-	case c.has("contents", "write"):
-		return model.PermissionWrite
-	}
-	return model.PermissionRead
-}
-
 // pusherEnv is git's environment for what a user asks for. The hooks read in it who that is.
 func (s *Server) pusherEnv(r *http.Request, user *User) []string {
 	env := gitEnv()
 	if user != nil {
 		env = append(env, "SANDBOX_LOGIN="+strings.ToLower(user.Login))
+		token, _ := tokenOf(r)
 		s.mu.Lock()
-		app := s.scopeOf(r)
+		app, _, isApp := s.tokens.ofApp(token)
 		s.mu.Unlock()
-		if user.Login == actionsLogin || !app.has("workflows", "write") {
+		if user.Login == actionsLogin || isApp && !app.Permissions.have("workflows=write") {
 			env = append(env, "SANDBOX_NO_WORKFLOWS=1")
 		}
 	}

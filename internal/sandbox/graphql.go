@@ -137,7 +137,7 @@ func (s *Server) answerQuery(r *http.Request, viewer *User, ask graphqlRequest) 
 			return nil, left, "", err
 		}
 	}
-	l := &look{left: left, s: &s.core, viewer: viewer, token: token, checks: s.seesChecks(r), scope: s.scopeOf(r), asked: asked, seen: map[*Issue]bool{}}
+	l := &look{left: left, s: &s.core, viewer: viewer, token: token, checks: s.seesChecks(r), asked: asked, seen: map[*Issue]bool{}}
 	done := schema.Exec(context.WithValue(r.Context(), lookKey{}, l), *ask.Query, ask.OperationName, ask.Variables)
 	out = &graphqlResponse{Data: done.Data}
 	for _, e := range append(done.Errors, l.late...) {
@@ -158,8 +158,7 @@ type look struct {
 	s      *core
 	viewer *User
 	token  string
-	checks bool   // the token can read check runs
-	scope  *scope // that the token was narrowed to
+	checks bool // the token can read check runs
 	asked  *survey
 	left   account
 	late   []*gqlerrors.QueryError // errors of items of a list, which a resolver cannot return beside the list

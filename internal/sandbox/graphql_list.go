@@ -110,9 +110,6 @@ func (r *gqlRepository) Issues(args struct {
 	OrderBy        *order
 	FilterBy       *issueFilters
 }) (*connection[gqlIssue], error) {
-	if err := r.scope.reads("issues"); err != nil {
-		return nil, err
-	}
 	if err := r.forbids(r.r, "Issue"); err != nil {
 		return nil, err
 	}
@@ -135,9 +132,6 @@ type pullArgs struct {
 }
 
 func (r *gqlRepository) PullRequests(args pullArgs) (*connection[gqlPull], error) {
-	if err := r.scope.reads("pull_requests"); err != nil {
-		return nil, err
-	}
 	if err := r.forbids(r.r, "PullRequest"); err != nil {
 		return nil, err
 	}

@@ -81,9 +81,6 @@ func (r *gqlRepository) Ref(args struct{ QualifiedName string }) (*gqlRef, error
 }
 
 func (r *gqlRepository) Issue(args struct{ Number int32 }) (*gqlIssue, error) {
-	if err := r.scope.reads("issues"); err != nil {
-		return nil, err
-	}
 	if i := r.r.Issues[int(args.Number)]; i != nil && i.Pull == nil {
 		return r.issue(i), r.forbids(r.r, "Issue")
 	}
@@ -91,9 +88,6 @@ func (r *gqlRepository) Issue(args struct{ Number int32 }) (*gqlIssue, error) {
 }
 
 func (r *gqlRepository) PullRequest(args struct{ Number int32 }) (*gqlPull, error) {
-	if err := r.scope.reads("pull_requests"); err != nil {
-		return nil, err
-	}
 	if i := r.r.Issues[int(args.Number)]; i != nil && i.Pull != nil {
 		r.see(i)
 		return r.pull(i), r.forbids(r.r, "PullRequest")
@@ -103,13 +97,6 @@ func (r *gqlRepository) PullRequest(args struct{ Number int32 }) (*gqlPull, erro
 
 func (r *gqlRepository) IssueOrPullRequest(args struct{ Number int32 }) (*issueOrPull, error) {
 	if i := r.r.Issues[int(args.Number)]; i != nil {
-		what := "issues"
-		if i.Pull != nil {
-			what = "pull_requests"
-		}
-		if err := r.scope.reads(what); err != nil {
-			return nil, err
-		}
 		r.see(i)
 		return &issueOrPull{r.look, i}, r.forbids(r.r, i.kind())
 	}

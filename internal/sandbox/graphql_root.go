@@ -113,7 +113,7 @@ func (*gqlRoot) Repository(ctx context.Context, args struct {
 
 // sees tells whether the viewer may read a repository.
 func (l *look) sees(r *Repository) bool {
-	return l.scope.within(r) && l.s.world.permission(r, l.viewer.Login) >= model.PermissionRead
+	return l.s.tokens.reaches(l.token, r) && l.s.world.permission(r, l.viewer.Login) >= model.PermissionRead
 }
 
 func (*gqlRoot) Node(ctx context.Context, args struct{ ID graphql.ID }) (*gqlNode, error) {

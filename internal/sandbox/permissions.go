@@ -94,6 +94,9 @@ const notAccessible = "Resource not accessible by integration"
 // granted are the permissions of a token in a repository. isLimited is false for a token that may whatever the role of its
 // account lets it: a person's, and those of workflows that are not ours.
 func (k tokens) granted(token string, r *Repository) (p Permissions, isLimited bool) {
+	if t, _, isApp := k.ofApp(token); isApp {
+		return t.Permissions, true
+	}
 	switch {
 	case token != jobToken:
 		return nil, false
@@ -103,10 +106,12 @@ func (k tokens) granted(token string, r *Repository) (p Permissions, isLimited b
 	return k.jobPermissions, true
 }
 
-// lacks tells whether a token has too few permissions. What is public everybody reads.
+// lacks tells whether a token has too few permissions. What is public everybody reads; an App's token may not even that, so
+// that a permission shows which a program forgot to ask for.
 func (k tokens) lacks(token string, r *Repository, d demand, isPublic bool) bool {
 	p, isLimited := k.granted(token, r)
-	return isLimited && !(isPublic && !r.Private && d.reads()) && !d.metBy(p)
+	_, _, isApp := k.ofApp(token)
+	return isLimited && !(isPublic && !isApp && !r.Private && d.reads()) && !d.metBy(p)
 }
 
 // permitted refuses a route to a token without the permissions for it, and says in a header which those are.

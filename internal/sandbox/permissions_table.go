@@ -18,6 +18,9 @@ var endpointDemands = map[string]demand{
 
 	"GET /repos/{owner}/{repo}/rules/branches/{branch}":                      "metadata=read",
 	"GET /repos/{owner}/{repo}/rulesets/{ruleset_id}":                        "metadata=read",
+	"GET /repos/{owner}/{repo}/rulesets":                                     "metadata=read",
+	"POST /repos/{owner}/{repo}/rulesets":                                    "administration=write",
+	"DELETE /repos/{owner}/{repo}/rulesets/{ruleset_id}":                     "administration=write",
 	"GET /repos/{owner}/{repo}/branches/{branch}/protection":                 "administration=read",
 	"PUT /repos/{owner}/{repo}/branches/{branch}/protection":                 "administration=write",
 	"DELETE /repos/{owner}/{repo}/branches/{branch}/protection":              "administration=write",

@@ -147,7 +147,7 @@ func (q *request) run(rt route) (any, error) {
 	if err := q.authorize(rt.need); err != nil {
 		return nil, err
 	}
-	if err := q.s.scopeOf(q.r).allow(q, rt); err != nil {
+	if err := q.inReach(); err != nil {
 		return nil, err
 	}
 	if n := q.r.PathValue("number"); n != "" && q.repo != nil {

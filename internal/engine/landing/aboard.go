@@ -67,7 +67,7 @@ func (a *Aboard) Build(ctx context.Context, home *thread.Thread, onto string) (t
 		}
 	}
 	m := a.one
-	m.Share(home)
+	thread.Share(m.Thread, home)
 	if err := meet(ctx, a.g, m); err != nil {
 		return "", err
 	}
@@ -170,7 +170,7 @@ func (a *Aboard) take(ctx context.Context, home *thread.Thread, on, tip string) 
 	if waits != "" {
 		return &Unready{Number: m.is.Number, Why: waits}
 	}
-	m.Share(home)
+	thread.Share(m.Thread, home)
 	if err := meet(ctx, a.g, m); err != nil {
 		return err
 	}

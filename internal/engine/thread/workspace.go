@@ -16,8 +16,8 @@ func (t *Thread) Another(ev model.Event, known *Memory) *Thread {
 	return other
 }
 
-// Share has this thread use the checkout that another one of the same repository has open.
-func (t *Thread) Share(other *Thread) { t.Checkout, t.shared = other.Checkout, other.Checkout != nil }
+// Share has a thread use the checkout that another one of the same repository has open.
+func Share(t, other *Thread) { t.Checkout, t.shared = other.Checkout, other.Checkout != nil }
 
 // Close closes the checkouts of the thread and of the others that it has to do with.
 func (t *Thread) Close() {
