@@ -23,7 +23,7 @@ func TestTheTrainOfABase(t *testing.T) {
 	} {
 		w.tick()
 		run["head_sha"] = first
-		w.as("actions", "POST", "check-runs", run)
+		w.as("github-actions[bot]", "POST", "check-runs", run)
 	}
 
 	c := w.client("actions")

@@ -56,6 +56,23 @@ func (r Rewrite) send(ctx context.Context, t Thread) (Result, error) {
 	return Result{}, transport.Rewrite(ctx, t.Checkout(), r.Branch, r.From, r.To)
 }
 
+// PushCar sets a branch of a merge train to the commit that is to be tested, From "" where there is none.
+type PushCar struct {
+	Branch, From, To string
+	Token            string
+}
+
+// Entry names the branch.
+func (p PushCar) Entry() model.Effect {
+	return model.Effect{Kind: "push", Target: p.Branch, Token: p.Token}
+}
+
+func (PushCar) repeats() repeat { return never }
+
+func (p PushCar) send(ctx context.Context, t Thread) (Result, error) {
+	return Result{}, transport.PushCar(ctx, t.Checkout(), p.Branch, p.From, p.To)
+}
+
 // Stage pushes the planned commits of a turn to a private ref, and what is kept along with them. Without a SHA only that is
 // kept.
 type Stage struct {

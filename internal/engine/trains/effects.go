@@ -186,7 +186,7 @@ func (l *line) push(ctx context.Context, e train.Push) error {
 		}
 		return err
 	}
-	move := effect.Rewrite{Branch: e.Branch, From: e.From, To: e.Tip, Token: journal.Token("train", e.Branch, e.Tip)}
+	move := effect.PushCar{Branch: e.Branch, From: e.From, To: e.Tip, Token: journal.Token("train", e.Branch, e.Tip)}
 	_, err := l.home.Apply(ctx, move)
 	rejected, unclear := (*git.ErrRejected)(nil), (*git.ErrUnclear)(nil)
 	switch {

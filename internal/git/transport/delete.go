@@ -14,14 +14,30 @@ import (
 )
 
 // Rewrite moves a pull request's branch from one commit to another, which need not descend from it, and only if the branch
-// is at from, or at to already; "" for one that does not exist yet. Errors are *ErrRejected, *ErrUnclear or *Error. One network operation.
+// is at from, or at to already. Errors are *ErrRejected, *ErrUnclear or *Error. One network operation.
 func Rewrite(ctx context.Context, c *git.Checkout, branch, from, to string) error {
 	ref := "refs/heads/" + branch
-	if !syntax.ValidRef(ref) || from != "" && !syntax.IsSHA(from) || !syntax.IsSHA(to) {
+	if !syntax.ValidRef(ref) || !syntax.IsSHA(from) || !syntax.IsSHA(to) {
 		return fmt.Errorf("rewrite %q from %q to %q: not a branch and commit ids", branch, from, to)
 	}
-	if err := push(ctx, c, relay.Move{From: cmp.Or(from, relay.ZeroID), To: to, Ref: ref}); err != nil {
+	if err := push(ctx, c, relay.Move{From: from, To: to, Ref: ref}); err != nil {
 		return fmt.Errorf("rewrite %s: %w", branch, err)
+	}
+	return nil
+}
+
+// trainBranches is the prefix of the branches that are tested for merge trains.
+const trainBranches = "refs/heads/mergexo/train/"
+
+// PushCar sets a branch of a merge train to a commit, if it is at from, "" for none, or at to already. Errors are *ErrRejected,
+// *ErrUnclear or *Error. One network operation.
+func PushCar(ctx context.Context, c *git.Checkout, branch, from, to string) error {
+	ref := "refs/heads/" + branch
+	if !syntax.ValidRef(ref) || !strings.HasPrefix(ref, trainBranches) || from != "" && !syntax.IsSHA(from) || !syntax.IsSHA(to) {
+		return fmt.Errorf("set %q from %q to %q: not a branch of a merge train and commit ids", branch, from, to)
+	}
+	if err := push(ctx, c, relay.Move{From: cmp.Or(from, relay.ZeroID), To: to, Ref: ref}); err != nil {
+		return fmt.Errorf("set %s: %w", branch, err)
 	}
 	return nil
 }

@@ -42,6 +42,11 @@ func TestRewriteMovesABranchFromWhereItIs(t *testing.T) {
 	require.NoError(t, err)
 	assert.Empty(t, at, "a branch that was deleted is not made again")
 	assert.Error(t, transport.Rewrite(gittest.Ctx, c, "agent/x", "", base))
+
+	assert.Error(t, transport.PushCar(gittest.Ctx, c, "agent/x", "", base), "only branches of a train are made so")
+	require.NoError(t, transport.PushCar(gittest.Ctx, c, "mergexo/train/main/1", "", base))
+	require.ErrorAs(t, transport.PushCar(gittest.Ctx, c, "mergexo/train/main/1", "", old), &rejected)
+	assert.Equal(t, base, h.Tip("refs/heads/mergexo/train/main/1"))
 }
 
 func TestALostAnswerToARewriteIsUnclear(t *testing.T) {
