@@ -260,6 +260,12 @@ var tricks = map[string]func(model.Request, *model.Outcome){
 	"line":   func(model.Request, *model.Outcome) { appendLine("greeting.txt", "answered") },
 	"counts": func(model.Request, *model.Outcome) { appendLine("greeting.txt", "call "+nth()) },
 	"costs":  func(_ model.Request, o *model.Outcome) { o.Usage.CostUSD = 0.75 },
+	// dated has what follows commit at one and the same time, so that equal work is the very same commit.
+	"dated": func(model.Request, *model.Outcome) {
+		for _, name := range []string{"GIT_AUTHOR_DATE", "GIT_COMMITTER_DATE"} {
+			must(os.Setenv(name, "1767355200 +0000"))
+		}
+	},
 	"dirty":  func(model.Request, *model.Outcome) { appendLine("left.txt", "left") },
 	"repair": func(r model.Request, o *model.Outcome) {
 		if r.Kind == "repair" {

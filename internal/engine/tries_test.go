@@ -63,8 +63,19 @@ func TestEveryCancelledAttemptLeavesItsCauseItsRunAndItsBranch(t *testing.T) {
 
 func TestTheSameWorkIsKeptOnce(t *testing.T) {
 	t.Parallel()
+	for _, does := range []string{"commits+dirty+fail", "dated+commits+dirty+fail"} { // at its times, or the very same commits
+		t.Run(does, func(t *testing.T) {
+			t.Parallel()
+			keepsOnce(t, does)
+		})
+	}
+}
+
+// keepsOnce lets an agent fail three times that does the same each time.
+func keepsOnce(t *testing.T, does string) {
+	t.Helper()
 	w := newWorld(t)
-	w.agent = "commits+dirty+fail"
+	w.agent = does
 	w.review("alice", "Answer me.")
 	ev := w.delivery("pull_request_review_comment")
 	for range 2 {

@@ -78,6 +78,10 @@ func dropDoubles(ctx context.Context, p *Pull, head string) {
 		if !aside(*t) {
 			continue
 		}
+		if slices.Contains(heads, t.CheckpointSHA) { // the very commit, so that the branch is a later attempt's as well
+			t.Checkpoint = ""
+			continue
+		}
 		holder, err := heldBy(ctx, p, *t, heads)
 		gone := git.IsNoRef(err)
 		if gone { // by a run that died before it said so, or by somebody
