@@ -66,30 +66,6 @@ func TestTheQueueIsThePublishedOne(t *testing.T) {
 	assert.InDelta(t, 1.1, three.Lost, 0.05)
 }
 
-// The budget of a busy day: ahead in at least two of three, and behind in none by more than a tenth. With the settings that
-// each has by itself, and where all runners are used.
-func TestATrainIsAheadOnTheDay(t *testing.T) {
-	t.Parallel()
-	day := trainsim.TheDay(1)
-	figures := map[string]trainsim.Figures{}
-	for _, p := range trainsim.Lineup() {
-		figures[p.Name] = p.Live(day)
-		assert.Equal(t, day.Requests, figures[p.Name].Landed+figures[p.Name].Failed, p.Name)
-	}
-	serial := figures["one after the other"]
-	for name, queue := range map[string]string{
-		"merge train, batch 4, speculate 3":  "merge queue of GitHub, 5 builds",
-		"merge train, batch 4, speculate 12": "merge queue of GitHub, 16 builds",
-		"merge train, batch 8, speculate 12": "merge queue of GitHub, 16 builds",
-	} {
-		for _, other := range []trainsim.Figures{serial, figures[queue]} {
-			ahead, behind := figures[name].Ahead(other)
-			assert.GreaterOrEqual(t, ahead, 2, "%+v %+v", figures[name], other)
-			assert.Zero(t, behind, "%+v %+v", figures[name], other)
-		}
-	}
-}
-
 // Without speculation, batches and chance a train is one request after the other, in the time that this takes.
 func TestATrainOfOneIsSerial(t *testing.T) {
 	day := trainsim.Day{Seed: 3, Requests: 60, Span: 10 * time.Hour, CI: 20 * time.Minute, Runners: 1}

@@ -1,0 +1,40 @@
+//go:build all
+
+package trainsim_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/mergexo/mergexo/internal/train/trainsim"
+)
+
+func TestManyRandomDays(t *testing.T) {
+	t.Parallel()
+	liveThrough(t, 100, 400)
+}
+
+// The budget of a busy day: ahead in at least two of three, and behind in none by more than a tenth. With the settings that
+// each has by itself, and where all runners are used.
+func TestATrainIsAheadOnTheDay(t *testing.T) {
+	t.Parallel()
+	day := trainsim.TheDay(1)
+	figures := map[string]trainsim.Figures{}
+	for _, p := range trainsim.Lineup() {
+		figures[p.Name] = p.Live(day)
+		assert.Equal(t, day.Requests, figures[p.Name].Landed+figures[p.Name].Failed, p.Name)
+	}
+	serial := figures["one after the other"]
+	for name, queue := range map[string]string{
+		"merge train, batch 4, speculate 3":  "merge queue of GitHub, 5 builds",
+		"merge train, batch 4, speculate 12": "merge queue of GitHub, 16 builds",
+		"merge train, batch 8, speculate 12": "merge queue of GitHub, 16 builds",
+	} {
+		for _, other := range []trainsim.Figures{serial, figures[queue]} {
+			ahead, behind := figures[name].Ahead(other)
+			assert.GreaterOrEqual(t, ahead, 2, "%+v %+v", figures[name], other)
+			assert.Zero(t, behind, "%+v %+v", figures[name], other)
+		}
+	}
+}
