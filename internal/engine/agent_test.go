@@ -266,7 +266,7 @@ var tricks = map[string]func(model.Request, *model.Outcome){
 			must(os.Setenv(name, "1767355200 +0000"))
 		}
 	},
-	"dirty":  func(model.Request, *model.Outcome) { appendLine("left.txt", "left") },
+	"dirty": func(model.Request, *model.Outcome) { appendLine("left.txt", "left") },
 	"repair": func(r model.Request, o *model.Outcome) {
 		if r.Kind == "repair" {
 			appendLine("fixed.txt", r.CI[0].Log)
