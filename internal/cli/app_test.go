@@ -77,9 +77,8 @@ func TestAnAppsKeyIsNowhereInReach(t *testing.T) {
 
 func TestMistakesWithAnAppAreOneLineEach(t *testing.T) {
 	h := newHub(t, command(answers))
-	id, key := appOf(h, nil)
 	_, other := appOf(h, nil)
-	id, key = appOf(h, nil)
+	id, key := appOf(h, nil) // in whose place
 	said := h.comments()
 	for want, env := range map[string][]string{
 		"app-id is given, and private-key is not":                        {"MERGEXO_APP_ID=" + id},

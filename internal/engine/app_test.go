@@ -28,7 +28,6 @@ type robot struct {
 	w     *world
 	key   string // PEM
 	id    string
-	grant map[string]string
 	given []string
 }
 

@@ -51,7 +51,7 @@ func (w *world) mergexo(ctx context.Context, event string) (*exec.Cmd, *bytes.Bu
 	w.runs++
 	temp := filepath.Join(w.dir, "runs", strconv.Itoa(w.runs))
 	file := filepath.Join(temp, "event.json")
-	if err := os.MkdirAll(temp, 0o755); err == nil {
+	if err = os.MkdirAll(temp, 0o755); err == nil {
 		err = os.WriteFile(file, raw, 0o644)
 	}
 	if err != nil {

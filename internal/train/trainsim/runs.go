@@ -22,9 +22,6 @@ type trainRun struct {
 	tried   map[string]bool
 }
 
-// died ends a run in its middle.
-type died struct{}
-
 // instant is the time as the program sees it, which is never 0.
 func (w *world) instant() time.Time { return time.Unix(w.now+1, 0) }
 
