@@ -163,7 +163,11 @@ func (l *line) open(ctx context.Context, number int) (*landing.Aboard, error) {
 	t := l.Self
 	if t == nil || t.Event.Number != number {
 		t = l.home.Another(model.Event{Name: "train", Repo: l.Repo, Number: number, IsPull: true}, nil)
-		if err := t.Begin(ctx); err != nil {
+		switch err := t.Begin(ctx); {
+		case github.KindOf(err) == github.NotFound: // its author's account is gone, for one
+			l.opened[number] = nil
+			return nil, nil
+		case err != nil:
 			return nil, err
 		}
 	}
@@ -224,8 +228,12 @@ func (l *line) standings(ctx context.Context) (map[int]train.Standing, error) {
 	if err != nil {
 		return nil, err
 	}
-	for n, p := range now {
-		out[n] = l.standing(n, p)
+	for _, n := range numbers {
+		if p, there := now[n]; there {
+			out[n] = l.standing(n, p)
+		} else {
+			out[n] = train.Standing{State: train.Closed} // GitHub knows of none
+		}
 	}
 	return out, nil
 }
