@@ -44,7 +44,7 @@ const onlyAppliers = "only the appliers of effects change anything outside"
 // writes are the methods of GitHub's client that change something, by its handles.
 var writes = map[string][]string{
 	"Comments": {"Create", "Edit", "Delete", "Reply", "React"}, "Issues": {"Open", "RemoveLabel"}, "Pulls": {"Create", "Close", "Merge"},
-	"Actions": {"RerunFailed", "Dispatch"}, "Refs": {"Create", "Delete"},
+	"Actions": {"RerunFailed", "Cancel", "Dispatch"}, "Refs": {"Create", "Delete"},
 }
 
 // checkWrites lists the calls in a file of the engine by which it changes something on GitHub itself.

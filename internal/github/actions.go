@@ -3,12 +3,15 @@ package github
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
 	"time"
+
+	gogithub "github.com/google/go-github/v60/github"
 
 	"github.com/mergexo/mergexo/internal/model"
 )
@@ -48,6 +51,7 @@ type runNode struct {
 	Event      string    `json:"event"`
 	RunAttempt int       `json:"run_attempt"`
 	HeadSHA    string    `json:"head_sha"`
+	HeadBranch string    `json:"head_branch"`
 	Status     string    `json:"status"`
 	Conclusion string    `json:"conclusion"`
 	CreatedAt  time.Time `json:"created_at"`
@@ -58,7 +62,7 @@ type runNode struct {
 // run leaves out the branch that GitHub adds to some paths: ".github/workflows/ci.yml@main".
 func (n runNode) run() model.CIRun {
 	path, _, _ := strings.Cut(n.Path, "@")
-	r := model.CIRun{ID: n.ID, Workflow: n.WorkflowID, Path: path, Name: n.Name, Event: n.Event, Attempt: n.RunAttempt, HeadSHA: n.HeadSHA,
+	r := model.CIRun{ID: n.ID, Workflow: n.WorkflowID, Path: path, Name: n.Name, Event: n.Event, Attempt: n.RunAttempt, HeadSHA: n.HeadSHA, Branch: n.HeadBranch,
 		Completed: n.Status == "completed", CreatedAt: n.CreatedAt.UTC(), UpdatedAt: n.UpdatedAt.UTC(), URL: n.HTMLURL}
 	if r.Completed {
 		r.Conclusion = n.Conclusion
@@ -154,6 +158,27 @@ func (c Actions) RerunFailed(ctx context.Context, repo model.Repo, run int64) er
 		return rerunRefusal(c.failWrite(op, err))
 	}
 	return nil
+}
+
+// Cancel stops a workflow run, which takes GitHub a while. One that is completed stays as it is.
+// https://docs.github.com/rest/actions/workflow-runs#cancel-a-workflow-run
+func (c Actions) Cancel(ctx context.Context, repo model.Repo, run int64) error {
+	op := fmt.Sprintf("cancel workflow run %d of %s", run, repo)
+	if err := c.mayWrite(ctx, op, repo); err != nil {
+		return err
+	}
+	err := c.send(ctx, http.MethodPost, fmt.Sprintf("repos/%s/actions/runs/%d/cancel", repo, run), nil, nil)
+	if accepted := (*gogithub.AcceptedError)(nil); err == nil || errors.As(err, &accepted) { // 202
+		return nil
+	}
+	e := c.failWrite(op, err)
+	switch {
+	case e.Status == http.StatusConflict: // "Cannot cancel a workflow run that is completed."
+		return nil
+	case e.Kind == Forbidden && e.Fix == fixRights:
+		e.Fix = fixActions
+	}
+	return e
 }
 
 // send makes a write of a REST address, whose answer goes into into; nil: nobody wants to know.

@@ -37,7 +37,7 @@ func TestRunsOf(t *testing.T) {
 	assert.Equal(t, "1 REST, 0 GraphQL", calls(c))
 	require.Len(t, runs, 2)
 	assert.NotZero(t, runs[1].Workflow)
-	assert.Equal(t, model.CIRun{ID: 1, Workflow: runs[1].Workflow, Path: ".github/workflows/ci.yml", Name: "CI", Event: "push", Attempt: 1, HeadSHA: sha,
+	assert.Equal(t, model.CIRun{ID: 1, Workflow: runs[1].Workflow, Path: ".github/workflows/ci.yml", Name: "CI", Event: "push", Attempt: 1, HeadSHA: sha, Branch: "main",
 		Completed: true, Conclusion: "failure", CreatedAt: first, UpdatedAt: first, URL: w.urls.Server + "/octo/widgets/actions/runs/1"}, runs[1])
 	assert.Equal(t, []any{int64(3), false, "", last}, []any{runs[0].ID, runs[0].Completed, runs[0].Conclusion, runs[0].CreatedAt}, "the newest first")
 
@@ -105,6 +105,19 @@ func TestFailedJobs(t *testing.T) {
 	assert.Equal(t, []model.CIJob{}, failed, "asked for, and none")
 	_, err = c.Actions.FailedJobs(t.Context(), widgets, 99)
 	failure(t, err, NotFound)
+}
+
+func TestCancel(t *testing.T) {
+	w := newWorld(t)
+	sha := w.tip("main")
+	c := w.client("actions")
+	w.control("runs/1", map[string]any{"head_sha": sha, "status": "in_progress"})
+	require.NoError(t, c.Actions.Cancel(t.Context(), widgets, 1))
+	runs, err := c.Actions.RunsOf(t.Context(), widgets, sha)
+	require.NoError(t, err)
+	assert.Equal(t, []any{true, "cancelled"}, []any{runs[0].Completed, runs[0].Conclusion})
+	require.NoError(t, c.Actions.Cancel(t.Context(), widgets, 1), "it is completed")
+	failure(t, c.Actions.Cancel(t.Context(), widgets, 99), NotFound)
 }
 
 func TestRerunFailed(t *testing.T) {

@@ -11,6 +11,7 @@ type CIRun struct {
 	Event      string // that started it
 	Attempt    int
 	HeadSHA    string
+	Branch     string // that the commit was on; "": GitHub does not say
 	Completed  bool
 	Conclusion string // success, failure, cancelled, ...; "" until it is completed
 	CreatedAt  time.Time

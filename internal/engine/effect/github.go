@@ -228,6 +228,24 @@ func (r Rerun) send(ctx context.Context, t Thread) (Result, error) {
 	return Result{}, t.GitHub().Actions.RerunFailed(ctx, repo, r.Run.Run)
 }
 
+// CancelRun stops a workflow run.
+type CancelRun struct {
+	Run   int64
+	Token string
+}
+
+// Entry names the run.
+func (c CancelRun) Entry() model.Effect {
+	return model.Effect{Kind: "cancel", Target: decimal(c.Run), Token: c.Token}
+}
+
+func (CancelRun) repeats() repeat { return always }
+
+func (c CancelRun) send(ctx context.Context, t Thread) (Result, error) {
+	repo, _ := t.Subject()
+	return Result{}, t.GitHub().Actions.Cancel(ctx, repo, c.Run)
+}
+
 // Status reports on a commit, as a check that is no App's.
 type Status struct {
 	SHA     string

@@ -18,7 +18,6 @@ import (
 	"github.com/mergexo/mergexo/internal/git/fetch"
 	"github.com/mergexo/mergexo/internal/git/history"
 	"github.com/mergexo/mergexo/internal/git/transport"
-	"github.com/mergexo/mergexo/internal/github"
 	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/merge"
 	"github.com/mergexo/mergexo/internal/model"
@@ -214,6 +213,9 @@ func (l *line) drop(ctx context.Context, e train.DeleteBranch) error {
 	if err := l.home.Open(ctx); err != nil {
 		return err
 	}
+	if err := l.stop(ctx, e); err != nil {
+		return err
+	}
 	ref := git.Ref{Name: "refs/heads/" + e.Branch, SHA: e.From}
 	if _, err := l.home.Apply(ctx, effect.DeleteBranch{Ref: ref, Name: e.Branch, Token: journal.Token("delete", e.Branch, e.From)}); err != nil {
 		if thread.IsPlan(err) {
@@ -223,23 +225,6 @@ func (l *line) drop(ctx context.Context, e train.DeleteBranch) error {
 		return nil
 	}
 	l.learn(train.Deleted{Car: e.Car})
-	return nil
-}
-
-// rerun runs the failed jobs of red checks again.
-func (l *line) rerun(ctx context.Context, e train.Rerun) error {
-	for _, id := range e.IDs {
-		token := journal.Token("rerun", e.Tip, fmt.Sprint(id))
-		_, err := l.home.Apply(ctx, effect.Rerun{Run: model.Rerun{Run: id}, Token: token})
-		switch github.KindOf(err) {
-		case github.Running, github.NoRerun, github.Forbidden, github.NotFound:
-			l.home.Log.Warn("train_not_run_again", "branch", e.Car, "run", id, "error", err)
-			err = nil
-		}
-		if err != nil {
-			return err
-		}
-	}
 	return nil
 }
 

@@ -1,0 +1,38 @@
+package engine_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// Nobody waits for what CI says of a car that was thrown away. A run of the pull request's own head on the same commit goes on.
+func TestTheRunsOfACarThatIsThrownAwayAreCancelled(t *testing.T) {
+	t.Parallel()
+	w := newTrain(t)
+	w.number = w.second("agent/own", "own.txt") // its head needs no rebase, so that it is the tip of its car
+	w.write("octo", "agent/own", "own.txt", "own\n")
+	w.approve("alice")
+	w.passed("ci")
+	w.command("carol", "/mergexo merge")
+	const branch = "mergexo/train/main/1"
+	tip := w.trains()[branch]
+	require.Equal(t, w.at("agent/own"), tip, w.logged.String())
+	run := func(id int, branch, event, status string) {
+		w.put(fmt.Sprintf("/_sandbox/runs/%d", id), object{"name": "ci", "path": ".github/workflows/ci.yml", "event": event, "status": status, "head_sha": tip, "head_branch": branch})
+	}
+	run(6001, branch, "push", "in_progress")
+	run(6002, branch, "push", "completed")
+	run(6003, "agent/own", "push", "in_progress")
+	run(6004, branch, "pull_request", "in_progress")
+	w.command("carol", "/mergexo merge cancel")
+	assert.Empty(t, w.trains())
+	var ends []string
+	for id := 6001; id <= 6004; id++ {
+		r := w.api("octo", "GET", w.path(fmt.Sprintf("/actions/runs/%d", id)), nil)
+		ends = append(ends, fmt.Sprint(r["status"], " ", r["conclusion"]))
+	}
+	assert.Equal(t, []string{"completed cancelled", "completed success", "in_progress <nil>", "in_progress <nil>"}, ends, w.logged.String())
+}
