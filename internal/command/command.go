@@ -44,7 +44,7 @@ func (p Policy) Audible(c model.Comment, s model.Snapshot, ev model.Event) bool 
 	case ev.Carries(c):
 		return true
 	}
-	return (p.Listed(c.Author.Login) || c.Association == "OWNER" || c.Association == "MEMBER" || c.Association == "COLLABORATOR") &&
+	return (p.Listed(c.Author.Login) || p.delegated(c.Author.Login, c.CreatedAt) || c.Association == "OWNER" || c.Association == "MEMBER" || c.Association == "COLLABORATOR") &&
 		(c.Seen || s.ReadAt.Sub(c.CreatedAt) < maxAge)
 }
 
@@ -64,13 +64,15 @@ type Role int
 const (
 	Stranger Role = iota // not answered: otherwise anybody who can read could make us post
 	Refused              // has access here, and is told that this command is not theirs to give
+	Delegate             // may have this pull request merged
 	Operator
 )
 
 // Policy is what the settings say about commands.
 type Policy struct {
-	Operators       []string // logins; empty: people who may maintain or administer
-	OperationsIssue int      // 0: none
+	Operators       []string         // logins; empty: people who may maintain or administer
+	OperationsIssue int              // 0: none
+	Delegates       []model.Delegate // of the pull request at hand
 }
 
 // Role derives a person's role from the settings and from the permission that GitHub reports.
@@ -132,6 +134,8 @@ type Facts struct {
 	More bool
 	// Ambiguous says that the given abbreviated SHA matches several commits, Missing that it matches none.
 	Ambiguous, Missing bool
+	// Permission is that of the person whom the command names.
+	Permission model.Permission
 	// Problem is set when a fact could not be determined.
 	Problem string
 }
@@ -146,7 +150,7 @@ type Answer struct {
 // Changes reports whether the command changes something, and so must be answered where it does.
 func (a Answer) Changes() bool {
 	c, plain := a.Marker.(model.CommandMarker)
-	return !plain || c.Result == model.Applied && slices.Contains([]string{"pause", "resume", "release", "retry", "revert", MergeCancel}, c.Command)
+	return !plain || c.Result == model.Applied && slices.Contains([]string{"pause", "resume", "release", "retry", "revert", MergeCancel, "delegate", DelegateCancel}, c.Command)
 }
 
 // Decide answers an operator's command.

@@ -31,6 +31,7 @@ type Command struct {
 	Strategy       string
 	DryRun, Cancel bool
 	Train          model.TrainWish // of a merge
+	Login          string          // of a delegate, without @
 	Reason         string          // of a revert: the text after `because`
 	Problem        string          // what is wrong and where, for people
 }
@@ -56,6 +57,7 @@ func verbs() []verb {
 		{"resume", nil, resume, "go on after `pause`"},
 		{"merge", []string{keyStrategy, keySHA, wordDryRun, wordCancel, keyPriority, wordSolo, wordNow}, merge, "merge this pull request once it is approved and its checks have passed; `dry-run` only tells what would happen, `cancel` takes a waiting request back; `priority=high` (or `low`), `solo` (alone) and `now` (before all others) are for the merge train"},
 		{wordTry, []string{keyStrategy, keySHA}, merge, "test what would land in the merge train, and report the result without landing it"},
+		{"delegate", []string{keyLogin, wordCancel}, delegate, "let somebody have this pull request merged; `cancel` takes it back"},
 		{"revert", []string{wordBecause}, revert, "open a pull request that takes back what this one has merged"},
 		{"help", nil, help, "show this list"},
 	}
@@ -73,12 +75,13 @@ const (
 	wordSolo    = "solo"
 	wordNow     = "now"
 	wordTry     = "try"
+	keyLogin    = "@login"
 	wordBecause = "because" // everything after it is text
 )
 
 // isWord reports whether a key takes no value.
 func isWord(key string) bool {
-	return slices.Contains([]string{wordDryRun, wordCancel, wordSolo, wordNow, wordBecause}, key)
+	return slices.Contains([]string{wordDryRun, wordCancel, wordSolo, wordNow, keyLogin, wordBecause}, key)
 }
 
 func names() []string {
@@ -149,6 +152,9 @@ func parse(line markdown.Line) Command {
 	for _, w := range words[2:] {
 		key, value, ok := strings.Cut(w.Text, "=")
 		key = strings.ToLower(key)
+		if strings.HasPrefix(key, "@") && !ok && slices.Contains(keys, keyLogin) {
+			key, value = keyLogin, w.Text[1:]
+		}
 		known := slices.Contains(keys, key)
 		switch {
 		case !ok && !known && slices.ContainsFunc(keys, isWord):
@@ -178,8 +184,11 @@ func parse(line markdown.Line) Command {
 
 // finished checks what the words of a command say together.
 func (c Command) finished(last markdown.Line) Command {
-	if c.Cancel && (c.DryRun || c.Strategy != "" || c.Head != "" || c.Train != model.TrainWish{}) {
+	if c.Cancel && (c.DryRun || c.Strategy != "" || c.Head != "" || c.Login != "" || c.Train != model.TrainWish{}) {
 		c.Problem = trouble(last, "`%s` takes nothing else but `%s`", wordCancel, keyPR)
+	}
+	if c.Name == "delegate" && c.Login == "" && !c.Cancel {
+		c.Problem = trouble(last, "`delegate` wants the person, such as `@octocat`")
 	}
 	if c.Name == wordTry { // a merge that ends before it lands
 		c.Name, c.Train.Try = "merge", !c.Cancel
@@ -199,6 +208,11 @@ func (c *Command) set(w markdown.Line, key, value string) {
 		c.Strategy = strings.ToLower(value)
 		if !slices.Contains(model.Strategies(), c.Strategy) {
 			c.Problem = trouble(w, "unknown strategy %s%s", shown(value), suggest(value, model.Strategies()))
+		}
+	case keyLogin:
+		c.Login = value
+		if !isLogin(value) {
+			c.Problem = trouble(w, "`%s` wants a login such as `@octocat`, got %s", keyLogin, shown(w.Text))
 		}
 	case wordBecause: // a word in the reason is not a key
 	case wordDryRun:
@@ -254,6 +268,11 @@ func (c *Command) number(w markdown.Line, key, value string) {
 	} else {
 		c.Issue = int(n)
 	}
+}
+
+// isLogin reports whether a text can be the login of a person: https://docs.github.com/enterprise-cloud@latest/admin/managing-iam/iam-configuration-reference/username-considerations-for-external-authentication
+func isLogin(s string) bool {
+	return s != "" && len(s) <= 39 && s[0] != '-' && strings.Trim(strings.ToLower(s), "abcdefghijklmnopqrstuvwxyz0123456789-_") == ""
 }
 
 // NamesCommit reports whether a text can be an (abbreviated) SHA, long enough to be unambiguous.

@@ -50,7 +50,7 @@ func TestCommandsAsPeopleGiveThem(t *testing.T) {
 func TestWhatIsWrongWithACommandIsNamedWithItsPlace(t *testing.T) {
 	for body, want := range map[string]string{
 		"/mergexo unblok":                                      "line 1, column 10: unknown command `unblok`, did you mean `unblock`?",
-		"please\n/mergexo merge-it-now":                        "line 2, column 10: unknown command `merge-it-now`; there are `unblock`, `retry`, `status`, `why`, `adopt`, `release`, `pause`, `resume`, `merge`, `try`, `revert`, `help`",
+		"please\n/mergexo merge-it-now":                        "line 2, column 10: unknown command `merge-it-now`; there are `unblock`, `retry`, `status`, `why`, `adopt`, `release`, `pause`, `resume`, `merge`, `try`, `delegate`, `revert`, `help`",
 		"/mergexo unblock  now":                                "line 1, column 19: `now` is not key=value; `unblock` takes `head_sha`, `pr`",
 		"/mergexo unblock hed_sha=abcdef1":                     "line 1, column 18: unknown key `hed_sha` of `unblock`, did you mean `head_sha`?",
 		"/mergexo pause issue=3":                               "line 1, column 16: unknown key `issue` of `pause`; there are `pr`",
@@ -115,9 +115,29 @@ func TestACommandBehindOtherWordsIsAHintAndNoCommand(t *testing.T) {
 	assert.Equal(t, []string{"why", ""}, []string{one[0].Name, one[0].Problem}, "who knows how to give one needs no hint")
 }
 
+func TestADelegateIsNamed(t *testing.T) {
+	t.Parallel()
+	for body, want := range map[string]command.Command{
+		"/mergexo delegate @Octo-Cat pr=7": {Name: "delegate", Login: "Octo-Cat", PR: 7},
+		"/mergexo delegate cancel":         {Name: "delegate", Cancel: true},
+		"/mergexo delegate":                {Name: "delegate", Problem: "line 1, column 10: `delegate` wants the person, such as `@octocat`"},
+		"/mergexo delegate octocat":        {Name: "delegate", Problem: "line 1, column 19: unknown word `octocat` of `delegate`; there are `@login`, `cancel`, `pr`"},
+		"/mergexo delegate @a @b":          {Name: "delegate", Login: "a", Problem: "line 1, column 22: a second `@login`"},
+		"/mergexo delegate @ci[bot]":       {Name: "delegate", Login: "ci[bot]", Problem: "line 1, column 19: `@login` wants a login such as `@octocat`, got `@ci[bot]`"},
+		"/mergexo delegate @a cancel":      {Name: "delegate", Login: "a", Cancel: true, Problem: "line 1, column 22: `cancel` takes nothing else but `pr`"},
+		"/mergexo merge @octocat":          {Name: "merge", Problem: "line 1, column 16: unknown word `@octocat` of `merge`"},
+	} {
+		got := command.Parse(body)
+		require.Len(t, got, 1, "%q", body)
+		assert.Contains(t, got[0].Problem, want.Problem, "%q", body)
+		want.Text, want.Problem = body, got[0].Problem
+		assert.Equal(t, want, got[0], "%q", body)
+	}
+}
+
 func FuzzParse(f *testing.F) {
 	for _, seed := range []string{"/mergexo unblock head_sha=abcdef1 pr=7", "> /mergexo status\n/mergexo why", "/mergexo retry issue=#3 issue=", "```\n/mergexo help", "/mergexo \u00a0status",
-		"/mergexo merge strategy=no-ff sha=abcdef1 dry-run", "/mergexo merge cancel=1 cancel", "/mergexo revert pr=7", "lgtm /mergexo merge"} {
+		"/mergexo merge strategy=no-ff sha=abcdef1 dry-run", "/mergexo merge cancel=1 cancel", "/mergexo revert pr=7", "lgtm /mergexo merge", "/mergexo delegate @octocat", "/mergexo delegate @a @b cancel"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, body string) {
@@ -145,7 +165,7 @@ func FuzzParse(f *testing.F) {
 			for _, w := range []struct {
 				given bool
 				word  string
-			}{{c.Head != "", key + "=" + c.Head}, {c.Strategy != "", "strategy=" + c.Strategy}, {c.DryRun, "dry-run"}, {c.Cancel, "cancel"}} {
+			}{{c.Head != "", key + "=" + c.Head}, {c.Strategy != "", "strategy=" + c.Strategy}, {c.DryRun, "dry-run"}, {c.Cancel, "cancel"}, {c.Login != "", "@" + c.Login}} {
 				if w.given {
 					again += " " + w.word
 				}

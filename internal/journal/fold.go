@@ -148,6 +148,9 @@ func (f *fold) turn(cm model.Comment, m *model.TurnMarker) {
 	if m.Spent != nil {
 		st.Spent = *m.Spent
 	}
+	if m.Delegates != nil { // what made them so may be in comments not read
+		st.Delegates = slices.Clone(m.Delegates)
+	}
 	if m.Phase == model.PhaseDone || m.Phase == model.PhaseWaiting {
 		f.done = append(f.done, *place(*m, cm))
 		for _, e := range m.Events {
@@ -222,6 +225,10 @@ func (f *fold) command(cm model.Comment, m *model.CommandMarker) {
 		st.Paused, st.Resumed = nil, m.At
 	case "release":
 		first(&st.Released, *m, cm)
+	case "delegate":
+		st.Delegates = append(slices.DeleteFunc(st.Delegates, func(d model.Delegate) bool { return strings.EqualFold(d.Login, m.Login) }), model.Delegate{Login: m.Login, At: m.At})
+	case "delegate cancel":
+		st.Delegates = nil
 	case "merge cancel":
 		f.cancel(m)
 	case "retry":

@@ -193,3 +193,25 @@ func TestAnUnblockBeginsWhatItWasAboutAnew(t *testing.T) {
 		assert.Equal(t, want.session, st.Turns[0].Marker.Session, reason)
 	}
 }
+
+func TestDelegatesStayUntilTheyAreTakenBack(t *testing.T) {
+	delegated := func(login string) model.CommandMarker {
+		m := commanded("delegate", model.Applied)
+		m.Key, m.Login = "k-"+login, login
+		return m
+	}
+	logins := func(st model.State) (out []string) {
+		for _, d := range st.Delegates {
+			out = append(out, d.Login)
+		}
+		return out
+	}
+	th := (&thread{t: t}).say(journal.KindCommand, delegated("dana")).say(journal.KindCommand, delegated("bob")).say(journal.KindCommand, delegated("Dana"))
+	assert.Equal(t, []string{"bob", "Dana"}, logins(th.fold()))
+	turn := marker(model.PhaseDone)
+	turn.Delegates = th.fold().Delegates
+	later := (&thread{t: t}).say(journal.KindTurn, turn)
+	assert.Equal(t, []string{"bob", "Dana"}, logins(later.fold()), "the comments that made them so are not read again")
+	later.say(journal.KindCommand, commanded("delegate cancel", model.Applied))
+	assert.Empty(t, later.fold().Delegates)
+}

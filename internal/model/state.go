@@ -88,6 +88,8 @@ type TurnMarker struct {
 	CostUSD float64 `json:"cost_usd,omitempty"`
 	// Spent is the pull request's cost on the day of the turn, including the turn.
 	Spent *Spent `json:"spent,omitempty"`
+	// Delegates are those of the pull request when the turn began.
+	Delegates []Delegate `json:"delegates,omitempty"`
 	// Checkpoint is the branch that keeps the work of a failed attempt, and CheckpointSHA its tip.
 	Checkpoint    string `json:"checkpoint,omitempty"`
 	CheckpointSHA string `json:"checkpoint_sha,omitempty"`
@@ -251,8 +253,16 @@ type CommandMarker struct {
 	Seen int64 `json:"seen,omitempty"`
 	// About is the number that the command affected, if it is another one.
 	About int `json:"about,omitempty"`
+	// Login is the person whom a delegate command names.
+	Login string `json:"login,omitempty"`
 	// Notice marks the reply to all excess commands of a comment.
 	Notice bool `json:"notice,omitempty"`
+}
+
+// Delegate is somebody whom an operator lets have a pull request merged, and since when.
+type Delegate struct {
+	Login string    `json:"login"`
+	At    time.Time `json:"at"`
 }
 
 // Posted is a marker and the comment that contains it.
@@ -314,6 +324,8 @@ type State struct {
 	Spent Spent
 	// Paused is the pause without a resume, Released the release without an adopt.
 	Paused, Released *Posted[CommandMarker]
+	// Delegates are those of the pull request, in the order in which they were named.
+	Delegates []Delegate
 	// Resumed and Adopted are the times of the newest applied resume and adopt.
 	Resumed, Adopted time.Time
 	// Away are the spans between a release and the next adopt.

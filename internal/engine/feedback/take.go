@@ -35,7 +35,7 @@ func nextTurn(p *Pull, pending []model.Comment, dead []model.Posted[model.TurnMa
 	m := model.TurnMarker{
 		Repo: p.Event.Repo.String(), Number: p.Snap.Pull.Number, Key: journal.TurnKey(p.Snap.Pull.Number, head, events),
 		Phase: model.PhaseStarted, Events: events, Start: head, Session: session(p),
-		Lifts: p.State.Lifted,
+		Lifts: p.State.Lifted, Delegates: p.State.Delegates,
 	}
 	spent, _, _ := p.Budget().Spend(p.State.Spent, p.ServerNow())
 	m.Spent = &spent

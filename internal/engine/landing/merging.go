@@ -343,10 +343,10 @@ var halts = []string{"pause", "release", "merge"}
 // halted is a comment by which an operator has asked to stop, and that no run has answered yet; nil for none.
 func halted(ctx context.Context, g *merger) (*model.Comment, error) {
 	var open []command.Said
+	stops := func(c command.Command) bool {
+		return c.Problem == "" && slices.Contains(halts, c.Name) && (c.Name != "merge" || c.Cancel)
+	}
 	for _, said := range thread.OpenCommands(g.Thread) {
-		stops := func(c command.Command) bool {
-			return c.Problem == "" && slices.Contains(halts, c.Name) && (c.Name != "merge" || c.Cancel)
-		}
 		if slices.ContainsFunc(said.Commands, stops) {
 			open = append(open, said)
 		}
@@ -355,8 +355,9 @@ func halted(ctx context.Context, g *merger) (*model.Comment, error) {
 		return nil, err
 	}
 	for _, said := range open {
-		login := said.Comment.Author.Login
-		if g.Operators.Role(login, g.Memory.Rights[strings.ToLower(login)]) == command.Operator {
+		role := thread.Hearing(g.Thread).Hears(said.Comment, g.Memory.Rights[strings.ToLower(said.Comment.Author.Login)])
+		delegated := func(c command.Command) bool { return stops(c) && c.Delegable(g.Event.Number) }
+		if role == command.Operator || role == command.Delegate && slices.ContainsFunc(said.Commands, delegated) {
 			return &said.Comment, nil
 		}
 	}

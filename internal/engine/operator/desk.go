@@ -50,7 +50,7 @@ func (p *Desk) Answer(ctx context.Context) error {
 	}
 	for _, said := range open {
 		login := said.Comment.Author.Login
-		standing := p.Operators.Role(login, p.Memory.Rights[strings.ToLower(login)])
+		standing := thread.Hearing(p.Thread).Hears(said.Comment, p.Memory.Rights[strings.ToLower(login)])
 		if standing == command.Stranger {
 			continue
 		}
@@ -121,6 +121,9 @@ func (p *Desk) decide(ctx context.Context, said command.Said, i int, standing co
 		return command.TooMany(c), nil
 	}
 	c.Command = said.Commands[i]
+	if standing == command.Delegate && !c.Command.Delegable(p.Event.Number) {
+		return command.RefuseDelegate(c), nil
+	}
 	n := len(p.State.Flows)
 	if p.Operators.AboutIssue(c.Command, p.Snap, n > 0 && p.State.Flows[n-1].Marker.Status != model.PhaseDone) {
 		return p.evaluateIssue(ctx, c, said)

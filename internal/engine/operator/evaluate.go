@@ -28,6 +28,12 @@ func (p *Desk) evaluate(ctx context.Context, c command.Case) (_ command.Answer, 
 		c.Found, err = p.Topics.FindMerge(ctx, c)
 	case "revert":
 		c.Found, err = p.Topics.FindRevert(ctx, c)
+	case "delegate":
+		login := strings.ToLower(c.Command.Login)
+		if _, known := p.Memory.Rights[login]; !known && login != "" {
+			err = p.Ask(ctx, []string{login})
+		}
+		c.Facts.Permission = p.Memory.Rights[login]
 	case "why":
 		if c.Status, c.Gates, err = p.Look(ctx); err == nil {
 			c.MergeGates, err = p.Topics.MergeGates(ctx)
@@ -40,9 +46,11 @@ func (p *Desk) evaluate(ctx context.Context, c command.Case) (_ command.Answer, 
 	if err != nil {
 		return command.Answer{}, err
 	}
+	permission := c.Facts.Permission
 	if c.Facts, err = p.facts(ctx, c.Command); err != nil {
 		return command.Answer{}, err
 	}
+	c.Facts.Permission = permission
 	return p.placed(command.Decide(c)), nil
 }
 

@@ -29,6 +29,7 @@ type item struct {
 	candidates []model.Comment // without their texts
 	unanswered []model.Comment // the same, where nothing is done about them before somebody decides
 	commanders []string        // who gave commands that nobody has answered
+	delegates  []string        // of them, if they may read
 	starters   []string        // who would set a flow going
 	hosts      []string        // who would let a fork's pull request in
 	foreign    []string        // who speaks as MergeXO under another account
@@ -82,6 +83,9 @@ func (p *reading) duePull() item {
 	}
 	for _, said := range thread.OpenCommands(p.Thread) {
 		g.commanders = append(g.commanders, strings.ToLower(said.Comment.Author.Login))
+		if thread.Hearing(p.Thread).Hears(said.Comment, model.PermissionRead) == command.Delegate {
+			g.delegates = append(g.delegates, strings.ToLower(said.Comment.Author.Login))
+		}
 	}
 	if said := merge.Badge(p.State); said != nil && merge.Waits(said.Marker, p.Snap.Pull.HeadSHA) { // it is over but for the badge
 		return g
@@ -335,7 +339,7 @@ func (g *item) reasons(rights map[string]model.Permission) []model.Reason {
 		g.due(model.DueIdentity, time.Time{})
 	}
 	for _, login := range g.commanders {
-		if stands(login) != command.Stranger {
+		if stands(login) != command.Stranger || rights[login] >= model.PermissionRead && slices.Contains(g.delegates, login) {
 			g.due(model.DueCommand, time.Time{})
 			break
 		}

@@ -29,6 +29,8 @@ func TestWhatIsDueHangsOnRights(t *testing.T) {
 		{"no agent for it", item{candidates: said("writer"), needs: errors.New("no agent")}, nil},
 		{"a stranger's command", item{commanders: []string{"nobody"}}, nil},
 		{"a writer's command", item{commanders: []string{"writer"}}, []model.Reason{model.DueCommand}},
+		{"a command by a reader, who is a delegate", item{commanders: []string{"reader"}, delegates: []string{"reader"}}, []model.Reason{model.DueCommand}},
+		{"a command by a delegate who has lost access", item{commanders: []string{"gone"}, delegates: []string{"gone"}}, nil},
 		{"a fork's label by a reader", item{hosts: []string{"reader"}}, nil},
 		{"a fork's label by an operator", item{hosts: []string{"boss"}, operators: command.Policy{Operators: []string{"boss"}}}, []model.Reason{model.DueExternal}},
 		{"our comments under another writer's account", item{foreign: []string{"writer"}}, []model.Reason{model.DueIdentity}},

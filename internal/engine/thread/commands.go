@@ -8,15 +8,26 @@ import (
 
 	"github.com/mergexo/mergexo/internal/command"
 	"github.com/mergexo/mergexo/internal/journal"
+	"github.com/mergexo/mergexo/internal/model"
 )
+
+// Hearing is the policy by which commands are heard on a thread: that of the settings, with the delegates of the pull request.
+func Hearing(t *Thread) command.Policy {
+	p := t.Operators
+	if t.Snap.IsPull {
+		p.Delegates = t.State.Delegates
+	}
+	return p
+}
 
 // OpenCommands are the comments with commands that have no answer yet, oldest first.
 func OpenCommands(t *Thread) []command.Said {
 	var open []command.Said
+	policy := Hearing(t)
 	for _, c := range t.Snap.Comments {
 		posted := c
 		posted.UpdatedAt = c.CreatedAt // an edit makes no old command new
-		if t.Snap.SettledBelow(posted, t.State.Settled) || !t.Operators.Audible(c, t.Snap, t.Event) {
+		if t.Snap.SettledBelow(posted, t.State.Settled) || !policy.Audible(c, t.Snap, t.Event) {
 			continue
 		}
 		if said, ok := command.Read(c, t.Event); ok && !closed(t, said) {
@@ -40,6 +51,9 @@ func closed(t *Thread, said command.Said) bool {
 func undone(t *Thread, said command.Said) bool {
 	c := said.Commands[0]
 	_, answered := t.State.Commands[said.Key(t.Event.Number, 0)]
+	if c.Name == "delegate" && c.Cancel && c.Problem == "" && !answered {
+		return slices.ContainsFunc(t.State.Delegates, func(d model.Delegate) bool { return d.At.Before(said.Comment.CreatedAt) })
+	}
 	ended, stops := map[string]time.Time{"pause": t.State.Resumed, "release": t.State.Adopted}[c.Name]
 	return stops && c.Problem == "" && len(said.Commands) == 1 && !answered && ended.Before(said.Comment.CreatedAt)
 }

@@ -1,0 +1,111 @@
+package engine_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// newDelegate is newMerge with dana, who may read.
+func newDelegate(t *testing.T) *world {
+	t.Helper()
+	w := newMerge(t)
+	w.put("/_sandbox/users/dana", object{"type": "User", "repository": repo.String(), "permission": "read"})
+	return w
+}
+
+func TestADelegateMayMergeOnePullRequestAndNothingElse(t *testing.T) {
+	t.Parallel()
+	w := newDelegate(t)
+	w.talk("dana", "/mergexo merge") // which counts no more later than now
+	w.orders("carol", "/mergexo delegate @dana")
+	w.answered("applied", "@dana may have this pull request merged now")
+	assert.Len(t, w.answers(), 1)
+
+	other := w.second("agent/other", "other.txt")
+	w.approve("alice")
+	w.command("dana", "/mergexo merge")
+	assert.Equal(t, "open", w.badge())
+	assert.Empty(t, w.answers(), "she is nobody on pull request %d", other)
+
+	w.number, w.head = 1, "agent/greet"
+	for i, text := range []string{"/mergexo merge now", "/mergexo merge priority=high", "/mergexo pause", "/mergexo delegate @bob", "/mergexo merge pr=2"} {
+		w.orders("dana", text)
+		w.answered("rejected", "dana may give `/mergexo merge`")
+		assert.Len(t, w.answers(), 2+i, text)
+	}
+	w.talk("dana", "/mergexo merge") // whose event gets lost
+	w.sweep()
+	assert.Equal(t, []string{"done"}, w.merges(), w.logged.String())
+	assert.Equal(t, "merged", w.badge())
+	w.orders("dana", "/mergexo revert")
+	w.answered("rejected", "dana may give `/mergexo merge`")
+}
+
+func TestADelegationIsTakenBackForGood(t *testing.T) {
+	t.Parallel()
+	w := newDelegate(t)
+	w.orders("carol", "/mergexo delegate @dana")
+	w.orders("carol", "/mergexo delegate cancel")
+	w.answered("applied", "has no delegates any more")
+	w.command("dana", "/mergexo merge")
+	assert.Empty(t, w.merges())
+	var last int64
+	for _, c := range w.comments() {
+		if said := shown(c["body"]); len(said) > 0 && c.at("user", "login") != "dana" && c.at("user", "login") != "carol" {
+			last = c.id()
+		}
+	}
+	w.api("octo", "DELETE", w.path(fmt.Sprintf("/issues/comments/%d", last)), nil) // the receipt of the cancel
+	w.command("dana", "/mergexo merge")
+	w.command("dana", "/mergexo merge")
+	assert.Empty(t, w.merges(), "whoever deletes a reply gives nobody rights")
+	w.orders("carol", "/mergexo delegate cancel")
+	w.answered("rejected", "has no delegates")
+}
+
+func TestWhoMayBeADelegate(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ by, text, says string }{
+		{"carol", "/mergexo delegate @eve", "eve has no access to this repository"},
+		{"carol", "/mergexo delegate @nobody-at-all", "nobody-at-all has no access to this repository"},
+		{"carol", "/mergexo delegate @Carol", "Carol may have every pull request merged already"},
+		{"alice", "/mergexo delegate @dana", "Commands are taken from people who may maintain or administer"},
+		{"carol", "/mergexo delegate", "`delegate` wants the person, such as `@octocat`"},
+	} {
+		t.Run(c.text+" by "+c.by, func(t *testing.T) {
+			t.Parallel()
+			w := newDelegate(t)
+			require.Equal(t, model.ResultDone, w.orders(c.by, c.text).Result)
+			w.answered("rejected", c.says)
+			w.command("dana", "/mergexo merge")
+			assert.Empty(t, w.merges())
+		})
+	}
+}
+
+// Whoever has lost access is heard no more.
+func TestADelegateWhoLosesAccessIsHeardNoMore(t *testing.T) {
+	t.Parallel()
+	w := newDelegate(t)
+	w.orders("carol", "/mergexo delegate @dana")
+	w.put("/_sandbox/users/dana", object{"type": "User", "repository": repo.String(), "permission": "none"})
+	w.command("dana", "/mergexo merge")
+	assert.Empty(t, w.merges())
+	assert.Len(t, w.answers(), 1)
+}
+
+// However long a conversation gets, and however little of it is read, a receipt knows the delegates.
+func TestAReceiptKeepsTheDelegates(t *testing.T) {
+	t.Parallel()
+	w := newDelegate(t)
+	w.orders("carol", "/mergexo delegate @dana")
+	w.review("alice", "Answer me.")
+	require.Equal(t, model.ResultDone, w.handle(w.delivery("pull_request_review_comment")).Result)
+	all := w.comments()
+	assert.Contains(t, all[len(all)-1]["body"], `"delegates":[{"login":"dana"`)
+}
