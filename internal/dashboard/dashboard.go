@@ -52,6 +52,7 @@ type page struct {
 	Ledger        []bucket // the numbers that the plots draw
 	PlotNote      string
 	Grid          grid
+	Trains        []line
 	Work          []fact
 	LeftWhy       string
 	Empty         bool
@@ -102,8 +103,8 @@ func newPage(b model.Board) page {
 		Style: template.CSS(style), Hash: base64.StdEncoding.EncodeToString(hash[:]),
 		Repo: clean(b.Repo.String()), URL: d.repo, At: d.stamp(b.At),
 		Pulls: fold(pulls), Issues: fold(issues), Legend: legends,
-		Grid: d.grid(b), LeftWhy: clean(b.LeftWhy),
-		Empty: len(b.Pulls)+len(b.Issues) == 0,
+		Grid: d.grid(b), Trains: d.trains(b), LeftWhy: clean(b.LeftWhy),
+		Empty: len(b.Pulls)+len(b.Issues)+len(b.Trains) == 0,
 	}
 	for _, rows := range [][]*row{pulls, issues} {
 		for _, r := range rows {

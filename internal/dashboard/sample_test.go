@@ -57,7 +57,7 @@ func sample() model.Board {
 			{Number: 58, With: 66, Paths: []string{"docs/design/retries.md", "internal/client/retry.go", "internal/client/retry_test.go"}},
 			{Number: 52, With: 66, Paths: []string{"go.mod"}},
 		},
-		Untracked: 7, Left: 3, LeftWhy: "the rate limit comes back at 17:02 UTC",
+		Trains: []model.Train{sampleTrain()}, Untracked: 7, Left: 3, LeftWhy: "the rate limit comes back at 17:02 UTC",
 	}
 	return withNeeds(b)
 }
@@ -167,4 +167,28 @@ func withNeeds(b model.Board) model.Board {
 		}
 	}
 	return b
+}
+
+// sampleTrain has a car of each look, who waits, and what landed.
+func sampleTrain() model.Train {
+	car := func(n int, state string, members ...int) model.TrainCar {
+		c := model.TrainCar{Number: n, State: state, Members: members, On: sha("main"), Since: now.Add(-12 * time.Minute)}
+		if state != "building" {
+			c.Tip, c.Branch = sha(fmt.Sprint("car", n)), fmt.Sprint("mergexo/train/main/", n)
+		}
+		return c
+	}
+	red := car(8, "red", 41, 47)
+	red.Failed = []model.TrainCheck{{Name: "test (linux)", URL: repoURL + "/actions/runs/8/job/1"}, {Name: "elsewhere", URL: "https://ci.example.com/1"}}
+	red.Why = "a check has failed"
+	tried := car(10, "testing", 66)
+	tried.Try = true
+	return model.Train{
+		Base: "main", Cars: []model.TrainCar{car(6, "landing", 55), car(7, "green", 52), red, car(9, "building", 58), tried},
+		Queue: []model.TrainPlace{{Position: 1, Number: 55, Car: 6}, {Position: 6, Number: 60}, {Position: 7, Number: 61, Why: "label mergexo:freeze is on it"}},
+		Landed: []model.TrainLanding{
+			{Number: 39, SHA: sha("landed"), Asked: now.Add(-95 * time.Minute), At: now.Add(-20 * time.Minute)},
+			{Number: 37, SHA: sha("landed before"), At: now.Add(-50 * time.Hour)},
+		},
+	}
 }

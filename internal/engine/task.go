@@ -18,7 +18,7 @@ func (e *Engine) Sweep(ctx context.Context, repo model.Repo, opt sweeping.Option
 
 // Board is sweeping.Board in the world of this engine.
 func (e *Engine) Board(ctx context.Context, repo model.Repo) (model.Board, error) {
-	return sweeping.Board(ctx, &e.World, repo)
+	return sweeping.Board(ctx, &e.World, e, repo)
 }
 
 // Train takes the merge train of a base further; asked are all whose requests are in it.

@@ -1,11 +1,14 @@
 package engine_test
 
 import (
+	"context"
 	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/model"
 )
 
 // Nobody waits for what CI says of a car that was thrown away. A run of the pull request's own head on the same commit goes on.
@@ -35,4 +38,33 @@ func TestTheRunsOfACarThatIsThrownAwayAreCancelled(t *testing.T) {
 		ends = append(ends, fmt.Sprint(r["status"], " ", r["conclusion"]))
 	}
 	assert.Equal(t, []string{"completed cancelled", "completed success", "in_progress <nil>", "in_progress <nil>"}, ends, w.logged.String())
+}
+
+func TestTheBoardShowsTheTrain(t *testing.T) {
+	t.Parallel()
+	w := newTrain(t)
+	none, err := w.engine().Board(context.Background(), repo)
+	require.NoError(t, err)
+	assert.Empty(t, none.Trains)
+	numbers := w.ready("car", "one\n", "two\n")
+	w.aboard(numbers, "")
+	cars := func(b model.Board) (out []string) {
+		require.Len(t, b.Trains, 1)
+		for _, c := range b.Trains[0].Cars {
+			out = append(out, fmt.Sprint(c.Number, c.State, c.Members))
+		}
+		return out
+	}
+	want := []string{fmt.Sprint(1, "testing", numbers[:1]), fmt.Sprint(2, "testing", numbers[1:])}
+	b, err := w.engine().Board(context.Background(), repo)
+	require.NoError(t, err)
+	assert.Equal(t, want, cars(b))
+	assert.Equal(t, want, cars(w.sweep().Board))
+	w.wholeTrain()
+	b, err = w.engine().Board(context.Background(), repo)
+	require.NoError(t, err)
+	require.Len(t, b.Trains, 1)
+	assert.Empty(t, b.Trains[0].Cars)
+	assert.Len(t, b.Trains[0].Landed, 2)
+	assert.Empty(t, w.sweep().Board.Trains, "nobody waits, and nothing is read of it")
 }

@@ -14,6 +14,7 @@ type Board struct {
 	Pulls     []BoardPull  // open and tracked, admitted, or with a merge request; the oldest first
 	Issues    []BoardIssue // open with an agent's label, or with work of ours; the oldest first
 	Conflicts []BoardConflict
+	Trains    []Train // merge trains, by their bases
 	// Untracked is the number of other open pull requests.
 	Untracked int
 	// Left is how much work the sweep left for the next one, and why; 0 for none.

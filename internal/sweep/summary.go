@@ -39,6 +39,9 @@ func SummaryText(b model.Board, reports []model.Report) string {
 		}
 		out.WriteString("\n\n")
 	}
+	for _, t := range b.Trains {
+		train(&out, b, t, at)
+	}
 	conflicts(&out, b.Conflicts, at)
 	fmt.Fprintf(&out, "<sub>%s of MergeXO are open, %d others, and %s.</sub>\n", markdown.Count(len(b.Pulls), "pull request"), b.Untracked, markdown.Count(len(b.Issues), "issue"))
 	return whole(out.String())

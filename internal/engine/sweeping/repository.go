@@ -120,6 +120,13 @@ func (s *sweeper) repository(ctx context.Context) error {
 			s.Log.Warn("train_not_advanced", "base", base, "error", err)
 		}
 	}
+	shown, err := s.trains(ctx, slices.Sorted(maps.Keys(f.trains)))
+	if ends(ctx, err) != nil {
+		return err
+	} else if err != nil {
+		s.Log.Warn("train_not_shown", "error", err)
+	}
+	s.swept.Board.Trains = shown
 	matrix := slices.ContainsFunc(f.work, func(w model.Work) bool { return w.Number == 0 && slices.Contains(w.Why, model.DueConflicts) })
 	p := s.anyThread()
 	defer p.Close()

@@ -63,6 +63,8 @@ type Runner interface {
 	Task(ev model.Event) Task
 	// Train takes the merge train of a base branch further; asked are all pull requests whose requests are in it.
 	Train(ctx context.Context, repo model.Repo, base string, asked []int, rep *model.Report) error
+	// Trains are the merge trains as they are now: that of a base, or of all where it is empty.
+	Trains(ctx context.Context, repo model.Repo, base string) ([]model.Train, error)
 	// Conclude puts the end of a run into its report. It gives back the error that is the caller's to mend.
 	Conclude(err error, rep *model.Report) error
 }
@@ -113,8 +115,8 @@ func Sweep(ctx context.Context, w *thread.World, runner Runner, repo model.Repo,
 
 // Board reads all that status, blocked list and the dashboard show, and changes nothing. Who conflicts with whom is what the
 // last sweep has said. What could be read of a repository only in part is an error.
-func Board(ctx context.Context, w *thread.World, repo model.Repo) (model.Board, error) {
-	s := &sweeper{World: w, repo: repo, opt: Options{Plan: true}, onlooks: true}
+func Board(ctx context.Context, w *thread.World, runner Runner, repo model.Repo) (model.Board, error) {
+	s := &sweeper{World: w, runner: runner, repo: repo, opt: Options{Plan: true}, onlooks: true}
 	f, err := s.scan(ctx)
 	if err == nil && len(f.people) > 0 { // what they did with their own tokens counts, now that their rights are known
 		s.beside = f.people
@@ -124,7 +126,8 @@ func Board(ctx context.Context, w *thread.World, repo model.Repo) (model.Board, 
 		return model.Board{}, err
 	}
 	f.board.Left = len(f.work)
-	return f.board, nil
+	f.board.Trains, err = s.trains(ctx, f.recorded())
+	return f.board, err
 }
 
 // count adds to a report the calls since the last counting.
