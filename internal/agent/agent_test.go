@@ -332,9 +332,9 @@ func TestNewNamesTheKnownAdapters(t *testing.T) {
 }
 
 func TestEnvironmentIsBuiltFromNothing(t *testing.T) {
-	world := map[string]string{"PATH": "/bin", "HOME": "/root", "LANG": "C", "KEY": "k", "GITHUB_TOKEN": "t", "INPUT_TOKEN": "t", "MERGEXO_SIGNING_KEY": "s", "OTHER": "o", "GIT_DIR": "/x"}
+	world := map[string]string{"PATH": "/bin", "HOME": "/root", "LANG": "C", "KEY": "k", "GITHUB_TOKEN": "t", "GH_TOKEN": "t", "INPUT_TOKEN": "t", "MERGEXO_SIGNING_KEY": "s", "OTHER": "o", "GIT_DIR": "/x"}
 	lookup := func(name string) (string, bool) { value, ok := world[name]; return value, ok }
-	pass := []string{"KEY", "KEY", "ABSENT", "GITHUB_TOKEN", "INPUT_TOKEN", "MERGEXO_SIGNING_KEY", "GIT_DIR"}
+	pass := []string{"KEY", "KEY", "ABSENT", "GITHUB_TOKEN", "GH_TOKEN", "INPUT_TOKEN", "MERGEXO_SIGNING_KEY", "GIT_DIR"}
 	assert.Equal(t, []string{"PATH=/bin", "HOME=/root", "LANG=C", "KEY=k", "GIT_TERMINAL_PROMPT=0"}, agent.Environment(lookup, pass, []string{"GIT_TERMINAL_PROMPT=0"}))
 	assert.NoError(t, agent.CheckPass("command", []string{"ANTHROPIC_API_KEY", "GITHUB_REPOSITORY"}))
 	for _, name := range []string{"GITHUB_TOKEN", "gh_token", "INPUT_TOKEN", "INPUT_SIGNING-KEY", "MERGEXO_X", "ACTIONS_ID_TOKEN_REQUEST_TOKEN", "GITHUB_ENV", "GIT_CONFIG_COUNT", "A=B", ""} {

@@ -2,6 +2,8 @@ package cli
 
 import (
 	"context"
+	"net/url"
+	"strings"
 
 	"github.com/mergexo/mergexo/internal/credential"
 	"github.com/mergexo/mergexo/internal/engine/thread"
@@ -25,13 +27,50 @@ func (p *program) credential(o github.Options, repo model.Repo, needs []app.Need
 		}
 		return tokens, tokens.Reach, nil
 	case s.Token == "":
-		return nil, nil, usagef("no token: set the action's token input, INPUT_TOKEN or GITHUB_TOKEN, or give an App by MERGEXO_APP_ID and MERGEXO_PRIVATE_KEY")
+		return nil, nil, p.noToken()
 	}
 	given, err := github.Given(p.secrets.Token)
 	if err != nil {
 		return nil, nil, usageError{err}
 	}
 	return given, nil, nil
+}
+
+// noToken says that there is nothing to sign in to GitHub with, and what helps here; nil if there is something.
+func (p *program) noToken() error {
+	if s := p.secrets; s.Token != "" || s.AppID != "" || s.AppKey != "" {
+		return nil
+	}
+	const orApp = "or give an App by MERGEXO_APP_ID and MERGEXO_PRIVATE_KEY"
+	if v, _ := p.lookup("GITHUB_ACTIONS"); v == "true" {
+		return usagef("no token: set the action's token input, INPUT_TOKEN or GITHUB_TOKEN, %s", orApp)
+	}
+	server, _ := p.lookup("GITHUB_SERVER_URL")
+	return usagef("no token: run %s, %s", exportToken(server), orApp)
+}
+
+// exportToken is the command that gives a terminal the token of GitHub's own command line (https://cli.github.com/manual/gh_auth_token).
+// Without --hostname gh prints its token for github.com, which another server must not get.
+func exportToken(server string) string {
+	host := ""
+	if at, err := url.Parse(server); err == nil && at.Host != "" && at.Host != "github.com" {
+		host = " --hostname " + at.Host
+	}
+	return "export GITHUB_TOKEN=$(gh auth token" + host + ")"
+}
+
+// missing is one error about all that is missing, so that nobody learns of it one by one; nil if nothing is.
+func missing(all ...error) error {
+	var texts []string
+	for _, err := range all {
+		if err != nil {
+			texts = append(texts, err.Error())
+		}
+	}
+	if texts == nil {
+		return nil
+	}
+	return usagef("%s", strings.Join(texts, "; also "))
 }
 
 // needs are the permissions that an App's token is made with here.

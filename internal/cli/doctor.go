@@ -24,7 +24,7 @@ func (p *program) doctorCommand() *cli.Command {
 	return &cli.Command{
 		Name: "doctor", Usage: "check whether everything is set up, and say what to do where it is not",
 		Description: "Looks at the settings and workflows of the checkout, or of the default branch where there is no checkout, and with a\n" +
-			"token in GITHUB_TOKEN at what GitHub knows. It changes nothing. What it could not check it says.\n\n" +
+			"token in GITHUB_TOKEN or GH_TOKEN at what GitHub knows. It changes nothing. It says what it could not check.\n\n" +
 			"Exit code: 0 nothing to mend, 1 something is worth a look, 2 something will not work.",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "json", Usage: "print the findings as one JSON object on standard output"},
@@ -131,7 +131,7 @@ func (p *program) scene(ctx context.Context, w place, dir string) (*scene, error
 		return nil, usagef("not in a git repository: run doctor in a checkout, or give --checkout DIR or GITHUB_REPOSITORY")
 	}
 	if top == "" && !s.given {
-		return nil, usagef("there is neither a checkout of %s to look at nor a token to ask GitHub with: give --checkout DIR or GITHUB_TOKEN", s.name)
+		return nil, usagef("there is neither a checkout of %s to look at nor a token to ask GitHub with: give --checkout DIR, or %s", s.name, exportToken(w.server))
 	}
 	if top != "" {
 		if s.root, err = os.OpenRoot(top); err != nil {
@@ -188,6 +188,9 @@ func (s *scene) facts(ctx context.Context) (doctor.Facts, error) {
 // ask reads what GitHub knows. Its error is also in s.hub: it ends doctor only if there is nothing else to check.
 func (s *scene) ask(ctx context.Context) error {
 	switch {
+	case !s.given && !s.actions:
+		s.hub.Fix = exportToken(s.server)
+		return nil
 	case !s.given:
 		return nil
 	case s.name == "":

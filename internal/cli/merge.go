@@ -22,8 +22,8 @@ func (p *program) mergeCommand() *cli.Command {
 		Description: "Makes the commits that would land beside the checkout, runs the tests on exactly these, and moves both branches of the\n" +
 			"origin, the base only from where it was. With --local the branches of the checkout itself are moved, and the origin is\n" +
 			"not asked. How to merge and what to test with is in .github/mergexo.toml of the base branch; without it, the tests are\n" +
-			"found. The origin is reached as git reaches it for you, but for tokens in GITHUB_TOKEN and INPUT_TOKEN, which no child\n" +
-			"is given.\n\n" +
+			"found. The origin is reached as git reaches it for you, but for tokens in INPUT_TOKEN, GITHUB_TOKEN and GH_TOKEN, which\n" +
+			"no child is given.\n\n" +
 			"Exit code: 0 merged or nothing to merge, 2 bad usage or settings, 3 a person is needed, 75 try again later. A dry run\n" +
 			"ends with the code that the merge would end with as far as it can tell: 3 where there is a conflict, say.",
 		Flags: outFlags(

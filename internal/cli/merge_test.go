@@ -299,7 +299,7 @@ func TestTheBaseMovesWhileTheTestsRun(t *testing.T) {
 func TestTestsOfAMergeAreGivenNothing(t *testing.T) {
 	t.Parallel()
 	y := newYard(t, map[string]string{".github/mergexo.toml": "[merge]\ntests = [\"sh\", \"-c\", \"[ -e /proc/self/status ] && ! grep -q NoNewPrivs:.1 /proc/self/status || echo walled; env; git config --list; git remote -v; exit 7\"]\n"})
-	got := program(t, y.env("DEPLOY_KEY=hush-hush", "GITHUB_TOKEN=hush-token", "GIT_SSH_COMMAND=hush-ssh"), "merge", "--checkout", y.dir, "--branch", "fix")
+	got := program(t, y.env("DEPLOY_KEY=hush-hush", "GITHUB_TOKEN=hush-token", "GH_TOKEN=hush-other", "GIT_SSH_COMMAND=hush-ssh"), "merge", "--checkout", y.dir, "--branch", "fix")
 	assert.Equal(t, 3, got.exit)
 	assert.Contains(t, got.out, "failed with exit code 7")
 	assert.Contains(t, got.out, "PATH=")

@@ -233,7 +233,7 @@ func (p *program) operate(c *cli.Context, do func(context.Context, *engine.Engin
 	}
 	repo, err := p.repository(c.Context, c.String("repo"), w)
 	if err != nil {
-		return err
+		return missing(err, p.noToken())
 	}
 	e, done, err := p.engine(c, w, repo, "mergexo "+c.Command.FullName())
 	if err != nil {

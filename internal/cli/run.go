@@ -128,8 +128,8 @@ func outFlags(more ...cli.Flag) []cli.Flag {
 func (p *program) runCommand() *cli.Command {
 	return &cli.Command{
 		Name: "run", Usage: "take the event of this workflow run to its end",
-		Description: "Reads the event that GITHUB_EVENT_NAME and GITHUB_EVENT_PATH name, and the token from INPUT_TOKEN or\n" +
-			"GITHUB_TOKEN. With MERGEXO_APP_ID and MERGEXO_PRIVATE_KEY, those of a GitHub App, the tokens are made here instead.",
+		Description: "Reads the event that GITHUB_EVENT_NAME and GITHUB_EVENT_PATH name, and the token from INPUT_TOKEN,\n" +
+			"GITHUB_TOKEN or GH_TOKEN. With MERGEXO_APP_ID and MERGEXO_PRIVATE_KEY, those of a GitHub App, the tokens are made here instead.",
 		Flags: outFlags(
 			&cli.BoolFlag{Name: "dry-run", Usage: "print what would be done and stop before the first effect"},
 			&cli.StringFlag{Name: "phase", Usage: "do one part of the run: agent, which writes nothing to GitHub, or apply"},
@@ -144,7 +144,7 @@ func (p *program) runCommand() *cli.Command {
 				return err
 			}
 			if w.eventPath == "" {
-				return usagef("GITHUB_EVENT_PATH is not set: run this in a workflow, or use mergexo replay --event FILE")
+				return missing(usagef("GITHUB_EVENT_PATH is not set: run this in a workflow, or use mergexo replay --event FILE"), p.noToken())
 			}
 			ev, err := readEvent(w.event, w.eventPath, w.repository)
 			if errors.Is(err, github.ErrNotOurs) {

@@ -24,7 +24,7 @@ func (s secrets) all() []string {
 
 // secretNames are the variables that hold them. The first of a kind that is set wins.
 var (
-	tokenNames      = []string{"INPUT_TOKEN", "GITHUB_TOKEN"}
+	tokenNames      = []string{"INPUT_TOKEN", "GITHUB_TOKEN", "GH_TOKEN"}
 	signingNames    = []string{"INPUT_SIGNING-KEY", "MERGEXO_SIGNING_KEY"}
 	transcriptNames = []string{"INPUT_TRANSCRIPT-KEY", "MERGEXO_TRANSCRIPT_KEY"}
 	appKeyNames     = []string{"INPUT_PRIVATE-KEY", "MERGEXO_PRIVATE_KEY"}

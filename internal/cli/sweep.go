@@ -46,7 +46,7 @@ func (p *program) sweepCommand() *cli.Command {
 			}
 			repo, err := p.repository(c.Context, c.String("repo"), w)
 			if err != nil {
-				return err
+				return missing(err, p.noToken())
 			}
 			return p.sweep(c.Context, c, w, repo, opt)
 		},

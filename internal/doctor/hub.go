@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,7 +14,7 @@ func token(e *exam) []Finding {
 	h, f := e.Hub, e.Hub.Facts
 	switch h.State {
 	case HubNoToken:
-		return []Finding{unchecked("the token: not checked, there is none; set GITHUB_TOKEN to check what GitHub knows")}
+		return []Finding{unchecked("the token: not checked, there is none; %s to check what GitHub knows", cmp.Or(h.Fix, "set GITHUB_TOKEN"))}
 	case HubNoName:
 		return []Finding{unchecked("the token: not checked, %s; set GITHUB_REPOSITORY", h.Why)}
 	case HubRefused, HubHidden:

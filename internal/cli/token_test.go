@@ -1,0 +1,80 @@
+package cli_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// without is an environment without these variables.
+func without(env []string, names ...string) []string {
+	var kept []string
+	for _, e := range env {
+		drop := false
+		for _, name := range names {
+			drop = drop || strings.HasPrefix(e, name+"=")
+		}
+		if !drop {
+			kept = append(kept, e)
+		}
+	}
+	return kept
+}
+
+// GH_TOKEN is what GitHub's own command line reads. It counts only where no other token is given, and no agent gets it.
+func TestTheTokenOfGitHubsCommandLineIsRead(t *testing.T) {
+	t.Parallel()
+	leak := filepath.Join(t.TempDir(), "leak")
+	h := newHub(t, command(looksAround))
+	env := without(h.env("LEAK="+leak, "RUNNER_TEMP="+t.TempDir()), "GITHUB_TOKEN")
+	got := program(t, append(env, "GH_TOKEN=sandbox-actions"), "run")
+	require.Equal(t, 0, got.exit, got.errout)
+	raw, err := os.ReadFile(leak)
+	require.NoError(t, err)
+	assert.Contains(t, string(raw), "saw the program", "the script really looked at our process")
+	for _, secret := range []string{"GH_TOKEN", "sandbox-actions"} {
+		assert.NotContains(t, string(raw), secret)
+	}
+
+	got = program(t, append(h.terminal("octo"), "GH_TOKEN=nonsense"), "status")
+	assert.Equal(t, 0, got.exit, "GITHUB_TOKEN comes first: %s", got.errout)
+	got = program(t, append(without(h.terminal("octo"), "GITHUB_TOKEN"), "GH_TOKEN=nonsense"), "status")
+	assert.Equal(t, 2, got.exit)
+	assert.Contains(t, got.errout, "401")
+}
+
+func TestWhatIsMissingIsNamedAtOnce(t *testing.T) {
+	t.Parallel()
+	const app = ", or give an App by MERGEXO_APP_ID and MERGEXO_PRIVATE_KEY\n"
+	const atTerminal = "no token: run export GITHUB_TOKEN=$(gh auth token)" + app
+	const noEvent = "mergexo: GITHUB_EVENT_PATH is not set: run this in a workflow, or use mergexo replay --event FILE"
+	const noRepo = "mergexo: which repository? give --repo OWNER/NAME, or go into a clone whose remote origin is on https://github.com"
+	for name, tt := range map[string]struct {
+		env  []string
+		args []string
+		want string
+	}{
+		"a run of nothing":      {nil, []string{"run"}, noEvent + "; also " + atTerminal},
+		"a run with a token":    {[]string{"GH_TOKEN=x"}, []string{"run"}, noEvent + "\n"},
+		"a status of nothing":   {nil, []string{"status"}, noRepo + "; also " + atTerminal},
+		"a sweep of nothing":    {nil, []string{"sweep"}, noRepo + "; also " + atTerminal},
+		"a repository alone":    {[]string{"GITHUB_REPOSITORY=o/r"}, []string{"status"}, "mergexo: " + atTerminal},
+		"another server":        {[]string{"GITHUB_SERVER_URL=https://ghe.example"}, []string{"status", "--repo", "o/r"}, "mergexo: no token: run export GITHUB_TOKEN=$(gh auth token --hostname ghe.example)" + app},
+		"a step of a workflow":  {[]string{"GITHUB_ACTIONS=true"}, []string{"status", "--repo", "o/r"}, "mergexo: no token: set the action's token input, INPUT_TOKEN or GITHUB_TOKEN" + app},
+		"doctor, of a name":     {[]string{"GITHUB_REPOSITORY=o/r"}, []string{"doctor"}, "mergexo: there is neither a checkout of o/r to look at nor a token to ask GitHub with: give --checkout DIR, or export GITHUB_TOKEN=$(gh auth token)\n"},
+		"only half of an App":   {[]string{"MERGEXO_APP_ID=1"}, []string{"run"}, noEvent + "\n"},
+		"a token that is empty": {[]string{"GH_TOKEN= "}, []string{"status", "--repo", "o/r"}, "mergexo: " + atTerminal},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := programIn(t, t.TempDir(), "", tt.env, tt.args...)
+			assert.Equal(t, 2, got.exit)
+			assert.Equal(t, tt.want, got.errout)
+			assert.Empty(t, got.out)
+		})
+	}
+}
