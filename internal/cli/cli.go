@@ -131,6 +131,7 @@ func (p *program) app() *cli.App {
 		Usage: "steer coding agents from GitHub: exactly once, nothing lost, append-only",
 		Commands: []*cli.Command{
 			p.runCommand(), p.mergeCommand(), p.replayCommand(), p.sweepCommand(), p.statusCommand(), p.whyCommand(), trainCommand(p), p.blockedCommand(), p.doctorCommand(), p.initCommand(), p.sandboxCommand(),
+			p.completionCommand(), p.manCommand(),
 			p.versionCommand(),
 		},
 		Writer: p.Out, ErrWriter: p.Err, OnUsageError: usage, HideVersion: true,

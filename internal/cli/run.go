@@ -132,8 +132,8 @@ func (p *program) runCommand() *cli.Command {
 			"GITHUB_TOKEN or GH_TOKEN. With MERGEXO_APP_ID and MERGEXO_PRIVATE_KEY, those of a GitHub App, the tokens are made here instead.",
 		Flags: outFlags(
 			&cli.BoolFlag{Name: "dry-run", Usage: "print what would be done and stop before the first effect"},
-			&cli.StringFlag{Name: "phase", Usage: "do one part of the run: agent, which writes nothing to GitHub, or apply"},
-			&cli.StringFlag{Name: "bundle", Usage: "the directory by which the agent phase hands over to the apply phase"},
+			&cli.StringFlag{Name: "phase", Usage: "do one `PART` of the run: agent, which writes nothing to GitHub, or apply"},
+			&cli.StringFlag{Name: "bundle", Usage: "`DIR` by which the agent phase hands over to the apply phase"},
 		),
 		Action: func(c *cli.Context) error {
 			w, err := p.where()
