@@ -135,8 +135,8 @@ func (p *program) app() *cli.App {
 			p.versionCommand(),
 		},
 		Writer: p.Out, ErrWriter: p.Err, OnUsageError: usage, HideVersion: true,
-		Flags:          []cli.Flag{&cli.BoolFlag{Name: "version", Usage: "print the version", DisableDefaultText: true}},
-		ExitErrHandler: func(*cli.Context, error) {}, // Main handles errors: only main exits
+		Flags:          []cli.Flag{&cli.BoolFlag{Name: "version", Usage: "print the version", DisableDefaultText: true}, cli.HelpFlag}, // the library adds it only with its own command of that name
+		ExitErrHandler: func(*cli.Context, error) {},                                                                                   // Main handles errors: only main exits
 		Action: func(c *cli.Context) error {
 			if c.Args().Present() {
 				return unknown(c, c.App.Commands)
@@ -148,6 +148,7 @@ func (p *program) app() *cli.App {
 		},
 	}
 	strict(app.Commands, usage)
+	app.Commands = append(app.Commands, p.helpCommand(usage))
 	return app
 }
 
@@ -172,13 +173,38 @@ func strict(commands []*cli.Command, usage cli.OnUsageErrorFunc) {
 	}
 }
 
-func unknown(c *cli.Context, known []*cli.Command) error {
+func unknown(c *cli.Context, known []*cli.Command) error { return noCommand(c.Args().First(), known) }
+
+func noCommand(name string, known []*cli.Command) error {
 	var names []string
 	for _, cmd := range known {
 		names = append(names, cmd.Name)
 	}
 	slices.Sort(names)
-	return usagef("unknown command %q; there are %s", c.Args().First(), strings.Join(names, ", "))
+	return usagef("unknown command %q; there are %s", name, strings.Join(names, ", "))
+}
+
+// helpCommand prints the help of a command at any depth. The library's knows the first level only, and has an exit code of its own.
+func (p *program) helpCommand(usage cli.OnUsageErrorFunc) *cli.Command {
+	return &cli.Command{
+		Name: "help", Aliases: []string{"h"}, Usage: "print the help of a command", ArgsUsage: "[COMMAND...]", OnUsageError: usage, HideHelpCommand: true,
+		Action: func(c *cli.Context) error {
+			app := p.app()
+			known := app.Commands
+			for at, name := range c.Args().Slice() {
+				if len(known) == 0 {
+					path := strings.Join(c.Args().Slice()[:at], " ")
+					return usagef("%s has no command %q; see mergexo %s --help", path, name, path)
+				}
+				i := slices.IndexFunc(known, func(one *cli.Command) bool { return one.HasName(name) })
+				if i < 0 {
+					return noCommand(name, known)
+				}
+				known = known[i].Subcommands
+			}
+			return app.RunContext(c.Context, slices.Concat([]string{app.Name}, c.Args().Slice(), []string{"--help"}))
+		},
+	}
 }
 
 func (p *program) versionCommand() *cli.Command {

@@ -27,6 +27,9 @@ func TestCompletionsKnowEveryCommandAndFlag(t *testing.T) {
 	require.Greater(t, len(commands), 15)
 	man := program(t, nil, "man").out
 	for _, m := range commands {
+		if m[1] == "help" { // its --help is the program's
+			continue
+		}
 		help := program(t, nil, append(strings.Fields(m[1]), "--help")...)
 		require.Equal(t, 0, help.exit, m[1])
 		var flags, words []string
@@ -38,7 +41,7 @@ func TestCompletionsKnowEveryCommandAndFlag(t *testing.T) {
 				words = append(words, word)
 				assert.Contains(t, man, `\fB`+strings.ReplaceAll(word, "-", `\-`)+`\fR`, m[1])
 			} else {
-				assert.Contains(t, help.out, "\n   "+word+" ", m[1])
+				assert.Regexp(t, `\n   `+word+"[ ,]", help.out, m[1])
 			}
 		}
 		slices.Sort(flags)

@@ -6,11 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/mergexo/mergexo/internal/engine/thread"
+	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/github"
 	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/sandbox"
@@ -59,6 +61,28 @@ func (p *program) replayCommand() *cli.Command {
 	}
 }
 
+// clone is the top of the repository that dir is in, which may be bare; where it is in none, that is the caller's mistake.
+// "" stays "".
+func (p *program) clone(ctx context.Context, dir string) (string, error) {
+	if dir == "" {
+		return "", nil
+	}
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		return "", usagef("--checkout: %s is not a directory", dir)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "HEAD")); err == nil { // bare
+		return dir, nil
+	}
+	path, _ := p.lookup("PATH")
+	switch place, err := git.Look(ctx, dir, path); {
+	case errors.Is(err, git.ErrNoRepository):
+		return "", usagef("--checkout: %s is in no git repository: give a directory in a clone", dir)
+	case place.Top != "":
+		return place.Top, nil
+	}
+	return dir, nil // whatever else is wrong shows where it is copied
+}
+
 // replayTime is the fixed time of an offline replay, so that the same event always gives the same commits.
 var replayTime = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 
@@ -67,6 +91,10 @@ func (p *program) offline(c *cli.Context, w place, ev model.Event) error {
 	payload, err := os.ReadFile(c.String("event"))
 	if err != nil {
 		return usagef("read the payload: %w", err)
+	}
+	checkout, err := p.clone(c.Context, c.String("checkout"))
+	if err != nil {
+		return err
 	}
 	dir, err := p.scratch.Make(w.temp, "replay", nil)
 	if err != nil {
@@ -78,7 +106,7 @@ func (p *program) offline(c *cli.Context, w place, ev model.Event) error {
 		return fmt.Errorf("start the sandbox: %w", err)
 	}
 	defer s.Close()
-	if err := s.SeedFromEvent(ev.Name, payload, c.String("checkout")); err != nil {
+	if err := s.SeedFromEvent(ev.Name, payload, checkout); err != nil {
 		return usagef("%s: %w", c.String("event"), err)
 	}
 	urls, err := s.Start("127.0.0.1:0")
@@ -130,9 +158,9 @@ func seedSandbox(s *sandbox.Server, file string) error {
 	if err != nil {
 		return usagef("read the payload: %w", err)
 	}
-	name, err := github.InferEvent(payload)
+	name, err := inferEvent(file, payload)
 	if err != nil {
-		return usagef("%s: %w", file, err)
+		return err
 	}
 	if err := s.SeedFromEvent(name, payload, ""); err != nil {
 		return usagef("%s: %w", file, err)

@@ -183,8 +183,8 @@ func readEvent(name, path, repository string) (model.Event, error) {
 		return model.Event{}, usagef("read the payload: %w", err)
 	}
 	if name == "" {
-		if name, err = github.InferEvent(payload); err != nil {
-			return model.Event{}, usagef("%s: %w; name it with --name or GITHUB_EVENT_NAME", path, err)
+		if name, err = inferEvent(path, payload); err != nil {
+			return model.Event{}, err
 		}
 	}
 	ev, err := github.ParseEvent(name, payload)
@@ -203,6 +203,18 @@ func readEvent(name, path, repository string) (model.Event, error) {
 		return ev, usagef("%s: repository.full_name is %s, but GITHUB_REPOSITORY is %s", path, ev.Repo, repository)
 	}
 	return ev, nil
+}
+
+// inferEvent finds out the event of a payload. That it cannot is the caller's mistake, unlike an event that is not ours.
+func inferEvent(path string, payload []byte) (string, error) {
+	name, err := github.InferEvent(payload)
+	switch {
+	case errors.Is(err, github.ErrNotOurs):
+		return "", usagef("%s: none of its keys tells which event it is: name it with --name or GITHUB_EVENT_NAME", path)
+	case err != nil:
+		return "", usagef("%s: %w; want a file with a webhook payload, one JSON object", path, err)
+	}
+	return name, nil
 }
 
 // handle makes an engine for this place and handles the event.

@@ -35,7 +35,7 @@ func table(app *cli.App) []entry {
 func entryOf(path string, c *cli.Command) entry {
 	e := entry{path: path, usage: c.Usage, text: c.Description}
 	for _, f := range c.Flags {
-		if d, ok := f.(cli.DocGenerationFlag); ok {
+		if d, ok := f.(cli.DocGenerationFlag); ok && f != cli.HelpFlag {
 			e.options = append(e.options, optionOf(f.Names()[0], d))
 		}
 	}

@@ -83,6 +83,8 @@ const (
 	fixExpired = "the next run, with a new token, goes on from here; where runs take longer than the token holds (one hour for an App's), set [agent] run_timeout below that"
 	fixRights  = "give the job `permissions: contents: write, issues: write, pull-requests: write, actions: read`, or use a token that has them"
 	fixLater   = "try again later"
+	// fixReach is for a server of which nothing came back.
+	fixReach = "check the network, and GITHUB_API_URL where it is set, or try again later"
 	// fixOutdated: GitHub Enterprise Server has the fields of its release and no later ones.
 	// https://docs.github.com/en/enterprise-server/graphql/overview/changelog
 	fixOutdated = "update GitHub Enterprise Server, whose GraphQL API is older than what MergeXO asks for, or use an earlier MergeXO"

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"slices"
 	"strconv"
@@ -102,6 +103,9 @@ func unreadableBody(a answer) string {
 // judgeSilence decides about an attempt without an answer.
 func (w *wire) judgeSilence(err error, sent bool, m manner) verdict {
 	e := &Error{Kind: Unavailable, Message: w.line(err.Error()), Fix: fixLater}
+	if dial := (*net.OpError)(nil); errors.As(err, &dial) && dial.Op == "dial" {
+		e.Fix = fixReach
+	}
 	if sent && !m.reads {
 		e.Kind, e.Fix = Unclear, ""
 	}

@@ -239,7 +239,7 @@ func (w *wire) isAPI(u *url.URL) bool {
 func (w *wire) logAttempt(req *http.Request, a answer, try int, err error) {
 	args := []any{"method", req.Method, "path", w.scrub(req.URL.Path), "try", try}
 	if err != nil {
-		w.options.Log.WarnContext(req.Context(), "github_request_failed", append(args, "error", w.line(err.Error()))...)
+		w.options.Log.InfoContext(req.Context(), "github_request_failed", append(args, "error", w.line(err.Error()))...)
 		return
 	}
 	w.options.Log.DebugContext(req.Context(), "github_request", append(args, "status", a.StatusCode)...)

@@ -59,9 +59,15 @@ type localMerger struct {
 // Local builds, tests and lands a branch as a merge of a pull request does. The settings are those of the base branch; where
 // it has none, the defaults. What ends it is the error, as of a step.
 func Local(ctx context.Context, w *thread.World, order LocalOrder, rep *model.Report) error {
+	if err := order.check(); err != nil {
+		return err
+	}
 	c, err := git.OpenLocal(ctx, order.Checkout)
 	if git.Exhausts(err) {
 		return err
+	}
+	if errors.Is(err, git.ErrNoRepository) {
+		return misuse("%w: give --checkout DIR, a directory in a clone", err)
 	}
 	if err != nil {
 		return misuse("%w", err)
@@ -70,7 +76,7 @@ func Local(ctx context.Context, w *thread.World, order LocalOrder, rep *model.Re
 		order.Base, err = fetch.OriginHead(ctx, c)
 	}
 	if err == nil {
-		err = order.check()
+		err = order.checkBase()
 	}
 	if err != nil {
 		return errors.Join(err, c.Close())
@@ -103,21 +109,28 @@ func (m mistake) Unwrap() error        { return m.error }
 
 func misuse(format string, args ...any) error { return mistake{fmt.Errorf(format, args...)} }
 
-// check is ErrUsage for what cannot be merged whatever the branches are.
+// check is ErrUsage for what cannot be merged wherever it is: what was asked for comes before what the checkout lacks.
 func (o LocalOrder) check() error {
 	switch {
-	case o.Base == "":
-		return misuse("the checkout does not say what the origin's default branch is: name the branch to merge into with --base")
 	case !syntax.IsBranch(o.Branch):
 		return misuse("--branch %q is no name of a branch", o.Branch)
-	case !syntax.IsBranch(o.Base):
+	case o.Base != "" && !syntax.IsBranch(o.Base):
 		return misuse("--base %q is no name of a branch", o.Base)
-	case o.Branch == o.Base:
-		return misuse("%s cannot be merged into itself", o.Branch)
 	case o.Strategy == model.StrategyAPI:
 		return misuse("strategy %s is GitHub's own; name another one with --strategy", o.Strategy)
 	case o.Strategy != "" && !slices.Contains(model.Strategies(), o.Strategy):
 		return misuse("strategy %q is unknown; there are %s", o.Strategy, strings.Join(model.Strategies(), ", "))
+	}
+	return nil
+}
+
+// checkBase is ErrUsage for a base that a branch cannot be merged into, once the checkout has been asked for it.
+func (o LocalOrder) checkBase() error {
+	switch o.Base {
+	case "":
+		return misuse("the checkout does not say what the origin's default branch is: name the branch to merge into with --base")
+	case o.Branch:
+		return misuse("%s cannot be merged into itself", o.Branch)
 	}
 	return nil
 }

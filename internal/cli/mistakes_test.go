@@ -1,0 +1,76 @@
+package cli_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// Each of these is one clear line, with nothing before or after it: what is wrong, and what to do.
+func TestMistakesAreOneClearLine(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	clone := filepath.Join(dir, "clone")
+	for _, args := range [][]string{{"init", "-q", "-b", "main", clone}, {"-C", clone, "remote", "add", "origin", "https://github.com/octo/widgets"},
+		{"-C", clone, "config", "user.name", "Nina"}, {"-C", clone, "config", "user.email", "nina@example.com"}} {
+		out, err := exec.CommandContext(t.Context(), "git", args...).CombinedOutput()
+		require.NoError(t, err, "%s", out)
+	}
+	file := func(name, text string) string {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
+		return filepath.Join(dir, name)
+	}
+	event, err := filepath.Abs("../../scripts/events/issue_comment.json")
+	require.NoError(t, err)
+	notJSON, nothing := file("notes.txt", "hello\n"), file("empty.json", "{}")
+	offline := []string{"GITHUB_TOKEN=x", "GITHUB_API_URL=http://127.0.0.1:1", "GITHUB_GRAPHQL_URL=http://127.0.0.1:1/graphql"}
+	for name, tt := range map[string]struct {
+		env  []string
+		args []string
+		exit int
+		want string
+	}{
+		"an event that is not JSON":  {nil, []string{"replay", "--event", notJSON}, 2, notJSON + ": payload: line 1, column 1: invalid character 'h' looking for beginning of value; want a file with a webhook payload, one JSON object"},
+		"an event without a key":     {nil, []string{"replay", "--event", nothing}, 2, nothing + ": none of its keys tells which event it is: name it with --name or GITHUB_EVENT_NAME"},
+		"a seed that is not JSON":    {nil, []string{"sandbox", "--state", filepath.Join(dir, "state"), "--seed", notJSON}, 2, notJSON + ": payload: line 1, column 1: invalid character 'h' looking for beginning of value; want a file with a webhook payload, one JSON object"},
+		"an event that is unnamed":   {[]string{"GITHUB_EVENT_PATH=" + nothing, "GITHUB_TOKEN=x"}, []string{"run"}, 2, nothing + ": none of its keys tells which event it is: name it with --name or GITHUB_EVENT_NAME"},
+		"a checkout of no clone":     {nil, []string{"replay", "--event", event, "--checkout", dir}, 2, "--checkout: " + dir + " is in no git repository: give a directory in a clone"},
+		"a checkout that is missing": {nil, []string{"replay", "--event", event, "--checkout", "/nowhere"}, 2, "--checkout: /nowhere is not a directory"},
+		"help of nothing":            {nil, []string{"help", "foo"}, 2, `unknown command "foo"; there are blocked, completion, doctor, help, init, man, merge, replay, run, sandbox, status, sweep, train, version, why`},
+		"help of nothing below":      {nil, []string{"help", "blocked", "lst"}, 2, `unknown command "lst"; there are list, reset`},
+		"help below a leaf":          {nil, []string{"help", "run", "now"}, 2, `run has no command "now"; see mergexo run --help`},
+		"no network":                 {offline, []string{"status", "--repo", "octo/widgets"}, 75, "list the refs refs/mergexo/ of octo/widgets: dial tcp 127.0.0.1:1: connect: connection refused; check the network, and GITHUB_API_URL where it is set, or try again later"},
+		"a merge of no clone":        {nil, []string{"merge", "--checkout", dir, "--branch", "fix"}, 2, dir + ": no git repository: give --checkout DIR, a directory in a clone"},
+		"a strategy, before a base":  {nil, []string{"merge", "--checkout", clone, "--branch", "fix", "--strategy", "fast"}, 2, `strategy "fast" is unknown; there are rebase, squash, no-ff, cherry-pick, frontmatter-union, api`},
+		"a base that is not known":   {nil, []string{"merge", "--checkout", clone, "--branch", "fix"}, 2, "the checkout does not say what the origin's default branch is: name the branch to merge into with --base"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := programIn(t, dir, "", tt.env, tt.args...)
+			assert.Equal(t, tt.exit, got.exit)
+			assert.Equal(t, "mergexo: "+tt.want+"\n", got.errout)
+			assert.Empty(t, got.out)
+		})
+	}
+	within := filepath.Join(clone, "deep", "er")
+	require.NoError(t, os.MkdirAll(within, 0o700))
+	got := programIn(t, dir, "", nil, "replay", "--event", event, "--checkout", within)
+	assert.NotContains(t, got.errout, "is in no git repository")
+	assert.NotContains(t, got.errout, "does not appear to be", "the whole clone is taken")
+}
+
+func TestHelpIsTheHelpOfTheCommandAtAnyDepth(t *testing.T) {
+	t.Parallel()
+	for _, path := range []string{"", "status", "blocked", "blocked reset", "completion zsh"} {
+		want := program(t, nil, append(strings.Fields(path), "--help")...)
+		require.Equal(t, 0, want.exit, path)
+		for _, help := range []string{"help", "h"} {
+			assert.Equal(t, want, program(t, nil, append([]string{help}, strings.Fields(path)...)...), path)
+		}
+	}
+}
