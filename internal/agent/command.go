@@ -257,6 +257,9 @@ func (opt Options) failure(stopped, err error, state *os.ProcessState, stderr st
 		if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
 			failed.Detail = "ended by signal: " + status.Signal().String()
 		}
+		if opt.Isolator != "" && noFork(stderr) {
+			failed.Detail += fmt.Sprintf(" (processes could not be started: MergeXO allows %d processes and threads at once, so run fewer in parallel)", maxTasks)
+		}
 	}
 	return failed
 }

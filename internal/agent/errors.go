@@ -2,6 +2,7 @@ package agent
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -62,6 +63,15 @@ func lastLine(text string) string {
 		text = text[at+1:]
 	}
 	return excerpt(text, 300)
+}
+
+// forkless are the words of dash, bash, git and the C library for a process or thread that the limit on them does not let begin.
+var forkless = []string{"cannot fork", "unable to fork", "fork: resource temporarily unavailable", "fork: retry", "unable to create thread", "unable to create native thread"}
+
+// noFork says whether a program printed that it could not start another.
+func noFork(stderr string) bool {
+	said := strings.ToLower(stderr)
+	return slices.ContainsFunc(forkless, func(words string) bool { return strings.Contains(said, words) })
 }
 
 // excerpt is the first n bytes of something that is not ours, with control characters and what is not UTF-8 escaped.

@@ -150,6 +150,22 @@ func TestACommandBehindTheWallIsTheSameCommand(t *testing.T) {
 	assert.EqualError(t, err, `agent: exit code 3; it said last: no \x1b[31mkey\x00 found`)
 }
 
+// "Cannot fork" alone sounds like a broken machine, and is a limit of ours.
+func TestOurLimitOfProcessesIsNamed(t *testing.T) {
+	self, err := agent.Self()
+	require.NoError(t, err)
+	const hint = " (processes could not be started: MergeXO allows 4096 processes and threads at once, so run fewer in parallel)"
+	for _, tt := range []struct{ said, isolator, want string }{
+		{"sh: 1: Cannot fork", self, hint},
+		{"bash: fork: retry: Resource temporarily unavailable", self, hint},
+		{"sh: 1: Cannot fork", "", ""},
+		{"no key found", self, ""},
+	} {
+		err := agent.RunTests(t.Context(), t.TempDir(), []string{"sh", "-c", `echo "$0"; exit 2`, tt.said}, agent.Options{Isolator: tt.isolator, Env: []string{"PATH=" + os.Getenv("PATH")}, Temp: t.TempDir()})
+		assert.EqualError(t, err, "agent: exit code 2"+tt.want+"; it said last: "+tt.said)
+	}
+}
+
 func TestWhatTheWallCannotBecome(t *testing.T) {
 	opt, log := isolatedOptions(t)
 	dir := t.TempDir()
