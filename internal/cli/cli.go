@@ -131,12 +131,11 @@ func (p *program) app() *cli.App {
 		Usage: "steer coding agents from GitHub: exactly once, nothing lost, append-only",
 		Commands: []*cli.Command{
 			p.runCommand(), p.mergeCommand(), p.replayCommand(), p.sweepCommand(), p.statusCommand(), p.whyCommand(), trainCommand(p), p.blockedCommand(), p.doctorCommand(), p.initCommand(), p.sandboxCommand(),
-			p.completionCommand(), p.manCommand(),
-			p.versionCommand(),
+			completionCommand(p), manCommand(p),
+			versionCommand(p),
 		},
 		Writer: p.Out, ErrWriter: p.Err, OnUsageError: usage, HideVersion: true,
-		Flags:          []cli.Flag{&cli.BoolFlag{Name: "version", Usage: "print the version", DisableDefaultText: true}, cli.HelpFlag}, // the library adds it only with its own command of that name
-		ExitErrHandler: func(*cli.Context, error) {},                                                                                   // Main handles errors: only main exits
+		ExitErrHandler: func(*cli.Context, error) {}, // Main handles errors: only main exits
 		Action: func(c *cli.Context) error {
 			if c.Args().Present() {
 				return unknown(c, c.App.Commands)
@@ -147,8 +146,10 @@ func (p *program) app() *cli.App {
 			return cli.ShowAppHelp(c)
 		},
 	}
+	app.Flags = append([]cli.Flag{&cli.BoolFlag{Name: "version", Usage: "print the version", DisableDefaultText: true}}, early()...)
+	app.Flags = append(app.Flags, cli.HelpFlag) // the library adds it only with its own command of that name
 	strict(app.Commands, usage)
-	app.Commands = append(app.Commands, p.helpCommand(usage))
+	app.Commands = append(app.Commands, helpCommand(p, usage))
 	return app
 }
 
@@ -158,6 +159,9 @@ func strict(commands []*cli.Command, usage cli.OnUsageErrorFunc) {
 		c.OnUsageError = usage
 		c.HideHelpCommand = true
 		strict(c.Subcommands, usage)
+		if slices.ContainsFunc(c.Subcommands, func(sub *cli.Command) bool { return takesFlag(sub, "json") }) {
+			c.Flags = append(c.Flags, early()...)
+		}
 		act, sub := c.Action, c.Subcommands
 		c.Action = func(ctx *cli.Context) error {
 			switch {
@@ -168,9 +172,43 @@ func strict(commands []*cli.Command, usage cli.OnUsageErrorFunc) {
 			case ctx.Args().Present():
 				return usagef("%s takes no argument %q; see %s --help", ctx.Command.Name, ctx.Args().First(), ctx.Command.HelpName)
 			}
+			if err := inherit(ctx); err != nil {
+				return err
+			}
 			return act(ctx)
 		}
 	}
+}
+
+// early are the flags that may also stand before a command, as people type them: mergexo --json status.
+func early() []cli.Flag {
+	return []cli.Flag{
+		&cli.BoolFlag{Name: "json", Usage: "as after the command: print one JSON object"},
+		&cli.BoolFlag{Name: "verbose", Usage: "as after the command: log everything that is done"},
+	}
+}
+
+func takesFlag(c *cli.Command, name string) bool {
+	return slices.ContainsFunc(c.Flags, func(f cli.Flag) bool { return slices.Contains(f.Names(), name) })
+}
+
+// inherit gives a command the flags that stand before it, which is a mistake where it has none of that name.
+func inherit(ctx *cli.Context) error {
+	for _, above := range ctx.Lineage()[1:] {
+		for _, f := range early() {
+			name := f.Names()[0]
+			if above.Command == nil || !above.Bool(name) {
+				continue
+			}
+			if !takesFlag(ctx.Command, name) {
+				return usagef("%s takes no --%s; see %s --help", ctx.Command.Name, name, ctx.Command.HelpName)
+			}
+			if err := ctx.Set(name, "true"); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 func unknown(c *cli.Context, known []*cli.Command) error { return noCommand(c.Args().First(), known) }
@@ -185,7 +223,7 @@ func noCommand(name string, known []*cli.Command) error {
 }
 
 // helpCommand prints the help of a command at any depth. The library's knows the first level only, and has an exit code of its own.
-func (p *program) helpCommand(usage cli.OnUsageErrorFunc) *cli.Command {
+func helpCommand(p *program, usage cli.OnUsageErrorFunc) *cli.Command {
 	return &cli.Command{
 		Name: "help", Aliases: []string{"h"}, Usage: "print the help of a command", ArgsUsage: "[COMMAND...]", OnUsageError: usage, HideHelpCommand: true,
 		Action: func(c *cli.Context) error {
@@ -207,7 +245,7 @@ func (p *program) helpCommand(usage cli.OnUsageErrorFunc) *cli.Command {
 	}
 }
 
-func (p *program) versionCommand() *cli.Command {
+func versionCommand(p *program) *cli.Command {
 	return &cli.Command{
 		Name: "version", Usage: "print the version, and the commit that it was built from",
 		Action: func(*cli.Context) error {

@@ -10,7 +10,7 @@ import (
 
 // completionCommand prints scripts that know the whole command table, so that a shell completes without starting the program:
 // the library's scripts start it at every key, and know no values.
-func (p *program) completionCommand() *cli.Command {
+func completionCommand(p *program) *cli.Command {
 	shell := func(name, how string, write func([]entry) string) *cli.Command {
 		return &cli.Command{
 			Name: name, Usage: "print the completion script for " + name, Description: "To use it: " + how,

@@ -10,7 +10,7 @@ import (
 
 // manCommand prints the manual page. The library could, by a template and a parser of Markdown, for which every build of ours
 // would have to be larger.
-func (p *program) manCommand() *cli.Command {
+func manCommand(p *program) *cli.Command {
 	return &cli.Command{
 		Name: "man", Usage: "print the manual page",
 		Description: "To read it: mergexo man | man -l -. To install it: mergexo man > ~/.local/share/man/man1/mergexo.1",

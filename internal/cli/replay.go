@@ -62,8 +62,8 @@ func (p *program) replayCommand() *cli.Command {
 }
 
 // clone is the top of the repository that dir is in, which may be bare; where it is in none, that is the caller's mistake.
-// "" stays "".
-func (p *program) clone(ctx context.Context, dir string) (string, error) {
+// "" stays "". Git is found in path.
+func clone(ctx context.Context, dir, path string) (string, error) {
 	if dir == "" {
 		return "", nil
 	}
@@ -73,7 +73,6 @@ func (p *program) clone(ctx context.Context, dir string) (string, error) {
 	if _, err := os.Stat(filepath.Join(dir, "HEAD")); err == nil { // bare
 		return dir, nil
 	}
-	path, _ := p.lookup("PATH")
 	switch place, err := git.Look(ctx, dir, path); {
 	case errors.Is(err, git.ErrNoRepository):
 		return "", usagef("--checkout: %s is in no git repository: give a directory in a clone", dir)
@@ -92,7 +91,8 @@ func (p *program) offline(c *cli.Context, w place, ev model.Event) error {
 	if err != nil {
 		return usagef("read the payload: %w", err)
 	}
-	checkout, err := p.clone(c.Context, c.String("checkout"))
+	path, _ := p.lookup("PATH")
+	checkout, err := clone(c.Context, c.String("checkout"), path)
 	if err != nil {
 		return err
 	}

@@ -70,11 +70,15 @@ func (e *exam) rights(u use) []right {
 	})
 }
 
-// needed is a permissions block with everything that a job needs.
+// needed is a permissions block with everything that a job needs, as init writes it, whatever the settings make of it today.
 func (e *exam) needed(u use) string {
 	var each []string
 	for _, r := range e.rights(u) {
-		each = append(each, r.name+": "+r.access)
+		access := r.access
+		if slices.ContainsFunc(rights[u.phase], func(s right) bool { return s.name == r.name && s.access == "write" }) {
+			access = "write"
+		}
+		each = append(each, r.name+": "+access)
 	}
 	return "permissions: {" + strings.Join(each, ", ") + "}, below the job"
 }

@@ -81,7 +81,7 @@ const (
 	// fixExpired: an App's token holds for one hour
 	// (https://docs.github.com/en/rest/apps/apps#create-an-installation-access-token-for-an-app).
 	fixExpired = "the next run, with a new token, goes on from here; where runs take longer than the token holds (one hour for an App's), set [agent] run_timeout below that"
-	fixRights  = "give the job `permissions: contents: write, issues: write, pull-requests: write, actions: read`, or use a token that has them"
+	fixRights  = "give the job `permissions: contents: write, issues: write, pull-requests: write, actions: write`, or use a token that has them"
 	fixLater   = "try again later"
 	// fixReach is for a server of which nothing came back.
 	fixReach = "check the network, and GITHUB_API_URL where it is set, or try again later"

@@ -1,0 +1,47 @@
+package cli_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// A command that is given nothing to do shows what there is, and that is no error: so do gh, kubectl and docker.
+func TestNothingToDoShowsTheHelp(t *testing.T) {
+	t.Parallel()
+	for _, args := range [][]string{{}, {"blocked"}, {"completion"}, {"--json"}} {
+		got := program(t, nil, args...)
+		assert.Equal(t, 0, got.exit, args)
+		assert.Contains(t, got.out, "COMMANDS:", args)
+		assert.Empty(t, got.errout, args)
+	}
+}
+
+func TestFlagsMayStandBeforeTheCommand(t *testing.T) {
+	t.Parallel()
+	h := newHub(t, command(answers))
+	for _, args := range [][]string{{"--json", "status"}, {"--json", "blocked", "list"}, {"blocked", "--json", "list"}, {"--verbose", "--json", "why", "--pr", "1"}} {
+		got := program(t, h.terminal("octo"), args...)
+		require.Equal(t, 0, got.exit, got.errout)
+		assert.NotEmpty(t, object(t, got), args)
+	}
+	assert.Contains(t, program(t, h.terminal("octo"), "--verbose", "status").errout, "msg=github_request ")
+	for _, args := range [][]string{{"--json", "init"}, {"--json", "--verbose", "completion", "bash"}} {
+		got := program(t, nil, args...)
+		assert.Equal(t, 2, got.exit)
+		assert.Regexp(t, `^mergexo: (init|bash) takes no --json; see mergexo .* --help\n$`, got.errout)
+		assert.Empty(t, got.out)
+	}
+}
+
+// Settings that do not hold end every command that reads them in the same way.
+func TestBadSettingsAreExitCodeTwoEverywhere(t *testing.T) {
+	t.Parallel()
+	h := newHub(t, "[repo]\nnonsense = 1\n")
+	for _, args := range [][]string{{"sweep"}, {"why", "--pr", "1"}, {"status"}, {"status", "--pr", "1"}, {"blocked", "list"}} {
+		got := program(t, h.terminal("octo"), args...)
+		assert.Equal(t, 2, got.exit, "%s: %s%s", args, got.out, got.errout)
+		assert.Contains(t, got.errout, "mergexo.toml", args)
+	}
+}
