@@ -132,7 +132,7 @@ func TestEveryPlantedDifferenceIsFound(t *testing.T) {
 		{"a field of a query that is null", "queries", "admin/mergefacts/shape/repository.pullRequest.checks", query("query MergeFacts", data(t, func(d map[string]any) {
 			d["repository"].(map[string]any)["pullRequest"].(map[string]any)["checks"] = nil
 		}))},
-		{"HTML where JSON should be", "gateway", "understood/error", query("query PullNow", func(a *altered) { a.body = []byte("<!DOCTYPE html>") })},
+		{"HTML where JSON should be", "gateway", "understood/error", query("query PullsNow", func(a *altered) { a.body = []byte("<!DOCTYPE html>") })},
 	} {
 		t.Run(p.what, func(t *testing.T) { found(t, p) })
 	}

@@ -12,7 +12,7 @@ import (
 
 func TestManyRandomDays(t *testing.T) {
 	t.Parallel()
-	liveThrough(t, 100, 400)
+	liveThrough(t, 100, 150)
 }
 
 // The budget of a busy day: ahead in at least two of three, and behind in none by more than a tenth. With the settings that
