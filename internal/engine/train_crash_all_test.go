@@ -111,7 +111,7 @@ func TestTwoRunsOfATrainAreOne(t *testing.T) {
 			w.handle(ev)
 			want := w.trainEnds(numbers)
 
-			for n := 1; n <= 6; n++ { // the other one comes before each of the first writes
+			for n := 1; n <= 4; n++ { // the other one comes before each of the first writes
 				w, ev, numbers = set(t)
 				w.gate.revive()
 				w.beforeWrite(n, sync.OnceFunc(func() { w.beside(ev) }))
