@@ -337,6 +337,23 @@ func TestBudgetsOfTheTrain(t *testing.T) {
 	t.Logf("%s", strings.Join(w.gate.seen, "\n"))
 	assert.LessOrEqual(t, api, 14, "%v", w.gate.seen)
 	assert.Equal(t, "merged", w.badges(numbers[0]))
+
+	w = newTrain(t, "speculate = 1")
+	numbers = w.ready("car", "zero\n", "one\n", "two\n", "three\n")
+	w.aboard(numbers, "")
+	w.tested = map[string]bool{}
+	w.ciRuns()
+	trains := w.trains()
+	require.Len(t, trains, 1)
+	for branch, sha := range trains {
+		event = w.tests(branch, sha)
+	}
+	w.gate.revive()
+	w.handle(event)
+	api, _ = w.gate.counted()
+	t.Logf("budget: GitHub calls, a car of three that lands %d of 24", api)
+	assert.LessOrEqual(t, api, 24, "%v", w.gate.seen)
+	assert.Equal(t, "merged merged merged merged", w.badges(numbers...))
 }
 
 // A label or an approval asks for the merge where the settings say so, and nobody gives a command.
