@@ -101,8 +101,9 @@ func checkList(checks []model.Check) string {
 	var lines []string
 	for _, c := range checks {
 		name := "`" + markdown.Code(c.Name) + "`"
-		if c.URL != "" {
-			name = fmt.Sprintf("[%s](%s)", name, c.URL)
+		if strings.HasPrefix(c.URL, "https://") || strings.HasPrefix(c.URL, "http://") {
+			url := strings.NewReplacer("(", "%28", ")", "%29", " ", "%20", "<", "%3C", ">", "%3E").Replace(oneLine(c.URL))
+			name = fmt.Sprintf("[%s](%s)", name, url)
 		}
 		lines = append(lines, fmt.Sprintf("- %s failed", name))
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/git/fetch"
 	"github.com/mergexo/mergexo/internal/git/history"
+	"github.com/mergexo/mergexo/internal/git/merging"
 	"github.com/mergexo/mergexo/internal/lineage"
 	"github.com/mergexo/mergexo/internal/merge"
 	"github.com/mergexo/mergexo/internal/model"
@@ -84,7 +85,6 @@ func (a *Aboard) Build(ctx context.Context, home *thread.Thread, onto string) (t
 }
 
 // Landing is a car that lands: requests whose tips stand on one another, and the last of which was tested.
-
 type Landing struct {
 	Home *thread.Thread // with an open checkout that has the commits
 	Base string         // branch
@@ -174,17 +174,21 @@ func (a *Aboard) take(ctx context.Context, home *thread.Thread, on, tip string) 
 	if err := meet(ctx, a.g, m); err != nil {
 		return err
 	}
-	if err := fetch.Commits(ctx, m.Checkout, tip); err != nil {
+	head, _ := m.source()
+	if err := fetch.Commits(ctx, m.Checkout, on, tip, head); err != nil {
 		return failureOf(err, "")
 	}
-	m.is.BaseSHA, m.is.Tip, m.made.Tip = on, tip, tip
+	m.is.BaseSHA = on
+	if err := m.construct(ctx, head); err != nil { // whoever may push can have written the record: what was approved decides
+		return err
+	}
 	if m.is.Tree, err = history.TreeOf(ctx, m.Checkout, tip); err != nil {
 		return err
 	}
-	m.made.Tree = m.is.Tree
-	if err := m.takes(ctx); err != nil {
-		return err
+	if m.is.Tree != m.made.Tree {
+		return &Failure{Failure: merge.Failure{Code: model.CodeDiff, Detail: fmt.Sprintf("%s, which the train's record names, is not what was approved", tip)}}
 	}
+	m.is.Tip, m.made = tip, merging.Merged{Tip: tip, Tree: m.is.Tree}
 	m.steers, err = steering(ctx, m.Checkout, on, tip)
 	return err
 }
