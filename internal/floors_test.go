@@ -23,11 +23,11 @@ const module = "github.com/mergexo/mergexo"
 // floors says how high each package stands. A package imports only lower ones; a package below another one's directory
 // belongs to it. A new package gets its line here.
 var floors = map[string]int{
-	"internal/model": 0, "internal/clock": 0, "internal/markdown": 0, "internal/strictjson": 0, "internal/frontmatter": 0, "internal/treepath": 0, "internal/loopback": 0, "internal/branchfilter": 0, "internal/scratch": 0, "internal/credential": 0,
+	"internal/model": 0, "internal/clock": 0, "internal/markdown": 0, "internal/strictjson": 0, "internal/frontmatter": 0, "internal/treepath": 0, "internal/loopback": 0, "internal/branchfilter": 0, "internal/scratch": 0, "internal/credential": 0, "internal/manual": 0,
 
 	"internal/golden": 0, // tests
 
-	"internal/turn": 1, "internal/flow": 1, "internal/journal": 1, "internal/lineage": 1, "internal/merge": 1, "internal/command": 1, "internal/doctor": 1, "internal/leak": 1, "internal/external": 1, "internal/sweep": 1, "internal/needs": 1, "internal/train": 1, // pure
+	"internal/turn": 1, "internal/flow": 1, "internal/journal": 1, "internal/lineage": 1, "internal/merge": 1, "internal/command": 1, "internal/doctor": 1, "internal/leak": 1, "internal/external": 1, "internal/sweep": 1, "internal/needs": 1, "internal/train": 1, "internal/review": 1, // pure
 	"internal/github": 1, "internal/git": 1, "internal/agent": 1, "internal/config": 1, "internal/report": 1, "internal/handoff": 1, "internal/dashboard": 1, // I/O
 	"internal/transcript": 1, // pure but for the randomness of what it encrypts
 	"internal/sandbox":    1, // tests and offline runs
@@ -41,11 +41,11 @@ var floors = map[string]int{
 // what two of them need goes down. Tests from outside of a room may use all rooms of their house to set a scene.
 var rooms = map[string]int{
 	"internal/engine/effect": 0, "internal/engine/thread": 1, "internal/engine/redact": 2,
-	"internal/engine/work": 3, "internal/engine/attempt": 4, // of an agent, whatever it is for
+	"internal/engine/work": 3, "internal/engine/reviewer": 4, "internal/engine/attempt": 5, // of an agent, whatever it is for
 	// topics
-	"internal/engine/feedback": 5, "internal/engine/issues": 5, "internal/engine/landing": 5, "internal/engine/forks": 5, "internal/engine/operator": 5, "internal/engine/sweeping": 5,
-	"internal/engine/trains": 6, // has requests to merge land together
-	"internal/engine":        7,
+	"internal/engine/feedback": 6, "internal/engine/issues": 6, "internal/engine/landing": 6, "internal/engine/forks": 6, "internal/engine/operator": 6, "internal/engine/sweeping": 6, "internal/engine/reviewing": 6,
+	"internal/engine/trains": 7, // has requests to merge land together
+	"internal/engine":        8,
 
 	"internal/git/syntax": 0,                          // names and answers
 	"internal/git/guard":  1, "internal/git/relay": 1, // know no repository
@@ -94,17 +94,19 @@ var reserved = map[string][]string{
 	"os/exec":                                {"internal/git", "internal/agent", "internal/sandbox"},
 	"github.com/graph-gophers/graphql-go":    {"internal/sandbox"},
 	"github.com/urfave/cli/v2":               {"internal/cli"},
-	"github.com/yuin/goldmark":               {"internal/markdown"},
+	"github.com/yuin/goldmark":               {"internal/markdown", "internal/sandbox"},
 	"go.yaml.in/yaml/v3":                     {"internal/doctor", "internal/flow", "internal/frontmatter", "internal/sandbox"},
 	"filippo.io/age":                         {"internal/transcript"},
 	"github.com/golang-jwt/jwt":              {"internal/github", "internal/sandbox"},
+	"golang.org/x/crypto":                    {"internal/github", "internal/sandbox"}, // sealed boxes, for secrets
 	"golang.org/x/net":                       {"internal/git"},
 	"github.com/jonboulle/clockwork":         {"internal/clock"},
 	"github.com/aclements/go-moremath":       {"internal/dashboard"},
 }
 
 // unlinked are modules that serve tests and scripts only and must not be in the binary.
-var unlinked = []string{"github.com/getkin/kin-openapi", "github.com/stretchr/testify", "github.com/chromedp/chromedp", "github.com/chromedp/cdproto"}
+var unlinked = []string{"github.com/getkin/kin-openapi", "github.com/stretchr/testify", "github.com/chromedp/chromedp", "github.com/chromedp/cdproto",
+	"github.com/santhosh-tekuri/jsonschema"}
 
 // listed is what go list says of a package.
 type listed struct {

@@ -1,6 +1,7 @@
 package internal_test
 
 import (
+	"fmt"
 	"go/ast"
 	"os"
 	"path"
@@ -41,4 +42,15 @@ func TestTheWalksPassFunctionsThatThereAre(t *testing.T) {
 		assert.True(t, functions[w[1]], "CONTRIBUTING.md names %s", w[1])
 	}
 	assert.Equal(t, 4, strings.Count(string(text), "\n**A"), "walks")
+}
+
+func TestTheTableOfFloorsNamesEveryPackage(t *testing.T) {
+	text, err := os.ReadFile("../CONTRIBUTING.md")
+	require.NoError(t, err)
+	for pkg, floor := range floors {
+		row := fmt.Sprintf("(?m)^\\| %d[^|]*\\| [^|]*`%s`", floor, path.Base(pkg))
+		if strings.HasPrefix(pkg, "internal/") {
+			assert.Regexp(t, row, string(text), pkg)
+		}
+	}
 }

@@ -22,7 +22,7 @@ type access struct {
 }
 
 var openAI = access{
-	provider: modelproxy.OpenAI, base: "OPENAI_BASE_URL", keys: []string{"CODEX_API_KEY", "OPENAI_API_KEY"},
+	provider: modelproxy.OpenAI, base: "OPENAI_BASE_URL", keys: []string{"OPENAI_API_KEY", "CODEX_API_KEY"},
 	header: func(env []string) http.Header {
 		out := http.Header{}
 		if key := cmp.Or(value(env, "CODEX_API_KEY"), value(env, "OPENAI_API_KEY")); key != "" {

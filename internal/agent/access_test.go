@@ -18,9 +18,9 @@ func TestAModelsKeyIsForTheProxyAlone(t *testing.T) {
 	}
 	lookup := func(name string) (string, bool) { v, ok := world[name]; return v, ok }
 	codex, claude := agent.Access(lookup, "codex"), agent.Access(lookup, "claude")
-	assert.Equal(t, []string{"OPENAI_BASE_URL=https://o.example.com/v1", "CODEX_API_KEY=sk-c", "OPENAI_API_KEY=sk-o"}, codex)
+	assert.Equal(t, []string{"OPENAI_BASE_URL=https://o.example.com/v1", "OPENAI_API_KEY=sk-o", "CODEX_API_KEY=sk-c"}, codex)
 	assert.Equal(t, []string{"ANTHROPIC_API_KEY=sk-a", "ANTHROPIC_AUTH_TOKEN=t"}, claude)
-	assert.Equal(t, []string{"sk-c", "sk-o"}, agent.Keys(codex))
+	assert.Equal(t, []string{"sk-o", "sk-c"}, agent.Keys(codex))
 	assert.Equal(t, []string{"sk-a", "t"}, agent.Keys(claude))
 	for _, other := range []string{"command", "suggestion", "unknown"} {
 		assert.Empty(t, agent.Access(lookup, other))

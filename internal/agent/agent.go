@@ -77,13 +77,14 @@ const (
 type adapter struct {
 	build   func(Options) (Agent, error)
 	model   *access // nil: the program finds its model itself
+	release release // of the program, where the model is known
 	builtIn bool    // it runs no program
 }
 
 // adapters is every agent there is.
 var adapters = map[string]adapter{
-	"claude":     {build: newClaude, model: &anthropic},
-	"codex":      {build: newCodex, model: &openAI},
+	"claude":     {build: newClaude, model: &anthropic, release: claudeRelease},
+	"codex":      {build: newCodex, model: &openAI, release: codexRelease},
 	"command":    {build: newCommand},
 	"suggestion": {build: newSuggestion, builtIn: true},
 }
@@ -91,11 +92,33 @@ var adapters = map[string]adapter{
 // BuiltIn reports whether an adapter runs no program.
 func BuiltIn(name string) bool { return adapters[name].builtIn }
 
+// SetUp says what the runner needs for an adapter: the program, the command that installs it, and the variables one of which has
+// its key. All are empty for an adapter that knows of no model.
+func SetUp(name string) (program, install string, keys []string) {
+	a := adapters[name]
+	if a.model == nil {
+		return "", "", nil
+	}
+	return a.release.name, a.release.install(), a.model.keys
+}
+
+// Installs are the commands that make one of GitHub's Ubuntu runners ready for an adapter.
+func Installs(name string) []string {
+	a := adapters[name]
+	if a.model == nil {
+		return nil
+	}
+	return append([]string{a.release.install()}, a.release.prepare...)
+}
+
+// Names are the adapters that there are.
+func Names() []string { return slices.Sorted(maps.Keys(adapters)) }
+
 // New makes the configured agent. Its errors concern the settings.
 func New(opt Options) (Agent, error) {
 	kind, ok := adapters[opt.Adapter]
 	if !ok {
-		known := slices.Sorted(maps.Keys(adapters))
+		known := Names()
 		return nil, fmt.Errorf("unknown agent adapter %q%s: known are %s", opt.Adapter, didYouMean(opt.Adapter, known), strings.Join(known, ", "))
 	}
 	opt = opt.defaults()

@@ -22,7 +22,7 @@ func newClaude(opt Options) (Agent, error) {
 	if err := claudeFlags.verify(opt.ExtraArgs); err != nil {
 		return nil, err
 	}
-	return &claude{program: program{opt: opt, name: "claude", pkg: "@anthropic-ai/claude-code", version: "2.1.329"}}, nil
+	return &claude{program: program{release: claudeRelease, opt: opt}}, nil
 }
 
 // claudeFlags are the flags of `claude`.
@@ -73,7 +73,7 @@ func (a *claude) Run(ctx context.Context, dir string, req model.Request) (out mo
 	if err := a.check(ctx, opt, dir, func() error { return nil }); err != nil {
 		return model.Outcome{}, err
 	}
-	stdout, err := opt.execute(ctx, dir, a.argv(from.schema, before.id), []byte(req.Prompt))
+	stdout, err := opt.execute(ctx, dir, a.argv(from.schema, before.id, reads(req)), []byte(req.Prompt))
 	said, seen := readClaude(stdout), to.End()
 	said.Result = to.reword(said.Result)
 	out, err = a.outcome(req, said, before, err)
@@ -86,13 +86,17 @@ func (a *claude) Run(ctx context.Context, dir string, req model.Request) (out mo
 }
 
 // argv is the command line. Fixed flags follow extra_args, because the last one wins.
-func (a *claude) argv(schema, resume string) []string {
+func (a *claude) argv(schema, resume string, readOnly bool) []string {
 	argv := append([]string{"claude", "--print"}, a.opt.ExtraArgs...)
 	if a.opt.Model != "" {
 		argv = append(argv, "--model="+a.opt.Model)
 	}
+	tools := "--allowedTools=Bash,Edit,Read"
+	if readOnly {
+		tools = "--allowedTools=Bash,Read"
+	}
 	argv = append(argv, "--output-format=json", "--json-schema="+schema, "--bare", "--setting-sources=", "--strict-mcp-config", "--disable-slash-commands",
-		"--permission-mode=dontAsk", "--allowedTools=Bash,Edit,Read")
+		"--permission-mode=dontAsk", tools)
 	if resume != "" {
 		argv = append(argv, "--resume="+resume)
 	}

@@ -24,7 +24,7 @@ func newCodex(opt Options) (Agent, error) {
 	if err := codexFlags.verify(opt.ExtraArgs); err != nil {
 		return nil, err
 	}
-	return &codex{program: program{opt: opt, name: "codex", pkg: "@openai/codex", version: "0.169.0"}}, nil
+	return &codex{program: program{release: codexRelease, opt: opt}}, nil
 }
 
 // codexFlags are the flags of `codex exec`.
@@ -76,7 +76,7 @@ func (a *codex) Run(ctx context.Context, dir string, req model.Request) (out mod
 	}
 	before, to := from.session, from.link
 	defer to.End()
-	argv, err := a.argv(dir, from.schema, from.place, to, before.id)
+	argv, err := a.argv(dir, from.schema, from.place, to, before.id, reads(req))
 	if err != nil {
 		return model.Outcome{}, err
 	}
@@ -119,7 +119,7 @@ func (a *codex) environment(at place, to *link) []string {
 
 // argv is the command line. Settings that a user may change precede extra_args and fixed ones follow, because the last one wins.
 // The provider is one that Codex does not know, so that Codex does not try the WebSockets of its built-in one.
-func (a *codex) argv(dir, schema string, at place, to *link, resume string) ([]string, error) {
+func (a *codex) argv(dir, schema string, at place, to *link, resume string, readOnly bool) ([]string, error) {
 	file := filepath.Join(at.state, "outcome.schema.json")
 	if err := writeNew(file, schema, 0o600); err != nil {
 		return nil, fmt.Errorf("write outcome schema: %w", err)
@@ -137,7 +137,11 @@ func (a *codex) argv(dir, schema string, at place, to *link, resume string) ([]s
 	if a.opt.Model != "" {
 		argv = append(argv, "--model="+a.opt.Model)
 	}
-	argv = append(argv, "--sandbox=workspace-write", "--ignore-user-config", "--ignore-rules")
+	sandbox := "--sandbox=workspace-write"
+	if readOnly {
+		sandbox = "--sandbox=read-only"
+	}
+	argv = append(argv, sandbox, "--ignore-user-config", "--ignore-rules")
 	argv = append(argv, settings(
 		`approval_policy="never"`, `sandbox_workspace_write.writable_roots=[`+toml(at.home)+`]`, `allow_login_shell=false`,
 		`shell_environment_policy.exclude=["CODEX_API_KEY","CODEX_HOME"]`,

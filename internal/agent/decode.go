@@ -21,6 +21,7 @@ func rules(req model.Request) strictjson.Rules {
 		Required: map[string][]string{
 			"review_replies[]": {"review_comment_id", "body"},
 			"git_ops[]":        {"op"},
+			"findings[]":       {"path", "line", "severity", "text"},
 		},
 		Nullable: []string{""},
 		Only:     map[string][]string{"": allowed},

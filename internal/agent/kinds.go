@@ -13,6 +13,7 @@ var fields = map[string][]string{
 	model.AskBugfix:         {"pr_title", "pr_summary", "commit_message", "git_ops", "blocked_reason"},
 	model.AskSmallJob:       {"pr_title", "pr_summary", "commit_message", "git_ops", "blocked_reason"},
 	model.AskImplementation: {"pr_title", "pr_summary", "commit_message", "git_ops", "blocked_reason"},
+	model.AskReview:         {"findings"},
 	model.AskFeedback:       {"review_replies", "general_comment", "commit_message", "git_ops", "flaky_test_report", "blocked_reason"},
 }
 
@@ -20,7 +21,10 @@ var fields = map[string][]string{
 var ours = []string{"session", "usage"}
 
 // begins says that a request is for a new pull request.
-func begins(req model.Request) bool { return shape(req) != model.AskFeedback }
+func begins(req model.Request) bool { return shape(req) != model.AskFeedback && !reads(req) }
+
+// reads reports whether the agent is only to look: what it changes is thrown away.
+func reads(req model.Request) bool { return req.Kind == model.AskReview }
 
 // shape is the kind of answer that is wanted; a repair wants that of the request that it repairs.
 func shape(req model.Request) string {

@@ -18,13 +18,30 @@ import (
 
 // program is an agent's command line program that is not ours: what Codex and Claude Code have in common.
 type program struct {
+	release
 	opt     Options
-	name    string // as it is looked up in PATH
-	pkg     string // npm package
-	version string // the one that the tests run
 	mu      sync.Mutex
 	checked bool
 }
+
+// release is a version of a program.
+type release struct {
+	name    string // as it is looked up in PATH
+	pkg     string // npm package
+	version string
+	prepare []string // commands that a runner needs besides
+}
+
+// The versions are those that the tests run.
+var (
+	claudeRelease = release{name: "claude", pkg: "@anthropic-ai/claude-code", version: "2.1.329"}
+	codexRelease  = release{name: "codex", pkg: "@openai/codex", version: "0.169.0", prepare: []string{
+		"sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0 # Codex sandboxes its commands with user namespaces",
+	}}
+)
+
+// install is the command that installs it.
+func (r release) install() string { return "npm install -g " + r.pkg + "@" + r.version }
 
 const checkTimeout = time.Minute
 
@@ -145,7 +162,7 @@ func (p *program) check(ctx context.Context, opt Options, dir string, further fu
 		}
 		return &Error{
 			Kind: NotInstalled, Exit: failed.Exit, Stderr: failed.Stderr, Err: err,
-			Detail: fmt.Sprintf("%s does not start (%s): install it with npm install -g %s@%s", p.name, strings.TrimSuffix(why, notFoundHint), p.pkg, p.version),
+			Detail: fmt.Sprintf("%s does not start (%s): install it with %s", p.name, strings.TrimSuffix(why, notFoundHint), p.install()),
 		}
 	case err != nil:
 		return err

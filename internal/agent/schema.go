@@ -30,6 +30,12 @@ var meanings = map[string]string{
 	"design_doc_markdown":                "the whole document, without front matter; empty only with a blocked_reason",
 	"pr_title":                           "title of the pull request; one line",
 	"pr_summary":                         "what was changed, where and why, for those who are to review it; Markdown",
+	"findings":                           "what is wrong with the change, the gravest first; empty for nothing",
+	"findings[].path":                    "the file, as a path from the top of the repository",
+	"findings[].line":                    "the line in the new version of the file; 0 for the whole file",
+	"findings[].severity":                "must: it has to be fixed before this lands; should: it is worth another change; nit: a matter of taste",
+	"findings[].text":                    "what is wrong, why, and what to do; Markdown",
+	"findings[].suggestion":              "what could stand in place of exactly that line, as code without a fence; empty for nothing",
 	"blocked_reason":                     "one precise question, when you cannot go on without its answer; else empty",
 }
 
@@ -106,8 +112,11 @@ func describeType(t reflect.Type, path string) *schema {
 	case reflect.Float64:
 		out.Type = "number"
 	}
-	if path == "git_ops[].op" {
+	switch path {
+	case "git_ops[].op":
 		out.Enum = gitOps
+	case "findings[].severity":
+		out.Enum = []string{string(model.Must), string(model.Should), string(model.Nit)}
 	}
 	return out
 }

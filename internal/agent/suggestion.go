@@ -33,6 +33,9 @@ func (suggestion) Run(ctx context.Context, dir string, req model.Request) (model
 	if err := ctx.Err(); err != nil {
 		return model.Outcome{}, &Error{Kind: Canceled, Exit: -1, Detail: "stopped because the run was", Err: err}
 	}
+	if reads(req) {
+		return model.Outcome{}, &Error{Kind: Start, Exit: -1, Detail: "the adapter \"suggestion\" has no model and cannot review: set adapter under [review]"}
+	}
 	if begins(req) {
 		return beginPull(dir, req)
 	}

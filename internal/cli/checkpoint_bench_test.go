@@ -40,7 +40,7 @@ func BenchmarkCheckpointAfterSIGTERM(b *testing.B) {
 				got := p.ended()
 				over += time.Since(told)
 				require.Equal(b, cli.ExitRetry, got.exit, got.errout)
-				require.Contains(b, h.bodies(number)[0], "What was done is kept on branch", got.errout)
+				require.Contains(b, h.bodies(number)[0], "The work so far is kept on branch", got.errout)
 				kept += g.pushed.Sub(told)
 			}
 			b.ReportMetric(kept.Seconds()/float64(b.N), "s-to-checkpoint-of-5")

@@ -21,6 +21,7 @@ func TestATokenThatCannotReadCheckRunsIsTold(t *testing.T) {
 	assert.Contains(t, got.out, says)
 	got = program(t, h.terminal("octo"), "why", "--pr", "1")
 	assert.NotContains(t, got.out, "fine-grained", "any other token can")
+	got = program(t, h.terminal("octo"), "why", "--pr", "1", "--all")
 	assert.Contains(t, got.out, "passed: ci")
 
 	got = program(t, append(h.delivered("issue_comment", 5), fine), "run", "--json")

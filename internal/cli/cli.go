@@ -113,10 +113,12 @@ func Main(args []string, s Streams) int {
 
 // complain prints the line that reports an error and returns its exit code.
 func (p *program) complain(err error) int {
-	usage := usageError{}
+	usage, retry := usageError{}, retryError{}
 	switch werr := report.Complaint(p.Err, err.Error()); {
 	case werr == nil && errors.As(err, &usage):
 		return ExitUsage
+	case werr == nil && errors.As(err, &retry):
+		return ExitRetry
 	default:
 		return ExitFailed
 	}
@@ -124,7 +126,7 @@ func (p *program) complain(err error) int {
 
 func (p *program) app() *cli.App {
 	usage := func(c *cli.Context, err error, _ bool) error {
-		return usagef("%w; see %s --help", err, c.Command.HelpName)
+		return usagef("%w; see %s --help", noFlag(c.Command, err), c.Command.HelpName)
 	}
 	app := &cli.App{
 		Name:  "mergexo",
@@ -134,7 +136,8 @@ func (p *program) app() *cli.App {
 			completionCommand(p), manCommand(p),
 			versionCommand(p),
 		},
-		Writer: p.Out, ErrWriter: p.Err, OnUsageError: usage, HideVersion: true,
+		CustomAppHelpTemplate: cli.AppHelpTemplate + topicList(),
+		Writer:                p.Out, ErrWriter: p.Err, OnUsageError: usage, HideVersion: true,
 		ExitErrHandler: func(*cli.Context, error) {}, // Main handles errors: only main exits
 		Action: func(c *cli.Context) error {
 			if c.Args().Present() {
@@ -167,7 +170,7 @@ func strict(commands []*cli.Command, usage cli.OnUsageErrorFunc) {
 			switch {
 			case len(sub) > 0 && ctx.Args().Present():
 				return unknown(ctx, sub)
-			case len(sub) > 0:
+			case len(sub) > 0: // as mergexo alone: the help, and nothing was done
 				return cli.ShowSubcommandHelp(ctx)
 			case ctx.Args().Present():
 				return usagef("%s takes no argument %q; see %s --help", ctx.Command.Name, ctx.Args().First(), ctx.Command.HelpName)
@@ -218,6 +221,9 @@ func noCommand(name string, known []*cli.Command) error {
 	for _, cmd := range known {
 		names = append(names, cmd.Name)
 	}
+	if near, ok := nearest(name, names); ok {
+		return usagef("unknown command %q; did you mean %s?", name, near)
+	}
 	slices.Sort(names)
 	return usagef("unknown command %q; there are %s", name, strings.Join(names, ", "))
 }
@@ -225,8 +231,11 @@ func noCommand(name string, known []*cli.Command) error {
 // helpCommand prints the help of a command at any depth. The library's knows the first level only, and has an exit code of its own.
 func helpCommand(p *program, usage cli.OnUsageErrorFunc) *cli.Command {
 	return &cli.Command{
-		Name: "help", Aliases: []string{"h"}, Usage: "print the help of a command", ArgsUsage: "[COMMAND...]", OnUsageError: usage, HideHelpCommand: true,
+		Name: "help", Aliases: []string{"h"}, Usage: "print the help of a command, or a page of the manual", ArgsUsage: "[COMMAND... | TOPIC]", OnUsageError: usage, HideHelpCommand: true,
 		Action: func(c *cli.Context) error {
+			if c.Args().Len() == 1 && isTopic(c.Args().First()) {
+				return printPage(c.Context, p, c.Args().First())
+			}
 			app := p.app()
 			known := app.Commands
 			for at, name := range c.Args().Slice() {
@@ -235,6 +244,9 @@ func helpCommand(p *program, usage cli.OnUsageErrorFunc) *cli.Command {
 					return usagef("%s has no command %q; see mergexo %s --help", path, name, path)
 				}
 				i := slices.IndexFunc(known, func(one *cli.Command) bool { return one.HasName(name) })
+				if i < 0 && at == 0 {
+					return noTopic(name, known)
+				}
 				if i < 0 {
 					return noCommand(name, known)
 				}

@@ -34,6 +34,13 @@ const limited = "MERGEXO_TEST_LIMITS=1"
 
 // TestMain lets the test binary be the program.
 func TestMain(m *testing.M) {
+	if filepath.Base(os.Args[0]) == "gh" {
+		if err := standInGH(os.Args[1:]); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
 	if os.Getenv("MERGEXO_TEST_MAIN") != "" {
 		streams := cli.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Clock: clocktest.Unlimited()}
 		if slices.Contains(os.Environ(), limited) {
@@ -68,6 +75,7 @@ func program(t testing.TB, env []string, args ...string) ran {
 	if err != nil && !errors.As(err, &exit) {
 		require.NoError(t, err)
 	}
+	holdsItsSchema(t, args, out.String())
 	return ran{cmd.ProcessState.ExitCode(), out.String(), errout.String()}
 }
 
@@ -229,7 +237,7 @@ func TestMistakesAreOneClearLineAndExitTwo(t *testing.T) {
 		args []string
 		says []string
 	}{
-		"an unknown command":      {nil, []string{"merg"}, []string{`unknown command "merg"`, "replay"}},
+		"an unknown command":      {nil, []string{"merg"}, []string{`unknown command "merg"`, "did you mean merge?"}},
 		"an unknown flag":         {nil, []string{"run", "--jsn"}, []string{"jsn", "--help"}},
 		"a stray argument":        {nil, []string{"run", "now"}, []string{`no argument "now"`}},
 		"no event":                {nil, []string{"run"}, []string{"GITHUB_EVENT_PATH is not set"}},

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -25,7 +26,7 @@ func (p *program) doctorCommand() *cli.Command {
 		Name: "doctor", Usage: "check whether everything is set up, and say what to do where it is not",
 		Description: "Looks at the settings and workflows of the checkout, or of the default branch where there is no checkout, and with a\n" +
 			"token in GITHUB_TOKEN or GH_TOKEN at what GitHub knows. It changes nothing. It says what it could not check.\n\n" +
-			"Exit code: 0 nothing to mend, 1 something is worth a look, 2 something will not work.",
+			"Exit code: 0 nothing to mend, 1 something is worth a look, 2 something will not work, 75 GitHub did not answer.",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "json", Usage: "print the findings as one JSON object on standard output"},
 			&cli.StringFlag{Name: "checkout", Usage: "`DIR` in a clone of the repository; the current directory unless given"},
@@ -52,7 +53,7 @@ func (p *program) doctorCommand() *cli.Command {
 // printFindings prints the findings and sets the exit code.
 func (p *program) printFindings(c *cli.Context, s *scene, facts doctor.Facts) error {
 	findings := doctor.Diagnose(facts)
-	p.exit = doctor.Exit(findings)
+	p.exit = doctor.Exit(facts, findings)
 	if c.Bool("json") {
 		enc := json.NewEncoder(p.Out)
 		enc.SetEscapeHTML(false)
@@ -178,11 +179,22 @@ func (s *scene) facts(ctx context.Context) (doctor.Facts, error) {
 	if f.Settings, err = s.settings(ctx); err != nil {
 		return f, err
 	}
-	if label := f.Settings.External; label != "" && s.gh != nil {
-		f.Hub.Label.There, f.Hub.Label.Why = s.gh.Repositories.HasLabel(ctx, s.repo(), label)
-	}
+	f.Hub.Labels = s.labels(ctx, f.Settings)
 	f.Workflows, err = s.workflows(ctx)
 	return f, err
+}
+
+// labels asks for each label that the settings name.
+func (s *scene) labels(ctx context.Context, settings doctor.Settings) map[string]doctor.Label {
+	found := map[string]doctor.Label{}
+	for _, name := range append(slices.Clone(settings.Flows), settings.External) {
+		if name == "" || s.gh == nil {
+			continue
+		}
+		there, why := s.gh.Repositories.HasLabel(ctx, s.repo(), name)
+		found[name] = doctor.Label{There: there, Why: why}
+	}
+	return found
 }
 
 // ask reads what GitHub knows. Its error is also in s.hub: it ends doctor only if there is nothing else to check.

@@ -37,6 +37,7 @@ func programIn(t *testing.T, dir, typed string, env []string, args ...string) ra
 	if err != nil && !errors.As(err, &exit) {
 		require.NoError(t, err)
 	}
+	holdsItsSchema(t, args, out.String())
 	return ran{cmd.ProcessState.ExitCode(), out.String(), errout.String()}
 }
 
@@ -77,6 +78,9 @@ func newClinic(t *testing.T) (*hub, []string) {
 	h := newHub(t, "")
 	h.write("main", thread.SettingsPath, "[agent]\nadapter = \"suggestion\"\n")
 	h.write("main", doctor.WorkflowPath, doctor.Workflow())
+	for _, name := range []string{"agent:small-job", "agent:bugfix", "agent:design"} {
+		h.api("octo", "POST", "/api/v3/repos/octo/widgets/labels", map[string]any{"name": name, "color": "ededed"})
+	}
 	return h, []string{"GITHUB_REPOSITORY=octo/widgets", "GITHUB_API_URL=" + h.url + "/api/v3", "GITHUB_GRAPHQL_URL=" + h.url + "/api/graphql",
 		"GITHUB_SERVER_URL=" + h.url, "GITHUB_TOKEN=sandbox-octo"}
 }
@@ -90,7 +94,7 @@ func TestDoctorKnowsWhatForksAndCINeed(t *testing.T) {
 		`fix   .github/mergexo.toml: external.evaluate: "scripts/evaluate" is not in the repository`,
 		"warn  .github/workflows/mergexo.yml: on: lacks workflow_run: failed CI runs start nothing",
 		"jobs.sweep.permissions lacks actions: write: jobs that failed by a test's own fault are not run again",
-		`warn  pull requests of forks: there is no label "external:accept", by which they are let in`,
+		`fix   pull requests of forks: there is no label "external:accept", by which they are let in`,
 	} {
 		assert.Contains(t, got.out, line)
 	}
@@ -104,17 +108,17 @@ func TestDoctorKnowsWhatForksAndCINeed(t *testing.T) {
 func TestDoctorAsksGitHub(t *testing.T) {
 	h, env := newClinic(t)
 	got := programIn(t, t.TempDir(), "", env, "doctor")
-	require.Equal(t, 0, got.exit, got.errout+got.out)
+	require.Equal(t, 1, got.exit, "no model will run: %s", got.errout+got.out)
 	assert.Empty(t, got.errout)
 	shows(t, "doctor/github.txt", "", withoutGit(got.out))
 
 	got = programIn(t, t.TempDir(), "", env, "doctor", "--json")
-	require.Equal(t, 0, got.exit, got.errout)
+	require.Equal(t, 1, got.exit, got.errout)
 	shows(t, "doctor/github.json", "", indented(t, withoutGit(got.out)))
 
 	// What a workflow's token is not shown is not guessed.
 	got = programIn(t, t.TempDir(), "", append(env, "GITHUB_TOKEN=sandbox-actions", "GITHUB_ACTIONS=true", "MERGEXO_SIGNING_KEY=k"), "doctor")
-	require.Equal(t, 0, got.exit, got.errout+got.out)
+	require.Equal(t, 1, got.exit, got.errout+got.out)
 	assert.Contains(t, got.out, "opening pull requests: whether workflows may was not checked: GitHub does not show it to this token")
 
 	h.write("main", ".github/workflows/ci.yml", "on: [push, pull_request]\njobs: {}\n")
@@ -148,13 +152,13 @@ func TestDoctorLooksAtTheCheckout(t *testing.T) {
 	gitIn(t, ".", "clone", "-q", h.url+"/octo/widgets", dir)
 	named := env[1:] // without GITHUB_REPOSITORY: the remote says it
 	got := programIn(t, filepath.Join(dir, ".github"), "", named, "doctor")
-	require.Equal(t, 0, got.exit, got.errout+got.out)
+	require.Equal(t, 1, got.exit, got.errout+got.out)
 	assert.Contains(t, got.out, "octo/widgets, with the files of "+dir)
 	assert.Contains(t, got.out, "ok    settings and workflow are as on main")
 
 	put(t, dir, doctor.WorkflowPath, strings.ReplaceAll(doctor.Workflow(), "\n", "\r\n"))
 	got = programIn(t, dir, "", named, "doctor")
-	assert.Equal(t, 0, got.exit, "a checkout with other line ends is the same: %s", got.out)
+	assert.Equal(t, 1, got.exit, "a checkout with other line ends is the same: %s", got.out)
 
 	put(t, dir, thread.SettingsPath, "[agent]\nadapter = \"command\"\ncommand = [\"scripts/agent\"]\npass_env = [\"KEY\"]\n[repo]\nrequired_tests = [\"sh\"]\n")
 	require.NoError(t, os.Rename(filepath.Join(dir, doctor.WorkflowPath), filepath.Join(dir, ".github/workflows/agent.yaml")))
@@ -192,7 +196,7 @@ func TestDoctorAsksNobodyAboutAnotherServersRepository(t *testing.T) {
 func TestDoctorWithATokenThatIsNoGood(t *testing.T) {
 	h, env := newClinic(t)
 	dir := newRepository(t)
-	require.Equal(t, 0, programIn(t, dir, "", nil, "init").exit)
+	require.Equal(t, 0, programIn(t, dir, "", nil, "init", "--yes", "--agent", "suggestion").exit)
 	for name, c := range map[string]struct {
 		env  []string
 		exit int
@@ -202,8 +206,8 @@ func TestDoctorWithATokenThatIsNoGood(t *testing.T) {
 		"not a token":   {append(env, "GITHUB_TOKEN=a b"), 2, "fix   the token: open the connection: the token holds characters"},
 		"blind":         {append(env, "GITHUB_REPOSITORY=octo/hidden"), 2, "fix   the token: read octo/hidden: Not Found (404)\n        check the name"},
 		"no such name":  {append(env, "GITHUB_REPOSITORY=widgets"), 2, `fix   the token: repository "widgets": want owner/name`},
-		"a deaf server": {append(env, "GITHUB_API_URL=http://127.0.0.1:1"), 0, "-     the token: not checked, read octo/widgets: "},
-		"none":          {append(env, "GITHUB_TOKEN="), 0, "-     the token: not checked, there is none"},
+		"a deaf server": {append(env, "GITHUB_API_URL=http://127.0.0.1:1"), 75, "-     the token: not checked, read octo/widgets: "},
+		"none":          {append(env, "GITHUB_TOKEN="), 1, "-     the token: not checked, there is none"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := programIn(t, dir, "", c.env, "doctor")
@@ -286,7 +290,7 @@ func TestDoctorOnBadFiles(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := newRepository(t)
-			require.Equal(t, 0, programIn(t, dir, "", nil, "init").exit)
+			require.Equal(t, 0, programIn(t, dir, "", nil, "init", "--yes", "--agent", "suggestion").exit)
 			c.spoil(dir)
 			got := programIn(t, dir, "", nil, "doctor")
 			assert.NotEqual(t, 0, got.exit, got.out)
@@ -300,9 +304,9 @@ func TestDoctorOnBadFiles(t *testing.T) {
 
 func TestDoctorWithoutGit(t *testing.T) {
 	dir := newRepository(t)
-	require.Equal(t, 0, programIn(t, dir, "", nil, "init").exit)
+	require.Equal(t, 0, programIn(t, dir, "", nil, "init", "--yes", "--agent", "suggestion").exit)
 	got := programIn(t, dir, "", []string{"PATH=" + t.TempDir()}, "doctor")
 	assert.Equal(t, 2, got.exit)
 	assert.Contains(t, got.out, "  fix   git: not on PATH\n")
-	assert.Contains(t, got.out, `  ok    .github/mergexo.toml: agent.adapter is "suggestion"`)
+	assert.Contains(t, got.out, `  warn  .github/mergexo.toml: agent.adapter is "suggestion": no model will run`)
 }

@@ -1,10 +1,8 @@
 package cli
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -18,37 +16,55 @@ import (
 
 func (p *program) initCommand() *cli.Command {
 	return &cli.Command{
-		Name: "init", Usage: "write " + doctor.SettingsPath + " and " + doctor.WorkflowPath,
-		Description: "Asks before it overwrites a file with another text; without an answer it writes nothing.",
-		Flags: []cli.Flag{
+		Name: "init", Usage: "set up a repository: write " + doctor.SettingsPath + " and " + doctor.WorkflowPath,
+		Description: "Asks for the agent, the workflows whose failures it gets, and what merges a pull request, unless flags tell.\n" +
+			"Run again, it takes the answers from the files. It asks before it overwrites a file with another text; without an\n" +
+			"answer it writes nothing. With --github it makes labels, the signing key and what else is missing, and lists what is\n" +
+			"left to do, with the command for what the token may not do.",
+		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "dir", Usage: "`DIR` in the repository", Value: "."},
 			&cli.BoolFlag{Name: "force", Usage: "overwrite without asking"},
-			&cli.BoolFlag{Name: "split", Usage: "write the workflow that gives the agent a job of its own, with a token that can only read"},
-			&cli.BoolFlag{Name: "ghes", Usage: "write the workflow for GitHub Enterprise Server, where newer artifact actions do not run"},
-		},
+			&cli.BoolFlag{Name: "github", Usage: "set up the repository on GitHub too, with the token in GITHUB_TOKEN or GH_TOKEN"},
+		}, choiceFlags()...),
 		Action: func(c *cli.Context) error {
-			searched, _ := p.lookup("PATH")
-			found, err := git.Look(c.Context, c.String("dir"), searched)
-			if errors.Is(err, git.ErrNoRepository) {
-				return usagef("%w: run git init there first, or give --dir DIR", err)
-			}
+			found, err := p.look(c)
 			if err != nil {
-				return usageError{err}
+				return err
 			}
 			root, err := os.OpenRoot(found.Top)
 			if err != nil {
 				return usagef("open the repository: %w", err)
 			}
-			return errors.Join(setup{p.Streams, root, c.Bool("force")}.install(c.Bool("split"), c.Bool("ghes")), root.Close())
+			s := setup{Streams: p.Streams, program: p, place: found, root: root, force: c.Bool("force"), yes: c.Bool("yes"), github: c.Bool("github")}
+			return errors.Join(s.install(c), root.Close())
 		},
 	}
+}
+
+// look finds the repository that --dir is in.
+func (p *program) look(c *cli.Context) (git.Place, error) {
+	searched, _ := p.lookup("PATH")
+	found, err := git.Look(c.Context, c.String("dir"), searched)
+	switch {
+	case errors.Is(err, git.ErrBare):
+		return found, usagef("%w: clone it, and run init in the clone", err)
+	case errors.Is(err, git.ErrNoRepository):
+		return found, usagef("%w: run git init there first, or give --dir DIR", err)
+	case err != nil:
+		return found, usageError{err}
+	}
+	return found, nil
 }
 
 // setup is one run of init in a repository.
 type setup struct {
 	Streams
-	root  *os.Root
-	force bool // overwrite without asking
+	program *program
+	place   git.Place
+	root    *os.Root
+	force   bool // overwrite without asking
+	yes     bool // ask nothing: a file with another text is kept
+	github  bool // set up the repository on GitHub too
 }
 
 // draft is a file that init is about to write.
@@ -67,28 +83,33 @@ const (
 )
 
 // install writes both files, or nothing where a question was left without an answer.
-func (s setup) install(split, ghes bool) error {
-	workflow, step := doctor.Workflow(), "its step"
-	if split {
-		workflow, step = doctor.SplitWorkflow(), "its step in the job agent"
+func (s setup) install(c *cli.Context) error {
+	q := newQuestioner(c.Context, s.Streams)
+	if c.Bool("app") && !s.github {
+		return usagef("--app needs --github, which makes the App")
 	}
-	if ghes {
-		workflow = doctor.ForServer(workflow)
-	}
-	drafts := []*draft{
-		{path: doctor.SettingsPath, text: doctor.SettingsFile(func(name string) (string, bool) {
-			file := doctor.File{Path: name}
-			found := readLocal(s.root, &file)
-			return file.Text, found && file.Bad == ""
-		})},
-		{path: doctor.WorkflowPath, text: workflow},
-	}
-	for _, d := range drafts {
-		if err := d.look(s.root); err != nil {
+	var hub *hubSetup
+	if s.github {
+		var err error
+		if hub, err = s.hub(c.Context); err != nil {
 			return err
 		}
 	}
-	if err := s.askAll(drafts); err != nil {
+	drafts := []*draft{{path: doctor.SettingsPath}, {path: doctor.WorkflowPath}}
+	for _, d := range drafts {
+		if err := d.check(s.root); err != nil {
+			return err
+		}
+	}
+	choice, err := s.choose(c, q, hub)
+	if err != nil {
+		return err
+	}
+	drafts[0].text, drafts[1].text = choice.Settings(), choice.Workflow()
+	for _, d := range drafts {
+		d.compare(s.root)
+	}
+	if err := s.askAll(q, drafts); err != nil {
 		return err
 	}
 	for _, d := range drafts {
@@ -96,61 +117,59 @@ func (s setup) install(split, ghes bool) error {
 			return err
 		}
 	}
-	_, err := fmt.Fprintf(s.Out, "\nnext:\n"+
-		"  1. choose the agent in %s\n"+
-		"  2. in %s, install what the agent and your tests need, and give the agent's keys to %s\n"+
-		"  3. make a signing key, so that no other workflow can pass for MergeXO: put what `openssl rand -hex 32` prints\n"+
-		"     into the repository's secret MERGEXO_SIGNING_KEY, before the first run\n"+
-		"  4. commit both to the default branch\n"+
-		"  5. mergexo doctor\n", doctor.SettingsPath, doctor.WorkflowPath, step)
-	return err
+	l := s.leftHere(choice)
+	if hub != nil {
+		if err := hub.setUp(c.Context, choice, &l); err != nil {
+			return err
+		}
+	}
+	return s.tellLeft(l)
 }
 
-// look compares a draft with what is there.
-func (d *draft) look(root *os.Root) error {
-	there := doctor.File{Path: d.path}
+// check refuses what cannot be overwritten.
+func (d *draft) check(root *os.Root) error {
 	info, err := root.Stat(d.path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		if _, err := root.Lstat(d.path); err == nil {
-			d.state = draftOther // a dangling link
-		}
+		return nil
 	case err != nil:
 		return usagef("%s: %s: nothing was written", d.path, reason(err))
 	case !info.Mode().IsRegular():
 		return usagef("%s is not a file: move it away; nothing was written", d.path)
-	default:
-		readLocal(root, &there)
-		d.state = draftOther
-		if there.Bad == "" && there.Text == d.text {
-			d.state = draftSame
-		}
 	}
 	return nil
 }
 
+// compare compares a draft with what is there.
+func (d *draft) compare(root *os.Root) {
+	there := doctor.File{Path: d.path}
+	switch found := readLocal(root, &there); {
+	case found && there.Bad == "" && there.Text == d.text:
+		d.state = draftSame
+	case found:
+		d.state = draftOther
+	default:
+		if _, err := root.Lstat(d.path); err == nil {
+			d.state = draftOther // a dangling link
+		}
+	}
+}
+
 // askAll asks about every file that would be overwritten before it writes any.
-func (s setup) askAll(drafts []*draft) error {
-	var in *bufio.Reader
+func (s setup) askAll(q *questioner, drafts []*draft) error {
 	for _, d := range drafts {
-		if d.state != draftOther || s.force {
+		switch {
+		case d.state != draftOther || s.force:
+			continue
+		case s.yes:
+			d.state = draftKept
 			continue
 		}
-		if in == nil && s.In != nil {
-			in = bufio.NewReader(io.LimitReader(s.In, 1<<10))
+		answer, given := q.ask("%s is there, with another text: you changed it, or another version of mergexo wrote it. Overwrite it? [y/N] ", d.path)
+		if !given {
+			return usagef("%s is there and nobody answered, so nothing was written; give --force to overwrite it, or --yes to keep it", d.path)
 		}
-		if _, err := fmt.Fprintf(s.Err, "%s is there, with another text. Overwrite it? [y/N] ", d.path); err != nil {
-			return err
-		}
-		answer := ""
-		if in != nil {
-			answer, _ = in.ReadString('\n') // EOF counts as an empty answer
-		}
-		if answer == "" {
-			fmt.Fprintln(s.Err)
-			return usagef("%s is there and nobody answered, so nothing was written; give --force to overwrite it", d.path)
-		}
-		if answer = strings.ToLower(strings.TrimSpace(answer)); answer != "y" && answer != "yes" {
+		if answer = strings.ToLower(answer); answer != "y" && answer != "yes" {
 			d.state = draftKept
 		}
 	}
@@ -164,7 +183,7 @@ func (s setup) write(d *draft) error {
 	case draftSame:
 		said = "kept  " + d.path + ", which is the same already"
 	case draftKept:
-		said = "kept  " + d.path
+		said = "kept  " + d.path + ", which has another text; mergexo doctor says whether it works"
 	default:
 		if err := replace(s.root, d.path, d.text); err != nil {
 			return usagef("write %s: %s", d.path, reason(err))

@@ -1,10 +1,13 @@
 package cli_test
 
 import (
+	"io"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -51,17 +54,18 @@ func TestInitAndDoctor(t *testing.T) {
 	below := filepath.Join(dir, "a", "b")
 	require.NoError(t, os.MkdirAll(below, 0o755))
 	put(t, dir, "Makefile", "test := no\ntest: all\n\tgo test ./...\n")
-	got := programIn(t, below, "", nil, "init")
+	got := programIn(t, below, "", nil, "init", "--yes")
 	require.Equal(t, 0, got.exit, got.errout)
 	shows(t, "init/first.txt", dir, got.out)
 	files := filesIn(t, dir)
 	assert.Len(t, files, 3, "nothing is left lying about")
-	assert.Equal(t, doctor.Workflow(), files[doctor.WorkflowPath])
 	shows(t, "init/mergexo.toml", "", files[thread.SettingsPath])
+	shows(t, "init/mergexo.yml", "", files[doctor.WorkflowPath])
 	settings, err := config.Parse(files[thread.SettingsPath], thread.SettingsPath)
 	require.NoError(t, err)
-	assert.Equal(t, "suggestion", settings.Agent.Adapter)
+	assert.Equal(t, "codex", settings.Agent.Adapter)
 	assert.Equal(t, []string{"agent/**"}, settings.Repo.Track)
+	assert.Equal(t, []string{"make", "test"}, settings.Repo.RequiredTests)
 	info, err := os.Stat(filepath.Join(dir, thread.SettingsPath))
 	require.NoError(t, err)
 	assert.Equal(t, fs.FileMode(0o644), info.Mode().Perm())
@@ -71,14 +75,9 @@ func TestInitAndDoctor(t *testing.T) {
 	shows(t, "doctor/fresh.txt", dir, withoutGit(got.out))
 
 	// What is suggested works when it is taken.
-	for _, comment := range []string{"# required_tests", "# adapter", "# command", "# pass_env"} {
-		require.Contains(t, files[thread.SettingsPath], "\n"+comment)
-	}
-	taken := strings.NewReplacer("\nadapter = \"suggestion\"", "\n#", "\n# required_tests", "\nrequired_tests", "\n# adapter", "\nadapter", "\n# command", "\ncommand", "\n# pass_env", "\npass_env").Replace(files[thread.SettingsPath])
-	settings, err = config.Parse(taken, thread.SettingsPath)
-	require.NoError(t, err, taken)
-	assert.Equal(t, []string{"make", "test"}, settings.Repo.RequiredTests)
-	assert.Equal(t, []string{"scripts/my-agent"}, settings.Agent.Command)
+	suggested := regexp.MustCompile(`(?m)^# (\w+ = )`).ReplaceAllString(files[thread.SettingsPath], "$1")
+	_, err = config.Parse(suggested, thread.SettingsPath)
+	require.NoError(t, err, suggested)
 
 	got = programIn(t, dir, "", nil, "init")
 	require.Equal(t, 0, got.exit, "what is the same is no question: %s", got.errout)
@@ -86,24 +85,154 @@ func TestInitAndDoctor(t *testing.T) {
 	assert.Contains(t, got.out, "kept  .github/mergexo.toml, which is the same already\nkept  .github/workflows/mergexo.yml, which is the same already\n")
 }
 
+// project is the files of a repository, and the required_tests that init finds for it.
+type project struct {
+	files map[string]string
+	tests []string
+	tools string
+}
+
+var projects = map[string]project{
+	"nothing": {nil, nil, ""},
+	"go":      {map[string]string{"go.mod": "module x\n", "go.sum": "", "Makefile": "test:\n"}, []string{"go", "test", "./..."}, ""},
+	"rust":    {map[string]string{"Cargo.toml": "", "Cargo.lock": ""}, []string{"cargo", "test"}, ""},
+	"make":    {map[string]string{"GNUmakefile": "check: all\n"}, []string{"make", "check"}, ""},
+	"npm":     {map[string]string{"package.json": `{"scripts": {"test": "jest"}}`, "package-lock.json": "{}"}, []string{"sh", "-c", "npm ci --no-audit --no-fund && npm test"}, ""},
+	"no lock": {map[string]string{"package.json": `{"scripts": {"test": "jest"}}`}, []string{"npm", "test"}, ""},
+	"no test": {map[string]string{"package.json": `{"scripts": {"test": "echo \"Error: no test specified\" && exit 1"}}`}, nil, ""},
+	"pnpm":    {map[string]string{"package.json": `{"scripts": {"test": "jest"}}`, "pnpm-lock.yaml": ""}, []string{"sh", "-c", "pnpm install --frozen-lockfile && pnpm test"}, "npm install -g pnpm"},
+	"python": {map[string]string{"requirements.txt": "", "tests/test_x.py": ""}, []string{"sh", "-c",
+		`python3 -m venv "$TMPDIR/venv" && . "$TMPDIR/venv/bin/activate" && python3 -m pip install --quiet pytest && python3 -m pip install --requirement requirements.txt && python3 -m pytest`}, ""},
+	"pyproject": {map[string]string{"pyproject.toml": "[tool.pytest]\n"}, []string{"sh", "-c", `python3 -m venv "$TMPDIR/venv" && . "$TMPDIR/venv/bin/activate" && python3 -m pip install --quiet pytest && python3 -m pytest`}, ""},
+	"uv":        {map[string]string{"pyproject.toml": "[tool.pytest]\n", "uv.lock": ""}, []string{"sh", "-c", "uv sync --locked && uv run python -m pytest"}, "pipx install uv"},
+}
+
+func TestInitFindsTheTests(t *testing.T) {
+	for name, one := range projects {
+		t.Run(name, func(t *testing.T) {
+			dir := newRepository(t)
+			for file, text := range one.files {
+				put(t, dir, file, text)
+			}
+			require.Equal(t, 0, programIn(t, dir, "", nil, "init", "--yes", "--agent", "suggestion").exit)
+			files := filesIn(t, dir)
+			settings, err := config.Parse(files[thread.SettingsPath], thread.SettingsPath)
+			require.NoError(t, err)
+			assert.Equal(t, one.tests, settings.Repo.RequiredTests)
+			if one.tools != "" {
+				assert.Equal(t, 2, strings.Count(files[doctor.WorkflowPath], "      - run: "+one.tools+"\n"), "in each job with tests")
+			}
+		})
+	}
+}
+
+// What init writes works: doctor finds nothing to fix.
+func TestWhatInitWritesWorks(t *testing.T) {
+	const ci = "name: \"CI: all\"\non: [push, pull_request]\njobs: {}\n"
+	for agent, key := range map[string]string{"codex": "OPENAI_API_KEY", "claude": "ANTHROPIC_API_KEY", "command": "", "suggestion": ""} {
+		for form, flags := range map[string][]string{"one job": nil, "split": {"--split"}, "server": {"--ghes"}, "split server": {"--ghes", "--split"}} {
+			t.Run(agent+" "+form, func(t *testing.T) {
+				t.Parallel()
+				dir := newRepository(t)
+				put(t, dir, ".github/workflows/ci.yml", ci)
+				put(t, dir, ".github/workflows/release.yaml", "name: Release\non: {push: {tags: [v1]}}\njobs: {}\n")
+				put(t, dir, "scripts/agent", "#!/bin/sh\n")
+				require.NoError(t, os.Chmod(filepath.Join(dir, "scripts/agent"), 0o755))
+				got := programIn(t, dir, "", nil, append([]string{"init", "--yes", "--agent", agent, "--merge", "approval"}, flags...)...)
+				require.Equal(t, 0, got.exit, got.errout)
+				files := filesIn(t, dir)
+				settings, err := config.Parse(files[thread.SettingsPath], thread.SettingsPath)
+				require.NoError(t, err)
+				assert.Equal(t, agent, settings.Agent.Adapter)
+				assert.Equal(t, "approval", settings.Merge.Auto)
+				assert.Equal(t, "all_complete", settings.Feedback.CI)
+				workflow := files[doctor.WorkflowPath]
+				assert.Contains(t, workflow, `workflows: ["CI: all"] #`)
+				jobs := 2
+				if settings.Agent.Adapter == "" || slices.Contains(flags, "--split") {
+					jobs = 1
+				}
+				if key != "" {
+					assert.Equal(t, jobs, strings.Count(workflow, "          "+key+": ${{ secrets."+key+" }}\n"))
+					assert.Equal(t, jobs, strings.Count(workflow, "      - run: npm install -g "))
+				}
+				got = programIn(t, dir, "", nil, "doctor")
+				assert.Equal(t, 1, got.exit, got.out)
+				assert.Contains(t, got.out, "\n0 to fix, ")
+				for line := range strings.Lines(got.out) {
+					if strings.HasPrefix(line, "  warn") {
+						assert.True(t, agent == "suggestion" && strings.Contains(line, "no model will run") || strings.Contains(line, "CI: the agent's commits"), line)
+					}
+				}
+			})
+		}
+	}
+}
+
 func TestInitForAnAgentInAJobOfItsOwn(t *testing.T) {
 	dir := newRepository(t)
-	got := programIn(t, dir, "", nil, "init", "--split")
+	got := programIn(t, dir, "", nil, "init", "--split", "--yes")
 	require.Equal(t, 0, got.exit, got.errout)
-	shows(t, "init/split.txt", dir, got.out)
 	files := filesIn(t, dir)
 	assert.Len(t, files, 2)
-	assert.Equal(t, doctor.SplitWorkflow(), files[doctor.WorkflowPath])
+	shows(t, "init/split.yml", "", files[doctor.WorkflowPath])
+	assert.Contains(t, files[doctor.WorkflowPath], "--phase agent")
 
 	got = programIn(t, dir, "", nil, "doctor")
 	assert.Equal(t, 0, got.exit, got.out)
 	shows(t, "doctor/split.txt", dir, withoutGit(got.out))
 
-	got = programIn(t, dir, "n\n", nil, "init")
+	got = programIn(t, dir, "", nil, "init")
 	assert.Equal(t, 0, got.exit, got.errout)
-	assert.Contains(t, got.errout, doctor.WorkflowPath+" is there, with another text. Overwrite it? [y/N] ")
-	assert.Equal(t, doctor.SplitWorkflow(), filesIn(t, dir)[doctor.WorkflowPath], "one form takes the other's place only when somebody says so")
+	assert.Equal(t, files, filesIn(t, dir), "the form is read back from the files")
 	shows(t, "init/help.txt", "", programIn(t, dir, "", nil, "init", "--help").out)
+}
+
+func TestInitAsks(t *testing.T) {
+	world := func(t *testing.T) string {
+		dir := newRepository(t)
+		put(t, dir, ".github/workflows/a.yml", "name: CI\non: push\njobs: {}\n")
+		put(t, dir, ".github/workflows/b.yml", "name: \"Nightly\\ttests\"\non: {schedule: [{cron: \"1 1 * * *\"}]}\njobs: {}\n")
+		return dir
+	}
+	dir := world(t)
+	got := programIn(t, dir, "gpt\nclaude\n5\n1, 2\nme\nlabel\n", nil, "init")
+	require.Equal(t, 0, got.exit, got.errout)
+	shows(t, "init/questions.txt", dir, got.errout)
+	files := filesIn(t, dir)
+	settings, err := config.Parse(files[thread.SettingsPath], thread.SettingsPath)
+	require.NoError(t, err)
+	assert.Equal(t, "claude", settings.Agent.Adapter)
+	assert.Equal(t, "label", settings.Merge.Auto)
+	assert.Contains(t, files[doctor.WorkflowPath], `workflows: [CI, "Nightly\ttests"] #`)
+
+	for name, c := range map[string]struct {
+		typed string
+		args  []string
+		says  string
+	}{
+		"nobody":               {"", nil, "nobody answered, so nothing was written; give --agent codex, claude, command or suggestion, and --yes for the other defaults"},
+		"one answer":           {"codex\n", nil, "nobody answered"},
+		"two answers":          {"codex\n\n", nil, "nobody answered"},
+		"no such agent":        {"", []string{"--yes", "--agent", "gpt"}, `--agent: there is no agent "gpt": want codex, claude, command or suggestion`},
+		"no such workflow":     {"", []string{"--yes", "--ci", "CD"}, `--ci: there is no workflow "CD": want CI, Nightly`},
+		"no such merge":        {"", []string{"--yes", "--merge", "me"}, `--merge: "me" merges nothing: want command, label or approval`},
+		"a program of nobody":  {"", []string{"--yes", "--command", "x"}, "--command is for --agent command"},
+		"none and another one": {"", []string{"--yes", "--ci", "none", "--ci", "CI"}, `--ci: there is no workflow "none"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := world(t)
+			got := programIn(t, dir, c.typed, nil, append([]string{"init"}, c.args...)...)
+			assert.Equal(t, 2, got.exit)
+			assert.Contains(t, got.errout, "mergexo: "+c.says)
+			assert.Len(t, filesIn(t, dir), 2, "nothing was written")
+		})
+	}
+	dir = world(t)
+	require.Equal(t, 0, programIn(t, dir, "", nil, "init", "--agent", "command", "--command", "bin/x", "--ci", "none", "--merge", "command").exit, "all is told, so nothing is asked")
+	files = filesIn(t, dir)
+	assert.NotContains(t, files[doctor.WorkflowPath], "workflow_run:")
+	assert.Contains(t, files[thread.SettingsPath], `command = ["bin/x"]`)
 }
 
 // Artifact actions of version 4 and later, and those for Pages, do not run on GitHub Enterprise Server:
@@ -113,7 +242,7 @@ func TestInitForGitHubEnterpriseServer(t *testing.T) {
 	for name, flags := range map[string][]string{"server": nil, "server_split": {"--split"}} {
 		t.Run(name, func(t *testing.T) {
 			dir := newRepository(t)
-			got := programIn(t, dir, "", nil, append([]string{"init", "--ghes"}, flags...)...)
+			got := programIn(t, dir, "", nil, append([]string{"init", "--ghes", "--yes", "--agent", "suggestion"}, flags...)...)
 			require.Equal(t, 0, got.exit, got.errout)
 			text := filesIn(t, dir)[doctor.WorkflowPath]
 			shows(t, "init/"+name+".yml", "", text)
@@ -126,7 +255,7 @@ func TestInitForGitHubEnterpriseServer(t *testing.T) {
 				assert.NotContains(t, text, newer, "what version 3 does not know")
 			}
 			got = programIn(t, dir, "", nil, "doctor")
-			assert.Equal(t, 0, got.exit, got.out)
+			assert.Equal(t, 1, got.exit, "no model will run: %s", got.out)
 		})
 	}
 }
@@ -139,20 +268,21 @@ func TestInitAsksBeforeItOverwrites(t *testing.T) {
 		toml, yml    bool // overwritten
 		says, errout string
 	}{
-		"nobody answers":  {"", "", 2, false, false, "", "mergexo: .github/mergexo.toml is there and nobody answered, so nothing was written; give --force to overwrite it\n"},
+		"nobody answers":  {"", "", 2, false, false, "", "mergexo: .github/mergexo.toml is there and nobody answered, so nothing was written; give --force to overwrite it, or --yes to keep it\n"},
 		"one answer only": {"y\n", "", 2, false, false, "", "mergexo: .github/workflows/mergexo.yml is there and nobody answered, so nothing was written; give --force"},
-		"no":              {"n\nno\n", "", 0, false, false, "kept  .github/mergexo.toml\nkept  .github/workflows/mergexo.yml\n", "[y/N]"},
-		"nothing is no":   {"\n\n", "", 0, false, false, "kept  .github/mergexo.toml\n", "[y/N]"},
-		"something else":  {"why\nyeah\n", "", 0, false, false, "kept  .github/mergexo.toml\n", "[y/N]"},
-		"one of them":     {"n\ny\n", "", 0, false, true, "kept  .github/mergexo.toml\nwrote .github/workflows/mergexo.yml\n", "[y/N]"},
+		"no":              {"n\nno\n", "", 0, false, false, "kept  .github/mergexo.toml, which has another text; mergexo doctor says whether it works\nkept  .github/workflows/mergexo.yml, which", "[y/N]"},
+		"nothing is no":   {"\n\n", "", 0, false, false, "kept  .github/mergexo.toml, which", "[y/N]"},
+		"something else":  {"why\nyeah\n", "", 0, false, false, "kept  .github/mergexo.toml, which", "[y/N]"},
+		"one of them":     {"n\ny\n", "", 0, false, true, "which has another text; mergexo doctor says whether it works\nwrote .github/workflows/mergexo.yml\n", "[y/N]"},
 		"yes":             {" Yes \r\ny", "", 0, true, true, "wrote .github/mergexo.toml\nwrote .github/workflows/mergexo.yml\n", "[y/N]"},
+		"by --yes":        {"", "--yes", 0, false, false, "kept  .github/mergexo.toml, which has another text", ""},
 		"by force":        {"", "--force", 0, true, true, "wrote .github/mergexo.toml\nwrote .github/workflows/mergexo.yml\n", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := newRepository(t)
 			put(t, dir, thread.SettingsPath, mine)
 			put(t, dir, doctor.WorkflowPath, theirs)
-			args := []string{"init", "--dir", dir}
+			args := []string{"init", "--dir", dir, "--agent", "suggestion", "--merge", "command"}
 			if c.flag != "" {
 				args = append(args, c.flag)
 			}
@@ -165,7 +295,7 @@ func TestInitAsksBeforeItOverwrites(t *testing.T) {
 			assert.Equal(t, c.toml, files[thread.SettingsPath] != mine)
 			assert.Equal(t, c.yml, files[doctor.WorkflowPath] != theirs)
 			if c.exit == 0 && c.flag == "" {
-				assert.Contains(t, got.errout, ".github/mergexo.toml is there, with another text. Overwrite it? [y/N] ")
+				assert.Contains(t, got.errout, ".github/mergexo.toml is there, with another text: you changed it, or another version of mergexo wrote it. Overwrite it? [y/N] ")
 			}
 		})
 	}
@@ -190,7 +320,7 @@ func TestInitStaysInTheRepository(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := newRepository(t)
 			c.prepare(t, dir)
-			got := programIn(t, dir, "y\ny\n", nil, "init", "--force")
+			got := programIn(t, dir, "y\ny\n", nil, "init", "--force", "--yes")
 			assert.Equal(t, 2, got.exit)
 			assert.Empty(t, got.out)
 			assert.True(t, strings.HasPrefix(got.errout, "mergexo: "), got.errout)
@@ -198,6 +328,11 @@ func TestInitStaysInTheRepository(t *testing.T) {
 			assert.Empty(t, filesIn(t, outside))
 		})
 	}
+	bare := t.TempDir()
+	gitIn(t, bare, "init", "-q", "--bare")
+	got := programIn(t, bare, "", nil, "init", "--yes")
+	assert.Equal(t, 2, got.exit)
+	assert.Contains(t, got.errout, bare+": no git repository with files: it is bare: clone it, and run init in the clone\n")
 	for name, dir := range map[string]string{"no repository": t.TempDir(), "no directory": filepath.Join(t.TempDir(), "x")} {
 		t.Run(name, func(t *testing.T) {
 			got := programIn(t, t.TempDir(), "", nil, "init", "--dir", dir)
@@ -210,8 +345,32 @@ func TestInitStaysInTheRepository(t *testing.T) {
 		dir := newRepository(t)
 		put(t, dir, "elsewhere.toml", "# mine\n")
 		link(t, "../elsewhere.toml", dir, thread.SettingsPath)
-		got := programIn(t, dir, "", nil, "init", "--force")
+		got := programIn(t, dir, "", nil, "init", "--force", "--yes")
 		require.Equal(t, 0, got.exit, got.errout)
 		assert.Equal(t, "# mine\n", filesIn(t, dir)["elsewhere.toml"], "the link is replaced, and not what it leads to")
 	})
+}
+
+// Whoever interrupts a question gets the shell back.
+func TestAQuestionCanBeInterrupted(t *testing.T) {
+	dir := newRepository(t)
+	self, err := os.Executable()
+	require.NoError(t, err)
+	cmd := exec.CommandContext(t.Context(), self, "init")
+	cmd.Dir, cmd.Env = dir, []string{"MERGEXO_TEST_MAIN=1", "PATH=" + os.Getenv("PATH")}
+	typed, err := cmd.StdinPipe() // stays open: somebody who does not type
+	require.NoError(t, err)
+	defer typed.Close()
+	asked, err := cmd.StderrPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	_, err = asked.Read(make([]byte, 1))
+	require.NoError(t, err)
+	require.NoError(t, cmd.Process.Signal(os.Interrupt))
+	text, err := io.ReadAll(asked)
+	require.NoError(t, err)
+	_ = cmd.Wait() // the exit code tells
+	assert.Equal(t, 2, cmd.ProcessState.ExitCode())
+	assert.Contains(t, string(text), "mergexo: nobody answered, so nothing was written")
+	assert.Empty(t, filesIn(t, dir))
 }

@@ -30,15 +30,22 @@ type running struct {
 	out, errout bytes.Buffer
 }
 
-// start runs mergexo as the leader of a process group of its own.
-func start(t testing.TB, env []string, args ...string) *running {
+// prepared is mergexo as the leader of a process group of its own, to be started.
+func prepared(t testing.TB, env []string, args ...string) *exec.Cmd {
 	t.Helper()
 	self, err := os.Executable()
 	require.NoError(t, err)
-	p := &running{Cmd: exec.CommandContext(context.Background(), self, args...)}
-	p.Env = append([]string{"MERGEXO_TEST_MAIN=1", "PATH=" + os.Getenv("PATH"), "TMPDIR=" + t.TempDir()}, env...)
+	cmd := exec.CommandContext(context.Background(), self, args...)
+	cmd.Env = append([]string{"MERGEXO_TEST_MAIN=1", "PATH=" + os.Getenv("PATH"), "TMPDIR=" + t.TempDir()}, env...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	return cmd
+}
+
+// start runs mergexo as the leader of a process group of its own.
+func start(t testing.TB, env []string, args ...string) *running {
+	t.Helper()
+	p := &running{Cmd: prepared(t, env, args...)}
 	p.Stdout, p.Stderr = &p.out, &p.errout
-	p.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	require.NoError(t, p.Start())
 	t.Cleanup(func() { _ = p.Process.Kill() }) // where a test failed half-way
 	return p

@@ -15,7 +15,7 @@ func manCommand(p *program) *cli.Command {
 		Name: "man", Usage: "print the manual page",
 		Description: "To read it: mergexo man | man -l -. To install it: mergexo man > ~/.local/share/man/man1/mergexo.1",
 		Action: func(*cli.Context) error {
-			_, err := io.WriteString(p.Out, manual(table(p.app()), identity()))
+			_, err := io.WriteString(p.Out, manPage(table(p.app()), identity()))
 			return err
 		},
 	}
@@ -41,8 +41,8 @@ func roffText(s string) string {
 	return b.String()
 }
 
-// manual is the manual page of section 1.
-func manual(table []entry, identity string) string {
+// manPage is the manual page of section 1.
+func manPage(table []entry, identity string) string {
 	var b strings.Builder
 	root := table[0]
 	fmt.Fprintf(&b, ".TH MERGEXO 1 \"\" \"%s\" \"User Commands\"\n", roff(identity))

@@ -76,7 +76,7 @@ func TestADryRunOfAMergeChangesNothing(t *testing.T) {
 		assert.Contains(t, got.out, "It would be merged now")
 		assert.Contains(t, got.out, "Tested would be with `grep -q hello greeting.txt`.")
 		assert.Contains(t, got.out, "`Say more`, made from `"+y.origin("fix")[:10]+"`")
-		assert.Contains(t, got.out, "would merge main\n\nresult: nothing, dry run: fix can be merged into main\n")
+		assert.Contains(t, got.out, "would merge into main\n\nresult: nothing, dry run: fix can be merged into main\n")
 		assert.Equal(t, []string{was, refs}, []string{y.checkout(), y.refs()})
 	}
 	y := newYard(t, nil)

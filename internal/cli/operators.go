@@ -23,7 +23,7 @@ var repoFlag = &cli.StringFlag{Name: "repo", Usage: "`OWNER/NAME`; else GITHUB_R
 
 func (p *program) statusCommand() *cli.Command {
 	return &cli.Command{
-		Name: "status", Usage: "tell how every tracked pull request stands, or one",
+		Name: "status", Usage: "show the state of every tracked pull request, or of one",
 		Flags: outFlags(pullFlag("`NUMBER` of the one"), &cli.StringFlag{Name: "html", Usage: "write the dashboard to this `FILE`, and nothing else"}, repoFlag),
 		Action: func(c *cli.Context) error {
 			if err := page(c.String("html")); err != nil {
@@ -68,8 +68,8 @@ func standings(ctx context.Context, e *engine.Engine, repo model.Repo, pr int) (
 
 func (p *program) whyCommand() *cli.Command {
 	return &cli.Command{
-		Name: "why", Usage: "tell why nothing happens on a pull request or an issue: every condition, met or not, with its evidence",
-		Flags: outFlags(pullFlag("`NUMBER` of the pull request or issue"), repoFlag),
+		Name: "why", Usage: "explain why nothing happens on a pull request or an issue, or what happens next",
+		Flags: outFlags(pullFlag("`NUMBER` of the pull request or issue"), &cli.BoolFlag{Name: "all", Usage: "list every condition, met or not, with its evidence"}, repoFlag),
 		Action: func(c *cli.Context) error {
 			if !c.IsSet("pr") {
 				return usagef("why needs --pr NUMBER")
@@ -87,7 +87,7 @@ func (p *program) whyCommand() *cli.Command {
 				case c.Bool("json"):
 					return report.Object(p.Out, map[string]any{"pull_request": why.Pull, "conditions": why.Turns, "merge_conditions": why.Merges})
 				}
-				return report.Gates(p.Out, why.Pull, why.Turns, why.Merges)
+				return report.Why(p.Out, why.Pull, command.Because(why.Pull, why.Turns, why.Merges), why.Turns, why.Merges, c.Bool("all"))
 			})
 		},
 	}

@@ -64,6 +64,9 @@ func TestOperatorsAtATerminal(t *testing.T) {
 	one := status["pull_requests"].([]any)[0].(map[string]any)
 	assert.Equal(t, []any{"blocked", old, head}, []any{one["state"], one["accepted"], one["head"]})
 	got = program(t, h.terminal("carol"), "why", "--pr", "1")
+	assert.Regexp(t, `^#1: No turn starts here: .*blocked \(history_rewrite\), see http`, got.out)
+	assert.NotContains(t, got.out, "EVIDENCE")
+	got = program(t, h.terminal("carol"), "why", "--pr", "1", "--all")
 	assert.Regexp(t, `(?m)^not blocked +NO +blocked \(history_rewrite\), see http`, got.out)
 	assert.Regexp(t, `(?m)^to be merged +MET +EVIDENCE`, got.out)
 	why := object(t, program(t, h.terminal("carol"), "why", "--pr", "1", "--json"))
@@ -80,13 +83,13 @@ func TestOperatorsAtATerminal(t *testing.T) {
 	assert.Equal(t, "blocked", object(t, got)["result"])
 	got = program(t, h.terminal("actions"), "blocked", "reset", "--all", "--dry-run", "--head-sha", head)
 	assert.Equal(t, 0, got.exit, got.errout)
-	assert.Contains(t, got.out, "would comment 1")
+	assert.Contains(t, got.out, "would comment on #1")
 	done := object(t, program(t, h.terminal("actions"), "blocked", "reset", "--all", "--yes", "--head-sha", head, "--json"))
 	assert.Equal(t, []any{"done", 0.0, 1.0}, []any{done["result"], done["exit"], done["number"]})
 	assert.Len(t, done["results"], 1)
 	assert.Len(t, done["effects"], 1)
 	got = program(t, h.terminal("actions"), "blocked", "list")
-	assert.Equal(t, "nothing waits for a person\n", got.out)
+	assert.Equal(t, "Nothing is waiting for a person.\n", got.out)
 	missing := program(t, h.terminal("actions"), "blocked", "reset", "--pr", "99", "--json")
 	assert.Equal(t, 2, missing.exit)
 	assert.Contains(t, missing.errout, "mergexo: ")
@@ -102,7 +105,7 @@ func TestAPersonsResetIsACommandOfThatPerson(t *testing.T) {
 	assert.Contains(t, got.out, "carol gave the command on pull request 1: /mergexo unblock head_sha="+head)
 	run := program(t, h.env(), "run")
 	require.Equal(t, 0, run.exit, run.out+run.errout)
-	assert.Equal(t, "nothing waits for a person\n", program(t, h.terminal("carol"), "blocked", "list").out)
+	assert.Equal(t, "Nothing is waiting for a person.\n", program(t, h.terminal("carol"), "blocked", "list").out)
 }
 
 func TestWhatOperatorsGetWrong(t *testing.T) {
@@ -111,7 +114,7 @@ func TestWhatOperatorsGetWrong(t *testing.T) {
 		args []string
 		says string
 	}{
-		"no subcommand of that name": {[]string{"blocked", "lst"}, `unknown command "lst"; there are list, reset`},
+		"no subcommand of that name": {[]string{"blocked", "lst"}, `unknown command "lst"; did you mean list?`},
 		"nothing to reset":           {[]string{"blocked", "reset"}, "needs --pr NUMBER, or --all --yes"},
 		"both":                       {[]string{"blocked", "reset", "--pr", "1", "--all"}, "not both"},
 		"all without yes":            {[]string{"blocked", "reset", "--all"}, "say --yes too"},
@@ -139,7 +142,7 @@ func TestWhatOperatorsGetWrong(t *testing.T) {
 	}
 	got := program(t, h.terminal("octo"), "why", "--pr", fmt.Sprint(issue))
 	assert.Equal(t, 0, got.exit, got.errout)
-	assert.Equal(t, fmt.Sprintf("issue #%d: has not begun; issue %d has no label that sets an agent to work\n", issue, issue), got.out)
+	assert.Equal(t, fmt.Sprintf("issue #%d: has not begun; issue %d has no label that starts an agent\n", issue, issue), got.out)
 	got = program(t, append(h.terminal("octo"), "GITHUB_TOKEN=nonsense"), "blocked", "list", "--json")
 	assert.Equal(t, 2, got.exit)
 	assert.Equal(t, "failed", object(t, got)["result"])

@@ -2,11 +2,11 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -15,50 +15,101 @@ import (
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/github"
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/report"
 	"github.com/mergexo/mergexo/internal/sandbox"
 )
 
 func (p *program) replayCommand() *cli.Command {
 	return &cli.Command{
-		Name: "replay", Usage: "take an event from a file, offline against a sandbox unless --live is given",
-		Description: "Offline, a GitHub in this process is filled from the payload and, with --checkout, from that repository.\n" +
+		Name: "replay", Usage: "run one event offline, against a sandbox in this process",
+		Description: "The event comes from a file, or --make makes one. Offline, a GitHub in this process is filled from the payload and,\n" +
+			"with --checkout, from that repository; what the payload does not say is assumed, and printed on standard error.\n" +
 			"With --live the real GitHub is read and the plan printed; with --live --apply it is carried out.",
 		Flags: outFlags(
 			&cli.StringFlag{Name: "event", Usage: "`FILE` with the webhook payload"},
 			&cli.StringFlag{Name: "name", Usage: "name of the `EVENT`; inferred from the payload when it can be"},
+			&cli.StringFlag{Name: "make", Usage: "make this `EVENT` in an invented repository, instead of reading one from a file"},
+			&cli.StringFlag{Name: "body", Usage: "with --make: the `TEXT` of the comment, review or issue"},
+			&cli.BoolFlag{Name: "list", Usage: "list the events that --make can make"},
 			&cli.StringFlag{Name: "checkout", Usage: "`DIR` with a clone of the repository, for the offline sandbox"},
+			&cli.BoolFlag{Name: "dry-run", Usage: "print what would be done and stop before the first effect"},
 			&cli.BoolFlag{Name: "live", Usage: "read the real GitHub and print what would be done"},
 			&cli.BoolFlag{Name: "apply", Usage: "with --live: do it"},
 		),
-		Action: func(c *cli.Context) error {
-			switch {
-			case c.String("event") == "":
-				return usagef("replay needs --event FILE, a webhook payload; scripts/events has some")
-			case c.Bool("apply") && !c.Bool("live"):
-				return usagef("--apply needs --live: offline everything is applied to the sandbox")
-			case c.Bool("live") && c.String("checkout") != "":
-				return usagef("--checkout is for the offline sandbox; with --live the repository is read from GitHub")
-			}
-			w, err := p.where()
-			if err != nil {
-				return err
-			}
-			if !c.Bool("live") {
-				w = place{temp: w.temp, actions: w.actions, debug: w.debug, now: func() time.Time { return replayTime }}
-			}
-			ev, err := readEvent(c.String("name"), c.String("event"), w.repository)
-			if errors.Is(err, github.ErrNotOurs) {
-				return p.finish(c, place{}, model.Repo{}, model.Report{Result: model.ResultNothing, Effects: []model.Effect{}, Reason: err.Error()})
-			}
-			if err != nil {
-				return p.mistake(c, w, model.Report{Reason: err.Error()}, err)
-			}
-			if c.Bool("live") {
-				return p.handle(c.Context, c, w, ev, !c.Bool("apply"))
-			}
-			return p.offline(c, w, ev)
-		},
+		Action: func(c *cli.Context) error { return replay(p, c) },
 	}
+}
+
+// replay runs the event that the flags ask for.
+func replay(p *program, c *cli.Context) error {
+	if err := replayFlags(c); err != nil {
+		return err
+	}
+	if c.Bool("list") {
+		return listMade(p, c)
+	}
+	w, err := p.where()
+	if err != nil {
+		return err
+	}
+	if !c.Bool("live") {
+		w = place{temp: w.temp, actions: w.actions, debug: w.debug, now: func() time.Time { return replayTime }}
+	}
+	if c.IsSet("make") {
+		m, err := making(c)
+		if err != nil {
+			return err
+		}
+		return offline(p, c, w, func(s *sandbox.Server, urls sandbox.URLs) (model.Event, []string, error) {
+			ev, err := m.make(c.Context, s, urls)
+			return ev, madeAssumed, err
+		})
+	}
+	ev, err := readEvent(c.String("name"), c.String("event"), w.repository)
+	if errors.Is(err, github.ErrNotOurs) {
+		return p.finish(c, place{}, model.Repo{}, model.Report{Result: model.ResultNothing, Effects: []model.Effect{}, Reason: err.Error()})
+	}
+	if err != nil {
+		return p.mistake(c, w, model.Report{Reason: err.Error()}, err)
+	}
+	if c.Bool("live") {
+		return p.handle(c.Context, c, w, ev, !c.Bool("apply"))
+	}
+	return offline(p, c, w, func(s *sandbox.Server, _ sandbox.URLs) (model.Event, []string, error) {
+		assumed, err := seedEvent(p, c, s, ev)
+		return ev, assumed, err
+	})
+}
+
+// replayFlags refuses flags that contradict each other.
+func replayFlags(c *cli.Context) error {
+	given := func(names ...string) string {
+		i := slices.IndexFunc(names, c.IsSet)
+		if i < 0 {
+			return ""
+		}
+		return "--" + names[i]
+	}
+	switch other := given("event", "name", "checkout", "live", "apply"); {
+	case c.Bool("list"):
+		if other := given("event", "name", "checkout", "live", "apply", "make", "body", "dry-run"); other != "" {
+			return usagef("--list only lists: leave %s out", other)
+		}
+	case c.IsSet("make") && other != "":
+		return usagef("--make invents its event and its repository: leave %s out", other)
+	case c.IsSet("make"):
+	case c.IsSet("body"):
+		return usagef("--body is the text of an event that --make makes; see mergexo replay --list")
+	case c.String("event") == "":
+		return usagef("replay needs --event FILE, a webhook payload, or --make EVENT; mergexo replay --list shows what can be made")
+	case c.Bool("apply") && !c.Bool("live"):
+		return usagef("--apply needs --live: offline everything is applied to the sandbox")
+	case c.Bool("apply") && c.Bool("dry-run"):
+		return usagef("--apply carries it out and --dry-run does not: choose one")
+	case c.Bool("live") && c.String("checkout") != "":
+		return usagef("--checkout is for the offline sandbox; with --live the repository is read from GitHub")
+	}
+	return nil
 }
 
 // clone is the top of the repository that dir is in, which may be bare; where it is in none, that is the caller's mistake.
@@ -85,17 +136,8 @@ func clone(ctx context.Context, dir, path string) (string, error) {
 // replayTime is the fixed time of an offline replay, so that the same event always gives the same commits.
 var replayTime = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 
-// offline re-enacts the event in its own sandbox and handles it there.
-func (p *program) offline(c *cli.Context, w place, ev model.Event) error {
-	payload, err := os.ReadFile(c.String("event"))
-	if err != nil {
-		return usagef("read the payload: %w", err)
-	}
-	path, _ := p.lookup("PATH")
-	checkout, err := clone(c.Context, c.String("checkout"), path)
-	if err != nil {
-		return err
-	}
+// offline sets the scene of an event in a sandbox of its own and handles it there.
+func offline(p *program, c *cli.Context, w place, set func(*sandbox.Server, sandbox.URLs) (model.Event, []string, error)) error {
 	dir, err := p.scratch.Make(w.temp, "replay", nil)
 	if err != nil {
 		return fmt.Errorf("make a place for the sandbox: %w", err)
@@ -106,76 +148,36 @@ func (p *program) offline(c *cli.Context, w place, ev model.Event) error {
 		return fmt.Errorf("start the sandbox: %w", err)
 	}
 	defer s.Close()
-	if err := s.SeedFromEvent(ev.Name, payload, checkout); err != nil {
-		return usagef("%s: %w", c.String("event"), err)
-	}
 	urls, err := s.Start("127.0.0.1:0")
 	if err != nil {
 		return fmt.Errorf("start the sandbox: %w", err)
 	}
+	ev, assumed, err := set(s, urls)
+	if err != nil {
+		return err
+	}
+	if err := report.Assumed(p.Err, assumed); err != nil {
+		return err
+	}
 	w.api, w.graphql, w.server, w.run = urls.API, urls.GraphQL, urls.Server, thread.Run{}
 	p.secrets = secrets{Token: "sandbox-actions"}
-	return p.handle(c.Context, c, w, ev, false)
+	return p.handle(c.Context, c, w, ev, c.Bool("dry-run"))
 }
 
-func (p *program) sandboxCommand() *cli.Command {
-	return &cli.Command{
-		Name: "sandbox", Usage: "serve a GitHub of your own for trying things out, with real git behind it",
-		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "listen", Usage: "`ADDRESS` to listen on", Value: "127.0.0.1:0"},
-			&cli.StringFlag{Name: "state", Usage: "`DIR` that holds what the sandbox knows, over restarts too"},
-			&cli.StringFlag{Name: "seed", Usage: "payload `FILE` to begin from"},
-		},
-		Action: func(c *cli.Context) error {
-			seed := c.String("seed")
-			if c.String("state") == "" {
-				return usagef("sandbox needs --state DIR, where it keeps what it knows")
-			}
-			s, err := sandbox.New(shipped(c.String("state"), seed != ""))
-			if err != nil {
-				return fmt.Errorf("open the sandbox in %s: %w", c.String("state"), err)
-			}
-			if seed != "" {
-				if err := seedSandbox(s, seed); err != nil {
-					return errors.Join(err, s.Close())
-				}
-			}
-			return errors.Join(p.serve(c.Context, s, c.String("listen")), s.Close())
-		},
-	}
-}
-
-// shipped is a sandbox for who tries things out by hand, or from programs of their own: they play the jobs of CI with the same
-// token, do an hour's worth of runs in a minute, and look at what they pushed without being told that GitHub knows of it.
-func shipped(dir string, empty bool) sandbox.Options {
-	lag := sandbox.UsualLag()
-	lag.Own = true
-	return sandbox.Options{StateDir: dir, Empty: empty, Permissions: sandbox.CIPermissions(), Lag: &lag, Unlimited: true}
-}
-
-func seedSandbox(s *sandbox.Server, file string) error {
-	payload, err := os.ReadFile(file)
+// seedEvent re-enacts the event of a file, and returns what had to be assumed.
+func seedEvent(p *program, c *cli.Context, s *sandbox.Server, ev model.Event) ([]string, error) {
+	payload, err := os.ReadFile(c.String("event"))
 	if err != nil {
-		return usagef("read the payload: %w", err)
+		return nil, usagef("read the payload: %w", err)
 	}
-	name, err := inferEvent(file, payload)
+	path, _ := p.lookup("PATH")
+	checkout, err := clone(c.Context, c.String("checkout"), path)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if err := s.SeedFromEvent(name, payload, ""); err != nil {
-		return usagef("%s: %w", file, err)
-	}
-	return nil
-}
-
-func (p *program) serve(ctx context.Context, s *sandbox.Server, listen string) error {
-	urls, err := s.Start(listen)
+	assumed, err := s.SeedFromEvent(ev.Name, payload, checkout)
 	if err != nil {
-		return fmt.Errorf("listen on %s: %w", listen, err)
+		return nil, usagef("%s: %w", c.String("event"), err)
 	}
-	if err := json.NewEncoder(p.Out).Encode(urls); err != nil {
-		return err
-	}
-	<-ctx.Done()
-	return nil
+	return assumed, nil
 }

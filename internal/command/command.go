@@ -156,7 +156,7 @@ func (a Answer) Changes() bool {
 // Decide answers an operator's command.
 func Decide(c Case) Answer {
 	if c.Command.Problem != "" {
-		return c.reject("%s\n\n%s", sentence(c.Command.Problem), usage(c.Command.Name))
+		return c.mistaken()
 	}
 	at := slices.IndexFunc(verbs(), func(v verb) bool { return v.name == c.Command.Name })
 	if at < 0 {
@@ -175,16 +175,16 @@ func sentence(s string) string {
 
 // Refuse answers a command of somebody who has access here but may not give it.
 func Refuse(c Case) Answer {
-	who := "people who may maintain or administer this repository"
+	who := "people with the role maintain or admin in this repository"
 	if len(c.Policy.Operators) > 0 {
 		who = "the operators that the settings name in `[repo] operators`"
 	}
-	return c.reject("Commands are taken from %s. Nothing was changed; one of them can give the same command.", who)
+	return c.reject("Only %s can give commands. One of them can give the same command.", who)
 }
 
 // TooMany answers all commands of a comment beyond the first few.
 func TooMany(c Case) Answer {
-	a := c.reject("This comment holds more than %d commands; those were taken and the others were not. Give them in comments of their own.", MaxPerComment)
+	a := c.reject("This comment holds more than %d commands. The first ones were answered; give the others in comments of their own.", MaxPerComment)
 	m, _ := a.Marker.(model.CommandMarker)
 	m.Notice = true
 	a.Marker = m
@@ -207,9 +207,9 @@ func (c Case) changeable() (Answer, bool) {
 	pull := c.Target.Pull
 	switch {
 	case pull.State != model.PullOpen:
-		return c.reject("Pull request %d is %s; there is nothing to go on with.", pull.Number, strings.ToLower(string(pull.State))), false
+		return c.reject("Pull request %d is %s; nothing can be done here.", pull.Number, strings.ToLower(string(pull.State))), false
 	case c.Away:
-		return c.reject("This was said while a person had taken over, by label. Once the label is off, give the command again."), false
+		return c.reject("A person had taken over by label when this command was given. Remove the label and give it again."), false
 	}
 	return Answer{}, true
 }
@@ -231,16 +231,31 @@ func (c Case) tracked() (Answer, bool) {
 func (c Case) goesOn(opened ...model.GateName) string {
 	for _, g := range c.Gates {
 		if !g.Met && !slices.Contains(opened, g.Name) {
-			return "Nothing is taken up yet: " + g.Evidence + "."
+			return "No turn starts yet: " + g.Evidence + "."
 		}
 	}
 	if c.Terminal {
-		return "What is pending is taken up by the next run."
+		return "The next run takes up pending feedback."
 	}
-	return "What is pending is taken up."
+	return "Pending feedback is taken up now."
 }
 
-// Text is the reply that people read: the command, its result, and why.
+// lead is what a reply begins with if its text does not say it in bold itself.
+func (a Answer) lead() string {
+	switch notice, _ := a.Marker.(model.CommandMarker); {
+	case strings.HasPrefix(a.Text, "**"):
+		return ""
+	case a.Verdict == model.Rejected && notice.Notice:
+		return "**Too many commands.** "
+	case a.Verdict == model.Rejected:
+		return "**Nothing was changed.** "
+	case a.Verdict == model.Failed:
+		return "**That did not work.** "
+	}
+	return ""
+}
+
+// Text is the reply that people read: what happened and why, and the command that it answers.
 func Text(said Said, i int, a Answer) string {
 	line := Word
 	if i < len(said.Commands) {
@@ -249,6 +264,10 @@ func Text(said Said, i int, a Answer) string {
 	if m, ok := a.Marker.(model.CommandMarker); ok && m.Notice {
 		line = Word + " …"
 	}
-	return fmt.Sprintf("**%s: %s** · [comment](%s) by %s\n\n%s",
-		markdown.Inline(clip(line)), a.Verdict, said.Comment.URL, said.Comment.Author.Login, a.Text)
+	asked := fmt.Sprintf("%s · [comment](%s) by %s", markdown.Inline(clip(line)), said.Comment.URL, said.Comment.Author.Login)
+	switch a.Marker.(type) {
+	case model.MergeMarker, model.ReviewMarker: // the comment tells of the work as it goes on, below who asked for it
+		return asked + "\n\n" + a.lead() + a.Text
+	}
+	return a.lead() + a.Text + "\n\n" + asked
 }

@@ -57,7 +57,7 @@ func free() command.Case {
 
 func paused(c command.Case) command.Case {
 	c.State.Paused = &model.Posted[model.CommandMarker]{Marker: model.CommandMarker{By: "olga"}, URL: "https://github.com/octo/widgets/pull/7#issuecomment-37"}
-	c.Gates = append(c.Gates, model.Gate{Name: "not_paused", Evidence: "paused by olga, see https://github.com/octo/widgets/pull/7#issuecomment-37; /mergexo resume goes on"})
+	c.Gates = append(c.Gates, model.Gate{Name: "not_paused", Evidence: "paused by olga, see https://github.com/octo/widgets/pull/7#issuecomment-37; /mergexo resume continues"})
 	return c
 }
 
@@ -69,7 +69,7 @@ func with(c command.Case, change func(*command.Case)) command.Case {
 func TestRepliesAsPeopleReadThem(t *testing.T) {
 	released := func(c *command.Case) {
 		c.State.Released = &model.Posted[model.CommandMarker]{}
-		c.Gates[0] = model.Gate{Name: "tracked", Evidence: "released by olga, see https://u; /mergexo adopt takes it up again"}
+		c.Gates[0] = model.Gate{Name: "tracked", Evidence: "released by olga, see https://u; /mergexo adopt tracks it again"}
 	}
 	tests := []struct {
 		name, text string
@@ -106,7 +106,7 @@ func TestRepliesAsPeopleReadThem(t *testing.T) {
 		{"why_blocked", "/mergexo why", blocked(), model.Applied},
 		{"why_nothing", "/mergexo why", with(free(), func(c *command.Case) {
 			c.Status.Pending = 0
-			c.Gates = append(c.Gates, model.Gate{Name: "feedback_pending", Evidence: "everything that was said is answered"})
+			c.Gates = append(c.Gates, model.Gate{Name: "feedback_pending", Evidence: "all feedback is answered. Ignored: bob (no write access)"})
 		}), model.Applied},
 		{"adopt", "/mergexo adopt", with(free(), func(c *command.Case) { c.State.Tracked = nil }), model.Applied},
 		{"adopt_again", "/mergexo adopt", with(free(), released), model.Applied},
@@ -146,6 +146,13 @@ func TestRepliesAsPeopleReadThem(t *testing.T) {
 		{"revert_taken_over", "/mergexo revert", with(merged(), func(c *command.Case) { c.Away = true }), model.Rejected},
 		{"help", "/mergexo help", with(free(), func(c *command.Case) { c.Policy.OperationsIssue = 12 }), model.Help},
 		{"mistake", "/mergexo unblok", free(), model.Rejected},
+		{"mistake_far", "/mergexo make-me-a-sandwich", free(), model.Rejected},
+		{"status_delegates", "/mergexo status", with(free(), func(c *command.Case) { c.Status.Delegates = []string{"dave", "erin"} }), model.Applied},
+		{"why_failed", "/mergexo why", with(free(), func(c *command.Case) {
+			c.Gates = append(c.Gates, model.Gate{Name: "last_turn", Evidence: "it failed (timed out), see https://u; it is tried again with the next event or sweep, or by /mergexo retry"})
+			c.MergeGates = []model.Gate{{Name: "approved", Evidence: "0 of 1 approval"}, {Name: "checks_passed", Evidence: "pending: ci"}}
+		}), model.Applied},
+		{"why_next", "/mergexo why", free(), model.Applied},
 		{"mistake_key", "/mergexo unblock pr=x", free(), model.Rejected},
 	}
 	for _, tt := range tests {

@@ -37,7 +37,7 @@ func (c Command) Delegable(number int) bool {
 
 // RefuseDelegate answers a command that a delegate may not give.
 func RefuseDelegate(c Case) Answer {
-	return c.reject("%s may give `/mergexo merge`, `/mergexo merge cancel` and `/mergexo try` here, without `now` and without a `priority` above normal. Nothing was changed; an operator can give this command.", c.By)
+	return c.reject("A delegate such as %s can give `/mergexo merge`, `/mergexo merge cancel` and `/mergexo try` here, without `now` and without a `priority` above normal. An operator can give this command.", c.By)
 }
 
 // delegate lets somebody have this pull request merged, or takes that back, which is always allowed.
@@ -47,7 +47,7 @@ func delegate(c Case) Answer {
 		if len(c.State.Delegates) == 0 {
 			return c.reject("Pull request %d has no delegates.", number)
 		}
-		return c.delegation(DelegateCancel, "", "Pull request %d has no delegates any more. A request to merge that somebody has made stays: `/mergexo merge cancel` takes it back.", number)
+		return c.delegation(DelegateCancel, "", "**No delegates any more** on pull request %d. A request to merge that somebody has made stays: `/mergexo merge cancel` takes it back.", number)
 	}
 	if a, ok := c.changeable(); !ok {
 		return a
@@ -62,8 +62,8 @@ func delegate(c Case) Answer {
 	case len(c.State.Delegates) >= maxDelegates:
 		return c.reject("Pull request %d has %d delegates, which is the most. `/mergexo delegate cancel` takes it back from all of them.", number, maxDelegates)
 	}
-	return c.delegation("delegate", who, "@%s may have this pull request merged now, with `/mergexo merge`, `/mergexo merge cancel` and `/mergexo try`. "+
-		"All conditions hold as ever: a new head has to be approved. `/mergexo delegate cancel` takes it back.", who)
+	return c.delegation("delegate", who, "**Delegated.** @%s may have this pull request merged now, with `/mergexo merge`, `/mergexo merge cancel` and `/mergexo try`. "+
+		"All conditions still apply: a new head has to be approved. `/mergexo delegate cancel` takes it back.", who)
 }
 
 // delegation is an applied answer with the receipt that makes it so.

@@ -1,7 +1,9 @@
 package command
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/mergexo/mergexo/internal/model"
@@ -9,38 +11,45 @@ import (
 
 // help lists the commands.
 func help(c Case) Answer {
-	text := usage("") + "\n\nA command is a line of its own in a new comment. A comment with a command is not read by the agent."
+	var b strings.Builder
+	b.WriteString("**Commands.** Put each one on its own line in a new comment. The agent does not read a comment with a command.")
 	if n := c.Policy.OperationsIssue; n != 0 {
-		text += fmt.Sprintf("\nIn #%d every command takes `pr=NUMBER`.", n)
+		fmt.Fprintf(&b, " In #%d every command takes `pr=NUMBER`.", n)
 	}
-	return c.answer(model.Help, "%s", text)
+	b.WriteString("\n\n| command | |\n| --- | --- |")
+	for _, v := range verbs() {
+		fmt.Fprintf(&b, "\n| `%s` | %s |", strings.ReplaceAll(v.syntax(), "|", "\\|"), v.does) // escaped even inside code
+	}
+	return c.answer(model.Help, "%s", b.String())
 }
 
-// usage shows the syntax of one command, or of all.
-func usage(name string) string {
-	var b strings.Builder
-	b.WriteString("| command | |\n| --- | --- |")
-	for _, v := range verbs() {
-		if name != "" && v.name != name {
-			continue
-		}
-		line := Word + " " + v.name
-		var words []string
-		for _, k := range v.keys {
-			if k == wordBecause {
-				line += " [" + k + " TEXT]"
-				continue
-			}
-			if isWord(k) {
-				words = append(words, k)
-				continue
-			}
+// mistaken answers a command that could not be read: what is wrong, and how the one command is written that was meant.
+func (c Case) mistaken() Answer {
+	name := cmp.Or(c.Command.Name, c.Command.Meant)
+	i := slices.IndexFunc(verbs(), func(v verb) bool { return v.name == name })
+	if i < 0 {
+		return c.reject("%s `%s help` explains them.", sentence(c.Command.Problem), Word)
+	}
+	v := verbs()[i]
+	return c.reject("%s\n\n`%s`: %s. `%s help` lists all commands.", sentence(c.Command.Problem), v.syntax(), v.does, Word)
+}
+
+// syntax is how a command is written.
+func (v verb) syntax() string {
+	line := Word + " " + v.name
+	var words []string
+	for _, k := range v.keys {
+		switch {
+		case k == wordBecause:
+			line += " [" + k + " TEXT]"
+		case isWord(k):
+			words = append(words, k)
+		default:
 			line += " [" + k + "=" + map[string]string{keyHead: "SHA", keySHA: "SHA", keyIssue: "NUMBER", keyStrategy: "NAME", keyPriority: "high"}[k] + "]"
 		}
-		if len(words) > 0 {
-			line += " [" + strings.Join(words, " \\| ") + "]" // escaped for a table, even inside code
-		}
-		fmt.Fprintf(&b, "\n| `%s` | %s |", line, v.does)
 	}
-	return b.String()
+	if len(words) > 0 {
+		line += " [" + strings.Join(words, " | ") + "]"
+	}
+	return line
 }

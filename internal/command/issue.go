@@ -32,23 +32,27 @@ func DecideOnIssue(c Case, w Work) Answer {
 	case c.Command.Name != "retry":
 		return c.apply("%s", w.table())
 	case c.Away:
-		return c.reject("This was said while a person had taken over, by label. Once the label is off, give the command again.")
+		return c.reject("A person had taken over by label when this command was given. Remove the label and give it again.")
 	case !w.GoesOn:
-		return c.reject("Nothing can be tried: %s.", markdown.Plain(w.Instead))
+		return c.reject("There is nothing to retry: %s.", markdown.Plain(w.Instead))
 	}
-	return c.apply("Failed attempts are forgiven; another one begins now.")
+	return c.apply("**Trying again.** Failed attempts no longer count; a new one starts now.")
 }
 
 // table describes the state of the work.
 func (w Work) table() string {
 	var b strings.Builder
 	row := func(what, how string) { fmt.Fprintf(&b, "\n| %s | %s |", what, markdown.Cell(how)) }
-	fmt.Fprintf(&b, "| issue %d | |\n| --- | --- |", w.Number)
+	state := "no attempt yet"
+	if w.Newest != nil {
+		state = strings.ReplaceAll(string(w.Newest.Marker.Status), "_", " ")
+	}
+	fmt.Fprintf(&b, "**Issue %d: %s.**\n\n| | |\n| --- | --- |", w.Number, state)
 	if w.Newest == nil {
-		row("state", "**no attempt yet**")
+		row("state", state)
 	} else {
 		m := w.Newest.Marker
-		row("state", fmt.Sprintf("**[%s](%s)**, %s", strings.ReplaceAll(string(m.Status), "_", " "), w.Newest.URL, w.Newest.UpdatedAt.UTC().Format("2006-01-02 15:04 MST")))
+		row("state", fmt.Sprintf("[%s](%s), %s", state, w.Newest.URL, w.Newest.UpdatedAt.UTC().Format("2006-01-02 15:04 MST")))
 		row("flow", strings.ReplaceAll(string(m.Flow), "_", " "))
 		row("branch", "`"+markdown.Code(m.Branch)+"`")
 		if m.LastCheckpoint != "" {

@@ -16,16 +16,18 @@ type Found struct {
 	Text    string
 	// Marker is the merge request that the answer creates; nil for none, as after a dry run.
 	Marker *model.MergeMarker
+	// Review is the review that the answer begins; nil for none.
+	Review *model.ReviewMarker
 }
 
-// Early answers a merge or a revert that needs no lookups; false: fill in Found first.
+// Early answers a merge, a revert or a review that needs no lookups; false: fill in Found first.
 func Early(c Case) (Answer, bool) {
 	switch {
 	case c.Command.Problem != "":
 		return Decide(c), true
 	case c.Command.Name == "merge" && c.Command.Cancel:
 		return c.cancel(), true
-	case c.Command.Name == "merge":
+	case c.Command.Name == "merge", c.Command.Name == "review":
 		a, ok := c.changeable()
 		return a, !ok
 	case c.Command.Name == "revert":
@@ -40,7 +42,7 @@ func merge(c Case) Answer {
 	if a, ok := Early(c); ok {
 		return a
 	}
-	return c.found("Whether it can be merged could not be found out")
+	return c.found("MergeXO could not find out whether it can be merged")
 }
 
 // revert answers a request to undo a merged pull request with another pull request.
@@ -48,7 +50,7 @@ func revert(c Case) Answer {
 	if a, ok := c.revertible(); !ok {
 		return a
 	}
-	return c.found("What it has merged could not be found out")
+	return c.found("MergeXO could not find out what it has merged")
 }
 
 // revertible rejects a revert if nothing was merged.
@@ -75,9 +77,9 @@ func (c Case) cancel() Answer {
 		return c.reject("No request to merge pull request %d is waiting.", c.Target.Pull.Number)
 	}
 	if m.Marker.State == model.MergeRunning {
-		return c.reject("The [merge](%s) is under way, and is not stopped half-way. Once it is done, `/mergexo revert` takes it back.", m.URL)
+		return c.reject("The [merge](%s) is running and is not stopped half-way. Once it has landed, `/mergexo revert` takes it back.", m.URL)
 	}
-	return Answer{model.Applied, fmt.Sprintf("The [request](%s) by %s is taken back. Nothing was changed.", m.URL, m.Marker.By),
+	return Answer{model.Applied, fmt.Sprintf("**No longer asked to merge.** The [request](%s) by %s is taken back; nothing was merged.", m.URL, m.Marker.By),
 		model.CommandMarker{Key: c.Key, Command: MergeCancel, Result: model.Applied, By: c.By, At: c.At}}
 }
 
@@ -88,6 +90,10 @@ func (c Case) found(problem string) Answer {
 		return c.answer(model.Failed, "%s. Nothing was changed; give the command again.", problem)
 	case f.Marker != nil:
 		m := *f.Marker
+		m.Command, m.By, m.At = c.Key, c.By, c.At
+		return Answer{f.Verdict, f.Text, m}
+	case f.Review != nil:
+		m := *f.Review
 		m.Command, m.By, m.At = c.Key, c.By, c.At
 		return Answer{f.Verdict, f.Text, m}
 	default:

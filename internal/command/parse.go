@@ -34,6 +34,7 @@ type Command struct {
 	Login          string          // of a delegate, without @
 	Reason         string          // of a revert: the text after `because`
 	Problem        string          // what is wrong and where, for people
+	Meant          string          // the known command that an unknown one resembles; "" for none
 }
 
 // verb is one row of the table of commands.
@@ -44,19 +45,20 @@ type verb struct {
 	does   string
 }
 
-// verbs is the table of commands: a new one is a file and a row here.
+// verbs is the table of commands, those that people use most first: a new one is a file and a row here.
 func verbs() []verb {
 	return []verb{
-		{"unblock", []string{keyHead}, unblock, "go on after a block, once the old head is restored; `head_sha=SHA` accepts the current head instead"},
+		{"merge", []string{keyStrategy, keySHA, wordDryRun, wordCancel, keyPriority, wordSolo, wordNow}, merge, "merge this pull request once it is approved and its checks have passed; `dry-run` only reports what would happen, `cancel` takes a waiting request back; `priority=high` (or `low`), `solo` (alone) and `now` (before all others) are for the merge train"},
+		{"why", nil, why, "explain why nothing happens here, or what happens next"},
+		{"status", nil, status, "show the state of this pull request"},
 		{"retry", []string{keyIssue}, retry, "try again what failed, with three fresh attempts"},
-		{"status", nil, status, "tell how things stand"},
-		{"why", nil, why, "tell every condition, met or not, with its evidence"},
-		{"adopt", nil, adopt, "follow this pull request, whatever its branch is called"},
-		{"release", nil, release, "follow it no longer"},
-		{"pause", nil, pause, "do nothing until `resume`; what is said meanwhile waits"},
-		{"resume", nil, resume, "go on after `pause`"},
-		{"merge", []string{keyStrategy, keySHA, wordDryRun, wordCancel, keyPriority, wordSolo, wordNow}, merge, "merge this pull request once it is approved and its checks have passed; `dry-run` only tells what would happen, `cancel` takes a waiting request back; `priority=high` (or `low`), `solo` (alone) and `now` (before all others) are for the merge train"},
+		{"unblock", []string{keyHead}, unblock, "end a block, once the old head is restored; `head_sha=SHA` accepts the current head instead"},
+		{"pause", nil, pause, "do nothing until `resume`; comments made meanwhile wait"},
+		{"resume", nil, resume, "end a pause"},
+		{"adopt", nil, adopt, "work on this pull request, whatever its branch is called"},
+		{"release", nil, release, "stop working on this pull request"},
 		{wordTry, []string{keyStrategy, keySHA}, merge, "test what would land in the merge train, and report the result without landing it"},
+		{"review", nil, review, "have an agent review this pull request as it is now; its findings are posted as one review"},
 		{"delegate", []string{keyLogin, wordCancel}, delegate, "let somebody have this pull request merged; `cancel` takes it back"},
 		{"revert", []string{wordBecause}, revert, "open a pull request that takes back what this one has merged"},
 		{"help", nil, help, "show this list"},
@@ -144,6 +146,7 @@ func parse(line markdown.Line) Command {
 	at := slices.IndexFunc(verbs(), func(v verb) bool { return v.name == strings.ToLower(name.Text) })
 	if at < 0 {
 		c.Problem = trouble(name, "unknown command %s%s", markdown.Inline(clip(name.Text)), suggest(name.Text, names()))
+		c.Meant = nearest(name.Text, names())
 		return c
 	}
 	c.Name = verbs()[at].name
@@ -322,16 +325,24 @@ func clip(s string) string {
 	return s
 }
 
-// suggest names the closest known word if it is close enough, else all of them.
-func suggest(word string, known []string) string {
+// nearest is the closest known word; "" if none is close.
+func nearest(word string, known []string) string {
 	best, least := "", 0
 	for _, k := range known {
 		if d := levenshtein.ComputeDistance(strings.ToLower(clip(word)), k); best == "" || d < least {
 			best, least = k, d
 		}
 	}
-	if least <= 1+len(best)/4 {
-		return fmt.Sprintf(", did you mean `%s`?", best)
+	if least > 1+len(best)/4 {
+		return ""
+	}
+	return best
+}
+
+// suggest names the closest known word if it is close enough, else all of them.
+func suggest(word string, known []string) string {
+	if near := nearest(word, known); near != "" {
+		return fmt.Sprintf(", did you mean `%s`?", near)
 	}
 	return "; there are `" + strings.Join(known, "`, `") + "`"
 }

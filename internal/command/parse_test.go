@@ -50,7 +50,7 @@ func TestCommandsAsPeopleGiveThem(t *testing.T) {
 func TestWhatIsWrongWithACommandIsNamedWithItsPlace(t *testing.T) {
 	for body, want := range map[string]string{
 		"/mergexo unblok":                                      "line 1, column 10: unknown command `unblok`, did you mean `unblock`?",
-		"please\n/mergexo merge-it-now":                        "line 2, column 10: unknown command `merge-it-now`; there are `unblock`, `retry`, `status`, `why`, `adopt`, `release`, `pause`, `resume`, `merge`, `try`, `delegate`, `revert`, `help`",
+		"please\n/mergexo merge-it-now":                        "line 2, column 10: unknown command `merge-it-now`; there are `merge`, `why`, `status`, `retry`, `unblock`, `pause`, `resume`, `adopt`, `release`, `try`, `review`, `delegate`, `revert`, `help`",
 		"/mergexo unblock  now":                                "line 1, column 19: `now` is not key=value; `unblock` takes `head_sha`, `pr`",
 		"/mergexo unblock hed_sha=abcdef1":                     "line 1, column 18: unknown key `hed_sha` of `unblock`, did you mean `head_sha`?",
 		"/mergexo pause issue=3":                               "line 1, column 16: unknown key `issue` of `pause`; there are `pr`",
@@ -65,7 +65,7 @@ func TestWhatIsWrongWithACommandIsNamedWithItsPlace(t *testing.T) {
 		"/mergexo try dry-run":                                 "line 1, column 14: `dry-run` is not key=value; `try` takes `strategy`, `sha`, `pr`",
 		"/mergexo status pr=0":                                 "line 1, column 17: `pr` wants a number such as 7, got `0`",
 		"/mergexo status pr=99999999999":                       "line 1, column 17: `pr` wants a number such as 7, got `99999999999`",
-		"/mergexo merge strategy=yolo":                         "line 1, column 16: unknown strategy `yolo`; there are `rebase`, `squash`, `no-ff`, `cherry-pick`, `frontmatter-union`, `api`",
+		"/mergexo merge strategy=yolo":                         "line 1, column 16: unknown strategy `yolo`; there are `rebase`, `squash`, `no-ff`, `cherry-pick`, `frontmatter-union`, `api`, `github-queue`",
 		"/mergexo merge strategy=rebasse":                      "line 1, column 16: unknown strategy `rebasse`, did you mean `rebase`?",
 		"/mergexo merge strategy":                              "line 1, column 16: `strategy` is not key=value; `merge` takes `strategy`, `sha`, `dry-run`, `cancel`, `priority`, `solo`, `now`, `pr`",
 		"/mergexo merge strategy=squash strategy=rebase":       "line 1, column 32: a second `strategy`",

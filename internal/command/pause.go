@@ -6,9 +6,9 @@ func pause(c Case) Answer {
 		return a
 	}
 	if p := c.State.Paused; p != nil {
-		return c.reject("It is paused already, by %s: %s.", p.Marker.By, p.URL)
+		return c.reject("Pull request %d is paused already, by %s: %s.", c.Target.Pull.Number, p.Marker.By, p.URL)
 	}
-	return c.apply("Nothing is done here until `/mergexo resume`. What is said meanwhile waits and is not lost.")
+	return c.apply("**Paused.** Nothing happens here until `/mergexo resume`. Comments made meanwhile wait and are not lost.")
 }
 
 // resume ends a pause.
@@ -19,5 +19,5 @@ func resume(c Case) Answer {
 	if c.State.Paused == nil {
 		return c.reject("Pull request %d is not paused.", c.Target.Pull.Number)
 	}
-	return c.apply("The [pause](%s) is over. %s", c.State.Paused.URL, c.goesOn("not_paused"))
+	return c.apply("**Resumed.** The [pause](%s) is over. %s", c.State.Paused.URL, c.goesOn("not_paused"))
 }

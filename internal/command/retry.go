@@ -12,14 +12,14 @@ func retry(c Case) Answer {
 			continue
 		}
 		if c.State.Block != nil {
-			return c.reject("Pull request %d is %s. `/mergexo unblock` decides how it goes on.", c.Target.Pull.Number, g.Evidence)
+			return c.reject("Pull request %d is %s. `/mergexo unblock` ends the block.", c.Target.Pull.Number, g.Evidence)
 		}
-		return c.reject("Nothing can be tried: %s.", g.Evidence)
+		return c.reject("There is nothing to retry: %s.", g.Evidence)
 	}
 	if c.Status.Pending == 0 && c.Status.Failed == 0 {
-		return c.reject("There is nothing to try again: no feedback is pending on pull request %d.", c.Target.Pull.Number)
+		return c.reject("There is nothing to retry: all feedback on pull request %d is answered.", c.Target.Pull.Number)
 	}
-	return c.apply("Failed attempts are forgiven; %s taken up now.", pending(c.Status.Pending))
+	return c.apply("**Trying again.** Failed attempts no longer count; %s taken up now.", pending(c.Status.Pending))
 }
 
 func pending(n int) string {

@@ -2,6 +2,7 @@ package command
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/mergexo/mergexo/internal/markdown"
@@ -13,8 +14,8 @@ func status(c Case) Answer {
 	s, url := c.Status, c.Target.Pull.URL
 	var b strings.Builder
 	row := func(what, how string) { fmt.Fprintf(&b, "\n| %s | %s |", what, markdown.Cell(how)) }
-	fmt.Fprintf(&b, "| pull request %d | |\n| --- | --- |", s.Number)
-	row("state", "**"+s.State.Words()+"**")
+	fmt.Fprintf(&b, "**Pull request %d: %s.**\n\n| | |\n| --- | --- |", s.Number, s.State.Words())
+	row("state", s.State.Words())
 	if s.Issue != 0 {
 		row("source issue", fmt.Sprintf("#%d", s.Issue))
 	}
@@ -26,6 +27,9 @@ func status(c Case) Answer {
 		row("last turn", fmt.Sprintf("[%s](%s), %s", t.Phase, t.URL, t.At.UTC().Format("2006-01-02 15:04 MST")))
 	}
 	row("pending feedback", markdown.Count(s.Pending, "comment"))
+	if len(s.Delegates) > 0 {
+		row("delegates", strings.Join(s.Delegates, ", "))
+	}
 	if m := s.Merge; m != nil {
 		how := fmt.Sprintf("[%s](%s)", strings.ReplaceAll(string(m.State), "_", " "), m.URL)
 		if m.Reason != "" {
@@ -37,7 +41,7 @@ func status(c Case) Answer {
 		row("blocked", fmt.Sprintf("[`%s`](%s)", markdown.Code(bl.Reason), bl.URL))
 	}
 	if n := s.Need; n != nil {
-		row("waits for a person", need(*n))
+		row("waiting for a person", need(*n))
 	}
 	return c.apply("%s", b.String())
 }
@@ -47,17 +51,19 @@ func need(n model.Need) string {
 	return fmt.Sprintf("[%s](%s) (%s): %s", n.Headline, n.URL, n.Who, markdown.Inline(n.Next))
 }
 
-// why lists every gate, open or closed, so that "nothing happens here" has an answer.
+// why says what happens next, or what keeps it from happening, and lists every gate below that.
 func why(c Case) Answer {
-	text := because(c) + mergeable(c.MergeGates) + "\n\n"
+	text := Because(c.Status, c.Gates, c.MergeGates)
 	if n := c.Status.Need; n != nil {
-		text += "Waits for a person: " + need(*n) + "\n\n"
+		text += "\n\nWaiting for a person: " + need(*n)
 	}
-	text += table("condition", c.Gates)
+	all := slices.Concat(c.Gates, c.MergeGates)
+	met := len(slices.DeleteFunc(slices.Clone(all), func(g model.Gate) bool { return !g.Met }))
+	text += fmt.Sprintf("\n\n<details><summary>All conditions: %d of %d are met</summary>\n\n%s", met, len(all), table("condition", c.Gates))
 	if len(c.MergeGates) > 0 {
-		text += "\n\n" + table("to be merged", c.MergeGates)
+		text += "\n\n" + table("condition of a merge", c.MergeGates)
 	}
-	return c.apply("%s", text)
+	return c.apply("%s\n\n</details>", text)
 }
 
 // table shows gates with their evidence.
@@ -69,45 +75,56 @@ func table(head string, gates []model.Gate) string {
 		if !g.Met {
 			met = "**no**"
 		}
-		fmt.Fprintf(&b, "\n| %s | %s | %s |", words(g), met, markdown.Cell(markdown.Plain(g.Evidence)))
+		fmt.Fprintf(&b, "\n| %s | %s | %s |", strings.ReplaceAll(string(g.Name), "_", " "), met, markdown.Cell(markdown.Plain(g.Evidence)))
 	}
 	return b.String()
 }
 
-// because is the answer in one sentence: the first closed gate decides.
-func because(c Case) string {
-	for _, g := range c.Gates {
-		switch {
-		case g.Met:
-		case g.Name == "last_turn":
-			return "The last turn failed; the next event or sweep tries again, or `/mergexo retry` does."
-		case g.Name == "feedback_pending":
-			return "Nothing is to be done here: " + g.Evidence + "."
-		default:
-			return fmt.Sprintf("No turn begins here since the condition *%s* is not met; %s.", words(g), waiting(c.Status))
-		}
+// Because says in a line or two what happens next on a pull request, or why nothing does: the conditions of a turn, and of a
+// merge if there are any. It is Markdown.
+func Because(s model.Status, turns, merges []model.Gate) string {
+	text := turnsNext(s, turns)
+	switch open := unmet(merges); {
+	case len(merges) == 0:
+	case len(open) == 0:
+		text += " It can be merged: `/mergexo merge`."
+	case len(open) == 1:
+		text += " It cannot be merged yet: " + open[0] + "."
+	default:
+		text += " It cannot be merged yet:\n- " + strings.Join(open, "\n- ")
 	}
-	return "Every condition is met; " + waiting(c.Status) + "."
+	return text
 }
 
-// mergeable is the same for a merge, which has other gates than a turn.
-func mergeable(gates []model.Gate) string {
-	if len(gates) == 0 {
-		return ""
+func turnsNext(s model.Status, gates []model.Gate) string {
+	waits := ""
+	if s.Pending > 0 {
+		waits = " " + markdown.Count(s.Pending, "comment") + map[bool]string{true: " waits", false: " wait"}[s.Pending == 1] + " for an answer."
 	}
 	for _, g := range gates {
-		if !g.Met {
-			return fmt.Sprintf(" It cannot be merged as it is: the condition *%s* is not met.", words(g))
+		switch evidence := markdown.Plain(g.Evidence); {
+		case g.Met:
+		case g.Name == "last_turn":
+			return "**The last turn failed**: " + evidence + "." + waits
+		case g.Name == "feedback_pending":
+			return "**Nothing to do.** " + sentence(evidence)
+		default:
+			return "**No turn starts here**: " + evidence + "." + waits
 		}
 	}
-	return " It can be merged: `/mergexo merge`."
+	if waits == "" {
+		return "**Nothing to do.** All feedback is answered."
+	}
+	return "**The next run starts a turn.**" + waits
 }
 
-func words(g model.Gate) string { return strings.ReplaceAll(string(g.Name), "_", " ") }
-
-func waiting(s model.Status) string {
-	if s.Pending == 0 {
-		return "no feedback is pending"
+// unmet is the evidence of the gates that are closed.
+func unmet(gates []model.Gate) []string {
+	var out []string
+	for _, g := range gates {
+		if !g.Met {
+			out = append(out, markdown.Plain(g.Evidence))
+		}
 	}
-	return markdown.Count(s.Pending, "comment") + " of people who are heard " + map[bool]string{true: "is", false: "are"}[s.Pending == 1] + " pending"
+	return out
 }

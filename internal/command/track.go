@@ -16,7 +16,7 @@ func adopt(c Case) Answer {
 	}
 	for _, g := range c.Gates {
 		if g.Name == "own_branch" && !g.Met {
-			return c.reject("Pull request %d cannot be followed: %s.", pull.Number, g.Evidence)
+			return c.reject("MergeXO cannot work on pull request %d: %s.", pull.Number, g.Evidence)
 		}
 	}
 	m := model.PRMarker{
@@ -26,10 +26,10 @@ func adopt(c Case) Answer {
 	if pull.Issue != nil {
 		m.Issue = pull.Issue.Number
 	}
-	text := "MergeXO follows this pull request from " + markdown.Commit(pull.URL, pull.HeadSHA) + " on."
+	text := "**Adopted.** MergeXO works on this pull request from " + markdown.Commit(pull.URL, pull.HeadSHA) + " on."
 	if c.State.Released != nil {
 		m.AwayFrom = c.State.Released.Marker.At
-		text += " What was said while it was released stays between people; a fresh comment starts a turn."
+		text += " Comments from the time of its release get no answer; a new comment starts a turn."
 	}
 	return Answer{model.Applied, text, m}
 }
@@ -39,5 +39,5 @@ func release(c Case) Answer {
 	if a, ok := c.tracked(); !ok {
 		return a
 	}
-	return c.apply("MergeXO does nothing here any more. `/mergexo adopt` takes it up again, from the head that is there then.")
+	return c.apply("**Released.** MergeXO does nothing here any more. `/mergexo adopt` makes it work here again, from the head at that time.")
 }

@@ -30,17 +30,17 @@ func restored(c Case) Answer {
 	accepted, pull := c.State.Accepted, c.Target.Pull
 	head, url := pull.HeadSHA, pull.URL
 	if accepted == "" { // its comment is damaged
-		return c.reject("Which head was accepted last is not known any more, so it has to be named: `/mergexo unblock head_sha=%s` accepts the current one, %s.", head, markdown.Commit(url, head))
+		return c.reject("The comment that said which head was accepted last is damaged. Name the head: `/mergexo unblock head_sha=%s` accepts the current one, %s.", head, markdown.Commit(url, head))
 	}
 	switch c.Facts.Relation {
 	case model.Identical, model.Ahead:
-		text := fmt.Sprintf("The last accepted head %s is part of the branch, which is at %s.", markdown.Commit(url, accepted), markdown.Commit(url, head))
+		text := fmt.Sprintf("**Unblocked.** The last accepted head %s is part of the branch, which is at %s.", markdown.Commit(url, accepted), markdown.Commit(url, head))
 		if c.State.Block.Marker.Reason == model.ReasonMarkerEdited {
-			text += " What the edited comment said does not count any more: if a later head had been accepted in it, compare the branch with that."
+			text += " The edited comment no longer counts: if it accepted a later head, compare the branch with that one."
 		}
 		return c.lift(head, true, text)
 	}
-	return c.reject("The last accepted head %s is not part of the branch, which is at %s.\n\n%s\n\n- To go back, restore the old head and give `/mergexo unblock` again:\n  `%s`\n- To go on from what is there now, comment `/mergexo unblock head_sha=%s`.",
+	return c.reject("The last accepted head %s is not part of the branch, which is at %s.\n\n%s\n\n- To go back, restore the old head and comment `/mergexo unblock` again:\n  `%s`\n- To continue from what is there now, comment `/mergexo unblock head_sha=%s`.",
 		markdown.Commit(url, accepted), markdown.Commit(url, head), lost(c), markdown.Restore(pull.HeadRef, head, accepted), head)
 }
 
@@ -48,9 +48,9 @@ func acceptHead(c Case) Answer {
 	head, url := c.Target.Pull.HeadSHA, c.Target.Pull.URL
 	switch {
 	case c.Facts.Ambiguous:
-		return c.reject("`%s` does not tell one commit from the others here. Give all digits of the head: `/mergexo unblock head_sha=%s`.", c.Command.Head, head)
+		return c.reject("Several commits here begin with `%s`. Give all digits of the head: `/mergexo unblock head_sha=%s`.", c.Command.Head, head)
 	case strings.HasPrefix(head, c.Command.Head):
-		text := fmt.Sprintf("%s is the accepted head from here on.", markdown.Commit(url, head))
+		text := fmt.Sprintf("**Unblocked.** %s is the accepted head from here on.", markdown.Commit(url, head))
 		if l := lost(c); l != "" {
 			text += "\n\n" + l
 		}
@@ -78,7 +78,7 @@ func lost(c Case) string {
 	}
 	url := c.Target.Pull.URL
 	var b strings.Builder
-	fmt.Fprintf(&b, "Not part of it any more, but still to be had from %s:\n", markdown.Commit(url, old))
+	fmt.Fprintf(&b, "No longer on the branch, but still reachable from %s:\n", markdown.Commit(url, old))
 	if c.Facts.More {
 		b.WriteString("\n- (older commits)")
 	}

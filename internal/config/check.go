@@ -19,6 +19,7 @@ func (w *walk) check(s Settings, withAgent bool) {
 		w.add(agentCommand, errors.New(needsProgram))
 	}
 	w.checkLabels(s.Labels, s.Merge)
+	w.checkReview(s)
 	for i, r := range s.Merge.Rules {
 		place := fmt.Sprintf("merge.rule[%d]", i)
 		w.require(place, "branch", r.Branch != "")
@@ -71,6 +72,25 @@ func (w *walk) checkLabels(l Labels, m Merge) {
 	}
 	if first, ok := seen[strings.ToLower(m.AutoLabel)]; ok && m.Auto == AutoLabel {
 		w.add("merge.auto_label", fmt.Errorf("labels.%s is that label too: one label cannot mean two things", first))
+	}
+}
+
+// checkReview requires a reviewer's program, and a label of its own.
+func (w *walk) checkReview(s Settings) {
+	if s.Review.Adapter == adapterCommand && s.Reviewer().None() && len(w.problems) == 0 {
+		w.add("review.command", errors.New(needsProgram))
+	}
+	if s.Review.Auto != AutoLabel {
+		return
+	}
+	l := s.Labels
+	for _, one := range []struct{ key, label string }{
+		{"labels.design", l.Design}, {"labels.bugfix", l.Bugfix}, {"labels.small_job", l.SmallJob}, {"labels.ignore", l.Ignore}, {"labels.freeze", l.Freeze},
+		{"external.label", s.External.Label}, {"merge.auto_label", s.Merge.AutoLabel},
+	} {
+		if strings.EqualFold(one.label, s.Review.Label) {
+			w.add("review.label", fmt.Errorf("%s is that label too: one label cannot mean two things", one.key))
+		}
 	}
 }
 

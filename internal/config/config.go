@@ -17,6 +17,7 @@ type Settings struct {
 	Agent    Agent
 	Feedback Feedback
 	Merge    Merge
+	Review   Review
 	External External
 	Sweep    Sweep
 }
@@ -134,6 +135,35 @@ type Group struct {
 	Repositories []string // owner/name
 }
 
+// Review is [review]: a second agent that looks at what is proposed.
+type Review struct {
+	Adapter string   // codex, claude or command; "": that of [agent]
+	Command []string // of the adapter command; empty: that of [agent]
+	Model   string   // "": that of [agent] where the adapter is the same
+	Rounds  int      // in which the author may repair what must be fixed
+	On      []string // flows whose work is reviewed before its pull request is opened
+	Auto    string   // never, label or ready: what asks for a review without a command
+	Label   string
+}
+
+// AutoReady is the value of auto that has pull requests reviewed once they are ready.
+const AutoReady = "ready"
+
+// Reviewer is the agent that reviews. It shares all settings of [agent] but what [review] names.
+func (s Settings) Reviewer() Agent {
+	a, r := s.Agent, s.Review
+	if r.Adapter != "" && r.Adapter != a.Adapter {
+		a.Adapter, a.Model, a.ExtraArgs = r.Adapter, "", nil
+	}
+	if r.Model != "" {
+		a.Model = r.Model
+	}
+	if len(r.Command) > 0 {
+		a.Command = r.Command
+	}
+	return a
+}
+
 // External is [external].
 type External struct {
 	Enabled  bool
@@ -160,6 +190,7 @@ func Defaults() Settings {
 			ForbidPaths: treepath.Forbidden(), MaxFileMB: 50},
 		Merge: Merge{Strategy: "rebase", Attempts: 3, Approvals: 1, TestsIn: "fresh", TestTimeout: 30 * time.Minute, LockTimeout: 30 * time.Second, DeleteBranch: true,
 			Batch: 4, Speculate: 3, CIRetries: 1, CITimeout: 2 * time.Hour, Auto: AutoNever, AutoLabel: "merge"},
+		Review:   Review{Rounds: 2, Auto: AutoNever, Label: "agent:review"},
 		External: External{Label: "external:accept"},
 		Sweep:    Sweep{MaxParallel: 20, MaxItems: 50, Conflicts: "tracked"},
 	}

@@ -66,6 +66,7 @@ func TestEveryKey(t *testing.T) {
 				{Branch: "reweave/*", Strategy: "frontmatter-union", UnionFields: []string{"tags"}},
 			},
 			Groups: []Group{{Name: "api+client", Repositories: []string{"octo/api", "octo/client"}}}},
+		Review:   Review{Adapter: "command", Command: []string{"./review"}, Model: "r", Rounds: 1, On: []string{"bugfix", "small_job"}, Auto: "label", Label: "look"},
 		External: External{Enabled: true, Label: "ext", Evaluate: []string{"./evaluate"}, Fix: []string{"./fix"}},
 		Sweep:    Sweep{MaxParallel: 256, MaxItems: 10, Conflicts: "all"},
 	}, s)
@@ -212,4 +213,22 @@ func FuzzParse(f *testing.F) {
 			require.True(t, seen[shown(place)], "%s has no line in %q", place, text)
 		}
 	})
+}
+
+func TestAReviewerSharesTheAgentsSettings(t *testing.T) {
+	a := Agent{Adapter: "codex", Model: "m", ExtraArgs: []string{"--x"}, PassEnv: []string{"CODEX_HOME"}, Timeout: time.Minute}
+	same := a
+	same.Model = "r"
+	for _, c := range []struct {
+		name string
+		r    Review
+		want Agent
+	}{
+		{"nothing set", Review{}, a},
+		{"another model", Review{Model: "r"}, same},
+		{"another adapter", Review{Adapter: "claude"}, Agent{Adapter: "claude", PassEnv: a.PassEnv, Timeout: a.Timeout}},
+		{"a program", Review{Adapter: "command", Command: []string{"./r"}}, Agent{Adapter: "command", Command: []string{"./r"}, PassEnv: a.PassEnv, Timeout: a.Timeout}},
+	} {
+		assert.Equal(t, c.want, Settings{Agent: a, Review: c.r}.Reviewer(), c.name)
+	}
 }

@@ -2,116 +2,203 @@ package config
 
 import "github.com/mergexo/mergexo/internal/model"
 
-// key is one setting of a table: its name, and how its value is stored in the table's struct.
+// key is one setting of a table: its name, how its value is stored in the table's struct and found there again, and its meaning,
+// in sentences of Markdown for the manual.
 type key[T any] struct {
-	name  string
-	apply func(*T, any) error
+	name    string
+	apply   func(*T, any) error
+	value   func(T) any
+	meaning string
 }
 
 // set makes a key from a value's reader and its destination.
-func set[T, V any](name string, read func(any) (V, error), at func(*T) *V) key[T] {
-	return key[T]{name, func(t *T, raw any) error {
+func set[T, V any](name string, read func(any) (V, error), at func(*T) *V, meaning string) key[T] {
+	apply := func(t *T, raw any) error {
 		v, err := read(raw)
 		if err == nil {
 			*at(t) = v
 		}
 		return err
-	}}
+	}
+	return key[T]{name, apply, func(t T) any { return *at(&t) }, meaning}
 }
 
 var repoKeys = []key[Repo]{
-	set("allowed_users", logins, func(r *Repo) *[]string { return &r.AllowedUsers }),
-	set("operators", logins, func(r *Repo) *[]string { return &r.Operators }),
-	set("bots", logins, func(r *Repo) *[]string { return &r.Bots }),
-	set("operations_issue", atLeast(0), func(r *Repo) *int { return &r.OperationsIssue }),
-	set("coding_guidelines", path, func(r *Repo) *string { return &r.CodingGuidelines }),
-	set("design_dir", path, func(r *Repo) *string { return &r.DesignDir }),
-	set("required_tests", argv, func(r *Repo) *[]string { return &r.RequiredTests }),
-	set("test_file_regex", regexes, func(r *Repo) *[]string { return &r.TestFileRegex }),
-	set("track", branchFilters, func(r *Repo) *[]string { return &r.Track }),
+	set("allowed_users", logins, func(r *Repo) *[]string { return &r.AllowedUsers },
+		"Logins whose comments reach the agent. Empty: everybody with write access to the repository."),
+	set("operators", logins, func(r *Repo) *[]string { return &r.Operators },
+		"Logins that may give commands. Empty: everybody with the role maintain or admin."),
+	set("bots", logins, func(r *Repo) *[]string { return &r.Bots },
+		"Accounts that have worked as MergeXO here, besides the one of the current token. Needed after a change of the token."),
+	set("operations_issue", atLeast(0), func(r *Repo) *int { return &r.OperationsIssue },
+		"An issue in which commands for any pull request may be given, with `pr=NUMBER`. 0: none."),
+	set("coding_guidelines", path, func(r *Repo) *string { return &r.CodingGuidelines },
+		"A file in the repository that the agent is told to follow. A missing file sets no rules."),
+	set("design_dir", path, func(r *Repo) *string { return &r.DesignDir },
+		"The directory in the repository for design documents."),
+	set("required_tests", argv, func(r *Repo) *[]string { return &r.RequiredTests },
+		"The command that has to succeed before every push of an agent's work. Empty: none."),
+	set("test_file_regex", regexes, func(r *Repo) *[]string { return &r.TestFileRegex },
+		"Regular expressions for test files. Where set, a bug fix must change at least one file that matches."),
+	set("track", branchFilters, func(r *Repo) *[]string { return &r.Track },
+		"The branches of this repository whose pull requests are handled. Patterns as in a workflow's `branches` filter; see [agents](agents.md#tracked-branches)."),
 }
 
 var labelKeys = []key[Labels]{
-	set("design", nonEmpty, func(l *Labels) *string { return &l.Design }),
-	set("bugfix", nonEmpty, func(l *Labels) *string { return &l.Bugfix }),
-	set("small_job", nonEmpty, func(l *Labels) *string { return &l.SmallJob }),
-	set("ignore", nonEmpty, func(l *Labels) *string { return &l.Ignore }),
-	set("freeze", nonEmpty, func(l *Labels) *string { return &l.Freeze }),
+	set("design", nonEmpty, func(l *Labels) *string { return &l.Design },
+		"The label on an issue that asks for a design document, and for the implementation once that is merged."),
+	set("bugfix", nonEmpty, func(l *Labels) *string { return &l.Bugfix },
+		"The label on an issue that asks for a bug fix."),
+	set("small_job", nonEmpty, func(l *Labels) *string { return &l.SmallJob },
+		"The label on an issue that asks for a small change."),
+	set("ignore", nonEmpty, func(l *Labels) *string { return &l.Ignore },
+		"The label on an issue or pull request that makes MergeXO leave it alone."),
+	set("freeze", nonEmpty, func(l *Labels) *string { return &l.Freeze },
+		"The label on a pull request that keeps it from being merged."),
 }
 
 var agentKeys = []key[Agent]{
-	set("adapter", nonEmpty, func(a *Agent) *string { return &a.Adapter }),
-	set("command", argv, func(a *Agent) *[]string { return &a.Command }),
-	set("model", text, func(a *Agent) *string { return &a.Model }),
-	set("extra_args", arguments, func(a *Agent) *[]string { return &a.ExtraArgs }),
-	set("pass_env", passEnv, func(a *Agent) *[]string { return &a.PassEnv }),
-	set("timeout", duration, func(a *Agent) *timeout { return &a.Timeout }),
-	set("test_timeout", duration, func(a *Agent) *timeout { return &a.TestTimeout }),
-	set("run_timeout", duration, func(a *Agent) *timeout { return &a.RunTimeout }),
-	set("checkpoint_every", duration, func(a *Agent) *timeout { return &a.CheckpointEvery }),
-	set("isolation", oneOf("auto", "none"), func(a *Agent) *string { return &a.Isolation }),
-	set("network", network, func(a *Agent) *model.Network { return &a.Network }),
-	set("user", userName, func(a *Agent) *string { return &a.User }),
+	set("adapter", nonEmpty, func(a *Agent) *string { return &a.Adapter },
+		"Which agent runs: `\"codex\"`, `\"claude\"`, `\"command\"` (a program of yours) or `\"suggestion\"` (no model). See [agents](agents.md)."),
+	set("command", argv, func(a *Agent) *[]string { return &a.Command },
+		"The program and arguments of the adapter `\"command\"`."),
+	set("model", text, func(a *Agent) *string { return &a.Model },
+		"The model that Codex or Claude Code is told to use. Empty: its own default."),
+	set("extra_args", arguments, func(a *Agent) *[]string { return &a.ExtraArgs },
+		"Further arguments for Codex or Claude Code."),
+	set("pass_env", passEnv, func(a *Agent) *[]string { return &a.PassEnv },
+		"Environment variables that the agent gets besides `PATH`, `HOME`, `LANG` and `TMPDIR`. Names of MergeXO's own credentials and of the model's key are refused."),
+	set("timeout", duration, func(a *Agent) *timeout { return &a.Timeout },
+		"How long the agent may run each time."),
+	set("test_timeout", duration, func(a *Agent) *timeout { return &a.TestTimeout },
+		"How long `required_tests` may run. If they time out, the agent gets one round to repair them."),
+	set("run_timeout", duration, func(a *Agent) *timeout { return &a.RunTimeout },
+		"How long the whole run may take. Then its work is saved. Set it a little below the workflow's `timeout-minutes`."),
+	set("checkpoint_every", duration, func(a *Agent) *timeout { return &a.CheckpointEvery },
+		"How often unfinished work for an issue is saved on a branch."),
+	set("isolation", oneOf("auto", "none"), func(a *Agent) *string { return &a.Isolation },
+		"How agents and tests are isolated; see [security](security.md#isolation). `\"none\"` turns it off."),
+	set("network", network, func(a *Agent) *model.Network { return &a.Network },
+		"What agents and tests can reach: everything, only the model, or the model and these hosts."),
+	set("user", userName, func(a *Agent) *string { return &a.User },
+		"An existing user of the runner to run agents and tests as. Empty: a user made for the run."),
 }
 
 var feedbackKeys = []key[Feedback]{
-	set("ci", oneOf("never", "first_fail", "all_complete"), func(f *Feedback) *string { return &f.CI }),
-	set("max_per_turn", atLeast(1), func(f *Feedback) *int { return &f.MaxPerTurn }),
-	set("repair_rounds", atLeast(0), func(f *Feedback) *int { return &f.RepairRounds }),
-	set("turns_per_day", atLeast(0), func(f *Feedback) *int { return &f.TurnsPerDay }),
-	set("cost_per_day_usd", amount, func(f *Feedback) *float64 { return &f.CostPerDayUSD }),
-	set("on_missing_session", oneOf("rehydrate", "block"), func(f *Feedback) *string { return &f.OnMissingSession }),
-	set("forbid_paths", globs, func(f *Feedback) *[]string { return &f.ForbidPaths }),
-	set("allow_secrets", globs, func(f *Feedback) *[]string { return &f.AllowSecrets }),
-	set("max_file_mb", between(1, 100), func(f *Feedback) *int { return &f.MaxFileMB }),
+	set("ci", oneOf("never", "first_fail", "all_complete"), func(f *Feedback) *string { return &f.CI },
+		"When failed workflow runs become feedback: never, after the first failure, or after all runs have finished. See [ci](ci.md)."),
+	set("max_per_turn", atLeast(1), func(f *Feedback) *int { return &f.MaxPerTurn },
+		"How many comments one run of the agent answers at most. The rest follows in the next one."),
+	set("repair_rounds", atLeast(0), func(f *Feedback) *int { return &f.RepairRounds },
+		"How often the agent may repair its work within one run, for example when required tests fail."),
+	set("turns_per_day", atLeast(0), func(f *Feedback) *int { return &f.TurnsPerDay },
+		"How many turns a pull request gets in a day. Above that, comments wait until the next day. 0: no limit."),
+	set("cost_per_day_usd", amount, func(f *Feedback) *float64 { return &f.CostPerDayUSD },
+		"How much a pull request may cost in a day, as far as the agent reports its cost. 0: no limit."),
+	set("on_missing_session", oneOf("rehydrate", "block"), func(f *Feedback) *string { return &f.OnMissingSession },
+		"What happens when the agent's session is gone: start a new one from what GitHub holds, or block."),
+	set("forbid_paths", globs, func(f *Feedback) *[]string { return &f.ForbidPaths },
+		"Globs of files that an agent must not change, ignoring case. `CODEOWNERS` stands for all three places of that file."),
+	set("allow_secrets", globs, func(f *Feedback) *[]string { return &f.AllowSecrets },
+		"Globs of files in which apparent secrets are accepted, such as test fixtures. MergeXO's own secrets are always refused."),
+	set("max_file_mb", between(1, 100), func(f *Feedback) *int { return &f.MaxFileMB },
+		"The largest file that is pushed, in megabytes."),
 }
 
 var strategy = oneOf(model.Strategies()...)
 
 // mergeKeys leaves out rule and group, which are tables.
 var mergeKeys = []key[Merge]{
-	set("strategy", strategy, func(m *Merge) *string { return &m.Strategy }),
-	set("attempts", atLeast(1), func(m *Merge) *int { return &m.Attempts }),
-	set("approvals", atLeast(0), func(m *Merge) *int { return &m.Approvals }),
-	set("required_checks", texts, func(m *Merge) *[]string { return &m.RequiredChecks }),
-	set("setup", argvOrNone(`["npm", "ci"]`), func(m *Merge) *Tests { return &m.Setup }),
-	set("tests", argvOrNone(`["make", "test"]`), func(m *Merge) *Tests { return &m.Tests }),
-	set("tests_in", oneOf("fresh", "checkout"), func(m *Merge) *string { return &m.TestsIn }),
-	set("test_timeout", duration, func(m *Merge) *timeout { return &m.TestTimeout }),
-	set("lock_timeout", duration, func(m *Merge) *timeout { return &m.LockTimeout }),
-	set("delete_branch", boolean, func(m *Merge) *bool { return &m.DeleteBranch }),
-	set("verify", oneOf(VerifyLocal, VerifyCI, VerifyBoth), func(m *Merge) *string { return &m.Verify }),
-	set("batch", between(1, 32), func(m *Merge) *int { return &m.Batch }),
-	set("speculate", between(1, 16), func(m *Merge) *int { return &m.Speculate }),
-	set("ci_retries", between(0, 5), func(m *Merge) *int { return &m.CIRetries }),
-	set("ci_timeout", duration, func(m *Merge) *timeout { return &m.CITimeout }),
-	set("auto", oneOf(AutoNever, AutoLabel, AutoApproval), func(m *Merge) *string { return &m.Auto }),
-	set("auto_label", nonEmpty, func(m *Merge) *string { return &m.AutoLabel }),
+	set("strategy", strategy, func(m *Merge) *string { return &m.Strategy },
+		"How to merge; see [merging](merging.md#strategies). `\"frontmatter-union\"` is for a `[[merge.rule]]` only."),
+	set("attempts", atLeast(1), func(m *Merge) *int { return &m.Attempts },
+		"How often a merge is tried on the same head and base."),
+	set("approvals", atLeast(0), func(m *Merge) *int { return &m.Approvals },
+		"How many approvals a pull request needs, by people with write access other than its author. The rules of the base may ask for more."),
+	set("required_checks", texts, func(m *Merge) *[]string { return &m.RequiredChecks },
+		"Checks that must pass, in addition to those that the rules of the base require."),
+	set("setup", argvOrNone(`["npm", "ci"]`), func(m *Merge) *Tests { return &m.Setup },
+		"The command that prepares the tree for the tests. `\"none\"`: nothing. Empty: detected from the lockfile; see [merging](merging.md#setup-and-tests)."),
+	set("tests", argvOrNone(`["make", "test"]`), func(m *Merge) *Tests { return &m.Tests },
+		"The command that tests what is about to land. `\"none\"`: merge without tests. Empty: detected from `go.mod`, `package.json`, a `Makefile` and the like."),
+	set("tests_in", oneOf("fresh", "checkout"), func(m *Merge) *string { return &m.TestsIn },
+		"Where the tests run: in a fresh tree, or in the workflow's own checkout."),
+	set("test_timeout", duration, func(m *Merge) *timeout { return &m.TestTimeout },
+		"How long setup and tests together may run."),
+	set("lock_timeout", duration, func(m *Merge) *timeout { return &m.LockTimeout },
+		"How long to wait for another merge into the same base."),
+	set("delete_branch", boolean, func(m *Merge) *bool { return &m.DeleteBranch },
+		"Delete the branch after the merge, unless another open pull request uses it."),
+	set("verify", oneOf(VerifyLocal, VerifyCI, VerifyBoth), func(m *Merge) *string { return &m.Verify },
+		"What tests the commit that lands: the tests on this runner, the repository's own checks in a merge train, or both. Empty: `\"ci\"` where the base requires checks and the token is an App's, otherwise `\"local\"`."),
+	set("batch", between(1, 32), func(m *Merge) *int { return &m.Batch },
+		"How many pull requests one car of the merge train holds at most."),
+	set("speculate", between(1, 16), func(m *Merge) *int { return &m.Speculate },
+		"How many cars of the merge train are tested at the same time."),
+	set("ci_retries", between(0, 5), func(m *Merge) *int { return &m.CIRetries },
+		"How often the failed jobs of a car run again before a pull request is blamed."),
+	set("ci_timeout", duration, func(m *Merge) *timeout { return &m.CITimeout },
+		"How long a car waits for its checks."),
+	set("auto", oneOf(AutoNever, AutoLabel, AutoApproval), func(m *Merge) *string { return &m.Auto },
+		"What asks for a merge without a command: nothing, the label `auto_label` by somebody who may merge, or an approval."),
+	set("auto_label", nonEmpty, func(m *Merge) *string { return &m.AutoLabel },
+		"The label for `auto = \"label\"`."),
 }
 
 var ruleKeys = []key[Rule]{
-	set("branch", branchFilter, func(r *Rule) *string { return &r.Branch }),
-	set("strategy", strategy, func(r *Rule) *string { return &r.Strategy }),
-	set("enabled", boolean, func(r *Rule) *bool { return &r.Enabled }),
-	set("base_wins", globs, func(r *Rule) *[]string { return &r.BaseWins }),
-	set("union_fields", texts, func(r *Rule) *[]string { return &r.UnionFields }),
+	set("branch", branchFilter, func(r *Rule) *string { return &r.Branch },
+		"Required. The branches that the rule is for, as a pattern of `track` without `!`. `gh-pr-*` stands for the mirrors of all forks' pull requests."),
+	set("strategy", strategy, func(r *Rule) *string { return &r.Strategy },
+		"Required unless `enabled = false`. How these branches are merged."),
+	set("enabled", boolean, func(r *Rule) *bool { return &r.Enabled },
+		"`false`: the rule counts as if it were not there. With `branch = \"gh-pr-*\"` it changes how forks are merged; see [forks](forks.md#without-merge-commits)."),
+	set("base_wins", globs, func(r *Rule) *[]string { return &r.BaseWins },
+		"Globs of files. A conflict in these files only is resolved with the base's version."),
+	set("union_fields", texts, func(r *Rule) *[]string { return &r.UnionFields },
+		"The front matter lists that `\"frontmatter-union\"` merges; required with it."),
 }
 
 var groupKeys = []key[Group]{
-	set("name", nonEmpty, func(g *Group) *string { return &g.Name }),
-	set("repositories", repositories, func(g *Group) *[]string { return &g.Repositories }),
+	set("name", nonEmpty, func(g *Group) *string { return &g.Name },
+		"Required. The name of the group."),
+	set("repositories", repositories, func(g *Group) *[]string { return &g.Repositories },
+		"Required. The repositories whose pull requests land together, in this order."),
+}
+
+var reviewKeys = []key[Review]{
+	set("adapter", oneOf("codex", "claude", "command"), func(r *Review) *string { return &r.Adapter },
+		"Which agent reviews. Left out: that of `[agent]`, in a session of its own. See [reviewing](reviewing.md)."),
+	set("command", argv, func(r *Review) *[]string { return &r.Command },
+		"The program and arguments of the adapter `\"command\"`. Empty: those of `[agent]`."),
+	set("model", text, func(r *Review) *string { return &r.Model },
+		"The model that Codex or Claude Code is told to use for reviews. Empty: that of `[agent]` if the adapter is the same, otherwise its own default."),
+	set("rounds", between(0, 10), func(r *Review) *int { return &r.Rounds },
+		"How often the author agent may fix what the reviewer says must be fixed, before its pull request is opened."),
+	set("on", flows, func(r *Review) *[]string { return &r.On },
+		"The work on issues that is reviewed before its pull request is opened: `\"implementation\"`, `\"bugfix\"`, `\"small_job\"`."),
+	set("auto", oneOf(AutoNever, AutoLabel, AutoReady), func(r *Review) *string { return &r.Auto },
+		"What asks for a review without a command: nothing, the label `label`, or that a pull request is ready for review."),
+	set("label", nonEmpty, func(r *Review) *string { return &r.Label },
+		"The label for `auto = \"label\"`. It is removed when the review is posted."),
 }
 
 var externalKeys = []key[External]{
-	set("enabled", boolean, func(e *External) *bool { return &e.Enabled }),
-	set("label", nonEmpty, func(e *External) *string { return &e.Label }),
-	set("evaluate", argv, func(e *External) *[]string { return &e.Evaluate }),
-	set("fix", argv, func(e *External) *[]string { return &e.Fix }),
+	set("enabled", boolean, func(e *External) *bool { return &e.Enabled },
+		"Handle pull requests from forks; see [forks](forks.md)."),
+	set("label", nonEmpty, func(e *External) *string { return &e.Label },
+		"The label with which a maintainer accepts a fork's pull request."),
+	set("evaluate", argv, func(e *External) *[]string { return &e.Evaluate },
+		"A program of yours that judges the pull request. Empty: the label alone approves it."),
+	set("fix", argv, func(e *External) *[]string { return &e.Fix },
+		"A program of yours that makes the changes that the evaluation asked for."),
 }
 
 var sweepKeys = []key[Sweep]{
 	// A matrix makes at most 256 jobs: https://docs.github.com/actions/reference/limits
-	set("max_parallel", between(1, 256), func(s *Sweep) *int { return &s.MaxParallel }),
-	set("max_items", atLeast(1), func(s *Sweep) *int { return &s.MaxItems }),
-	set("conflicts", oneOf("tracked", "all", "never"), func(s *Sweep) *string { return &s.Conflicts }),
+	set("max_parallel", between(1, 256), func(s *Sweep) *int { return &s.MaxParallel },
+		"How many jobs of a sweep run at the same time."),
+	set("max_items", atLeast(1), func(s *Sweep) *int { return &s.MaxItems },
+		"How many pull requests and issues one sweep without jobs handles. The next one continues."),
+	set("conflicts", oneOf("tracked", "all", "never"), func(s *Sweep) *string { return &s.Conflicts },
+		"Which pull requests are told about conflicts."),
 }

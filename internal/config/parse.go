@@ -82,6 +82,8 @@ func (w *walk) table(name string, raw any, s *Settings) {
 			s.Merge.Rules = tables(w, "merge.rule", inner["rule"], ruleKeys, Rule{Enabled: true})
 			s.Merge.Groups = tables(w, "merge.group", inner["group"], groupKeys, Group{})
 		}
+	case "review":
+		read(w, name, raw, reviewKeys, &s.Review)
 	case "external":
 		read(w, name, raw, externalKeys, &s.External)
 	case "sweep":

@@ -17,6 +17,7 @@ var knownKeys = func() []string {
 	out = append(out, namesOf("merge", mergeKeys)...)
 	out = append(out, namesOf("merge.rule", ruleKeys)...)
 	out = append(out, namesOf("merge.group", groupKeys)...)
+	out = append(out, namesOf("review", reviewKeys)...)
 	out = append(out, namesOf("external", externalKeys)...)
 	return append(out, namesOf("sweep", sweepKeys)...)
 }()

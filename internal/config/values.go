@@ -20,7 +20,15 @@ import (
 
 type timeout = time.Duration
 
-func wrong(want string, got any) error { return fmt.Errorf("want %s, got %s", want, describe(got)) }
+// mistake is the error for a value of another type, or outside of what the type allows.
+type mistake struct {
+	want string
+	got  any
+}
+
+func (m mistake) Error() string { return fmt.Sprintf("want %s, got %s", m.want, describe(m.got)) }
+
+func wrong(want string, got any) error { return mistake{want, got} }
 
 func text(v any) (string, error) {
 	s, ok := v.(string)
@@ -126,6 +134,7 @@ var (
 	logins       = list(login, "a list of logins")
 	passEnv      = list(envName, "a list of names of environment variables")
 	repositories = list(repository, "a list of owner/name")
+	flows        = list(oneOf(string(model.FlowImplementation), string(model.FlowBugfix), string(model.FlowSmallJob)), "a list of kinds of work")
 )
 
 // argument reads one argument of a program: any text that exec accepts, even a multi-line script.

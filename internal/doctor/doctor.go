@@ -46,10 +46,12 @@ var checks = []check{
 	{"workflows", "target", pullRequestTarget},
 	{"workflows", "condition", condition},
 	{"workflows", "phases", phases},
+	{"workflows", "agent", agentSetUp},
 	{"workflows", "sweep", sweepJobs},
 	{"workflows", "concurrency", concurrent},
 	{"workflows", "permissions", permitted},
 	{"workflows", "train", train},
+	{"workflows", "queue", queue},
 	{"workflows", "signing", signing},
 	{"workflows", "identity", identity},
 	{"workflows", "timeout", timeout},
@@ -62,6 +64,7 @@ var checks = []check{
 	{"github", "repository", repository},
 	{"github", "default branch", defaultBranch},
 	{"github", "pull requests", pullRequests},
+	{"github", "labels", flowLabels},
 	{"github", "external", externalLabel},
 	{"github", "protection", protection},
 	{"github", "branches", ownBranches},
@@ -83,11 +86,15 @@ func Diagnose(f Facts) []Finding {
 	return findings
 }
 
-// Exit is the exit code for findings: 0 nothing to fix, 1 warnings, 2 problems.
-func Exit(findings []Finding) int {
+// Exit is the exit code for findings: 0 nothing to fix, 1 warnings, 2 problems, and 75 where GitHub could not be reached and
+// nothing worse was found, since what it would have said is not known.
+func Exit(f Facts, findings []Finding) int {
 	worst := 0
 	for _, f := range findings {
 		worst = max(worst, map[Level]int{Warning: 1, Problem: 2}[f.Level])
+	}
+	if worst < 2 && f.Hub.State == HubUnreachable {
+		return 75 // EX_TEMPFAIL of sysexits.h
 	}
 	return worst
 }

@@ -1,5 +1,7 @@
 package doctor
 
+import "strings"
+
 // externalLabel checks that the label that admits a fork's pull request exists.
 func externalLabel(e *exam) []Finding {
 	label := e.Settings.External
@@ -8,10 +10,36 @@ func externalLabel(e *exam) []Finding {
 		return nil
 	case e.Hub.State != HubRead:
 		return []Finding{unchecked("pull requests of forks: whether there is a label %s was not checked", quote(label))}
-	case e.Hub.Label.Why != "":
-		return []Finding{unchecked("pull requests of forks: whether there is a label %s was not checked: %s", quote(label), e.Hub.Label.Why)}
-	case !e.Hub.Label.There:
-		return []Finding{warn("make it: gh label create "+quote(label)+" --repo "+e.repo(), "pull requests of forks: there is no label %s, by which they are let in", quote(label))}
+	case e.Hub.Labels[label].Why != "":
+		return []Finding{unchecked("pull requests of forks: whether there is a label %s was not checked: %s", quote(label), e.Hub.Labels[label].Why)}
+	case !e.Hub.Labels[label].There:
+		return []Finding{problem(e.makeLabel(label), "pull requests of forks: there is no label %s, by which they are let in", quote(label))}
 	}
 	return []Finding{ok("pull requests of forks: let in by the label %s", quote(label))}
+}
+
+// flowLabels checks that the labels exist by which people have an agent work for an issue.
+func flowLabels(e *exam) []Finding {
+	if !e.readable() || e.Settings.Adapter == "" || len(e.Settings.Flows) == 0 || e.Hub.State != HubRead {
+		return nil // the token's own finding says what was not asked
+	}
+	var out []Finding
+	var missing, fixes []string
+	for _, name := range e.Settings.Flows {
+		switch label := e.Hub.Labels[name]; {
+		case label.Why != "":
+			out = append(out, unchecked("labels: whether there is a label %s was not checked: %s", quote(name), label.Why))
+		case !label.There:
+			missing, fixes = append(missing, name), append(fixes, e.makeLabel(name))
+		}
+	}
+	if len(missing) > 0 {
+		out = append(out, problem(strings.Join(fixes, " && "), "labels: %s missing: no issue can ask for the agent that way", isAre(missing)))
+	}
+	return orOK(out, "labels: %s there", isAre(e.Settings.Flows))
+}
+
+// makeLabel is the command that makes a label.
+func (e *exam) makeLabel(name string) string {
+	return "gh label create " + quote(name) + " --repo " + e.repo()
 }

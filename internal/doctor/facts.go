@@ -26,6 +26,7 @@ type Settings struct {
 	Adapter    string // "": no agent is set
 	AdapterBad string // why there is no such agent
 	BuiltIn    bool   // the agent runs no program
+	Model      *Model // what the adapter needs to reach its model; nil: it knows of none
 	Programs   []Program
 	PassEnv    []string
 	Bots       []string      // further accounts whose markers are trusted
@@ -41,9 +42,18 @@ type Settings struct {
 	// TestsInCheckout says that the tests run in the workflow's checkout.
 	TestsInCheckout bool
 	CI              string
+	// Flows are the labels that have an agent work for an issue.
+	Flows []string
 	// External is the label that admits a fork's pull request; "" if none does.
 	External   string
 	Strategies []Strategy // how pull requests land
+}
+
+// Model is what an adapter needs on the runner.
+type Model struct {
+	Program string   // on PATH
+	Install string   // the command that installs it
+	Keys    []string // environment variables, one of which has the key
 }
 
 // Strategy is a merge strategy and the setting that chooses it: "merge.strategy", or "merge.rule for gh-pr-*".
@@ -94,8 +104,8 @@ type Hub struct {
 	Fix   string
 	Facts model.RepositoryFacts
 	App   *App // nil: another token is used
-	// Label is the state of the label named by Settings.External.
-	Label Label
+	// Labels are the states of the labels that the settings name.
+	Labels map[string]Label
 	// Branches are the rules for the branches that hold work for issues, by pattern.
 	Branches []Branches
 }

@@ -32,6 +32,9 @@ func also(all ...fault) fault {
 	}
 }
 
+// queued merges through GitHub's merge queue.
+var queued = settingsOf(func(s *Settings) { s.Strategies[0].Name = model.StrategyQueue })
+
 func otherWorkflow(text string) fault {
 	return func(_ *testing.T, f *Facts) {
 		f.Workflows = append(f.Workflows, File{Path: ".github/workflows/other.yml", Text: text, Main: MainSame})
@@ -44,7 +47,7 @@ func demand(d ...model.Demand) fault {
 
 const (
 	group    = "group: mergexo-${{ github.event.pull_request.number || github.event.issue.number || github.event.inputs.number || github.event.workflow_run.pull_requests[0].number || github.run_id }}"
-	cron     = "  schedule:\n    - cron: \"17 * * * *\" # the sweep: what lost triggers and dead runs have left behind\n"
+	cron     = "  schedule:\n    - cron: \"17 * * * *\" # the sweep: finishes what lost events and interrupted runs left undone\n"
 	noSweep  = "(github.event_name != 'schedule' && (github.event_name != 'workflow_dispatch' || github.event.inputs.number))"
 	ifPlan   = "    if: github.event_name == 'schedule' || (github.event_name == 'workflow_dispatch' && !github.event.inputs.number)\n"
 	ifWork   = "    if: needs.plan.outputs.work == 'true'\n"
@@ -53,7 +56,7 @@ const (
 	noBots   = "(github.event.sender.type != 'Bot' || (github.event.comment == null && github.event.review == null))"
 	ifMerged = "(github.event.action != 'closed' || (github.event.pull_request.merged && startsWith(github.event.pull_request.head.ref, 'agent/design/')))"
 	noForks  = "(github.event.pull_request == null || github.event.pull_request.head.repo.full_name == github.repository)"
-	rightsOf = "    permissions:\n      contents: write # push the agent's commits, and what is merged\n      pull-requests: write # open them, reply to review comments\n      issues: write # comment on issues and in conversations\n      actions: write # tell a claim of a living run from a dead one's; run failed jobs again, for [feedback] ci\n      checks: read # merge what has passed its checks\n      statuses: read # the same, of those that are not GitHub's own kind\n"
+	rightsOf = "    permissions:\n      contents: write # push the agent's commits, and merge\n      pull-requests: write # open pull requests, reply to review comments\n      issues: write # comment on issues and in conversations\n      actions: write # see whether another run is still alive; rerun failed jobs\n      checks: read # wait for checks before a merge\n      statuses: read # wait for commit statuses before a merge\n"
 	limits   = "    concurrency:\n      " + group + "\n      cancel-in-progress: false\n"
 )
 
@@ -78,7 +81,7 @@ func ownApp(lines ...string) fault {
 }
 
 // twoTokens makes the apply job use a token other than the one the agent's job reads with.
-var twoTokens = edit("          signing-key: ${{ secrets.MERGEXO_SIGNING_KEY }} # signs", "          token: ${{ secrets.APP }}\n          signing-key: ${{ secrets.MERGEXO_SIGNING_KEY }} # signs")
+var twoTokens = edit("          signing-key: ${{ secrets.MERGEXO_SIGNING_KEY }}", "          token: ${{ secrets.APP }}\n          signing-key: ${{ secrets.MERGEXO_SIGNING_KEY }}")
 
 // expiring has a step make an App's token, with which the action works.
 var expiring = also(edit("      - name: Answer\n        id: mergexo\n", "      - uses: actions/create-github-app-token@67018539274d69449ef7c02e8e71183d1719ab42\n        id: app\n      - name: Answer\n        id: mergexo\n"), appToken)
@@ -88,9 +91,9 @@ func inSplit(all ...fault) fault {
 	return also(append([]fault{func(_ *testing.T, f *Facts) { f.Workflows[0].Text = splitWithKeys() }}, all...)...)
 }
 
-// splitWithKeys is the split workflow with the agent's keys filled in, as its comment asks.
+// splitWithKeys is the split workflow with the agent's key given to its job.
 func splitWithKeys() string {
-	return strings.NewReplacer("        # env:", "        env:", "        #   MODEL_API_KEY", "          MODEL_API_KEY").Replace(SplitWorkflow())
+	return Choice{Key: "MODEL_API_KEY", CI: []string{"CI"}, Split: true}.Workflow()
 }
 
 const (
@@ -109,6 +112,7 @@ var faults = map[string]map[string]fault{
 			s.Problems = []string{".github/mergexo.toml:3: agent.adaptr: unknown key", ".github/mergexo.toml:9: not TOML: x"}
 		}),
 		"no file":    settingsOf(func(s *Settings) { s.Bad = "a directory, not a file" }),
+		"no model":   settingsOf(func(s *Settings) { s.Adapter, s.BuiltIn = "suggestion", true }),
 		"no adapter": settingsOf(func(s *Settings) { s.AdapterBad = `unknown agent adapter "codecs": known are command, suggestion` }),
 	},
 	"programs": {
@@ -162,12 +166,12 @@ var faults = map[string]map[string]fault{
 		"no edited":         edit("types: [submitted, edited, dismissed]", "types: [submitted, dismissed]"),
 		"no dismissals":     edit("types: [submitted, edited, dismissed]", "types: [submitted, edited]"),
 		"no labels off":     edit("labeled, unlabeled, ready_for_review, synchronize", "labeled, synchronize"),
-		"default types":     edit("    types: [opened, reopened, labeled, unlabeled, ready_for_review, synchronize, closed]\n", ""),
-		"no labels":         edit("  issues:\n    types: [labeled, unlabeled, reopened] #", "  x-issues: #"),
+		"default types":     edit("    types: [opened, reopened, labeled, unlabeled, ready_for_review, synchronize, dequeued, closed]\n", ""),
+		"no labels":         edit("  issues:\n    types: [labeled, unlabeled, reopened]", "  x-issues: #"),
 		"labels on only":    edit("[labeled, unlabeled, reopened]", "[labeled]"),
-		"no merges":         edit(", synchronize, closed]", ", synchronize]"),
+		"no merges":         edit(", synchronize, dequeued, closed]", ", synchronize]"),
 		"no schedule":       edit(cron, ""),
-		"no CI":             also(settingsOf(func(s *Settings) { s.CI = "first_fail" }), edit("  workflow_run:\n    workflows: [CI] # yours by their names: for failures that the agent is to see, and checks that a merge waits for\n    types: [completed]\n", "")),
+		"no CI":             also(settingsOf(func(s *Settings) { s.CI = "first_fail" }), edit("  workflow_run:\n    workflows: [CI] # the names of your CI workflows: their failures go to the agent, and merges wait for them\n    types: [completed]\n", "")),
 		"CI of no workflow": settingsOf(func(s *Settings) { s.CI = "first_fail" }),
 	},
 	"target": {"used": edit("  schedule:\n", "  pull_request_target:\n  schedule:\n")},
@@ -213,7 +217,7 @@ var faults = map[string]map[string]fault{
 		"no bundle":      inSplit(edit("          command: run --phase agent\n          bundle: ${{ runner.temp }}/mergexo-handoff\n", "          command: run --phase agent\n")),
 		"nobody applies": inSplit(edit("          command: run --phase apply\n          bundle:", "          command: help\n          bundle:")),
 		"before it":      inSplit(edit(afterAgent, "    needs: commands\n"), edit(ifAgentRan, "")),
-		"in one job":     inSplit(edit("      # A failed attempt is", "      - {uses: mergexo/mergexo@v0, env: {MODEL_API_KEY: x}}\n      # A failed attempt is")),
+		"in one job":     inSplit(edit("      # Also after a failure", "      - {uses: mergexo/mergexo@v0, env: {MODEL_API_KEY: x}}\n      # A failed attempt is")),
 		"nobody works":   inSplit(edit("command: run --phase agent", "command: help"), settingsOf(func(s *Settings) { s.PassEnv = nil })),
 		"commands only":  edit("          signing-key", "          command: run --phase apply\n          signing-key"),
 		"nothing handed": edit("          signing-key", "          command: run --phase=apply --bundle=x\n          signing-key"),
@@ -227,7 +231,7 @@ var faults = map[string]map[string]fault{
 		"computed":                     edit("runs-on: ubuntu-latest", "runs-on: ${{ vars.RUNNER }}"),
 		"nowhere":                      edit("runs-on: ubuntu-latest", "x-none: 1"),
 		"a container and a network":    also(edit("runs-on: ubuntu-latest", "runs-on: ubuntu-latest\n    container: node:24"), settingsOf(func(s *Settings) { s.Network = `["api.example.com"]` })),
-		"split on macos and a network": inSplit(edit("    runs-on: ubuntu-latest\n    timeout-minutes: 90\n    permissions: # nothing", "    runs-on: macos-15\n    timeout-minutes: 90\n    permissions: # nothing"), settingsOf(func(s *Settings) { s.Network = `"model"` })),
+		"split on macos and a network": inSplit(edit("    runs-on: ubuntu-latest\n    timeout-minutes: 90\n    permissions: # read only", "    runs-on: macos-15\n    timeout-minutes: 90\n    permissions: # read only"), settingsOf(func(s *Settings) { s.Network = `"model"` })),
 	},
 	"concurrency": {
 		"none":                 edit(limits, ""),
@@ -258,18 +262,18 @@ var faults = map[string]map[string]fault{
 		"read-all":               edit(rightsOf, "    permissions: read-all\n"),
 		"empty":                  edit(rightsOf, "    permissions:\n"),
 		"too little":             also(edit("      issues: write # comment on issues and in conversations\n", ""), edit("actions: write #", "actions: none #")),
-		"no checks":              edit("      checks: read # merge what has passed its checks\n      statuses: read # the same, of those that are not GitHub's own kind\n", ""),
-		"split no statuses":      inSplit(edit("      statuses: read # the same, of those that are not GitHub's own kind\n", "")),
+		"no checks":              edit("      checks: read # wait for checks before a merge\n      statuses: read # wait for commit statuses before a merge\n", ""),
+		"split no statuses":      inSplit(edit("      statuses: read # wait for commit statuses before a merge\n", "")),
 		"no actions for CI": also(settingsOf(func(s *Settings) { s.CI = "first_fail" }), otherWorkflow("name: CI\non: workflow_dispatch\n"),
-			edit("actions: write # tell", "actions: read # tell"), edit("      actions: write\n", "")),
-		"split starts nobody":              inSplit(edit("actions: write # tell", "actions: read # tell")),
+			edit("actions: write # see", "actions: read # tell"), edit("      actions: write\n", "")),
+		"split starts nobody":              inSplit(edit("actions: write # see", "actions: read # tell")),
 		"the plan writes":                  edit("    outputs:\n      work:", "      packages: read\n      deployments: write\n    outputs:\n      work:"),
 		"the plan reads too little":        edit("      contents: read\n      pull-requests: read\n      issues: read\n      actions: read\n      checks: read\n", "      contents: read\n"),
 		"split the agent writes":           inSplit(edit(agentRights, "      contents: write\n      issues: read\n      pull-requests: write\n      actions: read\n      id-token: write\n")),
-		"split the agent writes all":       inSplit(edit(agentRights, ""), edit("permissions: # nothing", "permissions: write-all # nothing")),
+		"split the agent writes all":       inSplit(edit(agentRights, ""), edit("permissions: # read only", "permissions: write-all # nothing")),
 		"split the agent reads too little": inSplit(edit(agentRights, "      contents: read\n      issues: none\n")),
-		"split by default":                 inSplit(edit("    permissions: # nothing", "    x-permissions: # nothing"), edit("permissions: {}\n", "")),
-		"split by default and all":         inSplit(edit("    permissions: # nothing", "    x-permissions: # nothing"), edit("permissions: {}\n", ""), factsOf(func(r *model.RepositoryFacts) { r.Actions.DefaultWrite = true })),
+		"split by default":                 inSplit(edit("    permissions: # read only", "    x-permissions: # read only"), edit("permissions: {}\n", "")),
+		"split by default and all":         inSplit(edit("    permissions: # read only", "    x-permissions: # read only"), edit("permissions: {}\n", ""), factsOf(func(r *model.RepositoryFacts) { r.Actions.DefaultWrite = true })),
 		"split the agent has a token":      inSplit(edit("          # No signing-key", "          token: ${{ secrets.APP }}\n          # No signing-key")),
 		"split applying may only read":     inSplit(edit("      contents: write # push", "      contents: read # push")),
 		"too much":                         edit("      issues: write #", "      packages: write\n      id-token: write\n      issues: write #"),
@@ -277,6 +281,12 @@ var faults = map[string]map[string]fault{
 	"train": {
 		"nothing hears it":     also(settingsOf(func(s *Settings) { s.Train = true }), appToken, otherWorkflow("name: CI\non:\n  push:\n    branches: [main]\njobs:\n  test: {runs-on: ubuntu-latest}\n")),
 		"the workflow's token": also(settingsOf(func(s *Settings) { s.Train = true }), otherWorkflow("name: CI\non:\n  push:\n    branches: [main, \"mergexo/train/**\"]\njobs:\n  test: {runs-on: ubuntu-latest}\n")),
+	},
+	"queue": {
+		"nothing runs for it": also(queued, appToken, factsOf(func(r *model.RepositoryFacts) {
+			r.Demands.List = []model.Demand{{Kind: model.DemandQueue, Source: "ruleset 1"}}
+		})),
+		"the workflow's token": also(queued, otherWorkflow("name: CI\non:\n  merge_group:\njobs:\n  test: {runs-on: ubuntu-latest}\n"), edit("synchronize, dequeued", "synchronize")),
 	},
 	"signing": {
 		"none":                  unsigned,
@@ -335,10 +345,29 @@ var faults = map[string]map[string]fault{
 			f.Workflows = append(f.Workflows, File{Path: ".github/workflows/other.yml", Text: "on: workflow_dispatch", Main: MainMissing})
 		}),
 	},
+	"labels": {
+		"missing": hubOf(func(h *Hub) { h.Labels["agent:bugfix"] = Label{} }),
+		"none":    hubOf(func(h *Hub) { h.Labels = nil }),
+		"hidden":  hubOf(func(h *Hub) { h.Labels["agent:bugfix"] = Label{Why: "no answer in time"} }),
+	},
+	"agent": {
+		"no program": settingsOf(func(s *Settings) {
+			s.Adapter, s.Model = "codex", &Model{"codex", "npm install -g codex", []string{"MODEL_API_KEY"}}
+		}),
+		"no key": also(settingsOf(func(s *Settings) {
+			s.Adapter, s.Model = "codex", &Model{"mergexo", "npm install -g codex", []string{"ONE_KEY", "OTHER_KEY"}}
+		}),
+			func(_ *testing.T, f *Facts) {
+				f.Workflows[0].Text = strings.ReplaceAll(f.Workflows[0].Text, "      - uses: actions/checkout@", "      - run: npm install -g mergexo\n      - uses: actions/checkout@")
+			}),
+		"neither, in the job of the agent": inSplit(settingsOf(func(s *Settings) {
+			s.Adapter, s.Model = "codex", &Model{"codex", "npm install -g codex", []string{"ONE_KEY"}}
+		})),
+	},
 	"external": {
 		"no label":     settingsOf(func(s *Settings) { s.External = "external:accept" }),
 		"nobody asked": also(settingsOf(func(s *Settings) { s.External = "external:accept" }), hubOf(func(h *Hub) { *h = Hub{} })),
-		"hidden":       also(settingsOf(func(s *Settings) { s.External = "external:accept" }), hubOf(func(h *Hub) { h.Label.Why = "no answer in time" })),
+		"hidden":       also(settingsOf(func(s *Settings) { s.External = "external:accept" }), hubOf(func(h *Hub) { h.Labels["external:accept"] = Label{Why: "no answer in time"} })),
 	},
 	"pull_requests": {
 		"forbidden":                factsOf(func(r *model.RepositoryFacts) { r.Actions.PullRequests = false }),

@@ -20,7 +20,7 @@ var refusals = map[model.DemandKind]struct {
 	model.DemandSignatures: {pushes, "takes signed commits only", fixAPI + " and sign" + fixPass},
 	model.DemandPushers:    {all, "takes changes from some only", "give the action's token input the token of an App, and put that App on the list"},
 	model.DemandLocked:     {all, "is locked", "unlock it"},
-	model.DemandQueue:      {all, "takes changes from its merge queue only", "merge by hand, through the queue"},
+	model.DemandQueue:      {notQueue, "takes changes from its merge queue only", "set it to \"github-queue\", which goes through that"},
 }
 
 const (
@@ -28,8 +28,9 @@ const (
 	fixPass = ", or give the action's token input the token of an App that the rule lets pass"
 )
 
-func pushes(strategy string) bool { return strategy != model.StrategyAPI }
-func all(string) bool             { return true }
+func pushes(strategy string) bool   { return !model.ByGitHub(strategy) }
+func notQueue(strategy string) bool { return strategy != model.StrategyQueue }
+func all(string) bool               { return true }
 
 func joins(strategy string) bool {
 	s, _ := model.StrategyNamed(strategy)

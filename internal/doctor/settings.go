@@ -22,6 +22,9 @@ func settings(e *exam) []Finding {
 	case s.Adapter == "":
 		return []Finding{ok("%s: no agent is set: pull requests are merged, and no comment or label gets an answer", s.Path)}
 	}
+	if s.BuiltIn {
+		return []Finding{warn(`set it to "codex", "claude" or "command"`, "%s: agent.adapter is %s: no model will run, only suggestion and diff blocks are applied", s.Path, quote(s.Adapter))}
+	}
 	return []Finding{ok("%s: agent.adapter is %s", s.Path, quote(s.Adapter))}
 }
 
@@ -66,10 +69,7 @@ func passEnv(e *exam) []Finding {
 	var out []Finding
 	for _, name := range e.Settings.PassEnv {
 		for _, u := range e.uses {
-			_, inStep := u.s.env[name]
-			_, inJob := u.j.env[name]
-			_, inFile := u.w.env[name]
-			if u.phase != applyPhase && u.phase != planPhase && !inStep && !inJob && !inFile && !strings.HasPrefix(name, "GITHUB_") && !strings.HasPrefix(name, "RUNNER_") {
+			if u.phase != applyPhase && u.phase != planPhase && !u.gives(name) && !strings.HasPrefix(name, "GITHUB_") && !strings.HasPrefix(name, "RUNNER_") {
 				out = append(out, warn("add it to the env of that step, or make sure that an earlier step or the runner sets it",
 					"%s: agent.pass_env names %s, which no env at %s sets", e.Settings.Path, quote(name), u.at(u.s.line)))
 			}

@@ -16,10 +16,7 @@ func signing(e *exam) []Finding {
 			continue
 		}
 		asked++
-		_, inStep := u.s.env[signingName]
-		_, inJob := u.j.env[signingName]
-		_, inFile := u.w.env[signingName]
-		if u.s.with["signing-key"] == "" && !inStep && !inJob && !inFile {
+		if u.s.with["signing-key"] == "" && !u.gives(signingName) {
 			out = append(out, warn("give it the input signing-key: ${{ secrets."+signingName+" }}, and "+makeKey,
 				"%s: jobs.%s uses the workflow's own token without a signing key: any other workflow of the repository that posts what strangers write can pass for MergeXO", u.at(u.s.line), u.j.id))
 		}

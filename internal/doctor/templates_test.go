@@ -1,31 +1,49 @@
 package doctor
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
-func TestSuggestTests(t *testing.T) {
-	for name, c := range map[string]struct {
-		files       map[string]string
-		want, found string
-	}{
-		"nothing":          {nil, "", ""},
-		"go":               {map[string]string{"go.mod": "", "Makefile": "test:\n"}, "go test ./...", "go.mod"},
-		"python":           {map[string]string{"tox.ini": "", "package.json": `{"scripts": {"test": "x"}}`}, "python -m pytest", "tox.ini"},
-		"node":             {map[string]string{"package.json": `{"scripts": {"test": "jest"}}`}, "npm test", "package.json"},
-		"node without":     {map[string]string{"package.json": `{"scripts": {"test": "echo \"Error: no test specified\" && exit 1"}}`}, "", ""},
-		"node with others": {map[string]string{"package.json": `{"scripts": {"build": "x"}}`}, "", ""},
-		"not JSON":         {map[string]string{"package.json": `{`, "GNUmakefile": "all:\ntest: all\n"}, "make test", "GNUmakefile"},
-		"make":             {map[string]string{"Makefile": "all: test\ntest :\n\tx\n"}, "make test", "Makefile"},
-		"make without":     {map[string]string{"Makefile": "test:=1\ntests:\n test:\n"}, "", ""},
-	} {
-		t.Run(name, func(t *testing.T) {
-			argv, found := SuggestTests(func(path string) (string, bool) { text, ok := c.files[path]; return text, ok })
-			assert.Equal(t, c.want, strings.Join(argv, " "))
-			assert.Equal(t, c.found, found)
-		})
+func TestTheNamesOfWorkflowsAreTextsInYAML(t *testing.T) {
+	for _, name := range []string{"CI", "Unit tests", ".github/workflows/x.yml", "on", "No", "a: b", "a, b", "#1", "[x]", `say "hi"`, "tést", "1.0", "a  b", " a", "<b>&", "*x", "x'y"} {
+		for _, split := range []bool{false, true} {
+			w, err := readWorkflow(File{Path: WorkflowPath, Text: Choice{CI: []string{"CI", name}, Split: split}.Workflow()})
+			require.NoError(t, err, name)
+			_, heard := (&exam{uses: usesOf(w)}).trigger("workflow_run", "completed")
+			assert.True(t, heard)
+			for _, tr := range w.triggers {
+				if tr.event == "workflow_run" {
+					assert.Equal(t, []string{"CI", name}, tr.workflows)
+				}
+			}
+		}
 	}
+	w, err := readWorkflow(File{Path: WorkflowPath, Text: Choice{}.Workflow()})
+	require.NoError(t, err)
+	assert.False(t, w.hearsPush("main"))
+	_, heard := (&exam{uses: usesOf(w)}).trigger("workflow_run", "completed")
+	assert.False(t, heard, "no CI, no trigger")
+}
+
+func TestAChoiceIsReadBackFromItsFiles(t *testing.T) {
+	for _, c := range []Choice{{}, {CI: []string{"CI", "a: b"}}, {Split: true, CI: []string{"CI"}}, {App: true}, {App: true, Split: true}, {Server: true}, {Server: true, Split: true}} {
+		got, ok := Chosen(File{Path: WorkflowPath, Text: c.Workflow()}, File{Path: SettingsPath})
+		assert.True(t, ok)
+		assert.Equal(t, c, got)
+	}
+	_, ok := Chosen(File{Path: WorkflowPath, Text: "on: push\n"}, File{})
+	assert.False(t, ok, "a workflow of somebody else's")
+	_, ok = Chosen(File{Path: WorkflowPath, Text: "["}, File{})
+	assert.False(t, ok)
+}
+
+func TestOthersAreTheWorkflowsOfTheRepository(t *testing.T) {
+	assert.Equal(t, []Other{{"CI", "a.yml", true}, {".github/workflows/b.yml", ".github/workflows/b.yml", true}, {"Release", "c.yml", false}, {"Main", "d.yml", false}}, Others([]File{
+		{Path: "a.yml", Text: "name: CI\non: [pull_request]\n"}, {Path: ".github/workflows/b.yml", Text: "on: push\n"},
+		{Path: "c.yml", Text: "name: Release\non: {push: {tags: [v1]}}\n"}, {Path: "d.yml", Text: "name: Main\non: {push: {branches: [main]}}\n"},
+		{Path: WorkflowPath, Text: (Choice{}).Workflow()}, {Path: "e.yml", Text: "["}, {Path: "f.yml", Bad: "too large"},
+	}))
 }

@@ -35,6 +35,7 @@ type trigger struct {
 
 type job struct {
 	id          string
+	name        string // that its check has; "": the id
 	line        int
 	condition   text
 	needs       []string
@@ -58,6 +59,7 @@ type step struct {
 	line      int
 	id        string
 	uses      text
+	run       string // its commands
 	condition text
 	with, env map[string]string
 }
@@ -145,7 +147,7 @@ func readTriggers(on *yaml.Node) []trigger {
 
 func readJob(p pair) *job {
 	j := &job{
-		id: p.key, line: p.line, condition: read(p.value, "if"), needs: words(child(p.value, "needs")),
+		id: p.key, name: read(p.value, "name").value, line: p.line, condition: read(p.value, "if"), needs: words(child(p.value, "needs")),
 		permissions: readPermissions(child(p.value, "permissions")), concurrency: readConcurrency(child(p.value, "concurrency")),
 		env: mapping(child(p.value, "env")), timeout: read(p.value, "timeout-minutes"), calls: read(p.value, "uses").value,
 		outputs: mapping(child(p.value, "outputs")),
@@ -164,7 +166,7 @@ func readJob(p pair) *job {
 	}
 	for _, n := range steps.Content {
 		n = follow(n)
-		j.steps = append(j.steps, &step{line: n.Line, id: read(n, "id").value, uses: read(n, "uses"), condition: read(n, "if"),
+		j.steps = append(j.steps, &step{line: n.Line, id: read(n, "id").value, uses: read(n, "uses"), run: read(n, "run").value, condition: read(n, "if"),
 			with: mapping(child(n, "with")), env: mapping(child(n, "env"))})
 	}
 	return j

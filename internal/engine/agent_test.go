@@ -49,6 +49,10 @@ var tricks = map[string]func(model.Request, *model.Outcome){
 	},
 	// job does what an issue asks for.
 	"job": func(r model.Request, o *model.Outcome) {
+		if r.Kind == model.AskReview {
+			return
+		}
+		must(os.WriteFile(os.Getenv("FAKE_AGENT_LOG")+".author", []byte(where()), 0o600))
 		if r.Kind == model.AskDesign {
 			o.Title, o.Summary, o.DesignDoc = "Greet in French", "How to greet in French.", "# Greeting\n\nSay bonjour.\n"
 			o.TouchPaths = []string{"greeting.txt"}
@@ -273,6 +277,37 @@ var tricks = map[string]func(model.Request, *model.Outcome){
 			o.CommitMessage, o.ReviewReplies = "Repair", nil
 		}
 	},
+	// reviews finds what the next of the files FAKE_AGENT_LOG + ".findings" says, and keeps to itself what it was asked.
+	"reviews": func(r model.Request, o *model.Outcome) {
+		if r.Kind != model.AskReview {
+			return
+		}
+		must(os.WriteFile(os.Getenv("FAKE_AGENT_LOG")+".prompt", []byte(r.Prompt), 0o600))
+		must(os.WriteFile(os.Getenv("FAKE_AGENT_LOG")+".reviewer", []byte(where()), 0o600))
+		raw, err := os.ReadFile(os.Getenv("FAKE_AGENT_LOG") + ".findings")
+		must(err)
+		var rounds [][]model.Finding
+		must(json.Unmarshal(raw, &rounds))
+		o.Findings = rounds[0]
+		raw, err = json.Marshal(rounds[min(1, len(rounds)-1):])
+		must(err)
+		must(os.WriteFile(os.Getenv("FAKE_AGENT_LOG")+".findings", raw, 0o600))
+	},
+	// meddles commits while it should only look.
+	"meddles": func(r model.Request, _ *model.Outcome) {
+		if r.Kind == model.AskReview {
+			appendLine("meddled.txt", "meddled")
+			run("git", "add", "-A")
+			run("git", "-c", "user.name=x", "-c", "user.email=x@example.com", "commit", "-q", "-m", "Meddle")
+		}
+	},
+	// heeds does what a reviewer said.
+	"heeds": func(r model.Request, o *model.Outcome) {
+		if r.Kind == model.AskRepair && r.CI[0].Name == "review" {
+			appendLine("heeded.txt", strings.Split(r.CI[0].Log, "\n")[0])
+			o.CommitMessage = "Heed the review"
+		}
+	},
 	// meanwhile does what the file named by FAKE_AGENT_LOG + ".meanwhile" says: requests that other people make while the
 	// agent is at work, one JSON object each.
 	"meanwhile": func(model.Request, *model.Outcome) { meanwhile() },
@@ -360,6 +395,13 @@ func nth() string {
 	raw, err := os.ReadFile(os.Getenv("FAKE_AGENT_LOG"))
 	must(err)
 	return fmt.Sprint(bytes.Count(raw, []byte("\n")))
+}
+
+// where is the directory that the agent works in.
+func where() string {
+	dir, err := os.Getwd()
+	must(err)
+	return dir
 }
 
 func mkdir(path string) { must(os.MkdirAll(path, 0o700)) }

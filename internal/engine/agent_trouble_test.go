@@ -147,7 +147,7 @@ func TestAnAnswerForAnotherPullRequest(t *testing.T) {
 		assert.Equal(t, model.ResultBlocked, rep.Result, rep.Reason)
 		assert.Equal(t, "outcome_invalid", rep.BlockedReason)
 		require.Len(t, w.marked("block", ""), i+1)
-		assert.Contains(t, w.marked("block", "")[i]["body"], fmt.Sprintf("review_replies[1].review_comment_id: %d is not among the review comments of this turn", id))
+		assert.Contains(t, w.marked("block", "")[i]["body"], fmt.Sprintf("review_replies[1].review_comment_id: %d is not a review comment of this turn", id))
 		assert.Equal(t, before, w.tip())
 		assert.Empty(t, w.replies(), "not even the one that was right")
 		w.unblock(before)

@@ -35,7 +35,7 @@ func TestADelegateMayMergeOnePullRequestAndNothingElse(t *testing.T) {
 	w.number, w.head = 1, "agent/greet"
 	for i, text := range []string{"/mergexo merge now", "/mergexo merge priority=high", "/mergexo pause", "/mergexo delegate @bob", "/mergexo merge pr=2"} {
 		w.orders("dana", text)
-		w.answered("rejected", "dana may give `/mergexo merge`")
+		w.answered("rejected", "dana can give `/mergexo merge`")
 		assert.Len(t, w.answers(), 2+i, text)
 	}
 	w.talk("dana", "/mergexo merge") // whose event gets lost
@@ -43,7 +43,7 @@ func TestADelegateMayMergeOnePullRequestAndNothingElse(t *testing.T) {
 	assert.Equal(t, []string{"done"}, w.merges(), w.logged.String())
 	assert.Equal(t, "merged", w.badge())
 	w.orders("dana", "/mergexo revert")
-	w.answered("rejected", "dana may give `/mergexo merge`")
+	w.answered("rejected", "dana can give `/mergexo merge`")
 }
 
 func TestADelegationIsTakenBackForGood(t *testing.T) {
@@ -51,7 +51,7 @@ func TestADelegationIsTakenBackForGood(t *testing.T) {
 	w := newDelegate(t)
 	w.orders("carol", "/mergexo delegate @dana")
 	w.orders("carol", "/mergexo delegate cancel")
-	w.answered("applied", "has no delegates any more")
+	w.answered("applied", "**No delegates any more**")
 	w.command("dana", "/mergexo merge")
 	assert.Empty(t, w.merges())
 	var last int64
@@ -74,7 +74,7 @@ func TestWhoMayBeADelegate(t *testing.T) {
 		{"carol", "/mergexo delegate @eve", "eve has no access to this repository"},
 		{"carol", "/mergexo delegate @nobody-at-all", "nobody-at-all has no access to this repository"},
 		{"carol", "/mergexo delegate @Carol", "Carol may have every pull request merged already"},
-		{"alice", "/mergexo delegate @dana", "Commands are taken from people who may maintain or administer"},
+		{"alice", "/mergexo delegate @dana", "Only people with the role maintain or admin"},
 		{"carol", "/mergexo delegate", "`delegate` wants the person, such as `@octocat`"},
 	} {
 		t.Run(c.text+" by "+c.by, func(t *testing.T) {

@@ -38,8 +38,8 @@ func (w *world) refusesAs(token, login string) {
 	require.NotNil(w.t, rep, "%v", swept.Work)
 	assert.Equal(w.t, model.ResultFailed, rep.Result)
 	assert.True(w.t, rep.Mistaken, "which is exit code 2")
-	assert.Contains(w.t, rep.Reason, "github-actions[bot] speaks as MergeXO at ")
-	assert.Contains(w.t, rep.Reason, "this token is that of "+login)
+	assert.Contains(w.t, rep.Reason, "github-actions[bot] wrote as MergeXO at ")
+	assert.Contains(w.t, rep.Reason, "this token belongs to "+login)
 	assert.Contains(w.t, rep.Reason, fmt.Sprintf(`set bots = ["github-actions[bot]", %q] under [repo] in main:.github/mergexo.toml`, login))
 	assert.Empty(w.t, rep.Effects)
 	assert.Zero(w.t, w.gate.writes, "%v", w.gate.seen)
@@ -159,7 +159,7 @@ func TestTheBotStopsWhereAPersonsTokenHasWorked(t *testing.T) {
 	said := len(w.comments())
 	_, err = w.engine().Handle(context.Background(), w.delivery("issue_comment"))
 	require.ErrorIs(t, err, thread.ErrIdentity)
-	assert.ErrorContains(t, err, "octo speaks as MergeXO at ")
+	assert.ErrorContains(t, err, "octo wrote as MergeXO at ")
 	assert.Len(t, w.comments(), said)
 
 	t.Run("and goes on once the settings name both", func(t *testing.T) {
@@ -233,7 +233,7 @@ func TestABotLiftsNoBlockOfAnother(t *testing.T) {
 	reports, err := w.engineAs(appToken).Reset(context.Background(), engine.Reset{Repo: repo, Numbers: []int{w.number}, Head: head})
 	require.ErrorIs(t, err, thread.ErrIdentity)
 	require.Len(t, reports, 1)
-	assert.ErrorContains(t, err, "github-actions[bot] speaks as MergeXO at ")
+	assert.ErrorContains(t, err, "github-actions[bot] wrote as MergeXO at ")
 	assert.Len(t, w.comments(), said)
 }
 

@@ -43,7 +43,7 @@ func TestAnIssueThatIsEditedWhileItIsClaimedReachesNoAgent(t *testing.T) {
 	}
 	rep := w.handle(ev)
 	assert.Equal(t, model.ResultNothing, rep.Result)
-	assert.Contains(t, rep.Reason, "put the label on again")
+	assert.Contains(t, rep.Reason, "add the label again")
 	assert.Equal(t, 2, w.gate.writes, "the claim, and that it is taken back")
 	assert.Empty(t, w.comments())
 	assert.Empty(t, w.branches())
@@ -66,7 +66,7 @@ func TestWhatIsAskedWhileAPullRequestIsOpenBeginsNothingOnceItIsClosed(t *testin
 	w.agent = "answer"
 	rep = w.handle(w.say("carol", "/mergexo retry"))
 	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
-	assert.Contains(t, w.lastWords(), "Done on #3")
+	assert.Contains(t, w.lastWords(), "**Done on #3**")
 	assert.Equal(t, 3, w.calls())
 	w.closed("3")
 	rep = w.handle(w.say("eve", "Pity."))
@@ -81,8 +81,8 @@ func TestAPullRequestThatIsReleasedDoesNotSilenceItsIssue(t *testing.T) {
 	w := newIssue(t)
 	w.handle(w.label("alice", smallJob))
 	w.handle(w.say("carol", "/mergexo release"))
-	assert.Contains(t, w.lastWords(), "Done on #3")
-	assert.Contains(t, w.talkOn(3), "`/mergexo release`: applied")
+	assert.Contains(t, w.lastWords(), "**Done on #3**")
+	assert.Contains(t, w.talkOn(3), "**Released.**")
 	w.closed("3")
 	w.unlabel("alice", smallJob)
 	w.agent = "ask"
@@ -105,7 +105,7 @@ func TestARetryIsAboutTheWorkUnderWayAndNotSomebodysPullRequest(t *testing.T) {
 	w.agent = "pleased"
 	rep := w.handle(w.say("carol", "/mergexo retry"))
 	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
-	assert.Contains(t, w.talkOn(2), "another one begins now")
+	assert.Contains(t, w.talkOn(2), "a new one starts now")
 	assert.Contains(t, w.lastWords(), "Opened [#4]")
 	assert.Empty(t, w.talkOn(3))
 	assert.Equal(t, 2, w.calls())
@@ -169,7 +169,7 @@ func TestADesignThatIsMergedOnASpentBudgetIsImplementedAnotherDay(t *testing.T) 
 		assert.Equal(t, model.ReasonBudget, rep.BlockedReason, rep.Reason)
 	}
 	require.Len(t, w.comments(), 2, "said once")
-	assert.Contains(t, w.lastWords(), "it opens again at 2026-01-03 00:00 UTC")
+	assert.Contains(t, w.lastWords(), "the block ends at 2026-01-03 00:00 UTC")
 	theirs := "agent/impl/2-greet-in-french"
 	w.api("octo", "POST", w.path("/git/refs"), object{"ref": "refs/heads/" + theirs, "sha": w.mainTip()})
 	w.later(24 * time.Hour)

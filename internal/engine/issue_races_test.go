@@ -62,7 +62,7 @@ func TestTwoRunsRedirectACommentOnceHoweverOftenItIsEdited(t *testing.T) {
 	rep := w.handle(w.delivery("issue_comment"))
 	assert.Equal(t, model.ResultNothing, rep.Result, rep.Reason)
 	assert.Len(t, w.comments(), 3)
-	assert.Equal(t, 1, strings.Count(w.talkOn(2), "goes on in [#3]"))
+	assert.Equal(t, 1, strings.Count(w.talkOn(2), "continues in [#3]"))
 }
 
 func TestASpentBudgetIsSaidOnceWhoeverAsks(t *testing.T) {

@@ -25,13 +25,13 @@ func TestACheckpointThatAPersonRewroteWaitsForAnOperator(t *testing.T) {
 	now := w.rewritten()
 	rep := w.handle(w.say("bob", "Formal"))
 	require.Equal(t, model.ReasonRewrite, rep.BlockedReason, rep.Reason)
-	assert.NotContains(t, rep.Reason, "a comment on the issue goes on")
+	assert.NotContains(t, rep.Reason, "to continue, comment on the issue")
 	assert.NotContains(t, rep.Reason, "kept on branch "+branch+" at "+old)
 	said := w.lastWords()
-	assert.NotContains(t, said, "What was done is kept on")
-	assert.Contains(t, said, "is at [`"+now[:10])
+	assert.NotContains(t, said, "The work so far is kept on")
+	assert.Contains(t, said, "is now at [`"+now[:10])
 	assert.Contains(t, said, old, "and what was kept can be had back")
-	assert.Contains(t, said, "Only an operator")
+	assert.Contains(t, said, "until an operator decides")
 	count := len(w.comments())
 
 	rep = w.handle(w.say("bob", "Go on, please"))
@@ -51,8 +51,8 @@ func TestACheckpointThatIsGoneIsNotSaidToBeKept(t *testing.T) {
 	w.api("octo", "DELETE", w.path("/git/refs/heads/"+branch), nil)
 	rep := w.handle(w.say("bob", "Formal"))
 	require.Equal(t, model.ReasonBudget, rep.BlockedReason, rep.Reason)
-	assert.NotContains(t, w.lastWords(), "What was done is kept")
-	assert.Contains(t, w.lastWords(), "was deleted since")
+	assert.NotContains(t, w.lastWords(), "The work so far is kept")
+	assert.Contains(t, w.lastWords(), "that branch was deleted")
 	assert.Contains(t, w.lastWords(), old)
 }
 
@@ -63,6 +63,6 @@ func TestACheckpointThatAPersonWentOnFromIsStillKept(t *testing.T) {
 	w.agent = "stuck"
 	rep := w.handle(w.say("bob", "Formal"))
 	require.Equal(t, model.ResultBlocked, rep.Result, rep.Reason)
-	assert.Contains(t, w.lastWords(), "What was done is kept on branch [`"+branch+"`]")
+	assert.Contains(t, w.lastWords(), "The work so far is kept on branch [`"+branch+"`]")
 	assert.NotContains(t, w.lastWords(), "is kept on branch [`"+branch+"`] at [`"+old[:10], "the branch is further")
 }

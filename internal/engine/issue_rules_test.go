@@ -175,7 +175,7 @@ func TestACheckpointThatIsMovedOrDeletedMeanwhile(t *testing.T) {
 	rep = w.handle(w.say("bob", "Formal"))
 	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
 	assert.Equal(t, "hello\nFormal\ndone 2\n", w.fileOf(branch, "greeting.txt"))
-	assert.Contains(t, w.attemptBody(), "was deleted since the checkpoint")
+	assert.Contains(t, w.attemptBody(), "was deleted after the checkpoint")
 }
 
 func TestWhatHappensToTheIssueMeanwhile(t *testing.T) {
@@ -293,7 +293,7 @@ func TestADesignChangesNothingElse(t *testing.T) {
 	assert.Contains(t, w.fileOf(b, "docs/design/2-greet-in-french-2.md"), "Say bonjour.")
 	status, _ := w.send("octo", "GET", w.path("/contents/beside.txt?ref="+b), nil)
 	assert.Equal(t, http.StatusNotFound, status)
-	assert.Contains(t, w.pulls()[0]["body"], "changed files beside its design document")
+	assert.Contains(t, w.pulls()[0]["body"], "changed files other than its design document")
 	require.Len(t, w.checkpoints(), 1)
 	assert.Equal(t, "beside\n", w.fileOf(w.checkpoints()[0], "beside.txt"))
 }
@@ -309,7 +309,7 @@ func TestWorkBeginsAnewAfterAPullRequestWasClosed(t *testing.T) {
 	w.handle(ev)
 	said := w.comments()
 	require.Len(t, said, 3, "told once")
-	assert.Contains(t, said[2]["body"], "put the label on again")
+	assert.Contains(t, said[2]["body"], "add the label again")
 	w.unlabel("alice", smallJob)
 	w.agent = "record+job"
 	rep := w.handle(w.label("alice", smallJob))

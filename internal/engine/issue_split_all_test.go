@@ -43,7 +43,7 @@ func TestAStopIsHandedOverWithItsWork(t *testing.T) {
 			assert.Equal(t, want.BlockedReason, rep.BlockedReason)
 			assert.Contains(t, rep.Reason, "issue 2")
 			if name == "a forbidden path" { // which no job hands over, so that there is nothing to be hidden
-				assert.Contains(t, w.attemptBody(), "kept nowhere")
+				assert.Contains(t, w.attemptBody(), "it was not kept")
 			} else {
 				assert.Equal(t, whole.showsIssue(), w.showsIssue(), "as a whole run leaves it")
 			}

@@ -192,7 +192,7 @@ func TestWhatNeedsNoAgentIsLeftToTheSecondJob(t *testing.T) {
 	ev = w.say("bob", "And in German?")
 	idle(ev) // it is redirected
 	require.Equal(t, model.ResultDone, w.phase(thread.ApplyPhase, ev, "").Result)
-	assert.Contains(t, w.attemptBody(), "goes on in [#3]")
+	assert.Contains(t, w.attemptBody(), "continues in [#3]")
 }
 
 func TestWhatIsPlannedNeedsNoAgent(t *testing.T) {

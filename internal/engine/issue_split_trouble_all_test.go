@@ -30,7 +30,7 @@ func TestWhatChangesBetweenTheJobsOfAnIssue(t *testing.T) {
 		assert.Equal(t, "hello\ndone 1\n", w.fileOf(branch, "greeting.txt"), "the agent's work is not thrown away")
 		assert.Empty(t, w.pulls(), "and bob is heard before the pull request is opened")
 		assert.Len(t, w.comments(), 2, "one of ours")
-		assert.Contains(t, w.attemptBody(), "what was said here meanwhile is taken up")
+		assert.Contains(t, w.attemptBody(), "The new comments come first")
 
 		rep = w.phase(thread.ApplyPhase, later, "")
 		assert.Equal(t, model.ResultNothing, rep.Result, rep.Reason)
@@ -162,16 +162,16 @@ func TestADesignIsItsDocumentAndNothingElse(t *testing.T) {
 		with func(*testing.T, *world, string)
 		says string
 	}{
-		"another file beside it":       {smuggled(doc, document, "beside.txt", "beside\n"), "beside.txt is changed, which is not its document"},
-		"a file that comes and goes":   {smuggled(doc, document, "beside.txt", "beside\n", "beside.txt", ""), "3 commits, where a document is one"},
-		"another text":                 {smuggled(doc, document+"Run this.\n"), "is not the document that the outcome has"},
-		"other front matter":           {smuggled(doc, strings.Replace(document, "issue: 2", "issue: 9", 1)), "is not the document that the outcome has"},
-		"elsewhere":                    {smuggled("docs/2-greet-in-french.md", document), "docs/2-greet-in-french.md is changed"},
-		"below":                        {smuggled("docs/design/deep/2-greet-in-french.md", document), "2-greet-in-french.md is changed"},
-		"another issue's":              {smuggled("docs/design/3-greet-in-french.md", document), "3-greet-in-french.md is changed"},
-		"a link":                       {linked(doc), doc + " is no plain file (mode 120000)"},
-		"over a file":                  {smuggled("greeting.txt", document), "greeting.txt is changed"},
-		"another text in the outcome":  {inOutcome("design_doc_markdown", "# Greeting\n\nSay hello.\n"), "is not the document that the outcome has"},
+		"another file beside it":       {smuggled(doc, document, "beside.txt", "beside\n"), "beside.txt was changed, and is not its document"},
+		"a file that comes and goes":   {smuggled(doc, document, "beside.txt", "beside\n", "beside.txt", ""), "3 commits instead of one"},
+		"another text":                 {smuggled(doc, document+"Run this.\n"), "differs from the document in the outcome"},
+		"other front matter":           {smuggled(doc, strings.Replace(document, "issue: 2", "issue: 9", 1)), "differs from the document in the outcome"},
+		"elsewhere":                    {smuggled("docs/2-greet-in-french.md", document), "docs/2-greet-in-french.md was changed"},
+		"below":                        {smuggled("docs/design/deep/2-greet-in-french.md", document), "2-greet-in-french.md was changed"},
+		"another issue's":              {smuggled("docs/design/3-greet-in-french.md", document), "3-greet-in-french.md was changed"},
+		"a link":                       {linked(doc), doc + " is not a regular file (mode 120000)"},
+		"over a file":                  {smuggled("greeting.txt", document), "greeting.txt was changed"},
+		"another text in the outcome":  {inOutcome("design_doc_markdown", "# Greeting\n\nSay hello.\n"), "differs from the document in the outcome"},
 		"paths that leave the outcome": {inOutcome("touch_paths", []any{"../x"}), "touch_paths[0]: it leaves the repository"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -18,7 +18,7 @@ func TestWhatAnAgentLeavesBesideIsNotPushedByItsJob(t *testing.T) {
 	w := newIssue(t)
 	w.agent = "job+sloppy"
 	require.Equal(t, model.ResultDone, w.inTwo(w.label("alice", design)).Result)
-	assert.Contains(t, w.pulls()[0]["body"], "changed files beside its design document")
+	assert.Contains(t, w.pulls()[0]["body"], "changed files other than its design document")
 	assert.Len(t, w.list("octo", w.path("/pulls/3/files")), 1)
 
 	w = newWorld(t)
@@ -92,7 +92,7 @@ var forging = map[string]struct {
 		require.NoError(t, os.RemoveAll(dir))
 		require.NoError(t, os.Rename(again, dir))
 		forgedAt("main", func(w *world) { w.write("octo", "forged", "greeting.txt", "hello\nuntested\n") })(t, w, dir)
-	}, model.ResultBlocked, "no file that was changed is a test"},
+	}, model.ResultBlocked, "no changed file is a test"},
 	"a workflow in its commits": {forgedAt("main", func(w *world) {
 		w.write("octo", "forged", ".github/workflows/x.yml", "on: push\n")
 		w.delete("forged", ".github/workflows/x.yml")

@@ -79,7 +79,7 @@ func TestACommentAfterThePullRequestIsRedirectedOnce(t *testing.T) {
 	rep := w.handle(ev)
 	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
 	require.Len(t, w.comments(), 3)
-	assert.Contains(t, w.comments()[2]["body"], "goes on in [#3]")
+	assert.Contains(t, w.comments()[2]["body"], "continues in [#3]")
 	assert.Equal(t, model.ResultNothing, w.handle(ev).Result)
 	assert.Equal(t, model.ResultNothing, w.handle(w.say("eve", "And me?")).Result)
 	assert.Len(t, w.comments(), 4)
@@ -100,7 +100,7 @@ func TestStops(t *testing.T) {
 		"nothing changed":  {smallJob, "idle", "", "", model.ReasonNoChange, "There was nothing to keep", ""},
 		"not ready":        {smallJob, "quiet", "", "", model.ReasonOutcome, "not ready to be pushed", "hello\nquiet\n"},
 		"a forbidden path": {smallJob, "workflow+job", "", "", model.ReasonForbidden, "git fetch origin refs/mergexo/kept/2/", ""},
-		"a secret":         {smallJob, "secret+job", "", "", model.ReasonSecret, "What was done must not be pushed, and is kept nowhere", ""},
+		"a secret":         {smallJob, "secret+job", "", "", model.ReasonSecret, "The work must not be pushed, so it was not kept", ""},
 		"a wrong path":     {design, "job+astray", "", "", model.ReasonOutcome, "touch_paths[0]", ""},
 		"half a merge":     {smallJob, "unmerged+ask", "", "", model.ReasonAgent, "could not be kept", "hello\nours\n"},
 	} {

@@ -165,7 +165,7 @@ func TestWorkBeginsAnewWhereTheStopWasDeleted(t *testing.T) {
 	assert.Equal(t, before, w.branches()[branch], "nobody says whose it is")
 	for _, told := range []string{w.pulls()[0]["body"].(string), w.lastWords()} {
 		assert.Contains(t, told, branch)
-		assert.Contains(t, told, "was there already and was left alone")
+		assert.Contains(t, told, "already existed and was left alone")
 	}
 }
 

@@ -74,7 +74,7 @@ func TestAReplayThatCannotBeStagedKeepsWhatIsRecorded(t *testing.T) {
 	require.Len(t, planned, 1)
 	stages := w.stages()
 	require.Len(t, stages, 2, "the work as it was before the replay")
-	assert.Contains(t, planned[0]["body"], "What was done is kept as [`"+stages[0][:10]+"`]")
+	assert.Contains(t, planned[0]["body"], "The work so far is kept as [`"+stages[0][:10]+"`]")
 
 	rep = w.handle(ev)
 	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)

@@ -96,10 +96,17 @@ func field(marker, name string) string {
 // bare is the repository behind GitHub, for git itself.
 func (w *world) bare(args ...string) string {
 	w.t.Helper()
+	return w.bareTold("", args...)
+}
+
+// bareTold is bare with a standard input.
+func (w *world) bareTold(input string, args ...string) string {
+	w.t.Helper()
 	dirs, err := filepath.Glob(filepath.Join(w.state, "repositories", "*.git"))
 	require.NoError(w.t, err)
 	require.NotEmpty(w.t, dirs)
 	cmd := exec.CommandContext(context.Background(), "git", append([]string{"--git-dir", dirs[0]}, args...)...)
+	cmd.Stdin = strings.NewReader(input)
 	out, err := cmd.CombinedOutput()
 	require.NoError(w.t, err, "git %v: %s", args, out)
 	return strings.TrimSpace(string(out))

@@ -27,12 +27,21 @@ func (w *world) orders(login, line string) model.Report {
 // answers are our replies to commands, oldest first, without their hidden ends.
 func (w *world) answers() []string {
 	w.t.Helper()
+	out := w.receipts()
+	for i := range out {
+		out[i], _, _ = strings.Cut(out[i], "\n<!--")
+	}
+	return out
+}
+
+// receipts are the same with their hidden ends.
+func (w *world) receipts() []string {
+	w.t.Helper()
 	var out []string
 	for _, c := range w.comments() {
 		body := c["body"].(string)
-		if c.at("user", "login") == "github-actions[bot]" && strings.HasPrefix(body, "**`/mergexo") {
-			text, _, _ := strings.Cut(body, "\n<!--")
-			out = append(out, text)
+		if c.at("user", "login") == "github-actions[bot]" && strings.Contains(body, "`/mergexo") && strings.Contains(body, "` · [comment](") {
+			out = append(out, body)
 		}
 	}
 	return out
@@ -41,10 +50,16 @@ func (w *world) answers() []string {
 // answered is the one reply to the newest command.
 func (w *world) answered(verdict, says string) {
 	w.t.Helper()
-	all := w.answers()
+	all := w.receipts()
 	require.NotEmpty(w.t, all)
 	last := all[len(all)-1]
-	assert.Contains(w.t, last, ": "+verdict+"**")
+	result := "applied" // other receipts, such as that of an unblock, hold no result
+	for _, r := range []string{"rejected", "failed", "help"} {
+		if strings.Contains(last, `"result":"`+r+`"`) {
+			result = r
+		}
+	}
+	assert.Equal(w.t, verdict, result, last)
 	assert.Contains(w.t, last, says)
 }
 
@@ -153,7 +168,7 @@ func TestWhoseCommandsCount(t *testing.T) {
 		t.Parallel()
 		w := newWorld(t)
 		assert.Equal(t, model.ResultDone, w.orders("alice", "/mergexo pause\n/mergexo release").Result)
-		w.answered("rejected", "Commands are taken from people who may maintain or administer this repository.")
+		w.answered("rejected", "Only people with the role maintain or admin in this repository can give commands.")
 		assert.Equal(t, model.ResultNothing, w.handle(w.delivery("issue_comment")).Result)
 		assert.Len(t, w.answers(), 1)
 	})
@@ -173,7 +188,7 @@ func TestWhoseCommandsCount(t *testing.T) {
 		t.Parallel()
 		w := newWorld(t, `operators = ["Eve"]`)
 		assert.Equal(t, model.ResultDone, w.orders("eve", "/mergexo pause").Result)
-		w.answered("applied", "Nothing is done here until")
+		w.answered("applied", "Nothing happens here until")
 		assert.Equal(t, model.ResultDone, w.orders("octo", "/mergexo resume").Result)
 		w.answered("rejected", "the operators that the settings name")
 	})
@@ -210,7 +225,7 @@ func TestForgedEditedAndQuotedCommandsAreWithoutEffect(t *testing.T) {
 	ev := w.delivery("issue_comment")
 	edit("alice", id, "/mergexo release")
 	require.Equal(t, model.ResultDone, w.handle(ev).Result)
-	w.answered("applied", "Nothing is done here until `/mergexo resume`")
+	w.answered("applied", "Nothing happens here until `/mergexo resume`")
 	assert.Equal(t, model.ResultNothing, w.handle(w.delivery("issue_comment")).Result)
 	assert.Len(t, w.answers(), 1)
 
@@ -281,8 +296,8 @@ func TestATriggerThatWasLostLosesNoCommand(t *testing.T) {
 	rep := w.handle(w.delivery("pull_request_review_comment"))
 	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
 	require.Len(t, w.answers(), 2)
-	assert.Contains(t, w.answers()[0], "`/mergexo pause`: applied")
-	assert.Contains(t, w.answers()[1], "`/mergexo resume`: applied")
+	assert.Contains(t, w.answers()[0], "**Paused.**")
+	assert.Contains(t, w.answers()[1], "**Resumed.**")
 	w.settled(1, 1, 1)
 }
 
@@ -329,7 +344,7 @@ func TestAnUntrackedPullRequestIsAdopted(t *testing.T) {
 	assert.Equal(t, model.ResultNothing, w.handle(w.delivery("pull_request_review_comment")).Result)
 	for _, line := range []string{"retry", "pause", "release"} {
 		w.orders("carol", "/mergexo "+line)
-		w.answered("rejected", "Pull request 1 is not tracked: head branch \"agent/greet\" matches nothing in [repo] track []; /mergexo adopt tracks it all the same.")
+		w.answered("rejected", "Pull request 1 is not tracked: head branch \"agent/greet\" matches nothing in [repo] track []; /mergexo adopt tracks it anyway.")
 	}
 	require.Equal(t, model.ResultDone, w.orders("carol", "/mergexo adopt").Result)
 	require.Len(t, w.marked("pr", ""), 1)
@@ -352,7 +367,7 @@ func TestRetryForgivesFailedAttempts(t *testing.T) {
 	w.answered("applied", "1 pending comment is taken up now")
 	w.settled(1, 1, 1)
 	w.orders("carol", "/mergexo retry")
-	w.answered("rejected", "There is nothing to try again")
+	w.answered("rejected", "There is nothing to retry")
 }
 
 func TestTakeover(t *testing.T) {
@@ -378,9 +393,9 @@ func TestTakeover(t *testing.T) {
 			assert.Equal(t, model.ResultNothing, rep.Result)
 			assert.Contains(t, rep.Reason, "a person has taken over")
 			w.orders("carol", "/mergexo pause")
-			w.answered("rejected", "while a person had taken over")
+			w.answered("rejected", "A person had taken over by label")
 			w.orders("carol", "/mergexo why")
-			w.answered("applied", "since the condition *not taken over* is not met")
+			w.answered("applied", "**No turn starts here**: label \"agent:ignore\" is on")
 
 			label("DELETE", "/agent:ignore", nil)
 			w.talk("alice", "Fresh.")
@@ -398,7 +413,7 @@ func TestACommandOnAClosedPullRequest(t *testing.T) {
 	w := newWorld(t)
 	w.api("octo", "PATCH", w.pull(""), object{"state": "closed"})
 	assert.Equal(t, model.ResultDone, w.orders("carol", "/mergexo unblock").Result)
-	w.answered("rejected", "Pull request 1 is closed; there is nothing to go on with.")
+	w.answered("rejected", "Pull request 1 is closed; nothing can be done here.")
 	w.orders("carol", "/mergexo why")
 	w.answered("applied", "pull request 1 is closed")
 }
@@ -408,7 +423,7 @@ func TestFiveHundredCommandsInOneComment(t *testing.T) {
 	w := newWorld(t)
 	assert.Equal(t, model.ResultDone, w.orders("carol", strings.Repeat("/mergexo help\n", 500)).Result)
 	require.Len(t, w.answers(), 6)
-	assert.Contains(t, w.answers()[5], "This comment holds more than 5 commands; those were taken")
+	assert.Contains(t, w.answers()[5], "This comment holds more than 5 commands.")
 	assert.Equal(t, model.ResultNothing, w.handle(w.delivery("issue_comment")).Result)
 	assert.Len(t, w.answers(), 6)
 }
@@ -418,7 +433,7 @@ func TestCommandsOnLinesAndInReviews(t *testing.T) {
 	w := newWorld(t)
 	id := w.review("carol", "/mergexo pause")
 	require.Equal(t, model.ResultDone, w.handle(w.delivery("pull_request_review_comment")).Result)
-	w.answered("applied", "Nothing is done here until")
+	w.answered("applied", "Nothing happens here until")
 	var signs []string
 	for _, r := range w.list("octo", w.path(fmt.Sprintf("/pulls/comments/%d/reactions", id))) {
 		signs = append(signs, r["content"].(string))
@@ -454,7 +469,7 @@ func TestTheOperationsIssue(t *testing.T) {
 	assert.Contains(t, last(), "| state | **blocked** |")
 	rep := say("/mergexo unblock pr=1 head_sha=" + head)
 	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
-	assert.Contains(t, last(), "Done on #1, see [there](")
+	assert.Contains(t, last(), "**Done on #1**, see [there](")
 	assert.Len(t, w.marked("unblock", ""), 1)
 	w.settled(1, 2, 1)
 	assert.Equal(t, 1, rep.Number, "the pull request that was gone on with")
@@ -568,7 +583,7 @@ func TestTwoRunsAtOnceAnswerACommandOnce(t *testing.T) {
 			require.True(t, entered)
 			assert.Len(t, w.answers(), 1)
 			w.orders("carol", "/mergexo status")
-			w.answered("applied", "| state | **paused** |")
+			w.answered("applied", "| state | paused |")
 		})
 	}
 }

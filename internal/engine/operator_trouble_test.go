@@ -145,7 +145,7 @@ func TestAnOldCommandOfOneWhoHadNoRightStaysUnheard(t *testing.T) {
 	w.orders("eve", "I am a maintainer now.")
 	assert.Empty(t, w.answers())
 	w.orders("eve", "/mergexo pause")
-	w.answered("applied", "Nothing is done here until")
+	w.answered("applied", "Nothing happens here until")
 }
 
 func TestWithoutABaselineTheHeadHasToBeNamed(t *testing.T) {
@@ -161,7 +161,7 @@ func TestWithoutABaselineTheHeadHasToBeNamed(t *testing.T) {
 	require.Equal(t, model.ResultBlocked, w.handle(w.delivery("issue_comment")).Result)
 	assert.Contains(t, w.marked("block", "")[0]["body"], "/mergexo unblock head_sha="+head)
 	require.Equal(t, model.ResultBlocked, w.orders("carol", "/mergexo unblock").Result)
-	w.answered("rejected", "Which head was accepted last is not known any more")
+	w.answered("rejected", "The comment that said which head was accepted last is damaged")
 	require.Equal(t, model.ResultDone, w.orders("carol", "/mergexo unblock head_sha="+head).Result)
 }
 
@@ -187,11 +187,11 @@ func TestWhatGoesOnAfterACommandIsSaidAsItIs(t *testing.T) {
 	w, _, head := rewrittenPull(t)
 	w.orders("carol", "/mergexo pause")
 	w.orders("carol", "/mergexo unblock head_sha="+head)
-	w.answered("applied", "Nothing is taken up yet: paused by carol")
+	w.answered("applied", "No turn starts yet: paused by carol")
 	blocked, _, _ := rewrittenPull(t)
 	blocked.orders("carol", "/mergexo pause")
 	blocked.orders("carol", "/mergexo resume")
-	blocked.answered("applied", "Nothing is taken up yet: blocked (history_rewrite)")
+	blocked.answered("applied", "No turn starts yet: blocked (history_rewrite)")
 }
 
 func TestAnOldCommandIsNotRepeatedWhereReactionsAreRefused(t *testing.T) {
@@ -296,7 +296,7 @@ func TestAResetHeedsTheTakeover(t *testing.T) {
 	require.Equal(t, 200, status, "%s", out)
 	reports := w.reset("sandbox-actions", engine.Reset{Numbers: []int{1}, Head: head})
 	assert.Equal(t, model.ResultBlocked, reports[0].Result)
-	assert.Contains(t, reports[0].Reason, "a person had taken over")
+	assert.Contains(t, reports[0].Reason, "A person had taken over by label")
 }
 
 func TestAFreshCommentInTheLastSecondOfATakeoverSurvivesADeath(t *testing.T) {

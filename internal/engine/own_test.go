@@ -13,7 +13,7 @@ import (
 
 const (
 	ourName   = "github-actions[bot]"
-	takenNote = "> `taken out of the agent's commit messages: closing keywords, control characters, mentions, trailers of MergeXO's own, trailers that name people, words that skip checks`"
+	takenNote = "> `removed from the agent's commit messages: closing keywords, control characters, mentions, trailers of MergeXO's own, trailers that name people, words that skip checks`"
 )
 
 // posed are the two commits of the agent "posing" as a branch has them.

@@ -104,7 +104,7 @@ func TestASessionThatIsLostBeginsAnewFromWhatGitHubHolds(t *testing.T) {
 		first := s.Asked(0)
 		assert.Contains(t, first, "Answered 1 comment", "the earlier receipt")
 		assert.Contains(t, first, "diff --git a/greeting.txt", "the diff")
-		assert.Contains(t, w.marked("turn", "done")[1]["body"], "it began a new one")
+		assert.Contains(t, w.marked("turn", "done")[1]["body"], "it started a new one")
 	})
 }
 
@@ -150,7 +150,7 @@ func TestASessionThatIsLostBlocksOnceWhereTheSettingsSaySo(t *testing.T) {
 			assert.Equal(t, "session_missing", rep.BlockedReason)
 		}
 		require.Len(t, w.marked("block", ""), 1)
-		assert.Contains(t, w.marked("block", "")[0]["body"], "To let the agent begin a new session, comment `/mergexo unblock`.")
+		assert.Contains(t, w.marked("block", "")[0]["body"], "To start a new agent session, comment `/mergexo unblock`.")
 
 		s.Play(w.answering(r, second, "moon", "sun")...)
 		w.talk("carol", "/mergexo unblock")

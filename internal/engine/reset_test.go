@@ -70,7 +70,7 @@ func TestBlockedResetTakesTheRulesOfUnblock(t *testing.T) {
 	require.Len(t, reports, 1)
 	assert.Equal(t, model.ResultDone, reports[0].Result, reports[0].Reason)
 	assert.Len(t, w.marked("unblock", ""), 1)
-	assert.Contains(t, w.marked("unblock", "")[0]["body"], "**Unblocked** by github-actions[bot], from a terminal")
+	assert.Contains(t, w.marked("unblock", "")[0]["body"], "By github-actions[bot], from a terminal.")
 	assert.Empty(t, w.reset(actions, engine.Reset{}), "nothing is blocked any more")
 	reports = w.reset(actions, engine.Reset{Numbers: []int{w.number, w.number}})
 	require.Len(t, reports, 1)

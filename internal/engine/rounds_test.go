@@ -27,7 +27,7 @@ func TestAnAgentIsToldHowItsGitOperationsEnded(t *testing.T) {
 		calls int
 	}{
 		"fetch":   {[]string{"fetch_origin: done origin/agent/greet is at ", "origin/main is at "}, 2},
-		"tenfold": {[]string{"fetch_origin: failed not carried out, like all that follow: at most 4 operations a round"}, 2},
+		"tenfold": {[]string{"fetch_origin: failed not carried out, like all after it: at most 4 operations per round"}, 2},
 		"merge":   {[]string{"merge_origin_default_branch: done the head is now"}, 2},
 	} {
 		t.Run(how, func(t *testing.T) {
@@ -58,7 +58,7 @@ func TestAConflictWithTheDefaultBranchIsTheAgentsToResolve(t *testing.T) {
 		calls int
 	}{
 		"merge+resolve":  {"hello\nboth\n", 2},
-		"merge+heedless": {"conflict markers are left in greeting.txt", 3},
+		"merge+heedless": {"conflict markers remain in greeting.txt", 3},
 		"merge":          {"hello\nworld\n", 2}, // it gave up
 	} {
 		t.Run(how, func(t *testing.T) {
@@ -70,7 +70,7 @@ func TestAConflictWithTheDefaultBranchIsTheAgentsToResolve(t *testing.T) {
 			rep := w.handle(w.delivery("issue_comment"))
 			require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
 			assert.Equal(t, c.calls, w.calls())
-			assert.Contains(t, w.receipt(), "merge_origin_default_branch: conflict the merge is under way")
+			assert.Contains(t, w.receipt(), "merge_origin_default_branch: conflict the merge is in progress")
 			assert.Equal(t, c.file, w.file("greeting.txt"))
 			tip := w.api("octo", "GET", w.path("/commits/"+w.tip()), nil)
 			assert.Len(t, tip["parents"], map[bool]int{true: 1, false: 2}[how == "merge"])
@@ -116,7 +116,7 @@ func TestAMergeOverUncommittedChangesIsRefused(t *testing.T) {
 	w.agent = "dirty+merge"
 	w.talk("alice", "Catch up with main.")
 	require.Equal(t, model.ResultDone, w.handle(w.delivery("issue_comment")).Result)
-	assert.Contains(t, w.receipt(), "the checkout has changes that are not committed")
+	assert.Contains(t, w.receipt(), "the checkout has uncommitted changes")
 	assert.Len(t, w.commits(), 1)
 }
 
@@ -181,7 +181,7 @@ func TestAnswersThatStayTooLongNameTheSettingThatHelps(t *testing.T) {
 	w.agent = "stubborn"
 	rep := w.handle(ev)
 	assert.Equal(t, "outcome_invalid", rep.BlockedReason, rep.Reason)
-	assert.Contains(t, w.marked("block", "")[0]["body"], "a [feedback] max_per_turn of less than 50 makes several turns of it")
+	assert.Contains(t, w.marked("block", "")[0]["body"], "set [feedback] max_per_turn below 50 to split this into several turns")
 	assert.Equal(t, 2, w.calls())
 	assert.Empty(t, w.replies())
 }

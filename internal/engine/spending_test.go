@@ -25,7 +25,7 @@ func TestADaysTurnsAreCountedAndTheNextDayGoesOn(t *testing.T) {
 	rep := w.handle(ev)
 	require.Equal(t, model.ResultBlocked, rep.Result, rep.Reason)
 	assert.Equal(t, "budget_spent", rep.BlockedReason)
-	assert.Contains(t, rep.Reason, "it opens again at 2026-01-03 00:00 UTC")
+	assert.Contains(t, rep.Reason, "the block ends at 2026-01-03 00:00 UTC")
 	require.Len(t, w.marked("block", ""), 1)
 	assert.Contains(t, w.marked("block", "")[0]["body"], "2 turns today, and turns_per_day is 2")
 	assert.Equal(t, model.ResultBlocked, w.handle(ev).Result)
@@ -59,6 +59,6 @@ func TestADaysCostIsCounted(t *testing.T) {
 	}
 	rep := w.handle(w.delivery("pull_request_review_comment"))
 	require.Equal(t, model.ResultBlocked, rep.Result, rep.Reason)
-	assert.Contains(t, rep.Reason, "the agent has cost $1.50 today, and cost_per_day_usd is 1.50")
+	assert.Contains(t, rep.Reason, "the agent cost $1.50 today, and cost_per_day_usd is 1.50")
 	assert.Equal(t, 2, w.calls())
 }

@@ -99,7 +99,7 @@ func TestWhatChangesBetweenThePhases(t *testing.T) {
 		}
 		rep := w.phase(thread.ApplyPhase, ev, dir)
 		assert.Equal(t, model.ResultRetry, rep.Result, rep.Reason)
-		assert.Contains(t, rep.Reason, "agent phase takes the turn up there")
+		assert.Contains(t, rep.Reason, "continues the turn there")
 		w.gate.revive()
 		require.Equal(t, model.ResultDone, w.phase(thread.ApplyPhase, ev, w.prepared(ev)).Result)
 		assert.Len(t, w.replies(), 1)

@@ -47,7 +47,7 @@ func TestATurnThatAPersonTakesOverSaysSoAndWaits(t *testing.T) {
 			parked := w.marked("turn", "planned")
 			require.Len(t, parked, 1)
 			assert.Contains(t, parked[0]["body"], tt.why)
-			assert.Contains(t, parked[0]["body"], "Nothing was pushed. When that has changed, the next event goes on from here.")
+			assert.Contains(t, parked[0]["body"], "Nothing was pushed. Once that has changed, the next event continues from here.")
 			w.later(time.Minute)
 			tt.back(w)
 			require.Equal(t, model.ResultDone, w.handle(ev).Result)

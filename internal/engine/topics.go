@@ -12,6 +12,7 @@ import (
 	"github.com/mergexo/mergexo/internal/engine/issues"
 	"github.com/mergexo/mergexo/internal/engine/landing"
 	"github.com/mergexo/mergexo/internal/engine/operator"
+	"github.com/mergexo/mergexo/internal/engine/reviewing"
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/engine/trains"
 	"github.com/mergexo/mergexo/internal/engine/work"
@@ -28,6 +29,7 @@ type topics struct {
 	issue   *issues.Issue
 	merging *landing.Request
 	fork    *forks.Pull
+	review  *reviewing.Pull
 	desk    *operator.Desk
 }
 
@@ -38,7 +40,7 @@ func newTopics(w *thread.World, ev model.Event, rep *model.Report, known *thread
 
 // topicsOf are those of what a thread is about.
 func topicsOf(t *thread.Thread) *topics {
-	p := &topics{Thread: t, pull: feedback.NewPull(t), issue: issues.NewIssue(t), merging: &landing.Request{Thread: t}}
+	p := &topics{Thread: t, pull: feedback.NewPull(t), issue: issues.NewIssue(t), merging: &landing.Request{Thread: t}, review: reviewing.NewPull(t)}
 	p.fork = &forks.Pull{Work: &work.Work{Thread: t}, Merging: p.merging}
 	p.merging.Voided = p.fork.Voided
 	p.desk = &operator.Desk{Thread: t, Topics: p, Of: func(other *thread.Thread) *operator.Desk { return topicsOf(other).desk }, Followed: p.hasFollowed}
@@ -73,6 +75,10 @@ func (p *topics) onPull(ctx context.Context) (again bool, err error) {
 			return false, err
 		}
 	}
+	reviewed, err := p.review.Continue(ctx)
+	if err != nil {
+		return false, err
+	}
 	waiting, err := p.merging.Continue(ctx)
 	if err != nil {
 		return false, err
@@ -83,7 +89,7 @@ func (p *topics) onPull(ctx context.Context) (again bool, err error) {
 			return false, cmp.Or(err, error(end))
 		}
 	}
-	waiting = cmp.Or(waiting, p.merging.Refused, turned)
+	waiting = cmp.Or(waiting, p.merging.Refused, reviewed, turned)
 	if issue := p.designed(); issue != 0 {
 		next := thread.Follow(p.Thread, issue, "")
 		next.Instead = true
@@ -133,6 +139,10 @@ func (p *topics) FindMerge(ctx context.Context, c command.Case) (*command.Found,
 
 func (p *topics) FindRevert(ctx context.Context, c command.Case) (*command.Found, error) {
 	return p.merging.Revert(ctx, c)
+}
+
+func (p *topics) FindReview(ctx context.Context, c command.Case) (*command.Found, error) {
+	return p.review.Find(ctx, c)
 }
 
 func (p *topics) MergeGates(ctx context.Context) ([]model.Gate, error) { return p.merging.Gates(ctx) }

@@ -49,17 +49,6 @@ func carOfTwo(t *testing.T, name, text string) *world {
 	})
 }
 
-// next has CI test the one train branch that there is.
-func (w *world) next() model.Event {
-	w.t.Helper()
-	for branch, sha := range w.trains() {
-		w.tested[sha] = true
-		return w.tests(branch, sha)
-	}
-	w.t.Fatal("no train branch")
-	return model.Event{}
-}
-
 // trainEnds is all that counts of a train that has come to rest.
 func (w *world) trainEnds(numbers []int) string {
 	w.t.Helper()

@@ -184,7 +184,7 @@ func TestEveryFailedAttemptOnAnIssueLeavesItsCauseAndItsRun(t *testing.T) {
 	w.gate.revive()
 	rep := w.handle(ev)
 	assert.Equal(t, model.ReasonAttempts, rep.BlockedReason, rep.Reason)
-	assert.Contains(t, rep.Reason, "without a word")
+	assert.Contains(t, rep.Reason, "without a result")
 	body = w.lastWords()
 	for n := int64(1); n <= 3; n++ {
 		assert.Contains(t, body, w.runURL(n))

@@ -390,7 +390,7 @@ func TestAClosedTurnWithoutCommitsIsLeftAlone(t *testing.T) {
 	w.review("alice", "Answer me.")
 	w.meanwhile(deed{"octo", "PATCH", w.pull(""), `{"state": "closed"}`})
 	w.handle(w.delivery("pull_request_review_comment"))
-	assert.Contains(t, w.marked("turn", "planned")[0]["body"], "When the pull request is open again")
+	assert.Contains(t, w.marked("turn", "planned")[0]["body"], "Once the pull request is open again")
 	w.talk("eve", "Pity.")
 	w.gate.revive()
 	rep := w.handle(w.delivery("issue_comment"))

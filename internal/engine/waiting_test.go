@@ -38,7 +38,7 @@ func TestWhatWaitsForAPersonIsOneList(t *testing.T) {
 	rep = w.command("carol", "/mergexo merge")
 	require.Equal(t, "NO_TESTS", rep.BlockedReason, rep.Reason)
 	require.NotNil(t, rep.Need, "the job summary shows it")
-	assert.Equal(t, "say in [merge] tests how to test, or that there are none", rep.Need.Headline)
+	assert.Equal(t, "set a test command (or none) in [merge] tests, or that there are none", rep.Need.Headline)
 	want := []string{"1 merge NO_TESTS", fmt.Sprint(issue, " issue agent_blocked")}
 	for _, token := range []string{"sandbox-actions", "sandbox-carol"} {
 		assert.Equal(t, want, w.waiting(token), token)
@@ -60,8 +60,8 @@ func TestWhatWaitsForAPersonIsOneList(t *testing.T) {
 	assert.Contains(t, last.Evidence, "refused (NO_TESTS), see http")
 	w.orders("carol", "/mergexo why")
 	answers := w.answers()
-	assert.Contains(t, answers[len(answers)-1], "It cannot be merged as it is: the condition *last request* is not met.")
-	assert.Contains(t, answers[len(answers)-1], "Waits for a person: [say in [merge] tests how to test")
+	assert.Contains(t, answers[len(answers)-1], "It cannot be merged yet:\n- ")
+	assert.Contains(t, answers[len(answers)-1], "Waiting for a person: [set a test command (or none) in [merge] tests")
 }
 
 func TestAFailedTurnIsToldByWhy(t *testing.T) {
@@ -77,7 +77,7 @@ func TestAFailedTurnIsToldByWhy(t *testing.T) {
 	}
 	w.orders("carol", "/mergexo why")
 	answers := w.answers()
-	assert.Contains(t, answers[len(answers)-1], "The last turn failed; the next event or sweep tries again, or `/mergexo retry` does.")
+	assert.Contains(t, answers[len(answers)-1], "**The last turn failed**: it failed (")
 }
 
 // People may have branches merged that are no business of the agent's.

@@ -76,7 +76,7 @@ func TestAnAgentThatIsPassedOurTokenIsAMistake(t *testing.T) {
 	w.env = map[string]string{"MY_PAT": "sandbox-actions"}
 	w.talk("alice", "Answer me.")
 	_, err := w.engine().Handle(context.Background(), w.delivery("issue_comment"))
-	assert.ErrorContains(t, err, "pass_env: MY_PAT holds a secret of MergeXO's own")
+	assert.ErrorContains(t, err, "pass_env: MY_PAT holds one of MergeXO's own secrets")
 	assert.Empty(t, w.marked("turn", ""))
 }
 
@@ -84,7 +84,7 @@ func TestAModelsKeyThatIsPassedOnIsAMistake(t *testing.T) {
 	t.Parallel()
 	for pass, says := range map[string]string{
 		"OPENAI_API_KEY": `[agent] pass_env: "OPENAI_API_KEY" cannot be passed to codex: the model's key stays with MergeXO`,
-		"MY_KEY":         "[agent] pass_env: MY_KEY holds the model's key, which stays with MergeXO: leave it out",
+		"MY_KEY":         "[agent] pass_env: MY_KEY holds the model's key, which MergeXO keeps to itself: remove it",
 	} {
 		w := newWorld(t)
 		w.agentSetting(`adapter = "command"`, `adapter = "codex"`)

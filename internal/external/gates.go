@@ -64,7 +64,7 @@ func standing(f Facts) []model.Gate {
 		gates[2] = gate(GateMarkers, false, "%s was edited by %s", st.Distrusted[i].URL, st.Distrusted[i].Editor)
 	}
 	if st.Paused != nil {
-		gates[3] = gate(GatePaused, false, "paused by %s, see %s; /mergexo resume goes on", st.Paused.Marker.By, st.Paused.URL)
+		gates[3] = gate(GatePaused, false, "paused by %s, see %s; /mergexo resume continues", st.Paused.Marker.By, st.Paused.URL)
 	}
 	if f.Policy.Ignore != "" && has(p.Labels, f.Policy.Ignore) {
 		gates[4] = gate(GateTaken, false, "label %q is on the pull request: a person has taken over", f.Policy.Ignore)

@@ -40,17 +40,17 @@ func Validate(f model.Flow, o model.Outcome, changed bool) error {
 	message := strings.TrimSpace(o.CommitMessage)
 	switch {
 	case len(o.Session) > maxSession:
-		return invalid("session", "%d bytes; a handle of at most %d fits into a receipt", len(o.Session), maxSession)
+		return invalid("session", "%d bytes; at most %d fit into a receipt", len(o.Session), maxSession)
 	case message == "" && o.CommitMessage != "":
-		return invalid("commit_message", "empty but for white space")
+		return invalid("commit_message", "only white space")
 	case strings.TrimSpace(o.BlockedReason) != "":
 		return nil
 	case f == model.FlowDesign:
 		return validDesign(o)
 	case message != "" && !changed:
-		return invalid("commit_message", "given, but nothing was changed in the checkout")
+		return invalid("commit_message", "given, but nothing changed in the checkout")
 	case !changed:
-		return &Invalid{"commit_message", "none, and nothing was changed in the checkout", model.ReasonNoChange}
+		return &Invalid{"commit_message", "missing, and nothing changed in the checkout", model.ReasonNoChange}
 	}
 	return nil
 }
@@ -62,7 +62,7 @@ func validDesign(o model.Outcome) error {
 	case blank(o.Title):
 		return invalid("title", "empty")
 	case len(o.TouchPaths) > maxTouchPaths:
-		return invalid("touch_paths", "%d paths; at most %d, globs stand for many", len(o.TouchPaths), maxTouchPaths)
+		return invalid("touch_paths", "%d paths, at most %d; use globs to name many", len(o.TouchPaths), maxTouchPaths)
 	}
 	for i, p := range o.TouchPaths {
 		if wrong := badPath(p); wrong != "" {
@@ -88,17 +88,17 @@ func badPath(p string) string {
 	case len(p) > maxTouchPath:
 		return fmt.Sprintf("%d bytes; at most %d", len(p), maxTouchPath)
 	case !utf8.ValidString(p) || strings.ContainsFunc(p, func(r rune) bool { return unicode.IsControl(r) || markdown.Invisible(r) }):
-		return "a character that does not show"
+		return "an invisible character"
 	case strings.Contains(p, `\`):
-		return "a backslash; paths have slashes"
+		return "a backslash; write paths with slashes"
 	case strings.HasPrefix(p, "/") || drive.MatchString(p):
-		return "absolute; paths begin at the top of the repository"
+		return "absolute; write paths relative to the top of the repository"
 	case slices.Contains(steps, ".."):
 		return "it leaves the repository"
 	case slices.ContainsFunc(steps, func(s string) bool { return strings.EqualFold(s, ".git") }):
 		return "it is git's own"
 	case strings.Contains(p, "//") || trimmed(p) == "" || slices.Contains(strings.Split(trimmed(p), "/"), "."):
-		return "not a path as git has it"
+		return "not a path that git could hold"
 	case !doublestar.ValidatePattern(p):
 		return "not a glob"
 	}

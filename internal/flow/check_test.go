@@ -71,7 +71,7 @@ func TestTouchPathsStayInTheTree(t *testing.T) {
 		"..": "leaves", "../x": "leaves", "a/../../x": "leaves", "a/..": "leaves", "{a,..}/x": "leaves", "./../x": "leaves",
 		`a\b`: "backslash", `..\x`: "backslash",
 		".git": "git's own", "a/.GIT/config": "git's own", "{.git,a}/x": "git's own", ".git/": "git's own",
-		"a\nb": "does not show", "a\x00": "does not show", "a\u202eb": "does not show", "\xff": "does not show", "a\u0085": "does not show",
+		"a\nb": "invisible character", "a\x00": "invisible character", "a\u202eb": "invisible character", "\xff": "invisible character", "a\u0085": "invisible character",
 		"a//b": "not a path", ".": "not a path", "./": "not a path", "a/./b": "not a path",
 		"[a": "not a glob", "{a": "not a glob",
 	} {

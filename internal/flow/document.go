@@ -126,12 +126,12 @@ func listed(list *yaml.Node) ([]string, error) {
 	case list.Kind != yaml.SequenceNode:
 		return nil, wrong(list, "not a list of paths")
 	case len(items) > maxTouchPaths:
-		return nil, wrong(list, "%d paths; at most %d, globs stand for many", len(items), maxTouchPaths)
+		return nil, wrong(list, "%d paths, at most %d; use globs to name many", len(items), maxTouchPaths)
 	}
 	var paths []string
 	for _, item := range items {
 		if item.Kind != yaml.ScalarNode {
-			return nil, wrong(item, "not a path; one with special characters stands in double quotes")
+			return nil, wrong(item, "not a path; put a path with special characters in double quotes")
 		}
 		if bad := badPath(item.Value); bad != "" {
 			return nil, wrong(item, "%q: %s", item.Value, bad)
@@ -155,7 +155,7 @@ func located(err error, front string) error {
 	} else if alias := yamlAlias.FindStringSubmatch(text); alias != nil {
 		before, _, _ := strings.Cut(front, "*"+alias[1])
 		line = strings.Count(before, "\n") + 1
-		text = "*" + alias[1] + " has to stand in double quotes"
+		text = "*" + alias[1] + " has to be in double quotes"
 	}
 	return fmt.Errorf("line %d: front matter: %s", line+1, strings.TrimPrefix(text, "yaml: "))
 }

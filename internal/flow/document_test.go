@@ -86,14 +86,14 @@ func TestTouchPathsAreReadWhoeverWroteThem(t *testing.T) {
 		"---\na: 1": "line 1: no front matter between lines of three dashes",
 		"---\ntitle: x\ntouch_paths:\n  - a\n  - ../b\n---\n":          `line 5: touch_paths: "../b": it leaves the repository`,
 		"---\ntouch_paths:\n  - a\n  -\n---\n":                         `line 4: touch_paths: "": empty`,
-		"---\ntouch_paths:\n  - a: b\n---\n":                           "line 3: touch_paths: not a path; one with special characters stands in double quotes",
+		"---\ntouch_paths:\n  - a: b\n---\n":                           "line 3: touch_paths: not a path; put a path with special characters in double quotes",
 		"---\nx: 1\ntouch_paths:\n  a: b\n---\n":                       "line 4: touch_paths: not a list of paths",
-		"---\nissue: 3\nx: *y\ntouch_paths: a\n---\n":                  "line 3: front matter: *y has to stand in double quotes",
+		"---\nissue: 3\nx: *y\ntouch_paths: a\n---\n":                  "line 3: front matter: *y has to be in double quotes",
 		"---\nx: *.go\n---\n":                                          "line 2: front matter: did not find expected alphabetic or numeric character",
 		"---\nissue: 3\ntitle: a: b\n---\n":                            "line 3: front matter: mapping values are not allowed in this context",
 		"---\ntouch_paths:\n\t- a\n---\n":                              "line 3: front matter: found character that cannot start any token",
 		"---\n- a\n---\n":                                              "line 2: front matter: no names with values",
-		"---\ntouch_paths: [" + strings.Repeat("a,", 201) + "]\n---\n": "line 2: touch_paths: 201 paths; at most 200, globs stand for many",
+		"---\ntouch_paths: [" + strings.Repeat("a,", 201) + "]\n---\n": "line 2: touch_paths: 201 paths, at most 200; use globs to name many",
 	} {
 		_, err := flow.TouchPaths([]byte(text))
 		assert.EqualError(t, err, want, "%q", text)

@@ -75,8 +75,8 @@ func Starters(i model.Issue, label string) []string {
 
 // Why work on an issue may not begin.
 const (
-	WhyNobody  = "neither the author of the issue nor whoever put the label on has the right to set an agent to work"
-	WhyChanged = "changed after it was labelled: put the label on again"
+	WhyNobody  = "neither the author of the issue nor the person who added the label may start an agent"
+	WhyChanged = "changed after it was labelled: add the label again"
 )
 
 // MayStart reports whether work on the issue may start, and why not. The author's right is enough. If only the person who

@@ -68,14 +68,14 @@ func (f Facts) next() Step {
 	case f.Issue.Closed:
 		return s.as(Nothing, "issue %d is closed", f.Issue.Number)
 	case has(f.Issue.Labels, f.Labels.Ignore):
-		return s.as(Nothing, "label %q is on issue %d: a person has taken over", f.Labels.Ignore, f.Issue.Number)
+		return s.as(Nothing, "issue %[2]d has label %[1]q: a person has taken over", f.Labels.Ignore, f.Issue.Number)
 	case s.From != nil && s.From.Marker.Status == model.PhasePlanned:
 		s.Flow = s.From.Marker.Flow
 		return s.as(Finish, "the work is done and recorded")
 	case s.From != nil && s.From.Marker.Status == model.PhaseDone:
 		return f.opened(s, flow, labelled)
 	case !labelled:
-		return s.as(Nothing, "issue %d has no label that sets an agent to work", f.Issue.Number)
+		return s.as(Nothing, "issue %d has no label that starts an agent", f.Issue.Number)
 	case s.From == nil:
 		s.Flow = flow
 		return s.as(Begin, "it is labelled")
@@ -92,9 +92,9 @@ func (f Facts) unfinished(s Step, flow model.Flow) Step {
 	}
 	switch {
 	case ForOperators(m.Waiting) && !f.State.Retried:
-		return s.as(Wait, "issue %d waits for an operator (%s), see %s; /mergexo retry goes on", f.Issue.Number, m.Waiting, s.From.URL)
+		return s.as(Wait, "issue %d waits for an operator (%s), see %s; /mergexo retry continues", f.Issue.Number, m.Waiting, s.From.URL)
 	case m.Status != model.PhaseWaiting:
-		return s.as(GoOn, "the last attempt came to no result")
+		return s.as(GoOn, "the last attempt had no result")
 	case m.Outbox != nil && (f.State.Retried || f.Queued > 0): // new comments come before the pull request
 		s.Flow = m.Flow
 		return s.as(Finish, "the work is done and recorded")
@@ -103,7 +103,7 @@ func (f Facts) unfinished(s Step, flow model.Flow) Step {
 	case f.State.Retried:
 		return s.as(GoOn, "an operator asked for another attempt")
 	}
-	return s.as(Wait, "issue %d waits for a person (%s), see %s; a comment there goes on, or /mergexo retry", f.Issue.Number, m.Waiting, s.From.URL)
+	return s.as(Wait, "issue %d waits for a person (%s), see %s; a comment there continues, or /mergexo retry", f.Issue.Number, m.Waiting, s.From.URL)
 }
 
 // opened handles an issue with a pull request.
@@ -115,12 +115,12 @@ func (f Facts) opened(s Step, flow model.Flow, labelled bool) Step {
 		return s.as(Nothing, "pull request %d was opened for issue %d", m.Pull, f.Issue.Number)
 	}
 	if f.Pulls == nil {
-		return s.as(LookUp, "how pull request %d stands decides", m.Pull)
+		return s.as(LookUp, "it depends on the state of pull request %d", m.Pull)
 	}
 	at := slices.IndexFunc(f.Pulls, func(p model.PullRef) bool { return p.Number == m.Pull })
 	switch {
 	case at >= 0 && f.Pulls[at].State == model.PullOpen && f.Queued > 0:
-		return s.as(Redirect, "pull request %d is where the work goes on", m.Pull)
+		return s.as(Redirect, "the work continues in pull request %d", m.Pull)
 	case at >= 0 && f.Pulls[at].State == model.PullOpen:
 		return s.as(Nothing, "pull request %d is open for issue %d", m.Pull, f.Issue.Number)
 	case design && at >= 0 && f.Pulls[at].State == model.PullMerged:
@@ -130,9 +130,9 @@ func (f Facts) opened(s Step, flow model.Flow, labelled bool) Step {
 		s.Flow = flow
 		return s.as(Begin, "it was asked for again after pull request %d", m.Pull)
 	case at >= 0 && f.Pulls[at].State == model.PullClosed && f.Queued > 0:
-		return s.as(Redirect, "pull request %d is over", m.Pull)
+		return s.as(Redirect, "pull request %d is closed", m.Pull)
 	}
-	return s.as(Nothing, "pull request %d of issue %d is over; put the label on again, or /mergexo retry, to begin anew", m.Pull, f.Issue.Number)
+	return s.as(Nothing, "pull request %d of issue %d is closed; to start again, add the label again, or /mergexo retry", m.Pull, f.Issue.Number)
 }
 
 // labelledSince reports whether the flow's label was added after a time.

@@ -27,35 +27,35 @@ type Stop struct {
 type pause struct{ headline, help string }
 
 const (
-	again = "%s, comment here with what the agent should know, or have an operator comment `/mergexo retry`."
-	retry = "%s, have an operator comment `/mergexo retry`."
+	again = "%s, comment here with what the agent should know, or ask an operator to comment `/mergexo retry`."
+	retry = "%s, ask an operator to comment `/mergexo retry`."
 )
 
 var pauses = map[string]pause{
-	model.ReasonAgent:     {"the agent needs a decision", "%s, answer in a comment here."},
+	model.ReasonAgent:     {"the agent has a question", "Reply here and the agent continues."},
 	model.ReasonTests:     {"required tests fail", again},
-	model.ReasonNoTest:    {"no test comes with the bug fix", "Files that match `[repo] test_file_regex` count as tests. " + again},
-	model.ReasonTimeout:   {"the agent did not come to an end in its time", "`[agent] timeout` says how long that is, and `run_timeout` how long the whole run may take. " + again},
+	model.ReasonNoTest:    {"the bug fix has no test", "Files that match `[repo] test_file_regex` count as tests. " + again},
+	model.ReasonTimeout:   {"the agent timed out", "Set a longer limit with `[agent] timeout`, or `run_timeout` for the whole run. " + again},
 	model.ReasonCancelled: {"the workflow run was cancelled", again},
-	model.ReasonNoChange:  {"the agent changed nothing", "%s, say in a comment here what is to be changed."},
-	model.ReasonOutcome:   {"the agent's answer does not hold", again},
-	model.ReasonForbidden: {"the agent changed what it must not", again},
-	model.ReasonSecret:    {"the work holds what looks like a secret", "Files in which such things may stand are named in `[feedback] allow_secrets`. " + again},
-	model.ReasonRefused:   {"the agent's model refused", "%s, say it in other words in a comment here."},
-	model.ReasonSession:   {"the agent's session is not to be had", "%s with a new session, have an operator comment `/mergexo retry`."},
-	model.ReasonBudget:    {"the day's budget is spent", "The next day begins at 00:00 UTC. " + retry},
-	model.ReasonFlaky:     {"a test that was held to be flaky failed again", retry},
-	model.ReasonPush:      {"the server refused the push to `%s`", "Let MergeXO's token create branches `agent/**` and push to them. " + retry},
-	model.ReasonAttempts:  {"the agent failed again and again", again},
-	model.ReasonClosed:    {"the issue was closed while the agent was at work", "Reopen it first. " + retry},
-	model.ReasonNoPull: {"GitHub does not let MergeXO open the pull request", "Switch on *Allow GitHub Actions to create and approve pull requests* under Settings, Actions, General " +
-		"(where it cannot be, the organization or enterprise has it off), or use the token of a GitHub App. Then have an operator comment `/mergexo retry`: the pull request is opened without another attempt."},
-	model.ReasonMarkerEdited: {"a comment that holds MergeXO's state was edited by somebody else",
-		"What it said is neither obeyed nor done again. To go on from what the other comments say, or to begin anew where they say nothing, an operator comments `/mergexo retry`."},
-	model.ReasonBranch:   {"every name for the branch is taken", "Delete or rename branches of this issue below `agent/` that are not needed. " + retry},
-	model.ReasonRewrite:  {"history was rewritten", "Only an operator can go on here; comments wait until then. Where what is there now is right, or the agent shall try again, an operator comments `/mergexo retry`."},
-	model.ReasonNoDesign: {"the merged design is not to be found", "%s, put it back or merge another one, and comment here."},
-	model.ReasonConflict: {"commits that were pushed to `%s` meanwhile conflict with the attempt's own", again},
+	model.ReasonNoChange:  {"the agent changed nothing", "%s, comment here what to change."},
+	model.ReasonOutcome:   {"the agent's answer is invalid", again},
+	model.ReasonForbidden: {"the agent made changes that are not allowed", again},
+	model.ReasonSecret:    {"the work seems to contain a secret", "If it is no secret, add the file to `[feedback] allow_secrets`. " + again},
+	model.ReasonRefused:   {"the agent's model refused", "%s, rephrase the task in a comment here."},
+	model.ReasonSession:   {"the agent's session is not available", "%s with a new session, ask an operator to comment `/mergexo retry`."},
+	model.ReasonBudget:    {"today's budget is used up", "The next day begins at 00:00 UTC. " + retry},
+	model.ReasonFlaky:     {"a test reported as flaky failed again", retry},
+	model.ReasonPush:      {"the server refused the push to `%s`", "Allow MergeXO's token to create and push branches `agent/**`. " + retry},
+	model.ReasonAttempts:  {"every attempt of the agent failed", again},
+	model.ReasonClosed:    {"the issue was closed while the agent was working", "Reopen it first. " + retry},
+	model.ReasonNoPull: {"GitHub does not let MergeXO open the pull request", "Switch on *Allow GitHub Actions to create and approve pull requests* under Settings, Actions, General, or use the token of a GitHub App. " +
+		"If the setting is locked, the organization or enterprise has switched it off. Then ask an operator to comment `/mergexo retry`: the pull request is opened without another attempt."},
+	model.ReasonMarkerEdited: {"somebody else edited a comment that holds MergeXO's state",
+		"MergeXO ignores the edited comment. To continue from the other comments, an operator comments `/mergexo retry`."},
+	model.ReasonBranch:   {"all names for the branch are taken", "Delete or rename unneeded branches of this issue below `agent/`. " + retry},
+	model.ReasonRewrite:  {"history was rewritten", "Comments wait until an operator decides. To accept the branch as it is, and to let the agent try again, an operator comments `/mergexo retry`."},
+	model.ReasonNoDesign: {"the merged design document was not found", "%s, restore it or merge another one, and comment here."},
+	model.ReasonConflict: {"newly pushed commits on `%s` conflict with the agent's", again},
 }
 
 func headline(reason, branch string) string {
@@ -69,7 +69,11 @@ func headline(reason, branch string) string {
 // StopText says why an attempt waits for a person, where its work is, and how to continue.
 func StopText(i model.Issue, m model.IssueMarker, s Stop) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "**Waiting for a person: %s** (`%s`)%s%s\n", headline(s.Reason, m.Branch), markdown.Code(s.Reason), attempt(m), markdown.Run(m.RunURL))
+	title := "Waiting for a person: " + headline(s.Reason, m.Branch)
+	if s.Reason == model.ReasonAgent { // a question is no failure
+		title = "The agent has a question"
+	}
+	fmt.Fprintf(&b, "**%s** (`%s`)%s%s\n", title, markdown.Code(s.Reason), attempt(m), markdown.Run(m.RunURL))
 	if strings.TrimSpace(s.Detail) != "" {
 		fmt.Fprintf(&b, "\n%s\n", markdown.Quote(s.Detail))
 	}
@@ -97,10 +101,10 @@ func whereabouts(i model.Issue, m model.IssueMarker, s Stop) string {
 	if s.Rescue != "" {
 		what := "The work"
 		if s.Kept.Branch != "" {
-			what = "What was done since"
+			what = "The work since then"
 		}
-		parts = append(parts, fmt.Sprintf("**%s could not be pushed.** It is on the runner, in the git bundle %s; where the workflow uploads that, it is among the run's artifacts. "+
-			"With the file at hand:\n\n    git fetch %s %s:mergexo-rescue && git switch mergexo-rescue", what, markdown.Inline(s.Rescue), word(path.Base(s.Rescue)), word(m.Branch)))
+		parts = append(parts, fmt.Sprintf("**%s could not be pushed.** It is on the runner, in the git bundle %s. If the workflow uploads it, it is among the run's artifacts. "+
+			"To get the work from that file:\n\n    git fetch %s %s:mergexo-rescue && git switch mergexo-rescue", what, markdown.Inline(s.Rescue), word(path.Base(s.Rescue)), word(m.Branch)))
 	}
 	if s.Lost != "" {
 		parts = append(parts, lost(i, m.Branch, s))
@@ -116,20 +120,20 @@ func whereabouts(i model.Issue, m model.IssueMarker, s Stop) string {
 
 // lost says that a branch no longer has a checkpoint, and how to recover it while the server still has it.
 func lost(i model.Issue, branch string, s Stop) string {
-	where := "that branch was deleted since"
+	where := "that branch was deleted"
 	if s.Now != "" {
-		where = fmt.Sprintf("%s is at %s now, without it", branchLink(i, branch), markdown.Commit(i.URL, s.Now))
+		where = fmt.Sprintf("%s is now at %s, without it", branchLink(i, branch), markdown.Commit(i.URL, s.Now))
 	}
-	return fmt.Sprintf("What was done was kept on branch `%s` at %s; %s. To put it back, as long as it is to be had:\n\n    git fetch origin %s && %s",
+	return fmt.Sprintf("The work was kept on branch `%s` at %s; %s. To restore it, while GitHub still has it:\n\n    git fetch origin %s && %s",
 		markdown.Code(branch), markdown.Commit(i.URL, s.Lost), where, s.Lost, markdown.Restore(branch, s.Now, s.Lost))
 }
 
 // kept says where a checkpoint is, and what it adds to the base branch.
 func kept(i model.Issue, base string, k model.Kept) string {
 	if k.Hidden() {
-		return fmt.Sprintf("What was done is kept in a bundle on the hidden ref `%s`, since no branch may hold it.", markdown.Code(k.Branch))
+		return fmt.Sprintf("The work so far is kept in a bundle on the hidden ref `%s`, because no branch may hold it.", markdown.Code(k.Branch))
 	}
-	return fmt.Sprintf("What was done is kept on %s at %s ([compare with `%s`](%s/compare/%s...%s)).",
+	return fmt.Sprintf("The work so far is kept on %s at %s ([compare with `%s`](%s/compare/%s...%s)).",
 		branchLink(i, k.Branch), markdown.Commit(i.URL, k.SHA), markdown.Code(base), markdown.Repository(i.URL), escaped(base), k.SHA)
 }
 
@@ -141,11 +145,11 @@ func help(m model.IssueMarker, s Stop) string {
 	}
 	switch {
 	case s.Kept.Branch != "" && s.Kept.Branch == m.Branch:
-		return strings.ReplaceAll(p.help, "%s", "To go on from that branch")
+		return strings.ReplaceAll(p.help, "%s", "To continue from that branch")
 	case m.LastCheckpoint != "" && (s.Lost == "" || s.Now != ""):
-		return strings.ReplaceAll(p.help, "%s", fmt.Sprintf("To go on from branch `%s`", markdown.Code(m.Branch)))
+		return strings.ReplaceAll(p.help, "%s", fmt.Sprintf("To continue from branch `%s`", markdown.Code(m.Branch)))
 	}
-	return strings.ReplaceAll(p.help, "%s", "To begin anew")
+	return strings.ReplaceAll(p.help, "%s", "To start again")
 }
 
 // word makes a name safe to paste into a shell, within a code span.
@@ -167,9 +171,9 @@ func ForOperators(reason string) bool {
 // goesOn tells a terminal who can go on.
 func goesOn(reason string) string {
 	if ForOperators(reason) {
-		return "an operator goes on with /mergexo retry"
+		return "to continue, an operator comments /mergexo retry"
 	}
-	return "a comment on the issue goes on, or /mergexo retry"
+	return "to continue, comment on the issue, or /mergexo retry"
 }
 
 // Reason is the same for a terminal: what and why in the first line, with the way on.

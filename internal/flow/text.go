@@ -29,12 +29,12 @@ func work(f model.Flow) string {
 func ClaimText(i model.Issue, m model.IssueMarker, comments []model.Comment, wip string) string {
 	var b strings.Builder
 	if m.LastCheckpoint != "" {
-		fmt.Fprintf(&b, "**Going on with %s** from %s of %s%s%s\n", work(m.Flow), markdown.Commit(i.URL, m.Start), branchLink(i, m.Branch), attempt(m), markdown.Run(m.RunURL))
+		fmt.Fprintf(&b, "**Continuing %s** from %s of %s%s%s\n", work(m.Flow), markdown.Commit(i.URL, m.Start), branchLink(i, m.Branch), attempt(m), markdown.Run(m.RunURL))
 	} else {
 		fmt.Fprintf(&b, "**Working on %s** from `%s` at %s%s%s\n", work(m.Flow), markdown.Code(m.Base), markdown.Commit(i.URL, m.Start), attempt(m), markdown.Run(m.RunURL))
 	}
 	if len(comments) > 0 {
-		b.WriteString("\nTaking up what was said here:\n\n")
+		b.WriteString("\nBased on these comments:\n\n")
 	}
 	for _, c := range comments {
 		fmt.Fprintf(&b, "- %s\n", mention(c))
@@ -52,7 +52,7 @@ func ClaimText(i model.Issue, m model.IssueMarker, comments []model.Comment, wip
 
 // PlannedText replaces the claim's text once the work is safe on GitHub.
 func PlannedText(i model.Issue, m model.IssueMarker) string {
-	return fmt.Sprintf("**The work is done** and kept as %s; a pull request from branch `%s` is about to be opened%s",
+	return fmt.Sprintf("**The work is done** and kept as %s. Next, a pull request from branch `%s` is opened%s",
 		markdown.Commit(i.URL, m.Planned), markdown.Code(m.Branch), markdown.Run(m.RunURL))
 }
 
@@ -72,7 +72,7 @@ func FailedText(i model.Issue, m model.IssueMarker, next string, k model.Kept) s
 
 // Again is the sentence below an attempt that will be retried.
 func Again(attempt, most int) string {
-	return fmt.Sprintf("The next event here tries again (%d of %d), and so does a comment that says what to do otherwise.", attempt, most)
+	return fmt.Sprintf("The next event or comment here tries again (%d of %d).", attempt, most)
 }
 
 // Later is the sentence below an attempt that does not count because only time ran out.
@@ -111,7 +111,7 @@ func ReceiptText(i model.Issue, m model.IssueMarker, pull model.PullRef, o model
 
 // ClosedText tells commenters how to start again when the pull request is closed.
 func ClosedText(pull model.PullRef) string {
-	return fmt.Sprintf("[#%d](%s) is over, and nothing more happens here by itself. To begin anew, put the label on again, or an operator comments `/mergexo retry`; what was said here is then taken up.", pull.Number, pull.URL)
+	return fmt.Sprintf("[#%d](%s) is closed, so MergeXO does nothing more here. To start again with the comments made since, add the label again, or an operator comments `/mergexo retry`.", pull.Number, pull.URL)
 }
 
 // RedirectText sends commenters to the issue's pull request.
@@ -120,7 +120,7 @@ func RedirectText(pull model.PullRef, f model.Flow) string {
 	if f == model.FlowDesign {
 		what = "The design of this issue"
 	}
-	return fmt.Sprintf("%s goes on in [#%d](%s): please comment there.", what, pull.Number, pull.URL)
+	return fmt.Sprintf("%s continues in [#%d](%s): please comment there.", what, pull.Number, pull.URL)
 }
 
 func attempt(m model.IssueMarker) string {

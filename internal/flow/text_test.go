@@ -126,7 +126,7 @@ func TestEveryReasonHasItsWords(t *testing.T) {
 func TestAStopInATerminal(t *testing.T) {
 	m := marker()
 	assert.Equal(t, "issue 3 waits for a person (tests_failed): required tests fail: FAIL; the work is kept on branch agent/bugfix/3-say-hello at "+done+
-		"; a comment on the issue goes on, or /mergexo retry\nmore", flow.Reason(3, m, flow.Stop{Reason: model.ReasonTests, Detail: "FAIL\nmore\n", Kept: work}))
+		"; to continue, comment on the issue, or /mergexo retry\nmore", flow.Reason(3, m, flow.Stop{Reason: model.ReasonTests, Detail: "FAIL\nmore\n", Kept: work}))
 	assert.Equal(t, "issue 3 waits for a person (push_refused): the server refused the push to agent/bugfix/3-say-hello; the work is in the git bundle /tmp/x.bundle"+
-		"; a comment on the issue goes on, or /mergexo retry", flow.Reason(3, m, flow.Stop{Reason: model.ReasonPush, Rescue: "/tmp/x.bundle"}))
+		"; to continue, comment on the issue, or /mergexo retry", flow.Reason(3, m, flow.Stop{Reason: model.ReasonPush, Rescue: "/tmp/x.bundle"}))
 }

@@ -15,6 +15,9 @@ import (
 // ErrNoRepository means that a directory is not in a git working tree.
 var ErrNoRepository = errors.New("no git repository")
 
+// ErrBare means that a directory is a bare repository, which is also an ErrNoRepository.
+var ErrBare = fmt.Errorf("%w with files: it is bare", ErrNoRepository)
+
 // Place is what git knows about a directory, without changes or network.
 type Place struct {
 	Version string // of git, as "2.39.5"
@@ -49,12 +52,25 @@ func Look(ctx context.Context, dir, path string) (Place, error) {
 		if ctx.Err() != nil || ExitCode(err) < 0 {
 			return p, err
 		}
+		if isBare(dir) {
+			return p, fmt.Errorf("%s: %w", dir, ErrBare)
+		}
 		return p, fmt.Errorf("%s: %w", dir, ErrNoRepository)
 	}
 	if p.Origin, err = ask("config", "--get", "remote.origin.url"); err != nil && ExitCode(err) != 1 {
 		return p, fmt.Errorf("read the remote origin: %w", err)
 	}
 	return p, nil
+}
+
+// isBare goes by what git looks for itself: https://git-scm.com/docs/gitrepository-layout
+func isBare(dir string) bool {
+	for _, name := range []string{"HEAD", "objects", "refs"} {
+		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
+			return false
+		}
+	}
+	return filepath.Base(dir) != ".git"
 }
 
 // versionOf is the number in "git version 2.39.5 (Apple Git-154)".

@@ -65,6 +65,7 @@ type Client struct {
 	Pulls        Pulls
 	Refs         Refs
 	Repositories Repositories
+	Setup        Setup
 	Threads      Threads
 
 	conn *conn
@@ -133,7 +134,7 @@ func New(o Options) (*Client, error) {
 	c.rest.UserAgent = o.UserAgent
 	return &Client{
 		Actions: Actions{c}, Apps: Apps{c}, Comments: Comments{c}, Commits: Commits{c}, Issues: Issues{c},
-		Pulls: Pulls{c}, Refs: Refs{c}, Repositories: Repositories{c}, Threads: Threads{c}, conn: c,
+		Pulls: Pulls{c}, Refs: Refs{c}, Repositories: Repositories{c}, Setup: Setup{c}, Threads: Threads{c}, conn: c,
 	}, nil
 }
 

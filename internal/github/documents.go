@@ -22,6 +22,10 @@ var (
 
 	ourIssuesDocument = document("ourissues")
 	trainDocument     = document("train")
+
+	queueDocument   = document("queue")
+	enqueueDocument = document("enqueue")
+	dequeueDocument = document("dequeue")
 )
 
 var (
@@ -94,7 +98,7 @@ func (a asked) document(n int) string {
 	return withFragments(fmt.Sprintf("query %s($owner: String!, $name: String!%s) {\n  repository(owner: $owner, name: $name) {\n%s  }\n}", a.query, heads.String(), fields.String()))
 }
 
-// Documents are all GraphQL documents that the gateway sends, by name, for those who try what a server makes of each. One that
+// Documents are all GraphQL queries that the gateway sends, by name, for those who try what a server makes of each. One that
 // asks for each of several things asks for two; the numbers in it are 1 and 2.
 func Documents() map[string]string {
 	const two = 2
@@ -102,8 +106,13 @@ func Documents() map[string]string {
 		"snapshot": snapshotDocument, "page": pageDocument, "survey": surveyDocument, "surveyissues": surveyIssuesDocument([]int{1, two}),
 		"mergefacts": mergeFactsDocument, "mergemore": mergeMoreDocument, "pullsnow": pullsNow.document(two), "train": trainDocument, "pullsfrom": pullsFromDocument,
 		"ourissues": ourIssuesDocument, "rights": rightsOf.document(two), "pullsof": pullsOfCommits.document(two), "runson": runsOnCommits.document(two),
-		"states": statesOf.document(two),
+		"states": statesOf.document(two), "queue": queueDocument,
 	}
+}
+
+// Mutations are all GraphQL documents that change something, by name.
+func Mutations() map[string]string {
+	return map[string]string{"enqueue": enqueueDocument, "dequeue": dequeueDocument}
 }
 
 // surveyIssuesDocument asks for the issues or pull requests of these numbers, too, as p0 and so on.

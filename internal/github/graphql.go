@@ -163,6 +163,8 @@ func (c *conn) graphFailure(op string, ge graphError) *Error {
 		e.Kind, e.Fix = Outdated, fixOutdated
 	case "INVALID_CURSOR_ARGUMENTS", "ARGUMENTLITERALSINCOMPATIBLE", "MAX_NODE_LIMIT_EXCEEDED":
 		e.Kind, e.Fix = Invalid, ""
+	case "UNPROCESSABLE": // a mutation that was understood
+		e.Kind, e.Fix = Invalid, ""
 	case "RESOURCE_LIMITS_EXCEEDED":
 		e.Kind, e.Message = TooHeavy, strings.TrimSuffix(e.Message, ".")
 	}

@@ -218,11 +218,11 @@ func (r *reading) next() (pageRequest, bool) {
 	}
 	p := pageRequest{
 		comments: r.conversation.more && !mark.Settles(r.lowest),
-		reviews:  r.reviews.more && !r.reviews.oldest.Before(mark.At),
+		reviews:  r.reviews.more && (r.q.Reviews || !r.reviews.oldest.Before(mark.At)),
 	}
 	p.threads = p.reviews && r.threadPages.more
 	for i, l := range r.long {
-		if !l.submitted.Before(mark.At) {
+		if r.q.Reviews || !l.submitted.Before(mark.At) {
 			p.review = l
 			r.long = append(r.long[:i:i], r.long[i+1:]...)
 			break

@@ -2,6 +2,7 @@ package github
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"testing"
 	"time"
@@ -21,6 +22,7 @@ func TestDocuments(t *testing.T) {
 	schema, err := gqlparser.LoadSchema(&ast.Source{Name: "sandbox.SDL", Input: sandbox.SDL()})
 	require.NoError(t, err)
 	all := Documents()
+	maps.Copy(all, Mutations())
 	all["surveyissues alone"] = surveyIssuesDocument(nil)
 	for name, document := range all {
 		_, errs := gqlparser.LoadQueryWithRules(schema, document, rules.NewDefaultRules())

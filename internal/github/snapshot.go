@@ -25,6 +25,8 @@ type Query struct {
 	// Settled is asked after each page with all that was read so far, oldest first, and with the snapshot but for its
 	// comments: paging stops at the first comment that the mark settles. False, or a nil function, asks for everything.
 	Settled func(s model.Snapshot, read []model.Comment) (model.Mark, bool)
+	// Reviews asks for all reviews and their comments, whatever is settled.
+	Reviews bool
 }
 
 // pageSize is how many nodes of one kind a request asks for; reviews come with their comments and so are fewer.

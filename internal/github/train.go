@@ -95,19 +95,23 @@ func (n carNode) branch(prefix string) model.TrainBranch {
 	if n.Target.StatusCheckRollup == nil {
 		return b
 	}
-	contexts := n.Target.StatusCheckRollup.Contexts
-	b.More = contexts.PageInfo.HasNextPage
-	var all []model.Check
-	for _, node := range contexts.Nodes {
+	b.More, b.Checks = n.Target.StatusCheckRollup.Contexts.PageInfo.HasNextPage, n.Target.StatusCheckRollup.newest()
+	return b
+}
+
+// newest are the newest checks of each name and App.
+func (n *rollupNode) newest() []model.Check {
+	var all, newest []model.Check
+	for _, node := range n.Contexts.Nodes {
 		if node != nil {
 			all = append(all, node.check())
 		}
 	}
 	slices.SortStableFunc(all, newer)
 	for _, check := range all {
-		if !slices.ContainsFunc(b.Checks, func(other model.Check) bool { return other.Name == check.Name && other.App == check.App }) {
-			b.Checks = append(b.Checks, check)
+		if !slices.ContainsFunc(newest, func(other model.Check) bool { return other.Name == check.Name && other.App == check.App }) {
+			newest = append(newest, check)
 		}
 	}
-	return b
+	return newest
 }

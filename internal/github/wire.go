@@ -65,7 +65,7 @@ func (w *wire) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	isGraph := w.is(w.graph, req.URL) && req.URL.Path == w.graph.Path
-	m := manner{reads: req.Method == http.MethodGet || req.Method == http.MethodHead || isGraph}
+	m := manner{reads: req.Method == http.MethodGet || req.Method == http.MethodHead || isGraph && req.Context().Value(mutates{}) == nil}
 	m.repeats = m.reads || req.Context().Value(repeats{}) != nil
 	m.pages = isGraph && req.Context().Value(hasPages{}) != nil
 	m.json = wantsJSON(req)

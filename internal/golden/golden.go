@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-var update = flag.Bool("update", false, "rewrite the golden files, and what README.md shows")
+var update = flag.Bool("update", false, "rewrite the golden files, and what the README and the manual show")
 
 // Update says whether the test rewrites what it would compare.
 func Update() bool { return *update }

@@ -164,7 +164,7 @@ func (h Handoff) validateOutcome(turn, result bool) error {
 	for i, r := range o.ReviewReplies {
 		bodies[i] = r.Body
 	}
-	spoke := len(bodies) > 0 || o.GeneralComment+o.CommitMessage != "" || o.FlakyTestReport != nil ||
+	spoke := len(bodies)+len(o.Findings) > 0 || o.GeneralComment+o.CommitMessage != "" || o.FlakyTestReport != nil ||
 		len(o.TouchPaths) > 0 || o.Title+o.Summary+o.DesignDoc+o.PRTitle+o.PRSummary != ""
 	u := o.Usage
 	switch {
@@ -192,6 +192,11 @@ func (h Handoff) validateOutcome(turn, result bool) error {
 			if len(t.text) > t.limit {
 				return refuse("outcome.flaky_test_report."+t.field, "%d bytes, at most %d", len(t.text), t.limit)
 			}
+		}
+	}
+	for i, f := range o.Findings {
+		if len(f.Path) > maxNote || len(f.Text) > maxText || len(f.Suggestion) > maxText {
+			return refuse(fmt.Sprintf("outcome.findings[%d]", i), "path of more than %d bytes, or text of more than %d", maxNote, maxText)
 		}
 	}
 	if n := len(o.GeneralComment); n > maxText {

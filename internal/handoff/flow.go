@@ -23,9 +23,9 @@ const (
 var answers = map[model.Flow][]string{
 	"":                       {"review_replies", "general_comment", "commit_message", "flaky_test_report"},
 	model.FlowDesign:         {"title", "summary", "touch_paths", "design_doc_markdown"},
-	model.FlowBugfix:         {"pr_title", "pr_summary", "commit_message"},
-	model.FlowSmallJob:       {"pr_title", "pr_summary", "commit_message"},
-	model.FlowImplementation: {"pr_title", "pr_summary", "commit_message"},
+	model.FlowBugfix:         {"pr_title", "pr_summary", "commit_message", "findings"},
+	model.FlowSmallJob:       {"pr_title", "pr_summary", "commit_message", "findings"},
+	model.FlowImplementation: {"pr_title", "pr_summary", "commit_message", "findings"},
 }
 
 // FlowReasons are why the agent's part of an attempt on an issue may end blocked, beside Reasons: there a person is asked

@@ -25,6 +25,7 @@ var format = strictjson.Rules{
 		"bundle":                   {"sha256", "size"},
 		"outcome.review_replies[]": {"review_comment_id", "body"},
 		"outcome.git_ops[]":        {"op"},
+		"outcome.findings[]":       {"path", "line", "severity", "text"},
 	},
 	Nullable: []string{"outcome"},
 	MaxItems: 1000,

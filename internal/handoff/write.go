@@ -17,7 +17,7 @@ func Fresh(dir string) error {
 		err = os.MkdirAll(dir, 0o700)
 	}
 	if err != nil && !errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("make directory of the handoff: %w", err)
+		return fmt.Errorf("create the handoff directory: %w", err)
 	}
 	there, err := os.ReadDir(dir)
 	if err != nil {

@@ -67,6 +67,8 @@ func (f *fold) again(cm model.Comment, said believed) bool {
 		key = m.Command
 	case *model.MergeMarker:
 		key = m.Command
+	case *model.ReviewMarker:
+		key = m.Command
 	case *model.IssueMarker: // without a claim it is posted once, too
 		reply = m.Claim == ""
 	case *model.TurnMarker: // a receipt's replacement has its token
@@ -128,6 +130,8 @@ func (f *fold) take(cm model.Comment, marker any) {
 		f.external(cm, m)
 	case *model.ConflictMarker:
 		f.conflicts(cm, m)
+	case *model.ReviewMarker:
+		f.review(cm, m)
 	case *model.CommandMarker:
 		if mark := (model.Mark{At: m.At, ID: m.Seen}); m.Seen != 0 && !mark.At.Before(f.seen.At) {
 			f.seen = mark

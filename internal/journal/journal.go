@@ -26,6 +26,7 @@ const (
 	KindConflicts = "conflicts"
 	KindAnswer    = "answer"
 	KindSettings  = "settings"
+	KindReview    = "review"
 )
 
 const (

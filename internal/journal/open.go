@@ -30,6 +30,8 @@ func empty(kind string) any {
 		return &model.ConflictMarker{}
 	case KindSettings:
 		return &model.SettingsMarker{}
+	case KindReview:
+		return &model.ReviewMarker{}
 	case KindAnswer:
 		return &model.AnswerMarker{}
 	}
@@ -68,6 +70,8 @@ func (c Codec) open(kind, text string, scope Scope) (any, error) {
 		repo, number, err = m.Repo, m.Number, checkConflicts(m)
 	case *model.SettingsMarker:
 		repo, number = m.Repo, m.Number
+	case *model.ReviewMarker:
+		repo, number, err = m.Repo, m.Number, checkReview(m)
 	case *model.AnswerMarker:
 		repo, number, err = m.Repo, m.Number, checkAnswer(m)
 	}
@@ -114,6 +118,18 @@ func checkMerge(m *model.MergeMarker) error {
 	}
 	if (m.Mirror != "" || m.MirrorSHA != "") && (m.Mirror == "" || !isSHA(m.MirrorSHA)) {
 		return fmt.Errorf("mergexo-merge marker: mirror %q with mirror_sha %q, which has to be a commit's", m.Mirror, m.MirrorSHA)
+	}
+	return nil
+}
+
+func checkReview(m *model.ReviewMarker) error {
+	switch m.State {
+	case model.ReviewRunning, model.ReviewDone, model.ReviewFailed:
+	default:
+		return fmt.Errorf("mergexo-review marker: state %q is unknown", m.State)
+	}
+	if !isSHA(m.Head) || m.Command == "" {
+		return fmt.Errorf("mergexo-review marker: it names no head or nothing that asked for it")
 	}
 	return nil
 }

@@ -90,6 +90,17 @@ func Commit(page, sha string) string {
 	return fmt.Sprintf("[`%s`](%s/commit/%s)", Short(sha), Repository(page), sha)
 }
 
+// unlinked are the characters that would end the address of a link.
+var unlinked = strings.NewReplacer("(", "%28", ")", "%29", "<", "%3C", ">", "%3E", "|", "%7C", " ", "%20", "\t", "%09", "\r", "", "\n", "", "\\", "%5C")
+
+// Link links Markdown to an address that somebody else gave. An address that is not http or https is left out.
+func Link(text, url string) string {
+	if !strings.HasPrefix(url, "https://") && !strings.HasPrefix(url, "http://") {
+		return text
+	}
+	return fmt.Sprintf("[%s](%s)", text, unlinked.Replace(url))
+}
+
 // Run links a workflow run behind a line; "" for none.
 func Run(url string) string {
 	if url == "" {

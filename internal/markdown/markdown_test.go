@@ -94,3 +94,17 @@ func FuzzSpoken(f *testing.F) {
 		}
 	})
 }
+
+// An app that reports a check chooses the address of its details.
+func TestAnAddressOfOthersEndsNoLink(t *testing.T) {
+	for url, link := range map[string]string{
+		"https://ci.example/run?a=1&b=2#x":              "[ci](https://ci.example/run?a=1&b=2#x)",
+		"http://ci.example/a b":                         "[ci](http://ci.example/a%20b)",
+		"https://ci.example/) [free](https://evil.test": "[ci](https://ci.example/%29%20[free]%28https://evil.test)",
+		"https://ci.example/|\r\n# <img>\\":             "[ci](https://ci.example/%7C#%20%3Cimg%3E%5C)",
+		"javascript:alert(1)":                           "ci",
+		"":                                              "ci",
+	} {
+		assert.Equal(t, link, markdown.Link("ci", url), url)
+	}
+}

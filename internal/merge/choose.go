@@ -21,6 +21,9 @@ type Way struct {
 
 // verified adds to a way what tests the result.
 func (w Way) verified(p Policy, facts model.MergeFacts) Way {
+	if w.Strategy == model.StrategyQueue { // which tests by itself
+		return w
+	}
 	w.Train = p.Verify == verifyCI || p.Verify == verifyBoth || p.Verify == "" && len(bound(facts)) > 0
 	w.Both = p.Verify == verifyBoth
 	return w
@@ -106,7 +109,7 @@ func ChooseFor(p Policy, pull model.Pull, facts model.MergeFacts, m model.MergeM
 	switch {
 	case err != nil:
 		return Way{}, err
-	case way.Strategy == model.StrategyAPI && m.MirrorSHA != m.Head:
+	case model.ByGitHub(way.Strategy) && m.MirrorSHA != m.Head:
 		return Way{}, refuse("strategy %s has GitHub merge the head alone, without the commits on top of it on branch %q; strategy=%s merges them all",
 			way.Strategy, m.Mirror, model.StrategyNoFF)
 	}

@@ -15,7 +15,7 @@ var barring = map[model.DemandKind]struct {
 	ofCommit  bool
 }{
 	model.DemandPull:       {"takes changes by pull request only", hasGitHub, false},
-	model.DemandQueue:      {"takes changes from its merge queue only", "merge it on its page, through the queue", false},
+	model.DemandQueue:      {"takes changes from its merge queue only", "strategy=" + model.StrategyQueue + " has it go through that", false},
 	model.DemandPushers:    {"does not let MergeXO's token push", hasGitHub, false},
 	model.DemandLocked:     {"takes no change, since the branch is locked", "unlock it", false},
 	model.DemandChecks:     {"takes only commits that have passed", hasGitHub, true},
@@ -28,7 +28,7 @@ const hasGitHub = "strategy=" + model.StrategyAPI + " has GitHub merge instead"
 // Checks are of one commit: what was made for a merge has none, and a push of it would be refused when the head has moved to it
 // already, unless the merge train has it checked first. An empty tip is one that is not known yet.
 func Barred(way Way, pull model.Pull, facts model.MergeFacts, tip string) string {
-	if way.Strategy == model.StrategyAPI || way.Strategy == "" {
+	if model.ByGitHub(way.Strategy) || way.Strategy == "" {
 		return ""
 	}
 	made := tip != "" && tip != facts.HeadSHA || way.Strategy == model.StrategyNoFF // which is never the head

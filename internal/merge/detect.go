@@ -12,7 +12,7 @@ import (
 type Root func(name string) (text string, ok bool)
 
 // lookedFor tells people what DetectTests looks for.
-const lookedFor = "go.mod, a configuration of pytest or tox, a Python project with tests, a test script in package.json, and a target test or check in a Makefile"
+const lookedFor = "go.mod, a configuration of pytest or tox, a Python project with tests, a test script in package.json, Cargo.toml, and a target test or check in a Makefile"
 
 // tools are the ways to find tests, in order of preference: a language's own tool before make, whose targets can mean
 // anything.
@@ -24,6 +24,7 @@ var tools = []struct {
 	{[]string{"python3", "-m", "pytest"}, pytest},
 	{[]string{"python3", "-m", "tox"}, tox},
 	{[]string{"npm", "test"}, node},
+	{[]string{"cargo", "test"}, func(r Root) string { return there(r, "Cargo.toml") }},
 }
 
 // DetectTests finds the command that tests a project, and the file that shows it. For several languages it prefers a make

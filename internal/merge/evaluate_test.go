@@ -114,7 +114,7 @@ var stories = map[string]struct {
 	}, "", "", false, ""},
 	"the base has a merge queue": {func(c *merge.Case) {
 		c.Facts.Demands = []model.Demand{{Kind: model.DemandQueue, Source: "ruleset 42"}}
-	}, merge.GatePushable, model.CodeProtected, false, "through the queue"},
+	}, merge.GatePushable, model.CodeProtected, false, "strategy=github-queue has it go through that"},
 	"the base asks for checks, which the head has": {func(c *merge.Case) {
 		c.Facts.Demands = []model.Demand{{Kind: model.DemandChecks, Source: "ruleset 42", Names: []string{"ci"}}}
 	}, "", "", false, ""},

@@ -52,7 +52,7 @@ func (f Failure) kind(m model.MergeMarker) model.MergeCode {
 	switch {
 	case f.Code == model.CodeTests && f.Tests != nil && f.Tests.unstarted() != "":
 		return testsUnstarted
-	case f.Code == model.CodeProtected && m.Strategy == model.StrategyAPI:
+	case f.Code == model.CodeProtected && model.ByGitHub(m.Strategy):
 		return protectedAPI
 	case f.Code == model.CodeEmpty && len(f.Proof) > 0:
 		return emptyProven
@@ -71,6 +71,8 @@ var ends = map[model.MergeCode]end{
 	model.CodeClosed:        {"the pull request is not open", ""},
 	model.CodeBlocked:       {"the automation is stopped here", "`/mergexo why` tells by what. Once it goes on, give the command again."},
 	model.CodeTrain:         {"it is in the merge train", bySelf},
+	model.CodeQueue:         {"it is in GitHub's merge queue", bySelf},
+	model.CodeDequeued:      {"it was taken out of the merge queue", "Give the command again to put it back."},
 	model.CodeBusy:          {"other work is under way here", bySelf},
 	model.CodeStrategy:      {"that strategy cannot be used", "Give the command with another `strategy=`, or without one for what the settings say."},
 	model.CodeCancelled:     {"the request was taken back", ""},
@@ -83,7 +85,7 @@ var ends = map[model.MergeCode]end{
 	model.CodeNoCheckout:    {"the workflow has no checkout to test in", "Have the workflow check the repository out before MergeXO (`actions/checkout`), or in `.github/mergexo.toml` on `%s`, set `[merge] tests_in = \"fresh\"`. " + anew},
 	model.CodeNoTests:       {"nobody knows how to test it", "In `.github/mergexo.toml` on `%s`, write the command into `[merge] tests`, or `tests = \"none\"` to merge without. " + anew},
 	model.CodeProtected:     {"the rules of `%s` refuse the push", "Either let MergeXO's token push to `%s`, or have GitHub merge: `/mergexo merge strategy=api`."},
-	protectedAPI:            {"GitHub refuses the merge into `%s`", "What GitHub says is missing has to come first. " + anew + " Somebody whom the rules of `%s` let pass can merge it on its page, and who administers the repository can change the rules."},
+	protectedAPI:            {"GitHub refuses the merge into `%s`", "What GitHub says is missing has to come first. " + anew + " Where `%s` has a merge queue, `/mergexo merge strategy=github-queue` goes through it. Somebody whom the rules of `%s` let pass can merge it on its page, and who administers the repository can change the rules."},
 	model.CodeUnrelated:     {"the branch has no history in common with `%s`", "Put its commits onto a branch that begins at `%s`."},
 	model.CodeEmpty:         {"there is nothing to merge", "Where all of it is on `%s` already, close the pull request; else push what is missing. " + anew},
 	emptyProven:             {"`%s` has all of it already", "Close the pull request: there is nothing left to merge."},

@@ -75,7 +75,7 @@ func hard(c Case, way Way, err error) []finding {
 		headGate(c),
 		targetGate(c),
 		find(GateBase, model.CodeBaseMissing, facts.BaseSHA != "", "%s", base(p, facts)),
-		strategyGate(way, err),
+		strategyGate(c, way, err),
 		branchGate(p, way),
 		pushableGate(p, facts, way),
 		aloneGate(c),
@@ -154,10 +154,13 @@ func base(p model.Pull, facts model.MergeFacts) string {
 	return fmt.Sprintf("branch %q is at %s", p.BaseRef, markdown.Short(facts.BaseSHA))
 }
 
-func strategyGate(way Way, err error) finding {
+func strategyGate(c Case, way Way, err error) finding {
 	var refusal *Refusal
 	if errors.As(err, &refusal) {
 		return find(GateStrategy, refusal.Code, false, "%s", refusal.Text)
+	}
+	if problem := queueProblem(c); way.Strategy == model.StrategyQueue && problem != "" {
+		return find(GateStrategy, model.CodeStrategy, false, "strategy %s: %s", way.Strategy, problem)
 	}
 	return find(GateStrategy, model.CodeStrategy, true, "%s, by %s", way.Strategy, way.Why)
 }
@@ -177,7 +180,7 @@ func branchGate(p model.Pull, way Way) finding {
 // pushableGate refuses a push that the rules forbid. If GitHub does not report the rules, the push itself shows.
 func pushableGate(p model.Pull, facts model.MergeFacts, way Way) finding {
 	switch {
-	case way.Strategy == model.StrategyAPI:
+	case model.ByGitHub(way.Strategy):
 		return find(GatePushable, model.CodeProtected, true, "GitHub itself moves branch %q", p.BaseRef)
 	case Barred(way, p, facts, "") != "":
 		return find(GatePushable, model.CodeProtected, false, "%s", Barred(way, p, facts, ""))
@@ -291,7 +294,7 @@ func blockGate(st model.State) finding {
 
 func pausedGate(st model.State) finding {
 	if st.Paused != nil {
-		return find(GatePaused, model.CodeBlocked, false, "paused by %s, see %s; /mergexo resume goes on", st.Paused.Marker.By, st.Paused.URL)
+		return find(GatePaused, model.CodeBlocked, false, "paused by %s, see %s; /mergexo resume continues", st.Paused.Marker.By, st.Paused.URL)
 	}
 	return find(GatePaused, model.CodeBlocked, true, "not paused")
 }
@@ -330,7 +333,7 @@ func mergeableGate(p model.Pull, facts model.MergeFacts, way Way) finding {
 	switch {
 	case !facts.Conflicting:
 		return find(GateMergeable, model.CodeConflict, true, "GitHub knows of no conflict with branch %q", p.BaseRef)
-	case way.Strategy == model.StrategyUnion || way.Strategy != model.StrategyAPI && len(way.BaseWins) > 0:
+	case way.Strategy == model.StrategyUnion || !model.ByGitHub(way.Strategy) && len(way.BaseWins) > 0:
 		return find(GateMergeable, model.CodeConflict, true, "it conflicts with branch %q, and the rule may settle that", p.BaseRef)
 	}
 	return find(GateMergeable, model.CodeConflict, false, "it conflicts with branch %q", p.BaseRef)

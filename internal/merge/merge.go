@@ -44,6 +44,8 @@ type Case struct {
 	// LetIn replaces the approvals that the settings demand: a fork's pull request was admitted and approved; "": nothing
 	// does.
 	LetIn string
+	// Queue is where the pull request stands in GitHub's merge queue; nil where that was not asked.
+	Queue *model.QueueView
 	// Busy is the claim of a running turn; nil for none.
 	Busy *model.Posted[model.TurnMarker]
 }

@@ -135,6 +135,8 @@ func DryRunText(p model.Pull, m model.MergeMarker, v Verdict, plan *Plan) string
 	switch {
 	case v.Go && plan != nil && (plan.Conflicts != nil || plan.Code != ""):
 		fmt.Fprintf(&b, "**It could not be merged**: %s\n", what(p, m))
+	case v.Go && v.Way.Strategy == model.StrategyQueue:
+		fmt.Fprintf(&b, "**It would go into GitHub's merge queue now**: %s\n", what(p, m))
 	case v.Go:
 		fmt.Fprintf(&b, "**It would be merged now**: %s\n", what(p, m))
 	case v.Wait:

@@ -100,12 +100,7 @@ func TriedText(p model.Pull, m model.MergeMarker, sha, why string, checks []mode
 func checkList(checks []model.Check) string {
 	var lines []string
 	for _, c := range checks {
-		name := "`" + markdown.Code(c.Name) + "`"
-		if strings.HasPrefix(c.URL, "https://") || strings.HasPrefix(c.URL, "http://") {
-			url := strings.NewReplacer("(", "%28", ")", "%29", " ", "%20", "<", "%3C", ">", "%3E").Replace(oneLine(c.URL))
-			name = fmt.Sprintf("[%s](%s)", name, url)
-		}
-		lines = append(lines, fmt.Sprintf("- %s failed", name))
+		lines = append(lines, fmt.Sprintf("- %s failed", markdown.Link("`"+markdown.Code(c.Name)+"`", c.URL)))
 	}
 	return strings.Join(lines, "\n")
 }

@@ -84,6 +84,7 @@ const (
 	AskImplementation = "implementation"
 	AskFeedback       = "feedback"
 	AskRepair         = "repair"
+	AskReview         = "review"
 )
 
 // Outcome is the agent's answer. Which fields it may have depends on the kind of request; unknown fields and wrong types
@@ -104,6 +105,8 @@ type Outcome struct {
 	// For anything that changes files.
 	CommitMessage string  `json:"commit_message,omitempty"`
 	GitOps        []GitOp `json:"git_ops,omitempty"`
+	// For a review.
+	Findings []Finding `json:"findings,omitempty"`
 	// For everything.
 	BlockedReason string `json:"blocked_reason,omitempty"`
 	Session       string `json:"session,omitempty"`

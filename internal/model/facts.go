@@ -4,6 +4,7 @@ package model
 // are distinguished from absent ones.
 type RepositoryFacts struct {
 	Repo          Repo
+	Organization  bool // it belongs to one
 	DefaultBranch string
 	Private       bool
 	Archived      bool

@@ -29,7 +29,9 @@ const (
 	CodeBlocked       MergeCode = "BLOCKED"
 	CodeBusy          MergeCode = "BUSY" // a turn is at work
 	CodeTrain         MergeCode = "IN_TRAIN"
-	CodeTried         MergeCode = "TRIED" // it was only to be tried
+	CodeQueue         MergeCode = "IN_QUEUE" // GitHub's own merge queue
+	CodeDequeued      MergeCode = "DEQUEUED" // somebody took it out of GitHub's merge queue
+	CodeTried         MergeCode = "TRIED"    // it was only to be tried
 	CodeStrategy      MergeCode = "STRATEGY_UNUSABLE"
 	CodeCancelled     MergeCode = "CANCELLED"  // an operator took the request back
 	CodeReplaced      MergeCode = "SUPERSEDED" // by a later request
@@ -66,7 +68,7 @@ const (
 // Retryable says that the same request may succeed later as things are.
 func (c MergeCode) Retryable() bool {
 	switch c {
-	case CodeBaseMoved, CodeRejected, CodeLock, CodeHeadMoved, CodeDirtyBase, CodeBusy, CodeChecks, CodeTrain:
+	case CodeBaseMoved, CodeRejected, CodeLock, CodeHeadMoved, CodeDirtyBase, CodeBusy, CodeChecks, CodeTrain, CodeQueue:
 		return true
 	}
 	return false
@@ -122,6 +124,8 @@ type MergeMarker struct {
 	Members []MergeMember `json:"members,omitempty"`
 	// Train is what the command says about a place in the merge train; nil where it says nothing.
 	Train *TrainWish `json:"train,omitempty"`
+	// Queue is what is known of GitHub's merge queue, once the request is to go through it.
+	Queue *QueueMark `json:"queue,omitempty"`
 	// Leader is the pull request whose request this one is part of, as owner/name#number.
 	Leader string `json:"leader,omitempty"`
 

@@ -155,6 +155,8 @@ type Outbox struct {
 	Threads map[int64]int64 `json:"threads,omitempty"`
 	// Draft is the pull request to open, for a turn on an issue.
 	Draft *PullDraft `json:"draft,omitempty"`
+	// Review is to be posted with the pull request.
+	Review *PlannedReview `json:"review,omitempty"`
 	// Flaky is the report of a flaky test to file, and Reruns the runs to repeat then.
 	Flaky  *FlakyTest `json:"flaky,omitempty"`
 	Reruns []Rerun    `json:"reruns,omitempty"`
@@ -184,7 +186,7 @@ const (
 	ReasonCancelled = "cancelled"          // the workflow run was cancelled
 	ReasonNoTest    = "regression_test"    // a bug fix without a file that looks like a test
 	ReasonNoChange  = "nothing_changed"    // the agent changed nothing
-	ReasonClosed    = "issue_closed"       // the issue was closed while the agent was at work
+	ReasonClosed    = "issue_closed"       // the issue was closed while the agent was working
 	ReasonNoPull    = "pull_not_permitted" // GitHub does not let the token open a pull request
 	ReasonNoDesign  = "design_missing"     // the merged design document is not on the base branch any more
 	ReasonBranch    = "branch_taken"       // every name for the branch is taken
@@ -314,6 +316,8 @@ type State struct {
 	Lifted   int64
 	// Merges are the merge requests in their newest states, in the order of their comments.
 	Merges []Posted[MergeMarker]
+	// Reviews are the reviews that were asked for, in the order of their comments.
+	Reviews []Posted[ReviewMarker]
 	// Externals are the admissions of a fork's pull request, in the order of their labels.
 	Externals []Posted[ExternalMarker]
 	// Conflicts is the sticky comment on conflicts; nil for none.
@@ -376,6 +380,14 @@ func (s State) Merge() *Posted[MergeMarker] {
 		return nil
 	}
 	return &s.Merges[len(s.Merges)-1]
+}
+
+// Review is the newest review that was asked for; nil for none.
+func (s State) Review() *Posted[ReviewMarker] {
+	if len(s.Reviews) == 0 {
+		return nil
+	}
+	return &s.Reviews[len(s.Reviews)-1]
 }
 
 // External is the newest letting in; nil for none.

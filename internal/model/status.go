@@ -44,6 +44,8 @@ type Status struct {
 	Block    *Blocked      `json:"block"`
 	Merge    *MergeRequest `json:"merge"` // the newest one; nil for none
 	Need     *Need         `json:"need"`  // what waits for a person; nil for nothing
+	// Delegates are the logins of people who may have it merged.
+	Delegates []string `json:"delegates"`
 }
 
 // MergeRequest is a request to merge in short.

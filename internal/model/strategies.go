@@ -8,6 +8,7 @@ const (
 	StrategyCherryPick = "cherry-pick"
 	StrategyUnion      = "frontmatter-union"
 	StrategyAPI        = "api"
+	StrategyQueue      = "github-queue"
 )
 
 // Strategy is what is to be known of a strategy before anything is built.
@@ -17,6 +18,7 @@ type Strategy struct {
 	TakesForks  bool // it works for a head branch in a fork, which is never moved
 	NeedsFields bool // only a rule that names union_fields can ask for it
 	Joins       bool // it makes a merge commit, which no linear history takes, above the branch's own commits
+	ByGitHub    bool // GitHub itself makes what lands, of the head as it is, and moves the base
 }
 
 var strategies = []Strategy{
@@ -25,7 +27,8 @@ var strategies = []Strategy{
 	{Name: StrategyNoFF, TakesForks: true, Joins: true},
 	{Name: StrategyCherryPick, MovesHead: true, TakesForks: true},
 	{Name: StrategyUnion, TakesForks: true, NeedsFields: true, Joins: true},
-	{Name: StrategyAPI, TakesForks: true},
+	{Name: StrategyAPI, TakesForks: true, ByGitHub: true},
+	{Name: StrategyQueue, TakesForks: true, ByGitHub: true},
 }
 
 // Strategies are the names of all strategies.
@@ -45,4 +48,10 @@ func StrategyNamed(name string) (s Strategy, ok bool) {
 		}
 	}
 	return Strategy{}, false
+}
+
+// ByGitHub says that GitHub itself makes what lands by a strategy, and moves the base.
+func ByGitHub(strategy string) bool {
+	s, _ := StrategyNamed(strategy)
+	return s.ByGitHub
 }

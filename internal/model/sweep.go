@@ -46,6 +46,7 @@ const (
 	DueFlow      Reason = "flow"     // an issue with something to be done
 	DueMerge     Reason = "merge"    // a request to merge
 	DueExternal  Reason = "external" // a fork's pull request that was let in
+	DueReview    Reason = "review"   // a review that was asked for
 	DueRetry     Reason = "retry"    // an attempt that failed
 	DueCommand   Reason = "command"
 	DueFeedback  Reason = "feedback"
@@ -61,7 +62,7 @@ const (
 // Reasons are all reasons in the order of work.
 func Reasons() []Reason {
 	return []Reason{
-		DueIdentity, DueLink, DueTurn, DueFlow, DueMerge, DueExternal, DueRetry, DueCommand, DueFeedback, DueCI, DueHead, DueReplies, DueSurplus,
+		DueIdentity, DueLink, DueTurn, DueFlow, DueMerge, DueExternal, DueReview, DueRetry, DueCommand, DueFeedback, DueCI, DueHead, DueReplies, DueSurplus,
 		DueTrain, DueConflicts, DueCleanUp,
 	}
 }

@@ -33,7 +33,7 @@ func planned(b *strings.Builder, all []model.Effect) {
 	wrote := false
 	for _, e := range all {
 		if e.Status == "planned" {
-			fmt.Fprintln(b, strings.TrimRight("would "+verb(e.Kind)+" "+oneLine(e.Target), " "))
+			fmt.Fprintln(b, "would "+deed(e.Kind, oneLine(e.Target)))
 			wrote = true
 		}
 	}
@@ -42,17 +42,26 @@ func planned(b *strings.Builder, all []model.Effect) {
 	}
 }
 
-// verb describes what an effect does to its target.
-func verb(kind string) string {
-	switch kind {
-	case "pull_request":
-		return "open a pull request from"
-	case "checkpoint":
-		return "keep work on"
-	case "conflicts":
-		return "look who conflicts with whom"
+// deeds are what effects do to their targets.
+var deeds = map[string]string{
+	"comment": "comment on #%s", "edit": "edit comment %s", "reply": "reply to review comment %s", "react": "react to comment %s", "close": "close #%s",
+	"push": "push to %s", "stage": "keep the commits on %s", "checkpoint": "keep work on %s", "pull_request": "open a pull request from %s",
+	"rerun": "rerun workflow run %s", "cancel": "cancel workflow run %s", "status": "set a commit status on %s", "merge": "merge into %s",
+}
+
+// deed is what an effect does, in words. What is only planned itself has no number yet.
+func deed(kind, target string) string {
+	switch form, known := deeds[kind]; {
+	case kind == "conflicts":
+		return "look which pull requests conflict"
+	case target == "":
+		return oneLine(kind)
+	case known:
+		return fmt.Sprintf(form, target)
+	case kind == "delete" && strings.Trim(target, "0123456789") == "":
+		return "delete comment " + target
 	}
-	return oneLine(kind)
+	return oneLine(kind) + " " + target
 }
 
 func decided(b *strings.Builder, r model.Report) {

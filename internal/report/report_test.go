@@ -82,12 +82,12 @@ func stories() map[string]model.Report {
 		},
 		"issue_waits": {
 			Result: model.ResultBlocked, Exit: 3, Number: 9, IsIssue: true, TurnKey: turnKey, BlockedReason: "tests_failed", Observed: newHead,
-			Reason: "issue 9 waits for a person (tests_failed): required tests fail; a comment on the issue goes on, or /mergexo retry", DurationMS: 61_000,
+			Reason: "issue 9 waits for a person (tests_failed): required tests fail; to continue, comment on the issue, or /mergexo retry", DurationMS: 61_000,
 			Effects: []model.Effect{{Kind: "checkpoint", Target: "agent/small/9-greet", Token: "dd", Status: "applied"}},
 		},
 		"issue_cancelled": {
 			Result: model.ResultRetry, Exit: 75, Number: 9, IsIssue: true, TurnKey: turnKey, BlockedReason: "cancelled",
-			Reason: "issue 9 waits for a person (cancelled): the workflow run was cancelled; a comment on the issue goes on, or /mergexo retry", DurationMS: 900,
+			Reason: "issue 9 waits for a person (cancelled): the workflow run was cancelled; to continue, comment on the issue, or /mergexo retry", DurationMS: 900,
 		},
 		"issue_failed": {Result: model.ResultFailed, Exit: 1, Number: 9, IsIssue: true, TurnKey: turnKey, Reason: "run agent ./agent: exit status 2", DurationMS: 900},
 		"retry":        {Result: model.ResultRetry, Exit: 75, Number: 7, Reason: "rate limit: try again after 12:30:00 UTC", DurationMS: 900},

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"html"
 	"io"
 	"strings"
 	"text/tabwriter"
@@ -41,7 +42,7 @@ func Statuses(w io.Writer, all []model.Status, waiting []model.Need) error {
 
 func standings(w io.Writer, all []model.Status) error {
 	if len(all) == 0 {
-		return text(w, "no open pull request is tracked\n")
+		return text(w, "No open pull request is tracked.\n")
 	}
 	rows := [][]string{{"PR", "ISSUE", "STATE", "PENDING", "LAST TURN", "HEAD", "BRANCH", "TITLE"}}
 	for _, s := range all {
@@ -57,13 +58,16 @@ func standings(w io.Writer, all []model.Status) error {
 		}
 		rows = append(rows, []string{fmt.Sprintf("#%d", s.Number), issue, state, fmt.Sprint(s.Pending), last, short(s.Head), brief(s.Branch), brief(s.Title)})
 	}
-	return table(w, rows)
+	if err := table(w, rows); err != nil {
+		return err
+	}
+	return delegates(w, all)
 }
 
 // Needs writes what waits for a person as a table, one a line.
 func Needs(w io.Writer, all []model.Need) error {
 	if len(all) == 0 {
-		return text(w, "nothing waits for a person\n")
+		return text(w, "Nothing is waiting for a person.\n")
 	}
 	rows := [][]string{{"NUMBER", "WHAT TO DO", "WHO", "NEXT", "REASON", "EXPECTED", "OBSERVED", "SINCE", "COMMENT"}}
 	for _, n := range all {
@@ -88,23 +92,54 @@ func Issue(w io.Writer, i model.BoardIssue, step string) error {
 	return Needs(w, []model.Need{*i.Need})
 }
 
-// Gates writes why a turn or a merge starts or does not: what waits for a person, and each condition with its evidence.
-func Gates(w io.Writer, s model.Status, turns, merges []model.Gate) error {
+// Why writes why a turn or a merge starts or does not: because, which is Markdown of ours, then what waits for a person and who
+// are delegates. The conditions follow where all is set; else only their number does.
+func Why(w io.Writer, s model.Status, because string, turns, merges []model.Gate, all bool) error {
+	if err := text(w, fmt.Sprintf("#%d: %s\n", s.Number, plain(html.UnescapeString(flat(because))))); err != nil {
+		return err
+	}
+	if err := delegates(w, []model.Status{s}); err != nil {
+		return err
+	}
 	if s.Need != nil {
+		if err := text(w, "\n"); err != nil {
+			return err
+		}
 		if err := Needs(w, []model.Need{*s.Need}); err != nil {
 			return err
+		}
+	}
+	if !all {
+		return nil
+	}
+	for _, part := range []struct {
+		title string
+		list  []model.Gate
+	}{{"to start a turn", turns}, {"to be merged", merges}} {
+		if len(part.list) == 0 {
+			continue
 		}
 		if err := text(w, "\n"); err != nil {
 			return err
 		}
+		if err := gates(w, part.title, part.list); err != nil {
+			return err
+		}
 	}
-	if err := gates(w, fmt.Sprintf("pull request #%d is %s", s.Number, s.State.Words()), turns); err != nil || len(merges) == 0 {
-		return err
+	return nil
+}
+
+// delegates writes who may have pull requests merged.
+func delegates(w io.Writer, all []model.Status) error {
+	for _, s := range all {
+		if len(s.Delegates) == 0 {
+			continue
+		}
+		if err := text(w, fmt.Sprintf("#%d can also be merged by %s, by delegation\n", s.Number, oneLine(strings.Join(s.Delegates, ", ")))); err != nil {
+			return err
+		}
 	}
-	if err := text(w, "\n"); err != nil {
-		return err
-	}
-	return gates(w, "to be merged", merges)
+	return nil
 }
 
 func gates(w io.Writer, title string, list []model.Gate) error {

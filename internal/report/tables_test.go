@@ -24,7 +24,8 @@ func TestTablesAsPeopleReadThem(t *testing.T) {
 		{Kind: model.NeedBlock, Number: 7, Issue: 3, Title: "Greet people", Headline: "restore the old history, or accept the new one", Who: "an operator", Next: "/mergexo unblock", Reason: block.Reason, Expected: oldHead, Observed: newHead, Since: noon, URL: block.URL},
 		{Kind: model.NeedIssue, Number: 12, Issue: 12, Headline: "answer the agent's question", Who: "anybody with write access", Next: "a comment with the answer", Reason: "agent_blocked", Since: noon, URL: "u"},
 	}
-	standings[0].Need = &waiting[0]
+	standings[0].Need, standings[0].Delegates = &waiting[0], []string{"dave"}
+	standings[1].Delegates, standings[2].Delegates = []string{}, []string{}
 	gates := []model.Gate{{Name: "open", Met: true, Evidence: "pull request 7 is open"}, {Name: "not_blocked", Evidence: "blocked (history_rewrite), see " + block.URL}}
 	for name, write := range map[string]func(*bytes.Buffer) error{
 		"standings":      func(b *bytes.Buffer) error { return Statuses(b, standings, waiting) },
@@ -32,14 +33,19 @@ func TestTablesAsPeopleReadThem(t *testing.T) {
 		"blocked":        func(b *bytes.Buffer) error { return Needs(b, waiting) },
 		"blocked_none":   func(b *bytes.Buffer) error { return Needs(b, nil) },
 		"issue": func(b *bytes.Buffer) error {
-			return Issue(b, model.BoardIssue{Number: 12, Status: model.PhaseWaiting, Need: &waiting[1]}, "issue 12 waits for a person (agent_blocked), see u; a comment there goes on, or /mergexo retry")
+			return Issue(b, model.BoardIssue{Number: 12, Status: model.PhaseWaiting, Need: &waiting[1]}, "issue 12 waits for a person (agent_blocked), see u; a comment there continues, or /mergexo retry")
 		},
 		"issue_fresh": func(b *bytes.Buffer) error {
 			return Issue(b, model.BoardIssue{Number: 12}, "nobody has put a label on")
 		},
-		"why": func(b *bytes.Buffer) error { return Gates(b, standings[0], gates, nil) },
+		"why": func(b *bytes.Buffer) error {
+			return Why(b, standings[0], "**No turn starts here**: blocked, see `x`.", gates, nil, false)
+		},
+		"why_nothing": func(b *bytes.Buffer) error {
+			return Why(b, model.Status{Number: 9}, "**Nothing to do.** All feedback is answered. Ignored: bob (no write access).", gates, nil, false)
+		},
 		"why_merge": func(b *bytes.Buffer) error {
-			return Gates(b, standings[0], gates, []model.Gate{{Name: "approved", Evidence: "0 of 1 approval"}})
+			return Why(b, standings[0], "**No turn starts here**: blocked.", gates, []model.Gate{{Name: "approved", Evidence: "0 of 1 approval"}}, true)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

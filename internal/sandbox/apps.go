@@ -28,7 +28,9 @@ type App struct {
 	ClientID     string
 	PublicKey    string // PEM
 	Installation int64
-	Account      string         // login that it is installed on
+	Account      string         // login that it is installed on; "": not yet
+	Owner        string         `json:",omitempty"` // of one made from a manifest
+	SetupURL     string         `json:",omitempty"`
 	Selected     map[int64]bool `json:",omitempty"` // repositories by id; nil: all of the account
 	Permissions  map[string]string
 	SuspendedAt  *time.Time `json:",omitempty"`

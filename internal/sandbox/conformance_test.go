@@ -1,11 +1,14 @@
 package sandbox
 
 import (
+	"crypto/rand"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os/exec"
 	"regexp"
 	"strings"
@@ -14,6 +17,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/crypto/nacl/box"
 
 	"github.com/mergexo/mergexo/internal/sandbox/conform"
 )
@@ -131,10 +135,31 @@ func TestEveryAnswerIsGitHubs(t *testing.T) {
 		all[i].path = strings.NewReplacer("$run", fmt.Sprint(run.ID), "$tag", tag).Replace(all[i].path)
 	}
 	app := newApp(t, s, "")
-	reached := drive(t, s, all, map[string]string{"jwt": app.sign(app.id, -time.Minute, 9*time.Minute)})
+	key, err := sealingOf(s.world, s.world.repository("octo", "widgets"))
+	require.NoError(t, err)
+	sealed, err := box.SealAnonymous(nil, []byte("word"), key.Public, rand.Reader)
+	require.NoError(t, err)
+	reached := drive(t, s, all, map[string]string{
+		"jwt": app.sign(app.id, -time.Minute, 9*time.Minute), "keyid": key.id(), "sealed": base64.StdEncoding.EncodeToString(sealed), "code": agreed(t, s),
+	})
+	assert.Equal(t, "word", s.world.repository("octo", "widgets").Secrets["WORD"].Value)
 	for _, r := range allRoutes() {
 		assert.True(t, reached[r.pattern] || unlisted[r.pattern] != "", "no step gets an answer from %s", r.pattern)
 	}
+}
+
+// agreed is the code of a manifest to which somebody has agreed.
+func agreed(t *testing.T, s *Server) string {
+	t.Helper()
+	form := url.Values{"manifest": {`{"name": "MergeXO of octo", "url": "https://example.com", "redirect_url": "http://127.0.0.1:1/made", "default_permissions": {"contents": "write"}}`}}
+	w := httptest.NewRecorder()
+	r := httptest.NewRequest(http.MethodPost, "/settings/apps/new?state=s", strings.NewReader(form.Encode()))
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	s.ServeHTTP(w, r)
+	to, err := url.Parse(w.Header().Get("Location"))
+	require.NoError(t, err)
+	require.Equal(t, "s", to.Query().Get("state"), w.Body)
+	return to.Query().Get("code")
 }
 
 // tagMain makes an annotated tag, which no route can.

@@ -127,6 +127,7 @@ func (s *Server) controlHandler() http.Handler {
 	handle("PUT /clock", setClock)
 	handle("POST /repositories", controlRepository)
 	handle("DELETE /repositories/{owner}/{repo}", controlDrop)
+	handle("GET /secrets/{owner}/{repo}", controlSecrets)
 	mux.HandleFunc("GET /_sandbox/deliveries", func(w http.ResponseWriter, _ *http.Request) {
 		s.mu.Lock()
 		err := s.pulls.catchUp()

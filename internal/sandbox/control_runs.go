@@ -25,12 +25,12 @@ var (
 // any other added to it.
 func setRun(q *request) (any, error) {
 	var in struct {
-		Status, Conclusion, Repository, Name, Path, Event string
-		Attempt                                           int
-		HeadSHA                                           string `json:"head_sha"`
-		HeadBranch                                        string `json:"head_branch"`
-		HeadRepository                                    string `json:"head_repository"` // owner/name of a fork
-		Jobs                                              []jobInput
+		Status, Conclusion, Repository, Name, Path, Event, Actor string
+		Attempt                                                  int
+		HeadSHA                                                  string `json:"head_sha"`
+		HeadBranch                                               string `json:"head_branch"`
+		HeadRepository                                           string `json:"head_repository"` // owner/name of a fork
+		Jobs                                                     []jobInput
 	}
 	if err := q.decode(&in); err != nil {
 		return nil, err
@@ -55,7 +55,7 @@ func setRun(q *request) (any, error) {
 	}
 	run := q.s.world.putRun(r, &Run{
 		ID: id, Status: in.Status, Conclusion: in.Conclusion, Name: in.Name, Path: in.Path, Event: in.Event, Attempt: in.Attempt,
-		HeadSHA: in.HeadSHA, HeadBranch: in.HeadBranch, HeadRepo: in.HeadRepository, Jobs: jobs,
+		HeadSHA: in.HeadSHA, HeadBranch: in.HeadBranch, HeadRepo: in.HeadRepository, Actor: in.Actor, Jobs: jobs,
 	})
 	return q.s.json.run(r, run), q.s.refs.protectionChanged(r)
 }

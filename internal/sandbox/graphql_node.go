@@ -87,7 +87,7 @@ func (l *look) find(id string) (any, *Repository) {
 		}
 		return l.reviewComment(v), v.issue.repo
 	}
-	if prefix == nodeLabeled || prefix == nodeUnlabeled || prefix == nodeRenamed {
+	if prefix == nodeLabeled || prefix == nodeUnlabeled || prefix == nodeRenamed || prefix == nodeQueueAdded || prefix == nodeQueueRemoved {
 		return l.findTimelineEvent(id)
 	}
 	return l.findLabel(id)
@@ -203,4 +203,11 @@ func (n *gqlNode) ToWorkflowRun() (*gqlRun, bool)                { return as[gql
 func (n *gqlNode) ToWorkflowRunFile() (*gqlRunFile, bool)        { return as[gqlRunFile](n) }
 func (n *gqlNode) ToWorkflow() (*gqlWorkflow, bool)              { return as[gqlWorkflow](n) }
 func (n *gqlNode) ToStatusContext() (*gqlStatus, bool)           { return as[gqlStatus](n) }
-func (n *gqlNode) ToApp() (*gqlApp, bool)                        { return as[gqlApp](n) }
+func (n *gqlNode) ToMergeQueueEntry() (*gqlQueueEntry, bool)     { return as[gqlQueueEntry](n) }
+func (n *gqlNode) ToAddedToMergeQueueEvent() (*gqlQueueEvent, bool) {
+	return queueEventAs(n, true)
+}
+func (n *gqlNode) ToRemovedFromMergeQueueEvent() (*gqlQueueEvent, bool) {
+	return queueEventAs(n, false)
+}
+func (n *gqlNode) ToApp() (*gqlApp, bool) { return as[gqlApp](n) }

@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/graph-gophers/graphql-go"
 )
@@ -45,10 +46,11 @@ func (e *gqlTitleEvent) CurrentTitle() string  { return e.e.To }
 func (e *gqlTitleEvent) PreviousTitle() string { return e.e.From }
 func (e *gqlTitleEvent) ID() graphql.ID        { return graphql.ID(nodeID(nodeRenamed, e.e.ID)) }
 
-// timelineItem is a member of the unions IssueTimelineItems and PullRequestTimelineItems; one of its two is set.
+// timelineItem is a member of the unions IssueTimelineItems and PullRequestTimelineItems; one of its three is set.
 type timelineItem struct {
 	label *gqlLabelEvent
 	title *gqlTitleEvent
+	queue *gqlQueueEvent
 }
 
 // The words of GitHub's IssueTimelineItemsItemType for what the sandbox keeps.
@@ -56,12 +58,20 @@ const (
 	itemLabeled   = "LABELED_EVENT"
 	itemUnlabeled = "UNLABELED_EVENT"
 	itemRenamed   = "RENAMED_TITLE_EVENT"
+	itemQueued    = "ADDED_TO_MERGE_QUEUE_EVENT"
+	itemDequeued  = "REMOVED_FROM_MERGE_QUEUE_EVENT"
 )
+
+var itemsKept = []string{itemLabeled, itemUnlabeled, itemRenamed, itemQueued, itemDequeued}
 
 func (t *timelineItem) kind() string {
 	switch {
 	case t.title != nil:
 		return itemRenamed
+	case t.queue != nil && t.queue.e.On:
+		return itemQueued
+	case t.queue != nil:
+		return itemDequeued
 	case t.label.e.On:
 		return itemLabeled
 	}
@@ -69,8 +79,11 @@ func (t *timelineItem) kind() string {
 }
 
 func (t *timelineItem) key() sortKey {
-	if t.title != nil {
+	switch {
+	case t.title != nil:
 		return sortKey{t.title.e.At.Unix(), t.title.e.ID}
+	case t.queue != nil:
+		return sortKey{t.queue.e.At.Unix(), t.queue.e.ID}
 	}
 	return sortKey{t.label.e.At.Unix(), t.label.e.ID}
 }
@@ -85,6 +98,14 @@ func (t *timelineItem) ToUnlabeledEvent() (*gqlLabelEvent, bool) {
 
 func (t *timelineItem) ToRenamedTitleEvent() (*gqlTitleEvent, bool) {
 	return t.title, t.kind() == itemRenamed
+}
+
+func (t *timelineItem) ToAddedToMergeQueueEvent() (*gqlQueueEvent, bool) {
+	return t.queue, t.kind() == itemQueued
+}
+
+func (t *timelineItem) ToRemovedFromMergeQueueEvent() (*gqlQueueEvent, bool) {
+	return t.queue, t.kind() == itemDequeued
 }
 
 // The other members of the unions that the schema knows; no item is one.
@@ -103,17 +124,22 @@ func (l *look) timeline(i *Issue) []*timelineItem {
 	for _, e := range i.TitleEvents {
 		all = append(all, &timelineItem{title: &gqlTitleEvent{l, e}})
 	}
+	if i.Pull != nil {
+		for _, e := range i.Pull.QueueEvents {
+			all = append(all, &timelineItem{queue: &gqlQueueEvent{l, i, e}})
+		}
+	}
 	return all
 }
 
-// TimelineItems are labels and titles, oldest first. The sandbox keeps nothing else, so it answers nobody who asks for more.
+// TimelineItems are labels, titles and the merge queue, oldest first. The sandbox keeps nothing else, so it answers nobody who
+// asks for more.
 func (i *gqlSubject) TimelineItems(args struct {
 	pageArgs
 	ItemTypes *[]string
 }) (*connection[timelineItem], error) {
-	kept := func(t string) bool { return t == itemLabeled || t == itemUnlabeled || t == itemRenamed }
-	if args.ItemTypes == nil || slices.ContainsFunc(*args.ItemTypes, func(t string) bool { return !kept(t) }) {
-		return nil, &refusal{kind: "", message: "The sandbox keeps no timeline but label events and titles: ask for itemTypes: [LABELED_EVENT, UNLABELED_EVENT, RENAMED_TITLE_EVENT]"}
+	if args.ItemTypes == nil || slices.ContainsFunc(*args.ItemTypes, func(t string) bool { return !slices.Contains(itemsKept, t) }) {
+		return nil, &refusal{kind: "", message: "The sandbox keeps no timeline but these: ask for itemTypes: [" + strings.Join(itemsKept, ", ") + "]"}
 	}
 	found := slices.DeleteFunc(i.timeline(i.i), func(t *timelineItem) bool { return !slices.Contains(*args.ItemTypes, t.kind()) })
 	return pageOf(args.pageArgs, listing[*timelineItem, timelineItem]{items: found,
@@ -128,6 +154,8 @@ func (l *look) findTimelineEvent(id string) (any, *Repository) {
 				switch {
 				case t.title != nil && string(t.title.ID()) == id:
 					return t.title, r
+				case t.queue != nil && string(t.queue.ID()) == id:
+					return t.queue, r
 				case t.label != nil && string(t.label.ID()) == id:
 					return t.label, r
 				}
@@ -140,5 +168,11 @@ func (l *look) findTimelineEvent(id string) (any, *Repository) {
 // labelEventAs keeps apart the two kinds of label events, which are one type here.
 func labelEventAs(n *gqlNode, on bool) (*gqlLabelEvent, bool) {
 	e, ok := as[gqlLabelEvent](n)
+	return e, ok && e.e.On == on
+}
+
+// queueEventAs keeps apart the two kinds of events of the merge queue, which are one type here.
+func queueEventAs(n *gqlNode, on bool) (*gqlQueueEvent, bool) {
+	e, ok := as[gqlQueueEvent](n)
 	return e, ok && e.e.On == on
 }

@@ -86,7 +86,7 @@ func TestGraphQLTheTimelineHasNothingElse(t *testing.T) {
 	for _, args := range []string{"last: 5", "last: 5, itemTypes: [LABELED_EVENT, CLOSED_EVENT]", "last: 5, itemTypes: [RENAMED_TITLE_EVENT, LOCKED_EVENT]"} {
 		a := w.ask("ann", gqlInPull(`timelineItems(`+args+`) { nodes { __typename } }`), nil)
 		require.Len(t, a.Errors, 1, a.raw)
-		assert.Contains(t, a.Errors[0]["message"], "label events")
+		assert.Contains(t, a.Errors[0]["message"], "ask for itemTypes: [LABELED_EVENT,")
 	}
 	w.rest("ann", "POST", "issues/2/labels", `["x"]`)
 	w.rest("ann", "DELETE", "issues/2/labels/x", ``)

@@ -19,7 +19,11 @@ func (h hooks) deliver(event string, r *Repository, actor *User, payload obj) {
 		payload["repository"] = h.json.repository(r)
 	}
 	payload["sender"] = h.json.user(actor)
-	h.deliveries.append(Delivery{ID: h.deliveries.count() + 1, Event: event, Payload: payload})
+	d := Delivery{ID: h.deliveries.count() + 1, Event: event, Payload: payload}
+	h.deliveries.append(d)
+	if h.told != nil {
+		h.told(d)
+	}
 }
 
 // with adds to a payload what only some actions have.

@@ -48,6 +48,9 @@ const (
 	nodeStatus        = "SC"
 	nodeCheckSuite    = "CS"
 	nodeApp           = "A"
+	nodeQueueEntry    = "MQE"
+	nodeQueueAdded    = "ATMQE"
+	nodeQueueRemoved  = "RFMQE"
 )
 
 // comment finds an issue comment by id.

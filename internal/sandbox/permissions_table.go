@@ -26,6 +26,14 @@ var endpointDemands = map[string]demand{
 	"DELETE /repos/{owner}/{repo}/branches/{branch}/protection":              "administration=write",
 	"GET /repos/{owner}/{repo}/actions/permissions/workflow":                 "administration=read",
 	"PUT /repos/{owner}/{repo}/actions/permissions/workflow":                 "administration=write",
+	"GET /repos/{owner}/{repo}/actions/secrets":                              "secrets=read",
+	"GET /repos/{owner}/{repo}/actions/secrets/public-key":                   "secrets=read",
+	"GET /repos/{owner}/{repo}/actions/secrets/{name}":                       "secrets=read",
+	"PUT /repos/{owner}/{repo}/actions/secrets/{name}":                       "secrets=write",
+	"GET /repos/{owner}/{repo}/actions/organization-secrets":                 "secrets=read",
+	"GET /repos/{owner}/{repo}/actions/variables":                            "actions_variables=read",
+	"POST /repos/{owner}/{repo}/actions/variables":                           "actions_variables=write",
+	"PATCH /repos/{owner}/{repo}/actions/variables/{name}":                   "actions_variables=write",
 	"GET /repos/{owner}/{repo}/activity":                                     "contents=read",
 	"GET /repos/{owner}/{repo}/branches":                                     "contents=read",
 	"GET /repos/{owner}/{repo}/branches/{branch}":                            "contents=read",
@@ -136,6 +144,11 @@ const (
 
 // neverPublic are the endpoints that need their permission for a public repository, too.
 var neverPublic = map[string]bool{
+	"GET /repos/{owner}/{repo}/actions/secrets":              true,
+	"GET /repos/{owner}/{repo}/actions/secrets/public-key":   true,
+	"GET /repos/{owner}/{repo}/actions/secrets/{name}":       true,
+	"GET /repos/{owner}/{repo}/actions/organization-secrets": true,
+	"GET /repos/{owner}/{repo}/actions/variables":            true,
 	"GET /repos/{owner}/{repo}/actions/jobs/{id}/logs":       true,
 	"GET /repos/{owner}/{repo}/actions/permissions/workflow": true,
 	"GET /repos/{owner}/{repo}/branches/{branch}/protection": true,

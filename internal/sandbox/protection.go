@@ -23,6 +23,7 @@ type Protection struct {
 	Ruleset int64    `json:",omitempty"`
 	Bypass  []string `json:",omitempty"`
 	Name    string   `json:",omitempty"` // of the ruleset; empty: one is made up
+	Queue   string   `json:",omitempty"` // how the merge queue merges: MERGE, SQUASH or REBASE; empty: the branch has no queue
 }
 
 // classic is the protection of a branch that is no ruleset, or nil.
@@ -62,6 +63,7 @@ func setProtection(q *request) (any, error) {
 		Approvals          int
 		Linear, Pull       bool
 		Ruleset            int64
+		Queue              string
 	}
 	if err := q.decode(&in); err != nil {
 		return nil, err
@@ -79,11 +81,11 @@ func setProtection(q *request) (any, error) {
 	if in.Ruleset != 0 && in.Push != nil || in.Ruleset == 0 && len(in.Bypass) > 0 {
 		return nil, unprocessable("push is for branch protection, bypass for a ruleset")
 	}
-	p := &Protection{Checks: in.Checks, Approvals: in.Approvals, Linear: in.Linear, Pull: in.Pull, Ruleset: in.Ruleset, Bypass: in.Bypass}
+	p := &Protection{Checks: in.Checks, Approvals: in.Approvals, Linear: in.Linear, Pull: in.Pull, Ruleset: in.Ruleset, Bypass: in.Bypass, Queue: in.Queue}
 	if in.Push != nil {
 		p.Push = append([]string{}, *in.Push...)
 	}
-	if in.Push == nil && len(p.Checks) == 0 && p.Approvals == 0 && !p.Linear && !p.Pull {
+	if in.Push == nil && len(p.Checks) == 0 && p.Approvals == 0 && !p.Linear && !p.Pull && p.Queue == "" {
 		delete(r.Protections, in.Branch)
 	} else {
 		r.Protections[in.Branch] = p
@@ -148,6 +150,8 @@ func (f pushes) bringsMerges(r *Repository, c refChange) bool {
 func (f pushes) demands(r *Repository, p *Protection, sha string) []string {
 	var why []string
 	switch {
+	case p.Queue != "":
+		why = append(why, queueOnly+".")
 	case p.Pull || p.Ruleset != 0 && p.Approvals > 0:
 		why = append(why, pullOnly)
 	case p.Approvals > 0:
@@ -245,6 +249,8 @@ func mergeViolation(q *request, p *Protection, base, head, method string) string
 		why = append(why, text)
 	}
 	switch {
+	case p.Queue != "": // https://github.com/cncf/prow-github-actions/pull/166
+		return queueOnly + "."
 	case !p.mayPush(q.user.Login):
 		return notAuthorized
 	case len(why) > 0:

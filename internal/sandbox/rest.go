@@ -83,6 +83,7 @@ func allRoutes() []route {
 	return slices.Concat(
 		userRoutes, appRoutes, repositoryRoutes, activityRoutes, collaboratorRoutes, labelRoutes, issueRoutes, commentRoutes, reactionRoutes, pullRoutes,
 		mergeRoutes, reviewRoutes, reviewCommentRoutes, refRoutes, objectRoutes, contentRoutes, commitRoutes, checkRoutes, branchRoutes, runRoutes, dispatchRoutes, settingRoutes,
+		secretRoutes, manifestRoutes,
 	)
 }
 

@@ -44,6 +44,12 @@ func (p *Protection) rules() []obj {
 	if p.Linear {
 		out = append(out, obj{"type": "required_linear_history"})
 	}
+	if p.Queue != "" {
+		out = append(out, obj{"type": "merge_queue", "parameters": obj{
+			"check_response_timeout_minutes": 60, "grouping_strategy": "ALLGREEN", "max_entries_to_build": 5, "max_entries_to_merge": 5,
+			"merge_method": p.Queue, "min_entries_to_merge": 1, "min_entries_to_merge_wait_minutes": 5,
+		}})
+	}
 	return out
 }
 
@@ -81,6 +87,7 @@ type rulesetInput struct {
 			Approvals int                        `json:"required_approving_review_count"`
 			Strict    bool                       `json:"strict_required_status_checks_policy"`
 			Required  []struct{ Context string } `json:"required_status_checks"`
+			Method    string                     `json:"merge_method"`
 		}
 	}
 }
@@ -100,6 +107,8 @@ func (in rulesetInput) protection(id int64) (*Protection, error) {
 			}
 		case "required_linear_history":
 			p.Linear = true
+		case "merge_queue":
+			p.Queue = rule.Parameters.Method
 		default:
 			return nil, unprocessable("Invalid rule '" + rule.Type + "': the sandbox does not serve it")
 		}

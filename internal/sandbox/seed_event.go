@@ -23,18 +23,26 @@ type scene struct {
 	run      *eventRun
 	label    *eventLabel
 	sender   *eventUser
+
+	assumed []string // what the payload does not say
+}
+
+// assume notes what was made up because the payload does not say it.
+func (sc *scene) assume(format string, args ...any) {
+	sc.assumed = append(sc.assumed, fmt.Sprintf(format, args...))
 }
 
 // SeedFromEvent sets the scene of a webhook payload, so that it can be re-enacted: the repository, the people with the
 // rights that their author_association stands for, the issue or pull request, and what was said. Commits come from
 // checkout (a local repository; "" for none) when it has those of the payload, and are invented where it has not, so that
 // the diff fits the comment. A payload without any of this seeds octo/widgets. name is the event's ("issue_comment").
-func (s *Server) SeedFromEvent(name string, payload []byte, checkout string) error {
+// It returns what had to be assumed, a sentence each.
+func (s *Server) SeedFromEvent(name string, payload []byte, checkout string) (assumed []string, err error) {
 	var parts map[string]json.RawMessage
 	if err := json.Unmarshal(payload, &parts); err != nil {
-		return fmt.Errorf("read payload: %w", err)
+		return nil, fmt.Errorf("read payload: %w", err)
 	}
-	return s.Seed(func(d *Seeder) error {
+	err = s.Seed(func(d *Seeder) error {
 		sc := &scene{
 			Seeder: d, name: name, checkout: checkout, action: deref(part[string](parts, "action")), repo: part[eventRepository](parts, "repository"),
 			issue: part[eventIssue](parts, "pull_request"), comment: part[eventComment](parts, "comment"),
@@ -52,13 +60,17 @@ func (s *Server) SeedFromEvent(name string, payload []byte, checkout string) err
 		} else {
 			sc.issue.PullRequest = &struct{}{}
 		}
-		return sc.play()
+		err := sc.play()
+		assumed = sc.assumed
+		return err
 	})
+	return assumed, err
 }
 
 func (sc *scene) play() error {
 	if sc.repo == nil || !strings.Contains(sc.repo.FullName, "/") {
 		if len(sc.s.st.Repositories) == 0 {
+			sc.assume("the payload names no repository: octo/widgets takes its place")
 			_, err := sc.s.world.addWidgets()
 			return err
 		}
@@ -109,6 +121,11 @@ func (sc *scene) stage() error {
 			delete(in.Files, c.Path)
 		}
 	}
+	if sc.checkout == "" {
+		sc.assume("%s is invented: its agent is suggestion, it tracks agent/* and has no tests", in.FullName)
+	} else {
+		sc.assume("%s has the branches and settings of the checkout", in.FullName)
+	}
 	if err := sc.User(SeedUser{ID: sc.repo.Owner.ID, Login: strings.Split(in.FullName, "/")[0], Type: sc.repo.Owner.Type}); err != nil {
 		return err
 	}
@@ -127,6 +144,7 @@ func (sc *scene) at() time.Time {
 // https://docs.github.com/en/graphql/reference/enums#commentauthorassociation
 func (sc *scene) people() {
 	rights := map[string]string{"OWNER": "admin", "MEMBER": "write", "COLLABORATOR": "write"}
+	told := map[string]bool{}
 	add := func(u eventUser, association string) {
 		if sc.User(SeedUser(u)) != nil {
 			return // an account that is gone has no login
@@ -135,6 +153,10 @@ func (sc *scene) people() {
 		r, err := sc.s.world.named(sc.repo.FullName)
 		if err == nil && r.Permissions[key] == "" && rights[association] != "" {
 			r.Permissions[key] = rights[association]
+		}
+		if association != "" && !told[key] {
+			sc.assume("%s has %s access, as %s", u.Login, cmp.Or(rights[association], "read"), association)
+			told[key] = true
 		}
 	}
 	if sc.issue != nil {
@@ -203,9 +225,18 @@ func (sc *scene) pull(i *eventIssue) error {
 	if in.Head == in.Base && headRepo == r {
 		in.Head = fmt.Sprintf("agent/replay-%d", i.Number)
 	}
-	if err := sc.head(r, headRepo, &in, i.Head.SHA); err != nil {
+	invented, err := sc.head(r, headRepo, &in, i.Head.SHA)
+	if err != nil {
 		return err
 	}
+	how := "its commits come from the checkout"
+	switch {
+	case i.Head.Ref == "":
+		how = "the payload names no branches"
+	case invented:
+		how = "its commit is invented"
+	}
+	sc.assume("pull request #%d merges %s into %s; %s", in.Number, in.Head, in.Base, how)
 	return sc.Pull(r.FullName(), in)
 }
 
@@ -235,13 +266,13 @@ func (sc *scene) fork(r *Repository, f *eventRepository) (*Repository, error) {
 
 // head makes sure of the head branch: the payload's commit where there is one, the checkout's branch, or an invented
 // commit on the base that makes the diff which the comment is about.
-func (sc *scene) head(r, headRepo *Repository, in *SeedPull, sha string) error {
+func (sc *scene) head(r, headRepo *Repository, in *SeedPull, sha string) (invented bool, err error) {
 	if sc.s.git.fetchCommit(headRepo, sc.checkout, sha) {
-		return sc.s.git.setBranch(headRepo, in.Head, sha)
+		return false, sc.s.git.setBranch(headRepo, in.Head, sha)
 	}
 	base := sc.s.git.branchSHA(r, in.Base)
 	if at := sc.s.git.branchSHA(headRepo, in.Head); at != "" && !sc.s.git.isAncestor(headRepo, at, base) {
-		return nil
+		return false, nil
 	}
 	files := map[string]string{fmt.Sprintf("docs/change-%d.md", in.Number): "# " + in.Title + "\n"}
 	if c := sc.comment; c != nil && filepath.IsLocal(c.Path) && c.Path != "" {
@@ -249,10 +280,10 @@ func (sc *scene) head(r, headRepo *Repository, in *SeedPull, sha string) error {
 		files = map[string]string{c.Path: after}
 	}
 	if err := sc.s.git.setBranch(headRepo, in.Head, base); err != nil {
-		return err
+		return false, err
 	}
-	_, err := sc.s.git.commitFiles(headRepo, in.Head, "", files, in.Title, sc.at())
-	return err
+	_, err = sc.s.git.commitFiles(headRepo, in.Head, "", files, in.Title, sc.at())
+	return true, err
 }
 
 // said adds the comment or review of the payload, unless it tells of its deletion.

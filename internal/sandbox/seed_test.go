@@ -34,7 +34,7 @@ func emptyTown(t *testing.T) *town {
 
 func TestAReviewCommentIsReenactedFromItsPayload(t *testing.T) {
 	w := emptyTown(t)
-	require.NoError(t, w.s.SeedFromEvent("pull_request_review_comment", []byte(suggestionPayload), ""))
+	seeded(t, w.s, "pull_request_review_comment", []byte(suggestionPayload), "")
 	require.Equal(t, "acme/site", w.s.URLs().Repository)
 	p := w.as("", "GET", "/repos/acme/site/pulls/7", nil).want(200).obj()
 	require.EqualValues(t, 55, p["id"])
@@ -57,12 +57,20 @@ func TestAReviewCommentIsReenactedFromItsPayload(t *testing.T) {
 	w.as("", "GET", "/repos/acme/site/contents/.github/mergexo.toml", nil).want(200)
 
 	again := emptyTown(t)
-	require.NoError(t, again.s.SeedFromEvent("pull_request_review_comment", []byte(suggestionPayload), ""))
+	seeded(t, again.s, "pull_request_review_comment", []byte(suggestionPayload), "")
 	require.Equal(t, p["head"].(obj)["sha"], again.as("", "GET", "/repos/acme/site/pulls/7", nil).obj()["head"].(obj)["sha"], "the same commits at every replay")
 	require.Empty(t, again.as("", "GET", "/_sandbox/deliveries", nil).list(), "nothing that is seeded is news")
 
 	reply := w.as("actions", "POST", "/repos/acme/site/pulls/7/comments/3100000001/replies", obj{"body": "Done."}).want(201).obj()
 	require.Greater(t, reply["id"], 3100000001.0)
+}
+
+// seeded sets the scene of an event, and returns what had to be assumed.
+func seeded(t *testing.T, s *Server, name string, payload []byte, checkout string) []string {
+	t.Helper()
+	assumed, err := s.SeedFromEvent(name, payload, checkout)
+	require.NoError(t, err)
+	return assumed
 }
 
 func TestACheckoutsOwnCommitsAreUsed(t *testing.T) {
@@ -81,14 +89,14 @@ func TestACheckoutsOwnCommitsAreUsed(t *testing.T) {
 	require.NoError(t, err)
 
 	w := emptyTown(t)
-	require.NoError(t, w.s.SeedFromEvent("pull_request_review_comment", data, c.dir))
+	seeded(t, w.s, "pull_request_review_comment", data, c.dir)
 	p := w.as("", "GET", "/repos/acme/site/pulls/7", nil).want(200).obj()
 	require.Equal(t, head, p["head"].(obj)["sha"])
 	require.Equal(t, base, p["base"].(obj)["sha"])
 	w.as("", "GET", "/repos/acme/site/contents/.github/mergexo.toml", nil).want(404)
 
 	other := emptyTown(t)
-	require.NoError(t, other.s.SeedFromEvent("pull_request_review_comment", []byte(suggestionPayload), c.dir))
+	seeded(t, other.s, "pull_request_review_comment", []byte(suggestionPayload), c.dir)
 	p = other.as("", "GET", "/repos/acme/site/pulls/7", nil).want(200).obj()
 	require.Equal(t, base, p["base"].(obj)["sha"], "the branch stands in for a commit that is not there")
 	require.Equal(t, c.git("rev-parse", "HEAD"), p["head"].(obj)["sha"])
@@ -103,10 +111,11 @@ func TestPayloadsThatSeedLittle(t *testing.T) {
 		`{"repository":{"full_name":"acme/site"},"pull_request":{"number":1},"comment":{"id":5,"path":"../x","diff_hunk":"@@"}}`,
 	} {
 		w := emptyTown(t)
-		require.NoError(t, w.s.SeedFromEvent("x", []byte(payload), ""), payload)
+		seeded(t, w.s, "x", []byte(payload), "")
 		require.NotEmpty(t, w.s.URLs().Repository, payload)
 	}
-	require.Error(t, emptyTown(t).s.SeedFromEvent("x", []byte(`{"action":`), ""))
+	_, err := emptyTown(t).s.SeedFromEvent("x", []byte(`{"action":`), "")
+	require.Error(t, err)
 }
 
 func TestImagesOfHunks(t *testing.T) {
@@ -133,7 +142,7 @@ const labelledPayload = `{"action": "labeled", "label": {"name": "agent:bugfix"}
 func issueScene(t *testing.T, name, payload string) (rights map[string]string, labels []string, w *town) {
 	t.Helper()
 	w = emptyTown(t)
-	require.NoError(t, w.s.SeedFromEvent(name, []byte(payload), ""))
+	seeded(t, w.s, name, []byte(payload), "")
 	rights = map[string]string{}
 	for _, login := range []string{"ann", "rita"} {
 		if role := w.as("actions", "GET", "/repos/acme/site/collaborators/"+login+"/permission", nil).obj()["role_name"]; role != nil {

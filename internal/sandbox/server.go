@@ -36,6 +36,8 @@ type Options struct {
 	Lag *Lag
 	// Unlimited lets the token of workflows ask for as much as it likes where nothing else is set.
 	Unlimited bool
+	// Deliver is told of every webhook as it is delivered; nil: nobody is. It must not call the sandbox, nor keep or change the payload.
+	Deliver func(Delivery)
 }
 
 // URLs are where a started sandbox is reached, in the words of the line that `mergexo sandbox` prints.
@@ -68,6 +70,7 @@ type core struct {
 	git    gitStore
 	world  world
 	pulls  pulls
+	queues queues
 	refs   pushes
 	json   views
 	urls   addresses
@@ -80,6 +83,7 @@ type core struct {
 	readers    sync.Map // of *objectReader by repository id
 	receiving  sync.Map // of *sync.Mutex by repository id: pushes to one repository come one after the other
 
+	told           hearer // nil: nobody is
 	jobPermissions Permissions
 	jobLimits      Limits
 	usualLag       Lag
@@ -105,6 +109,8 @@ type (
 	world struct{ *core }
 	// pulls are pull requests as git says that they stand, their reviews, and how they end.
 	pulls struct{ *core }
+	// queues are the merge queues of branches.
+	queues struct{ *core }
 	// pushes let refs move, and carry out what follows from it.
 	pushes struct{ *core }
 	// views render what there is as the JSON of REST and of webhooks.
@@ -116,6 +122,9 @@ type (
 	// tokens are what programs may do, how much of it, and until when.
 	tokens struct{ *core }
 )
+
+// hearer is told of deliveries.
+type hearer func(Delivery)
 
 // New opens the sandbox that StateDir holds, or makes a new one there. Close it, or up to half a second of changes is lost.
 func New(o Options) (*Server, error) {
@@ -140,7 +149,8 @@ func open(o Options) (*Server, error) {
 	}
 	s := &Server{core: core{dir: dir, clock: o.Clock, origin: "http://sandbox.invalid"}, after: time.After, stop: make(chan struct{}), saved: make(chan struct{})}
 	c := &s.core
-	c.git, c.world, c.pulls, c.refs, c.json, c.urls, c.hooks, c.tokens = gitStore{c}, world{c}, pulls{c}, pushes{c}, views{c}, addresses{c}, hooks{c}, tokens{c}
+	c.git, c.world, c.pulls, c.queues, c.refs, c.json, c.urls, c.hooks, c.tokens = gitStore{c}, world{c}, pulls{c}, queues{c}, pushes{c}, views{c}, addresses{c}, hooks{c}, tokens{c}
+	s.told = o.Deliver
 	if s.jobPermissions = o.Permissions; s.jobPermissions == nil {
 		s.jobPermissions = JobPermissions()
 	}
@@ -263,6 +273,9 @@ func (s *Server) dispatch(r *http.Request) (kind string, next http.Handler, serv
 		return "graphql", s.graphql, ""
 	case strings.HasPrefix(r.URL.Path, restPrefix+"/"):
 		return "rest", s.rest, ""
+	}
+	if isManifestPage(r.URL.Path) {
+		return "page", http.HandlerFunc(s.serveManifest), ""
 	}
 	if strings.HasPrefix(r.URL.Path, logPrefix) {
 		return "blob", http.HandlerFunc(s.serveLog), ""

@@ -36,6 +36,7 @@ type state struct {
 	Queries       *QueryLimits         `json:",omitempty"`
 	Apps          []*App               `json:",omitempty"`
 	AppTokens     []*AppToken          `json:",omitempty"`
+	Manifests     []*Manifest          `json:",omitempty"`
 }
 
 // User is an account. Login is the REST form: a bot's ends in "[bot]".
@@ -57,9 +58,10 @@ type Repository struct {
 	// Permissions by lower-case login. Everybody else reads when the repository is public.
 	Permissions map[string]string
 	Labels      []*Label
-	Protections map[string]*Protection // by branch
-	Issues      map[int]*Issue         // issues and pull requests share one series of numbers
-	Departed    map[int]*Departure     `json:",omitempty"` // by the number that it had
+	Protections map[string]*Protection   // by branch
+	Queues      map[string][]*QueueEntry `json:",omitempty"` // by base, the first of each first
+	Issues      map[int]*Issue           // issues and pull requests share one series of numbers
+	Departed    map[int]*Departure       `json:",omitempty"` // by the number that it had
 	LastNumber  int
 	Runs        []*Run      `json:",omitempty"`
 	Statuses    []*Status   `json:",omitempty"`
@@ -74,6 +76,9 @@ type Repository struct {
 	Lag            *Lag            `json:",omitempty"` // nil: that of Options
 	NoMethods      map[string]bool `json:",omitempty"` // merge, squash and rebase, where they are switched off
 	PushPolicy     *PushPolicy     `json:",omitempty"`
+
+	Secrets, Variables map[string]*Setting `json:",omitempty"` // by name
+	Sealing            *sealing            `json:",omitempty"` // nil: made at the first use
 
 	contributors map[string]bool // by lower-case login
 	order        issueOrder
@@ -216,6 +221,7 @@ type Pull struct {
 	Reviews             []*Review
 	ReviewComments      []*ReviewComment
 	Test                mergeTest
+	QueueEvents         []*QueueEvent `json:",omitempty"` // oldest first
 }
 
 // merged tells whether the pull request is merged.

@@ -47,7 +47,10 @@ func (f pushes) sync(r *Repository, actor *User) error {
 	if err := f.headsMoved(r, changes, actor); err != nil {
 		return err
 	}
-	return f.basesMoved(r, changes, actor)
+	if err := f.basesMoved(r, changes, actor); err != nil {
+		return err
+	}
+	return f.queues.advanceAll(r)
 }
 
 // firstBranch makes the first branch that an empty repository gets its default branch, unless the configured one came
@@ -127,6 +130,7 @@ func (f pushes) headsMoved(r *Repository, changes []refChange, actor *User) erro
 // https://github.com/Mergifyio/mergify/pull/4718
 func (f pushes) headMoved(i *Issue, head string, actor *User) error {
 	before := i.Pull.HeadSHA
+	f.queues.leave(i, actor, "")
 	if err := f.pulls.showHead(i, head); err != nil {
 		return err
 	}
@@ -243,6 +247,7 @@ func (f pushes) landing(r *Repository, head, base string) (string, error) {
 func (pr pulls) close(i *Issue, actor *User) {
 	i.Pull.HeadSHA = pr.headSHA(i)
 	i.Pull.NewHead, i.Pull.NewMerge = nil, nil
+	pr.queues.leave(i, actor, "")
 	pr.dropMerge(i)
 	pr.world.closeIssue(i, actor, "")
 	pr.hooks.pull(i, "closed", actor, nil)

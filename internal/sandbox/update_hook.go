@@ -76,8 +76,12 @@ func (g gitStore) writeHook(r *Repository) error {
 	return g.refs.protectionChanged(r)
 }
 
-// protectionChanged writes what the hook reads. It is called whenever a rule changes, and whenever a check does.
+// protectionChanged lets the merge queues go on, and writes what the hook reads. It is called whenever a rule changes, and
+// whenever a check does.
 func (f pushes) protectionChanged(r *Repository) error {
+	if err := f.queues.advanceAll(r); err != nil {
+		return err
+	}
 	var rules, refusals strings.Builder
 	for branch, p := range r.Protections {
 		who := "*"

@@ -55,11 +55,7 @@ func carLine(b model.Board, c model.TrainCar, at func(int) string) string {
 		members = append(members, at(n))
 	}
 	for _, f := range c.Failed {
-		name := markdown.Inline(cut(f.Name, 100))
-		if strings.HasPrefix(f.URL, "https://") && !strings.ContainsAny(f.URL, " ()<>|\n") {
-			name = fmt.Sprintf("[%s](%s)", name, f.URL)
-		}
-		checks = append(checks, name+" failed")
+		checks = append(checks, markdown.Link(markdown.Inline(cut(f.Name, 100)), f.URL)+" failed")
 	}
 	if len(checks) == 0 && c.Branch != "" {
 		checks = []string{fmt.Sprintf("[checks](%s/commit/%s/checks)", b.URL, c.Tip)}

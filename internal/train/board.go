@@ -124,7 +124,7 @@ func nextAboard(f *fold, car Car) *Request {
 func (f *fold) rides(number int) Request { return f.Queue[f.request(number)] }
 
 // alone says that a request shares no car.
-func (r Request) alone() bool { return r.Solo || r.Now || r.Try || r.Conflicts > 0 }
+func (r Request) alone() bool { return r.Solo || r.ByGitHub || r.Now || r.Try || r.Conflicts > 0 }
 
 // standing are the requests that the next car of the line stands on: those aboard, but for suspects, which it stands beside.
 func standing(f *fold) map[int]bool {

@@ -114,6 +114,13 @@ type Lost struct {
 	Tip string
 }
 
+// Foreign is a car whose commits are not what its members' approved heads make, or that nothing has tested, whatever the record
+// says. Somebody else has written it.
+type Foreign struct {
+	Car int
+	Tip string
+}
+
 // Arrived is a car that has landed: the base went from From to SHA, which is not its tip where GitHub made the commit.
 type Arrived struct {
 	Car       int

@@ -47,6 +47,14 @@ type Rules struct {
 	Checks []string `json:"checks,omitempty"`
 }
 
+// Demanded are the checks that the rules of the base demand of a commit, as far as they were read.
+func (m Manifest) Demanded() []string {
+	if m.Rules == nil {
+		return nil
+	}
+	return m.Rules.Checks
+}
+
 // Halt is a push that was refused.
 type Halt struct {
 	Why string `json:"why"`
@@ -62,11 +70,12 @@ type Request struct {
 	By       string `json:"by,omitempty"`
 	At       int64  `json:"at"` // since when its conditions hold, which is its place in the queue
 	Strategy string `json:"strategy,omitempty"`
-	Priority int    `json:"priority,omitempty"` // see High and Low
-	Solo     bool   `json:"solo,omitempty"`     // in a car of its own
-	Now      bool   `json:"now,omitempty"`      // before all others, without speculation
-	Try      bool   `json:"try,omitempty"`      // is tested and never lands
-	Needs    []int  `json:"needs,omitempty"`    // pull requests that have to land before it, or with it
+	Priority int    `json:"priority,omitempty"`  // see High and Low
+	Solo     bool   `json:"solo,omitempty"`      // in a car of its own
+	ByGitHub bool   `json:"by_github,omitempty"` // GitHub itself merges it, and nothing with it
+	Now      bool   `json:"now,omitempty"`       // before all others, without speculation
+	Try      bool   `json:"try,omitempty"`       // is tested and never lands
+	Needs    []int  `json:"needs,omitempty"`     // pull requests that have to land before it, or with it
 	// Made are the commits that landings which came to nothing made of the head, to one of which it may have been moved.
 	Made []string `json:"made,omitempty"`
 	// Conflicts is how often it did not merge with others in the line, and ConflictOn the base at the last time.

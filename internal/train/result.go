@@ -104,6 +104,19 @@ func (r Lost) learn(f *fold) {
 	}
 }
 
+func (r Foreign) learn(f *fold) {
+	c := f.car(r.Car)
+	if c == nil || c.Tip != r.Tip {
+		return
+	}
+	for _, m := range c.Members {
+		if i := f.request(m.Number); i >= 0 {
+			f.Queue[i].Made = slices.DeleteFunc(slices.Clone(f.Queue[i].Made), func(sha string) bool { return sha == m.Tip })
+		}
+	}
+	f.dropNumber(r.Car)
+}
+
 // dropNumber takes a car apart, and what stands behind it.
 func (f *fold) dropNumber(car int) {
 	for k, i := range f.line() {

@@ -18,8 +18,15 @@ func (f *fold) land() bool {
 		if c.On != on || c.State != Green && !c.doubtful() || !allReady(f, c) {
 			break
 		}
+		alone := mergedByGitHub(f, c)
+		if alone && k > 0 {
+			break
+		}
 		if c.State == Green {
 			last = k
+		}
+		if alone {
+			break
 		}
 		on = c.Tip
 	}
@@ -42,6 +49,14 @@ func (f *fold) land() bool {
 		f.Cars = slices.Delete(f.Cars, i, i+1)
 	}
 	return true
+}
+
+// mergedByGitHub says that GitHub itself merges the pull request of a car. It merges one at a time, so that the car lands alone.
+func mergedByGitHub(f *fold, c Car) bool {
+	return slices.ContainsFunc(c.Members, func(m Member) bool {
+		at := f.request(m.Number)
+		return at >= 0 && f.Queue[at].ByGitHub
+	})
 }
 
 // refused says that GitHub refused to land a car a moment ago.

@@ -13,9 +13,9 @@ import (
 func kept(p model.Pull, base string, k model.Kept) string {
 	repository := markdown.Repository(p.URL)
 	if k.Hidden() {
-		return fmt.Sprintf("What was done until then is kept in a bundle on a hidden ref, since no branch may hold it. To look at it: `%s`", markdown.Unbundle(k.Branch))
+		return fmt.Sprintf("The work so far is kept in a bundle on a hidden ref, because no branch may hold it. To look at it: `%s`", markdown.Unbundle(k.Branch))
 	}
-	return fmt.Sprintf("What was done until then is kept on branch [`%s`](%s/tree/%s) at %s ([compare](%s/compare/%s...%s)).",
+	return fmt.Sprintf("The work so far is kept on branch [`%s`](%s/tree/%s) at %s ([compare](%s/compare/%s...%s)).",
 		markdown.Code(k.Branch), repository, k.Branch, commitLink(p, k.SHA), repository, base, k.SHA)
 }
 
@@ -23,7 +23,7 @@ func kept(p model.Pull, base string, k model.Kept) string {
 // on.
 func BlockText(p model.Pull, m model.BlockMarker, detail string, k model.Kept, tries []model.Try, notes ...string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "**Blocked: %s**\n", headline(m, p))
+	fmt.Fprintf(&b, "**%s**\n", title(m, p))
 	if detail != "" {
 		fmt.Fprintf(&b, "\n%s\n", markdown.Quote(detail))
 	}
@@ -51,36 +51,44 @@ func BlockText(p model.Pull, m model.BlockMarker, detail string, k model.Kept, t
 	return b.String()
 }
 
-// onward tells who or what ends a block, and how.
+// title is the first line of a block: an agent's question is no failure, so it stands alone.
+func title(m model.BlockMarker, p model.Pull) string {
+	if m.Reason == model.ReasonAgent {
+		return "The agent has a question"
+	}
+	return "Blocked: " + headline(m, p)
+}
+
+// onward says who or what ends a block, and how.
 func onward(p model.Pull, m model.BlockMarker) string {
 	if !m.Until.IsZero() {
-		return fmt.Sprintf("\nIt opens again by itself at %s; feedback stays pending until then.\n\nTo go on earlier, an operator comments `/mergexo unblock`: the day's count then begins anew.", moment(m.Until))
+		return fmt.Sprintf("\nThis block ends by itself at %s; feedback stays pending until then.\n\nTo continue earlier, an operator comments `/mergexo unblock`, which resets the day's count.", moment(m.Until))
 	}
 	if m.Reason == model.ReasonAgent {
-		return "\nNothing more happens here until somebody answers; feedback stays pending.\n\n" +
-			"To go on, answer in a comment here or in a review. An answer counts by people with write access, or by those in `[repo] allowed_users` where it names any; " +
-			"the agent then goes on with it. An operator can also comment `/mergexo unblock`, and the agent is asked again without an answer."
+		return "\nReply here or in a review, and the agent continues. Feedback stays pending until then.\n\n" +
+			"Replies count from people with write access, or from `[repo] allowed_users` if that is set. " +
+			"An operator can also comment `/mergexo unblock` to ask the agent again without an answer."
 	}
-	text := "\nNothing more happens here until an operator decides; feedback stays pending. " +
-		"Only an operator can lift this block: people with maintain or admin access, or those in `[repo] operators` where it names any.\n"
+	text := "\nMergeXO waits for an operator; feedback stays pending. " +
+		"Operators are people with maintain or admin access, or those in `[repo] operators` if that is set.\n"
 	switch {
 	case m.Reason == model.ReasonRewrite && m.Phase != model.GuardLocal:
-		return text + fmt.Sprintf("\n- To go back, restore the old head and comment `/mergexo unblock`:\n  `%s`\n- To go on from what is there now, comment `/mergexo unblock head_sha=%s`.",
+		return text + fmt.Sprintf("\n- To go back, restore the old head and comment `/mergexo unblock`:\n  `%s`\n- To continue from the current head, comment `/mergexo unblock head_sha=%s`.",
 			markdown.Restore(p.HeadRef, m.Observed, m.Expected), m.Observed)
 	case m.Reason == model.ReasonMarkerEdited && m.Expected == "":
-		return text + fmt.Sprintf("\nWhich head was accepted last is not known any more. To go on from what is there now, comment `/mergexo unblock head_sha=%s`.", m.Observed)
+		return text + fmt.Sprintf("\nThe last accepted head is no longer known. To continue from the current head, comment `/mergexo unblock head_sha=%s`.", m.Observed)
 	case m.Reason == model.ReasonFlaky:
-		return text + "\nTo let the agent look at the failure once more, comment `/mergexo unblock`."
+		return text + "\nTo have the agent look at the failure again, comment `/mergexo unblock`."
 	case m.Reason == model.ReasonSession:
-		return text + "\nTo let the agent begin a new session, comment `/mergexo unblock`."
+		return text + "\nTo start a new agent session, comment `/mergexo unblock`."
 	}
-	return text + "\nTo go on, comment `/mergexo unblock`."
+	return text + "\nTo continue, comment `/mergexo unblock`."
 }
 
 // SettingsText tells that a pull request waits for settings that can be used. problems are those of one file, a line each.
 func SettingsText(p model.Pull, file, problems string) string {
-	return fmt.Sprintf("**Nothing happens here: the settings cannot be used**\n\n%s\n\nCorrect [`%s`](%s/blob/%s/%s) on branch `%s`, which takes write access there; the next comment or the sweep goes on. "+
-		"This is not said again while the same is wrong.", markdown.Quote(problems), file, markdown.Repository(p.URL), p.BaseRef, file, markdown.Code(p.BaseRef))
+	return fmt.Sprintf("**Stopped: the settings are invalid**\n\n%s\n\nFix [`%s`](%s/blob/%s/%s) on branch `%s`, which needs write access there. MergeXO continues with the next comment or sweep. "+
+		"This notice is not repeated for the same error.", markdown.Quote(problems), file, markdown.Repository(p.URL), p.BaseRef, file, markdown.Code(p.BaseRef))
 }
 
 func moment(t time.Time) string { return t.UTC().Format("2006-01-02 15:04 UTC") }
@@ -96,12 +104,12 @@ func BlockReason(p model.Pull, m model.BlockMarker, detail string) string {
 		reason += fmt.Sprintf(": expected head %s, observed %s", m.Expected, m.Observed)
 	}
 	if !m.Until.IsZero() {
-		reason += "; it opens again at " + moment(m.Until)
+		reason += "; the block ends at " + moment(m.Until)
 	}
 	if m.Reason == model.ReasonAgent {
-		reason += "; an answer there goes on, or an operator's /mergexo unblock"
+		reason += "; to continue, answer there, or an operator comments /mergexo unblock"
 	} else {
-		reason += "; an operator goes on with /mergexo unblock"
+		reason += "; to continue, an operator comments /mergexo unblock"
 	}
 	if rest != "" {
 		reason += "\n" + rest
@@ -112,19 +120,19 @@ func BlockReason(p model.Pull, m model.BlockMarker, detail string) string {
 // headlines say in a few words why a pull request is blocked. %s is its head branch.
 var headlines = map[string]string{
 	model.ReasonRewrite:      "the history of `%s` was rewritten",
-	model.ReasonMarkerEdited: "a comment that holds MergeXO's state was edited by somebody else",
-	model.ReasonAttempts:     fmt.Sprintf("%d attempts on the same feedback came to no result", MaxAttempts),
-	model.ReasonAgent:        "the agent needs a decision",
+	model.ReasonMarkerEdited: "somebody else edited a comment that holds MergeXO's state",
+	model.ReasonAttempts:     fmt.Sprintf("%d attempts at the same feedback failed", MaxAttempts),
+	model.ReasonAgent:        "the agent has a question",
 	model.ReasonRefused:      "the agent's model refused",
-	model.ReasonSession:      "the agent's session is not to be had",
-	model.ReasonOutcome:      "the agent's answer does not hold; nothing was pushed",
-	model.ReasonForbidden:    "the agent changed what it must not; nothing was pushed",
-	model.ReasonSecret:       "the agent's commits hold what looks like a secret; nothing was pushed",
+	model.ReasonSession:      "the agent's session is not available",
+	model.ReasonOutcome:      "the agent's answer is invalid; nothing was pushed",
+	model.ReasonForbidden:    "the agent made changes that are not allowed; nothing was pushed",
+	model.ReasonSecret:       "the agent's commits seem to contain a secret; nothing was pushed",
 	model.ReasonTests:        "required tests fail; nothing was pushed to `%s`",
 	model.ReasonPush:         "the server refused the push to `%s`",
-	model.ReasonConflict:     "commits that were pushed meanwhile conflict with the turn's own",
-	model.ReasonBudget:       "the day's budget is spent",
-	model.ReasonFlaky:        "a test that was held to be flaky failed again",
+	model.ReasonConflict:     "newly pushed commits conflict with the agent's",
+	model.ReasonBudget:       "today's budget is used up",
+	model.ReasonFlaky:        "a test reported as flaky failed again",
 }
 
 // inWords is the reason of a marker without its code: "CODE" alone, or before what happened.

@@ -27,7 +27,7 @@ func (b Budget) Spend(before model.Spent, now time.Time) (after model.Spent, why
 	case b.Turns > 0 && before.Turns >= b.Turns:
 		why = fmt.Sprintf("%s today, and turns_per_day is %d", markdown.Count(before.Turns, "turn"), b.Turns)
 	case b.CostUSD > 0 && before.CostUSD >= b.CostUSD:
-		why = fmt.Sprintf("the agent has cost $%.2f today, and cost_per_day_usd is %.2f", before.CostUSD, b.CostUSD)
+		why = fmt.Sprintf("the agent cost $%.2f today, and cost_per_day_usd is %.2f", before.CostUSD, b.CostUSD)
 	default:
 		return after, "", time.Time{}
 	}

@@ -25,7 +25,7 @@ func TestADaysBudget(t *testing.T) {
 		"yesterday's":          {turn.Budget{Turns: 2, CostUSD: 1}, model.Spent{Day: "2026-01-02", Turns: 9, CostUSD: 9}, model.Spent{Day: "2026-01-03", Turns: 1}, ""},
 		"no limit":             {turn.Budget{}, model.Spent{Day: "2026-01-03", Turns: 900, CostUSD: 9}, model.Spent{Day: "2026-01-03", Turns: 901, CostUSD: 9}, ""},
 		"a cost not reached":   {turn.Budget{CostUSD: 1}, model.Spent{Day: "2026-01-03", Turns: 1, CostUSD: 0.99}, model.Spent{Day: "2026-01-03", Turns: 2, CostUSD: 0.99}, ""},
-		"a cost that is spent": {turn.Budget{CostUSD: 1}, model.Spent{Day: "2026-01-03", Turns: 1, CostUSD: 1.2}, model.Spent{Day: "2026-01-03", Turns: 2, CostUSD: 1.2}, "the agent has cost $1.20 today, and cost_per_day_usd is 1.00"},
+		"a cost that is spent": {turn.Budget{CostUSD: 1}, model.Spent{Day: "2026-01-03", Turns: 1, CostUSD: 1.2}, model.Spent{Day: "2026-01-03", Turns: 2, CostUSD: 1.2}, "the agent cost $1.20 today, and cost_per_day_usd is 1.00"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			after, why, opens := c.budget.Spend(c.before, evening)

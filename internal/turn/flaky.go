@@ -22,7 +22,7 @@ func checkFlaky(o model.Outcome, feedback []model.Comment, changed bool) error {
 	case !anyRun(feedback):
 		return &Invalid{"flaky_test_report", "given, but no failed workflow run is among the feedback of this turn"}
 	case changed || o.CommitMessage != "" || len(o.GitOps) > 0:
-		return &Invalid{"flaky_test_report", "given together with changes or git_ops: report a test that fails by chance and change nothing, or mend what failed and report nothing"}
+		return &Invalid{"flaky_test_report", "given together with changes or git_ops: either report a flaky test and change nothing, or fix the failure and report nothing"}
 	case strings.TrimSpace(f.Title) == "":
 		return &Invalid{"flaky_test_report.title", "empty"}
 	case strings.ContainsAny(strings.TrimSpace(f.Title), "\r\n"):
@@ -71,7 +71,7 @@ func failedAgain(c model.Comment, before model.Rerun) bool {
 // agent.
 func FlakyIssue(f model.FlakyTest, p model.Pull, feedback []model.Comment) (title, body string) {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n\n---\n\nSeen on #%d: the agent that works there holds the failure to be the test's own, and not that of the pull request.\n", markdown.Contain(strings.TrimSpace(f.Summary), func(string) bool { return false }), p.Number)
+	fmt.Fprintf(&b, "%s\n\n---\n\nSeen on #%d: the agent working there found that the test is flaky, and that the pull request did not break it.\n", markdown.Contain(strings.TrimSpace(f.Summary), func(string) bool { return false }), p.Number)
 	for _, c := range feedback {
 		if r := c.Run; r != nil {
 			fmt.Fprintf(&b, "\n- [workflow run %d, attempt %d](%s) of %s at %s", r.ID, r.Attempt, r.URL, markdown.Inline(c.Author.Login), commitLink(p, r.HeadSHA))
@@ -80,7 +80,7 @@ func FlakyIssue(f model.FlakyTest, p model.Pull, feedback []model.Comment) (titl
 	if u := strings.TrimSpace(f.RelevantLogURL); u != "" {
 		fmt.Fprintf(&b, "\n\nLog: %s", address(u))
 	}
-	b.WriteString("\n\nThe failed jobs are run again once. When they fail again, the automation of the pull request stops until an operator decides.")
+	b.WriteString("\n\nThe failed jobs run once more. If they fail again, MergeXO stops on the pull request until an operator decides.")
 	return name(f.Title, maxFlakyTitle), b.String()
 }
 
@@ -95,14 +95,14 @@ func address(s string) string {
 
 // reported tells what became of a report.
 func reported(mark model.FlakyMark) string {
-	text := "A test is held to be flaky"
+	text := "A test looks flaky"
 	if mark.Issue != 0 {
 		text += fmt.Sprintf(": reported as #%d", mark.Issue)
 	}
 	if len(mark.Runs) == 0 {
-		return text + "; the failed jobs could not be run again."
+		return text + "; the failed jobs could not be rerun."
 	}
-	return text + "; the failed jobs run again."
+	return text + "; the failed jobs are rerunning."
 }
 
 // FlakyBlock is what a block says of runs that failed again. failures are those without an answer.

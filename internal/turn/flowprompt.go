@@ -21,8 +21,8 @@ var working = []string{
 	"Work in the current directory: a checkout of the branch that the pull request will come from, and leave that branch checked out. The pull request is opened for you.",
 	historyRule,
 	gitRule,
-	"A commit_message means: all that you changed is ready. It is then committed with this message, and the pull request is opened. Leave it empty when you changed nothing.",
-	"pr_title and pr_summary are the pull request's: say what you changed, where and why, for those who are to review it. The reference to the issue is added for you.",
+	"A commit_message means: all that you changed is ready. It is then committed with this message, and the pull request is opened. Leave it empty if you changed nothing.",
+	"pr_title and pr_summary are the pull request's: tell the reviewers what you changed, where and why. The reference to the issue is added for you.",
 	claimRule,
 	blockedRule,
 }
@@ -30,10 +30,10 @@ var working = []string{
 // writing are the rules for an agent that writes a document.
 var writing = []string{
 	"The current directory is a checkout for you to read. Change no files in it and commit nothing: the document is written, committed and proposed for you, in a pull request of its own.",
-	"Return the whole document as design_doc_markdown, without front matter. It is for those who decide about the work and for those who do it: what is to be built, why so, " +
-		"what is left out, and how it will be shown to work.",
+	"Return the whole document as design_doc_markdown, without front matter. It is for the people who decide about the work and for those who do it: what to build, why this way, " +
+		"what is left out, and how to show that it works.",
 	"touch_paths are the files and directories that the work will change or add, as paths from the top of the repository; they become the document's front matter, with the title.",
-	"title and summary are the pull request's too, for those who are to review the document. The reference to the issue is added for you.",
+	"title and summary are also the pull request's, for those who review the document. The reference to the issue is added for you.",
 	claimRule,
 	blockedRule,
 }
@@ -54,14 +54,14 @@ var flowPrompts = map[model.Flow]flowPrompt{
 	},
 	model.FlowBugfix: {
 		"fix the bug that %s is about", "fixing the bug that %s is about", append(working[:len(working):len(working)],
-			"Show the bug by a test that fails without your change and passes with it.", askedRule+othersRule), workInShort, workAnswer,
+			"Add a test that shows the bug: it fails without your change and passes with it.", askedRule+othersRule), workInShort, workAnswer,
 	},
 	model.FlowSmallJob: {
 		"do what %s asks for", "doing what %s asks for", append(working[:len(working):len(working)], askedRule+othersRule), workInShort, workAnswer,
 	},
 	model.FlowImplementation: {
-		"build what the design document of %s says", "building what the design document of %s says", append(working[:len(working):len(working)],
-			"Build what the design document says, which was reviewed and merged, and what the comments to take up ask for."+othersRule), workInShort, workAnswer,
+		"implement the design document of %s", "implementing the design document of %s", append(working[:len(working):len(working)],
+			"Implement the design document, which was reviewed and merged, and do what the comments to take up ask for."+othersRule), workInShort, workAnswer,
 	},
 }
 
@@ -74,7 +74,7 @@ func beginningRules(a Ask) []string {
 	case a.flow() == model.FlowImplementation && a.Doc != nil:
 		rules = append(rules, fmt.Sprintf("The design document is %s in the checkout.", name(a.Doc.Path, 300)))
 	case a.flow() == model.FlowBugfix && len(a.TestFiles) > 0:
-		rules = append(rules, fmt.Sprintf("At least one file that you change has to be a test, or else no pull request is opened. By their paths, tests are what matches one of these regular expressions: `%s`",
+		rules = append(rules, fmt.Sprintf("Change or add at least one test, or no pull request is opened. A file is a test if its path matches one of these regular expressions: `%s`",
 			name(strings.Join(a.TestFiles, "`, `"), 1000)))
 	}
 	return rules
@@ -90,13 +90,13 @@ func beginning(s model.Snapshot, a Ask) string {
 	switch {
 	case a.followUp() && a.flow() == model.FlowDesign:
 		fmt.Fprintf(&b, "You are in the middle of %s.\n", fmt.Sprintf(e.doing, what))
-		b.WriteString("What you answered is kept: answer again only what has to read otherwise, the document as a whole.\n\n")
+		b.WriteString("Your answers are kept: give only those again that have to change, and the document as a whole.\n\n")
 	case a.followUp():
 		fmt.Fprintf(&b, "You are in the middle of %s.\n", fmt.Sprintf(e.doing, what))
-		b.WriteString("Your commits of the rounds before are kept, and nothing is pushed yet: put further changes on top of them. What you answered is kept too: " +
-			"answer again only what has to read otherwise.\n\n")
+		b.WriteString("Your commits of earlier rounds are kept, and nothing is pushed yet: put further changes on top of them. Your answers are kept too: " +
+			"give only those again that have to change.\n\n")
 	default:
-		fmt.Fprintf(&b, "You are to %s. A pull request is made of it.\n\n", fmt.Sprintf(e.to, what))
+		fmt.Fprintf(&b, "Your task: %s. A pull request is opened from your work.\n\n", fmt.Sprintf(e.to, what))
 	}
 	if a.briefly() {
 		return b.String()
@@ -104,12 +104,12 @@ func beginning(s model.Snapshot, a Ask) string {
 	done := len(attempts(a.State))
 	switch {
 	case a.Fresh:
-		b.WriteString("The session in which you worked on this issue is lost, and this is a new one. What GitHub holds of that work is below.\n\n")
+		b.WriteString("Your earlier session on this issue is lost, and this is a new one. Below is what GitHub holds of that work.\n\n")
 	case a.Session != "" && done > 0:
 		fmt.Fprintf(&b, "You have worked on it before: %s.\n\n", markdown.Count(done, "attempt"))
 	}
 	if a.Resumed {
-		b.WriteString("The branch holds the work of an earlier attempt, which stopped half-way: look at it, and go on from there.\n\n")
+		b.WriteString("The branch holds the work of an earlier, unfinished attempt: look at it, and continue from there.\n\n")
 	}
 	return b.String()
 }

@@ -18,13 +18,13 @@ func Forbidden(changes []model.Change, globs []string, maxFile int64) (file, rul
 		}
 		switch {
 		case treepath.InGit(c.Path):
-			return c.Path, "a file in what git takes for its own directory"
+			return c.Path, "a file in a path that git treats as its own directory"
 		case c.Mode == "160000" && c.OldMode != "160000":
 			return c.Path, "a new submodule"
 		case c.Mode == "120000" && treepath.Leaves(c.Path, c.Target):
 			return c.Path, "a symbolic link that leaves the tree"
 		case c.Mode == "120000" && treepath.Above(c.Path, globs) != "":
-			return c.Path, "a symbolic link in place of a directory of forbid_paths " + treepath.Above(c.Path, globs)
+			return c.Path, "a symbolic link that replaces a directory of forbid_paths " + treepath.Above(c.Path, globs)
 		case c.Size > maxFile:
 			return c.Path, fmt.Sprintf("a file over %d MB (max_file_mb)", maxFile>>20)
 		}

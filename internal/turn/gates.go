@@ -57,9 +57,9 @@ func lower(s model.PullState) string {
 func branchGate(p model.Pull) model.Gate {
 	switch {
 	case p.CrossRepo:
-		return gate(GateBranch, false, "the head of pull request %d is in a fork; a maintainer can bring its commits to a branch of this repository", p.Number)
+		return gate(GateBranch, false, "the head of pull request %d is in a fork; a maintainer can copy its commits to a branch of this repository", p.Number)
 	case !p.HeadExists:
-		return gate(GateBranch, false, "the head branch %q of pull request %d was deleted; restore it to go on", p.HeadRef, p.Number)
+		return gate(GateBranch, false, "the head branch %q of pull request %d was deleted; restore it to continue", p.HeadRef, p.Number)
 	}
 	return gate(GateBranch, true, "the head is branch %q of this repository", p.HeadRef)
 }
@@ -68,16 +68,16 @@ func trackedGate(p model.Pull, st model.State, policy Policy) model.Gate {
 	tracked := Tracked(p, st, policy)
 	switch {
 	case st.Released != nil:
-		return gate(GateTracked, false, "released by %s, see %s; /mergexo adopt takes it up again", st.Released.Marker.By, st.Released.URL)
+		return gate(GateTracked, false, "released by %s, see %s; /mergexo adopt tracks it again", st.Released.Marker.By, st.Released.URL)
 	case st.Tracked != nil:
 		return gate(GateTracked, tracked, "tracked since %s", st.Tracked.URL)
 	case tracked:
 		return gate(GateTracked, true, "head branch %q is tracked by the settings", p.HeadRef)
 	}
 	if p.CrossRepo {
-		return gate(GateTracked, false, "a branch of a fork is not tracked")
+		return gate(GateTracked, false, "branches of forks are not tracked")
 	}
-	return gate(GateTracked, false, "head branch %q matches nothing in [repo] track %q; /mergexo adopt tracks it all the same", p.HeadRef, policy.Track)
+	return gate(GateTracked, false, "head branch %q matches nothing in [repo] track %q; /mergexo adopt tracks it anyway", p.HeadRef, policy.Track)
 }
 
 func takenGate(p model.Pull, policy Policy) model.Gate {
@@ -89,14 +89,14 @@ func takenGate(p model.Pull, policy Policy) model.Gate {
 
 func pausedGate(st model.State) model.Gate {
 	if st.Paused != nil {
-		return gate(GatePaused, false, "paused by %s, see %s; /mergexo resume goes on", st.Paused.Marker.By, st.Paused.URL)
+		return gate(GatePaused, false, "paused by %s, see %s; /mergexo resume continues", st.Paused.Marker.By, st.Paused.URL)
 	}
 	return gate(GatePaused, true, "not paused")
 }
 
 func blockGate(st model.State) model.Gate {
 	if Question(st) != nil {
-		return gate(GateBlock, false, "blocked (%s), see %s; an answer there goes on", st.Block.Marker.Reason, st.Block.URL)
+		return gate(GateBlock, false, "blocked (%s), see %s; an answer there continues", st.Block.Marker.Reason, st.Block.URL)
 	}
 	if st.Block != nil {
 		return gate(GateBlock, false, "blocked (%s), see %s", st.Block.Marker.Reason, st.Block.URL)

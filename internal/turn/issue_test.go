@@ -157,10 +157,10 @@ func TestALongIssueIsCutWithANotice(t *testing.T) {
 	ask.Doc, ask.Diff = &model.Document{Path: long, Text: long}, strings.Repeat(long, 4)
 	text = turn.Request(s, ask).Prompt
 	holds(t, text, turn.Ask{Boundary: ask.Boundary})
-	require.Contains(t, text, "[left out for want of room: ")
+	require.Contains(t, text, "[left out to save space: ")
 	newest := text[strings.Index(text, "author: zoe\n"):]
 	assert.Greater(t, strings.Index(newest, "BOUNDARY>>>"), 10_000, "the newest word gets the most room")
-	for _, title := range []string{"# Issue #3\n", "# The design document\n", "# What has to be mended before anything is pushed\n"} {
+	for _, title := range []string{"# Issue #3\n", "# The design document\n", "# What to fix before anything is pushed\n"} {
 		at := strings.Index(text, title)
 		require.Positive(t, at, title)
 		assert.Contains(t, text[at:at+100], "\n<<<BOUNDARY\n", "it is not left out")

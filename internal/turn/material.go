@@ -27,7 +27,7 @@ func material(c *cleaner, s model.Snapshot, a Ask) (read []section, claims []cla
 	}
 	var asked section
 	if q := a.State.Question; q != nil {
-		asked = section{title: "The question that you stopped with; the feedback since then may answer it", items: []*item{{body: c.prose(question(*q)), most: 4000}}}
+		asked = section{title: "The question that you asked; the feedback since then may answer it", items: []*item{{body: c.prose(question(*q)), most: 4000}}}
 	}
 	feedback, hunks, threads := feedbackOf(c, s, a)
 	logs := logItems(c, a.Feedback, feedback)
@@ -57,7 +57,7 @@ func plain(body words, most int) []*item {
 func newsOf(c *cleaner, a Ask) []section {
 	var news []section
 	if len(a.GitResults) > 0 {
-		s := section{title: "What became of the git operations that you asked for"}
+		s := section{title: "Results of the git operations that you asked for"}
 		for _, r := range a.GitResults {
 			said := r.Detail
 			if r.Result == model.GitConflict {
@@ -71,7 +71,7 @@ func newsOf(c *cleaner, a Ask) []section {
 		news = append(news, s)
 	}
 	if a.Kind == model.AskRepair {
-		news = append(news, section{title: "What has to be mended before anything is pushed", items: checkItems(c, a.CI)})
+		news = append(news, section{title: "What to fix before anything is pushed", items: checkItems(c, a.CI)})
 	}
 	return news
 }
@@ -79,8 +79,8 @@ func newsOf(c *cleaner, a Ask) []section {
 // gitHead summarises a git operation's result.
 func gitHead(r model.GitResult) string {
 	ended, ok := map[string]string{
-		model.GitDone: "done", model.GitNothing: "there was nothing to do", model.GitFailed: "not done",
-		model.GitConflict: "conflict. The merge is under way, with conflict markers in the files below: resolve them and give a commit_message, which makes the merge commit; without one the merge is dropped",
+		model.GitDone: "done", model.GitNothing: "nothing to do", model.GitFailed: "not done",
+		model.GitConflict: "conflict. The merge is in progress, with conflict markers in the files below: resolve them and give a commit_message, which makes the merge commit; without one the merge is aborted",
 	}[r.Result]
 	if !ok {
 		ended = name(r.Result, 40)

@@ -209,10 +209,10 @@ func TestWhyNothingHappens(t *testing.T) {
 		{turn.GateIdle, model.State{Turns: []model.Posted[model.TurnMarker]{claim}}, nil, "", false, "claimed, see https://t; the claim ends with its run, and at 2026-01-02 12:00 UTC at the latest"},
 		{turn.GateAttempts, model.State{Turns: []model.Posted[model.TurnMarker]{{Marker: model.TurnMarker{Phase: model.PhaseFailed, Attempt: 2}}}}, nil, "", true, "2 of 3 attempts failed"},
 		{turn.GateAttempts, model.State{Turns: []model.Posted[model.TurnMarker]{{Marker: model.TurnMarker{Phase: model.PhaseFailed, Attempt: 3}}}}, nil, "", false, "3 of 3 attempts failed"},
-		{turn.GateFeedback, model.State{}, []model.Comment{alice}, "", true, "1 comment; not heard: eve"},
+		{turn.GateFeedback, model.State{}, []model.Comment{alice}, "", true, "1 comment; ignored: eve (no write access)"},
 		{turn.GateFeedback, model.State{}, []model.Comment{alice, eve}, "", true, "2 comments"},
-		{turn.GateFeedback, model.State{}, nil, "", false, "nothing of people who are heard; not heard: alice, eve"},
-		{turn.GateFeedback, model.State{Answered: map[string]bool{alice.Key(7): true, eve.Key(7): true}}, nil, "", false, "everything that was said is answered"},
+		{turn.GateFeedback, model.State{}, nil, "", false, "all feedback is answered. Ignored: alice, eve (no write access)"},
+		{turn.GateFeedback, model.State{Answered: map[string]bool{alice.Key(7): true, eve.Key(7): true}}, nil, "", false, "all feedback is answered"},
 	}
 	for _, tt := range tests {
 		g := find(turn.Why(s, tt.st, policy, turn.Evidence{Pending: tt.pending, Relation: tt.relation, Live: live(tt.st)}), tt.name)

@@ -26,7 +26,7 @@ func Validate(o model.Outcome, feedback []model.Comment, changed bool) error {
 		})
 		switch {
 		case !known:
-			return &Invalid{at + ".review_comment_id", fmt.Sprintf("%d is not among the review comments of this turn", r.ReviewCommentID)}
+			return &Invalid{at + ".review_comment_id", fmt.Sprintf("%d is not a review comment of this turn", r.ReviewCommentID)}
 		case slices.Contains(seen, r.ReviewCommentID):
 			return &Invalid{at + ".review_comment_id", fmt.Sprintf("a second reply to %d", r.ReviewCommentID)}
 		case strings.TrimSpace(r.Body) == "":
@@ -39,11 +39,11 @@ func Validate(o model.Outcome, feedback []model.Comment, changed bool) error {
 	}
 	switch {
 	case strings.TrimSpace(o.CommitMessage) != "" && !changed:
-		return &Invalid{"commit_message", "given, but nothing was changed in the checkout"}
+		return &Invalid{"commit_message", "given, but nothing changed in the checkout"}
 	case strings.TrimSpace(o.CommitMessage) == "" && o.CommitMessage != "":
-		return &Invalid{"commit_message", "empty but for white space"}
+		return &Invalid{"commit_message", "only white space"}
 	case len(o.Session) > maxSession:
-		return &Invalid{"session", fmt.Sprintf("%d bytes; a handle of at most %d fits into a receipt", len(o.Session), maxSession)}
+		return &Invalid{"session", fmt.Sprintf("%d bytes; at most %d fit into a receipt", len(o.Session), maxSession)}
 	}
 	return nil
 }
@@ -88,9 +88,9 @@ func Shorter(o model.Outcome) string {
 
 // TooLong says why answers to so much feedback cannot be recorded, and what to do.
 func TooLong(feedback int, err error) string {
-	fix := "say less"
+	fix := "shorten the answers"
 	if feedback > 1 {
-		fix = fmt.Sprintf("a [feedback] max_per_turn of less than %d makes several turns of it", feedback)
+		fix = fmt.Sprintf("set [feedback] max_per_turn below %d to split this into several turns", feedback)
 	}
 	return fmt.Sprintf("the answers are too long to be recorded: %s; %s", err, fix)
 }

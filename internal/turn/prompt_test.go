@@ -77,8 +77,8 @@ func TestPromptsAsAgentsReadThem(t *testing.T) {
 		"prompt_git.txt": func(a *turn.Ask) {
 			a.Session, a.GitResults = "s", []model.GitResult{
 				{Op: model.OpFetch, Result: model.GitDone, Detail: "origin/main is at 1234567\n"},
-				{Op: model.OpMergeDefault, Result: model.GitConflict, Detail: "the merge is under way", Paths: []string{"greeting.txt", "a\nb.txt"}},
-				{Op: model.OpMergeDefault, Result: model.GitNothing, Detail: "it is part of the head already"},
+				{Op: model.OpMergeDefault, Result: model.GitConflict, Detail: "the merge is in progress", Paths: []string{"greeting.txt", "a\nb.txt"}},
+				{Op: model.OpMergeDefault, Result: model.GitNothing, Detail: "it is already part of the head"},
 				{Op: model.OpFetch, Result: model.GitFailed, Detail: "origin has no branch main"},
 			}
 		},
@@ -172,7 +172,7 @@ func TestTheLongestPromptThereCanBe(t *testing.T) {
 	assert.Greater(t, utf8.RuneCountInString(text), 190_000, "what there is room for is used")
 	assert.Less(t, strings.Index(text, "Feedback 5000000199:"), strings.Index(text, "Feedback 5000000000:"), "the newest comes first")
 	assert.Contains(t, text, "the last line\n", "of a log, the end counts")
-	assert.Contains(t, text, "[left out for want of room: ")
+	assert.Contains(t, text, "[left out to save space: ")
 	oldest := text[strings.Index(text, "Feedback 5000000000:"):]
 	assert.Regexp(t, `(?s)^[^\n]+\n<<<b+\nauthor: l+\nfile: [^\n]+\n\nä .*\nb+>>>\n\[cut: the first \d+ of \d+ characters are shown\]`, oldest)
 }

@@ -48,7 +48,7 @@ func TestWhatAnswersAQuestion(t *testing.T) {
 
 	r := turn.Request(snapshot(answer), turn.Ask{Kind: model.AskFeedback, Feedback: now, State: st, Boundary: "B"})
 	assert.Equal(t, 1, strings.Count(r.Prompt, "Formal or not?"))
-	assert.Equal(t, "You stopped with a question: Formal or not?", r.History[0].Summary)
+	assert.Equal(t, "You asked a question: Formal or not?", r.History[0].Summary)
 }
 
 func TestAnyOtherBlockOutlivesAnAnswer(t *testing.T) {

@@ -135,7 +135,7 @@ func (s section) write(b *strings.Builder, boundary string) {
 	}
 	fmt.Fprintf(b, "\n# %s\n", s.title)
 	if out := writeItems(b, s.items, boundary); out > 0 {
-		fmt.Fprintf(b, "\n[left out for want of room: %d]\n", out)
+		fmt.Fprintf(b, "\n[left out to save space: %d]\n", out)
 	}
 }
 

@@ -1,6 +1,7 @@
 package turn
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -21,6 +22,10 @@ func StatusOf(s model.Snapshot, st model.State, policy Policy, pending []model.C
 		out.LastTurn = &model.LastTurn{Phase: t.Marker.Phase, At: t.UpdatedAt, URL: t.URL}
 	}
 	out.Failed = failures(st)
+	out.Delegates = []string{}
+	for _, d := range st.Delegates {
+		out.Delegates = append(out.Delegates, d.Login)
+	}
 	if st.Block != nil {
 		b := st.Block.Marker
 		out.Block = &model.Blocked{
@@ -87,11 +92,11 @@ func Why(s model.Snapshot, st model.State, policy Policy, e Evidence) []model.Ga
 	ignored := ignoredAuthors(s, st, policy, pending)
 	switch {
 	case len(pending) == 0 && ignored == "":
-		return append(gates, gate(GateFeedback, false, "everything that was said is answered"))
+		return append(gates, gate(GateFeedback, false, "all feedback is answered"))
 	case len(pending) == 0:
-		return append(gates, gate(GateFeedback, false, "nothing of people who are heard; not heard: %s", ignored))
+		return append(gates, gate(GateFeedback, false, "all feedback is answered. Ignored: %s", ignored))
 	case ignored != "":
-		return append(gates, gate(GateFeedback, true, "%s; not heard: %s", counted(pending), ignored))
+		return append(gates, gate(GateFeedback, true, "%s; ignored: %s", counted(pending), ignored))
 	}
 	return append(gates, gate(GateFeedback, true, "%s", counted(pending)))
 }
@@ -109,7 +114,14 @@ func ignoredAuthors(s model.Snapshot, st model.State, policy Policy, pending []m
 	if len(who) > most {
 		who = append(who[:most], "others")
 	}
-	return strings.Join(who, ", ")
+	if len(who) == 0 {
+		return ""
+	}
+	reason := "no write access"
+	if len(policy.AllowedUsers) > 0 {
+		reason = "not in [repo] allowed_users"
+	}
+	return fmt.Sprintf("%s (%s)", strings.Join(who, ", "), reason)
 }
 
 func lineageGate(p model.Pull, st model.State, relation model.Relation) model.Gate {

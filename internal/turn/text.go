@@ -13,8 +13,8 @@ import (
 
 // TrackText stands above the marker that starts tracking.
 func TrackText(p model.Pull, adapter string) string {
-	return fmt.Sprintf("**MergeXO** follows this pull request from %s on. Review comments by people with write access go to the agent (`%s`); "+
-		"its commits are added to `%s`, never rewritten.", commitLink(p, p.HeadSHA), markdown.Code(adapter), markdown.Code(p.HeadRef))
+	return fmt.Sprintf("**MergeXO** follows this pull request from %s on. It passes review comments by people with write access to the agent (`%s`) "+
+		"and adds the agent's commits to `%s`. History is never rewritten.", commitLink(p, p.HeadSHA), markdown.Code(adapter), markdown.Code(p.HeadRef))
 }
 
 // ClaimText stands above a claim while the agent works.
@@ -31,9 +31,9 @@ func ClaimText(p model.Pull, feedback []model.Comment, m model.TurnMarker) strin
 // PlannedText replaces the claim's text once the work is safe on GitHub.
 func PlannedText(p model.Pull, feedback []model.Comment, m model.TurnMarker) string {
 	if m.Planned == Base(m) {
-		return ClaimText(p, feedback, m) + "\n\nThe answers are ready and about to be posted."
+		return ClaimText(p, feedback, m) + "\n\nThe answers are ready and will be posted next."
 	}
-	return ClaimText(p, feedback, m) + fmt.Sprintf("\n\nThe work is done and kept as %s; it is about to be published.", plannedAt(p, m))
+	return ClaimText(p, feedback, m) + fmt.Sprintf("\n\nThe work is done and kept as %s. It will be published next.", plannedAt(p, m))
 }
 
 // plannedAt is the planned commit, with its branch if people can see that.
@@ -99,13 +99,13 @@ func ReceiptText(p model.Pull, answers []Answer, o model.Outbox, m model.TurnMar
 func (a Answer) where(said bool) string {
 	switch {
 	case a.Gone:
-		return "none: it was deleted meanwhile"
+		return "none: the comment was deleted"
 	case a.ReplyURL != "":
 		return fmt.Sprintf("[reply](%s)", a.ReplyURL)
 	case said:
 		return "above"
 	}
-	return "read; the agent said nothing to it"
+	return "read; no reply needed"
 }
 
 // counted says in words how much feedback there is.
@@ -161,18 +161,18 @@ func FailedText(p model.Pull, feedback []model.Comment, m model.TurnMarker, next
 	case m.Checkpoint != "":
 		b.WriteString("\n\n" + kept(p, Base(m), model.Kept{Branch: m.Checkpoint, SHA: m.CheckpointSHA}))
 	case m.Planned != "" && m.Planned != Base(m):
-		fmt.Fprintf(&b, "\n\nWhat was done is kept as %s.", plannedAt(p, m))
+		fmt.Fprintf(&b, "\n\nThe work so far is kept as %s.", plannedAt(p, m))
 	}
 	b.WriteString(Earlier(p.URL, m.Tries))
 	return b.String()
 }
 
 // Later is the sentence below an attempt that does not count because only time ran out.
-const Later = "Nothing was pushed to the branch and the feedback stays pending. The next event or the sweep tries again; this attempt does not count."
+const Later = "Nothing was pushed, and the feedback stays pending. The next event or sweep tries again; this attempt does not count."
 
 // Retry is the sentence below a failure that will be retried.
 func Retry(m model.TurnMarker) string {
-	return fmt.Sprintf("Nothing was pushed to the branch and the feedback stays pending. The next event, the sweep or a re-run tries again (%d of %d).", m.Attempt, MaxAttempts)
+	return fmt.Sprintf("Nothing was pushed, and the feedback stays pending. The next event, sweep or rerun tries again (%d of %d).", m.Attempt, MaxAttempts)
 }
 
 func attempt(m model.TurnMarker) string {

@@ -61,13 +61,13 @@ func Restored(t model.Trace, st model.State) model.TurnMarker {
 // RestoredText is the text of a replaced receipt.
 func RestoredText(p model.Pull, answers []Answer, t model.Trace) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "**Receipt restored** of a turn that answered %s: its comment was deleted", answered(answers, t.Marker.Events))
+	fmt.Fprintf(&b, "**Receipt restored** for a turn that answered %s: its comment was deleted", answered(answers, t.Marker.Events))
 	if t.Marker.Head != t.Marker.Start {
 		fmt.Fprintf(&b, "; its commits are on the branch up to %s", commitLink(p, t.Marker.Head))
 	}
-	b.WriteString(".\n\nThe agent is not asked again: to have something done anew, say so in a new comment.\n\n| feedback | answer |\n| --- | --- |\n")
+	b.WriteString(".\n\nThe agent is not asked again. To have something redone, say so in a new comment.\n\n| feedback | answer |\n| --- | --- |\n")
 	for _, a := range answers {
-		where := "not there any more"
+		where := "deleted"
 		if a.ReplyURL != "" {
 			where = fmt.Sprintf("[reply](%s)", a.ReplyURL)
 		}

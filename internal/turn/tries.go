@@ -77,16 +77,16 @@ func told(url string, t model.Try) string {
 	if what += ": "; t.Reason != "" {
 		what += markdown.Inline(t.Reason)
 	} else {
-		what += "its run ended without a word; the run's log may tell why"
+		what += "its run ended without a result; see the run's log"
 	}
 	k := model.Kept{Branch: t.Checkpoint, SHA: t.CheckpointSHA}
 	switch {
 	case k.Hidden():
-		what += fmt.Sprintf("; what it did is kept in a bundle on a hidden ref: `%s`", markdown.Unbundle(k.Branch))
+		what += fmt.Sprintf("; its work is kept in a bundle on a hidden ref: `%s`", markdown.Unbundle(k.Branch))
 	case k.Branch != "":
-		what += fmt.Sprintf("; what it did is on branch [`%s`](%s/tree/%s) at %s", markdown.Code(k.Branch), markdown.Repository(url), k.Branch, markdown.Commit(url, k.SHA))
+		what += fmt.Sprintf("; its work is on branch [`%s`](%s/tree/%s) at %s", markdown.Code(k.Branch), markdown.Repository(url), k.Branch, markdown.Commit(url, k.SHA))
 	case k.SHA != "":
-		what += fmt.Sprintf("; what it did is also in %s", markdown.Commit(url, k.SHA))
+		what += fmt.Sprintf("; its work is also in %s", markdown.Commit(url, k.SHA))
 	}
 	return what
 }

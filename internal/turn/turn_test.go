@@ -193,12 +193,12 @@ func TestValidateNamesTheField(t *testing.T) {
 	}{
 		"fine":              {model.Outcome{ReviewReplies: []model.ReviewReply{answer(1, "done")}, CommitMessage: "Fix"}, true, ""},
 		"nothing at all":    {model.Outcome{}, false, ""},
-		"unknown comment":   {model.Outcome{ReviewReplies: []model.ReviewReply{answer(9, "done")}}, false, "review_replies[0].review_comment_id: 9 is not among"},
-		"not a review":      {model.Outcome{ReviewReplies: []model.ReviewReply{answer(2, "done")}}, false, "review_replies[0].review_comment_id: 2 is not among"},
+		"unknown comment":   {model.Outcome{ReviewReplies: []model.ReviewReply{answer(9, "done")}}, false, "review_replies[0].review_comment_id: 9 is not a review comment"},
+		"not a review":      {model.Outcome{ReviewReplies: []model.ReviewReply{answer(2, "done")}}, false, "review_replies[0].review_comment_id: 2 is not a review comment"},
 		"twice":             {model.Outcome{ReviewReplies: []model.ReviewReply{answer(1, "a"), answer(1, "b")}}, false, "review_replies[1].review_comment_id: a second reply"},
 		"empty reply":       {model.Outcome{ReviewReplies: []model.ReviewReply{answer(1, " ")}}, false, "review_replies[0].body: empty"},
-		"commit of nothing": {model.Outcome{CommitMessage: "Fix"}, false, "commit_message: given, but nothing was changed"},
-		"blank message":     {model.Outcome{CommitMessage: " "}, true, "commit_message: empty"},
+		"commit of nothing": {model.Outcome{CommitMessage: "Fix"}, false, "commit_message: given, but nothing changed"},
+		"blank message":     {model.Outcome{CommitMessage: " "}, true, "commit_message: only white space"},
 		"flaky":             {model.Outcome{FlakyTestReport: flaky("t", "s")}, false, ""},
 		"flaky, changed":    {model.Outcome{FlakyTestReport: flaky("t", "s"), CommitMessage: "Fix"}, true, "flaky_test_report: given together with changes"},
 		"flaky, a message":  {model.Outcome{FlakyTestReport: flaky("t", "s"), CommitMessage: "Fix"}, false, "flaky_test_report: given together with changes"},
@@ -207,7 +207,7 @@ func TestValidateNamesTheField(t *testing.T) {
 		"flaky, two lines":  {model.Outcome{FlakyTestReport: flaky("a\nb", "s")}, false, "flaky_test_report.title: more than one line"},
 		"flaky, long title": {model.Outcome{FlakyTestReport: flaky(strings.Repeat("ä", 201), "s")}, false, "flaky_test_report.title: 201 characters, at most 200"},
 		"flaky, no summary": {model.Outcome{FlakyTestReport: flaky("t", "")}, false, "flaky_test_report.summary: empty"},
-		"reply to a run":    {model.Outcome{ReviewReplies: []model.ReviewReply{answer(10, "x")}}, false, "review_replies[0].review_comment_id: 10 is not among"},
+		"reply to a run":    {model.Outcome{ReviewReplies: []model.ReviewReply{answer(10, "x")}}, false, "review_replies[0].review_comment_id: 10 is not a review comment"},
 		"git operations":    {model.Outcome{GitOps: []model.GitOp{{Op: model.OpFetch}}}, false, ""},
 	}
 	for name, tt := range tests {
@@ -248,9 +248,9 @@ func TestForbiddenChanges(t *testing.T) {
 		"an absolute link":              {model.Change{Path: "b", Mode: "120000", Target: "/etc/passwd"}, "a symbolic link that leaves the tree"},
 		"a link into the git directory": {model.Change{Path: "b", Mode: "120000", Target: ".git/config"}, "a symbolic link that leaves the tree"},
 		"a workflow by another name":    {model.Change{Path: ".GITHUB/workflows/x.yml", Mode: "100644"}, "forbid_paths .github/workflows/**"},
-		"a link in place of .github":    {model.Change{Path: ".GitHub", Mode: "120000", Target: "src"}, "a symbolic link in place of a directory of forbid_paths .github/workflows/**"},
+		"a link in place of .github":    {model.Change{Path: ".GitHub", Mode: "120000", Target: "src"}, "a symbolic link that replaces a directory of forbid_paths .github/workflows/**"},
 		"a link out by two links":       {model.Change{Path: "a/b/c", Mode: "120000", Target: "top/../c"}, "a symbolic link that leaves the tree"},
-		"a file of git's":               {model.Change{Path: "a/.Git./config", Mode: "100644"}, "a file in what git takes for its own directory"},
+		"a file of git's":               {model.Change{Path: "a/.Git./config", Mode: "100644"}, "a file in a path that git treats as its own directory"},
 		"too large":                     {model.Change{Path: "b", Mode: "100644", Size: 100<<20 + 1}, "a file over 100 MB"},
 	}
 	for name, tt := range tests {

@@ -139,7 +139,7 @@ func askStory(ctx context.Context, w *world) (any, error) {
 	}); err != nil {
 		return nil, err
 	}
-	return out, w.tellStory(ctx, out, number, n)
+	return out, tellStory(ctx, w, out, number, n)
 }
 
 // opened waits for a pull request from a branch that begins so.
@@ -160,7 +160,7 @@ func (w *world) opened(ctx context.Context, head string) (pull answer, err error
 var markerKind = regexp.MustCompile(`<!-- (mergexo-[a-z]+):\{?`)
 
 // tellStory adds what is to be seen of a story afterwards.
-func (w *world) tellStory(ctx context.Context, out facts, number, n string) error {
+func tellStory(ctx context.Context, w *world, out facts, number, n string) error {
 	pull, err := w.pull(ctx, n)
 	if err != nil {
 		return err
@@ -239,7 +239,7 @@ func askCancel(ctx context.Context, w *world) (any, error) {
 	if w.sandbox != nil {
 		ended, err = w.interrupt(ctx, number)
 	} else {
-		ended, err = w.cancelRun(ctx, number)
+		ended, err = cancelRun(ctx, w, number)
 	}
 	if err != nil {
 		return nil, err
@@ -267,7 +267,7 @@ func askCancel(ctx context.Context, w *world) (any, error) {
 }
 
 // cancelRun waits until the agent must be at work, cancels the run, and waits for its end.
-func (w *world) cancelRun(ctx context.Context, number string) (facts, error) {
+func cancelRun(ctx context.Context, w *world, number string) (facts, error) {
 	var id string
 	if err := w.eventually(ctx, "the run", func() (bool, error) {
 		runs, err := w.admin.rest(ctx, "GET", "~/actions/runs?event=issues&status=in_progress", nil)

@@ -9,7 +9,7 @@ import (
 // askProtection protects a branch in each of GitHub's two ways, and asks with each kind of token what is told of it and what
 // it may do to it.
 func askProtection(ctx context.Context, w *world) (any, error) {
-	base, one, _, err := w.chain(ctx)
+	base, one, _, err := chain(ctx, w)
 	if err != nil {
 		return nil, err
 	}
@@ -38,7 +38,7 @@ func askProtection(ctx context.Context, w *world) (any, error) {
 	for _, c := range w.callers() {
 		of := facts{}
 		for name, b := range map[string]string{"classic": classic, "ruled": ruled} {
-			if of[name], err = w.tried(ctx, c, b, made.str("id"), one); err != nil {
+			if of[name], err = tried(ctx, w, c, b, made.str("id"), one); err != nil {
 				return nil, err
 			}
 		}
@@ -48,8 +48,8 @@ func askProtection(ctx context.Context, w *world) (any, error) {
 }
 
 // tried is what a token is told about a branch, and what moving it to another commit gets.
-func (w *world) tried(ctx context.Context, c *caller, b, ruleset, to string) (facts, error) {
-	told, err := w.toldOf(ctx, c, b, ruleset)
+func tried(ctx context.Context, w *world, c *caller, b, ruleset, to string) (facts, error) {
+	told, err := toldOf(ctx, w, c, b, ruleset)
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +65,7 @@ func (w *world) tried(ctx context.Context, c *caller, b, ruleset, to string) (fa
 }
 
 // toldOf is what a token is told about a branch.
-func (w *world) toldOf(ctx context.Context, c *caller, b, ruleset string) (facts, error) {
+func toldOf(ctx context.Context, w *world, c *caller, b, ruleset string) (facts, error) {
 	out := facts{}
 	for name, path := range map[string]string{
 		"branch": "~/branches/" + url.PathEscape(b), "protection": "~/branches/" + url.PathEscape(b) + "/protection",

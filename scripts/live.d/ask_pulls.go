@@ -78,13 +78,13 @@ func askBadge(ctx context.Context, w *world) (any, error) {
 	out := facts{}
 	for i, way := range []struct {
 		name string
-		land func(ctx context.Context, pulls []livePull) error
-	}{{"our order", w.inOurOrder}, {"no wait", w.withoutWait}, {"one atomic push", w.atomically}} {
+		land func(ctx context.Context, w *world, pulls []livePull) error
+	}{{"our order", inOurOrder}, {"no wait", withoutWait}, {"one atomic push", atomically}} {
 		of := pulls[i*each20 : (i+1)*each20]
-		if err := way.land(ctx, of); err != nil {
+		if err := way.land(ctx, w, of); err != nil {
 			return nil, fmt.Errorf("%s: %w", way.name, err)
 		}
-		if out[way.name], err = w.badges(ctx, of); err != nil {
+		if out[way.name], err = badges(ctx, w, of); err != nil {
 			return nil, fmt.Errorf("%s: %w", way.name, err)
 		}
 	}
@@ -103,7 +103,7 @@ func (w *world) moveBase(ctx context.Context, p livePull) error {
 }
 
 // inOurOrder moves the heads, waits until GitHub shows each of them, and then moves the bases.
-func (w *world) inOurOrder(ctx context.Context, pulls []livePull) error {
+func inOurOrder(ctx context.Context, w *world, pulls []livePull) error {
 	for _, p := range pulls {
 		if err := w.moveHead(ctx, p); err != nil {
 			return err
@@ -127,7 +127,7 @@ func (w *world) inOurOrder(ctx context.Context, pulls []livePull) error {
 	return nil
 }
 
-func (w *world) withoutWait(ctx context.Context, pulls []livePull) error {
+func withoutWait(ctx context.Context, w *world, pulls []livePull) error {
 	for _, p := range pulls {
 		if err := w.moveHead(ctx, p); err != nil {
 			return err
@@ -139,7 +139,7 @@ func (w *world) withoutWait(ctx context.Context, pulls []livePull) error {
 	return nil
 }
 
-func (w *world) atomically(ctx context.Context, pulls []livePull) error {
+func atomically(ctx context.Context, w *world, pulls []livePull) error {
 	for _, p := range pulls {
 		if _, err := w.git.run(ctx, "push", "-q", "--atomic", w.git.remote(w.admin), "+"+p.tip+":refs/heads/"+p.head, p.tip+":refs/heads/"+p.base); err != nil {
 			return err
@@ -149,7 +149,7 @@ func (w *world) atomically(ctx context.Context, pulls []livePull) error {
 }
 
 // badges counts how pull requests are shown, once none of them is open or there is no more patience.
-func (w *world) badges(ctx context.Context, pulls []livePull) (facts, error) {
+func badges(ctx context.Context, w *world, pulls []livePull) (facts, error) {
 	n := map[string]int{}
 	for _, p := range pulls {
 		var how string
@@ -178,21 +178,21 @@ func askClosing(ctx context.Context, w *world) (any, error) {
 			return err
 		}
 		f := a.refusal()
-		after, err := w.badges(ctx, []livePull{p})
+		after, err := badges(ctx, w, []livePull{p})
 		f["shown"] = after
 		out[name] = f
 		return err
 	}
-	if err := w.inOurOrder(ctx, pulls[:1]); err != nil {
+	if err := inOurOrder(ctx, w, pulls[:1]); err != nil {
 		return nil, err
 	}
-	if _, err := w.badges(ctx, pulls[:1]); err != nil {
+	if _, err := badges(ctx, w, pulls[:1]); err != nil {
 		return nil, err
 	}
 	if err := closed("once it is shown as merged", pulls[0]); err != nil {
 		return nil, err
 	}
-	if err := w.inOurOrder(ctx, pulls[1:2]); err != nil {
+	if err := inOurOrder(ctx, w, pulls[1:2]); err != nil {
 		return nil, err
 	}
 	if err := closed("at once", pulls[1]); err != nil {
@@ -206,7 +206,7 @@ func askClosing(ctx context.Context, w *world) (any, error) {
 	if _, err := w.git.run(ctx, "push", "-q", w.git.remote(w.admin), "+"+base+":refs/heads/"+pulls[2].head); err != nil {
 		return nil, err
 	}
-	if out["a head without anything new"], err = w.badges(ctx, pulls[2:]); err != nil {
+	if out["a head without anything new"], err = badges(ctx, w, pulls[2:]); err != nil {
 		return nil, err
 	}
 	a, err := w.admin.rest(ctx, http.MethodPatch, "~/pulls/"+pulls[2].number, facts{"state": "open"})

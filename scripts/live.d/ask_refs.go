@@ -11,7 +11,7 @@ func atoi(s string) int { n, _ := strconv.Atoi(s); return n }
 // Steps about refs, by the API and by pushes.
 
 // chain gives the tip of the default branch, and two commits of which one is on top of the other.
-func (w *world) chain(ctx context.Context) (base, one, two string, err error) {
+func chain(ctx context.Context, w *world) (base, one, two string, err error) {
 	if base, err = w.git.base(ctx); err != nil {
 		return
 	}
@@ -23,7 +23,7 @@ func (w *world) chain(ctx context.Context) (base, one, two string, err error) {
 }
 
 func askRefs(ctx context.Context, w *world) (any, error) {
-	base, one, two, err := w.chain(ctx)
+	base, one, two, err := chain(ctx, w)
 	if err != nil {
 		return nil, err
 	}
@@ -31,14 +31,14 @@ func askRefs(ctx context.Context, w *world) (any, error) {
 		return nil, err
 	}
 	out := facts{}
-	if out["by the API"], err = w.refsByAPI(ctx, base, one, two); err != nil {
+	if out["by the API"], err = refsByAPI(ctx, w, base, one, two); err != nil {
 		return nil, err
 	}
-	out["by pushes"], err = w.refsByPush(ctx, base, one, two)
+	out["by pushes"], err = refsByPush(ctx, w, base, one, two)
 	return out, err
 }
 
-func (w *world) refsByAPI(ctx context.Context, base, one, two string) (facts, error) {
+func refsByAPI(ctx context.Context, w *world, base, one, two string) (facts, error) {
 	out := facts{}
 	const none = "0123456789012345678901234567890123456789"
 	for kind, ref := range map[string]string{"branch": branch("refs/api"), "hidden ref": "refs/" + prefix + "/api"} {
@@ -105,7 +105,7 @@ func (w *world) pushes(ctx context.Context, c *caller, all []pushed) (facts, err
 	return out, nil
 }
 
-func (w *world) refsByPush(ctx context.Context, base, one, two string) (facts, error) {
+func refsByPush(ctx context.Context, w *world, base, one, two string) (facts, error) {
 	out := facts{}
 	for kind, ref := range map[string]string{"branch": branch("refs/push"), "hidden ref": "refs/" + prefix + "/push"} {
 		side := ref + "-side"
@@ -134,7 +134,7 @@ func (w *world) refsByPush(ctx context.Context, base, one, two string) (facts, e
 }
 
 func askHidden(ctx context.Context, w *world) (any, error) {
-	base, one, _, err := w.chain(ctx)
+	base, one, _, err := chain(ctx, w)
 	if err != nil {
 		return nil, err
 	}
@@ -171,7 +171,7 @@ func askLimit(ctx context.Context, w *world) (any, error) {
 	case w.opts.pushLimit != 2:
 		return nil, notHere("not asked: set the limit to 2 by hand (Settings, General, Pushes), and say --push-limit 2")
 	}
-	_, one, two, err := w.chain(ctx)
+	_, one, two, err := chain(ctx, w)
 	if err != nil {
 		return nil, err
 	}

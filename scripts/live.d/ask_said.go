@@ -142,7 +142,7 @@ func askTransferred(ctx context.Context, w *world) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := w.transfer(ctx, number); err != nil {
+	if err := transfer(ctx, w, number); err != nil {
 		return nil, fmt.Errorf("transfer #%s: %w", number, err)
 	}
 	out := facts{}
@@ -174,7 +174,7 @@ func askTransferred(ctx context.Context, w *world) (any, error) {
 }
 
 // transfer moves an issue to another repository: by a mutation, or in the sandbox, which has none, by its own API.
-func (w *world) transfer(ctx context.Context, number string) error {
+func transfer(ctx context.Context, w *world, number string) error {
 	if w.control != "" {
 		a, err := (&caller{w: w}).send(ctx, "POST", w.control+"/repositories", facts{"full_name": w.repo.Owner + "/" + prefix + "-other"})
 		if _, err = a.want(err, 201, 422); err != nil {

@@ -13,8 +13,8 @@ import (
 // cleanUp removes everything that begins with prefix, whichever run has made it. What GitHub deletes by no API is closed.
 func (w *world) cleanUp(ctx context.Context) error {
 	var errs []error
-	for _, remove := range []func(context.Context) error{w.removeRules, w.removeFiles, w.removeRefs, w.closeOpen, w.removeLabels} {
-		if err := remove(ctx); err != nil {
+	for _, remove := range []func(context.Context, *world) error{removeRules, removeFiles, removeRefs, closeOpen, removeLabels} {
+		if err := remove(ctx, w); err != nil {
 			errs = append(errs, err)
 		}
 	}
@@ -48,7 +48,7 @@ func (w *world) delete(ctx context.Context, path string) error {
 }
 
 // removeRules is the first thing to do: they would keep branches from being deleted.
-func (w *world) removeRules(ctx context.Context) error {
+func removeRules(ctx context.Context, w *world) error {
 	var ids []string
 	if err := w.each(ctx, "~/rulesets?includes_parents=false", func(r any) error {
 		if name, _ := at(r, "name").(string); strings.HasPrefix(name, prefix) {
@@ -80,7 +80,7 @@ func (w *world) removeRules(ctx context.Context) error {
 }
 
 // closeOpen closes issues, and pull requests that the loss of their branches has not closed.
-func (w *world) closeOpen(ctx context.Context) error {
+func closeOpen(ctx context.Context, w *world) error {
 	var numbers []string
 	if err := w.each(ctx, "~/issues?state=open", func(i any) error {
 		if title, _ := at(i, "title").(string); strings.HasPrefix(title, prefix) {
@@ -103,7 +103,7 @@ func (w *world) closeOpen(ctx context.Context) error {
 var refPlaces = []string{"heads/" + prefix, "tags/" + prefix, prefix, "heads/agent/small", "heads/mergexo", "mergexo"}
 
 // removeRefs deletes branches, tags and hidden refs, and those that MergeXO has made: many at once where that is allowed.
-func (w *world) removeRefs(ctx context.Context) error {
+func removeRefs(ctx context.Context, w *world) error {
 	var refs []string
 	for _, place := range refPlaces {
 		if err := w.each(ctx, "~/git/matching-refs/"+place+"?x", func(r any) error {
@@ -137,7 +137,7 @@ var ownFiles = []string{workflowPath, settingsPath, agentPath, landedPath}
 const ownMark = "made by scripts/live"
 
 // removeFiles takes our files off the default branch.
-func (w *world) removeFiles(ctx context.Context) error {
+func removeFiles(ctx context.Context, w *world) error {
 	for _, name := range ownFiles {
 		a, err := w.admin.rest(ctx, "GET", "~/contents/"+name, nil)
 		if a, err = a.want(err, 200, 404); err != nil {
@@ -156,7 +156,7 @@ func (w *world) removeFiles(ctx context.Context) error {
 }
 
 // removeLabels deletes labels, which were made for issues that are closed by now.
-func (w *world) removeLabels(ctx context.Context) error {
+func removeLabels(ctx context.Context, w *world) error {
 	var names []string
 	err := w.each(ctx, "~/labels?x", func(l any) error {
 		if name, _ := at(l, "name").(string); strings.HasPrefix(name, prefix) || at(l, "description") == ownMark {

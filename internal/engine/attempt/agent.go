@@ -16,7 +16,7 @@ func newAgent(ctx context.Context, p *Attempt) (agent.Agent, error) {
 	if p.Memory.Temp == "" {
 		temp, err := p.Git.Scratch.Make(p.Git.Temp, "agent", p.Log)
 		if err != nil {
-			return nil, fmt.Errorf("make directory of the agent: %w", err)
+			return nil, fmt.Errorf("create the agent's directory: %w", err)
 		}
 		p.Memory.Temp = temp
 	}
@@ -29,7 +29,7 @@ func newAgent(ctx context.Context, p *Attempt) (agent.Agent, error) {
 		return nil, err
 	}
 	if where != "" {
-		p.Log.Warn("token_exposed", "process", where, "fix", "start MergeXO by the action, or with exec, so that no process above it keeps the token or the model's key in its environment")
+		p.Log.Warn("token_exposed", "process", where, "fix", "start MergeXO from the action, or with exec, so that no parent process keeps the token or the model's key in its environment")
 	}
 	p.AgentHome = opt.Sessions
 	unseal(ctx, p, opt.Sessions)

@@ -63,6 +63,8 @@ type Rules interface {
 	Tested(base string) string
 	// Resumed says that the agent is given work of earlier attempts.
 	Resumed() bool
+	// Reviewed says that a second agent looks at a result before it is proposed.
+	Reviewed() bool
 	// Replies says that the answers of the agent are posted one by one.
 	Replies() bool
 	// Trail has the last commit of a result say what it is of, and gives the head that it is then.
@@ -91,7 +93,8 @@ type Attempt struct {
 	*work.Work
 	Subject Subject
 
-	Feedback []model.Comment // that it is about
-	Commits  []model.Commit  // of its result
-	Earlier  string          // the head that a handoff began at, where the branch has grown since
+	Feedback []model.Comment      // that it is about
+	Commits  []model.Commit       // of its result
+	Left     *model.PlannedReview // what a reviewer of its result has left to say
+	Earlier  string               // the head that a handoff began at, where the branch has grown since
 }

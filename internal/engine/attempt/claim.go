@@ -28,7 +28,7 @@ func (p *Attempt) Claim(ctx context.Context) (err error) {
 		return err
 	}
 	if p.State.Block != nil {
-		return p.Withdraw(ctx, model.ResultBlocked, "pull request %d was blocked meanwhile, see %s", p.Event.Number, p.State.Block.URL)
+		return p.Withdraw(ctx, model.ResultBlocked, "pull request %d was blocked in the meantime, see %s", p.Event.Number, p.State.Block.URL)
 	}
 	for _, t := range p.State.Turns {
 		switch {
@@ -44,7 +44,7 @@ func (p *Attempt) Claim(ctx context.Context) (err error) {
 			return err
 		}
 		if live {
-			return p.Withdraw(ctx, model.ResultRetry, "another run is at work on %s, see %s", p.About(), t.URL)
+			return p.Withdraw(ctx, model.ResultRetry, "another run is working on %s, see %s", p.About(), t.URL)
 		}
 	}
 	if m := p.State.Merge(); m != nil && m.Marker.State == model.MergeRunning {
@@ -55,7 +55,7 @@ func (p *Attempt) Claim(ctx context.Context) (err error) {
 		}
 	}
 	if p.overtaken() {
-		return p.Withdraw(ctx, model.ResultRetry, "%s changed while it was being claimed", p.About())
+		return p.Withdraw(ctx, model.ResultRetry, "%s changed during the claim", p.About())
 	}
 	return nil
 }
@@ -90,13 +90,13 @@ func (p *Attempt) Withdraw(ctx context.Context, result model.Result, format stri
 // courtesy: without it the claim is dead as soon as GitHub says that the workflow run is over. A cancelled run has no time
 // for it.
 func (p *Attempt) Release(ctx context.Context, cause error) {
-	if p.ClaimID == 0 || !thread.OpenPhase(p.Marker.Phase) || ctx.Err() != nil || thread.Outlives(cause) {
+	if p.ClaimID == 0 || !thread.OpenPhase(p.Marker.Phase) || ctx.Err() != nil || thread.Outlives(cause) || thread.IsPlan(cause) {
 		return
 	}
 	if p.Marker.Reason == "" && p.Marker.Phase == model.PhaseStarted { // an attempt without a result says why
 		p.Marker.Reason = redact.Text(ctx, p.Thread, cause.Error())
 	}
-	if err := p.Park(ctx, "This run ended before its goal; the next one goes on from here."); err != nil {
+	if err := p.Park(ctx, "This run ended early; the next one continues from here."); err != nil {
 		p.Log.Warn("claim_not_released", p.NumberKey(), p.Event.Number, "turn_key", p.Marker.Key, "error", err, "cause", cause)
 	}
 }

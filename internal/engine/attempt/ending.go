@@ -32,7 +32,7 @@ func (p *Attempt) Failed(ctx context.Context, cause error) error {
 	last := p.Marker.Attempt >= turn.MaxAttempts
 	next := p.Subject.Again()
 	if last {
-		next = "Nothing was pushed to the branch and the feedback stays pending."
+		next = "Nothing was pushed, and the feedback stays pending."
 	}
 	if err := p.GiveUp(ctx, next); err != nil {
 		return err
@@ -40,7 +40,7 @@ func (p *Attempt) Failed(ctx context.Context, cause error) error {
 	if last {
 		return p.Subject.Block(ctx, model.BlockMarker{Reason: model.ReasonAttempts, Observed: p.Base()}, cause.Error())
 	}
-	return thread.End(model.ResultFailed, "turn on %s, attempt %d of %d: %s", p.About(), p.Marker.Attempt, turn.MaxAttempts, p.Marker.Reason)
+	return thread.End(model.ResultFailed, "the turn on %s failed, attempt %d of %d: %s", p.About(), p.Marker.Attempt, turn.MaxAttempts, p.Marker.Reason)
 }
 
 // Postpone ends an attempt that only lacked time: the agent's provider is at a limit. It does not count.
@@ -53,7 +53,7 @@ func (p *Attempt) Postpone(ctx context.Context, cause error) error {
 	if err := p.GiveUp(ctx, p.Subject.Later()); err != nil {
 		return err
 	}
-	return thread.End(model.ResultRetry, "turn on %s waits: %s; the feedback stays pending", p.About(), cause)
+	return thread.End(model.ResultRetry, "the turn on %s waits: %s; the feedback stays pending", p.About(), cause)
 }
 
 // GiveUp says that this attempt has no result, and where its work is.

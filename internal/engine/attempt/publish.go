@@ -48,14 +48,14 @@ func published(ctx context.Context, p *Attempt) error {
 		return err
 	}
 	if heads[ref] == "" {
-		return thread.End(model.ResultRetry, "the head branch %q was deleted meanwhile", p.Snap.Pull.HeadRef)
+		return thread.End(model.ResultRetry, "the head branch %q was deleted", p.Snap.Pull.HeadRef)
 	}
 	relation, err := p.Relation(ctx, p.Marker.Planned, heads[ref])
 	if err != nil || relation == model.Ahead {
 		return err
 	}
 	return p.Subject.Block(ctx, thread.Rewritten(p.Marker.Planned, heads[ref], model.GuardRemote),
-		"the recorded work was published and then taken off the branch, or its hidden ref was deleted before it could be published")
+		"the recorded work was published and then removed from the branch, or its hidden ref was deleted before it could be published")
 }
 
 // Bring puts the turn's commits on top of a head, and gives where that leads; "" when it takes the agent: they conflict,

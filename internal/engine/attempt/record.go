@@ -68,6 +68,7 @@ func (p *Attempt) Perform(ctx context.Context) error {
 	}
 	seal(p, &m)
 	o := turn.Outbox(done.out, p.Feedback, done.seconds, p.Commits, p.Notes)
+	o.Review = p.Left
 	if o.Draft, err = p.Subject.Draft(ctx, done.out, done.head); err != nil {
 		saveCheckpoint(ctx, p, err)
 		return err
@@ -129,7 +130,7 @@ func (p *Attempt) Record(ctx context.Context, m model.TurnMarker, o model.Outbox
 	if err := stage(ctx, p, &m); err != nil && p.Marker.Phase == model.PhasePlanned { // what is recorded still holds
 		return err
 	} else if err != nil {
-		e := work.Failing(fmt.Errorf("what was done could not be pushed: %w", err))
+		e := work.Failing(fmt.Errorf("the work could not be pushed: %w", err))
 		e.Waits = work.Unanswered(err)
 		ended := p.end(ctx, e)
 		if s := (*thread.Stop)(nil); work.Denied(err) && errors.As(ended, &s) && s.Result != model.ResultBlocked { // only whoever runs this can change that
@@ -153,7 +154,7 @@ func (p *Attempt) RestoreHead(ctx context.Context, head string) error {
 		return p.Withdraw(ctx, model.ResultRetry, "%s", err)
 	}
 	if gone := (*git.ErrNoRef)(nil); errors.As(err, &gone) {
-		return p.Withdraw(ctx, model.ResultRetry, "%s; the head branch was deleted meanwhile", err)
+		return p.Withdraw(ctx, model.ResultRetry, "%s; the head branch was deleted", err)
 	}
 	return err
 }

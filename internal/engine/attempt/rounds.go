@@ -38,6 +38,7 @@ type dialogue struct {
 	merging          string            // the head that the merge began at
 	tips             map[string]string // of the branches of the server that were fetched
 	shortened        bool              // the agent was asked for shorter answers
+	reviews          int               // rounds for what a reviewer found
 }
 
 // agentRounds asks the agent, again with the results of git operations that it asked for, and again while its work does
@@ -101,7 +102,7 @@ func (d *dialogue) askAgent(ctx context.Context) (model.Outcome, error) {
 // anew begins another session in place of one that is lost, which knows nothing but what GitHub holds.
 func (d *dialogue) anew(ctx context.Context) (model.Outcome, error) {
 	d.ask.Session, d.ask.Fresh, d.ask.Diff = "", true, d.Subject.Diff(ctx)
-	d.Note("the agent's earlier session was not on this runner; it began a new one from what GitHub holds")
+	d.Note("the agent's earlier session was not on this runner; it started a new one from what GitHub holds")
 	return d.askAgent(ctx)
 }
 
@@ -143,16 +144,19 @@ func (d *dialogue) evaluate(ctx context.Context, out model.Outcome) (head string
 	if err == nil && output == "" {
 		again, err = d.tooLong(kept, head)
 	}
+	if err == nil && output == "" && !again {
+		again, err = d.review(ctx, head)
+	}
 	if err != nil || output == "" {
 		return head, again, err
 	}
 	name := strings.Join(d.Settings.Repo.RequiredTests, " ")
 	if slow && d.slow { // another round would take as long again
-		return "", false, d.Blocked(model.ReasonTests, fmt.Sprintf("%s took too long again after a round to repair that; the end of its output:\n%s", name, output))
+		return "", false, d.Blocked(model.ReasonTests, fmt.Sprintf("%s timed out again after a repair round; the end of its output:\n%s", name, output))
 	}
 	d.slow = d.slow || slow
 	return "", true, d.repair(model.CIFailure{Name: name, Log: output}, model.ReasonTests,
-		fmt.Sprintf("%s fails after %d repair rounds; the end of its output:\n%s", name, d.fixes, output))
+		fmt.Sprintf("%s still fails after %d repair rounds; the end of its output:\n%s", name, d.fixes, output))
 }
 
 // tooLong asks once for shorter answers where those of all rounds do not fit into the turn's record, without which nothing is
@@ -206,7 +210,7 @@ func (d *dialogue) unresolved(out model.Outcome) (again bool, err error) {
 	if err != nil || len(marked) == 0 {
 		return false, err
 	}
-	said := "conflict markers are left in " + strings.Join(marked, ", ")
+	said := "conflict markers remain in " + strings.Join(marked, ", ")
 	return true, d.repair(model.CIFailure{Name: "merge", Log: said}, model.ReasonTests, said)
 }
 
@@ -252,7 +256,7 @@ func (d *dialogue) runGitOps(ctx context.Context, ops []model.GitOp) error {
 	for i, op := range ops[:min(len(ops), turn.MaxGitOps+1)] {
 		r := model.GitResult{Op: op.Op}
 		if i == turn.MaxGitOps {
-			r.Result, r.Detail = model.GitFailed, fmt.Sprintf("not carried out, like all that follow: at most %d operations a round", turn.MaxGitOps)
+			r.Result, r.Detail = model.GitFailed, fmt.Sprintf("not carried out, like all after it: at most %d operations per round", turn.MaxGitOps)
 		} else if err := d.gitOp(ctx, &r); err != nil {
 			return err
 		}
@@ -293,7 +297,7 @@ func (d *dialogue) mergeDefault(ctx context.Context, r *model.GitResult) error {
 		return err
 	}
 	if dirty {
-		r.Result, r.Detail = model.GitFailed, "the checkout has changes that are not committed: give a commit_message along with the operation, or undo them"
+		r.Result, r.Detail = model.GitFailed, "the checkout has uncommitted changes: give a commit_message with the operation, or undo them"
 		return nil
 	}
 	before, err := d.Checkout.Head(ctx)
@@ -307,11 +311,11 @@ func (d *dialogue) mergeDefault(ctx context.Context, r *model.GitResult) error {
 	case errors.As(err, &conflict):
 		d.conflicts, d.merging = conflict.Paths, before
 		r.Result, r.Paths = model.GitConflict, conflict.Paths
-		r.Detail = "the merge is under way: resolve the conflict markers in these files and give a commit_message, which makes the merge commit; without one the merge is dropped"
+		r.Detail = "the merge is in progress: resolve the conflict markers in these files and give a commit_message, which makes the merge commit; without one the merge is aborted"
 	case err != nil:
 		return err
 	case head == before:
-		r.Result, r.Detail = model.GitNothing, "it is part of the head already"
+		r.Result, r.Detail = model.GitNothing, "it is already part of the head"
 	default:
 		r.Result, r.Detail = model.GitDone, "the head is now "+markdown.Short(head)
 	}

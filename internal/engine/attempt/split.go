@@ -24,7 +24,7 @@ import (
 
 // Needless ends an agent's phase that has nothing to do.
 func (p *Attempt) Needless() error {
-	return thread.End(model.ResultNothing, "%s needs no agent now; the apply phase goes on from here", p.About())
+	return thread.End(model.ResultNothing, "%s needs no agent now; the apply phase continues from here", p.About())
 }
 
 // Deliver has the agent work on the turn at hand, and hands over what comes of it.
@@ -67,7 +67,7 @@ func (p *Attempt) Deliver(ctx context.Context) error {
 	p.Applied("handoff", p.Bundle, journal.Token("handoff", p.Marker.Key), effect.Applied)
 	p.Report.Result = model.ResultDone
 	if cut {
-		return thread.End(model.ResultRetry, "cancelled; what was done is handed over")
+		return thread.End(model.ResultRetry, "cancelled; the work so far is handed over")
 	}
 	return thread.End(model.ResultDone, "the turn on %s ended %s and is handed over in %s", p.About(), h.Ended, p.Bundle)
 }
@@ -89,7 +89,7 @@ func cutShort(h handoff.Handoff) handoff.Handoff {
 func write(ctx context.Context, p *Attempt, h handoff.Handoff) (handoff.Handoff, error) {
 	// Whatever the agent has put there is not ours.
 	if err := os.RemoveAll(p.Bundle); err != nil {
-		return h, fmt.Errorf("make directory of the handoff: %w", err)
+		return h, fmt.Errorf("create the handoff directory: %w", err)
 	}
 	err := handoff.Write(p.Bundle, h, func(file string) error { return transport.WriteBundle(ctx, p.Checkout, file, h.Base(), h.Head) })
 	if cannotBe(err) {
@@ -120,6 +120,9 @@ func handoffOf(ctx context.Context, p *Attempt, done product) handoff.Handoff {
 	h.Outcome = redact.Outcome(ctx, p.Thread, h.Outcome) // only this phase knows the keys that the agent was given
 	h.Outcome.GitOps, h.Outcome.BlockedReason = nil, ""  // they were this phase's to deal with
 	h.Flow = p.Subject.Flow()
+	if p.Left != nil {
+		h.Outcome.Findings = p.Left.Findings
+	}
 	if e := done.ending; e != nil {
 		h.Outcome = model.Outcome{Session: done.out.Session, Usage: done.out.Usage}
 		h.Head, h.Detail = worth(ctx, p, e), e.Detail
@@ -153,7 +156,7 @@ func worth(ctx context.Context, p *Attempt, e *work.Ending) string {
 		return ""
 	}
 	if err != nil {
-		p.Note("what the agent had done could not be kept: " + err.Error())
+		p.Note("the agent's work could not be kept: " + err.Error())
 		return ""
 	}
 	return work.Head
@@ -185,7 +188,7 @@ func (p *Attempt) Unworked(what string, args ...any) error {
 	if p.Bundle == "" { // the agent's phase is still to come
 		result = model.ResultNothing
 	}
-	s := thread.End(result, "%s for an agent phase; the next event or the sweep starts one", fmt.Sprintf(what, args...))
+	s := thread.End(result, "%s for an agent phase; the next event or sweep starts one", fmt.Sprintf(what, args...))
 	s.Agent = p.Bundle == ""
 	return s
 }
@@ -234,7 +237,10 @@ func takeIn(ctx context.Context, p *Attempt, h handoff.Handoff) (product, error)
 	if e := endingOf(p, h); e != nil {
 		return done, e
 	}
-	return done, p.Subject.Valid(ctx, h)
+	if err := p.Subject.Valid(ctx, h); err != nil {
+		return done, err
+	}
+	return done, takeReview(ctx, p, h.Outcome.Findings, done.head)
 }
 
 // admit takes the commits of a handoff in and holds them against the rules. They are not checked out: their files are

@@ -82,7 +82,7 @@ func seal(p *Attempt, m *model.TurnMarker) {
 	}
 	if err != nil {
 		p.Log.Warn("transcript_not_kept", p.NumberKey(), p.Event.Number, "turn_key", p.Marker.Key, "error", err)
-		p.Note("the transcript of the agent's session is not kept: " + err.Error())
+		p.Note("the transcript of the agent's session could not be kept: " + err.Error())
 		return
 	}
 	p.Sealed, m.Transcript = sealed, transcript.Digest(sealed)

@@ -97,6 +97,26 @@ func (r Reply) send(ctx context.Context, t Thread) (Result, error) {
 	return Result{ID: made.ID, URL: made.URL}, err
 }
 
+// Review posts a review that comments.
+type Review struct {
+	Number int
+	Token  string
+	Input  github.ReviewInput
+}
+
+// Entry names the thread.
+func (r Review) Entry() model.Effect {
+	return model.Effect{Kind: "review", Target: strconv.Itoa(r.Number), Token: r.Token}
+}
+
+func (Review) repeats() repeat { return unseen }
+
+func (r Review) send(ctx context.Context, t Thread) (Result, error) {
+	repo, _ := t.Subject()
+	id, url, err := t.GitHub().Pulls.Review(ctx, repo, r.Number, r.Input)
+	return Result{ID: id, URL: url}, err
+}
+
 // React puts a sign under a comment.
 type React struct {
 	Comment model.Comment
@@ -284,6 +304,37 @@ func (m MergePull) send(ctx context.Context, t Thread) (Result, error) {
 	repo, _ := t.Subject()
 	sha, err := t.GitHub().Pulls.Merge(ctx, repo, m.Number, m.Input)
 	return Result{SHA: sha}, err
+}
+
+// Enqueue puts a pull request into GitHub's merge queue, where Head is still its head. What became of one whose answer is unclear
+// its caller asks the queue.
+type Enqueue struct{ Node, Head, Base, Token string }
+
+// Entry names the base branch.
+func (e Enqueue) Entry() model.Effect {
+	return model.Effect{Kind: "enqueue", Target: e.Base, Token: e.Token}
+}
+
+func (Enqueue) repeats() repeat { return never }
+
+func (e Enqueue) send(ctx context.Context, t Thread) (Result, error) {
+	repo, _ := t.Subject()
+	return Result{}, t.GitHub().Pulls.Enqueue(ctx, repo, e.Node, e.Head)
+}
+
+// Dequeue takes a pull request out of GitHub's merge queue, with the same reservation.
+type Dequeue struct{ Node, Base, Token string }
+
+// Entry names the base branch.
+func (d Dequeue) Entry() model.Effect {
+	return model.Effect{Kind: "dequeue", Target: d.Base, Token: d.Token}
+}
+
+func (Dequeue) repeats() repeat { return never }
+
+func (d Dequeue) send(ctx context.Context, t Thread) (Result, error) {
+	repo, _ := t.Subject()
+	return Result{}, t.GitHub().Pulls.Dequeue(ctx, repo, d.Node)
 }
 
 // Dispatch starts a run of a workflow for a number.

@@ -40,20 +40,20 @@ func (p *Pull) WrapUp(ctx context.Context) (over bool, err error) {
 
 // overtake says that a turn comes to nothing, and where its commits are: the ref of those that are recorded stays.
 func overtake(ctx context.Context, p *Pull, t model.Posted[model.TurnMarker]) error {
-	next := "The pull request was merged before this came to its end."
+	next := "The pull request was merged before this turn ended."
 	if t.Marker.Phase == model.PhasePlanned && t.Marker.Planned != turn.Base(t.Marker) {
-		next = fmt.Sprintf("The pull request was merged before this was published. Its commits are kept: `git fetch origin %s`.", attempt.StagedAt(p.Event.Number, t.Marker))
+		next = fmt.Sprintf("The pull request was merged before this turn's commits were published. They are kept: `git fetch origin %s`.", attempt.StagedAt(p.Event.Number, t.Marker))
 	}
 	p.ClaimID, p.Marker = t.CommentID, t.Marker
 	p.Feedback, _ = turn.Find(p.Snap, t.Marker.Events)
-	p.Marker.Phase, p.Marker.Outbox, p.Marker.Expires, p.Marker.Reason = model.PhaseFailed, nil, p.Expiry(), "the pull request was merged meanwhile"
+	p.Marker.Phase, p.Marker.Outbox, p.Marker.Expires, p.Marker.Reason = model.PhaseFailed, nil, p.Expiry(), "the pull request was merged in the meantime"
 	err := p.Edit(ctx, p.FailedText(next))
 	p.ClaimID, p.Marker, p.Feedback = 0, model.TurnMarker{}, nil
 	return err
 }
 
 // cutOff is why a run that was told to stop came to no result.
-const cutOff = "the workflow run was cancelled, or its job ran out of time"
+const cutOff = "the workflow run was cancelled, or its job timed out"
 
 // cancelled brings the agent's work to safety in the moment that is left, and says so. The claim stays, by which the next run
 // recovers; where it links the work it is given up, so that nobody has to wait until GitHub says that this run is over.
@@ -67,7 +67,7 @@ func cancelled(ctx context.Context, p *Pull, cause error) error {
 	if k.Branch == "" {
 		say = func(ctx context.Context, next string) error { return p.Edit(ctx, p.FailedText(next)) }
 	}
-	if err := say(ctx, "Nothing was pushed to the branch and the feedback stays pending. The next event or the sweep tries again."); err != nil {
+	if err := say(ctx, "Nothing was pushed, and the feedback stays pending. The next event or sweep tries again."); err != nil {
 		p.Log.Warn("checkpoint_not_linked", "branch", k.Branch, "error", err)
 	}
 	return ended

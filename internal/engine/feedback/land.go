@@ -74,13 +74,13 @@ func stillOurs(ctx context.Context, p *Pull) error {
 	case unmet && g.Name == turn.GateOpen && p.Snap.Pull.HeadSHA == p.Marker.Planned && p.Marker.Planned != p.Base():
 		return nil // it was published before it was merged or closed: only the answers are missing
 	case unmet && g.Name == turn.GateOpen:
-		return abandon(ctx, p, g.Evidence, "When the pull request is open again")
+		return abandon(ctx, p, g.Evidence, "Once the pull request is open again")
 	case unmet && (g.Name == turn.GateBlock || g.Name == turn.GateMarkers):
 		return p.gates(ctx)
 	case unmet:
-		return abandon(ctx, p, g.Evidence, "When that has changed")
+		return abandon(ctx, p, g.Evidence, "Once that has changed")
 	case !mine:
-		return thread.End(model.ResultRetry, "the claim of this run on pull request %d was deleted meanwhile; nothing was pushed", p.Event.Number)
+		return thread.End(model.ResultRetry, "somebody deleted this run's claim on pull request %d; nothing was pushed", p.Event.Number)
 	}
 	return nil
 }
@@ -89,7 +89,7 @@ func stillOurs(ctx context.Context, p *Pull) error {
 // says so. The work stays recorded: once that is over, it is published.
 func abandon(ctx context.Context, p *Pull, why, until string) error {
 	p.Marker.Reason = why
-	if err := p.Park(ctx, "Nothing was pushed. "+until+", the next event goes on from here."); err != nil {
+	if err := p.Park(ctx, "Nothing was pushed. "+until+", the next event continues from here."); err != nil {
 		return err
 	}
 	return thread.End(model.ResultNothing, "%s", why)
@@ -135,7 +135,7 @@ func restart(ctx context.Context, p *Pull, head string) error {
 	if err := p.Edit(ctx, p.ClaimText()); err != nil || p.Phase.RunsAgents() {
 		return err
 	}
-	return thread.End(model.ResultRetry, "the head of pull request %d moved to %s meanwhile; the next event's agent phase takes the turn up there", p.Event.Number, markdown.Short(head))
+	return thread.End(model.ResultRetry, "the head of pull request %d moved to %s in the meantime; the agent phase of the next event continues the turn there", p.Event.Number, markdown.Short(head))
 }
 
 // rebase replays the turn's own commits on a head that somebody fast-forwarded meanwhile. Only a conflict costs another

@@ -50,7 +50,7 @@ func fitting(p *Pull, m model.TurnMarker, pending []model.Comment) error {
 		Repo: p.Event.Repo, Number: p.Event.Number, Start: m.Start, Onto: m.Onto, Pending: turn.Keys(p.Event.Number, pending), TurnKey: m.Key,
 	})
 	if err != nil {
-		return thread.End(model.ResultRetry, "%s; the next event's agent phase takes it up", err)
+		return thread.End(model.ResultRetry, "%s; the agent phase of the next event continues", err)
 	}
 	return nil
 }

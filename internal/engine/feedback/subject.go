@@ -30,7 +30,7 @@ func (p *Pull) Keep(ctx context.Context, h work.Held) model.Kept {
 }
 
 // Lose tells people that what was done is kept nowhere.
-func (p *Pull) Lose(err error) { p.Note("what the agent had done could not be kept: " + err.Error()) }
+func (p *Pull) Lose(err error) { p.Note("the agent's work could not be kept: " + err.Error()) }
 
 // Body is the comment of a turn, but for its token.
 func (p *Pull) Body(text string, m model.TurnMarker) journal.Body {
@@ -88,6 +88,9 @@ func (p *Pull) Diff(ctx context.Context) string {
 // Replies says that the answers of the agent are posted one by one.
 func (p *Pull) Replies() bool { return true }
 
+// Reviewed says that a second agent looks at the result first: people do.
+func (p *Pull) Reviewed() bool { return false }
+
 // Resumed says that the agent is given work of earlier attempts.
 func (p *Pull) Resumed() bool { return false }
 
@@ -107,7 +110,7 @@ func (p *Pull) Overtaken() bool { return p.Answered(p.Marker) }
 
 // Deleted is for a claim that somebody has deleted.
 func (p *Pull) Deleted(context.Context) error {
-	return thread.End(model.ResultRetry, "the claim of this run on %s was deleted meanwhile", p.About())
+	return thread.End(model.ResultRetry, "somebody deleted this run's claim on %s", p.About())
 }
 
 // Flow is the flow that is handed over: feedback has none.

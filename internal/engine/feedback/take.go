@@ -43,6 +43,9 @@ func nextTurn(p *Pull, pending []model.Comment, dead []model.Posted[model.TurnMa
 	if open := p.State.Merge(); open != nil && open.Marker.Open() && open.UpdatedAt.Before(mark.At) {
 		mark = model.Mark{At: open.UpdatedAt} // a request that waits is read again, however much is said after it
 	}
+	if open := p.State.Review(); open != nil && open.Marker.Open() && open.UpdatedAt.Before(mark.At) {
+		mark = model.Mark{At: open.UpdatedAt}
+	}
 	m.Since, m.Seen = mark.At, mark.ID
 	m.Attempt = turn.Attempts(p.State, m.Key) + 1
 	return p.Mine(m), now
@@ -133,7 +136,7 @@ func finish(ctx context.Context, p *Pull) error {
 		}
 	}
 	if p.Snap.Pull.HeadSHA == p.Base() {
-		return thread.End(model.ResultRetry, "the push to %s did not get through; its work is recorded and the next run publishes it", p.Snap.Pull.HeadRef)
+		return thread.End(model.ResultRetry, "the push to %s failed; the work is recorded and the next run publishes it", p.Snap.Pull.HeadRef)
 	}
 	return p.Block(ctx, model.BlockMarker{Reason: model.ReasonConflict, Expected: p.Base(), Observed: p.Snap.Pull.HeadSHA}, "")
 }

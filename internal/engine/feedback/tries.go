@@ -44,13 +44,13 @@ func exhausted(ctx context.Context, p *Pull, m model.TurnMarker) error {
 	p.Marker.Checkpoint, p.Marker.CheckpointSHA = p.Kept.Branch, p.Kept.SHA
 	dropDoubles(ctx, p, p.Kept.SHA)
 	if p.Marker.Reason == "" {
-		p.Marker.Reason = "the runs of the attempts ended without a word; their logs may tell why"
+		p.Marker.Reason = "the runs ended without a result; see their logs"
 	}
 	cause := p.Marker.Reason
 	p.Feedback, _ = turn.Find(p.Snap, p.Marker.Events)
 	p.Marker.Expires = p.Expiry()
 	if p.Marker.Phase != model.PhaseFailed {
-		if err := p.GiveUp(ctx, "Nothing was pushed to the branch and the feedback stays pending."); err != nil {
+		if err := p.GiveUp(ctx, "Nothing was pushed, and the feedback stays pending."); err != nil {
 			return err
 		}
 	}

@@ -75,7 +75,7 @@ func (g *admission) text() string {
 func (g *admission) stumble(ctx context.Context, err error) (*thread.Stop, error) {
 	var failed *agent.Error
 	var moved *git.ErrNoRef
-	var late *work.Ending // the time of the run is over
+	var late *work.Ending // the run's time is up
 	switch {
 	case errors.As(err, &late) && late.Waits:
 		g.marker.Attempt--

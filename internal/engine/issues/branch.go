@@ -25,10 +25,10 @@ func choose(ctx context.Context, p *Issue) error {
 			return err
 		}
 		if p.Snap.Branch.SHA != "" {
-			p.Note(fmt.Sprintf("branch %s was there already and was left alone", w.marker.Branch))
+			p.Note(fmt.Sprintf("branch %s already existed and was left alone", w.marker.Branch))
 		}
 		if i := slices.IndexFunc(p.Snap.Branch.Pulls, func(r model.PullRef) bool { return thread.Opened(p.Thread, r) && r.State == model.PullOpen }); i >= 0 {
-			return thread.End(model.ResultNothing, "pull request %d from branch %s is open, though its receipt on issue %d is gone; close it to begin anew",
+			return thread.End(model.ResultNothing, "pull request %d from branch %s is open, but its receipt on issue %d is gone; close it to start again",
 				p.Snap.Branch.Pulls[i].Number, w.marker.Branch, p.Event.Number)
 		}
 	}
@@ -41,7 +41,7 @@ func choose(ctx context.Context, p *Issue) error {
 func place(ctx context.Context, p *Issue, dead []model.Posted[model.TurnMarker]) error {
 	w := p.progress
 	if w.fresh && isTaken(p) {
-		return p.Withdraw(ctx, model.ResultRetry, "branch %s was made by somebody else in the same moment", w.marker.Branch)
+		return p.Withdraw(ctx, model.ResultRetry, "somebody else created branch %s at the same moment", w.marker.Branch)
 	}
 	last := w.marker.LastCheckpoint
 	if w.tip = p.Snap.Branch.SHA; w.tip != "" {
@@ -93,12 +93,12 @@ func guardCheckpoint(ctx context.Context, p *Issue, last string) error {
 		return nil
 	}
 	if w.retried {
-		p.Note(fmt.Sprintf("branch %s was rewritten since the checkpoint at %s; an operator had the work go on from %s", w.marker.Branch, markdown.Short(last), markdown.Short(w.tip)))
+		p.Note(fmt.Sprintf("branch %s was rewritten since the checkpoint at %s; an operator let the work continue from %s", w.marker.Branch, markdown.Short(last), markdown.Short(w.tip)))
 		return nil
 	}
 	// What was said is taken up by the attempt that an operator asks for.
 	p.Marker.Events, p.Marker.Since, p.Marker.Seen = nil, p.State.Settled.At, p.State.Settled.ID
-	return wait(ctx, p, model.ReasonRewrite, fmt.Sprintf("branch %s was at %s and is at %s now, which does not descend from it", w.marker.Branch, last, w.tip))
+	return wait(ctx, p, model.ReasonRewrite, fmt.Sprintf("branch %s moved from %s to %s, which does not descend from it", w.marker.Branch, last, w.tip))
 }
 
 // isTaken says that a name is somebody else's: there is such a branch, or there was a pull request from one.

@@ -287,7 +287,7 @@ func carry(ctx context.Context, p *Issue, step flow.Step, dead []model.Posted[mo
 	if now, is := outdated(p, step); is && now.Act == flow.Nothing {
 		return p.Withdraw(ctx, model.ResultNothing, "%s", now.Why)
 	} else if is {
-		return p.Withdraw(ctx, model.ResultRetry, "issue %d changed while it was being claimed: %s", p.Event.Number, now.Why)
+		return p.Withdraw(ctx, model.ResultRetry, "issue %d changed during the claim: %s", p.Event.Number, now.Why)
 	}
 	if p.Marker.Phase == model.PhaseStarted {
 		if err := place(ctx, p, dead); err != nil {
@@ -300,11 +300,11 @@ func carry(ctx context.Context, p *Issue, step flow.Step, dead []model.Posted[mo
 	}
 	if p.Marker.Attempt > turn.MaxAttempts {
 		p.Marker.Attempt = turn.MaxAttempts
-		cause := "its run ended without a word; the run's log may tell why"
+		cause := "its run ended without a result; see the run's log"
 		if n := len(p.Marker.Tries); n > 0 {
 			cause = cmp.Or(p.Marker.Tries[n-1].Reason, cause)
 		}
-		return wait(ctx, p, model.ReasonAttempts, fmt.Sprintf("%d attempts came to no result; the last one: %s", turn.MaxAttempts, cause))
+		return wait(ctx, p, model.ReasonAttempts, fmt.Sprintf("%d attempts failed; the last one: %s", turn.MaxAttempts, cause))
 	}
 	return finish(ctx, p)
 }

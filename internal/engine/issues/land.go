@@ -39,7 +39,7 @@ func finish(ctx context.Context, p *Issue) error {
 		}
 		if !there {
 			if round >= attempt.MaxLandings {
-				return thread.End(model.ResultRetry, "branch %s moves all the time; the work for issue %d is recorded and the next run publishes it", p.progress.marker.Branch, p.Event.Number)
+				return thread.End(model.ResultRetry, "branch %s keeps moving; the work for issue %d is recorded and the next run publishes it", p.progress.marker.Branch, p.Event.Number)
 			}
 			continue
 		}
@@ -111,7 +111,7 @@ func disowned(ctx context.Context, p *Issue) error {
 			where = "; its work is kept on branch " + k.Branch
 		}
 	}
-	return thread.End(model.ResultRetry, "the claim of this run on %s was deleted meanwhile%s", p.About(), where)
+	return thread.End(model.ResultRetry, "somebody deleted this run's claim on %s%s", p.About(), where)
 }
 
 // issueGone is for an issue that was transferred, deleted or converted while the agent was at work: the branch keeps the work,
@@ -122,11 +122,11 @@ func issueGone(ctx context.Context, p *Issue, cause error) error {
 	}
 	ctx = context.WithoutCancel(ctx)
 	p.ClaimID, p.Kept = 0, keepOnBranch(ctx, p, p.Marker.Planned)
-	where := "what was done for it is in the git bundle " + p.progress.rescue
+	where := "the work is in the git bundle " + p.progress.rescue
 	if p.Kept.Branch != "" {
-		where = "what was done for it is kept on branch " + p.Kept.Branch + " at " + p.Kept.SHA
+		where = "the work is kept on branch " + p.Kept.Branch + " at " + p.Kept.SHA
 	}
-	return thread.End(model.ResultFailed, "issue %d is not there any more: %s; %s", p.Event.Number, cause, where)
+	return thread.End(model.ResultFailed, "issue %d is gone: %s; %s", p.Event.Number, cause, where)
 }
 
 // stillWanted holds a fresh snapshot against all that may have changed while the agent was at work.
@@ -140,7 +140,7 @@ func stillWanted(ctx context.Context, p *Issue) error {
 		return issueClosed(ctx, p)
 	case s.Act == flow.Nothing:
 		p.Marker.Reason = s.Why
-		if err := p.Park(ctx, "The work is recorded. When the label is off again, the next event goes on from here."); err != nil {
+		if err := p.Park(ctx, "The work is recorded. Once the label is removed, the next event continues from here."); err != nil {
 			return err
 		}
 		return thread.End(model.ResultNothing, "%s", s.Why)
@@ -212,7 +212,7 @@ func rename(ctx context.Context, p *Issue) error {
 		return err
 	}
 	o := *p.Marker.Outbox
-	o.Notes = append(slices.Clone(o.Notes), fmt.Sprintf("branch %s was made by somebody else meanwhile and was left alone", taken))
+	o.Notes = append(slices.Clone(o.Notes), fmt.Sprintf("somebody else created branch %s in the meantime; it was left alone", taken))
 	p.Marker.Outbox = &o
 	return p.Edit(ctx, flow.PlannedText(*p.Snap.Thread, p.markerOf(p.Marker)))
 }
@@ -290,7 +290,11 @@ func openPull(ctx context.Context, p *Issue) error {
 		return err
 	}
 	p.Report.Opened = pull
-	if err := introduce(ctx, p, pull, made); err != nil {
+	other, err := introduce(ctx, p, pull, made)
+	if err != nil {
+		return err
+	}
+	if err := attempt.PostReview(ctx, other, p.Marker); err != nil {
 		return err
 	}
 	w := p.progress
@@ -365,7 +369,7 @@ func told(err error) string {
 }
 
 // introduce posts the first comment of the pull request, whose marker makes it tracked.
-func introduce(ctx context.Context, p *Issue, ref model.PullRef, made bool) error {
+func introduce(ctx context.Context, p *Issue, ref model.PullRef, made bool) (*thread.Thread, error) {
 	other := p.Another(model.Event{Name: p.Event.Name, Repo: p.Event.Repo, Number: ref.Number, IsPull: true}, thread.NewMemory(p.Memory.Rights))
 	other.Settings, other.Policy = p.Settings, p.Policy
 	if made {
@@ -374,7 +378,7 @@ func introduce(ctx context.Context, p *Issue, ref model.PullRef, made bool) erro
 			Number: ref.Number, Title: ref.Title, URL: ref.URL, State: ref.State, BaseRef: ref.BaseRef, HeadRef: p.progress.marker.Branch, HeadSHA: ref.HeadSHA, HeadExists: true,
 		}
 	} else if err := other.Begin(ctx); err != nil {
-		return err
+		return nil, err
 	}
-	return attempt.Track(ctx, other, p.progress.number, string(p.progress.marker.Flow))
+	return other, attempt.Track(ctx, other, p.progress.number, string(p.progress.marker.Flow))
 }

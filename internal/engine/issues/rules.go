@@ -25,14 +25,14 @@ func branchOff(ctx context.Context, p *Issue) error {
 	w := p.progress
 	head, err := checkpoint.Begin(ctx, p.Checkout, w.marker.Branch, w.marker.Base)
 	if none := (*git.ErrNoRef)(nil); errors.As(err, &none) {
-		return p.Withdraw(ctx, model.ResultRetry, "%s; the base branch was deleted meanwhile", err)
+		return p.Withdraw(ctx, model.ResultRetry, "%s; the base branch was deleted", err)
 	}
 	if err != nil {
 		return err
 	}
 	if p.Marker.Phase == model.PhaseStarted {
 		if w.marker.LastCheckpoint != "" {
-			p.Note(fmt.Sprintf("branch %s was deleted since the checkpoint at %s; this attempt begins at %s", w.marker.Branch, markdown.Short(w.marker.LastCheckpoint), w.marker.Base))
+			p.Note(fmt.Sprintf("branch %s was deleted after the checkpoint at %s; this attempt starts at %s", w.marker.Branch, markdown.Short(w.marker.LastCheckpoint), w.marker.Base))
 			w.marker.LastCheckpoint = ""
 		}
 		p.Marker.Start = head
@@ -60,7 +60,7 @@ func designDocument(ctx context.Context, p *Issue, head string) (*model.Document
 			return &model.Document{Path: name, Text: string(text)}, nil
 		}
 	}
-	return nil, p.Blocked(model.ReasonNoDesign, fmt.Sprintf("%s: the design document is not on branch %s any more, and none in %s names issue %d in its front matter", w.Doc, w.Base, p.Settings.Repo.DesignDir, p.Event.Number))
+	return nil, p.Blocked(model.ReasonNoDesign, fmt.Sprintf("%s: the design document is no longer on branch %s, and none in %s names issue %d in its front matter", w.Doc, w.Base, p.Settings.Repo.DesignDir, p.Event.Number))
 }
 
 // saidBefore are the words of people who are heard that were taken up before.
@@ -102,7 +102,7 @@ func (p *Issue) Accept(ctx context.Context, _, out model.Outcome) (string, error
 			err = work.Failing(err)
 		}
 	case !there && head == p.Base():
-		err = p.Blocked(model.ReasonOutcome, "commit_message: empty, so that what was changed is not ready to be pushed")
+		err = p.Blocked(model.ReasonOutcome, "commit_message: empty, so the changes are not ready to be pushed")
 	}
 	if err == nil {
 		head, err = p.OwnHere(ctx, p.Base(), head)
@@ -124,7 +124,7 @@ func writeDocument(ctx context.Context, p *Issue, out model.Outcome, more bool) 
 		if k := p.SetAside(ctx); k.Branch != "" {
 			where = ", but kept on " + k.Named()
 		}
-		p.Note("the agent changed files beside its design document; they are not part of the pull request" + where)
+		p.Note("the agent changed files other than its design document; they are not part of the pull request" + where)
 		if err := checkpoint.Reset(ctx, p.Checkout, p.Base()); err != nil {
 			return "", err
 		}
@@ -147,11 +147,11 @@ func writeDocument(ctx context.Context, p *Issue, out model.Outcome, more bool) 
 		err = root.WriteFile(w.Doc, flow.Document(*p.Snap.Thread, out), 0o644)
 	}
 	if err != nil {
-		return "", p.Blocked(model.ReasonOutcome, fmt.Sprintf("%s: the design document cannot be written there: %v; [repo] design_dir names another place", w.Doc, err))
+		return "", p.Blocked(model.ReasonOutcome, fmt.Sprintf("%s: the design document cannot be written there: %v; set another directory in [repo] design_dir", w.Doc, err))
 	}
 	head, made, err := commits.Commit(ctx, p.Checkout, fmt.Sprintf("Design: %s\n\nRefs #%d", strings.Join(strings.Fields(out.Title), " "), p.Event.Number))
 	if err == nil && !made && p.progress.tip == "" {
-		err = p.Blocked(model.ReasonOutcome, fmt.Sprintf("%s: git ignores files there; [repo] design_dir names another place", w.Doc))
+		err = p.Blocked(model.ReasonOutcome, fmt.Sprintf("%s: git ignores files there; set another directory in [repo] design_dir", w.Doc))
 	}
 	return head, err
 }
@@ -198,7 +198,7 @@ func (p *Issue) Untested(ctx context.Context, head string) (said string, err err
 	if err != nil || flow.Tested(paths, patterns) {
 		return "", err
 	}
-	return "no file that was changed is a test: none matches [repo] test_file_regex " + fmt.Sprintf("%q", patterns), nil
+	return "no changed file is a test: none matches [repo] test_file_regex " + fmt.Sprintf("%q", patterns), nil
 }
 
 // Draft is the pull request that an answer leads to.

@@ -88,7 +88,7 @@ func fitting(ctx context.Context, p *Issue) error {
 		Repo: p.Event.Repo, Number: p.Event.Number, Flow: w.marker.Flow, Start: start, Pending: turn.Keys(p.Event.Number, p.queue), TurnKey: p.Marker.Key,
 	})
 	if err != nil {
-		return thread.End(model.ResultRetry, "%s; the next event's agent phase takes it up", err)
+		return thread.End(model.ResultRetry, "%s; the agent phase of the next event continues", err)
 	}
 	return nil
 }
@@ -113,7 +113,7 @@ func (p *Issue) BeginAt(ctx context.Context, start string) error {
 		return err
 	}
 	if lineage.Decide(relation) != lineage.Pass {
-		return p.Withdraw(ctx, model.ResultRetry, "the agent began at %s, which branch %s has no more; the next event's agent phase begins anew", markdown.Short(start), name)
+		return p.Withdraw(ctx, model.ResultRetry, "the agent started at %s, which branch %s no longer has; the agent phase of the next event starts again", markdown.Short(start), name)
 	}
 	p.Marker.Start = start // what was pushed there since is for the landing to meet
 	return nil
@@ -134,7 +134,7 @@ func (p *Issue) Valid(ctx context.Context, h handoff.Handoff) error {
 	case model.FlowDesign:
 		wrong, err := undesigned(ctx, p, h)
 		if err == nil && wrong != "" {
-			err = p.Blocked(model.ReasonOutcome, "the agent's job handed over what is no design: "+wrong)
+			err = p.Blocked(model.ReasonOutcome, "the agent's job handed over something other than a design: "+wrong)
 		}
 		return err
 	case model.FlowImplementation: // where the agent found it
@@ -163,18 +163,18 @@ func undesigned(ctx context.Context, p *Issue, h handoff.Handoff) (wrong string,
 	stray := slices.IndexFunc(changes, func(c history.Change) bool { return c.Path != doc })
 	switch {
 	case stray >= 0:
-		return changes[stray].Path + " is changed, which is not its document", nil
+		return changes[stray].Path + " was changed, and is not its document", nil
 	case len(commits) > 1: // what one adds and the next removes is part of the history too
-		return fmt.Sprintf("%d commits, where a document is one", len(commits)), nil
+		return fmt.Sprintf("%d commits instead of one", len(commits)), nil
 	case len(changes) > 0 && changes[0].NewMode != "100644":
-		return fmt.Sprintf("%s is no plain file (mode %s)", doc, changes[0].NewMode), nil
+		return fmt.Sprintf("%s is not a regular file (mode %s)", doc, changes[0].NewMode), nil
 	}
 	text, err := history.Blob(ctx, p.Checkout, h.Head, doc)
 	switch {
 	case doc == "" || errors.Is(err, fs.ErrNotExist):
 		return "there is no document", nil
 	case err == nil && string(text) != string(flow.Document(*p.Snap.Thread, h.Outcome)):
-		return doc + " is not the document that the outcome has", nil
+		return doc + " differs from the document in the outcome", nil
 	}
 	return "", err
 }
@@ -206,7 +206,7 @@ func leaveToAgent(ctx context.Context, p *Issue, more []model.Comment) error {
 	w := p.progress
 	beginAgain(p, w.tip)
 	p.Kept = model.Kept{Branch: w.marker.Branch, SHA: w.tip}
-	if err := p.Park(ctx, "Before the pull request is opened, what was said here meanwhile is taken up; the next event goes on from here."); err != nil {
+	if err := p.Park(ctx, "The new comments come first, then the pull request is opened. The next event continues from here."); err != nil {
 		return err
 	}
 	return p.Unworked("%s on %s wait", markdown.Count(len(more), "comment"), p.About())
@@ -224,8 +224,8 @@ func beginAgain(p *Issue, tip string) {
 func untried(ctx context.Context, p *Issue, head string) error {
 	p.Kept = p.KeepAside(ctx, p.Marker.Planned)
 	beginAgain(p, head)
-	if err := p.Park(ctx, "Somebody pushed to its branch meanwhile; the next event goes on from there."); err != nil {
+	if err := p.Park(ctx, "Somebody pushed to its branch in the meantime; the next event continues from there."); err != nil {
 		return err
 	}
-	return p.Unworked("branch %s moved to %s meanwhile; %s waits", p.progress.marker.Branch, markdown.Short(head), p.About())
+	return p.Unworked("branch %s moved to %s in the meantime; %s waits", p.progress.marker.Branch, markdown.Short(head), p.About())
 }

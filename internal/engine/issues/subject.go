@@ -3,6 +3,7 @@ package issues
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/engine/work"
@@ -109,6 +110,11 @@ func (p *Issue) Diff(context.Context) string { return "" }
 
 // Replies says that the answers of the agent are posted one by one.
 func (p *Issue) Replies() bool { return false }
+
+// Reviewed says that a second agent looks at the result first.
+func (p *Issue) Reviewed() bool {
+	return slices.Contains(p.Settings.Review.On, string(p.progress.marker.Flow))
+}
 
 // Resumed says that the agent is given work of earlier attempts.
 func (p *Issue) Resumed() bool { return p.progress.tip != "" }

@@ -33,7 +33,7 @@ func takeOver(ctx context.Context, p *Issue, dead []model.Posted[model.TurnMarke
 		}
 		if err := adopt(ctx, p, ref); err != nil {
 			p.Log.Warn("saved_work_not_taken_over", "issue_number", p.Event.Number, "ref", ref, "error", err)
-			p.Note("work that a run had saved before it died could not be gone on with; it is on branch " + strings.TrimPrefix(ref, "refs/heads/"))
+			p.Note("the saved work of an interrupted run could not be continued; it is on branch " + strings.TrimPrefix(ref, "refs/heads/"))
 		}
 	}
 	return nil

@@ -66,7 +66,7 @@ func wait(ctx context.Context, p *Issue, reason, detail string) error {
 	}
 	text := flow.StopText(*p.Snap.Thread, m, said) + turn.Earlier(p.Snap.Thread.URL, tries)
 	if err := sayStop(ctx, p, token, text, m); err != nil && w.rescue != "" { // no comment says it
-		return fmt.Errorf("%w; what was done is in the git bundle %s", err, w.rescue)
+		return fmt.Errorf("%w; the work is in the git bundle %s", err, w.rescue)
 	} else if err != nil {
 		return err
 	}
@@ -77,11 +77,11 @@ func wait(ctx context.Context, p *Issue, reason, detail string) error {
 func whyEmpty(p *Issue, detail string) string {
 	switch w := p.progress; {
 	case w.lost != nil:
-		return "What was done could not be pushed: " + markdown.Inline(w.lost.Error()) + "."
+		return "The work could not be pushed: " + markdown.Inline(w.lost.Error()) + "."
 	case w.unkept != "" && w.unkept == detail:
-		return "What was done must not be pushed, and is kept nowhere."
+		return "The work must not be pushed, so it was not kept."
 	case w.unkept != "":
-		return "What was done could not be kept: " + markdown.Inline(w.unkept) + "."
+		return "The work could not be kept: " + markdown.Inline(w.unkept) + "."
 	}
 	return ""
 }
@@ -105,7 +105,7 @@ func sayStop(ctx context.Context, p *Issue, token, text string, m model.IssueMar
 	return p.Remove(ctx, claim, attempt.TurnToken(p.Marker.Key))
 }
 
-// overBudget says once a day that the day's budget is spent. Nothing is taken up by it.
+// overBudget says once a day that today's budget is used up. Nothing is taken up by it.
 func overBudget(ctx context.Context, p *Issue, why string, opens time.Time) error {
 	m, mark, spent := &p.Marker, p.State.Settled, p.State.Spent
 	m.Events, m.Since, m.Seen, m.Spent = nil, mark.At, mark.ID, &spent
@@ -113,7 +113,7 @@ func overBudget(ctx context.Context, p *Issue, why string, opens time.Time) erro
 	if p.progress.fresh { // no branch was chosen
 		p.progress.marker.Branch = ""
 	}
-	return wait(ctx, p, model.ReasonBudget, why+"; it opens again at "+opens.Format("2006-01-02 15:04 UTC"))
+	return wait(ctx, p, model.ReasonBudget, why+"; the block ends at "+opens.Format("2006-01-02 15:04 UTC"))
 }
 
 // End keeps what the agent has done for an issue so far, and says why there is no pull request yet.
@@ -189,7 +189,7 @@ func keepOnBranch(ctx context.Context, p *Issue, head string) model.Kept {
 	file := p.BundleFile(head)
 	if err := transport.WriteBundleForPerson(ctx, p.Checkout, file, w.marker.Branch, p.Base(), head); err != nil {
 		p.Log.Error("checkpoint_lost", "issue_number", p.Event.Number, "error", err)
-		p.Note("it could not be left on the runner either: " + err.Error())
+		p.Note("it could not be saved on the runner either: " + err.Error())
 		return model.Kept{}
 	}
 	w.rescue = file

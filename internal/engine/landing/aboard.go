@@ -10,7 +10,9 @@ import (
 	"github.com/mergexo/mergexo/internal/git/fetch"
 	"github.com/mergexo/mergexo/internal/git/history"
 	"github.com/mergexo/mergexo/internal/git/merging"
+	"github.com/mergexo/mergexo/internal/git/transport"
 	"github.com/mergexo/mergexo/internal/lineage"
+	"github.com/mergexo/mergexo/internal/markdown"
 	"github.com/mergexo/mergexo/internal/merge"
 	"github.com/mergexo/mergexo/internal/model"
 )
@@ -68,6 +70,7 @@ func (a *Aboard) Build(ctx context.Context, home *thread.Thread, onto string) (t
 		}
 	}
 	m := a.one
+	m.is.BaseSHA = "" // a car that this run built before may have stood on commits that the base does not have yet
 	thread.Share(m.Thread, home)
 	if err := meet(ctx, a.g, m); err != nil {
 		return "", err
@@ -95,7 +98,7 @@ type Landing struct {
 
 // Land moves the heads of the pull requests to their tips, and then the base to the last of them, which it returns, or the
 // commit that GitHub made. Nothing moves unless all conditions of all still hold: Unready is of the first that does not. A
-// *Failure says why it did not come about.
+// *Failure says why it did not come about, and Foreign that it must not.
 func (l Landing) Land(ctx context.Context) (sha string, err error) {
 	on := l.From
 	for i, a := range l.All {
@@ -114,9 +117,13 @@ func (l Landing) Land(ctx context.Context) (sha string, err error) {
 		}
 	}
 	last := l.All[len(l.All)-1]
+	for i, a := range l.All {
+		if len(l.All) > 1 && model.ByGitHub(a.one.way.Strategy) { // which merges one pull request at a time
+			return "", &Foreign{Number: a.one.is.Number, Tip: l.Tips[i]}
+		}
+	}
 	if last.one.way.Strategy == model.StrategyAPI {
-		err := landByGitHub(ctx, last.g, last.one)
-		return last.one.is.Tip, err
+		return l.byGitHub(ctx, last)
 	}
 	if err := l.moveHeads(ctx); err != nil {
 		return "", err
@@ -127,6 +134,20 @@ func (l Landing) Land(ctx context.Context) (sha string, err error) {
 		return "", err
 	}
 	return whole.is.Tip, l.showMerged(ctx)
+}
+
+// byGitHub has GitHub merge what was tested. GitHub takes no word about the base that it merges into, so that one is looked at
+// just before.
+func (l Landing) byGitHub(ctx context.Context, a *Aboard) (sha string, err error) {
+	at, err := transport.BranchTip(ctx, l.Home.Checkout, l.Base)
+	if err != nil {
+		return "", err
+	}
+	if at != l.From {
+		return "", &Failure{Failure: merge.Failure{Code: model.CodeBaseMoved, Detail: fmt.Sprintf("%s was at %s and is at %s now", l.Base, markdown.Short(l.From), markdown.Short(at))}}
+	}
+	err = landByGitHub(ctx, a.g, a.one)
+	return a.one.is.Tip, err
 }
 
 // showMerged waits for GitHub to show all as merged that it can show so. What it does not show in time each request settles by
@@ -160,6 +181,17 @@ type Unready struct {
 
 func (u *Unready) Error() string { return fmt.Sprintf("#%d: %s", u.Number, u.Why) }
 
+// Foreign is a commit that the record of the train names, and that the approved head of its pull request does not make. Whoever
+// may push can write that record.
+type Foreign struct {
+	Number int
+	Tip    string
+}
+
+func (f *Foreign) Error() string {
+	return fmt.Sprintf("the record of the merge train names commit %s for #%d, which is not the change that was approved", f.Tip, f.Number)
+}
+
 // take looks once more at all conditions of a request, and takes over what was built and tested for it.
 func (a *Aboard) take(ctx context.Context, home *thread.Thread, on, tip string) error {
 	waits, err := a.Ready(ctx)
@@ -179,14 +211,14 @@ func (a *Aboard) take(ctx context.Context, home *thread.Thread, on, tip string) 
 		return failureOf(err, "")
 	}
 	m.is.BaseSHA = on
-	if err := m.construct(ctx, head); err != nil { // whoever may push can have written the record: what was approved decides
+	if err := m.construct(ctx, head); err != nil {
 		return err
 	}
 	if m.is.Tree, err = history.TreeOf(ctx, m.Checkout, tip); err != nil {
 		return err
 	}
 	if m.is.Tree != m.made.Tree {
-		return &Failure{Failure: merge.Failure{Code: model.CodeDiff, Detail: fmt.Sprintf("%s, which the train's record names, is not what was approved", tip)}}
+		return &Foreign{Number: m.is.Number, Tip: tip}
 	}
 	m.is.Tip, m.made = tip, merging.Merged{Tip: tip, Tree: m.is.Tree}
 	m.steers, err = steering(ctx, m.Checkout, on, tip)

@@ -51,8 +51,11 @@ func landedBefore(ctx context.Context, g *merger) (bool, error) {
 		return true, nil
 	}
 	m.is.BaseSHA, m.is.Tip, m.is.Tree, m.is.Landed, m.made.Tip = g.marker.BaseSHA, tip, g.marker.Tree, tip, tip
-	if way.Strategy == model.StrategyAPI {
+	switch way.Strategy {
+	case model.StrategyAPI:
 		return true, m.compare(ctx)
+	case model.StrategyQueue:
+		return true, m.fromQueue(ctx, g.marker.Queue)
 	}
 	return true, nil
 }
@@ -61,7 +64,7 @@ func landedBefore(ctx context.Context, g *merger) (bool, error) {
 // nothing.
 func landedTip(ctx context.Context, g *merger) (string, error) {
 	facts := g.MergeFacts
-	if g.marker.Strategy == model.StrategyAPI {
+	if model.ByGitHub(g.marker.Strategy) {
 		if g.Snap.Pull.State != model.PullMerged || facts.HeadSHA != g.marker.Head {
 			return "", nil
 		}

@@ -73,7 +73,7 @@ func (m *member) construct(ctx context.Context, head string) (err error) {
 
 // takes refuses what the rules of the base would refuse when it is pushed.
 func (m *member) takes(ctx context.Context) error {
-	if m.way.Strategy == model.StrategyAPI { // GitHub itself moves the base, and nothing before it
+	if model.ByGitHub(m.way.Strategy) { // GitHub itself moves the base, and nothing before it
 		return nil
 	}
 	if err := thread.ReadDemands(ctx, m.Thread); err != nil {

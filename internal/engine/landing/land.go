@@ -207,17 +207,22 @@ func (m *member) compare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if tree != tested {
+	if m.is.Tree = tree; tree != tested {
 		m.notes = append(m.notes, fmt.Sprintf("What GitHub merged is not what was tested: the base had moved. Tested was the tree %s, landed %s", markdown.Short(tested), markdown.Short(tree)))
 		m.Log.Error("landed_untested", "pr_number", m.Event.Number, "tested", tested, "landed", tree)
 	}
-	m.is.Tree = tree
-	// What it stands on may be later than what was tested; a revert has to know.
+	return m.learn(ctx)
+}
+
+// learn finds out what GitHub has put on the base: the commits, and what they stand on, which a revert has to know.
+func (m *member) learn(ctx context.Context) error {
+	sha := m.is.Tip
+	var err error
 	if m.is.BaseSHA, _, err = merging.LandedRange(ctx, m.Checkout, sha, m.is.BaseSHA, m.head, m.MergeFacts.Commits); err != nil {
 		m.Log.Warn("landed_range_unknown", "pr_number", m.Event.Number, "error", err)
 		m.is.BaseSHA = ""
 	}
-	m.made.Tip, m.made.Tree, m.made.Commits, m.made.Count = sha, tree, nil, 0
+	m.made.Tip, m.made.Tree, m.made.Commits, m.made.Count = sha, m.is.Tree, nil, 0
 	commits, err := history.List(ctx, m.Checkout, m.is.BaseSHA, sha)
 	if err != nil {
 		m.Log.Debug("landed_commits_unknown", "error", err)

@@ -12,7 +12,6 @@ import (
 	"github.com/mergexo/mergexo/internal/config"
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/git"
-	"github.com/mergexo/mergexo/internal/git/conflicts"
 	"github.com/mergexo/mergexo/internal/git/fetch"
 	"github.com/mergexo/mergexo/internal/git/history"
 	"github.com/mergexo/mergexo/internal/git/merging"
@@ -20,7 +19,6 @@ import (
 	"github.com/mergexo/mergexo/internal/git/transport"
 	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/lineage"
-	"github.com/mergexo/mergexo/internal/markdown"
 	"github.com/mergexo/mergexo/internal/merge"
 	"github.com/mergexo/mergexo/internal/model"
 )
@@ -116,7 +114,7 @@ func (o LocalOrder) check() error {
 		return misuse("--branch %q is no name of a branch", o.Branch)
 	case o.Base != "" && !syntax.IsBranch(o.Base):
 		return misuse("--base %q is no name of a branch", o.Base)
-	case o.Strategy == model.StrategyAPI:
+	case model.ByGitHub(o.Strategy):
 		return misuse("strategy %s is GitHub's own; name another one with --strategy", o.Strategy)
 	case o.Strategy != "" && !slices.Contains(model.Strategies(), o.Strategy):
 		return misuse("strategy %q is unknown; there are %s", o.Strategy, strings.Join(model.Strategies(), ", "))
@@ -327,7 +325,7 @@ func (l *localMerger) configure(ctx context.Context) error {
 	if refusal := (*merge.Refusal)(nil); errors.As(err, &refusal) {
 		return misuse("%s", refusal.Text)
 	}
-	if err == nil && l.way.Strategy == model.StrategyAPI {
+	if err == nil && model.ByGitHub(l.way.Strategy) {
 		return misuse("strategy %s is GitHub's own; name another one with --strategy", l.way.Strategy)
 	}
 	return err
@@ -347,58 +345,4 @@ func (l *localMerger) what() merging.Request {
 func (l *localMerger) tests(ctx context.Context) (err error) {
 	l.ran, err = testTip(ctx, l.World, l.checkout, l.settings, l.order.Base, l.met.BaseSHA, l.made.Tip)
 	return err
-}
-
-func (l *localMerger) landed() error {
-	l.rep.Result, l.rep.HeadSHA, l.ended = model.ResultDone, l.made.Tip, l.made.Tip
-	l.rep.Effects = append(l.rep.Effects, model.Effect{Kind: "merge", Target: l.order.Base, Token: l.token(), Status: "applied"})
-	l.rep.Reason = fmt.Sprintf("%s is merged into %s, which is at %s", l.order.Branch, l.order.Base, markdown.Short(l.made.Tip))
-	m := l.marker()
-	m.Landed = l.made.Tip
-	l.say(merge.DoneText(l.pull(), m, merge.Landing{
-		Commits: l.made.Commits, More: l.made.Count - len(l.made.Commits), Tests: l.ran, Notes: l.notes(),
-	}))
-	return nil
-}
-
-// notes are what people should know of what lands.
-func (l *localMerger) notes() []string {
-	told := slices.Concat(l.steers, (&member{made: l.made}).told())
-	if l.kept != "" {
-		told = append(told, l.kept)
-	}
-	return told
-}
-
-func (l *localMerger) say(text string) {
-	l.rep.Said = append(l.rep.Said, model.Saying{Where: fmt.Sprintf("merge of %s into %s", l.order.Branch, l.order.Base), Text: text})
-}
-
-// pull and marker are the merge as the texts take it.
-func (l *localMerger) pull() model.Pull {
-	p := model.Pull{HeadRef: l.order.Branch, BaseRef: l.order.Base, HeadSHA: l.asked}
-	if len(l.tips) > 0 {
-		p.HeadSHA = l.tips[len(l.tips)-1]
-	}
-	return p
-}
-
-func (l *localMerger) marker() model.MergeMarker {
-	return model.MergeMarker{Base: l.order.Base, Head: l.asked, BaseSHA: l.met.BaseSHA, Tip: l.made.Tip, Was: l.tips, Strategy: l.way.Strategy}
-}
-
-// explain is why nothing landed, at length.
-func (l *localMerger) explain(ctx context.Context, s *Failure) string {
-	if s.conflict != nil {
-		s.Conflicts = conflictsOf(s.conflict)
-		if culprits, err := conflicts.Culprits(ctx, l.checkout, l.met.BaseSHA, l.met.HeadSHA, s.conflict.Paths); err == nil {
-			for _, c := range culprits {
-				s.Conflicts.Culprits = append(s.Conflicts.Culprits, merge.Culprit{Commit: c})
-			}
-		}
-	}
-	if l.order.DryRun {
-		return merge.LocalDryRunText(l.pull(), l.marker(), s.Failure)
-	}
-	return merge.LocalText(l.pull(), l.marker(), s.Failure)
 }

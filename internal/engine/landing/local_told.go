@@ -1,6 +1,12 @@
 package landing
 
 import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/mergexo/mergexo/internal/git/conflicts"
+	"github.com/mergexo/mergexo/internal/markdown"
 	"github.com/mergexo/mergexo/internal/merge"
 	"github.com/mergexo/mergexo/internal/model"
 )
@@ -47,4 +53,58 @@ func tellFailure(m *model.Merging, f merge.Failure) {
 			m.Tests.Why = "they did not come to an end within " + t.Timeout
 		}
 	}
+}
+
+func (l *localMerger) landed() error {
+	l.rep.Result, l.rep.HeadSHA, l.ended = model.ResultDone, l.made.Tip, l.made.Tip
+	l.rep.Effects = append(l.rep.Effects, model.Effect{Kind: "merge", Target: l.order.Base, Token: l.token(), Status: "applied"})
+	l.rep.Reason = fmt.Sprintf("%s is merged into %s, which is at %s", l.order.Branch, l.order.Base, markdown.Short(l.made.Tip))
+	m := l.marker()
+	m.Landed = l.made.Tip
+	l.say(merge.DoneText(l.pull(), m, merge.Landing{
+		Commits: l.made.Commits, More: l.made.Count - len(l.made.Commits), Tests: l.ran, Notes: l.notes(),
+	}))
+	return nil
+}
+
+// notes are what people should know of what lands.
+func (l *localMerger) notes() []string {
+	told := slices.Concat(l.steers, (&member{made: l.made}).told())
+	if l.kept != "" {
+		told = append(told, l.kept)
+	}
+	return told
+}
+
+func (l *localMerger) say(text string) {
+	l.rep.Said = append(l.rep.Said, model.Saying{Where: fmt.Sprintf("merge of %s into %s", l.order.Branch, l.order.Base), Text: text})
+}
+
+// pull and marker are the merge as the texts take it.
+func (l *localMerger) pull() model.Pull {
+	p := model.Pull{HeadRef: l.order.Branch, BaseRef: l.order.Base, HeadSHA: l.asked}
+	if len(l.tips) > 0 {
+		p.HeadSHA = l.tips[len(l.tips)-1]
+	}
+	return p
+}
+
+func (l *localMerger) marker() model.MergeMarker {
+	return model.MergeMarker{Base: l.order.Base, Head: l.asked, BaseSHA: l.met.BaseSHA, Tip: l.made.Tip, Was: l.tips, Strategy: l.way.Strategy}
+}
+
+// explain is why nothing landed, at length.
+func (l *localMerger) explain(ctx context.Context, s *Failure) string {
+	if s.conflict != nil {
+		s.Conflicts = conflictsOf(s.conflict)
+		if culprits, err := conflicts.Culprits(ctx, l.checkout, l.met.BaseSHA, l.met.HeadSHA, s.conflict.Paths); err == nil {
+			for _, c := range culprits {
+				s.Conflicts.Culprits = append(s.Conflicts.Culprits, merge.Culprit{Commit: c})
+			}
+		}
+	}
+	if l.order.DryRun {
+		return merge.LocalDryRunText(l.pull(), l.marker(), s.Failure)
+	}
+	return merge.LocalText(l.pull(), l.marker(), s.Failure)
 }

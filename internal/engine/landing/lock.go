@@ -20,7 +20,7 @@ func (g *merger) lock(ctx context.Context) error {
 	for _, m := range g.members {
 		base := m.is.Repo + ":" + m.is.Base
 		// GitHub itself sees to the order of its merges.
-		if m.is.Landed == "" && m.way.Strategy != model.StrategyAPI && first[base] == nil {
+		if m.is.Landed == "" && !model.ByGitHub(m.way.Strategy) && first[base] == nil {
 			first[base], names = m, append(names, base)
 		}
 	}

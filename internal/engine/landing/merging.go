@@ -29,6 +29,7 @@ type Request struct {
 	// Voided reads the pull request again, and says that what was let in of a fork is void where that is so by now; nil: it is
 	// not.
 	Voided func(context.Context) (*thread.Stop, error)
+	queue  *model.QueueView // where it stands in GitHub's merge queue, as read last
 	// Train is the base whose merge train the request is in, or was in when the run began; "": of none.
 	Train string
 }
@@ -91,13 +92,21 @@ func (g *merger) advance(ctx context.Context) (*thread.Stop, error) {
 	if s := (*Failure)(nil); errors.As(err, &s) {
 		return g.ended(ctx, err)
 	}
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, err
+	}
+	if !v.Go || v.Way.Strategy != model.StrategyQueue {
+		if away, err := leaveQueue(ctx, g); away != nil || err != nil {
+			return away, err
+		}
+	}
+	switch {
 	case v.Wait:
 		return g.wait(ctx, v.Code, v.Reason, merge.WaitText(g.Snap.Pull, g.waiting(v), v))
 	case !v.Go:
 		return g.ended(ctx, &Failure{Failure: merge.Failure{Code: v.Code, Detail: v.Reason}})
+	case v.Way.Strategy == model.StrategyQueue:
+		return throughQueue(ctx, g, v)
 	case v.Way.Train:
 		if alone, err := inNoGroup(ctx, g); err != nil || alone {
 			return board(ctx, g, v, err)

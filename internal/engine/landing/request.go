@@ -67,6 +67,8 @@ func (p *Request) Opening(m model.MergeMarker, v merge.Verdict) (model.MergeMark
 	case v.Wait || !p.Phase.Writes():
 		m.State, m.Reason, m.Detail, m.Looked = model.MergeWaiting, v.Code, thread.Clip(v.Reason), thread.Looked(p.Snap.Pull, p.State)
 		return m, merge.WaitText(p.Snap.Pull, m, v)
+	case v.Way.Strategy == model.StrategyQueue:
+		return queueing(p, m)
 	case v.Way.Train:
 		m.State, m.Reason, m.Detail, m.Looked = model.MergeWaiting, model.CodeTrain, "it joins the merge train of "+m.Base, thread.Looked(p.Snap.Pull, p.State)
 		return m, merge.TrainText(p.Snap.Pull, m, merge.Place{Try: v.Try})
@@ -152,7 +154,14 @@ func (p *Request) Evaluate(ctx context.Context, m model.MergeMarker, sha string)
 func judge(ctx context.Context, p *Request, c merge.Case) (merge.Verdict, error) {
 	v := merge.Evaluate(c)
 	begins := c.Request.Command != "" && c.Request.State == ""
-	if v.Way.Strategy == "" || v.Way.Strategy == model.StrategyAPI || !v.Go && (!v.Wait || !begins) {
+	if v.Way.Strategy == model.StrategyQueue && (v.Go || begins) {
+		if err := readQueue(ctx, p); err != nil {
+			return merge.Verdict{}, err
+		}
+		c.Queue = p.queue
+		return merge.Evaluate(c), nil
+	}
+	if v.Way.Strategy == "" || model.ByGitHub(v.Way.Strategy) || !v.Go && (!v.Wait || !begins) {
 		return v, nil
 	}
 	if err := thread.ReadDemands(ctx, p.Thread); err != nil {
@@ -295,6 +304,9 @@ func (p *Request) Continue(ctx context.Context) (*thread.Stop, error) {
 	}
 	if m.State == model.MergeWaiting && m.Reason == model.CodeCancelled && p.Phase.Writes() {
 		g := newMerger(p, *said)
+		if away, err := leaveQueue(ctx, g); away != nil || err != nil {
+			return away, err
+		}
 		g.marker.State = model.MergeFailed
 		return nil, g.edit(ctx, merge.CancelText(p.Snap.Pull, g.marker, m.Detail))
 	}
@@ -351,7 +363,7 @@ func (p *Request) Supersede(ctx context.Context, said model.Posted[model.MergeMa
 
 // dryRun goes as far as a merge can without changing anything, and tells what it found.
 func dryRun(ctx context.Context, p *Request, m model.MergeMarker, v merge.Verdict) (string, error) {
-	if v.Way.Strategy == "" {
+	if v.Way.Strategy == "" || v.Way.Strategy == model.StrategyQueue { // what lands GitHub makes
 		return merge.DryRunText(p.Snap.Pull, m, v, nil), nil
 	}
 	g := &merger{Request: p, marker: m}

@@ -147,7 +147,7 @@ func noteLanded(ctx context.Context, g *merger) error {
 
 // release lets the next run go on at once where this one ends in order, and not at its goal.
 func release(ctx context.Context, g *merger, cause error) {
-	if thread.Outlives(cause) || g.lost {
+	if thread.Outlives(cause) || thread.IsPlan(cause) || g.lost {
 		return
 	}
 	if ctx.Err() != nil || g.marker.State != model.MergeRunning || !g.MergeClaims[g.marker.Claim] {

@@ -24,6 +24,8 @@ type Topics interface {
 	// FindMerge and FindRevert judge what a command asks for, and begin it.
 	FindMerge(ctx context.Context, c command.Case) (*command.Found, error)
 	FindRevert(ctx context.Context, c command.Case) (*command.Found, error)
+	// FindReview judges a command that asks for a review, and begins it.
+	FindReview(ctx context.Context, c command.Case) (*command.Found, error)
 	// MergeGates are the conditions under which the pull request would be merged now.
 	MergeGates(ctx context.Context) ([]model.Gate, error)
 	// NextStep is what is done about the issue next.
@@ -68,7 +70,7 @@ func (p *Desk) obey(ctx context.Context, said command.Said, standing command.Rol
 	if standing == command.Refused { // one refusal is enough
 		places = slices.DeleteFunc(places, func(i int) bool { return i > 0 })
 	}
-	if len(places) > 0 && !said.Comment.Seen {
+	if len(places) > 0 && !said.Comment.Seen && !answersAtOnce(said) {
 		if err := p.react(ctx, said.Comment, github.ReactionEyes); err != nil {
 			return err
 		}
@@ -85,6 +87,11 @@ func (p *Desk) obey(ctx context.Context, said command.Said, standing command.Rol
 		}
 	}
 	return p.react(ctx, said.Comment, sign)
+}
+
+// answersAtOnce says that the reply comes as soon as a sign would.
+func answersAtOnce(said command.Said) bool {
+	return !slices.ContainsFunc(said.Commands, func(c command.Command) bool { return c.Name != "review" })
 }
 
 // answerOne decides one command and replies to it.
@@ -213,13 +220,13 @@ func (p *Desk) onAnother(ctx context.Context, target *Desk, c command.Case, said
 	}
 	there := fmt.Sprintf("%s#issuecomment-%d", target.Snap.Pull.URL, id)
 	return command.Answer{
-		Verdict: model.Applied, Text: fmt.Sprintf("Done on #%d, see [there](%s).", target.Event.Number, there),
+		Verdict: model.Applied, Text: fmt.Sprintf("**Done on #%d**, see [there](%s).", target.Event.Number, there),
 		Marker: model.CommandMarker{Key: c.Key, Command: c.Command.Name, Result: model.Applied, By: c.By, At: c.At, About: target.Event.Number},
 	}, nil
 }
 
 // takesUp are the commands after which something may be pending that was held up.
-var takesUp = map[string]bool{"unblock": true, "retry": true, "resume": true, "adopt": true, "merge": true}
+var takesUp = map[string]bool{"unblock": true, "retry": true, "resume": true, "adopt": true, "merge": true, "review": true}
 
 // placed makes a marker name the conversation that it stands in.
 func (p *Desk) placed(a command.Answer) command.Answer {
@@ -237,6 +244,9 @@ func (p *Desk) placed(a command.Answer) command.Answer {
 	case model.MergeMarker:
 		m.Repo, m.Number = repo, number
 		a.Marker = m
+	case model.ReviewMarker:
+		m.Repo, m.Number = repo, number
+		a.Marker = m
 	}
 	return a
 }
@@ -251,6 +261,8 @@ func (p *Desk) respond(ctx context.Context, token, text string, marker any) (id 
 		body.Kind = journal.KindPR
 	case model.MergeMarker:
 		body.Kind = journal.KindMerge
+	case model.ReviewMarker:
+		body.Kind = journal.KindReview
 	default:
 		body.Kind = journal.KindCommand
 	}

@@ -20,7 +20,7 @@ import (
 func (p *Desk) evaluate(ctx context.Context, c command.Case) (_ command.Answer, err error) {
 	c.Target, c.State, c.Agent = p.Snap, p.State, p.Settings.Agent.Adapter
 	c.Gates = turn.Gates(p.Snap, p.State, p.Policy)
-	if answer, early := command.Early(c); early && (c.Command.Name == "merge" || c.Command.Name == "revert") {
+	if answer, early := command.Early(c); early && slices.Contains([]string{"merge", "revert", "review"}, c.Command.Name) {
 		return p.placed(answer), nil
 	}
 	switch c.Command.Name {
@@ -28,6 +28,8 @@ func (p *Desk) evaluate(ctx context.Context, c command.Case) (_ command.Answer, 
 		c.Found, err = p.Topics.FindMerge(ctx, c)
 	case "revert":
 		c.Found, err = p.Topics.FindRevert(ctx, c)
+	case "review":
+		c.Found, err = p.Topics.FindReview(ctx, c)
 	case "delegate":
 		login := strings.ToLower(c.Command.Login)
 		if _, known := p.Memory.Rights[login]; !known && login != "" {

@@ -51,7 +51,7 @@ func (p *Desk) Reset(ctx context.Context, head string) error {
 	}
 	// The block and the head that is accepted make the token: whoever says the same again says it once.
 	token := journal.Token("reset", strconv.FormatInt(p.State.Block.CommentID, 10), m.Head)
-	text := fmt.Sprintf("**Unblocked** by %s, from a terminal\n\n%s", who, answer.Text)
+	text := fmt.Sprintf("%s\n\nBy %s, from a terminal.", answer.Text, who)
 	if _, err := p.respond(ctx, token, text, m); err != nil {
 		return err
 	}

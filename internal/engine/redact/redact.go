@@ -31,7 +31,7 @@ func Own(t *thread.Thread) (secrets [][]byte) {
 
 // private are the keys that an agent was given by name: it may say them. So are its model's and our own, which it should not know.
 func private(t *thread.Thread) []string {
-	values := slices.DeleteFunc(slices.Concat(thread.Hidden(t.World), thread.ModelKeys(t.World, t.Settings)), func(v string) bool { return len(v) < shortest })
+	values := slices.DeleteFunc(slices.Concat(thread.Hidden(t.World), thread.ModelKeys(t.World, t.Settings), thread.ModelKeys(t.World, thread.ReviewerSettings(t.Settings))), func(v string) bool { return len(v) < shortest })
 	for _, name := range t.Settings.Agent.PassEnv {
 		if v, _ := t.Lookup(name); len(v) >= shortest && keyish.MatchString(name) {
 			values = append(values, v)
@@ -81,6 +81,23 @@ func Outcome(ctx context.Context, t *thread.Thread, o model.Outcome) model.Outco
 	}
 	o.GeneralComment = markdown.Contain(o.GeneralComment, takes)
 	return o
+}
+
+// Findings are findings whose words can be shown. One whose place cannot be is left out, and so is a suggestion that would not be
+// what was meant.
+func Findings(ctx context.Context, t *thread.Thread, all []model.Finding) []model.Finding {
+	var out []model.Finding
+	for _, f := range all {
+		if Text(ctx, t, f.Path) != f.Path {
+			continue
+		}
+		if Text(ctx, t, f.Suggestion) != f.Suggestion {
+			f.Suggestion = ""
+		}
+		f.Text = markdown.Contain(Text(ctx, t, f.Text), func(login string) bool { return takesPart(t, login) })
+		out = append(out, f)
+	}
+	return out
 }
 
 // takesPart says that somebody has taken part in the conversation, as far as it was read.

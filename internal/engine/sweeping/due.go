@@ -81,6 +81,7 @@ func (p *reading) duePull() item {
 	if since, due := p.mergeDue(); due {
 		g.due(model.DueMerge, since)
 	}
+	p.dueReview(&g)
 	for _, said := range thread.OpenCommands(p.Thread) {
 		g.commanders = append(g.commanders, strings.ToLower(said.Comment.Author.Login))
 		if thread.Hearing(p.Thread).Hears(said.Comment, model.PermissionRead) == command.Delegate {

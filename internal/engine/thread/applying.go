@@ -110,6 +110,9 @@ func (s subject) Find(ctx context.Context, e effect.Effect) (effect.Result, bool
 		there = found.ID != 0
 	case effect.Reply:
 		found.URL, there = Replied(t, e.Token)
+	case effect.Review:
+		found.ID, there = t.State.Tokens[e.Token]
+		found.URL = ReviewURL(t, found.ID)
 	case effect.OpenPull:
 		found.Pull, there = PullOfBranch(t)
 	case effect.OpenIssue:

@@ -27,7 +27,7 @@ func DeadClaims(ctx context.Context, t *Thread) ([]model.Posted[model.TurnMarker
 			return nil, err
 		}
 		if live {
-			return nil, End(model.ResultRetry, "another run is at work on %s, see %s", t.About(), c.URL)
+			return nil, End(model.ResultRetry, "another run is working on %s, see %s", t.About(), c.URL)
 		}
 	}
 	return open, nil
@@ -118,7 +118,7 @@ const MaxErrands = 3
 
 // OutOfTime is how a run ends whose time is over.
 func OutOfTime(t *Thread) *Stop {
-	return End(model.ResultRetry, "%s ([agent] run_timeout = %q); the next event or the sweep takes up what is pending on %s", ErrRunTime, Span(t.Settings.Agent.RunTimeout), t.About())
+	return End(model.ResultRetry, "%s ([agent] run_timeout = %q); the next event or sweep continues with what is pending on %s", ErrRunTime, Span(t.Settings.Agent.RunTimeout), t.About())
 }
 
 // OvertakenTurns are the turns that have not come to their end before their pull request was merged. One that was only closed

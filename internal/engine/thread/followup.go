@@ -15,7 +15,7 @@ type FollowUp struct {
 	Instead bool
 }
 
-func (f *FollowUp) Error() string { return fmt.Sprintf("number %d comes first", f.Event.Number) }
+func (f *FollowUp) Error() string { return fmt.Sprintf("number %d goes first", f.Event.Number) }
 
 // Follow is the follow-up that looks at another number in the name of the event at hand.
 func Follow(t *Thread, number int, cause string) *FollowUp {

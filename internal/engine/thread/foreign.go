@@ -76,7 +76,7 @@ func StillAlive(err error, work string) error {
 	if !IsAlive(err) {
 		return nil
 	}
-	s := End(model.ResultFailed, "%s; nothing was pushed or said since%s", strings.TrimPrefix(err.Error(), "agent: "), work)
+	s := End(model.ResultFailed, "%s; nothing was pushed or posted since then%s", strings.TrimPrefix(err.Error(), "agent: "), work)
 	s.Alive = true
 	return s
 }
@@ -137,17 +137,22 @@ func CheckAgent(w *World, s config.Settings) error {
 	if err == nil && !s.Agent.None() {
 		_, err = agent.New(AgentOptions(w, s))
 	}
+	if err == nil && !s.Agent.None() && !s.Reviewer().None() {
+		if _, err = agent.New(AgentOptions(w, ReviewerSettings(s))); err != nil {
+			return fmt.Errorf("%w: [review] %w", config.ErrInvalid, err)
+		}
+	}
 	if err == nil && s.Agent.User != "" {
 		_, err = AgentOptions(w, s).Exposed()
 	}
-	keys := ModelKeys(w, s)
+	keys := append(ModelKeys(w, s), ModelKeys(w, ReviewerSettings(s))...)
 	for _, name := range s.Agent.PassEnv {
 		value, _ := w.Lookup(name)
 		if err == nil && slices.Contains(keys, strings.TrimSpace(value)) {
-			err = fmt.Errorf("pass_env: %s holds the model's key, which stays with MergeXO: leave it out", name)
+			err = fmt.Errorf("pass_env: %s holds the model's key, which MergeXO keeps to itself: remove it", name)
 		}
 		if err == nil && value != "" && slices.ContainsFunc(Hidden(w), func(secret string) bool { return secret != "" && strings.TrimSpace(value) == secret }) {
-			err = fmt.Errorf("pass_env: %s holds a secret of MergeXO's own, which no agent may see: give the agent another one, or none", name)
+			err = fmt.Errorf("pass_env: %s holds one of MergeXO's own secrets, which no agent may see: give the agent another one, or none", name)
 		}
 	}
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 )
 
 // ErrIdentity is a run with another token than the one that MergeXO has worked with on the same number.
-var ErrIdentity = errors.New("MergeXO has worked here with another account")
+var ErrIdentity = errors.New("MergeXO used another account here before")
 
 // CheckIdentity stops before anything is written where a comment speaks as MergeXO and its account is not one of ours: two
 // that do not obey each other's markers would do everything twice. A stranger's copy stops nobody. It waits until the
@@ -49,8 +49,8 @@ func CheckIdentity(ctx context.Context, t *Thread) error {
 
 // OtherIdentity is the one error about a marker by another account that may be MergeXO's.
 func OtherIdentity(f model.Foreign, viewer, branch string) error {
-	return fmt.Errorf("%w: %s speaks as MergeXO at %s, and this token is that of %s: nothing is written. "+
-		"If both are yours, set bots = [%q, %q] under [repo] in %s:%s; if the token is the wrong one, run with that of %s",
+	return fmt.Errorf("%w: %s wrote as MergeXO at %s, but this token belongs to %s: nothing is written. "+
+		"If both accounts are yours, set bots = [%q, %q] under [repo] in %s:%s; if the token is wrong, run with a token of %s",
 		ErrIdentity, f.Author.Login, f.URL, viewer, f.Author.Login, viewer, branch, SettingsPath, f.Author.Login)
 }
 

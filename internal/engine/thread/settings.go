@@ -61,7 +61,7 @@ func (t *Thread) Configure() error {
 		return fmt.Errorf("%w: repository %s has no commit yet: push one to its default branch, with %s in it", config.ErrInvalid, t.Event.Repo, SettingsPath)
 	}
 	if _, mirror := transport.MirrorOf(branch); mirror { // whose settings a stranger has written
-		return End(model.ResultNothing, "nothing is done for pull requests into %s: it may be the mirror of a fork", branch)
+		return End(model.ResultNothing, "pull requests into %s are ignored: the branch may mirror a fork", branch)
 	}
 	source := SettingsSource(t)
 	if !t.Snap.SettingsFound {

@@ -23,7 +23,7 @@ import (
 
 // ErrRunTime ends what an agent is at when the time of the whole run is over. The workflow's own limit, a little later, would
 // leave no moment to save anything.
-var ErrRunTime = errors.New("the time of the run is over")
+var ErrRunTime = errors.New("the run's time is up")
 
 // Begins notes when this process set to work, once.
 func (w *World) Begins() {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 	"time"
 
@@ -121,10 +122,14 @@ func (l *line) unheard(ctx context.Context, tip string) (string, error) {
 		}
 		files = append(files, doctor.File{Path: path, Text: string(text)})
 	}
-	if doctor.HearsPush(files, train.Root+l.Base+"/1") {
-		return "", nil
+	branch := train.Root + l.Base + "/1"
+	if !doctor.HearsPush(files, branch) {
+		return "no workflow runs on the branches of the train, so nothing would test it: add \"mergexo/train/**\" to on.push.branches of the workflow that has the required checks", nil
 	}
-	return "no workflow runs on the branches of the train, so nothing would test it: add \"mergexo/train/**\" to on.push.branches of the workflow that has the required checks", nil
+	if check, path := doctor.Deaf(files, branch, slices.Concat(l.required(), l.manifest.Demanded())); check != "" {
+		return fmt.Sprintf("required check %s comes from %s, which does not run on the branches of the train: add \"mergexo/train/**\" to its on.push.branches", check, path), nil
+	}
+	return "", nil
 }
 
 // lose notes that the commits of a car are nowhere.
@@ -234,6 +239,11 @@ func (l *line) land(ctx context.Context, e train.Land) error {
 		l.home.Log.Info("train_lands_elsewhere", "base", l.Base, "car", e.Car)
 		return nil
 	}
+	if l.facts.Checks[e.To].State != train.ChecksPassed { // the record alone does not say what was tested
+		l.home.Log.Error("train_untested", "base", l.Base, "car", e.Car, "tip", e.To)
+		l.learn(train.Foreign{Car: e.Car, Tip: e.To})
+		return nil
+	}
 	if err := l.home.Open(ctx); err != nil {
 		return err
 	}
@@ -250,7 +260,7 @@ func (l *line) land(ctx context.Context, e train.Land) error {
 		order.All, order.Tips = append(order.All, a), append(order.Tips, m.Tip)
 	}
 	sha, err := order.Land(ctx)
-	unready, failure := (*landing.Unready)(nil), (*landing.Failure)(nil)
+	unready, failure, foreign := (*landing.Unready)(nil), (*landing.Failure)(nil), (*landing.Foreign)(nil)
 	switch {
 	case err == nil:
 		l.learn(train.Arrived{Car: e.Car, From: e.From, SHA: sha})
@@ -260,9 +270,17 @@ func (l *line) land(ctx context.Context, e train.Land) error {
 		s.Waits = unready.Why
 		l.facts.Requests[unready.Number] = s
 		return nil
+	case errors.As(err, &foreign):
+		l.home.Log.Error("train_record_forged", "base", l.Base, "car", e.Car, "error", err)
+		l.learn(train.Foreign{Car: e.Car, Tip: e.To})
+		return nil
 	case errors.As(err, &failure):
 		l.home.Log.Warn("train_not_landed", "base", l.Base, "car", e.Car, "error", err)
 		l.learn(train.LandRefused{Car: e.Car, Attempt: e.Attempt, Why: failure.Detail})
+		if failure.Code == model.CodeBaseMoved {
+			l.facts.Base, err = transport.BranchTip(ctx, l.home.Checkout, l.Base)
+			return err
+		}
 		return nil
 	}
 	return err

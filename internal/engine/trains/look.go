@@ -185,7 +185,7 @@ func requestOf(number int, a *landing.Aboard, repo model.Repo) train.Request {
 	if w := m.Train; w != nil {
 		r.Priority, r.Solo, r.Now, r.Try = w.Priority, w.Solo, w.Now, w.Try
 	}
-	r.Solo = r.Solo || m.Strategy == model.StrategyAPI // GitHub itself merges it
+	r.ByGitHub = model.ByGitHub(m.Strategy)
 	return r
 }
 
@@ -328,11 +328,7 @@ func (l *line) required() []string {
 const missingAfter = 5 * time.Minute
 
 func (l *line) checksOf(b model.TrainBranch) train.Checks {
-	var rules []string
-	if l.manifest.Rules != nil {
-		rules = l.manifest.Rules.Checks
-	}
-	state, failed, open, over := merge.CarChecks(l.required(), rules, b.Checks)
+	state, failed, open, over := merge.CarChecks(l.required(), l.manifest.Demanded(), b.Checks)
 	c := train.Checks{State: train.ChecksPending, Open: open}
 	for _, f := range failed {
 		c.Failed = append(c.Failed, train.Check{Name: f.Name, URL: f.URL, ID: f.RunID})

@@ -121,7 +121,7 @@ func CheckpointBranch(number int, head string) string {
 
 // CheckpointMessage is the message of a commit that nobody said is ready.
 func CheckpointMessage(about string) string {
-	return fmt.Sprintf("Checkpoint of work on %s\n\nIt stopped half-way: it was not tested, and may hold conflict markers.", about)
+	return fmt.Sprintf("Checkpoint of work on %s\n\nThe work is unfinished: it was not tested, and may hold conflict markers.", about)
 }
 
 // Push moves a branch, once more where the answer was unclear or did not come.
@@ -157,7 +157,7 @@ func (w *Work) KeepAside(ctx context.Context, head string, drop ...git.Ref) mode
 	}
 	if err != nil {
 		w.Log.Warn("checkpoint_failed", w.NumberKey(), w.Event.Number, "turn_key", w.Marker.Key, "error", err)
-		w.Note("what the agent had done could not be pushed to a checkpoint: " + err.Error())
+		w.Note("the agent's work could not be pushed to a checkpoint: " + err.Error())
 		w.Spare()
 		return model.Kept{}
 	}
@@ -171,10 +171,10 @@ func leaveOnRunner(ctx context.Context, w *Work, head string) {
 	file := w.BundleFile(head)
 	if err := transport.WriteBundleForPerson(ctx, w.Checkout, file, markdown.Unbundled, w.Base(), head); err != nil {
 		w.Log.Error("checkpoint_lost", w.NumberKey(), w.Event.Number, "error", err)
-		w.Note("it could not be left on the runner either: " + err.Error())
+		w.Note("it could not be saved on the runner either: " + err.Error())
 		return
 	}
-	w.Note(fmt.Sprintf("it is on the runner, in the git bundle %s, and among the run's artifacts where the workflow uploads that; with the file at hand, git fetch %s %s gets it",
+	w.Note(fmt.Sprintf("it is on the runner, in the git bundle %s, and among the run's artifacts if the workflow uploads it; to get the work from that file: git fetch %s %s",
 		file, filepath.Base(file), markdown.Unbundled))
 }
 
@@ -194,7 +194,7 @@ func (w *Work) Gather(ctx context.Context) (Held, error) {
 	}
 	if tip, err := further(ctx, w, head); err != nil || tip != "" {
 		if err == nil {
-			w.Note("what was going on in the checkout beside the commits of its branch was left out")
+			w.Note("anything in the checkout other than the commits of its branch was left out")
 		}
 		return fit(ctx, w, Held{Head: tip}, err)
 	}
@@ -204,7 +204,7 @@ func (w *Work) Gather(ctx context.Context) (Held, error) {
 	}
 	work := Held{Head: head, Aside: lineage.Decide(relation) != lineage.Pass}
 	if work.Aside && !w.Phase.Whole() {
-		return Held{}, errors.New("it does not descend from the head that it began at")
+		return Held{}, errors.New("it does not descend from the head that it started from")
 	}
 	dirty, err := commits.Dirty(ctx, w.Checkout)
 	if err != nil {
@@ -218,7 +218,7 @@ func (w *Work) Gather(ctx context.Context) (Held, error) {
 		case head == w.Base():
 			return Held{}, err
 		default: // its commits are kept all the same
-			w.Note("what the agent had not committed could not be kept: " + err.Error())
+			w.Note("the agent's uncommitted changes could not be kept: " + err.Error())
 		}
 	}
 	if work.Head == w.Base() || relation == model.Behind && !dirty {
@@ -265,7 +265,7 @@ func (w *Work) FindAstray(ctx context.Context) {
 		return
 	}
 	for _, ref := range refs {
-		left := fmt.Sprintf("the agent left commits on branch %q that it was not given; they were not pushed", ref.Name)
+		left := fmt.Sprintf("the agent left commits on branch %q, which was not its branch; they were not pushed", ref.Name)
 		if !w.Phase.Whole() {
 			w.Note(left)
 			continue

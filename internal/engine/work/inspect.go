@@ -83,7 +83,7 @@ func findSecrets(ctx context.Context, w *Work, base, head string, known []string
 		return err
 	})
 	if err != nil && looking.Err() != nil && ctx.Err() == nil {
-		return finding{model.ReasonSecret, "the commits could not be looked at for secrets within " + leak.Limit.String(), true}, nil
+		return finding{model.ReasonSecret, "the commits could not be checked for secrets within " + leak.Limit.String(), true}, nil
 	}
 	if err != nil {
 		return finding{}, err
@@ -92,12 +92,12 @@ func findSecrets(ctx context.Context, w *Work, base, head string, known []string
 		found = append(found[:maxFindings], fmt.Sprintf("and %d more", n-maxFindings))
 	}
 	if len(found) > 0 {
-		found = append(found, "files in which such things may stand, test fixtures say, are named in [feedback] allow_secrets")
+		found = append(found, "if a match is no secret, in a test fixture for example, add its file to [feedback] allow_secrets")
 		return finding{model.ReasonSecret, strings.Join(found, "\n"), true}, nil
 	}
 	for _, u := range unseen {
 		if !u.Binary && turn.Matched(u.Path, w.Settings.Feedback.AllowSecrets) == "" {
-			return finding{model.ReasonSecret, fmt.Sprintf("%s: not looked at for secrets: %s (%d bytes); allow_secrets takes files out of that", u.Path, u.Why, u.Size), true}, nil
+			return finding{model.ReasonSecret, fmt.Sprintf("%s: not checked for secrets: %s (%d bytes); allow_secrets exempts files", u.Path, u.Why, u.Size), true}, nil
 		}
 	}
 	return finding{}, nil

@@ -50,7 +50,7 @@ func (w *Work) OwnHere(ctx context.Context, base, head string) (string, error) {
 	return done.Head, err
 }
 
-const takenOut = "taken out of the agent's commit messages: "
+const takenOut = "removed from the agent's commit messages: "
 
 // tellTaken tells people in one note what was taken out of the messages of an agent's commits.
 func tellTaken(w *Work, taken []string) {

@@ -141,7 +141,7 @@ func (w *Work) Unsave(ctx context.Context) {
 // Spare leaves what was saved meanwhile where it is: the work as it is now cannot be kept, so that this is the best there is.
 func (w *Work) Spare() {
 	if w.wip.tip != "" {
-		w.Note("an earlier state of it is on branch " + WipBranch(w.Event.Number, w.Marker.Claim))
+		w.Note("an earlier version of it is on branch " + WipBranch(w.Event.Number, w.Marker.Claim))
 	}
 	w.wip = wip{}
 }

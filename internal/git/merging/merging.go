@@ -62,6 +62,7 @@ var strategies = map[string]strategy{
 	model.StrategyCherryPick: {build: cherryPick},
 	model.StrategyUnion:      {build: union, tree: unionTree},
 	model.StrategyAPI:        {build: noFF}, // only for tests: GitHub makes the like
+	model.StrategyQueue:      {build: noFF}, // only for a dry run: GitHub makes what its queue says
 }
 
 // Build makes the commits that would land Head on Base. They have no ref yet, and the checkout only gets objects. Errors:

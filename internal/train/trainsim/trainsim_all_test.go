@@ -3,10 +3,16 @@
 package trainsim_test
 
 import (
+	"fmt"
+	"os"
+	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
+	"github.com/mergexo/mergexo/internal/golden"
 	"github.com/mergexo/mergexo/internal/train/trainsim"
 )
 
@@ -37,4 +43,25 @@ func TestATrainIsAheadOnTheDay(t *testing.T) {
 			assert.Zero(t, behind, "%+v %+v", figures[name], other)
 		}
 	}
+}
+
+// TestTheManualShowsTheDay compares the table of the manual with what the simulator says, or writes it there.
+func TestTheManualShowsTheDay(t *testing.T) {
+	t.Parallel()
+	const page = "../../manual/merging.md"
+	var rows strings.Builder
+	for _, p := range trainsim.Lineup() {
+		f := meanOf(p)
+		fmt.Fprintf(&rows, "| %s | %.1f | %.0f | %.0f | %.1f |\n", p.Name, f.PerHour, f.Median, f.P95, f.CI)
+	}
+	raw, err := os.ReadFile(page)
+	require.NoError(t, err)
+	table := regexp.MustCompile(`(?m)(^\| \| landed per hour .*\n.*\n)((?:\|.*\n)+)`)
+	shown := table.FindStringSubmatch(string(raw))
+	require.NotNil(t, shown)
+	if golden.Update() {
+		require.NoError(t, os.WriteFile(page, []byte(strings.Replace(string(raw), shown[0], shown[1]+rows.String(), 1)), 0o600))
+		return
+	}
+	assert.Equal(t, shown[2], rows.String())
 }

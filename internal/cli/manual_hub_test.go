@@ -1,18 +1,16 @@
 package cli_test
 
 import (
-	"os"
-	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
-// TestTheReadmeShowsAForksPullRequest lets the pull request of a fork in, and sweeps.
-func TestTheReadmeShowsAForksPullRequest(t *testing.T) {
+// aForksPullRequest lets the pull request of a fork in, and sweeps.
+func aForksPullRequest(t *testing.T) string {
 	h := newHub(t, "[agent]\nadapter = \"suggestion\"\n[merge]\ntests = [\"grep\", \"hello\", \"greeting.txt\"]\n[external]\nenabled = true\nevaluate = [\"sh\", \"scripts/evaluate\"]\n")
 	h.behind.Store(int64(time.Minute)) // so that the label is put on after the last push, without a doubt
 	h.write("main", "scripts/evaluate", "#!/bin/sh\ncat >/dev/null; echo '{\"verdict\": \"approve\", \"reason\": \"It greets, and does nothing else.\"}'\n")
@@ -27,27 +25,37 @@ func TestTheReadmeShowsAForksPullRequest(t *testing.T) {
 	require.Equal(t, 0, got.exit, got.errout)
 	said, _, ok := strings.Cut(got.out, "\nresult:")
 	require.True(t, ok, got.out)
-	t.Log(said)
-	keepsTrue(t, "and this is what becomes of it:", asEver(strings.TrimPrefix(said, "== #2\n\n"), "562c31ea82", "6bbfddcfdf", "92f0acc552"))
+	return asEver(strings.TrimPrefix(said, "== #2\n\n"), "562c31ea82", "6bbfddcfdf", "92f0acc552")
 }
 
-// TestTheReadmeShowsASweep sweeps a repository in which a trigger was lost, in one process and as jobs.
-func TestTheReadmeShowsASweep(t *testing.T) {
+// aMatrix is the work of a sweep after a comment that nobody heard.
+func aMatrix(t *testing.T) string {
 	h := newHub(t, "[agent]\nadapter = \"suggestion\"\n")
-	env := h.terminal("actions")
-	matrix := program(t, env, "sweep", "--matrix")
-	require.Equal(t, 0, matrix.exit, matrix.errout)
-	keepsTrue(t, "    mergexo sweep --matrix", matrix.out)
-	require.Equal(t, 0, program(t, env, "sweep").exit)
-	quiet := program(t, env, "sweep")
-	keepsTrue(t, "    mergexo sweep", quiet.out)
+	got := program(t, h.terminal("actions"), "sweep", "--matrix")
+	require.Equal(t, 0, got.exit, got.errout)
+	return got.out
 }
 
-// TestTheReadmeShowsADashboard: the picture is there, and it is the one that the dashboard's own test makes.
-func TestTheReadmeShowsADashboard(t *testing.T) {
-	raw, err := os.ReadFile("../../README.md")
-	require.NoError(t, err)
-	const picture = "internal/dashboard/testdata/dashboard.png"
-	assert.Contains(t, string(raw), "]("+picture+")")
-	assert.FileExists(t, filepath.Join("../..", picture))
+// aQuietSweep is what a second sweep says.
+func aQuietSweep(t *testing.T) string {
+	h := newHub(t, "[agent]\nadapter = \"suggestion\"\n")
+	require.Equal(t, 0, program(t, h.terminal("actions"), "sweep").exit)
+	return program(t, h.terminal("actions"), "sweep").out
+}
+
+// aStuckPull is what a command says of a pull request whose branch was rewritten, up to a line; "" for all.
+func aStuckPull(until string, args ...string) func(*testing.T) string {
+	return func(t *testing.T) string {
+		t.Helper()
+		h, old, head := blockedHub(t)
+		got := program(t, h.terminal("carol"), args...)
+		require.Equal(t, 0, got.exit, got.errout)
+		said := got.out
+		if before, _, cut := strings.Cut(said, "\n"+until); until != "" && cut {
+			said = before
+		}
+		was, is := strings.Repeat("0f105082fd", 4), strings.Repeat("dff0ae7d73", 4)
+		said = strings.NewReplacer(old, was, old[:10], was[:10], head, is, head[:10], is[:10], h.url, "https://github.com").Replace(said)
+		return regexp.MustCompile(`20\d\d-\d\d-\d\d \d\d:\d\d`).ReplaceAllString(said, "2026-11-24 09:30")
+	}
 }

@@ -1,0 +1,98 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"github.com/mergexo/mergexo/internal/sandbox"
+)
+
+// demoRepository is the demo's only one.
+const demoRepository = "octo/widgets"
+
+// demoSettings let an agent work that needs no model. Its tests read one file, so nothing has to be isolated from anything.
+const demoSettings = `[repo]
+track = ["agent/*"]
+[agent]
+adapter = "suggestion"
+isolation = "none"
+[merge]
+tests = ["grep", "-q", "def greet", "greet.py"]
+`
+
+const (
+	demoProgram = `def greet(name):
+    return "hello, " + name
+
+
+if __name__ == "__main__":
+    print(greet("world"))
+`
+	demoChange = `def greet(name, language="en"):
+    if language == "fr":
+        return "salut, " + name
+    return "hello, " + name
+
+
+if __name__ == "__main__":
+    print(greet("world"))
+`
+)
+
+// demoIssues are what people want. The agent takes the diff blocks as they are.
+var demoIssues = []sandbox.SeedIssue{
+	{Number: 1, Title: "Say in the README how to try it", Author: "bob", Body: "It says what it is, but not how to run it.\n\n" +
+		"```diff\n--- a/README.md\n+++ b/README.md\n@@ -1,3 +1,7 @@\n # widgets\n \n Greets people.\n+\n+Try it:\n+\n+    python3 greet.py\n```\n"},
+	{Number: 3, Title: "Greet the moon", Author: "alice", Body: "Only the world is greeted so far. Put the label `agent:small-job` on this issue, and the agent does it.\n\n" +
+		"```diff\n--- a/greet.py\n+++ b/greet.py\n@@ -4,3 +4,4 @@\n \n if __name__ == \"__main__\":\n     print(greet(\"world\"))\n+    print(greet(\"moon\"))\n```\n"},
+}
+
+// demoScene is the repository as it is before anything happens.
+func demoScene(d *sandbox.Seeder) error {
+	if err := d.Repository(sandbox.SeedRepository{FullName: demoRepository, Files: map[string]string{
+		"README.md": "# widgets\n\nGreets people.\n", "greet.py": demoProgram, ".github/mergexo.toml": demoSettings,
+	}}); err != nil {
+		return err
+	}
+	for login, permission := range map[string]string{"octo": "admin", "alice": "write", "bob": "read"} {
+		if err := d.Permission(demoRepository, login, permission); err != nil {
+			return err
+		}
+	}
+	for _, i := range demoIssues {
+		if err := d.Issue(demoRepository, i); err != nil {
+			return err
+		}
+	}
+	if _, err := d.Commit(demoRepository, "agent/greet-in-french", "main", map[string]string{"greet.py": demoChange}, "Greet in French", demoTime); err != nil {
+		return err
+	}
+	return d.Pull(demoRepository, sandbox.SeedPull{
+		SeedIssue: sandbox.SeedIssue{Number: 2, Title: "Greet in French", Author: "octo", Body: "French speakers are greeted in French where they ask for it."},
+		Base:      "main", Head: "agent/greet-in-french",
+	})
+}
+
+// demoTime is when the first commits were made.
+var demoTime = replayTime
+
+// demoBegins lets people do what the agent works on first: a review of the pull request, and a label on an issue.
+func demoBegins(ctx context.Context, urls sandbox.URLs, key string) error {
+	api := urls.API + "/repos/" + demoRepository
+	for _, label := range []string{"agent:small-job", "agent:bugfix", "agent:design", "agent:ignore"} {
+		if _, err := asked(ctx, key+".sandbox-octo", http.MethodPost, api+"/labels", map[string]any{"name": label, "color": "1d76db"}); err != nil {
+			return fmt.Errorf("begin the demo: %w", err)
+		}
+	}
+	review := map[string]any{"event": "COMMENT", "comments": []any{map[string]any{
+		"path": "greet.py", "line": 3, "side": "RIGHT", "body": "A greeting for strangers, please:\n\n```suggestion\n        return \"bonjour, \" + name\n```\n",
+	}}}
+	if _, err := asked(ctx, key+".sandbox-alice", http.MethodPost, api+"/pulls/2/reviews", review); err != nil {
+		return fmt.Errorf("begin the demo: %w", err)
+	}
+	if _, err := asked(ctx, key+".sandbox-octo", http.MethodPost, api+"/issues/1/labels", map[string]any{"labels": []string{"agent:small-job"}}); err != nil {
+		return fmt.Errorf("begin the demo: %w", err)
+	}
+	return nil
+}

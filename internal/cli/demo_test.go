@@ -1,0 +1,153 @@
+package cli_test
+
+import (
+	"bufio"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/golden"
+)
+
+// demo is a running mergexo sandbox --demo.
+type demo struct {
+	*running
+	t    testing.TB
+	url  string // of octo/widgets
+	door string // the address with the key
+	key  string
+	said string
+	temp string
+}
+
+func newDemo(t testing.TB, args ...string) *demo {
+	t.Helper()
+	temp := t.TempDir()
+	r, w, err := os.Pipe()
+	require.NoError(t, err)
+	p := &running{Cmd: prepared(t, []string{"TMPDIR=" + temp}, append([]string{"sandbox", "--demo"}, args...)...)}
+	p.Stdout, p.Stderr = w, &p.errout
+	require.NoError(t, p.Start())
+	require.NoError(t, w.Close())
+	t.Cleanup(func() { _ = p.Process.Kill() }) // where a test failed half-way
+	d := &demo{running: p, t: t, temp: temp}
+	lines := bufio.NewScanner(r)
+	for lines.Scan() {
+		d.said += lines.Text() + "\n"
+		if strings.Contains(lines.Text(), "Ctrl-C") {
+			break
+		}
+	}
+	first, _, _ := strings.Cut(d.said, "\n")
+	d.door = strings.TrimPrefix(first, "Open ")
+	origin, key, ok := strings.Cut(d.door, "/?key=")
+	require.True(t, ok, "%s", &p.errout)
+	d.url, d.key = origin+"/octo/widgets", key
+	return d
+}
+
+// page gives a page once no event is waiting for a run: it is answered when they are done.
+func (d *demo) page(path string) string {
+	d.t.Helper()
+	for {
+		if shown := d.ask(http.MethodGet, path+"?wait", nil); !strings.Contains(shown, "MergeXO is at work") {
+			return shown
+		}
+	}
+}
+
+func (d *demo) send(form string, fields url.Values) {
+	d.t.Helper()
+	d.ask(http.MethodPost, form, fields)
+}
+
+// ask sends a request as a browser that has been let in.
+func (d *demo) ask(method, path string, form url.Values) string {
+	d.t.Helper()
+	req, err := http.NewRequestWithContext(d.t.Context(), method, d.url+path, strings.NewReader(form.Encode()))
+	require.NoError(d.t, err)
+	req.AddCookie(&http.Cookie{Name: "key", Value: d.key})
+	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	client := &http.Client{CheckRedirect: func(r *http.Request, before []*http.Request) error {
+		r.AddCookie(&http.Cookie{Name: "key", Value: d.key})
+		return nil
+	}}
+	resp, err := client.Do(req)
+	require.NoError(d.t, err)
+	defer resp.Body.Close()
+	raw, err := io.ReadAll(resp.Body)
+	require.NoError(d.t, err)
+	require.Equal(d.t, http.StatusOK, resp.StatusCode, "%s", raw)
+	return string(raw)
+}
+
+func TestDemo(t *testing.T) {
+	t.Parallel()
+	d := newDemo(t)
+	u, err := url.Parse(d.url)
+	require.NoError(t, err)
+	golden.File(t, "demo.txt", strings.NewReplacer(u.Host, "127.0.0.1:8080", d.key, "0f3a9c51d27e4b8860c1f2ab93d57e14").Replace(d.said))
+	assert.Contains(t, d.page("/pull/2"), "Applied to line 3 of <code>greet.py</code>.")
+	assert.Contains(t, d.page("/issues/1"), `<a href="`+d.url+`/pull/4">#4</a>`)
+
+	d.send("/2/comment", url.Values{"as": {"octo"}, "body": {"/mergexo merge"}})
+	assert.Contains(t, d.page("/pull/2"), `<span class="badge green">open</span>`, "it waits for an approval")
+	d.send("/2/review", url.Values{"as": {"alice"}, "event": {"APPROVE"}})
+	merged := d.page("/pull/2")
+	assert.Contains(t, merged, `<span class="badge violet">merged</span>`)
+	assert.Contains(t, d.page("/actions"), "pull_request_review</code> by alice")
+	assert.Contains(t, d.page("/train"), "There is no merge train.")
+
+	require.NoError(t, d.Process.Signal(os.Interrupt))
+	got := d.ended()
+	assert.Zero(t, got.exit)
+	assert.Empty(t, got.errout)
+	left, err := filepath.Glob(filepath.Join(d.temp, "*demo*"))
+	require.NoError(t, err)
+	assert.Empty(t, left, "nothing stays")
+}
+
+func TestADemoWithStateGoesOn(t *testing.T) {
+	t.Parallel()
+	state := t.TempDir()
+	d := newDemo(t, "--state", state)
+	d.page("")
+	require.NoError(t, d.Process.Signal(syscall.SIGTERM))
+	assert.Zero(t, d.ended().exit)
+	assert.Contains(t, d.said, "the same --state continues it")
+	d = newDemo(t, "--state", state)
+	runs := d.page("/actions")
+	assert.Equal(t, 2, strings.Count(runs, `class="title"`), "nothing happened again")
+	assert.Contains(t, d.page("/pull/2"), "Applied to line 3")
+}
+
+func TestWhereADemoCannotListen(t *testing.T) {
+	t.Parallel()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer l.Close()
+	at := l.Addr().String()
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"--demo", "--listen", at}, "mergexo: --listen " + at + ": the port is in use: give another one, or port 0 for one that is free\n"},
+		{[]string{"--state", t.TempDir(), "--listen", at}, "mergexo: --listen " + at + ": the port is in use: give another one, or port 0 for one that is free\n"},
+		{[]string{"--demo", "--listen", "0.0.0.0:0"}, "mergexo: --listen 0.0.0.0:0: the demo is for this machine only: want 127.0.0.1:PORT\n"},
+		{[]string{"--demo", "--listen", "8080"}, "mergexo: --listen 8080: want HOST:PORT, as 127.0.0.1:8080\n"},
+		{[]string{"--demo", "--listen", "127.0.0.1:x"}, "mergexo: --listen 127.0.0.1:x: listen tcp: lookup tcp/x: unknown port\n"},
+		{[]string{"--demo", "--seed", "x"}, "mergexo: --demo begins with a repository of its own: leave --seed out\n"},
+	} {
+		got := program(t, nil, append([]string{"sandbox"}, c.args...)...)
+		assert.Equal(t, ran{exit: 2, errout: c.want}, got)
+	}
+}

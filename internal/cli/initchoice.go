@@ -1,0 +1,351 @@
+package cli
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/mergexo/mergexo/internal/agent"
+	"github.com/mergexo/mergexo/internal/config"
+	"github.com/mergexo/mergexo/internal/doctor"
+	"github.com/mergexo/mergexo/internal/merge"
+)
+
+// usualAgent and usualProgram are what init takes unless it is told otherwise.
+const (
+	usualAgent   = "codex"
+	usualProgram = "scripts/agent"
+)
+
+// merging are the answers to what merges a pull request, and their values in the settings.
+var merging = []struct{ name, auto string }{{"command", config.AutoNever}, {"label", config.AutoLabel}, {"approval", config.AutoApproval}}
+
+// choiceFlags are the flags that answer init's questions.
+func choiceFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringFlag{Name: "agent", Usage: "`NAME` of the agent: codex, claude, command or suggestion"},
+		&cli.StringFlag{Name: "command", Usage: "`PROGRAM` of --agent command; " + usualProgram + " unless given"},
+		&cli.StringSliceFlag{Name: "ci", Usage: "`NAME` of a workflow whose failures go to the agent, or none; may be repeated"},
+		&cli.StringFlag{Name: "merge", Usage: "`WHAT` merges a pull request: command, label or approval"},
+		&cli.BoolFlag{Name: "yes", Usage: "take the defaults instead of asking"},
+		&cli.BoolFlag{Name: "split", Usage: "give the agent a job of its own, with a token that can only read"},
+		&cli.BoolFlag{Name: "app", Usage: "with --github: work with a GitHub App, which is made in your browser, so that pushes start CI"},
+		&cli.BoolFlag{Name: "ghes", Usage: "write the workflow for GitHub Enterprise Server, where newer artifact actions do not run"},
+	}
+}
+
+// questioner asks at a terminal, or whatever standard input is.
+type questioner struct {
+	ctx context.Context
+	in  *bufio.Reader
+	out io.Writer
+}
+
+func newQuestioner(ctx context.Context, s Streams) *questioner {
+	q := &questioner{ctx: ctx, out: s.Err}
+	if s.In != nil {
+		q.in = bufio.NewReader(io.LimitReader(s.In, 1<<16))
+	}
+	return q
+}
+
+// ask asks one question. given is false where nobody answers, or somebody interrupts it.
+func (q *questioner) ask(format string, args ...any) (answer string, given bool) {
+	fmt.Fprintf(q.out, format, args...)
+	if q.in != nil {
+		typed := make(chan string, 1)
+		go func() {
+			line, _ := q.in.ReadString('\n') // EOF counts as an empty answer
+			typed <- line
+		}()
+		select {
+		case answer = <-typed:
+		case <-q.ctx.Done():
+		}
+	}
+	if answer == "" {
+		fmt.Fprintln(q.out)
+	}
+	return strings.TrimSpace(answer), answer != ""
+}
+
+// until asks until an answer is one that take accepts.
+func (q *questioner) until(take func(answer string) error, format string, args ...any) error {
+	for {
+		answer, given := q.ask(format, args...)
+		if !given {
+			return usagef("nobody answered, so nothing was written; give --agent codex, claude, command or suggestion, and --yes for the other defaults")
+		}
+		err := take(answer)
+		if err == nil {
+			return nil
+		}
+		fmt.Fprintf(q.out, "%v\n", err)
+	}
+}
+
+// chooser makes a choice from what is there already, from flags, and from answers.
+type chooser struct {
+	*questioner
+	c      *cli.Context
+	root   *os.Root
+	others []doctor.Other
+	was    doctor.Choice
+	before config.Settings // zero, but for a working installation
+	there  bool            // an installation is there
+}
+
+// choose finds out what to write the files for.
+func (s setup) choose(c *cli.Context, q *questioner, hub *hubSetup) (doctor.Choice, error) {
+	ch := &chooser{questioner: q, c: c, root: s.root, others: doctor.Others(localWorkflows(s.root))}
+	ch.look()
+	out := doctor.Choice{Split: c.Bool("split") || ch.was.Split, Server: c.Bool("ghes") || ch.was.Server, App: c.Bool("app") || ch.was.App}
+	if out.App && out.Split { // the agent's job has the workflow's token, and has to know the App's comments
+		if out.Bot = appBot(ch.before.Repo.Bots); out.Bot == "" && hub != nil {
+			out.Bot = hub.registration().Name() + "[bot]"
+		}
+	}
+	for _, step := range []func(*doctor.Choice) error{ch.agent, ch.hears, ch.merges} {
+		if err := step(&out); err != nil {
+			return out, err
+		}
+	}
+	out.Install = agent.Installs(out.Adapter)
+	if _, _, keys := agent.SetUp(out.Adapter); len(keys) > 0 {
+		out.Key = keys[0]
+	}
+	out.Tests, out.Tools, out.Found = requiredTests(rootFiles(s.root))
+	return out, nil
+}
+
+// appBot is the account of an App among those that work here.
+func appBot(bots []string) string {
+	i := slices.IndexFunc(bots, func(b string) bool { return b != "github-actions[bot]" })
+	if i < 0 {
+		return ""
+	}
+	return bots[i]
+}
+
+// look reads what an installation that is there was made for.
+func (ch *chooser) look() {
+	workflow, settings := doctor.File{Path: doctor.WorkflowPath}, doctor.File{Path: doctor.SettingsPath}
+	if !readLocal(ch.root, &workflow) || !readLocal(ch.root, &settings) {
+		return
+	}
+	parsed, err := config.Parse(settings.Text, settings.Path)
+	if was, ok := doctor.Chosen(workflow, settings); ok && err == nil {
+		ch.was, ch.before, ch.there = was, parsed, true
+	}
+}
+
+func (ch *chooser) agent(out *doctor.Choice) error {
+	take := func(answer string) error {
+		out.Adapter = cmp.Or(answer, usualAgent)
+		if slices.Contains(agent.Names(), out.Adapter) {
+			return nil
+		}
+		return fmt.Errorf("there is no agent %q: want codex, claude, command or suggestion", answer)
+	}
+	var err error
+	switch {
+	case ch.c.IsSet("agent"):
+		err = atFlag("agent", take(ch.c.String("agent")))
+	case ch.there:
+		out.Adapter = ch.before.Agent.Adapter
+	case ch.c.Bool("yes"):
+		err = take("")
+	default:
+		err = ch.until(take, "Agent: codex, claude, command (your own program) or suggestion (no model) [%s]: ", usualAgent)
+	}
+	if ch.c.IsSet("command") && out.Adapter != "command" {
+		return usagef("--command is for --agent command")
+	}
+	if out.Command = cmp.Or(ch.c.String("command"), usualProgram); ch.there && !ch.c.IsSet("command") && len(ch.before.Agent.Command) > 0 {
+		out.Command = ch.before.Agent.Command[0]
+	}
+	return err
+}
+
+func atFlag(name string, err error) error {
+	if err != nil {
+		return usagef("--%s: %w", name, err)
+	}
+	return nil
+}
+
+// hears chooses the workflows whose failures go to the agent.
+func (ch *chooser) hears(out *doctor.Choice) error {
+	var names, usual []string
+	for _, o := range ch.others {
+		if names = append(names, o.Name); o.OnCommits {
+			usual = append(usual, o.Name)
+		}
+	}
+	take := func(answer string) (err error) {
+		if answer == "" {
+			out.CI = usual
+			return nil
+		}
+		out.CI, err = picked(strings.Split(answer, ","), names)
+		return err
+	}
+	switch {
+	case ch.c.IsSet("ci"):
+		var err error
+		out.CI, err = picked(ch.c.StringSlice("ci"), names)
+		return atFlag("ci", err)
+	case ch.there:
+		out.CI = ch.was.CI
+		return nil
+	case len(names) == 0 || ch.c.Bool("yes"):
+		return take("")
+	}
+	fmt.Fprintln(ch.out, "Workflows of this repository:")
+	for i, o := range ch.others {
+		fmt.Fprintf(ch.out, "  %d  %s (%s)\n", i+1, oneLine(o.Name), o.Path)
+	}
+	return ch.until(take, "Whose failures go to the agent? Numbers separated by commas, or none [%s]: ", cmp.Or(numbers(usual, names), "none"))
+}
+
+// numbers are the places of some names among all, as people count.
+func numbers(some, all []string) string {
+	var out []string
+	for i, name := range all {
+		if slices.Contains(some, name) {
+			out = append(out, strconv.Itoa(i+1))
+		}
+	}
+	return strings.Join(out, ",")
+}
+
+// picked are the workflows that somebody named, by their names or numbers.
+func picked(answers, names []string) ([]string, error) {
+	var out []string
+	for _, a := range answers {
+		a = strings.TrimSpace(a)
+		n, err := strconv.Atoi(a)
+		switch {
+		case slices.Contains(names, a):
+			out = append(out, a)
+		case err == nil && n >= 1 && n <= len(names):
+			out = append(out, names[n-1])
+		case len(answers) == 1 && a == "none":
+		case len(names) == 0:
+			return nil, fmt.Errorf("there is no workflow %q: .github/workflows has none besides MergeXO's", a)
+		default:
+			return nil, fmt.Errorf("there is no workflow %q: want %s or none", a, oneLine(strings.Join(names, ", ")))
+		}
+	}
+	return slices.Compact(out), nil
+}
+
+// merges chooses what asks for a merge.
+func (ch *chooser) merges(out *doctor.Choice) error {
+	take := func(answer string) error {
+		for _, m := range merging {
+			if m.name == cmp.Or(answer, merging[0].name) {
+				out.Auto = m.auto
+				return nil
+			}
+		}
+		return fmt.Errorf("%q merges nothing: want command, label or approval", answer)
+	}
+	switch {
+	case ch.c.IsSet("merge"):
+		return atFlag("merge", take(ch.c.String("merge")))
+	case ch.there:
+		out.Auto = ch.before.Merge.Auto
+		return nil
+	case ch.c.Bool("yes"):
+		return take("")
+	}
+	return ch.until(take, "What merges a pull request: the command /mergexo merge, a label or an approval [command]: ")
+}
+
+// oneLine is a text that moves nothing in a terminal.
+func oneLine(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return '?'
+		}
+		return r
+	}, text)
+}
+
+// localWorkflows reads the workflows of a checkout.
+func localWorkflows(root *os.Root) []doctor.File {
+	entries, err := fs.ReadDir(root.FS(), workflowDir)
+	if err != nil {
+		return nil // none, or nothing that GitHub would run
+	}
+	var out []doctor.File
+	for _, e := range entries {
+		file := doctor.File{Path: workflowDir + "/" + e.Name()}
+		if (strings.HasSuffix(e.Name(), ".yml") || strings.HasSuffix(e.Name(), ".yaml")) && readLocal(root, &file) {
+			out = append(out, file)
+		}
+	}
+	return out
+}
+
+// rootFiles reads the top of a checkout, for the detection of tests.
+func rootFiles(root *os.Root) merge.Root {
+	return func(name string) (string, bool) {
+		if dir, isDir := strings.CutSuffix(name, "/"); isDir {
+			entries, err := fs.ReadDir(root.FS(), dir)
+			var names []string
+			for _, e := range entries {
+				names = append(names, e.Name())
+			}
+			return strings.Join(names, "\n"), err == nil
+		}
+		file := doctor.File{Path: name}
+		found := readLocal(root, &file)
+		return file.Text, found && file.Bad == ""
+	}
+}
+
+// requiredTests finds the command for required_tests, the commands that install its tools on a runner, and what shows it. Tests
+// of an agent's work run in the checkout, so the command makes that ready too, as a merge does for its own tests.
+func requiredTests(root merge.Root) (argv, tools []string, found string) {
+	argv, found, ok := merge.DetectTests(root)
+	if !ok {
+		return nil, nil, ""
+	}
+	var script []string
+	venv := false
+	for _, setup := range merge.DetectSetup(root, argv) {
+		switch setup.Argv[0] {
+		case "go", "cargo", "bundle": // they get what they need themselves, or want it installed for all
+			continue
+		case "python3":
+			venv = true
+		case "uv":
+			tools = append(tools, "pipx install uv")
+		case "pnpm":
+			tools = append(tools, "npm install -g pnpm")
+		}
+		script = append(script, strings.Join(setup.Argv, " "))
+	}
+	if venv = venv || argv[0] == "python3"; venv {
+		ready := []string{`python3 -m venv "$TMPDIR/venv"`, `. "$TMPDIR/venv/bin/activate"`}
+		if argv[0] == "python3" { // python3 -m pytest or tox
+			ready = append(ready, "python3 -m pip install --quiet "+argv[2])
+		}
+		script = append(ready, script...)
+	}
+	if len(script) == 0 {
+		return argv, tools, found
+	}
+	return []string{"sh", "-c", strings.Join(append(script, strings.Join(argv, " ")), " && ")}, tools, found
+}

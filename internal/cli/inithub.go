@@ -1,0 +1,235 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mergexo/mergexo/internal/agent"
+	"github.com/mergexo/mergexo/internal/config"
+	"github.com/mergexo/mergexo/internal/doctor"
+	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/github"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// signingSecret is the secret with the key that signs markers.
+const signingSecret = "MERGEXO_SIGNING_KEY"
+
+// hubSetup is the part of init that needs GitHub. Each step looks first, so that nothing is made twice.
+type hubSetup struct {
+	setup
+	gh      *github.Client
+	server  string
+	repo    model.Repo
+	facts   model.RepositoryFacts
+	options github.Options
+	choice  doctor.Choice
+	left    *left
+	secrets map[string]bool // nil: not known
+	unseen  error           // why
+}
+
+// hub finds the repository on GitHub before anything is written.
+func (s setup) hub(ctx context.Context) (*hubSetup, error) {
+	w, err := s.program.where()
+	if err != nil {
+		return nil, err
+	}
+	name := w.repository
+	if name == "" {
+		var ok bool
+		if name, ok = git.Named(s.place.Origin, w.server); !ok {
+			return nil, usagef("the remote origin is not a repository at %s: set it with git remote add origin, or give GITHUB_REPOSITORY", w.server)
+		}
+	}
+	repo, err := model.ParseRepo(name)
+	if err != nil {
+		return nil, usageError{err}
+	}
+	options := github.Options{APIURL: w.api, GraphQLURL: w.graphql, UserAgent: "mergexo/" + version, Transport: transport(), Clock: s.Clock}
+	if s.program.secrets.Token == "" {
+		return nil, usagef("no token: run %s", exportToken(w.server))
+	}
+	if options.Credential, err = github.Given(s.program.secrets.Token); err != nil {
+		return nil, usageError{err}
+	}
+	h := &hubSetup{setup: s, server: w.server, repo: repo, options: options}
+	if h.gh, err = github.New(options); err != nil {
+		return nil, usageError{err}
+	}
+	if h.facts, err = h.gh.Repositories.Facts(ctx, repo); err != nil {
+		return nil, unreachable(err)
+	}
+	if h.facts.Archived {
+		return nil, usagef("%s is archived: unarchive it first", repo)
+	}
+	return h, nil
+}
+
+// unreachable is an error of GitHub's with its exit code: what may pass is tried again later.
+func unreachable(err error) error {
+	switch github.KindOf(err) {
+	case github.Unavailable, github.RateLimited, github.Unclear:
+		return retryError{fmt.Errorf("%w; run mergexo init --github again, it goes on from here", err)}
+	}
+	return usageError{err}
+}
+
+// retryError is a failure that may pass: exit code 75.
+type retryError struct{ error }
+
+func (e retryError) Unwrap() error { return e.error }
+
+// setUp does what can be done on GitHub, and adds the rest to what is left.
+func (h *hubSetup) setUp(ctx context.Context, c doctor.Choice, l *left) error {
+	h.choice, h.left = c, l
+	for _, step := range []func(context.Context) error{h.labels, h.pullRequests, h.keys, h.makeApp, h.files} {
+		if err := step(ctx); err != nil {
+			return unreachable(err)
+		}
+	}
+	return nil
+}
+
+// refusals are the kinds of errors that trying again does not help.
+var refusals = []github.Kind{github.Forbidden, github.NotFound, github.Invalid}
+
+// may sorts out the errors of a write: what the token may not do is left to do, everything else ends init.
+func (h *hubSetup) may(err error, what string, commands ...string) error {
+	var refused *github.Error
+	if !errors.As(err, &refused) || !slices.Contains(refusals, refused.Kind) {
+		return err
+	}
+	h.left.add(fmt.Sprintf("%s. GitHub refused this token: %s", what, oneLine(refused.Message)), commands...)
+	return nil
+}
+
+func (h *hubSetup) say(format string, args ...any) error {
+	_, err := fmt.Fprintf(h.Out, format+"\n", args...)
+	return err
+}
+
+// gh is a command line of GitHub's own program, for this repository.
+func (h *hubSetup) ghLine(words ...string) string {
+	for i := range words {
+		words[i] = quoted(words[i])
+	}
+	return "gh " + strings.Join(words, " ") + " --repo " + quoted(ghRepo(h.server, h.repo.String()))
+}
+
+// wantedLabel is a label that the settings name.
+type wantedLabel struct{ name, color, about string }
+
+// wanted are the labels of the settings as they are in the checkout.
+func (h *hubSetup) wanted() (config.Settings, []wantedLabel) {
+	file := doctor.File{Path: doctor.SettingsPath}
+	readLocal(h.root, &file)
+	s, err := config.Parse(file.Text, file.Path)
+	if err != nil {
+		s, _ = config.Parse(h.choice.Settings(), file.Path) // doctor tells what is wrong with the file
+	}
+	all := []wantedLabel{
+		{s.Labels.SmallJob, "0e8a16", "MergeXO does what the issue says"}, {s.Labels.Bugfix, "d73a4a", "MergeXO fixes the bug"},
+		{s.Labels.Design, "5319e7", "MergeXO writes a design document"}, {s.Labels.Ignore, "cfd3d7", "MergeXO leaves it alone"},
+	}
+	if s.Merge.Auto == config.AutoLabel {
+		all = append(all, wantedLabel{s.Merge.AutoLabel, "1d76db", "MergeXO merges it"})
+	}
+	if s.External.Enabled {
+		all = append(all, wantedLabel{s.External.Label, "fbca04", "MergeXO handles this pull request from a fork"})
+	}
+	return s, all
+}
+
+func (h *hubSetup) labels(ctx context.Context) error {
+	s, all := h.wanted()
+	h.left.label = s.Labels.SmallJob
+	var refused []wantedLabel
+	var why error
+	for _, l := range all {
+		if there, unseen := h.gh.Repositories.HasLabel(ctx, h.repo, l.name); there || unseen != "" && len(refused) > 0 {
+			continue
+		}
+		err := h.gh.Setup.CreateLabel(ctx, h.repo, l.name, l.color, l.about)
+		switch {
+		case err == nil:
+			err = h.say("made the label %s", oneLine(l.name))
+		case slices.Contains(refusals, github.KindOf(err)):
+			refused, why, err = append(refused, l), err, nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if refused == nil {
+		return nil
+	}
+	var commands []string
+	for _, l := range refused {
+		commands = append(commands, h.ghLine("label", "create", l.name, "--color", l.color, "--description", l.about))
+	}
+	return h.may(why, "Make the labels", commands...)
+}
+
+// pullRequests lets workflows open pull requests, which an App may anyway.
+func (h *hubSetup) pullRequests(ctx context.Context) error {
+	if h.choice.App || h.facts.Actions.Known && h.facts.Actions.PullRequests {
+		return nil
+	}
+	host := ""
+	if name := ghRepo(h.server, ""); name != "" {
+		host = " --hostname " + strings.TrimSuffix(name, "/")
+	}
+	err := h.gh.Setup.AllowPullRequests(ctx, h.repo)
+	if err == nil {
+		return h.say("workflows of %s may open pull requests now", h.repo)
+	}
+	return h.may(err, "Let workflows open pull requests",
+		"gh api"+host+" -X PUT repos/"+h.repo.String()+"/actions/permissions/workflow -F can_approve_pull_request_reviews=true")
+}
+
+// keys makes the signing key, and looks for the agent's.
+func (h *hubSetup) keys(ctx context.Context) error {
+	secrets, err := h.gh.Setup.Secrets(ctx, h.repo)
+	signing := "openssl rand -hex 32 | " + h.ghLine("secret", "set", signingSecret)
+	store := "Store a random signing key, so that no other workflow can write as MergeXO"
+	if err != nil {
+		store += ", unless gh secret list shows " + signingSecret
+	}
+	h.secrets, h.unseen = secrets, err
+	_, _, keys := agent.SetUp(h.choice.Adapter)
+	if err == nil && !secrets[signingSecret] {
+		if err = h.gh.Setup.SetSecret(ctx, h.repo, signingSecret, random()+random()); err == nil {
+			err = h.say("made the secret %s, a random key that nobody has seen", signingSecret)
+		}
+	}
+	if err != nil {
+		if err = h.may(err, store, signing); err != nil {
+			return err
+		}
+	}
+	if h.choice.Key != "" && !slices.ContainsFunc(keys, func(k string) bool { return secrets[k] }) {
+		h.left.add(fmt.Sprintf("Store the key of %s as the secret %s; gh asks for it:", h.choice.Adapter, h.choice.Key), h.ghLine("secret", "set", h.choice.Key))
+	}
+	return nil
+}
+
+// files compares the files with those on the default branch.
+func (h *hubSetup) files(ctx context.Context) error {
+	for _, name := range []string{doctor.SettingsPath, doctor.WorkflowPath} {
+		here := doctor.File{Path: name}
+		readLocal(h.root, &here)
+		there, found, err := h.gh.Repositories.File(ctx, h.repo, name)
+		if err != nil {
+			return err
+		}
+		if !found || there.Text != here.Text {
+			h.left.add(fmt.Sprintf("Bring both files to the branch %s:", oneLine(h.facts.DefaultBranch)), commitBoth...)
+			return nil
+		}
+	}
+	return nil
+}

@@ -1,0 +1,163 @@
+package cli_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/doctor"
+	"github.com/mergexo/mergexo/internal/engine/thread"
+)
+
+const rightsOfWorkflows = "/api/v3/repos/octo/widgets/actions/permissions/workflow"
+
+// newField is a hub on which nothing is set up, and a checkout of its repository.
+func newField(t *testing.T) (h *hub, dir string) {
+	t.Helper()
+	h = newHub(t, "")
+	h.api("octo", "PUT", rightsOfWorkflows, map[string]any{"can_approve_pull_request_reviews": false})
+	return h, newRepository(t)
+}
+
+// onGitHub runs init --github as somebody. What it prints has no port in it.
+func (h *hub) onGitHub(dir, login string, args ...string) ran {
+	h.t.Helper()
+	t := h.t.(*testing.T)
+	got := programIn(t, dir, "", h.terminal(login), append([]string{"init", "--github", "--yes"}, args...)...)
+	hide := strings.NewReplacer(strings.TrimPrefix(h.url, "http://"), "ghe.example", dir, "DIR")
+	return ran{got.exit, hide.Replace(got.out), hide.Replace(got.errout)}
+}
+
+// secrets are the values of the repository's secrets, which only the sandbox gives.
+func (h *hub) secrets() map[string]any {
+	return h.api("", "GET", "/_sandbox/secrets/octo/widgets", nil)
+}
+
+// store makes a secret as gh does.
+func (h *hub) store(name, value string) {
+	h.t.Helper()
+	require.NoError(h.t, storeSecret(h.t.Context(), h.url+"/api/v3", name, value))
+}
+
+// writes are the requests of the API that were no reads, of a kind.
+func (h *hub) writes(path string) (n int) {
+	h.t.Helper()
+	var calls []struct{ Method, Path string }
+	require.NoError(h.t, json.Unmarshal(h.raw("", "GET", "/_sandbox/calls", nil), &calls))
+	for _, c := range calls {
+		if c.Method != "GET" && strings.HasPrefix(c.Path, "/api/v3/repos/octo/widgets"+path) {
+			n++
+		}
+	}
+	return n
+}
+
+func TestInitSetsUpGitHub(t *testing.T) {
+	h, dir := newField(t)
+	got := h.onGitHub(dir, "octo")
+	require.Equal(t, 0, got.exit, got.errout)
+	shows(t, "init/github.txt", "", got.out)
+	assert.True(t, h.api("octo", "GET", rightsOfWorkflows, nil)["can_approve_pull_request_reviews"].(bool))
+	key := h.secrets()["MERGEXO_SIGNING_KEY"]
+	assert.Regexp(t, `^[0-9a-f]{64}$`, key)
+	assert.NotContains(t, got.out+got.errout, key)
+	var labels []struct{ Name string }
+	require.NoError(t, json.Unmarshal(h.raw("octo", "GET", "/api/v3/repos/octo/widgets/labels", nil), &labels))
+	assert.Len(t, labels, 9+4, "those that every repository begins with, and ours")
+
+	// Run again, nothing is made twice, and the list is shorter with everything that was done.
+	before := h.writes("")
+	got = h.onGitHub(dir, "octo")
+	require.Equal(t, 0, got.exit, got.errout)
+	assert.Equal(t, before, h.writes(""))
+	shows(t, "init/github_again.txt", "", got.out)
+	h.store("CODEX_API_KEY", "sk-1") // the other name does as well
+	files := filesIn(t, dir)
+	for _, name := range []string{thread.SettingsPath, doctor.WorkflowPath} {
+		h.write("main", name, files[name])
+	}
+	got = h.onGitHub(dir, "octo")
+	assert.Contains(t, got.out, "\nNothing is left to do. Put the label agent:small-job on an issue.\n")
+	assert.Equal(t, key, h.secrets()["MERGEXO_SIGNING_KEY"])
+	got = programIn(t, dir, "", h.terminal("octo"), "doctor")
+	assert.Equal(t, 0, got.exit, "%s", got.out)
+}
+
+func TestInitTellsWhatATokenMayNot(t *testing.T) {
+	h, dir := newField(t)
+	h.api("octo", "PUT", "/_sandbox/users/bob", map[string]any{"type": "User", "repository": "octo/widgets", "permission": "read"})
+	got := h.onGitHub(dir, "bob", "--merge", "label")
+	require.Equal(t, 0, got.exit, got.errout)
+	shows(t, "init/github_reader.txt", "", got.out)
+	assert.Empty(t, h.secrets())
+	got = h.onGitHub(dir, "alice") // may write, and is no administrator
+	require.Equal(t, 0, got.exit, got.errout)
+	shows(t, "init/github_writer.txt", "", got.out)
+	got = h.onGitHub(dir, "octo")
+	require.Equal(t, 0, got.exit, got.errout)
+	assert.Contains(t, got.out, "workflows of octo/widgets may open pull requests now\n")
+}
+
+// Wherever init dies, it goes on from there.
+func TestInitGoesOnAfterAnInterruption(t *testing.T) {
+	for name, path := range map[string]string{"labels": "/labels", "setting": "/actions/permissions/workflow", "signing key": "/actions/secrets/MERGEXO_SIGNING_KEY"} {
+		for _, after := range []bool{false, true} {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				h, dir := newField(t)
+				method := map[bool]string{true: "POST", false: "PUT"}[path == "/labels"]
+				h.raw("", "PUT", "/_sandbox/faults", []map[string]any{{"match": map[string]any{"method": method, "path": "/api/v3/repos/octo/widgets" + path}, "drop": true, "after": after, "times": 1}})
+				got := h.onGitHub(dir, "octo")
+				assert.Equal(t, 75, got.exit, got.out)
+				assert.Contains(t, got.errout, "; run mergexo init --github again, it goes on from here\n")
+				key := h.secrets()["MERGEXO_SIGNING_KEY"]
+				got = h.onGitHub(dir, "octo")
+				require.Equal(t, 0, got.exit, got.errout)
+				if key != nil {
+					assert.Equal(t, key, h.secrets()["MERGEXO_SIGNING_KEY"], "made once")
+				}
+				got = h.onGitHub(dir, "octo")
+				shows(t, "init/github_again.txt", "", got.out)
+			})
+		}
+	}
+}
+
+func TestInitOnGitHubNeedsARepositoryAndAToken(t *testing.T) {
+	h, dir := newField(t)
+	env := h.terminal("octo")
+	without := func(name string) (kept []string) {
+		for _, e := range env {
+			if !strings.HasPrefix(e, name+"=") {
+				kept = append(kept, e)
+			}
+		}
+		return kept
+	}
+	for name, c := range map[string]struct {
+		env  []string
+		exit int
+		says string
+	}{
+		"no token":      {without("GITHUB_TOKEN"), 2, "no token: run export GITHUB_TOKEN=$(gh auth token"},
+		"a wrong token": {append(env, "GITHUB_TOKEN=nonsense"), 2, "401"},
+		"no origin":     {without("GITHUB_REPOSITORY"), 2, "the remote origin is not a repository at "},
+		"not there":     {append(env, "GITHUB_REPOSITORY=octo/nothing"), 2, "404"},
+		"no answer":     {append(env, "GITHUB_API_URL=http://127.0.0.1:1/api/v3"), 75, "run mergexo init --github again"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := programIn(t, dir, "", c.env, "init", "--github", "--yes")
+			assert.Equal(t, c.exit, got.exit, got.errout)
+			assert.Contains(t, got.errout, c.says)
+			assert.Equal(t, 1, strings.Count(got.errout, "\n"), got.errout)
+			assert.Empty(t, filesIn(t, dir), "nothing was written")
+		})
+	}
+	h.api("octo", "PATCH", "/api/v3/repos/octo/widgets", map[string]any{"private": true})
+	gitIn(t, dir, "remote", "add", "origin", h.url+"/octo/widgets.git")
+	got := programIn(t, dir, "", without("GITHUB_REPOSITORY"), "init", "--github", "--yes")
+	assert.Equal(t, 0, got.exit, got.errout)
+}

@@ -1,0 +1,85 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"net/url"
+	"regexp"
+	"strings"
+
+	"github.com/mergexo/mergexo/internal/doctor"
+)
+
+// todo is one thing that is left to do, and the commands for it.
+type todo struct {
+	what     string
+	commands []string
+}
+
+// left is the list with which init ends. It shrinks to nothing.
+type left struct {
+	all   []todo
+	label string // that begins work
+}
+
+func (l *left) add(what string, commands ...string) {
+	l.all = append(l.all, todo{what, commands})
+}
+
+// leftHere is what the checkout still needs.
+func (s setup) leftHere(c doctor.Choice) (l left) {
+	if _, err := s.root.Stat(c.Command); c.Adapter == "command" && err != nil {
+		l.add(fmt.Sprintf("Write %s, the agent. What it reads and writes:", c.Command), "mergexo help agents")
+	}
+	if !s.github {
+		var commands []string
+		if s.program.secrets.Token == "" {
+			server, _ := s.program.lookup("GITHUB_SERVER_URL")
+			commands = append(commands, exportToken(server))
+		}
+		l.add("Set up the repository on GitHub:", append(commands, "mergexo init --github")...)
+		l.add("Bring both files to the default branch:", commitBoth...)
+	}
+	return l
+}
+
+// commitBoth are the commands that bring the files to GitHub.
+var commitBoth = []string{"git add " + doctor.SettingsPath + " " + doctor.WorkflowPath, `git commit -m "Set up MergeXO"`, "git push"}
+
+// tellLeft prints the list.
+func (s setup) tellLeft(l left) error {
+	var b strings.Builder
+	switch {
+	case len(l.all) == 0:
+		fmt.Fprintf(&b, "\nNothing is left to do. Put the label %s on an issue.\n", oneLine(l.label))
+	default:
+		b.WriteString("\nLeft to do:\n")
+	}
+	for i, t := range l.all {
+		fmt.Fprintf(&b, "  %d. %s\n", i+1, oneLine(t.what))
+		for _, c := range t.commands {
+			fmt.Fprintf(&b, "       %s\n", oneLine(c))
+		}
+	}
+	_, err := io.WriteString(s.Out, b.String())
+	return err
+}
+
+// plainWord needs no quotes in a shell.
+var plainWord = regexp.MustCompile(`^[A-Za-z0-9_./:@=-]+$`)
+
+// quoted is one word of a command line.
+func quoted(word string) string {
+	if plainWord.MatchString(word) {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+// ghRepo names a repository for gh, whose default is github.com.
+func ghRepo(server, name string) string {
+	if at, err := url.Parse(server); err == nil && at.Host != "" && at.Host != "github.com" {
+		return at.Host + "/" + name
+	}
+	return name
+}

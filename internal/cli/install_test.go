@@ -1,0 +1,213 @@
+package cli_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/doctor"
+	"github.com/mergexo/mergexo/internal/engine/thread"
+	gateway "github.com/mergexo/mergexo/internal/github"
+	"github.com/mergexo/mergexo/internal/golden"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// standInGH is GitHub's own program as far as the install page uses it, for the sandbox, which it cannot speak to.
+func standInGH(args []string) error {
+	switch line := strings.Join(args, " "); {
+	case line == "auth token":
+		fmt.Println("sandbox-octo")
+		return nil
+	case len(args) == 3 && strings.HasPrefix(line, "secret set "):
+		value, err := io.ReadAll(os.Stdin)
+		if err != nil {
+			return err
+		}
+		return storeSecret(context.Background(), os.Getenv("GITHUB_API_URL"), args[2], strings.TrimSpace(string(value)))
+	default:
+		return fmt.Errorf("gh %s: the stand-in does not know this", line)
+	}
+}
+
+// storeSecret makes a secret of octo/widgets.
+func storeSecret(ctx context.Context, api, name, value string) error {
+	given, err := gateway.Given("sandbox-octo")
+	if err != nil {
+		return err
+	}
+	gh, err := gateway.New(gateway.Options{APIURL: api, Credential: given})
+	if err != nil {
+		return err
+	}
+	return gh.Setup.SetSecret(ctx, model.Repo{Owner: "octo", Name: "widgets"}, name, value)
+}
+
+// standInCodex answers as codex exec does: it writes a file, and says so.
+const standInCodex = `#!/bin/sh
+case "$1" in
+--version) echo "codex-cli 0.169.0" ;;
+exec)
+	cat > /dev/null
+	echo "package widgets" > greet.go
+	echo '{"type":"thread.started","thread_id":"0199a213-81c0-7800-8aa1-bbab2a035a53"}'
+	echo '{"type":"item.completed","item":{"type":"agent_message","text":"{\"pr_title\":\"Greet\",\"pr_summary\":\"It greets.\",\"commit_message\":\"Greet\",\"git_ops\":[],\"blocked_reason\":null}"}}'
+	echo '{"type":"turn.completed","usage":{"input_tokens":1,"output_tokens":1}}' ;;
+esac
+`
+
+// newcomer is somebody with a clone, who does what the install page says.
+type newcomer struct {
+	*hub
+	dir, bin string
+	exports  []string
+	said     string // what mergexo init printed
+}
+
+func newNewcomer(t *testing.T) *newcomer {
+	n := &newcomer{hub: newHub(t, ""), dir: filepath.Join(t.TempDir(), "widgets"), bin: t.TempDir()}
+	n.api("octo", "PUT", rightsOfWorkflows, map[string]any{"can_approve_pull_request_reviews": false})
+	n.write("main", "go.mod", "module widgets\n\ngo 1.22\n")
+	n.write("main", "widgets.go", "package widgets\n")
+	n.write("main", ".github/workflows/ci.yml", "name: CI\non: [push, pull_request]\njobs: {}\n")
+	self, err := os.Executable()
+	require.NoError(t, err)
+	for _, name := range []string{"mergexo", "gh"} {
+		require.NoError(t, os.Symlink(self, filepath.Join(n.bin, name)))
+	}
+	require.NoError(t, os.WriteFile(filepath.Join(n.bin, "codex"), []byte(standInCodex), 0o755))
+	out, err := exec.CommandContext(t.Context(), "git", "clone", "-q", n.url+"/octo/widgets.git", n.dir).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	for key, value := range map[string]string{"user.name": "octo", "user.email": "octo@example.com", "http.extraHeader": "Authorization: Bearer sandbox-octo"} {
+		gitIn(t, n.dir, "config", key, value)
+	}
+	return n
+}
+
+// types runs a line of the page in a shell in the clone, and answers what is asked.
+func (n *newcomer) types(line, answers string) {
+	n.t.Helper()
+	if strings.HasPrefix(line, "export ") {
+		n.exports = append(n.exports, line)
+		return
+	}
+	cmd := exec.CommandContext(n.t.(*testing.T).Context(), "sh", "-ec", strings.Join(append(slices.Clone(n.exports), line), "\n"))
+	cmd.Dir, cmd.Stdin = n.dir, strings.NewReader(answers)
+	cmd.Env = []string{"MERGEXO_TEST_MAIN=1", "PATH=" + n.bin + ":" + os.Getenv("PATH"), "HOME=" + n.dir, "GITHUB_API_URL=" + n.url + "/api/v3", "GITHUB_SERVER_URL=" + n.url}
+	var said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &said, &said
+	require.NoError(n.t, cmd.Run(), "%s\n%s", line, &said)
+	if strings.HasPrefix(line, "mergexo init") {
+		host := strings.TrimPrefix(n.url, "http://")
+		n.said = strings.ReplaceAll(strings.ReplaceAll(said.String(), host+"/octo", "octo"), "]: ", "]:\n") // as a terminal shows it after Enter
+		// What isolates has stories of its own, and not every machine on which this runs can.
+		file := filepath.Join(n.dir, thread.SettingsPath)
+		text, err := os.ReadFile(file)
+		require.NoError(n.t, err)
+		require.NoError(n.t, os.WriteFile(file, []byte(strings.Replace(string(text), `# isolation = "auto"`, `isolation = "none"`, 1)), 0o644))
+	}
+}
+
+var givenSecret = regexp.MustCompile(`(?m)^          ([A-Za-z_-]+): \$\{\{ secrets\.(\w+) \}\}$`)
+
+// actions runs the workflow that is on main for the newest delivery of an event, as far as the program goes.
+func (n *newcomer) actions(event string) ran {
+	n.t.Helper()
+	all := n.deliveries()
+	at := slices.IndexFunc(all, func(d delivery) bool { return d.Event == event })
+	for i, d := range all {
+		if d.Event == event {
+			at = i
+		}
+	}
+	require.GreaterOrEqual(n.t, at, 0, "GitHub sent no %s", event)
+	require.NoError(n.t, os.WriteFile(n.payload, all[at].Payload, 0o600))
+	job, _, found := strings.Cut(string(n.file(doctor.WorkflowPath)), "\n  # The sweep runs")
+	require.True(n.t, found)
+	assert.Contains(n.t, job, "- run: npm install -g @openai/codex@")
+	secrets, env := n.secrets(), n.env("GITHUB_EVENT_NAME="+event, "HOME="+n.dir, "PATH="+n.bin+":"+os.Getenv("PATH"))
+	for _, found := range givenSecret.FindAllStringSubmatch(job, -1) {
+		require.NotEmpty(n.t, secrets[found[2]], "the secret %s was made", found[2])
+		name := found[1]
+		if name == strings.ToLower(name) { // an input of the action, and no variable
+			name = "INPUT_" + strings.ToUpper(name)
+		}
+		env = append(env, fmt.Sprintf("%s=%v", name, secrets[found[2]]))
+	}
+	got, _, _ := step(n.t.(*testing.T), env, "run")
+	return got
+}
+
+// file is a file on main.
+func (n *newcomer) file(name string) []byte {
+	n.t.Helper()
+	gitIn(n.t.(*testing.T), n.dir, "fetch", "-q")
+	out, err := exec.CommandContext(n.t.(*testing.T).Context(), "git", "-C", n.dir, "show", "origin/main:"+name).Output()
+	require.NoError(n.t, err, name)
+	return out
+}
+
+// commandsOf are the commands of a page: what is indented.
+func commandsOf(page string) (all []string) {
+	for line := range strings.Lines(fenced("text").ReplaceAllString(page, "")) {
+		if command, ok := strings.CutPrefix(line, "    "); ok {
+			all = append(all, strings.TrimSpace(command))
+		}
+	}
+	return all
+}
+
+// TestTheInstallPageWordByWord does what the page says, from a clone to a merged pull request.
+func TestTheInstallPageWordByWord(t *testing.T) {
+	const name = pages + "install.md"
+	page := read(t, name)
+	n := newNewcomer(t)
+	commands := commandsOf(page)
+	begin, end := slices.Index(commands, "mergexo init --github"), slices.Index(commands, "git push")
+	require.Equal(t, "go install github.com/mergexo/mergexo/cmd/mergexo@latest", commands[0], "which is how the program came here")
+	require.Equal(t, "/mergexo merge", commands[len(commands)-1])
+	require.Equal(t, len(commands)-2, end)
+	assert.LessOrEqual(t, end-begin+1, 5, "commands from init to the first pull request")
+	for _, line := range commands[1 : end+1] {
+		answers := map[string]string{"mergexo init --github": "\n\n\n", "gh secret set OPENAI_API_KEY": "sk-test\n"}[line]
+		n.types(line, answers)
+	}
+	shown := fenced("text").FindStringSubmatch(page)
+	if golden.Update() {
+		require.NoError(t, os.WriteFile("../../"+name, []byte(strings.Replace(page, shown[0], "```text\n"+n.said+"```", 1)), 0o600))
+	} else {
+		assert.Equal(t, shown[1], n.said)
+	}
+
+	number, _ := n.labelIssue("Greet")
+	got := n.actions("issues")
+	require.Equal(t, 0, got.exit, "%s%s", got.out, got.errout)
+	var pulls []struct {
+		Number int
+		Merged *string `json:"merged_at"`
+	}
+	look := func() {
+		t.Helper()
+		require.NoError(t, json.Unmarshal(n.raw("octo", "GET", fmt.Sprintf("/api/v3/repos/octo/widgets/pulls?state=all&head=octo:agent/small/%d-greet", number), nil), &pulls))
+		require.Len(t, pulls, 1)
+	}
+	look()
+	n.api("alice", "POST", fmt.Sprintf("/api/v3/repos/octo/widgets/pulls/%d/reviews", pulls[0].Number), map[string]any{"event": "APPROVE"})
+	n.api("octo", "POST", fmt.Sprintf("/api/v3/repos/octo/widgets/issues/%d/comments", pulls[0].Number), map[string]any{"body": commands[len(commands)-1]})
+	got = n.actions("issue_comment")
+	require.Equal(t, 0, got.exit, "%s%s", got.out, got.errout)
+	look()
+	assert.NotNil(t, pulls[0].Merged)
+	assert.Equal(t, "package widgets\n", string(n.file("greet.go")))
+}

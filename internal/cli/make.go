@@ -1,0 +1,207 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/mergexo/mergexo/internal/github"
+	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/report"
+	"github.com/mergexo/mergexo/internal/sandbox"
+)
+
+// madeEvent is an event that replay makes from nothing: somebody does something in an invented repository.
+type madeEvent struct {
+	name, about string
+	by          string
+	path        string                // below the repository's address in the API
+	fields      func(text string) any // what is sent there
+	text        string                // where no other is given
+}
+
+// madeEvents are all of them.
+var madeEvents = []madeEvent{
+	{
+		"issue_comment", "octo comments on pull request 7, which alice has approved", "octo", "issues/7/comments",
+		func(text string) any { return map[string]any{"body": text} }, "/mergexo merge",
+	},
+	{
+		"issues", "octo opens an issue with the label agent:small-job", "octo", "issues",
+		func(text string) any {
+			return map[string]any{"title": "Greet the moon", "body": text, "labels": []string{"agent:small-job"}}
+		}, "It is greeted by nobody.\n\n```diff\n--- a/greeting.txt\n+++ b/greeting.txt\n@@ -1 +1,2 @@\n hello\n+hello, moon\n```\n",
+	},
+	{
+		"pull_request_review", "alice reviews pull request 7", "alice", "pulls/7/reviews",
+		func(text string) any { return map[string]any{"event": "COMMENT", "body": text} }, "Please greet the moon as well.",
+	},
+	{
+		"pull_request_review_comment", "alice comments on a line of pull request 7", "alice", "pulls/7/comments",
+		func(text string) any {
+			return map[string]any{"body": text, "path": "world.txt", "line": 1, "side": "RIGHT"}
+		}, "A capital letter?\n\n```suggestion\nhello, World\n```\n",
+	},
+}
+
+// madeAssumed is what there is in the repository where they happen.
+var madeAssumed = []string{
+	"octo/widgets is invented: octo has admin access, alice has write access, its agent is suggestion, its reviewer is a script",
+	"pull request #7 merges agent/greet into main, which has a commit more by now; alice has approved it; the tests are grep hello greeting.txt",
+}
+
+// madeSettings are those of the invented repository. The test and the reviewer are our own, so nothing has to be isolated from
+// anything.
+const madeSettings = `[repo]
+track = ["agent/*"]
+[agent]
+adapter = "suggestion"
+isolation = "none"
+[merge]
+tests = ["grep", "hello", "greeting.txt"]
+[review]
+adapter = "command"
+command = ["sh", "-c", """cat > /dev/null; echo '{"findings": [
+  {"path": "world.txt", "line": 1, "severity": "should", "text": "Begin with a capital letter.", "suggestion": "Hello, world"},
+  {"path": "greeting.txt", "line": 1, "severity": "nit", "text": "This one, too."}]}'"""]
+`
+
+// listMade prints the events that can be made.
+func listMade(p *program, c *cli.Context) error {
+	var all []report.Made
+	for _, m := range madeEvents {
+		all = append(all, report.Made{Event: m.name, About: m.about, Body: m.text})
+	}
+	if c.Bool("json") {
+		return report.Object(p.Out, map[string]any{"events": all})
+	}
+	return report.MadeEvents(p.Out, all)
+}
+
+// making is the event that the flags ask for.
+func making(c *cli.Context) (madeEvent, error) {
+	name := c.String("make")
+	i := slices.IndexFunc(madeEvents, func(m madeEvent) bool { return m.name == name })
+	if i < 0 {
+		var names []string
+		for _, m := range madeEvents {
+			names = append(names, m.name)
+		}
+		return madeEvent{}, usagef("--make %q: want one of %s; see mergexo replay --list", name, strings.Join(names, ", "))
+	}
+	m := madeEvents[i]
+	if c.IsSet("body") {
+		m.text = c.String("body")
+	}
+	if strings.TrimSpace(m.text) == "" {
+		return m, usagef("--body: want a text, got nothing")
+	}
+	return m, nil
+}
+
+// make lets the event happen in a fresh sandbox, and reads it as GitHub delivers it.
+func (m madeEvent) make(ctx context.Context, s *sandbox.Server, urls sandbox.URLs) (model.Event, error) {
+	head := ""
+	err := s.Seed(func(d *sandbox.Seeder) (err error) {
+		head, err = madeScene(d)
+		return err
+	})
+	if err != nil {
+		return model.Event{}, err
+	}
+	fields := m.fields(m.text)
+	if f, ok := fields.(map[string]any); ok && f["path"] != nil {
+		f["commit_id"] = head
+	}
+	if _, err := asked(ctx, "sandbox-"+m.by, http.MethodPost, urls.API+"/repos/octo/widgets/"+m.path, fields); err != nil {
+		return model.Event{}, usagef("--make %s: %w", m.name, err)
+	}
+	raw, err := asked(ctx, "sandbox-"+m.by, http.MethodGet, urls.Server+"/_sandbox/deliveries", nil)
+	if err != nil {
+		return model.Event{}, err
+	}
+	var deliveries []struct {
+		Event   string
+		Payload json.RawMessage
+	}
+	if err := json.Unmarshal(raw, &deliveries); err != nil {
+		return model.Event{}, fmt.Errorf("read the sandbox's deliveries: %w", err)
+	}
+	for _, d := range slices.Backward(deliveries) {
+		if d.Event == m.name {
+			return github.ParseEvent(m.name, d.Payload)
+		}
+	}
+	return model.Event{}, fmt.Errorf("make %s: the sandbox delivered none", m.name)
+}
+
+// madeScene seeds the repository, and returns the head of its pull request.
+func madeScene(d *sandbox.Seeder) (head string, err error) {
+	const repo = "octo/widgets"
+	at := func(minute int) time.Time { return replayTime.Add(time.Duration(minute-60) * time.Minute) }
+	steps := []func() error{
+		func() error {
+			return d.Repository(sandbox.SeedRepository{FullName: repo, At: at(0), Files: map[string]string{
+				"README.md": "# widgets\n", "greeting.txt": "hello\n", ".github/mergexo.toml": madeSettings,
+			}})
+		},
+		func() error { return d.Permission(repo, "octo", "admin") },
+		func() error { return d.Permission(repo, "alice", "write") },
+		func() (err error) {
+			head, err = d.Commit(repo, "agent/greet", "main", map[string]string{"world.txt": "hello, world\n"}, "Greet the world", at(1))
+			return err
+		},
+		func() error {
+			return d.Pull(repo, sandbox.SeedPull{
+				SeedIssue: sandbox.SeedIssue{Number: 7, Title: "Greet the world", Author: "octo", CreatedAt: at(2)}, Base: "main", Head: "agent/greet",
+			})
+		},
+		func() error {
+			return d.Review(repo, 7, sandbox.SeedReview{SeedComment: sandbox.SeedComment{Author: "alice", CreatedAt: at(3)}, State: "APPROVED"})
+		},
+		func() error {
+			_, err := d.Commit(repo, "main", "", map[string]string{"later.txt": "later\n"}, "Add a file for later", at(4))
+			return err
+		},
+	}
+	for _, do := range steps {
+		if err := do(); err != nil {
+			return "", err
+		}
+	}
+	return head, nil
+}
+
+// asked sends a request to the sandbox with a token.
+func asked(ctx context.Context, token, method, address string, body any) ([]byte, error) {
+	raw, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	req, err := http.NewRequestWithContext(ctx, method, address, bytes.NewReader(raw))
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Authorization", "Bearer "+token)
+	resp, err := (&http.Client{Transport: &http.Transport{}}).Do(req) // no proxy stands between us and our own process
+	if err != nil {
+		return nil, fmt.Errorf("ask the sandbox: %w", err)
+	}
+	defer resp.Body.Close()
+	out, err := io.ReadAll(resp.Body)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("read the sandbox's answer: %w", err)
+	case resp.StatusCode >= http.StatusMultipleChoices:
+		return nil, fmt.Errorf("the sandbox answered %s: %s", resp.Status, bytes.TrimSpace(out))
+	}
+	return out, nil
+}

@@ -1,0 +1,104 @@
+package cli_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/cli"
+)
+
+const pull7 = "../../scripts/events/pull_request_review_comment.json"
+
+// Events made from nothing lead to the same commits and the same words each time.
+func TestReplayMakesEventsFromNothing(t *testing.T) {
+	for file, args := range map[string][]string{
+		"list.txt":           {"--list"},
+		"merge.txt":          {"--make", "issue_comment", "--body", "/mergexo merge"},
+		"merge_dry.txt":      {"--make", "issue_comment", "--dry-run"},
+		"issues.txt":         {"--make", "issues"},
+		"review.txt":         {"--make", "pull_request_review"},
+		"review_comment.txt": {"--make", "pull_request_review_comment"},
+		"file_dry.txt":       {"--event", pull7, "--dry-run"},
+	} {
+		t.Run(file, func(t *testing.T) {
+			t.Parallel()
+			got := program(t, nil, append([]string{"replay"}, args...)...)
+			require.Equal(t, 0, got.exit, got.errout)
+			shows(t, "replay/"+file, "", got.errout+got.out)
+		})
+	}
+}
+
+func TestTheListOfEventsIsForProgramsToo(t *testing.T) {
+	var all struct {
+		Events []struct{ Event, About, Body string }
+	}
+	require.NoError(t, json.Unmarshal([]byte(program(t, nil, "replay", "--list", "--json").out), &all))
+	require.NotEmpty(t, all.Events)
+	for _, one := range all.Events {
+		assert.NotEmpty(t, one.About)
+		got := program(t, nil, "replay", "--make", one.Event, "--body", one.Body, "--json")
+		assert.Equal(t, 0, got.exit, got.errout)
+		assert.Equal(t, "done", object(t, got)["result"], one.Event)
+	}
+}
+
+func TestReplayRefusesWhatItCannotRead(t *testing.T) {
+	dir := t.TempDir()
+	file := func(name, text string) string {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
+		return filepath.Join(dir, name)
+	}
+	for name, c := range map[string]struct {
+		args []string
+		want string
+	}{
+		"nothing":                   {nil, "replay needs --event FILE, a webhook payload, or --make EVENT; mergexo replay --list shows what can be made"},
+		"an empty file":             {[]string{"--event", file("empty", "")}, "payload"},
+		"a directory":               {[]string{"--event", dir}, "is a directory"},
+		"a list":                    {[]string{"--event", file("list", "[1]")}, "payload"},
+		"half a payload":            {[]string{"--event", file("half", `{"comment": {"id": 1}, "issue": {"number": 7}`)}, "payload"},
+		"a payload of another type": {[]string{"--event", file("typed", `{"action": "created", "comment": 7, "issue": {"number": "7"}, "repository": {"full_name": "octo/widgets"}}`)}, "issue"},
+		"an event without a maker":  {[]string{"--make", "schedule"}, `--make "schedule": want one of issue_comment, issues, pull_request_review, pull_request_review_comment; see mergexo replay --list`},
+		"an empty text":             {[]string{"--make", "issues", "--body", " "}, "--body: want a text, got nothing"},
+		"a text for a file":         {[]string{"--event", pull7, "--body", "x"}, "--body is the text of an event that --make makes"},
+		"both":                      {[]string{"--event", pull7, "--make", "issues"}, "--make invents its event and its repository: leave --event out"},
+		"made and live":             {[]string{"--make", "issues", "--live"}, "leave --live out"},
+		"listed and made":           {[]string{"--list", "--make", "issues"}, "--list only lists: leave --make out"},
+		"dry and applied":           {[]string{"--event", pull7, "--live", "--apply", "--dry-run"}, "choose one"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := program(t, nil, append([]string{"replay"}, c.args...)...)
+			assert.Equal(t, 2, got.exit)
+			assert.Empty(t, got.out)
+			assert.Contains(t, got.errout, c.want)
+			assert.Regexp(t, `^mergexo: [^\n]*\n$`, got.errout, "one line")
+		})
+	}
+}
+
+// replays replays an example in this process: there are hundreds of them, and no token is about. It gives the report.
+func replays(t *testing.T, name, file string) string {
+	t.Helper()
+	var out, errout bytes.Buffer
+	exit := cli.Main([]string{"mergexo", "replay", "--event", file, "--name", name, "--json"}, cli.Streams{Out: &out, Err: &errout})
+	assert.Equal(t, 0, exit, "%s\n%s", file, errout.String())
+	return out.String()
+}
+
+func TestReplayOfAnExampleOfEveryEvent(t *testing.T) {
+	files, err := filepath.Glob("../github/testdata/events/*.json")
+	require.NoError(t, err)
+	require.GreaterOrEqual(t, len(files), 8)
+	for _, file := range files {
+		replays(t, strings.TrimSuffix(filepath.Base(file), ".json"), file) // one after the other: the command line library has globals
+	}
+}

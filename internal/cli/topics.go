@@ -1,0 +1,113 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/agnivade/levenshtein"
+	"github.com/urfave/cli/v2"
+
+	"github.com/mergexo/mergexo/internal/config"
+	"github.com/mergexo/mergexo/internal/manual"
+)
+
+func isTopic(name string) bool {
+	_, isPage := manual.Page(name)
+	_, isKey := settingNamed(name)
+	_, isSchema := manual.Schema(name)
+	return isPage || isKey || isSchema
+}
+
+// settingNamed is a key of the settings by its whole name, such as merge.rule.branch.
+func settingNamed(name string) (config.Key, bool) {
+	keys := config.Keys()
+	i := slices.IndexFunc(keys, func(k config.Key) bool { return k.Path() == name })
+	if i < 0 {
+		return config.Key{}, false
+	}
+	return keys[i], true
+}
+
+// printPage prints a page of the manual, what it says about one key of the settings, or a schema. If a command has the same name, its
+// help comes first.
+func printPage(ctx context.Context, p *program, topic string) error {
+	if schema, ok := manual.Schema(topic); ok {
+		_, err := io.WriteString(p.Out, schema)
+		return err
+	}
+	if key, ok := settingNamed(topic); ok {
+		_, err := io.WriteString(p.Out, manual.Plain(key.Describe(topic)))
+		return err
+	}
+	app := p.app()
+	if slices.ContainsFunc(app.Commands, func(c *cli.Command) bool { return c.HasName(topic) }) {
+		if err := app.RunContext(ctx, []string{app.Name, topic, "--help"}); err != nil {
+			return err
+		}
+		fmt.Fprintln(p.Out)
+	}
+	page, _ := manual.Page(topic)
+	_, err := io.WriteString(p.Out, manual.Plain(page))
+	return err
+}
+
+// topicList is the end of the program's own help.
+func topicList() string {
+	var b strings.Builder
+	b.WriteString("\nTOPICS: mergexo help TOPIC\n")
+	for _, t := range manual.Topics() {
+		fmt.Fprintf(&b, "   %-14s %s\n", t.Name, t.About)
+	}
+	return b.String()
+}
+
+// noTopic is the error for a word after help that is neither a command nor a page, with the nearest that there is.
+func noTopic(name string, known []*cli.Command) error {
+	var names []string
+	for _, c := range known {
+		names = append(names, c.Name)
+	}
+	for _, t := range manual.Topics() {
+		names = append(names, t.Name)
+	}
+	for _, k := range config.Keys() {
+		names = append(names, k.Path())
+	}
+	near, ok := nearest(name, names)
+	if !ok {
+		return usagef("no command or topic %q; mergexo help lists them", name)
+	}
+	return usagef("no command or topic %q; did you mean mergexo help %s?", name, near)
+}
+
+// nearest is the one of several names that a mistyped one resembles, if any does.
+func nearest(name string, names []string) (string, bool) {
+	const longest = 100
+	name = name[:min(len(name), longest)]
+	if name == "" || len(names) == 0 {
+		return "", false
+	}
+	distance := func(other string) int { return levenshtein.ComputeDistance(name, other) }
+	near := slices.MinFunc(names, func(a, b string) int { return distance(a) - distance(b) })
+	return near, distance(near) <= 1 || near[0] == name[0] && distance(near) <= len(near)/2
+}
+
+// noFlag is the error for a flag that a command does not have, with the nearest that it has; any other error stays as it is.
+func noFlag(c *cli.Command, err error) error {
+	name, ok := strings.CutPrefix(err.Error(), "flag provided but not defined: -")
+	if !ok {
+		return err
+	}
+	var names []string
+	for _, f := range c.Flags {
+		names = append(names, f.Names()[0])
+	}
+	name = strings.TrimPrefix(name, "-")
+	if near, ok := nearest(name, names); ok {
+		return fmt.Errorf("unknown flag --%s; did you mean --%s?", name, near)
+	}
+	return fmt.Errorf("unknown flag --%s", name)
+}

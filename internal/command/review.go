@@ -1,0 +1,9 @@
+package command
+
+// review answers a request for a review of the pull request's head.
+func review(c Case) Answer {
+	if a, ok := Early(c); ok {
+		return a
+	}
+	return c.found("MergeXO could not find out whether it can be reviewed")
+}

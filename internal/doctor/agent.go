@@ -1,0 +1,50 @@
+package doctor
+
+import (
+	"slices"
+	"strings"
+)
+
+// agentSetUp checks that each job that runs an agent has its program and its key. Without them every turn fails.
+func agentSetUp(e *exam) []Finding {
+	if !e.readable() || e.Settings.Model == nil || len(e.uses) == 0 {
+		return nil // programs and pass_env say what a program of the repository's own needs
+	}
+	m := e.Settings.Model
+	var out []Finding
+	for _, u := range e.jobs() {
+		if u.phase == applyPhase || u.phase == planPhase {
+			continue
+		}
+		if !u.hasProgram(m.Program) {
+			out = append(out, problem("add a step before the action: run: "+m.Install, "%s: jobs.%s runs the agent %s, and no step before it installs %s", u.at(u.s.line), u.j.id, quote(e.Settings.Adapter), m.Program))
+		}
+		if !slices.ContainsFunc(m.Keys, u.gives) {
+			out = append(out, problem("add to the env of the step: "+m.Keys[0]+": ${{ secrets."+m.Keys[0]+" }}, and make that secret", "%s: jobs.%s runs the agent %s, and no env there sets %s", u.at(u.s.line), u.j.id, quote(e.Settings.Adapter), strings.Join(m.Keys, " or ")))
+		}
+	}
+	return orOK(out, "%s: %s is installed and has its key in each job that runs it", e.files(), m.Program)
+}
+
+// hasProgram reports whether a step before the action mentions a program, as one that installs it does. Only GitHub's own runners are
+// known not to have it already.
+func (u use) hasProgram(program string) bool {
+	for _, s := range u.j.steps {
+		if s == u.s {
+			break
+		}
+		if strings.Contains(s.run, program) || strings.Contains(s.uses.value, program) {
+			return true
+		}
+	}
+	at := u.j.machine()
+	return at != machineHosted && at != machineForeign
+}
+
+// gives reports whether a step, its job or its workflow sets a variable.
+func (u use) gives(name string) bool {
+	_, inStep := u.s.env[name]
+	_, inJob := u.j.env[name]
+	_, inFile := u.w.env[name]
+	return inStep || inJob || inFile
+}

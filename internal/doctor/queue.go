@@ -1,0 +1,40 @@
+package doctor
+
+import (
+	"slices"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// queue checks that GitHub's own merge queue can test and merge what goes through it.
+// https://docs.github.com/repositories/configuring-branches-and-merges-in-your-repository/configuring-pull-request-merges/managing-a-merge-queue
+func queue(e *exam) []Finding {
+	if len(e.uses) == 0 || !slices.ContainsFunc(e.Settings.Strategies, func(s Strategy) bool { return s.Name == model.StrategyQueue }) {
+		return nil
+	}
+	var out []Finding
+	if !slices.ContainsFunc(e.workflows, func(w *workflow) bool {
+		return slices.ContainsFunc(w.triggers, func(t trigger) bool { return t.event == "merge_group" })
+	}) {
+		out = append(out, problem("add `merge_group:` below on: of the workflow that has the required checks",
+			"no workflow runs on merge_group, so the merge queue waits for checks that never come"))
+	}
+	if _, hears := e.trigger("pull_request", "dequeued"); !hears {
+		out = append(out, warn("add dequeued to on.pull_request.types", "%s: on.pull_request.types lacks dequeued: what the merge queue did is told by the next event or sweep", e.files()))
+	}
+	for _, u := range e.uses {
+		if u.phase != agentPhase && !u.ownToken() {
+			out = append(out, problem("give it the token of a GitHub App, with the inputs app-id and private-key",
+				"%s: jobs.%s uses the workflow's own token: what that puts into the merge queue starts no CI", u.at(u.s.line), u.j.id))
+			break
+		}
+	}
+	if d := e.Hub.Facts.Demands; e.Hub.State == HubRead && d.Known && !slices.ContainsFunc(d.List, func(d model.Demand) bool { return d.Kind == model.DemandQueue }) {
+		out = append(out, warn("add the rule \"Require merge queue\" to a ruleset, or choose another strategy",
+			"no ruleset gives %s a merge queue; GitHub does not tell of one in branch protection", e.Hub.Facts.DefaultBranch))
+	}
+	if len(out) == 0 {
+		out = append(out, ok("the merge queue: CI runs on merge_group"))
+	}
+	return out
+}

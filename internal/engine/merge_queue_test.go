@@ -1,0 +1,362 @@
+package engine_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// newQueue is a pull request that may go into the merge queue of its base, which takes changes by nothing else.
+func newQueue(t *testing.T, more ...string) *world {
+	t.Helper()
+	w := newMerge(t, append([]string{`strategy = "github-queue"`}, more...)...)
+	w.newApp()
+	w.token = "sandbox-mergexo-app[bot]"
+	w.passed("ci")
+	w.protect(object{"ruleset": 42, "queue": "SQUASH", "checks": []string{"ci"}})
+	return w
+}
+
+// entry is what GitHub's GraphQL shows of the pull request's place in the queue, "" for none, and the commit that is tested there.
+func (w *world) entry() (state, group string) {
+	w.t.Helper()
+	query := fmt.Sprintf(`{ repository(owner: "octo", name: "widgets") { pullRequest(number: %d) { mergeQueueEntry { state enqueuer { login } headCommit { oid } } } } }`, w.number)
+	e, in := w.api("octo", "POST", "/api/graphql", object{"query": query}).at("data", "repository", "pullRequest", "mergeQueueEntry").(map[string]any)
+	if !in {
+		return "", ""
+	}
+	return e["state"].(string), e["headCommit"].(map[string]any)["oid"].(string)
+}
+
+// asPerson puts the pull request into the queue or takes it out as somebody, by GitHub's GraphQL.
+func (w *world) asPerson(login, mutation, key string) {
+	w.t.Helper()
+	node := w.api("octo", "GET", w.pull(""), nil)["node_id"]
+	got := w.api(login, "POST", "/api/graphql", object{"query": fmt.Sprintf(`mutation { %s(input: {%s: %q}) { clientMutationId } }`, mutation, key, node)})
+	require.Nil(w.t, got["errors"])
+}
+
+// groupChecked reports how the check of the queue's commit ended.
+func (w *world) groupChecked(conclusion string) (group string) {
+	w.t.Helper()
+	w.later(10 * time.Minute)
+	_, group = w.entry()
+	w.api("github-actions[bot]", "POST", w.path("/check-runs"), object{"name": "ci", "head_sha": group, "conclusion": conclusion, "details_url": "https://ci.example/7"})
+	return group
+}
+
+func TestGitHubsMergeQueueMergesWhatWasApproved(t *testing.T) {
+	t.Parallel()
+	w := newQueue(t)
+	before := w.at("main")
+	rep := w.command("carol", "/mergexo merge")
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.Equal(t, []string{"in_approval IN_QUEUE"}, w.merges())
+	state, _ := w.entry()
+	require.Equal(t, "AWAITING_CHECKS", state)
+	assert.Contains(t, w.request(), "**In GitHub's merge queue:**")
+	assert.Equal(t, before, w.at("main"))
+
+	w.gate.revive()
+	w.handle(w.delivery("pull_request"))
+	assert.Contains(t, w.request(), "It is at position 1, waiting for its checks.")
+	w.gate.revive()
+	w.handle(w.delivery("pull_request"))
+	assert.Zero(t, w.gate.writes, "nothing has changed")
+
+	group := w.groupChecked("success")
+	assert.Equal(t, group, w.at("main"))
+	w.handle(w.delivery("pull_request"))
+	assert.Equal(t, []string{"done"}, w.merges())
+	said := w.request()
+	assert.Contains(t, said, "**Merged**")
+	assert.Contains(t, said, "GitHub's merge queue tested it before it merged it")
+	assert.Contains(t, said, group)
+	assert.Equal(t, before, w.bare("rev-parse", "main^"), "as one commit, as the queue is set up")
+}
+
+// How a request ends that GitHub takes out of its queue, or that is not to be merged any more.
+func TestOutOfTheMergeQueue(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		do      func(w *world) model.Event
+		request string
+		says    string
+		queued  bool
+	}{
+		"a check fails": {func(w *world) model.Event { w.groupChecked("failure"); return w.delivery("pull_request") },
+			"merge_failed CHECKS_FAILED", "https://ci.example/7", false},
+		"a person takes it out": {func(w *world) model.Event {
+			w.asPerson("bob", "dequeuePullRequest", "id")
+			return w.delivery("pull_request")
+		}, "merge_failed DEQUEUED", "bob (manual)", false},
+		"it conflicts with what comes before it": {func(w *world) model.Event {
+			w.put("/_sandbox/protection", object{"repository": repo.String(), "branch": "main", "ruleset": 42, "bypass": []string{"octo"}, "queue": "SQUASH", "checks": []string{"ci"}})
+			w.write("octo", "main", "greeting.txt", "something else\n")
+			return w.delivery("pull_request")
+		}, "merge_failed REBASE_CONFLICT", "merge_conflict", false},
+		"somebody pushes": {func(w *world) model.Event {
+			w.write("alice", w.head, "greeting.txt", "hello\nworld\nand more\n")
+			return w.delivery("pull_request")
+		}, "merge_failed HEAD_MOVED", "", false},
+		"it is closed": {func(w *world) model.Event {
+			w.api("octo", "PATCH", w.pull(""), object{"state": "closed"})
+			return w.delivery("pull_request")
+		}, "merge_failed CLOSED", "", false},
+		"the command is taken back": {func(w *world) model.Event {
+			w.talk("carol", "/mergexo merge cancel")
+			return w.delivery("issue_comment")
+		}, "merge_failed CANCELLED", "Taken back", false},
+		"it is frozen": {func(w *world) model.Event {
+			w.send("carol", "POST", w.path(fmt.Sprintf("/issues/%d/labels", w.number)), object{"labels": []string{"mergexo:freeze"}})
+			return w.delivery("pull_request")
+		}, "in_approval FROZEN", "label", false},
+		"it is paused": {func(w *world) model.Event {
+			w.talk("carol", "/mergexo pause")
+			return w.delivery("issue_comment")
+		}, "in_approval BLOCKED", "paused", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newQueue(t)
+			before := w.bare("rev-parse", "main")
+			w.command("carol", "/mergexo merge")
+			ev := c.do(w)
+			w.handle(ev)
+			merges := w.merges()
+			require.NotEmpty(t, merges)
+			assert.Equal(t, c.request, merges[len(merges)-1], "%s", w.logged.String())
+			said := w.marked("merge", "")
+			assert.Contains(t, said[len(said)-1]["body"], c.says)
+			state, _ := w.entry()
+			assert.Equal(t, c.queued, state != "")
+			if !strings.Contains(name, "conflicts") {
+				assert.Equal(t, before, w.at("main"))
+			}
+			w.gate.revive()
+			w.handle(ev)
+			assert.Zero(t, w.gate.writes, "once is enough")
+		})
+	}
+}
+
+// Somebody who may goes past the queue: the report does not claim that the queue has tested it.
+func TestAMergePastTheMergeQueueIsToldAsOne(t *testing.T) {
+	t.Parallel()
+	w := newQueue(t)
+	w.command("carol", "/mergexo merge")
+	w.put("/_sandbox/protection", object{"repository": repo.String(), "branch": "main", "ruleset": 42, "bypass": []string{"octo"}, "queue": "SQUASH", "checks": []string{"ci"}})
+	w.api("octo", "PUT", w.pull("/merge"), object{})
+	w.handle(w.delivery("pull_request"))
+	assert.Equal(t, []string{"done"}, w.merges())
+	assert.Contains(t, w.request(), "GitHub does not say that its merge queue has merged it")
+}
+
+// Two runs that put one pull request into the queue are one, and what the queue did the sweep tells as well as an event.
+func TestTheMergeQueueHasOneEntryForTwoRuns(t *testing.T) {
+	t.Parallel()
+	for n := 1; n <= 3; n++ { // the other one comes before each of the writes
+		w := newQueue(t)
+		w.talk("carol", "/mergexo merge")
+		ev := w.delivery("issue_comment")
+		w.gate.revive()
+		w.beforeWrite(n, sync.OnceFunc(func() { w.beside(ev) }))
+		w.handle(ev)
+		w.gate.revive()
+		assert.Equal(t, []string{"in_approval IN_QUEUE"}, w.merges(), "before write %d", n)
+		state, _ := w.entry()
+		assert.Equal(t, "AWAITING_CHECKS", state)
+		w.groupChecked("success")
+		w.sweep()
+		assert.Equal(t, []string{"done"}, w.merges())
+	}
+}
+
+// A request that is taken back while the queue merges it is merged, and says so.
+func TestWhatTheMergeQueueHasMergedIsNotTakenBack(t *testing.T) {
+	t.Parallel()
+	for n := 1; n <= 2; n++ { // GitHub merges it before each write: the reply to the command, and the way out of the queue
+		w := newQueue(t)
+		w.command("carol", "/mergexo merge")
+		w.talk("carol", "/mergexo merge cancel")
+		ev := w.delivery("issue_comment")
+		group := ""
+		w.gate.revive()
+		w.beforeWrite(n, sync.OnceFunc(func() { group = w.groupChecked("success") }))
+		w.handle(ev)
+		w.gate.revive()
+		w.handle(w.delivery("pull_request"))
+		require.Equal(t, group, w.at("main"), "before write %d", n)
+		assert.Equal(t, []string{"done"}, w.merges(), "before write %d", n)
+		assert.Contains(t, w.request(), "GitHub's merge queue tested it before it merged it", "before write %d", n)
+	}
+}
+
+func TestAGroupDoesNotGoIntoTheMergeQueue(t *testing.T) {
+	t.Parallel()
+	w := newGroup(t, `strategy = "github-queue"`)
+	w.token = "sandbox-octo"
+	w.world.put("/_sandbox/protection", object{"repository": repo.String(), "branch": "main", "ruleset": 42, "queue": "SQUASH"})
+	w.command("carol", "/mergexo merge")
+	assert.Equal(t, []string{"merge_failed STRATEGY_UNUSABLE"}, w.merges())
+	assert.Contains(t, w.world.request(), "no merge queue lands several pull requests together")
+	assert.Equal(t, "open", w.badge())
+}
+
+// What a person has put into the queue is followed, and is left there.
+func TestAPersonsPlaceInTheMergeQueueIsTheirs(t *testing.T) {
+	t.Parallel()
+	w := newQueue(t)
+	w.asPerson("octo", "enqueuePullRequest", "pullRequestId")
+	w.command("carol", "/mergexo merge")
+	assert.Equal(t, []string{"in_approval IN_QUEUE"}, w.merges())
+	assert.Contains(t, w.request(), "It is at position 1")
+	w.command("carol", "/mergexo merge cancel")
+	assert.Equal(t, []string{"merge_failed CANCELLED"}, w.merges())
+	state, _ := w.entry()
+	assert.NotEmpty(t, state)
+}
+
+func TestWhatDoesNotGoIntoTheMergeQueue(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		set  func(w *world)
+		says string
+	}{
+		"a base without one":        {func(w *world) { w.protect(object{"ruleset": 42, "checks": []string{"ci"}}) }, `branch "main" has no merge queue`},
+		"the workflow's own token":  {func(w *world) { w.token = "" }, "starts no workflow there"},
+		"another strategy, and one": {func(w *world) { w.write("octo", "main", "unrelated.txt", "x") }, "strategy=github-queue has it go through that"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newQueue(t)
+			command := "/mergexo merge"
+			if strings.HasPrefix(name, "another") {
+				command += " strategy=squash"
+			} else {
+				c.set(w)
+			}
+			rep := w.command("carol", command)
+			assert.Equal(t, model.ResultBlocked, rep.Result)
+			all := w.comments()
+			assert.Contains(t, all[len(all)-1]["body"], c.says)
+			assert.Empty(t, w.merges())
+			state, _ := w.entry()
+			assert.Empty(t, state)
+		})
+	}
+}
+
+// What GitHub refuses, and what it says nothing of, is looked at before it is told.
+func TestTheMergeQueueRefusesOrDoesNotAnswer(t *testing.T) {
+	t.Parallel()
+	w := newQueue(t)
+	w.protect(object{"ruleset": 42, "queue": "SQUASH", "checks": []string{"ci", "never"}})
+	w.command("carol", "/mergexo merge")
+	assert.Equal(t, []string{"merge_failed PROTECTED"}, w.merges())
+	assert.Contains(t, w.request(), "GitHub does not take it into the merge queue")
+
+	w = newQueue(t)
+	w.gate.at = func(_ int, r *http.Request) fate {
+		if strings.HasSuffix(r.URL.Path, "/graphql") {
+			return unclear
+		}
+		return passes
+	}
+	rep := w.command("carol", "/mergexo merge")
+	assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.Equal(t, []string{"in_approval IN_QUEUE"}, w.merges())
+	assert.Contains(t, w.request(), "It is at position 1", "which was read")
+
+	w = newQueue(t)
+	w.gate.at = func(_ int, r *http.Request) fate {
+		if strings.HasSuffix(r.URL.Path, "/graphql") {
+			return lost
+		}
+		return passes
+	}
+	w.command("carol", "/mergexo merge")
+	assert.Equal(t, []string{"in_approval PUSH_REJECTED"}, w.merges())
+	w.gate.revive()
+	w.sweep()
+	assert.Equal(t, []string{"in_approval IN_QUEUE"}, w.merges(), "the sweep tries again")
+}
+
+func TestTheMergeQueueAfterADeathAtAnyWrite(t *testing.T) {
+	t.Parallel()
+	scenes := map[string]func() (*world, model.Event){
+		"into it": func() (*world, model.Event) {
+			w := newQueue(t)
+			w.talk("carol", "/mergexo merge")
+			return w, w.delivery("issue_comment")
+		},
+		"landed": func() (*world, model.Event) {
+			w := newQueue(t)
+			w.command("carol", "/mergexo merge")
+			w.groupChecked("success")
+			return w, w.delivery("pull_request")
+		},
+		"red": func() (*world, model.Event) {
+			w := newQueue(t)
+			w.command("carol", "/mergexo merge")
+			w.groupChecked("failure")
+			return w, w.delivery("pull_request")
+		},
+		"taken back": func() (*world, model.Event) {
+			w := newQueue(t)
+			w.command("carol", "/mergexo merge")
+			w.talk("carol", "/mergexo merge cancel")
+			return w, w.delivery("issue_comment")
+		},
+	}
+	for name, set := range scenes {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ends := func(w *world) string {
+				state, _ := w.entry()
+				return fmt.Sprintf("%s\nin the queue: %q", w.ends(), state)
+			}
+			w, ev := set()
+			w.gate.revive()
+			w.handle(ev)
+			writes := w.gate.writes
+			want := ends(w)
+			require.Positive(t, writes)
+			for n := 1; n <= writes; n++ {
+				for how, f := range deathsAt(n) {
+					t.Run(fmt.Sprintf("%s write %d of %d", how, n, writes), func(t *testing.T) {
+						t.Parallel()
+						w, ev := set()
+						w.gate.revive()
+						w.afterDeath(ev, n, f)
+						assert.Equal(t, want, ends(w), "%s", w.logged.String())
+					})
+				}
+			}
+		})
+	}
+}
+
+// The way into the queue takes one reading and one mutation more than a request that waits; a look at what has not changed takes
+// one reading more.
+func TestBudgetsOfTheMergeQueue(t *testing.T) {
+	t.Parallel()
+	w := newQueue(t)
+	w.gate.revive()
+	w.command("carol", "/mergexo merge")
+	in, _ := w.gate.counted()
+	w.gate.revive()
+	w.handle(w.delivery("pull_request"))
+	w.gate.revive()
+	w.handle(w.delivery("pull_request"))
+	still, git := w.gate.counted()
+	assert.Equal(t, "in: 10, still: 3 and 0 of git", fmt.Sprintf("in: %d, still: %d and %d of git", in, still, git))
+}

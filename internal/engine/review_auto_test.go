@@ -1,0 +1,125 @@
+package engine_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/engine/sweeping"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// labels puts a label on the pull request, as somebody.
+func (w *world) labels(login, label string) {
+	w.t.Helper()
+	w.later(time.Minute)
+	status, out := w.send(login, "POST", w.path(fmt.Sprintf("/issues/%d/labels", w.number)), object{"labels": []string{label}})
+	require.Equal(w.t, 200, status, "%s", out)
+}
+
+// labelled are the labels of the pull request.
+func (w *world) labelled() any {
+	w.t.Helper()
+	return w.api("octo", "GET", w.pull(""), nil)["labels"]
+}
+
+func TestALabelAsksForAReviewAndGoesWhenItIsPosted(t *testing.T) {
+	t.Parallel()
+	for _, by := range []string{"event", "sweep"} {
+		t.Run(by, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, "", "[review]\nauto = \"label\"\nlabel = \"look\"")
+			w.finds(threeFindings())
+			w.labels("bob", "look")
+			rep := w.handle(w.delivery("pull_request"))
+			assert.Zero(t, w.calls(), "bob may not command: %s", rep.Reason)
+			w.send("bob", "DELETE", w.path(fmt.Sprintf("/issues/%d/labels/look", w.number)), nil)
+			w.labels("carol", "look")
+			look := func() {
+				if by == "event" {
+					w.handle(w.delivery("pull_request"))
+					return
+				}
+				_, err := w.engine().Sweep(context.Background(), repo, sweeping.Options{})
+				require.NoError(t, err)
+				w.over(w.runs)
+			}
+			look()
+			assert.Contains(t, w.said(), "**Review** asked for by the label `look`, which carol added\n\nReviewed [")
+			assert.Contains(t, w.reviewed(), "3 findings")
+			assert.Empty(t, w.labelled())
+			look()
+			assert.Equal(t, 1, w.calls())
+
+			w.labels("carol", "look")
+			look()
+			assert.Contains(t, w.said(), "already. A new commit can be reviewed again.")
+			assert.Empty(t, w.labelled(), "it is answered and taken off")
+			assert.Equal(t, 1, w.calls())
+		})
+	}
+}
+
+func TestADeathAtAnyWriteOfAReviewByLabelIsMadeGood(t *testing.T) {
+	t.Parallel()
+	begun := func(t *testing.T) (*world, model.Event) {
+		w := newWorld(t, "", "[review]\nauto = \"label\"")
+		w.handle(w.delivery("pull_request")) // it is followed
+		w.finds(threeFindings())
+		w.labels("carol", "agent:review")
+		w.gate.writes = 0
+		return w, w.delivery("pull_request")
+	}
+	w, ev := begun(t)
+	rep := w.handle(ev)
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	want := w.said() + w.reviewed()
+	writes := w.gate.writes
+	require.Equal(t, 4, writes, "the claim, the review, the end, the label")
+	for n := 1; n <= writes; n++ {
+		t.Run(fmt.Sprintf("after write %d", n), func(t *testing.T) {
+			t.Parallel()
+			w, ev := begun(t)
+			w.gate.at = func(i int, _ *http.Request) fate {
+				if i == n {
+					return diesAfter
+				}
+				return passes
+			}
+			w.handle(ev)
+			w.gate.revive()
+			w.handle(ev)
+			assert.Equal(t, want, w.said()+w.reviewed())
+			assert.Empty(t, w.labelled())
+		})
+	}
+}
+
+func TestAPullRequestThatIsReadyIsReviewedOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "", "[review]\nauto = \"ready\"")
+	w.finds(threeFindings())
+	opened := w.delivery("pull_request")
+	rep := w.handle(opened)
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.Contains(t, w.said(), "**Review**, since the pull request is ready")
+	assert.Contains(t, w.reviewed(), "3 findings")
+	w.handle(opened)
+	w.write("alice", w.head, "more.txt", "more\n")
+	w.handle(w.delivery("pull_request"))
+	assert.Equal(t, 1, w.calls(), "later pushes ask for nothing")
+}
+
+func TestAStrangersPullRequestIsNotReviewedByItself(t *testing.T) {
+	t.Parallel()
+	w := newGuest(t, "[review]\nauto = \"ready\"")
+	w.finds(threeFindings())
+	w.handle(w.delivery("pull_request"))
+	assert.Zero(t, w.calls())
+	assert.Empty(t, w.reviewed())
+}

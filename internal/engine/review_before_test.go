@@ -1,0 +1,141 @@
+package engine_test
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/engine/thread"
+	"github.com/mergexo/mergexo/internal/golden"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// newReviewed is an issue whose work is reviewed before its pull request is opened.
+func newReviewed(t *testing.T, rounds ...[]model.Finding) (*world, model.Event) {
+	t.Helper()
+	w := newIssue(t, "", "[review]\non = [\"small_job\"]\nrounds = 2")
+	w.agent = "job+heeds+reviews"
+	w.finds(rounds...)
+	return w, w.label("alice", smallJob)
+}
+
+// left are a must and two others on the line that the job writes.
+func left(text string) []model.Finding {
+	return []model.Finding{found("greeting.txt", 2, model.Must, text), found("greeting.txt", 1, model.Nit, "No capital.")}
+}
+
+func TestWhatMustBeFixedIsFixedBeforeThePullRequestIsOpened(t *testing.T) {
+	t.Parallel()
+	w, ev := newReviewed(t, left("Say it to whom."), nil)
+	rep := w.handle(ev)
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	require.Len(t, w.pulls(), 1)
+	assert.LessOrEqual(t, rep.Calls.REST+rep.Calls.GraphQL, 12, "nothing is left to post")
+	assert.Equal(t, "greeting.txt, line 2: Say it to whom.\n", w.fileOf("agent/small/2-greet-in-french", "heeded.txt"))
+	assert.Equal(t, 4, w.calls(), "author, reviewer, author, reviewer")
+	assert.Contains(t, w.asked(), "before its pull request is opened")
+	assert.Contains(t, w.asked(), "People in France read this.", "the issue")
+	assert.Contains(t, w.asked(), "+bonjour", "the diff")
+	w.number = 3
+	assert.Empty(t, w.reviewed())
+}
+
+func TestWhatIsLeftOfAReviewIsPostedWithThePullRequest(t *testing.T) {
+	t.Parallel()
+	w, ev := newReviewed(t, left("Say it to whom."), left("Still to nobody."), left("To nobody at all."))
+	rep := w.handle(ev)
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.LessOrEqual(t, rep.Calls.REST+rep.Calls.GraphQL, 13)
+	assert.Equal(t, 6, w.calls(), "two rounds")
+	w.number = 3
+	golden.File(t, "review/with_pull_request.md", w.reviewed())
+	assert.Equal(t, model.ResultNothing, w.handle(ev).Result)
+}
+
+func TestADeathAtAnyWriteOfAReviewedJobIsMadeGood(t *testing.T) {
+	t.Parallel()
+	begun := func(t *testing.T) (*world, model.Event) {
+		return newReviewed(t, left("Say it to whom."), left("Still to nobody."), left("To nobody at all."))
+	}
+	w, ev := begun(t)
+	require.Equal(t, model.ResultDone, w.handle(ev).Result)
+	writes := w.gate.writes
+	w.number = 3
+	want := w.reviewed()
+	for n := 1; n <= writes; n++ {
+		t.Run(fmt.Sprintf("after write %d", n), func(t *testing.T) {
+			t.Parallel()
+			w, ev := begun(t)
+			w.gate.at = func(i int, _ *http.Request) fate {
+				if i == n {
+					return diesAfter
+				}
+				return passes
+			}
+			w.handle(ev)
+			w.gate.revive()
+			w.handle(ev)
+			require.Len(t, w.pulls(), 1)
+			require.Len(t, w.marked("issue", "done"), 1)
+			w.number = 3
+			if n > 2 { // else the agents were asked again, and found other things
+				assert.Equal(t, want, w.reviewed())
+			}
+		})
+	}
+}
+
+func TestAReviewerThatFailsHoldsNoWorkUp(t *testing.T) {
+	t.Parallel()
+	w, ev := newReviewed(t, []model.Finding{found("../x", 1, model.Must, "x")})
+	rep := w.handle(ev)
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	require.Len(t, w.pulls(), 1)
+	assert.Contains(t, w.pulls()[0]["body"], "nobody reviewed this before it was proposed")
+}
+
+func TestAReviewerCannotAddToTheWork(t *testing.T) {
+	t.Parallel()
+	w, ev := newReviewed(t, nil)
+	w.agent = "job+heeds+reviews+meddles"
+	rep := w.handle(ev)
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	status, _ := w.send("octo", "GET", w.path("/contents/meddled.txt?ref=agent/small/2-greet-in-french"), nil)
+	assert.Equal(t, http.StatusNotFound, status)
+	author, err := os.ReadFile(w.log + ".author")
+	require.NoError(t, err)
+	reviewer, err := os.ReadFile(w.log + ".reviewer")
+	require.NoError(t, err)
+	assert.NotEqual(t, string(author), string(reviewer), "it has a tree of its own")
+}
+
+func TestOtherWorkIsNotReviewed(t *testing.T) {
+	t.Parallel()
+	w, _ := newReviewed(t, left("Say it to whom."))
+	require.Equal(t, model.ResultDone, w.handle(w.label("alice", bugfix)).Result)
+	assert.Equal(t, 1, w.calls())
+}
+
+func TestAReviewInTheAgentsJobIsPostedByTheOther(t *testing.T) {
+	t.Parallel()
+	w, ev := newReviewed(t, left("Say it to whom."), left("Still to nobody."), left("To nobody at all."))
+	rep := w.inTwo(ev)
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.Equal(t, 6, w.calls(), "the apply phase runs no agent")
+	w.number = 3
+	golden.File(t, "review/with_pull_request.md", w.reviewed())
+}
+
+func TestAReviewOnDemandNeedsAWholeRun(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.finds(left("x"))
+	w.talk("carol", "/mergexo review")
+	w.phase(thread.ApplyPhase, w.delivery("issue_comment"), "")
+	w.answered("rejected", "runs agents in a job of their own")
+	assert.Zero(t, w.calls())
+}

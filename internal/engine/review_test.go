@@ -1,0 +1,286 @@
+package engine_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/engine/sweeping"
+	"github.com/mergexo/mergexo/internal/golden"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// finds has the reviewer find this, one list after the other at each call, the last one again and again.
+func (w *world) finds(rounds ...[]model.Finding) {
+	w.t.Helper()
+	for i := range rounds {
+		rounds[i] = append([]model.Finding{}, rounds[i]...)
+	}
+	raw, err := json.Marshal(rounds)
+	require.NoError(w.t, err)
+	require.NoError(w.t, os.WriteFile(w.log+".findings", raw, 0o600))
+	if !strings.Contains(w.agent, "reviews") {
+		w.agent = "reviews"
+	}
+}
+
+// asked is the prompt that the reviewer got last.
+func (w *world) asked() string {
+	w.t.Helper()
+	raw, err := os.ReadFile(w.log + ".prompt")
+	require.NoError(w.t, err)
+	return string(raw)
+}
+
+// reviewed are our reviews of the pull request with their comments on lines, as people see them.
+func (w *world) reviewed() string {
+	w.t.Helper()
+	var b strings.Builder
+	for _, r := range w.list("octo", w.pull("/reviews")) {
+		if r.at("user", "login") != "github-actions[bot]" || r["body"] == "" {
+			continue
+		}
+		fmt.Fprintf(&b, "== %s\n%s\n", r["state"], shown(r["body"]))
+		for _, c := range w.list("octo", w.pull(fmt.Sprintf("/reviews/%d/comments", r.id()))) {
+			fmt.Fprintf(&b, "-- %s line %v\n%s\n", c["path"], c["line"], shown(c["body"]))
+		}
+	}
+	return b.String()
+}
+
+// lineComments are our comments that begin a thread.
+func (w *world) lineComments() []object {
+	w.t.Helper()
+	var out []object
+	for _, c := range w.list("octo", w.pull("/comments")) {
+		if c.at("user", "login") == "github-actions[bot]" && c["in_reply_to_id"] == nil {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+func found(path string, line int64, severity model.Severity, text string) model.Finding {
+	return model.Finding{Path: path, Line: line, Severity: severity, Text: text}
+}
+
+// threeFindings are one on a line of the diff, one elsewhere and a nit.
+func threeFindings() []model.Finding {
+	world := found("greeting.txt", 2, model.Must, "Greet @eve and @alice, not the world.")
+	world.Suggestion = "people"
+	return []model.Finding{found("greeting.txt", 1, model.Nit, "No capital."), found("other.txt", 9, model.Should, "This still says hello."), world}
+}
+
+func TestAReviewIsPostedOnceForAHeadAndAgainOnlyForWhatIsNew(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.finds(threeFindings())
+	rep := w.orders("carol", "/mergexo review")
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.LessOrEqual(t, rep.Calls.REST+rep.Calls.GraphQL, 7)
+	assert.LessOrEqual(t, rep.Calls.Git, 3)
+	golden.File(t, "review/on_demand.md", w.said()+w.reviewed())
+	assert.Contains(t, w.asked(), "+world", "the diff")
+	assert.Contains(t, w.asked(), "pull request #1 of octo/widgets")
+
+	again := w.orders("carol", "/mergexo review")
+	assert.Equal(t, model.ResultDone, again.Result, again.Reason)
+	w.answered("rejected", "already. A new commit can be reviewed again.")
+	assert.Equal(t, 1, w.calls(), "the reviewer is not asked twice about one head")
+
+	w.write("alice", w.head, "more.txt", "more\n")
+	w.finds(append(threeFindings(), found("more.txt", 1, model.Must, "Say less.")))
+	rep = w.orders("carol", "/mergexo review")
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.Len(t, w.lineComments(), 2)
+	assert.Contains(t, w.reviewed(), "1 finding (1 × must); not repeated: 3.")
+	assert.Contains(t, w.asked(), "On line 2:", "what was raised before")
+	assert.Equal(t, 2, w.calls())
+}
+
+func TestAReviewNeedsNoTrackingAndNoLineOfAForkIsTrusted(t *testing.T) {
+	t.Parallel()
+	w := newGuest(t)
+	w.agent = "reviews+dirty+commits"
+	w.finds([]model.Finding{found("f.txt", 1, model.Should, "Write it out.")})
+	head := w.theirs()
+	rep := w.orders("carol", "/mergexo review")
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.Contains(t, w.reviewed(), "-- f.txt line 1\n**should:** Write it out.")
+	assert.LessOrEqual(t, rep.Calls.REST+rep.Calls.GraphQL, 7)
+	assert.Equal(t, head, w.theirs(), "what the reviewer commits is thrown away")
+	for _, e := range rep.Effects {
+		assert.NotEqual(t, "push", e.Kind)
+	}
+	status, _ := w.send("octo", "GET", w.path("/branches/gh-pr-2%2Ffeature"), nil)
+	assert.Equal(t, http.StatusNotFound, status, "it is not let in by that")
+}
+
+func TestWhoMayNotCommandGetsNoReview(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.finds(threeFindings())
+	w.orders("bob", "/mergexo review")
+	w.answered("rejected", "Only people with the role maintain or admin")
+	rep := w.orders("eve", "/mergexo review")
+	assert.Equal(t, model.ResultNothing, rep.Result)
+	assert.Zero(t, w.calls())
+	assert.Empty(t, w.reviewed())
+}
+
+func TestASettledFindingIsNotRaisedAgain(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.finds([]model.Finding{found("greeting.txt", 2, model.Must, "The greeting is too informal for people.")})
+	require.Equal(t, model.ResultDone, w.orders("carol", "/mergexo review").Result)
+	w.later(time.Minute)
+	w.agent = "talk"
+	w.api("alice", "POST", w.pull(fmt.Sprintf("/comments/%d/replies", w.lineComments()[0].id())), object{"body": "Won't do, we like it."})
+	w.write("alice", w.head, "greeting.txt", "hello\nthere\nworld\n")
+	w.agent = "reviews"
+	w.finds([]model.Finding{found("greeting.txt", 3, model.Must, "This greeting is too informal for people, still.")})
+	require.Equal(t, model.ResultDone, w.orders("carol", "/mergexo review").Result)
+	assert.Len(t, w.lineComments(), 1)
+	assert.Contains(t, w.asked(), "Settled. ")
+	assert.Contains(t, w.reviewed(), "nothing new was found; not repeated: 1.")
+}
+
+// followed is the comment with which a sweep tracks a pull request.
+var followed = regexp.MustCompile(`(?s)== github-actions\[bot\]\n\*\*MergeXO\*\* follows.*?\[pr\]\n`)
+
+func TestASweepFindsAReviewThatARunHasLeft(t *testing.T) {
+	t.Parallel()
+	w := newGuest(t)
+	w.finds([]model.Finding{found("f.txt", 1, model.Should, "Write it out.")})
+	w.gate.at = func(n int, _ *http.Request) fate {
+		if n == 2 {
+			return diesFirst
+		}
+		return passes
+	}
+	w.orders("carol", "/mergexo review")
+	w.gate.revive()
+	_, err := w.engine().Sweep(context.Background(), repo, sweeping.Options{})
+	require.NoError(t, err)
+	w.over(w.runs)
+	assert.Contains(t, w.reviewed(), "Write it out.")
+	swept, err := w.engine().Sweep(context.Background(), repo, sweeping.Options{})
+	require.NoError(t, err)
+	for _, work := range swept.Work {
+		assert.Zero(t, work.Number, "nothing is left to do: %v", work)
+	}
+}
+
+// A review whose run died, and that is asked for again, does not say for ever that it is under way.
+func TestALaterReviewTakesThePlaceOfOneWhoseRunDied(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.finds(threeFindings())
+	w.gate.at = func(n int, _ *http.Request) fate {
+		if n == 2 {
+			return diesFirst
+		}
+		return passes
+	}
+	w.orders("carol", "/mergexo review")
+	require.True(t, w.gate.died())
+	w.gate.revive()
+	w.gate.at = nil
+	rep := w.orders("carol", "/mergexo review")
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.NotContains(t, w.said(), "The findings follow")
+	assert.Contains(t, w.said(), "**Replaced** by a [later request](")
+	assert.Equal(t, 1, strings.Count(w.reviewed(), "== COMMENTED"))
+	assert.Equal(t, 1, w.calls())
+}
+
+func TestADeathAtAnyWriteOfAReviewIsMadeGood(t *testing.T) {
+	t.Parallel()
+	begun := func(t *testing.T) (*world, model.Event) {
+		w := newWorld(t)
+		w.finds(threeFindings())
+		w.talk("carol", "/mergexo review")
+		return w, w.delivery("issue_comment")
+	}
+	w, ev := begun(t)
+	require.Equal(t, model.ResultDone, w.handle(ev).Result)
+	want := w.said() + w.reviewed()
+	writes := w.gate.writes
+	require.Equal(t, 4, writes, "the reply that claims it, a sign, the review, the end")
+	for n := 1; n <= writes; n++ {
+		for name, f := range deathsAt(n) {
+			for _, next := range []string{"event", "sweep"} {
+				t.Run(fmt.Sprintf("%s write %d, then %s", name, n, next), func(t *testing.T) {
+					t.Parallel()
+					w, ev := begun(t)
+					w.gate.at = func(i int, _ *http.Request) fate {
+						if i == n {
+							return f
+						}
+						return passes
+					}
+					w.handle(ev)
+					w.gate.revive()
+					if next == "event" {
+						w.handle(ev)
+					} else {
+						_, err := w.engine().Sweep(context.Background(), repo, sweeping.Options{})
+						require.NoError(t, err)
+						w.over(w.runs)
+					}
+					assert.Equal(t, want, followed.ReplaceAllString(w.said(), "")+w.reviewed())
+					calls := w.calls()
+					assert.Equal(t, model.ResultNothing, w.handle(ev).Result)
+					assert.Equal(t, calls, w.calls())
+				})
+			}
+		}
+	}
+}
+
+func TestAnUnclearAnswerMakesNoSecondReview(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.finds(threeFindings())
+	w.gate.at = func(_ int, r *http.Request) fate {
+		if strings.HasSuffix(r.URL.Path, "/reviews") {
+			w.gate.at = nil
+			return unclear
+		}
+		return passes
+	}
+	rep := w.orders("carol", "/mergexo review")
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.Equal(t, 1, strings.Count(w.reviewed(), "== COMMENTED"))
+}
+
+func TestTwoRunsMakeOneReview(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.finds(threeFindings())
+	w.talk("carol", "/mergexo review")
+	ev := w.delivery("issue_comment")
+	w.gate.after = func(n int) {
+		if n == 1 { // the reply that claims it is there
+			w.gate.after = nil
+			rep, err := w.engine().Handle(context.Background(), ev)
+			assert.NoError(t, err)
+			assert.Equal(t, model.ResultRetry, rep.Result, rep.Reason)
+		}
+	}
+	rep, err := w.engine().Handle(context.Background(), ev)
+	require.NoError(t, err)
+	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.Equal(t, 1, strings.Count(w.reviewed(), "== COMMENTED"))
+	assert.Equal(t, 1, w.calls())
+	assert.Len(t, w.answers(), 1)
+}

@@ -1,0 +1,68 @@
+package reviewer
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/mergexo/mergexo/internal/engine/effect"
+	"github.com/mergexo/mergexo/internal/engine/thread"
+	"github.com/mergexo/mergexo/internal/github"
+	"github.com/mergexo/mergexo/internal/journal"
+	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/review"
+)
+
+// Token names the one review of a head.
+func Token(number int, head string) string {
+	return journal.Token("review", strconv.Itoa(number), head)
+}
+
+// FindingToken names a finding on a pull request, whichever review says it.
+func FindingToken(number int, f model.Finding) string {
+	return journal.Token(append([]string{"finding", strconv.Itoa(number)}, review.Name(f)...)...)
+}
+
+// Fresh are the findings of an answer that are not on the pull request yet.
+func Fresh(number int, findings []model.Finding, posted thread.Posted) []model.Finding {
+	return review.Fresh(findings, review.Raised(posted.Comments, journal.Text), func(f model.Finding) bool {
+		return posted.Tokens[FindingToken(number, f)] != 0
+	})
+}
+
+// Post posts findings as one review, and gives its address. GitHub refuses a whole review for one comment that it has no place
+// for: then all of them stand in the text.
+func Post(ctx context.Context, t *thread.Thread, about review.About, findings []model.Finding, diff review.Diff) (string, error) {
+	made, err := post(ctx, t, about, review.Compose(about, findings, diff))
+	if github.KindOf(err) == github.Invalid && len(diff) > 0 {
+		t.Log.Warn("line_comments_refused", t.NumberKey(), t.Event.Number, "error", err)
+		made, err = post(ctx, t, about, review.Compose(about, findings, nil))
+	}
+	return made.URL, err
+}
+
+func post(ctx context.Context, t *thread.Thread, about review.About, r review.Review) (effect.Result, error) {
+	number := about.Pull.Number
+	body := journal.Body{Text: r.Text, Tokens: []string{Token(number, about.Head)}}
+	for _, f := range r.Listed {
+		body.Tokens = append(body.Tokens, FindingToken(number, f))
+	}
+	in := github.ReviewInput{Head: about.Head}
+	var err error
+	if in.Body, err = t.Codec.Encode(body); err != nil {
+		return effect.Result{}, err
+	}
+	said := r.Text
+	for _, c := range r.Comments {
+		text, err := t.Codec.Encode(journal.Body{Text: c.Text, Tokens: []string{FindingToken(number, c.Finding)}})
+		if err != nil {
+			return effect.Result{}, err
+		}
+		in.Comments = append(in.Comments, github.LineComment{Path: c.Finding.Path, Line: int(c.Finding.Line), Body: text})
+		said += "\n\n---\n\n`" + c.Finding.Path + "` line " + strconv.FormatInt(c.Finding.Line, 10) + "\n\n" + c.Text
+	}
+	made, err := t.Apply(ctx, effect.Review{Number: number, Token: Token(number, about.Head), Input: in})
+	if err == nil {
+		t.Say(model.Saying{Where: "review of #" + strconv.Itoa(number), Text: said})
+	}
+	return made, err
+}

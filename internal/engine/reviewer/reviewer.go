@@ -1,0 +1,140 @@
+// Package reviewer has a second agent look at commits and say what is wrong with them. It works in a tree of its own, behind the
+// same isolation as any agent; whatever it changes there is thrown away, and nothing of it can be pushed.
+package reviewer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+
+	"github.com/mergexo/mergexo/internal/agent"
+	"github.com/mergexo/mergexo/internal/engine/redact"
+	"github.com/mergexo/mergexo/internal/engine/thread"
+	"github.com/mergexo/mergexo/internal/engine/work"
+	"github.com/mergexo/mergexo/internal/git/history"
+	"github.com/mergexo/mergexo/internal/git/testtree"
+	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/review"
+	"github.com/mergexo/mergexo/internal/turn"
+)
+
+// Task is what is to be reviewed: the commits of the head that its base has not, both of which are in the checkout.
+type Task struct {
+	Key        string
+	Base, Head string
+	Tests      []string // that have passed at the head
+	Doc        *model.Document
+	Raised     []model.Raised
+}
+
+// Answer is what a reviewer said, in words that can be shown.
+type Answer struct {
+	Findings []model.Finding
+	Diff     review.Diff
+	CostUSD  float64 // also of one that failed
+}
+
+// Look has the reviewer look. An *agent.Error says that it gave no usable answer, a *work.Ending that the time of the run is
+// over, a *thread.Stop that something of it goes on running.
+func Look(ctx context.Context, w *work.Work, t Task) (a Answer, err error) {
+	tree, remove, err := testtree.Make(ctx, w.Checkout, t.Head)
+	if err != nil {
+		return a, err
+	}
+	defer dispose(w, remove)
+	req, diff, err := request(ctx, w, t)
+	if err != nil {
+		return a, err
+	}
+	a.Diff = review.ReadDiff(diff)
+	temp, err := w.Git.Scratch.Make(w.Git.Temp, "review", w.Log)
+	if err != nil {
+		return a, fmt.Errorf("make directory of the reviewer: %w", err)
+	}
+	defer dispose(w, func() error { return os.RemoveAll(temp) })
+	who, err := hire(ctx, w, temp)
+	if err != nil {
+		return a, err
+	}
+	w.Log.Info("reviewer_started", w.NumberKey(), w.Event.Number, "turn_key", t.Key, "head", t.Head)
+	var out model.Outcome
+	err = w.InTime(ctx, func(ctx context.Context) (err error) {
+		out, err = who.Run(ctx, tree, req)
+		if alive := thread.StillAlive(err, ""); alive != nil {
+			return alive
+		}
+		return err
+	})
+	if thread.Outlives(err) {
+		return a, err
+	}
+	a.CostUSD = out.Usage.CostUSD
+	if failed := (*agent.Error)(nil); errors.As(err, &failed) {
+		a.CostUSD = failed.Usage.CostUSD
+	}
+	if err := errors.Join(err, w.Checkout.Recreate()); err != nil {
+		return a, err
+	}
+	if err := review.Check(out.Findings); err != nil {
+		return a, &agent.Error{Kind: agent.Output, Detail: err.Error(), Err: err}
+	}
+	a.Findings = redact.Findings(context.WithoutCancel(ctx), w.Thread, out.Findings)
+	return a, nil
+}
+
+// hire makes the agent that reviews. It has no session: fresh eyes are what it is for.
+func hire(ctx context.Context, w *work.Work, temp string) (agent.Agent, error) {
+	s := thread.ReviewerSettings(w.Settings)
+	if err := thread.Isolate(ctx, w.World, s); err != nil {
+		return nil, err
+	}
+	opt := thread.AgentOptions(w.World, s, w.Checkout.AgentEnv()...)
+	opt.Temp, opt.Sessions, opt.Reads = temp, filepath.Join(temp, "sessions"), []string{w.Checkout.Objects}
+	where, err := opt.Exposed(slices.Concat(thread.Hidden(w.World), thread.ModelKeys(w.World, s))...)
+	if err != nil {
+		return nil, err
+	}
+	if where != "" {
+		w.Log.Warn("token_exposed", "process", where, "fix", "start MergeXO by the action, or with exec, so that no process above it keeps the token or the model's key in its environment")
+	}
+	return agent.New(opt)
+}
+
+// request is what the reviewer is asked.
+func request(ctx context.Context, w *work.Work, t Task) (req model.Request, diff string, err error) {
+	if diff, err = history.Diff(ctx, w.Checkout, t.Base, t.Head); err != nil {
+		return req, "", err
+	}
+	l := turn.Look{Key: t.Key, Head: t.Head, Diff: diff, Tests: t.Tests, Doc: t.Doc, Raised: t.Raised, Boundary: w.Random()}
+	if l.Files, err = history.ChangedPaths(ctx, w.Checkout, t.Base, t.Head); err != nil {
+		return req, "", err
+	}
+	if l.Guidelines, err = guidelines(ctx, w, t.Head); err != nil {
+		return req, "", err
+	}
+	return turn.ReviewRequest(w.Snap, l), diff, nil
+}
+
+// guidelines is the path of the coding guidelines where the head has them.
+func guidelines(ctx context.Context, w *work.Work, head string) (string, error) {
+	file := path.Clean(w.Settings.Repo.CodingGuidelines)
+	dir := path.Dir(file)
+	if dir == "." {
+		dir = ""
+	}
+	names, err := history.Names(ctx, w.Checkout, head, dir)
+	if err != nil || !slices.Contains(names, path.Base(file)) {
+		return "", err
+	}
+	return file, nil
+}
+
+func dispose(w *work.Work, remove func() error) {
+	if err := remove(); err != nil {
+		w.Log.Warn("tree_not_removed", "error", err)
+	}
+}

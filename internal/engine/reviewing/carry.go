@@ -1,0 +1,229 @@
+package reviewing
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mergexo/mergexo/internal/agent"
+	"github.com/mergexo/mergexo/internal/engine/redact"
+	"github.com/mergexo/mergexo/internal/engine/reviewer"
+	"github.com/mergexo/mergexo/internal/engine/thread"
+	"github.com/mergexo/mergexo/internal/engine/work"
+	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/git/history"
+	"github.com/mergexo/mergexo/internal/journal"
+	"github.com/mergexo/mergexo/internal/markdown"
+	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/review"
+)
+
+// round is one attempt at a review.
+type round struct {
+	*Pull
+	comment int64 // that claims it
+	text    string
+	marker  model.ReviewMarker
+}
+
+// Continue takes the review that was asked for to its end. The Stop says how that went; nil: none is wanted.
+func (p *Pull) Continue(ctx context.Context) (*thread.Stop, error) {
+	if !p.Snap.IsPull || !p.Phase.Whole() {
+		return nil, nil
+	}
+	said := p.State.Review()
+	if said == nil || !said.Marker.Open() {
+		return p.askByItself(ctx)
+	}
+	if other, err := p.endOthers(ctx, said.CommentID, said.URL); other != nil || err != nil {
+		return other, err
+	}
+	r := &round{Pull: p, comment: said.CommentID, text: said.Text, marker: said.Marker}
+	if live, err := p.busy(ctx, *said); err != nil || live {
+		return thread.End(model.ResultRetry, "another run is reviewing pull request %d, see %s", p.Event.Number, said.URL), err
+	}
+	if id, err := p.reviewed(ctx, r.marker.Head); err != nil || id != 0 { // the run died that had posted it
+		if err != nil {
+			return nil, err
+		}
+		return r.done(ctx, thread.ReviewURL(p.Thread, id))
+	}
+	if p.Snap.Pull.State != model.PullOpen {
+		return r.give(ctx, "The pull request is not open any more.")
+	}
+	if r.MergeClaims[r.marker.Claim] {
+		return r.carry(ctx)
+	}
+	if r.marker.Attempt >= review.MaxAttempts {
+		return r.give(ctx, "The runs that were at work on it died.")
+	}
+	if err := p.Overtime(); err != nil {
+		return nil, err
+	}
+	r.marker.Head = p.Snap.Pull.HeadSHA
+	p.sign(&r.marker)
+	if err := r.put(ctx, review.RunningText(p.Snap.Pull, r.marker, p.adapter())); err != nil {
+		return nil, err
+	}
+	return r.carry(ctx)
+}
+
+// endOthers ends the reviews in whose place a later one is, which would else say for ever that they are under way. The Stop says
+// that another run is at work on one of them.
+func (p *Pull) endOthers(ctx context.Context, newest int64, url string) (*thread.Stop, error) {
+	for _, said := range slices.Clone(p.State.Reviews) {
+		if said.CommentID == newest || !said.Marker.Open() {
+			continue
+		}
+		if live, err := p.busy(ctx, said); err != nil || live {
+			return thread.End(model.ResultRetry, "another run is reviewing pull request %d, see %s", p.Event.Number, said.URL), err
+		}
+		r := &round{Pull: p, comment: said.CommentID, text: said.Text, marker: said.Marker}
+		r.marker.State, r.marker.Reason = model.ReviewFailed, "a later request took its place"
+		if err := r.put(ctx, review.ReplacedText(p.Snap.Pull, r.marker, url)); err != nil {
+			return nil, err
+		}
+	}
+	return nil, nil
+}
+
+// carry has the reviewer look, and posts what is new of its findings.
+func (r *round) carry(ctx context.Context) (*thread.Stop, error) {
+	if err := r.Outside(ctx, fmt.Sprintf("the review of pull request %d at %s comes next", r.Event.Number, markdown.Short(r.marker.Head))); err != nil {
+		return nil, err
+	}
+	answer, err := r.look(ctx)
+	r.marker.Spent.CostUSD += answer.CostUSD
+	if err != nil {
+		return r.stumble(ctx, err)
+	}
+	ctx = context.WithoutCancel(ctx) // what was paid for is said
+	if r.ServerNow().After(r.marker.Expires) {
+		return thread.End(model.ResultRetry, "the claim of this run on the review of pull request %d expired", r.Event.Number), nil
+	}
+	posted, err := r.read(ctx)
+	if err != nil {
+		return nil, err
+	}
+	fresh := reviewer.Fresh(r.Event.Number, answer.Findings, posted)
+	about := review.About{Pull: r.Snap.Pull, Head: r.marker.Head, By: r.adapter(), Earlier: len(answer.Findings) - len(fresh)}
+	url, err := reviewer.Post(ctx, r.Thread, about, fresh, answer.Diff)
+	if err != nil {
+		return nil, err
+	}
+	return r.done(ctx, url)
+}
+
+// look fetches the head and has the reviewer look at it. Where the head has moved since the claim, the newer one is looked at.
+func (r *round) look(ctx context.Context) (a reviewer.Answer, err error) {
+	if err := r.Open(ctx); err != nil {
+		return a, err
+	}
+	pull := r.Snap.Pull
+	ref := "refs/heads/" + pull.HeadRef
+	if pull.CrossRepo {
+		ref = fmt.Sprintf("refs/pull/%d/head", r.Event.Number)
+	}
+	met, err := history.FetchMergeBase(ctx, r.Checkout, pull.BaseRef, ref)
+	if err != nil {
+		return a, err
+	}
+	if met.Unrelated {
+		return a, &agent.Error{Kind: agent.Start, Detail: fmt.Sprintf("the head has no history in common with %s", pull.BaseRef)}
+	}
+	r.marker.Head = met.HeadSHA
+	posted, err := r.read(ctx)
+	if err != nil {
+		return a, err
+	}
+	return reviewer.Look(ctx, r.Work, reviewer.Task{
+		Key: r.marker.Command, Base: met.MergeBase, Head: met.HeadSHA, Raised: review.Raised(posted.Comments, journal.Text),
+	})
+}
+
+// stumble is for a review that came to nothing: what the reviewer did wrong counts as an attempt and is told, and all else is
+// the run's.
+func (r *round) stumble(ctx context.Context, err error) (*thread.Stop, error) {
+	var failed *agent.Error
+	var moved *git.ErrNoRef
+	var late *work.Ending // the time of the run is over
+	switch {
+	case thread.Outlives(err):
+		return nil, err
+	case errors.As(err, &late) && late.Waits:
+		r.marker.Attempt--
+	case late != nil:
+	case ctx.Err() != nil:
+		return nil, errors.Join(context.Canceled, err)
+	case errors.As(err, &moved):
+		return r.give(ctx, "The head branch is gone.")
+	case !errors.As(err, &failed):
+		return nil, err
+	case failed.Kind == agent.Limit:
+		r.marker.Attempt--
+	}
+	ctx = context.WithoutCancel(ctx)
+	why := redact.Text(ctx, r.Thread, err.Error())
+	if r.marker.Attempt >= review.MaxAttempts {
+		return r.give(ctx, why)
+	}
+	r.marker.Reason, r.marker.Expires = thread.Clip(why), r.ServerNow().Add(-time.Second).UTC().Truncate(time.Second)
+	if err := r.put(ctx, review.AgainText(r.Snap.Pull, r.marker)); err != nil {
+		return nil, err
+	}
+	if late != nil {
+		return thread.OutOfTime(r.Thread), nil
+	}
+	return thread.End(model.ResultFailed, "review of pull request %d, attempt %d of %d: %s", r.Event.Number, r.marker.Attempt, review.MaxAttempts, why), nil
+}
+
+// give ends a review that there will not be.
+func (r *round) give(ctx context.Context, why string) (*thread.Stop, error) {
+	r.marker.State, r.marker.Reason = model.ReviewFailed, thread.Clip(why)
+	if err := r.put(ctx, review.FailedText(r.Snap.Pull, r.marker)); err != nil {
+		return nil, err
+	}
+	return thread.End(model.ResultFailed, "pull request %d was not reviewed: %s", r.Event.Number, why), r.takeOff(ctx)
+}
+
+// done ends a review that is posted.
+func (r *round) done(ctx context.Context, url string) (*thread.Stop, error) {
+	r.marker.State, r.marker.Reason = model.ReviewDone, ""
+	if err := r.put(ctx, review.DoneText(r.Snap.Pull, r.marker, url)); err != nil {
+		return nil, err
+	}
+	return thread.End(model.ResultDone, "pull request #%d was reviewed at %s", r.Event.Number, markdown.Short(r.marker.Head)), r.takeOff(ctx)
+}
+
+// heading is the first paragraph of the comment, which says who asked.
+func heading(text string) string {
+	first, _, _ := strings.Cut(text, "\n\n")
+	return first + "\n\n"
+}
+
+// put writes the claim's comment as the marker stands, below what it began with.
+func (r *round) put(ctx context.Context, text string) error {
+	if !r.marker.Open() {
+		r.marker.Claim, r.marker.Expires = "", time.Time{}
+	}
+	token := thread.CommandToken(r.marker.Command)
+	body, err := r.Codec.Encode(journal.Body{Text: heading(r.text) + text, Tokens: []string{token}, Kind: journal.KindReview, Marker: r.marker})
+	if err != nil {
+		return err
+	}
+	err = r.Rewrite(ctx, r.comment, token, body, func() error {
+		return thread.End(model.ResultNothing, "the comment on the review of pull request %d was deleted", r.Event.Number)
+	})
+	if err != nil {
+		return err
+	}
+	at := slices.IndexFunc(r.State.Reviews, func(s model.Posted[model.ReviewMarker]) bool { return s.CommentID == r.comment })
+	if at >= 0 {
+		r.State.Reviews[at].Marker = r.marker
+	}
+	r.Say(model.Saying{Where: fmt.Sprintf("comment on #%d", r.Event.Number), Text: text, Passing: r.marker.Open()})
+	return nil
+}

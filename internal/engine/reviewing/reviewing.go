@@ -1,0 +1,119 @@
+// Package reviewing takes a review that somebody asked for from its claim to the review on GitHub, once for each head.
+package reviewing
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/mergexo/mergexo/internal/agent"
+	"github.com/mergexo/mergexo/internal/command"
+	"github.com/mergexo/mergexo/internal/engine/reviewer"
+	"github.com/mergexo/mergexo/internal/engine/thread"
+	"github.com/mergexo/mergexo/internal/engine/work"
+	"github.com/mergexo/mergexo/internal/markdown"
+	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/review"
+)
+
+// Pull is a pull request that may have to be reviewed.
+type Pull struct {
+	*work.Work
+	posted *thread.Posted // once it was read
+}
+
+// NewPull is the pull request that a thread is about.
+func NewPull(t *thread.Thread) *Pull { return &Pull{Work: &work.Work{Thread: t}} }
+
+// Find judges a command that asks for a review, and begins it.
+func (p *Pull) Find(ctx context.Context, c command.Case) (*command.Found, error) {
+	why, err := p.refuse(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if why != "" {
+		return &command.Found{Verdict: model.Rejected, Text: why}, nil
+	}
+	m := p.opening(c.Key, c.By, c.At)
+	return &command.Found{Verdict: model.Applied, Text: review.RunningText(p.Snap.Pull, m, p.adapter()), Review: &m}, nil
+}
+
+// refuse says why the pull request is not reviewed now; "" where it is.
+func (p *Pull) refuse(ctx context.Context) (string, error) {
+	a := p.Settings.Reviewer()
+	switch {
+	case a.None() || agent.BuiltIn(a.Adapter):
+		return "No agent is set that could review. Set `adapter` under `[review]` or `[agent]` in the settings.", nil
+	case !p.Phase.Whole():
+		return "This workflow runs agents in a job of their own, where reviews on demand cannot run.", nil
+	}
+	if said := p.State.Review(); said != nil && said.Marker.Open() {
+		if live, err := p.busy(ctx, *said); err != nil || live {
+			return fmt.Sprintf("A review is under way already, see [there](%s).", said.URL), err
+		}
+	}
+	if _, why, _ := p.Budget().Spend(p.State.Spent, p.ServerNow()); why != "" {
+		return "The budget is used up: " + why + ".", nil
+	}
+	posted, err := p.read(ctx)
+	if err != nil {
+		return "", err
+	}
+	head := p.Snap.Pull.HeadSHA
+	if id := posted.Tokens[reviewer.Token(p.Event.Number, head)]; id != 0 {
+		return fmt.Sprintf("%s is [reviewed](%s) already. A new commit can be reviewed again.", markdown.Commit(p.Snap.Pull.URL, head), thread.ReviewURL(p.Thread, id)), nil
+	}
+	return "", thread.Isolate(ctx, p.World, thread.ReviewerSettings(p.Settings))
+}
+
+// adapter is what people know the reviewer by.
+func (p *Pull) adapter() string { return p.Settings.Reviewer().Adapter }
+
+// read is all that stands on the lines of the pull request, asked once.
+func (p *Pull) read(ctx context.Context) (thread.Posted, error) {
+	if p.posted == nil {
+		posted, err := thread.ReadReviews(ctx, p.Thread)
+		if err != nil {
+			return posted, err
+		}
+		p.posted = &posted
+	}
+	return *p.posted, nil
+}
+
+// reviewed is the review of a head; 0 for none.
+func (p *Pull) reviewed(ctx context.Context, head string) (int64, error) {
+	token := reviewer.Token(p.Event.Number, head)
+	if id := p.State.Tokens[token]; id != 0 {
+		return id, nil
+	}
+	posted, err := p.read(ctx)
+	return posted.Tokens[token], err
+}
+
+// opening claims a review of the head for this process. key is what asked for it.
+func (p *Pull) opening(key, by string, at time.Time) model.ReviewMarker {
+	m := model.ReviewMarker{State: model.ReviewRunning, Command: key, By: by, At: at.UTC(), Head: p.Snap.Pull.HeadSHA}
+	p.sign(&m)
+	return m
+}
+
+// sign makes another attempt this process's own.
+func (p *Pull) sign(m *model.ReviewMarker) {
+	spent, _, _ := p.Budget().Spend(p.State.Spent, p.ServerNow())
+	m.Repo, m.Number, m.Spent = p.Event.Repo.String(), p.Event.Number, &spent
+	m.Attempt++
+	m.Run, m.RunAttempt, m.RunURL, m.Claim = p.Run.ID, p.Run.Attempt, p.Run.URL, p.Random()
+	m.Expires = p.ServerNow().Add(p.Settings.Agent.Timeout + thread.ClaimMargin).UTC().Truncate(time.Second)
+	p.Claimed(m.Claim)
+}
+
+// busy says that another process is at work on a review.
+func (p *Pull) busy(ctx context.Context, said model.Posted[model.ReviewMarker]) (bool, error) {
+	m := said.Marker
+	if p.MergeClaims[m.Claim] {
+		return false, nil // it is this one
+	}
+	claim := model.TurnMarker{Run: m.Run, RunAttempt: m.RunAttempt, Expires: m.Expires, Claim: m.Claim}
+	return p.Live(ctx, model.Posted[model.TurnMarker]{CommentID: said.CommentID, Marker: claim})
+}

@@ -1,0 +1,156 @@
+package engine_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+const trainRecord = "refs/mergexo/train/main"
+
+// rewriteRecord has somebody who may push replace a text in the record of the train.
+func (w *world) rewriteRecord(old, now string) {
+	w.t.Helper()
+	_, file, _ := strings.Cut(w.bare("ls-tree", trainRecord), "\t")
+	was := w.bare("show", trainRecord+":"+file)
+	require.Contains(w.t, was, old)
+	blob := w.bareTold(strings.ReplaceAll(was, old, now), "hash-object", "-w", "--stdin")
+	tree := w.bareTold("100644 blob "+blob+"\t"+file+"\n", "mktree")
+	w.moveRef(trainRecord, w.bareTold("forged", "commit-tree", tree, "-F", "-"))
+}
+
+// moveRef has somebody who may push move a ref.
+func (w *world) moveRef(ref, sha string) {
+	w.t.Helper()
+	w.api("bob", "PATCH", w.path("/git/"+ref), object{"sha": sha, "force": true})
+}
+
+// Whoever may push can write the record of the train and move its branches, and so name a commit that nobody approved. The checks
+// pass on it, and it still does not land.
+func TestAForgedRecordLandsNothing(t *testing.T) {
+	t.Parallel()
+	w := newTrain(t)
+	numbers := w.ready("car", "one\n")
+	w.aboard(numbers, "")
+	w.tested = map[string]bool{}
+	tip := w.trains()["mergexo/train/main/1"]
+	blob := w.bareTold("evil\n", "hash-object", "-w", "--stdin")
+	tree := w.bareTold(w.bare("ls-tree", tip)+"\n100644 blob "+blob+"\tevil.txt\n", "mktree")
+	evil := w.bareTold("Nothing to see", "commit-tree", tree, "-p", w.at("main"), "-F", "-")
+	w.moveRef("refs/heads/mergexo/train/main/1", evil)
+	w.rewriteRecord(tip, evil)
+	assert.Equal(t, 1, w.ciRuns(), "it passes the checks")
+	assert.Contains(t, w.logged.String(), "train_record_forged")
+	assert.Equal(t, 1, w.wholeTrain(), "what was approved is built anew, and tested")
+	assert.Equal(t, "merged", w.badges(numbers...))
+	assert.Equal(t, "car0.txt", w.bare("diff", "--name-only", "main~3", "main", "--", "car0.txt", "evil.txt"), "%s", w.logged.String())
+	assert.NotContains(t, w.bare("log", "--all", "--not", evil, "--format=%s", "main"), "Nothing to see")
+}
+
+// A record that says that a car is landing does not make it tested.
+func TestAForgedLandingIsTestedFirst(t *testing.T) {
+	t.Parallel()
+	w := newTrain(t)
+	numbers := w.ready("car", "one\n")
+	w.aboard(numbers, "")
+	before := w.at("main")
+	w.rewriteRecord(`"state":"testing"`, `"state":"landing"`)
+	w.sweep()
+	assert.Equal(t, before, w.at("main"), "%s", w.logged.String())
+	assert.Contains(t, w.logged.String(), "train_untested")
+	assert.Equal(t, 1, w.wholeTrain())
+	assert.Equal(t, "merged", w.badges(numbers...))
+}
+
+// Two changes that fit the base and not each other: the first lands, and the second hears which files are in the way.
+func TestABatchThatConflictsOnlyTogether(t *testing.T) {
+	t.Parallel()
+	w := newTrain(t, "speculate = 1")
+	first := w.ready("first", "zero\n")
+	numbers := w.ready("car", "one\n", "two\n", "three\n")
+	for i, n := range numbers[:2] {
+		w.number, w.head = n, fmt.Sprintf("agent/car%d", i)
+		w.write("octo", w.head, "shared.txt", fmt.Sprintf("as %d has it\n", i))
+		w.approve("alice")
+		w.passed("ci")
+	}
+	w.aboard(first, "")
+	w.aboard(numbers, "")
+	w.wholeTrain()
+	assert.Equal(t, "merged open merged", w.badges(numbers...), w.logged.String())
+	assert.Equal(t, "as 0 has it\n", w.fileOf("main", "shared.txt"))
+	w.number = numbers[1]
+	assert.Equal(t, []string{"merge_failed REBASE_CONFLICT"}, w.merges())
+	assert.Contains(t, w.request(), "shared.txt")
+	assert.Empty(t, w.trains())
+}
+
+// A required check gets another name while a car is tested: nothing lands by the old one, and the request fails with
+// the new one's name.
+func TestARequiredCheckIsRenamedInMidFlight(t *testing.T) {
+	t.Parallel()
+	w := newMerge(t)
+	w.newApp()
+	w.token = "sandbox-mergexo-app[bot]"
+	w.write("octo", "main", "ci.sh", "true\n")
+	w.protect(object{"checks": []string{"ci"}, "ruleset": 42})
+	w.passed("ci")
+	w.passed("build")
+	w.command("carol", "/mergexo merge")
+	require.Len(t, w.trains(), 1, w.logged.String())
+	before := w.at("main")
+	w.protect(object{"checks": []string{"build"}, "ruleset": 42})
+	assert.Equal(t, 1, w.ciRuns())
+	w.later(10 * time.Minute)
+	w.sweep()
+	assert.Equal(t, before, w.at("main"), "nothing lands by the old check")
+	assert.Contains(t, w.request(), "required check build did not report")
+	assert.Equal(t, []string{"merge_failed CHECKS_FAILED"}, w.merges())
+	assert.Empty(t, w.trains())
+}
+
+// An App that may not push the branches of the train is told so in the comment, once, and what is asked for waits for the
+// permission.
+func TestAnAppThatMayNotPushTheTrain(t *testing.T) {
+	t.Parallel()
+	w := newTrain(t)
+	allow := func(logins ...string) {
+		for n := range 4 {
+			w.put("/_sandbox/protection", object{"repository": repo.String(), "branch": fmt.Sprintf("mergexo/train/main/%d", n+1), "push": logins})
+		}
+	}
+	allow("octo")
+	w.command("carol", "/mergexo merge")
+	assert.Empty(t, w.trains())
+	assert.Contains(t, w.request(), "You're not authorized to push to this branch")
+	assert.Equal(t, []string{"in_approval IN_TRAIN"}, w.merges())
+	allow("octo", "mergexo-app[bot]")
+	w.later(time.Hour)
+	w.sweep()
+	require.Len(t, w.trains(), 1, "%s", w.logged.String())
+	w.wholeTrain()
+	assert.Equal(t, "merged", w.badge())
+}
+
+// A member of a car that is merged by hand is done, and the others land without it.
+func TestAMemberIsMergedByHand(t *testing.T) {
+	t.Parallel()
+	w := newTrain(t, "speculate = 1")
+	first, numbers := w.ready("first", "zero\n"), w.ready("car", "one\n", "two\n")
+	w.aboard(first, "")
+	w.aboard(numbers, "")
+	assert.Equal(t, 1, w.ciRuns())
+	w.number = numbers[0]
+	w.api("octo", "PUT", w.pull("/merge"), object{})
+	w.handle(w.delivery("pull_request"))
+	w.sweep()
+	w.wholeTrain()
+	assert.Equal(t, "merged merged", w.badges(numbers...), w.logged.String())
+	w.number = numbers[0]
+	assert.Contains(t, w.request(), "It was merged by other means than this request.")
+	assert.Empty(t, w.trains())
+}

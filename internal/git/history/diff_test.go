@@ -1,0 +1,36 @@
+package history_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/git/gittest"
+	"github.com/mergexo/mergexo/internal/git/history"
+)
+
+func TestADiffIsWhatGitShowsWhateverIsConfigured(t *testing.T) {
+	h := gittest.NewHub(t)
+	h.Commit("main", "old", map[string]string{"a.txt": gittest.Lines("a", 20, nil), "gone.txt": "x\n"})
+	h.Git(h.Dev, "checkout", "-q", "-b", "agent/x")
+	h.Commit("agent/x", "new", map[string]string{"a.txt": gittest.Lines("a", 20, map[int]string{10: "changed"}), "grün.txt": "new\n"})
+	dir := h.Workspace("agent/x")
+	for key, value := range map[string]string{"diff.noprefix": "true", "color.ui": "always", "diff.external": "/bin/false", "diff.context": "0"} {
+		h.Git(dir, "config", key, value)
+	}
+	for name, workspace := range map[string]string{"in a workspace": dir, "in a partial clone": ""} {
+		t.Run(name, func(t *testing.T) {
+			c := h.Open(workspace)
+			met, err := history.FetchMergeBase(gittest.Ctx, c, "main", "refs/heads/agent/x")
+			require.NoError(t, err)
+			diff, err := history.Diff(gittest.Ctx, c, met.MergeBase, met.HeadSHA)
+			require.NoError(t, err)
+			assert.Contains(t, diff, "--- a/a.txt\n+++ b/a.txt\n@@ -8,7 +8,7 @@")
+			assert.Contains(t, diff, "+++ b/grün.txt\n@@ -0,0 +1 @@\n+new\n")
+			assert.NotContains(t, diff, "gone.txt")
+		})
+	}
+	_, err := history.Diff(gittest.Ctx, h.Open(dir), "--all", h.Tip("main"))
+	assert.ErrorContains(t, err, "not commit ids")
+}

@@ -1,0 +1,150 @@
+package github
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"fmt"
+	"net/http"
+	"net/url"
+
+	"golang.org/x/crypto/nacl/box"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// Setup is what a repository is set up with, once, by somebody who may.
+type Setup struct{ *conn }
+
+// CreateLabel makes a label, whose colour is six hexadecimal digits. Invalid may mean that there is one.
+// https://docs.github.com/rest/issues/labels#create-a-label
+func (c Setup) CreateLabel(ctx context.Context, repo model.Repo, name, color, about string) error {
+	return c.change(ctx, repo, fmt.Sprintf("make the label %q in %s", oneLine(name), repo), http.MethodPost, "labels",
+		map[string]string{"name": name, "color": color, "description": about})
+}
+
+// AllowPullRequests lets workflows open pull requests. It leaves their other rights as they are.
+// https://docs.github.com/rest/actions/permissions#set-default-workflow-permissions-for-a-repository
+func (c Setup) AllowPullRequests(ctx context.Context, repo model.Repo) error {
+	return c.change(ctx, repo, fmt.Sprintf("let the workflows of %s open pull requests", repo), http.MethodPut, "actions/permissions/workflow",
+		map[string]bool{"can_approve_pull_request_reviews": true})
+}
+
+// Secrets are the names of the secrets that workflows of the repository can use, its own and those of its organization.
+// https://docs.github.com/rest/actions/secrets#list-repository-organization-secrets
+func (c Setup) Secrets(ctx context.Context, repo model.Repo) (map[string]bool, error) {
+	names := map[string]bool{}
+	for _, kind := range []string{"secrets", "organization-secrets"} {
+		for page, more := 1, true; more; page++ {
+			var found struct{ Secrets []struct{ Name string } }
+			err := c.look(ctx, repo, "list the secrets of", fmt.Sprintf("actions/%s?per_page=%d&page=%d", kind, setupPage, page), &found)
+			if KindOf(err) == NotFound && kind != "secrets" {
+				break // the repository belongs to no organization
+			}
+			if err != nil {
+				return nil, err
+			}
+			for _, s := range found.Secrets {
+				names[s.Name] = true
+			}
+			more = len(found.Secrets) == setupPage
+		}
+	}
+	return names, nil
+}
+
+// setupPage is the size of a page of these lists.
+const setupPage = 30
+
+// SetSecret makes a secret or replaces it. Its value is encrypted for the repository before it is sent.
+// https://docs.github.com/rest/actions/secrets#create-or-update-a-repository-secret
+func (c Setup) SetSecret(ctx context.Context, repo model.Repo, name, value string) error {
+	var given struct {
+		ID  string `json:"key_id"`
+		Key string
+	}
+	if err := c.look(ctx, repo, "read the public key for secrets of", "actions/secrets/public-key", &given); err != nil {
+		return err
+	}
+	op := fmt.Sprintf("make the secret %s of %s", name, repo)
+	raw, err := base64.StdEncoding.DecodeString(given.Key)
+	if err != nil || len(raw) != 32 {
+		return &Error{Kind: Unavailable, Op: op, Message: "the public key is not one of 32 bytes", Fix: fixLater}
+	}
+	sealed, err := box.SealAnonymous(nil, []byte(value), (*[32]byte)(raw), rand.Reader)
+	if err != nil {
+		return fmt.Errorf("%s: %w", op, err)
+	}
+	return c.change(ctx, repo, op, http.MethodPut, "actions/secrets/"+url.PathEscape(name),
+		map[string]string{"encrypted_value": base64.StdEncoding.EncodeToString(sealed), "key_id": given.ID})
+}
+
+// Variables are the variables of the repository, by name.
+// https://docs.github.com/rest/actions/variables#list-repository-variables
+func (c Setup) Variables(ctx context.Context, repo model.Repo) (map[string]string, error) {
+	values := map[string]string{}
+	for page, more := 1, true; more; page++ {
+		var found struct {
+			Variables []struct{ Name, Value string }
+		}
+		if err := c.look(ctx, repo, "list the variables of", fmt.Sprintf("actions/variables?per_page=%d&page=%d", setupPage, page), &found); err != nil {
+			return nil, err
+		}
+		for _, v := range found.Variables {
+			values[v.Name] = v.Value
+		}
+		more = len(found.Variables) == setupPage
+	}
+	return values, nil
+}
+
+// CreateVariable makes a variable that is not there yet.
+// https://docs.github.com/rest/actions/variables#create-a-repository-variable
+func (c Setup) CreateVariable(ctx context.Context, repo model.Repo, name, value string) error {
+	return c.change(ctx, repo, fmt.Sprintf("make the variable %s of %s", name, repo), http.MethodPost, "actions/variables", map[string]string{"name": name, "value": value})
+}
+
+// MadeApp is an App that was made from a manifest, with its private key.
+type MadeApp struct {
+	ID   int64
+	Slug string
+	URL  string `json:"html_url"`
+	PEM  string
+}
+
+// ConvertManifest trades the code of a manifest that somebody agreed to for the App and its key. A code holds once, for one hour.
+// https://docs.github.com/rest/apps/apps#create-a-github-app-from-a-manifest
+func (c Setup) ConvertManifest(ctx context.Context, code string) (MadeApp, error) {
+	const op = "make the App"
+	var made MadeApp
+	if err := c.send(ctx, http.MethodPost, "app-manifests/"+url.PathEscape(code)+"/conversions", nil, &made); err != nil {
+		return made, c.failWrite(op, err)
+	}
+	if made.ID == 0 || made.PEM == "" {
+		return made, unreadableWrite(op, "App")
+	}
+	return made, nil
+}
+
+// look reads what is below a repository.
+func (c Setup) look(ctx context.Context, repo model.Repo, op, path string, into any) error {
+	op += " " + repo.String()
+	if err := checkRepo(repo); err != nil {
+		return &Error{Kind: Invalid, Op: op, Message: c.line(err.Error())}
+	}
+	if err := c.get(ctx, fmt.Sprintf("repos/%s/%s", repo, path), into); err != nil {
+		return c.fail(op, err)
+	}
+	return nil
+}
+
+// change sends a write below a repository.
+func (c Setup) change(ctx context.Context, repo model.Repo, op, method, path string, body any) error {
+	if err := c.mayWrite(ctx, op, repo); err != nil {
+		return err
+	}
+	if err := c.send(ctx, method, fmt.Sprintf("repos/%s/%s", repo, path), body, nil); err != nil {
+		return c.failWrite(op, err)
+	}
+	return nil
+}

@@ -1,0 +1,105 @@
+package github
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+type queueData struct {
+	Repository *struct {
+		PullRequest *queueNode
+	}
+}
+
+type queueNode struct {
+	ID                  string
+	State               string
+	HeadRefOID          string `json:"headRefOid"`
+	IsMergeQueueEnabled bool
+	MergeQueueEntry     *struct {
+		ID, State string
+		Position  int
+		Enqueuer  *actorNode
+	}
+	TimelineItems connection[*queueExitNode]
+}
+
+type queueExitNode struct {
+	ID, Reason   string
+	Actor        *actorNode
+	BeforeCommit *struct {
+		OID               string
+		StatusCheckRollup *rollupNode
+	}
+}
+
+// Queue reads where a pull request stands in the merge queue of its base: one GraphQL request. Checks that the token may not
+// read are left out.
+func (c Threads) Queue(ctx context.Context, repo model.Repo, number int) (model.QueueView, error) {
+	op := fmt.Sprintf("read the merge queue entry of %s#%d", repo, number)
+	if err := checkRepo(repo); err != nil {
+		return model.QueueView{}, &Error{Kind: Invalid, Op: op, Message: c.line(err.Error())}
+	}
+	var data queueData
+	variables := map[string]any{"owner": repo.Owner, "name": repo.Name, "number": number, "page": mostCarChecks}
+	_, err := c.query(ctx, op, queueDocument, variables, &data, "statusCheckRollup")
+	if err == nil && (data.Repository == nil || data.Repository.PullRequest == nil) {
+		err = &Error{Kind: NotFound, Op: op, Status: http.StatusNotFound, Fix: fixHidden}
+	}
+	if err != nil {
+		return model.QueueView{}, named(err, Query{Repo: repo, Number: number})
+	}
+	return data.Repository.PullRequest.view(), nil
+}
+
+func (n *queueNode) view() model.QueueView {
+	v := model.QueueView{Node: n.ID, State: model.PullState(n.State), HeadSHA: n.HeadRefOID, Enabled: n.IsMergeQueueEnabled}
+	if e := n.MergeQueueEntry; e != nil {
+		v.Entry = &model.QueueEntry{State: e.State, Position: e.Position, By: e.Enqueuer.actor()}
+	}
+	for _, left := range n.TimelineItems.Nodes {
+		if left == nil {
+			continue
+		}
+		v.Left = &model.QueueExit{ID: left.ID, Reason: left.Reason, By: left.Actor.actor()}
+		if c := left.BeforeCommit; c != nil {
+			v.Left.SHA = c.OID
+			if c.StatusCheckRollup != nil {
+				v.Left.Checks = c.StatusCheckRollup.newest()
+			}
+		}
+	}
+	return v
+}
+
+// Enqueue puts a pull request, by its GraphQL id, into the merge queue of its base, where head is still its head. Unclear means
+// that it may be in the queue. Of a refusal GitHub documents no words: Queue tells what stands in the way.
+// https://docs.github.com/graphql/reference/mutations#enqueuepullrequest
+func (c Pulls) Enqueue(ctx context.Context, repo model.Repo, node, head string) error {
+	return c.mutate(ctx, "put a pull request into the merge queue of "+repo.String(), repo, enqueueDocument, map[string]any{"id": node, "head": head})
+}
+
+// Dequeue takes a pull request, by its GraphQL id, out of the merge queue of its base. Unclear means that it may be out.
+// https://docs.github.com/graphql/reference/mutations#dequeuepullrequest
+func (c Pulls) Dequeue(ctx context.Context, repo model.Repo, node string) error {
+	return c.mutate(ctx, "take a pull request out of the merge queue of "+repo.String(), repo, dequeueDocument, map[string]any{"id": node})
+}
+
+// mutates is the mark of a GraphQL request that changes something, in its context.
+type mutates struct{}
+
+// mutate posts a mutation. It is never sent twice: an answer that does not tell what became of it is Unclear.
+func (c *conn) mutate(ctx context.Context, op string, repo model.Repo, document string, variables map[string]any) error {
+	if err := c.mayWrite(ctx, op, repo); err != nil {
+		return err
+	}
+	var data map[string]any
+	_, err := c.query(context.WithValue(ctx, mutates{}, true), op, document, variables, &data)
+	if e, ok := err.(*Error); ok && e.Status == http.StatusOK && (e.Kind == Unavailable || e.Kind == TooHeavy) {
+		e.Kind, e.Fix = Unclear, ""
+	}
+	return err
+}

@@ -1,0 +1,47 @@
+package github
+
+import (
+	"context"
+	"fmt"
+
+	gogithub "github.com/google/go-github/v60/github"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// ReviewInput is a review to be posted: a text, and comments on lines that the diff of Head shows.
+type ReviewInput struct {
+	Head     string
+	Body     string
+	Comments []LineComment
+}
+
+// LineComment is a comment on a line of the new version of a file.
+type LineComment struct {
+	Path string
+	Line int
+	Body string
+}
+
+// Review posts a review that comments, neither approving nor requesting changes, and gives its address. Invalid means that
+// nothing was posted: GitHub refuses the whole review for one comment that is not on a line of the diff. Unclear means that it
+// may be there. https://docs.github.com/rest/pulls/reviews#create-a-review-for-a-pull-request
+func (c Pulls) Review(ctx context.Context, repo model.Repo, number int, in ReviewInput) (id int64, url string, err error) {
+	op := fmt.Sprintf("review %s#%d", repo, number)
+	if err := c.mayWrite(ctx, op, repo); err != nil {
+		return 0, "", err
+	}
+	event, side := "COMMENT", "RIGHT"
+	review := &gogithub.PullRequestReviewRequest{CommitID: &in.Head, Body: &in.Body, Event: &event}
+	for _, one := range in.Comments {
+		review.Comments = append(review.Comments, &gogithub.DraftReviewComment{Path: &one.Path, Line: &one.Line, Side: &side, Body: &one.Body})
+	}
+	made, _, err := c.rest.PullRequests.CreateReview(ctx, repo.Owner, repo.Name, number, review)
+	if err != nil {
+		return 0, "", c.failWrite(op, err)
+	}
+	if made.GetID() == 0 {
+		return 0, "", unreadableWrite(op, "review")
+	}
+	return made.GetID(), made.GetHTMLURL(), nil
+}

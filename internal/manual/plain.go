@@ -1,0 +1,133 @@
+package manual
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+)
+
+var (
+	picture = regexp.MustCompile(`(?m)^!\[[^\]]*\]\([^)]*\)\n\n?`)
+	link    = regexp.MustCompile(`\[([^\]]+)\]\(([^)\s]*)\)`)
+)
+
+// source is where files outside of the manual can be read.
+const source = "https://github.com/mergexo/mergexo/blob/main/"
+
+// Plain is a page for a terminal: without pictures, with links that name a command or an address, with tables in columns or as
+// lists, and with indented blocks.
+func Plain(page string) string {
+	var b strings.Builder
+	lines := strings.SplitAfter(picture.ReplaceAllString(page, ""), "\n")
+	for i := 0; i < len(lines); i++ {
+		switch {
+		case strings.HasPrefix(lines[i], "```"):
+			for i++; i < len(lines) && !strings.HasPrefix(lines[i], "```"); i++ {
+				b.WriteString(strings.TrimRight("    "+lines[i], " \n") + "\n")
+			}
+		case strings.HasPrefix(lines[i], "|"):
+			var rows [][]string
+			for ; i < len(lines) && strings.HasPrefix(lines[i], "|"); i++ {
+				rows = append(rows, cells(plainLinks(lines[i])))
+			}
+			i--
+			b.WriteString(table(rows))
+		default:
+			b.WriteString(plainLinks(lines[i]))
+		}
+	}
+	return b.String()
+}
+
+func plainLinks(line string) string {
+	return link.ReplaceAllStringFunc(line, func(found string) string {
+		parts := link.FindStringSubmatch(found)
+		text, to := parts[1], parts[2]
+		name, _, _ := strings.Cut(to, "#")
+		topic, isPage := strings.CutSuffix(name, ".md")
+		switch {
+		case name == "":
+			return text
+		case isPage && !strings.Contains(topic, "/"):
+			return fmt.Sprintf("%s (mergexo help %s)", text, topic)
+		case strings.HasPrefix(name, "schemas/"):
+			return fmt.Sprintf("%s (mergexo help %s)", text, strings.TrimPrefix(name, "schemas/"))
+		case strings.HasPrefix(to, "../../"):
+			return fmt.Sprintf("%s (%s%s)", text, source, strings.TrimPrefix(to, "../../"))
+		}
+		return fmt.Sprintf("%s (%s)", text, to)
+	})
+}
+
+// cells are those of a row of a Markdown table, in which \| is a bar of the text.
+func cells(row string) []string {
+	const bar = "\x00"
+	row = strings.TrimSuffix(strings.TrimPrefix(strings.TrimSpace(strings.ReplaceAll(row, `\|`, bar)), "|"), "|")
+	all := strings.Split(row, "|")
+	for i, cell := range all {
+		all[i] = strings.ReplaceAll(strings.TrimSpace(cell), bar, "|")
+	}
+	return all
+}
+
+// widest is how many characters a line of columns may have.
+const widest = 100
+
+// table sets rows, the first of which are the headings and the second the line below them, in columns where they fit, or else
+// as a list.
+func table(rows [][]string) string {
+	if len(rows) < 3 {
+		return ""
+	}
+	head, rows := rows[0], rows[2:]
+	widths, total := make([]int, len(head)), 0
+	for r := range rows {
+		rows[r] = append(rows[r], make([]string, max(0, len(head)-len(rows[r])))...)[:len(head)]
+	}
+	for c := range head {
+		widths[c] = utf8.RuneCountInString(head[c])
+		for _, row := range rows {
+			widths[c] = max(widths[c], utf8.RuneCountInString(row[c]))
+		}
+		total += widths[c] + 2
+	}
+	if total > widest {
+		return list(head, rows)
+	}
+	var b strings.Builder
+	if strings.Join(head, "") != "" {
+		rows = append([][]string{upper(head)}, rows...)
+	}
+	for _, row := range rows {
+		line := ""
+		for c, cell := range row {
+			line += "  " + cell + strings.Repeat(" ", widths[c]-utf8.RuneCountInString(cell))
+		}
+		b.WriteString(strings.TrimRight(line, " ") + "\n")
+	}
+	return b.String()
+}
+
+func upper(head []string) []string {
+	out := make([]string, len(head))
+	for i, h := range head {
+		out[i] = strings.ToUpper(h)
+	}
+	return out
+}
+
+// list has the first cell of each row on a line of its own and the others below it, with their headings where there are several.
+func list(head []string, rows [][]string) string {
+	var b strings.Builder
+	for _, row := range rows {
+		fmt.Fprintf(&b, "  %s\n", row[0])
+		for c, cell := range row[1:] {
+			if name := head[c+1]; name != "" && len(row) > 2 {
+				cell = name + ": " + cell
+			}
+			fmt.Fprintf(&b, "      %s\n", cell)
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,181 @@
+package review
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mergexo/mergexo/internal/markdown"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// The limits of a review.
+const (
+	maxComments = 50     // on lines
+	maxListed   = 100    // findings in the text of the review
+	maxBody     = 40_000 // bytes of that list: the tokens of its findings need room below it
+)
+
+// Review is one review as it is posted: a text, and comments on lines. It never approves and never requests changes.
+type Review struct {
+	Text     string
+	Listed   []model.Finding // in the text
+	Comments []Comment
+}
+
+// Comment is one comment on a line.
+type Comment struct {
+	Finding model.Finding
+	Text    string
+}
+
+// About is what a review is of.
+type About struct {
+	Pull    model.Pull
+	Head    string
+	By      string // the reviewer's adapter
+	Opening bool   // it is posted along with the pull request, by its author's side
+	Earlier int    // findings that were left out since they stand there already
+}
+
+// Compose makes a review of findings, the gravest first. What stands on a line that the diff shows becomes a comment there; what
+// stands elsewhere, and all nits, go into the text. What finds no room is counted, and can be said by a later review.
+func Compose(a About, findings []model.Finding, diff Diff) Review {
+	var r Review
+	var elsewhere, nits []model.Finding
+	for _, f := range findings {
+		switch {
+		case f.Severity == model.Nit:
+			nits = append(nits, f)
+		case diff.Has(f.Path, f.Line) && len(r.Comments) < maxComments:
+			r.Comments = append(r.Comments, Comment{f, onLine(f)})
+		default:
+			elsewhere = append(elsewhere, f)
+		}
+	}
+	var b strings.Builder
+	b.WriteString(heading(a, findings))
+	room := maxBody
+	list := func(all []model.Finding) string {
+		var rows strings.Builder
+		for _, f := range all {
+			row := listed(a, f)
+			if len(r.Listed) == maxListed || len(row) > room {
+				break
+			}
+			room -= len(row)
+			rows.WriteString(row)
+			r.Listed = append(r.Listed, f)
+		}
+		return rows.String()
+	}
+	if rows := list(elsewhere); rows != "" {
+		b.WriteString("\n\nOutside of the lines that the diff shows:\n" + strings.TrimRight(rows, "\n"))
+	}
+	if rows := list(nits); rows != "" {
+		fmt.Fprintf(&b, "\n\n<details><summary>%s</summary>\n%s\n</details>", markdown.Count(len(nits), "nit"), strings.TrimRight(rows, "\n")+"\n")
+	}
+	if out := len(elsewhere) + len(nits) - len(r.Listed); out > 0 {
+		fmt.Fprintf(&b, "\n\n%s had no room here.", markdown.Count(out, "more finding"))
+	}
+	if len(findings) > 0 {
+		b.WriteString("\n\n<sub>A program found this, and it can be wrong. To turn a finding down, reply \"won't do\" to it or resolve it: it is not raised again.</sub>")
+	}
+	r.Text = b.String()
+	return r
+}
+
+// heading says what was reviewed and how it came out.
+func heading(a About, findings []model.Finding) string {
+	text := fmt.Sprintf("**Review of %s** by `%s`: %s", markdown.Commit(a.Pull.URL, a.Head), markdown.Code(a.By), counted(findings))
+	if a.Opening {
+		text += ", left after the author agent has worked on the review"
+	}
+	if a.Earlier > 0 {
+		text += fmt.Sprintf("; not repeated: %d", a.Earlier)
+	}
+	return text + "."
+}
+
+func counted(findings []model.Finding) string {
+	if len(findings) == 0 {
+		return "nothing new was found"
+	}
+	var parts []string
+	for _, s := range severities {
+		n := len(slices.DeleteFunc(slices.Clone(findings), func(f model.Finding) bool { return f.Severity != s }))
+		if n > 0 {
+			parts = append(parts, fmt.Sprintf("%d × %s", n, s))
+		}
+	}
+	return markdown.Count(len(findings), "finding") + " (" + strings.Join(parts, ", ") + ")"
+}
+
+// badge begins a comment on a line.
+func badge(s model.Severity) string { return "**" + string(s) + ":** " }
+
+// said is the text of a finding in a comment that onLine made.
+func said(text string) string {
+	for _, s := range severities {
+		if rest, ok := strings.CutPrefix(text, badge(s)); ok {
+			text = rest
+			break
+		}
+	}
+	text, _, _ = strings.Cut(text, suggestionHead)
+	return strings.TrimSpace(text)
+}
+
+const suggestionHead = "\n\nSuggestion:\n\n"
+
+// onLine is the comment on a finding's own line.
+func onLine(f model.Finding) string {
+	return badge(f.Severity) + short(f.Text) + suggestion(f.Suggestion)
+}
+
+// suggestion is a block that people can commit with one click:
+// https://docs.github.com/pull-requests/collaborating-with-pull-requests/reviewing-changes-in-pull-requests/incorporating-feedback-in-your-pull-request
+// One that would not be posted as it was written is left out.
+func suggestion(text string) string {
+	text = strings.TrimSuffix(strings.ReplaceAll(text, "\r\n", "\n"), "\n")
+	if strings.TrimSpace(text) == "" || len([]rune(text)) > maxText || strings.Contains(text, "<!--") ||
+		strings.ContainsFunc(text, func(r rune) bool { return r != '\n' && r != '\t' && markdown.Invisible(r) }) {
+		return ""
+	}
+	fence := "```"
+	for strings.Contains(text, fence) {
+		fence += "`"
+	}
+	return suggestionHead + fence + "suggestion\n" + text + "\n" + fence
+}
+
+// listed is a finding in the text of a review.
+func listed(a About, f model.Finding) string {
+	where := "`" + markdown.Code(f.Path) + "`"
+	if f.Line > 0 {
+		where += fmt.Sprintf(" line %d", f.Line)
+	}
+	return fmt.Sprintf("\n- **%s** %s: %s\n", f.Severity, where, strings.ReplaceAll(short(f.Text), "\n", "\n  "))
+}
+
+// short is a text within its limit.
+func short(text string) string {
+	text = strings.TrimSpace(text)
+	if r := []rune(text); len(r) > maxText {
+		return markdown.Part(text, len(string(r[:maxText])))
+	}
+	return text
+}
+
+// Report is what the author agent is told of the findings that it has to fix.
+func Report(findings []model.Finding) string {
+	var b strings.Builder
+	for _, f := range findings {
+		fmt.Fprintf(&b, "%s, line %d: %s\n", f.Path, f.Line, short(f.Text))
+		if f.Suggestion != "" {
+			fmt.Fprintf(&b, "Suggested in place of that line:\n%s\n", f.Suggestion)
+		}
+		b.WriteString("\n")
+	}
+	return strings.TrimSpace(b.String())
+}

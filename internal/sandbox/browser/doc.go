@@ -1,0 +1,3 @@
+// Package browser lets tests look at pages in a real browser, which reaches nothing but this machine. Only tests import it, with
+// the build tag browser.
+package browser

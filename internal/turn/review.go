@@ -1,0 +1,122 @@
+package turn
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// Look is what a request for a review is built from besides the snapshot.
+type Look struct {
+	Key        string
+	Head       string
+	Files      []string // that the change touches
+	Diff       string
+	Guidelines string
+	Tests      []string        // that have passed at the head; empty: nobody has run any
+	Doc        *model.Document // the design that is built
+	Raised     []model.Raised
+	Boundary   string // random: no commenter can know it
+}
+
+var reviewRules = []string{
+	"The current directory is a checkout of the change for you to read. Whatever you write there is thrown away, and you can neither commit nor push.",
+	"Report in findings what is wrong with the change: bugs, security holes, data loss, requirements that are not met, missing tests for what is new. Say where, why it is wrong, and what to do.",
+	"severity is must where it has to be fixed before the change lands, should where it is worth another change, and nit for a matter of taste. Be sparing with must.",
+	"Report only what this change causes or touches, and only what you are sure of: look at the code around it first. An empty list is a good answer.",
+	"line is a line of the new version of the file, one that the diff shows where possible. suggestion replaces exactly that line, or is empty.",
+	"What was raised before is listed below. Do not raise it again in any words, and least of all what is settled.",
+	claimRule,
+	"Judge the change by what the issue and the design ask for." + othersRule,
+}
+
+// ReviewRequest builds the input of an agent that reviews a pull request, or the work that is to become one.
+func ReviewRequest(s model.Snapshot, l Look) model.Request {
+	issue := s.Pull.Issue
+	if s.Thread != nil {
+		issue = s.Thread
+	}
+	r := model.Request{
+		Version: RequestVersion, Kind: model.AskReview, TurnKey: l.Key, Repository: s.Repo.String(), ChangedFiles: append([]string{}, l.Files...),
+		Feedback: []model.Feedback{}, CI: []model.CIFailure{}, History: []model.HistoryEntry{}, Rules: l.rules(), Design: l.Doc,
+	}
+	if s.IsPull {
+		r.PullRequest = &model.RequestPull{
+			Number: s.Pull.Number, Title: s.Pull.Title, Body: s.Pull.Body, Base: s.Pull.BaseRef, Head: s.Pull.HeadRef, HeadSHA: l.Head,
+		}
+	}
+	if issue != nil {
+		r.Issue = &model.RequestIssue{Number: issue.Number, Title: issue.Title, Body: issue.Body}
+	}
+	r.Prompt = l.prompt(s, issue)
+	return r
+}
+
+func (l Look) rules() []string {
+	rules := append([]string{}, reviewRules...)
+	if l.Guidelines != "" {
+		rules = append(rules, fmt.Sprintf("The change has to follow the coding guidelines in %s.", name(l.Guidelines, 300)))
+	}
+	if len(l.Tests) > 0 {
+		rules = append(rules, fmt.Sprintf("`%s` has passed on this change.", name(strings.Join(l.Tests, " "), 1000)))
+	}
+	return rules
+}
+
+// prompt is the complete prompt, within the limit of all prompts. The diff gets the most room.
+func (l Look) prompt(s model.Snapshot, issue *model.Issue) string {
+	c := &cleaner{boundary: l.Boundary}
+	what := "the work on an issue of " + name(s.Repo.String(), 200) + ", before its pull request is opened"
+	if s.IsPull {
+		what = fmt.Sprintf("pull request #%d of %s", s.Pull.Number, name(s.Repo.String(), 200))
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "You are to review %s, at commit %s. You did not write it, and you change nothing.\n\n# Rules\n\n", what, name(l.Head, 64))
+	for _, rule := range l.rules() {
+		fmt.Fprintf(&b, "- %s\n", rule)
+	}
+	begin := c.unfence(b.String()+"\n") + fenceText(l.Boundary)
+	end := "\n# Your answer\n\n" + answer(Ask{}, []string{"findings"})
+	read, claims := l.material(c, s, issue)
+	budget := promptLimit - utf8.RuneCountInString(begin+end)
+	for _, one := range read {
+		budget -= one.frame()
+	}
+	shareOut(budget, l.Boundary, claims)
+	b.Reset()
+	b.WriteString(begin)
+	for _, one := range read {
+		one.write(&b, l.Boundary)
+	}
+	return b.String() + end
+}
+
+// material is what a reviewer reads, and its claims by priority.
+func (l Look) material(c *cleaner, s model.Snapshot, issue *model.Issue) (read []section, claims []claim) {
+	const most = 6 * textLimit
+	diff := section{title: "The diff", items: plain(c.code(l.Diff, most), most)}
+	files := section{title: "The files that it changes", items: plain(c.code(strings.Join(l.Files, "\n"), textLimit), textLimit)}
+	doc, raised := docOf(c, l.Doc), section{title: "Raised before"}
+	for _, r := range l.Raised {
+		head := "On a line that has changed since:"
+		if r.Line > 0 {
+			head = fmt.Sprintf("On line %d:", r.Line)
+		}
+		if r.Settled {
+			head = "Settled. " + head
+		}
+		raised.items = append(raised.items, &item{head: head, names: []string{c.named("file", r.Path)}, body: c.prose(r.Text), most: 1000})
+	}
+	var pull section
+	if s.IsPull {
+		pull = pullOf(c, s.Pull)
+	}
+	task := issueOf(c, issue)
+	claims = []claim{
+		{items: diff.items, least: 20_000, share: 60_000}, {items: task.items, least: 2000, share: textLimit}, {items: pull.items, share: 6000},
+		{items: doc.items, share: textLimit}, {items: raised.items, share: textLimit}, {items: files.items, share: 3000},
+	}
+	return []section{pull, task, doc, raised, files, diff}, claims
+}
