@@ -132,7 +132,7 @@ func (p *program) app() *cli.App {
 		Name:  "mergexo",
 		Usage: "steer coding agents from GitHub: exactly once, nothing lost, append-only",
 		Commands: []*cli.Command{
-			p.runCommand(), p.mergeCommand(), p.replayCommand(), p.sweepCommand(), p.statusCommand(), p.whyCommand(), trainCommand(p), p.blockedCommand(), p.doctorCommand(), p.initCommand(), p.sandboxCommand(),
+			p.runCommand(), p.mergeCommand(), p.replayCommand(), p.sweepCommand(), p.statusCommand(), p.whyCommand(), trainCommand(p), logCommand(p), p.blockedCommand(), p.doctorCommand(), p.initCommand(), p.sandboxCommand(),
 			completionCommand(p), manCommand(p),
 			versionCommand(p),
 		},

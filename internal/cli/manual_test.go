@@ -42,6 +42,7 @@ func examples() []example {
 		{pages + "forks.md", "Mallory has opened pull request 2, and octo has added the label. This happens:", aForksPullRequest},
 		{pages + "operations.md", "    mergexo status", aStuckPull("", "status")},
 		{pages + "operations.md", "    mergexo why --pr 1", aStuckPull("", "why", "--pr", "1")},
+		{pages + "operations.md", "    mergexo log --pr 1", aStuckPull("", "log", "--pr", "1")},
 		{pages + "operations.md", "    mergexo sweep", aQuietSweep},
 		{pages + "operations.md", "    mergexo sweep --matrix", aMatrix},
 		{pages + "operations.md", "    mergexo doctor", recorded("doctor/fresh.txt")},

@@ -117,6 +117,7 @@ func TestSchemasRefuseWhatIsNotThere(t *testing.T) {
 		"why.json":          program(t, h.terminal("octo"), "why", "--pr", "1", "--json"),
 		"blocked-list.json": program(t, h.terminal("octo"), "blocked", "list", "--json"),
 		"train.json":        program(t, h.terminal("octo"), "train", "--json"),
+		"log.json":          program(t, h.terminal("octo"), "log", "--json"),
 		"sweep.json":        program(t, h.terminal("actions"), "sweep", "--json"),
 		"merge.json":        program(t, y.env(), "merge", "--checkout", y.dir, "--branch", "fix", "--base", "main", "--json"),
 		"doctor.json":       program(t, nil, "doctor", "--json", "--checkout", newRepository(t)),

@@ -44,6 +44,13 @@ func TestTablesAsPeopleReadThem(t *testing.T) {
 		"why_nothing": func(b *bytes.Buffer) error {
 			return Why(b, model.Status{Number: 9}, "**Nothing to do.** All feedback is answered. Ignored: bob (no write access).", gates, nil, false)
 		},
+		"history": func(b *bytes.Buffer) error {
+			return History(b, []model.LogEntry{
+				{At: noon, Number: 7, Kind: "turn", State: "done", What: "answered 2 comments", SHA: newHead, CostUSD: 0.126, RunURL: repoURL + "/actions/runs/5", URL: "u"},
+				{At: noon, Number: 1200, Kind: "merge", State: "merge_failed", What: "did not merge into \x1b[31mmain", By: "carol", Why: "PRE_MERGE_FAILED: ::error::no\nmore", URL: "u"},
+			})
+		},
+		"history_none": func(b *bytes.Buffer) error { return History(b, nil) },
 		"why_merge": func(b *bytes.Buffer) error {
 			return Why(b, standings[0], "**No turn starts here**: blocked.", gates, []model.Gate{{Name: "approved", Evidence: "0 of 1 approval"}}, true)
 		},

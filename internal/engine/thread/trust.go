@@ -23,8 +23,13 @@ func Trusted(t *Thread) []string {
 	if !t.Onlooks {
 		return bots
 	}
-	bots = slices.Concat(bots, t.Beside, []string{ActionsBot})
-	for _, c := range t.Snap.Comments {
+	return OnlookersTrust(slices.Concat(bots, t.Beside), t.Snap.Comments)
+}
+
+// OnlookersTrust adds to the logins in bots those that count for somebody who only looks: every bot that wrote a marker.
+func OnlookersTrust(bots []string, comments []model.Comment) []string {
+	bots = append(slices.Clone(bots), ActionsBot)
+	for _, c := range comments {
 		if c.Author.Bot && journal.LooksMarked(c.Body) && !slices.Contains(bots, c.Author.Login) {
 			bots = append(bots, c.Author.Login)
 		}

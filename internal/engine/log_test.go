@@ -1,0 +1,63 @@
+package engine_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// whats are the entries of a log in short.
+func whats(entries []model.LogEntry) []string {
+	var out []string
+	for _, e := range entries {
+		out = append(out, fmt.Sprintf("#%d %s", e.Number, e.What))
+	}
+	return out
+}
+
+func TestTheLogOfAClosedPullRequest(t *testing.T) {
+	w := newWorld(t)
+	w.review("alice", "Say it in French, please.")
+	w.handle(w.delivery("pull_request_review_comment"))
+	began := w.now
+	w.later(48 * time.Hour)
+	w.talk("carol", "/mergexo pause")
+	w.handle(w.delivery("issue_comment"))
+	w.api("octo", "PATCH", w.pull(""), object{"state": "closed"})
+
+	e := w.engineAs("sandbox-octo")
+	entries, err := e.History(context.Background(), repo, 0, time.Time{})
+	require.NoError(t, err)
+	assert.Equal(t, []string{"#1 answered /mergexo pause", "#1 answered 1 comment", "#1 follows the pull request"}, whats(entries))
+	assert.Equal(t, []any{"carol", "applied"}, []any{entries[0].By, entries[0].State})
+	assert.Equal(t, []any{w.tip(), w.origin + "/octo/widgets/actions/runs/1"}, []any{entries[1].SHA, entries[1].RunURL})
+	rest, graphql := e.GitHub.Calls()
+	assert.Equal(t, []int{1, 1}, []int{rest, graphql}, "one call for 100 comments, and one for those of ours")
+
+	for _, number := range []int{0, w.number} {
+		entries, err = w.engineAs("sandbox-octo").History(context.Background(), repo, number, began.Add(24*time.Hour))
+		require.NoError(t, err)
+		assert.Equal(t, []string{"#1 answered /mergexo pause"}, whats(entries))
+	}
+	_, err = w.engineAs("sandbox-octo").History(context.Background(), repo, 99, time.Time{})
+	assert.ErrorContains(t, err, "octo/widgets#99 does not exist, or the token may not see it")
+}
+
+func TestTheLogLeavesOutWhatSomebodyEdited(t *testing.T) {
+	w := newWorld(t)
+	w.review("alice", "Say it in French, please.")
+	w.handle(w.delivery("pull_request_review_comment"))
+	receipt := w.marked("turn", "done")[0]
+	w.api("octo", "PATCH", w.path(fmt.Sprintf("/issues/comments/%d", receipt.id())), object{"body": receipt["body"]})
+	w.later(time.Minute)
+	w.api("octo", "PATCH", w.path(fmt.Sprintf("/issues/comments/%d", receipt.id())), object{"body": "Nicer.\n" + receipt["body"].(string)})
+	entries, err := w.engineAs("sandbox-octo").History(context.Background(), repo, 0, time.Time{})
+	require.NoError(t, err)
+	assert.Equal(t, []string{"#1 follows the pull request"}, whats(entries))
+}

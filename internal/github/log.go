@@ -1,0 +1,117 @@
+package github
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// LogQuery says which comments Said reads.
+type LogQuery struct {
+	Repo model.Repo
+	// Number is the one issue or pull request; 0: all of them, closed ones too.
+	Number int
+	// Since is the earliest change of a comment that counts; zero: all.
+	Since time.Time
+	// Want chooses comments by their text, before the rest about them is read.
+	Want func(body string) bool
+}
+
+// mostSaidPages bounds how much is read, 100 comments a page.
+const mostSaidPages = 100
+
+// listedComment is a comment as REST lists it.
+type listedComment struct {
+	NodeID   string `json:"node_id"`
+	Body     string `json:"body"`
+	IssueURL string `json:"issue_url"` // ends in the number
+}
+
+// Said reads the conversations that q asks for: one call for each 100 comments, and one GraphQL request for each 100 that q wants,
+// which tells who edited them. More than 10,000 comments are Invalid.
+// https://docs.github.com/rest/issues/comments#list-issue-comments-for-a-repository
+func (c Threads) Said(ctx context.Context, q LogQuery) (model.Said, error) {
+	out := model.Said{Comments: map[int][]model.Comment{}}
+	op := fmt.Sprintf("read the comments of %s", q.Repo)
+	if err := checkRepo(q.Repo); err != nil {
+		return out, &Error{Kind: Invalid, Op: op, Message: c.line(err.Error())}
+	}
+	listed, err := c.listed(ctx, op, q)
+	if err != nil {
+		return out, err
+	}
+	var ids []string
+	numbers := map[string]int{}
+	for _, one := range listed {
+		number, err := strconv.Atoi(one.IssueURL[strings.LastIndexByte(one.IssueURL, '/')+1:])
+		if err == nil && one.NodeID != "" && q.Want(one.Body) {
+			ids = append(ids, one.NodeID)
+			numbers[one.NodeID] = number
+		}
+	}
+	if len(ids) == 0 {
+		return out, nil
+	}
+	err = askAll(ctx, c.conn, pagesOfSaid, ids, pageLimits[0], func(ctx context.Context, some []string) error {
+		return c.saidBy(ctx, op, q, some, numbers, &out)
+	})
+	return out, err
+}
+
+func (c Threads) listed(ctx context.Context, op string, q LogQuery) ([]listedComment, error) {
+	path, query := fmt.Sprintf("repos/%s/issues/comments", q.Repo), url.Values{}
+	if q.Number != 0 {
+		path = fmt.Sprintf("repos/%s/issues/%d/comments", q.Repo, q.Number)
+	}
+	if !q.Since.IsZero() {
+		query.Set("since", q.Since.UTC().Format(time.RFC3339))
+	}
+	pages, err := pagesOf[[]listedComment](ctx, c.conn, path, query, mostSaidPages)
+	if err != nil {
+		return nil, named(c.fail(op, err), Query{Repo: q.Repo, Number: q.Number})
+	}
+	var all []listedComment
+	for _, page := range pages {
+		all = append(all, page...)
+	}
+	if len(pages) == mostSaidPages && len(pages[mostSaidPages-1]) == pageLimits[0] {
+		return nil, &Error{Kind: Invalid, Op: op, Message: fmt.Sprintf("there are %d comments and more", len(all)), Fix: "ask for a shorter time, or for one number"}
+	}
+	return all, nil
+}
+
+// saidBy adds the comments with these ids to out.
+func (c Threads) saidBy(ctx context.Context, op string, q LogQuery, ids []string, numbers map[string]int, out *model.Said) error {
+	var data struct {
+		Viewer     actorNode
+		Repository *struct{ DefaultBranchRef *branchNode }
+		Nodes      []*saidNode
+	}
+	variables := map[string]any{"owner": q.Repo.Owner, "name": q.Repo.Name, "ids": ids, "posted": true}
+	if _, err := c.query(ctx, op, saidDocument, variables, &data, "?nodes"); err != nil {
+		return named(err, Query{Repo: q.Repo})
+	}
+	if data.Repository == nil {
+		return named(&Error{Kind: NotFound, Op: op, Status: http.StatusNotFound, Message: "Repository", Fix: fixHidden}, Query{Repo: q.Repo})
+	}
+	out.Viewer = data.Viewer.actor()
+	if main := data.Repository.DefaultBranchRef; main != nil {
+		text, found, err := main.settings(op, main.Name)
+		if err != nil {
+			return err
+		}
+		out.Settings, out.SettingsFound = text, found
+	}
+	for _, n := range data.Nodes {
+		if n != nil && numbers[n.ID] != 0 { // null: deleted since it was listed
+			out.Comments[numbers[n.ID]] = append(out.Comments[numbers[n.ID]], n.comment(model.KindIssue))
+		}
+	}
+	return nil
+}
