@@ -47,6 +47,9 @@ func logCommand(p *program) *cli.Command {
 // spans are the units of --since that are longer than an hour, in hours.
 var spans = map[string]int{"d": 24, "w": 7 * 24}
 
+// mostHours is a century, which bounds what --since may ask for: a duration of Go's holds three.
+const mostHours = 100 * 365 * 24
+
 // sinceOf turns what --since names into a time, by the time that it is now. "" is the beginning.
 func sinceOf(text string) (func(now time.Time) time.Time, error) {
 	if text == "" {
@@ -61,6 +64,9 @@ func sinceOf(text string) (func(now time.Time) time.Time, error) {
 	if hours, ok := spans[text[len(text)-1:]]; ok {
 		var n int
 		n, err = strconv.Atoi(text[:len(text)-1])
+		if n > mostHours/hours {
+			return nil, usagef("--since %s: that is before GitHub; leave it out and name one number with --pr to read everything", text)
+		}
 		ago = time.Duration(n*hours) * time.Hour
 	}
 	if err != nil || ago <= 0 {
