@@ -14,11 +14,11 @@ import (
 
 func logCommand(p *program) *cli.Command {
 	return &cli.Command{
-		Name: "log", Usage: "list what MergeXO did, when, why, by which run, and at what cost",
-		Description: "Reads the markers in the comments of pull requests and issues, closed ones too. Each comment is one entry, in its newest state.",
+		Name: "log", Usage: "list what MergeXO did: when, why, in which run, at what cost",
+		Description: "Reads the comments of MergeXO on pull requests and issues, closed ones too. Each comment is one entry, in its latest state.",
 		Flags: outFlags(
-			pullFlag("only this pull request or issue: its `NUMBER`"),
-			&cli.StringFlag{Name: "since", Usage: "how far back: a `TIME` such as 12h, 7d or 2w, or a date such as 2026-01-31; without it 7d, and with --pr everything"},
+			pullFlag("list only the pull request or issue with this `NUMBER`"),
+			&cli.StringFlag{Name: "since", Usage: "how far back to look: a `TIME` such as 12h, 7d or 2w, or a date such as 2026-01-31; by default 7d, or everything with --pr"},
 			repoFlag,
 		),
 		Action: func(c *cli.Context) error {

@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -52,7 +53,7 @@ func manPage(table []entry, identity string) string {
 	for _, e := range table[1:] {
 		fmt.Fprintf(&b, ".SS mergexo %s\n%s\n%s", roff(e.path), roff(sentence(e.usage)), roffText(e.text))
 		if len(e.subs) == 0 {
-			b.WriteString(manualOptions(e.options))
+			b.WriteString(manualOptions(slices.DeleteFunc(slices.Clone(e.options), func(o option) bool { return o.name == "color" }))) // the program's own
 		}
 	}
 	b.WriteString(".SH OPTIONS\n" + manualOptions(root.options))
@@ -77,6 +78,7 @@ func manPage(table []entry, identity string) string {
 		{appKeyNames[1:], "The private key of that App."},
 		{signingNames[1:], "The key that signs what MergeXO writes down in comments."},
 		{transcriptNames[1:], "The key that encrypts session transcripts."},
+		{[]string{"NO_COLOR"}, "Set to anything, it turns colors off."},
 		{[]string{"GITHUB_REPOSITORY"}, "The repository, as OWNER/NAME, where --repo is not given."},
 		{[]string{"GITHUB_API_URL", "GITHUB_GRAPHQL_URL", "GITHUB_SERVER_URL"}, "The server, where it is not github.com."},
 	} {
