@@ -63,7 +63,7 @@ func manPage(table []entry, identity string) string {
 		says string
 	}{
 		{ExitOK, "Done, or there was nothing to do."}, {ExitFailed, "Something failed and is worth a look."},
-		{ExitUsage, "The call or the settings are wrong."}, {ExitBlocked, "A person is needed."},
+		{ExitUsage, "The usage or the settings are wrong."}, {ExitBlocked, "A person is needed."},
 		{ExitRetry, "Try again later: GitHub did not answer, a limit was reached, or another run holds the lock."},
 	} {
 		fmt.Fprintf(&b, ".TP\n.B %d\n%s\n", row.code, roff(row.says))
@@ -76,11 +76,11 @@ func manPage(table []entry, identity string) string {
 		{tokenNames, "The token for GitHub; the first that is set counts."},
 		{appIDNames[1:], "The id of a GitHub App, in place of a token."},
 		{appKeyNames[1:], "The private key of that App."},
-		{signingNames[1:], "The key that signs what MergeXO writes down in comments."},
+		{signingNames[1:], "The key that signs the hidden markers in MergeXO's comments."},
 		{transcriptNames[1:], "The key that encrypts session transcripts."},
-		{[]string{"NO_COLOR"}, "Set to anything, it turns colors off."},
-		{[]string{"GITHUB_REPOSITORY"}, "The repository, as OWNER/NAME, where --repo is not given."},
-		{[]string{"GITHUB_API_URL", "GITHUB_GRAPHQL_URL", "GITHUB_SERVER_URL"}, "The server, where it is not github.com."},
+		{[]string{"NO_COLOR"}, "Any value turns colors off."},
+		{[]string{"GITHUB_REPOSITORY"}, "The repository, as OWNER/NAME, if --repo is not given."},
+		{[]string{"GITHUB_API_URL", "GITHUB_GRAPHQL_URL", "GITHUB_SERVER_URL"}, "The server, if it is not github.com."},
 	} {
 		fmt.Fprintf(&b, ".TP\n.BR %s\n%s\n", strings.Join(row.names, ` ", " `), roff(row.says))
 	}
