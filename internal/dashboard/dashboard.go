@@ -12,6 +12,7 @@ import (
 	"html/template"
 	"io"
 	"net/url"
+	"slices"
 	"time"
 
 	"github.com/mergexo/mergexo/internal/model"
@@ -34,6 +35,8 @@ const (
 	mostPairs   = 200  // conflicts with their files
 	mostPaths   = 20   // files of one conflict
 	mostBuckets = 45   // columns of a plot
+	mostChecks  = 5    // names of one row, of each state
+	leastPoints = 3    // of a plot
 )
 
 // page is the template's data. Texts only went through clean; the template escapes them.
@@ -47,6 +50,7 @@ type page struct {
 	Needs []need
 	More  []need // the further ones
 
+	Filters       []filter
 	Pulls, Issues list
 	Plots         []plot
 	Ledger        []bucket // the numbers that the plots draw
@@ -68,12 +72,24 @@ type fact struct {
 
 // need is something that a person has to do.
 type need struct {
-	Row  *row
-	Text string
-	URL  string // of the comment that says so
+	Row      *row
+	Text     string
+	Who      string
+	Next     string   // besides the commands
+	Commands []string // each of which is one way
+	Since    stamp
+	URL      string // of the comment that says so
 }
 
-func (d drawer) need(r *row) need { return need{r, clean(r.Need.Todo()), d.link(r.Need.URL)} }
+func (d drawer) need(r *row) need {
+	n := need{Row: r, Text: sentence(clean(r.Need.Headline)), Who: clean(r.Need.Who), Since: d.stamp(r.Need.Since), URL: d.link(r.Need.URL)}
+	next, commands := r.Need.Ways()
+	n.Next = clean(next)
+	for _, c := range commands {
+		n.Commands = append(n.Commands, clean(c))
+	}
+	return n
+}
 
 // Write writes the page for b to w. The same board gives the same bytes: times are UTC, and the only clock is b.At. Texts of
 // b are shown as they are and never obeyed; links that do not lead to the server of b.URL are left out.
@@ -102,19 +118,22 @@ func newPage(b model.Board) page {
 	p := page{
 		Style: template.CSS(style), Hash: base64.StdEncoding.EncodeToString(hash[:]),
 		Repo: clean(b.Repo.String()), URL: d.repo, At: d.stamp(b.At),
-		Pulls: fold(pulls), Issues: fold(issues), Legend: legends,
+		Pulls: grouped(pulls), Issues: grouped(issues), Legend: legends,
 		Grid: d.grid(b), Trains: d.trains(b), LeftWhy: clean(b.LeftWhy),
 		Empty: len(b.Pulls)+len(b.Issues)+len(b.Trains) == 0,
 	}
-	for _, rows := range [][]*row{pulls, issues} {
-		for _, r := range rows {
-			if r.Need != nil {
-				p.Needs = append(p.Needs, d.need(r))
-			}
+	p.Filters = filters(p.Pulls, p.Issues)
+	atWork := 0
+	for _, r := range slices.Concat(pulls, issues) {
+		if r.Need != nil {
+			p.Needs = append(p.Needs, d.need(r))
+		}
+		if r.group == groupWork {
+			atWork++
 		}
 	}
 	turns := allTurns(b)
-	p.Facts, p.Work = facts(b, len(p.Needs), len(p.Grid.Pairs)+p.Grid.More, turns), work(b)
+	p.Facts, p.Work = facts(b, counted{len(p.Needs), atWork, len(p.Grid.Pairs) + p.Grid.More}, turns), work(b)
 	p.Ledger, p.PlotNote = ledger(turns, b.At)
 	p.Plots = plots(p.Ledger)
 	if len(p.Needs) > mostNeeds {
@@ -145,8 +164,11 @@ func allTurns(b model.Board) []model.BoardTurn {
 	return all
 }
 
+// counted are numbers of what the page lists.
+type counted struct{ needs, atWork, conflicts int }
+
 // facts are the numbers at the head of the page.
-func facts(b model.Board, needs, conflicts int, turns []model.BoardTurn) []fact {
+func facts(b model.Board, listed counted, turns []model.BoardTurn) []fact {
 	states := countStates(b.Pulls)
 	paid, spent := 0.0, time.Duration(0)
 	for _, t := range turns {
@@ -160,10 +182,10 @@ func facts(b model.Board, needs, conflicts int, turns []model.BoardTurn) []fact 
 		return f
 	}
 	return []fact{
-		seeTo(fact{Name: "need a person", To: "needs"}, needs, "amber"),
-		seeTo(fact{Name: "blocked", To: "pulls"}, states[model.StatusBlocked], "red"),
-		seeTo(fact{Name: "at work", To: "pulls"}, states[model.StatusClaimed]+states[model.StatusMerging], "blue"),
-		seeTo(fact{Name: "conflicts", To: "conflicts"}, conflicts, "red"),
+		seeTo(fact{Name: "need a person", To: "needs"}, listed.needs, "amber"),
+		seeTo(fact{Name: "blocked", To: "needs"}, states[model.StatusBlocked], "red"),
+		seeTo(fact{Name: "at work", To: "pulls"}, listed.atWork, "blue"),
+		seeTo(fact{Name: "conflicts", To: "conflicts"}, listed.conflicts, "red"),
 		{Name: "turns", Value: fmt.Sprint(len(turns)), To: "plots"},
 		{Name: "cost", Value: money(paid), To: "plots"},
 		{Name: "agent time", Value: fmt.Sprintf("%.1f\u00a0h", spent.Hours()), To: "plots"},
@@ -182,9 +204,9 @@ func work(b model.Board) []fact {
 	return []fact{
 		{Name: "comments without an answer", Value: fmt.Sprint(pending)},
 		{Name: "waiting to be merged", Value: fmt.Sprint(queued)},
-		{Name: "failed, to be tried again", Value: fmt.Sprint(states[model.StatusFailed])},
-		{Name: "left by the sweep for the next one", Value: fmt.Sprint(b.Left)},
-		{Name: "open pull requests that are not tracked", Value: fmt.Sprint(b.Untracked)},
+		{Name: "failed, will be retried", Value: fmt.Sprint(states[model.StatusFailed])},
+		{Name: "left for the next sweep", Value: fmt.Sprint(b.Left)},
+		{Name: "open pull requests without MergeXO", Value: fmt.Sprint(b.Untracked)},
 	}
 }
 

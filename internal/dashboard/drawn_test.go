@@ -74,7 +74,7 @@ func TestALongLineageShowsItsEnd(t *testing.T) {
 	assert.Len(t, l.Marks, mostMarks)
 	assert.True(t, l.Marks[mostMarks-1].Accepted)
 	assert.True(t, strings.HasPrefix(l.Said, "29 older marks left out; "), l.Said)
-	assert.Equal(t, "M0 14H230", l.Line, "the line comes in from outside")
+	assert.Equal(t, "M0 14H253", l.Line, "the line comes in from outside")
 }
 
 func TestColumnsOfThePlots(t *testing.T) {
@@ -112,13 +112,16 @@ func TestColumnsOfThePlots(t *testing.T) {
 
 // TestPlotsStayWithinTheirFrame holds for numbers that nobody meant, too: a marker may say anything.
 func TestPlotsStayWithinTheirFrame(t *testing.T) {
+	drawn := map[string]int{}
 	for _, usd := range []float64{0, -3, 1e-9, 0.07, 41, 999_999, 1e308} {
 		turns := []model.BoardTurn{
 			{Phase: "done", Began: now.Add(-time.Hour), Ended: now.Add(time.Duration(usd) * time.Second), CostUSD: usd},
 			{Phase: "failed", Began: now.Add(-50 * time.Minute), Ended: now.Add(-6 * time.Hour), CostUSD: usd},
+			{Phase: "started", Began: now.Add(-3 * time.Hour), CostUSD: usd}, {Phase: "done", Began: now.Add(-5 * time.Hour), CostUSD: usd},
 		}
 		buckets, _ := ledger(turns, now)
 		for _, p := range plots(buckets) {
+			drawn[p.ID]++
 			assert.GreaterOrEqual(t, len(p.Rows), 2, "%v %s", usd, p.ID)
 			assert.LessOrEqual(t, len(p.Rows), 6)
 			for _, s := range append(p.Bars, p.Dots...) {
@@ -129,10 +132,40 @@ func TestPlotsStayWithinTheirFrame(t *testing.T) {
 			}
 		}
 	}
+	assert.Positive(t, min(drawn["turns"], drawn["cost"]))
+}
+
+// A chart of one or two points shows nothing that a table does not show better.
+func TestAChartNeedsThreePoints(t *testing.T) {
+	turn := func(hours, minutes int, usd float64) model.BoardTurn {
+		began := now.Add(-time.Duration(hours) * time.Hour)
+		return model.BoardTurn{Phase: "done", Began: began, Ended: began.Add(time.Duration(minutes) * time.Minute), CostUSD: usd}
+	}
+	one, two, three := turn(1, 5, 1), turn(2, 5, 1), turn(3, 5, 1)
+	for _, c := range []struct {
+		name  string
+		turns []model.BoardTurn
+		want  string
+	}{
+		{"none", nil, ""}, {"one", []model.BoardTurn{one}, ""}, {"two", []model.BoardTurn{one, two}, ""},
+		{"three in two columns", []model.BoardTurn{one, one, two}, ""}, {"three", []model.BoardTurn{one, two, three}, "turns cost took"},
+		{"two with a cost", []model.BoardTurn{one, two, turn(4, 5, 0)}, "turns took"}, {"two that have ended", []model.BoardTurn{one, two, turn(4, 0, 1)}, "turns cost"},
+	} {
+		buckets, _ := ledger(c.turns, now)
+		var got []string
+		for _, p := range plots(buckets) {
+			got = append(got, p.ID)
+		}
+		assert.Equal(t, c.want, strings.Join(got, " "), c.name)
+		page := written(t, model.Board{Repo: model.Repo{Owner: "octo", Name: "widgets"}, URL: repoURL, At: now, Issues: []model.BoardIssue{{Number: 7, Turns: c.turns}}})
+		assert.Equal(t, c.want == "", !strings.Contains(page, "<figure"), c.name)
+		assert.Equal(t, len(c.turns) > 0 && c.want == "", strings.Contains(page, "A chart needs at least three points"), c.name)
+		assert.Equal(t, len(c.turns) > 0, strings.Contains(page, "The numbers as a table"), c.name)
+	}
 }
 
 func TestThePageIsWellFormed(t *testing.T) {
-	page := written(t, sample())
+	page := written(t, everything())
 	for _, svg := range strings.SplitAfter(page, "</svg>") {
 		if i := strings.Index(svg, "<svg"); i >= 0 {
 			assert.NoError(t, xml.Unmarshal([]byte(svg[i:]), new(struct{})), svg[i:])

@@ -32,13 +32,20 @@ type mark struct {
 type legend struct{ Mark, Words string }
 
 var legends = []legend{
-	{"start", "where it began"}, {"head", "a turn's commits"}, {"other", "somebody's push"}, {"same", "answered without commits"},
-	{"fail", "failed attempt"}, {"run", "under way"}, {"wait", "waits"}, {"merge", "merged"}, {"block", "blocked"},
-	{"ring", "accepted head"},
+	{"start", "The commit at which the history begins."},
+	{"head", "A turn pushed commits."},
+	{"same", "A turn answered and pushed no commits."},
+	{"other", "Somebody else pushed commits."},
+	{"ring", "MergeXO accepted this commit. The next turn starts from it."},
+	{"run", "A turn or a merge is running."},
+	{"wait", "A merge request or an issue waits."},
+	{"fail", "A turn or a merge failed."},
+	{"merge", "The commits landed on the base branch."},
+	{"block", "MergeXO stopped. A person has to decide."},
 }
 
 const (
-	markStep = 20 // from one mark to the next, in pixels
+	markStep = 22 // from one mark to the next, in pixels
 	markRow  = 14 // middle of the line
 	markFork = 30 // and of what lies aside of it
 )

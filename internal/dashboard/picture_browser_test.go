@@ -23,7 +23,7 @@ var (
 )
 
 func TestPictures(t *testing.T) {
-	p := open(t, sample())
+	p := open(t, everything())
 	for _, c := range []struct {
 		name, scheme string
 		width        int64
@@ -41,7 +41,7 @@ func TestPictures(t *testing.T) {
 func TestThePictureInTheREADME(t *testing.T) {
 	path := filepath.Join("testdata", "dashboard.png")
 	if *picture {
-		b := sample()
+		b := everything()
 		b.Pulls = slices.DeleteFunc(b.Pulls, func(p model.BoardPull) bool { return !slices.Contains([]int{41, 52, 58, 61, 71}, p.Number) })
 		b.Issues = b.Issues[:2]
 		p := open(t, b)

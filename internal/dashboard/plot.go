@@ -170,12 +170,21 @@ func plots(buckets []bucket) []plot {
 			})
 		}
 	}
-	all := []plot{turns, cost, took}
+	all := slices.DeleteFunc([]plot{turns, cost, took}, func(p plot) bool { return p.points() < leastPoints })
 	for i := range all {
 		all[i].columns(buckets, x)
 		all[i].Said = fmt.Sprintf("%s, %s to %s; the numbers are in the table below.", all[i].Title, buckets[0].Label, buckets[len(buckets)-1].Label)
 	}
 	return all
+}
+
+// points is how many columns have something in them.
+func (p *plot) points() int {
+	at := map[float64]bool{}
+	for _, s := range slices.Concat(p.Bars, p.Dots) {
+		at[s.X] = true
+	}
+	return len(at)
 }
 
 // whole lets lines stand at whole numbers only, and fine at any.

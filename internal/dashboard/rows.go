@@ -19,9 +19,11 @@ type row struct {
 	URL    string
 	State  badge
 	CI     badge // without a word: nothing is known
+	Checks []checkList
+	Unread bool // there are further checks
 	About  string
 	Need   *model.Need // nil: nothing waits for a person
-	Notes  []string
+	Notes  []note
 	Lineage
 	Sums    string // of its turns; "" for none
 	Opened  stamp
@@ -29,16 +31,32 @@ type row struct {
 	History []turn
 	Older   int // turns that are left out of History
 
-	rank int
+	group string
+	rank  int
 }
 
-// badge is a state in a word, with a mark of the lineages and a colour.
-type badge struct{ Word, Mark, Class string }
+// CheckFails says that the row has a failed check.
+func (r row) CheckFails() bool { return r.CI.Word == checksFail }
 
-// list is a list of rows: those that are shown, those that are folded away, and how many are left out.
+// list is a list of rows in groups, and how many rows are left out.
 type list struct {
+	Groups []group
+	Left   int
+}
+
+// group are rows of a kind: those that are shown, and those that are folded away.
+type group struct {
+	Key, Name    string
 	Open, Folded []*row
-	Left         int
+}
+
+// Count is how many rows there are.
+func (g group) Count() int { return len(g.Open) + len(g.Folded) }
+
+// filter is a choice of what is shown.
+type filter struct {
+	Key, Name string
+	Count     int
 }
 
 // turn is one line of a row's history.
@@ -54,52 +72,15 @@ type turn struct {
 	RunURL   string
 }
 
-// states says how each state is drawn, the most urgent first.
-var states = []struct {
-	state       model.StatusState
-	mark, class string
-}{
-	{model.StatusBlocked, "block", "red"},
-	{model.StatusFailed, "fail", "red"},
-	{model.StatusClaimed, "run", "blue"},
-	{model.StatusMerging, "run", "violet"},
-	{model.StatusPending, "wait", "amber"},
-	{model.StatusQueued, "wait", "violet"},
-	{model.StatusTaken, "quiet", "grey"},
-	{model.StatusPaused, "quiet", "grey"},
-	{model.StatusIdle, "head", "green"},
-	{model.StatusReleased, "quiet", "grey"},
-	{model.StatusUntracked, "quiet", "grey"},
-	{model.StatusMerged, "merge", "violet"},
-	{model.StatusClosed, "quiet", "grey"},
-}
-
-var checks = map[string]badge{
-	"SUCCESS": {"checks pass", "head", "green"}, "FAILURE": {"checks fail", "fail", "red"}, "ERROR": {"checks fail", "fail", "red"},
-	"PENDING": {"checks run", "run", "amber"}, "EXPECTED": {"checks run", "run", "amber"},
-}
-
-// phases are how far a turn, a flow or a merge has come.
-var phases = map[string]badge{
-	string(model.PhaseStarted): {"at work", "run", "blue"},
-	string(model.PhasePlanned): {"to be published", "run", "blue"},
-	string(model.PhaseDone):    {"done", "head", "green"},
-	string(model.PhaseFailed):  {"failed", "fail", "red"},
-	string(model.PhaseWaiting): {"waits for a person", "wait", "amber"},
-	string(model.MergeWaiting): {"waits for approval", "wait", "violet"},
-	string(model.MergeRunning): {"merging", "run", "violet"},
-	string(model.MergeFailed):  {"failed", "fail", "red"},
-}
-
 func (d drawer) pulls(pulls []model.BoardPull) []*row {
 	rows := make([]*row, len(pulls))
 	for i, p := range pulls {
 		r := &row{
 			ID: fmt.Sprintf("pull-%d", p.Number), Number: p.Number, Title: clean(p.Title), URL: d.link(p.URL),
-			CI: checks[p.CI], Need: p.Need, Notes: d.notes(p), Lineage: d.lineage(p),
+			CI: checks[p.CI], Checks: d.checkLists(p), Unread: p.MoreChecks, Need: p.Need, Notes: d.notes(p), Lineage: d.lineage(p),
 			Opened: d.stamp(p.Opened), Updated: d.stamp(p.Updated),
 		}
-		r.State, r.rank = standing(p.State)
+		r.stand(p)
 		about := []string{clean(p.Branch) + " → " + clean(p.Base)}
 		if p.Author != "" {
 			about = append(about, "by "+clean(p.Author))
@@ -119,20 +100,17 @@ func (d drawer) issues(issues []model.BoardIssue) []*row {
 	for i, s := range issues {
 		r := &row{
 			ID: fmt.Sprintf("issue-%d", s.Number), Number: s.Number, Title: clean(s.Title), URL: d.link(s.URL),
-			Need: s.Need, State: badge{"not begun", "quiet", "grey"}, rank: len(states),
-			Lineage: d.walk(s.Turns).drawn(),
+			Need: s.Need, Lineage: d.walk(s.Turns).drawn(),
 		}
-		if b, ok := phases[string(s.Status)]; ok {
-			r.State = b
-		} else if s.Status != "" {
-			r.State = badge{words(string(s.Status)), "quiet", "grey"}
-		}
+		r.standIssue(s)
 		r.About = words(string(s.Flow))
 		if s.Pull != 0 {
 			r.About = strings.TrimPrefix(fmt.Sprintf("%s · pull request #%d", r.About, s.Pull), " · ")
 		}
-		if s.Waiting != "" {
-			r.Notes = append(r.Notes, "waits: "+words(s.Waiting))
+		if s.Need != nil {
+			r.Notes = append(r.Notes, note{
+				Text: "Waits since", At: d.stamp(s.Need.Since), Rest: ": " + words(cmp.Or(s.Waiting, s.Need.Reason)), URL: d.link(s.Need.URL), About: "the stop",
+			})
 		}
 		d.fill(r, s.Turns)
 		rows[i] = r
@@ -143,70 +121,70 @@ func (d drawer) issues(issues []model.BoardIssue) []*row {
 // pressing sorts rows: first those that need a person, then the most urgent, then the oldest.
 func pressing(rows []*row) []*row {
 	slices.SortStableFunc(rows, func(a, b *row) int {
-		switch {
-		case a.Need != nil && b.Need == nil:
-			return -1
-		case a.Need == nil && b.Need != nil:
-			return 1
-		}
-		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.Number, b.Number))
+		return cmp.Or(cmp.Compare(a.place(), b.place()), cmp.Compare(a.rank, b.rank), cmp.Compare(a.Number, b.Number))
 	})
 	return rows
 }
 
-// standing returns how a state is drawn and how urgent it is.
-func standing(s model.StatusState) (badge, int) {
-	for i, look := range states {
-		if look.state == s {
-			return badge{s.Words(), look.mark, look.class}, i
+// place is that of the row's group among the groups.
+func (r row) place() int {
+	for i, g := range groups {
+		if g.key == r.group {
+			return i
 		}
 	}
-	return badge{words(string(s)), "quiet", "grey"}, len(states)
+	return len(groups)
 }
 
-func fold(rows []*row) list {
-	shown := rows[:min(len(rows), mostRows)]
-	cut := min(len(shown), openRows)
-	for _, r := range shown[cut:] {
+// grouped puts sorted rows into their groups.
+func grouped(rows []*row) list {
+	l := list{Left: max(0, len(rows)-mostRows)}
+	for i, r := range rows[:len(rows)-l.Left] {
+		if at := len(l.Groups) - 1; at < 0 || l.Groups[at].Key != r.group {
+			l.Groups = append(l.Groups, group{Key: r.group, Name: groups[r.place()].name})
+		}
+		g := &l.Groups[len(l.Groups)-1]
+		if i < openRows {
+			g.Open = append(g.Open, r)
+			continue
+		}
+		g.Folded = append(g.Folded, r)
 		for i := range r.Marks { // the label of the drawing repeats what they say
 			r.Marks[i].Title = ""
 		}
 	}
-	return list{shown[:cut], shown[cut:], len(rows) - len(shown)}
+	return l
 }
 
-// notes add what the state does not show.
-func (d drawer) notes(p model.BoardPull) []string {
-	var notes []string
-	if b := p.Block; b != nil {
-		note := "blocked " + d.stamp(b.Since).Ago + ": " + words(b.Reason)
-		if b.Expected != "" && b.Observed != "" {
-			note += fmt.Sprintf(", expected %s, found %s", short(b.Expected), short(b.Observed))
+// filters are the choices of what is shown, the first of which is everything.
+func filters(lists ...list) []filter {
+	all, failing := filter{Key: "all", Name: "Everything"}, filter{Key: "checks", Name: "Failed checks"}
+	count := map[string]int{}
+	for _, l := range lists {
+		for _, g := range l.Groups {
+			count[g.Key] += g.Count()
+			all.Count += g.Count()
+			for _, r := range slices.Concat(g.Open, g.Folded) {
+				if r.CheckFails() {
+					failing.Count++
+				}
+			}
 		}
-		notes = append(notes, note)
 	}
-	if p.Pending > 0 {
-		notes = append(notes, markdown.Count(p.Pending, "comment")+" without an answer")
-	}
-	if p.Failed > 0 {
-		notes = append(notes, markdown.Count(p.Failed, "attempt")+" failed")
-	}
-	if m := p.Merge; m != nil {
-		note := "merge asked for by " + clean(m.By) + ": " + phase(string(m.State)).Word
-		if m.Reason != "" {
-			note += ", " + strings.ToLower(words(string(m.Reason)))
+	out := []filter{all}
+	for _, g := range groups {
+		if n := count[g.key]; n > 0 {
+			out = append(out, filter{g.key, g.name, n})
 		}
-		notes = append(notes, note)
 	}
-	if e := p.External; e != nil {
-		note := "from a fork, let in by " + clean(e.By) + ": " + words(string(e.State))
-		if e.Reason != "" {
-			note += ", " + clean(e.Reason)
-		}
-		notes = append(notes, note)
+	if failing.Count > 0 {
+		out = append(out, failing)
 	}
-	return notes
+	return out
 }
+
+// kinds are what turns are called.
+var kinds = map[string]string{"flow": "turn on the issue"}
 
 // fill adds what the turns tell.
 func (d drawer) fill(r *row, turns []model.BoardTurn) {
@@ -229,7 +207,7 @@ func (d drawer) fill(r *row, turns []model.BoardTurn) {
 	r.Older = max(0, len(turns)-mostTurns)
 	for _, t := range slices.Backward(turns[r.Older:]) {
 		h := turn{
-			What: words(t.Kind), State: phase(t.Phase), From: d.commit(t.From), To: d.commit(t.To), Began: d.stamp(t.Began),
+			What: cmp.Or(kinds[t.Kind], words(t.Kind)), State: phase(t.Phase), From: d.commit(t.From), To: d.commit(t.To), Began: d.stamp(t.Began),
 			Reason: words(t.Reason), URL: d.link(t.URL), RunURL: d.link(t.RunURL),
 		}
 		if s := lasted(t); s > 0 {
@@ -240,13 +218,6 @@ func (d drawer) fill(r *row, turns []model.BoardTurn) {
 		}
 		r.History = append(r.History, h)
 	}
-}
-
-func phase(name string) badge {
-	if b, ok := phases[name]; ok {
-		return b
-	}
-	return badge{words(name), "quiet", "grey"}
 }
 
 // lasted is how long a turn took; 0 while it is under way.

@@ -47,8 +47,8 @@ func pull(n int, title, branch string, state model.StatusState, accepted, head s
 	return p
 }
 
-// sample is a repository in the middle of its work, with every state in it.
-func sample() model.Board {
+// everything is a made-up repository with every state in it, and with texts that are hard to show. testdata/board.json is a real one.
+func everything() model.Board {
 	b := model.Board{
 		Repo: model.Repo{Owner: "octo", Name: "widgets"}, URL: repoURL, At: now, Pulls: append(samplePressing(), sampleCalm()...), Issues: sampleIssues(),
 		Conflicts: []model.BoardConflict{
@@ -68,6 +68,11 @@ func samplePressing() []model.BoardPull {
 		took("turn", model.PhaseFailed, "41b", "", ago(4, 2), 30, 0.92))
 	blocked.Turns[2].Reason = "agent_timeout"
 	blocked.Issue, blocked.CI, blocked.Failed = 38, "FAILURE", 1
+	blocked.LastTurn = &model.LastTurn{Phase: model.PhaseFailed, At: ago(4, 2), URL: blocked.URL + "#issuecomment-40"}
+	blocked.Checks = []model.Check{
+		{Name: "test (linux)", State: model.CheckFailed, URL: repoURL + "/actions/runs/1/job/1"}, {Name: "elsewhere", State: model.CheckFailed, URL: "https://ci.example.com/1"},
+		{Name: "lint", State: model.CheckPending, URL: repoURL + "/actions/runs/1/job/2"},
+	}
 	blocked.Block = &model.Blocked{Number: 41, Issue: 38, Reason: model.ReasonRewrite, Expected: sha("41b"), Observed: sha("41x"), Since: ago(3, 4), URL: blocked.URL + "#issuecomment-41"}
 	secret := pull(44, "Read the licence key from the settings", "agent/small/43-licence", model.StatusBlocked, "44a", "44a",
 		took("flow", model.PhaseDone, "m1", "44a", ago(6, 1), 12, 0.40), took("turn", model.PhaseFailed, "44a", "", ago(5, 20), 4, 0.11))
@@ -85,7 +90,7 @@ func samplePressing() []model.BoardPull {
 	merging := pull(58, "Retry with jitter", "agent/impl/49-retries", model.StatusMerging, "58c", "58c",
 		took("flow", model.PhaseDone, "m3", "58a", ago(7, 4), 41, 2.05), took("turn", model.PhaseDone, "58a", "58b", ago(5, 8), 16, 0.73),
 		took("turn", model.PhaseDone, "58b", "58c", ago(1, 1), 8, 0.29), took("merge", model.Phase(model.MergeRunning), "58c", "", now.Add(-2*time.Minute), 0, 0))
-	merging.Merge = &model.MergeRequest{State: model.MergeRunning, Head: sha("58c"), By: "mona", Since: ago(0, 1)}
+	merging.Merge = &model.MergeRequest{State: model.MergeRunning, Head: sha("58c"), By: "mona", Since: ago(0, 1), URL: merging.URL + "#issuecomment-58"}
 	return []model.BoardPull{blocked, secret, failed, claimed, merging}
 }
 
@@ -95,10 +100,11 @@ func sampleCalm() []model.BoardPull {
 	queued := pull(61, "Drop Go 1.23", "agent/small/57-go", model.StatusQueued, "61b", "61b",
 		took("flow", model.PhaseDone, "m3", "61a", ago(3, 1), 7, 0.22), took("turn", model.PhaseDone, "61a", "61b", ago(2, 1), 5, 0.15),
 		took("merge", model.Phase(model.MergeFailed), "61b", "", ago(1, 0), 12, 0), took("merge", model.Phase(model.MergeWaiting), "61b", "", ago(0, 3), 0, 0))
-	queued.Merge = &model.MergeRequest{State: model.MergeWaiting, Reason: model.CodeChecks, Head: sha("61b"), By: "hubot", Since: ago(0, 3)}
+	queued.Merge = &model.MergeRequest{State: model.MergeWaiting, Reason: model.CodeChecks, Head: sha("61b"), By: "hubot", Since: ago(0, 3), URL: queued.URL + "#issuecomment-61"}
 	fork := pull(66, "Fix a typo in retries <script>alert(1)</script> & more", "patch-1", model.StatusIdle, "66a", "66a")
 	fork.Author, fork.CI = "newcomer", ""
 	fork.External = &model.ExternalMarker{State: model.ExternalWanting, Head: sha("66a"), By: "mona", Reason: "the test does not fail without the change", Evaluated: true}
+	fork.ExternalURL = fork.URL + "#issuecomment-66"
 	idle := pull(67, "A very long title that says in great detail what this pull request is about, why it came to be, and which of the many ways to do it was taken", "agent/small/64-a-long-branch-name-without-any-place-to-break-it-apart", model.StatusIdle, "67b", "67b",
 		took("flow", model.PhaseDone, "m4", "67a", ago(2, 4), 10, 0.37), took("turn", model.PhaseDone, "67a", "67b", ago(1, 7), 4, 0.12))
 	paused := pull(68, "Speak IPv6", "agent/impl/55-ipv6", model.StatusPaused, "68a", "68a", took("flow", model.PhaseDone, "m4", "68a", ago(2, 9), 48, 2.71))
@@ -137,6 +143,9 @@ func many(n int) model.Board {
 		p := pull(i+1, fmt.Sprintf("Change number %d of many", i+1), fmt.Sprintf("agent/small/%d-change", i+1), states[i%len(states)].state, fmt.Sprint(i, "e"), fmt.Sprint(i, "e"))
 		for _, step := range []string{"a", "b", "c", "d", "e"} {
 			p.Turns = append(p.Turns, took("turn", model.PhaseDone, fmt.Sprint(i, string(step[0]-1)), fmt.Sprint(i, step), ago(i%28, i%20), 1+i%30, float64(i%7)/4))
+		}
+		if p.State == model.StatusBlocked {
+			p.State = model.StatusIdle
 		}
 		if i%10 == 0 {
 			p.State, p.Block = model.StatusBlocked, &model.Blocked{Number: i + 1, Reason: model.ReasonAttempts, Since: ago(1, i%20), URL: p.URL + "#issuecomment-1"}
@@ -185,7 +194,7 @@ func sampleTrain() model.Train {
 	tried.Try = true
 	return model.Train{
 		Base: "main", Cars: []model.TrainCar{car(6, "landing", 55), car(7, "green", 52), red, car(9, "building", 58), tried},
-		Queue: []model.TrainPlace{{Position: 1, Number: 55, Car: 6}, {Position: 6, Number: 60}, {Position: 7, Number: 61, Why: "label mergexo:freeze is on it"}},
+		Queue: []model.TrainPlace{{Position: 1, Number: 55, Car: 6, ETA: now.Add(time.Minute)}, {Position: 6, Number: 60, ETA: now.Add(50 * time.Minute)}, {Position: 7, Number: 61, Why: "label mergexo:freeze is on it"}},
 		Landed: []model.TrainLanding{
 			{Number: 39, SHA: sha("landed"), Asked: now.Add(-95 * time.Minute), At: now.Add(-20 * time.Minute)},
 			{Number: 37, SHA: sha("landed before"), At: now.Add(-50 * time.Hour)},

@@ -32,23 +32,33 @@ func clean(s string) string {
 	return s
 }
 
-// stamp is a moment for machines and for people, both in UTC, and how long ago it was. The zero value is never.
-type stamp struct{ Machine, Human, Ago string }
+// stamp is a moment for machines and for people, both in UTC, and its age at the time of the page, which does not pass while
+// the file lies about. The zero value is never.
+type stamp struct{ Machine, Human, Full, Age string }
 
 func (d drawer) stamp(t time.Time) stamp {
 	if t.IsZero() {
 		return stamp{}
 	}
 	t = t.UTC()
-	s := stamp{Machine: t.Format(time.RFC3339), Human: t.Format("2 Jan 2006, 15:04 UTC")}
+	s := stamp{Machine: t.Format(time.RFC3339), Human: t.Format("2 Jan, 15:04 UTC"), Full: t.Format("2 Jan 2006, 15:04 UTC")}
+	if t.Year() != d.now.UTC().Year() {
+		s.Human = s.Full
+	}
 	switch age := d.now.Sub(t); {
 	case age < 0:
 	case age < time.Minute:
-		s.Ago = "just now"
+		s.Age = "under 1\u00a0min"
 	default:
-		s.Ago = span(age) + " ago"
+		s.Age = span(age)
 	}
 	return s
+}
+
+// sentence begins with a capital letter.
+func sentence(s string) string {
+	first, size := utf8.DecodeRuneInString(s)
+	return string(unicode.ToUpper(first)) + s[size:]
 }
 
 // span is a time in its largest unit or two, as "3 h 20 min".

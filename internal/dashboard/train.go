@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -20,7 +21,8 @@ type line struct {
 	Cars              []car
 	Waiting           []waiting
 	Landed            []landing
-	CarsLeft, Left    int // cars and requests that are left out
+	CarsLeft, Left    int    // cars and requests that are left out
+	Today             string // how many landed on the day of the page
 }
 
 type car struct {
@@ -29,22 +31,22 @@ type car struct {
 	Members []pullName
 	Since   stamp
 	Checks  string // address; "": none is known
-	Failed  []failedCheck
+	Failed  []checkName
 	Why     string
+	ETA     stamp // when it lands, if all goes well
 }
-
-type failedCheck struct{ Name, URL string }
 
 type waiting struct {
 	Pull pullName
 	Why  string
+	ETA  stamp
 }
 
 type landing struct {
 	Pull   pullName
 	Commit commit
 	At     stamp
-	Took   string // from asking to landing
+	Took   string // from approval to landing
 }
 
 // carStates are how the states of cars look.
@@ -74,9 +76,15 @@ func (d drawer) trains(b model.Board) []line {
 }
 
 func (d drawer) train(t model.Train, id string, name func(int) pullName) line {
-	l := line{ID: id, Base: clean(t.Base), Trouble: clean(t.Trouble), CarsLeft: max(0, len(t.Cars)-mostCars)}
+	l := line{ID: id, Base: clean(t.Base), Trouble: clean(t.Trouble), CarsLeft: max(0, len(t.Cars)-mostCars), Today: d.landedToday(t)}
+	etas := map[int]stamp{} // by cars
+	for _, q := range t.Queue {
+		if q.Car != 0 && etas[q.Car].Machine == "" {
+			etas[q.Car] = d.stamp(q.ETA)
+		}
+	}
 	for _, c := range t.Cars[:min(len(t.Cars), mostCars)] {
-		one := car{Number: c.Number, Since: d.stamp(c.Since), Why: clean(c.Why), State: badge{words(c.State), "quiet", "grey"}}
+		one := car{Number: c.Number, Since: d.stamp(c.Since), ETA: etas[c.Number], Why: clean(c.Why), State: badge{words(c.State), "quiet", "grey"}}
 		if look, known := carStates[c.State]; known {
 			one.State = look
 		}
@@ -90,7 +98,7 @@ func (d drawer) train(t model.Train, id string, name func(int) pullName) line {
 			one.Checks = at.URL + "/checks"
 		}
 		for _, f := range c.Failed {
-			one.Failed = append(one.Failed, failedCheck{clean(f.Name), d.link(f.URL)})
+			one.Failed = append(one.Failed, checkName{clean(f.Name), d.link(f.URL)})
 		}
 		l.Cars = append(l.Cars, one)
 	}
@@ -99,10 +107,8 @@ func (d drawer) train(t model.Train, id string, name func(int) pullName) line {
 		case q.Car != 0:
 		case len(l.Waiting) == mostWaiting:
 			l.Left++
-		case q.Why == "":
-			l.Waiting = append(l.Waiting, waiting{name(q.Number), "for a place in a car"})
 		default:
-			l.Waiting = append(l.Waiting, waiting{name(q.Number), clean(q.Why)})
+			l.Waiting = append(l.Waiting, waiting{name(q.Number), cmp.Or(clean(q.Why), "waits for a place in a car"), d.stamp(q.ETA)})
 		}
 	}
 	for _, k := range t.Landed[:min(len(t.Landed), mostLanded)] {
@@ -113,4 +119,19 @@ func (d drawer) train(t model.Train, id string, name func(int) pullName) line {
 		l.Landed = append(l.Landed, one)
 	}
 	return l
+}
+
+// landedToday counts what landed on the day of the page. A record that is full may have forgotten earlier ones.
+func (d drawer) landedToday(t model.Train) string {
+	day := func(t time.Time) string { return t.UTC().Format(time.DateOnly) }
+	n := 0
+	for _, k := range t.Landed {
+		if day(k.At) == day(d.now) {
+			n++
+		}
+	}
+	if n == len(t.Landed) && n >= model.TrainLandings {
+		return fmt.Sprintf("at least %d", n)
+	}
+	return fmt.Sprint(n)
 }

@@ -42,11 +42,11 @@ func (b Board) Needs() []Need {
 // BoardPull is a pull request.
 type BoardPull struct {
 	Status
-	Author   string
-	Base     string
-	Opened   time.Time
-	Updated  time.Time
-	CI       string // SUCCESS, FAILURE, ERROR, PENDING, EXPECTED or ""
+	Author  string
+	Base    string
+	Opened  time.Time
+	Updated time.Time
+	CI      string // SUCCESS, FAILURE, ERROR, PENDING, EXPECTED or ""
 	// Checks are those that failed or are not done, as far as they were read. MoreChecks says that there may be further ones.
 	Checks      []Check
 	MoreChecks  bool

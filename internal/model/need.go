@@ -1,6 +1,9 @@
 package model
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // NeedKind says what a need is about.
 type NeedKind string
@@ -27,6 +30,19 @@ type Need struct {
 	Observed string    `json:"observed"`
 	Since    time.Time `json:"since"`
 	URL      string    `json:"url"` // of the very comment that says so
+}
+
+// Ways are the ways to do Next: commands to post as a comment, and all others in words.
+func (n Need) Ways() (words string, commands []string) {
+	var rest []string
+	for way := range strings.SplitSeq(n.Next, ", or ") {
+		if strings.HasPrefix(way, "/mergexo ") {
+			commands = append(commands, way)
+		} else {
+			rest = append(rest, way)
+		}
+	}
+	return strings.Join(rest, ", or "), commands
 }
 
 // Todo is what to do in one line: what, who may, and what to type or do then.

@@ -65,6 +65,9 @@ type TrainPlace struct {
 	ETA      time.Time `json:"eta,omitzero"`
 }
 
+// TrainLandings is how many landings a train remembers.
+const TrainLandings = 30
+
 // TrainLanding is a request that has landed.
 type TrainLanding struct {
 	Number int       `json:"number"`

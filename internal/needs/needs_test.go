@@ -1,6 +1,9 @@
 package needs
 
 import (
+	"maps"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -83,5 +86,27 @@ func TestWhatAnIssueWaitsFor(t *testing.T) {
 		assert.Equal(t, model.Need{
 			Kind: model.NeedIssue, Number: 3, Issue: 3, Title: "Greet", Headline: got.Headline, Reason: why, Who: got.Who, Next: got.Next, Observed: "c", Since: said.UpdatedAt, URL: "there",
 		}, *got)
+	}
+}
+
+// What to type can be told from what to do, for every task.
+func TestCommandsAreToldApart(t *testing.T) {
+	t.Parallel()
+	for next, want := range map[string]string{
+		"/mergexo unblock, or /mergexo unblock head_sha=b": "|/mergexo unblock|/mergexo unblock head_sha=b", "a comment, or /mergexo retry": "a comment|/mergexo retry",
+		"a commit, or a rerun": "a commit, or a rerun", "the label": "the label", "": "",
+	} {
+		words, commands := model.Need{Next: next}.Ways()
+		assert.Equal(t, want, strings.Join(append([]string{words}, commands...), "|"))
+	}
+	all := slices.Concat(slices.Collect(maps.Values(blocks)), slices.Collect(maps.Values(issues)), slices.Collect(maps.Values(merges)), slices.Collect(maps.Values(forks)))
+	require.NotEmpty(t, all)
+	for _, task := range all {
+		words, commands := model.Need{Next: task.next}.Ways()
+		assert.NotContains(t, words, "/mergexo")
+		assert.NotEmpty(t, words+strings.Join(commands, ""))
+		for _, c := range commands {
+			assert.NotContains(t, c, ", or ")
+		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/strictjson"
 )
 
@@ -181,7 +182,7 @@ type Landing struct {
 }
 
 // mostLanded is how many landings a manifest remembers.
-const mostLanded = 30
+const mostLanded = model.TrainLandings
 
 // Encode is the manifest as it is stored. Equal manifests are equal bytes.
 func (m Manifest) Encode() ([]byte, error) {
