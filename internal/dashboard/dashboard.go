@@ -142,13 +142,13 @@ func newPage(b model.Board) page {
 	return p
 }
 
-// allTurns returns the turns of all pull requests and issues, in order. A turn that appears in both counts once.
+// allTurns returns the agents' turns of all pull requests and issues, in order. A turn that appears in both counts once.
 func allTurns(b model.Board) []model.BoardTurn {
 	var all []model.BoardTurn
 	seen := map[string]bool{}
 	add := func(turns []model.BoardTurn) {
 		for _, t := range turns {
-			if t.URL != "" && seen[t.URL] {
+			if t.Kind == mergeKind || t.URL != "" && seen[t.URL] {
 				continue
 			}
 			seen[t.URL] = true

@@ -22,7 +22,7 @@ func written(t *testing.T, b model.Board) string {
 
 // What is folded away counts, and what two pull requests tell of each other counts once.
 func TestTheCountersAgreeWithWhatIsListed(t *testing.T) {
-	for name, b := range map[string]model.Board{"everything": everything(), "many": many(1000)} {
+	for name, b := range map[string]model.Board{"sample": sample(t), "everything": everything(), "many": many(1000)} {
 		p := newPage(b)
 		facts := map[string]string{}
 		for _, f := range p.Facts {
@@ -43,8 +43,9 @@ func TestTheCountersAgreeWithWhatIsListed(t *testing.T) {
 
 func TestPages(t *testing.T) {
 	for name, b := range map[string]model.Board{
-		"sample.html": everything(),
-		"empty.html":  {Repo: model.Repo{Owner: "octo", Name: "empty"}, URL: "https://github.com/octo/empty", At: now},
+		"sample.html":     sample(t),
+		"everything.html": everything(),
+		"empty.html":      {Repo: model.Repo{Owner: "octo", Name: "empty"}, URL: "https://github.com/octo/empty", At: now},
 	} {
 		t.Run(name, func(t *testing.T) { golden.File(t, name, written(t, b)) })
 	}

@@ -90,7 +90,7 @@ func (d drawer) walk(turns []model.BoardTurn) *trail {
 			t.add(look.Mark, "", what+" "+look.Word+when)
 		case turn.To == "" || turn.To == t.at:
 			t.add("same", "", what+" done, no commits"+when)
-		case turn.Kind == "merge":
+		case turn.Kind == mergeKind:
 			t.add("merge", turn.To, "merged"+when+":")
 		default:
 			t.add("head", turn.To, what+" done"+when+":")

@@ -34,6 +34,14 @@ var forkWords = map[model.ExternalState]string{
 	model.ExternalLanded: "is already on the base", model.ExternalVoid: "has new commits and needs a new review", model.ExternalFailed: "could not be evaluated",
 }
 
+// mergeWords are what requests to merge wait for.
+var mergeWords = map[model.MergeCode]string{
+	model.CodeApproval: "it needs an approval", model.CodeStale: "the approval is for an older commit", model.CodeChanges: "a review requests changes",
+	model.CodeChecks: "checks are running", model.CodeChecksFailed: "checks failed", model.CodeDraft: "it is a draft", model.CodeFrozen: "a label freezes it",
+	model.CodeTrain: "it is in the merge train", model.CodeQueue: "it is in GitHub's merge queue", model.CodeBusy: "a turn is running", model.CodeBlocked: "it is blocked",
+	model.CodeMember: "another pull request of its group is not ready",
+}
+
 func (d drawer) notes(p model.BoardPull) []note {
 	var notes []note
 	if b := p.Block; b != nil {
@@ -79,6 +87,13 @@ func (d drawer) mergeNote(m model.MergeRequest) note {
 	n := note{Text: "Merge requested", At: d.stamp(m.Since), URL: d.link(m.URL), About: "the merge"}
 	if m.By != "" {
 		n.Text += " by " + clean(m.By)
+	}
+	if !m.Since.IsZero() {
+		n.Text += " on"
+	}
+	if why, known := mergeWords[m.Reason]; known && m.State == model.MergeWaiting {
+		n.Rest = ": " + why
+		return n
 	}
 	switch m.State {
 	case model.MergeWaiting:

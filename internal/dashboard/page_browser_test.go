@@ -57,7 +57,7 @@ func TestThePageIsQuietAndReadableInABrowser(t *testing.T) {
 }
 
 func TestAPhoneScrollsThePageInOneDirection(t *testing.T) {
-	for name, b := range map[string]model.Board{"everything": everything(), "many": many(60)} {
+	for name, b := range map[string]model.Board{"sample": sample(t), "everything": everything(), "many": many(60)} {
 		p := open(t, b, phone)
 		for _, state := range []string{"0", browser.OpenAll} {
 			browser.Ask[chromedp.Void](t, p, state)

@@ -109,7 +109,7 @@ func (d drawer) issues(issues []model.BoardIssue) []*row {
 		}
 		if s.Need != nil {
 			r.Notes = append(r.Notes, note{
-				Text: "Waits since", At: d.stamp(s.Need.Since), Rest: ": " + words(cmp.Or(s.Waiting, s.Need.Reason)), URL: d.link(s.Need.URL), About: "the stop",
+				Text: "Waits since", At: d.stamp(s.Need.Since), Rest: ": " + clean(s.Need.Headline), URL: d.link(s.Need.URL), About: "the stop",
 			})
 		}
 		d.fill(r, s.Turns)
@@ -183,20 +183,32 @@ func filters(lists ...list) []filter {
 	return out
 }
 
+// mergeKind is that of a merge, which is no agent's turn.
+const mergeKind = "merge"
+
 // kinds are what turns are called.
 var kinds = map[string]string{"flow": "turn on the issue"}
 
 // fill adds what the turns tell.
 func (d drawer) fill(r *row, turns []model.BoardTurn) {
-	paid, took := 0.0, time.Duration(0)
+	paid, took, merges := 0.0, time.Duration(0), 0
 	for _, t := range turns {
 		paid += cost(t)
 		took += lasted(t)
+		if t.Kind == mergeKind {
+			merges++
+		}
 	}
 	if len(turns) == 0 {
 		return
 	}
-	sums := []string{markdown.Count(len(turns), "turn")}
+	var sums []string
+	if n := len(turns) - merges; n > 0 {
+		sums = append(sums, markdown.Count(n, "turn"))
+	}
+	if merges > 0 {
+		sums = append(sums, markdown.Count(merges, "merge"))
+	}
 	if took > 0 {
 		sums = append(sums, span(took))
 	}

@@ -2,8 +2,14 @@ package dashboard
 
 import (
 	"crypto/sha256"
+	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
 	"time"
+
+	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/needs"
@@ -47,7 +53,18 @@ func pull(n int, title, branch string, state model.StatusState, accepted, head s
 	return p
 }
 
-// everything is a made-up repository with every state in it, and with texts that are hard to show. testdata/board.json is a real one.
+// sample is a repository at work as the engine has read it. TestTheBoardOfARepositoryAtWork of package engine writes the file.
+func sample(t *testing.T) model.Board {
+	t.Helper()
+	raw, err := os.ReadFile(filepath.Join("testdata", "board.json"))
+	require.NoError(t, err)
+	var b model.Board
+	require.NoError(t, json.Unmarshal(raw, &b))
+	require.NotEmpty(t, b.Pulls)
+	return b
+}
+
+// everything is a made-up repository with every state in it, and with texts that are hard to show.
 func everything() model.Board {
 	b := model.Board{
 		Repo: model.Repo{Owner: "octo", Name: "widgets"}, URL: repoURL, At: now, Pulls: append(samplePressing(), sampleCalm()...), Issues: sampleIssues(),

@@ -263,7 +263,12 @@ var tricks = map[string]func(model.Request, *model.Outcome){
 	// line does what answer does to the file, counts something else at every call.
 	"line":   func(model.Request, *model.Outcome) { appendLine("greeting.txt", "answered") },
 	"counts": func(model.Request, *model.Outcome) { appendLine("greeting.txt", "call "+nth()) },
-	"costs":  func(_ model.Request, o *model.Outcome) { o.Usage.CostUSD = 0.75 },
+	// notes commits a file of this pull request's own, so that it conflicts with nobody's.
+	"notes": func(r model.Request, o *model.Outcome) {
+		appendLine(strings.ReplaceAll(r.PullRequest.Head, "/", "-")+".txt", "call "+nth())
+		o.CommitMessage = "Take notes"
+	},
+	"costs": func(_ model.Request, o *model.Outcome) { o.Usage.CostUSD = 0.75 },
 	// dated has what follows commit at one and the same time, so that equal work is the very same commit.
 	"dated": func(model.Request, *model.Outcome) {
 		for _, name := range []string{"GIT_AUTHOR_DATE", "GIT_COMMITTER_DATE"} {
