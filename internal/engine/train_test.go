@@ -81,9 +81,14 @@ func (w *world) tests(branch, sha string) model.Event {
 	if run.Run() != nil {
 		conclusion = "failure"
 	}
-	w.later(10 * time.Minute)
 	w.testRuns++
-	id := 5000 + w.testRuns
+	return w.ciEnds(5000+w.testRuns, branch, sha, conclusion)
+}
+
+// ciEnds has a run of the workflow end, and gives the event of it.
+func (w *world) ciEnds(id int, branch, sha, conclusion string) model.Event {
+	w.t.Helper()
+	w.later(10 * time.Minute)
 	w.put(fmt.Sprintf("/_sandbox/runs/%d", id), object{
 		"name": "ci", "path": ".github/workflows/ci.yml", "event": "push", "status": "completed", "conclusion": conclusion,
 		"head_sha": sha, "head_branch": branch, "jobs": []object{{"name": "ci", "conclusion": conclusion}},

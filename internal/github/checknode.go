@@ -11,6 +11,7 @@ type checkNode struct {
 	Typename   string `json:"__typename"`
 	IsRequired bool
 
+	ID                       string
 	Name, Status, Conclusion string
 	StartedAt, CompletedAt   *time.Time
 	DetailsURL, URL          string
@@ -33,7 +34,7 @@ func (n *checkNode) check() model.Check {
 		}
 		return c
 	}
-	c := model.Check{Name: n.Name, State: runState(n.Status, n.Conclusion), Required: n.IsRequired, URL: n.DetailsURL}
+	c := model.Check{Name: n.Name, State: runState(n.Status, n.Conclusion), Node: n.ID, Required: n.IsRequired, URL: n.DetailsURL}
 	if c.URL == "" {
 		c.URL = n.URL
 	}

@@ -24,7 +24,7 @@ func (c Actions) Run(ctx context.Context, repo model.Repo, id int64) (model.RunS
 		}
 		return model.RunState{}, nil
 	}
-	return model.RunState{Known: true, Completed: run.GetStatus() == "completed", Attempt: run.GetRunAttempt()}, nil
+	return model.RunState{Known: true, Completed: run.GetStatus() == "completed", Attempt: run.GetRunAttempt(), Began: run.GetRunStartedAt().Time}, nil
 }
 
 // Create comments on an issue or a pull request. Unclear means that the comment may be there.

@@ -173,8 +173,9 @@ type Check struct {
 	Name     string
 	App      string // slug of the App that made the check run; "" for a commit status
 	State    CheckState
-	Required bool  // by the rules of the base branch
-	RunID    int64 // the workflow run that it is part of, where that was asked for; 0: of none
+	Required bool   // by the rules of the base branch
+	RunID    int64  // the workflow run that it is part of, where that was asked for; 0: of none
+	Node     string // of the check run, which is another one after each re-run; "": it was not asked for, or it is a status
 	URL      string
 	At       time.Time
 }

@@ -32,6 +32,7 @@ type RunState struct {
 	Known     bool
 	Completed bool
 	Attempt   int
+	Began     time.Time // when the newest attempt began; zero: GitHub does not say
 }
 
 // PRMarker starts tracking a pull request.

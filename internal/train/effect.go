@@ -34,11 +34,13 @@ type Land struct {
 	Attempt  int
 }
 
-// Rerun runs the failed checks of a car again, unless that was done already.
+// Rerun runs the failed checks of a car again, unless that was done already. Result: NotRerun.
 type Rerun struct {
 	Car int
 	Tip string
-	IDs []int64
+	IDs []int64 // of workflow runs
+	// After is when the newest of the failed checks began: a workflow run whose newest attempt began later was run again.
+	After int64
 }
 
 // Fail ends a request that did not land. Result: Finished.

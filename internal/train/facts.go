@@ -133,6 +133,12 @@ type LandRefused struct {
 	Why          string
 }
 
+// NotRerun is a car whose failed checks are not run again: what they say counts.
+type NotRerun struct {
+	Car int
+	Tip string
+}
+
 // Deleted is a train branch that is gone.
 type Deleted struct{ Car int }
 

@@ -1,6 +1,9 @@
 package train
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+)
 
 // line are the places of the cars that are to land, in their order.
 func (f *fold) line() []int {
@@ -136,6 +139,8 @@ func (c *Car) judge(checks Checks, trouble string, s Settings, now int64) {
 		c.State, c.Why, c.Checks = Red, "", checks.Failed[:min(len(checks.Failed), mostChecks)]
 	case checks.State == ChecksMissing && trouble == "":
 		c.State, c.Checks, c.Why = Red, nil, never(checks.Open)+" did not report, and nothing that runs is left"
+	case late && checks.State == ChecksFailed: // the re-run never began
+		c.State, c.Why, c.Checks = Red, "", checks.Failed[:min(len(checks.Failed), mostChecks)]
 	case late:
 		c.State, c.Checks, c.Why = Red, nil, never(checks.Open)+" did not report within "+s.Timeout.String()
 	default:
@@ -148,5 +153,8 @@ const mostChecks = 5
 
 // asked says that a red result is one whose re-run was asked for and has not begun.
 func (c *Car) asked(checks Checks) bool {
-	return len(c.Rerun) > 0 && !slices.ContainsFunc(checks.Failed, func(k Check) bool { return !slices.Contains(c.Rerun, k.ID) })
+	return len(c.Rerun) > 0 && !slices.ContainsFunc(checks.Failed, func(k Check) bool { return !slices.Contains(c.Again, k.key()) })
 }
+
+// key tells the check runs of a commit apart. A workflow run keeps its id when it is run again; its check runs are others then.
+func (k Check) key() string { return short(fmt.Sprint(k.Name, "|", k.ID, "|", k.Run)) }

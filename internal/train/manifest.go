@@ -129,7 +129,9 @@ const (
 type Check struct {
 	Name string `json:"name"`
 	URL  string `json:"url,omitempty"`
-	ID   int64  `json:"id,omitempty"` // of what can be run again; 0: nothing can
+	ID   int64  `json:"id,omitempty"`  // of the workflow run, which can be run again and keeps its id then; 0: nothing can
+	Run  string `json:"run,omitempty"` // of the check run, which is another one after each re-run; "": nobody knows
+	At   int64  `json:"at,omitempty"`  // when it began; 0: nobody knows
 }
 
 // Car is one commit under test with the requests that are new in it.
@@ -143,13 +145,16 @@ type Car struct {
 	Pushed  int64    `json:"pushed,omitempty"` // 0: nobody has seen its branch yet
 	// Doubts is how many red results there are of commits that hold this car and were split to look for the culprit.
 	Doubts int `json:"doubts,omitempty"`
-	// Reruns is how often its failed checks were run again, and Rerun what was asked for at the last time.
-	Reruns  int     `json:"reruns,omitempty"`
-	Rerun   []int64 `json:"rerun,omitempty"`
-	Checks  []Check `json:"checks,omitempty"`  // the failed ones
-	Refused int     `json:"refused,omitempty"` // landings
-	Why     string  `json:"why,omitempty"`
-	Try     bool    `json:"try,omitempty"`
+	// Reruns is how often its failed checks were run again. Rerun are the workflow runs that were asked for at the last time,
+	// Again the keys of the check runs that had failed then, and After when the newest of these began.
+	Reruns  int      `json:"reruns,omitempty"`
+	Rerun   []int64  `json:"rerun,omitempty"`
+	Again   []string `json:"again,omitempty"`
+	After   int64    `json:"after,omitempty"`
+	Checks  []Check  `json:"checks,omitempty"`  // the failed ones
+	Refused int      `json:"refused,omitempty"` // landings
+	Why     string   `json:"why,omitempty"`
+	Try     bool     `json:"try,omitempty"`
 }
 
 // Member is a request in a car.

@@ -151,6 +151,13 @@ func (r LandRefused) learn(f *fold) {
 	}
 }
 
+func (r NotRerun) learn(f *fold) {
+	if c := f.car(r.Car); c != nil && c.Tip == r.Tip {
+		c.Rerun, c.Again, c.After = nil, nil, 0
+		c.Reruns = max(c.Reruns, f.settings.Retries)
+	}
+}
+
 func (r Deleted) learn(f *fold) { delete(f.facts.Branches, r.Car) }
 
 func (r Told) learn(f *fold) {

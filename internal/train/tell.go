@@ -60,7 +60,7 @@ func wants(f *fold, c Car) Effect {
 	case c.Pushed == 0 && f.looked:
 		return Push{Car: c.Number, Branch: f.Branch(c.Number), Tip: c.Tip, From: f.facts.Branches[c.Number]}
 	case c.State == Testing && f.facts.Checks[c.Tip].State == ChecksFailed && len(c.Rerun) > 0:
-		return Rerun{Car: c.Number, Tip: c.Tip, IDs: c.Rerun}
+		return Rerun{Car: c.Number, Tip: c.Tip, IDs: c.Rerun, After: c.After}
 	}
 	return nil
 }

@@ -111,12 +111,20 @@ func (c Car) ids() []int64 {
 		}
 		ids = append(ids, k.ID)
 	}
-	return ids
+	slices.Sort(ids)
+	return slices.Compact(ids)
 }
 
 func (f *fold) rerun(i int) {
 	c := &f.Cars[i]
-	c.Rerun, c.Since, c.State = c.ids(), f.now, Testing
+	c.Rerun, c.Again, c.After, c.Since, c.State = c.ids(), nil, 0, f.now, Testing
+	failed := f.facts.Checks[c.Tip].Failed // more than the car remembers
+	if len(failed) == 0 {
+		failed = c.Checks
+	}
+	for _, k := range failed {
+		c.Again, c.After = append(c.Again, k.key()), max(c.After, k.At)
+	}
 	c.Reruns++
 }
 

@@ -24,6 +24,8 @@ type yard struct {
 	clashes  map[string]bool // "onto #n" that do not merge
 	refuse   string          // what GitHub says to landings
 	log      []string        // effects that were carried out
+
+	checkRuns int // that have failed
 }
 
 func newYard(t *testing.T) *yard {
@@ -113,7 +115,7 @@ func (y *yard) carryOut(e train.Effect) {
 			y.facts.Requests[m.Number] = train.Standing{State: train.Merged, Head: m.Tip, SHA: e.To}
 		}
 	case train.Fail:
-		y.note("fail #%d %s: %s %v", e.Request.Number, e.Code, e.Why, e.Checks)
+		y.note("fail #%d %s: %s %v", e.Request.Number, e.Code, e.Why, named(e.Checks))
 		result = train.Finished{Number: e.Request.Number, Token: e.Request.Token}
 	case train.Done:
 		y.note("done #%d %s %s", e.Request.Number, e.Outcome, e.SHA)
@@ -124,6 +126,15 @@ func (y *yard) carryOut(e train.Effect) {
 	if result != nil {
 		y.facts.Results = append(y.facts.Results, result)
 	}
+}
+
+// named are checks by name and link.
+func named(checks []train.Check) []string {
+	out := []string{}
+	for _, c := range checks {
+		out = append(out, c.Name+" "+c.URL)
+	}
+	return out
 }
 
 func (y *yard) note(format string, args ...any) { y.log = append(y.log, fmt.Sprintf(format, args...)) }
@@ -155,11 +166,8 @@ func (y *yard) ci(tip string, state train.CheckState) {
 func (y *yard) report(tip string, state train.CheckState) {
 	c := train.Checks{State: state}
 	if state == train.ChecksFailed {
-		id := int64(1)
-		if was := y.facts.Checks[tip].Failed; len(was) > 0 {
-			id = was[0].ID + 1
-		}
-		c.Failed = []train.Check{{Name: "build", URL: "https://ci/" + tip, ID: id}}
+		y.checkRuns++ // a re-run is of the same workflow run, and makes another check run
+		c.Failed = []train.Check{{Name: "build", URL: "https://ci/" + tip, ID: 1, Run: fmt.Sprint("CR_", y.checkRuns), At: y.now.Unix()}}
 	}
 	if state == train.ChecksPending || state == train.ChecksMissing {
 		c.Open = []string{"build"}

@@ -331,7 +331,7 @@ func (l *line) checksOf(b model.TrainBranch) train.Checks {
 	state, failed, open, over := merge.CarChecks(l.required(), l.manifest.Demanded(), b.Checks)
 	c := train.Checks{State: train.ChecksPending, Open: open}
 	for _, f := range failed {
-		c.Failed = append(c.Failed, train.Check{Name: f.Name, URL: f.URL, ID: f.RunID})
+		c.Failed = append(c.Failed, train.Check{Name: f.Name, URL: f.URL, ID: f.RunID, Run: f.Node, At: seconds(f.At)})
 	}
 	since := l.time()
 	if at := slices.IndexFunc(l.manifest.Cars, func(c train.Car) bool { return c.Tip == b.SHA }); at >= 0 {

@@ -43,17 +43,42 @@ func (l *line) stop(ctx context.Context, e train.DeleteBranch) error {
 
 // rerun runs the failed jobs of red checks again.
 func (l *line) rerun(ctx context.Context, e train.Rerun) error {
+	refused := false
 	for _, id := range e.IDs {
-		token := journal.Token("rerun", e.Tip, fmt.Sprint(id))
-		_, err := l.home.Apply(ctx, effect.Rerun{Run: model.Rerun{Run: id}, Token: token})
-		switch github.KindOf(err) {
-		case github.Running, github.NoRerun, github.Forbidden, github.NotFound:
-			l.home.Log.Warn("train_not_run_again", "branch", e.Car, "run", id, "error", err)
-			err = nil
-		}
+		again, err := l.runAgain(ctx, e, id)
 		if err != nil {
 			return err
 		}
+		refused = refused || !again
+	}
+	if refused {
+		l.learn(train.NotRerun{Car: e.Car, Tip: e.Tip})
 	}
 	return nil
+}
+
+// runAgain has the failed jobs of a workflow run run once more, unless that was done; false: GitHub does not do it. A run that has
+// not ended is left alone: it is the re-run, or some of its jobs have not reported yet, and its end is an event.
+func (l *line) runAgain(ctx context.Context, e train.Rerun, id int64) (bool, error) {
+	again := effect.Rerun{Run: model.Rerun{Run: id}, Token: journal.Token("rerun", e.Tip, fmt.Sprint(id), fmt.Sprint(e.After))}
+	now, err := l.home.GitHub.Actions.Run(ctx, l.Repo, id)
+	switch {
+	case err != nil || !now.Known:
+		return false, err
+	case !now.Completed:
+		return true, nil
+	case e.After != 0 && seconds(now.Began) > e.After:
+		entry := again.Entry()
+		l.home.Applied(entry.Kind, entry.Target, entry.Token, effect.Present)
+		return true, nil
+	}
+	_, err = l.home.Apply(ctx, again)
+	switch github.KindOf(err) {
+	case github.Running:
+		return true, nil
+	case github.NoRerun, github.Forbidden, github.NotFound:
+		l.home.Log.Warn("train_not_run_again", "base", l.Base, "car", e.Car, "run", id, "error", err)
+		return false, nil
+	}
+	return err == nil, err
 }

@@ -71,6 +71,14 @@ func show(ctx context.Context, w *thread.World, repo model.Repo, base string) (m
 	return out, nil
 }
 
+// seconds is a time as manifests have it.
+func seconds(at time.Time) int64 {
+	if at.IsZero() {
+		return 0
+	}
+	return at.Unix()
+}
+
 // instant is a time of the manifest.
 func instant(unix int64) time.Time {
 	if unix == 0 {

@@ -161,19 +161,19 @@ func (w *world) tipsOf() []string {
 	return all
 }
 
-// rerun runs the failed checks of a commit again, unless the newest run is another one than was named.
+// workflowRun is the id of the workflow run of a commit, which keeps it when it is run again.
+const workflowRun = 1
+
+// rerun runs the failed checks of a commit again, unless that was done already.
 func (w *world) rerun(e train.Rerun) {
 	r := w.checks[e.Tip]
-	if r == nil || !r.over || !r.red || !slices.Contains(e.IDs, r.id()) {
+	if r == nil || !r.over || !r.red || !slices.Contains(e.IDs, workflowRun) || r.begun+1 > e.After {
 		return
 	}
 	again := w.start(e.Tip, r.bad)
 	again.attempts = r.attempts + 1
 	w.checks[e.Tip] = again
 }
-
-// id is that of the check of a run.
-func (r *run) id() int64 { return int64(r.attempts) + 1 }
 
 // land moves the heads and then the base, if nobody has moved any of them.
 func (w *world) land(l train.Land) train.Result {
@@ -281,7 +281,7 @@ func (w *world) seen(tip string) train.Checks {
 	case r == nil || !r.over:
 		return train.Checks{State: train.ChecksPending, Open: []string{"build"}}
 	case r.red:
-		return train.Checks{State: train.ChecksFailed, Failed: []train.Check{{Name: "build", URL: "https://ci/" + tip, ID: r.id()}}}
+		return train.Checks{State: train.ChecksFailed, Failed: []train.Check{{Name: "build", URL: "https://ci/" + tip, ID: workflowRun, Run: fmt.Sprint("CR_", r.attempts), At: r.begun + 1}}}
 	}
 	return train.Checks{State: train.ChecksPassed}
 }
