@@ -36,6 +36,8 @@ type Standing struct {
 	SHA   string // the commit on the base: merged
 	// Waits says which condition does not hold, in words without a full stop; "": all hold.
 	Waits string
+	// Held is what its comment says that it waits for, where that is not its turn in the train; "": nothing, or nobody has looked.
+	Held string
 	// Off says that it does not go to this base any more.
 	Off bool
 	// Cancelled names who took the request back; "": nobody.
@@ -137,6 +139,15 @@ type LandRefused struct {
 type NotRerun struct {
 	Car int
 	Tip string
+}
+
+// Unready is a landing that has moved nothing since a member must not land as things are: it waits, with Why. Over says that it
+// never will: it fails with Code, or has ended already where that is "".
+type Unready struct {
+	Car, Number int
+	Token       string // of the member's request
+	Over        bool
+	Code, Why   string
 }
 
 // Deleted is a train branch that is gone.

@@ -82,12 +82,23 @@ func (f *fold) join() {
 		case i < 0:
 			f.Queue = append(f.Queue, r)
 		case f.Queue[i].Token == r.Token:
+			if !f.unready(r) {
+				f.Queue[i].Held = ""
+			}
 		case f.Queue[i].End != nil:
 			f.Queue[i] = r
 		default:
 			f.Queue[i] = f.Queue[i].renewed(r)
 		}
 	}
+}
+
+// unready says that this run has learned that a request must not land as things are.
+func (f *fold) unready(r Request) bool {
+	return slices.ContainsFunc(f.facts.Results, func(result Result) bool {
+		u, is := result.(Unready)
+		return is && u.Number == r.Number && u.Token == r.Token
+	})
 }
 
 // renewed is a request that was asked for again, which keeps its place if it is about the same head.
@@ -167,6 +178,9 @@ func (f *fold) settle() {
 		if !known || r.End != nil {
 			continue
 		}
+		if now.Held != "" {
+			f.Queue[i].Held = now.Held
+		}
 		switch {
 		case now.State == Merged && r.Try:
 			f.end(i, End{Outcome: Refuted, Code: CodeClosed, Why: "it was merged meanwhile"})
@@ -190,7 +204,7 @@ func (f *fold) settle() {
 func (f *fold) ready(number int) bool {
 	now, known := f.facts.Requests[number]
 	i := f.request(number)
-	return known && now.State == Open && now.Waits == "" && i >= 0 && f.Queue[i].End == nil
+	return known && now.State == Open && now.Waits == "" && i >= 0 && f.Queue[i].End == nil && f.Queue[i].Held == ""
 }
 
 // stays says whether a member may stay in a car: nothing is known against it.
@@ -200,7 +214,7 @@ func (f *fold) stays(c Car, m Member) bool {
 		return false
 	}
 	now, known := f.facts.Requests[m.Number]
-	return !known || now.Waits == "" || c.State == Moving
+	return c.State == Moving || (!known || now.Waits == "") && f.Queue[i].Held == ""
 }
 
 // has says whether a request is in a car.

@@ -1,6 +1,7 @@
 package train_test
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -248,6 +249,45 @@ func TestALandingThatIsRefused(t *testing.T) {
 	y.run()
 	y.ci("m0+2", green)
 	assert.Equal(t, "push 2 m0+2; land m0+2; land m0+2; land m0+2; fail #2 PUSH_REJECTED: protected []; delete 2", y.passed())
+}
+
+// The last look before a landing finds what nothing else shows: the train goes on without it.
+func TestALandingThatMustNotBe(t *testing.T) {
+	ask := "ask 1 at h1"
+	for _, c := range []struct {
+		name           string
+		result         train.Unready
+		line, log, how string
+	}{
+		{"it waits", train.Unready{Why: "the approval is gone"}, "m0+2 testing", "; push 3 m0+2", "#1: the approval is gone"},
+		{"it never will", train.Unready{Over: true, Code: "CLOSED", Why: "no such strategy"}, "m0+2 testing", "; push 3 m0+2; fail #1 CLOSED: no such strategy []", ""},
+		{"it is over", train.Unready{Over: true}, "m0+2 testing", "; push 3 m0+2", ""},
+		{"another one is meant", train.Unready{Over: true, Token: "ask 1 at h0"}, "m0+1 landing, m0+1+2 testing", "", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			y := newYard(t)
+			y.settings.Batch = 1
+			y.ask(requests(1, 2)...)
+			y.run()
+			y.report("m0+1", green)
+			c.result.Car, c.result.Number, c.result.Token = 1, 1, cmp.Or(c.result.Token, ask)
+			y.unready = &c.result
+			y.passed()
+			y.run()
+			assert.Equal(t, c.line, y.line())
+			assert.Contains(t, y.passed(), "land m0+1"+c.log)
+			assert.Equal(t, c.how, y.waiting())
+			y.run()
+			assert.Equal(t, c.how, y.waiting(), "until it is asked for again")
+			if c.how != "" {
+				again := y.record.Queue[0]
+				again.Held = ""
+				y.facts.Asked = []train.Request{again}
+				y.run()
+				assert.Equal(t, "m0+2 testing, m0+2+1 testing", y.line())
+			}
+		})
+	}
 }
 
 // Another run may be landing it at this moment.

@@ -82,8 +82,11 @@ type Request struct {
 	// Conflicts is how often it did not merge with others in the line, and ConflictOn the base at the last time.
 	Conflicts  int    `json:"conflicts,omitempty"`
 	ConflictOn string `json:"conflict_on,omitempty"`
-	End        *End   `json:"end,omitempty"`
-	Told       string `json:"told,omitempty"` // key of what its comment says
+	// Held says why it has to wait although nothing else shows that: the last look before it landed found it, or its comment
+	// says so. It holds until the request is asked for again.
+	Held string `json:"held,omitempty"`
+	End  *End   `json:"end,omitempty"`
+	Told string `json:"told,omitempty"` // key of what its comment says
 }
 
 // Priorities by name; the larger one goes first, and 0 is that of a request that names none.

@@ -158,6 +158,22 @@ func (r NotRerun) learn(f *fold) {
 	}
 }
 
+func (r Unready) learn(f *fold) {
+	if c := f.car(r.Car); c != nil && c.State == Moving && c.has(r.Number) {
+		c.State, c.Since = Green, f.now
+	}
+	i := f.request(r.Number)
+	switch {
+	case i < 0 || f.Queue[i].Token != r.Token:
+	case r.Over && r.Code == "":
+		f.Queue = slices.Delete(f.Queue, i, i+1)
+	case r.Over:
+		f.end(i, End{Outcome: Failed, Code: r.Code, Why: r.Why})
+	default:
+		f.Queue[i].Held = r.Why
+	}
+}
+
 func (r Deleted) learn(f *fold) { delete(f.facts.Branches, r.Car) }
 
 func (r Told) learn(f *fold) {

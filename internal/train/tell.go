@@ -131,7 +131,7 @@ func positions(f *fold) []Tell {
 
 // reason says what keeps a request from boarding; "": its turn has not come.
 func reason(f *fold, r Request, in map[int]bool, stopped string) string {
-	if w := f.facts.Requests[r.Number].Waits; w != "" {
+	if w := cmp.Or(f.facts.Requests[r.Number].Waits, r.Held); w != "" {
 		return w
 	}
 	if n := missing(f, r, in); n != 0 {

@@ -23,6 +23,7 @@ type yard struct {
 	now      time.Time
 	clashes  map[string]bool // "onto #n" that do not merge
 	refuse   string          // what GitHub says to landings
+	unready  *train.Unready  // what the last look before the next landing finds
 	log      []string        // effects that were carried out
 
 	checkRuns int // that have failed
@@ -104,6 +105,10 @@ func (y *yard) carryOut(e train.Effect) {
 		y.note("rerun %s", e.Tip)
 	case train.Land:
 		y.note("land %s", e.To)
+		if y.unready != nil {
+			result, y.unready = *y.unready, nil
+			break
+		}
 		if y.refuse != "" {
 			result = train.LandRefused{Car: e.Car, Attempt: e.Attempt, Why: y.refuse}
 			break

@@ -1,6 +1,7 @@
 package landing
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -47,26 +48,42 @@ func (a *Aboard) Cancelled() string {
 	return ""
 }
 
-// Ready evaluates all conditions of the request. waits says which of them does not hold; "": all hold.
-func (a *Aboard) Ready(ctx context.Context) (waits string, err error) {
+// Ready evaluates all conditions of the request.
+func (a *Aboard) Ready(ctx context.Context) (merge.Verdict, error) {
 	v, err := a.g.Request.Ready(ctx, a.g.marker)
 	if err != nil {
-		return "", err
+		return merge.Verdict{}, err
 	}
 	a.one = a.g.self(v.Way)
 	a.one.is.BaseSHA = "" // an earlier landing that came to nothing stood on commits that the base never had
-	if !v.Go {
-		return v.Reason, nil
+	return v, nil
+}
+
+// Hold has the comment of the request say what it waits for, as that of one that is in no train. Once nothing is in the way, the
+// request joins the train again.
+func (a *Aboard) Hold(ctx context.Context, v merge.Verdict) error {
+	a.g.tried = false
+	_, err := a.g.wait(ctx, v.Code, v.Reason, merge.WaitText(a.g.Snap.Pull, a.g.waiting(v), v))
+	return told(err)
+}
+
+// Held is what the request waits for, where that is not its turn in the train; "": nothing.
+func (a *Aboard) Held() string {
+	m := a.g.marker
+	if m.State != model.MergeWaiting || m.Reason == model.CodeTrain || m.Reason == model.CodeCancelled {
+		return ""
 	}
-	return "", nil
+	return cmp.Or(m.Detail, string(m.Reason))
 }
 
 // Build makes the commits of the approved head on top of onto, with the checkout of home, and returns the last one. A *Failure
 // says why that cannot be.
 func (a *Aboard) Build(ctx context.Context, home *thread.Thread, onto string) (tip string, err error) {
 	if a.one == nil {
-		if waits, err := a.Ready(ctx); err != nil || a.one.way.Strategy == "" {
-			return "", errors.Join(err, &Failure{Failure: merge.Failure{Code: model.CodeStrategy, Detail: waits}})
+		if v, err := a.Ready(ctx); err != nil {
+			return "", err
+		} else if v.Way.Strategy == "" {
+			return "", &Failure{Failure: merge.Failure{Code: model.CodeStrategy, Detail: v.Reason}}
 		}
 	}
 	m := a.one
@@ -175,11 +192,11 @@ func (l Landing) showMerged(ctx context.Context) error {
 
 // Unready is a member of a car that must not land as things are.
 type Unready struct {
-	Number int
-	Why    string
+	Number  int
+	Verdict merge.Verdict
 }
 
-func (u *Unready) Error() string { return fmt.Sprintf("#%d: %s", u.Number, u.Why) }
+func (u *Unready) Error() string { return fmt.Sprintf("#%d: %s", u.Number, u.Verdict.Reason) }
 
 // Foreign is a commit that the record of the train names, and that the approved head of its pull request does not make. Whoever
 // may push can write that record.
@@ -194,13 +211,13 @@ func (f *Foreign) Error() string {
 
 // take looks once more at all conditions of a request, and takes over what was built and tested for it.
 func (a *Aboard) take(ctx context.Context, home *thread.Thread, on, tip string) error {
-	waits, err := a.Ready(ctx)
+	v, err := a.Ready(ctx)
 	if err != nil {
 		return err
 	}
 	m := a.one
-	if waits != "" {
-		return &Unready{Number: m.is.Number, Why: waits}
+	if !v.Go {
+		return &Unready{Number: m.is.Number, Verdict: v}
 	}
 	thread.Share(m.Thread, home)
 	if err := meet(ctx, a.g, m); err != nil {

@@ -72,7 +72,7 @@ func (l *line) build(ctx context.Context, b train.Build) error {
 		if err != nil {
 			return err
 		}
-		if a == nil {
+		if a == nil || a.Marker().Command != r.Token {
 			l.ended(r)
 			return nil
 		}
@@ -253,8 +253,9 @@ func (l *line) land(ctx context.Context, e train.Land) error {
 		if err != nil {
 			return err
 		}
-		if a == nil {
-			l.ended(train.Request{Number: m.Number, Token: l.token(m.Number)})
+		if token := l.token(m.Number); a == nil || a.Marker().Command != token {
+			l.ended(train.Request{Number: m.Number, Token: token})
+			l.learn(train.Unready{Car: e.Car, Number: m.Number, Token: token, Over: true})
 			return nil
 		}
 		order.All, order.Tips = append(order.All, a), append(order.Tips, m.Tip)
@@ -266,10 +267,7 @@ func (l *line) land(ctx context.Context, e train.Land) error {
 		l.learn(train.Arrived{Car: e.Car, From: e.From, SHA: sha})
 		return nil
 	case errors.As(err, &unready):
-		s := l.facts.Requests[unready.Number]
-		s.Waits = unready.Why
-		l.facts.Requests[unready.Number] = s
-		return nil
+		return l.unready(ctx, e, *unready)
 	case errors.As(err, &foreign):
 		l.home.Log.Error("train_record_forged", "base", l.Base, "car", e.Car, "error", err)
 		l.learn(train.Foreign{Car: e.Car, Tip: e.To})
@@ -284,6 +282,19 @@ func (l *line) land(ctx context.Context, e train.Land) error {
 		return nil
 	}
 	return err
+}
+
+// unready takes a member out of a landing that must not land as things are, before anything has moved.
+func (l *line) unready(ctx context.Context, e train.Land, u landing.Unready) error {
+	l.home.Log.Info("train_not_ready", "base", l.Base, "car", e.Car, "pr_number", u.Number, "why", u.Verdict.Reason)
+	l.learn(train.Unready{
+		Car: e.Car, Number: u.Number, Token: l.token(u.Number), Over: !u.Verdict.Wait, Code: string(u.Verdict.Code), Why: cmp.Or(u.Verdict.Reason, "it must not land"),
+	})
+	a, err := l.open(ctx, u.Number)
+	if err != nil || a == nil || !u.Verdict.Wait {
+		return err
+	}
+	return a.Hold(ctx, u.Verdict)
 }
 
 // token is that of the request of a pull request in the queue.
@@ -310,6 +321,7 @@ func (l *line) fail(ctx context.Context, e train.Fail) error {
 		}
 		l.over(e.Request.Number, end)
 	}
+	l.ended(e.Request)
 	l.learn(train.Finished{Number: e.Request.Number, Token: e.Request.Token})
 	return nil
 }
@@ -331,6 +343,7 @@ func (l *line) done(ctx context.Context, e train.Done) error {
 		}
 		l.over(e.Request.Number, thread.End(model.ResultNothing, "the request to merge pull request %d is over", e.Request.Number))
 	}
+	l.ended(e.Request)
 	l.learn(train.Finished{Number: e.Request.Number, Token: e.Request.Token})
 	return nil
 }
@@ -349,7 +362,7 @@ func (l *line) tell(ctx context.Context, e train.Tell) error {
 	if err != nil {
 		return err
 	}
-	if a != nil && a.Marker().Command == e.Request.Token {
+	if a != nil && a.Marker().Command == e.Request.Token && a.Held() == "" { // else it says so itself
 		at := merge.Place{Position: e.Position, Car: e.Car, Ahead: e.Ahead, Why: e.Why, Checks: checks(e.Checks), State: states[e.State], Try: e.Request.Try}
 		if e.Car != 0 && e.State != train.Building {
 			at.Branch = train.Root + l.Base + fmt.Sprintf("/%d", e.Car)

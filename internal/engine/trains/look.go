@@ -132,7 +132,7 @@ func (l *line) trouble() string {
 func (l *line) requests(ctx context.Context) ([]train.Request, error) {
 	queued := map[int]bool{}
 	for _, r := range l.manifest.Queue {
-		queued[r.Number] = true
+		queued[r.Number] = r.Held == "" // one that is held may be asked for again
 		if l.All && !slices.Contains(l.Asked, r.Number) {
 			if _, err := l.open(ctx, r.Number); err != nil {
 				return nil, err
@@ -268,8 +268,8 @@ func (l *line) standing(number int, p model.PullNow) train.Standing {
 		s.Ended = l.manifest.Queue[at].Token
 	case a != nil && a.Cancelled() != "":
 		s.Cancelled = a.Cancelled()
-	case a != nil && a.Marker().Reason != model.CodeTrain && a.Marker().State == model.MergeWaiting && s.Waits == "":
-		s.Waits = a.Marker().Detail
+	case a != nil:
+		s.Held = a.Held()
 	}
 	return s
 }

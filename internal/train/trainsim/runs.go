@@ -91,7 +91,7 @@ func (r *trainRun) read() {
 func (w *world) open() []train.Request {
 	var open []train.Request
 	for n := 1; n <= w.day.Requests; n++ {
-		if p := w.pulls[n]; p != nil && p.ended != p.token() {
+		if p := w.pulls[n]; p != nil && p.ended != p.token() && p.waits == "" { // one that waits is in no train
 			open = append(open, p.asked())
 		}
 	}

@@ -179,6 +179,12 @@ func (w *world) rerun(e train.Rerun) {
 func (w *world) land(l train.Land) train.Result {
 	for _, m := range l.Members {
 		p := w.pulls[m.Number]
+		switch asked := p.asked(); {
+		case p.ended == p.token():
+			return train.Unready{Car: l.Car, Number: m.Number, Token: asked.Token, Over: true}
+		case p.waits != "":
+			return train.Unready{Car: l.Car, Number: m.Number, Token: asked.Token, Why: p.waits}
+		}
 		if p.state != train.Open || p.head != m.Head && !slices.ContainsFunc(w.made(m.Number), func(t string) bool { return t == p.head }) {
 			return train.LandRefused{Car: l.Car, Attempt: l.Attempt, Why: fmt.Sprintf("#%d is not at its head", m.Number)}
 		}

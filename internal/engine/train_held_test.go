@@ -1,0 +1,98 @@
+package engine_test
+
+import (
+	"fmt"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// landing is a train with two cars of one, of which the first is green, and the event of that.
+func landing(t *testing.T) (w *world, ev model.Event, numbers []int) {
+	t.Helper()
+	w = newTrain(t, "ci_retries = 0")
+	numbers = w.ready("car", "one\n", "two\n")
+	w.aboard(numbers, "")
+	tip := w.trains()["mergexo/train/main/1"]
+	w.tested = map[string]bool{tip: true}
+	return w, w.tests("mergexo/train/main/1", tip), numbers
+}
+
+// disapprove takes the approvals of a pull request back, of which no run hears: only the look before a landing sees it.
+func (w *world) disapprove() {
+	w.t.Helper()
+	for _, r := range w.list("octo", w.pull("/reviews")) {
+		if r["state"] == "APPROVED" {
+			w.api("octo", "PUT", w.pull(fmt.Sprintf("/reviews/%d/dismissals", r.id())), object{"message": "on second thought"})
+		}
+	}
+}
+
+// What must not land as things are waits, the others land without it, and it boards again once it may.
+func TestALandingThatMustWaitMakesRoom(t *testing.T) {
+	t.Parallel()
+	w, ev, numbers := landing(t)
+	w.number = numbers[0]
+	w.disapprove()
+	w.handle(ev)
+	assert.Equal(t, "open open", w.badges(numbers...), w.logged.String())
+	w.number = numbers[0]
+	assert.Equal(t, []string{"in_approval APPROVAL_MISSING"}, w.merges())
+	assert.Equal(t, 1, w.ciRuns(), "of the other one, by itself")
+	assert.Equal(t, "open merged", w.badges(numbers...), w.logged.String())
+	w.sweep()
+	assert.Empty(t, w.trains(), "it is not tested over and over")
+	w.number = numbers[0]
+	assert.Equal(t, []string{"in_approval APPROVAL_MISSING"}, w.merges())
+
+	w.later(time.Minute)
+	w.head = "agent/car0"
+	w.approve("alice")
+	w.sweep()
+	assert.Equal(t, 1, w.wholeTrain(), w.logged.String())
+	assert.Equal(t, "merged merged", w.badges(numbers...), w.logged.String())
+	assert.Empty(t, w.trains())
+}
+
+// A run dies while it lands a request, and somebody takes that back before the next one: the train goes on without it.
+func TestARequestIsTakenBackInTheMiddleOfItsLanding(t *testing.T) {
+	t.Parallel()
+	w, ev, numbers := landing(t)
+	w.gate.revive()
+	w.gate.at = func(n int, _ *http.Request) fate {
+		if n == 2 { // the record says that it lands, and nothing has moved
+			return diesFirst
+		}
+		return passes
+	}
+	w.handle(ev)
+	require.True(t, w.gate.died())
+	w.gate.revive()
+	w.gate.at = nil
+	require.Contains(t, w.bare("show", trainRecord+":content"), `"landing"`)
+	w.number = numbers[0]
+	w.command("carol", "/mergexo merge cancel")
+	w.later(time.Hour)
+	w.sweep()
+	assert.Equal(t, 1, w.wholeTrain(), w.logged.String())
+	assert.Equal(t, "open merged", w.badges(numbers...), w.logged.String())
+	assert.Empty(t, w.trains())
+	require.NotContains(t, w.bare("show", trainRecord+":content"), `"queue"`)
+}
+
+// A request that ends in the run that takes it up does not come back.
+func TestARequestThatConflictsWithTheBaseEndsAtOnce(t *testing.T) {
+	t.Parallel()
+	w := newTrain(t)
+	numbers := w.ready("car", "one\n")
+	w.write("octo", "main", "car0.txt", "as the base has it\n")
+	w.aboard(numbers, "")
+	assert.Equal(t, []string{"merge_failed REBASE_CONFLICT"}, w.merges(), w.logged.String())
+	assert.NotContains(t, w.logged.String(), "does not come to rest")
+	assert.Contains(t, w.bare("show", trainRecord+":content"), `"next":2`, "one car was built")
+}
