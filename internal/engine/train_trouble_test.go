@@ -113,6 +113,32 @@ func TestARequiredCheckIsRenamedInMidFlight(t *testing.T) {
 	assert.Empty(t, w.trains())
 }
 
+// Who names the check in the rules of the branch, as the message says, need do nothing else.
+func TestACheckThatIsRequiredLaterEndsTheTrouble(t *testing.T) {
+	t.Parallel()
+	w := newTrain(t)
+	w.write("octo", "main", ".github/mergexo.toml", strings.Replace(w.settings("main"), `required_checks = ["ci"]`, "", 1))
+	w.command("carol", "/mergexo merge")
+	assert.Contains(t, w.request(), "no check is required")
+	assert.Empty(t, w.trains())
+	w.protect(object{"checks": []string{"ci"}, "ruleset": 42})
+	w.sweep()
+	assert.Equal(t, 1, w.wholeTrain(), w.logged.String())
+	assert.Equal(t, "merged", w.badge())
+}
+
+// With both, the tests of the settings may be all that is required.
+func TestTheTestsOfTheSettingsMayBeAllThatIsRequired(t *testing.T) {
+	t.Parallel()
+	w := newMerge(t, `verify = "both"`, `tests = ["true"]`)
+	w.newApp()
+	w.token = "sandbox-mergexo-app[bot]"
+	w.number = 1
+	w.command("carol", "/mergexo merge")
+	assert.Equal(t, "merged", w.badge(), w.request())
+	assert.Empty(t, w.trains())
+}
+
 // An App that may not push the branches of the train is told so in the comment, once, and what is asked for waits for the
 // permission.
 func TestAnAppThatMayNotPushTheTrain(t *testing.T) {

@@ -104,6 +104,9 @@ const workflowDir = ".github/workflows"
 
 // unheard says why CI would not test a commit on a train branch; "": it would, or it is not GitHub Actions that tests.
 func (l *line) unheard(ctx context.Context, tip string) (string, error) {
+	if l.testedHere() {
+		return "", nil
+	}
 	for _, a := range l.opened {
 		if a != nil && a.CheckedElsewhere() {
 			return "", nil

@@ -117,14 +117,22 @@ func (l *line) branches() map[int]string {
 // trouble says why no car can be tested; "": nothing is known of any reason.
 func (l *line) trouble() string {
 	switch {
+	case l.testedHere():
+		return ""
 	case l.view.Viewer.Login == thread.ActionsBot:
 		return "pushes with the workflow's own token start no CI, so nothing would test the train: give MergeXO the token of a GitHub App"
 	case l.view.ChecksHidden:
 		return "MergeXO's token cannot read the checks: give it checks: read and statuses: read"
-	case len(l.settings.Merge.RequiredChecks) == 0 && l.manifest.Rules != nil && len(l.manifest.Rules.Checks) == 0:
+	case len(l.required()) == 0 && l.manifest.Rules != nil && len(l.manifest.Demanded()) == 0:
 		return "no check is required, so nothing says that a commit was tested: name the checks in [merge] required_checks, or in the rules of the branch"
 	}
 	return ""
+}
+
+// testedHere says that all that is required of a car are the tests of the settings, which a run does itself.
+func (l *line) testedHere() bool {
+	required := l.required()
+	return l.manifest.Rules != nil && len(l.manifest.Demanded()) == 0 && len(required) == 1 && required[0] == ownCheck
 }
 
 // requests are those that may have to join the train. What the record knows is opened only where the run is about it, or where it
@@ -293,7 +301,8 @@ func (l *line) reached(ctx context.Context) (map[string]bool, error) {
 // checks are how the required checks of the cars stand. The rules of the base are read again before anything that they decide.
 func (l *line) checks(ctx context.Context) error {
 	l.facts.Checks = map[string]train.Checks{}
-	if l.manifest.Rules == nil && len(l.manifest.Queue)+len(l.facts.Asked) > 0 {
+	unread := l.manifest.Rules == nil || len(l.required())+len(l.manifest.Demanded()) == 0 // somebody may have named a check since
+	if unread && len(l.manifest.Queue)+len(l.facts.Asked) > 0 {
 		if err := l.readRules(ctx); err != nil {
 			return err
 		}
