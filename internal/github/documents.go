@@ -22,6 +22,7 @@ var (
 
 	ourIssuesDocument = document("ourissues")
 	trainDocument     = document("train")
+	carChecksDocument = document("carchecks")
 	saidDocument      = document("said")
 
 	queueDocument   = document("queue")
@@ -105,7 +106,7 @@ func Documents() map[string]string {
 	const two = 2
 	return map[string]string{
 		"snapshot": snapshotDocument, "page": pageDocument, "survey": surveyDocument, "surveyissues": surveyIssuesDocument([]int{1, two}),
-		"mergefacts": mergeFactsDocument, "mergemore": mergeMoreDocument, "pullsnow": pullsNow.document(two), "train": trainDocument, "pullsfrom": pullsFromDocument,
+		"mergefacts": mergeFactsDocument, "mergemore": mergeMoreDocument, "pullsnow": pullsNow.document(two), "train": trainDocument, "carchecks": carChecksDocument, "pullsfrom": pullsFromDocument,
 		"ourissues": ourIssuesDocument, "said": saidDocument, "rights": rightsOf.document(two), "pullsof": pullsOfCommits.document(two), "runson": runsOnCommits.document(two),
 		"states": statesOf.document(two), "queue": queueDocument,
 	}

@@ -28,7 +28,9 @@ const (
 	pagesOfCommits = "pull requests of commits"
 	pagesOfRuns    = "runs on commits"
 	pagesOfTrain   = "merge train"
-	pagesOfSaid    = "comments"
+
+	pagesOfCarChecks = "checks of a car"
+	pagesOfSaid      = "comments"
 )
 
 // pageSteps remember for each kind of query which of the page limits was answered last, for the rest of the run.

@@ -20,13 +20,17 @@ type TrainQuery struct {
 	Manifest string
 }
 
-// mostCars is how many branches of a train are read, and mostCarChecks how many checks of each.
+// mostCars is how many branches of a train are read at once, and mostCarChecks how many checks of each. The other bounds are
+// how many pages there may be of each.
 const (
-	mostCars      = 20
-	mostCarChecks = 100
+	mostCars          = 20
+	mostCarChecks     = 100
+	mostTrainPages    = 50
+	mostCarCheckPages = 50
 )
 
-// Train reads what GitHub shows of a merge train: one GraphQL request. Only the newest check of each name and App counts.
+// Train reads what GitHub shows of a merge train: one GraphQL request, and more where there are more than 20 branches or more
+// than 100 checks of one. Only the newest check of each name and App counts.
 func (c Threads) Train(ctx context.Context, q TrainQuery) (model.TrainView, error) {
 	op := fmt.Sprintf("read the merge train of %s in %s", oneLine(q.Base), q.Repo)
 	if err := checkRepo(q.Repo); err != nil {
@@ -39,9 +43,41 @@ func (c Threads) Train(ctx context.Context, q TrainQuery) (model.TrainView, erro
 	if q.Manifest == "" {
 		variables["manifest"] = strings.Repeat("0", 40)
 	}
-	var data trainData
+	var view model.TrainView
+	for page := 0; ; page++ {
+		data, hidden, err := c.trainPage(ctx, op, variables)
+		if err != nil {
+			return model.TrainView{}, named(err, Query{Repo: q.Repo})
+		}
+		view.ChecksHidden = view.ChecksHidden || hidden
+		if page == 0 {
+			if err := data.begin(&view, op, q.Base); err != nil {
+				return view, err
+			}
+		}
+		for _, n := range data.Repository.Cars.Nodes {
+			if n.Target == nil {
+				continue
+			}
+			b, err := c.trainBranch(ctx, q, n)
+			if err != nil {
+				return model.TrainView{}, named(err, Query{Repo: q.Repo})
+			}
+			view.Branches = append(view.Branches, b)
+		}
+		info := data.Repository.Cars.PageInfo
+		view.Cut = info.HasNextPage
+		if !info.HasNextPage || page == mostTrainPages-1 {
+			return view, nil
+		}
+		variables["after"], variables["askManifest"] = info.EndCursor, false
+	}
+}
+
+// trainPage reads some branches of a train. hidden says that the token may not read their checks.
+func (c Threads) trainPage(ctx context.Context, op string, variables map[string]any) (data trainData, hidden bool, err error) {
 	var missing []string
-	err := c.inPages(ctx, pagesOfTrain, func(ctx context.Context, step int) (err error) {
+	err = c.inPages(ctx, pagesOfTrain, func(ctx context.Context, step int) (err error) {
 		data = trainData{}
 		variables["most"], variables["page"] = min(mostCars, pageLimits[step]), min(mostCarChecks, pageLimits[step])
 		_, missing, err = c.queryParts(ctx, op, trainDocument, variables, &data, "statusCheckRollup")
@@ -50,25 +86,20 @@ func (c Threads) Train(ctx context.Context, q TrainQuery) (model.TrainView, erro
 	if err == nil && data.Repository == nil {
 		err = &Error{Kind: NotFound, Op: op, Status: http.StatusNotFound, Message: "Repository", Fix: fixHidden}
 	}
-	if err != nil {
-		return model.TrainView{}, named(err, Query{Repo: q.Repo})
-	}
-	view := model.TrainView{Viewer: data.Viewer.actor(), ChecksHidden: len(missing) > 0}
-	if m := data.Repository.Manifest; m != nil && m.File != nil && m.File.Object != nil && m.File.Object.Text != nil && !m.File.Object.IsTruncated {
+	return data, len(missing) > 0, err
+}
+
+// begin takes what only the first page has.
+func (d trainData) begin(view *model.TrainView, op, branch string) (err error) {
+	view.Viewer = d.Viewer.actor()
+	if m := d.Repository.Manifest; m != nil && m.File != nil && m.File.Object != nil && m.File.Object.Text != nil && !m.File.Object.IsTruncated {
 		view.Manifest = []byte(*m.File.Object.Text)
 	}
-	if base := data.Repository.Base; base != nil && base.Target != nil {
+	if base := d.Repository.Base; base != nil && base.Target != nil {
 		view.BaseSHA = base.Target.OID
-		if view.Settings, view.SettingsFound, err = base.settings(op, q.Base); err != nil {
-			return view, err
-		}
+		view.Settings, view.SettingsFound, err = base.settings(op, branch)
 	}
-	for _, n := range data.Repository.Cars.Nodes {
-		if n.Target != nil {
-			view.Branches = append(view.Branches, n.branch(q.Branches))
-		}
-	}
-	return view, nil
+	return err
 }
 
 type trainData struct {
@@ -90,13 +121,49 @@ type carNode struct {
 	}
 }
 
-func (n carNode) branch(prefix string) model.TrainBranch {
-	b := model.TrainBranch{Name: prefix + strings.TrimPrefix(n.Name, prefix), SHA: n.Target.OID}
-	if n.Target.StatusCheckRollup == nil {
-		return b
+// trainBranch is a branch with all of its checks.
+func (c Threads) trainBranch(ctx context.Context, q TrainQuery, n carNode) (model.TrainBranch, error) {
+	b := model.TrainBranch{Name: q.Branches + strings.TrimPrefix(n.Name, q.Branches), SHA: n.Target.OID}
+	rollup := n.Target.StatusCheckRollup
+	if rollup == nil {
+		return b, nil
 	}
-	b.More, b.Checks = n.Target.StatusCheckRollup.Contexts.PageInfo.HasNextPage, n.Target.StatusCheckRollup.newest()
-	return b
+	op := fmt.Sprintf("read the checks of commit %s of %s", b.SHA, q.Repo)
+	for page := 1; rollup.Contexts.PageInfo.HasNextPage; page++ {
+		if b.More = page == mostCarCheckPages; b.More {
+			break
+		}
+		further, err := c.carChecks(ctx, op, q.Repo, b.SHA, rollup.Contexts.PageInfo.EndCursor)
+		if err != nil {
+			return b, err
+		}
+		if b.More = further == nil; b.More {
+			break
+		}
+		rollup.Contexts.Nodes = append(rollup.Contexts.Nodes, further.Nodes...)
+		rollup.Contexts.PageInfo = further.PageInfo
+	}
+	b.Checks = rollup.newest()
+	return b, nil
+}
+
+// carChecks reads the next page of the checks of a commit; nil: GitHub shows none any more.
+func (c Threads) carChecks(ctx context.Context, op string, repo model.Repo, sha, after string) (*connection[*checkNode], error) {
+	variables := map[string]any{"owner": repo.Owner, "name": repo.Name, "commit": sha, "after": after}
+	var data struct {
+		Repository *struct {
+			Commit *struct{ StatusCheckRollup *rollupNode }
+		}
+	}
+	err := c.inPages(ctx, pagesOfCarChecks, func(ctx context.Context, step int) error {
+		variables["page"] = min(mostCarChecks, pageLimits[step])
+		_, err := c.query(ctx, op, carChecksDocument, variables, &data)
+		return err
+	})
+	if err != nil || data.Repository == nil || data.Repository.Commit == nil || data.Repository.Commit.StatusCheckRollup == nil {
+		return nil, err
+	}
+	return &data.Repository.Commit.StatusCheckRollup.Contexts, nil
 }
 
 // newest are the newest checks of each name and App.

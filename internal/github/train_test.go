@@ -1,6 +1,7 @@
 package github
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -43,6 +44,27 @@ func TestTheTrainOfABase(t *testing.T) {
 	}
 	assert.Equal(t, map[string]model.CheckState{"ci": model.CheckPassed, "lint": model.CheckPending}, states, "the newest of each")
 	assert.Empty(t, view.Branches[1].Checks)
+
+	// No branch and no check is left out, however little GitHub answers at once.
+	for n := 3; n <= 23; n++ {
+		w.as("octo", "POST", "git/refs", map[string]any{"ref": fmt.Sprintf("refs/heads/mergexo/train/main/%d", n), "sha": main})
+	}
+	for n := range 101 {
+		w.as("github-actions[bot]", "POST", "check-runs", map[string]any{"name": fmt.Sprint("test ", n), "conclusion": "success", "head_sha": first})
+	}
+	for _, first := range []int{0, len(pageLimits) - 2} {
+		c = w.client("actions")
+		c.Threads.steps.set(pagesOfTrain, first)
+		c.Threads.steps.set(pagesOfCarChecks, first)
+		view, err = c.Threads.Train(t.Context(), q)
+		require.NoError(t, err)
+		assert.Len(t, view.Branches, 23)
+		assert.False(t, view.Cut)
+		assert.Equal(t, `{"version": 1}`, string(view.Manifest))
+		assert.Equal(t, main, view.BaseSHA)
+		assert.Len(t, view.Branches[0].Checks, 103)
+		assert.False(t, view.Branches[0].More)
+	}
 
 	q.Base, q.Branches, q.Manifest = "gone", "mergexo/train/gone/", ""
 	view, err = c.Threads.Train(t.Context(), q)

@@ -12,6 +12,8 @@ type TrainView struct {
 	Settings      string // of the base branch
 	SettingsFound bool
 	Branches      []TrainBranch
+	// Cut says that there are more branches than were read.
+	Cut bool
 	// ChecksHidden says that the token may not read the checks.
 	ChecksHidden bool
 }

@@ -103,8 +103,12 @@ func (l *line) next() int {
 	return next
 }
 
-// branches are the tips of the train branches by the numbers of their cars.
+// branches are the tips of the train branches by the numbers of their cars; nil where not all were read.
 func (l *line) branches() map[int]string {
+	if l.view.Cut {
+		l.home.Log.Warn("train_branches_unknown", "base", l.Base, "read", len(l.view.Branches))
+		return nil
+	}
 	out := map[int]string{}
 	for _, b := range l.view.Branches {
 		if n, err := strconv.Atoi(strings.TrimPrefix(b.Name, train.Root+l.Base+"/")); err == nil && n > 0 {
@@ -339,6 +343,9 @@ const missingAfter = 5 * time.Minute
 func (l *line) checksOf(b model.TrainBranch) train.Checks {
 	state, failed, open, over := merge.CarChecks(l.required(), l.manifest.Demanded(), b.Checks)
 	c := train.Checks{State: train.ChecksPending, Open: open}
+	if b.More && state != model.CheckFailed { // a newer one may be among those that were not read
+		return c
+	}
 	for _, f := range failed {
 		c.Failed = append(c.Failed, train.Check{Name: f.Name, URL: f.URL, ID: f.RunID, Run: f.Node, At: seconds(f.At)})
 	}
