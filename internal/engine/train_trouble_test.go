@@ -30,25 +30,64 @@ func (w *world) moveRef(ref, sha string) {
 }
 
 // Whoever may push can write the record of the train and move its branches, and so name a commit that nobody approved. The checks
-// pass on it, and it still does not land.
+// pass on it, and it still does not land, not even with the tree that was approved.
 func TestAForgedRecordLandsNothing(t *testing.T) {
 	t.Parallel()
-	w := newTrain(t)
-	numbers := w.ready("car", "one\n")
-	w.aboard(numbers, "")
-	w.tested = map[string]bool{}
-	tip := w.trains()["mergexo/train/main/1"]
-	blob := w.bareTold("evil\n", "hash-object", "-w", "--stdin")
-	tree := w.bareTold(w.bare("ls-tree", tip)+"\n100644 blob "+blob+"\tevil.txt\n", "mktree")
-	evil := w.bareTold("Nothing to see", "commit-tree", tree, "-p", w.at("main"), "-F", "-")
-	w.moveRef("refs/heads/mergexo/train/main/1", evil)
-	w.rewriteRecord(tip, evil)
-	assert.Equal(t, 1, w.ciRuns(), "it passes the checks")
-	assert.Contains(t, w.logged.String(), "train_record_forged")
-	assert.Equal(t, 1, w.wholeTrain(), "what was approved is built anew, and tested")
-	assert.Equal(t, "merged", w.badges(numbers...))
-	assert.Equal(t, "car0.txt", w.bare("diff", "--name-only", "main~3", "main", "--", "car0.txt", "evil.txt"), "%s", w.logged.String())
-	assert.NotContains(t, w.bare("log", "--all", "--not", evil, "--format=%s", "main"), "Nothing to see")
+	for name, forge := range map[string]func(w *world, tip, evil string) string{ // evil is a tree
+		"another tree":    func(w *world, _, evil string) string { return w.commitOf(evil, "main") },
+		"another message": func(w *world, tip, _ string) string { return w.commitOf(tip+"^{tree}", "main") },
+		"another author": func(w *world, tip, _ string) string {
+			return w.bareTold(w.bare("log", "-1", "--format=%B", tip), "-c", "user.name=mallory", "-c", "user.email=m@example.com", "commit-tree", tip+"^{tree}", "-p", w.at("main"), "-F", "-")
+		},
+		"another parent": func(w *world, tip, evil string) string {
+			return w.commitOf(tip+"^{tree}", "main", w.commitOf(evil, "main"))
+		},
+		"a commit that the next one takes back": func(w *world, tip, evil string) string {
+			return w.commitOf(tip+"^{tree}", w.commitOf(evil, "main"))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newTrain(t)
+			numbers := w.ready("car", "one\n")
+			w.aboard(numbers, "")
+			w.tested = map[string]bool{}
+			tip := w.trains()["mergexo/train/main/1"]
+			blob := w.bareTold("evil\n", "hash-object", "-w", "--stdin")
+			evil := forge(w, tip, w.bareTold(w.bare("ls-tree", tip)+"\n100644 blob "+blob+"\tevil.txt\n", "mktree"))
+			w.moveRef("refs/heads/mergexo/train/main/1", evil)
+			w.rewriteRecord(tip, evil)
+			assert.Equal(t, 1, w.ciRuns(), "it passes the checks")
+			assert.Contains(t, w.logged.String(), "train_record_forged")
+			assert.Equal(t, 1, w.wholeTrain(), "what was approved is built anew, and tested")
+			assert.Equal(t, "merged", w.badges(numbers...))
+			assert.Equal(t, "car0.txt", w.bare("diff", "--name-only", "main~3", "main", "--", "car0.txt", "evil.txt"), "%s", w.logged.String())
+			assert.NotContains(t, w.bare("log", "--format=%H %s", "main"), evil)
+		})
+	}
+}
+
+// commitOf is a commit with a tree that somebody makes.
+func (w *world) commitOf(tree string, parents ...string) string {
+	w.t.Helper()
+	args := []string{"commit-tree", tree, "-F", "-"}
+	for _, p := range parents {
+		args = append(args, "-p", p)
+	}
+	return w.bareTold("Nothing to see", args...)
+}
+
+// A claim for longer than any landing takes is nobody's, and keeps nobody from landing.
+func TestAForgedClaimKeepsNobodyFromLanding(t *testing.T) {
+	t.Parallel()
+	w, ev, numbers := landing(t)
+	w.rewriteRecord(`"state":"testing"`, `"state":"landing"`)
+	w.rewriteRecord(`"next":`, `"claim":{"holder":"mallory","until":99999999999},"next":`)
+	w.handle(ev)
+	w.wholeTrain()
+	w.sweep()
+	w.wholeTrain()
+	assert.Equal(t, "merged merged", w.badges(numbers...), w.logged.String())
 }
 
 // A record that says that a car is landing does not make it tested.

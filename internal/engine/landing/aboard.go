@@ -234,7 +234,11 @@ func (a *Aboard) take(ctx context.Context, home *thread.Thread, on, tip string) 
 	if m.is.Tree, err = history.TreeOf(ctx, m.Checkout, tip); err != nil {
 		return err
 	}
-	if m.is.Tree != m.made.Tree {
+	alike, err := merging.Alike(ctx, m.Checkout, on, m.made.Tip, tip)
+	if err != nil {
+		return err
+	}
+	if m.is.Tree != m.made.Tree || !alike {
 		return &Foreign{Number: m.is.Number, Tip: tip}
 	}
 	m.is.Tip, m.made = tip, merging.Merged{Tip: tip, Tree: m.is.Tree}

@@ -113,8 +113,11 @@ func (l *line) steps(ctx context.Context) (done bool, err error) {
 	return false, fmt.Errorf("the merge train of %s does not come to rest: this is a defect of MergeXO", l.Base)
 }
 
-// claimFor is how long a landing may take.
-const claimFor = 30 * time.Minute
+// claimFor is how long a landing may take. A claim for longer than that and the difference of two clocks is none of ours.
+const (
+	claimFor    = 30 * time.Minute
+	clocksApart = 5 * time.Minute
+)
 
 // claim makes the landing of a car this run's, unless another run that lives is at it.
 func (l *line) claim(ctx context.Context, m *train.Manifest) error {
@@ -125,7 +128,7 @@ func (l *line) claim(ctx context.Context, m *train.Manifest) error {
 		return nil
 	case c != nil && c.Holder == l.holder:
 		return nil
-	case c != nil && l.time().Unix() < c.Until:
+	case c != nil && l.time().Unix() < c.Until && c.Until <= l.time().Add(claimFor+clocksApart).Unix():
 		gone, err := landing.Gone(ctx, l.home, c.Holder)
 		if err != nil || !gone {
 			return err
