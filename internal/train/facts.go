@@ -116,9 +116,16 @@ type Lost struct {
 	Tip string
 }
 
-// Foreign is a car whose commits are not what its members' approved heads make, or that nothing has tested, whatever the record
-// says. Somebody else has written it.
+// Foreign is a car whose commits are not what its members' approved heads make, whatever the record says. Somebody else has
+// written it.
 type Foreign struct {
+	Car int
+	Tip string
+}
+
+// Untested is a landing that has not been begun now, since the checks of its car do not say that it is green. The heads of its
+// members may have been moved to it before.
+type Untested struct {
 	Car int
 	Tip string
 }

@@ -1,7 +1,6 @@
 package train_test
 
 import (
-	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -227,81 +226,6 @@ func TestChecksThatNeverReport(t *testing.T) {
 	y.facts.Trouble = "renamed"
 	y.ci("m0+3", train.ChecksMissing)
 	assert.Equal(t, "m0+3 testing", y.line(), "nobody is to blame")
-}
-
-func TestALandingThatIsRefused(t *testing.T) {
-	y := newYard(t)
-	y.ask(requests(1)...)
-	y.run()
-	y.refuse = "protected"
-	y.ci("m0+1", green)
-	assert.Equal(t, "push 1 m0+1; land m0+1", y.passed())
-	y.run()
-	assert.Empty(t, y.passed(), "not at once")
-	for range 2 {
-		y.now = y.now.Add(10 * time.Minute)
-		y.run()
-	}
-	assert.Equal(t, "land m0+1; land m0+1; fail #1 PUSH_REJECTED: protected []; delete 1", y.passed())
-
-	y.settings.Pause = 0
-	y.ask(requests(2)...)
-	y.run()
-	y.ci("m0+2", green)
-	assert.Equal(t, "push 2 m0+2; land m0+2; land m0+2; land m0+2; fail #2 PUSH_REJECTED: protected []; delete 2", y.passed())
-}
-
-// The last look before a landing finds what nothing else shows: the train goes on without it.
-func TestALandingThatMustNotBe(t *testing.T) {
-	ask := "ask 1 at h1"
-	for _, c := range []struct {
-		name           string
-		result         train.Unready
-		line, log, how string
-	}{
-		{"it waits", train.Unready{Why: "the approval is gone"}, "m0+2 testing", "; push 3 m0+2", "#1: the approval is gone"},
-		{"it never will", train.Unready{Over: true, Code: "CLOSED", Why: "no such strategy"}, "m0+2 testing", "; push 3 m0+2; fail #1 CLOSED: no such strategy []", ""},
-		{"it is over", train.Unready{Over: true}, "m0+2 testing", "; push 3 m0+2", ""},
-		{"another one is meant", train.Unready{Over: true, Token: "ask 1 at h0"}, "m0+1 landing, m0+1+2 testing", "", ""},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			y := newYard(t)
-			y.settings.Batch = 1
-			y.ask(requests(1, 2)...)
-			y.run()
-			y.report("m0+1", green)
-			c.result.Car, c.result.Number, c.result.Token = 1, 1, cmp.Or(c.result.Token, ask)
-			y.unready = &c.result
-			y.passed()
-			y.run()
-			assert.Equal(t, c.line, y.line())
-			assert.Contains(t, y.passed(), "land m0+1"+c.log)
-			assert.Equal(t, c.how, y.waiting())
-			y.run()
-			assert.Equal(t, c.how, y.waiting(), "until it is asked for again")
-			if c.how != "" {
-				again := y.record.Queue[0]
-				again.Held = ""
-				y.facts.Asked = []train.Request{again}
-				y.run()
-				assert.Equal(t, "m0+2 testing, m0+2+1 testing", y.line())
-			}
-		})
-	}
-}
-
-// Another run may be landing it at this moment.
-func TestACancelComesTooLateForALandingUnderWay(t *testing.T) {
-	y := newYard(t)
-	y.ask(requests(1)...)
-	y.run()
-	y.report("m0+1", green)
-	y.record, _ = train.Fold(y.record, y.facts, y.settings, y.now)
-	require.Equal(t, "m0+1 landing", y.line())
-	y.facts.Requests[1] = train.Standing{State: train.Open, Head: "m0+1", Cancelled: "olga", Waits: "label freeze"}
-	y.passed()
-	y.run()
-	assert.Equal(t, "land m0+1; done #1 landed m0+1; delete 1", y.passed())
 }
 
 func TestBranchesOfRunsThatKnowMoreStay(t *testing.T) {

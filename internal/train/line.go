@@ -40,6 +40,10 @@ func (c Car) suspect() bool {
 
 // relink takes apart what does not stand on what it was built on any more, for the base has moved or a car has left. Behind a
 // suspect a car may stand on the suspect, or beside it.
+//
+// Where GitHub itself merges, the base gets another commit than the one that was tested, and what stands on that one is built and
+// tested again, even if both have the same tree. What GitHub would make of the next pull request does not follow from the trees
+// alone: a squash or a rebase leaves out commits which the next head may hold, so that the two merges have other bases.
 func (f *fold) relink() bool {
 	on, beside := f.SHA, ""
 	for k, i := range f.line() {

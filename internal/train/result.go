@@ -117,6 +117,12 @@ func (r Foreign) learn(f *fold) {
 	f.dropNumber(r.Car)
 }
 
+func (r Untested) learn(f *fold) {
+	if c := f.car(r.Car); c != nil && c.Tip == r.Tip && c.State == Moving {
+		c.State, c.Since = Testing, f.now
+	}
+}
+
 // dropNumber takes a car apart, and what stands behind it.
 func (f *fold) dropNumber(car int) {
 	for k, i := range f.line() {

@@ -113,6 +113,10 @@ func (y *yard) carryOut(e train.Effect) {
 			result = train.LandRefused{Car: e.Car, Attempt: e.Attempt, Why: y.refuse}
 			break
 		}
+		if y.facts.Checks[e.To].State != train.ChecksPassed {
+			result = train.Untested{Car: e.Car, Tip: e.To}
+			break
+		}
 		require.Equal(y.t, y.facts.Base, e.From)
 		require.Equal(y.t, train.ChecksPassed, y.facts.Checks[e.To].State, "only green commits land")
 		y.facts.Base = e.To

@@ -47,6 +47,7 @@ type line struct {
 	ruled    bool                    // they were
 	opened   map[int]*landing.Aboard // nil: no request is open there
 	tried    map[string]bool         // effects of this run
+	said     int                     // comments that this run has written
 	end      *thread.Stop            // of the request of Self
 }
 
@@ -101,16 +102,49 @@ func (l *line) steps(ctx context.Context) (done bool, err error) {
 			return false, err
 		}
 		l.now = next
-		e := l.untried(effects)
-		if e == nil {
+		list := batch(l.untried(effects))
+		if len(list) == 0 {
 			return true, nil
 		}
-		l.tried[name(e)] = true
-		if err := l.carryOut(ctx, e); err != nil {
-			return false, err
+		if said(list[0]) {
+			l.said += len(list)
+		}
+		if l.said > mostSaid {
+			return false, thread.End(model.ResultRetry, "the merge train of %s has more than %d comments to write; the next event goes on with it", l.Base, mostSaid)
+		}
+		for _, e := range list {
+			l.tried[name(e)] = true
+			if err := l.carryOut(ctx, e); err != nil {
+				return false, err
+			}
 		}
 	}
 	return false, fmt.Errorf("the merge train of %s does not come to rest: this is a defect of MergeXO", l.Base)
+}
+
+// A run writes at most mostSaid comments, since GitHub takes some hundreds an hour, and atOnce of them before it records that.
+const (
+	mostSaid = 200
+	atOnce   = 20
+)
+
+// batch are the first of some effects that are carried out before the record is written again. Comments are many, and one that
+// the record does not know of is only looked at once more.
+func batch(effects []train.Effect) []train.Effect {
+	n := 0
+	for n < min(len(effects), atOnce) && said(effects[n]) {
+		n++
+	}
+	return effects[:min(len(effects), max(n, 1))]
+}
+
+// said says that an effect only writes a comment.
+func said(e train.Effect) bool {
+	switch e.(type) {
+	case train.Tell, train.Fail, train.Done:
+		return true
+	}
+	return false
 }
 
 // claimFor is how long a landing may take. A claim for longer than that and the difference of two clocks is none of ours.
@@ -144,14 +178,9 @@ func (l *line) time() time.Time { return l.home.Now() }
 // name tells effects apart.
 func name(e train.Effect) string { return fmt.Sprintf("%T %+v", e, e) }
 
-// untried is the first effect that this run has not tried; nil: there is none.
-func (l *line) untried(effects []train.Effect) train.Effect {
-	for _, e := range effects {
-		if !l.tried[name(e)] {
-			return e
-		}
-	}
-	return nil
+// untried are the effects that this run has not tried.
+func (l *line) untried(effects []train.Effect) []train.Effect {
+	return slices.DeleteFunc(slices.Clone(effects), func(e train.Effect) bool { return l.tried[name(e)] })
 }
 
 // first is the first effect of a kind that this run has not tried; nil: there is none.

@@ -244,7 +244,7 @@ func (l *line) land(ctx context.Context, e train.Land) error {
 	}
 	if l.facts.Checks[e.To].State != train.ChecksPassed { // the record alone does not say what was tested
 		l.home.Log.Error("train_untested", "base", l.Base, "car", e.Car, "tip", e.To)
-		l.learn(train.Foreign{Car: e.Car, Tip: e.To})
+		l.learn(train.Untested{Car: e.Car, Tip: e.To})
 		return nil
 	}
 	if err := l.home.Open(ctx); err != nil {
