@@ -69,3 +69,21 @@ func TestGitHubMergesEachCarByItself(t *testing.T) {
 	assert.NotContains(t, w.logged.String(), "landed_untested")
 	assert.Empty(t, w.trains())
 }
+
+// The settings change to GitHub's own merge while a batch is tested: each is tested alone then, once.
+func TestABatchWhoseSettingsChangeToGitHubsMerge(t *testing.T) {
+	t.Parallel()
+	w := newTrain(t, "speculate = 1")
+	first, numbers := w.ready("first", "zero\n"), w.ready("car", "one\n", "two\n", "three\n")
+	w.aboard(first, "")
+	w.aboard(numbers, "")
+	assert.Equal(t, 1, w.ciRuns())
+	w.tested = map[string]bool{}
+	require.Len(t, w.trains(), 1, "one car of three")
+	w.write("octo", "main", ".github/mergexo.toml", w.settings("main")+"strategy = \"api\"\n")
+	w.sweep()
+	assert.Equal(t, 3, w.wholeTrain(), w.logged.String())
+	assert.Equal(t, "merged merged merged", w.badges(numbers...), w.logged.String())
+	assert.NotContains(t, w.logged.String(), "train_record_forged")
+	assert.Empty(t, w.trains())
+}

@@ -98,6 +98,12 @@ type Unfit struct {
 	Code, Why   string
 }
 
+// Merges says who merges a request, as the settings have it now: GitHub itself, or we.
+type Merges struct {
+	Number   int
+	ByGitHub bool
+}
+
 // Pushed is a car whose branch is at its tip.
 type Pushed struct {
 	Car int

@@ -304,3 +304,16 @@ func TestTheRecordIsLost(t *testing.T) {
 	assert.Equal(t, "push 2 m0+1+2; delete 1", y.passed())
 	assert.Len(t, y.record.Queue, 2)
 }
+
+// The settings have GitHub merge what was to land in a batch: each gets a car of its own.
+func TestABatchThatGitHubMerges(t *testing.T) {
+	y := newYard(t)
+	y.settings.Speculate = 1
+	y.ask(requests(1, 2)...)
+	y.run()
+	assert.Equal(t, "m0+1+2 testing", y.line())
+	y.facts.Results = []train.Result{train.Merges{Number: 1, ByGitHub: true}, train.Merges{Number: 2, ByGitHub: true}}
+	y.run()
+	assert.Equal(t, "m0+1 testing", y.line())
+	assert.True(t, y.record.Queue[1].ByGitHub)
+}

@@ -69,7 +69,7 @@ func (f *fold) leave() bool {
 		c := f.Cars[i]
 		out := slices.IndexFunc(c.Members, func(m Member) bool { return !f.stays(c, m) })
 		switch {
-		case f.meddled(c):
+		case f.meddled(c), c.State != Moving && len(c.Members) > 1 && mergedByGitHub(f, c): // the settings may change on the way
 			return f.drop(k)
 		case out >= 0:
 			f.cut(k, out)

@@ -70,6 +70,12 @@ func (r Unfit) learn(f *fold) {
 	f.discard(r.Car, r.Number)
 }
 
+func (r Merges) learn(f *fold) {
+	if i := f.request(r.Number); i >= 0 {
+		f.Queue[i].ByGitHub = r.ByGitHub
+	}
+}
+
 // discard takes a member out of a car that is not built, and those after it that depend on it.
 func (f *fold) discard(car, number int) {
 	c := f.car(car)

@@ -104,6 +104,9 @@ func (a *Aboard) Build(ctx context.Context, home *thread.Thread, onto string) (t
 	return m.made.Tip, nil
 }
 
+// ByGitHub says that GitHub itself merges the request that was built, as the settings have it now.
+func (a *Aboard) ByGitHub() bool { return a.one != nil && model.ByGitHub(a.one.way.Strategy) }
+
 // Landing is a car that lands: requests whose tips stand on one another, and the last of which was tested.
 type Landing struct {
 	Home *thread.Thread // with an open checkout that has the commits
@@ -124,6 +127,14 @@ func (l Landing) Land(ctx context.Context) (sha string, err error) {
 		}
 		on = l.Tips[i]
 	}
+	for _, a := range l.All {
+		switch {
+		case a.one.way.Strategy == model.StrategyQueue:
+			return "", &Unready{Number: a.one.is.Number, Verdict: merge.Verdict{Code: model.CodeStrategy, Reason: "by the settings GitHub's merge queue merges it now, which it has to be asked for again"}}
+		case len(l.All) > 1 && a.ByGitHub():
+			return "", &Apart{}
+		}
+	}
 	if err := ctx.Err(); err != nil {
 		return "", err
 	}
@@ -134,11 +145,6 @@ func (l Landing) Land(ctx context.Context) (sha string, err error) {
 		}
 	}
 	last := l.All[len(l.All)-1]
-	for i, a := range l.All {
-		if len(l.All) > 1 && model.ByGitHub(a.one.way.Strategy) { // which merges one pull request at a time
-			return "", &Foreign{Number: a.one.is.Number, Tip: l.Tips[i]}
-		}
-	}
 	if last.one.way.Strategy == model.StrategyAPI {
 		return l.byGitHub(ctx, last)
 	}
@@ -197,6 +203,11 @@ type Unready struct {
 }
 
 func (u *Unready) Error() string { return fmt.Sprintf("#%d: %s", u.Number, u.Verdict.Reason) }
+
+// Apart is a car of several of which GitHub itself merges some, which it does one at a time.
+type Apart struct{}
+
+func (*Apart) Error() string { return "GitHub merges one pull request at a time" }
 
 // Foreign is a commit that the record of the train names, and that the approved head of its pull request does not make. Whoever
 // may push can write that record.

@@ -85,6 +85,9 @@ func (l *line) build(ctx context.Context, b train.Build) error {
 		case err != nil:
 			return err
 		}
+		if a.ByGitHub() != r.ByGitHub { // the settings are others by now
+			l.learn(train.Merges{Number: r.Number, ByGitHub: a.ByGitHub()})
+		}
 		members, on = append(members, train.Member{Number: r.Number, Head: r.Head, Tip: tip}), tip
 	}
 	why, err := l.unheard(ctx, on)
@@ -234,80 +237,6 @@ func (l *line) drop(ctx context.Context, e train.DeleteBranch) error {
 	}
 	l.learn(train.Deleted{Car: e.Car})
 	return nil
-}
-
-// land moves the base to a car.
-func (l *line) land(ctx context.Context, e train.Land) error {
-	if c := l.now.Claim; c == nil || c.Holder != l.holder {
-		l.home.Log.Info("train_lands_elsewhere", "base", l.Base, "car", e.Car)
-		return nil
-	}
-	if l.facts.Checks[e.To].State != train.ChecksPassed { // the record alone does not say what was tested
-		l.home.Log.Error("train_untested", "base", l.Base, "car", e.Car, "tip", e.To)
-		l.learn(train.Untested{Car: e.Car, Tip: e.To})
-		return nil
-	}
-	if err := l.home.Open(ctx); err != nil {
-		return err
-	}
-	order := landing.Landing{Home: l.home, Base: l.Base, From: e.From}
-	for _, m := range e.Members {
-		a, err := l.open(ctx, m.Number)
-		if err != nil {
-			return err
-		}
-		if token := l.token(m.Number); a == nil || a.Marker().Command != token {
-			l.ended(train.Request{Number: m.Number, Token: token})
-			l.learn(train.Unready{Car: e.Car, Number: m.Number, Token: token, Over: true})
-			return nil
-		}
-		order.All, order.Tips = append(order.All, a), append(order.Tips, m.Tip)
-	}
-	sha, err := order.Land(ctx)
-	unready, failure, foreign := (*landing.Unready)(nil), (*landing.Failure)(nil), (*landing.Foreign)(nil)
-	switch {
-	case err == nil:
-		l.learn(train.Arrived{Car: e.Car, From: e.From, SHA: sha})
-		return nil
-	case errors.As(err, &unready):
-		return l.unready(ctx, e, *unready)
-	case errors.As(err, &foreign):
-		l.home.Log.Error("train_record_forged", "base", l.Base, "car", e.Car, "error", err)
-		l.learn(train.Foreign{Car: e.Car, Tip: e.To})
-		return nil
-	case errors.As(err, &failure):
-		l.home.Log.Warn("train_not_landed", "base", l.Base, "car", e.Car, "error", err)
-		l.learn(train.LandRefused{Car: e.Car, Attempt: e.Attempt, Why: failure.Detail})
-		if failure.Code == model.CodeBaseMoved {
-			l.facts.Base, err = transport.BranchTip(ctx, l.home.Checkout, l.Base)
-			return err
-		}
-		return nil
-	}
-	return err
-}
-
-// unready takes a member out of a landing that must not land as things are, before anything has moved.
-func (l *line) unready(ctx context.Context, e train.Land, u landing.Unready) error {
-	l.home.Log.Info("train_not_ready", "base", l.Base, "car", e.Car, "pr_number", u.Number, "why", u.Verdict.Reason)
-	l.learn(train.Unready{
-		Car: e.Car, Number: u.Number, Token: l.token(u.Number), Over: !u.Verdict.Wait, Code: string(u.Verdict.Code), Why: cmp.Or(u.Verdict.Reason, "it must not land"),
-	})
-	a, err := l.open(ctx, u.Number)
-	if err != nil || a == nil || !u.Verdict.Wait {
-		return err
-	}
-	return a.Hold(ctx, u.Verdict)
-}
-
-// token is that of the request of a pull request in the queue.
-func (l *line) token(number int) string {
-	for _, r := range l.now.Queue {
-		if r.Number == number {
-			return r.Token
-		}
-	}
-	return ""
 }
 
 // fail ends a request that did not land.
