@@ -100,6 +100,7 @@ var ends = map[model.MergeCode]end{
 	model.CodeBranchMissing: {"the head branch is gone", "Restore the branch. " + anew},
 	model.CodeFrontmatter:   {"the front matter of a file cannot be read", "Mend the file and push. " + anew},
 	model.CodeRetargeted:    {"the pull request goes to another branch now", "What was asked for, approved and tested was for the other one. To have it merged where it goes now, give the command again."},
+	model.CodeNeeds:         {"what it depends on was closed", "Reopen that pull request, or change the `Depends-on:` line. " + anew},
 	model.CodeMember:        {"another pull request of the group is not ready", "They land together or not at all. Once that one is ready, give the command again."},
 	model.CodeBaseMoved:     {"`%s` kept moving", bySelf},
 	model.CodeRejected:      {"the server did not take the push", bySelf},

@@ -52,9 +52,10 @@ const (
 	CodeBaseMissing   MergeCode = "BASE_MISSING"
 	CodeBranchMissing MergeCode = "BRANCH_MISSING"
 	CodeFrontmatter   MergeCode = "FRONTMATTER"
-	CodeRetargeted    MergeCode = "RETARGETED"   // the pull request goes to another base than when it was asked for
-	CodeMember        MergeCode = "GROUP_MEMBER" // another pull request of the group is not ready
-	CodeWrongHead     MergeCode = "WRONG_HEAD"   // the command names another commit than the head
+	CodeNeeds         MergeCode = "DEPENDENCY_CLOSED" // what it depends on was closed without being merged
+	CodeRetargeted    MergeCode = "RETARGETED"        // the pull request goes to another base than when it was asked for
+	CodeMember        MergeCode = "GROUP_MEMBER"      // another pull request of the group is not ready
+	CodeWrongHead     MergeCode = "WRONG_HEAD"        // the command names another commit than the head
 	CodeLockBroken    MergeCode = "LOCK_UNREADABLE"
 	CodeSettings      MergeCode = "SETTINGS_INVALID" // what would land has settings that cannot be read
 

@@ -90,7 +90,7 @@ var forks = map[model.ExternalState]task{
 // settled are the ends of a merge request that leave nothing to do.
 var settled = map[model.MergeCode]bool{
 	model.CodeCancelled: true, model.CodeReplaced: true, model.CodeClosed: true, model.CodeEmpty: true, model.CodeWrongHead: true,
-	model.CodeRetargeted: true, model.CodeHeadMoved: true,
+	model.CodeRetargeted: true, model.CodeHeadMoved: true, model.CodeNeeds: true,
 }
 
 // OfPull returns what a pull request waits for; nil if it waits for nobody. fork is the newest marker of a fork's pull request.

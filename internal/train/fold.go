@@ -2,6 +2,7 @@ package train
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -193,11 +194,23 @@ func (f *fold) settle() {
 			f.end(i, End{Outcome: Failed, Code: CodeCancelled, Why: "@" + now.Cancelled + " took it back"})
 		case now.Off:
 			f.end(i, End{Outcome: Failed, Code: CodeRetargeted, Why: "it goes to another base now"})
+		case f.never(r) != 0:
+			f.end(i, End{Outcome: Failed, Code: CodeNeeds, Why: fmt.Sprintf("it depends on #%d, which is neither open nor merged", f.never(r))})
 		case now.Head != r.Head && !slices.Contains(r.Made, now.Head):
 			f.end(i, End{Outcome: Failed, Code: CodeHeadMoved, Why: "it has a new head, which has to be approved first"})
 		}
 	}
 	f.Landed = f.Landed[max(0, len(f.Landed)-mostLanded):]
+}
+
+// never is the first request that r depends on and that was closed unmerged; 0: none.
+func (f *fold) never(r Request) int {
+	for _, n := range r.Needs {
+		if f.facts.Requests[n].State == Closed && !slices.ContainsFunc(f.Landed, func(l Landing) bool { return l.Number == n }) {
+			return n
+		}
+	}
+	return 0
 }
 
 // ready says whether all conditions of a request are known to hold.

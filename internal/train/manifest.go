@@ -124,6 +124,7 @@ const (
 	CodeClosed     = "CLOSED"
 	CodeCancelled  = "CANCELLED"
 	CodeRetargeted = "RETARGETED"
+	CodeNeeds      = "DEPENDENCY_CLOSED"
 	CodeNoBase     = "BASE_MISSING"
 	CodeRefused    = "PUSH_REJECTED"
 )

@@ -1,0 +1,46 @@
+package train_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/mergexo/mergexo/internal/train"
+)
+
+// What depends on a pull request that will not land fails, and says so; one that may still land is waited for.
+func TestADependencyThatIsClosed(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(y *yard)
+		log    string
+		line   string
+		waits  string
+	}{
+		"it was never asked for and is closed": {func(y *yard) { y.facts.Requests[9] = train.Standing{State: train.Closed} },
+			"fail #2 DEPENDENCY_CLOSED: it depends on #9, which is neither open nor merged []", "m0+1 testing", ""},
+		"it is open":         {func(y *yard) { y.facts.Requests[9] = train.Standing{State: train.Open} }, "push", "m0+1 testing", "#2: it depends on #9, which has not landed"},
+		"nobody has read it": {func(*yard) {}, "push", "m0+1 testing", "#2: it depends on #9, which has not landed"},
+		"it is merged":       {func(y *yard) { y.facts.Requests[9] = train.Standing{State: train.Merged} }, "push", "m0+1+2 testing", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			y := newYard(t)
+			y.ask(train.Request{Number: 1}, train.Request{Number: 2, Needs: []int{9}})
+			c.change(y)
+			y.run()
+			assert.Contains(t, y.passed(), c.log)
+			assert.Equal(t, c.line, y.line())
+			assert.Equal(t, c.waits, y.waiting())
+		})
+	}
+	t.Run("it is aboard and closed", func(t *testing.T) {
+		y := newYard(t)
+		y.ask(train.Request{Number: 1}, train.Request{Number: 2, Needs: []int{1}})
+		y.run()
+		assert.Equal(t, "m0+1+2 testing", y.line())
+		y.facts.Requests[1] = train.Standing{State: train.Closed, Head: "h1"}
+		y.passed()
+		y.run()
+		assert.Equal(t, "fail #1 CLOSED: it was closed []; fail #2 DEPENDENCY_CLOSED: it depends on #1, which is neither open nor merged []; delete 1", y.passed())
+		assert.Empty(t, y.record.Queue)
+	})
+}
