@@ -31,7 +31,7 @@ func Queued(m model.MergeMarker, now model.QueueView, viewer string) QueueStep {
 		return QueueStay
 	case ByQueue(m.Queue, now):
 		return QueueLanded
-	case left && now.Left.By.Login == viewer: // a run took it out and died, and the conditions hold again
+	case left && now.Left.By.Login == viewer && exitOf(*now.Left) == exitManual: // a run took it out and died, and the conditions hold again
 		return QueueEnter
 	case left:
 		return QueueOut
@@ -66,6 +66,7 @@ const (
 	exitConflict
 	exitChecks
 	exitRules
+	exitManual
 )
 
 // exitOf reads GitHub's word for an exit, of which there is no list. Events have been seen with "merged", "failed_checks" and
@@ -84,6 +85,8 @@ func exitOf(left model.QueueExit) exit {
 	switch {
 	case word == "merged", word == "merge", word == "already_merged":
 		return exitMerged
+	case word == "manual":
+		return exitManual
 	case has("conflict"):
 		return exitConflict
 	case has("fail", "timeout", "timed_out"):

@@ -18,19 +18,21 @@ func TestQueued(t *testing.T) {
 		now  model.QueueView
 		want merge.QueueStep
 	}{
-		"a new request":                              {nil, model.QueueView{}, merge.QueueEnter},
-		"one that a person has put in":               {nil, model.QueueView{Entry: entry}, merge.QueueStay},
-		"an exit before the request":                 {nil, model.QueueView{Left: exit("1", "manual")}, merge.QueueEnter},
-		"a run died before it asked":                 {&model.QueueMark{After: "1"}, model.QueueView{Left: exit("1", "manual")}, merge.QueueEnter},
-		"a run died after it asked":                  {&model.QueueMark{After: "1"}, model.QueueView{Left: exit("1", "manual"), Entry: entry}, merge.QueueStay},
-		"a run died after it asked, and it went out": {&model.QueueMark{After: "1"}, model.QueueView{Left: exit("2", "failed_checks")}, merge.QueueOut},
-		"a run took it out and died":                 {&model.QueueMark{In: true}, model.QueueView{Left: &model.QueueExit{ID: "2", Reason: "manual", By: model.Actor{Login: "mergexo[bot]"}}}, merge.QueueEnter},
-		"it is in":                                   {&model.QueueMark{In: true}, model.QueueView{Entry: entry}, merge.QueueStay},
-		"it went out, and a person put it back":      {&model.QueueMark{In: true}, model.QueueView{Entry: entry, Left: exit("2", "manual")}, merge.QueueStay},
-		"it is gone, and nobody says why":            {&model.QueueMark{In: true}, model.QueueView{}, merge.QueueStay},
-		"it was merged, and is shown open":           {&model.QueueMark{In: true}, model.QueueView{State: model.PullOpen, Left: exit("2", "merged")}, merge.QueueLanded},
-		"merged, in the words of webhooks":           {&model.QueueMark{In: true}, model.QueueView{Left: exit("2", "MERGE")}, merge.QueueLanded},
-		"it is shown as merged":                      {&model.QueueMark{In: true}, model.QueueView{State: model.PullMerged}, merge.QueueLanded},
+		"a new request":                                  {nil, model.QueueView{}, merge.QueueEnter},
+		"one that a person has put in":                   {nil, model.QueueView{Entry: entry}, merge.QueueStay},
+		"an exit before the request":                     {nil, model.QueueView{Left: exit("1", "manual")}, merge.QueueEnter},
+		"a run died before it asked":                     {&model.QueueMark{After: "1"}, model.QueueView{Left: exit("1", "manual")}, merge.QueueEnter},
+		"a run died after it asked":                      {&model.QueueMark{After: "1"}, model.QueueView{Left: exit("1", "manual"), Entry: entry}, merge.QueueStay},
+		"a run died after it asked, and it went out":     {&model.QueueMark{After: "1"}, model.QueueView{Left: exit("2", "failed_checks")}, merge.QueueOut},
+		"a run took it out and died":                     {&model.QueueMark{In: true}, model.QueueView{Left: &model.QueueExit{ID: "2", Reason: "manual", By: model.Actor{Login: "mergexo[bot]"}}}, merge.QueueEnter},
+		"it failed, and GitHub names us":                 {&model.QueueMark{In: true}, model.QueueView{Left: &model.QueueExit{ID: "2", Reason: "failed_checks", By: model.Actor{Login: "mergexo[bot]"}}}, merge.QueueOut},
+		"it went out, and GitHub names us and no reason": {&model.QueueMark{In: true}, model.QueueView{Left: &model.QueueExit{ID: "2", By: model.Actor{Login: "mergexo[bot]"}}}, merge.QueueOut},
+		"it is in":                              {&model.QueueMark{In: true}, model.QueueView{Entry: entry}, merge.QueueStay},
+		"it went out, and a person put it back": {&model.QueueMark{In: true}, model.QueueView{Entry: entry, Left: exit("2", "manual")}, merge.QueueStay},
+		"it is gone, and nobody says why":       {&model.QueueMark{In: true}, model.QueueView{}, merge.QueueStay},
+		"it was merged, and is shown open":      {&model.QueueMark{In: true}, model.QueueView{State: model.PullOpen, Left: exit("2", "merged")}, merge.QueueLanded},
+		"merged, in the words of webhooks":      {&model.QueueMark{In: true}, model.QueueView{Left: exit("2", "MERGE")}, merge.QueueLanded},
+		"it is shown as merged":                 {&model.QueueMark{In: true}, model.QueueView{State: model.PullMerged}, merge.QueueLanded},
 	} {
 		assert.Equal(t, c.want, merge.Queued(model.MergeMarker{Queue: c.mark}, c.now, "mergexo[bot]"), name)
 	}
