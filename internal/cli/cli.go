@@ -108,7 +108,7 @@ func Main(args []string, s Streams) int {
 	defer cancel()
 	p := &program{Streams: s, secrets: secrets, lookup: os.LookupEnv, scratch: &scratch.Space{}, out: report.NewScreen(s.Out), errs: report.NewScreen(s.Err)}
 	p.Out, p.Err = p.out, p.errs
-	p.colour(colorAuto, false)
+	colour(p, colorAuto, false)
 	defer p.scratch.Close()
 	if err := p.app().RunContext(ctx, args); err != nil {
 		return p.complain(err)
@@ -158,17 +158,17 @@ func (p *program) app() *cli.App {
 	}
 	app.Flags = append([]cli.Flag{&cli.BoolFlag{Name: "version", Usage: "print the version", DisableDefaultText: true}, colorFlag()}, early()...)
 	app.Flags = append(app.Flags, cli.HelpFlag) // the library adds it only with its own command of that name
-	p.strict(app.Commands, usage)
+	strict(p, app.Commands, usage)
 	app.Commands = append(app.Commands, helpCommand(p, usage))
 	return app
 }
 
 // strict makes every command refuse unknown arguments and flags, and gives each the flags that all have.
-func (p *program) strict(commands []*cli.Command, usage cli.OnUsageErrorFunc) {
+func strict(p *program, commands []*cli.Command, usage cli.OnUsageErrorFunc) {
 	for _, c := range commands {
 		c.OnUsageError = usage
 		c.HideHelpCommand = true
-		p.strict(c.Subcommands, usage)
+		strict(p, c.Subcommands, usage)
 		if slices.ContainsFunc(c.Subcommands, func(sub *cli.Command) bool { return takesFlag(sub, "json") }) {
 			c.Flags = append(c.Flags, early()...)
 		}
@@ -186,7 +186,7 @@ func (p *program) strict(commands []*cli.Command, usage cli.OnUsageErrorFunc) {
 			if err := inherit(ctx); err != nil {
 				return err
 			}
-			if err := p.chooseColour(ctx); err != nil {
+			if err := chooseColour(p, ctx); err != nil {
 				return err
 			}
 			return act(ctx)

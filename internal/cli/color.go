@@ -23,7 +23,7 @@ func colorFlag() cli.Flag {
 }
 
 // chooseColour obeys --color, which may stand before the command too.
-func (p *program) chooseColour(ctx *cli.Context) error {
+func chooseColour(p *program, ctx *cli.Context) error {
 	when := colorAuto
 	for _, at := range ctx.Lineage() {
 		if at.Command != nil && at.IsSet("color") {
@@ -34,13 +34,13 @@ func (p *program) chooseColour(ctx *cli.Context) error {
 	if !slices.Contains(colorValues, when) {
 		return usagef("--color: %q is unknown%s", when, nearest.Hint(when, colorValues))
 	}
-	p.colour(when, ctx.Bool("json"))
+	colour(p, when, ctx.Bool("json"))
 	return nil
 }
 
 // colour sets what the streams show. What programs read, and the logs of GitHub Actions, get no colours and no line about the work.
 // https://no-color.org
-func (p *program) colour(when string, structured bool) {
+func colour(p *program, when string, structured bool) {
 	set := func(name string) string { v, _ := p.lookup(name); return v }
 	able := !structured && set("GITHUB_ACTIONS") != "true"
 	for _, s := range []*report.Screen{p.out, p.errs} {
@@ -49,5 +49,7 @@ func (p *program) colour(when string, structured bool) {
 	}
 }
 
-// working shows at a terminal what is under way until done is called.
-func (p *program) working(what string) (done func()) { return p.errs.Working(p.Clock, what) }
+// watch shows at a terminal what is under way.
+func watch(p *program) func(what string) (done func()) {
+	return func(what string) func() { return p.errs.Working(p.Clock, what) }
+}

@@ -62,14 +62,14 @@ func (p *program) show(c *cli.Context, w place, repo model.Repo, rep model.Repor
 	if rep.Exit == ExitUsage { // standard error says it already
 		return nil
 	}
-	if p.complains(w, rep) {
+	if complains(p, w, rep) {
 		rep.Reason = ""
 	}
 	return report.Account(p.Out, rep)
 }
 
 // complains reports whether the reason of a report is printed on standard error, and not a second time on standard output.
-func (p *program) complains(w place, rep model.Report) bool {
+func complains(p *program, w place, rep model.Report) bool {
 	return p.exit != ExitOK && (!w.failOnSet || w.fails(rep.Result))
 }
 
@@ -88,7 +88,7 @@ func (p *program) verdict(w place, rep model.Report) error {
 	if p.exit == ExitOK {
 		return nil
 	}
-	if p.complains(w, rep) {
+	if complains(p, w, rep) {
 		return report.Complaint(p.Err, rep.Reason)
 	}
 	p.exit = ExitOK

@@ -264,7 +264,7 @@ func (p *program) engine(c *cli.Context, w place, repo model.Repo, title string)
 	e = &engine.Engine{World: thread.World{
 		GitHub: gh, Codec: journal.Codec{Key: []byte(p.secrets.SigningKey)}, ServerURL: w.server, Run: w.run,
 		Git:    git.Options{Credential: source, Workspace: w.workspace, Temp: w.temp, Scratch: p.scratch, Now: w.now, Log: log, Path: path, Network: p.network()},
-		Lookup: p.lookup, Foreign: foreign, Working: p.working, Log: log, Now: w.now, Clock: p.Clock, Random: random,
+		Lookup: p.lookup, Foreign: foreign, Working: watch(p), Log: log, Now: w.now, Clock: p.Clock, Random: random,
 		Sessions: w.sessions, Transcripts: sealing, Wall: self, Secrets: p.secrets.all(), Reach: reach,
 		Phase: w.phase, Bundle: w.bundle,
 	}}

@@ -145,7 +145,7 @@ func (p *program) finishSweep(c *cli.Context, w place, repo model.Repo, swept sw
 		if err := report.Results(p.Out, swept.Results); err != nil {
 			return err
 		}
-	} else if err := report.SweepAccount(p.Out, swept.Board, p.withoutReason(w, whole, swept.Results, cause)); err != nil {
+	} else if err := report.SweepAccount(p.Out, swept.Board, withoutReason(p, w, whole, swept.Results, cause)); err != nil {
 		return err
 	}
 	return p.verdict(w, whole)
@@ -169,8 +169,8 @@ func (w place) summariseSweep(repo model.Repo, swept sweeping.Swept) error {
 }
 
 // withoutReason are the reports without the one reason that standard error gives.
-func (p *program) withoutReason(w place, whole model.Report, all []model.Report, cause int) []model.Report {
-	if !p.complains(w, whole) {
+func withoutReason(p *program, w place, whole model.Report, all []model.Report, cause int) []model.Report {
+	if !complains(p, w, whole) {
 		return all
 	}
 	all = slices.Clone(all)

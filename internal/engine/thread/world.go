@@ -78,8 +78,8 @@ type World struct {
 	Reach func(context.Context, ...model.Repo) error
 	// Foreign takes what agents and tests print.
 	Foreign io.Writer
-	// Working shows what is under way until done is called; nil: nobody watches.
-	Working func(what string) (done func())
+	// Working is for whoever watches this run.
+	Working Watch
 	Log     *slog.Logger
 	Now     func() time.Time
 	// Clock measures how long something may take; nil: the machine's own does.
@@ -103,12 +103,15 @@ type World struct {
 	Handed bool
 }
 
-// Announce shows what is under way until done is called.
-func Announce(w *World, what string) (done func()) {
-	if w.Working == nil {
+// Watch shows what is under way until done is called; nil: nobody watches.
+type Watch func(what string) (done func())
+
+// Show begins to show what is under way, and ends with done.
+func (w Watch) Show(what string) (done func()) {
+	if w == nil {
 		return func() {}
 	}
-	return w.Working(what)
+	return w(what)
 }
 
 // Hidden are all secrets: those that were given, and the tokens that were made of them by now.
