@@ -35,7 +35,7 @@ type pullNode struct {
 		State string
 		rollupNode
 	}
-	BaseRef           *branchNode
+	BaseRef *branchNode
 	// LabelChanges are null where the token may not see them.
 	LabelChanges            connection[labelChangeNode]
 	ClosingIssuesReferences connection[issueNode]
