@@ -66,7 +66,7 @@ func (s *Screen) Working(c clock.Clock, what string) (done func()) {
 	if !s.moves {
 		return func() {}
 	}
-	what = short60(oneLine(what))
+	what = workLine(oneLine(what))
 	c = clock.Or(c)
 	began := c.Now()
 	ticks := c.NewTicker(time.Second)
@@ -91,7 +91,8 @@ func (s *Screen) Working(c clock.Clock, what string) (done func()) {
 	})
 }
 
-func short60(s string) string {
+// workLine cuts the line about the work.
+func workLine(s string) string {
 	if r := []rune(s); len(r) > workLimit {
 		return string(r[:workLimit-1]) + "…"
 	}
