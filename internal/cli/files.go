@@ -66,6 +66,7 @@ func (s *scene) settings(ctx context.Context) (doctor.Settings, error) {
 		out.TestTime, out.TestsInCheckout = parsed.Merge.TestTimeout, parsed.Merge.InCheckout()
 	}
 	out.Train = parsed.Merge.Verify == config.VerifyCI || parsed.Merge.Verify == config.VerifyBoth
+	out.TrainByRules, out.RequiredChecks = parsed.Merge.Verify == "", parsed.Merge.RequiredChecks
 	if parsed.External.Enabled {
 		out.External = parsed.External.Label
 	}

@@ -5,9 +5,15 @@ import (
 	"strings"
 )
 
-// Deaf finds a required check that some workflow reports, but none of those that report it runs on a push to the branch, and
-// gives its name and the file of one of them. "" twice: there is none, as far as the files tell.
-func Deaf(files []File, branch string, required []string) (check, path string) {
+// Reported are the names of the checks that heads of pull requests have had; true: of one that another service than GitHub
+// Actions reports. nil: nobody has looked.
+type Reported map[string]bool
+
+// Deaf finds a required check that a push to the branch would not get: those that report it do not run there, or nothing does
+// report it. path is the file of a workflow that does; "": none does. What another service reports is left alone, and so is
+// what a head has had that no file tells of, since GitHub runs some workflows that have none. "" twice: there is no such check,
+// as far as files and heads tell.
+func Deaf(files []File, branch string, required []string, seen Reported) (check, path string) {
 	var workflows []*workflow
 	for _, f := range files {
 		if w, err := readWorkflow(f); err == nil {
@@ -15,15 +21,20 @@ func Deaf(files []File, branch string, required []string) (check, path string) {
 		}
 	}
 	for _, name := range required {
-		path, heard := "", false
+		elsewhere, had := seen[name]
+		if elsewhere {
+			continue
+		}
+		path, heard, perhaps := "", false, false
 		for _, w := range workflows {
 			does, may := w.reports(name)
 			if does {
 				path = cmp.Or(path, w.path)
 			}
+			perhaps = perhaps || may
 			heard = heard || (does || may) && w.hearsPush(branch)
 		}
-		if path != "" && !heard {
+		if path != "" && !heard || path == "" && !perhaps && !had && seen != nil {
 			return name, path
 		}
 	}

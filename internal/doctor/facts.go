@@ -39,6 +39,9 @@ type Settings struct {
 	TestTime   time.Duration // of the tests before a merge; 0 if there are none
 	// Train says that the settings have the repository's CI test what is to land.
 	Train bool
+	// TrainByRules says that they do where the base demands checks, and RequiredChecks are those that they name beside these.
+	TrainByRules   bool
+	RequiredChecks []string
 	// TestsInCheckout says that the tests run in the workflow's checkout.
 	TestsInCheckout bool
 	CI              string

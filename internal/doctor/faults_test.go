@@ -279,7 +279,12 @@ var faults = map[string]map[string]fault{
 		"too much":                         edit("      issues: write #", "      packages: write\n      id-token: write\n      issues: write #"),
 	},
 	"train": {
-		"nothing hears it":     also(settingsOf(func(s *Settings) { s.Train = true }), appToken, otherWorkflow("name: CI\non:\n  push:\n    branches: [main]\njobs:\n  test: {runs-on: ubuntu-latest}\n")),
+		"nothing hears it": also(settingsOf(func(s *Settings) { s.Train = true }), appToken, otherWorkflow("name: CI\non:\n  push:\n    branches: [main]\njobs:\n  test: {runs-on: ubuntu-latest}\n")),
+		"a required check is deaf": also(settingsOf(func(s *Settings) { s.TrainByRules = true }), appToken, demand(model.Demand{Kind: model.DemandChecks, Source: "ruleset 1", Names: []string{"build"}}),
+			otherWorkflow("name: CI\non:\n  push:\n    branches: [\"mergexo/train/**\"]\n  pull_request:\njobs:\n  test: {runs-on: ubuntu-latest}\n"),
+			otherWorkflow("name: Build\non: pull_request\njobs:\n  build: {runs-on: ubuntu-latest}\n")),
+		"nobody has a required check": also(settingsOf(func(s *Settings) { s.Train, s.RequiredChecks = true, []string{"test", "cla@cla-bot", "renamed"} }), appToken,
+			otherWorkflow("name: CI\non:\n  push:\n    branches: [\"mergexo/train/**\"]\njobs:\n  test: {runs-on: ubuntu-latest}\n")),
 		"the workflow's token": also(settingsOf(func(s *Settings) { s.Train = true }), otherWorkflow("name: CI\non:\n  push:\n    branches: [main, \"mergexo/train/**\"]\njobs:\n  test: {runs-on: ubuntu-latest}\n")),
 	},
 	"queue": {

@@ -2,12 +2,33 @@ package doctor
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/mergexo/mergexo/internal/branchfilter"
+	"github.com/mergexo/mergexo/internal/model"
 )
 
 // trainFilter is what a workflow writes to be run on the branches of the merge train.
 const trainFilter = `"mergexo/train/**"`
+
+// trainBranch is a branch of the merge train.
+const trainBranch = "mergexo/train/main/1"
+
+// requiredChecks are those that a commit needs before it lands: by the settings, then by the rules of the default branch.
+func (e *exam) requiredChecks() []string {
+	var names []string
+	for _, name := range e.Settings.RequiredChecks {
+		if bare, app, found := strings.Cut(name, "@"); !found || app == "github-actions" {
+			names = append(names, bare)
+		}
+	}
+	for _, d := range e.Hub.Facts.Demands.List {
+		if d.Kind == model.DemandChecks {
+			names = append(names, d.Names...)
+		}
+	}
+	return names
+}
 
 // HearsPush says whether some workflow runs on a push to a branch. Files that are no workflows hear nothing.
 // https://docs.github.com/actions/reference/workflows-and-actions/workflow-syntax#onpushbranchestagsbranches-ignoretags-ignore
@@ -34,13 +55,21 @@ func (w *workflow) hearsPush(branch string) bool {
 
 // train checks that the repository's own CI can test what the merge train builds.
 func train(e *exam) []Finding {
-	if !e.Settings.Train || len(e.uses) == 0 {
+	required := e.requiredChecks()
+	byRules := e.Settings.TrainByRules && e.ownToken() && slices.ContainsFunc(e.Hub.Facts.Demands.List, func(d model.Demand) bool { return d.Kind == model.DemandChecks })
+	if !e.Settings.Train && !byRules || len(e.uses) == 0 {
 		return nil
 	}
 	var out []Finding
-	if !slices.ContainsFunc(e.workflows, func(w *workflow) bool { return w.hearsPush("mergexo/train/main/1") }) {
+	if !slices.ContainsFunc(e.workflows, func(w *workflow) bool { return w.hearsPush(trainBranch) }) {
 		out = append(out, problem("add "+trainFilter+" to on.push.branches of the workflow that has the required checks",
 			"no workflow runs on the branches of the merge train, so nothing would test what is to land"))
+	}
+	if check, path := Deaf(e.Workflows, trainBranch, required, nil); check != "" && len(out) == 0 {
+		out = append(out, problem("add "+trainFilter+" to its on.push.branches",
+			"required check %s comes from %s, which does not run on the branches of the merge train, so nothing would land", check, path))
+	} else if check, _ := Deaf(e.Workflows, trainBranch, required, Reported{}); check != "" && len(out) == 0 {
+		out = append(out, unchecked("no workflow has a job for required check %s: another service has to report it on the branches of the merge train", check))
 	}
 	for _, u := range e.uses {
 		if u.phase != agentPhase && !u.ownToken() {

@@ -77,6 +77,25 @@ func (w *world) commitOf(tree string, parents ...string) string {
 	return w.bareTold("Nothing to see", args...)
 }
 
+// The record is damaged when CI reports: that event knows of no request, and leaves everything to the sweep, which reads them all.
+func TestARecordThatIsLostIsMadeAgainByTheSweep(t *testing.T) {
+	t.Parallel()
+	w := newTrain(t)
+	numbers := w.ready("car", "one\n", "two\n")
+	w.aboard(numbers, "")
+	trains := w.trains()
+	require.Len(t, trains, 2)
+	w.moveRef(trainRecord, w.at("main"))
+	w.tested = map[string]bool{}
+	w.ciRuns()
+	assert.Equal(t, trains, w.trains(), w.logged.String())
+	assert.Equal(t, w.at("main"), w.bare("rev-parse", trainRecord))
+	w.sweep()
+	w.wholeTrain()
+	assert.Equal(t, "merged merged", w.badges(numbers...), w.logged.String())
+	assert.Empty(t, w.trains())
+}
+
 // A claim for longer than any landing takes is nobody's, and keeps nobody from landing.
 func TestAForgedClaimKeepsNobodyFromLanding(t *testing.T) {
 	t.Parallel()

@@ -120,8 +120,13 @@ func nextAboard(f *fold, car Car) *Request {
 	return nil
 }
 
-// rides is a request in the queue.
-func (f *fold) rides(number int) Request { return f.Queue[f.request(number)] }
+// rides is a request in the queue. A record that somebody wrote may have cars whose members are not there.
+func (f *fold) rides(number int) Request {
+	if i := f.request(number); i >= 0 {
+		return f.Queue[i]
+	}
+	return Request{Number: number}
+}
 
 // alone says that a request shares no car.
 func (r Request) alone() bool { return r.Solo || r.ByGitHub || r.Now || r.Try || r.Conflicts > 0 }

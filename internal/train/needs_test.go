@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/train"
 )
@@ -43,4 +44,20 @@ func TestADependencyThatIsClosed(t *testing.T) {
 		assert.Equal(t, "fail #1 CLOSED: it was closed []; fail #2 DEPENDENCY_CLOSED: it depends on #1, which is neither open nor merged []; delete 1", y.passed())
 		assert.Empty(t, y.record.Queue)
 	})
+}
+
+// Who only looks at a record that somebody wrote sees cars without requests, too.
+func TestCarsOfNobodyAreShown(t *testing.T) {
+	m := train.New("main")
+	m.Next = 3
+	for n, try := range []bool{false, true} {
+		m.Cars = append(m.Cars, train.Car{Number: n + 1, On: "m0", Tip: "t", State: train.Testing, Try: try, Members: []train.Member{{Number: n + 7, Head: "h", Tip: "t"}}})
+	}
+	raw, err := m.Encode()
+	require.NoError(t, err)
+	read, err := train.Decode(raw, "main")
+	require.NoError(t, err)
+	shown := train.Positions(read, train.Facts{}, train.Defaults(), noon)
+	require.Len(t, shown, 2)
+	assert.Equal(t, []int{7, 8}, []int{shown[0].Request.Number, shown[1].Request.Number})
 }

@@ -122,6 +122,11 @@ func positions(f *fold) []Tell {
 			out = append(out, Tell{Request: r, Ahead: slices.Clone(ahead), Why: reason(f, r, stands, stopped), ETA: guess(f, took, len(out)+1)})
 		}
 	}
+	for _, c := range f.Cars {
+		if c.Try {
+			out = append(out, Tell{Request: f.rides(c.Members[0].Number), Car: c.Number, State: c.State, Why: cmp.Or(c.Why, f.facts.Trouble), Checks: c.Checks})
+		}
+	}
 	for i := range out {
 		out[i].Position = i + 1
 		out[i].Key = out[i].key()

@@ -357,8 +357,11 @@ func (a *Aboard) Body() string { return a.g.Snap.Pull.Body }
 // Pull is the pull request of the request.
 func (a *Aboard) Pull() model.Pull { return a.g.Snap.Pull }
 
-// CheckedElsewhere says that something else than GitHub Actions has reported on the head.
-func (a *Aboard) CheckedElsewhere() bool {
+// Reported are the checks of the head, as far as this run has read them; false: not all of them were.
+func (a *Aboard) Reported() ([]model.Check, bool) {
 	facts := a.g.MergeFacts
-	return facts != nil && slices.ContainsFunc(facts.Checks, func(c model.Check) bool { return c.App != "github-actions" })
+	if facts == nil {
+		return nil, false
+	}
+	return facts.Checks, !facts.Partial && facts.ChecksHidden == (model.Hidden{})
 }

@@ -6,18 +6,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"slices"
 	"strings"
 	"time"
 
-	"github.com/mergexo/mergexo/internal/doctor"
 	"github.com/mergexo/mergexo/internal/engine/effect"
 	"github.com/mergexo/mergexo/internal/engine/landing"
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/git/fetch"
-	"github.com/mergexo/mergexo/internal/git/history"
 	"github.com/mergexo/mergexo/internal/git/transport"
 	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/merge"
@@ -100,42 +96,6 @@ func (l *line) build(ctx context.Context, b train.Build) error {
 	}
 	l.learn(train.Built{Car: b.Car, On: b.Onto, Members: members})
 	return nil
-}
-
-// workflowDir is where GitHub looks for workflows.
-const workflowDir = ".github/workflows"
-
-// unheard says why CI would not test a commit on a train branch; "": it would, or it is not GitHub Actions that tests.
-func (l *line) unheard(ctx context.Context, tip string) (string, error) {
-	if l.testedHere() {
-		return "", nil
-	}
-	for _, a := range l.opened {
-		if a != nil && a.CheckedElsewhere() {
-			return "", nil
-		}
-	}
-	names, err := history.Names(ctx, l.home.Checkout, tip, workflowDir)
-	if err != nil || len(names) == 0 {
-		return "", err
-	}
-	var files []doctor.File
-	for _, name := range names {
-		path := workflowDir + "/" + name
-		text, err := history.Blob(ctx, l.home.Checkout, tip, path)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return "", err
-		}
-		files = append(files, doctor.File{Path: path, Text: string(text)})
-	}
-	branch := train.Root + l.Base + "/1"
-	if !doctor.HearsPush(files, branch) {
-		return "no workflow runs on the branches of the train, so nothing would test it: add \"mergexo/train/**\" to on.push.branches of the workflow that has the required checks", nil
-	}
-	if check, path := doctor.Deaf(files, branch, slices.Concat(l.required(), l.manifest.Demanded())); check != "" {
-		return fmt.Sprintf("required check %s comes from %s, which does not run on the branches of the train: add \"mergexo/train/**\" to its on.push.branches", check, path), nil
-	}
-	return "", nil
 }
 
 // lose notes that the commits of a car are nowhere.

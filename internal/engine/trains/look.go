@@ -40,6 +40,10 @@ func (l *line) look(ctx context.Context) error {
 		return err
 	}
 	m, err := l.recorded()
+	if err != nil && !l.All && l.Of != nil { // only a run that knows all requests can make it again
+		l.home.Log.Error("train_record_lost", "base", l.Base, "ref", ref, "error", err)
+		return thread.End(model.ResultRetry, "the record of the merge train of %s is damaged (%v); the next sweep makes it again from the requests", l.Base, err)
+	}
 	l.manifest = m
 	asked, askErr := l.requests(ctx)
 	if askErr != nil {

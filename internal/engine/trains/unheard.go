@@ -1,0 +1,95 @@
+package trains
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"github.com/mergexo/mergexo/internal/doctor"
+	"github.com/mergexo/mergexo/internal/git/history"
+	"github.com/mergexo/mergexo/internal/train"
+)
+
+// workflowDir is where GitHub looks for workflows.
+const workflowDir = ".github/workflows"
+
+// unheard says why CI would not test a commit on a train branch; "": it would, or nobody can tell.
+func (l *line) unheard(ctx context.Context, tip string) (string, error) {
+	if l.testedHere() {
+		return "", nil
+	}
+	files, err := l.workflows(ctx, tip)
+	if err != nil || len(files) == 0 {
+		return "", err
+	}
+	required, seen := l.producible()
+	if len(required) == 0 {
+		return "", nil
+	}
+	branch := train.Root + l.Base + "/1"
+	if !doctor.HearsPush(files, branch) {
+		return "no workflow runs on the branches of the train, so nothing would test it: add \"mergexo/train/**\" to on.push.branches of the workflow that has the required checks", nil
+	}
+	switch check, path := doctor.Deaf(files, branch, required, seen); {
+	case check == "":
+		return "", nil
+	case path == "":
+		return fmt.Sprintf("no workflow has a job for required check %s, and no pull request here has had it: rename it in the rules of the branch or in [merge] required_checks, or add the job", check), nil
+	default:
+		return fmt.Sprintf("required check %s comes from %s, which does not run on the branches of the train: add \"mergexo/train/**\" to its on.push.branches", check, path), nil
+	}
+}
+
+// workflows are the workflow files of a commit.
+func (l *line) workflows(ctx context.Context, tip string) ([]doctor.File, error) {
+	names, err := history.Names(ctx, l.home.Checkout, tip, workflowDir)
+	if err != nil {
+		return nil, err
+	}
+	var files []doctor.File
+	for _, name := range names {
+		path := workflowDir + "/" + name
+		text, err := history.Blob(ctx, l.home.Checkout, tip, path)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+		files = append(files, doctor.File{Path: path, Text: string(text)})
+	}
+	return files, nil
+}
+
+// producible are the required checks that workflows have to report: those of other services are left out. seen are the checks that
+// the heads of the requests had which this run has read; nil: not all of them were read.
+func (l *line) producible() (required []string, seen doctor.Reported) {
+	seen = doctor.Reported{}
+	whole := true
+	for _, a := range l.opened {
+		if a == nil {
+			continue
+		}
+		checks, all := a.Reported()
+		whole = whole && all
+		for _, c := range checks {
+			seen[c.Name] = seen[c.Name] || c.App != actionsApp
+		}
+	}
+	for _, name := range slices.Concat(l.required(), l.manifest.Demanded()) {
+		bare, app := name, actionsApp
+		if at := strings.LastIndexByte(name, '@'); at > 0 {
+			bare, app = name[:at], name[at+1:]
+		}
+		if bare != ownCheck && app == actionsApp && !seen[bare] {
+			required = append(required, bare)
+		}
+	}
+	if !whole {
+		return required, nil
+	}
+	return required, seen
+}
+
+// actionsApp is the App of GitHub Actions.
+const actionsApp = "github-actions"
