@@ -45,7 +45,7 @@ func (c Threads) Train(ctx context.Context, q TrainQuery) (model.TrainView, erro
 	}
 	var view model.TrainView
 	for page := 0; ; page++ {
-		data, hidden, err := c.trainPage(ctx, op, variables)
+		data, hidden, err := trainPage(ctx, c, op, variables)
 		if err != nil {
 			return model.TrainView{}, named(err, Query{Repo: q.Repo})
 		}
@@ -59,7 +59,7 @@ func (c Threads) Train(ctx context.Context, q TrainQuery) (model.TrainView, erro
 			if n.Target == nil {
 				continue
 			}
-			b, err := c.trainBranch(ctx, q, n)
+			b, err := trainBranch(ctx, c, q, n)
 			if err != nil {
 				return model.TrainView{}, named(err, Query{Repo: q.Repo})
 			}
@@ -75,7 +75,7 @@ func (c Threads) Train(ctx context.Context, q TrainQuery) (model.TrainView, erro
 }
 
 // trainPage reads some branches of a train. hidden says that the token may not read their checks.
-func (c Threads) trainPage(ctx context.Context, op string, variables map[string]any) (data trainData, hidden bool, err error) {
+func trainPage(ctx context.Context, c Threads, op string, variables map[string]any) (data trainData, hidden bool, err error) {
 	var missing []string
 	err = c.inPages(ctx, pagesOfTrain, func(ctx context.Context, step int) (err error) {
 		data = trainData{}
@@ -122,7 +122,7 @@ type carNode struct {
 }
 
 // trainBranch is a branch with all of its checks.
-func (c Threads) trainBranch(ctx context.Context, q TrainQuery, n carNode) (model.TrainBranch, error) {
+func trainBranch(ctx context.Context, c Threads, q TrainQuery, n carNode) (model.TrainBranch, error) {
 	b := model.TrainBranch{Name: q.Branches + strings.TrimPrefix(n.Name, q.Branches), SHA: n.Target.OID}
 	rollup := n.Target.StatusCheckRollup
 	if rollup == nil {
@@ -133,7 +133,7 @@ func (c Threads) trainBranch(ctx context.Context, q TrainQuery, n carNode) (mode
 		if b.More = page == mostCarCheckPages; b.More {
 			break
 		}
-		further, err := c.carChecks(ctx, op, q.Repo, b.SHA, rollup.Contexts.PageInfo.EndCursor)
+		further, err := carChecks(ctx, c, op, q.Repo, b.SHA, rollup.Contexts.PageInfo.EndCursor)
 		if err != nil {
 			return b, err
 		}
@@ -148,7 +148,7 @@ func (c Threads) trainBranch(ctx context.Context, q TrainQuery, n carNode) (mode
 }
 
 // carChecks reads the next page of the checks of a commit; nil: GitHub shows none any more.
-func (c Threads) carChecks(ctx context.Context, op string, repo model.Repo, sha, after string) (*connection[*checkNode], error) {
+func carChecks(ctx context.Context, c Threads, op string, repo model.Repo, sha, after string) (*connection[*checkNode], error) {
 	variables := map[string]any{"owner": repo.Owner, "name": repo.Name, "commit": sha, "after": after}
 	var data struct {
 		Repository *struct {

@@ -83,7 +83,7 @@ func (f *fold) join() {
 		case i < 0:
 			f.Queue = append(f.Queue, r)
 		case f.Queue[i].Token == r.Token:
-			if !f.unready(r) {
+			if !unready(f, r) {
 				f.Queue[i].Held = ""
 			}
 		case f.Queue[i].End != nil:
@@ -95,7 +95,7 @@ func (f *fold) join() {
 }
 
 // unready says that this run has learned that a request must not land as things are.
-func (f *fold) unready(r Request) bool {
+func unready(f *fold, r Request) bool {
 	return slices.ContainsFunc(f.facts.Results, func(result Result) bool {
 		u, is := result.(Unready)
 		return is && u.Number == r.Number && u.Token == r.Token
@@ -194,8 +194,8 @@ func (f *fold) settle() {
 			f.end(i, End{Outcome: Failed, Code: CodeCancelled, Why: "@" + now.Cancelled + " took it back"})
 		case now.Off:
 			f.end(i, End{Outcome: Failed, Code: CodeRetargeted, Why: "it goes to another base now"})
-		case f.never(r) != 0:
-			f.end(i, End{Outcome: Failed, Code: CodeNeeds, Why: fmt.Sprintf("it depends on #%d, which is neither open nor merged", f.never(r))})
+		case unlanded(f, r) != 0:
+			f.end(i, End{Outcome: Failed, Code: CodeNeeds, Why: fmt.Sprintf("it depends on #%d, which is neither open nor merged", unlanded(f, r))})
 		case now.Head != r.Head && !slices.Contains(r.Made, now.Head):
 			f.end(i, End{Outcome: Failed, Code: CodeHeadMoved, Why: "it has a new head, which has to be approved first"})
 		}
@@ -203,8 +203,8 @@ func (f *fold) settle() {
 	f.Landed = f.Landed[max(0, len(f.Landed)-mostLanded):]
 }
 
-// never is the first request that r depends on and that was closed unmerged; 0: none.
-func (f *fold) never(r Request) int {
+// unlanded is the first request that r depends on and that was closed unmerged; 0: none.
+func unlanded(f *fold, r Request) int {
 	for _, n := range r.Needs {
 		if f.facts.Requests[n].State == Closed && !slices.ContainsFunc(f.Landed, func(l Landing) bool { return l.Number == n }) {
 			return n

@@ -86,7 +86,7 @@ func (l *line) build(ctx context.Context, b train.Build) error {
 		}
 		members, on = append(members, train.Member{Number: r.Number, Head: r.Head, Tip: tip}), tip
 	}
-	why, err := l.unheard(ctx, on)
+	why, err := unheard(ctx, l, on)
 	if err != nil {
 		return err
 	}

@@ -25,20 +25,20 @@ func (l *line) land(ctx context.Context, e train.Land) error {
 	if err := l.home.Open(ctx); err != nil {
 		return err
 	}
-	order, err := l.order(ctx, e)
-	if err != nil || order == nil {
+	all, err := order(ctx, l, e)
+	if err != nil || all == nil {
 		return err
 	}
-	sha, err := order.Land(ctx)
-	unready, apart, failure, foreign := (*landing.Unready)(nil), (*landing.Apart)(nil), (*landing.Failure)(nil), (*landing.Foreign)(nil)
+	sha, err := all.Land(ctx)
+	notReady, apart, failure, foreign := (*landing.Unready)(nil), (*landing.Apart)(nil), (*landing.Failure)(nil), (*landing.Foreign)(nil)
 	switch {
 	case err == nil:
 		l.learn(train.Arrived{Car: e.Car, From: e.From, SHA: sha})
 		return nil
-	case errors.As(err, &unready):
-		return l.unready(ctx, e, *unready)
+	case errors.As(err, &notReady):
+		return unready(ctx, l, e, *notReady)
 	case errors.As(err, &apart):
-		for i, a := range order.All {
+		for i, a := range all.All {
 			l.learn(train.Merges{Number: e.Members[i].Number, ByGitHub: a.ByGitHub()})
 		}
 		l.learn(train.Untested{Car: e.Car, Tip: e.To})
@@ -60,8 +60,8 @@ func (l *line) land(ctx context.Context, e train.Land) error {
 }
 
 // order is a landing with the requests of its members; nil: one of them is over.
-func (l *line) order(ctx context.Context, e train.Land) (*landing.Landing, error) {
-	order := &landing.Landing{Home: l.home, Base: l.Base, From: e.From}
+func order(ctx context.Context, l *line, e train.Land) (*landing.Landing, error) {
+	out := &landing.Landing{Home: l.home, Base: l.Base, From: e.From}
 	for _, m := range e.Members {
 		a, err := l.open(ctx, m.Number)
 		if err != nil {
@@ -72,13 +72,13 @@ func (l *line) order(ctx context.Context, e train.Land) (*landing.Landing, error
 			l.learn(train.Unready{Car: e.Car, Number: m.Number, Token: token, Over: true})
 			return nil, nil
 		}
-		order.All, order.Tips = append(order.All, a), append(order.Tips, m.Tip)
+		out.All, out.Tips = append(out.All, a), append(out.Tips, m.Tip)
 	}
-	return order, nil
+	return out, nil
 }
 
 // unready takes a member out of a landing that must not land as things are, before anything has moved.
-func (l *line) unready(ctx context.Context, e train.Land, u landing.Unready) error {
+func unready(ctx context.Context, l *line, e train.Land, u landing.Unready) error {
 	l.home.Log.Info("train_not_ready", "base", l.Base, "car", e.Car, "pr_number", u.Number, "why", u.Verdict.Reason)
 	l.learn(train.Unready{
 		Car: e.Car, Number: u.Number, Token: l.token(u.Number), Over: !u.Verdict.Wait, Code: string(u.Verdict.Code), Why: cmp.Or(u.Verdict.Reason, "it must not land"),

@@ -125,7 +125,7 @@ func (l *line) branches() map[int]string {
 // trouble says why no car can be tested; "": nothing is known of any reason.
 func (l *line) trouble() string {
 	switch {
-	case l.testedHere():
+	case testedHere(l):
 		return ""
 	case l.view.Viewer.Login == thread.ActionsBot:
 		return "pushes with the workflow's own token start no CI, so nothing would test the train: give MergeXO the token of a GitHub App"
@@ -138,7 +138,7 @@ func (l *line) trouble() string {
 }
 
 // testedHere says that all that is required of a car are the tests of the settings, which a run does itself.
-func (l *line) testedHere() bool {
+func testedHere(l *line) bool {
 	required := l.required()
 	return l.manifest.Rules != nil && len(l.manifest.Demanded()) == 0 && len(required) == 1 && required[0] == ownCheck
 }

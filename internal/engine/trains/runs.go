@@ -45,7 +45,7 @@ func (l *line) stop(ctx context.Context, e train.DeleteBranch) error {
 func (l *line) rerun(ctx context.Context, e train.Rerun) error {
 	refused := false
 	for _, id := range e.IDs {
-		again, err := l.runAgain(ctx, e, id)
+		again, err := runAgain(ctx, l, e, id)
 		if err != nil {
 			return err
 		}
@@ -59,7 +59,7 @@ func (l *line) rerun(ctx context.Context, e train.Rerun) error {
 
 // runAgain has the failed jobs of a workflow run run once more, unless that was done; false: GitHub does not do it. A run that has
 // not ended is left alone: it is the re-run, or some of its jobs have not reported yet, and its end is an event.
-func (l *line) runAgain(ctx context.Context, e train.Rerun, id int64) (bool, error) {
+func runAgain(ctx context.Context, l *line, e train.Rerun, id int64) (bool, error) {
 	again := effect.Rerun{Run: model.Rerun{Run: id}, Token: journal.Token("rerun", e.Tip, fmt.Sprint(id), fmt.Sprint(e.After))}
 	now, err := l.home.GitHub.Actions.Run(ctx, l.Repo, id)
 	switch {

@@ -17,15 +17,15 @@ import (
 const workflowDir = ".github/workflows"
 
 // unheard says why CI would not test a commit on a train branch; "": it would, or nobody can tell.
-func (l *line) unheard(ctx context.Context, tip string) (string, error) {
-	if l.testedHere() {
+func unheard(ctx context.Context, l *line, tip string) (string, error) {
+	if testedHere(l) {
 		return "", nil
 	}
-	files, err := l.workflows(ctx, tip)
+	files, err := workflows(ctx, l, tip)
 	if err != nil || len(files) == 0 {
 		return "", err
 	}
-	required, seen := l.producible()
+	required, seen := producible(l)
 	if len(required) == 0 {
 		return "", nil
 	}
@@ -44,7 +44,7 @@ func (l *line) unheard(ctx context.Context, tip string) (string, error) {
 }
 
 // workflows are the workflow files of a commit.
-func (l *line) workflows(ctx context.Context, tip string) ([]doctor.File, error) {
+func workflows(ctx context.Context, l *line, tip string) ([]doctor.File, error) {
 	names, err := history.Names(ctx, l.home.Checkout, tip, workflowDir)
 	if err != nil {
 		return nil, err
@@ -63,7 +63,7 @@ func (l *line) workflows(ctx context.Context, tip string) ([]doctor.File, error)
 
 // producible are the required checks that workflows have to report: those of other services are left out. seen are the checks that
 // the heads of the requests had which this run has read; nil: not all of them were read.
-func (l *line) producible() (required []string, seen doctor.Reported) {
+func producible(l *line) (required []string, seen doctor.Reported) {
 	seen = doctor.Reported{}
 	whole := true
 	for _, a := range l.opened {
