@@ -108,7 +108,7 @@ func TestMergeOfSettingsThatCannotBeReadIsRefusedHereAndThere(t *testing.T) {
 		y.git(y.dir, "branch", "-qf", "owners", "origin/owners")
 		got = y.merge(append([]string{"--branch", "owners", "--base", "main"}, more...)...)
 		assert.Equal(t, 0, got.exit, got.errout)
-		assert.Contains(t, got.out, "It changes files that decide over this repository: code owners (docs/CODEOWNERS)")
+		assert.Contains(t, got.out, "It changes files that control this repository: code owners (docs/CODEOWNERS)")
 	}
 }
 
@@ -319,7 +319,7 @@ func TestMistakesAboutAMerge(t *testing.T) {
 		"no branch":           {nil, "mergexo: merge needs --branch NAME"},
 		"no such directory":   {[]string{"--checkout", "/nowhere", "--branch", "fix"}, "mergexo: /nowhere: not a directory"},
 		"no repository":       {[]string{"--checkout", empty, "--branch", "fix"}, "mergexo: " + empty + ": no git repository"},
-		"no such strategy":    {[]string{"--branch", "fix", "--strategy", "best"}, `mergexo: strategy "best" is unknown; there are rebase, squash`},
+		"no such strategy":    {[]string{"--branch", "fix", "--strategy", "best"}, `mergexo: strategy "best" is unknown; known are rebase, squash`},
 		"GitHub's strategy":   {[]string{"--branch", "fix", "--strategy", "api"}, "mergexo: strategy api is GitHub's own"},
 		"fields without rule": {[]string{"--branch", "fix", "--strategy", "frontmatter-union"}, `mergexo: strategy frontmatter-union needs a rule for branch "fix"`},
 		"no name of a branch": {[]string{"--branch", "a..b"}, `mergexo: --branch "a..b" is no name of a branch`},

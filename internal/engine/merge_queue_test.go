@@ -233,7 +233,7 @@ func TestWhatDoesNotGoIntoTheMergeQueue(t *testing.T) {
 	}{
 		"a base without one":        {func(w *world) { w.protect(object{"ruleset": 42, "checks": []string{"ci"}}) }, `branch "main" has no merge queue`},
 		"the workflow's own token":  {func(w *world) { w.token = "" }, "starts no workflow there"},
-		"another strategy, and one": {func(w *world) { w.write("octo", "main", "unrelated.txt", "x") }, "strategy=github-queue has it go through that"},
+		"another strategy, and one": {func(w *world) { w.write("octo", "main", "unrelated.txt", "x") }, "strategy=github-queue uses it"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

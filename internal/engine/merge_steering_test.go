@@ -26,11 +26,11 @@ func TestMergeOfWhatSteersARepositoryIsTold(t *testing.T) {
 
 	w.command("carol", "/mergexo why")
 	all := w.comments()
-	assert.Contains(t, all[len(all)-1]["body"], "| steering files | yes | it changes files that decide over this repository: MergeXO's settings (.github/mergexo.toml), code owners (.github/CODEOWNERS); look at them before you approve |")
+	assert.Contains(t, all[len(all)-1]["body"], "| steering files | yes | it changes files that decide over this repository: MergeXO's settings (.github/mergexo.toml), code owners (.github/CODEOWNERS); check them before you approve |")
 
 	rep := w.command("carol", "/mergexo merge")
 	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
-	assert.Contains(t, w.request(), "> It changes files that decide over this repository: MergeXO's settings (.github/mergexo.toml), code owners (.github/CODEOWNERS)")
+	assert.Contains(t, w.request(), "> It changes files that control this repository: MergeXO's settings (.github/mergexo.toml), code owners (.github/CODEOWNERS)")
 }
 
 func TestMergeThatTakesTheSettingsAwayIsTold(t *testing.T) {
@@ -106,5 +106,5 @@ func TestRevertOfWhatSteersARepositoryIsTold(t *testing.T) {
 	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
 	open := w.opened()
 	require.Len(t, open, 1)
-	assert.Contains(t, open[0]["body"], "It changes files that decide over this repository: code owners (.github/CODEOWNERS)")
+	assert.Contains(t, open[0]["body"], "It changes files that control this repository: code owners (.github/CODEOWNERS)")
 }

@@ -131,7 +131,7 @@ func what(p model.Pull, m model.ExternalMarker) string {
 	if m.Tip != "" && m.Tip != m.Head {
 		text += fmt.Sprintf(", with repairs on top up to %s,", markdown.Commit(p.URL, m.Tip))
 	}
-	text += fmt.Sprintf(" for `%s`, let in by %s with label `%s`", markdown.Code(m.Base), m.By, markdown.Code(m.Label))
+	text += fmt.Sprintf(" for `%s`, accepted by %s with label `%s`", markdown.Code(m.Base), m.By, markdown.Code(m.Label))
 	if m.RunURL != "" {
 		text += fmt.Sprintf(" · [run](%s)", m.RunURL)
 	}

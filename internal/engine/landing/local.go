@@ -117,7 +117,7 @@ func (o LocalOrder) check() error {
 	case model.ByGitHub(o.Strategy):
 		return misuse("strategy %s is GitHub's own; name another one with --strategy", o.Strategy)
 	case o.Strategy != "" && !slices.Contains(model.Strategies(), o.Strategy):
-		return misuse("strategy %q is unknown; there are %s", o.Strategy, strings.Join(model.Strategies(), ", "))
+		return misuse("strategy %q is unknown; known are %s", o.Strategy, strings.Join(model.Strategies(), ", "))
 	}
 	return nil
 }
