@@ -54,7 +54,7 @@ func ready() merge.Case {
 // letIn makes a case one of a fork's pull request that was let in and has no approval.
 func letIn(cs *merge.Case) {
 	cs.Facts.Reviews, cs.Snapshot.Pull.CrossRepo, cs.Snapshot.Pull.HeadRef = nil, true, "fix"
-	cs.LetIn = `let in by octo with label "x", and the evaluation approved bbbbbbbbbb`
+	cs.LetIn = `accepted by octo with label "x", and the evaluation approved bbbbbbbbbb`
 	cs.Request.Mirror, cs.Request.MirrorSHA, cs.Request.Label, cs.Request.By = "gh-pr-7/fix", b, "x", "octo"
 }
 
