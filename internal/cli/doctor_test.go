@@ -93,7 +93,7 @@ func TestDoctorKnowsWhatForksAndCINeed(t *testing.T) {
 	for _, line := range []string{
 		`fix   .github/mergexo.toml: external.evaluate: "scripts/evaluate" is not in the repository`,
 		"warn  .github/workflows/mergexo.yml: on: lacks workflow_run: failed CI runs start nothing",
-		"jobs.sweep.permissions lacks actions: write: jobs that failed by a test's own fault are not run again",
+		"jobs.sweep.permissions lacks actions: write: failed jobs of a flaky test are not rerun",
 		`fix   pull requests of forks: there is no label "external:accept", by which they are let in`,
 	} {
 		assert.Contains(t, got.out, line)
@@ -102,7 +102,7 @@ func TestDoctorKnowsWhatForksAndCINeed(t *testing.T) {
 	h.api("octo", "POST", "/api/v3/repos/octo/widgets/labels", map[string]any{"name": "External:Accept", "color": "ededed"})
 	got = programIn(t, t.TempDir(), "", h.terminal("octo"), "doctor")
 	assert.Contains(t, got.out, `ok    .github/mergexo.toml: external.evaluate: "scripts/evaluate" is there`)
-	assert.Contains(t, got.out, `ok    pull requests of forks: let in by the label "external:accept"`)
+	assert.Contains(t, got.out, `ok    pull requests of forks: accepted by the label "external:accept"`)
 }
 
 func TestDoctorAsksGitHub(t *testing.T) {
@@ -119,7 +119,7 @@ func TestDoctorAsksGitHub(t *testing.T) {
 	// What a workflow's token is not shown is not guessed.
 	got = programIn(t, t.TempDir(), "", append(env, "GITHUB_TOKEN=sandbox-actions", "GITHUB_ACTIONS=true", "MERGEXO_SIGNING_KEY=k"), "doctor")
 	require.Equal(t, 1, got.exit, got.errout+got.out)
-	assert.Contains(t, got.out, "opening pull requests: whether workflows may was not checked: GitHub does not show it to this token")
+	assert.Contains(t, got.out, "opening pull requests by workflows: not checked: GitHub does not show it to this token")
 
 	h.write("main", ".github/workflows/ci.yml", "on: [push, pull_request]\njobs: {}\n")
 	h.api("octo", "PUT", "/api/v3/repos/octo/widgets/branches/main/protection", map[string]any{"enforce_admins": true, "required_pull_request_reviews": nil,
@@ -206,7 +206,7 @@ func TestDoctorWithATokenThatIsNoGood(t *testing.T) {
 		"not a token":   {append(env, "GITHUB_TOKEN=a b"), 2, "fix   the token: open the connection: the token holds characters"},
 		"blind":         {append(env, "GITHUB_REPOSITORY=octo/hidden"), 2, "fix   the token: read octo/hidden: Not Found (404)\n        check the name"},
 		"no such name":  {append(env, "GITHUB_REPOSITORY=widgets"), 2, `fix   the token: repository "widgets": want owner/name`},
-		"a deaf server": {append(env, "GITHUB_API_URL=http://127.0.0.1:1"), 75, "-     the token: not checked, read octo/widgets: "},
+		"a deaf server": {append(env, "GITHUB_API_URL=http://127.0.0.1:1"), 75, "-     the token: GitHub did not answer: read octo/widgets: "},
 		"none":          {append(env, "GITHUB_TOKEN="), 1, "-     the token: not checked, there is none"},
 	} {
 		t.Run(name, func(t *testing.T) {
