@@ -98,7 +98,7 @@ func TestDiffBlocksOfAnIssueAreApplied(t *testing.T) {
 			assert.NotEmpty(t, out.BlockedReason, name)
 			continue
 		}
-		assert.Equal(t, model.Outcome{PRTitle: "Greet people", CommitMessage: "Greet people", PRSummary: "Applied the diff blocks as they are:\n\n" + c.said}, out, name)
+		assert.Equal(t, model.Outcome{PRTitle: "Greet people", CommitMessage: "Greet people", PRSummary: "Applied the diff blocks:\n\n" + c.said}, out, name)
 		if info, err := os.Stat(filepath.Join(dir, "run")); err == nil {
 			assert.Equal(t, fs.FileMode(0o755), info.Mode())
 		}
@@ -159,7 +159,7 @@ func TestADiffThatCannotBeAppliedChangesNothing(t *testing.T) {
 	assert.Equal(t, "the issue has 204800 bytes, and this agent reads at most 100000", built(t, t.TempDir(), long).BlockedReason)
 	repair := issue(model.AskSmallJob, "")
 	repair.Kind = model.AskRepair
-	assert.Contains(t, built(t, t.TempDir(), repair).BlockedReason, "this agent cannot change it")
+	assert.Contains(t, built(t, t.TempDir(), repair).BlockedReason, "this agent cannot change the diff blocks")
 }
 
 func TestCommentsAddDiffs(t *testing.T) {
@@ -167,7 +167,7 @@ func TestCommentsAddDiffs(t *testing.T) {
 	req := issue(model.AskSmallJob, diffBlock(louder[:7]...))
 	first := built(t, dir, req)
 	again := built(t, dir, req)
-	assert.Equal(t, model.Outcome{PRTitle: first.PRTitle, PRSummary: "What the diff blocks say is there already."}, again, "an earlier attempt did it")
+	assert.Equal(t, model.Outcome{PRTitle: first.PRTitle, PRSummary: "The changes of the diff blocks are there already."}, again, "an earlier attempt did it")
 
 	bye := diffBlock("--- a/greet.txt", "+++ b/greet.txt", "@@ -3,2 +3,3 @@", " ", " bye", "+you")
 	req.Feedback = []model.Feedback{{ID: 8, Kind: model.KindIssue, Body: "and?"}, {ID: 9, Kind: model.KindIssue, Body: bye}}

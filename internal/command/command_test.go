@@ -83,7 +83,7 @@ func TestRepliesAsPeopleReadThem(t *testing.T) {
 		{"unblock_missing", "/mergexo unblock head_sha=" + strings.Repeat("c", 40), with(blocked(), func(c *command.Case) { c.Facts.Missing = true }), model.Rejected},
 		{"unblock_ambiguous", "/mergexo unblock head_sha=bbbbbbb", with(blocked(), func(c *command.Case) { c.Facts.Ambiguous = true }), model.Rejected},
 		{"unblock_unknown", "/mergexo unblock", with(blocked(), func(c *command.Case) {
-			c.Facts = command.Facts{Relation: model.Unknown, Problem: "How the head stands to the last accepted one is not known yet"}
+			c.Facts = command.Facts{Relation: model.Unknown, Problem: "The head has not been compared with the last accepted one yet"}
 		}), model.Failed},
 		{"unblock_spoilt", "/mergexo unblock", with(blocked(), func(c *command.Case) {
 			c.State.Block.Marker.Reason = "marker_edited"

@@ -41,7 +41,7 @@ func TestMergeThatTakesTheSettingsAwayIsTold(t *testing.T) {
 	w.approve("alice")
 	rep := w.command("carol", "/mergexo merge")
 	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
-	assert.Contains(t, w.request(), "> It takes away .github/mergexo.toml: without that file, MergeXO does nothing there any more")
+	assert.Contains(t, w.request(), "> It removes .github/mergexo.toml: without that file, MergeXO stops working there")
 }
 
 // What lands is looked at, and not what the pull request says alone: here each side is valid, and both together are not.

@@ -129,8 +129,8 @@ func TestAnUnblockThatCannotBe(t *testing.T) {
 	w, _, head := rewrittenPull(t)
 	for line, says := range map[string]string{
 		"head_sha=" + strings.Repeat("c", 40):    "is no commit in this repository, or several",
-		"head_sha=abc":                           "Line 1, column 18: `head_sha` wants 7 to 40 hexadecimal digits of a commit, got `abc`.",
-		"head_sha=" + head + " head_sha=" + head: "a second `head_sha`",
+		"head_sha=abc":                           "Line 1, column 18: `head_sha` needs 7 to 40 hexadecimal digits of a commit, got `abc`.",
+		"head_sha=" + head + " head_sha=" + head: "`head_sha` is given twice",
 		"hed_sha=" + head:                        "did you mean `head_sha`?",
 		"pr=99":                                  "This is pull request 1; give the command in the conversation of pull request 99.",
 		head:                                     "is not key=value",

@@ -177,7 +177,7 @@ func TestACompareThatFailsStopsNoCommand(t *testing.T) {
 		next.ServeHTTP(rw, r)
 	})
 	w.orders("carol", "/mergexo unblock")
-	w.answered("failed", "GitHub did not tell how the head stands to the last accepted one")
+	w.answered("failed", "GitHub did not compare the head with the last accepted one")
 	w.orders("carol", "/mergexo unblock head_sha="+head)
 	w.answered("applied", "is the accepted head from here on")
 }
@@ -356,7 +356,7 @@ func TestACommandBehindOtherWordsGetsAHintOnce(t *testing.T) {
 	}
 	said := w.marked("command", "")
 	require.Len(t, said, 1)
-	assert.Contains(t, said[0]["body"], "Line 1, column 6: a command begins its line")
+	assert.Contains(t, said[0]["body"], "Line 1, column 6: a command must be on its own line")
 	assert.Empty(t, w.marked("merge", ""))
 	assert.Zero(t, w.calls(), "no agent is asked what an approval means")
 }

@@ -80,7 +80,7 @@ const (
 	fixToken = "set GITHUB_TOKEN, or the action's token input, to a token that is valid for this server"
 	// fixExpired: an App's token holds for one hour
 	// (https://docs.github.com/en/rest/apps/apps#create-an-installation-access-token-for-an-app).
-	fixExpired = "the next run, with a new token, goes on from here; where runs take longer than the token holds (one hour for an App's), set [agent] run_timeout below that"
+	fixExpired = "the next run continues with a new token; if runs take longer than the token lasts (one hour for an App's), set [agent] run_timeout below that"
 	fixRights  = "give the job `permissions: contents: write, issues: write, pull-requests: write, actions: write`, or use a token that has them"
 	fixLater   = "try again later"
 	// fixReach is for a server of which nothing came back.

@@ -176,11 +176,11 @@ func (f *fold) settle() {
 		case now.State == Closed:
 			f.end(i, End{Outcome: Failed, Code: CodeClosed, Why: "it was closed"})
 		case now.Cancelled != "" && !f.moving(r.Number):
-			f.end(i, End{Outcome: Failed, Code: CodeCancelled, Why: "@" + now.Cancelled + " took it back"})
+			f.end(i, End{Outcome: Failed, Code: CodeCancelled, Why: "@" + now.Cancelled + " cancelled it"})
 		case now.Off:
-			f.end(i, End{Outcome: Failed, Code: CodeRetargeted, Why: "it goes to another base now"})
+			f.end(i, End{Outcome: Failed, Code: CodeRetargeted, Why: "its base has changed"})
 		case now.Head != r.Head && !slices.Contains(r.Made, now.Head):
-			f.end(i, End{Outcome: Failed, Code: CodeHeadMoved, Why: "it has a new head, which has to be approved first"})
+			f.end(i, End{Outcome: Failed, Code: CodeHeadMoved, Why: "it has a new head, which must be approved first"})
 		}
 	}
 	f.Landed = f.Landed[max(0, len(f.Landed)-mostLanded):]

@@ -173,7 +173,7 @@ func (g *admission) follow(ctx context.Context, ref, at string) error {
 		m.Tip, m.Next, m.State = at, "", model.ExternalLetIn
 		return nil
 	}
-	return &mistake{fmt.Sprintf("branch %s was at %s and is at %s now: somebody else has pushed there, and nobody has let that in", m.Mirror, markdown.Short(m.Tip), markdown.Short(at))}
+	return &mistake{fmt.Sprintf("branch %s moved from %s to %s: somebody else pushed there, which nobody has accepted", m.Mirror, markdown.Short(m.Tip), markdown.Short(at))}
 }
 
 // evaluate has the tip judged, by the command of the settings or else by the label.

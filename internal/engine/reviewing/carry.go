@@ -58,7 +58,7 @@ func (p *Pull) Continue(ctx context.Context) (*thread.Stop, error) {
 		return r.carry(ctx)
 	}
 	if r.marker.Attempt >= review.MaxAttempts {
-		return r.give(ctx, "The runs that were at work on it died.")
+		return r.give(ctx, "The runs that worked on it died.")
 	}
 	if err := p.Overtime(); err != nil {
 		return nil, err
