@@ -118,7 +118,7 @@ func TestADiffThatCannotBeAppliedChangesNothing(t *testing.T) {
 		"```diff\n--- a/greet.txt": "diff block 1 of the issue cannot be applied: it has no end",
 		in("greet.txt"):            "diff block 2 of the issue cannot be applied to greet.txt: hunk 1 does not apply at line 1 of the file",
 		in("gone.txt"):             "diff block 2 of the issue cannot be applied to gone.txt: there is no such file",
-		fresh("old/x.txt"):         "diff block 2 of the issue cannot be applied to old/x.txt: it is there already",
+		fresh("old/x.txt"):         "diff block 2 of the issue cannot be applied to old/x.txt: it exists already",
 		in("../x.txt"):             "diff block 2 of the issue cannot be applied to ../x.txt: its path is not one of the repository",
 		strings.ReplaceAll(fresh("etc/x"), "b/etc", "/etc"): "diff block 2 of the issue cannot be applied to /etc/x: its path is not one of the repository",
 		fresh("new/.GIT/config"):                            "diff block 2 of the issue cannot be applied to new/.GIT/config: its path is not one of the repository",

@@ -94,7 +94,7 @@ func TestDoctorKnowsWhatForksAndCINeed(t *testing.T) {
 		`fix   .github/mergexo.toml: external.evaluate: "scripts/evaluate" is not in the repository`,
 		"warn  .github/workflows/mergexo.yml: on: lacks workflow_run: failed CI runs start nothing",
 		"jobs.sweep.permissions lacks actions: write: failed jobs of a flaky test are not rerun",
-		`fix   pull requests of forks: there is no label "external:accept", by which they are let in`,
+		`fix   pull requests of forks: label "external:accept" does not exist, so none can be accepted`,
 	} {
 		assert.Contains(t, got.out, line)
 	}
@@ -154,7 +154,7 @@ func TestDoctorLooksAtTheCheckout(t *testing.T) {
 	got := programIn(t, filepath.Join(dir, ".github"), "", named, "doctor")
 	require.Equal(t, 1, got.exit, got.errout+got.out)
 	assert.Contains(t, got.out, "octo/widgets, with the files of "+dir)
-	assert.Contains(t, got.out, "ok    settings and workflow are as on main")
+	assert.Contains(t, got.out, "ok    settings and workflow are those on main")
 
 	put(t, dir, doctor.WorkflowPath, strings.ReplaceAll(doctor.Workflow(), "\n", "\r\n"))
 	got = programIn(t, dir, "", named, "doctor")

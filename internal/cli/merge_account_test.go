@@ -110,7 +110,7 @@ func TestProgramsReadHowAMergeCameAbout(t *testing.T) {
 	assert.Equal(t, []any{y.git(y.writer, "rev-parse", "fix~2"), "Exclaim"}, []any{left[0].(map[string]any)["sha"], left[0].(map[string]any)["subject"]})
 	notes := fmt.Sprint(o["notes"])
 	assert.Contains(t, notes, ".github/workflows/publish.yml")
-	assert.Contains(t, notes, "is left out, since the base had its changes already: Exclaim")
+	assert.Contains(t, notes, "is left out because the base already had its changes: Exclaim")
 }
 
 // TestAGitThatCannotBeStartedForNow: it is being replaced, and nobody has to mend anything.

@@ -50,7 +50,7 @@ func TestMistakesAreOneClearLine(t *testing.T) {
 		"help of almost a setting":   {nil, []string{"help", "merge.rule.stratgy"}, 2, `no command or topic "merge.rule.stratgy"; did you mean mergexo help merge.rule.strategy?`},
 		"help of nothing below":      {nil, []string{"help", "blocked", "lst"}, 2, `unknown command "lst"; did you mean list?`},
 		"help below a leaf":          {nil, []string{"help", "run", "now"}, 2, `run has no command "now"; see mergexo run --help`},
-		"no network":                 {offline, []string{"status", "--repo", "octo/widgets"}, 75, "list the refs refs/mergexo/ of octo/widgets: dial tcp 127.0.0.1:1: connect: connection refused; check the network, and GITHUB_API_URL where it is set, or try again later"},
+		"no network":                 {offline, []string{"status", "--repo", "octo/widgets"}, 75, "list the refs refs/mergexo/ of octo/widgets: dial tcp 127.0.0.1:1: connect: connection refused; check the network, and GITHUB_API_URL if it is set, or try again later"},
 		"a merge of no clone":        {nil, []string{"merge", "--checkout", dir, "--branch", "fix"}, 2, dir + ": no git repository: give --checkout DIR, a directory in a clone"},
 		"a strategy, before a base":  {nil, []string{"merge", "--checkout", clone, "--branch", "fix", "--strategy", "fast"}, 2, `strategy "fast" is unknown; known are rebase, squash, no-ff, cherry-pick, frontmatter-union, api, github-queue`},
 		"a base that is not known":   {nil, []string{"merge", "--checkout", clone, "--branch", "fix"}, 2, "the checkout does not say what the origin's default branch is: name the branch to merge into with --base"},

@@ -47,7 +47,7 @@ func delegate(c Case) Answer {
 		if len(c.State.Delegates) == 0 {
 			return c.reject("Pull request %d has no delegates.", number)
 		}
-		return c.delegation(DelegateCancel, "", "**No delegates any more** on pull request %d. A request to merge that was made stays: `/mergexo merge cancel` cancels it.", number)
+		return c.delegation(DelegateCancel, "", "**Revoked.** Pull request %d has no delegates now. A request to merge that was made stays: `/mergexo merge cancel` cancels it.", number)
 	}
 	if a, ok := c.changeable(); !ok {
 		return a

@@ -53,7 +53,7 @@ func verbs() []verb {
 		{"status", nil, status, "show the state of this pull request"},
 		{"retry", []string{keyIssue}, retry, "retry what failed, with three new attempts"},
 		{"unblock", []string{keyHead}, unblock, "end a block, once the old head is restored; `head_sha=SHA` accepts the current head instead"},
-		{"pause", nil, pause, "do nothing until `resume`; comments made meanwhile wait"},
+		{"pause", nil, pause, "do nothing until `resume`; comments made until then wait"},
 		{"resume", nil, resume, "end a pause"},
 		{"adopt", nil, adopt, "work on this pull request, whatever its branch is called"},
 		{"release", nil, release, "stop working on this pull request"},

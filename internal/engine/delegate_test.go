@@ -51,7 +51,7 @@ func TestADelegationIsTakenBackForGood(t *testing.T) {
 	w := newDelegate(t)
 	w.orders("carol", "/mergexo delegate @dana")
 	w.orders("carol", "/mergexo delegate cancel")
-	w.answered("applied", "**No delegates any more**")
+	w.answered("applied", "**Revoked.**")
 	w.command("dana", "/mergexo merge")
 	assert.Empty(t, w.merges())
 	var last int64

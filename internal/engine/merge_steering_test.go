@@ -93,7 +93,7 @@ func TestRevertThatBringsBackSettingsThatCannotBeReadIsRefused(t *testing.T) {
 	assert.NotEqual(t, model.ResultRetry, rep.Result, rep.Reason)
 	assert.Empty(t, w.list("octo", w.path("/pulls?state=open&head=octo:mergexo/revert-2")))
 	all := w.comments()
-	assert.Contains(t, all[len(all)-1]["body"], "**Not reverted: the settings that would land are not valid** (`SETTINGS_INVALID`)")
+	assert.Contains(t, all[len(all)-1]["body"], "**Not reverted: the settings in this change are invalid** (`SETTINGS_INVALID`)")
 	assert.Contains(t, all[len(all)-1]["body"], "repo.unknown: unknown key")
 }
 

@@ -469,7 +469,7 @@ func TestTheOperationsIssue(t *testing.T) {
 	assert.Contains(t, last(), "| state | **blocked** |")
 	rep := say("/mergexo unblock pr=1 head_sha=" + head)
 	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
-	assert.Contains(t, last(), "**Done on #1**, see [there](")
+	assert.Contains(t, last(), "**Done on #1**, see [the reply](")
 	assert.Len(t, w.marked("unblock", ""), 1)
 	w.settled(1, 2, 1)
 	assert.Equal(t, 1, rep.Number, "the pull request that was gone on with")

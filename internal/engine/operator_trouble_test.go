@@ -92,7 +92,7 @@ func TestOnePullRequestsBrokenSettingsStopNobodyElse(t *testing.T) {
 	w.api("octo", "POST", w.path("/git/refs"), object{"ref": "refs/heads/topic", "sha": w.tip()})
 	broken := int(w.api("octo", "POST", w.path("/pulls"), object{"title": "x", "head": "topic", "base": "legacy"})["number"].(float64))
 	assert.Equal(t, model.ResultDone, say(fmt.Sprintf("/mergexo status pr=%d", broken)).Result)
-	assert.Contains(t, said()[0], "its settings do not hold")
+	assert.Contains(t, said()[0], "its settings are invalid")
 	assert.Contains(t, said()[0], "legacy:.github/mergexo.toml:2: repo.nonsense: unknown key")
 	assert.Equal(t, model.ResultDone, say("/mergexo status pr=1").Result)
 	assert.Contains(t, said()[1], ": applied")

@@ -82,7 +82,7 @@ func LandedText(p model.Pull, m model.ExternalMarker) string {
 		}
 		fmt.Fprintf(&b, "\n- %s %s", markdown.Commit(p.URL, c.SHA), markdown.Inline(c.Subject))
 	}
-	b.WriteString("\n\nThank you for the contribution. All of it is there, so the pull request is closed.")
+	b.WriteString("\n\nThank you for the contribution. Nothing is missing, so the pull request is closed.")
 	return b.String()
 }
 

@@ -169,7 +169,7 @@ func (f *fold) settle() {
 		}
 		switch {
 		case now.State == Merged && r.Try:
-			f.end(i, End{Outcome: Refuted, Code: CodeClosed, Why: "it was merged meanwhile"})
+			f.end(i, End{Outcome: Refuted, Code: CodeClosed, Why: "it was merged in the meantime"})
 		case now.State == Merged:
 			f.Landed = append(f.Landed, Landing{Number: r.Number, SHA: now.SHA, From: r.At, At: f.now})
 			f.end(i, End{Outcome: Landed, SHA: now.SHA, Why: "it was merged by somebody else"})

@@ -145,7 +145,7 @@ func moveBase(ctx context.Context, g *merger, m *member) error {
 		thread.Noted(m.Thread, landingOf(g, m))
 		return nil
 	case at == "":
-		return &Failure{Failure: merge.Failure{Code: model.CodeBaseMissing, Detail: fmt.Sprintf("branch %s was deleted meanwhile", m.is.Base)}}
+		return &Failure{Failure: merge.Failure{Code: model.CodeBaseMissing, Detail: fmt.Sprintf("branch %s was deleted in the meantime", m.is.Base)}}
 	case at == m.is.BaseSHA:
 		return &Failure{Failure: merge.Failure{Code: model.CodeRejected, Detail: err.Error()}}
 	}

@@ -200,7 +200,7 @@ func (g *merger) lookAgain(ctx context.Context, claim string) error {
 	g.lost = now == nil || now.CommentID != g.comment || !now.Marker.Open() || now.Marker.Claim != claim
 	switch {
 	case now == nil || now.CommentID != g.comment:
-		return thread.End(model.ResultRetry, "the request to merge pull request %d was replaced or deleted meanwhile", g.Event.Number)
+		return thread.End(model.ResultRetry, "the request to merge pull request %d was replaced or deleted in the meantime", g.Event.Number)
 	case !now.Marker.Open():
 		return thread.End(model.ResultNothing, "the request to merge pull request %d is over, see %s", g.Event.Number, now.URL)
 	case now.Marker.Reason == model.CodeCancelled:

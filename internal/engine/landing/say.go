@@ -38,7 +38,7 @@ func (g *merger) write(ctx context.Context, b journal.Body) error {
 		return err
 	}
 	return g.Rewrite(ctx, g.comment, tokenOf(g.marker), body, func() error {
-		return thread.End(model.ResultRetry, "the request to merge pull request %d was deleted meanwhile", g.Event.Number)
+		return thread.End(model.ResultRetry, "the request to merge pull request %d was deleted in the meantime", g.Event.Number)
 	})
 }
 

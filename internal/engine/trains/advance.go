@@ -110,7 +110,7 @@ func (l *line) steps(ctx context.Context) (done bool, err error) {
 			return false, err
 		}
 	}
-	return false, fmt.Errorf("the merge train of %s does not settle: this is a bug in MergeXO", l.Base)
+	return false, fmt.Errorf("the merge train of %s does not come to a stable state: this is a bug in MergeXO", l.Base)
 }
 
 // claimFor is how long a landing may take.

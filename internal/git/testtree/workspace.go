@@ -113,7 +113,7 @@ func (p *Workspace) note(ctx context.Context) (err error) {
 	}
 	out, err := w.TreeWith(ctx, copied, nil, "write-tree", "--missing-ok")
 	if err != nil {
-		return &ErrNoWorkspace{"a merge is under way there"}
+		return &ErrNoWorkspace{"a merge is in progress there"}
 	}
 	p.tree = syntax.Line(out)
 	if p.found, err = compareFiles(ctx, w, copied); err != nil {
