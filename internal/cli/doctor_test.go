@@ -101,7 +101,7 @@ func TestDoctorKnowsWhatForksAndCINeed(t *testing.T) {
 	h.write("main", "scripts/evaluate", "#!/bin/sh\n")
 	h.api("octo", "POST", "/api/v3/repos/octo/widgets/labels", map[string]any{"name": "External:Accept", "color": "ededed"})
 	got = programIn(t, t.TempDir(), "", h.terminal("octo"), "doctor")
-	assert.Contains(t, got.out, `ok    .github/mergexo.toml: external.evaluate: "scripts/evaluate" is there`)
+	assert.Contains(t, got.out, `ok    .github/mergexo.toml: external.evaluate: "scripts/evaluate" exists`)
 	assert.Contains(t, got.out, `ok    pull requests of forks: accepted by the label "external:accept"`)
 }
 
@@ -171,7 +171,7 @@ func TestDoctorLooksAtTheCheckout(t *testing.T) {
 	assert.Contains(t, got.out, `"scripts/agent" is not executable`)
 	require.NoError(t, os.Chmod(filepath.Join(dir, "scripts/agent"), 0o755))
 	got = programIn(t, dir, "", named, "doctor")
-	assert.Contains(t, got.out, `agent.command: "scripts/agent" is there`)
+	assert.Contains(t, got.out, `agent.command: "scripts/agent" exists`)
 	assert.Equal(t, 1, got.exit)
 
 	// A checkout of something else is not what was asked about.
@@ -257,11 +257,11 @@ func TestDoctorOnBadFiles(t *testing.T) {
 		spoil func(dir string)
 		says  []string
 	}{
-		"no workflows": {func(dir string) { require.NoError(t, os.RemoveAll(filepath.Join(dir, ".github/workflows"))) }, []string{"fix   .github/workflows: there is no workflow"}},
+		"no workflows": {func(dir string) { require.NoError(t, os.RemoveAll(filepath.Join(dir, ".github/workflows"))) }, []string{"fix   .github/workflows: no workflow"}},
 		"a file for it": {func(dir string) {
 			require.NoError(t, os.RemoveAll(filepath.Join(dir, ".github/workflows")))
 			put(t, dir, ".github/workflows", "x")
-		}, []string{"fix   .github/workflows: there is no workflow"}},
+		}, []string{"fix   .github/workflows: no workflow"}},
 		"broken YAML": {func(dir string) { put(t, dir, doctor.WorkflowPath, "on:\n  - a\n b: c\n") }, []string{"fix   .github/workflows/mergexo.yml:2: not YAML: "}},
 		"a binary":    {func(dir string) { put(t, dir, doctor.WorkflowPath, "\x7fELF\x00\xff") }, []string{"fix   .github/workflows/mergexo.yml: not text"}},
 		"a huge file": {func(dir string) { put(t, dir, doctor.WorkflowPath, strings.Repeat("# more\n", 1<<18)) }, []string{"fix   .github/workflows/mergexo.yml: larger than 1 MiB"}},
@@ -282,11 +282,11 @@ func TestDoctorOnBadFiles(t *testing.T) {
 			require.NoError(t, os.Remove(filepath.Join(dir, thread.SettingsPath)))
 			put(t, dir, thread.SettingsPath+"/x", "")
 		}, []string{"fix   .github/mergexo.toml: a directory, not a file"}},
-		"no settings": {func(dir string) { require.NoError(t, os.Remove(filepath.Join(dir, thread.SettingsPath))) }, []string{"fix   .github/mergexo.toml: not there"}},
+		"no settings": {func(dir string) { require.NoError(t, os.Remove(filepath.Join(dir, thread.SettingsPath))) }, []string{"fix   .github/mergexo.toml: does not exist"}},
 		"a program outside": {func(dir string) {
 			put(t, dir, thread.SettingsPath, "[agent]\nadapter = \"command\"\ncommand = [\"../agent\"]\n[repo]\nrequired_tests = [\"/opt/nothing\"]\n[merge]\ntests = [\"no-such-program\"]\n")
 		},
-			[]string{`fix   .github/mergexo.toml: agent.command: "../agent" is not in the repository`, `-     .github/mergexo.toml: repo.required_tests: whether "/opt/nothing" is there on the runner cannot be told`, `warn  .github/mergexo.toml: merge.tests: "no-such-program" is not on the PATH`}},
+			[]string{`fix   .github/mergexo.toml: agent.command: "../agent" is not in the repository`, `-     .github/mergexo.toml: repo.required_tests: whether "/opt/nothing" exists on the runner cannot be checked`, `warn  .github/mergexo.toml: merge.tests: "no-such-program" is not on the PATH`}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := newRepository(t)

@@ -228,7 +228,7 @@ func TestACommentDeletedWhileTheAgentWorksIsNotAnswered(t *testing.T) {
 	rep := w.handle(w.delivery("pull_request_review_comment"))
 	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
 	w.settled(0, 1, 1)
-	assert.Contains(t, w.marked("turn", "done")[0]["body"], "deleted in the meantime")
+	assert.Contains(t, w.marked("turn", "done")[0]["body"], "none: the comment was deleted")
 }
 
 func TestFeedbackThatArrivesMeanwhileIsTakenUpInTheSameRun(t *testing.T) {

@@ -37,7 +37,7 @@ func TestWhatIsNoVerdict(t *testing.T) {
 		"LGTM @everyone\n::error::x":    `the answer: not JSON: invalid character 'L' looking for beginning of value; want one JSON object {"verdict": "approve", "reject" or "fix", "reason": "..."} and nothing else, got "LGTM @everyone\n::error::x"`,
 		`{"verdict": "approve"`:         "the answer: not JSON: it ends in the middle",
 		`{"verdict": "approve"} thanks`: `the answer: it continues after the JSON value: "thanks"`,
-		`{"verdict": "approve"}{"verdict": "reject"}`: "the answer: it goes on after",
+		`{"verdict": "approve"}{"verdict": "reject"}`: "the answer: it continues after",
 		"```json\n{\"verdict\": \"approve\"}\n```":    "the answer: not JSON",
 		`["approve"]`:                           "the answer: want an object, got a list",
 		`null`:                                  "the answer: want an object, got null",
