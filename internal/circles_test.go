@@ -14,7 +14,7 @@ import (
 )
 
 // circles are the build tags of tests that only scripts/test --all runs. A test in a file without one is run at every change.
-var circles = []string{"all", "agents", "browser", "examples"}
+var circles = []string{"all", "agents", "browser", "shells", "examples"}
 
 // circleOf is the circle that a test file's name says; "" for none.
 func circleOf(name string) string {
@@ -59,9 +59,10 @@ func orNone(tag string) string {
 // needed are what only one circle has on the machine.
 var needed = map[string]string{
 	"MERGEXO_WEBHOOK_EXAMPLES": "examples", "MERGEXO_OCTOKIT_FIXTURES": "examples", "MERGEXO_TEST_BROWSER": "browser", "chromedp.NewContext(": "browser",
+	`"--warnings=w"`: "shells", `"--no-config"`: "shells",
 }
 
-var needs = regexp.MustCompile(`MERGEXO_WEBHOOK_EXAMPLES|MERGEXO_OCTOKIT_FIXTURES|MERGEXO_TEST_BROWSER|chromedp\.NewContext\(`)
+var needs = regexp.MustCompile(`MERGEXO_WEBHOOK_EXAMPLES|MERGEXO_OCTOKIT_FIXTURES|MERGEXO_TEST_BROWSER|chromedp\.NewContext\(|"--warnings=w"|"--no-config"`)
 
 func TestEveryTestIsInACircle(t *testing.T) {
 	seen := map[string]int{}

@@ -23,7 +23,7 @@ const module = "github.com/mergexo/mergexo"
 // floors says how high each package stands. A package imports only lower ones; a package below another one's directory
 // belongs to it. A new package gets its line here.
 var floors = map[string]int{
-	"internal/model": 0, "internal/clock": 0, "internal/markdown": 0, "internal/strictjson": 0, "internal/frontmatter": 0, "internal/treepath": 0, "internal/loopback": 0, "internal/branchfilter": 0, "internal/scratch": 0, "internal/credential": 0, "internal/manual": 0,
+	"internal/model": 0, "internal/clock": 0, "internal/markdown": 0, "internal/strictjson": 0, "internal/frontmatter": 0, "internal/treepath": 0, "internal/loopback": 0, "internal/branchfilter": 0, "internal/scratch": 0, "internal/credential": 0, "internal/nearest": 0, "internal/manual": 0,
 
 	"internal/golden": 0, // tests
 
@@ -102,11 +102,12 @@ var reserved = map[string][]string{
 	"golang.org/x/net":                       {"internal/git"},
 	"github.com/jonboulle/clockwork":         {"internal/clock"},
 	"github.com/aclements/go-moremath":       {"internal/dashboard"},
+	"github.com/mattn/go-isatty":             {"internal/report"},
 }
 
 // unlinked are modules that serve tests and scripts only and must not be in the binary.
 var unlinked = []string{"github.com/getkin/kin-openapi", "github.com/stretchr/testify", "github.com/chromedp/chromedp", "github.com/chromedp/cdproto",
-	"github.com/santhosh-tekuri/jsonschema"}
+	"github.com/santhosh-tekuri/jsonschema", "github.com/creack/pty"}
 
 // listed is what go list says of a package.
 type listed struct {

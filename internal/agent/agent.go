@@ -16,6 +16,7 @@ import (
 
 	"github.com/mergexo/mergexo/internal/clock"
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/nearest"
 )
 
 // Agent answers one request in a checkout. An error of Run is an *Error, or says why the request could not be built.
@@ -213,39 +214,9 @@ func secret(name string) bool {
 
 // didYouMean is `, did you mean "x"?` for the closest known name, or nothing if none is close.
 func didYouMean(name string, known []string) string {
-	best, near := "", len(name)/3+2
-	for _, candidate := range known {
-		d := distance(name, candidate)
-		if len(name) > 3 && (strings.Contains(candidate, name) || strings.Contains(name, candidate)) {
-			d = 1
-		}
-		if d < near {
-			best, near = candidate, d
-		}
-	}
-	if best == "" {
+	near, ok := nearest.To(name, known)
+	if !ok {
 		return ""
 	}
-	return fmt.Sprintf(", did you mean %q?", best)
-}
-
-// distance is the edit distance between a and b.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		last := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := last
-			if a[i] != b[j] {
-				cost++
-			}
-			last = row[j+1]
-			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
+	return fmt.Sprintf(", did you mean %q?", near)
 }

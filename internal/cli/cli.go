@@ -18,6 +18,7 @@ import (
 
 	"github.com/mergexo/mergexo/internal/clock"
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/nearest"
 	"github.com/mergexo/mergexo/internal/report"
 	"github.com/mergexo/mergexo/internal/scratch"
 )
@@ -84,6 +85,8 @@ type program struct {
 	lookup  func(string) (string, bool)
 	exit    int
 	scratch *scratch.Space
+	out     *report.Screen // Out
+	errs    *report.Screen // Err
 }
 
 // usageError is a caller's mistake: exit code 2.
@@ -103,7 +106,9 @@ func Main(args []string, s Streams) int {
 	}
 	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer cancel()
-	p := &program{Streams: s, secrets: secrets, lookup: os.LookupEnv, scratch: &scratch.Space{}}
+	p := &program{Streams: s, secrets: secrets, lookup: os.LookupEnv, scratch: &scratch.Space{}, out: report.NewScreen(s.Out), errs: report.NewScreen(s.Err)}
+	p.Out, p.Err = p.out, p.errs
+	p.colour(colorAuto, false)
 	defer p.scratch.Close()
 	if err := p.app().RunContext(ctx, args); err != nil {
 		return p.complain(err)
@@ -130,11 +135,13 @@ func (p *program) app() *cli.App {
 	}
 	app := &cli.App{
 		Name:  "mergexo",
-		Usage: "steer coding agents from GitHub: exactly once, nothing lost, append-only",
-		Commands: []*cli.Command{
-			p.runCommand(), p.mergeCommand(), p.replayCommand(), p.sweepCommand(), p.statusCommand(), p.whyCommand(), trainCommand(p), logCommand(p), p.blockedCommand(), p.doctorCommand(), p.initCommand(), p.sandboxCommand(),
-			completionCommand(p), manCommand(p),
-			versionCommand(p),
+		Usage: "run coding agents on issues and pull requests, and merge with tests",
+		Commands: []*cli.Command{ // as people need them: set up, look, act, try out, and then what workflows and shells call
+			p.initCommand(), p.doctorCommand(),
+			p.statusCommand(), p.whyCommand(), p.mergeCommand(), logCommand(p), p.blockedCommand(), trainCommand(p),
+			p.replayCommand(), p.sandboxCommand(),
+			p.sweepCommand(), p.runCommand(),
+			completionCommand(p), manCommand(p), versionCommand(p),
 		},
 		CustomAppHelpTemplate: cli.AppHelpTemplate + topicList(),
 		Writer:                p.Out, ErrWriter: p.Err, OnUsageError: usage, HideVersion: true,
@@ -149,22 +156,23 @@ func (p *program) app() *cli.App {
 			return cli.ShowAppHelp(c)
 		},
 	}
-	app.Flags = append([]cli.Flag{&cli.BoolFlag{Name: "version", Usage: "print the version", DisableDefaultText: true}}, early()...)
+	app.Flags = append([]cli.Flag{&cli.BoolFlag{Name: "version", Usage: "print the version", DisableDefaultText: true}, colorFlag()}, early()...)
 	app.Flags = append(app.Flags, cli.HelpFlag) // the library adds it only with its own command of that name
-	strict(app.Commands, usage)
+	p.strict(app.Commands, usage)
 	app.Commands = append(app.Commands, helpCommand(p, usage))
 	return app
 }
 
-// strict makes every command refuse unknown arguments and flags.
-func strict(commands []*cli.Command, usage cli.OnUsageErrorFunc) {
+// strict makes every command refuse unknown arguments and flags, and gives each the flags that all have.
+func (p *program) strict(commands []*cli.Command, usage cli.OnUsageErrorFunc) {
 	for _, c := range commands {
 		c.OnUsageError = usage
 		c.HideHelpCommand = true
-		strict(c.Subcommands, usage)
+		p.strict(c.Subcommands, usage)
 		if slices.ContainsFunc(c.Subcommands, func(sub *cli.Command) bool { return takesFlag(sub, "json") }) {
 			c.Flags = append(c.Flags, early()...)
 		}
+		c.Flags = append(c.Flags, colorFlag())
 		act, sub := c.Action, c.Subcommands
 		c.Action = func(ctx *cli.Context) error {
 			switch {
@@ -178,6 +186,9 @@ func strict(commands []*cli.Command, usage cli.OnUsageErrorFunc) {
 			if err := inherit(ctx); err != nil {
 				return err
 			}
+			if err := p.chooseColour(ctx); err != nil {
+				return err
+			}
 			return act(ctx)
 		}
 	}
@@ -186,8 +197,8 @@ func strict(commands []*cli.Command, usage cli.OnUsageErrorFunc) {
 // early are the flags that may also stand before a command, as people type them: mergexo --json status.
 func early() []cli.Flag {
 	return []cli.Flag{
-		&cli.BoolFlag{Name: "json", Usage: "as after the command: print one JSON object"},
-		&cli.BoolFlag{Name: "verbose", Usage: "as after the command: log everything that is done"},
+		&cli.BoolFlag{Name: "json", Usage: "same as after the command: print one JSON object"},
+		&cli.BoolFlag{Name: "verbose", Usage: "same as after the command: log every step"},
 	}
 }
 
@@ -221,7 +232,7 @@ func noCommand(name string, known []*cli.Command) error {
 	for _, cmd := range known {
 		names = append(names, cmd.Name)
 	}
-	if near, ok := nearest(name, names); ok {
+	if near, ok := nearest.To(name, names); ok {
 		return usagef("unknown command %q; did you mean %s?", name, near)
 	}
 	slices.Sort(names)
@@ -231,7 +242,7 @@ func noCommand(name string, known []*cli.Command) error {
 // helpCommand prints the help of a command at any depth. The library's knows the first level only, and has an exit code of its own.
 func helpCommand(p *program, usage cli.OnUsageErrorFunc) *cli.Command {
 	return &cli.Command{
-		Name: "help", Aliases: []string{"h"}, Usage: "print the help of a command, or a page of the manual", ArgsUsage: "[COMMAND... | TOPIC]", OnUsageError: usage, HideHelpCommand: true,
+		Name: "help", Aliases: []string{"h"}, Usage: "print the help of a command or a page of the manual", ArgsUsage: "[COMMAND... | TOPIC]", OnUsageError: usage, HideHelpCommand: true,
 		Action: func(c *cli.Context) error {
 			if c.Args().Len() == 1 && isTopic(c.Args().First()) {
 				return printPage(c.Context, p, c.Args().First())
@@ -259,7 +270,7 @@ func helpCommand(p *program, usage cli.OnUsageErrorFunc) *cli.Command {
 
 func versionCommand(p *program) *cli.Command {
 	return &cli.Command{
-		Name: "version", Usage: "print the version, and the commit that it was built from",
+		Name: "version", Usage: "print the version and the commit that it was built from",
 		Action: func(*cli.Context) error {
 			return p.tellVersion()
 		},

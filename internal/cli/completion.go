@@ -21,7 +21,7 @@ func completionCommand(p *program) *cli.Command {
 		}
 	}
 	return &cli.Command{
-		Name: "completion", Usage: "print the script that completes commands and flags in a shell",
+		Name: "completion", Usage: "print the script that completes commands and flags in your shell",
 		Subcommands: []*cli.Command{
 			shell("bash", "source <(mergexo completion bash), in ~/.bashrc.", bashCompletion),
 			shell("zsh", "source <(mergexo completion zsh), in ~/.zshrc after compinit; or put it into a directory of $fpath as _mergexo.", zshCompletion),

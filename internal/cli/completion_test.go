@@ -67,7 +67,7 @@ func TestBashCompletes(t *testing.T) {
 	}{
 		{[]string{"sta"}, []string{"status"}},
 		{[]string{"b"}, []string{"blocked"}},
-		{[]string{"blocked", ""}, []string{"list", "reset", "--json", "--verbose", "--help"}},
+		{[]string{"blocked", ""}, []string{"list", "reset", "--json", "--verbose", "--color", "--help"}},
 		{[]string{"blocked", "re"}, []string{"reset"}},
 		{[]string{"blocked", "reset", "--a"}, []string{"--all"}},
 		{[]string{"blocked", "list", "--a"}, nil},

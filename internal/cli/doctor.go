@@ -23,13 +23,14 @@ import (
 
 func (p *program) doctorCommand() *cli.Command {
 	return &cli.Command{
-		Name: "doctor", Usage: "check whether everything is set up, and say what to do where it is not",
-		Description: "Looks at the settings and workflows of the checkout, or of the default branch where there is no checkout, and with a\n" +
-			"token in GITHUB_TOKEN or GH_TOKEN at what GitHub knows. It changes nothing. It says what it could not check.\n\n" +
-			"Exit code: 0 nothing to mend, 1 something is worth a look, 2 something will not work, 75 GitHub did not answer.",
+		Name: "doctor", Usage: "check your setup",
+		Description: "Checks the settings and workflows of the checkout, or of the default branch if there is no checkout. With a token in\n" +
+			"GITHUB_TOKEN or GH_TOKEN, it checks the repository on GitHub too. It changes nothing, says how to fix what is wrong,\n" +
+			"and lists what it could not check.\n\n" +
+			"Exit code: 0 nothing to fix, 1 something is worth a look, 2 something will not work, 75 GitHub did not answer.",
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "json", Usage: "print the findings as one JSON object on standard output"},
-			&cli.StringFlag{Name: "checkout", Usage: "`DIR` in a clone of the repository; the current directory unless given"},
+			&cli.BoolFlag{Name: "json", Usage: "print one JSON object on standard output"},
+			&cli.StringFlag{Name: "checkout", Usage: "`DIR` in a clone of the repository; by default the current directory"},
 		},
 		Action: func(c *cli.Context) error {
 			w, err := p.where()
@@ -71,7 +72,11 @@ func (p *program) printFindings(c *cli.Context, s *scene, facts doctor.Facts) er
 	if _, err := fmt.Fprintf(p.Out, "%s, with the files of %s\n\n", name, s.from()); err != nil {
 		return err
 	}
-	return doctor.Write(p.Out, findings)
+	var found strings.Builder
+	if err := doctor.Write(&found, findings); err != nil {
+		return err
+	}
+	return report.Findings(p.Out, found.String())
 }
 
 // scene is what doctor examines: a checkout, GitHub, or both.

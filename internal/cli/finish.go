@@ -23,13 +23,13 @@ func (p *program) mistake(c *cli.Context, w place, rep model.Report, err error) 
 	return errors.Join(err, p.show(c, w, model.Repo{}, rep))
 }
 
-// leave cleans up after a run, and resets the runner's command files to what they were before an agent or a test ran. A problem
-// with either fails the run; leave also returns it, for a run that reports another reason.
+// leave cleans up after a run, and resets the runner's command files to what they were before an agent or a test ran. If either
+// goes wrong, the run fails; leave also returns the error, for a run that reports another reason.
 func (p *program) leave(w place, rep *model.Report, done func() error) error {
 	found, err := w.files.Restore()
 	err = errors.Join(err, done())
 	if len(found) > 0 {
-		err = errors.Join(fmt.Errorf("what an agent or a test wrote to the runner's files was taken out again: %s", strings.Join(found, "; ")), err)
+		err = errors.Join(fmt.Errorf("removed what an agent or a test wrote to the runner's files: %s", strings.Join(found, "; ")), err)
 	}
 	if err == nil {
 		return nil
@@ -62,7 +62,15 @@ func (p *program) show(c *cli.Context, w place, repo model.Repo, rep model.Repor
 	if rep.Exit == ExitUsage { // standard error says it already
 		return nil
 	}
+	if p.complains(w, rep) {
+		rep.Reason = ""
+	}
 	return report.Account(p.Out, rep)
+}
+
+// complains reports whether the reason of a report is printed on standard error, and not a second time on standard output.
+func (p *program) complains(w place, rep model.Report) bool {
+	return p.exit != ExitOK && (!w.failOnSet || w.fails(rep.Result))
 }
 
 // finish writes a report and sets the exit code.
@@ -80,7 +88,7 @@ func (p *program) verdict(w place, rep model.Report) error {
 	if p.exit == ExitOK {
 		return nil
 	}
-	if !w.failOnSet || w.fails(rep.Result) {
+	if p.complains(w, rep) {
 		return report.Complaint(p.Err, rep.Reason)
 	}
 	p.exit = ExitOK

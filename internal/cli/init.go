@@ -17,14 +17,14 @@ import (
 func (p *program) initCommand() *cli.Command {
 	return &cli.Command{
 		Name: "init", Usage: "set up a repository: write " + doctor.SettingsPath + " and " + doctor.WorkflowPath,
-		Description: "Asks for the agent, the workflows whose failures it gets, and what merges a pull request, unless flags tell.\n" +
-			"Run again, it takes the answers from the files. It asks before it overwrites a file with another text; without an\n" +
-			"answer it writes nothing. With --github it makes labels, the signing key and what else is missing, and lists what is\n" +
-			"left to do, with the command for what the token may not do.",
+		Description: "Asks which agent to run, which failed workflows go to it, and what merges a pull request. Flags answer in advance. If the\n" +
+			"files exist, it takes the answers from them, and asks before it overwrites anything; without an answer it writes\n" +
+			"nothing. With --github, it creates the labels, the signing key and whatever else is missing, and lists what is left\n" +
+			"to do, with a command for what the token may not do.",
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "dir", Usage: "`DIR` in the repository", Value: "."},
 			&cli.BoolFlag{Name: "force", Usage: "overwrite without asking"},
-			&cli.BoolFlag{Name: "github", Usage: "set up the repository on GitHub too, with the token in GITHUB_TOKEN or GH_TOKEN"},
+			&cli.BoolFlag{Name: "github", Usage: "set up the repository on GitHub too; needs a token in GITHUB_TOKEN or GH_TOKEN"},
 		}, choiceFlags()...),
 		Action: func(c *cli.Context) error {
 			found, err := p.look(c)

@@ -214,11 +214,11 @@ func TestInitAsks(t *testing.T) {
 		"nobody":               {"", nil, "nobody answered, so nothing was written; give --agent codex, claude, command or suggestion, and --yes for the other defaults"},
 		"one answer":           {"codex\n", nil, "nobody answered"},
 		"two answers":          {"codex\n\n", nil, "nobody answered"},
-		"no such agent":        {"", []string{"--yes", "--agent", "gpt"}, `--agent: there is no agent "gpt": want codex, claude, command or suggestion`},
-		"no such workflow":     {"", []string{"--yes", "--ci", "CD"}, `--ci: there is no workflow "CD": want CI, Nightly`},
-		"no such merge":        {"", []string{"--yes", "--merge", "me"}, `--merge: "me" merges nothing: want command, label or approval`},
+		"no such agent":        {"", []string{"--yes", "--agent", "gpt"}, `--agent: agent "gpt" is unknown; there are claude, codex, command, suggestion`},
+		"no such workflow":     {"", []string{"--yes", "--ci", "CD"}, `--ci: workflow "CD" is unknown; there are CI, Nightly`},
+		"no such merge":        {"", []string{"--yes", "--merge", "me"}, `--merge: "me" is unknown; there are command, label, approval`},
 		"a program of nobody":  {"", []string{"--yes", "--command", "x"}, "--command is for --agent command"},
-		"none and another one": {"", []string{"--yes", "--ci", "none", "--ci", "CI"}, `--ci: there is no workflow "none"`},
+		"none and another one": {"", []string{"--yes", "--ci", "none", "--ci", "CI"}, `--ci: none means no workflow: give it alone`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := world(t)

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -18,6 +19,7 @@ import (
 	"github.com/mergexo/mergexo/internal/config"
 	"github.com/mergexo/mergexo/internal/doctor"
 	"github.com/mergexo/mergexo/internal/merge"
+	"github.com/mergexo/mergexo/internal/nearest"
 )
 
 // usualAgent and usualProgram are what init takes unless it is told otherwise.
@@ -33,13 +35,13 @@ var merging = []struct{ name, auto string }{{"command", config.AutoNever}, {"lab
 func choiceFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "agent", Usage: "`NAME` of the agent: codex, claude, command or suggestion"},
-		&cli.StringFlag{Name: "command", Usage: "`PROGRAM` of --agent command; " + usualProgram + " unless given"},
+		&cli.StringFlag{Name: "command", Usage: "`PROGRAM` that --agent command runs; by default " + usualProgram},
 		&cli.StringSliceFlag{Name: "ci", Usage: "`NAME` of a workflow whose failures go to the agent, or none; may be repeated"},
-		&cli.StringFlag{Name: "merge", Usage: "`WHAT` merges a pull request: command, label or approval"},
-		&cli.BoolFlag{Name: "yes", Usage: "take the defaults instead of asking"},
-		&cli.BoolFlag{Name: "split", Usage: "give the agent a job of its own, with a token that can only read"},
-		&cli.BoolFlag{Name: "app", Usage: "with --github: work with a GitHub App, which is made in your browser, so that pushes start CI"},
-		&cli.BoolFlag{Name: "ghes", Usage: "write the workflow for GitHub Enterprise Server, where newer artifact actions do not run"},
+		&cli.StringFlag{Name: "merge", Usage: "`WHAT` starts a merge: command, label or approval"},
+		&cli.BoolFlag{Name: "yes", Usage: "take the defaults, and ask nothing"},
+		&cli.BoolFlag{Name: "split", Usage: "run the agent in a separate job, whose token can only read"},
+		&cli.BoolFlag{Name: "app", Usage: "with --github: create a GitHub App in your browser and use it, so that pushes start CI"},
+		&cli.BoolFlag{Name: "ghes", Usage: "write the workflow for GitHub Enterprise Server, which cannot run newer artifact actions"},
 	}
 }
 
@@ -154,7 +156,7 @@ func (ch *chooser) agent(out *doctor.Choice) error {
 		if slices.Contains(agent.Names(), out.Adapter) {
 			return nil
 		}
-		return fmt.Errorf("there is no agent %q: want codex, claude, command or suggestion", answer)
+		return fmt.Errorf("agent %q is unknown%s", answer, nearest.Hint(answer, agent.Names()))
 	}
 	var err error
 	switch {
@@ -240,10 +242,12 @@ func picked(answers, names []string) ([]string, error) {
 		case err == nil && n >= 1 && n <= len(names):
 			out = append(out, names[n-1])
 		case len(answers) == 1 && a == "none":
+		case a == "none":
+			return nil, errors.New("none means no workflow: give it alone")
 		case len(names) == 0:
 			return nil, fmt.Errorf("there is no workflow %q: .github/workflows has none besides MergeXO's", a)
 		default:
-			return nil, fmt.Errorf("there is no workflow %q: want %s or none", a, oneLine(strings.Join(names, ", ")))
+			return nil, fmt.Errorf("workflow %q is unknown%s", a, oneLine(nearest.Hint(a, names)))
 		}
 	}
 	return slices.Compact(out), nil
@@ -258,7 +262,7 @@ func (ch *chooser) merges(out *doctor.Choice) error {
 				return nil
 			}
 		}
-		return fmt.Errorf("%q merges nothing: want command, label or approval", answer)
+		return fmt.Errorf("%q is unknown%s", answer, nearest.Hint(answer, []string{"command", "label", "approval"}))
 	}
 	switch {
 	case ch.c.IsSet("merge"):

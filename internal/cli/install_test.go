@@ -2,6 +2,7 @@ package cli_test
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -27,6 +28,11 @@ import (
 // standInGH is GitHub's own program as far as the install page uses it, for the sandbox, which it cannot speak to.
 func standInGH(args []string) error {
 	switch line := strings.Join(args, " "); {
+	case len(args) == 6 && strings.HasPrefix(line, "release download --repo mergexo/mergexo --pattern "):
+		return downloadProgram(args[5])
+	case len(args) == 5 && args[0] == "attestation" && args[1] == "verify" && strings.HasSuffix(line, " --repo mergexo/mergexo"):
+		_, err := os.Stat(args[2]) // scripts/act.d/release looks at what it is
+		return err
 	case line == "auth token":
 		fmt.Println("sandbox-octo")
 		return nil
@@ -39,6 +45,23 @@ func standInGH(args []string) error {
 	default:
 		return fmt.Errorf("gh %s: the stand-in does not know this", line)
 	}
+}
+
+// downloadProgram writes the asset of a release: a program that is this one.
+func downloadProgram(pattern string) error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	var asset bytes.Buffer
+	packed := gzip.NewWriter(&asset)
+	if _, err := fmt.Fprintf(packed, "#!/bin/sh\nexec '%s' \"$@\"\n", self); err != nil {
+		return err
+	}
+	if err := packed.Close(); err != nil {
+		return err
+	}
+	return os.WriteFile(strings.Replace(pattern, "*", "v1.2.3", 1), asset.Bytes(), 0o600)
 }
 
 // storeSecret makes a secret of octo/widgets.
@@ -71,21 +94,20 @@ esac
 type newcomer struct {
 	*hub
 	dir, bin string
+	home     string
 	exports  []string
 	said     string // what mergexo init printed
 }
 
 func newNewcomer(t *testing.T) *newcomer {
-	n := &newcomer{hub: newHub(t, ""), dir: filepath.Join(t.TempDir(), "widgets"), bin: t.TempDir()}
+	n := &newcomer{hub: newHub(t, ""), dir: filepath.Join(t.TempDir(), "widgets"), bin: t.TempDir(), home: t.TempDir()}
 	n.api("octo", "PUT", rightsOfWorkflows, map[string]any{"can_approve_pull_request_reviews": false})
 	n.write("main", "go.mod", "module widgets\n\ngo 1.22\n")
 	n.write("main", "widgets.go", "package widgets\n")
 	n.write("main", ".github/workflows/ci.yml", "name: CI\non: [push, pull_request]\njobs: {}\n")
 	self, err := os.Executable()
 	require.NoError(t, err)
-	for _, name := range []string{"mergexo", "gh"} {
-		require.NoError(t, os.Symlink(self, filepath.Join(n.bin, name)))
-	}
+	require.NoError(t, os.Symlink(self, filepath.Join(n.bin, "gh")))
 	require.NoError(t, os.WriteFile(filepath.Join(n.bin, "codex"), []byte(standInCodex), 0o755))
 	out, err := exec.CommandContext(t.Context(), "git", "clone", "-q", n.url+"/octo/widgets.git", n.dir).CombinedOutput()
 	require.NoError(t, err, "%s", out)
@@ -104,7 +126,7 @@ func (n *newcomer) types(line, answers string) {
 	}
 	cmd := exec.CommandContext(n.t.(*testing.T).Context(), "sh", "-ec", strings.Join(append(slices.Clone(n.exports), line), "\n"))
 	cmd.Dir, cmd.Stdin = n.dir, strings.NewReader(answers)
-	cmd.Env = []string{"MERGEXO_TEST_MAIN=1", "PATH=" + n.bin + ":" + os.Getenv("PATH"), "HOME=" + n.dir, "GITHUB_API_URL=" + n.url + "/api/v3", "GITHUB_SERVER_URL=" + n.url}
+	cmd.Env = []string{"MERGEXO_TEST_MAIN=1", "PATH=" + filepath.Join(n.home, ".local", "bin") + ":" + n.bin + ":" + os.Getenv("PATH"), "HOME=" + n.home, "GITHUB_API_URL=" + n.url + "/api/v3", "GITHUB_SERVER_URL=" + n.url}
 	var said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &said, &said
 	require.NoError(n.t, cmd.Run(), "%s\n%s", line, &said)
@@ -168,6 +190,17 @@ func commandsOf(page string) (all []string) {
 	return all
 }
 
+// indentedIn is the first indented block below a line of a page that begins so.
+func indentedIn(page, begin string) (lines []string) {
+	_, below, _ := strings.Cut(page, "\n"+begin)
+	_, below, _ = strings.Cut(below, "\n\n")
+	block, _, _ := strings.Cut(below, "\n\n")
+	for line := range strings.Lines(block) {
+		lines = append(lines, strings.TrimSpace(line))
+	}
+	return lines
+}
+
 // TestTheInstallPageWordByWord does what the page says, from a clone to a merged pull request.
 func TestTheInstallPageWordByWord(t *testing.T) {
 	const name = pages + "install.md"
@@ -175,11 +208,13 @@ func TestTheInstallPageWordByWord(t *testing.T) {
 	n := newNewcomer(t)
 	commands := commandsOf(page)
 	begin, end := slices.Index(commands, "mergexo init --github"), slices.Index(commands, "git push")
-	require.Equal(t, "go install github.com/mergexo/mergexo/cmd/mergexo@latest", commands[0], "which is how the program came here")
+	build := slices.Index(commands, "go install github.com/mergexo/mergexo/cmd/mergexo@latest")
+	require.Equal(t, 5, build, "the other way to get the program, which CI tries by building it")
+	assert.Equal(t, commands[:build], indentedIn(read(t, readme), "1. Install the program."), "the README says the same")
 	require.Equal(t, "/mergexo merge", commands[len(commands)-1])
 	require.Equal(t, len(commands)-2, end)
 	assert.LessOrEqual(t, end-begin+1, 5, "commands from init to the first pull request")
-	for _, line := range commands[1 : end+1] {
+	for _, line := range slices.Delete(slices.Clone(commands[:end+1]), build, build+1) {
 		answers := map[string]string{"mergexo init --github": "\n\n\n", "gh secret set OPENAI_API_KEY": "sk-test\n"}[line]
 		n.types(line, answers)
 	}

@@ -14,11 +14,11 @@ import (
 
 func logCommand(p *program) *cli.Command {
 	return &cli.Command{
-		Name: "log", Usage: "list what MergeXO did, when, why, by which run, and at what cost",
-		Description: "Reads the markers in the comments of pull requests and issues, closed ones too. Each comment is one entry, in its newest state.",
+		Name: "log", Usage: "list what MergeXO did: when, why, in which run, at what cost",
+		Description: "Reads the comments of MergeXO on pull requests and issues, closed ones too. Each comment is one entry, in its latest state.",
 		Flags: outFlags(
-			pullFlag("only this pull request or issue: its `NUMBER`"),
-			&cli.StringFlag{Name: "since", Usage: "how far back: a `TIME` such as 12h, 7d or 2w, or a date such as 2026-01-31; without it 7d, and with --pr everything"},
+			pullFlag("list only the pull request or issue with this `NUMBER`"),
+			&cli.StringFlag{Name: "since", Usage: "how far back to look: a `TIME` such as 12h, 7d or 2w, or a date such as 2026-01-31; by default 7d, or everything with --pr"},
 			repoFlag,
 		),
 		Action: func(c *cli.Context) error {
@@ -47,6 +47,9 @@ func logCommand(p *program) *cli.Command {
 // spans are the units of --since that are longer than an hour, in hours.
 var spans = map[string]int{"d": 24, "w": 7 * 24}
 
+// mostHours is a century, which bounds what --since may ask for: a duration of Go's holds three.
+const mostHours = 100 * 365 * 24
+
 // sinceOf turns what --since names into a time, by the time that it is now. "" is the beginning.
 func sinceOf(text string) (func(now time.Time) time.Time, error) {
 	if text == "" {
@@ -61,6 +64,9 @@ func sinceOf(text string) (func(now time.Time) time.Time, error) {
 	if hours, ok := spans[text[len(text)-1:]]; ok {
 		var n int
 		n, err = strconv.Atoi(text[:len(text)-1])
+		if n > mostHours/hours {
+			return nil, usagef("--since %s: that is before GitHub; leave it out and name one number with --pr to read everything", text)
+		}
 		ago = time.Duration(n*hours) * time.Hour
 	}
 	if err != nil || ago <= 0 {

@@ -16,6 +16,12 @@ func TestTheLogAtATerminal(t *testing.T) {
 	}
 	assert.Equal(t, "MergeXO did nothing in this time.\n", program(t, h.terminal("carol"), "log", "--since", "2100-01-01").out)
 	assert.Equal(t, `{"log":[]}`+"\n", program(t, h.terminal("carol"), "log", "--since", "2100-01-01", "--json").out)
+	for _, since := range []string{"36501d", "99999999999999999w", "9223372036854775807d"} { // the second and third are too large for a duration
+		got := program(t, h.terminal("carol"), "log", "--since", since)
+		assert.Equal(t, 2, got.exit, since)
+		assert.Regexp(t, "^mergexo: --since", got.errout)
+	}
+	assert.Equal(t, 0, program(t, h.terminal("carol"), "log", "--since", "36500d").exit)
 	for _, since := range []string{"yesterday", "d", "-3d", "0h", "7", "1.5d"} {
 		got := program(t, h.terminal("carol"), "log", "--since", since)
 		assert.Equal(t, 2, got.exit, since)

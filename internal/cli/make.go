@@ -15,6 +15,7 @@ import (
 
 	"github.com/mergexo/mergexo/internal/github"
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/nearest"
 	"github.com/mergexo/mergexo/internal/report"
 	"github.com/mergexo/mergexo/internal/sandbox"
 )
@@ -95,7 +96,7 @@ func making(c *cli.Context) (madeEvent, error) {
 		for _, m := range madeEvents {
 			names = append(names, m.name)
 		}
-		return madeEvent{}, usagef("--make %q: want one of %s; see mergexo replay --list", name, strings.Join(names, ", "))
+		return madeEvent{}, usagef("--make: event %q is unknown%s", name, nearest.Hint(name, names))
 	}
 	m := madeEvents[i]
 	if c.IsSet("body") {

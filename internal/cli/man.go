@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -52,7 +53,7 @@ func manPage(table []entry, identity string) string {
 	for _, e := range table[1:] {
 		fmt.Fprintf(&b, ".SS mergexo %s\n%s\n%s", roff(e.path), roff(sentence(e.usage)), roffText(e.text))
 		if len(e.subs) == 0 {
-			b.WriteString(manualOptions(e.options))
+			b.WriteString(manualOptions(slices.DeleteFunc(slices.Clone(e.options), func(o option) bool { return o.name == "color" }))) // the program's own
 		}
 	}
 	b.WriteString(".SH OPTIONS\n" + manualOptions(root.options))
@@ -62,7 +63,7 @@ func manPage(table []entry, identity string) string {
 		says string
 	}{
 		{ExitOK, "Done, or there was nothing to do."}, {ExitFailed, "Something failed and is worth a look."},
-		{ExitUsage, "The call or the settings are wrong."}, {ExitBlocked, "A person is needed."},
+		{ExitUsage, "The usage or the settings are wrong."}, {ExitBlocked, "A person is needed."},
 		{ExitRetry, "Try again later: GitHub did not answer, a limit was reached, or another run holds the lock."},
 	} {
 		fmt.Fprintf(&b, ".TP\n.B %d\n%s\n", row.code, roff(row.says))
@@ -75,10 +76,11 @@ func manPage(table []entry, identity string) string {
 		{tokenNames, "The token for GitHub; the first that is set counts."},
 		{appIDNames[1:], "The id of a GitHub App, in place of a token."},
 		{appKeyNames[1:], "The private key of that App."},
-		{signingNames[1:], "The key that signs what MergeXO writes down in comments."},
+		{signingNames[1:], "The key that signs the hidden markers in MergeXO's comments."},
 		{transcriptNames[1:], "The key that encrypts session transcripts."},
-		{[]string{"GITHUB_REPOSITORY"}, "The repository, as OWNER/NAME, where --repo is not given."},
-		{[]string{"GITHUB_API_URL", "GITHUB_GRAPHQL_URL", "GITHUB_SERVER_URL"}, "The server, where it is not github.com."},
+		{[]string{"NO_COLOR"}, "Any value turns colors off."},
+		{[]string{"GITHUB_REPOSITORY"}, "The repository, as OWNER/NAME, if --repo is not given."},
+		{[]string{"GITHUB_API_URL", "GITHUB_GRAPHQL_URL", "GITHUB_SERVER_URL"}, "The server, if it is not github.com."},
 	} {
 		fmt.Fprintf(&b, ".TP\n.BR %s\n%s\n", strings.Join(row.names, ` ", " `), roff(row.says))
 	}

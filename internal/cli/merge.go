@@ -18,21 +18,21 @@ import (
 
 func (p *program) mergeCommand() *cli.Command {
 	return &cli.Command{
-		Name: "merge", Usage: "merge a branch into another one, tested, with git alone",
-		Description: "Makes the commits that would land beside the checkout, runs the tests on exactly these, and moves both branches of the\n" +
-			"origin, the base only from where it was. With --local the branches of the checkout itself are moved, and the origin is\n" +
-			"not asked. How to merge and what to test with is in .github/mergexo.toml of the base branch; without it, the tests are\n" +
-			"found. The origin is reached as git reaches it for you, but for tokens in INPUT_TOKEN, GITHUB_TOKEN and GH_TOKEN, which\n" +
-			"no child is given.\n\n" +
+		Name: "merge", Usage: "merge a branch with tests, without GitHub",
+		Description: "Prepares the merge in a separate directory, runs the tests on exactly the commits that would land, and then moves both\n" +
+			"branches of the origin. The base moves only if nobody else has moved it. With --local, the branches of the checkout\n" +
+			"move instead, and the origin is not contacted. The strategy and the tests come from .github/mergexo.toml of the base\n" +
+			"branch; without that file, MergeXO detects the tests. Git reaches the origin as usual, but no child process gets the\n" +
+			"tokens in INPUT_TOKEN, GITHUB_TOKEN and GH_TOKEN.\n\n" +
 			"Exit code: 0 merged or nothing to merge, 2 bad usage or settings, 3 a person is needed, 75 try again later. A dry run\n" +
-			"ends with the code that the merge would end with as far as it can tell: 3 where there is a conflict, say.",
+			"exits with the code that the merge would have as far as it can tell, such as 3 for a conflict.",
 		Flags: outFlags(
 			&cli.StringFlag{Name: "checkout", Usage: "`DIR` in a clone of the repository", Value: "."},
-			&cli.StringFlag{Name: "branch", Usage: "`NAME` of the branch to merge, as the origin has it"},
-			&cli.StringFlag{Name: "base", Usage: "`NAME` of the branch to merge into; else what the clone took for the origin's default branch"},
-			&cli.StringFlag{Name: "strategy", Usage: "`NAME` of how to merge, in place of what the settings say"},
-			&cli.BoolFlag{Name: "local", Usage: "merge branches of the checkout itself"},
-			&cli.BoolFlag{Name: "dry-run", Usage: "tell what would land, and change and test nothing"},
+			&cli.StringFlag{Name: "branch", Usage: "`NAME` of the branch to merge, on the origin"},
+			&cli.StringFlag{Name: "base", Usage: "`NAME` of the branch to merge into; by default the origin's default branch, as the clone knows it"},
+			&cli.StringFlag{Name: "strategy", Usage: "`NAME` of the strategy, instead of the one in the settings"},
+			&cli.BoolFlag{Name: "local", Usage: "merge the branches of the checkout itself"},
+			&cli.BoolFlag{Name: "dry-run", Usage: "print what would land; change and test nothing"},
 		),
 		Action: func(c *cli.Context) error {
 			if c.String("branch") == "" {
@@ -65,7 +65,7 @@ func (p *program) mergeLocal(c *cli.Context, w place) error {
 	foreign := console.Foreign()
 	path, _ := p.lookup("PATH")
 	e := &engine.Engine{World: thread.World{
-		Git: git.Options{Temp: w.temp, Scratch: p.scratch}, Lookup: p.lookup, Foreign: foreign, Log: log, Now: w.now, Clock: p.Clock, Random: random, Wall: self,
+		Git: git.Options{Temp: w.temp, Scratch: p.scratch}, Lookup: p.lookup, Foreign: foreign, Working: p.working, Log: log, Now: w.now, Clock: p.Clock, Random: random, Wall: self,
 		Secrets: p.secrets.all(),
 	}}
 	rep, err := e.MergeLocal(c.Context, landing.LocalOrder{

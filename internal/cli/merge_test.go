@@ -319,7 +319,7 @@ func TestMistakesAboutAMerge(t *testing.T) {
 		"no branch":           {nil, "mergexo: merge needs --branch NAME"},
 		"no such directory":   {[]string{"--checkout", "/nowhere", "--branch", "fix"}, "mergexo: /nowhere: not a directory"},
 		"no repository":       {[]string{"--checkout", empty, "--branch", "fix"}, "mergexo: " + empty + ": no git repository"},
-		"no such strategy":    {[]string{"--branch", "fix", "--strategy", "best"}, `mergexo: strategy "best" is unknown; known are rebase, squash`},
+		"no such strategy":    {[]string{"--branch", "fix", "--strategy", "best"}, `mergexo: strategy "best" is unknown; there are rebase, squash`},
 		"GitHub's strategy":   {[]string{"--branch", "fix", "--strategy", "api"}, "mergexo: strategy api is GitHub's own"},
 		"fields without rule": {[]string{"--branch", "fix", "--strategy", "frontmatter-union"}, `mergexo: strategy frontmatter-union needs a rule for branch "fix"`},
 		"no name of a branch": {[]string{"--branch", "a..b"}, `mergexo: --branch "a..b" is not a branch name`},

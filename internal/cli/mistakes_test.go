@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -28,6 +29,7 @@ func TestMistakesAreOneClearLine(t *testing.T) {
 	event, err := filepath.Abs("../../scripts/events/issue_comment.json")
 	require.NoError(t, err)
 	notJSON, nothing := file("notes.txt", "hello\n"), file("empty.json", "{}")
+	const unreachable = "dial tcp 127.0.0.1:1: connect: connection refused; check the network, and GITHUB_API_URL if it is set, or try again later"
 	offline := []string{"GITHUB_TOKEN=x", "GITHUB_API_URL=http://127.0.0.1:1", "GITHUB_GRAPHQL_URL=http://127.0.0.1:1/graphql"}
 	for name, tt := range map[string]struct {
 		env  []string
@@ -50,9 +52,20 @@ func TestMistakesAreOneClearLine(t *testing.T) {
 		"help of almost a setting":   {nil, []string{"help", "merge.rule.stratgy"}, 2, `no command or topic "merge.rule.stratgy"; did you mean mergexo help merge.rule.strategy?`},
 		"help of nothing below":      {nil, []string{"help", "blocked", "lst"}, 2, `unknown command "lst"; did you mean list?`},
 		"help below a leaf":          {nil, []string{"help", "run", "now"}, 2, `run has no command "now"; see mergexo run --help`},
-		"no network":                 {offline, []string{"status", "--repo", "octo/widgets"}, 75, "list the refs refs/mergexo/ of octo/widgets: dial tcp 127.0.0.1:1: connect: connection refused; check the network, and GITHUB_API_URL if it is set, or try again later"},
+		"no network":                 {offline, []string{"status", "--repo", "octo/widgets"}, 75, "list the refs refs/mergexo/ of octo/widgets: " + unreachable},
+		"no network, why":            {offline, []string{"why", "--repo", "octo/widgets", "--pr", "1"}, 75, "read octo/widgets#1: " + unreachable},
+		"no network, log":            {offline, []string{"log", "--repo", "octo/widgets"}, 75, "read the comments of octo/widgets: " + unreachable},
+		"no network, sweep":          {offline, []string{"sweep", "--repo", "octo/widgets"}, 75, "list the refs refs/mergexo/ of octo/widgets: " + unreachable},
+		"no network, run":            {append(slices.Clone(offline), "GITHUB_EVENT_NAME=issue_comment", "GITHUB_EVENT_PATH="+event), []string{"run"}, 75, "read octo/widgets#7: " + unreachable},
 		"a merge of no clone":        {nil, []string{"merge", "--checkout", dir, "--branch", "fix"}, 2, dir + ": no git repository: give --checkout DIR, a directory in a clone"},
-		"a strategy, before a base":  {nil, []string{"merge", "--checkout", clone, "--branch", "fix", "--strategy", "fast"}, 2, `strategy "fast" is unknown; known are rebase, squash, no-ff, cherry-pick, frontmatter-union, api, github-queue`},
+		"a strategy, before a base":  {nil, []string{"merge", "--checkout", clone, "--branch", "fix", "--strategy", "fast"}, 2, `strategy "fast" is unknown; there are rebase, squash, no-ff, cherry-pick, frontmatter-union, api, github-queue`},
+		"almost a strategy":          {nil, []string{"merge", "--checkout", clone, "--branch", "fix", "--strategy", "rebas"}, 2, `strategy "rebas" is unknown; did you mean rebase?`},
+		"almost an agent":            {nil, []string{"init", "--dir", clone, "--agent", "codx"}, 2, `--agent: agent "codx" is unknown; did you mean codex?`},
+		"an agent of nothing":        {nil, []string{"init", "--dir", clone, "--agent", "hal"}, 2, `--agent: agent "hal" is unknown; there are claude, codex, command, suggestion`},
+		"almost what merges":         {nil, []string{"init", "--dir", clone, "--agent", "codex", "--merge", "lable"}, 2, `--merge: "lable" is unknown; did you mean label?`},
+		"almost an event to make":    {nil, []string{"replay", "--make", "isues"}, 2, `--make: event "isues" is unknown; did you mean issues?`},
+		"almost a phase":             {nil, []string{"run", "--phase", "aply"}, 2, `--phase: "aply" is unknown; did you mean apply?`},
+		"almost a color":             {nil, []string{"status", "--color", "alway"}, 2, `--color: "alway" is unknown; did you mean always?`},
 		"a base that is not known":   {nil, []string{"merge", "--checkout", clone, "--branch", "fix"}, 2, "the checkout does not say what the origin's default branch is: name the branch to merge into with --base"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -60,7 +73,11 @@ func TestMistakesAreOneClearLine(t *testing.T) {
 			got := programIn(t, dir, "", tt.env, tt.args...)
 			assert.Equal(t, tt.exit, got.exit)
 			assert.Equal(t, "mergexo: "+tt.want+"\n", got.errout)
-			assert.Empty(t, got.out)
+			if tt.args[0] == "run" || tt.args[0] == "sweep" { // tell what they did, and the reason is above
+				assert.NotContains(t, got.out, unreachable)
+			} else {
+				assert.Empty(t, got.out)
+			}
 		})
 	}
 	within := filepath.Join(clone, "deep", "er")

@@ -19,12 +19,12 @@ func pullFlag(usage string) cli.Flag {
 	return &cli.IntFlag{Name: "pr", Usage: usage}
 }
 
-var repoFlag = &cli.StringFlag{Name: "repo", Usage: "`OWNER/NAME`; else GITHUB_REPOSITORY, else the remote origin of this directory"}
+var repoFlag = &cli.StringFlag{Name: "repo", Usage: "`OWNER/NAME`; by default GITHUB_REPOSITORY, or the remote origin of this directory"}
 
 func (p *program) statusCommand() *cli.Command {
 	return &cli.Command{
-		Name: "status", Usage: "show the state of every tracked pull request, or of one",
-		Flags: outFlags(pullFlag("`NUMBER` of the one"), &cli.StringFlag{Name: "html", Usage: "write the dashboard to this `FILE`, and nothing else"}, repoFlag),
+		Name: "status", Usage: "show the state of the tracked pull requests",
+		Flags: outFlags(pullFlag("show only the pull request with this `NUMBER`"), &cli.StringFlag{Name: "html", Usage: "write the dashboard to this `FILE`, and print nothing"}, repoFlag),
 		Action: func(c *cli.Context) error {
 			if err := page(c.String("html")); err != nil {
 				return err
@@ -68,7 +68,7 @@ func standings(ctx context.Context, e *engine.Engine, repo model.Repo, pr int) (
 
 func (p *program) whyCommand() *cli.Command {
 	return &cli.Command{
-		Name: "why", Usage: "explain why nothing happens on a pull request or an issue, or what happens next",
+		Name: "why", Usage: "explain why nothing happens on a pull request or issue, or what happens next",
 		Flags: outFlags(pullFlag("`NUMBER` of the pull request or issue"), &cli.BoolFlag{Name: "all", Usage: "list every condition, met or not, with its evidence"}, repoFlag),
 		Action: func(c *cli.Context) error {
 			if !c.IsSet("pr") {
@@ -100,7 +100,7 @@ func asJSON(i model.BoardIssue) map[string]any {
 
 func (p *program) blockedCommand() *cli.Command {
 	list := &cli.Command{
-		Name: "list", Usage: "list what waits for a person: blocked pull requests, issues with a question, merges that were refused",
+		Name: "list", Usage: "list what waits for a person: blocked pull requests, issues with a question, refused merges",
 		Flags: outFlags(repoFlag),
 		Action: func(c *cli.Context) error {
 			return p.operate(c, func(ctx context.Context, e *engine.Engine, repo model.Repo) error {
@@ -116,15 +116,15 @@ func (p *program) blockedCommand() *cli.Command {
 		},
 	}
 	reset := &cli.Command{
-		Name: "reset", Usage: "unblock pull requests, by the rules of the unblock command",
-		Description: "Without --head-sha the last accepted head has to be part of the branch again; with it, it has to be the current head.\n" +
-			"With a person's token the command is given as that person, and the next run decides.",
+		Name: "reset", Usage: "unblock pull requests, with the rules of /mergexo unblock",
+		Description: "Without --head-sha, the branch must contain the last accepted head again. With it, SHA must be the current head.\n" +
+			"With a person's token, it posts the command as that person, and the next run decides.",
 		Flags: outFlags(
-			&cli.IntSliceFlag{Name: "pr", Usage: "`NUMBER` of a pull request; may be given several times"},
-			&cli.BoolFlag{Name: "all", Usage: "every blocked pull request of the repository; needs --yes"},
-			&cli.BoolFlag{Name: "yes", Usage: "yes, all of them"},
-			&cli.StringFlag{Name: "head-sha", Usage: "accept this `SHA`, the current head, of 7 to 40 digits"},
-			&cli.BoolFlag{Name: "dry-run", Usage: "print what would be done"},
+			&cli.IntSliceFlag{Name: "pr", Usage: "`NUMBER` of a pull request; may be repeated"},
+			&cli.BoolFlag{Name: "all", Usage: "unblock every blocked pull request of the repository; needs --yes"},
+			&cli.BoolFlag{Name: "yes", Usage: "confirm --all"},
+			&cli.StringFlag{Name: "head-sha", Usage: "accept this `SHA` as the new head: the current head, 7 to 40 digits"},
+			&cli.BoolFlag{Name: "dry-run", Usage: "print what it would do, and change nothing"},
 			repoFlag,
 		),
 		Action: func(c *cli.Context) error {
@@ -146,7 +146,7 @@ func (p *program) blockedCommand() *cli.Command {
 			})
 		},
 	}
-	return &cli.Command{Name: "blocked", Usage: "list and reset the pull requests that are blocked", Subcommands: []*cli.Command{list, reset}}
+	return &cli.Command{Name: "blocked", Usage: "list or unblock blocked pull requests", Subcommands: []*cli.Command{list, reset}}
 }
 
 // resetOf reads what is to be reset from the flags.
@@ -178,6 +178,7 @@ type resets struct {
 
 // finishReset prints the results of a reset, and sets the exit code of the gravest.
 func (p *program) finishReset(c *cli.Context, reports []model.Report, calls model.Calls, err error) error {
+	cause := 0 // the report whose reason is that of all
 	all := resets{Report: model.Report{Result: model.ResultNothing, Effects: []model.Effect{}, Calls: calls, Reason: "no open pull request is blocked"}, Results: reports}
 	for i := range reports {
 		r := &reports[i]
@@ -185,7 +186,7 @@ func (p *program) finishReset(c *cli.Context, reports []model.Report, calls mode
 			r.Exit = ExitUsage
 		}
 		if i == 0 || graver(r.Result, all.Result) {
-			all.Result, all.Reason = r.Result, r.Reason
+			all.Result, all.Reason, cause = r.Result, r.Reason, i
 		}
 		all.Effects = append(all.Effects, r.Effects...)
 		all.Calls.Git += r.Calls.Git
@@ -204,7 +205,10 @@ func (p *program) finishReset(c *cli.Context, reports []model.Report, calls mode
 			return err
 		}
 	} else {
-		for _, r := range reports {
+		for i, r := range reports {
+			if i == cause && p.exit != ExitOK && err == nil { // standard error says it
+				r.Reason = ""
+			}
 			if err := report.Account(p.Out, r); err != nil {
 				return err
 			}

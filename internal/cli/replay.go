@@ -21,20 +21,20 @@ import (
 
 func (p *program) replayCommand() *cli.Command {
 	return &cli.Command{
-		Name: "replay", Usage: "run one event offline, against a sandbox in this process",
-		Description: "The event comes from a file, or --make makes one. Offline, a GitHub in this process is filled from the payload and,\n" +
-			"with --checkout, from that repository; what the payload does not say is assumed, and printed on standard error.\n" +
-			"With --live the real GitHub is read and the plan printed; with --live --apply it is carried out.",
+		Name: "replay", Usage: "try one event offline, in a sandbox",
+		Description: "The event comes from a file, or from --make. Replay starts a GitHub of its own, fills it from the payload and, with\n" +
+			"--checkout, from that repository, and prints what MergeXO says and does there. What the payload does not say is assumed,\n" +
+			"and listed on standard error. With --live, it reads the real GitHub and prints the plan; --live --apply carries it out.",
 		Flags: outFlags(
 			&cli.StringFlag{Name: "event", Usage: "`FILE` with the webhook payload"},
-			&cli.StringFlag{Name: "name", Usage: "name of the `EVENT`; inferred from the payload when it can be"},
-			&cli.StringFlag{Name: "make", Usage: "make this `EVENT` in an invented repository, instead of reading one from a file"},
+			&cli.StringFlag{Name: "name", Usage: "name of the `EVENT`; by default it is inferred from the payload"},
+			&cli.StringFlag{Name: "make", Usage: "make this `EVENT` in an example repository, instead of reading one from a file"},
 			&cli.StringFlag{Name: "body", Usage: "with --make: the `TEXT` of the comment, review or issue"},
 			&cli.BoolFlag{Name: "list", Usage: "list the events that --make can make"},
-			&cli.StringFlag{Name: "checkout", Usage: "`DIR` with a clone of the repository, for the offline sandbox"},
-			&cli.BoolFlag{Name: "dry-run", Usage: "print what would be done and stop before the first effect"},
-			&cli.BoolFlag{Name: "live", Usage: "read the real GitHub and print what would be done"},
-			&cli.BoolFlag{Name: "apply", Usage: "with --live: do it"},
+			&cli.StringFlag{Name: "checkout", Usage: "`DIR` in a clone of the repository, for the sandbox"},
+			&cli.BoolFlag{Name: "dry-run", Usage: "print what it would do, and change nothing"},
+			&cli.BoolFlag{Name: "live", Usage: "read the real GitHub, and print what it would do"},
+			&cli.BoolFlag{Name: "apply", Usage: "with --live: carry it out"},
 		),
 		Action: func(c *cli.Context) error { return replay(p, c) },
 	}

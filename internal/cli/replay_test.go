@@ -66,7 +66,7 @@ func TestReplayRefusesWhatItCannotRead(t *testing.T) {
 		"a list":                    {[]string{"--event", file("list", "[1]")}, "payload"},
 		"half a payload":            {[]string{"--event", file("half", `{"comment": {"id": 1}, "issue": {"number": 7}`)}, "payload"},
 		"a payload of another type": {[]string{"--event", file("typed", `{"action": "created", "comment": 7, "issue": {"number": "7"}, "repository": {"full_name": "octo/widgets"}}`)}, "issue"},
-		"an event without a maker":  {[]string{"--make", "schedule"}, `--make "schedule": want one of issue_comment, issues, pull_request_review, pull_request_review_comment; see mergexo replay --list`},
+		"an event without a maker":  {[]string{"--make", "schedule"}, `--make: event "schedule" is unknown; there are issue_comment, issues, pull_request_review, pull_request_review_comment`},
 		"an empty text":             {[]string{"--make", "issues", "--body", " "}, "--body: want a text, got nothing"},
 		"a text for a file":         {[]string{"--event", pull7, "--body", "x"}, "--body is the text of an event that --make makes"},
 		"both":                      {[]string{"--event", pull7, "--make", "issues"}, "--make invents its event and its repository: leave --event out"},

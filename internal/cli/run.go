@@ -25,6 +25,7 @@ import (
 	"github.com/mergexo/mergexo/internal/github"
 	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/nearest"
 	"github.com/mergexo/mergexo/internal/report"
 	"github.com/mergexo/mergexo/internal/transcript"
 )
@@ -120,20 +121,20 @@ func workflowFile(ref string) string {
 // outFlags are the flags of every command that prints a report.
 func outFlags(more ...cli.Flag) []cli.Flag {
 	return append([]cli.Flag{
-		&cli.BoolFlag{Name: "json", Usage: "print the report as one JSON object on standard output"},
-		&cli.BoolFlag{Name: "verbose", Usage: "log everything that is done"},
+		&cli.BoolFlag{Name: "json", Usage: "print one JSON object on standard output"},
+		&cli.BoolFlag{Name: "verbose", Usage: "log every step"},
 	}, more...)
 }
 
 func (p *program) runCommand() *cli.Command {
 	return &cli.Command{
-		Name: "run", Usage: "take the event of this workflow run to its end",
-		Description: "Reads the event that GITHUB_EVENT_NAME and GITHUB_EVENT_PATH name, and the token from INPUT_TOKEN,\n" +
-			"GITHUB_TOKEN or GH_TOKEN. With MERGEXO_APP_ID and MERGEXO_PRIVATE_KEY, those of a GitHub App, the tokens are made here instead.",
+		Name: "run", Usage: "handle the event of this workflow run",
+		Description: "Reads the event from GITHUB_EVENT_NAME and GITHUB_EVENT_PATH, and the token from INPUT_TOKEN, GITHUB_TOKEN or GH_TOKEN.\n" +
+			"With the MERGEXO_APP_ID and MERGEXO_PRIVATE_KEY of a GitHub App, it makes the tokens itself.",
 		Flags: outFlags(
-			&cli.BoolFlag{Name: "dry-run", Usage: "print what would be done and stop before the first effect"},
-			&cli.StringFlag{Name: "phase", Usage: "do one `PART` of the run: agent, which writes nothing to GitHub, or apply"},
-			&cli.StringFlag{Name: "bundle", Usage: "`DIR` by which the agent phase hands over to the apply phase"},
+			&cli.BoolFlag{Name: "dry-run", Usage: "print what it would do, and change nothing"},
+			&cli.StringFlag{Name: "phase", Usage: "do one `PART` of the run: agent (writes nothing to GitHub) or apply"},
+			&cli.StringFlag{Name: "bundle", Usage: "`DIR` for the files that the agent phase hands to the apply phase"},
 		),
 		Action: func(c *cli.Context) error {
 			w, err := p.where()
@@ -173,7 +174,7 @@ func parts(phase, bundle string) (thread.Phase, string, error) {
 	case part == thread.AgentPhase:
 		return part, bundle, nil
 	}
-	return "", "", usagef("--phase %q: want agent or apply", phase)
+	return "", "", usagef("--phase: %q is unknown%s", phase, nearest.Hint(phase, []string{string(thread.AgentPhase), string(thread.ApplyPhase)}))
 }
 
 // readEvent reads a payload from a file.
@@ -263,7 +264,7 @@ func (p *program) engine(c *cli.Context, w place, repo model.Repo, title string)
 	e = &engine.Engine{World: thread.World{
 		GitHub: gh, Codec: journal.Codec{Key: []byte(p.secrets.SigningKey)}, ServerURL: w.server, Run: w.run,
 		Git:    git.Options{Credential: source, Workspace: w.workspace, Temp: w.temp, Scratch: p.scratch, Now: w.now, Log: log, Path: path, Network: p.network()},
-		Lookup: p.lookup, Foreign: foreign, Log: log, Now: w.now, Clock: p.Clock, Random: random,
+		Lookup: p.lookup, Foreign: foreign, Working: p.working, Log: log, Now: w.now, Clock: p.Clock, Random: random,
 		Sessions: w.sessions, Transcripts: sealing, Wall: self, Secrets: p.secrets.all(), Reach: reach,
 		Phase: w.phase, Bundle: w.bundle,
 	}}

@@ -14,12 +14,12 @@ import (
 
 func (p *program) sandboxCommand() *cli.Command {
 	return &cli.Command{
-		Name: "sandbox", Usage: "serve a GitHub of your own for trying things out, with real git behind it",
+		Name: "sandbox", Usage: "serve an offline GitHub to try things out, with real git behind it",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "listen", Usage: "`ADDRESS` to listen on", Value: "127.0.0.1:0"},
-			&cli.StringFlag{Name: "state", Usage: "`DIR` that holds what the sandbox knows, over restarts too"},
-			&cli.StringFlag{Name: "seed", Usage: "payload `FILE` to begin from"},
-			&cli.BoolFlag{Name: "demo", Usage: "begin with people, issues, a pull request and an agent, run MergeXO for what happens, and show it all in a browser"},
+			&cli.StringFlag{Name: "state", Usage: "`DIR` for the sandbox's data, which survives a restart"},
+			&cli.StringFlag{Name: "seed", Usage: "start from this payload `FILE`"},
+			&cli.BoolFlag{Name: "demo", Usage: "start with people, issues, a pull request and an agent, run MergeXO on every event, and show it all in a browser"},
 		},
 		Action: func(c *cli.Context) error {
 			seed := c.String("seed")

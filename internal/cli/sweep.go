@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/urfave/cli/v2"
 
@@ -25,13 +26,13 @@ const maxMatrix = 256
 
 func (p *program) sweepCommand() *cli.Command {
 	return &cli.Command{
-		Name: "sweep", Usage: "take up whatever lost triggers and dead runs left behind in a repository",
-		Description: "Looks at every open pull request and at the issues with a label for an agent, and works at those that have something to be done.\n" +
-			"With --matrix it only tells what that is, as a job matrix for Actions, each job of which is swept with --only.",
+		Name: "sweep", Usage: "repair what lost events and dead runs left behind",
+		Description: "Checks every open pull request, and the issues with a label for an agent, and does what is due.\n" +
+			"With --matrix it only lists what is due, as a job matrix for GitHub Actions. Each of those jobs runs sweep --only.",
 		Flags: outFlags(
-			&cli.BoolFlag{Name: "matrix", Usage: "print the work as a job matrix, and do nothing"},
-			&cli.StringFlag{Name: "only", Usage: "work at these `NUMBERS` only, such as 7,9, or at what is the whole repository's: repository"},
-			&cli.BoolFlag{Name: "dry-run", Usage: "print what would be done and stop before the first effect"},
+			&cli.BoolFlag{Name: "matrix", Usage: "print what is due as a job matrix, and do nothing"},
+			&cli.StringFlag{Name: "only", Usage: "sweep only these `NUMBERS`, such as 7,9; or repository, for what concerns the whole repository"},
+			&cli.BoolFlag{Name: "dry-run", Usage: "print what it would do, and change nothing"},
 			&cli.StringFlag{Name: "html", Usage: "write the dashboard to this `FILE`"},
 			repoFlag,
 		),
@@ -129,7 +130,7 @@ func (p *program) showMatrix(ctx context.Context, w place, e *engine.Engine, rep
 
 // finishSweep shows the results of a sweep and sets the exit code.
 func (p *program) finishSweep(c *cli.Context, w place, repo model.Repo, swept sweeping.Swept) error {
-	whole := sum(swept)
+	whole, cause := sum(swept)
 	p.exit = exitCodes[whole.Result]
 	for i := range swept.Results {
 		r := &swept.Results[i]
@@ -144,7 +145,7 @@ func (p *program) finishSweep(c *cli.Context, w place, repo model.Repo, swept sw
 		if err := report.Results(p.Out, swept.Results); err != nil {
 			return err
 		}
-	} else if err := report.SweepAccount(p.Out, swept.Board, swept.Results); err != nil {
+	} else if err := report.SweepAccount(p.Out, swept.Board, p.withoutReason(w, whole, swept.Results, cause)); err != nil {
 		return err
 	}
 	return p.verdict(w, whole)
@@ -167,20 +168,31 @@ func (w place) summariseSweep(repo model.Repo, swept sweeping.Swept) error {
 	return err
 }
 
-// sum merges a whole sweep into one report.
-func sum(swept sweeping.Swept) model.Report {
-	whole := swept.Results[len(swept.Results)-1]
+// withoutReason are the reports without the one reason that standard error gives.
+func (p *program) withoutReason(w place, whole model.Report, all []model.Report, cause int) []model.Report {
+	if !p.complains(w, whole) {
+		return all
+	}
+	all = slices.Clone(all)
+	all[cause].Reason = ""
+	return all
+}
+
+// sum merges a whole sweep into one report. cause is the index of the one whose reason is the whole's.
+func sum(swept sweeping.Swept) (whole model.Report, cause int) {
+	own := len(swept.Results) - 1
+	whole = swept.Results[own]
 	if whole.Result == model.ResultFailed {
-		return whole
+		return whole, own
 	}
 	whole.Result = swept.Result()
-	for _, r := range swept.Results {
+	for i, r := range swept.Results {
 		if r.Result == model.ResultFailed {
 			whole.Reason = fmt.Sprintf("#%d: %s", r.Number, r.Reason)
-			break
+			return whole, i
 		}
 	}
-	return whole
+	return whole, own
 }
 
 // page refuses an unwritable path for the dashboard before any work is done.

@@ -7,11 +7,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/agnivade/levenshtein"
 	"github.com/urfave/cli/v2"
 
 	"github.com/mergexo/mergexo/internal/config"
 	"github.com/mergexo/mergexo/internal/manual"
+	"github.com/mergexo/mergexo/internal/nearest"
 )
 
 func isTopic(name string) bool {
@@ -76,23 +76,11 @@ func noTopic(name string, known []*cli.Command) error {
 	for _, k := range config.Keys() {
 		names = append(names, k.Path())
 	}
-	near, ok := nearest(name, names)
+	near, ok := nearest.To(name, names)
 	if !ok {
 		return usagef("no command or topic %q; mergexo help lists them", name)
 	}
 	return usagef("no command or topic %q; did you mean mergexo help %s?", name, near)
-}
-
-// nearest is the one of several names that a mistyped one resembles, if any does.
-func nearest(name string, names []string) (string, bool) {
-	const longest = 100
-	name = name[:min(len(name), longest)]
-	if name == "" || len(names) == 0 {
-		return "", false
-	}
-	distance := func(other string) int { return levenshtein.ComputeDistance(name, other) }
-	near := slices.MinFunc(names, func(a, b string) int { return distance(a) - distance(b) })
-	return near, distance(near) <= 1 || near[0] == name[0] && distance(near) <= len(near)/2
 }
 
 // noFlag is the error for a flag that a command does not have, with the nearest that it has; any other error stays as it is.
@@ -106,7 +94,7 @@ func noFlag(c *cli.Command, err error) error {
 		names = append(names, f.Names()[0])
 	}
 	name = strings.TrimPrefix(name, "-")
-	if near, ok := nearest(name, names); ok {
+	if near, ok := nearest.To(name, names); ok {
 		return fmt.Errorf("unknown flag --%s; did you mean --%s?", name, near)
 	}
 	return fmt.Errorf("unknown flag --%s", name)

@@ -12,8 +12,8 @@ import (
 
 func trainCommand(p *program) *cli.Command {
 	return &cli.Command{
-		Name: "train", Usage: "show the merge train: what is tested, who waits, and what landed last",
-		Flags: outFlags(&cli.StringFlag{Name: "base", Usage: "the train of this `BRANCH`; else all"}, repoFlag),
+		Name: "train", Usage: "show the merge train: what is being tested, what waits, and what landed last",
+		Flags: outFlags(&cli.StringFlag{Name: "base", Usage: "show only the train of this `BRANCH`"}, repoFlag),
 		Action: func(c *cli.Context) error {
 			return p.operate(c, func(ctx context.Context, e *engine.Engine, repo model.Repo) error {
 				all, err := e.Trains(ctx, repo, c.String("base"))

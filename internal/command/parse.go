@@ -11,10 +11,9 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/agnivade/levenshtein"
-
 	"github.com/mergexo/mergexo/internal/markdown"
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/nearest"
 )
 
 // Word starts a command's line.
@@ -146,7 +145,9 @@ func parse(line markdown.Line) Command {
 	at := slices.IndexFunc(verbs(), func(v verb) bool { return v.name == strings.ToLower(name.Text) })
 	if at < 0 {
 		c.Problem = trouble(name, "unknown command %s%s", markdown.Inline(clip(name.Text)), suggest(name.Text, names()))
-		c.Meant = nearest(name.Text, names())
+		if near, ok := nearest.To(name.Text, names()); ok {
+			c.Meant = near
+		}
 		return c
 	}
 	c.Name = verbs()[at].name
@@ -325,23 +326,9 @@ func clip(s string) string {
 	return s
 }
 
-// nearest is the closest known word; "" if none is close.
-func nearest(word string, known []string) string {
-	best, least := "", 0
-	for _, k := range known {
-		if d := levenshtein.ComputeDistance(strings.ToLower(clip(word)), k); best == "" || d < least {
-			best, least = k, d
-		}
-	}
-	if least > 1+len(best)/4 {
-		return ""
-	}
-	return best
-}
-
 // suggest names the closest known word if it is close enough, else all of them.
 func suggest(word string, known []string) string {
-	if near := nearest(word, known); near != "" {
+	if near, ok := nearest.To(word, known); ok {
 		return fmt.Sprintf(", did you mean `%s`?", near)
 	}
 	return "; there are `" + strings.Join(known, "`, `") + "`"

@@ -50,7 +50,8 @@ func TestCommandsAsPeopleGiveThem(t *testing.T) {
 func TestWhatIsWrongWithACommandIsNamedWithItsPlace(t *testing.T) {
 	for body, want := range map[string]string{
 		"/mergexo unblok":                                      "line 1, column 10: unknown command `unblok`, did you mean `unblock`?",
-		"please\n/mergexo merge-it-now":                        "line 2, column 10: unknown command `merge-it-now`; there are `merge`, `why`, `status`, `retry`, `unblock`, `pause`, `resume`, `adopt`, `release`, `try`, `review`, `delegate`, `revert`, `help`",
+		"/mergexo merge-it-now":                                "line 1, column 10: unknown command `merge-it-now`, did you mean `merge`?",
+		"please\n/mergexo xyzzy":                               "line 2, column 10: unknown command `xyzzy`; there are `merge`, `why`, `status`, `retry`, `unblock`, `pause`, `resume`, `adopt`, `release`, `try`, `review`, `delegate`, `revert`, `help`",
 		"/mergexo unblock  now":                                "line 1, column 19: `now` is not key=value; `unblock` takes `head_sha`, `pr`",
 		"/mergexo unblock hed_sha=abcdef1":                     "line 1, column 18: unknown key `hed_sha` of `unblock`, did you mean `head_sha`?",
 		"/mergexo pause issue=3":                               "line 1, column 16: unknown key `issue` of `pause`; there are `pr`",

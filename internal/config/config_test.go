@@ -167,9 +167,9 @@ func TestNearest(t *testing.T) {
 		{"merge.rule", "union_feilds"}:      "merge.rule.union_fields",
 		{"feedback", "max_per_turns"}:       "feedback.max_per_turn",
 		{"agent", "lock_timeout"}:           "merge.lock_timeout",
-		{"merge", strings.Repeat("y", 9e5)}: nearest("merge", strings.Repeat("y", 200)),
+		{"merge", strings.Repeat("y", 9e5)}: closest("merge", strings.Repeat("y", 200)),
 	} {
-		assert.Equal(t, want, nearest(in[0], in[1]))
+		assert.Equal(t, want, closest(in[0], in[1]))
 	}
 }
 

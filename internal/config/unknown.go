@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/agnivade/levenshtein"
+	"github.com/mergexo/mergexo/internal/nearest"
 )
 
 // knownKeys are all keys as people write them, tables included.
@@ -32,19 +32,19 @@ func namesOf[T any](table string, keys []key[T]) []string {
 
 // unknown reports a key that does not exist, with the nearest that does.
 func (w *walk) unknown(place, name string) {
-	w.add(join(place, name), fmt.Errorf("unknown key; the nearest is %s", nearest(shown(place), name)))
+	w.add(join(place, name), fmt.Errorf("unknown key; the nearest is %s", closest(shown(place), name)))
 }
 
-// nearest is the known key with the smallest edit distance. A key of another table costs one more: a misspelt key is
+// closest is the known key with the smallest edit distance. A key of another table costs one more: a misspelt key is
 // matched in its own table first, and a key in the wrong table is still found.
-func nearest(table, name string) string {
+func closest(table, name string) string {
 	best, cost := "", 0
 	for _, known := range knownKeys {
 		home, last := "", known
 		if i := strings.LastIndexByte(known, '.'); i >= 0 {
 			home, last = known[:i], known[i+1:]
 		}
-		d := 2 * levenshtein.ComputeDistance(strings.ToLower(name[:min(len(name), 100)]), last)
+		d := 2 * nearest.Distance(name, last)
 		if home != table {
 			d++
 		}

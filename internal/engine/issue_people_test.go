@@ -71,7 +71,7 @@ func TestWhatIsAskedWhileAPullRequestIsOpenBeginsNothingOnceItIsClosed(t *testin
 	w.closed("3")
 	rep = w.handle(w.say("eve", "Pity."))
 	assert.Equal(t, model.ResultNothing, rep.Result)
-	assert.Contains(t, rep.Reason, "pull request 3 of issue 2 is over")
+	assert.Contains(t, rep.Reason, "pull request 3 of issue 2 is closed")
 	assert.Len(t, w.pulls(), 1)
 	assert.Equal(t, 3, w.calls())
 }

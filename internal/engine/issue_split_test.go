@@ -231,7 +231,7 @@ func TestAnApplyPhaseWithoutAnAgentPhase(t *testing.T) {
 	for i := 1; i <= 2; i++ {
 		rep = w.phase(thread.ApplyPhase, ev, filepath.Join(t.TempDir(), "none"))
 		assert.Equal(t, model.ResultFailed, rep.Result, rep.Reason)
-		assert.Contains(t, rep.Reason, "turn on issue 2, attempt")
+		assert.Contains(t, rep.Reason, "turn on issue 2 failed, attempt")
 		assert.Contains(t, rep.Reason, "the agent's job handed nothing over")
 	}
 	rep = w.phase(thread.ApplyPhase, ev, filepath.Join(t.TempDir(), "none"))

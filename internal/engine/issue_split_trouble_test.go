@@ -82,7 +82,7 @@ var forging = map[string]struct {
 	"no commits": {func(t *testing.T, w *world, dir string) {
 		require.NoError(t, os.Remove(handoff.BundlePath(dir)))
 		edited(func(h map[string]any) { delete(h, "bundle"); h["head"] = h["start"] })(t, w, dir)
-	}, model.ResultBlocked, "commit_message: given, but nothing was changed"},
+	}, model.ResultBlocked, "commit_message: given, but nothing changed in the checkout"},
 	"no test": {func(t *testing.T, w *world, dir string) {
 		w.setting(`test_file_regex = ["_test"]`)
 		w.unlabel("alice", smallJob)

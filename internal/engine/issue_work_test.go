@@ -22,7 +22,7 @@ func TestACheckpointIsHeldAgainstTheRulesOnceMore(t *testing.T) {
 	}{
 		"tests that fail":         {`required_tests = ["sh", "-c", "echo broken; exit 1"]`, "ask", "pleased", model.ReasonTests, "broken"},
 		"conflict markers":        {"", "marked", "beside", model.ReasonTests, "conflict markers are committed in greeting.txt"},
-		"nobody says it is ready": {"", "ask", "idle", model.ReasonNoChange, "nothing was changed"},
+		"nobody says it is ready": {"", "ask", "idle", model.ReasonNoChange, "nothing changed in the checkout"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

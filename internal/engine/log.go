@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/mergexo/mergexo/internal/config"
@@ -29,7 +30,10 @@ func (e *Engine) History(ctx context.Context, repo model.Repo, number int, since
 	}
 	entries := []model.LogEntry{}
 	for number, comments := range said.Comments {
-		scope := journal.Scope{Repo: repo, Number: number, Viewer: said.Viewer.Login, Bots: thread.OnlookersTrust(bots, comments)}
+		scope := journal.Scope{Repo: repo, Number: number, Bots: thread.OnlookersTrust(bots, comments)}
+		if slices.ContainsFunc(comments, func(c model.Comment) bool { return c.Ours }) { // else it is a person who looks, and whose edits count like anybody's
+			scope.Viewer = said.Viewer.Login
+		}
 		entries = append(entries, e.Codec.Log(comments, scope)...)
 	}
 	journal.SortLog(entries)

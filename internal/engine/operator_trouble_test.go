@@ -95,7 +95,7 @@ func TestOnePullRequestsBrokenSettingsStopNobodyElse(t *testing.T) {
 	assert.Contains(t, said()[0], "its settings are invalid")
 	assert.Contains(t, said()[0], "legacy:.github/mergexo.toml:2: repo.nonsense: unknown key")
 	assert.Equal(t, model.ResultDone, say("/mergexo status pr=1").Result)
-	assert.Contains(t, said()[1], ": applied")
+	assert.Contains(t, said()[1], "**Pull request 1: idle.**")
 
 	all, _, err := w.engine().Standings(context.Background(), repo)
 	require.NoError(t, err)

@@ -50,7 +50,7 @@ func TestAJobThatDiedIsChargedToItsOwnPullRequest(t *testing.T) {
 	w.talk("carol", fmt.Sprintf("/mergexo unblock pr=%d", other))
 	rep := w.phase(thread.ApplyPhase, ev, filepath.Join(t.TempDir(), "none"))
 	assert.Equal(t, model.ResultFailed, rep.Result, rep.Reason)
-	assert.Contains(t, rep.Reason, "turn on pull request 1, attempt 1 of 3: the agent's job handed nothing over")
+	assert.Contains(t, rep.Reason, "turn on pull request 1 failed, attempt 1 of 3: the agent's job handed nothing over")
 	assert.Contains(t, w.conversation(), "handed nothing over")
 	w.number = other
 	assert.NotContains(t, w.conversation(), "handed nothing over", "nobody handed anything over for that one")

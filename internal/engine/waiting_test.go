@@ -38,7 +38,7 @@ func TestWhatWaitsForAPersonIsOneList(t *testing.T) {
 	rep = w.command("carol", "/mergexo merge")
 	require.Equal(t, "NO_TESTS", rep.BlockedReason, rep.Reason)
 	require.NotNil(t, rep.Need, "the job summary shows it")
-	assert.Equal(t, "set a test command (or none) in [merge] tests, or that there are none", rep.Need.Headline)
+	assert.Equal(t, "set a test command (or none) in [merge] tests", rep.Need.Headline)
 	want := []string{"1 merge NO_TESTS", fmt.Sprint(issue, " issue agent_blocked")}
 	for _, token := range []string{"sandbox-actions", "sandbox-carol"} {
 		assert.Equal(t, want, w.waiting(token), token)
@@ -60,7 +60,7 @@ func TestWhatWaitsForAPersonIsOneList(t *testing.T) {
 	assert.Contains(t, last.Evidence, "refused (NO_TESTS), see http")
 	w.orders("carol", "/mergexo why")
 	answers := w.answers()
-	assert.Contains(t, answers[len(answers)-1], "It cannot be merged yet:\n- ")
+	assert.Contains(t, answers[len(answers)-1], "It cannot be merged yet: refused (NO_TESTS), see http")
 	assert.Contains(t, answers[len(answers)-1], "Waiting for a person: [set a test command (or none) in [merge] tests")
 }
 

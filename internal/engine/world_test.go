@@ -127,6 +127,9 @@ func newWorld(t *testing.T, more ...string) *world {
 	})
 }
 
+// facts are what git said in any world: most of them have the same commits.
+var facts sandbox.Facts
+
 // openWorld serves the sandbox that a directory holds, or a new one. What it recorded under another origin is its own now.
 func openWorld(t *testing.T, dir, was string) *world {
 	t.Helper()
@@ -137,7 +140,7 @@ func openWorld(t *testing.T, dir, was string) *world {
 		moveOrigin(t, dir, was, w.origin)
 	}
 	var err error
-	w.sandbox, err = sandbox.New(sandbox.Options{StateDir: dir})
+	w.sandbox, err = sandbox.New(sandbox.Options{StateDir: dir, Facts: &facts})
 	require.NoError(t, err)
 	w.sandbox.SetClock(w.now)
 	w.sandbox.SetOrigin(w.origin)

@@ -27,7 +27,7 @@ func TestAPullRequestOfAFork(t *testing.T) {
 	read := func() model.Pull {
 		p := w.snapshot(c, Query{Number: n}).Pull
 		for _, s := range w.survey(c, SurveyQuery{}) { // none once it is closed, as by the end of its fork
-			s.Pull.Files, s.Pull.FilesComplete, s.Pull.Commits = p.Files, p.FilesComplete, p.Commits
+			s.Pull.Files, s.Pull.FilesComplete, s.Pull.Commits, s.Pull.Checks = p.Files, p.FilesComplete, p.Commits, p.Checks
 			assert.Equal(t, p, s.Pull)
 		}
 		return p

@@ -31,7 +31,10 @@ type pullNode struct {
 	CreatedAt         time.Time
 	UpdatedAt         time.Time
 	// StatusCheckRollup is null where there are no checks, or where the token may not see them.
-	StatusCheckRollup *struct{ State string }
+	StatusCheckRollup *struct {
+		State string
+		rollupNode
+	}
 	BaseRef           *branchNode
 	// LabelChanges are null where the token may not see them.
 	LabelChanges            connection[labelChangeNode]
@@ -147,6 +150,7 @@ func (n pullNode) pull() model.Pull {
 	}
 	if n.StatusCheckRollup != nil && p.HeadSHA == n.HeadRefOID { // else they are of the commit before
 		p.Rollup = n.StatusCheckRollup.State
+		p.Checks, p.MoreChecks = n.StatusCheckRollup.newest(), n.StatusCheckRollup.Contexts.PageInfo.HasNextPage
 	}
 	if fork := n.HeadRepository; n.IsCrossRepository && fork == nil {
 		p.ForkDeleted = true

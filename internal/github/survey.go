@@ -42,8 +42,8 @@ var fullSurvey = surveySizes[0]
 // page, of which nothing is kept: memory does not grow with their number. It reads the connection, not the search index,
 // which can hide pull requests for a while. An error of yield ends the survey and is returned as it is.
 //
-// The snapshots are Snapshot's, with less in them: no files, no resolution of threads, no permissions, and no Posted for
-// comments that were edited. Further pages of one pull request are read where Settled wants them. Where somebody edited
+// The snapshots are Snapshot's, with the checks of the head, and otherwise with less in them: no files, no resolution of threads,
+// no permissions, and no Posted for comments that were edited. Further pages of one pull request are read where Settled wants them. Where somebody edited
 // a comment of ours or of a bot, which may have been ours, the whole snapshot is read, since only then WasMarked is known: people's
 // comments have no markers of ours.
 func (c Threads) Survey(ctx context.Context, q SurveyQuery, yield func(model.Snapshot) error) error {

@@ -248,3 +248,30 @@ func TestAThousandPullRequests(t *testing.T) {
 	assert.Equal(t, "0 REST, 20 GraphQL", calls(c))
 	assert.Less(t, slices.Max(live[2:]), live[1]+8<<20, "nothing of a page is kept")
 }
+
+// The checks have names, of which the newest of each counts, and more of them than a page holds are not told apart.
+func TestASurveyNamesTheChecks(t *testing.T) {
+	w := newWorld(t)
+	numbers := w.pulls(2)
+	head := w.snapshot(w.client("actions"), Query{Number: numbers[0]}).Pull.HeadSHA
+	for _, s := range [][2]string{{"failure", "build"}, {"success", "lint"}, {"success", "build"}, {"failure", "test"}, {"pending", "deploy"}} {
+		w.tick()
+		w.as("octo", "POST", "statuses/"+head, map[string]any{"state": s[0], "context": s[1], "target_url": "https://ci.example.com/" + s[1]})
+	}
+	busy := w.snapshot(w.client("actions"), Query{Number: numbers[1]}).Pull.HeadSHA
+	for i := range 21 {
+		w.as("octo", "POST", "statuses/"+busy, map[string]any{"state": "failure", "context": fmt.Sprint("job ", i)})
+	}
+	all := w.survey(w.client("actions"), SurveyQuery{})
+	got := map[string]string{}
+	for _, c := range all[0].Pull.Checks {
+		got[c.Name] = string(c.State) + " " + c.URL
+	}
+	assert.Equal(t, map[string]string{
+		"build": "passed https://ci.example.com/build", "lint": "passed https://ci.example.com/lint",
+		"test": "failed https://ci.example.com/test", "deploy": "pending https://ci.example.com/deploy",
+	}, got)
+	assert.False(t, all[0].Pull.MoreChecks)
+	assert.Len(t, all[1].Pull.Checks, 20)
+	assert.True(t, all[1].Pull.MoreChecks)
+}

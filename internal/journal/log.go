@@ -29,6 +29,7 @@ func (c Codec) Log(comments []model.Comment, scope Scope) []model.LogEntry {
 		}
 		out = append(out, e)
 	}
+	slices.Reverse(out) // of several in one second, the newest comment first
 	SortLog(out)
 	return out
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/mergexo/mergexo/internal/branchfilter"
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/nearest"
 )
 
 // Way is how a pull request is merged.
@@ -165,7 +166,7 @@ func unusable(way Way, pull model.Pull, facts model.MergeFacts) string {
 	known, ok := model.StrategyNamed(s)
 	switch {
 	case !ok:
-		return fmt.Sprintf("strategy %q is unknown; known are %s", s, strings.Join(model.Strategies(), ", "))
+		return fmt.Sprintf("strategy %q is unknown%s", s, nearest.Hint(s, model.Strategies()))
 	case known.NeedsFields && len(way.UnionFields) == 0:
 		return fmt.Sprintf("strategy %s needs a rule for branch %q that names union_fields", s, pull.HeadRef)
 	case pull.CrossRepo && !known.TakesForks:

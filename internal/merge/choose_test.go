@@ -48,7 +48,7 @@ func TestHowAPullRequestIsMerged(t *testing.T) {
 		"rebase with another pull request": {branch: "x", asked: "rebase", facts: model.MergeFacts{Users: []int{9}},
 			problem: "strategy rebase moves the head branch, but pull request 9 uses it too; strategy=no-ff leaves it as it is"},
 		"api of a fork": {branch: "x", fork: true, asked: "api", want: merge.Way{Strategy: "api", Why: "the command", BaseWins: entities}},
-		"unknown":       {branch: "x", asked: "yolo", problem: `strategy "yolo" is unknown; known are rebase, squash, no-ff, cherry-pick, frontmatter-union, api, github-queue`},
+		"unknown":       {branch: "x", asked: "yolo", problem: `strategy "yolo" is unknown; there are rebase, squash, no-ff, cherry-pick, frontmatter-union, api, github-queue`},
 		"union":         {branch: "reweave/x", want: merge.Way{Strategy: "frontmatter-union", Why: `the settings' rule for "reweave/*"`, UnionFields: []string{"tags"}}},
 		"union without fields": {branch: "x", asked: "frontmatter-union",
 			problem: `strategy frontmatter-union needs a rule for branch "x" that names union_fields`},

@@ -47,7 +47,11 @@ type BoardPull struct {
 	Opened   time.Time
 	Updated  time.Time
 	CI       string // SUCCESS, FAILURE, ERROR, PENDING, EXPECTED or ""
-	External *ExternalMarker
+	// Checks are those that failed or are not done, as far as they were read. MoreChecks says that there may be further ones.
+	Checks      []Check
+	MoreChecks  bool
+	External    *ExternalMarker
+	ExternalURL string // of its comment
 	// Turns are the newest ones that were read, oldest first.
 	Turns []BoardTurn
 }

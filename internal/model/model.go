@@ -323,6 +323,10 @@ type Pull struct {
 	UpdatedAt    time.Time
 	// Rollup is GitHub's summary of the head's checks: SUCCESS, FAILURE, ERROR, PENDING or EXPECTED; "" for none.
 	Rollup string
+	// Checks are the newest checks of the head, of each name and App. Only a survey reads them, and only the first ones of
+	// each pull request: MoreChecks says that there are further ones.
+	Checks     []Check
+	MoreChecks bool
 	// Opinions fingerprints those of the newest ten reviews that approve or request changes, or did so: their IDs and
 	// states. It only shows whether any of that has changed.
 	Opinions      string

@@ -15,13 +15,14 @@ import (
 // Quoted text follows "| " and contains no terminal sequence.
 func Account(w io.Writer, r model.Report) error {
 	var b strings.Builder
+	i := inkOf(w)
 	for _, s := range r.Said {
 		if !s.Passing {
-			fmt.Fprintf(&b, "- %s\n%s\n\n", oneLine(s.Where), indent(flat(visible(s.Text)), "  | "))
+			fmt.Fprintf(&b, "%s\n%s\n\n", i.in(strong, "- "+oneLine(s.Where)), indent(flat(visible(s.Text)), "  | "))
 		}
 	}
 	planned(&b, r.Effects)
-	decided(&b, r)
+	decided(&b, r, i)
 	if _, err := io.WriteString(w, b.String()); err != nil {
 		return fmt.Errorf("write account: %w", err)
 	}
@@ -64,9 +65,12 @@ func deed(kind, target string) string {
 	return oneLine(kind) + " " + target
 }
 
-func decided(b *strings.Builder, r model.Report) {
+// resultStyles are the colours of results.
+var resultStyles = map[model.Result]style{model.ResultDone: green, model.ResultBlocked: yellow, model.ResultRetry: yellow, model.ResultFailed: red}
+
+func decided(b *strings.Builder, r model.Report, i ink) {
 	first, more, _ := strings.Cut(plain(strings.TrimSpace(r.Reason)), "\n")
-	line := "result: " + oneLine(string(r.Result))
+	line := "result: " + i.in(resultStyles[r.Result], oneLine(string(r.Result)))
 	switch {
 	case first != "":
 		line += ", " + first
@@ -93,7 +97,7 @@ var (
 	fold = regexp.MustCompile(`(?m)^<details><summary>(?:<code>)?(.*?)(?:</code>)?</summary>$`)
 )
 
-// flat renders our Markdown for a terminal: links without their addresses, no bold, nothing folded.
+// flat renders our Markdown for a terminal: links without their addresses, no strong, nothing folded.
 func flat(s string) string {
 	s = fold.ReplaceAllStringFunc(s, func(line string) string { return plain(html.UnescapeString(fold.FindStringSubmatch(line)[1])) + ":" })
 	s = strings.ReplaceAll(s, "\n\n</details>", "")

@@ -31,7 +31,7 @@ func Annotate(w io.Writer, level, message string) error {
 // "| ", so that none can be mistaken for a workflow command: the runner skips blanks before one.
 func Complaint(w io.Writer, text string) error {
 	first, rest, _ := strings.Cut(plain(strings.TrimSpace(text)), "\n")
-	out := "mergexo: " + first + "\n"
+	out := inkOf(w).in(red, "mergexo:") + " " + first + "\n"
 	if rest != "" {
 		out += indent(rest, "  | ") + "\n"
 	}
@@ -72,7 +72,7 @@ func (c *Console) Group(name string) error {
 	if c.inActions {
 		return command(c.w, "group", oneLine(name))
 	}
-	if _, err := fmt.Fprintf(c.w, "== %s\n", oneLine(name)); err != nil {
+	if _, err := fmt.Fprintln(c.w, inkOf(c.w).in(strong, "== "+oneLine(name))); err != nil {
 		return fmt.Errorf("print group: %w", err)
 	}
 	return nil

@@ -33,7 +33,7 @@ func SweepAccount(w io.Writer, b model.Board, all []model.Report) error {
 		if r.Number != 0 {
 			count[r.Result]++
 		}
-		if _, err := fmt.Fprintf(w, "== %s\n\n", subject(r)); err != nil {
+		if _, err := fmt.Fprintf(w, "%s\n\n", inkOf(w).in(strong, "== "+subject(r))); err != nil {
 			return fmt.Errorf("write account: %w", err)
 		}
 		if err := Account(w, r); err != nil {

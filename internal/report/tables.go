@@ -155,7 +155,8 @@ func gates(w io.Writer, title string, list []model.Gate) error {
 }
 
 func table(w io.Writer, rows [][]string) error {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	var b strings.Builder
+	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	for _, r := range rows {
 		if _, err := fmt.Fprintln(t, strings.Join(r, "\t")); err != nil {
 			return fmt.Errorf("write table: %w", err)
@@ -164,7 +165,8 @@ func table(w io.Writer, rows [][]string) error {
 	if err := t.Flush(); err != nil {
 		return fmt.Errorf("write table: %w", err)
 	}
-	return nil
+	head, rest, _ := strings.Cut(b.String(), "\n") // coloured as a whole: escape sequences would count as width
+	return text(w, inkOf(w).in(strong, head)+"\n"+rest)
 }
 
 // brief shortens a user's text to one line of a column.

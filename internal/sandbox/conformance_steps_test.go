@@ -137,6 +137,8 @@ var commentSteps = []step{
 	{"eve", "POST", "~/issues/99/comments", `{"body": "hello?"}`, 404, ""},
 	{"", "GET", "~/issues/$pull/comments?per_page=1&since=2020-01-01T00:00:00Z", "", 200, ""},
 	{"", "GET", "~/issues/comments?sort=updated&direction=desc", "", 200, ""},
+	{"", "GET", "~/issues/comments?per_page=100&since=2020-01-01T00:00:00Z", "", 200, ""},
+	{"", "GET", "~/issues/comments?since=yesterday", "", 422, ""},
 	{"", "GET", "~/issues/comments/$said", "", 200, ""},
 	{"", "GET", "~/issues/comments/1", "", 404, ""},
 	{"ann", "PATCH", "~/issues/comments/$said", `{"body": "very nice"}`, 200, ""},

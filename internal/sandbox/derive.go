@@ -72,7 +72,7 @@ func (pr pulls) commits(i *Issue) ([]string, error) {
 
 // revList are the commits in head that base does not have, oldest first.
 func (g gitStore) revList(r *Repository, base, head string) ([]string, error) {
-	return memo(g.core, fmt.Sprint("rev-list ", r.ID, base, head), func() ([]string, error) {
+	return fact(g.core, fmt.Sprint("rev-list ", base, head), func() ([]string, error) {
 		out, err := g.run(r, "rev-list", "--reverse", "--topo-order", head, "^"+base)
 		if err != nil {
 			return nil, fmt.Errorf("list commits: %w", err)

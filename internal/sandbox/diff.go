@@ -39,18 +39,15 @@ func (g gitStore) diff(r *Repository, a, b string) ([]*fileChange, error) {
 	if a == "" {
 		a = emptyTree
 	}
-	return memo(g.core, fmt.Sprint("diff ", r.ID, a, b), func() ([]*fileChange, error) {
-		raw, err := g.run(r, "diff-tree", "-r", "-z", "-M", "--raw", "--numstat", "--no-abbrev", a, b)
+	return fact(g.core, fmt.Sprint("diff ", a, b), func() ([]*fileChange, error) {
+		out, err := g.run(r, "diff-tree", "-r", "-z", "-M", "--raw", "--numstat", "-p", "--no-abbrev", a, b)
 		if err != nil {
-			return nil, fmt.Errorf("list changed files: %w", err)
+			return nil, fmt.Errorf("list changes: %w", err)
 		}
+		raw, text, _ := strings.Cut(out, "\x00\x00") // no record of the list is empty
 		files, err := parseRaw(raw)
 		if err != nil {
 			return nil, err
-		}
-		text, err := g.run(r, "diff-tree", "-r", "-M", "-p", a, b)
-		if err != nil {
-			return nil, fmt.Errorf("read patch: %w", err)
 		}
 		attachPatches(files, text)
 		return files, nil
@@ -59,7 +56,7 @@ func (g gitStore) diff(r *Repository, a, b string) ([]*fileChange, error) {
 
 var statusWords = map[byte]string{'A': "added", 'D': "removed", 'M': "modified", 'R': "renamed", 'C': "copied", 'T': "changed"}
 
-// parseRaw reads the output of git diff-tree -z --raw --numstat: all raw records, then all numstat records.
+// parseRaw reads the list of git diff-tree -z --raw --numstat: all raw records, then all numstat records.
 func parseRaw(out string) ([]*fileChange, error) {
 	var files []*fileChange
 	fields := strings.Split(strings.TrimSuffix(out, "\x00"), "\x00")

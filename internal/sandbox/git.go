@@ -132,7 +132,7 @@ func memo[T any](s *core, key string, ask func() (T, error)) (T, error) {
 	if err != nil {
 		return v, err
 	}
-	if len(s.memos) > 4096 {
+	if len(s.memos) > mostFacts {
 		clear(s.memos)
 	}
 	s.memos[key] = v
@@ -144,7 +144,7 @@ func (g gitStore) mergeBase(r *Repository, a, b string) (string, error) {
 	if a == b {
 		return a, nil
 	}
-	return memo(g.core, fmt.Sprint("merge-base ", r.ID, a, b), func() (string, error) {
+	return fact(g.core, fmt.Sprint("merge-base ", a, b), func() (string, error) {
 		out, err := g.run(r, "merge-base", a, b)
 		if exitCode(err) == 1 {
 			return "", nil

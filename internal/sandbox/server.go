@@ -4,6 +4,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net"
@@ -36,6 +37,8 @@ type Options struct {
 	Lag *Lag
 	// Unlimited lets the token of workflows ask for as much as it likes where nothing else is set.
 	Unlimited bool
+	// Facts are shared with other sandboxes of this process; nil: it has some of its own.
+	Facts *Facts
 	// Deliver is told of every webhook as it is delivered; nil: nobody is. It must not call the sandbox, nor keep or change the payload.
 	Deliver func(Delivery)
 }
@@ -84,6 +87,7 @@ type core struct {
 	receiving  sync.Map // of *sync.Mutex by repository id: pushes to one repository come one after the other
 
 	told           hearer // nil: nobody is
+	facts          *Facts
 	jobPermissions Permissions
 	jobLimits      Limits
 	usualLag       Lag
@@ -150,7 +154,7 @@ func open(o Options) (*Server, error) {
 	s := &Server{core: core{dir: dir, clock: o.Clock, origin: "http://sandbox.invalid"}, after: time.After, stop: make(chan struct{}), saved: make(chan struct{})}
 	c := &s.core
 	c.git, c.world, c.pulls, c.queues, c.refs, c.json, c.urls, c.hooks, c.tokens = gitStore{c}, world{c}, pulls{c}, queues{c}, pushes{c}, views{c}, addresses{c}, hooks{c}, tokens{c}
-	s.told = o.Deliver
+	s.told, s.facts = o.Deliver, cmp.Or(o.Facts, &Facts{})
 	if s.jobPermissions = o.Permissions; s.jobPermissions == nil {
 		s.jobPermissions = JobPermissions()
 	}

@@ -70,7 +70,9 @@ func agentRounds(ctx context.Context, p *Attempt) (model.Outcome, string, error)
 func (d *dialogue) askAgent(ctx context.Context) (model.Outcome, error) {
 	d.Log.Info("agent_started", d.NumberKey(), d.Event.Number, "turn_key", d.Marker.Key, "kind", d.ask.Kind, "repairs", d.fixes, "errands", d.gitRounds)
 	saved := d.Save(ctx)
+	shown := thread.Announce(d.World, "running the agent "+d.Settings.Agent.Adapter)
 	out, err := d.agent.Run(ctx, d.Checkout.Dir(), turn.Request(d.Snap, d.ask))
+	shown()
 	saved()
 	if err == nil {
 		charge(d.Attempt, out.Usage.CostUSD)

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/mergexo/mergexo/internal/agent"
 	"github.com/mergexo/mergexo/internal/engine/thread"
@@ -55,6 +56,7 @@ func (g *admission) run(ctx context.Context, kind string, argv []string, dir str
 	opt.Also, opt.Reads = []string{base}, []string{g.Checkout.Objects}
 	var out []byte
 	err = g.InTime(ctx, func(ctx context.Context) error {
+		defer thread.Announce(g.World, "running "+strings.Join(argv, " "))()
 		out, err = agent.Filter(ctx, dir, argv, stdin, opt)
 		if alive := thread.StillAlive(err, ""); alive != nil {
 			return alive

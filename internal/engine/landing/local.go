@@ -21,6 +21,7 @@ import (
 	"github.com/mergexo/mergexo/internal/lineage"
 	"github.com/mergexo/mergexo/internal/merge"
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/nearest"
 )
 
 // LocalOrder is a merge without GitHub: between a checkout and its origin, or of branches of the checkout itself.
@@ -117,7 +118,7 @@ func (o LocalOrder) check() error {
 	case model.ByGitHub(o.Strategy):
 		return misuse("strategy %s is GitHub's own; name another one with --strategy", o.Strategy)
 	case o.Strategy != "" && !slices.Contains(model.Strategies(), o.Strategy):
-		return misuse("strategy %q is unknown; known are %s", o.Strategy, strings.Join(model.Strategies(), ", "))
+		return misuse("strategy %q is unknown%s", o.Strategy, nearest.Hint(o.Strategy, model.Strategies()))
 	}
 	return nil
 }

@@ -117,7 +117,9 @@ func (t *trial) one(ctx context.Context, run *merge.TestRun) (*agent.Error, erro
 		return nil, err
 	}
 	opt.Reads = []string{t.checkout.Objects}
+	shown := thread.Announce(t.World, "running "+strings.Join(run.Argv, " "))
 	err = agent.RunTests(ctx, t.dir, run.Argv, opt)
+	shown()
 	if alive := thread.StillAlive(err, ""); alive != nil {
 		return nil, alive
 	}

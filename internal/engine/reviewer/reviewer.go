@@ -63,6 +63,7 @@ func Look(ctx context.Context, w *work.Work, t Task) (a Answer, err error) {
 	w.Log.Info("reviewer_started", w.NumberKey(), w.Event.Number, "turn_key", t.Key, "head", t.Head)
 	var out model.Outcome
 	err = w.InTime(ctx, func(ctx context.Context) (err error) {
+		defer thread.Announce(w.World, "running the reviewer "+w.Settings.Reviewer().Adapter)()
 		out, err = who.Run(ctx, tree, req)
 		if alive := thread.StillAlive(err, ""); alive != nil {
 			return alive

@@ -11,10 +11,15 @@ import (
 func (p *reading) boardPull() model.BoardPull {
 	pull := p.Snap.Pull
 	row := model.BoardPull{
-		Status: p.Stand(nil), Author: pull.Author.Login, Base: pull.BaseRef, Opened: pull.CreatedAt, Updated: pull.UpdatedAt, CI: pull.Rollup,
+		Status: p.Stand(nil), Author: pull.Author.Login, Base: pull.BaseRef, Opened: pull.CreatedAt, Updated: pull.UpdatedAt, CI: pull.Rollup, MoreChecks: pull.MoreChecks,
 	}
 	if e := p.State.External(); e != nil {
-		row.External = &e.Marker
+		row.External, row.ExternalURL = &e.Marker, e.URL
+	}
+	for _, c := range pull.Checks {
+		if c.State != model.CheckPassed {
+			row.Checks = append(row.Checks, c)
+		}
 	}
 	for i, t := range p.State.Turns {
 		row.Turns = append(row.Turns, boardTurn("turn", t, dayBefore(p.State.Turns[:i], t)))

@@ -112,6 +112,7 @@ func RunTests(ctx context.Context, w *World, dir string, argv []string, s config
 	if err != nil {
 		return err
 	}
+	defer Announce(w, "running "+strings.Join(argv, " "))()
 	return agent.RunTests(ctx, dir, argv, opt)
 }
 

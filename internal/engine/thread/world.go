@@ -78,6 +78,8 @@ type World struct {
 	Reach func(context.Context, ...model.Repo) error
 	// Foreign takes what agents and tests print.
 	Foreign io.Writer
+	// Working shows what is under way until done is called; nil: nobody watches.
+	Working func(what string) (done func())
 	Log     *slog.Logger
 	Now     func() time.Time
 	// Clock measures how long something may take; nil: the machine's own does.
@@ -99,6 +101,14 @@ type World struct {
 	Isolated map[IsolationSettings]*agent.Isolation
 	// Handed says that the agent's phase has written its handoff: one run has one.
 	Handed bool
+}
+
+// Announce shows what is under way until done is called.
+func Announce(w *World, what string) (done func()) {
+	if w.Working == nil {
+		return func() {}
+	}
+	return w.Working(what)
 }
 
 // Hidden are all secrets: those that were given, and the tokens that were made of them by now.
