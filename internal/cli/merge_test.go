@@ -322,7 +322,7 @@ func TestMistakesAboutAMerge(t *testing.T) {
 		"no such strategy":    {[]string{"--branch", "fix", "--strategy", "best"}, `mergexo: strategy "best" is unknown; there are rebase, squash`},
 		"GitHub's strategy":   {[]string{"--branch", "fix", "--strategy", "api"}, "mergexo: strategy api is GitHub's own"},
 		"fields without rule": {[]string{"--branch", "fix", "--strategy", "frontmatter-union"}, `mergexo: strategy frontmatter-union needs a rule for branch "fix"`},
-		"no name of a branch": {[]string{"--branch", "a..b"}, `mergexo: --branch "a..b" is not a branch name`},
+		"not a branch name":   {[]string{"--branch", "a..b"}, `mergexo: --branch "a..b" is not a branch name`},
 		"nor of a base":       {[]string{"--branch", "fix", "--base", "a b"}, `mergexo: --base "a b" is not a branch name`},
 		"an empty base":       {[]string{"--branch", "fix", "--base", ""}, "mergexo: --base: want the name of a branch"},
 		"into itself":         {[]string{"--branch", "main"}, "mergexo: main cannot be merged into itself"},

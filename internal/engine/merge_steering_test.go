@@ -26,7 +26,7 @@ func TestMergeOfWhatSteersARepositoryIsTold(t *testing.T) {
 
 	w.command("carol", "/mergexo why")
 	all := w.comments()
-	assert.Contains(t, all[len(all)-1]["body"], "| steering files | yes | it changes files that decide over this repository: MergeXO's settings (.github/mergexo.toml), code owners (.github/CODEOWNERS); check them before you approve |")
+	assert.Contains(t, all[len(all)-1]["body"], "| steering files | yes | it changes files that control this repository: MergeXO's settings (.github/mergexo.toml), code owners (.github/CODEOWNERS); check them before you approve |")
 
 	rep := w.command("carol", "/mergexo merge")
 	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
@@ -52,7 +52,7 @@ func TestMergeOfSettingsThatCannotBeReadIsRefused(t *testing.T) {
 			t.Parallel()
 			w := newMerge(t)
 			text := w.settings("main")
-			want := "In detail: .github/mergexo.toml:"
+			want := "Details: .github/mergexo.toml:"
 			if twice {
 				w.write("alice", w.head, ".github/mergexo.toml", text+"[sweep]\nmax_items = 3\n")
 				w.write("octo", "main", ".github/mergexo.toml", "[sweep]\nmax_parallel = 2\n"+text)
