@@ -121,8 +121,11 @@ func checkLiterals(path string, file *ast.File) []string {
 // wordLists are files whose long texts are lists of words.
 var wordLists = []string{"internal/markdown/shownhtml.go"}
 
-// notYet are the texts that somebody else is about to rewrite.
-var notYet = []string{"internal/dashboard/", "dashboard/testdata/sample.html", "internal/cli/inithub.go", "internal/cli/doctor.go", "cli/testdata/completion/man.txt"}
+// elders are golden files of earlier versions, which stay as they were.
+const elders = "cli/testdata/init/older/"
+
+// notYet are files that are not checked: the dashboard's words are still to be rewritten.
+var notYet = []string{elders, "internal/dashboard/", "dashboard/testdata/sample.html"}
 
 func excused(path string) bool {
 	return slices.ContainsFunc(notYet, func(s string) bool { return strings.HasPrefix(filepath.ToSlash(path), s) })
