@@ -139,7 +139,7 @@ func TestADiffThatCannotBeAppliedChangesNothing(t *testing.T) {
 		diffBlock("diff --git a/l b/l", "new file mode 120000", "--- /dev/null", "+++ b/l", "@@ -0,0 +1 @@", "+/etc"):  "diff block 2 of the issue cannot be applied to l: it is not to be a regular file",
 		diffBlock("diff --git a/l b/l", "new file mode 100644", "Binary files /dev/null and b/l differ"):               "diff block 2 of the issue cannot be applied: it is about a binary file, l",
 		diffBlock("diff --git a/old/x.txt b/y", "copy from old/x.txt", "copy to y"):                                    "diff block 2 of the issue cannot be applied to y: copies are not applied",
-		diffBlock("diff --git a/old/x.txt b/greet.txt", "rename from old/x.txt", "rename to greet.txt"):                "diff block 2 of the issue cannot be applied to greet.txt: greet.txt is there already",
+		diffBlock("diff --git a/old/x.txt b/greet.txt", "rename from old/x.txt", "rename to greet.txt"):                "diff block 2 of the issue cannot be applied to greet.txt: greet.txt exists already",
 	} {
 		dir := checkoutOf(t, map[string]string{"greet.txt": letter, "old/x.txt": "x\n"})
 		outside := filepath.Join(t.TempDir(), "to.txt")
