@@ -29,7 +29,7 @@ func TestWhatIsNotMergedSaysWhyAndChangesNothing(t *testing.T) {
 		"no such branch": {args: []string{"--branch", "gone"}, exit: 3, reason: "BRANCH_MISSING: there is no branch gone", says: []string{"Push a branch of the checkout first, or merge it with `--local`"}},
 		"another history": {
 			prepare: func(y *yard) { y.commit("fix", "", "Elsewhere", map[string]string{"x.txt": "x\n"}) },
-			exit:    3, reason: "NO_COMMON_ANCESTOR: ", says: []string{"no history in common with `main`"},
+			exit:    3, reason: "NO_COMMON_ANCESTOR: ", says: []string{"no common history with `main`"},
 		},
 		"a conflict": {
 			prepare: func(y *yard) {

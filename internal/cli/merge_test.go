@@ -291,7 +291,7 @@ func TestTheBaseMovesWhileTheTestsRun(t *testing.T) {
 			assert.Equal(t, []string{"Say more", "Exclaim", "Later", "Where"}, y.subjects("main", 4))
 			continue
 		}
-		assert.Regexp(t, `^BASE_MOVED: main was at `, object(t, got)["reason"])
+		assert.Regexp(t, `^BASE_MOVED: main moved from `, object(t, got)["reason"])
 		assert.Equal(t, []string{"Later"}, y.subjects("main", 1))
 	}
 }
